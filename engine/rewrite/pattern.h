@@ -1,0 +1,270 @@
+// Patterns: what a rule matches, as data. The same small nodes serve rules written in C++ (made at compile time by
+// the operators below) and in Python (made at run time by pattern_builder.h), are printed, stored in traces and
+// compiled to straight-line checks by matcher.cpp.
+//
+//   constexpr PatVar x{"x"}, c0{"c0", PatVar::Const};
+//   (x + 0), (x * c0) / c0, op(Op::CAST, x).named(y), op({Op::ADD, Op::MUL}, x, c0)
+//
+// Commutative operators match their operands in either order. A variable that appears twice must bind the same node.
+// A number matches a CONST of that value, whatever its type.
+#pragma once
+#include "engine/uop/uop.h"
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace uopscope {
+
+/// Which scalar kinds a pattern accepts, as a bit per Scalar; 0 accepts all. Lanes do not matter.
+using DTypeMask = uint32_t;
+constexpr DTypeMask maskOf(DType d) { return 1u << static_cast<unsigned>(d.kind()); }
+constexpr DTypeMask kMaskInts = [] {
+  DTypeMask m = 0;
+  for (int k = 0; k < kScalarCount; ++k)
+    if (DType(static_cast<Scalar>(k)).isInt()) m |= 1u << k;
+  return m;
+}();
+constexpr DTypeMask kMaskFloats = [] {
+  DTypeMask m = 0;
+  for (int k = 0; k < kScalarCount; ++k)
+    if (DType(static_cast<Scalar>(k)).isFloat()) m |= 1u << k;
+  return m;
+}();
+constexpr DTypeMask kMaskBool = 1u << static_cast<unsigned>(Scalar::Bool), kMaskIndex = 1u << static_cast<unsigned>(Scalar::Index),
+                    kMaskVoid = 1u << static_cast<unsigned>(Scalar::Void), kMaskIntsBool = kMaskInts | kMaskBool;
+
+enum class SrcMode : uint8_t {
+  Any,      ///< sources are not looked at
+  Exact,    ///< as many sources as children, in order
+  AnyOrder, ///< as many sources as children, in any order
+  Prefix,   ///< at least as many sources as children, the first ones in order
+  Repeat    ///< every source matches the one child (also when there is no source)
+};
+
+/// One node of a pattern. Children follow as indices into the pattern's array.
+struct PatNode {
+  static constexpr int kMaxChildren = 6;
+  OpSet ops;                   ///< empty: any operation
+  DTypeMask dtypes = 0;        ///< 0: any
+  uint64_t exactDtype = 0;     ///< bits of a DType to equal, 0: not asked
+  ArgKind argKind = ArgKind::None;
+  uint64_t argBits = 0;
+  enum class ArgTest : uint8_t { None, Equal, Number } argTest = ArgTest::None;
+  double number = 0;           ///< ArgTest::Number; also a literal on a result side
+  int8_t var = -1;             ///< variable bound here, or -1
+  SrcMode mode = SrcMode::Any;
+  bool oneOf = false;          ///< children are alternatives of this node itself
+  bool literal = false;        ///< written as a number
+  bool fold = false;           ///< result side: evaluate this operation on constants
+  uint8_t childCount = 0;
+  std::array<uint8_t, kMaxChildren> children{};
+};
+
+/// A variable of a pattern. Name decides identity within a rule.
+struct PatVar {
+  enum Kind : uint8_t { Any, Const, Ints, Index, Bool, Floats };
+  char name[16]{};
+  Kind kind = Any;
+  consteval PatVar(const char* text, Kind k = Any) : kind(k) {
+    int i = 0;
+    for (; text[i]; ++i) {
+      if (i == 15) throw "a variable's name has at most 15 letters";
+      name[i] = text[i];
+    }
+  }
+  constexpr std::string_view view() const { return name; }
+};
+
+/// A pattern under construction: a tree in an array, root last.
+struct Pat {
+  static constexpr int kMaxNodes = 24, kMaxVars = 12;
+  std::array<PatNode, kMaxNodes> nodes{};
+  std::array<std::array<char, 16>, kMaxVars> vars{};
+  uint8_t count = 0, varCount = 0;
+
+  constexpr Pat() = default;
+  constexpr Pat(PatVar v) {
+    PatNode n;
+    if (v.kind == PatVar::Const) n.ops = OpSet{Op::CONST, Op::VCONST};
+    if (v.kind == PatVar::Ints) n.dtypes = kMaskInts;
+    if (v.kind == PatVar::Index) n.dtypes = kMaskIndex;
+    if (v.kind == PatVar::Bool) n.dtypes = kMaskBool;
+    if (v.kind == PatVar::Floats) n.dtypes = kMaskFloats;
+    n.var = bindVar(v.view());
+    push(n);
+  }
+  constexpr Pat(int value) { pushNumber(value); }
+  constexpr Pat(double value) { pushNumber(value); }
+  constexpr Pat(bool value) { pushNumber(value ? 1 : 0); }
+
+  constexpr PatNode& root() { return nodes[count - 1u]; }
+  constexpr const PatNode& root() const { return nodes[count - 1u]; }
+
+  /// Binds what this matches to a variable.
+  constexpr Pat named(PatVar v) const {
+    Pat p = *this;
+    p.root().var = p.bindVar(v.view());
+    return p;
+  }
+  constexpr Pat withDtype(DTypeMask mask) const {
+    Pat p = *this;
+    p.root().dtypes = mask;
+    return p;
+  }
+  constexpr Pat withDtype(DType d) const { return withDtype(maskOf(d)); }
+  /// Argument equals an inline one (number, Op, none).
+  constexpr Pat withArg(Arg a) const {
+    Pat p = *this;
+    p.root().argTest = PatNode::ArgTest::Equal;
+    p.root().argKind = a.kind();
+    p.root().argBits = a.bits();
+    return p;
+  }
+  /// More sources than the named ones may follow.
+  constexpr Pat more() const {
+    Pat p = *this;
+    p.root().mode = SrcMode::Prefix;
+    return p;
+  }
+  constexpr Pat anyOrder() const {
+    Pat p = *this;
+    p.root().mode = SrcMode::AnyOrder;
+    return p;
+  }
+
+  constexpr void push(const PatNode& n) {
+    if (count == kMaxNodes) throw "a pattern has at most 24 nodes";
+    nodes[count++] = n;
+  }
+  constexpr int8_t bindVar(std::string_view name) {
+    for (int i = 0; i < varCount; ++i)
+      if (std::string_view(vars[static_cast<size_t>(i)].data()) == name) return static_cast<int8_t>(i);
+    if (varCount == kMaxVars) throw "a pattern has at most 12 variables";
+    for (size_t k = 0; k < name.size(); ++k) vars[varCount][k] = name[k];
+    return static_cast<int8_t>(varCount++);
+  }
+  /// Appends another pattern's nodes, its variables mapped by name; returns the index of its root.
+  constexpr uint8_t append(const Pat& p) {
+    std::array<int8_t, kMaxVars> map{};
+    for (int i = 0; i < p.varCount; ++i) map[static_cast<size_t>(i)] = bindVar(p.vars[static_cast<size_t>(i)].data());
+    uint8_t base = count;
+    for (int i = 0; i < p.count; ++i) {
+      PatNode n = p.nodes[static_cast<size_t>(i)];
+      if (n.var >= 0) n.var = map[static_cast<size_t>(n.var)];
+      for (uint8_t k = 0; k < n.childCount; ++k) n.children[k] = static_cast<uint8_t>(n.children[k] + base);
+      push(n);
+    }
+    return static_cast<uint8_t>(count - 1);
+  }
+
+private:
+  constexpr void pushNumber(double value) {
+    PatNode n;
+    n.ops = OpSet{Op::CONST};
+    n.argTest = PatNode::ArgTest::Number;
+    n.number = value;
+    n.literal = true;
+    push(n);
+  }
+};
+
+namespace pat {
+
+template <typename... P>
+constexpr Pat makeNode(OpSet ops, SrcMode mode, const P&... children) {
+  static_assert(sizeof...(P) <= PatNode::kMaxChildren);
+  Pat p;
+  PatNode n;
+  n.ops = ops;
+  n.mode = mode;
+  ((n.children[n.childCount++] = p.append(Pat(children))), ...);
+  p.push(n);
+  return p;
+}
+/// A node of one of the operations with exactly these sources.
+template <typename... P>
+constexpr Pat op(OpSet ops, const P&... children) {
+  return makeNode(ops, SrcMode::Exact, children...);
+}
+/// A node of one of the operations, whatever its sources.
+constexpr Pat any(OpSet ops) { return makeNode(ops, SrcMode::Any); }
+/// A node of any operation.
+constexpr Pat anything() { return makeNode(OpSet{}, SrcMode::Any); }
+/// Every source matches.
+template <typename P>
+constexpr Pat each(OpSet ops, const P& child) {
+  return makeNode(ops, SrcMode::Repeat, child);
+}
+/// One of several patterns, tried in order.
+template <typename... P>
+constexpr Pat oneOf(const P&... alternatives) {
+  Pat p = makeNode(OpSet{}, SrcMode::Any, alternatives...);
+  p.root().oneOf = true;
+  return p;
+}
+template <typename P>
+constexpr Pat orCasted(const P& inner) {
+  return oneOf(Pat(inner), op(Op::CAST, inner));
+}
+/// Result side: the operation evaluated on constants.
+constexpr Pat fold(const Pat& expression) {
+  Pat p = expression;
+  for (int i = 0; i < p.count; ++i)
+    if (p.nodes[static_cast<size_t>(i)].childCount) p.nodes[static_cast<size_t>(i)].fold = true;
+  return p;
+}
+constexpr Pat binary(Op o, const Pat& a, const Pat& b) {
+  return makeNode(o, group::kCommutative.has(o) ? SrcMode::AnyOrder : SrcMode::Exact, a, b);
+}
+
+} // namespace pat
+
+// The notation of rules. At least one side is a Pat or PatVar.
+template <typename T>
+concept PatLike = std::is_same_v<T, Pat> || std::is_same_v<T, PatVar>;
+template <typename A, typename B>
+concept PatPair = (PatLike<A> && (PatLike<B> || std::is_arithmetic_v<B>)) || (PatLike<B> && std::is_arithmetic_v<A>);
+
+#define UOPSCOPE_PAT_OPERATOR(symbol, name)                                                                            \
+  template <typename A, typename B>                                                                                    \
+    requires PatPair<A, B>                                                                                             \
+  constexpr Pat operator symbol(const A& a, const B& b) {                                                              \
+    return pat::binary(Op::name, Pat(a), Pat(b));                                                                      \
+  }
+UOPSCOPE_PAT_OPERATOR(+, ADD)
+UOPSCOPE_PAT_OPERATOR(*, MUL)
+UOPSCOPE_PAT_OPERATOR(/, IDIV)
+UOPSCOPE_PAT_OPERATOR(%, MOD)
+UOPSCOPE_PAT_OPERATOR(&, AND)
+UOPSCOPE_PAT_OPERATOR(|, OR)
+UOPSCOPE_PAT_OPERATOR(^, XOR)
+UOPSCOPE_PAT_OPERATOR(<, CMPLT)
+UOPSCOPE_PAT_OPERATOR(!=, CMPNE)
+UOPSCOPE_PAT_OPERATOR(<<, SHL)
+UOPSCOPE_PAT_OPERATOR(>>, SHR)
+#undef UOPSCOPE_PAT_OPERATOR
+
+namespace pat {
+template <typename A, typename B>
+constexpr Pat max(const A& a, const B& b) {
+  return binary(Op::MAX, Pat(a), Pat(b));
+}
+template <typename C, typename A, typename B>
+constexpr Pat where(const C& c, const A& a, const B& b) {
+  return op(Op::WHERE, Pat(c), Pat(a), Pat(b));
+}
+template <typename A>
+constexpr Pat recip(const A& a) {
+  return op(Op::RECIPROCAL, Pat(a));
+}
+/// not x, as the engine writes it: x != true
+template <typename A>
+constexpr Pat logicalNot(const A& a) {
+  return binary(Op::CMPNE, Pat(a), Pat(true));
+}
+} // namespace pat
+
+} // namespace uopscope

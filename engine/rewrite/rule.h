@@ -1,0 +1,132 @@
+// A rule: a name, where it stands, a pattern, and what to make of a match: another expression, or a function.
+// Rules written in C++ are constants (RuleDef) in tables, one line each:
+//
+//   constexpr RuleDef kArith[] = {
+//     RULE("add-zero", x + 0, x),
+//     RULE("add-const", (x + c0) + c1, x + fold(c0 + c1)),
+//     RULE("mul-div", (x * c0) / c0, x, [](Match& m) { return m[c0].arg().i() != 0; }),
+//     RULE("collapse-reduce", op(Op::REDUCE, x).more(), collapseReduce),      // UOp collapseReduce(Match&)
+//   };
+//
+// A result that uses a variable the pattern does not bind does not compile. A function returns a null UOp to decline,
+// `UOp gateHere()` to stop the descent of a bottom-up pass at this node.
+#pragma once
+#include "engine/rewrite/pattern.h"
+
+#include <functional>
+#include <memory>
+#include <typeinfo>
+
+namespace uopscope {
+
+/// Bindings of a match in progress, as the function of a rule sees them.
+class Match {
+public:
+  /// The node bound to a variable; null where an alternative did not bind it.
+  UOp operator[](const PatVar& v) const { return (*this)[v.view()]; }
+  UOp operator[](std::string_view name) const {
+    for (size_t i = 0; i < varCount_; ++i)
+      if (std::string_view(varNames_[i].data()) == name) return binds_[i];
+    return {};
+  }
+  UOp bind(size_t i) const { return binds_[i]; }
+  /// The node the rule is tried on.
+  UOp root() const { return root_; }
+  /// What the pass was given as context; T must be its type.
+  template <typename T>
+  T& ctx() const {
+    if (!ctx_ || *ctxType_ != typeid(T)) badContext(typeid(T));
+    return *static_cast<T*>(ctx_);
+  }
+  bool hasCtx() const { return ctx_ != nullptr; }
+  void* rawCtx() const { return ctx_; }
+
+  static constexpr size_t kMaxBinds = 32;
+
+private:
+  friend class PatternMatcher;
+  [[noreturn]] void badContext(const std::type_info& wanted) const;
+  UOp root_;
+  const std::array<char, 16>* varNames_ = nullptr;
+  size_t varCount_ = 0;
+  void* ctx_ = nullptr;
+  const std::type_info* ctxType_ = nullptr;
+  UOp binds_[kMaxBinds];
+};
+
+/// Answer of a rule function: do not rewrite, and do not descend into this node (bottom-up passes).
+UOp gateHere();
+bool isGate(UOp answer);
+
+using RuleFn = UOp (*)(Match&);
+using RuleCondition = bool (*)(Match&);
+
+/// A rule as written in a table. Lives for ever.
+struct RuleDef {
+  const char* name;
+  const char* file;
+  int line;
+  const char* text; ///< source text of the pattern and the rest
+  Pat pattern;
+  Pat result;       ///< count 0: fn is used
+  RuleFn fn = nullptr;
+  RuleCondition condition = nullptr;
+};
+
+consteval RuleDef makeRule(const char* name, const char* text, const Pat& pattern, const Pat& result, RuleCondition condition,
+                           const char* file, int line) {
+  for (int i = 0; i < result.varCount; ++i) {
+    bool bound = false;
+    for (int k = 0; k < pattern.varCount; ++k)
+      if (std::string_view(result.vars[static_cast<size_t>(i)].data()) == std::string_view(pattern.vars[static_cast<size_t>(k)].data())) bound = true;
+    if (!bound) throw "the result uses a variable that the pattern does not bind";
+  }
+  return {name, file, line, text, pattern, result, nullptr, condition};
+}
+
+/// Accepts what may stand for a result: an expression or a function.
+template <typename P, typename R>
+consteval RuleDef makeRuleFrom(const char* name, const char* text, const char* file, int line, const P& pattern, R result,
+                               RuleCondition condition = nullptr) {
+  if constexpr (std::is_convertible_v<R, RuleFn> && !std::is_convertible_v<R, Pat>) {
+    RuleDef d{name, file, line, text, Pat(pattern), Pat(), result, condition};
+    return d;
+  } else {
+    return makeRule(name, text, Pat(pattern), Pat(result), condition, file, line);
+  }
+}
+#define RULE(name, ...) ::uopscope::makeRuleFrom(name, #__VA_ARGS__, __FILE__, __LINE__, __VA_ARGS__)
+
+/// A rule in use. Rules of tables and rules made at run time (Python) look the same from here.
+class Rule {
+public:
+  using Function = std::function<UOp(Match&)>;
+
+  /// A rule of a table.
+  explicit Rule(const RuleDef& def);
+  /// A rule made at run time. Pattern as for tables: children before parents, root last.
+  Rule(std::string name, std::string file, int line, std::string text, std::vector<PatNode> pattern,
+       std::vector<std::string> vars, Function fn);
+
+  const std::string& name() const { return name_; }
+  const std::string& file() const { return file_; }
+  int line() const { return line_; }
+  /// Source text, and the pattern printed from its data.
+  const std::string& text() const { return text_; }
+  std::string patternText() const;
+  std::span<const PatNode> pattern() const { return pattern_; }
+  std::span<const std::array<char, 16>> vars() const { return vars_; }
+
+  /// The result for a complete match, null where the rule declines.
+  UOp apply(Match& m) const;
+
+private:
+  std::string name_, file_, text_;
+  int line_ = 0;
+  std::vector<PatNode> pattern_;
+  std::vector<std::array<char, 16>> vars_;
+  const RuleDef* def_ = nullptr;
+  Function fn_;
+};
+
+} // namespace uopscope

@@ -1,0 +1,119 @@
+// Devices: memory, compiling and running. `Device::get("CPU")` opens one; names are canonical ("CPU", "CPU:1").
+//
+//   Device& d = Device::get("CPU");
+//   Buffer b(d, dtypes::float32, 1024);  b.allocate();  b.copyIn(bytes);
+//   auto program = d.compile(kernel);    // LoweredKernel -> Program, cached by source
+//   double seconds = program->launch(buffers, vars, /*wait=*/true);
+#pragma once
+#include "engine/render/renderer.h"
+#include "engine/schedule/schedule.h"
+
+#include <memory>
+#include <span>
+#include <string>
+
+namespace uopscope {
+
+/// Compiled code, loaded on its device.
+class Program {
+public:
+  virtual ~Program() = default;
+  /// `buffers` are device addresses in order of DEFINE_GLOBAL, `vars` in order of the kernel's vars. Returns seconds when waiting.
+  virtual double launch(std::span<void* const> buffers, std::span<const int64_t> vars, std::span<const int64_t> globalSize,
+                        std::span<const int64_t> localSize, bool wait) = 0;
+  /// Disassembly, where the device has one; else empty.
+  virtual std::string assembly() const { return {}; }
+  /// Lower-level text between source and machine code (LLVM IR), where there is one.
+  virtual std::string ir() const { return {}; }
+};
+
+class Device {
+public:
+  virtual ~Device() = default;
+  const std::string& name() const { return name_; }
+  virtual const Renderer& renderer() const = 0;
+  /// Throws Error(Compile) with the compiler's message and the source.
+  virtual std::shared_ptr<Program> compile(const LoweredKernel& kernel, const std::string& source) = 0;
+  virtual void* allocate(size_t bytes) = 0; ///< throws Error(Runtime) saying how much was asked for and how much is in use
+  virtual void release(void* memory, size_t bytes) = 0;
+  virtual void copyIn(void* device, const void* host, size_t bytes) = 0;
+  virtual void copyOut(void* host, const void* device, size_t bytes) = 0;
+  virtual void synchronize() {}
+  /// Host address of device memory, where the host can read it in place; else null.
+  virtual void* hostView(void* /*memory*/) { return nullptr; }
+
+  /// "cpu" -> "CPU", "CPU:0" -> "CPU", "gpu:1" -> "GPU:1".
+  static std::string canonicalize(std::string_view name);
+  /// Opened on first use; throws Error(Device) that lists the names there are.
+  static Device& get(std::string_view name);
+  /// DEV, or CPU=1, REF=1 ...; else CPU.
+  static std::string defaultName();
+  static void setDefaultName(std::string_view name);
+  static std::vector<std::string> available();
+
+protected:
+  explicit Device(std::string name) : name_(std::move(name)) {}
+
+private:
+  std::string name_;
+};
+
+/// Memory of a BUFFER. Allocated when first written.
+class Buffer {
+public:
+  Buffer(std::string device, DType dtype, int64_t size);
+  ~Buffer();
+  Buffer(const Buffer&) = delete;
+  Buffer& operator=(const Buffer&) = delete;
+  /// A part of another buffer; keeps it alive.
+  static std::shared_ptr<Buffer> view(std::shared_ptr<Buffer> base, DType dtype, int64_t size, int64_t byteOffset);
+  /// Memory that somebody else owns; `keep` is held while it is used.
+  static std::shared_ptr<Buffer> foreign(std::string device, DType dtype, int64_t size, void* memory, std::shared_ptr<void> keep);
+
+  const std::string& device() const { return device_; }
+  DType dtype() const { return dtype_; }
+  int64_t size() const { return size_; }
+  size_t bytes() const { return static_cast<size_t>(size_) * static_cast<size_t>(dtype_.itemsize()); }
+  bool isAllocated() const { return memory_ != nullptr || base_ != nullptr; }
+  void allocate();
+  void* memory();
+  void copyIn(const void* host);
+  void copyOut(void* host);
+
+  /// The memory of a BUFFER node (made when first asked for) and of a BUFFER_VIEW; nodes hold theirs until they die.
+  static std::shared_ptr<Buffer> of(UOp buffer);
+  /// Gives a BUFFER node its memory.
+  static void bind(UOp buffer, std::shared_ptr<Buffer> memory);
+  /// Forgets memory of nodes that Pool::collect freed or will free.
+  static void forget(UOp buffer);
+
+private:
+  Buffer() = default;
+  std::string device_;
+  DType dtype_;
+  int64_t size_ = 0;
+  void* memory_ = nullptr;
+  std::shared_ptr<Buffer> base_;
+  size_t offset_ = 0;
+  std::shared_ptr<void> keep_;
+  bool foreign_ = false;
+};
+
+/// What has been run and moved, as the reference counts it.
+struct GlobalCounters {
+  static int64_t globalOps, globalMem, kernelCount, memUsed;
+  static double timeSum;
+  static void reset();
+};
+
+/// Lowers, renders, compiles (all cached) and runs every item in order, with DEBUG output and observer events.
+void runSchedule(Schedule& schedule);
+/// The kernel of an item as lowered for a device, from the cache where it was lowered before.
+struct CompiledKernel {
+  LoweredKernel lowered;
+  std::string source;
+  std::shared_ptr<Program> program; ///< null on NULL
+};
+const CompiledKernel& getKernel(const ScheduleItem& item, Device& device);
+
+} // namespace uopscope

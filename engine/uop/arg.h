@@ -1,0 +1,161 @@
+// Arguments of nodes: small ones inline, larger ones interned for the life of the process, so that an argument
+// is 16 trivially copyable bytes and equality is comparing them.
+//
+//   Arg a = Arg::of(int64_t{3});  a.i() == 3
+//   Arg r = Arg::of(RangeArg{{0}, AxisType::Reduce});  r.as<RangeArg>().type
+//
+// A float's identity is its bit pattern: -0.0 and 0.0 differ, NaN equals itself.
+#pragma once
+#include "engine/uop/dtype.h"
+#include "engine/uop/ops.h"
+
+#include <compare>
+#include <string>
+#include <vector>
+
+namespace uopscope {
+
+enum class AxisType : uint8_t { Global, Warp, Local, Loop, GroupReduce, Reduce, Upcast, Unroll, Thread, Outer, Placeholder };
+std::string_view axisTypeName(AxisType t);   ///< "GLOBAL"
+char axisTypeLetter(AxisType t);             ///< as in kernel names and shape strings: g W l L G R u r t O
+std::optional<AxisType> axisTypeFromName(std::string_view name);
+
+/// Identity and kind of a RANGE. Split ranges carry more than one id, outermost first.
+struct RangeArg {
+  std::vector<int64_t> ids;
+  AxisType type = AxisType::Loop;
+  bool operator==(const RangeArg&) const = default;
+};
+/// REDUCE_AXIS.
+struct ReduceArg {
+  Op op = Op::ADD;
+  std::vector<int64_t> axes;
+  bool operator==(const ReduceArg&) const = default;
+};
+/// DEFINE_VAR: both bounds included.
+struct VarArg {
+  std::string name;
+  int64_t vmin = 0, vmax = 0;
+  bool operator==(const VarArg&) const = default;
+};
+/// BUFFERIZE: where the values go. An empty device means the one of the source.
+struct BufferizeOpts {
+  std::string device;
+  AddrSpace addrspace = AddrSpace::Global;
+  bool removable = true;
+  bool operator==(const BufferizeOpts&) const = default;
+};
+enum class OptOp : uint8_t { TC, UPCAST, UNROLL, LOCAL, THREAD, GROUP, GROUPTOP, NOLOCALS, PADTO, SWAP };
+std::string_view optOpName(OptOp op);
+std::optional<OptOp> optOpFromName(std::string_view name);
+/// One kernel optimisation. axis is -1 where it has none; TC uses all of arg, others arg[0].
+struct Opt {
+  OptOp op = OptOp::UPCAST;
+  int axis = -1;
+  std::vector<int64_t> arg;
+  bool operator==(const Opt&) const = default;
+};
+std::string toString(const Opt& opt); ///< "Opt(op=OptOps.UPCAST, axis=0, arg=4)"
+/// SINK of a kernel.
+struct KernelInfo {
+  std::string name = "test";
+  std::vector<AxisType> axisTypes;
+  bool dontUseLocals = false;
+  std::vector<Opt> appliedOpts;
+  bool hasOptsToApply = false; ///< true: apply exactly optsToApply instead of choosing
+  std::vector<Opt> optsToApply;
+  bool operator==(const KernelInfo&) const = default;
+};
+/// One lane of VCONST, or any constant in transit.
+struct ConstValue {
+  enum class Kind : uint8_t { Bool, Int, Float, Invalid } kind = Kind::Int;
+  int64_t i = 0;  ///< Bool (0/1) and Int; uint64 values as the same 64 bits
+  double f = 0;   ///< Float
+  static constexpr ConstValue ofBool(bool v) { return {Kind::Bool, v, 0}; }
+  static constexpr ConstValue ofInt(int64_t v) { return {Kind::Int, v, 0}; }
+  static constexpr ConstValue ofFloat(double v) { return {Kind::Float, 0, v}; }
+  static constexpr ConstValue invalid() { return {Kind::Invalid, 0, 0}; }
+  bool isInvalid() const { return kind == Kind::Invalid; }
+  double asDouble() const { return kind == Kind::Float ? f : static_cast<double>(i); }
+  bool operator==(const ConstValue& o) const;
+};
+/// WMMA: what a tensor core needs to know.
+struct WmmaArg {
+  std::string name;
+  std::vector<int64_t> dims; ///< N, M, K
+  DType dtypeIn, dtypeOut;
+  std::string device;
+  int64_t threads = 1;
+  std::vector<std::vector<std::pair<int64_t, int64_t>>> upcastAxes;
+  std::vector<int64_t> reduceAxes;
+  bool operator==(const WmmaArg&) const = default;
+};
+
+enum class ArgKind : uint8_t {
+  None, Bool, Int, Float, Invalid, Op, // inline
+  String, Ints, Strings, Range, Reduce, Var, Bufferize, Kernel, Consts, Wmma, Opts // interned
+};
+
+class Arg {
+public:
+  constexpr Arg() = default;
+  static constexpr Arg none() { return {}; }
+  static constexpr Arg ofBool(bool v) { return Arg(ArgKind::Bool, v); }
+  static constexpr Arg of(int64_t v) { return Arg(ArgKind::Int, static_cast<uint64_t>(v)); }
+  static constexpr Arg of(double v) { return Arg(ArgKind::Float, __builtin_bit_cast(uint64_t, v)); }
+  static constexpr Arg of(Op op) { return Arg(ArgKind::Op, static_cast<uint64_t>(op)); }
+  static constexpr Arg invalid() { return Arg(ArgKind::Invalid, 0); }
+  static Arg of(const ConstValue& v);
+  static Arg of(std::string_view v);
+  static Arg of(const char* v) { return of(std::string_view(v)); }
+  static Arg of(std::vector<int64_t> v);           ///< GEP, PERMUTE, FLIP (0/1), BUFFER_VIEW; UNROLL/CONTRACT as axis,size,axis,size...
+  static Arg of(std::vector<std::string> v);       ///< several devices
+  static Arg of(RangeArg v);
+  static Arg of(ReduceArg v);
+  static Arg of(VarArg v);
+  static Arg of(BufferizeOpts v);
+  static Arg of(KernelInfo v);
+  static Arg of(std::vector<ConstValue> v);
+  static Arg of(WmmaArg v);
+  static Arg of(std::vector<Opt> v);
+
+  constexpr ArgKind kind() const { return kind_; }
+  constexpr uint64_t bits() const { return bits_; }
+  static constexpr Arg fromRaw(ArgKind kind, uint64_t bits) { return Arg(kind, bits); }
+  constexpr explicit operator bool() const { return kind_ != ArgKind::None; }
+  constexpr bool operator==(const Arg&) const = default;
+
+  constexpr bool isNumber() const { return kind_ == ArgKind::Bool || kind_ == ArgKind::Int || kind_ == ArgKind::Float; }
+  constexpr int64_t i() const { return static_cast<int64_t>(bits_); }            ///< Bool, Int
+  constexpr double f() const { return __builtin_bit_cast(double, bits_); }       ///< Float
+  constexpr Op op() const { return static_cast<Op>(bits_); }                      ///< Op
+  constexpr double number() const { return kind_ == ArgKind::Float ? f() : static_cast<double>(i()); }
+  ConstValue constant() const; ///< Bool, Int, Float, Invalid
+  /// Interned payload; T must be the one the kind holds (std::string, std::vector<int64_t>, RangeArg, ...).
+  template <typename T>
+  const T& as() const {
+    return *static_cast<const T*>(payload());
+  }
+  const std::string& str() const { return as<std::string>(); }
+  const std::vector<int64_t>& ints() const { return as<std::vector<int64_t>>(); }
+
+  /// Depends on content alone, never on addresses.
+  uint64_t hash() const {
+    return kind_ < ArgKind::String ? (bits_ + static_cast<uint64_t>(kind_)) * 0x9E3779B97F4A7C15ull : internedHash();
+  }
+  /// As Python prints it: 3, 1.5, 'gidx0', (0, 1), AxisType.REDUCE ...
+  std::string repr() const;
+  /// One line of JSON-free text that parse() reads back; the form stored in traces.
+  std::string encode() const;
+  static Arg decode(std::string_view text); ///< throws Error(Value)
+
+private:
+  constexpr Arg(ArgKind kind, uint64_t bits) : bits_(bits), kind_(kind) {}
+  const void* payload() const;
+  uint64_t internedHash() const;
+
+  uint64_t bits_ = 0;
+  ArgKind kind_ = ArgKind::None;
+};
+
+} // namespace uopscope

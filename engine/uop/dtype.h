@@ -1,0 +1,124 @@
+// Data types: a scalar kind, a number of lanes, and for pointers an address space and a size, packed in 64 bits.
+//
+//   DType f4 = dtypes::float32.vec(4);
+//   DType p = dtypes::int32.ptr(1024, AddrSpace::Global);   // p.base() == dtypes::int32
+#pragma once
+#include <compare>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace uopscope {
+
+enum class Scalar : uint8_t {
+  Void, Index, Bool, Int8, UInt8, Int16, UInt16, Int32, UInt32, Int64, UInt64,
+  Fp8E4M3, Fp8E5M2, Float16, BFloat16, Float32, Float64
+};
+constexpr int kScalarCount = 17;
+
+enum class AddrSpace : uint8_t { Global, Local, Reg };
+
+class DType {
+public:
+  static constexpr int64_t kUnsized = -1;
+
+  constexpr DType() = default;
+  constexpr explicit DType(Scalar kind, int count = 1) : bits_(static_cast<uint64_t>(kind) | uint64_t(count) << kCountAt) {}
+  static constexpr DType fromBits(uint64_t bits) {
+    DType d;
+    d.bits_ = bits;
+    return d;
+  }
+  constexpr uint64_t bits() const { return bits_; }
+
+  constexpr Scalar kind() const { return static_cast<Scalar>(bits_ & 0x1f); }
+  /// Lanes: 1 for a scalar. Of a pointer, the lanes of what it points to.
+  constexpr int count() const { return static_cast<int>(bits_ >> kCountAt & 0xfff); }
+  constexpr bool isPtr() const { return bits_ >> kPtrAt & 1; }
+  constexpr AddrSpace addrspace() const { return static_cast<AddrSpace>(bits_ >> kSpaceAt & 3); }
+  /// Pointers only: how many pointers (a vector of pointers), 1 as a rule.
+  constexpr int vcount() const { return isPtr() ? static_cast<int>(bits_ >> kVcountAt & 0x1ff) + 1 : count(); }
+  /// Pointers only: number of elements, or kUnsized.
+  constexpr int64_t size() const {
+    uint64_t s = bits_ >> kSizeAt;
+    return s == kSizeMask ? kUnsized : static_cast<int64_t>(s);
+  }
+
+  /// One lane of this; a pointer's scalar is the scalar it points to.
+  constexpr DType scalar() const { return DType(kind()); }
+  /// What a pointer points to; any other type is its own base.
+  constexpr DType base() const { return isPtr() ? DType(kind(), count()) : *this; }
+  /// Same kind with n lanes; of a pointer, n pointers.
+  constexpr DType vec(int n) const {
+    if (!isPtr()) return DType(kind(), n);
+    return fromBits((bits_ & ~(uint64_t{0x1ff} << kVcountAt)) | uint64_t(n - 1) << kVcountAt);
+  }
+  constexpr DType ptr(int64_t size = kUnsized, AddrSpace space = AddrSpace::Global) const {
+    uint64_t s = size < 0 ? kSizeMask : static_cast<uint64_t>(size);
+    return fromBits((base().bits_) | uint64_t{1} << kPtrAt | uint64_t(space) << kSpaceAt | s << kSizeAt);
+  }
+
+  constexpr bool isBool() const { return kind() == Scalar::Bool; }
+  constexpr bool isFloat() const { return kind() >= Scalar::Fp8E4M3; }
+  /// Integers of a width, and index; not bool.
+  constexpr bool isInt() const { return kind() == Scalar::Index || (kind() >= Scalar::Int8 && kind() <= Scalar::UInt64); }
+  constexpr bool isUnsigned() const {
+    Scalar k = kind();
+    return k == Scalar::UInt8 || k == Scalar::UInt16 || k == Scalar::UInt32 || k == Scalar::UInt64;
+  }
+  constexpr bool isVoid() const { return kind() == Scalar::Void; }
+  /// Bytes of a value, all lanes; of a pointer, bytes of one element it points to. index counts as 8, void as 0.
+  int itemsize() const;
+  int bitsize() const { return kind() == Scalar::Bool ? 1 : 8 * scalar().itemsize(); }
+  /// As printed: "dtypes.float", "dtypes.float.vec(4)", "dtypes.int.ptr(16)", "dtypes.float.ptr(4, AddrSpace.REG)".
+  std::string name() const;
+  /// C name of the scalar: "float", "unsigned int", "half".
+  std::string_view cName() const;
+
+  constexpr bool operator==(const DType&) const = default;
+  constexpr auto operator<=>(const DType&) const = default;
+
+private:
+  static constexpr int kCountAt = 5, kPtrAt = 17, kSpaceAt = 18, kVcountAt = 20, kSizeAt = 29;
+  static constexpr uint64_t kSizeMask = (uint64_t{1} << 35) - 1;
+  uint64_t bits_ = uint64_t{1} << kCountAt;
+};
+
+namespace dtypes {
+constexpr DType void_{Scalar::Void}, index{Scalar::Index}, bool_{Scalar::Bool}, int8{Scalar::Int8}, uint8{Scalar::UInt8},
+    int16{Scalar::Int16}, uint16{Scalar::UInt16}, int32{Scalar::Int32}, uint32{Scalar::UInt32}, int64{Scalar::Int64},
+    uint64{Scalar::UInt64}, fp8e4m3{Scalar::Fp8E4M3}, fp8e5m2{Scalar::Fp8E5M2}, float16{Scalar::Float16},
+    bfloat16{Scalar::BFloat16}, float32{Scalar::Float32}, float64{Scalar::Float64};
+
+/// The type that both (all) values can be converted to: the least upper bound in the promotion lattice.
+DType leastUpper(DType a, DType b);
+DType leastUpper(std::span<const DType> types);
+/// The least float type that holds the values of this type; a float is its own.
+DType leastUpperFloat(DType a);
+/// By any accepted name ("float32", "float", "half", "dtypes.int", "uchar"); scalars only.
+std::optional<DType> fromName(std::string_view name);
+/// Inverse of DType::name(), vectors and pointers too.
+std::optional<DType> parse(std::string_view printed);
+/// Smallest and largest value of an integer type as bits; index behaves as int64.
+int64_t minInt(DType d);
+uint64_t maxInt(DType d);
+/// A value as the type would hold it: integers wrap, floats round (NaN and infinities stay).
+int64_t wrapInt(DType d, int64_t value);
+double roundFloat(DType d, double value);
+/// Bit patterns of the small float types, round to nearest even.
+uint16_t toHalf(double value);
+double fromHalf(uint16_t bits);
+uint16_t toBFloat16(double value);
+double fromBFloat16(uint16_t bits);
+uint8_t toFp8(DType d, double value);
+double fromFp8(DType d, uint8_t bits);
+/// DEFAULT_FLOAT and dtypes.default_int.
+DType defaultFloat();
+DType defaultInt();
+void setDefaultFloat(DType d);
+void setDefaultInt(DType d);
+} // namespace dtypes
+
+} // namespace uopscope

@@ -1,0 +1,289 @@
+// UOp: the one node type, from tensor graph to linear program.
+//
+// A UOp is a pointer-sized handle to an immutable, hash-consed node: making the same (op, dtype, src, arg, tag)
+// twice in a pool gives the same node, so == on handles is structural equality. Nodes live in a Pool and carry dense
+// ids in creation order; ids, never addresses, reach hashes, files and tests.
+//
+// Each thread has a current pool (PoolScope); every node is made there and its sources must live there too. Pools are
+// independent: `import` copies a graph from another one, which is how a kernel gets a small pool of its own, whose
+// ids do not depend on what was compiled before it.
+//
+//   Pool pool; PoolScope scope(pool);
+//   UOp i = UOp::range(16, 0);
+//   UOp e = i * 4 + 2;                  // ADD(MUL(RANGE, CONST 4), CONST 2)
+//   e == UOp::range(16, 0) * 4 + 2      // true
+#pragma once
+#include "engine/base/arena.h"
+#include "engine/uop/arg.h"
+#include "engine/uop/dtype.h"
+#include "engine/uop/ops.h"
+
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+namespace uopscope {
+
+class Pool;
+class UOp;
+struct Facts;
+
+/// What a UOp points at. Read it through UOp; pool.cpp alone makes one.
+struct Node {
+  uint32_t id;
+  uint32_t hash;
+  Op op;
+  ArgKind argKind, tagKind;
+  uint8_t flags;
+  uint32_t srcCount;
+  DType dtype;
+  uint64_t argBits, tagBits;
+  mutable Facts* facts; ///< lazily computed properties, see facts.h; owned by the pool
+  mutable uint32_t pins;
+  uint32_t poolSerial; ///< which pool made it, to catch mixing in checked builds
+};
+
+/// An int or a symbolic integer, as in shapes. See sint.h for arithmetic.
+class Sint;
+using Shape = std::vector<Sint>;
+
+class UOp {
+public:
+  constexpr UOp() = default;
+  constexpr explicit UOp(const Node* node) : node_(node) {}
+
+  const Node* node() const { return node_; }
+  explicit operator bool() const { return node_ != nullptr; }
+  bool operator==(const UOp&) const = default;
+
+  Op op() const { return node_->op; }
+  DType dtype() const { return node_->dtype; }
+  Arg arg() const { return Arg::fromRaw(node_->argKind, node_->argBits); }
+  Arg tag() const { return Arg::fromRaw(node_->tagKind, node_->tagBits); }
+  uint32_t id() const { return node_->id; }
+  std::span<const UOp> src() const { return {reinterpret_cast<const UOp*>(node_ + 1), node_->srcCount}; }
+  UOp src(size_t i) const { return reinterpret_cast<const UOp*>(node_ + 1)[i]; }
+  size_t srcCount() const { return node_->srcCount; }
+  bool is(Op op) const { return node_->op == op; }
+  bool in(const OpSet& ops) const { return ops.has(node_->op); }
+
+  // --- making ---
+  /// The node of these fields in the current pool.
+  static UOp make(Op op, DType dtype, std::span<const UOp> src = {}, Arg arg = {}, Arg tag = {});
+  static UOp make(Op op, DType dtype, std::initializer_list<UOp> src, Arg arg = {}, Arg tag = {}) {
+    return make(op, dtype, std::span<const UOp>(src.begin(), src.size()), arg, tag);
+  }
+  /// Same node but for the given sources (the rest as it is).
+  UOp withSrc(std::span<const UOp> src) const { return make(op(), dtype(), src, arg(), tag()); }
+  UOp withSrc(std::initializer_list<UOp> src) const { return make(op(), dtype(), src, arg(), tag()); }
+  UOp withArg(Arg a) const { return make(op(), dtype(), src(), a, tag()); }
+  UOp withTag(Arg t) const { return make(op(), dtype(), src(), arg(), t); }
+  UOp withDtype(DType d) const { return make(op(), d, src(), arg(), tag()); }
+  UOp withOp(Op o) const { return make(o, dtype(), src(), arg(), tag()); }
+
+  /// CONST of the type (VCONST-free: a vector type gives the scalar CONST broadcast by VECTORIZE), value as the type holds it.
+  static UOp constant(DType dtype, ConstValue value);
+  static UOp constant(DType dtype, int64_t value) { return constant(dtype, ConstValue::ofInt(value)); }
+  static UOp constant(DType dtype, double value) { return constant(dtype, ConstValue::ofFloat(value)); }
+  static UOp index(int64_t value) { return constant(dtypes::index, value); }
+  static UOp boolean(bool value) { return constant(dtypes::bool_, ConstValue::ofBool(value)); }
+  /// Invalid: an index that must not be accessed.
+  static UOp invalid() { return make(Op::CONST, dtypes::index, {}, Arg::invalid()); }
+  static UOp range(UOp end, std::vector<int64_t> ids, AxisType type = AxisType::Loop, DType dtype = dtypes::index);
+  static UOp range(int64_t end, int64_t id, AxisType type = AxisType::Loop, DType dtype = dtypes::index);
+  static UOp variable(std::string_view name, int64_t vmin, int64_t vmax, DType dtype = dtypes::index);
+  static UOp special(UOp end, std::string_view name, DType dtype = dtypes::index);
+  static UOp sink(std::span<const UOp> src, Arg arg = {});
+  static UOp vectorize(std::span<const UOp> scalars);
+  static UOp groupOf(std::span<const UOp> effects); ///< GROUP, or the effect itself when it is one
+
+  /// Arithmetic of `op`: result type by operation (comparison gives bool), sources as they are.
+  UOp alu(Op op, std::span<const UOp> others = {}) const;
+  UOp alu(Op op, std::initializer_list<UOp> others) const { return alu(op, std::span<const UOp>(others.begin(), others.size())); }
+  UOp constLike(ConstValue v) const { return constant(dtype(), v); }
+  UOp constLike(int64_t v) const { return constant(dtype(), v); }
+  UOp cast(DType d) const;    ///< itself when it has the type already
+  UOp bitcast(DType d) const; ///< likewise
+  UOp gep(std::vector<int64_t> lanes) const;
+  UOp broadcast(int n) const; ///< VECTORIZE of n times itself; itself for n == 1
+  UOp load(std::vector<UOp> more = {}, DType dtype = {}) const;           ///< LOAD of this INDEX; dtype void: the base of the pointer
+  UOp store(UOp value, std::vector<UOp> more = {}) const;
+  UOp indexed(std::vector<UOp> indices, DType dtype = {}) const;          ///< INDEX; dtype void: that of this
+  UOp end(std::span<const UOp> ranges) const;                            ///< END of the ranges after this; itself for none
+  UOp end(std::initializer_list<UOp> ranges) const { return end(std::span<const UOp>(ranges.begin(), ranges.size())); }
+  UOp after(std::span<const UOp> effects) const;
+  UOp reduce(Op op, std::span<const UOp> ranges) const;                  ///< REDUCE; itself for no ranges
+  UOp where(UOp ifTrue, UOp ifFalse) const { return alu(Op::WHERE, {ifTrue, ifFalse}); }
+  /// this where gate holds, Invalid where not
+  UOp validWhere(UOp gate) const;
+  UOp logicalNot() const;
+  UOp minimum(UOp o) const; ///< through MAX and NEG-free form -max(-x,-y) for signed, where for the rest
+  UOp maximum(UOp o) const { return alu(Op::MAX, {o}); }
+
+  // --- asking ---
+  bool isConst() const { return op() == Op::CONST; }
+  /// CONST whose value equals v numerically.
+  bool isConst(double v) const { return op() == Op::CONST && arg().isNumber() && arg().number() == v; }
+  bool isInvalidConst() const { return op() == Op::CONST && arg().kind() == ArgKind::Invalid; }
+  /// Value of a CONST.
+  ConstValue constValue() const { return arg().constant(); }
+  /// The memory a chain of INDEX, AFTER, CAST ... leads to: a DEFINE_* or BUFFER.
+  UOp bufferOf() const;
+  /// Of a RANGE.
+  AxisType axisType() const { return arg().as<RangeArg>().type; }
+
+  /// All nodes reachable, sources before users, ties in order of sources; this is last. Iterative.
+  std::vector<UOp> toposort() const;
+  /// Only nodes for which enter holds are descended into and listed.
+  std::vector<UOp> toposort(const std::function<bool(UOp)>& enter) const;
+  /// Every node this depends on; with itself when asked.
+  std::vector<UOp> backwardSlice(bool withSelf = false) const;
+  /// Whether `other` is reachable from this (or is this).
+  bool dependsOn(UOp other) const;
+  /// For each reachable node the nodes that use it, in topological order.
+  std::unordered_map<UOp, std::vector<UOp>, struct UOpHash> consumerMap() const;
+  /// Same graph with nodes replaced; replacement is not descended into again.
+  UOp substitute(const std::unordered_map<UOp, UOp, struct UOpHash>& replacements) const;
+  /// 128-bit content hash of the whole graph, equal across pools and processes.
+  std::pair<uint64_t, uint64_t> key() const;
+
+  // --- facts, computed once per node (facts.h) ---
+  /// Bounds of an integer or bool (constants of float too); the type's own bounds where nothing is known. Saturating at
+  /// int64: an unknown uint64 has vmax INT64_MAX and exact == false.
+  int64_t vmin() const;
+  int64_t vmax() const;
+  /// RANGEs in whose scope this is: those it depends on and that no END or REDUCE below closed; by order of their ids.
+  const std::vector<UOp>& ranges() const;
+  /// Shape in the tensor graph; throws Error(Shape) where there is none. hasShape() asks first.
+  const Shape& shape() const;
+  bool hasShape() const;
+  /// Device name of the tensor graph, empty if none (a constant); several joined by ','.
+  std::string device() const;
+
+  // --- printing (print.h) ---
+  /// Expression of an index or ALU graph: "(r0*4+2)".
+  std::string render() const;
+  /// Indented tree as the reference's print(uop): repeated parts named x0, x1...
+  std::string str() const;
+
+private:
+  const Node* node_ = nullptr;
+};
+static_assert(sizeof(UOp) == sizeof(void*));
+
+struct UOpHash {
+  size_t operator()(UOp u) const { return u.node() ? u.node()->hash * 0x9E3779B97F4A7C15ull >> 16 : 0; }
+};
+template <typename T>
+using UOpMap = std::unordered_map<UOp, T, UOpHash>;
+
+// Arithmetic. Integers follow C (division truncates, MOD has the sign of x). Operands are used as they are: types must agree.
+UOp operator+(UOp x, UOp y);
+UOp operator-(UOp x, UOp y); ///< x + y*-1
+UOp operator*(UOp x, UOp y);
+UOp operator/(UOp x, UOp y); ///< IDIV of integers, x * 1/y of floats
+UOp operator%(UOp x, UOp y);
+UOp operator&(UOp x, UOp y);
+UOp operator|(UOp x, UOp y);
+UOp operator^(UOp x, UOp y);
+UOp operator<(UOp x, UOp y);
+UOp operator>=(UOp x, UOp y); ///< not (x < y)
+UOp operator-(UOp x);
+UOp operator+(UOp x, int64_t y);
+UOp operator-(UOp x, int64_t y);
+UOp operator*(UOp x, int64_t y);
+UOp operator/(UOp x, int64_t y);
+UOp operator%(UOp x, int64_t y);
+UOp operator<(UOp x, int64_t y);
+UOp operator>=(UOp x, int64_t y);
+UOp ne(UOp x, UOp y);
+UOp eq(UOp x, UOp y); ///< not (x != y)
+
+/// Owns nodes. Confined to one thread at a time; another thread may read nodes that were handed over to it.
+class Pool {
+public:
+  Pool();
+  ~Pool();
+  Pool(const Pool&) = delete;
+  Pool& operator=(const Pool&) = delete;
+
+  UOp make(Op op, DType dtype, std::span<const UOp> src, Arg arg, Arg tag);
+  /// Copies a graph of another pool into this one; nodes that `replace` maps are taken from there instead.
+  UOp import(UOp root, UOpMap<UOp>* imported = nullptr);
+
+  /// Ids handed out so far: the next node gets this one.
+  uint32_t nextId() const { return nextId_; }
+  size_t liveNodes() const { return live_; }
+  size_t bytes() const { return arena_.bytesReserved() + slots_.capacity() * sizeof(Slot); }
+  uint32_t serial() const { return serial_; }
+  Arena& arena() { return arena_; }
+
+  /// Frees every node not reachable from a pinned one (UOpRef). No bare UOp of this pool may be in use.
+  /// Returns how many were freed. Ids are not reused.
+  size_t collect();
+
+  static Pool& current();
+  static bool hasCurrent();
+
+private:
+  friend class PoolScope;
+  struct Slot {
+    uint32_t hash;
+    const Node* node;
+  };
+  void grow();
+  void releaseFacts(const Node* node);
+
+  Arena arena_;
+  std::vector<Slot> slots_;
+  size_t live_ = 0;
+  uint32_t nextId_ = 0;
+  uint32_t serial_;
+  std::vector<std::vector<void*>> freeBySrcCount_;
+};
+
+/// Makes a pool the thread's current one for a block.
+class PoolScope {
+public:
+  explicit PoolScope(Pool& pool);
+  ~PoolScope();
+  PoolScope(const PoolScope&) = delete;
+  PoolScope& operator=(const PoolScope&) = delete;
+
+private:
+  Pool* before_;
+};
+
+/// A UOp that survives Pool::collect, with all it depends on. What Tensors and Python objects hold.
+class UOpRef {
+public:
+  UOpRef() = default;
+  UOpRef(UOp uop) : uop_(uop) {
+    if (uop_) ++uop_.node()->pins;
+  }
+  UOpRef(const UOpRef& o) : UOpRef(o.uop_) {}
+  UOpRef(UOpRef&& o) noexcept : uop_(o.uop_) { o.uop_ = {}; }
+  UOpRef& operator=(UOpRef o) noexcept {
+    std::swap(uop_, o.uop_);
+    return *this;
+  }
+  ~UOpRef() {
+    if (uop_) --uop_.node()->pins;
+  }
+  UOp get() const { return uop_; }
+  operator UOp() const { return uop_; }
+  const UOp* operator->() const { return &uop_; }
+
+private:
+  UOp uop_;
+};
+
+} // namespace uopscope
+
+template <>
+struct std::hash<uopscope::UOp> {
+  size_t operator()(uopscope::UOp u) const { return uopscope::UOpHash()(u); }
+};
