@@ -25,7 +25,7 @@ struct LoweredKernel {
   UOp sink;                         ///< after the last rewrite
   std::vector<UOp> uops;            ///< the linear program
   std::vector<Opt> appliedOpts;
-  std::vector<UOp> vars;            ///< DEFINE_VARs, in order of name
+  std::vector<UOp> vars;            ///< DEFINE_VARs, in order of name; core_id among them where globalSize[0] threads run it
   std::vector<int> globals, outs, ins; ///< DEFINE_GLOBAL positions: all in order, written, read
   std::vector<Sint> globalSize, localSize; ///< launch sizes, empty where the target has none
   Estimates estimates;
