@@ -1,0 +1,163 @@
+// Puts the phases together: ranks (rank.h), bends for long edges, order and coordinates (order.h), then back
+// to nodes and edges. Everything is computed for ranks that run from top to bottom; left to right swaps the
+// axes at both ends.
+#include "viz/layout/layered.h"
+
+#include "viz/layout/adjacency.h"
+#include "viz/layout/order.h"
+#include "viz/layout/rank.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace uopscope {
+namespace {
+
+constexpr uint32_t kNone = UINT32_MAX;
+constexpr float kBendSize = 6;
+
+// An edge as the ranks see it: from the lower rank to the higher.
+struct Span {
+  uint32_t from, to;
+};
+
+struct Router {
+  RankedGraph graph;
+  std::vector<uint32_t>
+      chain; ///< by node: its first bend, or kNone; the chain's bends have consecutive numbers
+  std::vector<uint8_t> routed; ///< by edge
+  uint32_t straight = 0;
+
+  Router(std::span<const LayoutNode> nodes, std::span<const LayoutEdge> edges, const Ranking& ranking,
+         const LayoutOptions& o)
+      : chain(nodes.size(), kNone), routed(edges.size(), 0) {
+    graph.vertices.resize(nodes.size());
+    for (size_t i = 0; i < nodes.size(); ++i)
+      graph.vertices[i] = {ranking.rank[i], o.leftToRight ? nodes[i].height : nodes[i].width, false};
+    std::vector<uint32_t> reach(nodes.size(), 0); // ranks the chain of a node runs through
+    for (size_t e = 0; e < edges.size(); ++e) {
+      const Span s = span(edges[e], ranking.reversed[e]);
+      const uint32_t length = ranking.rank[s.to] - ranking.rank[s.from];
+      if (length > 1) reach[s.from] = std::max(reach[s.from], length - 1);
+    }
+    const uint32_t longest = limit(reach, nodes.size(), o.bendsPerNode);
+    for (uint32_t v = 0; v < nodes.size(); ++v) {
+      const uint32_t length = std::min(reach[v], longest);
+      if (length == 0) continue;
+      chain[v] = static_cast<uint32_t>(graph.vertices.size());
+      for (uint32_t k = 0; k < length; ++k) {
+        const uint32_t bend = static_cast<uint32_t>(graph.vertices.size());
+        graph.links.push_back({k == 0 ? v : bend - 1, bend, 0});
+        graph.vertices.push_back({ranking.rank[v] + 1 + k, kBendSize, true});
+      }
+    }
+    std::vector<uint32_t> ports(nodes.size(), 0);
+    for (const LayoutEdge& e : edges) ports[e.to] = std::max(ports[e.to], e.port + 1);
+    for (size_t e = 0; e < edges.size(); ++e) {
+      const Span s = span(edges[e], ranking.reversed[e]);
+      const uint32_t length = ranking.rank[s.to] - ranking.rank[s.from];
+      if (length == 0) continue;
+      if (length - 1 > longest) {
+        ++straight;
+        continue;
+      }
+      routed[e] = 1;
+      const float port = ranking.reversed[e] ? 0 : portAt(edges[e].port, ports[s.to]);
+      graph.links.push_back({length == 1 ? s.from : chain[s.from] + length - 2, s.to, port});
+    }
+  }
+  static Span span(const LayoutEdge& e, bool reversed) {
+    return reversed ? Span{e.to, e.from} : Span{e.from, e.to};
+  }
+  static float portAt(uint32_t port, uint32_t ports) {
+    return ports < 2 ? 0 : static_cast<float>(port) / static_cast<float>(ports - 1) - 0.5f;
+  }
+  // The longest chain that may be built, so that all together stay within the budget.
+  static uint32_t limit(const std::vector<uint32_t>& reach, size_t nodes, uint32_t perNode) {
+    const uint64_t budget = std::max<uint64_t>(4000, nodes * static_cast<uint64_t>(perNode));
+    uint32_t longest = 0;
+    for (uint32_t r : reach) longest = std::max(longest, r);
+    std::vector<uint64_t> atLeast(longest + 2, 0); // chains with at least this many bends
+    for (uint32_t r : reach) ++atLeast[r];
+    for (size_t i = longest + 1; i-- > 1;) atLeast[i] += atLeast[i + 1];
+    uint64_t total = 0;
+    for (uint32_t length = 1; length <= longest; ++length)
+      if ((total += atLeast[length]) > budget) return length - 1;
+    return longest;
+  }
+};
+
+} // namespace
+
+Layout layoutLayered(std::span<const LayoutNode> nodes, std::span<const LayoutEdge> edges,
+                     const LayoutOptions& o) {
+  Layout out;
+  auto cancelled = [&] { return o.cancel && o.cancel->load(std::memory_order_relaxed); };
+  std::vector<LayoutEdge> proper(edges.begin(), edges.end());
+  for (LayoutEdge& e : proper)
+    if (e.from >= nodes.size() || e.to >= nodes.size())
+      e.from = e.to = 0; // drawn as nothing, like any self loop
+
+  std::vector<LayoutEdge> acyclic;
+  std::vector<uint32_t> original;
+  for (uint32_t i = 0; i < proper.size(); ++i)
+    if (proper[i].from != proper[i].to) acyclic.push_back(proper[i]), original.push_back(i);
+  const Ranking ranking = rankNodes(nodes.size(), acyclic);
+  out.rank = ranking.rank;
+  out.rankCount = ranking.rankCount;
+  out.bends.resize(edges.size());
+  out.centres.resize(nodes.size());
+  if (nodes.empty() || cancelled()) {
+    out.cancelled = cancelled();
+    return out;
+  }
+
+  Router router(nodes, acyclic, ranking, o);
+  out.straightEdges = router.straight;
+  orderRanks(router.graph, ranking.rankCount, o.cancel);
+  const std::vector<float> along = placeInRanks(router.graph, o.nodeGap, o.cancel);
+  if (cancelled()) {
+    out.cancelled = true;
+    return out;
+  }
+
+  // A rank is as thick as its thickest node; the gap grows where edges run far sideways, so that they stay
+  // readable.
+  std::vector<float> thick(ranking.rankCount, 0), aside(ranking.rankCount, 0), across(ranking.rankCount, 0);
+  for (size_t i = 0; i < nodes.size(); ++i)
+    thick[ranking.rank[i]] =
+        std::max(thick[ranking.rank[i]], o.leftToRight ? nodes[i].width : nodes[i].height);
+  for (const RankLink& l : router.graph.links) {
+    float& a = aside[router.graph.vertices[l.from].rank];
+    a = std::max(a, std::abs(along[l.from] - along[l.to]));
+  }
+  float at = 0, low = 0, high = 0;
+  for (uint32_t r = 0; r < ranking.rankCount; ++r) {
+    across[r] = at + thick[r] / 2;
+    at += thick[r];
+    out.height = at;
+    at += o.rankGap + std::min(70.f, aside[r] * 0.035f);
+  }
+  for (size_t v = 0; v < along.size(); ++v) {
+    low = std::min(low, along[v] - router.graph.vertices[v].size / 2);
+    high = std::max(high, along[v] + router.graph.vertices[v].size / 2);
+  }
+  out.width = high - low;
+  auto point = [&](uint32_t v) {
+    const float a = along[v] - low, b = across[router.graph.vertices[v].rank];
+    return o.leftToRight ? LayoutPoint{b, a} : LayoutPoint{a, b};
+  };
+  for (uint32_t v = 0; v < nodes.size(); ++v) out.centres[v] = point(v);
+  for (size_t e = 0; e < acyclic.size(); ++e) {
+    if (!router.routed[e]) continue;
+    const auto [from, to] = Router::span(acyclic[e], ranking.reversed[e]);
+    const uint32_t length = ranking.rank[to] - ranking.rank[from];
+    auto& bends = out.bends[original[e]];
+    for (uint32_t k = 0; k + 1 < length; ++k) bends.push_back(point(router.chain[from] + k));
+    if (ranking.reversed[e]) std::reverse(bends.begin(), bends.end());
+  }
+  if (o.leftToRight) std::swap(out.width, out.height);
+  return out;
+}
+
+} // namespace uopscope

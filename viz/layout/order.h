@@ -1,0 +1,33 @@
+// Second and third phase of the layered layout: the order of vertices within ranks, and their coordinates
+// along them.
+//
+// A vertex is a node or a bend of a long edge; links join vertices of neighbouring ranks only.
+#pragma once
+#include "viz/layout/layered.h"
+
+namespace uopscope {
+
+struct RankVertex {
+  uint32_t rank = 0;
+  float size = 0; ///< along the rank
+  bool bend = false;
+};
+struct RankLink {
+  uint32_t from = 0, to = 0; ///< to stands one rank below from
+  float port = 0;            ///< where it arrives at `to`, -0.5 (left) to 0.5 (right)
+};
+struct RankedGraph {
+  std::vector<RankVertex> vertices;
+  std::vector<RankLink> links;
+  std::vector<std::vector<uint32_t>> ranks; ///< vertices in order; filled by orderRanks
+};
+
+/// Fills graph.ranks: few crossings, sources of a node in the order of its ports where possible.
+void orderRanks(RankedGraph& graph, uint32_t rankCount, const std::atomic<bool>* cancel);
+/// Centres along the rank, by vertex: neighbours keep `gap` between them, links are as straight as that
+/// allows.
+std::vector<float> placeInRanks(const RankedGraph& graph, float gap, const std::atomic<bool>* cancel);
+/// Pairs of links that cross, over all ranks.
+uint64_t countCrossings(const RankedGraph& graph);
+
+} // namespace uopscope

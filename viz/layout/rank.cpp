@@ -1,0 +1,90 @@
+// Cycles come from slots that different nodes take over time (see viz/models/pass_view.h); they are few, so
+// the first edge found to close one is turned around and nothing cleverer is tried.
+#include "viz/layout/rank.h"
+
+#include "viz/layout/adjacency.h"
+
+#include <algorithm>
+
+namespace uopscope {
+namespace {
+
+// Depth first from the users down to the leaves, iteratively: an edge into a node that is still open closes a
+// cycle.
+void findCycles(size_t nodeCount, std::span<const LayoutEdge> edges, Ranking& out) {
+  enum : uint8_t { kNew, kOpen, kDone };
+  const Adjacency sources(nodeCount, edges, false);
+  std::vector<uint8_t> state(nodeCount, kNew);
+  struct Frame {
+    uint32_t node, next;
+  };
+  std::vector<Frame> stack;
+  out.order.reserve(nodeCount);
+  for (uint32_t start = 0; start < nodeCount; ++start) {
+    if (state[start] != kNew) continue;
+    state[start] = kOpen;
+    stack.push_back({start, 0});
+    while (!stack.empty()) {
+      Frame& f = stack.back();
+      const auto in = sources.of(f.node);
+      if (f.next == in.size()) {
+        state[f.node] = kDone;
+        out.order.push_back(f.node);
+        stack.pop_back();
+        continue;
+      }
+      const uint32_t e = in[f.next++];
+      const uint32_t src = edges[e].from;
+      if (state[src] == kOpen) {
+        out.reversed[e] = 1;
+      } else if (state[src] == kNew) {
+        state[src] = kOpen;
+        stack.push_back({src, 0});
+      }
+    }
+  }
+}
+
+} // namespace
+
+Ranking rankNodes(size_t nodeCount, std::span<const LayoutEdge> edges) {
+  Ranking out;
+  out.rank.assign(nodeCount, 0);
+  out.reversed.assign(edges.size(), 0);
+  findCycles(nodeCount, edges, out);
+
+  std::vector<LayoutEdge> forward;
+  forward.reserve(edges.size());
+  for (size_t i = 0; i < edges.size(); ++i)
+    if (!out.reversed[i]) forward.push_back(edges[i]);
+  const std::span<const LayoutEdge> all(forward);
+  const Adjacency in(nodeCount, all, false), users(nodeCount, all, true);
+
+  auto lowest = [&](uint32_t v) {
+    uint32_t r = 0;
+    for (uint32_t e : in.of(v)) r = std::max(r, out.rank[forward[e].from] + 1);
+    return r;
+  };
+  for (uint32_t v : out.order) out.rank[v] = lowest(v);
+  // Two rounds: pulling a node down lets its own sources follow in the same sweep; what then hangs below its
+  // sources for no reason goes back up.
+  for (int round = 0; round < 2; ++round) {
+    for (auto it = out.order.rbegin(); it != out.order.rend(); ++it) {
+      const uint32_t v = *it;
+      if (users.degree(v) == 0 || users.degree(v) < in.degree(v)) continue;
+      uint32_t r = UINT32_MAX;
+      for (uint32_t e : users.of(v)) r = std::min(r, out.rank[forward[e].to] - 1);
+      out.rank[v] = r;
+    }
+    for (uint32_t v : out.order)
+      if (users.degree(v) < in.degree(v)) out.rank[v] = lowest(v);
+  }
+  uint32_t first = UINT32_MAX, last = 0;
+  for (uint32_t r : out.rank) first = std::min(first, r), last = std::max(last, r);
+  if (nodeCount)
+    for (uint32_t& r : out.rank) r -= first;
+  out.rankCount = nodeCount ? last - first + 1 : 0;
+  return out;
+}
+
+} // namespace uopscope
