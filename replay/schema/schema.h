@@ -1,0 +1,28 @@
+// The trace's schema: numbered .sql files of this folder, run in order. `user_version` is the number of the
+// last one that changed tables; a file of a newer version is refused, an older one is read as it is or
+// migrated when copied.
+//
+//   Database db = Database::create(path);  createTables(db);  ...  createIndexes(db);
+//   Database db = openTrace(path);         // Error(File): missing, empty, foreign, newer, damaged
+#pragma once
+#include "replay/schema/database.h"
+
+namespace uopscope {
+
+constexpr int64_t kTraceApplicationId = 0x554f5053; ///< "UOPS"
+constexpr int64_t kTraceSchemaVersion = 1;
+
+/// Values of meta.status.
+namespace traceStatus {
+constexpr std::string_view kRecording = "recording", kComplete = "complete", kFailed = "failed",
+                           kInterrupted = "interrupted", kCrashed = "crashed", kFull = "disk full";
+}
+
+/// Tables of a new trace.
+void createTables(const Database& db);
+/// Indexes of a finished one.
+void createIndexes(const Database& db);
+/// Opens a trace for reading after checking that it is one.
+Database openTrace(const std::string& path);
+
+} // namespace uopscope
