@@ -1,4 +1,5 @@
-// Chunk growth: small pools stay small (one kernel is a few kilobytes), large ones grow by a megabyte at a time.
+// Chunk growth: small pools stay small (one kernel is a few kilobytes), large ones grow by a megabyte at a
+// time.
 #include "engine/base/arena.h"
 
 #include <algorithm>

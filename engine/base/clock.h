@@ -1,4 +1,4 @@
-// Monotonic nanoseconds, and the raw cycle counter for what is timed millions of times.
+// Monotonic nanoseconds, and the processor's own counter for what is timed millions of times.
 #pragma once
 #include <chrono>
 #include <cstdint>
@@ -6,7 +6,21 @@
 namespace uopscope {
 
 inline int64_t nowNs() {
-  return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch()).count();
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(
+             std::chrono::steady_clock::now().time_since_epoch())
+      .count();
 }
+
+/// Ticks of a counter that runs at a constant rate: a few nanoseconds to read. Convert differences with
+/// ticksToNs.
+inline uint64_t ticks() {
+#if defined(__x86_64__)
+  return __builtin_ia32_rdtsc();
+#else
+  return static_cast<uint64_t>(nowNs());
+#endif
+}
+/// Measured once against the monotonic clock.
+int64_t ticksToNs(uint64_t difference);
 
 } // namespace uopscope

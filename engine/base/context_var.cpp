@@ -3,9 +3,10 @@
 
 #include "engine/base/error.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstdlib>
-#include <fmt/format.h>
 
 namespace uopscope {
 
@@ -29,11 +30,15 @@ int64_t envInt(const char* name, int64_t fallback) {
 ContextVar::ContextVar(const char* name, int64_t fallback, const char* help)
     : name_(name), help_(help), value_(envInt(name, fallback)) {
   auto& table = registry();
-  auto byName = [](const ContextVar* a, const ContextVar* b) { return std::string_view(a->name_) < b->name_; };
+  auto byName = [](const ContextVar* a, const ContextVar* b) {
+    return std::string_view(a->name_) < b->name_;
+  };
   table.insert(std::lower_bound(table.begin(), table.end(), this, byName), this);
 }
 
-const std::vector<ContextVar*>& ContextVar::all() { return registry(); }
+const std::vector<ContextVar*>& ContextVar::all() {
+  return registry();
+}
 
 ContextVar* ContextVar::find(std::string_view name) {
   for (ContextVar* var : registry())
@@ -59,22 +64,27 @@ ContextScope::~ContextScope() {
 }
 
 namespace vars {
-ContextVar debug("DEBUG", 0, "1 devices, 2 a line per kernel, 3 buffers and optimisations, 4 source, 5 UOps, 6 linear UOps, 7 assembly");
+ContextVar debug("DEBUG", 0,
+                 "1 devices, 2 a line per kernel, 3 buffers and optimisations, 4 source, 5 UOps, 6 linear "
+                 "UOps, 7 assembly");
 ContextVar viz("VIZ", 0, "record this run and open it in the window at exit");
 ContextVar spec("SPEC", 0, "check graphs against the spec: 1 between passes, 2 at every node made");
 ContextVar noopt("NOOPT", 0, "1: no kernel optimisations");
 ContextVar beam("BEAM", 0, "width of the search for optimisations, 0: hand-coded choices");
 ContextVar jit("JIT", 1, "0 off, 1 capture and replay, 2 replay without graphs");
-ContextVar trackMatchStats("TRACK_MATCH_STATS", 0, "1 count pattern matches and print them at exit, 2 keep every rewrite");
+ContextVar trackMatchStats("TRACK_MATCH_STATS", 0,
+                           "1 count pattern matches and print them at exit, 2 keep every rewrite");
 ContextVar captureProcessReplay("CAPTURE_PROCESS_REPLAY", 0, "store compiler inputs for replay");
-ContextVar transcendental("TRANSCENDENTAL", 1, "0 native only, 1 where the target lacks it, 2 always decompose exp2, log2, sin");
+ContextVar transcendental("TRANSCENDENTAL", 1,
+                          "0 native only, 1 where the target lacks it, 2 always decompose exp2, log2, sin");
 ContextVar devectorize("DEVECTORIZE", 1, "0: keep vector arithmetic");
 ContextVar nolocals("NOLOCALS", 0, "1: no local memory");
 ContextVar tc("TC", 1, "tensor cores");
 ContextVar splitReduceop("SPLIT_REDUCEOP", 1, "split large reductions into two kernels");
 ContextVar wino("WINO", 0, "Winograd convolutions");
 ContextVar cpuCount("CPU_COUNT", 0, "threads for CPU kernels, 0: all cores");
-ContextVar cpuLlvm("CPU_LLVM", 1, "1: compile CPU kernels through LLVM in process, 0: through the system's clang");
+ContextVar cpuLlvm("CPU_LLVM", 1,
+                   "1: compile CPU kernels through LLVM in process, 0: through the system's clang");
 ContextVar disableFastIdiv("DISABLE_FAST_IDIV", 0, "1: keep integer division by constants");
 ContextVar debugRangeify("DEBUG_RANGEIFY", 0, "1: print range assignment");
 ContextVar pcontig("PCONTIG", 0, "partial contiguous: allow buffers inside loops");
@@ -82,7 +92,8 @@ ContextVar noMemoryPlanner("NO_MEMORY_PLANNER", 0, "1: every intermediate buffer
 ContextVar ccache("CCACHE", 1, "0: no cache of compiled kernels");
 ContextVar ignoreBeamCache("IGNORE_BEAM_CACHE", 0, "1: search again");
 ContextVar ignoreOob("IGNORE_OOB", 1, "0: check that indices are within bounds");
-ContextVar rewriteStackLimit("REWRITE_STACK_LIMIT", 250000, "nodes in flight in one graph rewrite before it counts as endless");
+ContextVar rewriteStackLimit("REWRITE_STACK_LIMIT", 250000,
+                             "nodes in flight in one graph rewrite before it counts as endless");
 ContextVar fuseArange("FUSE_ARANGE", 0, "fuse arange into its users");
 ContextVar tracemeta("TRACEMETA", 1, "remember script line and tensor operation of every node");
 ContextVar threads("UOPSCOPE_THREADS", 0, "threads that lower kernels, 0: all cores");

@@ -1,5 +1,5 @@
-// The one exception type of the project. A message says what is wrong, where, and what to do; the kind decides
-// which Python exception a script sees and which exit code the command line gives.
+// The one exception type of the project. A message says what is wrong, where, and what to do; the kind
+// decides which Python exception a script sees and which exit code the command line gives.
 //
 //   throw Error(ErrorKind::Shape, fmt::format("cannot broadcast {} with {}", a, b));
 #pragma once
@@ -9,17 +9,17 @@
 namespace uopscope {
 
 enum class ErrorKind {
-  Runtime,   ///< RuntimeError in Python
-  Value,     ///< ValueError: an argument's value does not fit
-  Type,      ///< TypeError: an argument's type does not fit
-  Index,     ///< IndexError
-  Key,       ///< KeyError
-  Shape,     ///< ValueError, about shapes
-  Compile,   ///< a kernel does not lower, render or compile
-  Device,    ///< unknown or absent device
-  Rewrite,   ///< a rule failed or rewriting does not end
-  Spec,      ///< a graph is not valid
-  File,      ///< a file is missing, truncated, foreign or newer
+  Runtime,    ///< RuntimeError in Python
+  Value,      ///< ValueError: an argument's value does not fit
+  Type,       ///< TypeError: an argument's type does not fit
+  Index,      ///< IndexError
+  Key,        ///< KeyError
+  Shape,      ///< ValueError, about shapes
+  Compile,    ///< a kernel does not lower, render or compile
+  Device,     ///< unknown or absent device
+  Rewrite,    ///< a rule failed or rewriting does not end
+  Spec,       ///< a graph is not valid
+  File,       ///< a file is missing, truncated, foreign or newer
   Unsupported ///< NotImplementedError: known, and not supported here
 };
 

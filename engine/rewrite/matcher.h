@@ -1,11 +1,13 @@
-// PatternMatcher: a list of rules, compiled for dispatch. Rules are found by the operation of the node; a rule whose
-// required source operations are absent is rejected before anything is matched; what remains are straight-line checks.
+// PatternMatcher: a list of rules, compiled for dispatch. Rules are found by the operation of the node; a
+// rule whose required source operations are absent is rejected before anything is matched; what remains are
+// straight-line checks.
 //
 //   const PatternMatcher& symbolic() { static const PatternMatcher m({kArith, kDivMod}); return m; }
 //   PatternMatcher both = a + b;                       // rules of a first
 //   UOp r = m.rewrite(node, ctx);                      // null: no rule applies
 //
-// Immutable after construction, so one matcher serves all threads (rules of Python run under the interpreter's lock).
+// Immutable after construction, so one matcher serves all threads (rules of Python run under the
+// interpreter's lock).
 #pragma once
 #include "engine/rewrite/observer.h"
 #include "engine/rewrite/rule.h"
@@ -48,12 +50,13 @@ public:
 
   const std::vector<std::shared_ptr<const Rule>>& rules() const;
 
-  /// The first result any rule gives for this node, null if none. Reports to `observer` where given.
-  UOp rewrite(UOp node, const PassContext& ctx = {}, Observer* observer = nullptr, MatchCounters* counters = nullptr,
-              bool bottomUp = false) const;
+  /// The first result any rule gives for this node, null if none. Reports to `observer` and tells which rule
+  /// it was where asked.
+  UOp rewrite(UOp node, const PassContext& ctx = {}, Observer* observer = nullptr,
+              MatchCounters* counters = nullptr, bool bottomUp = false, const Rule** fired = nullptr) const;
 
-  /// Why a rule does not apply to a node: the first test that fails, as text ("src[1] is ADD, wants CONST"); empty where
-  /// the structure matches (then the function decides). Pure.
+  /// Why a rule does not apply to a node: the first test that fails, as text ("src[1] is ADD, wants CONST");
+  /// empty where the structure matches (then the function decides). Pure.
   std::string explain(const Rule& rule, UOp node) const;
 
 private:

@@ -1,11 +1,12 @@
-// The one gate: everything the compiler does passes an Observer. Recording, breakpoints, switching a rule off, fuel
-// and bisection all hang on it; without an observer nothing is called and nothing is timed.
+// The one gate: everything the compiler does passes an Observer. Recording, breakpoints, switching a rule
+// off, fuel and bisection all hang on it; without an observer nothing is called and nothing is timed.
 //
-// Nodes handed to an observer stay valid until the pool they live in dies. A pool that is about to die, or to be
-// collected, is announced by poolRetired(): an observer that reads nodes on another thread finishes with them there.
+// Nodes handed to an observer stay valid until the pool they live in dies. A pool that is about to die, or to
+// be collected, is announced by poolRetired(): an observer that reads nodes on another thread finishes with
+// them there.
 //
-//   struct Counter : Observer { Control onRewrite(const RewriteEvent&) override { ++n; return Control::Apply; } int n = 0; };
-//   Counter counter; ObserverScope scope(&counter);
+//   struct Counter : Observer { Control onRewrite(const RewriteEvent&) override { ++n; return Control::Apply;
+//   } int n = 0; }; Counter counter; ObserverScope scope(&counter);
 #pragma once
 #include "engine/uop/uop.h"
 
@@ -21,14 +22,14 @@ namespace uopscope {
 class Rule;
 class PatternMatcher;
 
-/// What the compiler does next with a rewrite it is about to make. Step, Next and Finish apply it; they tell a
-/// debugger's observer, which sees every answer again, how far to run.
+/// What the compiler does next with a rewrite it is about to make. Step, Next and Finish apply it; they tell
+/// a debugger's observer, which sees every answer again, how far to run.
 enum class Control : uint8_t {
-  Apply,  ///< make the rewrite
-  Skip,   ///< do not: the next rule is tried
-  Step,   ///< make it, stop at the next one
-  Next,   ///< make it, stop at the next one of this pass, not of passes nested in it
-  Finish  ///< make it, stop when this pass has ended
+  Apply, ///< make the rewrite
+  Skip,  ///< do not: the next rule is tried
+  Step,  ///< make it, stop at the next one
+  Next,  ///< make it, stop at the next one of this pass, not of passes nested in it
+  Finish ///< make it, stop when this pass has ended
 };
 
 struct SourceLocation {
@@ -38,26 +39,26 @@ struct SourceLocation {
 
 /// A graph_rewrite that begins.
 struct PassBegin {
-  std::string_view name;      ///< as in the reference ("initial symbolic")
-  SourceLocation at;          ///< who called graph_rewrite
+  std::string_view name; ///< as in the reference ("initial symbolic")
+  SourceLocation at;     ///< who called graph_rewrite
   UOp root;
-  const PatternMatcher* matcher = nullptr;     ///< top-down rules, may be null
-  const PatternMatcher* bottomUp = nullptr;    ///< rules applied on the way down, may be null
+  const PatternMatcher* matcher = nullptr;  ///< top-down rules, may be null
+  const PatternMatcher* bottomUp = nullptr; ///< rules applied on the way down, may be null
 };
 enum class PassOutcome : uint8_t { Done, Failed, Stopped };
 struct PassEnd {
-  UOp root;                   ///< null when it failed
+  UOp root; ///< null when it failed
   PassOutcome outcome = PassOutcome::Done;
-  std::string_view message;   ///< of the failure
+  std::string_view message; ///< of the failure
 };
 
 /// A rule produced a result: `before` becomes `after`.
 struct RewriteEvent {
   const Rule* rule = nullptr;
-  UOp before, after;          ///< equal: the rule answered with the node itself (a fault of the rule)
-  int64_t ns = 0;             ///< time of the match and the function
-  uint32_t firstNewId = 0;    ///< nodes with ids in [firstNewId, pool.nextId()) were made by the function
-  bool bottomUp = false;      ///< applied before the sources of `before` were rewritten
+  UOp before, after;       ///< never equal: a rule that answers with the node itself is counted as Unchanged
+  int64_t ns = 0;          ///< time of the match and the function
+  uint32_t firstNewId = 0; ///< nodes with ids in [firstNewId, pool.nextId()) were made by the function
+  bool bottomUp = false;   ///< applied before the sources of `before` were rewritten
 };
 
 /// What became of attempts to match a rule on nodes of one operation.
@@ -65,23 +66,23 @@ enum class Outcome : uint8_t { RejectedEarly, StructureDiffers, Declined, Applie
 constexpr int kOutcomeCount = 5;
 struct MatchCount {
   const Rule* rule;
-  Op op;                                     ///< operation of the node tried
+  Op op; ///< operation of the node tried
   uint64_t count[kOutcomeCount];
-  int64_t ns[kOutcomeCount];                 ///< time, zero where not measured
+  int64_t ns[kOutcomeCount]; ///< time, zero where not measured
 };
 
 /// A phase of work that contains passes: a schedule, a kernel.
 enum class ScopeKind : uint8_t { Script, Schedule, Kernel, Other };
 struct ScopeBegin {
   ScopeKind kind = ScopeKind::Other;
-  std::string_view name;      ///< "schedule 3", "r_16_16"
-  SourceLocation script;      ///< line of the model script that asked for it, if known
-  UOp root;                   ///< what is scheduled or compiled, may be null
+  std::string_view name; ///< "schedule 3", "r_16_16"
+  SourceLocation script; ///< line of the model script that asked for it, if known
+  UOp root;              ///< what is scheduled or compiled, may be null
 };
 
 /// Text or bytes that belong to the scope: rendered source, IR, assembly, linear program.
 struct Artifact {
-  std::string_view kind;      ///< "source", "ir", "asm", "uops", "opts", "launch" (JSON)
+  std::string_view kind; ///< "source", "ir", "asm", "uops", "opts", "launch" (JSON)
   std::string_view text;
 };
 struct Launch {
@@ -120,8 +121,8 @@ public:
   /// Nodes of the pool will go away when this returns.
   virtual void poolRetired(Pool&) {}
 
-  /// An observer for work item `ordinal` done on another thread; join() merges its events in order of ordinals, so
-  /// that a trace does not depend on the number of threads. Null: that work is not observed.
+  /// An observer for work item `ordinal` done on another thread; join() merges its events in order of
+  /// ordinals, so that a trace does not depend on the number of threads. Null: that work is not observed.
   virtual std::unique_ptr<Observer> fork(uint64_t /*ordinal*/) { return nullptr; }
   virtual void join(std::unique_ptr<Observer>) {}
 

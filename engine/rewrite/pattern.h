@@ -1,12 +1,12 @@
-// Patterns: what a rule matches, as data. The same small nodes serve rules written in C++ (made at compile time by
-// the operators below) and in Python (made at run time by pattern_builder.h), are printed, stored in traces and
-// compiled to straight-line checks by matcher.cpp.
+// Patterns: what a rule matches, as data. The same small nodes serve rules written in C++ (made at compile
+// time by the operators below) and in Python (made at run time by pattern_builder.h), are printed, stored in
+// traces and compiled to straight-line checks by matcher.cpp.
 //
 //   constexpr PatVar x{"x"}, c0{"c0", PatVar::Const};
 //   (x + 0), (x * c0) / c0, op(Op::CAST, x).named(y), op({Op::ADD, Op::MUL}, x, c0)
 //
-// Commutative operators match their operands in either order. A variable that appears twice must bind the same node.
-// A number matches a CONST of that value, whatever its type.
+// Commutative operators match their operands in either order. A variable that appears twice must bind the
+// same node. A number matches a CONST of that value, whatever its type.
 #pragma once
 #include "engine/uop/uop.h"
 
@@ -20,7 +20,9 @@ namespace uopscope {
 
 /// Which scalar kinds a pattern accepts, as a bit per Scalar; 0 accepts all. Lanes do not matter.
 using DTypeMask = uint32_t;
-constexpr DTypeMask maskOf(DType d) { return 1u << static_cast<unsigned>(d.kind()); }
+constexpr DTypeMask maskOf(DType d) {
+  return 1u << static_cast<unsigned>(d.kind());
+}
 constexpr DTypeMask kMaskInts = [] {
   DTypeMask m = 0;
   for (int k = 0; k < kScalarCount; ++k)
@@ -33,8 +35,10 @@ constexpr DTypeMask kMaskFloats = [] {
     if (DType(static_cast<Scalar>(k)).isFloat()) m |= 1u << k;
   return m;
 }();
-constexpr DTypeMask kMaskBool = 1u << static_cast<unsigned>(Scalar::Bool), kMaskIndex = 1u << static_cast<unsigned>(Scalar::Index),
-                    kMaskVoid = 1u << static_cast<unsigned>(Scalar::Void), kMaskIntsBool = kMaskInts | kMaskBool;
+constexpr DTypeMask kMaskBool = 1u << static_cast<unsigned>(Scalar::Bool),
+                    kMaskIndex = 1u << static_cast<unsigned>(Scalar::Index),
+                    kMaskVoid = 1u << static_cast<unsigned>(Scalar::Void),
+                    kMaskIntsBool = kMaskInts | kMaskBool;
 
 enum class SrcMode : uint8_t {
   Any,      ///< sources are not looked at
@@ -47,18 +51,18 @@ enum class SrcMode : uint8_t {
 /// One node of a pattern. Children follow as indices into the pattern's array.
 struct PatNode {
   static constexpr int kMaxChildren = 6;
-  OpSet ops;                   ///< empty: any operation
-  DTypeMask dtypes = 0;        ///< 0: any
-  uint64_t exactDtype = 0;     ///< bits of a DType to equal, 0: not asked
+  OpSet ops;               ///< empty: any operation
+  DTypeMask dtypes = 0;    ///< 0: any
+  uint64_t exactDtype = 0; ///< bits of a DType to equal, 0: not asked
   ArgKind argKind = ArgKind::None;
   uint64_t argBits = 0;
   enum class ArgTest : uint8_t { None, Equal, Number } argTest = ArgTest::None;
-  double number = 0;           ///< ArgTest::Number; also a literal on a result side
-  int8_t var = -1;             ///< variable bound here, or -1
+  double number = 0; ///< ArgTest::Number; also a literal on a result side
+  int8_t var = -1;   ///< variable bound here, or -1
   SrcMode mode = SrcMode::Any;
-  bool oneOf = false;          ///< children are alternatives of this node itself
-  bool literal = false;        ///< written as a number
-  bool fold = false;           ///< result side: evaluate this operation on constants
+  bool oneOf = false;   ///< children are alternatives of this node itself
+  bool literal = false; ///< written as a number
+  bool fold = false;    ///< result side: evaluate this operation on constants
   uint8_t childCount = 0;
   std::array<uint8_t, kMaxChildren> children{};
 };
@@ -149,7 +153,8 @@ struct Pat {
   /// Appends another pattern's nodes, its variables mapped by name; returns the index of its root.
   constexpr uint8_t append(const Pat& p) {
     std::array<int8_t, kMaxVars> map{};
-    for (int i = 0; i < p.varCount; ++i) map[static_cast<size_t>(i)] = bindVar(p.vars[static_cast<size_t>(i)].data());
+    for (int i = 0; i < p.varCount; ++i)
+      map[static_cast<size_t>(i)] = bindVar(p.vars[static_cast<size_t>(i)].data());
     uint8_t base = count;
     for (int i = 0; i < p.count; ++i) {
       PatNode n = p.nodes[static_cast<size_t>(i)];
@@ -190,9 +195,13 @@ constexpr Pat op(OpSet ops, const P&... children) {
   return makeNode(ops, SrcMode::Exact, children...);
 }
 /// A node of one of the operations, whatever its sources.
-constexpr Pat any(OpSet ops) { return makeNode(ops, SrcMode::Any); }
+constexpr Pat any(OpSet ops) {
+  return makeNode(ops, SrcMode::Any);
+}
 /// A node of any operation.
-constexpr Pat anything() { return makeNode(OpSet{}, SrcMode::Any); }
+constexpr Pat anything() {
+  return makeNode(OpSet{}, SrcMode::Any);
+}
 /// Every source matches.
 template <typename P>
 constexpr Pat each(OpSet ops, const P& child) {
@@ -226,13 +235,14 @@ constexpr Pat binary(Op o, const Pat& a, const Pat& b) {
 template <typename T>
 concept PatLike = std::is_same_v<T, Pat> || std::is_same_v<T, PatVar>;
 template <typename A, typename B>
-concept PatPair = (PatLike<A> && (PatLike<B> || std::is_arithmetic_v<B>)) || (PatLike<B> && std::is_arithmetic_v<A>);
+concept PatPair =
+    (PatLike<A> && (PatLike<B> || std::is_arithmetic_v<B>)) || (PatLike<B> && std::is_arithmetic_v<A>);
 
-#define UOPSCOPE_PAT_OPERATOR(symbol, name)                                                                            \
-  template <typename A, typename B>                                                                                    \
-    requires PatPair<A, B>                                                                                             \
-  constexpr Pat operator symbol(const A& a, const B& b) {                                                              \
-    return pat::binary(Op::name, Pat(a), Pat(b));                                                                      \
+#define UOPSCOPE_PAT_OPERATOR(symbol, name)                                                                  \
+  template <typename A, typename B>                                                                          \
+    requires PatPair<A, B>                                                                                   \
+  constexpr Pat operator symbol(const A& a, const B& b) {                                                    \
+    return pat::binary(Op::name, Pat(a), Pat(b));                                                            \
   }
 UOPSCOPE_PAT_OPERATOR(+, ADD)
 UOPSCOPE_PAT_OPERATOR(*, MUL)

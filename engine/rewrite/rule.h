@@ -8,8 +8,8 @@
 //     RULE("collapse-reduce", op(Op::REDUCE, x).more(), collapseReduce),      // UOp collapseReduce(Match&)
 //   };
 //
-// A result that uses a variable the pattern does not bind does not compile. A function returns a null UOp to decline,
-// `UOp gateHere()` to stop the descent of a bottom-up pass at this node.
+// A result that uses a variable the pattern does not bind does not compile. A function returns a null UOp to
+// decline, `UOp gateHere()` to stop the descent of a bottom-up pass at this node.
 #pragma once
 #include "engine/rewrite/pattern.h"
 
@@ -68,17 +68,19 @@ struct RuleDef {
   int line;
   const char* text; ///< source text of the pattern and the rest
   Pat pattern;
-  Pat result;       ///< count 0: fn is used
+  Pat result; ///< count 0: fn is used
   RuleFn fn = nullptr;
   RuleCondition condition = nullptr;
 };
 
-consteval RuleDef makeRule(const char* name, const char* text, const Pat& pattern, const Pat& result, RuleCondition condition,
-                           const char* file, int line) {
+consteval RuleDef makeRule(const char* name, const char* text, const Pat& pattern, const Pat& result,
+                           RuleCondition condition, const char* file, int line) {
   for (int i = 0; i < result.varCount; ++i) {
     bool bound = false;
     for (int k = 0; k < pattern.varCount; ++k)
-      if (std::string_view(result.vars[static_cast<size_t>(i)].data()) == std::string_view(pattern.vars[static_cast<size_t>(k)].data())) bound = true;
+      if (std::string_view(result.vars[static_cast<size_t>(i)].data()) ==
+          std::string_view(pattern.vars[static_cast<size_t>(k)].data()))
+        bound = true;
     if (!bound) throw "the result uses a variable that the pattern does not bind";
   }
   return {name, file, line, text, pattern, result, nullptr, condition};
@@ -86,8 +88,8 @@ consteval RuleDef makeRule(const char* name, const char* text, const Pat& patter
 
 /// Accepts what may stand for a result: an expression or a function.
 template <typename P, typename R>
-consteval RuleDef makeRuleFrom(const char* name, const char* text, const char* file, int line, const P& pattern, R result,
-                               RuleCondition condition = nullptr) {
+consteval RuleDef makeRuleFrom(const char* name, const char* text, const char* file, int line,
+                               const P& pattern, R result, RuleCondition condition = nullptr) {
   if constexpr (std::is_convertible_v<R, RuleFn> && !std::is_convertible_v<R, Pat>) {
     RuleDef d{name, file, line, text, Pat(pattern), Pat(), result, condition};
     return d;

@@ -1,5 +1,5 @@
-// Arguments of nodes: small ones inline, larger ones interned for the life of the process, so that an argument
-// is 16 trivially copyable bytes and equality is comparing them.
+// Arguments of nodes: small ones inline, larger ones interned for the life of the process, so that an
+// argument is 16 trivially copyable bytes and equality is comparing them.
 //
 //   Arg a = Arg::of(int64_t{3});  a.i() == 3
 //   Arg r = Arg::of(RangeArg{{0}, AxisType::Reduce});  r.as<RangeArg>().type
@@ -15,9 +15,21 @@
 
 namespace uopscope {
 
-enum class AxisType : uint8_t { Global, Warp, Local, Loop, GroupReduce, Reduce, Upcast, Unroll, Thread, Outer, Placeholder };
-std::string_view axisTypeName(AxisType t);   ///< "GLOBAL"
-char axisTypeLetter(AxisType t);             ///< as in kernel names and shape strings: g W l L G R u r t O
+enum class AxisType : uint8_t {
+  Global,
+  Warp,
+  Local,
+  Loop,
+  GroupReduce,
+  Reduce,
+  Upcast,
+  Unroll,
+  Thread,
+  Outer,
+  Placeholder
+};
+std::string_view axisTypeName(AxisType t); ///< "GLOBAL"
+char axisTypeLetter(AxisType t);           ///< as in kernel names and shape strings: g W l L G R u r t O
 std::optional<AxisType> axisTypeFromName(std::string_view name);
 
 /// Identity and kind of a RANGE. Split ranges carry more than one id, outermost first.
@@ -69,8 +81,8 @@ struct KernelInfo {
 /// One lane of VCONST, or any constant in transit.
 struct ConstValue {
   enum class Kind : uint8_t { Bool, Int, Float, Invalid } kind = Kind::Int;
-  int64_t i = 0;  ///< Bool (0/1) and Int; uint64 values as the same 64 bits
-  double f = 0;   ///< Float
+  int64_t i = 0; ///< Bool (0/1) and Int; uint64 values as the same 64 bits
+  double f = 0;  ///< Float
   static constexpr ConstValue ofBool(bool v) { return {Kind::Bool, v, 0}; }
   static constexpr ConstValue ofInt(int64_t v) { return {Kind::Int, v, 0}; }
   static constexpr ConstValue ofFloat(double v) { return {Kind::Float, 0, v}; }
@@ -92,8 +104,23 @@ struct WmmaArg {
 };
 
 enum class ArgKind : uint8_t {
-  None, Bool, Int, Float, Invalid, Op, // inline
-  String, Ints, Strings, Range, Reduce, Var, Bufferize, Kernel, Consts, Wmma, Opts // interned
+  None,
+  Bool,
+  Int,
+  Float,
+  Invalid,
+  Op, // inline
+  String,
+  Ints,
+  Strings,
+  Range,
+  Reduce,
+  Var,
+  Bufferize,
+  Kernel,
+  Consts,
+  Wmma,
+  Opts // interned
 };
 
 class Arg {
@@ -108,8 +135,9 @@ public:
   static Arg of(const ConstValue& v);
   static Arg of(std::string_view v);
   static Arg of(const char* v) { return of(std::string_view(v)); }
-  static Arg of(std::vector<int64_t> v);           ///< GEP, PERMUTE, FLIP (0/1), BUFFER_VIEW; UNROLL/CONTRACT as axis,size,axis,size...
-  static Arg of(std::vector<std::string> v);       ///< several devices
+  static Arg of(std::vector<int64_t>
+                    v); ///< GEP, PERMUTE, FLIP (0/1), BUFFER_VIEW; UNROLL/CONTRACT as axis,size,axis,size...
+  static Arg of(std::vector<std::string> v); ///< several devices
   static Arg of(RangeArg v);
   static Arg of(ReduceArg v);
   static Arg of(VarArg v);
@@ -125,10 +153,12 @@ public:
   constexpr explicit operator bool() const { return kind_ != ArgKind::None; }
   constexpr bool operator==(const Arg&) const = default;
 
-  constexpr bool isNumber() const { return kind_ == ArgKind::Bool || kind_ == ArgKind::Int || kind_ == ArgKind::Float; }
-  constexpr int64_t i() const { return static_cast<int64_t>(bits_); }            ///< Bool, Int
-  constexpr double f() const { return __builtin_bit_cast(double, bits_); }       ///< Float
-  constexpr Op op() const { return static_cast<Op>(bits_); }                      ///< Op
+  constexpr bool isNumber() const {
+    return kind_ == ArgKind::Bool || kind_ == ArgKind::Int || kind_ == ArgKind::Float;
+  }
+  constexpr int64_t i() const { return static_cast<int64_t>(bits_); }      ///< Bool, Int
+  constexpr double f() const { return __builtin_bit_cast(double, bits_); } ///< Float
+  constexpr Op op() const { return static_cast<Op>(bits_); }               ///< Op
   constexpr double number() const { return kind_ == ArgKind::Float ? f() : static_cast<double>(i()); }
   ConstValue constant() const; ///< Bool, Int, Float, Invalid
   /// Interned payload; T must be the one the kind holds (std::string, std::vector<int64_t>, RangeArg, ...).
@@ -141,7 +171,8 @@ public:
 
   /// Depends on content alone, never on addresses.
   uint64_t hash() const {
-    return kind_ < ArgKind::String ? (bits_ + static_cast<uint64_t>(kind_)) * 0x9E3779B97F4A7C15ull : internedHash();
+    return kind_ < ArgKind::String ? (bits_ + static_cast<uint64_t>(kind_)) * 0x9E3779B97F4A7C15ull
+                                   : internedHash();
   }
   /// As Python prints it: 3, 1.5, 'gidx0', (0, 1), AxisType.REDUCE ...
   std::string repr() const;

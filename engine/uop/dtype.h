@@ -1,4 +1,5 @@
-// Data types: a scalar kind, a number of lanes, and for pointers an address space and a size, packed in 64 bits.
+// Data types: a scalar kind, a number of lanes, and for pointers an address space and a size, packed in 64
+// bits.
 //
 //   DType f4 = dtypes::float32.vec(4);
 //   DType p = dtypes::int32.ptr(1024, AddrSpace::Global);   // p.base() == dtypes::int32
@@ -13,8 +14,23 @@
 namespace uopscope {
 
 enum class Scalar : uint8_t {
-  Void, Index, Bool, Int8, UInt8, Int16, UInt16, Int32, UInt32, Int64, UInt64,
-  Fp8E4M3, Fp8E5M2, Float16, BFloat16, Float32, Float64
+  Void,
+  Index,
+  Bool,
+  Int8,
+  UInt8,
+  Int16,
+  UInt16,
+  Int32,
+  UInt32,
+  Int64,
+  UInt64,
+  Fp8E4M3,
+  Fp8E5M2,
+  Float16,
+  BFloat16,
+  Float32,
+  Float64
 };
 constexpr int kScalarCount = 17;
 
@@ -25,7 +41,8 @@ public:
   static constexpr int64_t kUnsized = -1;
 
   constexpr DType() = default;
-  constexpr explicit DType(Scalar kind, int count = 1) : bits_(static_cast<uint64_t>(kind) | uint64_t(count) << kCountAt) {}
+  constexpr explicit DType(Scalar kind, int count = 1)
+      : bits_(static_cast<uint64_t>(kind) | uint64_t(count) << kCountAt) {}
   static constexpr DType fromBits(uint64_t bits) {
     DType d;
     d.bits_ = bits;
@@ -39,7 +56,9 @@ public:
   constexpr bool isPtr() const { return bits_ >> kPtrAt & 1; }
   constexpr AddrSpace addrspace() const { return static_cast<AddrSpace>(bits_ >> kSpaceAt & 3); }
   /// Pointers only: how many pointers (a vector of pointers), 1 as a rule.
-  constexpr int vcount() const { return isPtr() ? static_cast<int>(bits_ >> kVcountAt & 0x1ff) + 1 : count(); }
+  constexpr int vcount() const {
+    return isPtr() ? static_cast<int>(bits_ >> kVcountAt & 0x1ff) + 1 : count();
+  }
   /// Pointers only: number of elements, or kUnsized.
   constexpr int64_t size() const {
     uint64_t s = bits_ >> kSizeAt;
@@ -63,16 +82,20 @@ public:
   constexpr bool isBool() const { return kind() == Scalar::Bool; }
   constexpr bool isFloat() const { return kind() >= Scalar::Fp8E4M3; }
   /// Integers of a width, and index; not bool.
-  constexpr bool isInt() const { return kind() == Scalar::Index || (kind() >= Scalar::Int8 && kind() <= Scalar::UInt64); }
+  constexpr bool isInt() const {
+    return kind() == Scalar::Index || (kind() >= Scalar::Int8 && kind() <= Scalar::UInt64);
+  }
   constexpr bool isUnsigned() const {
     Scalar k = kind();
     return k == Scalar::UInt8 || k == Scalar::UInt16 || k == Scalar::UInt32 || k == Scalar::UInt64;
   }
   constexpr bool isVoid() const { return kind() == Scalar::Void; }
-  /// Bytes of a value, all lanes; of a pointer, bytes of one element it points to. index counts as 8, void as 0.
+  /// Bytes of a value, all lanes; of a pointer, bytes of one element it points to. index counts as 8, void as
+  /// 0.
   int itemsize() const;
   int bitsize() const { return kind() == Scalar::Bool ? 1 : 8 * scalar().itemsize(); }
-  /// As printed: "dtypes.float", "dtypes.float.vec(4)", "dtypes.int.ptr(16)", "dtypes.float.ptr(4, AddrSpace.REG)".
+  /// As printed: "dtypes.float", "dtypes.float.vec(4)", "dtypes.int.ptr(16)", "dtypes.float.ptr(4,
+  /// AddrSpace.REG)".
   std::string name() const;
   /// C name of the scalar: "float", "unsigned int", "half".
   std::string_view cName() const;
@@ -87,10 +110,11 @@ private:
 };
 
 namespace dtypes {
-constexpr DType void_{Scalar::Void}, index{Scalar::Index}, bool_{Scalar::Bool}, int8{Scalar::Int8}, uint8{Scalar::UInt8},
-    int16{Scalar::Int16}, uint16{Scalar::UInt16}, int32{Scalar::Int32}, uint32{Scalar::UInt32}, int64{Scalar::Int64},
-    uint64{Scalar::UInt64}, fp8e4m3{Scalar::Fp8E4M3}, fp8e5m2{Scalar::Fp8E5M2}, float16{Scalar::Float16},
-    bfloat16{Scalar::BFloat16}, float32{Scalar::Float32}, float64{Scalar::Float64};
+constexpr DType void_{Scalar::Void}, index{Scalar::Index}, bool_{Scalar::Bool}, int8{Scalar::Int8},
+    uint8{Scalar::UInt8}, int16{Scalar::Int16}, uint16{Scalar::UInt16}, int32{Scalar::Int32},
+    uint32{Scalar::UInt32}, int64{Scalar::Int64}, uint64{Scalar::UInt64}, fp8e4m3{Scalar::Fp8E4M3},
+    fp8e5m2{Scalar::Fp8E5M2}, float16{Scalar::Float16}, bfloat16{Scalar::BFloat16}, float32{Scalar::Float32},
+    float64{Scalar::Float64};
 
 /// The type that both (all) values can be converted to: the least upper bound in the promotion lattice.
 DType leastUpper(DType a, DType b);

@@ -37,11 +37,21 @@ public:
   constexpr void add(Op op) { words_[index(op) >> 6] |= uint64_t{1} << (index(op) & 63); }
   constexpr bool has(Op op) const { return words_[index(op) >> 6] >> (index(op) & 63) & 1; }
   constexpr bool empty() const { return !(words_[0] | words_[1]); }
-  constexpr bool contains(const OpSet& o) const { return !((o.words_[0] & ~words_[0]) | (o.words_[1] & ~words_[1])); }
-  constexpr bool intersects(const OpSet& o) const { return (o.words_[0] & words_[0]) | (o.words_[1] & words_[1]); }
-  constexpr OpSet operator|(const OpSet& o) const { return fromWords(words_[0] | o.words_[0], words_[1] | o.words_[1]); }
-  constexpr OpSet operator&(const OpSet& o) const { return fromWords(words_[0] & o.words_[0], words_[1] & o.words_[1]); }
-  constexpr OpSet operator-(const OpSet& o) const { return fromWords(words_[0] & ~o.words_[0], words_[1] & ~o.words_[1]); }
+  constexpr bool contains(const OpSet& o) const {
+    return !((o.words_[0] & ~words_[0]) | (o.words_[1] & ~words_[1]));
+  }
+  constexpr bool intersects(const OpSet& o) const {
+    return (o.words_[0] & words_[0]) | (o.words_[1] & words_[1]);
+  }
+  constexpr OpSet operator|(const OpSet& o) const {
+    return fromWords(words_[0] | o.words_[0], words_[1] | o.words_[1]);
+  }
+  constexpr OpSet operator&(const OpSet& o) const {
+    return fromWords(words_[0] & o.words_[0], words_[1] & o.words_[1]);
+  }
+  constexpr OpSet operator-(const OpSet& o) const {
+    return fromWords(words_[0] & ~o.words_[0], words_[1] & ~o.words_[1]);
+  }
   constexpr bool operator==(const OpSet&) const = default;
   constexpr int size() const { return __builtin_popcountll(words_[0]) + __builtin_popcountll(words_[1]); }
   /// Calls f(Op) for each member in order of the table.
@@ -69,8 +79,9 @@ private:
 /// The groups that rules are written with; names as in the reference's GroupOp.
 namespace group {
 constexpr OpSet kUnary{Op::EXP2, Op::LOG2, Op::SIN, Op::SQRT, Op::RECIPROCAL, Op::NEG, Op::TRUNC};
-constexpr OpSet kBinary{Op::ADD,   Op::MUL,   Op::IDIV, Op::MAX, Op::MOD, Op::CMPLT, Op::CMPNE, Op::CMPEQ,    Op::XOR,
-                        Op::SHL,   Op::SHR,   Op::OR,   Op::AND, Op::SUB, Op::FDIV,  Op::POW,   Op::THREEFRY};
+constexpr OpSet kBinary{Op::ADD,   Op::MUL,   Op::IDIV, Op::MAX, Op::MOD,     Op::CMPLT,
+                        Op::CMPNE, Op::CMPEQ, Op::XOR,  Op::SHL, Op::SHR,     Op::OR,
+                        Op::AND,   Op::SUB,   Op::FDIV, Op::POW, Op::THREEFRY};
 constexpr OpSet kTernary{Op::WHERE, Op::MULACC};
 constexpr OpSet kAlu = kUnary | kBinary | kTernary;
 constexpr OpSet kElementwise = kAlu | OpSet{Op::CAST, Op::BITCAST};

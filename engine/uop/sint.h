@@ -1,5 +1,5 @@
-// Sint: an int, or a UOp where a dimension is symbolic. Arithmetic on ints is arithmetic; on anything else it makes
-// UOps of dtype index. Equality is structural.
+// Sint: an int, or a UOp where a dimension is symbolic. Arithmetic on ints is arithmetic; on anything else it
+// makes UOps of dtype index. Equality is structural.
 #pragma once
 #include "engine/uop/uop.h"
 
@@ -12,8 +12,10 @@ public:
   Sint(size_t v) : value_(static_cast<int64_t>(v)) {}
   /// A CONST becomes its int.
   Sint(UOp u) {
-    if (u.isConst() && u.arg().kind() == ArgKind::Int) value_ = u.arg().i();
-    else uop_ = u;
+    if (u.isConst() && u.arg().kind() == ArgKind::Int)
+      value_ = u.arg().i();
+    else
+      uop_ = u;
   }
   bool isInt() const { return !uop_; }
   int64_t i() const { return value_; } ///< only where isInt()
@@ -42,8 +44,8 @@ inline bool allInt(std::span<const Sint> shape) {
     if (!s.isInt()) return false;
   return true;
 }
-/// A shape as the source of RESHAPE, EXPAND, PAD, SHRINK: VECTORIZE of index nodes (a CONST for one, NOOP-free; for
-/// rank 0 a VECTORIZE without sources), and back.
+/// A shape as the source of RESHAPE, EXPAND, PAD, SHRINK: VECTORIZE of index nodes (a CONST for one,
+/// NOOP-free; for rank 0 a VECTORIZE without sources), and back.
 UOp shapeToUOp(std::span<const Sint> shape);
 Shape uopToShape(UOp u);
 

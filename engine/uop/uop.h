@@ -1,12 +1,12 @@
 // UOp: the one node type, from tensor graph to linear program.
 //
-// A UOp is a pointer-sized handle to an immutable, hash-consed node: making the same (op, dtype, src, arg, tag)
-// twice in a pool gives the same node, so == on handles is structural equality. Nodes live in a Pool and carry dense
-// ids in creation order; ids, never addresses, reach hashes, files and tests.
+// A UOp is a pointer-sized handle to an immutable, hash-consed node: making the same (op, dtype, src, arg,
+// tag) twice in a pool gives the same node, so == on handles is structural equality. Nodes live in a Pool and
+// carry dense ids in creation order; ids, never addresses, reach hashes, files and tests.
 //
-// Each thread has a current pool (PoolScope); every node is made there and its sources must live there too. Pools are
-// independent: `import` copies a graph from another one, which is how a kernel gets a small pool of its own, whose
-// ids do not depend on what was compiled before it.
+// Each thread has a current pool (PoolScope); every node is made there and its sources must live there too.
+// Pools are independent: `import` copies a graph from another one, which is how a kernel gets a small pool of
+// its own, whose ids do not depend on what was compiled before it.
 //
 //   Pool pool; PoolScope scope(pool);
 //   UOp i = UOp::range(16, 0);
@@ -20,6 +20,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <span>
 #include <string>
 #include <unordered_map>
@@ -29,6 +30,7 @@ namespace uopscope {
 
 class Pool;
 class UOp;
+class FactStore;
 struct Facts;
 
 /// What a UOp points at. Read it through UOp; pool.cpp alone makes one.
@@ -41,9 +43,9 @@ struct Node {
   uint32_t srcCount;
   DType dtype;
   uint64_t argBits, tagBits;
-  mutable Facts* facts; ///< lazily computed properties, see facts.h; owned by the pool
-  mutable uint32_t pins;
-  uint32_t poolSerial; ///< which pool made it, to catch mixing in checked builds
+  mutable Facts* facts;  ///< lazily computed properties, see facts.h; owned by the pool
+  Pool* pool;            ///< that made it
+  mutable uint32_t pins; ///< UOpRefs that hold it
 };
 
 /// An int or a symbolic integer, as in shapes. See sint.h for arithmetic.
@@ -84,7 +86,8 @@ public:
   UOp withDtype(DType d) const { return make(op(), d, src(), arg(), tag()); }
   UOp withOp(Op o) const { return make(o, dtype(), src(), arg(), tag()); }
 
-  /// CONST of the type (VCONST-free: a vector type gives the scalar CONST broadcast by VECTORIZE), value as the type holds it.
+  /// CONST of the type (VCONST-free: a vector type gives the scalar CONST broadcast by VECTORIZE), value as
+  /// the type holds it.
   static UOp constant(DType dtype, ConstValue value);
   static UOp constant(DType dtype, int64_t value) { return constant(dtype, ConstValue::ofInt(value)); }
   static UOp constant(DType dtype, double value) { return constant(dtype, ConstValue::ofFloat(value)); }
@@ -92,7 +95,8 @@ public:
   static UOp boolean(bool value) { return constant(dtypes::bool_, ConstValue::ofBool(value)); }
   /// Invalid: an index that must not be accessed.
   static UOp invalid() { return make(Op::CONST, dtypes::index, {}, Arg::invalid()); }
-  static UOp range(UOp end, std::vector<int64_t> ids, AxisType type = AxisType::Loop, DType dtype = dtypes::index);
+  static UOp range(UOp end, std::vector<int64_t> ids, AxisType type = AxisType::Loop,
+                   DType dtype = dtypes::index);
   static UOp range(int64_t end, int64_t id, AxisType type = AxisType::Loop, DType dtype = dtypes::index);
   static UOp variable(std::string_view name, int64_t vmin, int64_t vmax, DType dtype = dtypes::index);
   static UOp special(UOp end, std::string_view name, DType dtype = dtypes::index);
@@ -102,20 +106,25 @@ public:
 
   /// Arithmetic of `op`: result type by operation (comparison gives bool), sources as they are.
   UOp alu(Op op, std::span<const UOp> others = {}) const;
-  UOp alu(Op op, std::initializer_list<UOp> others) const { return alu(op, std::span<const UOp>(others.begin(), others.size())); }
+  UOp alu(Op op, std::initializer_list<UOp> others) const {
+    return alu(op, std::span<const UOp>(others.begin(), others.size()));
+  }
   UOp constLike(ConstValue v) const { return constant(dtype(), v); }
   UOp constLike(int64_t v) const { return constant(dtype(), v); }
   UOp cast(DType d) const;    ///< itself when it has the type already
   UOp bitcast(DType d) const; ///< likewise
   UOp gep(std::vector<int64_t> lanes) const;
   UOp broadcast(int n) const; ///< VECTORIZE of n times itself; itself for n == 1
-  UOp load(std::vector<UOp> more = {}, DType dtype = {}) const;           ///< LOAD of this INDEX; dtype void: the base of the pointer
+  UOp load(std::vector<UOp> more = {},
+           DType dtype = {}) const; ///< LOAD of this INDEX; dtype void: the base of the pointer
   UOp store(UOp value, std::vector<UOp> more = {}) const;
-  UOp indexed(std::vector<UOp> indices, DType dtype = {}) const;          ///< INDEX; dtype void: that of this
-  UOp end(std::span<const UOp> ranges) const;                            ///< END of the ranges after this; itself for none
-  UOp end(std::initializer_list<UOp> ranges) const { return end(std::span<const UOp>(ranges.begin(), ranges.size())); }
+  UOp indexed(std::vector<UOp> indices, DType dtype = {}) const; ///< INDEX; dtype void: that of this
+  UOp end(std::span<const UOp> ranges) const; ///< END of the ranges after this; itself for none
+  UOp end(std::initializer_list<UOp> ranges) const {
+    return end(std::span<const UOp>(ranges.begin(), ranges.size()));
+  }
   UOp after(std::span<const UOp> effects) const;
-  UOp reduce(Op op, std::span<const UOp> ranges) const;                  ///< REDUCE; itself for no ranges
+  UOp reduce(Op op, std::span<const UOp> ranges) const; ///< REDUCE; itself for no ranges
   UOp where(UOp ifTrue, UOp ifFalse) const { return alu(Op::WHERE, {ifTrue, ifFalse}); }
   /// this where gate holds, Invalid where not
   UOp validWhere(UOp gate) const;
@@ -151,11 +160,12 @@ public:
   std::pair<uint64_t, uint64_t> key() const;
 
   // --- facts, computed once per node (facts.h) ---
-  /// Bounds of an integer or bool (constants of float too); the type's own bounds where nothing is known. Saturating at
-  /// int64: an unknown uint64 has vmax INT64_MAX and exact == false.
+  /// Bounds of an integer or bool (constants of float too); the type's own bounds where nothing is known.
+  /// Saturating at int64: an unknown uint64 has vmax INT64_MAX and exact == false.
   int64_t vmin() const;
   int64_t vmax() const;
-  /// RANGEs in whose scope this is: those it depends on and that no END or REDUCE below closed; by order of their ids.
+  /// RANGEs in whose scope this is: those it depends on and that no END or REDUCE below closed; by order of
+  /// their ids.
   const std::vector<UOp>& ranges() const;
   /// Shape in the tensor graph; throws Error(Shape) where there is none. hasShape() asks first.
   const Shape& shape() const;
@@ -180,7 +190,8 @@ struct UOpHash {
 template <typename T>
 using UOpMap = std::unordered_map<UOp, T, UOpHash>;
 
-// Arithmetic. Integers follow C (division truncates, MOD has the sign of x). Operands are used as they are: types must agree.
+// Arithmetic. Integers follow C (division truncates, MOD has the sign of x). Operands are used as they are:
+// types must agree.
 UOp operator+(UOp x, UOp y);
 UOp operator-(UOp x, UOp y); ///< x + y*-1
 UOp operator*(UOp x, UOp y);
@@ -220,6 +231,7 @@ public:
   size_t bytes() const { return arena_.bytesReserved() + slots_.capacity() * sizeof(Slot); }
   uint32_t serial() const { return serial_; }
   Arena& arena() { return arena_; }
+  FactStore& facts() { return *facts_; }
 
   /// Frees every node not reachable from a pinned one (UOpRef). No bare UOp of this pool may be in use.
   /// Returns how many were freed. Ids are not reused.
@@ -230,12 +242,12 @@ public:
 
 private:
   friend class PoolScope;
+  friend class FactStore;
   struct Slot {
-    uint32_t hash;
-    const Node* node;
+    uint32_t hash = 0;
+    const Node* node = nullptr;
   };
   void grow();
-  void releaseFacts(const Node* node);
 
   Arena arena_;
   std::vector<Slot> slots_;
@@ -243,6 +255,7 @@ private:
   uint32_t nextId_ = 0;
   uint32_t serial_;
   std::vector<std::vector<void*>> freeBySrcCount_;
+  std::unique_ptr<FactStore> facts_;
 };
 
 /// Makes a pool the thread's current one for a block.

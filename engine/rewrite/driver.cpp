@@ -1,0 +1,210 @@
+// The work list of graph_rewrite. One frame per node in flight; results are remembered by node id.
+//
+// A node that is met again while it is still in flight below us can only be one that a rule wrapped into an
+// expression of itself: that never ends, and is reported with the rule that did it.
+#include "engine/rewrite/driver.h"
+
+#include "engine/base/context_var.h"
+#include "engine/base/error.h"
+#include "engine/base/id_map.h"
+#include "engine/rewrite/counters.h"
+
+#include <fmt/format.h>
+
+#include <optional>
+#include <unordered_set>
+
+namespace uopscope {
+
+namespace {
+
+class Driver {
+public:
+  Driver(const PatternMatcher* up, const PatternMatcher* down, const RewriteOptions& options,
+         Observer* observer)
+      : up_(up), down_(down), options_(options), observer_(observer) {
+    if (observer_ && observer_->wantsCounts()) {
+      if (up_) upCounters_.emplace(up_->rules().size());
+      if (down_) downCounters_.emplace(down_->rules().size());
+    }
+  }
+
+  UOp run(UOp root) {
+    push(root);
+    while (!stack_.empty()) {
+      if (stack_.size() > limit_) endless("more than {} nodes in flight (REWRITE_STACK_LIMIT)", limit_);
+      switch (stack_.back().stage) {
+      case Stage::Enter: enter(); break;
+      case Stage::Rebuild: rebuild(); break;
+      case Stage::Link: link(); break;
+      }
+    }
+    return UOp(done_.find(root.id())->node);
+  }
+
+  void report() {
+    std::vector<MatchCount> counts;
+    auto add = [&](const std::optional<MatchCounters>& counters, const PatternMatcher* matcher) {
+      if (!counters) return;
+      auto more = counters->collect(matcher->rules());
+      counts.insert(counts.end(), more.begin(), more.end());
+    };
+    add(downCounters_, down_);
+    add(upCounters_, up_);
+    if (!counts.empty()) observer_->onCounts(counts);
+  }
+
+  void fillMap(UOp root, UOpMap<UOp>& map) {
+    for (UOp u : root.toposort())
+      if (State* s = done_.find(u.id()); s && s->node) map.emplace(u, UOp(s->node));
+  }
+
+private:
+  enum class Stage : uint8_t { Enter, Rebuild, Link };
+  struct Frame {
+    UOp original; ///< whose result this frame finds
+    UOp current;  ///< what it has become so far
+    Stage stage;
+    uint32_t nextSrc;
+  };
+  /// Result of a node, or null while it is in flight.
+  struct State {
+    const Node* node = nullptr;
+  };
+
+  void push(UOp u) { stack_.push_back({u, u, Stage::Enter, 0}); }
+  void finish(UOp original, UOp result) {
+    done_.set(original.id(), {result.node()});
+    stack_.pop_back();
+  }
+
+  [[noreturn]] void endless(std::string_view why, size_t number = 0) {
+    UOp u = stack_.back().current;
+    throw Error(ErrorKind::Rewrite,
+                fmt::format("infinite loop in graph_rewrite{}: {}, at {} {}{}",
+                            options_.name.empty() ? "" : fmt::format(" \"{}\"", options_.name),
+                            fmt::format(fmt::runtime(why), number), opName(u.op()), u.id(),
+                            lastRule_ ? fmt::format(", last rule {} ({}:{})", lastRule_->name(),
+                                                    lastRule_->file(), lastRule_->line())
+                                      : ""));
+  }
+
+  UOp apply(const PatternMatcher& matcher, UOp u, bool bottomUp) {
+    return matcher.rewrite(u, options_.ctx, observer_, bottomUp ? ptr(downCounters_) : ptr(upCounters_),
+                           bottomUp, &lastRule_);
+  }
+  static MatchCounters* ptr(std::optional<MatchCounters>& c) { return c ? &*c : nullptr; }
+
+  void enter() {
+    Frame& frame = stack_.back();
+    if (State* s = done_.find(frame.original.id())) {
+      if (!s->node) endless("a rule made an expression of the node it rewrites");
+      stack_.pop_back();
+      return;
+    }
+    if (down_) {
+      UOp u = frame.current;
+      std::unordered_set<UOp> seen;
+      while (UOp next = apply(*down_, u, true)) {
+        if (isGate(next)) {
+          finish(frame.original, u);
+          return;
+        }
+        if (seen.empty()) seen.insert(u);
+        if (!seen.insert(next).second) endless("a node came back while rules were applied to it");
+        if (seen.size() > limit_) endless("more than {} rewrites of one node (REWRITE_STACK_LIMIT)", limit_);
+        u = next;
+      }
+      frame.current = u;
+    }
+    done_.set(frame.original.id(), {nullptr});
+    frame.stage = Stage::Rebuild;
+  }
+
+  void rebuild() {
+    {
+      // Sources first, left to right; the frame is resumed here after each.
+      Frame& frame = stack_.back();
+      while (frame.nextSrc < frame.current.srcCount()) {
+        UOp s = frame.current.src(frame.nextSrc++);
+        State* state = done_.find(s.id());
+        if (state && state->node) continue;
+        push(s);
+        return;
+      }
+    }
+    Frame& frame = stack_.back();
+    src_.clear();
+    bool changed = false;
+    for (UOp s : frame.current.src()) {
+      src_.emplace_back(done_.find(s.id())->node);
+      changed |= src_.back() != s;
+    }
+    UOp result;
+    if (changed) {
+      result = frame.current.withSrc(src_);
+    } else {
+      if (up_) result = apply(*up_, frame.current, false);
+      if (!result || isGate(result)) {
+        finish(frame.original, frame.current);
+        return;
+      }
+    }
+    frame.current = result;
+    frame.stage = Stage::Link;
+    State* state = done_.find(result.id());
+    if (!state || !state->node) push(result);
+  }
+
+  void link() {
+    Frame& frame = stack_.back();
+    finish(frame.original, UOp(done_.find(frame.current.id())->node));
+  }
+
+  const PatternMatcher* up_;
+  const PatternMatcher* down_;
+  const RewriteOptions& options_;
+  Observer* observer_;
+  std::optional<MatchCounters> upCounters_, downCounters_;
+  const size_t limit_ = static_cast<size_t>(std::max<int64_t>(vars::rewriteStackLimit, 1));
+  IdMap<State> done_;
+  std::vector<Frame> stack_;
+  std::vector<UOp> src_;
+  const Rule* lastRule_ = nullptr;
+};
+
+UOp rewriteObserved(UOp root, const PatternMatcher* up, const PatternMatcher* down,
+                    const RewriteOptions& options, const char* file, int line) {
+  Observer* observer = Observer::current();
+  Driver driver(up, down, options, observer);
+  if (observer) observer->onPassBegin({options.name, {file, line}, root, up, down});
+  try {
+    UOp result = driver.run(root);
+    if (options.map) driver.fillMap(root, *options.map);
+    if (observer) {
+      driver.report();
+      observer->onPassEnd({result, PassOutcome::Done, {}});
+    }
+    return result;
+  } catch (const std::exception& e) {
+    if (observer) {
+      driver.report();
+      observer->onPassEnd({{}, PassOutcome::Failed, e.what()});
+    }
+    throw;
+  }
+}
+
+} // namespace
+
+UOp graphRewrite(UOp root, const PatternMatcher& matcher, const RewriteOptions& options, const char* file,
+                 int line) {
+  return rewriteObserved(root, &matcher, options.bottomUp, options, file, line);
+}
+
+UOp graphRewriteBottomUp(UOp root, const PatternMatcher& matcher, const RewriteOptions& options,
+                         const char* file, int line) {
+  return rewriteObserved(root, nullptr, &matcher, options, file, line);
+}
+
+} // namespace uopscope

@@ -1,0 +1,207 @@
+// Rules: from table entry to result, and printing of patterns.
+#include "engine/rewrite/rule.h"
+
+#include "engine/base/error.h"
+#include "engine/uop/eval.h"
+
+#include <cxxabi.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace uopscope {
+
+namespace {
+
+/// The one node that means "stop here"; it never becomes part of a graph.
+const Node kGate{};
+
+std::string_view infix(Op op) {
+  switch (op) {
+  case Op::ADD: return "+";
+  case Op::MUL: return "*";
+  case Op::IDIV: return "//";
+  case Op::MOD: return "%";
+  case Op::AND: return "&";
+  case Op::OR: return "|";
+  case Op::XOR: return "^";
+  case Op::CMPLT: return "<";
+  case Op::CMPNE: return "!=";
+  case Op::CMPEQ: return "==";
+  case Op::SHL: return "<<";
+  case Op::SHR: return ">>";
+  case Op::SUB: return "-";
+  case Op::FDIV: return "/";
+  default: return {};
+  }
+}
+
+std::string opsText(const OpSet& ops) {
+  if (ops.empty()) return "any";
+  if (ops == OpSet{Op::CONST, Op::VCONST}) return "const";
+  if (ops.size() > 6) return fmt::format("one of {} operations", ops.size());
+  std::string text;
+  ops.forEach([&](Op op) { text += (text.empty() ? "" : "|") + std::string(opName(op)); });
+  return text;
+}
+
+std::string numberText(double v) {
+  return v == static_cast<double>(static_cast<int64_t>(v)) ? fmt::format("{}", static_cast<int64_t>(v))
+                                                           : fmt::format("{}", v);
+}
+
+std::string printPattern(std::span<const PatNode> nodes, std::span<const std::array<char, 16>> vars,
+                         size_t at) {
+  const PatNode& n = nodes[at];
+  std::string name = n.var >= 0 ? vars[static_cast<size_t>(n.var)].data() : "";
+  auto child = [&](uint8_t k) { return printPattern(nodes, vars, n.children[k]); };
+  auto joined = [&](std::string_view separator) {
+    std::string text;
+    for (uint8_t k = 0; k < n.childCount; ++k) text += (k ? std::string(separator) : "") + child(k);
+    return text;
+  };
+  std::string text;
+  if (n.literal)
+    text = numberText(n.number);
+  else if (n.oneOf)
+    text = "(" + joined(" or ") + ")";
+  else {
+    Op only = Op::NOOP;
+    n.ops.forEach([&](Op op) { only = op; });
+    if (n.ops.size() == 1 && n.childCount == 2 && !infix(only).empty() &&
+        (n.mode == SrcMode::Exact || n.mode == SrcMode::AnyOrder))
+      text = fmt::format("({} {} {})", child(0), infix(only), child(1));
+    else if (n.ops.empty() && !n.childCount && n.mode == SrcMode::Any)
+      text = name.empty() ? "any" : "";
+    else {
+      text = opsText(n.ops);
+      if (n.mode == SrcMode::Exact || n.mode == SrcMode::AnyOrder)
+        text += "(" + joined(", ") + (n.mode == SrcMode::AnyOrder ? ", any order)" : ")");
+      if (n.mode == SrcMode::Prefix) text += "(" + joined(", ") + ", ...)";
+      if (n.mode == SrcMode::Repeat) text += "(each " + joined(", ") + ")";
+    }
+    if (n.argTest == PatNode::ArgTest::Equal)
+      text += "[arg=" + Arg::fromRaw(n.argKind, n.argBits).repr() + "]";
+    if (n.argTest == PatNode::ArgTest::Number) text += "[arg=" + numberText(n.number) + "]";
+  }
+  if (n.exactDtype)
+    text += ":" + DType::fromBits(n.exactDtype).name();
+  else if (n.dtypes == kMaskBool)
+    text += ":bool";
+  else if (n.dtypes == kMaskInts)
+    text += ":int";
+  else if (n.dtypes == kMaskIndex)
+    text += ":index";
+  else if (n.dtypes == kMaskFloats)
+    text += ":float";
+  else if (n.dtypes)
+    for (int k = 0; k < kScalarCount; ++k)
+      if (n.dtypes >> k & 1) text += ":" + DType(static_cast<Scalar>(k)).name();
+  if (name.empty()) return text;
+  return text.empty() || text[0] == ':' ? name + text : name + "=" + text;
+}
+
+/// dtype of a number on a result side: that of the operand beside it.
+DType literalDtype(const PatNode& parent, uint8_t position, const UOp* built, std::span<const PatNode> nodes,
+                   UOp root) {
+  bool isWhere = parent.ops == OpSet(Op::WHERE);
+  if (isWhere && position == 0) return dtypes::bool_;
+  for (uint8_t k = isWhere ? 1 : 0; k < parent.childCount; ++k)
+    if (!nodes[parent.children[k]].literal) return built[parent.children[k]].dtype();
+  return root.dtype();
+}
+
+UOp constantOf(DType d, double number) {
+  if (number == static_cast<double>(static_cast<int64_t>(number)))
+    return UOp::constant(d, static_cast<int64_t>(number));
+  return UOp::constant(d, number);
+}
+
+/// Builds the result expression of a table rule; null where something cannot be folded.
+UOp buildResult(const Pat& result, Match& m) {
+  std::array<UOp, Pat::kMaxNodes> built;
+  std::span<const PatNode> nodes(result.nodes.data(), result.count);
+  for (size_t i = 0; i < nodes.size(); ++i) {
+    const PatNode& n = nodes[i];
+    if (n.literal) continue;
+    if (!n.childCount) {
+      built[i] = m[std::string_view(result.vars[static_cast<size_t>(n.var)].data())];
+      continue;
+    }
+    std::array<UOp, PatNode::kMaxChildren> src;
+    for (uint8_t k = 0; k < n.childCount; ++k) {
+      uint8_t c = n.children[k];
+      src[k] = nodes[c].literal
+                   ? constantOf(literalDtype(n, k, built.data(), nodes, m.root()), nodes[c].number)
+                   : built[c];
+      if (!src[k]) return {};
+    }
+    Op op = Op::NOOP;
+    n.ops.forEach([&](Op o) { op = o; });
+    UOp made = src[0].alu(op, std::span<const UOp>(src.data() + 1, n.childCount - 1u));
+    if (n.fold) {
+      std::array<ConstValue, PatNode::kMaxChildren> values;
+      for (uint8_t k = 0; k < n.childCount; ++k) {
+        if (!src[k].isConst() || src[k].isInvalidConst()) return {};
+        values[k] = src[k].constValue();
+      }
+      made = UOp::constant(made.dtype(), evalAlu(op, made.dtype(), src[n.childCount - 1u].dtype(),
+                                                 std::span<const ConstValue>(values.data(), n.childCount)));
+    }
+    built[i] = made;
+  }
+  if (nodes.back().literal) return constantOf(m.root().dtype(), nodes.back().number);
+  return built[nodes.size() - 1];
+}
+
+} // namespace
+
+UOp gateHere() {
+  return UOp(&kGate);
+}
+bool isGate(UOp answer) {
+  return answer.node() == &kGate;
+}
+
+void Match::badContext(const std::type_info& wanted) const {
+  int status = 0;
+  std::unique_ptr<char, void (*)(void*)> name(abi::__cxa_demangle(wanted.name(), nullptr, nullptr, &status),
+                                              std::free);
+  throw Error(ErrorKind::Rewrite,
+              fmt::format("a rule wants a pass context of type {}, and the pass {}",
+                          name ? name.get() : wanted.name(), ctx_ ? "has one of another type" : "has none"));
+}
+
+Rule::Rule(const RuleDef& def)
+    : name_(def.name), file_(def.file), text_(def.text), line_(def.line),
+      pattern_(def.pattern.nodes.begin(), def.pattern.nodes.begin() + def.pattern.count),
+      vars_(def.pattern.vars.begin(), def.pattern.vars.begin() + def.pattern.varCount), def_(&def) {}
+
+Rule::Rule(std::string name, std::string file, int line, std::string text, std::vector<PatNode> pattern,
+           std::vector<std::string> vars, Function fn)
+    : name_(std::move(name)), file_(std::move(file)), text_(std::move(text)), line_(line),
+      pattern_(std::move(pattern)), fn_(std::move(fn)) {
+  if (vars.size() > Match::kMaxBinds)
+    throw Error(ErrorKind::Rewrite, fmt::format("rule {} binds {} names, at most {} are possible", name_,
+                                                vars.size(), Match::kMaxBinds));
+  for (const std::string& v : vars) {
+    auto& slot = vars_.emplace_back();
+    if (v.size() >= slot.size())
+      throw Error(ErrorKind::Rewrite,
+                  fmt::format("rule {}: the name '{}' has more than {} letters", name_, v, slot.size() - 1));
+    std::copy(v.begin(), v.end(), slot.begin());
+  }
+}
+
+std::string Rule::patternText() const {
+  return printPattern(pattern_, vars_, pattern_.size() - 1);
+}
+
+UOp Rule::apply(Match& m) const {
+  if (!def_) return fn_(m);
+  if (def_->condition && !def_->condition(m)) return {};
+  if (def_->fn) return def_->fn(m);
+  return buildResult(def_->result, m);
+}
+
+} // namespace uopscope

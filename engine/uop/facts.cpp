@@ -1,0 +1,327 @@
+// Bounds by interval arithmetic, ranges in scope, device: each from the same facts of the sources.
+//
+// Bounds are kept as int64 and are sound, not tight: arithmetic is done in 128 bits, and a result that leaves
+// its type (it may wrap) becomes the whole type. An index is assumed not to overflow and saturates instead.
+// Unsigned 64-bit values above the largest int64 are not represented: such bounds are [0, largest int64],
+// which reads "unknown".
+#include "engine/uop/facts.h"
+
+#include "engine/base/error.h"
+#include "engine/uop/fact_store.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <limits>
+
+namespace uopscope {
+
+namespace {
+
+using Wide = __int128;
+constexpr int64_t kLow = std::numeric_limits<int64_t>::min(), kHigh = std::numeric_limits<int64_t>::max();
+
+struct Bounds {
+  Wide lo, hi;
+};
+
+/// Makes sure a fact is there for u and all it depends on, sources first.
+template <typename Has, typename Compute>
+void ensure(UOp root, Has has, Compute compute) {
+  if (has(root)) return;
+  std::vector<UOp> stack{root};
+  while (!stack.empty()) {
+    UOp u = stack.back();
+    if (has(u)) {
+      stack.pop_back();
+      continue;
+    }
+    size_t before = stack.size();
+    for (UOp s : u.src())
+      if (!has(s)) stack.push_back(s);
+    if (stack.size() == before) {
+      stack.pop_back();
+      compute(u);
+    }
+  }
+}
+
+Facts& factsOf(UOp u) {
+  return u.node()->pool->facts().of(u);
+}
+
+Bounds typeBounds(DType d) {
+  if (d.isBool()) return {0, 1};
+  if (!d.isInt()) return {kLow, kHigh};
+  if (d.kind() == Scalar::UInt64) return {0, kHigh};
+  return {dtypes::minInt(d), static_cast<Wide>(dtypes::maxInt(d))};
+}
+
+Bounds constBounds(DType d, const ConstValue& v) {
+  if (v.isInvalid()) return {kLow, kHigh};
+  if (v.kind == ConstValue::Kind::Float) {
+    if (d.isFloat() || !(v.f > -9e18 && v.f < 9e18)) return typeBounds(d);
+    return {static_cast<int64_t>(v.f), static_cast<int64_t>(v.f)};
+  }
+  if (d.kind() == Scalar::UInt64 && v.i < 0) return typeBounds(d);
+  return {v.i, v.i};
+}
+
+/// Smallest 2^k - 1 that is not below v.
+Wide fillBits(Wide v) {
+  return v <= 0 ? 0 : (Wide{1} << std::bit_width(static_cast<uint64_t>(v))) - 1;
+}
+
+Bounds divide(Bounds x, Bounds y, Bounds all) {
+  if (y.lo <= 0 && y.hi >= 0) return all;
+  Wide q[] = {x.lo / y.lo, x.lo / y.hi, x.hi / y.lo, x.hi / y.hi};
+  return {*std::min_element(q, q + 4), *std::max_element(q, q + 4)};
+}
+
+Bounds modulo(Bounds x, Bounds y, Bounds all) {
+  Wide largest = std::max(y.hi < 0 ? -y.hi : y.hi, y.lo < 0 ? -y.lo : y.lo) - 1;
+  if (y.lo <= 0 && y.hi >= 0) return all;
+  if (x.lo >= 0 && y.lo == y.hi && x.lo / y.lo == x.hi / y.lo) return {x.lo % y.lo, x.hi % y.lo};
+  return {x.lo >= 0 ? 0 : std::max(-largest, x.lo), x.hi <= 0 ? 0 : std::min(largest, x.hi)};
+}
+
+Bounds compareBounds(bool never, bool always) {
+  return {always ? 1 : 0, never ? 0 : 1};
+}
+
+Bounds boundsFromSources(UOp u, Bounds all) {
+  auto of = [&](size_t i) {
+    const Facts* f = u.src(i).node()->facts;
+    return Bounds{f->vmin, f->vmax};
+  };
+  bool isInt = u.dtype().isInt() || u.dtype().isBool();
+  switch (u.op()) {
+  case Op::CONST: return constBounds(u.dtype(), u.constValue());
+  case Op::VCONST: {
+    Bounds b{kHigh, kLow};
+    for (const ConstValue& v : u.arg().as<std::vector<ConstValue>>()) {
+      Bounds c = constBounds(u.dtype(), v);
+      b = {std::min(b.lo, c.lo), std::max(b.hi, c.hi)};
+    }
+    return b;
+  }
+  case Op::DEFINE_VAR: {
+    if (u.arg().kind() != ArgKind::Var) return all;
+    const auto& var = u.arg().as<VarArg>();
+    return {var.vmin, var.vmax};
+  }
+  case Op::RANGE:
+  case Op::SPECIAL: return {0, std::max(of(0).hi - 1, Wide{0})};
+  case Op::BIND:
+  case Op::AFTER:
+  case Op::NOOP:
+  case Op::UNROLL:
+  case Op::CONTRACT:
+  case Op::GEP: return isInt && u.srcCount() ? of(0) : all;
+  case Op::VECTORIZE:
+  case Op::CAT: {
+    if (!isInt || !u.srcCount()) return all;
+    Bounds b = of(0);
+    for (size_t i = 1; i < u.srcCount(); ++i) b = {std::min(b.lo, of(i).lo), std::max(b.hi, of(i).hi)};
+    return b;
+  }
+  default: break;
+  }
+  if (group::kComparison.has(u.op()) && (u.src(0).dtype().isInt() || u.src(0).dtype().isBool())) {
+    Bounds x = of(0), y = of(1);
+    bool apart = x.hi < y.lo || y.hi < x.lo, same = x.lo == x.hi && y.lo == y.hi && x.lo == y.lo;
+    // An unsigned 64-bit bound at the top is "unknown", so nothing is at or above it.
+    bool known = u.src(0).dtype().kind() != Scalar::UInt64 || y.hi < kHigh;
+    if (u.op() == Op::CMPLT) return compareBounds(known && x.lo >= y.hi, x.hi < y.lo);
+    if (u.op() == Op::CMPNE) return compareBounds(same, apart);
+    return compareBounds(apart, same);
+  }
+  if (!isInt) return all;
+  switch (u.op()) {
+  case Op::ADD: {
+    Bounds x = of(0), y = of(1);
+    if (u.dtype().isBool()) return {std::max(x.lo, y.lo), std::max(x.hi, y.hi)};
+    return {x.lo + y.lo, x.hi + y.hi};
+  }
+  case Op::SUB: return {of(0).lo - of(1).hi, of(0).hi - of(1).lo};
+  case Op::NEG: return {-of(0).hi, -of(0).lo};
+  case Op::MUL: {
+    Bounds x = of(0), y = of(1);
+    Wide p[] = {x.lo * y.lo, x.lo * y.hi, x.hi * y.lo, x.hi * y.hi};
+    return {*std::min_element(p, p + 4), *std::max_element(p, p + 4)};
+  }
+  case Op::IDIV: return divide(of(0), of(1), all);
+  case Op::MOD: return modulo(of(0), of(1), all);
+  case Op::MAX: return {std::max(of(0).lo, of(1).lo), std::max(of(0).hi, of(1).hi)};
+  case Op::SHL:
+    if (of(1).lo != of(1).hi || of(1).lo < 0 || of(1).lo > 62) return all;
+    return {of(0).lo * (Wide{1} << static_cast<int>(of(1).lo)),
+            of(0).hi * (Wide{1} << static_cast<int>(of(1).lo))};
+  case Op::SHR:
+    if (of(1).lo != of(1).hi || of(1).lo < 0 || of(1).lo > 62 || of(0).hi == kHigh) return all;
+    return {of(0).lo >> static_cast<int>(of(1).lo), of(0).hi >> static_cast<int>(of(1).lo)};
+  case Op::AND: {
+    Bounds x = of(0), y = of(1);
+    if (u.dtype().isBool()) return {std::min(x.lo, y.lo), std::min(x.hi, y.hi)};
+    if (x.lo >= 0 && y.lo >= 0) return {0, std::min(x.hi, y.hi)};
+    if (x.lo >= 0) return {0, x.hi};
+    if (y.lo >= 0) return {0, y.hi};
+    return all;
+  }
+  case Op::OR:
+  case Op::XOR: {
+    Bounds x = of(0), y = of(1);
+    if (u.dtype().isBool() && u.op() == Op::OR) return {std::max(x.lo, y.lo), std::max(x.hi, y.hi)};
+    if (u.dtype().isBool())
+      return x.lo == x.hi && y.lo == y.hi ? Bounds{x.lo ^ y.lo, x.lo ^ y.lo} : Bounds{0, 1};
+    if (x.lo < 0 || y.lo < 0) return all;
+    return {u.op() == Op::OR ? std::max(x.lo, y.lo) : 0, fillBits(std::max(x.hi, y.hi))};
+  }
+  case Op::WHERE: {
+    if (u.src(1).isInvalidConst()) return of(2);
+    if (u.src(2).isInvalidConst()) return of(1);
+    Bounds c = of(0), x = of(1), y = of(2);
+    if (c.lo == 1) return x;
+    if (c.hi == 0) return y;
+    return {std::min(x.lo, y.lo), std::max(x.hi, y.hi)};
+  }
+  case Op::CAST:
+    // A float may be anything; an integer that fits keeps its bounds.
+    return u.src(0).dtype().isFloat() ? all : of(0);
+  default: return all;
+  }
+}
+
+void computeBounds(UOp u) {
+  Bounds all = typeBounds(u.dtype());
+  Bounds b = boundsFromSources(u, all);
+  if (b.lo < all.lo || b.hi > all.hi) {
+    if (u.dtype().kind() == Scalar::Index)
+      b = {std::max(b.lo, all.lo), std::min(b.hi, all.hi)};
+    else
+      b = all;
+  }
+  Facts& f = factsOf(u);
+  f.vmin = static_cast<int64_t>(b.lo);
+  f.vmax = static_cast<int64_t>(b.hi);
+  f.hasBounds = true;
+}
+
+/// First source that is a range this operation closes.
+std::span<const UOp> closedRanges(UOp u) {
+  size_t first = 0;
+  switch (u.op()) {
+  case Op::BUFFERIZE:
+  case Op::REDUCE:
+  case Op::END: first = 1; break;
+  case Op::STORE: first = 2; break;
+  case Op::WMMA: first = 3; break;
+  default: return {};
+  }
+  return u.srcCount() > first ? u.src().subspan(first) : std::span<const UOp>();
+}
+
+void computeRanges(UOp u) {
+  std::vector<UOp> in;
+  auto add = [&](UOp r) {
+    auto at = std::lower_bound(in.begin(), in.end(), r, [](UOp a, UOp b) { return a.id() < b.id(); });
+    if (at == in.end() || *at != r) in.insert(at, r);
+  };
+  auto remove = [&](UOp r) { std::erase(in, r); };
+  auto close = [&](UOp user) {
+    for (UOp r : closedRanges(user)) {
+      if (r.is(Op::RANGE))
+        remove(r);
+      else
+        for (UOp inner : *r.node()->facts->ranges) remove(inner);
+    }
+  };
+  const std::vector<UOp>* shared = nullptr;
+  bool allShared = true;
+  for (UOp s : u.src()) {
+    const std::vector<UOp>* r = s.node()->facts->ranges;
+    if (r->empty()) continue;
+    if (!shared)
+      shared = r;
+    else if (shared != r)
+      allShared = false;
+  }
+  constexpr OpSet kChanges{Op::RANGE, Op::BUFFERIZE, Op::REDUCE, Op::END, Op::STORE, Op::WMMA, Op::AFTER};
+  if (allShared && shared && !u.in(kChanges)) {
+    factsOf(u).ranges = shared;
+    return;
+  }
+  for (UOp s : u.src())
+    for (UOp r : *s.node()->facts->ranges) add(r);
+  close(u);
+  if (u.is(Op::AFTER))
+    for (UOp s : u.src().subspan(1)) close(s);
+  if (u.is(Op::RANGE)) add(u);
+  factsOf(u).ranges = u.node()->pool->facts().shareRanges(in);
+}
+
+void computeDevice(UOp u) {
+  Facts& f = factsOf(u);
+  f.hasDevice = true;
+  if (u.is(Op::DEVICE))
+    f.device = u;
+  else if (u.is(Op::BUFFER) || u.is(Op::COPY) || u.is(Op::ALLREDUCE)) {
+    if (u.srcCount() > 1) f.device = u.src(1).node()->facts->device;
+  } else {
+    for (UOp s : u.src())
+      if (!f.device) f.device = s.node()->facts->device;
+  }
+}
+
+constexpr auto kHasBounds = [](UOp u) { return u.node()->facts && u.node()->facts->hasBounds; };
+constexpr auto kHasRanges = [](UOp u) { return u.node()->facts && u.node()->facts->ranges; };
+constexpr auto kHasShape = [](UOp u) { return u.node()->facts && u.node()->facts->hasShape; };
+constexpr auto kHasDevice = [](UOp u) { return u.node()->facts && u.node()->facts->hasDevice; };
+
+} // namespace
+
+int64_t UOp::vmin() const {
+  ensure(*this, kHasBounds, computeBounds);
+  return node_->facts->vmin;
+}
+int64_t UOp::vmax() const {
+  ensure(*this, kHasBounds, computeBounds);
+  return node_->facts->vmax;
+}
+
+const std::vector<UOp>& UOp::ranges() const {
+  ensure(*this, kHasRanges, computeRanges);
+  return *node_->facts->ranges;
+}
+
+const std::optional<Shape>& shapeOf(UOp u) {
+  ensure(u, kHasShape, [](UOp n) {
+    std::optional<Shape> shape = computeShape(n);
+    Facts& f = factsOf(n);
+    f.shape = std::move(shape);
+    f.hasShape = true;
+  });
+  return u.node()->facts->shape;
+}
+const Shape& UOp::shape() const {
+  const auto& s = shapeOf(*this);
+  if (!s) throw Error(ErrorKind::Shape, fmt::format("{} has no shape", opName(op())));
+  return *s;
+}
+bool UOp::hasShape() const {
+  return shapeOf(*this).has_value();
+}
+
+std::string UOp::device() const {
+  ensure(*this, kHasDevice, computeDevice);
+  UOp d = node_->facts->device;
+  if (!d) return {};
+  if (d.arg().kind() == ArgKind::String) return d.arg().str();
+  std::string joined;
+  for (const std::string& name : d.arg().as<std::vector<std::string>>())
+    joined += (joined.empty() ? "" : ",") + name;
+  return joined;
+}
+
+} // namespace uopscope

@@ -1,0 +1,197 @@
+// The pool: the one place that makes nodes. An open-addressing table with linear probing maps content to
+// node; the hash is computed from ids and content, so it is the same in every run. Measured cost of a make is
+// in docs/design/performance.md.
+#include "engine/base/error.h"
+#include "engine/base/id_map.h"
+#include "engine/uop/fact_store.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstring>
+
+namespace uopscope {
+
+namespace {
+
+thread_local Pool* currentPool = nullptr;
+std::atomic<uint32_t> poolCount{0};
+constexpr uint8_t kMarked = 1;
+
+uint64_t mix(uint64_t h, uint64_t v) {
+  __uint128_t product = static_cast<__uint128_t>(h ^ v) * 0x9E3779B97F4A7C15ull;
+  return static_cast<uint64_t>(product) ^ static_cast<uint64_t>(product >> 64);
+}
+
+uint32_t hashOf(Op op, DType dtype, std::span<const UOp> src, Arg arg, Arg tag) {
+  uint64_t h = mix(0x243F6A8885A308D3ull + static_cast<uint64_t>(op), dtype.bits());
+  if (arg) h = mix(h, arg.hash());
+  if (tag) h = mix(h, tag.hash() + 1);
+  for (UOp s : src) h = mix(h, s.id() + 0x100000000ull);
+  return static_cast<uint32_t>(h ^ h >> 32);
+}
+
+bool sameContent(const Node* n, Op op, DType dtype, std::span<const UOp> src, Arg arg, Arg tag) {
+  return n->op == op && n->dtype == dtype && n->srcCount == src.size() && n->argBits == arg.bits() &&
+         n->argKind == arg.kind() && n->tagBits == tag.bits() && n->tagKind == tag.kind() &&
+         std::memcmp(n + 1, src.data(), src.size_bytes()) == 0;
+}
+
+} // namespace
+
+Pool::Pool() : slots_(256), serial_(++poolCount), facts_(std::make_unique<FactStore>()) {}
+Pool::~Pool() = default;
+
+Pool& Pool::current() {
+  if (!currentPool)
+    throw Error(ErrorKind::Runtime,
+                "no pool is current on this thread: open a PoolScope before making nodes");
+  return *currentPool;
+}
+bool Pool::hasCurrent() {
+  return currentPool != nullptr;
+}
+
+PoolScope::PoolScope(Pool& pool) : before_(currentPool) {
+  currentPool = &pool;
+}
+PoolScope::~PoolScope() {
+  currentPool = before_;
+}
+
+UOp Pool::make(Op op, DType dtype, std::span<const UOp> src, Arg arg, Arg tag) {
+  for (UOp s : src)
+    if (s.node()->pool != this)
+      throw Error(ErrorKind::Runtime,
+                  fmt::format("{} of pool {} given as source to {} in pool {}: import the graph first",
+                              opName(s.op()), s.node()->pool->serial(), opName(op), serial_));
+  uint32_t hash = hashOf(op, dtype, src, arg, tag);
+  size_t mask = slots_.size() - 1, at = hash & mask;
+  for (; slots_[at].node; at = (at + 1) & mask)
+    if (slots_[at].hash == hash && sameContent(slots_[at].node, op, dtype, src, arg, tag))
+      return UOp(slots_[at].node);
+
+  void* memory = nullptr;
+  if (src.size() < freeBySrcCount_.size() && !freeBySrcCount_[src.size()].empty()) {
+    memory = freeBySrcCount_[src.size()].back();
+    freeBySrcCount_[src.size()].pop_back();
+  } else {
+    memory = arena_.allocate(sizeof(Node) + src.size_bytes());
+  }
+  auto* node = static_cast<Node*>(memory);
+  *node =
+      Node{nextId_++, hash,       op,         arg.kind(), tag.kind(), 0, static_cast<uint32_t>(src.size()),
+           dtype,     arg.bits(), tag.bits(), nullptr,    this,       0};
+  std::memcpy(static_cast<void*>(node + 1), src.data(), src.size_bytes());
+  slots_[at] = {hash, node};
+  if (++live_ * 2 > slots_.size()) grow();
+  return UOp(node);
+}
+
+void Pool::grow() {
+  std::vector<Slot> old(slots_.size() * 2);
+  old.swap(slots_);
+  size_t mask = slots_.size() - 1;
+  for (const Slot& slot : old) {
+    if (!slot.node) continue;
+    size_t at = slot.hash & mask;
+    while (slots_[at].node) at = (at + 1) & mask;
+    slots_[at] = slot;
+  }
+}
+
+UOp Pool::import(UOp root, UOpMap<UOp>* imported) {
+  if (root.node()->pool == this) return root;
+  IdMap<const Node*> copied;
+  if (imported)
+    for (const auto& [from, to] : *imported) copied.set(from.id(), to.node());
+  std::vector<std::pair<UOp, bool>> stack{{root, false}};
+  std::vector<UOp> src;
+  while (!stack.empty()) {
+    auto [u, sourcesDone] = stack.back();
+    stack.pop_back();
+    if (copied.contains(u.id())) continue;
+    if (!sourcesDone) {
+      stack.emplace_back(u, true);
+      for (size_t i = u.srcCount(); i-- > 0;)
+        if (!copied.contains(u.src(i).id())) stack.emplace_back(u.src(i), false);
+      continue;
+    }
+    src.clear();
+    for (UOp s : u.src()) src.emplace_back(*copied.find(s.id()));
+    UOp copy = make(u.op(), u.dtype(), src, u.arg(), u.tag());
+    copied.set(u.id(), copy.node());
+    if (imported) imported->emplace(u, copy);
+  }
+  return UOp(*copied.find(root.id()));
+}
+
+size_t Pool::collect() {
+  std::vector<const Node*> stack;
+  auto mark = [&](const Node* n) {
+    auto* node = const_cast<Node*>(n);
+    if (node->flags & kMarked) return;
+    node->flags |= kMarked;
+    stack.push_back(node);
+  };
+  for (const Slot& slot : slots_)
+    if (slot.node && slot.node->pins) mark(slot.node);
+  while (!stack.empty()) {
+    UOp u(stack.back());
+    stack.pop_back();
+    for (UOp s : u.src()) mark(s.node());
+  }
+
+  // Nodes are freed in order of their ids, so that which memory is reused does not depend on the table.
+  std::vector<const Node*> dead;
+  std::vector<Slot> survivors;
+  for (const Slot& slot : slots_) {
+    if (!slot.node) continue;
+    if (slot.node->flags & kMarked)
+      survivors.push_back(slot);
+    else
+      dead.push_back(slot.node);
+  }
+  std::sort(dead.begin(), dead.end(), [](const Node* a, const Node* b) { return a->id > b->id; });
+  for (const Node* node : dead) {
+    facts_->release(node);
+    if (node->srcCount >= freeBySrcCount_.size()) freeBySrcCount_.resize(node->srcCount + 1);
+    freeBySrcCount_[node->srcCount].push_back(const_cast<Node*>(node));
+  }
+  facts_->forgetRanges();
+  std::fill(slots_.begin(), slots_.end(), Slot{});
+  size_t mask = slots_.size() - 1;
+  for (const Slot& slot : survivors) {
+    const_cast<Node*>(slot.node)->flags &= static_cast<uint8_t>(~kMarked);
+    if (slot.node->facts) slot.node->facts->ranges = nullptr;
+    size_t at = slot.hash & mask;
+    while (slots_[at].node) at = (at + 1) & mask;
+    slots_[at] = slot;
+  }
+  live_ = survivors.size();
+  return dead.size();
+}
+
+const std::vector<UOp>* FactStore::shareRanges(const std::vector<UOp>& ranges) {
+  std::vector<uint32_t> ids;
+  ids.reserve(ranges.size());
+  for (UOp r : ranges) ids.push_back(r.id());
+  return &lists_.try_emplace(std::move(ids), ranges).first->second;
+}
+
+Facts* FactStore::take() {
+  if (free_.empty()) return &slots_.emplace_back();
+  Facts* facts = free_.back();
+  free_.pop_back();
+  return facts;
+}
+
+void FactStore::release(const Node* node) {
+  if (!node->facts) return;
+  *node->facts = Facts();
+  free_.push_back(node->facts);
+  node->facts = nullptr;
+}
+
+} // namespace uopscope
