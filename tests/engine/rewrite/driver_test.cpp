@@ -12,7 +12,9 @@ namespace {
 
 constexpr PatVar x{"x"}, y{"y"}, z{"z"}, c0{"c0", PatVar::Const}, c1{"c1", PatVar::Const};
 
-UOp doubleIfSmall(Match& m) { return m[c0].constValue().i < m.ctx<int>() ? m[x] * (m[c0].constValue().i * 2) : UOp(); }
+UOp doubleIfSmall(Match& m) {
+  return m[c0].constValue().i < m.ctx<int>() ? m[x] * (m[c0].constValue().i * 2) : UOp();
+}
 
 constexpr RuleDef kRules[] = {
     RULE("test-add-zero", x + 0, x),
@@ -22,7 +24,7 @@ constexpr RuleDef kRules[] = {
 };
 constexpr RuleDef kGrow[] = {RULE("test-grow", x + y, (x + y) + 1)};
 constexpr RuleDef kPing[] = {RULE("test-ping", x * 2, x * 3), RULE("test-pong", x * 3, x * 2)};
-constexpr RuleDef kDouble[] = {RULE("test-double", x * c0, doubleIfSmall)};
+constexpr RuleDef kDouble[] = {RULE("test-double", x* c0, doubleIfSmall)};
 
 struct Events : Observer {
   std::vector<std::string> log;
@@ -34,8 +36,12 @@ struct Events : Observer {
     return answer;
   }
   void onPassBegin(const PassBegin& b) override { log.push_back("begin " + std::string(b.name)); }
-  void onPassEnd(const PassEnd& e) override { log.push_back(e.outcome == PassOutcome::Done ? "end" : "failed"); }
-  void onRuleError(const Rule& r, UOp u, std::string_view) override { log.push_back("error " + r.name() + " at " + std::string(opName(u.op()))); }
+  void onPassEnd(const PassEnd& e) override {
+    log.push_back(e.outcome == PassOutcome::Done ? "end" : "failed");
+  }
+  void onRuleError(const Rule& r, UOp u, std::string_view) override {
+    log.push_back("error " + r.name() + " at " + std::string(opName(u.op())));
+  }
   void onCounts(std::span<const MatchCount> counts) override { all.assign(counts.begin(), counts.end()); }
   std::vector<MatchCount> all;
 };
@@ -60,7 +66,8 @@ TEST_CASE_FIXTURE(Fixture, "rules apply until nothing changes, operands in eithe
 TEST_CASE_FIXTURE(Fixture, "bottom-up rules see a node before its sources are rewritten") {
   Events events;
   ObserverScope watch(&events);
-  CHECK(graphRewriteBottomUp((a + 0) + (a + 0), rules, {.name = "down"}) == a * 2 + UOp::index(0) * 2 - UOp::index(0) * 2);
+  CHECK(graphRewriteBottomUp((a + 0) + (a + 0), rules, {.name = "down"}) ==
+        a * 2 + UOp::index(0) * 2 - UOp::index(0) * 2);
 }
 
 TEST_CASE_FIXTURE(Fixture, "observer: order of events, skipping, counts") {
@@ -70,7 +77,8 @@ TEST_CASE_FIXTURE(Fixture, "observer: order of events, skipping, counts") {
     ObserverScope watch(&events);
     graphRewrite((a + 0) + (a + 0), rules, {.name = "simplify"});
   }
-  CHECK(events.log == std::vector<std::string>{"begin simplify", "test-add-zero up", "test-add-self up", "end"});
+  CHECK(events.log ==
+        std::vector<std::string>{"begin simplify", "test-add-zero up", "test-add-self up", "end"});
   uint64_t applied = 0;
   for (const auto& c : events.all) applied += c.count[static_cast<size_t>(Outcome::Applied)];
   CHECK(applied == 2);
@@ -86,22 +94,25 @@ TEST_CASE_FIXTURE(Fixture, "context reaches functions and is checked for its typ
   int limit = 10;
   CHECK(graphRewrite(a * 3, m, {.ctx = limit}) == a * 12);
   double wrong = 1;
-  CHECK_THROWS_WITH_AS(graphRewrite(a * 3, m, {.ctx = wrong}), doctest::Contains("context of type int"), Error);
+  CHECK_THROWS_WITH_AS(graphRewrite(a * 3, m, {.ctx = wrong}), doctest::Contains("context of type int"),
+                       Error);
 }
 
 TEST_CASE_FIXTURE(Fixture, "what does not end is an error that names the rule") {
   PatternMatcher grow({kGrow}), ping({kPing});
   CHECK_THROWS_WITH_AS(graphRewrite(a + b, grow, {.name = "growing"}), doctest::Contains("test-grow"), Error);
   CHECK_THROWS_WITH_AS(graphRewrite(a * 2, ping), doctest::Contains("infinite loop in graph_rewrite"), Error);
-  CHECK_THROWS_WITH_AS(graphRewriteBottomUp(a * 2, ping), doctest::Contains("infinite loop in graph_rewrite"), Error);
+  CHECK_THROWS_WITH_AS(graphRewriteBottomUp(a * 2, ping), doctest::Contains("infinite loop in graph_rewrite"),
+                       Error);
 }
 
 TEST_CASE_FIXTURE(Fixture, "a rule that throws is reported with the node, and the pass has failed") {
   std::vector<PatNode> pattern(1);
   pattern[0].ops = Op::MUL;
   pattern[0].var = 0;
-  PatternMatcher m({std::make_shared<const Rule>("test-throws", "rules.py", 7, "boom", pattern, std::vector<std::string>{"x"},
-                                                 [](Match&) -> UOp { throw Error(ErrorKind::Value, "boom"); })});
+  PatternMatcher m({std::make_shared<const Rule>(
+      "test-throws", "rules.py", 7, "boom", pattern, std::vector<std::string>{"x"},
+      [](Match&) -> UOp { throw Error(ErrorKind::Value, "boom"); })});
   Events events;
   ObserverScope watch(&events);
   CHECK_THROWS_WITH(graphRewrite(a * b + 1, m, {.name = "p"}), "boom");
@@ -119,7 +130,8 @@ TEST_CASE_FIXTURE(Fixture, "old to new map covers every node that was visited") 
 
 TEST_CASE_FIXTURE(Fixture, "patterns made at run time: repeat, prefix, alternatives, argument, dtype") {
   auto matches = [&](std::vector<PatNode> nodes, UOp u) {
-    PatternMatcher m({std::make_shared<const Rule>("t", "f", 1, "", std::move(nodes), std::vector<std::string>{}, [this](Match&) { return a; })});
+    PatternMatcher m({std::make_shared<const Rule>(
+        "t", "f", 1, "", std::move(nodes), std::vector<std::string>{}, [this](Match&) { return a; })});
     return static_cast<bool>(m.rewrite(u));
   };
   auto node = [](OpSet ops, SrcMode mode = SrcMode::Any, std::initializer_list<uint8_t> children = {}) {
