@@ -33,7 +33,7 @@ Registry& registry() {
 void setOrigin(UOp node, std::string_view operation, std::string_view file, int line) {
   Registry& r = registry();
   std::lock_guard lock(r.mutex);
-  auto& table = r.tables[node.node()->poolSerial];
+  auto& table = r.tables[node.node()->pool->serial()];
   if (!table) table = std::make_unique<Table>();
   auto [it, isNew] = table->try_emplace(node.id());
   if (isNew) it->second = {r.intern(operation), r.intern(file), line};
@@ -42,7 +42,7 @@ void setOrigin(UOp node, std::string_view operation, std::string_view file, int 
 const NodeOrigin* originOf(UOp node) {
   Registry& r = registry();
   std::lock_guard lock(r.mutex);
-  auto table = r.tables.find(node.node()->poolSerial);
+  auto table = r.tables.find(node.node()->pool->serial());
   if (table == r.tables.end()) return nullptr;
   auto it = table->second->find(node.id());
   return it == table->second->end() ? nullptr : &it->second;
