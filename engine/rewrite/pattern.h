@@ -11,6 +11,7 @@
 #include "engine/uop/uop.h"
 
 #include <array>
+#include <concepts>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -102,7 +103,10 @@ struct Pat {
   }
   constexpr Pat(int value) { pushNumber(value); }
   constexpr Pat(double value) { pushNumber(value); }
-  constexpr Pat(bool value) { pushNumber(value ? 1 : 0); }
+  template <std::same_as<bool> B> // not pointers, which would convert
+  constexpr Pat(B value) {
+    pushNumber(value ? 1 : 0);
+  }
 
   constexpr PatNode& root() { return nodes[count - 1u]; }
   constexpr const PatNode& root() const { return nodes[count - 1u]; }

@@ -90,7 +90,7 @@ consteval RuleDef makeRule(const char* name, const char* text, const Pat& patter
 template <typename P, typename R>
 consteval RuleDef makeRuleFrom(const char* name, const char* text, const char* file, int line,
                                const P& pattern, R result, RuleCondition condition = nullptr) {
-  if constexpr (std::is_convertible_v<R, RuleFn> && !std::is_convertible_v<R, Pat>) {
+  if constexpr (std::is_convertible_v<R, RuleFn>) {
     RuleDef d{name, file, line, text, Pat(pattern), Pat(), result, condition};
     return d;
   } else {
