@@ -1,0 +1,44 @@
+// Names and one-line descriptions of the operations, from the table in ops.def.
+#include "engine/uop/ops.h"
+
+#include <unordered_map>
+
+namespace uopscope {
+
+namespace {
+constexpr std::string_view kNames[] = {
+#define X(name, doc) #name,
+#include "engine/uop/ops.def"
+#undef X
+};
+constexpr std::string_view kDocs[] = {
+#define X(name, doc) doc,
+#include "engine/uop/ops.def"
+#undef X
+};
+static_assert(std::size(kNames) == kOpCount);
+} // namespace
+
+std::string_view opName(Op op) {
+  auto i = static_cast<size_t>(op);
+  return i < std::size(kNames) ? kNames[i] : "UNKNOWN";
+}
+
+std::string_view opDoc(Op op) {
+  auto i = static_cast<size_t>(op);
+  return i < std::size(kDocs) ? kDocs[i] : "";
+}
+
+std::optional<Op> opFromName(std::string_view name) {
+  static const std::unordered_map<std::string_view, Op> byName = [] {
+    std::unordered_map<std::string_view, Op> m;
+    for (int i = 0; i < kOpCount; ++i) m.emplace(kNames[i], static_cast<Op>(i));
+    return m;
+  }();
+  if (name.starts_with("Ops.")) name.remove_prefix(4);
+  auto it = byName.find(name);
+  if (it == byName.end()) return std::nullopt;
+  return it->second;
+}
+
+} // namespace uopscope

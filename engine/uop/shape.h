@@ -1,0 +1,15 @@
+// The shape of a node of the tensor graph, from the shapes of its sources.
+//
+//   computeShape(reshape(buffer(24), (2, 12)))  is  (2, 12)
+//
+// UOp::shape() keeps the answer in the node's facts; nodes of kernels (RANGE, LOAD, INDEX into memory ...)
+// have none. A shape that does not fit its sources is Error(Shape) with both shapes.
+#pragma once
+#include "engine/uop/facts.h"
+
+namespace uopscope {
+
+/// Whether two shapes are known to be the same.
+bool sameShape(std::span<const Sint> a, std::span<const Sint> b);
+
+} // namespace uopscope
