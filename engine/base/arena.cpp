@@ -7,8 +7,8 @@
 namespace uopscope {
 
 void* Arena::allocateSlow(size_t bytes) {
-  constexpr size_t kSmallest = 16 << 10, kLargest = 1 << 20;
-  size_t chunk = std::max(bytes, std::clamp(reserved_, kSmallest, kLargest));
+  constexpr size_t kChunk = 64 << 10;
+  size_t chunk = std::max(bytes, kChunk);
   chunks_.push_back(std::make_unique_for_overwrite<std::byte[]>(chunk));
   reserved_ += chunk;
   at_ = chunks_.back().get() + bytes;
