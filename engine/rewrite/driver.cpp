@@ -107,6 +107,7 @@ private:
       std::unordered_set<UOp> seen;
       while (UOp next = apply(*down_, u, true)) {
         if (isGate(next)) {
+          if (observer_ && observer_->wantsRewrites()) observer_->onGate(u);
           finish(frame.original, u);
           return;
         }

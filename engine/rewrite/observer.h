@@ -111,6 +111,8 @@ public:
   virtual void onPassEnd(const PassEnd&) {}
   /// Called before a rewrite takes effect; an exception thrown here ends the pass.
   virtual Control onRewrite(const RewriteEvent&) { return Control::Apply; }
+  /// A rule gated this node on the way down: its sources are not visited from here. Only if wantsRewrites().
+  virtual void onGate(UOp) {}
   /// A rule threw; `before` is the culprit. The exception goes on after this call.
   virtual void onRuleError(const Rule&, UOp /*before*/, std::string_view /*message*/) {}
   /// Attempts of the pass that ends, before onPassEnd. Only if wantsCounts().

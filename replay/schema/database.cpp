@@ -137,6 +137,13 @@ Database Database::create(const std::string& path) {
   return db;
 }
 
+Database Database::openForWriting(const std::string& path) {
+  Database db;
+  db.path_ = path;
+  db.db_.reset(openHandle(path, SQLITE_OPEN_READWRITE));
+  return db;
+}
+
 Database Database::openReadOnly(const std::string& path) {
   Database db;
   db.path_ = path;

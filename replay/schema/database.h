@@ -61,6 +61,7 @@ public:
   /// A new file; an existing one is replaced (with its journal).
   static Database create(const std::string& path);
   static Database openReadOnly(const std::string& path);
+  static Database openForWriting(const std::string& path); ///< an existing file
 
   Statement prepare(std::string_view sql) const;
   void execute(const std::string& sql) const;

@@ -12,6 +12,9 @@ namespace uopscope {
 constexpr int64_t kTraceApplicationId = 0x554f5053; ///< "UOPS"
 constexpr int64_t kTraceSchemaVersion = 1;
 
+/// The version of the program that wrote a trace.
+constexpr std::string_view kProgramVersion = "0.1.0";
+
 /// Values of meta.status.
 namespace traceStatus {
 constexpr std::string_view kRecording = "recording", kComplete = "complete", kFailed = "failed",

@@ -1,0 +1,210 @@
+// Events of work done on other threads are kept apart in a ForkedSource and merged in order of ordinals once
+// all of them are back, so that a trace does not depend on which thread was faster.
+#include "replay/record/event_source.h"
+
+#include "engine/base/clock.h"
+#include "engine/base/error.h"
+#include "engine/rewrite/rule.h"
+
+#include <algorithm>
+
+namespace uopscope {
+
+std::string_view tierName(Tier tier) {
+  return tier == Tier::Off ? "off" : tier == Tier::Stats ? "stats" : "full";
+}
+
+Tier tierFromName(std::string_view name) {
+  for (Tier tier : {Tier::Off, Tier::Stats, Tier::Full})
+    if (tierName(tier) == name) return tier;
+  throw Error(ErrorKind::Value, "no such tier: " + std::string(name) + "; there are off, stats and full");
+}
+
+namespace {
+
+/// Keeps its events until they are merged. Nodes of a pool that retires before are copied to a pool of its
+/// own.
+class ForkedSource final : public EventSource {
+public:
+  ForkedSource(uint64_t ordinal, Tier tier, RuleBook& book, RecordingProgress& progress, Observer* alsoCounts)
+      : EventSource(tier, book, progress, alsoCounts), ordinal(ordinal) {}
+
+  void poolRetired(Pool& pool) override {
+    UOpMap<UOp> imported;
+    auto keep = [&](const Node*& node) {
+      if (!node || node->pool->serial() != pool.serial()) return;
+      if (!snapshot) snapshot = std::make_shared<Pool>();
+      node = snapshot->import(UOp(node), &imported).node();
+    };
+    for (Event& event : events) {
+      keep(event.before);
+      keep(event.after);
+    }
+  }
+
+  const uint64_t ordinal;
+  std::deque<Event> events;
+  std::shared_ptr<Pool> snapshot;
+
+protected:
+  Event& next() override { return events.emplace_back(); }
+  void publish() override {}
+};
+
+std::unique_ptr<Payload> payloadOf(std::string_view name, SourceLocation at = {}) {
+  auto payload = std::make_unique<Payload>();
+  payload->name = name;
+  payload->file = at.file;
+  payload->line = at.line;
+  return payload;
+}
+
+} // namespace
+
+struct EventSource::Joined {
+  std::unique_ptr<Observer> owner;
+  ForkedSource* source;
+};
+
+EventSource::EventSource(Tier tier, RuleBook& book, RecordingProgress& progress, Observer* alsoCounts)
+    : tier_(tier), book_(book), progress_(progress), alsoCounts_(alsoCounts), rules_(book) {}
+EventSource::~EventSource() = default;
+
+void EventSource::onScopeBegin(const ScopeBegin& begin) {
+  Event& e = next();
+  e.kind = EventKind::ScopeBegin;
+  e.before = begin.root.node();
+  e.ns = nowNs();
+  e.payload = payloadOf(begin.name, begin.script);
+  e.payload->scope = begin.kind;
+  publish();
+  if (begin.kind == ScopeKind::Kernel) progress_.kernels.fetch_add(1, std::memory_order_relaxed);
+}
+
+void EventSource::onScopeEnd() {
+  Event& e = next();
+  e.kind = EventKind::ScopeEnd;
+  e.ns = nowNs();
+  publish();
+}
+
+void EventSource::onPassBegin(const PassBegin& begin) {
+  endIfAsked();
+  Event& e = next();
+  e.kind = EventKind::PassBegin;
+  e.before = begin.root.node();
+  e.ns = nowNs();
+  e.payload = payloadOf(begin.name, begin.at);
+  publish();
+}
+
+void EventSource::onPassEnd(const PassEnd& end) {
+  Event& e = next();
+  e.kind = EventKind::PassEnd;
+  e.flag = static_cast<uint8_t>(end.outcome);
+  e.before = end.root.node();
+  e.ns = nowNs();
+  if (!end.message.empty()) e.payload = payloadOf(end.message);
+  publish();
+}
+
+Control EventSource::onRewrite(const RewriteEvent& event) {
+  endIfAsked();
+  Event& e = next();
+  e.kind = EventKind::Step;
+  e.flag = event.bottomUp ? 1 : 0;
+  e.rule = rules_.indexOf(*event.rule);
+  e.before = event.before.node();
+  e.after = event.after.node();
+  e.ns = event.ns;
+  publish();
+  return Control::Apply;
+}
+
+void EventSource::onGate(UOp node) {
+  Event& e = next();
+  e.kind = EventKind::Gate;
+  e.before = node.node();
+  publish();
+}
+
+void EventSource::onRuleError(const Rule& rule, UOp before, std::string_view message) {
+  Event& e = next();
+  e.kind = EventKind::RuleError;
+  e.rule = rules_.indexOf(rule);
+  e.before = before.node();
+  e.payload = payloadOf(message);
+  publish();
+}
+
+void EventSource::onCounts(std::span<const MatchCount> counts) {
+  if (counts.empty()) return;
+  if (alsoCounts_) alsoCounts_->onCounts(counts);
+  auto payload = std::make_unique<Payload>();
+  for (const MatchCount& c : counts)
+    for (int k = 0; k < kOutcomeCount; ++k)
+      if (c.count[k])
+        payload->counts.push_back(
+            {rules_.indexOf(*c.rule), c.op, static_cast<Outcome>(k), c.count[k], c.ns[k]});
+  Event& e = next();
+  e.kind = EventKind::Counts;
+  e.payload = std::move(payload);
+  publish();
+}
+
+void EventSource::onArtifact(const Artifact& artifact) {
+  Event& e = next();
+  e.kind = EventKind::Artifact;
+  e.payload = payloadOf(artifact.kind);
+  e.payload->text = artifact.text;
+  publish();
+}
+
+void EventSource::onLaunch(const Launch& launch) {
+  Event& e = next();
+  e.kind = EventKind::Launch;
+  e.ns = launch.startNs;
+  e.payload = payloadOf(launch.kernel);
+  e.payload->text = launch.device;
+  e.payload->flops = launch.flops;
+  e.payload->bytes = launch.bytes;
+  e.payload->took = launch.durationNs;
+  publish();
+  progress_.launches.fetch_add(1, std::memory_order_relaxed);
+}
+
+void EventSource::onOrigin(const Origin& origin) {
+  if (tier_ != Tier::Full) return;
+  Event& e = next();
+  e.kind = EventKind::Origin;
+  e.before = origin.node.node();
+  e.payload = payloadOf(origin.operation, origin.script);
+  publish();
+}
+
+std::unique_ptr<Observer> EventSource::fork(uint64_t ordinal) {
+  ++outstanding_;
+  return std::make_unique<ForkedSource>(ordinal, tier_, book_, progress_, alsoCounts_);
+}
+
+void EventSource::join(std::unique_ptr<Observer> child) {
+  auto* source = dynamic_cast<ForkedSource*>(child.get());
+  if (!source) return;
+  auto joined = std::make_unique<Joined>();
+  joined->owner = std::move(child);
+  joined->source = source;
+  joined_.push_back(std::move(joined));
+  if (--outstanding_ > 0) return;
+  std::stable_sort(joined_.begin(), joined_.end(),
+                   [](const auto& a, const auto& b) { return a->source->ordinal < b->source->ordinal; });
+  for (auto& item : joined_) {
+    for (Event& event : item->source->events) {
+      next() = std::move(event);
+      publish();
+    }
+    if (item->source->snapshot) poolRetired(*item->source->snapshot);
+  }
+  joined_.clear();
+}
+
+} // namespace uopscope

@@ -1,0 +1,74 @@
+// The engine's side of a recording: turns what an Observer is told into events. Does nothing else: no hashing
+// of nodes, no file, no lock, so that an observed rewrite costs a few nanoseconds more than an unobserved
+// one.
+#pragma once
+#include "engine/base/error.h"
+#include "replay/record/events.h"
+
+#include <functional>
+
+namespace uopscope {
+
+enum class Tier : uint8_t {
+  Off,   ///< nothing
+  Stats, ///< scopes, passes, counts of attempts, texts
+  Full   ///< and every applied rewrite
+};
+std::string_view tierName(Tier tier);
+Tier tierFromName(std::string_view name); ///< Error(Value) that lists the tiers
+
+/// Numbers another process (or thread) may watch, and a wish it may have. Lives in shared memory where there
+/// are two.
+struct RecordingProgress {
+  std::atomic<bool> stop{
+      false}; ///< set from outside: the next rewrite ends with Error(Runtime) "interrupted"
+  std::atomic<uint64_t> steps{0}, kernels{0}, launches{0};
+  std::atomic<uint64_t> rowsWritten{0};
+  std::atomic<bool> began{false}, diskFull{false};
+};
+
+class EventSource : public Observer {
+public:
+  EventSource(Tier tier, RuleBook& book, RecordingProgress& progress, Observer* alsoCounts);
+
+  bool wantsRewrites() const override { return tier_ == Tier::Full; }
+  bool wantsCounts() const override { return tier_ != Tier::Off; }
+  void onScopeBegin(const ScopeBegin& begin) override;
+  void onScopeEnd() override;
+  void onPassBegin(const PassBegin& begin) override;
+  void onPassEnd(const PassEnd& end) override;
+  Control onRewrite(const RewriteEvent& event) override;
+  void onGate(UOp node) override;
+  void onRuleError(const Rule& rule, UOp before, std::string_view message) override;
+  void onCounts(std::span<const MatchCount> counts) override;
+  void onArtifact(const Artifact& artifact) override;
+  void onLaunch(const Launch& launch) override;
+  void onOrigin(const Origin& origin) override;
+  std::unique_ptr<Observer> fork(uint64_t ordinal) override;
+  void join(std::unique_ptr<Observer> child) override;
+
+protected:
+  /// The event to fill in; publish() makes it visible.
+  virtual Event& next() = 0;
+  virtual void publish() = 0;
+
+  Tier tier_;
+  RuleBook& book_;
+  RecordingProgress& progress_;
+  Observer* alsoCounts_;
+
+private:
+  void endIfAsked() const {
+    if (progress_.stop.load(std::memory_order_relaxed)) throw Error(ErrorKind::Runtime, "interrupted");
+  }
+
+  RuleCache rules_;
+  struct Joined;
+  size_t outstanding_ = 0;
+  std::vector<std::unique_ptr<Joined>> joined_;
+
+public:
+  ~EventSource() override;
+};
+
+} // namespace uopscope

@@ -1,0 +1,88 @@
+// Sums need no order, so observers forked for other threads add to the same totals under a lock, once per
+// pass.
+#include "replay/record/match_stats.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+
+namespace uopscope {
+
+namespace {
+class Forward final : public Observer {
+public:
+  explicit Forward(MatchStats& to) : to_(to) {}
+  bool wantsRewrites() const override { return false; }
+  bool wantsCounts() const override { return true; }
+  void onCounts(std::span<const MatchCount> counts) override { to_.onCounts(counts); }
+  std::unique_ptr<Observer> fork(uint64_t) override { return std::make_unique<Forward>(to_); }
+
+private:
+  MatchStats& to_;
+};
+double ms(int64_t ns) {
+  return static_cast<double>(ns) / 1e6;
+}
+} // namespace
+
+void MatchStats::onCounts(std::span<const MatchCount> counts) {
+  std::lock_guard lock(mutex_);
+  for (const MatchCount& c : counts) {
+    uint32_t index = cache_.indexOf(*c.rule);
+    if (index >= totals_.size()) totals_.resize(index + 1);
+    for (int k = 0; k < kOutcomeCount; ++k) {
+      totals_[index].count[k] += c.count[k];
+      totals_[index].ns[k] += c.ns[k];
+    }
+  }
+}
+
+std::unique_ptr<Observer> MatchStats::fork(uint64_t) {
+  return std::make_unique<Forward>(*this);
+}
+
+std::string MatchStats::table(int detail) const {
+  std::lock_guard lock(mutex_);
+  struct Line {
+    uint32_t rule;
+    uint64_t matches, attempts;
+    int64_t matchNs, allNs;
+  };
+  std::vector<Line> lines;
+  for (uint32_t k = 0; k < totals_.size(); ++k) {
+    const Total& t = totals_[k];
+    uint64_t matches = t.count[int(Outcome::Applied)] + t.count[int(Outcome::Unchanged)];
+    uint64_t attempts = matches + t.count[int(Outcome::StructureDiffers)] + t.count[int(Outcome::Declined)];
+    lines.push_back({k, matches, attempts, t.ns[int(Outcome::Applied)] + t.ns[int(Outcome::Unchanged)],
+                     std::accumulate(std::begin(t.ns), std::end(t.ns), int64_t{0})});
+  }
+  std::stable_sort(lines.begin(), lines.end(),
+                   [](const Line& a, const Line& b) { return a.allNs < b.allNs; });
+  std::string out;
+  Line all{};
+  size_t matched = 0;
+  for (const Line& l : lines) {
+    RuleText rule = book_.text(l.rule);
+    std::string file = rule.file.substr(rule.file.rfind('/') + 1);
+    out += fmt::format("{:6} / {:7} -- {:9.2f} / {:9.2f} ms -- {:<20} {}\n", l.matches, l.attempts,
+                       ms(l.matchNs), ms(l.allNs), fmt::format("{}:{}", file, rule.line), rule.text);
+    if (detail >= 2) {
+      const Total& t = totals_[l.rule];
+      out += fmt::format("                 {}: rejected early {}, structure differs {}, declined {}, applied "
+                         "{}, unchanged {}\n",
+                         rule.name, t.count[0], t.count[1], t.count[2], t.count[3], t.count[4]);
+    }
+    all.matches += l.matches;
+    all.attempts += l.attempts;
+    all.matchNs += l.matchNs;
+    all.allNs += l.allNs;
+    matched += l.matches > 0;
+  }
+  out += fmt::format("{:6} / {:7} -- {:9.2f} / {:9.2f} ms -- TOTAL\n", all.matches, all.attempts,
+                     ms(all.matchNs), ms(all.allNs));
+  out += fmt::format("{} rules, {} matched once\n", lines.size(), matched);
+  return out;
+}
+
+} // namespace uopscope

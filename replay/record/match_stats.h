@@ -1,0 +1,32 @@
+// TRACK_MATCH_STATS: totals of match attempts in memory, printed at the end in the reference's form: matches
+// / attempts -- ms in matches / ms in all -- where -- rule. Early rejections are time but no attempts, as
+// there.
+//
+//   MatchStats stats;  ObserverScope scope(&stats);  ...  fputs(stats.table(1).c_str(), stdout);
+#pragma once
+#include "replay/record/events.h"
+
+namespace uopscope {
+
+class MatchStats : public Observer {
+public:
+  bool wantsRewrites() const override { return false; }
+  bool wantsCounts() const override { return true; }
+  void onCounts(std::span<const MatchCount> counts) override;
+  std::unique_ptr<Observer> fork(uint64_t ordinal) override;
+
+  /// detail 2 adds the outcomes apart: early, structure, declined, applied, unchanged.
+  std::string table(int detail = 1) const;
+
+private:
+  struct Total {
+    uint64_t count[kOutcomeCount] = {};
+    int64_t ns[kOutcomeCount] = {};
+  };
+  mutable std::mutex mutex_;
+  mutable RuleBook book_;
+  RuleCache cache_{book_};
+  std::vector<Total> totals_;
+};
+
+} // namespace uopscope

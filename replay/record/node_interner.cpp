@@ -1,0 +1,133 @@
+// The table of known nodes holds 96 bits of a hash and no content: a wrong answer needs a collision among the
+// nodes of one trace, which at twenty million nodes has a chance of 1 in 10^14, and it saves reading the
+// nodes back.
+#include "replay/record/node_interner.h"
+
+namespace uopscope {
+
+namespace {
+uint64_t mix(uint64_t x) {
+  x ^= x >> 32;
+  x *= 0xd6e8feb86659fd93ull;
+  x ^= x >> 32;
+  x *= 0xd6e8feb86659fd93ull;
+  return x ^ x >> 32;
+}
+} // namespace
+
+NodeInterner::NodeInterner(const Database& db)
+    : insertNode_(db.prepare("INSERT INTO node (id, op, dtype, arg, tag, src) VALUES (?, ?, ?, ?, ?, ?)")),
+      insertArg_(db.prepare("INSERT INTO arg (id, value) VALUES (?, ?)")),
+      insertDtype_(db.prepare("INSERT INTO dtype (id, name) VALUES (?, ?)")), slots_(1 << 12) {}
+
+uint32_t& NodeInterner::PoolIds::at(uint32_t id) {
+  uint32_t page = id / kPage;
+  if (page >= pages.size()) pages.resize(page + page / 2 + 1);
+  if (!pages[page]) pages[page] = std::make_unique<std::array<uint32_t, kPage>>();
+  return (*pages[page])[id % kPage];
+}
+
+uint32_t& NodeInterner::known(const Node* node) {
+  if (uint32_t serial = node->pool->serial(); !lastPool_ || serial != lastSerial_) {
+    lastSerial_ = serial;
+    lastPool_ = &pools_[lastSerial_];
+  }
+  return lastPool_->at(node->id);
+}
+
+void NodeInterner::forget(uint32_t poolSerial) {
+  pools_.erase(poolSerial);
+  lastPool_ = nullptr;
+}
+
+uint32_t NodeInterner::intern(const Node* root) {
+  if (!root) return 0;
+  if (uint32_t id = known(root)) return id;
+  stack_.push_back(root);
+  while (!stack_.empty()) {
+    const Node* node = stack_.back();
+    if (known(node)) {
+      stack_.pop_back();
+      continue;
+    }
+    bool ready = true;
+    auto src = UOp(node).src();
+    for (size_t i = src.size(); i-- > 0;)
+      if (!known(src[i].node())) {
+        stack_.push_back(src[i].node());
+        ready = false;
+      }
+    if (!ready) continue;
+    stack_.pop_back();
+    uint32_t id = internOne(node);
+    known(node) = id;
+  }
+  return known(root);
+}
+
+uint32_t NodeInterner::internOne(const Node* node) {
+  uint32_t dtype = dtypeId(node->dtype), arg = argId(node->argKind, node->argBits),
+           tag = argId(node->tagKind, node->tagBits);
+  uint64_t high = mix(static_cast<uint64_t>(node->op) | uint64_t{dtype} << 8 | uint64_t{arg} << 32);
+  uint64_t low = mix(high + tag + 0x9E3779B97F4A7C15ull);
+  sources_.clear();
+  for (UOp s : UOp(node).src()) {
+    uint32_t id = known(s.node());
+    sources_.push_back(id);
+    high = mix(high * 31 + id);
+    low = mix(low + id * 0xbf58476d1ce4e5b9ull);
+  }
+  auto low32 = static_cast<uint32_t>(low >> 16);
+  size_t mask = slots_.size() - 1, at = high & mask;
+  for (; slots_[at].id; at = (at + 1) & mask)
+    if (slots_[at].high == high && slots_[at].low == low32) return slots_[at].id;
+
+  uint32_t id = ++count_;
+  slots_[at] = {high, low32, id};
+  if (count_ * 2 > slots_.size()) grow();
+
+  blob_.clear();
+  for (uint32_t source : sources_) {
+    uint32_t back = id - source;
+    for (; back >= 0x80; back >>= 7) blob_.push_back(static_cast<uint8_t>(back | 0x80));
+    blob_.push_back(static_cast<uint8_t>(back));
+  }
+  insertNode_.bind(1, int64_t{id})
+      .bind(2, static_cast<int64_t>(node->op))
+      .bind(3, int64_t{dtype})
+      .bindId(4, arg)
+      .bindId(5, tag);
+  if (blob_.empty())
+    insertNode_.bindNull(6);
+  else
+    insertNode_.bindBlob(6, blob_);
+  insertNode_.run();
+  return id;
+}
+
+void NodeInterner::grow() {
+  std::vector<Slot> old(slots_.size() * 2);
+  old.swap(slots_);
+  size_t mask = slots_.size() - 1;
+  for (const Slot& slot : old)
+    if (slot.id) {
+      size_t at = slot.high & mask;
+      while (slots_[at].id) at = (at + 1) & mask;
+      slots_[at] = slot;
+    }
+}
+
+uint32_t NodeInterner::argId(ArgKind kind, uint64_t bits) {
+  if (kind == ArgKind::None) return 0;
+  auto [it, fresh] = args_.try_emplace({bits, kind}, static_cast<uint32_t>(args_.size() + 1));
+  if (fresh) insertArg_.bind(1, int64_t{it->second}).bind(2, Arg::fromRaw(kind, bits).encode()).run();
+  return it->second;
+}
+
+uint32_t NodeInterner::dtypeId(DType dtype) {
+  auto [it, fresh] = dtypes_.try_emplace(dtype.bits(), static_cast<uint32_t>(dtypes_.size() + 1));
+  if (fresh) insertDtype_.bind(1, int64_t{it->second}).bind(2, dtype.name()).run();
+  return it->second;
+}
+
+} // namespace uopscope

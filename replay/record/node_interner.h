@@ -1,0 +1,65 @@
+// Gives every node of every pool its id in the trace. Nodes are equal when operation, dtype, argument, tag
+// and the trace ids of their sources are, so a graph made again in another pool is stored once. A new node
+// becomes one row.
+#pragma once
+#include "engine/uop/uop.h"
+#include "replay/schema/database.h"
+
+#include <array>
+#include <memory>
+#include <unordered_map>
+#include <vector>
+
+namespace uopscope {
+
+class NodeInterner {
+public:
+  explicit NodeInterner(const Database& db);
+  /// 0 for null. Sources first, each node once; iterative, so depth does not matter.
+  uint32_t intern(const Node* root);
+  /// Nodes of the pool are about to go; ids of the pool mean nothing from here on.
+  void forget(uint32_t poolSerial);
+  uint32_t count() const { return count_; }
+
+private:
+  static constexpr uint32_t kPage = 1024;
+  /// Trace ids of one pool's nodes, by page: ids of a long-lived pool grow without end, its living nodes do
+  /// not.
+  struct PoolIds {
+    std::vector<std::unique_ptr<std::array<uint32_t, kPage>>> pages;
+    uint32_t& at(uint32_t id);
+  };
+  struct Slot {
+    uint64_t high = 0;
+    uint32_t low = 0, id = 0;
+  };
+  uint32_t& known(const Node* node);
+  uint32_t internOne(const Node* node);
+  uint32_t argId(ArgKind kind, uint64_t bits);
+  uint32_t dtypeId(DType dtype);
+  void grow();
+
+  Statement insertNode_, insertArg_, insertDtype_;
+  std::unordered_map<uint32_t, PoolIds> pools_;
+  uint32_t lastSerial_ = 0;
+  PoolIds* lastPool_ = nullptr;
+  std::vector<Slot> slots_;
+  uint32_t count_ = 0;
+  struct ArgKey {
+    uint64_t bits;
+    ArgKind kind;
+    bool operator==(const ArgKey&) const = default;
+  };
+  struct ArgKeyHash {
+    size_t operator()(const ArgKey& k) const {
+      return (k.bits + static_cast<uint64_t>(k.kind)) * 0x9E3779B97F4A7C15ull >> 8;
+    }
+  };
+  std::unordered_map<ArgKey, uint32_t, ArgKeyHash> args_;
+  std::unordered_map<uint64_t, uint32_t> dtypes_;
+  std::vector<const Node*> stack_;
+  std::vector<uint32_t> sources_;
+  std::vector<uint8_t> blob_;
+};
+
+} // namespace uopscope

@@ -1,0 +1,225 @@
+// The queue: chunks in order, the last one still being filled. The producer touches the lock once per chunk;
+// the consumer reads complete events of any chunk, the unfinished one too, so nothing waits in a half-full
+// chunk for long.
+#include "replay/record/recorder.h"
+
+#include "engine/base/clock.h"
+#include "engine/base/error.h"
+#include "replay/record/trace_writer.h"
+
+#include <fmt/format.h>
+
+#include <csignal>
+#include <cstdio>
+#include <cstring>
+#include <ctime>
+
+namespace uopscope {
+
+namespace {
+constexpr auto kPoll = std::chrono::milliseconds(20);
+constexpr int64_t kCommitNs = 100'000'000;
+} // namespace
+
+Recorder::Recorder(RecorderOptions options)
+    : EventSource(options.tier, ruleBook_, progressOf(options, ownProgress_), options.alsoCounts),
+      path_(options.path), options_(std::move(options)) {
+  writer_ = std::make_unique<TraceWriter>(path_, options_.tier, ruleBook_, nowNs());
+  for (const auto& [key, value] : options_.meta) writer_->setMeta(key, value);
+  for (const std::string& file : options_.files) writer_->addFileText(file);
+  writer_->commit();
+  queue_.push_back(std::make_unique<Chunk>());
+  current_ = queue_.back().get();
+  progress_.began = true;
+  // Signals are for the thread that runs the script.
+  sigset_t all, before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  thread_ = std::thread([this] { write(); });
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+}
+
+Recorder::~Recorder() {
+  finish("interrupted", "the program ended without closing the recording");
+}
+
+Event& Recorder::next() {
+  if (used_ == Chunk::kEvents) {
+    std::unique_lock lock(mutex_);
+    if (finished_) { // nobody reads any more
+      used_ = 0;
+      return current_->events[0];
+    }
+    space_.wait(lock, [&] { return queue_.size() * Chunk::kEvents < options_.maxEvents; });
+    std::unique_ptr<Chunk> chunk;
+    if (spare_.empty()) {
+      chunk = std::make_unique<Chunk>();
+    } else {
+      chunk = std::move(spare_.back());
+      spare_.pop_back();
+    }
+    queue_.push_back(std::move(chunk));
+    current_ = queue_.back().get();
+    used_ = 0;
+    work_.notify_one();
+  }
+  return current_->events[used_];
+}
+
+uint64_t Recorder::waitFor(std::unique_lock<std::mutex>& lock) {
+  uint64_t ticket = ++wanted_;
+  work_.notify_one();
+  done_.wait(lock, [&] { return reached_ >= ticket || finished_; });
+  return ticket;
+}
+
+void Recorder::poolRetired(Pool& pool) {
+  if (finished_) return;
+  Event& e = next();
+  e.kind = EventKind::PoolRetired;
+  e.rule = pool.serial();
+  publish();
+  std::unique_lock lock(mutex_);
+  waitFor(lock);
+}
+
+void Recorder::flush() {
+  std::unique_lock lock(mutex_);
+  if (!finished_) waitFor(lock);
+}
+
+std::string Recorder::failure() {
+  std::lock_guard lock(mutex_);
+  return failure_;
+}
+
+bool Recorder::commitFromSignal(int signal, int milliseconds) noexcept {
+  if (!thread_.joinable() || pthread_equal(pthread_self(), thread_.native_handle())) return false;
+  signal_.store(signal);
+  int ticket = signalAsk_.fetch_add(1) + 1;
+  for (int k = 0; k < milliseconds; ++k) {
+    if (signalDone_.load() >= ticket) return true;
+    timespec pause{0, 1'000'000};
+    nanosleep(&pause, nullptr);
+  }
+  return false;
+}
+
+void Recorder::finish(std::string_view status, std::string_view message) {
+  if (!thread_.joinable()) return;
+  {
+    std::lock_guard lock(mutex_);
+    stop_ = true;
+    status_ = status;
+    message_ = message;
+    work_.notify_one();
+  }
+  thread_.join();
+}
+
+bool Recorder::consumeSome(TraceWriter& writer) {
+  Chunk* chunk;
+  {
+    std::lock_guard lock(mutex_);
+    chunk = queue_.front().get();
+  }
+  uint32_t ready = chunk->count.load(std::memory_order_acquire);
+  bool any = consumed_ < ready;
+  for (; consumed_ < ready; ++consumed_) {
+    Event& e = chunk->events[consumed_];
+    if (failure_.empty()) {
+      try {
+        writer.consume(e);
+      } catch (const Error& error) {
+        fail(error.what());
+      }
+    }
+    e = Event();
+  }
+  if (consumed_ == Chunk::kEvents) {
+    std::lock_guard lock(mutex_);
+    if (queue_.size() == 1) return any; // the producer has not asked for another one yet
+    chunk->count.store(0, std::memory_order_relaxed);
+    any = true;
+    if (spare_.size() < 4) spare_.push_back(std::move(queue_.front()));
+    queue_.pop_front();
+    consumed_ = 0;
+    space_.notify_one();
+  }
+  progress_.steps.store(static_cast<uint64_t>(writer.steps()), std::memory_order_relaxed);
+  progress_.rowsWritten.store(writer.rows(), std::memory_order_relaxed);
+  return any;
+}
+
+void Recorder::fail(const std::string& message) {
+  {
+    std::lock_guard lock(mutex_);
+    failure_ = message;
+  }
+  progress_.diskFull = true;
+  writer_->abandon();
+  fmt::print(stderr, "uopscope: recording stopped, the script goes on: {}\n", message);
+  try {
+    writer_->setMeta("status", traceStatus::kFull);
+    writer_->setMeta("message", message);
+    writer_->commit();
+  } catch (const Error&) {
+    writer_->abandon();
+  }
+}
+
+void Recorder::write() {
+  int64_t lastCommit = nowNs();
+  auto commit = [&] {
+    lastCommit = nowNs();
+    if (!failure_.empty()) return;
+    try {
+      writer_->commit();
+    } catch (const Error& error) {
+      fail(error.what());
+    }
+  };
+  for (;;) {
+    uint64_t ticket;
+    int signalTicket = signalAsk_.load();
+    bool stopping;
+    {
+      std::lock_guard lock(mutex_);
+      ticket = wanted_;
+      stopping = stop_;
+    }
+    while (consumeSome(*writer_))
+      if (nowNs() - lastCommit > kCommitNs) commit();
+    bool asked = signalDone_.load() < signalTicket;
+    if (asked && failure_.empty()) {
+      try {
+        writer_->setMeta("status", traceStatus::kCrashed);
+        writer_->setMeta("message", fmt::format("the program died of SIG{}", sigabbrev_np(signal_.load())));
+      } catch (const Error& error) {
+        fail(error.what());
+      }
+    }
+    if (asked || stopping || reached_ < ticket || nowNs() - lastCommit > kCommitNs) commit();
+    if (asked) signalDone_.store(signalTicket);
+    if (stopping) break;
+    std::unique_lock lock(mutex_);
+    if (reached_ < ticket) {
+      reached_ = ticket;
+      done_.notify_all();
+    }
+    if (wanted_ == ticket && !stop_) work_.wait_for(lock, kPoll);
+  }
+  if (failure_.empty()) {
+    try {
+      writer_->finish(status_, message_, nowNs());
+    } catch (const Error& error) {
+      fail(error.what());
+    }
+  }
+  writer_.reset();
+  std::lock_guard lock(mutex_);
+  finished_ = true;
+  done_.notify_all();
+}
+
+} // namespace uopscope

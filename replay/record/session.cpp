@@ -1,0 +1,237 @@
+// What goes into a trace besides events: command line, environment, versions, the repository's commit. And
+// the care for endings: signals, exceptions, a window to open.
+#include "replay/record/session.h"
+
+#include "engine/base/context_var.h"
+#include "engine/base/error.h"
+#include "replay/schema/schema.h"
+
+#include <fmt/format.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <csignal>
+#include <cstdlib>
+#include <ctime>
+#include <exception>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+extern char** environ;
+
+namespace uopscope {
+
+namespace {
+namespace fs = std::filesystem;
+
+std::atomic<Recorder*> recorderOfSignals{nullptr};
+std::atomic<RecordingProgress*> progressOfSignals{nullptr};
+constexpr int kDeadly[] = {SIGSEGV, SIGABRT, SIGFPE, SIGBUS, SIGILL};
+
+extern "C" void uopscopeOnDeadlySignal(int number) {
+  if (Recorder* recorder = recorderOfSignals.exchange(nullptr)) recorder->commitFromSignal(number, 3000);
+  std::signal(number, SIG_DFL);
+  std::raise(number);
+}
+
+extern "C" void uopscopeOnInterrupt(int number) {
+  RecordingProgress* progress = progressOfSignals.load();
+  if (!progress || progress->stop.exchange(true)) { // the second time it is meant
+    std::signal(number, SIG_DFL);
+    std::raise(number);
+  }
+}
+
+void setHandler(int number, void (*handler)(int), bool onlyIfDefault) {
+  struct sigaction now{};
+  sigaction(number, nullptr, &now);
+  if (onlyIfDefault && now.sa_handler != SIG_DFL) return;
+  struct sigaction action{};
+  action.sa_handler = handler;
+  sigemptyset(&action.sa_mask);
+  action.sa_flags = SA_ONSTACK;
+  sigaction(number, &action, nullptr);
+}
+
+std::string timeNow() {
+  std::time_t now = std::time(nullptr);
+  std::tm utc{};
+  gmtime_r(&now, &utc);
+  char text[32];
+  std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &utc);
+  return text;
+}
+
+std::string firstLine(const fs::path& path) {
+  std::ifstream in(path);
+  std::string line;
+  std::getline(in, line);
+  return line;
+}
+
+/// Variables that change what the compiler does.
+std::string environmentJson() {
+  nlohmann::ordered_json out = nlohmann::ordered_json::object();
+  std::vector<std::string> found;
+  for (char** e = environ; *e; ++e) {
+    std::string entry = *e, name = entry.substr(0, entry.find('='));
+    static const std::vector<std::string> known = {
+        "DEV", "CPU", "REF", "NULL", "CUDA", "CL", "DEFAULT_FLOAT", "PYTHONHASHSEED", "SEED"};
+    if (ContextVar::find(name) || std::find(known.begin(), known.end(), name) != known.end())
+      found.push_back(entry);
+  }
+  std::sort(found.begin(), found.end());
+  for (const std::string& entry : found)
+    out[entry.substr(0, entry.find('='))] = entry.substr(std::min(entry.size(), entry.find('=') + 1));
+  return out.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
+} // namespace
+
+GitPlace gitPlaceOf(const std::string& path) {
+  std::error_code ignored;
+  for (fs::path at = fs::absolute(path, ignored); !at.empty() && at != at.root_path();
+       at = at.parent_path()) {
+    fs::path git = at / ".git";
+    if (!fs::exists(git, ignored)) continue;
+    if (fs::is_regular_file(git, ignored)) { // a linked work tree: "gitdir: PATH"
+      std::string line = firstLine(git);
+      if (line.rfind("gitdir: ", 0) != 0) return {};
+      git = fs::path(line.substr(8));
+      if (git.is_relative()) git = at / git;
+    }
+    std::string head = firstLine(git / "HEAD");
+    if (head.rfind("ref: ", 0) != 0) return {head, {}, at.string()};
+    std::string ref = head.substr(5), branch = ref.rfind("refs/heads/", 0) == 0 ? ref.substr(11) : ref;
+    fs::path common = git;
+    if (std::string shared = firstLine(git / "commondir"); !shared.empty()) common = git / shared;
+    std::string commit = firstLine(common / ref);
+    if (commit.empty()) {
+      std::ifstream packed(common / "packed-refs");
+      for (std::string line; std::getline(packed, line);)
+        if (line.size() > 41 && line.substr(41) == ref) commit = line.substr(0, 40);
+    }
+    return {commit, branch, at.string()};
+  }
+  return {};
+}
+
+SessionOptions RecordingSession::optionsFromEnvironment(const std::string& script,
+                                                        std::vector<std::string> arguments) {
+  SessionOptions o;
+  o.script = script;
+  o.arguments = std::move(arguments);
+  o.matchStats = vars::trackMatchStats > 0;
+  if (const char* tier = std::getenv("UOPSCOPE_TIER")) o.tier = tierFromName(tier);
+  if (const char* path = std::getenv("UOPSCOPE_TRACE")) o.path = path;
+  if (o.path.empty() && vars::viz > 0) {
+    o.path = (fs::temp_directory_path() /
+              fmt::format("{}-{}.uoptrace", fs::path(script).stem().string(), getpid()))
+                 .string();
+    o.openWindow = true;
+  }
+  if (o.tier == Tier::Off) o.path.clear();
+  return o;
+}
+
+RecordingSession::RecordingSession(int argc, char** argv)
+    : RecordingSession(
+          optionsFromEnvironment(argc > 0 ? argv[0] : "program", {argv + std::min(argc, 1), argv + argc})) {}
+
+RecordingSession::RecordingSession(SessionOptions options) : options_(std::move(options)) {
+  exceptions_ = std::uncaught_exceptions();
+  begin();
+}
+
+void RecordingSession::begin() {
+  if (options_.matchStats) stats_ = std::make_unique<MatchStats>();
+  if (!options_.progress) options_.progress = &ownProgress_;
+  if (!options_.path.empty() && options_.tier != Tier::Off) {
+    RecorderOptions r;
+    r.path = options_.path;
+    r.tier = options_.tier;
+    r.progress = options_.progress;
+    r.alsoCounts = stats_.get();
+    std::error_code ignored;
+    std::string script = fs::exists(options_.script, ignored)
+                             ? fs::absolute(options_.script, ignored).lexically_normal().string()
+                             : options_.script;
+    nlohmann::json command = nlohmann::json::array({options_.script});
+    for (const std::string& a : options_.arguments) command.push_back(a);
+    utsname machine{};
+    uname(&machine);
+    r.meta = {{"script", script},
+              {"version", std::string(kProgramVersion)},
+              {"command", command.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace)},
+              {"cwd", fs::current_path(ignored).string()},
+              {"env", environmentJson()},
+              {"machine", fmt::format("{} {} {}", machine.sysname, machine.release, machine.machine)},
+              {"time.began", timeNow()},
+              {"time.pid", fmt::format("{}", getpid())}};
+    if (GitPlace git = gitPlaceOf(script); !git.root.empty()) {
+      r.meta["git.commit"] = git.commit;
+      r.meta["git.branch"] = git.branch;
+    }
+    if (script.ends_with(".py")) r.files.push_back(script);
+    // A file that cannot grow is an error to report, not a death.
+    std::signal(SIGXFSZ, SIG_IGN);
+    recorder_ = std::make_unique<Recorder>(std::move(r));
+    if (options_.handleSignals) {
+      recorderOfSignals = recorder_.get();
+      progressOfSignals = options_.progress;
+      for (int number : kDeadly) setHandler(number, uopscopeOnDeadlySignal, true);
+      setHandler(SIGINT, uopscopeOnInterrupt, true);
+      setHandler(SIGTERM, uopscopeOnInterrupt, true);
+    }
+  }
+  Observer* observer = recorder_ ? static_cast<Observer*>(recorder_.get()) : stats_.get();
+  if (!observer) return;
+  scope_.emplace(observer);
+  scriptScope_.emplace(ScopeBegin{ScopeKind::Script, fs::path(options_.script).filename().string(), {}, {}});
+}
+
+bool RecordingSession::interrupted() const {
+  return options_.progress && options_.progress->stop;
+}
+
+void RecordingSession::finish(std::string_view status, std::string_view message) {
+  if (finished_) return;
+  finished_ = true;
+  scriptScope_.reset();
+  scope_.reset();
+  if (recorder_) {
+    recorderOfSignals = nullptr;
+    progressOfSignals = nullptr;
+    if (options_.handleSignals) {
+      for (int number : kDeadly) std::signal(number, SIG_DFL);
+    }
+    recorder_->finish(status, message);
+  }
+  if (stats_) fmt::print("{}", stats_->table(static_cast<int>(vars::trackMatchStats)));
+  if (options_.openWindow && recorder_) {
+    std::error_code ignored;
+    fs::path self = fs::read_symlink("/proc/self/exe", ignored);
+    for (const fs::path& candidate :
+         {self, self.parent_path() / "uopscope", self.parent_path().parent_path() / "bin" / "uopscope"})
+      if (candidate.filename() == "uopscope" && fs::exists(candidate, ignored)) {
+        std::fflush(nullptr);
+        execl(candidate.c_str(), "uopscope", "open", options_.path.c_str(), nullptr);
+      }
+    fmt::print(stderr, "uopscope: the trace is {}; open it with: uopscope open {}\n", options_.path,
+               options_.path);
+  }
+}
+
+RecordingSession::~RecordingSession() {
+  bool failed = std::uncaught_exceptions() > exceptions_;
+  if (interrupted())
+    finish(traceStatus::kInterrupted, "stopped by the user");
+  else if (failed)
+    finish(traceStatus::kFailed, "the program ended with an exception");
+  else
+    finish();
+}
+
+} // namespace uopscope

@@ -1,0 +1,69 @@
+// One recording of a whole program, by options or by the environment:
+//
+//   int main(int argc, char** argv) {
+//     RecordingSession session(argc, argv);   // UOPSCOPE_TRACE=FILE, VIZ=1, UOPSCOPE_TIER=stats,
+//     TRACK_MATCH_STATS=1
+//     ...
+//   }                                         // closed here: "complete", or "failed" when an exception
+//   passes
+//
+// Observes the thread that makes it. A deadly signal and Ctrl-C leave a trace that says so. VIZ=1 without a
+// file records to one in the temporary folder and opens it in the window when the program ends.
+#pragma once
+#include "replay/record/match_stats.h"
+#include "replay/record/recorder.h"
+
+#include <optional>
+
+namespace uopscope {
+
+struct SessionOptions {
+  std::string path; ///< of the trace; empty: no recording
+  Tier tier = Tier::Full;
+  std::string script;                 ///< what is run, as typed
+  std::vector<std::string> arguments; ///< of the script
+  bool matchStats = false;            ///< print them at the end
+  bool openWindow = false;            ///< start `uopscope open` at the end
+  bool handleSignals = true;
+  RecordingProgress* progress = nullptr;
+};
+
+class RecordingSession {
+public:
+  /// By the environment.
+  RecordingSession(int argc, char** argv);
+  explicit RecordingSession(SessionOptions options);
+  ~RecordingSession();
+  RecordingSession(const RecordingSession&) = delete;
+  RecordingSession& operator=(const RecordingSession&) = delete;
+
+  static SessionOptions optionsFromEnvironment(const std::string& script, std::vector<std::string> arguments);
+
+  bool recording() const { return recorder_ != nullptr; }
+  const std::string& path() const { return options_.path; }
+  Recorder* recorder() { return recorder_.get(); }
+  /// Ends the recording before the object goes. Idempotent.
+  void finish(std::string_view status = "complete", std::string_view message = {});
+  /// Somebody asked to stop: Ctrl-C or RecordingProgress::stop.
+  bool interrupted() const;
+
+private:
+  void begin();
+
+  SessionOptions options_;
+  RecordingProgress ownProgress_;
+  std::unique_ptr<MatchStats> stats_;
+  std::unique_ptr<Recorder> recorder_;
+  std::optional<ObserverScope> scope_;
+  std::optional<ObservedScope> scriptScope_;
+  int exceptions_ = 0;
+  bool finished_ = false;
+};
+
+/// Commit of the repository a path lies in: "<hash>", with "branch" where known; empty if there is none.
+struct GitPlace {
+  std::string commit, branch, root;
+};
+GitPlace gitPlaceOf(const std::string& path);
+
+} // namespace uopscope

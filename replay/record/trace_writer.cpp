@@ -1,0 +1,377 @@
+// synchronous=OFF: what a commit hands to the system survives the death of this process, which is what
+// happens to recordings; only a crash of the machine could damage the file, and a recording can be made
+// again. It saves the waits for the disk that a step-by-step record of a compiler would otherwise spend its
+// time in.
+#include "replay/record/trace_writer.h"
+
+#include <fmt/format.h>
+
+#include <fstream>
+#include <sstream>
+
+namespace uopscope {
+
+namespace {
+constexpr size_t kMaxFileText = 1 << 20;
+std::string_view scopeKindName(ScopeKind kind) {
+  switch (kind) {
+  case ScopeKind::Script: return "script";
+  case ScopeKind::Schedule: return "schedule";
+  case ScopeKind::Kernel: return "kernel";
+  default: return "other";
+  }
+}
+std::string_view passOutcomeName(int outcome) {
+  switch (static_cast<PassOutcome>(outcome)) {
+  case PassOutcome::Failed: return "failed";
+  case PassOutcome::Stopped: return "stopped";
+  default: return "done";
+  }
+}
+void makeOneFile(const Database& db) {
+  // Readers that follow the trace hold on to its journal; then it stays, empty, until the last of them
+  // closes.
+  try {
+    db.execute("PRAGMA busy_timeout = 300");
+    db.execute("PRAGMA wal_checkpoint(TRUNCATE)");
+    db.execute("PRAGMA journal_mode = DELETE");
+  } catch (const Error&) {
+  }
+}
+} // namespace
+
+TraceWriter::TraceWriter(const std::string& path, Tier tier, RuleBook& book, int64_t startNs)
+    : db_(Database::create(path)), tier_(tier), book_(book), startNs_(startNs) {
+  db_.execute("PRAGMA page_size = 8192");
+  db_.execute("PRAGMA journal_mode = WAL");
+  db_.execute("PRAGMA synchronous = OFF");
+  db_.execute("PRAGMA wal_autocheckpoint = 4000");
+  db_.execute("PRAGMA cache_size = -16000");
+  db_.execute("PRAGMA temp_store = MEMORY");
+  createTables(db_);
+  nodes_ = std::make_unique<NodeInterner>(db_);
+  auto prepare = [&](const char* sql) { return db_.prepare(sql); };
+  insertString_ = prepare("INSERT INTO string (id, value) VALUES (?, ?)");
+  insertFile_ = prepare("INSERT INTO file (id, path, text) VALUES (?, ?, ?)");
+  insertRule_ = prepare("INSERT INTO rule (id, name, file, line, text, pattern) VALUES (?, ?, ?, ?, ?, ?)");
+  insertScope_ = prepare("INSERT INTO scope (id, parent, kind, name, file, line, root, begin_ns) VALUES (?, "
+                         "?, ?, ?, ?, ?, ?, ?)");
+  endScope_ = prepare("UPDATE scope SET end_ns = ? WHERE id = ?");
+  insertPass_ = prepare(
+      "INSERT INTO pass (id, scope, parent, parent_steps, name, file, line, root, first_step, begin_ns) "
+      "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
+  endPass_ = prepare("UPDATE pass SET end_root = ?, last_step = ?, step_count = ?, outcome = ?, message = ?, "
+                     "end_ns = ? WHERE id = ?");
+  insertStep_ =
+      prepare("INSERT INTO step (id, pass, rule, before, after, kind, took_ns) VALUES (?, ?, ?, ?, ?, ?, ?)");
+  insertError_ = prepare("INSERT INTO step_error (step, message) VALUES (?, ?)");
+  insertGate_ = prepare("INSERT OR IGNORE INTO gate (pass, node, step) VALUES (?, ?, ?)");
+  insertCount_ = prepare("INSERT INTO match_count (pass, nested, rule, op, outcome, count, took_ns) VALUES "
+                         "(?, ?, ?, ?, ?, ?, ?)");
+  insertArtifact_ = prepare("INSERT INTO artifact (scope, kind, text) VALUES (?, ?, ?)");
+  insertLaunch_ = prepare("INSERT INTO launch (scope, kernel, device, flops, bytes, begin_ns, took_ns) "
+                          "VALUES (?, ?, ?, ?, ?, ?, ?)");
+  insertOrigin_ = prepare("INSERT INTO origin (node, operation, file, line) VALUES (?, ?, ?, ?)");
+  setMeta_ = prepare("INSERT OR REPLACE INTO meta (key, value) VALUES (?, ?)");
+  beginTransaction();
+  Statement op = db_.prepare("INSERT INTO op (id, name) VALUES (?, ?)");
+  for (int k = 0; k < kOpCount; ++k) op.bind(1, int64_t{k}).bind(2, opName(static_cast<Op>(k))).run();
+  setMeta("status", traceStatus::kRecording);
+  setMeta("tier", tierName(tier));
+  commit();
+}
+
+void TraceWriter::beginTransaction() {
+  if (!open_) db_.execute("BEGIN");
+  open_ = true;
+}
+
+bool TraceWriter::commit() {
+  if (!open_) return false;
+  db_.execute("COMMIT");
+  open_ = false;
+  return true;
+}
+
+void TraceWriter::abandon() {
+  try {
+    if (open_) db_.execute("ROLLBACK");
+  } catch (const Error&) { // SQLite rolled back by itself
+  }
+  open_ = false;
+}
+
+void TraceWriter::setMeta(const std::string& key, std::string_view value) {
+  beginTransaction();
+  setMeta_.bind(1, std::string_view(key)).bind(2, value).run();
+}
+
+int64_t TraceWriter::string(std::string_view text) {
+  auto it = strings_.find(text);
+  if (it != strings_.end()) return it->second;
+  auto id = static_cast<int64_t>(strings_.size()) + 1;
+  strings_.emplace(text, id);
+  insertString_.bind(1, id).bind(2, text).run();
+  return id;
+}
+
+int64_t TraceWriter::file(std::string_view path) {
+  if (path.empty()) return 0;
+  auto it = files_.find(path);
+  if (it != files_.end()) return it->second;
+  auto id = static_cast<int64_t>(files_.size()) + 1;
+  files_.emplace(path, id);
+  insertFile_.bind(1, id).bind(2, path).bindNull(3);
+  if (path.ends_with(".py"))
+    if (std::ifstream in{std::string(path), std::ios::binary}) {
+      std::ostringstream text;
+      text << in.rdbuf();
+      if (text.view().size() <= kMaxFileText) insertFile_.bind(3, text.view());
+    }
+  insertFile_.run();
+  return id;
+}
+
+void TraceWriter::addFileText(const std::string& path) {
+  beginTransaction();
+  file(path);
+}
+
+int64_t TraceWriter::rule(uint32_t index) {
+  if (index >= rules_.size()) rules_.resize(index + 1);
+  if (!rules_[index]) {
+    RuleText text = book_.text(index);
+    int64_t fileId = file(text.file.empty() ? "?" : text.file);
+    rules_[index] = nextRule_++;
+    insertRule_.bind(1, rules_[index])
+        .bind(2, text.name)
+        .bind(3, fileId)
+        .bind(4, int64_t{text.line})
+        .bind(5, text.text)
+        .bind(6, text.pattern)
+        .run();
+  }
+  return rules_[index];
+}
+
+void TraceWriter::consume(Event& e) {
+  if (e.kind == EventKind::PoolRetired) {
+    for (OpenPass& pass : passes_)
+      if (pass.root && pass.root->pool->serial() == e.rule) {
+        if (!pass.id) {
+          beginTransaction();
+          pass.rootId = nodes_->intern(pass.root);
+        }
+        pass.root = nullptr;
+      }
+    nodes_->forget(e.rule);
+    return;
+  }
+  beginTransaction();
+  switch (e.kind) {
+  case EventKind::ScopeBegin: scopeBegin(e); break;
+  case EventKind::ScopeEnd: scopeEnd(e.ns); break;
+  case EventKind::PassBegin: passBegin(e); break;
+  case EventKind::PassEnd: passEnd(e); break;
+  case EventKind::Step: step(e, false); break;
+  case EventKind::RuleError: step(e, true); break;
+  case EventKind::Gate:
+    if (!passes_.empty()) {
+      store(passes_.size());
+      insertGate_.bind(1, passes_.back().id)
+          .bind(2, int64_t{nodes_->intern(e.before)})
+          .bind(3, nextStep_)
+          .run();
+    }
+    break;
+  case EventKind::Counts: counts(*e.payload); break;
+  case EventKind::Artifact:
+    insertArtifact_.bindId(1, currentScope()).bind(2, string(e.payload->name)).bind(3, e.payload->text).run();
+    break;
+  case EventKind::Launch:
+    insertLaunch_.bindId(1, currentScope())
+        .bind(2, string(e.payload->name))
+        .bind(3, string(e.payload->text))
+        .bind(4, e.payload->flops)
+        .bind(5, e.payload->bytes)
+        .bind(6, e.ns - startNs_)
+        .bind(7, e.payload->took)
+        .run();
+    break;
+  case EventKind::Origin:
+    insertOrigin_.bind(1, int64_t{nodes_->intern(e.before)})
+        .bind(2, string(e.payload->name))
+        .bindId(3, file(e.payload->file))
+        .bind(4, int64_t{e.payload->line})
+        .run();
+    break;
+  case EventKind::PoolRetired: break;
+  }
+  ++rows_;
+}
+
+void TraceWriter::scopeBegin(Event& e) {
+  const Payload& p = *e.payload;
+  int64_t id = nextScope_++;
+  uint32_t root = tier_ == Tier::Full ? nodes_->intern(e.before) : 0;
+  insertScope_.bind(1, id)
+      .bindId(2, currentScope())
+      .bind(3, scopeKindName(p.scope))
+      .bind(4, string(p.name))
+      .bindId(5, file(p.file))
+      .bind(6, int64_t{p.line})
+      .bindId(7, root)
+      .bind(8, e.ns - startNs_)
+      .run();
+  scopes_.push_back({id, passes_.size()});
+}
+
+void TraceWriter::scopeEnd(int64_t ns) {
+  if (scopes_.empty()) return;
+  while (passes_.size() > scopes_.back().passDepth) closePass(0, 0, 0, ns, false);
+  endScope_.bind(1, ns - startNs_).bind(2, scopes_.back().id).run();
+  scopes_.pop_back();
+}
+
+void TraceWriter::passBegin(Event& e) {
+  OpenPass pass;
+  pass.root = e.before;
+  pass.begin = std::move(e.payload);
+  pass.beginNs = e.ns;
+  pass.firstStep = nextStep_;
+  pass.scopeDepth = scopes_.size();
+  size_t floor = scopes_.empty() ? 0 : scopes_.back().passDepth;
+  bool nested = passes_.size() > floor;
+  if (nested) pass.parentSteps = passes_.back().steps;
+  passes_.push_back(std::move(pass));
+  if (!nested) store(passes_.size());
+}
+
+void TraceWriter::store(size_t depth) {
+  if (passes_[depth - 1].id) return;
+  size_t floor = scopes_.empty() ? 0 : scopes_.back().passDepth;
+  bool nested = depth - 1 > floor;
+  if (nested) store(depth - 1);
+  OpenPass& pass = passes_[depth - 1];
+  pass.id = nextPass_++;
+  uint32_t root = tier_ != Tier::Full ? 0 : pass.root ? nodes_->intern(pass.root) : pass.rootId;
+  const Payload& p = *pass.begin;
+  insertPass_.bind(1, pass.id)
+      .bindId(2, currentScope())
+      .bindId(3, nested ? passes_[depth - 2].id : 0)
+      .bind(4, pass.parentSteps)
+      .bind(5, string(p.name))
+      .bind(6, file(p.file.empty() ? "?" : p.file))
+      .bind(7, int64_t{p.line})
+      .bindId(8, root)
+      .bind(9, pass.firstStep)
+      .bind(10, pass.beginNs - startNs_)
+      .run();
+}
+
+void TraceWriter::passEnd(const Event& e) {
+  if (passes_.empty()) return;
+  bool stored = passes_.back().id != 0;
+  uint32_t root = stored && tier_ == Tier::Full ? nodes_->intern(e.before) : 0;
+  closePass(root, e.flag, stored && e.payload ? string(e.payload->name) : 0, e.ns, true);
+}
+
+void TraceWriter::closePass(uint32_t endRoot, int outcome, int64_t message, int64_t ns, bool ended) {
+  OpenPass pass = std::move(passes_.back());
+  size_t floor = scopes_.empty() ? 0 : scopes_.back().passDepth;
+  if (passes_.size() - 1 <= floor) writeCounts();
+  passes_.pop_back();
+  if (!pass.id || !ended) return;
+  endPass_.bindId(1, endRoot)
+      .bind(2, nextStep_ - 1)
+      .bind(3, pass.steps)
+      .bind(4, passOutcomeName(outcome))
+      .bindId(5, message)
+      .bind(6, ns - startNs_)
+      .bind(7, pass.id)
+      .run();
+}
+
+void TraceWriter::step(const Event& e, bool error) {
+  bool alone = passes_.empty();
+  if (alone) { // a matcher asked outside graph_rewrite: a pass of one step
+    Event begin;
+    begin.kind = EventKind::PassBegin;
+    begin.before = e.before;
+    begin.ns = startNs_;
+    begin.payload = std::make_unique<Payload>();
+    begin.payload->name = "single rewrite";
+    passBegin(begin);
+  }
+  store(passes_.size());
+  uint32_t before = nodes_->intern(e.before), after = error ? 0 : nodes_->intern(e.after);
+  int64_t ruleId = rule(e.rule);
+  insertStep_.bind(1, nextStep_)
+      .bind(2, passes_.back().id)
+      .bind(3, ruleId)
+      .bind(4, int64_t{before})
+      .bindId(5, after)
+      .bind(6, int64_t{error ? 2 : e.flag})
+      .bind(7, e.ns)
+      .run();
+  if (error) insertError_.bind(1, nextStep_).bind(2, e.payload->name).run();
+  ++nextStep_;
+  ++passes_.back().steps;
+  if (alone) closePass(after, error ? 1 : 0, 0, startNs_, true);
+}
+
+void TraceWriter::counts(const Payload& payload) {
+  if (passes_.empty()) return;
+  size_t floor = scopes_.empty() ? 0 : scopes_.back().passDepth;
+  bool nested = passes_.size() - 1 > floor;
+  int64_t name = nested ? string(passes_.back().begin->name) : 0;
+  for (const CountCell& c : payload.counts) {
+    CountValue& value =
+        counts_[{name, rule(c.rule), static_cast<uint8_t>(c.op), static_cast<uint8_t>(c.outcome)}];
+    value.count += c.count;
+    value.ns += c.ns;
+    if (tier_ == Tier::Stats && (c.outcome == Outcome::Applied || c.outcome == Outcome::Unchanged))
+      passes_.back().steps += static_cast<int64_t>(c.count);
+  }
+}
+
+void TraceWriter::writeCounts() {
+  int64_t pass = passes_.back().id;
+  for (const auto& [key, value] : counts_) {
+    auto [nested, ruleId, op, outcome] = key;
+    insertCount_.bind(1, pass)
+        .bind(2, nested)
+        .bind(3, ruleId)
+        .bind(4, int64_t{op})
+        .bind(5, int64_t{outcome})
+        .bind(6, static_cast<int64_t>(value.count))
+        .bind(7, value.ns)
+        .run();
+  }
+  rows_ += counts_.size();
+  counts_.clear();
+}
+
+void TraceWriter::finish(std::string_view status, std::string_view message, int64_t endNs) {
+  setMeta("status", status);
+  if (!message.empty()) setMeta("message", message);
+  setMeta("steps", fmt::format("{}", steps()));
+  setMeta("nodes", fmt::format("{}", nodes_->count()));
+  setMeta("time.took_ns", fmt::format("{}", endNs - startNs_));
+  createIndexes(db_);
+  commit();
+  makeOneFile(db_);
+}
+
+void sealTrace(const std::string& path, std::string_view status, std::string_view message) {
+  Database db = Database::openForWriting(path);
+  Statement s = db.prepare("INSERT OR REPLACE INTO meta (key, value) VALUES (?, ?)");
+  db.execute("BEGIN");
+  s.bind(1, "status").bind(2, status).run();
+  s.bind(1, "message").bind(2, message).run();
+  createIndexes(db);
+  db.execute("COMMIT");
+  makeOneFile(db);
+}
+
+} // namespace uopscope
