@@ -7,6 +7,7 @@
 // be lowered on any thread. Throws Error(Compile / Spec) naming the pass and the node.
 #pragma once
 #include "engine/codegen/target.h"
+#include "engine/uop/sint.h"
 
 #include <memory>
 

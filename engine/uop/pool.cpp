@@ -17,6 +17,7 @@ namespace {
 
 thread_local Pool* currentPool = nullptr;
 std::atomic<uint32_t> poolCount{0};
+std::atomic<void (*)(UOp)> bufferHook{nullptr};
 constexpr uint8_t kMarked = 1;
 
 uint64_t mix(uint64_t h, uint64_t v) {
@@ -41,7 +42,25 @@ bool sameContent(const Node* n, Op op, DType dtype, std::span<const UOp> src, Ar
 } // namespace
 
 Pool::Pool() : slots_(256), serial_(++poolCount), facts_(std::make_unique<FactStore>()) {}
-Pool::~Pool() = default;
+Pool::~Pool() {
+  if (!madeBuffer_) return;
+  std::vector<const Node*> all;
+  for (const Slot& slot : slots_)
+    if (slot.node) all.push_back(slot.node);
+  std::sort(all.begin(), all.end(), [](const Node* a, const Node* b) { return a->id < b->id; });
+  announceDeadBuffers(all);
+}
+
+void Pool::whenBufferDies(void (*hook)(UOp)) {
+  bufferHook = hook;
+}
+
+void Pool::announceDeadBuffers(std::span<const Node* const> dead) {
+  auto* hook = bufferHook.load();
+  if (!hook || !madeBuffer_) return;
+  for (const Node* node : dead)
+    if (node->op == Op::BUFFER || node->op == Op::BUFFER_VIEW) hook(UOp(node));
+}
 
 Pool& Pool::current() {
   if (!currentPool)
@@ -85,6 +104,7 @@ UOp Pool::make(Op op, DType dtype, std::span<const UOp> src, Arg arg, Arg tag) {
            dtype,     arg.bits(), tag.bits(), nullptr,    this,       0};
   std::memcpy(static_cast<void*>(node + 1), src.data(), src.size_bytes());
   slots_[at] = {hash, node};
+  if (op == Op::BUFFER || op == Op::BUFFER_VIEW) madeBuffer_ = true;
   if (++live_ * 2 > slots_.size()) grow();
   return UOp(node);
 }
@@ -154,6 +174,7 @@ size_t Pool::collect() {
       dead.push_back(slot.node);
   }
   std::sort(dead.begin(), dead.end(), [](const Node* a, const Node* b) { return a->id > b->id; });
+  announceDeadBuffers(dead);
   for (const Node* node : dead) {
     facts_->release(node);
     if (node->srcCount >= freeBySrcCount_.size()) freeBySrcCount_.resize(node->srcCount + 1);

@@ -236,6 +236,9 @@ public:
   /// Frees every node not reachable from a pinned one (UOpRef). No bare UOp of this pool may be in use.
   /// Returns how many were freed. Ids are not reused.
   size_t collect();
+  /// Called with every BUFFER and BUFFER_VIEW that goes away, by collect() or with its pool: what hangs on
+  /// the node outside the pool (its memory) is released there. Null: nobody is told.
+  static void whenBufferDies(void (*hook)(UOp));
 
   static Pool& current();
   static bool hasCurrent();
@@ -248,12 +251,14 @@ private:
     const Node* node = nullptr;
   };
   void grow();
+  void announceDeadBuffers(std::span<const Node* const> dead);
 
   Arena arena_;
   std::vector<Slot> slots_;
   size_t live_ = 0;
   uint32_t nextId_ = 0;
   uint32_t serial_;
+  bool madeBuffer_ = false;
   std::vector<std::vector<void*>> freeBySrcCount_;
   std::unique_ptr<FactStore> facts_;
 };

@@ -1,0 +1,228 @@
+// How C spells types, constants and operations.
+#include "engine/render/c_text.h"
+
+#include "engine/base/error.h"
+#include "engine/render/signature.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+namespace uopscope {
+
+namespace {
+
+struct Spelling {
+  const char *c, *shortName;
+};
+Spelling spelling(DType d) {
+  switch (d.kind()) {
+  case Scalar::Bool: return {"_Bool", "bool"};
+  case Scalar::Int8: return {"signed char", "char"};
+  case Scalar::UInt8: return {"unsigned char", "uchar"};
+  case Scalar::Int16: return {"short", "short"};
+  case Scalar::UInt16: return {"unsigned short", "ushort"};
+  case Scalar::Int32: return {"int", "int"};
+  case Scalar::UInt32: return {"unsigned int", "uint"};
+  case Scalar::Int64: return {"long long", "long"};
+  case Scalar::UInt64: return {"unsigned long long", "ulong"};
+  case Scalar::Fp8E4M3: return {"fp8e4m3", "fp8e4m3"};
+  case Scalar::Fp8E5M2: return {"fp8e5m2", "fp8e5m2"};
+  case Scalar::Float16: return {"half", "half"};
+  case Scalar::BFloat16: return {"bf16", "bf16"};
+  case Scalar::Float32: return {"float", "float"};
+  case Scalar::Float64: return {"double", "double"};
+  default:
+    throw Error(ErrorKind::Compile,
+                fmt::format("{} has no form in C: it must be lowered before rendering", d.name()));
+  }
+}
+
+std::string floatText(double v, const char* suffix) {
+  std::string s = *suffix ? fmt::format("{}", static_cast<float>(v)) : fmt::format("{}", v);
+  if (s.find_first_of(".e") == std::string::npos) s += ".0";
+  return s + suffix;
+}
+
+/// Whether the parentheses at both ends belong together.
+bool isWrapped(const std::string& s) {
+  if (s.size() < 2 || s.front() != '(' || s.back() != ')') return false;
+  int depth = 0;
+  for (size_t i = 0; i + 1 < s.size(); ++i) {
+    if (s[i] == '(') ++depth;
+    if (s[i] == ')' && --depth == 0) return false;
+  }
+  return true;
+}
+
+} // namespace
+
+std::string bare(const std::string& s) {
+  return isWrapped(s) ? s.substr(1, s.size() - 2) : s;
+}
+
+DivisorFacts divisorFacts(UOp divisor) {
+  int64_t low = divisor.vmin(), high = divisor.vmax();
+  return {low <= 0 && high >= 0, !divisor.dtype().isUnsigned() && low <= -1 && high >= -1};
+}
+
+std::string constantText(DType type, ConstValue v) {
+  if (type.isFloat()) {
+    double d = dtypes::roundFloat(type, v.asDouble());
+    if (type.kind() == Scalar::Float64) {
+      if (std::isnan(d)) return "__builtin_nan(\"\")";
+      if (std::isinf(d)) return d < 0 ? "(-__builtin_inf())" : "__builtin_inf()";
+      return std::signbit(d) ? fmt::format("({})", floatText(d, "")) : floatText(d, "");
+    }
+    if (type.kind() == Scalar::BFloat16) return fmt::format("{}", dtypes::toBFloat16(d));
+    if (isEmulatedFloat(type)) return fmt::format("{}", dtypes::toFp8(type, d));
+    std::string s = std::isnan(d)   ? "__builtin_nanf(\"\")"
+                    : std::isinf(d) ? (d < 0 ? "-__builtin_inff()" : "__builtin_inff()")
+                                    : floatText(d, "f");
+    if (type.kind() == Scalar::Float16) return fmt::format("((half){})", s);
+    return std::signbit(d) && s[0] == '-' ? fmt::format("({})", s) : s;
+  }
+  if (type.isBool()) return v.asDouble() != 0 ? "1" : "0";
+  int64_t i = dtypes::wrapInt(type, v.kind == ConstValue::Kind::Float ? static_cast<int64_t>(v.f) : v.i);
+  switch (type.kind()) {
+  case Scalar::UInt32: return fmt::format("{}u", static_cast<uint32_t>(i));
+  case Scalar::UInt64: return fmt::format("{}ull", static_cast<uint64_t>(i));
+  case Scalar::Int64:
+    if (i == INT64_MIN) return "(-9223372036854775807ll - 1)";
+    return i < 0 ? fmt::format("({}ll)", i) : fmt::format("{}ll", i);
+  default:
+    if (i == INT32_MIN) return "(-2147483647 - 1)";
+    return i < 0 ? fmt::format("({})", i) : fmt::format("{}", i);
+  }
+}
+
+std::string CText::name(DType type) {
+  Spelling s = spelling(type);
+  switch (type.kind()) {
+  case Scalar::Float16: typedefs_["0half"] = "typedef _Float16 half;\n"; break;
+  case Scalar::BFloat16: typedefs_["0bf16"] = "typedef unsigned short bf16;\n"; break;
+  case Scalar::Fp8E4M3: typedefs_["0fp8e4m3"] = "typedef unsigned char fp8e4m3;\n"; break;
+  case Scalar::Fp8E5M2: typedefs_["0fp8e5m2"] = "typedef unsigned char fp8e5m2;\n"; break;
+  default: break;
+  }
+  if (type.count() == 1) return s.c;
+  // Lanes of a vector of bools are bytes, as in memory; clang's own vectors of _Bool are bits.
+  const char* element = type.isBool() ? "unsigned char" : s.c;
+  std::string vector = fmt::format("{}{}", s.shortName, type.count());
+  typedefs_["1" + vector] = fmt::format("typedef {} {} __attribute__((ext_vector_type({}), aligned({})));\n",
+                                        element, vector, type.count(), type.scalar().itemsize());
+  return vector;
+}
+
+std::string CText::declarations() const {
+  std::string out;
+  for (const auto& [key, text] : typedefs_) out += text;
+  return out;
+}
+
+std::string CText::toFloat(DType from, const std::string& value) {
+  std::string helper = fmt::format("{}_to_float", name(from.scalar()));
+  helpers_.insert(helper);
+  return fmt::format("{}({})", helper, bare(value));
+}
+
+std::string CText::fromFloat(DType to, const std::string& value) {
+  std::string helper = fmt::format("float_to_{}", name(to.scalar()));
+  helpers_.insert(helper);
+  return fmt::format("{}({})", helper, bare(value));
+}
+
+std::string CText::cast(DType to, DType from, const std::string& value) {
+  if (to == from) return value;
+  if (isEmulatedFloat(from)) return cast(to, dtypes::float32, toFloat(from, value));
+  if (to.isBool()) return fmt::format("({} != 0)", value);
+  if (!isEmulatedFloat(to)) return fmt::format("(({}){})", name(to), value);
+  bool viaFloat = from.kind() == Scalar::Float32 || from.kind() == Scalar::Float16 || from.isBool() ||
+                  from.itemsize() < 3;
+  if (viaFloat) return fromFloat(to, value);
+  helpers_.insert("odd_float");
+  return fromFloat(to, fmt::format("odd_float({})", bare(value)));
+}
+
+std::string CText::bitcast(DType to, DType from, const std::string& value) {
+  if (to.isBool() && to.count() == 1) return fmt::format("({} & 1)", value);
+  return fmt::format("__builtin_bit_cast({}, ({}){})", name(to), name(from), value);
+}
+
+std::string CText::alu(UOp u, DType type, DType from, std::span<const std::string> operands) {
+  if (!isEmulatedFloat(from) || u.is(Op::WHERE)) return plain(u.op(), u, type, operands);
+  std::vector<std::string> floats;
+  for (const std::string& o : operands) floats.push_back(toFloat(from, o));
+  std::string result = plain(u.op(), u, isEmulatedFloat(type) ? dtypes::float32 : type, floats);
+  return isEmulatedFloat(type) ? fromFloat(type, result) : result;
+}
+
+std::string CText::plain(Op op, UOp u, DType type, std::span<const std::string> a) {
+  bool isFloat = type.isFloat(), isBool = type.isBool(), vector = type.count() > 1;
+  // C computes small integers as int: what can leave the type is put back into it at once.
+  auto wrapped = [&](std::string s) {
+    return type.isInt() && type.itemsize() < 4 && !vector ? fmt::format("(({}){})", name(type), s) : s;
+  };
+  auto infix = [&](const char* symbol) {
+    bool chain = u.srcCount() && throughAfter(u.src(0)).is(op) &&
+                 (op == Op::ADD || op == Op::MUL || op == Op::AND || op == Op::OR || op == Op::XOR);
+    return fmt::format("({} {} {})", chain ? bare(a[0]) : a[0], symbol, a[1]);
+  };
+  auto call = [&](const char* function) {
+    const char* suffix = type.kind() == Scalar::Float64 ? "" : "f";
+    std::string s = fmt::format("__builtin_{}{}({}{})", function, suffix, bare(a[0]),
+                                a.size() > 1 ? ", " + bare(a[1]) : "");
+    return type.kind() == Scalar::Float16 ? fmt::format("(({}){})", name(type), s) : s;
+  };
+  switch (op) {
+  case Op::ADD: return isBool ? infix("|") : wrapped(infix("+"));
+  case Op::SUB: return wrapped(infix("-"));
+  case Op::MUL: return isBool ? infix("&") : wrapped(infix("*"));
+  case Op::FDIV: return infix("/");
+  case Op::AND: return infix("&");
+  case Op::OR: return infix("|");
+  case Op::XOR: return infix("^");
+  case Op::SHL: return wrapped(infix("<<"));
+  case Op::SHR: return infix(">>");
+  case Op::CMPLT: return infix("<");
+  case Op::CMPNE: return infix("!=");
+  case Op::CMPEQ: return infix("==");
+  case Op::NEG: return isBool ? fmt::format("(!{})", a[0]) : wrapped(fmt::format("(-{})", a[0]));
+  case Op::MULACC: return wrapped(fmt::format("({} * {} + {})", a[0], a[1], a[2]));
+  case Op::WHERE: return fmt::format("({} ? {} : {})", a[0], a[1], a[2]);
+  case Op::MAX:
+    // A NaN on either side stays: the second test is for one on the right.
+    if (isFloat) return fmt::format("({0} < {1} || {1} != {1} ? {1} : {0})", a[0], a[1]);
+    return fmt::format("({0} < {1} ? {1} : {0})", a[0], a[1]);
+  case Op::IDIV:
+  case Op::MOD: {
+    DivisorFacts f = divisorFacts(u.src(1));
+    bool isDiv = op == Op::IDIV;
+    std::string safe = infix(isDiv ? "/" : "%");
+    if (f.mayBeMinusOne)
+      safe = fmt::format("({} == -1 ? {} : {})", a[1], isDiv ? fmt::format("(-{})", a[0]) : "0", safe);
+    if (f.mayBeZero) safe = fmt::format("({} == 0 ? 0 : {})", a[1], safe);
+    return wrapped(safe);
+  }
+  case Op::RECIPROCAL:
+    return type.kind() == Scalar::Float16 && !vector ? fmt::format("((half)1 / {})", a[0])
+                                                     : fmt::format("(1 / {})", a[0]);
+  case Op::SQRT: return call("sqrt");
+  case Op::TRUNC: return isFloat ? call("trunc") : a[0];
+  case Op::EXP2: return call("exp2");
+  case Op::LOG2: return call("log2");
+  case Op::SIN: return call("sin");
+  case Op::POW:
+    if (isFloat) return call("pow");
+    break;
+  case Op::THREEFRY:
+    helpers_.insert("threefry");
+    return fmt::format("threefry({}, {})", bare(a[0]), bare(a[1]));
+  default: break;
+  }
+  throw Error(
+      ErrorKind::Compile,
+      fmt::format("{} of {} has no form in C: it must be lowered before rendering", opName(op), type.name()));
+}
+
+} // namespace uopscope

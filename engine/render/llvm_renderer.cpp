@@ -1,0 +1,293 @@
+// Writes LLVM IR from a linear program: one walk over the instructions, one basic block after the other.
+#include "engine/render/llvm_renderer.h"
+
+#include "engine/base/error.h"
+#include "engine/render/llvm_text.h"
+#include "engine/render/signature.h"
+
+#include <fmt/format.h>
+
+#include <set>
+
+namespace uopscope {
+
+namespace {
+
+class Writer {
+public:
+  explicit Writer(const LoweredKernel& kernel) : kernel_(kernel), signature_(signatureOf(kernel)) {}
+
+  std::string write() {
+    for (UOp u : kernel_.uops) visit(u);
+    if (!open_.empty())
+      throw Error(
+          ErrorKind::Compile,
+          fmt::format(
+              "kernel {}: {} RANGE or IF without its END: close every range with .end(range) before .sink()",
+              kernel_.name, open_.size()));
+    std::string declarations = out_.declarations();
+    return fmt::format("define void @{}({}) #0 {{\nentry:\n{}{}  ret void\n}}\n{}{}\nattributes #0 = {{ "
+                       "nounwind \"no-trapping-math\"=\"true\" }}\n",
+                       identifier(kernel_.name), parameters(), allocas_, out_.body,
+                       declarations.empty() ? "" : "\n", declarations);
+  }
+
+private:
+  struct Block {
+    UOp opener;
+    std::string name;
+  };
+
+  std::string parameters() {
+    std::vector<std::string> list;
+    for (UOp g : signature_.globals)
+      list.push_back(fmt::format("ptr noalias align {} %{}", g.dtype().scalar().itemsize(), globalName(g)));
+    for (UOp v : signature_.vars)
+      list.push_back(fmt::format("{} %{}", LlvmText::type(v.dtype()), identifier(v.arg().as<VarArg>().name)));
+    if (signature_.hasCoreId()) list.push_back("i32 %core_id");
+    return fmt::format("{}", fmt::join(list, ", "));
+  }
+
+  const std::string& value(UOp u) {
+    auto it = values_.find(throughAfter(u));
+    if (it == values_.end())
+      throw Error(ErrorKind::Compile,
+                  fmt::format("kernel {}: {} is used before it is there", kernel_.name, opName(u.op())));
+    return it->second;
+  }
+
+  std::string coreId(DType type) {
+    return type.itemsize() == 8 ? out_.emit("cast", "zext i32 %core_id to i64") : "%core_id";
+  }
+
+  /// Rotated: the test stands at the end, and in front only where the loop may not run at all.
+  void openRange(UOp range) {
+    std::string name = uniqueLabel(rangeName(range)), type = LlvmText::type(range.dtype());
+    out_.line(fmt::format("br label %before_{}", name));
+    out_.label("before_" + name);
+    if (range.src(0).vmin() < 1) {
+      std::string some = out_.emit("some", fmt::format("icmp sgt {} {}, 0", type, value(range.src(0))));
+      out_.line(fmt::format("br i1 {0}, label %loop_{1}, label %after_{1}", some, name));
+    } else {
+      out_.line(fmt::format("br label %loop_{}", name));
+    }
+    out_.label("loop_" + name);
+    out_.line(fmt::format("%{0} = phi {1} [ 0, %before_{0} ], [ %{0}.next, %end_{0} ]", name, type));
+    values_[range] = "%" + name;
+    open_.push_back({range, name});
+  }
+
+  void closeRange(UOp range) {
+    if (open_.empty() || open_.back().opener != range)
+      throw Error(ErrorKind::Compile,
+                  fmt::format("kernel {}: END closes {}, which is not the innermost open range", kernel_.name,
+                              rangeName(range)));
+    std::string name = open_.back().name, type = LlvmText::type(range.dtype());
+    open_.pop_back();
+    out_.line(fmt::format("br label %end_{}", name));
+    out_.label("end_" + name);
+    out_.line(fmt::format("%{0}.next = add nuw nsw {1} %{0}, 1", name, type));
+    out_.line(fmt::format("%{0}.more = icmp slt {1} %{0}.next, {2}", name, type, value(range.src(0))));
+    out_.line(fmt::format("br i1 %{0}.more, label %loop_{0}, label %after_{0}", name));
+    out_.label("after_" + name);
+  }
+
+  std::string uniqueLabel(const std::string& name) {
+    int n = used_[name]++;
+    return n ? fmt::format("{}.{}", name, n) : name;
+  }
+
+  std::string address(const Access& a) {
+    DType element = a.pointer.dtype().base();
+    const std::string& index = value(a.index.src(1));
+    // A gated address may lie outside; it is then not used, but must not be poison.
+    return out_.emit("ptr", fmt::format("getelementptr {}{}, ptr {}, {} {}", a.gate ? "" : "inbounds ",
+                                        LlvmText::memoryType(element), value(a.pointer),
+                                        LlvmText::type(a.index.src(1).dtype()), index));
+  }
+
+  std::string load(UOp u) {
+    Access a = accessOf(u);
+    std::string memory = LlvmText::memoryType(u.dtype());
+    int align = u.dtype().scalar().itemsize();
+    std::string pointer = address(a);
+    if (!a.gate)
+      return out_.fromMemory(
+          u.dtype(), out_.emit("val", fmt::format("load {}, ptr {}, align {}", memory, pointer, align)));
+    std::string otherwise = a.alternative ? value(a.alternative) : "zeroinitializer";
+    if (u.dtype().isBool() && a.alternative) otherwise = out_.toMemory(u.dtype(), otherwise);
+    std::string id = uniqueLabel("gate"), from = out_.block;
+    out_.line(fmt::format("br i1 {}, label %{}, label %{}_off", value(a.gate), id, id));
+    out_.label(id);
+    std::string loaded = out_.emit("val", fmt::format("load {}, ptr {}, align {}", memory, pointer, align));
+    out_.line(fmt::format("br label %{}_off", id));
+    out_.label(id + "_off");
+    return out_.fromMemory(u.dtype(), out_.emit("val", fmt::format("phi {} [ {}, %{} ], [ {}, %{} ]", memory,
+                                                                   loaded, id, otherwise, from)));
+  }
+
+  void store(UOp u) {
+    Access a = accessOf(u);
+    DType type = u.src(1).dtype();
+    std::string id;
+    if (a.gate) {
+      id = uniqueLabel("gate");
+      out_.line(fmt::format("br i1 {}, label %{}, label %{}_off", value(a.gate), id, id));
+      out_.label(id);
+    }
+    std::string v = out_.toMemory(type, value(u.src(1)));
+    out_.line(fmt::format("store {} {}, ptr {}, align {}", LlvmText::memoryType(type), v, address(a),
+                          type.scalar().itemsize()));
+    if (a.gate) {
+      out_.line(fmt::format("br label %{}_off", id));
+      out_.label(id + "_off");
+    }
+  }
+
+  std::string vectorize(UOp u) {
+    std::string type = LlvmText::type(u.dtype()), element = LlvmText::type(u.dtype().scalar());
+    bool constant = true, same = true;
+    for (UOp s : u.src()) {
+      constant = constant && s.isConst();
+      same = same && s == u.src(0);
+    }
+    if (constant) {
+      std::string lanes;
+      for (UOp s : u.src()) lanes += fmt::format("{}{} {}", lanes.empty() ? "" : ", ", element, value(s));
+      return "<" + lanes + ">";
+    }
+    if (same) {
+      std::string first = out_.emit(
+          "vec", fmt::format("insertelement {} poison, {} {}, i32 0", type, element, value(u.src(0))));
+      return out_.emit("vec", fmt::format("shufflevector {0} {1}, {0} poison, <{2} x i32> zeroinitializer",
+                                          type, first, u.dtype().count()));
+    }
+    std::string v = "poison";
+    for (size_t i = 0; i < u.srcCount(); ++i)
+      v = out_.emit("vec",
+                    fmt::format("insertelement {} {}, {} {}, i32 {}", type, v, element, value(u.src(i)), i));
+    return v;
+  }
+
+  std::string gep(UOp u) {
+    const std::vector<int64_t>& lanes = u.arg().ints();
+    std::string from = LlvmText::type(u.src(0).dtype());
+    if (u.src(0).dtype().count() == 1) return value(u.src(0));
+    if (lanes.size() == 1)
+      return out_.emit("gep", fmt::format("extractelement {} {}, i32 {}", from, value(u.src(0)), lanes[0]));
+    std::string mask;
+    for (int64_t l : lanes) mask += fmt::format("{}i32 {}", mask.empty() ? "" : ", ", l);
+    return out_.emit("gep", fmt::format("shufflevector {0} {1}, {0} poison, <{2} x i32> <{3}>", from,
+                                        value(u.src(0)), lanes.size(), mask));
+  }
+
+  void visit(UOp u) {
+    switch (u.op()) {
+    case Op::NOOP:
+    case Op::GROUP:
+    case Op::AFTER:
+    case Op::SINK:
+    case Op::INDEX:
+    case Op::BARRIER: return; // one thread is a whole group here
+    case Op::DEFINE_GLOBAL: values_[u] = "%" + globalName(u); return;
+    case Op::DEFINE_VAR: {
+      const std::string& name = u.arg().as<VarArg>().name;
+      values_[u] = name == "core_id" ? coreId(u.dtype()) : "%" + identifier(name);
+      return;
+    }
+    case Op::SPECIAL: {
+      const std::string& name = u.arg().str();
+      if (name != "core_id" && name != "gidx0")
+        throw Error(ErrorKind::Compile,
+                    fmt::format("kernel {}: index {}: a CPU kernel has one launch dimension, core_id",
+                                kernel_.name, name));
+      values_[u] = coreId(u.dtype());
+      return;
+    }
+    case Op::DEFINE_LOCAL:
+    case Op::DEFINE_REG: {
+      const char* prefix = u.is(Op::DEFINE_REG) ? "acc" : "temp";
+      values_[u] = fmt::format("%{}{}", prefix, out_.number(prefix));
+      DType element = u.dtype().base();
+      int align = std::min<int>(
+          64, std::max<int>(element.scalar().itemsize(), static_cast<int>(u.dtype().size()) >= 4 ? 64 : 4));
+      allocas_ += fmt::format("  {} = alloca [{} x {}], align {}\n", values_[u], u.dtype().size(),
+                              LlvmText::memoryType(element), align);
+      return;
+    }
+    case Op::RANGE: openRange(u); return;
+    case Op::END:
+      for (size_t i = 1; i < u.srcCount(); ++i) closeRange(u.src(i));
+      return;
+    case Op::IF: {
+      std::string id = uniqueLabel("if");
+      out_.line(fmt::format("br i1 {}, label %{}, label %{}_after", value(u.src(0)), id, id));
+      out_.label(id);
+      open_.push_back({u, id});
+      return;
+    }
+    case Op::ENDIF: {
+      if (open_.empty() || !open_.back().opener.is(Op::IF))
+        throw Error(ErrorKind::Compile, fmt::format("kernel {}: ENDIF without its IF", kernel_.name));
+      std::string id = open_.back().name;
+      open_.pop_back();
+      out_.line(fmt::format("br label %{}_after", id));
+      out_.label(id + "_after");
+      return;
+    }
+    case Op::STORE: store(u); return;
+    case Op::LOAD: values_[u] = load(u); return;
+    case Op::CONST: values_[u] = LlvmText::constant(u.dtype(), u.constValue()); return;
+    case Op::VCONST: {
+      std::string lanes, element = LlvmText::type(u.dtype().scalar());
+      for (const ConstValue& v : u.arg().as<std::vector<ConstValue>>())
+        lanes += fmt::format("{}{} {}", lanes.empty() ? "" : ", ", element,
+                             LlvmText::constant(u.dtype().scalar(), v));
+      values_[u] = "<" + lanes + ">";
+      return;
+    }
+    case Op::VECTORIZE: values_[u] = vectorize(u); return;
+    case Op::GEP: values_[u] = gep(u); return;
+    case Op::CAST:
+      if (!u.dtype().isPtr()) values_[u] = out_.cast(u.dtype(), u.src(0).dtype(), value(u.src(0)));
+      return;
+    case Op::BITCAST: values_[u] = out_.bitcast(u.dtype(), u.src(0).dtype(), value(u.src(0))); return;
+    case Op::CUSTOM:
+    case Op::CUSTOMI: {
+      std::vector<std::string> operands;
+      for (UOp s : u.src()) operands.push_back(values_.contains(throughAfter(s)) ? value(s) : std::string());
+      std::string text = formatCustom(u.arg().str(), operands);
+      if (u.dtype().isVoid())
+        out_.line(text);
+      else
+        values_[u] = out_.emit("custom", text);
+      return;
+    }
+    default: {
+      if (!u.in(group::kAlu))
+        throw Error(ErrorKind::Compile,
+                    fmt::format("kernel {}: {} has no form in LLVM IR: it must be lowered before rendering",
+                                kernel_.name, opName(u.op())));
+      std::vector<std::string> operands;
+      for (UOp s : u.src()) operands.push_back(value(s));
+      values_[u] = out_.alu(u, operands);
+    }
+    }
+  }
+
+  const LoweredKernel& kernel_;
+  KernelSignature signature_;
+  LlvmText out_;
+  UOpMap<std::string> values_;
+  std::string allocas_;
+  std::vector<Block> open_;
+  std::map<std::string, int> used_;
+};
+
+} // namespace
+
+std::string LlvmRenderer::render(const LoweredKernel& kernel) const {
+  return Writer(kernel).write();
+}
+
+} // namespace uopscope

@@ -1,0 +1,35 @@
+// The LLVM renderer: a linear program as LLVM IR text, for the optimiser and code generator in process.
+//
+//   LlvmRenderer l(cpuTarget("LLVM"));
+//   l.render(kernel)    // define void @E_4(ptr noalias %data0_4, ...) { ... }
+//
+// Loops are rotated and their variable is a phi; buffers are noalias, so the loop vectoriser works without
+// checks; index arithmetic carries nsw where the bounds of its operands prove it. Float flags are nsz arcp
+// contract afn: sums are never reordered, and NaN and infinities keep their meaning. Accesses claim the
+// alignment of one element. bfloat16 and fp8 are integers computed as float; fp8 conversions and Threefry
+// call functions of the runtime.
+#pragma once
+#include "engine/render/renderer.h"
+
+namespace uopscope {
+
+class LlvmRenderer : public Renderer {
+public:
+  explicit LlvmRenderer(Target target) : target_(std::move(target)) {}
+  const Target& target() const override { return target_; }
+  std::string render(const LoweredKernel& kernel) const override;
+
+private:
+  Target target_;
+};
+
+/// Functions the text may call; the loader must provide them (runtime/kernel_support.h).
+namespace llvm_support {
+constexpr const char* kThreefry = "uopscope_threefry";           ///< i64 (i64 counter, i64 key)
+constexpr const char* kFp8E4M3ToFloat = "uopscope_from_fp8e4m3"; ///< float (i8)
+constexpr const char* kFloatToFp8E4M3 = "uopscope_to_fp8e4m3";   ///< i8 (float)
+constexpr const char* kFp8E5M2ToFloat = "uopscope_from_fp8e5m2";
+constexpr const char* kFloatToFp8E5M2 = "uopscope_to_fp8e5m2";
+} // namespace llvm_support
+
+} // namespace uopscope

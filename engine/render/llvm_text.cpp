@@ -1,0 +1,353 @@
+// How LLVM IR spells types, constants and operations.
+#include "engine/render/llvm_text.h"
+
+#include "engine/base/error.h"
+#include "engine/render/c_text.h"
+#include "engine/render/llvm_renderer.h"
+#include "engine/render/signature.h"
+
+#include <fmt/format.h>
+
+#include <bit>
+#include <cmath>
+
+namespace uopscope {
+
+namespace {
+
+constexpr const char* kFlags = "nsz arcp contract afn ";
+
+std::string scalarType(DType d) {
+  switch (d.kind()) {
+  case Scalar::Bool: return "i1";
+  case Scalar::Int8:
+  case Scalar::UInt8:
+  case Scalar::Fp8E4M3:
+  case Scalar::Fp8E5M2: return "i8";
+  case Scalar::Int16:
+  case Scalar::UInt16:
+  case Scalar::BFloat16: return "i16";
+  case Scalar::Int32:
+  case Scalar::UInt32: return "i32";
+  case Scalar::Int64:
+  case Scalar::UInt64: return "i64";
+  case Scalar::Float16: return "half";
+  case Scalar::Float32: return "float";
+  case Scalar::Float64: return "double";
+  default:
+    throw Error(ErrorKind::Compile,
+                fmt::format("{} has no form in LLVM IR: it must be lowered before rendering", d.name()));
+  }
+}
+
+/// "v4f32", as intrinsics are named.
+std::string mangled(DType d) {
+  std::string s = d.isFloat() ? fmt::format("f{}", 8 * d.scalar().itemsize()) : scalarType(d);
+  return d.count() > 1 ? fmt::format("v{}{}", d.count(), s) : s;
+}
+
+std::string scalarConstant(DType type, ConstValue v) {
+  if (type.isFloat()) {
+    double d = dtypes::roundFloat(type, v.asDouble());
+    if (type.kind() == Scalar::BFloat16) return fmt::format("{}", dtypes::toBFloat16(d));
+    if (isEmulatedFloat(type)) return fmt::format("{}", dtypes::toFp8(type, d));
+    if (type.kind() == Scalar::Float16) return fmt::format("0xH{:04X}", dtypes::toHalf(d));
+    // Decimals where they say the value exactly, bits elsewhere.
+    if (std::abs(d) < 1e6 && d * 1024 == std::trunc(d * 1024)) {
+      std::string decimal = fmt::format("{}", d);
+      if (decimal.find('e') == std::string::npos)
+        return decimal.find('.') == std::string::npos ? decimal + ".0" : decimal;
+    }
+    return fmt::format("0x{:016X}", std::bit_cast<uint64_t>(d));
+  }
+  if (type.isBool()) return v.asDouble() != 0 ? "true" : "false";
+  int64_t i = dtypes::wrapInt(type, v.kind == ConstValue::Kind::Float ? static_cast<int64_t>(v.f) : v.i);
+  return fmt::format("{}", i);
+}
+
+/// Whether the result of an operation on ints within these bounds stays in the type, so that nsw holds.
+bool cannotOverflow(Op op, UOp u, DType d) {
+  if (!d.isInt() || d.isUnsigned() || d.itemsize() < 4 || d.count() > 1) return false;
+  __int128 a = u.src(0).vmin(), b = u.src(0).vmax(), c = u.src(1).vmin(), e = u.src(1).vmax();
+  __int128 low, high;
+  if (op == Op::ADD)
+    low = a + c, high = b + e;
+  else if (op == Op::SUB)
+    low = a - e, high = b - c;
+  else
+    low = std::min({a * c, a * e, b * c, b * e}), high = std::max({a * c, a * e, b * c, b * e});
+  return low >= dtypes::minInt(d) && high <= static_cast<__int128>(dtypes::maxInt(d));
+}
+
+} // namespace
+
+std::string llvmSplat(DType d, const std::string& scalar) {
+  if (d.count() == 1) return scalar;
+  std::string lane = scalarType(d) + ' ' + scalar, out = "<" + lane;
+  for (int i = 1; i < d.count(); ++i) out += ", " + lane;
+  return out + ">";
+}
+
+std::string LlvmText::type(DType d) {
+  return d.count() > 1 ? fmt::format("<{} x {}>", d.count(), scalarType(d)) : scalarType(d);
+}
+std::string LlvmText::memoryType(DType d) {
+  return d.isBool() ? type(dtypes::uint8.vec(d.count())) : type(d);
+}
+std::string LlvmText::constant(DType d, ConstValue v) {
+  return llvmSplat(d, scalarConstant(d.scalar(), v));
+}
+
+std::string LlvmText::emit(const char* prefix, const std::string& instruction) {
+  std::string name = fmt::format("%{}{}", prefix, counters_[prefix]++);
+  line(fmt::format("{} = {}", name, instruction));
+  return name;
+}
+
+std::string LlvmText::declarations() const {
+  std::string out;
+  for (const std::string& d : declared_) out += d;
+  return out;
+}
+
+std::string LlvmText::call(const char* prefix, DType result, const std::string& function, DType parameter,
+                           std::span<const std::string> a, bool flags) {
+  std::string list, types;
+  for (const std::string& v : a) {
+    list += fmt::format("{}{} {}", list.empty() ? "" : ", ", type(parameter), v);
+    types += fmt::format("{}{}", types.empty() ? "" : ", ", type(parameter));
+  }
+  declared_.insert(fmt::format("declare {} @{}({})\n", type(result), function, types));
+  return emit(prefix, fmt::format("call {}{} @{}({})", flags ? kFlags : "", type(result), function, list));
+}
+
+std::string LlvmText::lanewiseCall(DType result, const std::string& function, DType parameter,
+                                   const std::string& value) {
+  if (result.count() == 1) return call("cast", result, function, parameter, std::span(&value, 1), false);
+  std::string out = "poison";
+  for (int i = 0; i < result.count(); ++i) {
+    std::string lane = emit("gep", fmt::format("extractelement {} {}, i32 {}", type(parameter), value, i));
+    std::string converted =
+        call("cast", result.scalar(), function, parameter.scalar(), std::span(&lane, 1), false);
+    out = emit("vec", fmt::format("insertelement {} {}, {} {}, i32 {}", type(result), out,
+                                  type(result.scalar()), converted, i));
+  }
+  return out;
+}
+
+std::string LlvmText::cast(DType to, DType from, const std::string& value) {
+  if (to == from) return value;
+  int n = to.count();
+  auto convert = [&](const char* how, DType a, DType b, const std::string& v) {
+    return emit("cast", fmt::format("{} {} {} to {}", how, type(a), v, type(b)));
+  };
+  if (isEmulatedFloat(from)) {
+    DType f = dtypes::float32.vec(n), i = dtypes::uint32.vec(n);
+    std::string asFloat;
+    if (from.kind() == Scalar::BFloat16) {
+      std::string wide = convert("zext", from, i, value);
+      asFloat = convert("bitcast", i, f,
+                        emit("cast", fmt::format("shl {} {}, {}", type(i), wide, llvmSplat(i, "16"))));
+    } else {
+      bool e4 = from.kind() == Scalar::Fp8E4M3;
+      asFloat =
+          lanewiseCall(f, e4 ? llvm_support::kFp8E4M3ToFloat : llvm_support::kFp8E5M2ToFloat, from, value);
+    }
+    return cast(to, f, asFloat);
+  }
+  if (isEmulatedFloat(to)) {
+    DType f = dtypes::float32.vec(n), i = dtypes::uint32.vec(n);
+    std::string v = value;
+    bool exactInFloat = from.isBool() || from.kind() == Scalar::Float32 || from.scalar().itemsize() < 3;
+    if (!exactInFloat) {
+      // Round to odd on the way through float, so that rounding again gives what one rounding would.
+      DType d = dtypes::float64.vec(n), bits = dtypes::bool_.vec(n);
+      std::string wide = cast(d, from, v), near = cast(f, d, wide), back = cast(d, f, near);
+      std::string exact = emit("cast", fmt::format("fcmp ueq {} {}, {}", type(d), back, wide));
+      std::string a = call("cast", d, "llvm.fabs." + mangled(d), d, std::span(&back, 1), false);
+      std::string b = call("cast", d, "llvm.fabs." + mangled(d), d, std::span(&wide, 1), false);
+      std::string above = emit("cast", fmt::format("fcmp ogt {} {}, {}", type(d), a, b));
+      std::string down = convert("zext", bits, i, above), u = convert("bitcast", f, i, near);
+      std::string odd = emit("cast", fmt::format("or {} {}, {}", type(i),
+                                                 emit("cast", fmt::format("sub {} {}, {}", type(i), u, down)),
+                                                 llvmSplat(i, "1")));
+      std::string chosen = emit(
+          "cast", fmt::format("select {} {}, {} {}, {} {}", type(bits), exact, type(i), u, type(i), odd));
+      v = convert("bitcast", i, f, chosen);
+    } else {
+      v = cast(f, from, v);
+    }
+    if (to.kind() != Scalar::BFloat16) {
+      bool e4 = to.kind() == Scalar::Fp8E4M3;
+      return lanewiseCall(to, e4 ? llvm_support::kFloatToFp8E4M3 : llvm_support::kFloatToFp8E5M2, f, v);
+    }
+    std::string u = convert("bitcast", f, i, v), t = type(i);
+    std::string high = emit("cast", fmt::format("lshr {} {}, {}", t, u, llvmSplat(i, "16")));
+    std::string lsb = emit("cast", fmt::format("and {} {}, {}", t, high, llvmSplat(i, "1")));
+    std::string bias = emit("cast", fmt::format("add {} {}, {}", t, lsb, llvmSplat(i, "32767")));
+    std::string sum = emit("cast", fmt::format("add {} {}, {}", t, u, bias));
+    std::string rounded = emit("cast", fmt::format("lshr {} {}, {}", t, sum, llvmSplat(i, "16")));
+    std::string quiet = emit("cast", fmt::format("or {} {}, {}", t, high, llvmSplat(i, "64")));
+    std::string isNan = emit("cast", fmt::format("fcmp uno {} {}, {}", type(f), v, llvmSplat(f, "0.0")));
+    std::string bits = emit("cast", fmt::format("select {} {}, {} {}, {} {}", type(dtypes::bool_.vec(n)),
+                                                isNan, t, quiet, t, rounded));
+    return convert("trunc", i, to, bits);
+  }
+  if (to.isBool()) {
+    if (from.isFloat())
+      return emit("cast", fmt::format("fcmp une {} {}, {}", type(from), value,
+                                      llvmSplat(from, from.kind() == Scalar::Float16 ? "0xH0000" : "0.0")));
+    return emit("cast", fmt::format("icmp ne {} {}, {}", type(from), value, llvmSplat(from, "0")));
+  }
+  int toBits = 8 * to.scalar().itemsize(), fromBits = from.isBool() ? 1 : 8 * from.scalar().itemsize();
+  const char* how;
+  if (from.isFloat() && to.isFloat())
+    how = toBits > fromBits ? "fpext" : "fptrunc";
+  else if (from.isFloat())
+    how = to.isUnsigned() ? "fptoui" : "fptosi";
+  else if (to.isFloat())
+    how = from.isUnsigned() || from.isBool() ? "uitofp" : "sitofp";
+  else if (toBits == fromBits)
+    return value;
+  else if (toBits < fromBits)
+    how = "trunc";
+  else
+    how = from.isUnsigned() || from.isBool() ? "zext" : "sext";
+  return convert(how, from, to, value);
+}
+
+std::string LlvmText::bitcast(DType to, DType from, const std::string& value) {
+  std::string v = toMemory(from, value);
+  if (memoryType(to) != memoryType(from))
+    v = emit("cast", fmt::format("bitcast {} {} to {}", memoryType(from), v, memoryType(to)));
+  return fromMemory(to, v);
+}
+
+std::string LlvmText::toMemory(DType d, const std::string& value) {
+  if (!d.isBool()) return value;
+  return emit("cast", fmt::format("zext {} {} to {}", type(d), value, memoryType(d)));
+}
+std::string LlvmText::fromMemory(DType d, const std::string& value) {
+  if (!d.isBool()) return value;
+  return emit("cast", fmt::format("trunc {} {} to {}", memoryType(d), value, type(d)));
+}
+
+std::string LlvmText::alu(UOp u, std::span<const std::string> operands) {
+  DType result = u.dtype(), from = u.srcCount() ? u.src(u.is(Op::WHERE) ? 1 : 0).dtype() : result;
+  if (!isEmulatedFloat(from) || u.is(Op::WHERE)) return plain(u.op(), u, result, from, operands);
+  DType f = dtypes::float32.vec(from.count());
+  std::vector<std::string> floats;
+  for (const std::string& o : operands) floats.push_back(cast(f, from, o));
+  std::string value = plain(u.op(), u, isEmulatedFloat(result) ? f : result, f, floats);
+  return isEmulatedFloat(result) ? cast(result, f, value) : value;
+}
+
+std::string LlvmText::divide(UOp u, DType d, std::span<const std::string> a, bool wantQuotient) {
+  DivisorFacts facts = divisorFacts(u.src(1));
+  std::string t = type(d), flag = type(dtypes::bool_.vec(d.count())), divisor = a[1], isZero, isMinusOne;
+  std::string unsafe;
+  if (facts.mayBeZero)
+    unsafe = isZero = emit("alu", fmt::format("icmp eq {} {}, {}", t, a[1], llvmSplat(d, "0")));
+  if (facts.mayBeMinusOne) {
+    isMinusOne = emit("alu", fmt::format("icmp eq {} {}, {}", t, a[1], llvmSplat(d, "-1")));
+    unsafe = unsafe.empty() ? isMinusOne : emit("alu", fmt::format("or {} {}, {}", flag, isZero, isMinusOne));
+  }
+  if (!unsafe.empty())
+    divisor =
+        emit("alu", fmt::format("select {} {}, {} {}, {} {}", flag, unsafe, t, llvmSplat(d, "1"), t, a[1]));
+  const char* how = wantQuotient ? (d.isUnsigned() ? "udiv" : "sdiv") : (d.isUnsigned() ? "urem" : "srem");
+  std::string result = emit("alu", fmt::format("{} {} {}, {}", how, t, a[0], divisor));
+  if (!isMinusOne.empty() && wantQuotient) {
+    std::string negated = emit("alu", fmt::format("sub {} {}, {}", t, llvmSplat(d, "0"), a[0]));
+    result = emit("alu", fmt::format("select {} {}, {} {}, {} {}", flag, isMinusOne, t, negated, t, result));
+  }
+  // A remainder by 1 is 0 already, which is also what -1 and 0 give.
+  if (!isZero.empty() && wantQuotient)
+    result =
+        emit("alu", fmt::format("select {} {}, {} {}, {} {}", flag, isZero, t, llvmSplat(d, "0"), t, result));
+  return result;
+}
+
+std::string LlvmText::plain(Op op, UOp u, DType d, DType from, std::span<const std::string> a) {
+  bool isFloat = d.isFloat(), fromFloat = from.isFloat(), isSigned = !from.isUnsigned() && !from.isBool();
+  std::string t = type(d), ft = type(from), flag = type(dtypes::bool_.vec(d.count()));
+  auto binary = [&](const std::string& how) {
+    return emit("alu", fmt::format("{} {} {}, {}", how, ft, a[0], a[1]));
+  };
+  auto arithmetic = [&](const char* floatOp, const char* intOp) {
+    if (isFloat) return emit("alu", fmt::format("{} {}{} {}, {}", floatOp, kFlags, t, a[0], a[1]));
+    return binary(fmt::format("{}{}", intOp, cannotOverflow(op, u, d) ? " nsw" : ""));
+  };
+  auto intrinsic = [&](const char* name) {
+    return call("alu", d, fmt::format("llvm.{}.{}", name, mangled(d)), d, a, isFloat);
+  };
+  auto one = [&] { return llvmSplat(d, d.kind() == Scalar::Float16 ? "0xH3C00" : "1.0"); };
+  switch (op) {
+  case Op::ADD: return d.isBool() ? binary("or") : arithmetic("fadd", "add");
+  case Op::SUB: return arithmetic("fsub", "sub");
+  case Op::MUL: return d.isBool() ? binary("and") : arithmetic("fmul", "mul");
+  case Op::FDIV: return emit("alu", fmt::format("fdiv {}{} {}, {}", kFlags, t, a[0], a[1]));
+  case Op::RECIPROCAL: return emit("alu", fmt::format("fdiv {}{} {}, {}", kFlags, t, one(), a[0]));
+  case Op::NEG:
+    if (isFloat) return emit("alu", fmt::format("fneg {} {}", t, a[0]));
+    if (d.isBool()) return emit("alu", fmt::format("xor {} {}, {}", t, a[0], llvmSplat(d, "true")));
+    return emit("alu", fmt::format("sub {} {}, {}", t, llvmSplat(d, "0"), a[0]));
+  case Op::AND: return binary("and");
+  case Op::OR: return binary("or");
+  case Op::XOR: return binary("xor");
+  case Op::SHL:
+  case Op::SHR: {
+    DType by = u.src(1).dtype();
+    std::string distance = by == from ? a[1] : cast(from, by, a[1]);
+    return emit("alu", fmt::format("{} {} {}, {}",
+                                   op == Op::SHL ? "shl"
+                                   : isSigned    ? "ashr"
+                                                 : "lshr",
+                                   t, a[0], distance));
+  }
+  case Op::CMPLT: return binary(fromFloat ? "fcmp olt" : isSigned ? "icmp slt" : "icmp ult");
+  case Op::CMPNE: return binary(fromFloat ? "fcmp une" : "icmp ne");
+  case Op::CMPEQ: return binary(fromFloat ? "fcmp oeq" : "icmp eq");
+  case Op::WHERE: {
+    DType gate = u.src(0).dtype();
+    return emit("alu", fmt::format("select {} {}, {} {}, {} {}", type(gate), a[0], t, a[1], t, a[2]));
+  }
+  case Op::MAX:
+    if (d.isBool()) return binary("or");
+    if (!isFloat) return intrinsic(d.isUnsigned() ? "umax" : "smax");
+    {
+      // a unless a < b or b is a NaN: a NaN on either side stays.
+      std::string less = emit("alu", fmt::format("fcmp olt {} {}, {}", t, a[0], a[1]));
+      std::string isNan = emit("alu", fmt::format("fcmp uno {} {}, {}", t, a[1], a[1]));
+      std::string takeRight = emit("alu", fmt::format("or {} {}, {}", flag, less, isNan));
+      return emit("alu", fmt::format("select {} {}, {} {}, {} {}", flag, takeRight, t, a[1], t, a[0]));
+    }
+  case Op::IDIV: return divide(u, d, a, true);
+  case Op::MOD: return divide(u, d, a, false);
+  case Op::MULACC: {
+    if (!isFloat) {
+      std::string product = emit("alu", fmt::format("mul {} {}, {}", t, a[0], a[1]));
+      return emit("alu", fmt::format("add {} {}, {}", t, product, a[2]));
+    }
+    std::string product = emit("alu", fmt::format("fmul {}{} {}, {}", kFlags, t, a[0], a[1]));
+    return emit("alu", fmt::format("fadd {}{} {}, {}", kFlags, t, product, a[2]));
+  }
+  case Op::SQRT: return intrinsic("sqrt");
+  case Op::TRUNC: return isFloat ? intrinsic("trunc") : a[0];
+  case Op::EXP2: return intrinsic("exp2");
+  case Op::LOG2: return intrinsic("log2");
+  case Op::SIN: return intrinsic("sin");
+  case Op::POW:
+    if (isFloat) return intrinsic("pow");
+    break;
+  case Op::THREEFRY:
+    if (d.count() == 1) return call("alu", d, llvm_support::kThreefry, d, a, false);
+    break;
+  default: break;
+  }
+  throw Error(ErrorKind::Compile,
+              fmt::format("{} of {} has no form in LLVM IR: it must be lowered before rendering", opName(op),
+                          d.name()));
+}
+
+} // namespace uopscope

@@ -1,0 +1,32 @@
+// The rule sets of the symbolic engine: what simplifies expressions everywhere in the compiler.
+//
+//   UOp better = graphRewrite(sink, symbolic(), {.name = "initial symbolic"});
+//   static const PatternMatcher mine = sym() + PatternMatcher({kMine});
+//
+// Each set contains the ones it names; families of rules stand in the .cpp files of this folder, one family a
+// file. Integers of dtype index are taken not to overflow; all others wrap. Division truncates.
+#pragma once
+#include "engine/rewrite/matcher.h"
+
+namespace uopscope {
+
+/// Constant folding, identities, casts, simple WHERE folding, propagation of Invalid.
+const PatternMatcher& symbolicSimple();
+/// symbolicSimple and all safe identities: sums in normal form, division and remainder, comparisons, bounds,
+/// boolean algebra, WHERE, casts, pushGep. What UOp simplification uses.
+const PatternMatcher& symbolic();
+/// symbolic, simplifyValid, and what suits kernels: memory, reductions, reciprocals, effects, casts into
+/// branches.
+const PatternMatcher& sym();
+/// Gates of indices and what lies behind them: AND of conditions, WHERE(condition, index, Invalid).
+const PatternMatcher& simplifyValid();
+/// Drops clauses of a gate that have nothing to do with the index behind it.
+const PatternMatcher& dropAndClauses();
+/// WHERE(condition, load, 0) becomes a gated load.
+const PatternMatcher& moveWhereOnLoad();
+/// GEP of VECTORIZE, of GEP, of constants, through arithmetic, CAT and WMMA.
+const PatternMatcher& pushGep();
+/// dtype index becomes int32, or int64 where the bounds ask for it; gates of INDEX become its third source.
+const PatternMatcher& lowerIndexDtype();
+
+} // namespace uopscope

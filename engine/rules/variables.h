@@ -1,0 +1,36 @@
+// The variables that rules of this folder are written with.
+#pragma once
+#include "engine/rewrite/rule.h"
+
+namespace uopscope::rules {
+
+inline constexpr PatVar x{"x"}, y{"y"}, z{"z"}, w{"w"};
+inline constexpr PatVar c0{"c0", PatVar::Const}, c1{"c1", PatVar::Const}, c2{"c2", PatVar::Const};
+inline constexpr PatVar xi{"x", PatVar::Index}, yi{"y", PatVar::Index}; ///< of dtype index
+inline constexpr PatVar xn{"x", PatVar::Ints}, yn{"y", PatVar::Ints};   ///< of any integer type, index too
+inline constexpr PatVar xf{"x", PatVar::Floats}, yf{"y", PatVar::Floats};
+inline constexpr PatVar xb{"x", PatVar::Bool}, yb{"y", PatVar::Bool}, cond{"cond", PatVar::Bool};
+
+/// Invalid, and an index behind a gate.
+inline constexpr Pat kInvalid = pat::any(Op::CONST).withArg(Arg::invalid());
+inline constexpr Pat kGated = pat::where(cond, x, kInvalid);
+
+inline bool isInt(UOp u) {
+  return u && u.isConst() && u.arg().kind() == ArgKind::Int;
+}
+inline int64_t intOf(UOp u) {
+  return u.arg().i();
+}
+inline bool isScalarIndex(UOp u) {
+  return u.dtype() == dtypes::index;
+}
+/// CONST or the same CONST in every lane; null for anything else.
+inline UOp laneConst(UOp u) {
+  if (u.isConst()) return u;
+  if (!u.is(Op::VECTORIZE) || u.srcCount() == 0 || !u.src(0).isConst()) return {};
+  for (UOp s : u.src())
+    if (s != u.src(0)) return {};
+  return u.src(0);
+}
+
+} // namespace uopscope::rules
