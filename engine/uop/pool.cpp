@@ -147,6 +147,13 @@ UOp Pool::import(UOp root, UOpMap<UOp>* imported) {
   return UOp(*copied.find(root.id()));
 }
 
+std::vector<uint32_t> Pool::liveIds() const {
+  std::vector<uint32_t> ids;
+  for (const Slot& slot : slots_)
+    if (slot.node) ids.push_back(slot.node->id);
+  return ids;
+}
+
 size_t Pool::collect() {
   std::vector<const Node*> stack;
   auto mark = [&](const Node* n) {

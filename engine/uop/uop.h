@@ -236,6 +236,8 @@ public:
   /// Frees every node not reachable from a pinned one (UOpRef). No bare UOp of this pool may be in use.
   /// Returns how many were freed. Ids are not reused.
   size_t collect();
+  /// Ids of the nodes there are, in no order.
+  std::vector<uint32_t> liveIds() const;
   /// Called with every BUFFER and BUFFER_VIEW that goes away, by collect() or with its pool: what hangs on
   /// the node outside the pool (its memory) is released there. Null: nobody is told.
   static void whenBufferDies(void (*hook)(UOp));

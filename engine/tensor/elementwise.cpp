@@ -1,0 +1,428 @@
+// Elementwise operations: type promotion, broadcasting, and one primitive node each where there is one.
+#include "engine/tensor/tensor.h"
+#include "engine/uop/unique.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <numbers>
+
+namespace uopscope {
+
+namespace {
+
+/// A symbolic integer as a tensor: BIND and DEFINE_VAR get the device, sums and products become tensor
+/// operations.
+Tensor fromSymbolic(UOp u, const std::string& device) {
+  switch (u.op()) {
+  case Op::CONST: return Tensor::scalar(u.constValue(), {device, dtypes::defaultInt(), false});
+  case Op::ADD: return fromSymbolic(u.src(0), device).add(fromSymbolic(u.src(1), device));
+  case Op::MUL: return fromSymbolic(u.src(0), device).mul(fromSymbolic(u.src(1), device));
+  case Op::BIND: {
+    UOp variable = u.src(0);
+    UOp onDevice = UOp::make(Op::DEFINE_VAR, dtypes::int32, {deviceNode(device)}, variable.arg());
+    UOp value = graph::constant(dtypes::int32, u.src(1).constValue(), device);
+    return Tensor::fromUOp(UOp::make(Op::BIND, dtypes::int32, {onDevice, value}), false);
+  }
+  default:
+    fail(ErrorKind::Runtime, fmt::format("cannot make a tensor of the symbolic integer {}", u.render()));
+  }
+}
+
+/// Broadcasts; the copy that is repeated is wider for the small floats, so that the gradient's sum is.
+Tensor expandTo(const Tensor& x, const Shape& shape) {
+  if (x.shape() == shape) return x;
+  DType wide = sumAccDtype(x.dtype());
+  if (!x.dtype().isFloat() || wide == x.dtype()) return x.broadcastTo(shape);
+  return x.cast(wide).broadcastTo(shape).cast(x.dtype());
+}
+
+} // namespace
+
+Broadcasted broadcasted(const Tensor& x, const Operand& operand, bool reverse, bool matchDtype) {
+  Tensor a = x, b;
+  if (operand.isTensor()) {
+    b = operand.tensor();
+  } else if (operand.isUOp()) {
+    b = fromSymbolic(operand.uop(), a.device());
+  } else {
+    bool whole = operand.value().kind != ConstValue::Kind::Float;
+    DType d = a.dtype().isFloat() || (a.dtype().isInt() && whole) ? a.dtype() : dtypeOf(operand.value());
+    b = Tensor::scalar(operand.value(), {a.device(), d, false});
+  }
+  if (matchDtype && a.dtype() != b.dtype()) {
+    DType common = dtypes::leastUpper(a.dtype(), b.dtype());
+    a = a.cast(common);
+    b = b.cast(common);
+  }
+  if (reverse) std::swap(a, b);
+  auto shape = graph::broadcastShape({a.shape(), b.shape()});
+  if (!shape)
+    fail(ErrorKind::Shape,
+         fmt::format("cannot broadcast {} with {}", shapeStr(a.shape()), shapeStr(b.shape())));
+  return {expandTo(a, *shape), expandTo(b, *shape)};
+}
+
+Tensor Tensor::unary(Op op) const {
+  return apply(UOp::make(op, dtype(), {uop()}));
+}
+Tensor Tensor::unaryFloat(Op op) const {
+  return cast(dtypes::leastUpperFloat(dtype())).unary(op);
+}
+
+Tensor Tensor::binary(Op op, const Operand& operand, bool reverse) const {
+  auto [a, b] = broadcasted(*this, operand, reverse);
+  if (a.device() != b.device())
+    fail(ErrorKind::Runtime,
+         fmt::format("all tensors must be on the same device, got {} and {}", a.device(), b.device()));
+  return a.apply(a.uop().alu(op, {b.uop()}), {b});
+}
+
+Tensor Tensor::cast(DType to) const {
+  OperationScope op("cast");
+  if (to == dtype()) return *this;
+  // floats reach the small unsigned types through int32, where values outside wrap around
+  if (dtype().isFloat() && (to == dtypes::uint8 || to == dtypes::uint16))
+    return apply(uop().cast(dtypes::int32).cast(to));
+  return apply(uop().cast(to));
+}
+
+Tensor Tensor::bitcast(DType to) const {
+  OperationScope op("bitcast");
+  if (requiresGrad().value_or(false)) fail(ErrorKind::Runtime, "can't backprop through bitcast");
+  if (to == dtype()) return *this;
+  int64_t ns = to.itemsize(), os = dtype().itemsize();
+  if (ns == os) return apply(uop().bitcast(to));
+  int64_t last = ndim() ? intShape().back() : 1;
+  if (ndim() == 0 || last * os % ns)
+    fail(ErrorKind::Runtime, fmt::format("unsupported size in bitcast: {} of {} to {}", shapeStr(shape()),
+                                         dtype().name(), to.name()));
+  auto unsignedOf = [](int64_t bytes) {
+    return bytes == 1   ? dtypes::uint8
+           : bytes == 2 ? dtypes::uint16
+           : bytes == 4 ? dtypes::uint32
+                        : dtypes::uint64;
+  };
+  Tensor bits = bitcast(unsignedOf(os));
+  if (ns > os) {
+    int64_t rate = ns / os;
+    Shape apart(shape().begin(), shape().end() - 1);
+    apart.push_back(last / rate);
+    apart.push_back(rate);
+    bits = bits.reshape(apart);
+    Tensor sum;
+    for (int64_t i = 0; i < rate; ++i) {
+      std::vector<std::optional<std::pair<Sint, Sint>>> bounds(apart.size());
+      bounds.back() = {Sint(i), Sint(i + 1)};
+      Tensor part = bits.shrink(bounds).cast(unsignedOf(ns)).lshift(8 * i * os);
+      sum = sum ? sum.add(part) : part;
+    }
+    return sum.squeeze(-1).bitcast(to);
+  }
+  std::vector<Tensor> parts;
+  for (int64_t i = 0; i < os / ns; ++i) parts.push_back(bits.rshift(8 * i * ns));
+  return stack(parts, -1).flatten(-2).cast(unsignedOf(ns)).bitcast(to);
+}
+
+Tensor Tensor::add(const Operand& x, bool reverse) const {
+  OperationScope op("add");
+  return binary(Op::ADD, x, reverse);
+}
+Tensor Tensor::mul(const Operand& x, bool reverse) const {
+  OperationScope op("mul");
+  return binary(Op::MUL, x, reverse);
+}
+Tensor Tensor::sub(const Operand& x, bool reverse) const {
+  OperationScope op("sub");
+  auto [a, b] = broadcasted(*this, x, reverse);
+  return a.add(b.neg());
+}
+
+Tensor Tensor::idiv(const Operand& x, bool reverse) const {
+  OperationScope op("idiv");
+  return binary(Op::IDIV, x, reverse);
+}
+
+Tensor Tensor::div(const Operand& x, bool reverse, const std::string& rounding) const {
+  OperationScope op("div");
+  auto [n, d] = broadcasted(*this, x, reverse);
+  if (!rounding.empty() && rounding != "trunc" && rounding != "floor")
+    fail(ErrorKind::Runtime, fmt::format("rounding_mode='{}' is not supported", rounding));
+  if (n.dtype().isInt() && !rounding.empty()) {
+    Tensor quotient = n.idiv(d);
+    if (rounding == "trunc") return quotient;
+    Tensor rest = n.binary(Op::MOD, d, false);
+    Tensor opposite = n.gt(0).bitAnd(d.lt(0)).bitOr(n.lt(0).bitAnd(d.gt(0)));
+    return opposite.bitAnd(rest.ne(0)).where(quotient.sub(1), quotient);
+  }
+  Tensor result =
+      n.cast(dtypes::leastUpperFloat(n.dtype())).mul(d.cast(dtypes::leastUpperFloat(d.dtype())).reciprocal());
+  if (rounding.empty()) return result;
+  DType out = n.dtype().isInt() ? n.dtype() : result.dtype();
+  return (rounding == "trunc" ? result.trunc() : result.floor()).cast(out);
+}
+
+Tensor Tensor::mod(const Operand& x, bool reverse) const {
+  OperationScope op("mod");
+  auto [a, b] = broadcasted(*this, x, reverse);
+  return a.sub(a.div(b, false, "floor").mul(b));
+}
+
+Tensor Tensor::pow(const Operand& x, bool reverse) const {
+  OperationScope op("pow");
+  auto [base, exponent] = broadcasted(*this, x, reverse);
+  bool wholePower =
+      !x.isTensor() && !x.isUOp() && x.value().kind != ConstValue::Kind::Float && x.value().i >= 0;
+  if (!base.isFloat() && !wholePower)
+    fail(ErrorKind::Runtime, fmt::format("base needs to be float, got {}", base.dtype().name()));
+  Tensor result = base.apply(base.uop().alu(Op::POW, {exponent.uop()}), {exponent});
+  return !reverse && !isFloat() && exponent.isFloat() ? result.round().cast(dtype()) : result;
+}
+
+Tensor Tensor::maximum(const Operand& x) const {
+  OperationScope op("maximum");
+  return binary(Op::MAX, x, false);
+}
+
+Tensor Tensor::inverse() const {
+  return isFloat() ? neg() : dtype().isInt() ? bitNot() : logicalNot();
+}
+
+Tensor Tensor::minimum(const Operand& x) const {
+  OperationScope op("minimum");
+  auto [a, b] = broadcasted(*this, x);
+  return a.inverse().maximum(b.inverse()).inverse();
+}
+
+namespace {
+void checkBits(const Tensor& t) {
+  if (!t.dtype().isBool() && !t.dtype().isInt())
+    fail(ErrorKind::Runtime, fmt::format("{} is not supported", t.dtype().name()));
+}
+} // namespace
+
+Tensor Tensor::bitAnd(const Operand& x, bool reverse) const {
+  OperationScope op("bitwise_and");
+  checkBits(*this);
+  return binary(Op::AND, x, reverse);
+}
+Tensor Tensor::bitOr(const Operand& x, bool reverse) const {
+  OperationScope op("bitwise_or");
+  checkBits(*this);
+  return binary(Op::OR, x, reverse);
+}
+Tensor Tensor::bitXor(const Operand& x, bool reverse) const {
+  OperationScope op("bitwise_xor");
+  checkBits(*this);
+  return binary(Op::XOR, x, reverse);
+}
+Tensor Tensor::bitNot() const {
+  OperationScope op("bitwise_not");
+  checkBits(*this);
+  return dtype().isBool() ? logicalNot() : bitXor(-1);
+}
+
+Tensor Tensor::lshift(int64_t n) const {
+  OperationScope op("lshift");
+  if (!dtype().isUnsigned() || n < 0)
+    fail(ErrorKind::Shape, fmt::format("not supported dtype={} x={}", dtype().name(), n));
+  return mul(ConstValue::ofInt(static_cast<int64_t>(uint64_t{1} << n)));
+}
+Tensor Tensor::rshift(int64_t n) const {
+  OperationScope op("rshift");
+  if (!dtype().isUnsigned() || n < 0)
+    fail(ErrorKind::Shape, fmt::format("not supported dtype={} x={}", dtype().name(), n));
+  return idiv(ConstValue::ofInt(static_cast<int64_t>(uint64_t{1} << n)));
+}
+
+Tensor Tensor::lt(const Operand& x) const {
+  OperationScope op("__lt__");
+  return binary(Op::CMPLT, x, false);
+}
+Tensor Tensor::gt(const Operand& x) const {
+  OperationScope op("__gt__");
+  return binary(Op::CMPLT, x, true);
+}
+Tensor Tensor::le(const Operand& x) const {
+  OperationScope op("__le__");
+  return gt(x).logicalNot();
+}
+Tensor Tensor::ge(const Operand& x) const {
+  OperationScope op("__ge__");
+  return lt(x).logicalNot();
+}
+Tensor Tensor::ne(const Operand& x) const {
+  OperationScope op("ne");
+  return binary(Op::CMPNE, x, false);
+}
+Tensor Tensor::eq(const Operand& x) const {
+  OperationScope op("eq");
+  return ne(x).logicalNot();
+}
+Tensor Tensor::logicalNot() const {
+  OperationScope op("logical_not");
+  return cast(dtypes::bool_).binary(Op::CMPNE, true, false);
+}
+Tensor Tensor::neg() const {
+  OperationScope op("neg");
+  return dtype().isBool() ? logicalNot() : mul(-1);
+}
+
+Tensor Tensor::where(const Operand& ifTrue, const Operand& ifFalse) const {
+  OperationScope op("where");
+  Tensor x, y;
+  if (ifTrue.isTensor()) {
+    auto both = broadcasted(ifTrue.tensor(), ifFalse);
+    x = both.x, y = both.y;
+  } else if (ifFalse.isTensor()) {
+    auto both = broadcasted(ifFalse.tensor(), ifTrue);
+    x = both.y, y = both.x;
+  } else {
+    // two numbers: typed as Python types them, then promoted together
+    auto value = [&](const Operand& o) {
+      return o.isUOp() ? fromSymbolic(o.uop(), device())
+                       : scalar(o.value(), {device(), dtypeOf(o.value()), false});
+    };
+    auto both = broadcasted(value(ifTrue), value(ifFalse));
+    x = both.x, y = both.y;
+  }
+  auto shape = graph::broadcastShape({this->shape(), x.shape()});
+  if (!shape)
+    fail(ErrorKind::Shape,
+         fmt::format("cannot broadcast condition {} with {}", shapeStr(this->shape()), shapeStr(x.shape())));
+  Tensor condition = cast(dtypes::bool_).broadcastTo(*shape);
+  x = expandTo(x, *shape);
+  y = expandTo(y, *shape);
+  return condition.apply(condition.uop().where(x.uop(), y.uop()), {x, y});
+}
+
+#define UOPSCOPE_UNARY(function, name, OP)                                                                   \
+  Tensor Tensor::function() const {                                                                          \
+    OperationScope op(name);                                                                                 \
+    return unaryFloat(Op::OP);                                                                               \
+  }
+UOPSCOPE_UNARY(reciprocal, "reciprocal", RECIPROCAL)
+UOPSCOPE_UNARY(sqrt, "sqrt", SQRT)
+UOPSCOPE_UNARY(exp2, "exp2", EXP2)
+UOPSCOPE_UNARY(log2, "log2", LOG2)
+UOPSCOPE_UNARY(sin, "sin", SIN)
+#undef UOPSCOPE_UNARY
+
+Tensor Tensor::rsqrt() const {
+  OperationScope op("rsqrt");
+  return sqrt().reciprocal();
+}
+Tensor Tensor::exp() const {
+  OperationScope op("exp");
+  if (!isFloat()) return mul(1 / std::numbers::ln2).exp2();
+  return cast(dtypes::leastUpper(dtype(), dtypes::float32)).mul(1 / std::numbers::ln2).exp2().cast(dtype());
+}
+Tensor Tensor::log() const {
+  OperationScope op("log");
+  return log2().mul(std::numbers::ln2);
+}
+Tensor Tensor::log10() const {
+  OperationScope op("log10");
+  return log2().mul(std::log10(2.0));
+}
+Tensor Tensor::cos() const {
+  OperationScope op("cos");
+  if (!isFloat()) return sub(std::numbers::pi / 2, true).sin();
+  return cast(dtypes::leastUpper(dtype(), dtypes::float32))
+      .sub(std::numbers::pi / 2, true)
+      .sin()
+      .cast(dtype());
+}
+Tensor Tensor::tan() const {
+  OperationScope op("tan");
+  return sin().div(cos());
+}
+Tensor Tensor::trunc() const {
+  OperationScope op("trunc");
+  return unary(Op::TRUNC);
+}
+Tensor Tensor::floor() const {
+  OperationScope op("floor");
+  Tensor b = trunc();
+  return lt(b).where(b.sub(1), b);
+}
+Tensor Tensor::ceil() const {
+  OperationScope op("ceil");
+  Tensor b = trunc();
+  return gt(b).where(b.add(1), b);
+}
+Tensor Tensor::round() const {
+  OperationScope op("round");
+  // halves go to the even neighbour: which one that is follows from the parity of the whole part
+  Tensor half = trunc().div(2.0);
+  return gt(0).eq(half.trunc().eq(half)).where(sub(0.5).ceil(), add(0.5).floor());
+}
+Tensor Tensor::sign() const {
+  OperationScope op("sign");
+  auto constant = [&](int64_t v) { return scalar(ConstValue::ofInt(v), {device(), dtype(), false}); };
+  Tensor direction = ne(0).where(lt(0).where(constant(-1), constant(1)), constant(0));
+  return direction.add(mul(0)); // NaN stays NaN
+}
+Tensor Tensor::abs() const {
+  OperationScope op("abs");
+  return mul(sign());
+}
+Tensor Tensor::square() const {
+  OperationScope op("square");
+  return mul(*this);
+}
+Tensor Tensor::clamp(const std::optional<Operand>& low, const std::optional<Operand>& high) const {
+  OperationScope op("clamp");
+  if (!low && !high) fail(ErrorKind::Runtime, "at least one of 'min_' or 'max_' must not be None");
+  Tensor x = *this;
+  if (low) x = x.lt(*low).where(*low, x);
+  if (high) x = x.gt(*high).where(*high, x);
+  return x;
+}
+Tensor Tensor::isnan() const {
+  OperationScope op("isnan");
+  return ne(*this);
+}
+Tensor Tensor::isinf(bool positive, bool negative) const {
+  OperationScope op("isinf");
+  return eq(INFINITY).mul(positive).add(eq(-INFINITY).mul(negative));
+}
+Tensor Tensor::isfinite() const {
+  OperationScope op("isfinite");
+  return isinf().bitOr(isnan()).logicalNot();
+}
+Tensor Tensor::isclose(const Tensor& o, double rtol, double atol, bool equalNan) const {
+  OperationScope op("isclose");
+  Tensor finite = isfinite().bitAnd(o.isfinite()).bitAnd(sub(o).abs().le(o.abs().mul(rtol).add(atol)));
+  Tensor infinite = isinf().bitOr(o.isinf()).bitAnd(eq(o));
+  Tensor nan = isnan().bitAnd(o.isnan()).bitAnd(equalNan);
+  return finite.bitOr(infinite).bitOr(nan);
+}
+Tensor Tensor::lerp(const Tensor& end, const Operand& weight) const {
+  OperationScope op("lerp");
+  if (dtype() != dtypes::uint8 || !weight.isTensor()) return add(end.sub(*this).mul(weight));
+  constexpr int64_t kPrecision = 7; // bits of the weight in fixed point
+  Tensor w = weight.tensor().mul(1 << kPrecision).add(0.5).cast(dtypes::int16);
+  Tensor step = end.sub(*this)
+                    .cast(dtypes::int8)
+                    .mul(w)
+                    .add(1 << (kPrecision - 1))
+                    .cast(dtypes::uint16)
+                    .rshift(kPrecision);
+  return add(step).cast(dtypes::uint8);
+}
+Tensor Tensor::copysign(const Operand& o) const {
+  OperationScope op("copysign");
+  Tensor other = broadcasted(*this, o).y;
+  return other.lt(0).where(abs().neg(), abs()).add(other.mul(0));
+}
+Tensor Tensor::logaddexp(const Operand& o) const {
+  OperationScope op("logaddexp");
+  Tensor m = maximum(o);
+  return sub(m).exp().add(broadcasted(*this, o).y.sub(m).exp()).log().add(m);
+}
+Tensor Tensor::threefry(const Tensor& key) const {
+  return apply(uop().alu(Op::THREEFRY, {key.uop()}), {key});
+}
+
+} // namespace uopscope

@@ -1,0 +1,196 @@
+// Tensor-graph nodes: checks that name what does not fit, and the nodes themselves.
+#include "engine/tensor/graph.h"
+
+#include "engine/tensor/operation_scope.h"
+#include "engine/uop/unique.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+
+namespace uopscope::graph {
+
+namespace {
+
+UOp movement(Op op, UOp x, std::initializer_list<Shape> shapes) {
+  std::vector<UOp> src{x};
+  for (const Shape& s : shapes) src.push_back(shapeToUOp(s));
+  return UOp::make(op, x.dtype(), src);
+}
+
+} // namespace
+
+UOp constant(DType dtype, ConstValue value, const std::string& deviceName) {
+  return UOp::make(Op::CONST, dtype, {deviceNode(deviceName)}, UOp::constant(dtype, value).arg());
+}
+
+UOp uniqueConstant(DType dtype, ConstValue value, const std::string& deviceName) {
+  return UOp::make(Op::CONST, dtype, {deviceNode(deviceName), newUnique()},
+                   UOp::constant(dtype, value).arg());
+}
+
+UOp constLike(UOp like, ConstValue value) {
+  std::string where = like.device();
+  UOp c = where.empty() ? UOp::constant(like.dtype(), value) : constant(like.dtype(), value, where);
+  return where.empty() || !like.hasShape() ? c : broadcastTo(c, like.shape());
+}
+
+UOp reshape(UOp x, const Shape& shape) {
+  const Shape& from = x.shape();
+  if (from == shape) return x;
+  for (const Sint& s : shape)
+    if (s.isInt() && s.i() < 0)
+      fail(ErrorKind::Shape, fmt::format("shape can't contain negative numbers {}", shapeStr(shape)));
+  if (!(prod(from) == prod(shape)))
+    fail(ErrorKind::Shape,
+         fmt::format("size mismatch, can't reshape {} -> {}", shapeStr(from), shapeStr(shape)));
+  return movement(Op::RESHAPE, x, {shape});
+}
+
+UOp expand(UOp x, const Shape& shape) {
+  const Shape& from = x.shape();
+  if (from == shape) return x;
+  bool fits = from.size() == shape.size();
+  for (size_t i = 0; fits && i < shape.size(); ++i)
+    fits = from[i] == shape[i] || (isInt(from[i], 1) && shape[i].vmin() >= 0);
+  if (!fits) fail(ErrorKind::Shape, fmt::format("cannot expand {} to {}", shapeStr(from), shapeStr(shape)));
+  return movement(Op::EXPAND, x, {shape});
+}
+
+UOp broadcastTo(UOp x, const Shape& shape) {
+  const Shape& from = x.shape();
+  if (from == shape) return x;
+  if (from.size() > shape.size())
+    fail(ErrorKind::Shape,
+         fmt::format("cannot broadcast tensor to fewer dimensions. shape={} to new_shape={}", shapeStr(from),
+                     shapeStr(shape)));
+  Shape aligned(shape.size() - from.size(), Sint(1));
+  aligned.insert(aligned.end(), from.begin(), from.end());
+  for (size_t i = 0; i < shape.size(); ++i)
+    if (!(aligned[i] == shape[i]) && !isInt(aligned[i], 1))
+      fail(ErrorKind::Shape,
+           fmt::format("cannot broadcast {} to new_shape={}", shapeStr(from), shapeStr(shape)));
+  return expand(reshape(x, aligned), shape);
+}
+
+UOp permute(UOp x, const std::vector<int64_t>& order) {
+  std::vector<int64_t> sorted = order;
+  std::sort(sorted.begin(), sorted.end());
+  for (size_t i = 0; i < sorted.size(); ++i)
+    if (sorted[i] != static_cast<int64_t>(i) || sorted.size() != x.shape().size())
+      fail(ErrorKind::Runtime,
+           fmt::format("order is not a valid permutation, getting ({})", fmt::join(order, ", ")));
+  if (order == sorted) return x;
+  return UOp::make(Op::PERMUTE, x.dtype(), {x}, Arg::of(order));
+}
+
+UOp pad(UOp x, const Bounds& amounts) {
+  bool nothing = true;
+  Shape before, after;
+  for (const auto& [b, a] : amounts) {
+    if (b.vmin() < 0 || a.vmin() < 0)
+      fail(ErrorKind::Shape, fmt::format("cannot pad {} by a negative amount", shapeStr(x.shape())));
+    nothing = nothing && isInt(b, 0) && isInt(a, 0);
+    before.push_back(b);
+    after.push_back(a);
+  }
+  if (before.size() != x.shape().size())
+    fail(ErrorKind::Shape, fmt::format("padding has {} axes, the tensor {} has {}", before.size(),
+                                       shapeStr(x.shape()), x.shape().size()));
+  return nothing ? x : movement(Op::PAD, x, {before, after});
+}
+
+UOp shrink(UOp x, const Bounds& bounds) {
+  const Shape& from = x.shape();
+  bool nothing = true, fits = bounds.size() == from.size();
+  Shape begin, end;
+  for (size_t i = 0; fits && i < from.size(); ++i) {
+    const auto& [b, e] = bounds[i];
+    nothing = nothing && isInt(b, 0) && e == from[i];
+    if (b.isInt() && e.isInt() && from[i].isInt())
+      fits = 0 <= b.i() && b.i() <= e.i() && e.i() <= from[i].i();
+    begin.push_back(b);
+    end.push_back(e);
+  }
+  if (!fits) {
+    std::string text;
+    for (const auto& [b, e] : bounds)
+      text += fmt::format("{}({}, {})", text.empty() ? "" : ", ", b.str(), e.str());
+    fail(ErrorKind::Shape, fmt::format("invalid shrink ({}) for {}", text, shapeStr(from)));
+  }
+  return nothing ? x : movement(Op::SHRINK, x, {begin, end});
+}
+
+UOp flip(UOp x, const std::vector<int64_t>& axes) {
+  if (axes.empty()) return x;
+  std::vector<int64_t> flags(x.shape().size(), 0);
+  for (int64_t a : axes) flags[static_cast<size_t>(a)] = 1;
+  return UOp::make(Op::FLIP, x.dtype(), {x}, Arg::of(flags));
+}
+
+UOp reduceAxis(UOp x, Op op, std::vector<int64_t> axes) {
+  const Shape& shape = x.shape();
+  std::erase_if(axes, [&](int64_t a) { return isInt(shape[static_cast<size_t>(a)], 1); });
+  std::sort(axes.begin(), axes.end());
+  axes.erase(std::unique(axes.begin(), axes.end()), axes.end());
+  if (axes.empty()) return x;
+  return UOp::make(Op::REDUCE_AXIS, x.dtype(), {x}, Arg::of(ReduceArg{op, axes}));
+}
+
+UOp contiguous(UOp x) {
+  if (x.is(Op::CONTIGUOUS) || isRealized(x)) return x;
+  return UOp::make(Op::CONTIGUOUS, x.dtype(), {x});
+}
+
+UOp detach(UOp x) {
+  return UOp::make(Op::DETACH, x.dtype(), {x});
+}
+
+UOp copyTo(UOp x, const std::string& deviceName) {
+  if (x.device() == deviceName) return x;
+  return UOp::make(Op::COPY, x.dtype(), {x, deviceNode(deviceName)});
+}
+
+UOp assign(UOp target, UOp value) {
+  return UOp::make(Op::ASSIGN, target.dtype(), {target, value});
+}
+
+bool isRealized(UOp x) {
+  while (x.is(Op::RESHAPE)) x = x.src(0);
+  return x.is(Op::BUFFER);
+}
+
+UOp base(UOp x) {
+  while (x.in(group::kMovement)) x = x.src(0);
+  return x;
+}
+
+Sint smax(const Sint& a, const Sint& b) {
+  if (a.vmin() >= b.vmax()) return a;
+  if (b.vmin() >= a.vmax()) return b;
+  return Sint(a.uop().maximum(b.uop()));
+}
+
+Sint smin(const Sint& a, const Sint& b) {
+  if (a.vmax() <= b.vmin()) return a;
+  if (b.vmax() <= a.vmin()) return b;
+  return Sint(a.uop().minimum(b.uop()));
+}
+
+std::optional<Shape> broadcastShape(const std::vector<Shape>& shapes) {
+  size_t rank = 0;
+  for (const Shape& s : shapes) rank = std::max(rank, s.size());
+  Shape out(rank, Sint(1));
+  for (const Shape& s : shapes)
+    for (size_t i = 0; i < s.size(); ++i) {
+      Sint& o = out[rank - s.size() + i];
+      if (isInt(o, 1))
+        o = s[i];
+      else if (!isInt(s[i], 1) && !(s[i] == o))
+        return std::nullopt;
+    }
+  return out;
+}
+
+} // namespace uopscope::graph

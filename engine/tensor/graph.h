@@ -1,0 +1,64 @@
+// Builders of tensor-graph nodes: what Tensor operations are made of, on bare UOps of the current pool.
+// Each gives its source back where it would change nothing, so graphs stay as small as the reference's.
+//
+//   UOp x = newBuffer("CPU", dtypes::float32, 12);
+//   UOp y = graph::permute(graph::reshape(x, {3, 4}), {1, 0});
+#pragma once
+#include "engine/uop/sint.h"
+
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace uopscope {
+
+/// (begin, end) of an axis in shrink, (before, after) in pad.
+using Bounds = std::vector<std::pair<Sint, Sint>>;
+
+namespace graph {
+
+/// CONST with a DEVICE source: a tensor of shape ().
+UOp constant(DType dtype, ConstValue value, const std::string& device);
+/// The same, unlike any other constant: what may be assigned to, or has a gradient of its own.
+UOp uniqueConstant(DType dtype, ConstValue value, const std::string& device);
+/// Constant with the type, shape and device of another node.
+UOp constLike(UOp like, ConstValue value);
+
+UOp reshape(UOp x, const Shape& shape);
+UOp expand(UOp x, const Shape& shape);
+/// reshape to the rank of `shape` and expand.
+UOp broadcastTo(UOp x, const Shape& shape);
+UOp permute(UOp x, const std::vector<int64_t>& order);
+UOp pad(UOp x, const Bounds& amounts);
+UOp shrink(UOp x, const Bounds& bounds);
+UOp flip(UOp x, const std::vector<int64_t>& axes);
+/// REDUCE_AXIS over those axes whose length is not 1.
+UOp reduceAxis(UOp x, Op op, std::vector<int64_t> axes);
+UOp contiguous(UOp x);
+UOp detach(UOp x);
+UOp copyTo(UOp x, const std::string& device);
+UOp assign(UOp target, UOp value);
+
+/// Whether the values lie in a BUFFER already, in order.
+bool isRealized(UOp x);
+/// What remains when movement operations are taken off.
+UOp base(UOp x);
+
+/// Shapes that broadcast to a common one; nothing where they do not.
+std::optional<Shape> broadcastShape(const std::vector<Shape>& shapes);
+Sint smax(const Sint& a, const Sint& b);
+Sint smin(const Sint& a, const Sint& b);
+inline int64_t ceilDiv(int64_t a, int64_t b) {
+  return a / b + (a % b != 0 && (a % b > 0) == (b > 0));
+}
+inline int64_t roundUp(int64_t a, int64_t b) {
+  return ceilDiv(a, b) * b;
+}
+/// Whether a dimension is known to be a number equal to v.
+inline bool isInt(const Sint& s, int64_t v) {
+  return s.isInt() && s.i() == v;
+}
+
+} // namespace graph
+} // namespace uopscope

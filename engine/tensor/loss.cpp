@@ -1,0 +1,67 @@
+// Loss functions.
+#include "engine/tensor/tensor.h"
+
+#include <fmt/format.h>
+
+namespace uopscope {
+
+Tensor Tensor::reduceLoss(Reduction r) const {
+  return r == Reduction::Mean ? mean() : r == Reduction::Sum ? sum() : *this;
+}
+
+Tensor Tensor::binaryCrossentropy(const Tensor& y, Reduction r) const {
+  OperationScope op("binary_crossentropy");
+  return y.neg().mul(log()).sub(y.sub(1, true).mul(sub(1, true).log())).reduceLoss(r);
+}
+
+Tensor Tensor::binaryCrossentropyLogits(const Tensor& y, Reduction r, const Tensor& posWeight) const {
+  OperationScope op("binary_crossentropy_logits");
+  Tensor weighted = posWeight ? posWeight.mul(y) : y.mul(1, true);
+  return weighted.mul(logsigmoid()).add(y.sub(1, true).mul(neg().logsigmoid())).neg().reduceLoss(r);
+}
+
+Tensor Tensor::sparseCategoricalCrossentropy(const Tensor& y, int64_t ignoreIndex, double smoothing,
+                                             Reduction r) const {
+  OperationScope op("sparse_categorical_crossentropy");
+  if (smoothing < 0 || smoothing > 1) fail(ErrorKind::Shape, "label_smoothing must be in [0.0, 1.0]");
+  Tensor logs = logSoftmax();
+  Tensor mask = ignoreIndex != -1 ? y.ne(ConstValue::ofInt(ignoreIndex))
+                                  : y.fullLike(ConstValue::ofBool(true), {{}, dtypes::bool_, {}});
+  Tensor hot = y.to(device()).unsqueeze(-1).oneHotAlong(shape().back()).mul(mask.unsqueeze(-1));
+  Tensor each = logs.mul(hot)
+                    .sum(Ints{-1})
+                    .mul(1 - smoothing, true)
+                    .add(logs.mean(Ints{-1}).mul(mask).mul(smoothing, true));
+  // the mean counts what the mask leaves, not every element
+  Tensor total = r == Reduction::Mean ? each.sum().div(mask.sum()) : r == Reduction::Sum ? each.sum() : each;
+  return total.neg();
+}
+
+Tensor Tensor::crossEntropy(const Tensor& target, Reduction r, double smoothing) const {
+  OperationScope op("cross_entropy");
+  if (smoothing < 0 || smoothing > 1) fail(ErrorKind::Shape, "label_smoothing must be in [0.0, 1.0]");
+  int64_t classes = ndim() == 1 ? 0 : 1;
+  Tensor y = target;
+  if (shape() != y.shape()) {
+    Shape rest = shape();
+    if (!rest.empty()) rest.erase(rest.begin() + classes);
+    if (rest != y.shape())
+      fail(ErrorKind::Runtime,
+           fmt::format("shape mismatch: self.shape={}, Y.shape={}", shapeStr(shape()), shapeStr(y.shape())));
+    y = y.unsqueeze(classes).oneHotAlong(shape()[static_cast<size_t>(classes)], classes);
+  }
+  double share = smoothing / static_cast<double>(y.intShape()[static_cast<size_t>(classes)]);
+  y = y.mul(1 - smoothing, true).add(share);
+  return logSoftmax(classes).mul(y).sum(Ints{classes}).neg().reduceLoss(r);
+}
+
+Tensor Tensor::nllLoss(const Tensor& y, const Tensor& weight, std::optional<int64_t> ignoreIndex,
+                       Reduction r) const {
+  OperationScope op("nll_loss");
+  Tensor w = weight ? weight.get({Index::of(y)}) : y.fullLike(ConstValue::ofInt(1), {{}, {}, false});
+  if (ignoreIndex) w = w.mul(y.ne(ConstValue::ofInt(*ignoreIndex)));
+  Tensor nll = gather(1, y.unsqueeze(1)).squeeze(1).neg().mul(w);
+  return r == Reduction::Mean ? nll.sum().div(w.sum()) : nll.reduceLoss(r);
+}
+
+} // namespace uopscope

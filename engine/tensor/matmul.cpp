@@ -1,0 +1,282 @@
+// Products of matrices, convolution as a reduction over windows, attention, einsum.
+#include "engine/tensor/tensor.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <numeric>
+#include <set>
+
+namespace uopscope {
+
+Tensor Tensor::dot(const Tensor& w, std::optional<DType> dt) const {
+  OperationScope op("dot");
+  int64_t dx = ndim(), dw = w.ndim();
+  if (dx == 0 || dw == 0)
+    fail(ErrorKind::Runtime, fmt::format("both tensors need to be at least 1D, got {}D and {}D", dx, dw));
+  size_t axis = w.shape().size() - static_cast<size_t>(std::min<int64_t>(dw, 2));
+  if (!(shape().back() == w.shape()[axis]))
+    fail(ErrorKind::Runtime, fmt::format("cannot dot {} and {}", shapeStr(shape()), shapeStr(w.shape())));
+  auto ones = static_cast<size_t>(std::min({dx - 1, dw - 1, int64_t{1}}));
+  Shape left(shape().begin(), shape().end() - 1),
+      right(w.shape().begin(), w.shape().end() - std::min<long>(2, static_cast<long>(dw)));
+  left.insert(left.end(), ones, Sint(1));
+  left.push_back(shape().back());
+  right.insert(right.end(), ones, Sint(1));
+  right.insert(right.end(), w.shape().begin() + static_cast<long>(axis), w.shape().end());
+  Tensor x = reshape(left), y = w.reshape(right);
+  if (dw > 1) y = y.transpose(-1, -2);
+  return x.mul(y).sum(Ints{-1}, false, dt).cast(dt.value_or(dtypes::leastUpper(dtype(), w.dtype())));
+}
+
+Tensor Tensor::matmul(const Tensor& w, bool reverse, std::optional<DType> dt) const {
+  OperationScope op("matmul");
+  return reverse ? w.dot(*this, dt) : dot(w, dt);
+}
+
+Tensor Tensor::linear(const Tensor& weight, const Tensor& bias, std::optional<DType> dt) const {
+  OperationScope op("linear");
+  if (dt) return cast(*dt).linear(weight.cast(*dt), bias ? bias.cast(*dt) : bias);
+  Tensor x = weight.ndim() == 1 ? mul(weight) : dot(weight);
+  return bias ? x.add(bias) : x;
+}
+
+Ints Tensor::poolPads(const Ints& padding, size_t dims) const {
+  if (padding.size() == 1 && dims != 1) return Ints(2 * dims, padding[0]);
+  if (padding.size() == 2 * dims) return padding;
+  if (padding.size() != dims)
+    fail(ErrorKind::Value,
+         fmt::format("Padding must be an int or a sequence of length {} or {}, but got ({}) for shape {}",
+                     dims, 2 * dims, fmt::join(padding, ", "), shapeStr(shape())));
+  Ints out; // last axis first, as in flat padding
+  for (size_t i = dims; i-- > 0;) out.insert(out.end(), {padding[i], padding[i]});
+  return out;
+}
+
+Tensor Tensor::padFlat(const Ints& pads, ConstValue value) const {
+  Bounds amounts(shape().size(), {0, 0});
+  for (size_t i = 0; i * 2 + 1 < pads.size(); ++i)
+    amounts[shape().size() - 1 - i] = {Sint(pads[i * 2]), Sint(pads[i * 2 + 1])};
+  return pad(amounts, value);
+}
+
+Tensor Tensor::conv2d(const Tensor& weight, const Tensor& bias, int64_t groups, const Ints& stride,
+                      const Ints& dilation, const Ints& padding, std::optional<DType> dt) const {
+  OperationScope op("conv2d");
+  Ints ws = weight.intShape();
+  size_t n = ws.size() < 2 ? 0 : ws.size() - 2;
+  if (ws.size() < 3 || shape().size() != ws.size() || !graph::isInt(shape()[1], groups * ws[1]) ||
+      ws[0] % std::max<int64_t>(1, groups))
+    fail(ErrorKind::Shape,
+         fmt::format("Input Tensor shape {} does not match the shape of the weights {} with groups={}",
+                     shapeStr(shape()), shapeStr(weight.shape()), groups));
+  Sint batch = shape()[0];
+  int64_t cout = ws[0], cin = ws[1], rcout = cout / groups;
+  Ints kernel(ws.begin() + 2, ws.end());
+  Tensor x = padFlat(poolPads(padding, n), ConstValue::ofFloat(0))
+                 .pool(kernel, stride, dilation); // (batch, channels, out..., kernel...)
+  Shape out(x.shape().begin() + 2, x.shape().begin() + 2 + static_cast<long>(n));
+  Shape apart{batch, Sint(groups), Sint(cin), 1}, wide{batch, Sint(groups), Sint(cin), Sint(rcout)},
+      filter{1, Sint(groups), Sint(rcout)};
+  for (Shape* s : {&apart, &wide}) {
+    s->insert(s->end(), out.begin(), out.end());
+    s->insert(s->end(), kernel.begin(), kernel.end());
+  }
+  filter.insert(filter.end(), n, Sint(1));
+  filter.push_back(cin);
+  filter.insert(filter.end(), kernel.begin(), kernel.end());
+  // (batch, groups, rcout, out..., cin, kernel...): what is summed stands last
+  Ints order{0, 1, 3};
+  for (size_t i = 0; i < n; ++i) order.push_back(static_cast<int64_t>(4 + i));
+  order.push_back(2);
+  for (size_t i = 0; i < n; ++i) order.push_back(static_cast<int64_t>(4 + n + i));
+  Ints summed;
+  for (size_t i = 0; i <= n; ++i) summed.push_back(-1 - static_cast<int64_t>(i));
+  Shape result{batch, Sint(cout)};
+  result.insert(result.end(), out.begin(), out.end());
+  x = x.reshape(apart)
+          .expand(wide)
+          .permute(order)
+          .mul(weight.reshape(filter))
+          .sum(summed, true, dt)
+          .reshape(result);
+  if (!bias) return x;
+  Shape column{1, Sint(-1)};
+  column.insert(column.end(), n, Sint(1));
+  return x.add(bias.reshape(column));
+}
+
+Tensor Tensor::convTranspose2d(const Tensor& weight, const Tensor& bias, int64_t groups, const Ints& stride,
+                               const Ints& dilation, const Ints& padding, const Ints& outputPadding) const {
+  OperationScope op("conv_transpose2d");
+  Ints ws = weight.intShape();
+  if (ws.size() < 3 || ws.size() != shape().size())
+    fail(ErrorKind::Shape, fmt::format("Input Tensor shape {} does not match the shape of the weights {}",
+                                       shapeStr(shape()), shapeStr(weight.shape())));
+  size_t n = ws.size() - 2;
+  auto each = [&](const Ints& v) { return v.size() == 1 ? Ints(n, v[0]) : v; };
+  Ints s = each(stride), d = each(dilation), extra = each(outputPadding), pads = poolPads(padding, n), axes;
+  for (size_t i = 0; i < n; ++i) axes.push_back(static_cast<int64_t>(3 + i));
+  Tensor w = weight.unflatten(0, {Sint(groups), Sint(-1)}).transpose(1, 2).flip(axes).flatten(0, 1);
+  Tensor x = *this;
+  Shape apart(shape().begin(), shape().begin() + 2), joined = apart;
+  Bounds grow(2, {0, 0});
+  std::vector<std::optional<Sint>> cut(2);
+  for (size_t i = 0; i < n; ++i) { // zeros between the elements
+    Sint k = shape()[2 + i];
+    apart.insert(apart.end(), {k, Sint(1)});
+    grow.insert(grow.end(), {{0, 0}, {0, Sint(s[i] - 1)}});
+    joined.push_back(k * Sint(s[i]));
+    cut.push_back(graph::smax(0, k * Sint(s[i]) - Sint(s[i] - 1)));
+  }
+  x = x.reshape(apart).pad(grow).reshape(joined).shrinkTo(cut);
+  Ints flat;
+  for (size_t i = n; i-- > 0;) {
+    int64_t before = pads[(n - 1 - i) * 2], after = pads[(n - 1 - i) * 2 + 1], reach = (ws[2 + i] - 1) * d[i];
+    flat.insert(flat.end(), {reach - before, reach - after + extra[i]});
+  }
+  return x.conv2d(w, bias, groups, {1}, d, flat);
+}
+
+Tensor Tensor::scaledDotProductAttention(const Tensor& key, const Tensor& value, const Tensor& mask,
+                                         double dropoutP, bool causal, bool gqa) const {
+  OperationScope op("scaled_dot_product_attention");
+  Tensor k = key, v = value, m = mask;
+  if (gqa) {
+    int64_t times = intShape()[shape().size() - 3] / k.intShape()[k.shape().size() - 3];
+    k = k.repeatInterleave(times, -3);
+    v = v.repeatInterleave(times, -3);
+  }
+  DType wide = dtypes::leastUpper(dtypes::leastUpper(dtype(), k.dtype()), dtypes::float32);
+  Tensor scores =
+      matmul(k.transpose(-2, -1), false, wide).div(std::sqrt(static_cast<double>(intShape().back())));
+  if (causal) {
+    if (m) fail(ErrorKind::Runtime, "cannot set attn_mask when is_causal=True");
+    m = scores.fullLike(ConstValue::ofBool(true), {device(), dtypes::bool_, false}).tril();
+  }
+  if (m) scores = scores.add(m.dtype().isBool() ? m.where(0, -INFINITY) : m);
+  return scores.cast(dtype()).softmax(-1).dropout(dropoutP).matmul(v);
+}
+
+Tensor Tensor::einsum(const std::string& formulaText, const std::vector<Tensor>& operands,
+                      std::optional<DType> dt) {
+  OperationScope op("einsum");
+  std::string formula = formulaText;
+  std::erase(formula, ' ');
+  size_t arrow = formula.find("->");
+  std::string lhs = formula.substr(0, arrow),
+              rhs = arrow == std::string::npos ? "" : formula.substr(arrow + 2);
+  std::vector<std::string> inputs(1);
+  for (char c : lhs)
+    if (c == ',')
+      inputs.emplace_back();
+    else
+      inputs.back() += c;
+  if (inputs.size() != operands.size())
+    fail(ErrorKind::Value, fmt::format("number of operands doesn't match, expected {}, got {}", inputs.size(),
+                                       operands.size()));
+  // an ellipsis becomes letters that are not in use, aligned at the right
+  std::string spare, shared;
+  for (char c = 'a'; c <= 'z'; ++c)
+    for (char letter : {c, static_cast<char>(c - 'a' + 'A')})
+      if (formula.find(letter) == std::string::npos) spare += letter;
+  std::sort(spare.begin(), spare.end());
+  size_t most = 0;
+  auto ellipsisRank = [&](size_t i) {
+    return inputs[i].find("...") == std::string::npos ? size_t{0}
+                                                      : operands[i].shape().size() + 3 - inputs[i].size();
+  };
+  for (size_t i = 0; i < inputs.size(); ++i) most = std::max(most, ellipsisRank(i));
+  shared = spare.substr(0, most);
+  for (size_t i = 0; i < inputs.size(); ++i)
+    if (size_t at = inputs[i].find("..."); at != std::string::npos) {
+      size_t rank = ellipsisRank(i);
+      inputs[i].replace(at, 3, shared.substr(most - rank));
+    }
+  if (arrow == std::string::npos) {
+    std::map<char, int> seen;
+    for (char c : lhs)
+      if (std::isalpha(static_cast<unsigned char>(c))) ++seen[c];
+    rhs = shared;
+    for (auto [c, times] : seen)
+      if (times == 1) rhs += c;
+  } else if (size_t at = rhs.find("..."); at != std::string::npos) {
+    rhs.replace(at, 3, shared);
+  }
+  std::map<char, Sint> size;
+  std::vector<Tensor> xs;
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    Tensor x = operands[i];
+    std::string letters = inputs[i];
+    if (letters.size() != x.shape().size())
+      fail(ErrorKind::Value, fmt::format("'{}' names {} axes of a tensor of shape {}", letters,
+                                         letters.size(), shapeStr(x.shape())));
+    for (size_t j = 0; j < letters.size(); ++j) // a letter that comes twice takes the diagonal
+      for (size_t k = letters.size() - 1; k > j; --k)
+        if (letters[k] == letters[j]) {
+          int64_t count = x.intShape()[j];
+          Ints order;
+          for (size_t d = 0; d < letters.size(); ++d)
+            if (d != j && d != k) order.push_back(static_cast<int64_t>(d));
+          order.insert(order.end(), {static_cast<int64_t>(j), static_cast<int64_t>(k)});
+          x = x.permute(order).flatten(-2);
+          Bounds grow(x.shape().size(), {0, 0});
+          grow.back() = {0, Sint(count)};
+          x = x.pad(grow).unflatten(-1, {Sint(count), Sint(count + 1)});
+          std::vector<std::optional<std::pair<Sint, Sint>>> first(x.shape().size());
+          first.back() = {Sint(0), Sint(1)};
+          x = x.shrink(first).squeeze(-1);
+          char c = letters[j];
+          letters.erase(k, 1);
+          letters.erase(j, 1);
+          letters += c;
+          k = letters.size();
+          j = 0;
+        }
+    for (size_t j = 0; j < letters.size(); ++j) {
+      auto [known, isNew] = size.emplace(letters[j], x.shape()[j]);
+      if (!isNew && !(known->second == x.shape()[j]) && !graph::isInt(x.shape()[j], 1)) {
+        if (!graph::isInt(known->second, 1))
+          fail(ErrorKind::Value, fmt::format("axis '{}' has sizes {} and {}", letters[j], known->second.str(),
+                                             x.shape()[j].str()));
+        known->second = x.shape()[j];
+      }
+    }
+    inputs[i] = letters;
+    xs.push_back(x);
+  }
+  for (char c : rhs)
+    if (!size.count(c)) fail(ErrorKind::Value, fmt::format("output axis '{}' is in no operand", c));
+  Tensor product;
+  for (size_t i = 0; i < xs.size(); ++i) {
+    Ints order(inputs[i].size());
+    std::iota(order.begin(), order.end(), 0);
+    std::sort(order.begin(), order.end(), [&](int64_t a, int64_t b) {
+      return inputs[i][static_cast<size_t>(a)] < inputs[i][static_cast<size_t>(b)];
+    });
+    Shape aligned, full;
+    for (auto& [c, s] : size) {
+      size_t at = inputs[i].find(c);
+      aligned.push_back(at == std::string::npos ? Sint(1) : xs[i].shape()[at]);
+      full.push_back(s);
+    }
+    Tensor x = xs[i].permute(order).reshape(aligned).expand(full);
+    product = product ? product.mul(x) : x;
+  }
+  Ints summed, order;
+  std::string kept;
+  int64_t axis = 0;
+  for (auto& [c, s] : size) {
+    if (rhs.find(c) == std::string::npos)
+      summed.push_back(axis);
+    else
+      kept += c;
+    ++axis;
+  }
+  for (char c : rhs) order.push_back(static_cast<int64_t>(kept.find(c)));
+  return product.sum(summed, false, dt).permute(order);
+}
+
+} // namespace uopscope

@@ -1,0 +1,75 @@
+// Scopes of tensor operations: state of one thread, and what the observer is told.
+#include "engine/tensor/operation_scope.h"
+
+#include "engine/base/context_var.h"
+#include "engine/uop/origin.h"
+
+#include <fmt/format.h>
+
+namespace uopscope {
+
+namespace {
+
+ScriptLocator scriptLocator = nullptr;
+
+struct ScopeState {
+  const char* name = nullptr;
+  uint32_t firstId = 0; ///< nodes from here on were made by the scope
+  bool located = false;
+  SourceLocation script;
+};
+thread_local ScopeState state;
+
+void report(UOp node) {
+  if (!state.located) {
+    state.script = scriptLocation();
+    state.located = true;
+  }
+  setOrigin(node, state.name, state.script.file, state.script.line);
+  if (Observer* observer = Observer::current()) observer->onOrigin({node, state.name, state.script});
+}
+
+} // namespace
+
+Pool& tensorPool() {
+  static Pool pool;
+  return pool;
+}
+
+void setScriptLocator(ScriptLocator locator) {
+  scriptLocator = locator;
+}
+
+SourceLocation scriptLocation() {
+  return scriptLocator ? scriptLocator() : SourceLocation{};
+}
+
+OperationScope::OperationScope(const char* name) : pool_(tensorPool()), outermost_(state.name == nullptr) {
+  if (outermost_) state = {name, tensorPool().nextId(), false, {}};
+}
+
+OperationScope::~OperationScope() {
+  if (outermost_) state.name = nullptr;
+}
+
+const char* OperationScope::current() {
+  return state.name;
+}
+
+void OperationScope::made(UOp node) {
+  if (state.name && node.id() >= state.firstId && vars::tracemeta >= 1) report(node);
+}
+
+void OperationScope::madeGraph(UOp root) {
+  if (!state.name || vars::tracemeta < 1) return;
+  for (UOp node : root.toposort([](UOp u) { return u.id() >= state.firstId; })) report(node);
+}
+
+void fail(ErrorKind kind, const std::string& message) {
+  std::string text = state.name ? fmt::format("{}: {}", state.name, message) : message;
+  SourceLocation at = scriptLocation();
+  if (at.line > 0) text += fmt::format(" (at {}:{})", at.file, at.line);
+  throw Error(kind, text);
+}
+
+} // namespace uopscope

@@ -1,0 +1,109 @@
+// Pooling and resizing over the last axes.
+#include "engine/tensor/tensor.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace uopscope {
+
+namespace {
+Ints lastAxes(size_t n) {
+  Ints axes;
+  for (size_t i = n; i > 0; --i) axes.push_back(-static_cast<int64_t>(i));
+  return axes;
+}
+} // namespace
+
+/// Padding grown so that a last, partial window counts. A window that would start in the padding at the end
+/// does not.
+Ints Tensor::ceilPads(const Ints& pads, const Ints& kernel, const Ints& stride, const Ints& dilation) const {
+  size_t n = kernel.size();
+  auto each = [&](const Ints& v) { return v.size() == 1 ? Ints(n, v[0]) : v; };
+  Ints s = each(stride), d = each(dilation), out = pads, sizes = intShape();
+  for (size_t i = 0; i < n; ++i) {
+    size_t at = (n - 1 - i) * 2;
+    int64_t in = sizes[sizes.size() - n + i], before = pads[at], after = pads[at + 1],
+            reach = d[i] * (kernel[i] - 1) + 1;
+    int64_t count = graph::ceilDiv(in + before + after - reach, s[i]) + 1;
+    out[at + 1] += s[i] * (count - 1) + reach - (in + before + after) -
+                   std::max<int64_t>(s[i] * (count - 1) - (before + in - 1), 0);
+  }
+  return out;
+}
+
+Tensor Tensor::avgPool2d(const Ints& kernel, const Ints& stride, const Ints& dilation, const Ints& padding,
+                         bool ceilMode, bool countIncludePad) const {
+  OperationScope op("avg_pool2d");
+  const Ints& step = stride.empty() ? kernel : stride;
+  Ints axes = lastAxes(kernel.size()), pads = poolPads(padding, kernel.size()),
+       wide = ceilPads(pads, kernel, step, dilation);
+  auto windows = [&](const Tensor& x, const Ints& p) {
+    return x.padFlat(p, ConstValue::ofFloat(0)).pool(kernel, step, dilation);
+  };
+  auto onesLike = [](const Tensor& x) { return x.fullLike(ConstValue::ofInt(1)); };
+  if (!countIncludePad) {
+    const Ints& p = ceilMode ? wide : pads;
+    return windows(*this, p).sum(axes).div(windows(onesLike(*this), p).sum(axes));
+  }
+  if (!ceilMode) return windows(*this, pads).mean(axes);
+  Ints more = wide;
+  for (size_t i = 0; i < more.size(); ++i) more[i] -= pads[i];
+  return windows(*this, wide)
+      .sum(axes)
+      .div(windows(onesLike(padFlat(pads, ConstValue::ofFloat(0))), more).sum(axes));
+}
+
+std::pair<Tensor, Tensor> Tensor::maxPool2d(const Ints& kernel, const Ints& stride, const Ints& dilation,
+                                            const Ints& padding, bool ceilMode, bool indices) const {
+  OperationScope op("max_pool2d");
+  const Ints& step = stride.empty() ? kernel : stride;
+  Ints axes = lastAxes(kernel.size()), pads = poolPads(padding, kernel.size());
+  if (ceilMode) pads = ceilPads(pads, kernel, step, dilation);
+  Tensor windows = padFlat(pads, dtypeMin(dtype())).pool(kernel, step, dilation);
+  if (!indices) return {windows.max(axes), {}};
+  Ints all = intShape(), spatial(all.end() - static_cast<long>(kernel.size()), all.end());
+  int64_t n = 1;
+  for (int64_t s : spatial) n *= s;
+  Tensor down =
+      arange(ConstValue::ofInt(n), ConstValue::ofInt(0), ConstValue::ofInt(-1), {device(), {}, false});
+  down = down.reshape(Shape(spatial.begin(), spatial.end()))
+             .padFlat(pads, ConstValue::ofInt(dtypes::minInt(down.dtype())))
+             .pool(kernel, step, dilation);
+  Tensor hits = windows.eq(windows.max(axes, true)).mul(down);
+  return {windows.max(axes), hits.max(axes).sub(ConstValue::ofInt(n), true)};
+}
+
+Tensor Tensor::interpolate(const Ints& size, const std::string& mode, bool alignCorners) const {
+  OperationScope op("interpolate");
+  if (size.empty() || static_cast<int64_t>(size.size()) > ndim())
+    fail(ErrorKind::Shape, fmt::format("invalid size=({})", fmt::join(size, ", ")));
+  if (mode != "linear" && mode != "nearest" && mode != "nearest-exact")
+    fail(ErrorKind::Shape, "only supports linear, nearest or nearest-exact interpolate");
+  if (alignCorners && mode != "linear")
+    fail(ErrorKind::Shape, "align_corners option can only be set with the interpolating mode linear");
+  Tensor x = *this;
+  Shape wide = shape();
+  for (size_t i = 1; i <= size.size(); ++i) {
+    int64_t axis = -static_cast<int64_t>(i), to = size[size.size() - i],
+            from = intShape()[shape().size() - i];
+    double scale = static_cast<double>(from - alignCorners) / static_cast<double>(to - alignCorners);
+    Shape column(shape().size(), Sint(1));
+    column[shape().size() - i] = wide[shape().size() - i] = to;
+    Tensor at = arange(to, {device(), dtypes::float32, {}});
+    auto spread = [&](const Tensor& t) { return t.reshape(column).expand(wide); };
+    if (mode == "linear") {
+      Tensor index = (alignCorners ? at.mul(scale) : at.add(0.5).mul(scale).sub(0.5))
+                         .clamp(Operand(0), Operand(from - 1));
+      Tensor low = index.floor(), low32 = spread(low.cast(dtypes::int32)),
+             high32 = spread(index.ceil().cast(dtypes::int32));
+      x = x.gather(axis, low32).lerp(x.gather(axis, high32), spread(index.sub(low)));
+    } else {
+      Tensor index = (mode == "nearest-exact" ? at.add(0.5).mul(scale) : at.mul(scale)).cast(dtypes::int32);
+      x = x.gather(axis, spread(index));
+    }
+  }
+  return x.cast(dtype());
+}
+
+} // namespace uopscope

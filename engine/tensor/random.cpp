@@ -1,0 +1,226 @@
+// Random numbers by counter: Threefry of (key, counter), so a seed gives the same stream on every device and
+// run. The counter is a tensor of one element that each call advances by assignment; drawing numbers
+// therefore is part of the graph, and the graph of a step does not depend on how many steps were made before.
+#include "engine/runtime/device.h"
+#include "engine/tensor/sha256.h"
+#include "engine/tensor/tensor.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <ctime>
+#include <map>
+#include <numbers>
+
+namespace uopscope {
+
+namespace {
+
+struct Stream {
+  Tensor key, counter;
+};
+struct Generator {
+  int64_t seed = static_cast<int64_t>(std::time(nullptr));
+  std::map<std::string, Stream> streams;
+};
+Generator& generator() {
+  static Generator g;
+  return g;
+}
+
+/// Explicit mantissa bits of a float type.
+int64_t mantissaBits(DType d) {
+  switch (d.kind()) {
+  case Scalar::Float64: return 52;
+  case Scalar::Float32: return 23;
+  case Scalar::Float16: return 10;
+  case Scalar::BFloat16: return 7;
+  case Scalar::Fp8E4M3: return 3;
+  default: return 2;
+  }
+}
+
+DType bitsType(DType d) {
+  switch (d.itemsize()) {
+  case 1: return dtypes::uint8;
+  case 2: return dtypes::uint16;
+  case 4: return dtypes::uint32;
+  default: return dtypes::uint64;
+  }
+}
+
+Tensor first(const Tensor& t, int64_t n) {
+  return t.shrink({{{Sint(0), Sint(n)}}});
+}
+
+/// The key of the n-th device: the low word of a hash of n, and the seed.
+Stream newStream(const std::string& device, int64_t seed, uint32_t ordinal) {
+  uint8_t number[4] = {static_cast<uint8_t>(ordinal >> 24), static_cast<uint8_t>(ordinal >> 16),
+                       static_cast<uint8_t>(ordinal >> 8), static_cast<uint8_t>(ordinal)};
+  auto digest = sha256(number);
+  uint32_t key[2] = {static_cast<uint32_t>(digest[28]) << 24 | static_cast<uint32_t>(digest[29]) << 16 |
+                         static_cast<uint32_t>(digest[30]) << 8 | digest[31],
+                     static_cast<uint32_t>(seed)};
+  uint32_t zero = 0;
+  TensorOptions o{device, {}, false};
+  return {Tensor::fromBytes(key, {2}, dtypes::uint32, o), Tensor::fromBytes(&zero, {1}, dtypes::uint32, o)};
+}
+
+} // namespace
+
+void Tensor::manualSeed(int64_t seed) {
+  generator().seed = seed;
+  generator().streams.clear();
+}
+
+Tensor Tensor::rand(const Ints& shape, const TensorOptions& o, bool contiguousResult) {
+  OperationScope op("rand");
+  DType d = o.dtype.value_or(dtypes::defaultFloat());
+  if (!d.isFloat()) fail(ErrorKind::Value, fmt::format("rand only supports float dtypes, got {}", d.name()));
+  int64_t numel = 1;
+  for (int64_t s : shape) {
+    if (s < 0) fail(ErrorKind::Value, fmt::format("invalid input shape=({})", fmt::join(shape, ", ")));
+    numel *= s;
+  }
+  std::string where = Device::canonicalize(o.device ? *o.device : Device::defaultName());
+  Shape to(shape.begin(), shape.end());
+  if (numel == 0) return zeros(to, {where, d, o.requiresGrad});
+  int64_t words = graph::ceilDiv(numel * d.itemsize(), 4), half = graph::ceilDiv(words, 2);
+
+  Generator& g = generator();
+  if (!g.streams.count(where))
+    g.streams[where] = newStream(where, g.seed, static_cast<uint32_t>(g.streams.size()));
+  Stream& stream = g.streams[where];
+  stream.counter.assign(stream.counter.add(ConstValue::ofInt(words)));
+  Tensor start = stream.counter.sub(ConstValue::ofInt(words));
+
+  TensorOptions counting{where, dtypes::uint32, false};
+  Tensor low = arange(half, counting).add(start), high = low.add(ConstValue::ofInt(half));
+  auto wide = [](const Tensor& t) { return t.cast(dtypes::uint64); };
+  auto keyWord = [&](int64_t i) {
+    return wide(stream.key.shrink({{{Sint(i), Sint(i + 1)}}}).broadcastTo(low.shape()));
+  };
+  Tensor counter = wide(high).lshift(32).bitOr(wide(low)), key = keyWord(1).lshift(32).bitOr(keyWord(0));
+  Tensor bits = counter.threefry(key);
+  ConstValue word = ConstValue::ofInt(0xffffffff);
+  Tensor random =
+      first(cat({bits.bitAnd(word).cast(dtypes::uint32), bits.rshift(32).bitAnd(word).cast(dtypes::uint32)}),
+            words);
+
+  // the bits become the mantissa of a number in [1, 2)
+  DType raw = bitsType(d);
+  random = random.bitcast(raw);
+  Tensor one = scalar(ConstValue::ofFloat(1), {where, d, false}).bitcast(raw);
+  random = random.rshift(d.bitsize() - mantissaBits(d)).bitOr(one).bitcast(d);
+  Tensor result = first(random, numel).sub(1).reshape(to).setRequiresGrad(o.requiresGrad);
+  return contiguousResult ? result.contiguous() : result;
+}
+
+Tensor Tensor::randLike(TensorOptions o, bool contiguousResult) const {
+  OperationScope op("rand_like");
+  if (!o.device) o.device = device();
+  if (!o.dtype) o.dtype = dtype();
+  return rand(intShape(), o, contiguousResult);
+}
+
+Tensor Tensor::randnLike(TensorOptions o) const {
+  OperationScope op("randn_like");
+  Ints twice = intShape();
+  twice.insert(twice.begin(), 2);
+  Tensor uniform = rand(twice, {o.device ? *o.device : device(), dtypes::float32, {}});
+  auto part = [&](int64_t i) {
+    std::vector<std::optional<std::pair<Sint, Sint>>> bounds(twice.size());
+    bounds[0] = {Sint(i), Sint(i + 1)};
+    return uniform.shrink(bounds).squeeze(0);
+  };
+  // Box and Muller: an angle from one number, a radius from the other
+  Tensor angle = part(0).mul(2 * std::numbers::pi).cos(), radius = part(1).sub(1, true).log().mul(-2).sqrt();
+  return angle.mul(radius).cast(o.dtype.value_or(dtype())).setRequiresGrad(o.requiresGrad);
+}
+
+Tensor Tensor::randn(const Ints& shape, const TensorOptions& o) {
+  OperationScope op("randn");
+  return empty(Shape(shape.begin(), shape.end()), {o.device, {}, {}})
+      .randnLike({o.device, o.dtype, o.requiresGrad});
+}
+
+Tensor Tensor::uniform(const Ints& shape, ConstValue low, ConstValue high, const TensorOptions& o) {
+  OperationScope op("uniform");
+  bool whole = low.kind != ConstValue::Kind::Float && high.kind != ConstValue::Kind::Float;
+  ConstValue span =
+      whole ? ConstValue::ofInt(high.i - low.i) : ConstValue::ofFloat(high.asDouble() - low.asDouble());
+  Tensor x = rand(shape, {o.device, {}, {}}).mul(span, true).cast(o.dtype.value_or(dtypes::defaultFloat()));
+  return x.add(low).setRequiresGrad(o.requiresGrad);
+}
+
+Tensor Tensor::normal(const Ints& shape, double mean, double std, const TensorOptions& o) {
+  OperationScope op("normal");
+  return randn(shape, {o.device, o.dtype, {}}).mul(std, true).add(mean).setRequiresGrad(o.requiresGrad);
+}
+
+Tensor Tensor::randint(const Ints& shape, int64_t low, int64_t high, const TensorOptions& o) {
+  OperationScope op("randint");
+  DType d = o.dtype.value_or(dtypes::int32);
+  if (!d.isInt()) fail(ErrorKind::Type, fmt::format("dtype={} must be int", d.name()));
+  return uniform(shape, ConstValue::ofInt(low), ConstValue::ofInt(high), {o.device, d, o.requiresGrad});
+}
+
+Tensor Tensor::randperm(int64_t n, const TensorOptions& o) {
+  OperationScope op("randperm");
+  return rand({n}, {o.device, {}, o.requiresGrad}).sort().second.cast(o.dtype.value_or(dtypes::int32));
+}
+
+namespace {
+double fanIn(const Ints& shape) {
+  double n = 1;
+  for (size_t i = 1; i < shape.size(); ++i) n *= static_cast<double>(shape[i]);
+  return n;
+}
+Tensor uniformWithin(const Ints& shape, double bound, const TensorOptions& o) {
+  return Tensor::uniform(shape, ConstValue::ofFloat(-bound), ConstValue::ofFloat(bound), o);
+}
+} // namespace
+
+Tensor Tensor::scaledUniform(const Ints& shape, const TensorOptions& o) {
+  OperationScope op("scaled_uniform");
+  double n = 1;
+  for (int64_t s : shape) n *= static_cast<double>(s);
+  return uniformWithin(shape, 1.0, o).mul(std::pow(n, -0.5));
+}
+Tensor Tensor::glorotUniform(const Ints& shape, const TensorOptions& o) {
+  OperationScope op("glorot_uniform");
+  if (shape.empty()) fail(ErrorKind::Index, "needs at least one dimension");
+  return uniformWithin(shape, 1.0, o).mul(std::sqrt(6 / (static_cast<double>(shape[0]) + fanIn(shape))));
+}
+Tensor Tensor::kaimingUniform(const Ints& shape, double a, const TensorOptions& o) {
+  OperationScope op("kaiming_uniform");
+  return uniformWithin(shape, std::sqrt(3.0) * std::sqrt(2.0 / (1 + a * a)) / std::sqrt(fanIn(shape)), o);
+}
+Tensor Tensor::kaimingNormal(const Ints& shape, double a, const TensorOptions& o) {
+  OperationScope op("kaiming_normal");
+  return normal(shape, 0.0, std::sqrt(2.0 / (1 + a * a)) / std::sqrt(fanIn(shape)), o);
+}
+
+Tensor Tensor::multinomial(int64_t samples, bool replacement) const {
+  OperationScope op("multinomial");
+  if (ndim() < 1 || ndim() > 2 || samples <= 0)
+    fail(ErrorKind::Shape,
+         fmt::format("ndim={} must be 1 or 2 dim, num_samples={} must be positive", ndim(), samples));
+  if (!replacement && samples != 1) fail(ErrorKind::Shape, "no replacement only supports num_samples = 1");
+  Tensor weight = ndim() == 1 ? unsqueeze(0) : *this, sums = weight.cumsum(1).cast(dtypes::float32);
+  int64_t rows = weight.intShape()[0], n = weight.intShape()[1];
+  Tensor cdf = sums.div(sums.shrink({std::nullopt, {{Sint(n - 1), Sint(n)}}}));
+  Tensor drawn = rand({samples, rows, 1}, {device(), {}, {}});
+  Tensor picks = drawn.expand({Sint(-1), Sint(-1), Sint(n)}).ge(cdf).sum(Ints{2}).permute({1, 0});
+  return (ndim() == 1 ? picks.squeeze(0) : picks).cast(dtypes::int32);
+}
+
+Tensor Tensor::dropout(double p) const {
+  OperationScope op("dropout");
+  if (p < 0 || p > 1) fail(ErrorKind::Value, fmt::format("p={} is out of range [0, 1]", p));
+  if (!training || p == 0) return *this;
+  if (p == 1) return fullLike(ConstValue::ofInt(0));
+  return randLike({{}, dtypes::defaultFloat(), false}, false).ge(p).contiguous().where(*this, 0).div(1.0 - p);
+}
+
+} // namespace uopscope

@@ -1,0 +1,206 @@
+// From tensors to numbers: schedule, run, and let every tensor that depended on what was computed read the
+// buffer. The tensor pool is collected here, the one place where no bare node is in use.
+#include "engine/base/id_map.h"
+#include "engine/runtime/device.h"
+#include "engine/tensor/state.h"
+#include "engine/tensor/tensor.h"
+#include "engine/tensor/tensor_memory.h"
+#include "engine/uop/origin.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+
+namespace uopscope {
+
+namespace {
+
+/// Live tensors whose graph holds a node that became something else get the graph with it replaced.
+void applyBecomes(const std::vector<std::pair<UOpRef, UOpRef>>& becomes) {
+  if (becomes.empty()) return;
+  UOpMap<UOp> map;
+  IdMap<bool> touched;
+  for (const auto& [old, now] : becomes)
+    if (old.get() != now.get()) {
+      map[old] = now;
+      touched.set(old.get().id(), true);
+    }
+  std::vector<Tensor::State*> states;
+  std::vector<UOp> before;
+  std::vector<std::pair<UOp, bool>> stack;
+  auto depends = [&](UOp root) {
+    stack.assign(1, {root, false});
+    while (!stack.empty()) {
+      auto [u, done] = stack.back();
+      stack.pop_back();
+      if (touched.contains(u.id())) continue;
+      if (done) {
+        bool any = false;
+        for (UOp s : u.src()) any = any || *touched.find(s.id());
+        touched.set(u.id(), any);
+        continue;
+      }
+      stack.push_back({u, true});
+      for (UOp s : u.src())
+        if (!touched.contains(s.id())) stack.push_back({s, false});
+    }
+    return *touched.find(root.id());
+  };
+  forEachTensor([&](Tensor::State& s) {
+    if (!depends(s.uop)) return;
+    states.push_back(&s);
+    before.push_back(s.uop);
+  });
+  UOp after = UOp::sink(before).substitute(map);
+  for (size_t i = 0; i < states.size(); ++i) states[i]->uop = after.src(i);
+}
+
+int heldNodes = 0;
+size_t nodesAfterCollect = 0;
+int64_t memoryAfterCollect = 0;
+
+void collectIfGrown() {
+  constexpr size_t kNodes = 4096; // small pools are collected at every turn that made that many nodes
+  constexpr int64_t kMemory = int64_t{4} << 20; // buffers that wait for their nodes to go
+  Pool& pool = tensorPool();
+  bool many = pool.liveNodes() > nodesAfterCollect + std::max(kNodes, nodesAfterCollect / 2);
+  bool large = GlobalCounters::memUsed > memoryAfterCollect + kMemory &&
+               pool.liveNodes() < nodesAfterCollect + 16 * kNodes;
+  if (heldNodes == 0 && (many || large)) collectTensorPool();
+}
+
+} // namespace
+
+NodesHeld::NodesHeld() {
+  ++heldNodes;
+}
+NodesHeld::~NodesHeld() {
+  --heldNodes;
+}
+
+size_t collectTensorPool() {
+  Pool& pool = tensorPool();
+  PoolScope scope(pool);
+  if (Observer* observer = Observer::current()) observer->poolRetired(pool);
+  size_t freed = pool.collect();
+  if (freed) {
+    IdMap<bool> alive;
+    for (uint32_t id : pool.liveIds()) alive.set(id, true);
+    dropOrigins(pool, [&](uint32_t id) { return alive.contains(id); });
+  }
+  nodesAfterCollect = pool.liveNodes();
+  memoryAfterCollect = GlobalCounters::memUsed;
+  return freed;
+}
+
+Schedule Tensor::schedule(const std::vector<Tensor>& tensors) {
+  OperationScope op("schedule");
+  std::vector<UOp> roots;
+  for (const Tensor& t : tensors) roots.push_back(t.uop());
+  Schedule s = createSchedule(UOp::sink(roots));
+  applyBecomes(s.becomes);
+  return s;
+}
+
+void Tensor::realize(const std::vector<Tensor>& tensors) {
+  {
+    OperationScope op("realize");
+    std::vector<UOp> roots;
+    for (const Tensor& t : tensors)
+      if (!graph::isRealized(t.uop())) roots.push_back(t.uop());
+    if (!roots.empty()) {
+      Schedule s = createSchedule(UOp::sink(roots));
+      runSchedule(s);
+      applyBecomes(s.becomes); // after the run: what failed stays as it was
+    }
+  }
+  if (!OperationScope::current()) collectIfGrown();
+}
+
+Tensor Tensor::realize() const {
+  realize(std::vector<Tensor>{*this});
+  return *this;
+}
+
+std::shared_ptr<Buffer> Tensor::buffer() const {
+  intShape();
+  Tensor x = contiguous();
+  x.realize();
+  if (!graph::isRealized(x.uop()))
+    fail(ErrorKind::Runtime, fmt::format("{} was not computed into a buffer", opName(x.uop().op())));
+  return Buffer::of(graph::base(x.uop()));
+}
+
+std::vector<std::byte> Tensor::bytes() const {
+  OperationScope op("data");
+  std::vector<std::byte> out(static_cast<size_t>(intNumel()) * static_cast<size_t>(dtype().itemsize()));
+  if (!out.empty()) buffer()->copyOut(out.data());
+  return out;
+}
+
+namespace {
+
+ConstValue loadElement(const std::byte* at, DType d) {
+  auto read = [&](auto v) {
+    std::memcpy(&v, at, sizeof v);
+    return v;
+  };
+  switch (d.kind()) {
+  case Scalar::Bool: return ConstValue::ofBool(read(uint8_t{}) != 0);
+  case Scalar::Int8: return ConstValue::ofInt(read(int8_t{}));
+  case Scalar::UInt8: return ConstValue::ofInt(read(uint8_t{}));
+  case Scalar::Int16: return ConstValue::ofInt(read(int16_t{}));
+  case Scalar::UInt16: return ConstValue::ofInt(read(uint16_t{}));
+  case Scalar::Int32: return ConstValue::ofInt(read(int32_t{}));
+  case Scalar::UInt32: return ConstValue::ofInt(read(uint32_t{}));
+  case Scalar::Int64: return ConstValue::ofInt(read(int64_t{}));
+  case Scalar::UInt64: return ConstValue::ofInt(static_cast<int64_t>(read(uint64_t{})));
+  case Scalar::Float16: return ConstValue::ofFloat(dtypes::fromHalf(read(uint16_t{})));
+  case Scalar::BFloat16: return ConstValue::ofFloat(dtypes::fromBFloat16(read(uint16_t{})));
+  case Scalar::Fp8E4M3:
+  case Scalar::Fp8E5M2: return ConstValue::ofFloat(dtypes::fromFp8(d, read(uint8_t{})));
+  case Scalar::Float32: return ConstValue::ofFloat(read(float{}));
+  case Scalar::Float64: return ConstValue::ofFloat(read(double{}));
+  default: fail(ErrorKind::Type, fmt::format("values of {} cannot be read", d.name()));
+  }
+}
+
+} // namespace
+
+ConstValue Tensor::item() const {
+  OperationScope op("item");
+  if (intNumel() != 1)
+    fail(ErrorKind::Shape, fmt::format("must have one element for item, got shape {}", shapeStr(shape())));
+  return loadElement(bytes().data(), dtype());
+}
+
+std::vector<double> Tensor::doubles() const {
+  auto raw = bytes();
+  std::vector<double> out;
+  auto step = static_cast<size_t>(dtype().itemsize());
+  for (size_t i = 0; i < raw.size(); i += step) {
+    ConstValue v = loadElement(raw.data() + i, dtype());
+    out.push_back(dtype() == dtypes::uint64 ? static_cast<double>(static_cast<uint64_t>(v.i)) : v.asDouble());
+  }
+  return out;
+}
+
+template <typename T>
+std::vector<T> Tensor::values() const {
+  std::vector<T> out;
+  auto raw = bytes();
+  auto step = static_cast<size_t>(dtype().itemsize());
+  for (size_t i = 0; i < raw.size(); i += step) {
+    ConstValue v = loadElement(raw.data() + i, dtype());
+    out.push_back(v.kind == ConstValue::Kind::Float ? static_cast<T>(v.f) : static_cast<T>(v.i));
+  }
+  return out;
+}
+template std::vector<float> Tensor::values<float>() const;
+template std::vector<double> Tensor::values<double>() const;
+template std::vector<int32_t> Tensor::values<int32_t>() const;
+template std::vector<int64_t> Tensor::values<int64_t>() const;
+template std::vector<uint8_t> Tensor::values<uint8_t>() const;
+
+} // namespace uopscope

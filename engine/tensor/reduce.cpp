@@ -1,0 +1,261 @@
+// Reductions and what is made of them: statistics, softmax, cumulative sums, norms.
+#include "engine/tensor/tensor.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+
+namespace uopscope {
+
+namespace {
+
+ConstValue identityOf(Op op, DType d) {
+  if (op == Op::MAX) return dtypeMin(d);
+  double v = op == Op::MUL ? 1 : 0;
+  return d.isFloat() ? ConstValue::ofFloat(v) : ConstValue::ofInt(static_cast<int64_t>(v));
+}
+
+bool isSmallFloat(DType d) {
+  return d.isFloat() && d.itemsize() < 4;
+}
+
+} // namespace
+
+std::vector<int64_t> Tensor::resolveAxes(const Axes& axes) const {
+  Ints out;
+  if (!axes) {
+    out.resize(static_cast<size_t>(ndim()));
+    std::iota(out.begin(), out.end(), 0);
+  } else {
+    for (int64_t a : *axes) out.push_back(resolveDim(a));
+  }
+  if (ndim() == 0) out.clear();
+  return out;
+}
+
+Tensor Tensor::reduce(Op op, const Axes& axes, bool keepdim) const {
+  Ints over = resolveAxes(axes);
+  Tensor result = apply(graph::reduceAxis(uop(), op, over));
+  if (keepdim) return result;
+  Shape rest;
+  for (int64_t i = 0; i < ndim(); ++i)
+    if (std::find(over.begin(), over.end(), i) == over.end()) rest.push_back(shape()[static_cast<size_t>(i)]);
+  return result.reshape(rest);
+}
+
+Tensor Tensor::sum(const Axes& axes, bool keepdim, std::optional<DType> dt) const {
+  OperationScope op("sum");
+  Tensor result = cast(dt.value_or(sumAccDtype(dtype()))).reduce(Op::ADD, axes, keepdim);
+  return !dt && isSmallFloat(dtype()) ? result.cast(dtype()) : result;
+}
+Tensor Tensor::prod(const Axes& axes, bool keepdim, std::optional<DType> dt) const {
+  OperationScope op("prod");
+  return cast(dt.value_or(dtype())).reduce(Op::MUL, axes, keepdim);
+}
+Tensor Tensor::max(const Axes& axes, bool keepdim) const {
+  OperationScope op("max");
+  return reduce(Op::MAX, axes, keepdim);
+}
+Tensor Tensor::min(const Axes& axes, bool keepdim) const {
+  OperationScope op("min");
+  return inverse().max(axes, keepdim).inverse();
+}
+Tensor Tensor::any(const Axes& axes, bool keepdim) const {
+  OperationScope op("any");
+  return cast(dtypes::bool_).max(axes, keepdim);
+}
+Tensor Tensor::all(const Axes& axes, bool keepdim) const {
+  OperationScope op("all");
+  return logicalNot().any(axes, keepdim).logicalNot();
+}
+
+namespace {
+/// Number of elements that go into one result.
+Sint reducedCount(const Tensor& x, const Ints& axes) {
+  Sint n = 1;
+  for (int64_t a : axes) n = n * x.shape()[static_cast<size_t>(a)];
+  return n;
+}
+} // namespace
+
+Tensor Tensor::mean(const Axes& axes, bool keepdim) const {
+  OperationScope op("mean");
+  DType out = isFloat() ? dtype() : dtypes::float32;
+  return cast(sumAccDtype(dtype())).sum(axes, keepdim).div(reducedCount(*this, resolveAxes(axes))).cast(out);
+}
+
+Tensor Tensor::var(const Axes& axes, bool keepdim, int64_t correction) const {
+  OperationScope op("var");
+  Tensor squares = sub(mean(axes, true)).square();
+  return squares.sum(axes, keepdim)
+      .div(graph::smax(0, reducedCount(*this, resolveAxes(axes)) - Sint(correction)));
+}
+
+Tensor Tensor::std(const Axes& axes, bool keepdim, int64_t correction) const {
+  OperationScope op("std");
+  return var(axes, keepdim, correction).sqrt();
+}
+
+namespace {
+struct SoftmaxParts {
+  Tensor shifted, exponentials, sum;
+};
+SoftmaxParts softmaxParts(const Tensor& x, int64_t axis, std::optional<DType> dtype) {
+  Tensor m = x.sub(x.max(Ints{axis}, true).detach());
+  if (dtype) m = m.cast(*dtype);
+  Tensor e = m.exp();
+  return {m, e, e.sum(Ints{axis}, true)};
+}
+} // namespace
+
+Tensor Tensor::softmax(int64_t axis, std::optional<DType> dt) const {
+  OperationScope op("softmax");
+  auto parts = softmaxParts(*this, axis, dt);
+  return parts.exponentials.div(parts.sum);
+}
+Tensor Tensor::logSoftmax(int64_t axis, std::optional<DType> dt) const {
+  OperationScope op("log_softmax");
+  auto parts = softmaxParts(*this, axis, dt);
+  return parts.shifted.sub(parts.sum.log());
+}
+Tensor Tensor::logsumexp(const Axes& axes, bool keepdim) const {
+  OperationScope op("logsumexp");
+  Tensor m = max(axes, true);
+  Tensor total = sub(m).exp().sum(axes, true).log().add(m);
+  if (keepdim) return total;
+  Ints over = resolveAxes(axes);
+  Shape rest;
+  for (int64_t i = 0; i < ndim(); ++i)
+    if (std::find(over.begin(), over.end(), i) == over.end()) rest.push_back(shape()[static_cast<size_t>(i)]);
+  return total.reshape(rest);
+}
+Tensor Tensor::logcumsumexp(int64_t axis) const {
+  OperationScope op("logcumsumexp");
+  if (ndim() == 0) return *this;
+  Tensor x = transpose(axis, -1);
+  int64_t n = x.intShape().back();
+  Shape wide = x.shape();
+  wide.insert(wide.end() - 1, Sint(n));
+  Tensor running = x.cummax(-1);
+  Tensor mask = ones({Sint(n), Sint(n)}, {device(), dtypes::bool_, false}).tril();
+  Tensor low = scalar(dtypeMin(dtype()), {device(), dtype(), false});
+  Tensor sum = mask.where(x.unsqueeze(-2).expand(wide).sub(running.unsqueeze(-1)), low)
+                   .exp()
+                   .sum(Ints{-1})
+                   .log()
+                   .add(running);
+  return sum.transpose(-1, axis);
+}
+
+Tensor Tensor::argmax(std::optional<int64_t> axis, bool keepdim) const {
+  OperationScope op("argmax");
+  if (!axis) return flatten().argmax(0);
+  int64_t a = resolveDim(*axis), n = ndim() ? intShape()[static_cast<size_t>(a)] : 1;
+  // the first of several largest wins: positions count down, the largest product is the first position
+  Shape column{Sint(n)};
+  column.insert(column.end(), static_cast<size_t>(std::max<int64_t>(0, ndim() - a - 1)), Sint(1));
+  Tensor down =
+      arange(ConstValue::ofInt(n), ConstValue::ofInt(0), ConstValue::ofInt(-1), {device(), {}, false})
+          .reshape(column);
+  if (ndim() == 0) down = down.reshape({});
+  Tensor hits = eq(max(Ints{a}, true)).mul(down);
+  return hits.max(Ints{a}, keepdim).sub(ConstValue::ofInt(n), true).cast(dtypes::int32);
+}
+Tensor Tensor::argmin(std::optional<int64_t> axis, bool keepdim) const {
+  OperationScope op("argmin");
+  return inverse().argmax(axis, keepdim);
+}
+
+Tensor Tensor::cumulate(int64_t axis, Op op, bool includeInitial) const {
+  int64_t n = intShape()[static_cast<size_t>(resolveDim(axis))];
+  Tensor x = transpose(axis, -1);
+  Bounds amounts(x.shape().size(), {0, 0});
+  amounts.back() = {Sint(n - (includeInitial ? 0 : 1)), Sint(includeInitial ? -1 : 0)};
+  Tensor windows = x.pad(amounts, identityOf(op, dtype())).pool({n}, {1}, {1});
+  Tensor result = op == Op::ADD   ? windows.sum(Ints{-1})
+                  : op == Op::MAX ? windows.max(Ints{-1})
+                                  : windows.prod(Ints{-1});
+  return result.transpose(axis, -1);
+}
+
+Tensor Tensor::splitCumulate(int64_t axis, Op op) const {
+  constexpr int64_t kPart = 256; // two stages cost n * 256 instead of n * n
+  if (ndim() == 0) return *this;
+  axis = resolveDim(axis);
+  for (const Sint& s : shape())
+    if (graph::isInt(s, 0)) return *this;
+  int64_t n = intShape()[static_cast<size_t>(axis)];
+  if (n <= kPart * 2) return cumulate(axis, op);
+  Tensor x = transpose(axis, -1);
+  Bounds amounts(x.shape().size(), {0, 0});
+  amounts.back() = {Sint(graph::roundUp(n, kPart) - n), 0};
+  Tensor parts =
+      x.pad(amounts, identityOf(op, dtype())).unflatten(-1, {Sint(-1), Sint(kPart)}).cumulate(-1, op);
+  std::vector<std::optional<std::pair<Sint, Sint>>> last(parts.shape().size());
+  last.back() = {Sint(kPart - 1), Sint(kPart)};
+  Tensor base = parts.shrink(last).squeeze(-1).cumulate(-1, op, true);
+  base = base.unsqueeze(-1).expand(parts.shape());
+  auto fix = [&](const Tensor& t) {
+    Tensor flat = t.flatten(-2);
+    std::vector<std::optional<std::pair<Sint, Sint>>> tail(flat.shape().size());
+    tail.back() = {flat.shape().back() - Sint(n), flat.shape().back()};
+    return flat.shrink(tail).transpose(axis, -1);
+  };
+  Tensor a = fix(parts), b = fix(base);
+  return op == Op::ADD ? a.add(b) : op == Op::MAX ? a.maximum(b) : a.mul(b);
+}
+
+Tensor Tensor::cumsum(int64_t axis) const {
+  OperationScope op("cumsum");
+  return splitCumulate(axis, Op::ADD);
+}
+Tensor Tensor::cumprod(int64_t axis) const {
+  OperationScope op("cumprod");
+  return splitCumulate(axis, Op::MUL);
+}
+Tensor Tensor::cummax(int64_t axis) const {
+  OperationScope op("cummax");
+  return splitCumulate(axis, Op::MAX);
+}
+
+namespace {
+/// Where column + diagonal > row, of the last two axes.
+Tensor triangle(const Tensor& x, int64_t diagonal) {
+  Ints s = x.intShape();
+  if (s.size() < 2) fail(ErrorKind::Index, fmt::format("needs two axes, got shape {}", shapeStr(x.shape())));
+  TensorOptions where{x.device(), {}, {}};
+  Tensor rows = Tensor::arange(s[s.size() - 2], where).unsqueeze(-1).add(ConstValue::ofInt(diagonal));
+  return rows.le(Tensor::arange(s.back(), where));
+}
+} // namespace
+
+Tensor Tensor::triu(int64_t diagonal) const {
+  OperationScope op("triu");
+  return triangle(*this, diagonal).where(*this, 0).cast(dtype());
+}
+Tensor Tensor::tril(int64_t diagonal) const {
+  OperationScope op("tril");
+  return triangle(*this, diagonal + 1).where(0, *this).cast(dtype());
+}
+
+Tensor Tensor::layernorm(const Ints& axes, double eps) const {
+  OperationScope op("layernorm");
+  Tensor y = sub(mean(axes, true));
+  return y.mul(y.mul(y).mean(axes, true).add(eps).rsqrt());
+}
+
+Tensor Tensor::batchnorm(const Tensor& weight, const Tensor& bias, const Tensor& mean, const Tensor& invstd,
+                         const Ints& axes) const {
+  OperationScope op("batchnorm");
+  Shape along;
+  for (int64_t i = 0; i < ndim(); ++i)
+    along.push_back(std::find(axes.begin(), axes.end(), i) != axes.end() ? shape()[static_cast<size_t>(i)]
+                                                                         : Sint(1));
+  Tensor x = sub(mean.reshape(along));
+  if (weight) x = x.mul(weight.reshape(along));
+  x = x.mul(invstd.shape().size() == axes.size() ? invstd.reshape(along) : invstd);
+  return bias ? x.add(bias.reshape(along)) : x;
+}
+
+} // namespace uopscope

@@ -1,0 +1,72 @@
+// Sorting by a bitonic network: log2(n) stages of exchanges, each one elementwise operation over the whole
+// axis.
+#include "engine/tensor/tensor.h"
+
+#include <fmt/format.h>
+
+namespace uopscope {
+
+namespace {
+int64_t bitLength(int64_t v) {
+  int64_t bits = 0;
+  for (; v; v >>= 1) ++bits;
+  return bits;
+}
+} // namespace
+
+std::pair<Tensor, Tensor> Tensor::sort(int64_t dim, bool descending) const {
+  OperationScope op("sort");
+  int64_t d = resolveDim(dim), n = ndim() ? intShape()[static_cast<size_t>(d)] : 1;
+  if (n <= 1) return {*this, fullLike(ConstValue::ofInt(0), {{}, dtypes::defaultInt(), {}})};
+  int64_t stages = bitLength(n - 1), full = int64_t{1} << stages;
+  Bounds grow(shape().size(), {0, 0});
+  grow[static_cast<size_t>(d)] = {0, Sint(full - n)};
+  Tensor x = pad(grow, descending ? dtypeMin(dtype()) : dtypeMax(dtype()))
+                 .unflatten(d, Shape(static_cast<size_t>(stages), Sint(2)));
+  for (int64_t stage = 1; stage <= stages; ++stage) {
+    int64_t crossover = d + stages - stage - 1;
+    Ints flips;
+    for (int64_t i = 1; i <= stage + ndim() - d; ++i) flips.push_back(-i);
+    auto mirror = [&](const Tensor& t) { // the second half of each pair of blocks runs the other way
+      auto halves = t.splitEvery(1, crossover);
+      return cat({halves[0], halves[1].flip(flips)}, crossover);
+    };
+    if (stage != stages) x = mirror(x).contiguous();
+    for (int64_t sub = stage - 1; sub >= 0; --sub) {
+      int64_t partner = d + stages - sub - 1;
+      auto pair = x.splitEvery(1, partner);
+      Tensor larger = pair[0].maximum(pair[1]), smaller = pair[0].minimum(pair[1]);
+      x = (descending ? cat({larger, smaller}, partner) : cat({smaller, larger}, partner)).contiguous();
+    }
+    if (stage != stages) x = mirror(x);
+  }
+  std::vector<std::optional<Sint>> cut(shape().begin(), shape().end());
+  x = x.flatten(d, d + stages - 1).shrinkTo(cut);
+  // where a value came from: the k-th of equal values in the result is the k-th in the source
+  Shape square{Sint(n), Sint(n)}, column(shape().size(), Sint(1));
+  square.insert(square.end(), static_cast<size_t>(ndim() - d - 1), Sint(1));
+  square.insert(square.begin(), static_cast<size_t>(d), Sint(1));
+  column[static_cast<size_t>(d)] = n;
+  Tensor lower = ones({Sint(n), Sint(n)}, {device(), dtypes::bool_, {}}).tril().reshape(square);
+  auto occurrence = [&](const Tensor& t) {
+    return lower.bitAnd(t.unsqueeze(d).eq(t.unsqueeze(d + 1))).sum(Ints{d + 1});
+  };
+  Tensor same = unsqueeze(d + 1)
+                    .eq(x.unsqueeze(d))
+                    .bitAnd(occurrence(*this).unsqueeze(d + 1).eq(occurrence(x).unsqueeze(d)));
+  Tensor position = arange(n, {device(), {}, {}}).reshape(column);
+  return {x, same.mul(position.unsqueeze(d + 1)).sum(Ints{d})};
+}
+
+std::pair<Tensor, Tensor> Tensor::topk(int64_t k, int64_t dim, bool largest) const {
+  OperationScope op("topk");
+  int64_t d = resolveDim(dim);
+  if (k > intShape()[static_cast<size_t>(d)])
+    fail(ErrorKind::Value, fmt::format("selected index k={} is out of range", k));
+  auto [values, positions] = sort(d, largest);
+  std::vector<std::optional<Sint>> cut(shape().size());
+  cut[static_cast<size_t>(d)] = Sint(k);
+  return {values.shrinkTo(cut), positions.shrinkTo(cut)};
+}
+
+} // namespace uopscope

@@ -1,0 +1,216 @@
+// The handle: state, list of live tensors, what is asked of a tensor without computing it.
+#include "engine/tensor/tensor.h"
+
+#include "engine/runtime/device.h"
+#include "engine/tensor/state.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+
+namespace uopscope {
+
+namespace {
+
+struct LiveList {
+  Tensor::State* first = nullptr;
+  Tensor::State* last = nullptr;
+};
+LiveList& liveList() {
+  static LiveList list;
+  return list;
+}
+
+} // namespace
+
+bool Tensor::training = false;
+
+Tensor::State::State(UOp u, RequiresGrad g) : uop(u), requiresGrad(g) {
+  LiveList& list = liveList();
+  before = list.last;
+  (before ? before->after : list.first) = this;
+  list.last = this;
+}
+
+Tensor::State::~State() {
+  LiveList& list = liveList();
+  (before ? before->after : list.first) = after;
+  (after ? after->before : list.last) = before;
+}
+
+void forEachTensor(const std::function<void(Tensor::State&)>& f) {
+  for (Tensor::State* s = liveList().first; s; s = s->after) f(*s);
+}
+
+std::vector<Tensor> Tensor::live() {
+  std::vector<Tensor> all;
+  forEachTensor([&](State& s) {
+    if (auto shared = s.weak_from_this().lock()) all.emplace_back(shared);
+  });
+  return all;
+}
+
+Tensor Tensor::fromUOp(UOp uop, RequiresGrad requiresGrad) {
+  OperationScope::made(uop);
+  return Tensor(std::make_shared<State>(uop, requiresGrad));
+}
+
+UOp Tensor::uop() const {
+  if (!state_) throw Error(ErrorKind::Value, "an empty Tensor handle has no value");
+  return state_->uop.get();
+}
+
+std::string Tensor::device() const {
+  std::string d = uop().device();
+  return d.empty() ? Device::defaultName() : d;
+}
+
+Ints Tensor::intShape() const {
+  Ints out;
+  for (const Sint& s : shape()) {
+    if (!s.isInt())
+      fail(ErrorKind::Shape, fmt::format("does not support symbolic shape {}", shapeStr(shape())));
+    out.push_back(s.i());
+  }
+  return out;
+}
+
+int64_t Tensor::intNumel() const {
+  int64_t n = 1;
+  for (int64_t s : intShape()) n *= s;
+  return n;
+}
+
+RequiresGrad Tensor::requiresGrad() const {
+  return state_->requiresGrad;
+}
+
+Tensor Tensor::setRequiresGrad(RequiresGrad value) const {
+  OperationScope op("requires_grad_");
+  UOp u = uop();
+  // equal constants are one node: a gradient would reach all of them
+  if (value.value_or(false) && u.isConst() && u.srcCount() < 2)
+    state_->uop = graph::uniqueConstant(u.dtype(), u.constValue(), device());
+  state_->requiresGrad = value;
+  return *this;
+}
+
+Tensor Tensor::grad() const {
+  return Tensor(state_->grad);
+}
+void Tensor::setGrad(const Tensor& grad) const {
+  state_->grad = grad.state_;
+}
+
+std::string Tensor::str() const {
+  auto text = [](UOp u) {
+    std::string type = u.dtype().name();
+    if (type.starts_with("dtypes.")) type = type.substr(7);
+    return fmt::format("<UOp {} {} {}>", u.device(), shapeStr(u.shape()), type);
+  };
+  return fmt::format("<Tensor {} on {} with grad {}>", text(uop()), device(),
+                     state_->grad ? text(state_->grad->uop) : "None");
+}
+
+int64_t Tensor::resolveDim(int64_t dim, bool extra) const {
+  int64_t total = ndim() + extra, bound = std::max<int64_t>(1, total);
+  if (dim < -bound || dim >= bound)
+    fail(ErrorKind::Index,
+         fmt::format("dim={} out of range [{}, {}] for shape {}", dim, -bound, bound - 1, shapeStr(shape())));
+  return dim < 0 ? dim + total : dim;
+}
+
+Tensor Tensor::apply(UOp result, std::initializer_list<Tensor> others) const {
+  bool any = state_->requiresGrad.value_or(false), unset = !state_->requiresGrad.has_value();
+  for (const Tensor& t : others) {
+    any = any || t.state_->requiresGrad.value_or(false);
+    unset = unset || !t.state_->requiresGrad.has_value();
+  }
+  return fromUOp(result, any ? RequiresGrad(true) : unset ? RequiresGrad() : RequiresGrad(false));
+}
+
+Tensor Tensor::contiguous() const {
+  OperationScope op("contiguous");
+  return apply(graph::contiguous(uop()));
+}
+
+Tensor Tensor::contiguousBackward() const {
+  OperationScope op("contiguous_backward");
+  return apply(UOp::make(Op::CONTIGUOUS_BACKWARD, dtype(), {uop()}));
+}
+
+Tensor Tensor::detach() const {
+  OperationScope op("detach");
+  return fromUOp(graph::detach(uop()), false);
+}
+
+Tensor Tensor::clone() const {
+  OperationScope op("clone");
+  Tensor out = empty(shape(), {device(), dtype(), {}});
+  if (state_->grad) out.state_->grad = grad().clone().state_;
+  return out.assign(*this);
+}
+
+Tensor Tensor::to(const std::string& where) const {
+  OperationScope op("to");
+  std::string name = Device::canonicalize(where);
+  if (name == device()) return *this;
+  Tensor out = apply(graph::copyTo(uop(), name));
+  if (state_->grad) out.state_->grad = grad().to(name).state_;
+  return out;
+}
+
+Tensor Tensor::replace(const Tensor& x, bool allowShapeMismatch) const {
+  if (!allowShapeMismatch && shape() != x.shape())
+    fail(ErrorKind::Shape,
+         fmt::format("replace shape mismatch {} != {}", shapeStr(shape()), shapeStr(x.shape())));
+  state_->uop = x.state_->uop;
+  return *this;
+}
+
+Tensor Tensor::assign(const Operand& value) const {
+  OperationScope op("assign");
+  Tensor x = value.isTensor() ? value.tensor() : scalar(value.value(), {device(), dtype(), {}});
+  if (x.uop() == uop()) return *this;
+  if (dtypes::leastUpper(dtype(), x.dtype()) == dtype()) x = x.broadcastTo(shape()).cast(dtype());
+  if (shape() != x.shape())
+    fail(ErrorKind::Shape,
+         fmt::format("assign shape mismatch {} != {}", shapeStr(shape()), shapeStr(x.shape())));
+  if (device() != x.device())
+    fail(ErrorKind::Shape, fmt::format("assign device mismatch {} != {}", device(), x.device()));
+  if (dtype() != x.dtype())
+    fail(ErrorKind::Shape, fmt::format("assign dtype mismatch {} != {}", dtype().name(), x.dtype().name()));
+  UOp made = graph::assign(uop(), x.uop());
+  OperationScope::made(made);
+  state_->uop = made;
+  return *this;
+}
+
+DType sumAccDtype(DType d) {
+  if (d.isUnsigned()) return dtypes::leastUpper(d, dtypes::uint32);
+  if (d.isInt() || d.isBool()) return dtypes::leastUpper(d, dtypes::int32);
+  return dtypes::leastUpper(d, dtypes::float32);
+}
+
+ConstValue dtypeMin(DType d) {
+  if (d.isBool()) return ConstValue::ofBool(false);
+  if (d.isFloat()) return ConstValue::ofFloat(-std::numeric_limits<double>::infinity());
+  return ConstValue::ofInt(dtypes::minInt(d));
+}
+
+ConstValue dtypeMax(DType d) {
+  if (d.isBool()) return ConstValue::ofBool(true);
+  if (d.isFloat()) return ConstValue::ofFloat(std::numeric_limits<double>::infinity());
+  return ConstValue::ofInt(static_cast<int64_t>(dtypes::maxInt(d)));
+}
+
+DType dtypeOf(ConstValue v) {
+  switch (v.kind) {
+  case ConstValue::Kind::Bool: return dtypes::bool_;
+  case ConstValue::Kind::Float: return dtypes::defaultFloat();
+  default: return dtypes::defaultInt();
+  }
+}
+
+} // namespace uopscope
