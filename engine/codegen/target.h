@@ -17,10 +17,11 @@ struct Target {
   bool supportsVectors = true; ///< loads and stores of several lanes
   int maxVectorLanes = 4;      ///< of a load or store of 32-bit values (other widths in proportion)
   bool alignedVectors = false; ///< a load or store of n lanes must be aligned to n elements
-  int aluLanes = 1;            ///< lanes of arithmetic on values the renderer writes as one operation; 1: scalars only
+  int aluLanes = 1; ///< lanes of arithmetic on values the renderer writes as one operation; 1: scalars only
   std::array<int64_t, 3> globalMax{0x8FFFFFFF, 65535, 65535}, localMax{1024, 1024, 64};
   int64_t sharedMax = 32768;
-  OpSet nativeOps = group::kAlu; ///< ALU operations the target has for the types it supports; others are decomposed
+  OpSet nativeOps =
+      group::kAlu; ///< ALU operations the target has for the types it supports; others are decomposed
   const PatternMatcher* extraMatcher = nullptr; ///< the renderer's own rules, with the final rewrite
   const PatternMatcher* preMatcher = nullptr;   ///< a user's rules, run right before the kernel is finalised
   /// Whether values of the type can be stored and computed with.

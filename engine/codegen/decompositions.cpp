@@ -1,0 +1,238 @@
+// Integer arithmetic, random bits, and the operations of machines.
+#include "engine/codegen/decompositions.h"
+
+#include "engine/base/context_var.h"
+#include "engine/codegen/lanes.h"
+#include "engine/codegen/memory.h"
+
+#include <array>
+#include <bit>
+#include <optional>
+
+namespace uopscope {
+
+bool isNative(const Target& target, Op op) {
+  return target.nativeOps.has(op);
+}
+bool isSupported(const Target& target, DType d) {
+  return !target.supportsDtype || target.supportsDtype(d.scalar());
+}
+
+namespace {
+
+using namespace pat;
+constexpr PatVar x{"x"}, y{"y"}, z{"z"}, c{"c"}, counter{"counter"}, key{"key"};
+
+const Target& targetOf(Match& m) {
+  return m.ctx<TargetContext>().target;
+}
+
+/// The integer all lanes of u have.
+std::optional<int64_t> constantOf(UOp u) {
+  if (u.is(Op::VECTORIZE)) {
+    for (UOp s : u.src())
+      if (s != u.src(0)) return {};
+    u = u.src(0);
+  }
+  if (!u.isConst() || u.arg().kind() != ArgKind::Int) return {};
+  return u.arg().i();
+}
+bool isConstant(UOp u, double v) {
+  if (u.is(Op::VECTORIZE)) {
+    for (UOp s : u.src())
+      if (s != u.src(0)) return false;
+    u = u.src(0);
+  }
+  return u.isConst(v);
+}
+bool isPowerOfTwo(int64_t v) {
+  return v > 0 && std::has_single_bit(static_cast<uint64_t>(v));
+}
+int log2Of(int64_t v) {
+  return std::countr_zero(static_cast<uint64_t>(v));
+}
+UOp shiftRight(UOp v, int by) {
+  return v.alu(Op::SHR, {v.constLike(by)});
+}
+bool neverNegative(UOp v) {
+  return v.dtype().isUnsigned() || v.vmin() >= 0;
+}
+
+// --- division by constants ---
+
+struct Magic {
+  __int128 factor;
+  int shift;
+};
+/// factor and shift with v / by == (v * factor) >> shift for 0 <= v <= largest: the smallest shift for which
+/// rounding the reciprocal up errs by less than one step at the last multiple of `by`.
+Magic magicFor(int64_t largest, int64_t by) {
+  int bits = std::bit_width(static_cast<uint64_t>(largest));
+  for (int shift = 0; shift <= 2 * bits; ++shift) {
+    __int128 power = __int128{1} << shift, factor = (power + by - 1) / by, error = factor * by - power;
+    if (error * largest < power) {
+      // Exact at the multiples below: error * v < 2^shift for every v.
+      __int128 last = largest / by * by + by - 1;
+      if (error * (last > largest ? largest : last) < power) return {factor, shift};
+    }
+  }
+  return {0, 0};
+}
+
+UOp divideByMultiply(UOp v, int64_t by, bool mayWiden) {
+  DType type = v.dtype();
+  int64_t low = v.vmin(), high = v.vmax();
+  if (type.kind() == Scalar::UInt64 || low == INT64_MIN) return {};
+  int64_t largest = std::max(high, -low);
+  Magic magic = magicFor(largest, by);
+  if (!magic.factor) return {};
+  auto fits = [&](DType d) {
+    return magic.factor * high <= static_cast<__int128>(dtypes::maxInt(d)) &&
+           magic.factor * low >= dtypes::minInt(d) &&
+           magic.factor <= static_cast<__int128>(dtypes::maxInt(d)) && magic.shift < d.bitsize();
+  };
+  // A negative value rounds down by the shift: one more makes it truncate.
+  auto apply = [&](DType d) {
+    UOp wide = v.cast(d.vec(laneCount(v)));
+    UOp q = shiftRight(wide * wide.constLike(static_cast<int64_t>(magic.factor)), magic.shift).cast(type);
+    return neverNegative(v) ? q : q + (v < v.constLike(0)).where(v.constLike(1), v.constLike(0));
+  };
+  if (fits(type.scalar())) return apply(type.scalar());
+  if (int64_t even = by & -by; even > 1 && neverNegative(v))
+    if (UOp r = divideByMultiply(shiftRight(v, log2Of(even)), by / even, false)) return r;
+  if (mayWiden && type.scalar().itemsize() <= 4 && fits(dtypes::int64)) return apply(dtypes::int64);
+  return {};
+}
+
+UOp divideByConstant(Match& m) {
+  UOp v = m[x];
+  auto by = constantOf(m[c]);
+  if (!v.dtype().isInt() || v.dtype().kind() == Scalar::Index || !by || *by <= 1 ||
+      !isNative(targetOf(m), Op::SHR))
+    return {};
+  if (isPowerOfTwo(*by)) {
+    if (neverNegative(v)) return shiftRight(v, log2Of(*by));
+    UOp bias = (v < v.constLike(0)).where(v.constLike(*by - 1), v.constLike(0));
+    return shiftRight(v + bias, log2Of(*by));
+  }
+  return vars::disableFastIdiv ? UOp() : divideByMultiply(v, *by, true);
+}
+UOp moduloByConstant(Match& m) {
+  UOp v = m[x];
+  auto by = constantOf(m[c]);
+  if (!v.dtype().isInt() || v.dtype().kind() == Scalar::Index || !by || *by <= 1) return {};
+  if (isPowerOfTwo(*by) && neverNegative(v) && isNative(targetOf(m), Op::AND))
+    return v.alu(Op::AND, {v.constLike(*by - 1)});
+  if (!isNative(targetOf(m), Op::SHR) || (vars::disableFastIdiv && !isPowerOfTwo(*by))) return {};
+  UOp quotient = v / v.constLike(*by);
+  return v + quotient * v.constLike(-*by);
+}
+UOp moduloByDivision(Match& m) {
+  if (isNative(targetOf(m), Op::MOD)) return {};
+  UOp quotient = m[x] / m[y];
+  return m[x] + quotient * m[y] * m[x].constLike(-1);
+}
+UOp multiplyByShift(Match& m) {
+  UOp v = m[x];
+  auto by = constantOf(m[c]);
+  if (!v.dtype().isInt() || v.dtype().kind() == Scalar::Index || !by || *by < 2 || !isPowerOfTwo(*by) ||
+      !isNative(targetOf(m), Op::SHL))
+    return {};
+  return v.alu(Op::SHL, {v.constLike(log2Of(*by))});
+}
+
+// --- the machine's own operations ---
+
+UOp toNegation(Match& m) {
+  if (!isConstant(m[c], -1) || !isNative(targetOf(m), Op::NEG) || m[x].dtype().isBool()) return {};
+  return m[x].alu(Op::NEG);
+}
+UOp toSubtraction(Match& m) {
+  return isNative(targetOf(m), Op::SUB) ? m[x].alu(Op::SUB, {m[y]}) : UOp();
+}
+UOp toEquality(Match& m) {
+  if (!isConstant(m[c], 1) || !isNative(targetOf(m), Op::CMPEQ)) return {};
+  return m[x].alu(Op::CMPEQ, {m[y]});
+}
+UOp toMultiplyAdd(Match& m) {
+  if (!isNative(targetOf(m), Op::MULACC) || !m.root().dtype().isFloat()) return {};
+  return m[x].alu(Op::MULACC, {m[y], m[z]});
+}
+UOp toDivision(Match& m) {
+  if (!isNative(targetOf(m), Op::FDIV)) return {};
+  return m[x].constLike(1).alu(Op::FDIV, {m[x]});
+}
+UOp foldDivision(Match& m) {
+  return isConstant(m[c], 1) ? m[x].alu(Op::FDIV, {m[y]}) : UOp();
+}
+UOp maxByCompare(Match& m) {
+  if (isNative(targetOf(m), Op::MAX)) return {};
+  return (m[x] < m[y]).where(m[y], m[x]);
+}
+UOp notLess(Match& m) {
+  // not (v < c) of signed integers is c-1 < v; not (c < v) is v < c+1.
+  UOp less = m[x];
+  if (!isConstant(m[c], 1) || !less.src(0).dtype().isInt() || less.src(0).dtype().isUnsigned()) return {};
+  UOp a = less.src(0), b = less.src(1);
+  if (auto v = constantOf(b); v && *v > dtypes::minInt(b.dtype())) return b.constLike(*v - 1) < a;
+  if (auto v = constantOf(a); v && static_cast<uint64_t>(*v) != dtypes::maxInt(a.dtype()))
+    return b < a.constLike(*v + 1);
+  return {};
+}
+
+// --- Threefry-2x32 with 20 rounds, in 32-bit words ---
+
+UOp threefry(Match& m) {
+  if (isNative(targetOf(m), Op::THREEFRY)) return {};
+  int n = laneCount(m.root());
+  DType word = dtypes::uint32.vec(n), both = dtypes::uint64.vec(n);
+  auto split = [&](UOp v) {
+    UOp low = v & v.constLike(0xffffffff),
+        high = (v / v.constLike(int64_t{1} << 32)) & v.constLike(0xffffffff);
+    return std::pair(low.cast(word), high.cast(word));
+  };
+  auto [a, b] = split(m[counter]);
+  auto [k0, k1] = split(m[key]);
+  constexpr int64_t kParity = 0x1BD11BDA;
+  constexpr std::array<std::array<int, 4>, 2> kRotations{{{13, 15, 26, 6}, {17, 29, 16, 24}}};
+  std::array<UOp, 3> schedule{k0, k1, (k0 ^ k1) ^ k0.constLike(kParity)};
+  auto rotate = [](UOp v, int by) {
+    return v * v.constLike(int64_t{1} << by) + v / v.constLike(int64_t{1} << (32 - by));
+  };
+  a = a + schedule[0];
+  b = b + schedule[1];
+  for (size_t block = 0; block < 5; ++block) {
+    for (int by : kRotations[block % 2]) {
+      a = a + b;
+      b = rotate(b, by) ^ a;
+    }
+    a = a + schedule[(block + 1) % 3];
+    b = b + schedule[(block + 2) % 3] + b.constLike(static_cast<int64_t>(block) + 1);
+  }
+  UOp high = b.cast(both);
+  return (high * high.constLike(int64_t{1} << 32)) | a.cast(both);
+}
+
+constexpr RuleDef kDecompositions[] = {
+    RULE("threefry-rounds", op(Op::THREEFRY, counter, key), threefry),
+    RULE("max-by-compare", max(x, y), maxByCompare),
+    RULE("divide-by-constant", x / c, divideByConstant),
+    RULE("modulo-by-constant", x % c, moduloByConstant),
+    RULE("modulo-by-division", x % y, moduloByDivision),
+    RULE("multiply-by-shift", x* c, multiplyByShift),
+    RULE("not-less", any(Op::CMPLT).named(x) != c, notLess),
+    RULE("to-equality", op(Op::CMPNE, x, y) != c, toEquality),
+    RULE("to-negation", x* c, toNegation),
+    RULE("to-subtraction", x + op(Op::NEG, y), toSubtraction),
+    RULE("to-division", recip(x), toDivision),
+    RULE("fold-division", x* op(Op::FDIV, c, y), foldDivision),
+    RULE("to-multiply-add", x* y + z, toMultiplyAdd),
+};
+
+} // namespace
+
+std::span<const RuleDef> decompositionRules() {
+  return kDecompositions;
+}
+
+} // namespace uopscope

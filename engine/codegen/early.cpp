@@ -1,0 +1,84 @@
+// Movement operations pushed into INDEX, and kernels made well formed.
+#include "engine/codegen/early.h"
+
+#include "engine/base/error.h"
+#include "engine/codegen/reduce.h"
+#include "engine/rules/movement_index.h"
+
+#include <fmt/format.h>
+
+namespace uopscope {
+
+namespace {
+
+using namespace pat;
+constexpr PatVar moved{"moved"}, inner{"inner"}, bound{"bound"};
+
+UOp throughMovement(Match& m) {
+  UOp root = m.root(), mop = m[moved], base = mop.src(0);
+  std::vector<UOp> index(root.src().begin() + 1, root.src().end());
+  Shape shape = mop.shape();
+  if (index.size() < shape.size()) {
+    if (root.dtype().isPtr()) return {}; // a part of an address: more indices follow
+    throw Error(ErrorKind::Spec, fmt::format("INDEX gives {} indices to {} of shape {}", index.size(),
+                                             opName(mop.op()), shapeStr(shape)));
+  }
+  UOp gate;
+  if (index.size() == shape.size() + 1) {
+    gate = index.back();
+    index.pop_back();
+  }
+  if (index.size() != shape.size())
+    throw Error(ErrorKind::Spec, fmt::format("INDEX gives {} indices to {} of shape {}", index.size(),
+                                             opName(mop.op()), shapeStr(shape)));
+  index = movementIndices(mop, index);
+  if (gate) index.push_back(gate);
+  return base.indexed(index, root.dtype());
+}
+
+/// INDEX of an address that is itself an INDEX with fewer axes: the indices follow one another.
+UOp joinIndices(Match& m) {
+  UOp root = m.root();
+  if (!m[inner].dtype().isPtr() || root.dtype().isPtr()) return {};
+  std::vector<UOp> index(m[inner].src().begin() + 1, m[inner].src().end());
+  index.insert(index.end(), root.src().begin() + 1, root.src().end());
+  return m[inner].src(0).indexed(index, root.dtype());
+}
+
+UOp movementAfterOrder(Match& m) {
+  UOp root = m.root(), mop = m[moved];
+  std::vector<UOp> src(mop.src().begin(), mop.src().end());
+  src[0] = src[0].after(root.src().subspan(1));
+  return UOp::make(mop.op(), root.dtype(), src, mop.arg());
+}
+
+bool isEmpty(UOp range) {
+  return range.is(Op::RANGE) && range.src(0).isConst() && range.src(0).arg().i() <= 0;
+}
+
+UOp emptyLoop(Match& m) {
+  UOp root = m.root();
+  for (UOp r : root.src().subspan(1)) {
+    if (!isEmpty(r)) continue;
+    if (root.is(Op::REDUCE)) return identityElement(root.arg().op(), root.dtype());
+    return UOp::make(Op::GROUP, dtypes::void_, std::initializer_list<UOp>{});
+  }
+  return {};
+}
+
+constexpr RuleDef kEarly[] = {
+    RULE("movement-into-index", op(Op::INDEX, any(group::kMovement).named(moved)).more(), throughMovement),
+    RULE("index-of-index", op(Op::INDEX, any(Op::INDEX).named(inner)).more(), joinIndices),
+    RULE("movement-after-order", op(Op::AFTER, any(group::kMovement).named(moved)).more(),
+         movementAfterOrder),
+    RULE("empty-loop", any({Op::END, Op::REDUCE}), emptyLoop),
+    RULE("unbind", op(Op::BIND, bound).more(), bound),
+};
+
+} // namespace
+
+std::span<const RuleDef> earlyRules() {
+  return kEarly;
+}
+
+} // namespace uopscope

@@ -1,0 +1,71 @@
+// Costs. Arithmetic that only makes addresses and conditions of accesses is left out, as the reference does.
+#include "engine/codegen/estimates.h"
+
+#include <map>
+
+namespace uopscope {
+
+Estimates estimate(std::span<const UOp> program) {
+  UOpMap<bool> address;
+  auto markAddress = [&](UOp u) {
+    for (UOp n : u.toposort([&](UOp x) { return !x.is(Op::LOAD) && !address.count(x); })) address[n] = true;
+  };
+  for (UOp u : program) {
+    if (u.is(Op::INDEX))
+      for (UOp s : u.src().subspan(1)) markAddress(s);
+    if (u.is(Op::RANGE) || u.is(Op::IF)) markAddress(u.src(0));
+  }
+  Estimates e;
+  Sint times = 1;
+  std::vector<Sint> outer;
+  std::map<int64_t, std::pair<int64_t, Sint>> perBuffer; // size in bytes, bytes moved
+  for (UOp u : program) {
+    switch (u.op()) {
+    case Op::RANGE:
+      outer.push_back(times);
+      times = times * Sint(u.src(0));
+      break;
+    case Op::END:
+      if (!outer.empty()) {
+        times = outer.back();
+        outer.pop_back();
+      }
+      break;
+    case Op::SPECIAL: times = times * Sint(u.src(0)); break;
+    case Op::DEFINE_VAR:
+      if (u.arg().as<VarArg>().name == "core_id") times = times * Sint(u.arg().as<VarArg>().vmax + 1);
+      break;
+    case Op::LOAD:
+    case Op::STORE: {
+      UOp buffer = u.src(0).bufferOf();
+      if (buffer.dtype().addrspace() == AddrSpace::Reg) break;
+      DType moved = u.is(Op::LOAD) ? u.dtype() : u.src(1).dtype();
+      Sint bytes = times * Sint(moved.itemsize());
+      e.lds = e.lds + bytes;
+      if (buffer.is(Op::DEFINE_GLOBAL)) {
+        auto& [size, sum] = perBuffer[buffer.arg().i()];
+        size = buffer.dtype().size() * buffer.dtype().base().itemsize();
+        sum = sum + bytes;
+      }
+      break;
+    }
+    case Op::WMMA: {
+      int64_t n = 2;
+      for (int64_t d : u.arg().as<WmmaArg>().dims) n *= d;
+      e.ops = e.ops + times * Sint(n / u.arg().as<WmmaArg>().threads);
+      break;
+    }
+    default:
+      if (u.in(group::kAlu) && !address.count(u))
+        e.ops = e.ops + times * Sint((u.is(Op::MULACC) ? 2 : 1) * u.dtype().count());
+    }
+  }
+  for (auto& [position, entry] : perBuffer) {
+    auto& [size, moved] = entry;
+    bool whole = size >= 0 && (!moved.isInt() || moved.i() > size);
+    e.mem = e.mem + (whole ? Sint(size) : moved);
+  }
+  return e;
+}
+
+} // namespace uopscope

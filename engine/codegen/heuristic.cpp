@@ -1,0 +1,216 @@
+// Options chosen by looking at a kernel: which axes become lanes, which are unrolled, which run side by side.
+//
+// What pays on a CPU: the axis along which results lie next to each other becomes lanes if every read is
+// either next to each other too or the same for all lanes; a second axis becomes lanes where some read does
+// not depend on it, so that what was loaded is used several times; a sum over neighbours is unrolled, so that
+// each lane has its own accumulator. On a target with work groups output axes become LOCAL and a few lanes.
+#include "engine/base/context_var.h"
+#include "engine/base/error.h"
+#include "engine/codegen/opt.h"
+#include "engine/codegen/ranges.h"
+
+#include <algorithm>
+#include <thread>
+
+namespace uopscope {
+
+namespace {
+
+/// Iterations that are worth a thread.
+constexpr int64_t kWorkPerThread = 128 << 10;
+/// Accumulators that fit the registers of a core.
+constexpr int64_t kMaxLanes = 64;
+
+int axisOf(const Scheduler& s, UOp range) {
+  // A range that was split keeps its argument while its extent changes.
+  for (size_t i = 0; i < s.ranges().size(); ++i)
+    if (s.ranges()[i].arg() == range.arg()) return static_cast<int>(i);
+  return -1;
+}
+int64_t extentOf(UOp range) {
+  return range.src(0).isConst() ? range.src(0).arg().i() : -1;
+}
+int64_t extentNow(const Scheduler& s, UOp range) {
+  int axis = axisOf(s, range);
+  return axis < 0 ? 1 : s.extent(static_cast<size_t>(axis));
+}
+
+/// How an access moves with a range: 0 not at all, -1 in no simple way.
+int64_t strideOf(UOp access, UOp range) {
+  UOp index = access.src(1);
+  if (index.is(Op::WHERE) && index.src(2).isInvalidConst()) index = index.src(1);
+  auto stride = coefficientOf(index, range);
+  return stride ? *stride : -1;
+}
+
+int64_t largestDivisor(int64_t n, std::initializer_list<int64_t> choices) {
+  for (int64_t c : choices)
+    if (c > 1 && n % c == 0) return c;
+  return 0;
+}
+
+struct Kernel {
+  std::vector<UOp> reads, writes; ///< INDEX nodes; reads of the reduction where there is one
+  std::vector<UOp> outputs;       ///< LOOP ranges of constant extent
+  std::vector<UOp> summed;        ///< ranges of the main reduction
+  UOp reduction;
+};
+
+Kernel inspect(const Scheduler& s) {
+  Kernel k;
+  int64_t most = 0;
+  for (UOp red : s.reduces()) {
+    int64_t steps = 1;
+    for (UOp r : red.src().subspan(1)) steps *= std::max<int64_t>(1, extentOf(r));
+    for (UOp r : red.ranges()) steps *= std::max<int64_t>(1, extentOf(r));
+    if (steps > most) {
+      most = steps;
+      k.reduction = red;
+    }
+  }
+  std::vector<UOp> stored;
+  for (UOp u : s.ast().toposort())
+    if (u.is(Op::STORE) && u.src(0).is(Op::INDEX)) stored.push_back(u.src(0));
+  for (UOp a : s.accesses()) {
+    bool isWrite = std::find(stored.begin(), stored.end(), a) != stored.end();
+    if (isWrite)
+      k.writes.push_back(a);
+    else if (!k.reduction || k.reduction.dependsOn(a))
+      k.reads.push_back(a);
+  }
+  for (UOp r : s.ranges()) {
+    if (extentOf(r) <= 1) continue;
+    if (r.axisType() == AxisType::Loop || r.axisType() == AxisType::Global) k.outputs.push_back(r);
+    if (k.reduction && r.axisType() == AxisType::Reduce)
+      for (UOp own : k.reduction.src().subspan(1))
+        if (own == r) k.summed.push_back(r);
+  }
+  return k;
+}
+
+bool writtenNextToEachOther(const Kernel& k, UOp range) {
+  return !k.writes.empty() &&
+         std::all_of(k.writes.begin(), k.writes.end(), [&](UOp w) { return strideOf(w, range) == 1; });
+}
+bool readsSuitLanes(const Kernel& k, UOp range) {
+  return std::all_of(k.reads.begin(), k.reads.end(), [&](UOp r) {
+    int64_t stride = strideOf(r, range);
+    return stride == 0 || stride == 1;
+  });
+}
+bool someReadIsShared(const Kernel& k, UOp range) {
+  return std::any_of(k.reads.begin(), k.reads.end(), [&](UOp r) { return strideOf(r, range) == 0; });
+}
+
+bool tryApply(Scheduler& s, OptOp op, int axis, int64_t amount) {
+  if (axis < 0) return false;
+  try {
+    s.apply({op, axis, {amount}});
+    return true;
+  } catch (const Error&) {
+    return false; // a refusal is an answer here
+  }
+}
+int unrollAxis(const Scheduler& s, UOp range) {
+  int n = 0;
+  for (size_t a : s.axesOf({AxisType::GroupReduce, AxisType::Reduce})) {
+    if (s.extent(a) <= 1) continue;
+    if (s.ranges()[a].arg() == range.arg()) return n;
+    ++n;
+  }
+  return -1;
+}
+
+void chooseForReduction(Scheduler& s, const Kernel& k, int64_t width) {
+  UOp lanes;
+  for (UOp r : k.outputs)
+    if (writtenNextToEachOther(k, r) && readsSuitLanes(k, r)) lanes = r;
+  int64_t taken = 1;
+  if (lanes) {
+    int64_t amount = largestDivisor(extentOf(lanes), {width, width / 2, 4, 2});
+    if (amount && tryApply(s, OptOp::UPCAST, axisOf(s, lanes), amount)) taken = amount;
+  } else {
+    // Nothing to lay side by side in the result: the terms of the sum then.
+    for (UOp r : k.summed) {
+      if (!std::any_of(k.reads.begin(), k.reads.end(), [&](UOp a) { return strideOf(a, r) == 1; })) continue;
+      int64_t amount = largestDivisor(extentOf(r), {2 * width, width, 8, 4, 2});
+      if (amount && tryApply(s, OptOp::UNROLL, unrollAxis(s, r), amount)) taken = amount;
+      break;
+    }
+  }
+  // Use again what was loaded: first the axis with the most reuse, which is the outermost.
+  for (UOp r : k.outputs) {
+    if (lanes && r == lanes) continue;
+    if (taken >= kMaxLanes || !someReadIsShared(k, r) || extentNow(s, r) < 2) continue;
+    int64_t amount = largestDivisor(extentNow(s, r), {4, 3, 2});
+    if (amount && taken * amount <= kMaxLanes && tryApply(s, OptOp::UPCAST, axisOf(s, r), amount)) {
+      taken *= amount;
+      break;
+    }
+  }
+  // A short inner sum, such as the window of a convolution, is written out.
+  for (auto r = k.summed.rbegin(); r != k.summed.rend(); ++r) {
+    int64_t n = extentNow(s, *r);
+    if (n < 2 || n > 4 || taken * n > 2 * kMaxLanes) continue;
+    if (tryApply(s, OptOp::UNROLL, unrollAxis(s, *r), 0)) taken *= n;
+  }
+}
+
+void chooseForElementwise(Scheduler& s, const Kernel& k, int64_t width) {
+  for (UOp r : k.outputs) {
+    if (!writtenNextToEachOther(k, r) || !readsSuitLanes(k, r)) continue;
+    int64_t amount = largestDivisor(extentOf(r), {width, width / 2, 4, 2});
+    if (amount) tryApply(s, OptOp::UPCAST, axisOf(s, r), amount);
+    return;
+  }
+}
+
+void chooseThreads(Scheduler& s) {
+  int64_t work = 1;
+  for (size_t i = 0; i < s.ranges().size(); ++i) work *= std::max<int64_t>(1, s.extent(i));
+  int64_t cores =
+      vars::cpuCount > 0 ? vars::cpuCount.value() : static_cast<int64_t>(std::thread::hardware_concurrency());
+  cores = std::min(cores, s.target().globalMax[0]);
+  std::vector<UOp> parallel = s.parallelRanges();
+  for (int64_t threads = std::min(cores, work / kWorkPerThread); threads > 1; --threads)
+    for (UOp r : parallel) {
+      int axis = axisOf(s, r);
+      if (r.axisType() != AxisType::Loop || axis < 0 || extentNow(s, r) % threads) continue;
+      if (tryApply(s, OptOp::THREAD, axis, threads)) return;
+    }
+}
+
+void chooseForGroups(Scheduler& s, const Kernel& k) {
+  if (vars::nolocals) {
+    s.apply({OptOp::NOLOCALS, -1, {}});
+    return;
+  }
+  for (UOp r : k.outputs)
+    if (writtenNextToEachOther(k, r) && extentOf(r) % 4 == 0 && extentOf(r) >= 256)
+      tryApply(s, OptOp::UPCAST, axisOf(s, r), 4);
+  int64_t local = 1;
+  std::vector<UOp> innermostFirst(k.outputs.rbegin(), k.outputs.rend());
+  for (UOp r : innermostFirst) {
+    int64_t amount = largestDivisor(extentNow(s, r), {32, 16, 8, 4, 3, 2});
+    if (amount && local * amount <= 128 && tryApply(s, OptOp::LOCAL, axisOf(s, r), amount)) local *= amount;
+  }
+}
+
+} // namespace
+
+void chooseOpts(Scheduler& s) {
+  Kernel k = inspect(s);
+  if (s.target().hasLocal) {
+    chooseForGroups(s, k);
+    return;
+  }
+  int64_t width =
+      s.target().supportsVectors ? std::max(4, std::max(s.target().aluLanes, s.target().maxVectorLanes)) : 4;
+  if (k.reduction)
+    chooseForReduction(s, k, width);
+  else
+    chooseForElementwise(s, k, width);
+  if (s.target().hasThreads) chooseThreads(s);
+}
+
+} // namespace uopscope

@@ -1,0 +1,77 @@
+// Lanes of vectors. Everything here looks through GEP, CAT and VECTORIZE before it makes a node.
+#include "engine/codegen/lanes.h"
+
+#include <algorithm>
+
+namespace uopscope {
+
+UOp lane(UOp v, int64_t i) {
+  for (;;) {
+    if (laneCount(v) == 1) return v;
+    auto at = static_cast<size_t>(i);
+    if (v.is(Op::VECTORIZE)) return v.src(at);
+    if (v.is(Op::VCONST)) return UOp::constant(v.dtype().scalar(), v.arg().as<std::vector<ConstValue>>()[at]);
+    if (v.is(Op::GEP)) {
+      i = v.arg().ints()[at];
+      v = v.src(0);
+      continue;
+    }
+    if (v.is(Op::CAT) || v.is(Op::PTRCAT)) {
+      for (UOp part : v.src()) {
+        int64_t n = laneCount(part);
+        if (i < n) {
+          v = part;
+          break;
+        }
+        i -= n;
+      }
+      continue;
+    }
+    return v.gep({i});
+  }
+}
+
+UOp pickLanes(UOp v, const std::vector<int64_t>& picked) {
+  if (picked.size() == 1) return lane(v, picked[0]);
+  bool same = static_cast<size_t>(laneCount(v)) == picked.size();
+  for (size_t k = 0; k < picked.size() && same; ++k) same = picked[k] == static_cast<int64_t>(k);
+  if (same) return v;
+  std::vector<UOp> scalars;
+  scalars.reserve(picked.size());
+  for (int64_t i : picked) scalars.push_back(lane(v, i));
+  return joinLanes(scalars);
+}
+
+UOp sliceLanes(UOp v, int64_t first, int64_t count) {
+  std::vector<int64_t> picked(static_cast<size_t>(count));
+  for (int64_t k = 0; k < count; ++k) picked[static_cast<size_t>(k)] = first + k;
+  return pickLanes(v, picked);
+}
+
+UOp joinLanes(const std::vector<UOp>& parts) {
+  if (parts.size() == 1) return parts[0];
+  // Lanes of one vector, all single: one GEP says it shorter.
+  auto single = [](UOp u) { return u.is(Op::GEP) && u.arg().ints().size() == 1; };
+  if (std::all_of(parts.begin(), parts.end(),
+                  [&](UOp u) { return single(u) && u.src(0) == parts[0].src(0); })) {
+    UOp whole = parts[0].src(0);
+    std::vector<int64_t> picked;
+    for (UOp u : parts) picked.push_back(u.arg().ints()[0]);
+    bool identity = static_cast<size_t>(laneCount(whole)) == picked.size();
+    for (size_t k = 0; k < picked.size() && identity; ++k) identity = picked[k] == static_cast<int64_t>(k);
+    return identity ? whole : whole.gep(picked);
+  }
+  if (std::all_of(parts.begin(), parts.end(), [](UOp u) { return laneCount(u) == 1; }))
+    return UOp::vectorize(parts);
+  int total = 0;
+  for (UOp u : parts) total += laneCount(u);
+  return UOp::make(Op::CAT, withLanes(parts[0].dtype(), total), parts);
+}
+
+UOp laneNumbers(int64_t n, DType scalar) {
+  std::vector<UOp> numbers;
+  for (int64_t i = 0; i < n; ++i) numbers.push_back(UOp::constant(scalar, i));
+  return UOp::vectorize(numbers);
+}
+
+} // namespace uopscope

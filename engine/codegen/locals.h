@@ -1,0 +1,13 @@
+// add local buffers: a BUFFERIZE in local memory becomes DEFINE_LOCAL, a store of every thread's part, a
+// BARRIER, and reads that come after it.
+#pragma once
+#include "engine/rewrite/matcher.h"
+
+namespace uopscope {
+
+struct LocalsContext {
+  UOpMap<UOp> memoryOf; ///< BUFFERIZE -> its DEFINE_LOCAL, numbered in order
+};
+std::span<const RuleDef> localBufferRules();
+
+} // namespace uopscope

@@ -1,0 +1,228 @@
+// Loops of a kernel and the order of its nodes.
+#include "engine/codegen/loop_tree.h"
+
+#include "engine/base/error.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace uopscope {
+
+std::string kernelName(UOp sink) {
+  return sink.arg().kind() == ArgKind::Kernel ? sink.arg().as<KernelInfo>().name : "unnamed";
+}
+
+void checkRangesClosed(UOp sink) {
+  if (sink.ranges().empty()) return;
+  std::string open;
+  for (UOp r : sink.ranges())
+    open += fmt::format("{}{} (0 to {}, {})", open.empty() ? "" : ", ", r.render(), r.vmax(),
+                        axisTypeName(r.axisType()));
+  throw Error(ErrorKind::Spec,
+              fmt::format("kernel '{}' leaves its range {} open: close it with .end(range) before .sink()",
+                          kernelName(sink), open));
+}
+
+LoopTree::LoopTree(UOp sink) : sink_(sink), kernel_(kernelName(sink)) {
+  checkRangesClosed(sink);
+  std::vector<UOp> nodes = sink.toposort();
+  findLoops(nodes);
+  connect(nodes);
+  orderMemory(nodes);
+  emit(0);
+}
+
+void LoopTree::findLoops(const std::vector<UOp>& nodes) {
+  loops_.emplace_back();
+  loops_[0].end = sink_;
+  loops_[0].depth = 0;
+  for (UOp u : nodes) {
+    if (!u.is(Op::END)) continue;
+    if (u.srcCount() != 2 || !u.src(1).is(Op::RANGE))
+      throw Error(ErrorKind::Spec,
+                  fmt::format("kernel '{}': END must close one RANGE here, it has {} sources", kernel_,
+                              u.srcCount()));
+    if (!loopOfRange_.emplace(u.src(1), loops_.size()).second)
+      throw Error(ErrorKind::Spec,
+                  fmt::format("kernel '{}': range {} is closed twice", kernel_, u.src(1).render()));
+    Loop loop;
+    loop.range = u.src(1);
+    loop.end = u;
+    loops_.push_back(std::move(loop));
+  }
+  for (UOp u : nodes)
+    if (u.is(Op::RANGE) && !loopOfRange_.count(u))
+      throw Error(ErrorKind::Spec,
+                  fmt::format("kernel '{}': range {} is never closed by an END", kernel_, u.render()));
+  for (size_t i = 1; i < loops_.size(); ++i) depthOf(i);
+  for (size_t i = 1; i < loops_.size(); ++i)
+    loops_[static_cast<size_t>(loops_[i].parent)].children.push_back(static_cast<int>(i));
+}
+
+int LoopTree::depthOf(size_t loop) {
+  constexpr int kBusy = -2;
+  Loop& l = loops_[loop];
+  if (l.depth >= 0) return l.depth;
+  if (l.depth == kBusy)
+    throw Error(ErrorKind::Spec,
+                fmt::format("kernel '{}': range {} would have to enclose itself", kernel_, l.range.render()));
+  l.depth = kBusy;
+  for (UOp r : l.end.ranges()) depthOf(loopOfRange_.at(r));
+  l.parent = innermost(l.end.ranges());
+  return l.depth = loops_[static_cast<size_t>(l.parent)].depth + 1;
+}
+
+int LoopTree::innermost(const std::vector<UOp>& open) const {
+  size_t best = 0;
+  for (UOp r : open) {
+    size_t i = loopOfRange_.at(r);
+    if (loops_[i].depth > loops_[best].depth) best = i;
+  }
+  // The others must enclose it.
+  for (UOp r : open) {
+    size_t i = loopOfRange_.at(r), at = best;
+    while (at && at != i) at = static_cast<size_t>(loops_[at].parent);
+    // A loop whose parent is not known yet is being placed by the caller; it has been checked by then.
+    if (at != i)
+      throw Error(
+          ErrorKind::Spec,
+          fmt::format(
+              "kernel '{}': a value needs the ranges {} and {} at once, but neither loop is inside the other",
+              kernel_, r.render(), loops_[best].range.render()));
+  }
+  return static_cast<int>(best);
+}
+
+size_t LoopTree::unitIn(size_t loop, UOp u) const {
+  size_t at = scope_.at(u);
+  if (at == loop) return unitOfNode_.at(u);
+  while (static_cast<size_t>(loops_[at].parent) != loop) at = static_cast<size_t>(loops_[at].parent);
+  return at;
+}
+
+void LoopTree::addDependency(UOp user, UOp source, bool soft) {
+  size_t a = scope_.at(user), b = scope_.at(source);
+  auto up = [&](size_t l) { return static_cast<size_t>(loops_[l].parent); };
+  while (loops_[a].depth > loops_[b].depth) a = up(a);
+  while (loops_[b].depth > loops_[a].depth) b = up(b);
+  while (a != b) {
+    a = up(a);
+    b = up(b);
+  }
+  size_t from = unitIn(a, user), to = unitIn(a, source);
+  if (from == to) return;
+  auto& list = soft ? units_[from].comesAfter : units_[from].needs;
+  if (list.empty() || list.back() != to) list.push_back(to);
+}
+
+void LoopTree::connect(const std::vector<UOp>& nodes) {
+  units_.resize(loops_.size() + nodes.size());
+  nodeOfUnit_.resize(units_.size());
+  size_t next = loops_.size();
+  for (UOp u : nodes) {
+    size_t scope = u.is(Op::END) ? loopOfRange_.at(u.src(1)) : static_cast<size_t>(innermost(u.ranges()));
+    if (u.is(Op::RANGE)) scope = loopOfRange_.at(u);
+    scope_[u] = scope;
+    unitOfNode_[u] = next;
+    nodeOfUnit_[next++] = u;
+    loops_[scope].members.push_back(u);
+    for (UOp s : u.src()) addDependency(u, s, false);
+  }
+}
+
+void LoopTree::orderMemory(const std::vector<UOp>& nodes) {
+  UOpMap<std::vector<UOp>> loads;
+  for (UOp u : nodes)
+    if (u.is(Op::LOAD)) loads[u.bufferOf()].push_back(u);
+  for (UOp u : nodes) {
+    if (!u.is(Op::STORE)) continue;
+    UOp buffer = u.src(0).bufferOf();
+    if (!buffer.is(Op::DEFINE_GLOBAL)) continue; // the rest is ordered by AFTER
+    auto hit = loads.find(buffer);
+    if (hit == loads.end()) continue;
+    for (UOp l : hit->second)
+      if (!l.dependsOn(u)) addDependency(u, l, true);
+  }
+}
+
+void LoopTree::emit(size_t loop) {
+  Loop& l = loops_[loop];
+  constexpr uint8_t kOpen = 1, kDone = 2;
+  if (loop) {
+    order_.push_back(l.range);
+    units_[unitOfNode_.at(l.range)].state = kDone;
+  } else {
+    // What a reader expects at the head of a function, in an order that does not depend on its use.
+    auto rank = [](UOp u) {
+      constexpr Op kFirst[] = {Op::DEFINE_GLOBAL, Op::DEFINE_VAR, Op::DEFINE_LOCAL, Op::DEFINE_REG};
+      return std::find(std::begin(kFirst), std::end(kFirst), u.op()) - std::begin(kFirst);
+    };
+    std::vector<UOp> head;
+    for (UOp u : l.members)
+      if (rank(u) < 4) head.push_back(u);
+    std::stable_sort(head.begin(), head.end(), [&](UOp a, UOp b) {
+      if (rank(a) != rank(b)) return rank(a) < rank(b);
+      if (a.is(Op::DEFINE_VAR)) return a.arg().as<VarArg>().name < b.arg().as<VarArg>().name;
+      return a.arg().i() < b.arg().i();
+    });
+    for (UOp u : head) {
+      order_.push_back(u);
+      units_[unitOfNode_.at(u)].state = kDone;
+    }
+  }
+
+  UOp lastLoopEnd;
+  auto place = [&](size_t unit) {
+    if (unit < loops_.size()) {
+      emit(unit);
+      if (lastLoopEnd) successions_.emplace_back(loops_[unit].range, lastLoopEnd);
+      lastLoopEnd = loops_[unit].end;
+    } else {
+      order_.push_back(nodeOfUnit_[unit]);
+    }
+  };
+  struct Frame {
+    size_t unit, next;
+  };
+  std::vector<Frame> stack;
+  auto visit = [&](size_t start) {
+    if (units_[start].state) return;
+    stack.push_back({start, 0});
+    units_[start].state = kOpen;
+    while (!stack.empty()) {
+      Frame& top = stack.back();
+      Unit& unit = units_[top.unit];
+      size_t i = top.next++;
+      if (i < unit.needs.size() + unit.comesAfter.size()) {
+        bool hard = i < unit.needs.size();
+        size_t to = hard ? unit.needs[i] : unit.comesAfter[i - unit.needs.size()];
+        if (units_[to].state == kDone || (units_[to].state == kOpen && !hard)) continue;
+        if (units_[to].state == kOpen) {
+          UOp culprit = to < loops_.size() ? loops_[to].range : nodeOfUnit_[to];
+          throw Error(
+              ErrorKind::Spec,
+              fmt::format("kernel '{}': the loop over {} needs a value that is computed from its own result",
+                          kernel_, culprit.render()));
+        }
+        units_[to].state = kOpen;
+        stack.push_back({to, 0});
+      } else {
+        unit.state = kDone;
+        size_t done = top.unit;
+        stack.pop_back();
+        place(done);
+      }
+    }
+  };
+  size_t last = unitOfNode_.at(l.end);
+  for (size_t to : units_[last].needs) visit(to);
+  // What the end of the block does not lead to still belongs to it (a load whose value only orders others).
+  for (UOp u : l.members)
+    if (u != l.end) visit(unitOfNode_.at(u));
+  for (int child : l.children) visit(static_cast<size_t>(child));
+  order_.push_back(l.end);
+  units_[last].state = kDone;
+}
+
+} // namespace uopscope

@@ -1,0 +1,406 @@
+// Loads and stores.
+#include "engine/codegen/memory.h"
+
+#include "engine/base/error.h"
+#include "engine/codegen/lanes.h"
+
+#include <algorithm>
+#include <map>
+
+namespace uopscope {
+
+int aluLanes(const Target& target, DType d) {
+  if (d.kind() == Scalar::Index || d.isBool() || d.isVoid()) return 1;
+  return target.aluLanes;
+}
+
+int accessLanes(const Target& target, DType d, AddrSpace space) {
+  if (!target.supportsVectors) return 1;
+  if (space == AddrSpace::Reg) return aluLanes(target, d); // registers are as wide as the arithmetic on them
+  if (d.isBool()) return 1;
+  int bytes = target.maxVectorLanes * 4;
+  return std::max(1, std::min(bytes / std::max(1, d.scalar().itemsize()), 64));
+}
+
+namespace {
+
+using namespace pat;
+constexpr PatVar x{"x"}, at{"at"}, value{"value"};
+
+// --- add loads ---
+
+UOp addLoad(Match& m) {
+  UOp index = m.root();
+  if (index.dtype().isPtr() || !index.src(0).dtype().isPtr()) return {};
+  int n = laneCount(index);
+  UOp address = index.withDtype(withLanes(index.src(0).dtype(), n));
+  return address.load({}, index.dtype());
+}
+UOp storeThroughLoad(Match& m) {
+  UOp store = m.root();
+  std::vector<UOp> src(store.src().begin(), store.src().end());
+  src[0] = src[0].src(0);
+  return store.withSrc(src);
+}
+constexpr RuleDef kAddLoads[] = {
+    RULE("add-load", any(Op::INDEX), addLoad),
+    RULE("store-through-load", op(Op::STORE, any(Op::LOAD)).more(), storeThroughLoad),
+};
+
+// --- wide accesses ---
+
+struct LaneAddress {
+  UOp gate, base; ///< null gate: always; null base: a constant address
+  int64_t offset;
+};
+
+/// valid ? base + offset : Invalid, taken apart. False where the lane is never accessed.
+bool takeApart(UOp index, UOp gate, LaneAddress& out) {
+  out = {gate, index, 0};
+  if (index.isInvalidConst()) return false;
+  if (index.is(Op::WHERE) && index.src(2).isInvalidConst()) {
+    out.gate = gate ? gate & index.src(0) : index.src(0);
+    out.base = index.src(1);
+  }
+  if (out.base.is(Op::ADD)) {
+    for (size_t k = 0; k < 2; ++k)
+      if (out.base.src(k).isConst() && !out.base.src(k).isInvalidConst()) {
+        out.offset = out.base.src(k).arg().i();
+        out.base = out.base.src(1 - k);
+        break;
+      }
+  } else if (out.base.isConst()) {
+    out.offset = out.base.arg().i();
+    out.base = {};
+  }
+  if (out.gate && out.gate.isConst()) {
+    if (!out.gate.arg().i()) return false;
+    out.gate = {};
+  }
+  return true;
+}
+
+/// The largest power of two up to `limit` that divides u.
+int64_t powerOfTwoIn(UOp u, int64_t limit) {
+  auto ofNumber = [&](int64_t v) {
+    int64_t p = limit;
+    while (p > 1 && v % p) p /= 2;
+    return p;
+  };
+  switch (u.op()) {
+  case Op::CONST: return u.arg().isNumber() ? ofNumber(u.arg().i()) : 1;
+  case Op::ADD: return std::min(powerOfTwoIn(u.src(0), limit), powerOfTwoIn(u.src(1), limit));
+  case Op::MUL: return std::min(limit, powerOfTwoIn(u.src(0), limit) * powerOfTwoIn(u.src(1), limit));
+  case Op::WHERE: return std::min(powerOfTwoIn(u.src(1), limit), powerOfTwoIn(u.src(2), limit));
+  default: return 1;
+  }
+}
+
+/// A run of lanes next to each other in memory.
+struct Access {
+  LaneAddress at;
+  int64_t lanes;
+  UOp address; ///< pointer to read or write through
+};
+
+/// An access of many lanes cut into what the target can do.
+struct AccessPlan {
+  std::vector<Access> accesses;
+  std::vector<int64_t>
+      laneAt; ///< for each lane of the whole its place among all lanes of the accesses; -1: none
+};
+
+AccessPlan planAccess(const Target& target, UOp index) {
+  UOp buffer = index.src(0), gate = index.srcCount() == 3 ? index.src(2) : UOp();
+  int n = laneCount(index.src(1));
+  DType element = buffer.dtype().base().scalar();
+  AddrSpace space = buffer.dtype().addrspace();
+  int64_t widest = accessLanes(target, element, space);
+
+  // Lanes by base, in order of first appearance; within a base by offset.
+  struct Group {
+    UOp gate, base;
+    std::map<int64_t, std::vector<int>> lanesAtOffset;
+  };
+  std::vector<Group> groups;
+  std::map<std::pair<const Node*, const Node*>, size_t> groupOf;
+  AccessPlan plan;
+  plan.laneAt.assign(static_cast<size_t>(n), -1);
+  for (int i = 0; i < n; ++i) {
+    LaneAddress a;
+    if (!takeApart(lane(index.src(1), i), gate ? lane(gate, i) : UOp(), a)) continue;
+    auto [hit, fresh] = groupOf.emplace(std::pair(a.gate.node(), a.base.node()), groups.size());
+    if (fresh) groups.push_back({a.gate, a.base, {}});
+    groups[hit->second].lanesAtOffset[a.offset].push_back(i);
+  }
+  int64_t place = 0;
+  for (Group& g : groups) {
+    std::vector<int64_t> offsets;
+    for (auto& [offset, lanes] : g.lanesAtOffset) offsets.push_back(offset);
+    for (size_t first = 0; first < offsets.size();) {
+      size_t run = 1;
+      while (first + run < offsets.size() &&
+             offsets[first + run] == offsets[first] + static_cast<int64_t>(run))
+        ++run;
+      while (run) {
+        int64_t width = 1;
+        while (width * 2 <= widest && width * 2 <= static_cast<int64_t>(run)) width *= 2;
+        if (target.alignedVectors && width > 1) {
+          int64_t aligned = g.base ? powerOfTwoIn(g.base, width) : width;
+          while (width > 1 && (aligned < width || offsets[first] % width)) width /= 2;
+        }
+        UOp flat = g.base ? (offsets[first] ? g.base + offsets[first] : g.base)
+                          : UOp::constant(index.src(1).dtype().scalar(), offsets[first]);
+        UOp address =
+            buffer.indexed({g.gate && flat.dtype() == dtypes::index ? flat.validWhere(g.gate) : flat});
+        if (g.gate && flat.dtype() != dtypes::index) address = buffer.indexed({flat, g.gate});
+        if (width > 1)
+          address = address.cast(element.vec(static_cast<int>(width)).ptr(buffer.dtype().size(), space));
+        plan.accesses.push_back({{g.gate, g.base, offsets[first]}, width, address});
+        for (int64_t k = 0; k < width; ++k)
+          for (int i : g.lanesAtOffset[offsets[first + static_cast<size_t>(k)]])
+            plan.laneAt[static_cast<size_t>(i)] = place + k;
+        place += width;
+        first += static_cast<size_t>(width);
+        run -= static_cast<size_t>(width);
+      }
+    }
+  }
+  return plan;
+}
+
+bool manyLanes(UOp index) {
+  return index.is(Op::INDEX) && laneCount(index.src(1)) > 1;
+}
+
+UOp splitLoad(Match& m) {
+  UOp load = m.root(), index = m[at];
+  if (!manyLanes(index)) return {};
+  AccessPlan plan = planAccess(m.ctx<TargetContext>().target, index);
+  DType element = load.dtype().scalar();
+  std::vector<UOp> rest;
+  if (load.srcCount() > 1 && !load.src(1).dtype().isVoid())
+    throw Error(ErrorKind::Compile,
+                "a load of many lanes cannot have an alternative value yet when it is split");
+  for (UOp s : load.src().subspan(1)) rest.push_back(s);
+  std::vector<UOp> parts, lanes;
+  for (const Access& a : plan.accesses)
+    parts.push_back(a.address.load(rest, element.vec(static_cast<int>(a.lanes))));
+  UOp zero = UOp::constant(element, int64_t{0});
+  if (parts.empty()) return zero.broadcast(laneCount(load));
+  UOp all = joinLanes(parts);
+  for (int64_t p : plan.laneAt) lanes.push_back(p < 0 ? zero : lane(all, p));
+  return joinLanes(lanes);
+}
+
+UOp splitStore(Match& m) {
+  UOp store = m.root(), index = m[at];
+  if (!manyLanes(index)) return {};
+  AccessPlan plan = planAccess(m.ctx<TargetContext>().target, index);
+  // Where lanes write to one place the last one counts.
+  int64_t total = 0;
+  for (const Access& a : plan.accesses) total += a.lanes;
+  std::vector<UOp> written(static_cast<size_t>(total));
+  for (size_t i = 0; i < plan.laneAt.size(); ++i)
+    if (plan.laneAt[i] >= 0)
+      written[static_cast<size_t>(plan.laneAt[i])] = lane(m[value], static_cast<int64_t>(i));
+  std::vector<UOp> stores;
+  size_t from = 0;
+  for (const Access& a : plan.accesses) {
+    std::vector<UOp> part(written.begin() + static_cast<std::ptrdiff_t>(from),
+                          written.begin() + static_cast<std::ptrdiff_t>(from + static_cast<size_t>(a.lanes)));
+    from += static_cast<size_t>(a.lanes);
+    std::vector<UOp> rest(store.src().begin() + 2, store.src().end());
+    stores.push_back(a.address.store(joinLanes(part), rest));
+  }
+  return UOp::make(Op::GROUP, dtypes::void_, stores);
+}
+
+/// A scalar access whose index can never be valid, or always is.
+UOp gateOfLoad(Match& m) {
+  UOp load = m.root(), index = m[at];
+  if (index.srcCount() < 2 || laneCount(index.src(1)) != 1 || !index.src(1).isInvalidConst()) return {};
+  return load.is(Op::STORE) ? UOp::make(Op::GROUP, dtypes::void_, std::initializer_list<UOp>{})
+                            : UOp::constant(load.dtype(), int64_t{0});
+}
+UOp dropTrueGate(Match& m) {
+  UOp index = m.root();
+  return index.withSrc({index.src(0), index.src(1)});
+}
+UOp noEffect(Match& m) {
+  // Effects that came to nothing: a GROUP of nothing inside GROUP or END.
+  UOp root = m.root();
+  std::vector<UOp> kept;
+  for (UOp s : root.src()) {
+    if (s.is(Op::GROUP))
+      kept.insert(kept.end(), s.src().begin(), s.src().end());
+    else
+      kept.push_back(s);
+  }
+  if (kept.size() == root.srcCount() && std::equal(kept.begin(), kept.end(), root.src().begin())) return {};
+  return kept.size() == 1 && root.is(Op::GROUP) ? kept[0] : root.withSrc(kept);
+}
+
+constexpr RuleDef kAccess[] = {
+    RULE("split-load", op(Op::LOAD, any(Op::INDEX).named(at)).more(), splitLoad),
+    RULE("split-store", op(Op::STORE, any(Op::INDEX).named(at), value).more(), splitStore),
+    RULE("never-accessed", op(OpSet{Op::LOAD, Op::STORE}, any(Op::INDEX).named(at)).more(), gateOfLoad),
+    RULE("index-gate-true", op(Op::INDEX, x, at, Pat(true)), dropTrueGate),
+    RULE("flatten-group", any({Op::GROUP, Op::SINK}), noEffect),
+};
+
+// --- lanes ---
+
+UOp knownLanes(Match& m) {
+  UOp gep = m.root(), from = gep.src(0);
+  constexpr OpSet kThrough{Op::VECTORIZE, Op::VCONST, Op::GEP, Op::CAT, Op::PTRCAT};
+  const auto& picked = gep.arg().ints();
+  if (from.is(Op::AFTER)) return {};
+  if (!from.in(kThrough)) {
+    UOp same = pickLanes(from, picked);
+    return same == gep ? UOp() : same;
+  }
+  UOp result = pickLanes(from, picked);
+  return result == gep ? UOp() : result;
+}
+
+/// Lanes of arithmetic, cast, vector: the operation on the lanes.
+UOp laneOfArithmetic(Match& m) {
+  UOp gep = m.root(), from = gep.src(0);
+  std::vector<UOp> sources;
+  for (UOp s : from.src()) sources.push_back(pickLanes(s, gep.arg().ints()));
+  return UOp::make(from.op(), withLanes(from.dtype(), static_cast<int>(gep.arg().ints().size())), sources,
+                   from.arg());
+}
+UOp laneOfIndexArithmetic(Match& m) {
+  UOp from = m.root().src(0);
+  if (from.dtype().kind() != Scalar::Index && !from.dtype().isBool()) return {};
+  return laneOfArithmetic(m);
+}
+
+/// Arithmetic on more lanes than the target does at once is cut.
+UOp cutArithmetic(Match& m) {
+  UOp root = m.root();
+  int n = laneCount(root);
+  if (n == 1 || root.dtype().isPtr()) return {};
+  const Target& target = m.ctx<TargetContext>().target;
+  int width = aluLanes(target, root.dtype());
+  for (UOp s : root.src()) width = std::min(width, s.dtype().isBool() ? width : aluLanes(target, s.dtype()));
+  if (root.dtype().isBool() && !root.src(0).dtype().isBool()) width = aluLanes(target, root.src(0).dtype());
+  if (width >= n) return {};
+  std::vector<UOp> parts;
+  for (int first = 0; first < n; first += width) {
+    int count = std::min(width, n - first);
+    std::vector<UOp> sources;
+    for (UOp s : root.src()) sources.push_back(sliceLanes(s, first, count));
+    parts.push_back(UOp::make(root.op(), withLanes(root.dtype(), count), sources, root.arg()));
+  }
+  return joinLanes(parts);
+}
+UOp flatCat(Match& m) {
+  std::vector<UOp> lanes;
+  for (UOp s : m.root().src()) {
+    if (laneCount(s) == 1)
+      lanes.push_back(s);
+    else if (s.is(Op::VECTORIZE))
+      lanes.insert(lanes.end(), s.src().begin(), s.src().end());
+    else
+      return {};
+  }
+  return UOp::vectorize(lanes);
+}
+UOp constantLanes(Match& m) {
+  std::vector<UOp> lanes;
+  for (int i = 0; i < laneCount(m.root()); ++i) lanes.push_back(lane(m.root(), i));
+  return UOp::vectorize(lanes);
+}
+
+constexpr RuleDef kLanes[] = {
+    RULE("gep-known-lanes", any(Op::GEP), knownLanes),
+    RULE("gep-of-index-arithmetic", op(Op::GEP, any(group::kElementwise)), laneOfIndexArithmetic),
+    RULE("cat-of-vectors", any(Op::CAT), flatCat),
+    RULE("vconst-lanes", any(Op::VCONST), constantLanes),
+    RULE("cut-arithmetic", any(group::kElementwise), cutArithmetic),
+};
+
+// --- the last rewrite ---
+
+UOp gatedIndexOf(UOp load) {
+  UOp index = load.src(0);
+  while (index.is(Op::CAST)) index = index.src(0);
+  return index.is(Op::INDEX) && index.srcCount() == 3 ? index : UOp();
+}
+UOp giveAlternative(Match& m) {
+  UOp load = m.root();
+  if (!gatedIndexOf(load) || (load.srcCount() > 1 && !load.src(1).dtype().isVoid())) return {};
+  std::vector<UOp> src(load.src().begin(), load.src().end());
+  src.insert(src.begin() + 1, UOp::constant(load.dtype(), int64_t{0}));
+  return load.withSrc(src);
+}
+/// gate ? load : other  with the load under the same gate: `other` is what the load gives where the gate
+/// fails.
+UOp foldAlternative(UOp gate, UOp load, UOp other, bool inverted) {
+  DType result = load.dtype();
+  while (load.is(Op::CAST)) load = load.src(0);
+  if (!load.is(Op::LOAD)) return {};
+  UOp index = gatedIndexOf(load);
+  if (!index) return {};
+  UOp own = index.src(2);
+  bool same = inverted ? own.is(Op::CMPNE) && own.src(0) == gate && own.src(1).isConst(1) : own == gate;
+  if (!same || other.dependsOn(load)) return {};
+  // Through a cast the alternative would be converted there and back.
+  if (result != load.dtype()) return {};
+  std::vector<UOp> src{load.src(0), other};
+  for (UOp s : load.src().subspan(1))
+    if (s.dtype().isVoid()) src.push_back(s);
+  return load.withSrc(src);
+}
+UOp whereOfLoad(Match& m) {
+  UOp w = m.root();
+  if (UOp r = foldAlternative(w.src(0), w.src(1), w.src(2), false)) return r;
+  return foldAlternative(w.src(0), w.src(2), w.src(1), true);
+}
+UOp plainLanes(Match& m) {
+  UOp root = m.root();
+  if (root.is(Op::VECTORIZE)) return root.srcCount() == 1 ? root.src(0) : UOp();
+  std::vector<UOp> lanes;
+  for (int i = 0; i < laneCount(root); ++i) lanes.push_back(lane(root, i));
+  return lanes.size() == 1 ? (lanes[0] == root ? UOp() : lanes[0]) : UOp::vectorize(lanes);
+}
+UOp splitEnd(Match& m) {
+  UOp end = m.root();
+  // A range that became an index of the hardware, or a constant, needs no end of its own but may hide real
+  // ranges.
+  std::vector<UOp> ranges = UOp::sink(end.src().subspan(1)).ranges();
+  if (end.srcCount() == 2 && ranges.size() == 1 && ranges[0] == end.src(1)) return {};
+  // The innermost loop ends first: ranges are ordered by their ids, later ones inside.
+  std::sort(ranges.begin(), ranges.end(),
+            [](UOp a, UOp b) { return a.arg().as<RangeArg>().ids > b.arg().as<RangeArg>().ids; });
+  UOp result = end.src(0);
+  for (UOp r : ranges) result = result.end({r});
+  return result;
+}
+
+constexpr RuleDef kFinal[] = {
+    RULE("alternative-of-gated-load", any(Op::LOAD), giveAlternative),
+    RULE("where-of-gated-load", any(Op::WHERE), whereOfLoad),
+    RULE("plain-lanes", any({Op::VCONST, Op::GEP, Op::VECTORIZE, Op::CAT}), plainLanes),
+    RULE("one-range-per-end", any(Op::END), splitEnd),
+};
+
+} // namespace
+
+std::span<const RuleDef> addLoadRules() {
+  return kAddLoads;
+}
+std::span<const RuleDef> accessRules() {
+  return kAccess;
+}
+std::span<const RuleDef> laneRules() {
+  return kLanes;
+}
+std::span<const RuleDef> finalRules() {
+  return kFinal;
+}
+
+} // namespace uopscope

@@ -1,0 +1,332 @@
+// Opts and what they do to the ranges of a kernel.
+#include "engine/codegen/opt.h"
+
+#include "engine/base/context_var.h"
+#include "engine/base/error.h"
+#include "engine/codegen/loop_tree.h"
+#include "engine/codegen/ranges.h"
+#include "engine/rewrite/driver.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace uopscope {
+
+namespace {
+
+/// Place of a type in the list of ranges: what is outside comes first.
+int order(AxisType t) {
+  switch (t) {
+  case AxisType::Outer: return -2;
+  case AxisType::Loop: return -1;
+  case AxisType::Global:
+  case AxisType::Thread: return 0;
+  case AxisType::Warp: return 1;
+  case AxisType::Local:
+  case AxisType::GroupReduce: return 2;
+  case AxisType::Upcast: return 3;
+  case AxisType::Reduce: return 4;
+  case AxisType::Unroll: return 5;
+  case AxisType::Placeholder: return 6;
+  }
+  return 6;
+}
+
+AxisType typeOf(OptOp op) {
+  switch (op) {
+  case OptOp::UPCAST: return AxisType::Upcast;
+  case OptOp::UNROLL: return AxisType::Unroll;
+  case OptOp::LOCAL: return AxisType::Local;
+  case OptOp::THREAD: return AxisType::Thread;
+  default: return AxisType::GroupReduce;
+  }
+}
+
+/// Operations for which f(0, ...) may not be 0: padding below them would change a sum.
+constexpr OpSet kUnsafeToPad{Op::RECIPROCAL, Op::LOG2, Op::EXP2, Op::IDIV, Op::POW, Op::FDIV, Op::MOD};
+
+} // namespace
+
+Scheduler::Scheduler(UOp ast, const Target& target) : ast_(ast), target_(&target) {
+  if (ast.arg().kind() == ArgKind::Kernel) {
+    const auto& info = ast.arg().as<KernelInfo>();
+    dontUseLocals_ = info.dontUseLocals;
+    applied_ = info.appliedOpts;
+  }
+  nextId_ = nextRangeId(ast);
+  refresh();
+}
+
+void Scheduler::refresh() {
+  ranges_.clear();
+  reduces_.clear();
+  accesses_.clear();
+  for (UOp u : ast_.toposort()) {
+    if (u.is(Op::RANGE) && u.vmax() > 0) ranges_.push_back(u);
+    if (u.is(Op::REDUCE)) reduces_.push_back(u);
+    if (u.is(Op::INDEX)) accesses_.push_back(u);
+  }
+  std::sort(ranges_.begin(), ranges_.end(), [](UOp a, UOp b) {
+    int x = order(a.axisType()), y = order(b.axisType());
+    if (x != y) return x < y;
+    return a.arg().as<RangeArg>().ids < b.arg().as<RangeArg>().ids;
+  });
+}
+
+int64_t Scheduler::extent(size_t axis) const {
+  UOp e = ranges_[axis].src(0);
+  return e.isConst() ? e.arg().i() : -1;
+}
+
+std::vector<size_t> Scheduler::axesOf(std::initializer_list<AxisType> types) const {
+  std::vector<size_t> axes;
+  for (size_t i = 0; i < ranges_.size(); ++i)
+    if (std::find(types.begin(), types.end(), ranges_[i].axisType()) != types.end()) axes.push_back(i);
+  return axes;
+}
+
+std::vector<UOp> Scheduler::parallelRanges() const {
+  std::vector<UOp> common;
+  bool first = true;
+  for (UOp effect : ast_.src()) {
+    if (!effect.is(Op::END)) return {};
+    std::vector<UOp> own;
+    for (UOp r : UOp::sink(effect.src().subspan(1)).ranges())
+      if (r.axisType() != AxisType::Reduce) own.push_back(r);
+    if (first)
+      common = own;
+    else
+      std::erase_if(common, [&](UOp r) { return std::find(own.begin(), own.end(), r) == own.end(); });
+    first = false;
+  }
+  // A loop that another effect inside closes, or that an inner store does not see, cannot be taken out.
+  for (UOp u : ast_.toposort()) {
+    if (!u.is(Op::STORE) && !u.is(Op::BUFFERIZE)) continue;
+    const auto& open = u.is(Op::STORE) ? u.src(0).ranges() : u.ranges();
+    std::erase_if(common, [&](UOp r) { return std::find(open.begin(), open.end(), r) == open.end(); });
+  }
+  return common;
+}
+
+int64_t Scheduler::expandedSize() const {
+  int64_t n = 1;
+  for (size_t a : axesOf({AxisType::Upcast, AxisType::Unroll})) n *= extent(a);
+  return n;
+}
+
+void Scheduler::refuse(const Opt& opt, const std::string& why) const {
+  throw Error(ErrorKind::Compile, fmt::format("{} does not fit kernel '{}': {}", toString(opt), name(), why));
+}
+
+size_t Scheduler::axisOf(const Opt& opt) const {
+  auto pick = [&](const std::vector<size_t>& axes) {
+    if (opt.axis < 0 || static_cast<size_t>(opt.axis) >= axes.size())
+      refuse(opt, fmt::format("it has {} such axes", axes.size()));
+    return axes[static_cast<size_t>(opt.axis)];
+  };
+  std::vector<size_t> all(ranges_.size());
+  for (size_t i = 0; i < all.size(); ++i) all[i] = i;
+  if (opt.op == OptOp::GROUP || opt.op == OptOp::GROUPTOP) return pick(axesOf({AxisType::Reduce}));
+  if (opt.op != OptOp::UNROLL) return pick(all);
+  std::vector<size_t> unrollable;
+  for (size_t a : axesOf({AxisType::GroupReduce, AxisType::Reduce}))
+    if (extent(a) > 1) unrollable.push_back(a);
+  return pick(unrollable);
+}
+
+void Scheduler::split(const Opt& opt, size_t axis) {
+  UOp range = ranges_[axis];
+  AxisType to = typeOf(opt.op), from = range.axisType();
+  int64_t n = extent(axis), amount = opt.arg.empty() ? 0 : opt.arg[0];
+  if (amount == 0) amount = n;
+  require(n > 0, opt, "the range is symbolic or empty");
+  if (amount < 1 || n % amount) refuse(opt, fmt::format("{} does not divide {}", amount, n));
+  switch (opt.op) {
+  case OptOp::UPCAST:
+    require(from == AxisType::Global || from == AxisType::Local || from == AxisType::Loop, opt,
+            "UPCAST takes GLOBAL, LOCAL and LOOP ranges");
+    require(amount <= 64, opt, "more than 64 lanes");
+    break;
+  case OptOp::UNROLL:
+    require(from == AxisType::Reduce || from == AxisType::GroupReduce, opt, "UNROLL takes REDUCE ranges");
+    require(amount <= 64, opt, "more than 64 lanes");
+    break;
+  case OptOp::LOCAL:
+    require(!dontUseLocals_, opt, "locals are switched off");
+    require(from == AxisType::Global || from == AxisType::Loop, opt, "LOCAL takes GLOBAL and LOOP ranges");
+    break;
+  case OptOp::THREAD: {
+    require(target_->hasThreads, opt, "the target has no threads");
+    require(axesOf({AxisType::Thread}).empty(), opt, "it has threads already");
+    require(amount <= target_->globalMax[0], opt, "too many threads");
+    auto parallel = parallelRanges();
+    require(std::find(parallel.begin(), parallel.end(), range) != parallel.end(), opt,
+            "not every store is inside that loop");
+    break;
+  }
+  default: {
+    require(!dontUseLocals_, opt, "locals are switched off");
+    require(from == AxisType::Reduce, opt, "GROUP takes REDUCE ranges");
+    int64_t bytes = amount;
+    for (size_t a : axesOf({AxisType::Upcast, AxisType::Warp, AxisType::Local, AxisType::GroupReduce}))
+      bytes *= extent(a);
+    bytes *= reduces_[0].dtype().itemsize();
+    if (bytes > target_->sharedMax)
+      refuse(opt, fmt::format("needs {} bytes of shared memory of {}", bytes, target_->sharedMax));
+    for (UOp red : reduces_)
+      for (UOp r : red.src().subspan(1))
+        if (r == range)
+          for (UOp open : red.ranges())
+            require(open.axisType() != AxisType::Reduce && open.axisType() != AxisType::Unroll &&
+                        open.axisType() != AxisType::GroupReduce,
+                    opt, "the reduction is inside another one");
+  }
+  }
+  UOp rest = range.withSrc({UOp::constant(range.dtype(), n / amount)});
+  UOp fresh = UOp::range(UOp::constant(range.dtype(), amount), {nextId_++}, to, range.dtype());
+  bool top = opt.op == OptOp::GROUPTOP || opt.op == OptOp::THREAD;
+  UOpMap<UOp> replace;
+  if (amount == n)
+    replace[range] = fresh;
+  else
+    replace[range] = top ? fresh * (n / amount) + rest : rest * amount + fresh;
+  ast_ = ast_.substitute(replace);
+}
+
+void Scheduler::padTo(size_t axis, int64_t multiple) {
+  Opt opt{OptOp::PADTO, static_cast<int>(axis), {multiple}};
+  UOp range = ranges_[axis];
+  AxisType type = range.axisType();
+  int64_t n = extent(axis);
+  require(n > 0 && multiple > 0, opt, "the range is symbolic or empty");
+  require(type != AxisType::Upcast && type != AxisType::Unroll && type != AxisType::Thread, opt,
+          "an expanded or threaded range cannot be padded");
+  if (type == AxisType::Reduce || type == AxisType::GroupReduce)
+    for (UOp red : reduces_) {
+      if (!red.dependsOn(range)) continue;
+      require(red.arg().op() == Op::ADD, opt, "only sums can be padded");
+      for (UOp u : red.src(0).backwardSlice(true))
+        require(!u.in(kUnsafeToPad) && !u.is(Op::CMPLT) && !u.is(Op::CMPNE) && !u.is(Op::WHERE), opt,
+                "a term may not be 0 where its inputs are");
+      // A term that reads nothing would count in the padding.
+      require(std::any_of(accesses_.begin(), accesses_.end(),
+                          [&](UOp a) { return red.dependsOn(a) && a.dependsOn(range); }),
+              opt, "no read depends on the range");
+    }
+  int64_t size = (n + multiple - 1) / multiple * multiple;
+  require(size < 4 * n, opt, "it would more than quadruple the work");
+  UOp wide = range.withSrc({UOp::constant(range.dtype(), size)});
+  UOpMap<UOp> replace;
+  replace[range] = wide;
+  UOp valid = wide < n;
+  UOpMap<UOp> gates;
+  UOp padded = ast_.substitute(replace);
+  for (UOp u : padded.toposort()) {
+    if (!u.is(Op::INDEX) || !u.src(1).dependsOn(wide)) continue;
+    std::vector<UOp> src(u.src().begin(), u.src().end());
+    UOp index = src[1];
+    if (index.is(Op::WHERE) && index.src(2).isInvalidConst())
+      src[1] = index.src(1).validWhere(index.src(0) & valid);
+    else
+      src[1] = index.validWhere(valid);
+    gates[u] = u.withSrc(src);
+  }
+  ast_ = padded.substitute(gates);
+}
+
+void Scheduler::swapAxes(size_t axis, size_t other) {
+  Opt opt{OptOp::SWAP, static_cast<int>(axis), {static_cast<int64_t>(other)}};
+  require(other < ranges_.size(), opt, "no such axis");
+  UOp a = ranges_[axis], b = ranges_[other];
+  bool loops =
+      a.axisType() == b.axisType() && (a.axisType() == AxisType::Global || a.axisType() == AxisType::Loop);
+  require(loops, opt, "SWAP takes two GLOBAL or two LOOP ranges");
+  auto withIds = [](UOp r, UOp ids) {
+    return r.withArg(Arg::of(RangeArg{ids.arg().as<RangeArg>().ids, r.axisType()}))
+        .withTag(Arg::of(int64_t{1}));
+  };
+  UOpMap<UOp> replace, untag;
+  replace[a] = withIds(a, b);
+  replace[b] = withIds(b, a);
+  for (auto& [from, to] : replace) untag[to] = to.withTag({});
+  // In two steps, since each range takes the other's identity.
+  ast_ = ast_.substitute(replace).substitute(untag);
+}
+
+void Scheduler::apply(const Opt& opt) {
+  switch (opt.op) {
+  case OptOp::NOLOCALS:
+    require(axesOf({AxisType::Warp, AxisType::Local, AxisType::GroupReduce}).empty(), opt,
+            "it uses locals already");
+    dontUseLocals_ = true;
+    break;
+  case OptOp::LOCAL:
+  case OptOp::GROUP:
+  case OptOp::GROUPTOP: require(target_->hasLocal, opt, "the target has no work groups"); [[fallthrough]];
+  case OptOp::UPCAST:
+  case OptOp::UNROLL:
+  case OptOp::THREAD: split(opt, axisOf(opt)); break;
+  case OptOp::PADTO:
+    require(!opt.arg.empty(), opt, "it needs a multiple");
+    padTo(axisOf(opt), opt.arg[0]);
+    break;
+  case OptOp::SWAP:
+    require(!opt.arg.empty() && opt.arg[0] >= 0, opt, "it needs the other axis");
+    swapAxes(axisOf(opt), static_cast<size_t>(opt.arg[0]));
+    break;
+  case OptOp::TC: refuse(opt, "the target has no tensor cores");
+  }
+  applied_.push_back(opt);
+  refresh();
+}
+
+void Scheduler::loopsToGlobal() {
+  if (!target_->hasLocal) return;
+  UOpMap<UOp> replace;
+  for (UOp r : parallelRanges())
+    if (r.axisType() == AxisType::Loop)
+      replace[r] = r.withArg(Arg::of(RangeArg{r.arg().as<RangeArg>().ids, AxisType::Global}));
+  if (replace.empty()) return;
+  ast_ = ast_.substitute(replace);
+  refresh();
+}
+
+std::string Scheduler::name() const {
+  std::string text = reduces_.empty() ? "E" : "r";
+  auto safe = [](std::string s) {
+    for (char& ch : s)
+      if (!isalnum(static_cast<unsigned char>(ch))) ch = '_';
+    return s;
+  };
+  for (UOp u : ast_.toposort())
+    if (u.is(Op::SPECIAL)) text += fmt::format("_{}", u.vmax() + 1);
+  for (UOp r : ranges_) text += "_" + safe(r.src(0).render());
+  return text;
+}
+
+UOp Scheduler::optimized() const {
+  KernelInfo info;
+  if (ast_.arg().kind() == ArgKind::Kernel) info = ast_.arg().as<KernelInfo>();
+  if (info.name == "test" || info.name.empty()) info.name = name();
+  info.appliedOpts = applied_;
+  info.dontUseLocals = dontUseLocals_;
+  info.axisTypes.clear();
+  for (UOp r : ranges_) info.axisTypes.push_back(r.axisType());
+  static const PatternMatcher flatten({flattenRangeRules()});
+  return graphRewrite(ast_, flatten, {.name = "flatten range"}).withArg(Arg::of(info));
+}
+
+UOp optimizeKernel(UOp ast, const Target& target) {
+  Scheduler s(ast, target);
+  s.loopsToGlobal();
+  const KernelInfo* info = ast.arg().kind() == ArgKind::Kernel ? &ast.arg().as<KernelInfo>() : nullptr;
+  if (info && info->hasOptsToApply) {
+    for (const Opt& opt : info->optsToApply) s.apply(opt);
+  } else if (!vars::noopt && !(info && !info->appliedOpts.empty())) {
+    chooseOpts(s);
+  }
+  return s.optimized();
+}
+
+} // namespace uopscope

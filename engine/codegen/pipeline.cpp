@@ -1,0 +1,196 @@
+// The pipeline: from a kernel's graph to its linear program, as one list of named passes.
+//
+// Every pass is a graph_rewrite that an observer sees by name. With SPEC=1 the graph is verified after each.
+#include "engine/base/context_var.h"
+#include "engine/base/error.h"
+#include "engine/codegen/codegen.h"
+#include "engine/codegen/control_flow.h"
+#include "engine/codegen/decompositions.h"
+#include "engine/codegen/early.h"
+#include "engine/codegen/estimates.h"
+#include "engine/codegen/expander.h"
+#include "engine/codegen/gpudims.h"
+#include "engine/codegen/load_collapse.h"
+#include "engine/codegen/locals.h"
+#include "engine/codegen/memory.h"
+#include "engine/codegen/opt.h"
+#include "engine/codegen/program_text.h"
+#include "engine/codegen/ranges.h"
+#include "engine/codegen/reduce.h"
+#include "engine/codegen/spec.h"
+#include "engine/rewrite/driver.h"
+#include "engine/rules/rules.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace uopscope {
+
+namespace {
+
+/// One pass: the rewrite, then verification where SPEC asks. An error says which kernel and pass it happened
+/// in.
+UOp pass(std::string_view name, UOp sink, const PatternMatcher& matcher, PassContext ctx = {},
+         SpecStage stage = SpecStage::Kernel, const char* file = __builtin_FILE(),
+         int line = __builtin_LINE()) {
+  try {
+    sink = graphRewrite(sink, matcher, {.name = name, .ctx = ctx}, file, line);
+    if (vars::spec >= 1) typeVerify(sink, stage, name);
+    return sink;
+  } catch (const Error& e) {
+    std::string text = e.what();
+    if (text.find("kernel '") != std::string::npos) throw;
+    throw Error(e.kind(), fmt::format("kernel '{}', pass '{}': {}", kernelName(sink), name, text));
+  }
+}
+
+struct Matchers {
+  PatternMatcher none;
+  PatternMatcher early{{earlyRules(), closeRangesRules()}};
+  PatternMatcher loadCollapse{{loadCollapseRules()}};
+  PatternMatcher splitRanges{{splitRangeRules(), flattenRangeRules()}};
+  PatternMatcher initialSymbolic = sym() + PatternMatcher({flattenRangeRules()});
+  PatternMatcher simplifyRanges{{simplifyRangeRules()}};
+  PatternMatcher cutStoreRanges{{cutStoreRangeRules(), flattenRangeRules()}};
+  PatternMatcher postopt = sym() + moveWhereOnLoad();
+  PatternMatcher expander = PatternMatcher({groupReduceRules(), expanderRules()}) + sym();
+  PatternMatcher locals{{localBufferRules()}};
+  PatternMatcher reduce = PatternMatcher({reduceRules(), closeRangesRules()}) + pushGep();
+  PatternMatcher gpuDims{{gpuDimRules()}};
+  PatternMatcher addLoads{{addLoadRules()}};
+  PatternMatcher devectorize = PatternMatcher({laneRules(), accessRules()}) + sym();
+  PatternMatcher lowerIndex = lowerIndexDtype() + PatternMatcher({accessRules()});
+  PatternMatcher decompose =
+      symbolicSimple() + PatternMatcher({dtypeEmulationRules(), transcendentalRules(), decompositionRules()});
+  PatternMatcher final = decompose + PatternMatcher({finalRules()});
+  PatternMatcher controlFlow{{controlFlowRules()}};
+};
+const Matchers& matchers() {
+  static const Matchers all;
+  return all;
+}
+
+} // namespace
+
+UOp fullRewriteToSink(UOp sink, const Target& target, bool optimize) {
+  const Matchers& m = matchers();
+  TargetContext onTarget{target};
+  if (!sink.is(Op::SINK))
+    throw Error(ErrorKind::Spec, fmt::format("a kernel is a SINK, this is {}", opName(sink.op())));
+  if (sink.arg().kind() != ArgKind::Kernel) sink = sink.withArg(Arg::of(KernelInfo{}));
+  checkRangesClosed(sink);
+
+  sink = pass("View Base AST", sink, m.none);
+  sink = pass("early movement ops", sink, m.early);
+
+  if (optimize) {
+    sink = pass("load collapse", sink, m.loadCollapse);
+    SplitRangesContext splits;
+    sink = pass("split ranges", sink, m.splitRanges, splits);
+    sink = pass("initial symbolic", sink, m.initialSymbolic);
+    sink = pass("simplify ranges", sink, m.simplifyRanges);
+    if (target.device == "CPU" || target.device == "REF") {
+      CutRangesContext cuts{nextRangeId(sink)};
+      sink = pass("cut store ranges", sink, m.cutStoreRanges, cuts);
+    }
+    sink = optimizeKernel(sink, target);
+    if (vars::spec >= 1) typeVerify(sink, SpecStage::Kernel, "optimisations");
+  }
+
+  // From here on loops are lanes, registers and hardware indices.
+  sink = pass("postopt symbolic", sink, m.postopt);
+  sink = pass("expander", sink, m.expander);
+  LocalsContext locals;
+  sink = pass("add local buffers", sink, m.locals, locals);
+  ReduceContext reductions;
+  sink = pass("remove_reduce", sink, m.reduce, reductions);
+  sink = pass("add gpudims", sink, m.gpuDims, onTarget);
+
+  // From here on it is code.
+  sink = pass("** add loads (code)", sink, m.addLoads);
+  sink = pass("devectorize", sink, m.devectorize, onTarget);
+  sink = pass("lower all index dtypes", sink, m.lowerIndex, onTarget, SpecStage::Lowered);
+  sink = pass("post index symbolic", sink, symbolic(), {}, SpecStage::Lowered);
+  if (target.preMatcher) sink = pass("pre_matcher", sink, *target.preMatcher, {}, SpecStage::Lowered);
+  sink = pass("decompositions", sink, m.decompose, onTarget, SpecStage::Lowered);
+  if (target.extraMatcher)
+    sink = pass("final rewrite", sink, m.final + *target.extraMatcher, onTarget, SpecStage::Lowered);
+  else
+    sink = pass("final rewrite", sink, m.final, onTarget, SpecStage::Lowered);
+
+  ControlFlowContext order = orderLoops(sink);
+  return graphRewriteBottomUp(sink, m.controlFlow, {.name = "add control flow", .ctx = order});
+}
+
+namespace {
+
+std::string identifier(std::string name) {
+  for (char& ch : name)
+    if (!isalnum(static_cast<unsigned char>(ch))) ch = '_';
+  return name.empty() || isdigit(static_cast<unsigned char>(name[0])) ? "k" + name : name;
+}
+
+void addOnce(std::vector<int>& list, int position) {
+  if (std::find(list.begin(), list.end(), position) == list.end()) list.push_back(position);
+}
+
+void describeMemory(LoweredKernel& k) {
+  for (UOp u : k.uops) {
+    if (u.is(Op::DEFINE_GLOBAL)) addOnce(k.globals, static_cast<int>(u.arg().i()));
+    if (u.is(Op::DEFINE_VAR)) k.vars.push_back(u);
+    if (!u.is(Op::LOAD) && !u.is(Op::STORE)) continue;
+    UOp buffer = u.src(0).bufferOf();
+    if (buffer.is(Op::DEFINE_GLOBAL))
+      addOnce(u.is(Op::STORE) ? k.outs : k.ins, static_cast<int>(buffer.arg().i()));
+  }
+  for (auto* list : {&k.globals, &k.outs, &k.ins}) std::sort(list->begin(), list->end());
+  std::sort(k.vars.begin(), k.vars.end(),
+            [](UOp a, UOp b) { return a.arg().as<VarArg>().name < b.arg().as<VarArg>().name; });
+}
+
+void describeLaunch(LoweredKernel& k, const Target& target) {
+  if (target.hasLocal) {
+    k.globalSize.assign(3, 1);
+    k.localSize.assign(3, 1);
+  }
+  for (UOp u : k.uops) {
+    if (u.is(Op::SPECIAL)) {
+      const std::string& name = u.arg().str();
+      auto& sizes = name[0] == 'l' ? k.localSize : k.globalSize;
+      size_t at = static_cast<size_t>(name.back() - '0');
+      if (sizes.size() <= at) sizes.resize(at + 1, 1);
+      sizes[at] = Sint(u.src(0));
+    }
+    if (u.is(Op::DEFINE_VAR) && u.arg().as<VarArg>().name == "core_id")
+      k.globalSize = {Sint(u.arg().as<VarArg>().vmax + 1), 1, 1};
+  }
+}
+
+} // namespace
+
+LoweredKernel lowerKernel(UOp ast, const Target& target) {
+  LoweredKernel k;
+  k.pool = std::make_shared<Pool>();
+  PoolScope scope(*k.pool);
+  k.ast = k.pool->import(ast);
+  k.sink = fullRewriteToSink(k.ast, target);
+  k.uops = linearize(k.sink);
+  if (vars::spec >= 1) typeVerify(k.uops);
+  static const PatternMatcher nothing;
+  graphRewrite(k.sink, nothing, {.name = "linearize/render"});
+  const auto& info = k.sink.arg().as<KernelInfo>();
+  k.name = identifier(info.name);
+  k.appliedOpts = info.appliedOpts;
+  describeMemory(k);
+  describeLaunch(k, target);
+  k.estimates = estimate(k.uops);
+  if (Observer* observer = Observer::current()) {
+    std::string opts = optsText(k.appliedOpts), program = programText(k.uops);
+    observer->onArtifact({"opts", opts});
+    observer->onArtifact({"uops", program});
+  }
+  return k;
+}
+
+} // namespace uopscope

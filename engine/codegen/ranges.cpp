@@ -1,0 +1,207 @@
+// Splitting, merging, cutting and flattening of loops.
+#include "engine/codegen/ranges.h"
+
+#include "engine/rewrite/driver.h"
+#include "engine/rules/rules.h"
+
+#include <algorithm>
+#include <set>
+
+namespace uopscope {
+
+namespace {
+
+using namespace pat;
+constexpr PatVar r{"r"}, c{"c", PatVar::Const}, store{"store"};
+
+size_t firstRangeOf(UOp u) {
+  return u.is(Op::STORE) ? 2 : 1;
+}
+
+// --- flatten ---
+
+UOp flattenRanges(Match& m) {
+  UOp root = m.root();
+  size_t first = firstRangeOf(root);
+  if (root.srcCount() <= first) return {};
+  std::vector<UOp> src(root.src().begin(), root.src().begin() + static_cast<std::ptrdiff_t>(first));
+  // A range may have been replaced by an expression, or by a constant where it had one step.
+  std::vector<UOp> found;
+  for (UOp u : UOp::sink(root.src().subspan(first)).toposort())
+    if (u.is(Op::RANGE)) found.push_back(u);
+  if (std::equal(found.begin(), found.end(), root.src().begin() + static_cast<std::ptrdiff_t>(first),
+                 root.src().end()))
+    return {};
+  if (found.size() == root.srcCount() - first &&
+      std::all_of(root.src().begin() + static_cast<std::ptrdiff_t>(first), root.src().end(),
+                  [](UOp s) { return s.is(Op::RANGE); }))
+    return {}; // only the order differs, and the order given is meant
+  src.insert(src.end(), found.begin(), found.end());
+  if (found.empty() && !root.is(Op::STORE)) return root.src(0);
+  return root.withSrc(src);
+}
+constexpr RuleDef kFlatten[] = {RULE("flatten-ranges", any({Op::REDUCE, Op::END, Op::STORE}), flattenRanges)};
+
+// --- split ---
+
+UOp markModulo(Match& m) {
+  UOp range = m[r], by = m[c];
+  if (!range.src(0).isConst() || !by.isConst()) return {};
+  int64_t extent = range.src(0).arg().i(), inner = by.arg().i();
+  if (inner <= 1 || inner >= extent || extent % inner) return {};
+  auto& splits = m.ctx<SplitRangesContext>().splits;
+  bool known = std::any_of(splits.begin(), splits.end(), [&](const auto& s) { return s.first == range; });
+  if (!known) splits.emplace_back(range, inner);
+  return {};
+}
+UOp splitMarked(Match& m) {
+  auto& splits = m.ctx<SplitRangesContext>().splits;
+  if (splits.empty()) return {};
+  UOpMap<UOp> replace;
+  for (auto [range, inner] : splits) {
+    RangeArg outerArg = range.arg().as<RangeArg>(), innerArg = outerArg;
+    outerArg.ids.push_back(0);
+    innerArg.ids.push_back(1);
+    UOp outer = UOp::range(UOp::constant(range.dtype(), range.src(0).arg().i() / inner), outerArg.ids,
+                           outerArg.type, range.dtype());
+    UOp low = UOp::range(UOp::constant(range.dtype(), inner), innerArg.ids, innerArg.type, range.dtype());
+    replace[range] = outer * inner + low;
+  }
+  splits.clear();
+  return m.root().substitute(replace);
+}
+constexpr RuleDef kSplit[] = {
+    RULE("mark-range-modulo", any(Op::RANGE).named(r) % c, markModulo),
+    RULE("split-marked-ranges", any(Op::SINK), splitMarked),
+};
+
+// --- merge ---
+
+int divModCount(const std::vector<UOp>& nodes) {
+  int n = 0;
+  for (UOp u : nodes) n += u.is(Op::IDIV) || u.is(Op::MOD);
+  return n;
+}
+
+/// Whether some address certainly needs the two ranges apart, which spares the attempt to merge them.
+bool certainlyApart(const std::vector<UOp>& nodes, UOp outer, UOp inner) {
+  if (!inner.src(0).isConst()) return false;
+  int64_t size = inner.src(0).arg().i();
+  for (UOp u : nodes) {
+    if (!u.is(Op::INDEX)) continue;
+    for (UOp index : u.src().subspan(1)) {
+      auto a = coefficientOf(index, outer), b = coefficientOf(index, inner);
+      if (a && b && *a != *b * size) return true;
+    }
+  }
+  return false;
+}
+
+UOp mergeRanges(Match& m) {
+  UOp root = m.root();
+  size_t first = firstRangeOf(root);
+  bool anyMerged = false;
+  static const PatternMatcher rules = symbolic() + PatternMatcher({kFlatten});
+  for (bool again = true; again;) {
+    again = false;
+    std::vector<UOp> ranges(root.src().begin() + static_cast<std::ptrdiff_t>(first), root.src().end());
+    if (ranges.size() < 2) break;
+    std::vector<std::pair<UOp, UOp>> pairs;
+    for (size_t i = 0; i < ranges.size(); ++i)
+      for (size_t k = 0; k < ranges.size(); ++k)
+        if (i != k && (root.is(Op::REDUCE) || k == i + 1)) pairs.emplace_back(ranges[i], ranges[k]);
+    std::vector<UOp> nodes = root.toposort();
+    for (auto [outer, inner] : pairs) {
+      if (!outer.is(Op::RANGE) || !inner.is(Op::RANGE) || outer.axisType() != inner.axisType()) continue;
+      if (inner.dependsOn(outer) || outer.dependsOn(inner)) continue;
+      bool together = true;
+      for (UOp u : nodes)
+        if (u.is(Op::REDUCE) && u != root) {
+          const auto& open = u.ranges();
+          together &= (std::find(open.begin(), open.end(), outer) != open.end()) ==
+                      (std::find(open.begin(), open.end(), inner) != open.end());
+        }
+      if (!together || certainlyApart(nodes, outer, inner)) continue;
+      UOp extent = outer.src(0) * inner.src(0);
+      if (outer.src(0).isConst() && inner.src(0).isConst())
+        extent = UOp::constant(outer.dtype(), outer.src(0).arg().i() * inner.src(0).arg().i());
+      UOp merged = outer.withSrc({extent});
+      UOpMap<UOp> replace;
+      replace[outer] = merged / inner.src(0);
+      replace[inner] = merged % inner.src(0);
+      UOp tried = graphRewrite(root.substitute(replace), rules, {.name = "simplify range"});
+      if (!tried.is(root.op())) continue; // the whole operation folded: leave that to the symbolic pass
+      if (divModCount(tried.toposort()) > divModCount(nodes)) continue;
+      root = tried;
+      anyMerged = again = true;
+      break;
+    }
+  }
+  return anyMerged ? root : UOp();
+}
+constexpr RuleDef kMerge[] = {RULE("merge-ranges", any({Op::END, Op::REDUCE}), mergeRanges)};
+
+// --- cut ---
+
+/// More pieces than this would cost more code than the comparisons they spare.
+constexpr size_t kMaxPieces = 8;
+
+UOp cutStoreRange(Match& m) {
+  UOp end = m.root(), range = m[r], effect = m[store];
+  if (!range.src(0).isConst() || range.axisType() != AxisType::Loop) return {};
+  int64_t extent = range.src(0).arg().i();
+  std::set<int64_t> cuts{0, extent};
+  for (UOp u : effect.toposort())
+    if (u.is(Op::CMPLT) && u.src(0) == range && u.src(1).isConst()) {
+      int64_t at = u.src(1).arg().i();
+      if (at > 0 && at < extent) cuts.insert(at);
+    }
+  if (cuts.size() < 3 || cuts.size() > kMaxPieces + 1) return {};
+  std::vector<UOp> pieces;
+  for (auto at = cuts.begin(); std::next(at) != cuts.end(); ++at) {
+    UOp part = UOp::range(UOp::constant(range.dtype(), *std::next(at) - *at),
+                          {m.ctx<CutRangesContext>().nextId++}, AxisType::Loop, range.dtype());
+    UOpMap<UOp> replace;
+    replace[range] = *at ? part + *at : part;
+    pieces.push_back(effect.substitute(replace).end({part}));
+  }
+  return UOp::groupOf(pieces);
+}
+constexpr RuleDef kCut[] = {RULE(
+    "cut-store-range", op(Op::END, any(Op::STORE).named(store), any(Op::RANGE).named(r)), cutStoreRange)};
+
+} // namespace
+
+std::span<const RuleDef> splitRangeRules() {
+  return kSplit;
+}
+std::span<const RuleDef> flattenRangeRules() {
+  return kFlatten;
+}
+std::span<const RuleDef> simplifyRangeRules() {
+  return kMerge;
+}
+std::span<const RuleDef> cutStoreRangeRules() {
+  return kCut;
+}
+
+std::optional<int64_t> coefficientOf(UOp sum, UOp range) {
+  if (!sum.dependsOn(range)) return 0;
+  if (sum == range) return 1;
+  if (sum.is(Op::ADD)) {
+    auto a = coefficientOf(sum.src(0), range), b = coefficientOf(sum.src(1), range);
+    if (a && b) return *a + *b;
+  }
+  if (sum.is(Op::MUL) && sum.src(1).isConst())
+    if (auto a = coefficientOf(sum.src(0), range)) return *a * sum.src(1).arg().i();
+  return {};
+}
+
+int64_t nextRangeId(UOp sink) {
+  int64_t id = 0;
+  for (UOp u : sink.toposort())
+    if (u.is(Op::RANGE)) id = std::max(id, u.arg().as<RangeArg>().ids[0] + 1);
+  return id;
+}
+
+} // namespace uopscope

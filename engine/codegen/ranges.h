@@ -1,0 +1,30 @@
+// Passes over the loops of a kernel before it is optimised.
+//
+//   split ranges      r % 4 with 4 dividing the extent of r    ->  r = r_outer * 4 + r_inner
+//   simplify ranges   two loops that are only used as one      ->  one loop of the product of their extents
+//   cut store ranges  a store in a loop compared r < 3         ->  a loop over [0, 3) and one over [3, n)
+//   flatten range     END or REDUCE over expressions of ranges ->  over the ranges themselves
+#pragma once
+#include "engine/rewrite/matcher.h"
+
+#include <optional>
+
+namespace uopscope {
+
+struct SplitRangesContext {
+  std::vector<std::pair<UOp, int64_t>> splits; ///< range and the inner extent it is split by
+};
+std::span<const RuleDef> splitRangeRules(); ///< needs SplitRangesContext
+std::span<const RuleDef> flattenRangeRules();
+std::span<const RuleDef> simplifyRangeRules();
+struct CutRangesContext {
+  int64_t nextId = 0; ///< of a range that is new
+};
+std::span<const RuleDef> cutStoreRangeRules(); ///< needs CutRangesContext
+
+/// Coefficient of a range in a sum; none where it is used in another way.
+std::optional<int64_t> coefficientOf(UOp sum, UOp range);
+/// One more than the largest id of a RANGE below.
+int64_t nextRangeId(UOp sink);
+
+} // namespace uopscope

@@ -1,0 +1,181 @@
+// Reductions as loops over accumulators, and the repair of ranges that several loops close.
+#include "engine/codegen/reduce.h"
+
+#include "engine/base/error.h"
+#include "engine/codegen/lanes.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace uopscope {
+
+namespace {
+
+using namespace pat;
+
+/// Above this many lanes in all, a reduction joins lanes inside its loop.
+constexpr int kMaxAccumulatorLanes = 64;
+/// From this many lanes of result on the loop has enough independent chains.
+constexpr int kEnoughChains = 8;
+
+/// Slices of `width` lanes combined pairwise, so that the depth is logarithmic.
+UOp combineTree(UOp value, int width, Op how) {
+  std::vector<UOp> parts;
+  for (int first = 0; first < laneCount(value); first += width)
+    parts.push_back(sliceLanes(value, first, width));
+  while (parts.size() > 1) {
+    std::vector<UOp> next;
+    for (size_t i = 0; i + 1 < parts.size(); i += 2) next.push_back(parts[i].alu(how, {parts[i + 1]}));
+    if (parts.size() % 2) next.push_back(parts.back());
+    parts = std::move(next);
+  }
+  return parts[0];
+}
+
+UOp reduceToAccumulator(Match& m) {
+  UOp red = m.root(), value = red.src(0);
+  Op how = red.arg().op();
+  int in = laneCount(value), out = laneCount(red);
+  if (in % out != 0)
+    throw Error(ErrorKind::Compile, fmt::format("a reduction of {} lanes cannot give {} lanes", in, out));
+  std::vector<UOp> loops(red.src().begin() + 1, red.src().end());
+  if (loops.empty()) return combineTree(value, out, how);
+
+  bool separate = out < kEnoughChains && in <= kMaxAccumulatorLanes;
+  int width = separate ? in : out;
+  DType type = withLanes(red.dtype(), width);
+  UOp acc = UOp::make(Op::DEFINE_REG, red.dtype().scalar().ptr(width, AddrSpace::Reg), {},
+                      Arg::of(m.ctx<ReduceContext>().accumulators++));
+  UOp at = laneNumbers(width);
+  UOp start =
+      acc.after(red.ranges()).indexed({at}, withLanes(acc.dtype(), width)).store(identityElement(how, type));
+  std::vector<UOp> inside{start};
+  inside.insert(inside.end(), loops.begin(), loops.end());
+  UOp next = acc.after(inside).indexed({at}, type);
+  if (separate)
+    next = next.alu(how, {value});
+  else
+    for (int first = 0; first < in; first += out) next = next.alu(how, {sliceLanes(value, first, out)});
+  UOp done = acc.indexed({at}, withLanes(acc.dtype(), width)).store(next).end(loops);
+  UOp result = acc.after(std::span<const UOp>(&done, 1)).indexed({at}, type);
+  return combineTree(result, out, how);
+}
+
+UOp closeOnce(Match& m) {
+  UOp closed = closeRangesOnce(m.root());
+  return closed == m.root() ? UOp() : closed;
+}
+constexpr RuleDef kClose[] = {RULE("close-ranges-once", any(Op::SINK), closeOnce)};
+
+constexpr RuleDef kReduce[] = {RULE("reduce-to-accumulator", any(Op::REDUCE), reduceToAccumulator)};
+
+std::vector<UOp> closedBy(UOp end) {
+  return {end.src().begin() + 1, end.src().end()};
+}
+
+int64_t firstFreeRangeId(const std::vector<UOp>& nodes) {
+  int64_t id = 0;
+  for (UOp u : nodes)
+    if (u.is(Op::RANGE)) id = std::max(id, u.arg().as<RangeArg>().ids[0] + 1);
+  return id;
+}
+
+/// The body of `end` over a range of its own in place of `range`.
+UOp withFreshRange(UOp end, UOp range, int64_t id) {
+  RangeArg arg = range.arg().as<RangeArg>();
+  arg.ids = {id};
+  // What already happened in other loops over the range stays as it is: only nodes that see the range open
+  // change.
+  UOpMap<UOp> changed;
+  UOp fresh = range.withArg(Arg::of(arg));
+  changed[range] = fresh;
+  for (UOp u : end.toposort()) {
+    if (u == range) continue;
+    const auto& open = u.ranges();
+    bool sees = u == end || std::find(open.begin(), open.end(), range) != open.end();
+    if (!sees) continue;
+    std::vector<UOp> src;
+    for (UOp s : u.src()) {
+      auto hit = changed.find(s);
+      src.push_back(hit == changed.end() ? s : hit->second);
+    }
+    changed[u] = u.withSrc(src);
+  }
+  return changed[end];
+}
+
+} // namespace
+
+std::span<const RuleDef> reduceRules() {
+  return kReduce;
+}
+std::span<const RuleDef> closeRangesRules() {
+  return kClose;
+}
+
+UOp identityElement(Op op, DType dtype) {
+  DType one = dtype.scalar();
+  double infinity = std::numeric_limits<double>::infinity();
+  switch (op) {
+  case Op::ADD:
+  case Op::OR:
+  case Op::XOR: return UOp::constant(dtype, int64_t{0});
+  case Op::MUL: return UOp::constant(dtype, int64_t{1});
+  case Op::AND: return UOp::constant(dtype, int64_t{one.isBool() ? 1 : -1});
+  case Op::MAX:
+    if (one.isFloat()) return UOp::constant(dtype, -infinity);
+    return UOp::constant(dtype, one.isBool() ? 0 : dtypes::minInt(one));
+  default: throw Error(ErrorKind::Compile, fmt::format("{} is not an operation to reduce by", opName(op)));
+  }
+}
+
+UOp closeRangesOnce(UOp sink) {
+  for (;;) {
+    std::vector<UOp> nodes = sink.toposort();
+    UOpMap<std::vector<UOp>> ends;
+    for (UOp u : nodes)
+      if (u.is(Op::END))
+        for (UOp r : closedBy(u))
+          if (r.is(Op::RANGE)) ends[r].push_back(u);
+    UOp first, second, shared;
+    for (UOp u : nodes) {
+      if (!u.is(Op::RANGE) || ends[u].size() < 2) continue;
+      shared = u;
+      first = ends[u][0];
+      second = ends[u][1];
+      break;
+    }
+    if (!shared) return sink;
+    // `first` stands before `second` in topological order, so only `second` can depend on `first`.
+    UOpMap<UOp> now;
+    if (closedBy(first) == closedBy(second) && first.ranges() == second.ranges() &&
+        !second.dependsOn(first)) {
+      UOp merged = UOp::groupOf(std::vector<UOp>{first.src(0), second.src(0)}).end(closedBy(first));
+      now[first] = merged;
+      now[second] = merged;
+    } else {
+      now[second] = withFreshRange(second, shared, firstFreeRangeId(nodes));
+    }
+    // Users are rebuilt by hand: the merged loop contains what it replaces no longer, so no chain can arise.
+    UOpMap<UOp> built(now);
+    for (UOp u : nodes) {
+      if (built.count(u)) continue;
+      std::vector<UOp> src;
+      bool changed = false;
+      for (UOp s : u.src()) {
+        auto hit = built.find(s);
+        UOp to = hit == built.end() ? s : hit->second;
+        changed |= to != s;
+        src.push_back(to);
+      }
+      if (changed) built[u] = u.withSrc(src);
+    }
+    auto hit = built.find(sink);
+    if (hit != built.end()) sink = hit->second;
+  }
+}
+
+} // namespace uopscope

@@ -1,0 +1,274 @@
+// Rules of validity.
+#include "engine/codegen/spec.h"
+
+#include "engine/base/error.h"
+#include "engine/codegen/lanes.h"
+#include "engine/codegen/loop_tree.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace uopscope {
+
+namespace {
+
+using namespace pat;
+
+UOp yes(Match& m, bool valid) {
+  return valid ? m.root() : UOp();
+}
+
+bool sameLanes(UOp u) {
+  return std::all_of(u.src().begin(), u.src().end(), [&](UOp s) { return laneCount(s) == laneCount(u); });
+}
+UOp arithmetic(Match& m) {
+  UOp u = m.root();
+  DType type = u.dtype();
+  if (type.isPtr() || type.isVoid() || !sameLanes(u)) return {};
+  switch (u.op()) {
+  case Op::CMPLT:
+  case Op::CMPNE:
+  case Op::CMPEQ: return yes(m, type.isBool() && u.src(0).dtype() == u.src(1).dtype());
+  case Op::WHERE:
+    return yes(m, u.src(0).dtype().isBool() && u.src(1).dtype() == type && u.src(2).dtype() == type);
+  case Op::SHL:
+  case Op::SHR:
+    return yes(m, type.isInt() && u.src(0).dtype() == type &&
+                      (u.src(1).dtype() == type || u.src(1).dtype().kind() == Scalar::UInt32));
+  case Op::IDIV:
+  case Op::MOD: return yes(m, type.isInt() && u.src(0).dtype() == type && u.src(1).dtype() == type);
+  case Op::EXP2:
+  case Op::LOG2:
+  case Op::SIN:
+  case Op::SQRT:
+  case Op::RECIPROCAL:
+  case Op::FDIV:
+  case Op::TRUNC:
+    if (!type.isFloat()) return {};
+    break;
+  default: break;
+  }
+  return yes(m, std::all_of(u.src().begin(), u.src().end(), [&](UOp s) { return s.dtype() == type; }));
+}
+UOp conversion(Match& m) {
+  UOp u = m.root();
+  if (u.dtype().isPtr()) return yes(m, u.src(0).dtype().isPtr());
+  if (u.src(0).dtype().isPtr() || u.dtype().isVoid()) return {};
+  if (u.is(Op::BITCAST)) return yes(m, u.dtype().itemsize() == u.src(0).dtype().itemsize());
+  return yes(m, laneCount(u) == laneCount(u.src(0)));
+}
+UOp constantNode(Match& m) {
+  UOp u = m.root();
+  if (u.dtype().count() != 1 || u.dtype().isPtr()) return {};
+  switch (u.arg().kind()) {
+  case ArgKind::Bool: return yes(m, u.dtype().isBool());
+  case ArgKind::Int: return yes(m, u.dtype().isInt());
+  case ArgKind::Float: return yes(m, u.dtype().isFloat());
+  case ArgKind::Invalid: return yes(m, u.dtype() == dtypes::index);
+  default: return {};
+  }
+}
+UOp definition(Match& m) {
+  UOp u = m.root();
+  return yes(m, u.dtype().isPtr() && u.srcCount() == 0 && u.arg().kind() == ArgKind::Int);
+}
+UOp loopNode(Match& m) {
+  UOp u = m.root();
+  return yes(m, u.srcCount() >= 1 && u.dtype().isInt() && u.src(0).dtype() == u.dtype() &&
+                    u.arg().kind() == ArgKind::Range);
+}
+UOp address(Match& m) {
+  UOp u = m.root();
+  if (u.srcCount() < 2) return {};
+  constexpr OpSet kMemory = group::kDefines | group::kMovement |
+                            OpSet{Op::AFTER, Op::BUFFERIZE, Op::INDEX, Op::CAST, Op::VECTORIZE};
+  if (!u.src(0).in(kMemory)) return {};
+  for (size_t i = 1; i < u.srcCount(); ++i) {
+    DType d = u.src(i).dtype();
+    if (!d.isInt() && !(d.isBool() && i + 1 == u.srcCount() && i > 1)) return {};
+  }
+  return u;
+}
+UOp lowAddress(Match& m) {
+  UOp u = m.root();
+  if (u.srcCount() < 2 || u.srcCount() > 3 || !u.dtype().isPtr()) return {};
+  if (!u.src(0).in(group::kDefines | OpSet{Op::AFTER})) return {};
+  return yes(m, u.src(1).dtype().isInt() && laneCount(u.src(1)) == 1 &&
+                    (u.srcCount() == 2 || u.src(2).dtype() == dtypes::bool_));
+}
+bool isAddress(UOp u) {
+  while (u.is(Op::CAST)) u = u.src(0);
+  return u.is(Op::INDEX) || u.is(Op::LOAD) || u.is(Op::UNROLL);
+}
+UOp loadNode(Match& m) {
+  UOp u = m.root();
+  if (u.srcCount() < 1 || !isAddress(u.src(0)) || u.dtype().isPtr() || u.dtype().isVoid()) return {};
+  return yes(m, u.srcCount() < 2 || u.src(1).dtype().isVoid() || u.src(1).dtype() == u.dtype());
+}
+UOp storeNode(Match& m) {
+  UOp u = m.root();
+  if (u.srcCount() < 2 || !u.dtype().isVoid() || !isAddress(u.src(0))) return {};
+  DType to = u.src(0).dtype(), value = u.src(1).dtype();
+  int64_t lanes = to.isPtr() ? to.base().count() * to.vcount() : to.count();
+  return yes(m, to.kind() == value.kind() && lanes == value.count());
+}
+UOp reduction(Match& m) {
+  UOp u = m.root();
+  if (u.srcCount() < 1 || u.arg().kind() != ArgKind::Op || u.dtype().scalar() != u.src(0).dtype().scalar())
+    return {};
+  for (UOp r : u.src().subspan(1))
+    if (!r.dtype().isInt()) return {};
+  return yes(m, laneCount(u.src(0)) % laneCount(u) == 0);
+}
+UOp lanesOf(Match& m) {
+  UOp u = m.root();
+  switch (u.op()) {
+  case Op::VECTORIZE: {
+    for (UOp s : u.src())
+      if (laneCount(s) != 1 || s.dtype().kind() != u.dtype().kind()) return {};
+    return yes(m, static_cast<size_t>(laneCount(u)) == u.srcCount() || u.srcCount() == 0);
+  }
+  case Op::CAT: {
+    int n = 0;
+    for (UOp s : u.src()) n += laneCount(s);
+    return yes(m, n == laneCount(u));
+  }
+  case Op::GEP: {
+    for (int64_t i : u.arg().ints())
+      if (i < 0 || i >= laneCount(u.src(0))) return {};
+    return yes(m, u.arg().ints().size() == static_cast<size_t>(laneCount(u)));
+  }
+  case Op::VCONST:
+    return yes(m, u.arg().as<std::vector<ConstValue>>().size() == static_cast<size_t>(laneCount(u)));
+  default: {
+    int64_t n = 1;
+    const auto& axes = u.arg().ints();
+    for (size_t i = 1; i < axes.size(); i += 2) n *= axes[i];
+    UOp wide = u.is(Op::UNROLL) ? u.src(0) : u, narrow = u.is(Op::UNROLL) ? u : u.src(0);
+    return yes(m, u.dtype().isVoid() || laneCount(wide) == n * laneCount(narrow));
+  }
+  }
+}
+UOp effectNode(Match& m) {
+  return yes(m, m.root().dtype().isVoid());
+}
+UOp accept(Match& m) {
+  return m.root();
+}
+UOp afterNode(Match& m) {
+  return yes(m, m.root().srcCount() >= 1 && m.root().dtype() == m.root().src(0).dtype());
+}
+UOp endNode(Match& m) {
+  UOp u = m.root();
+  if (u.srcCount() < 2) return {};
+  for (UOp r : u.src().subspan(1))
+    if (!r.dtype().isInt()) return {};
+  return u;
+}
+UOp endOfOne(Match& m) {
+  return yes(m, m.root().srcCount() == 2 && m.root().src(1).is(Op::RANGE));
+}
+
+constexpr RuleDef kShared[] = {
+    RULE("valid-define", any(group::kDefines), definition),
+    RULE("valid-variable", any({Op::DEFINE_VAR, Op::SPECIAL}), accept),
+    RULE("valid-constant", any(Op::CONST), constantNode),
+    RULE("valid-range", any(Op::RANGE), loopNode),
+    RULE("valid-arithmetic", any(group::kAlu), arithmetic),
+    RULE("valid-cast", any({Op::CAST, Op::BITCAST}), conversion),
+    RULE("valid-load", any(Op::LOAD), loadNode),
+    RULE("valid-store", any(Op::STORE), storeNode),
+    RULE("valid-after", any(Op::AFTER), afterNode),
+    RULE("valid-effect", any({Op::SINK, Op::GROUP, Op::BARRIER, Op::NOOP, Op::CUSTOM}), effectNode),
+    RULE("valid-inline-text", any({Op::CUSTOMI, Op::WMMA}), accept),
+};
+constexpr RuleDef kKernelOnly[] = {
+    RULE("valid-address", any(Op::INDEX), address),
+    RULE("valid-lanes",
+         any({Op::VECTORIZE, Op::GEP, Op::CAT, Op::PTRCAT, Op::VCONST, Op::UNROLL, Op::CONTRACT}), lanesOf),
+    RULE("valid-reduce", any(Op::REDUCE), reduction),
+    RULE("valid-end", any(Op::END), endNode),
+    RULE("valid-movement", any(group::kMovement | OpSet{Op::BUFFERIZE, Op::BIND, Op::CONTIGUOUS}), accept),
+};
+constexpr RuleDef kProgramOnly[] = {
+    RULE("valid-low-address", any(Op::INDEX), lowAddress),
+    RULE("valid-low-lanes", any({Op::VECTORIZE, Op::GEP}), lanesOf),
+    RULE("valid-single-end", any(Op::END), endOfOne),
+    RULE("valid-if", any({Op::IF, Op::ENDIF}), accept),
+};
+
+std::string describe(UOp u) {
+  std::string text = fmt::format("{} {}", opName(u.op()), u.dtype().name());
+  if (u.arg()) text += " arg " + u.arg().repr();
+  return text;
+}
+
+[[noreturn]] void invalid(UOp u, std::span<const UOp> all, std::string_view kernel, std::string_view pass,
+                          std::string_view why) {
+  std::string text =
+      fmt::format("kernel '{}' is not valid after pass '{}': {}{}", kernel, pass, describe(u), why);
+  for (size_t i = 0; i < u.srcCount(); ++i) text += fmt::format("\n  source {}: {}", i, describe(u.src(i)));
+  size_t shown = 0;
+  for (UOp user : all)
+    if (shown < 4 && std::find(user.src().begin(), user.src().end(), u) != user.src().end()) {
+      text += fmt::format("\n  used by: {}", describe(user));
+      ++shown;
+    }
+  throw Error(ErrorKind::Spec, text);
+}
+
+bool hasIndexType(UOp u) {
+  return !u.dtype().isPtr() && u.dtype().kind() == Scalar::Index;
+}
+
+} // namespace
+
+const PatternMatcher& kernelSpec() {
+  static const PatternMatcher rules({kShared, kKernelOnly});
+  return rules;
+}
+const PatternMatcher& programSpec() {
+  static const PatternMatcher rules({kShared, kProgramOnly});
+  return rules;
+}
+
+void typeVerify(UOp sink, SpecStage stage, std::string_view pass) {
+  std::vector<UOp> nodes = sink.toposort();
+  for (UOp u : nodes) {
+    if (!kernelSpec().rewrite(u)) invalid(u, nodes, kernelName(sink), pass, " does not fit its sources");
+    if (stage == SpecStage::Lowered && hasIndexType(u))
+      invalid(u, nodes, kernelName(sink), pass, " still has the type index");
+  }
+  try {
+    checkRangesClosed(sink);
+  } catch (const Error& e) {
+    throw Error(ErrorKind::Spec, fmt::format("after pass '{}': {}", pass, e.what()));
+  }
+}
+
+void typeVerify(std::span<const UOp> program) {
+  std::string kernel = program.empty() ? "empty" : kernelName(program.back());
+  UOpMap<bool> done;
+  std::vector<UOp> open;
+  for (UOp u : program) {
+    if (!programSpec().rewrite(u))
+      invalid(u, program, kernel, "linearize/render", " does not fit a linear program");
+    if (hasIndexType(u)) invalid(u, program, kernel, "linearize/render", " still has the type index");
+    for (UOp s : u.src())
+      if (!done.count(s))
+        invalid(u, program, kernel, "linearize/render",
+                fmt::format(" uses {} before it is there", describe(s)));
+    if (u.is(Op::RANGE) || u.is(Op::IF)) open.push_back(u);
+    if (u.is(Op::END) || u.is(Op::ENDIF)) {
+      UOp closes = u.is(Op::END) ? u.src(1) : u.src(0);
+      if (open.empty() || open.back() != closes)
+        invalid(u, program, kernel, "linearize/render", " does not close the innermost block");
+      open.pop_back();
+    }
+    done[u] = true;
+  }
+  if (!open.empty()) invalid(open.back(), program, kernel, "linearize/render", " is never closed");
+}
+
+} // namespace uopscope

@@ -1,0 +1,286 @@
+// Transcendental functions by arithmetic: range reduction on the bits of the number, then a series on a small
+// interval.
+//
+// Accuracy: float32 within about 1.5 units in the last place, float64 within about 4; float16 and bfloat16
+// are computed as float32. The sine of a float64 loses accuracy above 2^30, and is 0 above 2^53. Infinities,
+// NaN, zeros and denormals give what the C library gives.
+#include "engine/base/context_var.h"
+#include "engine/codegen/decompositions.h"
+#include "engine/codegen/lanes.h"
+#include "engine/codegen/memory.h"
+
+#include <array>
+#include <cmath>
+#include <limits>
+#include <numbers>
+
+namespace uopscope {
+
+namespace {
+
+using namespace pat;
+constexpr PatVar x{"x"}, y{"y"};
+constexpr double kInf = std::numeric_limits<double>::infinity(),
+                 kNan = std::numeric_limits<double>::quiet_NaN();
+
+UOp num(UOp like, double v) {
+  return UOp::constant(like.dtype(), v);
+}
+UOp add(UOp a, double v) {
+  return a + num(a, v);
+}
+UOp mul(UOp a, double v) {
+  return a * num(a, v);
+}
+UOp isNan(UOp v) {
+  return ne(v, v);
+}
+bool isDouble(UOp v) {
+  return v.dtype().kind() == Scalar::Float64;
+}
+
+struct Layout {
+  DType bits;
+  int mantissa;
+  int64_t bias, mask;
+};
+Layout layoutOf(UOp v) {
+  int n = laneCount(v);
+  if (isDouble(v)) return {dtypes::int64.vec(n), 52, 1023, 2047};
+  return {dtypes::int32.vec(n), 23, 127, 255};
+}
+UOp shiftLeft(UOp v, int by) {
+  return v * v.constLike(int64_t{1} << by);
+}
+/// Towards minus infinity: v >> by of a signed integer.
+UOp shiftDown(UOp v, int by) {
+  return v.alu(Op::SHR, {v.constLike(by)});
+}
+/// 2^e for an exponent of a normal number.
+UOp powerOfTwo(UOp e, DType type, const Layout& l) {
+  return shiftLeft(e + e.constLike(l.bias), l.mantissa).bitcast(type);
+}
+UOp nearest(UOp v, const Layout& l) {
+  UOp half = (v < num(v, 0.0)).where(num(v, -0.5), num(v, 0.5));
+  return (v + half).cast(l.bits);
+}
+template <typename C>
+UOp horner(UOp v, const C& fromHighest) {
+  UOp sum = num(v, fromHighest[0]);
+  for (size_t i = 1; i < fromHighest.size(); ++i) sum = add(sum * v, fromHighest[i]);
+  return sum;
+}
+
+/// 2^s = sum of (s ln 2)^k / k!, |s| <= 1/2.
+std::vector<double> exp2Series(int degree) {
+  std::vector<double> c(static_cast<size_t>(degree) + 1);
+  double term = 1;
+  for (int k = 0; k <= degree; ++k) {
+    c[static_cast<size_t>(degree - k)] = term;
+    term *= std::numbers::ln2 / (k + 1);
+  }
+  return c;
+}
+
+UOp exp2Of(UOp v) {
+  Layout l = layoutOf(v);
+  double top = isDouble(v) ? 1024 : 128, bottom = isDouble(v) ? -1080 : -152;
+  UOp usable = (v < num(v, top)) & (num(v, bottom) < v);
+  UOp safe = usable.where(v, num(v, 0.0));
+  UOp e = nearest(safe, l);
+  UOp s = safe + mul(e.cast(v.dtype()), -1);
+  UOp p = horner(s, exp2Series(isDouble(v) ? 13 : 7));
+  // In two factors, so that results at both ends of the range do not pass through infinity or zero.
+  UOp half = shiftDown(e, 1), other = e + half * half.constLike(-1);
+  UOp result = p * powerOfTwo(half, v.dtype(), l) * powerOfTwo(other, v.dtype(), l);
+  UOp outside = (v < num(v, 0.0)).where(num(v, 0.0), num(v, kInf));
+  return isNan(v).where(v, usable.where(result, outside));
+}
+
+UOp log2Of(UOp v) {
+  Layout l = layoutOf(v);
+  double smallest = isDouble(v) ? 0x1p-1022 : 0x1p-126, scale = isDouble(v) ? 0x1p54 : 0x1p25;
+  UOp tiny = v < num(v, smallest);
+  UOp normal = tiny.where(mul(v, scale), v);
+  // Exponent of normal / 0.75, so that the mantissa lies in [0.75, 1.5).
+  UOp bits = mul(normal, 4.0 / 3.0).bitcast(l.bits);
+  UOp e = (shiftDown(bits, l.mantissa) & bits.constLike(l.mask)) + bits.constLike(-l.bias);
+  UOp m = (normal.bitcast(l.bits) + shiftLeft(e, l.mantissa) * e.constLike(-1)).bitcast(v.dtype());
+  UOp exponent = e.cast(v.dtype()) + tiny.where(num(v, isDouble(v) ? -54 : -25), num(v, 0.0));
+  // log2 m = 2/ln 2 * (s + s^3/3 + s^5/5 ...), s = (m-1)/(m+1), |s| <= 1/5.
+  UOp s = add(m, -1) * add(m, 1).alu(Op::RECIPROCAL), s2 = s * s;
+  int terms = isDouble(v) ? 12 : 6;
+  std::vector<double> series;
+  for (int k = terms - 1; k >= 1; --k) series.push_back(2 / std::numbers::ln2 / (2 * k + 1));
+  // The leading coefficient in two parts keeps the last bits of a result near zero.
+  double lead = 2 / std::numbers::ln2,
+         high = isDouble(v) ? lead : static_cast<double>(static_cast<float>(lead));
+  UOp tail = horner(s2, series) * s2 * s;
+  UOp result = (mul(s, lead - high) + tail) + mul(s, high) + exponent;
+  result = ne(v, num(v, kInf)).where(result, num(v, kInf));
+  result = (v < num(v, 0.0)).where(num(v, kNan), result);
+  result = ne(v, num(v, 0.0)).where(result, num(v, -kInf));
+  return isNan(v).where(v, result);
+}
+
+// --- sine ---
+
+/// 2/pi in 32-bit digits, one before the binary point: enough for the largest exponent of a float32.
+constexpr std::array<int64_t, 8> kTwoOverPi{0,          0xA2F9836E, 0x4E441529, 0xFC2757D1,
+                                            0xF534DDC0, 0xDB629599, 0x3C439041, 0xFE5163AB};
+
+struct Reduced {
+  UOp rest, quadrant; ///< v = quadrant * pi/2 + rest
+};
+
+/// For small arguments: subtract a multiple of pi/2 given in parts that multiply exactly.
+Reduced reduceSmall(UOp v) {
+  Layout l = layoutOf(v);
+  UOp q = nearest(mul(v, 2 / std::numbers::pi), l), f = q.cast(v.dtype());
+  UOp rest = v;
+  if (isDouble(v)) {
+    for (double part :
+         {1.5707963109016418457, 1.5893254712295857e-08, 6.1232339932053594e-17, 6.3683171635109499e-25})
+      rest = rest + mul(f, -part);
+  } else {
+    for (double part : {1.5703125, 4.837512969970703125e-4, 7.549533620476722717e-8, 2.5633441e-12})
+      rest = rest + mul(f, -part);
+  }
+  return {rest, q.cast(dtypes::int32.vec(laneCount(v)))};
+}
+
+/// For any finite float32: the mantissa times the digits of 2/pi that matter at its exponent, in 64-bit
+/// integers; what is above the point modulo 4 is the quadrant, what is below the rest.
+Reduced reduceAny(UOp v) {
+  int n = laneCount(v);
+  DType wide = dtypes::uint64.vec(n);
+  UOp bits = v.bitcast(dtypes::uint32.vec(n));
+  UOp exponent = (bits / bits.constLike(1 << 23)) & bits.constLike(255);
+  UOp mantissa = ((bits & bits.constLike((1 << 23) - 1)) | bits.constLike(1 << 23)).cast(wide);
+  // v = mantissa * 2^(exponent - 150). The window of digits starts two bits above the last one that counts
+  // modulo 4, at bit exponent - 152 after the point; the digit before the point keeps that in the table for v
+  // >= 1/128.
+  UOp position = exponent.cast(dtypes::int32.vec(n));
+  position = position + position.constLike(-120);
+  UOp word = position / position.constLike(32), shift = (position & position.constLike(31)).cast(wide);
+  auto digit = [&](int offset) {
+    UOp d = UOp::constant(wide, int64_t{0});
+    for (int k = 0; k < 8 - offset && k < 5; ++k)
+      d = ne(word, word.constLike(k))
+              .where(d, UOp::constant(wide, kTwoOverPi[static_cast<size_t>(k + offset)]));
+    return d;
+  };
+  auto power = [&](UOp s) { return UOp::constant(wide, int64_t{1}).alu(Op::SHL, {s}); };
+  UOp up = power(shift);
+  std::array<UOp, 3> digits;
+  for (int k = 0; k < 3; ++k) {
+    UOp both = digit(k) * UOp::constant(wide, int64_t{1} << 32);
+    both = both | digit(k + 1);
+    digits[static_cast<size_t>(k)] =
+        (both * up) / both.constLike(int64_t{1} << 32) & both.constLike(0xffffffff);
+  }
+  // product has its point so that its top two bits of 64 are the quadrant.
+  UOp high = mantissa * digits[0] * mantissa.constLike(int64_t{1} << 32);
+  UOp product = high + mantissa * digits[1] + (mantissa * digits[2]) / mantissa.constLike(int64_t{1} << 32);
+  UOp quadrant = (product / product.constLike(int64_t{1} << 62)).cast(dtypes::int32.vec(n));
+  UOp fraction = product & product.constLike((int64_t{1} << 62) - 1);
+  // A signed rest halves its size: above half a quadrant count down from the next one.
+  UOp over = fraction / fraction.constLike(int64_t{1} << 61);
+  UOp signedFraction =
+      fraction.bitcast(dtypes::int64.vec(n)) +
+      over.cast(dtypes::int64.vec(n)) * UOp::constant(dtypes::int64.vec(n), -(int64_t{1} << 62));
+  UOp rest = mul(signedFraction.cast(v.dtype()), std::numbers::pi / 2 * 0x1p-62);
+  return {rest, quadrant + over.cast(dtypes::int32.vec(n))};
+}
+
+UOp sineOf(UOp v) {
+  UOp finite = (v < num(v, kInf)) & (num(v, -kInf) < v);
+  UOp negative = v < num(v, 0.0), safe = finite.where(v, num(v, 0.0));
+  UOp size = negative.where(mul(safe, -1), safe);
+  Reduced r;
+  if (isDouble(v)) {
+    r = reduceSmall((size < num(v, 0x1p53)).where(size, num(v, 0.0)));
+  } else {
+    constexpr double kSwitch = 1000;
+    UOp small = size < num(v, kSwitch);
+    Reduced big = reduceAny(small.where(num(v, kSwitch), size));
+    r = reduceSmall(small.where(size, num(v, 0.0)));
+    r = {small.where(r.rest, big.rest), small.where(r.quadrant, big.quadrant)};
+  }
+  // sin on even quadrants, cos on odd ones, by their series on |rest| <= pi/4.
+  int terms = isDouble(v) ? 9 : 5;
+  std::vector<double> sine, cosine;
+  for (int k = terms - 1; k >= 0; --k) {
+    sine.push_back((k % 2 ? -1 : 1) / std::tgamma(2 * k + 2));
+    cosine.push_back((k % 2 ? -1 : 1) / std::tgamma(2 * k + 1));
+  }
+  UOp square = r.rest * r.rest;
+  UOp odd = ne(r.quadrant & r.quadrant.constLike(1), r.quadrant.constLike(0));
+  UOp flip = ne(r.quadrant & r.quadrant.constLike(2), r.quadrant.constLike(0));
+  UOp result = odd.where(horner(square, cosine), horner(square, sine) * r.rest);
+  result = ne(flip, negative).where(mul(result, -1), result);
+  return finite.where(ne(v, num(v, 0.0)).where(result, v), num(v, kNan));
+}
+
+UOp powerOf(UOp base, UOp exponent) {
+  UOp zero = num(base, 0.0), one = num(base, 1.0), negative = base < zero;
+  UOp size = negative.where(mul(base, -1), base);
+  UOp result = (size.alu(Op::LOG2) * exponent).alu(Op::EXP2);
+  DType whole = dtypes::int64.vec(laneCount(base));
+  UOp asInt = exponent.cast(whole);
+  UOp isWhole = eq(asInt.cast(base.dtype()), exponent);
+  UOp isOdd = ne(asInt & asInt.constLike(1), asInt.constLike(0)) & isWhole;
+  UOp withSign = isWhole.where(isOdd.where(mul(result, -1), result), num(base, kNan));
+  return eq(exponent, zero).where(one, negative.where(withSign, result));
+}
+
+// --- rules ---
+
+using Function = UOp (*)(UOp);
+UOp decompose(Match& m, Function f) {
+  const Target& target = m.ctx<TargetContext>().target;
+  UOp root = m.root(), v = m[x];
+  if (isNative(target, root.op()) && vars::transcendental < 2) return {};
+  if (isDouble(v) || v.dtype().kind() == Scalar::Float32) return f(v);
+  if (!v.dtype().isFloat()) return {};
+  return v.cast(dtypes::float32.vec(laneCount(v))).alu(root.op()).cast(root.dtype());
+}
+UOp exp2Rule(Match& m) {
+  return decompose(m, exp2Of);
+}
+UOp log2Rule(Match& m) {
+  return decompose(m, log2Of);
+}
+UOp sinRule(Match& m) {
+  return decompose(m, sineOf);
+}
+UOp powRule(Match& m) {
+  return isNative(m.ctx<TargetContext>().target, Op::POW) || !m[x].dtype().isFloat() ? UOp()
+                                                                                     : powerOf(m[x], m[y]);
+}
+UOp sqrtRule(Match& m) {
+  if (isNative(m.ctx<TargetContext>().target, Op::SQRT)) return {};
+  return powerOf(m[x], num(m[x], 0.5));
+}
+UOp truncRule(Match& m) {
+  if (isNative(m.ctx<TargetContext>().target, Op::TRUNC)) return {};
+  // From 2^52 (2^23) on every value is whole already, and may not fit an integer.
+  UOp v = m[x];
+  double whole = isDouble(v) ? 0x1p52 : 0x1p23;
+  UOp fits = (v < num(v, whole)) & (num(v, -whole) < v);
+  return fits.where(v.cast(dtypes::int64.vec(laneCount(v))).cast(v.dtype()), v);
+}
+
+constexpr RuleDef kTranscendental[] = {
+    RULE("exp2-by-series", op(Op::EXP2, x), exp2Rule), RULE("log2-by-series", op(Op::LOG2, x), log2Rule),
+    RULE("sin-by-series", op(Op::SIN, x), sinRule),    RULE("pow-by-exp2", op(Op::POW, x, y), powRule),
+    RULE("sqrt-by-pow", op(Op::SQRT, x), sqrtRule),    RULE("trunc-by-cast", op(Op::TRUNC, x), truncRule),
+};
+
+} // namespace
+
+std::span<const RuleDef> transcendentalRules() {
+  return kTranscendental;
+}
+
+} // namespace uopscope
