@@ -64,17 +64,13 @@ struct Magic {
   __int128 factor;
   int shift;
 };
-/// factor and shift with v / by == (v * factor) >> shift for 0 <= v <= largest: the smallest shift for which
-/// rounding the reciprocal up errs by less than one step at the last multiple of `by`.
+/// factor and shift with v / by == (v * factor) >> shift for 0 <= v <= largest. The factor is the reciprocal rounded up,
+/// so factor * by = 2^shift + error, and the quotient is right as long as error * v stays below 2^shift.
 Magic magicFor(int64_t largest, int64_t by) {
-  int bits = std::bit_width(static_cast<uint64_t>(largest));
+  int bits = static_cast<int>(std::bit_width(static_cast<uint64_t>(largest)));
   for (int shift = 0; shift <= 2 * bits; ++shift) {
     __int128 power = __int128{1} << shift, factor = (power + by - 1) / by, error = factor * by - power;
-    if (error * largest < power) {
-      // Exact at the multiples below: error * v < 2^shift for every v.
-      __int128 last = largest / by * by + by - 1;
-      if (error * (last > largest ? largest : last) < power) return {factor, shift};
-    }
+    if (error * largest < power) return {factor, shift};
   }
   return {0, 0};
 }
