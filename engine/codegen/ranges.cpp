@@ -147,7 +147,7 @@ constexpr RuleDef kMerge[] = {RULE("merge-ranges", any({Op::END, Op::REDUCE}), m
 constexpr size_t kMaxPieces = 8;
 
 UOp cutStoreRange(Match& m) {
-  UOp end = m.root(), range = m[r], effect = m[store];
+  UOp range = m[r], effect = m[store];
   if (!range.src(0).isConst() || range.axisType() != AxisType::Loop) return {};
   int64_t extent = range.src(0).arg().i();
   std::set<int64_t> cuts{0, extent};
