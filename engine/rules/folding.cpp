@@ -1,0 +1,69 @@
+// Arithmetic of constants, and nodes whose bounds leave one value.
+#include "engine/rules/families.h"
+#include "engine/rules/variables.h"
+#include "engine/uop/eval.h"
+
+#include <array>
+#include <limits>
+
+namespace uopscope::rules {
+
+namespace {
+
+constexpr Pat kConst = pat::any(OpSet{Op::CONST});
+
+/// The operation on constants, lane by lane where all lanes are the same.
+UOp foldConstants(Match& m) {
+  UOp u = m.root();
+  std::array<ConstValue, 3> v;
+  for (size_t i = 0; i < u.srcCount(); ++i) {
+    UOp c = laneConst(u.src(i));
+    if (!c) return {};
+    v[i] = c.constValue();
+    if (v[i].isInvalid() && u.dtype().kind() != Scalar::Index) return {};
+  }
+  DType operand = u.src(u.is(Op::WHERE) ? 1 : 0).dtype();
+  if (u.is(Op::BITCAST) && u.dtype().itemsize() != operand.itemsize()) return {};
+  return UOp::constant(u.dtype(), evalAlu(u.op(), u.dtype(), operand, std::span(v.data(), u.srcCount())));
+}
+
+/// A number converted; a constant of an index that is Invalid has no other type.
+UOp foldCast(Match& m) {
+  if (m.root().dtype().isPtr() || m[x].isInvalidConst() || m.root().dtype().isVoid()) return {};
+  return foldConstants(m);
+}
+
+UOp onlyValue(Match& m) {
+  UOp u = m.root();
+  if (u.is(Op::WHERE) && (u.src(1).isInvalidConst() || u.src(2).isInvalidConst())) return {};
+  // Empty loops are folded by nobody: their variable has no value at all.
+  if (u.is(Op::RANGE) && !u.src(0).isConst(1)) return {};
+  int64_t v = u.vmin();
+  if (v != u.vmax() || v == std::numeric_limits<int64_t>::max() || v == std::numeric_limits<int64_t>::min())
+    return {};
+  return UOp::constant(u.dtype(), v);
+}
+
+constexpr RuleDef kFoldingRules[] = {
+    RULE("fold-unary", pat::op(group::kUnary, kConst), foldConstants),
+    RULE("fold-binary", pat::op(group::kBinary, kConst, kConst), foldConstants),
+    RULE("fold-ternary", pat::op(group::kTernary, kConst, kConst, kConst), foldConstants),
+    RULE("fold-cast", pat::op(OpSet{Op::CAST, Op::BITCAST}, kConst.named(x)), foldCast),
+};
+
+constexpr RuleDef kBoundsRules[] = {
+    RULE("one-value",
+         pat::any(group::kAlu | OpSet{Op::DEFINE_VAR, Op::SPECIAL, Op::RANGE}).withDtype(kMaskIntsBool),
+         onlyValue),
+};
+
+} // namespace
+
+Family foldingRules() {
+  return kFoldingRules;
+}
+Family boundsRules() {
+  return kBoundsRules;
+}
+
+} // namespace uopscope::rules

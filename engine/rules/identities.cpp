@@ -1,0 +1,78 @@
+// Identities that hold for one node and a constant, or for a node with itself.
+//
+// x*0 is 0 for floats too, as in the reference: only a constant NaN or infinity is kept.
+#include "engine/rules/families.h"
+#include "engine/rules/variables.h"
+
+#include <cmath>
+
+namespace uopscope::rules {
+
+namespace {
+
+constexpr DTypeMask kIntsBool = kMaskIntsBool;
+constexpr Pat xIntBool = Pat(x).withDtype(kIntsBool);
+
+UOp timesZero(Match& m) {
+  UOp v = laneConst(m[x]);
+  bool isFloat = v && v.arg().kind() == ArgKind::Float;
+  bool poison = isFloat && !std::isfinite(v.arg().f());
+  return UOp::constant(m.root().dtype(), ConstValue::ofFloat(poison ? std::nan("") : 0.0));
+}
+UOp negated(Match& m) {
+  return m[x] * m[x].constLike(int64_t{-1});
+}
+UOp innerMod(Match& m) {
+  return m.root().src(0);
+}
+/// (x*c0)//c0 where the product cannot wrap.
+UOp mulThenDiv(Match& m) {
+  if (!isInt(m[c0]) || intOf(m[c0]) == 0) return {};
+  UOp u = m[x];
+  if (u.dtype().kind() == Scalar::Index) return u;
+  if (u.dtype().kind() == Scalar::UInt64) return {};
+  __int128 f = intOf(m[c0]), low = u.vmin() * f, high = u.vmax() * f;
+  if (low > high) std::swap(low, high);
+  bool fits = low >= dtypes::minInt(u.dtype()) && high <= static_cast<__int128>(dtypes::maxInt(u.dtype()));
+  return fits ? u : UOp{};
+}
+
+constexpr RuleDef kIdentityRules[] = {
+    RULE("add-zero", x + 0, x),
+    RULE("sub-zero", pat::op(Op::SUB, x, 0), x),
+    RULE("sub-self", pat::op(Op::SUB, xIntBool, xIntBool), 0),
+    RULE("mul-one", x * 1, x),
+    RULE("mul-zero", x * 0, timesZero),
+    RULE("xor-zero", xIntBool ^ 0, x),
+    RULE("xor-self", x ^ x, 0),
+    RULE("or-zero", xIntBool | 0, x),
+    RULE("and-zero", xIntBool & 0, 0),
+    RULE("and-ones", xn & -1, x),
+    RULE("shl-zero", x << 0, x),
+    RULE("shr-zero", x >> 0, x),
+    RULE("zero-shl", pat::op(Op::SHL, 0, x), 0),
+    RULE("zero-shr", pat::op(Op::SHR, 0, x), 0),
+    RULE("div-self", x / x, 1),
+    RULE("div-one", x / 1, x),
+    RULE("div-minus-one", x / -1, negated),
+    RULE("zero-div", pat::op(OpSet{Op::IDIV, Op::MOD}, 0, x), 0),
+    RULE("mul-div-same", xn* c0 / c0, mulThenDiv),
+    RULE("mod-self", x % x, 0),
+    RULE("mod-one", x % 1, 0),
+    RULE("mod-mod-same", (x % y) % y, innerMod),
+    RULE("idempotent", pat::op(group::kIdempotent, x, x), x),
+    RULE("lt-self", x < x, 0),
+    RULE("ne-self", xIntBool != xIntBool, 0),
+    RULE("eq-self", pat::op(Op::CMPEQ, xIntBool, xIntBool), 1),
+    RULE("trunc-of-int", pat::op(Op::TRUNC, xIntBool), x),
+    RULE("neg-neg", pat::op(Op::NEG, pat::op(Op::NEG, x)), x),
+    RULE("bind-of-const", pat::op(Op::BIND, c0, c1), c1),
+};
+
+} // namespace
+
+Family identityRules() {
+  return kIdentityRules;
+}
+
+} // namespace uopscope::rules

@@ -1,0 +1,44 @@
+// Bounds of sums in 128 bits, so that nothing wraps while terms are added up.
+#pragma once
+#include "engine/uop/linear.h"
+
+namespace uopscope::rules {
+
+using Wide = __int128;
+
+struct Interval {
+  Wide lo = 0, hi = 0;
+};
+
+inline Interval termInterval(const Term& t) {
+  Wide a = Wide{t.node.vmin()} * t.factor, b = Wide{t.node.vmax()} * t.factor;
+  return a < b ? Interval{a, b} : Interval{b, a};
+}
+inline Interval operator+(Interval a, Interval b) {
+  return {a.lo + b.lo, a.hi + b.hi};
+}
+/// Bounds of the terms without the constant.
+inline Interval termsInterval(std::span<const Term> terms) {
+  Interval sum;
+  for (const Term& t : terms) sum = sum + termInterval(t);
+  return sum;
+}
+inline Interval intervalOf(const Linear& l) {
+  return termsInterval(l.terms) + Interval{l.constant, l.constant};
+}
+
+inline Wide floorDiv(Wide a, Wide b) {
+  Wide q = a / b;
+  return a % b != 0 && (a < 0) != (b < 0) ? q - 1 : q;
+}
+inline Wide ceilDiv(Wide a, Wide b) {
+  return -floorDiv(-a, b);
+}
+inline Wide floorMod(Wide a, Wide b) {
+  return a - floorDiv(a, b) * b;
+}
+inline bool fitsInt64(Wide v) {
+  return v == static_cast<int64_t>(v);
+}
+
+} // namespace uopscope::rules

@@ -1,0 +1,153 @@
+// dtype index becomes int32, or int64 where bounds ask for it. Each index node becomes its lowered self cast
+// back to index; users take the cast off, until none is left.
+//
+//   INDEX(p, WHERE(r0 < 3, r0 + 1, Invalid))   becomes   INDEX(p, r0:int + 1, r0:int < 3)
+#include "engine/rules/families.h"
+#include "engine/rules/variables.h"
+#include "engine/uop/eval.h"
+
+#include <array>
+#include <limits>
+
+namespace uopscope::rules {
+
+namespace {
+
+bool isIndex(UOp u) {
+  return u.dtype().kind() == Scalar::Index && !u.dtype().isPtr();
+}
+/// CAST of an integer to index: a node that is lowered already.
+bool isLowered(UOp u) {
+  return u.is(Op::CAST) && isIndex(u) && !isIndex(u.src(0)) && !u.src(0).dtype().isFloat();
+}
+UOp stripped(UOp u) {
+  return isLowered(u) ? u.src(0) : u;
+}
+
+DType fitting(UOp u) {
+  constexpr int64_t low = std::numeric_limits<int32_t>::min(), high = std::numeric_limits<int32_t>::max();
+  DType d = u.vmin() < low || u.vmax() > high ? dtypes::int64 : dtypes::int32;
+  return d.vec(u.dtype().count());
+}
+UOp relabel(UOp u, DType d, UOp like) {
+  return u.withDtype(d).cast(like.dtype());
+}
+
+UOp lowerConst(Match& m) {
+  UOp u = m.root();
+  return u.isInvalidConst() ? UOp{} : relabel(u, fitting(u), u);
+}
+UOp lowerVar(Match& m) {
+  return relabel(m.root(), fitting(m.root()), m.root());
+}
+UOp lowerBind(Match& m) {
+  UOp u = m.root();
+  if (!isLowered(u.src(0)) || !isLowered(u.src(1))) return {};
+  UOp var = u.src(0).src(0);
+  return u.withSrc({var, u.src(1).src(0).withDtype(var.dtype())}).withDtype(var.dtype()).cast(u.dtype());
+}
+UOp lowerLoop(Match& m) {
+  UOp u = m.root();
+  if (!isLowered(u.src(0))) return {};
+  std::vector<UOp> src;
+  for (UOp s : u.src()) src.push_back(stripped(s));
+  DType d = u.is(Op::SPECIAL) ? dtypes::int32 : src[0].dtype();
+  src[0] = src[0].cast(d);
+  return UOp::make(u.op(), d, src, u.arg(), u.tag()).cast(u.dtype());
+}
+/// Arithmetic in the least type that holds operands and result.
+UOp lowerAlu(Match& m) {
+  UOp u = m.root();
+  size_t first = u.is(Op::WHERE) ? 1 : 0;
+  DType d = isIndex(u) ? fitting(u).scalar() : dtypes::int32;
+  for (size_t i = first; i < u.srcCount(); ++i) {
+    if (!isLowered(u.src(i))) return {};
+    d = dtypes::leastUpper(d, u.src(i).src(0).dtype().scalar());
+  }
+  std::array<UOp, 3> src;
+  if (first) src[0] = u.src(0);
+  for (size_t i = first; i < u.srcCount(); ++i)
+    src[i] = u.src(i).src(0).cast(d.vec(u.src(i).dtype().count()));
+  DType type = isIndex(u) ? d.vec(u.dtype().count()) : u.dtype();
+  return UOp::make(u.op(), type, std::span<const UOp>(src.data(), u.srcCount()), u.arg(), u.tag())
+      .cast(u.dtype());
+}
+UOp lowerVectorize(Match& m) {
+  UOp u = m.root();
+  if (u.srcCount() == 0) return {};
+  DType d = fitting(u).scalar();
+  for (UOp s : u.src()) {
+    if (!isLowered(s)) return {};
+    d = dtypes::leastUpper(d, s.src(0).dtype());
+  }
+  std::vector<UOp> src;
+  for (UOp s : u.src()) src.push_back(s.src(0).cast(d));
+  return UOp::make(Op::VECTORIZE, d.vec(u.dtype().count()), src, u.arg(), u.tag()).cast(u.dtype());
+}
+UOp lowerGep(Match& m) {
+  UOp u = m.root();
+  if (!isLowered(u.src(0))) return {};
+  UOp inner = u.src(0).src(0);
+  return UOp::make(Op::GEP, inner.dtype().scalar().vec(u.dtype().count()), {inner}, u.arg(), u.tag())
+      .cast(u.dtype());
+}
+/// What no integer type holds for certain, and unsigned 64 bits, go through int64.
+UOp castThroughLong(Match& m) {
+  DType from = m[x].dtype();
+  bool needs = from.isFloat() || from.kind() == Scalar::UInt64;
+  return needs ? m[x].cast(dtypes::int64.vec(from.count())).cast(m.root().dtype()) : UOp{};
+}
+/// Out of index into another type: directly.
+UOp castOut(Match& m) {
+  return isLowered(m.root().src(0)) ? m[x].cast(m.root().dtype()) : UOp{};
+}
+
+/// INDEX(buffer, WHERE(gate, index, Invalid)): the gate becomes the third source.
+UOp gateOfIndex(Match& m) {
+  UOp u = m.root(), gate = m[cond];
+  if (u.srcCount() == 3 && u.src(2).dtype().isBool())
+    gate = gate & u.src(2);
+  else if (u.srcCount() != 2)
+    return {};
+  return u.withSrc({u.src(0), m[x], gate});
+}
+UOp stripSources(Match& m) {
+  UOp u = m.root();
+  std::vector<UOp> src;
+  bool changed = false;
+  for (UOp s : u.src()) {
+    src.push_back(stripped(s));
+    changed |= src.back() != s;
+  }
+  return changed ? u.withSrc(src) : UOp{};
+}
+
+constexpr OpSet kTakesAny{Op::SINK, Op::NOOP,   Op::END,    Op::GROUP,   Op::AFTER, Op::STORE,  Op::LOAD,
+                          Op::IF,   Op::REDUCE, Op::CUSTOM, Op::CUSTOMI, Op::INDEX, Op::BARRIER};
+constexpr Pat kLoweredSrc = pat::any(OpSet{Op::CAST}).withDtype(kMaskIndex);
+
+constexpr RuleDef kLowerIndexRules[] = {
+    RULE("lower-const", pat::any(OpSet{Op::CONST}).withDtype(kMaskIndex), lowerConst),
+    RULE("lower-var", pat::any(OpSet{Op::DEFINE_VAR}).withDtype(kMaskIndex), lowerVar),
+    RULE("lower-bind", pat::op(Op::BIND, kLoweredSrc, kLoweredSrc).withDtype(kMaskIndex), lowerBind),
+    RULE("lower-loop", pat::op(OpSet{Op::RANGE, Op::SPECIAL}, kLoweredSrc).more().withDtype(kMaskIndex),
+         lowerLoop),
+    RULE("cast-through-long", pat::op(Op::CAST, x).withDtype(kMaskIndex), castThroughLong),
+    RULE("lower-unary", pat::op(group::kUnary, kLoweredSrc), lowerAlu),
+    RULE("lower-binary", pat::op(group::kBinary, kLoweredSrc, kLoweredSrc), lowerAlu),
+    RULE("lower-where", pat::op(Op::WHERE, z, kLoweredSrc, kLoweredSrc), lowerAlu),
+    RULE("lower-mulacc", pat::op(Op::MULACC, kLoweredSrc, kLoweredSrc, kLoweredSrc), lowerAlu),
+    RULE("lower-vectorize", pat::each(OpSet{Op::VECTORIZE}, kLoweredSrc), lowerVectorize),
+    RULE("lower-gep", pat::op(Op::GEP, kLoweredSrc), lowerGep),
+    RULE("cast-out-of-index", pat::op(Op::CAST, pat::op(Op::CAST, x).withDtype(kMaskIndex)), castOut),
+    RULE("gate-of-index", pat::op(Op::INDEX, y, kGated).more(), gateOfIndex),
+    RULE("strip-index-casts", pat::any(kTakesAny), stripSources),
+};
+
+} // namespace
+
+Family lowerIndexRules() {
+  return kLowerIndexRules;
+}
+
+} // namespace uopscope::rules

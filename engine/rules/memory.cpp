@@ -1,0 +1,106 @@
+// Loads, stores and effects: accesses that do nothing, and lists of effects without what is none.
+#include "engine/rules/families.h"
+#include "engine/rules/variables.h"
+
+#include <algorithm>
+
+namespace uopscope::rules {
+
+namespace {
+
+constexpr PatVar a{"a"}, i{"i"};
+constexpr Pat kIndex = pat::any(OpSet{Op::INDEX});
+constexpr OpSet kNoEffect{Op::UNROLL, Op::NOOP, Op::VECTORIZE, Op::SINK};
+constexpr OpSet kEffects{Op::RANGE,  Op::STORE,  Op::KERNEL,        Op::BARRIER, Op::END,
+                         Op::UNROLL, Op::CUSTOM, Op::CUSTOM_KERNEL, Op::CUSTOMI};
+
+UOp nothing() {
+  return UOp::make(Op::NOOP, dtypes::void_, std::initializer_list<UOp>{});
+}
+
+/// a[i] = a[i], unless ranges hang on it.
+UOp storeOfOwnLoad(Match&) {
+  return nothing();
+}
+
+/// a[i] = c ? v : a[i] stores v where c holds.
+UOp storeWhere(Match& m, bool negate) {
+  UOp store = m.root(), index = m[i];
+  if (index.srcCount() != 2 || index.src(1).dtype().kind() != Scalar::Index) return {};
+  UOp gate = negate ? m[cond].logicalNot() : m[cond];
+  std::vector<UOp> src(store.src().begin(), store.src().end());
+  src[0] = index.withSrc({index.src(0), gate.where(index.src(1), UOp::invalid())});
+  src[1] = m[x];
+  return store.withSrc(src);
+}
+UOp storeWhereThen(Match& m) {
+  return storeWhere(m, false);
+}
+UOp storeWhereElse(Match& m) {
+  return storeWhere(m, true);
+}
+
+/// Nothing is stored at Invalid, and 0 loaded.
+UOp invalidAccess(Match& m) {
+  UOp u = m.root();
+  if (u.is(Op::STORE)) return nothing();
+  return u.srcCount() > 1 && u.src(1).dtype() == u.dtype() ? u.src(1) : u.constLike(int64_t{0});
+}
+
+/// Effects in a list instead of behind something that has none.
+UOp flattenEffects(Match& m) {
+  UOp u = m.root();
+  bool any = std::any_of(u.src().begin(), u.src().end(), [](UOp s) { return s.in(kNoEffect); });
+  if (!any) return {};
+  std::vector<UOp> src;
+  for (UOp s : u.src()) {
+    if (s.in(kNoEffect))
+      src.insert(src.end(), s.src().begin(), s.src().end());
+    else
+      src.push_back(s);
+  }
+  return u.withSrc(src);
+}
+UOp flattenAfter(Match& m) {
+  UOp u = m.root();
+  std::vector<UOp> src{u.src(0)};
+  for (UOp s : u.src().subspan(1)) {
+    if (s.in(kEffects))
+      src.push_back(s);
+    else
+      src.insert(src.end(), s.src().begin(), s.src().end());
+  }
+  return std::equal(src.begin(), src.end(), u.src().begin(), u.src().end()) ? UOp{} : u.withSrc(src);
+}
+
+constexpr Pat ownLoad = pat::op(Op::LOAD, kIndex.named(i));
+
+constexpr RuleDef kEffectRules[] = {
+    RULE("after-effects", pat::any(OpSet{Op::AFTER}), flattenAfter),
+    RULE("after-nothing", pat::op(Op::AFTER, x), x),
+};
+
+constexpr RuleDef kMemoryRules[] = {
+    RULE("store-own-load", pat::op(Op::STORE, kIndex.named(i), ownLoad), storeOfOwnLoad),
+    RULE("store-where-then", pat::op(Op::STORE, kIndex.named(i), pat::where(cond, x, ownLoad)).more(),
+         storeWhereThen),
+    RULE("store-where-else", pat::op(Op::STORE, kIndex.named(i), pat::where(cond, ownLoad, x)).more(),
+         storeWhereElse),
+    RULE("access-invalid",
+         pat::op(OpSet{Op::LOAD, Op::STORE}, pat::orCasted(pat::op(Op::INDEX, a, kInvalid).more())).more(),
+         invalidAccess),
+    RULE("group-of-one", pat::op(Op::GROUP, x), x),
+    RULE("flatten-effects", pat::any(OpSet{Op::SINK, Op::GROUP}), flattenEffects),
+    RULE("end-of-nothing", pat::op(Op::END, pat::op(OpSet(Op::NOOP)).named(x)).more(), x),
+};
+
+} // namespace
+
+Family effectRules() {
+  return kEffectRules;
+}
+Family memoryRules() {
+  return kMemoryRules;
+}
+
+} // namespace uopscope::rules

@@ -1,0 +1,39 @@
+// MAX of integers: by bounds, by the difference of its operands, and with constants. The smaller of two is
+// written -max(-x, -y), so that the same rules serve both.
+#include "engine/rules/families.h"
+#include "engine/rules/interval.h"
+#include "engine/rules/variables.h"
+
+namespace uopscope::rules {
+
+namespace {
+
+UOp maxByBounds(Match& m) {
+  UOp a = m[x], b = m[y];
+  bool unsignedTop = a.dtype().kind() == Scalar::UInt64;
+  if (a.vmin() >= b.vmax() && !(unsignedTop && b.vmax() == INT64_MAX)) return a;
+  if (b.vmin() >= a.vmax() && !(unsignedTop && a.vmax() == INT64_MAX)) return b;
+  if (!isScalarIndex(m.root())) return {};
+  Linear difference = linearOf(UOp::make(Op::SUB, dtypes::index, {a, b}));
+  Interval d = intervalOf(difference);
+  if (d.lo >= 0) return a;
+  return d.hi <= 0 ? b : UOp{};
+}
+
+constexpr RuleDef kMinmaxRules[] = {
+    RULE("max-by-bounds", pat::op(Op::MAX, xn, yn), maxByBounds),
+    RULE("max-consts", pat::max(pat::max(xn, c0), c1), pat::max(x, pat::fold(pat::max(c0, c1)))),
+    RULE("max-const-out", pat::op(Op::MAX, pat::op(Op::MAX, xn, c0), y), pat::max(pat::max(x, y), c0),
+         [](Match& m) { return !m[y].isConst(); }),
+    RULE("max-const-last", pat::op(Op::MAX, c0, xn), pat::max(x, c0),
+         [](Match& m) { return !m[x].isConst(); }),
+    RULE("max-again", pat::max(pat::max(xn, y), x), pat::max(x, y)),
+};
+
+} // namespace
+
+Family minmaxRules() {
+  return kMinmaxRules;
+}
+
+} // namespace uopscope::rules

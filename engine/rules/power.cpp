@@ -1,0 +1,120 @@
+// Powers by constants, and identities of floats that give the same bits (or, where the reference takes the
+// same liberty, the same value wherever it is finite: x/x is 1).
+#include "engine/rules/families.h"
+#include "engine/rules/variables.h"
+
+#include <cmath>
+
+namespace uopscope::rules {
+
+namespace {
+
+constexpr int kMostProducts = 64; ///< x**n is written as products up to this n
+
+/// Multiplying by it is exact.
+bool isPowerOfTwo(double v) {
+  int exponent = 0;
+  return std::isfinite(v) && std::fabs(std::frexp(v, &exponent)) == 0.5 && std::abs(exponent) < 64;
+}
+bool isFloatConst(UOp u) {
+  return u && u.isConst() && u.arg().kind() == ArgKind::Float;
+}
+
+UOp wholePower(UOp base, int64_t n) {
+  UOp result, square = base;
+  for (; n; n >>= 1, square = n ? square * square : square)
+    if (n & 1) result = result ? result * square : square;
+  return result;
+}
+
+UOp powerOfConst(Match& m) {
+  if (!m[c0].arg().isNumber() || m[c0].isInvalidConst()) return {};
+  UOp base = m[x];
+  double n = m[c0].arg().number();
+  if (n == 0) return base.constLike(int64_t{1});
+  if (std::fabs(n) > kMostProducts || n * 2 != std::floor(n * 2)) return {};
+  bool isFloat = base.dtype().isFloat();
+  if (n < 0) {
+    if (!isFloat) return {};
+    return base.alu(Op::RECIPROCAL).alu(Op::POW, {UOp::constant(m[c0].dtype(), -n)});
+  }
+  if (n != std::floor(n)) {
+    if (!isFloat) return {};
+    UOp root = base.alu(Op::SQRT);
+    return n == 0.5 ? root : wholePower(base, static_cast<int64_t>(n)) * root;
+  }
+  return wholePower(base, static_cast<int64_t>(n));
+}
+UOp constToPower(Match& m) {
+  if (!isFloatConst(m[c0])) return {};
+  double base = m[c0].arg().f();
+  if (base == 1) return m[c0];
+  if (!(base > 0) || std::isinf(base)) return {};
+  UOp scaled = base == 2 ? m[x] : m[x] * UOp::constant(m[x].dtype(), std::log2(base));
+  return scaled.alu(Op::EXP2);
+}
+
+/// (x*a)*b with a or b a power of two, so that a*b is rounded once as before.
+UOp mergeExactFactors(Match& m) {
+  if (!isFloatConst(m[c0]) || !isFloatConst(m[c1])) return {};
+  double a = m[c0].arg().f(), b = m[c1].arg().f();
+  if (!isPowerOfTwo(a) && !isPowerOfTwo(b)) return {};
+  return m[x] * UOp::constant(m[x].dtype(), a * b);
+}
+UOp reciprocalOfMultiple(Match& m) {
+  if (!isFloatConst(m[c0]) || !isPowerOfTwo(m[c0].arg().f())) return {};
+  return m[x].alu(Op::RECIPROCAL) * UOp::constant(m[x].dtype(), 1 / m[c0].arg().f());
+}
+bool differentFactors(Match& m) {
+  return m[y] != m[z];
+}
+
+constexpr RuleDef kPowerRules[] = {
+    RULE("pow-const", pat::op(Op::POW, x, c0), powerOfConst),
+    RULE("const-pow", pat::op(Op::POW, c0, xf), constToPower),
+};
+
+constexpr RuleDef kExactFloatRules[] = {
+    RULE("fdiv-self", pat::op(Op::FDIV, x, x), 1),
+    RULE("mul-reciprocal", xf* pat::recip(x), 1),
+    RULE("fdiv-one", pat::op(Op::FDIV, x, 1), x),
+    RULE("mul-fdiv-same", pat::op(Op::FDIV, xf* y, y), x),
+    RULE("mul-mul-reciprocal", (xf * y) * pat::recip(y), x),
+    RULE("div-div", (xf * pat::recip(y)) * pat::recip(z), x* pat::recip(y* z), differentFactors),
+    RULE("float-add-self", xf + x, x * 2),
+    RULE("float-mul-consts", (xf * c0) * c1, mergeExactFactors),
+    RULE("reciprocal-of-multiple", pat::recip(xf* c0), reciprocalOfMultiple),
+    RULE("float-max-consts", pat::max(pat::max(xf, c0), c1), pat::max(x, pat::fold(pat::max(c0, c1)))),
+};
+
+constexpr double kTwo32 = 4294967296.0;
+constexpr DTypeMask kU32 = maskOf(dtypes::uint32), kU64 = maskOf(dtypes::uint64);
+constexpr Pat xHigh = Pat(x).withDtype(kU64),
+              yLow = pat::op(Op::CAST, Pat(y).withDtype(kU32)).withDtype(kU64);
+constexpr Pat kJoined = (xHigh * kTwo32) | yLow, kJoinedShift = (xHigh << 32) | yLow;
+
+bool highFits(Match& m) {
+  return m[x].vmax() <= 0xFFFFFFFF;
+}
+
+constexpr RuleDef kRandomRules[] = {
+    RULE("low-half", pat::op(Op::CAST, xHigh & 4294967295.0).withDtype(kU32),
+         [](Match& m) { return m[x].cast(m.root().dtype()); }),
+    RULE("low-of-joined", pat::op(Op::CAST, pat::oneOf(kJoined, kJoinedShift)).withDtype(kU32), y),
+    RULE("high-of-joined-div", kJoined / kTwo32, x, highFits),
+    RULE("high-of-joined-shift", kJoinedShift >> 32, x, highFits),
+};
+
+} // namespace
+
+Family powerRules() {
+  return kPowerRules;
+}
+Family exactFloatRules() {
+  return kExactFloatRules;
+}
+Family randomRules() {
+  return kRandomRules;
+}
+
+} // namespace uopscope::rules

@@ -1,0 +1,62 @@
+// Reductions: factors that do not depend on the loop leave it. And what else suits kernels alone.
+//
+// A factor taken out of a float sum rounds differently, as it does in the reference; a factor of a maximum
+// must not be negative.
+#include "engine/rules/algebra.h"
+#include "engine/rules/families.h"
+#include "engine/rules/variables.h"
+
+#include <algorithm>
+
+namespace uopscope::rules {
+
+namespace {
+
+UOp mulOutOfReduce(Match& m) {
+  UOp reduce = m.root(), value = reduce.src(0);
+  if (reduce.arg().kind() != ArgKind::Op || reduce.dtype() != value.dtype()) return {};
+  bool isMax = reduce.arg().op() == Op::MAX;
+  if (reduce.arg().op() != Op::ADD && !isMax) return {};
+  auto ranges = reduce.src().subspan(1);
+  std::vector<UOp> inside, outside;
+  for (UOp f : splitUop(value, Op::MUL)) {
+    bool depends = std::any_of(ranges.begin(), ranges.end(), [&](UOp r) { return f.dependsOn(r); });
+    bool positive = f.dtype().isFloat() ? laneConst(f) && laneConst(f).arg().number() >= 0 : f.vmin() >= 0;
+    bool leaves = !depends && (!isMax || positive);
+    (leaves ? outside : inside).push_back(f);
+  }
+  if (outside.empty()) return {};
+  std::vector<UOp> src(reduce.src().begin(), reduce.src().end());
+  src[0] = joinUop(inside, Op::MUL, value.constLike(int64_t{1}));
+  return reduce.withSrc(src) * joinUop(outside, Op::MUL, {});
+}
+
+UOp castBranches(Match& m) {
+  DType d = m.root().dtype();
+  return m[cond].where(m[x].cast(d), m[y].cast(d));
+}
+UOp neZero(Match& m) {
+  if (m[x].dtype().isPtr()) return {};
+  return m[x].cast(dtypes::bool_.vec(m[x].dtype().count()));
+}
+
+constexpr RuleDef kReduceRules[] = {
+    RULE("mul-out-of-reduce", pat::op(Op::REDUCE, pat::any(OpSet{Op::MUL})).more(), mulOutOfReduce),
+};
+
+constexpr RuleDef kKernelRules[] = {
+    RULE("ne-zero-as-cast", x != 0, neZero),
+    RULE("cast-into-branches", pat::op(Op::CAST, pat::where(cond, x, y)), castBranches,
+         [](Match& m) { return !m[x].isInvalidConst() && !m[y].isInvalidConst(); }),
+};
+
+} // namespace
+
+Family reduceRules() {
+  return kReduceRules;
+}
+Family kernelRules() {
+  return kKernelRules;
+}
+
+} // namespace uopscope::rules

@@ -1,0 +1,254 @@
+// Gates: conditions under which an index is accessed. What stands behind a gate may be simplified under the
+// assumption that it holds, and each clause of a conjunction under the assumption of those before it.
+//
+//   WHERE(r0 < 3, r0 % 3, Invalid)  is  WHERE(r0 < 3, r0, Invalid)
+#include "engine/rules/algebra.h"
+#include "engine/rules/families.h"
+#include "engine/rules/interval.h"
+#include "engine/rules/variables.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdint>
+
+namespace uopscope {
+
+using namespace rules;
+
+namespace {
+
+constexpr size_t kMostClauses = 64; ///< of a gate that is simplified clause by clause
+
+/// X <= bound or X >= bound.
+struct Bound {
+  UOp expr;
+  bool isUpper = false;
+  int64_t bound = 0;
+};
+
+std::optional<Bound> parseClause(UOp v) {
+  auto isLess = [](UOp u) { return u.is(Op::CMPLT) && u.src(0).dtype().isInt(); };
+  if (v.is(Op::CMPNE) && v.src(1).isConst(1) && isLess(v.src(0)))
+    return Bound{v.src(0).src(0), false, v.src(0).src(1).vmin()};
+  if (isLess(v)) {
+    int64_t top = v.src(1).vmax();
+    if (top == INT64_MIN) return std::nullopt;
+    return Bound{v.src(0), true, top - 1};
+  }
+  return std::nullopt;
+}
+
+/// The clauses of a conjunction as bounds of expressions, in order of their first appearance. None: cannot
+/// hold.
+struct Bounds {
+  std::vector<UOp> order;
+  UOpMap<std::pair<int64_t, int64_t>> of;
+  bool impossible = false;
+
+  explicit Bounds(UOp valid) {
+    for (UOp clause : splitUop(valid, Op::AND)) {
+      auto b = parseClause(clause);
+      if (!b) continue;
+      auto [it, fresh] = of.try_emplace(b->expr, b->expr.vmin(), b->expr.vmax());
+      if (fresh) order.push_back(b->expr);
+      auto& [low, high] = it->second;
+      if (b->isUpper)
+        high = std::min(high, b->bound);
+      else
+        low = std::max(low, b->bound);
+      impossible |= low > high;
+    }
+  }
+};
+
+UOp stand(size_t i, int64_t low, int64_t high, DType d) {
+  return UOp::variable(fmt::format("valid{}", i), low, high, d);
+}
+
+/// u with `from` known to lie in other bounds; null where it does not occur.
+UOp assuming(UOp u, UOp from, UOp variable) {
+  UOp replaced = u.substitute({{from, variable}});
+  if (replaced == u) return {};
+  UOp simple = simplify(replaced);
+  return simplify(simple.substitute({{variable, from}}));
+}
+
+} // namespace
+
+UOp givenValid(UOp valid, UOp u, bool trySimplex) {
+  Bounds bounds(valid);
+  if (bounds.impossible) return u;
+  UOpMap<UOp> all, back;
+  for (size_t i = 0; i < bounds.order.size(); ++i) {
+    UOp expr = bounds.order[i];
+    auto [low, high] = bounds.of[expr];
+    UOp variable = stand(i, low, high, expr.dtype());
+    all[expr] = variable;
+    back[variable] = expr;
+    if (UOp r = assuming(u, expr, variable)) u = r;
+    // x0 + x1 + ... > 0 of terms that are never negative: one of them is > 0. What holds whichever it is,
+    // holds.
+    std::vector<UOp> parts = splitUop(expr, Op::ADD);
+    auto plain = [](UOp p) {
+      return p.in(group::kIrreducible) && !p.isConst() && p.vmin() == 0 && p.vmax() > 0;
+    };
+    if (!trySimplex || low != 1 || parts.size() < 2 || !std::all_of(parts.begin(), parts.end(), plain))
+      continue;
+    UOp agreed;
+    for (UOp p : parts) {
+      UOp r = assuming(u, p, stand(i, 1, p.vmax(), p.dtype()));
+      if (!r || (agreed && r != agreed)) {
+        agreed = {};
+        break;
+      }
+      agreed = r;
+    }
+    if (agreed) u = agreed;
+  }
+  if (bounds.order.size() > 1) {
+    UOp replaced = u.substitute(all);
+    if (replaced != u) u = simplify(simplify(replaced).substitute(back));
+  }
+  return u;
+}
+
+namespace rules {
+
+namespace {
+
+/// Clauses first that are part of others, so that these are simplified by them.
+UOp simplifyConjunction(Match& m) {
+  UOp u = m.root();
+  if (!u.dtype().isBool()) return {};
+  std::vector<UOp> clauses = splitUop(u, Op::AND), unique;
+  for (UOp c : clauses)
+    if (std::find(unique.begin(), unique.end(), c) == unique.end()) unique.push_back(c);
+  if (unique.size() > kMostClauses) return {};
+  for (UOp n : u.toposort())
+    if (n.is(Op::INDEX) || n.is(Op::LOAD)) return {}; // only conditions on indices are worth it
+  UOp deduplicated = joinUop(unique, Op::AND, {});
+  if (Bounds(u).impossible) return UOp::constant(u.dtype(), ConstValue::ofBool(false));
+  std::vector<std::pair<int, UOp>> ordered;
+  for (UOp c : unique) {
+    auto b = parseClause(c);
+    int uses = 0;
+    for (UOp other : unique) uses += b && other.dependsOn(b->expr);
+    ordered.emplace_back(-uses, c);
+  }
+  std::stable_sort(ordered.begin(), ordered.end(),
+                   [](const auto& a, const auto& b) { return a.first < b.first; });
+  std::vector<UOp> kept;
+  for (auto [uses, c] : ordered) {
+    UOp simple = kept.empty() ? c : givenValid(joinUop(kept, Op::AND, {}), c);
+    // A clause about an expression whose bound is known already says less.
+    auto b = parseClause(simple);
+    bool implied = simple.isConst(1);
+    if (b && !kept.empty()) {
+      Bounds known(joinUop(kept, Op::AND, {}));
+      auto it = known.of.find(b->expr);
+      if (it != known.of.end())
+        implied |= b->isUpper ? it->second.second <= b->bound : it->second.first >= b->bound;
+    }
+    if (simple.isConst(0)) return simple;
+    if (!implied && std::find(kept.begin(), kept.end(), simple) == kept.end()) kept.push_back(simple);
+  }
+  UOp r = joinUop(kept, Op::AND, UOp::constant(u.dtype(), ConstValue::ofBool(true)));
+  std::vector<UOp> before = unique, after = splitUop(r, Op::AND);
+  auto byId = [](UOp a, UOp b) { return a.id() < b.id(); };
+  std::sort(before.begin(), before.end(), byId);
+  std::sort(after.begin(), after.end(), byId);
+  if (before != after) return r;
+  return deduplicated == u || clauses.size() == unique.size() ? UOp{} : deduplicated;
+}
+
+UOp gatedGivenValid(Match& m) {
+  UOp u = givenValid(m[cond], m[x], false);
+  return u == m[x] ? UOp{} : m[cond].where(u, m.root().src(2));
+}
+
+/// Whether every range of `a` is one of `b`.
+bool rangesWithin(UOp a, UOp b) {
+  const auto& outer = b.ranges();
+  for (UOp r : a.ranges())
+    if (std::find(outer.begin(), outer.end(), r) == outer.end()) return false;
+  return true;
+}
+bool sharesRange(UOp a, UOp b) {
+  const auto& other = b.ranges();
+  return std::any_of(a.ranges().begin(), a.ranges().end(),
+                     [&](UOp r) { return std::find(other.begin(), other.end(), r) != other.end(); });
+}
+
+UOp dropClauses(Match& m) {
+  std::vector<UOp> keep, all = splitUop(m[cond], Op::AND);
+  for (UOp c : all)
+    if (sharesRange(c, m[x])) keep.push_back(c);
+  if (keep.size() == all.size()) return {};
+  return joinUop(keep, Op::AND, UOp::boolean(true)).where(m[x], m.root().src(2));
+}
+
+/// Moves the clauses of `condition` into the gate of the INDEX that has the ranges for them.
+UOp whereOnLoad(UOp condition, UOp load) {
+  bool isLoad = load.is(Op::LOAD);
+  UOp access = isLoad ? load.src(0) : load;
+  if (!access.is(Op::INDEX) || access.srcCount() != 2 || (isLoad && load.srcCount() != 1)) return {};
+  UOp at = access.src(1);
+  std::vector<UOp> own = splitUop(validOf(at), Op::AND), moved, rest;
+  bool removed = false;
+  for (UOp c : splitUop(condition, Op::AND)) {
+    bool known = std::find(own.begin(), own.end(), c) != own.end();
+    bool dataDependent = false;
+    for (UOp n : c.toposort()) dataDependent |= n.is(Op::INDEX) && !at.dependsOn(n);
+    if (known) {
+      removed = true;
+    } else if (rangesWithin(c, at) && !dataDependent) {
+      moved.push_back(c);
+      removed = true;
+    } else {
+      rest.push_back(c);
+    }
+  }
+  if (!removed) return {};
+  std::vector<UOp> gate;
+  for (UOp c : own)
+    if (!c.isConst(1)) gate.push_back(c);
+  gate.insert(gate.end(), moved.begin(), moved.end());
+  UOp index = indexOf(at);
+  if (!gate.empty()) index = joinUop(gate, Op::AND, {}).where(index, UOp::invalid());
+  UOp value = access.withSrc({access.src(0), index});
+  if (isLoad) value = load.withSrc({value});
+  if (rest.empty()) return value;
+  return joinUop(rest, Op::AND, {}).where(value, value.constLike(int64_t{0}));
+}
+
+constexpr Pat kAccess = pat::any(OpSet{Op::INDEX, Op::LOAD});
+
+constexpr RuleDef kValidRules[] = {
+    RULE("simplify-gate", pat::any(OpSet{Op::AND}).withDtype(kMaskBool), simplifyConjunction),
+    RULE("gated-given-valid", kGated, gatedGivenValid),
+};
+constexpr RuleDef kDropClauseRules[] = {
+    RULE("drop-clauses", kGated, dropClauses),
+};
+constexpr RuleDef kMoveWhereRules[] = {
+    RULE("where-to-load", pat::where(cond, kAccess.named(x), 0),
+         [](Match& m) { return whereOnLoad(m[cond], m[x]); }),
+    RULE("where-to-load-else", pat::where(cond, 0, kAccess.named(x)),
+         [](Match& m) { return whereOnLoad(m[cond].logicalNot(), m[x]); }),
+};
+
+} // namespace
+
+Family validRules() {
+  return kValidRules;
+}
+Family dropClauseRules() {
+  return kDropClauseRules;
+}
+Family moveWhereRules() {
+  return kMoveWhereRules;
+}
+
+} // namespace rules
+} // namespace uopscope

@@ -1,0 +1,185 @@
+// Vectors: GEP of what its lanes are known of, and arithmetic whose lanes are all the same.
+#include "engine/rules/families.h"
+#include "engine/rules/variables.h"
+
+#include <algorithm>
+#include <numeric>
+
+namespace uopscope::rules {
+
+namespace {
+
+constexpr PatVar g{"g"}, v{"v"};
+
+const std::vector<int64_t>& lanesOf(UOp gep) {
+  return gep.arg().ints();
+}
+
+UOp gepOfGep(Match& m) {
+  const auto &outer = lanesOf(m.root()), &inner = lanesOf(m[g]);
+  std::vector<int64_t> lanes;
+  for (int64_t i : outer) lanes.push_back(inner[static_cast<size_t>(i)]);
+  return UOp::make(Op::GEP, m.root().dtype(), {m[x]}, Arg::of(std::move(lanes)));
+}
+UOp gepOfVectorize(Match& m) {
+  const auto& lanes = lanesOf(m.root());
+  if (m[v].dtype().isPtr()) return {};
+  std::vector<UOp> picked;
+  for (int64_t i : lanes) picked.push_back(m[v].src(static_cast<size_t>(i)));
+  return picked.size() == 1 ? picked[0] : UOp::make(Op::VECTORIZE, m.root().dtype(), picked);
+}
+UOp gepOfConst(Match& m) {
+  UOp c = m[c0];
+  if (c.isConst()) return c.isInvalidConst() ? c : UOp::constant(m.root().dtype(), c.constValue());
+  const auto& values = c.arg().as<std::vector<ConstValue>>();
+  std::vector<UOp> picked;
+  for (int64_t i : lanesOf(m.root()))
+    picked.push_back(UOp::constant(c.dtype().scalar(), values[static_cast<size_t>(i)]));
+  return picked.size() == 1 ? picked[0] : UOp::vectorize(picked);
+}
+UOp gepInOrder(Match& m) {
+  const auto& lanes = lanesOf(m.root());
+  if (m.root().dtype().isPtr() || static_cast<int>(lanes.size()) != m[x].dtype().count()) return {};
+  for (size_t i = 0; i < lanes.size(); ++i)
+    if (lanes[i] != static_cast<int64_t>(i)) return {};
+  return m[x];
+}
+UOp gepThroughAlu(Match& m) {
+  UOp alu = m[v], gep = m.root();
+  if (gep.dtype().isPtr() || alu.dtype().isPtr()) return {};
+  std::vector<UOp> src;
+  for (UOp s : alu.src()) {
+    if (s.dtype().isPtr()) return {};
+    src.push_back(UOp::make(Op::GEP, s.dtype().scalar().vec(gep.dtype().count()), {s}, gep.arg()));
+  }
+  return UOp::make(alu.op(), alu.dtype().scalar().vec(gep.dtype().count()), src, alu.arg(), alu.tag());
+}
+UOp catAsVectorize(Match& m) {
+  UOp cat = m.root();
+  if (cat.dtype().isPtr()) return {};
+  std::vector<UOp> lanes;
+  for (UOp s : cat.src())
+    for (int64_t i = 0; i < s.dtype().count(); ++i)
+      lanes.push_back(
+          s.dtype().count() == 1 ? s : UOp::make(Op::GEP, s.dtype().scalar(), {s}, Arg::of(std::vector{i})));
+  return UOp::make(Op::VECTORIZE, cat.dtype(), lanes);
+}
+/// VECTORIZE of single lanes of one vector.
+UOp gepsOfOne(Match& m) {
+  std::vector<int64_t> lanes;
+  for (UOp s : m.root().src()) {
+    if (lanesOf(s).size() != 1) return {};
+    lanes.push_back(lanesOf(s)[0]);
+  }
+  if (lanes.empty() || m[x].dtype().isPtr()) return {};
+  return UOp::make(Op::GEP, m.root().dtype(), {m[x]}, Arg::of(std::move(lanes)));
+}
+/// Lanes of a WMMA in whole groups of its output ask for whole groups of its operands.
+UOp gepThroughWmma(Match& m) {
+  UOp wmma = m[v], gep = m.root();
+  const auto& axes = wmma.arg().as<WmmaArg>().upcastAxes;
+  if (axes.size() != wmma.srcCount()) return {};
+  auto sizeOf = [&](size_t i) {
+    int64_t n = 1;
+    for (auto [axis, size] : axes[i]) n *= size;
+    return n;
+  };
+  const auto& lanes = lanesOf(gep);
+  auto out = static_cast<size_t>(sizeOf(axes.size() - 1));
+  if (out == 0 || lanes.size() % out) return {};
+  std::vector<int64_t> groups;
+  for (size_t i = 0; i < lanes.size(); ++i) {
+    if (i % out == 0) {
+      if (lanes[i] % static_cast<int64_t>(out)) return {};
+      groups.push_back(lanes[i] / static_cast<int64_t>(out));
+    } else if (lanes[i] != lanes[i - i % out] + static_cast<int64_t>(i % out)) {
+      return {};
+    }
+  }
+  if (static_cast<int>(lanes.size()) == wmma.dtype().count()) return {};
+  std::vector<UOp> src;
+  for (size_t s = 0; s < wmma.srcCount(); ++s) {
+    std::vector<int64_t> wanted;
+    int64_t size = sizeOf(s);
+    for (int64_t group : groups)
+      for (int64_t k = 0; k < size; ++k) wanted.push_back(group * size + k);
+    DType d = wmma.src(s).dtype().scalar().vec(static_cast<int>(wanted.size()));
+    src.push_back(UOp::make(Op::GEP, d, {wmma.src(s)}, Arg::of(std::move(wanted))));
+  }
+  return UOp::make(Op::WMMA, gep.dtype(), src, wmma.arg(), wmma.tag());
+}
+
+/// The one value of all lanes; null where they differ. Lanes of a scalar are itself.
+UOp oneLane(UOp u) {
+  if (!u.is(Op::VECTORIZE) || u.srcCount() < 2) return {};
+  for (UOp s : u.src())
+    if (s != u.src(0)) return {};
+  return u.src(0);
+}
+UOp aluOfBroadcasts(Match& m) {
+  UOp u = m.root();
+  if (u.dtype().isPtr() || u.dtype().count() < 2) return {};
+  std::vector<UOp> src;
+  for (UOp s : u.src()) {
+    UOp lane = s.dtype().count() == 1 ? s : oneLane(s);
+    if (!lane) return {};
+    src.push_back(lane);
+  }
+  return UOp::make(u.op(), u.dtype().scalar(), src, u.arg(), u.tag()).broadcast(u.dtype().count());
+}
+/// x op (c, c, ...) by the identities of scalars.
+UOp vectorIdentity(Match& m) {
+  UOp u = m.root();
+  if (u.dtype().count() < 2 || u.dtype().isPtr()) return {};
+  for (size_t at : {size_t{1}, size_t{0}}) {
+    UOp c = laneConst(u.src(at)), other = u.src(1 - at);
+    if (!c || u.src(at).isConst() || c.isInvalidConst()) continue;
+    bool either = group::kCommutative.has(u.op()) || at == 1;
+    double n = c.arg().number();
+    bool neutral = (u.is(Op::ADD) && n == 0) || (u.is(Op::MUL) && n == 1) ||
+                   (u.is(Op::IDIV) && n == 1 && at == 1) ||
+                   ((u.is(Op::SHL) || u.is(Op::SHR)) && n == 0 && at == 1) ||
+                   (u.dtype().isBool() && ((u.is(Op::AND) && n == 1) || (u.is(Op::OR) && n == 0)));
+    bool absorbing = (u.is(Op::MUL) && n == 0) ||
+                     (u.dtype().isBool() && ((u.is(Op::AND) && n == 0) || (u.is(Op::OR) && n == 1)));
+    if (either && neutral) return other;
+    if (either && absorbing) return u.src(at);
+  }
+  return {};
+}
+
+constexpr OpSet kThrough = group::kElementwise;
+constexpr Pat gepOf(const Pat& source) {
+  return pat::op(Op::GEP, source);
+}
+constexpr Pat kVectorize = pat::any(OpSet{Op::VECTORIZE});
+
+constexpr RuleDef kVectorRules[] = {
+    RULE("gep-of-gep", gepOf(pat::op(Op::GEP, x).named(g)), gepOfGep),
+    RULE("gep-of-vectorize", gepOf(kVectorize.named(v)), gepOfVectorize),
+    RULE("gep-of-const", gepOf(c0), gepOfConst),
+    RULE("gep-of-void", gepOf(Pat(x).withDtype(kMaskVoid)), x),
+    RULE("gep-in-order", gepOf(x), gepInOrder),
+    RULE("gep-through-alu", gepOf(pat::any(kThrough).named(v)), gepThroughAlu),
+    RULE("cat-as-vectorize", pat::any(OpSet{Op::CAT}), catAsVectorize),
+    RULE("geps-of-one-vector", pat::each(OpSet{Op::VECTORIZE}, pat::op(Op::GEP, x)), gepsOfOne),
+    RULE("gep-through-wmma", gepOf(pat::any(OpSet{Op::WMMA}).named(v)), gepThroughWmma),
+};
+
+constexpr RuleDef kBroadcastRules[] = {
+    RULE("vector-identity-right", pat::op(group::kBinary - group::kComparison, x, kVectorize),
+         vectorIdentity),
+    RULE("vector-identity-left", pat::op(group::kBinary - group::kComparison, kVectorize, x), vectorIdentity),
+    RULE("alu-of-broadcasts", pat::each(group::kAlu | OpSet{Op::CAST}, kVectorize), aluOfBroadcasts),
+};
+
+} // namespace
+
+Family vectorRules() {
+  return kVectorRules;
+}
+Family broadcastRules() {
+  return kBroadcastRules;
+}
+
+} // namespace uopscope::rules
