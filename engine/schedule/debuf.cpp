@@ -1,0 +1,272 @@
+// "symbolic+reduce_collapse+debuf": candidates for memory that are cheaper to compute again lose their
+// buffer.
+//
+// The price of a candidate with N elements that are asked for D times, W being the work of one element:
+//   in memory     N * (W + kStore) + D * kLoad + kKernel
+//   inlined       D * W
+// Work is counted in quarters of a simple vector operation; what a REDUCE covers counts once per iteration. A
+// reduction over memory is never repeated; an expression of no memory at all, or of one load and next to
+// nothing, always is.
+#include "engine/base/id_map.h"
+#include "engine/rules/movement_index.h"
+#include "engine/rules/rules.h"
+#include "engine/schedule/passes.h"
+
+#include <algorithm>
+#include <map>
+
+namespace uopscope::sched {
+
+namespace {
+
+using namespace pat;
+constexpr PatVar buf{"buf"};
+
+constexpr double kLoad = 4, kStore = 16, kKernel = 262144;
+constexpr double kTrivial = 8;      ///< work besides one load that is not worth a buffer
+constexpr double kNoMemory = 64;    ///< work without a load that is not worth a buffer
+constexpr size_t kMostNodes = 4096; ///< an expression larger than this is not copied around
+
+double weightOf(UOp u) {
+  switch (u.op()) {
+  case Op::CAST:
+  case Op::NEG:
+  case Op::BITCAST: return 1;
+  case Op::RECIPROCAL:
+  case Op::FDIV:
+  case Op::SQRT:
+  case Op::TRUNC: return 12;
+  case Op::IDIV:
+  case Op::MOD: return u.src(1).isConst() ? 12 : 40;
+  case Op::EXP2:
+  case Op::LOG2:
+  case Op::SIN: return 60;
+  case Op::POW: return 120;
+  case Op::THREEFRY: return 400;
+  default: return u.in(group::kAlu) ? 2 : 0;
+  }
+}
+
+struct Work {
+  double total = 0;
+  int loads = 0;
+  bool reducesMemory = false;
+  bool tooLarge = false;
+};
+
+/// Work of one element. Index expressions are not counted; memory below is read, not computed.
+Work workOf(UOp root) {
+  Work work;
+  IdMap<bool> seen;
+  std::vector<UOp> stack{root};
+  size_t nodes = 0;
+  while (!stack.empty()) {
+    UOp u = stack.back();
+    stack.pop_back();
+    if (seen.contains(u.id())) continue;
+    seen.set(u.id(), true);
+    if (++nodes > kMostNodes) {
+      work.tooLarge = true;
+      return work;
+    }
+    double times = 1;
+    bool inReduce = false;
+    for (UOp r : u.ranges())
+      if (r.axisType() == AxisType::Reduce) {
+        times *= static_cast<double>(r.vmax() + 1);
+        inReduce = true;
+      }
+    if (u.is(Op::INDEX)) {
+      ++work.loads;
+      work.total += kLoad * times;
+      work.reducesMemory |= inReduce;
+      continue;
+    }
+    if (u.is(Op::BUFFERIZE) || u.dtype().kind() == Scalar::Index) continue;
+    work.total += weightOf(u) * times;
+    for (UOp s : u.src()) stack.push_back(s);
+  }
+  return work;
+}
+
+class Inliner {
+public:
+  explicit Inliner(ScheduleState& state) : state_(state) {}
+
+  /// Whether the readers of this BUFFERIZE compute its value themselves. Decided once for all of them.
+  bool inlines(UOp buffer) {
+    auto n = static_cast<size_t>(buffer.tag().i());
+    const StoredValue& value = state_.stored[n];
+    if (!value.removable) return false;
+    if (decided_.size() < state_.stored.size()) decided_.resize(state_.stored.size(), 0);
+    if (!decided_[n]) decided_[n] = decide(buffer.src(0), value) ? 1 : 2;
+    return decided_[n] == 1;
+  }
+
+  /// `value` with the ranges it is computed over replaced by a reader's indices.
+  UOp inlined(UOp buffer, UOp reader) {
+    auto [it, isNew] = memo_.try_emplace({buffer.id(), reader.id()});
+    if (isNew) it->second = expand(buffer, reader);
+    return it->second;
+  }
+
+  StoredValue& stored(UOp buffer) { return state_.stored[static_cast<size_t>(buffer.tag().i())]; }
+
+private:
+  bool decide(UOp value, const StoredValue& info) {
+    if (value.in({Op::CONTIGUOUS, Op::COPY, Op::ASSIGN})) return false;
+    Work work = workOf(value);
+    if (work.tooLarge || work.reducesMemory) return false;
+    if (!work.loads && work.total <= kNoMemory) return true;
+    if (work.loads <= 1 && work.total <= kLoad + kTrivial) return true;
+    double inMemory = info.elements * (work.total + kStore) + info.demand * kLoad + kKernel;
+    return info.demand * work.total <= inMemory;
+  }
+
+  UOp expand(UOp buffer, UOp reader) {
+    UOpMap<UOp> with;  // range -> index
+    UOpMap<UOp> gates; // range -> gate of its index
+    for (size_t k = 1; k < buffer.srcCount(); ++k) {
+      if (!buffer.src(k).is(Op::RANGE)) continue;
+      GatedIndex g = ungate(reader.src(k));
+      with[buffer.src(k)] = g.index;
+      if (g.valid) gates[buffer.src(k)] = g.valid;
+    }
+    UOp value = buffer.src(0);
+    // Reductions inside get ranges of their own: another reader's copy may run in the same kernel.
+    IdMap<bool> seen;
+    std::vector<UOp> stack{value};
+    while (!stack.empty()) {
+      UOp u = stack.back();
+      stack.pop_back();
+      if (seen.contains(u.id()) || u.is(Op::BUFFERIZE)) continue;
+      seen.set(u.id(), true);
+      if (u.is(Op::REDUCE))
+        for (UOp r : u.src().subspan(1))
+          if (r.is(Op::RANGE) && !with.contains(r))
+            with[r] = UOp::range(r.src(0), {state_.nextRange++}, r.axisType());
+      for (UOp s : u.src()) stack.push_back(s);
+    }
+    return replaceRanges(value, with, gates);
+  }
+
+  UOp replaceRanges(UOp root, const UOpMap<UOp>& with, const UOpMap<UOp>& gates) {
+    IdMap<const Node*> done;
+    std::vector<std::pair<UOp, bool>> stack{{root, false}};
+    std::vector<UOp> src;
+    while (!stack.empty()) {
+      auto [u, ready] = stack.back();
+      stack.pop_back();
+      if (done.contains(u.id())) continue;
+      if (auto it = with.find(u); it != with.end()) {
+        done.set(u.id(), it->second.node());
+        continue;
+      }
+      bool closed = u.ranges().empty() && !u.is(Op::REDUCE); // nothing of the value's loops is inside
+      if (closed || u.is(Op::BUFFERIZE) || u.is(Op::BUFFER)) {
+        done.set(u.id(), u.node());
+        continue;
+      }
+      if (!ready) {
+        stack.emplace_back(u, true);
+        for (UOp s : u.src())
+          if (!done.contains(s.id())) stack.emplace_back(s, false);
+        continue;
+      }
+      src.clear();
+      for (UOp s : u.src()) src.emplace_back(*done.find(s.id()));
+      if (u.is(Op::INDEX) && !gates.empty()) // memory is not touched where the reader is outside
+        for (size_t k = 1; k < src.size(); ++k) {
+          UOp valid;
+          for (UOp r : u.src(k).ranges())
+            if (auto it = gates.find(r); it != gates.end()) valid = allOf(valid, it->second);
+          if (valid) src[k] = gated(src[k], valid);
+        }
+      done.set(u.id(), u.withSrc(src).node());
+    }
+    return UOp(*done.find(root.id()));
+  }
+
+  ScheduleState& state_;
+  std::vector<char> decided_;
+  std::map<std::pair<uint32_t, uint32_t>, UOp> memo_;
+};
+
+UOp indexOfConst(Match& m) {
+  UOp value = m[buf].src(0);
+  return value.isConst() ? value : UOp();
+}
+
+/// A reader in the same loops reads what was just computed.
+UOp sameLoops(Match& m) {
+  UOp b = m[buf], i = m.root();
+  if (!b.arg().as<BufferizeOpts>().removable || b.srcCount() != i.srcCount()) return {};
+  for (size_t k = 1; k < b.srcCount(); ++k)
+    if (b.src(k) != i.src(k)) return {};
+  return b.src(0);
+}
+
+/// A loop that the value does not depend on would only store copies: such axes are not stored.
+UOp dropDeadLoops(Match& m) {
+  UOp b = m[buf], reader = m.root();
+  StoredValue& value = m.ctx<Inliner>().stored(b);
+  if (!value.removable || value.exactShape || b.srcCount() != reader.srcCount()) return {};
+  std::vector<UOp> loops{b.src(0)}, at{b};
+  for (size_t k = 1; k < b.srcCount(); ++k) {
+    const auto& open = b.src(0).ranges();
+    bool dead = b.src(k).isConst() || std::find(open.begin(), open.end(), b.src(k)) == open.end();
+    if (dead) continue;
+    loops.push_back(b.src(k));
+    at.push_back(reader.src(k));
+  }
+  if (loops.size() == b.srcCount()) return {};
+  at[0] = b.withSrc(loops);
+  value.elements = 1;
+  for (size_t k = 1; k < loops.size(); ++k) value.elements *= static_cast<double>(loops[k].vmax() + 1);
+  return reader.withSrc(at);
+}
+
+UOp inlineValue(Match& m) {
+  auto& inliner = m.ctx<Inliner>();
+  return inliner.inlines(m[buf]) ? inliner.inlined(m[buf], m.root()) : UOp();
+}
+
+/// A reduction over loops that its value does not depend on.
+UOp reduceOfConstant(Match& m) {
+  UOp r = m.root(), value = r.src(0);
+  const auto& open = value.ranges();
+  std::vector<UOp> left;
+  UOp times;
+  for (UOp loop : r.src().subspan(1)) {
+    if (std::find(open.begin(), open.end(), loop) != open.end())
+      left.push_back(loop);
+    else
+      times = times ? times * loop.src(0) : loop.src(0);
+  }
+  if (left.size() + 1 == r.srcCount()) return {};
+  Op op = r.arg().op();
+  if (op == Op::ADD)
+    value = value * times.cast(value.dtype());
+  else if (op == Op::MUL)
+    value = value.alu(Op::POW, {times.cast(value.dtype())});
+  return value.reduce(op, left);
+}
+
+constexpr Pat kReader = op(Op::INDEX, any(Op::BUFFERIZE).named(buf)).more();
+constexpr RuleDef kDebuf[] = {
+    RULE("reduce-of-constant", any(Op::REDUCE), reduceOfConstant),
+    RULE("index-of-constant", kReader, indexOfConst),
+    RULE("same-loops", kReader, sameLoops),
+    RULE("drop-dead-loops", kReader, dropDeadLoops),
+    RULE("inline-cheap-value", kReader, inlineValue),
+};
+
+} // namespace
+
+UOp removeCheapBuffers(UOp sink, ScheduleState& state) {
+  static const PatternMatcher matcher = symbolic() + PatternMatcher({kDebuf});
+  Inliner inliner(state);
+  return graphRewrite(sink, matcher, {.name = "symbolic+reduce_collapse+debuf", .ctx = inliner});
+}
+
+} // namespace uopscope::sched

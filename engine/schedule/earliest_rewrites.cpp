@@ -1,0 +1,234 @@
+// "earliest rewrites": what is decided before any loop exists. Markers that mean nothing here go away,
+// movement operations merge, empty tensors become constants, large reductions are split in two, and copies
+// and assignments get the form that later passes rely on:
+//   COPY reads a value that has memory, through RESHAPEs alone;  ASSIGN writes a view of a BUFFER.
+#include "engine/base/context_var.h"
+#include "engine/base/error.h"
+#include "engine/rules/movement_index.h"
+#include "engine/schedule/passes.h"
+#include "engine/uop/unique.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace uopscope::sched {
+
+double elementCount(std::span<const Sint> shape) {
+  double n = 1;
+  for (const Sint& s : shape) n *= static_cast<double>(s.vmax());
+  return n;
+}
+
+UOp assignedBuffer(UOp target) {
+  while (target.in(group::kMovement) || target.is(Op::ASSIGN)) target = target.src(0);
+  return target.is(Op::BUFFER) ? target : UOp();
+}
+
+namespace {
+
+using namespace pat;
+constexpr PatVar x{"x"}, y{"y"};
+constexpr int64_t kSplitFrom = 32768; // input elements per output from which a reduction is split
+constexpr int64_t kSplitLargest = 256, kSplitSmallest = 8;
+constexpr int64_t kSplitOutputs = int64_t{1} << 22; // elements the first half may have
+constexpr OpSet kHasMemory{Op::BUFFER, Op::BUFFER_VIEW, Op::CONTIGUOUS, Op::COPY, Op::ASSIGN, Op::AFTER};
+
+bool isEmpty(UOp u) {
+  if (!u.hasShape()) return false;
+  for (const Sint& s : u.shape())
+    if (s.isInt() && s.i() == 0) return true;
+  return false;
+}
+
+/// A constant of the type, shape and device of u.
+UOp filled(UOp u, ConstValue value) {
+  std::string where = u.device();
+  UOp c = UOp::constant(u.dtype(), value);
+  if (!where.empty()) c = UOp::make(Op::CONST, u.dtype(), {deviceNode(where)}, c.arg());
+  const Shape& shape = u.shape();
+  if (shape.empty()) return c;
+  UOp ones = UOp::make(Op::RESHAPE, u.dtype(), {c, shapeToUOp(Shape(shape.size(), Sint(1)))});
+  return UOp::make(Op::EXPAND, u.dtype(), {ones, shapeToUOp(shape)});
+}
+
+UOp mergeReshape(Match& m) {
+  UOp outer = m.root(), inner = outer.src(0);
+  if (inner.is(Op::RESHAPE)) return outer.withSrc({inner.src(0), outer.src(1)});
+  if (inner.hasShape() && inner.shape() == outer.shape()) return inner;
+  return {};
+}
+UOp mergeExpand(Match& m) {
+  UOp outer = m.root(), inner = outer.src(0);
+  if (inner.is(Op::EXPAND)) return outer.withSrc({inner.src(0), outer.src(1)});
+  if (inner.hasShape() && inner.shape() == outer.shape()) return inner;
+  return {};
+}
+UOp mergePermute(Match& m) {
+  UOp outer = m.root(), inner = outer.src(0);
+  std::vector<int64_t> order = outer.arg().ints();
+  if (inner.is(Op::PERMUTE)) {
+    for (int64_t& axis : order) axis = inner.arg().ints()[static_cast<size_t>(axis)];
+    return outer.withSrc({inner.src(0)}).withArg(Arg::of(order));
+  }
+  return std::is_sorted(order.begin(), order.end()) ? inner : UOp();
+}
+UOp sourceItself(Match& m) {
+  return m.root().src(0);
+}
+
+UOp contiguousOfMemory(Match& m) {
+  UOp c = m.root(), s = c.src(0);
+  if (c.arg()) return {};
+  while (s.is(Op::RESHAPE)) s = s.src(0);
+  return s.in(kHasMemory) ? c.src(0) : UOp();
+}
+
+UOp emptyToConst(Match& m) {
+  UOp u = m.root();
+  if (!isEmpty(u) || baseOf(u).is(Op::CONST)) return {};
+  return filled(u, ConstValue::ofInt(0));
+}
+ConstValue identityOf(Op op, DType d) {
+  if (op == Op::ADD) return ConstValue::ofInt(0);
+  if (op == Op::MUL) return ConstValue::ofInt(1);
+  if (d.isFloat()) return ConstValue::ofFloat(-INFINITY);
+  return ConstValue::ofInt(d.isBool() ? 0 : dtypes::minInt(d));
+}
+UOp emptyReduce(Match& m) {
+  UOp r = m.root();
+  if (!isEmpty(r.src(0)) || isEmpty(r)) return {};
+  return filled(r, identityOf(r.arg().as<ReduceArg>().op, r.dtype()));
+}
+
+/// Axes of a node along which its base does not change: repeated by EXPAND.
+std::vector<bool> repeatedAxes(UOp u) {
+  const Shape& shape = u.shape();
+  std::vector<UOp> indices, loops;
+  for (size_t k = 0; k < shape.size(); ++k) {
+    bool one = shape[k].isInt() && shape[k].i() == 1;
+    indices.push_back(one ? UOp::index(0)
+                          : UOp::range(shape[k].uop(), {static_cast<int64_t>(k)}, AxisType::Placeholder));
+  }
+  loops = indices;
+  for (; u.in(group::kMovement); u = u.src(0)) indices = movementIndices(u, indices);
+  std::vector<bool> repeated(shape.size(), true);
+  UOp all = UOp::sink(indices);
+  for (UOp r : all.ranges())
+    for (size_t k = 0; k < loops.size(); ++k)
+      if (loops[k] == r) repeated[k] = false;
+  return repeated;
+}
+
+/// sum(x) of many elements -> sum(sum of `divisor` pieces): the first half has enough outputs to keep a
+/// machine busy.
+UOp splitReduce(Match& m) {
+  UOp r = m.root(), s = r.src(0);
+  if (!vars::splitReduceop || !allInt(s.shape())) return {};
+  const Shape in = s.shape(), out = r.shape();
+  int64_t inSize = prod(in).i(), outSize = prod(out).i();
+  if (outSize == 0 || inSize / outSize < kSplitFrom) return {};
+  const auto& arg = r.arg().as<ReduceArg>();
+  std::vector<bool> repeated = repeatedAxes(s);
+  for (int64_t axis : arg.axes) {
+    auto k = static_cast<size_t>(axis);
+    if (repeated[k]) continue;
+    for (int64_t divisor = std::min(kSplitLargest, kSplitOutputs / outSize); divisor >= kSplitSmallest;
+         --divisor) {
+      if (in[k].i() % divisor) continue;
+      Shape split;
+      std::vector<int64_t> order;
+      for (size_t i = 0; i < in.size(); ++i) {
+        if (i == k)
+          split.insert(split.end(), {Sint(divisor), Sint(in[k].i() / divisor)});
+        else
+          split.push_back(in[i]);
+      }
+      for (size_t i = 0; i < split.size(); ++i)
+        if (i != k) order.push_back(static_cast<int64_t>(i));
+      order.push_back(axis);
+      UOp pieces = UOp::make(Op::RESHAPE, s.dtype(), {s, shapeToUOp(split)});
+      pieces = UOp::make(Op::PERMUTE, s.dtype(), {pieces}, Arg::of(order));
+      UOp first = UOp::make(Op::REDUCE_AXIS, r.dtype(), {pieces}, r.arg());
+      first = UOp::make(Op::CONTIGUOUS, r.dtype(), {first});
+      UOp second = UOp::make(Op::REDUCE_AXIS, r.dtype(), {first},
+                             Arg::of(ReduceArg{arg.op, {static_cast<int64_t>(in.size())}}));
+      return UOp::make(Op::RESHAPE, r.dtype(), {second, shapeToUOp(out)});
+    }
+  }
+  return {};
+}
+
+UOp copyOfConst(Match& m) {
+  UOp copy = m.root(), c = baseOf(copy.src(0));
+  if (!c.is(Op::CONST)) return {};
+  UOp moved = UOp::make(Op::CONST, c.dtype(), {copy.src(1)}, c.arg());
+  return copy.src(0).substitute({{c, moved}});
+}
+UOp copyToSameDevice(Match& m) {
+  UOp copy = m.root();
+  return copy.src(0).device() == copy.device() ? copy.src(0) : UOp();
+}
+UOp copyOfMemory(Match& m) {
+  UOp copy = m.root(), s = copy.src(0);
+  while (s.is(Op::RESHAPE)) s = s.src(0);
+  if (s.in(kHasMemory)) return {};
+  return copy.withSrc({UOp::make(Op::CONTIGUOUS, copy.dtype(), {copy.src(0)}), copy.src(1)});
+}
+UOp assignToValue(Match& m) {
+  UOp a = m.root();
+  if (assignedBuffer(a.src(0))) return {};
+  return UOp::make(Op::CONTIGUOUS, a.dtype(), {a.src(1)});
+}
+
+constexpr OpSet kTensorOps =
+    group::kElementwise | group::kMovement |
+    OpSet{Op::REDUCE_AXIS, Op::CONTIGUOUS, Op::COPY, Op::ASSIGN, Op::BUFFER, Op::BUFFER_VIEW};
+
+constexpr RuleDef kEarliest[] = {
+    RULE("remove-marker", any({Op::DETACH, Op::CONTIGUOUS_BACKWARD}), sourceItself),
+    RULE("empty-reduce", any(Op::REDUCE_AXIS), emptyReduce),
+    RULE("empty-tensor", any(kTensorOps), emptyToConst),
+    RULE("merge-reshape", any(Op::RESHAPE), mergeReshape),
+    RULE("merge-expand", any(Op::EXPAND), mergeExpand),
+    RULE("merge-permute", any(Op::PERMUTE), mergePermute),
+    RULE("contiguous-of-memory", any(Op::CONTIGUOUS), contiguousOfMemory),
+    RULE("split-reduce", any(Op::REDUCE_AXIS), splitReduce),
+    RULE("copy-const", any(Op::COPY), copyOfConst),
+    RULE("copy-to-same-device", any(Op::COPY), copyToSameDevice),
+    RULE("copy-memory", any(Op::COPY), copyOfMemory),
+    RULE("assign-to-value", any(Op::ASSIGN), assignToValue),
+};
+
+} // namespace
+
+UOp earliestRewrites(UOp sink, UOpMap<UOp>* map) {
+  static const PatternMatcher matcher({kEarliest});
+  return graphRewrite(sink, matcher, {.name = "earliest rewrites", .map = map});
+}
+
+UOp readFromCopies(UOp sink, std::span<const UOp> buffers, UOpMap<UOp>* map) {
+  UOpMap<UOp>& done = *map;
+  auto isTarget = [&](UOp u) {
+    for (; u.in(group::kMovement); u = u.src(0)) {
+    }
+    return u.is(Op::BUFFER);
+  };
+  std::vector<UOp> src;
+  for (UOp u : sink.toposort()) {
+    src.clear();
+    for (size_t k = 0; k < u.srcCount(); ++k) {
+      bool asIs = u.is(Op::ASSIGN) && k == 0 && isTarget(u.src(0));
+      src.push_back(asIs ? u.src(k) : done.at(u.src(k)));
+    }
+    UOp now = u.withSrc(src);
+    // A view that leads to an assignment's target stays on the buffer; every other reader sees the copy.
+    if (std::find(buffers.begin(), buffers.end(), u) != buffers.end())
+      now = UOp::make(Op::CONTIGUOUS, u.dtype(), {u}, Arg::of("copy"));
+    done[u] = now;
+  }
+  return done.at(sink);
+}
+
+} // namespace uopscope::sched

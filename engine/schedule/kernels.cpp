@@ -1,0 +1,224 @@
+// "split kernels": what stands between two buffers becomes a kernel.
+//
+//   END(STORE(INDEX(BUFFER b0, i), INDEX(AFTER(BUFFER b1, ...), i)), r)
+//     ->  KERNEL(SINK(END(STORE(INDEX(DEFINE_GLOBAL 0, i), INDEX(DEFINE_GLOBAL 1, i)), r)), b0, AFTER(b1,
+//     ...))
+//
+// Kernels number their buffers (outputs first) and ranges (loops of the store first) from 0, so that equal
+// kernels are equal nodes. "fix_assign" then orders kernels so that whatever reads a buffer does so before it
+// is written again.
+#include "engine/base/error.h"
+#include "engine/base/id_map.h"
+#include "engine/rules/movement_index.h"
+#include "engine/schedule/passes.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <queue>
+#include <set>
+
+namespace uopscope::sched {
+
+namespace {
+
+using namespace pat;
+
+struct KernelContext {
+  ScheduleState& state;
+  std::vector<UOp> versions; ///< BUFFER or AFTER, by position
+  UOpMap<int64_t> position;  ///< of a BUFFER
+};
+
+/// DEFINE_GLOBAL of a buffer as it is at this point.
+UOp toParameter(Match& m) {
+  auto& ctx = m.ctx<KernelContext>();
+  UOp version = m.root(), buffer = version.bufferOf();
+  auto [it, isNew] = ctx.position.try_emplace(buffer, static_cast<int64_t>(ctx.versions.size()));
+  if (isNew)
+    ctx.versions.push_back(version);
+  else if (ctx.versions[static_cast<size_t>(it->second)] != version)
+    ctx.state.wantCopy(buffer);
+  return UOp::make(Op::DEFINE_GLOBAL, buffer.dtype().ptr(buffer.shape()[0].i()), {}, Arg::of(it->second));
+}
+UOp sourceItself(Match& m) {
+  return m.root().src(0);
+}
+
+constexpr RuleDef kInKernel[] = {
+    RULE("buffer-to-parameter", any({Op::BUFFER, Op::BUFFER_VIEW, Op::AFTER}), toParameter),
+    RULE("remove-marker", any({Op::CONTIGUOUS, Op::NOOP}), sourceItself),
+};
+
+/// The same graph with its ranges numbered from 0: loops of the store in order of axes, then the others as
+/// they come.
+UOp numberRanges(UOp root) {
+  UOpMap<UOp> fresh;
+  auto number = [&](UOp r) {
+    if (!r.is(Op::RANGE) || fresh.contains(r)) return;
+    const auto& arg = r.arg().as<RangeArg>();
+    fresh[r] = r.withArg(Arg::of(RangeArg{{static_cast<int64_t>(fresh.size())}, arg.type}));
+  };
+  std::vector<UOp> order = root.toposort([](UOp u) { return !u.in({Op::AFTER, Op::BUFFER}); });
+  for (auto it = order.rbegin(); it != order.rend(); ++it)
+    if (it->is(Op::END))
+      for (UOp r : it->src().subspan(1)) number(r);
+  for (auto it = order.rbegin(); it != order.rend(); ++it)
+    if (it->is(Op::REDUCE))
+      for (UOp r : it->src().subspan(1)) number(r);
+  for (UOp u : order) number(u);
+  return root.substitute(fresh);
+}
+
+/// Every other access to a buffer that the kernel writes must be at the element being written.
+void checkInPlace(UOp body, KernelContext& ctx, size_t outputs) {
+  std::vector<UOp> nodes = body.toposort();
+  UOpMap<UOp> written; // parameter -> index
+  for (UOp u : nodes)
+    if (u.is(Op::STORE)) written[u.src(0).src(0)] = ungate(u.src(0).src(1)).index;
+  for (UOp u : nodes) {
+    if (!u.is(Op::INDEX) || u.dtype().isPtr()) continue;
+    auto it = written.find(u.src(0));
+    if (it == written.end() || ungate(u.src(1)).index == it->second) continue;
+    auto position = static_cast<size_t>(u.src(0).arg().i());
+    if (position < outputs) ctx.state.wantCopy(ctx.versions[position].bufferOf());
+  }
+}
+
+UOp splitStore(Match& m) {
+  UOp root = m.root();
+  if (!root.ranges().empty()) return {};
+  KernelContext ctx{m.ctx<ScheduleState>(), {}, {}};
+  std::vector<UOp> order = root.toposort([](UOp u) { return !u.in({Op::AFTER, Op::BUFFER}); });
+  UOp copy;
+  for (UOp u : order)
+    if (u.is(Op::STORE)) {
+      UOp version = u.src(0).src(0), buffer = version.bufferOf();
+      ctx.position[buffer] = static_cast<int64_t>(ctx.versions.size());
+      ctx.versions.push_back(version);
+      if (u.src(1).is(Op::COPY)) copy = u.src(1);
+    }
+  size_t outputs = ctx.versions.size();
+  static const PatternMatcher inKernel({kInKernel});
+  UOp ast;
+  if (copy) {
+    UOp read = copy.src(0);
+    if (!read.is(Op::INDEX))
+      throw Error(ErrorKind::Unsupported, "COPY of a computed value: it needs memory first");
+    UOp device = copy.src(1);
+    ctx.versions.push_back(read.src(0));
+    UOp buffer = read.bufferOf();
+    UOp parameter =
+        UOp::make(Op::DEFINE_GLOBAL, buffer.dtype().ptr(buffer.shape()[0].i()), {}, Arg::of(int64_t{1}));
+    ast = UOp::make(Op::COPY, copy.dtype(), {parameter, device});
+  } else {
+    UOp body = graphRewriteBottomUp(numberRanges(root), inKernel, {.name = "kernel split", .ctx = ctx});
+    checkInPlace(body, ctx, outputs);
+    ast = UOp::sink(std::vector<UOp>{body}, Arg::of(KernelInfo{}));
+    std::string device = ctx.versions[0].device();
+    for (UOp v : ctx.versions)
+      if (v.device() != device)
+        throw Error(ErrorKind::Device,
+                    fmt::format("one kernel would read buffers of {} and {}: move one side with .to() first",
+                                device, v.device()));
+  }
+  std::vector<UOp> src{ast};
+  src.insert(src.end(), ctx.versions.begin(), ctx.versions.end());
+  return UOp::make(Op::KERNEL, dtypes::void_, src, Arg::of(static_cast<int64_t>(outputs)));
+}
+
+constexpr RuleDef kSplit[] = {RULE("split-store", any({Op::STORE, Op::END}), splitStore)};
+
+// --- order ---
+
+struct AssignContext {
+  UOpMap<std::vector<UOp>> readers; ///< KERNEL -> kernels that must have read before it writes
+};
+UOp waitForReaders(Match& m) {
+  UOp after = m.root();
+  auto& ctx = m.ctx<AssignContext>();
+  auto it = ctx.readers.find(after.src(1));
+  if (it == ctx.readers.end() || after.srcCount() > 2) return {};
+  std::vector<UOp> src(after.src().begin(), after.src().end());
+  src.insert(src.end(), it->second.begin(), it->second.end());
+  return after.withSrc(src);
+}
+constexpr RuleDef kFixAssign[] = {RULE("wait-for-readers", any(Op::AFTER), waitForReaders)};
+
+UOp withoutTag(Match& m) {
+  return m.root().tag() ? m.root().withTag({}) : UOp();
+}
+constexpr RuleDef kRemoveTags[] = {RULE("remove-tag", anything(), withoutTag)};
+
+} // namespace
+
+UOp splitKernels(UOp sink, ScheduleState& state) {
+  static const PatternMatcher split({kSplit}), tags({kRemoveTags});
+  sink = graphRewrite(sink, split, {.name = "split kernels", .ctx = state});
+  return graphRewrite(sink, tags, {.name = "remove all tags"});
+}
+
+UOp fixAssign(UOp sink, ScheduleState& state, std::vector<KernelEntry>& order) {
+  std::vector<UOp> kernels;
+  UOpMap<size_t> numberOf;
+  std::map<uint32_t, std::vector<size_t>> readersOf; // version -> kernels that read it
+  for (UOp u : sink.toposort())
+    if (u.is(Op::KERNEL)) {
+      numberOf[u] = kernels.size();
+      kernels.push_back(u);
+    }
+  size_t n = kernels.size();
+  std::vector<std::set<size_t>> next(n); // must run later
+  std::vector<size_t> waiting(n, 0);
+  auto precede = [&](size_t a, size_t b) {
+    if (a != b && next[a].insert(b).second) ++waiting[b];
+  };
+  for (size_t k = 0; k < n; ++k)
+    for (UOp version : kernels[k].src().subspan(1)) {
+      readersOf[version.id()].push_back(k);
+      if (version.is(Op::AFTER)) precede(numberOf.at(version.src(1)), k);
+    }
+  AssignContext ctx;
+  std::map<std::pair<size_t, size_t>, UOp> hazards; // (reader, writer) -> buffer
+  for (size_t k = 0; k < n; ++k) {
+    auto outputs = static_cast<size_t>(kernels[k].arg().i());
+    for (size_t o = 1; o <= outputs; ++o) {
+      UOp version = kernels[k].src(o);
+      for (size_t reader : readersOf[version.id()]) {
+        if (reader == k) continue;
+        bool alsoWrites = false; // two writers of one version run in order of appearance
+        for (size_t p = 1; p <= static_cast<size_t>(kernels[reader].arg().i()); ++p)
+          alsoWrites |= kernels[reader].src(p) == version;
+        if (alsoWrites && reader > k) continue;
+        precede(reader, k);
+        hazards[{reader, k}] = version.bufferOf();
+        ctx.readers[kernels[k]].push_back(kernels[reader]);
+      }
+    }
+  }
+  std::priority_queue<size_t, std::vector<size_t>, std::greater<>> ready;
+  for (size_t k = 0; k < n; ++k)
+    if (!waiting[k]) ready.push(k);
+  std::vector<bool> placed(n, false);
+  while (!ready.empty()) {
+    size_t k = ready.top();
+    ready.pop();
+    placed[k] = true;
+    KernelEntry entry{kernels[k], kernels[k].src(0), {}};
+    for (UOp version : kernels[k].src().subspan(1)) entry.buffers.push_back(version.bufferOf());
+    order.push_back(std::move(entry));
+    for (size_t later : next[k])
+      if (!--waiting[later]) ready.push(later);
+  }
+  if (order.size() < n) {
+    for (const auto& [edge, buffer] : hazards)
+      if (!placed[edge.first] && !placed[edge.second]) state.wantCopy(buffer);
+    return sink;
+  }
+  if (ctx.readers.empty()) return sink;
+  static const PatternMatcher fix({kFixAssign});
+  return graphRewriteBottomUp(sink, fix, {.name = "fix_assign", .ctx = ctx});
+}
+
+} // namespace uopscope::sched

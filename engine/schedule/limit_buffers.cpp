@@ -1,0 +1,83 @@
+// "limit buffers": where a device takes only so many buffers in one kernel (MAX_KERNEL_BUFFERS), operands of
+// an expression that reads more get memory of their own.
+#include "engine/base/context_var.h"
+#include "engine/base/id_map.h"
+#include "engine/schedule/passes.h"
+
+#include <algorithm>
+
+namespace uopscope::sched {
+
+namespace {
+
+using namespace pat;
+
+struct LimitContext {
+  ScheduleState& state;
+  size_t most;
+};
+
+size_t buffersRead(UOp root, size_t enough) {
+  std::vector<UOp> found;
+  IdMap<bool> seen;
+  std::vector<UOp> stack{root};
+  while (!stack.empty() && found.size() <= enough) {
+    UOp u = stack.back();
+    stack.pop_back();
+    if (seen.contains(u.id())) continue;
+    seen.set(u.id(), true);
+    if (u.in({Op::BUFFERIZE, Op::BUFFER, Op::AFTER, Op::BUFFER_VIEW, Op::DEFINE_VAR}))
+      found.push_back(u);
+    else
+      for (UOp s : u.src()) stack.push_back(s);
+  }
+  return found.size();
+}
+
+/// The operand, stored over all loops it is in and read back.
+UOp storeOperand(UOp operand, LimitContext& ctx) {
+  std::vector<UOp> outer = operand.ranges(), src, at;
+  UOpMap<UOp> fresh;
+  Shape shape;
+  StoredValue value;
+  value.device = operand.device();
+  for (UOp r : outer) {
+    fresh[r] = UOp::range(r.src(0), {ctx.state.nextRange++}, AxisType::Loop);
+    shape.emplace_back(Sint(r.src(0)));
+  }
+  src.push_back(operand.substitute(fresh));
+  for (UOp r : outer) src.push_back(fresh[r]);
+  value.node = operand;
+  value.shape = shape;
+  value.elements = value.demand = elementCount(shape);
+  value.removable = false;
+  auto number = static_cast<int64_t>(ctx.state.stored.size());
+  BufferizeOpts opts{value.device, AddrSpace::Global, false};
+  ctx.state.stored.push_back(std::move(value));
+  return UOp::make(Op::BUFFERIZE, operand.dtype(), src, Arg::of(opts), Arg::of(number)).indexed(outer);
+}
+
+UOp limit(Match& m) {
+  auto& ctx = m.ctx<LimitContext>();
+  UOp u = m.root();
+  if (u.dtype().kind() == Scalar::Index || buffersRead(u, ctx.most) + 1 <= ctx.most) return {};
+  std::vector<UOp> src;
+  for (UOp s : u.src())
+    src.push_back(s.in(group::kElementwise) && buffersRead(s, 1) > 1 ? storeOperand(s, ctx) : s);
+  UOp now = u.withSrc(src);
+  return now == u ? UOp() : now;
+}
+
+constexpr RuleDef kLimit[] = {RULE("limit-buffers", any(group::kBinary | group::kTernary), limit)};
+
+} // namespace
+
+UOp limitBuffers(UOp sink, ScheduleState& state) {
+  int64_t most = envInt("MAX_KERNEL_BUFFERS", 0);
+  if (most < 3) return sink;
+  static const PatternMatcher matcher({kLimit});
+  LimitContext ctx{state, static_cast<size_t>(most)};
+  return graphRewrite(sink, matcher, {.name = "limit buffers", .ctx = ctx});
+}
+
+} // namespace uopscope::sched

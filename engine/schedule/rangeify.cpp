@@ -1,0 +1,322 @@
+// Assignment of ranges, and the pass that writes them into the graph. See rangeify.h.
+#include "engine/schedule/rangeify.h"
+
+#include "engine/base/context_var.h"
+#include "engine/base/error.h"
+#include "engine/rules/movement_index.h"
+#include "engine/rules/rules.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdio>
+
+namespace uopscope::sched {
+
+namespace {
+
+using namespace pat;
+
+constexpr OpSet kLeaves{Op::BUFFER,     Op::BUFFER_VIEW,   Op::CONST,  Op::VCONST,
+                        Op::DEFINE_VAR, Op::BIND,          Op::DEVICE, Op::UNIQUE,
+                        Op::LUNIQUE,    Op::CUSTOM_KERNEL, Op::AFTER,  Op::NOOP};
+
+bool isPlain(UOp index) {
+  return index.is(Op::RANGE) || index.isConst();
+}
+
+} // namespace
+
+Indices simplified(Indices indices, std::string_view pass) {
+  if (std::all_of(indices.begin(), indices.end(), isPlain)) return indices;
+  static const PatternMatcher matcher = symbolic() + simplifyValid() + dropAndClauses();
+  UOp sink = graphRewrite(UOp::sink(indices), matcher, {.name = pass});
+  return Indices(sink.src().begin(), sink.src().end());
+}
+
+const Indices* RangeAssignment::intern(Indices list) {
+  std::vector<uint32_t> ids;
+  ids.reserve(list.size());
+  for (UOp u : list) ids.push_back(u.id());
+  auto [it, isNew] = lists_.try_emplace(std::move(ids));
+  if (isNew) it->second = std::make_unique<Indices>(std::move(list));
+  return it->second.get();
+}
+
+const Indices* RangeAssignment::through(UOp movement, const Indices* at) {
+  auto [it, isNew] = throughMemo_.try_emplace({movement.id(), at});
+  if (isNew) {
+    Indices moved = movementIndices(movement, *at);
+    if (movement.is(Op::RESHAPE)) moved = simplified(std::move(moved), "reshape");
+    if (movement.is(Op::PAD)) moved = simplified(std::move(moved), "pad");
+    it->second = intern(std::move(moved));
+  }
+  return it->second;
+}
+
+/// One new range per axis where `reduceAxes` is empty, else `outer` with new REDUCE ranges at these axes.
+const Indices* RangeAssignment::freshRanges(const Shape& shape, std::span<const int64_t> reduceAxes,
+                                            const Indices* outer) {
+  Indices list = outer ? *outer : Indices(shape.size());
+  auto fresh = [&](const Sint& s, AxisType type) {
+    if (s.isInt() && s.i() == 1) return UOp::index(0);
+    return UOp::range(s.uop(), {state_.nextRange++}, type);
+  };
+  if (outer)
+    for (int64_t axis : reduceAxes)
+      list[static_cast<size_t>(axis)] = fresh(shape[static_cast<size_t>(axis)], AxisType::Reduce);
+  else
+    for (size_t k = 0; k < shape.size(); ++k) list[k] = fresh(shape[k], AxisType::Loop);
+  return intern(std::move(list));
+}
+
+int RangeAssignment::store(UOp u, bool removable) {
+  auto number = static_cast<int>(state_.stored.size());
+  StoredValue& value = state_.stored.emplace_back();
+  value.node = u;
+  value.device = u.device();
+  value.shape = u.shape();
+  value.elements = elementCount(value.shape);
+  value.removable = removable;
+  numberOf_.set(u.id(), number);
+  return number;
+}
+
+/// The common indices of readers that agree but for their gates; null where they differ.
+const Indices* RangeAssignment::merge(const std::vector<Use>& uses) {
+  const Indices* first = uses[0].at;
+  bool identical = true;
+  for (const Use& use : uses) identical &= use.at == first;
+  if (identical) return first;
+  Indices merged = *first;
+  std::vector<std::vector<UOp>> valids(first->size());
+  for (size_t k = 0; k < first->size(); ++k) {
+    merged[k] = ungate((*first)[k]).index;
+    bool always = false;
+    for (const Use& use : uses) {
+      GatedIndex g = ungate((*use.at)[k]);
+      if (g.index != merged[k]) return nullptr;
+      if (!g.valid)
+        always = true;
+      else if (std::find(valids[k].begin(), valids[k].end(), g.valid) == valids[k].end())
+        valids[k].push_back(g.valid);
+    }
+    if (always || valids[k].empty()) continue;
+    UOp any = valids[k][0];
+    for (size_t i = 1; i < valids[k].size(); ++i) any = any | valids[k][i];
+    merged[k] = gated(merged[k], any);
+  }
+  return intern(simplified(std::move(merged), "minimum_valid"));
+}
+
+void RangeAssignment::addUses(UOp reader, const Ranges& r) {
+  size_t sources =
+      reader.is(Op::COPY) || reader.is(Op::REDUCE_AXIS) || reader.is(Op::CONTIGUOUS) ? 1 : reader.srcCount();
+  for (size_t k = 0; k < sources; ++k) {
+    UOp s = reader.src(k);
+    const Indices* at = r.in;
+    for (; s.in(group::kMovement); s = s.src(0)) at = through(s, at);
+    if (s.in(kLeaves)) continue;
+    uses_[static_cast<size_t>(*slotOf_.find(s.id()))].push_back({at, r.root, r.evals});
+  }
+}
+
+void RangeAssignment::assign(UOp u) {
+  const auto& uses = uses_[static_cast<size_t>(*slotOf_.find(u.id()))];
+  bool wanted = realize_.contains(u);
+  if (uses.empty() && !wanted) return;
+  const Shape& shape = u.shape();
+
+  double demand = 0;
+  std::vector<std::pair<int, double>>
+      perRoot; // what one kernel computes at the same indices it computes once
+  for (const Use& use : uses) {
+    auto it =
+        std::find_if(perRoot.begin(), perRoot.end(), [&](const auto& p) { return p.first == use.root; });
+    if (it == perRoot.end())
+      perRoot.emplace_back(use.root, use.evals);
+    else
+      it->second = std::max(it->second, use.evals);
+  }
+  for (const auto& [root, evals] : perRoot) demand += evals;
+
+  Ranges r;
+  const Indices* common = uses.empty() ? nullptr : merge(uses);
+  if (wanted || !common || demand > elementCount(shape)) {
+    r.root = store(u, !wanted);
+    r.out = freshRanges(shape, {}, nullptr);
+    StoredValue& value = state_.stored[static_cast<size_t>(r.root)];
+    r.evals = value.elements;
+    if (!common) { // readers at different indices compute it each on their own
+      demand = 0;
+      for (const Use& use : uses) demand += use.evals;
+    }
+    value.demand = demand;
+    for (const auto& [root, evals] : perRoot) value.users.push_back(root);
+  } else {
+    r.root = uses[0].root;
+    r.out = common;
+    r.evals = demand;
+  }
+  state_.stored[static_cast<size_t>(r.root)].parts.push_back(u);
+  r.in = r.out;
+  if (u.is(Op::REDUCE_AXIS)) {
+    const Shape& in = u.src(0).shape();
+    const auto& axes = u.arg().as<ReduceArg>().axes;
+    r.in = freshRanges(in, axes, r.out);
+    for (int64_t axis : axes) r.evals *= static_cast<double>(in[static_cast<size_t>(axis)].vmax());
+  }
+  ranges_.set(u.id(), r);
+  if (vars::debugRangeify) print(u, r);
+  addUses(u, r);
+}
+
+void RangeAssignment::run(UOp sink) {
+  std::vector<UOp> order = sink.toposort();
+  uses_.resize(order.size());
+  for (size_t k = 0; k < order.size(); ++k) slotOf_.set(order[k].id(), static_cast<int>(k));
+  for (size_t k = order.size(); k-- > 0;) {
+    UOp u = order[k];
+    if (u.in(kLeaves) || u.in(group::kMovement) || u.is(Op::SINK)) continue;
+    assign(u);
+  }
+}
+
+UOp RangeAssignment::bufferize(int number) {
+  const StoredValue& value = state_.stored[static_cast<size_t>(number)];
+  std::vector<UOp> src{value.node};
+  const Indices& out = *ranges_.find(value.node.id())->out;
+  src.insert(src.end(), out.begin(), out.end());
+  BufferizeOpts opts{value.device, AddrSpace::Global, value.removable};
+  return UOp::make(Op::BUFFERIZE, value.node.dtype(), src, Arg::of(opts), Arg::of(int64_t{number}));
+}
+
+UOp RangeAssignment::read(UOp source, const Indices* at) {
+  UOp valid; // of PADs on the way: outside, the value is 0
+  std::vector<UOp> pads;
+  UOp s = source;
+  for (; s.in(group::kMovement); s = s.src(0)) {
+    if (s.is(Op::PAD))
+      if (UOp v = padValid(s, *at)) pads.push_back(v);
+    at = through(s, at);
+  }
+  UOp value = s;
+  if (int number = storedNumber(s); number >= 0) {
+    if (s.is(Op::ASSIGN)) // an assigned view is read where it lies in its buffer
+      for (UOp t = s.src(0); t.in(group::kMovement) || t.is(Op::ASSIGN); t = t.src(0))
+        if (!t.is(Op::ASSIGN)) at = through(t, at);
+    value = bufferize(number).indexed(*at);
+  } else if (s.is(Op::BUFFER) || s.is(Op::BUFFER_VIEW) || s.is(Op::AFTER)) {
+    value = s.indexed(*at);
+  } else if ((s.is(Op::CONST) || s.is(Op::VCONST)) && s.srcCount()) {
+    value = s.withSrc({});
+  }
+  for (size_t k = pads.size(); k-- > 0;) {
+    UOp zero = UOp::constant(value.dtype(), int64_t{0});
+    value = pads[k].where(value, zero);
+  }
+  return value;
+}
+
+void RangeAssignment::print(UOp u, const Ranges& r) {
+  auto list = [](const Indices& indices) {
+    std::string text;
+    for (UOp i : indices) text += "[" + i.render() + "]";
+    return text;
+  };
+  std::string in = r.in == r.out ? "" : list(*r.in) + " -> ";
+  fmt::print(stderr, "{} {:14} {:20} kernel {:3} {}{}\n", storedNumber(u) >= 0 ? "***" : "   ",
+             opName(u.op()), shapeStr(u.shape()), r.root, in, list(*r.out));
+}
+
+// --- passes ---
+
+namespace {
+
+UOp wantStored(Match& m, UOp u) {
+  UOp base = baseOf(u);
+  if (!base.in(kLeaves)) m.ctx<UOpMap<bool>>()[base] = true;
+  return {};
+}
+UOp wantSinkSources(Match& m) {
+  for (UOp s : m.root().src()) wantStored(m, s);
+  return {};
+}
+UOp wantItself(Match& m) {
+  return wantStored(m, m.root());
+}
+UOp wantCopied(Match& m) {
+  wantStored(m, m.root().src(0));
+  return wantStored(m, m.root());
+}
+UOp wantCustomBuffers(Match& m) {
+  for (UOp s : m.root().src().subspan(1)) wantStored(m, s);
+  return {};
+}
+constexpr RuleDef kGetRealize[] = {
+    RULE("sink-sources", any(Op::SINK), wantSinkSources),
+    RULE("always-stored", any({Op::CONTIGUOUS, Op::ASSIGN}), wantItself),
+    RULE("copied", any(Op::COPY), wantCopied),
+    RULE("custom-kernel-buffers", any(Op::CUSTOM_KERNEL), wantCustomBuffers),
+};
+
+struct ApplyContext {
+  RangeAssignment& ranges;
+  ScheduleState& state;
+};
+
+UOp applySink(Match& m) {
+  UOp sink = m.root();
+  auto& ctx = m.ctx<ApplyContext>();
+  if (!ctx.state.outputs.empty() || sink.arg()) return {};
+  std::vector<UOp> stores;
+  for (UOp s : sink.src()) {
+    UOp base = baseOf(s);
+    int number = ctx.ranges.storedNumber(base);
+    if (number < 0 ||
+        std::find(ctx.state.outputs.begin(), ctx.state.outputs.end(), base) != ctx.state.outputs.end())
+      continue;
+    ctx.state.outputs.push_back(base);
+    stores.push_back(ctx.ranges.bufferize(number));
+  }
+  return UOp::sink(stores);
+}
+
+UOp applyRanges(Match& m) {
+  UOp u = m.root();
+  auto& ctx = m.ctx<ApplyContext>();
+  const Indices* at = ctx.ranges.sourceIndices(u);
+  if (!at) return {};
+  if (u.is(Op::REDUCE_AXIS)) {
+    const auto& arg = u.arg().as<ReduceArg>();
+    std::vector<UOp> src{ctx.ranges.read(u.src(0), at)};
+    for (int64_t axis : arg.axes)
+      if ((*at)[static_cast<size_t>(axis)].is(Op::RANGE)) src.push_back((*at)[static_cast<size_t>(axis)]);
+    return src.size() == 1 ? src[0] : UOp::make(Op::REDUCE, u.dtype(), src, Arg::of(arg.op));
+  }
+  std::vector<UOp> src;
+  for (UOp s : u.src()) src.push_back(s.is(Op::DEVICE) ? s : ctx.ranges.read(s, at));
+  UOp now = u.withSrc(src);
+  return now == u ? UOp() : now;
+}
+
+constexpr OpSet kComputed =
+    group::kElementwise | OpSet{Op::CONTIGUOUS, Op::COPY, Op::ASSIGN, Op::REDUCE_AXIS};
+constexpr RuleDef kApply[] = {
+    RULE("store-outputs", any(Op::SINK), applySink),
+    RULE("apply-ranges", any(kComputed), applyRanges),
+};
+
+} // namespace
+
+UOp rangeify(UOp sink, ScheduleState& state) {
+  static const PatternMatcher getRealize({kGetRealize}), apply({kApply});
+  UOpMap<bool> realize;
+  graphRewrite(sink, getRealize, {.name = "get realize", .ctx = realize});
+  RangeAssignment assignment(state, realize);
+  assignment.run(sink);
+  ApplyContext ctx{assignment, state};
+  return graphRewriteBottomUp(sink, apply, {.name = "apply rangeify", .ctx = ctx});
+}
+
+} // namespace uopscope::sched

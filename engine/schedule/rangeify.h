@@ -1,0 +1,76 @@
+// Which loops each value of the tensor graph is computed in.
+//
+// From the outputs backwards, every value learns at which indices its readers want it. Readers that agree
+// share the computation; where they differ, or where they would compute an element more than once, the value
+// becomes a candidate for memory of its own (a StoredValue) with fresh loops. Movement operations are never
+// values: each reader walks through them to the value below, transforming its indices on the way.
+//
+//   out = sum(a * b, axis 1)    sum at (r0), a and b at (r0, r1), r1 a REDUCE range
+#pragma once
+#include "engine/base/id_map.h"
+#include "engine/schedule/passes.h"
+
+#include <map>
+#include <memory>
+
+namespace uopscope::sched {
+
+/// Index expressions of one access, one per axis; equal lists are one object.
+using Indices = std::vector<UOp>;
+
+class RangeAssignment {
+public:
+  RangeAssignment(ScheduleState& state, const UOpMap<bool>& realize) : state_(state), realize_(realize) {}
+
+  void run(UOp sink);
+
+  /// Indices at which the sources of a computed value are read; null for a node that is not computed.
+  const Indices* sourceIndices(UOp u) {
+    Ranges* r = ranges_.find(u.id());
+    return r ? r->in : nullptr;
+  }
+  /// What a reader at these indices uses for `source`: the value itself, or an INDEX into memory.
+  UOp read(UOp source, const Indices* at);
+  /// BUFFERIZE of a stored value.
+  UOp bufferize(int number);
+  /// Number of the stored value of this node, -1: none.
+  int storedNumber(UOp u) {
+    int* n = numberOf_.find(u.id());
+    return n ? *n : -1;
+  }
+
+private:
+  struct Ranges {
+    const Indices* out = nullptr;
+    const Indices* in = nullptr;
+    int root = -1;    ///< the stored value it is computed for
+    double evals = 0; ///< how often it is computed
+  };
+  struct Use {
+    const Indices* at;
+    int root;
+    double evals;
+  };
+
+  const Indices* intern(Indices list);
+  const Indices* through(UOp movement, const Indices* at);
+  const Indices* freshRanges(const Shape& shape, std::span<const int64_t> reduceAxes, const Indices* outer);
+  void assign(UOp u);
+  const Indices* merge(const std::vector<Use>& uses);
+  void addUses(UOp reader, const Ranges& ranges);
+  int store(UOp u, bool removable);
+  void print(UOp u, const Ranges& r);
+
+  ScheduleState& state_;
+  const UOpMap<bool>& realize_;
+  std::map<std::vector<uint32_t>, std::unique_ptr<Indices>> lists_;
+  std::map<std::pair<uint32_t, const Indices*>, const Indices*> throughMemo_;
+  IdMap<Ranges> ranges_;
+  IdMap<int> numberOf_, slotOf_;
+  std::vector<std::vector<Use>> uses_;
+};
+
+/// Simplest form of index expressions, recorded as a nested pass of that name.
+Indices simplified(Indices indices, std::string_view pass);
+
+} // namespace uopscope::sched

@@ -1,0 +1,366 @@
+// All passes in order, and what is kept of them.
+#include "engine/schedule/template.h"
+
+#include "engine/base/context_var.h"
+#include "engine/base/error.h"
+#include "engine/schedule/memory_planner.h"
+#include "engine/uop/origin.h"
+#include "engine/uop/unique.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+namespace uopscope::sched {
+
+namespace {
+
+using namespace pat;
+
+/// A pool that tells the observer before it goes.
+struct ObservedPool {
+  Pool pool;
+  ~ObservedPool() {
+    if (Observer* o = Observer::current()) o->poolRetired(pool);
+  }
+};
+std::shared_ptr<Pool> sharedPool() {
+  return std::shared_ptr<Pool>(new Pool, [](Pool* pool) {
+    if (Observer* o = Observer::current()) o->poolRetired(*pool);
+    delete pool;
+  });
+}
+
+// --- rewrite for sched cache ---
+
+struct NumberContext {
+  UOpMap<int64_t> numbers;
+};
+UOp numberBuffer(Match& m) {
+  UOp b = m.root();
+  if (!b.src(0).is(Op::UNIQUE)) return {};
+  UOp number = UOp::make(Op::LUNIQUE, dtypes::void_, {}, Arg::of(m.ctx<NumberContext>().numbers.at(b)));
+  return b.withSrc({number, b.src(1)});
+}
+UOp stripBinding(Match& m) {
+  return m.root().src(0);
+}
+UOp stripUnique(Match& m) {
+  UOp c = m.root();
+  return c.srcCount() == 2 ? c.withSrc({c.src(0)}) : UOp();
+}
+constexpr RuleDef kForCache[] = {
+    RULE("number-buffer", any(Op::BUFFER), numberBuffer),
+    RULE("strip-binding", any(Op::BIND), stripBinding),
+    RULE("strip-unique", any(Op::CONST), stripUnique),
+};
+
+class Builder {
+public:
+  Builder(UOp sink, const Signature& signature)
+      : signature_(signature), form_(std::make_shared<ScheduleTemplate>()) {
+    form_->inputs = signature.buffers.size();
+    PoolScope scope(work_.pool);
+    normalize(sink);
+    build();
+  }
+  std::shared_ptr<const ScheduleTemplate> result() const { return form_; }
+
+private:
+  void normalize(UOp sink) {
+    UOpMap<UOp> imported, rewritten;
+    UOp root = work_.pool.import(sink, &imported);
+    NumberContext ctx;
+    for (size_t k = 0; k < signature_.buffers.size(); ++k)
+      ctx.numbers[imported.at(signature_.buffers[k])] = static_cast<int64_t>(k);
+    static const PatternMatcher matcher({kForCache});
+    root_ = graphRewriteBottomUp(root, matcher,
+                                 {.name = "rewrite for sched cache", .ctx = ctx, .map = &rewritten});
+    normal_.reserve(signature_.nodes.size());
+    for (UOp u : signature_.nodes) {
+      auto it = imported.find(u);
+      UOp there = it == imported.end() ? UOp() : it->second;
+      auto now = there ? rewritten.find(there) : rewritten.end();
+      normal_.push_back(now == rewritten.end() ? there : now->second);
+    }
+  }
+
+  void build() {
+    static const PatternMatcher view;
+    graphRewrite(root_, view, {.name = "View Input Graph"});
+    std::vector<UOp> copied;
+    for (int attempt = 0;; ++attempt) {
+      state_ = ScheduleState();
+      state_.nextBuffer = static_cast<int64_t>(form_->inputs);
+      order_.clear();
+      UOp sink = passes(copied);
+      if (state_.needCopies.empty()) break;
+      for (UOp b : state_.needCopies) {
+        bool again = std::find(copied.begin(), copied.end(), b) != copied.end();
+        if (again || attempt > 64)
+          throw Error(ErrorKind::Unsupported,
+                      "cannot order these assignments: a buffer's old and new contents depend on each other. "
+                      "Realize one of them first");
+        copied.push_back(b);
+      }
+    }
+    describe();
+  }
+
+  UOp passes(const std::vector<UOp>& copied) {
+    UOpMap<UOp> fromCopies, early;
+    UOp sink = root_;
+    if (!copied.empty()) sink = readFromCopies(sink, copied, &fromCopies);
+    sink = earliestRewrites(sink, &early);
+    now_.clear();
+    for (UOp u : normal_) {
+      if (u && !copied.empty()) {
+        auto it = fromCopies.find(u);
+        u = it == fromCopies.end() ? UOp() : it->second;
+      }
+      auto it = u ? early.find(u) : early.end();
+      now_.push_back(it == early.end() ? UOp() : it->second);
+    }
+    sink = rangeify(sink, state_);
+    markWanted();
+    sink = removeCheapBuffers(sink, state_);
+    sink = limitBuffers(sink, state_);
+    sink = bufferizeToStore(sink, state_);
+    sink = splitKernels(sink, state_);
+    if (!state_.needCopies.empty()) return sink;
+    sink = fixAssign(sink, state_, order_);
+    if (!state_.needCopies.empty()) return sink;
+    static const PatternMatcher view;
+    return graphRewrite(sink, view, {.name = "View Kernel Graph"});
+  }
+
+  /// Values that Tensors hold keep their shape where they are stored.
+  void markWanted() {
+    UOpMap<size_t> numberOf;
+    for (size_t k = 0; k < state_.stored.size(); ++k) numberOf[state_.stored[k].node] = k;
+    for (size_t k = 0; k < now_.size(); ++k) {
+      if (!now_[k] || !signature_.held[k]) continue;
+      auto it = numberOf.find(baseOf(now_[k]));
+      if (it != numberOf.end()) state_.stored[it->second].exactShape = true;
+    }
+  }
+
+  // --- what is kept ---
+
+  /// The view of a buffer that holds the value of a node of the rewritten graph; null where none does.
+  UOp located(UOp u, const UOpMap<size_t>& numberOf) {
+    std::vector<UOp> chain;
+    for (; u.in(group::kMovement); u = u.src(0)) chain.push_back(u);
+    UOp at;
+    if (u.is(Op::BUFFER) || u.is(Op::CONST)) {
+      at = u;
+    } else if (auto it = numberOf.find(u); it != numberOf.end()) {
+      const StoredValue& value = state_.stored[it->second];
+      if (!value.buffer) return {};
+      if (u.is(Op::ASSIGN)) {
+        at = located(u.src(0), numberOf);
+      } else {
+        at = value.buffer;
+        Shape room;
+        for (const Sint& s : value.shape) room.emplace_back(s.vmax());
+        if (!(at.shape() == room)) at = UOp::make(Op::RESHAPE, u.dtype(), {at, shapeToUOp(room)});
+        if (!(room == value.shape))
+          at = UOp::make(Op::SHRINK, u.dtype(),
+                         {at, shapeToUOp(Shape(room.size(), Sint(0))), shapeToUOp(value.shape)});
+      }
+    } else if (u.is(Op::AFTER)) {
+      at = located(u.src(0), numberOf);
+    }
+    if (!at) return {};
+    for (size_t k = chain.size(); k-- > 0;) {
+      std::vector<UOp> src(chain[k].src().begin(), chain[k].src().end());
+      src[0] = at;
+      at = chain[k].withSrc(src);
+    }
+    return at;
+  }
+
+  void describe() {
+    form_->pool = sharedPool();
+    Pool& kept = *form_->pool;
+    UOpMap<size_t> numberOf, slotOf;
+    for (size_t k = 0; k < state_.stored.size(); ++k) {
+      numberOf[state_.stored[k].node] = k;
+    }
+    findOrigins();
+
+    for (const KernelEntry& entry : order_) {
+      ScheduleTemplate::Item item;
+      item.ast = kept.import(entry.ast);
+      for (UOp b : entry.buffers) item.slots.push_back(slot(b, slotOf));
+      describeOrigin(entry, item);
+      form_->items.push_back(std::move(item));
+    }
+
+    UOp sink = signature_.nodes.back();
+    std::set<UOp, decltype([](UOp a, UOp b) { return a.id() < b.id(); })> outputs;
+    for (UOp s : sink.src()) {
+      outputs.insert(s);
+      outputs.insert(baseOf(s));
+    }
+    std::set<size_t> keptSlots;
+    for (size_t k = 0; k < now_.size(); ++k) {
+      UOp u = signature_.nodes[k];
+      bool wanted = outputs.contains(u) || signature_.held[k] || u.is(Op::ASSIGN);
+      if (!wanted || !now_[k] ||
+          u.in({Op::BUFFER, Op::CONST, Op::DEVICE, Op::UNIQUE, Op::SINK, Op::BIND, Op::DEFINE_VAR}))
+        continue;
+      UOp base = baseOf(u);
+      if (base.in({Op::BUFFER, Op::CONST, Op::BUFFER_VIEW})) continue; // where it is, it stays
+      UOp at = located(now_[k], numberOf);
+      if (!at) continue;
+      UOpMap<UOp> imported;
+      form_->becomes.emplace_back(k, kept.import(at, &imported));
+      for (const auto& [from, to] : imported) keepLeaf(from, to, slotOf, keptSlots);
+      // Nodes that were imported before are not listed again.
+      for (UOp leaf : at.toposort()) keepLeaf(leaf, {}, slotOf, keptSlots);
+    }
+    planTemporaries(keptSlots);
+  }
+
+  size_t slot(UOp buffer, UOpMap<size_t>& slotOf) {
+    auto number = static_cast<size_t>(buffer.src(0).arg().i());
+    auto [it, isNew] = slotOf.try_emplace(buffer, number);
+    if (isNew && number >= form_->inputs) {
+      size_t k = number - form_->inputs;
+      if (k >= form_->fresh.size()) form_->fresh.resize(k + 1);
+      form_->fresh[k] = {buffer.device(), buffer.dtype(), buffer.arg().i(), -1};
+    }
+    return it->second;
+  }
+
+  void keepLeaf(UOp from, UOp to, UOpMap<size_t>& slotOf, std::set<size_t>& keptSlots) {
+    if (from.is(Op::DEFINE_VAR) && to) form_->variables[from.arg().as<VarArg>().name] = to;
+    if (!from.is(Op::BUFFER)) return;
+    size_t s = slot(from, slotOf);
+    keptSlots.insert(s);
+    if (form_->leaves.size() <= s) form_->leaves.resize(s + 1);
+    if (to) form_->leaves[s] = to;
+  }
+
+  void planTemporaries(const std::set<size_t>& keptSlots) {
+    if (vars::noMemoryPlanner) return;
+    std::map<size_t, Lifetime> lives;
+    std::set<size_t> transferred; // memory that transfers touch stays on its own
+    for (size_t k = 0; k < form_->items.size(); ++k)
+      for (size_t s : form_->items[k].slots) {
+        if (s < form_->inputs || keptSlots.contains(s)) continue;
+        if (!form_->items[k].ast.is(Op::SINK)) transferred.insert(s);
+        const FreshBuffer& f = form_->fresh[s - form_->inputs];
+        Lifetime& life =
+            lives.try_emplace(s, Lifetime{f.device, f.size * f.dtype.itemsize(), k, k}).first->second;
+        life.last = k;
+      }
+    std::vector<Lifetime> list;
+    std::vector<size_t> slots;
+    for (const auto& [s, life] : lives)
+      if (!transferred.contains(s)) {
+        slots.push_back(s);
+        list.push_back(life);
+      }
+    if (list.size() < 2) return; // nothing to share
+    MemoryPlan plan = planMemory(list);
+    for (size_t k = 0; k < slots.size(); ++k)
+      form_->fresh[slots[k] - form_->inputs].arenaOffset = plan.offsets[k];
+    form_->arenaBytes = plan.arenaBytes;
+  }
+
+  void findOrigins() {
+    for (size_t k = 0; k < now_.size(); ++k)
+      if (now_[k])
+        if (const NodeOrigin* o = originOf(signature_.nodes[k])) origin_.try_emplace(now_[k], o);
+    for (size_t k = 0; k < state_.stored.size(); ++k)
+      if (state_.stored[k].buffer) storedBy_[state_.stored[k].buffer].push_back(k);
+    inlined_.resize(state_.stored.size());
+    for (size_t k = 0; k < state_.stored.size(); ++k)
+      if (!state_.stored[k].buffer)
+        for (int user : state_.stored[k].users) inlined_[static_cast<size_t>(user)].push_back(k);
+  }
+
+  /// Operations of the script that a kernel computes, first to last, and the line of the last one.
+  void describeOrigin(const KernelEntry& entry, ScheduleTemplate::Item& item) {
+    auto list = storedBy_.find(entry.buffers[0]);
+    if (list == storedBy_.end() || list->second.empty()) return;
+    std::vector<size_t> stack{list->second.front()};
+    if (list->second.size() > 1) list->second.erase(list->second.begin());
+    std::set<size_t> seen;
+    std::vector<const NodeOrigin*> found;
+    while (!stack.empty()) {
+      size_t k = stack.back();
+      stack.pop_back();
+      if (!seen.insert(k).second) continue;
+      for (UOp part : state_.stored[k].parts)
+        if (auto it = origin_.find(part); it != origin_.end()) found.push_back(it->second);
+      stack.insert(stack.end(), inlined_[k].begin(), inlined_[k].end());
+    }
+    if (found.empty()) return;
+    item.script = {found.front()->file, found.front()->line};
+    for (auto it = found.rbegin(); it != found.rend(); ++it) {
+      std::string name((*it)->operation);
+      if (std::find(item.metadata.begin(), item.metadata.end(), name) == item.metadata.end())
+        item.metadata.push_back(name);
+    }
+  }
+
+  const Signature& signature_;
+  std::shared_ptr<ScheduleTemplate> form_;
+  ObservedPool work_;
+  UOp root_;
+  std::vector<UOp> normal_,
+      now_; ///< nodes of the signature after "rewrite for sched cache", and as ranges saw them
+  ScheduleState state_;
+  std::vector<KernelEntry> order_;
+  UOpMap<const NodeOrigin*> origin_;
+  UOpMap<std::vector<size_t>> storedBy_;
+  std::vector<std::vector<size_t>> inlined_;
+};
+
+} // namespace
+
+std::shared_ptr<const ScheduleTemplate> makeTemplate(UOp sink, const Signature& signature) {
+  return Builder(sink, signature).result();
+}
+
+Schedule instantiate(const ScheduleTemplate& form, const Signature& signature) {
+  Schedule schedule;
+  std::map<std::string, UOp> arenas;
+  for (const auto& [device, bytes] : form.arenaBytes)
+    arenas[device] = newBuffer(device, dtypes::uint8, bytes);
+  std::vector<UOpRef> buffers;
+  for (UOp b : signature.buffers) buffers.emplace_back(b);
+  for (const FreshBuffer& f : form.fresh) {
+    if (f.device.empty())
+      buffers.emplace_back();
+    else if (f.arenaOffset < 0)
+      buffers.emplace_back(newBuffer(f.device, f.dtype, f.size));
+    else
+      buffers.emplace_back(UOp::make(Op::BUFFER_VIEW, f.dtype, {arenas.at(f.device)},
+                                     Arg::of(std::vector<int64_t>{f.size, f.arenaOffset})));
+  }
+  for (const ScheduleTemplate::Item& item : form.items) {
+    ScheduleItem& made = schedule.items.emplace_back();
+    made.ast = item.ast;
+    made.pool = form.pool;
+    for (size_t s : item.slots) made.buffers.push_back(buffers[s]);
+    made.metadata = item.metadata;
+    made.script = item.script;
+  }
+  UOpMap<UOp> known;
+  for (size_t s = 0; s < form.leaves.size(); ++s)
+    if (form.leaves[s]) known[form.leaves[s]] = buffers[s];
+  for (const auto& [name, define] : form.variables)
+    if (auto it = signature.variables.find(name); it != signature.variables.end())
+      known[define] = it->second.bind;
+  for (const auto& [position, view] : form.becomes)
+    schedule.becomes.emplace_back(signature.nodes[position], Pool::current().import(view, &known));
+  for (const auto& [name, bound] : signature.variables) schedule.vars.emplace_back(name, bound.value);
+  return schedule;
+}
+
+} // namespace uopscope::sched
