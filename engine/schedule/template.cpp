@@ -94,7 +94,7 @@ private:
       state_ = ScheduleState();
       state_.nextBuffer = static_cast<int64_t>(form_->inputs);
       order_.clear();
-      UOp sink = passes(copied);
+      passes(copied);
       if (state_.needCopies.empty()) break;
       for (UOp b : state_.needCopies) {
         bool again = std::find(copied.begin(), copied.end(), b) != copied.end();
@@ -108,7 +108,7 @@ private:
     describe();
   }
 
-  UOp passes(const std::vector<UOp>& copied) {
+  void passes(const std::vector<UOp>& copied) {
     UOpMap<UOp> fromCopies, early;
     UOp sink = root_;
     if (!copied.empty()) sink = readFromCopies(sink, copied, &fromCopies);
@@ -128,11 +128,11 @@ private:
     sink = limitBuffers(sink, state_);
     sink = bufferizeToStore(sink, state_);
     sink = splitKernels(sink, state_);
-    if (!state_.needCopies.empty()) return sink;
+    if (!state_.needCopies.empty()) return;
     sink = fixAssign(sink, state_, order_);
-    if (!state_.needCopies.empty()) return sink;
+    if (!state_.needCopies.empty()) return;
     static const PatternMatcher view;
-    return graphRewrite(sink, view, {.name = "View Kernel Graph"});
+    graphRewrite(sink, view, {.name = "View Kernel Graph"});
   }
 
   /// Values that Tensors hold keep their shape where they are stored.
