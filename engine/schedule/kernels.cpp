@@ -88,7 +88,10 @@ void checkInPlace(UOp body, KernelContext& ctx, size_t outputs) {
 
 UOp splitStore(Match& m) {
   UOp root = m.root();
-  if (!root.ranges().empty()) return {};
+  UOp effect = root;
+  while (effect.in({Op::END, Op::GROUP})) effect = effect.src(0);
+  bool inKernelAlready = effect.is(Op::STORE) && effect.src(0).src(0).is(Op::DEFINE_GLOBAL);
+  if (inKernelAlready || !root.ranges().empty()) return {};
   KernelContext ctx{m.ctx<ScheduleState>(), {}, {}};
   std::vector<UOp> order = root.toposort([](UOp u) { return !u.in({Op::AFTER, Op::BUFFER}); });
   UOp copy;
