@@ -121,33 +121,33 @@ int unrollAxis(const Scheduler& s, UOp range) {
   return -1;
 }
 
+/// Amounts are decided first and applied with the lanes last: the axis expanded last is the one whose lanes
+/// lie side by side, and those must be the ones that are next to each other in memory.
 void chooseForReduction(Scheduler& s, const Kernel& k, int64_t width) {
   UOp lanes;
   for (UOp r : k.outputs)
-    if (writtenNextToEachOther(k, r) && readsSuitLanes(k, r)) lanes = r;
-  int64_t taken = 1;
-  if (lanes) {
-    int64_t amount = largestDivisor(extentOf(lanes), {width, width / 2, 4, 2});
-    if (amount && tryApply(s, OptOp::UPCAST, axisOf(s, lanes), amount)) taken = amount;
-  } else {
-    // Nothing to lay side by side in the result: the terms of the sum then.
-    for (UOp r : k.summed) {
-      if (!std::any_of(k.reads.begin(), k.reads.end(), [&](UOp a) { return strideOf(a, r) == 1; })) continue;
-      int64_t amount = largestDivisor(extentOf(r), {2 * width, width, 8, 4, 2});
-      if (amount && tryApply(s, OptOp::UNROLL, unrollAxis(s, r), amount)) taken = amount;
-      break;
-    }
-  }
-  // Use again what was loaded: first the axis with the most reuse, which is the outermost.
+    if (writtenNextToEachOther(k, r) && readsSuitLanes(k, r) && extentOf(r) % 2 == 0) lanes = r;
+  int64_t side = lanes ? largestDivisor(extentOf(lanes), {width, width / 2, 4, 2}) : 1, unrolled = 1;
+  UOp term;
+  if (!lanes) // nothing to lay side by side in the result: the terms of the sum then
+    for (UOp r : k.summed)
+      if (std::any_of(k.reads.begin(), k.reads.end(), [&](UOp a) { return strideOf(a, r) == 1; })) {
+        term = r;
+        unrolled = std::max<int64_t>(1, largestDivisor(extentOf(r), {2 * width, width, 8, 4, 2}));
+        break;
+      }
+  int64_t taken = side * unrolled;
+  // Use again what was loaded: the outermost such axis reuses most.
   for (UOp r : k.outputs) {
-    if (lanes && r == lanes) continue;
-    if (taken >= kMaxLanes || !someReadIsShared(k, r) || extentNow(s, r) < 2) continue;
-    int64_t amount = largestDivisor(extentNow(s, r), {4, 3, 2});
+    if ((lanes && r == lanes) || !someReadIsShared(k, r)) continue;
+    int64_t amount = largestDivisor(extentOf(r), {4, 3, 2});
     if (amount && taken * amount <= kMaxLanes && tryApply(s, OptOp::UPCAST, axisOf(s, r), amount)) {
       taken *= amount;
       break;
     }
   }
+  if (side > 1) tryApply(s, OptOp::UPCAST, axisOf(s, lanes), side);
+  if (unrolled > 1) tryApply(s, OptOp::UNROLL, unrollAxis(s, term), unrolled);
   // A short inner sum, such as the window of a convolution, is written out.
   for (auto r = k.summed.rbegin(); r != k.summed.rend(); ++r) {
     int64_t n = extentNow(s, *r);

@@ -15,8 +15,15 @@ namespace {
 
 using namespace pat;
 
-UOp yes(Match& m, bool valid) {
-  return valid ? m.root() : UOp();
+/// What a rule answers for a valid node: a node of its own, since the node itself would read as "nothing
+/// applied".
+UOp valid() {
+  static Pool pool;
+  static const UOp answer = pool.make(Op::NOOP, dtypes::void_, {}, {}, {});
+  return answer;
+}
+UOp yes(bool isValid) {
+  return isValid ? valid() : UOp();
 }
 
 bool sameLanes(UOp u) {
@@ -29,15 +36,15 @@ UOp arithmetic(Match& m) {
   switch (u.op()) {
   case Op::CMPLT:
   case Op::CMPNE:
-  case Op::CMPEQ: return yes(m, type.isBool() && u.src(0).dtype() == u.src(1).dtype());
+  case Op::CMPEQ: return yes(type.isBool() && u.src(0).dtype() == u.src(1).dtype());
   case Op::WHERE:
-    return yes(m, u.src(0).dtype().isBool() && u.src(1).dtype() == type && u.src(2).dtype() == type);
+    return yes(u.src(0).dtype().isBool() && u.src(1).dtype() == type && u.src(2).dtype() == type);
   case Op::SHL:
   case Op::SHR:
-    return yes(m, type.isInt() && u.src(0).dtype() == type &&
-                      (u.src(1).dtype() == type || u.src(1).dtype().kind() == Scalar::UInt32));
+    return yes(type.isInt() && u.src(0).dtype() == type &&
+               (u.src(1).dtype() == type || u.src(1).dtype().kind() == Scalar::UInt32));
   case Op::IDIV:
-  case Op::MOD: return yes(m, type.isInt() && u.src(0).dtype() == type && u.src(1).dtype() == type);
+  case Op::MOD: return yes(type.isInt() && u.src(0).dtype() == type && u.src(1).dtype() == type);
   case Op::EXP2:
   case Op::LOG2:
   case Op::SIN:
@@ -49,34 +56,34 @@ UOp arithmetic(Match& m) {
     break;
   default: break;
   }
-  return yes(m, std::all_of(u.src().begin(), u.src().end(), [&](UOp s) { return s.dtype() == type; }));
+  return yes(std::all_of(u.src().begin(), u.src().end(), [&](UOp s) { return s.dtype() == type; }));
 }
 UOp conversion(Match& m) {
   UOp u = m.root();
-  if (u.dtype().isPtr()) return yes(m, u.src(0).dtype().isPtr());
+  if (u.dtype().isPtr()) return yes(u.src(0).dtype().isPtr());
   if (u.src(0).dtype().isPtr() || u.dtype().isVoid()) return {};
-  if (u.is(Op::BITCAST)) return yes(m, u.dtype().itemsize() == u.src(0).dtype().itemsize());
-  return yes(m, laneCount(u) == laneCount(u.src(0)));
+  if (u.is(Op::BITCAST)) return yes(u.dtype().itemsize() == u.src(0).dtype().itemsize());
+  return yes(laneCount(u) == laneCount(u.src(0)));
 }
 UOp constantNode(Match& m) {
   UOp u = m.root();
   if (u.dtype().count() != 1 || u.dtype().isPtr()) return {};
   switch (u.arg().kind()) {
-  case ArgKind::Bool: return yes(m, u.dtype().isBool());
-  case ArgKind::Int: return yes(m, u.dtype().isInt());
-  case ArgKind::Float: return yes(m, u.dtype().isFloat());
-  case ArgKind::Invalid: return yes(m, u.dtype() == dtypes::index);
+  case ArgKind::Bool: return yes(u.dtype().isBool());
+  case ArgKind::Int: return yes(u.dtype().isInt());
+  case ArgKind::Float: return yes(u.dtype().isFloat());
+  case ArgKind::Invalid: return yes(u.dtype() == dtypes::index);
   default: return {};
   }
 }
 UOp definition(Match& m) {
   UOp u = m.root();
-  return yes(m, u.dtype().isPtr() && u.srcCount() == 0 && u.arg().kind() == ArgKind::Int);
+  return yes(u.dtype().isPtr() && u.srcCount() == 0 && u.arg().kind() == ArgKind::Int);
 }
 UOp loopNode(Match& m) {
   UOp u = m.root();
-  return yes(m, u.srcCount() >= 1 && u.dtype().isInt() && u.src(0).dtype() == u.dtype() &&
-                    u.arg().kind() == ArgKind::Range);
+  return yes(u.srcCount() >= 1 && u.dtype().isInt() && u.src(0).dtype() == u.dtype() &&
+             u.arg().kind() == ArgKind::Range);
 }
 UOp address(Match& m) {
   UOp u = m.root();
@@ -88,14 +95,14 @@ UOp address(Match& m) {
     DType d = u.src(i).dtype();
     if (!d.isInt() && !(d.isBool() && i + 1 == u.srcCount() && i > 1)) return {};
   }
-  return u;
+  return valid();
 }
 UOp lowAddress(Match& m) {
   UOp u = m.root();
   if (u.srcCount() < 2 || u.srcCount() > 3 || !u.dtype().isPtr()) return {};
   if (!u.src(0).in(group::kDefines | OpSet{Op::AFTER})) return {};
-  return yes(m, u.src(1).dtype().isInt() && laneCount(u.src(1)) == 1 &&
-                    (u.srcCount() == 2 || u.src(2).dtype() == dtypes::bool_));
+  return yes(u.src(1).dtype().isInt() && laneCount(u.src(1)) == 1 &&
+             (u.srcCount() == 2 || u.src(2).dtype() == dtypes::bool_));
 }
 bool isAddress(UOp u) {
   while (u.is(Op::CAST)) u = u.src(0);
@@ -104,14 +111,14 @@ bool isAddress(UOp u) {
 UOp loadNode(Match& m) {
   UOp u = m.root();
   if (u.srcCount() < 1 || !isAddress(u.src(0)) || u.dtype().isPtr() || u.dtype().isVoid()) return {};
-  return yes(m, u.srcCount() < 2 || u.src(1).dtype().isVoid() || u.src(1).dtype() == u.dtype());
+  return yes(u.srcCount() < 2 || u.src(1).dtype().isVoid() || u.src(1).dtype() == u.dtype());
 }
 UOp storeNode(Match& m) {
   UOp u = m.root();
   if (u.srcCount() < 2 || !u.dtype().isVoid() || !isAddress(u.src(0))) return {};
   DType to = u.src(0).dtype(), value = u.src(1).dtype();
   int64_t lanes = to.isPtr() ? to.base().count() * to.vcount() : to.count();
-  return yes(m, to.kind() == value.kind() && lanes == value.count());
+  return yes(to.kind() == value.kind() && lanes == value.count());
 }
 UOp reduction(Match& m) {
   UOp u = m.root();
@@ -119,7 +126,7 @@ UOp reduction(Match& m) {
     return {};
   for (UOp r : u.src().subspan(1))
     if (!r.dtype().isInt()) return {};
-  return yes(m, laneCount(u.src(0)) % laneCount(u) == 0);
+  return yes(laneCount(u.src(0)) % laneCount(u) == 0);
 }
 UOp lanesOf(Match& m) {
   UOp u = m.root();
@@ -127,47 +134,47 @@ UOp lanesOf(Match& m) {
   case Op::VECTORIZE: {
     for (UOp s : u.src())
       if (laneCount(s) != 1 || s.dtype().kind() != u.dtype().kind()) return {};
-    return yes(m, static_cast<size_t>(laneCount(u)) == u.srcCount() || u.srcCount() == 0);
+    return yes(static_cast<size_t>(laneCount(u)) == u.srcCount() || u.srcCount() == 0);
   }
   case Op::CAT: {
     int n = 0;
     for (UOp s : u.src()) n += laneCount(s);
-    return yes(m, n == laneCount(u));
+    return yes(n == laneCount(u));
   }
   case Op::GEP: {
     for (int64_t i : u.arg().ints())
       if (i < 0 || i >= laneCount(u.src(0))) return {};
-    return yes(m, u.arg().ints().size() == static_cast<size_t>(laneCount(u)));
+    return yes(u.arg().ints().size() == static_cast<size_t>(laneCount(u)));
   }
   case Op::VCONST:
-    return yes(m, u.arg().as<std::vector<ConstValue>>().size() == static_cast<size_t>(laneCount(u)));
+    return yes(u.arg().as<std::vector<ConstValue>>().size() == static_cast<size_t>(laneCount(u)));
   default: {
     int64_t n = 1;
     const auto& axes = u.arg().ints();
     for (size_t i = 1; i < axes.size(); i += 2) n *= axes[i];
     UOp wide = u.is(Op::UNROLL) ? u.src(0) : u, narrow = u.is(Op::UNROLL) ? u : u.src(0);
-    return yes(m, u.dtype().isVoid() || laneCount(wide) == n * laneCount(narrow));
+    return yes(u.dtype().isVoid() || laneCount(wide) == n * laneCount(narrow));
   }
   }
 }
 UOp effectNode(Match& m) {
-  return yes(m, m.root().dtype().isVoid());
+  return yes(m.root().dtype().isVoid());
 }
 UOp accept(Match& m) {
   return m.root();
 }
 UOp afterNode(Match& m) {
-  return yes(m, m.root().srcCount() >= 1 && m.root().dtype() == m.root().src(0).dtype());
+  return yes(m.root().srcCount() >= 1 && m.root().dtype() == m.root().src(0).dtype());
 }
 UOp endNode(Match& m) {
   UOp u = m.root();
   if (u.srcCount() < 2) return {};
   for (UOp r : u.src().subspan(1))
     if (!r.dtype().isInt()) return {};
-  return u;
+  return valid();
 }
 UOp endOfOne(Match& m) {
-  return yes(m, m.root().srcCount() == 2 && m.root().src(1).is(Op::RANGE));
+  return yes(m.root().srcCount() == 2 && m.root().src(1).is(Op::RANGE));
 }
 
 constexpr RuleDef kShared[] = {
