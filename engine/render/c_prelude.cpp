@@ -90,6 +90,16 @@ std::span<const Helper> helpers() {
   return (unsigned long long)y << 32 | x;
 }
 )"},
+      {"integer_power",
+       {},
+       R"(static inline unsigned long long integer_power(unsigned long long x, unsigned long long y, int is_unsigned) {
+  if (!is_unsigned && (long long)y < 0) return x == 1 ? 1 : x == -1ull ? (y & 1 ? x : 1) : 0;
+  unsigned long long result = 1;
+  for (; y; y >>= 1, x *= x)
+    if (y & 1) result *= x;
+  return result;
+}
+)"},
   };
   return table;
 }

@@ -27,6 +27,10 @@ public:
 private:
   std::string toFloat(DType from, const std::string& value);
   std::string fromFloat(DType to, const std::string& value);
+  std::string quotient(DType type, DivisorFacts facts, std::string_view op, const std::string& x,
+                       const std::string& y);
+  std::string shift(Op op, UOp u, DType type, std::span<const std::string> a);
+  std::string boolean(Op op, std::span<const std::string> a);
   std::string plain(Op op, UOp u, DType type, std::span<const std::string> a);
 
   std::map<std::string, std::string> typedefs_;
@@ -43,5 +47,7 @@ struct DivisorFacts {
   bool mayBeZero, mayBeMinusOne;
 };
 DivisorFacts divisorFacts(UOp divisor);
+/// Whether a shift by `distance` may be by the width of `type` or more, which C and LLVM leave open.
+bool mayShiftOut(DType type, UOp distance);
 
 } // namespace uopscope
