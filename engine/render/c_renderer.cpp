@@ -19,8 +19,11 @@ constexpr size_t kLongExpression = 100;
 constexpr OpSet kVectorNative{Op::ADD, Op::SUB, Op::MUL, Op::FDIV, Op::NEG,    Op::AND,
                               Op::OR,  Op::XOR, Op::SHL, Op::SHR,  Op::MULACC, Op::RECIPROCAL};
 
-/// Their text repeats an operand (to test it), so that operand gets a name.
-constexpr OpSet kRepeatsOperands{Op::MAX, Op::IDIV, Op::MOD, Op::FDIV, Op::RECIPROCAL, Op::SHL, Op::SHR};
+/// Whether the text of an operation repeats an operand, to test it: that operand gets a name.
+bool repeatsOperands(UOp u) {
+  constexpr OpSet kTested{Op::IDIV, Op::MOD, Op::FDIV, Op::RECIPROCAL, Op::SHL, Op::SHR};
+  return u.is(Op::MAX) || (kTested.has(u.op()) && !u.dtype().isFloat());
+}
 
 class Writer {
 public:
@@ -51,7 +54,7 @@ private:
       bool lanewise = u.in(group::kElementwise) && u.dtype().count() > 1;
       for (UOp s : u.src()) {
         uses_[s] += times;
-        if (kRepeatsOperands.has(u.op()) || (lanewise && s.dtype().count() == 1)) mustName_.insert(s);
+        if (repeatsOperands(u) || (lanewise && s.dtype().count() == 1)) mustName_.insert(s);
       }
       if (u.is(Op::STORE)) stored_.insert(accessOf(u).pointer);
     }

@@ -66,6 +66,10 @@ DivisorFacts divisorFacts(UOp divisor) {
   return {low <= 0 && high >= 0, !divisor.dtype().isUnsigned() && low <= -1 && high >= -1};
 }
 
+bool mayBeNan(UOp v) {
+  return !v.isConst() || std::isnan(v.arg().number());
+}
+
 bool mayShiftOut(DType type, UOp distance) {
   return distance.vmin() < 0 || distance.vmax() >= type.bitsize();
 }
@@ -240,7 +244,7 @@ std::string CText::plain(Op op, UOp u, DType type, std::span<const std::string> 
   case Op::WHERE: return fmt::format("({} ? {} : {})", a[0], a[1], a[2]);
   case Op::MAX:
     // A NaN on either side stays: the second test is for one on the right.
-    if (isFloat && !u.src(1).isConst())
+    if (isFloat && mayBeNan(u.src(1)))
       return fmt::format("({0} < {1} || {1} != {1} ? {1} : {0})", a[0], a[1]);
     return fmt::format("({0} < {1} ? {1} : {0})", a[0], a[1]);
   case Op::FDIV:

@@ -10,6 +10,14 @@
 
 namespace uopscope {
 
+/// What has to be known of a divisor: whether it can be 0 or -1, where x86 division traps.
+struct DivisorFacts {
+  bool mayBeZero, mayBeMinusOne;
+};
+DivisorFacts divisorFacts(UOp divisor);
+/// Whether a float may be a NaN: only a constant is known not to be.
+bool mayBeNan(UOp value);
+
 class CText {
 public:
   /// "float", "unsigned int", "float4" (declared above the kernel), "bf16".
@@ -42,11 +50,6 @@ std::string constantText(DType type, ConstValue value);
 /// Without the parentheses around the whole.
 std::string bare(const std::string& expression);
 
-/// What has to be known of a divisor: whether it can be 0 or -1, where x86 division traps.
-struct DivisorFacts {
-  bool mayBeZero, mayBeMinusOne;
-};
-DivisorFacts divisorFacts(UOp divisor);
 /// Whether a shift by `distance` may be by the width of `type` or more, which C and LLVM leave open.
 bool mayShiftOut(DType type, UOp distance);
 

@@ -371,7 +371,7 @@ std::string LlvmText::plain(Op op, UOp u, DType d, DType from, std::span<const s
     {
       // a unless a < b or b is a NaN: a NaN on either side stays.
       std::string less = emit("alu", fmt::format("fcmp olt {} {}, {}", t, a[0], a[1]));
-      if (u.src(1).isConst())
+      if (!mayBeNan(u.src(1)))
         return emit("alu", fmt::format("select {} {}, {} {}, {} {}", flag, less, t, a[1], t, a[0]));
       std::string isNan = emit("alu", fmt::format("fcmp uno {} {}, {}", t, a[1], a[1]));
       std::string takeRight = emit("alu", fmt::format("or {} {}, {}", flag, less, isNan));
