@@ -165,6 +165,10 @@ std::string CText::alu(UOp u, DType type, DType from, std::span<const std::strin
   if (!isEmulatedFloat(from) || u.is(Op::WHERE)) return plain(u.op(), u, type, operands);
   std::vector<std::string> floats;
   for (const std::string& o : operands) floats.push_back(toFloat(from, o));
+  if (u.is(Op::MULACC)) { // every operation rounds to the type
+    std::string product = fromFloat(type, fmt::format("{} * {}", floats[0], floats[1]));
+    return fromFloat(type, fmt::format("{} + {}", toFloat(type, product), floats[2]));
+  }
   std::string result = plain(u.op(), u, isEmulatedFloat(type) ? dtypes::float32 : type, floats);
   return isEmulatedFloat(type) ? fromFloat(type, result) : result;
 }

@@ -244,6 +244,11 @@ std::string LlvmText::alu(UOp u, std::span<const std::string> operands) {
   DType f = dtypes::float32.vec(from.count());
   std::vector<std::string> floats;
   for (const std::string& o : operands) floats.push_back(cast(f, from, o));
+  if (u.is(Op::MULACC)) { // every operation rounds to the type
+    std::string product = emit("alu", fmt::format("fmul {}{} {}, {}", kFlags, type(f), floats[0], floats[1]));
+    std::string rounded = cast(f, result, cast(result, f, product));
+    return cast(result, f, emit("alu", fmt::format("fadd {}{} {}, {}", kFlags, type(f), rounded, floats[2])));
+  }
   std::string value = plain(u.op(), u, isEmulatedFloat(result) ? f : result, f, floats);
   return isEmulatedFloat(result) ? cast(result, f, value) : value;
 }

@@ -26,14 +26,15 @@ namespace {
 constexpr const char* kFlags[] = {
     "-x", "c", "-std=gnu17", "-O2", "-march=native", "-fPIC", "-w",
     // As the reference interpreter computes: integers wrap, halves round every time.
-    "-fwrapv", "-fno-strict-aliasing", "-ffloat16-excess-precision=none",
+    "-fwrapv", "-fno-strict-aliasing", "-Xclang", "-ffloat16-excess-precision=none",
     // As the LLVM renderer's flags: nsz arcp contract afn.
     "-fno-math-errno", "-fno-trapping-math", "-fno-signed-zeros", "-freciprocal-math", "-ffp-contract=fast",
     "-fapprox-func"};
 
 std::string findClang() {
   const char* path = std::getenv("PATH");
-  for (const char* name : {"clang", "clang-19", "clang-18", "clang-17", "clang-16", "clang-15", "clang-14"}) {
+  // By version first: the plain name may be an older one. Halves need 16 at least.
+  for (const char* name : {"clang-21", "clang-20", "clang-19", "clang-18", "clang-17", "clang-16", "clang"}) {
     std::string rest = path ? path : "/usr/bin:/bin";
     while (!rest.empty()) {
       size_t colon = rest.find(':');
@@ -43,7 +44,7 @@ std::string findClang() {
     }
   }
   throw Error(ErrorKind::Compile,
-              "no clang in PATH: install the package clang, or build with LLVM and leave CPU_LLVM=1");
+              "no clang in PATH: install the package clang-19, or build with LLVM and leave CPU_LLVM=1");
 }
 
 struct Pipe {
