@@ -18,6 +18,7 @@ namespace {
 thread_local Pool* currentPool = nullptr;
 std::atomic<uint32_t> poolCount{0};
 std::atomic<void (*)(UOp)> bufferHook{nullptr};
+std::atomic<void (*)(Pool&)> retireHook{nullptr};
 constexpr uint8_t kMarked = 1;
 
 uint64_t mix(uint64_t h, uint64_t v) {
@@ -43,12 +44,17 @@ bool sameContent(const Node* n, Op op, DType dtype, std::span<const UOp> src, Ar
 
 Pool::Pool() : slots_(256), serial_(++poolCount), facts_(std::make_unique<FactStore>()) {}
 Pool::~Pool() {
+  if (auto* hook = retireHook.load(std::memory_order_relaxed)) hook(*this);
   if (!madeBuffer_) return;
   std::vector<const Node*> all;
   for (const Slot& slot : slots_)
     if (slot.node) all.push_back(slot.node);
   std::sort(all.begin(), all.end(), [](const Node* a, const Node* b) { return a->id < b->id; });
   announceDeadBuffers(all);
+}
+
+void Pool::whenRetired(void (*hook)(Pool&)) {
+  retireHook = hook;
 }
 
 void Pool::whenBufferDies(void (*hook)(UOp)) {
@@ -155,6 +161,7 @@ std::vector<uint32_t> Pool::liveIds() const {
 }
 
 size_t Pool::collect() {
+  if (auto* hook = retireHook.load(std::memory_order_relaxed)) hook(*this);
   std::vector<const Node*> stack;
   auto mark = [&](const Node* n) {
     auto* node = const_cast<Node*>(n);

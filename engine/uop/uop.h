@@ -241,6 +241,9 @@ public:
   /// Called with every BUFFER and BUFFER_VIEW that goes away, by collect() or with its pool: what hangs on
   /// the node outside the pool (its memory) is released there. Null: nobody is told.
   static void whenBufferDies(void (*hook)(UOp));
+  /// Called with every pool that is about to die or to be collected, on the thread that does it: readers of
+  /// its nodes on other threads finish there. Null: nobody is told. The Observer hangs on it.
+  static void whenRetired(void (*hook)(Pool&));
 
   static Pool& current();
   static bool hasCurrent();

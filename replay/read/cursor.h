@@ -13,6 +13,7 @@
 #include "replay/read/trace.h"
 
 #include <unordered_map>
+#include <unordered_set>
 
 namespace uopscope {
 
@@ -45,52 +46,62 @@ public:
   /// Nodes reachable from rootAt(k), sources first, root last.
   const std::vector<NodeId>& graphAt(int64_t k);
   GraphDiff diff(int64_t from, int64_t to);
+  /// The nodes of step k as the graphs show them: what it rewrote is in graphAt(k - 1), what came of it in
+  /// graphAt(k). They are those of step(k), but for sources that had been rewritten already.
+  struct Shown {
+    NodeId before, after;
+  };
+  Shown shown(int64_t k);
   /// What `node`, which was there at any earlier step, is after k steps.
   NodeId imageAt(NodeId node, int64_t k);
 
   NodeFields fields(NodeId id);
   const RawNode& raw(NodeId id);
-  /// The node in a pool, so that the engine can be asked about it (shape, bounds, ranges, printing).
-  /// Error(File) for a node no engine would have made.
-  UOp materialize(NodeId id, Pool& pool);
+  /// For print.h and materialize.h.
+  NodeReader reader() {
+    return [this](NodeId id) { return fields(id); };
+  }
 
 private:
-  struct Rewrite {
-    NodeId after;
-    int64_t k;
-  };
-  /// State of a node, good for steps in [low, high).
+  /// State of a node, good after any number of steps in [low, high).
   struct Memo {
     NodeId state = kNoNode;
     int64_t low = 0, high = 0;
+    bool busy = false;
   };
   struct Frame;
-  NodeId state(NodeId node, int64_t k);
-  NodeId rebuild(NodeId node, std::span<const NodeId> sources);
-  void index(NodeId root);
-  uint64_t hashOf(const RawNode& raw, std::span<const NodeId> sources);
-  bool sameAs(NodeId id, const RawNode& raw, std::span<const NodeId> sources);
-  void insert(NodeId id, uint64_t hash);
-  void addSteps(std::vector<StepInfo> more);
-
-  Trace& trace_;
-  PassInfo info_;
-  std::vector<StepInfo> steps_;
-  std::unordered_map<NodeId, Rewrite> up_, down_;
-  std::unordered_map<NodeId, int64_t> gates_;
-  std::unordered_map<NodeId, Memo> memo_;
-  std::vector<NodeId> slots_; ///< open addressing by content: nodes this pass is about
-  size_t used_ = 0;
-  std::vector<bool> indexed_;
+  /// Nodes by content, in open addressing.
+  struct Index {
+    std::vector<NodeId> slots = std::vector<NodeId>(1024);
+    size_t used = 0;
+  };
   struct ViewNode {
     RawNode raw;
     std::unique_ptr<NodeId[]> sources;
   };
+
+  void addSteps(std::vector<StepInfo> more);
+  void addGraph(NodeId root);
+  void insert(NodeId id);
+  NodeId find(const RawNode& like, std::span<const NodeId> sources);
+  NodeId rebuild(NodeId node, std::span<const NodeId> sources);
+  NodeId state(NodeId node, int64_t k);
+  void enter(Frame& frame, int64_t k);
+  int64_t clamp(int64_t k) const;
+  NodeId chainStart(int64_t k) const;
+
+  Trace& trace_;
+  PassInfo info_;
+  std::vector<StepInfo> steps_;
+  std::vector<bool> continues_; ///< step k (index k-1) goes on with the result of step k-1, on the way down
+  std::unordered_map<NodeId, int64_t> up_, down_; ///< node -> first step that rewrites it
+  std::unordered_set<NodeId> gates_;
+  std::unordered_map<NodeId, Memo> memo_;
+  Index index_;
+  std::vector<bool> indexed_;
   std::vector<ViewNode> view_;
-  std::vector<NodeId> graph_;
+  std::vector<NodeId> graph_, sources_;
   int64_t graphK_ = -1;
-  std::vector<uint32_t> seen_, seenView_; ///< stamps for traversals
-  uint32_t stamp_ = 0;
 };
 
 } // namespace uopscope

@@ -7,6 +7,7 @@
 #include "replay/schema/database.h"
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -29,6 +30,9 @@ struct NodeFields {
   std::span<const NodeId> src;
 };
 
+/// Where fields of nodes are read from: a NodeTable or a Cursor.
+using NodeReader = std::function<NodeFields(NodeId)>;
+
 /// A node as numbers of the trace: what equality of nodes is decided by.
 struct RawNode {
   uint8_t op = 0;
@@ -42,6 +46,9 @@ public:
   /// Error(File) for an id that is not in the trace.
   const RawNode& raw(NodeId id);
   NodeFields fields(NodeId id) { return spellOut(id, raw(id)); }
+  NodeReader reader() {
+    return [this](NodeId id) { return fields(id); };
+  }
   NodeFields spellOut(NodeId id, const RawNode& raw);
   Op op(NodeId id) { return engineOp(raw(id).op); }
   Op engineOp(uint8_t traceOp) const;
@@ -59,6 +66,7 @@ private:
   struct Page {
     std::vector<RawNode> nodes;
     NodeId filled = 0;
+    bool stale = false;
   };
   Page& load(NodeId page);
   const Arg& arg(uint32_t id);

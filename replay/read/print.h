@@ -5,11 +5,7 @@
 #pragma once
 #include "replay/read/cursor.h"
 
-#include <functional>
-
 namespace uopscope {
-
-using NodeReader = std::function<NodeFields(NodeId)>;
 
 /// One line; what is deeper than maxDepth or longer than maxLength is shown as "..." .
 std::string expression(const NodeReader& read, NodeId id, int maxDepth = 12, size_t maxLength = 2000);

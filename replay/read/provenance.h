@@ -43,8 +43,12 @@ public:
 
 private:
   void note(NodeId root, const ProvenanceLink& link);
+  ProvenanceLink makerHere(NodeId node) const;
+  Provenance* scheduleOf(NodeId node);
 
   Trace& trace_;
+  ScopeId scope_;
+  std::map<ScopeId, std::unique_ptr<Provenance>> schedules_; ///< earlier scopes that made this one's graph
   std::unordered_map<NodeId, ProvenanceLink> makers_;
   std::unordered_map<NodeId, std::vector<ProvenanceLink>> rewritten_;
 };

@@ -30,6 +30,7 @@ public:
       : EventSource(tier, book, progress, alsoCounts), ordinal(ordinal) {}
 
   void poolRetired(Pool& pool) override {
+    if (!takeTouched(pool)) return;
     UOpMap<UOp> imported;
     auto keep = [&](const Node*& node) {
       if (!node || node->pool->serial() != pool.serial()) return;
@@ -70,10 +71,15 @@ EventSource::EventSource(Tier tier, RuleBook& book, RecordingProgress& progress,
     : tier_(tier), book_(book), progress_(progress), alsoCounts_(alsoCounts), rules_(book) {}
 EventSource::~EventSource() = default;
 
+bool EventSource::takeTouched(const Pool& pool) {
+  lastPool_ = nullptr;
+  return touched_.erase(pool.serial()) > 0;
+}
+
 void EventSource::onScopeBegin(const ScopeBegin& begin) {
   Event& e = next();
   e.kind = EventKind::ScopeBegin;
-  e.before = begin.root.node();
+  e.before = touch(begin.root);
   e.ns = nowNs();
   e.payload = payloadOf(begin.name, begin.script);
   e.payload->scope = begin.kind;
@@ -92,7 +98,7 @@ void EventSource::onPassBegin(const PassBegin& begin) {
   endIfAsked();
   Event& e = next();
   e.kind = EventKind::PassBegin;
-  e.before = begin.root.node();
+  e.before = touch(begin.root);
   e.ns = nowNs();
   e.payload = payloadOf(begin.name, begin.at);
   publish();
@@ -102,7 +108,7 @@ void EventSource::onPassEnd(const PassEnd& end) {
   Event& e = next();
   e.kind = EventKind::PassEnd;
   e.flag = static_cast<uint8_t>(end.outcome);
-  e.before = end.root.node();
+  e.before = touch(end.root);
   e.ns = nowNs();
   if (!end.message.empty()) e.payload = payloadOf(end.message);
   publish();
@@ -114,8 +120,8 @@ Control EventSource::onRewrite(const RewriteEvent& event) {
   e.kind = EventKind::Step;
   e.flag = event.bottomUp ? 1 : 0;
   e.rule = rules_.indexOf(*event.rule);
-  e.before = event.before.node();
-  e.after = event.after.node();
+  e.before = touch(event.before);
+  e.after = touch(event.after);
   e.ns = event.ns;
   publish();
   return Control::Apply;
@@ -124,7 +130,7 @@ Control EventSource::onRewrite(const RewriteEvent& event) {
 void EventSource::onGate(UOp node) {
   Event& e = next();
   e.kind = EventKind::Gate;
-  e.before = node.node();
+  e.before = touch(node);
   publish();
 }
 
@@ -132,7 +138,7 @@ void EventSource::onRuleError(const Rule& rule, UOp before, std::string_view mes
   Event& e = next();
   e.kind = EventKind::RuleError;
   e.rule = rules_.indexOf(rule);
-  e.before = before.node();
+  e.before = touch(before);
   e.payload = payloadOf(message);
   publish();
 }
@@ -177,7 +183,7 @@ void EventSource::onOrigin(const Origin& origin) {
   if (tier_ != Tier::Full) return;
   Event& e = next();
   e.kind = EventKind::Origin;
-  e.before = origin.node.node();
+  e.before = touch(origin.node);
   e.payload = payloadOf(origin.operation, origin.script);
   publish();
 }
@@ -199,6 +205,8 @@ void EventSource::join(std::unique_ptr<Observer> child) {
                    [](const auto& a, const auto& b) { return a->source->ordinal < b->source->ordinal; });
   for (auto& item : joined_) {
     for (Event& event : item->source->events) {
+      touch(UOp(event.before));
+      touch(UOp(event.after));
       next() = std::move(event);
       publish();
     }

@@ -5,7 +5,7 @@
 #include "engine/base/error.h"
 #include "replay/record/events.h"
 
-#include <functional>
+#include <unordered_set>
 
 namespace uopscope {
 
@@ -48,6 +48,8 @@ public:
   void join(std::unique_ptr<Observer> child) override;
 
 protected:
+  /// Whether an event since the last such question refers to a node of the pool; forgets the pool.
+  bool takeTouched(const Pool& pool);
   /// The event to fill in; publish() makes it visible.
   virtual Event& next() = 0;
   virtual void publish() = 0;
@@ -62,6 +64,16 @@ private:
     if (progress_.stop.load(std::memory_order_relaxed)) throw Error(ErrorKind::Runtime, "interrupted");
   }
 
+  const Node* touch(UOp u) {
+    if (u && u.node()->pool != lastPool_) {
+      lastPool_ = u.node()->pool;
+      touched_.insert(lastPool_->serial());
+    }
+    return u.node();
+  }
+
+  const Pool* lastPool_ = nullptr;
+  std::unordered_set<uint32_t> touched_;
   RuleCache rules_;
   struct Joined;
   size_t outstanding_ = 0;

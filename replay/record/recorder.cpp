@@ -74,7 +74,7 @@ uint64_t Recorder::waitFor(std::unique_lock<std::mutex>& lock) {
 }
 
 void Recorder::poolRetired(Pool& pool) {
-  if (finished_) return;
+  if (!takeTouched(pool) || finished_) return;
   Event& e = next();
   e.kind = EventKind::PoolRetired;
   e.rule = pool.serial();

@@ -1,0 +1,355 @@
+// The state of a node after k steps follows the three stages of the driver (engine/rewrite/driver.h):
+// rewrites on the way down as far as they had come, sources replaced by their states, then the rewrite on the
+// way up. Every answer is remembered with the range of steps in which no decision it rests on would differ,
+// so a neighbouring step recomputes only what lies above the node it rewrote.
+#include "replay/read/cursor.h"
+
+#include "engine/base/error.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace uopscope {
+
+namespace {
+constexpr int64_t kNever = INT64_MAX;
+uint64_t hashOf(const RawNode& like, std::span<const NodeId> sources) {
+  uint64_t h = like.op | uint64_t{like.dtype} << 8 | uint64_t{like.arg} << 32;
+  h = (h ^ like.tag) * 0x9E3779B97F4A7C15ull;
+  for (NodeId s : sources) h = (h ^ (h >> 29) ^ s) * 0xbf58476d1ce4e5b9ull;
+  return h ^ h >> 32;
+}
+} // namespace
+
+struct Cursor::Frame {
+  NodeId node;    ///< whose state is wanted
+  NodeId current; ///< what it has become so far
+  int64_t low = 0, high = kNever;
+  uint32_t nextSrc = 0;
+  enum class Stage : uint8_t { Enter, Sources, Follow } stage = Stage::Enter;
+};
+
+Cursor::Cursor(Trace& trace, PassId pass) : trace_(trace), info_(trace.pass(pass)) {
+  if (info_.root == kNoNode)
+    throw Error(
+        ErrorKind::File,
+        fmt::format("{}: pass \"{}\" has no graph; it was recorded with tier \"{}\", record with --tier full",
+                    trace.path(), info_.name, trace.meta("tier")));
+  addGraph(info_.root);
+  addSteps(trace.steps(pass));
+  if (info_.endRoot) addGraph(info_.endRoot);
+  for (NodeId gate : trace.gates(pass)) gates_.insert(gate);
+}
+
+void Cursor::refresh() {
+  info_ = trace_.pass(info_.id);
+  addSteps(trace_.steps(info_.id, steps() + 1));
+  if (info_.endRoot) addGraph(info_.endRoot);
+  for (NodeId gate : trace_.gates(info_.id)) gates_.insert(gate);
+  memo_.clear();
+  graphK_ = -1;
+}
+
+void Cursor::addSteps(std::vector<StepInfo> more) {
+  for (StepInfo& step : more) {
+    int64_t k = steps() + 1;
+    bool goesOn = step.kind == StepKind::WayDown && !steps_.empty() &&
+                  steps_.back().kind == StepKind::WayDown && steps_.back().after == step.before;
+    continues_.push_back(goesOn);
+    addGraph(step.before);
+    if (step.after) addGraph(step.after);
+    if (step.kind != StepKind::RewriteError && step.after && step.after != step.before) {
+      if (step.kind == StepKind::WayUp)
+        up_.try_emplace(step.before, k);
+      else if (!goesOn)
+        down_.try_emplace(step.before, k);
+    }
+    steps_.push_back(step);
+  }
+}
+
+const StepInfo& Cursor::step(int64_t k) const {
+  if (k < 1 || k > steps())
+    throw Error(ErrorKind::Index,
+                fmt::format("pass \"{}\" has steps 1 to {}, there is no step {}", info_.name, steps(), k));
+  return steps_[static_cast<size_t>(k - 1)];
+}
+
+int64_t Cursor::clamp(int64_t k) const {
+  if (k < 0 || k > steps())
+    throw Error(ErrorKind::Index,
+                fmt::format("pass \"{}\" has {} steps, there is no step {}", info_.name, steps(), k));
+  return k;
+}
+
+const RawNode& Cursor::raw(NodeId id) {
+  if (id < kFirstViewNode) return trace_.nodes().raw(id);
+  size_t at = id - kFirstViewNode;
+  if (at >= view_.size()) throw Error(ErrorKind::Key, fmt::format("node {} is not of this pass", id));
+  return view_[at].raw;
+}
+
+NodeFields Cursor::fields(NodeId id) {
+  return trace_.nodes().spellOut(id, raw(id));
+}
+
+void Cursor::addGraph(NodeId root) {
+  auto isIndexed = [&](NodeId id) { return id < indexed_.size() && indexed_[id]; };
+  if (isIndexed(root)) return;
+  std::vector<NodeId> stack{root};
+  while (!stack.empty()) {
+    NodeId id = stack.back();
+    stack.pop_back();
+    if (isIndexed(id)) continue;
+    if (id >= indexed_.size()) indexed_.resize(id + id / 4 + 64);
+    indexed_[id] = true;
+    insert(id);
+    for (NodeId s : raw(id).src)
+      if (!isIndexed(s)) stack.push_back(s);
+  }
+}
+
+void Cursor::insert(NodeId id) {
+  if (index_.used * 2 >= index_.slots.size()) {
+    std::vector<NodeId> old(index_.slots.size() * 2);
+    old.swap(index_.slots);
+    index_.used = 0;
+    for (NodeId o : old)
+      if (o) insert(o);
+  }
+  const RawNode& r = raw(id);
+  size_t mask = index_.slots.size() - 1, at = hashOf(r, r.src) & mask;
+  while (index_.slots[at]) at = (at + 1) & mask;
+  index_.slots[at] = id;
+  ++index_.used;
+}
+
+NodeId Cursor::find(const RawNode& like, std::span<const NodeId> sources) {
+  size_t mask = index_.slots.size() - 1;
+  for (size_t at = hashOf(like, sources) & mask; index_.slots[at]; at = (at + 1) & mask) {
+    const RawNode& r = raw(index_.slots[at]);
+    if (r.op == like.op && r.dtype == like.dtype && r.arg == like.arg && r.tag == like.tag &&
+        std::ranges::equal(r.src, sources))
+      return index_.slots[at];
+  }
+  return kNoNode;
+}
+
+NodeId Cursor::rebuild(NodeId node, std::span<const NodeId> sources) {
+  RawNode like = raw(node);
+  if (NodeId known = find(like, sources)) return known;
+  if (view_.size() >= kFirstViewNode - 1) throw Error(ErrorKind::Runtime, "too many nodes between steps");
+  ViewNode made;
+  made.sources = std::make_unique_for_overwrite<NodeId[]>(sources.size());
+  std::copy(sources.begin(), sources.end(), made.sources.get());
+  made.raw = like;
+  made.raw.src = {made.sources.get(), sources.size()};
+  NodeId id = kFirstViewNode + static_cast<NodeId>(view_.size());
+  view_.push_back(std::move(made));
+  insert(id);
+  return id;
+}
+
+void Cursor::enter(Frame& frame, int64_t k) {
+  // Rewrites on the way down, as far as they had come by step k.
+  if (auto it = down_.find(frame.node); it != down_.end()) {
+    int64_t next = it->second;
+    for (; next <= k; ++next) {
+      frame.current = steps_[static_cast<size_t>(next - 1)].after;
+      frame.low = std::max(frame.low, next);
+      if (next >= steps() || !continues_[static_cast<size_t>(next)]) break;
+    }
+    if (next > k) frame.high = std::min(frame.high, next);
+  }
+  frame.stage = Frame::Stage::Sources;
+}
+
+NodeId Cursor::state(NodeId root, int64_t k) {
+  auto known = [&](NodeId id) -> const Memo* {
+    auto it = memo_.find(id);
+    return it != memo_.end() && !it->second.busy && it->second.low <= k && k < it->second.high ? &it->second
+                                                                                               : nullptr;
+  };
+  // A node that is met again while it is in flight stands for itself: endless rewriting that was cut off, or
+  // a damaged file.
+  auto busy = [&](NodeId id) {
+    auto it = memo_.find(id);
+    return it != memo_.end() && it->second.busy;
+  };
+  if (const Memo* m = known(root)) return m->state;
+  std::vector<Frame> stack;
+  auto push = [&](NodeId id) {
+    memo_[id].busy = true;
+    stack.push_back({id, id});
+  };
+  auto finish = [&](NodeId state) {
+    const Frame& f = stack.back();
+    memo_[f.node] = {state, f.low, f.high, false};
+    stack.pop_back();
+  };
+  push(root);
+  try {
+    while (!stack.empty()) {
+      if (stack.back().stage == Frame::Stage::Enter) {
+        enter(stack.back(), k);
+        if (gates_.contains(stack.back().current)) {
+          finish(stack.back().current);
+          continue;
+        }
+      }
+      if (stack.back().stage == Frame::Stage::Follow) {
+        Frame& f = stack.back();
+        const Memo* m = known(f.current);
+        if (!m) { // in flight below us
+          f.low = k;
+          f.high = k + 1;
+          finish(f.current);
+          continue;
+        }
+        f.low = std::max(f.low, m->low);
+        f.high = std::min(f.high, m->high);
+        finish(m->state);
+        continue;
+      }
+      auto src = raw(stack.back().current).src;
+      bool waits = false;
+      while (stack.back().nextSrc < src.size()) {
+        NodeId s = src[stack.back().nextSrc++];
+        if (known(s) || busy(s)) continue;
+        push(s);
+        waits = true;
+        break;
+      }
+      if (waits) continue;
+      Frame& f = stack.back();
+      sources_.clear();
+      bool changed = false;
+      for (NodeId s : src) {
+        NodeId now = s;
+        if (const Memo* m = known(s)) {
+          now = m->state;
+          f.low = std::max(f.low, m->low);
+          f.high = std::min(f.high, m->high);
+        } else {
+          f.low = k;
+          f.high = k + 1;
+        }
+        sources_.push_back(now);
+        changed |= now != s;
+      }
+      NodeId next = kNoNode;
+      if (changed) {
+        next = rebuild(f.current, sources_);
+      } else if (auto it = up_.find(f.current); it != up_.end()) {
+        if (it->second <= k) {
+          next = steps_[static_cast<size_t>(it->second - 1)].after;
+          f.low = std::max(f.low, it->second);
+        } else {
+          f.high = std::min(f.high, it->second);
+        }
+      }
+      if (!next) {
+        finish(f.current);
+        continue;
+      }
+      f.current = next;
+      f.stage = Frame::Stage::Follow;
+      if (!known(next) && !busy(next)) push(next);
+    }
+  } catch (...) {
+    memo_.clear();
+    throw;
+  }
+  return memo_[root].state;
+}
+
+NodeId Cursor::rootAt(int64_t k) {
+  return state(info_.root, clamp(k));
+}
+NodeId Cursor::imageAt(NodeId node, int64_t k) {
+  return state(node, clamp(k));
+}
+
+Cursor::Shown Cursor::shown(int64_t k) {
+  step(k);
+  NodeId node = chainStart(k);
+  return {state(node, k - 1), state(node, k)};
+}
+
+/// The node the chain of rewrites on the way down, of which step k is one, began with.
+NodeId Cursor::chainStart(int64_t k) const {
+  auto at = static_cast<size_t>(k - 1);
+  while (continues_[at]) --at;
+  return steps_[at].before;
+}
+
+const std::vector<NodeId>& Cursor::graphAt(int64_t k) {
+  if (graphK_ == clamp(k)) return graph_;
+  NodeId root = rootAt(k);
+  graph_.clear();
+  graphK_ = -1;
+  std::unordered_set<NodeId> seen;
+  std::vector<std::pair<NodeId, uint32_t>> stack{{root, 0}};
+  seen.insert(root);
+  while (!stack.empty()) {
+    auto& [id, next] = stack.back();
+    auto src = raw(id).src;
+    if (next == src.size()) {
+      graph_.push_back(id);
+      stack.pop_back();
+      continue;
+    }
+    NodeId s = src[next++];
+    if (seen.insert(s).second) stack.push_back({s, 0});
+  }
+  graphK_ = k;
+  return graph_;
+}
+
+GraphDiff Cursor::diff(int64_t from, int64_t to) {
+  if (from > to) {
+    GraphDiff d = diff(to, from);
+    std::swap(d.beforeRoot, d.afterRoot);
+    std::swap(d.before, d.after);
+    std::swap(d.added, d.removed);
+    for (auto& c : d.changed) std::swap(c.before, c.after);
+    return d;
+  }
+  GraphDiff d;
+  d.beforeRoot = rootAt(from);
+  d.before = graphAt(from);
+  // What is rewritten on the way down may show with sources rewritten before: steps tell what it becomes.
+  std::vector<NodeId> shownBefore;
+  for (int64_t k = from + 1; k <= to; ++k) shownBefore.push_back(state(chainStart(k), from));
+  d.afterRoot = rootAt(to);
+  d.after = graphAt(to);
+  std::unordered_map<NodeId, NodeId> rewritten;
+  for (int64_t k = from + 1; k <= to; ++k)
+    rewritten.try_emplace(shownBefore[static_cast<size_t>(k - from - 1)], state(chainStart(k), to));
+  std::vector<NodeId> a = d.before, b = d.after;
+  std::ranges::sort(a);
+  std::ranges::sort(b);
+  auto in = [](const std::vector<NodeId>& set, NodeId id) { return std::ranges::binary_search(set, id); };
+  std::vector<NodeId> images;
+  for (NodeId id : d.before) {
+    if (in(b, id)) {
+      ++d.kept;
+      continue;
+    }
+    auto byRule = rewritten.find(id);
+    NodeId image = byRule != rewritten.end() ? byRule->second : state(id, to);
+    if (image == id || !in(b, image) || in(a, image)) {
+      d.removed.push_back(id);
+      continue;
+    }
+    d.changed.push_back({id, image, byRule != rewritten.end()});
+    images.push_back(image);
+  }
+  std::ranges::sort(images);
+  for (NodeId id : d.after)
+    if (!in(a, id) && !in(images, id)) d.added.push_back(id);
+  return d;
+}
+
+} // namespace uopscope

@@ -1,0 +1,194 @@
+// Expressions stop at a depth and a length, so that one line of a graph of any size costs the same.
+#include "replay/read/print.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <sstream>
+#include <unordered_map>
+
+namespace uopscope {
+
+namespace {
+std::string_view symbolOf(Op op) {
+  switch (op) {
+  case Op::ADD: return "+";
+  case Op::SUB: return "-";
+  case Op::MUL: return "*";
+  case Op::IDIV: return "//";
+  case Op::FDIV: return "/";
+  case Op::MOD: return "%";
+  case Op::CMPLT: return "<";
+  case Op::CMPNE: return "!=";
+  case Op::CMPEQ: return "==";
+  case Op::AND: return "&";
+  case Op::OR: return "|";
+  case Op::XOR: return "^";
+  case Op::SHL: return "<<";
+  case Op::SHR: return ">>";
+  default: return {};
+  }
+}
+
+class Writer {
+public:
+  Writer(const NodeReader& read, size_t maxLength) : read_(read), maxLength_(maxLength) {}
+  void write(NodeId id, int depth) {
+    if (out.size() > maxLength_) {
+      if (!cut_) out += "...";
+      cut_ = true;
+      return;
+    }
+    NodeFields n = read_(id);
+    std::string_view symbol = symbolOf(n.op);
+    if (n.src.empty() || n.op == Op::RANGE || n.op == Op::SPECIAL || n.op == Op::DEFINE_VAR) {
+      leaf(n);
+      return;
+    }
+    if (depth <= 0) {
+      out += "...";
+      return;
+    }
+    if (!symbol.empty() && n.src.size() == 2) {
+      out += '(';
+      write(n.src[0], depth - 1);
+      out += symbol;
+      write(n.src[1], depth - 1);
+      out += ')';
+      return;
+    }
+    if (n.op == Op::INDEX && n.src.size() >= 2) {
+      write(n.src[0], depth - 1);
+      out += '[';
+      list(n.src.subspan(1), depth);
+      out += ']';
+      return;
+    }
+    out += opName(n.op);
+    if (n.op == Op::CAST || n.op == Op::BITCAST)
+      out += fmt::format("<{}>", n.dtype.name().substr(n.dtype.name().find('.') + 1));
+    else if (n.arg)
+      out += fmt::format("<{}>", n.arg.repr());
+    out += '(';
+    list(n.src, depth);
+    out += ')';
+  }
+  std::string out;
+
+private:
+  void list(std::span<const NodeId> src, int depth) {
+    for (size_t k = 0; k < src.size(); ++k) {
+      if (k) out += ", ";
+      if (out.size() > maxLength_) {
+        write(src[k], 0);
+        return;
+      }
+      write(src[k], depth - 1);
+    }
+  }
+  void leaf(const NodeFields& n) {
+    if (n.op == Op::RANGE && n.arg.kind() == ArgKind::Range) {
+      const auto& range = n.arg.as<RangeArg>();
+      std::string name(1, axisTypeLetter(range.type));
+      for (size_t k = 0; k < range.ids.size(); ++k) name += fmt::format("{}{}", k ? "_" : "", range.ids[k]);
+      out += name;
+    } else if (n.op == Op::DEFINE_VAR && n.arg.kind() == ArgKind::Var) {
+      out += n.arg.as<VarArg>().name;
+    } else if (n.op == Op::SPECIAL && n.arg.kind() == ArgKind::String) {
+      out += n.arg.str();
+    } else if (n.op == Op::CONST) {
+      out += n.arg.repr();
+    } else if (n.op == Op::DEFINE_GLOBAL && n.arg.kind() == ArgKind::Int) {
+      out += fmt::format("data{}", n.arg.i());
+    } else {
+      out += opName(n.op);
+      if (n.arg) out += fmt::format("<{}>", n.arg.repr());
+    }
+  }
+  const NodeReader& read_;
+  size_t maxLength_;
+  bool cut_ = false;
+};
+} // namespace
+
+std::string expression(const NodeReader& read, NodeId id, int maxDepth, size_t maxLength) {
+  Writer w(read, maxLength);
+  w.write(id, maxDepth);
+  return w.out;
+}
+
+std::string nodeLabel(const NodeFields& node) {
+  std::string dtype = node.dtype.name();
+  std::string out = fmt::format("{} {}", opName(node.op), dtype.substr(dtype.find('.') + 1));
+  if (node.arg) out += " " + node.arg.repr();
+  if (node.tag) out += " tag=" + node.tag.repr();
+  return out;
+}
+
+std::string printTree(const NodeReader& read, NodeId root, size_t maxLines) {
+  std::unordered_map<NodeId, size_t> lineOf;
+  std::vector<std::pair<NodeId, int>> stack{{root, 0}};
+  std::string out;
+  size_t lines = 0;
+  while (!stack.empty()) {
+    auto [id, depth] = stack.back();
+    stack.pop_back();
+    if (lines == maxLines) {
+      out += fmt::format("... {} more branches not shown\n", stack.size() + 1);
+      break;
+    }
+    ++lines;
+    std::string indent(static_cast<size_t>(std::min(depth, 60)) * 2, ' ');
+    std::string name = id < kFirstViewNode ? fmt::format("{}", id) : fmt::format("v{}", id - kFirstViewNode);
+    NodeFields n = read(id);
+    auto [it, fresh] = lineOf.emplace(id, lines);
+    if (!fresh && !n.src.empty()) {
+      out += fmt::format("{}{} {} ... as in line {}\n", indent, name, opName(n.op), it->second);
+      continue;
+    }
+    out += fmt::format("{}{} {}\n", indent, name, nodeLabel(n));
+    for (size_t k = n.src.size(); k-- > 0;) stack.push_back({n.src[k], depth + 1});
+  }
+  return out;
+}
+
+std::vector<std::string> lineDiff(const std::string& before, const std::string& after) {
+  auto split = [](const std::string& text) {
+    std::vector<std::string> lines;
+    std::istringstream in(text);
+    for (std::string line; std::getline(in, line);) lines.push_back(line);
+    return lines;
+  };
+  std::vector<std::string> a = split(before), b = split(after), out;
+  size_t head = 0, tail = 0;
+  while (head < a.size() && head < b.size() && a[head] == b[head]) ++head;
+  while (tail < a.size() - head && tail < b.size() - head && a[a.size() - 1 - tail] == b[b.size() - 1 - tail])
+    ++tail;
+  size_t n = a.size() - head - tail, m = b.size() - head - tail;
+  for (size_t k = 0; k < head; ++k) out.push_back(" " + a[k]);
+  if (n * m > 16'000'000) { // too large for the table: all of one, then all of the other
+    for (size_t i = 0; i < n; ++i) out.push_back("-" + a[head + i]);
+    for (size_t j = 0; j < m; ++j) out.push_back("+" + b[head + j]);
+  } else {
+    std::vector<uint32_t> length((n + 1) * (m + 1));
+    auto at = [&](size_t i, size_t j) -> uint32_t& { return length[i * (m + 1) + j]; };
+    for (size_t i = n; i-- > 0;)
+      for (size_t j = m; j-- > 0;)
+        at(i, j) = a[head + i] == b[head + j] ? at(i + 1, j + 1) + 1 : std::max(at(i + 1, j), at(i, j + 1));
+    size_t i = 0, j = 0;
+    while (i < n || j < m) {
+      if (i < n && j < m && a[head + i] == b[head + j]) {
+        out.push_back(" " + a[head + i]);
+        ++i, ++j;
+      } else if (j == m || (i < n && at(i + 1, j) >= at(i, j + 1))) {
+        out.push_back("-" + a[head + i++]);
+      } else {
+        out.push_back("+" + b[head + j++]);
+      }
+    }
+  }
+  for (size_t k = a.size() - tail; k < a.size(); ++k) out.push_back(" " + a[k]);
+  return out;
+}
+
+} // namespace uopscope

@@ -1,0 +1,148 @@
+// One walk over the scope's steps in order of their ids: a node belongs to the first event whose graph
+// contains it.
+#include "replay/read/provenance.h"
+
+#include <algorithm>
+#include <tuple>
+#include <unordered_set>
+
+namespace uopscope {
+
+Provenance::Provenance(Trace& trace, ScopeId scope) : trace_(trace), scope_(scope) {
+  struct Event {
+    StepId at;
+    int order; ///< a pass's root before its first step
+    const PassInfo* pass;
+    const StepInfo* step;
+  };
+  std::vector<Event> events;
+  std::vector<std::vector<StepInfo>> kept;
+  std::vector<PassInfo> passes = trace.passes(scope);
+  for (const PassInfo& pass : passes) {
+    kept.push_back(trace.steps(pass.id));
+    events.push_back({pass.firstStep, -1 - pass.depth, &pass, nullptr});
+  }
+  for (size_t k = 0; k < kept.size(); ++k)
+    for (const StepInfo& step : kept[k]) events.push_back({step.id, 0, &passes[k], &step});
+  for (const PassInfo& pass : passes)
+    if (pass.endRoot && pass.lastStep != INT64_MAX)
+      events.push_back({pass.lastStep, 1 + static_cast<int>(pass.id % 1000000), &pass, nullptr});
+  std::stable_sort(events.begin(), events.end(), [](const Event& a, const Event& b) {
+    return std::tie(a.at, a.order) < std::tie(b.at, b.order);
+  });
+  if (scope) note(trace.scope(scope).root, {kNoNode, Maker::Root, 0, 0, 0, 0, kNoNode});
+  for (const Event& e : events) {
+    if (!e.step) {
+      if (e.order < 0)
+        note(e.pass->root, {kNoNode, e.pass->id == passes.front().id ? Maker::Root : Maker::Rebuilt,
+                            e.pass->id, 0, 0, 0, kNoNode});
+      else
+        note(e.pass->endRoot, {kNoNode, Maker::Rebuilt, e.pass->id, e.pass->steps, 0, 0, kNoNode});
+      continue;
+    }
+    const StepInfo& s = *e.step;
+    note(s.before, {kNoNode, Maker::Rebuilt, e.pass->id, s.k, s.id, 0, kNoNode});
+    ProvenanceLink link{s.after, Maker::Rule, e.pass->id, s.k, s.id, s.rule, s.before};
+    if (s.after && s.kind != StepKind::RewriteError) {
+      note(s.after, link);
+      rewritten_[s.before].push_back(link);
+    }
+  }
+}
+
+void Provenance::note(NodeId root, const ProvenanceLink& link) {
+  if (root == kNoNode || makers_.contains(root)) return;
+  std::vector<NodeId> stack{root};
+  while (!stack.empty()) {
+    NodeId id = stack.back();
+    stack.pop_back();
+    auto [it, fresh] = makers_.emplace(id, link);
+    if (!fresh) continue;
+    it->second.node = id;
+    for (NodeId s : trace_.nodes().raw(id).src)
+      if (!makers_.contains(s)) stack.push_back(s);
+  }
+}
+
+ProvenanceLink Provenance::makerHere(NodeId node) const {
+  auto it = makers_.find(node);
+  if (it == makers_.end()) return {node, Maker::Unknown, 0, 0, 0, 0, kNoNode};
+  ProvenanceLink link = it->second;
+  if (link.maker != Maker::Rebuilt) return link;
+  // The source that came last is the change that made this node new.
+  StepId when = -1;
+  for (NodeId s : trace_.nodes().raw(node).src)
+    if (auto m = makers_.find(s);
+        m != makers_.end() && m->second.maker != Maker::Root && m->second.step >= when) {
+      when = m->second.step;
+      link.from = s;
+    }
+  return link;
+}
+
+Provenance* Provenance::scheduleOf(NodeId node) {
+  if (!scope_ || trace_.scope(scope_).kind != ScopeKind::Kernel) return nullptr;
+  std::vector<ScopeId> earlier;
+  for (const ScopeInfo& s : trace_.scopes())
+    if (s.kind == ScopeKind::Schedule && s.id < scope_) earlier.push_back(s.id);
+  for (size_t k = earlier.size(); k-- > 0;) {
+    auto& schedule = schedules_[earlier[k]];
+    if (!schedule) schedule = std::make_unique<Provenance>(trace_, earlier[k]);
+    if (schedule->makers_.contains(node)) return schedule.get();
+  }
+  return nullptr;
+}
+
+ProvenanceLink Provenance::maker(NodeId node) {
+  ProvenanceLink link = makerHere(node);
+  if (link.maker == Maker::Root || link.maker == Maker::Unknown)
+    if (Provenance* schedule = scheduleOf(node)) return schedule->makerHere(node);
+  return link;
+}
+
+std::vector<ProvenanceLink> Provenance::chain(NodeId node) {
+  std::vector<ProvenanceLink> out;
+  std::unordered_set<NodeId> seen;
+  while (node != kNoNode && seen.insert(node).second) {
+    out.push_back(maker(node));
+    node = out.back().from;
+  }
+  return out;
+}
+
+std::vector<ProvenanceLink> Provenance::fate(NodeId node) {
+  std::vector<ProvenanceLink> out;
+  std::unordered_set<NodeId> seen;
+  while (seen.insert(node).second) {
+    auto it = rewritten_.find(node);
+    if (it == rewritten_.end()) break;
+    StepId after = out.empty() ? 0 : out.back().step;
+    const ProvenanceLink* next = nullptr;
+    for (const ProvenanceLink& l : it->second)
+      if (!next && l.step > after) next = &l;
+    if (!next) break;
+    out.push_back(*next);
+    node = next->node;
+  }
+  return out;
+}
+
+std::vector<OriginInfo> Provenance::origins(NodeId node) {
+  std::vector<NodeId> level;
+  std::unordered_set<NodeId> seen;
+  for (const ProvenanceLink& l : chain(node)) {
+    if (auto found = trace_.origins(l.node); !found.empty()) return found;
+    level.push_back(l.node);
+  }
+  // Sources of what the chain went through, nearest first.
+  for (size_t k = 0; k < level.size() && k < 4096; ++k) {
+    if (!seen.insert(level[k]).second) continue;
+    for (NodeId s : trace_.nodes().raw(level[k]).src) {
+      if (auto found = trace_.origins(s); !found.empty()) return found;
+      level.push_back(s);
+    }
+  }
+  return {};
+}
+
+} // namespace uopscope

@@ -1,0 +1,415 @@
+// Queries. Small tables (scopes, meta, rules) are read at once; passes per scope, steps per pass, nodes per
+// page.
+#include "replay/read/trace.h"
+
+#include "replay/schema/schema.h"
+
+#include <fmt/format.h>
+#include <sqlite3.h>
+
+#include <algorithm>
+#include <numeric>
+#include <unordered_map>
+
+namespace uopscope {
+
+uint64_t MatchTotals::attempts() const {
+  return std::accumulate(std::begin(count), std::end(count), uint64_t{0});
+}
+int64_t MatchTotals::totalNs() const {
+  return std::accumulate(std::begin(ns), std::end(ns), int64_t{0});
+}
+
+Trace::Trace(const std::string& path) : db_(openTrace(path)) {
+  nodes_ = std::make_unique<NodeTable>(db_);
+  refresh();
+}
+Trace::~Trace() = default;
+
+bool Trace::refresh() {
+  int64_t version = db_.pragma("data_version");
+  if (version == dataVersion_) return false;
+  dataVersion_ = version;
+  passes_.clear();
+  rules_.clear();
+  loadMeta();
+  loadScopes();
+  nodes_->refresh();
+  return true;
+}
+
+void Trace::loadMeta() {
+  meta_.clear();
+  for (Statement s = db_.prepare("SELECT key, value FROM meta"); s.step();)
+    meta_.emplace(s.text(0), s.text(1));
+}
+
+const std::string& Trace::meta(const std::string& key) const {
+  static const std::string none;
+  auto it = meta_.find(key);
+  return it == meta_.end() ? none : it->second;
+}
+
+bool Trace::finished() const {
+  return status() != traceStatus::kRecording;
+}
+
+std::string Trace::warning() const {
+  const std::string& s = status();
+  if (s == traceStatus::kComplete) return {};
+  if (s == traceStatus::kRecording)
+    return "the recording is still going on, or its process was killed: this is what was written up to the "
+           "last commit";
+  std::string why = meta("message").empty() ? "" : ": " + meta("message");
+  if (s == traceStatus::kFailed) return "the script failed" + why;
+  if (s == traceStatus::kInterrupted) return "the recording was interrupted" + why;
+  if (s == traceStatus::kCrashed) return "the script crashed" + why;
+  if (s == traceStatus::kFull) return "the recording stopped early" + why;
+  return fmt::format("the recording ended with status \"{}\"{}", s, why);
+}
+
+std::string Trace::string(int64_t id) {
+  if (id == 0) return {};
+  auto it = strings_.find(id);
+  if (it != strings_.end()) return it->second;
+  Statement s = db_.prepare("SELECT value FROM string WHERE id = ?");
+  if (!s.bind(1, id).step()) return fmt::format("(string {} is missing)", id);
+  return strings_[id] = s.text(0);
+}
+
+FileLine Trace::fileLine(int64_t file, int64_t line) {
+  if (file == 0) return {};
+  auto it = files_.find(file);
+  if (it == files_.end()) {
+    Statement s = db_.prepare("SELECT path FROM file WHERE id = ?");
+    it = files_
+             .emplace(file, s.bind(1, file).step() ? std::string(s.text(0))
+                                                   : fmt::format("(file {} is missing)", file))
+             .first;
+  }
+  return {it->second, static_cast<int>(std::clamp<int64_t>(line, 0, INT32_MAX))};
+}
+
+namespace {
+ScopeKind scopeKindOf(std::string_view text) {
+  if (text == "script") return ScopeKind::Script;
+  if (text == "schedule") return ScopeKind::Schedule;
+  if (text == "kernel") return ScopeKind::Kernel;
+  return ScopeKind::Other;
+}
+NodeId nodeIdOf(const Statement& s, int column) {
+  int64_t id = s.integer(column);
+  if (id < 0 || id >= kFirstViewNode)
+    throw Error(ErrorKind::File, fmt::format("node id {} is out of range; the file is damaged", id));
+  return static_cast<NodeId>(id);
+}
+constexpr const char* kPassColumns =
+    "SELECT id, parent, scope, parent_steps, name, file, line, root, end_root, first_step, last_step, "
+    "step_count, outcome, message, begin_ns, end_ns FROM pass ";
+} // namespace
+
+void Trace::loadScopes() {
+  scopes_.clear();
+  std::unordered_map<int64_t, size_t> at;
+  for (Statement s = db_.prepare(
+           "SELECT id, parent, kind, name, file, line, root, begin_ns, end_ns FROM scope ORDER BY id");
+       s.step();) {
+    ScopeInfo scope;
+    scope.id = s.integer(0);
+    scope.parent = s.integer(1);
+    if (scope.id < 1 || (scope.parent && !at.contains(scope.parent)))
+      throw Error(ErrorKind::File,
+                  fmt::format("{}: scope {} is not valid; the file is damaged", path(), scope.id));
+    scope.kind = scopeKindOf(s.text(2));
+    scope.name = string(s.integer(3));
+    scope.script = fileLine(s.integer(4), s.integer(5));
+    scope.root = nodeIdOf(s, 6);
+    scope.beginNs = s.integer(7);
+    if (!s.isNull(8)) scope.endNs = s.integer(8);
+    at[scope.id] = scopes_.size();
+    scopes_.push_back(std::move(scope));
+  }
+  for (Statement s = db_.prepare("SELECT scope, sum(step_count) FROM pass GROUP BY scope"); s.step();)
+    if (auto it = at.find(s.integer(0)); it != at.end()) scopes_[it->second].steps = s.integer(1);
+  if (!finished()) {
+    Statement s = db_.prepare("SELECT pass.scope, count(*) FROM pass JOIN step ON step.id >= pass.first_step "
+                              "AND step.pass = pass.id "
+                              "WHERE pass.step_count IS NULL GROUP BY pass.scope");
+    while (s.step())
+      if (auto it = at.find(s.integer(0)); it != at.end()) scopes_[it->second].steps += s.integer(1);
+  }
+  for (size_t k = scopes_.size(); k-- > 0;) { // children come after their parents
+    scopes_[k].totalSteps += scopes_[k].steps;
+    if (scopes_[k].parent) scopes_[at[scopes_[k].parent]].totalSteps += scopes_[k].totalSteps;
+  }
+}
+
+const ScopeInfo& Trace::scope(ScopeId id) const {
+  auto it = std::lower_bound(scopes_.begin(), scopes_.end(), id,
+                             [](const ScopeInfo& s, ScopeId wanted) { return s.id < wanted; });
+  if (it == scopes_.end() || it->id != id)
+    throw Error(ErrorKind::Key, fmt::format("{}: there is no scope {}", path(), id));
+  return *it;
+}
+
+std::vector<ScopeId> Trace::childrenOf(ScopeId id) const {
+  std::vector<ScopeId> out;
+  for (const ScopeInfo& s : scopes_)
+    if (s.parent == id) out.push_back(s.id);
+  return out;
+}
+
+const std::vector<PassInfo>& Trace::passes(ScopeId scopeId) {
+  auto [it, fresh] = passes_.try_emplace(scopeId);
+  if (!fresh) return it->second;
+  std::vector<PassInfo>& out = it->second;
+  std::unordered_map<int64_t, size_t> at;
+  Statement s = db_.prepare(std::string(kPassColumns) +
+                            (scopeId ? "WHERE scope = ? ORDER BY id" : "WHERE scope IS NULL ORDER BY id"));
+  if (scopeId) s.bind(1, scopeId);
+  while (s.step()) {
+    PassInfo p;
+    p.id = s.integer(0);
+    p.parent = s.integer(1);
+    p.scope = s.integer(2);
+    p.parentSteps = s.integer(3);
+    p.name = string(s.integer(4));
+    if (p.name.empty()) p.name = "rewrite";
+    p.at = fileLine(s.integer(5), s.integer(6));
+    p.root = nodeIdOf(s, 7);
+    p.endRoot = nodeIdOf(s, 8);
+    p.firstStep = s.integer(9);
+    p.lastStep = s.isNull(10) ? INT64_MAX : s.integer(10);
+    p.steps = s.isNull(11) ? -1 : s.integer(11);
+    if (!s.isNull(12))
+      p.outcome = s.text(12) == "failed"    ? PassOutcome::Failed
+                  : s.text(12) == "stopped" ? PassOutcome::Stopped
+                                            : PassOutcome::Done;
+    p.message = string(s.integer(13));
+    p.beginNs = s.integer(14);
+    if (!s.isNull(15)) p.endNs = s.integer(15);
+    if (auto parent = at.find(p.parent); parent != at.end()) p.depth = out[parent->second].depth + 1;
+    at[p.id] = out.size();
+    out.push_back(std::move(p));
+  }
+  Statement count = db_.prepare("SELECT count(*) FROM step WHERE id >= ? AND pass = ?");
+  for (size_t k = out.size(); k-- > 0;) {
+    if (out[k].steps < 0) {
+      count.bind(1, out[k].firstStep).bind(2, out[k].id);
+      out[k].steps = count.step() ? count.integer(0) : 0;
+      count.reset();
+    }
+    if (auto parent = at.find(out[k].parent); parent != at.end() && parent->second < k)
+      out[parent->second].nestedSteps += out[k].steps + out[k].nestedSteps;
+  }
+  return out;
+}
+
+PassInfo Trace::pass(PassId id) {
+  Statement s = db_.prepare("SELECT scope FROM pass WHERE id = ?");
+  if (s.bind(1, id).step())
+    for (const PassInfo& p : passes(s.integer(0)))
+      if (p.id == id) return p;
+  throw Error(ErrorKind::Key, fmt::format("{}: there is no pass {}", path(), id));
+}
+
+std::vector<StepInfo> Trace::steps(PassId passId, int64_t from, int64_t count) {
+  Statement range = db_.prepare("SELECT first_step, last_step FROM pass WHERE id = ?");
+  if (!range.bind(1, passId).step())
+    throw Error(ErrorKind::Key, fmt::format("{}: there is no pass {}", path(), passId));
+  Statement s = db_.prepare(
+      "SELECT id, rule, before, after, kind, took_ns FROM step WHERE id BETWEEN ? AND ? AND pass = ? "
+      "ORDER BY id LIMIT ? OFFSET ?");
+  from = std::max<int64_t>(from, 1);
+  s.bind(1, range.integer(0))
+      .bind(2, range.isNull(1) ? INT64_MAX : range.integer(1))
+      .bind(3, passId)
+      .bind(4, count == INT64_MAX ? -1 : count)
+      .bind(5, from - 1);
+  std::vector<StepInfo> out;
+  while (s.step()) {
+    int64_t kind = s.integer(4);
+    if (kind < 0 || kind > 2)
+      throw Error(ErrorKind::File,
+                  fmt::format("{}: step {} is of no known kind; the file is damaged", path(), s.integer(0)));
+    out.push_back({s.integer(0), from + static_cast<int64_t>(out.size()), s.integer(1), nodeIdOf(s, 2),
+                   nodeIdOf(s, 3), static_cast<StepKind>(kind), s.integer(5)});
+  }
+  return out;
+}
+
+std::string Trace::stepMessage(StepId step) {
+  Statement s = db_.prepare("SELECT message FROM step_error WHERE step = ?");
+  return s.bind(1, step).step() ? std::string(s.text(0)) : std::string();
+}
+
+std::vector<NodeId> Trace::gates(PassId pass, std::vector<StepId>* since) {
+  std::vector<NodeId> out;
+  Statement s = db_.prepare("SELECT node, step FROM gate WHERE pass = ?");
+  for (s.bind(1, pass); s.step();) {
+    out.push_back(nodeIdOf(s, 0));
+    if (since) since->push_back(s.integer(1));
+  }
+  return out;
+}
+
+const std::vector<RuleInfo>& Trace::rules() {
+  if (rules_.empty())
+    for (Statement s = db_.prepare("SELECT id, name, file, line, text, pattern FROM rule ORDER BY id");
+         s.step();)
+      rules_.push_back({s.integer(0), std::string(s.text(1)), fileLine(s.integer(2), s.integer(3)),
+                        std::string(s.text(4)), std::string(s.text(5))});
+  return rules_;
+}
+
+const RuleInfo& Trace::rule(RuleId id) {
+  const auto& all = rules();
+  auto it = std::lower_bound(all.begin(), all.end(), id,
+                             [](const RuleInfo& r, RuleId wanted) { return r.id < wanted; });
+  if (it == all.end() || it->id != id)
+    throw Error(ErrorKind::Key, fmt::format("{}: there is no rule {}", path(), id));
+  return *it;
+}
+
+std::vector<MatchTotals> Trace::matchTotals(MatchGroup group, ScopeId scopeId, PassId passId) {
+  bool byRule =
+      group == MatchGroup::Rule || group == MatchGroup::RuleAndPass || group == MatchGroup::Everything;
+  bool byPass =
+      group == MatchGroup::Pass || group == MatchGroup::RuleAndPass || group == MatchGroup::Everything;
+  bool byOp = group == MatchGroup::Op || group == MatchGroup::Everything;
+  // Passes are grouped by name when more than one scope is asked about, apart when one is.
+  std::string sql = fmt::format("SELECT {} AS r, {} AS p, {} AS n, {} AS o, c.outcome, sum(c.count), "
+                                "sum(c.took_ns) FROM match_count c JOIN pass ON pass.id = c.pass "
+                                "WHERE (?1 = 0 OR pass.scope = ?1) AND (?2 = 0 OR c.pass = ?2) GROUP BY r, "
+                                "p, n, o, c.outcome ORDER BY min(c.pass), r, n, o",
+                                byRule ? "c.rule" : "0", byPass && (scopeId || passId) ? "c.pass" : "0",
+                                byPass ? "iif(c.nested, c.nested, pass.name)" : "0", byOp ? "c.op" : "-1");
+  Statement s = db_.prepare(sql);
+  s.bind(1, scopeId).bind(2, passId);
+  std::map<std::tuple<int64_t, int64_t, int64_t, int64_t>, size_t> at;
+  std::map<int64_t, std::string> ops;
+  for (Statement o = db_.prepare("SELECT id, name FROM op"); o.step();) ops[o.integer(0)] = o.text(1);
+  std::vector<MatchTotals> out;
+  while (s.step()) {
+    int64_t outcome = s.integer(4);
+    if (outcome < 0 || outcome >= kOutcomeCount) continue;
+    auto [it, fresh] = at.try_emplace({s.integer(0), s.integer(1), s.integer(2), s.integer(3)}, out.size());
+    if (fresh) {
+      MatchTotals t;
+      t.rule = s.integer(0);
+      t.pass = s.integer(1);
+      t.passName = byPass ? string(s.integer(2)) : "";
+      if (byOp) t.op = ops[s.integer(3)];
+      out.push_back(std::move(t));
+    }
+    out[it->second].count[outcome] = static_cast<uint64_t>(s.integer(5));
+    out[it->second].ns[outcome] = s.integer(6);
+  }
+  std::stable_sort(out.begin(), out.end(),
+                   [](const MatchTotals& a, const MatchTotals& b) { return a.totalNs() > b.totalNs(); });
+  return out;
+}
+
+std::vector<ArtifactInfo> Trace::artifacts(ScopeId scope) {
+  std::vector<ArtifactInfo> out;
+  Statement s = db_.prepare("SELECT id, kind, length(text) FROM artifact WHERE scope = ? ORDER BY id");
+  for (s.bind(1, scope); s.step();) out.push_back({s.integer(0), scope, string(s.integer(1)), s.integer(2)});
+  return out;
+}
+
+std::string Trace::artifactText(int64_t id) {
+  Statement s = db_.prepare("SELECT text FROM artifact WHERE id = ?");
+  if (!s.bind(1, id).step())
+    throw Error(ErrorKind::Key, fmt::format("{}: there is no artifact {}", path(), id));
+  return std::string(s.text(0));
+}
+
+std::optional<std::string> Trace::artifact(ScopeId scope, std::string_view kind) {
+  Statement s = db_.prepare("SELECT text FROM artifact JOIN string ON string.id = artifact.kind WHERE scope "
+                            "= ? AND value = ? ORDER BY artifact.id DESC");
+  if (!s.bind(1, scope).bind(2, kind).step()) return std::nullopt;
+  return std::string(s.text(0));
+}
+
+std::vector<LaunchInfo> Trace::launches(int64_t from, int64_t count) {
+  std::vector<LaunchInfo> out;
+  Statement s = db_.prepare("SELECT id, scope, kernel, device, flops, bytes, begin_ns, took_ns FROM launch "
+                            "WHERE id >= ? ORDER BY id LIMIT ?");
+  for (s.bind(1, from).bind(2, count == INT64_MAX ? -1 : count); s.step();)
+    out.push_back({s.integer(0), s.integer(1), string(s.integer(2)), string(s.integer(3)), s.integer(4),
+                   s.integer(5), s.integer(6), s.integer(7)});
+  return out;
+}
+
+std::vector<OriginInfo> Trace::origins(NodeId node) {
+  std::vector<OriginInfo> out;
+  Statement s = db_.prepare("SELECT operation, file, line FROM origin WHERE node = ? ORDER BY id");
+  for (s.bind(1, int64_t{node}); s.step();) {
+    OriginInfo origin{node, string(s.integer(0)), fileLine(s.integer(1), s.integer(2))};
+    bool known = std::any_of(out.begin(), out.end(), [&](const OriginInfo& o) {
+      return o.operation == origin.operation && o.script.file == origin.script.file &&
+             o.script.line == origin.script.line;
+    });
+    if (!known) out.push_back(std::move(origin));
+  }
+  return out;
+}
+
+std::optional<std::string> Trace::fileText(const std::string& file) {
+  Statement s = db_.prepare("SELECT text FROM file WHERE path = ? AND text IS NOT NULL");
+  if (!s.bind(1, std::string_view(file)).step()) return std::nullopt;
+  return std::string(s.text(0));
+}
+
+namespace {
+bool isNumber(const std::string& text) {
+  return !text.empty() && text.size() < 19 &&
+         std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
+}
+} // namespace
+
+ScopeId Trace::findScope(const std::string& text) const {
+  for (const ScopeInfo& s : scopes_)
+    if (s.name == text && s.kind == ScopeKind::Kernel) return s.id;
+  for (const ScopeInfo& s : scopes_)
+    if (s.name == text) return s.id;
+  if (isNumber(text)) {
+    int64_t id = std::stoll(text);
+    for (const ScopeInfo& s : scopes_)
+      if (s.id == id) return id;
+  }
+  std::string names;
+  size_t shown = 0;
+  for (const ScopeInfo& s : scopes_)
+    if (s.kind == ScopeKind::Kernel || s.kind == ScopeKind::Schedule)
+      if (++shown <= 12) names += fmt::format("{}{} {}", names.empty() ? "" : ", ", s.id, s.name);
+  if (shown > 12) names += fmt::format(" and {} more (uopscope ls lists them)", shown - 12);
+  throw Error(ErrorKind::Key, fmt::format("{}: there is no kernel or schedule \"{}\"; there are: {}", path(),
+                                          text, names.empty() ? "none" : names));
+}
+
+PassId Trace::findPass(ScopeId scopeId, const std::string& text) {
+  const auto& all = passes(scopeId);
+  std::string name = text;
+  int64_t wanted = 1;
+  if (size_t hash = text.rfind('#'); hash != std::string::npos && isNumber(text.substr(hash + 1))) {
+    name = text.substr(0, hash);
+    wanted = std::stoll(text.substr(hash + 1));
+  }
+  int64_t seen = 0;
+  for (const PassInfo& p : all)
+    if (p.name == name && ++seen == wanted) return p.id;
+  if (isNumber(text)) {
+    int64_t n = std::stoll(text);
+    if (n >= 1 && n <= static_cast<int64_t>(all.size())) return all[static_cast<size_t>(n - 1)].id;
+  }
+  std::string names;
+  size_t shown = 0;
+  for (size_t k = 0; k < all.size(); ++k)
+    if (all[k].depth == 0 && ++shown <= 40)
+      names += fmt::format("{}{} \"{}\"", names.empty() ? "" : ", ", k + 1, all[k].name);
+  throw Error(ErrorKind::Key, fmt::format("{}: \"{}\" has no pass \"{}\"; there are: {}", path(),
+                                          scope(scopeId).name, text, names.empty() ? "none" : names));
+}
+
+} // namespace uopscope

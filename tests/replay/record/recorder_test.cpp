@@ -1,0 +1,278 @@
+// A recording is the same whenever and with however many threads it is made, survives what happens to its
+// process, and holds what the observer was told.
+#include "replay/read/trace.h"
+#include "replay/record/recorder.h"
+#include "replay/schema/schema.h"
+#include "tests/replay/support.h"
+
+#include <doctest/doctest.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+
+#include <algorithm>
+#include <csignal>
+#include <thread>
+
+using namespace uopscope;
+using namespace uopscope::test;
+
+namespace {
+
+void compileKernel(uint32_t seed, int size) {
+  Pool pool;
+  PoolScope scope(pool);
+  UOp root = randomGraph(seed, size);
+  ObservedScope kernel(
+      {ScopeKind::Kernel, "kernel " + std::to_string(seed), {"model.py", static_cast<int>(seed)}, root});
+  Observer* o = Observer::current();
+  UOp down = graphRewriteBottomUp(root, lowering(), {.name = "lower"});
+  graphRewrite(down, shrinking() + nesting(), {.name = "simplify"});
+  if (o) {
+    o->onArtifact({"source", "void k() {}"});
+    o->onLaunch({"k", "CPU", 100, 50, 1000, 2000});
+    o->poolRetired(pool);
+  }
+}
+
+/// Everything of a trace but times, as text.
+std::string contents(const std::string& path) {
+  Database db = openTrace(path);
+  std::string out;
+  std::vector<std::string> tables;
+  for (Statement s = db.prepare("SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name");
+       s.step();)
+    tables.emplace_back(s.text(0));
+  for (const std::string& table : tables) {
+    if (table.starts_with("sqlite_")) continue;
+    Statement s =
+        db.prepare("SELECT * FROM " + table + (table == "meta" ? " WHERE key NOT LIKE 'time.%'" : ""));
+    while (s.step()) {
+      out += table;
+      for (int c = 0; c < s.columns(); ++c) {
+        if (s.columnName(c).ends_with("_ns")) continue;
+        out += "|";
+        if (s.type(c) == Statement::Type::Blob)
+          for (uint8_t b : s.blob(c)) out += std::to_string(b) + ".";
+        else
+          out += s.text(c);
+      }
+      out += "\n";
+    }
+  }
+  return out;
+}
+
+void compileAll() {
+  for (uint32_t seed = 1; seed <= 6; ++seed) compileKernel(seed, 120);
+}
+
+} // namespace
+
+TEST_CASE("two recordings are equal but for times") {
+  TempTrace a, b;
+  recordTo(a.path, compileAll);
+  recordTo(b.path, compileAll);
+  std::string first = contents(a.path);
+  CHECK(first.size() > 10000);
+  CHECK(first == contents(b.path));
+}
+
+TEST_CASE("a recording does not depend on the number of threads") {
+  TempTrace one, many;
+  auto work = [](int threads) {
+    Observer* o = Observer::current();
+    std::vector<std::unique_ptr<Observer>> forks;
+    for (uint64_t k = 0; k < 8; ++k) forks.push_back(o->fork(k));
+    std::vector<std::thread> running;
+    for (int t = 0; t < threads; ++t)
+      running.emplace_back([&, t] {
+        for (size_t k = static_cast<size_t>(t); k < forks.size(); k += static_cast<size_t>(threads)) {
+          ObserverScope scope(forks[k].get());
+          compileKernel(static_cast<uint32_t>(k), 80);
+        }
+      });
+    for (auto& thread : running) thread.join();
+    // Given back in any order.
+    std::reverse(forks.begin(), forks.end());
+    for (auto& fork : forks) o->join(std::move(fork));
+  };
+  recordTo(one.path, [&] { work(1); });
+  recordTo(many.path, [&] { work(4); });
+  CHECK(contents(one.path) == contents(many.path));
+  CHECK(Trace(many.path).scopes().size() == 8);
+}
+
+TEST_CASE("what the observer was told is in the trace") {
+  TempTrace file;
+  recordTo(file.path, [] { compileKernel(3, 100); });
+  CHECK(!std::filesystem::exists(file.path + "-wal"));
+  Trace trace(file.path);
+  CHECK(trace.status() == "complete");
+  CHECK(trace.warning().empty());
+  REQUIRE(trace.scopes().size() == 1);
+  const ScopeInfo& kernel = trace.scopes()[0];
+  CHECK(kernel.name == "kernel 3");
+  CHECK(kernel.script.file == "model.py");
+  CHECK(kernel.script.line == 3);
+  CHECK(kernel.endNs.has_value());
+  CHECK(trace.artifact(1, "source") == "void k() {}");
+  REQUIRE(trace.launches().size() == 1);
+  CHECK(trace.launches()[0].flops == 1000);
+  const auto& passes = trace.passes(1);
+  REQUIRE(passes.size() >= 2);
+  CHECK(passes[0].name == "lower");
+  CHECK(passes[0].at.file.ends_with("recorder_test.cpp"));
+  int64_t steps = 0;
+  for (const PassInfo& p : passes) {
+    steps += p.steps;
+    CHECK(p.outcome == PassOutcome::Done);
+    CHECK(static_cast<int64_t>(trace.steps(p.id).size()) == p.steps);
+    if (p.depth) CHECK(p.parentSteps >= 0);
+  }
+  CHECK(kernel.steps == steps);
+  // Counts of applied attempts are the steps.
+  uint64_t applied = 0;
+  for (const MatchTotals& t : trace.matchTotals(MatchGroup::Rule)) applied += t.count[int(Outcome::Applied)];
+  CHECK(applied == static_cast<uint64_t>(steps));
+  bool found = false;
+  for (const RuleInfo& r : trace.rules())
+    if (r.name == "max-to-sub") {
+      found = true;
+      CHECK(r.at.file.ends_with("support.h"));
+      CHECK(r.text.find("MAX") != std::string::npos);
+    }
+  CHECK(found);
+}
+
+TEST_CASE("tier stats keeps counts and no steps") {
+  TempTrace full, stats;
+  recordTo(full.path, compileAll);
+  recordTo(stats.path, compileAll, Tier::Stats);
+  Trace a(full.path), b(stats.path);
+  auto sum = [](Trace& t) {
+    uint64_t n = 0;
+    for (const MatchTotals& m : t.matchTotals(MatchGroup::Everything)) n += m.attempts();
+    return n;
+  };
+  CHECK(sum(a) == sum(b));
+  CHECK(sum(a) > 100);
+  Statement s = b.database().prepare("SELECT count(*) FROM step");
+  REQUIRE(s.step());
+  CHECK(s.integer(0) == 0);
+  CHECK(b.passes(1).size() >= 2);
+}
+
+TEST_CASE("a rule that throws leaves a step that says so") {
+  static constexpr RuleDef kBad[] = {RULE("bad", pat::op(Op::MAX, x, y), [](Match&) -> UOp {
+    throw Error(ErrorKind::Value, "cannot lower this MAX");
+  })};
+  TempTrace file;
+  recordTo(file.path, [] {
+    Pool pool;
+    PoolScope scope(pool);
+    UOp sinks[] = {UOp::range(3, 0).alu(Op::MAX, {UOp::range(4, 1)}) + 0};
+    PatternMatcher bad({kBad});
+    CHECK_THROWS_AS(graphRewrite(UOp::sink(sinks), bad, {.name = "fails"}), Error);
+    Observer::current()->poolRetired(pool);
+  });
+  Trace trace(file.path);
+  PassInfo pass = trace.passes(0).at(0);
+  CHECK(pass.outcome == PassOutcome::Failed);
+  CHECK(pass.message.find("cannot lower this MAX") != std::string::npos);
+  auto steps = trace.steps(pass.id);
+  REQUIRE(steps.size() == 1);
+  CHECK(steps[0].kind == StepKind::RewriteError);
+  CHECK(steps[0].after == kNoNode);
+  CHECK(trace.stepMessage(steps[0].id) == "cannot lower this MAX");
+  Cursor cursor(trace, pass.id);
+  CHECK(cursor.rootAt(1) == pass.root);
+}
+
+TEST_CASE("asked to stop, the next rewrite ends the pass") {
+  TempTrace file;
+  RecordingProgress progress;
+  Recorder recorder({.path = file.path, .progress = &progress});
+  ObserverScope scope(&recorder);
+  progress.stop = true;
+  CHECK_THROWS_WITH_AS(compileKernel(1, 50), "interrupted", Error);
+}
+
+TEST_CASE("killed at any moment, the trace opens and holds what was committed") {
+  for (int milliseconds : {30, 60, 120, 250, 400}) {
+    CAPTURE(milliseconds);
+    TempTrace file;
+    pid_t child = fork();
+    if (child == 0) {
+      Recorder recorder({.path = file.path});
+      ObserverScope scope(&recorder);
+      for (uint32_t seed = 0;; ++seed) compileKernel(seed, 100);
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(milliseconds));
+    kill(child, SIGKILL);
+    int status = 0;
+    waitpid(child, &status, 0);
+    if (!std::filesystem::exists(file.path)) continue;
+    try {
+      Trace trace(file.path);
+      CHECK(!trace.finished());
+      CHECK(!trace.warning().empty());
+      if (milliseconds >= 250) CHECK(trace.scopes().size() > 1);
+      for (const ScopeInfo& s : trace.scopes())
+        for (const PassInfo& p : std::vector<PassInfo>(trace.passes(s.id))) {
+          Cursor cursor(trace, p.id);
+          NodeId root = cursor.rootAt(cursor.steps());
+          if (p.endRoot) CHECK(root == p.endRoot);
+        }
+    } catch (const Error& e) {
+      // Before the first commit there is nothing to open; that has its own message.
+      CHECK(milliseconds < 120);
+      CHECK(std::string(e.what()).find(file.path) != std::string::npos);
+    }
+  }
+}
+
+TEST_CASE("a full disk stops the recording, not the script") {
+  TempTrace file;
+  pid_t child = fork();
+  if (child == 0) {
+    std::signal(SIGXFSZ, SIG_IGN);
+    rlimit limit{400 << 10, 400 << 10};
+    setrlimit(RLIMIT_FSIZE, &limit);
+    (void)!freopen("/dev/null", "w", stderr);
+    Recorder recorder({.path = file.path});
+    ObserverScope scope(&recorder);
+    for (uint32_t seed = 0; seed < 300; ++seed) compileKernel(seed, 200);
+    recorder.finish();
+    _exit(recorder.failure().empty() ? 3 : 7);
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  REQUIRE(WIFEXITED(status));
+  CHECK(WEXITSTATUS(status) == 7);
+  Trace trace(file.path);
+  CHECK(!trace.warning().empty());
+  for (const ScopeInfo& s : trace.scopes())
+    for (const PassInfo& p : std::vector<PassInfo>(trace.passes(s.id)))
+      CHECK(Cursor(trace, p.id).rootAt(0) == p.root);
+}
+
+TEST_CASE("a reader follows a growing trace") {
+  TempTrace file;
+  Recorder recorder({.path = file.path});
+  ObserverScope scope(&recorder);
+  compileKernel(1, 50);
+  recorder.flush();
+  Trace trace(file.path);
+  CHECK(!trace.finished());
+  CHECK(trace.scopes().size() == 1);
+  CHECK(!trace.refresh());
+  compileKernel(2, 50);
+  recorder.flush();
+  CHECK(trace.refresh());
+  REQUIRE(trace.scopes().size() == 2);
+  for (const PassInfo& p : std::vector<PassInfo>(trace.passes(2)))
+    CHECK(Cursor(trace, p.id).rootAt(p.steps) == p.endRoot);
+  recorder.finish();
+  trace.refresh();
+  CHECK(trace.finished());
+}
