@@ -64,8 +64,9 @@ struct Magic {
   __int128 factor;
   int shift;
 };
-/// factor and shift with v / by == (v * factor) >> shift for 0 <= v <= largest. The factor is the reciprocal rounded up,
-/// so factor * by = 2^shift + error, and the quotient is right as long as error * v stays below 2^shift.
+/// factor and shift with v / by == (v * factor) >> shift for 0 <= v <= largest. The factor is the reciprocal
+/// rounded up, so factor * by = 2^shift + error, and the quotient is right as long as error * v stays below
+/// 2^shift.
 Magic magicFor(int64_t largest, int64_t by) {
   int bits = static_cast<int>(std::bit_width(static_cast<uint64_t>(largest)));
   for (int shift = 0; shift <= 2 * bits; ++shift) {

@@ -14,14 +14,17 @@ std::string kernelName(UOp sink) {
 }
 
 void checkRangesClosed(UOp sink) {
-  if (sink.ranges().empty()) return;
   std::string open;
-  for (UOp r : sink.ranges())
+  for (UOp r : sink.ranges()) {
+    // The threads that shared a reduction are not a loop: they become a hardware index.
+    if (r.axisType() == AxisType::GroupReduce) continue;
     open += fmt::format("{}{} (0 to {}, {})", open.empty() ? "" : ", ", r.render(), r.vmax(),
                         axisTypeName(r.axisType()));
-  throw Error(ErrorKind::Spec,
-              fmt::format("kernel '{}' leaves its range {} open: close it with .end(range) before .sink()",
-                          kernelName(sink), open));
+  }
+  if (!open.empty())
+    throw Error(ErrorKind::Spec,
+                fmt::format("kernel '{}' leaves its range {} open: close it with .end(range) before .sink()",
+                            kernelName(sink), open));
 }
 
 LoopTree::LoopTree(UOp sink) : sink_(sink), kernel_(kernelName(sink)) {

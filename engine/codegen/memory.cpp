@@ -3,6 +3,7 @@
 
 #include "engine/base/error.h"
 #include "engine/codegen/lanes.h"
+#include "engine/codegen/ranges.h"
 
 #include <algorithm>
 #include <map>
@@ -371,7 +372,7 @@ UOp splitEnd(Match& m) {
   UOp end = m.root();
   // A range that became an index of the hardware, or a constant, needs no end of its own but may hide real
   // ranges.
-  std::vector<UOp> ranges = UOp::sink(end.src().subspan(1)).ranges();
+  std::vector<UOp> ranges = rangesIn(end.src().subspan(1));
   if (end.srcCount() == 2 && ranges.size() == 1 && ranges[0] == end.src(1)) return {};
   // The innermost loop ends first: ranges are ordered by their ids, later ones inside.
   std::sort(ranges.begin(), ranges.end(),

@@ -92,7 +92,7 @@ std::vector<UOp> Scheduler::parallelRanges() const {
   for (UOp effect : ast_.src()) {
     if (!effect.is(Op::END)) return {};
     std::vector<UOp> own;
-    for (UOp r : UOp::sink(effect.src().subspan(1)).ranges())
+    for (UOp r : rangesIn(effect.src().subspan(1)))
       if (r.axisType() != AxisType::Reduce) own.push_back(r);
     if (first)
       common = own;

@@ -26,9 +26,7 @@ UOp flattenRanges(Match& m) {
   if (root.srcCount() <= first) return {};
   std::vector<UOp> src(root.src().begin(), root.src().begin() + static_cast<std::ptrdiff_t>(first));
   // A range may have been replaced by an expression, or by a constant where it had one step.
-  std::vector<UOp> found;
-  for (UOp u : UOp::sink(root.src().subspan(first)).toposort())
-    if (u.is(Op::RANGE)) found.push_back(u);
+  std::vector<UOp> found = rangesIn(root.src().subspan(first));
   if (std::equal(found.begin(), found.end(), root.src().begin() + static_cast<std::ptrdiff_t>(first),
                  root.src().end()))
     return {};
@@ -195,6 +193,21 @@ std::optional<int64_t> coefficientOf(UOp sum, UOp range) {
   if (sum.is(Op::MUL) && sum.src(1).isConst())
     if (auto a = coefficientOf(sum.src(0), range)) return *a * sum.src(1).arg().i();
   return {};
+}
+
+std::vector<UOp> rangesIn(std::span<const UOp> expressions) {
+  std::vector<UOp> found, todo(expressions.rbegin(), expressions.rend());
+  UOpMap<bool> seen;
+  while (!todo.empty()) {
+    UOp u = todo.back();
+    todo.pop_back();
+    if (!seen.emplace(u, true).second) continue;
+    if (u.is(Op::RANGE))
+      found.push_back(u);
+    else
+      for (size_t i = u.srcCount(); i-- > 0;) todo.push_back(u.src(i));
+  }
+  return found;
 }
 
 int64_t nextRangeId(UOp sink) {

@@ -22,6 +22,9 @@ struct CutRangesContext {
 };
 std::span<const RuleDef> cutStoreRangeRules(); ///< needs CutRangesContext
 
+/// The ranges that expressions are made of, each once, outer ones first; what the extent of one depends on is
+/// not among them.
+std::vector<UOp> rangesIn(std::span<const UOp> expressions);
 /// Coefficient of a range in a sum; none where it is used in another way.
 std::optional<int64_t> coefficientOf(UOp sum, UOp range);
 /// One more than the largest id of a RANGE below.

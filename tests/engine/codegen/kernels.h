@@ -1,0 +1,47 @@
+// Kernels as a schedule hands them over, for the tests of code generation; and a target to generate for.
+#pragma once
+#include "engine/codegen/codegen.h"
+
+#include <functional>
+
+namespace uopscope::testing {
+
+inline Target plainTarget(int aluLanes = 1) {
+  Target t;
+  t.device = "CPU";
+  t.suffix = "C";
+  t.maxVectorLanes = 4;
+  t.aluLanes = aluLanes;
+  t.nativeOps = group::kAlu - OpSet{Op::THREEFRY, Op::POW, Op::FDIV, Op::MULACC, Op::TRUNC};
+  return t;
+}
+inline UOp memory(int64_t position, int64_t size, DType d = dtypes::float32) {
+  return UOp::make(Op::DEFINE_GLOBAL, d.ptr(size), {}, Arg::of(position));
+}
+inline UOp read(UOp buffer, UOp index) {
+  return buffer.indexed({index}, buffer.dtype().base());
+}
+inline UOp kernel(std::vector<UOp> effects, KernelInfo info = {}) {
+  return UOp::sink(effects, Arg::of(info));
+}
+
+/// out[i] = f(in[i])
+inline UOp elementwise(int64_t n, const std::function<UOp(UOp)>& f, DType d = dtypes::float32) {
+  UOp i = UOp::range(n, 0);
+  UOp value = f(read(memory(1, n, d), i));
+  return kernel({memory(0, n, value.dtype()).indexed({i}).store(value).end({i})});
+}
+/// out[i] = sum over k of in[i*cols + k]
+inline UOp rowSums(int64_t rows, int64_t cols, Op op = Op::ADD, DType d = dtypes::float32) {
+  UOp i = UOp::range(rows, 0), k = UOp::range(cols, 1, AxisType::Reduce);
+  UOp value = read(memory(1, rows * cols, d), i * cols + k).reduce(op, std::vector<UOp>{k});
+  return kernel({memory(0, rows, d).indexed({i}).store(value).end({i})});
+}
+inline UOp matmul(int64_t n, int64_t m, int64_t inner) {
+  UOp i = UOp::range(n, 0), j = UOp::range(m, 1), k = UOp::range(inner, 2, AxisType::Reduce);
+  UOp product = read(memory(1, n * inner), i * inner + k) * read(memory(2, inner * m), k * m + j);
+  UOp sum = product.reduce(Op::ADD, std::vector<UOp>{k});
+  return kernel({memory(0, n * m).indexed({i * m + j}).store(sum).end({i, j})});
+}
+
+} // namespace uopscope::testing

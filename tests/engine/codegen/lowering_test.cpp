@@ -1,0 +1,239 @@
+// Kernels lowered in many ways give what their graphs say.
+#include "engine/base/context_var.h"
+#include "kernels.h"
+#include "oracle.h"
+
+#include <doctest/doctest.h>
+
+using namespace uopscope;
+using namespace uopscope::testing;
+
+namespace {
+
+/// Checks a kernel for scalar and wide arithmetic, plain and optimised, each graph verified after each pass.
+void checkEverywhere(UOp sink, std::map<std::string, int64_t> vars = {}, double tolerance = 0) {
+  for (int noopt : {1, 0})
+    for (int lanes : {1, 4, 16}) {
+      ContextScope settings({{"NOOPT", noopt}, {"SPEC", 1}});
+      CAPTURE(noopt);
+      CAPTURE(lanes);
+      checkKernel(sink, plainTarget(lanes), 3, vars, tolerance);
+    }
+}
+UOp withOpts(UOp sink, std::vector<Opt> opts) {
+  KernelInfo info = sink.arg().as<KernelInfo>();
+  info.hasOptsToApply = true;
+  info.optsToApply = std::move(opts);
+  return sink.withArg(Arg::of(info));
+}
+
+} // namespace
+
+TEST_CASE("elementwise kernels of any length") {
+  Pool pool;
+  PoolScope scope(pool);
+  for (int64_t n : {1, 2, 3, 5, 7, 12, 13, 16, 31, 48, 64, 100}) {
+    CAPTURE(n);
+    checkEverywhere(elementwise(n, [](UOp v) { return v * 3 + 1; }));
+    checkEverywhere(elementwise(n, [](UOp v) { return (v < 0).where(-v, v); }, dtypes::int32));
+  }
+}
+
+TEST_CASE("an axis of every length expanded whole") {
+  Pool pool;
+  PoolScope scope(pool);
+  for (int64_t n = 2; n <= 64; ++n) {
+    CAPTURE(n);
+    UOp i = UOp::range(3, 0), j = UOp::range(n, 1);
+    UOp value = read(memory(1, 3 * n), i * n + j) + read(memory(2, n), j);
+    UOp sink = kernel({memory(0, 3 * n).indexed({i * n + j}).store(value).end({i, j})});
+    for (int lanes : {1, 16}) {
+      ContextScope settings({{"SPEC", 1}});
+      // Loops over i and j do not merge, since one read sees j alone.
+      checkKernel(withOpts(sink, {{OptOp::UPCAST, 1, {0}}}), plainTarget(lanes));
+    }
+  }
+}
+
+TEST_CASE("reductions") {
+  Pool pool;
+  PoolScope scope(pool);
+  for (Op op : {Op::ADD, Op::MAX})
+    for (int64_t cols : {1, 3, 8, 36, 64, 100}) {
+      CAPTURE(cols);
+      checkEverywhere(rowSums(4, cols, op));
+      checkEverywhere(rowSums(4, cols, op, dtypes::int32));
+    }
+  checkEverywhere(rowSums(3, 5, Op::MUL, dtypes::int64));
+}
+
+TEST_CASE("matrix products of friendly and odd sizes") {
+  Pool pool;
+  PoolScope scope(pool);
+  checkEverywhere(matmul(16, 16, 16));
+  checkEverywhere(matmul(5, 7, 3));
+  checkEverywhere(matmul(12, 20, 9));
+  checkEverywhere(matmul(1, 64, 33));
+  checkEverywhere(matmul(64, 1, 33));
+}
+
+TEST_CASE("options given by hand") {
+  Pool pool;
+  PoolScope scope(pool);
+  UOp sink = matmul(16, 16, 16);
+  std::vector<std::vector<Opt>> choices{
+      {{OptOp::UPCAST, 0, {4}}},
+      {{OptOp::UPCAST, 0, {4}}, {OptOp::UPCAST, 1, {4}}, {OptOp::UNROLL, 0, {4}}},
+      {{OptOp::UNROLL, 0, {0}}},
+      {{OptOp::UPCAST, 1, {8}}, {OptOp::UPCAST, 0, {0}}},
+      {{OptOp::SWAP, 0, {1}}, {OptOp::UPCAST, 0, {2}}},
+      {{OptOp::PADTO, 0, {32}}},
+      {{OptOp::PADTO, 2, {32}}},
+      {{OptOp::PADTO, 1, {24}}, {OptOp::UPCAST, 1, {8}}},
+  };
+  for (const auto& opts : choices)
+    for (int lanes : {1, 8}) {
+      ContextScope settings({{"SPEC", 1}});
+      LoweredKernel k = checkKernel(withOpts(sink, opts), plainTarget(lanes));
+      CHECK(k.appliedOpts == opts);
+    }
+}
+
+TEST_CASE("threads run parts of the outermost loop") {
+  Pool pool;
+  PoolScope scope(pool);
+  Target target = plainTarget();
+  target.hasThreads = true;
+  target.globalMax = {8, 1, 1};
+  ContextScope settings({{"SPEC", 1}});
+  LoweredKernel k = checkKernel(withOpts(matmul(16, 16, 16), {{OptOp::THREAD, 0, {4}}}), target);
+  CHECK(k.globalSize[0] == Sint(4));
+  CHECK(k.vars.size() == 1);
+}
+
+TEST_CASE("work groups: locals, and reductions shared by a group") {
+  Pool pool;
+  PoolScope scope(pool);
+  Target target = plainTarget();
+  target.device = "GPU";
+  target.hasLocal = target.hasShared = true;
+  for (const std::vector<Opt>& opts : std::vector<std::vector<Opt>>{
+           {{OptOp::LOCAL, 0, {4}}},
+           {{OptOp::GROUP, 0, {4}}},
+           {{OptOp::GROUPTOP, 0, {8}}},
+           {{OptOp::GROUPTOP, 0, {8}}, {OptOp::UPCAST, 0, {4}}},
+           {{OptOp::LOCAL, 0, {2}}, {OptOp::GROUP, 0, {4}}, {OptOp::UPCAST, 0, {2}}},
+       }) {
+    ContextScope settings({{"SPEC", 1}});
+    checkKernel(withOpts(matmul(16, 8, 32), opts), target);
+  }
+  ContextScope settings({{"SPEC", 1}});
+  checkKernel(matmul(64, 64, 8), target);
+  checkKernel(elementwise(1024, [](UOp v) { return v + v; }), target);
+}
+
+TEST_CASE("gated reads: padding and windows") {
+  Pool pool;
+  PoolScope scope(pool);
+  // out[i] = in[i-1] where there is one, else 0; plus a window sum over it.
+  int64_t n = 20;
+  UOp i = UOp::range(n, 0), k = UOp::range(3, 1, AxisType::Reduce);
+  UOp at = i + k - 1;
+  UOp valid = (at >= 0) & (at < n);
+  UOp sum = read(memory(1, n), at.validWhere(valid)).reduce(Op::ADD, std::vector<UOp>{k});
+  checkEverywhere(kernel({memory(0, n).indexed({i}).store(sum).end({i})}));
+  UOp j = UOp::range(n, 2);
+  UOp shifted =
+      (j < 4).where(read(memory(1, n), j.validWhere(j < 4)), read(memory(2, n), (j - 4).validWhere(j >= 4)));
+  checkEverywhere(kernel({memory(0, n).indexed({j}).store(shifted).end({j})}));
+}
+
+TEST_CASE("a sum over an index that is loaded needs no loop") {
+  Pool pool;
+  PoolScope scope(pool);
+  int64_t n = 10;
+  UOp i = UOp::range(6, 0), r = UOp::range(n, 1, AxisType::Reduce);
+  UOp idx = read(memory(2, 6, dtypes::int32), i);
+  UOp picked =
+      ne(idx, r.cast(dtypes::int32)).where(UOp::constant(dtypes::float32, 0.0), read(memory(1, n), r));
+  UOp sink = kernel({memory(0, 6).indexed({i}).store(picked.reduce(Op::ADD, std::vector<UOp>{r})).end({i})});
+  checkEverywhere(sink);
+  LoweredKernel k = lowerKernel(sink, plainTarget());
+  for (UOp u : k.uops) CHECK_FALSE(u.is(Op::DEFINE_REG));
+}
+
+TEST_CASE("several outputs share loops, or get their own") {
+  Pool pool;
+  PoolScope scope(pool);
+  UOp i = UOp::range(16, 0);
+  UOp common = read(memory(2, 16), i) + read(memory(3, 16), i);
+  UOp sink = kernel({memory(0, 16).indexed({i}).store(common * 2).end({i}),
+                     memory(1, 16).indexed({i}).store(common + 1).end({i})});
+  checkEverywhere(sink);
+  ContextScope plain({{"NOOPT", 1}});
+  LoweredKernel k = lowerKernel(sink, plainTarget());
+  int loops = 0, loads = 0;
+  for (UOp u : k.uops) {
+    loops += u.is(Op::RANGE);
+    loads += u.is(Op::LOAD);
+  }
+  CHECK(loops == 1);
+  CHECK(loads == 2);
+  // Different loops over one range: the second gets a range of its own.
+  UOp j = UOp::range(16, 1);
+  checkEverywhere(
+      kernel({memory(0, 256).indexed({i * 16 + j}).store(read(memory(2, 256), i * 16 + j) * 2).end({i, j}),
+              memory(1, 16).indexed({i}).store(read(memory(3, 16), i) + 1).end({i})}));
+}
+
+TEST_CASE("two reductions, one over the result of the other") {
+  Pool pool;
+  PoolScope scope(pool);
+  UOp i = UOp::range(8, 0), k = UOp::range(12, 1, AxisType::Reduce), l = UOp::range(12, 2, AxisType::Reduce);
+  UOp in = memory(1, 96);
+  UOp top = read(in, i * 12 + k).reduce(Op::MAX, std::vector<UOp>{k});
+  UOp sum = (read(in, i * 12 + l) - top).reduce(Op::ADD, std::vector<UOp>{l});
+  checkEverywhere(kernel({memory(0, 8).indexed({i}).store(sum * top).end({i})}));
+  // The same range in both.
+  UOp both = read(in, i * 12 + k).reduce(Op::ADD, std::vector<UOp>{k}) * top;
+  checkEverywhere(kernel({memory(0, 8).indexed({i}).store(both).end({i})}));
+}
+
+TEST_CASE("extents known only when the kernel runs") {
+  Pool pool;
+  PoolScope scope(pool);
+  UOp n = UOp::variable("n", 1, 32);
+  UOp i = UOp::range(n, {0});
+  UOp sink = kernel({memory(0, 32).indexed({i}).store(read(memory(1, 32), i) * 2).end({i})});
+  for (int64_t v : {1, 5, 32}) checkEverywhere(sink, {{"n", v}});
+  UOp k = UOp::range(n, {1}, AxisType::Reduce), j = UOp::range(4, 2);
+  UOp sum = read(memory(1, 128), j * 32 + k).reduce(Op::ADD, std::vector<UOp>{k});
+  UOp reduced = kernel({memory(0, 4).indexed({j}).store(sum).end({j})});
+  for (int64_t v : {1, 5, 32}) checkEverywhere(reduced, {{"n", v}});
+}
+
+TEST_CASE("a triangular loop: the extent of one range is another") {
+  Pool pool;
+  PoolScope scope(pool);
+  UOp i = UOp::range(8, 0), k = UOp::range(i + 1, {1}, AxisType::Reduce);
+  UOp sum = read(memory(1, 8), k).reduce(Op::ADD, std::vector<UOp>{k});
+  UOp sink = kernel({memory(0, 8).indexed({i}).store(sum).end({i})});
+  ContextScope plain({{"NOOPT", 1}, {"SPEC", 1}});
+  checkKernel(sink, plainTarget());
+}
+
+TEST_CASE("reads come before the store that changes what they read") {
+  Pool pool;
+  PoolScope scope(pool);
+  UOp i = UOp::range(16, 0);
+  UOp a = memory(0, 16), b = memory(1, 16);
+  UOp fromA = read(a, i), fromB = read(b, i);
+  // A swap: both reads first.
+  UOp sink = kernel({a.indexed({i}).store(fromB).end({i}), b.indexed({i}).store(fromA).end({i})});
+  for (int noopt : {0, 1}) {
+    ContextScope settings({{"NOOPT", noopt}, {"SPEC", 1}});
+    Values before = randomBuffers(sink, 5), after = runLowered(lowerKernel(sink, plainTarget(4)), before, {});
+    CHECK(after[0] == before[1]);
+    CHECK(after[1] == before[0]);
+  }
+}
