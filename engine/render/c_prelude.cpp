@@ -62,7 +62,7 @@ std::span<const Helper> helpers() {
 }
 )"},
       {"float_to_fp8e4m3", {"float_to_small"}, R"(static inline fp8e4m3 float_to_fp8e4m3(float x) {
-  return x != x ? 127 | (__builtin_signbit(x) ? 128 : 0) : float_to_small(x, 3, 7, 126);
+  return x - x != 0 ? 127 | (__builtin_signbit(x) ? 128 : 0) : float_to_small(x, 3, 7, 126); // no infinity: NaN
 }
 )"},
       {"fp8e5m2_to_float", {"small_to_float"}, R"(static inline float fp8e5m2_to_float(fp8e5m2 x) {
@@ -71,7 +71,7 @@ std::span<const Helper> helpers() {
 }
 )"},
       {"float_to_fp8e5m2", {"float_to_small"}, R"(static inline fp8e5m2 float_to_fp8e5m2(float x) {
-  return x != x ? 127 | (__builtin_signbit(x) ? 128 : 0) : float_to_small(x, 2, 15, 123);
+  return x - x != 0 ? (x != x ? 126 : 124) | (__builtin_signbit(x) ? 128 : 0) : float_to_small(x, 2, 15, 123);
 }
 )"},
       {"threefry",
@@ -88,6 +88,16 @@ std::span<const Helper> helpers() {
     if (i % 4 == 3) x += k[(i / 4 + 1) % 3], y += k[(i / 4 + 2) % 3] + i / 4 + 1;
   }
   return (unsigned long long)y << 32 | x;
+}
+)"},
+      {"integer_power",
+       {},
+       R"(static inline unsigned long long integer_power(unsigned long long x, unsigned long long y, int is_unsigned) {
+  if (!is_unsigned && (long long)y < 0) return x == 1 ? 1 : x == -1ull ? (y & 1 ? x : 1) : 0;
+  unsigned long long result = 1;
+  for (; y; y >>= 1, x *= x)
+    if (y & 1) result *= x;
+  return result;
 }
 )"},
   };

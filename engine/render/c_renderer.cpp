@@ -19,6 +19,12 @@ constexpr size_t kLongExpression = 100;
 constexpr OpSet kVectorNative{Op::ADD, Op::SUB, Op::MUL, Op::FDIV, Op::NEG,    Op::AND,
                               Op::OR,  Op::XOR, Op::SHL, Op::SHR,  Op::MULACC, Op::RECIPROCAL};
 
+/// Whether the text of an operation repeats an operand, to test it: that operand gets a name.
+bool repeatsOperands(UOp u) {
+  constexpr OpSet kTested{Op::IDIV, Op::MOD, Op::FDIV, Op::RECIPROCAL, Op::SHL, Op::SHR};
+  return u.is(Op::MAX) || (kTested.has(u.op()) && !u.dtype().isFloat());
+}
+
 class Writer {
 public:
   explicit Writer(const LoweredKernel& kernel) : kernel_(kernel), signature_(signatureOf(kernel)) {}
@@ -48,8 +54,7 @@ private:
       bool lanewise = u.in(group::kElementwise) && u.dtype().count() > 1;
       for (UOp s : u.src()) {
         uses_[s] += times;
-        if (u.is(Op::MAX) || u.is(Op::IDIV) || u.is(Op::MOD) || (lanewise && s.dtype().count() == 1))
-          mustName_.insert(s);
+        if (repeatsOperands(u) || (lanewise && s.dtype().count() == 1)) mustName_.insert(s);
       }
       if (u.is(Op::STORE)) stored_.insert(accessOf(u).pointer);
     }
@@ -118,9 +123,16 @@ private:
     return fmt::format("*({}*)({} + {})", types_.name(a.type), pointer, index);
   }
 
+  /// Whether the text of the operation tests an operand, which C cannot do for all lanes at once.
+  static bool needsTest(UOp u) {
+    if (u.is(Op::SHL) || u.is(Op::SHR)) return mayShiftOut(u.dtype(), u.src(1));
+    return (u.is(Op::FDIV) || u.is(Op::RECIPROCAL)) && !u.dtype().isFloat();
+  }
+
   std::string alu(UOp u) {
     DType type = u.dtype(), from = u.srcCount() ? u.src(u.is(Op::WHERE) ? 1 : 0).dtype() : type;
-    bool native = kVectorNative.has(u.op()) && !type.isBool() && !isEmulatedFloat(type);
+    bool native = kVectorNative.has(u.op()) && !type.isBool() && !isEmulatedFloat(type) &&
+                  !(needsTest(u) && type.count() > 1);
     if (type.count() == 1 || native) {
       std::vector<std::string> operands;
       for (UOp s : u.src()) operands.push_back(text(s));

@@ -7,7 +7,7 @@
 // name, so they stay in program order. Integer arithmetic wraps (compile with -fwrapv); dividing by zero
 // gives zero, as the reference interpreter has it. bfloat16 and fp8 are stored as integers and computed as
 // float through a few functions written above the kernel where it needs them; float16 is clang's _Float16
-// (compile with -ffloat16-excess-precision=none to round after every operation).
+// (compile with -Xclang -ffloat16-excess-precision=none to round after every operation).
 #pragma once
 #include "engine/render/renderer.h"
 

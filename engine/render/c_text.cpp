@@ -66,6 +66,14 @@ DivisorFacts divisorFacts(UOp divisor) {
   return {low <= 0 && high >= 0, !divisor.dtype().isUnsigned() && low <= -1 && high >= -1};
 }
 
+bool mayBeNan(UOp v) {
+  return !v.isConst() || std::isnan(v.arg().number());
+}
+
+bool mayShiftOut(DType type, UOp distance) {
+  return distance.vmin() < 0 || distance.vmax() >= type.bitsize();
+}
+
 std::string constantText(DType type, ConstValue v) {
   if (type.isFloat()) {
     double d = dtypes::roundFloat(type, v.asDouble());
@@ -136,6 +144,10 @@ std::string CText::cast(DType to, DType from, const std::string& value) {
   if (to == from) return value;
   if (isEmulatedFloat(from)) return cast(to, dtypes::float32, toFloat(from, value));
   if (to.isBool()) return fmt::format("({} != 0)", value);
+  if (from.isFloat() && to.isInt() && to.itemsize() < 8 && to.kind() != Scalar::Int32) {
+    // By way of a wider integer, so that what does not fit wraps.
+    return fmt::format("(({})({}){})", name(to), to.itemsize() < 4 ? "int" : "long long", value);
+  }
   if (!isEmulatedFloat(to)) return fmt::format("(({}){})", name(to), value);
   bool viaFloat = from.kind() == Scalar::Float32 || from.kind() == Scalar::Float16 || from.isBool() ||
                   from.itemsize() < 3;
@@ -153,8 +165,50 @@ std::string CText::alu(UOp u, DType type, DType from, std::span<const std::strin
   if (!isEmulatedFloat(from) || u.is(Op::WHERE)) return plain(u.op(), u, type, operands);
   std::vector<std::string> floats;
   for (const std::string& o : operands) floats.push_back(toFloat(from, o));
+  if (u.is(Op::MULACC)) { // every operation rounds to the type
+    std::string product = fromFloat(type, fmt::format("{} * {}", floats[0], floats[1]));
+    return fromFloat(type, fmt::format("{} + {}", toFloat(type, product), floats[2]));
+  }
   std::string result = plain(u.op(), u, isEmulatedFloat(type) ? dtypes::float32 : type, floats);
   return isEmulatedFloat(type) ? fromFloat(type, result) : result;
+}
+
+std::string CText::quotient(DType type, DivisorFacts facts, std::string_view op, const std::string& x,
+                            const std::string& y) {
+  std::string safe = fmt::format("({} {} {})", x, op, y);
+  if (facts.mayBeMinusOne)
+    safe = fmt::format("({} == -1 ? {} : {})", y, op == "/" ? fmt::format("(-{})", x) : "0", safe);
+  if (facts.mayBeZero) safe = fmt::format("({} == 0 ? 0 : {})", y, safe);
+  return type.itemsize() < 4 ? fmt::format("(({}){})", name(type), safe) : safe;
+}
+
+std::string CText::shift(Op op, UOp u, DType type, std::span<const std::string> a) {
+  std::string s = fmt::format("({} {} {})", a[0], op == Op::SHL ? "<<" : ">>", a[1]);
+  if (type.itemsize() < 4 && op == Op::SHL && type.count() == 1) s = fmt::format("(({}){})", name(type), s);
+  if (!mayShiftOut(type, u.src(1))) return s;
+  const char* unsignedType = u.src(1).dtype().itemsize() == 8 ? "unsigned long long" : "unsigned int";
+  std::string out =
+      op == Op::SHR && !type.isUnsigned() ? fmt::format("({} >> {})", a[0], type.bitsize() - 1) : "0";
+  return fmt::format("(({}){} < {} ? {} : {})", unsignedType, a[1], type.bitsize(), s, out);
+}
+
+std::string CText::boolean(Op op, std::span<const std::string> a) {
+  switch (op) {
+  case Op::ADD:
+  case Op::OR:
+  case Op::MAX: return fmt::format("({} | {})", a[0], a[1]);
+  case Op::MUL:
+  case Op::AND:
+  case Op::IDIV:
+  case Op::FDIV: return fmt::format("({} & {})", a[0], a[1]);
+  case Op::SUB:
+  case Op::XOR: return fmt::format("({} ^ {})", a[0], a[1]);
+  case Op::MULACC: return fmt::format("(({} & {}) | {})", a[0], a[1], a[2]);
+  case Op::NEG:
+  case Op::TRUNC: return a[0];
+  case Op::MOD: return "0";
+  default: return {};
+  }
 }
 
 std::string CText::plain(Op op, UOp u, DType type, std::span<const std::string> a) {
@@ -174,37 +228,38 @@ std::string CText::plain(Op op, UOp u, DType type, std::span<const std::string> 
                                 a.size() > 1 ? ", " + bare(a[1]) : "");
     return type.kind() == Scalar::Float16 ? fmt::format("(({}){})", name(type), s) : s;
   };
+  if (isBool && !group::kComparison.has(op) && op != Op::WHERE) {
+    if (std::string s = boolean(op, a); !s.empty()) return s;
+  }
   switch (op) {
-  case Op::ADD: return isBool ? infix("|") : wrapped(infix("+"));
+  case Op::ADD: return wrapped(infix("+"));
   case Op::SUB: return wrapped(infix("-"));
-  case Op::MUL: return isBool ? infix("&") : wrapped(infix("*"));
-  case Op::FDIV: return infix("/");
+  case Op::MUL: return wrapped(infix("*"));
   case Op::AND: return infix("&");
   case Op::OR: return infix("|");
   case Op::XOR: return infix("^");
-  case Op::SHL: return wrapped(infix("<<"));
-  case Op::SHR: return infix(">>");
+  case Op::SHL:
+  case Op::SHR: return shift(op, u, type, a);
   case Op::CMPLT: return infix("<");
   case Op::CMPNE: return infix("!=");
   case Op::CMPEQ: return infix("==");
-  case Op::NEG: return isBool ? fmt::format("(!{})", a[0]) : wrapped(fmt::format("(-{})", a[0]));
+  case Op::NEG: return wrapped(fmt::format("(-{})", a[0]));
   case Op::MULACC: return wrapped(fmt::format("({} * {} + {})", a[0], a[1], a[2]));
   case Op::WHERE: return fmt::format("({} ? {} : {})", a[0], a[1], a[2]);
   case Op::MAX:
     // A NaN on either side stays: the second test is for one on the right.
-    if (isFloat) return fmt::format("({0} < {1} || {1} != {1} ? {1} : {0})", a[0], a[1]);
+    if (isFloat && mayBeNan(u.src(1)))
+      return fmt::format("({0} < {1} || {1} != {1} ? {1} : {0})", a[0], a[1]);
     return fmt::format("({0} < {1} ? {1} : {0})", a[0], a[1]);
-  case Op::IDIV:
-  case Op::MOD: {
-    DivisorFacts f = divisorFacts(u.src(1));
-    bool isDiv = op == Op::IDIV;
-    std::string safe = infix(isDiv ? "/" : "%");
-    if (f.mayBeMinusOne)
-      safe = fmt::format("({} == -1 ? {} : {})", a[1], isDiv ? fmt::format("(-{})", a[0]) : "0", safe);
-    if (f.mayBeZero) safe = fmt::format("({} == 0 ? 0 : {})", a[1], safe);
-    return wrapped(safe);
-  }
+  case Op::FDIV:
+    if (isFloat) return infix("/");
+    return quotient(type, divisorFacts(u.src(1)), "/", a[0], a[1]);
+  case Op::IDIV: return quotient(type, divisorFacts(u.src(1)), "/", a[0], a[1]);
+  case Op::MOD:
+    if (isFloat) return call("fmod");
+    return quotient(type, divisorFacts(u.src(1)), "%", a[0], a[1]);
   case Op::RECIPROCAL:
+    if (!isFloat) return quotient(type, divisorFacts(u.src(0)), "/", "1", a[0]);
     return type.kind() == Scalar::Float16 && !vector ? fmt::format("((half)1 / {})", a[0])
                                                      : fmt::format("(1 / {})", a[0]);
   case Op::SQRT: return call("sqrt");
@@ -214,7 +269,9 @@ std::string CText::plain(Op op, UOp u, DType type, std::span<const std::string> 
   case Op::SIN: return call("sin");
   case Op::POW:
     if (isFloat) return call("pow");
-    break;
+    helpers_.insert("integer_power");
+    return fmt::format("(({})integer_power({}, {}, {}))", name(type), bare(a[0]), bare(a[1]),
+                       type.isUnsigned() ? 1 : 0);
   case Op::THREEFRY:
     helpers_.insert("threefry");
     return fmt::format("threefry({}, {})", bare(a[0]), bare(a[1]));

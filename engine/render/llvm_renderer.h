@@ -25,9 +25,11 @@ private:
 
 /// Functions the text may call; the loader must provide them (runtime/kernel_support.h).
 namespace llvm_support {
-constexpr const char* kThreefry = "uopscope_threefry";           ///< i64 (i64 counter, i64 key)
-constexpr const char* kFp8E4M3ToFloat = "uopscope_from_fp8e4m3"; ///< float (i8)
-constexpr const char* kFloatToFp8E4M3 = "uopscope_to_fp8e4m3";   ///< i8 (float)
+constexpr const char* kThreefry = "uopscope_threefry";            ///< i64 (i64 counter, i64 key)
+constexpr const char* kIntegerPower = "uopscope_integer_power";   ///< i64 (i64 x, i64 y)
+constexpr const char* kUnsignedPower = "uopscope_unsigned_power"; ///< the same of unsigned integers
+constexpr const char* kFp8E4M3ToFloat = "uopscope_from_fp8e4m3";  ///< float (i8)
+constexpr const char* kFloatToFp8E4M3 = "uopscope_to_fp8e4m3";    ///< i8 (float)
 constexpr const char* kFp8E5M2ToFloat = "uopscope_from_fp8e5m2";
 constexpr const char* kFloatToFp8E5M2 = "uopscope_to_fp8e5m2";
 } // namespace llvm_support

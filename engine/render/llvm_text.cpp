@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include <array>
 #include <bit>
 #include <cmath>
 
@@ -199,6 +200,11 @@ std::string LlvmText::cast(DType to, DType from, const std::string& value) {
                                       llvmSplat(from, from.kind() == Scalar::Float16 ? "0xH0000" : "0.0")));
     return emit("cast", fmt::format("icmp ne {} {}, {}", type(from), value, llvmSplat(from, "0")));
   }
+  if (from.isFloat() && to.isInt() && to.scalar().itemsize() < 8 && to.kind() != Scalar::Int32) {
+    // By way of a wider integer, so that what does not fit wraps.
+    DType wide = (to.scalar().itemsize() < 4 ? dtypes::int32 : dtypes::int64).vec(n);
+    return convert("trunc", wide, to, convert("fptosi", from, wide, value));
+  }
   int toBits = 8 * to.scalar().itemsize(), fromBits = from.isBool() ? 1 : 8 * from.scalar().itemsize();
   const char* how;
   if (from.isFloat() && to.isFloat())
@@ -238,27 +244,33 @@ std::string LlvmText::alu(UOp u, std::span<const std::string> operands) {
   DType f = dtypes::float32.vec(from.count());
   std::vector<std::string> floats;
   for (const std::string& o : operands) floats.push_back(cast(f, from, o));
+  if (u.is(Op::MULACC)) { // every operation rounds to the type
+    std::string product = emit("alu", fmt::format("fmul {}{} {}, {}", kFlags, type(f), floats[0], floats[1]));
+    std::string rounded = cast(f, result, cast(result, f, product));
+    return cast(result, f, emit("alu", fmt::format("fadd {}{} {}, {}", kFlags, type(f), rounded, floats[2])));
+  }
   std::string value = plain(u.op(), u, isEmulatedFloat(result) ? f : result, f, floats);
   return isEmulatedFloat(result) ? cast(result, f, value) : value;
 }
 
-std::string LlvmText::divide(UOp u, DType d, std::span<const std::string> a, bool wantQuotient) {
-  DivisorFacts facts = divisorFacts(u.src(1));
-  std::string t = type(d), flag = type(dtypes::bool_.vec(d.count())), divisor = a[1], isZero, isMinusOne;
+std::string LlvmText::divide(UOp divisorNode, DType d, const std::string& x, const std::string& y,
+                             bool wantQuotient) {
+  DivisorFacts facts = divisorFacts(divisorNode);
+  std::string t = type(d), flag = type(dtypes::bool_.vec(d.count())), divisor = y, isZero, isMinusOne;
   std::string unsafe;
   if (facts.mayBeZero)
-    unsafe = isZero = emit("alu", fmt::format("icmp eq {} {}, {}", t, a[1], llvmSplat(d, "0")));
+    unsafe = isZero = emit("alu", fmt::format("icmp eq {} {}, {}", t, y, llvmSplat(d, "0")));
   if (facts.mayBeMinusOne) {
-    isMinusOne = emit("alu", fmt::format("icmp eq {} {}, {}", t, a[1], llvmSplat(d, "-1")));
+    isMinusOne = emit("alu", fmt::format("icmp eq {} {}, {}", t, y, llvmSplat(d, "-1")));
     unsafe = unsafe.empty() ? isMinusOne : emit("alu", fmt::format("or {} {}, {}", flag, isZero, isMinusOne));
   }
   if (!unsafe.empty())
     divisor =
-        emit("alu", fmt::format("select {} {}, {} {}, {} {}", flag, unsafe, t, llvmSplat(d, "1"), t, a[1]));
+        emit("alu", fmt::format("select {} {}, {} {}, {} {}", flag, unsafe, t, llvmSplat(d, "1"), t, y));
   const char* how = wantQuotient ? (d.isUnsigned() ? "udiv" : "sdiv") : (d.isUnsigned() ? "urem" : "srem");
-  std::string result = emit("alu", fmt::format("{} {} {}, {}", how, t, a[0], divisor));
+  std::string result = emit("alu", fmt::format("{} {} {}, {}", how, t, x, divisor));
   if (!isMinusOne.empty() && wantQuotient) {
-    std::string negated = emit("alu", fmt::format("sub {} {}, {}", t, llvmSplat(d, "0"), a[0]));
+    std::string negated = emit("alu", fmt::format("sub {} {}, {}", t, llvmSplat(d, "0"), x));
     result = emit("alu", fmt::format("select {} {}, {} {}, {} {}", flag, isMinusOne, t, negated, t, result));
   }
   // A remainder by 1 is 0 already, which is also what -1 and 0 give.
@@ -268,9 +280,61 @@ std::string LlvmText::divide(UOp u, DType d, std::span<const std::string> a, boo
   return result;
 }
 
+std::string LlvmText::shift(UOp u, DType d, std::span<const std::string> a) {
+  DType by = u.src(1).dtype();
+  std::string t = type(d), how = u.is(Op::SHL) ? "shl" : d.isUnsigned() ? "lshr" : "ashr";
+  std::string distance = by == d ? a[1] : cast(d, by, a[1]);
+  if (!mayShiftOut(d, u.src(1))) return emit("alu", fmt::format("{} {} {}, {}", how, t, a[0], distance));
+  std::string flag = type(dtypes::bool_.vec(d.count())),
+              last = llvmSplat(d, fmt::format("{}", d.bitsize() - 1));
+  std::string fits = emit("alu", fmt::format("icmp ule {} {}, {}", type(by), a[1],
+                                             llvmSplat(by, fmt::format("{}", d.bitsize() - 1))));
+  std::string safe = emit("alu", fmt::format("select {} {}, {} {}, {} {}", flag, fits, t, distance, t, last));
+  std::string shifted = emit("alu", fmt::format("{} {} {}, {}", how, t, a[0], safe));
+  if (how == "ashr") return shifted; // by all but the sign already
+  return emit("alu", fmt::format("select {} {}, {} {}, {} {}", flag, fits, t, shifted, t, llvmSplat(d, "0")));
+}
+
+std::string LlvmText::integerPower(UOp u, DType d, std::span<const std::string> a) {
+  if (d.count() > 1)
+    throw Error(ErrorKind::Compile,
+                "POW of integer vectors has no form in LLVM IR: it must be lowered before rendering");
+  DType wide = d.isUnsigned() ? dtypes::uint64 : dtypes::int64;
+  std::string x = cast(wide, d, a[0]), y = cast(wide, u.src(1).dtype(), a[1]);
+  std::array<std::string, 2> operands{x, y};
+  return cast(d, wide,
+              call("alu", wide, d.isUnsigned() ? llvm_support::kUnsignedPower : llvm_support::kIntegerPower,
+                   wide, operands, false));
+}
+
+std::string LlvmText::boolean(Op op, DType d, std::span<const std::string> a) {
+  auto binary = [&](const char* how) {
+    return emit("alu", fmt::format("{} {} {}, {}", how, type(d), a[0], a[1]));
+  };
+  switch (op) {
+  case Op::ADD:
+  case Op::OR:
+  case Op::MAX: return binary("or");
+  case Op::MUL:
+  case Op::AND:
+  case Op::IDIV:
+  case Op::FDIV: return binary("and");
+  case Op::SUB:
+  case Op::XOR: return binary("xor");
+  case Op::MULACC: return emit("alu", fmt::format("or {} {}, {}", type(d), binary("and"), a[2]));
+  case Op::NEG:
+  case Op::TRUNC: return a[0];
+  case Op::MOD: return llvmSplat(d, "false");
+  default: return {};
+  }
+}
+
 std::string LlvmText::plain(Op op, UOp u, DType d, DType from, std::span<const std::string> a) {
   bool isFloat = d.isFloat(), fromFloat = from.isFloat(), isSigned = !from.isUnsigned() && !from.isBool();
   std::string t = type(d), ft = type(from), flag = type(dtypes::bool_.vec(d.count()));
+  if (d.isBool() && !group::kComparison.has(op) && op != Op::WHERE) {
+    if (std::string result = boolean(op, d, a); !result.empty()) return result;
+  }
   auto binary = [&](const std::string& how) {
     return emit("alu", fmt::format("{} {} {}, {}", how, ft, a[0], a[1]));
   };
@@ -283,28 +347,23 @@ std::string LlvmText::plain(Op op, UOp u, DType d, DType from, std::span<const s
   };
   auto one = [&] { return llvmSplat(d, d.kind() == Scalar::Float16 ? "0xH3C00" : "1.0"); };
   switch (op) {
-  case Op::ADD: return d.isBool() ? binary("or") : arithmetic("fadd", "add");
+  case Op::ADD: return arithmetic("fadd", "add");
   case Op::SUB: return arithmetic("fsub", "sub");
-  case Op::MUL: return d.isBool() ? binary("and") : arithmetic("fmul", "mul");
-  case Op::FDIV: return emit("alu", fmt::format("fdiv {}{} {}, {}", kFlags, t, a[0], a[1]));
-  case Op::RECIPROCAL: return emit("alu", fmt::format("fdiv {}{} {}, {}", kFlags, t, one(), a[0]));
+  case Op::MUL: return arithmetic("fmul", "mul");
+  case Op::FDIV:
+    if (!isFloat) return divide(u.src(1), d, a[0], a[1], true);
+    return emit("alu", fmt::format("fdiv {}{} {}, {}", kFlags, t, a[0], a[1]));
+  case Op::RECIPROCAL:
+    if (!isFloat) return divide(u.src(0), d, llvmSplat(d, "1"), a[0], true);
+    return emit("alu", fmt::format("fdiv {}{} {}, {}", kFlags, t, one(), a[0]));
   case Op::NEG:
     if (isFloat) return emit("alu", fmt::format("fneg {} {}", t, a[0]));
-    if (d.isBool()) return emit("alu", fmt::format("xor {} {}, {}", t, a[0], llvmSplat(d, "true")));
     return emit("alu", fmt::format("sub {} {}, {}", t, llvmSplat(d, "0"), a[0]));
   case Op::AND: return binary("and");
   case Op::OR: return binary("or");
   case Op::XOR: return binary("xor");
   case Op::SHL:
-  case Op::SHR: {
-    DType by = u.src(1).dtype();
-    std::string distance = by == from ? a[1] : cast(from, by, a[1]);
-    return emit("alu", fmt::format("{} {} {}, {}",
-                                   op == Op::SHL ? "shl"
-                                   : isSigned    ? "ashr"
-                                                 : "lshr",
-                                   t, a[0], distance));
-  }
+  case Op::SHR: return shift(u, d, a);
   case Op::CMPLT: return binary(fromFloat ? "fcmp olt" : isSigned ? "icmp slt" : "icmp ult");
   case Op::CMPNE: return binary(fromFloat ? "fcmp une" : "icmp ne");
   case Op::CMPEQ: return binary(fromFloat ? "fcmp oeq" : "icmp eq");
@@ -313,17 +372,20 @@ std::string LlvmText::plain(Op op, UOp u, DType d, DType from, std::span<const s
     return emit("alu", fmt::format("select {} {}, {} {}, {} {}", type(gate), a[0], t, a[1], t, a[2]));
   }
   case Op::MAX:
-    if (d.isBool()) return binary("or");
     if (!isFloat) return intrinsic(d.isUnsigned() ? "umax" : "smax");
     {
       // a unless a < b or b is a NaN: a NaN on either side stays.
       std::string less = emit("alu", fmt::format("fcmp olt {} {}, {}", t, a[0], a[1]));
+      if (!mayBeNan(u.src(1)))
+        return emit("alu", fmt::format("select {} {}, {} {}, {} {}", flag, less, t, a[1], t, a[0]));
       std::string isNan = emit("alu", fmt::format("fcmp uno {} {}, {}", t, a[1], a[1]));
       std::string takeRight = emit("alu", fmt::format("or {} {}, {}", flag, less, isNan));
       return emit("alu", fmt::format("select {} {}, {} {}, {} {}", flag, takeRight, t, a[1], t, a[0]));
     }
-  case Op::IDIV: return divide(u, d, a, true);
-  case Op::MOD: return divide(u, d, a, false);
+  case Op::IDIV: return divide(u.src(1), d, a[0], a[1], true);
+  case Op::MOD:
+    if (isFloat) return emit("alu", fmt::format("frem {} {}, {}", t, a[0], a[1]));
+    return divide(u.src(1), d, a[0], a[1], false);
   case Op::MULACC: {
     if (!isFloat) {
       std::string product = emit("alu", fmt::format("mul {} {}, {}", t, a[0], a[1]));
@@ -339,7 +401,7 @@ std::string LlvmText::plain(Op op, UOp u, DType d, DType from, std::span<const s
   case Op::SIN: return intrinsic("sin");
   case Op::POW:
     if (isFloat) return intrinsic("pow");
-    break;
+    return integerPower(u, d, a);
   case Op::THREEFRY:
     if (d.count() == 1) return call("alu", d, llvm_support::kThreefry, d, a, false);
     break;

@@ -45,7 +45,10 @@ private:
   std::string lanewiseCall(DType result, const std::string& function, DType parameter,
                            const std::string& value);
   std::string plain(Op op, UOp u, DType result, DType from, std::span<const std::string> a);
-  std::string divide(UOp u, DType d, std::span<const std::string> a, bool wantQuotient);
+  std::string divide(UOp divisorNode, DType d, const std::string& x, const std::string& y, bool wantQuotient);
+  std::string shift(UOp u, DType d, std::span<const std::string> a);
+  std::string integerPower(UOp u, DType d, std::span<const std::string> a);
+  std::string boolean(Op op, DType d, std::span<const std::string> a);
 
   std::map<std::string, int> counters_;
   std::set<std::string> declared_;

@@ -1,4 +1,5 @@
-// Devices: memory, compiling and running. `Device::get("CPU")` opens one; names are canonical ("CPU", "CPU:1").
+// Devices: memory, compiling and running. `Device::get("CPU")` opens one; names are canonical ("CPU",
+// "CPU:1").
 //
 //   Device& d = Device::get("CPU");
 //   Buffer b(d, dtypes::float32, 1024);  b.allocate();  b.copyIn(bytes);
@@ -18,23 +19,28 @@ namespace uopscope {
 class Program {
 public:
   virtual ~Program() = default;
-  /// `buffers` are device addresses in order of DEFINE_GLOBAL, `vars` in order of the kernel's vars. Returns seconds when waiting.
-  virtual double launch(std::span<void* const> buffers, std::span<const int64_t> vars, std::span<const int64_t> globalSize,
-                        std::span<const int64_t> localSize, bool wait) = 0;
+  /// `buffers` are device addresses in order of DEFINE_GLOBAL, `vars` in order of the kernel's vars. Returns
+  /// seconds when waiting.
+  virtual double launch(std::span<void* const> buffers, std::span<const int64_t> vars,
+                        std::span<const int64_t> globalSize, std::span<const int64_t> localSize,
+                        bool wait) = 0;
   /// Disassembly, where the device has one; else empty.
   virtual std::string assembly() const { return {}; }
   /// Lower-level text between source and machine code (LLVM IR), where there is one.
   virtual std::string ir() const { return {}; }
 };
 
-class Device {
+class Device : public std::enable_shared_from_this<Device> {
 public:
   virtual ~Device() = default;
+  Device(const Device&) = delete;
+  Device& operator=(const Device&) = delete;
   const std::string& name() const { return name_; }
   virtual const Renderer& renderer() const = 0;
-  /// Throws Error(Compile) with the compiler's message and the source.
+  /// Throws Error(Compile) with the compiler's message and the source. Null on NULL, which runs nothing.
   virtual std::shared_ptr<Program> compile(const LoweredKernel& kernel, const std::string& source) = 0;
-  virtual void* allocate(size_t bytes) = 0; ///< throws Error(Runtime) saying how much was asked for and how much is in use
+  virtual void*
+  allocate(size_t bytes) = 0; ///< throws Error(Runtime) saying how much was asked for and how much is in use
   virtual void release(void* memory, size_t bytes) = 0;
   virtual void copyIn(void* device, const void* host, size_t bytes) = 0;
   virtual void copyOut(void* host, const void* device, size_t bytes) = 0;
@@ -61,14 +67,17 @@ private:
 /// Memory of a BUFFER. Allocated when first written.
 class Buffer {
 public:
+  /// `device` "CPU" ...; throws Error(Device) for an unknown one.
   Buffer(std::string device, DType dtype, int64_t size);
   ~Buffer();
   Buffer(const Buffer&) = delete;
   Buffer& operator=(const Buffer&) = delete;
   /// A part of another buffer; keeps it alive.
-  static std::shared_ptr<Buffer> view(std::shared_ptr<Buffer> base, DType dtype, int64_t size, int64_t byteOffset);
+  static std::shared_ptr<Buffer> view(std::shared_ptr<Buffer> base, DType dtype, int64_t size,
+                                      int64_t byteOffset);
   /// Memory that somebody else owns; `keep` is held while it is used.
-  static std::shared_ptr<Buffer> foreign(std::string device, DType dtype, int64_t size, void* memory, std::shared_ptr<void> keep);
+  static std::shared_ptr<Buffer> foreign(std::string device, DType dtype, int64_t size, void* memory,
+                                         std::shared_ptr<void> keep);
 
   const std::string& device() const { return device_; }
   DType dtype() const { return dtype_; }
@@ -80,11 +89,13 @@ public:
   void copyIn(const void* host);
   void copyOut(void* host);
 
-  /// The memory of a BUFFER node (made when first asked for) and of a BUFFER_VIEW; nodes hold theirs until they die.
+  /// The memory of a BUFFER node (made when first asked for) and of a BUFFER_VIEW, whose offset counts
+  /// elements of what it is a view of; nodes hold theirs until they die.
   static std::shared_ptr<Buffer> of(UOp buffer);
   /// Gives a BUFFER node its memory.
   static void bind(UOp buffer, std::shared_ptr<Buffer> memory);
-  /// Forgets memory of nodes that Pool::collect freed or will free.
+  /// Forgets the memory of a node before the node dies. A node that dies (Pool::collect) is forgotten by
+  /// itself.
   static void forget(UOp buffer);
 
 private:
@@ -93,10 +104,10 @@ private:
   DType dtype_;
   int64_t size_ = 0;
   void* memory_ = nullptr;
+  std::shared_ptr<Device> owner_; ///< of memory_, when it is ours
   std::shared_ptr<Buffer> base_;
   size_t offset_ = 0;
   std::shared_ptr<void> keep_;
-  bool foreign_ = false;
 };
 
 /// What has been run and moved, as the reference counts it.
@@ -106,7 +117,8 @@ struct GlobalCounters {
   static void reset();
 };
 
-/// Lowers, renders, compiles (all cached) and runs every item in order, with DEBUG output and observer events.
+/// Lowers, renders, compiles (all cached) and runs every item in order, with DEBUG output and observer
+/// events.
 void runSchedule(Schedule& schedule);
 /// The kernel of an item as lowered for a device, from the cache where it was lowered before.
 struct CompiledKernel {
@@ -115,5 +127,12 @@ struct CompiledKernel {
   std::shared_ptr<Program> program; ///< null on NULL
 };
 const CompiledKernel& getKernel(const ScheduleItem& item, Device& device);
+/// Drops every compiled kernel; the observer is told of the pools that go.
+void clearKernelCache();
+/// How often getKernel found a kernel, and how often it lowered one.
+struct KernelCacheStats {
+  uint64_t hits = 0, misses = 0;
+};
+KernelCacheStats kernelCacheStats();
 
 } // namespace uopscope

@@ -86,7 +86,7 @@ double evalFloat(Op op, DType d, std::span<const ConstValue> v) {
   case Op::MUL: return x * y;
   case Op::FDIV: return x / y;
   case Op::POW: return std::pow(x, y);
-  case Op::MAX: return x < y ? y : x;
+  case Op::MAX: return x < y || std::isnan(y) ? y : x; // a NaN on either side stays
   case Op::MOD: return std::fmod(x, y);
   case Op::MULACC: return dtypes::roundFloat(d, x * y) + v[2].asDouble();
   default: unsupported(op, d);

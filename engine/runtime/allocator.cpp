@@ -1,0 +1,106 @@
+// A cache of freed blocks in front of the system's allocator.
+#include "engine/runtime/allocator.h"
+
+#include "engine/base/error.h"
+
+#include <fmt/format.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+
+namespace uopscope {
+
+namespace {
+constexpr size_t kAlign = 64, kHuge = size_t{2} << 20;
+}
+
+size_t physicalMemory() {
+  return static_cast<size_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<size_t>(sysconf(_SC_PAGESIZE));
+}
+
+HostAllocator::HostAllocator(std::string device, size_t keepBytes)
+    : device_(std::move(device)), keepBytes_(keepBytes ? keepBytes : physicalMemory() / 4) {}
+
+HostAllocator::~HostAllocator() {
+  trim();
+}
+
+size_t HostAllocator::rounded(size_t bytes) {
+  return std::max(kAlign, (bytes + kAlign - 1) & ~(kAlign - 1));
+}
+
+void* HostAllocator::allocate(size_t bytes) {
+  std::lock_guard lock(mutex_);
+  size_t size = rounded(bytes);
+  if (auto it = bySize_.find(size); it != bySize_.end() && !it->second.empty()) {
+    // The one given back last is the one most likely in the processor's cache.
+    auto block = it->second.back();
+    it->second.pop_back();
+    void* memory = block->memory;
+    oldestFirst_.erase(block);
+    kept_ -= size;
+    inUse_ += size;
+    return memory;
+  }
+  // Overcommitting systems hand out what they do not have; asking for more than the machine's memory cannot
+  // end well.
+  size_t total = physicalMemory();
+  while (kept_ && inUse_ + kept_ + size > total) evictOldest();
+  void* memory = nullptr;
+  if (bytes <= size && inUse_ + size <= total) {
+    memory = std::aligned_alloc(size >= kHuge ? kHuge : kAlign,
+                                size >= kHuge ? (size + kHuge - 1) / kHuge * kHuge : size);
+    while (!memory && kept_) {
+      evictOldest();
+      memory = std::aligned_alloc(kAlign, size);
+    }
+  }
+  if (!memory)
+    throw Error(ErrorKind::Runtime,
+                fmt::format("out of memory on {}: {:.1f} MB asked for, {:.1f} MB in use, {:.1f} MB in the "
+                            "machine; free tensors "
+                            "that are no longer needed, or compute in smaller parts",
+                            device_, static_cast<double>(bytes) * 1e-6, static_cast<double>(inUse_) * 1e-6,
+                            static_cast<double>(total) * 1e-6));
+  if (size >= kHuge) madvise(memory, size, MADV_HUGEPAGE);
+  inUse_ += size;
+  return memory;
+}
+
+void HostAllocator::release(void* memory, size_t bytes) {
+  if (!memory) return;
+  std::lock_guard lock(mutex_);
+  size_t size = rounded(bytes);
+  inUse_ -= size;
+  oldestFirst_.push_back({memory, size});
+  bySize_[size].push_back(std::prev(oldestFirst_.end()));
+  kept_ += size;
+  while (kept_ > keepBytes_) evictOldest();
+}
+
+void HostAllocator::evictOldest() {
+  auto oldest = oldestFirst_.begin();
+  auto& sameSize = bySize_[oldest->bytes];
+  sameSize.erase(std::find(sameSize.begin(), sameSize.end(), oldest));
+  kept_ -= oldest->bytes;
+  std::free(oldest->memory);
+  oldestFirst_.pop_front();
+}
+
+void HostAllocator::trim() {
+  std::lock_guard lock(mutex_);
+  while (kept_) evictOldest();
+}
+
+size_t HostAllocator::bytesInUse() const {
+  std::lock_guard lock(mutex_);
+  return inUse_;
+}
+size_t HostAllocator::bytesKept() const {
+  std::lock_guard lock(mutex_);
+  return kept_;
+}
+
+} // namespace uopscope

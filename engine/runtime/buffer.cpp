@@ -1,0 +1,154 @@
+// Memory of buffers, and the table from BUFFER nodes to it. Nodes are known by pool and id, which are not
+// reused.
+#include "engine/base/error.h"
+#include "engine/runtime/device.h"
+
+#include <fmt/format.h>
+
+#include <cstring>
+#include <mutex>
+#include <unordered_map>
+
+namespace uopscope {
+
+int64_t GlobalCounters::globalOps = 0, GlobalCounters::globalMem = 0, GlobalCounters::kernelCount = 0,
+        GlobalCounters::memUsed = 0;
+double GlobalCounters::timeSum = 0;
+
+void GlobalCounters::reset() {
+  globalOps = globalMem = kernelCount = 0;
+  timeSum = 0;
+}
+
+namespace {
+
+struct Table {
+  std::mutex mutex;
+  std::unordered_map<uint64_t, std::shared_ptr<Buffer>> memory;
+
+  Table() {
+    Pool::whenBufferDies([](UOp u) { Buffer::forget(u); });
+  }
+  ~Table() { Pool::whenBufferDies(nullptr); }
+};
+Table& table() {
+  static Table t;
+  return t;
+}
+
+uint64_t keyOf(UOp u) {
+  return uint64_t{u.node()->pool->serial()} << 32 | u.id();
+}
+
+std::shared_ptr<Buffer> makeFor(UOp u) {
+  if (u.is(Op::BUFFER)) return std::make_shared<Buffer>(u.device(), u.dtype().base(), u.arg().i());
+  if (u.is(Op::BUFFER_VIEW)) {
+    const std::vector<int64_t>& arg = u.arg().ints(); // size, offset
+    auto base = Buffer::of(u.src(0));
+    int64_t offset = arg[1] * base->dtype().itemsize();
+    return Buffer::view(std::move(base), u.dtype().base(), arg[0], offset);
+  }
+  throw Error(ErrorKind::Runtime,
+              fmt::format("{} has no memory: only BUFFER and BUFFER_VIEW do; realize the tensor first",
+                          opName(u.op())));
+}
+
+} // namespace
+
+Buffer::Buffer(std::string device, DType dtype, int64_t size)
+    : device_(Device::canonicalize(device)), dtype_(dtype), size_(size) {
+  if (size < 0)
+    throw Error(ErrorKind::Value,
+                fmt::format("a buffer of {} elements: the size must not be negative", size));
+}
+
+Buffer::~Buffer() {
+  if (!owner_) return;
+  owner_->release(memory_, bytes());
+  GlobalCounters::memUsed -= static_cast<int64_t>(bytes());
+}
+
+std::shared_ptr<Buffer> Buffer::view(std::shared_ptr<Buffer> base, DType dtype, int64_t size,
+                                     int64_t byteOffset) {
+  int64_t length = size * dtype.itemsize(), available = static_cast<int64_t>(base->bytes());
+  if (size < 0 || byteOffset < 0 || byteOffset > available || length > available - byteOffset)
+    throw Error(ErrorKind::Value, fmt::format("a view of bytes {} to {} of a buffer of {} bytes", byteOffset,
+                                              byteOffset + length, available));
+  auto v = std::make_shared<Buffer>(base->device_, dtype, size);
+  v->offset_ = static_cast<size_t>(byteOffset);
+  if (base->base_) { // views of views hold the buffer itself
+    v->offset_ += base->offset_;
+    base = base->base_;
+  }
+  v->base_ = std::move(base);
+  return v;
+}
+
+std::shared_ptr<Buffer> Buffer::foreign(std::string device, DType dtype, int64_t size, void* memory,
+                                        std::shared_ptr<void> keep) {
+  auto b = std::make_shared<Buffer>(std::move(device), dtype, size);
+  b->memory_ = memory;
+  b->keep_ = std::move(keep);
+  return b;
+}
+
+void Buffer::allocate() {
+  if (base_) {
+    base_->allocate();
+    return;
+  }
+  if (memory_) return;
+  Device& d = Device::get(device_);
+  memory_ = d.allocate(bytes());
+  owner_ = d.shared_from_this();
+  GlobalCounters::memUsed += static_cast<int64_t>(bytes());
+}
+
+void* Buffer::memory() {
+  if (base_) return static_cast<std::byte*>(base_->memory()) + offset_;
+  if (!memory_) allocate();
+  return memory_;
+}
+
+void Buffer::copyIn(const void* host) {
+  Device::get(device_).copyIn(memory(), host, bytes());
+}
+
+void Buffer::copyOut(void* host) {
+  if (!isAllocated())
+    throw Error(ErrorKind::Runtime,
+                fmt::format("a buffer of {} on {} is read before anything was written to it", dtype_.name(),
+                            device_));
+  Device::get(device_).copyOut(host, memory(), bytes());
+}
+
+std::shared_ptr<Buffer> Buffer::of(UOp buffer) {
+  Table& t = table();
+  uint64_t key = keyOf(buffer);
+  {
+    std::lock_guard lock(t.mutex);
+    if (auto it = t.memory.find(key); it != t.memory.end()) return it->second;
+  }
+  auto made = makeFor(buffer);
+  std::lock_guard lock(t.mutex);
+  return t.memory.emplace(key, std::move(made)).first->second;
+}
+
+void Buffer::bind(UOp buffer, std::shared_ptr<Buffer> memory) {
+  Table& t = table();
+  std::shared_ptr<Buffer> before = std::move(memory); // the old one goes after the lock
+  std::lock_guard lock(t.mutex);
+  t.memory[keyOf(buffer)].swap(before);
+}
+
+void Buffer::forget(UOp buffer) {
+  Table& t = table();
+  std::shared_ptr<Buffer> gone; // freed after the lock
+  std::lock_guard lock(t.mutex);
+  auto it = t.memory.find(keyOf(buffer));
+  if (it == t.memory.end()) return;
+  gone = std::move(it->second);
+  t.memory.erase(it);
+}
+
+} // namespace uopscope

@@ -1,0 +1,195 @@
+// Compiles C by the system's clang: source through standard input, a shared library in a directory of its
+// own, loaded and deleted at once.
+#include "engine/base/error.h"
+#include "engine/render/signature.h"
+#include "engine/runtime/kernel_code.h"
+
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <poll.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+
+extern char** environ;
+
+namespace uopscope {
+
+namespace {
+
+constexpr const char* kFlags[] = {
+    "-x", "c", "-std=gnu17", "-O2", "-march=native", "-fPIC", "-w",
+    // As the reference interpreter computes: integers wrap, halves round every time.
+    "-fwrapv", "-fno-strict-aliasing", "-Xclang", "-ffloat16-excess-precision=none",
+    // As the LLVM renderer's flags: nsz arcp contract afn.
+    "-fno-math-errno", "-fno-trapping-math", "-fno-signed-zeros", "-freciprocal-math", "-ffp-contract=fast",
+    "-fapprox-func"};
+
+std::string findClang() {
+  const char* path = std::getenv("PATH");
+  // By version first: the plain name may be an older one. Halves need 16 at least.
+  for (const char* name : {"clang-21", "clang-20", "clang-19", "clang-18", "clang-17", "clang-16", "clang"}) {
+    std::string rest = path ? path : "/usr/bin:/bin";
+    while (!rest.empty()) {
+      size_t colon = rest.find(':');
+      std::string candidate = rest.substr(0, colon) + "/" + name;
+      if (access(candidate.c_str(), X_OK) == 0) return candidate;
+      rest = colon == std::string::npos ? "" : rest.substr(colon + 1);
+    }
+  }
+  throw Error(ErrorKind::Compile,
+              "no clang in PATH: install the package clang-19, or build with LLVM and leave CPU_LLVM=1");
+}
+
+struct Pipe {
+  int ends[2] = {-1, -1};
+  Pipe() {
+    if (pipe2(ends, O_CLOEXEC) != 0)
+      throw Error(ErrorKind::Runtime, fmt::format("no pipe to the compiler: {}", std::strerror(errno)));
+  }
+  ~Pipe() {
+    close(0);
+    close(1);
+  }
+  void close(int i) {
+    if (ends[i] >= 0) ::close(ends[i]);
+    ends[i] = -1;
+  }
+};
+
+struct Finished {
+  int status;
+  std::string out, err;
+};
+
+/// Runs a program to its end, feeding it `input`.
+Finished runProgram(const std::vector<std::string>& arguments, const std::string& input) {
+  Pipe in, out, err;
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  posix_spawn_file_actions_adddup2(&actions, in.ends[0], 0);
+  posix_spawn_file_actions_adddup2(&actions, out.ends[1], 1);
+  posix_spawn_file_actions_adddup2(&actions, err.ends[1], 2);
+  std::vector<char*> argv;
+  for (const std::string& a : arguments) argv.push_back(const_cast<char*>(a.c_str()));
+  argv.push_back(nullptr);
+  pid_t pid = 0;
+  int failure = posix_spawn(&pid, argv[0], &actions, nullptr, argv.data(), environ);
+  posix_spawn_file_actions_destroy(&actions);
+  if (failure)
+    throw Error(ErrorKind::Compile, fmt::format("cannot start {}: {}", arguments[0], std::strerror(failure)));
+  in.close(0);
+  out.close(1);
+  err.close(1);
+  fcntl(in.ends[1], F_SETFL, O_NONBLOCK);
+
+  Finished result{};
+  size_t written = 0;
+  if (input.empty()) in.close(1);
+  while (out.ends[0] >= 0 || err.ends[0] >= 0) {
+    pollfd fds[3] = {{out.ends[0], POLLIN, 0}, {err.ends[0], POLLIN, 0}, {in.ends[1], POLLOUT, 0}};
+    if (poll(fds, 3, -1) < 0 && errno != EINTR) break;
+    char block[65536];
+    auto drain = [&](Pipe& p, pollfd& fd, std::string& text) {
+      if (p.ends[0] < 0 || !(fd.revents & (POLLIN | POLLHUP | POLLERR))) return;
+      ssize_t n = read(p.ends[0], block, sizeof block);
+      if (n > 0)
+        text.append(block, static_cast<size_t>(n));
+      else if (n == 0 || errno != EINTR)
+        p.close(0);
+    };
+    drain(out, fds[0], result.out);
+    drain(err, fds[1], result.err);
+    if (in.ends[1] >= 0 && fds[2].revents) {
+      ssize_t n = write(in.ends[1], input.data() + written, input.size() - written);
+      if (n > 0) written += static_cast<size_t>(n);
+      if ((n < 0 && errno != EAGAIN && errno != EINTR) || written == input.size()) in.close(1);
+    }
+  }
+  while (waitpid(pid, &result.status, 0) < 0 && errno == EINTR) {
+  }
+  return result;
+}
+
+std::vector<std::string> commandLine(std::initializer_list<const char*> more) {
+  std::vector<std::string> command{findClang()};
+  command.insert(command.end(), std::begin(kFlags), std::end(kFlags));
+  command.insert(command.end(), more.begin(), more.end());
+  return command;
+}
+
+/// The library calls every kernel through one form of function.
+std::string withEntry(const std::string& function, const KernelSignature& signature,
+                      const std::string& source) {
+  std::vector<std::string> arguments;
+  for (size_t i = 0; i < signature.globals.size(); ++i) arguments.push_back(fmt::format("buffers[{}]", i));
+  for (size_t i = 0; i < signature.vars.size(); ++i) arguments.push_back(fmt::format("vars[{}]", i));
+  if (signature.hasCoreId()) arguments.push_back("core");
+  return fmt::format(
+      "{}\nvoid uopscope_entry(void* const* buffers, const long long* vars, int core) {{\n  {}({});\n}}\n",
+      source, function, fmt::join(arguments, ", "));
+}
+
+class ClangCode : public KernelCode {
+public:
+  ClangCode(void* library, std::string source) : library_(library), source_(std::move(source)) {
+    entry_ = reinterpret_cast<Entry>(dlsym(library, "uopscope_entry"));
+  }
+  ~ClangCode() override { dlclose(library_); }
+  Entry entry() const override { return entry_; }
+  std::string assembly() const override {
+    return runProgram(commandLine({"-S", "-masm=intel", "-o", "-", "-"}), source_).out;
+  }
+  std::string ir() const override {
+    return runProgram(commandLine({"-S", "-emit-llvm", "-o", "-", "-"}), source_).out;
+  }
+
+private:
+  void* library_;
+  std::string source_;
+  Entry entry_;
+};
+
+class ClangCompiler : public KernelCompiler {
+public:
+  std::shared_ptr<KernelCode> compile(const std::string& function, const KernelSignature& signature,
+                                      const std::string& source) override {
+    std::string directory = (std::filesystem::temp_directory_path() / "uopscope-XXXXXX").string();
+    if (!mkdtemp(directory.data()))
+      throw Error(ErrorKind::Compile,
+                  fmt::format("no temporary directory {}: {}; set TMPDIR to one that can be written to",
+                              directory, std::strerror(errno)));
+    std::string library = directory + "/kernel.so";
+    struct Cleanup {
+      const std::string &directory, &library;
+      ~Cleanup() {
+        unlink(library.c_str());
+        rmdir(directory.c_str());
+      }
+    } cleanup{directory, library};
+    Finished run = runProgram(commandLine({"-shared", "-o", library.c_str(), "-"}),
+                              withEntry(function, signature, source));
+    if (!WIFEXITED(run.status) || WEXITSTATUS(run.status) != 0)
+      throw Error(ErrorKind::Compile, fmt::format("kernel {}: clang does not compile it\n{}\nsource:\n{}",
+                                                  function, run.err, source));
+    void* handle = dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL);
+    if (!handle)
+      throw Error(ErrorKind::Compile, fmt::format("kernel {}: compiled, but not loaded: {}\nsource:\n{}",
+                                                  function, dlerror(), source));
+    return std::make_shared<ClangCode>(handle, source);
+  }
+};
+
+} // namespace
+
+std::unique_ptr<KernelCompiler> makeClangCompiler() {
+  return std::make_unique<ClangCompiler>();
+}
+
+} // namespace uopscope

@@ -1,0 +1,135 @@
+// CPU: kernels run in this process, split over its cores where the kernel has a core_id.
+#include "engine/base/clock.h"
+#include "engine/base/context_var.h"
+#include "engine/base/error.h"
+#include "engine/render/c_renderer.h"
+#include "engine/render/llvm_renderer.h"
+#include "engine/render/signature.h"
+#include "engine/runtime/allocator.h"
+#include "engine/runtime/device_makers.h"
+#include "engine/runtime/kernel_code.h"
+#include "engine/runtime/thread_pool.h"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <map>
+#include <mutex>
+
+namespace uopscope {
+
+namespace {
+
+#ifdef UOPSCOPE_HAVE_LLVM
+constexpr bool kHaveLlvm = true;
+#else
+constexpr bool kHaveLlvm = false;
+#endif
+
+/// Text written by hand is C, so kernels that hold some are rendered to C.
+bool hasCustomText(const LoweredKernel& kernel) {
+  return std::any_of(kernel.uops.begin(), kernel.uops.end(),
+                     [](UOp u) { return u.is(Op::CUSTOM) || u.is(Op::CUSTOMI); });
+}
+bool usesLlvm(const LoweredKernel& kernel) {
+  return kHaveLlvm && vars::cpuLlvm && !hasCustomText(kernel);
+}
+
+class CpuRenderer : public Renderer {
+public:
+  const Target& target() const override {
+    std::lock_guard lock(mutex_);
+    bool llvm = kHaveLlvm && vars::cpuLlvm;
+    int64_t cores = cpuCount();
+    auto it = targets_.find({llvm, cores});
+    if (it == targets_.end()) {
+      Target t = cpuTarget(llvm ? "LLVM" : "C");
+      t.globalMax = {cores, 1, 1};
+      it = targets_.emplace(std::pair(llvm, cores), std::move(t)).first;
+    }
+    return it->second;
+  }
+  std::string render(const LoweredKernel& kernel) const override {
+    if (usesLlvm(kernel)) return LlvmRenderer(target()).render(kernel);
+    return CRenderer(target()).render(kernel);
+  }
+
+private:
+  mutable std::mutex mutex_;
+  mutable std::map<std::pair<bool, int64_t>, Target> targets_;
+};
+
+/// One pool for all CPU devices, made when first a kernel wants several threads.
+ThreadPool& threadPool() {
+  static ThreadPool pool(cpuCount());
+  return pool;
+}
+
+class CpuProgram : public Program {
+public:
+  CpuProgram(std::shared_ptr<KernelCode> code, const KernelSignature& signature)
+      : code_(std::move(code)), entry_(code_->entry()), varSlots_(signature.varSlots),
+        threaded_(signature.hasCoreId()) {}
+
+  double launch(std::span<void* const> buffers, std::span<const int64_t> vars,
+                std::span<const int64_t> globalSize, std::span<const int64_t>, bool) override {
+    std::vector<int64_t> many;
+    std::array<int64_t, 8> few;
+    int64_t* values = few.data();
+    if (varSlots_.size() > few.size()) {
+      many.resize(varSlots_.size());
+      values = many.data();
+    }
+    for (size_t i = 0; i < varSlots_.size(); ++i) values[i] = vars[static_cast<size_t>(varSlots_[i])];
+    int64_t start = nowNs();
+    int64_t cores = threaded_ && !globalSize.empty() ? globalSize[0] : 1;
+    if (cores == 1)
+      entry_(buffers.data(), values, 0);
+    else
+      threadPool().run(static_cast<int>(cores), [&](int core) { entry_(buffers.data(), values, core); });
+    return static_cast<double>(nowNs() - start) * 1e-9;
+  }
+  std::string assembly() const override { return code_->assembly(); }
+  std::string ir() const override { return code_->ir(); }
+
+private:
+  std::shared_ptr<KernelCode> code_;
+  KernelCode::Entry entry_;
+  std::vector<int> varSlots_;
+  bool threaded_;
+};
+
+class CpuDevice : public Device {
+public:
+  explicit CpuDevice(std::string name) : Device(name), allocator_(std::move(name)) {}
+
+  const Renderer& renderer() const override { return renderer_; }
+  std::shared_ptr<Program> compile(const LoweredKernel& kernel, const std::string& source) override {
+    std::lock_guard lock(mutex_);
+    bool llvm = usesLlvm(kernel);
+    std::unique_ptr<KernelCompiler>& compiler = llvm ? llvm_ : clang_;
+    if (!compiler) compiler = llvm ? makeLlvmCompiler() : makeClangCompiler();
+    KernelSignature signature = signatureOf(kernel);
+    return std::make_shared<CpuProgram>(compiler->compile(identifier(kernel.name), signature, source),
+                                        signature);
+  }
+  void* allocate(size_t bytes) override { return allocator_.allocate(bytes); }
+  void release(void* memory, size_t bytes) override { allocator_.release(memory, bytes); }
+  void copyIn(void* device, const void* host, size_t bytes) override { std::memcpy(device, host, bytes); }
+  void copyOut(void* host, const void* device, size_t bytes) override { std::memcpy(host, device, bytes); }
+  void* hostView(void* memory) override { return memory; }
+
+private:
+  std::mutex mutex_;
+  HostAllocator allocator_;
+  CpuRenderer renderer_;
+  std::unique_ptr<KernelCompiler> llvm_, clang_;
+};
+
+} // namespace
+
+std::shared_ptr<Device> makeCpuDevice(std::string name) {
+  return std::make_shared<CpuDevice>(std::move(name));
+}
+
+} // namespace uopscope

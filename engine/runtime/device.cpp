@@ -1,0 +1,111 @@
+// The table of devices and their names.
+#include "engine/runtime/device.h"
+
+#include "engine/base/context_var.h"
+#include "engine/base/error.h"
+#include "engine/runtime/device_makers.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cctype>
+#include <cstdlib>
+#include <map>
+#include <mutex>
+
+namespace uopscope {
+
+namespace {
+
+struct Kind {
+  const char* name;
+  std::shared_ptr<Device> (*make)(std::string);
+};
+constexpr Kind kKinds[] = {{"CPU", makeCpuDevice}, {"NULL", makeNullDevice}, {"REF", makeRefDevice}};
+
+struct Registry {
+  std::mutex mutex;
+  std::map<std::string, std::shared_ptr<Device>, std::less<>> open;
+  std::string defaultName;
+};
+Registry& registry() {
+  static Registry r;
+  return r;
+}
+
+/// "CPU:1" -> "CPU", and whether what follows the colon is a number.
+std::pair<std::string, bool> kindOf(const std::string& canonical) {
+  size_t colon = canonical.find(':');
+  if (colon == std::string::npos) return {canonical, true};
+  bool digits = colon + 1 < canonical.size() &&
+                std::all_of(canonical.begin() + static_cast<std::ptrdiff_t>(colon) + 1, canonical.end(),
+                            [](unsigned char c) { return std::isdigit(c); });
+  return {canonical.substr(0, colon), digits};
+}
+
+const Kind& kindNamed(const std::string& canonical) {
+  auto [name, wellFormed] = kindOf(canonical);
+  for (const Kind& k : kKinds)
+    if (wellFormed && name == k.name) return k;
+  throw Error(ErrorKind::Device,
+              fmt::format("no device \"{}\"; there are {} (append :1, :2 ... for more of a kind)", canonical,
+                          fmt::join(Device::available(), ", ")));
+}
+
+} // namespace
+
+std::string Device::canonicalize(std::string_view name) {
+  std::string s(name);
+  for (char& c : s) c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
+  if (s.size() > 2 && s.ends_with(":0")) s.resize(s.size() - 2);
+  return s;
+}
+
+Device& Device::get(std::string_view name) {
+  Registry& r = registry();
+  std::lock_guard lock(r.mutex);
+  if (auto it = r.open.find(name); it != r.open.end()) return *it->second;
+  std::string canonical = canonicalize(name);
+  auto it = r.open.find(canonical);
+  if (it == r.open.end()) {
+    it = r.open.emplace(canonical, kindNamed(canonical).make(canonical)).first;
+    if (vars::debug >= 1) {
+      fmt::print("opened device {} from pid:{}\n", canonical, getpid());
+      std::fflush(stdout);
+    }
+  }
+  return *it->second;
+}
+
+std::vector<std::string> Device::available() {
+  std::vector<std::string> names;
+  for (const Kind& k : kKinds) names.emplace_back(k.name);
+  return names;
+}
+
+std::string Device::defaultName() {
+  Registry& r = registry();
+  std::lock_guard lock(r.mutex);
+  if (r.defaultName.empty()) {
+    r.defaultName = "CPU";
+    for (const Kind& k : kKinds)
+      if (envInt(k.name, 0) == 1) r.defaultName = k.name;
+    if (const char* dev = std::getenv("DEV"); dev && *dev) {
+      std::string wanted = canonicalize(dev);
+      kindNamed(wanted);
+      r.defaultName = wanted;
+    }
+  }
+  return r.defaultName;
+}
+
+void Device::setDefaultName(std::string_view name) {
+  std::string canonical = canonicalize(name);
+  kindNamed(canonical);
+  Registry& r = registry();
+  std::lock_guard lock(r.mutex);
+  r.defaultName = canonical;
+}
+
+} // namespace uopscope

@@ -1,0 +1,15 @@
+// What device.cpp knows of each device: a name and how to open it. A new device adds a line here and one
+// there.
+#pragma once
+#include "engine/runtime/device.h"
+
+namespace uopscope {
+
+/// Runs kernels on the machine's cores: LLVM in process, or the system's clang with CPU_LLVM=0.
+std::shared_ptr<Device> makeCpuDevice(std::string name);
+/// Interprets linear programs one operation at a time, checking every access: the oracle for other devices.
+std::shared_ptr<Device> makeRefDevice(std::string name);
+/// Compiles as CPU does and runs nothing: for measuring and for looking at code.
+std::shared_ptr<Device> makeNullDevice(std::string name);
+
+} // namespace uopscope

@@ -1,0 +1,112 @@
+// Two walks over each function: the first collects what is jumped to, the second prints.
+#ifdef UOPSCOPE_HAVE_LLVM
+#include "engine/runtime/disassembler.h"
+
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wall"
+#pragma GCC diagnostic ignored "-Wextra"
+#pragma GCC diagnostic ignored "-Wconversion"
+#include <llvm/MC/MCAsmInfo.h>
+#include <llvm/MC/MCContext.h>
+#include <llvm/MC/MCDisassembler/MCDisassembler.h>
+#include <llvm/MC/MCInst.h>
+#include <llvm/MC/MCInstPrinter.h>
+#include <llvm/MC/MCInstrAnalysis.h>
+#include <llvm/MC/MCInstrInfo.h>
+#include <llvm/MC/MCRegisterInfo.h>
+#include <llvm/MC/MCSubtargetInfo.h>
+#include <llvm/MC/TargetRegistry.h>
+#include <llvm/Object/ELFObjectFile.h>
+#include <llvm/Support/MemoryBuffer.h>
+#include <llvm/TargetParser/Triple.h>
+#pragma GCC diagnostic pop
+
+#include <fmt/format.h>
+
+#include <map>
+
+namespace uopscope {
+
+std::string disassembleObject(std::string_view object, const std::string& triple, const std::string& cpu,
+                              const std::string& features) {
+  std::string message;
+  const llvm::Target* target = llvm::TargetRegistry::lookupTarget(triple, message);
+  if (!target) return {};
+  std::unique_ptr<llvm::MCRegisterInfo> registers(target->createMCRegInfo(triple));
+  std::unique_ptr<llvm::MCAsmInfo> syntax(
+      target->createMCAsmInfo(*registers, triple, llvm::MCTargetOptions()));
+  std::unique_ptr<llvm::MCSubtargetInfo> subtarget(target->createMCSubtargetInfo(triple, cpu, features));
+  std::unique_ptr<llvm::MCInstrInfo> instructions(target->createMCInstrInfo());
+  std::unique_ptr<llvm::MCInstrAnalysis> analysis(target->createMCInstrAnalysis(instructions.get()));
+  llvm::MCContext context(llvm::Triple(triple), syntax.get(), registers.get(), subtarget.get());
+  std::unique_ptr<llvm::MCDisassembler> decoder(target->createMCDisassembler(*subtarget, context));
+  bool intel = llvm::Triple(triple).isX86();
+  std::unique_ptr<llvm::MCInstPrinter> printer(
+      target->createMCInstPrinter(llvm::Triple(triple), intel ? 1 : 0, *syntax, *instructions, *registers));
+  auto file = llvm::object::ObjectFile::createObjectFile(
+      llvm::MemoryBufferRef(llvm::StringRef(object.data(), object.size()), "kernel"));
+  if (!file || !decoder || !printer) {
+    llvm::consumeError(file.takeError());
+    return {};
+  }
+  printer->setPrintBranchImmAsAddress(true);
+
+  std::string out;
+  for (const llvm::object::SymbolRef& symbol : (*file)->symbols()) {
+    auto kind = symbol.getType();
+    auto name = symbol.getName();
+    auto section = symbol.getSection();
+    auto address = symbol.getAddress();
+    if (!kind || !name || !section || !address || *kind != llvm::object::SymbolRef::ST_Function ||
+        *name == "uopscope_entry" || *section == (*file)->section_end())
+      continue;
+    auto contents = (*section)->getContents();
+    if (!contents) continue;
+    uint64_t start = *address - (*section)->getAddress(), size = llvm::object::ELFSymbolRef(symbol).getSize();
+    llvm::ArrayRef<uint8_t> bytes(reinterpret_cast<const uint8_t*>(contents->data()) + start, size);
+
+    std::map<uint64_t, int> labels;
+    auto walk = [&](auto&& visit) {
+      for (uint64_t at = 0, length = 0; at < bytes.size(); at += length ? length : 1) {
+        llvm::MCInst inst;
+        bool ok = decoder->getInstruction(inst, length, bytes.slice(at), at, llvm::nulls()) ==
+                  llvm::MCDisassembler::Success;
+        visit(at, length, ok ? &inst : nullptr);
+      }
+    };
+    auto targetOf = [&](const llvm::MCInst& inst, uint64_t at, uint64_t length) -> std::optional<uint64_t> {
+      uint64_t to = 0;
+      if (!analysis || !analysis->isBranch(inst) || !analysis->evaluateBranch(inst, at, length, to) ||
+          to >= bytes.size())
+        return {};
+      return to;
+    };
+    walk([&](uint64_t at, uint64_t length, const llvm::MCInst* inst) {
+      if (!inst) return;
+      if (auto to = targetOf(*inst, at, length)) labels[*to] = 0;
+    });
+    int number = 0;
+    for (auto& [at, label] : labels) label = number++;
+    out += fmt::format("{}:\n", std::string_view(name->data(), name->size()));
+    walk([&](uint64_t at, uint64_t length, const llvm::MCInst* inst) {
+      if (auto it = labels.find(at); it != labels.end()) out += fmt::format(".L{}:\n", it->second);
+      if (!inst) {
+        out += fmt::format("\t.byte {:#04x}\n", bytes[at]);
+        return;
+      }
+      std::string text;
+      llvm::raw_string_ostream stream(text);
+      printer->printInst(inst, at, "", *subtarget, stream);
+      if (auto to = targetOf(*inst, at, length)) {
+        size_t operand = text.find_last_of(" \t");
+        if (operand != std::string::npos)
+          text = fmt::format("{}.L{}", text.substr(0, operand + 1), labels[*to]);
+      }
+      out += text + '\n';
+    });
+  }
+  return out;
+}
+
+} // namespace uopscope
+#endif

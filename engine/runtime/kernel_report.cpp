@@ -1,0 +1,131 @@
+// Text about kernels and launches.
+#include "engine/runtime/kernel_report.h"
+
+#include "engine/base/error.h"
+#include "engine/uop/eval.h"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+namespace uopscope {
+
+std::string uopListing(const std::vector<UOp>& uops) {
+  UOpMap<size_t> number;
+  for (size_t i = 0; i < uops.size(); ++i) number[uops[i]] = i;
+  std::string out;
+  for (size_t i = 0; i < uops.size(); ++i) {
+    UOp u = uops[i];
+    std::string sources;
+    for (UOp s : u.src()) {
+      auto it = number.find(s);
+      std::string name = s.isConst()          ? s.arg().repr()
+                         : it == number.end() ? "--"
+                                              : fmt::format("{}", it->second);
+      sources += (sources.empty() ? "" : ", ") + name;
+    }
+    out +=
+        fmt::format("{:4} {:14} {:32} [{}]{}{}\n", i, opName(u.op()), u.dtype().name(), sources,
+                    u.arg() && !u.is(Op::SINK) ? " " : "", u.arg() && !u.is(Op::SINK) ? u.arg().repr() : "");
+  }
+  return out;
+}
+
+std::string optsJson(const LoweredKernel& kernel) {
+  auto list = nlohmann::json::array();
+  for (const Opt& o : kernel.appliedOpts) list.push_back(toString(o));
+  return list.dump();
+}
+
+std::string launchJson(const LoweredKernel& k, const Device& device) {
+  auto size = [](const Sint& s) { return s.isInt() ? nlohmann::json(s.i()) : nlohmann::json(s.str()); };
+  auto sizes = [&](const std::vector<Sint>& list) {
+    auto out = nlohmann::json::array();
+    for (const Sint& s : list) out.push_back(size(s));
+    return out;
+  };
+  nlohmann::ordered_json j;
+  j["name"] = k.name;
+  j["device"] = device.name();
+  j["global"] = sizes(k.globalSize);
+  j["local"] = sizes(k.localSize);
+  j["vars"] = nlohmann::json::array();
+  for (UOp v : k.vars) {
+    const VarArg& var = v.arg().as<VarArg>();
+    j["vars"].push_back({{"name", var.name}, {"min", var.vmin}, {"max", var.vmax}});
+  }
+  j["globals"] = k.globals;
+  j["outs"] = k.outs;
+  j["ins"] = k.ins;
+  j["estimates"] = {
+      {"ops", size(k.estimates.ops)}, {"lds", size(k.estimates.lds)}, {"mem", size(k.estimates.mem)}};
+  return j.dump();
+}
+
+int64_t evaluate(const Sint& size, std::span<const std::pair<std::string, int64_t>> values) {
+  if (size.isInt()) return size.i();
+  UOpMap<ConstValue> known;
+  for (UOp u : size.uop().toposort()) {
+    if (u.isConst()) {
+      known[u] = u.constValue();
+    } else if (u.is(Op::DEFINE_VAR)) {
+      const std::string& name = u.arg().as<VarArg>().name;
+      bool found = false;
+      for (const auto& [n, v] : values)
+        if (n == name) known[u] = ConstValue::ofInt(v), found = true;
+      if (!found)
+        throw Error(ErrorKind::Value,
+                    fmt::format("variable {} has no value: bind it before the kernel runs", name));
+    } else if (u.is(Op::BIND)) {
+      known[u] = known.at(u.src(0));
+    } else {
+      std::vector<ConstValue> operands;
+      for (UOp s : u.src()) operands.push_back(known.at(s));
+      known[u] = evalAlu(u.op(), u.dtype(), u.src(u.is(Op::WHERE) ? 1 : 0).dtype(), operands);
+    }
+  }
+  return known.at(size.uop()).i;
+}
+
+namespace {
+
+std::string timeText(double seconds) {
+  if (seconds > 10) return fmt::format("{:9.2f}s ", seconds);
+  if (seconds > 0.01) return fmt::format("{:9.2f}ms", seconds * 1e3);
+  return fmt::format("{:9.2f}us", seconds * 1e6);
+}
+
+} // namespace
+
+std::string launchLine(const LaunchReport& r, bool colours) {
+  auto colour = [&](const std::string& text, int code) {
+    return colours ? fmt::format("\033[{}m{}\033[0m", code, text) : text;
+  };
+  std::string head = fmt::format("*** {:7} {:4}", r.device.substr(0, 7), GlobalCounters::kernelCount);
+  std::string name(r.name);
+  std::string padding(name.size() < 46 ? 46 - name.size() : 1, ' ');
+  std::string out = fmt::format("{} {}{} arg {:2} mem {:6.2f} GB", r.firstRun ? colour(head, 32) : head,
+                                r.isCopy ? colour(name, 33) : name, padding, r.buffers,
+                                static_cast<double>(GlobalCounters::memUsed) * 1e-9);
+  if (r.seconds >= 0) {
+    double s = std::max(r.seconds, 1e-20);
+    double flops = static_cast<double>(r.ops) / s, mem = static_cast<double>(std::min(r.mem, r.lds)) / s,
+           lds = static_cast<double>(r.lds) / s;
+    std::string time = timeText(r.seconds);
+    out += fmt::format(
+        " tm {}/{:9.2f}ms ({} {})", r.seconds > 0.01 ? colour(time, 33) : time, GlobalCounters::timeSum * 1e3,
+        flops < 1e14 ? fmt::format("{:7.1f} GFLOPS", flops * 1e-9)
+                     : fmt::format("{:7.1f} TFLOPS", flops * 1e-12),
+        mem < 1e13 && lds < 1e15 ? fmt::format("{:5.1f}|{:<7.1f} GB/s", mem * 1e-9, lds * 1e-9)
+                                 : fmt::format("{:5.1f}|{:<7.1f} TB/s", mem * 1e-12, lds * 1e-12));
+  }
+  if (r.metadata && !r.metadata->empty()) {
+    out += " [";
+    for (size_t i = 0; i < r.metadata->size(); ++i)
+      out += fmt::format("{}'{}'", i ? ", " : "", (*r.metadata)[i]);
+    out += "]";
+  }
+  return out;
+}
+
+} // namespace uopscope

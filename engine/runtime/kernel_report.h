@@ -1,0 +1,34 @@
+// What is told of a kernel: listings and JSON for the trace, the line of DEBUG=2.
+#pragma once
+#include "engine/runtime/device.h"
+
+#include <span>
+#include <string>
+
+namespace uopscope {
+
+/// The linear program as text, an instruction a line: number, operation, type, numbers of its sources,
+/// argument.
+std::string uopListing(const std::vector<UOp>& uops);
+/// ["Opt(op=OptOps.UPCAST, axis=0, arg=4)", ...]
+std::string optsJson(const LoweredKernel& kernel);
+/// {"name", "device", "global", "local", "vars", "globals", "outs", "ins", "estimates"}; sizes as numbers or
+/// expressions.
+std::string launchJson(const LoweredKernel& kernel, const Device& device);
+
+/// A symbolic size where the variables have these values. Throws Error(Value) for a variable without one.
+int64_t evaluate(const Sint& size, std::span<const std::pair<std::string, int64_t>> values);
+
+/// What the line of a launch says.
+struct LaunchReport {
+  std::string_view device, name;
+  bool firstRun = false, isCopy = false;
+  size_t buffers = 0;
+  double seconds = -1; ///< negative: not measured
+  int64_t ops = 0, mem = 0, lds = 0;
+  const std::vector<std::string>* metadata = nullptr;
+};
+/// As the reference prints it; colours only where asked for.
+std::string launchLine(const LaunchReport& report, bool colours);
+
+} // namespace uopscope

@@ -1,0 +1,274 @@
+// Decoding of a linear program: every value gets slots, constants are in place before the program starts,
+// AFTER and single-lane GEP are other names for slots.
+#include "engine/base/error.h"
+#include "engine/render/signature.h"
+#include "engine/runtime/ref_program.h"
+
+#include <fmt/format.h>
+
+namespace uopscope {
+
+class RefProgram::Decoder {
+public:
+  Decoder(RefProgram& program, const LoweredKernel& kernel) : p_(program), kernel_(kernel) {}
+
+  void decode() {
+    KernelSignature signature = signatureOf(kernel_);
+    for (size_t i = 0; i < signature.globals.size(); ++i) {
+      UOp g = signature.globals[i];
+      memoryOf_[g] = static_cast<int32_t>(p_.memories_.size());
+      p_.memories_.push_back(
+          {globalName(g), g.dtype().base(), g.dtype().size(), static_cast<int32_t>(i), 0, false});
+    }
+    for (UOp u : kernel_.uops) visit(u);
+    if (!open_.empty())
+      throw Error(
+          ErrorKind::Compile,
+          fmt::format(
+              "kernel {}: {} RANGE or IF without its END: close every range with .end(range) before .sink()",
+              kernel_.name, open_.size()));
+    p_.code_.emplace_back();
+  }
+
+private:
+  Operand operand(UOp u) const {
+    u = throughAfter(u);
+    auto it = slotOf_.find(u);
+    if (it == slotOf_.end())
+      throw Error(ErrorKind::Compile,
+                  fmt::format("kernel {}: {} is used before it is there", kernel_.name, opName(u.op())));
+    return {it->second, u.dtype().count() > 1 ? 1 : 0};
+  }
+  int32_t newSlots(int lanes) {
+    auto slot = static_cast<int32_t>(p_.initial_.size());
+    p_.initial_.resize(p_.initial_.size() + static_cast<size_t>(lanes), ConstValue::ofInt(0));
+    return slot;
+  }
+  Instruction& emit(Do what, UOp u) {
+    Instruction in;
+    in.what = what;
+    in.op = u.op();
+    in.type = u.dtype().scalar();
+    in.lanes = u.dtype().count();
+    return p_.code_.emplace_back(std::move(in));
+  }
+  Operand result(UOp u) {
+    int lanes = u.dtype().count();
+    int32_t slot = newSlots(lanes);
+    slotOf_[u] = slot;
+    return {slot, lanes > 1 ? 1 : 0};
+  }
+
+  void constant(UOp u) {
+    int lanes = u.dtype().count();
+    int32_t slot = newSlots(lanes);
+    for (int i = 0; i < lanes; ++i) {
+      ConstValue v =
+          u.is(Op::CONST) ? u.constValue() : u.arg().as<std::vector<ConstValue>>()[static_cast<size_t>(i)];
+      p_.initial_[static_cast<size_t>(slot + i)] = convertConst(u.dtype().scalar(), v);
+    }
+    slotOf_[u] = slot;
+  }
+
+  void memory(UOp u) {
+    bool shared = u.is(Op::DEFINE_LOCAL);
+    size_t& used = shared ? p_.sharedBytes_ : p_.ownBytes_;
+    memoryOf_[u] = static_cast<int32_t>(p_.memories_.size());
+    p_.memories_.push_back({fmt::format("{} {}", shared ? "local memory" : "registers", u.arg().repr()),
+                            u.dtype().base(), u.dtype().size(), -1, used, shared});
+    used += (static_cast<size_t>(u.dtype().size()) * static_cast<size_t>(u.dtype().base().itemsize()) + 63) &
+            ~size_t{63};
+  }
+
+  void access(UOp u) {
+    Access a = accessOf(u);
+    auto memory = memoryOf_.find(a.pointer);
+    if (memory == memoryOf_.end())
+      throw Error(ErrorKind::Compile, fmt::format("kernel {}: {} of {}, which is no memory", kernel_.name,
+                                                  opName(u.op()), opName(a.pointer.op())));
+    Operand index = operand(a.index.src(1)), gate = a.gate ? operand(a.gate) : Operand{}, third;
+    if (u.is(Op::STORE))
+      third = operand(u.src(1));
+    else if (a.alternative)
+      third = operand(a.alternative);
+    Operand to = u.is(Op::LOAD) ? result(u) : Operand{};
+    Instruction& in = emit(u.is(Op::LOAD) ? Do::Load : Do::Store, u);
+    in.type = a.type.scalar();
+    in.lanes = a.type.count();
+    in.memory = memory->second;
+    in.a = index;
+    in.b = gate;
+    in.c = third;
+    in.to = to;
+  }
+
+  void alu(UOp u) {
+    Operand a = operand(u.src(0)), b = u.srcCount() > 1 ? operand(u.src(1)) : Operand{},
+            c = u.srcCount() > 2 ? operand(u.src(2)) : Operand{};
+    DType from = u.src(u.is(Op::WHERE) ? 1 : 0).dtype().scalar();
+    // What fills inner loops, without the generality of evalAlu and with the same results.
+    Do what = Do::Alu;
+    constexpr OpSet kFastFloat{Op::ADD, Op::SUB, Op::MUL, Op::FDIV},
+        kFastInt{Op::ADD, Op::SUB, Op::MUL, Op::AND, Op::OR};
+    if (u.dtype().scalar() == dtypes::float32 && kFastFloat.has(u.op())) what = Do::FastFloat;
+    if (u.dtype().isInt() && kFastInt.has(u.op())) what = Do::FastInt;
+    Operand to = result(u);
+    Instruction& in = emit(what, u);
+    in.operandType = from;
+    in.to = to;
+    in.a = a;
+    in.b = b;
+    in.c = c;
+  }
+
+  void copy(UOp u, std::vector<int32_t> from) {
+    Operand to = result(u);
+    Instruction& in = emit(Do::Copy, u);
+    in.to = to;
+    in.from = std::move(from);
+  }
+
+  void visit(UOp u) {
+    switch (u.op()) {
+    case Op::NOOP:
+    case Op::GROUP:
+    case Op::AFTER:
+    case Op::SINK:
+    case Op::INDEX:
+    case Op::DEFINE_GLOBAL: return;
+    case Op::CONST:
+    case Op::VCONST: constant(u); return;
+    case Op::DEFINE_REG:
+    case Op::DEFINE_LOCAL: memory(u); return;
+    case Op::DEFINE_VAR:
+    case Op::SPECIAL: {
+      std::string name = u.is(Op::SPECIAL) ? u.arg().str() : u.arg().as<VarArg>().name;
+      int32_t slot = result(u).slot;
+      if (u.is(Op::SPECIAL) || name == "core_id") {
+        p_.specials_.emplace_back(slot, name == "core_id" ? "gidx0" : name);
+        return;
+      }
+      for (size_t i = 0; i < kernel_.vars.size(); ++i)
+        if (kernel_.vars[i].arg().as<VarArg>().name == name)
+          p_.varSlots_.emplace_back(slot, static_cast<int>(i));
+      return;
+    }
+    case Op::LOAD:
+    case Op::STORE: access(u); return;
+    case Op::RANGE: {
+      Operand extent = operand(u.src(0)), to = result(u);
+      open_.push_back(static_cast<int32_t>(p_.code_.size()));
+      Instruction& in = emit(Do::Range, u);
+      in.a = extent;
+      in.to = to;
+      return;
+    }
+    case Op::END:
+      for (size_t i = 1; i < u.srcCount(); ++i) close(u);
+      return;
+    case Op::IF: {
+      Operand gate = operand(u.src(0));
+      open_.push_back(static_cast<int32_t>(p_.code_.size()));
+      emit(Do::If, u).a = gate;
+      return;
+    }
+    case Op::ENDIF: close(u); return;
+    case Op::BARRIER: emit(Do::Barrier, u); return;
+    case Op::GEP: {
+      Operand from = operand(u.src(0));
+      std::vector<int32_t> slots;
+      for (int64_t lane : u.arg().ints()) slots.push_back(from.slot + from.step * static_cast<int32_t>(lane));
+      if (slots.size() == 1)
+        slotOf_[u] = slots[0];
+      else
+        copy(u, std::move(slots));
+      return;
+    }
+    case Op::VECTORIZE: {
+      std::vector<int32_t> slots;
+      for (UOp s : u.src()) slots.push_back(operand(s).slot);
+      copy(u, std::move(slots));
+      return;
+    }
+    case Op::CAST:
+      if (u.dtype().isPtr()) return;
+      alu(u);
+      return;
+    case Op::BITCAST: alu(u); return;
+    case Op::CUSTOM:
+    case Op::CUSTOMI:
+    case Op::WMMA:
+      throw Error(
+          ErrorKind::Unsupported,
+          fmt::format("kernel {}: {} is text or hardware of another target; REF runs plain operations alone",
+                      kernel_.name, opName(u.op())));
+    default:
+      if (!u.in(group::kAlu))
+        throw Error(ErrorKind::Compile, fmt::format("kernel {}: {} cannot be run: it must be lowered first",
+                                                    kernel_.name, opName(u.op())));
+      alu(u);
+    }
+  }
+
+  void close(UOp u) {
+    if (open_.empty())
+      throw Error(ErrorKind::Compile,
+                  fmt::format("kernel {}: {} without its RANGE or IF", kernel_.name, opName(u.op())));
+    int32_t opener = open_.back();
+    open_.pop_back();
+    if (p_.code_[static_cast<size_t>(opener)].what == Do::Range) emit(Do::End, u).jump = opener;
+    p_.code_[static_cast<size_t>(opener)].jump = static_cast<int32_t>(p_.code_.size());
+  }
+
+  RefProgram& p_;
+  const LoweredKernel& kernel_;
+  UOpMap<int32_t> slotOf_, memoryOf_;
+  std::vector<int32_t> open_;
+};
+
+RefProgram::RefProgram(const LoweredKernel& kernel) : name_(kernel.name) {
+  Decoder(*this, kernel).decode();
+}
+
+std::string RefProgram::assembly() const {
+  auto place = [](Operand o) { return o.slot < 0 ? std::string("-") : fmt::format("v{}", o.slot); };
+  std::string out;
+  for (size_t i = 0; i < code_.size(); ++i) {
+    const Instruction& in = code_[i];
+    std::string lanes = in.lanes > 1 ? fmt::format(".{}", in.lanes) : "";
+    switch (in.what) {
+    case Do::Alu:
+    case Do::FastFloat:
+    case Do::FastInt:
+      out += fmt::format("{:4} {}{} {} {} <- {} {} {}\n", i, opName(in.op), lanes, in.type.name(),
+                         place(in.to), place(in.a), place(in.b), place(in.c));
+      break;
+    case Do::Copy: {
+      std::string from;
+      for (int32_t f : in.from) from += fmt::format(" v{}", f);
+      out += fmt::format("{:4} COPY{} {} <-{}\n", i, lanes, place(in.to), from);
+      break;
+    }
+    case Do::Load:
+      out +=
+          fmt::format("{:4} LOAD{} {} <- {}[{}] gate {} else {}\n", i, lanes, place(in.to),
+                      memories_[static_cast<size_t>(in.memory)].name, place(in.a), place(in.b), place(in.c));
+      break;
+    case Do::Store:
+      out +=
+          fmt::format("{:4} STORE{} {}[{}] <- {} gate {}\n", i, lanes,
+                      memories_[static_cast<size_t>(in.memory)].name, place(in.a), place(in.c), place(in.b));
+      break;
+    case Do::Range:
+      out += fmt::format("{:4} RANGE {} to {}, after it {}\n", i, place(in.to), place(in.a), in.jump);
+      break;
+    case Do::End: out += fmt::format("{:4} END, back to {}\n", i, in.jump); break;
+    case Do::If: out += fmt::format("{:4} IF {}, else {}\n", i, place(in.a), in.jump); break;
+    case Do::Barrier: out += fmt::format("{:4} BARRIER\n", i); break;
+    case Do::Done: out += fmt::format("{:4} DONE\n", i); break;
+    }
+  }
+  return out;
+}
+
+} // namespace uopscope

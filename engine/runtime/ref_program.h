@@ -1,0 +1,74 @@
+// The reference interpreter: a linear program decoded once into compact instructions, then run one operation
+// at a time by the rules of evalAlu. Every access is checked against the size of its buffer. It is the oracle
+// for every compiled device: slow, simple, and defined for every operation and type.
+//
+//   RefProgram p(kernel);
+//   p.launch(buffers, vars, globalSize, localSize, true);
+//
+// Work items of a group run in turns from BARRIER to BARRIER. Memory of DEFINE_REG and DEFINE_LOCAL starts as
+// all ones (NaN, -1), so that reading what nobody wrote shows.
+#pragma once
+#include "engine/runtime/device.h"
+#include "engine/uop/eval.h"
+
+namespace uopscope {
+
+class RefProgram : public Program {
+public:
+  /// Throws Error(Compile) for what is no complete linear program, Error(Unsupported) for text of other
+  /// targets and WMMA.
+  explicit RefProgram(const LoweredKernel& kernel);
+  double launch(std::span<void* const> buffers, std::span<const int64_t> vars,
+                std::span<const int64_t> globalSize, std::span<const int64_t> localSize, bool wait) override;
+  /// The decoded instructions, as text.
+  std::string assembly() const override;
+
+private:
+  enum class Do : uint8_t { Alu, FastFloat, FastInt, Copy, Load, Store, Range, End, If, Barrier, Done };
+  /// A place for values: `slot` of the first lane; one lane is read for every lane where `step` is 0.
+  struct Operand {
+    int32_t slot = -1;
+    int32_t step = 0;
+  };
+  struct Instruction {
+    Do what = Do::Done;
+    Op op = Op::NOOP;
+    DType type, operandType;
+    int32_t lanes = 1;
+    Operand to, a, b,
+        c; ///< Load: a index, b gate, c alternative. Store: a index, b gate, c value. Range: a extent
+    int32_t memory = -1;       ///< Load, Store: which of memories_
+    int32_t jump = -1;         ///< Range, If: where to go when it does not run; End: its Range
+    std::vector<int32_t> from; ///< Copy: a slot per lane
+  };
+  struct Memory {
+    std::string name;
+    DType element;
+    int64_t size = 0;    ///< elements
+    int32_t global = -1; ///< position among the launch's buffers, or
+    size_t offset = 0;   ///< offset into a work item's or group's own memory
+    bool shared = false;
+  };
+  struct WorkItem {
+    std::vector<ConstValue> values;
+    std::vector<std::byte> own;
+    size_t at = 0;
+  };
+  class Decoder;
+  struct Run;
+
+  void run(Run& r, WorkItem& item) const;
+  void access(const Run& r, WorkItem& item, const Instruction& in) const;
+  [[noreturn]] void outOfBounds(const Instruction& in, int64_t index) const;
+
+  std::string name_;
+  std::vector<Instruction> code_;
+  std::vector<Memory> memories_;
+  std::vector<ConstValue> initial_; ///< values of all slots before the program runs: its constants
+  std::vector<std::pair<int32_t, int>> varSlots_;         ///< slot, position among vars
+  std::vector<std::pair<int32_t, std::string>> specials_; ///< slot, gidx0 ...
+  std::vector<DType> varTypes_, specialTypes_;
+  size_t ownBytes_ = 0, sharedBytes_ = 0;
+};
+
+} // namespace uopscope

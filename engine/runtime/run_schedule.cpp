@@ -1,0 +1,140 @@
+// Runs the items of a schedule in order: kernels, copies, views.
+#include "engine/base/clock.h"
+#include "engine/base/context_var.h"
+#include "engine/base/error.h"
+#include "engine/runtime/device.h"
+#include "engine/runtime/kernel_report.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <vector>
+
+namespace uopscope {
+
+namespace {
+
+using Values = std::vector<std::pair<std::string, int64_t>>;
+
+/// After a launch or copy: counters, the observer, the line of DEBUG=2.
+void account(LaunchReport& report, int64_t startNs) {
+  ++GlobalCounters::kernelCount;
+  GlobalCounters::globalOps += report.ops;
+  GlobalCounters::globalMem += report.mem;
+  if (report.seconds > 0) GlobalCounters::timeSum += report.seconds;
+  if (Observer* observer = Observer::current())
+    observer->onLaunch({report.name, report.device, startNs,
+                        static_cast<int64_t>(std::max(report.seconds, 0.0) * 1e9), report.ops, report.mem});
+  if (vars::debug >= 2) {
+    static const bool colours = isatty(fileno(stdout)) && !std::getenv("NO_COLOR");
+    fmt::print("{}\n", launchLine(report, colours));
+    std::fflush(stdout);
+  }
+}
+
+void printBuffers(const std::vector<std::shared_ptr<Buffer>>& buffers) {
+  for (size_t i = 0; i < buffers.size(); ++i)
+    fmt::print("  data{}: {} x {} on {}{}\n", i, buffers[i]->size(), buffers[i]->dtype().name(),
+               buffers[i]->device(), buffers[i]->isAllocated() ? "" : ", new");
+}
+
+void runKernel(const ScheduleItem& item, const Values& values) {
+  std::vector<std::shared_ptr<Buffer>> buffers;
+  buffers.reserve(item.buffers.size());
+  for (const UOpRef& b : item.buffers) buffers.push_back(Buffer::of(b));
+  if (buffers.empty())
+    throw Error(ErrorKind::Runtime, "a kernel without buffers: it would compute nothing that can be read");
+  Device& device = Device::get(buffers[0]->device());
+  uint64_t before = kernelCacheStats().misses;
+  const CompiledKernel& kernel = getKernel(item, device);
+  bool firstRun = kernelCacheStats().misses != before;
+  const LoweredKernel& k = kernel.lowered;
+  if (vars::debug >= 3) printBuffers(buffers);
+
+  std::vector<void*> memory;
+  memory.reserve(k.globals.size());
+  for (int position : k.globals) {
+    if (position < 0 || static_cast<size_t>(position) >= buffers.size())
+      throw Error(ErrorKind::Runtime, fmt::format("kernel {} uses data{}, and was given {} buffers", k.name,
+                                                  position, buffers.size()));
+    memory.push_back(buffers[static_cast<size_t>(position)]->memory());
+  }
+  std::vector<int64_t> vars, globalSize, localSize;
+  for (UOp v : k.vars) {
+    const VarArg& var = v.arg().as<VarArg>();
+    if (var.name == "core_id") {
+      vars.push_back(0);
+      continue;
+    }
+    int64_t value = evaluate(Sint(v), values);
+    if (value < var.vmin || value > var.vmax)
+      throw Error(ErrorKind::Value, fmt::format("kernel {}: {} is {}, outside {} to {}", k.name, var.name,
+                                                value, var.vmin, var.vmax));
+    vars.push_back(value);
+  }
+  for (const Sint& s : k.globalSize) globalSize.push_back(evaluate(s, values));
+  for (const Sint& s : k.localSize) localSize.push_back(evaluate(s, values));
+
+  LaunchReport report{device.name(), k.name, firstRun, false, memory.size(), -1, 0, 0, 0, &item.metadata};
+  report.ops = evaluate(k.estimates.ops, values);
+  report.mem = evaluate(k.estimates.mem, values);
+  report.lds = evaluate(k.estimates.lds, values);
+  int64_t start = nowNs();
+  if (kernel.program)
+    report.seconds =
+        kernel.program->launch(memory, vars, globalSize, localSize, vars::debug >= 2 || Observer::current());
+  account(report, start);
+}
+
+void runCopy(const ScheduleItem& item) {
+  auto to = Buffer::of(item.buffers.at(0)), from = Buffer::of(item.buffers.at(1));
+  if (to->bytes() != from->bytes())
+    throw Error(ErrorKind::Runtime,
+                fmt::format("copy of {} bytes into {} bytes", from->bytes(), to->bytes()));
+  int64_t start = nowNs();
+  Device& source = Device::get(from->device());
+  if (const void* host = source.hostView(from->memory())) {
+    to->copyIn(host);
+  } else {
+    std::vector<std::byte> staging(from->bytes());
+    from->copyOut(staging.data());
+    to->copyIn(staging.data());
+  }
+  Device::get(to->device()).synchronize();
+  auto bytes = static_cast<int64_t>(to->bytes());
+  std::string amount = bytes >= 1'000'000 ? fmt::format("{:7.2f}M", static_cast<double>(bytes) * 1e-6)
+                                          : fmt::format("{:8}", bytes);
+  std::string name =
+      fmt::format("copy {}, {:>7} <- {:7}", amount, to->device().substr(0, 7), from->device().substr(0, 7));
+  LaunchReport report{
+      to->device(), name,  false,         true, 2, static_cast<double>(nowNs() - start) * 1e-9, 0,
+      bytes,        bytes, &item.metadata};
+  account(report, start);
+}
+
+/// buffers[0] becomes a part of buffers[1]; nothing is moved.
+void runView(const ScheduleItem& item) {
+  auto base = Buffer::of(item.buffers.at(1));
+  const std::vector<int64_t>& arg = item.ast.arg().ints(); // size, offset
+  Buffer::bind(item.buffers.at(0),
+               Buffer::view(base, item.ast.dtype().base(), arg[0], arg[1] * base->dtype().itemsize()));
+}
+
+} // namespace
+
+void runSchedule(Schedule& schedule) {
+  for (const ScheduleItem& item : schedule.items) {
+    switch (item.ast.op()) {
+    case Op::SINK: runKernel(item, schedule.vars); break;
+    case Op::COPY: runCopy(item); break;
+    case Op::BUFFER_VIEW: runView(item); break;
+    default:
+      throw Error(
+          ErrorKind::Unsupported,
+          fmt::format("{} cannot be run: a schedule holds kernels, copies and views", opName(item.ast.op())));
+    }
+  }
+}
+
+} // namespace uopscope

@@ -1,0 +1,85 @@
+// A job is published by storing claims_, and sleepers are woken by counting job_ up. Who claims an index
+// below the job's count may read call_ and context_: the job cannot be over before that index is done. A
+// worker that wakes late finds no index left and has touched nothing, so nobody waits for it.
+#include "engine/runtime/thread_pool.h"
+
+#include "engine/base/clock.h"
+#include "engine/base/context_var.h"
+
+#include <sched.h>
+
+namespace uopscope {
+
+namespace {
+constexpr int64_t kSpinNs = 20'000;
+
+void relax() {
+#if defined(__x86_64__)
+  __builtin_ia32_pause();
+#endif
+}
+} // namespace
+
+int cpuCount() {
+  if (int64_t wanted = vars::cpuCount; wanted > 0) return static_cast<int>(wanted);
+  cpu_set_t allowed;
+  if (sched_getaffinity(0, sizeof allowed, &allowed) == 0) return CPU_COUNT(&allowed);
+  unsigned n = std::thread::hardware_concurrency();
+  return n ? static_cast<int>(n) : 1;
+}
+
+ThreadPool::ThreadPool(int threads) {
+  for (int i = 1; i < threads; ++i) workers_.emplace_back([this] { work(); });
+}
+
+ThreadPool::~ThreadPool() {
+  stop_ = true;
+  ++job_;
+  job_.notify_all();
+  for (std::thread& w : workers_) w.join();
+}
+
+void ThreadPool::takePart() {
+  for (;;) {
+    uint64_t claim = claims_.fetch_add(1, std::memory_order_acq_rel);
+    auto index = static_cast<uint32_t>(claim), count = static_cast<uint32_t>(claim >> 32);
+    if (index >= count) return;
+    call_(context_, static_cast<int>(index));
+    done_.fetch_add(1, std::memory_order_release);
+  }
+}
+
+void ThreadPool::work() {
+  uint32_t seen = 0;
+  for (;;) {
+    int64_t until = nowNs() + kSpinNs;
+    while (job_.load(std::memory_order_acquire) == seen && nowNs() < until) relax();
+    while (job_.load(std::memory_order_acquire) == seen) job_.wait(seen, std::memory_order_acquire);
+    seen = job_.load(std::memory_order_acquire);
+    if (stop_) return;
+    takePart();
+  }
+}
+
+void ThreadPool::runShared(int count, Call call, void* context) {
+  std::unique_lock lock(busy_, std::try_to_lock);
+  if (!lock) {
+    for (int i = 0; i < count; ++i) call(context, i);
+    return;
+  }
+  call_ = call;
+  context_ = context;
+  done_.store(0, std::memory_order_relaxed);
+  claims_.store(static_cast<uint64_t>(count) << 32, std::memory_order_release);
+  job_.fetch_add(1, std::memory_order_release);
+  job_.notify_all();
+  takePart();
+  for (int spins = 0; done_.load(std::memory_order_acquire) != count; ++spins) {
+    if (spins < 10'000)
+      relax();
+    else
+      std::this_thread::yield();
+  }
+}
+
+} // namespace uopscope

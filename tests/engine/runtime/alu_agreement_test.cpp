@@ -1,0 +1,272 @@
+// Every operation on every type: LLVM, C by clang and the interpreter give what evalAlu gives, on corner
+// values and random ones. One kernel per type computes all operations at once.
+#include "engine/base/context_var.h"
+#include "engine/base/error.h"
+#include "engine/runtime/device.h"
+#include "engine/uop/eval.h"
+#include "tests/engine/render/linear_program.h"
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <random>
+
+using namespace uopscope;
+using namespace uopscope::test;
+
+namespace {
+
+const std::vector<DType> kTypes{dtypes::bool_,    dtypes::int8,    dtypes::uint8,   dtypes::int16,
+                                dtypes::uint16,   dtypes::int32,   dtypes::uint32,  dtypes::int64,
+                                dtypes::uint64,   dtypes::fp8e4m3, dtypes::fp8e5m2, dtypes::float16,
+                                dtypes::bfloat16, dtypes::float32, dtypes::float64};
+
+/// A value as bytes of memory and back, through the interpreter's own reading of types.
+std::vector<ConstValue> sampleValues(DType d, size_t n, uint32_t seed) {
+  std::mt19937_64 random(seed);
+  std::vector<ConstValue> v;
+  double inf = std::numeric_limits<double>::infinity();
+  if (d.isFloat()) {
+    for (double x : {0.0, -0.0, 1.0, -1.0, 0.5, 2.0, 3.0, -7.25, inf, -inf, std::nan(""), 1e-3, 100.0, -0.1})
+      v.push_back(ConstValue::ofFloat(x));
+    std::normal_distribution<double> normal(0, 4);
+    while (v.size() < n) v.push_back(ConstValue::ofFloat(normal(random)));
+  } else if (d.isBool()) {
+    while (v.size() < n) v.push_back(ConstValue::ofBool(random() & 1));
+  } else {
+    auto high = static_cast<int64_t>(dtypes::maxInt(d));
+    for (int64_t x : {int64_t{0}, int64_t{1}, int64_t{-1}, int64_t{2}, int64_t{-2}, int64_t{7},
+                      dtypes::minInt(d), high, high - 1, int64_t{31}, int64_t{8}})
+      v.push_back(ConstValue::ofInt(x));
+    while (v.size() < n) v.push_back(ConstValue::ofInt(static_cast<int64_t>(random() >> (random() % 60))));
+  }
+  std::shuffle(v.begin(), v.end(), random);
+  v.resize(n);
+  for (ConstValue& x : v) x = convertConst(d, x);
+  return v;
+}
+
+void put(DType d, std::vector<std::byte>& bytes, size_t i, const ConstValue& v) {
+  auto raw = evalAlu(Op::BITCAST,
+                     d.itemsize() == 1   ? dtypes::uint8
+                     : d.itemsize() == 2 ? dtypes::uint16
+                     : d.itemsize() == 4 ? dtypes::uint32
+                                         : dtypes::uint64,
+                     d, {v})
+                 .i;
+  std::memcpy(bytes.data() + i * static_cast<size_t>(d.itemsize()), &raw, static_cast<size_t>(d.itemsize()));
+}
+ConstValue get(DType d, const std::vector<std::byte>& bytes, size_t i) {
+  int64_t raw = 0;
+  std::memcpy(&raw, bytes.data() + i * static_cast<size_t>(d.itemsize()), static_cast<size_t>(d.itemsize()));
+  DType u = d.itemsize() == 1   ? dtypes::uint8
+            : d.itemsize() == 2 ? dtypes::uint16
+            : d.itemsize() == 4 ? dtypes::uint32
+                                : dtypes::uint64;
+  return evalAlu(Op::BITCAST, d, u, {ConstValue::ofInt(raw)});
+}
+
+/// Equal, or as near as the flags of compiled code allow.
+bool agrees(DType d, Op op, const ConstValue& got, const ConstValue& wanted) {
+  if (!d.isFloat()) return got.i == wanted.i;
+  if (std::isnan(wanted.f)) return std::isnan(got.f);
+  if (got.f == wanted.f) return true;
+  constexpr OpSet kApproximate{Op::EXP2, Op::LOG2,       Op::SIN,    Op::POW,
+                               Op::FDIV, Op::RECIPROCAL, Op::MULACC, Op::SQRT};
+  if (!kApproximate.has(op)) return false;
+  double epsilon = d.kind() == Scalar::Float64    ? 1e-14
+                   : d.kind() == Scalar::Float32  ? 1e-6
+                   : d.kind() == Scalar::Float16  ? 2e-3
+                   : d.kind() == Scalar::BFloat16 ? 1e-2
+                                                  : 0.3;
+  return std::abs(got.f - wanted.f) <=
+         epsilon *
+             std::max(std::abs(wanted.f), op == Op::SIN || op == Op::LOG2 || op == Op::MULACC ? 1.0 : 0.0);
+}
+
+bool defined(Op op, DType d) {
+  if (op == Op::WHERE) return true;
+  constexpr OpSet kFloatOnly{Op::EXP2, Op::LOG2, Op::SIN, Op::SQRT}, kIntOnly{Op::SHL, Op::SHR, Op::IDIV},
+      kIntBool{Op::XOR, Op::OR, Op::AND};
+  if (op == Op::THREEFRY) return d == dtypes::uint64;
+  if (kFloatOnly.has(op)) return d.isFloat();
+  if (kIntOnly.has(op)) return d.isInt();
+  if (kIntBool.has(op)) return !d.isFloat();
+  if (op == Op::POW || op == Op::RECIPROCAL) return !d.isBool();
+  return true;
+}
+
+struct Device_ {
+  const char* label;
+  const char* device;
+  int64_t cpuLlvm;
+};
+const std::vector<Device_> kDevices{{"REF", "REF", 1}, {"LLVM", "CPU", 1}, {"C", "CPU", 0}};
+
+std::vector<std::vector<std::byte>> runOn(const Device_& d, const LoweredKernel& k,
+                                          std::vector<std::vector<std::byte>> buffers) {
+  ContextScope scope({{"CPU_LLVM", d.cpuLlvm}});
+  Device& device = Device::get(d.device);
+  auto program = device.compile(k, device.renderer().render(k));
+  std::vector<void*> memory;
+  for (auto& b : buffers) memory.push_back(b.data());
+  program->launch(memory, {}, {}, {}, true);
+  return buffers;
+}
+
+} // namespace
+
+TEST_CASE("every operation agrees with evalAlu on every device") {
+  constexpr size_t n = 96;
+  for (DType d : kTypes) {
+    CAPTURE(d.name());
+    std::vector<ConstValue> a = sampleValues(d, n, 1), b = sampleValues(d, n, 2), c = sampleValues(d, n, 3),
+                            gates = sampleValues(dtypes::bool_, n, 4);
+    LinearProgram p("all");
+    std::vector<std::vector<std::byte>> buffers;
+    std::vector<UOp> inputs;
+    for (auto& [type, values] : std::vector<std::pair<DType, std::vector<ConstValue>*>>{
+             {d, &a}, {d, &b}, {d, &c}, {dtypes::bool_, &gates}}) {
+      inputs.push_back(p.global(static_cast<int>(buffers.size()), type, n));
+      buffers.emplace_back(n * static_cast<size_t>(type.itemsize()));
+      for (size_t i = 0; i < n; ++i) put(type, buffers.back(), i, (*values)[i]);
+    }
+    std::vector<std::pair<Op, UOp>> outputs;
+    group::kAlu.forEach([&](Op op) {
+      if (!defined(op, d)) return;
+      DType type = group::kComparison.has(op) ? dtypes::bool_ : d;
+      outputs.emplace_back(op, p.global(static_cast<int>(buffers.size()), type, n));
+      buffers.emplace_back(n * static_cast<size_t>(type.itemsize()));
+    });
+    UOp i = p.range(n, 0);
+    UOp x = p.load(inputs[0], i), y = p.load(inputs[1], i), z = p.load(inputs[2], i),
+        gate = p.load(inputs[3], i);
+    for (auto [op, out] : outputs) {
+      std::vector<UOp> src = op == Op::WHERE           ? std::vector{gate, x, y}
+                             : group::kTernary.has(op) ? std::vector{x, y, z}
+                             : group::kBinary.has(op)  ? std::vector{x, y}
+                                                       : std::vector{x};
+      p.store(out, i, p.add(op, out.dtype().base(), src));
+    }
+    p.end(i);
+    LoweredKernel k = p.finish();
+    for (const Device_& device : kDevices) {
+      std::string label = device.label;
+      CAPTURE(label);
+      auto results = runOn(device, k, buffers);
+      for (size_t o = 0; o < outputs.size(); ++o) {
+        auto [op, out] = outputs[o];
+        int wrong = 0;
+        for (size_t e = 0; e < n; ++e) {
+          std::vector<ConstValue> v = op == Op::WHERE           ? std::vector{gates[e], a[e], b[e]}
+                                      : group::kTernary.has(op) ? std::vector{a[e], b[e], c[e]}
+                                      : group::kBinary.has(op)  ? std::vector{a[e], b[e]}
+                                                                : std::vector{a[e]};
+          ConstValue wanted = evalAlu(op, out.dtype().base(), d, v),
+                     got = get(out.dtype().base(), results[o + 4], e);
+          if (agrees(out.dtype().base(), op, got, wanted) || ++wrong > 3) continue;
+          FAIL_CHECK(opName(op), " of ", d.name(), " on ", device.label, ": ", v[0].asDouble(), ", ",
+                     v.size() > 1 ? v[1].asDouble() : 0, ", ", v.size() > 2 ? v[2].asDouble() : 0, " gives ",
+                     got.asDouble(), ", not ", wanted.asDouble());
+        }
+        CHECK(wrong == 0);
+      }
+    }
+  }
+}
+
+TEST_CASE("every cast agrees with evalAlu on every device") {
+  constexpr size_t n = 64;
+  for (DType from : kTypes) {
+    CAPTURE(from.name());
+    std::vector<ConstValue> a = sampleValues(from, n, 5);
+    if (from.isFloat())
+      for (ConstValue& v : a)
+        if (!std::isfinite(v.f)) v = ConstValue::ofFloat(5);
+    LinearProgram p("casts");
+    std::vector<std::vector<std::byte>> buffers(
+        1, std::vector<std::byte>(n * static_cast<size_t>(from.itemsize())));
+    for (size_t i = 0; i < n; ++i) put(from, buffers[0], i, a[i]);
+    UOp in = p.global(0, from, n);
+    std::vector<UOp> outputs;
+    for (DType to : kTypes) {
+      outputs.push_back(p.global(static_cast<int>(buffers.size()), to, n));
+      buffers.emplace_back(n * static_cast<size_t>(to.itemsize()));
+    }
+    UOp i = p.range(n, 0), x = p.load(in, i);
+    for (UOp out : outputs)
+      p.store(out, i, out.dtype().base() == from ? x : p.add(Op::CAST, out.dtype().base(), {x}));
+    p.end(i);
+    LoweredKernel k = p.finish();
+    for (const Device_& device : kDevices) {
+      std::string label = device.label;
+      CAPTURE(label);
+      auto results = runOn(device, k, buffers);
+      for (size_t o = 0; o < outputs.size(); ++o) {
+        DType to = kTypes[o];
+        int wrong = 0;
+        for (size_t e = 0; e < n; ++e) {
+          if (from.isFloat() && to == dtypes::uint64 && a[e].f < 0) continue; // left open by C, and by us
+          ConstValue wanted = evalAlu(Op::CAST, to, from, {a[e]}), got = get(to, results[o + 1], e);
+          if (agrees(to, Op::CAST, got, wanted) || ++wrong > 3) continue;
+          FAIL_CHECK(from.name(), " ", a[e].asDouble(), " as ", to.name(), " on ", device.label, " gives ",
+                     got.asDouble(), ", not ", wanted.asDouble());
+        }
+        CHECK(wrong == 0);
+      }
+    }
+  }
+}
+
+TEST_CASE("vectors of every width and type agree on every device") {
+  constexpr size_t n = 48;
+  for (DType d : kTypes) {
+    for (int lanes : {2, 3, 4, 8, 16}) {
+      CAPTURE(d.name());
+      CAPTURE(lanes);
+      std::vector<ConstValue> a = sampleValues(d, n, 6), b = sampleValues(d, n, 7);
+      LinearProgram p("vectors");
+      std::vector<std::vector<std::byte>> buffers(
+          7, std::vector<std::byte>(n * static_cast<size_t>(d.itemsize())));
+      buffers[4].resize(n * 4);
+      for (size_t i = 0; i < n; ++i) put(d, buffers[0], i, a[i]), put(d, buffers[1], i, b[i]);
+      UOp x = p.global(0, d, n), y = p.global(1, d, n), sum = p.global(2, d, n), larger = p.global(3, d, n),
+          asInt = p.global(4, dtypes::int32, n), reversed = p.global(5, d, n), chosen = p.global(6, d, n);
+      UOp r = p.range(static_cast<int64_t>(n) / lanes, 0),
+          at = p.add(Op::MUL, dtypes::int32, {r, p.i32(lanes)});
+      DType v = d.vec(lanes);
+      UOp vx = p.load(x, at, lanes), vy = p.load(y, at, lanes);
+      p.store(sum, at, p.add(Op::ADD, v, {vx, vy}));
+      p.store(larger, at, p.add(Op::MAX, v, {vx, vy}));
+      UOp less = p.add(Op::CMPLT, dtypes::bool_.vec(lanes), {vx, vy});
+      p.store(asInt, at, p.add(Op::CAST, dtypes::int32.vec(lanes), {less}));
+      std::vector<UOp> back;
+      for (int l = lanes; l-- > 0;) back.push_back(p.add(Op::GEP, d, {vx}, Arg::of(std::vector<int64_t>{l})));
+      p.store(reversed, at, p.add(Op::VECTORIZE, v, back));
+      p.store(chosen, at, p.add(Op::WHERE, v, {less, vx, vy}));
+      p.end(r);
+      LoweredKernel k = p.finish();
+      for (const Device_& device : kDevices) {
+        if (device.cpuLlvm == 0 && lanes != 4 && lanes != 3)
+          continue; // the compiler is a process of its own: two widths do
+        std::string label = device.label;
+        CAPTURE(label);
+        auto results = runOn(device, k, buffers);
+        size_t whole = n / static_cast<size_t>(lanes) * static_cast<size_t>(lanes),
+               group = static_cast<size_t>(lanes);
+        int wrong = 0;
+        for (size_t e = 0; e < whole; ++e) {
+          bool isLess = evalAlu(Op::CMPLT, dtypes::bool_, d, {a[e], b[e]}).i != 0;
+          wrong += !agrees(d, Op::ADD, get(d, results[2], e), evalAlu(Op::ADD, d, d, {a[e], b[e]}));
+          wrong += !agrees(d, Op::MAX, get(d, results[3], e), evalAlu(Op::MAX, d, d, {a[e], b[e]}));
+          wrong += get(dtypes::int32, results[4], e).i != isLess;
+          wrong += !agrees(d, Op::ADD, get(d, results[5], e), a[e / group * group + group - 1 - e % group]);
+          wrong += !agrees(d, Op::ADD, get(d, results[6], e), isLess ? a[e] : b[e]);
+        }
+        CHECK(wrong == 0);
+      }
+    }
+  }
+}
