@@ -4,6 +4,7 @@
 //   COPY reads a value that has memory, through RESHAPEs alone;  ASSIGN writes a view of a BUFFER.
 #include "engine/base/context_var.h"
 #include "engine/base/error.h"
+#include "engine/base/id_map.h"
 #include "engine/rules/movement_index.h"
 #include "engine/schedule/passes.h"
 #include "engine/uop/unique.h"
@@ -29,11 +30,17 @@ UOp assignedBuffer(UOp target) {
 namespace {
 
 using namespace pat;
-constexpr PatVar x{"x"}, y{"y"};
+constexpr PatVar x{"x"};
 constexpr int64_t kSplitFrom = 32768; // input elements per output from which a reduction is split
 constexpr int64_t kSplitLargest = 256, kSplitSmallest = 8;
 constexpr int64_t kSplitOutputs = int64_t{1} << 22; // elements the first half may have
+constexpr double kSmallElements = 16;
+constexpr size_t kSmallNodes = 1024;
 constexpr OpSet kHasMemory{Op::BUFFER, Op::BUFFER_VIEW, Op::CONTIGUOUS, Op::COPY, Op::ASSIGN, Op::AFTER};
+
+struct EarliestContext {
+  std::vector<UOp> outputs; ///< bases of what is asked for
+};
 
 bool isEmpty(UOp u) {
   if (!u.hasShape()) return false;
@@ -182,6 +189,45 @@ UOp assignToValue(Match& m) {
   return UOp::make(Op::CONTIGUOUS, a.dtype(), {a.src(1)});
 }
 
+/// Whether computing the value again is cheaper than ordering reads of the buffer it is assigned to: a
+/// counter that is advanced, a step number.
+bool isSmallUpdate(UOp a) {
+  if (!a.is(Op::ASSIGN) || elementCount(a.shape()) > kSmallElements) return false;
+  IdMap<bool> seen;
+  std::vector<UOp> stack{a.src(1)};
+  size_t nodes = 0;
+  while (!stack.empty()) {
+    UOp u = stack.back();
+    stack.pop_back();
+    if (u.in({Op::BUFFER, Op::CONST, Op::DEFINE_VAR}) || seen.contains(u.id())) continue;
+    seen.set(u.id(), true);
+    bool isUpdate = u.is(Op::ASSIGN) && elementCount(u.shape()) <= kSmallElements;
+    if (++nodes > kSmallNodes || !(isUpdate || u.in(group::kElementwise | group::kMovement))) return false;
+    size_t first = isUpdate ? 1 : 0, end = u.in(group::kMovement) ? 1 : u.srcCount();
+    for (size_t k = first; k < end; ++k) stack.push_back(u.src(k));
+  }
+  return true;
+}
+/// Readers of a small update compute it from the old contents, so they need not wait for it.
+UOp readSmallUpdate(Match& m) {
+  UOp u = m.root();
+  std::vector<UOp> src(u.src().begin(), u.src().end());
+  size_t first = u.is(Op::ASSIGN) ? 1 : 0, end = u.in(group::kMovement) ? 1 : u.srcCount();
+  for (size_t k = first; k < end; ++k)
+    if (isSmallUpdate(src[k])) src[k] = src[k].src(1);
+  UOp now = u.withSrc(src);
+  return now == u ? UOp() : now;
+}
+/// Nobody reads the first of two small updates any more, unless it is an output.
+UOp mergeSmallUpdates(Match& m) {
+  UOp outer = m.root(), inner = outer.src(0);
+  if (!isSmallUpdate(inner) || !(inner.shape() == outer.shape())) return {};
+  for (UOp s : m.ctx<EarliestContext>().outputs)
+    if (s == inner.src(0) || s.is(Op::ASSIGN)) // an output among the updates keeps all of them apart
+      return {};
+  return outer.withSrc({inner.src(0), outer.src(1)});
+}
+
 constexpr OpSet kTensorOps =
     group::kElementwise | group::kMovement |
     OpSet{Op::REDUCE_AXIS, Op::CONTIGUOUS, Op::COPY, Op::ASSIGN, Op::BUFFER, Op::BUFFER_VIEW};
@@ -199,36 +245,51 @@ constexpr RuleDef kEarliest[] = {
     RULE("copy-to-same-device", any(Op::COPY), copyToSameDevice),
     RULE("copy-memory", any(Op::COPY), copyOfMemory),
     RULE("assign-to-value", any(Op::ASSIGN), assignToValue),
+    RULE("read-small-update", any(kTensorOps), readSmallUpdate),
+    RULE("merge-small-updates", op(Op::ASSIGN, any(Op::ASSIGN), x), mergeSmallUpdates),
 };
+
+/// Readers of small updates forget about them, but they have to happen: the last of each becomes an output.
+UOp withSmallUpdates(UOp sink) {
+  std::vector<UOp> src(sink.src().begin(), sink.src().end()), updates;
+  IdMap<bool> overtaken;
+  for (UOp u : sink.toposort()) {
+    if (isSmallUpdate(u)) updates.push_back(u);
+    if (u.is(Op::ASSIGN)) overtaken.set(baseOf(u.src(0)).id(), true);
+  }
+  for (UOp u : updates)
+    if (!overtaken.contains(u.id()) && std::find(src.begin(), src.end(), u) == src.end()) src.push_back(u);
+  return sink.withSrc(src);
+}
 
 } // namespace
 
 UOp earliestRewrites(UOp sink, UOpMap<UOp>* map) {
   static const PatternMatcher matcher({kEarliest});
-  return graphRewrite(sink, matcher, {.name = "earliest rewrites", .map = map});
+  EarliestContext ctx;
+  for (UOp s : sink.src()) ctx.outputs.push_back(baseOf(s));
+  return graphRewrite(withSmallUpdates(sink), matcher, {.name = "earliest rewrites", .ctx = ctx, .map = map});
 }
 
-UOp readFromCopies(UOp sink, std::span<const UOp> buffers, UOpMap<UOp>* map) {
-  UOpMap<UOp>& done = *map;
-  auto isTarget = [&](UOp u) {
-    for (; u.in(group::kMovement); u = u.src(0)) {
-    }
-    return u.is(Op::BUFFER);
-  };
+UOp readFromCopies(UOp sink, std::span<const UOp> versions, UOpMap<UOp>* map) {
+  // A target of an assignment stays on the buffer itself (`own`); every reader sees the copy (`read`).
+  UOpMap<UOp>&own = *map, read;
   std::vector<UOp> src;
   for (UOp u : sink.toposort()) {
-    src.clear();
-    for (size_t k = 0; k < u.srcCount(); ++k) {
-      bool asIs = u.is(Op::ASSIGN) && k == 0 && isTarget(u.src(0));
-      src.push_back(asIs ? u.src(k) : done.at(u.src(k)));
-    }
-    UOp now = u.withSrc(src);
-    // A view that leads to an assignment's target stays on the buffer; every other reader sees the copy.
-    if (std::find(buffers.begin(), buffers.end(), u) != buffers.end())
-      now = UOp::make(Op::CONTIGUOUS, u.dtype(), {u}, Arg::of("copy"));
-    done[u] = now;
+    auto rebuilt = [&](const UOpMap<UOp>& first, const UOpMap<UOp>& others) {
+      src.clear();
+      for (size_t k = 0; k < u.srcCount(); ++k) src.push_back((k ? others : first).at(u.src(k)));
+      return u.withSrc(src);
+    };
+    bool transparent = u.in(group::kMovement) || u.is(Op::ASSIGN);
+    UOp mine = u.is(Op::SINK) ? rebuilt(own, own) : rebuilt(transparent ? own : read, read);
+    own[u] = mine;
+    if (std::find(versions.begin(), versions.end(), u) != versions.end())
+      read[u] = UOp::make(Op::CONTIGUOUS, u.dtype(), {mine}, Arg::of("copy"));
+    else
+      read[u] = u.in(group::kMovement) ? rebuilt(read, read) : mine;
   }
-  return done.at(sink);
+  return own.at(sink);
 }
 
 } // namespace uopscope::sched

@@ -31,15 +31,23 @@ struct KernelContext {
   UOpMap<int64_t> position;  ///< of a BUFFER
 };
 
+/// The node of the tensor graph whose contents a BUFFER or AFTER stands for.
+UOp contentsOf(UOp version, const ScheduleState& state) {
+  return version.is(Op::AFTER) && version.tag() ? state.stored[static_cast<size_t>(version.tag().i())].node
+                                                : version;
+}
+
 /// DEFINE_GLOBAL of a buffer as it is at this point.
 UOp toParameter(Match& m) {
   auto& ctx = m.ctx<KernelContext>();
   UOp version = m.root(), buffer = version.bufferOf();
   auto [it, isNew] = ctx.position.try_emplace(buffer, static_cast<int64_t>(ctx.versions.size()));
-  if (isNew)
+  if (isNew) {
     ctx.versions.push_back(version);
-  else if (ctx.versions[static_cast<size_t>(it->second)] != version)
-    ctx.state.wantCopy(buffer);
+  } else if (UOp other = ctx.versions[static_cast<size_t>(it->second)]; other != version) {
+    bool isOlder = version.is(Op::BUFFER) || other.dependsOn(version);
+    ctx.state.wantCopy(contentsOf(isOlder ? version : other, ctx.state));
+  }
   return UOp::make(Op::DEFINE_GLOBAL, buffer.dtype().ptr(buffer.shape()[0].i()), {}, Arg::of(it->second));
 }
 UOp sourceItself(Match& m) {
@@ -82,7 +90,7 @@ void checkInPlace(UOp body, KernelContext& ctx, size_t outputs) {
     auto it = written.find(u.src(0));
     if (it == written.end() || ungate(u.src(1)).index == it->second) continue;
     auto position = static_cast<size_t>(u.src(0).arg().i());
-    if (position < outputs) ctx.state.wantCopy(ctx.versions[position].bufferOf());
+    if (position < outputs) ctx.state.wantCopy(contentsOf(ctx.versions[position], ctx.state));
   }
 }
 
@@ -157,8 +165,12 @@ constexpr RuleDef kRemoveTags[] = {RULE("remove-tag", anything(), withoutTag)};
 } // namespace
 
 UOp splitKernels(UOp sink, ScheduleState& state) {
-  static const PatternMatcher split({kSplit}), tags({kRemoveTags});
-  sink = graphRewrite(sink, split, {.name = "split kernels", .ctx = state});
+  static const PatternMatcher split({kSplit});
+  return graphRewrite(sink, split, {.name = "split kernels", .ctx = state});
+}
+
+UOp removeTags(UOp sink) {
+  static const PatternMatcher tags({kRemoveTags});
   return graphRewrite(sink, tags, {.name = "remove all tags"});
 }
 
@@ -183,7 +195,7 @@ UOp fixAssign(UOp sink, ScheduleState& state, std::vector<KernelEntry>& order) {
       if (version.is(Op::AFTER)) precede(numberOf.at(version.src(1)), k);
     }
   AssignContext ctx;
-  std::map<std::pair<size_t, size_t>, UOp> hazards; // (reader, writer) -> buffer
+  std::map<std::pair<size_t, size_t>, UOp> hazards; // (reader, writer) -> what is read
   for (size_t k = 0; k < n; ++k) {
     auto outputs = static_cast<size_t>(kernels[k].arg().i());
     for (size_t o = 1; o <= outputs; ++o) {
@@ -195,7 +207,7 @@ UOp fixAssign(UOp sink, ScheduleState& state, std::vector<KernelEntry>& order) {
           alsoWrites |= kernels[reader].src(p) == version;
         if (alsoWrites && reader > k) continue;
         precede(reader, k);
-        hazards[{reader, k}] = version.bufferOf();
+        hazards[{reader, k}] = version;
         ctx.readers[kernels[k]].push_back(kernels[reader]);
       }
     }
@@ -215,8 +227,8 @@ UOp fixAssign(UOp sink, ScheduleState& state, std::vector<KernelEntry>& order) {
       if (!--waiting[later]) ready.push(later);
   }
   if (order.size() < n) {
-    for (const auto& [edge, buffer] : hazards)
-      if (!placed[edge.first] && !placed[edge.second]) state.wantCopy(buffer);
+    for (const auto& [edge, version] : hazards)
+      if (!placed[edge.first] && !placed[edge.second]) state.wantCopy(contentsOf(version, state));
     return sink;
   }
   if (ctx.readers.empty()) return sink;

@@ -52,8 +52,8 @@ struct KernelEntry {
 };
 
 UOp earliestRewrites(UOp sink, UOpMap<UOp>* map);
-/// Reads of these buffers read a copy made first; assignments still go to the buffers themselves.
-UOp readFromCopies(UOp sink, std::span<const UOp> buffers, UOpMap<UOp>* map);
+/// Reads of these contents (BUFFERs, ASSIGNs) read a copy; assignments still go to the buffers themselves.
+UOp readFromCopies(UOp sink, std::span<const UOp> versions, UOpMap<UOp>* map);
 /// "get realize" and "apply rangeify".
 UOp rangeify(UOp sink, ScheduleState& state);
 /// "symbolic+reduce_collapse+debuf"
@@ -67,6 +67,9 @@ UOp splitKernels(UOp sink, ScheduleState& state);
 /// "fix_assign": kernels in an order that keeps every reader before the next
 /// writer. May ask for copies.
 UOp fixAssign(UOp sink, ScheduleState& state, std::vector<KernelEntry>& order);
+
+/// "remove all tags"
+UOp removeTags(UOp sink);
 
 /// Base of a movement chain.
 inline UOp baseOf(UOp u) {

@@ -96,13 +96,16 @@ private:
       order_.clear();
       passes(copied);
       if (state_.needCopies.empty()) break;
-      for (UOp b : state_.needCopies) {
-        bool again = std::find(copied.begin(), copied.end(), b) != copied.end();
+      for (UOp contents : state_.needCopies) {
+        UOp original = contents; // the graph is built anew from the one that nodes were numbered in
+        for (size_t k = 0; k < now_.size(); ++k)
+          if (now_[k] == contents) original = normal_[k];
+        bool again = std::find(copied.begin(), copied.end(), original) != copied.end();
         if (again || attempt > 64)
           throw Error(ErrorKind::Unsupported,
                       "cannot order these assignments: a buffer's old and new contents depend on each other. "
                       "Realize one of them first");
-        copied.push_back(b);
+        copied.push_back(original);
       }
     }
     describe();
@@ -132,7 +135,7 @@ private:
     sink = fixAssign(sink, state_, order_);
     if (!state_.needCopies.empty()) return;
     static const PatternMatcher view;
-    graphRewrite(sink, view, {.name = "View Kernel Graph"});
+    graphRewrite(removeTags(sink), view, {.name = "View Kernel Graph"});
   }
 
   /// Values that Tensors hold keep their shape where they are stored.
@@ -181,6 +184,17 @@ private:
     return at;
   }
 
+  /// The part of the buffer that an assignment writes.
+  static UOp assignedView(UOp u) {
+    if (u.is(Op::ASSIGN)) return assignedView(u.src(0));
+    if (!u.in(group::kMovement)) return u.is(Op::BUFFER) ? u : UOp();
+    UOp inner = assignedView(u.src(0));
+    if (!inner) return {};
+    std::vector<UOp> src(u.src().begin(), u.src().end());
+    src[0] = inner;
+    return u.withSrc(src);
+  }
+
   void describe() {
     form_->pool = sharedPool();
     Pool& kept = *form_->pool;
@@ -214,6 +228,8 @@ private:
       UOp base = baseOf(u);
       if (base.in({Op::BUFFER, Op::CONST, Op::BUFFER_VIEW})) continue; // where it is, it stays
       UOp at = located(now_[k], numberOf);
+      if (!at && u.is(Op::ASSIGN))
+        at = assignedView(now_[k]); // overtaken by the next assignment: never run it again
       if (!at) continue;
       UOpMap<UOp> imported;
       form_->becomes.emplace_back(k, kept.import(at, &imported));

@@ -1,0 +1,42 @@
+// Large graphs: time near linear, no recursion.
+#include "engine/base/clock.h"
+#include "schedule_fixture.h"
+
+using namespace uopscope;
+using namespace uopscope::test;
+
+namespace {
+
+double secondsToSchedule(int operations) {
+  Fixture f;
+  UOp a = f.tensor({16}), b = f.tensor({16}), x = a;
+  for (int k = 0; k < operations; ++k) x = k % 2 ? x * b : x + a;
+  int64_t start = nowNs();
+  Schedule s = f.schedule({x});
+  CHECK(s.items.size() == 1);
+  return static_cast<double>(nowNs() - start) * 1e-9;
+}
+
+} // namespace
+
+TEST_CASE("a chain of 10,000 operations is one kernel, in time near linear") {
+  double small = secondsToSchedule(1000), large = secondsToSchedule(10000);
+  MESSAGE("1,000: ", small * 1e3, " ms, 10,000: ", large * 1e3, " ms");
+  CHECK(large < 25 * small + 0.05);
+}
+
+TEST_CASE("a thousand outputs") {
+  auto run = [](int n) {
+    Fixture f;
+    std::vector<UOp> outputs;
+    for (int k = 0; k < n; ++k) outputs.push_back(sum(f.tensor({4, 4}) * f.tensor({4, 4}), {1}));
+    int64_t start = nowNs();
+    Schedule s = f.schedule(outputs);
+    CHECK(static_cast<int>(s.items.size()) == n);
+    CHECK(static_cast<int>(s.becomes.size()) >= n);
+    return static_cast<double>(nowNs() - start) * 1e-9;
+  };
+  double small = run(100), large = run(1000);
+  MESSAGE("100: ", small * 1e3, " ms, 1,000: ", large * 1e3, " ms");
+  CHECK(large < 25 * small + 0.05);
+}
