@@ -47,7 +47,7 @@ TEST_CASE_FIXTURE(Fixture, "expressions carry the parentheses they need and no m
   CHECK((r0 < 3).logicalNot().render() == "(r0<3)!=True");
   CHECK(r0.maximum(n).render() == "max(r0, n)");
   CHECK((r0 < 3).where(r0, n).render() == "(r0 if r0<3 else n)");
-  CHECK(r0.cast(dtypes::float32).render() == "float(r0)");
+  CHECK(r0.cast(dtypes::float32).render() == "(float)(r0)");
   CHECK(expression(r0 * 4 + r1, 1) == "#" + std::to_string((r0 * 4).id()) + "+#" + std::to_string(r1.id()));
 }
 
@@ -93,7 +93,7 @@ TEST_CASE_FIXTURE(Fixture, "long chains and heavy sharing print in linear time")
   roundTrip(chain);
   UOp doubled = n;
   for (int i = 0; i < 300; ++i) doubled = doubled + doubled;
-  CHECK(doubled.str().size() < 100000);
+  CHECK(doubled.str().size() < 300000);
   CHECK(doubled.render().size() < size_t{4} << 20);
   roundTrip(doubled);
 }
