@@ -1,0 +1,140 @@
+// DType, its constructors and questions; errors as Python exceptions.
+#include "engine/python/bindings.h"
+
+#include <pybind11/eval.h>
+
+#include <cmath>
+#include <limits>
+
+namespace uopscope {
+
+void bindErrors(py::module_& m) {
+  // Shapes that do not fit raise ValueError, RuntimeError or AssertionError in the reference, depending on
+  // the operation; ours is caught by handlers for any of them.
+  py::exec(R"(
+class ShapeError(ValueError, RuntimeError, AssertionError): pass
+class CompileError(RuntimeError): pass
+class DeviceError(RuntimeError, ValueError, KeyError):
+  def __str__(self): return str(self.args[0]) if self.args else ""
+class RewriteError(RuntimeError): pass
+class SpecError(RuntimeError): pass
+class UnsupportedError(NotImplementedError): pass
+for _c in (ShapeError, CompileError, DeviceError, RewriteError, SpecError, UnsupportedError): _c.__module__ = "uopscope"
+)",
+           m.attr("__dict__"));
+  static PyObject* module = m.ptr();
+  py::register_exception_translator([](std::exception_ptr p) {
+    try {
+      if (p) std::rethrow_exception(p);
+    } catch (const Error& e) {
+      auto raise = [&](const char* name) {
+        py::object type = py::reinterpret_borrow<py::object>(module).attr(name);
+        PyErr_SetString(type.ptr(), e.what());
+      };
+      switch (e.kind()) {
+      case ErrorKind::Value: PyErr_SetString(PyExc_ValueError, e.what()); break;
+      case ErrorKind::Type: PyErr_SetString(PyExc_TypeError, e.what()); break;
+      case ErrorKind::Index: PyErr_SetString(PyExc_IndexError, e.what()); break;
+      case ErrorKind::Key: PyErr_SetString(PyExc_KeyError, e.what()); break;
+      case ErrorKind::File: PyErr_SetString(PyExc_OSError, e.what()); break;
+      case ErrorKind::Shape: raise("ShapeError"); break;
+      case ErrorKind::Compile: raise("CompileError"); break;
+      case ErrorKind::Device: raise("DeviceError"); break;
+      case ErrorKind::Rewrite: raise("RewriteError"); break;
+      case ErrorKind::Spec: raise("SpecError"); break;
+      case ErrorKind::Unsupported: raise("UnsupportedError"); break;
+      default: PyErr_SetString(PyExc_RuntimeError, e.what());
+      }
+    }
+  });
+}
+
+namespace {
+
+/// Format character of the struct module; none for types it does not know.
+py::object formatOf(DType d) {
+  switch (d.kind()) {
+  case Scalar::Bool: return py::str("?");
+  case Scalar::Int8: return py::str("b");
+  case Scalar::UInt8: return py::str("B");
+  case Scalar::Int16: return py::str("h");
+  case Scalar::UInt16: return py::str("H");
+  case Scalar::Int32: return py::str("i");
+  case Scalar::UInt32: return py::str("I");
+  case Scalar::Int64: return py::str("q");
+  case Scalar::UInt64: return py::str("Q");
+  case Scalar::Float16: return py::str("e");
+  case Scalar::Float32: return py::str("f");
+  case Scalar::Float64: return py::str("d");
+  default: return py::none();
+  }
+}
+
+} // namespace
+
+void bindDTypes(py::module_& m) {
+  py::class_<DType> c(m, "DType");
+  c.def_property_readonly("name", [](const DType& d) { return std::string(d.cName()); })
+      .def_property_readonly("itemsize", [](const DType& d) { return d.isPtr() ? 8 : d.itemsize(); })
+      .def_property_readonly("bitsize", [](const DType& d) { return d.bitsize(); })
+      .def_property_readonly("count", [](const DType& d) { return d.isPtr() ? 1 : d.count(); })
+      .def_property_readonly("vcount", [](const DType& d) { return d.vcount(); })
+      .def_property_readonly("v", [](const DType& d) { return d.vcount(); })
+      .def_property_readonly("fmt", [](const DType& d) { return formatOf(d); })
+      .def_property_readonly("base", [](const DType& d) { return d.base(); })
+      .def_property_readonly("size", [](const DType& d) { return d.size(); })
+      .def_property_readonly("addrspace", [](const DType& d) { return d.addrspace(); })
+      .def_property_readonly("is_ptr", [](const DType& d) { return d.isPtr(); })
+      .def_property_readonly("priority", [](const DType& d) { return static_cast<int>(d.kind()); })
+      .def_property_readonly("min", [](const DType& d) { return fromConst(dtypeMin(d), d); })
+      .def_property_readonly("max", [](const DType& d) { return fromConst(dtypeMax(d), d); })
+      .def("scalar", [](const DType& d) { return d.isPtr() ? d.vec(1) : d.scalar(); })
+      .def("vec", [](const DType& d, int n) { return d.vec(n); })
+      .def(
+          "ptr", [](const DType& d, int64_t size, AddrSpace space) { return d.ptr(size, space); },
+          py::arg("size") = DType::kUnsized, py::arg("addrspace") = AddrSpace::Global)
+      .def("nbytes", [](const DType& d) { return d.size() * d.itemsize(); })
+      .def("__repr__", [](const DType& d) { return d.name(); })
+      .def(
+          "__eq__", [](const DType& a, const DType& b) { return a == b; }, py::is_operator())
+      .def(
+          "__ne__", [](const DType& a, const DType& b) { return a != b; }, py::is_operator())
+      .def(
+          "__lt__", [](const DType& a, const DType& b) { return a < b; }, py::is_operator())
+      .def("__hash__", [](const DType& d) { return d.bits() * 0x9E3779B97F4A7C15ull >> 3; })
+      .def("__reduce__",
+           [](const DType& d) {
+             return py::make_tuple(py::module_::import("_uopscope").attr("dtype_from_bits"),
+                                   py::make_tuple(d.bits()));
+           })
+      .def_property_readonly("is_float", [](const DType& d) { return d.isFloat(); })
+      .def_property_readonly("is_int", [](const DType& d) { return d.isInt(); })
+      .def_property_readonly("is_unsigned", [](const DType& d) { return d.isUnsigned(); });
+  m.def("dtype_from_bits", [](uint64_t bits) { return DType::fromBits(bits); });
+  py::list all;
+  for (int i = 0; i < kScalarCount; ++i) all.append(DType(static_cast<Scalar>(i)));
+  m.attr("all_dtypes") = py::tuple(all);
+  m.def("to_dtype", [](py::object o) { return toDType(o); });
+  m.def("least_upper_dtype", [](const py::args& args) {
+    std::vector<DType> types;
+    for (py::handle h : args) types.push_back(toDType(h));
+    return dtypes::leastUpper(types);
+  });
+  m.def("least_upper_float", [](DType d) { return dtypes::leastUpperFloat(d); });
+  m.def("sum_acc_dtype", [](DType d) { return sumAccDtype(d); });
+  m.def("default_float", [] { return dtypes::defaultFloat(); });
+  m.def("default_int", [] { return dtypes::defaultInt(); });
+  m.def("set_default_float", [](py::object d) { dtypes::setDefaultFloat(toDType(d)); });
+  m.def("set_default_int", [](py::object d) { dtypes::setDefaultInt(toDType(d)); });
+  m.def("as_const", [](py::object v, DType d) {
+    PoolScope scope(tensorPool());
+    if (py::isinstance<py::tuple>(v)) {
+      py::list out;
+      for (py::handle h : v) out.append(fromConst(UOp::constant(d.scalar(), toConst(h)).constValue(), d));
+      return py::object(py::tuple(out));
+    }
+    return fromConst(UOp::constant(d.scalar(), toConst(v)).constValue(), d);
+  });
+}
+
+} // namespace uopscope

@@ -1,0 +1,142 @@
+// Devices, counters, settings, schedules, and lowering by hand.
+#include "engine/base/context_var.h"
+#include "engine/codegen/codegen.h"
+#include "engine/python/bindings.h"
+#include "engine/runtime/device.h"
+#include "engine/tensor/tensor_memory.h"
+
+#include <fmt/format.h>
+
+namespace uopscope {
+
+namespace {
+
+/// A kernel lowered for Python: its nodes copied into the tensor pool, held by the Python objects.
+py::dict describeKernel(const LoweredKernel& k, const std::string& source) {
+  PoolScope scope(tensorPool());
+  UOpMap<UOp> map;
+  py::list uops;
+  UOpRef ast = tensorPool().import(k.ast), sink = tensorPool().import(k.sink, &map);
+  for (UOp u : k.uops) uops.append(tensorPool().import(u));
+  py::dict out;
+  out["name"] = k.name;
+  out["src"] = source;
+  out["ast"] = py::cast(ast.get());
+  out["sink"] = py::cast(sink.get());
+  out["uops"] = uops;
+  out["applied_opts"] = py::tuple(py::cast(k.appliedOpts));
+  out["global_size"] = fromShape(k.globalSize);
+  out["local_size"] = fromShape(k.localSize);
+  out["outs"] = k.outs;
+  out["ins"] = k.ins;
+  return out;
+}
+
+} // namespace
+
+void bindRuntime(py::module_& m) {
+  m.def("context_get", [](const std::string& name) {
+    ContextVar* v = ContextVar::find(name);
+    if (!v) throw py::key_error(fmt::format("{} is not a context variable", name));
+    return v->value();
+  });
+  m.def("context_set", [](const std::string& name, int64_t value) {
+    ContextVar* v = ContextVar::find(name);
+    if (!v) throw py::key_error(fmt::format("{} is not a context variable", name));
+    v->set(value);
+  });
+  m.def("context_names", [] {
+    std::vector<std::string> out;
+    for (ContextVar* v : ContextVar::all()) out.emplace_back(v->name());
+    return out;
+  });
+  m.def("device_default", [] { return Device::defaultName(); });
+  m.def("device_set_default", [](const std::string& name) { Device::setDefaultName(name); });
+  m.def("device_canonicalize", [](const std::string& name) { return Device::canonicalize(name); });
+  m.def("device_available", [] { return Device::available(); });
+  m.def("device_open", [](const std::string& name) { return Device::get(name).name(); });
+  m.def("device_synchronize", [](const std::string& name) { Device::get(name).synchronize(); });
+  py::class_<GlobalCounters>(m, "GlobalCounters")
+      .def_readwrite_static("global_ops", &GlobalCounters::globalOps)
+      .def_readwrite_static("global_mem", &GlobalCounters::globalMem)
+      .def_readwrite_static("time_sum_s", &GlobalCounters::timeSum)
+      .def_readwrite_static("kernel_count", &GlobalCounters::kernelCount)
+      .def_readwrite_static("mem_used", &GlobalCounters::memUsed)
+      .def_static("reset", &GlobalCounters::reset);
+
+  py::class_<Schedule, std::shared_ptr<Schedule>>(m, "Schedule")
+      .def("__len__", [](const Schedule& s) { return s.items.size(); })
+      .def("ast",
+           [](const Schedule& s, size_t i) {
+             PoolScope scope(tensorPool());
+             return tensorPool().import(s.items.at(i).ast);
+           })
+      .def("buffers",
+           [](const Schedule& s, size_t i) {
+             py::list out;
+             for (const UOpRef& b : s.items.at(i).buffers) out.append(b.get());
+             return out;
+           })
+      .def("metadata", [](const Schedule& s, size_t i) { return s.items.at(i).metadata; })
+      .def_property_readonly("var_vals",
+                             [](const Schedule& s) {
+                               py::dict out;
+                               for (auto& [name, value] : s.vars) out[py::str(name)] = value;
+                               return out;
+                             })
+      .def_readonly("cache_hit", &Schedule::cacheHit)
+      .def("run",
+           [](Schedule& s) {
+             PoolScope scope(tensorPool());
+             runSchedule(s);
+           })
+      .def("run_item", [](const Schedule& s, size_t i) {
+        PoolScope scope(tensorPool());
+        Schedule one;
+        one.items.push_back(s.items.at(i));
+        one.vars = s.vars;
+        runSchedule(one);
+      });
+  m.def("clear_schedule_cache", &clearScheduleCache);
+  m.def("lower_kernel", [](UOp ast, const std::string& device) {
+    PoolScope scope(tensorPool());
+    NodesHeld held;
+    Device& d = Device::get(device);
+    LoweredKernel k = lowerKernel(ast, d.renderer().target());
+    py::dict out = describeKernel(k, d.renderer().render(k));
+    if (Observer* o = Observer::current()) o->poolRetired(*k.pool);
+    return out;
+  });
+  m.def("full_rewrite_to_sink", [](UOp sink, const std::string& device, bool optimize) {
+    PoolScope scope(tensorPool());
+    NodesHeld held;
+    return fullRewriteToSink(sink, Device::get(device).renderer().target(), optimize);
+  });
+  m.def("linearize", [](UOp sink) {
+    PoolScope scope(tensorPool());
+    NodesHeld held;
+    py::list out;
+    for (UOp u : linearize(sink)) out.append(u);
+    return out;
+  });
+  py::class_<Opt>(m, "Opt")
+      .def(py::init([](OptOp op, std::optional<int> axis, py::object arg) {
+             return Opt{op, axis.value_or(-1), arg.is_none() ? Ints{} : toInts(arg)};
+           }),
+           py::arg("op"), py::arg("axis") = py::none(), py::arg("arg") = py::none())
+      .def_readonly("op", &Opt::op)
+      .def_property_readonly(
+          "axis", [](const Opt& o) { return o.axis < 0 ? py::object(py::none()) : py::int_(o.axis); })
+      .def_property_readonly("arg",
+                             [](const Opt& o) -> py::object {
+                               if (o.arg.empty()) return py::none();
+                               if (o.arg.size() == 1) return py::int_(o.arg[0]);
+                               return py::tuple(py::cast(o.arg));
+                             })
+      .def(
+          "__eq__", [](const Opt& a, const Opt& b) { return a == b; }, py::is_operator())
+      .def("__hash__", [](const Opt& o) { return std::hash<std::string>()(toString(o)); })
+      .def("__repr__", [](const Opt& o) { return toString(o); });
+}
+
+} // namespace uopscope

@@ -1,0 +1,318 @@
+// Tensor: construction, fields, creation, data, realize, gradient. Operations are in bind_tensor_*.cpp.
+#include "engine/python/bindings.h"
+#include "engine/python/tensor_data.h"
+#include "engine/runtime/device.h"
+#include "engine/tensor/tensor_memory.h"
+
+#include <fmt/format.h>
+
+namespace uopscope {
+
+TensorOptions takeOptions(const py::kwargs& kwargs, std::initializer_list<const char*> others) {
+  TensorOptions o;
+  for (auto [key, value] : kwargs) {
+    auto name = key.cast<std::string>();
+    if (name == "device") {
+      if (!value.is_none()) o.device = toDevice(value);
+    } else if (name == "dtype") {
+      o.dtype = toOptionalDType(value);
+    } else if (name == "requires_grad") {
+      if (!value.is_none()) o.requiresGrad = value.cast<bool>();
+    } else if (std::find(others.begin(), others.end(), name) == others.end()) {
+      throw py::type_error(fmt::format("unexpected keyword argument '{}'", name));
+    }
+  }
+  return o;
+}
+
+namespace {
+
+/// A keyword besides device, dtype and requires_grad.
+template <typename T>
+T option(const py::kwargs& kwargs, const char* name, T fallback) {
+  return kwargs.contains(name) ? py::object(kwargs[name]).cast<T>() : fallback;
+}
+
+void bindCreation(TensorClass& c) {
+  auto shaped = [&](const char* name, Tensor (*make)(const Shape&, const TensorOptions&)) {
+    c.def_static(name, [make](const py::args& shape, const py::kwargs& kw) {
+      return make(toShape(argfix(shape)), takeOptions(kw));
+    });
+  };
+  shaped("empty", &Tensor::empty);
+  shaped("zeros", &Tensor::zeros);
+  shaped("ones", &Tensor::ones);
+  c.def_static(
+      "full",
+      [](py::object shape, py::object value, const py::kwargs& kw) {
+        PoolScope scope(tensorPool());
+        return Tensor::full(PyIndex_Check(shape.ptr()) ? Shape{toSint(shape)} : toShape(shape),
+                            toConst(value), takeOptions(kw));
+      },
+      py::arg("shape"), py::arg("fill_value"));
+  auto like = [&](const char* name, double value, bool dummy) {
+    (void)dummy;
+    c.def(name, [value](const Tensor& t, const py::kwargs& kw) {
+      return t.fullLike(t.isFloat() ? ConstValue::ofFloat(value)
+                                    : ConstValue::ofInt(static_cast<int64_t>(value)),
+                        takeOptions(kw));
+    });
+  };
+  like("zeros_like", 0, false);
+  like("ones_like", 1, false);
+  c.def(
+      "full_like",
+      [](const Tensor& t, py::object value, const py::kwargs& kw) {
+        return t.fullLike(toConst(value), takeOptions(kw));
+      },
+      py::arg("fill_value"));
+  c.def("empty_like", [](const Tensor& t, const py::kwargs& kw) {
+    TensorOptions o = takeOptions(kw);
+    if (!o.dtype) o.dtype = t.dtype();
+    if (!o.device) o.device = t.device();
+    return Tensor::empty(t.shape(), o);
+  });
+  c.def("const_like", [](const Tensor& t, py::object v) {
+    return Tensor::fromUOp([&] {
+      PoolScope s(tensorPool());
+      return graph::constLike(t.uop(), toConst(v));
+    }());
+  });
+  c.def_static(
+      "arange",
+      [](py::object start, py::object stop, py::object step, const py::kwargs& kw) {
+        ConstValue a = ConstValue::ofInt(0), b = toConst(start);
+        if (!stop.is_none()) a = b, b = toConst(stop);
+        return Tensor::arange(a, b, toConst(step), takeOptions(kw));
+      },
+      py::arg("start"), py::arg("stop") = py::none(), py::arg("step") = 1);
+  c.def_static(
+      "linspace",
+      [](double start, double stop, int64_t steps, const py::kwargs& kw) {
+        return Tensor::linspace(start, stop, steps, takeOptions(kw));
+      },
+      py::arg("start"), py::arg("stop"), py::arg("steps"));
+  c.def_static(
+      "eye",
+      [](int64_t n, std::optional<int64_t> m, const py::kwargs& kw) {
+        return Tensor::eye(n, m, takeOptions(kw));
+      },
+      py::arg("n"), py::arg("m") = py::none());
+  c.def_static("from_uop", [](UOp u, const py::kwargs&) {
+    return Tensor::scalar(ConstValue::ofInt(0), {{}, dtypes::int32, false}).add(Operand(Sint(u)));
+  });
+
+  c.def_static("manual_seed", [](int64_t seed) { Tensor::manualSeed(seed); }, py::arg("seed") = 0);
+  c.def_static("rand", [](const py::args& shape, const py::kwargs& kw) {
+    return Tensor::rand(toInts(argfix(shape)), takeOptions(kw, {"contiguous"}),
+                        option(kw, "contiguous", true));
+  });
+  auto random = [&](const char* name, Tensor (*make)(const Ints&, const TensorOptions&)) {
+    c.def_static(name, [make](const py::args& shape, const py::kwargs& kw) {
+      return make(toInts(argfix(shape)), takeOptions(kw));
+    });
+  };
+  random("randn", &Tensor::randn);
+  random("scaled_uniform", &Tensor::scaledUniform);
+  random("glorot_uniform", &Tensor::glorotUniform);
+  c.def_static("kaiming_uniform", [](const py::args& shape, const py::kwargs& kw) {
+    return Tensor::kaimingUniform(toInts(argfix(shape)), option(kw, "a", 0.01), takeOptions(kw, {"a"}));
+  });
+  c.def_static("kaiming_normal", [](const py::args& shape, const py::kwargs& kw) {
+    return Tensor::kaimingNormal(toInts(argfix(shape)), option(kw, "a", 0.01), takeOptions(kw, {"a"}));
+  });
+  c.def_static("uniform", [](const py::args& shape, const py::kwargs& kw) {
+    return Tensor::uniform(toInts(argfix(shape)), toConst(option(kw, "low", py::object(py::float_(0.0)))),
+                           toConst(option(kw, "high", py::object(py::float_(1.0)))),
+                           takeOptions(kw, {"low", "high"}));
+  });
+  c.def_static("normal", [](const py::args& shape, const py::kwargs& kw) {
+    return Tensor::normal(toInts(argfix(shape)), option(kw, "mean", 0.0), option(kw, "std", 1.0),
+                          takeOptions(kw, {"mean", "std"}));
+  });
+  c.def_static("randint", [](const py::args& shape, const py::kwargs& kw) {
+    for (const char* bound : {"low", "high"})
+      if (kw.contains(bound) && !PyLong_Check(py::object(kw[bound]).ptr()))
+        throw py::type_error(fmt::format("{} must be an integer", bound));
+    return Tensor::randint(toInts(argfix(shape)), option<int64_t>(kw, "low", 0),
+                           option<int64_t>(kw, "high", 10), takeOptions(kw, {"low", "high"}));
+  });
+  c.def_static(
+      "randperm", [](int64_t n, const py::kwargs& kw) { return Tensor::randperm(n, takeOptions(kw)); },
+      py::arg("n"));
+  c.def("rand_like", [](const Tensor& t, const py::kwargs& kw) {
+    return t.randLike(takeOptions(kw, {"contiguous"}), option(kw, "contiguous", true));
+  });
+  c.def("randn_like", [](const Tensor& t, const py::kwargs& kw) { return t.randnLike(takeOptions(kw)); });
+  c.def("multinomial", method(&Tensor::multinomial), py::arg("num_samples") = 1,
+        py::arg("replacement") = false);
+}
+
+/// Custom kernels: the function gets a placeholder per tensor and answers the SINK of the kernel.
+std::vector<Tensor> customKernel(const std::vector<Tensor>& tensors, py::object fxn) {
+  OperationScope op("custom_kernel");
+  NodesHeld held;
+  std::vector<UOp> buffers;
+  py::list placeholders;
+  for (const Tensor& t : tensors) {
+    UOp u = graph::contiguous(t.uop());
+    int64_t size = 1;
+    for (const Sint& s : u.shape()) size *= s.vmax();
+    UOp p =
+        UOp::make(Op::DEFINE_GLOBAL, u.dtype().ptr(size), {}, Arg::of(static_cast<int64_t>(buffers.size())));
+    if (u.shape().size() > 1) p = graph::reshape(p, u.shape());
+    placeholders.append(p);
+    buffers.push_back(u);
+  }
+  py::object answer = fxn(*py::tuple(placeholders));
+  UOp sink = answer.cast<UOp>();
+  if (!sink.is(Op::SINK))
+    fail(ErrorKind::Type,
+         fmt::format(
+             "a custom kernel's function must answer a SINK (end with .sink(arg=KernelInfo(...))), got {}",
+             opName(sink.op())));
+  if (!sink.ranges().empty())
+    fail(ErrorKind::Spec,
+         fmt::format("the custom kernel leaves range {} open: close it with .end(...) before .sink(...)",
+                     sink.ranges()[0].arg().repr()));
+  std::vector<UOp> src{sink};
+  src.insert(src.end(), buffers.begin(), buffers.end());
+  UOp kernel = UOp::make(Op::CUSTOM_KERNEL, dtypes::void_, src);
+  std::vector<Tensor> out;
+  for (UOp b : buffers) out.push_back(Tensor::fromUOp(b.after(std::span<const UOp>(&kernel, 1))));
+  return out;
+}
+
+std::vector<Tensor> tensorsOf(const Tensor& first, const py::args& more) {
+  std::vector<Tensor> all{first};
+  for (py::handle h : more) all.push_back(h.cast<Tensor>());
+  return all;
+}
+
+} // namespace
+
+void bindTensors(py::module_& m) {
+  TensorClass c(m, "Tensor");
+  c.attr("__module__") = "tinygrad.tensor";
+  c.def(py::init([](py::object data, py::object device, py::object dtype, py::object requiresGrad) {
+          TensorOptions o;
+          if (!device.is_none()) o.device = toDevice(device);
+          o.dtype = toOptionalDType(dtype);
+          if (!requiresGrad.is_none()) o.requiresGrad = requiresGrad.cast<bool>();
+          return tensorFromPython(data, o).state();
+        }),
+        py::arg("data") = py::none(), py::arg("device") = py::none(), py::arg("dtype") = py::none(),
+        py::arg("requires_grad") = py::none());
+  c.def_property(
+       "uop", [](const Tensor& t) { return t.uop(); }, [](const Tensor& t, UOp u) { t.state()->uop = u; })
+      .def_property_readonly("dtype", [](const Tensor& t) { return t.dtype(); })
+      .def_property_readonly("shape", [](const Tensor& t) { return fromShape(t.shape()); })
+      .def_property_readonly("device", [](const Tensor& t) { return t.device(); })
+      .def_property_readonly("ndim", [](const Tensor& t) { return t.ndim(); })
+      .def_property(
+          "requires_grad", [](const Tensor& t) { return t.requiresGrad(); },
+          [](const Tensor& t, RequiresGrad v) { t.state()->requiresGrad = v; })
+      .def_property(
+          "grad", [](const Tensor& t) { return t.grad(); },
+          [](const Tensor& t, const Tensor& g) { t.setGrad(g); })
+      .def(
+          "requires_grad_", [](const Tensor& t, RequiresGrad v) { return t.setRequiresGrad(v); },
+          py::arg("requires_grad") = true)
+      .def(
+          "size",
+          [](const Tensor& t, std::optional<int64_t> dim) -> py::object {
+            return dim ? fromSint(t.shape().at(static_cast<size_t>(t.resolveDim(*dim))))
+                       : py::object(fromShape(t.shape()));
+          },
+          py::arg("dim") = py::none())
+      .def("numel",
+           [](const Tensor& t) {
+             PoolScope s(tensorPool());
+             return fromSint(t.numel());
+           })
+      .def("element_size", [](const Tensor& t) { return t.dtype().itemsize(); })
+      .def("nbytes", [](const Tensor& t) { return t.intNumel() * t.dtype().itemsize(); })
+      .def("is_floating_point", [](const Tensor& t) { return t.isFloat(); })
+      .def("__repr__", [](const Tensor& t) { return t.str(); })
+      .def("__hash__", [](const Tensor& t) { return reinterpret_cast<size_t>(t.state().get()) >> 4; })
+      .def("__bool__",
+           [](const Tensor&) -> bool { throw py::type_error("__bool__ on Tensor is not defined"); })
+      .def("__len__",
+           [](const Tensor& t) {
+             if (t.shape().empty()) throw py::type_error("len() of a 0-d tensor");
+             return t.intShape()[0];
+           })
+      .def("__delitem__",
+           [](const Tensor&, py::object) { throw py::type_error("Tensor does not support deleting items"); });
+  c.def_readwrite_static("training", &Tensor::training);
+  bindCreation(c);
+
+  c.def("item", [](const Tensor& t) { return fromConst(t.item(), t.dtype()); })
+      .def("tolist", [](const Tensor& t) { return tensorToList(t); })
+      .def("numpy", [](const Tensor& t) { return tensorToNumpy(t); })
+      .def("data", [](const Tensor& t) { return tensorToMemory(t); })
+      .def("realize",
+           [](const Tensor& t, const py::args& more, const py::kwargs&) {
+             Tensor::realize(tensorsOf(t, more));
+             return t;
+           })
+      .def("_schedule",
+           [](const Tensor& t, const py::args& more) { return Tensor::schedule(tensorsOf(t, more)); })
+      .def("contiguous", [](const Tensor& t, const py::args&, const py::kwargs&) { return t.contiguous(); })
+      .def("contiguous_backward", method(&Tensor::contiguousBackward))
+      .def("detach", method(&Tensor::detach))
+      .def("clone", method(&Tensor::clone))
+      .def(
+          "to",
+          [](const Tensor& t, py::object d) {
+            return t.to(d.is_none() ? Device::defaultName() : toDevice(d));
+          },
+          py::arg("device"))
+      .def(
+          "to_",
+          [](const Tensor& t, py::object d) {
+            Tensor there = t.to(d.is_none() ? Device::defaultName() : toDevice(d));
+            if (there.grad() && t.grad()) t.grad().replace(there.grad());
+            return t.replace(there);
+          },
+          py::arg("device"))
+      .def(
+          "replace", [](const Tensor& t, const Tensor& x, bool any) { return t.replace(x, any); },
+          py::arg("x"), py::arg("allow_shape_mismatch") = false)
+      .def(
+          "assign",
+          [](const Tensor& t, py::object x) {
+            py::detail::make_caster<Tensor> tensor;
+            if (!x.is_none() && tensor.load(x, false)) return t.assign(py::detail::cast_op<Tensor&>(tensor));
+            return t.assign(tensorFromPython(x, {t.device(), t.dtype(), {}}));
+          },
+          py::arg("x"))
+      .def(
+          "gradient",
+          [](const Tensor& t, const py::args& targets, const Tensor& seed, bool materialize) {
+            std::vector<Tensor> all;
+            for (py::handle h : targets) all.push_back(h.cast<Tensor>());
+            return t.gradient(all, seed, materialize);
+          },
+          py::arg("gradient") = Tensor(), py::arg("materialize_grads") = false)
+      .def(
+          "backward", [](const Tensor& t, const Tensor& seed) { return t.backward(seed); },
+          py::arg("gradient") = Tensor())
+      .def(
+          "custom_kernel",
+          [](const Tensor& first, const py::args& more, py::object fxn, py::object grad) {
+            if (!grad.is_none())
+              throw Error(
+                  ErrorKind::Unsupported,
+                  "custom_kernel: grad_fxn is not supported; compute the gradient with a kernel of its own");
+            return customKernel(tensorsOf(first, more), fxn);
+          },
+          py::arg("fxn"), py::arg("grad_fxn") = py::none());
+  m.def("collect_nodes", [] { return collectTensorPool(); });
+  m.def("live_tensors", [] { return Tensor::live(); });
+  bindTensorMovement(c);
+  bindTensorMath(c);
+  bindTensorNN(c);
+}
+
+} // namespace uopscope

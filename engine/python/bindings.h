@@ -1,0 +1,29 @@
+// The parts of the module _uopscope, one function per file. What Python sees is documented in docs/guide;
+// these only name things.
+#pragma once
+#include "engine/python/casters.h"
+
+namespace uopscope {
+
+void bindErrors(py::module_& m);
+void bindDTypes(py::module_& m);
+void bindUOps(py::module_& m);
+void bindRules(py::module_& m);
+void bindRuntime(py::module_& m);
+
+using TensorClass = py::class_<Tensor::State, std::shared_ptr<Tensor::State>>;
+void bindTensors(py::module_& m);
+void bindTensorMovement(TensorClass& t);
+void bindTensorMath(TensorClass& t);
+void bindTensorNN(TensorClass& t);
+
+/// A member function of Tensor as a function of Tensor.
+template <typename R, typename... A>
+auto method(R (Tensor::*f)(A...) const) {
+  return [f](const Tensor& t, A... a) -> R { return (t.*f)(std::forward<A>(a)...); };
+}
+
+/// device=, dtype=, requires_grad= of a creating function; a keyword that is none of them is a TypeError.
+TensorOptions takeOptions(const py::kwargs& kwargs, std::initializer_list<const char*> others = {});
+
+} // namespace uopscope

@@ -1,0 +1,316 @@
+// Conversions: numbers, shapes, arguments; the frame a call came from.
+#include "engine/python/casters.h"
+
+#include "engine/runtime/device.h"
+
+#include <fmt/format.h>
+#include <pybind11/eval.h>
+
+#include <set>
+#include <unordered_map>
+
+namespace uopscope {
+
+namespace {
+
+template <typename E>
+void makeEnum(py::module_& m, const char* name, const char* module, const std::vector<std::string>& members) {
+  py::dict values;
+  for (size_t i = 0; i < members.size(); ++i) values[py::str(members[i])] = i;
+  py::object base = m.attr("_Enum");
+  py::object type = base(name, values, py::arg("module") = module);
+  PyEnum<E>::type = type.inc_ref().ptr();
+  PyEnum<E>::members.clear();
+  for (const std::string& member : members)
+    PyEnum<E>::members.push_back(py::object(type.attr(member.c_str())).release().ptr());
+  m.attr(name) = type;
+}
+
+} // namespace
+
+void bindEnums(py::module_& m) {
+  py::exec(R"(
+import enum
+class _Enum(enum.IntEnum):
+  def __str__(self): return f"{type(self).__name__}.{self.name}"
+  __repr__ = __str__
+)",
+           m.attr("__dict__"));
+  auto names = [](int count, auto nameOf) {
+    std::vector<std::string> out;
+    for (int i = 0; i < count; ++i) out.emplace_back(nameOf(i));
+    return out;
+  };
+  makeEnum<Op>(m, "Ops", "tinygrad.uop", names(kOpCount, [](int i) { return opName(static_cast<Op>(i)); }));
+  makeEnum<AxisType>(m, "AxisType", "tinygrad.uop.ops",
+                     names(static_cast<int>(AxisType::Placeholder) + 1,
+                           [](int i) { return axisTypeName(static_cast<AxisType>(i)); }));
+  makeEnum<OptOp>(m, "OptOps", "tinygrad.codegen.opt", names(static_cast<int>(OptOp::SWAP) + 1, [](int i) {
+                    return optOpName(static_cast<OptOp>(i));
+                  }));
+  makeEnum<AddrSpace>(m, "AddrSpace", "tinygrad.dtype", {"GLOBAL", "LOCAL", "REG"});
+}
+
+DType toDType(py::handle h) {
+  if (py::isinstance<DType>(h)) return h.cast<DType>();
+  if (py::isinstance<py::str>(h)) {
+    if (auto d = dtypes::fromName(h.cast<std::string>())) return *d;
+    throw py::attribute_error(fmt::format("no dtype is called {}", h.cast<std::string>()));
+  }
+  throw py::type_error(fmt::format("expected a dtype, got {}", std::string(py::str(py::type::of(h)))));
+}
+
+std::optional<DType> toOptionalDType(py::handle h) {
+  if (h.is_none()) return {};
+  return toDType(h);
+}
+
+std::string toDevice(py::handle h) {
+  if (py::isinstance<py::str>(h)) return Device::canonicalize(h.cast<std::string>());
+  if (py::isinstance<py::sequence>(h) && py::len(h) == 1) return toDevice(py::object(h[py::int_(0)]));
+  throw Error(ErrorKind::Unsupported, "tensors on several devices are not supported; name one device");
+}
+
+bool isNumber(py::handle h) {
+  PyObject* o = h.ptr();
+  if (PyLong_Check(o) || PyFloat_Check(o)) return true;
+  return py::hasattr(h, "__array_interface__") && h.attr("ndim").cast<int>() == 0; // a NumPy scalar
+}
+
+ConstValue toConst(py::handle h) {
+  PyObject* o = h.ptr();
+  if (PyBool_Check(o)) return ConstValue::ofBool(o == Py_True);
+  if (PyFloat_Check(o)) return ConstValue::ofFloat(PyFloat_AS_DOUBLE(o));
+  if (PyLong_Check(o)) {
+    int overflow = 0;
+    long long v = PyLong_AsLongLongAndOverflow(o, &overflow);
+    if (!overflow) return ConstValue::ofInt(v);
+    unsigned long long u = PyLong_AsUnsignedLongLongMask(o);
+    return ConstValue::ofInt(static_cast<int64_t>(u));
+  }
+  if (h.is(invalidObject())) return ConstValue::invalid();
+  if (py::hasattr(h, "item")) return toConst(py::object(h.attr("item")()));
+  throw py::type_error(fmt::format("expected a number, got {}", std::string(py::str(py::type::of(h)))));
+}
+
+py::object fromConst(ConstValue v) {
+  switch (v.kind) {
+  case ConstValue::Kind::Bool: return py::bool_(v.i != 0);
+  case ConstValue::Kind::Float: return py::float_(v.f);
+  case ConstValue::Kind::Invalid: return invalidObject();
+  default: return py::int_(v.i);
+  }
+}
+
+py::object fromConst(ConstValue v, DType d) {
+  if (v.kind == ConstValue::Kind::Int && d.scalar() == dtypes::uint64)
+    return py::int_(static_cast<uint64_t>(v.i));
+  return fromConst(v);
+}
+
+Sint toSint(py::handle h) {
+  if (PyLong_Check(h.ptr())) return Sint(h.cast<int64_t>());
+  py::detail::make_caster<UOp> node;
+  if (node.load(h, false)) return Sint(py::detail::cast_op<UOp&>(node));
+  if (PyIndex_Check(h.ptr())) return Sint(py::int_(py::reinterpret_borrow<py::object>(h)).cast<int64_t>());
+  throw py::type_error(fmt::format("expected an int, got {}", std::string(py::str(py::type::of(h)))));
+}
+
+py::object fromSint(const Sint& s) {
+  return s.isInt() ? py::object(py::int_(s.i())) : py::cast(s.uop());
+}
+
+Shape toShape(py::handle sequence) {
+  Shape out;
+  for (py::handle h : sequence) out.push_back(toSint(h));
+  return out;
+}
+
+py::tuple fromShape(const Shape& shape) {
+  py::tuple out(shape.size());
+  for (size_t i = 0; i < shape.size(); ++i) out[i] = fromSint(shape[i]);
+  return out;
+}
+
+Ints toInts(py::handle h) {
+  if (PyIndex_Check(h.ptr())) return {py::int_(py::reinterpret_borrow<py::object>(h)).cast<int64_t>()};
+  Ints out;
+  for (py::handle item : h) {
+    if (!PyIndex_Check(item.ptr()))
+      throw py::type_error(fmt::format("expected ints, got {}", std::string(py::repr(h))));
+    out.push_back(py::int_(py::reinterpret_borrow<py::object>(item)).cast<int64_t>());
+  }
+  return out;
+}
+
+py::object argfix(const py::args& args) {
+  if (args.size() == 1 && (py::isinstance<py::tuple>(args[0]) || py::isinstance<py::list>(args[0])))
+    return args[0];
+  return args;
+}
+
+Axes toAxes(py::handle h) {
+  if (h.is_none()) return {};
+  return toInts(h);
+}
+
+Arg toArg(py::handle h, Op op, DType dtype) {
+  if (h.is_none()) return {};
+  if (py::isinstance<KernelInfo>(h)) return Arg::of(h.cast<KernelInfo>());
+  if (py::isinstance<BufferizeOpts>(h)) return Arg::of(h.cast<BufferizeOpts>());
+  py::detail::make_caster<Op> asOp;
+  if (asOp.load(h, false)) return Arg::of(static_cast<Op>(py::detail::cast_op<Op&>(asOp)));
+  if (h.is(invalidObject())) return Arg::invalid();
+  if (op == Op::CONST && isNumber(h) && !dtype.isVoid())
+    return UOp::constant(dtype.scalar(), toConst(h)).arg();
+  if (PyBool_Check(h.ptr())) return Arg::ofBool(h.cast<bool>());
+  if (PyLong_Check(h.ptr())) return Arg::of(toConst(h).i);
+  if (PyFloat_Check(h.ptr())) return Arg::of(h.cast<double>());
+  if (py::isinstance<py::str>(h)) return Arg::of(std::string_view(h.cast<std::string>()));
+  if (py::isinstance<py::bytes>(h)) return Arg::of(std::string_view(h.cast<std::string>()));
+  if (!py::isinstance<py::tuple>(h) && !py::isinstance<py::list>(h))
+    throw py::type_error(fmt::format("{} cannot be the argument of a UOp", std::string(py::repr(h))));
+  auto items = py::reinterpret_borrow<py::sequence>(h);
+  size_t n = items.size();
+  py::detail::make_caster<AxisType> axis;
+  if (n && axis.load(items[n - 1], false)) {
+    RangeArg r{{}, py::detail::cast_op<AxisType&>(axis)};
+    for (size_t i = 0; i + 1 < n; ++i) r.ids.push_back(py::object(items[i]).cast<int64_t>());
+    return Arg::of(r);
+  }
+  if (n == 2 && asOp.load(items[0], false))
+    return Arg::of(ReduceArg{py::detail::cast_op<Op&>(asOp), toInts(py::object(items[1]))});
+  if (n && py::isinstance<Opt>(items[0])) return Arg::of(h.cast<std::vector<Opt>>());
+  if (n && py::isinstance<py::str>(items[0])) {
+    if (op == Op::DEFINE_VAR && n == 3)
+      return Arg::of(VarArg{py::object(items[0]).cast<std::string>(), py::object(items[1]).cast<int64_t>(),
+                            py::object(items[2]).cast<int64_t>()});
+    return Arg::of(h.cast<std::vector<std::string>>());
+  }
+  if (n && (op == Op::VCONST || py::isinstance<py::float_>(items[0]))) {
+    std::vector<ConstValue> values;
+    for (py::handle item : items)
+      values.push_back(dtype.isVoid() ? toConst(item)
+                                      : UOp::constant(dtype.scalar(), toConst(item)).constValue());
+    return Arg::of(values);
+  }
+  Ints flat; // pairs of UNROLL and CONTRACT are flattened
+  for (py::handle item : items)
+    for (int64_t v : toInts(item)) flat.push_back(v);
+  return Arg::of(flat);
+}
+
+py::object fromArg(const Arg& arg, Op op, DType dtype) {
+  switch (arg.kind()) {
+  case ArgKind::None: return py::none();
+  case ArgKind::Op: return py::cast(arg.op());
+  case ArgKind::Bool:
+  case ArgKind::Int:
+  case ArgKind::Float:
+  case ArgKind::Invalid: return fromConst(arg.constant(), dtype);
+  case ArgKind::String: return py::str(arg.str());
+  case ArgKind::Ints: {
+    const Ints& v = arg.ints();
+    py::list out;
+    for (size_t i = 0; i < v.size(); ++i) {
+      if (op == Op::FLIP)
+        out.append(py::bool_(v[i] != 0));
+      else if (op == Op::UNROLL || op == Op::CONTRACT)
+        out.append(py::make_tuple(v[i], v[i + 1])), ++i;
+      else
+        out.append(v[i]);
+    }
+    return py::tuple(out);
+  }
+  case ArgKind::Strings: return py::tuple(py::cast(arg.as<std::vector<std::string>>()));
+  case ArgKind::Range: {
+    const auto& r = arg.as<RangeArg>();
+    py::list out;
+    for (int64_t id : r.ids) out.append(id);
+    out.append(r.type);
+    return py::tuple(out);
+  }
+  case ArgKind::Reduce:
+    return py::make_tuple(arg.as<ReduceArg>().op, py::tuple(py::cast(arg.as<ReduceArg>().axes)));
+  case ArgKind::Var:
+    return py::make_tuple(arg.as<VarArg>().name, arg.as<VarArg>().vmin, arg.as<VarArg>().vmax);
+  case ArgKind::Bufferize: return py::cast(arg.as<BufferizeOpts>());
+  case ArgKind::Kernel: return py::cast(arg.as<KernelInfo>());
+  case ArgKind::Consts: {
+    py::list out;
+    for (const ConstValue& v : arg.as<std::vector<ConstValue>>()) out.append(fromConst(v, dtype));
+    return py::tuple(out);
+  }
+  case ArgKind::Opts: return py::tuple(py::cast(arg.as<std::vector<Opt>>()));
+  default: return py::str(arg.repr());
+  }
+}
+
+namespace {
+PyObject* invalid = nullptr;
+}
+
+py::object invalidObject() {
+  return py::reinterpret_borrow<py::object>(invalid ? invalid : Py_None);
+}
+
+void bindInvalid(py::module_& m) {
+  py::exec(R"(
+class InvalidType:
+  """An index that must not be accessed."""
+  def __repr__(self): return "Invalid"
+  def __reduce__(self): return "Invalid"
+Invalid = InvalidType()
+)",
+           m.attr("__dict__"));
+  invalid = py::object(m.attr("Invalid")).release().ptr();
+}
+
+const char* internText(std::string_view text) {
+  static std::set<std::string, std::less<>> texts;
+  auto it = texts.find(text);
+  return (it != texts.end() ? it : texts.emplace(text).first)->c_str();
+}
+
+SourceLocation pythonLocation() {
+  if (!Py_IsInitialized()) return {};
+  PyFrameObject* top = PyEval_GetFrame();
+  if (!top) return {};
+  // Lines are looked up once per place in the code. A place that was freed and made anew is told apart by its
+  // name.
+  struct Place {
+    PyObject* file;
+    SourceLocation at;
+  };
+  static std::unordered_map<PyCodeObject*, std::unordered_map<int, Place>> known;
+  py::object frame = py::reinterpret_borrow<py::object>(reinterpret_cast<PyObject*>(top));
+  while (frame) {
+    auto* f = reinterpret_cast<PyFrameObject*>(frame.ptr());
+    PyCodeObject* code = PyFrame_GetCode(f);
+    py::object keep = py::reinterpret_steal<py::object>(reinterpret_cast<PyObject*>(code));
+    int at = PyFrame_GetLasti(f);
+    auto& places = known[code];
+    auto it = places.find(at);
+    if (it == places.end() || it->second.file != code->co_filename) {
+      const char* file = PyUnicode_AsUTF8(code->co_filename);
+      Place p{code->co_filename, {file ? internText(file) : "", PyFrame_GetLineNumber(f)}};
+      it = places.insert_or_assign(at, p).first;
+    }
+    if (!it->second.at.file.starts_with("<uopscope>")) return it->second.at;
+    frame = py::reinterpret_steal<py::object>(reinterpret_cast<PyObject*>(PyFrame_GetBack(f)));
+  }
+  return {};
+}
+
+} // namespace uopscope
+
+namespace pybind11::detail {
+
+handle type_caster<uopscope::DType>::cast(const uopscope::DType& d, return_value_policy, handle parent) {
+  static std::unordered_map<uint64_t, PyObject*> known; // for the life of the process
+  auto [it, isNew] = known.try_emplace(d.bits(), nullptr);
+  if (isNew) it->second = type_caster_base<uopscope::DType>::cast(d, return_value_policy::copy, parent).ptr();
+  return handle(it->second).inc_ref();
+}
+
+} // namespace pybind11::detail

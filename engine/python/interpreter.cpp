@@ -1,0 +1,148 @@
+// Starting, running and ending CPython.
+#include "engine/python/interpreter.h"
+
+#include "engine/python/module.h"
+#include "engine/tensor/operation_scope.h"
+
+#include <pybind11/embed.h>
+
+#include <cstdio>
+#include <fstream>
+#include <sstream>
+
+PYBIND11_EMBEDDED_MODULE(_uopscope, m) {
+  uopscope::initModule(m);
+}
+
+namespace uopscope {
+
+namespace py = pybind11;
+
+namespace {
+
+// Serves the embedded modules, and leaves them out of tracebacks.
+constexpr const char* kStartup = R"(
+import sys, importlib.machinery, importlib.util, _uopscope
+
+class _Importer:
+  @staticmethod
+  def find_spec(name, path=None, target=None):
+    if name not in _uopscope.sources: return None
+    package = any(other.startswith(name + ".") for other in _uopscope.sources)
+    return importlib.util.spec_from_loader(name, _Importer, origin=f"<uopscope>/{name}.py", is_package=package)
+  @staticmethod
+  def create_module(spec): return None
+  @staticmethod
+  def exec_module(module):
+    spec = module.__spec__
+    module.__file__ = spec.origin
+    exec(compile(_uopscope.sources[spec.name], spec.origin, "exec"), module.__dict__)
+  @staticmethod
+  def get_source(name): return _uopscope.sources.get(name)
+
+sys.meta_path.insert(0, _Importer)
+
+def _own(frame): return frame.f_code.co_filename.startswith(("<uopscope>", "<string>"))
+
+def _visible(error, seen=None):
+  seen = set() if seen is None else seen
+  if error is None or id(error) in seen: return error
+  seen.add(id(error))
+  tb, kept = error.__traceback__, []
+  while tb is not None:
+    if not _own(tb.tb_frame): kept.append(tb)
+    tb = tb.tb_next
+  import types
+  result = None
+  for t in reversed(kept): result = types.TracebackType(result, t.tb_frame, t.tb_lasti, t.tb_lineno)
+  if kept: error.__traceback__ = result
+  _visible(error.__cause__, seen)
+  _visible(error.__context__, seen)
+  return error
+
+_default_hook = sys.excepthook
+def _hook(kind, error, tb):
+  error = _visible(error.with_traceback(tb))
+  _default_hook(kind, error, error.__traceback__)
+sys.excepthook = _hook
+)";
+
+void check(PyStatus status) {
+  if (PyStatus_Exception(status))
+    throw Error(ErrorKind::Runtime,
+                std::string("Python does not start: ") + (status.err_msg ? status.err_msg : "unknown"));
+}
+
+/// Starts the system's Python: its libraries and packages, whatever virtual environment the caller is in.
+void start(const std::vector<std::string>& argv, bool parseArguments) {
+  PyConfig config;
+  PyConfig_InitPythonConfig(&config);
+  std::vector<char*> raw;
+  for (const std::string& a : argv) raw.push_back(const_cast<char*>(a.c_str()));
+  config.parse_argv = parseArguments;
+  config.install_signal_handlers = 1;
+  try {
+    check(PyConfig_SetBytesString(&config, &config.program_name, "/usr/bin/python3"));
+    check(PyConfig_SetBytesArgv(&config, static_cast<Py_ssize_t>(raw.size()), raw.data()));
+    check(Py_InitializeFromConfig(&config));
+  } catch (...) {
+    PyConfig_Clear(&config);
+    throw;
+  }
+  PyConfig_Clear(&config);
+  py::exec(kStartup, py::module_::import("types").attr("ModuleType")("_uopscope_startup").attr("__dict__"));
+}
+
+/// Exit code of the pending exception, printed unless it is a quiet exit.
+int codeOfError() {
+  if (PyErr_ExceptionMatches(PyExc_SystemExit)) {
+    py::error_already_set exit;
+    py::object code = exit.value().attr("code");
+    if (code.is_none()) return 0;
+    if (PyLong_Check(code.ptr())) return static_cast<int>(PyLong_AsLong(code.ptr()) & 0xff);
+    PySys_FormatStderr("%S\n", code.ptr());
+    return 1;
+  }
+  bool interrupted = PyErr_ExceptionMatches(PyExc_KeyboardInterrupt);
+  PyErr_Print();
+  return interrupted ? 130 : 1;
+}
+
+int runMain(const std::string& path, const std::string& text) {
+  py::module_ main = py::module_::import("__main__");
+  main.attr("__file__") = path;
+  main.attr("__builtins__") = py::module_::import("builtins");
+  std::string folder = path.find('/') == std::string::npos ? "" : path.substr(0, path.rfind('/'));
+  py::module_::import("sys").attr("path").attr("insert")(0, folder);
+  py::object source = py::bytes(text);
+  PyObject* code = Py_CompileString(PyBytes_AsString(source.ptr()), path.c_str(), Py_file_input);
+  PyObject* result =
+      code ? PyEval_EvalCode(code, main.attr("__dict__").ptr(), main.attr("__dict__").ptr()) : nullptr;
+  Py_XDECREF(code);
+  if (!result) return codeOfError();
+  Py_DECREF(result);
+  return 0;
+}
+
+} // namespace
+
+int runScript(const std::string& path, const std::vector<std::string>& argv) {
+  std::ifstream in(path, std::ios::binary);
+  std::ostringstream text;
+  if (in) text << in.rdbuf();
+  if (!in) {
+    std::fprintf(stderr, "uopscope: can't open script '%s'\n", path.c_str());
+    return 2;
+  }
+  start(argv, false);
+  int code = runMain(path, text.str());
+  // exit handlers and destructors of the script's objects still belong to it
+  return Py_FinalizeEx() < 0 && code == 0 ? 120 : code;
+}
+
+int runInteractive(const std::vector<std::string>& argv) {
+  start(argv, true);
+  return Py_RunMain();
+}
+
+} // namespace uopscope

@@ -1,0 +1,27 @@
+// The module _uopscope: what C++ gives Python. `tinygrad` and `uopscope` are Python modules over it, embedded
+// as text.
+#include "engine/python/module.h"
+
+#include "engine/python/bindings.h"
+#include "engine_python_embedded.h"
+
+namespace uopscope {
+
+void initModule(py::module_& m) {
+  m.doc() = "The engine of uopscope.";
+  setScriptLocator(&pythonLocation);
+  bindErrors(m);
+  bindEnums(m);
+  bindInvalid(m);
+  bindDTypes(m);
+  bindRuntime(m);
+  bindUOps(m);
+  bindRules(m);
+  bindTensors(m);
+  py::dict sources;
+  for (const auto& [name, text] : engine_pythonEmbedded())
+    sources[py::str(name.substr(0, name.size() - 3))] = text;
+  m.attr("sources") = sources;
+}
+
+} // namespace uopscope

@@ -1,0 +1,186 @@
+// Reading and writing tensor values from Python.
+#include "engine/python/tensor_data.h"
+
+#include "engine/runtime/device.h"
+
+#include <fmt/format.h>
+#include <pybind11/numpy.h>
+
+#include <cstring>
+
+namespace uopscope {
+
+namespace {
+
+bool isSequence(py::handle h) {
+  return py::isinstance<py::list>(h) || py::isinstance<py::tuple>(h);
+}
+
+Ints shapeOfList(py::handle data) {
+  if (!isSequence(data)) return {};
+  size_t n = py::len(data);
+  Ints inner;
+  for (size_t i = 0; i < n; ++i) {
+    Ints s = shapeOfList(py::object(data[py::int_(i)]));
+    if (i && s != inner)
+      throw Error(ErrorKind::Value,
+                  fmt::format("inhomogeneous shape from {}", std::string(py::repr(data)).substr(0, 200)));
+    inner = s;
+  }
+  inner.insert(inner.begin(), static_cast<int64_t>(n));
+  return inner;
+}
+
+void collect(py::handle data, std::vector<ConstValue>& out) {
+  if (!isSequence(data)) {
+    py::detail::make_caster<Tensor> tensor;
+    if (!data.is_none() && tensor.load(data, false))
+      out.push_back(py::detail::cast_op<Tensor&>(tensor).item());
+    else
+      out.push_back(toConst(data));
+    return;
+  }
+  for (py::handle item : data) collect(item, out);
+}
+
+DType typeOfValues(const std::vector<ConstValue>& values) {
+  bool bools = !values.empty(), whole = !values.empty();
+  for (const ConstValue& v : values) {
+    bools = bools && v.kind == ConstValue::Kind::Bool;
+    whole = whole && v.kind != ConstValue::Kind::Float;
+  }
+  return bools ? dtypes::bool_ : whole ? dtypes::defaultInt() : dtypes::defaultFloat();
+}
+
+std::optional<DType> fromNumpyType(const py::dtype& t) {
+  char kind = t.kind();
+  auto size = t.itemsize();
+  switch (kind) {
+  case 'b': return dtypes::bool_;
+  case 'i':
+    return size == 1 ? dtypes::int8 : size == 2 ? dtypes::int16 : size == 4 ? dtypes::int32 : dtypes::int64;
+  case 'u':
+    return size == 1   ? dtypes::uint8
+           : size == 2 ? dtypes::uint16
+           : size == 4 ? dtypes::uint32
+                       : dtypes::uint64;
+  case 'f':
+    if (size == 2) return dtypes::float16;
+    if (size == 4) return dtypes::float32;
+    if (size == 8) return dtypes::float64;
+    return {};
+  default: return {};
+  }
+}
+
+const char* numpyName(DType d) {
+  switch (d.kind()) {
+  case Scalar::Bool: return "bool";
+  case Scalar::Int8: return "int8";
+  case Scalar::UInt8: return "uint8";
+  case Scalar::Int16: return "int16";
+  case Scalar::UInt16: return "uint16";
+  case Scalar::Int32: return "int32";
+  case Scalar::UInt32: return "uint32";
+  case Scalar::Int64: return "int64";
+  case Scalar::UInt64: return "uint64";
+  case Scalar::Float16: return "float16";
+  case Scalar::Float32: return "float32";
+  case Scalar::Float64: return "float64";
+  default: return nullptr;
+  }
+}
+
+Tensor fromArray(py::object data, const TensorOptions& o) {
+  auto array = py::array::ensure(data, py::array::c_style);
+  if (!array) throw py::error_already_set();
+  auto type = fromNumpyType(array.dtype());
+  if (!type)
+    throw Error(ErrorKind::Type,
+                fmt::format("NumPy arrays of {} are not supported", std::string(py::str(array.dtype()))));
+  // NumPy converts, where it knows the type, as it would in `astype`
+  if (o.dtype && *o.dtype != *type && numpyName(*o.dtype)) {
+    array = py::array::ensure(py::object(data.attr("astype")(numpyName(*o.dtype))), py::array::c_style);
+    type = o.dtype;
+  }
+  Ints shape(array.shape(), array.shape() + array.ndim());
+  return Tensor::fromBytes(array.data(), shape, *type, o);
+}
+
+} // namespace
+
+Tensor tensorFromPython(py::object data, const TensorOptions& o) {
+  if (data.is_none())
+    return Tensor::scalar(ConstValue::ofInt(0),
+                          {o.device, o.dtype.value_or(dtypes::defaultFloat()), o.requiresGrad});
+  if (PyLong_Check(data.ptr()) || PyFloat_Check(data.ptr())) return Tensor::scalar(toConst(data), o);
+  py::detail::make_caster<UOp> node;
+  if (node.load(data, false)) {
+    UOp u = py::detail::cast_op<UOp&>(node);
+    if (u.dtype() == dtypes::index)
+      return Tensor::scalar(ConstValue::ofInt(0), {o.device, dtypes::int32, false}).add(Operand(Sint(u)));
+    if (o.dtype && *o.dtype != u.dtype())
+      fail(ErrorKind::Shape, fmt::format("dtype mismatch: {} vs {}", o.dtype->name(), u.dtype().name()));
+    Tensor t = Tensor::fromUOp(u, o.requiresGrad);
+    return o.device ? t.to(*o.device) : t;
+  }
+  if (py::isinstance<py::bytes>(data)) {
+    std::string bytes = data.cast<std::string>();
+    DType d = o.dtype.value_or(dtypes::uint8);
+    return Tensor::fromBytes(bytes.data(), {static_cast<int64_t>(bytes.size()) / d.itemsize()}, d, o);
+  }
+  if (isSequence(data)) {
+    std::vector<ConstValue> values;
+    Ints shape = shapeOfList(data);
+    collect(data, values);
+    TensorOptions typed = o;
+    typed.dtype = o.dtype.value_or(typeOfValues(values));
+    if (typed.dtype->isInt() && typed.dtype->itemsize() == 8) { // 64-bit integers do not pass through double
+      std::vector<int64_t> exact;
+      for (const ConstValue& v : values)
+        exact.push_back(v.kind == ConstValue::Kind::Float ? static_cast<int64_t>(v.f) : v.i);
+      return Tensor::fromBytes(exact.data(), shape, *typed.dtype, typed);
+    }
+    std::vector<double> doubles;
+    for (const ConstValue& v : values) doubles.push_back(v.asDouble());
+    return Tensor::fromDoubles(doubles, shape, typed);
+  }
+  if (py::hasattr(data, "__array_interface__")) {
+    if (data.attr("ndim").cast<int>() > 0) return fromArray(data, o);
+    TensorOptions typed = o;
+    if (!o.dtype) typed.dtype = fromNumpyType(py::dtype(py::str(py::object(data.attr("dtype")))));
+    return Tensor::scalar(toConst(data), typed);
+  }
+  throw Error(ErrorKind::Runtime, fmt::format("can't create Tensor from {} with type {}",
+                                              std::string(py::repr(data)).substr(0, 200),
+                                              std::string(py::str(py::type::of(data)))));
+}
+
+py::object tensorToNumpy(const Tensor& t) {
+  const char* name = numpyName(t.dtype());
+  if (!name) return tensorToNumpy(t.cast(dtypes::float32));
+  OperationScope op("numpy");
+  Ints shape = t.intShape();
+  py::array out(py::dtype(name), shape);
+  if (t.intNumel()) t.buffer()->copyOut(out.mutable_data());
+  return out;
+}
+
+py::object tensorToMemory(const Tensor& t) {
+  auto bytes = t.bytes();
+  py::object data =
+      py::module_::import("builtins")
+          .attr("bytearray")(py::bytes(reinterpret_cast<const char*>(bytes.data()), bytes.size()));
+  py::object view = py::module_::import("builtins").attr("memoryview")(data),
+             format = py::cast(t.dtype()).attr("fmt");
+  if (format.is_none()) return view;
+  if (t.intNumel() == 0) return view.attr("cast")(format);
+  return view.attr("cast")(format, py::tuple(py::cast(t.intShape())));
+}
+
+py::object tensorToList(const Tensor& t) {
+  if (t.isFloat() && t.dtype().itemsize() < 4) return tensorToList(t.cast(dtypes::float32));
+  return tensorToMemory(t).attr("tolist")();
+}
+
+} // namespace uopscope

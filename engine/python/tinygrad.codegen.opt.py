@@ -1,0 +1,3 @@
+# Kernel optimisations by name.
+from _uopscope import Opt, OptOps
+class KernelOptError(Exception): pass

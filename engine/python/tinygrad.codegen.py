@@ -1,0 +1,18 @@
+# Lowering by hand.
+import _uopscope
+from tinygrad.device import Device
+
+class ProgramSpec:
+  """A lowered kernel: name, src (source text), uops (linear program), applied_opts, launch sizes."""
+  def __init__(self, fields, device):
+    self.__dict__.update(fields)
+    self.device, self.function_name = device, fields["name"]
+
+def get_program(ast, renderer=None, opts=None):
+  device = renderer if isinstance(renderer, str) else getattr(renderer, "device", None) or Device.DEFAULT
+  if opts is not None:
+    info = ast.arg
+    ast = ast.replace(arg=_uopscope.KernelInfo(info.name, info.axis_types, info.dont_use_locals, info.applied_opts, opts))
+  return ProgramSpec(_uopscope.lower_kernel(ast, device), device)
+def full_rewrite_to_sink(sink, ren=None, optimize=True): return _uopscope.full_rewrite_to_sink(sink, getattr(ren, "device", None) or Device.DEFAULT, optimize)
+def full_rewrite(sink, ren=None): return _uopscope.linearize(full_rewrite_to_sink(sink, ren))

@@ -1,0 +1,1 @@
+# Running: see schedule, realize, jit.
