@@ -12,6 +12,9 @@
 
 #include <fmt/format.h>
 
+#include <map>
+#include <set>
+
 namespace uopscope::sched {
 
 namespace {
@@ -74,7 +77,93 @@ constexpr RuleDef kStore[] = {
     RULE("read-stored", op(Op::INDEX, any(Op::AFTER)).more(), readStored),
 };
 
+// --- several outputs ---
+
+struct GroupContext {
+  UOpMap<UOp> merged; ///< END -> END of all stores of its kernel
+};
+UOp mergeStores(Match& m) {
+  auto& merged = m.ctx<GroupContext>().merged;
+  auto it = merged.find(m.root());
+  return it == merged.end() ? UOp() : it->second;
+}
+constexpr RuleDef kGroup[] = {RULE("merge-stores", any(Op::END), mergeStores)};
+
+struct StoreNode {
+  UOp end;
+  int kernel = -1;
+  std::vector<size_t> needs; ///< stores whose buffers it reads
+};
+
+/// Whether making one node of each kernel leaves an order for all of them.
+bool hasOrder(const std::vector<StoreNode>& stores, const std::vector<size_t>& nodeOf, size_t nodes) {
+  std::vector<std::set<size_t>> next(nodes);
+  std::vector<size_t> waiting(nodes, 0), ready;
+  for (size_t k = 0; k < stores.size(); ++k)
+    for (size_t n : stores[k].needs)
+      if (nodeOf[n] == nodeOf[k])
+        return false; // a member reads another's buffer: it needs it finished
+      else if (next[nodeOf[n]].insert(nodeOf[k]).second)
+        ++waiting[nodeOf[k]];
+  for (size_t k = 0; k < nodes; ++k)
+    if (!waiting[k]) ready.push_back(k);
+  size_t done = 0;
+  for (; !ready.empty(); ++done) {
+    size_t k = ready.back();
+    ready.pop_back();
+    for (size_t later : next[k])
+      if (!--waiting[later]) ready.push_back(later);
+  }
+  return done == nodes;
+}
+
 } // namespace
+
+UOp groupStores(UOp sink, ScheduleState& state) {
+  std::vector<StoreNode> stores;
+  UOpMap<size_t> numberOf;
+  std::map<int, std::vector<size_t>> kernels;
+  for (UOp u : sink.toposort()) {
+    if (!u.is(Op::AFTER) || !u.src(1).is(Op::END) || numberOf.contains(u.src(1))) continue;
+    StoreNode node{u.src(1), state.stored[static_cast<size_t>(u.tag().i())].kernel, {}};
+    for (UOp v : node.end.toposort([](UOp x) { return !x.is(Op::AFTER); }))
+      for (UOp s : v.src())
+        if (s.is(Op::AFTER) && s.src(1).is(Op::END)) node.needs.push_back(numberOf.at(s.src(1)));
+    numberOf[node.end] = stores.size();
+    kernels[node.kernel].push_back(stores.size());
+    stores.push_back(std::move(node));
+  }
+  std::vector<std::vector<size_t>> groups;
+  for (const auto& [kernel, members] : kernels)
+    if (members.size() > 1) groups.push_back(members);
+  if (groups.empty()) return sink;
+  auto nodesOf = [&](const std::vector<std::vector<size_t>>& merged, std::vector<size_t>& nodeOf) {
+    nodeOf.resize(stores.size());
+    for (size_t k = 0; k < stores.size(); ++k) nodeOf[k] = k;
+    for (const auto& members : merged)
+      for (size_t k : members) nodeOf[k] = members[0];
+    return hasOrder(stores, nodeOf, stores.size());
+  };
+  std::vector<size_t> nodeOf;
+  if (!nodesOf(groups, nodeOf)) { // some group waits for itself: take them one by one
+    std::vector<std::vector<size_t>> fine;
+    for (const auto& members : groups) {
+      fine.push_back(members);
+      if (!nodesOf(fine, nodeOf)) fine.pop_back();
+    }
+    groups = std::move(fine);
+  }
+  GroupContext ctx;
+  for (const auto& members : groups) {
+    std::vector<UOp> effects;
+    for (size_t k : members) effects.push_back(stores[k].end.src(0));
+    UOp first = stores[members[0]].end;
+    UOp all = UOp::groupOf(effects).end(first.src().subspan(1));
+    for (size_t k : members) ctx.merged[stores[k].end] = all;
+  }
+  static const PatternMatcher matcher({kGroup});
+  return graphRewriteBottomUp(sink, matcher, {.name = "group outputs", .ctx = ctx});
+}
 
 UOp bufferizeToStore(UOp sink, ScheduleState& state) {
   static const PatternMatcher matcher({kStore});

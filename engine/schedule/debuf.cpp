@@ -2,8 +2,8 @@
 // buffer.
 //
 // The price of a candidate with N elements that are asked for D times, W being the work of one element:
-//   in memory     N * (W + kStore) + D * kLoad + kKernel
-//   inlined       D * W
+//   in memory     N * (W + kStore) + D * kLoad + kKernel     (W and kKernel only where no kernel computes it
+//   anyway) inlined       D * W
 // Work is counted in quarters of a simple vector operation; what a REDUCE covers counts once per iteration. A
 // reduction over memory is never repeated; an expression of no memory at all, or of one load and next to
 // nothing, always is.
@@ -119,7 +119,8 @@ private:
     if (work.tooLarge || work.reducesMemory) return false;
     if (!work.loads && work.total <= kNoMemory) return true;
     if (work.loads <= 1 && work.total <= kLoad + kTrivial) return true;
-    double inMemory = info.elements * (work.total + kStore) + info.demand * kLoad + kKernel;
+    double inMemory = info.elements * kStore + info.demand * kLoad;
+    if (!info.hosted) inMemory += info.elements * work.total + kKernel;
     return info.demand * work.total <= inMemory;
   }
 

@@ -126,7 +126,12 @@ UOp splitStore(Match& m) {
   } else {
     UOp body = graphRewriteBottomUp(numberRanges(root), inKernel, {.name = "kernel split", .ctx = ctx});
     checkInPlace(body, ctx, outputs);
-    ast = UOp::sink(std::vector<UOp>{body}, Arg::of(KernelInfo{}));
+    std::vector<UOp> effects{body};
+    if (body.is(Op::END) && body.src(0).is(Op::GROUP)) { // several outputs: an END for each
+      effects.clear();
+      for (UOp store : body.src(0).src()) effects.push_back(store.end(body.src().subspan(1)));
+    }
+    ast = UOp::sink(effects, Arg::of(KernelInfo{}));
     std::string device = ctx.versions[0].device();
     for (UOp v : ctx.versions)
       if (v.device() != device)

@@ -22,6 +22,9 @@ struct StoredValue {
   Shape shape;
   double elements = 1;     ///< how many it has (symbolic dimensions at their largest)
   double demand = 0;       ///< how often an element is asked for, all readers together
+  int kernel = -1;         ///< number of the first value of the kernel that stores it
+  int level = 0;           ///< see output_groups.h
+  bool hosted = false;     ///< stored by a kernel that computes it anyway
   bool removable = true;   ///< may be computed again by its readers instead
   bool exactShape = false; ///< somebody outside wants it, so its buffer must hold all of it
   std::vector<int> users;  ///< stored values whose computation reads it
@@ -58,6 +61,8 @@ UOp readFromCopies(UOp sink, std::span<const UOp> versions, UOpMap<UOp>* map);
 UOp rangeify(UOp sink, ScheduleState& state);
 /// "symbolic+reduce_collapse+debuf"
 UOp removeCheapBuffers(UOp sink, ScheduleState& state);
+/// "group outputs": stores over the same loops become one effect.
+UOp groupStores(UOp sink, ScheduleState& state);
 /// "limit buffers"
 UOp limitBuffers(UOp sink, ScheduleState& state);
 /// "bufferize to store"

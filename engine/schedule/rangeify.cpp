@@ -21,6 +21,12 @@ constexpr OpSet kLeaves{Op::BUFFER,     Op::BUFFER_VIEW,   Op::CONST,  Op::VCONS
                         Op::DEFINE_VAR, Op::BIND,          Op::DEVICE, Op::UNIQUE,
                         Op::LUNIQUE,    Op::CUSTOM_KERNEL, Op::AFTER,  Op::NOOP};
 
+Indices loopsOf(const Indices& indices) {
+  Indices loops;
+  for (UOp i : indices)
+    if (!i.isConst()) loops.push_back(i);
+  return loops;
+}
 bool isPlain(UOp index) {
   return index.is(Op::RANGE) || index.isConst();
 }
@@ -78,6 +84,7 @@ int RangeAssignment::store(UOp u, bool removable) {
   value.shape = u.shape();
   value.elements = elementCount(value.shape);
   value.removable = removable;
+  value.level = groups_->levelOf(u);
   numberOf_.set(u.id(), number);
   return number;
 }
@@ -117,7 +124,7 @@ void RangeAssignment::addUses(UOp reader, const Ranges& r) {
     const Indices* at = r.in;
     for (; s.in(group::kMovement); s = s.src(0)) at = through(s, at);
     if (s.in(kLeaves)) continue;
-    uses_[static_cast<size_t>(*slotOf_.find(s.id()))].push_back({at, r.root, r.evals});
+    uses_[static_cast<size_t>(*slotOf_.find(s.id()))].push_back({at, r.kernel, r.evals});
   }
 }
 
@@ -128,37 +135,44 @@ void RangeAssignment::assign(UOp u) {
   const Shape& shape = u.shape();
 
   double demand = 0;
-  std::vector<std::pair<int, double>>
-      perRoot; // what one kernel computes at the same indices it computes once
+  std::map<int, double> perKernel; // what one kernel computes at the same indices it computes once
   for (const Use& use : uses) {
-    auto it =
-        std::find_if(perRoot.begin(), perRoot.end(), [&](const auto& p) { return p.first == use.root; });
-    if (it == perRoot.end())
-      perRoot.emplace_back(use.root, use.evals);
-    else
-      it->second = std::max(it->second, use.evals);
+    double& evals = perKernel[use.kernel];
+    evals = std::max(evals, use.evals);
   }
-  for (const auto& [root, evals] : perRoot) demand += evals;
+  for (const auto& [kernel, evals] : perKernel) demand += evals;
 
   Ranges r;
   const Indices* common = uses.empty() ? nullptr : merge(uses);
   if (wanted || !common || demand > elementCount(shape)) {
-    r.root = store(u, !wanted);
-    r.out = freshRanges(shape, {}, nullptr);
-    StoredValue& value = state_.stored[static_cast<size_t>(r.root)];
-    r.evals = value.elements;
-    if (!common) { // readers at different indices compute it each on their own
-      demand = 0;
-      for (const Use& use : uses) demand += use.evals;
+    int number = store(u, !wanted);
+    StoredValue& value = state_.stored[static_cast<size_t>(number)];
+    r.kernel = number;
+    int group = groups_->groupOf(u);
+    if (auto known = groupRanges_.find(group); group >= 0 && known != groupRanges_.end()) {
+      r = known->second;
+      r.out = alongLoops(*r.out, shape);
+    } else if (const Use* host = group < 0 ? hostFor(u, uses) : nullptr) {
+      r.out = host->at;
+      r.kernel = host->kernel;
+    } else {
+      r.out = freshRanges(shape, {}, nullptr);
+      if (group >= 0) groupRanges_[group] = r;
     }
-    value.demand = demand;
-    for (const auto& [root, evals] : perRoot) value.users.push_back(root);
+    r.evals = value.elements;
+    value.kernel = r.kernel;
+    value.hosted = r.kernel != number;
+    // Readers in the loops that store it use the value as it comes; the others would each compute it.
+    for (const Use& use : uses)
+      if (use.at != r.out || use.kernel != r.kernel) value.demand += use.evals;
+    for (const auto& [kernel, evals] : perKernel)
+      if (kernel != r.kernel) value.users.push_back(kernel);
   } else {
-    r.root = uses[0].root;
+    r.kernel = uses[0].kernel;
     r.out = common;
     r.evals = demand;
   }
-  state_.stored[static_cast<size_t>(r.root)].parts.push_back(u);
+  state_.stored[static_cast<size_t>(r.kernel)].parts.push_back(u);
   r.in = r.out;
   if (u.is(Op::REDUCE_AXIS)) {
     const Shape& in = u.src(0).shape();
@@ -171,8 +185,37 @@ void RangeAssignment::assign(UOp u) {
   addUses(u, r);
 }
 
+/// These loops as indices of a shape that has them as its long axes; null where it does not.
+const Indices* RangeAssignment::alongLoops(const Indices& list, const Shape& shape) {
+  Indices loops = loopsOf(list), out;
+  size_t next = 0;
+  for (const Sint& s : shape) {
+    bool isShort = s.isInt() && s.i() == 1;
+    if (!isShort && (next == loops.size() || !loops[next].is(Op::RANGE) || !(Sint(loops[next].src(0)) == s)))
+      return nullptr;
+    out.push_back(isShort ? UOp::index(0) : loops[next++]);
+  }
+  return next == loops.size() ? intern(std::move(out)) : nullptr;
+}
+
+/// A reader in whose kernel the value can be stored: it walks all elements in order, and nothing between the
+/// two has to wait for another kernel.
+const RangeAssignment::Use* RangeAssignment::hostFor(UOp u, const std::vector<Use>& uses) {
+  if (!OutputGroups::canShareLoops(u)) return nullptr;
+  for (const Use& use : uses) {
+    const StoredValue& host = state_.stored[static_cast<size_t>(use.kernel)];
+    Indices loops = loopsOf(*use.at);
+    if (!loops.empty() && loops == loopsOf(*ranges_.find(host.node.id())->out) &&
+        alongLoops(loops, u.shape()) == use.at && host.level == groups_->levelOf(u) &&
+        host.device == u.device() && OutputGroups::canShareLoops(host.node))
+      return &use;
+  }
+  return nullptr;
+}
+
 void RangeAssignment::run(UOp sink) {
   std::vector<UOp> order = sink.toposort();
+  groups_.emplace(order, realize_);
   uses_.resize(order.size());
   for (size_t k = 0; k < order.size(); ++k) slotOf_.set(order[k].id(), static_cast<int>(k));
   for (size_t k = order.size(); k-- > 0;) {
@@ -191,9 +234,8 @@ UOp RangeAssignment::bufferize(int number) {
   return UOp::make(Op::BUFFERIZE, value.node.dtype(), src, Arg::of(opts), Arg::of(int64_t{number}));
 }
 
-UOp RangeAssignment::read(UOp source, const Indices* at) {
-  UOp valid; // of PADs on the way: outside, the value is 0
-  std::vector<UOp> pads;
+UOp RangeAssignment::read(UOp source, const Indices* at, int reader) {
+  std::vector<UOp> pads; // conditions of PADs on the way: elsewhere the value is 0
   UOp s = source;
   for (; s.in(group::kMovement); s = s.src(0)) {
     if (s.is(Op::PAD))
@@ -201,7 +243,11 @@ UOp RangeAssignment::read(UOp source, const Indices* at) {
     at = through(s, at);
   }
   UOp value = s;
-  if (int number = storedNumber(s); number >= 0) {
+  int number = storedNumber(s);
+  if (number >= 0 && ranges_.find(s.id())->kernel == reader && ranges_.find(s.id())->out == at) {
+    // In the loops that store it, the value is at hand.
+    value = s.is(Op::ASSIGN) ? read(s.src(1), at, reader) : s;
+  } else if (number >= 0) {
     if (s.is(Op::ASSIGN)) // an assigned view is read where it lies in its buffer
       for (UOp t = s.src(0); t.in(group::kMovement) || t.is(Op::ASSIGN); t = t.src(0))
         if (!t.is(Op::ASSIGN)) at = through(t, at);
@@ -226,7 +272,7 @@ void RangeAssignment::print(UOp u, const Ranges& r) {
   };
   std::string in = r.in == r.out ? "" : list(*r.in) + " -> ";
   fmt::print(stderr, "{} {:14} {:20} kernel {:3} {}{}\n", storedNumber(u) >= 0 ? "***" : "   ",
-             opName(u.op()), shapeStr(u.shape()), r.root, in, list(*r.out));
+             opName(u.op()), shapeStr(u.shape()), r.kernel, in, list(*r.out));
 }
 
 // --- passes ---
@@ -287,15 +333,16 @@ UOp applyRanges(Match& m) {
   auto& ctx = m.ctx<ApplyContext>();
   const Indices* at = ctx.ranges.sourceIndices(u);
   if (!at) return {};
+  int kernel = ctx.ranges.kernelOf(u);
   if (u.is(Op::REDUCE_AXIS)) {
     const auto& arg = u.arg().as<ReduceArg>();
-    std::vector<UOp> src{ctx.ranges.read(u.src(0), at)};
+    std::vector<UOp> src{ctx.ranges.read(u.src(0), at, kernel)};
     for (int64_t axis : arg.axes)
       if ((*at)[static_cast<size_t>(axis)].is(Op::RANGE)) src.push_back((*at)[static_cast<size_t>(axis)]);
     return src.size() == 1 ? src[0] : UOp::make(Op::REDUCE, u.dtype(), src, Arg::of(arg.op));
   }
   std::vector<UOp> src;
-  for (UOp s : u.src()) src.push_back(s.is(Op::DEVICE) ? s : ctx.ranges.read(s, at));
+  for (UOp s : u.src()) src.push_back(s.is(Op::DEVICE) ? s : ctx.ranges.read(s, at, kernel));
   UOp now = u.withSrc(src);
   return now == u ? UOp() : now;
 }

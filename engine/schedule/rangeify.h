@@ -5,13 +5,19 @@
 // becomes a candidate for memory of its own (a StoredValue) with fresh loops. Movement operations are never
 // values: each reader walks through them to the value below, transforming its indices on the way.
 //
+// A value that gets memory is stored inside the kernel of a reader that wants exactly its elements in its
+// order, where that makes no kernel wait for itself; outputs that share work share their loops
+// (output_groups.h).
+//
 //   out = sum(a * b, axis 1)    sum at (r0), a and b at (r0, r1), r1 a REDUCE range
 #pragma once
 #include "engine/base/id_map.h"
+#include "engine/schedule/output_groups.h"
 #include "engine/schedule/passes.h"
 
 #include <map>
 #include <memory>
+#include <optional>
 
 namespace uopscope::sched {
 
@@ -30,7 +36,10 @@ public:
     return r ? r->in : nullptr;
   }
   /// What a reader at these indices uses for `source`: the value itself, or an INDEX into memory.
-  UOp read(UOp source, const Indices* at);
+  /// A reader in the loops that store the value uses it as it comes.
+  UOp read(UOp source, const Indices* at, int kernel);
+  /// The kernel that computes a value.
+  int kernelOf(UOp u) { return ranges_.find(u.id())->kernel; }
   /// BUFFERIZE of a stored value.
   UOp bufferize(int number);
   /// Number of the stored value of this node, -1: none.
@@ -43,12 +52,12 @@ private:
   struct Ranges {
     const Indices* out = nullptr;
     const Indices* in = nullptr;
-    int root = -1;    ///< the stored value it is computed for
+    int kernel = -1;  ///< it is computed in: number of the first value stored there
     double evals = 0; ///< how often it is computed
   };
   struct Use {
     const Indices* at;
-    int root;
+    int kernel;
     double evals;
   };
 
@@ -59,6 +68,8 @@ private:
   const Indices* merge(const std::vector<Use>& uses);
   void addUses(UOp reader, const Ranges& ranges);
   int store(UOp u, bool removable);
+  const Indices* alongLoops(const Indices& list, const Shape& shape);
+  const Use* hostFor(UOp u, const std::vector<Use>& uses);
   void print(UOp u, const Ranges& r);
 
   ScheduleState& state_;
@@ -68,6 +79,8 @@ private:
   IdMap<Ranges> ranges_;
   IdMap<int> numberOf_, slotOf_;
   std::vector<std::vector<Use>> uses_;
+  std::optional<OutputGroups> groups_;
+  std::map<int, Ranges> groupRanges_;
 };
 
 /// Simplest form of index expressions, recorded as a nested pass of that name.

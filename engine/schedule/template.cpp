@@ -130,6 +130,7 @@ private:
     sink = removeCheapBuffers(sink, state_);
     sink = limitBuffers(sink, state_);
     sink = bufferizeToStore(sink, state_);
+    sink = groupStores(sink, state_);
     sink = splitKernels(sink, state_);
     if (!state_.needCopies.empty()) return;
     sink = fixAssign(sink, state_, order_);
@@ -301,10 +302,15 @@ private:
 
   /// Operations of the script that a kernel computes, first to last, and the line of the last one.
   void describeOrigin(const KernelEntry& entry, ScheduleTemplate::Item& item) {
-    auto list = storedBy_.find(entry.buffers[0]);
-    if (list == storedBy_.end() || list->second.empty()) return;
-    std::vector<size_t> stack{list->second.front()};
-    if (list->second.size() > 1) list->second.erase(list->second.begin());
+    std::vector<size_t> stack;
+    auto outputs = static_cast<size_t>(entry.kernel.arg().i());
+    for (size_t o = 0; o < outputs; ++o) {
+      auto list = storedBy_.find(entry.buffers[o]);
+      if (list == storedBy_.end() || list->second.empty()) continue;
+      stack.push_back(list->second.front());
+      stack.push_back(static_cast<size_t>(state_.stored[list->second.front()].kernel));
+      if (list->second.size() > 1) list->second.erase(list->second.begin());
+    }
     std::set<size_t> seen;
     std::vector<const NodeOrigin*> found;
     while (!stack.empty()) {

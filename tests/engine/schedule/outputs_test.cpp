@@ -1,0 +1,101 @@
+// Several outputs of one kernel.
+#include "schedule_fixture.h"
+
+using namespace uopscope;
+using namespace uopscope::test;
+
+TEST_CASE("outputs that share work are one kernel: 4 reads, 2 writes") {
+  Fixture f;
+  UOp a = f.tensor({4, 8}), b = f.tensor({4, 8}), c = f.tensor({4, 8}), d = f.tensor({4, 8});
+  Schedule s = f.check({(a + b) + c, (a + b) + d}, 1);
+  CHECK(s.items[0].buffers.size() == 6);
+  CHECK(s.items[0].ast.srcCount() == 2);
+}
+
+TEST_CASE("an output that reads another is computed beside it") {
+  Fixture f;
+  UOp a = f.tensor({4, 8}), x = contiguous(a * a), y = x + filled(1, {4, 8});
+  Schedule s = f.check({x, y}, 1);
+  CHECK(s.items[0].buffers.size() == 3);
+}
+
+TEST_CASE("outputs with nothing in common stay apart") {
+  Fixture f;
+  f.check({f.tensor({8}) + f.tensor({8}), f.tensor({8}) * f.tensor({8})}, 2);
+  UOp small = expand(f.tensor({1, 8}), {8, 8});
+  f.check({f.tensor({8, 8}) + small, f.tensor({8, 8}) * small}, 2);
+  UOp a = f.tensor({4, 2});
+  f.check({a + a, reshape(a, {8}) * reshape(a, {8})}, 2); // other shapes
+}
+
+TEST_CASE("no kernel waits for itself") {
+  Fixture f;
+  UOp a = f.tensor({4, 8});
+  UOp x = contiguous(a * a), m = reduce(x, Op::MAX, {1});
+  UOp y = x - expand(m, {4, 8});
+  f.check({x, y}, 3); // x, its maximum, y
+  UOp b = f.tensor({4, 4});
+  UOp p = contiguous(b + b), q = contiguous(permute(p, {1, 0}) * b);
+  f.check({p, q, p + q}, -1);
+}
+
+TEST_CASE("a value that others read elsewhere is stored where it is computed") {
+  Fixture f;
+  UOp a = f.tensor({6, 6}), b = f.tensor({6, 6});
+  UOp m = matmul(a, b), y = m + a; // m is read in order here, and transposed below
+  UOp z = matmul(permute(m, {1, 0}), b);
+  f.check({y, z}, 2);
+}
+
+TEST_CASE("reductions over the same loops") {
+  Fixture f;
+  UOp a = f.tensor({5, 7});
+  UOp s = sum(a, {1});
+  f.check({contiguous(s), s * s}, 1);
+}
+
+TEST_CASE("an optimizer's step is one kernel a parameter") {
+  Fixture f;
+  UOp p = f.buffer(12), m = f.buffer(12), g = f.buffer(12);
+  auto value = [&](UOp b, size_t i) { return f.memory[b.id()][i].asDouble(); };
+  std::vector<double> wantM, wantP;
+  for (size_t i = 0; i < 12; ++i) {
+    wantM.push_back(value(m, i) * 2 + value(g, i));
+    wantP.push_back(value(p, i) - wantM.back() * 3);
+  }
+  UOp newM = assign(m, m * filled(2, {12}) + g), newP = assign(p, p - newM * filled(3, {12}));
+  Schedule s = f.schedule({newP, newM});
+  REQUIRE(s.items.size() == 1);
+  CHECK(s.items[0].buffers.size() == 3);
+  f.run(s);
+  for (size_t i = 0; i < 12; ++i) {
+    CHECK(value(m, i) == wantM[i]);
+    CHECK(value(p, i) == wantP[i]);
+  }
+}
+
+TEST_CASE("random graphs with many outputs") {
+  Fixture f;
+  for (int round = 0; round < 60; ++round) {
+    auto pick = [&](size_t n) { return static_cast<size_t>(f.random() % n); };
+    std::vector<UOp> values{f.tensor({4, 4}), f.tensor({4, 4})};
+    for (int k = 0; k < 10; ++k) {
+      UOp x = values[pick(values.size())], y = values[pick(values.size())];
+      switch (pick(6)) {
+      case 0: values.push_back(x + y); break;
+      case 1: values.push_back(x.maximum(y)); break;
+      case 2: values.push_back(permute(x, {1, 0})); break;
+      case 3:
+        values.push_back(x - expand(reduce(y, Op::MAX, {static_cast<int64_t>(pick(2))}), {4, 4}));
+        break;
+      case 4: values.push_back(contiguous(x - y)); break;
+      default: values.push_back(pad(shrink(x, {1, 0}, {4, 3}), {0, 1}, {1, 0})); break;
+      }
+    }
+    std::vector<UOp> outputs;
+    for (UOp v : values)
+      if (!v.in(group::kMovement) && pick(2)) outputs.push_back(v);
+    outputs.push_back(values.back() + values[1]);
+    f.check(outputs, -1);
+  }
+}
