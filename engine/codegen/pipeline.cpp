@@ -10,7 +10,7 @@
 #include "engine/codegen/estimates.h"
 #include "engine/codegen/expander.h"
 #include "engine/codegen/gpudims.h"
-#include "engine/codegen/load_collapse.h"
+#include "engine/rules/load_collapse.h"
 #include "engine/codegen/locals.h"
 #include "engine/codegen/memory.h"
 #include "engine/codegen/opt.h"

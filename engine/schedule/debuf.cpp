@@ -8,6 +8,7 @@
 // reduction over memory is never repeated; an expression of no memory at all, or of one load and next to
 // nothing, always is.
 #include "engine/base/id_map.h"
+#include "engine/rules/load_collapse.h"
 #include "engine/rules/movement_index.h"
 #include "engine/rules/rules.h"
 #include "engine/schedule/passes.h"
@@ -253,9 +254,29 @@ UOp reduceOfConstant(Match& m) {
   return value.reduce(op, left);
 }
 
+bool readsMemory(UOp root) {
+  IdMap<bool> seen;
+  std::vector<UOp> stack{root};
+  while (!stack.empty()) {
+    UOp u = stack.back();
+    stack.pop_back();
+    if (seen.contains(u.id())) continue;
+    seen.set(u.id(), true);
+    if (u.in({Op::INDEX, Op::BUFFERIZE, Op::BUFFER, Op::AFTER})) return true;
+    for (UOp s : u.src()) stack.push_back(s);
+  }
+  return false;
+}
+/// A sum of an expression of loop variables alone, such as arange, often has a closed form.
+UOp collapseSum(Match& m) {
+  static const PatternMatcher closedForms({loadCollapseRules()});
+  return readsMemory(m.root().src(0)) ? UOp() : closedForms.rewrite(m.root());
+}
+
 constexpr Pat kReader = op(Op::INDEX, any(Op::BUFFERIZE).named(buf)).more();
 constexpr RuleDef kDebuf[] = {
     RULE("reduce-of-constant", any(Op::REDUCE), reduceOfConstant),
+    RULE("collapse-sum", any(Op::REDUCE), collapseSum),
     RULE("index-of-constant", kReader, indexOfConst),
     RULE("same-loops", kReader, sameLoops),
     RULE("drop-dead-loops", kReader, dropDeadLoops),

@@ -98,6 +98,23 @@ TEST_CASE("cheap values read at two places are computed twice, reductions are no
   f.check({m + permute(m, {1, 0})}, 2);
 }
 
+TEST_CASE("counting needs no loop and no buffer") {
+  Fixture f;
+  // arange as a running sum of ones: row i of a window of n sums i+1 of them.
+  auto arange = [](int64_t n) {
+    UOp x = pad(filled(1, {n}, dtypes::int32), {n - 1}, {0});
+    x = reshape(
+        shrink(reshape(expand(reshape(x, {1, 2 * n - 1}), {n + 1, 2 * n - 1}), {(n + 1) * (2 * n - 1)}), {0},
+               {n * 2 * n}),
+        {n, 2 * n});
+    return sum(shrink(x, {0, 0}, {n, n}), {1});
+  };
+  UOp count = arange(7);
+  Schedule s = f.check({reshape(count, {7}) * f.tensor({7}, dtypes::int32)}, 1);
+  for (UOp u : s.items[0].ast.toposort()) CHECK_FALSE(u.is(Op::REDUCE));
+  f.check({expand(count, {7, 7}) + permute(expand(count, {7, 7}), {1, 0})}, 1);
+}
+
 TEST_CASE("scalars and shapeless graphs") {
   Fixture f;
   UOp a = reshape(f.buffer(1), {});

@@ -1,6 +1,6 @@
 // Sums that collapse. A term is brought to the form  condition ? value : 0; the condition is a conjunction
 // whose parts bound the range from below or above, fix it, or do not depend on it.
-#include "engine/codegen/load_collapse.h"
+#include "engine/rules/load_collapse.h"
 
 #include <optional>
 

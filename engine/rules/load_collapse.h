@@ -1,0 +1,14 @@
+// Sums that collapse: sums over a range whose terms are zero but for a few steps need no loop. The scheduler
+// has no buffer for arange thanks to them; "load collapse" in code generation reads a tensor indexed by a
+// tensor at once.
+//
+//   sum over r of (idx == r ? t[r] : 0)         ->  0 <= idx < n ? t[idx] : 0
+//   sum over r of (r < k ? v : 0), v without r  ->  clamp(k, 0, n) * v
+#pragma once
+#include "engine/rewrite/matcher.h"
+
+namespace uopscope {
+
+std::span<const RuleDef> loadCollapseRules();
+
+} // namespace uopscope
