@@ -7,6 +7,7 @@
 #include "engine/base/context_var.h"
 #include "engine/base/error.h"
 #include "engine/base/id_map.h"
+#include "engine/base/source_path.h"
 #include "engine/rewrite/counters.h"
 
 #include <fmt/format.h>
@@ -178,7 +179,7 @@ UOp rewriteObserved(UOp root, const PatternMatcher* up, const PatternMatcher* do
                     const RewriteOptions& options, const char* file, int line) {
   Observer* observer = Observer::current();
   Driver driver(up, down, options, observer);
-  if (observer) observer->onPassBegin({options.name, {file, line}, root, up, down});
+  if (observer) observer->onPassBegin({options.name, {projectPath(file), line}, root, up, down});
   try {
     UOp result = driver.run(root);
     if (options.map) driver.fillMap(root, *options.map);

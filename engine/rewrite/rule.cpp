@@ -2,6 +2,7 @@
 #include "engine/rewrite/rule.h"
 
 #include "engine/base/error.h"
+#include "engine/base/source_path.h"
 #include "engine/uop/eval.h"
 
 #include <cxxabi.h>
@@ -173,7 +174,7 @@ void Match::badContext(const std::type_info& wanted) const {
 }
 
 Rule::Rule(const RuleDef& def)
-    : name_(def.name), file_(def.file), text_(def.text), line_(def.line),
+    : name_(def.name), file_(projectPath(def.file)), text_(def.text), line_(def.line),
       pattern_(def.pattern.nodes.begin(), def.pattern.nodes.begin() + def.pattern.count),
       vars_(def.pattern.vars.begin(), def.pattern.vars.begin() + def.pattern.varCount), def_(&def) {}
 

@@ -54,7 +54,7 @@ constexpr RuleDef kIdentityRules[] = {
     RULE("zero-shr", pat::op(Op::SHR, 0, x), 0),
     RULE("div-self", x / x, 1),
     RULE("div-one", x / 1, x),
-    RULE("div-minus-one", x / -1, negated),
+    RULE("div-minus-one", x / -1, negated, [](Match& m) { return !m[x].dtype().isUnsigned(); }),
     RULE("zero-div", pat::op(OpSet{Op::IDIV, Op::MOD}, 0, x), 0),
     RULE("mul-div-same", xn* c0 / c0, mulThenDiv),
     RULE("mod-self", x % x, 0),

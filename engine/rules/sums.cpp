@@ -164,6 +164,7 @@ UOp normalizeProduct(Match& m) {
   std::vector<UOp> factors = factorsOf(u, constant);
   std::stable_sort(factors.begin(), factors.end(), [](UOp a, UOp b) { return compareNodes(a, b) < 0; });
   if (factors.empty()) return UOp::index(constant);
+  if (std::any_of(factors.begin(), factors.end(), isInt)) return {}; // constants that leave 64 bits together
   UOp product = factors[0];
   for (size_t i = 1; i < factors.size(); ++i) product = product * factors[i];
   if (constant != 1) product = product * constant;

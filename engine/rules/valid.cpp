@@ -127,8 +127,16 @@ UOp simplifyConjunction(Match& m) {
   if (unique.size() > kMostClauses) return {};
   for (UOp n : u.toposort())
     if (n.is(Op::INDEX) || n.is(Op::LOAD)) return {}; // only conditions on indices are worth it
-  UOp deduplicated = joinUop(unique, Op::AND, {});
   if (Bounds(u).impossible) return UOp::constant(u.dtype(), ConstValue::ofBool(false));
+  // Of bounds of the same expression on the same side, the tightest says it all.
+  std::erase_if(unique, [&](UOp c) {
+    auto b = parseClause(c);
+    return b && std::any_of(unique.begin(), unique.end(), [&](UOp other) {
+             auto o = parseClause(other);
+             bool sameSide = o && other != c && o->expr == b->expr && o->isUpper == b->isUpper;
+             return sameSide && (b->isUpper ? o->bound < b->bound : o->bound > b->bound);
+           });
+  });
   std::vector<std::pair<int, UOp>> ordered;
   for (UOp c : unique) {
     auto b = parseClause(c);
@@ -154,12 +162,11 @@ UOp simplifyConjunction(Match& m) {
     if (!implied && std::find(kept.begin(), kept.end(), simple) == kept.end()) kept.push_back(simple);
   }
   UOp r = joinUop(kept, Op::AND, UOp::constant(u.dtype(), ConstValue::ofBool(true)));
-  std::vector<UOp> before = unique, after = splitUop(r, Op::AND);
+  std::vector<UOp> before = clauses, after = splitUop(r, Op::AND);
   auto byId = [](UOp a, UOp b) { return a.id() < b.id(); };
   std::sort(before.begin(), before.end(), byId);
   std::sort(after.begin(), after.end(), byId);
-  if (before != after) return r;
-  return deduplicated == u || clauses.size() == unique.size() ? UOp{} : deduplicated;
+  return before == after ? UOp{} : r;
 }
 
 UOp gatedGivenValid(Match& m) {

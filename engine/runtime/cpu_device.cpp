@@ -35,6 +35,15 @@ bool usesLlvm(const LoweredKernel& kernel) {
   return kHaveLlvm && vars::cpuLlvm && !hasCustomText(kernel);
 }
 
+/// Values of 32 bits in a vector register.
+int hostLanes() {
+#if defined(__x86_64__)
+  if (__builtin_cpu_supports("avx512f")) return 16;
+  if (__builtin_cpu_supports("avx2")) return 8;
+#endif
+  return 4;
+}
+
 class CpuRenderer : public Renderer {
 public:
   const Target& target() const override {
@@ -45,6 +54,7 @@ public:
     if (it == targets_.end()) {
       Target t = cpuTarget(llvm ? "LLVM" : "C");
       t.globalMax = {cores, 1, 1};
+      t.aluLanes = t.maxVectorLanes = hostLanes();
       it = targets_.emplace(std::pair(llvm, cores), std::move(t)).first;
     }
     return it->second;

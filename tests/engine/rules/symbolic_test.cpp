@@ -46,7 +46,7 @@ TEST_CASE_FIXTURE(Fixture, "division and remainder") {
   CHECK(text((r0 * 8 + r1) / 4) == "r0*2");
   CHECK(text((r0 * 8 + r1) % 4) == "r1");
   CHECK(text((n * 12 + 6) / 4) == "n*3+1");
-  CHECK(text((n * 6 + 4) / 4) == "(n*3)//2+1");
+  CHECK(text((n * 6 + 4) / 4) == "n*3//2+1");
   CHECK(text((r0 * 4 + r1) / 8) == "r0//2");
   CHECK(text((r0 + 16) / 8) == "2");
   CHECK(text((r2 + 19) / 8) == "(r2+3)//8+2");
