@@ -178,18 +178,28 @@ void RecordingSession::begin() {
     // A file that cannot grow is an error to report, not a death.
     std::signal(SIGXFSZ, SIG_IGN);
     recorder_ = std::make_unique<Recorder>(std::move(r));
-    if (options_.handleSignals) {
-      recorderOfSignals = recorder_.get();
-      progressOfSignals = options_.progress;
-      for (int number : kDeadly) setHandler(number, uopscopeOnDeadlySignal, true);
-      setHandler(SIGINT, uopscopeOnInterrupt, true);
-      setHandler(SIGTERM, uopscopeOnInterrupt, true);
-    }
+    installHandlers();
   }
   Observer* observer = recorder_ ? static_cast<Observer*>(recorder_.get()) : stats_.get();
   if (!observer) return;
   scope_.emplace(observer);
   scriptScope_.emplace(ScopeBegin{ScopeKind::Script, fs::path(options_.script).filename().string(), {}, {}});
+}
+
+void RecordingSession::installHandlers() {
+  recorderOfSignals = recorder_.get();
+  progressOfSignals = options_.progress;
+  if (options_.handleSignals) {
+    // A stack of its own: a deadly signal may be the end of the other one.
+    signalStack_.resize(64 << 10);
+    stack_t stack{};
+    stack.ss_sp = signalStack_.data();
+    stack.ss_size = signalStack_.size();
+    sigaltstack(&stack, nullptr);
+    for (int number : kDeadly) setHandler(number, uopscopeOnDeadlySignal, true);
+  }
+  if (options_.handleInterrupt)
+    for (int number : {SIGINT, SIGTERM}) setHandler(number, uopscopeOnInterrupt, true);
 }
 
 bool RecordingSession::interrupted() const {
@@ -204,9 +214,14 @@ void RecordingSession::finish(std::string_view status, std::string_view message)
   if (recorder_) {
     recorderOfSignals = nullptr;
     progressOfSignals = nullptr;
-    if (options_.handleSignals) {
+    if (!signalStack_.empty()) {
       for (int number : kDeadly) std::signal(number, SIG_DFL);
+      stack_t none{};
+      none.ss_flags = SS_DISABLE;
+      sigaltstack(&none, nullptr);
     }
+    if (options_.handleInterrupt)
+      for (int number : {SIGINT, SIGTERM}) std::signal(number, SIG_DFL);
     recorder_->finish(status, message);
   }
   if (stats_) fmt::print("{}", stats_->table(static_cast<int>(vars::trackMatchStats)));

@@ -24,7 +24,8 @@ struct SessionOptions {
   std::vector<std::string> arguments; ///< of the script
   bool matchStats = false;            ///< print them at the end
   bool openWindow = false;            ///< start `uopscope open` at the end
-  bool handleSignals = true;
+  bool handleSignals = true;         ///< commit before a deadly signal ends the program
+  bool handleInterrupt = true;       ///< SIGINT and SIGTERM end the next rewrite; the second one ends the program
   RecordingProgress* progress = nullptr;
 };
 
@@ -49,6 +50,7 @@ public:
 
 private:
   void begin();
+  void installHandlers();
 
   SessionOptions options_;
   RecordingProgress ownProgress_;
@@ -56,6 +58,7 @@ private:
   std::unique_ptr<Recorder> recorder_;
   std::optional<ObserverScope> scope_;
   std::optional<ObservedScope> scriptScope_;
+  std::vector<std::byte> signalStack_;
   int exceptions_ = 0;
   bool finished_ = false;
 };

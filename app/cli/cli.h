@@ -1,0 +1,55 @@
+// The command line. Each verb is a function over parsed options; main.cpp hands the arguments here.
+//
+// Exit codes: 0 fine, 1 a difference or a failure was found, 2 usage or input is wrong, 130 interrupted.
+#pragma once
+#include "replay/read/cursor.h"
+#include "replay/record/event_source.h"
+
+#include <nlohmann/json.hpp>
+
+#include <string>
+#include <vector>
+
+namespace uopscope::cli {
+
+constexpr int kFine = 0, kFailed = 1, kUsage = 2, kInterrupted = 130;
+using Json = nlohmann::ordered_json;
+
+/// The whole command line.
+int run(int argc, char** argv);
+
+struct RecordOptions {
+  std::string script, output, tier = "full", device;
+  std::vector<std::string> arguments;
+  bool json = false, quiet = false;
+};
+int record(const RecordOptions& options);
+int runScriptPlain(const std::string& script, const std::vector<std::string>& arguments);
+int runPython(const std::vector<std::string>& arguments);
+
+struct LookOptions {
+  std::string trace, kernel, pass, what, by = "rule", sql, rule;
+  int64_t step = -1;
+  int64_t node = 0, limit = 0;
+  bool json = false, csv = false;
+};
+int list(const LookOptions& options);
+int show(const LookOptions& options);
+int stats(const LookOptions& options);
+int why(const LookOptions& options);
+int sqlQuery(const LookOptions& options);
+
+struct ExportOptions : LookOptions {
+  std::string output;
+  bool difference = false;
+  int timeout = 30; ///< seconds for Graphviz
+};
+int exportFile(const ExportOptions& options);
+
+struct OpenOptions {
+  std::string file, link, screenshot, theme;
+  int width = 0, height = 0;
+};
+int open(const OpenOptions& options, int argc, char** argv);
+
+} // namespace uopscope::cli

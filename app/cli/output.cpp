@@ -1,0 +1,94 @@
+// Widths count code points, so that names with accents and µ line up.
+#include "app/cli/output.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <unistd.h>
+
+namespace uopscope::cli {
+
+bool useColour() {
+  static const bool use = [] {
+    const char* no = std::getenv("NO_COLOR");
+    return isatty(STDOUT_FILENO) && !(no && *no);
+  }();
+  return use;
+}
+
+std::string paint(Paint paint, const std::string& text) {
+  if (!useColour() || paint == Paint::Plain) return text;
+  const char* code = "";
+  switch (paint) {
+  case Paint::Bold: code = "1"; break;
+  case Paint::Dim: code = "2"; break;
+  case Paint::Added: code = "34"; break;
+  case Paint::Removed: code = "33"; break;
+  case Paint::Changed: code = "36"; break;
+  case Paint::Warning: code = "1;33"; break;
+  case Paint::Plain: break;
+  }
+  return fmt::format("\x1b[{}m{}\x1b[0m", code, text);
+}
+
+namespace {
+size_t widthOf(const std::string& text) {
+  return static_cast<size_t>(std::count_if(text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }));
+}
+bool looksNumeric(const std::string& text) {
+  return text.empty() || (text.find_first_not_of("0123456789.,-+% msµ") == std::string::npos && text.find_first_of("0123456789-") != std::string::npos);
+}
+} // namespace
+
+void Table::print() const {
+  std::vector<size_t> width(header_.size());
+  std::vector<bool> right(header_.size(), true);
+  for (size_t c = 0; c < header_.size(); ++c) width[c] = widthOf(header_[c]);
+  for (const auto& row : rows_)
+    for (size_t c = 0; c < row.size(); ++c) {
+      width[c] = std::max(width[c], widthOf(row[c]));
+      right[c] = right[c] && looksNumeric(row[c]);
+    }
+  auto line = [&](const std::vector<std::string>& row) {
+    std::string out;
+    for (size_t c = 0; c < row.size(); ++c) {
+      std::string pad(width[c] - std::min(width[c], widthOf(row[c])), ' ');
+      bool last = c + 1 == row.size();
+      out += right[c] && !rows_.empty() ? pad + row[c] : last ? row[c] : row[c] + pad;
+      if (!last) out += "  ";
+    }
+    return out;
+  };
+  fmt::print("{}\n", paint(Paint::Bold, line(header_)));
+  for (const auto& row : rows_) fmt::print("{}\n", line(row));
+}
+
+void printJson(const Json& json) { fmt::print("{}\n", json.dump(2, ' ', false, Json::error_handler_t::replace)); }
+
+void warnAbout(const Trace& trace) {
+  if (std::string warning = trace.warning(); !warning.empty()) fmt::print(stderr, "uopscope: {}: {}\n", trace.path(), warning);
+}
+
+std::string grouped(int64_t number) {
+  std::string digits = fmt::format("{}", number < 0 ? -number : number), out;
+  for (size_t k = 0; k < digits.size(); ++k) {
+    if (k && (digits.size() - k) % 3 == 0) out += ',';
+    out += digits[k];
+  }
+  return number < 0 ? "-" + out : out;
+}
+
+std::string duration(int64_t ns) {
+  double value = static_cast<double>(ns);
+  if (value < 1e6) return fmt::format("{:.1f} µs", value / 1e3);
+  if (value < 1e9) return fmt::format("{:.2f} ms", value / 1e6);
+  return fmt::format("{:.2f} s", value / 1e9);
+}
+
+std::string fileLine(const FileLine& at) { return at.known() ? fmt::format("{}:{}", at.file, at.line) : ""; }
+
+std::string nodeName(NodeId id) { return id < kFirstViewNode ? fmt::format("{}", id) : fmt::format("v{}", id - kFirstViewNode); }
+
+} // namespace uopscope::cli

@@ -1,0 +1,36 @@
+// What verbs print with: tables whose columns line up, colour only where a terminal shows it, JSON.
+#pragma once
+#include "app/cli/cli.h"
+
+namespace uopscope::cli {
+
+/// Colour is for terminals, and for nobody who set NO_COLOR.
+bool useColour();
+enum class Paint { Plain, Bold, Dim, Added, Removed, Changed, Warning };
+std::string paint(Paint paint, const std::string& text);
+
+/// Rows of cells; columns that hold numbers are right-aligned. The last column is not padded.
+class Table {
+public:
+  explicit Table(std::vector<std::string> header) : header_(std::move(header)) {}
+  void add(std::vector<std::string> row) { rows_.push_back(std::move(row)); }
+  size_t size() const { return rows_.size(); }
+  void print() const;
+
+private:
+  std::vector<std::string> header_;
+  std::vector<std::vector<std::string>> rows_;
+};
+
+void printJson(const Json& json);
+/// Says on stderr what is unusual about a trace (not finished, crashed ...).
+void warnAbout(const Trace& trace);
+/// 1234567 -> "1,234,567"
+std::string grouped(int64_t number);
+/// "1.23 ms", "45 µs"
+std::string duration(int64_t ns);
+std::string fileLine(const FileLine& at);
+/// "12" or "v3" for nodes of a cursor's own.
+std::string nodeName(NodeId id);
+
+} // namespace uopscope::cli

@@ -1,0 +1,290 @@
+// uopscope record SCRIPT: the script runs in a child process that records; this process watches, shows progress, and
+// sees to it that whatever happens to the child, the trace is closed and says how it ended.
+//
+// Ctrl-C reaches both: the child is asked through shared memory (the next rewrite ends with "interrupted") and, in
+// Python, by its own KeyboardInterrupt. Who does not end within five seconds, or is interrupted twice, is killed.
+#include "app/cli/output.h"
+#include "engine/base/clock.h"
+#include "replay/record/session.h"
+#include "replay/record/trace_writer.h"
+#ifdef UOPSCOPE_HAVE_PYTHON
+#include "engine/python/interpreter.h"
+#endif
+
+#include <fmt/format.h>
+
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+namespace uopscope::cli {
+
+namespace {
+namespace fs = std::filesystem;
+
+std::atomic<RecordingProgress*> watched{nullptr};
+std::atomic<int> interrupts{0};
+std::atomic<pid_t> childPid{0};
+
+void onInterrupt(int, siginfo_t* info, void*) {
+  ++interrupts;
+  if (RecordingProgress* p = watched.load()) p->stop = true;
+  // The terminal tells the whole group; a signal from a process came to us alone.
+  if (info->si_code <= 0 && childPid > 0) kill(childPid, SIGINT);
+}
+
+/// Progress that parent and child both see.
+class SharedProgress {
+public:
+  SharedProgress() {
+    void* memory = mmap(nullptr, sizeof(RecordingProgress), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (memory == MAP_FAILED) throw Error(ErrorKind::Runtime, "no shared memory for the recording");
+    progress_ = std::construct_at(static_cast<RecordingProgress*>(memory));
+  }
+  ~SharedProgress() {
+    watched = nullptr;
+    munmap(progress_, sizeof(RecordingProgress));
+  }
+  SharedProgress(const SharedProgress&) = delete;
+  SharedProgress& operator=(const SharedProgress&) = delete;
+  RecordingProgress* operator->() { return progress_; }
+  RecordingProgress* get() { return progress_; }
+
+private:
+  RecordingProgress* progress_;
+};
+
+enum class ScriptKind { Python, Program };
+ScriptKind kindOf(const std::string& script) {
+  std::error_code ignored;
+  if (!fs::exists(script, ignored)) throw Error(ErrorKind::File, fmt::format("{}: no such file", script));
+  if (fs::is_directory(script, ignored)) throw Error(ErrorKind::File, fmt::format("{}: a folder; give a script", script));
+  std::ifstream in(script, std::ios::binary);
+  char magic[4] = {};
+  if (!in || !in.read(magic, 4)) {
+    if (!in.eof()) throw Error(ErrorKind::File, fmt::format("{}: cannot be read: {}", script, strerror(errno)));
+  }
+  if (std::memcmp(magic, "\x7f"
+                         "ELF",
+                  4) == 0) {
+    if (access(script.c_str(), X_OK) != 0) throw Error(ErrorKind::File, fmt::format("{}: a program that may not be executed", script));
+    return ScriptKind::Program;
+  }
+  if (std::memcmp(magic, "SQLi", 4) == 0) throw Error(ErrorKind::File, fmt::format("{}: a trace, not a script; open it with: uopscope open {}", script, script));
+  return ScriptKind::Python;
+}
+
+[[noreturn]] void execProgram(const std::string& script, const std::vector<std::string>& arguments) {
+  std::string path = script.find('/') == std::string::npos ? "./" + script : script;
+  std::vector<char*> argv{const_cast<char*>(path.c_str())};
+  for (const std::string& a : arguments) argv.push_back(const_cast<char*>(a.c_str()));
+  argv.push_back(nullptr);
+  execv(path.c_str(), argv.data());
+  fmt::print(stderr, "uopscope: {}: cannot be started: {}\n", script, strerror(errno));
+  _exit(kUsage);
+}
+
+int runPythonScript(const std::string& script, const std::vector<std::string>& arguments) {
+#ifdef UOPSCOPE_HAVE_PYTHON
+  std::vector<std::string> argv{script};
+  argv.insert(argv.end(), arguments.begin(), arguments.end());
+  return runScript(script, argv);
+#else
+  (void)arguments;
+  throw Error(ErrorKind::Unsupported, fmt::format("{}: this uopscope was built without Python; build with python3-dev and pybind11-dev installed", script));
+#endif
+}
+
+/// What the child does. Never returns.
+[[noreturn]] void childMain(const RecordOptions& o, ScriptKind kind, RecordingProgress* progress) {
+  prctl(PR_SET_PDEATHSIG, SIGINT); // a watcher that is killed takes its script along
+  setenv("UOPSCOPE_TRACE", o.output.c_str(), 1);
+  setenv("UOPSCOPE_TIER", o.tier.c_str(), 1);
+  if (kind == ScriptKind::Program) execProgram(o.script, o.arguments);
+  int code = kFailed;
+  try {
+    SessionOptions s = RecordingSession::optionsFromEnvironment(o.script, o.arguments);
+    s.path = o.output;
+    s.tier = tierFromName(o.tier);
+    s.openWindow = false;
+    s.handleInterrupt = false; // Python does
+    s.progress = progress;
+    unsetenv("UOPSCOPE_TRACE"); // processes the script starts do not record into our file
+    RecordingSession session(std::move(s));
+    code = runPythonScript(o.script, o.arguments);
+    std::string failure = session.recorder() ? session.recorder()->failure() : "";
+    if (code == 130 || progress->stop)
+      session.finish(traceStatus::kInterrupted, "stopped by the user");
+    else if (code != 0)
+      session.finish(traceStatus::kFailed, fmt::format("the script ended with exit code {}", code));
+    else
+      session.finish();
+  } catch (const Error& e) {
+    fmt::print(stderr, "uopscope: {}\n", e.what());
+    code = e.kind() == ErrorKind::File || e.kind() == ErrorKind::Value || e.kind() == ErrorKind::Unsupported ? kUsage : kFailed;
+  } catch (const std::exception& e) {
+    fmt::print(stderr, "uopscope: {}\n", e.what());
+  }
+  std::fflush(nullptr);
+  _exit(code);
+}
+
+std::string progressLine(RecordingProgress& p, const std::string& output, int64_t sinceNs) {
+  std::error_code ignored;
+  uint64_t bytes = 0;
+  for (const char* suffix : {"", "-wal"})
+    if (auto size = fs::file_size(output + suffix, ignored); !ignored) bytes += size;
+  return fmt::format("recording  {} steps  {} kernels  {:.1f} MB  {:.0f} s{}", grouped(static_cast<int64_t>(p.steps.load())), p.kernels.load(),
+                     static_cast<double>(bytes) / 1e6, static_cast<double>(nowNs() - sinceNs) / 1e9, p.stop ? "  stopping ..." : "");
+}
+
+int waitFor(pid_t child, RecordingProgress& progress, const RecordOptions& o, bool& killed) {
+  bool show = isatty(STDERR_FILENO) && !o.json && !o.quiet, shown = false;
+  int64_t began = nowNs(), asked = 0;
+  int status = 0;
+  for (int64_t round = 0;; ++round) {
+    pid_t done = waitpid(child, &status, WNOHANG);
+    if (done == child || (done < 0 && errno == ECHILD)) break;
+    if (interrupts > 0 && !asked) asked = nowNs();
+    if (!killed && asked && (interrupts > 1 || nowNs() - asked > 5'000'000'000)) {
+      killed = true;
+      kill(child, SIGKILL);
+    }
+    if (show && round % 10 == 5) {
+      fmt::print(stderr, "\r\x1b[K{}", progressLine(progress, o.output, began));
+      shown = true;
+    }
+    usleep(round < 100 ? 5'000 : 20'000);
+  }
+  if (shown) fmt::print(stderr, "\r\x1b[K");
+  return status;
+}
+
+void summarize(const RecordOptions& o, int code) {
+  Trace trace(o.output);
+  std::error_code ignored;
+  auto bytes = static_cast<int64_t>(fs::file_size(o.output, ignored));
+  int64_t steps = 0, kernels = 0;
+  for (const ScopeInfo& s : trace.scopes()) {
+    steps += s.steps;
+    kernels += s.kind == ScopeKind::Kernel;
+  }
+  for (const PassInfo& p : trace.passes(0)) steps += p.steps;
+  if (o.json) {
+    printJson(Json{{"trace", o.output}, {"status", trace.status()}, {"message", trace.meta("message")}, {"exit_code", code}, {"steps", steps},
+                   {"kernels", kernels}, {"bytes", bytes}});
+    return;
+  }
+  if (o.quiet) return;
+  std::string warning = trace.warning();
+  fmt::print(stderr, "uopscope: {}: {} steps, {} kernels, {:.1f} MB{}\n", o.output, grouped(steps), grouped(kernels), static_cast<double>(bytes) / 1e6,
+             warning.empty() ? "" : "; " + warning);
+}
+
+} // namespace
+
+int record(const RecordOptions& given) {
+  RecordOptions o = given;
+  tierFromName(o.tier);
+  ScriptKind kind = kindOf(o.script);
+  if (o.output.empty()) o.output = fs::path(o.script).stem().string() + ".uoptrace";
+  if (std::error_code ignored; fs::is_directory(o.output, ignored)) throw Error(ErrorKind::File, fmt::format("{}: a folder; give the path of a file", o.output));
+  if (FILE* probe = std::fopen(o.output.c_str(), "ab"))
+    std::fclose(probe);
+  else
+    throw Error(ErrorKind::File, fmt::format("{}: cannot be written: {}; choose another place with -o", o.output, strerror(errno)));
+  std::error_code ignored;
+  for (const char* suffix : {"", "-wal", "-shm", "-journal"}) fs::remove(o.output + suffix, ignored);
+  if (!o.device.empty()) setenv("DEV", o.device.c_str(), 1);
+
+  SharedProgress progress;
+  std::fflush(nullptr);
+  pid_t child = fork();
+  if (child < 0) throw Error(ErrorKind::Runtime, fmt::format("no process for the script: {}", strerror(errno)));
+  if (child == 0) childMain(o, kind, progress.get());
+
+  childPid = child;
+  interrupts = 0;
+  watched = progress.get();
+  struct sigaction action {}, oldInt {}, oldTerm {};
+  action.sa_sigaction = onInterrupt;
+  action.sa_flags = SA_SIGINFO;
+  sigemptyset(&action.sa_mask);
+  sigaction(SIGINT, &action, &oldInt);
+  sigaction(SIGTERM, &action, &oldTerm);
+  bool killed = false;
+  int status = waitFor(child, *progress.get(), o, killed);
+  sigaction(SIGINT, &oldInt, nullptr);
+  sigaction(SIGTERM, &oldTerm, nullptr);
+  childPid = 0;
+
+  int code = WIFEXITED(status) ? WEXITSTATUS(status) : kFailed;
+  std::string sealStatus, message;
+  if (WIFSIGNALED(status)) {
+    int number = WTERMSIG(status);
+    bool ours = killed || interrupts > 0;
+    sealStatus = ours ? traceStatus::kInterrupted : traceStatus::kCrashed;
+    message = ours ? std::string("stopped by the user") : fmt::format("the script died of SIG{} ({})", sigabbrev_np(number), strsignal(number));
+    if (!ours) fmt::print(stderr, "uopscope: {}: {}; what was recorded until then is in {}\n", o.script, message, o.output);
+    code = ours ? kInterrupted : kFailed;
+  }
+  if (interrupts > 0) code = kInterrupted;
+  bool exists = fs::exists(o.output, ignored);
+  if (kind == ScriptKind::Program && !exists && WIFEXITED(status)) {
+    fmt::print(stderr, "uopscope: {}: recorded nothing; a program records when it makes a RecordingSession (replay/record/session.h)\n", o.script);
+    return code == kFine ? kFailed : code;
+  }
+  if (exists) {
+    try {
+      bool open = !Trace(o.output).finished();
+      if (open && sealStatus.empty()) {
+        sealStatus = traceStatus::kFailed;
+        message = fmt::format("the process ended with exit code {} without closing the recording", code);
+      }
+      if (open || !sealStatus.empty()) sealTrace(o.output, sealStatus, message);
+      summarize(o, code);
+    } catch (const Error& e) {
+      fmt::print(stderr, "uopscope: {}\n", e.what());
+      if (code == kFine) code = kFailed;
+    }
+  }
+  return code == kFine || code == kUsage || code == kInterrupted ? code : kFailed;
+}
+
+int runScriptPlain(const std::string& script, const std::vector<std::string>& arguments) {
+  if (kindOf(script) == ScriptKind::Program) {
+    std::fflush(nullptr);
+    execProgram(script, arguments);
+  }
+  SessionOptions s = RecordingSession::optionsFromEnvironment(script, arguments);
+  s.handleInterrupt = false;
+  RecordingSession session(std::move(s));
+  int code = runPythonScript(script, arguments);
+  if (code == 130)
+    session.finish(traceStatus::kInterrupted, "stopped by the user");
+  else if (code != 0)
+    session.finish(traceStatus::kFailed, fmt::format("the script ended with exit code {}", code));
+  else
+    session.finish();
+  return code;
+}
+
+int runPython(const std::vector<std::string>& arguments) {
+#ifdef UOPSCOPE_HAVE_PYTHON
+  std::vector<std::string> argv{"uopscope python"};
+  argv.insert(argv.end(), arguments.begin(), arguments.end());
+  return runInteractive(argv);
+#else
+  (void)arguments;
+  throw Error(ErrorKind::Unsupported, "this uopscope was built without Python; build with python3-dev and pybind11-dev installed");
+#endif
+}
+
+} // namespace uopscope::cli

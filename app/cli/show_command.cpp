@@ -1,0 +1,177 @@
+// uopscope show TRACE KERNEL [--pass P] [--step K] [--what ...]: one thing of a trace as text.
+#include "app/cli/output.h"
+#include "replay/read/print.h"
+#include "replay/read/provenance.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace uopscope::cli {
+
+namespace {
+
+int showArtifact(Trace& trace, ScopeId scope, const LookOptions& o) {
+  auto text = trace.artifact(scope, o.what);
+  if (!text) {
+    std::string kinds;
+    for (const ArtifactInfo& a : trace.artifacts(scope))
+      if (kinds.find(a.kind) == std::string::npos) kinds += (kinds.empty() ? "" : ", ") + a.kind;
+    throw Error(ErrorKind::Key, fmt::format("\"{}\" has no {}; it has {}", trace.scope(scope).name, o.what, kinds.empty() ? "no texts at all" : kinds));
+  }
+  if (o.json)
+    printJson(Json{{"kernel", trace.scope(scope).name}, {"kind", o.what}, {"text", *text}});
+  else
+    fmt::print("{}{}", *text, text->empty() || text->back() != '\n' ? "\n" : "");
+  return kFine;
+}
+
+int showGraph(Cursor& cursor, int64_t k, const LookOptions& o) {
+  const auto& graph = cursor.graphAt(k);
+  if (!o.json) {
+    fmt::print("{}", printTree(cursor.reader(), cursor.rootAt(k), o.limit > 0 ? static_cast<size_t>(o.limit) : SIZE_MAX));
+    return kFine;
+  }
+  Json nodes = Json::array();
+  for (NodeId id : graph) {
+    NodeFields n = cursor.fields(id);
+    Json j{{"id", nodeName(id)}, {"op", opName(n.op)}, {"dtype", n.dtype.name()}, {"src", Json::array()}};
+    if (n.arg) j["arg"] = n.arg.repr();
+    if (n.tag) j["tag"] = n.tag.repr();
+    for (NodeId s : n.src) j["src"].push_back(nodeName(s));
+    nodes.push_back(j);
+  }
+  printJson(Json{{"pass", cursor.info().name}, {"step", k}, {"steps", cursor.steps()}, {"root", nodeName(cursor.rootAt(k))}, {"nodes", nodes}});
+  return kFine;
+}
+
+int showDiff(Trace& trace, Cursor& cursor, int64_t k, const LookOptions& o) {
+  int64_t from = o.step >= 0 ? k - 1 : 0;
+  if (from < 0) throw Error(ErrorKind::Index, "step 0 is the graph the pass began with; there is no difference to show");
+  GraphDiff d = cursor.diff(from, k);
+  auto read = cursor.reader();
+  auto ids = [&](const std::vector<NodeId>& list) {
+    Json out = Json::array();
+    for (NodeId id : list) out.push_back(Json{{"id", nodeName(id)}, {"text", expression(read, id, 4, 200)}});
+    return out;
+  };
+  bool single = o.step >= 0;
+  if (o.json) {
+    Json out{{"pass", cursor.info().name}, {"from", from}, {"to", k}, {"kept", d.kept}, {"added", ids(d.added)}, {"removed", ids(d.removed)}};
+    out["changed"] = Json::array();
+    for (const auto& c : d.changed)
+      out["changed"].push_back(Json{{"before", nodeName(c.before)}, {"after", nodeName(c.after)}, {"rewritten", c.rewritten}});
+    if (single) {
+      const StepInfo& s = cursor.step(k);
+      const RuleInfo& rule = trace.rule(s.rule);
+      out["rule"] = Json{{"name", rule.name}, {"at", fileLine(rule.at)}, {"text", rule.text}, {"pattern", rule.pattern}};
+      out["before"] = expression(read, s.before, 40, 20000);
+      out["after"] = s.after ? Json(expression(read, s.after, 40, 20000)) : Json();
+      out["took_ns"] = s.ns;
+      if (s.kind == StepKind::RewriteError) out["error"] = trace.stepMessage(s.id);
+    }
+    printJson(out);
+    return kFine;
+  }
+  if (single) {
+    const StepInfo& s = cursor.step(k);
+    const RuleInfo& rule = trace.rule(s.rule);
+    fmt::print("{}  step {} of {}, {}\n", paint(Paint::Bold, rule.name), k, cursor.steps(), duration(s.ns));
+    fmt::print("{}  {}\n", fileLine(rule.at), rule.text);
+    fmt::print("pattern  {}\n", rule.pattern);
+    if (s.kind == StepKind::RewriteError) fmt::print("{}\n", paint(Paint::Warning, "REWRITE_ERROR: " + trace.stepMessage(s.id)));
+    std::string before = printTree(read, s.before, 400), after = s.after ? printTree(read, s.after, 400) : "";
+    for (const std::string& line : lineDiff(before, after))
+      fmt::print("{}\n", line[0] == '+' ? paint(Paint::Added, line) : line[0] == '-' ? paint(Paint::Removed, line) : line);
+  }
+  fmt::print("nodes: {} kept, {} added, {} removed, {} changed\n", d.kept, d.added.size(), d.removed.size(), d.changed.size());
+  for (NodeId id : d.removed) fmt::print("{}\n", paint(Paint::Removed, fmt::format("- {} {}", nodeName(id), expression(read, id, 4, 120))));
+  for (NodeId id : d.added) fmt::print("{}\n", paint(Paint::Added, fmt::format("+ {} {}", nodeName(id), expression(read, id, 4, 120))));
+  for (const auto& c : d.changed)
+    if (c.rewritten || !single)
+      fmt::print("{}\n", paint(Paint::Changed, fmt::format("~ {} -> {} {}", nodeName(c.before), nodeName(c.after), expression(read, c.after, 4, 120))));
+  return kFine;
+}
+
+Json linkJson(Trace& trace, const ProvenanceLink& l) {
+  auto read = trace.nodes().reader();
+  static constexpr const char* kMakers[] = {"in the graph to begin with", "made by a rule", "rebuilt: a source changed", "unknown"};
+  Json j{{"node", l.node}, {"text", l.node ? expression(read, l.node, 4, 160) : ""}, {"how", kMakers[static_cast<int>(l.maker)]}};
+  if (l.pass) j["pass"] = trace.pass(l.pass).name;
+  if (l.k) j["step"] = l.k;
+  if (l.rule) {
+    j["rule"] = trace.rule(l.rule).name;
+    j["at"] = fileLine(trace.rule(l.rule).at);
+  }
+  if (l.from) j["from"] = l.from;
+  return j;
+}
+
+int showProvenance(Trace& trace, ScopeId scope, NodeId node, const LookOptions& o) {
+  Provenance provenance(trace, scope);
+  Json out{{"node", node}, {"text", expression(trace.nodes().reader(), node, 6, 400)}, {"origins", Json::array()}, {"came_from", Json::array()},
+           {"became", Json::array()}};
+  for (const OriginInfo& origin : provenance.origins(node))
+    out["origins"].push_back(Json{{"operation", origin.operation}, {"script", fileLine(origin.script)}});
+  for (const auto& l : provenance.chain(node)) out["came_from"].push_back(linkJson(trace, l));
+  for (const auto& l : provenance.fate(node)) out["became"].push_back(linkJson(trace, l));
+  if (o.json) {
+    printJson(out);
+    return kFine;
+  }
+  fmt::print("{} {}\n", node, out["text"].get<std::string>());
+  for (const auto& j : out["origins"])
+    fmt::print("  from {} at {}\n", j["operation"].get<std::string>(), j["script"].get<std::string>());
+  auto print = [&](const char* title, const Json& links) {
+    if (links.empty()) return;
+    fmt::print("{}\n", paint(Paint::Bold, title));
+    for (const auto& j : links) {
+      std::string where;
+      if (j.contains("rule")) where += fmt::format(" {} ({})", j["rule"].get<std::string>(), j["at"].get<std::string>());
+      if (j.contains("pass")) where += fmt::format(", pass \"{}\"{}", j["pass"].get<std::string>(), j.contains("step") ? fmt::format(" step {}", j["step"].get<int64_t>()) : "");
+      fmt::print("  {} {}\n      {}{}\n", j["node"].get<int64_t>(), j["text"].get<std::string>(), j["how"].get<std::string>(), where);
+    }
+  };
+  print("came from", out["came_from"]);
+  print("became", out["became"]);
+  return kFine;
+}
+
+} // namespace
+
+int show(const LookOptions& given) {
+  LookOptions o = given;
+  Trace trace(o.trace);
+  warnAbout(trace);
+  ScopeId scope = o.kernel == "0" ? 0 : trace.findScope(o.kernel);
+  if (o.what.empty()) o.what = o.pass.empty() ? "source" : o.step > 0 ? "diff" : "graph";
+  static const std::vector<std::string> kKinds = {"graph", "diff", "source", "ir", "asm", "uops", "opts", "provenance"};
+  if (std::find(kKinds.begin(), kKinds.end(), o.what) == kKinds.end())
+    throw Error(ErrorKind::Value, fmt::format("--what {}: there are graph, diff, source, ir, asm, uops, opts and provenance", o.what));
+  if (o.what == "provenance") {
+    NodeId node = static_cast<NodeId>(o.node);
+    if (!node && !o.pass.empty()) {
+      Cursor cursor(trace, trace.findPass(scope, o.pass));
+      if (o.step > 0) node = cursor.step(o.step).after;
+    }
+    if (!node) throw Error(ErrorKind::Value, "--what provenance needs --node ID, or --pass P --step K for what that step made");
+    trace.nodes().raw(node);
+    return showProvenance(trace, scope, node, o);
+  }
+  if (o.what != "graph" && o.what != "diff") return showArtifact(trace, scope, o);
+  PassId pass;
+  if (o.pass.empty()) {
+    const auto& passes = trace.passes(scope);
+    if (passes.empty()) throw Error(ErrorKind::Key, "there is no pass in it");
+    pass = passes.back().id;
+    for (const PassInfo& p : passes)
+      if (p.depth == 0) pass = p.id;
+  } else {
+    pass = trace.findPass(scope, o.pass);
+  }
+  Cursor cursor(trace, pass);
+  int64_t k = o.step >= 0 ? o.step : cursor.steps();
+  return o.what == "graph" ? showGraph(cursor, k, o) : showDiff(trace, cursor, k, o);
+}
+
+} // namespace uopscope::cli

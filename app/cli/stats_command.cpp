@@ -1,0 +1,129 @@
+// uopscope stats TRACE [--by rule|pass|op] and uopscope query TRACE SQL: numbers of a trace.
+#include "app/cli/output.h"
+#include "replay/read/sql.h"
+
+#include <fmt/format.h>
+
+namespace uopscope::cli {
+
+namespace {
+constexpr const char* kOutcomes[kOutcomeCount] = {"rejected_early", "structure_differs", "declined", "applied", "unchanged"};
+
+std::string csvField(const std::string& text) {
+  if (text.find_first_of(",\"\n") == std::string::npos) return text;
+  std::string out = "\"";
+  for (char c : text) out += c == '"' ? std::string("\"\"") : std::string(1, c);
+  return out + "\"";
+}
+} // namespace
+
+int stats(const LookOptions& o) {
+  Trace trace(o.trace);
+  warnAbout(trace);
+  MatchGroup group;
+  if (o.by == "rule") group = MatchGroup::Rule;
+  else if (o.by == "pass") group = MatchGroup::Pass;
+  else if (o.by == "op") group = MatchGroup::Op;
+  else throw Error(ErrorKind::Value, fmt::format("--by {}: there are rule, pass and op", o.by));
+  ScopeId scope = o.kernel.empty() ? 0 : trace.findScope(o.kernel);
+  PassId pass = o.pass.empty() ? 0 : trace.findPass(scope, o.pass);
+  auto totals = trace.matchTotals(group, scope, pass);
+  auto nameOf = [&](const MatchTotals& t) { return t.rule ? trace.rule(t.rule).name : !t.passName.empty() ? t.passName : t.op; };
+  if (o.json || o.csv) {
+    Json out = Json::array();
+    if (o.csv) {
+      fmt::print("{}", o.by);
+      for (const char* name : kOutcomes) fmt::print(",{}", name);
+      for (const char* name : kOutcomes) fmt::print(",{}_ns", name);
+      fmt::print(",at\n");
+    }
+    for (const MatchTotals& t : totals) {
+      Json j{{o.by, nameOf(t)}};
+      std::string at = t.rule ? fileLine(trace.rule(t.rule).at) : "";
+      for (int k = 0; k < kOutcomeCount; ++k) j[kOutcomes[k]] = t.count[k];
+      for (int k = 0; k < kOutcomeCount; ++k) j[fmt::format("{}_ns", kOutcomes[k])] = t.ns[k];
+      if (t.rule) {
+        j["at"] = at;
+        j["text"] = trace.rule(t.rule).text;
+      }
+      if (!o.csv) {
+        out.push_back(j);
+        continue;
+      }
+      fmt::print("{}", csvField(nameOf(t)));
+      for (uint64_t c : t.count) fmt::print(",{}", c);
+      for (int64_t ns : t.ns) fmt::print(",{}", ns);
+      fmt::print(",{}\n", csvField(at));
+    }
+    if (!o.csv) printJson(out);
+    return kFine;
+  }
+  Table table({o.by, "matches", "attempts", "rate", "match time", "time", "early", "structure", "declined", "applied", "unchanged", "at"});
+  size_t limit = o.limit > 0 ? static_cast<size_t>(o.limit) : totals.size(), matched = 0;
+  MatchTotals all;
+  for (const MatchTotals& t : totals) {
+    for (int k = 0; k < kOutcomeCount; ++k) {
+      all.count[k] += t.count[k];
+      all.ns[k] += t.ns[k];
+    }
+    matched += t.matches() > 0;
+    if (table.size() >= limit) continue;
+    double rate = t.attempts() ? 100.0 * static_cast<double>(t.matches()) / static_cast<double>(t.attempts()) : 0;
+    std::vector<std::string> row{nameOf(t), grouped(static_cast<int64_t>(t.matches())), grouped(static_cast<int64_t>(t.attempts())),
+                                 fmt::format("{:.2f}%", rate), duration(t.matchNs()), duration(t.totalNs())};
+    for (uint64_t c : t.count) row.push_back(grouped(static_cast<int64_t>(c)));
+    std::string at = t.rule ? fileLine(trace.rule(t.rule).at) : "";
+    row.push_back(at.substr(at.rfind('/') + 1));
+    table.add(std::move(row));
+  }
+  table.print();
+  fmt::print("{} {}s, {} matched; {} matches in {} attempts, {} in matches, {} in all\n", totals.size(), o.by == "pass" ? "passe" : o.by, matched,
+             grouped(static_cast<int64_t>(all.matches())), grouped(static_cast<int64_t>(all.attempts())), duration(all.matchNs()), duration(all.totalNs()));
+  if (limit < totals.size()) fmt::print("{} of {} shown; --limit 0 shows all\n", limit, totals.size());
+  return kFine;
+}
+
+int sqlQuery(const LookOptions& o) {
+  Trace trace(o.trace);
+  warnAbout(trace);
+  SqlResult result = query(trace, o.sql, o.limit > 0 ? static_cast<size_t>(o.limit) : SIZE_MAX);
+  auto text = [](const SqlValue& v) -> std::string {
+    if (auto* i = std::get_if<int64_t>(&v)) return fmt::format("{}", *i);
+    if (auto* d = std::get_if<double>(&v)) return fmt::format("{}", *d);
+    if (auto* s = std::get_if<std::string>(&v)) return *s;
+    return {};
+  };
+  if (o.json) {
+    Json out = Json::array();
+    for (const auto& row : result.rows) {
+      Json j = Json::object();
+      for (size_t c = 0; c < row.size(); ++c) {
+        Json& field = j[result.columns[c]];
+        std::visit([&](const auto& v) {
+          if constexpr (!std::is_same_v<std::decay_t<decltype(v)>, std::monostate>) field = v;
+        }, row[c]);
+      }
+      out.push_back(j);
+    }
+    printJson(out);
+  } else if (o.csv) {
+    for (size_t c = 0; c < result.columns.size(); ++c) fmt::print("{}{}", c ? "," : "", csvField(result.columns[c]));
+    fmt::print("\n");
+    for (const auto& row : result.rows) {
+      for (size_t c = 0; c < row.size(); ++c) fmt::print("{}{}", c ? "," : "", csvField(text(row[c])));
+      fmt::print("\n");
+    }
+  } else {
+    Table table(result.columns);
+    for (const auto& row : result.rows) {
+      std::vector<std::string> cells;
+      for (const auto& v : row) cells.push_back(text(v));
+      table.add(std::move(cells));
+    }
+    table.print();
+  }
+  if (result.more) fmt::print(stderr, "uopscope: only {} rows shown; --limit 0 shows all\n", result.rows.size());
+  return kFine;
+}
+
+} // namespace uopscope::cli

@@ -1,0 +1,28 @@
+// SQL over a trace, for people: reading only, with functions that know nodes.
+//
+//   sources(node)   JSON array of the sources' ids:  SELECT value FROM json_each(sources(12))
+//   expr(node)      the node as an expression
+//   label(node)     operation, dtype and argument
+//   opname(op)      name of an operation
+//
+//   SqlResult r = query(trace, "SELECT name FROM rule WHERE line > 10", 100);
+#pragma once
+#include "replay/read/trace.h"
+
+#include <variant>
+
+namespace uopscope {
+
+using SqlValue = std::variant<std::monostate, int64_t, double, std::string>;
+struct SqlResult {
+  std::vector<std::string> columns;
+  std::vector<std::vector<SqlValue>> rows;
+  bool more = false; ///< there were more rows than asked for
+};
+
+/// Adds the functions to the trace's connection. They live as long as the trace.
+void addSqlFunctions(Trace& trace);
+/// One SELECT (or EXPLAIN, or PRAGMA that reads). Error(Value) for anything else, with SQLite's own words.
+SqlResult query(Trace& trace, const std::string& sql, size_t maxRows = SIZE_MAX);
+
+} // namespace uopscope
