@@ -6,7 +6,6 @@
 #include "replay/record/event_source.h"
 
 #include <nlohmann/json.hpp>
-
 #include <string>
 #include <vector>
 

@@ -18,7 +18,9 @@ std::string_view kindName(ScopeKind kind) {
 }
 std::string_view outcomeName(const PassInfo& pass) {
   if (!pass.outcome) return "not ended";
-  return *pass.outcome == PassOutcome::Done ? "done" : *pass.outcome == PassOutcome::Failed ? "failed" : "stopped";
+  return *pass.outcome == PassOutcome::Done     ? "done"
+         : *pass.outcome == PassOutcome::Failed ? "failed"
+                                                : "stopped";
 }
 int depthOf(const Trace& trace, const ScopeInfo& scope) {
   int depth = 0;
@@ -35,8 +37,9 @@ int listScopes(Trace& trace, const LookOptions& o) {
     out["warning"] = trace.warning();
     out["scopes"] = Json::array();
     for (const ScopeInfo& s : trace.scopes()) {
-      Json j{{"id", s.id}, {"parent", s.parent}, {"kind", kindName(s.kind)}, {"name", s.name}, {"script", fileLine(s.script)},
-             {"root", s.root}, {"steps", s.steps}, {"total_steps", s.totalSteps}, {"begin_ns", s.beginNs}};
+      Json j{{"id", s.id},       {"parent", s.parent},           {"kind", kindName(s.kind)},
+             {"name", s.name},   {"script", fileLine(s.script)}, {"root", s.root},
+             {"steps", s.steps}, {"total_steps", s.totalSteps},  {"begin_ns", s.beginNs}};
       j["end_ns"] = s.endNs ? Json(*s.endNs) : Json();
       out["scopes"].push_back(j);
     }
@@ -49,15 +52,19 @@ int listScopes(Trace& trace, const LookOptions& o) {
     steps += s.steps;
   }
   for (const PassInfo& p : trace.passes(0)) steps += p.steps;
-  fmt::print("{}  tier {}, {}, {} kernels, {} steps\n", trace.meta("script").empty() ? trace.path() : trace.meta("script"), trace.meta("tier"),
+  fmt::print("{}  tier {}, {}, {} kernels, {} steps\n",
+             trace.meta("script").empty() ? trace.path() : trace.meta("script"), trace.meta("tier"),
              trace.status(), grouped(kernels), grouped(steps));
   Table table({"#", "kind", "name", "steps", "time", "script line"});
   for (const ScopeInfo& s : trace.scopes())
-    table.add({fmt::format("{}", s.id), std::string(kindName(s.kind)), std::string(static_cast<size_t>(depthOf(trace, s)) * 2, ' ') + s.name,
-               grouped(s.kind == ScopeKind::Script ? s.totalSteps : s.steps), s.endNs ? duration(*s.endNs - s.beginNs) : "not ended",
-               fileLine(s.script)});
+    table.add({fmt::format("{}", s.id), std::string(kindName(s.kind)),
+               std::string(static_cast<size_t>(depthOf(trace, s)) * 2, ' ') + s.name,
+               grouped(s.kind == ScopeKind::Script ? s.totalSteps : s.steps),
+               s.endNs ? duration(*s.endNs - s.beginNs) : "not ended", fileLine(s.script)});
   if (table.size()) table.print();
-  if (!trace.passes(0).empty()) fmt::print("{} passes ran outside any kernel or schedule: uopscope ls {} 0\n", trace.passes(0).size(), trace.path());
+  if (!trace.passes(0).empty())
+    fmt::print("{} passes ran outside any kernel or schedule: uopscope ls {} 0\n", trace.passes(0).size(),
+               trace.path());
   return kFine;
 }
 
@@ -67,9 +74,20 @@ int listPasses(Trace& trace, ScopeId scope, const LookOptions& o) {
     Json out = Json::array();
     for (size_t k = 0; k < passes.size(); ++k) {
       const PassInfo& p = passes[k];
-      Json j{{"number", k + 1}, {"id", p.id}, {"parent", p.parent}, {"parent_steps", p.parentSteps}, {"depth", p.depth}, {"name", p.name},
-             {"at", fileLine(p.at)}, {"root", p.root}, {"end_root", p.endRoot}, {"steps", p.steps}, {"nested_steps", p.nestedSteps},
-             {"outcome", outcomeName(p)}, {"message", p.message}, {"begin_ns", p.beginNs}};
+      Json j{{"number", k + 1},
+             {"id", p.id},
+             {"parent", p.parent},
+             {"parent_steps", p.parentSteps},
+             {"depth", p.depth},
+             {"name", p.name},
+             {"at", fileLine(p.at)},
+             {"root", p.root},
+             {"end_root", p.endRoot},
+             {"steps", p.steps},
+             {"nested_steps", p.nestedSteps},
+             {"outcome", outcomeName(p)},
+             {"message", p.message},
+             {"begin_ns", p.beginNs}};
       j["end_ns"] = p.endNs ? Json(*p.endNs) : Json();
       out.push_back(j);
     }
@@ -95,9 +113,18 @@ int listSteps(Trace& trace, PassId pass, const LookOptions& o) {
   if (o.json) {
     Json out = Json::array();
     for (const StepInfo& s : steps) {
-      Json j{{"k", s.k}, {"id", s.id}, {"rule", trace.rule(s.rule).name}, {"at", fileLine(trace.rule(s.rule).at)}, {"before", s.before},
-             {"after", s.after}, {"way", s.kind == StepKind::WayUp ? "up" : s.kind == StepKind::WayDown ? "down" : "error"},
-             {"before_text", text(s.before)}, {"after_text", text(s.after)}, {"took_ns", s.ns}};
+      Json j{{"k", s.k},
+             {"id", s.id},
+             {"rule", trace.rule(s.rule).name},
+             {"at", fileLine(trace.rule(s.rule).at)},
+             {"before", s.before},
+             {"after", s.after},
+             {"way", s.kind == StepKind::WayUp     ? "up"
+                     : s.kind == StepKind::WayDown ? "down"
+                                                   : "error"},
+             {"before_text", text(s.before)},
+             {"after_text", text(s.after)},
+             {"took_ns", s.ns}};
       if (s.kind == StepKind::RewriteError) j["message"] = trace.stepMessage(s.id);
       out.push_back(j);
     }
@@ -107,11 +134,13 @@ int listSteps(Trace& trace, PassId pass, const LookOptions& o) {
   Table table({"step", "rule", "time", "before -> after"});
   for (const StepInfo& s : steps)
     table.add({fmt::format("{}", s.k), trace.rule(s.rule).name, duration(s.ns),
-               s.kind == StepKind::RewriteError ? fmt::format("{} -> REWRITE_ERROR: {}", text(s.before), trace.stepMessage(s.id))
-                                                : fmt::format("{} -> {}", text(s.before), text(s.after))});
+               s.kind == StepKind::RewriteError
+                   ? fmt::format("{} -> REWRITE_ERROR: {}", text(s.before), trace.stepMessage(s.id))
+                   : fmt::format("{} -> {}", text(s.before), text(s.after))});
   table.print();
   int64_t all = trace.pass(pass).steps;
-  if (all > static_cast<int64_t>(steps.size())) fmt::print("{} of {} steps shown; --limit 0 shows all\n", steps.size(), grouped(all));
+  if (all > static_cast<int64_t>(steps.size()))
+    fmt::print("{} of {} steps shown; --limit 0 shows all\n", steps.size(), grouped(all));
   return kFine;
 }
 

@@ -2,11 +2,11 @@
 #include "app/cli/output.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
-#include <unistd.h>
 
 namespace uopscope::cli {
 
@@ -35,10 +35,12 @@ std::string paint(Paint paint, const std::string& text) {
 
 namespace {
 size_t widthOf(const std::string& text) {
-  return static_cast<size_t>(std::count_if(text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }));
+  return static_cast<size_t>(std::count_if(
+      text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }));
 }
 bool looksNumeric(const std::string& text) {
-  return text.empty() || (text.find_first_not_of("0123456789.,-+% msµ") == std::string::npos && text.find_first_of("0123456789-") != std::string::npos);
+  return text.empty() || (text.find_first_not_of("0123456789.,-+% msµ") == std::string::npos &&
+                          text.find_first_of("0123456789-") != std::string::npos);
 }
 } // namespace
 
@@ -65,10 +67,13 @@ void Table::print() const {
   for (const auto& row : rows_) fmt::print("{}\n", line(row));
 }
 
-void printJson(const Json& json) { fmt::print("{}\n", json.dump(2, ' ', false, Json::error_handler_t::replace)); }
+void printJson(const Json& json) {
+  fmt::print("{}\n", json.dump(2, ' ', false, Json::error_handler_t::replace));
+}
 
 void warnAbout(const Trace& trace) {
-  if (std::string warning = trace.warning(); !warning.empty()) fmt::print(stderr, "uopscope: {}: {}\n", trace.path(), warning);
+  if (std::string warning = trace.warning(); !warning.empty())
+    fmt::print(stderr, "uopscope: {}: {}\n", trace.path(), warning);
 }
 
 std::string grouped(int64_t number) {
@@ -87,8 +92,12 @@ std::string duration(int64_t ns) {
   return fmt::format("{:.2f} s", value / 1e9);
 }
 
-std::string fileLine(const FileLine& at) { return at.known() ? fmt::format("{}:{}", at.file, at.line) : ""; }
+std::string fileLine(const FileLine& at) {
+  return at.known() ? fmt::format("{}:{}", at.file, at.line) : "";
+}
 
-std::string nodeName(NodeId id) { return id < kFirstViewNode ? fmt::format("{}", id) : fmt::format("v{}", id - kFirstViewNode); }
+std::string nodeName(NodeId id) {
+  return id < kFirstViewNode ? fmt::format("{}", id) : fmt::format("v{}", id - kFirstViewNode);
+}
 
 } // namespace uopscope::cli

@@ -1,8 +1,9 @@
-// uopscope record SCRIPT: the script runs in a child process that records; this process watches, shows progress, and
-// sees to it that whatever happens to the child, the trace is closed and says how it ended.
+// uopscope record SCRIPT: the script runs in a child process that records; this process watches, shows
+// progress, and sees to it that whatever happens to the child, the trace is closed and says how it ended.
 //
-// Ctrl-C reaches both: the child is asked through shared memory (the next rewrite ends with "interrupted") and, in
-// Python, by its own KeyboardInterrupt. Who does not end within five seconds, or is interrupted twice, is killed.
+// Ctrl-C reaches both: the child is asked through shared memory (the next rewrite ends with "interrupted")
+// and, in Python, by its own KeyboardInterrupt. Who does not end within five seconds, or is interrupted
+// twice, is killed.
 #include "app/cli/output.h"
 #include "engine/base/clock.h"
 #include "replay/record/session.h"
@@ -12,6 +13,10 @@
 #endif
 
 #include <fmt/format.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <csignal>
 #include <cstdio>
@@ -19,10 +24,6 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
-#include <sys/mman.h>
-#include <sys/prctl.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 namespace uopscope::cli {
 
@@ -44,7 +45,8 @@ void onInterrupt(int, siginfo_t* info, void*) {
 class SharedProgress {
 public:
   SharedProgress() {
-    void* memory = mmap(nullptr, sizeof(RecordingProgress), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    void* memory =
+        mmap(nullptr, sizeof(RecordingProgress), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (memory == MAP_FAILED) throw Error(ErrorKind::Runtime, "no shared memory for the recording");
     progress_ = std::construct_at(static_cast<RecordingProgress*>(memory));
   }
@@ -65,19 +67,25 @@ enum class ScriptKind { Python, Program };
 ScriptKind kindOf(const std::string& script) {
   std::error_code ignored;
   if (!fs::exists(script, ignored)) throw Error(ErrorKind::File, fmt::format("{}: no such file", script));
-  if (fs::is_directory(script, ignored)) throw Error(ErrorKind::File, fmt::format("{}: a folder; give a script", script));
+  if (fs::is_directory(script, ignored))
+    throw Error(ErrorKind::File, fmt::format("{}: a folder; give a script", script));
   std::ifstream in(script, std::ios::binary);
   char magic[4] = {};
   if (!in || !in.read(magic, 4)) {
-    if (!in.eof()) throw Error(ErrorKind::File, fmt::format("{}: cannot be read: {}", script, strerror(errno)));
+    if (!in.eof())
+      throw Error(ErrorKind::File, fmt::format("{}: cannot be read: {}", script, strerror(errno)));
   }
-  if (std::memcmp(magic, "\x7f"
-                         "ELF",
+  if (std::memcmp(magic,
+                  "\x7f"
+                  "ELF",
                   4) == 0) {
-    if (access(script.c_str(), X_OK) != 0) throw Error(ErrorKind::File, fmt::format("{}: a program that may not be executed", script));
+    if (access(script.c_str(), X_OK) != 0)
+      throw Error(ErrorKind::File, fmt::format("{}: a program that may not be executed", script));
     return ScriptKind::Program;
   }
-  if (std::memcmp(magic, "SQLi", 4) == 0) throw Error(ErrorKind::File, fmt::format("{}: a trace, not a script; open it with: uopscope open {}", script, script));
+  if (std::memcmp(magic, "SQLi", 4) == 0)
+    throw Error(ErrorKind::File,
+                fmt::format("{}: a trace, not a script; open it with: uopscope open {}", script, script));
   return ScriptKind::Python;
 }
 
@@ -98,7 +106,11 @@ int runPythonScript(const std::string& script, const std::vector<std::string>& a
   return runScript(script, argv);
 #else
   (void)arguments;
-  throw Error(ErrorKind::Unsupported, fmt::format("{}: this uopscope was built without Python; build with python3-dev and pybind11-dev installed", script));
+  throw Error(
+      ErrorKind::Unsupported,
+      fmt::format(
+          "{}: this uopscope was built without Python; build with python3-dev and pybind11-dev installed",
+          script));
 #endif
 }
 
@@ -128,7 +140,9 @@ int runPythonScript(const std::string& script, const std::vector<std::string>& a
       session.finish();
   } catch (const Error& e) {
     fmt::print(stderr, "uopscope: {}\n", e.what());
-    code = e.kind() == ErrorKind::File || e.kind() == ErrorKind::Value || e.kind() == ErrorKind::Unsupported ? kUsage : kFailed;
+    code = e.kind() == ErrorKind::File || e.kind() == ErrorKind::Value || e.kind() == ErrorKind::Unsupported
+               ? kUsage
+               : kFailed;
   } catch (const std::exception& e) {
     fmt::print(stderr, "uopscope: {}\n", e.what());
   }
@@ -141,8 +155,10 @@ std::string progressLine(RecordingProgress& p, const std::string& output, int64_
   uint64_t bytes = 0;
   for (const char* suffix : {"", "-wal"})
     if (auto size = fs::file_size(output + suffix, ignored); !ignored) bytes += size;
-  return fmt::format("recording  {} steps  {} kernels  {:.1f} MB  {:.0f} s{}", grouped(static_cast<int64_t>(p.steps.load())), p.kernels.load(),
-                     static_cast<double>(bytes) / 1e6, static_cast<double>(nowNs() - sinceNs) / 1e9, p.stop ? "  stopping ..." : "");
+  return fmt::format("recording  {} steps  {} kernels  {:.1f} MB  {:.0f} s{}",
+                     grouped(static_cast<int64_t>(p.steps.load())), p.kernels.load(),
+                     static_cast<double>(bytes) / 1e6, static_cast<double>(nowNs() - sinceNs) / 1e9,
+                     p.stop ? "  stopping ..." : "");
 }
 
 int waitFor(pid_t child, RecordingProgress& progress, const RecordOptions& o, bool& killed) {
@@ -178,14 +194,19 @@ void summarize(const RecordOptions& o, int code) {
   }
   for (const PassInfo& p : trace.passes(0)) steps += p.steps;
   if (o.json) {
-    printJson(Json{{"trace", o.output}, {"status", trace.status()}, {"message", trace.meta("message")}, {"exit_code", code}, {"steps", steps},
-                   {"kernels", kernels}, {"bytes", bytes}});
+    printJson(Json{{"trace", o.output},
+                   {"status", trace.status()},
+                   {"message", trace.meta("message")},
+                   {"exit_code", code},
+                   {"steps", steps},
+                   {"kernels", kernels},
+                   {"bytes", bytes}});
     return;
   }
   if (o.quiet) return;
   std::string warning = trace.warning();
-  fmt::print(stderr, "uopscope: {}: {} steps, {} kernels, {:.1f} MB{}\n", o.output, grouped(steps), grouped(kernels), static_cast<double>(bytes) / 1e6,
-             warning.empty() ? "" : "; " + warning);
+  fmt::print(stderr, "uopscope: {}: {} steps, {} kernels, {:.1f} MB{}\n", o.output, grouped(steps),
+             grouped(kernels), static_cast<double>(bytes) / 1e6, warning.empty() ? "" : "; " + warning);
 }
 
 } // namespace
@@ -195,11 +216,13 @@ int record(const RecordOptions& given) {
   tierFromName(o.tier);
   ScriptKind kind = kindOf(o.script);
   if (o.output.empty()) o.output = fs::path(o.script).stem().string() + ".uoptrace";
-  if (std::error_code ignored; fs::is_directory(o.output, ignored)) throw Error(ErrorKind::File, fmt::format("{}: a folder; give the path of a file", o.output));
+  if (std::error_code ignored; fs::is_directory(o.output, ignored))
+    throw Error(ErrorKind::File, fmt::format("{}: a folder; give the path of a file", o.output));
   if (FILE* probe = std::fopen(o.output.c_str(), "ab"))
     std::fclose(probe);
   else
-    throw Error(ErrorKind::File, fmt::format("{}: cannot be written: {}; choose another place with -o", o.output, strerror(errno)));
+    throw Error(ErrorKind::File, fmt::format("{}: cannot be written: {}; choose another place with -o",
+                                             o.output, strerror(errno)));
   std::error_code ignored;
   for (const char* suffix : {"", "-wal", "-shm", "-journal"}) fs::remove(o.output + suffix, ignored);
   if (!o.device.empty()) setenv("DEV", o.device.c_str(), 1);
@@ -207,13 +230,14 @@ int record(const RecordOptions& given) {
   SharedProgress progress;
   std::fflush(nullptr);
   pid_t child = fork();
-  if (child < 0) throw Error(ErrorKind::Runtime, fmt::format("no process for the script: {}", strerror(errno)));
+  if (child < 0)
+    throw Error(ErrorKind::Runtime, fmt::format("no process for the script: {}", strerror(errno)));
   if (child == 0) childMain(o, kind, progress.get());
 
   childPid = child;
   interrupts = 0;
   watched = progress.get();
-  struct sigaction action {}, oldInt {}, oldTerm {};
+  struct sigaction action{}, oldInt{}, oldTerm{};
   action.sa_sigaction = onInterrupt;
   action.sa_flags = SA_SIGINFO;
   sigemptyset(&action.sa_mask);
@@ -231,14 +255,20 @@ int record(const RecordOptions& given) {
     int number = WTERMSIG(status);
     bool ours = killed || interrupts > 0;
     sealStatus = ours ? traceStatus::kInterrupted : traceStatus::kCrashed;
-    message = ours ? std::string("stopped by the user") : fmt::format("the script died of SIG{} ({})", sigabbrev_np(number), strsignal(number));
-    if (!ours) fmt::print(stderr, "uopscope: {}: {}; what was recorded until then is in {}\n", o.script, message, o.output);
+    message = ours ? std::string("stopped by the user")
+                   : fmt::format("the script died of SIG{} ({})", sigabbrev_np(number), strsignal(number));
+    if (!ours)
+      fmt::print(stderr, "uopscope: {}: {}; what was recorded until then is in {}\n", o.script, message,
+                 o.output);
     code = ours ? kInterrupted : kFailed;
   }
   if (interrupts > 0) code = kInterrupted;
   bool exists = fs::exists(o.output, ignored);
   if (kind == ScriptKind::Program && !exists && WIFEXITED(status)) {
-    fmt::print(stderr, "uopscope: {}: recorded nothing; a program records when it makes a RecordingSession (replay/record/session.h)\n", o.script);
+    fmt::print(stderr,
+               "uopscope: {}: recorded nothing; a program records when it makes a RecordingSession "
+               "(replay/record/session.h)\n",
+               o.script);
     return code == kFine ? kFailed : code;
   }
   if (exists) {
@@ -283,7 +313,8 @@ int runPython(const std::vector<std::string>& arguments) {
   return runInteractive(argv);
 #else
   (void)arguments;
-  throw Error(ErrorKind::Unsupported, "this uopscope was built without Python; build with python3-dev and pybind11-dev installed");
+  throw Error(ErrorKind::Unsupported,
+              "this uopscope was built without Python; build with python3-dev and pybind11-dev installed");
 #endif
 }
 

@@ -17,7 +17,8 @@ int showArtifact(Trace& trace, ScopeId scope, const LookOptions& o) {
     std::string kinds;
     for (const ArtifactInfo& a : trace.artifacts(scope))
       if (kinds.find(a.kind) == std::string::npos) kinds += (kinds.empty() ? "" : ", ") + a.kind;
-    throw Error(ErrorKind::Key, fmt::format("\"{}\" has no {}; it has {}", trace.scope(scope).name, o.what, kinds.empty() ? "no texts at all" : kinds));
+    throw Error(ErrorKind::Key, fmt::format("\"{}\" has no {}; it has {}", trace.scope(scope).name, o.what,
+                                            kinds.empty() ? "no texts at all" : kinds));
   }
   if (o.json)
     printJson(Json{{"kernel", trace.scope(scope).name}, {"kind", o.what}, {"text", *text}});
@@ -29,7 +30,8 @@ int showArtifact(Trace& trace, ScopeId scope, const LookOptions& o) {
 int showGraph(Cursor& cursor, int64_t k, const LookOptions& o) {
   const auto& graph = cursor.graphAt(k);
   if (!o.json) {
-    fmt::print("{}", printTree(cursor.reader(), cursor.rootAt(k), o.limit > 0 ? static_cast<size_t>(o.limit) : SIZE_MAX));
+    fmt::print("{}", printTree(cursor.reader(), cursor.rootAt(k),
+                               o.limit > 0 ? static_cast<size_t>(o.limit) : SIZE_MAX));
     return kFine;
   }
   Json nodes = Json::array();
@@ -41,13 +43,18 @@ int showGraph(Cursor& cursor, int64_t k, const LookOptions& o) {
     for (NodeId s : n.src) j["src"].push_back(nodeName(s));
     nodes.push_back(j);
   }
-  printJson(Json{{"pass", cursor.info().name}, {"step", k}, {"steps", cursor.steps()}, {"root", nodeName(cursor.rootAt(k))}, {"nodes", nodes}});
+  printJson(Json{{"pass", cursor.info().name},
+                 {"step", k},
+                 {"steps", cursor.steps()},
+                 {"root", nodeName(cursor.rootAt(k))},
+                 {"nodes", nodes}});
   return kFine;
 }
 
 int showDiff(Trace& trace, Cursor& cursor, int64_t k, const LookOptions& o) {
   int64_t from = o.step >= 0 ? k - 1 : 0;
-  if (from < 0) throw Error(ErrorKind::Index, "step 0 is the graph the pass began with; there is no difference to show");
+  if (from < 0)
+    throw Error(ErrorKind::Index, "step 0 is the graph the pass began with; there is no difference to show");
   GraphDiff d = cursor.diff(from, k);
   auto read = cursor.reader();
   auto ids = [&](const std::vector<NodeId>& list) {
@@ -57,14 +64,18 @@ int showDiff(Trace& trace, Cursor& cursor, int64_t k, const LookOptions& o) {
   };
   bool single = o.step >= 0;
   if (o.json) {
-    Json out{{"pass", cursor.info().name}, {"from", from}, {"to", k}, {"kept", d.kept}, {"added", ids(d.added)}, {"removed", ids(d.removed)}};
+    Json out{
+        {"pass", cursor.info().name}, {"from", from}, {"to", k}, {"kept", d.kept}, {"added", ids(d.added)},
+        {"removed", ids(d.removed)}};
     out["changed"] = Json::array();
     for (const auto& c : d.changed)
-      out["changed"].push_back(Json{{"before", nodeName(c.before)}, {"after", nodeName(c.after)}, {"rewritten", c.rewritten}});
+      out["changed"].push_back(
+          Json{{"before", nodeName(c.before)}, {"after", nodeName(c.after)}, {"rewritten", c.rewritten}});
     if (single) {
       const StepInfo& s = cursor.step(k);
       const RuleInfo& rule = trace.rule(s.rule);
-      out["rule"] = Json{{"name", rule.name}, {"at", fileLine(rule.at)}, {"text", rule.text}, {"pattern", rule.pattern}};
+      out["rule"] = Json{
+          {"name", rule.name}, {"at", fileLine(rule.at)}, {"text", rule.text}, {"pattern", rule.pattern}};
       out["before"] = expression(read, s.before, 40, 20000);
       out["after"] = s.after ? Json(expression(read, s.after, 40, 20000)) : Json();
       out["took_ns"] = s.ns;
@@ -79,24 +90,37 @@ int showDiff(Trace& trace, Cursor& cursor, int64_t k, const LookOptions& o) {
     fmt::print("{}  step {} of {}, {}\n", paint(Paint::Bold, rule.name), k, cursor.steps(), duration(s.ns));
     fmt::print("{}  {}\n", fileLine(rule.at), rule.text);
     fmt::print("pattern  {}\n", rule.pattern);
-    if (s.kind == StepKind::RewriteError) fmt::print("{}\n", paint(Paint::Warning, "REWRITE_ERROR: " + trace.stepMessage(s.id)));
+    if (s.kind == StepKind::RewriteError)
+      fmt::print("{}\n", paint(Paint::Warning, "REWRITE_ERROR: " + trace.stepMessage(s.id)));
     std::string before = printTree(read, s.before, 400), after = s.after ? printTree(read, s.after, 400) : "";
     for (const std::string& line : lineDiff(before, after))
-      fmt::print("{}\n", line[0] == '+' ? paint(Paint::Added, line) : line[0] == '-' ? paint(Paint::Removed, line) : line);
+      fmt::print("{}\n", line[0] == '+'   ? paint(Paint::Added, line)
+                         : line[0] == '-' ? paint(Paint::Removed, line)
+                                          : line);
   }
-  fmt::print("nodes: {} kept, {} added, {} removed, {} changed\n", d.kept, d.added.size(), d.removed.size(), d.changed.size());
-  for (NodeId id : d.removed) fmt::print("{}\n", paint(Paint::Removed, fmt::format("- {} {}", nodeName(id), expression(read, id, 4, 120))));
-  for (NodeId id : d.added) fmt::print("{}\n", paint(Paint::Added, fmt::format("+ {} {}", nodeName(id), expression(read, id, 4, 120))));
+  fmt::print("nodes: {} kept, {} added, {} removed, {} changed\n", d.kept, d.added.size(), d.removed.size(),
+             d.changed.size());
+  for (NodeId id : d.removed)
+    fmt::print("{}\n",
+               paint(Paint::Removed, fmt::format("- {} {}", nodeName(id), expression(read, id, 4, 120))));
+  for (NodeId id : d.added)
+    fmt::print("{}\n",
+               paint(Paint::Added, fmt::format("+ {} {}", nodeName(id), expression(read, id, 4, 120))));
   for (const auto& c : d.changed)
     if (c.rewritten || !single)
-      fmt::print("{}\n", paint(Paint::Changed, fmt::format("~ {} -> {} {}", nodeName(c.before), nodeName(c.after), expression(read, c.after, 4, 120))));
+      fmt::print("{}\n",
+                 paint(Paint::Changed, fmt::format("~ {} -> {} {}", nodeName(c.before), nodeName(c.after),
+                                                   expression(read, c.after, 4, 120))));
   return kFine;
 }
 
 Json linkJson(Trace& trace, const ProvenanceLink& l) {
   auto read = trace.nodes().reader();
-  static constexpr const char* kMakers[] = {"in the graph to begin with", "made by a rule", "rebuilt: a source changed", "unknown"};
-  Json j{{"node", l.node}, {"text", l.node ? expression(read, l.node, 4, 160) : ""}, {"how", kMakers[static_cast<int>(l.maker)]}};
+  static constexpr const char* kMakers[] = {"in the graph to begin with", "made by a rule",
+                                            "rebuilt: a source changed", "unknown"};
+  Json j{{"node", l.node},
+         {"text", l.node ? expression(read, l.node, 4, 160) : ""},
+         {"how", kMakers[static_cast<int>(l.maker)]}};
   if (l.pass) j["pass"] = trace.pass(l.pass).name;
   if (l.k) j["step"] = l.k;
   if (l.rule) {
@@ -109,7 +133,10 @@ Json linkJson(Trace& trace, const ProvenanceLink& l) {
 
 int showProvenance(Trace& trace, ScopeId scope, NodeId node, const LookOptions& o) {
   Provenance provenance(trace, scope);
-  Json out{{"node", node}, {"text", expression(trace.nodes().reader(), node, 6, 400)}, {"origins", Json::array()}, {"came_from", Json::array()},
+  Json out{{"node", node},
+           {"text", expression(trace.nodes().reader(), node, 6, 400)},
+           {"origins", Json::array()},
+           {"came_from", Json::array()},
            {"became", Json::array()}};
   for (const OriginInfo& origin : provenance.origins(node))
     out["origins"].push_back(Json{{"operation", origin.operation}, {"script", fileLine(origin.script)}});
@@ -127,9 +154,13 @@ int showProvenance(Trace& trace, ScopeId scope, NodeId node, const LookOptions& 
     fmt::print("{}\n", paint(Paint::Bold, title));
     for (const auto& j : links) {
       std::string where;
-      if (j.contains("rule")) where += fmt::format(" {} ({})", j["rule"].get<std::string>(), j["at"].get<std::string>());
-      if (j.contains("pass")) where += fmt::format(", pass \"{}\"{}", j["pass"].get<std::string>(), j.contains("step") ? fmt::format(" step {}", j["step"].get<int64_t>()) : "");
-      fmt::print("  {} {}\n      {}{}\n", j["node"].get<int64_t>(), j["text"].get<std::string>(), j["how"].get<std::string>(), where);
+      if (j.contains("rule"))
+        where += fmt::format(" {} ({})", j["rule"].get<std::string>(), j["at"].get<std::string>());
+      if (j.contains("pass"))
+        where += fmt::format(", pass \"{}\"{}", j["pass"].get<std::string>(),
+                             j.contains("step") ? fmt::format(" step {}", j["step"].get<int64_t>()) : "");
+      fmt::print("  {} {}\n      {}{}\n", j["node"].get<int64_t>(), j["text"].get<std::string>(),
+                 j["how"].get<std::string>(), where);
     }
   };
   print("came from", out["came_from"]);
@@ -145,16 +176,21 @@ int show(const LookOptions& given) {
   warnAbout(trace);
   ScopeId scope = o.kernel == "0" ? 0 : trace.findScope(o.kernel);
   if (o.what.empty()) o.what = o.pass.empty() ? "source" : o.step > 0 ? "diff" : "graph";
-  static const std::vector<std::string> kKinds = {"graph", "diff", "source", "ir", "asm", "uops", "opts", "provenance"};
+  static const std::vector<std::string> kKinds = {"graph", "diff", "source", "ir",
+                                                  "asm",   "uops", "opts",   "provenance"};
   if (std::find(kKinds.begin(), kKinds.end(), o.what) == kKinds.end())
-    throw Error(ErrorKind::Value, fmt::format("--what {}: there are graph, diff, source, ir, asm, uops, opts and provenance", o.what));
+    throw Error(
+        ErrorKind::Value,
+        fmt::format("--what {}: there are graph, diff, source, ir, asm, uops, opts and provenance", o.what));
   if (o.what == "provenance") {
     NodeId node = static_cast<NodeId>(o.node);
     if (!node && !o.pass.empty()) {
       Cursor cursor(trace, trace.findPass(scope, o.pass));
       if (o.step > 0) node = cursor.step(o.step).after;
     }
-    if (!node) throw Error(ErrorKind::Value, "--what provenance needs --node ID, or --pass P --step K for what that step made");
+    if (!node)
+      throw Error(ErrorKind::Value,
+                  "--what provenance needs --node ID, or --pass P --step K for what that step made");
     trace.nodes().raw(node);
     return showProvenance(trace, scope, node, o);
   }

@@ -7,7 +7,8 @@
 namespace uopscope::cli {
 
 namespace {
-constexpr const char* kOutcomes[kOutcomeCount] = {"rejected_early", "structure_differs", "declined", "applied", "unchanged"};
+constexpr const char* kOutcomes[kOutcomeCount] = {"rejected_early", "structure_differs", "declined",
+                                                  "applied", "unchanged"};
 
 std::string csvField(const std::string& text) {
   if (text.find_first_of(",\"\n") == std::string::npos) return text;
@@ -21,14 +22,20 @@ int stats(const LookOptions& o) {
   Trace trace(o.trace);
   warnAbout(trace);
   MatchGroup group;
-  if (o.by == "rule") group = MatchGroup::Rule;
-  else if (o.by == "pass") group = MatchGroup::Pass;
-  else if (o.by == "op") group = MatchGroup::Op;
-  else throw Error(ErrorKind::Value, fmt::format("--by {}: there are rule, pass and op", o.by));
+  if (o.by == "rule")
+    group = MatchGroup::Rule;
+  else if (o.by == "pass")
+    group = MatchGroup::Pass;
+  else if (o.by == "op")
+    group = MatchGroup::Op;
+  else
+    throw Error(ErrorKind::Value, fmt::format("--by {}: there are rule, pass and op", o.by));
   ScopeId scope = o.kernel.empty() ? 0 : trace.findScope(o.kernel);
   PassId pass = o.pass.empty() ? 0 : trace.findPass(scope, o.pass);
   auto totals = trace.matchTotals(group, scope, pass);
-  auto nameOf = [&](const MatchTotals& t) { return t.rule ? trace.rule(t.rule).name : !t.passName.empty() ? t.passName : t.op; };
+  auto nameOf = [&](const MatchTotals& t) {
+    return t.rule ? trace.rule(t.rule).name : !t.passName.empty() ? t.passName : t.op;
+  };
   if (o.json || o.csv) {
     Json out = Json::array();
     if (o.csv) {
@@ -58,7 +65,8 @@ int stats(const LookOptions& o) {
     if (!o.csv) printJson(out);
     return kFine;
   }
-  Table table({o.by, "matches", "attempts", "rate", "match time", "time", "early", "structure", "declined", "applied", "unchanged", "at"});
+  Table table({o.by, "matches", "attempts", "rate", "match time", "time", "early", "structure", "declined",
+               "applied", "unchanged", "at"});
   size_t limit = o.limit > 0 ? static_cast<size_t>(o.limit) : totals.size(), matched = 0;
   MatchTotals all;
   for (const MatchTotals& t : totals) {
@@ -68,17 +76,23 @@ int stats(const LookOptions& o) {
     }
     matched += t.matches() > 0;
     if (table.size() >= limit) continue;
-    double rate = t.attempts() ? 100.0 * static_cast<double>(t.matches()) / static_cast<double>(t.attempts()) : 0;
-    std::vector<std::string> row{nameOf(t), grouped(static_cast<int64_t>(t.matches())), grouped(static_cast<int64_t>(t.attempts())),
-                                 fmt::format("{:.2f}%", rate), duration(t.matchNs()), duration(t.totalNs())};
+    double rate =
+        t.attempts() ? 100.0 * static_cast<double>(t.matches()) / static_cast<double>(t.attempts()) : 0;
+    std::vector<std::string> row{nameOf(t),
+                                 grouped(static_cast<int64_t>(t.matches())),
+                                 grouped(static_cast<int64_t>(t.attempts())),
+                                 fmt::format("{:.2f}%", rate),
+                                 duration(t.matchNs()),
+                                 duration(t.totalNs())};
     for (uint64_t c : t.count) row.push_back(grouped(static_cast<int64_t>(c)));
     std::string at = t.rule ? fileLine(trace.rule(t.rule).at) : "";
     row.push_back(at.substr(at.rfind('/') + 1));
     table.add(std::move(row));
   }
   table.print();
-  fmt::print("{} {}s, {} matched; {} matches in {} attempts, {} in matches, {} in all\n", totals.size(), o.by == "pass" ? "passe" : o.by, matched,
-             grouped(static_cast<int64_t>(all.matches())), grouped(static_cast<int64_t>(all.attempts())), duration(all.matchNs()), duration(all.totalNs()));
+  fmt::print("{} {}s, {} matched; {} matches in {} attempts, {} in matches, {} in all\n", totals.size(),
+             o.by == "pass" ? "passe" : o.by, matched, grouped(static_cast<int64_t>(all.matches())),
+             grouped(static_cast<int64_t>(all.attempts())), duration(all.matchNs()), duration(all.totalNs()));
   if (limit < totals.size()) fmt::print("{} of {} shown; --limit 0 shows all\n", limit, totals.size());
   return kFine;
 }
@@ -99,15 +113,18 @@ int sqlQuery(const LookOptions& o) {
       Json j = Json::object();
       for (size_t c = 0; c < row.size(); ++c) {
         Json& field = j[result.columns[c]];
-        std::visit([&](const auto& v) {
-          if constexpr (!std::is_same_v<std::decay_t<decltype(v)>, std::monostate>) field = v;
-        }, row[c]);
+        std::visit(
+            [&](const auto& v) {
+              if constexpr (!std::is_same_v<std::decay_t<decltype(v)>, std::monostate>) field = v;
+            },
+            row[c]);
       }
       out.push_back(j);
     }
     printJson(out);
   } else if (o.csv) {
-    for (size_t c = 0; c < result.columns.size(); ++c) fmt::print("{}{}", c ? "," : "", csvField(result.columns[c]));
+    for (size_t c = 0; c < result.columns.size(); ++c)
+      fmt::print("{}{}", c ? "," : "", csvField(result.columns[c]));
     fmt::print("\n");
     for (const auto& row : result.rows) {
       for (size_t c = 0; c < row.size(); ++c) fmt::print("{}{}", c ? "," : "", csvField(text(row[c])));
@@ -122,7 +139,8 @@ int sqlQuery(const LookOptions& o) {
     }
     table.print();
   }
-  if (result.more) fmt::print(stderr, "uopscope: only {} rows shown; --limit 0 shows all\n", result.rows.size());
+  if (result.more)
+    fmt::print(stderr, "uopscope: only {} rows shown; --limit 0 shows all\n", result.rows.size());
   return kFine;
 }
 

@@ -9,6 +9,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <mutex>
+#include <unordered_set>
 
 namespace uopscope {
 
@@ -173,10 +175,35 @@ void Match::badContext(const std::type_info& wanted) const {
                           name ? name.get() : wanted.name(), ctx_ ? "has one of another type" : "has none"));
 }
 
+namespace {
+struct RuleTable {
+  std::mutex mutex;
+  std::unordered_set<const RuleDef*> rules;
+};
+RuleTable& ruleTable() {
+  static RuleTable table;
+  return table;
+}
+} // namespace
+
 Rule::Rule(const RuleDef& def)
     : name_(def.name), file_(projectPath(def.file)), text_(def.text), line_(def.line),
       pattern_(def.pattern.nodes.begin(), def.pattern.nodes.begin() + def.pattern.count),
-      vars_(def.pattern.vars.begin(), def.pattern.vars.begin() + def.pattern.varCount), def_(&def) {}
+      vars_(def.pattern.vars.begin(), def.pattern.vars.begin() + def.pattern.varCount), def_(&def) {
+  RuleTable& table = ruleTable();
+  std::lock_guard lock(table.mutex);
+  table.rules.insert(&def);
+}
+
+std::vector<const RuleDef*> rulesInUse() {
+  RuleTable& table = ruleTable();
+  std::lock_guard lock(table.mutex);
+  std::vector<const RuleDef*> out(table.rules.begin(), table.rules.end());
+  std::sort(out.begin(), out.end(), [](const RuleDef* a, const RuleDef* b) {
+    return std::pair(std::string_view(a->file), a->line) < std::pair(std::string_view(b->file), b->line);
+  });
+  return out;
+}
 
 Rule::Rule(std::string name, std::string file, int line, std::string text, std::vector<PatNode> pattern,
            std::vector<std::string> vars, Function fn)

@@ -131,4 +131,8 @@ private:
   Function fn_;
 };
 
+/// Every rule of a table that any matcher of this process was made of, in order of file and line. Matchers
+/// are made when first used, so this grows while the compiler runs.
+std::vector<const RuleDef*> rulesInUse();
+
 } // namespace uopscope

@@ -84,7 +84,9 @@ SqlResult query(Trace& trace, const std::string& sql, size_t maxRows) {
   sqlite3_set_authorizer(db, nullptr, nullptr);
   std::unique_ptr<sqlite3_stmt, int (*)(sqlite3_stmt*)> statement(raw, sqlite3_finalize);
   if (code != SQLITE_OK)
-    throw Error(ErrorKind::Value, fmt::format("SQL: {}{}", wrong, (code & 0xff) == SQLITE_AUTH ? ": a query only reads this trace" : ""));
+    throw Error(ErrorKind::Value,
+                fmt::format("SQL: {}{}", wrong,
+                            (code & 0xff) == SQLITE_AUTH ? ": a query only reads this trace" : ""));
   if (!raw) throw Error(ErrorKind::Value, "SQL: the query is empty");
   if (tail && std::string(tail).find_first_not_of(" \t\r\n;") != std::string::npos)
     throw Error(ErrorKind::Value, "SQL: one statement at a time, please");
@@ -110,12 +112,14 @@ SqlResult query(Trace& trace, const std::string& sql, size_t maxRows) {
         break;
       }
       default:
-        row.emplace_back(std::string(reinterpret_cast<const char*>(sqlite3_column_text(raw, c)), static_cast<size_t>(sqlite3_column_bytes(raw, c))));
+        row.emplace_back(std::string(reinterpret_cast<const char*>(sqlite3_column_text(raw, c)),
+                                     static_cast<size_t>(sqlite3_column_bytes(raw, c))));
       }
     }
   }
   if (code != SQLITE_DONE) {
-    if ((code & 0xff) == SQLITE_CORRUPT || (code & 0xff) == SQLITE_IOERR) throwDatabaseError(trace.path(), code, sqlite3_errmsg(db));
+    if ((code & 0xff) == SQLITE_CORRUPT || (code & 0xff) == SQLITE_IOERR)
+      throwDatabaseError(trace.path(), code, sqlite3_errmsg(db));
     throw Error(ErrorKind::Value, fmt::format("SQL: {}", sqlite3_errmsg(db)));
   }
   return result;

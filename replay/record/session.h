@@ -24,8 +24,8 @@ struct SessionOptions {
   std::vector<std::string> arguments; ///< of the script
   bool matchStats = false;            ///< print them at the end
   bool openWindow = false;            ///< start `uopscope open` at the end
-  bool handleSignals = true;         ///< commit before a deadly signal ends the program
-  bool handleInterrupt = true;       ///< SIGINT and SIGTERM end the next rewrite; the second one ends the program
+  bool handleSignals = true;          ///< commit before a deadly signal ends the program
+  bool handleInterrupt = true; ///< SIGINT and SIGTERM end the next rewrite; the second one ends the program
   RecordingProgress* progress = nullptr;
 };
 

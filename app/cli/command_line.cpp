@@ -1,0 +1,235 @@
+// Verbs and their options. What is not a verb is a file to open.
+#include "app/cli/output.h"
+#include "replay/schema/schema.h"
+#ifdef UOPSCOPE_HAVE_WINDOW
+#include "app/gui/gui.h"
+#endif
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cstdio>
+
+namespace uopscope::cli {
+
+namespace {
+
+constexpr const char* kExamples = R"(
+Examples:
+  uopscope samples/matmul.py                     record the script and step through it in a window
+  uopscope record model.py -o model.uoptrace     record without a window
+  uopscope ls model.uoptrace                     kernels, schedules and their steps
+  uopscope ls model.uoptrace r_16_16             passes of a kernel
+  uopscope show model.uoptrace r_16_16           its source
+  uopscope show model.uoptrace r_16_16 --pass "initial symbolic" --step 3
+  uopscope stats model.uoptrace --by rule        match rates and times
+  uopscope query model.uoptrace "SELECT count(*) FROM step"
+
+Exit codes: 0 fine, 1 a difference or a failure, 2 wrong usage or input, 130 interrupted.
+)";
+
+const std::vector<std::string> kVerbs = {"open", "record", "run", "python", "ls",
+                                         "show", "stats",  "why", "query",  "export"};
+
+void addLook(CLI::App* verb, LookOptions& o) {
+  verb->add_option("TRACE", o.trace, "a .uoptrace file")->required();
+  verb->add_flag("--json", o.json, "JSON instead of text");
+}
+
+void addPlace(CLI::App* verb, LookOptions& o) {
+  verb->add_option("--pass", o.pass, "pass by name, name#2, or number");
+  verb->add_option("--step", o.step, "after this many steps of the pass (default: all)")
+      ->check(CLI::NonNegativeNumber);
+}
+
+/// `run` and `python` hand everything after the script to it, dashes and all.
+int passThrough(const std::string& verb, int argc, char** argv) {
+  std::vector<std::string> rest(argv + 2, argv + argc);
+  bool help = !rest.empty() && (rest[0] == "--help" || rest[0] == "-h");
+  if (verb == "python") {
+    if (help)
+      fmt::print("uopscope python [ARGS]\n  The Python interpreter with uopscope, and tinygrad's names, "
+                 "built in.\n  uopscope python -c \"from tinygrad import "
+                 "Tensor; print((Tensor([1,2])+1).tolist())\"\n");
+    return help ? kFine : runPython(rest);
+  }
+  if (help || rest.empty()) {
+    fmt::print(
+        help ? stdout : stderr,
+        "uopscope run SCRIPT [ARGS]\n  Runs a script or program without recording. VIZ=1 records it and "
+        "opens the window at its "
+        "end;\n  TRACK_MATCH_STATS=1 prints match statistics.\n  DEBUG=2 uopscope run samples/matmul.py\n");
+    return help ? kFine : kUsage;
+  }
+  return runScriptPlain(rest[0], {rest.begin() + 1, rest.end()});
+}
+
+int dispatch(int argc, char** argv) {
+  std::vector<std::string> arguments(argv, argv + argc);
+  bool verbGiven = argc > 1 && std::find(kVerbs.begin(), kVerbs.end(), arguments[1]) != kVerbs.end();
+  bool general = argc > 1 && (arguments[1] == "-h" || arguments[1] == "--help" ||
+                              arguments[1] == "--version" || arguments[1] == "help");
+  if (verbGiven && (arguments[1] == "run" || arguments[1] == "python"))
+    return passThrough(arguments[1], argc, argv);
+  if (general && arguments[1] == "help") arguments[1] = "--help";
+  if (!verbGiven && !general) arguments.insert(arguments.begin() + 1, "open");
+
+  CLI::App app("A tensor compiler under a recorder, and a debugger over the recording.", "uopscope");
+  app.footer(kExamples);
+  app.set_version_flag("--version", "uopscope " + std::string(kProgramVersion));
+  app.require_subcommand(1);
+  int code = kFine;
+
+  OpenOptions openOptions;
+  CLI::App* openVerb =
+      app.add_subcommand("open", "open a script, a trace or nothing in the window (the default)");
+  openVerb->add_option("FILE", openOptions.file, "a script or a .uoptrace file");
+  openVerb->add_option("--at", openOptions.link,
+                       "where to go: kernel=3&pass=devectorize&step=12&node=456&tab=source");
+  openVerb->add_option("--screenshot", openOptions.screenshot, "write a PNG and end; needs no display");
+  openVerb->add_option("--theme", openOptions.theme, "dark, light or system")
+      ->check(CLI::IsMember({"dark", "light", "system"}));
+  openVerb->add_option("--width", openOptions.width, "of the window");
+  openVerb->add_option("--height", openOptions.height, "of the window");
+
+  RecordOptions recordOptions;
+  CLI::App* recordVerb = app.add_subcommand("record", "run a script and record its compilation");
+  recordVerb
+      ->add_option("SCRIPT", recordOptions.script,
+                   "a Python script, or a program that makes a RecordingSession")
+      ->required();
+  recordVerb->add_option("-o,--output", recordOptions.output,
+                         "the trace (default: SCRIPT's name with .uoptrace, here)");
+  recordVerb->add_option("--tier", recordOptions.tier, "full: every rewrite; stats: counts only; off")
+      ->check(CLI::IsMember({"full", "stats", "off"}));
+  recordVerb->add_option("--device", recordOptions.device, "default device, such as CPU or REF");
+  recordVerb->add_flag("--json", recordOptions.json, "summary as JSON");
+  recordVerb->add_flag("-q,--quiet", recordOptions.quiet, "no progress, no summary");
+  recordVerb->add_option("ARGS", recordOptions.arguments, "of the script, after --");
+  recordVerb->footer("Example: uopscope record train.py -o train.uoptrace --tier stats -- --epochs 1");
+
+  app.add_subcommand("run", "run a script without recording: uopscope run SCRIPT [ARGS]");
+  app.add_subcommand("python", "the Python interpreter with uopscope built in");
+
+  LookOptions look;
+  CLI::App* listVerb = app.add_subcommand("ls", "kernels and schedules; passes of one; steps of one");
+  addLook(listVerb, look);
+  listVerb->add_option("KERNEL", look.kernel, "kernel or schedule, by number or name");
+  listVerb->add_option("PASS", look.pass, "pass by name, name#2, or number");
+  listVerb->add_option("--limit", look.limit, "at most this many steps (0: all)");
+
+  CLI::App* showVerb =
+      app.add_subcommand("show", "a graph, a rewrite, a kernel's texts, where a node came from");
+  addLook(showVerb, look);
+  showVerb->add_option("KERNEL", look.kernel, "kernel or schedule, by number or name")->required();
+  addPlace(showVerb, look);
+  showVerb->add_option("--what", look.what, "graph, diff, source, ir, asm, uops, opts or provenance");
+  showVerb->add_option("--node", look.node, "for provenance: a node's id")
+      ->check(CLI::Range(int64_t{1}, int64_t{kFirstViewNode - 1}));
+  showVerb->add_option("--limit", look.limit, "at most this many lines of a graph (0: all)");
+  showVerb->footer(
+      "Example: uopscope show t.uoptrace r_16_16 --pass \"initial symbolic\" --step 3 --what diff");
+
+  CLI::App* statsVerb = app.add_subcommand("stats", "match statistics: attempts by outcome, with time");
+  addLook(statsVerb, look);
+  statsVerb->add_option("--by", look.by, "rule, pass or op")->check(CLI::IsMember({"rule", "pass", "op"}));
+  statsVerb->add_option("--kernel", look.kernel, "of this kernel or schedule only");
+  statsVerb->add_option("--pass", look.pass, "of this pass only");
+  statsVerb->add_option("--limit", look.limit, "at most this many rows (0: all)");
+  statsVerb->add_flag("--csv", look.csv, "comma-separated values");
+
+  CLI::App* whyVerb = app.add_subcommand("why", "why a rule did not fire on a node");
+  addLook(whyVerb, look);
+  whyVerb->add_option("KERNEL", look.kernel, "kernel or schedule")->required();
+  whyVerb->add_option("PASS", look.pass, "pass")->required();
+  whyVerb->add_option("NODE", look.node, "a node's id, as ls and show print it")
+      ->required()
+      ->check(CLI::Range(int64_t{1}, int64_t{kFirstViewNode - 1}));
+  whyVerb->add_option("RULE", look.rule, "a rule's name")->required();
+
+  CLI::App* queryVerb = app.add_subcommand("query", "SQL over a trace (reading only)");
+  addLook(queryVerb, look);
+  queryVerb->add_option("SQL", look.sql, "one SELECT")->required();
+  queryVerb->add_option("--limit", look.limit, "at most this many rows (0: all)");
+  queryVerb->add_flag("--csv", look.csv, "comma-separated values");
+  queryVerb->footer("The tables are described in docs/guide/trace-format.md; expr(node), label(node) and "
+                    "sources(node) are added.\n"
+                    "Example: uopscope query t.uoptrace \"SELECT name, count(*) FROM step JOIN rule ON "
+                    "rule.id = rule GROUP BY 1 ORDER BY 2 DESC\"");
+
+  ExportOptions exports;
+  CLI::App* exportVerb =
+      app.add_subcommand("export", "a graph, steps or statistics as SVG, PNG, DOT, JSON, HTML or CSV");
+  addLook(exportVerb, exports);
+  exportVerb->add_option("KERNEL", exports.kernel, "kernel or schedule");
+  addPlace(exportVerb, exports);
+  exportVerb->add_option("-o,--output", exports.output, "the file; its ending decides the form")->required();
+  exportVerb->add_flag("--diff", exports.difference, "mark what the step (or the whole pass) changed");
+  exportVerb->add_option("--timeout", exports.timeout, "seconds Graphviz may take")
+      ->check(CLI::Range(1, 3600));
+
+  openVerb->callback([&] { code = open(openOptions, argc, argv); });
+  recordVerb->callback([&] { code = record(recordOptions); });
+  listVerb->callback([&] { code = list(look); });
+  showVerb->callback([&] { code = show(look); });
+  statsVerb->callback([&] { code = stats(look); });
+  whyVerb->callback([&] { code = why(look); });
+  queryVerb->callback([&] { code = sqlQuery(look); });
+  exportVerb->callback([&] { code = exportFile(exports); });
+
+  std::vector<std::string> reversed(arguments.rbegin(), arguments.rend() - 1);
+  try {
+    app.parse(reversed);
+  } catch (const CLI::ParseError& e) {
+    return app.exit(e) == 0 ? kFine : kUsage;
+  }
+  return code;
+}
+
+int codeOf(const Error& e) {
+  switch (e.kind()) {
+  case ErrorKind::File:
+  case ErrorKind::Value:
+  case ErrorKind::Key:
+  case ErrorKind::Index:
+  case ErrorKind::Device:
+  case ErrorKind::Unsupported: return kUsage;
+  default: return kFailed;
+  }
+}
+
+} // namespace
+
+int open(const OpenOptions& o, int argc, char** argv) {
+#ifdef UOPSCOPE_HAVE_WINDOW
+  WindowOptions window;
+  window.file = o.file;
+  window.link = o.link;
+  window.screenshot = o.screenshot;
+  window.theme = o.theme;
+  if (o.width > 0) window.width = o.width;
+  if (o.height > 0) window.height = o.height;
+  return runWindow(window, argc, argv);
+#else
+  (void)o, (void)argc, (void)argv;
+  throw Error(ErrorKind::Unsupported,
+              "this uopscope was built without the window; uopscope --help lists what the command line does");
+#endif
+}
+
+int run(int argc, char** argv) {
+  try {
+    return dispatch(argc, argv);
+  } catch (const Error& e) {
+    std::fflush(stdout);
+    fmt::print(stderr, "uopscope: {}\n", e.what());
+    return codeOf(e);
+  } catch (const std::exception& e) {
+    std::fflush(stdout);
+    fmt::print(stderr, "uopscope: {}\n", e.what());
+    return kFailed;
+  }
+}
+
+} // namespace uopscope::cli

@@ -1,0 +1,185 @@
+// uopscope export TRACE ... -o FILE: a graph, steps or statistics in a form other programs read. The ending
+// of the file's name says which.
+#include "app/cli/graph_text.h"
+#include "app/cli/output.h"
+#include "replay/read/print.h"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <fstream>
+
+namespace uopscope::cli {
+
+namespace {
+
+std::string escaped(const std::string& text) {
+  std::string out;
+  for (char c : text)
+    out += c == '<'   ? "&lt;"
+           : c == '>' ? "&gt;"
+           : c == '&' ? "&amp;"
+           : c == '"' ? "&quot;"
+                      : std::string(1, c);
+  return out;
+}
+std::string csvField(const std::string& text) {
+  if (text.find_first_of(",\"\n") == std::string::npos) return text;
+  std::string out = "\"";
+  for (char c : text) out += c == '"' ? std::string("\"\"") : std::string(1, c);
+  return out + "\"";
+}
+
+Json graphJson(Cursor& cursor, int64_t k) {
+  Json nodes = Json::array();
+  for (NodeId id : cursor.graphAt(k)) {
+    NodeFields n = cursor.fields(id);
+    Json j{{"id", nodeName(id)}, {"op", opName(n.op)}, {"dtype", n.dtype.name()}};
+    if (n.arg) j["arg"] = n.arg.repr();
+    if (n.tag) j["tag"] = n.tag.repr();
+    j["src"] = Json::array();
+    for (NodeId s : n.src) j["src"].push_back(nodeName(s));
+    nodes.push_back(j);
+  }
+  return Json{
+      {"pass", cursor.info().name}, {"step", k}, {"root", nodeName(cursor.rootAt(k))}, {"nodes", nodes}};
+}
+
+std::string stepsCsv(Trace& trace, PassId pass) {
+  std::string out = "step,rule,at,way,before,after,took_ns,before_text,after_text\n";
+  auto read = trace.nodes().reader();
+  for (const StepInfo& s : trace.steps(pass)) {
+    const RuleInfo& rule = trace.rule(s.rule);
+    const char* way = s.kind == StepKind::WayUp ? "up" : s.kind == StepKind::WayDown ? "down" : "error";
+    out += fmt::format("{},{},{},{},{},{},{},{},{}\n", s.k, csvField(rule.name), csvField(fileLine(rule.at)),
+                       way, s.before, s.after, s.ns, csvField(expression(read, s.before, 6, 400)),
+                       csvField(s.after ? expression(read, s.after, 6, 400) : ""));
+  }
+  return out;
+}
+
+std::string statsCsv(Trace& trace, ScopeId scope) {
+  std::string out = "rule,at,matches,attempts,rejected_early,structure_differs,declined,applied,unchanged,"
+                    "match_ns,total_ns\n";
+  for (const MatchTotals& t : trace.matchTotals(MatchGroup::Rule, scope)) {
+    const RuleInfo& rule = trace.rule(t.rule);
+    out += fmt::format("{},{},{},{},{},{},{},{},{},{},{}\n", csvField(rule.name), csvField(fileLine(rule.at)),
+                       t.matches(), t.attempts(), t.count[0], t.count[1], t.count[2], t.count[3], t.count[4],
+                       t.matchNs(), t.totalNs());
+  }
+  return out;
+}
+
+/// One page that needs nothing else: the kernel's texts, its passes, and the graph where it can be drawn.
+std::string htmlPage(Trace& trace, ScopeId scope, Cursor* cursor, int64_t k, int timeout) {
+  std::string name =
+      scope ? trace.scope(scope).name : std::filesystem::path(trace.path()).filename().string();
+  std::string out = fmt::format(
+      "<!doctype html>\n<html lang=\"en\"><meta "
+      "charset=\"utf-8\"><title>{0}</title>\n<style>body{{font:15px/1.5 system-ui,sans-serif;"
+      "max-width:1100px;margin:2em auto;padding:0 1em}}table{{border-collapse:collapse}}td,th{{padding:.2em "
+      ".8em;text-align:left;"
+      "border-bottom:1px solid "
+      "#ccc}}td.n{{text-align:right}}pre{{background:#f4f4f4;padding:1em;overflow:auto}}svg{{max-width:100%;"
+      "height:auto}}@media(prefers-color-scheme:dark){{body{{background:#181818;color:#eee}}pre{{background:#"
+      "262626}}svg{{background:#fff}}}}"
+      "</style>\n<h1>{0}</h1>\n<p>{1}, recorded {2}, {3}</p>\n",
+      escaped(name), escaped(trace.meta("script")), escaped(trace.meta("time.began")),
+      escaped(trace.status()));
+  if (!scope) {
+    out += "<h2>Kernels and schedules</h2>\n<table><tr><th>#<th>kind<th>name<th>steps<th>script line\n";
+    for (const ScopeInfo& s : trace.scopes())
+      out += fmt::format("<tr><td class=n>{}<td>{}<td>{}<td class=n>{}<td>{}\n", s.id,
+                         s.kind == ScopeKind::Kernel     ? "kernel"
+                         : s.kind == ScopeKind::Schedule ? "schedule"
+                                                         : "",
+                         escaped(s.name), grouped(s.steps), escaped(fileLine(s.script)));
+    return out + "</table>\n</html>\n";
+  }
+  out += "<h2>Passes</h2>\n<table><tr><th>#<th>pass<th>steps<th>time\n";
+  const auto& passes = trace.passes(scope);
+  for (size_t n = 0; n < passes.size(); ++n)
+    out += fmt::format("<tr><td class=n>{}<td style=\"padding-left:{}em\">{}<td class=n>{}<td class=n>{}\n",
+                       n + 1, 1 + passes[n].depth, escaped(passes[n].name), grouped(passes[n].steps),
+                       passes[n].endNs ? duration(*passes[n].endNs - passes[n].beginNs) : "");
+  out += "</table>\n";
+  if (cursor) {
+    out +=
+        fmt::format("<h2>{}, after step {} of {}</h2>\n", escaped(cursor->info().name), k, cursor->steps());
+    try {
+      std::string svg = runDot(dotText(*cursor, k, nullptr), "svg", timeout);
+      out += svg.substr(std::min(svg.size(), svg.find("<svg")));
+    } catch (const Error& e) {
+      out += fmt::format("<p>No picture: {}</p>\n<pre>{}</pre>\n", escaped(e.what()),
+                         escaped(printTree(cursor->reader(), cursor->rootAt(k), 2000)));
+    }
+    auto read = trace.nodes().reader();
+    out += "<table><tr><th>step<th>rule<th>before<th>after\n";
+    for (const StepInfo& s : trace.steps(cursor->pass()))
+      out += fmt::format("<tr><td class=n>{}<td>{}<td><code>{}</code><td><code>{}</code>\n", s.k,
+                         escaped(trace.rule(s.rule).name), escaped(expression(read, s.before, 4, 160)),
+                         s.after ? escaped(expression(read, s.after, 4, 160)) : "REWRITE_ERROR");
+    out += "</table>\n";
+  }
+  for (const char* kind : {"source", "ir", "asm", "uops"})
+    if (auto text = trace.artifact(scope, kind))
+      out += fmt::format("<h2>{}</h2>\n<pre>{}</pre>\n", kind, escaped(*text));
+  return out + "</html>\n";
+}
+
+} // namespace
+
+int exportFile(const ExportOptions& o) {
+  Trace trace(o.trace);
+  warnAbout(trace);
+  std::string ending = std::filesystem::path(o.output).extension().string();
+  if (ending.empty())
+    throw Error(ErrorKind::Value,
+                fmt::format("-o {}: the name must end in .svg, .png, .dot, .json, .html or .csv", o.output));
+  ending.erase(0, 1);
+  ScopeId scope = o.kernel.empty() || o.kernel == "0" ? 0 : trace.findScope(o.kernel);
+  PassId pass = 0;
+  if (!o.pass.empty()) {
+    pass = trace.findPass(scope, o.pass);
+  } else if (!o.kernel.empty()) {
+    for (const PassInfo& p : trace.passes(scope))
+      if (p.depth == 0) pass = p.id;
+  }
+  bool graph = ending == "svg" || ending == "png" || ending == "dot";
+  if (graph && !pass)
+    throw Error(
+        ErrorKind::Value,
+        fmt::format("-o {}: a graph needs a kernel, and --pass for another than its last pass", o.output));
+  std::unique_ptr<Cursor> cursor;
+  if (pass && ending != "csv") cursor = std::make_unique<Cursor>(trace, pass);
+  int64_t k = cursor ? (o.step >= 0 ? o.step : cursor->steps()) : 0;
+
+  std::string bytes;
+  if (graph) {
+    GraphDiff difference;
+    if (o.difference) difference = cursor->diff(std::max<int64_t>(o.step >= 0 ? k - 1 : 0, 0), k);
+    bytes = dotText(*cursor, k, o.difference ? &difference : nullptr);
+    if (ending != "dot") bytes = runDot(bytes, ending, o.timeout);
+  } else if (ending == "json") {
+    if (!cursor)
+      throw Error(ErrorKind::Value, "a JSON graph needs a kernel; uopscope ls --json lists a whole trace");
+    bytes = graphJson(*cursor, k).dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
+  } else if (ending == "csv") {
+    bytes = o.pass.empty() ? statsCsv(trace, scope) : stepsCsv(trace, pass);
+  } else if (ending == "html") {
+    bytes = htmlPage(trace, scope, o.pass.empty() ? nullptr : cursor.get(), k, o.timeout);
+  } else {
+    throw Error(ErrorKind::Value,
+                fmt::format("-o {}: .{} is not known; there are .svg, .png, .dot, .json, .html and .csv",
+                            o.output, ending));
+  }
+  std::ofstream file(o.output, std::ios::binary);
+  file << bytes;
+  file.flush();
+  if (!file)
+    throw Error(ErrorKind::File, fmt::format("{}: cannot be written: {}", o.output, strerror(errno)));
+  if (o.json) printJson(Json{{"file", o.output}, {"bytes", bytes.size()}});
+  return kFine;
+}
+
+} // namespace uopscope::cli
