@@ -1,0 +1,82 @@
+// A graph ready to be drawn: boxes with their texts, lines with their bends, and what the current step did to each.
+// Made on a worker thread by PictureBuilder, immutable afterwards, shared with whoever draws it.
+//
+//   auto p = std::make_shared<Picture>();
+//   p->nodes.push_back({.id = 7, .op = "ADD", .detail = "r0*4+r1", .dtype = "index"});
+#pragma once
+#include "viz/layout/layered.h"
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+namespace uopscope {
+
+/// What the step did to a node or an edge.
+enum class Mark : uint8_t { Same, Added, Removed, Changed };
+
+/// Families of operations that share a colour.
+enum class OpFamily : uint8_t { Constant, Loop, Buffer, Memory, Arithmetic, Logic, Movement, Reduction, Vector, Control, Convert, Fault };
+constexpr int kOpFamilyCount = 12;
+OpFamily opFamily(std::string_view op);
+std::string_view opFamilyName(OpFamily family);
+
+/// A source that is written into the label instead of being drawn: a constant, or a node that too many read.
+struct FoldedSource {
+  uint32_t port = 0;
+  int64_t id = 0;
+  std::string text;
+};
+
+struct PictureNode {
+  int64_t id = 0;
+  std::string op, detail, dtype, tag;
+  std::vector<FoldedSource> folded;
+  OpFamily family = OpFamily::Control;
+  Mark mark = Mark::Same;
+  bool hub = false;          ///< its other users show it in their labels
+  uint32_t users = 0;
+  float x = 0, y = 0, width = 0, height = 0; ///< centre and size
+};
+
+struct PictureEdge {
+  uint32_t from = 0, to = 0; ///< indices of nodes
+  uint32_t port = 0, ports = 1;
+  Mark mark = Mark::Same;
+  bool quiet = false;        ///< of a hub: drawn only while one of its ends is pointed at or selected
+  std::vector<LayoutPoint> bends;
+};
+
+struct Picture {
+  int64_t pass = -1;         ///< pictures of one pass share positions
+  int64_t step = 0;
+  bool leftToRight = false;
+  std::vector<PictureNode> nodes;
+  std::vector<PictureEdge> edges;
+  float width = 0, height = 0;
+  uint32_t foldedConstants = 0, hubs = 0, hiddenEdges = 0, straightEdges = 0;
+  uint32_t added = 0, removed = 0, changed = 0;
+  std::unordered_map<int64_t, uint32_t> byId;
+
+  const PictureNode* find(int64_t id) const {
+    const auto it = byId.find(id);
+    return it == byId.end() ? nullptr : &nodes[it->second];
+  }
+  /// Fills byId and the counts of marks; call once when the nodes are complete.
+  void index();
+};
+using PicturePtr = std::shared_ptr<const Picture>;
+
+/// Size of a node's box for its texts; the painter draws by the same numbers.
+void measure(PictureNode& node);
+
+namespace metrics {
+constexpr float kPadding = 10, kTitle = 13, kSmall = 11, kMonoAdvance = 0.602f, kTitleAdvance = 0.74f;
+constexpr float kTitleLine = 19, kSmallLine = 16, kTop = 6, kBottom = 6, kMinWidth = 74, kMaxWidth = 290;
+constexpr size_t kMaxChars = 38;
+} // namespace metrics
+
+} // namespace uopscope

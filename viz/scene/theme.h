@@ -1,0 +1,121 @@
+// Colours, fonts and sizes of the whole window, as one object that QML and the canvas painter read.
+//
+// The palette is derived from Okabe and Ito's: added is blue, removed orange, changed purple, and each of them always
+// comes with a sign (+ - ~) and a line style (solid, dashed, double), so no meaning hangs on colour alone.
+//
+//   Theme.name = "light"; Theme.textScale = 1.5        // QML: import uopscope.core
+#pragma once
+#include "viz/models/picture.h"
+
+#include <QColor>
+#include <QFont>
+#include <QObject>
+#include <QVariantMap>
+
+#include <array>
+
+namespace uopscope {
+
+/// What the painters need, by value: they run on other threads.
+struct Palette {
+  QColor window, panel, raised, hover, line, lineStrong, text, textMuted, textFaint, accent, accentText, selection;
+  QColor added, removed, changed, error, warning, canvas, grid, edge, edgeStrong;
+  QColor keyword, string, number, comment, type, function;
+  std::array<QColor, kOpFamilyCount> family;
+  QString sans, mono;
+  bool dark = true;
+};
+Palette palette(bool dark);
+
+class Theme : public QObject {
+  Q_OBJECT
+  Q_PROPERTY(QString name READ name WRITE setName NOTIFY changed)
+  Q_PROPERTY(bool dark READ dark NOTIFY changed)
+  Q_PROPERTY(qreal textScale READ textScale WRITE setTextScale NOTIFY changed)
+  Q_PROPERTY(bool animated READ animated WRITE setAnimated NOTIFY changed)
+  Q_PROPERTY(QString sans READ sans CONSTANT)
+  Q_PROPERTY(QString mono READ mono CONSTANT)
+  Q_PROPERTY(int body READ body NOTIFY changed)
+  Q_PROPERTY(int small READ small NOTIFY changed)
+  Q_PROPERTY(int title READ title NOTIFY changed)
+  Q_PROPERTY(int huge READ huge NOTIFY changed)
+  Q_PROPERTY(int row READ row NOTIFY changed)
+#define UOPSCOPE_COLOUR(what) Q_PROPERTY(QColor what READ what NOTIFY changed)
+  UOPSCOPE_COLOUR(window)
+  UOPSCOPE_COLOUR(panel)
+  UOPSCOPE_COLOUR(raised)
+  UOPSCOPE_COLOUR(hover)
+  UOPSCOPE_COLOUR(line)
+  UOPSCOPE_COLOUR(lineStrong)
+  UOPSCOPE_COLOUR(text)
+  UOPSCOPE_COLOUR(textMuted)
+  UOPSCOPE_COLOUR(textFaint)
+  UOPSCOPE_COLOUR(accent)
+  UOPSCOPE_COLOUR(accentText)
+  UOPSCOPE_COLOUR(selection)
+  UOPSCOPE_COLOUR(added)
+  UOPSCOPE_COLOUR(removed)
+  UOPSCOPE_COLOUR(modified)
+  UOPSCOPE_COLOUR(error)
+  UOPSCOPE_COLOUR(warning)
+  UOPSCOPE_COLOUR(canvas)
+#undef UOPSCOPE_COLOUR
+
+public:
+  explicit Theme(QObject* parent = nullptr);
+
+  /// "dark", "light" or "system".
+  QString name() const { return name_; }
+  void setName(const QString& name);
+  bool dark() const { return palette_.dark; }
+  /// 1 is a desktop, 2 the back row of a classroom. The canvas zooms apart from it.
+  qreal textScale() const { return textScale_; }
+  void setTextScale(qreal scale);
+  /// Off in tests and screenshots, so that what is asked for is there at once.
+  bool animated() const { return animated_; }
+  void setAnimated(bool on);
+  QString sans() const { return palette_.sans; }
+  QString mono() const { return palette_.mono; }
+  int body() const { return px(13); }
+  int small() const { return px(11.5); }
+  int title() const { return px(15); }
+  int huge() const { return px(26); }
+  int row() const { return px(26); }
+  Q_INVOKABLE int px(qreal size) const { return qRound(size * textScale_); }
+  Q_INVOKABLE QColor familyColour(int family) const;
+  Q_INVOKABLE QString familyName(int family) const;
+  /// Colours of code by kind of token, for the models that make rich text.
+  Q_INVOKABLE QVariantMap codeColours() const;
+
+  QColor window() const { return palette_.window; }
+  QColor panel() const { return palette_.panel; }
+  QColor raised() const { return palette_.raised; }
+  QColor hover() const { return palette_.hover; }
+  QColor line() const { return palette_.line; }
+  QColor lineStrong() const { return palette_.lineStrong; }
+  QColor text() const { return palette_.text; }
+  QColor textMuted() const { return palette_.textMuted; }
+  QColor textFaint() const { return palette_.textFaint; }
+  QColor accent() const { return palette_.accent; }
+  QColor accentText() const { return palette_.accentText; }
+  QColor selection() const { return palette_.selection; }
+  QColor added() const { return palette_.added; }
+  QColor removed() const { return palette_.removed; }
+  QColor modified() const { return palette_.changed; }
+  QColor error() const { return palette_.error; }
+  QColor warning() const { return palette_.warning; }
+  QColor canvas() const { return palette_.canvas; }
+  const Palette& colours() const { return palette_; }
+
+signals:
+  void changed();
+
+private:
+  void apply();
+  QString name_ = QStringLiteral("dark");
+  qreal textScale_ = 1;
+  bool animated_ = true;
+  Palette palette_;
+};
+
+} // namespace uopscope
