@@ -1,5 +1,5 @@
-// A graph ready to be drawn: boxes with their texts, lines with their bends, and what the current step did to each.
-// Made on a worker thread by PictureBuilder, immutable afterwards, shared with whoever draws it.
+// A graph ready to be drawn: boxes with their texts, lines with their bends, and what the current step did to
+// each. Made on a worker thread by PictureBuilder, immutable afterwards, shared with whoever draws it.
 //
 //   auto p = std::make_shared<Picture>();
 //   p->nodes.push_back({.id = 7, .op = "ADD", .detail = "r0*4+r1", .dtype = "index"});
@@ -19,7 +19,20 @@ namespace uopscope {
 enum class Mark : uint8_t { Same, Added, Removed, Changed };
 
 /// Families of operations that share a colour.
-enum class OpFamily : uint8_t { Constant, Loop, Buffer, Memory, Arithmetic, Logic, Movement, Reduction, Vector, Control, Convert, Fault };
+enum class OpFamily : uint8_t {
+  Constant,
+  Loop,
+  Buffer,
+  Memory,
+  Arithmetic,
+  Logic,
+  Movement,
+  Reduction,
+  Vector,
+  Control,
+  Convert,
+  Fault
+};
 constexpr int kOpFamilyCount = 12;
 OpFamily opFamily(std::string_view op);
 std::string_view opFamilyName(OpFamily family);
@@ -34,10 +47,11 @@ struct FoldedSource {
 struct PictureNode {
   int64_t id = 0;
   std::string op, detail, dtype, tag;
+  std::string was; ///< what stood here before the step replaced it
   std::vector<FoldedSource> folded;
   OpFamily family = OpFamily::Control;
   Mark mark = Mark::Same;
-  bool hub = false;          ///< its other users show it in their labels
+  bool hub = false; ///< its other users show it in their labels
   uint32_t users = 0;
   float x = 0, y = 0, width = 0, height = 0; ///< centre and size
 };
@@ -46,12 +60,12 @@ struct PictureEdge {
   uint32_t from = 0, to = 0; ///< indices of nodes
   uint32_t port = 0, ports = 1;
   Mark mark = Mark::Same;
-  bool quiet = false;        ///< of a hub: drawn only while one of its ends is pointed at or selected
+  bool quiet = false; ///< of a hub: drawn only while one of its ends is pointed at or selected
   std::vector<LayoutPoint> bends;
 };
 
 struct Picture {
-  int64_t pass = -1;         ///< pictures of one pass share positions
+  int64_t pass = -1; ///< pictures of one pass share positions
   int64_t step = 0;
   bool leftToRight = false;
   std::vector<PictureNode> nodes;
@@ -74,7 +88,7 @@ using PicturePtr = std::shared_ptr<const Picture>;
 void measure(PictureNode& node);
 
 namespace metrics {
-constexpr float kPadding = 10, kTitle = 13, kSmall = 11, kMonoAdvance = 0.602f, kTitleAdvance = 0.74f;
+constexpr float kPadding = 10, kTitle = 13, kSmall = 11, kMonoAdvance = 0.602f, kTitleAdvance = 0.77f;
 constexpr float kTitleLine = 19, kSmallLine = 16, kTop = 6, kBottom = 6, kMinWidth = 74, kMaxWidth = 290;
 constexpr size_t kMaxChars = 38;
 } // namespace metrics

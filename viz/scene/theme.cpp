@@ -1,10 +1,10 @@
-// Two hand-set palettes. Body text has at least 7:1 against its background, muted text 4.5:1, lines of marks 3:1.
+// Two hand-set palettes. Body text has at least 7:1 against its background, muted text 4.5:1, lines of marks
+// 3:1.
 #include "viz/scene/theme.h"
 
 #include <QFontDatabase>
 #include <QGuiApplication>
 #include <QPalette>
-
 #include <algorithm>
 
 namespace uopscope {
@@ -24,33 +24,45 @@ Palette palette(bool dark) {
   p.dark = dark;
   if (dark) {
     p.window = "#101318", p.panel = "#171b22", p.raised = "#1f242d", p.hover = "#262d38";
-    p.line = "#262c36", p.lineStrong = "#3a4351", p.text = "#e6eaf0", p.textMuted = "#a4aebc", p.textFaint = "#74808f";
+    p.line = "#262c36", p.lineStrong = "#3a4351", p.text = "#e6eaf0", p.textMuted = "#a4aebc",
+    p.textFaint = "#74808f";
     p.accent = "#3cc4b0", p.accentText = "#06211d", p.selection = "#1d3b3d";
-    p.added = "#5ab8f0", p.removed = "#f0a33c", p.changed = "#d992c3", p.error = "#ff7b6b", p.warning = "#f0d264";
+    p.added = "#5ab8f0", p.removed = "#f0a33c", p.changed = "#d992c3", p.error = "#ff7b6b",
+    p.warning = "#f0d264";
     p.canvas = "#13161c", p.grid = "#1c2129", p.edge = "#4d5868", p.edgeStrong = "#9aa7b8";
-    p.keyword = "#7db8ff", p.string = "#e2b86b", p.number = "#d9a0cf", p.comment = "#7f8b9a", p.type = "#5fcdb8", p.function = "#e8dd8a";
-    p.family = {QColor("#8b95a3"), QColor("#d8bd45"), QColor("#2fb58a"), QColor("#4b9fe0"), QColor("#c987b4"), QColor("#9a8be0"),
-                QColor("#59bfc4"), QColor("#e07a45"), QColor("#b3a65c"), QColor("#7a889c"), QColor("#a58f80"), QColor("#ff5d4d")};
+    p.keyword = "#7db8ff", p.string = "#e2b86b", p.number = "#d9a0cf", p.comment = "#7f8b9a",
+    p.type = "#5fcdb8", p.function = "#e8dd8a";
+    p.family = {QColor("#8b95a3"), QColor("#d8bd45"), QColor("#2fb58a"), QColor("#4b9fe0"),
+                QColor("#c987b4"), QColor("#9a8be0"), QColor("#59bfc4"), QColor("#e07a45"),
+                QColor("#b3a65c"), QColor("#7a889c"), QColor("#a58f80"), QColor("#ff5d4d")};
   } else {
     p.window = "#eef0f3", p.panel = "#f8f9fb", p.raised = "#ffffff", p.hover = "#e8ecf1";
-    p.line = "#dde2e8", p.lineStrong = "#b9c2cd", p.text = "#1a2029", p.textMuted = "#4d5967", p.textFaint = "#6f7b89";
+    p.line = "#dde2e8", p.lineStrong = "#b9c2cd", p.text = "#1a2029", p.textMuted = "#4d5967",
+    p.textFaint = "#6f7b89";
     p.accent = "#00796b", p.accentText = "#ffffff", p.selection = "#d2ece8";
-    p.added = "#0068a8", p.removed = "#b85600", p.changed = "#93457b", p.error = "#b3261e", p.warning = "#8a6a00";
+    p.added = "#0068a8", p.removed = "#b85600", p.changed = "#93457b", p.error = "#b3261e",
+    p.warning = "#8a6a00";
     p.canvas = "#fbfcfd", p.grid = "#eceff3", p.edge = "#a5b0bd", p.edgeStrong = "#4d5967";
-    p.keyword = "#0057ae", p.string = "#8a5200", p.number = "#8a2f73", p.comment = "#667280", p.type = "#00695c", p.function = "#6b5d00";
-    p.family = {QColor("#7b8694"), QColor("#b39410"), QColor("#00875f"), QColor("#1f78b8"), QColor("#a8568c"), QColor("#6f5cc4"),
-                QColor("#1c8f95"), QColor("#c65312"), QColor("#857826"), QColor("#5f6e82"), QColor("#80695a"), QColor("#c4281b")};
+    p.keyword = "#0057ae", p.string = "#8a5200", p.number = "#8a2f73", p.comment = "#667280",
+    p.type = "#00695c", p.function = "#6b5d00";
+    p.family = {QColor("#7b8694"), QColor("#b39410"), QColor("#00875f"), QColor("#1f78b8"),
+                QColor("#a8568c"), QColor("#6f5cc4"), QColor("#1c8f95"), QColor("#c65312"),
+                QColor("#857826"), QColor("#5f6e82"), QColor("#80695a"), QColor("#c4281b")};
   }
   static const QString sans =
-      firstInstalled({"Inter", "Noto Sans", "Cantarell", "Ubuntu", "Open Sans", "DejaVu Sans"}, QStringLiteral("Sans Serif"));
-  static const QString mono = firstInstalled(
-      {"JetBrains Mono", "Cascadia Code", "Source Code Pro", "Noto Sans Mono", "Ubuntu Mono", "DejaVu Sans Mono"}, QStringLiteral("Monospace"));
+      firstInstalled({"Inter", "Noto Sans", "Cantarell", "Ubuntu", "Open Sans", "DejaVu Sans"},
+                     QStringLiteral("Sans Serif"));
+  static const QString mono = firstInstalled({"JetBrains Mono", "Cascadia Code", "Source Code Pro",
+                                              "Noto Sans Mono", "Ubuntu Mono", "DejaVu Sans Mono"},
+                                             QStringLiteral("Monospace"));
   p.sans = sans;
   p.mono = mono;
   return p;
 }
 
-Theme::Theme(QObject* parent) : QObject(parent) { apply(); }
+Theme::Theme(QObject* parent) : QObject(parent) {
+  apply();
+}
 
 void Theme::apply() {
   bool dark = name_ != QLatin1String("light");
@@ -61,7 +73,9 @@ void Theme::apply() {
 }
 
 void Theme::setName(const QString& name) {
-  if (name == name_ || (name != QLatin1String("dark") && name != QLatin1String("light") && name != QLatin1String("system"))) return;
+  if (name == name_ ||
+      (name != QLatin1String("dark") && name != QLatin1String("light") && name != QLatin1String("system")))
+    return;
   name_ = name;
   apply();
 }
@@ -80,7 +94,8 @@ void Theme::setAnimated(bool on) {
 }
 
 QColor Theme::familyColour(int family) const {
-  return family >= 0 && family < kOpFamilyCount ? palette_.family[static_cast<size_t>(family)] : palette_.textMuted;
+  return family >= 0 && family < kOpFamilyCount ? palette_.family[static_cast<size_t>(family)]
+                                                : palette_.textMuted;
 }
 
 QString Theme::familyName(int family) const {
@@ -90,8 +105,9 @@ QString Theme::familyName(int family) const {
 }
 
 QVariantMap Theme::codeColours() const {
-  return {{"keyword", palette_.keyword.name()}, {"string", palette_.string.name()}, {"number", palette_.number.name()},
-          {"comment", palette_.comment.name()}, {"type", palette_.type.name()},     {"function", palette_.function.name()},
+  return {{"keyword", palette_.keyword.name()}, {"string", palette_.string.name()},
+          {"number", palette_.number.name()},   {"comment", palette_.comment.name()},
+          {"type", palette_.type.name()},       {"function", palette_.function.name()},
           {"added", palette_.added.name()},     {"removed", palette_.removed.name()}};
 }
 

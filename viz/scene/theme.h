@@ -1,7 +1,8 @@
 // Colours, fonts and sizes of the whole window, as one object that QML and the canvas painter read.
 //
-// The palette is derived from Okabe and Ito's: added is blue, removed orange, changed purple, and each of them always
-// comes with a sign (+ - ~) and a line style (solid, dashed, double), so no meaning hangs on colour alone.
+// The palette is derived from Okabe and Ito's: added is blue, removed orange, changed purple, and each of
+// them always comes with a sign (+ - ~) and a line style (solid, dashed, double), so no meaning hangs on
+// colour alone.
 //
 //   Theme.name = "light"; Theme.textScale = 1.5        // QML: import uopscope.core
 #pragma once
@@ -11,14 +12,14 @@
 #include <QFont>
 #include <QObject>
 #include <QVariantMap>
-
 #include <array>
 
 namespace uopscope {
 
 /// What the painters need, by value: they run on other threads.
 struct Palette {
-  QColor window, panel, raised, hover, line, lineStrong, text, textMuted, textFaint, accent, accentText, selection;
+  QColor window, panel, raised, hover, line, lineStrong, text, textMuted, textFaint, accent, accentText,
+      selection;
   QColor added, removed, changed, error, warning, canvas, grid, edge, edgeStrong;
   QColor keyword, string, number, comment, type, function;
   std::array<QColor, kOpFamilyCount> family;

@@ -1,0 +1,73 @@
+// What the canvas shows and what it reports back: the picture, the node selected, what a search found. The
+// session sets it from its worker's answers; the canvas and the minimap draw it.
+//
+//   GraphSource source;  source.setPicture(picture);  canvas.setProperty("source",
+//   QVariant::fromValue(&source));
+#pragma once
+#include "viz/models/picture.h"
+
+#include <QObject>
+
+namespace uopscope {
+
+class GraphSource : public QObject {
+  Q_OBJECT
+  Q_PROPERTY(int nodeCount READ nodeCount NOTIFY pictureChanged)
+  Q_PROPERTY(int edgeCount READ edgeCount NOTIFY pictureChanged)
+  Q_PROPERTY(int added READ added NOTIFY pictureChanged)
+  Q_PROPERTY(int removed READ removed NOTIFY pictureChanged)
+  Q_PROPERTY(int changed READ changed NOTIFY pictureChanged)
+  Q_PROPERTY(int foldedConstants READ foldedConstants NOTIFY pictureChanged)
+  Q_PROPERTY(int hubs READ hubs NOTIFY pictureChanged)
+  Q_PROPERTY(int hiddenEdges READ hiddenEdges NOTIFY pictureChanged)
+  Q_PROPERTY(bool empty READ empty NOTIFY pictureChanged)
+  Q_PROPERTY(int foundCount READ foundCount NOTIFY foundChanged)
+  Q_PROPERTY(int foundIndex READ foundIndex NOTIFY foundChanged)
+
+public:
+  using QObject::QObject;
+
+  const PicturePtr& picture() const { return picture_; }
+  void setPicture(PicturePtr picture);
+  int64_t selected() const { return selected_; }
+  void setSelected(int64_t id);
+  const std::vector<int64_t>& found() const { return found_; }
+  int64_t currentFound() const;
+  void setFound(std::vector<int64_t> found);
+
+  int nodeCount() const {
+    return picture_ ? static_cast<int>(picture_->nodes.size() - picture_->removed) : 0;
+  }
+  int edgeCount() const { return picture_ ? static_cast<int>(picture_->edges.size()) : 0; }
+  int added() const { return picture_ ? static_cast<int>(picture_->added) : 0; }
+  int removed() const { return picture_ ? static_cast<int>(picture_->removed) : 0; }
+  int changed() const { return picture_ ? static_cast<int>(picture_->changed) : 0; }
+  int foldedConstants() const { return picture_ ? static_cast<int>(picture_->foldedConstants) : 0; }
+  int hubs() const { return picture_ ? static_cast<int>(picture_->hubs) : 0; }
+  int hiddenEdges() const { return picture_ ? static_cast<int>(picture_->hiddenEdges) : 0; }
+  bool empty() const { return !picture_ || picture_->nodes.empty(); }
+  int foundCount() const { return static_cast<int>(found_.size()); }
+  int foundIndex() const { return foundAt_; }
+
+  /// Nodes whose operation, argument, type, text or number contains what was typed; several words must all be
+  /// there.
+  Q_INVOKABLE void search(const QString& text);
+  /// To the next (or previous) node found; it becomes the one to look at.
+  Q_INVOKABLE void nextFound(int step);
+
+signals:
+  void pictureChanged();
+  void selectedChanged();
+  void foundChanged();
+  /// The canvas should bring the node into view.
+  void lookAt(qlonglong id);
+
+private:
+  PicturePtr picture_;
+  int64_t selected_ = -1;
+  std::vector<int64_t> found_;
+  int foundAt_ = -1;
+  QString query_;
+};
+
+} // namespace uopscope

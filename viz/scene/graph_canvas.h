@@ -1,0 +1,127 @@
+// The graph canvas: one QQuickItem for the whole graph. QPainter draws the part in view into an image, small
+// graphs at once and large ones on a worker thread, and the scene graph shows that image moved and scaled by
+// the current view. So pan and zoom never wait for drawing, whatever the size, and it works the same on a GPU
+// and with the software renderer that headless machines use.
+//
+//   GraphCanvas { source: session.graph; onNodeClicked: (id) => session.node = id }
+#pragma once
+#include "viz/models/graph_source.h"
+#include "viz/scene/picture_painter.h"
+
+#include <QImage>
+#include <QPointer>
+#include <QQuickItem>
+#include <QVariantAnimation>
+#include <atomic>
+
+namespace uopscope {
+
+class GraphCanvas : public QQuickItem {
+  Q_OBJECT
+  Q_PROPERTY(uopscope::GraphSource* source READ source WRITE setSource NOTIFY sourceChanged)
+  Q_PROPERTY(uopscope::Theme* theme READ theme WRITE setTheme NOTIFY themeChanged)
+  Q_PROPERTY(qreal zoom READ zoom NOTIFY viewChanged)
+  Q_PROPERTY(QRectF viewRect READ viewRect NOTIFY viewChanged)
+  Q_PROPERTY(QRectF bounds READ bounds NOTIFY boundsChanged)
+  Q_PROPERTY(qlonglong hovered READ hovered NOTIFY hoveredChanged)
+  Q_PROPERTY(bool follow READ follow WRITE setFollow NOTIFY followChanged)
+  /// Everything asked for is on the screen; screenshots wait for it.
+  Q_PROPERTY(bool settled READ settled NOTIFY settledChanged)
+
+public:
+  explicit GraphCanvas(QQuickItem* parent = nullptr);
+  ~GraphCanvas() override;
+
+  GraphSource* source() const { return source_; }
+  void setSource(GraphSource* source);
+  Theme* theme() const { return theme_; }
+  void setTheme(Theme* theme);
+  qreal zoom() const { return scale_; }
+  QRectF viewRect() const; ///< what is visible, in graph units
+  QRectF bounds() const { return bounds_; }
+  qlonglong hovered() const { return hovered_; }
+  bool follow() const { return follow_; }
+  void setFollow(bool on);
+  bool settled() const;
+
+  Q_INVOKABLE void fit();
+  /// Brings what the step changed into view at a size that can be read.
+  Q_INVOKABLE void showChange();
+  Q_INVOKABLE void focusNode(qlonglong id);
+  Q_INVOKABLE void zoomBy(qreal factor);
+  Q_INVOKABLE void panBy(qreal dx, qreal dy);
+  Q_INVOKABLE void lookAtPoint(qreal x, qreal y);
+  Q_INVOKABLE void resetZoom();
+  /// Where a node is, in item coordinates; for tests and tooltips.
+  Q_INVOKABLE QRectF nodeOnScreen(qlonglong id) const;
+  /// The neighbour to go to with an arrow: "source", "user", "left" or "right"; -1 if there is none.
+  Q_INVOKABLE qlonglong neighbour(qlonglong id, const QString& where) const;
+
+signals:
+  void sourceChanged();
+  void themeChanged();
+  void viewChanged();
+  void boundsChanged();
+  void hoveredChanged();
+  void followChanged();
+  void settledChanged();
+  void nodeClicked(qlonglong id);
+  void nodeDoubleClicked(qlonglong id);
+  void backgroundClicked();
+
+protected:
+  QSGNode* updatePaintNode(QSGNode* old, UpdatePaintNodeData* data) override;
+  void geometryChange(const QRectF& now, const QRectF& before) override;
+  void mousePressEvent(QMouseEvent* event) override;
+  void mouseMoveEvent(QMouseEvent* event) override;
+  void mouseReleaseEvent(QMouseEvent* event) override;
+  void mouseDoubleClickEvent(QMouseEvent* event) override;
+  void hoverMoveEvent(QHoverEvent* event) override;
+  void hoverLeaveEvent(QHoverEvent* event) override;
+  void wheelEvent(QWheelEvent* event) override;
+  void itemChange(ItemChange change, const ItemChangeData& data) override;
+
+private:
+  /// A drawing of a part of the graph at a scale.
+  struct Frame {
+    QImage image;
+    QRectF area; ///< in graph units
+    double scale = 0;
+  };
+  void onPicture();
+  void setView(double scale, QPointF offset, bool animate);
+  void redraw();
+  void drawBase();
+  void drawOverlay();
+  QRectF toScreen(const QRectF& graph) const {
+    return {graph.topLeft() * scale_ + offset_, graph.size() * scale_};
+  }
+  QPointF toGraph(QPointF screen) const { return (screen - offset_) / scale_; }
+  bool cheap(const QRectF& area) const;
+  static Frame draw(const Picture& picture, const Palette& palette, const QRectF& area, double scale,
+                    double dpr);
+  void setHovered(qlonglong id);
+
+  QPointer<GraphSource> source_;
+  QPointer<Theme> theme_;
+  PicturePtr picture_;
+  QRectF bounds_;
+  double scale_ = 1;
+  QPointF offset_;
+  bool follow_ = true, fitted_ = false;
+  int64_t shownPass_ = -2;
+  qlonglong hovered_ = -1;
+  QPointF pressedAt_, lastAt_;
+  bool dragging_ = false;
+
+  Frame base_, overlay_;
+  bool baseDirty_ = true, overlayDirty_ = true, newTextures_ = false;
+  bool drawing_ = false; ///< a worker draws
+  bool again_ = false;   ///< and what it draws is already out of date
+  std::shared_ptr<std::atomic<int>> alive_;
+  QVariantAnimation glide_;
+  double fromScale_ = 1, toScale_ = 1;
+  QPointF fromOffset_, toOffset_;
+};
+
+} // namespace uopscope

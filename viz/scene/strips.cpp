@@ -1,0 +1,139 @@
+// Both are drawn in full only when their data changes; moving the view or the step costs one rectangle.
+#include "viz/scene/strips.h"
+
+#include "viz/scene/picture_painter.h"
+
+#include <QPainter>
+#include <algorithm>
+#include <cmath>
+
+namespace uopscope {
+
+void MiniMap::setSource(GraphSource* source) {
+  if (source == source_) return;
+  if (source_) source_->disconnect(this);
+  source_ = source;
+  if (source_)
+    connect(source_, &GraphSource::pictureChanged, this, [this] {
+      stale_ = true;
+      update();
+    });
+  stale_ = true;
+  emit changed();
+  update();
+}
+
+void MiniMap::setTheme(Theme* theme) {
+  theme_ = theme;
+  if (theme_)
+    connect(theme_, &Theme::changed, this, [this] {
+      stale_ = true;
+      update();
+    });
+  emit changed();
+}
+
+void MiniMap::setViewRect(const QRectF& view) {
+  if (view == view_) return;
+  view_ = view;
+  emit changed();
+  update();
+}
+
+QPair<double, QPointF> MiniMap::mapping() const {
+  const QRectF b = source_ && source_->picture() ? boundsOf(*source_->picture()) : QRectF(0, 0, 1, 1);
+  const double s =
+      std::min((width() - 10) / std::max(1.0, b.width()), (height() - 10) / std::max(1.0, b.height()));
+  return {s, QPointF(width() / 2, height() / 2) - b.center() * s};
+}
+
+QPointF MiniMap::toGraph(qreal x, qreal y) const {
+  const auto [s, offset] = mapping();
+  return (QPointF(x, y) - offset) / s;
+}
+
+void MiniMap::paint(QPainter* painter) {
+  if (!source_ || !source_->picture() || !theme_) return;
+  const auto [s, offset] = mapping();
+  const QSize size = (QSizeF(width(), height()) * 2).toSize();
+  if (stale_ || graph_.size() != size) {
+    stale_ = false;
+    graph_ = QImage(size, QImage::Format_ARGB32_Premultiplied);
+    graph_.fill(Qt::transparent);
+    QPainter p(&graph_);
+    p.scale(2, 2);
+    const Palette& c = theme_->colours();
+    const double least = 1;
+    for (bool marked : {false, true})
+      for (const PictureNode& n : source_->picture()->nodes) {
+        if ((n.mark != Mark::Same) != marked) continue;
+        QColor colour = c.family[static_cast<size_t>(n.family)];
+        if (n.mark == Mark::Added) colour = c.added;
+        if (n.mark == Mark::Removed) colour = c.removed;
+        if (n.mark == Mark::Changed) colour = c.changed;
+        const QRectF r = nodeRect(n);
+        p.fillRect(QRectF(r.topLeft() * s + offset,
+                          QSizeF(std::max(least, r.width() * s), std::max(least, r.height() * s))),
+                   colour);
+      }
+  }
+  painter->drawImage(QRectF(0, 0, width(), height()), graph_);
+  painter->setRenderHint(QPainter::Antialiasing);
+  QColor veil = theme_->accent();
+  veil.setAlphaF(0.12f);
+  painter->setBrush(veil);
+  painter->setPen(QPen(theme_->accent(), 1.2));
+  QRectF v(view_.topLeft() * s + offset, view_.size() * s);
+  painter->drawRoundedRect(v.intersected(QRectF(1, 1, width() - 2, height() - 2)), 2, 2);
+}
+
+void DensityStrip::setTimes(const QList<qreal>& times) {
+  times_ = times;
+  emit changed();
+  update();
+}
+void DensityStrip::setRules(const QList<int>& rules) {
+  rules_ = rules;
+  emit changed();
+  update();
+}
+void DensityStrip::setStep(int step) {
+  if (step == step_) return;
+  step_ = step;
+  emit changed();
+  update();
+}
+void DensityStrip::setTheme(Theme* theme) {
+  theme_ = theme;
+  if (theme_) connect(theme_, &Theme::changed, this, [this] { update(); });
+  emit changed();
+}
+
+void DensityStrip::paint(QPainter* painter) {
+  if (!theme_ || times_.isEmpty() || width() < 2) return;
+  static constexpr int kHues[] = {3, 6, 5, 1,
+                                  4, 7, 2, 8}; // families of the palette, told apart by position too
+  const double n = static_cast<double>(times_.size());
+  const int bins = static_cast<int>(std::min(n, std::floor(width() / 2)));
+  const double w = width() / bins;
+  for (int b = 0; b < bins; ++b) {
+    const auto from = static_cast<qsizetype>(b * n / bins),
+               to = std::max(from + 1, static_cast<qsizetype>((b + 1) * n / bins));
+    double sum = 0, most = -1;
+    qsizetype top = from;
+    for (qsizetype i = from; i < to && i < times_.size(); ++i) {
+      sum += times_[i];
+      if (times_[i] > most) most = times_[i], top = i;
+    }
+    const double tall = std::clamp(std::log10(1 + sum / 100) / 5, 0.12, 1.0) * (height() - 2);
+    const int rule = top < rules_.size() ? rules_[top] : 0;
+    QColor colour = theme_->colours().family[static_cast<size_t>(kHues[rule & 7])];
+    if (to <= step_)
+      colour.setAlphaF(0.95f);
+    else
+      colour.setAlphaF(0.38f);
+    painter->fillRect(QRectF(b * w, height() - tall, std::max(1.0, w - (w > 4 ? 1 : 0)), tall), colour);
+  }
+}
+
+} // namespace uopscope

@@ -1,0 +1,74 @@
+// Two small pictures beside the canvas: the whole graph with the part in view (MiniMap), and where in a pass
+// the steps and their time are (DensityStrip).
+#pragma once
+#include "viz/models/graph_source.h"
+#include "viz/scene/theme.h"
+
+#include <QImage>
+#include <QPointer>
+#include <QQuickPaintedItem>
+
+namespace uopscope {
+
+class MiniMap : public QQuickPaintedItem {
+  Q_OBJECT
+  Q_PROPERTY(uopscope::GraphSource* source READ source WRITE setSource NOTIFY changed)
+  Q_PROPERTY(uopscope::Theme* theme READ theme WRITE setTheme NOTIFY changed)
+  Q_PROPERTY(QRectF viewRect READ viewRect WRITE setViewRect NOTIFY changed)
+
+public:
+  using QQuickPaintedItem::QQuickPaintedItem;
+  GraphSource* source() const { return source_; }
+  void setSource(GraphSource* source);
+  Theme* theme() const { return theme_; }
+  void setTheme(Theme* theme);
+  QRectF viewRect() const { return view_; }
+  void setViewRect(const QRectF& view);
+  /// The point of the graph under a point of this item.
+  Q_INVOKABLE QPointF toGraph(qreal x, qreal y) const;
+  void paint(QPainter* painter) override;
+
+signals:
+  void changed();
+
+private:
+  QPair<double, QPointF> mapping() const;
+  QPointer<GraphSource> source_;
+  QPointer<Theme> theme_;
+  QRectF view_;
+  QImage graph_;
+  bool stale_ = true;
+};
+
+/// Bars over the steps of a pass: height is time (log scale), colour the rule that took the step.
+class DensityStrip : public QQuickPaintedItem {
+  Q_OBJECT
+  /// Time of each step in ns; a rule's number modulo 8 for its colour.
+  Q_PROPERTY(QList<qreal> times READ times WRITE setTimes NOTIFY changed)
+  Q_PROPERTY(QList<int> rules READ rules WRITE setRules NOTIFY changed)
+  Q_PROPERTY(int step READ step WRITE setStep NOTIFY changed)
+  Q_PROPERTY(uopscope::Theme* theme READ theme WRITE setTheme NOTIFY changed)
+
+public:
+  using QQuickPaintedItem::QQuickPaintedItem;
+  QList<qreal> times() const { return times_; }
+  void setTimes(const QList<qreal>& times);
+  QList<int> rules() const { return rules_; }
+  void setRules(const QList<int>& rules);
+  int step() const { return step_; }
+  void setStep(int step);
+  Theme* theme() const { return theme_; }
+  void setTheme(Theme* theme);
+  void paint(QPainter* painter) override;
+
+signals:
+  void changed();
+
+private:
+  QList<qreal> times_;
+  QList<int> rules_;
+  int step_ = 0;
+  QPointer<Theme> theme_;
+};
+
+} // namespace uopscope
