@@ -1,0 +1,26 @@
+// The one table of everything that can be done from the keyboard: shortcuts, the command palette, tooltips
+// and the sheet of keys are all made from it, so they cannot disagree.
+//
+//   for (const Action& a : actionTable()) bind(a.keys, a.id);
+#pragma once
+#include <QString>
+#include <QStringList>
+#include <QVariantList>
+#include <span>
+
+namespace uopscope {
+
+struct Action {
+  const char* id;    ///< what Session::trigger and the window know it by
+  const char* group; ///< heading on the sheet
+  const char* text;  ///< what it does, as a person would say it
+  const char* keys;  ///< separated by blanks; the first is shown
+};
+std::span<const Action> actionTable();
+const Action* findAction(const QString& id);
+/// As maps {id, group, text, keys: [..], shown} for QML.
+QVariantList actionList();
+/// "Ctrl+Shift+P" with arrows and names as on key caps.
+QString keyCaps(const QString& sequence);
+
+} // namespace uopscope

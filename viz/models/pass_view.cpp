@@ -1,0 +1,308 @@
+// Walking a pass costs (steps x nodes); kWalkBudget bounds it. Longer passes are sampled every stride_ steps,
+// always at the same ones, and a node that lives only between two samples is put beside its neighbours when
+// it is drawn.
+#include "viz/models/pass_view.h"
+
+#include "viz/models/labels.h"
+
+#include <algorithm>
+#include <unordered_set>
+
+namespace uopscope {
+namespace {
+
+// About half a second of walking.
+constexpr int64_t kWalkBudget = 3'000'000;
+// A leaf with more users than this is written into their labels.
+constexpr uint32_t kHubUsers = 6;
+
+} // namespace
+
+PassView::PassView(Trace& trace, PassId pass, ViewOptions options)
+    : cursor_(trace, pass), options_(options), read_([this](NodeId id) { return cursor_.fields(id); }) {}
+
+uint32_t PassView::slotFor(NodeId node) {
+  const auto it = slotOf_.find(node);
+  if (it != slotOf_.end()) return it->second;
+  const auto slot = static_cast<uint32_t>(slots_.size());
+  slots_.push_back({});
+  slotOf_.emplace(node, slot);
+  members_.push_back(node);
+  return slot;
+}
+
+// Brings the occupants of slots from one graph to a later one.
+void PassView::follow(const GraphDiff& diff) {
+  auto leave = [&](NodeId node) {
+    const auto it = slotOf_.find(node);
+    if (it != slotOf_.end() && slots_[it->second].occupant == node) slots_[it->second].occupant = kNoNode;
+  };
+  for (NodeId n : diff.removed) leave(n);
+  for (const auto& c : diff.changed) leave(c.before);
+  auto enter = [&](NodeId node, uint32_t wanted) {
+    const auto known = slotOf_.find(node);
+    if (known != slotOf_.end()) {
+      Slot& home = slots_[known->second];
+      if (home.occupant == node) return;
+      if (home.occupant == kNoNode) {
+        home.occupant = node;
+        return;
+      }
+      slotOf_.erase(known); // it comes back and another one lives there now
+    } else if (wanted != UINT32_MAX && slots_[wanted].occupant == kNoNode) {
+      slots_[wanted].occupant = node;
+      slotOf_.emplace(node, wanted);
+      members_.push_back(node);
+      return;
+    }
+    slots_[slotFor(node)].occupant = node;
+  };
+  // A rule's result first: where several nodes end in one, it stands where the rewrite happened.
+  for (bool rewritten : {true, false})
+    for (const auto& c : diff.changed)
+      if (c.rewritten == rewritten) enter(c.after, slotFor(c.before));
+  for (NodeId n : diff.added) enter(n, UINT32_MAX);
+}
+
+const PictureNode& PassView::label(NodeId node) {
+  auto it = labels_.find(node);
+  if (it != labels_.end()) return it->second;
+  PictureNode box = labelOf(read_, cursor_.fields(node));
+  const RawNode& raw = cursor_.raw(node);
+  for (uint32_t port = 0; port < raw.src.size(); ++port) {
+    const NodeId s = raw.src[port];
+    const auto slot = slotOf_.find(s), own = slotOf_.find(node);
+    const bool hub = slot != slotOf_.end() && own != slotOf_.end() && quiet(slot->second, own->second);
+    if (folds(s) || hub) box.folded.push_back({port, s, foldedText(read_, cursor_.fields(s))});
+  }
+  measure(box);
+  return labels_.emplace(node, std::move(box)).first->second;
+}
+
+bool PassView::folds(NodeId node) {
+  if (!options_.foldConstants) return false;
+  const auto it = folds_.find(node);
+  if (it != folds_.end()) return it->second;
+  return folds_.emplace(node, foldsAlways(read_, cursor_.fields(node))).first->second;
+}
+
+bool PassView::prepare(const std::atomic<bool>* cancel) {
+  auto cancelled = [&] { return cancel && cancel->load(std::memory_order_relaxed); };
+  const int64_t n = cursor_.steps();
+  const auto size = static_cast<int64_t>(cursor_.graphAt(0).size());
+  stride_ = std::max<int64_t>(1, n * std::max<int64_t>(size, 50) / kWalkBudget);
+  for (NodeId node : cursor_.graphAt(0)) slots_[slotFor(node)].occupant = node;
+  for (int64_t k = 0; k < n;) {
+    if (cancelled()) return false;
+    const int64_t next = std::min(n, k + stride_);
+    follow(cursor_.diff(k, next));
+    k = next;
+  }
+  layOut(cancel);
+  ready_ = !cancelled();
+  return ready_;
+}
+
+void PassView::layOut(const std::atomic<bool>* cancel) {
+  struct Link {
+    uint32_t from, to, port;
+  };
+  std::vector<Link> links;
+  std::unordered_set<uint64_t> seen;
+  std::vector<uint32_t> users(slots_.size(), 0);
+  for (NodeId node : members_) {
+    if (folds(node)) continue;
+    const uint32_t to = slotOf_[node];
+    slots_[to].visible = true;
+    const auto src = cursor_.raw(node).src;
+    for (uint32_t port = 0; port < src.size(); ++port) {
+      if (folds(src[port])) continue;
+      const auto it = slotOf_.find(src[port]);
+      if (it == slotOf_.end() || it->second == to || !seen.insert(key(it->second, to)).second) continue;
+      links.push_back({it->second, to, port});
+      ++users[it->second];
+    }
+  }
+  if (options_.foldHubs)
+    for (NodeId node : members_) {
+      Slot& s = slots_[slotOf_[node]];
+      s.hub = s.hub || (users[slotOf_[node]] > kHubUsers && mayBeHub(cursor_.fields(node).op));
+    }
+  for (const Link& l : links)
+    if (slots_[l.from].hub && slots_[l.from].hubUser == UINT32_MAX) slots_[l.from].hubUser = l.to;
+
+  for (NodeId node : members_) {
+    if (folds(node)) continue;
+    if (cancel && cancel->load(std::memory_order_relaxed)) return;
+    Slot& s = slots_[slotOf_[node]];
+    const PictureNode& box = label(node);
+    s.width = std::max(s.width, box.width);
+    s.height = std::max(s.height, box.height);
+  }
+  std::vector<uint32_t> number(slots_.size(), UINT32_MAX), slotAt;
+  std::vector<LayoutNode> nodes;
+  for (uint32_t i = 0; i < slots_.size(); ++i) {
+    if (!slots_[i].visible) continue;
+    number[i] = static_cast<uint32_t>(nodes.size());
+    nodes.push_back({slots_[i].width, slots_[i].height});
+    slotAt.push_back(i);
+  }
+  std::vector<LayoutEdge> edges;
+  std::vector<uint64_t> keys;
+  for (const Link& l : links) {
+    if (quiet(l.from, l.to)) continue;
+    edges.push_back({number[l.from], number[l.to], l.port});
+    keys.push_back(key(l.from, l.to));
+  }
+  LayoutOptions o;
+  o.leftToRight = options_.leftToRight;
+  o.cancel = cancel;
+  Layout layout = layoutLayered(nodes, edges, o);
+  if (layout.cancelled) return;
+  for (uint32_t i = 0; i < nodes.size(); ++i) slots_[slotAt[i]].centre = layout.centres[i];
+  for (size_t e = 0; e < edges.size(); ++e)
+    if (!layout.bends[e].empty()) bends_.emplace(keys[e], std::move(layout.bends[e]));
+  width_ = layout.width;
+  height_ = layout.height;
+  straight_ = layout.straightEdges;
+}
+
+PicturePtr PassView::at(int64_t step, int64_t interval) {
+  auto picture = std::make_shared<Picture>();
+  step = std::clamp<int64_t>(step, 0, steps());
+  const int64_t from = std::clamp<int64_t>(step - std::max<int64_t>(1, interval), 0, step);
+  picture->pass = pass();
+  picture->step = step;
+  picture->leftToRight = options_.leftToRight;
+  picture->width = width_, picture->height = height_, picture->straightEdges = straight_;
+
+  GraphDiff diff;
+  if (from == step)
+    diff.after = cursor_.graphAt(step);
+  else
+    diff = cursor_.diff(from, step);
+  std::unordered_map<NodeId, const GraphDiff::Change*> cameFrom; // after -> the change that made it
+  std::unordered_map<NodeId, NodeId> image;
+  for (const auto& c : diff.changed) {
+    image.emplace(c.before, c.after);
+    const auto [it, fresh] = cameFrom.emplace(c.after, &c);
+    if (!fresh && c.rewritten && !it->second->rewritten) it->second = &c;
+  }
+  const std::unordered_set<NodeId> added(diff.added.begin(), diff.added.end());
+  std::unordered_set<NodeId> before(diff.before.begin(), diff.before.end());
+
+  std::unordered_map<NodeId, uint32_t> at; // node -> index in the picture
+  std::unordered_set<uint32_t> taken;      // slots in use
+  struct Spot {
+    uint32_t slot = UINT32_MAX;
+    LayoutPoint centre;
+  };
+  // A node that no sample saw: where what it replaces stood, or beside the last node placed.
+  LayoutPoint lastPlaced;
+  auto spot = [&](NodeId node, NodeId instead) -> Spot {
+    for (NodeId candidate : {node, instead}) {
+      const auto it = candidate == kNoNode ? slotOf_.end() : slotOf_.find(candidate);
+      if (it != slotOf_.end() && !taken.contains(it->second)) return {it->second, slots_[it->second].centre};
+    }
+    return {UINT32_MAX, {lastPlaced.x + 40, lastPlaced.y - 66}};
+  };
+  auto place = [&](NodeId node, Mark mark, NodeId instead) -> PictureNode& {
+    PictureNode box = label(node);
+    box.mark = mark;
+    const Spot s = spot(node, instead);
+    box.x = s.centre.x, box.y = s.centre.y;
+    lastPlaced = s.centre;
+    if (s.slot != UINT32_MAX) {
+      taken.insert(s.slot);
+      box.hub = slots_[s.slot].hub;
+    }
+    at.emplace(node, static_cast<uint32_t>(picture->nodes.size()));
+    picture->nodes.push_back(std::move(box));
+    return picture->nodes.back();
+  };
+
+  for (NodeId node : diff.after) {
+    if (folds(node)) {
+      ++picture->foldedConstants;
+      continue;
+    }
+    Mark mark = added.contains(node) ? Mark::Added : Mark::Same;
+    const auto c = cameFrom.find(node);
+    NodeId was = kNoNode;
+    if (c != cameFrom.end() && !before.contains(node)) {
+      was = c->second->before;
+      mark = c->second->rewritten ? Mark::Added : Mark::Changed;
+    }
+    PictureNode& box = place(node, mark, was);
+    if (mark == Mark::Added && was != kNoNode) {
+      const PictureNode old = labelOf(read_, cursor_.fields(was));
+      box.was = old.op + (old.detail.empty() ? "" : "  " + old.detail);
+    }
+  }
+  auto ghost = [&](NodeId node) {
+    if (!folds(node) && !at.contains(node)) place(node, Mark::Removed, kNoNode);
+  };
+  for (NodeId node : diff.removed) ghost(node);
+  for (const auto& c : diff.changed) {
+    // Its place is taken by what replaced it; only where the result stands elsewhere does it leave a gap.
+    const auto it = slotOf_.find(c.before);
+    if (it != slotOf_.end() && !taken.contains(it->second)) ghost(c.before);
+  }
+
+  auto indexOf = [&](NodeId node) -> uint32_t {
+    for (int hops = 0; hops < 3; ++hops) {
+      const auto it = at.find(node);
+      if (it != at.end()) return it->second;
+      const auto next = image.find(node);
+      if (next == image.end()) break;
+      node = next->second;
+    }
+    return UINT32_MAX;
+  };
+  auto connect = [&](NodeId source, uint32_t to, uint32_t port, uint32_t ports, Mark mark) {
+    const uint32_t f = indexOf(source);
+    if (f == UINT32_MAX || f == to) return;
+    PictureEdge e{f, to, port, ports, mark, false, {}};
+    const auto a = slotOf_.find(static_cast<NodeId>(picture->nodes[f].id)),
+               b = slotOf_.find(static_cast<NodeId>(picture->nodes[to].id));
+    if (a != slotOf_.end() && b != slotOf_.end()) {
+      e.quiet = quiet(a->second, b->second);
+      const auto bends = bends_.find(key(a->second, b->second));
+      if (bends != bends_.end()) e.bends = bends->second;
+    }
+    picture->hiddenEdges += e.quiet;
+    if (mark != Mark::Removed) ++picture->nodes[f].users;
+    picture->edges.push_back(std::move(e));
+  };
+  const size_t count = picture->nodes.size();
+  for (uint32_t i = 0; i < count; ++i) {
+    const auto id = static_cast<NodeId>(picture->nodes[i].id);
+    const Mark mark = picture->nodes[i].mark;
+    const auto src = cursor_.raw(id).src;
+    const auto ports = static_cast<uint32_t>(src.size());
+    const auto c = cameFrom.find(id);
+    std::span<const NodeId> old;
+    if (c != cameFrom.end() && (mark == Mark::Changed || mark == Mark::Added))
+      old = cursor_.raw(c->second->before).src;
+    auto had = [&](NodeId s) {
+      return std::any_of(old.begin(), old.end(),
+                         [&](NodeId o) { return o == s || (image.contains(o) && image[o] == s); });
+    };
+    for (uint32_t port = 0; port < ports; ++port) {
+      Mark edge = mark == Mark::Removed ? Mark::Removed : Mark::Same;
+      if (mark == Mark::Added || mark == Mark::Changed) edge = had(src[port]) ? Mark::Same : Mark::Added;
+      connect(src[port], i, port, ports, edge);
+    }
+    for (uint32_t port = 0; port < old.size(); ++port) {
+      const NodeId now = image.contains(old[port]) ? image[old[port]] : old[port];
+      if (std::find(src.begin(), src.end(), now) == src.end() &&
+          std::find(src.begin(), src.end(), old[port]) == src.end())
+        connect(old[port], i, port, static_cast<uint32_t>(old.size()), Mark::Removed);
+    }
+  }
+  for (const PictureNode& n : picture->nodes) picture->hubs += n.hub;
+  picture->index();
+  return picture;
+}
+
+} // namespace uopscope

@@ -1,0 +1,76 @@
+// One pass as pictures that agree with each other: every step of the pass is drawn in one layout, made once
+// from all the graphs the pass goes through, so that stepping moves nothing.
+//
+// A place in the layout is a slot. A node that takes over from another one (a rule replaced it, or it was
+// rebuilt because a source changed) takes its slot; nodes that live at the same time never share one. So the
+// layout has about the size of the largest graph of the pass, not of all of them together, and a picture
+// depends on the pass and the step alone, never on how one got there.
+//
+//   PassView view(trace, pass, {});
+//   view.prepare();
+//   PicturePtr now = view.at(12);          // what step 12 did; at(12, 5): what steps 8 to 12 did
+#pragma once
+#include "replay/read/cursor.h"
+#include "replay/read/print.h"
+#include "viz/models/picture.h"
+
+#include <atomic>
+#include <memory>
+
+namespace uopscope {
+
+struct ViewOptions {
+  bool foldConstants = true, foldHubs = true, leftToRight = false;
+  bool operator==(const ViewOptions&) const = default;
+};
+
+class PassView {
+public:
+  PassView(Trace& trace, PassId pass, ViewOptions options);
+
+  PassId pass() const { return cursor_.pass(); }
+  const ViewOptions& options() const { return options_; }
+  Cursor& cursor() { return cursor_; }
+  int64_t steps() const { return cursor_.steps(); }
+  /// Slots and layout. False when it was cancelled: the view is not to be used then.
+  bool prepare(const std::atomic<bool>* cancel = nullptr);
+  /// The graph after `step` steps with what the last `interval` of them did.
+  PicturePtr at(int64_t step, int64_t interval = 1);
+  /// Steps that were looked at one by one; others lie between two that were (very long passes).
+  int64_t stride() const { return stride_; }
+  size_t slotCount() const { return slots_.size(); }
+
+private:
+  struct Slot {
+    NodeId occupant = kNoNode;
+    float width = 0, height = 0;
+    LayoutPoint centre;
+    bool visible = false;
+    bool hub = false;
+    uint32_t hubUser = UINT32_MAX; ///< slot of the one user a hub is drawn to
+  };
+  uint32_t slotFor(NodeId node);
+  void follow(const GraphDiff& diff);
+  const PictureNode& label(NodeId node);
+  bool folds(NodeId node);
+  /// Whether the edge from a source is drawn only on demand.
+  bool quiet(uint32_t from, uint32_t to) const { return slots_[from].hub && slots_[from].hubUser != to; }
+  static uint64_t key(uint32_t from, uint32_t to) { return static_cast<uint64_t>(from) << 32 | to; }
+  void layOut(const std::atomic<bool>* cancel);
+
+  Cursor cursor_;
+  ViewOptions options_;
+  NodeReader read_;
+  int64_t stride_ = 1;
+  std::vector<Slot> slots_;
+  std::unordered_map<NodeId, uint32_t> slotOf_;
+  std::vector<NodeId> members_; ///< nodes in order of their first appearance
+  std::unordered_map<NodeId, PictureNode> labels_;
+  std::unordered_map<NodeId, bool> folds_;
+  std::unordered_map<uint64_t, std::vector<LayoutPoint>> bends_; ///< by key of the two slots, long edges only
+  float width_ = 0, height_ = 0;
+  uint32_t straight_ = 0;
+  bool ready_ = false;
+};
+
+} // namespace uopscope

@@ -1,0 +1,53 @@
+// The steps of one pass: which rule rewrote what. Also their times and rules as flat lists, for the strip
+// over the slider.
+#pragma once
+#include "replay/read/trace.h"
+
+#include <QAbstractListModel>
+
+namespace uopscope {
+
+class StepListModel : public QAbstractListModel {
+  Q_OBJECT
+  Q_PROPERTY(QList<qreal> times READ times NOTIFY stepsChanged)
+  Q_PROPERTY(QList<int> rules READ rules NOTIFY stepsChanged)
+  Q_PROPERTY(int count READ count NOTIFY stepsChanged)
+
+public:
+  enum Roles {
+    NumberRole = Qt::UserRole + 1, ///< from 1
+    RuleRole,
+    BeforeRole, ///< operation before
+    AfterRole,  ///< operation after; empty where the rule failed
+    TimeRole,
+    FaultRole, ///< "error", "unchanged" or empty
+    DownRole   ///< applied before the sources were rewritten
+  };
+  using QAbstractListModel::QAbstractListModel;
+
+  void setPass(Trace* trace, PassId pass);
+  int count() const { return static_cast<int>(steps_.size()); }
+  const std::vector<StepInfo>& steps() const { return steps_; }
+  QList<qreal> times() const { return times_; }
+  QList<int> rules() const { return rules_; }
+  /// The next step after (or before) `from` whose rule is that of step `like`, or that touches the node; 0:
+  /// none.
+  int64_t nextOfRule(int64_t from, int direction) const;
+  int64_t nextTouching(int64_t from, int direction, NodeId node) const;
+
+  int rowCount(const QModelIndex& parent = {}) const override;
+  QVariant data(const QModelIndex& index, int role) const override;
+  QHash<int, QByteArray> roleNames() const override;
+
+signals:
+  void stepsChanged();
+
+private:
+  Trace* trace_ = nullptr;
+  PassId pass_ = 0;
+  std::vector<StepInfo> steps_;
+  QList<qreal> times_;
+  QList<int> rules_;
+};
+
+} // namespace uopscope
