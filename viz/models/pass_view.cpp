@@ -305,4 +305,21 @@ PicturePtr PassView::at(int64_t step, int64_t interval) {
   return picture;
 }
 
+NodeId PassView::counterpart(NodeId node, const Picture& picture) {
+  if (node == kNoNode || picture.find(node)) return node;
+  const auto it = slotOf_.find(node);
+  if (it != slotOf_.end())
+    for (const PictureNode& n : picture.nodes) {
+      const auto other = slotOf_.find(static_cast<NodeId>(n.id));
+      if (other != slotOf_.end() && other->second == it->second) return static_cast<NodeId>(n.id);
+    }
+  try {
+    const NodeId image = cursor_.imageAt(node, picture.step);
+    if (picture.find(image)) return image;
+  } catch (const Error&) {
+    // A node of another pass: it has no image here.
+  }
+  return kNoNode;
+}
+
 } // namespace uopscope

@@ -36,6 +36,9 @@ public:
   bool prepare(const std::atomic<bool>* cancel = nullptr);
   /// The graph after `step` steps with what the last `interval` of them did.
   PicturePtr at(int64_t step, int64_t interval = 1);
+  /// The node of a picture that a node of any other step has become or was: itself, its image, or what stands
+  /// in its place; kNoNode if there is none.
+  NodeId counterpart(NodeId node, const Picture& picture);
   /// Steps that were looked at one by one; others lie between two that were (very long passes).
   int64_t stride() const { return stride_; }
   size_t slotCount() const { return slots_.size(); }

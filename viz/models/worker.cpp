@@ -70,7 +70,9 @@ void WorkerTasks::picture(quint64 number, const PictureQuestion& question) {
     auto picture = v->at(question.step, question.interval);
     QVariantMap step = stepReport(*trace_, *v, std::clamp<int64_t>(question.step, 0, v->steps()));
     if (stale(Picture, number)) return;
-    emit pictureReady(std::move(picture), std::move(step));
+    const NodeId followed = v->counterpart(question.follow, *picture);
+    emit pictureReady(std::move(picture), std::move(step),
+                      followed == kNoNode ? -1 : static_cast<qlonglong>(followed));
   });
 }
 

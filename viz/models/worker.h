@@ -20,6 +20,7 @@ struct PictureQuestion {
   PassId pass = 0;
   int64_t step = 0, interval = 1;
   ViewOptions options;
+  NodeId follow = kNoNode; ///< a node of another step: the answer says which node it is in this one
 };
 struct StatsQuestion {
   MatchGroup group = MatchGroup::Rule;
@@ -49,7 +50,7 @@ public:
   void text(quint64 number, ScopeId scope, const QString& kind);
 
 signals:
-  void pictureReady(std::shared_ptr<const uopscope::Picture> picture, QVariantMap step);
+  void pictureReady(std::shared_ptr<const uopscope::Picture> picture, QVariantMap step, qlonglong followed);
   void nodeReady(qlonglong node, QVariantMap report);
   void statsReady(std::shared_ptr<std::vector<uopscope::StatsRow>> rows);
   void textReady(qlonglong scope, QString kind, QString text, bool exists);
@@ -85,7 +86,7 @@ public:
   bool drawing() const { return pictures_ > 0; }
 
 signals:
-  void pictureReady(std::shared_ptr<const uopscope::Picture> picture, QVariantMap step);
+  void pictureReady(std::shared_ptr<const uopscope::Picture> picture, QVariantMap step, qlonglong followed);
   void nodeReady(qlonglong node, QVariantMap report);
   void statsReady(std::shared_ptr<std::vector<uopscope::StatsRow>> rows);
   void textReady(qlonglong scope, QString kind, QString text, bool exists);

@@ -1,0 +1,56 @@
+// Records a script by running `uopscope record` as a child process. The window never runs a script itself, so
+// a crash or an endless loop in one costs nothing but the child.
+//
+//   Recorder r;  r.start("/usr/bin/uopscope", "model.py", "/tmp/model.uoptrace");  ... r.cancel();
+#pragma once
+#include <QElapsedTimer>
+#include <QObject>
+#include <QProcess>
+#include <QStringList>
+
+namespace uopscope {
+
+class Recorder : public QObject {
+  Q_OBJECT
+  Q_PROPERTY(bool running READ running NOTIFY changed)
+  Q_PROPERTY(QString output READ output NOTIFY outputChanged)
+  Q_PROPERTY(QString script READ script NOTIFY changed)
+  Q_PROPERTY(QString trace READ trace NOTIFY changed)
+  /// How it ended, in words; empty while it runs and after a clean end.
+  Q_PROPERTY(QString problem READ problem NOTIFY changed)
+  Q_PROPERTY(int exitCode READ exitCode NOTIFY changed)
+  Q_PROPERTY(qreal seconds READ seconds NOTIFY ticked)
+
+public:
+  explicit Recorder(QObject* parent = nullptr);
+  ~Recorder() override;
+
+  void start(const QString& program, const QString& script, const QString& trace,
+             const QStringList& arguments = {});
+  /// Asks it to stop (the trace stays valid); a second time, or after three seconds, it is killed.
+  Q_INVOKABLE void cancel();
+  bool running() const { return process_.state() != QProcess::NotRunning; }
+  QString output() const { return output_; }
+  QString script() const { return script_; }
+  QString trace() const { return trace_; }
+  QString problem() const { return problem_; }
+  int exitCode() const { return exitCode_; }
+  qreal seconds() const { return static_cast<qreal>(running() ? clock_.elapsed() : elapsed_) / 1000; }
+
+signals:
+  void changed();
+  void outputChanged();
+  void ticked();
+  void finished();
+
+private:
+  void take(const QByteArray& bytes);
+  QProcess process_;
+  QElapsedTimer clock_;
+  qint64 elapsed_ = 0;
+  QString output_, script_, trace_, problem_;
+  int exitCode_ = 0;
+  bool cancelled_ = false;
+};
+
+} // namespace uopscope
