@@ -86,6 +86,8 @@ public:
   Q_INVOKABLE void goToPass(qlonglong scope, qlonglong pass);
   Q_INVOKABLE void goTo(qlonglong pass, qlonglong step, qlonglong node = -1);
   Q_INVOKABLE void goToScope(qlonglong scope);
+  /// The next step of the trace by this rule, from the present one on and around.
+  Q_INVOKABLE void goToRule(qlonglong rule);
   /// Does an action of the table; what only a window can do is passed on by uiAction.
   Q_INVOKABLE void trigger(const QString& action);
   /// A palette entry was chosen.

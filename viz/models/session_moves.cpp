@@ -124,6 +124,30 @@ void Session::goToScope(qlonglong scope) {
   }
 }
 
+void Session::goToRule(qlonglong rule) {
+  if (!trace_) return;
+  try {
+    StepId here = 0;
+    if (step_ > 0 && step_ <= steps_.count()) here = steps_.steps()[static_cast<size_t>(step_ - 1)].id;
+    for (const StepId from : {here, StepId{0}}) {
+      Statement next = trace_->database().prepare(
+          "SELECT pass, id FROM step WHERE rule = ?1 AND id > ?2 ORDER BY id LIMIT 1");
+      next.bind(1, static_cast<int64_t>(rule)).bind(2, from);
+      if (!next.step()) continue;
+      const PassId pass = next.integer(0);
+      const StepId id = next.integer(1);
+      for (const StepInfo& s : trace_->steps(pass))
+        if (s.id == id) {
+          tab_ = QStringLiteral("graph");
+          return goTo(pass, s.k);
+        }
+    }
+    showNotice(tr("This rule was never applied."));
+  } catch (const std::exception& e) {
+    showNotice(QString::fromUtf8(e.what()));
+  }
+}
+
 void Session::setStep(qlonglong step) {
   step = std::clamp<qlonglong>(step, 0, stepCount());
   if (step == step_) return;

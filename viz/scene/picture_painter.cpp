@@ -199,7 +199,8 @@ void drawNode(QPainter& painter, const Fonts& fonts, const PictureNode& n, const
   if (n.hub) {
     painter.setFont(fonts.small);
     painter.setPen(p.textFaint);
-    painter.drawText(QPointF(r.right() - 4 - 6.5 * static_cast<double>(QString::number(n.users).size()) - 8, r.bottom() + 12),
+    painter.drawText(QPointF(r.right() - 4 - 6.5 * static_cast<double>(QString::number(n.users).size()) - 8,
+                             r.bottom() + 12),
                      QStringLiteral("×%1").arg(n.users));
   }
 }

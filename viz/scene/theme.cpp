@@ -104,11 +104,16 @@ QString Theme::familyName(int family) const {
   return QString::fromUtf8(name.data(), static_cast<qsizetype>(name.size()));
 }
 
-QVariantMap Theme::codeColours() const {
-  return {{"keyword", palette_.keyword.name()}, {"string", palette_.string.name()},
-          {"number", palette_.number.name()},   {"comment", palette_.comment.name()},
-          {"type", palette_.type.name()},       {"function", palette_.function.name()},
-          {"added", palette_.added.name()},     {"removed", palette_.removed.name()}};
+QString Theme::rich(const QString& html, bool /*dark*/) const {
+  const std::pair<const char*, const QColor*> names[] = {
+      {"@keyword", &palette_.keyword}, {"@string", &palette_.string},  {"@number", &palette_.number},
+      {"@comment", &palette_.comment}, {"@type", &palette_.type},      {"@function", &palette_.function},
+      {"@added", &palette_.added},     {"@removed", &palette_.removed}};
+  QString out = html;
+  for (const auto& [name, colour] : names)
+    out.replace(QLatin1String("\"") + QLatin1String(name) + QLatin1Char('"'),
+                QLatin1Char('"') + colour->name() + QLatin1Char('"'));
+  return out;
 }
 
 } // namespace uopscope

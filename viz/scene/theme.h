@@ -11,7 +11,6 @@
 #include <QColor>
 #include <QFont>
 #include <QObject>
-#include <QVariantMap>
 #include <array>
 
 namespace uopscope {
@@ -85,8 +84,9 @@ public:
   Q_INVOKABLE int px(qreal size) const { return qRound(size * textScale_); }
   Q_INVOKABLE QColor familyColour(int family) const;
   Q_INVOKABLE QString familyName(int family) const;
-  /// Colours of code by kind of token, for the models that make rich text.
-  Q_INVOKABLE QVariantMap codeColours() const;
+  /// Rich text of the models with "@added", "@keyword" ... replaced by the theme's colours. `dark` is not
+  /// looked at; a binding that passes it is evaluated again when the theme changes.
+  Q_INVOKABLE QString rich(const QString& html, bool dark) const;
 
   QColor window() const { return palette_.window; }
   QColor panel() const { return palette_.panel; }

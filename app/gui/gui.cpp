@@ -1,0 +1,139 @@
+// A screenshot is taken by the same window with Qt's offscreen platform and software renderer, once nothing
+// that was asked for is outstanding: worker idle, canvas drawn, list views laid out.
+#include "app/gui/gui.h"
+
+#include "viz/scene/graph_canvas.h"
+#include "viz/scene/register.h"
+
+#include <QElapsedTimer>
+#include <QFileInfo>
+#include <QGuiApplication>
+#include <QQmlApplicationEngine>
+#include <QQuickStyle>
+#include <QQuickWindow>
+#include <QSettings>
+#include <QTimer>
+#include <cstdio>
+
+// Resources of a static library must be asked for outside any namespace.
+static void loadQmlResources() {
+  Q_INIT_RESOURCE(qmake_uopscope);
+}
+
+namespace uopscope {
+namespace {
+
+// A script that a screenshot has to record first may take its time.
+constexpr int kScreenshotPatienceMs = 120'000;
+constexpr int kSettleMs = 150;
+
+bool hasDisplay() {
+  return qEnvironmentVariableIsSet("DISPLAY") || qEnvironmentVariableIsSet("WAYLAND_DISPLAY");
+}
+
+void say(const QString& text) {
+  std::fprintf(stderr, "uopscope: %s\n", qPrintable(text));
+}
+
+int takeScreenshot(QQuickWindow& window, Session& session, const WindowOptions& options) {
+  auto* canvas = window.findChild<GraphCanvas*>(QStringLiteral("canvas"));
+  QElapsedTimer clock, calm;
+  clock.start();
+  calm.start();
+  const QString link = QString::fromStdString(options.link);
+  bool followed = link.isEmpty();
+  while (clock.elapsed() < kScreenshotPatienceMs) {
+    QCoreApplication::processEvents(QEventLoop::AllEvents, 20);
+    const bool recording = session.recorder()->running() || session.state() == QLatin1String("recording");
+    if (recording || !session.settled() || (canvas && !canvas->settled())) calm.restart();
+    if (!recording && !followed && session.settled()) {
+      if (session.state() == QLatin1String("ready") && !session.follow(link)) {
+        say(session.notice());
+        return 2;
+      }
+      followed = true;
+      calm.restart();
+    }
+    if (calm.elapsed() > kSettleMs) break;
+  }
+  const QImage image = window.grabWindow();
+  const QString out = QString::fromStdString(options.screenshot);
+  if (image.isNull() || !image.save(out)) {
+    say(QStringLiteral("%1 cannot be written: check that its folder exists and that it ends in .png")
+            .arg(out));
+    return 2;
+  }
+  if (session.state() == QLatin1String("error")) {
+    say(session.errorText());
+    return 2;
+  }
+  return 0;
+}
+
+} // namespace
+
+int runWindow(const WindowOptions& options, int argc, char** argv) {
+  const bool screenshot = !options.screenshot.empty();
+  if (screenshot || (!hasDisplay() && !qEnvironmentVariableIsSet("QT_QPA_PLATFORM"))) {
+    if (!screenshot) {
+      say(QStringLiteral(
+          "there is no display. Use --screenshot OUT.png, or the text commands: uopscope ls, show, stats"));
+      return 2;
+    }
+    qputenv("QT_QPA_PLATFORM", "offscreen");
+    qputenv("QT_SCALE_FACTOR", "1");
+  }
+  if (qEnvironmentVariable("QT_QPA_PLATFORM").startsWith(QLatin1String("offscreen")))
+    QQuickWindow::setGraphicsApi(QSGRendererInterface::Software);
+  QGuiApplication app(argc, argv);
+  QGuiApplication::setApplicationName(QStringLiteral("uopscope"));
+  QGuiApplication::setOrganizationName(QStringLiteral("uopscope"));
+  QGuiApplication::setDesktopFileName(QStringLiteral("uopscope"));
+  QQuickStyle::setStyle(QStringLiteral("Basic"));
+  loadQmlResources();
+
+  Theme theme;
+  Session session;
+  QSettings settings;
+  session.setPersistent(!screenshot);
+  const QString wanted = QString::fromStdString(options.theme);
+  theme.setName(!wanted.isEmpty() ? wanted
+                : screenshot      ? QStringLiteral("dark")
+                             : settings.value(QStringLiteral("theme"), QStringLiteral("dark")).toString());
+  theme.setTextScale(options.textScale > 0 ? options.textScale
+                     : screenshot          ? 1
+                                           : settings.value(QStringLiteral("textScale"), 1).toDouble());
+  theme.setAnimated(!screenshot);
+  if (!screenshot)
+    QObject::connect(&theme, &Theme::changed, &app, [&] {
+      settings.setValue(QStringLiteral("theme"), theme.name());
+      settings.setValue(QStringLiteral("textScale"), theme.textScale());
+    });
+
+  QQmlApplicationEngine engine;
+  setUpEngine(engine, theme, session);
+  engine.load(QUrl(QStringLiteral("qrc:/qt/qml/uopscope/Main.qml")));
+  if (engine.rootObjects().isEmpty()) {
+    say(QStringLiteral("the window could not be built: are the QML modules of Qt Quick installed?"));
+    return 2;
+  }
+  auto* window = qobject_cast<QQuickWindow*>(engine.rootObjects().constFirst());
+  window->resize(options.width, options.height);
+  if (!options.file.empty()) session.open(QString::fromStdString(options.file));
+  if (screenshot) return takeScreenshot(*window, session, options);
+  if (!options.link.empty()) {
+    // A recording has nothing to go to yet: the link is followed when the trace is there.
+    const QString link = QString::fromStdString(options.link);
+    auto* once = new QObject(&app);
+    auto go = [&session, link, once] {
+      if (session.state() != QLatin1String("ready")) return;
+      once->deleteLater();
+      session.follow(link);
+    };
+    QObject::connect(&session, &Session::stateChanged, once, go, Qt::QueuedConnection);
+    go();
+  }
+  return QGuiApplication::exec();
+}
+
+} // namespace uopscope

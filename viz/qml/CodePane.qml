@@ -1,0 +1,139 @@
+// A text as lines: kernel source, IR, assembly, UOps, script. Click and Shift-click choose lines, Ctrl+C copies them.
+import QtQuick
+import QtQuick.Layouts
+import QtQuick.Controls.Basic
+import uopscope.core
+
+Rectangle {
+    id: pane
+    property CodeModel model
+    property string what: ""
+    property int first: 0
+    property int last: 0
+    property bool searching: false
+    color: Theme.canvas
+    function search() { searching = true; field.forceActiveFocus(); field.selectAll(); }
+    function find(direction) {
+        const at = model.find(field.text, Math.max(1, first), direction);
+        if (at > 0) { first = last = at; list.positionViewAtIndex(at - 1, ListView.Center); }
+    }
+    function endSearch() { searching = false; list.forceActiveFocus(); }
+    Connections {
+        target: pane.model
+        function onChanged() { if (pane.model.currentLine > 0) list.positionViewAtIndex(pane.model.currentLine - 1, ListView.Center); }
+        function onModelReset() { pane.first = pane.last = 0; }
+    }
+    TextEdit { id: clipboard; visible: false }
+    function copy(from, to) { clipboard.text = model.plainText(from, to); clipboard.selectAll(); clipboard.copy(); Session.showNotice(qsTr("Copied.")); }
+    ColumnLayout {
+        anchors.fill: parent
+        spacing: 0
+        Rectangle {
+            visible: pane.model.lineCount > 0
+            Layout.fillWidth: true
+            implicitHeight: Theme.px(38)
+            color: Theme.panel
+            RowLayout {
+                anchors.fill: parent
+                anchors.leftMargin: Theme.px(14)
+                anchors.rightMargin: Theme.px(8)
+                ULabel { text: pane.what; color: Theme.textMuted; font.pixelSize: Theme.small }
+                ULabel { text: qsTr("%1 lines").arg(pane.model.lineCount); color: Theme.textFaint; font.pixelSize: Theme.small; Layout.fillWidth: true }
+                UField {
+                    id: field
+                    visible: pane.searching
+                    hint: qsTr("Find in text")
+                    implicitWidth: Theme.px(220)
+                    onTextChanged: pane.find(1)
+                    Keys.onReturnPressed: event => pane.find(event.modifiers & Qt.ShiftModifier ? -1 : 1)
+                    Keys.onEscapePressed: pane.endSearch()
+                }
+                UButton { icon16: "search"; tip: qsTr("Find (/)"); on: pane.searching; onClicked: pane.searching ? pane.endSearch() : pane.search() }
+                UButton { icon16: "copy"; tip: qsTr("Copy all"); onClicked: pane.copy(1, -1) }
+            }
+            Rectangle { width: parent.width; height: 1; anchors.bottom: parent.bottom; color: Theme.line }
+        }
+        ListView {
+            id: list
+            objectName: "codeList"
+            Layout.fillWidth: true
+            Layout.fillHeight: true
+            clip: true
+            model: pane.model
+            reuseItems: true
+            boundsBehavior: Flickable.StopAtBounds
+            flickableDirection: Flickable.HorizontalAndVerticalFlick
+            contentWidth: Math.max(width, gutter + (pane.model.widest + 8) * metrics.advanceWidth)
+            readonly property real gutter: Theme.px(26) + metrics.advanceWidth * String(pane.model.lineCount).length
+            topMargin: Theme.px(8)
+            bottomMargin: Theme.px(8)
+            ScrollBar.vertical: UScrollBar {}
+            ScrollBar.horizontal: UScrollBar {}
+            Keys.onPressed: event => {
+                if (event.matches(StandardKey.Copy) && pane.first > 0) { pane.copy(Math.min(pane.first, pane.last), Math.max(pane.first, pane.last)); event.accepted = true; }
+            }
+            TextMetrics { id: metrics; font.family: Theme.mono; font.pixelSize: Theme.px(12.5); text: "0" }
+            delegate: Rectangle {
+                id: line
+                required property int index
+                required property int number
+                required property string html
+                required property string note
+                required property var noteScope
+                readonly property bool chosen: pane.first > 0 && number >= Math.min(pane.first, pane.last) && number <= Math.max(pane.first, pane.last)
+                readonly property bool linked: number === pane.model.currentLine
+                width: Math.max(list.contentWidth, list.width)
+                height: Theme.px(19)
+                color: chosen ? Theme.selection : linked ? Theme.hover : "transparent"
+                Rectangle { visible: line.linked; width: Theme.px(3); height: parent.height; color: Theme.accent }
+                MouseArea {
+                    anchors.fill: parent
+                    onClicked: mouse => {
+                        list.forceActiveFocus();
+                        if (mouse.modifiers & Qt.ShiftModifier && pane.first > 0) pane.last = line.number;
+                        else pane.first = pane.last = line.number;
+                    }
+                }
+                ULabel {
+                    width: list.gutter - Theme.px(12)
+                    height: parent.height
+                    text: line.number
+                    mono: true
+                    horizontalAlignment: Text.AlignRight
+                    color: line.linked ? Theme.accent : Theme.textFaint
+                    font.pixelSize: Theme.px(11.5)
+                }
+                Text {
+                    id: code
+                    x: list.gutter + Theme.px(6)
+                    height: parent.height
+                    text: Theme.rich(line.html, Theme.dark)
+                    textFormat: Text.StyledText
+                    font.family: Theme.mono
+                    font.pixelSize: Theme.px(12.5)
+                    color: Theme.text
+                    verticalAlignment: Text.AlignVCenter
+                }
+                UChip {
+                    visible: line.note.length > 0
+                    text: line.note
+                    sign: "→"
+                    tone: Theme.accent
+                    link: true
+                    height: Theme.px(17)
+                    x: code.x + code.implicitWidth + Theme.px(18)
+                    anchors.verticalCenter: parent.verticalCenter
+                    onClicked: { Session.goToScope(line.noteScope); Session.tab = "graph"; }
+                }
+            }
+        }
+    }
+    Column {
+        visible: pane.model.missing.length > 0
+        anchors.centerIn: parent
+        width: Math.min(parent.width - Theme.px(60), Theme.px(460))
+        spacing: Theme.px(12)
+        Icon { name: "script"; width: Theme.px(36); height: width; color: Theme.lineStrong; anchors.horizontalCenter: parent.horizontalCenter }
+        ULabel { width: parent.width; text: pane.model.missing; wrapMode: Text.Wrap; horizontalAlignment: Text.AlignHCenter; color: Theme.textMuted }
+    }
+}

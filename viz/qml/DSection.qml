@@ -1,0 +1,45 @@
+// A titled part of the details pane that can be folded.
+import QtQuick
+import QtQuick.Layouts
+import uopscope.core
+
+ColumnLayout {
+    id: section
+    property string title: ""
+    property string detail: ""
+    property bool open: true
+    default property alias content: body.data
+    spacing: 0
+    Layout.fillWidth: true
+    Item {
+        Layout.fillWidth: true
+        implicitHeight: Theme.px(30)
+        Rectangle { width: parent.width; height: 1; color: Theme.line }
+        Row {
+            x: Theme.px(10)
+            height: parent.height
+            spacing: Theme.px(6)
+            Icon { name: section.open ? "down" : "right"; width: Theme.px(12); height: width; color: Theme.textFaint; anchors.verticalCenter: parent.verticalCenter }
+            Text {
+                text: section.title.toUpperCase()
+                color: Theme.textMuted
+                font.family: Theme.sans
+                font.pixelSize: Theme.px(10.5)
+                font.weight: Font.DemiBold
+                font.letterSpacing: 0.9
+                anchors.verticalCenter: parent.verticalCenter
+            }
+            ULabel { text: section.detail; color: Theme.textFaint; font.pixelSize: Theme.small; anchors.verticalCenter: parent.verticalCenter }
+        }
+        MouseArea { anchors.fill: parent; cursorShape: Qt.PointingHandCursor; onClicked: section.open = !section.open }
+    }
+    ColumnLayout {
+        id: body
+        visible: section.open
+        spacing: Theme.px(6)
+        Layout.fillWidth: true
+        Layout.leftMargin: Theme.px(14)
+        Layout.rightMargin: Theme.px(14)
+        Layout.bottomMargin: Theme.px(12)
+    }
+}

@@ -1,0 +1,201 @@
+// The canvas with what floats over it: search, tools, legend, overview, and what the step did in numbers.
+import QtQuick
+import QtQuick.Layouts
+import uopscope.core
+
+Item {
+    id: pane
+    property alias canvas: canvas
+    property bool showMap: true
+    property bool showLegend: false
+    property bool searching: false
+    function search() { searching = true; field.forceActiveFocus(); field.selectAll(); }
+    function endSearch() { searching = false; field.text = ""; Session.graph.search(""); canvas.forceActiveFocus(); }
+
+    GraphCanvas {
+        id: canvas
+        objectName: "canvas"
+        anchors.fill: parent
+        source: Session.graph
+        theme: Theme
+        focus: true
+        onNodeClicked: id => Session.node = id
+        onNodeDoubleClicked: id => Session.node = id
+        onBackgroundClicked: Session.node = -1
+    }
+    Rectangle { // work under way
+        visible: Session.busy
+        width: parent.width
+        height: 2
+        color: Theme.line
+        clip: true
+        Rectangle {
+            width: parent.width * 0.25
+            height: 2
+            color: Theme.accent
+            SequentialAnimation on x {
+                running: Session.busy && Theme.animated
+                loops: Animation.Infinite
+                NumberAnimation { from: -pane.width * 0.25; to: pane.width; duration: 900 }
+            }
+        }
+    }
+    Rectangle {
+        objectName: "searchBox"
+        visible: pane.searching
+        x: Theme.px(12)
+        y: Theme.px(12)
+        width: Theme.px(380)
+        height: Theme.px(40)
+        radius: 8
+        color: Theme.raised
+        border.color: Theme.lineStrong
+        RowLayout {
+            anchors.fill: parent
+            anchors.margins: Theme.px(6)
+            spacing: Theme.px(4)
+            UField {
+                id: field
+                objectName: "searchField"
+                hint: qsTr("Operation, type, text, #number")
+                Layout.fillWidth: true
+                onTextChanged: Session.graph.search(text)
+                Keys.onReturnPressed: event => Session.graph.nextFound(event.modifiers & Qt.ShiftModifier ? -1 : 1)
+                Keys.onEnterPressed: Session.graph.nextFound(1)
+                Keys.onEscapePressed: pane.endSearch()
+            }
+            ULabel {
+                text: field.text.length === 0 ? "" : Session.graph.foundCount === 0 ? qsTr("none") : Session.graph.foundIndex < 0 ? Session.graph.foundCount : (Session.graph.foundIndex + 1) + " / " + Session.graph.foundCount
+                color: Session.graph.foundCount === 0 ? Theme.removed : Theme.textMuted
+                font.pixelSize: Theme.small
+            }
+            UButton { icon16: "previous"; tip: qsTr("Previous (Shift F3)"); onClicked: Session.graph.nextFound(-1) }
+            UButton { icon16: "next"; tip: qsTr("Next (F3)"); onClicked: Session.graph.nextFound(1) }
+            UButton { icon16: "close"; tip: qsTr("Close (Esc)"); onClicked: pane.endSearch() }
+        }
+    }
+    Rectangle {
+        anchors.right: parent.right
+        anchors.top: parent.top
+        anchors.margins: Theme.px(12)
+        width: tools.width + Theme.px(8)
+        height: tools.height + Theme.px(8)
+        radius: 8
+        color: Theme.raised
+        border.color: Theme.line
+        Row {
+            id: tools
+            anchors.centerIn: parent
+            spacing: 2
+            UButton { icon16: "fit"; tip: qsTr("Whole graph (Space)"); onClicked: canvas.fit() }
+            UButton { icon16: "minus"; tip: qsTr("Farther (−)"); onClicked: canvas.zoomBy(1 / 1.35) }
+            ULabel {
+                width: Theme.px(44)
+                height: Theme.px(28)
+                horizontalAlignment: Text.AlignHCenter
+                text: Math.round(canvas.zoom * 100) + " %"
+                color: Theme.textMuted
+                font.pixelSize: Theme.small
+                MouseArea { anchors.fill: parent; cursorShape: Qt.PointingHandCursor; onClicked: canvas.resetZoom() }
+            }
+            UButton { icon16: "plus"; tip: qsTr("Closer (+)"); onClicked: canvas.zoomBy(1.35) }
+            Rectangle { width: 1; height: Theme.px(18); color: Theme.line; anchors.verticalCenter: parent.verticalCenter }
+            UButton { icon16: "target"; on: canvas.follow; tip: qsTr("Follow the changes while stepping (L)"); onClicked: canvas.follow = !canvas.follow }
+            UButton { icon16: "fold"; on: Session.foldLabels; tip: qsTr("Constants and hubs written into labels (C)"); onClicked: Session.foldLabels = !Session.foldLabels }
+            UButton { icon16: "turn"; on: Session.leftToRight; tip: qsTr("Left to right (R)"); onClicked: Session.leftToRight = !Session.leftToRight }
+            UButton { icon16: "map"; on: pane.showMap; tip: qsTr("Overview (M)"); onClicked: pane.showMap = !pane.showMap }
+            UButton { icon16: "legend"; on: pane.showLegend; tip: qsTr("Legend (Shift L)"); onClicked: pane.showLegend = !pane.showLegend }
+        }
+    }
+    Rectangle {
+        visible: pane.showLegend
+        anchors.right: parent.right
+        anchors.top: parent.top
+        anchors.topMargin: Theme.px(60)
+        anchors.rightMargin: Theme.px(12)
+        width: Theme.px(230)
+        height: legend.height + Theme.px(24)
+        radius: 8
+        color: Theme.raised
+        border.color: Theme.line
+        Column {
+            id: legend
+            x: Theme.px(14)
+            y: Theme.px(12)
+            width: parent.width - Theme.px(28)
+            spacing: Theme.px(6)
+            Repeater {
+                model: [["+", qsTr("added by the step"), Theme.added], ["−", qsTr("removed: dashed, struck through"), Theme.removed], ["~", qsTr("rebuilt: a source changed"), Theme.modified]]
+                Row {
+                    required property var modelData
+                    spacing: Theme.px(8)
+                    Rectangle {
+                        width: Theme.px(18); height: width; radius: width / 2; color: parent.modelData[2]
+                        Text { anchors.centerIn: parent; text: parent.parent.modelData[0]; color: Theme.dark ? "#10131a" : "white"; font.bold: true; font.pixelSize: Theme.px(12) }
+                    }
+                    ULabel { text: parent.modelData[1]; font.pixelSize: Theme.small; color: Theme.textMuted; anchors.verticalCenter: parent.verticalCenter }
+                }
+            }
+            Rectangle { width: parent.width; height: 1; color: Theme.line }
+            Repeater {
+                model: 12
+                Row {
+                    required property int index
+                    spacing: Theme.px(8)
+                    Rectangle { width: Theme.px(18); height: Theme.px(12); radius: 3; color: Theme.dark, Theme.familyColour(parent.index); anchors.verticalCenter: parent.verticalCenter }
+                    ULabel { text: Theme.familyName(parent.index); font.pixelSize: Theme.small; color: Theme.textMuted }
+                }
+            }
+        }
+    }
+    Flow {
+        anchors.left: parent.left
+        anchors.bottom: parent.bottom
+        anchors.margins: Theme.px(12)
+        width: parent.width - map.width - Theme.px(40)
+        spacing: Theme.px(6)
+        visible: !Session.graph.empty
+        UChip { visible: Session.graph.added > 0; sign: "+"; tone: Theme.added; text: qsTr("%1 added").arg(Session.graph.added); link: true; onClicked: canvas.showChange() }
+        UChip { visible: Session.graph.removed > 0; sign: "−"; tone: Theme.removed; text: qsTr("%1 removed").arg(Session.graph.removed); link: true; onClicked: canvas.showChange() }
+        UChip { visible: Session.graph.changed > 0; sign: "~"; tone: Theme.modified; text: qsTr("%1 rebuilt").arg(Session.graph.changed); link: true; onClicked: canvas.showChange() }
+        UChip { text: qsTr("%1 nodes").arg(Session.graph.nodeCount) }
+        UChip { visible: Session.graph.foldedConstants > 0; text: qsTr("%1 constants in labels").arg(Session.graph.foldedConstants); link: true; onClicked: Session.foldLabels = false }
+        UChip { visible: Session.graph.hiddenEdges > 0; text: qsTr("%1 edges of %2 hubs in labels").arg(Session.graph.hiddenEdges).arg(Session.graph.hubs); link: true; onClicked: Session.foldLabels = false }
+        UChip { visible: !Session.foldLabels; text: qsTr("constants and hubs drawn"); link: true; onClicked: Session.foldLabels = true }
+        UChip { visible: Session.interval > 1; sign: "Δ"; tone: Theme.accent; text: qsTr("changes of %1 steps").arg(Session.interval); link: true; onClicked: Session.interval = 1 }
+    }
+    Rectangle {
+        id: map
+        readonly property bool needed: canvas.bounds.width * canvas.zoom > canvas.width * 1.05 || canvas.bounds.height * canvas.zoom > canvas.height * 1.05
+        visible: pane.showMap && needed && !Session.graph.empty
+        anchors.right: parent.right
+        anchors.bottom: parent.bottom
+        anchors.margins: Theme.px(12)
+        width: visible ? Math.min(Theme.px(200), pane.width * 0.3) : 0
+        height: Math.min(Theme.px(140), pane.height * 0.3)
+        radius: 8
+        color: Theme.panel
+        opacity: 0.94
+        border.color: Theme.line
+        MiniMap {
+            id: mini
+            anchors.fill: parent
+            anchors.margins: 2
+            source: Session.graph
+            theme: Theme
+            viewRect: canvas.viewRect
+            MouseArea {
+                anchors.fill: parent
+                function go(mouse) { const p = mini.toGraph(mouse.x, mouse.y); canvas.lookAtPoint(p.x, p.y); }
+                onPressed: mouse => go(mouse)
+                onPositionChanged: mouse => go(mouse)
+            }
+        }
+    }
+    ULabel {
+        visible: Session.graph.empty && !Session.busy && Session.state === "ready"
+        anchors.centerIn: parent
+        color: Theme.textFaint
+        text: Session.pass > 0 ? qsTr("This pass has no graph.") : Session.growing ? qsTr("Waiting for the first pass…") : qsTr("Nothing was rewritten in this trace.")
+    }
+}

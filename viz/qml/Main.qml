@@ -1,0 +1,176 @@
+// The window: panes, pages, popups, and the keys of the action table.
+import QtQuick
+import QtQuick.Window
+import QtQuick.Layouts
+import QtQuick.Controls.Basic
+import uopscope.core
+
+ApplicationWindow {
+    id: window
+    width: 1440
+    height: 900
+    minimumWidth: 720
+    minimumHeight: 480
+    visible: true
+    title: Session.fileName.length > 0 ? Session.fileName + " — uopscope" : "uopscope"
+    color: Theme.window
+    property alias canvas: graph.canvas
+    readonly property bool ready: Session.state === "ready"
+    readonly property bool typing: activeFocusItem !== null && activeFocusItem.hasOwnProperty("cursorPosition") && !activeFocusItem.readOnly
+    readonly property bool popped: palette.visible || keys.visible || linkPopup.visible
+
+    function openFile() {
+        dialogs.active = true;
+        dialogs.item.open();
+    }
+    function currentText() { return Session.tab === "script" ? scriptPane : codePane; }
+    function act(id) {
+        switch (id) {
+        case "open": openFile(); break;
+        case "jump": palette.ask(""); break;
+        case "commands": palette.ask(">"); break;
+        case "keys": keys.visible ? keys.close() : keys.open(); break;
+        case "follow-link": linkPopup.ask(); break;
+        case "copy-link": clipboard.text = Session.link; clipboard.selectAll(); clipboard.copy(); Session.showNotice(qsTr("Link copied: %1").arg(Session.link)); break;
+        case "theme": Theme.name = Theme.dark ? "light" : "dark"; break;
+        case "larger": Theme.textScale += 0.1; break;
+        case "smaller": Theme.textScale -= 0.1; break;
+        case "normal": Theme.textScale = 1; break;
+        case "full-screen": window.visibility = window.visibility === Window.FullScreen ? Window.AutomaticVisibility : Window.FullScreen; break;
+        case "toggle-left": left.visible = !left.visible; break;
+        case "toggle-right": right.visible = !right.visible; break;
+        case "filter": left.visible = true; tree.focusFilter(); break;
+        case "search":
+            if (Session.tab === "stats") stats.search();
+            else if (Session.tab === "graph") graph.search();
+            else currentText().search();
+            break;
+        case "search-next": Session.tab === "graph" ? Session.graph.nextFound(1) : currentText().find(1); break;
+        case "search-previous": Session.tab === "graph" ? Session.graph.nextFound(-1) : currentText().find(-1); break;
+        case "fit": canvas.fit(); break;
+        case "focus": Session.node >= 0 ? canvas.focusNode(Session.node) : canvas.showChange(); break;
+        case "show-change": canvas.showChange(); break;
+        case "zoom-in": canvas.zoomBy(1.25); break;
+        case "zoom-out": canvas.zoomBy(0.8); break;
+        case "zoom-reset": canvas.resetZoom(); break;
+        case "follow": canvas.follow = !canvas.follow; break;
+        case "map": graph.showMap = !graph.showMap; break;
+        case "legend": graph.showLegend = !graph.showLegend; break;
+        case "escape":
+            if (graph.searching && Session.tab === "graph") graph.endSearch();
+            else if (currentText().searching) currentText().endSearch();
+            else if (Session.node >= 0) Session.node = -1;
+            else canvas.forceActiveFocus();
+            break;
+        case "quit": Qt.quit(); break;
+        }
+    }
+    Connections {
+        target: Session
+        function onUiAction(id) { window.act(id); }
+        function onFocusAsked(node) { Session.tab = "graph"; canvas.focusNode(node); }
+    }
+    TextEdit { id: clipboard; visible: false }
+    Instantiator {
+        model: Session.actions
+        delegate: Shortcut {
+            required property var modelData
+            readonly property bool plain: modelData.keys.every(k => k.indexOf("Ctrl") < 0 && k.indexOf("Alt") < 0 && !(k[0] === "F" && k.length > 1) && k !== "Esc")
+            sequences: modelData.keys
+            // Plain letters belong to whoever types; popups have keys of their own.
+            enabled: !window.popped && !(window.typing && plain) && (modelData.id !== "escape" || !window.typing)
+            onActivated: Session.trigger(modelData.id)
+        }
+    }
+    Loader {
+        id: dialogs
+        active: false
+        source: "OpenDialog.qml"
+        onLoaded: item.accepted.connect(() => Session.open(decodeURIComponent(item.selectedFile.toString())))
+    }
+    DropArea {
+        anchors.fill: parent
+        onDropped: drop => { if (drop.hasUrls) Session.open(decodeURIComponent(drop.urls[0].toString())); }
+    }
+
+    ColumnLayout {
+        anchors.fill: parent
+        spacing: 0
+        TopBar { Layout.fillWidth: true }
+        Rectangle {
+            visible: window.ready && (Session.warning.length > 0 || (Session.recorder.problem.length > 0 && !Session.recorder.running))
+            Layout.fillWidth: true
+            implicitHeight: banner.implicitHeight + Theme.px(14)
+            color: Theme.raised
+            RowLayout {
+                id: banner
+                x: Theme.px(14)
+                y: Theme.px(7)
+                width: parent.width - Theme.px(24)
+                spacing: Theme.px(10)
+                Icon { name: "warning"; implicitWidth: Theme.px(16); implicitHeight: implicitWidth; color: Theme.warning }
+                ULabel { text: Session.warning.length > 0 ? Session.warning : Session.recorder.problem; wrapMode: Text.Wrap; Layout.fillWidth: true; color: Theme.text }
+                UButton { visible: Session.recorder.output.length > 0; text: qsTr("Output"); quiet: false; onClicked: output.visible = !output.visible }
+            }
+            Rectangle { width: parent.width; height: 1; anchors.bottom: parent.bottom; color: Theme.line }
+        }
+        Rectangle {
+            id: output
+            visible: false
+            Layout.fillWidth: true
+            implicitHeight: Theme.px(180)
+            color: Theme.window
+            ScrollView {
+                anchors.fill: parent
+                anchors.margins: Theme.px(10)
+                TextArea { readOnly: true; text: Session.recorder.output; color: Theme.text; font.family: Theme.mono; font.pixelSize: Theme.px(12); background: null; selectByMouse: true }
+            }
+            Rectangle { width: parent.width; height: 1; anchors.bottom: parent.bottom; color: Theme.line }
+        }
+        Item {
+            Layout.fillWidth: true
+            Layout.fillHeight: true
+            USplit {
+                anchors.fill: parent
+                visible: window.ready
+                USplit {
+                    id: left
+                    orientation: Qt.Vertical
+                    SplitView.preferredWidth: Theme.px(290)
+                    SplitView.minimumWidth: Theme.px(180)
+                    TreePane { id: tree; SplitView.fillHeight: true; SplitView.minimumHeight: Theme.px(120) }
+                    StepsPane { SplitView.preferredHeight: window.height * 0.32; SplitView.minimumHeight: Theme.px(80) }
+                }
+                Item {
+                    SplitView.fillWidth: true
+                    SplitView.minimumWidth: Theme.px(320)
+                    TabsBar { id: tabs; width: parent.width }
+                    Item {
+                        anchors.fill: parent
+                        anchors.topMargin: tabs.height
+                        clip: true
+                        GraphPane { id: graph; anchors.fill: parent; visible: Session.tab === "graph" }
+                        CodePane {
+                            id: codePane
+                            anchors.fill: parent
+                            visible: ["source", "ir", "asm", "uops"].indexOf(Session.tab) >= 0
+                            model: Session.code
+                            what: Session.scopeName
+                        }
+                        StatsPane { id: stats; anchors.fill: parent; visible: Session.tab === "stats" }
+                        CodePane { id: scriptPane; anchors.fill: parent; visible: Session.tab === "script"; model: Session.scriptCode; what: Session.scriptCode.title }
+                    }
+                }
+                DetailPane { id: right; SplitView.preferredWidth: Theme.px(330); SplitView.minimumWidth: Theme.px(220) }
+            }
+            Loader { anchors.fill: parent; active: Session.state === "empty"; sourceComponent: Welcome { onOpenAsked: window.openFile() } }
+            Loader { anchors.fill: parent; active: Session.state === "recording"; sourceComponent: RecordingPage {} }
+            Loader { anchors.fill: parent; active: Session.state === "error"; sourceComponent: ErrorPage { onOpenAsked: window.openFile() } }
+            Notice { anchors.bottom: parent.bottom; anchors.bottomMargin: Theme.px(24) }
+        }
+        StepBar { visible: window.ready; Layout.fillWidth: true }
+    }
+    PalettePopup { id: palette }
+    KeysSheet { id: keys }
+    LinkPopup { id: linkPopup }
+}

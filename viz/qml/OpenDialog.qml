@@ -1,0 +1,8 @@
+// Loaded when it is first needed: the dialogs of the platform cost startup time.
+import QtQuick
+import QtQuick.Dialogs
+
+FileDialog {
+    title: qsTr("Open a script or a trace")
+    nameFilters: [qsTr("Scripts and traces (*.py *.uoptrace)"), qsTr("All files (*)")]
+}

@@ -1,0 +1,33 @@
+// The small heading of a pane, with room for buttons at its right.
+import QtQuick
+import QtQuick.Layouts
+import uopscope.core
+
+Item {
+    id: header
+    property string title: ""
+    property string detail: ""
+    default property alias extra: extras.data
+    implicitHeight: Theme.px(34)
+    RowLayout {
+        anchors.fill: parent
+        anchors.leftMargin: Theme.px(12)
+        anchors.rightMargin: Theme.px(6)
+        spacing: Theme.px(8)
+        Text {
+            text: header.title.toUpperCase()
+            color: Theme.textMuted
+            font.family: Theme.sans
+            font.pixelSize: Theme.px(10.5)
+            font.weight: Font.DemiBold
+            font.letterSpacing: 0.9
+        }
+        ULabel {
+            text: header.detail
+            color: Theme.textFaint
+            font.pixelSize: Theme.small
+            Layout.fillWidth: true
+        }
+        Row { id: extras; spacing: 2 }
+    }
+}

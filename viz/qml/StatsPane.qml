@@ -1,0 +1,196 @@
+// Match statistics: which rules were tried, what came of it, and what it cost.
+import QtQuick
+import QtQuick.Layouts
+import QtQuick.Controls.Basic
+import uopscope.core
+
+Rectangle {
+    id: pane
+    color: Theme.canvas
+    property int chosen: -1
+    readonly property var info: chosen >= 0 ? Session.stats.row(chosen) : ({})
+    readonly property var titles: [Session.statsGroup === "rule" ? qsTr("Rule") : Session.statsGroup === "pass" ? qsTr("Pass") : qsTr("Operation"), qsTr("Attempts"), qsTr("Applied"), qsTr("Rate"), qsTr("Early out"), qsTr("Structure"), qsTr("Declined"), qsTr("No change"), qsTr("Time"), qsTr("In matches")]
+    readonly property var tips: [qsTr("Name and place"), qsTr("Times tried"), qsTr("Made a change"), qsTr("Applied of tried"), qsTr("Rejected because a required source operation is absent"), qsTr("Operation, type, argument or sources did not fit"), qsTr("Fitted, but the rule's function or condition said no"), qsTr("The rule answered with the node itself: a fault of the rule"), qsTr("All attempts"), qsTr("Attempts that matched")]
+    function columnWidth(c) {
+        const number = Theme.px(86);
+        return c === 0 ? Math.max(Theme.px(220), table.width - 9 * number - Theme.px(8)) : number;
+    }
+    function search() { filter.forceActiveFocus(); filter.selectAll(); }
+    TextEdit { id: clipboard; visible: false }
+    Connections { target: Session.stats; function onModelReset() { pane.chosen = -1; } }
+    ColumnLayout {
+        anchors.fill: parent
+        spacing: 0
+        Rectangle {
+            Layout.fillWidth: true
+            implicitHeight: tools.implicitHeight + Theme.px(16)
+            color: Theme.panel
+            Flow {
+                id: tools
+                x: Theme.px(10)
+                y: Theme.px(8)
+                width: parent.width - Theme.px(20)
+                spacing: Theme.px(8)
+                USegments { options: [{value: "rule", text: qsTr("Rules")}, {value: "pass", text: qsTr("Passes")}, {value: "op", text: qsTr("Operations")}]; value: Session.statsGroup; onPicked: v => Session.statsGroup = v }
+                USegments { options: [{value: "trace", text: qsTr("Whole trace")}, {value: "kernel", text: qsTr("This kernel")}, {value: "pass", text: qsTr("This pass")}]; value: Session.statsRange; onPicked: v => Session.statsRange = v }
+                USegments { options: [{value: "all", text: qsTr("All")}, {value: "applied", text: qsTr("Fired")}, {value: "never", text: qsTr("Never fired")}, {value: "faults", text: qsTr("Faults")}]; value: Session.stats.show; onPicked: v => Session.stats.show = v }
+                UField { id: filter; objectName: "statsFilter"; hint: qsTr("Filter by name, place, source"); width: Theme.px(230); onTextChanged: Session.stats.filter = text; Keys.onEscapePressed: clear() }
+                UButton { icon16: "copy"; tip: qsTr("Copy as CSV"); onClicked: { clipboard.text = Session.stats.csv(); clipboard.selectAll(); clipboard.copy(); Session.showNotice(qsTr("%1 rows copied as CSV.").arg(Session.stats.shown)); } }
+            }
+            Rectangle { width: parent.width; height: 1; anchors.bottom: parent.bottom; color: Theme.line }
+        }
+        Item {
+            Layout.fillWidth: true
+            implicitHeight: Theme.px(32)
+            clip: true
+            Row {
+                x: -table.contentX
+                Repeater {
+                    model: pane.titles
+                    Rectangle {
+                        id: head
+                        required property int index
+                        required property string modelData
+                        readonly property bool sorted: Session.stats.sortColumn === index
+                        width: pane.columnWidth(index)
+                        height: Theme.px(32)
+                        color: headArea.containsMouse ? Theme.hover : Theme.panel
+                        ULabel {
+                            anchors.fill: parent
+                            anchors.leftMargin: Theme.px(14)
+                            anchors.rightMargin: Theme.px(10)
+                            horizontalAlignment: head.index === 0 ? Text.AlignLeft : Text.AlignRight
+                            text: head.modelData + (head.sorted ? (Session.stats.descending ? "  ▾" : "  ▴") : "")
+                            color: head.sorted ? Theme.text : Theme.textMuted
+                            font.pixelSize: Theme.small
+                            font.weight: head.sorted ? Font.DemiBold : Font.Normal
+                        }
+                        MouseArea { id: headArea; objectName: "statsHeader" + head.index; anchors.fill: parent; hoverEnabled: true; onClicked: Session.stats.sortBy(head.index) }
+                        UTip { visible: headArea.containsMouse; text: pane.tips[head.index] }
+                    }
+                }
+            }
+            Rectangle { width: parent.width; height: 1; anchors.bottom: parent.bottom; color: Theme.line }
+        }
+        TableView {
+            id: table
+            objectName: "statsTable"
+            Layout.fillWidth: true
+            Layout.fillHeight: true
+            clip: true
+            model: Session.stats
+            boundsBehavior: Flickable.StopAtBounds
+            columnWidthProvider: pane.columnWidth
+            rowHeightProvider: () => Theme.px(28)
+            onWidthChanged: forceLayout()
+            ScrollBar.vertical: UScrollBar {}
+            ScrollBar.horizontal: UScrollBar {}
+            delegate: Rectangle {
+                id: cell
+                required property int row
+                required property int column
+                required property string value
+                required property string place
+                required property real share
+                required property bool fault
+                implicitHeight: Theme.px(28)
+                implicitWidth: 50
+                color: row === pane.chosen ? Theme.selection : row % 2 ? Theme.panel : Theme.canvas
+                Rectangle {
+                    visible: cell.column > 0 && cell.share > 0.004
+                    anchors.right: parent.right
+                    anchors.rightMargin: Theme.px(6)
+                    anchors.bottom: parent.bottom
+                    anchors.bottomMargin: Theme.px(3)
+                    width: (parent.width - Theme.px(16)) * cell.share
+                    height: Theme.px(3)
+                    radius: 1.5
+                    color: cell.column === 7 ? Theme.warning : cell.column >= 8 ? Theme.removed : cell.column === 2 || cell.column === 3 ? Theme.added : Theme.lineStrong
+                    opacity: 0.85
+                }
+                Row {
+                    visible: cell.column === 0
+                    anchors.verticalCenter: parent.verticalCenter
+                    x: Theme.px(14)
+                    spacing: Theme.px(8)
+                    ULabel { text: cell.value; width: Math.min(implicitWidth, cell.width - Theme.px(30)) }
+                    ULabel { text: cell.place; color: Theme.textFaint; font.pixelSize: Theme.px(10.5); anchors.verticalCenter: parent.verticalCenter; visible: cell.width > Theme.px(300) }
+                }
+                ULabel {
+                    visible: cell.column > 0
+                    anchors.fill: parent
+                    anchors.rightMargin: Theme.px(10)
+                    horizontalAlignment: Text.AlignRight
+                    text: cell.value
+                    color: cell.value === "·" ? Theme.textFaint : cell.column === 7 ? Theme.warning : Theme.text
+                    font.pixelSize: Theme.px(12)
+                }
+                MouseArea { anchors.fill: parent; onClicked: pane.chosen = cell.row }
+            }
+            ULabel {
+                visible: Session.stats.shown === 0
+                x: Theme.px(16)
+                y: Theme.px(12)
+                color: Theme.textFaint
+                text: Session.stats.total === 0 ? qsTr("No attempts were counted here.") : qsTr("No row fits the filter.")
+            }
+        }
+        Rectangle {
+            visible: pane.chosen >= 0 && pane.info.outcomes !== undefined
+            Layout.fillWidth: true
+            implicitHeight: details.implicitHeight + Theme.px(24)
+            color: Theme.panel
+            Rectangle { width: parent.width; height: 1; color: Theme.line }
+            ColumnLayout {
+                id: details
+                x: Theme.px(14)
+                y: Theme.px(12)
+                width: parent.width - Theme.px(28)
+                spacing: Theme.px(8)
+                RowLayout {
+                    ULabel { text: pane.info.name || ""; font.weight: Font.DemiBold }
+                    ULabel { text: pane.info.place || ""; color: Theme.textFaint; font.pixelSize: Theme.small; Layout.fillWidth: true }
+                    UButton { visible: (pane.info.rule || 0) > 0; quiet: false; icon16: "next"; text: qsTr("Next step by this rule"); onClicked: Session.goToRule(pane.info.rule) }
+                }
+                ULabel { visible: (pane.info.text || "").length > 0; text: pane.info.text || ""; mono: true; font.pixelSize: Theme.px(12); color: Theme.textMuted; Layout.fillWidth: true; wrapMode: Text.WrapAnywhere; maximumLineCount: 4 }
+                Row {
+                    id: bar
+                    Layout.fillWidth: true
+                    height: Theme.px(8)
+                    readonly property var tones: [Theme.lineStrong, Theme.textFaint, Theme.modified, Theme.added, Theme.warning]
+                    Repeater {
+                        model: pane.info.outcomes || []
+                        Rectangle { required property var modelData; required property int index; width: details.width * modelData.share; height: bar.height; color: bar.tones[index] }
+                    }
+                }
+                Flow {
+                    Layout.fillWidth: true
+                    spacing: Theme.px(16)
+                    Repeater {
+                        model: pane.info.outcomes || []
+                        Row {
+                            required property var modelData
+                            required property int index
+                            spacing: Theme.px(6)
+                            Rectangle { width: Theme.px(9); height: width; radius: 2; color: bar.tones[parent.index]; anchors.verticalCenter: parent.verticalCenter }
+                            ULabel { text: parent.modelData.name + "  " + parent.modelData.count + "  (" + (parent.modelData.share * 100).toFixed(1) + " %, " + parent.modelData.time + ")"; font.pixelSize: Theme.small; color: Theme.textMuted }
+                        }
+                    }
+                }
+            }
+        }
+        Rectangle {
+            Layout.fillWidth: true
+            implicitHeight: Theme.px(28)
+            color: Theme.panel
+            Rectangle { width: parent.width; height: 1; color: Theme.line }
+            ULabel {
+                anchors.verticalCenter: parent.verticalCenter
+                x: Theme.px(14)
+                font.pixelSize: Theme.small
+                color: Theme.textMuted
+                text: qsTr("%1 of %2 rows · %3 fired · %4 attempts, %5 applied (%6) · %7").arg(Session.stats.shown).arg(Session.stats.total).arg(Session.stats.sum.matched).arg(Session.stats.sum.attempts).arg(Session.stats.sum.applied).arg(Session.stats.sum.rate).arg(Session.stats.sum.time)
+            }
+        }
+    }
+}

@@ -1,0 +1,82 @@
+// Every rewrite of the pass, one a row.
+import QtQuick
+import QtQuick.Layouts
+import QtQuick.Controls.Basic
+import uopscope.core
+
+Rectangle {
+    id: pane
+    color: Theme.panel
+    ColumnLayout {
+        anchors.fill: parent
+        spacing: 0
+        PaneHeader {
+            title: qsTr("Steps")
+            detail: Session.stepCount > 0 ? Session.passName : ""
+            Layout.fillWidth: true
+        }
+        ListView {
+            id: list
+            objectName: "stepList"
+            Layout.fillWidth: true
+            Layout.fillHeight: true
+            clip: true
+            model: Session.steps
+            reuseItems: true
+            boundsBehavior: Flickable.StopAtBounds
+            ScrollBar.vertical: UScrollBar {}
+            readonly property int wanted: Session.step - 1
+            onWantedChanged: if (wanted >= 0) positionViewAtIndex(wanted, ListView.Contain)
+            delegate: Rectangle {
+                id: row
+                required property int index
+                required property var number
+                required property string rule
+                required property string before
+                required property string after
+                required property string time
+                required property string fault
+                readonly property bool current: number === Session.step
+                width: list.width
+                height: Theme.row
+                color: current ? Theme.selection : area.containsMouse ? Theme.hover : "transparent"
+                opacity: number > Session.step ? 0.72 : 1
+                Rectangle { visible: row.current; width: Theme.px(3); height: parent.height; color: Theme.accent }
+                MouseArea { id: area; anchors.fill: parent; hoverEnabled: true; onClicked: Session.step = row.number }
+                RowLayout {
+                    anchors.fill: parent
+                    anchors.leftMargin: Theme.px(10)
+                    anchors.rightMargin: Theme.px(12)
+                    spacing: Theme.px(8)
+                    ULabel {
+                        text: row.number
+                        color: Theme.textFaint
+                        font.pixelSize: Theme.small
+                        horizontalAlignment: Text.AlignRight
+                        Layout.preferredWidth: Theme.px(9) * Math.max(2, String(Session.stepCount).length)
+                    }
+                    ULabel {
+                        text: row.rule
+                        Layout.fillWidth: true
+                        color: row.fault === "error" ? Theme.error : Theme.text
+                        font.weight: row.current ? Font.DemiBold : Font.Normal
+                    }
+                    ULabel {
+                        text: row.fault === "error" ? qsTr("failed") : row.fault === "unchanged" ? qsTr("no change") : row.before === row.after ? row.before : row.before + " → " + row.after
+                        color: row.fault.length > 0 ? Theme.warning : Theme.textMuted
+                        font.pixelSize: Theme.px(10.5)
+                        Layout.maximumWidth: row.width * 0.5
+                    }
+                }
+                UTip { visible: area.containsMouse; delay: 900; text: row.rule + "\n" + row.before + " → " + row.after + "\n" + row.time }
+            }
+            ULabel {
+                visible: list.count === 0
+                text: qsTr("No rule was applied in this pass.")
+                color: Theme.textFaint
+                x: Theme.px(14)
+                y: Theme.px(4)
+            }
+        }
+    }
+}

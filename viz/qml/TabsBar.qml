@@ -1,0 +1,35 @@
+import QtQuick
+import uopscope.core
+
+Rectangle {
+    id: bar
+    implicitHeight: Theme.px(38)
+    color: Theme.panel
+    readonly property var tabs: [{id: "graph", text: qsTr("Graph")}, {id: "source", text: qsTr("Source")}, {id: "ir", text: qsTr("IR")}, {id: "asm", text: qsTr("Assembly")}, {id: "uops", text: qsTr("UOps")}, {id: "stats", text: qsTr("Statistics")}, {id: "script", text: qsTr("Script")}]
+    Rectangle { width: parent.width; height: 1; anchors.bottom: parent.bottom; color: Theme.line }
+    Row {
+        x: Theme.px(6)
+        Repeater {
+            model: bar.tabs
+            Item {
+                id: tab
+                required property var modelData
+                required property int index
+                objectName: "tab-" + modelData.id
+                readonly property bool taken: Session.tab === modelData.id
+                width: label.implicitWidth + Theme.px(26)
+                height: bar.height
+                ULabel {
+                    id: label
+                    anchors.centerIn: parent
+                    text: tab.modelData.text
+                    color: tab.taken ? Theme.text : area.containsMouse ? Theme.text : Theme.textMuted
+                    font.weight: tab.taken ? Font.DemiBold : Font.Normal
+                }
+                Rectangle { visible: tab.taken; width: parent.width - Theme.px(14); x: Theme.px(7); height: 2; anchors.bottom: parent.bottom; color: Theme.accent }
+                MouseArea { id: area; anchors.fill: parent; hoverEnabled: true; onClicked: Session.tab = tab.modelData.id }
+                UTip { visible: area.containsMouse; delay: 800; text: qsTr("%1 (%2)").arg(tab.modelData.text).arg(tab.index + 1) }
+            }
+        }
+    }
+}

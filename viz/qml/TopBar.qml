@@ -1,0 +1,97 @@
+// Where one is, and the ways to go elsewhere.
+import QtQuick
+import QtQuick.Layouts
+import uopscope.core
+
+Rectangle {
+    id: bar
+    implicitHeight: Theme.px(44)
+    color: Theme.panel
+    readonly property bool ready: Session.state === "ready"
+    component Crumb: Row {
+        id: crumb
+        property string text: ""
+        property bool last: false
+        property bool strong: false
+        spacing: Theme.px(6)
+        visible: text.length > 0
+        ULabel {
+            text: crumb.text
+            color: crumb.strong ? Theme.text : Theme.textMuted
+            font.weight: crumb.strong ? Font.DemiBold : Font.Normal
+            width: Math.min(implicitWidth, Theme.px(240))
+        }
+        ULabel { visible: !crumb.last; text: "›"; color: Theme.textFaint }
+    }
+    RowLayout {
+        anchors.fill: parent
+        anchors.leftMargin: Theme.px(12)
+        anchors.rightMargin: Theme.px(10)
+        spacing: Theme.px(4)
+        Item {
+            implicitWidth: Theme.px(22)
+            implicitHeight: Theme.px(22)
+            Repeater {
+                model: [[3, 3, Theme.added], [13, 3, Theme.removed], [8, 13, Theme.accent]]
+                Rectangle {
+                    required property var modelData
+                    x: Theme.px(modelData[0])
+                    y: Theme.px(modelData[1])
+                    width: Theme.px(6.5)
+                    height: width
+                    radius: Theme.px(2)
+                    color: modelData[2]
+                }
+            }
+        }
+        ULabel { text: "uopscope"; font.weight: Font.DemiBold; Layout.rightMargin: Theme.px(8) }
+        Rectangle { implicitWidth: 1; implicitHeight: Theme.px(20); color: Theme.line; Layout.rightMargin: Theme.px(4) }
+        UButton { icon16: "open"; tip: qsTr("Open a script or a trace (Ctrl O)"); onClicked: Session.trigger("open") }
+        UButton { icon16: "back"; tip: qsTr("Back (Alt ←)"); enabled: Session.canGoBack; onClicked: Session.trigger("back") }
+        UButton { icon16: "forward"; tip: qsTr("Forward (Alt →)"); enabled: Session.canGoForward; onClicked: Session.trigger("forward") }
+        Row {
+            Layout.leftMargin: Theme.px(8)
+            Layout.fillWidth: true
+            clip: true
+            visible: bar.ready
+            spacing: Theme.px(6)
+            Crumb { text: Session.summary.scriptName || Session.fileName }
+            Crumb { text: Session.scopeName; last: Session.passName.length === 0 }
+            Crumb { text: Session.passName; strong: true; last: true }
+        }
+        Item { Layout.fillWidth: !bar.ready }
+        UChip {
+            visible: Session.recorder.running
+            sign: "●"
+            tone: Theme.error
+            text: qsTr("recording %1 s").arg(Session.recorder.seconds.toFixed(0))
+            Layout.rightMargin: Theme.px(6)
+        }
+        UButton {
+            visible: Session.recorder.running
+            icon16: "stop"
+            text: qsTr("Cancel")
+            quiet: false
+            onClicked: Session.recorder.cancel()
+        }
+        Rectangle {
+            objectName: "jumpField"
+            visible: bar.ready
+            implicitWidth: Theme.px(210)
+            implicitHeight: Theme.px(28)
+            radius: 6
+            color: jumpArea.containsMouse ? Theme.hover : Theme.window
+            border.color: Theme.line
+            Layout.rightMargin: Theme.px(6)
+            Icon { name: "search"; x: Theme.px(8); width: Theme.px(14); height: Theme.px(14); anchors.verticalCenter: parent.verticalCenter; color: Theme.textFaint }
+            ULabel { text: qsTr("Jump to…"); color: Theme.textFaint; x: Theme.px(28); anchors.verticalCenter: parent.verticalCenter }
+            KeyCap { text: "Ctrl P"; anchors.right: parent.right; anchors.rightMargin: Theme.px(5); anchors.verticalCenter: parent.verticalCenter }
+            MouseArea { id: jumpArea; anchors.fill: parent; hoverEnabled: true; onClicked: Session.trigger("jump") }
+        }
+        UButton { visible: bar.ready; icon16: "link"; tip: qsTr("Copy a link to what is shown (Ctrl L)"); onClicked: Session.trigger("copy-link") }
+        UButton { icon16: "text"; tip: qsTr("Text size: Ctrl + and Ctrl −"); onClicked: Theme.textScale = Theme.textScale >= 1.6 ? 1 : Theme.textScale + 0.2 }
+        UButton { icon16: "theme"; tip: qsTr("Dark or light (T)"); onClicked: Session.trigger("theme") }
+        UButton { icon16: "keys"; tip: qsTr("Keys (?)"); onClicked: Session.trigger("keys") }
+    }
+    Rectangle { width: parent.width; height: 1; anchors.bottom: parent.bottom; color: Theme.line }
+}

@@ -1,0 +1,142 @@
+// Script > schedule > kernel > pass, with step counts.
+import QtQuick
+import QtQuick.Layouts
+import QtQuick.Controls.Basic
+import uopscope.core
+
+Rectangle {
+    id: pane
+    color: Theme.panel
+    function focusFilter() { filter.forceActiveFocus(); filter.selectAll(); }
+    ColumnLayout {
+        anchors.fill: parent
+        spacing: 0
+        PaneHeader {
+            title: qsTr("Trace")
+            detail: Session.summary.steps ? qsTr("%1 kernels · %2 steps").arg(Session.summary.kernels).arg(Session.summary.steps) : ""
+            Layout.fillWidth: true
+            UButton { icon16: "fold"; tip: qsTr("Fold all"); onClicked: Session.tree.expandAll(false) }
+        }
+        UField {
+            id: filter
+            objectName: "treeFilter"
+            hint: qsTr("Filter kernels and passes")
+            Layout.fillWidth: true
+            Layout.leftMargin: Theme.px(10)
+            Layout.rightMargin: Theme.px(10)
+            Layout.bottomMargin: Theme.px(6)
+            onTextChanged: Session.tree.filter = text
+            Keys.onEscapePressed: { clear(); list.forceActiveFocus(); }
+            Keys.onReturnPressed: list.forceActiveFocus()
+        }
+        ListView {
+            id: list
+            objectName: "traceTree"
+            Layout.fillWidth: true
+            Layout.fillHeight: true
+            clip: true
+            model: Session.tree
+            reuseItems: true
+            boundsBehavior: Flickable.StopAtBounds
+            ScrollBar.vertical: UScrollBar {}
+            Connections {
+                target: Session.tree
+                function onCurrentChanged() { if (Session.tree.currentRow >= 0) list.positionViewAtIndex(Session.tree.currentRow, ListView.Contain); }
+            }
+            delegate: Rectangle {
+                id: row
+                required property int index
+                required property string name
+                required property string kind
+                required property int depth
+                required property string stepsText
+                required property string time
+                required property string place
+                required property bool expanded
+                required property bool hasChildren
+                required property bool current
+                required property bool failed
+                required property bool unfinished
+                required property var scopeId
+                required property var passId
+                readonly property bool isPass: kind === "pass"
+                width: list.width
+                height: Theme.row
+                color: current ? Theme.selection : area.containsMouse ? Theme.hover : "transparent"
+                Rectangle { visible: row.current; width: Theme.px(3); height: parent.height; color: Theme.accent }
+                MouseArea {
+                    id: area
+                    anchors.fill: parent
+                    hoverEnabled: true
+                    onClicked: mouse => {
+                        if (row.isPass) Session.goToPass(row.scopeId, row.passId);
+                        else Session.tree.toggle(row.index);
+                    }
+                    onDoubleClicked: if (!row.isPass) Session.goToScope(row.scopeId)
+                }
+                RowLayout {
+                    anchors.fill: parent
+                    anchors.leftMargin: Theme.px(8) + Math.min(row.depth, 9) * Theme.px(13)
+                    anchors.rightMargin: Theme.px(12)
+                    spacing: Theme.px(6)
+                    Icon {
+                        opacity: row.hasChildren && !row.isPass ? 1 : 0
+                        name: row.expanded ? "down" : "right"
+                        implicitWidth: Theme.px(12)
+                        implicitHeight: Theme.px(12)
+                        color: Theme.textFaint
+                        visible: !row.isPass
+                    }
+                    Icon {
+                        name: row.failed ? "warning" : row.isPass ? "pass" : row.kind === "other" ? "schedule" : row.kind
+                        implicitWidth: Theme.px(14)
+                        implicitHeight: Theme.px(14)
+                        color: row.failed ? Theme.error : row.current ? Theme.accent : row.isPass ? Theme.textFaint : Theme.textMuted
+                    }
+                    ULabel {
+                        text: row.name
+                        Layout.fillWidth: true
+                        color: row.failed ? Theme.error : row.isPass && row.stepsText.length === 0 ? Theme.textFaint : Theme.text
+                        font.weight: row.current ? Font.DemiBold : Font.Normal
+                        font.family: row.kind === "kernel" ? Theme.mono : Theme.sans
+                        font.pixelSize: row.kind === "kernel" ? Theme.px(12) : Theme.body
+                    }
+                    ULabel { visible: row.unfinished && Session.growing; text: "●"; color: Theme.error; font.pixelSize: Theme.px(8) }
+                    ULabel {
+                        text: row.stepsText
+                        color: row.current ? Theme.text : Theme.textMuted
+                        font.pixelSize: Theme.small
+                    }
+                }
+                UTip {
+                    visible: area.containsMouse
+                    delay: 900
+                    text: row.name + (row.time.length > 0 ? "\n" + qsTr("took %1").arg(row.time) : "\n" + qsTr("has not ended")) + (row.place.length > 0 ? "\n" + row.place : "")
+                          + (row.failed ? "\n" + qsTr("failed") : "")
+                }
+            }
+            ULabel {
+                visible: list.count === 0 && filter.text.length > 0
+                text: qsTr("Nothing matches “%1”").arg(filter.text)
+                color: Theme.textFaint
+                x: Theme.px(14)
+                y: Theme.px(8)
+            }
+        }
+        Rectangle {
+            visible: Session.tree.hiddenCount > 0 || !Session.tree.hideEmpty
+            Layout.fillWidth: true
+            implicitHeight: Theme.px(28)
+            color: Theme.panel
+            Rectangle { width: parent.width; height: 1; color: Theme.line }
+            ULabel {
+                anchors.verticalCenter: parent.verticalCenter
+                x: Theme.px(12)
+                font.pixelSize: Theme.small
+                color: hiddenArea.containsMouse ? Theme.text : Theme.textFaint
+                text: Session.tree.hideEmpty ? qsTr("%1 passes without a step hidden · show").arg(Session.tree.hiddenCount) : qsTr("Passes without a step shown · hide")
+            }
+            MouseArea { id: hiddenArea; anchors.fill: parent; hoverEnabled: true; cursorShape: Qt.PointingHandCursor; onClicked: Session.tree.hideEmpty = !Session.tree.hideEmpty }
+        }
+    }
+}

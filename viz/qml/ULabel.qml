@@ -1,0 +1,12 @@
+import QtQuick
+import uopscope.core
+
+Text {
+    property bool mono: false
+    color: Theme.text
+    font.family: mono ? Theme.mono : Theme.sans
+    font.pixelSize: Theme.body
+    textFormat: Text.PlainText
+    elide: Text.ElideRight
+    verticalAlignment: Text.AlignVCenter
+}

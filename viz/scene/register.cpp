@@ -1,0 +1,49 @@
+#include "viz/scene/register.h"
+
+#include "viz/scene/graph_canvas.h"
+#include "viz/scene/icon.h"
+#include "viz/scene/strips.h"
+
+#include <QQmlEngine>
+
+namespace uopscope {
+namespace {
+
+constexpr const char* kUri = "uopscope.core";
+constexpr const char* kTheme = "uopscopeTheme";
+constexpr const char* kSession = "uopscopeSession";
+
+template <const char* const& name>
+QObject* fromEngine(QQmlEngine* engine, QJSEngine*) {
+  auto* object = engine->property(name).value<QObject*>();
+  QQmlEngine::setObjectOwnership(object, QQmlEngine::CppOwnership);
+  return object;
+}
+
+void registerTypes() {
+  const QString notMade = QStringLiteral("made by the session");
+  qmlRegisterSingletonType<Theme>(kUri, 1, 0, "Theme", fromEngine<kTheme>);
+  qmlRegisterSingletonType<Session>(kUri, 1, 0, "Session", fromEngine<kSession>);
+  qmlRegisterType<GraphCanvas>(kUri, 1, 0, "GraphCanvas");
+  qmlRegisterType<MiniMap>(kUri, 1, 0, "MiniMap");
+  qmlRegisterType<DensityStrip>(kUri, 1, 0, "DensityStrip");
+  qmlRegisterType<Icon>(kUri, 1, 0, "Icon");
+  qmlRegisterUncreatableType<GraphSource>(kUri, 1, 0, "GraphSource", notMade);
+  qmlRegisterUncreatableType<TraceTreeModel>(kUri, 1, 0, "TraceTreeModel", notMade);
+  qmlRegisterUncreatableType<StepListModel>(kUri, 1, 0, "StepListModel", notMade);
+  qmlRegisterUncreatableType<StatsModel>(kUri, 1, 0, "StatsModel", notMade);
+  qmlRegisterUncreatableType<CodeModel>(kUri, 1, 0, "CodeModel", notMade);
+  qmlRegisterUncreatableType<PaletteModel>(kUri, 1, 0, "PaletteModel", notMade);
+  qmlRegisterUncreatableType<Recorder>(kUri, 1, 0, "Recorder", notMade);
+}
+
+} // namespace
+
+void setUpEngine(QQmlEngine& engine, Theme& theme, Session& session) {
+  [[maybe_unused]] static const bool once = (registerTypes(), true);
+  engine.setProperty(kTheme, QVariant::fromValue<QObject*>(&theme));
+  engine.setProperty(kSession, QVariant::fromValue<QObject*>(&session));
+  engine.addImportPath(QStringLiteral(":/qt/qml"));
+}
+
+} // namespace uopscope

@@ -1,0 +1,16 @@
+// Makes the C++ side known to QML as module uopscope.core: the singletons Theme and Session, and the drawn
+// items.
+//
+//   QQmlEngine engine;  Theme theme;  Session session;  setUpEngine(engine, theme, session);
+#pragma once
+#include "viz/models/session.h"
+#include "viz/scene/theme.h"
+
+class QQmlEngine;
+
+namespace uopscope {
+
+/// Each engine has its own theme and session; both must outlive it.
+void setUpEngine(QQmlEngine& engine, Theme& theme, Session& session);
+
+} // namespace uopscope
