@@ -93,6 +93,7 @@ function(uopscope_library folder)
   endif()
   if(ARG_QT)
     set_target_properties(${target} PROPERTIES AUTOMOC ON)
+    target_compile_definitions(${target} PUBLIC QT_NO_KEYWORDS) # "slots" and "signals" are words like any others
   endif()
 endfunction()
 

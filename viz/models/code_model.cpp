@@ -31,24 +31,24 @@ void CodeModel::setText(const QString& title, const QString& text, Language lang
     if (inside || lines_[i].contains(open)) highlightLine(lines_[i], language, &inside);
   }
   endResetModel();
-  emit changed();
+  Q_EMIT changed();
 }
 
 void CodeModel::setMissing(const QString& why) {
   setText({}, {}, Language::Plain);
   missing_ = why;
-  emit changed();
+  Q_EMIT changed();
 }
 
 void CodeModel::setNotes(std::map<int, Note> notes) {
   notes_ = std::move(notes);
-  if (!lines_.isEmpty()) emit dataChanged(index(0), index(lineCount() - 1), {NoteRole, NoteScopeRole});
+  if (!lines_.isEmpty()) Q_EMIT dataChanged(index(0), index(lineCount() - 1), {NoteRole, NoteScopeRole});
 }
 
 void CodeModel::setCurrentLine(int line) {
   if (line == current_) return;
   current_ = line;
-  emit changed();
+  Q_EMIT changed();
 }
 
 QString CodeModel::plainText(int first, int last) const {

@@ -9,21 +9,21 @@ namespace uopscope {
 
 void GraphSource::setPicture(PicturePtr picture) {
   picture_ = std::move(picture);
-  emit pictureChanged();
+  Q_EMIT pictureChanged();
   if (!query_.isEmpty()) {
     const int64_t current = currentFound();
     const QString query = query_;
     search(query);
     for (size_t i = 0; i < found_.size(); ++i)
       if (found_[i] == current) foundAt_ = static_cast<int>(i);
-    emit foundChanged();
+    Q_EMIT foundChanged();
   }
 }
 
 void GraphSource::setSelected(int64_t id) {
   if (id == selected_) return;
   selected_ = id;
-  emit selectedChanged();
+  Q_EMIT selectedChanged();
 }
 
 int64_t GraphSource::currentFound() const {
@@ -33,7 +33,7 @@ int64_t GraphSource::currentFound() const {
 void GraphSource::setFound(std::vector<int64_t> found) {
   found_ = std::move(found);
   foundAt_ = -1;
-  emit foundChanged();
+  Q_EMIT foundChanged();
 }
 
 void GraphSource::search(const QString& text) {
@@ -57,8 +57,8 @@ void GraphSource::nextFound(int step) {
   if (found_.empty()) return;
   const int n = foundCount();
   foundAt_ = foundAt_ < 0 ? (step > 0 ? 0 : n - 1) : ((foundAt_ + step) % n + n) % n;
-  emit foundChanged();
-  emit lookAt(currentFound());
+  Q_EMIT foundChanged();
+  Q_EMIT lookAt(currentFound());
 }
 
 } // namespace uopscope

@@ -55,7 +55,7 @@ public:
   /// To the next (or previous) node found; it becomes the one to look at.
   Q_INVOKABLE void nextFound(int step);
 
-signals:
+Q_SIGNALS:
   void pictureChanged();
   void selectedChanged();
   void foundChanged();

@@ -62,7 +62,7 @@ void PaletteModel::setQuery(const QString& query) {
                    [](const Shown& a, const Shown& b) { return a.score > b.score; });
   if (shown_.size() > kMostShown) shown_.resize(kMostShown);
   endResetModel();
-  emit changed();
+  Q_EMIT changed();
 }
 
 QVariantMap PaletteModel::entry(int row) const {

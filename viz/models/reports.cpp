@@ -1,6 +1,7 @@
 #include "viz/models/reports.h"
 
 #include "engine/uop/sint.h"
+#include "replay/read/materialize.h"
 #include "viz/models/labels.h"
 #include "viz/models/rich_text.h"
 
@@ -68,7 +69,7 @@ void addFacts(QVariantList& facts, Cursor& cursor, NodeId id) {
   try {
     Pool pool;
     PoolScope scope(pool);
-    const UOp u = cursor.materialize(id, pool);
+    const UOp u = Materializer(cursor.reader(), pool)(id);
     try {
       if (u.hasShape()) add("shape", shapeStr(u.shape()));
     } catch (const std::exception&) {

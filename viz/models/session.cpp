@@ -31,8 +31,8 @@ bool isScript(const QString& path) {
 Session::Session(QObject* parent) : QObject(parent), program_(QCoreApplication::applicationFilePath()) {
   clock_.setInterval(kRefreshMs);
   connect(&clock_, &QTimer::timeout, this, &Session::tick);
-  connect(&recorder_, &Recorder::finished, this, &Session::tick);
-  connect(&recorder_, &Recorder::changed, this, &Session::stateChanged);
+  connect(&recorder_, &RecordingProcess::finished, this, &Session::tick);
+  connect(&recorder_, &RecordingProcess::changed, this, &Session::stateChanged);
   connect(&worker_, &Worker::idleChanged, this, &Session::busyChanged);
   connect(&worker_, &Worker::failed, this, &Session::showNotice);
   connect(&worker_, &Worker::pictureReady, this,
@@ -43,13 +43,13 @@ Session::Session(QObject* parent) : QObject(parent), program_(QCoreApplication::
               graph_.setSelected(node_);
             }
             graph_.setPicture(std::move(picture));
-            emit stepInfoChanged();
+            Q_EMIT stepInfoChanged();
             if (node_ >= 0)
               worker_.askNode(question(), static_cast<NodeId>(node_));
             else
               nodeInfo_.clear();
-            emit nodeChanged();
-            emit placeChanged();
+            Q_EMIT nodeChanged();
+            Q_EMIT placeChanged();
           });
   connect(&worker_, &Worker::nodeReady, this, [this](qlonglong node, const QVariantMap& report) {
     if (node != node_) return;
@@ -58,7 +58,7 @@ Session::Session(QObject* parent) : QObject(parent), program_(QCoreApplication::
     for (const QVariant& o : report[QStringLiteral("origins")].toList())
       if (line == 0) line = o.toMap()[QStringLiteral("place")].toMap()[QStringLiteral("line")].toInt();
     if (line > 0) script_.setCurrentLine(line);
-    emit nodeChanged();
+    Q_EMIT nodeChanged();
   });
   connect(&worker_, &Worker::statsReady, this, [this](const auto& rows) { stats_.setRows(rows); });
   connect(&worker_, &Worker::textReady, this,
@@ -86,7 +86,7 @@ void Session::setPersistent(bool on) {
   if (!on) return;
   recent_ = settings().value(QStringLiteral("recent")).toStringList();
   recent_.removeIf([](const QString& p) { return !QFileInfo::exists(p); });
-  emit recentChanged();
+  Q_EMIT recentChanged();
 }
 
 QString Session::fileName() const {
@@ -124,14 +124,14 @@ QVariantList Session::samples() const {
 
 void Session::showNotice(const QString& text) {
   notice_ = text;
-  emit noticeChanged();
+  Q_EMIT noticeChanged();
 }
 
 void Session::fail(const QString& text) {
   close();
   state_ = QStringLiteral("error");
   error_ = text;
-  emit stateChanged();
+  Q_EMIT stateChanged();
 }
 
 void Session::open(const QString& path) {
@@ -171,9 +171,9 @@ void Session::openTrace(const QString& path) {
     recent_.prepend(path);
     while (recent_.size() > kRecentFiles) recent_.removeLast();
     settings().setValue(QStringLiteral("recent"), recent_);
-    emit recentChanged();
+    Q_EMIT recentChanged();
   }
-  emit stateChanged();
+  Q_EMIT stateChanged();
   goToFirst();
   askTab();
 }
@@ -199,10 +199,10 @@ void Session::close() {
   scope_ = 0, pass_ = 0, step_ = 0, node_ = -1, interval_ = 1;
   scopeName_.clear(), scopeKind_.clear(), passName_.clear(), passPlace_.clear(), passProblem_.clear();
   nodeInfo_.clear(), stepInfo_.clear(), summary_.clear();
-  emit stateChanged();
-  emit placeChanged();
-  emit nodeChanged();
-  emit stepInfoChanged();
+  Q_EMIT stateChanged();
+  Q_EMIT placeChanged();
+  Q_EMIT nodeChanged();
+  Q_EMIT stepInfoChanged();
 }
 
 void Session::record(const QString& script) {
@@ -225,7 +225,7 @@ void Session::record(const QString& script) {
   state_ = QStringLiteral("recording");
   recorder_.start(program_, script, trace);
   clock_.start();
-  emit stateChanged();
+  Q_EMIT stateChanged();
 }
 
 void Session::recordAgain() {
@@ -271,7 +271,7 @@ void Session::tick() {
         goToFirst();
       else if (steps_.count() != before)
         askPicture();
-      emit placeChanged();
+      Q_EMIT placeChanged();
     }
     if (!going && !recorder_.running()) {
       clock_.stop();
@@ -281,7 +281,7 @@ void Session::tick() {
     }
     if (growing_ != going || grew) {
       growing_ = going;
-      emit stateChanged();
+      Q_EMIT stateChanged();
     }
   } catch (const std::exception& e) {
     clock_.stop();

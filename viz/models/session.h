@@ -9,7 +9,7 @@
 #include "viz/models/graph_source.h"
 #include "viz/models/history.h"
 #include "viz/models/palette_model.h"
-#include "viz/models/recorder.h"
+#include "viz/models/recording_process.h"
 #include "viz/models/stats_model.h"
 #include "viz/models/step_list_model.h"
 #include "viz/models/trace_tree_model.h"
@@ -63,7 +63,7 @@ class Session : public QObject {
   Q_PROPERTY(uopscope::CodeModel* scriptCode READ scriptCode CONSTANT)
   Q_PROPERTY(uopscope::PaletteModel* palette READ palette CONSTANT)
   Q_PROPERTY(uopscope::GraphSource* graph READ graph CONSTANT)
-  Q_PROPERTY(uopscope::Recorder* recorder READ recorder CONSTANT)
+  Q_PROPERTY(uopscope::RecordingProcess* recorder READ recorder CONSTANT)
   Q_PROPERTY(QVariantList actions READ actions CONSTANT)
   Q_PROPERTY(QStringList recent READ recent NOTIFY recentChanged)
   Q_PROPERTY(QVariantList samples READ samples CONSTANT)
@@ -143,12 +143,12 @@ public:
   CodeModel* scriptCode() { return &script_; }
   PaletteModel* palette() { return &palette_; }
   GraphSource* graph() { return &graph_; }
-  Recorder* recorder() { return &recorder_; }
+  RecordingProcess* recorder() { return &recorder_; }
   QVariantList actions() const;
   QStringList recent() const { return recent_; }
   QVariantList samples() const;
 
-signals:
+Q_SIGNALS:
   void stateChanged();
   void placeChanged();
   void nodeChanged();
@@ -183,7 +183,7 @@ private:
 
   std::unique_ptr<Trace> trace_;
   Worker worker_;
-  Recorder recorder_;
+  RecordingProcess recorder_;
   QTimer clock_;
   TraceTreeModel tree_;
   StepListModel steps_;

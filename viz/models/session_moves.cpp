@@ -56,7 +56,7 @@ void Session::goToFirst() {
     goToPass(scope, pass);
   } else {
     if (!trace_->scopes().empty()) scope_ = trace_->scopes().front().id;
-    emit placeChanged();
+    Q_EMIT placeChanged();
   }
 }
 
@@ -161,7 +161,7 @@ void Session::setInterval(int steps) {
   if (steps == interval_) return;
   interval_ = steps;
   askPicture();
-  emit placeChanged();
+  Q_EMIT placeChanged();
 }
 
 void Session::setTab(const QString& tab) {
@@ -179,41 +179,41 @@ void Session::setNode(qlonglong node) {
   graph_.setSelected(node);
   nodeInfo_.clear();
   if (node_ >= 0 && trace_ && pass_) worker_.askNode(question(), static_cast<NodeId>(node_));
-  emit nodeChanged();
+  Q_EMIT nodeChanged();
   remember();
 }
 
 void Session::setFoldLabels(bool on) {
   if (on == options_.foldConstants) return;
   options_.foldConstants = options_.foldHubs = on;
-  emit optionsChanged();
+  Q_EMIT optionsChanged();
   askPicture();
 }
 
 void Session::setLeftToRight(bool on) {
   if (on == options_.leftToRight) return;
   options_.leftToRight = on;
-  emit optionsChanged();
+  Q_EMIT optionsChanged();
   askPicture();
 }
 
 void Session::setStatsGroup(const QString& group) {
   if (group == statsGroup_) return;
   statsGroup_ = group;
-  emit statsChanged();
+  Q_EMIT statsChanged();
   askTab();
 }
 
 void Session::setStatsRange(const QString& range) {
   if (range == statsRange_) return;
   statsRange_ = range;
-  emit statsChanged();
+  Q_EMIT statsChanged();
   askTab();
 }
 
 void Session::remember() {
   if (!travelling_) history_.visit(link(), QStringLiteral("%1/%2").arg(pass_).arg(tab_));
-  emit placeChanged();
+  Q_EMIT placeChanged();
 }
 
 QString Session::link() const {
@@ -328,7 +328,7 @@ void Session::walk(bool toSource) {
         break;
       }
   }
-  emit focusAsked(node_);
+  Q_EMIT focusAsked(node_);
 }
 
 void Session::trigger(const QString& action) {
@@ -382,11 +382,11 @@ void Session::trigger(const QString& action) {
       travelling_ = true;
       follow(to);
       travelling_ = false;
-      emit placeChanged();
+      Q_EMIT placeChanged();
       return;
     }
   }
-  emit uiAction(action);
+  Q_EMIT uiAction(action);
 }
 
 void Session::preparePalette() {
@@ -423,8 +423,8 @@ void Session::choose(const QVariantMap& entry) {
   if (entry[QStringLiteral("kind")].toString() == QLatin1String("command")) return trigger(target);
   if (follow(target) && target.startsWith(QLatin1String("node="))) {
     tab_ = QStringLiteral("graph");
-    emit placeChanged();
-    emit focusAsked(node_);
+    Q_EMIT placeChanged();
+    Q_EMIT focusAsked(node_);
   }
 }
 

@@ -40,7 +40,7 @@ void StatsModel::setRows(std::shared_ptr<std::vector<StatsRow>> rows) {
   rows_ = std::move(rows);
   arrange();
   endResetModel();
-  emit changed();
+  Q_EMIT changed();
 }
 
 void StatsModel::setFilter(const QString& filter) {
@@ -49,7 +49,7 @@ void StatsModel::setFilter(const QString& filter) {
   filter_ = filter;
   arrange();
   endResetModel();
-  emit changed();
+  Q_EMIT changed();
 }
 
 void StatsModel::setShow(const QString& show) {
@@ -58,7 +58,7 @@ void StatsModel::setShow(const QString& show) {
   show_ = show;
   arrange();
   endResetModel();
-  emit changed();
+  Q_EMIT changed();
 }
 
 void StatsModel::sortBy(int column) {
@@ -68,7 +68,7 @@ void StatsModel::sortBy(int column) {
   sort_ = column;
   arrange();
   endResetModel();
-  emit changed();
+  Q_EMIT changed();
 }
 
 void StatsModel::arrange() {

@@ -66,7 +66,7 @@ public:
   QVariant headerData(int section, Qt::Orientation orientation, int role) const override;
   QHash<int, QByteArray> roleNames() const override;
 
-signals:
+Q_SIGNALS:
   void changed();
 
 private:

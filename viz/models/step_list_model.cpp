@@ -28,7 +28,7 @@ void StepListModel::setPass(Trace* trace, PassId pass) {
     times_ << static_cast<qreal>(s.ns);
     rules_ << static_cast<int>(s.rule);
   }
-  emit stepsChanged();
+  Q_EMIT stepsChanged();
 }
 
 int64_t StepListModel::nextOfRule(int64_t from, int direction) const {

@@ -36,14 +36,14 @@ void TraceTreeModel::refresh() {
 void TraceTreeModel::setFilter(const QString& filter) {
   if (filter == filter_) return;
   filter_ = filter;
-  emit filterChanged();
+  Q_EMIT filterChanged();
   rebuild();
 }
 
 void TraceTreeModel::setHideEmpty(bool hide) {
   if (hide == hideEmpty_) return;
   hideEmpty_ = hide;
-  emit filterChanged();
+  Q_EMIT filterChanged();
   rebuild();
 }
 
@@ -135,7 +135,7 @@ void TraceTreeModel::rebuild() {
   const int first = static_cast<int>(head);
   if (removed == added) {
     rows_ = std::move(rows);
-    if (added > 0) emit dataChanged(index(first), index(first + added - 1));
+    if (added > 0) Q_EMIT dataChanged(index(first), index(first + added - 1));
   } else {
     if (removed > 0) {
       beginRemoveRows({}, first, first + removed - 1);
@@ -148,8 +148,8 @@ void TraceTreeModel::rebuild() {
       endInsertRows();
     }
   }
-  emit rowsChanged();
-  emit currentChanged();
+  Q_EMIT rowsChanged();
+  Q_EMIT currentChanged();
 }
 
 int TraceTreeModel::currentRow() const {
@@ -163,7 +163,7 @@ void TraceTreeModel::setCurrent(ScopeId scope, PassId pass) {
   const int before = currentRow();
   currentScope_ = scope;
   currentPass_ = pass;
-  if (before >= 0) emit dataChanged(index(before), index(before), {CurrentRole});
+  if (before >= 0) Q_EMIT dataChanged(index(before), index(before), {CurrentRole});
   if (trace_ && scope) {
     for (ScopeId s = scope; s != 0; s = trace_->scope(s).parent) {
       closed_.erase(s);
@@ -172,8 +172,8 @@ void TraceTreeModel::setCurrent(ScopeId scope, PassId pass) {
     rebuild();
   }
   const int now = currentRow();
-  if (now >= 0) emit dataChanged(index(now), index(now), {CurrentRole});
-  emit currentChanged();
+  if (now >= 0) Q_EMIT dataChanged(index(now), index(now), {CurrentRole});
+  Q_EMIT currentChanged();
 }
 
 void TraceTreeModel::toggle(int row) {

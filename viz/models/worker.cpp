@@ -15,7 +15,7 @@ void WorkerTasks::guarded(F f) {
   try {
     f();
   } catch (const std::exception& e) {
-    emit failed(QString::fromUtf8(e.what()));
+    Q_EMIT failed(QString::fromUtf8(e.what()));
   }
 }
 
@@ -71,8 +71,8 @@ void WorkerTasks::picture(quint64 number, const PictureQuestion& question) {
     QVariantMap step = stepReport(*trace_, *v, std::clamp<int64_t>(question.step, 0, v->steps()));
     if (stale(Picture, number)) return;
     const NodeId followed = v->counterpart(question.follow, *picture);
-    emit pictureReady(std::move(picture), std::move(step),
-                      followed == kNoNode ? -1 : static_cast<qlonglong>(followed));
+    Q_EMIT pictureReady(std::move(picture), std::move(step),
+                        followed == kNoNode ? -1 : static_cast<qlonglong>(followed));
   });
 }
 
@@ -82,7 +82,7 @@ void WorkerTasks::node(quint64 number, const PictureQuestion& question, NodeId n
     const auto v = view(question);
     if (!v || stale(Node, number)) return;
     QVariantMap report = nodeReport(*trace_, *v, question.step, node, provenance(v->cursor().info().scope));
-    emit nodeReady(static_cast<qlonglong>(node), std::move(report));
+    Q_EMIT nodeReady(static_cast<qlonglong>(node), std::move(report));
   });
 }
 
@@ -104,7 +104,7 @@ void WorkerTasks::stats(quint64 number, const StatsQuestion& question) {
       }
       rows->push_back(std::move(row));
     }
-    emit statsReady(rows);
+    Q_EMIT statsReady(rows);
   });
 }
 
@@ -112,7 +112,7 @@ void WorkerTasks::text(quint64 number, ScopeId scope, const QString& kind) {
   if (stale(Text, number) || !trace_) return;
   guarded([&] {
     const auto text = trace_->artifact(scope, kind.toStdString());
-    emit textReady(scope, kind, QString::fromStdString(text.value_or("")), text.has_value());
+    Q_EMIT textReady(scope, kind, QString::fromStdString(text.value_or("")), text.has_value());
   });
 }
 
@@ -148,10 +148,10 @@ void Worker::post(F task, bool picture) {
     QMetaObject::invokeMethod(this, [this, picture] {
       --pending_;
       pictures_ -= picture;
-      emit idleChanged();
+      Q_EMIT idleChanged();
     });
   });
-  emit idleChanged();
+  Q_EMIT idleChanged();
 }
 
 void Worker::open(const QString& path) {

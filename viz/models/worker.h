@@ -49,7 +49,7 @@ public:
   void stats(quint64 number, const StatsQuestion& question);
   void text(quint64 number, ScopeId scope, const QString& kind);
 
-signals:
+Q_SIGNALS:
   void pictureReady(std::shared_ptr<const uopscope::Picture> picture, QVariantMap step, qlonglong followed);
   void nodeReady(qlonglong node, QVariantMap report);
   void statsReady(std::shared_ptr<std::vector<uopscope::StatsRow>> rows);
@@ -85,7 +85,7 @@ public:
   bool idle() const { return pending_ == 0; }
   bool drawing() const { return pictures_ > 0; }
 
-signals:
+Q_SIGNALS:
   void pictureReady(std::shared_ptr<const uopscope::Picture> picture, QVariantMap step, qlonglong followed);
   void nodeReady(qlonglong node, QVariantMap report);
   void statsReady(std::shared_ptr<std::vector<uopscope::StatsRow>> rows);

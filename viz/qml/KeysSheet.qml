@@ -1,6 +1,6 @@
 // Every key, made from the table of actions.
 import QtQuick
-import QtQuick.Controls.Basic
+import QtQuick.Controls
 import uopscope.core
 
 Popup {

@@ -1,6 +1,6 @@
 // Type or paste a link.
 import QtQuick
-import QtQuick.Controls.Basic
+import QtQuick.Controls
 import uopscope.core
 
 Popup {

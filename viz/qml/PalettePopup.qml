@@ -1,6 +1,6 @@
 // Jump anywhere, run any command. ">" lists commands, "#12" is a node, ":40" a step.
 import QtQuick
-import QtQuick.Controls.Basic
+import QtQuick.Controls
 import uopscope.core
 
 Popup {

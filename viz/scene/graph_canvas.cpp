@@ -40,7 +40,7 @@ GraphCanvas::GraphCanvas(QQuickItem* parent)
     const double s =
         std::abs(toScale_ - fromScale_) < 1e-9 ? t : (scale_ - fromScale_) / (toScale_ - fromScale_);
     offset_ = fromOffset_ + (toOffset_ - fromOffset_) * s;
-    emit viewChanged();
+    Q_EMIT viewChanged();
     redraw();
   });
 }
@@ -63,7 +63,7 @@ void GraphCanvas::setSource(GraphSource* source) {
     connect(source_, &GraphSource::foundChanged, this, emphasise);
     connect(source_, &GraphSource::lookAt, this, &GraphCanvas::focusNode);
   }
-  emit sourceChanged();
+  Q_EMIT sourceChanged();
   onPicture();
 }
 
@@ -76,7 +76,7 @@ void GraphCanvas::setTheme(Theme* theme) {
       baseDirty_ = overlayDirty_ = true;
       redraw();
     });
-  emit themeChanged();
+  Q_EMIT themeChanged();
   baseDirty_ = true;
   redraw();
 }
@@ -84,7 +84,7 @@ void GraphCanvas::setTheme(Theme* theme) {
 void GraphCanvas::setFollow(bool on) {
   if (on == follow_) return;
   follow_ = on;
-  emit followChanged();
+  Q_EMIT followChanged();
 }
 
 bool GraphCanvas::settled() const {
@@ -100,8 +100,8 @@ void GraphCanvas::onPicture() {
   bounds_ = picture_ ? boundsOf(*picture_) : QRectF();
   baseDirty_ = overlayDirty_ = true;
   hovered_ = -1;
-  emit boundsChanged();
-  emit hoveredChanged();
+  Q_EMIT boundsChanged();
+  Q_EMIT hoveredChanged();
   if (!picture_) {
     redraw();
     return;
@@ -132,7 +132,7 @@ void GraphCanvas::setView(double scale, QPointF offset, bool animate) {
   }
   scale_ = scale;
   offset_ = offset;
-  emit viewChanged();
+  Q_EMIT viewChanged();
   redraw();
 }
 
@@ -245,7 +245,7 @@ void GraphCanvas::drawBase() {
     base_ = {};
     baseDirty_ = false;
     newTextures_ = true;
-    emit settledChanged();
+    Q_EMIT settledChanged();
     return;
   }
   const double dpr = window() ? window()->effectiveDevicePixelRatio() : 1;
@@ -255,7 +255,7 @@ void GraphCanvas::drawBase() {
     base_ = draw(*picture_, theme_->colours(), area, scale_, dpr);
     baseDirty_ = false;
     newTextures_ = true;
-    emit settledChanged();
+    Q_EMIT settledChanged();
     return;
   }
   if (drawing_) {
@@ -265,7 +265,7 @@ void GraphCanvas::drawBase() {
   drawing_ = true;
   again_ = false;
   baseDirty_ = false;
-  emit settledChanged();
+  Q_EMIT settledChanged();
   QThreadPool::globalInstance()->start(
       [this, alive = alive_, picture = picture_, palette = theme_->colours(), area, scale = scale_, dpr] {
         auto frame = std::make_shared<Frame>(draw(*picture, palette, area, scale, dpr));
@@ -277,7 +277,7 @@ void GraphCanvas::drawBase() {
           newTextures_ = true;
           again_ = false;
           redraw();
-          emit settledChanged();
+          Q_EMIT settledChanged();
         });
       });
 }
@@ -360,7 +360,7 @@ void GraphCanvas::geometryChange(const QRectF& now, const QRectF& before) {
     return;
   }
   offset_ += QPointF(now.width() - before.width(), now.height() - before.height()) / 2; // the centre stays
-  emit viewChanged();
+  Q_EMIT viewChanged();
   redraw();
 }
 
@@ -390,9 +390,9 @@ void GraphCanvas::mouseReleaseEvent(QMouseEvent* event) {
   if (dragging_ || !picture_) return;
   const int i = nodeAt(*picture_, toGraph(event->position()), 2 / scale_);
   if (i >= 0)
-    emit nodeClicked(picture_->nodes[static_cast<size_t>(i)].id);
+    Q_EMIT nodeClicked(picture_->nodes[static_cast<size_t>(i)].id);
   else
-    emit backgroundClicked();
+    Q_EMIT backgroundClicked();
 }
 
 void GraphCanvas::mouseDoubleClickEvent(QMouseEvent* event) {
@@ -401,7 +401,7 @@ void GraphCanvas::mouseDoubleClickEvent(QMouseEvent* event) {
   if (i >= 0) {
     const int64_t id = picture_->nodes[static_cast<size_t>(i)].id;
     focusNode(id);
-    emit nodeDoubleClicked(id);
+    Q_EMIT nodeDoubleClicked(id);
   } else {
     fit();
   }
@@ -411,7 +411,7 @@ void GraphCanvas::setHovered(qlonglong id) {
   if (id == hovered_) return;
   hovered_ = id;
   overlayDirty_ = true;
-  emit hoveredChanged();
+  Q_EMIT hoveredChanged();
   update();
 }
 

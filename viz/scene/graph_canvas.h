@@ -57,7 +57,7 @@ public:
   /// The neighbour to go to with an arrow: "source", "user", "left" or "right"; -1 if there is none.
   Q_INVOKABLE qlonglong neighbour(qlonglong id, const QString& where) const;
 
-signals:
+Q_SIGNALS:
   void sourceChanged();
   void themeChanged();
   void viewChanged();

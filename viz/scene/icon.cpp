@@ -93,14 +93,14 @@ Icon::Icon(QQuickItem* parent) : QQuickPaintedItem(parent) {
 void Icon::setName(const QString& name) {
   if (name == name_) return;
   name_ = name;
-  emit changed();
+  Q_EMIT changed();
   update();
 }
 
 void Icon::setColor(const QColor& color) {
   if (color == color_) return;
   color_ = color;
-  emit changed();
+  Q_EMIT changed();
   update();
 }
 

@@ -34,7 +34,7 @@ void registerTypes() {
   qmlRegisterUncreatableType<StatsModel>(kUri, 1, 0, "StatsModel", notMade);
   qmlRegisterUncreatableType<CodeModel>(kUri, 1, 0, "CodeModel", notMade);
   qmlRegisterUncreatableType<PaletteModel>(kUri, 1, 0, "PaletteModel", notMade);
-  qmlRegisterUncreatableType<Recorder>(kUri, 1, 0, "Recorder", notMade);
+  qmlRegisterUncreatableType<RecordingProcess>(kUri, 1, 0, "RecordingProcess", notMade);
 }
 
 } // namespace

@@ -19,7 +19,7 @@ void MiniMap::setSource(GraphSource* source) {
       update();
     });
   stale_ = true;
-  emit changed();
+  Q_EMIT changed();
   update();
 }
 
@@ -30,13 +30,13 @@ void MiniMap::setTheme(Theme* theme) {
       stale_ = true;
       update();
     });
-  emit changed();
+  Q_EMIT changed();
 }
 
 void MiniMap::setViewRect(const QRectF& view) {
   if (view == view_) return;
   view_ = view;
-  emit changed();
+  Q_EMIT changed();
   update();
 }
 
@@ -89,24 +89,24 @@ void MiniMap::paint(QPainter* painter) {
 
 void DensityStrip::setTimes(const QList<qreal>& times) {
   times_ = times;
-  emit changed();
+  Q_EMIT changed();
   update();
 }
 void DensityStrip::setRules(const QList<int>& rules) {
   rules_ = rules;
-  emit changed();
+  Q_EMIT changed();
   update();
 }
 void DensityStrip::setStep(int step) {
   if (step == step_) return;
   step_ = step;
-  emit changed();
+  Q_EMIT changed();
   update();
 }
 void DensityStrip::setTheme(Theme* theme) {
   theme_ = theme;
   if (theme_) connect(theme_, &Theme::changed, this, [this] { update(); });
-  emit changed();
+  Q_EMIT changed();
 }
 
 void DensityStrip::paint(QPainter* painter) {

@@ -28,7 +28,7 @@ public:
   Q_INVOKABLE QPointF toGraph(qreal x, qreal y) const;
   void paint(QPainter* painter) override;
 
-signals:
+Q_SIGNALS:
   void changed();
 
 private:
@@ -61,7 +61,7 @@ public:
   void setTheme(Theme* theme);
   void paint(QPainter* painter) override;
 
-signals:
+Q_SIGNALS:
   void changed();
 
 private:

@@ -69,7 +69,7 @@ void Theme::apply() {
   if (name_ == QLatin1String("system"))
     dark = QGuiApplication::palette().color(QPalette::Window).lightness() < 128;
   palette_ = palette(dark);
-  emit changed();
+  Q_EMIT changed();
 }
 
 void Theme::setName(const QString& name) {
@@ -84,13 +84,13 @@ void Theme::setTextScale(qreal scale) {
   scale = std::clamp(scale, 0.8, 2.4);
   if (qFuzzyCompare(scale, textScale_)) return;
   textScale_ = scale;
-  emit changed();
+  Q_EMIT changed();
 }
 
 void Theme::setAnimated(bool on) {
   if (on == animated_) return;
   animated_ = on;
-  emit changed();
+  Q_EMIT changed();
 }
 
 QColor Theme::familyColour(int family) const {

@@ -108,7 +108,7 @@ public:
   QColor canvas() const { return palette_.canvas; }
   const Palette& colours() const { return palette_; }
 
-signals:
+Q_SIGNALS:
   void changed();
 
 private:

@@ -1,7 +1,7 @@
 // Records a script by running `uopscope record` as a child process. The window never runs a script itself, so
 // a crash or an endless loop in one costs nothing but the child.
 //
-//   Recorder r;  r.start("/usr/bin/uopscope", "model.py", "/tmp/model.uoptrace");  ... r.cancel();
+//   RecordingProcess r;  r.start("/usr/bin/uopscope", "model.py", "/tmp/model.uoptrace");  ... r.cancel();
 #pragma once
 #include <QElapsedTimer>
 #include <QObject>
@@ -10,7 +10,7 @@
 
 namespace uopscope {
 
-class Recorder : public QObject {
+class RecordingProcess : public QObject {
   Q_OBJECT
   Q_PROPERTY(bool running READ running NOTIFY changed)
   Q_PROPERTY(QString output READ output NOTIFY outputChanged)
@@ -22,8 +22,8 @@ class Recorder : public QObject {
   Q_PROPERTY(qreal seconds READ seconds NOTIFY ticked)
 
 public:
-  explicit Recorder(QObject* parent = nullptr);
-  ~Recorder() override;
+  explicit RecordingProcess(QObject* parent = nullptr);
+  ~RecordingProcess() override;
 
   void start(const QString& program, const QString& script, const QString& trace,
              const QStringList& arguments = {});
@@ -37,7 +37,7 @@ public:
   int exitCode() const { return exitCode_; }
   qreal seconds() const { return static_cast<qreal>(running() ? clock_.elapsed() : elapsed_) / 1000; }
 
-signals:
+Q_SIGNALS:
   void changed();
   void outputChanged();
   void ticked();

@@ -1,4 +1,4 @@
-#include "viz/models/recorder.h"
+#include "viz/models/recording_process.h"
 
 #include <QFileInfo>
 #include <QTimer>
@@ -13,16 +13,16 @@ constexpr int kPatience = 3000;
 
 } // namespace
 
-Recorder::Recorder(QObject* parent) : QObject(parent) {
+RecordingProcess::RecordingProcess(QObject* parent) : QObject(parent) {
   process_.setProcessChannelMode(QProcess::MergedChannels);
   connect(&process_, &QProcess::readyReadStandardOutput, this,
           [this] { take(process_.readAllStandardOutput()); });
-  connect(&process_, &QProcess::started, this, &Recorder::changed);
+  connect(&process_, &QProcess::started, this, &RecordingProcess::changed);
   connect(&process_, &QProcess::errorOccurred, this, [this](QProcess::ProcessError error) {
     if (error != QProcess::FailedToStart) return;
     problem_ = tr("%1 could not be started: %2").arg(process_.program(), process_.errorString());
-    emit changed();
-    emit finished();
+    Q_EMIT changed();
+    Q_EMIT finished();
   });
   connect(&process_, &QProcess::finished, this, [this](int code, QProcess::ExitStatus status) {
     elapsed_ = clock_.elapsed();
@@ -34,18 +34,18 @@ Recorder::Recorder(QObject* parent) : QObject(parent) {
       problem_ = tr("The script's process died. What was recorded until then is shown.");
     else if (code != 0)
       problem_ = tr("The script ended with exit code %1. What was recorded until then is shown.").arg(code);
-    emit changed();
-    emit finished();
+    Q_EMIT changed();
+    Q_EMIT finished();
   });
   auto* tick = new QTimer(this);
   tick->setInterval(200);
   connect(tick, &QTimer::timeout, this, [this] {
-    if (running()) emit ticked();
+    if (running()) Q_EMIT ticked();
   });
   tick->start();
 }
 
-Recorder::~Recorder() {
+RecordingProcess::~RecordingProcess() {
   process_.disconnect(this);
   if (running()) {
     process_.kill();
@@ -53,8 +53,8 @@ Recorder::~Recorder() {
   }
 }
 
-void Recorder::start(const QString& program, const QString& script, const QString& trace,
-                     const QStringList& arguments) {
+void RecordingProcess::start(const QString& program, const QString& script, const QString& trace,
+                             const QStringList& arguments) {
   if (running()) return;
   output_.clear();
   problem_.clear();
@@ -68,11 +68,11 @@ void Recorder::start(const QString& program, const QString& script, const QStrin
   process_.setWorkingDirectory(QFileInfo(script).absolutePath());
   clock_.start();
   process_.start(program, args);
-  emit changed();
-  emit outputChanged();
+  Q_EMIT changed();
+  Q_EMIT outputChanged();
 }
 
-void Recorder::cancel() {
+void RecordingProcess::cancel() {
   if (!running()) return;
   if (cancelled_) {
     process_.kill();
@@ -86,12 +86,12 @@ void Recorder::cancel() {
   });
 }
 
-void Recorder::take(const QByteArray& bytes) {
+void RecordingProcess::take(const QByteArray& bytes) {
   if (bytes.isEmpty()) return;
   output_ += QString::fromUtf8(bytes);
   if (output_.size() > kMaxOutput)
     output_ = tr("... earlier output left out ...\n") + output_.right(kMaxOutput / 2);
-  emit outputChanged();
+  Q_EMIT outputChanged();
 }
 
 } // namespace uopscope
