@@ -129,6 +129,11 @@ void Trace::loadScopes() {
     at[scope.id] = scopes_.size();
     scopes_.push_back(std::move(scope));
   }
+  // A kernel gets its name ("r_16_16") while it is lowered, long after its scope began.
+  for (Statement s = db_.prepare("SELECT scope, text FROM artifact WHERE kind IN "
+                                 "(SELECT id FROM string WHERE value = 'name') ORDER BY id");
+       s.step();)
+    if (auto it = at.find(s.integer(0)); it != at.end()) scopes_[it->second].name = s.text(1);
   for (Statement s = db_.prepare("SELECT scope, sum(step_count) FROM pass GROUP BY scope"); s.step();)
     if (auto it = at.find(s.integer(0)); it != at.end()) scopes_[it->second].steps = s.integer(1);
   if (!finished()) {

@@ -40,24 +40,17 @@ void Session::askTab() {
   }
 }
 
+// Where a trace is entered: the kernel in which most was rewritten; failing that, the fullest scope of any
+// kind.
 void Session::goToFirst() {
-  ScopeId scope = 0;
-  PassId pass = 0;
-  for (ScopeKind kind : {ScopeKind::Kernel, ScopeKind::Schedule, ScopeKind::Other, ScopeKind::Script}) {
-    for (const ScopeInfo& s : trace_->scopes()) {
-      if (s.kind != kind || s.steps == 0) continue;
-      for (const PassInfo& p : trace_->passes(s.id))
-        if (p.steps > 0 && pass == 0) scope = s.id, pass = p.id;
-      if (pass) break;
-    }
-    if (pass) break;
+  const ScopeInfo* fullest = nullptr;
+  for (const ScopeInfo& s : trace_->scopes()) {
+    const auto weight = [](const ScopeInfo& x) { return std::pair(x.kind == ScopeKind::Kernel, x.steps); };
+    if (s.steps > 0 && (!fullest || weight(s) > weight(*fullest))) fullest = &s;
   }
-  if (pass) {
-    goToPass(scope, pass);
-  } else {
-    if (!trace_->scopes().empty()) scope_ = trace_->scopes().front().id;
-    Q_EMIT placeChanged();
-  }
+  if (fullest) return goToScope(fullest->id);
+  if (!trace_->scopes().empty()) scope_ = trace_->scopes().front().id;
+  Q_EMIT placeChanged();
 }
 
 // Makes the pass the present one, without asking for anything yet.

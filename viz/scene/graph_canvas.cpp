@@ -17,7 +17,9 @@
 namespace uopscope {
 namespace {
 
-constexpr double kMinScale = 0.01, kMaxScale = 4, kReadable = 0.62, kMargin = 0.25, kFitBorder = 36;
+constexpr double kMinScale = 0.01, kMaxScale = 4, kReadable = 0.62, kMargin = 0.25;
+// What floats over the canvas: tools above, chips below.
+constexpr double kBorder = 32, kTopBorder = 68, kBottomBorder = 56;
 // Nodes and edges that are drawn on the spot: about 4 ms of QPainter.
 constexpr size_t kCheapItems = 500;
 
@@ -113,11 +115,12 @@ void GraphCanvas::onPicture() {
     const bool animated = theme_ && theme_->animated();
     if (theme_) theme_->setAnimated(false); // another graph: there is nothing to glide from
     fit();
-    if (follow_ && picture_->step > 0 && scale_ < 0.4) showChange();
+    if (follow_ && picture_->step > 0 && scale_ < kReadable) showChange();
     if (theme_) theme_->setAnimated(animated);
   } else if (follow_ && picture_->step > 0) {
     const QRectF change = changedRect(*picture_);
-    if (!change.isNull() && (scale_ < 0.25 || !viewRect().intersects(change))) showChange();
+    if (!change.isNull() && (scale_ < 0.25 || !viewRect().contains(QRectF(change.center(), QSizeF(1, 1)))))
+      showChange();
   }
   redraw();
 }
@@ -136,30 +139,40 @@ void GraphCanvas::setView(double scale, QPointF offset, bool animate) {
   redraw();
 }
 
+QPointF GraphCanvas::middle() const {
+  return {width() / 2, kTopBorder + (height() - kTopBorder - kBottomBorder) / 2};
+}
+
 void GraphCanvas::fit() {
   if (width() < 10 || height() < 10 || bounds_.isNull()) return;
   fitted_ = true;
-  const double s = std::min(
-      {(width() - 2 * kFitBorder) / bounds_.width(), (height() - 2 * kFitBorder) / bounds_.height(), 1.15});
+  const double s = std::min({(width() - 2 * kBorder) / bounds_.width(),
+                             (height() - kTopBorder - kBottomBorder) / bounds_.height(), 1.15});
   const double scale = std::clamp(s, kMinScale, kMaxScale);
-  setView(scale, QPointF(width() / 2, height() / 2) - bounds_.center() * scale, true);
+  setView(scale, middle() - bounds_.center() * scale, true);
 }
 
 void GraphCanvas::showChange() {
   if (!picture_ || width() < 10) return;
   const QRectF change = changedRect(*picture_);
   if (change.isNull()) return;
-  const QRectF area = change.adjusted(-160, -110, 160, 110);
-  const double s =
-      std::clamp(std::min(width() / area.width(), height() / area.height()), kReadable * 0.4, 1.0);
-  setView(s, QPointF(width() / 2, height() / 2) - change.center() * s, true);
+  const QRectF area = change.adjusted(-150, -60, 150, 60);
+  const double all =
+      std::min(width() / area.width(), (height() - kTopBorder - kBottomBorder) / area.height());
+  const double s = std::clamp(all, kReadable, 1.0);
+  // What does not fit at a size that can be read is entered at the node that the rule was applied to.
+  QPointF centre = change.center();
+  if (all < kReadable)
+    for (const PictureNode& n : picture_->nodes)
+      if (!n.was.empty()) centre = {n.x, n.y};
+  setView(s, middle() - centre * s, true);
 }
 
 void GraphCanvas::focusNode(qlonglong id) {
   const PictureNode* n = picture_ ? picture_->find(id) : nullptr;
   if (!n || width() < 10) return;
   const double s = std::max(scale_, kReadable * 1.3);
-  setView(s, QPointF(width() / 2, height() / 2) - QPointF(n->x, n->y) * s, true);
+  setView(s, middle() - QPointF(n->x, n->y) * s, true);
 }
 
 void GraphCanvas::zoomBy(qreal factor) {
@@ -304,7 +317,8 @@ QSGNode* GraphCanvas::updatePaintNode(QSGNode* old, UpdatePaintNodeData*) {
   // Called with the GUI thread waiting, so the item's members may be touched.
   drawBase();
   if (overlayDirty_ || overlay_.area != viewRect()) drawOverlay();
-  struct Root : QSGNode {
+  // A transform node, though it moves nothing: the software renderer places what is added later only below one.
+  struct Root : QSGTransformNode {
     QSGRectangleNode* back = nullptr;
     QSGImageNode *base = nullptr, *overlay = nullptr;
   };
@@ -333,7 +347,6 @@ QSGNode* GraphCanvas::updatePaintNode(QSGNode* old, UpdatePaintNodeData*) {
     }
     if (fresh || newTextures_) {
       node->setTexture(window()->createTextureFromImage(frame.image));
-      node->setSourceRect(QRectF(QPointF(0, 0), frame.image.size()));
     }
     if (fresh) root->appendChildNode(node);
     node->setFiltering(QSGTexture::Linear);

@@ -97,6 +97,7 @@ private:
     return {graph.topLeft() * scale_ + offset_, graph.size() * scale_};
   }
   QPointF toGraph(QPointF screen) const { return (screen - offset_) / scale_; }
+  QPointF middle() const; ///< of the part that nothing floats over
   bool cheap(const QRectF& area) const;
   static Frame draw(const Picture& picture, const Palette& palette, const QRectF& area, double scale,
                     double dpr);

@@ -8,6 +8,11 @@
 #include <cmath>
 
 namespace uopscope {
+namespace {
+
+constexpr double kMaxBar = 22;
+
+} // namespace
 
 void MiniMap::setSource(GraphSource* source) {
   if (source == source_) return;
@@ -132,7 +137,9 @@ void DensityStrip::paint(QPainter* painter) {
       colour.setAlphaF(0.95f);
     else
       colour.setAlphaF(0.38f);
-    painter->fillRect(QRectF(b * w, height() - tall, std::max(1.0, w - (w > 4 ? 1 : 0)), tall), colour);
+    // A bar ends where the slider stands when its step has been made.
+    const double wide = std::clamp(w - (w > 4 ? 1 : 0), 1.0, kMaxBar);
+    painter->fillRect(QRectF((b + 1) * w - wide, height() - tall, wide, tall), colour);
   }
 }
 

@@ -29,7 +29,7 @@ Palette palette(bool dark) {
     p.accent = "#3cc4b0", p.accentText = "#06211d", p.selection = "#1d3b3d";
     p.added = "#5ab8f0", p.removed = "#f0a33c", p.changed = "#d992c3", p.error = "#ff7b6b",
     p.warning = "#f0d264";
-    p.canvas = "#13161c", p.grid = "#1c2129", p.edge = "#4d5868", p.edgeStrong = "#9aa7b8";
+    p.canvas = "#13161c", p.grid = "#1c2129", p.edge = "#5a6677", p.edgeStrong = "#9aa7b8";
     p.keyword = "#7db8ff", p.string = "#e2b86b", p.number = "#d9a0cf", p.comment = "#7f8b9a",
     p.type = "#5fcdb8", p.function = "#e8dd8a";
     p.family = {QColor("#8b95a3"), QColor("#d8bd45"), QColor("#2fb58a"), QColor("#4b9fe0"),
