@@ -64,9 +64,17 @@ public:
   MatchVariant emit(const Tree& tree) {
     MatchVariant v;
     v.root = tree.node->ops.empty() ? OpSet::all() : tree.node->ops;
-    for (const Tree& child : tree.children)
-      if (child.node->ops.size() == 1) v.required = v.required | child.node->ops;
-    if (tree.node->mode == SrcMode::Repeat) v.required = {};
+    auto narrow = [&](const PatNode& n) {
+      if (n.dtypes) v.dtypes = v.dtypes ? v.dtypes & n.dtypes : n.dtypes;
+    };
+    narrow(*tree.node);
+    for (const PatNode* also : tree.alsoKnownAs) narrow(*also);
+    for (const Tree& child : tree.children) {
+      const OpSet& ops = child.node->ops;
+      if (ops.size() == 1) v.required = v.required | ops;
+      if (ops.size() > 1 && (v.anyOf.empty() || ops.size() < v.anyOf.size())) v.anyOf = ops;
+    }
+    if (tree.node->mode == SrcMode::Repeat) v.required = v.anyOf = {};
     node(tree, 0, /*isRoot=*/true);
     v.steps = std::move(steps_);
     return v;

@@ -28,8 +28,10 @@ struct MatchStep {
 };
 
 struct MatchVariant {
-  OpSet root;     ///< operations the root may have; all for none
-  OpSet required; ///< operations that must be among the root's sources
+  OpSet root;           ///< operations the root may have; all for none
+  OpSet required;       ///< operations that must be among the root's sources
+  OpSet anyOf;          ///< one of these must be among them; empty: not asked
+  DTypeMask dtypes = 0; ///< scalar kinds the root may have; 0: any
   std::vector<MatchStep> steps;
 };
 

@@ -17,6 +17,8 @@ struct PatternMatcher::Compiled {
   /// A rule as it is tried on nodes of one operation.
   struct Entry {
     OpSet required; ///< shared by all variants: absent sources reject the rule at once
+    OpSet anyOf; ///< of any variant: with none of them among the sources no variant matches; empty: not asked
+    DTypeMask dtypes; ///< likewise for the root's scalar kind
     uint32_t rule;
     std::vector<uint32_t> variants;
   };
@@ -29,12 +31,19 @@ struct PatternMatcher::Compiled {
       auto first = static_cast<uint32_t>(variants.size());
       for (MatchVariant& v : compilePattern(*rules[r])) variants.push_back(std::move(v));
       for (int op = 0; op < kOpCount; ++op) {
-        Entry entry{OpSet::all(), r, {}};
+        Entry entry{OpSet::all(), {}, 0, r, {}};
+        bool anySource = false, anyDtype = false;
         for (uint32_t v = first; v < variants.size(); ++v) {
           if (!variants[v].root.has(static_cast<Op>(op))) continue;
           entry.variants.push_back(v);
           entry.required = entry.required & variants[v].required;
+          entry.anyOf = entry.anyOf | variants[v].anyOf;
+          entry.dtypes |= variants[v].dtypes;
+          anySource |= variants[v].anyOf.empty();
+          anyDtype |= variants[v].dtypes == 0;
         }
+        if (anySource) entry.anyOf = {};
+        if (anyDtype) entry.dtypes = 0;
         if (!entry.variants.empty()) byOp[static_cast<size_t>(op)].push_back(std::move(entry));
       }
     }
@@ -81,13 +90,17 @@ UOp PatternMatcher::rewrite(UOp node, const PassContext& ctx, Observer* observer
   if (entries.empty()) return {};
   OpSet sources;
   for (UOp s : node.src()) sources.add(s.op());
+  const DTypeMask kind = maskOf(node.dtype());
 
   Match match;
   match.root_ = node;
   match.ctx_ = ctx.object();
   match.ctxType_ = ctx.type();
-  std::array<UOp, kMatchRegisters> registers;
-  registers[0] = node;
+  union Registers { // written before they are read
+    constexpr Registers() {}
+    UOp at[kMatchRegisters];
+  } registers;
+  registers.at[0] = node;
   bool sampled = counters && counters->startNode();
   bool timed = observer || counters;
 
@@ -99,7 +112,9 @@ UOp PatternMatcher::rewrite(UOp node, const PassContext& ctx, Observer* observer
         counters->count(entry.rule, node.op(), outcome,
                         sampled ? (ticks() - start) * MatchCounters::kSampleEvery : 0);
     };
-    if (!sources.contains(entry.required)) {
+    bool impossible = !sources.contains(entry.required) || (entry.dtypes && !(entry.dtypes & kind)) ||
+                      (!entry.anyOf.empty() && !entry.anyOf.intersects(sources));
+    if (impossible) {
       fail(Outcome::RejectedEarly);
       continue;
     }
@@ -109,10 +124,10 @@ UOp PatternMatcher::rewrite(UOp node, const PassContext& ctx, Observer* observer
     uint64_t functionTicks = 0;
     for (uint32_t v : entry.variants) {
       const MatchVariant& variant = compiled_->variants[v];
-      if (!sources.contains(variant.required)) continue;
+      if (!sources.contains(variant.required) || (variant.dtypes && !(variant.dtypes & kind))) continue;
       if (outcome == Outcome::RejectedEarly) outcome = Outcome::StructureDiffers;
-      std::fill_n(match.binds_, match.varCount_, UOp());
-      if (runSteps(variant.steps, registers.data(), match.binds_) != variant.steps.size()) continue;
+      std::fill_n(match.binds_.at, match.varCount_, UOp());
+      if (runSteps(variant.steps, registers.at, match.binds_.at) != variant.steps.size()) continue;
 
       uint64_t before = timed ? ticks() : 0;
       uint32_t firstNew = Pool::current().nextId();

@@ -51,7 +51,12 @@ private:
   size_t varCount_ = 0;
   void* ctx_ = nullptr;
   const std::type_info* ctxType_ = nullptr;
-  UOp binds_[kMaxBinds];
+  union Binds { // written before it is read: a match is tried too often to clear it first
+    constexpr Binds() {}
+    UOp at[kMaxBinds];
+    UOp& operator[](size_t i) { return at[i]; }
+    UOp operator[](size_t i) const { return at[i]; }
+  } binds_;
 };
 
 /// Answer of a rule function: do not rewrite, and do not descend into this node (bottom-up passes).
