@@ -56,6 +56,7 @@ TraceWriter::TraceWriter(const std::string& path, Tier tier, RuleBook& book, int
   insertRule_ = prepare("INSERT INTO rule (id, name, file, line, text, pattern) VALUES (?, ?, ?, ?, ?, ?)");
   insertScope_ = prepare("INSERT INTO scope (id, parent, kind, name, file, line, root, begin_ns) VALUES (?, "
                          "?, ?, ?, ?, ?, ?, ?)");
+  nameScope_ = prepare("UPDATE scope SET name = ? WHERE id = ?");
   endScope_ = prepare("UPDATE scope SET end_ns = ? WHERE id = ?");
   insertPass_ = prepare(
       "INSERT INTO pass (id, scope, parent, parent_steps, name, file, line, root, first_step, begin_ns) "
@@ -185,9 +186,7 @@ void TraceWriter::consume(Event& e) {
     }
     break;
   case EventKind::Counts: counts(*e.payload); break;
-  case EventKind::Artifact:
-    insertArtifact_.bindId(1, currentScope()).bind(2, string(e.payload->name)).bind(3, e.payload->text).run();
-    break;
+  case EventKind::Artifact: artifact(*e.payload); break;
   case EventKind::Launch:
     insertLaunch_.bindId(1, currentScope())
         .bind(2, string(e.payload->name))
@@ -210,6 +209,19 @@ void TraceWriter::consume(Event& e) {
   ++rows_;
 }
 
+void TraceWriter::artifact(const Payload& p) {
+  if (p.name == "name" && !scopes_.empty()) { // a kernel is named when it has been lowered
+    nameScope_.bind(1, string(p.text)).bind(2, scopes_.back().id).run();
+    return;
+  }
+  if (!scopes_.empty()) { // told twice, stored once
+    auto [it, fresh] = scopes_.back().texts.try_emplace(p.name, p.text);
+    if (!fresh && it->second == p.text) return;
+    it->second = p.text;
+  }
+  insertArtifact_.bindId(1, currentScope()).bind(2, string(p.name)).bind(3, p.text).run();
+}
+
 void TraceWriter::scopeBegin(Event& e) {
   const Payload& p = *e.payload;
   int64_t id = nextScope_++;
@@ -223,7 +235,7 @@ void TraceWriter::scopeBegin(Event& e) {
       .bindId(7, root)
       .bind(8, e.ns - startNs_)
       .run();
-  scopes_.push_back({id, passes_.size()});
+  scopes_.push_back({id, passes_.size(), {}});
 }
 
 void TraceWriter::scopeEnd(int64_t ns) {

@@ -43,6 +43,7 @@ private:
   struct OpenScope {
     int64_t id = 0;
     size_t passDepth = 0;
+    std::map<std::string, std::string> texts; ///< last text of each kind
   };
   using CountKey = std::tuple<int64_t, int64_t, uint8_t, uint8_t>; ///< nested name, rule, op, outcome
   struct CountValue {
@@ -56,6 +57,7 @@ private:
   int64_t rule(uint32_t bookIndex);
   void scopeBegin(Event& e);
   void scopeEnd(int64_t ns);
+  void artifact(const Payload& payload);
   void passBegin(Event& e);
   void passEnd(const Event& e);
   void closePass(uint32_t endRoot, int outcome, int64_t message, int64_t ns, bool ended);
@@ -70,9 +72,9 @@ private:
   RuleBook& book_;
   int64_t startNs_;
   std::unique_ptr<NodeInterner> nodes_;
-  Statement insertString_, insertFile_, insertRule_, insertScope_, endScope_, insertPass_, endPass_,
-      insertStep_, insertError_, insertGate_, insertCount_, insertArtifact_, insertLaunch_, insertOrigin_,
-      setMeta_;
+  Statement insertString_, insertFile_, insertRule_, insertScope_, nameScope_, endScope_, insertPass_,
+      endPass_, insertStep_, insertError_, insertGate_, insertCount_, insertArtifact_, insertLaunch_,
+      insertOrigin_, setMeta_;
   std::map<std::string, int64_t, std::less<>> strings_, files_;
   std::vector<int64_t> rules_;
   int64_t nextRule_ = 1, nextScope_ = 1, nextPass_ = 1, nextStep_ = 1;

@@ -1,0 +1,107 @@
+// What recording costs: the same compilation without an observer, with tier stats and with tier full; bytes
+// per step. Time is the engine's thread alone ("queued") and with the writer caught up ("written").
+//
+//   build/bench/record_bench [ROUNDS]
+#include "engine/base/clock.h"
+#include "engine/rewrite/driver.h"
+#include "engine/rules/rules.h"
+#include "replay/read/trace.h"
+#include "replay/record/recorder.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <random>
+
+using namespace uopscope;
+
+namespace {
+
+/// Index arithmetic as kernels have it: what the symbolic rules take to pieces.
+UOp expressions(uint32_t seed, int count) {
+  std::mt19937 random(seed);
+  std::vector<UOp> nodes;
+  for (int k = 0; k < 8; ++k) nodes.push_back(UOp::range(2 << (k % 5), k));
+  for (int k = 0; k < count; ++k) {
+    UOp a = nodes[random() % nodes.size()], b = nodes[random() % nodes.size()];
+    auto n = static_cast<int64_t>(random() % 12);
+    switch (random() % 6) {
+    case 0: nodes.push_back(a + b); break;
+    case 1: nodes.push_back(a * (n + 1)); break;
+    case 2: nodes.push_back((a * 4 + b) / (n + 1)); break;
+    case 3: nodes.push_back((a + n) % 8); break;
+    case 4: nodes.push_back((a < UOp::index(n)).where(a, b)); break;
+    default: nodes.push_back(a + n + b * 0); break;
+    }
+  }
+  return UOp::sink(std::span<const UOp>(nodes).last(std::min<size_t>(nodes.size(), 64)));
+}
+
+int64_t compile(int rounds) {
+  int64_t begin = nowNs();
+  for (int k = 0; k < rounds; ++k) {
+    Pool pool;
+    PoolScope scope(pool);
+    UOp root = expressions(static_cast<uint32_t>(k), 400);
+    ObservedScope kernel({ScopeKind::Kernel, "k" + std::to_string(k), {}, root});
+    graphRewrite(graphRewrite(root, symbolic(), {.name = "symbolic"}), sym(), {.name = "sym"});
+  }
+  return nowNs() - begin;
+}
+
+} // namespace
+
+int main(int argc, char** argv) {
+  int rounds = argc > 1 ? std::atoi(argv[1]) : 60;
+  std::string path =
+      (std::filesystem::temp_directory_path() / ("record-bench-" + std::to_string(getpid()) + ".uoptrace"))
+          .string();
+  compile(rounds / 4 + 1);
+  double without = 1e300;
+  for (int k = 0; k < 3; ++k) without = std::min(without, static_cast<double>(compile(rounds)));
+  fmt::print("without   {:9.1f} ms\n", without / 1e6);
+  for (Tier tier : {Tier::Stats, Tier::Full}) {
+    double queued = 1e300, written = 1e300;
+    for (int k = 0; k < 3; ++k) {
+      int64_t begin = nowNs();
+      Recorder recorder({.path = path, .tier = tier});
+      {
+        ObserverScope scope(&recorder);
+        queued = std::min(queued, static_cast<double>(compile(rounds)));
+      }
+      recorder.finish();
+      written = std::min(written, static_cast<double>(nowNs() - begin));
+    }
+    fmt::print("{:<8}  {:9.1f} ms queued ({:.2f} times)  {:9.1f} ms written ({:.2f} times)\n", tierName(tier),
+               queued / 1e6, queued / without, written / 1e6, written / without);
+    Trace trace(path);
+    auto count = [&](const char* sql) {
+      Statement s = trace.database().prepare(sql);
+      return s.step() ? s.integer(0) : 0;
+    };
+    int64_t bytes = static_cast<int64_t>(std::filesystem::file_size(path)),
+            steps = count("SELECT count(*) FROM step"), nodes = count("SELECT count(*) FROM node"),
+            counts = count("SELECT count(*) FROM match_count");
+    fmt::print("          {} bytes, {} steps, {} nodes, {} match counts\n", bytes, steps, nodes, counts);
+    for (Statement s = trace.database().prepare(
+             "SELECT name, sum(pgsize) FROM dbstat GROUP BY name ORDER BY 2 DESC LIMIT 4");
+         s.step();)
+      fmt::print("            {:<14} {:>10} bytes{}\n", s.text(0), s.integer(1),
+                 steps ? fmt::format("  {:.1f} a step",
+                                     static_cast<double>(s.integer(1)) / static_cast<double>(steps))
+                       : "");
+    if (steps) {
+      double rows = static_cast<double>(steps + nodes + counts);
+      fmt::print("          {:.1f} bytes a step, match counts aside {:.1f}; {:.2f} M rows/s\n",
+                 static_cast<double>(bytes) / static_cast<double>(steps),
+                 static_cast<double>(
+                     bytes - count("SELECT coalesce(sum(pgsize),0) FROM dbstat WHERE name = 'match_count'")) /
+                     static_cast<double>(steps),
+                 rows / written * 1e3);
+    }
+  }
+  std::filesystem::remove(path);
+}

@@ -1,0 +1,265 @@
+// A trace is untrusted input: whatever bytes it has, reading gives an answer or Error, never a crash and
+// never a hang.
+#include "replay/read/link.h"
+#include "replay/read/materialize.h"
+#include "replay/read/print.h"
+#include "replay/read/provenance.h"
+#include "replay/read/sql.h"
+#include "replay/schema/schema.h"
+#include "tests/replay/support.h"
+
+#include <doctest/doctest.h>
+
+#include <fstream>
+
+using namespace uopscope;
+using namespace uopscope::test;
+
+namespace {
+
+void makeTrace(const std::string& path) {
+  recordTo(path, [] {
+    Pool pool;
+    PoolScope scope(pool);
+    UOp root = randomGraph(4, 120);
+    ObservedScope kernel({ScopeKind::Kernel, "k", {"model.py", 1}, root});
+    graphRewrite(root, shrinking() + nesting(), {.name = "all", .bottomUp = &lowering()});
+    Observer::current()->onArtifact({"source", "int main() {}"});
+  });
+}
+
+std::string bytesOf(const std::string& path) {
+  std::ifstream in(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+void write(const std::string& path, const std::string& bytes) {
+  std::ofstream(path, std::ios::binary) << bytes;
+}
+
+/// Reads everything there is. True if nothing was wrong.
+bool readAll(const std::string& path) {
+  try {
+    Trace trace(path);
+    trace.warning();
+    trace.rules();
+    trace.launches();
+    trace.matchTotals(MatchGroup::Everything);
+    for (const ScopeInfo& s : std::vector<ScopeInfo>(trace.scopes())) {
+      for (const ArtifactInfo& a : trace.artifacts(s.id)) trace.artifactText(a.id);
+      for (const PassInfo& p : std::vector<PassInfo>(trace.passes(s.id))) {
+        Cursor cursor(trace, p.id);
+        for (int64_t k : {int64_t{0}, cursor.steps() / 2, cursor.steps()}) {
+          Pool pool;
+          PoolScope inPool(pool);
+          UOp u = Materializer(cursor.reader(), pool)(cursor.rootAt(k));
+          u.toposort();
+          printTree(cursor.reader(), cursor.rootAt(k), 200);
+          expression(cursor.reader(), cursor.rootAt(k));
+        }
+        cursor.diff(0, cursor.steps());
+      }
+      Provenance p(trace, s.id);
+      for (NodeId n = 1; n <= std::min<NodeId>(trace.nodes().count(), 50); ++n) p.chain(n);
+    }
+    return true;
+  } catch (const Error& e) {
+    CHECK(std::string(e.what()).size() > 10);
+    return false;
+  }
+}
+
+void change(const std::string& path, const std::string& sql) {
+  Database db = Database::openForWriting(path);
+  db.execute("PRAGMA ignore_check_constraints = ON");
+  db.execute(sql);
+}
+
+std::string messageOf(const std::string& path) {
+  try {
+    Trace trace(path);
+  } catch (const Error& e) {
+    CHECK(e.kind() == ErrorKind::File);
+    return e.what();
+  }
+  return {};
+}
+
+} // namespace
+
+TEST_CASE("files that are no traces are refused with a reason") {
+  TempTrace file;
+  CHECK(messageOf(file.path).find("No such file") != std::string::npos);
+  write(file.path, "");
+  CHECK(messageOf(file.path).find("empty") != std::string::npos);
+  write(file.path, "from tinygrad import Tensor\nprint(Tensor([1]).tolist())\n" + std::string(5000, '#'));
+  CHECK(messageOf(file.path).find("not a trace") != std::string::npos);
+  {
+    Database::create(file.path).execute("CREATE TABLE t (a)");
+  }
+  CHECK(messageOf(file.path).find("not a trace of uopscope") != std::string::npos);
+  CHECK(messageOf("/").find("not a file") != std::string::npos);
+}
+
+TEST_CASE("a newer trace is refused, a damaged version too") {
+  TempTrace file;
+  makeTrace(file.path);
+  CHECK(readAll(file.path));
+  change(file.path, "PRAGMA user_version = 99");
+  CHECK(messageOf(file.path).find("newer uopscope (format 99") != std::string::npos);
+  change(file.path, "PRAGMA user_version = 0");
+  CHECK(messageOf(file.path).find("not valid") != std::string::npos);
+}
+
+TEST_CASE("hostile rows") {
+  for (const char* sql : {
+           "UPDATE node SET src = x'00' WHERE id = 20",             // a source of itself
+           "UPDATE node SET src = x'ffffffffffff7f' WHERE id = 20", // a source far away
+           "UPDATE node SET src = x'81' WHERE id = 20",             // cut off
+           "UPDATE node SET op = 250 WHERE id = 20",                // no such operation
+           "UPDATE node SET op = -1 WHERE id = 20",
+           "UPDATE node SET dtype = 9999",                               //
+           "UPDATE node SET arg = 9999 WHERE arg IS NOT NULL",           //
+           "UPDATE arg SET value = 'Range(999999999999999999999;NOPE)'", //
+           "UPDATE arg SET value = '((((((((((((((((('",
+           "UPDATE arg SET value = ''",                                 //
+           "UPDATE dtype SET name = 'dtypes.nothing.vec(99999999999)'", //
+           "DELETE FROM node WHERE id = 15",
+           "DELETE FROM node",
+           "DELETE FROM dtype", //
+           "DELETE FROM string",
+           "DELETE FROM rule",
+           "DELETE FROM file", //
+           "UPDATE pass SET root = 4000000000",
+           "UPDATE pass SET root = -5", //
+           "UPDATE pass SET parent = id",
+           "UPDATE pass SET first_step = 100000000", //
+           "UPDATE pass SET first_step = -9223372036854775807, last_step = 9223372036854775807",
+           "UPDATE step SET after = before + 1",
+           "UPDATE step SET before = 3, after = 4", //
+           "UPDATE step SET kind = 77",
+           "UPDATE step SET after = 12345678", //
+           "UPDATE step SET kind = 1",
+           "UPDATE step SET kind = 0",                       //
+           "UPDATE step SET before = after, after = before", // circles
+           "UPDATE scope SET parent = id",
+           "UPDATE scope SET parent = 55, root = 99999999",
+           "UPDATE scope SET kind = 'nonsense'",
+           "DELETE FROM meta", //
+           "UPDATE match_count SET op = 300",
+           "DROP TABLE step",
+           "DROP VIEW pass_step",                    //
+           "DROP TABLE gate; CREATE TABLE gate (x)", //
+           "UPDATE step SET after = NULL",           //
+       }) {
+    CAPTURE(sql);
+    TempTrace file;
+    makeTrace(file.path);
+    try {
+      change(file.path, sql);
+    } catch (const Error&) {
+      continue; // STRICT tables refuse it
+    }
+    readAll(file.path);
+  }
+}
+
+TEST_CASE("bytes flipped and files cut off anywhere") {
+  TempTrace whole;
+  makeTrace(whole.path);
+  std::string bytes = bytesOf(whole.path);
+  std::mt19937 random(11);
+  size_t fine = 0;
+  for (int round = 0; round < 150; ++round) {
+    TempTrace file;
+    std::string damaged = bytes;
+    if (round % 3 == 0) {
+      damaged.resize(random() % damaged.size());
+    } else {
+      for (int flips = 0; flips < 1 + round; ++flips)
+        damaged[random() % damaged.size()] = static_cast<char>(random());
+    }
+    write(file.path, damaged);
+    fine += readAll(file.path);
+  }
+  CHECK(fine < 150);
+}
+
+TEST_CASE("endless rewriting that was cut off can be looked at") {
+  static constexpr RuleDef kSwap[] = {
+      RULE("swap-there", pat::op(Op::MAX, x, y), [](Match& m) { return m[x].alu(Op::SUB, {m[y]}); }),
+      RULE("swap-back", pat::op(Op::SUB, x, y), [](Match& m) { return m[x].alu(Op::MAX, {m[y]}); })};
+  PatternMatcher swap({kSwap});
+  TempTrace file;
+  recordTo(file.path, [&] {
+    Pool pool;
+    PoolScope scope(pool);
+    UOp sinks[] = {UOp::range(3, 0).alu(Op::MAX, {UOp::range(4, 1)}) + 1};
+    UOp root = UOp::sink(sinks);
+    CHECK_THROWS_AS(graphRewriteBottomUp(root, swap, {.name = "down"}), Error);
+    CHECK_THROWS_AS(graphRewrite(root, swap, {.name = "up"}), Error);
+  });
+  Trace trace(file.path);
+  for (const PassInfo& p : std::vector<PassInfo>(trace.passes(0))) {
+    CHECK(p.outcome == PassOutcome::Failed);
+    CHECK(p.message.find("infinite loop") != std::string::npos);
+    Cursor cursor(trace, p.id);
+    REQUIRE(cursor.steps() >= 2);
+    for (int64_t k = 0; k <= cursor.steps(); ++k) CHECK(cursor.graphAt(k).size() == cursor.graphAt(0).size());
+  }
+}
+
+TEST_CASE("deep graphs need no deep stack") {
+  TempTrace file;
+  recordTo(file.path, [] {
+    Pool pool;
+    PoolScope scope(pool);
+    UOp at = UOp::range(5, 0);
+    for (int k = 0; k < 60000; ++k) at = at.alu(k % 2 ? Op::XOR : Op::AND, {UOp::range(3, 1 + k % 4)});
+    UOp sinks[] = {at, UOp::range(5, 0) + 0};
+    graphRewrite(UOp::sink(sinks), shrinking(), {.name = "deep"});
+  });
+  Trace trace(file.path);
+  Cursor cursor(trace, 1);
+  CHECK(cursor.rootAt(cursor.steps()) == cursor.info().endRoot);
+  CHECK(cursor.graphAt(0).size() > 60000);
+  CHECK(expression(cursor.reader(), cursor.rootAt(0)).size() < 5000);
+  CHECK(printTree(cursor.reader(), cursor.rootAt(0), 100).find("not shown") != std::string::npos);
+}
+
+TEST_CASE("links name states and say what is wrong with them") {
+  TempTrace file;
+  makeTrace(file.path);
+  Trace trace(file.path);
+  ResolvedLink at = resolve(trace, Link::parse("kernel=k&pass=all&step=2&node=5&tab=source"));
+  CHECK(at.scope == 1);
+  CHECK(at.pass == trace.findPass(1, "all"));
+  CHECK(at.step == 2);
+  CHECK(at.node == 5);
+  Link link = makeLink(trace, at);
+  CHECK(resolve(trace, Link::parse(link.str())).pass == at.pass);
+  Link odd{"a&b=c d%", "x+y", "t", 3, 4};
+  CHECK(Link::parse(odd.str()) == odd);
+  CHECK_THROWS_AS(Link::parse("kernel=1&colour=red"), Error);
+  CHECK_THROWS_AS(Link::parse("step=many"), Error);
+  CHECK_THROWS_WITH_AS(resolve(trace, Link::parse("kernel=nope")), doctest::Contains("1 k"), Error);
+  CHECK_THROWS_AS(resolve(trace, Link::parse("kernel=k&pass=all&step=99999")), Error);
+  CHECK_THROWS_AS(resolve(trace, Link::parse("kernel=k&node=99999999")), Error);
+}
+
+TEST_CASE("SQL reads and does nothing else") {
+  TempTrace file;
+  makeTrace(file.path);
+  Trace trace(file.path);
+  SqlResult r = query(trace, "SELECT id, label(id), expr(id), sources(id) FROM node ORDER BY id", 3);
+  CHECK(r.rows.size() == 3);
+  CHECK(r.more);
+  CHECK(r.columns[0] == "id");
+  CHECK(std::get<std::string>(
+            query(trace, "SELECT opname(op) FROM node WHERE src IS NULL LIMIT 1").rows[0][0]) == "CONST");
+  for (const char* bad :
+       {"DELETE FROM node", "UPDATE meta SET value = 'x'", "ATTACH 'other.db' AS o", "SELECT 1; SELECT 2", "",
+        "SELEC 1", "CREATE TABLE t (a)", "SELECT * FROM nothing", "SELECT expr(999999999)"}) {
+    CAPTURE(bad);
+    CHECK_THROWS_AS(query(trace, bad), Error);
+  }
+}
