@@ -53,8 +53,8 @@ std::string shell(const std::string& text) {
   return out + "'";
 }
 
-Result uopscope(const Folder& folder, const std::vector<std::string>& arguments,
-                const std::string& environment = {}) {
+Result call(const Folder& folder, const std::vector<std::string>& arguments,
+            const std::string& environment = {}) {
   std::string out = folder.file("out"), err = folder.file("err");
   std::string command = "cd " + shell(folder.path) + " && " + environment + " " + shell(kProgram);
   for (const std::string& a : arguments) command += " " + shell(a);
@@ -91,23 +91,23 @@ bool contains(const std::string& text, std::string_view part) {
 
 TEST_CASE("help, version, and words that mean nothing") {
   Folder f;
-  Result help = uopscope(f, {"--help"});
+  Result help = call(f, {"--help"});
   CHECK(help.code == 0);
   for (const char* verb :
        {"open", "record", "run", "python", "ls", "show", "stats", "why", "query", "export"})
     CHECK(contains(help.out, verb));
   CHECK(contains(help.out, "Examples:"));
-  CHECK(uopscope(f, {"help"}).out == help.out);
-  CHECK(uopscope(f, {"--version"}).out.starts_with("uopscope "));
+  CHECK(call(f, {"help"}).out == help.out);
+  CHECK(call(f, {"--version"}).out.starts_with("uopscope "));
   for (const char* verb :
        {"record", "run", "python", "ls", "show", "stats", "why", "query", "export", "open"}) {
     CAPTURE(verb);
-    CHECK(uopscope(f, {verb, "--help"}).code == 0);
+    CHECK(call(f, {verb, "--help"}).code == 0);
   }
-  CHECK(uopscope(f, {"ls"}).code == 2);
-  CHECK(uopscope(f, {"ls", "a", "--colour"}).code == 2);
-  CHECK(uopscope(f, {"run"}).code == 2);
-  CHECK(uopscope(f, {"stats", "x.uoptrace", "--by", "moon"}).code == 2);
+  CHECK(call(f, {"ls"}).code == 2);
+  CHECK(call(f, {"ls", "a", "--colour"}).code == 2);
+  CHECK(call(f, {"run"}).code == 2);
+  CHECK(call(f, {"stats", "x.uoptrace", "--by", "moon"}).code == 2);
 }
 
 TEST_CASE("a trace that is none: a clear message and exit code 2") {
@@ -115,7 +115,7 @@ TEST_CASE("a trace that is none: a clear message and exit code 2") {
   std::string text = f.file("model.py", "print(1)\n" + std::string(600, '#'));
   for (const std::string& file : {std::string("missing.uoptrace"), text, std::string("/"), f.file("empty")}) {
     std::ofstream(f.file("empty"));
-    Result r = uopscope(f, {"ls", file});
+    Result r = call(f, {"ls", file});
     CHECK(r.code == 2);
     CHECK(r.out.empty());
     CHECK(contains(r.err, "uopscope: "));
@@ -126,102 +126,100 @@ TEST_CASE("a trace that is none: a clear message and exit code 2") {
 TEST_CASE("ls, level by level") {
   Folder f;
   std::string trace = sampleTrace(f);
-  Result all = uopscope(f, {"ls", trace});
+  Result all = call(f, {"ls", trace});
   CHECK(all.code == 0);
   CHECK(contains(all.out, "schedule 1"));
   CHECK(contains(all.out, "r_4"));
   CHECK(contains(all.out, "model.py:3"));
   CHECK(!contains(all.out, "\x1b"));
   CHECK(all.err.empty());
-  Json scopes = Json::parse(uopscope(f, {"ls", trace, "--json"}).out);
+  Json scopes = Json::parse(call(f, {"ls", trace, "--json"}).out);
   CHECK(scopes["meta"]["status"] == "complete");
   REQUIRE(scopes["scopes"].size() == 2);
   CHECK(scopes["scopes"][1]["kind"] == "kernel");
 
-  Json passes = Json::parse(uopscope(f, {"ls", trace, "r_4", "--json"}).out);
+  Json passes = Json::parse(call(f, {"ls", trace, "r_4", "--json"}).out);
   CHECK(passes[0]["name"] == "initial symbolic");
   CHECK(passes[0]["outcome"] == "done");
-  CHECK(contains(uopscope(f, {"ls", trace, "2"}).out, "initial symbolic"));
+  CHECK(contains(call(f, {"ls", trace, "2"}).out, "initial symbolic"));
 
-  Json steps = Json::parse(uopscope(f, {"ls", trace, "r_4", "initial symbolic", "--json"}).out);
+  Json steps = Json::parse(call(f, {"ls", trace, "r_4", "initial symbolic", "--json"}).out);
   CHECK(steps.size() == passes[0]["steps"]);
   CHECK(steps[0]["k"] == 1);
   CHECK(!steps[0]["rule"].get<std::string>().empty());
-  Result limited = uopscope(f, {"ls", trace, "r_4", "1", "--limit", "2"});
+  Result limited = call(f, {"ls", trace, "r_4", "1", "--limit", "2"});
   CHECK(contains(limited.out, "2 of"));
 
-  Result wrong = uopscope(f, {"ls", trace, "r_5"});
+  Result wrong = call(f, {"ls", trace, "r_5"});
   CHECK(wrong.code == 2);
   CHECK(contains(wrong.err, "r_4"));
-  CHECK(contains(uopscope(f, {"ls", trace, "r_4", "nonsense"}).err, "initial symbolic"));
+  CHECK(contains(call(f, {"ls", trace, "r_4", "nonsense"}).err, "initial symbolic"));
 }
 
 TEST_CASE("show: texts, graphs, differences, provenance") {
   Folder f;
   std::string trace = sampleTrace(f);
-  CHECK(uopscope(f, {"show", trace, "r_4"}).out == "void r_4(float* data0) {}\n");
-  Result none = uopscope(f, {"show", trace, "r_4", "--what", "ir"});
+  CHECK(call(f, {"show", trace, "r_4"}).out == "void r_4(float* data0) {}\n");
+  Result none = call(f, {"show", trace, "r_4", "--what", "ir"});
   CHECK(none.code == 2);
   CHECK(contains(none.err, "it has source"));
-  CHECK(uopscope(f, {"show", trace, "r_4", "--what", "poem"}).code == 2);
+  CHECK(call(f, {"show", trace, "r_4", "--what", "poem"}).code == 2);
 
   Json first = Json::parse(
-      uopscope(f, {"show", trace, "r_4", "--pass", "1", "--step", "0", "--what", "graph", "--json"}).out);
-  Json last = Json::parse(uopscope(f, {"show", trace, "r_4", "--pass", "1", "--json"}).out);
+      call(f, {"show", trace, "r_4", "--pass", "1", "--step", "0", "--what", "graph", "--json"}).out);
+  Json last = Json::parse(call(f, {"show", trace, "r_4", "--pass", "1", "--json"}).out);
   CHECK(first["step"] == 0);
   CHECK(last["step"] == last["steps"]);
   CHECK(first["root"] != last["root"]);
-  Json diff = Json::parse(uopscope(f, {"show", trace, "r_4", "--pass", "1", "--step", "1", "--json"}).out);
+  Json diff = Json::parse(call(f, {"show", trace, "r_4", "--pass", "1", "--step", "1", "--json"}).out);
   CHECK(diff["to"] == 1);
   CHECK(!diff["rule"]["name"].get<std::string>().empty());
   CHECK(diff["before"] != diff["after"]);
-  Result text = uopscope(f, {"show", trace, "r_4", "--pass", "1", "--step", "1"});
+  Result text = call(f, {"show", trace, "r_4", "--pass", "1", "--step", "1"});
   CHECK(contains(text.out, "pattern"));
   CHECK(contains(text.out, "nodes: "));
-  CHECK(uopscope(f, {"show", trace, "r_4", "--pass", "1", "--step", "100000"}).code == 2);
+  CHECK(call(f, {"show", trace, "r_4", "--pass", "1", "--step", "100000"}).code == 2);
 
   Json origin = Json::parse(
-      uopscope(f, {"show", trace, "r_4", "--pass", "1", "--step", "1", "--what", "provenance", "--json"})
-          .out);
+      call(f, {"show", trace, "r_4", "--pass", "1", "--step", "1", "--what", "provenance", "--json"}).out);
   CHECK(origin["came_from"].size() >= 1);
 }
 
 TEST_CASE("stats and query") {
   Folder f;
   std::string trace = sampleTrace(f);
-  Json rules = Json::parse(uopscope(f, {"stats", trace, "--json"}).out);
+  Json rules = Json::parse(call(f, {"stats", trace, "--json"}).out);
   uint64_t applied = 0;
   for (const Json& r : rules) applied += r["applied"].get<uint64_t>();
-  Json count = Json::parse(uopscope(f, {"query", trace, "SELECT count(*) AS n FROM step", "--json"}).out);
+  Json count = Json::parse(call(f, {"query", trace, "SELECT count(*) AS n FROM step", "--json"}).out);
   CHECK(count[0]["n"] == applied);
-  CHECK(contains(uopscope(f, {"stats", trace, "--by", "pass"}).out, "initial symbolic"));
-  CHECK(contains(uopscope(f, {"stats", trace, "--by", "op", "--csv"}).out, "op,rejected_early"));
-  CHECK(contains(uopscope(f, {"query", trace, "SELECT name FROM rule ORDER BY name LIMIT 1"}).out, "name\n"));
-  Result write = uopscope(f, {"query", trace, "DELETE FROM step"});
+  CHECK(contains(call(f, {"stats", trace, "--by", "pass"}).out, "initial symbolic"));
+  CHECK(contains(call(f, {"stats", trace, "--by", "op", "--csv"}).out, "op,rejected_early"));
+  CHECK(contains(call(f, {"query", trace, "SELECT name FROM rule ORDER BY name LIMIT 1"}).out, "name\n"));
+  Result write = call(f, {"query", trace, "DELETE FROM step"});
   CHECK(write.code == 2);
   CHECK(contains(write.err, "only reads"));
-  CHECK(contains(uopscope(f, {"query", trace, "SELECT nothing FROM step"}).err, "no such column"));
+  CHECK(contains(call(f, {"query", trace, "SELECT nothing FROM step"}).err, "no such column"));
 }
 
 TEST_CASE("export in every form") {
   Folder f;
   std::string trace = sampleTrace(f);
-  CHECK(uopscope(f, {"export", trace, "r_4", "-o", "g.dot", "--pass", "1", "--step", "1", "--diff"}).code ==
-        0);
+  CHECK(call(f, {"export", trace, "r_4", "-o", "g.dot", "--pass", "1", "--step", "1", "--diff"}).code == 0);
   CHECK(contains(textOf(f.file("g.dot")), "digraph"));
-  CHECK(uopscope(f, {"export", trace, "r_4", "-o", "g.json"}).code == 0);
+  CHECK(call(f, {"export", trace, "r_4", "-o", "g.json"}).code == 0);
   CHECK(Json::parse(textOf(f.file("g.json")))["nodes"].size() > 3);
-  CHECK(uopscope(f, {"export", trace, "r_4", "--pass", "1", "-o", "s.csv"}).code == 0);
+  CHECK(call(f, {"export", trace, "r_4", "--pass", "1", "-o", "s.csv"}).code == 0);
   CHECK(contains(textOf(f.file("s.csv")), "step,rule,at"));
-  CHECK(uopscope(f, {"export", trace, "-o", "all.html"}).code == 0);
+  CHECK(call(f, {"export", trace, "-o", "all.html"}).code == 0);
   CHECK(contains(textOf(f.file("all.html")), "schedule 1"));
-  CHECK(uopscope(f, {"export", trace, "-o", "g.svg"}).code == 2);
-  CHECK(uopscope(f, {"export", trace, "r_4", "-o", "g.gif"}).code == 2);
-  CHECK(uopscope(f, {"export", trace, "r_4", "-o", "/nonexistent/g.json"}).code == 2);
+  CHECK(call(f, {"export", trace, "-o", "g.svg"}).code == 2);
+  CHECK(call(f, {"export", trace, "r_4", "-o", "g.gif"}).code == 2);
+  CHECK(call(f, {"export", trace, "r_4", "-o", "/nonexistent/g.json"}).code == 2);
   if (std::system("command -v dot >/dev/null") == 0) {
-    CHECK(uopscope(f, {"export", trace, "r_4", "-o", "g.svg"}).code == 0);
+    CHECK(call(f, {"export", trace, "r_4", "-o", "g.svg"}).code == 0);
     CHECK(contains(textOf(f.file("g.svg")), "<svg"));
-    CHECK(uopscope(f, {"export", trace, "r_4", "-o", "g.png"}).code == 0);
+    CHECK(call(f, {"export", trace, "r_4", "-o", "g.png"}).code == 0);
     CHECK(textOf(f.file("g.png")).starts_with("\x89PNG"));
   }
 }
@@ -229,32 +227,32 @@ TEST_CASE("export in every form") {
 TEST_CASE("why a rule did not fire") {
   Folder f;
   std::string trace = sampleTrace(f);
-  Json steps = Json::parse(uopscope(f, {"ls", trace, "r_4", "1", "--json"}).out);
+  Json steps = Json::parse(call(f, {"ls", trace, "r_4", "1", "--json"}).out);
   std::string node = std::to_string(steps[0]["before"].get<int64_t>()), rule = steps[0]["rule"];
-  Json did = Json::parse(uopscope(f, {"why", trace, "r_4", "1", node, rule, "--json"}).out);
+  Json did = Json::parse(call(f, {"why", trace, "r_4", "1", node, rule, "--json"}).out);
   CHECK(did["fired"] == true);
   // A rule of the engine that this trace never tried: its pattern is asked all the same.
-  Result other = uopscope(f, {"why", trace, "r_4", "1", node, "no-such-rule"});
+  Result other = call(f, {"why", trace, "r_4", "1", node, "no-such-rule"});
   CHECK(other.code == 2);
   CHECK(contains(other.err, "no-such-rule"));
-  CHECK(uopscope(f, {"why", trace, "r_4", "1", "99999999", rule}).code == 2);
+  CHECK(call(f, {"why", trace, "r_4", "1", "99999999", rule}).code == 2);
 }
 
 TEST_CASE("record: programs that do not record, scripts that are none") {
   Folder f;
-  Result missing = uopscope(f, {"record", "nothing.py"});
+  Result missing = call(f, {"record", "nothing.py"});
   CHECK(missing.code == 2);
   CHECK(contains(missing.err, "nothing.py: no such file"));
-  CHECK(uopscope(f, {"record", "/tmp"}).code == 2);
-  Result plain = uopscope(f, {"record", "/bin/true", "-o", "t.uoptrace"});
+  CHECK(call(f, {"record", "/tmp"}).code == 2);
+  Result plain = call(f, {"record", "/bin/true", "-o", "t.uoptrace"});
   CHECK(plain.code == 1);
   CHECK(contains(plain.err, "recorded nothing"));
   f.file("x.py", "pass\n");
-  CHECK(uopscope(f, {"record", "x.py", "-o", "/nonexistent/t.uoptrace"}).code == 2);
-  CHECK(uopscope(f, {"record", "x.py", "--tier", "loud"}).code == 2);
+  CHECK(call(f, {"record", "x.py", "-o", "/nonexistent/t.uoptrace"}).code == 2);
+  CHECK(call(f, {"record", "x.py", "--tier", "loud"}).code == 2);
   std::string trace = sampleTrace(f);
-  CHECK(contains(uopscope(f, {"record", trace}).err, "a trace, not a script"));
-  CHECK(uopscope(f, {"run", "/bin/false"}).code == 1);
+  CHECK(contains(call(f, {"record", trace}).err, "a trace, not a script"));
+  CHECK(call(f, {"run", "/bin/false"}).code == 1);
 }
 
 #ifdef UOPSCOPE_HAVE_PYTHON
@@ -268,7 +266,7 @@ constexpr const char* kModel = "from tinygrad import Tensor\n"
 TEST_CASE("record a script") {
   Folder f;
   f.file("model.py", kModel);
-  Result r = uopscope(f, {"record", "model.py", "--", "--epochs", "3"});
+  Result r = call(f, {"record", "model.py", "--", "--epochs", "3"});
   CHECK(r.code == 0);
   CHECK(contains(r.out, "[2.0, 4.0, 6.0] ['--epochs', '3']"));
   CHECK(contains(r.err, "model.uoptrace: "));
@@ -288,7 +286,7 @@ TEST_CASE("record a script") {
       CHECK(cursor.rootAt(cursor.steps()) == p.endRoot);
     }
   Json summary = Json::parse(
-      uopscope(f, {"record", "model.py", "--json", "-o", "b.uoptrace", "--tier", "stats"}).out.substr(24));
+      call(f, {"record", "model.py", "--json", "-o", "b.uoptrace", "--tier", "stats"}).out.substr(24));
   CHECK(summary["status"] == "complete");
 }
 
@@ -296,7 +294,7 @@ TEST_CASE("scripts that end badly leave a trace that says how") {
   Folder f;
   f.file("raise.py",
          "from tinygrad import Tensor\nTensor([1.0]).relu().tolist()\nraise ValueError('my own words')\n");
-  Result raised = uopscope(f, {"record", "raise.py"});
+  Result raised = call(f, {"record", "raise.py"});
   CHECK(raised.code == 1);
   CHECK(contains(raised.err, "my own words"));
   CHECK(contains(raised.err, "raise.py\", line 3"));
@@ -304,7 +302,7 @@ TEST_CASE("scripts that end badly leave a trace that says how") {
 
   f.file("crash.py", "import os, signal\nfrom tinygrad import "
                      "Tensor\nTensor([1.0]).relu().tolist()\nos.kill(os.getpid(), signal.SIGSEGV)\n");
-  Result crashed = uopscope(f, {"record", "crash.py"});
+  Result crashed = call(f, {"record", "crash.py"});
   CHECK(crashed.code == 1);
   CHECK(contains(crashed.err, "SIGSEGV"));
   Trace trace(f.file("crash.uoptrace"));
@@ -313,7 +311,7 @@ TEST_CASE("scripts that end badly leave a trace that says how") {
   CHECK(trace.scopes().size() >= 2);
 
   f.file("leave.py", "import os\nfrom tinygrad import Tensor\nTensor([1.0]).relu().tolist()\nos._exit(0)\n");
-  CHECK(uopscope(f, {"record", "leave.py"}).code == 0);
+  CHECK(call(f, {"record", "leave.py"}).code == 0);
   CHECK(Trace(f.file("leave.uoptrace")).status() == "failed");
 }
 
@@ -350,14 +348,13 @@ TEST_CASE("an endless script is interrupted and its trace is closed") {
 TEST_CASE("run: arguments, exit codes, match statistics") {
   Folder f;
   f.file("model.py", kModel);
-  Result r = uopscope(f, {"run", "model.py", "-x", "--json"}, "TRACK_MATCH_STATS=1");
+  Result r = call(f, {"run", "model.py", "-x", "--json"}, "TRACK_MATCH_STATS=1");
   CHECK(r.code == 0);
   CHECK(contains(r.out, "['-x', '--json']"));
   CHECK(contains(r.out, "-- TOTAL"));
   CHECK(contains(r.out, "matched once"));
   f.file("exit.py", "import sys\nsys.exit(5)\n");
-  CHECK(uopscope(f, {"run", "exit.py"}).code == 5);
-  CHECK(uopscope(f, {"python", "-c", "from tinygrad import Tensor; print(Tensor([2]).tolist())"}).out ==
-        "[2]\n");
+  CHECK(call(f, {"run", "exit.py"}).code == 5);
+  CHECK(call(f, {"python", "-c", "from tinygrad import Tensor; print(Tensor([2]).tolist())"}).out == "[2]\n");
 }
 #endif
