@@ -18,7 +18,7 @@ int fuzzyScore(const QString& wanted, const QString& text, QList<int>* at) {
     if (found < 0) return -1;
     // Letters side by side and at the beginnings of words are what a person means.
     if (found == last + 1) score += 8;
-    if (found == 0 || !text[found - 1].isLetterOrNumber()) score += 6;
+    if (found == 0 || !text[found - 1].isLetterOrNumber()) score += 10;
     score -= static_cast<int>(std::min<qsizetype>(found - from, 6));
     if (at) at->append(static_cast<int>(found));
     last = static_cast<int>(found);

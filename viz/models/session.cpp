@@ -39,6 +39,9 @@ Session::Session(QObject* parent) : QObject(parent), program_(QCoreApplication::
           [this](PicturePtr picture, const QVariantMap& step, qlonglong followed) {
             stepInfo_ = step;
             if (node_ >= 0) {
+              if (followed < 0 && nodeAsked_)
+                showNotice(tr("Node #%1 is not in the graph of this step.").arg(node_));
+              nodeAsked_ = false;
               node_ = followed;
               graph_.setSelected(node_);
             }
@@ -219,7 +222,7 @@ void Session::record(const QString& script) {
     return;
   }
   const QString trace = folder + QLatin1Char('/') + QFileInfo(script).completeBaseName() + QLatin1Char('-') +
-                        QDateTime::currentDateTime().toString(QStringLiteral("yyyyMMdd-HHmmss")) +
+                        QDateTime::currentDateTime().toString(QStringLiteral("yyyyMMdd-HHmmss-zzz")) +
                         QStringLiteral(".uoptrace");
   path_ = script;
   state_ = QStringLiteral("recording");

@@ -205,7 +205,7 @@ private:
   PassId pass_ = 0;
   int64_t step_ = 0;
   int interval_ = 1;
-  bool growing_ = false, persistent_ = false, travelling_ = false;
+  bool growing_ = false, persistent_ = false, travelling_ = false, nodeAsked_ = false;
 };
 
 } // namespace uopscope

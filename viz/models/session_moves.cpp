@@ -263,6 +263,7 @@ bool Session::follow(const QString& text) {
     step_ = link.step || samePass ? at.step : std::min<int64_t>(1, steps_.count());
     if (at.node != kNoNode) {
       trace_->nodes().raw(at.node);
+      nodeAsked_ = true;
       node_ = at.node;
       graph_.setSelected(node_);
     }

@@ -183,9 +183,9 @@ QVariant StatsModel::data(const QModelIndex& index, int role) const {
 }
 
 QVariant StatsModel::headerData(int section, Qt::Orientation orientation, int role) const {
-  static const char* names[kColumns] = {"Rule",           "Attempts",          "Applied",  "Match rate",
-                                        "Rejected early", "Structure differs", "Declined", "Without change",
-                                        "Time",           "In matches"};
+  static const char* names[kColumns] = {"Rule",           "Time",           "Attempts",          "Applied",
+                                        "Match rate",     "Rejected early", "Structure differs", "Declined",
+                                        "Without change", "In matches"};
   if (role != Qt::DisplayRole || orientation != Qt::Horizontal || section < 0 || section >= kColumns)
     return {};
   return QLatin1String(names[section]);

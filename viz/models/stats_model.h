@@ -23,6 +23,7 @@ class StatsModel : public QAbstractTableModel {
 public:
   enum Column {
     NameColumn,
+    TimeColumn,
     AttemptsColumn,
     AppliedColumn,
     RateColumn,
@@ -30,7 +31,6 @@ public:
     StructureColumn,
     DeclinedColumn,
     UnchangedColumn,
-    TimeColumn,
     MatchTimeColumn,
     kColumns
   };

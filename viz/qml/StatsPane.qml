@@ -9,11 +9,11 @@ Rectangle {
     color: Theme.canvas
     property int chosen: -1
     readonly property var info: chosen >= 0 ? Session.stats.row(chosen) : ({})
-    readonly property var titles: [Session.statsGroup === "rule" ? qsTr("Rule") : Session.statsGroup === "pass" ? qsTr("Pass") : qsTr("Operation"), qsTr("Attempts"), qsTr("Applied"), qsTr("Rate"), qsTr("Early out"), qsTr("Structure"), qsTr("Declined"), qsTr("No change"), qsTr("Time"), qsTr("In matches")]
-    readonly property var tips: [qsTr("Name and place"), qsTr("Times tried"), qsTr("Made a change"), qsTr("Applied of tried"), qsTr("Rejected because a required source operation is absent"), qsTr("Operation, type, argument or sources did not fit"), qsTr("Fitted, but the rule's function or condition said no"), qsTr("The rule answered with the node itself: a fault of the rule"), qsTr("All attempts"), qsTr("Attempts that matched")]
+    readonly property var titles: [Session.statsGroup === "rule" ? qsTr("Rule") : Session.statsGroup === "pass" ? qsTr("Pass") : qsTr("Operation"), qsTr("Time"), qsTr("Attempts"), qsTr("Applied"), qsTr("Rate"), qsTr("Early out"), qsTr("Structure"), qsTr("Declined"), qsTr("No change"), qsTr("In matches")]
+    readonly property var tips: [qsTr("Name and place"), qsTr("Of all attempts"), qsTr("Times tried"), qsTr("Made a change"), qsTr("Applied of tried"), qsTr("Rejected because a required source operation is absent"), qsTr("Operation, type, argument or sources did not fit"), qsTr("Fitted, but the rule's function or condition said no"), qsTr("The rule answered with the node itself: a fault of the rule"), qsTr("Time of the attempts that matched")]
     function columnWidth(c) {
-        const number = Theme.px(86);
-        return c === 0 ? Math.max(Theme.px(220), table.width - 9 * number - Theme.px(8)) : number;
+        const number = Math.max(Theme.px(70), Math.min(Theme.px(92), (table.width - Theme.px(300)) / 9));
+        return c === 0 ? Math.max(Theme.px(170), table.width - 9 * number - Theme.px(8)) : number;
     }
     function search() { filter.forceActiveFocus(); filter.selectAll(); }
     TextEdit { id: clipboard; visible: false }
@@ -34,7 +34,7 @@ Rectangle {
                 USegments { options: [{value: "rule", text: qsTr("Rules")}, {value: "pass", text: qsTr("Passes")}, {value: "op", text: qsTr("Operations")}]; value: Session.statsGroup; onPicked: v => Session.statsGroup = v }
                 USegments { options: [{value: "trace", text: qsTr("Whole trace")}, {value: "kernel", text: qsTr("This kernel")}, {value: "pass", text: qsTr("This pass")}]; value: Session.statsRange; onPicked: v => Session.statsRange = v }
                 USegments { options: [{value: "all", text: qsTr("All")}, {value: "applied", text: qsTr("Fired")}, {value: "never", text: qsTr("Never fired")}, {value: "faults", text: qsTr("Faults")}]; value: Session.stats.show; onPicked: v => Session.stats.show = v }
-                UField { id: filter; objectName: "statsFilter"; hint: qsTr("Filter by name, place, source"); width: Theme.px(230); onTextChanged: Session.stats.filter = text; Keys.onEscapePressed: clear() }
+                UField { id: filter; objectName: "statsFilter"; hint: qsTr("Name, place or source"); width: Theme.px(230); onTextChanged: Session.stats.filter = text; Keys.onEscapePressed: clear() }
                 UButton { icon16: "copy"; tip: qsTr("Copy as CSV"); onClicked: { clipboard.text = Session.stats.csv(); clipboard.selectAll(); clipboard.copy(); Session.showNotice(qsTr("%1 rows copied as CSV.").arg(Session.stats.shown)); } }
             }
             Rectangle { width: parent.width; height: 1; anchors.bottom: parent.bottom; color: Theme.line }
@@ -57,10 +57,10 @@ Rectangle {
                         color: headArea.containsMouse ? Theme.hover : Theme.panel
                         ULabel {
                             anchors.fill: parent
-                            anchors.leftMargin: Theme.px(14)
+                            anchors.leftMargin: head.index === 0 ? Theme.px(14) : Theme.px(2)
                             anchors.rightMargin: Theme.px(10)
                             horizontalAlignment: head.index === 0 ? Text.AlignLeft : Text.AlignRight
-                            text: head.modelData + (head.sorted ? (Session.stats.descending ? "  ▾" : "  ▴") : "")
+                            text: head.modelData + (head.sorted ? (Session.stats.descending ? " ▾" : " ▴") : "")
                             color: head.sorted ? Theme.text : Theme.textMuted
                             font.pixelSize: Theme.small
                             font.weight: head.sorted ? Font.DemiBold : Font.Normal
@@ -105,7 +105,7 @@ Rectangle {
                     width: (parent.width - Theme.px(16)) * cell.share
                     height: Theme.px(3)
                     radius: 1.5
-                    color: cell.column === 7 ? Theme.warning : cell.column >= 8 ? Theme.removed : cell.column === 2 || cell.column === 3 ? Theme.added : Theme.lineStrong
+                    color: cell.column === 8 ? Theme.warning : cell.column === 1 || cell.column === 9 ? Theme.removed : cell.column === 3 || cell.column === 4 ? Theme.added : Theme.lineStrong
                     opacity: 0.85
                 }
                 Row {
@@ -122,7 +122,7 @@ Rectangle {
                     anchors.rightMargin: Theme.px(10)
                     horizontalAlignment: Text.AlignRight
                     text: cell.value
-                    color: cell.value === "·" ? Theme.textFaint : cell.column === 7 ? Theme.warning : Theme.text
+                    color: cell.value === "·" ? Theme.textFaint : cell.column === 8 ? Theme.warning : Theme.text
                     font.pixelSize: Theme.px(12)
                 }
                 MouseArea { anchors.fill: parent; onClicked: pane.chosen = cell.row }

@@ -317,7 +317,8 @@ QSGNode* GraphCanvas::updatePaintNode(QSGNode* old, UpdatePaintNodeData*) {
   // Called with the GUI thread waiting, so the item's members may be touched.
   drawBase();
   if (overlayDirty_ || overlay_.area != viewRect()) drawOverlay();
-  // A transform node, though it moves nothing: the software renderer places what is added later only below one.
+  // A transform node, though it moves nothing: the software renderer places what is added later only below
+  // one.
   struct Root : QSGTransformNode {
     QSGRectangleNode* back = nullptr;
     QSGImageNode *base = nullptr, *overlay = nullptr;

@@ -11,7 +11,7 @@
 namespace uopscope {
 namespace {
 
-constexpr double kTextScale = 0.5, kTitleScale = 0.26, kDotScale = 0.1, kPortScale = 0.7;
+constexpr double kTextScale = 0.45, kTitleScale = 0.26, kDotScale = 0.1, kPortScale = 0.7;
 
 QColor mix(const QColor& a, const QColor& b, double share) {
   return QColor::fromRgbF(static_cast<float>(a.redF() + (b.redF() - a.redF()) * share),
@@ -169,13 +169,26 @@ void drawNode(QPainter& painter, const Fonts& fonts, const PictureNode& n, const
     return;
   }
   const bool ghost = n.mark == Mark::Removed;
-  painter.setBrush(ghost                     ? mix(p.canvas, p.removed, 0.05)
-                   : n.mark == Mark::Added   ? mix(p.raised, p.added, p.dark ? 0.2 : 0.14)
-                   : n.mark == Mark::Changed ? mix(p.raised, p.changed, p.dark ? 0.12 : 0.08)
-                                             : mix(p.raised, family, p.dark ? 0.13 : 0.09));
-  painter.setPen(ghost                  ? QPen(mark, 1.6, Qt::DashLine)
-                 : n.mark == Mark::Same ? QPen(mix(p.lineStrong, family, 0.35), 1)
-                                        : QPen(mark, n.mark == Mark::Added ? 2.2 : 1.4));
+  // Frames of marks keep their width on the screen: from afar they are all there is to see of them.
+  const auto pixels = [&](double width, double least) { return std::max(width, least / o.scale); };
+  const double strength = o.scale < kTextScale ? 0.2 : 0;
+  switch (n.mark) {
+  case Mark::Removed:
+    painter.setBrush(mix(p.canvas, p.removed, 0.05));
+    painter.setPen(QPen(mark, pixels(1.6, 1.6), Qt::DashLine));
+    break;
+  case Mark::Added:
+    painter.setBrush(mix(p.raised, p.added, (p.dark ? 0.2 : 0.14) + strength));
+    painter.setPen(QPen(mark, pixels(2.2, 2.4)));
+    break;
+  case Mark::Changed:
+    painter.setBrush(mix(p.raised, p.changed, (p.dark ? 0.12 : 0.08) + strength));
+    painter.setPen(QPen(mark, pixels(1.4, 1.8)));
+    break;
+  case Mark::Same:
+    painter.setBrush(mix(p.raised, family, p.dark ? 0.13 : 0.09));
+    painter.setPen(QPen(mix(p.lineStrong, family, 0.35), 1));
+  }
   painter.drawRoundedRect(r, 6, 6);
   if (n.mark == Mark::Changed) {
     painter.setPen(Qt::NoPen);

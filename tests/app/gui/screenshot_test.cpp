@@ -1,0 +1,75 @@
+// `uopscope open TRACE --at LINK --screenshot OUT.png` as a person types it, without a display.
+#include "engine/base/error.h"
+#include "tests/replay/support.h"
+
+#include <doctest/doctest.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+
+using namespace uopscope;
+using namespace uopscope::test;
+namespace fs = std::filesystem;
+
+#ifdef UOPSCOPE_HAVE_WINDOW
+namespace {
+
+struct Result {
+  int code;
+  std::string errors;
+};
+
+Result run(const std::string& arguments) {
+  const std::string log =
+      (fs::temp_directory_path() / ("uopscope-shot-" + std::to_string(getpid()) + ".log")).string();
+  const std::string command = "env -u DISPLAY -u WAYLAND_DISPLAY -u QT_QPA_PLATFORM " UOPSCOPE_BINARY_DIR
+                              "/bin/uopscope " +
+                              arguments + " 2> " + log;
+  const int status = std::system(command.c_str());
+  std::ifstream in(log);
+  std::string text((std::istreambuf_iterator<char>(in)), {});
+  fs::remove(log);
+  return {WEXITSTATUS(status), text};
+}
+
+struct Fixture {
+  TempTrace trace;
+  std::string png = trace.path + ".png";
+  Fixture() {
+    recordTo(trace.path, [] {
+      Pool pool;
+      PoolScope scope(pool);
+      ObservedScope kernel({.kind = ScopeKind::Kernel, .name = "r_4", .script = {}, .root = {}});
+      const UOp r = UOp::range(4, 0);
+      graphRewrite(UOp::sink(std::vector<UOp>{(r + 0) * 1 + (r + 0)}), shrinking(), {.name = "shrink"});
+      Observer::current()->poolRetired(pool);
+    });
+  }
+  ~Fixture() { fs::remove(png); }
+};
+
+} // namespace
+
+TEST_CASE("screenshot: written without a display, for any place of a trace") {
+  Fixture f;
+  const Result r =
+      run("open " + f.trace.path + " --at 'kernel=r_4&pass=shrink&step=2' --screenshot " + f.png);
+  INFO(r.errors);
+  CHECK(r.code == 0);
+  REQUIRE(fs::exists(f.png));
+  CHECK(fs::file_size(f.png) > 10000);
+}
+
+TEST_CASE("screenshot: a bad link, file or path is exit code 2 and one sentence") {
+  Fixture f;
+  for (const std::string& arguments : {"open " + f.trace.path + " --at 'step=77' --screenshot " + f.png,
+                                       "open /no/such/file --screenshot " + f.png,
+                                       "open " + f.trace.path + " --screenshot /no/such/folder/x.png"}) {
+    const Result r = run(arguments);
+    INFO(arguments, "\n", r.errors);
+    CHECK(r.code == 2);
+    CHECK(r.errors.find("uopscope:") != std::string::npos);
+  }
+}
+#endif

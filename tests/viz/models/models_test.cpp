@@ -1,0 +1,209 @@
+// Every item model under Qt's model tester, on traces of real passes.
+#include "tests/viz/support.h"
+#include "viz/models/actions.h"
+#include "viz/models/code_model.h"
+#include "viz/models/history.h"
+#include "viz/models/palette_model.h"
+#include "viz/models/stats_model.h"
+#include "viz/models/step_list_model.h"
+#include "viz/models/trace_tree_model.h"
+
+#include <doctest/doctest.h>
+
+#include <QAbstractItemModelTester>
+#include <set>
+
+using namespace uopscope;
+using namespace uopscope::test;
+
+namespace {
+
+QStringList names(const TraceTreeModel& tree) {
+  QStringList out;
+  for (int i = 0; i < tree.rowCount(); ++i)
+    out << QString(tree.data(tree.index(i), TraceTreeModel::DepthRole).toInt(), ' ') +
+               tree.data(tree.index(i), TraceTreeModel::NameRole).toString();
+  return out;
+}
+
+} // namespace
+
+TEST_CASE("tree: script, kernel, passes and nested passes, with their steps") {
+  application();
+  Trace trace(expressionTrace().toStdString());
+  TraceTreeModel tree;
+  QAbstractItemModelTester tester(&tree);
+  tree.setTrace(&trace);
+  REQUIRE(tree.rowCount() >= 2);
+  CHECK(names(tree).at(0) == "expressions.py");
+  CHECK(names(tree).at(1) == " r_4");
+  tree.toggle(1);
+  CHECK(names(tree).contains("  shrink"));
+  CHECK(names(tree).contains("  nest"));
+  for (int i = 0; i < tree.rowCount(); ++i)
+    if (tree.data(tree.index(i), TraceTreeModel::NameRole) == "shrink")
+      CHECK(tree.data(tree.index(i), TraceTreeModel::StepsRole).toInt() > 0);
+  tree.toggle(1);
+  CHECK_FALSE(names(tree).contains("  shrink"));
+}
+
+TEST_CASE("tree: a filter shows what matches and the way to it") {
+  application();
+  Trace trace(compiledTrace().toStdString());
+  TraceTreeModel tree;
+  QAbstractItemModelTester tester(&tree);
+  tree.setTrace(&trace);
+  const int all = tree.rowCount();
+  tree.setFilter("devec");
+  bool found = false;
+  for (int i = 0; i < tree.rowCount(); ++i) {
+    const QString kind = tree.data(tree.index(i), TraceTreeModel::KindRole).toString();
+    if (kind != "pass") continue;
+    found = true;
+    CHECK(tree.data(tree.index(i), TraceTreeModel::NameRole).toString().contains("devec"));
+  }
+  CHECK(found);
+  tree.setFilter("nothing is called this");
+  CHECK(tree.rowCount() == 0);
+  tree.setFilter("");
+  CHECK(tree.rowCount() == all);
+}
+
+TEST_CASE("tree: passes without steps are hidden, counted, and shown when asked") {
+  application();
+  Trace trace(compiledTrace().toStdString());
+  TraceTreeModel tree;
+  QAbstractItemModelTester tester(&tree);
+  tree.setTrace(&trace);
+  tree.expandAll(true);
+  const int hidden = tree.hiddenCount(), shown = tree.rowCount();
+  CHECK(hidden > 0);
+  tree.setHideEmpty(false);
+  CHECK(tree.rowCount() == shown + hidden);
+}
+
+TEST_CASE("steps: one row per rewrite") {
+  application();
+  Trace trace(expressionTrace().toStdString());
+  StepListModel steps;
+  QAbstractItemModelTester tester(&steps);
+  const PassId pass = trace.findPass(trace.findScope("r_4"), "shrink");
+  steps.setPass(&trace, pass);
+  CHECK(steps.count() == trace.pass(pass).steps);
+  CHECK(steps.data(steps.index(0), StepListModel::NumberRole) == 1);
+  CHECK_FALSE(steps.data(steps.index(0), StepListModel::RuleRole).toString().isEmpty());
+  const int64_t again = steps.nextOfRule(1, 1);
+  if (again) CHECK(steps.steps()[static_cast<size_t>(again - 1)].rule == steps.steps()[0].rule);
+  CHECK(steps.nextOfRule(steps.count(), 1) == 0);
+  steps.setPass(nullptr, 0);
+  CHECK(steps.rowCount() == 0);
+}
+
+TEST_CASE("statistics: sorted, filtered, summed, exported") {
+  application();
+  auto rows = std::make_shared<std::vector<StatsRow>>();
+  auto add = [&](const char* name, uint64_t applied, uint64_t differs, uint64_t unchanged, int64_t ns) {
+    StatsRow r;
+    r.name = name;
+    r.place = "file,1";
+    r.totals.count[int(Outcome::Applied)] = applied;
+    r.totals.count[int(Outcome::StructureDiffers)] = differs;
+    r.totals.count[int(Outcome::Unchanged)] = unchanged;
+    r.totals.ns[int(Outcome::Applied)] = ns;
+    rows->push_back(r);
+  };
+  add("add-zero", 10, 90, 0, 500);
+  add("mul-one", 0, 1000, 0, 900);
+  add("ping", 1, 0, 3, 100);
+  StatsModel stats;
+  QAbstractItemModelTester tester(&stats);
+  stats.setRows(rows);
+  auto first = [&] { return stats.data(stats.index(0, 0), StatsModel::TextRole).toString(); };
+  CHECK(first() == "mul-one"); // by time
+  stats.sortBy(StatsModel::AppliedColumn);
+  CHECK(first() == "add-zero");
+  stats.sortBy(StatsModel::AppliedColumn);
+  CHECK(first() == "mul-one");
+  stats.sortBy(StatsModel::NameColumn);
+  CHECK(first() == "add-zero");
+  CHECK(stats.data(stats.index(0, StatsModel::RateColumn), StatsModel::TextRole) == "10.0 %");
+  stats.setShow("never");
+  CHECK(stats.rowCount() == 1);
+  CHECK(first() == "mul-one");
+  stats.setShow("faults");
+  CHECK(first() == "ping");
+  stats.setShow("all");
+  stats.setFilter("ZERO add");
+  CHECK(stats.rowCount() == 1);
+  CHECK(stats.sum()["attempts"] == "100");
+  CHECK(stats.csv().count('\n') == 2);
+  CHECK(stats.csv().contains("\"file,1\""));
+}
+
+TEST_CASE("code: lines, notes, search, copying") {
+  application();
+  CodeModel code;
+  QAbstractItemModelTester tester(&code);
+  code.setText("source", "int a;\n/* two\nlines */ int b;\n", Language::C);
+  CHECK(code.lineCount() == 3);
+  CHECK(code.data(code.index(2), CodeModel::HtmlRole).toString().contains("@comment"));
+  CHECK(code.plainText(2, 2) == "/* two\n");
+  CHECK(code.find("int", 1, 1) == 3);
+  CHECK(code.find("int", 3, 1) == 1);
+  CHECK(code.find("absent", 1, 1) == 0);
+  code.setNotes({{2, {"1 kernel", 7}}});
+  CHECK(code.data(code.index(1), CodeModel::NoteScopeRole) == 7);
+  code.setMissing("why");
+  CHECK(code.rowCount() == 0);
+  CHECK(code.missing() == "why");
+}
+
+TEST_CASE("palette: letters in order, beginnings of words first, commands behind >") {
+  application();
+  CHECK(fuzzyScore("dvz", "devectorize") > 0);
+  CHECK(fuzzyScore("zvd", "devectorize") < 0);
+  CHECK(fuzzyScore("ss", "simplify symbolic") > fuzzyScore("ss", "a passless"));
+  PaletteModel palette;
+  QAbstractItemModelTester tester(&palette);
+  palette.setEntries({{"command", "Next rewrite", "", "next-step"},
+                      {"pass", "devectorize", "", "pass=4"},
+                      {"kernel", "r_16", "", "kernel=3"}});
+  palette.setQuery("");
+  CHECK(palette.count() == 2);
+  palette.setQuery(">");
+  CHECK(palette.count() == 1);
+  palette.setQuery("devec");
+  CHECK(palette.entry(0)["target"] == "pass=4");
+  palette.setQuery("#42");
+  CHECK(palette.entry(0)["target"] == "node=42");
+  palette.setQuery(":7");
+  CHECK(palette.entry(0)["target"] == "step=7");
+}
+
+TEST_CASE("actions: ids are unique and no key does two things") {
+  std::set<QString> ids, keys;
+  for (const Action& a : actionTable()) {
+    CHECK(ids.insert(a.id).second);
+    for (const QString& k : QString(a.keys).split(' ')) {
+      INFO(k.toStdString());
+      CHECK(keys.insert(k).second);
+    }
+  }
+  CHECK(keyCaps("Ctrl+Right") == QString::fromUtf8("Ctrl →"));
+  CHECK(keyCaps("PgDown") == QString::fromUtf8("Page ↓"));
+  CHECK(keyCaps("+") == "+");
+  CHECK(keyCaps("Ctrl++") == "Ctrl +");
+}
+
+TEST_CASE("history: back leads to places, not through every step") {
+  History h;
+  h.visit("a1", "a");
+  h.visit("a2", "a");
+  h.visit("b1", "b");
+  CHECK(h.back() == "a2");
+  CHECK_FALSE(h.canGoBack());
+  CHECK(h.forward() == "b1");
+  h.back();
+  h.visit("c1", "c");
+  CHECK_FALSE(h.canGoForward());
+}

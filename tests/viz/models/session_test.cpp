@@ -1,0 +1,240 @@
+// A session without a screen: opening, moving, links, bad input, recording a script in a child process.
+#include "tests/viz/support.h"
+#include "viz/models/session.h"
+
+#include <doctest/doctest.h>
+
+#include <QDir>
+#include <QFile>
+#include <QFileInfo>
+#include <QTemporaryDir>
+
+using namespace uopscope;
+using namespace uopscope::test;
+
+namespace {
+
+void settle(Session& s) {
+  REQUIRE(waitFor([&] { return s.settled(); }));
+}
+
+QString writeFile(const QString& path, const QByteArray& content) {
+  QFile f(path);
+  REQUIRE(f.open(QIODevice::WriteOnly));
+  f.write(content);
+  return path;
+}
+
+} // namespace
+
+TEST_CASE("session: opens where most was rewritten and steps through it") {
+  application();
+  Session s;
+  s.open(compiledTrace());
+  settle(s);
+  REQUIRE(s.state() == "ready");
+  CHECK(s.scopeKind() == "kernel");
+  CHECK(s.step() == 1);
+  REQUIRE(s.graph()->picture());
+  CHECK(s.stepInfo()["rule"].toString().size() > 0);
+  s.trigger("previous-step");
+  CHECK(s.step() == 0);
+  s.trigger("last-step");
+  CHECK(s.step() == s.stepCount());
+  const qlonglong pass = s.pass();
+  s.trigger("next-step");
+  CHECK(s.pass() != pass);
+  CHECK(s.step() == 1);
+  s.trigger("first-step");
+  s.trigger("previous-step");
+  CHECK(s.pass() == pass);
+  CHECK(s.step() == s.stepCount());
+  settle(s);
+}
+
+TEST_CASE("session: every pass can be walked to with one key, to the end and back") {
+  application();
+  Session s;
+  s.open(expressionTrace());
+  settle(s);
+  int passes = 1;
+  for (qlonglong before = -1; before != s.pass(); ++passes) {
+    before = s.pass();
+    s.trigger("next-pass");
+  }
+  CHECK(passes > 2);
+  CHECK_FALSE(s.notice().isEmpty());
+  settle(s);
+}
+
+TEST_CASE("session: a link leads back to the same place, from any other") {
+  application();
+  Session s;
+  s.open(compiledTrace());
+  settle(s);
+  s.trigger("next-pass");
+  s.trigger("last-step");
+  settle(s);
+  const PicturePtr p = s.graph()->picture();
+  for (const PictureNode& n : p->nodes)
+    if (n.id < static_cast<int64_t>(kFirstViewNode)) {
+      s.setNode(n.id);
+      break;
+    }
+  s.setTab("stats");
+  settle(s);
+  const QString link = s.link();
+  const qlonglong pass = s.pass(), step = s.step(), node = s.node();
+  CHECK(link.contains("tab=stats"));
+  s.trigger("previous-pass");
+  s.setTab("graph");
+  settle(s);
+  REQUIRE(s.follow(link));
+  settle(s);
+  CHECK(s.pass() == pass);
+  CHECK(s.step() == step);
+  CHECK(s.node() == node);
+  CHECK(s.tab() == "stats");
+  CHECK(s.link() == link);
+  CHECK(s.follow("step=0"));
+  CHECK(s.pass() == pass);
+  CHECK(s.step() == 0);
+}
+
+TEST_CASE("session: a link that leads nowhere is refused with a reason, and nothing changes") {
+  application();
+  Session s;
+  s.open(compiledTrace());
+  settle(s);
+  const QString before = s.link();
+  for (const char* bad : {"kernel=nothing", "pass=absent", "step=99999", "step=x", "tab=nowhere",
+                          "colour=red", "node=99999999"}) {
+    s.showNotice({});
+    INFO(bad);
+    CHECK_FALSE(s.follow(bad));
+    CHECK_FALSE(s.notice().isEmpty());
+  }
+  settle(s);
+  CHECK(s.state() == "ready");
+}
+
+TEST_CASE("session: back and forward") {
+  application();
+  Session s;
+  s.open(compiledTrace());
+  settle(s);
+  const qlonglong first = s.pass();
+  s.trigger("next-pass");
+  const qlonglong second = s.pass();
+  REQUIRE(second != first);
+  s.trigger("back");
+  CHECK(s.pass() == first);
+  CHECK(s.canGoForward());
+  s.trigger("forward");
+  CHECK(s.pass() == second);
+  settle(s);
+}
+
+TEST_CASE("session: a node's report names its sources, users and maker") {
+  application();
+  Session s;
+  s.open(expressionTrace());
+  settle(s);
+  s.trigger("last-step");
+  settle(s);
+  const PicturePtr p = s.graph()->picture();
+  s.setNode(p->nodes.front().id);
+  settle(s);
+  CHECK(s.nodeInfo()["op"].toString().size() > 0);
+  CHECK(s.nodeInfo()["userCount"].toInt() > 0);
+  s.trigger("go-user");
+  settle(s);
+  CHECK(s.node() != p->nodes.front().id);
+}
+
+TEST_CASE("session: texts and statistics come with their tabs") {
+  application();
+  Session s;
+  s.open(expressionTrace());
+  settle(s);
+  s.setTab("source");
+  settle(s);
+  CHECK(s.code()->lineCount() == 3);
+  s.setTab("asm");
+  settle(s);
+  CHECK(s.code()->lineCount() == 0);
+  CHECK_FALSE(s.code()->missing().isEmpty());
+  s.setTab("stats");
+  settle(s);
+  CHECK(s.stats()->total() > 0);
+  const int all = s.stats()->total();
+  s.setStatsGroup("op");
+  settle(s);
+  CHECK(s.stats()->total() > 0);
+  CHECK(s.stats()->total() != all);
+}
+
+TEST_CASE("session: what is no trace is refused with a sentence, and the next file opens all the same") {
+  application();
+  QTemporaryDir folder;
+  Session s;
+  s.open(folder.filePath("absent.uoptrace"));
+  CHECK(s.state() == "error");
+  CHECK(s.errorText().contains("absent.uoptrace"));
+  s.open(writeFile(folder.filePath("empty.uoptrace"), ""));
+  CHECK(s.state() == "error");
+  s.open(writeFile(folder.filePath("text.uoptrace"),
+                   "this is not a database at all, it only looks like a file"));
+  CHECK(s.state() == "error");
+  QFile good(compiledTrace());
+  REQUIRE(good.open(QIODevice::ReadOnly));
+  QByteArray bytes = good.readAll();
+  s.open(writeFile(folder.filePath("cut.uoptrace"), bytes.left(bytes.size() / 3)));
+  settle(s);
+  CHECK((s.state() == "error" || s.state() == "ready")); // never a crash; a part may be readable
+  s.open(expressionTrace());
+  settle(s);
+  CHECK(s.state() == "ready");
+}
+
+TEST_CASE("session: records a script through a child process; its failure is shown with its output") {
+  application();
+  QTemporaryDir folder;
+  const QString script = writeFile(folder.filePath("model.py"), "print('hello')\n");
+  // Stands in for the program: prints and makes the trace it is asked for.
+  const QString fake = writeFile(folder.filePath("fake"), "#!/bin/sh\necho recording \"$2\"\ncp \"" +
+                                                              expressionTrace().toUtf8() + "\" \"$4\"\n");
+  QFile::setPermissions(fake, QFile::ReadOwner | QFile::WriteOwner | QFile::ExeOwner);
+  {
+    Session s;
+    s.setRecorderProgram(fake);
+    s.open(script);
+    CHECK(s.state() == "recording");
+    REQUIRE(waitFor([&] { return s.state() == "ready"; }));
+    CHECK(s.recorder()->output().contains("model.py"));
+    settle(s);
+  }
+  writeFile(fake, "#!/bin/sh\necho Traceback: boom\nexit 2\n");
+  {
+    Session s;
+    s.setRecorderProgram(fake);
+    s.open(script);
+    REQUIRE(waitFor([&] { return s.state() == "error"; }));
+    CHECK(s.errorText().contains("exit code 2"));
+    CHECK(s.errorText().contains("boom"));
+  }
+  writeFile(fake, "#!/bin/sh\nexec sleep 60\n");
+  {
+    Session s;
+    s.setRecorderProgram(fake);
+    s.open(script);
+    REQUIRE(waitFor([&] { return s.recorder()->running(); }));
+    s.recorder()->cancel();
+    REQUIRE(waitFor([&] { return s.state() == "error"; }));
+    CHECK(s.errorText().contains("cancelled"));
+  }
+  Session s;
+  s.setRecorderProgram(folder.filePath("no such program"));
+  s.open(script);
+  REQUIRE(waitFor([&] { return s.state() == "error"; }));
+}

@@ -1,0 +1,292 @@
+// The real window without a screen, driven by keys and the mouse as a person would.
+#include "tests/viz/support.h"
+#include "viz/scene/graph_canvas.h"
+#include "viz/scene/register.h"
+
+#include <doctest/doctest.h>
+
+#include <QQmlApplicationEngine>
+#include <QTest>
+
+static void loadQmlResources() {
+  Q_INIT_RESOURCE(qmake_uopscope);
+}
+
+using namespace uopscope;
+using namespace uopscope::test;
+
+namespace {
+
+QStringList warnings;
+void collect(QtMsgType type, const QMessageLogContext&, const QString& text) {
+  if (type >= QtWarningMsg && type != QtInfoMsg && text.contains("qrc:")) warnings << text;
+}
+
+// What a Repeater makes is a child on the screen only, so findChild() does not know it.
+QQuickItem* below(QQuickItem* root, const QString& name) {
+  if (root->objectName() == name) return root;
+  for (QQuickItem* child : root->childItems())
+    if (QQuickItem* found = below(child, name)) return found;
+  return nullptr;
+}
+
+struct Window {
+  Theme theme;
+  Session session;
+  QQmlApplicationEngine engine;
+  QQuickWindow* window = nullptr;
+  GraphCanvas* canvas = nullptr;
+
+  explicit Window(const QString& file = {}) {
+    application();
+    loadQmlResources();
+    warnings.clear();
+    qInstallMessageHandler(collect);
+    theme.setAnimated(false);
+    setUpEngine(engine, theme, session);
+    engine.load(QUrl("qrc:/qt/qml/uopscope/Main.qml"));
+    REQUIRE_FALSE(engine.rootObjects().isEmpty());
+    window = qobject_cast<QQuickWindow*>(engine.rootObjects().constFirst());
+    canvas = window->findChild<GraphCanvas*>("canvas");
+    REQUIRE(canvas);
+    window->requestActivate();
+    REQUIRE(QTest::qWaitForWindowExposed(window));
+    if (!file.isEmpty()) session.open(file);
+    settle();
+  }
+  ~Window() {
+    qInstallMessageHandler(nullptr);
+    for (const QString& w : warnings) MESSAGE(w.toStdString());
+    CHECK(warnings.isEmpty());
+  }
+  void settle() {
+    REQUIRE(waitFor([&] { return session.settled() && canvas->settled(); }));
+    QTest::qWait(30);
+    REQUIRE(waitFor([&] { return session.settled() && canvas->settled(); }));
+  }
+  void key(Qt::Key k, Qt::KeyboardModifiers m = Qt::NoModifier) {
+    QTest::keyClick(window, k, m);
+    settle();
+  }
+  void type(const QString& text) {
+    for (const QChar c : text) QTest::keyClick(window, c.toLatin1());
+    settle();
+  }
+  QQuickItem* item(const char* name) {
+    QQuickItem* i = below(window->contentItem(), QLatin1String(name));
+    REQUIRE_MESSAGE(i, name);
+    return i;
+  }
+  QPoint centre(QQuickItem* i) { return i->mapToScene(QPointF(i->width() / 2, i->height() / 2)).toPoint(); }
+  void click(QQuickItem* i) {
+    QTest::mouseClick(window, Qt::LeftButton, {}, centre(i));
+    settle();
+  }
+  bool popupOpen(const char* name) {
+    QObject* popup = window->findChild<QObject*>(QLatin1String(name));
+    REQUIRE(popup);
+    return popup->property("visible").toBool();
+  }
+};
+
+} // namespace
+
+TEST_CASE("window: the first page has a way in") {
+  Window w;
+  CHECK(w.session.state() == "empty");
+  CHECK(w.item("welcomeOpen")->isVisible());
+}
+
+TEST_CASE("window: keys step through rewrites and passes") {
+  Window w(compiledTrace());
+  REQUIRE(w.session.state() == "ready");
+  REQUIRE(w.session.step() == 1);
+  const qlonglong pass = w.session.pass();
+  w.key(Qt::Key_Left);
+  CHECK(w.session.step() == 0);
+  w.key(Qt::Key_Right);
+  CHECK(w.session.step() == 1);
+  w.key(Qt::Key_End);
+  CHECK(w.session.step() == w.session.stepCount());
+  w.key(Qt::Key_Home);
+  CHECK(w.session.step() == 0);
+  w.key(Qt::Key_Down);
+  CHECK(w.session.pass() != pass);
+  w.key(Qt::Key_Up);
+  CHECK(w.session.pass() == pass);
+  w.key(Qt::Key_Right, Qt::ControlModifier);
+  CHECK(w.session.pass() != pass);
+  w.key(Qt::Key_Left, Qt::AltModifier);
+  CHECK(w.session.pass() == pass);
+  w.key(Qt::Key_Right, Qt::ControlModifier | Qt::ShiftModifier);
+  CHECK(w.session.interval() == 2);
+}
+
+TEST_CASE("window: buttons and the slider step as well") {
+  Window w(compiledTrace());
+  w.click(w.item("previousStep"));
+  CHECK(w.session.step() == 0);
+  w.click(w.item("nextStep"));
+  CHECK(w.session.step() == 1);
+  QQuickItem* slider = w.item("slider");
+  QTest::mouseClick(w.window, Qt::LeftButton, {},
+                    slider->mapToScene(QPointF(slider->width() - 1, slider->height() / 2)).toPoint());
+  w.settle();
+  CHECK(w.session.step() == w.session.stepCount());
+  QTest::mouseClick(w.window, Qt::LeftButton, {},
+                    slider->mapToScene(QPointF(1, slider->height() / 2)).toPoint());
+  w.settle();
+  CHECK(w.session.step() == 0);
+}
+
+TEST_CASE("window: a click selects a node, another elsewhere lets go, Escape too") {
+  Window w(compiledTrace());
+  w.key(Qt::Key_Space);
+  const PicturePtr p = w.session.graph()->picture();
+  const PictureNode& n = p->nodes.back();
+  const QRectF r = w.canvas->nodeOnScreen(n.id);
+  const QPoint at = w.canvas->mapToScene(r.center()).toPoint();
+  QTest::mouseMove(w.window, at);
+  w.settle();
+  CHECK(w.canvas->hovered() == n.id);
+  QTest::mouseClick(w.window, Qt::LeftButton, {}, at);
+  w.settle();
+  CHECK(w.session.node() == n.id);
+  CHECK(w.session.nodeInfo()["op"].toString() == QString::fromStdString(n.op));
+  w.key(Qt::Key_Escape);
+  CHECK(w.session.node() == -1);
+}
+
+TEST_CASE("window: the wheel zooms at the pointer, dragging pans, Space fits") {
+  Window w(compiledTrace());
+  w.key(Qt::Key_Space);
+  const double before = w.canvas->zoom();
+  const QRectF fitted = w.canvas->viewRect();
+  const QPointF at(w.canvas->width() / 3, w.canvas->height() / 3);
+  const QPointF scene = w.canvas->mapToScene(at);
+  auto under = [&] { return w.canvas->viewRect().topLeft() + at / w.canvas->zoom(); };
+  const QPointF graph = under();
+  QWheelEvent wheel(scene, w.window->mapToGlobal(scene), {}, {0, 240}, Qt::NoButton, Qt::NoModifier,
+                    Qt::NoScrollPhase, false);
+  QGuiApplication::sendEvent(w.window, &wheel);
+  w.settle();
+  CHECK(w.canvas->zoom() > before);
+  CHECK((under() - graph).manhattanLength() < 1);
+  const QPoint from = w.canvas->mapToScene(QPointF(6, w.canvas->height() / 2)).toPoint();
+  const QRectF view = w.canvas->viewRect();
+  QTest::mousePress(w.window, Qt::LeftButton, {}, from);
+  QTest::mouseMove(w.window, from + QPoint(40, 10));
+  QTest::mouseMove(w.window, from + QPoint(80, 20));
+  QTest::mouseRelease(w.window, Qt::LeftButton, {}, from + QPoint(80, 20));
+  w.settle();
+  CHECK(w.canvas->viewRect().x() < view.x());
+  w.key(Qt::Key_Space);
+  CHECK(std::abs(w.canvas->viewRect().x() - fitted.x()) < 1);
+}
+
+TEST_CASE("window: stepping moves no node on the screen") {
+  Window w(compiledTrace());
+  w.canvas->setFollow(false);
+  w.key(Qt::Key_Home);
+  w.key(Qt::Key_Space);
+  std::map<int64_t, QRectF> where;
+  for (int k = 0; k < 12 && w.session.step() < w.session.stepCount(); ++k) {
+    for (const PictureNode& n : w.session.graph()->picture()->nodes) {
+      const QRectF r = w.canvas->nodeOnScreen(n.id);
+      const auto [it, fresh] = where.emplace(n.id, r);
+      if (!fresh) CHECK((it->second.center() - r.center()).manhattanLength() < 0.5);
+    }
+    w.key(Qt::Key_Right);
+  }
+}
+
+TEST_CASE("window: search finds, counts and goes round") {
+  Window w(compiledTrace());
+  w.key(Qt::Key_Slash);
+  w.type("range");
+  CHECK(w.session.graph()->foundCount() > 0);
+  w.key(Qt::Key_Return);
+  CHECK(w.session.graph()->foundIndex() == 0);
+  w.key(Qt::Key_Return);
+  CHECK(w.session.graph()->foundIndex() == (w.session.graph()->foundCount() > 1 ? 1 : 0));
+  w.key(Qt::Key_Escape);
+  CHECK(w.session.graph()->foundCount() == 0);
+  const qlonglong step = w.session.step();
+  w.key(Qt::Key_J);
+  CHECK(w.session.step() == step - 1); // keys are the window's again
+}
+
+TEST_CASE("window: tabs by key and by click") {
+  Window w(expressionTrace());
+  for (const auto& [key, tab] :
+       {std::pair(Qt::Key_2, "source"), {Qt::Key_6, "stats"}, {Qt::Key_7, "script"}, {Qt::Key_1, "graph"}}) {
+    w.key(key);
+    CHECK(w.session.tab() == tab);
+  }
+  w.click(w.item("tab-stats"));
+  CHECK(w.session.tab() == "stats");
+  CHECK(w.session.stats()->total() > 0);
+  w.click(w.item("tab-source"));
+  CHECK(w.session.code()->lineCount() == 3);
+}
+
+TEST_CASE("window: the palette jumps to a pass and runs commands") {
+  Window w(compiledTrace());
+  w.key(Qt::Key_P, Qt::ControlModifier);
+  CHECK(w.popupOpen("palette"));
+  w.type("devec");
+  w.key(Qt::Key_Return);
+  CHECK_FALSE(w.popupOpen("palette"));
+  CHECK(w.session.passName() == "devectorize");
+  w.key(Qt::Key_P, Qt::ControlModifier | Qt::ShiftModifier);
+  w.type("match stat");
+  w.key(Qt::Key_Return);
+  CHECK(w.session.tab() == "stats");
+}
+
+TEST_CASE("window: the sheet of keys opens and closes") {
+  Window w(compiledTrace());
+  w.key(Qt::Key_F1);
+  CHECK(w.popupOpen("keysSheet"));
+  w.key(Qt::Key_Escape);
+  CHECK_FALSE(w.popupOpen("keysSheet"));
+}
+
+TEST_CASE("window: typing in the filter does not step") {
+  Window w(compiledTrace());
+  const qlonglong step = w.session.step();
+  w.key(Qt::Key_F, Qt::ControlModifier | Qt::ShiftModifier);
+  w.type("kj expander");
+  CHECK(w.session.step() == step);
+  CHECK(w.session.tree()->filter() == "kj expander");
+}
+
+TEST_CASE("window: dark and light differ, text grows, and the graph stays inside its pane") {
+  Window w(compiledTrace());
+  const QImage dark = w.window->grabWindow();
+  w.key(Qt::Key_T);
+  CHECK_FALSE(w.theme.dark());
+  const QImage light = w.window->grabWindow();
+  CHECK(dark.pixelColor(5, 300).lightness() < 80);
+  CHECK(light.pixelColor(5, 300).lightness() > 200);
+  CHECK(light.size() == dark.size());
+  // Zoomed far in, the canvas must not paint over its neighbours.
+  auto strip = [&](const QImage& i) {
+    return i.copy(0, 60, static_cast<int>(w.canvas->mapToScene({0, 0}).x()) - 8, 200);
+  };
+  w.key(Qt::Key_Space);
+  const QImage before = w.window->grabWindow();
+  for (int i = 0; i < 8; ++i) w.canvas->zoomBy(1.4);
+  w.settle();
+  CHECK(strip(w.window->grabWindow()) == strip(before));
+  w.key(Qt::Key_Plus, Qt::ControlModifier);
+  CHECK(w.theme.textScale() > 1);
+  w.key(Qt::Key_0, Qt::ControlModifier);
+  CHECK(w.theme.textScale() == 1);
+}
+
+TEST_CASE("window: an error is shown, and Open leads on") {
+  Window w("/no/such/file.uoptrace");
+  CHECK(w.session.state() == "error");
+  CHECK(w.item("errorText")->property("text").toString().contains("/no/such/file.uoptrace"));
+}

@@ -1,0 +1,105 @@
+// What is drawn, and how fast, without a window.
+#include "tests/viz/support.h"
+#include "viz/scene/picture_painter.h"
+
+#include <doctest/doctest.h>
+
+#include <QImage>
+#include <random>
+
+using namespace uopscope;
+using namespace uopscope::test;
+
+namespace {
+
+PicturePtr grid(int n, Mark mark = Mark::Same) {
+  auto p = std::make_shared<Picture>();
+  std::mt19937 rng(1);
+  for (int i = 0; i < n; ++i) {
+    PictureNode node;
+    node.id = i + 1;
+    node.op = "ADD";
+    node.detail = "r0*4+r1";
+    node.dtype = "index";
+    node.family = OpFamily::Arithmetic;
+    node.mark = mark;
+    measure(node);
+    node.x = static_cast<float>(i % 100) * 160 + 100;
+    node.y = static_cast<float>(i / 100) * 110 + 60;
+    p->nodes.push_back(node);
+    for (int k = 0; k < 2 && i > 100; ++k)
+      p->edges.push_back(
+          {static_cast<uint32_t>(i - 100 + static_cast<int>(rng() % 60) - 30 < 0 ? 0 : i - 100),
+           static_cast<uint32_t>(i),
+           static_cast<uint32_t>(k),
+           2,
+           Mark::Same,
+           false,
+           {}});
+  }
+  p->index();
+  return p;
+}
+
+QImage paint(const Picture& p, double scale, QSize size, bool dark = true) {
+  QImage image(size, QImage::Format_RGB32);
+  const Palette colours = palette(dark);
+  image.fill(colours.canvas);
+  QPainter painter(&image);
+  painter.scale(scale, scale);
+  paintPicture(painter, p, {colours, QRectF(0, 0, size.width() / scale, size.height() / scale), scale});
+  return image;
+}
+
+int pixels(const QImage& image, const QColor& wanted, int slack = 40) {
+  int n = 0;
+  for (int y = 0; y < image.height(); ++y)
+    for (int x = 0; x < image.width(); ++x) {
+      const QColor c = image.pixelColor(x, y);
+      n += std::abs(c.red() - wanted.red()) + std::abs(c.green() - wanted.green()) +
+               std::abs(c.blue() - wanted.blue()) <
+           slack;
+    }
+  return n;
+}
+
+} // namespace
+
+TEST_CASE("painter: marks show in their colours at every zoom, in both themes") {
+  application();
+  for (bool dark : {true, false})
+    for (double scale : {1.0, 0.4, 0.15, 0.04}) {
+      const Palette c = palette(dark);
+      const QImage same = paint(*grid(300), scale, {600, 400}, dark);
+      INFO("dark ", dark, " scale ", scale);
+      CHECK(pixels(paint(*grid(300, Mark::Added), scale, {600, 400}, dark), c.added) > pixels(same, c.added));
+      CHECK(pixels(paint(*grid(300, Mark::Removed), scale, {600, 400}, dark), c.removed) >
+            pixels(same, c.removed));
+      CHECK(pixels(paint(*grid(300, Mark::Changed), scale, {600, 400}, dark), c.changed) >
+            pixels(same, c.changed));
+    }
+}
+
+TEST_CASE("painter: a node is found where it is drawn") {
+  application();
+  const PicturePtr p = grid(300);
+  for (const PictureNode& n : p->nodes)
+    CHECK(p->nodes[static_cast<size_t>(nodeAt(*p, {n.x, n.y}))].id == n.id);
+  CHECK(nodeAt(*p, {-50, -50}) == -1);
+}
+
+TEST_CASE("painter: ten thousand nodes in a frame") {
+  application();
+  const PicturePtr p = grid(10000);
+  paint(*p, 0.08, {1300, 900});
+  QElapsedTimer clock;
+  clock.start();
+  paint(*p, 0.08, {1300, 900});
+  const double all = static_cast<double>(clock.nsecsElapsed()) / 1e6;
+  clock.restart();
+  paint(*p, 1.0, {1300, 900});
+  const double near = static_cast<double>(clock.nsecsElapsed()) / 1e6;
+  MESSAGE("10,000 nodes, 20,000 edges: ", all, " ms seen whole, ", near, " ms at full size");
+  CHECK(all < 50 * 8); // 20 frames a second, with room for a busy machine
+  CHECK(near < 50 * 8);
+}

@@ -1,0 +1,90 @@
+// What the tests of the window share: an application without a screen, waiting with the event loop running,
+// and traces of real compilations, recorded once per run.
+//
+//   Session s;  s.open(matmulTrace());  REQUIRE(waitFor([&] { return s.settled(); }));
+#pragma once
+#include "engine/runtime/device.h"
+#include "engine/tensor/tensor.h"
+#include "replay/record/session.h"
+#include "tests/replay/support.h"
+
+#include <QElapsedTimer>
+#include <QGuiApplication>
+#include <QQuickStyle>
+#include <QQuickWindow>
+#include <QStandardPaths>
+#include <QString>
+
+namespace uopscope::test {
+
+inline QGuiApplication& application() {
+  static int argc = 1;
+  static char name[] = "viz_tests";
+  static char* argv[] = {name, nullptr};
+  static const bool prepared = [] {
+    qputenv("QT_QPA_PLATFORM", "offscreen");
+    QStandardPaths::setTestModeEnabled(true);
+    QQuickWindow::setGraphicsApi(QSGRendererInterface::Software);
+    QQuickStyle::setStyle(QStringLiteral("Basic"));
+    return true;
+  }();
+  (void)prepared;
+  static QGuiApplication app(argc, argv);
+  return app;
+}
+
+template <typename Condition>
+bool waitFor(Condition condition, int ms = 20000) {
+  QElapsedTimer clock;
+  clock.start();
+  while (!condition()) {
+    if (clock.elapsed() > ms) return false;
+    QCoreApplication::processEvents(QEventLoop::AllEvents, 10);
+  }
+  return true;
+}
+
+/// A matmul with relu and a softmax, compiled for the device that runs nothing.
+inline QString compiledTrace() {
+  static const TempTrace file;
+  static const bool recorded = [] {
+    SessionOptions options;
+    options.path = file.path;
+    options.script = "compiled.py";
+    options.handleSignals = false;
+    RecordingSession session(options);
+    TensorOptions null;
+    null.device = "NULL";
+    Tensor::empty({16, 16}, null).matmul(Tensor::empty({16, 16}, null)).relu().realize();
+    Tensor::empty({4, 8}, null).softmax().realize();
+    return true;
+  }();
+  (void)recorded;
+  return QString::fromStdString(file.path);
+}
+
+/// Passes over small expressions by the rules of tests/replay/support.h.
+inline QString expressionTrace() {
+  static const TempTrace file;
+  static const bool recorded = [] {
+    recordTo(file.path, [] {
+      Pool pool;
+      PoolScope scope(pool);
+      ObservedScope script({.kind = ScopeKind::Script, .name = "expressions.py", .script = {}, .root = {}});
+      ObservedScope kernel({.kind = ScopeKind::Kernel, .name = "r_4", .script = {}, .root = {}});
+      const UOp r0 = UOp::range(4, 0), r1 = UOp::range(7, 1);
+      const UOp sum = (r0 + 0) * 1 + (r1 + 2 + 3) + (r0 + 0) + (r1 * 0);
+      const UOp root = UOp::sink(std::vector<UOp>{sum, (sum + sum) % r1});
+      const UOp mid = graphRewrite(root, shrinking(), {.name = "shrink"});
+      graphRewrite(mid, nesting(), {.name = "nest"});
+      Observer::current()->onArtifact(
+          {.kind = "source", .text = "void r_4(int* data0) {\n  data0[0] = 1; // one\n}\n"});
+      Observer::current()->poolRetired(pool);
+    });
+    return true;
+  }();
+  (void)recorded;
+  return QString::fromStdString(file.path);
+}
+
+} // namespace uopscope::test
