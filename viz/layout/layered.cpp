@@ -6,6 +6,7 @@
 #include "viz/layout/adjacency.h"
 #include "viz/layout/order.h"
 #include "viz/layout/rank.h"
+#include "viz/layout/straighten.h"
 
 #include <algorithm>
 #include <cmath>
@@ -15,6 +16,7 @@ namespace {
 
 constexpr uint32_t kNone = UINT32_MAX;
 constexpr float kBendSize = 6;
+constexpr float kEdgeSpace = 7; // between an edge and the boxes it passes
 
 // An edge as the ranks see it: from the lower rank to the higher.
 struct Span {
@@ -148,12 +150,29 @@ Layout layoutLayered(std::span<const LayoutNode> nodes, std::span<const LayoutEd
     return o.leftToRight ? LayoutPoint{b, a} : LayoutPoint{a, b};
   };
   for (uint32_t v = 0; v < nodes.size(); ++v) out.centres[v] = point(v);
+  std::vector<RankBoxes> boxes(ranking.rankCount);
+  for (uint32_t r = 0; r < ranking.rankCount; ++r) {
+    boxes[r] = {across[r], thick[r], {}};
+    for (uint32_t v : router.graph.ranks[r])
+      if (v < nodes.size())
+        boxes[r].spans.push_back(
+            {along[v] - router.graph.vertices[v].size / 2, along[v] + router.graph.vertices[v].size / 2});
+  }
+  std::vector<LayoutPoint> points;
   for (size_t e = 0; e < acyclic.size(); ++e) {
     if (!router.routed[e]) continue;
     const auto [from, to] = Router::span(acyclic[e], ranking.reversed[e]);
     const uint32_t length = ranking.rank[to] - ranking.rank[from];
+    if (length < 2) continue;
+    points.assign(1, {along[from], across[ranking.rank[from]] + thick[ranking.rank[from]] / 2});
+    for (uint32_t k = 0; k + 1 < length; ++k)
+      points.push_back({along[router.chain[from] + k], across[ranking.rank[from] + 1 + k]});
+    points.push_back({along[to], across[ranking.rank[to]] - thick[ranking.rank[to]] / 2});
+    straighten(points, ranking.rank[from] + 1, boxes, kEdgeSpace);
     auto& bends = out.bends[original[e]];
-    for (uint32_t k = 0; k + 1 < length; ++k) bends.push_back(point(router.chain[from] + k));
+    for (size_t k = 1; k + 1 < points.size(); ++k)
+      bends.push_back(o.leftToRight ? LayoutPoint{points[k].y, points[k].x - low}
+                                    : LayoutPoint{points[k].x - low, points[k].y});
     if (ranking.reversed[e]) std::reverse(bends.begin(), bends.end());
   }
   if (o.leftToRight) std::swap(out.width, out.height);

@@ -38,14 +38,18 @@ Session::Session(QObject* parent) : QObject(parent), program_(QCoreApplication::
   connect(&worker_, &Worker::pictureReady, this,
           [this](PicturePtr picture, const QVariantMap& step, qlonglong followed) {
             stepInfo_ = step;
+            qlonglong lookAt = -1;
             if (node_ >= 0) {
               if (followed < 0 && nodeAsked_)
                 showNotice(tr("Node #%1 is not in the graph of this step.").arg(node_));
+              const bool look = nodeAsked_ && followed >= 0;
               nodeAsked_ = false;
+              lookAt = look ? followed : -1;
               node_ = followed;
               graph_.setSelected(node_);
             }
             graph_.setPicture(std::move(picture));
+            if (lookAt >= 0) Q_EMIT focusAsked(lookAt);
             Q_EMIT stepInfoChanged();
             if (node_ >= 0)
               worker_.askNode(question(), static_cast<NodeId>(node_));

@@ -11,7 +11,7 @@ Rectangle {
     readonly property var node: Session.nodeInfo
     readonly property bool hasRule: step.rule !== undefined
     readonly property bool hasNode: Session.node >= 0 && node.op !== undefined
-    function go(id) { Session.node = id; Session.focusAsked(id); }
+    function go(id) { Session.node = id; Session.tab = "graph"; Session.focusAsked(id); }
 
     component Field: RowLayout {
         property string key: ""
@@ -120,7 +120,7 @@ Rectangle {
                     spacing: Theme.px(8)
                     Rectangle { implicitWidth: Theme.px(5); implicitHeight: Theme.px(18); radius: 2.5; color: Theme.dark, Theme.familyColour(pane.hasNode ? pane.node.family : -1) }
                     ULabel { objectName: "nodeOp"; text: pane.hasNode ? pane.node.op : ""; font.pixelSize: Theme.title; font.weight: Font.DemiBold; Layout.fillWidth: true }
-                    UButton { icon16: "target"; tip: qsTr("Show in the graph (F)"); onClicked: Session.focusAsked(Session.node) }
+                    UButton { icon16: "target"; tip: qsTr("Show in the graph (F)"); onClicked: { Session.tab = "graph"; Session.focusAsked(Session.node); } }
                 }
                 Caption { text: pane.hasNode ? pane.node.doc : "" }
                 Repeater {

@@ -160,7 +160,7 @@ Item {
         UChip { visible: Session.graph.changed > 0; sign: "~"; tone: Theme.modified; text: qsTr("%1 rebuilt").arg(Session.graph.changed); link: true; onClicked: canvas.showChange() }
         UChip { text: qsTr("%1 nodes").arg(Session.graph.nodeCount) }
         UChip { visible: Session.graph.foldedConstants > 0; text: qsTr("%1 constants in labels").arg(Session.graph.foldedConstants); link: true; onClicked: Session.foldLabels = false }
-        UChip { visible: Session.graph.hiddenEdges > 0; text: qsTr("%1 edges of %2 hubs in labels").arg(Session.graph.hiddenEdges).arg(Session.graph.hubs); link: true; onClicked: Session.foldLabels = false }
+        UChip { visible: Session.graph.hiddenEdges > 0; text: qsTr("%1 hub edges in labels").arg(Session.graph.hiddenEdges); link: true; onClicked: Session.foldLabels = false }
         UChip { visible: !Session.foldLabels; text: qsTr("constants and hubs drawn"); link: true; onClicked: Session.foldLabels = true }
         UChip { visible: Session.interval > 1; sign: "Δ"; tone: Theme.accent; text: qsTr("changes of %1 steps").arg(Session.interval); link: true; onClicked: Session.interval = 1 }
     }

@@ -68,7 +68,7 @@ ApplicationWindow {
     Connections {
         target: Session
         function onUiAction(id) { window.act(id); }
-        function onFocusAsked(node) { Session.tab = "graph"; canvas.focusNode(node); }
+        function onFocusAsked(node) { canvas.focusNode(node); }
     }
     TextEdit { id: clipboard; visible: false }
     Instantiator {

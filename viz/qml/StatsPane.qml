@@ -9,7 +9,7 @@ Rectangle {
     color: Theme.canvas
     property int chosen: -1
     readonly property var info: chosen >= 0 ? Session.stats.row(chosen) : ({})
-    readonly property var titles: [Session.statsGroup === "rule" ? qsTr("Rule") : Session.statsGroup === "pass" ? qsTr("Pass") : qsTr("Operation"), qsTr("Time"), qsTr("Attempts"), qsTr("Applied"), qsTr("Rate"), qsTr("Early out"), qsTr("Structure"), qsTr("Declined"), qsTr("No change"), qsTr("In matches")]
+    readonly property var titles: [Session.statsGroup === "rule" ? qsTr("Rule") : Session.statsGroup === "pass" ? qsTr("Pass") : qsTr("Operation"), qsTr("Time"), qsTr("Attempts"), qsTr("Applied"), qsTr("Rate"), qsTr("Early out"), qsTr("Structure"), qsTr("Declined"), qsTr("No-op"), qsTr("Matched")]
     readonly property var tips: [qsTr("Name and place"), qsTr("Of all attempts"), qsTr("Times tried"), qsTr("Made a change"), qsTr("Applied of tried"), qsTr("Rejected because a required source operation is absent"), qsTr("Operation, type, argument or sources did not fit"), qsTr("Fitted, but the rule's function or condition said no"), qsTr("The rule answered with the node itself: a fault of the rule"), qsTr("Time of the attempts that matched")]
     function columnWidth(c) {
         const number = Math.max(Theme.px(70), Math.min(Theme.px(92), (table.width - Theme.px(300)) / 9));

@@ -103,12 +103,24 @@ TEST_CASE("layout: sources stand in the order of their ports") {
   CHECK(l.centres[0].x < l.centres[2].x);
 }
 
-TEST_CASE("layout: a long edge bends once per rank it passes and avoids the nodes there") {
-  const std::vector<LayoutNode> nodes(4, {100, 40});
-  const std::vector<LayoutEdge> edges{{0, 1, 0}, {1, 2, 0}, {2, 3, 0}, {0, 3, 1}};
+TEST_CASE("layout: a long edge goes round the nodes it passes, with no more bends than that takes") {
+  // A chain of wide nodes, and an edge from its first to its last.
+  std::vector<LayoutNode> nodes(9, {100, 40});
+  std::vector<LayoutEdge> edges;
+  for (uint32_t i = 0; i + 1 < 9; ++i) edges.push_back({i, i + 1, 0});
+  edges.push_back({0, 8, 1});
   const Layout l = layoutLayered(nodes, edges);
-  REQUIRE(l.bends[3].size() == 2);
-  for (uint32_t k = 0; k < 2; ++k) CHECK(std::abs(l.bends[3][k].x - l.centres[k + 1].x) >= 50);
+  const auto& bends = l.bends.back();
+  REQUIRE_FALSE(bends.empty());
+  CHECK(bends.size() <= 7);
+  for (const LayoutPoint& b : bends)
+    for (size_t i = 0; i < nodes.size(); ++i)
+      CHECK((std::abs(b.x - l.centres[i].x) >= 50 || std::abs(b.y - l.centres[i].y) >= 20));
+  // With nothing in the way there is nothing to go round.
+  nodes[4] = {100, 40};
+  const std::vector<LayoutNode> apart(4, {40, 40});
+  const std::vector<LayoutEdge> wide{{0, 1, 0}, {1, 2, 0}, {2, 3, 0}};
+  for (const auto& b : layoutLayered(apart, wide).bends) CHECK(b.empty());
 }
 
 TEST_CASE("layout: the same graph twice is the same picture") {
