@@ -102,6 +102,7 @@ UOp PatternMatcher::rewrite(UOp node, const PassContext& ctx, Observer* observer
   } registers;
   registers.at[0] = node;
   bool sampled = counters && counters->startNode();
+  uint32_t* early = counters && !sampled ? counters->earlyOf(node.op()) : nullptr;
   bool timed = observer || counters;
 
   for (const auto& entry : entries) {
@@ -115,7 +116,10 @@ UOp PatternMatcher::rewrite(UOp node, const PassContext& ctx, Observer* observer
     bool impossible = !sources.contains(entry.required) || (entry.dtypes && !(entry.dtypes & kind)) ||
                       (!entry.anyOf.empty() && !entry.anyOf.intersects(sources));
     if (impossible) {
-      fail(Outcome::RejectedEarly);
+      if (early)
+        ++early[entry.rule];
+      else
+        fail(Outcome::RejectedEarly);
       continue;
     }
     match.varNames_ = rule.vars().data();
@@ -171,17 +175,20 @@ UOp PatternMatcher::rewrite(UOp node, const PassContext& ctx, Observer* observer
 
 std::vector<MatchCount> MatchCounters::collect(const std::vector<std::shared_ptr<const Rule>>& rules) const {
   std::vector<MatchCount> out;
-  for (size_t i = 0; i < cells_.size(); ++i) {
-    const Cell& c = cells_[i];
-    MatchCount m{rules[i / kOpCount].get(), static_cast<Op>(i % kOpCount), {}, {}};
-    uint64_t total = 0;
-    for (size_t o = 0; o < kOutcomeCount; ++o) {
-      m.count[o] = c.count[o];
-      m.ns[o] = ticksToNs(c.ticks[o]);
-      total += c.count[o];
+  for (size_t rule = 0; rule < ruleCount_; ++rule)
+    for (size_t op = 0; op < kOpCount; ++op) {
+      if (!ofOps_[op].cells) continue;
+      const Cell& c = ofOps_[op].cells[rule];
+      MatchCount m{rules[rule].get(), static_cast<Op>(op), {}, {}};
+      uint64_t total = 0;
+      for (size_t o = 0; o < kOutcomeCount; ++o) {
+        m.count[o] = c.count[o];
+        m.ns[o] = ticksToNs(c.ticks[o]);
+      }
+      m.count[static_cast<size_t>(Outcome::RejectedEarly)] += ofOps_[op].early[rule];
+      for (uint64_t count : m.count) total += count;
+      if (total) out.push_back(m);
     }
-    if (total) out.push_back(m);
-  }
   return out;
 }
 
