@@ -10,9 +10,15 @@
 
 namespace uopscope {
 
+namespace {
+/// Ids of small tables; more is an attack on memory.
+constexpr int64_t kMaxNumber = 1 << 24;
+} // namespace
+
 NodeTable::NodeTable(const Database& db)
-    : db_(db), selectNodes_(db.prepare(
-                   "SELECT id, op, dtype, arg, tag, src FROM node WHERE id BETWEEN ? AND ? ORDER BY id")),
+    : db_(db),
+      selectNodes_(db.prepare("SELECT id, kind, src FROM node WHERE id BETWEEN ? AND ? ORDER BY id")),
+      selectKind_(db.prepare("SELECT op, dtype, arg, tag FROM kind WHERE id = ?")),
       selectArg_(db.prepare("SELECT value FROM arg WHERE id = ?")),
       selectDtype_(db.prepare("SELECT name FROM dtype WHERE id = ?")) {
   ops_.assign(256, Op::NOOP);
@@ -71,18 +77,17 @@ NodeTable::Page& NodeTable::load(NodeId number) {
   Page& page = *pages_[number];
   page.stale = false;
   NodeId base = number * kPage;
+  selectNodes_.reset(); // where an error cut the last reading short
   selectNodes_.bind(1, int64_t{base + page.filled}).bind(2, int64_t{base + kPage - 1});
   std::vector<NodeId> sources;
   while (selectNodes_.step()) {
     auto id = static_cast<NodeId>(selectNodes_.integer(0));
-    int64_t op = selectNodes_.integer(1), dtype = selectNodes_.integer(2), arg = selectNodes_.integer(3),
-            tag = selectNodes_.integer(4);
-    bool valid = id == base + page.filled && op >= 0 && op < 256 && dtype > 0 && dtype <= UINT32_MAX &&
-                 arg >= 0 && arg <= UINT32_MAX && tag >= 0 && tag <= UINT32_MAX;
+    int64_t kindId = selectNodes_.integer(1);
+    bool valid = id == base + page.filled && kindId > 0 && kindId <= kMaxNumber;
     sources.clear();
     uint64_t back = 0;
     int shift = 0;
-    for (uint8_t byte : selectNodes_.blob(5)) {
+    for (uint8_t byte : selectNodes_.blob(2)) {
       back |= uint64_t{byte & 0x7fu} << shift;
       shift += 7;
       if (byte & 0x80) {
@@ -102,13 +107,35 @@ NodeTable::Page& NodeTable::load(NodeId number) {
     }
     auto* kept = static_cast<NodeId*>(sources_.allocate(sources.size() * sizeof(NodeId)));
     std::copy(sources.begin(), sources.end(), kept);
-    page.nodes[page.filled++] = {static_cast<uint8_t>(op),
-                                 static_cast<uint32_t>(dtype),
-                                 static_cast<uint32_t>(arg),
-                                 static_cast<uint32_t>(tag),
-                                 {kept, sources.size()}};
+    RawNode node = kind(static_cast<uint32_t>(kindId));
+    node.src = {kept, sources.size()};
+    page.nodes[page.filled++] = node;
   }
   return page;
+}
+
+const RawNode& NodeTable::kind(uint32_t id) {
+  if (id < kinds_.size() && kinds_[id]) return *kinds_[id];
+  RawNode kind;
+  bool valid = selectKind_.bind(1, int64_t{id}).step();
+  if (valid) {
+    int64_t op = selectKind_.integer(0), dtype = selectKind_.integer(1), arg = selectKind_.integer(2),
+            tag = selectKind_.integer(3);
+    valid = op >= 0 && op < 256 && dtype > 0 && dtype <= kMaxNumber && arg >= 0 && arg <= kMaxNumber &&
+            tag >= 0 && tag <= kMaxNumber;
+    kind = {static_cast<uint8_t>(op),
+            static_cast<uint32_t>(dtype),
+            static_cast<uint32_t>(arg),
+            static_cast<uint32_t>(tag),
+            {}};
+    selectKind_.reset();
+  }
+  if (!valid)
+    throw Error(ErrorKind::File,
+                fmt::format("{}: kind {} of nodes is missing or not valid; the file is damaged or cut off",
+                            db_.path(), id));
+  if (id >= kinds_.size()) kinds_.resize(id + id / 2 + 16);
+  return *(kinds_[id] = kind);
 }
 
 const Arg& NodeTable::arg(uint32_t id) {

@@ -69,17 +69,19 @@ private:
     bool stale = false;
   };
   Page& load(NodeId page);
+  const RawNode& kind(uint32_t id);
   const Arg& arg(uint32_t id);
   DType dtype(uint32_t id);
   [[noreturn]] void damaged(NodeId id, std::string_view what) const;
 
   const Database& db_;
-  Statement selectNodes_, selectArg_, selectDtype_;
+  Statement selectNodes_, selectKind_, selectArg_, selectDtype_;
   Arena sources_;
   std::vector<std::unique_ptr<Page>> pages_;
   std::vector<Op> ops_;
   std::vector<bool> opKnown_;
   std::vector<std::string> opNames_;
+  std::vector<std::optional<RawNode>> kinds_; ///< without sources
   std::vector<std::optional<Arg>> args_;
   std::vector<std::optional<DType>> dtypes_;
 };

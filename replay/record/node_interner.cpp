@@ -16,7 +16,8 @@ uint64_t mix(uint64_t x) {
 } // namespace
 
 NodeInterner::NodeInterner(const Database& db)
-    : insertNode_(db.prepare("INSERT INTO node (id, op, dtype, arg, tag, src) VALUES (?, ?, ?, ?, ?, ?)")),
+    : insertNode_(db.prepare("INSERT INTO node (id, kind, src) VALUES (?, ?, ?)")),
+      insertKind_(db.prepare("INSERT INTO kind (id, op, dtype, arg, tag) VALUES (?, ?, ?, ?, ?)")),
       insertArg_(db.prepare("INSERT INTO arg (id, value) VALUES (?, ?)")),
       insertDtype_(db.prepare("INSERT INTO dtype (id, name) VALUES (?, ?)")), slots_(1 << 12) {}
 
@@ -66,10 +67,8 @@ uint32_t NodeInterner::intern(const Node* root) {
 }
 
 uint32_t NodeInterner::internOne(const Node* node) {
-  uint32_t dtype = dtypeId(node->dtype), arg = argId(node->argKind, node->argBits),
-           tag = argId(node->tagKind, node->tagBits);
-  uint64_t high = mix(static_cast<uint64_t>(node->op) | uint64_t{dtype} << 8 | uint64_t{arg} << 32);
-  uint64_t low = mix(high + tag + 0x9E3779B97F4A7C15ull);
+  uint32_t kind = kindId(node);
+  uint64_t high = mix(kind), low = mix(high + 0x9E3779B97F4A7C15ull);
   sources_.clear();
   for (UOp s : UOp(node).src()) {
     uint32_t id = known(s.node());
@@ -92,15 +91,11 @@ uint32_t NodeInterner::internOne(const Node* node) {
     for (; back >= 0x80; back >>= 7) blob_.push_back(static_cast<uint8_t>(back | 0x80));
     blob_.push_back(static_cast<uint8_t>(back));
   }
-  insertNode_.bind(1, int64_t{id})
-      .bind(2, static_cast<int64_t>(node->op))
-      .bind(3, int64_t{dtype})
-      .bindId(4, arg)
-      .bindId(5, tag);
+  insertNode_.bind(1, int64_t{id}).bind(2, int64_t{kind});
   if (blob_.empty())
-    insertNode_.bindNull(6);
+    insertNode_.bindNull(3);
   else
-    insertNode_.bindBlob(6, blob_);
+    insertNode_.bindBlob(3, blob_);
   insertNode_.run();
   return id;
 }
@@ -121,6 +116,19 @@ uint32_t NodeInterner::argId(ArgKind kind, uint64_t bits) {
   if (kind == ArgKind::None) return 0;
   auto [it, fresh] = args_.try_emplace({bits, kind}, static_cast<uint32_t>(args_.size() + 1));
   if (fresh) insertArg_.bind(1, int64_t{it->second}).bind(2, Arg::fromRaw(kind, bits).encode()).run();
+  return it->second;
+}
+
+uint32_t NodeInterner::kindId(const Node* node) {
+  KindKey key{node->dtype.bits(), node->argBits, node->tagBits, node->op, node->argKind, node->tagKind};
+  auto [it, fresh] = kinds_.try_emplace(key, static_cast<uint32_t>(kinds_.size() + 1));
+  if (fresh)
+    insertKind_.bind(1, int64_t{it->second})
+        .bind(2, static_cast<int64_t>(node->op))
+        .bind(3, int64_t{dtypeId(node->dtype)})
+        .bindId(4, argId(node->argKind, node->argBits))
+        .bindId(5, argId(node->tagKind, node->tagBits))
+        .run();
   return it->second;
 }
 

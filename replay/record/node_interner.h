@@ -37,9 +37,10 @@ private:
   uint32_t internOne(const Node* node);
   uint32_t argId(ArgKind kind, uint64_t bits);
   uint32_t dtypeId(DType dtype);
+  uint32_t kindId(const Node* node);
   void grow();
 
-  Statement insertNode_, insertArg_, insertDtype_;
+  Statement insertNode_, insertKind_, insertArg_, insertDtype_;
   std::unordered_map<uint32_t, PoolIds> pools_;
   uint32_t lastSerial_ = 0;
   PoolIds* lastPool_ = nullptr;
@@ -57,6 +58,21 @@ private:
   };
   std::unordered_map<ArgKey, uint32_t, ArgKeyHash> args_;
   std::unordered_map<uint64_t, uint32_t> dtypes_;
+  struct KindKey {
+    uint64_t dtype, argBits, tagBits;
+    Op op;
+    ArgKind argKind, tagKind;
+    bool operator==(const KindKey&) const = default;
+  };
+  struct KindKeyHash {
+    size_t operator()(const KindKey& k) const {
+      uint64_t h = (k.dtype ^ k.argBits * 0x9E3779B97F4A7C15ull) + k.tagBits * 0xbf58476d1ce4e5b9ull;
+      h += static_cast<uint64_t>(k.op) << 48 ^ static_cast<uint64_t>(k.argKind) << 40 ^
+           static_cast<uint64_t>(k.tagKind) << 32;
+      return (h ^ h >> 31) * 0x94d049bb133111ebull;
+    }
+  };
+  std::unordered_map<KindKey, uint32_t, KindKeyHash> kinds_;
   std::vector<const Node*> stack_;
   std::vector<uint32_t> sources_;
   std::vector<uint8_t> blob_;

@@ -25,7 +25,7 @@ CREATE TABLE file (
 
 -- Operations of the engine that recorded.
 CREATE TABLE op (
-  id INTEGER PRIMARY KEY, -- as in node.op
+  id INTEGER PRIMARY KEY, -- as in kind.op
   name TEXT NOT NULL      -- "ADD"
 ) STRICT;
 
@@ -41,14 +41,20 @@ CREATE TABLE arg (
   value TEXT NOT NULL -- one line, the form Arg::decode reads
 ) STRICT;
 
--- Every node that is part of a recorded graph, once, however many passes and kernels made it. Sources come before users.
-CREATE TABLE node (
+-- What a node is but for its sources. Few are different, so a node's row is short.
+CREATE TABLE kind (
   id INTEGER PRIMARY KEY,
   op INTEGER NOT NULL,    -- op.id
   dtype INTEGER NOT NULL, -- dtype.id
   arg INTEGER,            -- arg.id
-  tag INTEGER,            -- arg.id
-  src BLOB                -- sources in order: for each, node.id - source as LEB128 (7 bits a byte, low first, high bit: more)
+  tag INTEGER             -- arg.id
+) STRICT;
+
+-- Every node that is part of a recorded graph, once, however many passes and kernels made it. Sources come before users.
+CREATE TABLE node (
+  id INTEGER PRIMARY KEY,
+  kind INTEGER NOT NULL, -- kind.id
+  src BLOB               -- sources in order: for each, node.id - source as LEB128 (7 bits a byte, low first, high bit: more)
 ) STRICT;
 
 -- Rewrite rules met.

@@ -54,8 +54,9 @@ Database openTrace(const std::string& path) {
     throw Error(
         ErrorKind::File,
         fmt::format("{}: the trace's format number {} is not valid; the file is damaged", path, version));
-  for (const char* table : {"meta", "string", "file", "op", "dtype", "arg", "node", "rule", "scope", "pass",
-                            "step", "step_error", "gate", "match_count", "artifact", "launch", "origin"}) {
+  for (const char* table :
+       {"meta", "string", "file", "op", "dtype", "arg", "kind", "node", "rule", "scope", "pass", "step",
+        "step_error", "gate", "match_count", "artifact", "launch", "origin"}) {
     Statement s = db.prepare("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?");
     if (!s.bind(1, std::string_view(table)).step())
       throw Error(ErrorKind::File,

@@ -115,14 +115,18 @@ TEST_CASE("hostile rows") {
            "UPDATE node SET src = x'00' WHERE id = 20",             // a source of itself
            "UPDATE node SET src = x'ffffffffffff7f' WHERE id = 20", // a source far away
            "UPDATE node SET src = x'81' WHERE id = 20",             // cut off
-           "UPDATE node SET op = 250 WHERE id = 20",                // no such operation
-           "UPDATE node SET op = -1 WHERE id = 20",
-           "UPDATE node SET dtype = 9999",                               //
-           "UPDATE node SET arg = 9999 WHERE arg IS NOT NULL",           //
+           "UPDATE kind SET op = 250 WHERE id = 5",                 // no such operation
+           "UPDATE kind SET op = -1",
+           "UPDATE kind SET dtype = 9999",                               //
+           "UPDATE kind SET arg = 9999 WHERE arg IS NOT NULL",           //
            "UPDATE arg SET value = 'Range(999999999999999999999;NOPE)'", //
            "UPDATE arg SET value = '((((((((((((((((('",
            "UPDATE arg SET value = ''",                                 //
            "UPDATE dtype SET name = 'dtypes.nothing.vec(99999999999)'", //
+           "UPDATE kind SET op = op + 1",
+           "UPDATE node SET kind = 1",
+           "UPDATE node SET kind = 999999999999",
+           "DELETE FROM kind",
            "DELETE FROM node WHERE id = 15",
            "DELETE FROM node",
            "DELETE FROM dtype", //
@@ -255,7 +259,8 @@ TEST_CASE("SQL reads and does nothing else") {
   CHECK(r.more);
   CHECK(r.columns[0] == "id");
   CHECK(std::get<std::string>(
-            query(trace, "SELECT opname(op) FROM node WHERE src IS NULL LIMIT 1").rows[0][0]) == "CONST");
+            query(trace, "SELECT opname(op) FROM node JOIN kind ON kind.id = kind WHERE src IS NULL LIMIT 1")
+                .rows[0][0]) == "CONST");
   for (const char* bad :
        {"DELETE FROM node", "UPDATE meta SET value = 'x'", "ATTACH 'other.db' AS o", "SELECT 1; SELECT 2", "",
         "SELEC 1", "CREATE TABLE t (a)", "SELECT * FROM nothing", "SELECT expr(999999999)"}) {
