@@ -175,7 +175,7 @@ std::vector<Tensor> customKernel(const std::vector<Tensor>& tensors, py::object 
     fail(ErrorKind::Spec,
          fmt::format("the custom kernel leaves range {} open: close it with .end(...) before .sink(...)",
                      sink.ranges()[0].arg().repr()));
-  std::vector<UOp> src{sink};
+  std::vector<UOp> src{sink.arg() ? sink : sink.withArg(Arg::of(KernelInfo{}))};
   src.insert(src.end(), buffers.begin(), buffers.end());
   UOp kernel = UOp::make(Op::CUSTOM_KERNEL, dtypes::void_, src);
   std::vector<Tensor> out;

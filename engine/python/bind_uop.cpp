@@ -295,7 +295,7 @@ void bindGraph(UOpClass& c) {
             return (simplifyFirst ? simplify(u) : u).render();
           },
           py::arg("simplify") = true)
-      .def("pyrender", [](UOp u) { return u.str(); })
+      .def("pyrender", [](UOp u) { return pyrender(u); })
       .def("const_factor", [](UOp u) { return constFactor(u); })
       .def("divides",
            [](UOp u, int64_t v) {

@@ -1,6 +1,5 @@
 // Elementwise operations: type promotion, broadcasting, and one primitive node each where there is one.
 #include "engine/tensor/tensor.h"
-#include "engine/uop/unique.h"
 
 #include <fmt/format.h>
 
@@ -11,22 +10,10 @@ namespace uopscope {
 
 namespace {
 
-/// A symbolic integer as a tensor: BIND and DEFINE_VAR get the device, sums and products become tensor
-/// operations.
-Tensor fromSymbolic(UOp u, const std::string& device) {
-  switch (u.op()) {
-  case Op::CONST: return Tensor::scalar(u.constValue(), {device, dtypes::defaultInt(), false});
-  case Op::ADD: return fromSymbolic(u.src(0), device).add(fromSymbolic(u.src(1), device));
-  case Op::MUL: return fromSymbolic(u.src(0), device).mul(fromSymbolic(u.src(1), device));
-  case Op::BIND: {
-    UOp variable = u.src(0);
-    UOp onDevice = UOp::make(Op::DEFINE_VAR, dtypes::int32, {deviceNode(device)}, variable.arg());
-    UOp value = graph::constant(dtypes::int32, u.src(1).constValue(), device);
-    return Tensor::fromUOp(UOp::make(Op::BIND, dtypes::int32, {onDevice, value}), false);
-  }
-  default:
-    fail(ErrorKind::Runtime, fmt::format("cannot make a tensor of the symbolic integer {}", u.render()));
-  }
+/// A symbolic integer as a tensor: a scalar without a device, which fits any.
+Tensor fromSymbolic(UOp u) {
+  PoolScope scope(tensorPool());
+  return Tensor::fromUOp(u.cast(dtypes::int32), false);
 }
 
 /// Broadcasts; the copy that is repeated is wider for the small floats, so that the gradient's sum is.
@@ -44,7 +31,7 @@ Broadcasted broadcasted(const Tensor& x, const Operand& operand, bool reverse, b
   if (operand.isTensor()) {
     b = operand.tensor();
   } else if (operand.isUOp()) {
-    b = fromSymbolic(operand.uop(), a.device());
+    b = fromSymbolic(operand.uop());
   } else {
     bool whole = operand.value().kind != ConstValue::Kind::Float;
     DType d = a.dtype().isFloat() || (a.dtype().isInt() && whole) ? a.dtype() : dtypeOf(operand.value());
@@ -72,7 +59,7 @@ Tensor Tensor::unaryFloat(Op op) const {
 
 Tensor Tensor::binary(Op op, const Operand& operand, bool reverse) const {
   auto [a, b] = broadcasted(*this, operand, reverse);
-  if (a.device() != b.device())
+  if (a.device() != b.device() && !a.uop().device().empty() && !b.uop().device().empty())
     fail(ErrorKind::Runtime,
          fmt::format("all tensors must be on the same device, got {} and {}", a.device(), b.device()));
   return a.apply(a.uop().alu(op, {b.uop()}), {b});
@@ -280,8 +267,7 @@ Tensor Tensor::where(const Operand& ifTrue, const Operand& ifFalse) const {
   } else {
     // two numbers: typed as Python types them, then promoted together
     auto value = [&](const Operand& o) {
-      return o.isUOp() ? fromSymbolic(o.uop(), device())
-                       : scalar(o.value(), {device(), dtypeOf(o.value()), false});
+      return o.isUOp() ? fromSymbolic(o.uop()) : scalar(o.value(), {device(), dtypeOf(o.value()), false});
     };
     auto both = broadcasted(value(ifTrue), value(ifFalse));
     x = both.x, y = both.y;

@@ -1,6 +1,7 @@
-// Random numbers by counter: Threefry of (key, counter), so a seed gives the same stream on every device and
-// run. The counter is a tensor of one element that each call advances by assignment; drawing numbers
-// therefore is part of the graph, and the graph of a step does not depend on how many steps were made before.
+// Random numbers by counter: Threefry of (key, counter), so a seed gives the same stream on every device and run.
+// Where in the stream a call starts is counted here and written into a buffer of one element, so the graph of a step
+// does not depend on how many steps were made before, and tensors keep their numbers in whatever order they are
+// realized.
 #include "engine/runtime/device.h"
 #include "engine/tensor/sha256.h"
 #include "engine/tensor/tensor.h"
@@ -17,7 +18,8 @@ namespace uopscope {
 namespace {
 
 struct Stream {
-  Tensor key, counter;
+  Tensor key;
+  uint32_t drawn = 0; ///< words taken so far
 };
 struct Generator {
   int64_t seed = static_cast<int64_t>(std::time(nullptr));
@@ -61,9 +63,7 @@ Stream newStream(const std::string& device, int64_t seed, uint32_t ordinal) {
   uint32_t key[2] = {static_cast<uint32_t>(digest[28]) << 24 | static_cast<uint32_t>(digest[29]) << 16 |
                          static_cast<uint32_t>(digest[30]) << 8 | digest[31],
                      static_cast<uint32_t>(seed)};
-  uint32_t zero = 0;
-  TensorOptions o{device, {}, false};
-  return {Tensor::fromBytes(key, {2}, dtypes::uint32, o), Tensor::fromBytes(&zero, {1}, dtypes::uint32, o)};
+  return {Tensor::fromBytes(key, {2}, dtypes::uint32, {device, {}, false})};
 }
 
 } // namespace
@@ -91,8 +91,8 @@ Tensor Tensor::rand(const Ints& shape, const TensorOptions& o, bool contiguousRe
   if (!g.streams.count(where))
     g.streams[where] = newStream(where, g.seed, static_cast<uint32_t>(g.streams.size()));
   Stream& stream = g.streams[where];
-  stream.counter.assign(stream.counter.add(ConstValue::ofInt(words)));
-  Tensor start = stream.counter.sub(ConstValue::ofInt(words));
+  Tensor start = fromBytes(&stream.drawn, {1}, dtypes::uint32, {where, {}, false});
+  stream.drawn += static_cast<uint32_t>(words);
 
   TensorOptions counting{where, dtypes::uint32, false};
   Tensor low = arange(half, counting).add(start), high = low.add(ConstValue::ofInt(half));

@@ -1,0 +1,82 @@
+# Gradients against central differences, and training steps.
+import numpy as np
+from tinygrad import Tensor, dtypes, nn
+from check import close, raises, run
+rng = np.random.default_rng(2)
+
+def check(f, *arrays, eps=1e-4, tol=2e-3):
+  """The gradient of f(tensors).sum() by backward() and by differences, in float64."""
+  arrays = [a.astype(np.float64) for a in arrays]
+  ts = [Tensor(a, requires_grad=True) for a in arrays]
+  out = f(*ts).sum()
+  out.backward()
+  for k, a in enumerate(arrays):
+    want = np.zeros_like(a)
+    for at in np.ndindex(a.shape):
+      values = []
+      for step in (eps, -eps):
+        moved = [b.copy() for b in arrays]
+        moved[k][at] += step
+        values.append(f(*[Tensor(b) for b in moved]).sum().item())
+      want[at] = (values[0] - values[1]) / (2 * eps)
+    close(ts[k].grad, want, rtol=tol, atol=tol)
+x = rng.uniform(0.3, 1.5, (2, 3)); y = rng.uniform(0.4, 1.2, (3,)); s = rng.uniform(-1, 1, (2, 3))
+
+def test_elementwise():
+  for f in (lambda a: a.exp(), lambda a: a.log(), lambda a: a.sqrt(), lambda a: a.sin(), lambda a: a.cos(), lambda a: a.reciprocal(), lambda a: a.tanh(), lambda a: a.sigmoid(), lambda a: a.gelu(), lambda a: a.pow(3), lambda a: a**2.5, lambda a: a.log2() * a.exp2(), lambda a: 2 ** a): check(f, x)
+  for f in (lambda a: a.relu() * 2, lambda a: a.abs() * a, lambda a: (a > 0).where(a * 3, a), lambda a: a.clamp(-0.5, 0.5) * a, lambda a: a.maximum(0.1) * a): check(f, s)
+
+def test_binary_with_broadcast():
+  for f in (lambda a, b: a + b, lambda a, b: a - b * 2, lambda a, b: a * b, lambda a, b: a / b, lambda a, b: a.pow(b), lambda a, b: a.maximum(b), lambda a, b: a.minimum(b) * a): check(f, x, y)
+
+def test_movement():
+  w = rng.uniform(0.5, 1.5, 24)
+  def weigh(t): return t.flatten() * Tensor(np.resize(w, int(np.prod(t.shape))))
+  for f in (lambda a: a.permute(1, 0), lambda a: a.reshape(3, 2), lambda a: a.flip(1), lambda a: a.pad(((1, 1), (0, 2))), lambda a: a[:, 1:], lambda a: a[::-1, ::2], lambda a: a.expand(2, 3), lambda a: a.unsqueeze(0).expand(3, 2, 3), lambda a: Tensor.cat(a, a * 2, dim=1), lambda a: a.repeat(2, 2)): check(lambda a: weigh(f(a)), x)
+  check(lambda a: a[Tensor([1, 0, 1])] * 2, x)
+
+def test_reductions():
+  for f in (lambda a: a.sum(0) ** 2, lambda a: a.max(1) ** 2, lambda a: a.min() * 3, lambda a: a.mean(1) ** 2, lambda a: a.prod(1), lambda a: a.var(1), lambda a: a.std(), lambda a: a.softmax() ** 2, lambda a: a.log_softmax() ** 2, lambda a: a.logsumexp(1), lambda a: a.layernorm() ** 3, lambda a: a.cumsum(1) ** 2): check(f, x)
+
+def test_products():
+  check(lambda a, b: (a @ b) ** 2, x, rng.uniform(-1, 1, (3, 2)))
+  check(lambda a, b: a.conv2d(b, padding=1) ** 2, rng.uniform(-1, 1, (1, 2, 3, 3)), rng.uniform(-1, 1, (2, 2, 2, 2)))
+  check(lambda a, b: a.conv2d(b, stride=2, groups=2), rng.uniform(-1, 1, (1, 2, 5, 5)), rng.uniform(-1, 1, (2, 1, 3, 3)))
+  check(lambda a: a.max_pool2d(2) ** 2, rng.permutation(16).reshape(1, 1, 4, 4) * 0.1), check(lambda a: a.avg_pool2d(2) ** 2, rng.uniform(-1, 1, (1, 1, 4, 4)))
+  check(lambda a: a.cross_entropy(Tensor([0, 2])), x)
+
+def test_graph_of_gradients():
+  a = Tensor([1.0, 2.0, 3.0], requires_grad=True)
+  (a * a).sum().backward(); close(a.grad, [2, 4, 6])
+  (a * 3).sum().backward(); close(a.grad, [5, 7, 9])
+  g, = (a ** 3).sum().gradient(a); close(g, [3, 12, 27]); h, = g.sum().gradient(a); close(h, [6, 12, 18])
+  close((a.detach() * a).sum().gradient(a)[0], [1, 2, 3])
+  b, c = Tensor.ones(2, requires_grad=True), Tensor.ones(2, requires_grad=True)
+  (b * 2 + c * 5).sum().backward(); close(b.grad, [2, 2]), close(c.grad, [5, 5])
+  raises(RuntimeError, lambda: a.sum().gradient(Tensor([1.0])), "not found"), raises(RuntimeError, lambda: Tensor([1]).sum().gradient(Tensor([1]))), raises((AssertionError, RuntimeError), lambda: a.backward(), "scalar")
+  half = Tensor([1.0, 2.0], dtype=dtypes.float16, requires_grad=True); (half * half).sum().backward(); assert half.grad.dtype == dtypes.float16; close(half.grad, [2, 4])
+
+def test_training_goes_down():
+  for make in (lambda p: nn.optim.SGD(p, lr=0.1), lambda p: nn.optim.SGD(p, lr=0.05, momentum=0.9), lambda p: nn.optim.Adam(p, lr=0.05), lambda p: nn.optim.AdamW(p, lr=0.05)):
+    Tensor.manual_seed(1)
+    net = [nn.Linear(4, 8), Tensor.relu, nn.Linear(8, 1)]
+    data, want = Tensor.rand(16, 4).realize(), Tensor.rand(16, 1).realize()
+    opt, losses = make(nn.state.get_parameters(net)), []
+    with Tensor.train():
+      for _ in range(12):
+        opt.zero_grad()
+        loss = ((data.sequential(net) - want) ** 2).mean()
+        loss.backward()
+        opt.step()
+        losses.append(loss.item())
+    assert losses[-1] < losses[0] * 0.9 and all(np.isfinite(losses)), losses
+
+def test_sgd_is_exact():
+  w = Tensor([1.0, -2.0], requires_grad=True)
+  opt = nn.optim.SGD([w], lr=0.5)
+  with Tensor.train():
+    (w * w).sum().backward()
+    opt.step()
+  close(w, [0, 0])
+
+if __name__ == "__main__": run(globals())

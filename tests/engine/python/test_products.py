@@ -1,0 +1,90 @@
+# Matrix products, convolution, pooling, attention and losses against NumPy.
+import numpy as np
+from tinygrad import Tensor, dtypes, nn
+from check import close, raises, run
+rng = np.random.default_rng(1)
+def floats(*shape): return rng.uniform(-1, 1, shape).astype(np.float32)
+
+def test_matmul():
+  for a, b in [((3, 4), (4, 5)), ((4,), (4,)), ((3, 4), (4,)), ((4,), (4, 5)), ((2, 3, 4), (4, 5)), ((2, 3, 4), (2, 4, 5)), ((2, 1, 3, 4), (5, 4, 6)), ((1, 1), (1, 1)), ((33, 65), (65, 17)), ((128, 128), (128, 128)), ((3, 0), (0, 2))]:
+    x, y = floats(*a), floats(*b)
+    close(Tensor(x) @ Tensor(y), x @ y, rtol=1e-3, atol=1e-4), close(Tensor(x).dot(Tensor(y)), x @ y, rtol=1e-3, atol=1e-4)
+  raises(RuntimeError, lambda: Tensor.ones(2, 3) @ Tensor.ones(4, 2), "(2, 3)", "(4, 2)"), raises(RuntimeError, lambda: Tensor(1.0) @ Tensor([1.0]), "1D")
+  i = rng.integers(-5, 5, (6, 7)).astype(np.int32); close(Tensor(i) @ Tensor(i.T.copy()), i @ i.T)
+  h = floats(8, 8).astype(np.float16); close(Tensor(h) @ Tensor(h), (h.astype(np.float32) @ h.astype(np.float32)).astype(np.float16), rtol=1e-2, atol=1e-2)
+  close(Tensor.einsum("ij,kj->ik", Tensor(floats(2, 3)), Tensor.ones(4, 3)).shape, (2, 4))
+  x, y = floats(2, 3, 4), floats(2, 4, 5)
+  for f in ("bij,bjk->bik", "bij,bjk->bk", "bij,bjk", "bij,bjk->"): close(Tensor.einsum(f, Tensor(x), Tensor(y)), np.einsum(f, x, y), rtol=1e-3, atol=1e-4)
+  m = floats(4, 4); close(Tensor.einsum("ii->i", Tensor(m)), np.einsum("ii->i", m)), close(Tensor.einsum("ii->", Tensor(m)), np.einsum("ii->", m), rtol=1e-4), close(Tensor.einsum("...ij->...ji", Tensor(x)), x.swapaxes(1, 2))
+
+def conv(x, w, stride=1, padding=0, dilation=1, groups=1):
+  x = np.pad(x, ((0, 0), (0, 0), (padding, padding), (padding, padding)))
+  n, c, h, wd = x.shape; o, ci, kh, kw = w.shape
+  oh, ow = (h - dilation * (kh - 1) - 1) // stride + 1, (wd - dilation * (kw - 1) - 1) // stride + 1
+  out = np.zeros((n, o, oh, ow), np.float64)
+  for g in range(groups):
+    for oc in range(o // groups):
+      for i in range(kh):
+        for j in range(kw):
+          part = x[:, g * ci:(g + 1) * ci, i * dilation:i * dilation + stride * oh:stride, j * dilation:j * dilation + stride * ow:stride]
+          out[:, g * (o // groups) + oc] += np.einsum("nchw,c->nhw", part, w[g * (o // groups) + oc, :, i, j])
+  return out
+
+def test_conv2d():
+  for xs, ws, kw in [((1, 1, 5, 5), (1, 1, 3, 3), {}), ((2, 3, 9, 8), (4, 3, 3, 2), {}), ((1, 4, 8, 8), (6, 2, 3, 3), dict(groups=2, padding=1)), ((1, 2, 11, 9), (3, 2, 3, 3), dict(stride=2)), ((1, 2, 11, 11), (2, 2, 3, 3), dict(dilation=2, padding=2)),
+                     ((1, 3, 7, 7), (3, 1, 3, 3), dict(groups=3, stride=2, padding=1)), ((2, 2, 4, 4), (5, 2, 1, 1), {}), ((1, 2, 12, 12), (2, 2, 3, 3), dict(stride=3, dilation=2))]:
+    x, w = floats(*xs), floats(*ws)
+    close(Tensor(x).conv2d(Tensor(w), **kw), conv(x, w, **kw), rtol=1e-3, atol=1e-4)
+  b = floats(4); x, w = floats(1, 3, 5, 5), floats(4, 3, 3, 3); close(Tensor(x).conv2d(Tensor(w), Tensor(b)), conv(x, w) + b.reshape(1, 4, 1, 1), rtol=1e-3, atol=1e-4)
+  close(Tensor(x).conv2d(Tensor(w), padding=(1, 0)), conv(np.pad(x, ((0, 0), (0, 0), (1, 1), (0, 0))), w), rtol=1e-3, atol=1e-4)
+  c1, w1 = floats(2, 3, 10), floats(4, 3, 3); close(Tensor(c1).conv2d(Tensor(w1)), conv(c1[:, :, None], w1[:, :, None])[:, :, 0], rtol=1e-3, atol=1e-4)
+  raises((AssertionError, ValueError), lambda: Tensor.ones(1, 3, 8, 8).conv2d(Tensor.ones(4, 2, 3, 3)), "(1, 3, 8, 8)", "(4, 2, 3, 3)"), raises((AssertionError, ValueError), lambda: Tensor.ones(1, 1, 2, 2).conv2d(Tensor.ones(1, 1, 3, 3)), "kernel size")
+
+def test_conv_transpose2d():
+  x, w = floats(1, 2, 4, 4), floats(2, 3, 3, 3)
+  for stride, pad in ((1, 0), (2, 0), (2, 1), (3, 1)):
+    size = (4 - 1) * stride + 3; want = np.zeros((1, 3, size, size))
+    for i in range(4):
+      for j in range(4): want[:, :, i * stride:i * stride + 3, j * stride:j * stride + 3] += np.einsum("nc,cohw->nohw", x[:, :, i, j], w)
+    close(Tensor(x).conv_transpose2d(Tensor(w), stride=stride, padding=pad), want[:, :, pad:size - pad, pad:size - pad], rtol=1e-3, atol=1e-4)
+
+def test_pooling():
+  x = floats(2, 3, 8, 9)
+  blocks = x[:, :, :8, :8].reshape(2, 3, 4, 2, 4, 2)
+  close(Tensor(x).max_pool2d(), blocks.max((3, 5))), close(Tensor(x).avg_pool2d(), blocks.mean((3, 5)), rtol=1e-4)
+  w = np.lib.stride_tricks.sliding_window_view(np.pad(x, ((0, 0), (0, 0), (1, 1), (1, 1)), constant_values=-np.inf), (3, 3), (2, 3))
+  close(Tensor(x).max_pool2d(3, stride=1, padding=1), w.max((-1, -2))), close(Tensor(x).max_pool2d((3, 2), stride=(2, 1)).shape, (2, 3, 3, 8))
+  assert Tensor(x).max_pool2d(2, ceil_mode=True).shape == (2, 3, 4, 5)
+  v, at = Tensor(x).max_pool2d(return_indices=True); close(np.take_along_axis(x.reshape(2, 3, -1), at.numpy().reshape(2, 3, -1), -1).reshape(v.shape), v)
+  close(Tensor(np.arange(4, dtype=np.float32).reshape(1, 1, 2, 2)).interpolate((4, 4), mode="nearest"), np.arange(4).reshape(1, 1, 2, 2).repeat(2, 2).repeat(2, 3))
+
+def test_attention():
+  q, k, v = floats(2, 3, 4, 8), floats(2, 3, 5, 8), floats(2, 3, 5, 8)
+  s = q @ k.swapaxes(-1, -2) / np.sqrt(8); p = np.exp(s - s.max(-1, keepdims=True)); p /= p.sum(-1, keepdims=True)
+  close(Tensor(q).scaled_dot_product_attention(Tensor(k), Tensor(v)), p @ v, rtol=1e-3, atol=1e-5)
+  s = q @ q.swapaxes(-1, -2) / np.sqrt(8); s = np.where(np.tril(np.ones((4, 4))) > 0, s, -np.inf); p = np.exp(s - s.max(-1, keepdims=True)); p /= p.sum(-1, keepdims=True)
+  close(Tensor(q).scaled_dot_product_attention(Tensor(q), Tensor(q), is_causal=True), p @ q, rtol=1e-3, atol=1e-5)
+
+def test_losses():
+  x, y = floats(6, 5), rng.integers(0, 5, 6)
+  logp = x - np.log(np.exp(x).sum(1, keepdims=True)); nll = -logp[np.arange(6), y]
+  close(Tensor(x).cross_entropy(Tensor(y)), nll.mean(), rtol=1e-4), close(Tensor(x).sparse_categorical_crossentropy(Tensor(y)), nll.mean(), rtol=1e-4), close(Tensor(logp).nll_loss(Tensor(y), reduction="none"), nll, rtol=1e-4)
+  close(Tensor(x).cross_entropy(Tensor(y), reduction="sum", label_smoothing=0.1), (0.9 * nll - 0.1 * logp.mean(1)).sum(), rtol=1e-4)
+  p, t = 1 / (1 + np.exp(-x)), (floats(6, 5) > 0).astype(np.float32); bce = -(t * np.log(p) + (1 - t) * np.log(1 - p)).mean()
+  close(Tensor(p).binary_crossentropy(Tensor(t)), bce, rtol=1e-3), close(Tensor(x).binary_crossentropy_logits(Tensor(t)), bce, rtol=1e-3)
+  raises(ValueError, lambda: Tensor(x).cross_entropy(Tensor(y), reduction="no"))
+
+def test_layers():
+  Tensor.manual_seed(3)
+  x = floats(4, 6)
+  l = nn.Linear(6, 3); close(l(Tensor(x)), x @ l.weight.numpy().T + l.bias.numpy(), rtol=1e-3, atol=1e-5)
+  n = nn.LayerNorm(6); close(n(Tensor(x)), (x - x.mean(-1, keepdims=True)) / np.sqrt(x.var(-1, keepdims=True) + 1e-5), rtol=1e-3, atol=1e-4)
+  e = nn.Embedding(10, 4); close(e(Tensor([[1, 2], [9, 0]])), e.weight.numpy()[[[1, 2], [9, 0]]])
+  assert sorted(nn.state.get_state_dict(l)) == ["bias", "weight"] and len(nn.state.get_parameters([l, n])) == 4
+  c = nn.Conv2d(2, 4, 3, padding="same"); assert c(Tensor.ones(1, 2, 5, 5)).shape == (1, 4, 5, 5)
+  img = floats(3, 2, 4, 4); g = nn.GroupNorm(1, 2); close(g(Tensor(img)).mean(), 0, atol=1e-4)
+  bn = nn.BatchNorm(2)
+  with Tensor.train(): out = bn(Tensor(img))
+  close(out, (img - img.mean((0, 2, 3), keepdims=True)) / np.sqrt(img.var((0, 2, 3), keepdims=True) + 1e-5), rtol=1e-3, atol=1e-4)
+
+if __name__ == "__main__": run(globals())

@@ -1,0 +1,100 @@
+# UOps, patterns, rewriting, settings and error types from Python.
+import numpy as np
+from tinygrad import Tensor, UOp, Variable, dtypes, Device, Context, GlobalCounters, getenv, TinyJit
+from tinygrad.uop.ops import Ops, UPat, PatternMatcher, graph_rewrite, graph_rewrite_map, KernelInfo, AxisType, GroupOp, BottomUpGate, resolve
+from tinygrad.helpers import DEBUG, prod
+from check import close, raises, run
+
+def test_one_object_per_node():
+  a, b = UOp.const(dtypes.int, 3), UOp.const(dtypes.int, 3)
+  assert a is b and a == b and UOp(Ops.CONST, dtypes.int, (), 3) is a and (a + 4) is (b + 4) and (a + 4).src[0] is a
+  assert len({a, b}) == 1 and a.replace(arg=4) is UOp.const(dtypes.int, 4) and a.replace(arg=4) is not a
+
+def test_fields_and_printing():
+  r = UOp.range(16, 2, AxisType.REDUCE)
+  assert r.op is Ops.RANGE and r.arg == (2, AxisType.REDUCE) and r.dtype is dtypes.index and r.src[0].arg == 16 and (r.vmin, r.vmax) == (0, 15)
+  assert "Ops.RANGE" in str(r) and str(Ops.ADD) == "Ops.ADD" and Ops.ADD in GroupOp.ALU and str(dtypes.float32) == "dtypes.float" and repr(dtypes.float.vec(4)) == "dtypes.float.vec(4)"
+  e = r * 4 + 2
+  assert e.render() and list(e.toposort())[-1] is e and r in e.backward_slice and e.get_consumer_map()[r]
+  assert (e.vmin, e.vmax) == (2, 62) and e.substitute({r: r.const_like(3)}).ssimplify() == 14 and list(e.ranges) == [r]
+
+def test_arithmetic_simplifies():
+  n = Variable("n", 1, 10)
+  assert ((n * 4 + 8) // 4).simplify() is (n + 2).simplify() and (n - n).ssimplify() == 0 and resolve(n < 11) is True and resolve(n > 10) is False
+  assert (n * 6).divides(3) is not None and (n * 6).const_factor() == 6 and n.bind(3).unbind() == (n, 3)
+  raises((AssertionError, ValueError), lambda: n.bind(11)), raises(ValueError, lambda: int(n + 1))
+
+def test_patterns():
+  x = UOp.variable("x", 0, 9); y = UOp.variable("y", 0, 9)
+  def once(pat, node, fn=lambda **k: sorted(k)): return PatternMatcher([(pat, fn)]).rewrite(node)
+  assert PatternMatcher([(UPat.var("a") + UPat.cvar("c"), lambda a, c: a)]).rewrite(x + 3) is x
+  assert PatternMatcher([(UPat.var("a") + UPat.var("a"), lambda a: a * 2)]).rewrite(x + x) is x * 2 and PatternMatcher([(UPat.var("a") + UPat.var("a"), lambda a: a)]).rewrite(x + y) is None
+  assert PatternMatcher([(UPat((Ops.ADD, Ops.MUL), src=(UPat.var("a"), UPat.var("b"))), lambda a, b: b)]).rewrite(x * y) is y
+  assert PatternMatcher([(UPat(Ops.ADD, src=[UPat(Ops.CONST), UPat.var("v")]), lambda v: v)]).rewrite(x + 7) is x, "any order"
+  assert PatternMatcher([(UPat(Ops.SINK, src=UPat(Ops.DEFINE_VAR), name="s"), lambda s: s.src[0])]).rewrite(UOp.sink(x, y)) is x, "one pattern for all sources"
+  assert PatternMatcher([(UPat(Ops.SINK, src=(UPat.var("f"),), allow_any_len=True), lambda f: f)]).rewrite(UOp.sink(y, x)) is y and PatternMatcher([(UPat(Ops.SINK, src=(UPat.var("f"),)), lambda f: f)]).rewrite(UOp.sink(y, x)) is None
+  assert PatternMatcher([(UPat(Ops.CONST, arg=3, name="c"), lambda c: x)]).rewrite(UOp.const(dtypes.int, 3)) is x and PatternMatcher([(UPat(Ops.CONST, dtype=dtypes.float, name="c"), lambda c: x)]).rewrite(UOp.const(dtypes.int, 3)) is None
+  p = PatternMatcher([(UPat(Ops.MUL, src=(UPat.var("a").or_casted(), UPat.cvar("c"))), lambda a, c: a)])
+  assert p.rewrite(x * 2) is x
+  two = PatternMatcher([(UPat.var("a") * 1, lambda a: a)]) + PatternMatcher([(UPat.var("a") + 0, lambda a: a)])
+  assert two.rewrite(x * 1) is x and two.rewrite(x + 0) is x and len(two) == 2
+  assert PatternMatcher([(UPat(Ops.DEFINE_VAR, name="v"), lambda ctx, v: ctx.append(v.expr))]).rewrite(x, ctx=(seen := [])) is None and seen == ["x"]
+  assert PatternMatcher([(UPat(Ops.DEFINE_VAR, name="v"), lambda v: f"<{v.expr}>")]).rewrite(x) == "<x>", "an answer that is no node"
+  rule = p.rules[0]
+  assert rule.location[0].endswith("test_uop.py") and "or_casted" in rule.text
+
+def test_graph_rewrite():
+  x = UOp.variable("x", 0, 9)
+  pm = PatternMatcher([(UPat.var("a") + UPat(Ops.CONST, arg=0), lambda a: a), (UPat.var("a") * UPat(Ops.CONST, arg=1), lambda a: a)])
+  assert graph_rewrite((x * 1 + 0) * 1, pm, name="identities") is x and graph_rewrite((x * 1 + 0) * 1, pm, bottom_up=True) is x
+  assert graph_rewrite_map(x * 1 + 5, pm)[x * 1] is x
+  count = PatternMatcher([(UPat(Ops.CONST, name="c"), lambda ctx, c: ctx.update(n=ctx.get("n", 0) + 1))]); graph_rewrite(x * 3 + 5, count, ctx=(d := {})); assert d["n"] == 2
+  class Mine(Exception): pass
+  def fails(a): raise Mine("from the rule")
+  raises(Mine, lambda: graph_rewrite(x * 7, PatternMatcher([(UPat(Ops.MUL, name="a"), fails)])), "from the rule")
+  raises(RuntimeError, lambda: graph_rewrite(x * 7, PatternMatcher([(UPat(Ops.MUL, src=(UPat.var("a"), UPat.cvar("c"))), lambda a, c: a * (c.arg + 1))])), "infinite loop")
+  raises(TypeError, lambda: graph_rewrite(x * 7, PatternMatcher([(UPat(Ops.MUL, name="a"), lambda a: 5)])), "UOp or None")
+  def gate(a): raise BottomUpGate()
+  assert graph_rewrite((x * 1) * 9, PatternMatcher([(UPat(Ops.MUL, src=(UPat(), UPat(Ops.CONST, arg=9)), name="a"), gate), (UPat.var("a") * UPat(Ops.CONST, arg=1), lambda a: a)]), bottom_up=True) is (x * 1) * 9
+
+def test_custom_kernel():
+  def add(c, a, b):
+    i, j = UOp.range(c.shape[0], 0), UOp.range(c.shape[1], 1)
+    return c[i, j].store(a[i, j] + b[i, j]).end(i, j).sink(arg=KernelInfo(name="add2d"))
+  a, b = Tensor(np.arange(12, dtype=np.float32).reshape(3, 4)), Tensor(np.ones((3, 4), np.float32))
+  out = Tensor.empty(3, 4).custom_kernel(a, b, fxn=add)[0]
+  close(out, np.arange(12).reshape(3, 4) + 1), close(out + 1, np.arange(12).reshape(3, 4) + 2)
+  def unclosed(c): return c[UOp.range(3, 0)].store(1.0).sink(arg=KernelInfo(name="open"))
+  raises(Exception, lambda: Tensor.empty(3).custom_kernel(fxn=unclosed)[0].realize(), "range")
+
+def test_settings_and_counters():
+  before = DEBUG.value
+  with Context(DEBUG=0, NOOPT=1): close(Tensor([1.0, 2.0]) + 1, [2, 3])
+  assert DEBUG.value == before and getenv("SURELY_NOT_SET", 5) == 5 and prod((2, 3)) == 6
+  raises(KeyError, lambda: Context(NO_SUCH_SETTING=1).__enter__())
+  GlobalCounters.reset(); (Tensor([1.0, 2.0]) * 3).realize(); assert GlobalCounters.kernel_count == 1
+  assert Device.canonicalize("cpu:0") == "CPU" and Device.DEFAULT in Device.canonicalize(None)
+  with Context(SPEC=1): close(Tensor.ones(3, 3).sum(0), [3, 3, 3])
+
+def test_devices():
+  close(Tensor([1.0, 2.0], device="REF") * 2, [2, 4])
+  close(Tensor([1.0, 2.0]).to("REF").add(1).to("CPU"), [2, 3])
+  e = raises((RuntimeError, ValueError, KeyError), lambda: Tensor([1.0], device="NOSUCH").realize()); assert "NOSUCH" in str(e)
+  raises(RuntimeError, lambda: (Tensor([1.0]) + Tensor([1.0], device="REF")).realize(), "device")
+
+def test_variables_and_schedules():
+  v = Variable("v", 1, 10).bind(3)
+  close(Tensor([1.0, 2.0]) * v, [3, 6])
+  a = Tensor(np.arange(10, dtype=np.float32)).realize(); close(a[v].reshape(1), [3]), close(a.shrink(((0, v),)).sum(), 3)
+  s = (a + 1).schedule(); assert len(s) == 1 and s[0].ast.op is Ops.SINK; s[0].run()
+  @TinyJit
+  def f(x): return (x * 2).realize()
+  for i in range(4): close(f(Tensor([float(i)])), [2.0 * i])
+
+def test_tensor_identity_and_state():
+  t = Tensor([1.0], requires_grad=True); (t * t).sum().backward()
+  assert t.grad is t.grad and {t: 1}[t] == 1 and t.requires_grad is True and Tensor([1]).requires_grad is None
+  raises(TypeError, lambda: bool(t)), raises(TypeError, lambda: len(Tensor(1))), raises(TypeError, lambda: t + "x")
+  assert "Tensor" in repr(t) and not (t == None) is True  # noqa: E711
+
+if __name__ == "__main__": run(globals())
