@@ -14,8 +14,15 @@
 #include <QQuickWindow>
 #include <QStandardPaths>
 #include <QString>
+#include <optional>
 
 namespace uopscope::test {
+
+/// Where the application lives; application_test.cpp ends it before the program's statics go.
+inline std::optional<QGuiApplication>& applicationSlot() {
+  static std::optional<QGuiApplication> slot;
+  return slot;
+}
 
 inline QGuiApplication& application() {
   static int argc = 1;
@@ -29,8 +36,9 @@ inline QGuiApplication& application() {
     return true;
   }();
   (void)prepared;
-  static QGuiApplication app(argc, argv);
-  return app;
+  auto& slot = applicationSlot();
+  if (!slot) slot.emplace(argc, argv);
+  return *slot;
 }
 
 template <typename Condition>
