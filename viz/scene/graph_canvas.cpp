@@ -59,7 +59,7 @@ void GraphCanvas::setSource(GraphSource* source) {
     connect(source_, &GraphSource::pictureChanged, this, &GraphCanvas::onPicture);
     auto emphasise = [this] {
       overlayDirty_ = true;
-      update();
+      redraw();
     };
     connect(source_, &GraphSource::selectedChanged, this, emphasise);
     connect(source_, &GraphSource::foundChanged, this, emphasise);
@@ -313,10 +313,15 @@ void GraphCanvas::drawOverlay() {
   paintEmphasis(painter, *picture_, em, {theme_->colours(), overlay_.area, scale_});
 }
 
-QSGNode* GraphCanvas::updatePaintNode(QSGNode* old, UpdatePaintNodeData*) {
-  // Called with the GUI thread waiting, so the item's members may be touched.
+void GraphCanvas::updatePolish() {
   drawBase();
   if (overlayDirty_ || overlay_.area != viewRect()) drawOverlay();
+  update();
+}
+
+QSGNode* GraphCanvas::updatePaintNode(QSGNode* old, UpdatePaintNodeData*) {
+  // On the render thread, with the GUI thread waiting: members may be read, but drawing and signals belong to
+  // updatePolish.
   // A transform node, though it moves nothing: the software renderer places what is added later only below
   // one.
   struct Root : QSGTransformNode {
@@ -379,7 +384,10 @@ void GraphCanvas::geometryChange(const QRectF& now, const QRectF& before) {
 }
 
 void GraphCanvas::itemChange(ItemChange change, const ItemChangeData& data) {
-  if (change == ItemDevicePixelRatioHasChanged) baseDirty_ = overlayDirty_ = true;
+  if (change == ItemDevicePixelRatioHasChanged) {
+    baseDirty_ = overlayDirty_ = true;
+    redraw();
+  }
   QQuickItem::itemChange(change, data);
 }
 
@@ -426,7 +434,7 @@ void GraphCanvas::setHovered(qlonglong id) {
   hovered_ = id;
   overlayDirty_ = true;
   Q_EMIT hoveredChanged();
-  update();
+  redraw();
 }
 
 void GraphCanvas::hoverMoveEvent(QHoverEvent* event) {

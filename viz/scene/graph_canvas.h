@@ -71,6 +71,7 @@ Q_SIGNALS:
 
 protected:
   QSGNode* updatePaintNode(QSGNode* old, UpdatePaintNodeData* data) override;
+  void updatePolish() override;
   void geometryChange(const QRectF& now, const QRectF& before) override;
   void mousePressEvent(QMouseEvent* event) override;
   void mouseMoveEvent(QMouseEvent* event) override;
