@@ -39,6 +39,7 @@ uint32_t& NodeInterner::known(const Node* node) {
 void NodeInterner::forget(uint32_t poolSerial) {
   pools_.erase(poolSerial);
   lastPool_ = nullptr;
+  std::erase_if(watched_, [&](const Node* node) { return node->pool->serial() == poolSerial; });
 }
 
 uint32_t NodeInterner::intern(const Node* root) {
@@ -62,6 +63,7 @@ uint32_t NodeInterner::intern(const Node* root) {
     stack_.pop_back();
     uint32_t id = internOne(node);
     known(node) = id;
+    if (!watched_.empty() && watched_.erase(node)) met_.push_back(node);
   }
   return known(root);
 }

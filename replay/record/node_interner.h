@@ -8,6 +8,8 @@
 #include <array>
 #include <memory>
 #include <unordered_map>
+#include <unordered_set>
+#include <utility>
 #include <vector>
 
 namespace uopscope {
@@ -17,6 +19,13 @@ public:
   explicit NodeInterner(const Database& db);
   /// 0 for null. Sources first, each node once; iterative, so depth does not matter.
   uint32_t intern(const Node* root);
+  /// The id of a node that intern() has met, else 0.
+  uint32_t idOf(const Node* node) { return known(node); }
+  /// Asks to be told, by takeMet(), when the node becomes part of a recorded graph.
+  void watch(const Node* node) { watched_.insert(node); }
+  /// Watched nodes met since the last call, in order.
+  std::vector<const Node*> takeMet() { return std::exchange(met_, {}); }
+  bool hasMet() const { return !met_.empty(); }
   /// Nodes of the pool are about to go; ids of the pool mean nothing from here on.
   void forget(uint32_t poolSerial);
   uint32_t count() const { return count_; }
@@ -73,7 +82,8 @@ private:
     }
   };
   std::unordered_map<KindKey, uint32_t, KindKeyHash> kinds_;
-  std::vector<const Node*> stack_;
+  std::unordered_set<const Node*> watched_;
+  std::vector<const Node*> met_, stack_;
   std::vector<uint32_t> sources_;
   std::vector<uint8_t> blob_;
 };

@@ -54,8 +54,9 @@ TraceWriter::TraceWriter(const std::string& path, Tier tier, RuleBook& book, int
   insertString_ = prepare("INSERT INTO string (id, value) VALUES (?, ?)");
   insertFile_ = prepare("INSERT INTO file (id, path, text) VALUES (?, ?, ?)");
   insertRule_ = prepare("INSERT INTO rule (id, name, file, line, text, pattern) VALUES (?, ?, ?, ?, ?, ?)");
-  insertScope_ = prepare("INSERT INTO scope (id, parent, kind, name, file, line, root, begin_ns) VALUES (?, "
-                         "?, ?, ?, ?, ?, ?, ?)");
+  insertScope_ = prepare("INSERT INTO scope (id, parent, kind, name, file, line, begin_ns) VALUES (?, ?, ?, "
+                         "?, ?, ?, ?)");
+  rootScope_ = prepare("UPDATE scope SET root = ? WHERE id = ?");
   nameScope_ = prepare("UPDATE scope SET name = ? WHERE id = ?");
   endScope_ = prepare("UPDATE scope SET end_ns = ? WHERE id = ?");
   insertPass_ = prepare(
@@ -165,6 +166,9 @@ void TraceWriter::consume(Event& e) {
         }
         pass.root = nullptr;
       }
+    for (OpenScope& scope : scopes_)
+      if (scope.root && scope.root->pool->serial() == e.rule) scope.root = nullptr;
+    std::erase_if(origins_, [&](const auto& entry) { return entry.first->pool->serial() == e.rule; });
     nodes_->forget(e.rule);
     return;
   }
@@ -197,16 +201,35 @@ void TraceWriter::consume(Event& e) {
         .bind(7, e.payload->took)
         .run();
     break;
-  case EventKind::Origin:
-    insertOrigin_.bind(1, int64_t{nodes_->intern(e.before)})
-        .bind(2, string(e.payload->name))
-        .bindId(3, file(e.payload->file))
-        .bind(4, int64_t{e.payload->line})
-        .run();
-    break;
+  case EventKind::Origin: origin(e); break;
   case EventKind::PoolRetired: break;
   }
+  if (nodes_->hasMet())
+    for (const Node* node : nodes_->takeMet()) {
+      auto [begin, end] = origins_.equal_range(node);
+      for (auto it = begin; it != end; ++it) writeOrigin(nodes_->idOf(node), *it->second);
+      origins_.erase(begin, end);
+    }
   ++rows_;
+}
+
+/// A loop makes its tensors again and again while schedules come from the cache: an origin is stored when its
+/// node is part of a recorded graph.
+void TraceWriter::origin(Event& e) {
+  if (uint32_t id = nodes_->idOf(e.before)) {
+    writeOrigin(id, *e.payload);
+  } else {
+    nodes_->watch(e.before);
+    origins_.emplace(e.before, std::move(e.payload));
+  }
+}
+
+void TraceWriter::writeOrigin(uint32_t node, const Payload& p) {
+  insertOrigin_.bind(1, int64_t{node})
+      .bind(2, string(p.name))
+      .bindId(3, file(p.file))
+      .bind(4, int64_t{p.line})
+      .run();
 }
 
 void TraceWriter::artifact(const Payload& p) {
@@ -225,17 +248,15 @@ void TraceWriter::artifact(const Payload& p) {
 void TraceWriter::scopeBegin(Event& e) {
   const Payload& p = *e.payload;
   int64_t id = nextScope_++;
-  uint32_t root = tier_ == Tier::Full ? nodes_->intern(e.before) : 0;
   insertScope_.bind(1, id)
       .bindId(2, currentScope())
       .bind(3, scopeKindName(p.scope))
       .bind(4, string(p.name))
       .bindId(5, file(p.file))
       .bind(6, int64_t{p.line})
-      .bindId(7, root)
-      .bind(8, e.ns - startNs_)
+      .bind(7, e.ns - startNs_)
       .run();
-  scopes_.push_back({id, passes_.size(), {}});
+  scopes_.push_back({id, passes_.size(), tier_ == Tier::Full ? e.before : nullptr, {}});
 }
 
 void TraceWriter::scopeEnd(int64_t ns) {
@@ -266,6 +287,11 @@ void TraceWriter::store(size_t depth) {
   if (nested) store(depth - 1);
   OpenPass& pass = passes_[depth - 1];
   pass.id = nextPass_++;
+  // A scope in which no pass ran, a schedule that came from the cache, needs no graph.
+  if (!scopes_.empty() && scopes_.back().root)
+    rootScope_.bind(1, int64_t{nodes_->intern(std::exchange(scopes_.back().root, nullptr))})
+        .bind(2, scopes_.back().id)
+        .run();
   uint32_t root = tier_ != Tier::Full ? 0 : pass.root ? nodes_->intern(pass.root) : pass.rootId;
   const Payload& p = *pass.begin;
   insertPass_.bind(1, pass.id)

@@ -8,6 +8,7 @@
 
 #include <map>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 namespace uopscope {
@@ -43,6 +44,7 @@ private:
   struct OpenScope {
     int64_t id = 0;
     size_t passDepth = 0;
+    const Node* root = nullptr;               ///< stored with the first pass
     std::map<std::string, std::string> texts; ///< last text of each kind
   };
   using CountKey = std::tuple<int64_t, int64_t, uint8_t, uint8_t>; ///< nested name, rule, op, outcome
@@ -63,6 +65,8 @@ private:
   void closePass(uint32_t endRoot, int outcome, int64_t message, int64_t ns, bool ended);
   void store(size_t depth);
   void step(const Event& e, bool error);
+  void origin(Event& e);
+  void writeOrigin(uint32_t node, const Payload& payload);
   void counts(const Payload& payload);
   void writeCounts();
   int64_t currentScope() const { return scopes_.empty() ? 0 : scopes_.back().id; }
@@ -72,15 +76,17 @@ private:
   RuleBook& book_;
   int64_t startNs_;
   std::unique_ptr<NodeInterner> nodes_;
-  Statement insertString_, insertFile_, insertRule_, insertScope_, nameScope_, endScope_, insertPass_,
-      endPass_, insertStep_, insertError_, insertGate_, insertCount_, insertArtifact_, insertLaunch_,
-      insertOrigin_, setMeta_;
+  Statement insertString_, insertFile_, insertRule_, insertScope_, nameScope_, rootScope_, endScope_,
+      insertPass_, endPass_, insertStep_, insertError_, insertGate_, insertCount_, insertArtifact_,
+      insertLaunch_, insertOrigin_, setMeta_;
   std::map<std::string, int64_t, std::less<>> strings_, files_;
   std::vector<int64_t> rules_;
   int64_t nextRule_ = 1, nextScope_ = 1, nextPass_ = 1, nextStep_ = 1;
   std::vector<OpenScope> scopes_;
   std::vector<OpenPass> passes_;
   std::map<CountKey, CountValue> counts_;
+  std::unordered_multimap<const Node*, std::unique_ptr<Payload>>
+      origins_; ///< of nodes no graph has shown yet
   bool open_ = false;
   uint64_t rows_ = 0;
 };

@@ -75,7 +75,7 @@ CREATE TABLE scope (
   name INTEGER NOT NULL,     -- string.id
   file INTEGER,              -- file.id: line of the script that asked for it
   line INTEGER NOT NULL,
-  root INTEGER,              -- node.id: what is scheduled or compiled
+  root INTEGER,              -- node.id: what is scheduled or compiled; NULL: no pass ran in it
   begin_ns INTEGER NOT NULL,
   end_ns INTEGER             -- NULL: had not ended when the trace did
 ) STRICT;

@@ -5,6 +5,7 @@
 #include <doctest/doctest.h>
 #include <sys/wait.h>
 
+#include <algorithm>
 #include <chrono>
 #include <csignal>
 #include <cstdio>
@@ -356,5 +357,37 @@ TEST_CASE("run: arguments, exit codes, match statistics") {
   f.file("exit.py", "import sys\nsys.exit(5)\n");
   CHECK(call(f, {"run", "exit.py"}).code == 5);
   CHECK(call(f, {"python", "-c", "from tinygrad import Tensor; print(Tensor([2]).tolist())"}).out == "[2]\n");
+}
+
+TEST_CASE("every pass of every sample ends where the engine did") {
+  std::vector<std::string> scripts;
+  for (const auto& entry : std::filesystem::directory_iterator(std::string(UOPSCOPE_SOURCE_DIR) + "/samples"))
+    if (entry.path().extension() == ".py") scripts.push_back(entry.path());
+  if (std::string program = std::string(UOPSCOPE_BINARY_DIR) + "/samples/cpp_matmul";
+      std::filesystem::exists(program))
+    scripts.push_back(program);
+  std::ranges::sort(scripts);
+  CHECK(scripts.size() >= 5);
+  for (const std::string& script : scripts) {
+    CAPTURE(script);
+    Folder f;
+    Result r = call(f, {"record", script, "-q", "-o", "t.uoptrace"});
+    CHECK_MESSAGE(r.code == 0, r.err);
+    Trace trace(f.file("t.uoptrace"));
+    CHECK(trace.status() == "complete");
+    int64_t passes = 0, steps = 0;
+    std::vector<ScopeId> scopes{0};
+    for (const ScopeInfo& s : trace.scopes()) scopes.push_back(s.id);
+    for (ScopeId scope : scopes)
+      for (const PassInfo& p : std::vector<PassInfo>(trace.passes(scope))) {
+        CAPTURE(p.name);
+        Cursor cursor(trace, p.id);
+        CHECK(cursor.rootAt(cursor.steps()) == p.endRoot);
+        ++passes;
+        steps += cursor.steps();
+      }
+    CHECK(passes > 20);
+    CHECK(steps > 20);
+  }
 }
 #endif
