@@ -76,6 +76,10 @@ UOp numberRanges(UOp root) {
     if (it->is(Op::REDUCE))
       for (UOp r : it->src().subspan(1)) number(r);
   for (UOp u : order) number(u);
+  // Kernels below have been numbered already: their ranges may be the very nodes that are replaced here.
+  for (UOp u : order)
+    for (UOp s : u.src())
+      if (s.is(Op::AFTER)) fresh.try_emplace(s, s);
   return root.substitute(fresh);
 }
 

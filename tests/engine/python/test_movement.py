@@ -70,4 +70,11 @@ def test_scatter():
   add = base.copy(); np.add.at(add, (idx, np.arange(3)[None, :]), src); close(Tensor(base).scatter_reduce(0, Tensor(idx), Tensor(src), "sum"), add)
   close(Tensor([1.0, 2.0]).masked_fill(Tensor([True, False]), -1), [-1, 2]), close(Tensor([0, 2]).one_hot(3), [[1, 0, 0], [0, 0, 1]])
 
+def test_sort_and_select():
+  for n in (1, 2, 5, 8, 13):
+    v = np.random.default_rng(n).integers(0, 6, (3, n)).astype(np.float32); s, at = Tensor(v).sort(-1); close(s, np.sort(v, -1)), close(np.take_along_axis(v, at.numpy(), -1), np.sort(v, -1))
+    s, at = Tensor(v).sort(0, descending=True); close(s, -np.sort(-v, 0))
+  close(Tensor([1, 2, 3, 4]).masked_select(Tensor([True, False, True, False])), [1, 3]), close(Tensor([1.0, 2.0]).masked_fill(Tensor([True, False]), -1), [-1, 2]), close(Tensor([0, 2]).one_hot(3), [[1, 0, 0], [0, 0, 1]])
+  k, at = Tensor([3.0, 1.0, 4.0, 1.5]).topk(2); close(k, [4, 3]), close(at, [2, 0])
+
 if __name__ == "__main__": run(globals())

@@ -87,6 +87,13 @@ TEST_CASE("realizing one tensor lets others read what was computed") {
   for (UOp u : user.uop().toposort()) CHECK_FALSE(u.is(Op::EXP2));
 }
 
+TEST_CASE("numbering the loops of a kernel leaves the kernels below it alone") {
+  // sorting makes a chain of two-axis kernels; the slice at its end has loops with the ids those were given
+  Tensor sorted = numbers({3, 1, 4, 1.5f}, {4}).sort().first;
+  Tensor firstTwo = sorted.shrink({{{Sint(0), Sint(2)}}});
+  CHECK(firstTwo.values<float>() == std::vector<float>{1, 1.5f});
+}
+
 TEST_CASE("what nothing reaches is freed") {
   collectTensorPool();
   size_t before = tensorPool().liveNodes();
