@@ -67,7 +67,9 @@ UOp storeValue(Match& m) {
 UOp readStored(Match& m) {
   auto& ctx = m.ctx<StoreContext>();
   UOp u = m.root();
-  auto layout = ctx.layout.find(u.src(0));
+  UOp version = u.src(0);
+  while (version.src(1).is(Op::CUSTOM_KERNEL) && version.src(0).is(Op::AFTER)) version = version.src(0);
+  auto layout = ctx.layout.find(version);
   if (layout == ctx.layout.end() || u.srcCount() == 2) return {};
   return u.src(0).indexed({flatIndex(layout->second, u.src().subspan(1))}, u.dtype());
 }

@@ -102,7 +102,7 @@ UOp splitStore(Match& m) {
   UOp root = m.root();
   UOp effect = root;
   while (effect.in({Op::END, Op::GROUP})) effect = effect.src(0);
-  bool inKernelAlready = effect.is(Op::STORE) && effect.src(0).src(0).is(Op::DEFINE_GLOBAL);
+  bool inKernelAlready = effect.is(Op::STORE) && effect.src(0).bufferOf().is(Op::DEFINE_GLOBAL);
   if (inKernelAlready || !root.ranges().empty()) return {};
   KernelContext ctx{m.ctx<ScheduleState>(), {}, {}};
   std::vector<UOp> order = root.toposort([](UOp u) { return !u.in({Op::AFTER, Op::BUFFER}); });
@@ -145,10 +145,33 @@ UOp splitStore(Match& m) {
   }
   std::vector<UOp> src{ast};
   src.insert(src.end(), ctx.versions.begin(), ctx.versions.end());
-  return UOp::make(Op::KERNEL, dtypes::void_, src, Arg::of(static_cast<int64_t>(outputs)));
+  std::vector<int64_t> written;
+  for (size_t k = 0; k < outputs; ++k) written.push_back(static_cast<int64_t>(k));
+  return UOp::make(Op::KERNEL, dtypes::void_, src, Arg::of(written));
 }
 
-constexpr RuleDef kSplit[] = {RULE("split-store", any({Op::STORE, Op::END}), splitStore)};
+/// A kernel given by hand takes its buffers in the order of its parameters.
+UOp customKernel(Match& m) {
+  UOp custom = m.root(), sink = m.ctx<ScheduleState>().customSinks[static_cast<size_t>(custom.arg().i())];
+  std::vector<UOp> src{sink};
+  src.insert(src.end(), custom.src().begin(), custom.src().end());
+  std::set<int64_t> written;
+  for (UOp u : sink.toposort())
+    if (u.is(Op::STORE))
+      if (UOp b = u.src(0).bufferOf(); b.is(Op::DEFINE_GLOBAL)) written.insert(b.arg().i());
+  for (int64_t k : written)
+    if (k >= static_cast<int64_t>(custom.srcCount()))
+      throw Error(ErrorKind::Value,
+                  fmt::format("the custom kernel stores to parameter {} and was given {} tensors", k,
+                              custom.srcCount()));
+  return UOp::make(Op::KERNEL, dtypes::void_, src,
+                   Arg::of(std::vector<int64_t>(written.begin(), written.end())));
+}
+
+constexpr RuleDef kSplit[] = {
+    RULE("split-store", any({Op::STORE, Op::END}), splitStore),
+    RULE("custom-kernel", any(Op::CUSTOM_KERNEL), customKernel),
+};
 
 // --- order ---
 
@@ -206,14 +229,13 @@ UOp fixAssign(UOp sink, ScheduleState& state, std::vector<KernelEntry>& order) {
   AssignContext ctx;
   std::map<std::pair<size_t, size_t>, UOp> hazards; // (reader, writer) -> what is read
   for (size_t k = 0; k < n; ++k) {
-    auto outputs = static_cast<size_t>(kernels[k].arg().i());
-    for (size_t o = 1; o <= outputs; ++o) {
-      UOp version = kernels[k].src(o);
+    for (int64_t o : kernels[k].arg().ints()) {
+      UOp version = kernels[k].src(static_cast<size_t>(o) + 1);
       for (size_t reader : readersOf[version.id()]) {
         if (reader == k) continue;
         bool alsoWrites = false; // two writers of one version run in order of appearance
-        for (size_t p = 1; p <= static_cast<size_t>(kernels[reader].arg().i()); ++p)
-          alsoWrites |= kernels[reader].src(p) == version;
+        for (int64_t p : kernels[reader].arg().ints())
+          alsoWrites |= kernels[reader].src(static_cast<size_t>(p) + 1) == version;
         if (alsoWrites && reader > k) continue;
         precede(reader, k);
         hazards[{reader, k}] = version;

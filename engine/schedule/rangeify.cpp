@@ -234,6 +234,24 @@ UOp RangeAssignment::bufferize(int number) {
   return UOp::make(Op::BUFFERIZE, value.node.dtype(), src, Arg::of(opts), Arg::of(int64_t{number}));
 }
 
+UOp RangeAssignment::memoryOf(UOp u) {
+  u = baseOf(u);
+  if (int number = storedNumber(u); number >= 0) return bufferize(number);
+  if (u.is(Op::BUFFER) || u.is(Op::BUFFER_VIEW)) return u;
+  if (!u.is(Op::AFTER) || !u.src(1).is(Op::CUSTOM_KERNEL))
+    throw Error(ErrorKind::Spec,
+                fmt::format("{} has no memory that a kernel given by hand could use", opName(u.op())));
+  UOp kernel = u.src(1);
+  std::vector<UOp> buffers;
+  for (UOp b : kernel.src().subspan(1)) buffers.push_back(memoryOf(b));
+  // The kernel itself is kept aside: no pass changes it.
+  auto& sinks = state_.customSinks;
+  auto at = std::find(sinks.begin(), sinks.end(), kernel.src(0)) - sinks.begin();
+  if (at == static_cast<std::ptrdiff_t>(sinks.size())) sinks.push_back(kernel.src(0));
+  UOp plain = UOp::make(Op::CUSTOM_KERNEL, dtypes::void_, buffers, Arg::of(static_cast<int64_t>(at)));
+  return memoryOf(u.src(0)).after(std::vector<UOp>{plain});
+}
+
 UOp RangeAssignment::read(UOp source, const Indices* at, int reader) {
   std::vector<UOp> pads; // conditions of PADs on the way: elsewhere the value is 0
   UOp s = source;
@@ -252,7 +270,12 @@ UOp RangeAssignment::read(UOp source, const Indices* at, int reader) {
       for (UOp t = s.src(0); t.in(group::kMovement) || t.is(Op::ASSIGN); t = t.src(0))
         if (!t.is(Op::ASSIGN)) at = through(t, at);
     value = bufferize(number).indexed(*at);
-  } else if (s.is(Op::BUFFER) || s.is(Op::BUFFER_VIEW) || s.is(Op::AFTER)) {
+  } else if (s.is(Op::AFTER)) {
+    UOp version = memoryOf(s);
+    for (s = s.src(0); s.in(group::kMovement) || s.is(Op::AFTER); s = s.src(0))
+      if (!s.is(Op::AFTER)) at = through(s, at);
+    value = version.indexed(*at);
+  } else if (s.is(Op::BUFFER) || s.is(Op::BUFFER_VIEW)) {
     value = s.indexed(*at);
   } else if ((s.is(Op::CONST) || s.is(Op::VCONST)) && s.srcCount()) {
     value = s.withSrc({});
@@ -279,12 +302,17 @@ void RangeAssignment::print(UOp u, const Ranges& r) {
 
 namespace {
 
+struct RealizeContext {
+  UOp root;
+  UOpMap<bool> realize;
+};
 UOp wantStored(Match& m, UOp u) {
   UOp base = baseOf(u);
-  if (!base.in(kLeaves)) m.ctx<UOpMap<bool>>()[base] = true;
+  if (!base.in(kLeaves)) m.ctx<RealizeContext>().realize[base] = true;
   return {};
 }
 UOp wantSinkSources(Match& m) {
+  if (m.root() != m.ctx<RealizeContext>().root) return {}; // of a kernel given by hand
   for (UOp s : m.root().src()) wantStored(m, s);
   return {};
 }
@@ -309,21 +337,23 @@ constexpr RuleDef kGetRealize[] = {
 struct ApplyContext {
   RangeAssignment& ranges;
   ScheduleState& state;
+  UOp root;
 };
 
 UOp applySink(Match& m) {
   UOp sink = m.root();
   auto& ctx = m.ctx<ApplyContext>();
-  if (!ctx.state.outputs.empty() || sink.arg()) return {};
+  if (sink != ctx.root) return {};
   std::vector<UOp> stores;
   for (UOp s : sink.src()) {
     UOp base = baseOf(s);
     int number = ctx.ranges.storedNumber(base);
-    if (number < 0 ||
+    bool byHand = base.is(Op::AFTER) && base.src(1).is(Op::CUSTOM_KERNEL);
+    if ((number < 0 && !byHand) ||
         std::find(ctx.state.outputs.begin(), ctx.state.outputs.end(), base) != ctx.state.outputs.end())
       continue;
     ctx.state.outputs.push_back(base);
-    stores.push_back(ctx.ranges.bufferize(number));
+    stores.push_back(ctx.ranges.memoryOf(base));
   }
   return UOp::sink(stores);
 }
@@ -358,11 +388,11 @@ constexpr RuleDef kApply[] = {
 
 UOp rangeify(UOp sink, ScheduleState& state) {
   static const PatternMatcher getRealize({kGetRealize}), apply({kApply});
-  UOpMap<bool> realize;
-  graphRewrite(sink, getRealize, {.name = "get realize", .ctx = realize});
-  RangeAssignment assignment(state, realize);
+  RealizeContext wanted{sink, {}};
+  graphRewrite(sink, getRealize, {.name = "get realize", .ctx = wanted});
+  RangeAssignment assignment(state, wanted.realize);
   assignment.run(sink);
-  ApplyContext ctx{assignment, state};
+  ApplyContext ctx{assignment, state, sink};
   return graphRewriteBottomUp(sink, apply, {.name = "apply rangeify", .ctx = ctx});
 }
 

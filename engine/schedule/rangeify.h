@@ -40,6 +40,9 @@ public:
   UOp read(UOp source, const Indices* at, int kernel);
   /// The kernel that computes a value.
   int kernelOf(UOp u) { return ranges_.find(u.id())->kernel; }
+  /// The memory behind a value that has some, as INDEX takes it: a BUFFER, a BUFFERIZE, either AFTER a kernel
+  /// given by hand.
+  UOp memoryOf(UOp u);
   /// BUFFERIZE of a stored value.
   UOp bufferize(int number);
   /// Number of the stored value of this node, -1: none.

@@ -303,9 +303,8 @@ private:
   /// Operations of the script that a kernel computes, first to last, and the line of the last one.
   void describeOrigin(const KernelEntry& entry, ScheduleTemplate::Item& item) {
     std::vector<size_t> stack;
-    auto outputs = static_cast<size_t>(entry.kernel.arg().i());
-    for (size_t o = 0; o < outputs; ++o) {
-      auto list = storedBy_.find(entry.buffers[o]);
+    for (int64_t o : entry.kernel.arg().ints()) {
+      auto list = storedBy_.find(entry.buffers[static_cast<size_t>(o)]);
       if (list == storedBy_.end() || list->second.empty()) continue;
       stack.push_back(list->second.front());
       stack.push_back(static_cast<size_t>(state_.stored[list->second.front()].kernel));
