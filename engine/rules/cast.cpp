@@ -75,7 +75,8 @@ constexpr RuleDef kNarrowingRules[] = {
     RULE("cast-skip-fitting", pat::op(Op::CAST, pat::op(Op::CAST, xn).named(y)), skipFittingMiddle),
     RULE("long-to-int",
          pat::op(group::kBinary - OpSet{Op::THREEFRY, Op::SHL, Op::SHR, Op::POW},
-                 Pat(x).withDtype(dtypes::int64), Pat(y).withDtype(dtypes::int64)),
+                 Pat(x).withDtype(dtypes::int64), Pat(y).withDtype(dtypes::int64))
+             .withDtype(maskOf(dtypes::int64) | kMaskBool),
          inInt),
     RULE("cast-of-sum", pat::op(Op::CAST, xi + c0), castOfSum),
 };

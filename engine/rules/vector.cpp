@@ -170,7 +170,11 @@ constexpr RuleDef kBroadcastRules[] = {
     RULE("vector-identity-right", pat::op(group::kBinary - group::kComparison, x, kVectorize),
          vectorIdentity),
     RULE("vector-identity-left", pat::op(group::kBinary - group::kComparison, kVectorize, x), vectorIdentity),
-    RULE("alu-of-broadcasts", pat::each(group::kAlu | OpSet{Op::CAST}, kVectorize), aluOfBroadcasts),
+    RULE("alu-of-broadcasts",
+         pat::oneOf(pat::op(group::kUnary | OpSet{Op::CAST}, kVectorize),
+                    pat::op(group::kBinary, kVectorize, kVectorize),
+                    pat::op(group::kTernary, kVectorize, kVectorize, kVectorize)),
+         aluOfBroadcasts),
 };
 
 } // namespace
