@@ -113,7 +113,7 @@ Item {
         anchors.top: parent.top
         anchors.topMargin: Theme.px(60)
         anchors.rightMargin: Theme.px(12)
-        width: Theme.px(230)
+        width: Theme.px(268)
         height: legend.height + Theme.px(24)
         radius: 8
         color: Theme.raised

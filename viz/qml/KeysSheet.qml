@@ -9,7 +9,7 @@ Popup {
     parent: Overlay.overlay
     anchors.centerIn: parent
     width: Math.min(parent.width - Theme.px(60), Theme.px(1080))
-    height: Math.min(parent.height - Theme.px(60), Theme.px(660))
+    height: Math.min(parent.height - Theme.px(60), Theme.px(800))
     padding: Theme.px(24)
     modal: true
     focus: true
@@ -39,7 +39,7 @@ Popup {
                 id: flow
                 spacing: Theme.px(36)
                 readonly property int columns: Math.max(1, Math.min(3, Math.floor((parent.width + spacing) / Theme.px(310))))
-                readonly property real cell: (popup.width - 2 * popup.padding - (columns - 1) * spacing) / columns
+                readonly property real cell: (popup.width - 2 * popup.padding - Theme.px(14) - (columns - 1) * spacing) / columns
                 Repeater {
                     model: flow.columns
                     Column {

@@ -41,6 +41,7 @@ void registerTypes() {
 
 void setUpEngine(QQmlEngine& engine, Theme& theme, Session& session) {
   [[maybe_unused]] static const bool once = (registerTypes(), true);
+  theme.setEngine(engine);
   engine.setProperty(kTheme, QVariant::fromValue<QObject*>(&theme));
   engine.setProperty(kSession, QVariant::fromValue<QObject*>(&session));
   engine.addImportPath(QStringLiteral(":/qt/qml"));

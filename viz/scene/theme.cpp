@@ -84,7 +84,14 @@ void Theme::setTextScale(qreal scale) {
   scale = std::clamp(scale, 0.8, 2.4);
   if (qFuzzyCompare(scale, textScale_)) return;
   textScale_ = scale;
+  if (makePx_.isCallable()) px_ = makePx_.call({textScale_});
   Q_EMIT changed();
+}
+
+void Theme::setEngine(QJSEngine& engine) {
+  makePx_ = engine.evaluate(
+      QStringLiteral("(function(scale) { return function(size) { return Math.round(size * scale); }; })"));
+  px_ = makePx_.call({textScale_});
 }
 
 void Theme::setAnimated(bool on) {

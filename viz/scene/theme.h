@@ -10,6 +10,7 @@
 
 #include <QColor>
 #include <QFont>
+#include <QJSEngine>
 #include <QObject>
 #include <array>
 
@@ -40,6 +41,7 @@ class Theme : public QObject {
   Q_PROPERTY(int title READ title NOTIFY changed)
   Q_PROPERTY(int huge READ huge NOTIFY changed)
   Q_PROPERTY(int row READ row NOTIFY changed)
+  Q_PROPERTY(QJSValue px READ px NOTIFY changed)
 #define UOPSCOPE_COLOUR(what) Q_PROPERTY(QColor what READ what NOTIFY changed)
   UOPSCOPE_COLOUR(window)
   UOPSCOPE_COLOUR(panel)
@@ -76,12 +78,15 @@ public:
   void setAnimated(bool on);
   QString sans() const { return palette_.sans; }
   QString mono() const { return palette_.mono; }
-  int body() const { return px(13); }
-  int small() const { return px(11.5); }
-  int title() const { return px(15); }
-  int huge() const { return px(26); }
-  int row() const { return px(26); }
-  Q_INVOKABLE int px(qreal size) const { return qRound(size * textScale_); }
+  int body() const { return pixels(13); }
+  int small() const { return pixels(11.5); }
+  int title() const { return pixels(15); }
+  int huge() const { return pixels(26); }
+  int row() const { return pixels(26); }
+  int pixels(qreal size) const { return qRound(size * textScale_); }
+  /// The same for QML, as a function that is a property: a binding that calls it follows the text size.
+  QJSValue px() const { return px_; }
+  void setEngine(QJSEngine& engine);
   Q_INVOKABLE QColor familyColour(int family) const;
   Q_INVOKABLE QString familyName(int family) const;
   /// Rich text of the models with "@added", "@keyword" ... replaced by the theme's colours. `dark` is not
@@ -117,6 +122,7 @@ private:
   qreal textScale_ = 1;
   bool animated_ = true;
   Palette palette_;
+  QJSValue px_, makePx_;
 };
 
 } // namespace uopscope

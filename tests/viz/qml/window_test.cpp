@@ -279,8 +279,10 @@ TEST_CASE("window: dark and light differ, text grows, and the graph stays inside
   for (int i = 0; i < 8; ++i) w.canvas->zoomBy(1.4);
   w.settle();
   CHECK(strip(w.window->grabWindow()) == strip(before));
+  const double bar = w.item("slider")->height();
   w.key(Qt::Key_Plus, Qt::ControlModifier);
   CHECK(w.theme.textScale() > 1);
+  CHECK(w.item("slider")->height() > bar); // everything follows, not texts alone
   w.key(Qt::Key_0, Qt::ControlModifier);
   CHECK(w.theme.textScale() == 1);
 }
