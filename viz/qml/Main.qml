@@ -136,7 +136,7 @@ ApplicationWindow {
                 USplit {
                     id: left
                     orientation: Qt.Vertical
-                    SplitView.preferredWidth: Theme.px(290)
+                    SplitView.preferredWidth: Math.min(Theme.px(290), window.width * 0.23)
                     SplitView.minimumWidth: Theme.px(180)
                     TreePane { id: tree; SplitView.fillHeight: true; SplitView.minimumHeight: Theme.px(120) }
                     StepsPane { SplitView.preferredHeight: window.height * 0.32; SplitView.minimumHeight: Theme.px(80) }
@@ -161,7 +161,7 @@ ApplicationWindow {
                         CodePane { id: scriptPane; anchors.fill: parent; visible: Session.tab === "script"; model: Session.scriptCode; what: Session.scriptCode.title }
                     }
                 }
-                DetailPane { id: right; SplitView.preferredWidth: Theme.px(330); SplitView.minimumWidth: Theme.px(220) }
+                DetailPane { id: right; SplitView.preferredWidth: Math.min(Theme.px(330), window.width * 0.25); SplitView.minimumWidth: Theme.px(220) }
             }
             Loader { anchors.fill: parent; active: Session.state === "empty"; sourceComponent: Welcome { onOpenAsked: window.openFile() } }
             Loader { anchors.fill: parent; active: Session.state === "recording"; sourceComponent: RecordingPage {} }

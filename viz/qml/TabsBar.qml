@@ -7,6 +7,7 @@ Rectangle {
     color: Theme.panel
     readonly property var tabs: [{id: "graph", text: qsTr("Graph")}, {id: "source", text: qsTr("Source")}, {id: "ir", text: qsTr("IR")}, {id: "asm", text: qsTr("Assembly")}, {id: "uops", text: qsTr("UOps")}, {id: "stats", text: qsTr("Statistics")}, {id: "script", text: qsTr("Script")}]
     Rectangle { width: parent.width; height: 1; anchors.bottom: parent.bottom; color: Theme.line }
+    TextMetrics { id: all; font.family: Theme.sans; font.pixelSize: Theme.body; font.weight: Font.DemiBold; text: bar.tabs.map(t => t.text).join("") }
     Row {
         x: Theme.px(6)
         Repeater {
@@ -17,7 +18,9 @@ Rectangle {
                 required property int index
                 objectName: "tab-" + modelData.id
                 readonly property bool taken: Session.tab === modelData.id
-                width: label.implicitWidth + Theme.px(26)
+                // Narrow windows take the room between the names before anything is cut.
+                readonly property real room: (bar.width - Theme.px(12) - all.advanceWidth) / bar.tabs.length
+                width: label.implicitWidth + Math.max(Theme.px(6), Math.min(Theme.px(26), room))
                 height: bar.height
                 ULabel {
                     id: label

@@ -31,6 +31,7 @@ QQuickItem* below(QQuickItem* root, const QString& name) {
 }
 
 struct Window {
+  QGuiApplication& app = application(); // before anything that asks for fonts
   Theme theme;
   Session session;
   QQmlApplicationEngine engine;
@@ -38,7 +39,6 @@ struct Window {
   GraphCanvas* canvas = nullptr;
 
   explicit Window(const QString& file = {}) {
-    application();
     loadQmlResources();
     warnings.clear();
     qInstallMessageHandler(collect);
