@@ -1,0 +1,43 @@
+// What the files that bind UOp share: nodes from Python sequences, numbers next to nodes.
+#pragma once
+#include "engine/python/bindings.h"
+
+#include <fmt/format.h>
+
+namespace uopscope {
+
+using UOpClass = py::class_<Node, NodePin<Node>>;
+
+inline std::vector<UOp> toUOps(py::handle sequence) {
+  std::vector<UOp> out;
+  for (py::handle h : sequence)
+    if (!h.is_none()) out.push_back(h.cast<UOp>());
+  return out;
+}
+
+inline py::tuple tupleOf(std::span<const UOp> uops) {
+  py::tuple out(uops.size());
+  for (size_t i = 0; i < uops.size(); ++i) out[i] = py::cast(uops[i]);
+  return out;
+}
+
+/// A number next to a node: a constant like it; a node: itself.
+inline UOp operandFor(UOp like, py::handle h) {
+  py::detail::make_caster<UOp> node;
+  if (node.load(h, false)) return py::detail::cast_op<UOp&>(node);
+  if (!isNumber(h) && !h.is(invalidObject()))
+    throw py::type_error(fmt::format("{} is no operand of a UOp", std::string(py::repr(h))));
+  if (h.is(invalidObject())) return UOp::invalid();
+  return graph::constLike(like, toConst(h));
+}
+
+inline UOp sintUOp(py::handle h, DType d) {
+  py::detail::make_caster<UOp> node;
+  if (node.load(h, false)) return py::detail::cast_op<UOp&>(node);
+  return UOp::constant(d, h.cast<int64_t>());
+}
+
+/// Functions that make nodes (bind_uop_builders.cpp).
+void bindBuilders(UOpClass& c);
+
+} // namespace uopscope

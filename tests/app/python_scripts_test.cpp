@@ -1,0 +1,81 @@
+// Runs the Python tests (tests/engine/python/test_*.py) and the samples through `uopscope run`, as a user
+// would.
+#ifdef UOPSCOPE_HAVE_PYTHON
+#include <doctest/doctest.h>
+#include <sys/wait.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace {
+
+struct Result {
+  int code;
+  std::string output;
+};
+
+Result run(const std::string& command) {
+  FILE* pipe = popen((command + " 2>&1").c_str(), "r");
+  REQUIRE(pipe);
+  Result r{-1, ""};
+  std::array<char, 4096> part;
+  while (size_t n = fread(part.data(), 1, part.size(), pipe)) r.output.append(part.data(), n);
+  int status = pclose(pipe);
+  r.code = WIFEXITED(status) ? WEXITSTATUS(status) : 128;
+  return r;
+}
+
+std::vector<std::string> scripts(const std::string& folder, const std::string& prefix) {
+  std::vector<std::string> out;
+  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+    std::string name = entry.path().filename();
+    if (name.starts_with(prefix) && name.ends_with(".py")) out.push_back(entry.path());
+  }
+  std::sort(out.begin(), out.end());
+  return out;
+}
+
+void runAll(const std::vector<std::string>& files) {
+  REQUIRE(!files.empty());
+  for (const std::string& file : files) {
+    CAPTURE(file);
+    Result r = run("timeout 600 " UOPSCOPE_BINARY_DIR "/bin/uopscope run " + file);
+    INFO(r.output);
+    CHECK(r.code == 0);
+  }
+}
+
+} // namespace
+
+TEST_CASE("Python tests") {
+  runAll(scripts(UOPSCOPE_SOURCE_DIR "/tests/engine/python", "test_"));
+}
+
+TEST_CASE("a script that raises gives its own traceback and 1, sys.exit its code") {
+  std::string folder = std::filesystem::temp_directory_path() / "uopscope_python_test";
+  std::filesystem::create_directories(folder);
+  auto script = [&](const char* text) {
+    std::string path = folder + "/script.py";
+    FILE* f = fopen(path.c_str(), "w");
+    REQUIRE(f);
+    fputs(text, f);
+    fclose(f);
+    return run(UOPSCOPE_BINARY_DIR "/bin/uopscope run " + path);
+  };
+  Result r = script("from tinygrad import Tensor\n\nTensor.ones(2, 3) @ Tensor.ones(4, 5)\n");
+  CHECK(r.code == 1);
+  CHECK(r.output.find("script.py\", line 3") != std::string::npos);
+  CHECK(r.output.find("(2, 3)") != std::string::npos);
+  CHECK(r.output.find("<uopscope>") == std::string::npos);
+  CHECK(script("import sys; sys.exit(7)").code == 7);
+  CHECK(script("raise SystemExit").code == 0);
+  CHECK(script("def f(:\n").output.find("SyntaxError") != std::string::npos);
+  CHECK(script("import sys\nassert __name__ == '__main__' and sys.argv[0].endswith('script.py')").code == 0);
+  std::filesystem::remove_all(folder);
+}
+
+#endif
