@@ -13,6 +13,7 @@
 #include <cstdio>
 #include <cstring>
 #include <ctime>
+#include <utility>
 
 namespace uopscope {
 
@@ -66,11 +67,13 @@ Event& Recorder::next() {
   return current_->events[used_];
 }
 
-uint64_t Recorder::waitFor(std::unique_lock<std::mutex>& lock) {
+void Recorder::waitForWriter(bool commit) {
+  std::unique_lock lock(mutex_);
+  if (finished_) return;
   uint64_t ticket = ++wanted_;
+  commitWanted_ |= commit;
   work_.notify_one();
   done_.wait(lock, [&] { return reached_ >= ticket || finished_; });
-  return ticket;
 }
 
 void Recorder::poolRetired(Pool& pool) {
@@ -79,13 +82,11 @@ void Recorder::poolRetired(Pool& pool) {
   e.kind = EventKind::PoolRetired;
   e.rule = pool.serial();
   publish();
-  std::unique_lock lock(mutex_);
-  waitFor(lock);
+  waitForWriter(/*commit=*/false);
 }
 
 void Recorder::flush() {
-  std::unique_lock lock(mutex_);
-  if (!finished_) waitFor(lock);
+  waitForWriter(/*commit=*/true);
 }
 
 std::string Recorder::failure() {
@@ -182,11 +183,12 @@ void Recorder::write() {
   for (;;) {
     uint64_t ticket;
     int signalTicket = signalAsk_.load();
-    bool stopping;
+    bool stopping, commitWanted;
     {
       std::lock_guard lock(mutex_);
       ticket = wanted_;
       stopping = stop_;
+      commitWanted = std::exchange(commitWanted_, false);
     }
     while (consumeSome(*writer_))
       if (nowNs() - lastCommit > kCommitNs) commit();
@@ -199,7 +201,7 @@ void Recorder::write() {
         fail(error.what());
       }
     }
-    if (asked || stopping || reached_ < ticket || nowNs() - lastCommit > kCommitNs) commit();
+    if (asked || stopping || commitWanted || nowNs() - lastCommit > kCommitNs) commit();
     if (asked) signalDone_.store(signalTicket);
     if (stopping) break;
     std::unique_lock lock(mutex_);

@@ -54,7 +54,7 @@ private:
   void write();
   bool consumeSome(TraceWriter& writer);
   void fail(const std::string& message);
-  uint64_t waitFor(std::unique_lock<std::mutex>& lock);
+  void waitForWriter(bool commit);
 
   static RecordingProgress& progressOf(RecorderOptions& options, RecordingProgress& own) {
     return options.progress ? *options.progress : own;
@@ -74,7 +74,7 @@ private:
   std::vector<std::unique_ptr<Chunk>> spare_;
   uint32_t consumed_ = 0;             ///< events of the front chunk already written
   uint64_t wanted_ = 0, reached_ = 0; ///< flushes asked for and done
-  bool stop_ = false, finished_ = false;
+  bool stop_ = false, finished_ = false, commitWanted_ = false;
   std::string failure_, status_, message_;
   std::atomic<int> signalAsk_{0}, signalDone_{0}, signal_{0};
   std::thread thread_;

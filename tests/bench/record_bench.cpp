@@ -1,11 +1,13 @@
 // What recording costs: the same compilation without an observer, with tier stats and with tier full; bytes
-// per step. Time is the engine's thread alone ("queued") and with the writer caught up ("written").
+// per step; and what going to a step costs a reader. Time is what the engine's thread computes while events
+// queue
+// ("queued"), and what both threads compute until the file is closed ("written"): a busy machine does not
+// count.
 //
 //   build/bench/record_bench [ROUNDS]
-#include "engine/base/clock.h"
 #include "engine/rewrite/driver.h"
 #include "engine/rules/rules.h"
-#include "replay/read/trace.h"
+#include "replay/read/cursor.h"
 #include "replay/record/recorder.h"
 
 #include <fmt/format.h>
@@ -41,11 +43,15 @@ UOp expressions(uint32_t seed, int count) {
   return UOp::sink(std::span<const UOp>(nodes).last(std::min<size_t>(nodes.size(), 64)));
 }
 
-/// Time this thread computed: what other programs and the writer's thread take from a busy machine does not count.
-int64_t threadNs() {
+/// Time this thread computed: what other programs and the writer's thread take from a busy machine does not
+/// count.
+int64_t cpuNs(clockid_t clock) {
   timespec t{};
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+  clock_gettime(clock, &t);
   return t.tv_sec * 1'000'000'000 + t.tv_nsec;
+}
+int64_t threadNs() {
+  return cpuNs(CLOCK_THREAD_CPUTIME_ID);
 }
 
 int64_t compile(int rounds) {
@@ -58,6 +64,36 @@ int64_t compile(int rounds) {
     graphRewrite(graphRewrite(root, symbolic(), {.name = "symbolic"}), sym(), {.name = "sym"});
   }
   return threadNs() - begin;
+}
+
+/// Steps through the longest pass, then jumps about in it.
+void lookBack(const std::string& path) {
+  Trace trace(path);
+  PassId longest = 0;
+  int64_t most = 0;
+  for (const ScopeInfo& scope : trace.scopes())
+    for (const PassInfo& p : trace.passes(scope.id))
+      if (p.steps > most) {
+        most = p.steps;
+        longest = p.id;
+      }
+  int64_t begin = threadNs();
+  Cursor cursor(trace, longest);
+  fmt::print("cursor    opened in {:.2f} ms: {} steps, {} nodes at the begin\n",
+             static_cast<double>(threadNs() - begin) / 1e6, cursor.steps(), cursor.graphAt(0).size());
+  begin = threadNs();
+  for (int64_t k = 1; k <= cursor.steps(); ++k) cursor.graphAt(k);
+  fmt::print("          next step {:.3f} ms",
+             static_cast<double>(threadNs() - begin) / 1e6 / static_cast<double>(most));
+  begin = threadNs();
+  for (int64_t k = 1; k <= cursor.steps(); ++k) cursor.diff(k - 1, k);
+  fmt::print(", difference {:.3f} ms",
+             static_cast<double>(threadNs() - begin) / 1e6 / static_cast<double>(most));
+  begin = threadNs();
+  std::mt19937 random(1);
+  for (int k = 0; k < 50; ++k)
+    cursor.graphAt(static_cast<int64_t>(random() % static_cast<uint64_t>(most + 1)));
+  fmt::print(", jump {:.3f} ms\n", static_cast<double>(threadNs() - begin) / 1e6 / 50);
 }
 
 } // namespace
@@ -74,14 +110,14 @@ int main(int argc, char** argv) {
   for (Tier tier : {Tier::Stats, Tier::Full}) {
     double queued = 1e300, written = 1e300;
     for (int k = 0; k < 3; ++k) {
-      int64_t begin = nowNs();
+      int64_t begin = cpuNs(CLOCK_PROCESS_CPUTIME_ID);
       Recorder recorder({.path = path, .tier = tier});
       {
         ObserverScope scope(&recorder);
         queued = std::min(queued, static_cast<double>(compile(rounds)));
       }
       recorder.finish();
-      written = std::min(written, static_cast<double>(nowNs() - begin));
+      written = std::min(written, static_cast<double>(cpuNs(CLOCK_PROCESS_CPUTIME_ID) - begin));
     }
     fmt::print("{:<8}  {:9.1f} ms queued ({:.2f} times)  {:9.1f} ms written ({:.2f} times)\n", tierName(tier),
                queued / 1e6, queued / without, written / 1e6, written / without);
@@ -103,13 +139,14 @@ int main(int argc, char** argv) {
                        : "");
     if (steps) {
       double rows = static_cast<double>(steps + nodes + counts);
-      fmt::print("          {:.1f} bytes a step, match counts aside {:.1f}; {:.2f} M rows/s\n",
+      fmt::print("          {:.1f} bytes a step, match counts aside {:.1f}; {:.2f} M rows/s of the writer\n",
                  static_cast<double>(bytes) / static_cast<double>(steps),
                  static_cast<double>(
                      bytes - count("SELECT coalesce(sum(pgsize),0) FROM dbstat WHERE name = 'match_count'")) /
                      static_cast<double>(steps),
-                 rows / written * 1e3);
+                 rows / (written - queued) * 1e3);
     }
   }
+  lookBack(path);
   std::filesystem::remove(path);
 }
