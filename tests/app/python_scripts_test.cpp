@@ -55,6 +55,10 @@ TEST_CASE("Python tests") {
   runAll(scripts(UOPSCOPE_SOURCE_DIR "/tests/engine/python", "test_"));
 }
 
+TEST_CASE("samples run and check their numbers") {
+  runAll(scripts(UOPSCOPE_SOURCE_DIR "/samples", ""));
+}
+
 TEST_CASE("a script that raises gives its own traceback and 1, sys.exit its code") {
   std::string folder = std::filesystem::temp_directory_path() / "uopscope_python_test";
   std::filesystem::create_directories(folder);

@@ -57,6 +57,16 @@ def test_graph_rewrite():
   def gate(a): raise BottomUpGate()
   assert graph_rewrite((x * 1) * 9, PatternMatcher([(UPat(Ops.MUL, src=(UPat(), UPat(Ops.CONST, arg=9)), name="a"), gate), (UPat.var("a") * UPat(Ops.CONST, arg=1), lambda a: a)]), bottom_up=True) is (x * 1) * 9
 
+def test_custom_kernel():
+  def add(c, a, b):
+    i, j = UOp.range(c.shape[0], 0), UOp.range(c.shape[1], 1)
+    return c[i, j].store(a[i, j] + b[i, j]).end(i, j).sink(arg=KernelInfo(name="add2d"))
+  a, b = Tensor(np.arange(12, dtype=np.float32).reshape(3, 4)), Tensor(np.ones((3, 4), np.float32))
+  out = Tensor.empty(3, 4).custom_kernel(a, b, fxn=add)[0]
+  close(out, np.arange(12).reshape(3, 4) + 1), close(out + 1, np.arange(12).reshape(3, 4) + 2)
+  def unclosed(c): return c[UOp.range(3, 0)].store(1.0).sink(arg=KernelInfo(name="open"))
+  raises(Exception, lambda: Tensor.empty(3).custom_kernel(fxn=unclosed)[0].realize(), "range")
+
 def test_settings_and_counters():
   before = DEBUG.value
   with Context(DEBUG=0, NOOPT=1): close(Tensor([1.0, 2.0]) + 1, [2, 3])
