@@ -163,13 +163,18 @@ std::string progressLine(RecordingProgress& p, const std::string& output, int64_
 
 int waitFor(pid_t child, RecordingProgress& progress, const RecordOptions& o, bool& killed) {
   bool show = isatty(STDERR_FILENO) && !o.json && !o.quiet, shown = false;
-  int64_t began = nowNs(), asked = 0;
+  int64_t began = nowNs(), quietSince = 0;
+  uint64_t rows = 0;
   int status = 0;
   for (int64_t round = 0;; ++round) {
     pid_t done = waitpid(child, &status, WNOHANG);
     if (done == child || (done < 0 && errno == ECHILD)) break;
-    if (interrupts > 0 && !asked) asked = nowNs();
-    if (!killed && asked && (interrupts > 1 || nowNs() - asked > 5'000'000'000)) {
+    // As long as what had queued up is still being written, it is on its way.
+    if (interrupts > 0 && (!quietSince || progress.rowsWritten != rows)) {
+      quietSince = nowNs();
+      rows = progress.rowsWritten;
+    }
+    if (!killed && quietSince && (interrupts > 1 || nowNs() - quietSince > 5'000'000'000)) {
       killed = true;
       kill(child, SIGKILL);
     }

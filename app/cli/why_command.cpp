@@ -125,7 +125,7 @@ int why(const LookOptions& o) {
   out["fired"] = fired;
   out["answer"] = answer;
   if (def) {
-    out["at"] = fmt::format("{}:{}", def->file, def->line);
+    out["at"] = info ? fileLine(info->at) : fmt::format("{}:{}", def->file, def->line);
     out["pattern"] = Rule(*def).patternText();
   }
   if (o.json) {

@@ -35,8 +35,7 @@ public:
   Writer(const NodeReader& read, size_t maxLength) : read_(read), maxLength_(maxLength) {}
   void write(NodeId id, int depth) {
     if (out.size() > maxLength_) {
-      if (!cut_) out += "...";
-      cut_ = true;
+      out += "...";
       return;
     }
     NodeFields n = read_(id);
@@ -107,7 +106,6 @@ private:
   }
   const NodeReader& read_;
   size_t maxLength_;
-  bool cut_ = false;
 };
 } // namespace
 

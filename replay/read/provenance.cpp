@@ -142,6 +142,9 @@ std::vector<OriginInfo> Provenance::origins(NodeId node) {
       level.push_back(s);
     }
   }
+  // Nothing nearer: the line that asked for the kernel or schedule.
+  if (scope_ && trace_.scope(scope_).script.known())
+    return {{node, trace_.scope(scope_).name, trace_.scope(scope_).script}};
   return {};
 }
 

@@ -136,7 +136,8 @@ void Trace::loadScopes() {
     if (auto it = at.find(s.integer(0)); it != at.end()) scopes_[it->second].name = s.text(1);
   for (Statement s = db_.prepare("SELECT scope, sum(step_count) FROM pass GROUP BY scope"); s.step();)
     if (auto it = at.find(s.integer(0)); it != at.end()) scopes_[it->second].steps = s.integer(1);
-  if (!finished()) {
+  {
+    // Passes that had not ended.
     Statement s = db_.prepare("SELECT pass.scope, count(*) FROM pass JOIN step ON step.id >= pass.first_step "
                               "AND step.pass = pass.id "
                               "WHERE pass.step_count IS NULL GROUP BY pass.scope");
