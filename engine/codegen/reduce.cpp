@@ -138,8 +138,13 @@ UOp closeRangesOnce(UOp sink) {
     UOpMap<std::vector<UOp>> ends;
     for (UOp u : nodes)
       if (u.is(Op::END))
-        for (UOp r : closedBy(u))
-          if (r.is(Op::RANGE)) ends[r].push_back(u);
+        for (UOp r : closedBy(u)) {
+          if (!r.is(Op::RANGE)) continue;
+          auto& closing = ends[r];
+          if (!closing.empty() && closing.back() == u)
+            throw Error(ErrorKind::Spec, fmt::format("range {} stands twice in one END: every axis needs a range of its own", r.render()));
+          closing.push_back(u);
+        }
     UOp first, second, shared;
     for (UOp u : nodes) {
       if (!u.is(Op::RANGE) || ends[u].size() < 2) continue;
