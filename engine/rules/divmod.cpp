@@ -221,6 +221,15 @@ UOp negate(UOp u) {
   return linearOf(u * -1).toUOp();
 }
 
+/// (g*a) // (g*c) is a // c and (g*a) % (g*c) is (a % c)*g, whatever the sign of a: nothing is left over
+/// below g.
+UOp commonFactorOfSigned(UOp a, int64_t c, bool wantsMod) {
+  int64_t g = std::gcd(constFactor(a), c);
+  UOp rest = g > 1 ? divides(a, g) : UOp{};
+  if (!rest) return {};
+  return wantsMod ? rest % (c / g) * g : rest / (c / g);
+}
+
 UOp foldDivMod(Match& m) {
   UOp u = m.root(), a = u.src(0), b = u.src(1);
   if (!isScalarIndex(u) || a.isInvalidConst() || b.isInvalidConst()) return {};
@@ -243,7 +252,7 @@ UOp foldDivMod(Match& m) {
     if (!wantsMod && a.is(Op::IDIV) && isInt(a.src(1)) && intOf(a.src(1)) > 0 &&
         !__builtin_mul_overflow(c, intOf(a.src(1)), &product))
       return a.src(0) / product;
-    if (alo < 0) return {};
+    if (alo < 0) return commonFactorOfSigned(a, c, wantsMod);
     UOp r = ByConst(a, c, wantsMod, 0).fold();
     return r == u ? UOp{} : r;
   }

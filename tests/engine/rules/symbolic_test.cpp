@@ -55,6 +55,8 @@ TEST_CASE_FIXTURE(Fixture, "division and remainder") {
   CHECK(text(s / 3 / 4) == "s//12");
   CHECK(text((s * 6) / 3) == "s*2");
   CHECK(text(s % 3) == "s%3");
+  CHECK(text((s * 6) % 4) == "s*3%2*2");
+  CHECK(text((s * 6 + 2) / 4) == "(s*3+1)//2");
   CHECK(text((r0 * n + r1 * n) / n) == "r0+r1");
   CHECK(text(((r0 * n + 3) % n)) == "3%n");
 }
