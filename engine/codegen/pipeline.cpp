@@ -10,15 +10,14 @@
 #include "engine/codegen/estimates.h"
 #include "engine/codegen/expander.h"
 #include "engine/codegen/gpudims.h"
-#include "engine/rules/load_collapse.h"
 #include "engine/codegen/locals.h"
 #include "engine/codegen/memory.h"
 #include "engine/codegen/opt.h"
-#include "engine/codegen/program_text.h"
 #include "engine/codegen/ranges.h"
 #include "engine/codegen/reduce.h"
 #include "engine/codegen/spec.h"
 #include "engine/rewrite/driver.h"
+#include "engine/rules/load_collapse.h"
 #include "engine/rules/rules.h"
 
 #include <fmt/format.h>
@@ -185,11 +184,6 @@ LoweredKernel lowerKernel(UOp ast, const Target& target) {
   describeMemory(k);
   describeLaunch(k, target);
   k.estimates = estimate(k.uops);
-  if (Observer* observer = Observer::current()) {
-    std::string opts = optsText(k.appliedOpts), program = programText(k.uops);
-    observer->onArtifact({"opts", opts});
-    observer->onArtifact({"uops", program});
-  }
   return k;
 }
 

@@ -27,10 +27,4 @@ std::string programText(std::span<const UOp> program) {
   return text;
 }
 
-std::string optsText(std::span<const Opt> opts) {
-  std::string text = "[";
-  for (const Opt& o : opts) text += fmt::format("{}\"{}\"", text.size() > 1 ? ", " : "", toString(o));
-  return text + "]";
-}
-
 } // namespace uopscope

@@ -1,4 +1,4 @@
-// Linear programs and options as text: for DEBUG=5 and 6, and for traces.
+// Linear programs as text: for DEBUG=5 and 6, and for traces.
 //
 //      3 RANGE            dtypes.int                  [2]  (0, AxisType.LOOP)
 #pragma once
@@ -11,7 +11,5 @@ namespace uopscope {
 
 /// A line per instruction: number, operation, type, numbers of its sources (constants by value), argument.
 std::string programText(std::span<const UOp> program);
-/// A JSON list of strings, one per option.
-std::string optsText(std::span<const Opt> opts);
 
 } // namespace uopscope

@@ -142,7 +142,9 @@ UOp closeRangesOnce(UOp sink) {
           if (!r.is(Op::RANGE)) continue;
           auto& closing = ends[r];
           if (!closing.empty() && closing.back() == u)
-            throw Error(ErrorKind::Spec, fmt::format("range {} stands twice in one END: every axis needs a range of its own", r.render()));
+            throw Error(ErrorKind::Spec,
+                        fmt::format("range {} stands twice in one END: every axis needs a range of its own",
+                                    r.render()));
           closing.push_back(u);
         }
     UOp first, second, shared;

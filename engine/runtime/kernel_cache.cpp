@@ -3,6 +3,7 @@
 // is made of a kernel are part of both keys.
 #include "engine/base/context_var.h"
 #include "engine/base/error.h"
+#include "engine/codegen/program_text.h"
 #include "engine/render/c_renderer.h"
 #include "engine/runtime/device.h"
 #include "engine/runtime/kernel_report.h"
@@ -61,12 +62,12 @@ std::unique_ptr<CompiledKernel> makeKernel(const ScheduleItem& item, Device& dev
     // What was lowered is in the trace even where it does not render or compile.
     observer->onArtifact({"name", k.name});
     observer->onArtifact({"opts", optsJson(k)});
-    observer->onArtifact({"uops", uopListing(k.uops)});
+    observer->onArtifact({"uops", programText(k.uops)});
     observer->onArtifact({"launch", launchJson(k, device)});
   }
   if (vars::debug >= 3) fmt::print("{}\n", optsJson(k));
   if (vars::debug >= 5) fmt::print("{}\n", k.sink.str());
-  if (vars::debug >= 6) fmt::print("{}", uopListing(k.uops));
+  if (vars::debug >= 6) fmt::print("{}", programText(k.uops));
   made->source = device.renderer().render(k);
   if (vars::debug >= 4) fmt::print("{}\n", made->source);
   if (vars::debug >= 3) std::fflush(stdout);

@@ -10,27 +10,6 @@
 
 namespace uopscope {
 
-std::string uopListing(const std::vector<UOp>& uops) {
-  UOpMap<size_t> number;
-  for (size_t i = 0; i < uops.size(); ++i) number[uops[i]] = i;
-  std::string out;
-  for (size_t i = 0; i < uops.size(); ++i) {
-    UOp u = uops[i];
-    std::string sources;
-    for (UOp s : u.src()) {
-      auto it = number.find(s);
-      std::string name = s.isConst()          ? s.arg().repr()
-                         : it == number.end() ? "--"
-                                              : fmt::format("{}", it->second);
-      sources += (sources.empty() ? "" : ", ") + name;
-    }
-    out +=
-        fmt::format("{:4} {:14} {:32} [{}]{}{}\n", i, opName(u.op()), u.dtype().name(), sources,
-                    u.arg() && !u.is(Op::SINK) ? " " : "", u.arg() && !u.is(Op::SINK) ? u.arg().repr() : "");
-  }
-  return out;
-}
-
 std::string optsJson(const LoweredKernel& kernel) {
   auto list = nlohmann::json::array();
   for (const Opt& o : kernel.appliedOpts) list.push_back(toString(o));

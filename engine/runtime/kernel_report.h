@@ -8,8 +8,6 @@
 namespace uopscope {
 
 /// The linear program as text, an instruction a line: number, operation, type, numbers of its sources,
-/// argument.
-std::string uopListing(const std::vector<UOp>& uops);
 /// ["Opt(op=OptOps.UPCAST, axis=0, arg=4)", ...]
 std::string optsJson(const LoweredKernel& kernel);
 /// {"name", "device", "global", "local", "vars", "globals", "outs", "ins", "estimates"}; sizes as numbers or

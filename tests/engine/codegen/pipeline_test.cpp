@@ -72,6 +72,14 @@ TEST_CASE("an unclosed range is named") {
   }
 }
 
+TEST_CASE("a range closed twice by one END is an error") {
+  Pool pool;
+  PoolScope scope(pool);
+  UOp i = UOp::range(16, 7);
+  UOp store = memory(0, 16).indexed({i}).store(UOp::constant(dtypes::float32, 1.0));
+  CHECK_THROWS_WITH_AS(lower(kernel({store.end({i, i})}, KernelInfo{})), doctest::Contains("twice"), Error);
+}
+
 TEST_CASE("loops without a step disappear") {
   Pool pool;
   PoolScope scope(pool);
