@@ -7,8 +7,7 @@
 
 namespace uopscope {
 
-/// The linear program as text, an instruction a line: number, operation, type, numbers of its sources,
-/// ["Opt(op=OptOps.UPCAST, axis=0, arg=4)", ...]
+/// A JSON list: ["Opt(op=OptOps.UPCAST, axis=0, arg=4)", ...]
 std::string optsJson(const LoweredKernel& kernel);
 /// {"name", "device", "global", "local", "vars", "globals", "outs", "ins", "estimates"}; sizes as numbers or
 /// expressions.
