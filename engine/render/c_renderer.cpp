@@ -4,7 +4,7 @@
 
 #include "engine/base/error.h"
 #include "engine/render/c_prelude.h"
-#include "engine/render/c_text.h"
+#include "engine/render/c_vector.h"
 #include "engine/render/signature.h"
 
 #include <fmt/format.h>
@@ -16,9 +16,6 @@ namespace uopscope {
 namespace {
 
 constexpr size_t kLongExpression = 100;
-constexpr OpSet kVectorNative{Op::ADD, Op::SUB, Op::MUL, Op::FDIV, Op::NEG,    Op::AND,
-                              Op::OR,  Op::XOR, Op::SHL, Op::SHR,  Op::MULACC, Op::RECIPROCAL};
-
 /// Whether the text of an operation repeats an operand, to test it: that operand gets a name.
 bool repeatsOperands(UOp u) {
   constexpr OpSet kTested{Op::IDIV, Op::MOD, Op::FDIV, Op::RECIPROCAL, Op::SHL, Op::SHR};
@@ -46,16 +43,20 @@ public:
 private:
   /// How often the text of each value will be written, and which must have a name for it.
   void countUses() {
+    std::map<uint32_t, int> selections;
     for (auto it = kernel_.uops.rbegin(); it != kernel_.uops.rend(); ++it) {
       UOp u = *it;
       if (u.is(Op::SINK)) continue;
       bool address = u.is(Op::INDEX) || (u.is(Op::CAST) && u.dtype().isPtr());
-      int times = address ? uses_[u] : 1;
-      bool lanewise = u.in(group::kElementwise) && u.dtype().count() > 1;
+      bool vector = u.in(group::kElementwise) && u.dtype().count() > 1,
+           byLane = u.is(Op::GEP) || (vector && !isNativeVector(u));
       for (UOp s : u.src()) {
-        uses_[s] += times;
-        if (repeatsOperands(u) || (lanewise && s.dtype().count() == 1)) mustName_.insert(s);
+        uses_[s] += address ? uses_[u] : 1;
+        if (repeatsOperands(u) || isSplat(u) || (byLane && !isSplat(s))) mustName_.insert(s);
       }
+      if (vector && selectsByMask(u)) ++selections[throughAfter(u.src(0)).id()];
+      if (group::kComparison.has(u.op()) && selections[u.id()] && selections[u.id()] == uses_[u])
+        masks_.insert(u);
       if (u.is(Op::STORE)) stored_.insert(accessOf(u).pointer);
     }
   }
@@ -104,12 +105,12 @@ private:
 
   /// Keeps an expression for its users, under a name where it has several, is long or must stand here.
   void keep(UOp u, std::string expression, const char* prefix, bool nameIt = false) {
-    bool vector = u.dtype().count() > 1 && !u.is(Op::VECTORIZE) && !u.is(Op::CONST) && !u.is(Op::VCONST);
-    bool atom = u.is(Op::CONST);
-    if (nameIt ||
-        (!atom && (vector || uses_[u] > 1 || mustName_.contains(u) || expression.size() > kLongExpression))) {
+    bool atom = u.is(Op::CONST) || isSplat(u);
+    if (nameIt || (!atom && (uses_[u] > 1 || mustName_.contains(u) || expression.size() > kLongExpression))) {
+      DType type =
+          masks_.contains(u) ? maskType(u.src(0).dtype().scalar().itemsize(), u.dtype().count()) : u.dtype();
       std::string name = fmt::format("{}{}", prefix, counters_[prefix]++);
-      line(fmt::format("{} {} = {};", types_.name(u.dtype()), name, bare(expression)));
+      line(fmt::format("{} {} = {};", types_.name(type), name, bare(expression)));
       expression = name;
       named_.insert(u);
     }
@@ -120,37 +121,50 @@ private:
     const std::string& pointer = text(a.pointer);
     const std::string& index = text(a.index.src(1));
     if (a.pointer.dtype().base() == a.type) return fmt::format("{}[{}]", pointer, bare(index));
-    return fmt::format("*({}*)({} + {})", types_.name(a.type), pointer, index);
+    if (index == "0") return fmt::format("*({}*){}", types_.name(a.type), pointer);
+    return fmt::format("*({}*)({} + {})", types_.name(a.type), pointer, a.gate ? index : bare(index));
   }
 
-  /// Whether the text of the operation tests an operand, which C cannot do for all lanes at once.
-  static bool needsTest(UOp u) {
-    if (u.is(Op::SHL) || u.is(Op::SHR)) return mayShiftOut(u.dtype(), u.src(1));
-    return (u.is(Op::FDIV) || u.is(Op::RECIPROCAL)) && !u.dtype().isFloat();
+  /// Operands of an operation on whole vectors: a scalar stands for its splat where another operand is a
+  /// vector.
+  std::vector<std::string> vectorOperands(UOp u) {
+    bool scalars = u.srcCount() == 2 && scalarMayStandForSplat(u.src(0).dtype()) && !u.is(Op::MAX);
+    std::vector<std::string> operands;
+    for (size_t i = 0; i < u.srcCount(); ++i) {
+      UOp s = u.src(i);
+      bool otherIsVector = scalars && (i == 1 || !isSplat(u.src(1)));
+      operands.push_back(isSplat(s) && otherIsVector && !(i == 0 && isSplat(u.src(1))) ? text(s.src(0))
+                                                                                       : text(s));
+    }
+    return operands;
+  }
+
+  std::string vectorAlu(UOp u) {
+    std::string mask;
+    if (u.is(Op::WHERE) && u.src(0).dtype().count() > 1) {
+      UOp condition = throughAfter(u.src(0));
+      DType type = maskType(u.dtype().scalar().itemsize(), u.dtype().count());
+      mask = masks_.contains(condition)
+                 ? text(condition)
+                 : fmt::format("__builtin_convertvector({}, {}) != 0", text(condition), types_.name(type));
+    }
+    std::string expression = vectorExpression(types_, u, vectorOperands(u), mask);
+    bool isMask = group::kComparison.has(u.op()) && !u.src(0).dtype().isBool();
+    return isMask && !masks_.contains(u)
+               ? fmt::format("__builtin_convertvector(-{}, {})", expression, types_.name(u.dtype()))
+               : expression;
   }
 
   std::string alu(UOp u) {
-    DType type = u.dtype(), from = u.srcCount() ? u.src(u.is(Op::WHERE) ? 1 : 0).dtype() : type;
-    bool native = kVectorNative.has(u.op()) && !type.isBool() && !isEmulatedFloat(type) &&
-                  !(needsTest(u) && type.count() > 1);
-    if (type.count() == 1 || native) {
-      std::vector<std::string> operands;
-      for (UOp s : u.src()) operands.push_back(text(s));
-      return types_.alu(u, type, from, operands);
-    }
-    return vectorOf(type, [&](int i) {
+    if (isNativeVector(u)) return vectorAlu(u);
+    DType type = u.dtype(), from = u.src(u.is(Op::WHERE) ? 1 : 0).dtype();
+    auto computed = [&](int i) {
       std::vector<std::string> operands;
       for (UOp s : u.src()) operands.push_back(lane(s, i));
-      return types_.alu(u, type.scalar(), from.scalar(), operands);
-    });
-  }
-
-  std::string cast(UOp u) {
-    DType to = u.dtype(), from = u.src(0).dtype();
-    if (to.count() == 1) return types_.cast(to, from, text(u.src(0)));
-    bool native = !to.isBool() && !from.isBool() && !isEmulatedFloat(to) && !isEmulatedFloat(from);
-    if (native) return fmt::format("__builtin_convertvector({}, {})", text(u.src(0)), types_.name(to));
-    return vectorOf(to, [&](int i) { return types_.cast(to.scalar(), from.scalar(), lane(u.src(0), i)); });
+      return u.is(Op::CAST) ? types_.cast(type.scalar(), from.scalar(), operands[0])
+                            : types_.alu(u, type.scalar(), from.scalar(), operands);
+    };
+    return type.count() == 1 ? computed(0) : vectorOf(type, computed);
   }
 
   std::string load(UOp u) {
@@ -222,7 +236,10 @@ private:
       return;
     case Op::VCONST: keep(u, vectorOf(u.dtype(), [&](int i) { return lane(u, i); }), "const"); return;
     case Op::VECTORIZE:
-      keep(u, vectorOf(u.dtype(), [&](int i) { return text(u.src(static_cast<size_t>(i))); }), "vec");
+      if (isSplat(u))
+        keep(u, fmt::format("({}){}", types_.name(u.dtype()), text(u.src(0))), "vec");
+      else
+        keep(u, vectorOf(u.dtype(), [&](int i) { return text(u.src(static_cast<size_t>(i))); }), "vec");
       return;
     case Op::GEP: {
       const std::vector<int64_t>& lanes = u.arg().ints();
@@ -234,7 +251,7 @@ private:
       return;
     }
     case Op::CAST:
-      if (!u.dtype().isPtr()) keep(u, cast(u), "cast");
+      if (!u.dtype().isPtr()) keep(u, alu(u), "cast");
       return;
     case Op::BITCAST: keep(u, types_.bitcast(u.dtype(), u.src(0).dtype(), text(u.src(0))), "cast"); return;
     case Op::CUSTOM:
@@ -253,7 +270,7 @@ private:
         throw Error(ErrorKind::Compile,
                     fmt::format("kernel {}: {} has no form in C: it must be lowered before rendering",
                                 kernel_.name, opName(u.op())));
-      keep(u, alu(u), "alu");
+      keep(u, alu(u), masks_.contains(u) ? "mask" : "alu");
     }
   }
 
@@ -271,7 +288,7 @@ private:
   CText types_;
   UOpMap<std::string> text_;
   UOpMap<int> uses_;
-  std::set<UOp, decltype([](UOp a, UOp b) { return a.id() < b.id(); })> mustName_, named_, stored_;
+  std::set<UOp, decltype([](UOp a, UOp b) { return a.id() < b.id(); })> mustName_, named_, stored_, masks_;
   std::map<std::string, int> counters_;
   std::string body_;
   int depth_ = 1;
