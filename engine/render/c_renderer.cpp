@@ -121,8 +121,10 @@ private:
     const std::string& pointer = text(a.pointer);
     const std::string& index = text(a.index.src(1));
     if (a.pointer.dtype().base() == a.type) return fmt::format("{}[{}]", pointer, bare(index));
+    UOp at = throughAfter(a.index.src(1));
+    bool sum = at.is(Op::ADD) && !a.gate; // data + (a + b) is data + a + b
     if (index == "0") return fmt::format("*({}*){}", types_.name(a.type), pointer);
-    return fmt::format("*({}*)({} + {})", types_.name(a.type), pointer, a.gate ? index : bare(index));
+    return fmt::format("*({}*)({} + {})", types_.name(a.type), pointer, sum ? bare(index) : index);
   }
 
   /// Operands of an operation on whole vectors: a scalar stands for its splat where another operand is a
