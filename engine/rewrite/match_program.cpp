@@ -69,7 +69,12 @@ public:
     };
     narrow(*tree.node);
     for (const PatNode* also : tree.alsoKnownAs) narrow(*also);
+    // Operands of these have the type of the result, so what is asked of one is asked of the root.
+    constexpr OpSet kOneType{Op::ADD, Op::SUB, Op::MUL, Op::IDIV, Op::MOD,
+                             Op::MAX, Op::AND, Op::OR,  Op::XOR,  Op::FDIV};
+    const bool oneType = !tree.node->ops.empty() && kOneType.contains(tree.node->ops);
     for (const Tree& child : tree.children) {
+      if (oneType) narrow(*child.node);
       const OpSet& ops = child.node->ops;
       if (ops.size() == 1) v.required = v.required | ops;
       if (ops.size() > 1 && (v.anyOf.empty() || ops.size() < v.anyOf.size())) v.anyOf = ops;
