@@ -2,8 +2,8 @@
 // off, fuel and bisection all hang on it; without an observer nothing is called and nothing is timed.
 //
 // Nodes handed to an observer stay valid until the pool they live in dies. A pool that is about to die, or to
-// be collected, announces itself by poolRetired() to the observer of the thread that does it: an observer that
-// reads nodes on another thread finishes with them there.
+// be collected, announces itself by poolRetired() to the observer of the thread that does it: an observer
+// that reads nodes on another thread finishes with them there.
 //
 //   struct Counter : Observer { Control onRewrite(const RewriteEvent&) override { ++n; return Control::Apply;
 //   } int n = 0; }; Counter counter; ObserverScope scope(&counter);

@@ -52,7 +52,7 @@ private:
   uint64_t wide() { return uint64_t{random_()} << 32 | random_(); }
   bool chance(int n) { return random_() % static_cast<unsigned>(n) == 0; }
   DType anyDtype() {
-    constexpr DType kinds[] = {dtypes::index, dtypes::uint64,  dtypes::int32,   dtypes::uint8,
+    constexpr DType kinds[] = {dtypes::index, dtypes::uint64, dtypes::int32,   dtypes::uint8,
                                dtypes::int64, dtypes::uint32, dtypes::float32, dtypes::bool_};
     return kinds[random_() % std::size(kinds)];
   }
