@@ -57,7 +57,11 @@ bool selectsByMask(UOp select) {
 
 std::string vectorExpression(CText& types, UOp u, std::span<const std::string> a, const std::string& mask) {
   DType type = u.dtype(), from = u.src(0).dtype();
-  auto infix = [&](const char* symbol) { return fmt::format("({} {} {})", a[0], symbol, a[1]); };
+  auto infix = [&](const char* symbol) {
+    constexpr OpSet kChains{Op::ADD, Op::MUL, Op::AND, Op::OR, Op::XOR};
+    bool chain = kChains.has(u.op()) && throughAfter(u.src(0)).is(u.op());
+    return fmt::format("({} {} {})", chain ? bare(a[0]) : a[0], symbol, a[1]);
+  };
   auto call = [&](const char* name) {
     return fmt::format("__builtin_elementwise_{}({}{})", name, bare(a[0]),
                        a.size() > 1 ? ", " + bare(a[1]) : "");

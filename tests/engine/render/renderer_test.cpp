@@ -76,6 +76,27 @@ LoweredKernel gated() {
   return p.finish();
 }
 
+/// Whole vectors: a scalar for every lane, a selection by a comparison, bools kept as bytes.
+LoweredKernel vectors() {
+  LinearProgram p("E_2_8");
+  DType f8 = dtypes::float32.vec(8), b8 = dtypes::bool_.vec(8);
+  UOp out = p.global(0, dtypes::float32, 16), a = p.global(1, dtypes::float32, 16),
+      flags = p.global(2, dtypes::bool_, 16);
+  UOp slope = p.load(p.global(3, dtypes::float32, 1), p.i32(0));
+  UOp r = p.range(2, 0), at = p.add(Op::SHL, dtypes::int32, {r, p.i32(3)});
+  UOp x = p.load(a, at, 8);
+  UOp zero =
+      p.add(Op::VECTORIZE, f8, std::vector<UOp>(8, p.constant(dtypes::float32, ConstValue::ofFloat(0))));
+  UOp slopes = p.add(Op::VECTORIZE, f8, std::vector<UOp>(8, slope));
+  UOp negative = p.add(Op::CMPLT, b8, {x, zero}), large = p.add(Op::CMPLT, b8, {slopes, x});
+  UOp leaky = p.add(Op::WHERE, f8, {negative, p.add(Op::MUL, f8, {x, slopes}), x});
+  p.store(flags, at, large);
+  UOp sum = p.add(Op::ADD, f8, {p.add(Op::ADD, f8, {leaky, slopes}), p.add(Op::CAST, f8, {large})});
+  p.store(out, at, p.add(Op::MAX, f8, {p.add(Op::SQRT, f8, {sum}), x}));
+  p.end(r);
+  return p.finish();
+}
+
 void checkGolden(const std::string& name, const std::string& text) {
   std::string path = std::string(UOPSCOPE_SOURCE_DIR) + "/tests/golden/render/" + name;
   if (std::getenv("UPDATE_GOLDEN")) std::ofstream(path) << text;
@@ -91,6 +112,7 @@ TEST_CASE("the C of a few kernels is as it was") {
   checkGolden("elementwise.c", c.render(elementwise()));
   checkGolden("matmul.c", c.render(matmul()));
   checkGolden("gated.c", c.render(gated()));
+  checkGolden("vectors.c", c.render(vectors()));
 }
 
 TEST_CASE("the LLVM IR of a few kernels is as it was") {
@@ -98,6 +120,7 @@ TEST_CASE("the LLVM IR of a few kernels is as it was") {
   checkGolden("elementwise.ll", l.render(elementwise()));
   checkGolden("matmul.ll", l.render(matmul()));
   checkGolden("gated.ll", l.render(gated()));
+  checkGolden("vectors.ll", l.render(vectors()));
 }
 
 TEST_CASE("a range nobody closed is an error, not C with a missing brace") {
