@@ -18,20 +18,6 @@ namespace {
 
 using namespace pat;
 
-/// A pool that tells the observer before it goes.
-struct ObservedPool {
-  Pool pool;
-  ~ObservedPool() {
-    if (Observer* o = Observer::current()) o->poolRetired(pool);
-  }
-};
-std::shared_ptr<Pool> sharedPool() {
-  return std::shared_ptr<Pool>(new Pool, [](Pool* pool) {
-    if (Observer* o = Observer::current()) o->poolRetired(*pool);
-    delete pool;
-  });
-}
-
 // --- rewrite for sched cache ---
 
 struct NumberContext {
@@ -61,7 +47,7 @@ public:
   Builder(UOp sink, const Signature& signature)
       : signature_(signature), form_(std::make_shared<ScheduleTemplate>()) {
     form_->inputs = signature.buffers.size();
-    PoolScope scope(work_.pool);
+    PoolScope scope(work_);
     normalize(sink);
     build();
   }
@@ -70,7 +56,7 @@ public:
 private:
   void normalize(UOp sink) {
     UOpMap<UOp> imported, rewritten;
-    UOp root = work_.pool.import(sink, &imported);
+    UOp root = work_.import(sink, &imported);
     NumberContext ctx;
     for (size_t k = 0; k < signature_.buffers.size(); ++k)
       ctx.numbers[imported.at(signature_.buffers[k])] = static_cast<int64_t>(k);
@@ -197,7 +183,7 @@ private:
   }
 
   void describe() {
-    form_->pool = sharedPool();
+    form_->pool = std::make_shared<Pool>();
     Pool& kept = *form_->pool;
     UOpMap<size_t> numberOf, slotOf;
     for (size_t k = 0; k < state_.stored.size(); ++k) {
@@ -331,7 +317,7 @@ private:
 
   const Signature& signature_;
   std::shared_ptr<ScheduleTemplate> form_;
-  ObservedPool work_;
+  Pool work_;
   UOp root_;
   std::vector<UOp> normal_,
       now_; ///< nodes of the signature after "rewrite for sched cache", and as ranges saw them

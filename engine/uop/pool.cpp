@@ -46,11 +46,12 @@ Pool::Pool() : slots_(256), serial_(++poolCount), facts_(std::make_unique<FactSt
 Pool::~Pool() {
   if (auto* hook = retireHook.load(std::memory_order_relaxed)) hook(*this);
   if (!madeBuffer_) return;
-  std::vector<const Node*> all;
+  std::vector<const Node*> buffers;
   for (const Slot& slot : slots_)
-    if (slot.node) all.push_back(slot.node);
-  std::sort(all.begin(), all.end(), [](const Node* a, const Node* b) { return a->id < b->id; });
-  announceDeadBuffers(all);
+    if (slot.node && (slot.node->op == Op::BUFFER || slot.node->op == Op::BUFFER_VIEW))
+      buffers.push_back(slot.node);
+  std::sort(buffers.begin(), buffers.end(), [](const Node* a, const Node* b) { return a->id < b->id; });
+  announceDeadBuffers(buffers);
 }
 
 void Pool::whenRetired(void (*hook)(Pool&)) {
