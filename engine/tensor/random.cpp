@@ -127,7 +127,7 @@ Tensor Tensor::randnLike(TensorOptions o) const {
   OperationScope op("randn_like");
   Ints twice = intShape();
   twice.insert(twice.begin(), 2);
-  Tensor uniform = rand(twice, {o.device ? *o.device : device(), dtypes::float32, {}});
+  Tensor uniform = rand(twice, {o.device ? *o.device : device(), dtypes::float32, {}}, false);
   auto part = [&](int64_t i) {
     std::vector<std::optional<std::pair<Sint, Sint>>> bounds(twice.size());
     bounds[0] = {Sint(i), Sint(i + 1)};
