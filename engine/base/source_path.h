@@ -1,4 +1,5 @@
-// Paths of our own sources as people know them: "engine/rules/arith.cpp", whatever __FILE__ says in front of it.
+// Paths of our own sources as people know them: "engine/rules/arith.cpp", whatever __FILE__ says in front of
+// it.
 #pragma once
 #include <string_view>
 

@@ -1,7 +1,7 @@
-// Random numbers by counter: Threefry of (key, counter), so a seed gives the same stream on every device and run.
-// Where in the stream a call starts is counted here and written into a buffer of one element, so the graph of a step
-// does not depend on how many steps were made before, and tensors keep their numbers in whatever order they are
-// realized.
+// Random numbers by counter: Threefry of (key, counter), so a seed gives the same stream on every device and
+// run. Where in the stream a call starts is counted here and written into a buffer of one element, so the
+// graph of a step does not depend on how many steps were made before, and tensors keep their numbers in
+// whatever order they are realized.
 #include "engine/runtime/device.h"
 #include "engine/tensor/sha256.h"
 #include "engine/tensor/tensor.h"

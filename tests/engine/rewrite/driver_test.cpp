@@ -67,7 +67,8 @@ TEST_CASE_FIXTURE(Fixture, "bottom-up rules see a node before its sources are re
   Events events;
   ObserverScope watch(&events);
   CHECK(graphRewriteBottomUp((a + 0) + (a + 0), rules, {.name = "down"}) == a * 2);
-  CHECK(events.log == std::vector<std::string>{"begin down", "test-add-self down", "test-add-zero down", "end"});
+  CHECK(events.log ==
+        std::vector<std::string>{"begin down", "test-add-self down", "test-add-zero down", "end"});
 }
 
 TEST_CASE_FIXTURE(Fixture, "observer: order of events, skipping, counts") {
