@@ -127,7 +127,16 @@ void chooseForReduction(Scheduler& s, const Kernel& k, int64_t width) {
   UOp lanes;
   for (UOp r : k.outputs)
     if (writtenNextToEachOther(k, r) && readsSuitLanes(k, r) && extentOf(r) % 2 == 0) lanes = r;
-  int64_t side = lanes ? largestDivisor(extentOf(lanes), {width, width / 2, 4, 2}) : 1, unrolled = 1;
+  // Two vectors side by side where another axis can use both again.
+  UOp reused;
+  for (UOp r : k.outputs)
+    if (!reused && !(lanes && r == lanes) && someReadIsShared(k, r) && largestDivisor(extentOf(r), {4, 3, 2}))
+      reused = r;
+  int64_t side = 1, unrolled = 1;
+  if (lanes && reused)
+    side = largestDivisor(extentOf(lanes), {2 * width, width, width / 2, 4, 2});
+  else if (lanes)
+    side = largestDivisor(extentOf(lanes), {width, width / 2, 4, 2});
   UOp term;
   if (!lanes) // nothing to lay side by side in the result: the terms of the sum then
     for (UOp r : k.summed)
@@ -138,16 +147,16 @@ void chooseForReduction(Scheduler& s, const Kernel& k, int64_t width) {
       }
   int64_t taken = side * unrolled;
   // Use again what was loaded: the outermost such axis reuses most.
-  for (UOp r : k.outputs) {
-    if ((lanes && r == lanes) || !someReadIsShared(k, r)) continue;
-    int64_t amount = largestDivisor(extentOf(r), {4, 3, 2});
-    if (amount && taken * amount <= kMaxLanes && tryApply(s, OptOp::UPCAST, axisOf(s, r), amount)) {
+  if (reused) {
+    int64_t amount = largestDivisor(extentOf(reused), {4, 3, 2});
+    if (taken * amount <= kMaxLanes * width / 8 && tryApply(s, OptOp::UPCAST, axisOf(s, reused), amount))
       taken *= amount;
-      break;
-    }
   }
   if (side > 1) tryApply(s, OptOp::UPCAST, axisOf(s, lanes), side);
   if (unrolled > 1) tryApply(s, OptOp::UNROLL, unrollAxis(s, term), unrolled);
+  // The panel that the lanes read stays in the cache while the other axis runs: it goes round the inside.
+  if (lanes && reused && side > 4 && axisOf(s, reused) >= 0 && axisOf(s, reused) < axisOf(s, lanes))
+    tryApply(s, OptOp::SWAP, axisOf(s, reused), axisOf(s, lanes));
   // A short inner sum, such as the window of a convolution, is written out.
   for (auto r = k.summed.rbegin(); r != k.summed.rend(); ++r) {
     int64_t n = extentNow(s, *r);

@@ -44,6 +44,16 @@ UOp pass(std::string_view name, UOp sink, const PatternMatcher& matcher, PassCon
   }
 }
 
+/// The symbolic rules for graphs with arithmetic on vectors: a lane of a sum stays a lane of it, where
+/// elsewhere it becomes the sum of two lanes, which would take vectors apart. Lanes of addresses are pushed
+/// by a rule of laneRules.
+PatternMatcher keepingVectors(const PatternMatcher& rules) {
+  std::vector<std::shared_ptr<const Rule>> kept;
+  for (const auto& rule : rules.rules())
+    if (rule->name() != "gep-through-alu") kept.push_back(rule);
+  return PatternMatcher(std::move(kept));
+}
+
 struct Matchers {
   PatternMatcher none;
   PatternMatcher early{{earlyRules(), closeRangesRules()}};
@@ -55,11 +65,12 @@ struct Matchers {
   PatternMatcher postopt = sym() + moveWhereOnLoad();
   PatternMatcher expander = PatternMatcher({groupReduceRules(), expanderRules()}) + sym();
   PatternMatcher locals{{localBufferRules()}};
-  PatternMatcher reduce = PatternMatcher({reduceRules(), closeRangesRules()}) + pushGep();
+  PatternMatcher reduce = PatternMatcher({reduceRules(), closeRangesRules()}) + keepingVectors(pushGep());
   PatternMatcher gpuDims{{gpuDimRules()}};
   PatternMatcher addLoads{{addLoadRules()}};
-  PatternMatcher devectorize = PatternMatcher({laneRules(), accessRules()}) + sym();
+  PatternMatcher devectorize = PatternMatcher({laneRules(), accessRules()}) + keepingVectors(sym());
   PatternMatcher lowerIndex = lowerIndexDtype() + PatternMatcher({accessRules()});
+  PatternMatcher postIndex = keepingVectors(symbolic());
   PatternMatcher decompose =
       symbolicSimple() + PatternMatcher({dtypeEmulationRules(), transcendentalRules(), decompositionRules()});
   PatternMatcher final = decompose + PatternMatcher({finalRules()});
@@ -110,7 +121,7 @@ UOp fullRewriteToSink(UOp sink, const Target& target, bool optimize) {
   sink = pass("** add loads (code)", sink, m.addLoads);
   sink = pass("devectorize", sink, m.devectorize, onTarget);
   sink = pass("lower all index dtypes", sink, m.lowerIndex, onTarget, SpecStage::Lowered);
-  sink = pass("post index symbolic", sink, symbolic(), {}, SpecStage::Lowered);
+  sink = pass("post index symbolic", sink, m.postIndex, {}, SpecStage::Lowered);
   if (target.preMatcher) sink = pass("pre_matcher", sink, *target.preMatcher, {}, SpecStage::Lowered);
   sink = pass("decompositions", sink, m.decompose, onTarget, SpecStage::Lowered);
   if (target.extraMatcher)
