@@ -97,9 +97,7 @@ UOp narrow(UOp v, DType to) {
     UOp isDenormal = rest < number(rest, int64_t{127 - f.bias + 1} << 23);
     result = isDenormal.where(denormal, normal);
     int64_t largest = f.hasInfinity ? top : (int64_t{1} << (width - 1)) - 1;
-    UOp over = number(result, largest - 1) < result,
-        huge = number(rest, (int64_t{255 - (127 - f.bias)} << 23) - 1) < rest;
-    UOp tooBig = ne(isDenormal, number(isDenormal, 1)) & (over | huge);
+    UOp tooBig = ne(isDenormal, number(isDenormal, 1)) & (number(result, largest - 1) < result);
     result = tooBig.where(number(result, largest), result);
     int64_t nan = f.hasInfinity ? top | (int64_t{1} << (f.mantissa - 1)) : (int64_t{1} << (width - 1)) - 1;
     result = isNan.where(number(result, nan), result);

@@ -43,8 +43,35 @@ AxisType typeOf(OptOp op) {
   }
 }
 
-/// Operations for which f(0, ...) may not be 0: padding below them would change a sum.
-constexpr OpSet kUnsafeToPad{Op::RECIPROCAL, Op::LOG2, Op::EXP2, Op::IDIV, Op::POW, Op::FDIV, Op::MOD};
+/// Whether a term is 0 in the steps that padding adds to a range: there its reads give 0.
+bool vanishesInPadding(UOp u, UOp range, UOpMap<bool>& known) {
+  if (auto hit = known.find(u); hit != known.end()) return hit->second;
+  auto of = [&](size_t i) { return vanishesInPadding(u.src(i), range, known); };
+  bool result = false;
+  switch (u.op()) {
+  case Op::CONST: result = u.isConst(0.0); break;
+  case Op::INDEX: result = u.src(1).dependsOn(range); break;
+  case Op::LOAD:
+  case Op::CAST:
+  case Op::NEG:
+  case Op::SQRT:
+  case Op::SIN:
+  case Op::TRUNC: result = of(0); break;
+  case Op::AND: result = of(0) || of(1); break;
+  case Op::MUL: // 0 times an infinity is not 0
+    result = (of(0) && (of(1) || u.src(1).isConst())) || (of(1) && u.src(0).isConst());
+    break;
+  case Op::ADD:
+  case Op::SUB:
+  case Op::MAX:
+  case Op::OR:
+  case Op::XOR: result = of(0) && of(1); break;
+  case Op::WHERE: result = of(1) && of(2); break;
+  case Op::REDUCE: result = (u.arg().op() == Op::ADD || u.arg().op() == Op::MAX) && of(0); break;
+  default: break;
+  }
+  return known[u] = result;
+}
 
 } // namespace
 
@@ -204,15 +231,11 @@ void Scheduler::padTo(size_t axis, int64_t multiple) {
           "an expanded or threaded range cannot be padded");
   if (type == AxisType::Reduce || type == AxisType::GroupReduce)
     for (UOp red : reduces_) {
-      if (!red.dependsOn(range)) continue;
+      std::vector<UOp> over = rangesIn(red.src().subspan(1));
+      if (std::find(over.begin(), over.end(), range) == over.end()) continue;
       require(red.arg().op() == Op::ADD, opt, "only sums can be padded");
-      for (UOp u : red.src(0).backwardSlice(true))
-        require(!u.in(kUnsafeToPad) && !u.is(Op::CMPLT) && !u.is(Op::CMPNE) && !u.is(Op::WHERE), opt,
-                "a term may not be 0 where its inputs are");
-      // A term that reads nothing would count in the padding.
-      require(std::any_of(accesses_.begin(), accesses_.end(),
-                          [&](UOp a) { return red.dependsOn(a) && a.dependsOn(range); }),
-              opt, "no read depends on the range");
+      UOpMap<bool> known;
+      require(vanishesInPadding(red.src(0), range, known), opt, "a term may not be 0 where its reads are");
     }
   int64_t size = (n + multiple - 1) / multiple * multiple;
   require(size < 4 * n, opt, "it would more than quadruple the work");

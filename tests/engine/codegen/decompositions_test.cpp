@@ -1,0 +1,203 @@
+// Operations that a target lacks give what the operations themselves give.
+#include "engine/base/context_var.h"
+#include "kernels.h"
+#include "oracle.h"
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+
+using namespace uopscope;
+using namespace uopscope::testing;
+
+namespace {
+
+Target bareTarget() {
+  Target t = plainTarget();
+  t.nativeOps = OpSet{Op::ADD, Op::MUL, Op::IDIV, Op::CMPLT, Op::CMPNE, Op::AND,
+                      Op::OR,  Op::XOR, Op::SHL,  Op::SHR,   Op::WHERE, Op::RECIPROCAL};
+  return t;
+}
+
+/// Values of a kernel over one input buffer.
+std::vector<ConstValue> mapValues(const std::vector<ConstValue>& in, DType d,
+                                  const std::function<UOp(UOp)>& f, const Target& target) {
+  auto n = static_cast<int64_t>(in.size());
+  UOp sink = elementwise(n, f, d);
+  ContextScope settings({{"SPEC", 1}});
+  Values before;
+  before[1] = in;
+  UOp stored = sink.src(0).src(0);
+  before[0].assign(in.size(), convertConst(stored.src(1).dtype(), ConstValue::ofInt(0)));
+  return runLowered(lowerKernel(sink, target), before, {})[0];
+}
+
+/// Distance in units of the last place of the type.
+double ulps(double got, double wanted, bool isDouble) {
+  if (got == wanted || (std::isnan(got) && std::isnan(wanted))) return 0;
+  if (!std::isfinite(got) || !std::isfinite(wanted)) return 1e9;
+  double unit = isDouble ? std::ldexp(1.0, std::max(std::ilogb(wanted), -1022) - 52)
+                         : std::ldexp(1.0, std::max(wanted == 0 ? -126 : std::ilogb(wanted), -126) - 23);
+  return std::abs(got - wanted) / unit;
+}
+
+std::vector<ConstValue> floats(const std::vector<double>& values, DType d) {
+  std::vector<ConstValue> all;
+  for (double v : values) all.push_back(convertConst(d, ConstValue::ofFloat(v)));
+  return all;
+}
+
+double worst(Op op, const std::vector<double>& points, DType d, double (*exact)(double)) {
+  auto in = floats(points, d);
+  auto out = mapValues(in, d, [&](UOp v) { return v.alu(op); }, bareTarget());
+  double most = 0;
+  for (size_t i = 0; i < in.size(); ++i) {
+    double wanted = exact(in[i].f);
+    if (d == dtypes::float32) wanted = static_cast<float>(wanted);
+    double error = ulps(out[i].asDouble(), wanted, d == dtypes::float64);
+    if (error > most) {
+      most = error;
+      if (error > 8)
+        MESSAGE(std::string(opName(op))
+                << " of " << in[i].f << ": " << out[i].asDouble() << " instead of " << wanted);
+    }
+  }
+  return most;
+}
+
+constexpr double kInf = std::numeric_limits<double>::infinity();
+const std::vector<double> kSpecial{0.0, -0.0, 1.0, -1.0, kInf, -kInf, std::nan(""), 0.5, 2.0, 1e-40, 3e38};
+
+} // namespace
+
+TEST_CASE("transcendental functions by arithmetic are accurate") {
+  Pool pool;
+  PoolScope scope(pool);
+  std::vector<double> exponents = kSpecial, positive = kSpecial, angles = kSpecial;
+  for (int i = -3000; i <= 3000; ++i) {
+    exponents.push_back(i * 0.0497);
+    positive.push_back(std::exp(i * 0.0291));
+    angles.push_back(i * 0.37);
+    angles.push_back(std::ldexp(1 + (i & 1023) / 1024.0, i % 127));
+  }
+  auto exp2 = [](double v) { return std::exp2(v); };
+  auto log2 = [](double v) { return std::log2(v); };
+  auto sin = [](double v) { return std::sin(v); };
+  CHECK(worst(Op::EXP2, exponents, dtypes::float32, exp2) <= 2.5);
+  CHECK(worst(Op::LOG2, positive, dtypes::float32, log2) <= 3.5);
+  CHECK(worst(Op::SQRT, {0, 1, 2, 4, 9, 1e-10, 1e10, kInf}, dtypes::float32,
+              [](double v) { return std::sqrt(v); }) <= 64);
+  CHECK(worst(Op::EXP2, exponents, dtypes::float64, exp2) <= 8);
+  CHECK(worst(Op::LOG2, positive, dtypes::float64, log2) <= 8);
+  std::vector<double> away;
+  for (double a : angles) // near a multiple of pi the last places of the result are those of pi itself
+    if (!std::isfinite(a) || std::abs(std::sin(static_cast<float>(a))) > 1e-3 || a == 0) away.push_back(a);
+  CHECK(worst(Op::SIN, away, dtypes::float32, sin) <= 4);
+  std::vector<double> moderate;
+  for (double a : away)
+    if (std::abs(a) < 1e6 && std::abs(std::sin(a)) > 1e-3) moderate.push_back(a);
+  CHECK(worst(Op::SIN, moderate, dtypes::float64, sin) <= 64);
+  CHECK(worst(Op::TRUNC, {1.5, -1.5, 1e20, -1e20, 0.2, kInf}, dtypes::float32,
+              [](double v) { return std::trunc(v); }) == 0);
+}
+
+TEST_CASE("powers") {
+  Pool pool;
+  PoolScope scope(pool);
+  std::vector<double> bases{2, -2, 0, 0.5, 3, -1, 10, -0.5};
+  for (double e : {0.0, 1.0, 2.0, 3.0, -1.0, 0.5}) {
+    auto out = mapValues(
+        floats(bases, dtypes::float32), dtypes::float32,
+        [&](UOp v) { return v.alu(Op::POW, {UOp::constant(v.dtype(), e)}); }, bareTarget());
+    for (size_t i = 0; i < bases.size(); ++i) {
+      CAPTURE(bases[i]);
+      CAPTURE(e);
+      double wanted = std::pow(bases[i], e), got = out[i].asDouble();
+      if (std::isnan(wanted))
+        CHECK(std::isnan(got));
+      else if (std::isinf(wanted))
+        CHECK(got == wanted);
+      else
+        CHECK(got == doctest::Approx(wanted).epsilon(1e-5));
+    }
+  }
+}
+
+TEST_CASE("integer division and remainder by constants") {
+  Pool pool;
+  PoolScope scope(pool);
+  for (int fast : {0, 1})
+    for (DType d :
+         {dtypes::int32, dtypes::uint32, dtypes::int8, dtypes::uint8, dtypes::int64, dtypes::uint64}) {
+      ContextScope slow({{"DISABLE_FAST_IDIV", fast}});
+      std::vector<ConstValue> in;
+      for (int64_t v : {0, 1, 2, 3, 5, 7, 9, 63, 64, 99, 100, 127})
+        for (int64_t sign : {1, -1}) in.push_back(convertConst(d, ConstValue::ofInt(v * sign)));
+      if (d.itemsize() >= 4)
+        for (int64_t v : {1000, 65535, 65536, 1 << 30, 2147483647}) in.push_back(ConstValue::ofInt(v));
+      for (int64_t by : {1, 2, 3, 5, 7, 8, 10, 16, 25, 100}) {
+        auto quotient = mapValues(in, d, [&](UOp v) { return v / by; }, bareTarget());
+        auto rest = mapValues(in, d, [&](UOp v) { return v % by; }, bareTarget());
+        for (size_t i = 0; i < in.size(); ++i) {
+          CAPTURE(in[i].i);
+          CAPTURE(by);
+          ConstValue b = convertConst(d, ConstValue::ofInt(by));
+          CHECK(quotient[i] == evalAlu(Op::IDIV, d, d, {in[i], b}));
+          CHECK(rest[i] == evalAlu(Op::MOD, d, d, {in[i], b}));
+        }
+      }
+    }
+}
+
+TEST_CASE("random bits by 32-bit arithmetic") {
+  Pool pool;
+  PoolScope scope(pool);
+  std::vector<ConstValue> in;
+  for (int64_t i = 0; i < 20; ++i) in.push_back(ConstValue::ofInt(i * 0x123456789abcdefll));
+  auto out = mapValues(
+      in, dtypes::uint64, [](UOp v) { return v.alu(Op::THREEFRY, {v.constLike(0x1BD11BDA12345678ll)}); },
+      bareTarget());
+  for (size_t i = 0; i < in.size(); ++i)
+    CHECK(static_cast<uint64_t>(out[i].i) ==
+          threefry2x32(static_cast<uint64_t>(in[i].i), 0x1BD11BDA12345678ull));
+}
+
+TEST_CASE("small floats on a target without them: every value, and arithmetic between them") {
+  Pool pool;
+  PoolScope scope(pool);
+  Target target = plainTarget();
+  target.supportsDtype = [](DType d) {
+    return d.kind() == Scalar::Float32 || d.kind() == Scalar::Float64 || !d.isFloat();
+  };
+  for (DType d : {dtypes::float16, dtypes::bfloat16, dtypes::fp8e4m3, dtypes::fp8e5m2}) {
+    CAPTURE(d.name());
+    std::vector<ConstValue> all;
+    int64_t step = d.itemsize() == 1 ? 1 : 7;
+    for (int64_t bits = 0; bits < (d.itemsize() == 1 ? 256 : 65536); bits += step) {
+      auto low = static_cast<uint16_t>(bits);
+      double v = d == dtypes::float16    ? dtypes::fromHalf(low)
+                 : d == dtypes::bfloat16 ? dtypes::fromBFloat16(low)
+                                         : dtypes::fromFp8(d, static_cast<uint8_t>(bits));
+      all.push_back(ConstValue::ofFloat(v));
+    }
+    auto compare = [&](const std::vector<ConstValue>& got, const std::function<double(double)>& wanted,
+                       DType to) {
+      int wrong = 0;
+      for (size_t i = 0; i < all.size(); ++i) {
+        double w = dtypes::roundFloat(to, wanted(all[i].f)), g = got[i].asDouble();
+        bool same = g == w || (std::isnan(g) && std::isnan(w));
+        if (!same && ++wrong < 4) MESSAGE(d.name() << " " << all[i].f << ": " << g << " instead of " << w);
+      }
+      CHECK(wrong == 0);
+    };
+    compare(
+        mapValues(
+            all, d, [](UOp v) { return v.cast(dtypes::float32); }, target),
+        [](double v) { return v; }, dtypes::float32);
+    compare(mapValues(all, d, [](UOp v) { return v + v; }, target), [](double v) { return v + v; }, d);
+    compare(
+        mapValues(
+            all, d, [&](UOp v) { return v * UOp::constant(d, 0.375); }, target),
+        [](double v) { return v * 0.375; }, d);
+  }
+}

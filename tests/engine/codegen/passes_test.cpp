@@ -1,0 +1,121 @@
+// What each pass makes of a few small kernels, as text. UPDATE_GOLDEN=1 writes tests/golden/codegen anew.
+#include "engine/base/context_var.h"
+#include "engine/codegen/program_text.h"
+#include "engine/rewrite/observer.h"
+#include "kernels.h"
+
+#include <doctest/doctest.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+using namespace uopscope;
+using namespace uopscope::testing;
+
+namespace {
+
+/// The graph after every pass that changed it; names of all passes.
+class PassTexts : public Observer {
+public:
+  bool wantsRewrites() const override { return false; }
+  void onPassBegin(const PassBegin& p) override {
+    names.emplace_back(p.name);
+    open_.emplace_back(p.name);
+    before_.push_back(p.root);
+  }
+  void onPassEnd(const PassEnd& p) override {
+    bool nested = open_.size() > 1;
+    bool changed = p.root != before_.back();
+    if (!nested) text += "== " + open_.back() + (changed ? "\n" + p.root.str() + "\n" : ": unchanged\n");
+    open_.pop_back();
+    before_.pop_back();
+  }
+  std::string text;
+  std::vector<std::string> names;
+
+private:
+  std::vector<std::string> open_;
+  std::vector<UOp> before_;
+};
+
+void checkGolden(const std::string& name, UOp ast, const Target& target) {
+  PassTexts passes;
+  std::string text;
+  {
+    ContextScope settings({{"SPEC", 1}});
+    ObserverScope watch(&passes);
+    LoweredKernel k = lowerKernel(ast, target);
+    text = passes.text + "== program " + k.name;
+    for (const Opt& o : k.appliedOpts) text += " " + toString(o);
+    text += "
+" + programText(k.uops);
+  }
+  std::string path = std::string(UOPSCOPE_SOURCE_DIR) + "/tests/golden/codegen/" + name + ".txt";
+  if (std::getenv("UPDATE_GOLDEN")) {
+    std::filesystem::create_directories(std::filesystem::path(path).parent_path());
+    std::ofstream(path) << text;
+  }
+  std::ifstream file(path);
+  std::stringstream wanted;
+  wanted << file.rdbuf();
+  CHECK(text == wanted.str());
+}
+
+} // namespace
+
+TEST_CASE("passes of an elementwise kernel, a reduction and a matrix product") {
+  Pool pool;
+  PoolScope scope(pool);
+  {
+    ContextScope plain({{"NOOPT", 1}});
+    checkGolden("elementwise_plain", elementwise(8, [](UOp v) { return v * 2 + 1; }), plainTarget());
+    checkGolden("row_sums_plain", rowSums(2, 6), plainTarget());
+    checkGolden("matmul_plain", matmul(2, 3, 4), plainTarget());
+  }
+  checkGolden("elementwise", elementwise(8, [](UOp v) { return v * 2 + 1; }), plainTarget());
+  checkGolden("row_sums", rowSums(2, 8), plainTarget(4));
+  checkGolden("matmul", matmul(2, 4, 3), plainTarget(4));
+}
+
+TEST_CASE("the pipeline runs its passes in order, by the names its users know") {
+  Pool pool;
+  PoolScope scope(pool);
+  PassTexts passes;
+  {
+    ObserverScope watch(&passes);
+    lowerKernel(matmul(4, 4, 4), plainTarget());
+  }
+  std::vector<std::string> wanted{"View Base AST",       "early movement ops",
+                                  "load collapse",       "split ranges",
+                                  "initial symbolic",    "simplify ranges",
+                                  "cut store ranges",    "flatten range",
+                                  "postopt symbolic",    "expander",
+                                  "add local buffers",   "remove_reduce",
+                                  "add gpudims",         "** add loads (code)",
+                                  "devectorize",         "lower all index dtypes",
+                                  "post index symbolic", "decompositions",
+                                  "final rewrite",       "add control flow",
+                                  "linearize/render"};
+  std::vector<std::string> got;
+  for (const std::string& n : passes.names)
+    if (n != "simplify range") got.push_back(n);
+  CHECK(got == wanted);
+}
+
+TEST_CASE("a user's own matcher runs right before the kernel is finalised") {
+  Pool pool;
+  PoolScope scope(pool);
+  using namespace pat;
+  static constexpr PatVar x{"x"};
+  static constexpr RuleDef table[] = {RULE("test-relu-twice", max(x, 0), x * 2)};
+  PatternMatcher mine({table});
+  Target target = plainTarget();
+  target.preMatcher = &mine;
+  PassTexts passes;
+  ObserverScope watch(&passes);
+  LoweredKernel k = lowerKernel(elementwise(4, [](UOp v) { return v.maximum(v.constLike(0)); }), target);
+  CHECK(std::find(passes.names.begin(), passes.names.end(), "pre_matcher") != passes.names.end());
+  for (UOp u : k.uops) CHECK_FALSE(u.is(Op::MAX));
+}
