@@ -49,8 +49,7 @@ void checkGolden(const std::string& name, UOp ast, const Target& target) {
     LoweredKernel k = lowerKernel(ast, target);
     text = passes.text + "== program " + k.name;
     for (const Opt& o : k.appliedOpts) text += " " + toString(o);
-    text += "
-" + programText(k.uops);
+    text += "\n" + programText(k.uops);
   }
   std::string path = std::string(UOPSCOPE_SOURCE_DIR) + "/tests/golden/codegen/" + name + ".txt";
   if (std::getenv("UPDATE_GOLDEN")) {
