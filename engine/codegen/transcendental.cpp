@@ -153,44 +153,44 @@ Reduced reduceSmall(UOp v) {
 /// integers; what is above the point modulo 4 is the quadrant, what is below the rest.
 Reduced reduceAny(UOp v) {
   int n = laneCount(v);
-  DType wide = dtypes::uint64.vec(n);
-  UOp bits = v.bitcast(dtypes::uint32.vec(n));
-  UOp exponent = (bits / bits.constLike(1 << 23)) & bits.constLike(255);
+  DType narrow = dtypes::uint32.vec(n), wide = dtypes::uint64.vec(n);
+  auto left = [](UOp x, UOp by) { return x.alu(Op::SHL, {by}); };
+  auto right = [](UOp x, UOp by) { return x.alu(Op::SHR, {by}); };
+  UOp bits = v.bitcast(narrow);
+  UOp exponent = right(bits, bits.constLike(23)) & bits.constLike(255);
   UOp mantissa = ((bits & bits.constLike((1 << 23) - 1)) | bits.constLike(1 << 23)).cast(wide);
   // v = mantissa * 2^(exponent - 150). The window of digits starts two bits above the last one that counts
-  // modulo 4, at bit exponent - 152 after the point; the digit before the point keeps that in the table for v
-  // >= 1/128.
-  UOp position = exponent.cast(dtypes::int32.vec(n));
-  position = position + position.constLike(-120);
-  UOp word = position / position.constLike(32), shift = (position & position.constLike(31)).cast(wide);
-  auto digit = [&](int offset) {
-    UOp d = UOp::constant(wide, int64_t{0});
-    for (int k = 0; k < 8 - offset && k < 5; ++k)
-      d = ne(word, word.constLike(k))
-              .where(d, UOp::constant(wide, kTwoOverPi[static_cast<size_t>(k + offset)]));
-    return d;
-  };
-  auto power = [&](UOp s) { return UOp::constant(wide, int64_t{1}).alu(Op::SHL, {s}); };
-  UOp up = power(shift);
-  std::array<UOp, 3> digits;
-  for (int k = 0; k < 3; ++k) {
-    UOp both = digit(k) * UOp::constant(wide, int64_t{1} << 32);
-    both = both | digit(k + 1);
-    digits[static_cast<size_t>(k)] =
-        (both * up) / both.constLike(int64_t{1} << 32) & both.constLike(0xffffffff);
+  // modulo 4, at bit exponent - 152 after the point; the digit before the point keeps that in the table for
+  // v >= 1/128.
+  UOp position = exponent + exponent.constLike(-120);
+  UOp word = right(position, position.constLike(5)), shift = position & position.constLike(31);
+  UOp rest31 = shift ^ shift.constLike(31);
+  std::array<UOp, 4> digits;
+  for (size_t offset = 0; offset < 4; ++offset) {
+    digits[offset] = UOp::constant(narrow, kTwoOverPi[offset]);
+    for (int64_t k = 1; k < 5 && static_cast<size_t>(k) + offset < kTwoOverPi.size(); ++k)
+      digits[offset] =
+          ne(word, word.constLike(k))
+              .where(digits[offset], UOp::constant(narrow, kTwoOverPi[static_cast<size_t>(k) + offset]));
   }
-  // product has its point so that its top two bits of 64 are the quadrant.
-  UOp high = mantissa * digits[0] * mantissa.constLike(int64_t{1} << 32);
-  UOp product = high + mantissa * digits[1] + (mantissa * digits[2]) / mantissa.constLike(int64_t{1} << 32);
-  UOp quadrant = (product / product.constLike(int64_t{1} << 62)).cast(dtypes::int32.vec(n));
-  UOp fraction = product & product.constLike((int64_t{1} << 62) - 1);
-  // A signed rest halves its size: above half a quadrant count down from the next one.
-  UOp over = fraction / fraction.constLike(int64_t{1} << 61);
-  UOp signedFraction =
-      fraction.bitcast(dtypes::int64.vec(n)) +
-      over.cast(dtypes::int64.vec(n)) * UOp::constant(dtypes::int64.vec(n), -(int64_t{1} << 62));
-  UOp rest = mul(signedFraction.cast(v.dtype()), std::numbers::pi / 2 * 0x1p-62);
-  return {rest, quadrant + over.cast(dtypes::int32.vec(n))};
+  std::array<UOp, 3>
+      window; // 96 bits of 2/pi; the lower digit is shifted by 32 - shift in two steps, since that may be 32
+  for (size_t k = 0; k < 3; ++k)
+    window[k] = (left(digits[k], shift) | right(right(digits[k + 1], shift.constLike(1)), rest31)).cast(wide);
+  // The product has its point so that its top two bits of 64 are the quadrant.
+  UOp by32 = mantissa.constLike(32);
+  UOp product = left(mantissa * window[0], by32) + mantissa * window[1] + right(mantissa * window[2], by32);
+  UOp quadrant = right(product, product.constLike(62)).cast(dtypes::int32.vec(n));
+  // What is left, read as a signed number, is the part of a quadrant: above a half it counts down from the
+  // next one.
+  // In two halves, since few machines convert 64-bit integers to floats for many lanes at once.
+  UOp over = right(product, product.constLike(61)) & product.constLike(1);
+  UOp fraction = left(product, product.constLike(2));
+  DType half = dtypes::int32.vec(n);
+  UOp high = right(fraction, by32).cast(narrow).bitcast(half).cast(v.dtype());
+  UOp low = right(fraction.cast(narrow), bits.constLike(1)).bitcast(half).cast(v.dtype());
+  UOp rest = mul(high, std::numbers::pi / 2 * 0x1p-32) + mul(low, std::numbers::pi / 2 * 0x1p-63);
+  return {rest, quadrant + over.cast(half)};
 }
 
 UOp sineOf(UOp v) {
