@@ -37,7 +37,7 @@ uint32_t hashOf(Op op, DType dtype, std::span<const UOp> src, Arg arg, Arg tag) 
 bool sameContent(const Node* n, Op op, DType dtype, std::span<const UOp> src, Arg arg, Arg tag) {
   return n->op == op && n->dtype == dtype && n->srcCount == src.size() && n->argBits == arg.bits() &&
          n->argKind == arg.kind() && n->tagBits == tag.bits() && n->tagKind == tag.kind() &&
-         std::memcmp(n + 1, src.data(), src.size_bytes()) == 0;
+         (src.empty() || std::memcmp(n + 1, src.data(), src.size_bytes()) == 0);
 }
 
 } // namespace
@@ -109,7 +109,7 @@ UOp Pool::make(Op op, DType dtype, std::span<const UOp> src, Arg arg, Arg tag) {
   *node =
       Node{nextId_++, hash,       op,         arg.kind(), tag.kind(), 0, static_cast<uint32_t>(src.size()),
            dtype,     arg.bits(), tag.bits(), nullptr,    this,       0};
-  std::memcpy(static_cast<void*>(node + 1), src.data(), src.size_bytes());
+  if (!src.empty()) std::memcpy(static_cast<void*>(node + 1), src.data(), src.size_bytes());
   slots_[at] = {hash, node};
   if (op == Op::BUFFER || op == Op::BUFFER_VIEW) madeBuffer_ = true;
   if (++live_ * 2 > slots_.size()) grow();
