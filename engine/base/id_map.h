@@ -1,10 +1,10 @@
-// A map from dense ids to small values that empties in O(1): every slot carries the epoch it was written in.
-// Rewriting, topological sorts and substitutions borrow one from a thread's stock, so nested traversals each
-// have their own and nothing is allocated once a program has warmed up.
+// A map from dense numbers (UOp::slot) to small values that empties in O(1): every slot carries the epoch it
+// was written in. Rewriting, topological sorts and substitutions borrow one from a thread's stock, so nested
+// traversals each have their own and nothing is allocated once a program has warmed up.
 //
 //   IdMap<const Node*> done;          // borrowed here, given back at the end of the scope
-//   if (auto* hit = done.find(id)) ...
-//   done.set(id, node);
+//   if (auto* hit = done.find(u.slot())) ...
+//   done.set(u.slot(), node);
 #pragma once
 #include <cstdint>
 #include <memory>

@@ -1,4 +1,9 @@
-// The work list of graph_rewrite. One frame per node in flight; results are remembered by node id.
+// The work list of graph_rewrite. One frame per node in flight; results are remembered by node.
+//
+// Parts of the graph that cannot change are not walked: those without any operation that a rule's root asks
+// for, and those the same rules left alone before (Node::settled). The second holds only for rules of tables
+// without context, applied on the way up, and while no observer forbids a rewrite. Attempts that are not made
+// are not counted.
 //
 // A node that is met again while it is still in flight below us can only be one that a rule wrapped into an
 // expression of itself: that never ends, and is reported with the rule that did it.
@@ -21,17 +26,26 @@ namespace {
 
 class Driver {
 public:
-  Driver(const PatternMatcher* up, const PatternMatcher* down, const RewriteOptions& options,
+  Driver(UOp root, const PatternMatcher* up, const PatternMatcher* down, const RewriteOptions& options,
          Observer* observer)
       : up_(up), down_(down), options_(options), observer_(observer) {
     if (observer_ && observer_->wantsCounts()) {
       if (up_) upCounters_.emplace(up_->rules().size());
       if (down_) downCounters_.emplace(down_->rules().size());
     }
+    if (options_.map) { // lists every node, so every node is visited
+      active_ = OpSet::all();
+      return;
+    }
+    if (up_) active_ = up_->roots();
+    if (down_) active_ = active_ | down_->roots();
+    if (up_ && !down_ && !options_.ctx.object() && up_->identity())
+      settledBit_ = root.node()->pool->settledBit(up_->identity());
   }
 
   UOp run(UOp root) {
-    push(root);
+    if (untouched(root)) return root;
+    stack_.push_back({root, root, Stage::Enter, 0});
     while (!stack_.empty()) {
       if (stack_.size() > limit_) endless("more than {} nodes in flight (REWRITE_STACK_LIMIT)", limit_);
       switch (stack_.back().stage) {
@@ -40,7 +54,7 @@ public:
       case Stage::Link: link(); break;
       }
     }
-    return UOp(done_.find(root.id())->node);
+    return UOp(done_.find(root.slot())->node);
   }
 
   void report() {
@@ -57,7 +71,7 @@ public:
 
   void fillMap(UOp root, UOpMap<UOp>& map) {
     for (UOp u : root.toposort())
-      if (State* s = done_.find(u.id()); s && s->node) map.emplace(u, UOp(s->node));
+      if (State* s = done_.find(u.slot()); s && s->node) map.emplace(u, UOp(s->node));
   }
 
 private:
@@ -73,53 +87,66 @@ private:
     const Node* node = nullptr;
   };
 
-  void push(UOp u) { stack_.push_back({u, u, Stage::Enter, 0}); }
+  /// Whether no rule can change anything from here down: none asks for an operation that is there, or they
+  /// were all tried before.
+  bool untouched(UOp u) const { return (u.node()->settled & settledBit_) || !u.below().intersects(active_); }
+  /// Makes sure the result of u is known; false where a frame for it had to be opened.
+  bool known(UOp u) {
+    if (untouched(u)) return true;
+    if (State* state = done_.find(u.slot())) {
+      if (!state->node) endless("a rule made an expression of the node it rewrites");
+      return true;
+    }
+    stack_.push_back({u, u, down_ ? Stage::Enter : Stage::Rebuild, 0});
+    if (!down_) done_.set(u.slot(), {nullptr});
+    return false;
+  }
+  UOp resultOf(UOp u) {
+    State* state = done_.find(u.slot());
+    return state ? UOp(state->node) : u;
+  }
   void finish(UOp original, UOp result) {
-    done_.set(original.id(), {result.node()});
+    done_.set(original.slot(), {result.node()});
     stack_.pop_back();
   }
 
   [[noreturn]] void endless(std::string_view why, size_t number = 0) {
     UOp u = stack_.back().current;
-    throw Error(ErrorKind::Rewrite,
-                fmt::format("infinite loop in graph_rewrite{}: {}, at {} {}{}",
-                            options_.name.empty() ? "" : fmt::format(" \"{}\"", options_.name),
-                            fmt::format(fmt::runtime(why), number), opName(u.op()), u.id(),
-                            lastRule_ ? fmt::format(", last rule {} ({}:{})", lastRule_->name(),
-                                                    lastRule_->file(), lastRule_->line())
-                                      : ""));
+    const Rule* last = attempts_.fired;
+    throw Error(
+        ErrorKind::Rewrite,
+        fmt::format("infinite loop in graph_rewrite{}: {}, at {} {}{}",
+                    options_.name.empty() ? "" : fmt::format(" \"{}\"", options_.name),
+                    fmt::format(fmt::runtime(why), number), opName(u.op()), u.id(),
+                    last ? fmt::format(", last rule {} ({}:{})", last->name(), last->file(), last->line())
+                         : ""));
   }
 
   UOp apply(const PatternMatcher& matcher, UOp u, bool bottomUp) {
     return matcher.rewrite(u, options_.ctx, observer_, bottomUp ? ptr(downCounters_) : ptr(upCounters_),
-                           bottomUp, &lastRule_);
+                           bottomUp, &attempts_);
   }
   static MatchCounters* ptr(std::optional<MatchCounters>& c) { return c ? &*c : nullptr; }
 
   void enter() {
     Frame& frame = stack_.back();
-    if (State* s = done_.find(frame.original.id())) {
-      if (!s->node) endless("a rule made an expression of the node it rewrites");
-      stack_.pop_back();
-      return;
-    }
     if (down_) {
       UOp u = frame.current;
-      std::unordered_set<UOp> seen;
+      std::optional<std::unordered_set<UOp>> seen;
       while (UOp next = apply(*down_, u, true)) {
         if (isGate(next)) {
           if (observer_ && observer_->wantsRewrites()) observer_->onGate(u);
           finish(frame.original, u);
           return;
         }
-        if (seen.empty()) seen.insert(u);
-        if (!seen.insert(next).second) endless("a node came back while rules were applied to it");
-        if (seen.size() > limit_) endless("more than {} rewrites of one node (REWRITE_STACK_LIMIT)", limit_);
+        if (!seen) seen.emplace({u});
+        if (!seen->insert(next).second) endless("a node came back while rules were applied to it");
+        if (seen->size() > limit_) endless("more than {} rewrites of one node (REWRITE_STACK_LIMIT)", limit_);
         u = next;
       }
       frame.current = u;
     }
-    done_.set(frame.original.id(), {nullptr});
+    done_.set(frame.original.slot(), {nullptr});
     frame.stage = Stage::Rebuild;
   }
 
@@ -127,19 +154,14 @@ private:
     {
       // Sources first, left to right; the frame is resumed here after each.
       Frame& frame = stack_.back();
-      while (frame.nextSrc < frame.current.srcCount()) {
-        UOp s = frame.current.src(frame.nextSrc++);
-        State* state = done_.find(s.id());
-        if (state && state->node) continue;
-        push(s);
-        return;
-      }
+      while (frame.nextSrc < frame.current.srcCount())
+        if (!known(frame.current.src(frame.nextSrc++))) return;
     }
     Frame& frame = stack_.back();
     src_.clear();
     bool changed = false;
     for (UOp s : frame.current.src()) {
-      src_.emplace_back(done_.find(s.id())->node);
+      src_.emplace_back(resultOf(s));
       changed |= src_.back() != s;
     }
     UOp result;
@@ -148,37 +170,41 @@ private:
     } else {
       if (up_) result = apply(*up_, frame.current, false);
       if (!result || isGate(result)) {
+        if (!result && !attempts_.skipped) frame.current.node()->settled |= settledBit_;
         finish(frame.original, frame.current);
         return;
       }
     }
     frame.current = result;
     frame.stage = Stage::Link;
-    State* state = done_.find(result.id());
-    if (!state || !state->node) push(result);
+    if (State* state = done_.find(result.slot()); state && !state->node)
+      endless("a rule made an expression of the node it rewrites");
+    known(result);
   }
 
   void link() {
     Frame& frame = stack_.back();
-    finish(frame.original, UOp(done_.find(frame.current.id())->node));
+    finish(frame.original, resultOf(frame.current));
   }
 
   const PatternMatcher* up_;
   const PatternMatcher* down_;
   const RewriteOptions& options_;
   Observer* observer_;
+  OpSet active_;
+  uint64_t settledBit_ = 0;
   std::optional<MatchCounters> upCounters_, downCounters_;
   const size_t limit_ = static_cast<size_t>(std::max<int64_t>(vars::rewriteStackLimit, 1));
   IdMap<State> done_;
   std::vector<Frame> stack_;
   std::vector<UOp> src_;
-  const Rule* lastRule_ = nullptr;
+  PatternMatcher::Attempts attempts_;
 };
 
 UOp rewriteObserved(UOp root, const PatternMatcher* up, const PatternMatcher* down,
                     const RewriteOptions& options, const char* file, int line) {
   Observer* observer = Observer::current();
-  Driver driver(up, down, options, observer);
+  Driver driver(root, up, down, options, observer);
   if (observer) observer->onPassBegin({options.name, {projectPath(file), line}, root, up, down});
   try {
     UOp result = driver.run(root);

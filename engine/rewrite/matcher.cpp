@@ -10,8 +10,30 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <map>
+#include <mutex>
 
 namespace uopscope {
+
+namespace {
+
+struct Identities {
+  std::mutex mutex;
+  std::map<std::vector<const RuleDef*>, uint64_t> numbers;
+};
+
+uint64_t identityOf(const std::vector<std::shared_ptr<const Rule>>& rules) {
+  std::vector<const RuleDef*> definitions;
+  for (const auto& rule : rules) {
+    if (!rule->definition()) return 0;
+    definitions.push_back(rule->definition());
+  }
+  static Identities known;
+  std::lock_guard lock(known.mutex);
+  return known.numbers.try_emplace(std::move(definitions), known.numbers.size() + 1).first->second;
+}
+
+} // namespace
 
 struct PatternMatcher::Compiled {
   /// A rule as it is tried on nodes of one operation.
@@ -25,6 +47,8 @@ struct PatternMatcher::Compiled {
   std::vector<std::shared_ptr<const Rule>> rules;
   std::vector<MatchVariant> variants;
   std::array<std::vector<Entry>, kOpCount> byOp;
+  OpSet roots;
+  uint64_t identity = 0;
 
   explicit Compiled(std::vector<std::shared_ptr<const Rule>> all) : rules(std::move(all)) {
     for (uint32_t r = 0; r < rules.size(); ++r) {
@@ -44,9 +68,12 @@ struct PatternMatcher::Compiled {
         }
         if (anySource) entry.anyOf = {};
         if (anyDtype) entry.dtypes = 0;
-        if (!entry.variants.empty()) byOp[static_cast<size_t>(op)].push_back(std::move(entry));
+        if (entry.variants.empty()) continue;
+        roots.add(static_cast<Op>(op));
+        byOp[static_cast<size_t>(op)].push_back(std::move(entry));
       }
     }
+    identity = identityOf(rules);
   }
 };
 
@@ -84,8 +111,15 @@ const std::vector<std::shared_ptr<const Rule>>& PatternMatcher::rules() const {
   return compiled_->rules;
 }
 
+const OpSet& PatternMatcher::roots() const {
+  return compiled_->roots;
+}
+uint64_t PatternMatcher::identity() const {
+  return compiled_->identity;
+}
+
 UOp PatternMatcher::rewrite(UOp node, const PassContext& ctx, Observer* observer, MatchCounters* counters,
-                            bool bottomUp, const Rule** fired) const {
+                            bool bottomUp, Attempts* attempts) const {
   const auto& entries = compiled_->byOp[static_cast<size_t>(node.op())];
   if (entries.empty()) return {};
   OpSet sources;
@@ -157,11 +191,12 @@ UOp PatternMatcher::rewrite(UOp node, const PassContext& ctx, Observer* observer
         Control answer = observer->onRewrite({&rule, node, result, ticksToNs(spent), firstNew, bottomUp});
         if (answer == Control::Skip) {
           outcome = Outcome::Declined;
+          if (attempts) attempts->skipped = true;
           continue;
         }
       }
       if (counters) counters->count(entry.rule, node.op(), Outcome::Applied, functionTicks);
-      if (fired) *fired = &rule;
+      if (attempts) attempts->fired = &rule;
       return result;
     }
     if (!counters) continue;

@@ -49,11 +49,22 @@ public:
   PatternMatcher operator+(const PatternMatcher& o) const;
 
   const std::vector<std::shared_ptr<const Rule>>& rules() const;
+  /// Operations the root of some rule may have. A graph without them is not rewritten.
+  const OpSet& roots() const;
+  /// Number of this list of rules; equal lists have equal numbers. 0 where a rule was made at run time: what
+  /// such a rule answers may depend on anything, while a rule of a table that is given no context answers the
+  /// same for the same node.
+  uint64_t identity() const;
 
-  /// The first result any rule gives for this node, null if none. Reports to `observer` and tells which rule
-  /// it was where asked.
+  /// What happened on the way to an answer, besides the answer.
+  struct Attempts {
+    const Rule* fired = nullptr; ///< the last rule that rewrote something
+    bool skipped = false;        ///< the observer forbade a rewrite
+  };
+  /// The first result any rule gives for this node, null if none. Reports to `observer` and adds to
+  /// `attempts` where asked.
   UOp rewrite(UOp node, const PassContext& ctx = {}, Observer* observer = nullptr,
-              MatchCounters* counters = nullptr, bool bottomUp = false, const Rule** fired = nullptr) const;
+              MatchCounters* counters = nullptr, bool bottomUp = false, Attempts* attempts = nullptr) const;
 
   /// Why a rule does not apply to a node: the first test that fails, as text ("src[1] is ADD, wants CONST");
   /// empty where the structure matches (then the function decides). Pure.

@@ -19,26 +19,6 @@ namespace {
 /// The one node that means "stop here"; it never becomes part of a graph.
 const Node kGate{};
 
-std::string_view infix(Op op) {
-  switch (op) {
-  case Op::ADD: return "+";
-  case Op::MUL: return "*";
-  case Op::IDIV: return "//";
-  case Op::MOD: return "%";
-  case Op::AND: return "&";
-  case Op::OR: return "|";
-  case Op::XOR: return "^";
-  case Op::CMPLT: return "<";
-  case Op::CMPNE: return "!=";
-  case Op::CMPEQ: return "==";
-  case Op::SHL: return "<<";
-  case Op::SHR: return ">>";
-  case Op::SUB: return "-";
-  case Op::FDIV: return "/";
-  default: return {};
-  }
-}
-
 std::string opsText(const OpSet& ops) {
   if (ops.empty()) return "any";
   if (ops == OpSet{Op::CONST, Op::VCONST}) return "const";
@@ -69,11 +49,10 @@ std::string printPattern(std::span<const PatNode> nodes, std::span<const std::ar
   else if (n.oneOf)
     text = "(" + joined(" or ") + ")";
   else {
-    Op only = Op::NOOP;
-    n.ops.forEach([&](Op op) { only = op; });
-    if (n.ops.size() == 1 && n.childCount == 2 && !infix(only).empty() &&
+    Op only = n.ops.empty() ? Op::NOOP : n.ops.first();
+    if (n.ops.size() == 1 && n.childCount == 2 && !opSymbol(only).empty() &&
         (n.mode == SrcMode::Exact || n.mode == SrcMode::AnyOrder))
-      text = fmt::format("({} {} {})", child(0), infix(only), child(1));
+      text = fmt::format("({} {} {})", child(0), opSymbol(only), child(1));
     else if (n.ops.empty() && !n.childCount && n.mode == SrcMode::Any)
       text = name.empty() ? "any" : "";
     else {
@@ -128,7 +107,7 @@ UOp buildResult(const Pat& result, Match& m) {
     const PatNode& n = nodes[i];
     if (n.literal) continue;
     if (!n.childCount) {
-      built[i] = m[std::string_view(result.vars[static_cast<size_t>(n.var)].data())];
+      built[i] = m.bind(static_cast<size_t>(n.var));
       continue;
     }
     std::array<UOp, PatNode::kMaxChildren> src;
@@ -139,8 +118,7 @@ UOp buildResult(const Pat& result, Match& m) {
                    : built[c];
       if (!src[k]) return {};
     }
-    Op op = Op::NOOP;
-    n.ops.forEach([&](Op o) { op = o; });
+    Op op = n.ops.first();
     UOp made = src[0].alu(op, std::span<const UOp>(src.data() + 1, n.childCount - 1u));
     if (n.fold) {
       std::array<ConstValue, PatNode::kMaxChildren> values;

@@ -13,6 +13,7 @@
 #pragma once
 #include "engine/rewrite/pattern.h"
 
+#include <cstring>
 #include <functional>
 #include <memory>
 #include <typeinfo>
@@ -23,7 +24,11 @@ namespace uopscope {
 class Match {
 public:
   /// The node bound to a variable; null where an alternative did not bind it.
-  UOp operator[](const PatVar& v) const { return (*this)[v.view()]; }
+  UOp operator[](const PatVar& v) const {
+    for (size_t i = 0; i < varCount_; ++i)
+      if (std::memcmp(varNames_[i].data(), v.name, sizeof v.name) == 0) return binds_[i];
+    return {};
+  }
   UOp operator[](std::string_view name) const {
     for (size_t i = 0; i < varCount_; ++i)
       if (std::string_view(varNames_[i].data()) == name) return binds_[i];
@@ -73,20 +78,22 @@ struct RuleDef {
   int line;
   const char* text; ///< source text of the pattern and the rest
   Pat pattern;
-  Pat result; ///< count 0: fn is used
+  Pat result; ///< its variables are places in pattern.vars; count 0: fn is used
   RuleFn fn = nullptr;
   RuleCondition condition = nullptr;
 };
 
-consteval RuleDef makeRule(const char* name, const char* text, const Pat& pattern, const Pat& result,
+consteval RuleDef makeRule(const char* name, const char* text, const Pat& pattern, Pat result,
                            RuleCondition condition, const char* file, int line) {
-  for (int i = 0; i < result.varCount; ++i) {
-    bool bound = false;
-    for (int k = 0; k < pattern.varCount; ++k)
-      if (std::string_view(result.vars[static_cast<size_t>(i)].data()) ==
-          std::string_view(pattern.vars[static_cast<size_t>(k)].data()))
-        bound = true;
-    if (!bound) throw "the result uses a variable that the pattern does not bind";
+  for (int i = 0; i < result.count; ++i) { // variables of the result by their place in the pattern
+    int8_t& var = result.nodes[static_cast<size_t>(i)].var;
+    if (var < 0) continue;
+    std::string_view wanted(result.vars[static_cast<size_t>(var)].data());
+    int8_t bound = -1;
+    for (int8_t k = 0; k < pattern.varCount; ++k)
+      if (wanted == std::string_view(pattern.vars[static_cast<size_t>(k)].data())) bound = k;
+    if (bound < 0) throw "the result uses a variable that the pattern does not bind";
+    var = bound;
   }
   return {name, file, line, text, pattern, result, nullptr, condition};
 }
@@ -122,6 +129,8 @@ public:
   const std::string& text() const { return text_; }
   std::string patternText() const;
   std::span<const PatNode> pattern() const { return pattern_; }
+  /// The table entry; null for a rule made at run time.
+  const RuleDef* definition() const { return def_; }
   std::span<const std::array<char, 16>> vars() const { return vars_; }
 
   /// The result for a complete match, null where the rule declines.

@@ -153,8 +153,8 @@ bool isIncreasing(UOp u) {
   while (!stack.empty()) {
     UOp t = stack.back();
     stack.pop_back();
-    if (t.in(group::kIrreducible) || seen.contains(t.id())) continue;
-    seen.set(t.id(), true);
+    if (t.in(group::kIrreducible) || seen.contains(t.slot())) continue;
+    seen.set(t.slot(), true);
     bool scaled = (t.is(Op::MUL) || t.is(Op::IDIV)) && t.src(1).isConst() && t.src(1).arg().i() >= 0;
     if (t.is(Op::ADD)) {
       stack.push_back(t.src(0));
@@ -177,12 +177,12 @@ std::optional<ConstValue> evaluate(UOp u, const Binding& leaves) {
   auto isLeaf = [&](UOp n) { return leaves.contains(n); };
   for (UOp n : u.toposort([&](UOp n) { return !isLeaf(n); })) {
     if (n.isConst()) {
-      values.set(n.id(), {true, n.constValue()});
+      values.set(n.slot(), {true, n.constValue()});
       continue;
     }
     if (n.is(Op::BIND)) {
-      Value* v = values.find(n.src(1).id());
-      values.set(n.id(), v ? *v : Value{});
+      Value* v = values.find(n.src(1).slot());
+      values.set(n.slot(), v ? *v : Value{});
       continue;
     }
     if (!n.in(group::kElementwise)) continue;
@@ -190,7 +190,7 @@ std::optional<ConstValue> evaluate(UOp u, const Binding& leaves) {
     bool known = true;
     for (size_t i = 0; i < n.srcCount(); ++i) {
       auto leaf = leaves.find(n.src(i));
-      Value* v = values.find(n.src(i).id());
+      Value* v = values.find(n.src(i).slot());
       if (leaf != leaves.end())
         operands[i] = leaf->second;
       else if (v && v->known)
@@ -200,11 +200,11 @@ std::optional<ConstValue> evaluate(UOp u, const Binding& leaves) {
     }
     if (!known) continue;
     DType operandType = n.src(n.is(Op::WHERE) ? 1 : 0).dtype();
-    values.set(n.id(),
+    values.set(n.slot(),
                {true, evalAlu(n.op(), n.dtype(), operandType, std::span(operands.data(), n.srcCount()))});
   }
   if (auto leaf = leaves.find(u); leaf != leaves.end()) return leaf->second;
-  Value* v = values.find(u.id());
+  Value* v = values.find(u.slot());
   if (!v || !v->known) return std::nullopt;
   return v->value;
 }

@@ -64,8 +64,8 @@ Work workOf(UOp root) {
   while (!stack.empty()) {
     UOp u = stack.back();
     stack.pop_back();
-    if (seen.contains(u.id())) continue;
-    seen.set(u.id(), true);
+    if (seen.contains(u.slot())) continue;
+    seen.set(u.slot(), true);
     if (++nodes > kMostNodes) {
       work.tooLarge = true;
       return work;
@@ -141,8 +141,8 @@ private:
     while (!stack.empty()) {
       UOp u = stack.back();
       stack.pop_back();
-      if (seen.contains(u.id()) || u.is(Op::BUFFERIZE)) continue;
-      seen.set(u.id(), true);
+      if (seen.contains(u.slot()) || u.is(Op::BUFFERIZE)) continue;
+      seen.set(u.slot(), true);
       if (u.is(Op::REDUCE))
         for (UOp r : u.src().subspan(1))
           if (r.is(Op::RANGE) && !with.contains(r))
@@ -159,24 +159,24 @@ private:
     while (!stack.empty()) {
       auto [u, ready] = stack.back();
       stack.pop_back();
-      if (done.contains(u.id())) continue;
+      if (done.contains(u.slot())) continue;
       if (auto it = with.find(u); it != with.end()) {
-        done.set(u.id(), it->second.node());
+        done.set(u.slot(), it->second.node());
         continue;
       }
       bool closed = u.ranges().empty() && !u.is(Op::REDUCE); // nothing of the value's loops is inside
       if (closed || u.is(Op::BUFFERIZE) || u.is(Op::BUFFER)) {
-        done.set(u.id(), u.node());
+        done.set(u.slot(), u.node());
         continue;
       }
       if (!ready) {
         stack.emplace_back(u, true);
         for (UOp s : u.src())
-          if (!done.contains(s.id())) stack.emplace_back(s, false);
+          if (!done.contains(s.slot())) stack.emplace_back(s, false);
         continue;
       }
       src.clear();
-      for (UOp s : u.src()) src.emplace_back(*done.find(s.id()));
+      for (UOp s : u.src()) src.emplace_back(*done.find(s.slot()));
       if (u.is(Op::INDEX) && !gates.empty()) // memory is not touched where the reader is outside
         for (size_t k = 1; k < src.size(); ++k) {
           UOp valid;
@@ -184,9 +184,9 @@ private:
             if (auto it = gates.find(r); it != gates.end()) valid = allOf(valid, it->second);
           if (valid) src[k] = gated(src[k], valid);
         }
-      done.set(u.id(), u.withSrc(src).node());
+      done.set(u.slot(), u.withSrc(src).node());
     }
-    return UOp(*done.find(root.id()));
+    return UOp(*done.find(root.slot()));
   }
 
   ScheduleState& state_;
@@ -260,8 +260,8 @@ bool readsMemory(UOp root) {
   while (!stack.empty()) {
     UOp u = stack.back();
     stack.pop_back();
-    if (seen.contains(u.id())) continue;
-    seen.set(u.id(), true);
+    if (seen.contains(u.slot())) continue;
+    seen.set(u.slot(), true);
     if (u.in({Op::INDEX, Op::BUFFERIZE, Op::BUFFER, Op::AFTER})) return true;
     for (UOp s : u.src()) stack.push_back(s);
   }

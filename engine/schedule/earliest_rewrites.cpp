@@ -199,8 +199,8 @@ bool isSmallUpdate(UOp a) {
   while (!stack.empty()) {
     UOp u = stack.back();
     stack.pop_back();
-    if (u.in({Op::BUFFER, Op::CONST, Op::DEFINE_VAR}) || seen.contains(u.id())) continue;
-    seen.set(u.id(), true);
+    if (u.in({Op::BUFFER, Op::CONST, Op::DEFINE_VAR}) || seen.contains(u.slot())) continue;
+    seen.set(u.slot(), true);
     bool isUpdate = u.is(Op::ASSIGN) && elementCount(u.shape()) <= kSmallElements;
     if (++nodes > kSmallNodes || !(isUpdate || u.in(group::kElementwise | group::kMovement))) return false;
     size_t first = isUpdate ? 1 : 0, end = u.in(group::kMovement) ? 1 : u.srcCount();
@@ -255,10 +255,10 @@ UOp withSmallUpdates(UOp sink) {
   IdMap<bool> overtaken;
   for (UOp u : sink.toposort()) {
     if (isSmallUpdate(u)) updates.push_back(u);
-    if (u.is(Op::ASSIGN)) overtaken.set(baseOf(u.src(0)).id(), true);
+    if (u.is(Op::ASSIGN)) overtaken.set(baseOf(u.src(0)).slot(), true);
   }
   for (UOp u : updates)
-    if (!overtaken.contains(u.id()) && std::find(src.begin(), src.end(), u) == src.end()) src.push_back(u);
+    if (!overtaken.contains(u.slot()) && std::find(src.begin(), src.end(), u) == src.end()) src.push_back(u);
   return sink.withSrc(src);
 }
 

@@ -24,8 +24,8 @@ size_t buffersRead(UOp root, size_t enough) {
   while (!stack.empty() && found.size() <= enough) {
     UOp u = stack.back();
     stack.pop_back();
-    if (seen.contains(u.id())) continue;
-    seen.set(u.id(), true);
+    if (seen.contains(u.slot())) continue;
+    seen.set(u.slot(), true);
     if (u.in({Op::BUFFERIZE, Op::BUFFER, Op::AFTER, Op::BUFFER_VIEW, Op::DEFINE_VAR}))
       found.push_back(u);
     else

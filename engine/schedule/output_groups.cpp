@@ -66,7 +66,7 @@ OutputGroups::OutputGroups(const std::vector<UOp>& order, const UOpMap<bool>& re
       level = std::max(level, levelOf(baseOf(u.src(0))) + 1);
     // A view of memory is at hand wherever it is read.
     if (u.in(group::kMovement) && baseOf(u).in({Op::BUFFER, Op::CONST})) level = 0;
-    level_.set(u.id(), level);
+    level_.set(u.slot(), level);
   }
 
   std::vector<UOp> roots;
@@ -110,7 +110,7 @@ OutputGroups::OutputGroups(const std::vector<UOp>& order, const UOpMap<bool>& re
   int next = 0;
   for (const auto& [set, list] : members) {
     if (list.size() < 2 || list.size() > kMostOutputs) continue;
-    for (size_t k : list) group_.set(roots[k].id(), next);
+    for (size_t k : list) group_.set(roots[k].slot(), next);
     ++next;
   }
 }

@@ -19,13 +19,13 @@ public:
 
   /// Number of the group of a value, -1: alone.
   int groupOf(UOp u) {
-    int* g = group_.find(u.id());
+    int* g = group_.find(u.slot());
     return g ? *g : -1;
   }
   /// Whether a value can be one of several outputs: not a transfer, not a copy that keeps old contents.
   static bool canShareLoops(UOp u);
   int levelOf(UOp u) {
-    int* l = level_.find(u.id());
+    int* l = level_.find(u.slot());
     return l ? *l : 0;
   }
 

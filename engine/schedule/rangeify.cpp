@@ -85,7 +85,7 @@ int RangeAssignment::store(UOp u, bool removable) {
   value.elements = elementCount(value.shape);
   value.removable = removable;
   value.level = groups_->levelOf(u);
-  numberOf_.set(u.id(), number);
+  numberOf_.set(u.slot(), number);
   return number;
 }
 
@@ -124,12 +124,12 @@ void RangeAssignment::addUses(UOp reader, const Ranges& r) {
     const Indices* at = r.in;
     for (; s.in(group::kMovement); s = s.src(0)) at = through(s, at);
     if (s.in(kLeaves)) continue;
-    uses_[static_cast<size_t>(*slotOf_.find(s.id()))].push_back({at, r.kernel, r.evals});
+    uses_[static_cast<size_t>(*slotOf_.find(s.slot()))].push_back({at, r.kernel, r.evals});
   }
 }
 
 void RangeAssignment::assign(UOp u) {
-  const auto& uses = uses_[static_cast<size_t>(*slotOf_.find(u.id()))];
+  const auto& uses = uses_[static_cast<size_t>(*slotOf_.find(u.slot()))];
   bool wanted = realize_.contains(u);
   if (uses.empty() && !wanted) return;
   const Shape& shape = u.shape();
@@ -180,7 +180,7 @@ void RangeAssignment::assign(UOp u) {
     r.in = freshRanges(in, axes, r.out);
     for (int64_t axis : axes) r.evals *= static_cast<double>(in[static_cast<size_t>(axis)].vmax());
   }
-  ranges_.set(u.id(), r);
+  ranges_.set(u.slot(), r);
   if (vars::debugRangeify) print(u, r);
   addUses(u, r);
 }
@@ -205,7 +205,7 @@ const RangeAssignment::Use* RangeAssignment::hostFor(UOp u, const std::vector<Us
   for (const Use& use : uses) {
     const StoredValue& host = state_.stored[static_cast<size_t>(use.kernel)];
     Indices loops = loopsOf(*use.at);
-    if (!loops.empty() && loops == loopsOf(*ranges_.find(host.node.id())->out) &&
+    if (!loops.empty() && loops == loopsOf(*ranges_.find(host.node.slot())->out) &&
         alongLoops(loops, u.shape()) == use.at && host.level == groups_->levelOf(u) &&
         host.device == u.device() && OutputGroups::canShareLoops(host.node))
       return &use;
@@ -217,7 +217,7 @@ void RangeAssignment::run(UOp sink) {
   std::vector<UOp> order = sink.toposort();
   groups_.emplace(order, realize_);
   uses_.resize(order.size());
-  for (size_t k = 0; k < order.size(); ++k) slotOf_.set(order[k].id(), static_cast<int>(k));
+  for (size_t k = 0; k < order.size(); ++k) slotOf_.set(order[k].slot(), static_cast<int>(k));
   for (size_t k = order.size(); k-- > 0;) {
     UOp u = order[k];
     if (u.in(kLeaves) || u.in(group::kMovement) || u.is(Op::SINK)) continue;
@@ -228,7 +228,7 @@ void RangeAssignment::run(UOp sink) {
 UOp RangeAssignment::bufferize(int number) {
   const StoredValue& value = state_.stored[static_cast<size_t>(number)];
   std::vector<UOp> src{value.node};
-  const Indices& out = *ranges_.find(value.node.id())->out;
+  const Indices& out = *ranges_.find(value.node.slot())->out;
   src.insert(src.end(), out.begin(), out.end());
   BufferizeOpts opts{value.device, AddrSpace::Global, value.removable};
   return UOp::make(Op::BUFFERIZE, value.node.dtype(), src, Arg::of(opts), Arg::of(int64_t{number}));
@@ -262,7 +262,7 @@ UOp RangeAssignment::read(UOp source, const Indices* at, int reader) {
   }
   UOp value = s;
   int number = storedNumber(s);
-  if (number >= 0 && ranges_.find(s.id())->kernel == reader && ranges_.find(s.id())->out == at) {
+  if (number >= 0 && ranges_.find(s.slot())->kernel == reader && ranges_.find(s.slot())->out == at) {
     // In the loops that store it, the value is at hand.
     value = s.is(Op::ASSIGN) ? read(s.src(1), at, reader) : s;
   } else if (number >= 0) {

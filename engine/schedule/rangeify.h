@@ -32,14 +32,14 @@ public:
 
   /// Indices at which the sources of a computed value are read; null for a node that is not computed.
   const Indices* sourceIndices(UOp u) {
-    Ranges* r = ranges_.find(u.id());
+    Ranges* r = ranges_.find(u.slot());
     return r ? r->in : nullptr;
   }
   /// What a reader at these indices uses for `source`: the value itself, or an INDEX into memory.
   /// A reader in the loops that store the value uses it as it comes.
   UOp read(UOp source, const Indices* at, int kernel);
   /// The kernel that computes a value.
-  int kernelOf(UOp u) { return ranges_.find(u.id())->kernel; }
+  int kernelOf(UOp u) { return ranges_.find(u.slot())->kernel; }
   /// The memory behind a value that has some, as INDEX takes it: a BUFFER, a BUFFERIZE, either AFTER a kernel
   /// given by hand.
   UOp memoryOf(UOp u);
@@ -47,7 +47,7 @@ public:
   UOp bufferize(int number);
   /// Number of the stored value of this node, -1: none.
   int storedNumber(UOp u) {
-    int* n = numberOf_.find(u.id());
+    int* n = numberOf_.find(u.slot());
     return n ? *n : -1;
   }
 

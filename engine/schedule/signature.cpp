@@ -49,13 +49,13 @@ Signature signatureOf(UOp sink) {
     std::span<const UOp> sources = wantedSources(top.u);
     if (top.next < sources.size()) {
       UOp source = sources[top.next++];
-      if (!position.contains(source.id())) stack.push_back({source, 0});
+      if (!position.contains(source.slot())) stack.push_back({source, 0});
       continue;
     }
     UOp u = top.u;
     stack.pop_back();
-    if (position.contains(u.id())) continue;
-    position.set(u.id(), static_cast<uint32_t>(s.nodes.size()));
+    if (position.contains(u.slot())) continue;
+    position.set(u.slot(), static_cast<uint32_t>(s.nodes.size()));
     s.nodes.push_back(u);
     bool held = u.node()->pins > 0 && !u.in(group::kMovement);
     s.held.push_back(held);
@@ -65,7 +65,7 @@ Signature signatureOf(UOp sink) {
     s.words.push_back(u.dtype().bits());
     if (u.arg()) s.words.push_back(u.arg().bits());
     if (u.tag()) s.words.push_back(u.tag().bits());
-    for (UOp source : sources) s.words.push_back(*position.find(source.id()));
+    for (UOp source : sources) s.words.push_back(*position.find(source.slot()));
     if (u.is(Op::BUFFER)) {
       s.words.push_back(s.buffers.size());
       s.buffers.push_back(u);

@@ -196,10 +196,10 @@ std::vector<UOp> pathTo(UOp root, const UOpMap<bool>& targets) {
   IdMap<bool> leads;
   for (UOp u : root.toposort()) {
     bool any = false;
-    for (UOp s : u.src()) any = any || targets.count(s) || *leads.find(s.id());
-    leads.set(u.id(), any);
+    for (UOp s : u.src()) any = any || targets.count(s) || *leads.find(s.slot());
+    leads.set(u.slot(), any);
   }
-  return root.toposort([&](UOp u) { return !u.is(Op::DETACH) && !u.is(Op::ASSIGN) && *leads.find(u.id()); });
+  return root.toposort([&](UOp u) { return !u.is(Op::DETACH) && !u.is(Op::ASSIGN) && *leads.find(u.slot()); });
 }
 
 UOpMap<UOp> computeGradient(UOp root, UOp seed, const UOpMap<bool>& targets) {
@@ -260,11 +260,11 @@ std::vector<Tensor> Tensor::gradient(const std::vector<Tensor>& targets, const T
 Tensor Tensor::backward(const Tensor& seed) const {
   OperationScope op("backward");
   IdMap<bool> mine;
-  for (UOp u : uop().toposort()) mine.set(u.id(), true);
+  for (UOp u : uop().toposort()) mine.set(u.slot(), true);
   std::vector<std::shared_ptr<State>> states;
   std::vector<Tensor> targets;
   forEachTensor([&](State& s) {
-    if (!s.requiresGrad.value_or(false) || !mine.contains(s.uop.get().id())) return;
+    if (!s.requiresGrad.value_or(false) || !mine.contains(s.uop.get().slot())) return;
     if (auto shared = s.weak_from_this().lock()) states.push_back(shared);
   });
   for (auto& s : states) targets.push_back(Tensor(s));

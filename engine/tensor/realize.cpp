@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <unordered_set>
 
 namespace uopscope {
 
@@ -24,7 +25,7 @@ void applyBecomes(const std::vector<std::pair<UOpRef, UOpRef>>& becomes) {
   for (const auto& [old, now] : becomes)
     if (old.get() != now.get()) {
       map[old] = now;
-      touched.set(old.get().id(), true);
+      touched.set(old.get().slot(), true);
     }
   std::vector<Tensor::State*> states;
   std::vector<UOp> before;
@@ -34,18 +35,18 @@ void applyBecomes(const std::vector<std::pair<UOpRef, UOpRef>>& becomes) {
     while (!stack.empty()) {
       auto [u, done] = stack.back();
       stack.pop_back();
-      if (touched.contains(u.id())) continue;
+      if (touched.contains(u.slot())) continue;
       if (done) {
         bool any = false;
-        for (UOp s : u.src()) any = any || *touched.find(s.id());
-        touched.set(u.id(), any);
+        for (UOp s : u.src()) any = any || *touched.find(s.slot());
+        touched.set(u.slot(), any);
         continue;
       }
       stack.push_back({u, true});
       for (UOp s : u.src())
-        if (!touched.contains(s.id())) stack.push_back({s, false});
+        if (!touched.contains(s.slot())) stack.push_back({s, false});
     }
-    return *touched.find(root.id());
+    return *touched.find(root.slot());
   };
   forEachTensor([&](Tensor::State& s) {
     if (!depends(s.uop)) return;
@@ -85,8 +86,8 @@ size_t collectTensorPool() {
   if (Observer* observer = Observer::current()) observer->poolRetired(pool);
   size_t freed = pool.collect();
   if (freed) {
-    IdMap<bool> alive;
-    for (uint32_t id : pool.liveIds()) alive.set(id, true);
+    auto ids = pool.liveIds();
+    std::unordered_set<uint32_t> alive(ids.begin(), ids.end());
     dropOrigins(pool, [&](uint32_t id) { return alive.contains(id); });
   }
   nodesAfterCollect = pool.liveNodes();

@@ -223,6 +223,10 @@ std::span<const UOp> closedRanges(UOp u) {
 }
 
 void computeRanges(UOp u) {
+  if (!u.below().has(Op::RANGE)) {
+    factsOf(u).ranges = u.node()->pool->facts().shareRanges({});
+    return;
+  }
   std::vector<UOp> in;
   auto add = [&](UOp r) {
     auto at = std::lower_bound(in.begin(), in.end(), r, [](UOp a, UOp b) { return a.id() < b.id(); });

@@ -19,14 +19,14 @@ void walk(UOp root, Enter enter, Visit visit) {
   };
   std::vector<Frame> stack;
   if (!enter(root)) return;
-  seen.set(root.id(), true);
+  seen.set(root.slot(), true);
   stack.push_back({root, 0});
   while (!stack.empty()) {
     Frame& top = stack.back();
     if (top.next < top.u.srcCount()) {
       UOp s = top.u.src(top.next++);
-      if (seen.contains(s.id())) continue;
-      seen.set(s.id(), true);
+      if (seen.contains(s.slot())) continue;
+      seen.set(s.slot(), true);
       if (enter(s)) stack.push_back({s, 0});
     } else {
       visit(top.u);
@@ -59,7 +59,10 @@ std::vector<UOp> UOp::backwardSlice(bool withSelf) const {
 bool UOp::dependsOn(UOp other) const {
   // A node is made after its sources: nothing older than `other` can depend on it.
   bool found = false;
-  walk(*this, [&](UOp u) { return found |= u == other, !found && u.id() > other.id(); }, [](UOp) {});
+  walk(
+      *this,
+      [&](UOp u) { return found |= u == other, !found && u.id() > other.id() && u.below().has(other.op()); },
+      [](UOp) {});
   return found;
 }
 
@@ -80,7 +83,7 @@ UOp UOp::substitute(const UOpMap<UOp>& replacements) const {
   IdMap<const Node*> result;
   auto replaced = [&](UOp u) {
     if (auto it = replacements.find(u); it != replacements.end()) {
-      result.set(u.id(), it->second.node());
+      result.set(u.slot(), it->second.node());
       return true;
     }
     return false;
@@ -92,12 +95,12 @@ UOp UOp::substitute(const UOpMap<UOp>& replacements) const {
         src.clear();
         bool changed = false;
         for (UOp s : u.src()) {
-          src.emplace_back(*result.find(s.id()));
+          src.emplace_back(*result.find(s.slot()));
           changed |= src.back() != s;
         }
-        result.set(u.id(), changed ? u.withSrc(src).node() : u.node());
+        result.set(u.slot(), changed ? u.withSrc(src).node() : u.node());
       });
-  return UOp(*result.find(id()));
+  return UOp(*result.find(slot()));
 }
 
 std::pair<uint64_t, uint64_t> UOp::key() const {
@@ -119,11 +122,11 @@ std::pair<uint64_t, uint64_t> UOp::key() const {
     add(u.arg().hash());
     add(u.tag().hash() + 0x9E37);
     for (UOp s : u.src()) {
-      Key sk = *keys.find(s.id());
+      Key sk = *keys.find(s.slot());
       add(sk.first);
       add(sk.second);
     }
-    keys.set(u.id(), k);
+    keys.set(u.slot(), k);
     last = k;
   });
   return last;

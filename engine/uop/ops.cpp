@@ -1,4 +1,4 @@
-// Names and one-line descriptions of the operations, from the table in ops.def.
+// Names, symbols and one-line descriptions of the operations, from the table in ops.def.
 #include "engine/uop/ops.h"
 
 #include <unordered_map>
@@ -27,6 +27,26 @@ std::string_view opName(Op op) {
 std::string_view opDoc(Op op) {
   auto i = static_cast<size_t>(op);
   return i < std::size(kDocs) ? kDocs[i] : "";
+}
+
+std::string_view opSymbol(Op op) {
+  switch (op) {
+  case Op::ADD: return "+";
+  case Op::SUB: return "-";
+  case Op::MUL: return "*";
+  case Op::IDIV: return "//";
+  case Op::FDIV: return "/";
+  case Op::MOD: return "%";
+  case Op::SHL: return "<<";
+  case Op::SHR: return ">>";
+  case Op::AND: return "&";
+  case Op::XOR: return "^";
+  case Op::OR: return "|";
+  case Op::CMPLT: return "<";
+  case Op::CMPNE: return "!=";
+  case Op::CMPEQ: return "==";
+  default: return {};
+  }
 }
 
 std::optional<Op> opFromName(std::string_view name) {

@@ -4,6 +4,7 @@
 //   if (kCompare.has(uop.op())) ...
 #pragma once
 #include <array>
+#include <bit>
 #include <cstdint>
 #include <initializer_list>
 #include <optional>
@@ -25,6 +26,8 @@ std::string_view opName(Op op);
 /// One line on what the operation is.
 std::string_view opDoc(Op op);
 std::optional<Op> opFromName(std::string_view name);
+/// How people write a binary operation between its operands: "+", "//", "<"; empty for all others.
+std::string_view opSymbol(Op op);
 
 /// A set of operations as 128 bits.
 class OpSet {
@@ -57,8 +60,13 @@ public:
   /// Calls f(Op) for each member in order of the table.
   template <typename F>
   constexpr void forEach(F f) const {
-    for (int i = 0; i < kOpCount; ++i)
-      if (has(static_cast<Op>(i))) f(static_cast<Op>(i));
+    for (unsigned word = 0; word < 2; ++word)
+      for (uint64_t bits = words_[word]; bits; bits &= bits - 1)
+        f(static_cast<Op>(word * 64 + static_cast<unsigned>(std::countr_zero(bits))));
+  }
+  /// The first member; of a set that is not empty.
+  constexpr Op first() const {
+    return static_cast<Op>(words_[0] ? std::countr_zero(words_[0]) : 64 + std::countr_zero(words_[1]));
   }
   static constexpr OpSet all() {
     OpSet s;

@@ -87,28 +87,48 @@ PoolScope::~PoolScope() {
 }
 
 UOp Pool::make(Op op, DType dtype, std::span<const UOp> src, Arg arg, Arg tag) {
-  for (UOp s : src)
-    if (s.node()->pool != this)
+  OpSet below(op);
+  for (UOp s : src) {
+    if (s.node()->pool != this) [[unlikely]]
       throw Error(ErrorKind::Runtime,
                   fmt::format("{} of pool {} given as source to {} in pool {}: import the graph first",
                               opName(s.op()), s.node()->pool->serial(), opName(op), serial_));
+    below = below | s.below();
+  }
   uint32_t hash = hashOf(op, dtype, src, arg, tag);
   size_t mask = slots_.size() - 1, at = hash & mask;
   for (; slots_[at].node; at = (at + 1) & mask)
     if (slots_[at].hash == hash && sameContent(slots_[at].node, op, dtype, src, arg, tag))
       return UOp(slots_[at].node);
 
-  void* memory = nullptr;
+  if (nextId_ == UINT32_MAX)
+    throw Error(ErrorKind::Runtime, fmt::format("pool {} has used up all ids: start a new process", serial_));
+  Node* node = nullptr;
+  uint32_t slot = 0;
   if (src.size() < freeBySrcCount_.size() && !freeBySrcCount_[src.size()].empty()) {
-    memory = freeBySrcCount_[src.size()].back();
+    node = freeBySrcCount_[src.size()].back();
     freeBySrcCount_[src.size()].pop_back();
+    slot = node->slot;
   } else {
-    memory = arena_.allocate(sizeof(Node) + src.size_bytes());
+    node = static_cast<Node*>(arena_.allocate(sizeof(Node) + src.size_bytes()));
+    slot = nextSlot_++;
   }
-  auto* node = static_cast<Node*>(memory);
-  *node =
-      Node{nextId_++, hash,       op,         arg.kind(), tag.kind(), 0, static_cast<uint32_t>(src.size()),
-           dtype,     arg.bits(), tag.bits(), nullptr,    this,       0};
+  *node = Node{.id = nextId_++,
+               .slot = slot,
+               .hash = hash,
+               .srcCount = static_cast<uint32_t>(src.size()),
+               .op = op,
+               .argKind = arg.kind(),
+               .tagKind = tag.kind(),
+               .flags = 0,
+               .pins = 0,
+               .dtype = dtype,
+               .argBits = arg.bits(),
+               .tagBits = tag.bits(),
+               .facts = nullptr,
+               .pool = this,
+               .below = below,
+               .settled = 0};
   if (!src.empty()) std::memcpy(static_cast<void*>(node + 1), src.data(), src.size_bytes());
   slots_[at] = {hash, node};
   if (op == Op::BUFFER || op == Op::BUFFER_VIEW) madeBuffer_ = true;
@@ -131,27 +151,38 @@ void Pool::grow() {
 UOp Pool::import(UOp root, UOpMap<UOp>* imported) {
   if (root.node()->pool == this) return root;
   IdMap<const Node*> copied;
-  if (imported)
-    for (const auto& [from, to] : *imported) copied.set(from.id(), to.node());
   std::vector<std::pair<UOp, bool>> stack{{root, false}};
   std::vector<UOp> src;
   while (!stack.empty()) {
     auto [u, sourcesDone] = stack.back();
     stack.pop_back();
-    if (copied.contains(u.id())) continue;
+    if (copied.contains(u.slot())) continue;
     if (!sourcesDone) {
+      if (imported)
+        if (auto it = imported->find(u); it != imported->end()) {
+          copied.set(u.slot(), it->second.node());
+          continue;
+        }
       stack.emplace_back(u, true);
       for (size_t i = u.srcCount(); i-- > 0;)
-        if (!copied.contains(u.src(i).id())) stack.emplace_back(u.src(i), false);
+        if (!copied.contains(u.src(i).slot())) stack.emplace_back(u.src(i), false);
       continue;
     }
     src.clear();
-    for (UOp s : u.src()) src.emplace_back(*copied.find(s.id()));
+    for (UOp s : u.src()) src.emplace_back(*copied.find(s.slot()));
     UOp copy = make(u.op(), u.dtype(), src, u.arg(), u.tag());
-    copied.set(u.id(), copy.node());
+    copied.set(u.slot(), copy.node());
     if (imported) imported->emplace(u, copy);
   }
-  return UOp(*copied.find(root.id()));
+  return UOp(*copied.find(root.slot()));
+}
+
+uint64_t Pool::settledBit(uint64_t ruleSet) {
+  for (size_t bit = 0; bit < ruleSets_.size(); ++bit)
+    if (ruleSets_[bit] == ruleSet) return uint64_t{1} << bit;
+  if (ruleSets_.size() == 64) return 0;
+  ruleSets_.push_back(ruleSet);
+  return uint64_t{1} << (ruleSets_.size() - 1);
 }
 
 std::vector<uint32_t> Pool::liveIds() const {

@@ -30,25 +30,6 @@ int precedence(Op op) {
   }
 }
 
-std::string_view symbol(Op op) {
-  switch (op) {
-  case Op::ADD: return "+";
-  case Op::SUB: return "-";
-  case Op::MUL: return "*";
-  case Op::IDIV: return "//";
-  case Op::FDIV: return "/";
-  case Op::MOD: return "%";
-  case Op::SHL: return "<<";
-  case Op::SHR: return ">>";
-  case Op::AND: return "&";
-  case Op::XOR: return "^";
-  case Op::OR: return "|";
-  case Op::CMPLT: return "<";
-  case Op::CMPNE: return "!=";
-  default: return "==";
-  }
-}
-
 std::string rangeName(UOp r) {
   std::string s = "r";
   const auto& ids = r.arg().as<RangeArg>().ids;
@@ -110,8 +91,8 @@ private:
     }
     if (int own = precedence(u.op())) {
       bool parens = own > p.around || (own == p.around && (p.right || own == 7));
-      push({text(parens ? "(" : ""), sub(p, 0, own), text(std::string(symbol(u.op()))), sub(p, 1, own, true),
-            text(parens ? ")" : "")});
+      push({text(parens ? "(" : ""), sub(p, 0, own), text(std::string(opSymbol(u.op()))),
+            sub(p, 1, own, true), text(parens ? ")" : "")});
       return;
     }
     switch (u.op()) {

@@ -2,7 +2,8 @@
 //
 // A UOp is a pointer-sized handle to an immutable, hash-consed node: making the same (op, dtype, src, arg,
 // tag) twice in a pool gives the same node, so == on handles is structural equality. Nodes live in a Pool and
-// carry dense ids in creation order; ids, never addresses, reach hashes, files and tests.
+// carry ids that rise in creation order; ids, never addresses, reach hashes, files and tests. Tables beside
+// the nodes are keyed by slot, which stays small however long a pool lives.
 //
 // Each thread has a current pool (PoolScope); every node is made there and its sources must live there too.
 // Pools are independent: `import` copies a graph from another one, which is how a kernel gets a small pool of
@@ -35,17 +36,20 @@ struct Facts;
 
 /// What a UOp points at. Read it through UOp; pool.cpp alone makes one.
 struct Node {
-  uint32_t id;
+  uint32_t id;   ///< rises in order of creation and is never given twice
+  uint32_t slot; ///< place in the pool: dense, and given again once the node is freed
   uint32_t hash;
+  uint32_t srcCount;
   Op op;
   ArgKind argKind, tagKind;
   uint8_t flags;
-  uint32_t srcCount;
+  mutable uint32_t pins; ///< UOpRefs that hold it
   DType dtype;
   uint64_t argBits, tagBits;
-  mutable Facts* facts;  ///< lazily computed properties, see facts.h; owned by the pool
-  Pool* pool;            ///< that made it
-  mutable uint32_t pins; ///< UOpRefs that hold it
+  mutable Facts* facts;     ///< lazily computed properties, see facts.h; owned by the pool
+  Pool* pool;               ///< that made it
+  OpSet below;              ///< operations of this and of all it depends on
+  mutable uint64_t settled; ///< matchers that change nothing from here down: see Pool::settledBit
 };
 
 /// An int or a symbolic integer, as in shapes. See sint.h for arithmetic.
@@ -66,6 +70,10 @@ public:
   Arg arg() const { return Arg::fromRaw(node_->argKind, node_->argBits); }
   Arg tag() const { return Arg::fromRaw(node_->tagKind, node_->tagBits); }
   uint32_t id() const { return node_->id; }
+  /// Key of side tables (IdMap): as small as the pool is, but of this node only while it lives.
+  uint32_t slot() const { return node_->slot; }
+  /// Operations of this and of everything it depends on.
+  const OpSet& below() const { return node_->below; }
   std::span<const UOp> src() const { return {reinterpret_cast<const UOp*>(node_ + 1), node_->srcCount}; }
   UOp src(size_t i) const { return reinterpret_cast<const UOp*>(node_ + 1)[i]; }
   size_t srcCount() const { return node_->srcCount; }
@@ -234,10 +242,13 @@ public:
   FactStore& facts() { return *facts_; }
 
   /// Frees every node not reachable from a pinned one (UOpRef). No bare UOp of this pool may be in use.
-  /// Returns how many were freed. Ids are not reused.
+  /// Returns how many were freed. Ids are not given again; slots and memory are.
   size_t collect();
   /// Ids of the nodes there are, in no order.
   std::vector<uint32_t> liveIds() const;
+  /// The bit of Node::settled that stands for a set of rules (PatternMatcher::identity) in this pool; 0 when
+  /// all are taken. A node whose bit is set was rewritten to a fixed point with everything below it.
+  uint64_t settledBit(uint64_t ruleSet);
   /// Called with every BUFFER and BUFFER_VIEW that goes away, by collect() or with its pool: what hangs on
   /// the node outside the pool (its memory) is released there. Null: nobody is told.
   static void whenBufferDies(void (*hook)(UOp));
@@ -261,10 +272,11 @@ private:
   Arena arena_;
   std::vector<Slot> slots_;
   size_t live_ = 0;
-  uint32_t nextId_ = 0;
+  uint32_t nextId_ = 0, nextSlot_ = 0;
   uint32_t serial_;
   bool madeBuffer_ = false;
-  std::vector<std::vector<void*>> freeBySrcCount_;
+  std::vector<std::vector<Node*>> freeBySrcCount_;
+  std::vector<uint64_t> ruleSets_; ///< position is the bit of Node::settled
   std::unique_ptr<FactStore> facts_;
 };
 

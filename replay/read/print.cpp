@@ -10,26 +10,6 @@
 namespace uopscope {
 
 namespace {
-std::string_view symbolOf(Op op) {
-  switch (op) {
-  case Op::ADD: return "+";
-  case Op::SUB: return "-";
-  case Op::MUL: return "*";
-  case Op::IDIV: return "//";
-  case Op::FDIV: return "/";
-  case Op::MOD: return "%";
-  case Op::CMPLT: return "<";
-  case Op::CMPNE: return "!=";
-  case Op::CMPEQ: return "==";
-  case Op::AND: return "&";
-  case Op::OR: return "|";
-  case Op::XOR: return "^";
-  case Op::SHL: return "<<";
-  case Op::SHR: return ">>";
-  default: return {};
-  }
-}
-
 class Writer {
 public:
   Writer(const NodeReader& read, size_t maxLength) : read_(read), maxLength_(maxLength) {}
@@ -39,7 +19,7 @@ public:
       return;
     }
     NodeFields n = read_(id);
-    std::string_view symbol = symbolOf(n.op);
+    std::string_view symbol = opSymbol(n.op);
     if (n.src.empty() || n.op == Op::RANGE || n.op == Op::SPECIAL || n.op == Op::DEFINE_VAR) {
       leaf(n);
       return;
