@@ -2,6 +2,7 @@
 // own, loaded and deleted at once.
 #include "engine/base/error.h"
 #include "engine/render/signature.h"
+#include "engine/runtime/disk_cache.h"
 #include "engine/runtime/kernel_code.h"
 
 #include <dlfcn.h>
@@ -9,6 +10,7 @@
 #include <fmt/format.h>
 #include <poll.h>
 #include <spawn.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -16,6 +18,8 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <fstream>
+#include <iterator>
 
 extern char** environ;
 
@@ -160,6 +164,10 @@ class ClangCompiler : public KernelCompiler {
 public:
   std::shared_ptr<KernelCode> compile(const std::string& function, const KernelSignature& signature,
                                       const std::string& source) override {
+    std::string whole = withEntry(function, signature, source);
+    DiskCache* disk = DiskCache::named("kernels");
+    std::string key = disk ? identity() + whole : std::string();
+    auto found = disk ? disk->find(key) : std::nullopt;
     std::string directory = (std::filesystem::temp_directory_path() / "uopscope-XXXXXX").string();
     if (!mkdtemp(directory.data()))
       throw Error(ErrorKind::Compile,
@@ -173,16 +181,37 @@ public:
         rmdir(directory.c_str());
       }
     } cleanup{directory, library};
-    Finished run = runProgram(commandLine({"-shared", "-o", library.c_str(), "-"}),
-                              withEntry(function, signature, source));
-    if (!WIFEXITED(run.status) || WEXITSTATUS(run.status) != 0)
-      throw Error(ErrorKind::Compile, fmt::format("kernel {}: clang does not compile it\n{}\nsource:\n{}",
-                                                  function, run.err, source));
+    if (found) {
+      std::ofstream(library, std::ios::binary) << *found;
+    } else {
+      Finished run = runProgram(commandLine({"-shared", "-o", library.c_str(), "-"}), whole);
+      if (!WIFEXITED(run.status) || WEXITSTATUS(run.status) != 0)
+        throw Error(ErrorKind::Compile, fmt::format("kernel {}: clang does not compile it\n{}\nsource:\n{}",
+                                                    function, run.err, source));
+    }
     void* handle = dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL);
     if (!handle)
       throw Error(ErrorKind::Compile, fmt::format("kernel {}: compiled, but not loaded: {}\nsource:\n{}",
                                                   function, dlerror(), source));
-    return std::make_shared<ClangCode>(handle, source);
+    auto code = std::make_shared<ClangCode>(handle, source);
+    if (disk && !found) {
+      std::ifstream in(library, std::ios::binary);
+      disk->store(key, std::string(std::istreambuf_iterator<char>(in), {}));
+    }
+    return code;
+  }
+
+private:
+  /// Everything machine code depends on but the text it is made from.
+  static const std::string& identity() {
+    static const std::string text = [] {
+      std::string clang = findClang();
+      struct stat info{};
+      ::stat(clang.c_str(), &info);
+      return fmt::format("{} {} {}.{} {}\n{}\n{}\n", clang, info.st_size, info.st_mtim.tv_sec,
+                         info.st_mtim.tv_nsec, fmt::join(kFlags, " "), buildIdentity(), hostIdentity());
+    }();
+    return text;
   }
 };
 

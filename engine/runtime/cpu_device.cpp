@@ -115,13 +115,9 @@ public:
 
   const Renderer& renderer() const override { return renderer_; }
   std::shared_ptr<Program> compile(const LoweredKernel& kernel, const std::string& source) override {
-    std::lock_guard lock(mutex_);
-    bool llvm = usesLlvm(kernel);
-    std::unique_ptr<KernelCompiler>& compiler = llvm ? llvm_ : clang_;
-    if (!compiler) compiler = llvm ? makeLlvmCompiler() : makeClangCompiler();
     KernelSignature signature = signatureOf(kernel);
-    return std::make_shared<CpuProgram>(compiler->compile(identifier(kernel.name), signature, source),
-                                        signature);
+    return std::make_shared<CpuProgram>(
+        compiler(usesLlvm(kernel)).compile(identifier(kernel.name), signature, source), signature);
   }
   void* allocate(size_t bytes) override { return allocator_.allocate(bytes); }
   void release(void* memory, size_t bytes) override { allocator_.release(memory, bytes); }
@@ -130,6 +126,13 @@ public:
   void* hostView(void* memory) override { return memory; }
 
 private:
+  KernelCompiler& compiler(bool llvm) {
+    std::lock_guard lock(mutex_);
+    std::unique_ptr<KernelCompiler>& compiler = llvm ? llvm_ : clang_;
+    if (!compiler) compiler = llvm ? makeLlvmCompiler() : makeClangCompiler();
+    return *compiler;
+  }
+
   std::mutex mutex_;
   HostAllocator allocator_;
   CpuRenderer renderer_;

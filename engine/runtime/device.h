@@ -127,6 +127,13 @@ struct CompiledKernel {
   std::shared_ptr<Program> program; ///< null on NULL
 };
 const CompiledKernel& getKernel(const ScheduleItem& item, Device& device);
+/// Makes every kernel among the items that is not in the cache yet, on UOPSCOPE_THREADS threads; devices[i]
+/// is where items[i] runs. All are tried; then the first failure, in order of the items, is thrown.
+void prepareKernels(std::span<const ScheduleItem> items, std::span<Device* const> devices);
+/// From the cache alone, null where it is not there. Prints what DEBUG asks for when a kernel first runs.
+const CompiledKernel* findKernel(const ScheduleItem& item, Device& device, bool& firstRun);
+/// UOPSCOPE_THREADS, or as many as there are cores.
+int loweringThreads();
 /// Drops every compiled kernel; the observer is told of the pools that go.
 void clearKernelCache();
 /// How often getKernel found a kernel, and how often it lowered one.

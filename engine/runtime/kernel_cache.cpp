@@ -1,18 +1,26 @@
 // Kernels that were lowered and compiled. Two tables: by the node asked for, which costs nothing, and by the
 // content of the kernel, so that the same kernel of another schedule is found too. Settings that change what
 // is made of a kernel are part of both keys.
+//
+// Kernels of one schedule are made side by side: each by one thread, in pools of their own, told to an
+// observer of their own. What is printed and recorded does not depend on the number of threads: texts are
+// kept until the kernel first runs, and observers are joined in the order of the schedule.
 #include "engine/base/context_var.h"
 #include "engine/base/error.h"
 #include "engine/codegen/program_text.h"
 #include "engine/render/c_renderer.h"
 #include "engine/runtime/device.h"
 #include "engine/runtime/kernel_report.h"
+#include "engine/runtime/thread_pool.h"
 
 #include <fmt/format.h>
 
-#include <array>
+#include <algorithm>
+#include <atomic>
 #include <cstdio>
+#include <exception>
 #include <mutex>
+#include <thread>
 #include <unordered_map>
 
 namespace uopscope {
@@ -31,10 +39,15 @@ struct KeyHash {
   }
 };
 
+struct Entry {
+  CompiledKernel kernel;
+  std::string report; ///< what DEBUG asks to print of it
+  bool ran = false;   ///< asked for by a run: the report is printed
+};
 struct Cache {
   std::mutex mutex;
-  std::unordered_map<Key, const CompiledKernel*, KeyHash> byNode;
-  std::unordered_map<Key, std::unique_ptr<CompiledKernel>, KeyHash> byContent;
+  std::unordered_map<Key, Entry*, KeyHash> byNode;
+  std::unordered_map<Key, std::unique_ptr<Entry>, KeyHash> byContent;
   KernelCacheStats stats;
 };
 Cache& cache() {
@@ -52,11 +65,14 @@ uint64_t settingsKey() {
   return h;
 }
 
-std::unique_ptr<CompiledKernel> makeKernel(const ScheduleItem& item, Device& device) {
+std::unique_ptr<Entry> makeKernel(const ScheduleItem& item, Device& device) {
   ObservedScope scope({ScopeKind::Kernel, "kernel", item.script, item.ast});
-  auto made = std::make_unique<CompiledKernel>();
-  made->lowered = lowerKernel(item.ast, device.renderer().target());
-  LoweredKernel& k = made->lowered;
+  auto entry = std::make_unique<Entry>();
+  CompiledKernel& made = entry->kernel;
+  std::string& report = entry->report;
+  made.lowered = lowerKernel(item.ast, device.renderer().target());
+  LoweredKernel& k = made.lowered;
+  PoolScope pool(*k.pool);
   Observer* observer = Observer::current();
   if (observer) {
     // What was lowered is in the trace even where it does not render or compile.
@@ -65,66 +81,146 @@ std::unique_ptr<CompiledKernel> makeKernel(const ScheduleItem& item, Device& dev
     observer->onArtifact({"uops", programText(k.uops)});
     observer->onArtifact({"launch", launchJson(k, device)});
   }
-  if (vars::debug >= 3) fmt::print("{}\n", optsJson(k));
-  if (vars::debug >= 5) fmt::print("{}\n", k.sink.str());
-  if (vars::debug >= 6) fmt::print("{}", programText(k.uops));
-  made->source = device.renderer().render(k);
-  if (vars::debug >= 4) fmt::print("{}\n", made->source);
-  if (vars::debug >= 3) std::fflush(stdout);
-  bool isIr = made->source.starts_with("define ");
+  if (vars::debug >= 3) report += optsJson(k) + '\n';
+  if (vars::debug >= 5) report += k.sink.str() + '\n';
+  if (vars::debug >= 6) report += programText(k.uops);
+  made.source = device.renderer().render(k);
+  if (vars::debug >= 4) report += made.source + '\n';
+  bool isIr = made.source.starts_with("define ");
   if (observer) {
-    observer->onArtifact({"source", isIr ? CRenderer(device.renderer().target()).render(k) : made->source});
-    if (isIr) observer->onArtifact({"ir", made->source});
+    observer->onArtifact({"source", isIr ? CRenderer(device.renderer().target()).render(k) : made.source});
+    if (isIr) observer->onArtifact({"ir", made.source});
   }
-  made->program = device.compile(k, made->source);
-  if (made->program && (observer || vars::debug >= 7)) {
-    std::string assembly = made->program->assembly();
+  made.program = device.compile(k, made.source);
+  if (made.program && (observer || vars::debug >= 7)) {
+    std::string assembly = made.program->assembly();
     if (observer && !assembly.empty()) observer->onArtifact({"asm", assembly});
-    if (vars::debug >= 7) {
-      fmt::print("{}\n", assembly);
-      std::fflush(stdout);
-    }
+    if (vars::debug >= 7) report += assembly + '\n';
   }
-  return made;
+  return entry;
+}
+
+/// A kernel that is to be made.
+struct Missing {
+  const ScheduleItem* item;
+  Device* device;
+  Key byContent;
+  std::unique_ptr<Entry> made;
+  std::exception_ptr failure;
+};
+
+void makeAll(std::vector<Missing>& missing) {
+  auto make = [](Missing& m) {
+    try {
+      m.made = makeKernel(*m.item, *m.device);
+    } catch (...) {
+      m.failure = std::current_exception();
+    }
+  };
+  auto threads = std::min<size_t>(missing.size(), static_cast<size_t>(loweringThreads()));
+  for (const Missing& m : missing) // rules from a script run on the script's thread
+    if (m.device->renderer().target().hasUserRules()) threads = 1;
+  std::vector<std::unique_ptr<Observer>> observers(missing.size());
+  Observer* observer = Observer::current();
+  for (size_t i = 0; observer && threads > 1 && i < missing.size(); ++i)
+    if (observers[i] = observer->fork(i); !observers[i]) threads = 1;
+  if (threads <= 1) {
+    for (Missing& m : missing) make(m);
+    return;
+  }
+  std::atomic<size_t> next{0};
+  auto work = [&] {
+    for (size_t i; (i = next.fetch_add(1, std::memory_order_relaxed)) < missing.size();) {
+      ObserverScope scope(observers[i].get());
+      make(missing[i]);
+    }
+  };
+  std::vector<std::thread> helpers;
+  for (size_t t = 1; t < threads; ++t) helpers.emplace_back(work);
+  work();
+  for (std::thread& t : helpers) t.join();
+  if (observer)
+    for (auto& o : observers) observer->join(std::move(o));
+}
+
+Entry* find(Cache& c, const Key& byNode) {
+  auto it = c.byNode.find(byNode);
+  return it == c.byNode.end() ? nullptr : it->second;
 }
 
 } // namespace
 
-const CompiledKernel& getKernel(const ScheduleItem& item, Device& device) {
+int loweringThreads() {
+  return vars::threads > 0 ? static_cast<int>(vars::threads.value()) : cpuCount();
+}
+
+void prepareKernels(std::span<const ScheduleItem> items, std::span<Device* const> devices) {
   Cache& c = cache();
   uint64_t settings = settingsKey();
-  Key byNode{item.ast.node()->pool->serial(), item.ast.id(), settings, &device};
-  {
+  std::vector<Missing> missing;
+  std::vector<std::pair<Key, Key>> wanted;
+  for (size_t i = 0; i < items.size(); ++i) {
+    if (!items[i].ast.is(Op::SINK)) continue;
+    Key byNode{items[i].ast.node()->pool->serial(), items[i].ast.id(), settings, devices[i]};
     std::lock_guard lock(c.mutex);
-    if (auto it = c.byNode.find(byNode); it != c.byNode.end()) {
-      ++c.stats.hits;
-      return *it->second;
+    if (find(c, byNode)) continue;
+    auto [a, b] = items[i].ast.key();
+    Key byContent{a, b, settings, devices[i]};
+    wanted.emplace_back(byNode, byContent);
+    bool known = c.byContent.contains(byContent) ||
+                 std::any_of(missing.begin(), missing.end(),
+                             [&](const Missing& m) { return m.byContent == byContent; });
+    if (!known) missing.push_back({&items[i], devices[i], byContent, nullptr, nullptr});
+  }
+  makeAll(missing);
+  std::lock_guard lock(c.mutex);
+  std::exception_ptr failure;
+  for (Missing& m : missing) {
+    ++c.stats.misses;
+    if (m.made)
+      c.byContent.emplace(m.byContent, std::move(m.made));
+    else if (!failure)
+      failure = m.failure;
+  }
+  if (c.byNode.size() >= kMaxNodes) c.byNode.clear(); // nodes of schedules long gone
+  for (auto& [byNode, byContent] : wanted)
+    if (auto it = c.byContent.find(byContent); it != c.byContent.end()) c.byNode[byNode] = it->second.get();
+  if (failure) std::rethrow_exception(failure);
+}
+
+const CompiledKernel* findKernel(const ScheduleItem& item, Device& device, bool& firstRun) {
+  Cache& c = cache();
+  std::lock_guard lock(c.mutex);
+  Entry* entry = find(c, {item.ast.node()->pool->serial(), item.ast.id(), settingsKey(), &device});
+  if (!entry) return nullptr;
+  firstRun = !entry->ran;
+  if (entry->ran) {
+    ++c.stats.hits;
+  } else {
+    entry->ran = true;
+    if (!entry->report.empty()) {
+      fmt::print("{}", entry->report);
+      std::fflush(stdout);
+      entry->report = {};
     }
   }
-  auto [a, b] = item.ast.key();
-  Key byContent{a, b, settings, &device};
-  std::unique_ptr<CompiledKernel> made;
-  std::unique_lock lock(c.mutex);
-  if (!c.byContent.contains(byContent)) {
-    lock.unlock();
-    made = makeKernel(item, device);
-    lock.lock();
-    ++c.stats.misses;
-  } else {
-    ++c.stats.hits;
-  }
-  const CompiledKernel& kernel = *c.byContent.emplace(byContent, std::move(made)).first->second;
-  if (c.byNode.size() >= kMaxNodes) c.byNode.clear(); // nodes of schedules long gone
-  c.byNode[byNode] = &kernel;
-  return kernel;
+  return &entry->kernel;
+}
+
+const CompiledKernel& getKernel(const ScheduleItem& item, Device& device) {
+  bool firstRun;
+  if (const CompiledKernel* found = findKernel(item, device, firstRun)) return *found;
+  Device* on = &device;
+  prepareKernels({&item, 1}, {&on, 1});
+  return *findKernel(item, device, firstRun);
 }
 
 void clearKernelCache() {
   Cache& c = cache();
   std::lock_guard lock(c.mutex);
   if (Observer* observer = Observer::current())
-    for (auto& [key, kernel] : c.byContent)
-      if (kernel->lowered.pool) observer->poolRetired(*kernel->lowered.pool);
+    for (auto& [key, entry] : c.byContent)
+      if (entry->kernel.lowered.pool) observer->poolRetired(*entry->kernel.lowered.pool);
   c.byNode.clear();
   c.byContent.clear();
   c.stats = {};

@@ -18,7 +18,8 @@ public:
   virtual std::string ir() const { return {}; }
 };
 
-/// Makes KernelCode from a renderer's text. Throws Error(Compile) with the compiler's message and the source.
+/// Makes KernelCode from a renderer's text, on any number of threads at once; machine code is kept on disk
+/// (disk_cache.h) from one run to the next. Throws Error(Compile) with the compiler's message and the source.
 class KernelCompiler {
 public:
   virtual ~KernelCompiler() = default;

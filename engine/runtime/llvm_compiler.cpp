@@ -16,6 +16,7 @@ std::unique_ptr<KernelCompiler> makeLlvmCompiler() {
 #include "engine/render/llvm_text.h"
 #include "engine/render/signature.h"
 #include "engine/runtime/disassembler.h"
+#include "engine/runtime/disk_cache.h"
 #include "engine/runtime/kernel_support.h"
 
 #pragma GCC diagnostic push
@@ -23,12 +24,12 @@ std::unique_ptr<KernelCompiler> makeLlvmCompiler() {
 #pragma GCC diagnostic ignored "-Wextra"
 #pragma GCC diagnostic ignored "-Wconversion"
 #include <llvm/AsmParser/Parser.h>
+#include <llvm/Config/llvm-config.h>
 #include <llvm/ExecutionEngine/Orc/LLJIT.h>
 #include <llvm/IR/LegacyPassManager.h>
 #include <llvm/IR/Module.h>
 #include <llvm/MC/TargetRegistry.h>
 #include <llvm/Passes/PassBuilder.h>
-#include <llvm/Support/SmallVectorMemoryBuffer.h>
 #include <llvm/Support/SourceMgr.h>
 #include <llvm/Support/TargetSelect.h>
 #include <llvm/Target/TargetMachine.h>
@@ -37,13 +38,16 @@ std::unique_ptr<KernelCompiler> makeLlvmCompiler() {
 
 #include <fmt/format.h>
 
+#include <atomic>
 #include <mutex>
+#include <vector>
 
 namespace uopscope {
 
 namespace {
 
-/// What every kernel shares. LLVM's parts are used by one thread at a time.
+/// What every kernel shares. The JIT may be used by several threads, a TargetMachine by one at a time: each
+/// compilation borrows one.
 class Llvm {
 public:
   Llvm() {
@@ -51,8 +55,8 @@ public:
     llvm::InitializeNativeTargetAsmPrinter();
     llvm::InitializeNativeTargetDisassembler();
     std::string triple = llvm::sys::getProcessTriple(), message;
-    const llvm::Target* target = llvm::TargetRegistry::lookupTarget(triple, message);
-    if (!target)
+    target_ = llvm::TargetRegistry::lookupTarget(triple, message);
+    if (!target_)
       throw Error(ErrorKind::Compile,
                   fmt::format("LLVM has no code generator for {}: {}; set CPU_LLVM=0", triple, message));
     cpu_ = llvm::sys::getHostCPUName().str();
@@ -62,13 +66,12 @@ public:
       wide |= f.second && f.first() == "avx512f";
     }
     width_ = wide ? "512" : "256";
-    machine_.reset(target->createTargetMachine(triple, cpu_, features_, llvm::TargetOptions(),
-                                               llvm::Reloc::PIC_, std::nullopt,
-                                               llvm::CodeGenOptLevel::Default, /*JIT=*/true));
-    jit_ = orThrow(
-        llvm::orc::LLJITBuilder()
-            .setJITTargetMachineBuilder(llvm::orc::JITTargetMachineBuilder(machine_->getTargetTriple()))
-            .create());
+    triple_ = triple;
+    identity_ = fmt::format("LLVM {} {} {} {} {}\n{}\n", LLVM_VERSION_STRING, triple_, cpu_, width_,
+                            features_, buildIdentity());
+    jit_ = orThrow(llvm::orc::LLJITBuilder()
+                       .setJITTargetMachineBuilder(llvm::orc::JITTargetMachineBuilder(llvm::Triple(triple_)))
+                       .create());
     llvm::orc::SymbolMap symbols;
     for (const SupportFunction& f : supportFunctions())
       symbols[jit_->mangleAndIntern(f.name)] = {llvm::orc::ExecutorAddr::fromPtr(f.address),
@@ -90,9 +93,40 @@ public:
     if (error) throw Error(ErrorKind::Compile, "LLVM: " + llvm::toString(std::move(error)));
   }
 
+  /// A TargetMachine for one compilation at a time; goes back to the others that nobody uses.
+  class Machine {
+  public:
+    explicit Machine(Llvm& llvm) : llvm_(llvm) {
+      {
+        std::lock_guard lock(llvm.mutex_);
+        if (!llvm.idle_.empty()) {
+          machine_ = std::move(llvm.idle_.back());
+          llvm.idle_.pop_back();
+        }
+      }
+      if (!machine_)
+        machine_.reset(llvm.target_->createTargetMachine(
+            llvm.triple_, llvm.cpu_, llvm.features_, llvm::TargetOptions(), llvm::Reloc::PIC_, std::nullopt,
+            llvm::CodeGenOptLevel::Default, /*JIT=*/true));
+    }
+    ~Machine() {
+      std::lock_guard lock(llvm_.mutex_);
+      llvm_.idle_.push_back(std::move(machine_));
+    }
+    Machine(const Machine&) = delete;
+    Machine& operator=(const Machine&) = delete;
+    llvm::TargetMachine* operator->() const { return machine_.get(); }
+    llvm::TargetMachine* get() const { return machine_.get(); }
+
+  private:
+    Llvm& llvm_;
+    std::unique_ptr<llvm::TargetMachine> machine_;
+  };
+
   /// IR text -> optimised module.
-  std::unique_ptr<llvm::Module> optimise(llvm::LLVMContext& context, const std::string& function,
-                                         const std::string& source, const std::string& entry) {
+  std::unique_ptr<llvm::Module> optimise(Machine& machine, llvm::LLVMContext& context,
+                                         const std::string& function, const std::string& source,
+                                         const std::string& entry) {
     llvm::SMDiagnostic diagnostic;
     auto module = llvm::parseAssemblyString(source + entry, diagnostic, context);
     if (!module) {
@@ -102,8 +136,8 @@ public:
       throw Error(ErrorKind::Compile, fmt::format("kernel {}: LLVM does not take it\n{}\nsource:\n{}",
                                                   function, message, source));
     }
-    module->setDataLayout(machine_->createDataLayout());
-    module->setTargetTriple(machine_->getTargetTriple().str());
+    module->setDataLayout(machine->createDataLayout());
+    module->setTargetTriple(triple_);
     for (llvm::Function& f : *module) {
       if (f.isDeclaration()) continue;
       f.addFnAttr("target-cpu", cpu_);
@@ -122,7 +156,7 @@ public:
     llvm::PipelineTuningOptions tuning;
     tuning.LoopVectorization = tuning.SLPVectorization = tuning.LoopInterleaving = tuning.LoopUnrolling =
         true;
-    llvm::PassBuilder builder(machine_.get(), tuning);
+    llvm::PassBuilder builder(machine.get(), tuning);
     builder.registerModuleAnalyses(modules);
     builder.registerCGSCCAnalyses(callGraph);
     builder.registerFunctionAnalyses(functions);
@@ -132,41 +166,47 @@ public:
     return module;
   }
 
-  std::unique_ptr<llvm::MemoryBuffer> generate(llvm::Module& module) {
+  std::string generate(Machine& machine, llvm::Module& module) {
     llvm::SmallVector<char, 0> object;
     llvm::raw_svector_ostream out(object);
     llvm::legacy::PassManager passes;
-    if (machine_->addPassesToEmitFile(passes, out, nullptr, llvm::CodeGenFileType::ObjectFile))
+    if (machine->addPassesToEmitFile(passes, out, nullptr, llvm::CodeGenFileType::ObjectFile))
       throw Error(ErrorKind::Compile, "LLVM cannot write object code for this machine; set CPU_LLVM=0");
     passes.run(module);
-    return std::make_unique<llvm::SmallVectorMemoryBuffer>(std::move(object), "kernel", false);
+    return std::string(object.begin(), object.end());
   }
 
-  llvm::orc::JITDylib& load(std::unique_ptr<llvm::MemoryBuffer> object) {
+  /// Loaded code: a library of the JIT.
+  std::pair<llvm::orc::JITDylib*, KernelCode::Entry> load(const std::string& object) {
     auto& library = orThrow(jit_->createJITDylib(fmt::format("kernel{}", ++libraries_)));
-    library.addToLinkOrder(*support_);
-    orThrow(jit_->addObjectFile(library, std::move(object)));
-    return library;
-  }
-  KernelCode::Entry entry(llvm::orc::JITDylib& library) {
-    return orThrow(jit_->lookup(library, "uopscope_entry")).toPtr<KernelCode::Entry>();
+    try {
+      library.addToLinkOrder(*support_);
+      orThrow(jit_->addObjectFile(library, llvm::MemoryBuffer::getMemBufferCopy(object, "kernel")));
+      return {&library, orThrow(jit_->lookup(library, "uopscope_entry")).toPtr<KernelCode::Entry>()};
+    } catch (...) {
+      unload(library);
+      throw;
+    }
   }
   void unload(llvm::orc::JITDylib& library) {
     llvm::consumeError(jit_->getExecutionSession().removeJITDylib(library));
   }
 
   std::string disassemble(std::string_view object) const {
-    return disassembleObject(object, machine_->getTargetTriple().str(), cpu_, features_);
+    return disassembleObject(object, triple_, cpu_, features_);
   }
 
-  std::mutex mutex;
+  /// Everything machine code depends on but the text it is made from.
+  const std::string& identity() const { return identity_; }
 
 private:
-  std::string cpu_, features_, width_;
-  std::unique_ptr<llvm::TargetMachine> machine_;
+  std::mutex mutex_; ///< of idle_
+  std::string triple_, cpu_, features_, width_, identity_;
+  const llvm::Target* target_ = nullptr;
+  std::vector<std::unique_ptr<llvm::TargetMachine>> idle_;
   std::unique_ptr<llvm::orc::LLJIT> jit_;
   llvm::orc::JITDylib* support_ = nullptr;
-  uint64_t libraries_ = 0;
+  std::atomic<uint64_t> libraries_{0};
 };
 
 /// The one form in which kernels are called.
@@ -200,24 +240,27 @@ public:
   LlvmCode(std::shared_ptr<Llvm> llvm, std::string function, std::string source, std::string entryIr)
       : llvm_(std::move(llvm)), function_(std::move(function)), source_(std::move(source)),
         entryIr_(std::move(entryIr)) {
+    DiskCache* disk = DiskCache::named("kernels");
+    std::string key = disk ? llvm_->identity() + source_ + entryIr_ : std::string();
+    if (auto found = disk ? disk->find(key) : std::nullopt) {
+      object_ = std::move(*found);
+      std::tie(library_, entry_) = llvm_->load(object_);
+      return;
+    }
     llvm::LLVMContext context;
-    std::lock_guard lock(llvm_->mutex);
-    auto module = llvm_->optimise(context, function_, source_, entryIr_);
-    auto object = llvm_->generate(*module);
-    object_ = object->getBuffer().str();
-    library_ = &llvm_->load(std::move(object));
-    entry_ = llvm_->entry(*library_);
+    Llvm::Machine machine(*llvm_);
+    auto module = llvm_->optimise(machine, context, function_, source_, entryIr_);
+    object_ = llvm_->generate(machine, *module);
+    std::tie(library_, entry_) = llvm_->load(object_);
+    if (disk) disk->store(key, object_);
   }
-  ~LlvmCode() override {
-    std::lock_guard lock(llvm_->mutex);
-    llvm_->unload(*library_);
-  }
+  ~LlvmCode() override { llvm_->unload(*library_); }
   Entry entry() const override { return entry_; }
   std::string assembly() const override { return llvm_->disassemble(object_); }
   std::string ir() const override {
     llvm::LLVMContext context;
-    std::lock_guard lock(llvm_->mutex);
-    auto module = llvm_->optimise(context, function_, source_, entryIr_);
+    Llvm::Machine machine(*llvm_);
+    auto module = llvm_->optimise(machine, context, function_, source_, entryIr_);
     if (llvm::Function* entry = module->getFunction("uopscope_entry")) entry->eraseFromParent();
     std::string text;
     llvm::raw_string_ostream out(text);

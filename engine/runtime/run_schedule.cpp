@@ -39,16 +39,29 @@ void printBuffers(const std::vector<std::shared_ptr<Buffer>>& buffers) {
                buffers[i]->device(), buffers[i]->isAllocated() ? "" : ", new");
 }
 
-void runKernel(const ScheduleItem& item, const Values& values) {
+Device& deviceOf(const ScheduleItem& item) {
+  if (item.buffers.empty())
+    throw Error(ErrorKind::Runtime, "a kernel without buffers: it would compute nothing that can be read");
+  return Device::get(Buffer::of(item.buffers[0])->device());
+}
+
+/// The kernel of the first of the items; where it has to be made, all that are missing are made with it.
+const CompiledKernel& kernelOfFirst(std::span<const ScheduleItem> items, Device& device, bool& firstRun) {
+  if (const CompiledKernel* found = findKernel(items[0], device, firstRun)) return *found;
+  std::vector<Device*> devices;
+  for (const ScheduleItem& item : items) devices.push_back(item.ast.is(Op::SINK) ? &deviceOf(item) : nullptr);
+  prepareKernels(items, devices);
+  return *findKernel(items[0], device, firstRun);
+}
+
+void runKernel(std::span<const ScheduleItem> itemAndRest, const Values& values) {
+  const ScheduleItem& item = itemAndRest[0];
+  Device& device = deviceOf(item);
   std::vector<std::shared_ptr<Buffer>> buffers;
   buffers.reserve(item.buffers.size());
   for (const UOpRef& b : item.buffers) buffers.push_back(Buffer::of(b));
-  if (buffers.empty())
-    throw Error(ErrorKind::Runtime, "a kernel without buffers: it would compute nothing that can be read");
-  Device& device = Device::get(buffers[0]->device());
-  uint64_t before = kernelCacheStats().misses;
-  const CompiledKernel& kernel = getKernel(item, device);
-  bool firstRun = kernelCacheStats().misses != before;
+  bool firstRun = false;
+  const CompiledKernel& kernel = kernelOfFirst(itemAndRest, device, firstRun);
   const LoweredKernel& k = kernel.lowered;
   if (vars::debug >= 3) printBuffers(buffers);
 
@@ -124,9 +137,11 @@ void runView(const ScheduleItem& item) {
 } // namespace
 
 void runSchedule(Schedule& schedule) {
-  for (const ScheduleItem& item : schedule.items) {
+  std::span<const ScheduleItem> items = schedule.items;
+  for (size_t i = 0; i < items.size(); ++i) {
+    const ScheduleItem& item = items[i];
     switch (item.ast.op()) {
-    case Op::SINK: runKernel(item, schedule.vars); break;
+    case Op::SINK: runKernel(items.subspan(i), schedule.vars); break;
     case Op::COPY: runCopy(item); break;
     case Op::BUFFER_VIEW: runView(item); break;
     default:

@@ -4,11 +4,16 @@
 #include "engine/base/error.h"
 #include "engine/runtime/device.h"
 #include "engine/tensor/tensor.h"
+#include "engine/tensor/tensor_memory.h"
 
 #include <doctest/doctest.h>
+#include <fmt/format.h>
 
 #include <cmath>
+#include <mutex>
 #include <nlohmann/json.hpp>
+#include <set>
+#include <thread>
 
 using namespace uopscope;
 
@@ -112,4 +117,121 @@ TEST_CASE("a schedule runs on NULL without numbers") {
   CHECK(told.artifacts["source"].find("void ") != std::string::npos);
   CHECK(told.artifacts.count("asm") == 0);
   CHECK(told.launches.size() == 1);
+}
+
+namespace {
+
+/// Keeps what it was told as lines of text, and the threads that told it.
+struct Transcript : Observer {
+  explicit Transcript(bool forks = true) : forks(forks) {}
+  void onScopeBegin(const ScopeBegin& b) override {
+    if (b.kind != ScopeKind::Kernel) return;
+    ++depth;
+    threads.insert(std::this_thread::get_id());
+    text += "kernel\n";
+  }
+  void onScopeEnd() override { depth -= depth > 0; }
+  void onPassBegin(const PassBegin& p) override {
+    if (depth) text += "  pass " + std::string(p.name) + '\n';
+  }
+  Control onRewrite(const RewriteEvent& e) override {
+    if (depth) text += fmt::format("    {} {} -> {}\n", e.rule->name(), e.before.id(), e.after.id());
+    return Control::Apply;
+  }
+  void onArtifact(const Artifact& a) override {
+    if (depth) text += std::string(a.text);
+  }
+  std::unique_ptr<Observer> fork(uint64_t) override {
+    return forks ? std::make_unique<Transcript>() : nullptr;
+  }
+  void join(std::unique_ptr<Observer> child) override {
+    auto& other = dynamic_cast<Transcript&>(*child);
+    text += other.text;
+    threads.insert(other.threads.begin(), other.threads.end());
+  }
+  bool forks;
+  int depth = 0;
+  std::string text;
+  std::set<std::thread::id> threads;
+};
+
+/// Several kernels of one schedule.
+std::vector<float> severalKernels() {
+  clearKernelCache();
+  Tensor x = on("CPU", {24, 36});
+  Tensor a = x.matmul(x.transpose()).softmax(), b = x.sum(Ints{0}).exp(), c = x.max(Ints{1}).sin();
+  std::vector<float> all = a.values<float>();
+  Tensor::realize({b, c});
+  for (Tensor t : {b, c})
+    for (float v : t.values<float>()) all.push_back(v);
+  return all;
+}
+
+} // namespace
+
+TEST_CASE("any number of threads makes the same kernels, told in the same order") {
+  std::string first;
+  std::vector<float> wanted;
+  for (int threads : {1, 2, 3, 8}) {
+    CAPTURE(threads);
+    ContextScope scope({{"UOPSCOPE_THREADS", threads}});
+    Transcript told;
+    std::vector<float> got;
+    {
+      ObserverScope observe(&told);
+      got = severalKernels();
+    }
+    if (threads == 1) {
+      first = told.text;
+      wanted = got;
+      CHECK(first.size() > 5000);
+      CHECK(told.threads.size() == 1);
+    } else {
+      CHECK((told.text == first));
+      CHECK(told.threads.size() <= static_cast<size_t>(threads));
+    }
+    CHECK(got == wanted);
+  }
+}
+
+TEST_CASE("an observer that cannot be forked sees everything on its own thread") {
+  ContextScope scope({{"UOPSCOPE_THREADS", 4}});
+  Transcript told(false);
+  {
+    ObserverScope observe(&told);
+    severalKernels();
+  }
+  CHECK(told.threads == std::set<std::thread::id>{std::this_thread::get_id()});
+  CHECK(told.text.find("devectorize") != std::string::npos);
+}
+
+TEST_CASE("a kernel that cannot be made fails the run the same way on any number of threads") {
+  for (int threads : {1, 4}) {
+    ContextScope scope({{"UOPSCOPE_THREADS", threads}});
+    clearKernelCache();
+    PoolScope pool(tensorPool());
+    NodesHeld held;
+    Schedule s = [&] {
+      Tensor x = on("CPU", {16, 16});
+      Tensor y = x.matmul(x).realize();
+      return createSchedule(
+          UOp::sink(std::vector<UOp>{(y.exp()).uop(), y.sum(Ints{0}).uop(), y.max(Ints{1}).uop()}));
+    }();
+    REQUIRE(s.items.size() >= 2);
+    // The second kernel asks for more lanes than there are.
+    KernelInfo info;
+    info.hasOptsToApply = true;
+    info.optsToApply = {{OptOp::UPCAST, 0, {7}}};
+    PoolScope itemPool(*s.items[1].pool);
+    s.items[1].ast = s.items[1].ast.withArg(Arg::of(info));
+    std::string message;
+    try {
+      PoolScope back(tensorPool());
+      runSchedule(s);
+    } catch (const Error& e) {
+      message = e.what();
+    }
+    CHECK(message.find("UPCAST") != std::string::npos);
+    CHECK(message.find("7 does not divide") != std::string::npos);
+  }
 }
