@@ -1,0 +1,103 @@
+// The story of one compilation: every pass, and every rewrite in it, with the graphs they stand for. It is what
+// two builds are compared by: the first event in which two stories differ is where the compilations part.
+//
+//   StoryGraph g;  uint32_t n = g.add(sink);        // nodes, numbered
+//   Story story(packed);
+//   for (const StoryEvent& e : story.events()) if (e.kind == StoryEvent::Step) use(story.word(e.word));
+//
+// A story names operations, types, arguments, rules and passes by their text, so it outlives the build that
+// wrote it. Nodes are numbered from 1 in the order they were first met, sources first; 0 is no node. Packed, a
+// story is the list of its words and two strings of variable-length integers.
+#pragma once
+#include "engine/uop/uop.h"
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+namespace uopscope {
+
+/// As stored: words, and nodes and events as integers.
+struct PackedStory {
+  std::vector<std::string> words;
+  std::string nodes, events;
+  uint32_t root = 0; ///< the graph the story begins with
+};
+
+struct StoryEvent {
+  enum Kind : uint8_t {
+    PassBegin, ///< word: name; before: root
+    PassEnd,   ///< after: root, 0 where it failed
+    Step,      ///< word: rule; before, after: nodes
+    Error      ///< word: rule that threw; before: culprit
+  } kind = Step;
+  uint32_t word = 0, before = 0, after = 0;
+  bool operator==(const StoryEvent&) const = default;
+};
+
+/// Unpacked: any node can be looked at, hashed and printed.
+class Story {
+public:
+  Story() = default;
+  /// Throws Error(Value) for a string that is no story.
+  explicit Story(PackedStory packed);
+
+  std::span<const StoryEvent> events() const { return events_; }
+  uint32_t root() const { return packed_.root; }
+  size_t nodeCount() const { return kindOf_.size(); }
+  const std::string& word(uint32_t index) const { return packed_.words.at(index); }
+  /// Content hash of a graph, equal across stories and builds.
+  uint64_t hash(uint32_t node) const { return node ? hashes_.at(node - 1) : 0; }
+  /// "ADD\tdtypes.float\targument\ttag"
+  const std::string& kind(uint32_t node) const { return word(kindOf_.at(node - 1)); }
+  std::string_view op(uint32_t node) const;
+  std::span<const uint32_t> src(uint32_t node) const;
+  /// The graph below a node as nodes of the current pool. Throws Error(Value) for an operation, type or
+  /// argument that this build does not know.
+  UOp build(uint32_t node) const;
+  /// Expression of a node, as print.h gives it; where this build does not know an operation, the plain tree.
+  std::string expression(uint32_t node, int maxDepth = 5) const;
+
+private:
+  PackedStory packed_;
+  std::vector<uint32_t> kindOf_, srcStart_, srcs_;
+  std::vector<uint64_t> hashes_;
+  std::vector<StoryEvent> events_;
+};
+
+/// Collects graphs: the part of a story that is nodes.
+class StoryGraph {
+public:
+  /// The number of a graph's root; 0 for null. Equal graphs of several pools have one number.
+  uint32_t add(UOp root);
+  uint32_t word(std::string_view text);
+  /// Nodes of the pool are about to go.
+  void forget(const Pool& pool);
+  /// Words and nodes; this is empty afterwards.
+  PackedStory take();
+
+private:
+  uint32_t addOne(UOp u);
+  std::unordered_map<const Node*, uint32_t> known_;
+  std::unordered_map<uint64_t, uint32_t> byContent_, kinds_;
+  std::unordered_map<std::string, uint32_t> words_;
+  std::vector<std::string> wordList_;
+  std::vector<uint64_t> hashes_;
+  std::string bytes_;
+};
+
+/// A graph alone as text of one line a node, and back: the form in which inputs of the compiler are stored.
+std::string graphToText(UOp root);
+UOp graphFromText(std::string_view text); ///< in the current pool; Error(Value) names the line
+
+/// Integers of 7 bits a byte, lowest first.
+void putVarint(std::string& out, uint64_t value);
+uint64_t getVarint(std::string_view bytes, size_t& at); ///< Error(Value) past the end
+
+uint64_t hashText(std::string_view text);
+uint64_t hashMix(uint64_t h, uint64_t value);
+
+} // namespace uopscope
