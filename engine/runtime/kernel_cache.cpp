@@ -25,6 +25,32 @@
 
 namespace uopscope {
 
+CompiledKernel lowerAndRender(UOp ast, const Device& device, std::string& report) {
+  CompiledKernel made;
+  made.lowered = lowerKernel(ast, device.renderer().target());
+  LoweredKernel& k = made.lowered;
+  PoolScope pool(*k.pool);
+  Observer* observer = Observer::current();
+  if (observer) {
+    // What was lowered is in the trace even where it does not render or compile.
+    observer->onArtifact({"name", k.name});
+    observer->onArtifact({"opts", optsJson(k)});
+    observer->onArtifact({"uops", programText(k.uops)});
+    observer->onArtifact({"launch", launchJson(k, device)});
+  }
+  if (vars::debug >= 3) report += optsJson(k) + '\n';
+  if (vars::debug >= 5) report += k.sink.str() + '\n';
+  if (vars::debug >= 6) report += programText(k.uops);
+  made.source = device.renderer().render(k);
+  if (vars::debug >= 4) report += made.source + '\n';
+  bool isIr = made.source.starts_with("define ");
+  if (observer) {
+    observer->onArtifact({"source", isIr ? CRenderer(device.renderer().target()).render(k) : made.source});
+    if (isIr) observer->onArtifact({"ir", made.source});
+  }
+  return made;
+}
+
 namespace {
 
 struct Key {
@@ -70,27 +96,10 @@ std::unique_ptr<Entry> makeKernel(const ScheduleItem& item, Device& device) {
   auto entry = std::make_unique<Entry>();
   CompiledKernel& made = entry->kernel;
   std::string& report = entry->report;
-  made.lowered = lowerKernel(item.ast, device.renderer().target());
+  made = lowerAndRender(item.ast, device, report);
+  Observer* observer = Observer::current();
   LoweredKernel& k = made.lowered;
   PoolScope pool(*k.pool);
-  Observer* observer = Observer::current();
-  if (observer) {
-    // What was lowered is in the trace even where it does not render or compile.
-    observer->onArtifact({"name", k.name});
-    observer->onArtifact({"opts", optsJson(k)});
-    observer->onArtifact({"uops", programText(k.uops)});
-    observer->onArtifact({"launch", launchJson(k, device)});
-  }
-  if (vars::debug >= 3) report += optsJson(k) + '\n';
-  if (vars::debug >= 5) report += k.sink.str() + '\n';
-  if (vars::debug >= 6) report += programText(k.uops);
-  made.source = device.renderer().render(k);
-  if (vars::debug >= 4) report += made.source + '\n';
-  bool isIr = made.source.starts_with("define ");
-  if (observer) {
-    observer->onArtifact({"source", isIr ? CRenderer(device.renderer().target()).render(k) : made.source});
-    if (isIr) observer->onArtifact({"ir", made.source});
-  }
   made.program = device.compile(k, made.source);
   if (made.program && (observer || vars::debug >= 7)) {
     std::string assembly = made.program->assembly();

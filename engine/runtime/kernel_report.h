@@ -13,6 +13,10 @@ std::string optsJson(const LoweredKernel& kernel);
 /// expressions.
 std::string launchJson(const LoweredKernel& kernel, const Device& device);
 
+/// The part of making a kernel that needs no machine: lowers and renders it, tells the observer each text as
+/// it is made, and adds what DEBUG asks for to `report`. The program is null. Opens no scope: who asks does.
+CompiledKernel lowerAndRender(UOp ast, const Device& device, std::string& report);
+
 /// A symbolic size where the variables have these values. Throws Error(Value) for a variable without one.
 int64_t evaluate(const Sint& size, std::span<const std::pair<std::string, int64_t>> values);
 
