@@ -133,6 +133,7 @@ SessionOptions RecordingSession::optionsFromEnvironment(const std::string& scrip
     o.openWindow = true;
   }
   if (o.tier == Tier::Off) o.path.clear();
+  o.corpus = CaptureSession::pathFromEnvironment();
   return o;
 }
 
@@ -181,6 +182,11 @@ void RecordingSession::begin() {
     installHandlers();
   }
   Observer* observer = recorder_ ? static_cast<Observer*>(recorder_.get()) : stats_.get();
+  if (!options_.corpus.empty()) {
+    capture_ = std::make_unique<CaptureSession>(options_.corpus, options_.script);
+    if (observer) both_ = std::make_unique<Tee>(observer, &capture_->observer());
+    observer = both_ ? static_cast<Observer*>(both_.get()) : &capture_->observer();
+  }
   if (!observer) return;
   scope_.emplace(observer);
   scriptScope_.emplace(ScopeBegin{ScopeKind::Script, fs::path(options_.script).filename().string(), {}, {}});
@@ -224,6 +230,7 @@ void RecordingSession::finish(std::string_view status, std::string_view message)
       for (int number : {SIGINT, SIGTERM}) std::signal(number, SIG_DFL);
     recorder_->finish(status, message);
   }
+  if (capture_) capture_->finish(status);
   if (stats_) fmt::print("{}", stats_->table(static_cast<int>(vars::trackMatchStats)));
   if (options_.openWindow && recorder_) {
     std::error_code ignored;

@@ -10,8 +10,10 @@
 // Observes the thread that makes it. A deadly signal and Ctrl-C leave a trace that says so. VIZ=1 without a
 // file records to one in the temporary folder and opens it in the window when the program ends.
 #pragma once
+#include "replay/record/capture_session.h"
 #include "replay/record/match_stats.h"
 #include "replay/record/recorder.h"
+#include "replay/record/tee.h"
 
 #include <optional>
 
@@ -27,6 +29,7 @@ struct SessionOptions {
   bool handleSignals = true;          ///< commit before a deadly signal ends the program
   bool handleInterrupt = true; ///< SIGINT and SIGTERM end the next rewrite; the second one ends the program
   RecordingProgress* progress = nullptr;
+  std::string corpus; ///< what is compiled is added to this corpus; empty: no capture
 };
 
 class RecordingSession {
@@ -56,6 +59,8 @@ private:
   RecordingProgress ownProgress_;
   std::unique_ptr<MatchStats> stats_;
   std::unique_ptr<Recorder> recorder_;
+  std::unique_ptr<CaptureSession> capture_;
+  std::unique_ptr<Tee> both_;
   std::optional<ObserverScope> scope_;
   std::optional<ObservedScope> scriptScope_;
   std::vector<std::byte> signalStack_;

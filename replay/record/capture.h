@@ -6,7 +6,7 @@
 // Costs a few tens of nanoseconds a rewrite; no file is touched here.
 #pragma once
 #include "engine/rewrite/observer.h"
-#include "replay/compare/story.h"
+#include "replay/record/story.h"
 
 #include <functional>
 #include <map>

@@ -1,6 +1,6 @@
 // Packing and unpacking of stories. Sources are stored as distances to earlier nodes, which are small and
 // repeat from kernel to kernel, so a block of stories compresses well.
-#include "replay/compare/story.h"
+#include "replay/record/story.h"
 
 #include "engine/base/error.h"
 #include "engine/uop/print.h"
@@ -120,7 +120,8 @@ Story::Story(PackedStory packed) : packed_(std::move(packed)) {
   std::vector<uint64_t> wordHash;
   for (const std::string& w : packed_.words) wordHash.push_back(hashText(w));
   for (size_t at = 0; at < packed_.nodes.size();) {
-    uint64_t kind = getVarint(packed_.nodes, at), count = getVarint(packed_.nodes, at), self = kindOf_.size() + 1;
+    uint64_t kind = getVarint(packed_.nodes, at), count = getVarint(packed_.nodes, at),
+             self = kindOf_.size() + 1;
     if (kind >= packed_.words.size()) damaged("a word that is not in its list");
     kindOf_.push_back(static_cast<uint32_t>(kind));
     srcStart_.push_back(static_cast<uint32_t>(srcs_.size()));
@@ -142,7 +143,8 @@ Story::Story(PackedStory packed) : packed_(std::move(packed)) {
   for (size_t at = 0; at < packed_.events.size();) {
     uint64_t head = getVarint(packed_.events, at), first = getVarint(packed_.events, at);
     StoryEvent e{static_cast<StoryEvent::Kind>(head & 3), static_cast<uint32_t>(head >> 2), 0, 0};
-    if (e.kind != StoryEvent::PassEnd && e.word >= packed_.words.size()) damaged("a word that is not in its list");
+    if (e.kind != StoryEvent::PassEnd && e.word >= packed_.words.size())
+      damaged("a word that is not in its list");
     (e.kind == StoryEvent::PassEnd ? e.after : e.before) = node(first);
     if (e.kind == StoryEvent::Step) e.after = node(getVarint(packed_.events, at));
     events_.push_back(e);

@@ -1,21 +1,27 @@
 // From observed events to compilations.
-#include "replay/compare/capture.h"
+#include "replay/record/capture.h"
 
 #include "engine/base/clock.h"
 #include "engine/base/context_var.h"
 #include "engine/rewrite/rule.h"
 
-#include <nlohmann/json.hpp>
-
 #include <algorithm>
+#include <nlohmann/json.hpp>
 
 namespace uopscope {
 
 namespace {
 /// Settings about output, recording and speed of the run, not about what is made.
 bool isAboutOutput(std::string_view name) {
-  static constexpr std::string_view names[] = {"DEBUG", "VIZ", "SPEC", "TRACK_MATCH_STATS", "CAPTURE_PROCESS_REPLAY",
-                                               "CCACHE", "TRACEMETA", "IGNORE_BEAM_CACHE", "JIT",
+  static constexpr std::string_view names[] = {"DEBUG",
+                                               "VIZ",
+                                               "SPEC",
+                                               "TRACK_MATCH_STATS",
+                                               "CAPTURE_PROCESS_REPLAY",
+                                               "CCACHE",
+                                               "TRACEMETA",
+                                               "IGNORE_BEAM_CACHE",
+                                               "JIT",
                                                "REWRITE_STACK_LIMIT"};
   return std::find(std::begin(names), std::end(names), name) != std::end(names);
 }
@@ -129,11 +135,16 @@ void CaptureObserver::onCounts(std::span<const MatchCount> counts) {
 void CaptureObserver::onArtifact(const Artifact& a) {
   if (!open_) return;
   Compilation& c = open_->made;
-  if (a.kind == "name") c.name = a.text;
-  else if (a.kind == "source") c.source = a.text, open_->sourceNs = nowNs();
-  else if (a.kind == "ir") c.ir = a.text;
-  else if (a.kind == "asm") c.assembly = a.text;
-  else if (a.kind == "opts") c.opts = a.text;
+  if (a.kind == "name")
+    c.name = a.text;
+  else if (a.kind == "source")
+    c.source = a.text, open_->sourceNs = nowNs();
+  else if (a.kind == "ir")
+    c.ir = a.text;
+  else if (a.kind == "asm")
+    c.assembly = a.text;
+  else if (a.kind == "opts")
+    c.opts = a.text;
   else if (a.kind == "launch") {
     auto j = nlohmann::json::parse(a.text, nullptr, false);
     if (j.is_object()) {

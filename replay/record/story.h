@@ -1,13 +1,14 @@
-// The story of one compilation: every pass, and every rewrite in it, with the graphs they stand for. It is what
-// two builds are compared by: the first event in which two stories differ is where the compilations part.
+// The story of one compilation: every pass, and every rewrite in it, with the graphs they stand for. It is
+// what two builds are compared by: the first event in which two stories differ is where the compilations
+// part.
 //
 //   StoryGraph g;  uint32_t n = g.add(sink);        // nodes, numbered
 //   Story story(packed);
 //   for (const StoryEvent& e : story.events()) if (e.kind == StoryEvent::Step) use(story.word(e.word));
 //
 // A story names operations, types, arguments, rules and passes by their text, so it outlives the build that
-// wrote it. Nodes are numbered from 1 in the order they were first met, sources first; 0 is no node. Packed, a
-// story is the list of its words and two strings of variable-length integers.
+// wrote it. Nodes are numbered from 1 in the order they were first met, sources first; 0 is no node. Packed,
+// a story is the list of its words and two strings of variable-length integers.
 #pragma once
 #include "engine/uop/uop.h"
 

@@ -1,9 +1,9 @@
 // Reading and writing of corpora. A record is a list of fields, each with its length before it.
-#include "replay/compare/corpus.h"
+#include "replay/record/corpus.h"
 
 #include "engine/base/clock.h"
 #include "engine/base/error.h"
-#include "replay_compare_embedded.h"
+#include "replay_record_embedded.h"
 
 #include <fmt/format.h>
 #include <sqlite3.h>
@@ -40,9 +40,10 @@ Corpus::Corpus(Database db) : db_(std::move(db)), lastFlushNs_(nowNs()) {
 
 Corpus Corpus::create(const std::string& path) {
   Database db = Database::create(path);
-  db.execute(fmt::format("PRAGMA application_id = {}; PRAGMA user_version = {};", kCorpusApplicationId, kCorpusVersion));
+  db.execute(fmt::format("PRAGMA application_id = {}; PRAGMA user_version = {};", kCorpusApplicationId,
+                         kCorpusVersion));
   db.execute("BEGIN");
-  for (const auto& [file, sql] : replay_compareEmbedded())
+  for (const auto& [file, sql] : replay_recordEmbedded())
     if (file == "corpus.sql") db.execute(sql);
   db.execute("INSERT INTO meta VALUES ('status', 'open')");
   db.execute("COMMIT");
@@ -52,7 +53,8 @@ Corpus Corpus::create(const std::string& path) {
 Corpus Corpus::open(const std::string& path) {
   struct stat info{};
   if (stat(path.c_str(), &info) != 0)
-    throw Error(ErrorKind::File, fmt::format("{}: {}; give the path of a .uopcorpus file", path, strerror(errno)));
+    throw Error(ErrorKind::File,
+                fmt::format("{}: {}; give the path of a .uopcorpus file", path, strerror(errno)));
   if (!S_ISREG(info.st_mode) || info.st_size == 0)
     throw Error(ErrorKind::File, fmt::format("{}: {}; give the path of a .uopcorpus file", path,
                                              S_ISREG(info.st_mode) ? "the file is empty" : "not a file"));
@@ -61,12 +63,17 @@ Corpus Corpus::open(const std::string& path) {
   if (application != kCorpusApplicationId)
     throw Error(ErrorKind::File, fmt::format("{}: an SQLite database, but not a corpus of uopscope", path));
   if (version > kCorpusVersion)
-    throw Error(ErrorKind::File,
-                fmt::format("{}: written by a newer uopscope (corpus format {}, this one reads up to {}); update uopscope",
-                            path, version, kCorpusVersion));
+    throw Error(
+        ErrorKind::File,
+        fmt::format(
+            "{}: written by a newer uopscope (corpus format {}, this one reads up to {}); update uopscope",
+            path, version, kCorpusVersion));
   for (const char* table : {"meta", "word", "block", "compilation", "match_count"})
-    if (!db.prepare("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?").bind(1, std::string_view(table)).step())
-      throw Error(ErrorKind::File, fmt::format("{}: the table {} is missing; the file is damaged", path, table));
+    if (!db.prepare("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?")
+             .bind(1, std::string_view(table))
+             .step())
+      throw Error(ErrorKind::File,
+                  fmt::format("{}: the table {} is missing; the file is damaged", path, table));
   return Corpus(std::move(db));
 }
 
@@ -86,7 +93,8 @@ void Corpus::refreshWords() {
   Statement s = db_.prepare("SELECT id, value FROM word WHERE id > ? ORDER BY id");
   for (s.bind(1, static_cast<int64_t>(wordList_.size())); s.step();) {
     if (s.integer(0) != static_cast<int64_t>(wordList_.size()) + 1)
-      throw Error(ErrorKind::File, fmt::format("{}: words are not numbered one by one; the file is damaged", path()));
+      throw Error(ErrorKind::File,
+                  fmt::format("{}: words are not numbered one by one; the file is damaged", path()));
     wordList_.emplace_back(s.text(1));
     words_.emplace(wordList_.back(), s.integer(0));
   }
@@ -119,21 +127,25 @@ void Corpus::add(const Compilation& c) {
   e.line = c.line, e.compileNs = c.compileNs, e.flops = c.flops, e.bytes = c.bytes;
   p.settings = c.settings;
   p.words = c.story.words;
-  for (std::string_view field : {std::string_view(c.graph), std::string_view(c.story.nodes),
-                                 std::string_view(c.story.events), std::string_view(c.source),
-                                 std::string_view(c.ir), std::string_view(c.launch), std::string_view(c.opts)})
+  for (std::string_view field :
+       {std::string_view(c.graph), std::string_view(c.story.nodes), std::string_view(c.story.events),
+        std::string_view(c.source), std::string_view(c.ir), std::string_view(c.launch),
+        std::string_view(c.opts)})
     putField(p.body, field);
   putVarint(p.body, c.story.root);
   p.assembly = c.assembly;
   pendingBytes_ += p.body.size() + p.assembly.size();
   pending_.push_back(std::move(p));
-  if (pendingBytes_ >= kBlockBytes || (pending_.size() >= kFlushEvery && nowNs() - lastFlushNs_ > 1'000'000'000)) flush();
+  if (pendingBytes_ >= kBlockBytes ||
+      (pending_.size() >= kFlushEvery && nowNs() - lastFlushNs_ > 1'000'000'000))
+    flush();
 }
 
 int64_t Corpus::writeBlock(const std::string& raw) {
   std::string packed(ZSTD_compressBound(raw.size()), '\0');
   size_t size = ZSTD_compress(packed.data(), packed.size(), raw.data(), raw.size(), 12);
-  if (ZSTD_isError(size)) throw Error(ErrorKind::Runtime, fmt::format("compression failed: {}", ZSTD_getErrorName(size)));
+  if (ZSTD_isError(size))
+    throw Error(ErrorKind::Runtime, fmt::format("compression failed: {}", ZSTD_getErrorName(size)));
   Statement s = db_.prepare("INSERT INTO block (raw_size, data) VALUES (?, ?)");
   s.bind(1, static_cast<int64_t>(raw.size()));
   s.bindBlob(2, {reinterpret_cast<const uint8_t*>(packed.data()), size}).run();
@@ -150,21 +162,33 @@ void Corpus::flush() {
     std::string head;
     putVarint(head, p.words.size());
     for (const std::string& w : p.words) putVarint(head, static_cast<uint64_t>(word(w)));
-    p.entry.record = {0, static_cast<int64_t>(records.size()), static_cast<int64_t>(head.size() + p.body.size())};
+    p.entry.record = {0, static_cast<int64_t>(records.size()),
+                      static_cast<int64_t>(head.size() + p.body.size())};
     records += head + p.body;
     p.entry.assembly = {0, static_cast<int64_t>(assemblies.size()), static_cast<int64_t>(p.assembly.size())};
     assemblies += p.assembly;
   }
-  int64_t block = records.empty() ? 0 : writeBlock(records), asmBlock = assemblies.empty() ? 0 : writeBlock(assemblies);
+  int64_t block = records.empty() ? 0 : writeBlock(records),
+          asmBlock = assemblies.empty() ? 0 : writeBlock(assemblies);
   Statement s = db_.prepare(
-      "INSERT INTO compilation (kind, input_hash, output_hash, story_hash, name, device, settings, file, line, uses, "
+      "INSERT INTO compilation (kind, input_hash, output_hash, story_hash, name, device, settings, file, "
+      "line, uses, "
       "status, message, compile_ns, flops, bytes, block, offset, size, asm_block, asm_offset, asm_size) "
-      "VALUES (?,?,?,?,?,?,?,?,?,1,?,?,?,?,?,?,?,?,?,?,?) ON CONFLICT (input_hash) DO UPDATE SET uses = uses + 1");
+      "VALUES (?,?,?,?,?,?,?,?,?,1,?,?,?,?,?,?,?,?,?,?,?) ON CONFLICT (input_hash) DO UPDATE SET uses = uses "
+      "+ 1");
   for (const Pending& p : pending_) {
     const CorpusEntry& e = p.entry;
-    s.bind(1, kindName(e.kind)).bind(2, static_cast<int64_t>(e.inputHash)).bind(3, static_cast<int64_t>(e.outputHash));
-    s.bind(4, static_cast<int64_t>(e.storyHash)).bind(5, word(e.name)).bind(6, word(e.device)).bind(7, word(p.settings));
-    s.bind(8, word(e.file)).bind(9, int64_t{e.line}).bind(10, std::string_view(e.status)).bind(11, word(e.message));
+    s.bind(1, kindName(e.kind))
+        .bind(2, static_cast<int64_t>(e.inputHash))
+        .bind(3, static_cast<int64_t>(e.outputHash));
+    s.bind(4, static_cast<int64_t>(e.storyHash))
+        .bind(5, word(e.name))
+        .bind(6, word(e.device))
+        .bind(7, word(p.settings));
+    s.bind(8, word(e.file))
+        .bind(9, int64_t{e.line})
+        .bind(10, std::string_view(e.status))
+        .bind(11, word(e.message));
     s.bind(12, e.compileNs);
     e.flops < 0 ? s.bindNull(13) : s.bind(13, e.flops);
     e.bytes < 0 ? s.bindNull(14) : s.bind(14, e.bytes);
@@ -187,13 +211,18 @@ void Corpus::flush() {
 void Corpus::addCounts(const RuleCounts& counts) {
   db_.execute("BEGIN IMMEDIATE");
   refreshWords();
-  Statement s = db_.prepare(
-      "INSERT INTO match_count VALUES (?,?,?,?,?,?,?,?,?,?) ON CONFLICT DO UPDATE SET rejected_early = rejected_early + "
-      "excluded.rejected_early, structure_differs = structure_differs + excluded.structure_differs, declined = declined "
-      "+ excluded.declined, applied = applied + excluded.applied, unchanged = unchanged + excluded.unchanged, took_ns = "
-      "took_ns + excluded.took_ns");
+  Statement s = db_.prepare("INSERT INTO match_count VALUES (?,?,?,?,?,?,?,?,?,?) ON CONFLICT DO UPDATE SET "
+                            "rejected_early = rejected_early + "
+                            "excluded.rejected_early, structure_differs = structure_differs + "
+                            "excluded.structure_differs, declined = declined "
+                            "+ excluded.declined, applied = applied + excluded.applied, unchanged = "
+                            "unchanged + excluded.unchanged, took_ns = "
+                            "took_ns + excluded.took_ns");
   for (const auto& [place, n] : counts) {
-    s.bind(1, word(place.pass)).bind(2, word(place.rule)).bind(3, word(place.file)).bind(4, int64_t{place.line});
+    s.bind(1, word(place.pass))
+        .bind(2, word(place.rule))
+        .bind(3, word(place.file))
+        .bind(4, int64_t{place.line});
     for (int i = 0; i < kOutcomeCount; ++i) s.bind(5 + i, static_cast<int64_t>(n.count[i]));
     s.bind(10, n.ns).run();
   }
@@ -202,7 +231,9 @@ void Corpus::addCounts(const RuleCounts& counts) {
 
 void Corpus::setMeta(const std::string& key, const std::string& value) {
   db_.prepare("INSERT INTO meta VALUES (?, ?) ON CONFLICT DO UPDATE SET value = excluded.value")
-      .bind(1, std::string_view(key)).bind(2, std::string_view(value)).run();
+      .bind(1, std::string_view(key))
+      .bind(2, std::string_view(value))
+      .run();
 }
 
 void Corpus::finish(const std::string& status) {
@@ -221,17 +252,20 @@ const std::string& Corpus::wordOf(int64_t id) const {
 
 std::vector<CorpusEntry> Corpus::entries() const {
   std::vector<CorpusEntry> all;
-  Statement s = db_.prepare(
-      "SELECT id, kind, input_hash, output_hash, story_hash, name, device, settings, file, line, uses, status, message, "
-      "compile_ns, flops, bytes, block, offset, size, asm_block, asm_offset, asm_size FROM compilation ORDER BY id");
+  Statement s = db_.prepare("SELECT id, kind, input_hash, output_hash, story_hash, name, device, settings, "
+                            "file, line, uses, status, message, "
+                            "compile_ns, flops, bytes, block, offset, size, asm_block, asm_offset, asm_size "
+                            "FROM compilation ORDER BY id");
   while (s.step()) {
     CorpusEntry& e = all.emplace_back();
     e.id = s.integer(0);
     e.kind = s.text(1) == "kernel" ? ScopeKind::Kernel : ScopeKind::Schedule;
     e.inputHash = static_cast<uint64_t>(s.integer(2)), e.outputHash = static_cast<uint64_t>(s.integer(3));
     e.storyHash = static_cast<uint64_t>(s.integer(4));
-    e.name = wordOf(s.integer(5)), e.device = wordOf(s.integer(6)), e.settings = s.integer(7), e.file = wordOf(s.integer(8));
-    e.line = static_cast<int>(s.integer(9)), e.uses = s.integer(10), e.status = s.text(11), e.message = wordOf(s.integer(12));
+    e.name = wordOf(s.integer(5)), e.device = wordOf(s.integer(6)), e.settings = s.integer(7),
+    e.file = wordOf(s.integer(8));
+    e.line = static_cast<int>(s.integer(9)), e.uses = s.integer(10), e.status = s.text(11),
+    e.message = wordOf(s.integer(12));
     e.compileNs = s.integer(13);
     if (!s.isNull(14)) e.flops = s.integer(14);
     if (!s.isNull(15)) e.bytes = s.integer(15);
@@ -248,34 +282,41 @@ std::string_view Corpus::text(const BlockPlace& place) const {
     Statement s = db_.prepare("SELECT raw_size, data FROM block WHERE id = ?");
     s.bind(1, place.block);
     if (!s.step())
-      throw Error(ErrorKind::File, fmt::format("{}: block {} is missing; the file is damaged", path(), place.block));
+      throw Error(ErrorKind::File,
+                  fmt::format("{}: block {} is missing; the file is damaged", path(), place.block));
     auto raw = static_cast<uint64_t>(s.integer(0));
     auto data = s.blob(1);
     if (raw > kMaxBlockBytes)
-      throw Error(ErrorKind::File, fmt::format("{}: block {} claims {} bytes; the file is damaged", path(), place.block, raw));
+      throw Error(ErrorKind::File,
+                  fmt::format("{}: block {} claims {} bytes; the file is damaged", path(), place.block, raw));
     std::string bytes(raw, '\0');
     size_t got = ZSTD_decompress(bytes.data(), bytes.size(), data.data(), data.size());
     if (ZSTD_isError(got) || got != raw)
-      throw Error(ErrorKind::File, fmt::format("{}: block {} does not decompress; the file is damaged", path(), place.block));
+      throw Error(ErrorKind::File,
+                  fmt::format("{}: block {} does not decompress; the file is damaged", path(), place.block));
     std::swap(cache_[0], cache_[1]);
     cache_[0] = {place.block, std::move(bytes)};
     hit = &cache_[0];
   }
   auto size = static_cast<int64_t>(hit->second.size());
   if (place.offset < 0 || place.size < 0 || place.offset > size || place.size > size - place.offset)
-    throw Error(ErrorKind::File, fmt::format("{}: a record lies outside its block; the file is damaged", path()));
-  return std::string_view(hit->second).substr(static_cast<size_t>(place.offset), static_cast<size_t>(place.size));
+    throw Error(ErrorKind::File,
+                fmt::format("{}: a record lies outside its block; the file is damaged", path()));
+  return std::string_view(hit->second)
+      .substr(static_cast<size_t>(place.offset), static_cast<size_t>(place.size));
 }
 
 Compilation Corpus::load(const CorpusEntry& e, bool withAssembly) const {
   Compilation c;
-  c.kind = e.kind, c.device = e.device, c.settings = wordOf(e.settings), c.file = e.file, c.line = e.line, c.name = e.name;
+  c.kind = e.kind, c.device = e.device, c.settings = wordOf(e.settings), c.file = e.file, c.line = e.line,
+  c.name = e.name;
   c.status = e.status, c.message = e.message, c.compileNs = e.compileNs, c.flops = e.flops, c.bytes = e.bytes;
   if (withAssembly && e.assembly.size) c.assembly = text(e.assembly);
   std::string_view record = text(e.record);
   size_t at = 0;
   uint64_t words = getVarint(record, at);
-  for (uint64_t i = 0; i < words; ++i) c.story.words.push_back(wordOf(static_cast<int64_t>(getVarint(record, at))));
+  for (uint64_t i = 0; i < words; ++i)
+    c.story.words.push_back(wordOf(static_cast<int64_t>(getVarint(record, at))));
   for (std::string* field : {&c.graph, &c.story.nodes, &c.story.events, &c.source, &c.ir, &c.launch, &c.opts})
     *field = getField(record, at);
   c.story.root = static_cast<uint32_t>(getVarint(record, at));
@@ -284,10 +325,12 @@ Compilation Corpus::load(const CorpusEntry& e, bool withAssembly) const {
 
 RuleCounts Corpus::counts() const {
   RuleCounts all;
-  Statement s = db_.prepare("SELECT pass, rule, file, line, rejected_early, structure_differs, declined, applied, unchanged, "
-                            "took_ns FROM match_count");
+  Statement s = db_.prepare(
+      "SELECT pass, rule, file, line, rejected_early, structure_differs, declined, applied, unchanged, "
+      "took_ns FROM match_count");
   while (s.step()) {
-    RuleCount& n = all[{wordOf(s.integer(0)), wordOf(s.integer(1)), wordOf(s.integer(2)), static_cast<int>(s.integer(3))}];
+    RuleCount& n = all[{wordOf(s.integer(0)), wordOf(s.integer(1)), wordOf(s.integer(2)),
+                        static_cast<int>(s.integer(3))}];
     for (int i = 0; i < kOutcomeCount; ++i) n.count[i] = static_cast<uint64_t>(s.integer(4 + i));
     n.ns = s.integer(9);
   }

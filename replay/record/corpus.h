@@ -5,11 +5,11 @@
 //   Corpus in = Corpus::open("before.uopcorpus");
 //   for (const CorpusEntry& e : in.entries()) if (e.status != "ok") use(in.load(e).message);
 //
-// SQLite with texts in zstd blocks of many compilations (corpus.sql). Errors are Error(File): missing, foreign,
-// newer, damaged. A process killed while it writes leaves what was committed last (every 64 compilations or
-// second). Several processes may append to one corpus.
+// SQLite with texts in zstd blocks of many compilations (corpus.sql). Errors are Error(File): missing,
+// foreign, newer, damaged. A process killed while it writes leaves what was committed last (every 64
+// compilations or second). Several processes may append to one corpus.
 #pragma once
-#include "replay/compare/capture.h"
+#include "replay/record/capture.h"
 #include "replay/schema/database.h"
 
 #include <array>

@@ -1,0 +1,82 @@
+// Two corpora compared: every compilation aligned, judged, and grouped by the cause of its change.
+//
+//   CorpusDiff d = diffCorpora(Corpus::open("before.uopcorpus"), Corpus::open("after.uopcorpus"), {});
+//   print(summaryText(d));                     // report.h: terminal, Markdown, HTML, JSON
+//
+// Compilations of the same input are one; the others are paired by script line, name and likeness of their
+// graphs, and say with what confidence. Nothing is capped.
+#pragma once
+#include "replay/record/corpus.h"
+#include "replay/compare/divergence.h"
+
+namespace uopscope {
+
+struct DiffOptions {
+  bool ignoreNames = false;   ///< sources that differ in the numbering of names alone are the same
+  bool rewrites = true;       ///< also find where compilations part that end in the same code
+  double slowerFactor = 1.5;  ///< compile times of one kernel that differ by less are noise,
+  int64_t slowerNs = 300'000; ///< as are those that differ by less than this
+  std::function<void(size_t done, size_t total)> progress;
+};
+
+struct Change {
+  enum class Status : uint8_t {
+    Same,
+    OtherWay,
+    Changed,
+    Failed,
+    Fixed,
+    Added,
+    Removed
+  } status = Status::Same;
+  ///< OtherWay: the same code by other rewrites. Failed: compiled before, does not now
+  std::optional<CorpusEntry> before, after;
+  double confidence = 1;                           ///< that the two belong together: 1 for the same input
+  Divergence divergence;                           ///< where they part, if stories were kept
+  std::string cause;                               ///< what the change is grouped by; empty for Same
+  bool source = false, ir = false, launch = false; ///< what differs
+  const CorpusEntry& entry() const { return after ? *after : *before; }
+  /// after / before, 0 where one is missing
+  double compileRatio() const {
+    return before && after && before->compileNs > 0
+               ? static_cast<double>(after->compileNs) / static_cast<double>(before->compileNs)
+               : 0;
+  }
+};
+
+struct ChangeGroup {
+  std::string cause;
+  std::vector<size_t> changes; ///< into CorpusDiff::changes
+  size_t kernels = 0, schedules = 0;
+};
+
+struct RuleChange {
+  std::string rule, what; ///< what: "new", "removed", "dead", "revived", "rate", "cost", "rank", "renamed"
+  uint64_t attemptsBefore = 0, attemptsAfter = 0, appliedBefore = 0, appliedAfter = 0;
+  int64_t nsBefore = 0, nsAfter = 0;
+  int rankBefore = 0, rankAfter = 0; ///< by time, from 1; 0: not there
+  std::string renamedTo;
+};
+
+struct CorpusDiff {
+  std::string beforeName, afterName, beforeCommit, afterCommit;
+  std::vector<std::string> warnings;
+  std::vector<Change> changes;     ///< one for every compilation of either
+  std::vector<ChangeGroup> groups; ///< biggest first
+  std::vector<RuleChange> rules;   ///< biggest first
+  std::map<std::string, std::string> renamedRules;
+  size_t same = 0, otherWay = 0, changed = 0, failed = 0, fixed = 0, added = 0, removed = 0, slower = 0,
+         faster = 0;
+  int64_t compileNsBefore = 0, compileNsAfter = 0; ///< of kernels in both
+  bool anyChange() const { return changed + failed + fixed + added + removed > 0; }
+};
+
+CorpusDiff diffCorpora(const Corpus& before, const Corpus& after, const DiffOptions& options);
+
+/// "changed"
+std::string_view statusName(Change::Status status);
+/// Match statistics of two corpora.
+std::vector<RuleChange> diffRules(const RuleCounts& before, const RuleCounts& after,
+                                  const std::map<std::string, std::string>& renamed);
+
+} // namespace uopscope

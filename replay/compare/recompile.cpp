@@ -1,0 +1,151 @@
+// Replaying: settings, graph and device as they were stored, everything else as this build has it.
+#include "replay/compare/recompile.h"
+
+#include "engine/base/context_var.h"
+#include "engine/base/error.h"
+#include "engine/runtime/kernel_report.h"
+
+#include <fmt/format.h>
+
+#include <new>
+#include <nlohmann/json.hpp>
+
+namespace uopscope {
+
+namespace {
+
+/// Passes everything on to a capture, and asks a gate about every rewrite first.
+class Gated : public CaptureObserver {
+public:
+  Gated(Sink sink, Observer* gate) : CaptureObserver(std::move(sink)), gate_(gate) {}
+  Control onRewrite(const RewriteEvent& event) override {
+    if (gate_ && gate_->onRewrite(event) == Control::Skip) return Control::Skip;
+    return CaptureObserver::onRewrite(event);
+  }
+  void onPassBegin(const PassBegin& begin) override {
+    if (gate_) gate_->onPassBegin(begin);
+    CaptureObserver::onPassBegin(begin);
+  }
+  void onPassEnd(const PassEnd& end) override {
+    if (gate_) gate_->onPassEnd(end);
+    CaptureObserver::onPassEnd(end);
+  }
+
+private:
+  Observer* gate_;
+};
+
+/// "Opt(op=OptOps.UPCAST, axis=0, arg=4)"
+std::optional<Opt> parseOpt(const std::string& text) {
+  auto after = [&](std::string_view key) {
+    size_t at = text.find(key);
+    return at == std::string::npos ? std::string() : text.substr(at + key.size());
+  };
+  std::string name = after("OptOps.");
+  auto op = optOpFromName(name.substr(0, name.find_first_not_of("ABCDEFGHIJKLMNOPQRSTUVWXYZ")));
+  if (!op) return std::nullopt;
+  Opt opt{*op, -1, {}};
+  if (std::string axis = after("axis="); !axis.empty() && axis[0] != 'N') opt.axis = std::atoi(axis.c_str());
+  std::string arg = after("arg=");
+  for (size_t i = 0; i < arg.size();) {
+    if (!isdigit(static_cast<unsigned char>(arg[i])) && arg[i] != '-') {
+      ++i;
+      continue;
+    }
+    size_t used = 0;
+    try {
+      opt.arg.push_back(std::stoll(arg.substr(i), &used));
+    } catch (const std::exception&) {
+      used = 1;
+    }
+    i += used;
+  }
+  return opt;
+}
+
+void compileKernel(const Compilation& input, UOp root, bool assembly) {
+  Device& device = Device::get(input.device);
+  std::string report;
+  CompiledKernel made = lowerAndRender(root, device, report);
+  if (assembly) {
+    PoolScope scope(*made.lowered.pool);
+    auto program = device.compile(made.lowered, made.source);
+    if (std::string text = program ? program->assembly() : std::string(); !text.empty())
+      Observer::current()->onArtifact({"asm", text});
+  }
+  Observer::current()->poolRetired(*made.lowered.pool);
+}
+
+} // namespace
+
+std::vector<std::pair<std::string, int64_t>> settingsOf(const Compilation& input) {
+  std::vector<std::pair<std::string, int64_t>> values;
+  auto j = nlohmann::json::parse(input.settings, nullptr, false);
+  if (j.is_object())
+    for (const auto& [name, value] : j.items())
+      if (value.is_number_integer() && ContextVar::find(name))
+        values.emplace_back(name, value.get<int64_t>());
+  return values;
+}
+
+UOp inputGraph(const Compilation& input) {
+  UOp root = graphFromText(input.graph);
+  auto settings = nlohmann::json::parse(input.settings, nullptr, false);
+  bool searched = settings.is_object() && settings.value("BEAM", 0) > 0;
+  auto opts = nlohmann::json::parse(input.opts, nullptr, false);
+  if (!searched || !opts.is_array() || root.arg().kind() != ArgKind::Kernel) return root;
+  KernelInfo info = root.arg().as<KernelInfo>();
+  if (info.hasOptsToApply) return root;
+  info.hasOptsToApply = true;
+  for (const auto& o : opts)
+    if (auto opt = o.is_string() ? parseOpt(o.get<std::string>()) : std::nullopt)
+      info.optsToApply.push_back(*opt);
+  return root.withArg(Arg::of(info));
+}
+
+Compilation recompile(const Compilation& input, const RecompileOptions& options) {
+  std::optional<Compilation> made;
+  std::string failure;
+  {
+    Gated observer([&](Compilation c) { made = std::move(c); }, options.gate);
+    ObserverScope observed(&observer);
+    ContextScope settings(settingsOf(input));
+    Pool pool;
+    PoolScope scope(pool);
+    try {
+      UOp root = inputGraph(input);
+      ObservedScope compiling({input.kind, input.name, {input.file, input.line}, root});
+      try {
+        if (input.kind == ScopeKind::Kernel) {
+          compileKernel(input, root, options.assembly);
+        } else {
+          clearScheduleCache();
+          createSchedule(root);
+        }
+      } catch (const std::bad_alloc&) {
+        failure = "out of memory";
+      } catch (const std::exception& e) {
+        failure = e.what();
+      }
+    } catch (const std::exception& e) { // the graph itself cannot be made
+      failure = e.what();
+    }
+    observer.poolRetired(pool);
+    if (options.counts)
+      for (const auto& [place, n] : observer.counts()) {
+        RuleCount& total = (*options.counts)[place];
+        for (int i = 0; i < kOutcomeCount; ++i) total.count[i] += n.count[i];
+        total.ns += n.ns;
+      }
+    clearScheduleCache();
+  }
+  Compilation out = made ? std::move(*made) : Compilation{};
+  // The input is what was stored, whatever this build would write today.
+  out.kind = input.kind, out.graph = input.graph, out.device = input.device, out.settings = input.settings;
+  out.file = input.file, out.line = input.line;
+  if (out.name.empty()) out.name = input.name;
+  if (!failure.empty()) out.status = "failed", out.message = failure;
+  return out;
+}
+
+} // namespace uopscope

@@ -1,0 +1,28 @@
+// One stored input through this build's compiler.
+//
+//   Compilation now = recompile(corpus.load(entry), {});
+//   if (now.outputHash() != entry.outputHash) ...
+#pragma once
+#include "replay/record/capture.h"
+
+namespace uopscope {
+
+struct RecompileOptions {
+  bool assembly = false;        ///< compile to machine code too, and keep its listing
+  Observer* gate = nullptr;     ///< may skip rewrites: it answers for every one before it is made
+  RuleCounts* counts = nullptr; ///< receives the match statistics
+};
+
+/// The same input with what this build makes of it. Never throws for the input's sake: status and message say
+/// what went wrong.
+Compilation recompile(const Compilation& input, const RecompileOptions& options);
+
+/// The input's graph as nodes of the current pool, with the options that a search chose pinned to it. Throws
+/// Error(Value) for operations that this build does not know.
+UOp inputGraph(const Compilation& input);
+
+/// Sets the context variables an input was compiled with, for a block; names this build does not have are
+/// left out.
+std::vector<std::pair<std::string, int64_t>> settingsOf(const Compilation& input);
+
+} // namespace uopscope

@@ -1,0 +1,35 @@
+// Captures everything a program compiles into a corpus (CAPTURE_PROCESS_REPLAY=1).
+//
+//   CaptureSession capture("replay.uopcorpus", "train.py");
+//   ObserverScope scope(&capture.observer());
+//   ...
+//   capture.finish("complete");
+#pragma once
+#include "replay/record/corpus.h"
+
+namespace uopscope {
+
+class CaptureSession {
+public:
+  /// Adds to the corpus at `path`, or makes it.
+  CaptureSession(const std::string& path, const std::string& script);
+  Observer& observer() { return observer_; }
+  /// Idempotent; a corpus that cannot be written is told of on stderr once.
+  void finish(std::string_view status);
+
+  /// UOPSCOPE_CORPUS, or replay.uopcorpus in the user's cache folder; empty without CAPTURE_PROCESS_REPLAY.
+  static std::string pathFromEnvironment();
+
+private:
+  void keep(const Compilation& c);
+  Corpus corpus_;
+  CaptureObserver observer_;
+  std::string failure_;
+  size_t kept_ = 0;
+  bool finished_ = false;
+};
+
+/// Notes which build and machine a corpus comes from: version, commit and state of the sources, time.
+void describeBuild(Corpus& corpus, const std::string& script);
+
+} // namespace uopscope
