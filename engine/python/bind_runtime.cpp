@@ -12,25 +12,24 @@ namespace uopscope {
 namespace {
 
 /// A kernel lowered for Python: its nodes copied into the tensor pool, held by the Python objects.
-py::dict describeKernel(const LoweredKernel& k, const std::string& source) {
-  PoolScope scope(tensorPool());
-  UOpMap<UOp> map;
-  py::list uops;
-  UOpRef ast = tensorPool().import(k.ast), sink = tensorPool().import(k.sink, &map);
-  for (UOp u : k.uops) uops.append(tensorPool().import(u));
-  py::dict out;
-  out["name"] = k.name;
-  out["src"] = source;
-  out["ast"] = py::cast(ast.get());
-  out["sink"] = py::cast(sink.get());
-  out["uops"] = uops;
-  out["applied_opts"] = py::tuple(py::cast(k.appliedOpts));
-  out["global_size"] = fromShape(k.globalSize);
-  out["local_size"] = fromShape(k.localSize);
-  out["outs"] = k.outs;
-  out["ins"] = k.ins;
-  return out;
-}
+/// A kernel as a script sees it: its nodes come into the tensor pool when they are asked for.
+struct ScriptKernel {
+  LoweredKernel lowered;
+  std::string source;
+
+  py::list uops() const {
+    PoolScope scope(tensorPool());
+    NodesHeld held;
+    UOpMap<UOp> map;
+    py::list out;
+    for (UOp u : lowered.uops) out.append(tensorPool().import(u, &map));
+    return out;
+  }
+  static UOp imported(UOp u) {
+    PoolScope scope(tensorPool());
+    return tensorPool().import(u);
+  }
+};
 
 } // namespace
 
@@ -97,15 +96,30 @@ void bindRuntime(py::module_& m) {
         one.vars = s.vars;
         runSchedule(one);
       });
+  py::class_<ScriptKernel>(m, "LoweredKernel")
+      .def_property_readonly("name", [](const ScriptKernel& k) { return k.lowered.name; })
+      .def_readonly("src", &ScriptKernel::source)
+      .def_property_readonly("ast",
+                             [](const ScriptKernel& k) { return ScriptKernel::imported(k.lowered.ast); })
+      .def_property_readonly("sink",
+                             [](const ScriptKernel& k) { return ScriptKernel::imported(k.lowered.sink); })
+      .def_property_readonly("uops", &ScriptKernel::uops)
+      .def_property_readonly("applied_opts",
+                             [](const ScriptKernel& k) { return py::tuple(py::cast(k.lowered.appliedOpts)); })
+      .def_property_readonly("global_size",
+                             [](const ScriptKernel& k) { return fromShape(k.lowered.globalSize); })
+      .def_property_readonly("local_size",
+                             [](const ScriptKernel& k) { return fromShape(k.lowered.localSize); })
+      .def_property_readonly("outs", [](const ScriptKernel& k) { return k.lowered.outs; })
+      .def_property_readonly("ins", [](const ScriptKernel& k) { return k.lowered.ins; });
   m.def("clear_schedule_cache", &clearScheduleCache);
   m.def("lower_kernel", [](UOp ast, const std::string& device) {
     PoolScope scope(tensorPool());
     NodesHeld held;
     Device& d = Device::get(device);
     LoweredKernel k = lowerKernel(ast, d.renderer().target());
-    py::dict out = describeKernel(k, d.renderer().render(k));
-    if (Observer* o = Observer::current()) o->poolRetired(*k.pool);
-    return out;
+    std::string source = d.renderer().render(k);
+    return ScriptKernel{std::move(k), std::move(source)};
   });
   m.def("full_rewrite_to_sink", [](UOp sink, const std::string& device, bool optimize) {
     PoolScope scope(tensorPool());

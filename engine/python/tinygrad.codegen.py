@@ -4,9 +4,10 @@ from tinygrad.device import Device
 
 class ProgramSpec:
   """A lowered kernel: name, src (source text), uops (linear program), applied_opts, launch sizes."""
-  def __init__(self, fields, device):
-    self.__dict__.update(fields)
-    self.device, self.function_name = device, fields["name"]
+  def __init__(self, kernel, device): self._kernel, self.device, self.function_name = kernel, device, kernel.name
+  def __getattr__(self, name):
+    if name.startswith("_"): raise AttributeError(name)  # while it is copied or pickled there is no kernel yet
+    return getattr(self._kernel, name)
 
 def get_program(ast, renderer=None, opts=None):
   device = renderer if isinstance(renderer, str) else getattr(renderer, "device", None) or Device.DEFAULT

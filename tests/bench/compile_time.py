@@ -1,0 +1,59 @@
+"""Seconds of graph building, schedule and code generation to source for a sample, in a process that did neither before.
+
+    PYTHON compile_time.py samples/resnet50.py
+
+The sample's make() gives a model and its inputs. Runs under uopscope and under tinygrad; on the NULL device, so nothing
+is compiled to machine code or run. One line of JSON. ROUNDS=n does it n times over in one process and gives the medians
+of all but the first (a model made anew has other buffers, and caches of schedules are emptied).
+"""
+import importlib.util, json, os, resource, statistics, sys, time
+os.environ.setdefault("DEV", "NULL")
+os.environ.setdefault("NULL", "1")
+os.environ["SCACHE"] = "0"  # the reference keeps schedules by structure; so do we, and empty ours below
+from tinygrad import Device, Tensor
+from tinygrad.codegen import get_program
+try:
+  from _uopscope import clear_schedule_cache
+except ImportError:
+  def clear_schedule_cache(): pass
+
+path = sys.argv[1]
+spec = importlib.util.spec_from_file_location("sample", path)
+sample = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(sample)
+renderer = Device[Device.DEFAULT].renderer if hasattr(Device[Device.DEFAULT], "renderer") else None
+
+
+def measure():
+  model, inputs = sample.make()
+  clear_schedule_cache()
+  items, spent = [], {"schedule": 0.0}
+  schedule_with_vars, realize = Tensor.schedule_with_vars, Tensor.realize
+
+  def only_schedule(self, *more):
+    start = time.perf_counter()
+    items.extend(schedule_with_vars(self, *more)[0])
+    spent["schedule"] += time.perf_counter() - start
+    return self
+  Tensor.realize = only_schedule
+  try:
+    start = time.perf_counter()
+    model(*inputs).realize()
+    spent["graph"] = time.perf_counter() - start - spent["schedule"]
+  finally:
+    Tensor.realize = realize
+  kernels = {}
+  for item in items:
+    if str(item.ast.op).endswith("SINK"):
+      kernels.setdefault(item.ast, None)
+  start = time.perf_counter()
+  characters = sum(len(get_program(ast, renderer).src) for ast in kernels)
+  spent["codegen"] = time.perf_counter() - start
+  return {**spent, "kernels": len(items), "distinct": len(kernels), "characters": characters}
+
+
+rounds = [measure() for _ in range(int(os.environ.get("ROUNDS", 1)))]
+counted = rounds[1:] or rounds
+result = {key: statistics.median(r[key] for r in counted) for key in rounds[0]}
+result["peak_mb"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+print(json.dumps(result))
