@@ -97,15 +97,15 @@ int LoopTree::innermost(const std::vector<UOp>& open) const {
   return static_cast<int>(best);
 }
 
-size_t LoopTree::unitIn(size_t loop, UOp u) const {
-  size_t at = scope_.at(u);
-  if (at == loop) return unitOfNode_.at(u);
-  while (static_cast<size_t>(loops_[at].parent) != loop) at = static_cast<size_t>(loops_[at].parent);
-  return at;
+size_t LoopTree::unitIn(size_t loop, size_t scope, UOp u) {
+  if (scope == loop) return *unitOfNode_.find(u.slot());
+  while (static_cast<size_t>(loops_[scope].parent) != loop) scope = static_cast<size_t>(loops_[scope].parent);
+  return scope;
 }
 
 void LoopTree::addDependency(UOp user, UOp source, bool soft) {
-  size_t a = scope_.at(user), b = scope_.at(source);
+  const size_t userScope = *scope_.find(user.slot()), sourceScope = *scope_.find(source.slot());
+  size_t a = userScope, b = sourceScope;
   auto up = [&](size_t l) { return static_cast<size_t>(loops_[l].parent); };
   while (loops_[a].depth > loops_[b].depth) a = up(a);
   while (loops_[b].depth > loops_[a].depth) b = up(b);
@@ -113,21 +113,38 @@ void LoopTree::addDependency(UOp user, UOp source, bool soft) {
     a = up(a);
     b = up(b);
   }
-  size_t from = unitIn(a, user), to = unitIn(a, source);
+  size_t from = unitIn(a, userScope, user);
+  auto to = static_cast<uint32_t>(unitIn(a, sourceScope, source));
   if (from == to) return;
-  auto& list = soft ? units_[from].comesAfter : units_[from].needs;
-  if (list.empty() || list.back() != to) list.push_back(to);
+  uint32_t& first = soft ? units_[from].comesAfter : units_[from].needs;
+  uint32_t& last = soft ? units_[from].lastAfter : units_[from].lastNeeds;
+  if (last && edges_[last].to == to) return;
+  auto made = static_cast<uint32_t>(edges_.size());
+  edges_.push_back({to, 0});
+  (last ? edges_[last].next : first) = made;
+  last = made;
 }
 
 void LoopTree::connect(const std::vector<UOp>& nodes) {
   units_.resize(loops_.size() + nodes.size());
   nodeOfUnit_.resize(units_.size());
+  edges_.reserve(2 * nodes.size());
   size_t next = loops_.size();
+  const std::vector<UOp>* open = nullptr; // of the node before: neighbours mostly share their ranges
+  size_t scopeOfOpen = 0;
   for (UOp u : nodes) {
-    size_t scope = u.is(Op::END) ? loopOfRange_.at(u.src(1)) : static_cast<size_t>(innermost(u.ranges()));
-    if (u.is(Op::RANGE)) scope = loopOfRange_.at(u);
-    scope_[u] = scope;
-    unitOfNode_[u] = next;
+    size_t scope = 0;
+    if (u.is(Op::END) || u.is(Op::RANGE)) {
+      scope = loopOfRange_.at(u.is(Op::END) ? u.src(1) : u);
+    } else {
+      if (&u.ranges() != open) {
+        open = &u.ranges();
+        scopeOfOpen = static_cast<size_t>(innermost(*open));
+      }
+      scope = scopeOfOpen;
+    }
+    scope_.set(u.slot(), static_cast<uint32_t>(scope));
+    unitOfNode_.set(u.slot(), static_cast<uint32_t>(next));
     nodeOfUnit_[next++] = u;
     loops_[scope].members.push_back(u);
     for (UOp s : u.src()) addDependency(u, s, false);
@@ -154,7 +171,7 @@ void LoopTree::emit(size_t loop) {
   constexpr uint8_t kOpen = 1, kDone = 2;
   if (loop) {
     order_.push_back(l.range);
-    units_[unitOfNode_.at(l.range)].state = kDone;
+    units_[*unitOfNode_.find(l.range.slot())].state = kDone;
   } else {
     // What a reader expects at the head of a function, in an order that does not depend on its use.
     auto rank = [](UOp u) {
@@ -171,7 +188,7 @@ void LoopTree::emit(size_t loop) {
     });
     for (UOp u : head) {
       order_.push_back(u);
-      units_[unitOfNode_.at(u)].state = kDone;
+      units_[*unitOfNode_.find(u.slot())].state = kDone;
     }
   }
 
@@ -186,20 +203,26 @@ void LoopTree::emit(size_t loop) {
     }
   };
   struct Frame {
-    size_t unit, next;
+    size_t unit;
+    uint32_t edge; ///< next one to follow
+    bool hard;     ///< of those it needs; those it only comes after follow
   };
   std::vector<Frame> stack;
   auto visit = [&](size_t start) {
     if (units_[start].state) return;
-    stack.push_back({start, 0});
+    stack.push_back({start, units_[start].needs, true});
     units_[start].state = kOpen;
     while (!stack.empty()) {
       Frame& top = stack.back();
       Unit& unit = units_[top.unit];
-      size_t i = top.next++;
-      if (i < unit.needs.size() + unit.comesAfter.size()) {
-        bool hard = i < unit.needs.size();
-        size_t to = hard ? unit.needs[i] : unit.comesAfter[i - unit.needs.size()];
+      if (!top.edge && top.hard) {
+        top.edge = unit.comesAfter;
+        top.hard = false;
+      }
+      if (top.edge) {
+        const bool hard = top.hard;
+        const size_t to = edges_[top.edge].to;
+        top.edge = edges_[top.edge].next;
         if (units_[to].state == kDone || (units_[to].state == kOpen && !hard)) continue;
         if (units_[to].state == kOpen) {
           UOp culprit = to < loops_.size() ? loops_[to].range : nodeOfUnit_[to];
@@ -209,7 +232,7 @@ void LoopTree::emit(size_t loop) {
                           kernel_, culprit.render()));
         }
         units_[to].state = kOpen;
-        stack.push_back({to, 0});
+        stack.push_back({to, units_[to].needs, true});
       } else {
         unit.state = kDone;
         size_t done = top.unit;
@@ -218,11 +241,11 @@ void LoopTree::emit(size_t loop) {
       }
     }
   };
-  size_t last = unitOfNode_.at(l.end);
-  for (size_t to : units_[last].needs) visit(to);
+  size_t last = *unitOfNode_.find(l.end.slot());
+  for (uint32_t e = units_[last].needs; e; e = edges_[e].next) visit(edges_[e].to);
   // What the end of the block does not lead to still belongs to it (a load whose value only orders others).
   for (UOp u : l.members)
-    if (u != l.end) visit(unitOfNode_.at(u));
+    if (u != l.end) visit(*unitOfNode_.find(u.slot()));
   for (int child : l.children) visit(static_cast<size_t>(child));
   order_.push_back(l.end);
   units_[last].state = kDone;

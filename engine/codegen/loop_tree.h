@@ -9,6 +9,7 @@
 //   LoopTree tree(sink);        // Error(Spec) for a range that nothing closes, or two loops that cross
 //   for (UOp u : tree.order()) ...
 #pragma once
+#include "engine/base/id_map.h"
 #include "engine/uop/uop.h"
 
 #include <string>
@@ -41,17 +42,24 @@ private:
   void addDependency(UOp user, UOp source, bool soft);
   void emit(size_t loop);
 
-  struct Unit { ///< a node or a whole loop, as its block sees it
-    std::vector<size_t> needs, comesAfter;
+  struct Edge {
+    uint32_t to, next; ///< next edge of the same unit, 0 for none
+  };
+  struct Unit {                         ///< a node or a whole loop, as its block sees it
+    uint32_t needs = 0, comesAfter = 0; ///< first edges
+    uint32_t lastNeeds = 0, lastAfter = 0;
     uint8_t state = 0; ///< 1: being ordered, 2: done
   };
-  size_t unitIn(size_t loop, UOp u) const;
+  size_t unitIn(size_t loop, UOp u) { return unitIn(loop, *scope_.find(u.slot()), u); }
+  size_t unitIn(size_t loop, size_t scope, UOp u);
 
   UOp sink_;
   std::string kernel_;
   std::vector<Loop> loops_; ///< 0: the kernel itself
-  UOpMap<size_t> loopOfRange_, scope_, unitOfNode_;
-  std::vector<Unit> units_; ///< first one per loop, then one per node
+  UOpMap<size_t> loopOfRange_;
+  IdMap<uint32_t> scope_, unitOfNode_;
+  std::vector<Unit> units_;         ///< first one per loop, then one per node
+  std::vector<Edge> edges_{Edge{}}; ///< in lists by unit, in order of addition
   std::vector<UOp> nodeOfUnit_;
   std::vector<UOp> order_;
   std::vector<std::pair<UOp, UOp>> successions_;

@@ -7,6 +7,8 @@
 
 #include <algorithm>
 #include <bit>
+#include <mutex>
+#include <unordered_map>
 
 namespace uopscope {
 
@@ -73,13 +75,15 @@ public:
     constexpr OpSet kOneType{Op::ADD, Op::SUB, Op::MUL, Op::IDIV, Op::MOD,
                              Op::MAX, Op::AND, Op::OR,  Op::XOR,  Op::FDIV};
     const bool oneType = !tree.node->ops.empty() && kOneType.contains(tree.node->ops);
-    for (const Tree& child : tree.children) {
-      if (oneType) narrow(*child.node);
-      const OpSet& ops = child.node->ops;
-      if (ops.size() == 1) v.required = v.required | ops;
-      if (ops.size() > 1 && (v.anyOf.empty() || ops.size() < v.anyOf.size())) v.anyOf = ops;
+    const bool ordered = tree.node->mode == SrcMode::Exact || tree.node->mode == SrcMode::AnyOrder ||
+                         tree.node->mode == SrcMode::Prefix;
+    for (size_t i = 0; i < tree.children.size(); ++i) {
+      if (oneType) narrow(*tree.children[i].node);
+      const OpSet& ops = tree.children[i].node->ops;
+      if (ordered && i < v.sources.size() && !ops.empty()) v.sources[i] = ops;
     }
-    if (tree.node->mode == SrcMode::Repeat) v.required = v.anyOf = {};
+    if (ordered) v.atLeast = static_cast<uint32_t>(tree.children.size());
+    if (ordered && tree.node->mode != SrcMode::Prefix) v.atMost = v.atLeast;
     node(tree, 0, /*isRoot=*/true);
     v.steps = std::move(steps_);
     return v;
@@ -110,14 +114,15 @@ private:
         static_cast<uint32_t>(n.var));
     bound_ |= bit;
   }
-  void node(const Tree& t, uint8_t reg, bool isRoot) {
+  /// `place`: of the node among the root's sources, counted from 1, where MatchVariant::sources covers it.
+  void node(const Tree& t, uint8_t reg, bool isRoot, uint32_t place = 0) {
     const PatNode& n = *t.node;
     if (!isRoot && !n.ops.empty()) {
       uint64_t words[2] = {0, 0};
       n.ops.forEach([&](Op op) {
         words[static_cast<size_t>(op) >> 6] |= uint64_t{1} << (static_cast<size_t>(op) & 63);
       });
-      add(MatchStep::Kind::Ops, reg, 0, 0, words[0], words[1]);
+      add(MatchStep::Kind::Ops, reg, 0, place, words[0], words[1]);
     }
     if (n.mode == SrcMode::Exact || n.mode == SrcMode::AnyOrder)
       add(MatchStep::Kind::SrcCount, reg, 0, n.childCount);
@@ -138,7 +143,7 @@ private:
         const Tree& c = t.children[i];
         uint8_t r = takeRegister();
         add(MatchStep::Kind::Load, r, reg, static_cast<uint32_t>(i));
-        node(c, r, false);
+        node(c, r, false, isRoot && i < MatchVariant::kSources ? static_cast<uint32_t>(i) + 1 : 0);
       }
     }
     bind(n, reg);
@@ -154,11 +159,41 @@ private:
 
 } // namespace
 
-std::vector<MatchVariant> compilePattern(const Rule& rule) {
+bool MatchVariant::implied(const MatchStep& step) const {
+  switch (step.kind) {
+  case MatchStep::Kind::SrcCount:
+  case MatchStep::Kind::SrcAtLeast: return step.reg == 0 && step.index < 5; // larger counts share a bit
+  case MatchStep::Kind::DTypes: return step.reg == 0 && step.a == dtypes;
+  case MatchStep::Kind::Ops: return step.index != 0;
+  default: return false;
+  }
+}
+
+namespace {
+
+using Variants = std::shared_ptr<const std::vector<MatchVariant>>;
+
+Variants compilePattern(const Rule& rule) {
   auto nodes = rule.pattern();
-  std::vector<MatchVariant> variants;
+  auto variants = std::make_shared<std::vector<MatchVariant>>();
   for (const Tree& t : expand(nodes, nodes.back(), rule.name()))
-    variants.push_back(Emitter(rule.name()).emit(t));
+    variants->push_back(Emitter(rule.name()).emit(t));
+  return variants;
+}
+
+struct KnownVariants {
+  std::mutex mutex;
+  std::unordered_map<const RuleDef*, Variants> byDefinition;
+};
+
+} // namespace
+
+Variants variantsOf(const Rule& rule) {
+  if (!rule.definition()) return compilePattern(rule);
+  static KnownVariants known;
+  std::lock_guard lock(known.mutex);
+  Variants& variants = known.byDefinition[rule.definition()];
+  if (!variants) variants = compilePattern(rule);
   return variants;
 }
 

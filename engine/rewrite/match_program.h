@@ -3,14 +3,15 @@
 #pragma once
 #include "engine/rewrite/rule.h"
 
+#include <array>
 #include <vector>
 
 namespace uopscope {
 
 struct MatchStep {
   enum class Kind : uint8_t {
-    Load,       ///< reg = src[index] of reg `from`
-    Ops,        ///< operation in the set
+    Load, ///< reg = src[index] of reg `from`
+    Ops,  ///< operation in the set a, b; `index`: place among the root's first sources from 1, 0 elsewhere
     SrcCount,   ///< exactly `index` sources
     SrcAtLeast, ///< at least `index` sources
     DTypes,     ///< scalar kind in the mask a
@@ -28,17 +29,23 @@ struct MatchStep {
 };
 
 struct MatchVariant {
-  OpSet root;           ///< operations the root may have; all for none
-  OpSet required;       ///< operations that must be among the root's sources
-  OpSet anyOf;          ///< one of these must be among them; empty: not asked
-  DTypeMask dtypes = 0; ///< scalar kinds the root may have; 0: any
+  OpSet root; ///< operations the root may have; all for none
+  static constexpr size_t kSources = 3;
+  std::array<OpSet, kSources> sources{OpSet::all(), OpSet::all(),
+                                      OpSet::all()}; ///< those its first ones may have
+  DTypeMask dtypes = 0;                              ///< scalar kinds the root may have; 0: any
+  uint32_t atLeast = 0, atMost = ~0u;                ///< number of its sources
   std::vector<MatchStep> steps;
+
+  /// Whether the members above say all that this step asks.
+  bool implied(const MatchStep& step) const;
 };
 
 constexpr int kMatchRegisters = 48;
 
-/// Every way the pattern can match, in the order they are tried. Throws Error(Rewrite) for more than 512.
-std::vector<MatchVariant> compilePattern(const Rule& rule);
+/// Every way the rule's pattern can match, in the order they are tried; compiled once for a rule of a table.
+/// Throws Error(Rewrite) for more than 512.
+std::shared_ptr<const std::vector<MatchVariant>> variantsOf(const Rule& rule);
 
 /// Runs the steps; `binds` holds the variables (null before). Returns the number of steps passed: all of them
 /// is a match.

@@ -1,4 +1,5 @@
-// Dispatch: for each operation the rules whose root may have it, in order, each with its variants.
+// Dispatch: for each operation the rules whose root may have it, in order, and bit tables that leave only
+// those that can match by the operations around a node.
 #include "engine/rewrite/matcher.h"
 
 #include "engine/base/error.h"
@@ -9,6 +10,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <bit>
 #include <map>
 #include <mutex>
@@ -33,48 +35,116 @@ uint64_t identityOf(const std::vector<std::shared_ptr<const Rule>>& rules) {
   return known.numbers.try_emplace(std::move(definitions), known.numbers.size() + 1).first->second;
 }
 
+/// The ways rules match nodes of one operation, in order, and which of them a node can match at all: a bit
+/// per way, by the node's scalar kind, its number of sources, and the operations of its first three sources.
+struct ForOp {
+  static constexpr size_t kPositions = MatchVariant::kSources,
+                          kCounts = 6; ///< as many sources or more share the last count
+  struct Way {
+    uint32_t rule, firstStep, stepCount;
+    bool bindsAll; ///< every variable of the rule, so that none needs to be cleared first
+  };
+  std::vector<Way> ways;
+  std::vector<uint32_t> rules; ///< those with a way, in order
+  std::vector<MatchStep> steps;
+  size_t words = 0;
+  std::array<std::array<uint8_t, kOpCount>, kPositions>
+      classOf{}; ///< operations no rule tells apart are one class
+  std::array<std::vector<uint64_t>, kPositions> byClass;
+  std::vector<uint64_t> byKind, byCount;
+
+  void add(uint32_t rule, const Rule& source, const MatchVariant& v) {
+    if (rules.empty() || rules.back() != rule) rules.push_back(rule);
+    auto first = static_cast<uint32_t>(steps.size());
+    uint64_t bound = 0;
+    bool repeats = false;
+    for (const MatchStep& step : v.steps) {
+      repeats |= step.kind == MatchStep::Kind::Repeat;
+      if (step.kind == MatchStep::Kind::Bind) bound |= uint64_t{1} << step.index;
+      if (!v.implied(step)) steps.push_back(step);
+    }
+    bool all = !repeats && bound + 1 == uint64_t{1} << source.vars().size();
+    ways.push_back({rule, first, static_cast<uint32_t>(steps.size()) - first, all});
+    variants.push_back(&v);
+  }
+
+  /// Once all ways are there.
+  void finish() {
+    words = (ways.size() + 63) / 64;
+    byKind = table(kScalarCount,
+                   [](const MatchVariant& v, size_t kind) { return !v.dtypes || (v.dtypes >> kind & 1); });
+    byCount = table(kCounts, [](const MatchVariant& v, size_t count) {
+      return count + 1 == kCounts ? v.atMost + size_t{1} >= kCounts : v.atLeast <= count && count <= v.atMost;
+    });
+    for (size_t position = 0; position < kPositions; ++position) {
+      std::map<std::vector<bool>, uint8_t> classes;
+      std::vector<Op> member;
+      for (int op = 0; op < kOpCount; ++op) {
+        std::vector<bool> accepted;
+        for (const MatchVariant* v : variants)
+          accepted.push_back(v->sources[position].has(static_cast<Op>(op)));
+        auto [it, isNew] = classes.try_emplace(std::move(accepted), static_cast<uint8_t>(member.size()));
+        if (isNew) member.push_back(static_cast<Op>(op));
+        classOf[position][static_cast<size_t>(op)] = it->second;
+      }
+      byClass[position] = table(
+          member.size(), [&](const MatchVariant& v, size_t k) { return v.sources[position].has(member[k]); });
+    }
+    variants.clear();
+  }
+
+private:
+  std::vector<const MatchVariant*> variants; ///< of the ways, until finish()
+
+  template <typename Accepts>
+  std::vector<uint64_t> table(size_t rows, Accepts accepts) const {
+    std::vector<uint64_t> bits(rows * words);
+    for (size_t row = 0; row < rows; ++row)
+      for (size_t w = 0; w < variants.size(); ++w)
+        if (accepts(*variants[w], row)) bits[row * words + w / 64] |= uint64_t{1} << (w % 64);
+    return bits;
+  }
+};
+
 } // namespace
 
 struct PatternMatcher::Compiled {
-  /// A rule as it is tried on nodes of one operation.
-  struct Entry {
-    OpSet required; ///< shared by all variants: absent sources reject the rule at once
-    OpSet anyOf; ///< of any variant: with none of them among the sources no variant matches; empty: not asked
-    DTypeMask dtypes; ///< likewise for the root's scalar kind
-    uint32_t rule;
-    std::vector<uint32_t> variants;
-  };
   std::vector<std::shared_ptr<const Rule>> rules;
-  std::vector<MatchVariant> variants;
-  std::array<std::vector<Entry>, kOpCount> byOp;
+  std::vector<std::shared_ptr<const std::vector<MatchVariant>>> variants; ///< by rule
   OpSet roots;
   uint64_t identity = 0;
 
   explicit Compiled(std::vector<std::shared_ptr<const Rule>> all) : rules(std::move(all)) {
-    for (uint32_t r = 0; r < rules.size(); ++r) {
-      auto first = static_cast<uint32_t>(variants.size());
-      for (MatchVariant& v : compilePattern(*rules[r])) variants.push_back(std::move(v));
-      for (int op = 0; op < kOpCount; ++op) {
-        Entry entry{OpSet::all(), {}, 0, r, {}};
-        bool anySource = false, anyDtype = false;
-        for (uint32_t v = first; v < variants.size(); ++v) {
-          if (!variants[v].root.has(static_cast<Op>(op))) continue;
-          entry.variants.push_back(v);
-          entry.required = entry.required & variants[v].required;
-          entry.anyOf = entry.anyOf | variants[v].anyOf;
-          entry.dtypes |= variants[v].dtypes;
-          anySource |= variants[v].anyOf.empty();
-          anyDtype |= variants[v].dtypes == 0;
-        }
-        if (anySource) entry.anyOf = {};
-        if (anyDtype) entry.dtypes = 0;
-        if (entry.variants.empty()) continue;
-        roots.add(static_cast<Op>(op));
-        byOp[static_cast<size_t>(op)].push_back(std::move(entry));
-      }
-    }
+    for (const auto& rule : rules)
+      for (const MatchVariant& v : *variants.emplace_back(variantsOf(*rule))) roots = roots | v.root;
     identity = identityOf(rules);
   }
+
+  /// Made when a node of the operation is first met: a process sees few of all pairs of matcher and
+  /// operation.
+  const ForOp* forOp(Op op) const {
+    if (!roots.has(op)) return nullptr;
+    const ForOp* made = byOp_[static_cast<size_t>(op)].load(std::memory_order_acquire);
+    return made ? made : makeForOp(op);
+  }
+
+private:
+  const ForOp* makeForOp(Op op) const {
+    std::lock_guard lock(mutex_);
+    auto& place = byOp_[static_cast<size_t>(op)];
+    if (const ForOp* made = place.load(std::memory_order_relaxed)) return made;
+    auto list = std::make_unique<ForOp>();
+    for (uint32_t r = 0; r < rules.size(); ++r)
+      for (const MatchVariant& v : *variants[r])
+        if (v.root.has(op)) list->add(r, *rules[r], v);
+    list->finish();
+    place.store(list.get(), std::memory_order_release);
+    return owned_.emplace_back(std::move(list)).get();
+  }
+
+  mutable std::mutex mutex_;
+  mutable std::array<std::atomic<const ForOp*>, kOpCount> byOp_{};
+  mutable std::vector<std::unique_ptr<const ForOp>> owned_;
 };
 
 namespace {
@@ -120,11 +190,15 @@ uint64_t PatternMatcher::identity() const {
 
 UOp PatternMatcher::rewrite(UOp node, const PassContext& ctx, Observer* observer, MatchCounters* counters,
                             bool bottomUp, Attempts* attempts) const {
-  const auto& entries = compiled_->byOp[static_cast<size_t>(node.op())];
-  if (entries.empty()) return {};
-  OpSet sources;
-  for (UOp s : node.src()) sources.add(s.op());
-  const DTypeMask kind = maskOf(node.dtype());
+  const ForOp* list = compiled_->forOp(node.op());
+  if (!list) return {};
+  const size_t words = list->words, sourceCount = node.srcCount();
+  std::array<const uint64_t*, ForOp::kPositions> bySource;
+  const size_t positions = std::min(sourceCount, ForOp::kPositions);
+  for (size_t i = 0; i < positions; ++i)
+    bySource[i] = &list->byClass[i][list->classOf[i][static_cast<size_t>(node.src(i).op())] * words];
+  const uint64_t* byKind = &list->byKind[static_cast<size_t>(node.dtype().kind()) * words];
+  const uint64_t* byCount = &list->byCount[std::min(sourceCount, ForOp::kCounts - 1) * words];
 
   Match match;
   match.root_ = node;
@@ -135,45 +209,49 @@ UOp PatternMatcher::rewrite(UOp node, const PassContext& ctx, Observer* observer
     UOp at[kMatchRegisters];
   } registers;
   registers.at[0] = node;
-  bool sampled = counters && counters->startNode();
-  uint32_t* early = counters && !sampled ? counters->earlyOf(node.op()) : nullptr;
-  bool timed = observer || counters;
 
-  for (const auto& entry : entries) {
-    const Rule& rule = *compiled_->rules[entry.rule];
-    uint64_t start = sampled ? ticks() : 0;
-    auto fail = [&](Outcome outcome) {
-      if (counters)
-        counters->count(entry.rule, node.op(), outcome,
-                        sampled ? (ticks() - start) * MatchCounters::kSampleEvery : 0);
-    };
-    bool impossible = !sources.contains(entry.required) || (entry.dtypes && !(entry.dtypes & kind)) ||
-                      (!entry.anyOf.empty() && !entry.anyOf.intersects(sources));
-    if (impossible) {
-      if (early)
-        ++early[entry.rule];
-      else
-        fail(Outcome::RejectedEarly);
-      continue;
-    }
-    match.varNames_ = rule.vars().data();
-    match.varCount_ = rule.vars().size();
-    Outcome outcome = Outcome::RejectedEarly;
-    uint64_t functionTicks = 0;
-    for (uint32_t v : entry.variants) {
-      const MatchVariant& variant = compiled_->variants[v];
-      if (!sources.contains(variant.required) || (variant.dtypes && !(variant.dtypes & kind))) continue;
-      if (outcome == Outcome::RejectedEarly) outcome = Outcome::StructureDiffers;
-      std::fill_n(match.binds_.at, match.varCount_, UOp());
-      if (runSteps(variant.steps, registers.at, match.binds_.at) != variant.steps.size()) continue;
+  // The rule whose ways are being tried, and what became of them so far.
+  const Rule* rule = nullptr;
+  uint32_t ruleIndex = 0;
+  Outcome outcome = Outcome::StructureDiffers;
+  uint64_t functionTicks = 0, start = 0;
+  const bool sampled = counters && counters->startNode(node.op(), list->rules);
+  const bool timed = observer || counters;
+  auto close = [&] {
+    if (!counters || !rule) return;
+    uint64_t spent = outcome != Outcome::StructureDiffers ? functionTicks
+                     : sampled                            ? (ticks() - start) * MatchCounters::kSampleEvery
+                                                          : 0;
+    counters->count(ruleIndex, node.op(), outcome, spent);
+  };
+
+  for (size_t word = 0; word < words; ++word) {
+    uint64_t possible = byKind[word] & byCount[word];
+    for (size_t i = 0; i < positions; ++i) possible &= bySource[i][word];
+    for (; possible; possible &= possible - 1) {
+      const ForOp::Way& way = list->ways[word * 64 + static_cast<size_t>(std::countr_zero(possible))];
+      if (!rule || way.rule != ruleIndex) {
+        close();
+        ruleIndex = way.rule;
+        rule = compiled_->rules[ruleIndex].get();
+        match.varNames_ = rule->vars().data();
+        match.varCount_ = rule->vars().size();
+        outcome = Outcome::StructureDiffers;
+        functionTicks = 0;
+        if (sampled) start = ticks();
+      }
+      if (!way.bindsAll) std::fill_n(match.binds_.at, match.varCount_, UOp());
+      std::span steps(list->steps.data() + way.firstStep, way.stepCount);
+      if (runSteps(steps, registers.at, match.binds_.at) != way.stepCount) continue;
 
       uint64_t before = timed ? ticks() : 0;
-      uint32_t firstNew = Pool::current().nextId();
+      uint32_t firstNew = observer ? Pool::current().nextId() : 0;
       UOp result;
       try {
-        result = rule.apply(match);
+        result = rule->apply(match);
       } catch (const std::exception& e) {
-        if (observer) observer->onRuleError(rule, node, e.what());
+        if (counters) counters->stop(ruleIndex, node.op());
+        if (observer) observer->onRuleError(*rule, node, e.what());
         throw;
       }
       uint64_t spent = timed ? ticks() - before : 0;
@@ -182,47 +260,55 @@ UOp PatternMatcher::rewrite(UOp node, const PassContext& ctx, Observer* observer
         outcome = Outcome::Declined;
         continue;
       }
-      if (isGate(result)) return result;
+      if (isGate(result)) {
+        if (counters) counters->stop(ruleIndex, node.op());
+        return result;
+      }
       if (result == node) {
         outcome = Outcome::Unchanged;
         continue;
       }
       if (observer && observer->wantsRewrites()) {
-        Control answer = observer->onRewrite({&rule, node, result, ticksToNs(spent), firstNew, bottomUp});
+        Control answer = observer->onRewrite({rule, node, result, ticksToNs(spent), firstNew, bottomUp});
         if (answer == Control::Skip) {
           outcome = Outcome::Declined;
           if (attempts) attempts->skipped = true;
           continue;
         }
       }
-      if (counters) counters->count(entry.rule, node.op(), Outcome::Applied, functionTicks);
-      if (attempts) attempts->fired = &rule;
+      outcome = Outcome::Applied;
+      close();
+      if (attempts) attempts->fired = rule;
       return result;
     }
-    if (!counters) continue;
-    if (outcome == Outcome::Declined || outcome == Outcome::Unchanged)
-      counters->count(entry.rule, node.op(), outcome, functionTicks);
-    else
-      fail(outcome);
   }
+  close();
   return {};
 }
 
 std::vector<MatchCount> MatchCounters::collect(const std::vector<std::shared_ptr<const Rule>>& rules) const {
+  constexpr auto kEarly = static_cast<size_t>(Outcome::RejectedEarly),
+                 kApplied = static_cast<size_t>(Outcome::Applied);
   std::vector<MatchCount> out;
+  std::array<uint64_t, kOpCount> reached{}; ///< nodes no earlier rule was applied to
+  std::array<size_t, kOpCount> next{};
+  for (size_t op = 0; op < kOpCount; ++op) reached[op] = ofOps_[op].nodes;
   for (size_t rule = 0; rule < ruleCount_; ++rule)
     for (size_t op = 0; op < kOpCount; ++op) {
-      if (!ofOps_[op].cells) continue;
-      const Cell& c = ofOps_[op].cells[rule];
+      const OfOp& of = ofOps_[op];
+      if (!of.cells || next[op] == of.tried.size() || of.tried[next[op]] != rule) continue;
+      ++next[op];
+      const Cell& c = of.cells[rule];
       MatchCount m{rules[rule].get(), static_cast<Op>(op), {}, {}};
       uint64_t total = 0;
       for (size_t o = 0; o < kOutcomeCount; ++o) {
         m.count[o] = c.count[o];
         m.ns[o] = ticksToNs(c.ticks[o]);
+        total += c.count[o];
       }
-      m.count[static_cast<size_t>(Outcome::RejectedEarly)] += ofOps_[op].early[rule];
-      for (uint64_t count : m.count) total += count;
-      if (total) out.push_back(m);
+      m.count[kEarly] = reached[op] - total - c.stopped;
+      if (reached[op] - c.stopped) out.push_back(m);
+      reached[op] -= c.count[kApplied] + c.stopped;
     }
   return out;
 }
@@ -284,7 +370,7 @@ std::string explainStep(std::span<const MatchStep> steps, size_t failed, const U
 std::string PatternMatcher::explain(const Rule& rule, UOp node) const {
   std::string best;
   size_t furthest = 0;
-  for (const MatchVariant& variant : compilePattern(rule)) {
+  for (const MatchVariant& variant : *variantsOf(rule)) {
     std::string reason;
     size_t passed = 0;
     if (!variant.root.has(node.op())) {

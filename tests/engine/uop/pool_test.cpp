@@ -84,6 +84,24 @@ TEST_CASE("collect frees what nothing pinned reaches") {
   CHECK(pool.bytes() == bytes);
 }
 
+TEST_CASE("slots stay as few as nodes ever lived at once, ids go on rising") {
+  Pool pool;
+  PoolScope scope(pool);
+  UOpRef kept = UOp::variable("x", 0, 10);
+  uint32_t largest = 0;
+  for (int round = 0; round < 100; ++round) {
+    for (int64_t i = 0; i < 100; ++i) {
+      UOp sum = kept.get() + (i + 1000 * round);
+      largest = std::max(largest, sum.slot());
+      CHECK(sum.dependsOn(kept.get()));
+      CHECK(sum.id() > sum.src(1).id());
+    }
+    pool.collect();
+  }
+  CHECK(largest <= 200);
+  CHECK(pool.nextId() == 1 + 100 * 200);
+}
+
 TEST_CASE("topological order: sources first, in order, deep chains too") {
   Pool pool;
   PoolScope scope(pool);

@@ -5,6 +5,7 @@
 #include <doctest/doctest.h>
 
 #include <limits>
+#include <set>
 
 using namespace uopscope;
 
@@ -107,4 +108,17 @@ TEST_CASE_FIXTURE(Fixture, "text that is no graph is refused with its line") {
   CHECK_THROWS_WITH_AS(parseUOp("c0 = UOp.const(dtypes.int, 1)\nc1 = c0 + nothing"),
                        doctest::Contains("line 2"), Error);
   CHECK_THROWS_AS(parseUOp("c0 = " + std::string(100000, '(')), Error);
+}
+
+TEST_CASE("symbols belong to binary operations, each its own") {
+  std::set<std::string_view> symbols;
+  for (int k = 0; k < kOpCount; ++k) {
+    auto op = static_cast<Op>(k);
+    if (opSymbol(op).empty()) continue;
+    CHECK(group::kBinary.has(op));
+    CHECK_MESSAGE(symbols.insert(opSymbol(op)).second, opName(op));
+  }
+  CHECK(symbols.size() == 14);
+  CHECK(opSymbol(Op::IDIV) == "//");
+  CHECK(opSymbol(Op::MAX).empty());
 }
