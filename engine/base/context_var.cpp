@@ -96,6 +96,7 @@ ContextVar rewriteStackLimit("REWRITE_STACK_LIMIT", 250000,
                              "nodes in flight in one graph rewrite before it counts as endless");
 ContextVar fuseArange("FUSE_ARANGE", 0, "fuse arange into its users");
 ContextVar tracemeta("TRACEMETA", 1, "remember script line and tensor operation of every node");
+ContextVar fuseOptim("FUSE_OPTIM", 0, "1: optimizers update all parameters as one vector");
 ContextVar threads("UOPSCOPE_THREADS", 0, "threads that lower kernels, 0: all cores");
 } // namespace vars
 

@@ -10,6 +10,7 @@ void bindDTypes(py::module_& m);
 void bindUOps(py::module_& m);
 void bindRules(py::module_& m);
 void bindRuntime(py::module_& m);
+void bindFiles(py::module_& m);
 
 using TensorClass = py::class_<Tensor::State, std::shared_ptr<Tensor::State>>;
 void bindTensors(py::module_& m);

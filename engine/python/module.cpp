@@ -18,6 +18,7 @@ void initModule(py::module_& m) {
   bindUOps(m);
   bindRules(m);
   bindTensors(m);
+  bindFiles(m);
   py::dict sources;
   for (const auto& [name, text] : engine_pythonEmbedded())
     sources[py::str(name.substr(0, name.size() - 3))] = text;

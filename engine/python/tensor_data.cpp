@@ -129,6 +129,12 @@ Tensor tensorFromPython(py::object data, const TensorOptions& o) {
     DType d = o.dtype.value_or(dtypes::uint8);
     return Tensor::fromBytes(bytes.data(), {static_cast<int64_t>(bytes.size()) / d.itemsize()}, d, o);
   }
+  if (py::isinstance(data, py::module_::import("pathlib").attr("Path"))) {
+    data.attr("stat")(); // raises what Python raises for a missing file
+    Tensor t = Tensor::fromFile(py::str(data.attr("resolve")()));
+    if (o.dtype) t = t.bitcast(*o.dtype);
+    return o.device ? t.to(*o.device) : t;
+  }
   if (isSequence(data)) {
     std::vector<ConstValue> values;
     Ints shape = shapeOfList(data);

@@ -4,6 +4,7 @@
 #include "engine/base/context_var.h"
 #include "engine/base/error.h"
 #include "engine/runtime/device_makers.h"
+#include "engine/runtime/mapped_file.h"
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -23,6 +24,8 @@ struct Kind {
   std::shared_ptr<Device> (*make)(std::string);
 };
 constexpr Kind kKinds[] = {{"CPU", makeCpuDevice}, {"NULL", makeNullDevice}, {"REF", makeRefDevice}};
+/// One device for all files; buffers know which.
+constexpr Kind kFiles{"DISK", makeFileDevice};
 
 struct Registry {
   std::mutex mutex;
@@ -45,6 +48,7 @@ std::pair<std::string, bool> kindOf(const std::string& canonical) {
 }
 
 const Kind& kindNamed(const std::string& canonical) {
+  if (canonical == kFiles.name) return kFiles;
   auto [name, wellFormed] = kindOf(canonical);
   for (const Kind& k : kKinds)
     if (wellFormed && name == k.name) return k;
@@ -58,6 +62,7 @@ const Kind& kindNamed(const std::string& canonical) {
 std::string Device::canonicalize(std::string_view name) {
   std::string s(name);
   for (char& c : s) c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
+  if (s.starts_with("DISK:")) return s.substr(0, 5).append(name.substr(5)); // the rest is a path
   if (s.size() > 2 && s.ends_with(":0")) s.resize(s.size() - 2);
   return s;
 }
@@ -67,6 +72,7 @@ Device& Device::get(std::string_view name) {
   std::lock_guard lock(r.mutex);
   if (auto it = r.open.find(name); it != r.open.end()) return *it->second;
   std::string canonical = canonicalize(name);
+  if (isFileDevice(canonical)) canonical = kFiles.name;
   auto it = r.open.find(canonical);
   if (it == r.open.end()) {
     it = r.open.emplace(canonical, kindNamed(canonical).make(canonical)).first;

@@ -11,5 +11,7 @@ std::shared_ptr<Device> makeCpuDevice(std::string name);
 std::shared_ptr<Device> makeRefDevice(std::string name);
 /// Compiles as CPU does and runs nothing: for measuring and for looking at code.
 std::shared_ptr<Device> makeNullDevice(std::string name);
+/// Holds files as memory and computes nothing (mapped_file.h).
+std::shared_ptr<Device> makeFileDevice(std::string name);
 
 } // namespace uopscope

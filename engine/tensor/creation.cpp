@@ -1,5 +1,6 @@
 // Tensors from nothing and from memory.
 #include "engine/runtime/device.h"
+#include "engine/runtime/mapped_file.h"
 #include "engine/tensor/tensor.h"
 #include "engine/uop/unique.h"
 
@@ -106,6 +107,10 @@ Tensor Tensor::empty(const Shape& shape, const TensorOptions& o) {
   int64_t size = 1;
   for (const Sint& s : shape) size *= s.vmax();
   UOp buffer = newBuffer(deviceOf(o), o.dtype.value_or(dtypes::defaultFloat()), size);
+  if (std::string where = deviceOf(o); isFileDevice(where)) {
+    int64_t bytes = size * buffer.dtype().itemsize();
+    Buffer::bind(buffer, Buffer::view(createFile(filePath(where), bytes), buffer.dtype(), size, 0));
+  }
   UOp part = graph::shrink(buffer, {{Sint(0), uopscope::prod(shape)}});
   return fromUOp(graph::reshape(part, shape), o.requiresGrad);
 }

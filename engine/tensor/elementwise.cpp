@@ -1,4 +1,5 @@
 // Elementwise operations: type promotion, broadcasting, and one primitive node each where there is one.
+#include "engine/runtime/mapped_file.h"
 #include "engine/tensor/tensor.h"
 
 #include <fmt/format.h>
@@ -79,6 +80,8 @@ Tensor Tensor::bitcast(DType to) const {
   if (requiresGrad().value_or(false)) fail(ErrorKind::Runtime, "can't backprop through bitcast");
   if (to == dtype()) return *this;
   int64_t ns = to.itemsize(), os = dtype().itemsize();
+  if (isFileDevice(device()))
+    if (Tensor part = memoryView(to)) return part;
   if (ns == os) return apply(uop().bitcast(to));
   int64_t last = ndim() ? intShape().back() : 1;
   if (ndim() == 0 || last * os % ns)

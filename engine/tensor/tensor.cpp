@@ -2,6 +2,7 @@
 #include "engine/tensor/tensor.h"
 
 #include "engine/runtime/device.h"
+#include "engine/runtime/mapped_file.h"
 #include "engine/tensor/state.h"
 
 #include <fmt/format.h>
@@ -132,7 +133,7 @@ Tensor Tensor::apply(UOp result, std::initializer_list<Tensor> others) const {
 
 Tensor Tensor::contiguous() const {
   OperationScope op("contiguous");
-  return apply(graph::contiguous(uop()));
+  return apply(graph::contiguous(inMemory().uop()));
 }
 
 Tensor Tensor::contiguousBackward() const {
@@ -156,7 +157,7 @@ Tensor Tensor::to(const std::string& where) const {
   OperationScope op("to");
   std::string name = Device::canonicalize(where);
   if (name == device()) return *this;
-  Tensor out = apply(graph::copyTo(uop(), name));
+  Tensor out = apply(graph::copyTo(inMemory().uop(), name));
   if (state_->grad) out.state_->grad = grad().to(name).state_;
   return out;
 }
@@ -171,16 +172,22 @@ Tensor Tensor::replace(const Tensor& x, bool allowShapeMismatch) const {
 
 Tensor Tensor::assign(const Operand& value) const {
   OperationScope op("assign");
-  Tensor x = value.isTensor() ? value.tensor() : scalar(value.value(), {device(), dtype(), {}});
+  std::string where = isFileDevice(device()) ? Device::defaultName() : device();
+  Tensor x = value.isTensor() ? value.tensor() : scalar(value.value(), {where, dtype(), {}});
   if (x.uop() == uop()) return *this;
   if (dtypes::leastUpper(dtype(), x.dtype()) == dtype()) x = x.broadcastTo(shape()).cast(dtype());
   if (shape() != x.shape())
     fail(ErrorKind::Shape,
          fmt::format("assign shape mismatch {} != {}", shapeStr(shape()), shapeStr(x.shape())));
-  if (device() != x.device())
+  bool toFile = isFileDevice(device());
+  if (device() != x.device() && !toFile)
     fail(ErrorKind::Shape, fmt::format("assign device mismatch {} != {}", device(), x.device()));
   if (dtype() != x.dtype())
     fail(ErrorKind::Shape, fmt::format("assign dtype mismatch {} != {}", dtype().name(), x.dtype().name()));
+  if (toFile) {
+    writeToFile(x);
+    return *this;
+  }
   UOp made = graph::assign(uop(), x.uop());
   OperationScope::made(made);
   state_->uop = made;

@@ -85,6 +85,11 @@ public:
   template <typename T>
   static Tensor from(const std::vector<T>& values, const Ints& shape, const TensorOptions& o = {});
   static Tensor empty(const Shape& shape, const TensorOptions& o = {});
+  /// The bytes of a file, read when used; on the device "DISK:/path".
+  static Tensor fromFile(const std::string& path);
+  /// The same memory under another type: an empty handle where the values do not lie in a buffer in one
+  /// piece. What is assigned to the buffer later may or may not be seen: for memory that stays as it is.
+  Tensor memoryView(DType as) const;
   static Tensor full(const Shape& shape, ConstValue value, const TensorOptions& o = {});
   static Tensor zeros(const Shape& shape, const TensorOptions& o = {});
   static Tensor ones(const Shape& shape, const TensorOptions& o = {});
@@ -329,6 +334,8 @@ public:
 private:
   friend struct TensorMaker;
   Tensor apply(UOp result, std::initializer_list<Tensor> others = {}) const;
+  Tensor inMemory() const; ///< on DISK the part of the file this stands for, elsewhere itself
+  void writeToFile(const Tensor& values) const;
   Tensor unary(Op op) const;
   Tensor unaryFloat(Op op) const;
   Tensor binary(Op op, const Operand& x, bool reverse) const;

@@ -1,0 +1,44 @@
+# Files that scripts name by address. Nothing is downloaded: what is already on this machine is found, and where it is
+# not, the message says what to get and where to put it.
+#
+#   local_file("https://host/path/train-images-idx3-ubyte.gz", gunzip=True)
+#
+# Looked through, in order: the folder UOPSCOPE_DATA names, ./data, ~/.cache/uopscope/data, and what tinygrad has
+# downloaded on this machine (~/.cache/tinygrad/downloads).
+import gzip, hashlib, os, pathlib, shutil, tempfile
+
+def _cache(): return pathlib.Path(os.getenv("XDG_CACHE_HOME") or "~/.cache").expanduser()
+
+def data_folders():
+  return [pathlib.Path(p).expanduser() for p in [os.getenv("UOPSCOPE_DATA") or "data", "data"]] + [_cache() / "uopscope" / "data"]
+
+def _unpacked(path):
+  """The contents of a gzip file as a file of its own in the cache, made when first asked for."""
+  about = path.stat()
+  to = _cache() / "uopscope" / "unpacked" / hashlib.md5(f"{path.resolve()} {about.st_size} {about.st_mtime_ns}".encode()).hexdigest()
+  if not to.exists():
+    to.parent.mkdir(parents=True, exist_ok=True)
+    handle, unfinished = tempfile.mkstemp(dir=to.parent)
+    try:
+      with gzip.open(path) as packed, os.fdopen(handle, "wb") as f: shutil.copyfileobj(packed, f)
+      os.replace(unfinished, to)
+    except BaseException as e:
+      os.unlink(unfinished)
+      if isinstance(e, (gzip.BadGzipFile, EOFError)): raise RuntimeError(f"{path}: damaged gzip file: {e}") from None
+      raise
+  return to
+
+def local_file(url, name=None, subdir=None, gunzip=False):
+  """The path of a file by its address, as it is after unpacking where `gunzip` asks for that."""
+  url = str(url)
+  direct = pathlib.Path(url.removeprefix("file://"))
+  file = str(name) if name else url.rsplit("/", 1)[-1]
+  wanted = [pathlib.Path(subdir or "") / file] + ([pathlib.Path(subdir or "") / file.removesuffix(".gz")] if gunzip else [])
+  for path in [direct] + [folder / w for folder in data_folders() for w in wanted]:
+    if path.is_file(): return _unpacked(path) if gunzip and path.open("rb").read(2) == b"\x1f\x8b" else path
+  digest = hashlib.md5(url.encode()).hexdigest() + (".gunzip" if gunzip else "")
+  for folder in (subdir or "", ""):
+    downloaded = _cache() / "tinygrad" / "downloads" / folder / (str(name) if name else digest)
+    if downloaded.is_file(): return downloaded
+  folders = ", ".join(dict.fromkeys(map(str, data_folders())))
+  raise RuntimeError(f"{url} is not on this machine, and uopscope does not download. Get it and put it as {wanted[0]} into one of {folders}; UOPSCOPE_DATA names another folder")

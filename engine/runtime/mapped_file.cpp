@@ -1,0 +1,94 @@
+// Mapping files, and the device that stands for them: it holds and copies bytes and runs nothing.
+#include "engine/runtime/mapped_file.h"
+
+#include "engine/base/error.h"
+#include "engine/runtime/allocator.h"
+#include "engine/runtime/device_makers.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+
+namespace uopscope {
+
+namespace {
+
+[[noreturn]] void failFile(const std::string& path, const char* what) {
+  throw Error(ErrorKind::File, fmt::format("{}: {}: {}", path, what, std::strerror(errno)));
+}
+
+struct Descriptor {
+  int number;
+  ~Descriptor() {
+    if (number >= 0) close(number);
+  }
+};
+
+struct Mapping {
+  void* memory;
+  size_t bytes;
+  ~Mapping() { munmap(memory, bytes); }
+};
+
+std::shared_ptr<Buffer> mapDescriptor(const std::string& path, int number, size_t bytes, bool shared) {
+  std::string device = "DISK:" + path;
+  if (bytes == 0) return std::make_shared<Buffer>(device, dtypes::uint8, 0);
+  void* memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, shared ? MAP_SHARED : MAP_PRIVATE, number, 0);
+  if (memory == MAP_FAILED) failFile(path, "cannot be mapped");
+  return Buffer::foreign(device, dtypes::uint8, static_cast<int64_t>(bytes), memory,
+                         std::make_shared<Mapping>(memory, bytes));
+}
+
+class FileDevice : public Device {
+public:
+  explicit FileDevice(std::string name) : Device(name), allocator_(std::move(name)) {}
+  const Renderer& renderer() const override { refuse(); }
+  std::shared_ptr<Program> compile(const LoweredKernel&, const std::string&) override { refuse(); }
+  void* allocate(size_t bytes) override { return allocator_.allocate(bytes); }
+  void release(void* memory, size_t bytes) override { allocator_.release(memory, bytes); }
+  void copyIn(void* device, const void* host, size_t bytes) override { std::memcpy(device, host, bytes); }
+  void copyOut(void* host, const void* device, size_t bytes) override { std::memcpy(host, device, bytes); }
+  void* hostView(void* memory) override { return memory; }
+
+private:
+  [[noreturn]] void refuse() const {
+    throw Error(
+        ErrorKind::Device,
+        "DISK holds files and computes nothing: move the tensor to a device first, as in .to(\"CPU\")");
+  }
+  HostAllocator allocator_;
+};
+
+} // namespace
+
+std::shared_ptr<Buffer> mapFile(const std::string& path) {
+  Descriptor file{open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)};
+  if (file.number < 0) failFile(path, "cannot be opened");
+  struct stat about{};
+  if (fstat(file.number, &about) != 0) failFile(path, "cannot be examined");
+  if (!S_ISREG(about.st_mode))
+    throw Error(ErrorKind::File, fmt::format("{}: not a regular file, and only such can be mapped", path));
+  return mapDescriptor(path, file.number, static_cast<size_t>(about.st_size), false);
+}
+
+std::shared_ptr<Buffer> createFile(const std::string& path, int64_t bytes) {
+  Descriptor file{open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666)};
+  if (file.number < 0) failFile(path, "cannot be made");
+  struct stat about{};
+  if (fstat(file.number, &about) != 0) failFile(path, "cannot be examined");
+  if (!S_ISREG(about.st_mode))
+    throw Error(ErrorKind::File, fmt::format("{}: not a regular file, and only such can be mapped", path));
+  if (about.st_size < bytes && ftruncate(file.number, bytes) != 0) failFile(path, "cannot be made longer");
+  return mapDescriptor(path, file.number, static_cast<size_t>(bytes), true);
+}
+
+std::shared_ptr<Device> makeFileDevice(std::string name) {
+  return std::make_shared<FileDevice>(std::move(name));
+}
+
+} // namespace uopscope
