@@ -58,9 +58,9 @@ class OptimizerGroup(Optimizer):
   def schedule_step(self): return [x for o in self.optimizers for x in o.schedule_step()]
 
 def _trust(weights, step, factor=1.0, decay=0.0):
-  """factor * |weights| / (|step| + decay |weights|), and 1 where either is zero."""
+  """factor * |weights| / (|step| + decay |weights|), and 1 where either is zero. Stored: the weights are read whole before any changes."""
   w, s = weights.detach().square().sum().sqrt(), step.square().sum().sqrt()
-  return ((w > 0) & (s > 0)).where(factor * w / (s + decay * w), 1.0)
+  return ((w > 0) & (s > 0)).where(factor * w / (s + decay * w), 1.0).contiguous()
 
 class LARS(Optimizer):
   """Momentum. `classic` scales by the rate before the momentum, not after; `pre_wd` decays by the gradient, not the weights;
