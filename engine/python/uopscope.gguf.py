@@ -14,15 +14,15 @@ _NATIVE = {0: dtypes.float32, 1: dtypes.float16, 16: dtypes.int8, 17: dtypes.int
 
 def _half(b): return b.bitcast(dtypes.float16).cast(dtypes.float32)
 def _nibbles(b): return (b & 15).cat(b >> 4, dim=-1)
-def _bits(b, n):
-  """Every byte of the last axis as its n lowest bits, bit by bit: (..., bytes) -> (..., bytes * n)."""
-  return ((b.unsqueeze(-1) >> Tensor.arange(n, dtype=dtypes.uint8, device=b.device)) & 1).flatten(-2) if n else b
+def _bits(b):
+  """The bits of every byte, lowest first: (..., bytes) -> (..., bytes * 8)."""
+  return Tensor.stack(*((b >> i) & 1 for i in range(8)), dim=-1).flatten(-2)
 def _signed(b): return b.bitcast(dtypes.int8)
 
 def _q4_0(b): return (_signed(_nibbles(b[:, 2:])) - 8) * _half(b[:, :2])
 def _q4_1(b): return _signed(_nibbles(b[:, 4:])) * _half(b[:, :2]) + _half(b[:, 2:4])
-def _q5_0(b): return (_signed(_nibbles(b[:, 6:]) | (_bits(b[:, 2:6], 8) << 4)) - 16) * _half(b[:, :2])
-def _q5_1(b): return _signed(_nibbles(b[:, 8:]) | (_bits(b[:, 4:8], 8) << 4)) * _half(b[:, :2]) + _half(b[:, 2:4])
+def _q5_0(b): return (_signed(_nibbles(b[:, 6:]) | (_bits(b[:, 2:6]) << 4)) - 16) * _half(b[:, :2])
+def _q5_1(b): return _signed(_nibbles(b[:, 8:]) | (_bits(b[:, 4:8]) << 4)) * _half(b[:, :2]) + _half(b[:, 2:4])
 def _q8_0(b): return _half(b[:, :2]) * _signed(b[:, 2:])
 
 def _scales_of_k(b):
@@ -37,7 +37,7 @@ def _k_blocks(b, q):
 def _halves(b): return Tensor.stack(b & 15, b >> 4, dim=2).reshape(-1, 8, 32) # 64 values from each 32 bytes
 def _q4_k(b): return _k_blocks(b, _halves(b[:, 16:144].reshape(-1, 4, 32)))
 def _q5_k(b):
-  fifth = _bits(b[:, 16:48], 8).reshape(-1, 32, 8).transpose(1, 2)
+  fifth = _bits(b[:, 16:48]).reshape(-1, 32, 8).transpose(1, 2)
   return _k_blocks(b, _halves(b[:, 48:176].reshape(-1, 4, 32)) | (fifth << 4))
 def _q6_k(b):
   low = _nibbles(b[:, :128].reshape(-1, 2, 64))

@@ -52,6 +52,7 @@ Tensor Tensor::fromFile(const std::string& path) {
 }
 
 Tensor Tensor::memoryView(DType as) const {
+  OperationScope op("memory_view");
   if (!uop().hasShape()) return {};
   for (const Sint& s : shape())
     if (!s.isInt()) return {};
@@ -70,6 +71,7 @@ Tensor Tensor::memoryView(DType as) const {
 }
 
 Tensor Tensor::inMemory() const {
+  OperationScope op("memory_view");
   if (!isFileDevice(device()) || graph::isRealized(uop())) return *this;
   if (Tensor part = memoryView(dtype())) return part;
   fail(ErrorKind::Device,
