@@ -113,6 +113,13 @@ void bindRuntime(py::module_& m) {
       .def_property_readonly("outs", [](const ScriptKernel& k) { return k.lowered.outs; })
       .def_property_readonly("ins", [](const ScriptKernel& k) { return k.lowered.ins; });
   m.def("clear_schedule_cache", &clearScheduleCache);
+  m.def("kernel_cache_stats", [] {
+    py::dict out;
+    KernelCacheStats s = kernelCacheStats();
+    out["hits"] = s.hits;
+    out["misses"] = s.misses;
+    return out;
+  });
   m.def("lower_kernel", [](UOp ast, const std::string& device) {
     PoolScope scope(tensorPool());
     NodesHeld held;

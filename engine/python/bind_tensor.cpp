@@ -206,7 +206,11 @@ void bindTensors(py::module_& m) {
   c.def_property(
        "uop", [](const Tensor& t) { return t.uop(); }, [](const Tensor& t, UOp u) { t.state()->uop = u; })
       .def_property_readonly("dtype", [](const Tensor& t) { return t.dtype(); })
-      .def_property_readonly("shape", [](const Tensor& t) { return fromShape(t.shape()); })
+      .def_property_readonly("shape",
+                             [](const Tensor& t) {
+                               PoolScope s(tensorPool()); // a symbolic length may have to be simplified
+                               return fromShape(t.shape());
+                             })
       .def_property_readonly("device", [](const Tensor& t) { return t.device(); })
       .def_property_readonly("ndim", [](const Tensor& t) { return t.ndim(); })
       .def_property(

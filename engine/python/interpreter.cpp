@@ -36,7 +36,9 @@ class _Importer:
   def exec_module(module):
     spec = module.__spec__
     module.__file__ = spec.origin
-    exec(compile(_uopscope.sources[spec.name], spec.origin, "exec"), module.__dict__)
+    exec(_Importer.get_code(spec.name), module.__dict__)
+  @staticmethod
+  def get_code(name): return compile(_uopscope.sources[name], f"<uopscope>/{name}.py", "exec")
   @staticmethod
   def get_source(name): return _uopscope.sources.get(name)
 

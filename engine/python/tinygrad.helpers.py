@@ -106,9 +106,7 @@ class tqdm:
   def set_description(self, desc): self.desc = desc
   def write(self, s): print(s)
 
-def fetch(url, name=None, subdir=None, gunzip=False, allow_caching=True):
-  """A local file as a path. Nothing is downloaded."""
-  import pathlib
-  path = pathlib.Path(str(url).removeprefix("file://"))
-  if path.exists(): return path
-  raise RuntimeError(f"fetch: {url} is not a local file, and this program does not download; put the file next to the script and give its path")
+def fetch(url, name=None, subdir=None, gunzip=False, allow_caching=True, headers={}):
+  """The path of a file that is on this machine already: see uopscope.downloads for where it is looked for."""
+  from uopscope.downloads import local_file
+  return local_file(url, name, subdir, gunzip)

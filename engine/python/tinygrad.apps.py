@@ -1,0 +1,1 @@
+# Programs: tinygrad.apps.llm runs language models.
