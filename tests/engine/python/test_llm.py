@@ -19,7 +19,7 @@ def letters():
   return {b: chr(b) for b in plain} | {b: chr(256 + i) for i, b in enumerate(others)}
 LETTERS = letters()
 def written(text): return "".join(LETTERS[b] for b in text.encode())
-MERGED = ["he", "ll", "hell", "hello", " w", " wo", "12", "é", "世"]
+MERGED = ["he", "ll", "hell", "hello", " w", " wo", "12", "é"]
 SPECIAL = ["<|begin_of_text|>", "<|start_header_id|>", "<|end_header_id|>", "<|eot_id|>"]
 VOCABULARY = [LETTERS[b] for b in range(256)] + [written(t) for t in MERGED] + SPECIAL
 EOS = VOCABULARY.index("<|eot_id|>")
@@ -130,11 +130,11 @@ def test_generation_ends_with_the_context():
   raises(AssertionError, lambda: next(model.generate([])), "at least one")
 
 def test_tokenizer():
-  tok = SimpleTokenizer.from_gguf_kv(metadata("llama", "llama-bpe"))
+  tok = SimpleTokenizer.from_gguf_kv(made()[2])
   def words(text): return [VOCABULARY[i] for i in tok.encode(text)]
   assert words("hello") == ["hello"] and words("hell") == ["hell"] and words("helll") == ["hell", "l"] and words("shell") == ["s", "hell"]
   assert words("hello world") == ["hello", written(" wo"), "r", "l", "d"] and words("1234") == ["12", "3", "4"]
-  assert words("é世") == [written("é"), written("世")] and words("it's") == ["i", "t", "'", "s"] and words("a  b\n\n c") == ["a", written(" "), written(" "), "b", written("\n"), written("\n"), written(" "), "c"]
+  assert words("éa") == [written("é"), "a"] and words("it's") == ["i", "t", "'", "s"] and words("a  b\n\n c") == ["a", written(" "), written(" "), "b", written("\n"), written("\n"), written(" "), "c"]
   assert words("hello<|eot_id|>hello") == ["hello", "<|eot_id|>", "hello"]
   for text in ("", "hello, wörld! 世界 🙂\n\t x1y2", "".join(map(chr, range(1, 400)))): assert tok.decode(tok.encode(text)) == text
   assert tok.decode([0xff]) == "\ufffd"
