@@ -108,6 +108,18 @@ function(uopscope_embed target)
   target_include_directories(${target} PRIVATE ${CMAKE_CURRENT_BINARY_DIR}/embedded)
 endfunction()
 
+# The same modules for a plain Python: python/ of the build, to be put on PYTHONPATH.
+function(uopscope_python_extension folder)
+  cmake_parse_arguments(ARG "" "" "PACKAGES;LINKS" ${ARGN})
+  file(GLOB sources CONFIGURE_DEPENDS ${folder}/*.cpp)
+  pybind11_add_module(_uopscope MODULE NO_EXTRAS ${sources})
+  target_link_libraries(_uopscope PRIVATE ${ARG_LINKS})
+  set_target_properties(_uopscope PROPERTIES LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/python)
+  foreach(package ${ARG_PACKAGES})
+    configure_file(${folder}/package.py.in ${CMAKE_BINARY_DIR}/python/${package}/__init__.py @ONLY)
+  endforeach()
+endfunction()
+
 # The QML module uopscope: every .qml of the folder, plus its C++.
 function(uopscope_qml_module folder)
   cmake_parse_arguments(ARG "" "" "LINKS" ${ARGN})

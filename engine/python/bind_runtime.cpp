@@ -63,6 +63,45 @@ void bindRuntime(py::module_& m) {
       .def_readwrite_static("mem_used", &GlobalCounters::memUsed)
       .def_static("reset", &GlobalCounters::reset);
 
+  py::class_<Buffer, std::shared_ptr<Buffer>>(m, "Buffer")
+      .def_property_readonly("device", &Buffer::device)
+      .def_property_readonly("dtype", &Buffer::dtype)
+      .def_property_readonly("size", &Buffer::size)
+      .def_property_readonly("nbytes", &Buffer::bytes)
+      .def_property_readonly("offset", &Buffer::offset)
+      .def_property_readonly("base",
+                             [](const std::shared_ptr<Buffer>& b) { return b->base() ? b->base() : b; })
+      .def("is_allocated", &Buffer::isAllocated)
+      .def("allocate",
+           [](const std::shared_ptr<Buffer>& b) {
+             b->allocate();
+             return b;
+           })
+      .def("ensure_allocated",
+           [](const std::shared_ptr<Buffer>& b) {
+             b->allocate();
+             return b;
+           })
+      .def("copyin",
+           [](const std::shared_ptr<Buffer>& b, py::buffer from) {
+             py::buffer_info info = from.request();
+             if (static_cast<size_t>(info.size * info.itemsize) != b->bytes())
+               throw Error(ErrorKind::Shape,
+                           fmt::format("copyin of {} bytes into {}", info.size * info.itemsize, b->bytes()));
+             b->copyIn(info.ptr);
+             return b;
+           })
+      .def("as_buffer",
+           [](Buffer& b) {
+             py::bytearray out(std::string(b.bytes(), 0));
+             b.copyOut(PyByteArray_AS_STRING(out.ptr()));
+             return py::memoryview(out);
+           })
+      .def("__repr__", [](const Buffer& b) {
+        return fmt::format("<buf real:{} device:{} size:{} dtype:{} offset:{}>", b.isAllocated(), b.device(),
+                           b.size(), b.dtype().name(), b.offset());
+      });
+
   py::class_<Schedule, std::shared_ptr<Schedule>>(m, "Schedule")
       .def("__len__", [](const Schedule& s) { return s.items.size(); })
       .def("ast",

@@ -2,6 +2,7 @@
 #include "engine/python/bindings.h"
 #include "engine/python/tensor_data.h"
 #include "engine/runtime/device.h"
+#include "engine/tensor/gradient.h"
 #include "engine/tensor/tensor_memory.h"
 
 #include <fmt/format.h>
@@ -149,7 +150,7 @@ void bindCreation(TensorClass& c) {
 }
 
 /// Custom kernels: the function gets a placeholder per tensor and answers the SINK of the kernel.
-std::vector<Tensor> customKernel(const std::vector<Tensor>& tensors, py::object fxn) {
+std::vector<Tensor> customKernel(const std::vector<Tensor>& tensors, py::object fxn, py::object gradFxn) {
   OperationScope op("custom_kernel");
   NodesHeld held;
   std::vector<UOp> buffers;
@@ -178,6 +179,17 @@ std::vector<Tensor> customKernel(const std::vector<Tensor>& tensors, py::object 
   std::vector<UOp> src{sink.arg() ? sink : sink.withArg(Arg::of(KernelInfo{}))};
   src.insert(src.end(), buffers.begin(), buffers.end());
   UOp kernel = UOp::make(Op::CUSTOM_KERNEL, dtypes::void_, src);
+  if (!gradFxn.is_none())
+    setCustomGradient(kernel, [gradFxn](UOp g, UOp k) {
+      // The function sees the buffers as the kernel's sources, as in the reference.
+      py::list buffers;
+      for (UOp b : k.src().subspan(1)) buffers.append(b);
+      py::object seen = py::module_::import("types").attr("SimpleNamespace")(
+          py::arg("op") = Op::CUSTOM_KERNEL, py::arg("src") = py::tuple(buffers), py::arg("uop") = k);
+      std::vector<UOp> each;
+      for (py::handle h : gradFxn(g, seen)) each.push_back(h.is_none() ? UOp() : h.cast<UOp>());
+      return each;
+    });
   std::vector<Tensor> out;
   for (UOp b : buffers) out.push_back(Tensor::fromUOp(b.after(std::span<const UOp>(&kernel, 1))));
   return out;
@@ -211,7 +223,7 @@ void bindTensors(py::module_& m) {
                                PoolScope s(tensorPool()); // a symbolic length may have to be simplified
                                return fromShape(t.shape());
                              })
-      .def_property_readonly("device", [](const Tensor& t) { return t.device(); })
+      .def_property_readonly("device", [](const Tensor& t) { return fromDevice(t.device()); })
       .def_property_readonly("ndim", [](const Tensor& t) { return t.ndim(); })
       .def_property(
           "requires_grad", [](const Tensor& t) { return t.requiresGrad(); },
@@ -305,18 +317,23 @@ void bindTensors(py::module_& m) {
       .def(
           "custom_kernel",
           [](const Tensor& first, const py::args& more, py::object fxn, py::object grad) {
-            if (!grad.is_none())
-              throw Error(
-                  ErrorKind::Unsupported,
-                  "custom_kernel: grad_fxn is not supported; compute the gradient with a kernel of its own");
-            return customKernel(tensorsOf(first, more), fxn);
+            return customKernel(tensorsOf(first, more), fxn, grad);
           },
           py::arg("fxn"), py::arg("grad_fxn") = py::none());
+  m.def("compute_gradient", [](UOp root, UOp seed, const std::vector<UOp>& targets) {
+    PoolScope scope(tensorPool());
+    NodesHeld held;
+    py::dict out;
+    for (auto [node, grad] : gradientsOf(root, seed, targets)) out[py::cast(node)] = grad;
+    return out;
+  });
   m.def("collect_nodes", [] { return collectTensorPool(); });
   m.def("live_tensors", [] { return Tensor::live(); });
   bindTensorMovement(c);
   bindTensorMath(c);
   bindTensorNN(c);
+  bindTensorMore(c);
+  bindInterop(c);
 }
 
 } // namespace uopscope

@@ -26,6 +26,14 @@ UOp makeUOp(Op op, py::object dtype, py::object src, py::object arg, py::object 
   return made;
 }
 
+/// The memory of a realized node, as the engine holds it.
+py::object bufferObject(UOp u) {
+  UOp b = graph::base(u);
+  if (!b.in({Op::BUFFER, Op::BUFFER_VIEW}))
+    throw Error(ErrorKind::Shape, fmt::format("{} has no buffer: realize the tensor first", opName(b.op())));
+  return py::cast(Buffer::of(b));
+}
+
 template <typename F>
 void binary(UOpClass& c, const char* name, const char* operatorName, const char* reflectedName, F f) {
   auto forward = [f](UOp self, py::object x, bool reverse) {
@@ -169,9 +177,15 @@ void bindFields(UOpClass& c) {
            })
       .def_property_readonly("device",
                              [](UOp u) -> py::object {
-                               return u.device().empty() ? py::object(py::none()) : py::str(u.device());
+                               return u.device().empty() ? py::object(py::none()) : fromDevice(u.device());
                              })
       .def_property_readonly("base", [](UOp u) { return graph::base(u); })
+      .def_property_readonly("axis",
+                             [](UOp u) -> py::object {
+                               if (u.is(Op::MULTI) && u.arg()) return py::int_(u.arg().i());
+                               return py::none();
+                             })
+      .def_property_readonly("buffer", [](UOp u) { return bufferObject(u); })
       .def_property_readonly("buf_uop", [](UOp u) { return u.bufferOf(); })
       .def_property_readonly("is_realized",
                              [](UOp u) {

@@ -11,12 +11,15 @@ void bindUOps(py::module_& m);
 void bindRules(py::module_& m);
 void bindRuntime(py::module_& m);
 void bindFiles(py::module_& m);
+void bindJit(py::module_& m);
 
 using TensorClass = py::class_<Tensor::State, std::shared_ptr<Tensor::State>>;
 void bindTensors(py::module_& m);
 void bindTensorMovement(TensorClass& t);
 void bindTensorMath(TensorClass& t);
 void bindTensorNN(TensorClass& t);
+void bindTensorMore(TensorClass& t);
+void bindInterop(TensorClass& t);
 
 /// A member function of Tensor as a function of Tensor.
 template <typename R, typename... A>

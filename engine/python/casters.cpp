@@ -67,8 +67,17 @@ std::optional<DType> toOptionalDType(py::handle h) {
 
 std::string toDevice(py::handle h) {
   if (py::isinstance<py::str>(h)) return Device::canonicalize(h.cast<std::string>());
-  if (py::isinstance<py::sequence>(h) && py::len(h) == 1) return toDevice(py::object(h[py::int_(0)]));
-  throw Error(ErrorKind::Unsupported, "tensors on several devices are not supported; name one device");
+  if (!py::isinstance<py::tuple>(h) && !py::isinstance<py::list>(h))
+    throw py::type_error(fmt::format("expected a device name or a tuple of them, got {}",
+                                     std::string(py::str(py::type::of(h)))));
+  std::string all;
+  for (py::handle name : h) all += (all.empty() ? "" : ",") + toDevice(name);
+  return all;
+}
+
+py::object fromDevice(const std::string& device) {
+  if (device.find(',') == std::string::npos) return py::str(device);
+  return py::tuple(py::str(device).attr("split")(","));
 }
 
 bool isNumber(py::handle h) {

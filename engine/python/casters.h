@@ -25,7 +25,8 @@ void bindEnums(py::module_& m);
 
 DType toDType(py::handle h);                        ///< a DType or its name; TypeError otherwise
 std::optional<DType> toOptionalDType(py::handle h); ///< None: nothing
-std::string toDevice(py::handle h);                 ///< a device name; a tuple of several is not supported
+std::string toDevice(py::handle h);                 ///< a device name; of a tuple, all joined by ','
+py::object fromDevice(const std::string& device);   ///< a name, or a tuple of several
 bool isNumber(py::handle h);                        ///< bool, int, float, and NumPy's scalars of these
 ConstValue toConst(py::handle h);
 py::object fromConst(ConstValue v);

@@ -22,27 +22,8 @@ namespace {
 
 // Serves the embedded modules, and leaves them out of tracebacks.
 constexpr const char* kStartup = R"(
-import sys, importlib.machinery, importlib.util, _uopscope
-
-class _Importer:
-  @staticmethod
-  def find_spec(name, path=None, target=None):
-    if name not in _uopscope.sources: return None
-    package = any(other.startswith(name + ".") for other in _uopscope.sources)
-    return importlib.util.spec_from_loader(name, _Importer, origin=f"<uopscope>/{name}.py", is_package=package)
-  @staticmethod
-  def create_module(spec): return None
-  @staticmethod
-  def exec_module(module):
-    spec = module.__spec__
-    module.__file__ = spec.origin
-    exec(_Importer.get_code(spec.name), module.__dict__)
-  @staticmethod
-  def get_code(name): return compile(_uopscope.sources[name], f"<uopscope>/{name}.py", "exec")
-  @staticmethod
-  def get_source(name): return _uopscope.sources.get(name)
-
-sys.meta_path.insert(0, _Importer)
+import sys, _uopscope
+exec(_uopscope.sources["_uopscope_importer"], {"__name__": "_uopscope_importer"})
 
 def _own(frame): return frame.f_code.co_filename.startswith(("<uopscope>", "<string>"))
 

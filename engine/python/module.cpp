@@ -19,6 +19,7 @@ void initModule(py::module_& m) {
   bindRules(m);
   bindTensors(m);
   bindFiles(m);
+  bindJit(m);
   py::dict sources;
   for (const auto& [name, text] : engine_pythonEmbedded())
     sources[py::str(name.substr(0, name.size() - 3))] = text;

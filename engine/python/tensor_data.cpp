@@ -157,6 +157,12 @@ Tensor tensorFromPython(py::object data, const TensorOptions& o) {
     if (!o.dtype) typed.dtype = fromNumpyType(py::dtype(py::str(py::object(data.attr("dtype")))));
     return Tensor::scalar(toConst(data), typed);
   }
+  if (py::hasattr(data, "__fspath__")) { // the bytes of a file
+    py::object bytes = data.attr("read_bytes")();
+    return tensorFromPython(bytes, o);
+  }
+  if (PyObject_CheckBuffer(data.ptr()))
+    return fromArray(py::array(py::buffer(py::reinterpret_borrow<py::buffer>(data))), o);
   throw Error(ErrorKind::Runtime, fmt::format("can't create Tensor from {} with type {}",
                                               std::string(py::repr(data)).substr(0, 200),
                                               std::string(py::str(py::type::of(data)))));

@@ -1,25 +1,56 @@
-# TinyJit calls its function as it is: nothing is captured and replayed. Results are those of the function; what is
-# saved is what the schedule and kernel caches save, since a call with other values schedules nothing anew.
+# TinyJit: the first call runs, the second captures what it launches, later ones replay that on new inputs and
+# variables. Capture and replay are C++; here is what a call of Python needs besides.
 import functools
+import _uopscope
+from _uopscope import CapturedJit, JitError
+from tinygrad.helpers import JIT, DEBUG
+
+class GraphException(Exception): pass
+
+class _Item:
+  """One launch of a captured function."""
+  def __init__(self, captured, i): self.name, self.metadata, self.inputs = captured.name(i), tuple(captured.metadata(i)), captured.inputs_of(i)
+  def __repr__(self): return f"<{self.name} inputs {self.inputs}>"
+
+def _tensors(x, strict=False):
+  """The tensors of what a function returns: itself, or in lists, tuples, dicts and objects."""
+  from tinygrad.tensor import Tensor
+  if x is None: return []
+  if isinstance(x, Tensor): return [x]
+  if isinstance(x, (list, tuple)): return [t for i in x for t in _tensors(i, strict)]
+  if isinstance(x, dict): return [t for i in x.values() for t in _tensors(i, strict)]
+  if strict: raise JitError(f"JIT return contains non-Tensor value of type {type(x).__name__}: a replay would give the value of the capture; return the Tensor, and call .item() outside")
+  return [t for i in vars(x).values() for t in _tensors(i)] if hasattr(x, "__dict__") and not isinstance(x, type) else []
 
 class TinyJit:
+  """@TinyJit over a function or a method of tensors. What it returns is realized, and written anew by the next call."""
   def __init__(self, fxn=None, captured=None, prune=False, optimize=False):
-    self.fxn, self.cnt = fxn, 0
+    assert fxn is not None or captured is not None, "need either a function or a CapturedJit"
+    self.fxn, self.captured, self.prune, self.optimize = fxn, captured, prune, optimize
+    self.cnt = 2 if fxn is None else 0
     if fxn is not None: functools.update_wrapper(self, fxn)
-  def reset(self): self.cnt = 0
+  def reset(self):
+    assert self.fxn is not None, "can't reset without function"
+    self.cnt, self.captured = 0, None
   @property
-  def captured(self): return None
-  def __get__(self, obj, objtype): return functools.partial(self.__call__, obj)
+  def jit_cache(self): return [_Item(self.captured, i) for i in range(len(self.captured))] if self.captured is not None else []
+  @property
+  def input_replace(self):
+    return {(j, argument): number for j, item in enumerate(self.jit_cache) for argument, number in item.inputs}
+  def __get__(self, obj, objtype=None): return functools.partial(self, obj)
   def __call__(self, *args, **kwargs):
-    from tinygrad.tensor import Tensor
+    if self.captured is not None and JIT:
+      self.cnt += 1
+      return self.captured.call(args, kwargs)
+    if not JIT or self.cnt == 0:
+      ret = self.fxn(*args, **kwargs)
+      tensors = _tensors(ret)
+      if tensors: tensors[0].realize(*tensors[1:])
+    else:
+      self.captured = captured = CapturedJit(self.fxn, functools.partial(_tensors, strict=True), args, kwargs, bool(self.prune))
+      ret = captured.ret
+      if DEBUG >= 1:
+        print(f"JIT captured {len(captured)} kernels with {captured.input_count} inputs")
+        if sum(captured.used_inputs) != captured.input_count: print("WARNING: some input tensors not found")
     self.cnt += 1
-    ret = self.fxn(*args, **kwargs)
-    for t in _tensors(ret, Tensor): t.realize()
     return ret
-
-def _tensors(x, kind):
-  if isinstance(x, kind): yield x
-  elif isinstance(x, (list, tuple)):
-    for i in x: yield from _tensors(i, kind)
-  elif isinstance(x, dict):
-    for i in x.values(): yield from _tensors(i, kind)

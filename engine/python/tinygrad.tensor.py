@@ -17,3 +17,8 @@ def _schedule_with_vars(self, *lst):
   return [ExecItem(s, i) for i in range(len(s))], s.var_vals
 def _schedule(self, *lst): return self.schedule_with_vars(*lst)[0]
 Tensor.schedule_with_vars, Tensor.schedule = _schedule_with_vars, _schedule
+
+def _from_url(url, gunzip=False, **kwargs):
+  from tinygrad.helpers import fetch
+  return Tensor(fetch(url, gunzip=gunzip), **kwargs)
+Tensor.from_url = staticmethod(_from_url)

@@ -1,5 +1,5 @@
 # UOp, patterns and rewriting. Patterns are data that C++ matches; this file names their parts.
-import functools, inspect, linecache, math, operator, sys
+import functools, inspect, itertools, linecache, math, operator, sys
 import _uopscope
 from _uopscope import (UOp, Ops, AxisType, KernelInfo, BufferizeOpts, Matcher as _Matcher, graph_rewrite as _graph_rewrite,
                        graph_rewrite_map as _graph_rewrite_map)
@@ -87,6 +87,23 @@ class UPat:
   def ne(self, x): return self._binary(Ops.CMPNE, x)
   def eq(self, x): return self.ne(x).logical_not()
   def __hash__(self): return id(self)
+  def match(self, uop, store):
+    """Every way this matches the node: dictionaries of named nodes that extend `store`."""
+    if self.is_any: return [found for p in self.src for found in p.match(uop, dict(store))]
+    if self.op is not None and uop.op not in self.op: return []
+    if self.name is not None and store.setdefault(self.name, uop) is not uop: return []
+    if self.dtype is not None and not any(uop.dtype == d or uop.dtype.scalar() == d for d in (self.dtype if isinstance(self.dtype, tuple) else (self.dtype,))): return []
+    if self.arg is not None and self.arg != uop.arg: return []
+    if self.src is None: return [store]
+    if isinstance(self.src, UPat): orders = [[self.src] * len(uop.src)]
+    elif len(uop.src) < len(self.src) or (len(uop.src) != len(self.src) and not self.allow_any_len): return []
+    else: orders = itertools.permutations(self.src) if isinstance(self.src, list) else [self.src]
+    found = []
+    for order in orders:
+      stores = [dict(store)]
+      for p, u in zip(order, uop.src): stores = [more for s in stores for more in p.match(u, dict(s))]
+      found += stores
+    return found
   def __repr__(self):
     parts = [f"{k}={getattr(self, k)!r}" for k in ("op", "dtype", "src", "arg", "name") if getattr(self, k) is not None]
     return f"UPat{'.any' if self.is_any else ''}({', '.join(parts)})"
@@ -111,8 +128,21 @@ def _source_text(file, line):
     if depth <= 0: break
   return " ".join(text.split()).rstrip(",")
 
+_MAX_SOURCES = 6  # that a compiled pattern tests at once; wider ones are matched here, node by node
+def _is_wide(pat): return not isinstance(pat.src, UPat) and pat.src is not None and ((len(pat.src) > _MAX_SOURCES) or any(map(_is_wide, pat.src)))
+def _wide(pat, fn):
+  names = inspect.signature(fn).parameters
+  def try_all(_root, ctx=None):
+    for found in pat.match(_root, {}):
+      answer = fn(**found, **({"ctx": ctx} if "ctx" in names else {}))
+      if answer is not None: return answer
+  return UPat(pat.op, pat.dtype, arg=pat.arg, name="_root", location=pat.location), try_all
+
 def _rule(pat, fn):
   file, line = pat.location
+  if _is_wide(pat):
+    (simple, call), text = _wide(pat, fn), _source_text(file, line)
+    return _uopscope.make_rule(simple, call, True, getattr(fn, "__name__", text) if getattr(fn, "__name__", "<lambda>") != "<lambda>" else text[:60], file, line, text, BottomUpGate)
   names = inspect.signature(fn).parameters
   text = _source_text(file, line)
   name = fn.__name__ if getattr(fn, "__name__", "<lambda>") != "<lambda>" else text if len(text) <= 60 else text[:57] + "..."
@@ -139,6 +169,12 @@ def _custom_kernel(*srcs, fxn, grad_fxn=None):
   from tinygrad.tensor import Tensor
   return [t.uop for t in Tensor.custom_kernel(*[Tensor(s) for s in srcs], fxn=fxn, grad_fxn=grad_fxn)]
 UOp.custom_kernel = staticmethod(_custom_kernel)
+
+def _flatten(self, start_dim=0, end_dim=-1):
+  n = max(len(self.shape), 1)
+  start, end = start_dim % n, end_dim % n
+  return self.reshape(self.shape[:start] + (math.prod(self.shape[start:end + 1]),) + self.shape[end + 1:])
+UOp.flatten = _flatten
 
 @functools.cache
 def _symbolic(name): return _uopscope.builtin_matcher(name)

@@ -84,6 +84,10 @@ public:
   int64_t size() const { return size_; }
   size_t bytes() const { return static_cast<size_t>(size_) * static_cast<size_t>(dtype_.itemsize()); }
   bool isAllocated() const { return memory_ != nullptr || base_ != nullptr; }
+  /// What this is a part of, and where it starts there in bytes; null for memory of its own.
+  const std::shared_ptr<Buffer>& base() const { return base_; }
+  size_t offset() const { return offset_; }
+  const Buffer* root() const { return base_ ? base_.get() : this; }
   void allocate();
   void* memory();
   void copyIn(const void* host);
@@ -121,7 +125,7 @@ struct GlobalCounters {
 /// events.
 void runSchedule(Schedule& schedule);
 /// The kernel of an item as lowered for a device, from the cache where it was lowered before.
-struct CompiledKernel {
+struct CompiledKernel : std::enable_shared_from_this<CompiledKernel> {
   LoweredKernel lowered;
   std::string source;
   std::shared_ptr<Program> program; ///< null on NULL

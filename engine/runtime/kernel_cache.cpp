@@ -66,7 +66,7 @@ struct KeyHash {
 };
 
 struct Entry {
-  CompiledKernel kernel;
+  std::shared_ptr<CompiledKernel> kernel = std::make_shared<CompiledKernel>(); ///< captured runs hold it too
   std::string report; ///< what DEBUG asks to print of it
   bool ran = false;   ///< asked for by a run: the report is printed
 };
@@ -94,7 +94,7 @@ uint64_t settingsKey() {
 std::unique_ptr<Entry> makeKernel(const ScheduleItem& item, Device& device) {
   ObservedScope scope({ScopeKind::Kernel, "kernel", item.script, item.ast});
   auto entry = std::make_unique<Entry>();
-  CompiledKernel& made = entry->kernel;
+  CompiledKernel& made = *entry->kernel;
   std::string& report = entry->report;
   made = lowerAndRender(item.ast, device, report);
   Observer* observer = Observer::current();
@@ -213,7 +213,7 @@ const CompiledKernel* findKernel(const ScheduleItem& item, Device& device, bool&
       entry->report = {};
     }
   }
-  return &entry->kernel;
+  return entry->kernel.get();
 }
 
 const CompiledKernel& getKernel(const ScheduleItem& item, Device& device) {
@@ -229,7 +229,7 @@ void clearKernelCache() {
   std::lock_guard lock(c.mutex);
   if (Observer* observer = Observer::current())
     for (auto& [key, entry] : c.byContent)
-      if (entry->kernel.lowered.pool) observer->poolRetired(*entry->kernel.lowered.pool);
+      if (entry->kernel->lowered.pool) observer->poolRetired(*entry->kernel->lowered.pool);
   c.byNode.clear();
   c.byContent.clear();
   c.stats = {};

@@ -4,6 +4,7 @@
 #include "engine/base/error.h"
 #include "engine/runtime/device.h"
 #include "engine/runtime/kernel_report.h"
+#include "engine/runtime/run_capture.h"
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -14,8 +15,6 @@
 namespace uopscope {
 
 namespace {
-
-using Values = std::vector<std::pair<std::string, int64_t>>;
 
 /// After a launch or copy: counters, the observer, the line of DEBUG=2.
 void account(LaunchReport& report, int64_t startNs) {
@@ -54,7 +53,7 @@ const CompiledKernel& kernelOfFirst(std::span<const ScheduleItem> items, Device&
   return *findKernel(items[0], device, firstRun);
 }
 
-void runKernel(std::span<const ScheduleItem> itemAndRest, const Values& values) {
+void runKernel(std::span<const ScheduleItem> itemAndRest, const VarValues& values) {
   const ScheduleItem& item = itemAndRest[0];
   Device& device = deviceOf(item);
   std::vector<std::shared_ptr<Buffer>> buffers;
@@ -73,6 +72,34 @@ void runKernel(std::span<const ScheduleItem> itemAndRest, const Values& values) 
                                                   position, buffers.size()));
     memory.push_back(buffers[static_cast<size_t>(position)]->memory());
   }
+  launchKernel(kernel, device, memory, values, firstRun, item.metadata);
+  if (!RunCapture::active()) return;
+  RunStep step{kernel.shared_from_this(), &device, {}, item.metadata, values};
+  for (int position : k.globals) step.buffers.push_back(buffers[static_cast<size_t>(position)]);
+  RunCapture::ran(step);
+}
+
+void runCopy(const ScheduleItem& item) {
+  auto to = Buffer::of(item.buffers.at(0)), from = Buffer::of(item.buffers.at(1));
+  copyBuffer(*to, *from, item.metadata);
+  if (RunCapture::active()) RunCapture::ran({nullptr, nullptr, {to, from}, item.metadata, {}});
+}
+
+/// buffers[0] becomes a part of buffers[1]; nothing is moved.
+void runView(const ScheduleItem& item) {
+  auto base = Buffer::of(item.buffers.at(1));
+  const std::vector<int64_t>& arg = item.ast.arg().ints(); // size, offset
+  int64_t offset = arg[1] * base->dtype().itemsize();
+  auto view = Buffer::view(base, item.ast.dtype().base(), arg[0], offset);
+  Buffer::bind(item.buffers.at(0), view);
+  RunCapture::viewed(view, base, static_cast<size_t>(offset));
+}
+
+} // namespace
+
+void launchKernel(const CompiledKernel& kernel, Device& device, std::span<void* const> memory,
+                  const VarValues& values, bool firstRun, const std::vector<std::string>& metadata) {
+  const LoweredKernel& k = kernel.lowered;
   std::vector<int64_t> vars, globalSize, localSize;
   for (UOp v : k.vars) {
     const VarArg& var = v.arg().as<VarArg>();
@@ -89,7 +116,7 @@ void runKernel(std::span<const ScheduleItem> itemAndRest, const Values& values) 
   for (const Sint& s : k.globalSize) globalSize.push_back(evaluate(s, values));
   for (const Sint& s : k.localSize) localSize.push_back(evaluate(s, values));
 
-  LaunchReport report{device.name(), k.name, firstRun, false, memory.size(), -1, 0, 0, 0, &item.metadata};
+  LaunchReport report{device.name(), k.name, firstRun, false, memory.size(), -1, 0, 0, 0, &metadata};
   report.ops = evaluate(k.estimates.ops, values);
   report.mem = evaluate(k.estimates.mem, values);
   report.lds = evaluate(k.estimates.lds, values);
@@ -100,41 +127,28 @@ void runKernel(std::span<const ScheduleItem> itemAndRest, const Values& values) 
   account(report, start);
 }
 
-void runCopy(const ScheduleItem& item) {
-  auto to = Buffer::of(item.buffers.at(0)), from = Buffer::of(item.buffers.at(1));
-  if (to->bytes() != from->bytes())
-    throw Error(ErrorKind::Runtime,
-                fmt::format("copy of {} bytes into {} bytes", from->bytes(), to->bytes()));
+void copyBuffer(Buffer& to, Buffer& from, const std::vector<std::string>& metadata) {
+  if (to.bytes() != from.bytes())
+    throw Error(ErrorKind::Runtime, fmt::format("copy of {} bytes into {} bytes", from.bytes(), to.bytes()));
   int64_t start = nowNs();
-  Device& source = Device::get(from->device());
-  if (const void* host = source.hostView(from->memory())) {
-    to->copyIn(host);
+  Device& source = Device::get(from.device());
+  if (const void* host = source.hostView(from.memory())) {
+    to.copyIn(host);
   } else {
-    std::vector<std::byte> staging(from->bytes());
-    from->copyOut(staging.data());
-    to->copyIn(staging.data());
+    std::vector<std::byte> staging(from.bytes());
+    from.copyOut(staging.data());
+    to.copyIn(staging.data());
   }
-  Device::get(to->device()).synchronize();
-  auto bytes = static_cast<int64_t>(to->bytes());
+  Device::get(to.device()).synchronize();
+  auto bytes = static_cast<int64_t>(to.bytes());
   std::string amount = bytes >= 1'000'000 ? fmt::format("{:7.2f}M", static_cast<double>(bytes) * 1e-6)
                                           : fmt::format("{:8}", bytes);
   std::string name =
-      fmt::format("copy {}, {:>7} <- {:7}", amount, to->device().substr(0, 7), from->device().substr(0, 7));
-  LaunchReport report{
-      to->device(), name,  false,         true, 2, static_cast<double>(nowNs() - start) * 1e-9, 0,
-      bytes,        bytes, &item.metadata};
+      fmt::format("copy {}, {:>7} <- {:7}", amount, to.device().substr(0, 7), from.device().substr(0, 7));
+  LaunchReport report{to.device(), name,  false, true,     2, static_cast<double>(nowNs() - start) * 1e-9,
+                      0,           bytes, bytes, &metadata};
   account(report, start);
 }
-
-/// buffers[0] becomes a part of buffers[1]; nothing is moved.
-void runView(const ScheduleItem& item) {
-  auto base = Buffer::of(item.buffers.at(1));
-  const std::vector<int64_t>& arg = item.ast.arg().ints(); // size, offset
-  Buffer::bind(item.buffers.at(0),
-               Buffer::view(base, item.ast.dtype().base(), arg[0], arg[1] * base->dtype().itemsize()));
-}
-
-} // namespace
 
 void runSchedule(Schedule& schedule) {
   std::span<const ScheduleItem> items = schedule.items;

@@ -1,6 +1,7 @@
 // Tensors from nothing and from memory.
 #include "engine/runtime/device.h"
 #include "engine/runtime/mapped_file.h"
+#include "engine/tensor/multi.h"
 #include "engine/tensor/tensor.h"
 #include "engine/uop/unique.h"
 
@@ -61,6 +62,11 @@ Tensor Tensor::scalar(ConstValue value, const TensorOptions& o, bool unique) {
 Tensor Tensor::fromBytes(const void* bytes, const Ints& shape, DType dtype, const TensorOptions& o) {
   OperationScope op("Tensor");
   std::string where = deviceOf(o);
+  if (where.find(',') != std::string::npos) {
+    TensorOptions first = o;
+    first.device = where.substr(0, where.find(','));
+    return fromBytes(bytes, shape, dtype, first).to(where);
+  }
   UOp buffer = newBuffer(where, dtype, product(shape));
   if (product(shape) > 0) {
     auto memory = Buffer::of(buffer);
@@ -106,8 +112,20 @@ Tensor Tensor::empty(const Shape& shape, const TensorOptions& o) {
   // a symbolic axis gets room for its largest value
   int64_t size = 1;
   for (const Sint& s : shape) size *= s.vmax();
-  UOp buffer = newBuffer(deviceOf(o), o.dtype.value_or(dtypes::defaultFloat()), size);
-  if (std::string where = deviceOf(o); isFileDevice(where)) {
+  DType d = o.dtype.value_or(dtypes::defaultFloat());
+  std::string where = deviceOf(o);
+  if (where.find(',') != std::string::npos) { // one on each
+    std::vector<UOp> each;
+    TensorOptions one = o;
+    for (const std::string& name : splitDevices(where)) {
+      one.device = name;
+      each.push_back(empty(shape, one).uop());
+    }
+    return fromUOp(UOp::make(Op::MULTI, d, {UOp::make(Op::MSTACK, d, each), deviceNode(where)}),
+                   o.requiresGrad);
+  }
+  UOp buffer = newBuffer(where, d, size);
+  if (isFileDevice(where)) {
     int64_t bytes = size * buffer.dtype().itemsize();
     Buffer::bind(buffer, Buffer::view(createFile(filePath(where), bytes), buffer.dtype(), size, 0));
   }

@@ -414,4 +414,15 @@ Tensor Tensor::threefry(const Tensor& key) const {
   return apply(uop().alu(Op::THREEFRY, {key.uop()}), {key});
 }
 
+Tensor Tensor::alu(Op op, const std::vector<Tensor>& others) const {
+  OperationScope scope("alu");
+  std::vector<UOp> src;
+  bool any = requiresGrad().value_or(false);
+  for (const Tensor& t : others) {
+    src.push_back(t.uop());
+    any = any || t.requiresGrad().value_or(false);
+  }
+  return fromUOp(uop().alu(op, src), any ? RequiresGrad(true) : RequiresGrad());
+}
+
 } // namespace uopscope

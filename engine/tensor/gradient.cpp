@@ -2,8 +2,11 @@
 // A rule gives a GROUP with one gradient per source; a NOOP stands for "none".
 //
 //   x * y, gradient g   ->   GROUP(y * g, x * g)
+#include "engine/tensor/gradient.h"
+
 #include "engine/base/id_map.h"
 #include "engine/rewrite/matcher.h"
+#include "engine/tensor/multi.h"
 #include "engine/tensor/state.h"
 #include "engine/tensor/tensor.h"
 
@@ -12,6 +15,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numbers>
+#include <unordered_map>
 
 namespace uopscope {
 
@@ -165,6 +169,22 @@ UOp flipGradient(Match& m) {
 UOp copyGradient(Match& m) {
   return firstOnly(m, graph::copyTo(grad(m), m.root().src(0).device()));
 }
+/// Shards of a value each get their part of its gradient.
+UOp multiGradient(Match& m) {
+  UOp multi = m.root(), stack = multi.src(0), g = grad(m);
+  std::vector<UOp> parts;
+  for (size_t k = 0; k < stack.srcCount(); ++k) {
+    UOp part = k == 0 || multi.arg() ? g : number(g, 0);
+    if (multi.arg())
+      part = graph::shrink(g, shardBounds(multi.shape(), multi.arg().i(), k, stack.srcCount()));
+    parts.push_back(graph::copyTo(part, stack.src(k).device()));
+  }
+  return gradients({UOp::make(Op::MSTACK, g.dtype(), parts), none()});
+}
+UOp stackGradient(Match& m) {
+  std::vector<UOp> parts(grad(m).src().begin(), grad(m).src().end());
+  return UOp::make(Op::GROUP, dtypes::void_, parts);
+}
 
 constexpr RuleDef kGradients[] = {
     RULE("gradient of a cast", any(Op::CAST), castGradient),
@@ -189,7 +209,37 @@ constexpr RuleDef kGradients[] = {
     RULE("gradient of a permute", any(Op::PERMUTE), permuteGradient),
     RULE("gradient of a flip", any(Op::FLIP), flipGradient),
     RULE("gradient of a copy", any(Op::COPY), copyGradient),
+    RULE("gradient of shards", any(Op::MULTI), multiGradient),
+    RULE("gradient of a shard", any(Op::MSTACK), stackGradient),
 };
+
+std::unordered_map<uint32_t, CustomGradient>& customGradients() {
+  static std::unordered_map<uint32_t, CustomGradient> table;
+  return table;
+}
+
+/// A value after a kernel given by hand: the gradient goes to the kernel, whose own function shares it out.
+UOp customGradient(UOp u, UOp g) {
+  std::vector<UOp> each(u.srcCount(), none());
+  if (u.is(Op::AFTER)) {
+    each[1] = g;
+    return UOp::make(Op::GROUP, dtypes::void_, each);
+  }
+  std::vector<UOp> answered = customGradients().at(u.id())(g, u);
+  if (answered.size() + 1 != each.size())
+    fail(ErrorKind::Value,
+         fmt::format("grad_fxn must answer one gradient, or None, for each of the {} buffers, "
+                     "it answered {}",
+                     each.size() - 1, answered.size()));
+  for (size_t i = 0; i < answered.size(); ++i)
+    if (answered[i]) each[i + 1] = answered[i];
+  return UOp::make(Op::GROUP, dtypes::void_, each);
+}
+
+bool hasCustomGradient(UOp u) {
+  if (u.is(Op::AFTER) && u.srcCount() == 2) u = u.src(1);
+  return u.is(Op::CUSTOM_KERNEL) && customGradients().contains(u.id());
+}
 
 /// Nodes between the targets and the root that a gradient flows through, targets first.
 std::vector<UOp> pathTo(UOp root, const UOpMap<bool>& targets) {
@@ -211,7 +261,7 @@ UOpMap<UOp> computeGradient(UOp root, UOp seed, const UOpMap<bool>& targets) {
     auto known = grads.find(u);
     if (known == grads.end()) continue;
     GradientContext context{known->second};
-    UOp each = rules.rewrite(u, context);
+    UOp each = hasCustomGradient(u) ? customGradient(u, known->second) : rules.rewrite(u, context);
     if (!each)
       fail(ErrorKind::Runtime, fmt::format("failed to compute gradient for {}\n\nin {}...", opName(u.op()),
                                            u.str().substr(0, 1000)));
@@ -226,6 +276,19 @@ UOpMap<UOp> computeGradient(UOp root, UOp seed, const UOpMap<bool>& targets) {
 }
 
 } // namespace
+
+UOpMap<UOp> gradientsOf(UOp root, UOp seed, const std::vector<UOp>& targets) {
+  UOpMap<bool> wanted;
+  for (UOp t : targets) wanted[t] = true;
+  return computeGradient(root, seed, wanted);
+}
+
+void setCustomGradient(UOp kernel, CustomGradient gradient) {
+  customGradients()[kernel.id()] = std::move(gradient);
+}
+void dropCustomGradients(const std::function<bool(uint32_t id)>& alive) {
+  std::erase_if(customGradients(), [&](const auto& entry) { return !alive(entry.first); });
+}
 
 std::vector<Tensor> Tensor::gradient(const std::vector<Tensor>& targets, const Tensor& seed,
                                      bool materialize) const {

@@ -342,4 +342,19 @@ Tensor Tensor::maskedSelect(const Tensor& mask) const {
   return x.get({Index::of(starts.scatter(0, counts, 1, "add").cumsum())});
 }
 
+Tensor Tensor::nonzero() const {
+  OperationScope op("nonzero");
+  std::vector<Tensor> position;
+  for (size_t i = 0; i < shape().size(); ++i) {
+    Shape column(shape().size(), Sint(1));
+    column[i] = shape()[i];
+    position.push_back(arange(intShape()[i], {device(), {}, {}}).reshape(column).expand(shape()).flatten());
+  }
+  Tensor mask = ne(0).flatten();
+  if (position.empty())
+    return zeros({Sint(mask.cast(dtypes::int32).item().i), 0}, {device(), dtypes::int32, {}});
+  Tensor all = stack(position, -1);
+  return all.maskedSelect(mask.unsqueeze(-1).expand(all.shape())).reshape({-1, Sint(ndim())});
+}
+
 } // namespace uopscope

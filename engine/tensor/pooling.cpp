@@ -74,6 +74,41 @@ std::pair<Tensor, Tensor> Tensor::maxPool2d(const Ints& kernel, const Ints& stri
   return {windows.max(axes), hits.max(axes).sub(ConstValue::ofInt(n), true)};
 }
 
+Tensor Tensor::maxUnpool2d(const Tensor& indices, const Ints& kernel, const Ints& stride,
+                           const Ints& dilation, const Ints& padding, const Ints& outputSize) const {
+  OperationScope op("max_unpool2d");
+  Ints all = intShape();
+  if (all.size() < 3 || indices.shape() != shape())
+    fail(ErrorKind::Shape, fmt::format("needs (batch, channels, ...) and indices alike, got {} and {}",
+                                       shapeStr(shape()), shapeStr(indices.shape())));
+  size_t n = all.size() - 2;
+  auto each = [n](const Ints& v) { return v.size() == 1 ? Ints(n, v[0]) : v; };
+  Ints size(outputSize.size() >= n ? outputSize.end() - static_cast<long>(n) : outputSize.begin(),
+            outputSize.end());
+  if (outputSize.empty()) {
+    Ints k = each(kernel), s = stride.empty() ? k : each(stride), d = each(dilation),
+         pads = poolPads(padding, n);
+    for (size_t i = 0; i < n; ++i) {
+      size_t at = 2 * (n - 1 - i); // pads are given last axis first
+      size.push_back((all[i + 2] - 1) * s[i] - (pads[at] + pads[at + 1]) + d[i] * (k[i] - 1) + 1);
+    }
+  }
+  if (size.size() != n)
+    fail(ErrorKind::Shape,
+         fmt::format("output_size has {} axes, the tensor {} spatial ones", size.size(), n));
+  int64_t cells = 1, values = 1;
+  for (int64_t s : size) cells *= s;
+  for (size_t i = 2; i < all.size(); ++i) values *= all[i];
+  Shape row{Sint(all[0]), Sint(all[1]), 1, Sint(values)}, out{Sint(all[0]), Sint(all[1])};
+  out.insert(out.end(), size.begin(), size.end());
+  return indices.reshape(row)
+      .oneHotAlong(cells, 2)
+      .where(reshape(row), 0)
+      .sum(Ints{3})
+      .cast(dtype())
+      .reshape(out);
+}
+
 Tensor Tensor::interpolate(const Ints& size, const std::string& mode, bool alignCorners) const {
   OperationScope op("interpolate");
   if (size.empty() || static_cast<int64_t>(size.size()) > ndim())

@@ -2,7 +2,7 @@
 // run. Where in the stream a call starts is counted here and written into a buffer of one element, so the
 // graph of a step does not depend on how many steps were made before, and tensors keep their numbers in
 // whatever order they are realized.
-#include "engine/runtime/device.h"
+#include "engine/runtime/run_capture.h"
 #include "engine/tensor/sha256.h"
 #include "engine/tensor/tensor.h"
 
@@ -23,7 +23,7 @@ struct Stream {
 };
 struct Generator {
   int64_t seed = static_cast<int64_t>(std::time(nullptr));
-  std::map<std::string, Stream> streams;
+  std::map<std::string, std::shared_ptr<Stream>> streams;
 };
 Generator& generator() {
   static Generator g;
@@ -56,14 +56,14 @@ Tensor first(const Tensor& t, int64_t n) {
 }
 
 /// The key of the n-th device: the low word of a hash of n, and the seed.
-Stream newStream(const std::string& device, int64_t seed, uint32_t ordinal) {
+std::shared_ptr<Stream> newStream(const std::string& device, int64_t seed, uint32_t ordinal) {
   uint8_t number[4] = {static_cast<uint8_t>(ordinal >> 24), static_cast<uint8_t>(ordinal >> 16),
                        static_cast<uint8_t>(ordinal >> 8), static_cast<uint8_t>(ordinal)};
   auto digest = sha256(number);
   uint32_t key[2] = {static_cast<uint32_t>(digest[28]) << 24 | static_cast<uint32_t>(digest[29]) << 16 |
                          static_cast<uint32_t>(digest[30]) << 8 | digest[31],
                      static_cast<uint32_t>(seed)};
-  return {Tensor::fromBytes(key, {2}, dtypes::uint32, {device, {}, false})};
+  return std::make_shared<Stream>(Stream{Tensor::fromBytes(key, {2}, dtypes::uint32, {device, {}, false})});
 }
 
 } // namespace
@@ -90,15 +90,20 @@ Tensor Tensor::rand(const Ints& shape, const TensorOptions& o, bool contiguousRe
   Generator& g = generator();
   if (!g.streams.count(where))
     g.streams[where] = newStream(where, g.seed, static_cast<uint32_t>(g.streams.size()));
-  Stream& stream = g.streams[where];
-  Tensor start = fromBytes(&stream.drawn, {1}, dtypes::uint32, {where, {}, false});
-  stream.drawn += static_cast<uint32_t>(words);
+  std::shared_ptr<Stream> stream = g.streams[where];
+  Tensor start = fromBytes(&stream->drawn, {1}, dtypes::uint32, {where, {}, false});
+  stream->drawn += static_cast<uint32_t>(words);
+  if (RunCapture::active()) // a captured call goes on in the stream each time it is replayed
+    RunCapture::beforeReplay([stream, words, at = Buffer::of(graph::base(start.uop()))] {
+      at->copyIn(&stream->drawn);
+      stream->drawn += static_cast<uint32_t>(words);
+    });
 
   TensorOptions counting{where, dtypes::uint32, false};
   Tensor low = arange(half, counting).add(start), high = low.add(ConstValue::ofInt(half));
   auto wide = [](const Tensor& t) { return t.cast(dtypes::uint64); };
   auto keyWord = [&](int64_t i) {
-    return wide(stream.key.shrink({{{Sint(i), Sint(i + 1)}}}).broadcastTo(low.shape()));
+    return wide(stream->key.shrink({{{Sint(i), Sint(i + 1)}}}).broadcastTo(low.shape()));
   };
   Tensor counter = wide(high).lshift(32).bitOr(wide(low)), key = keyWord(1).lshift(32).bitOr(keyWord(0));
   Tensor bits = counter.threefry(key);

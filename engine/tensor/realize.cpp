@@ -2,6 +2,8 @@
 // buffer. The tensor pool is collected here, the one place where no bare node is in use.
 #include "engine/base/id_map.h"
 #include "engine/runtime/device.h"
+#include "engine/tensor/gradient.h"
+#include "engine/tensor/multi.h"
 #include "engine/tensor/state.h"
 #include "engine/tensor/tensor.h"
 #include "engine/tensor/tensor_memory.h"
@@ -57,6 +59,33 @@ void applyBecomes(const std::vector<std::pair<UOpRef, UOpRef>>& becomes) {
   for (size_t i = 0; i < states.size(); ++i) states[i]->uop = after.src(i);
 }
 
+/// What is to be computed for these tensors: graphs of one device each. Tensors on several devices are taken
+/// apart here, for good: they stand for their shards from now on.
+std::vector<UOp> rootsOf(const std::vector<Tensor>& tensors) {
+  bool several = false;
+  for (const Tensor& t : tensors) several = several || touchesSeveralDevices(t.uop());
+  if (several) {
+    PoolScope scope(tensorPool());
+    std::vector<UOp> all;
+    for (const Tensor& t : tensors) all.push_back(t.uop());
+    std::vector<std::pair<UOpRef, UOpRef>> apart;
+    for (auto& [before, after] : separateDevices(UOp::sink(all))) apart.emplace_back(before, after);
+    applyBecomes(apart);
+  }
+  std::vector<UOp> roots;
+  auto add = [&](UOp u) {
+    if (!graph::isRealized(u)) roots.push_back(u);
+  };
+  for (const Tensor& t : tensors) {
+    UOp u = t.uop();
+    if (u.is(Op::MULTI))
+      for (UOp part : u.src(0).src()) add(part);
+    else
+      add(u);
+  }
+  return roots;
+}
+
 int heldNodes = 0;
 size_t nodesAfterCollect = 0;
 int64_t memoryAfterCollect = 0;
@@ -89,6 +118,7 @@ size_t collectTensorPool() {
     auto ids = pool.liveIds();
     std::unordered_set<uint32_t> alive(ids.begin(), ids.end());
     dropOrigins(pool, [&](uint32_t id) { return alive.contains(id); });
+    dropCustomGradients([&](uint32_t id) { return alive.contains(id); });
   }
   nodesAfterCollect = pool.liveNodes();
   memoryAfterCollect = GlobalCounters::memUsed;
@@ -97,8 +127,7 @@ size_t collectTensorPool() {
 
 Schedule Tensor::schedule(const std::vector<Tensor>& tensors) {
   OperationScope op("schedule");
-  std::vector<UOp> roots;
-  for (const Tensor& t : tensors) roots.push_back(t.uop());
+  std::vector<UOp> roots = rootsOf(tensors);
   Schedule s = createSchedule(UOp::sink(roots));
   applyBecomes(s.becomes);
   return s;
@@ -107,9 +136,7 @@ Schedule Tensor::schedule(const std::vector<Tensor>& tensors) {
 void Tensor::realize(const std::vector<Tensor>& tensors) {
   {
     OperationScope op("realize");
-    std::vector<UOp> roots;
-    for (const Tensor& t : tensors)
-      if (!graph::isRealized(t.uop())) roots.push_back(t.uop());
+    std::vector<UOp> roots = rootsOf(tensors);
     if (!roots.empty()) {
       Schedule s = createSchedule(UOp::sink(roots));
       runSchedule(s);
@@ -126,6 +153,7 @@ Tensor Tensor::realize() const {
 
 std::shared_ptr<Buffer> Tensor::buffer() const {
   intShape();
+  if (devices().size() > 1) return to(devices()[0]).buffer();
   Tensor x = contiguous();
   x.realize();
   if (!graph::isRealized(x.uop()))

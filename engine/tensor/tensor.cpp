@@ -148,6 +148,13 @@ Tensor Tensor::detach() const {
 
 Tensor Tensor::clone() const {
   OperationScope op("clone");
+  if (devices().size() > 1) { // shard by shard
+    realize();
+    std::vector<UOp> parts;
+    for (UOp part : uop().src(0).src()) parts.push_back(fromUOp(part).clone().uop());
+    UOp multi = uop();
+    return fromUOp(multi.withSrc({UOp::make(Op::MSTACK, dtype(), parts), multi.src(1)}), requiresGrad());
+  }
   Tensor out = empty(shape(), {device(), dtype(), {}});
   if (state_->grad) out.state_->grad = grad().clone().state_;
   return out.assign(*this);

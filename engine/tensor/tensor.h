@@ -11,7 +11,8 @@
 // (`log_softmax` is logSoftmax here); errors name the operation, the shapes and the script's line.
 //
 // Files: tensor.cpp the handle, creation.cpp, random.cpp, movement.cpp, elementwise.cpp, activation.cpp,
-// reduce.cpp, indexing.cpp, matmul.cpp, pooling.cpp, loss.cpp, sorting.cpp, gradient.cpp, realize.cpp.
+// reduce.cpp, indexing.cpp, matmul.cpp, pooling.cpp, loss.cpp, sorting.cpp, linalg.cpp, hashing.cpp,
+// multi.cpp, rearrange.cpp, gradient.cpp, realize.cpp; jit.h replays functions of tensors.
 #pragma once
 #include "engine/schedule/schedule.h"
 #include "engine/tensor/graph.h"
@@ -131,6 +132,10 @@ public:
   Tensor padTo(const std::vector<std::optional<Sint>>& sizes) const;
   Tensor squeeze(std::optional<int64_t> dim = {}) const;
   Tensor unsqueeze(int64_t dim) const;
+  /// "b (h w) c -> b h w c": names, groups in brackets, 1 and () as size one, `...`; sizes where a group is
+  /// split.
+  Tensor rearrange(const std::string& formula,
+                   const std::vector<std::pair<std::string, int64_t>>& sizes = {}) const;
   Tensor flatten(int64_t start = 0, int64_t end = -1) const;
   Tensor unflatten(int64_t dim, const Shape& sizes) const;
   Tensor repeat(Ints repeats) const;
@@ -210,6 +215,8 @@ public:
   Tensor copysign(const Operand& o) const;
   Tensor logaddexp(const Operand& o) const;
   Tensor threefry(const Tensor& key) const;
+  /// The operation on nodes as they are: same shapes and types.
+  Tensor alu(Op op, const std::vector<Tensor>& others) const;
 
   // --- functions of one argument (activation.cpp) ---
   Tensor relu() const;
@@ -282,6 +289,10 @@ public:
   std::pair<Tensor, Tensor> maxPool2d(const Ints& kernel = {2, 2}, const Ints& stride = {},
                                       const Ints& dilation = {1}, const Ints& padding = {0},
                                       bool ceilMode = false, bool indices = false) const;
+  /// Puts values back where maxPool2d's positions say; the output size follows from the window, or is given.
+  Tensor maxUnpool2d(const Tensor& indices, const Ints& kernel = {2, 2}, const Ints& stride = {},
+                     const Ints& dilation = {1}, const Ints& padding = {0},
+                     const Ints& outputSize = {}) const;
   Tensor interpolate(const Ints& size, const std::string& mode = "linear", bool alignCorners = false) const;
 
   // --- losses (loss.cpp) ---
@@ -305,9 +316,36 @@ public:
   Tensor oneHot(int64_t classes = -1) const;
   Tensor oneHotAlong(const Sint& classes, int64_t dim = -1) const;
   Tensor maskedSelect(const Tensor& mask) const;
+  /// Positions of what is not zero: one row each, one column per axis. Realizes.
+  Tensor nonzero() const;
   /// Sorted values and where they came from.
   std::pair<Tensor, Tensor> sort(int64_t dim = -1, bool descending = false) const;
   std::pair<Tensor, Tensor> topk(int64_t k, int64_t dim = -1, bool largest = true) const;
+
+  // --- matrices (linalg.cpp) ---
+  /// Q (orthogonal) and R (upper triangular) of the last two axes, by Householder reflections.
+  std::pair<Tensor, Tensor> qr() const;
+  struct Svd;
+  /// U, S (descending) and V transposed of the last two axes, by one-sided Jacobi rotations.
+  Svd svd(bool fullMatrices = true) const;
+  /// A matrix nearer to an orthogonal one: `steps` times a polynomial in x xT.
+  Tensor newtonSchulz(int64_t steps, const std::vector<double>& params, double eps = 1e-7) const;
+
+  // --- hashes (hashing.cpp) ---
+  /// Keccak of the last axis' bytes: "sha3_224", "sha3_256", "shake_128".
+  Tensor keccak(const std::string& kind = "sha3_256") const;
+  Tensor keccak(int64_t rate, int64_t suffix) const;
+  /// 16 bytes of a tree of shake_128 over chunks of a mebibyte.
+  Tensor hash() const;
+
+  // --- several devices (multi.cpp) ---
+  /// Where it is: one name, or one per shard.
+  std::vector<std::string> devices() const;
+  /// The axis that is split over the devices; nothing where each has all of it.
+  std::optional<int64_t> shardAxis() const;
+  /// One part per device along an axis, or a copy on each.
+  Tensor shard(const std::vector<std::string>& devices, std::optional<int64_t> axis = {}) const;
+  Tensor shardLike(const Tensor& other) const;
 
   // --- state, computation, gradient (tensor.cpp, realize.cpp, gradient.cpp) ---
   Tensor replace(const Tensor& x, bool allowShapeMismatch = false) const;
@@ -351,6 +389,10 @@ private:
   Tensor padFlat(const Ints& pads, ConstValue value) const;
 
   std::shared_ptr<State> state_;
+};
+
+struct Tensor::Svd {
+  Tensor u, s, v;
 };
 
 class Operand {

@@ -270,7 +270,7 @@ void computeDevice(UOp u) {
   f.hasDevice = true;
   if (u.is(Op::DEVICE))
     f.device = u;
-  else if (u.is(Op::BUFFER) || u.is(Op::COPY) || u.is(Op::ALLREDUCE)) {
+  else if (u.in({Op::BUFFER, Op::COPY, Op::ALLREDUCE, Op::MULTI})) {
     if (u.srcCount() > 1) f.device = u.src(1).node()->facts->device;
   } else {
     for (UOp s : u.src())

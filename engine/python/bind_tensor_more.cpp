@@ -1,0 +1,129 @@
+// Matrices, hashes, axes by name, several devices, memory of others; and the names that are known and not
+// supported here.
+#include "engine/python/bindings.h"
+#include "engine/runtime/device.h"
+#include "engine/uop/unique.h"
+
+#include <fmt/format.h>
+
+namespace uopscope {
+
+namespace {
+
+std::vector<std::string> deviceList(py::handle h) {
+  std::vector<std::string> out;
+  if (py::isinstance<py::str>(h)) return {toDevice(h)};
+  for (py::handle name : h) out.push_back(toDevice(name));
+  return out;
+}
+
+void unsupported(TensorClass& c, const char* name, const char* why) {
+  std::string text = fmt::format("{}: not supported here, {}", name, why);
+  auto raise = [text](const py::args&, const py::kwargs&) -> py::object {
+    throw Error(ErrorKind::Unsupported, text);
+  };
+  c.def(name, raise);
+}
+
+void bindMatrices(TensorClass& c) {
+  c.def("qr", method(&Tensor::qr));
+  c.def(
+      "svd",
+      [](const Tensor& t, bool full) {
+        Tensor::Svd r = t.svd(full);
+        return py::make_tuple(r.u, r.s, r.v);
+      },
+      py::arg("full_matrices") = true);
+  c.def("newton_schulz", method(&Tensor::newtonSchulz), py::arg("steps"), py::arg("params"),
+        py::arg("eps") = 1e-7);
+  c.def("hash", method(&Tensor::hash));
+  c.def(
+      "keccak",
+      [](const Tensor& t, py::object cfg) {
+        if (py::isinstance<py::str>(cfg)) return t.keccak(cfg.cast<std::string>());
+        auto [rate, suffix] = cfg.cast<std::pair<int64_t, int64_t>>();
+        return t.keccak(rate, suffix);
+      },
+      py::arg("cfg") = "sha3_256");
+  c.def(
+      "rearrange",
+      [](const Tensor& t, const std::string& formula, const py::kwargs& sizes) {
+        std::vector<std::pair<std::string, int64_t>> known;
+        for (auto [name, size] : sizes) known.emplace_back(name.cast<std::string>(), size.cast<int64_t>());
+        return t.rearrange(formula, known);
+      },
+      py::arg("formula"));
+  c.def("nonzero", method(&Tensor::nonzero));
+  c.def(
+      "max_unpool2d",
+      [](const Tensor& t, const Tensor& indices, py::object kernel, py::object stride, py::object dilation,
+         py::object padding, py::object size) {
+        return t.maxUnpool2d(indices, toInts(kernel), stride.is_none() ? Ints{} : toInts(stride),
+                             toInts(dilation), toInts(padding), size.is_none() ? Ints{} : toInts(size));
+      },
+      py::arg("indices"), py::arg("kernel_size") = py::make_tuple(2, 2), py::arg("stride") = py::none(),
+      py::arg("dilation") = 1, py::arg("padding") = 0, py::arg("output_size") = py::none());
+}
+
+void bindDevices(TensorClass& c) {
+  c.def(
+       "shard",
+       [](const Tensor& t, py::object devices, std::optional<int64_t> axis) {
+         return t.shard(deviceList(devices), axis);
+       },
+       py::arg("devices"), py::arg("axis") = py::none())
+      .def(
+          "shard_",
+          [](const Tensor& t, py::object devices, std::optional<int64_t> axis) {
+            return t.replace(t.shard(deviceList(devices), axis));
+          },
+          py::arg("devices"), py::arg("axis") = py::none())
+      .def("shard_like", method(&Tensor::shardLike), py::arg("y"));
+  c.def_static(
+      "from_blob",
+      [](uintptr_t address, py::object shape, const py::kwargs& kw) {
+        TensorOptions o = takeOptions(kw);
+        Ints dims = toInts(shape);
+        int64_t n = 1;
+        for (int64_t d : dims) n *= d;
+        std::string where = o.device.value_or(Device::defaultName());
+        DType dtype = o.dtype.value_or(dtypes::defaultFloat());
+        PoolScope scope(tensorPool());
+        UOp buffer = newBuffer(where, dtype, n);
+        Buffer::bind(buffer, Buffer::foreign(where, dtype, n, reinterpret_cast<void*>(address), nullptr));
+        return Tensor::fromUOp(graph::reshape(buffer, Shape(dims.begin(), dims.end())), o.requiresGrad);
+      },
+      py::arg("ptr"), py::arg("shape"));
+}
+
+} // namespace
+
+void bindTensorMore(TensorClass& c) {
+  bindMatrices(c);
+  bindDevices(c);
+  c.def(
+      "alu",
+      [](const Tensor& t, Op op, const py::args& others) {
+        std::vector<Tensor> all;
+        for (py::handle h : others) all.push_back(h.cast<Tensor>());
+        return t.alu(op, all);
+      },
+      py::arg("op"));
+  c.def("ufix", [](const Tensor& t, const Operand& x) -> Tensor {
+    if (x.isTensor()) return x.tensor();
+    PoolScope s(tensorPool());
+    return Tensor::fromUOp(graph::constLike(t.uop(), x.value()));
+  });
+  c.def("usum", [](const Tensor& t, const py::args& others) {
+    Tensor sum = t;
+    for (py::handle h : others) sum = sum.add(h.cast<Operand>());
+    return sum;
+  });
+  unsupported(c, "decode_hevc_frame", "it needs a video decoder");
+  unsupported(c, "image_dot", "devices with image memory are not supported; use dot");
+  unsupported(c, "image_conv2d", "devices with image memory are not supported; use conv2d");
+  unsupported(c, "fs_load", "it needs a tinyfs server; read a file by Tensor(path)");
+  unsupported(c, "fs_store", "it needs a tinyfs server; write a file by nn.state.safe_save");
+}
+
+} // namespace uopscope

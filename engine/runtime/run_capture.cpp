@@ -1,0 +1,194 @@
+// Noting launches, and playing them back. A replay without observer and DEBUG touches nothing but the
+// addresses and numbers that change, and calls the programs.
+#include "engine/runtime/run_capture.h"
+
+#include "engine/base/context_var.h"
+#include "engine/base/error.h"
+#include "engine/rewrite/observer.h"
+#include "engine/runtime/kernel_report.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <unordered_set>
+
+namespace uopscope {
+
+namespace {
+
+std::vector<RunCapture*>& captures() {
+  static thread_local std::vector<RunCapture*> stack;
+  return stack;
+}
+
+bool allInts(std::span<const Sint> sizes) {
+  return std::all_of(sizes.begin(), sizes.end(), [](const Sint& s) { return s.isInt(); });
+}
+
+} // namespace
+
+RunCapture::RunCapture() {
+  captures().push_back(this);
+}
+RunCapture::~RunCapture() {
+  std::erase(captures(), this);
+}
+
+bool RunCapture::active() {
+  return !captures().empty();
+}
+void RunCapture::ran(const RunStep& step) {
+  for (RunCapture* c : captures()) c->steps_.push_back(step);
+}
+void RunCapture::viewed(const std::shared_ptr<Buffer>& view, const std::shared_ptr<Buffer>& of,
+                        size_t offset) {
+  for (RunCapture* c : captures()) c->views_.push_back({view, of, offset});
+}
+void RunCapture::beforeReplay(const std::function<void()>& f) {
+  for (RunCapture* c : captures()) c->before_.push_back(f);
+}
+
+CapturedRun RunCapture::finish(std::span<const std::shared_ptr<Buffer>> inputs,
+                               std::span<const std::string> variables, bool prune) {
+  CapturedRun run;
+  run.names_.assign(variables.begin(), variables.end());
+  run.before_ = std::move(before_);
+
+  // A buffer is an input, a view made of one, or stays as it is.
+  auto inputOf = [&](const std::shared_ptr<Buffer>& b) -> std::optional<std::pair<size_t, size_t>> {
+    std::shared_ptr<Buffer> at = b;
+    for (size_t offset = 0;;) {
+      for (size_t i = 0; i < inputs.size(); ++i)
+        if (inputs[i] == at) return std::pair{i, offset};
+      auto view = std::find_if(views_.begin(), views_.end(), [&](const View& v) { return v.view == at; });
+      if (view != views_.end()) {
+        offset += view->offset;
+        at = view->of;
+      } else if (at->base()) {
+        offset += at->offset();
+        at = at->base();
+      } else {
+        return std::nullopt;
+      }
+    }
+  };
+  std::unordered_set<const Buffer*> changing;
+  for (RunStep& made : steps_) {
+    CapturedRun::Step s;
+    bool depends = false;
+    for (size_t i = 0; i < made.buffers.size(); ++i) {
+      const auto& b = made.buffers[i];
+      depends = depends || changing.contains(b->root());
+      s.memory.push_back(b->memory());
+      if (auto at = inputOf(b)) {
+        s.patches.push_back({static_cast<uint32_t>(i), static_cast<uint32_t>(at->first), at->second});
+        depends = true;
+      }
+    }
+    if (made.kernel) {
+      const LoweredKernel& k = made.kernel->lowered;
+      s.symbolicSize = !allInts(k.globalSize) || !allInts(k.localSize) || !k.estimates.ops.isInt() ||
+                       !k.estimates.mem.isInt();
+      for (UOp v : k.vars) {
+        const std::string& name = v.arg().as<VarArg>().name;
+        auto at = std::find(variables.begin(), variables.end(), name);
+        if (at != variables.end()) {
+          s.varPatches.emplace_back(s.vars.size(), static_cast<size_t>(at - variables.begin()));
+          depends = true;
+        }
+        s.vars.push_back(name == "core_id" ? 0 : evaluate(Sint(v), made.values));
+      }
+      for (size_t i = 0; i < variables.size(); ++i)
+        for (size_t at = 0; at < made.values.size(); ++at)
+          if (made.values[at].first == variables[i]) s.valuePatches.emplace_back(at, i);
+      for (const Sint& g : k.globalSize) s.globalSize.push_back(evaluate(g, made.values));
+      for (const Sint& l : k.localSize) s.localSize.push_back(evaluate(l, made.values));
+      s.ops = evaluate(k.estimates.ops, made.values);
+      s.mem = evaluate(k.estimates.mem, made.values);
+    }
+    if (prune && !depends) continue;
+    if (prune) {
+      if (made.kernel) {
+        const LoweredKernel& k = made.kernel->lowered;
+        for (int out : k.outs) {
+          auto at = std::find(k.globals.begin(), k.globals.end(), out);
+          changing.insert(made.buffers[static_cast<size_t>(at - k.globals.begin())]->root());
+        }
+      } else {
+        changing.insert(made.buffers[0]->root());
+      }
+    }
+    for (const CapturedRun::Patch& p : s.patches) made.buffers[p.argument] = nullptr;
+    s.step = std::move(made);
+    run.steps_.push_back(std::move(s));
+  }
+  steps_.clear();
+  return run;
+}
+
+std::vector<bool> CapturedRun::usedInputs() const {
+  std::vector<bool> used;
+  for (const Step& s : steps_)
+    for (const Patch& p : s.patches) {
+      if (used.size() <= p.input) used.resize(p.input + 1);
+      used[p.input] = true;
+    }
+  return used;
+}
+
+std::vector<std::pair<size_t, size_t>> CapturedRun::inputsOf(size_t step) const {
+  std::vector<std::pair<size_t, size_t>> out;
+  for (const Patch& p : steps_[step].patches) out.emplace_back(p.argument, p.input);
+  return out;
+}
+
+void CapturedRun::replayStep(Step& s, std::span<const std::shared_ptr<Buffer>> inputs,
+                             std::span<const int64_t> values, bool told) {
+  for (const Patch& p : s.patches)
+    s.memory[p.argument] = static_cast<std::byte*>(inputs[p.input]->memory()) + p.offset;
+  for (auto [position, number] : s.varPatches) s.vars[position] = values[number];
+  for (auto [position, number] : s.valuePatches) s.step.values[position].second = values[number];
+  if (!told && s.step.kernel) {
+    const LoweredKernel& k = s.step.kernel->lowered;
+    if (s.symbolicSize) {
+      for (size_t i = 0; i < k.globalSize.size(); ++i)
+        s.globalSize[i] = evaluate(k.globalSize[i], s.step.values);
+      for (size_t i = 0; i < k.localSize.size(); ++i)
+        s.localSize[i] = evaluate(k.localSize[i], s.step.values);
+      s.ops = evaluate(k.estimates.ops, s.step.values);
+      s.mem = evaluate(k.estimates.mem, s.step.values);
+    }
+    ++GlobalCounters::kernelCount;
+    GlobalCounters::globalOps += s.ops;
+    GlobalCounters::globalMem += s.mem;
+    if (s.step.kernel->program)
+      s.step.kernel->program->launch(s.memory, s.vars, s.globalSize, s.localSize, false);
+    return;
+  }
+  RunStep full = s.step;
+  for (const Patch& p : s.patches) {
+    const auto& in = inputs[p.input];
+    auto& b = full.buffers[p.argument];
+    b = in;
+    if (p.offset == 0) continue;
+    auto left = static_cast<int64_t>((in->bytes() - p.offset) / static_cast<size_t>(in->dtype().itemsize()));
+    b = Buffer::view(in, in->dtype(), left, static_cast<int64_t>(p.offset));
+    RunCapture::viewed(b, in, p.offset);
+  }
+  if (full.kernel)
+    launchKernel(*full.kernel, *full.device, s.memory, full.values, false, full.metadata);
+  else
+    copyBuffer(*full.buffers[0], *full.buffers[1], full.metadata);
+  RunCapture::ran(full);
+}
+
+void CapturedRun::replay(std::span<const std::shared_ptr<Buffer>> inputs, std::span<const int64_t> values) {
+  for (const auto& f : before_) {
+    f();
+    RunCapture::beforeReplay(f);
+  }
+  bool told = Observer::current() || vars::debug >= 2 || RunCapture::active();
+  for (Step& s : steps_) replayStep(s, inputs, values, told);
+}
+
+} // namespace uopscope

@@ -1,0 +1,108 @@
+// Capture and replay of what runs: the launches of a function's schedules, kept with their memory resolved,
+// so that running them again is a loop over calls and nothing else.
+//
+//   RunCapture capture;                                  // everything run on this thread is noted as well
+//   f(inputs);
+//   CapturedRun run = capture.finish(inputs, {"i"});     // which buffers and variables change from call to
+//   call run.replay(otherInputs, {5});
+//
+// A captured run holds every buffer it uses, so results of a replay stand in the memory that the captured run
+// gave them. Captures nest: what an inner one replays is noted by the outer one like any other launch.
+#pragma once
+#include "engine/runtime/device.h"
+
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace uopscope {
+
+/// Values of variables by name.
+using VarValues = std::vector<std::pair<std::string, int64_t>>;
+
+/// One launch: a kernel with its buffers in order of its globals, or a copy from buffers[1] to buffers[0].
+struct RunStep {
+  std::shared_ptr<const CompiledKernel> kernel; ///< null: a copy
+  Device* device = nullptr;
+  std::vector<std::shared_ptr<Buffer>> buffers;
+  std::vector<std::string> metadata;
+  VarValues values;
+};
+
+class CapturedRun {
+public:
+  /// Runs everything again; `inputs` and `values` in the order given to finish().
+  void replay(std::span<const std::shared_ptr<Buffer>> inputs, std::span<const int64_t> values);
+  size_t stepCount() const { return steps_.size(); }
+  const RunStep& step(size_t i) const { return steps_[i].step; }
+  /// The inputs that some step reads or writes.
+  std::vector<bool> usedInputs() const;
+  /// (argument of the step, number of the input) for what changes from call to call.
+  std::vector<std::pair<size_t, size_t>> inputsOf(size_t step) const;
+
+private:
+  friend class RunCapture;
+  struct Patch {
+    uint32_t argument, input;
+    size_t offset; ///< bytes into the input
+  };
+  struct Step {
+    RunStep step;
+    std::vector<Patch> patches;
+    std::vector<void*> memory;
+    std::vector<int64_t> vars, globalSize, localSize;
+    std::vector<std::pair<size_t, size_t>> varPatches;   ///< position in vars -> number of the value
+    std::vector<std::pair<size_t, size_t>> valuePatches; ///< position in step.values -> number of the value
+    bool symbolicSize = false;
+    int64_t ops = 0, mem = 0;
+  };
+  void replayStep(Step& step, std::span<const std::shared_ptr<Buffer>> inputs,
+                  std::span<const int64_t> values, bool told);
+
+  std::vector<Step> steps_;
+  std::vector<std::string> names_;
+  std::vector<std::function<void()>> before_;
+};
+
+class RunCapture {
+public:
+  RunCapture();
+  ~RunCapture();
+  RunCapture(const RunCapture&) = delete;
+  RunCapture& operator=(const RunCapture&) = delete;
+
+  /// What was run since, as a function of these buffers and variables. `prune` leaves out what depends on
+  /// none of them.
+  CapturedRun finish(std::span<const std::shared_ptr<Buffer>> inputs, std::span<const std::string> variables,
+                     bool prune = false);
+
+  size_t size() const { return steps_.size(); }
+
+  // --- told by what runs ---
+  static bool active();
+  static void ran(const RunStep& step);
+  static void viewed(const std::shared_ptr<Buffer>& view, const std::shared_ptr<Buffer>& of, size_t offset);
+  /// Something the host does before each replay, such as writing the next numbers of a stream.
+  static void beforeReplay(const std::function<void()>& f);
+
+private:
+  struct View {
+    std::shared_ptr<Buffer> view, of;
+    size_t offset;
+  };
+  std::vector<RunStep> steps_;
+  std::vector<View> views_;
+  std::vector<std::function<void()>> before_;
+};
+
+// --- shared by running and replaying (run_schedule.cpp) ---
+
+/// Launches a kernel on memory in order of its globals and accounts for it.
+void launchKernel(const CompiledKernel& kernel, Device& device, std::span<void* const> memory,
+                  const VarValues& values, bool firstRun, const std::vector<std::string>& metadata);
+void copyBuffer(Buffer& to, Buffer& from, const std::vector<std::string>& metadata);
+
+} // namespace uopscope

@@ -1,0 +1,35 @@
+// Tensors on several devices, inside the tensor library.
+//
+// Such a tensor is MULTI(MSTACK(part, part, ...), DEVICE "CPU,CPU:1"): its arg is the axis that is split, or
+// nothing where every device has all of it. Operations build the same graph over it as over any other value.
+// Before a schedule, separateDevices takes the graph apart into one graph per device, with COPYs between
+// them: the scheduler and everything after it know one device at a time.
+//
+//   parts of (x sharded on 0) + (w on each)   x0 + w0, x1 + w1
+//   parts of sum over axis 0                  s0 + copy(s1), copy(s0) + s1     (all-reduce)
+#pragma once
+#include "engine/tensor/graph.h"
+#include "engine/uop/uop.h"
+
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace uopscope {
+
+/// "CPU,CPU:1" -> both.
+std::vector<std::string> splitDevices(const std::string& device);
+/// The part of a value of this shape that the k-th of n devices has. Throws Error(Runtime) where the axis
+/// does not split evenly.
+Bounds shardBounds(const Shape& shape, int64_t axis, size_t k, size_t n);
+
+bool touchesSeveralDevices(UOp root);
+/// For each node that lies on several devices, or is computed from such: the same value with everything above
+/// the shards gone.
+std::vector<std::pair<UOp, UOp>> separateDevices(UOp sink);
+
+/// The n parts reduced by `op`, on each of their devices. Ring or all-to-all for large values on more than
+/// two devices, as RING and ALL2ALL say (0 never, 1 where it pays, 2 always).
+std::vector<UOp> allReduce(const std::vector<UOp>& parts, Op op);
+
+} // namespace uopscope

@@ -1,0 +1,140 @@
+// Axes by name: "b (h w) c -> b h w c" is a split, a permutation and a merge.
+#include "engine/tensor/tensor.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace uopscope {
+
+namespace {
+
+/// One side of a formula: groups of names, one group per axis. An axis of size one is an empty group.
+using Side = std::vector<std::vector<std::string>>;
+
+Side parseSide(const std::string& text, const std::string& formula) {
+  Side side;
+  bool inside = false;
+  for (size_t i = 0; i < text.size();) {
+    char c = text[i];
+    if (c == ' ') {
+      ++i;
+    } else if (c == '(') {
+      if (inside) fail(ErrorKind::Value, fmt::format("nested brackets in \"{}\"", formula));
+      inside = true;
+      side.emplace_back();
+      ++i;
+    } else if (c == ')') {
+      if (!inside) fail(ErrorKind::Value, fmt::format("unmatched ) in \"{}\"", formula));
+      inside = false;
+      ++i;
+    } else {
+      size_t end = text.find_first_of(" ()", i);
+      std::string name = text.substr(i, end == std::string::npos ? end : end - i);
+      i += name.size();
+      if (!inside) side.emplace_back();
+      if (name != "1") side.back().push_back(name);
+    }
+  }
+  if (inside) fail(ErrorKind::Value, fmt::format("unclosed ( in \"{}\"", formula));
+  return side;
+}
+
+/// `...` becomes as many names as the tensor has axes left.
+void spreadEllipsis(Side& side, size_t axes) {
+  Side out;
+  auto names = [&] {
+    std::vector<std::string> all;
+    for (size_t k = 0; k < axes; ++k) all.push_back(fmt::format("...{}", k));
+    return all;
+  }();
+  for (auto& group : side) {
+    if (group == std::vector<std::string>{"..."}) {
+      for (auto& n : names) out.push_back({n});
+      continue;
+    }
+    if (auto at = std::find(group.begin(), group.end(), "..."); at != group.end()) {
+      at = group.erase(at);
+      group.insert(at, names.begin(), names.end());
+    }
+    out.push_back(group);
+  }
+  side = std::move(out);
+}
+
+std::vector<std::string> flat(const Side& side) {
+  std::vector<std::string> all;
+  for (const auto& group : side) all.insert(all.end(), group.begin(), group.end());
+  return all;
+}
+
+} // namespace
+
+Tensor Tensor::rearrange(const std::string& formula,
+                         const std::vector<std::pair<std::string, int64_t>>& sizes) const {
+  OperationScope op("rearrange");
+  size_t arrow = formula.find("->");
+  if (arrow == std::string::npos || formula.find("->", arrow + 2) != std::string::npos)
+    fail(ErrorKind::Value, fmt::format("\"{}\" must have one ->", formula));
+  Side from = parseSide(formula.substr(0, arrow), formula),
+       to = parseSide(formula.substr(arrow + 2), formula);
+  auto dots = flat(from);
+  if (std::find(dots.begin(), dots.end(), "...") != dots.end()) {
+    if (shape().size() + 1 < from.size())
+      fail(ErrorKind::Shape, fmt::format("\"{}\" names more axes than {} has", formula, shapeStr(shape())));
+    size_t axes = shape().size() + 1 - from.size();
+    spreadEllipsis(from, axes);
+    spreadEllipsis(to, axes);
+  }
+  if (from.size() != shape().size())
+    fail(ErrorKind::Shape, fmt::format("\"{}\" names {} axes, the tensor {} has {}", formula, from.size(),
+                                       shapeStr(shape()), shape().size()));
+  std::vector<std::string> names = flat(from), wanted = flat(to);
+  auto sorted = [](std::vector<std::string> v) {
+    std::sort(v.begin(), v.end());
+    return v;
+  };
+  auto known = sorted(names);
+  if (std::adjacent_find(known.begin(), known.end()) != known.end() || known != sorted(wanted))
+    fail(ErrorKind::Value, fmt::format("\"{}\" must name each axis once on either side", formula));
+
+  std::vector<Sint> dims;
+  for (size_t axis = 0; axis < from.size(); ++axis) {
+    Sint rest = shape()[axis];
+    size_t open = names.size();
+    for (const std::string& name : from[axis]) {
+      auto given = std::find_if(sizes.begin(), sizes.end(), [&](const auto& s) { return s.first == name; });
+      if (given == sizes.end()) {
+        if (open != names.size())
+          fail(ErrorKind::Value,
+               fmt::format("\"{}\": give the size of {} or of {}", formula, names[open], name));
+        open = dims.size();
+        dims.emplace_back(1);
+        continue;
+      }
+      if (given->second <= 0 || (rest.isInt() && rest.i() % given->second))
+        fail(ErrorKind::Shape, fmt::format("axis {} of {} does not split by {}={}", axis, shapeStr(shape()),
+                                           name, given->second));
+      dims.emplace_back(given->second);
+      rest = rest / Sint(given->second);
+    }
+    if (open != names.size())
+      dims[open] = rest;
+    else if (!graph::isInt(rest, 1))
+      fail(ErrorKind::Shape, fmt::format("axis {} of {} is {} times what \"{}\" says", axis,
+                                         shapeStr(shape()), rest.str(), formula));
+  }
+  Ints order;
+  for (const std::string& name : wanted)
+    order.push_back(std::find(names.begin(), names.end(), name) - names.begin());
+  Shape merged;
+  for (const auto& group : to) {
+    Sint size = 1;
+    for (const std::string& name : group)
+      size = size * dims[static_cast<size_t>(std::find(names.begin(), names.end(), name) - names.begin())];
+    merged.push_back(size);
+  }
+  return reshape(Shape(dims.begin(), dims.end())).permute(order).reshape(merged);
+}
+
+} // namespace uopscope

@@ -1,0 +1,100 @@
+// Tensors on several devices give the values of one: every operation, both kinds of all-reduce, and what is
+// refused.
+#include "engine/base/context_var.h"
+#include "engine/base/error.h"
+#include "engine/tensor/multi.h"
+#include "engine/tensor/tensor.h"
+
+#include <doctest/doctest.h>
+
+using namespace uopscope;
+
+namespace {
+const std::vector<std::string> kTwo{"CPU", "CPU:1"}, kFour{"CPU", "CPU:1", "CPU:2", "CPU:3"};
+
+Tensor grid(int64_t rows, int64_t cols) {
+  return Tensor::arange(rows * cols).reshape({Sint(rows), Sint(cols)}).cast(dtypes::float32).sub(7).realize();
+}
+void agree(const Tensor& several, const Tensor& one) {
+  CHECK(several.shape() == one.shape());
+  CHECK(several.values<float>() == one.values<float>());
+}
+} // namespace
+
+TEST_CASE("a sharded tensor is one part on each device and reads as before") {
+  Tensor x = grid(4, 6);
+  for (std::optional<int64_t> axis :
+       {std::optional<int64_t>(0), std::optional<int64_t>(1), std::optional<int64_t>()}) {
+    Tensor s = x.shard(kTwo, axis);
+    CHECK(s.devices() == kTwo);
+    CHECK(s.shardAxis() == axis);
+    s.realize();
+    CHECK(s.uop().is(Op::MULTI));
+    CHECK(s.devices() == kTwo);
+    CHECK(s.shardAxis() == axis);
+    agree(s, x);
+    agree(s.to("CPU"), x);
+  }
+}
+
+TEST_CASE("operations on shards give the values of one device") {
+  Tensor x = grid(4, 6), w = grid(6, 4);
+  for (int64_t axis : {0, 1}) {
+    Tensor s = x.shard(kTwo, axis), rep = x.shard(kTwo), other = x.shard(kTwo, 1 - axis);
+    agree(s.add(1), x.add(1));
+    agree(s.add(s), x.add(x));
+    agree(s.mul(rep), x.mul(x));
+    agree(s.add(other), x.add(x));
+    agree(s.sum(), x.sum());
+    agree(s.sum(Ints{0}), x.sum(Ints{0}));
+    agree(s.max(Ints{1}), x.max(Ints{1}));
+    agree(s.permute({1, 0}), x.permute({1, 0}));
+    agree(s.reshape({2, 2, 6}), x.reshape({2, 2, 6}));
+    agree(s.reshape({24}), x.reshape({24}));
+    agree(s.reshape({4, 1, 6}).expand({4, 3, 6}), x.reshape({4, 1, 6}).expand({4, 3, 6}));
+    agree(s.pad({{1, 1}, {0, 2}}), x.pad({{1, 1}, {0, 2}}));
+    agree(s.flip({0, 1}), x.flip({0, 1}));
+    agree(s.shrink({{{Sint(2), Sint(4)}}, {{Sint(0), Sint(3)}}}),
+          x.shrink({{{Sint(2), Sint(4)}}, {{Sint(0), Sint(3)}}}));
+    agree(s.relu().softmax(), x.relu().softmax());
+    agree(s.matmul(w.shard(kTwo)), x.matmul(w));
+    agree(s.matmul(w.shard(kTwo, 1 - axis)), x.matmul(w));
+    agree(s.clone(), x);
+  }
+}
+
+TEST_CASE("all three ways of an all-reduce agree") {
+  Tensor x = grid(8, 10);
+  for (auto settings : {std::vector<std::pair<std::string, int64_t>>{{"RING", 0}, {"ALL2ALL", 0}},
+                        {{"RING", 2}, {"ALL2ALL", 0}},
+                        {{"RING", 0}, {"ALL2ALL", 2}}}) {
+    ContextScope scope(settings);
+    Tensor s = x.shard(kFour, 0);
+    agree(s.sum(Ints{0}), x.sum(Ints{0}));
+    agree(s.max(Ints{0}), x.max(Ints{0}));
+    agree(s.sum(), x.sum());
+    agree(s.mul(2).sum(Ints{0}).add(s), x.mul(2).sum(Ints{0}).add(x));
+  }
+}
+
+TEST_CASE("assignments and gradients stay on their shards") {
+  Tensor x = grid(4, 6), s = x.shard(kTwo, 0).realize();
+  s.assign(s.mul(3)).realize();
+  agree(s, x.mul(3));
+  CHECK(s.shardAxis() == 0);
+  Tensor w = grid(6, 2).setRequiresGrad(true), ws = w.shard(kTwo).setRequiresGrad(true);
+  x.matmul(w).square().sum().backward();
+  x.shard(kTwo, 0).matmul(ws).square().sum().backward();
+  agree(ws.grad(), w.grad());
+  Tensor u = grid(6, 2).setRequiresGrad(true);
+  x.shard(kTwo, 1).matmul(u.shard(kTwo, 0)).square().sum().backward();
+  agree(u.grad(), w.grad());
+}
+
+TEST_CASE("axes that do not split and devices that do not agree are refused") {
+  Tensor x = grid(3, 4);
+  CHECK_THROWS_WITH_AS(x.shard(kTwo, 0), doctest::Contains("does not split"), Error);
+  CHECK_THROWS_WITH_AS(x.shard(kTwo, 1).shard(kTwo, 1), doctest::Contains("multi-device"), Error);
+  CHECK_THROWS_WITH_AS(x.shard(kTwo, 1).add(x).realize(), doctest::Contains("same devices"), Error);
+  CHECK_THROWS_AS(x.shard({"CPU", "NOPE"}, 1), Error);
+}
