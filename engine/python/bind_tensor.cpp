@@ -73,17 +73,22 @@ void bindCreation(TensorClass& c) {
     if (!o.device) o.device = t.device();
     return Tensor::empty(t.shape(), o);
   });
-  c.def("const_like", [](const Tensor& t, py::object v) {
-    return Tensor::fromUOp([&] {
-      PoolScope s(tensorPool());
-      return graph::constLike(t.uop(), toConst(v));
-    }());
-  });
+  c.def(
+      "const_like",
+      [](const Tensor& t, py::object v) {
+        PoolScope s(tensorPool());
+        return Tensor::fromUOp(graph::constLike(t.uop(), toConst(v)));
+      },
+      py::arg("b"));
   c.def_static(
       "arange",
       [](py::object start, py::object stop, py::object step, const py::kwargs& kw) {
         ConstValue a = ConstValue::ofInt(0), b = toConst(start);
         if (!stop.is_none()) a = b, b = toConst(stop);
+        if (toConst(step).asDouble() == 0) {
+          PyErr_SetString(PyExc_ZeroDivisionError, "arange: step must not be zero");
+          throw py::error_already_set();
+        }
         return Tensor::arange(a, b, toConst(step), takeOptions(kw));
       },
       py::arg("start"), py::arg("stop") = py::none(), py::arg("step") = 1);

@@ -109,11 +109,14 @@ void bindTensorMore(TensorClass& c) {
         return t.alu(op, all);
       },
       py::arg("op"));
-  c.def("ufix", [](const Tensor& t, const Operand& x) -> Tensor {
-    if (x.isTensor()) return x.tensor();
-    PoolScope s(tensorPool());
-    return Tensor::fromUOp(graph::constLike(t.uop(), x.value()));
-  });
+  c.def(
+      "ufix",
+      [](const Tensor& t, const Operand& x) -> Tensor {
+        if (x.isTensor()) return x.tensor();
+        PoolScope s(tensorPool());
+        return Tensor::fromUOp(graph::constLike(t.uop(), x.value()));
+      },
+      py::arg("x"));
   c.def("usum", [](const Tensor& t, const py::args& others) {
     Tensor sum = t;
     for (py::handle h : others) sum = sum.add(h.cast<Operand>());

@@ -104,21 +104,29 @@ Bounds toPadding(py::object padding, const Tensor& t) {
   return out;
 }
 
+/// f(t, 2, 3), f(t, (2, 3)) and f(t, name=(2, 3)) are the same.
+template <typename F>
+void variadic(TensorClass& c, const char* function, const char* name, F f) {
+  c.def(function, [f](const Tensor& t, const py::args& a) { return f(t, argfix(a)); });
+  c.def(
+      function, [f](const Tensor& t, py::object a) { return f(t, argfix(py::args(py::make_tuple(a)))); },
+      py::kw_only(), py::arg(name));
+}
+
 } // namespace
 
 void bindTensorMovement(TensorClass& c) {
-  auto reshape = [](const Tensor& t, const py::args& shape) {
-    return t.reshape(shapeWithNone(argfix(shape), t, false));
-  };
-  c.def("reshape", reshape)
-      .def("view", reshape)
-      .def("expand", [](const Tensor& t,
-                        const py::args& shape) { return t.expand(shapeWithNone(argfix(shape), t, true)); })
-      .def("_broadcast_to", [](const Tensor& t, py::object shape) { return t.broadcastTo(toShape(shape)); })
-      .def("permute", [](const Tensor& t, const py::args& order) { return t.permute(toInts(argfix(order))); })
+  auto reshape = [](const Tensor& t, py::object shape) { return t.reshape(shapeWithNone(shape, t, false)); };
+  variadic(c, "reshape", "shape", reshape);
+  variadic(c, "view", "shape", reshape);
+  variadic(c, "expand", "shape",
+           [](const Tensor& t, py::object shape) { return t.expand(shapeWithNone(shape, t, true)); });
+  variadic(c, "permute", "order", [](const Tensor& t, py::object order) { return t.permute(toInts(order)); });
+  variadic(c, "flip", "axis", [](const Tensor& t, py::object axes) { return t.flip(toInts(axes)); });
+  variadic(c, "repeat", "repeats", [](const Tensor& t, py::object n) { return t.repeat(toInts(n)); });
+  c.def("_broadcast_to", [](const Tensor& t, py::object shape) { return t.broadcastTo(toShape(shape)); })
       .def("transpose", method(&Tensor::transpose), py::arg("dim0") = 1, py::arg("dim1") = 0)
       .def_property_readonly("T", [](const Tensor& t) { return t.transpose(); })
-      .def("flip", [](const Tensor& t, const py::args& axes) { return t.flip(toInts(argfix(axes))); })
       .def(
           "shrink",
           [](const Tensor& t, py::object arg) {
@@ -132,9 +140,9 @@ void bindTensorMovement(TensorClass& c) {
             return t.shrink(bounds);
           },
           py::arg("arg"));
-  auto sizes = [](const py::args& args) {
+  auto sizes = [](py::object shape) {
     std::vector<std::optional<Sint>> out;
-    for (py::handle h : argfix(args)) {
+    for (py::handle h : shape) {
       if (h.is_none())
         out.emplace_back();
       else
@@ -142,14 +150,16 @@ void bindTensorMovement(TensorClass& c) {
     }
     return out;
   };
-  c.def("shrink_to", [sizes](const Tensor& t, const py::args& a) { return t.shrinkTo(sizes(a)); })
-      .def("pad_to", [sizes](const Tensor& t, const py::args& a) { return t.padTo(sizes(a)); })
-      .def(
-          "pad",
-          [](const Tensor& t, py::object padding, const std::string& mode, py::object value) {
-            return t.padMode(toPadding(padding, t), mode, toConst(value));
-          },
-          py::arg("padding"), py::arg("mode") = "constant", py::arg("value") = 0.0)
+  variadic(c, "shrink_to", "shape",
+           [sizes](const Tensor& t, py::object shape) { return t.shrinkTo(sizes(shape)); });
+  variadic(c, "pad_to", "shape",
+           [sizes](const Tensor& t, py::object shape) { return t.padTo(sizes(shape)); });
+  c.def(
+       "pad",
+       [](const Tensor& t, py::object padding, const std::string& mode, py::object value) {
+         return t.padMode(toPadding(padding, t), mode, toConst(value));
+       },
+       py::arg("padding"), py::arg("mode") = "constant", py::arg("value") = 0.0)
       .def("squeeze", method(&Tensor::squeeze), py::arg("dim") = py::none())
       .def("unsqueeze", method(&Tensor::unsqueeze), py::arg("dim"))
       .def("flatten", method(&Tensor::flatten), py::arg("start_dim") = 0, py::arg("end_dim") = -1)
@@ -157,7 +167,6 @@ void bindTensorMovement(TensorClass& c) {
           "unflatten",
           [](const Tensor& t, int64_t dim, py::object sizes) { return t.unflatten(dim, toShape(sizes)); },
           py::arg("dim"), py::arg("sizes"))
-      .def("repeat", [](const Tensor& t, const py::args& n) { return t.repeat(toInts(argfix(n))); })
       .def("repeat_interleave", method(&Tensor::repeatInterleave), py::arg("repeats"),
            py::arg("dim") = py::none());
   // used both as t.cat(u, dim=1) and as Tensor.cat(*tensors, dim=1)

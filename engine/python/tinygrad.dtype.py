@@ -61,3 +61,11 @@ class dtypes(metaclass=_DTypes):
   def fields(): return {k: v for k, v in vars(dtypes).items() if isinstance(v, DType)}
 
 def truncate_fp16(x): return _as_const(x, dtypes.float16)
+
+def can_lossless_cast(a, b):
+  """Whether the reference holds every value of one type to be a value of the other."""
+  if a == b or a == dtypes.bool: return True
+  if a.is_int and b.is_int: return b.min <= a.min and a.max <= b.max
+  if b == dtypes.bool or b.is_int or b in dtypes.fp8s + (dtypes.bfloat16,): return False
+  if a.is_int: return a.itemsize * 8 - (not a.is_unsigned) <= 1 + dtypes.finfo(b)[1]
+  return all(x <= y for x, y in zip(dtypes.finfo(a), dtypes.finfo(b)))

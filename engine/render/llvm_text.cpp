@@ -296,15 +296,22 @@ std::string LlvmText::shift(UOp u, DType d, std::span<const std::string> a) {
 }
 
 std::string LlvmText::integerPower(UOp u, DType d, std::span<const std::string> a) {
-  if (d.count() > 1)
-    throw Error(ErrorKind::Compile,
-                "POW of integer vectors has no form in LLVM IR: it must be lowered before rendering");
-  DType wide = d.isUnsigned() ? dtypes::uint64 : dtypes::int64;
-  std::string x = cast(wide, d, a[0]), y = cast(wide, u.src(1).dtype(), a[1]);
-  std::array<std::string, 2> operands{x, y};
-  return cast(d, wide,
-              call("alu", wide, d.isUnsigned() ? llvm_support::kUnsignedPower : llvm_support::kIntegerPower,
-                   wide, operands, false));
+  DType exponent = u.src(1).dtype(), one = d.scalar();
+  DType wide = one.isUnsigned() ? dtypes::uint64 : dtypes::int64;
+  auto power = [&](const std::string& base, const std::string& by) {
+    std::array<std::string, 2> operands{cast(wide, one, base), cast(wide, exponent.scalar(), by)};
+    const char* function = one.isUnsigned() ? llvm_support::kUnsignedPower : llvm_support::kIntegerPower;
+    return cast(one, wide, call("alu", wide, function, wide, operands, false));
+  };
+  if (d.count() == 1) return power(a[0], a[1]);
+  std::string all = "poison"; // a call has no vector form: lane by lane
+  for (int lane = 0; lane < d.count(); ++lane) {
+    std::string x = emit("alu", fmt::format("extractelement {} {}, i32 {}", type(d), a[0], lane));
+    std::string y = emit("alu", fmt::format("extractelement {} {}, i32 {}", type(exponent), a[1], lane));
+    all = emit("alu",
+               fmt::format("insertelement {} {}, {} {}, i32 {}", type(d), all, type(one), power(x, y), lane));
+  }
+  return all;
 }
 
 std::string LlvmText::boolean(Op op, DType d, std::span<const std::string> a) {

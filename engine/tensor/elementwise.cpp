@@ -268,9 +268,12 @@ Tensor Tensor::where(const Operand& ifTrue, const Operand& ifFalse) const {
     auto both = broadcasted(ifFalse.tensor(), ifTrue);
     x = both.y, y = both.x;
   } else {
-    // two numbers: typed as Python types them, then promoted together
+    // two numbers: typed as beside this tensor, then promoted together
     auto value = [&](const Operand& o) {
-      return o.isUOp() ? fromSymbolic(o.uop()) : scalar(o.value(), {device(), dtypeOf(o.value()), false});
+      if (o.isUOp()) return fromSymbolic(o.uop());
+      bool whole = o.value().kind != ConstValue::Kind::Float;
+      DType d = isFloat() || (dtype().isInt() && whole) ? dtype() : dtypeOf(o.value());
+      return scalar(o.value(), {device(), d, false});
     };
     auto both = broadcasted(value(ifTrue), value(ifFalse));
     x = both.x, y = both.y;

@@ -249,7 +249,8 @@ std::vector<UOp> pathTo(UOp root, const UOpMap<bool>& targets) {
     for (UOp s : u.src()) any = any || targets.count(s) || *leads.find(s.slot());
     leads.set(u.slot(), any);
   }
-  return root.toposort([&](UOp u) { return !u.is(Op::DETACH) && !u.is(Op::ASSIGN) && *leads.find(u.slot()); });
+  return root.toposort(
+      [&](UOp u) { return !u.is(Op::DETACH) && !u.is(Op::ASSIGN) && *leads.find(u.slot()); });
 }
 
 UOpMap<UOp> computeGradient(UOp root, UOp seed, const UOpMap<bool>& targets) {

@@ -239,7 +239,7 @@ Tensor Tensor::einsum(const std::string& formulaText, const std::vector<Tensor>&
       auto [known, isNew] = size.emplace(letters[j], x.shape()[j]);
       if (!isNew && !(known->second == x.shape()[j]) && !graph::isInt(x.shape()[j], 1)) {
         if (!graph::isInt(known->second, 1))
-          fail(ErrorKind::Value, fmt::format("axis '{}' has sizes {} and {}", letters[j], known->second.str(),
+          fail(ErrorKind::Shape, fmt::format("axis '{}' has sizes {} and {}", letters[j], known->second.str(),
                                              x.shape()[j].str()));
         known->second = x.shape()[j];
       }
@@ -248,7 +248,7 @@ Tensor Tensor::einsum(const std::string& formulaText, const std::vector<Tensor>&
     xs.push_back(x);
   }
   for (char c : rhs)
-    if (!size.count(c)) fail(ErrorKind::Value, fmt::format("output axis '{}' is in no operand", c));
+    if (!size.count(c)) fail(ErrorKind::Index, fmt::format("output axis '{}' is in no operand", c));
   Tensor product;
   for (size_t i = 0; i < xs.size(); ++i) {
     Ints order(inputs[i].size());

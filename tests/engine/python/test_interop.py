@@ -1,0 +1,75 @@
+# Memory and values shared with NumPy and others: the buffer protocol, DLPack without copies, files, blobs, a plain Python.
+import array, os, subprocess, sys, tempfile, pathlib
+import numpy as np
+from tinygrad import Tensor, dtypes
+from check import close, raises, run
+
+ALL = ["bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float16", "float32", "float64"]
+
+def test_numpy_both_ways():
+  for name in ALL:
+    for shape in [(), (1,), (3, 4), (0,), (2, 0, 3)]:
+      a = np.array(np.arange(int(np.prod(shape))).reshape(shape) % 5, dtype=name)
+      t = Tensor(a)
+      assert t.dtype == getattr(dtypes, name) and t.numpy().dtype == a.dtype, name
+      close(t, a)
+  close(np.asarray(Tensor([1.0, 2.0])), [1, 2])
+  close(np.array(Tensor([1, 2]), dtype=np.float64), [1, 2])
+  wrapped = np.arange(12).reshape(3, 4)[::2, ::-1]
+  close(Tensor(wrapped), wrapped)
+
+def test_data_is_a_memoryview():
+  m = Tensor([[1.0, 2.0], [3.0, 4.0]]).data()
+  assert isinstance(m, memoryview) and m.shape == (2, 2) and m.format == "f" and m.tolist() == [[1, 2], [3, 4]]
+  assert Tensor([1, 2, 3]).data().tolist() == [1, 2, 3]
+
+def test_buffers_of_others():
+  close(Tensor(array.array("f", [1.5, 2.5])), [1.5, 2.5])
+  close(Tensor(memoryview(np.arange(6, dtype=np.int16))), np.arange(6))
+  close(Tensor(bytearray(b"ab")), [97, 98])
+  close(Tensor(b"\x01\x00\x02\x00", dtype=dtypes.int16), [1, 2])
+
+def test_dlpack_shares_memory():
+  t = (Tensor.arange(6).reshape(2, 3).float() + 0).contiguous().realize()
+  view = np.from_dlpack(t)
+  close(view, t)
+  t.assign(t + 1).realize()
+  close(view, [[1, 2, 3], [4, 5, 6]])
+  del t
+  assert view.sum() == 21, "the view keeps the memory"
+  a = np.zeros((2, 2), dtype=np.float32)
+  u = Tensor.from_dlpack(a)
+  a[0, 0] = 7
+  close(u + 1, [[8, 1], [1, 1]])
+  u.assign(u * 2).realize()
+  assert a[0, 0] == 14
+  close(Tensor.from_dlpack(np.arange(6, dtype=np.int64).reshape(2, 3).T), np.arange(6).reshape(2, 3).T)
+  raises(TypeError, lambda: Tensor.from_dlpack(3), "from_dlpack")
+
+def test_from_blob():
+  a = np.arange(4, dtype=np.float32)
+  t = Tensor.from_blob(a.ctypes.data, (2, 2), dtype=dtypes.float32)
+  close(t + 1, [[1, 2], [3, 4]])
+  a[:] = 5
+  close(t + 1, np.full((2, 2), 6))
+
+def test_files():
+  with tempfile.TemporaryDirectory() as folder:
+    path = pathlib.Path(folder) / "numbers.bin"
+    path.write_bytes(np.arange(3, dtype=np.float32).tobytes())
+    close(Tensor(path, dtype=dtypes.float32), [0, 1, 2])
+    close(Tensor.from_url(f"file://{path}", dtype=dtypes.float32), [0, 1, 2])
+  raises(RuntimeError, lambda: Tensor.from_url("https://example.com/x"), "download")
+
+def test_what_is_no_data():
+  for bad in (object(), {1: 2}, "text"): raises((RuntimeError, TypeError, ValueError), lambda: Tensor(bad))
+  raises((ValueError, RuntimeError), lambda: Tensor([[1, 2], [3]]), "shape")
+
+def test_a_plain_python_imports_it():
+  where = os.environ.get("UOPSCOPE_PYTHON_MODULES")
+  if not where: return
+  code = "import tinygrad; from tinygrad import Tensor, nn, TinyJit; print(Tensor([1, 2]).add(1).tolist())"
+  out = subprocess.run(["/usr/bin/python3", "-c", code], env={**os.environ, "PYTHONPATH": where}, capture_output=True, text=True)
+  assert out.returncode == 0 and out.stdout.strip() == "[2, 3]", out.stderr
+
+if __name__ == "__main__": run(globals())
