@@ -2,6 +2,7 @@
 #include "engine/python/casters.h"
 
 #include "engine/runtime/device.h"
+#include "engine/tensor/multi.h"
 
 #include <fmt/format.h>
 #include <pybind11/eval.h>
@@ -76,7 +77,7 @@ std::string toDevice(py::handle h) {
 }
 
 py::object fromDevice(const std::string& device) {
-  if (device.find(',') == std::string::npos) return py::str(device);
+  if (splitDevices(device).size() == 1) return py::str(device);
   return py::tuple(py::str(device).attr("split")(","));
 }
 

@@ -129,12 +129,6 @@ Tensor tensorFromPython(py::object data, const TensorOptions& o) {
     DType d = o.dtype.value_or(dtypes::uint8);
     return Tensor::fromBytes(bytes.data(), {static_cast<int64_t>(bytes.size()) / d.itemsize()}, d, o);
   }
-  if (py::isinstance(data, py::module_::import("pathlib").attr("Path"))) {
-    data.attr("stat")(); // raises what Python raises for a missing file
-    Tensor t = Tensor::fromFile(py::str(data.attr("resolve")()));
-    if (o.dtype) t = t.bitcast(*o.dtype);
-    return o.device ? t.to(*o.device) : t;
-  }
   if (isSequence(data)) {
     std::vector<ConstValue> values;
     Ints shape = shapeOfList(data);
@@ -157,9 +151,11 @@ Tensor tensorFromPython(py::object data, const TensorOptions& o) {
     if (!o.dtype) typed.dtype = fromNumpyType(py::dtype(py::str(py::object(data.attr("dtype")))));
     return Tensor::scalar(toConst(data), typed);
   }
-  if (py::hasattr(data, "__fspath__")) { // the bytes of a file
-    py::object bytes = data.attr("read_bytes")();
-    return tensorFromPython(bytes, o);
+  if (py::isinstance(data, py::module_::import("pathlib").attr("Path"))) {
+    data.attr("stat")(); // raises what Python raises for a missing file
+    Tensor t = Tensor::fromFile(py::str(data.attr("resolve")()));
+    if (o.dtype) t = t.bitcast(*o.dtype);
+    return o.device ? t.to(*o.device) : t;
   }
   if (PyObject_CheckBuffer(data.ptr()))
     return fromArray(py::array(py::buffer(py::reinterpret_borrow<py::buffer>(data))), o);

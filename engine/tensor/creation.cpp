@@ -62,9 +62,9 @@ Tensor Tensor::scalar(ConstValue value, const TensorOptions& o, bool unique) {
 Tensor Tensor::fromBytes(const void* bytes, const Ints& shape, DType dtype, const TensorOptions& o) {
   OperationScope op("Tensor");
   std::string where = deviceOf(o);
-  if (where.find(',') != std::string::npos) {
+  if (splitDevices(where).size() > 1) {
     TensorOptions first = o;
-    first.device = where.substr(0, where.find(','));
+    first.device = splitDevices(where)[0];
     return fromBytes(bytes, shape, dtype, first).to(where);
   }
   UOp buffer = newBuffer(where, dtype, product(shape));
@@ -114,7 +114,7 @@ Tensor Tensor::empty(const Shape& shape, const TensorOptions& o) {
   for (const Sint& s : shape) size *= s.vmax();
   DType d = o.dtype.value_or(dtypes::defaultFloat());
   std::string where = deviceOf(o);
-  if (where.find(',') != std::string::npos) { // one on each
+  if (splitDevices(where).size() > 1) { // one on each
     std::vector<UOp> each;
     TensorOptions one = o;
     for (const std::string& name : splitDevices(where)) {

@@ -14,6 +14,7 @@
 namespace uopscope {
 
 std::vector<std::string> splitDevices(const std::string& device) {
+  if (device.starts_with("DISK:")) return {device}; // a path may have commas
   std::vector<std::string> out;
   for (size_t at = 0; at <= device.size();) {
     size_t end = std::min(device.find(',', at), device.size());
@@ -36,9 +37,18 @@ Bounds shardBounds(const Shape& shape, int64_t axis, size_t k, size_t n) {
   return bounds;
 }
 
-bool touchesSeveralDevices(UOp root) {
-  for (UOp u : root.toposort())
-    if (u.is(Op::DEVICE) && u.device().find(',') != std::string::npos) return true;
+bool touchesSeveralDevices(std::span<const UOp> roots) {
+  IdMap<bool> seen;
+  std::vector<UOp> stack(roots.begin(), roots.end());
+  while (!stack.empty()) {
+    UOp u = stack.back();
+    stack.pop_back();
+    if (seen.contains(u.id())) continue;
+    seen.set(u.id(), true);
+    if (u.is(Op::DEVICE) && splitDevices(u.device()).size() > 1) return true;
+    for (UOp s : u.src())
+      if (!seen.contains(s.id())) stack.push_back(s);
+  }
   return false;
 }
 
@@ -57,7 +67,7 @@ public:
     std::vector<std::pair<UOp, UOp>> out;
     for (UOp u : sink.toposort()) {
       if (u == sink) continue;
-      bool touched = u.is(Op::DEVICE) ? u.device().find(',') != std::string::npos : false;
+      bool touched = u.is(Op::DEVICE) && splitDevices(u.device()).size() > 1;
       for (UOp s : u.src()) touched = touched || touched_.contains(s.id());
       if (!touched) continue;
       touched_.set(u.id(), true);
@@ -383,7 +393,7 @@ std::vector<std::string> Tensor::devices() const {
 
 std::optional<int64_t> Tensor::shardAxis() const {
   UOp u = uop();
-  if (u.device().find(',') == std::string::npos) return {};
+  if (splitDevices(u.device()).size() == 1) return {};
   if (u.is(Op::MULTI)) return u.arg() ? std::optional(u.arg().i()) : std::nullopt;
   OperationScope op("axis");
   auto all = separateDevices(UOp::sink(std::vector<UOp>{u}));

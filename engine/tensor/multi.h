@@ -11,6 +11,7 @@
 #include "engine/tensor/graph.h"
 #include "engine/uop/uop.h"
 
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -23,7 +24,7 @@ std::vector<std::string> splitDevices(const std::string& device);
 /// does not split evenly.
 Bounds shardBounds(const Shape& shape, int64_t axis, size_t k, size_t n);
 
-bool touchesSeveralDevices(UOp root);
+bool touchesSeveralDevices(std::span<const UOp> roots);
 /// For each node that lies on several devices, or is computed from such: the same value with everything above
 /// the shards gone.
 std::vector<std::pair<UOp, UOp>> separateDevices(UOp sink);

@@ -62,12 +62,11 @@ void applyBecomes(const std::vector<std::pair<UOpRef, UOpRef>>& becomes) {
 /// What is to be computed for these tensors: graphs of one device each. Tensors on several devices are taken
 /// apart here, for good: they stand for their shards from now on.
 std::vector<UOp> rootsOf(const std::vector<Tensor>& tensors) {
-  bool several = false;
-  for (const Tensor& t : tensors) several = several || touchesSeveralDevices(t.uop());
-  if (several) {
+  std::vector<UOp> all;
+  for (const Tensor& t : tensors)
+    if (!graph::isRealized(t.uop())) all.push_back(t.uop());
+  if (touchesSeveralDevices(all)) {
     PoolScope scope(tensorPool());
-    std::vector<UOp> all;
-    for (const Tensor& t : tensors) all.push_back(t.uop());
     std::vector<std::pair<UOpRef, UOpRef>> apart;
     for (auto& [before, after] : separateDevices(UOp::sink(all))) apart.emplace_back(before, after);
     applyBecomes(apart);
