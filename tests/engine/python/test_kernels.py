@@ -1,0 +1,79 @@
+# Kernels and rules by hand: gradients of custom kernels, patterns of any width, specs, gradients of graphs, memory of nodes.
+import numpy as np
+from tinygrad import Tensor, UOp, dtypes, Device
+from tinygrad.uop import Ops
+from tinygrad.uop.ops import UPat, PatternMatcher, KernelInfo, graph_rewrite
+from tinygrad.uop.spec import type_verify, tensor_spec, kernel_spec, program_spec
+from tinygrad.gradient import compute_gradient
+from tinygrad.codegen import get_program
+from check import close, raises, run
+
+def square_kernel(out, x):
+  i = UOp.range(out.size, 0)
+  return out[i].store(x[i] * x[i]).end(i).sink(arg=KernelInfo(name="square"))
+
+def test_gradient_of_a_custom_kernel():
+  seen = []
+  def backward(grad, kernel):
+    seen.append(len(kernel.src))
+    _, x = kernel.src
+    return None, (Tensor(grad) * Tensor(x) * 2).uop
+  x = Tensor([1.0, 2.0, 3.0], requires_grad=True)
+  out = Tensor.empty(3).custom_kernel(x, fxn=square_kernel, grad_fxn=backward)[0]
+  (out * Tensor([1.0, 10.0, 100.0])).sum().backward()
+  close(x.grad, [2, 40, 600])
+  close(out, [1, 4, 9])
+  assert seen == [2]
+
+def test_a_custom_kernel_without_gradient_says_so():
+  x = Tensor([1.0, 2.0, 3.0], requires_grad=True)
+  out = Tensor.empty(3).custom_kernel(x, fxn=square_kernel)[0]
+  raises(RuntimeError, lambda: out.sum().gradient(x))
+  def short(grad, kernel): return (None,)
+  out = Tensor.empty(3).custom_kernel(x, fxn=square_kernel, grad_fxn=short)[0]
+  raises(ValueError, lambda: out.sum().backward(), "grad_fxn", "2 buffers")
+
+def test_patterns_of_any_width():
+  values = [UOp.variable(f"v{i}", 0, 9) for i in range(8)]
+  wide = UOp(Ops.VECTORIZE, dtypes.index.vec(8), tuple(values))
+  pm = PatternMatcher([(UPat(Ops.VECTORIZE, src=tuple(UPat.var(f"x{i}") for i in range(8)), name="v"), lambda v, x0, x7, **_: x0 + x7)])
+  assert pm.rewrite(wide) is values[0] + values[7]
+  assert graph_rewrite(wide.sink(), pm).src[0] is values[0] + values[7]
+  seven = PatternMatcher([(UPat(Ops.VECTORIZE, src=tuple(UPat.var() for _ in range(7))), lambda: values[0])])
+  assert seven.rewrite(wide) is None
+  found = UPat(Ops.ADD, src=[UPat.var("a"), UPat(Ops.CONST, name="c")]).match(UOp.const(dtypes.index, 3) + values[0], {})
+  assert len(found) == 1 and found[0]["a"] is values[0]
+
+def test_specs():
+  t = (Tensor([1.0, 2.0]) + 1).sum()
+  type_verify(t.uop, tensor_spec)
+  kernel = t.schedule()[-1].ast
+  type_verify(kernel, kernel_spec)
+  type_verify(get_program(kernel).uops, program_spec)
+  bad = UOp(Ops.ADD, dtypes.float32, (UOp.const(dtypes.float32, 1.0), UOp.const(dtypes.int32, 1)))
+  raises(RuntimeError, lambda: type_verify(bad, tensor_spec), "verification failed", "ADD")
+  raises(RuntimeError, lambda: type_verify(UOp(Ops.IDIV, dtypes.float32, (UOp.const(dtypes.float32, 1.0),) * 2), kernel_spec), "IDIV")
+
+def test_gradients_of_graphs():
+  x, y = Tensor([1.0, 2.0]).realize(), Tensor([3.0, 4.0]).realize()
+  root = (x * y).sum()
+  grads = compute_gradient(root.uop, Tensor(1.0).uop, {x.uop, y.uop})
+  close(Tensor(grads[x.uop]), [3, 4])
+  close(Tensor(grads[y.uop]), [1, 2])
+
+def test_memory_and_shape_of_nodes():
+  t = Tensor([[1.0, 2.0], [3.0, 4.0]]).realize()
+  b = t.uop.buffer
+  assert b.size == 4 and b.nbytes == 16 and b.device == "CPU" and b.is_allocated() and b.as_buffer().cast("f").tolist() == [1, 2, 3, 4]
+  b.copyin(memoryview(np.array([5, 6, 7, 8], dtype=np.float32)))
+  close(t, [[5, 6], [7, 8]])
+  raises(RuntimeError, lambda: (t + 1).uop.buffer, "realize")
+  assert t.uop.flatten().shape == (4,) and Tensor.empty(2, 3, 4).uop.flatten(1).shape == (2, 12)
+  assert t.uop.axis is None
+
+def test_programs_for_a_renderer():
+  kernel = (Tensor([1.0, 2.0]) + 1).schedule()[-1].ast
+  p = get_program(kernel, Device["CPU"].renderer)
+  assert p.name and p.src and p.uops
+
+if __name__ == "__main__": run(globals())
