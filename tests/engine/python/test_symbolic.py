@@ -1,0 +1,93 @@
+# Symbolic shapes: a bound dimension through movement, arithmetic, reductions, products and attention gives what the number gives, for
+# every value, from one schedule.
+import numpy as np
+from tinygrad import Tensor, Variable, TinyJit, dtypes
+from check import close, raises, run
+
+rng = np.random.default_rng(0)
+def floats(*shape): return rng.standard_normal(shape).astype(np.float32)
+
+def sliced(x, n, axis=0):
+  """x cut to n along an axis, n bound."""
+  bounds = [None] * x.ndim
+  bounds[axis] = (0, n)
+  return x.shrink(tuple(bounds))
+
+def each(f, want, whole, axis=0, values=(1, 2, 3, 7, 10)):
+  t = Tensor(whole).realize()
+  for i in values:
+    n = Variable("n", 1, 10).bind(i)
+    cut = np.take(whole, range(i), axis)
+    wanted = np.asarray(want(cut))
+    close(concrete(f(sliced(t, n, axis)), wanted.shape), wanted, rtol=1e-3, atol=1e-4)
+
+def concrete(t, shape):
+  """A tensor of symbolic shape as numbers: padded to a fixed size, then cut by NumPy."""
+  if all(isinstance(s, int) for s in t.shape): return t.numpy()
+  full = [s if isinstance(s, int) else s.vmax for s in t.shape]
+  return t.pad_to(*full).contiguous().numpy()[tuple(slice(0, s) for s in shape)]
+
+def test_elementwise():
+  x = floats(10, 4)
+  each(lambda t: (t + 1) * 2 - t.exp(), lambda a: (a + 1) * 2 - np.exp(a), x)
+  each(lambda t: t + Tensor(x[0]), lambda a: a + x[0], x)
+  each(lambda t: (t > 0).where(t, 0), lambda a: np.maximum(a, 0), x, axis=0)
+
+def test_reductions():
+  x = floats(10, 4)
+  each(lambda t: t.sum(), lambda a: a.sum(), x)
+  each(lambda t: t.sum(0), lambda a: a.sum(0), x)
+  each(lambda t: t.sum(1), lambda a: a.sum(1), x)
+  each(lambda t: t.max(0), lambda a: a.max(0), x)
+  each(lambda t: t.mean(0), lambda a: a.mean(0), x)
+  y = floats(3, 10)
+  each(lambda t: t.softmax(-1), lambda a: np.exp(a - a.max(-1, keepdims=True)) / np.exp(a - a.max(-1, keepdims=True)).sum(-1, keepdims=True), y, axis=1)
+
+def test_movement():
+  x = floats(10, 4, 3)
+  each(lambda t: t.permute(2, 0, 1), lambda a: a.transpose(2, 0, 1), x)
+  each(lambda t: t.reshape(t.shape[0], 12), lambda a: a.reshape(len(a), 12), x)
+  each(lambda t: t.reshape(t.shape[0] * 4, 3), lambda a: a.reshape(-1, 3), x)
+  each(lambda t: t.unsqueeze(1).expand(t.shape[0], 2, 4, 3), lambda a: np.repeat(a[:, None], 2, 1), x)
+  each(lambda t: t.pad((None, (1, 0), None)), lambda a: np.pad(a, ((0, 0), (1, 0), (0, 0))), x)
+  each(lambda t: t.flip(1), lambda a: a[:, ::-1], x)
+  each(lambda t: t[:, 1], lambda a: a[:, 1], x)
+
+def test_products_and_attention():
+  x, w = floats(10, 4), floats(4, 5)
+  each(lambda t: t @ Tensor(w), lambda a: a @ w, x)
+  each(lambda t: Tensor(w).T @ t.T, lambda a: w.T @ a.T, x)
+  q, kv = floats(2, 1, 4), floats(2, 10, 4)
+  def attention(k):
+    s = q @ k.transpose(0, 2, 1) / 2
+    p = np.exp(s - s.max(-1, keepdims=True))
+    return p / p.sum(-1, keepdims=True) @ k
+  each(lambda t: Tensor(q).scaled_dot_product_attention(t, t), attention, kv, axis=1)
+
+def test_a_cache_written_at_a_bound_position():
+  cache, x = Tensor.zeros(10, 4).contiguous().realize(), floats(10, 4)
+  @TinyJit
+  def step(row, i):
+    cache.shrink(((i, i + 1), None)).assign(row).realize()
+    return cache.shrink(((0, i + 1), None)).sum(0).realize()
+  for i in range(1, 9): close(step(Tensor(x[i:i + 1]).realize(), Variable("i", 1, 9).bind(i)), x[1:i + 1].sum(0), rtol=1e-4, atol=1e-4)
+  close(cache[1:9], x[1:9])
+
+def test_one_schedule_serves_every_value():
+  t = Tensor(floats(10, 4)).realize()
+  hits = []
+  for i in range(1, 10):
+    out = (sliced(t, Variable("n", 1, 10).bind(i)) * 3).sum(0)
+    s = out._schedule()
+    hits.append(s.cache_hit)
+    s.run()
+  assert hits[0] is False and all(hits[2:]), hits
+
+def test_limits_of_a_variable():
+  v = Variable("n", 2, 5)
+  raises((AssertionError, ValueError), lambda: v.bind(6), "6")
+  raises((AssertionError, ValueError), lambda: v.bind(1))
+  assert (v + 1).vmax == 6 and v.bind(3).unbind()[1] == 3
+  raises(Exception, lambda: sliced(Tensor.ones(4), Variable("n", 1, 4).bind(2)).numpy(), "symbolic")
+
+if __name__ == "__main__": run(globals())
