@@ -1,23 +1,24 @@
 """Ours against tinygrad 0.12.0 and against ourselves with recording, alternating so that noise hits all.
 
-compare.py UOPSCOPE REFERENCE_PYTHON [loop|compile] [rounds]
+compare.py UOPSCOPE REFERENCE_PYTHON [loop|compile|training] [rounds]
 
 loop: the compile loop, whole script. compile: schedule and code generation to source of two models, each in a fresh
-process on one thread; what make() of a sample does (weights) is not counted. Medians.
+process on one thread; what make() of a sample does (weights) is not counted. training: a small network from an empty
+cache: the process until its first step is done, then later steps. Medians.
 """
 import json, os, re, subprocess, statistics, sys, tempfile, time
 
 uopscope, reference = sys.argv[1], sys.argv[2]
-wanted = [a for a in sys.argv[3:] if not a.isdigit()] or ["compile", "loop"]
+wanted = [a for a in sys.argv[3:] if not a.isdigit()] or ["compile", "loop", "training"]
 rounds = next((int(a) for a in sys.argv[3:] if a.isdigit()), 5)
 here = os.path.dirname(os.path.abspath(__file__))
 samples = os.path.join(here, "..", "..", "samples")
 
 
-def output(command):
+def output(command, env=None):
     """Standard output of a command that must succeed, and the seconds it took."""
     start = time.perf_counter()
-    done = subprocess.run(command, capture_output=True, text=True)
+    done = subprocess.run(command, capture_output=True, text=True, env=env)
     seconds = time.perf_counter() - start
     if done.returncode:
         sys.exit(f"{' '.join(command)} failed:\n{done.stdout}{done.stderr}")
@@ -80,5 +81,26 @@ def compile_time():
                   f"{rows[0]['kernels']:9.0f}{max(r['peak_mb'] for r in rows):10.0f}")
 
 
+def training():
+    program = os.path.join(here, "training.py")
+    ways = {"uopscope": [uopscope, "run", program]}
+    if os.path.exists(reference):
+        ways["tinygrad 0.12.0"] = [reference, program]
+    results = {name: [] for name in ways}
+    for _ in range(rounds):
+        for name, command in ways.items():
+            with tempfile.TemporaryDirectory() as cache:
+                text, _ = output(command, os.environ | {"XDG_CACHE_HOME": cache})
+            results[name].append(json.loads(text.splitlines()[-1]))
+    print(f"== training, from an empty cache, medians of {rounds}, alternating")
+    print(f"{'':20}{'first step, s':>15}{'ratio':>8}{'second, s':>12}{'ratio':>8}{'later, ms':>12}{'ratio':>8}")
+    base = None
+    for name, rows in results.items():
+        middle = {k: statistics.median(r[k] for r in rows) for k in rows[0]}
+        base = base or middle
+        print(f"{name:20}{middle['first']:15.2f}{middle['first'] / base['first']:8.1f}{middle['second']:12.2f}"
+              f"{middle['second'] / base['second']:8.1f}{1000 * middle['later']:12.2f}{middle['later'] / base['later']:8.1f}")
+
+
 for part in wanted:
-    {"loop": loop, "compile": compile_time}[part]()
+    {"loop": loop, "compile": compile_time, "training": training}[part]()

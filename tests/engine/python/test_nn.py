@@ -15,8 +15,7 @@ def compare(name):
     np.testing.assert_allclose(g.astype(np.float64).reshape(-1), w["values"], rtol=3e-4, atol=2e-5, err_msg=f"{name}: tensor {i}")
 
 def test_every_case_is_recorded(): assert sorted(RECORDED) == sorted(nn_cases.CASES)
-for _name in nn_cases.CASES:
-  if "muon" not in _name or hasattr(Tensor, "newton_schulz"): globals()["test_" + _name.replace(" ", "_")] = lambda name=_name: compare(name)
+for _name in nn_cases.CASES: globals()["test_" + _name.replace(" ", "_")] = lambda name=_name: compare(name)
 
 def test_arguments_and_defaults():
   def of(f): return str(inspect.signature(f)).replace("self, ", "")
