@@ -35,6 +35,8 @@ protected:
       moving_[i].assign(moving_[i] * o_.momentum + g);
       g = o_.nesterov ? g + moving_[i] * o_.momentum : moving_[i];
     }
+    if (!o_.nsCoefficients.empty())
+      g = g.reshape({g.shape()[0], Sint(-1)}).newtonSchulz(o_.nsSteps, o_.nsCoefficients).reshape(g.shape());
     if (!o_.preDecay && o_.weightDecay > 0) t = t * (Tensor(lr_) * -o_.weightDecay + 1.0);
     return t - (o_.classic ? g : g * rate);
   }
@@ -146,6 +148,17 @@ std::unique_ptr<Optimizer> sgd(const std::vector<Tensor>& params, const SgdOptio
                        .classic = o.classic,
                        .preDecay = true,
                        .trust = 0});
+}
+std::unique_ptr<Optimizer> muon(const std::vector<Tensor>& params, const MuonOptions& o) {
+  return lars(params, {.lr = o.lr,
+                       .momentum = o.momentum,
+                       .weightDecay = o.weightDecay,
+                       .nesterov = o.nesterov,
+                       .classic = false,
+                       .preDecay = false,
+                       .trust = 0,
+                       .nsSteps = o.nsSteps,
+                       .nsCoefficients = o.nsCoefficients});
 }
 std::unique_ptr<Optimizer> adam(const std::vector<Tensor>& params, const AdamOptions& o) {
   return lamb(

@@ -44,6 +44,8 @@ struct MomentumOptions {
   double lr = 0.001, momentum = 0.9, weightDecay = 1e-4;
   bool nesterov = false, classic = true, preDecay = true;
   double trust = 0.001; ///< 0: no ratio of norms
+  int64_t nsSteps = 0;  ///< Newton-Schulz iterations that make a step orthogonal
+  std::vector<double> nsCoefficients = {};
 };
 struct MomentOptions {
   double lr = 0.001, b1 = 0.9, b2 = 0.999, eps = 1e-6, weightDecay = 0;
@@ -57,9 +59,18 @@ struct AdamOptions {
   double lr = 0.001, b1 = 0.9, b2 = 0.999, eps = 1e-8, weightDecay = 0;
 };
 
+struct MuonOptions {
+  double lr = 0.001, momentum = 0.95, weightDecay = 0.1;
+  int64_t nsSteps = 5;
+  std::vector<double> nsCoefficients = {3.4445, -4.775, 2.0315};
+  bool nesterov = true;
+};
+
 std::unique_ptr<Optimizer> lars(const std::vector<Tensor>& params, const MomentumOptions& o = {});
 std::unique_ptr<Optimizer> lamb(const std::vector<Tensor>& params, const MomentOptions& o = {});
 std::unique_ptr<Optimizer> sgd(const std::vector<Tensor>& params, const SgdOptions& o = {});
+/// For matrices: each step is made orthogonal.
+std::unique_ptr<Optimizer> muon(const std::vector<Tensor>& params, const MuonOptions& o = {});
 /// Adam, and with a weightDecay AdamW.
 std::unique_ptr<Optimizer> adam(const std::vector<Tensor>& params, const AdamOptions& o = {});
 

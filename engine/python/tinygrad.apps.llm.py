@@ -153,13 +153,19 @@ def _sizes(kv, weights, max_context):
               max_context=context if max_context is None else min(max_context, context), qk_norm=norm.shape[0] if norm is not None else 0, num_experts=of("expert_count", 0),
               num_experts_per_tok=of("expert_used_count", 0), qkv_bias="blk.0.attn_q.bias" in weights)
 
-models = {
-  "llama3.2:1b": "https://huggingface.co/bartowski/Llama-3.2-1B-Instruct-GGUF/resolve/main/Llama-3.2-1B-Instruct-Q6_K.gguf",
-  "llama3.1:8b": "https://huggingface.co/bartowski/Meta-Llama-3.1-8B-Instruct-GGUF/resolve/main/Meta-Llama-3.1-8B-Instruct-Q8_0.gguf",
-  "qwen3:0.6b": "https://huggingface.co/Qwen/Qwen3-0.6B-GGUF/resolve/main/Qwen3-0.6B-Q8_0.gguf",
-  "qwen3:8b": "https://huggingface.co/Qwen/Qwen3-8B-GGUF/resolve/main/Qwen3-8B-Q4_K_M.gguf",
-  "olmoe": "https://huggingface.co/allenai/OLMoE-1B-7B-0924-Instruct-GGUF/resolve/main/olmoe-1b-7b-0924-instruct-q4_k_m.gguf",
-}
+_HUB = "https://huggingface.co/{}/resolve/main/{}.gguf"
+models = {name: _HUB.format(*where) for name, where in {
+  "llama3.2:1b": ("bartowski/Llama-3.2-1B-Instruct-GGUF", "Llama-3.2-1B-Instruct-Q6_K"),
+  "llama3.2:1b-q4": ("bartowski/Llama-3.2-1B-Instruct-GGUF", "Llama-3.2-1B-Instruct-Q4_K_M"),
+  "llama3.2:3b": ("bartowski/Llama-3.2-3B-Instruct-GGUF", "Llama-3.2-3B-Instruct-Q6_K"),
+  "llama3.2:3b-f16": ("bartowski/Llama-3.2-3B-Instruct-GGUF", "Llama-3.2-3B-Instruct-f16"),
+  "llama3.1:8b": ("bartowski/Meta-Llama-3.1-8B-Instruct-GGUF", "Meta-Llama-3.1-8B-Instruct-Q8_0"),
+  "qwen3:0.6b": ("Qwen/Qwen3-0.6B-GGUF", "Qwen3-0.6B-Q8_0"),
+  "qwen3:1.7b": ("unsloth/Qwen3-1.7B-GGUF", "Qwen3-1.7B-Q4_K_M"),
+  "qwen3:8b": ("Qwen/Qwen3-8B-GGUF", "Qwen3-8B-Q4_K_M"),
+  "qwen3:30b-a3b": ("Qwen/Qwen3-30B-A3B-GGUF", "Qwen3-30B-A3B-Q4_K_M"),
+  "olmoe": ("allenai/OLMoE-1B-7B-0924-Instruct-GGUF", "olmoe-1b-7b-0924-instruct-q4_k_m"),
+}.items()}
 
 def main(args=None):
   from uopscope.chat import Chat, serve, talk

@@ -46,16 +46,18 @@ void compare(const std::string& name, size_t from, const std::vector<Tensor>& go
 }
 
 using Make = std::function<std::unique_ptr<nn::Optimizer>(const std::vector<Tensor>&)>;
-void train(const std::string& name, const Make& make) {
-  std::vector<Tensor> params{grid({3, 4}, 0.5), grid({3}, 1, 0.25)};
+void train(const std::string& name, const Make& make, bool withBias = true) {
+  std::vector<Tensor> params{grid({3, 4}, 0.5)};
+  if (withBias) params.push_back(grid({3}, 1, 0.25));
   nn::Training on;
   auto opt = make(params);
   for (size_t step = 0; step < 4; ++step) {
     opt->zeroGrad();
-    Tensor y = grid({5, 4}, 1, 0.1).matmul(params[0].transpose()) + params[1];
+    Tensor y = grid({5, 4}, 1, 0.1).matmul(params[0].transpose());
+    if (withBias) y = y + params[1];
     (y - grid({5, 3})).square().mean().backward();
     opt->step();
-    compare(name, 2 * step, params);
+    compare(name, params.size() * step, params);
   }
 }
 
@@ -111,6 +113,7 @@ TEST_CASE("optimizers give the reference's numbers") {
   train("adamw", [](P p) { return nn::adam(p, {.lr = 0.1, .b1 = 0.8, .b2 = 0.95, .weightDecay = 0.1}); });
   train("lamb", [](P p) { return nn::lamb(p, {.lr = 0.1, .weightDecay = 0.02}); });
   train("lars", [](P p) { return nn::lars(p, {.lr = 0.5, .trust = 0.1}); });
+  train("muon", [](P p) { return nn::muon(p, {.lr = 0.1}); }, false);
   train("group", [](P p) {
     std::vector<std::unique_ptr<nn::Optimizer>> members;
     members.push_back(nn::sgd({p[0]}, {.lr = 0.1}));
