@@ -20,7 +20,7 @@ int accessLanes(const Target& target, DType d, AddrSpace space) {
   if (space == AddrSpace::Reg) return aluLanes(target, d); // registers are as wide as the arithmetic on them
   if (d.isBool()) return 1;
   int bytes = target.maxVectorLanes * 4;
-  return std::max(1, std::min(bytes / std::max(1, d.scalar().itemsize()), 64));
+  return std::max(1, std::min(bytes / std::max(1, d.scalar().itemsize()), target.vectorLimit));
 }
 
 namespace {

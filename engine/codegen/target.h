@@ -16,6 +16,7 @@ struct Target {
   bool hasThreads = false;     ///< outer loop split over CPU threads
   bool supportsVectors = true; ///< loads and stores of several lanes
   int maxVectorLanes = 4;      ///< of a load or store of 32-bit values (other widths in proportion)
+  int vectorLimit = 64;        ///< lanes of the longest vector type, whatever its elements
   bool alignedVectors = false; ///< a load or store of n lanes must be aligned to n elements
   int aluLanes = 1; ///< lanes of arithmetic on values the renderer writes as one operation; 1: scalars only
   std::array<int64_t, 3> globalMax{0x8FFFFFFF, 65535, 65535}, localMax{1024, 1024, 64};

@@ -2,7 +2,8 @@
 #include "engine/render/c_text.h"
 
 #include "engine/base/error.h"
-#include "engine/render/signature.h"
+#include "engine/render/c_prelude.h"
+#include "engine/render/c_vector.h"
 
 #include <fmt/format.h>
 
@@ -125,7 +126,7 @@ std::string CText::name(DType type) {
 std::string CText::declarations() const {
   std::string out;
   for (const auto& [key, text] : typedefs_) out += text;
-  return out;
+  return out + cPrelude(helpers_);
 }
 
 std::string CText::toFloat(DType from, const std::string& value) {
@@ -142,13 +143,13 @@ std::string CText::fromFloat(DType to, const std::string& value) {
 
 std::string CText::cast(DType to, DType from, const std::string& value) {
   if (to == from) return value;
-  if (isEmulatedFloat(from)) return cast(to, dtypes::float32, toFloat(from, value));
+  if (isComputedAsFloat(from)) return cast(to, dtypes::float32, toFloat(from, value));
   if (to.isBool()) return fmt::format("({} != 0)", value);
   if (from.isFloat() && to.isInt() && to.itemsize() < 8 && to.kind() != Scalar::Int32) {
     // By way of a wider integer, so that what does not fit wraps.
     return fmt::format("(({})({}){})", name(to), to.itemsize() < 4 ? "int" : "long long", value);
   }
-  if (!isEmulatedFloat(to)) return fmt::format("(({}){})", name(to), value);
+  if (!isComputedAsFloat(to)) return fmt::format("(({}){})", name(to), value);
   bool viaFloat = from.kind() == Scalar::Float32 || from.kind() == Scalar::Float16 || from.isBool() ||
                   from.itemsize() < 3;
   if (viaFloat) return fromFloat(to, value);
@@ -162,24 +163,24 @@ std::string CText::bitcast(DType to, DType from, const std::string& value) {
 }
 
 std::string CText::alu(UOp u, DType type, DType from, std::span<const std::string> operands) {
-  if (!isEmulatedFloat(from) || u.is(Op::WHERE)) return plain(u.op(), u, type, operands);
+  if (!isComputedAsFloat(from) || u.is(Op::WHERE)) return plain(u.op(), u, type, operands);
   std::vector<std::string> floats;
   for (const std::string& o : operands) floats.push_back(toFloat(from, o));
   if (u.is(Op::MULACC)) { // every operation rounds to the type
     std::string product = fromFloat(type, fmt::format("{} * {}", floats[0], floats[1]));
     return fromFloat(type, fmt::format("{} + {}", toFloat(type, product), floats[2]));
   }
-  std::string result = plain(u.op(), u, isEmulatedFloat(type) ? dtypes::float32 : type, floats);
-  return isEmulatedFloat(type) ? fromFloat(type, result) : result;
+  std::string result = plain(u.op(), u, isComputedAsFloat(type) ? dtypes::float32 : type, floats);
+  return isComputedAsFloat(type) ? fromFloat(type, result) : result;
 }
 
 std::string CText::quotient(DType type, DivisorFacts facts, std::string_view op, const std::string& x,
                             const std::string& y) {
   std::string safe = fmt::format("({} {} {})", x, op, y);
   if (facts.mayBeMinusOne)
-    safe = fmt::format("({} == -1 ? {} : {})", y, op == "/" ? fmt::format("(-{})", x) : "0", safe);
-  if (facts.mayBeZero) safe = fmt::format("({} == 0 ? 0 : {})", y, safe);
-  return type.itemsize() < 4 ? fmt::format("(({}){})", name(type), safe) : safe;
+    safe = select(fmt::format("{} == -1", y), op == "/" ? fmt::format("(-{})", x) : "0", safe);
+  if (facts.mayBeZero) safe = select(fmt::format("{} == 0", y), "0", safe);
+  return type.itemsize() < 4 ? forced(type, safe) : safe;
 }
 
 std::string CText::shift(Op op, UOp u, DType type, std::span<const std::string> a) {
@@ -189,7 +190,7 @@ std::string CText::shift(Op op, UOp u, DType type, std::span<const std::string> 
   const char* unsignedType = u.src(1).dtype().itemsize() == 8 ? "unsigned long long" : "unsigned int";
   std::string out =
       op == Op::SHR && !type.isUnsigned() ? fmt::format("({} >> {})", a[0], type.bitsize() - 1) : "0";
-  return fmt::format("(({}){} < {} ? {} : {})", unsignedType, a[1], type.bitsize(), s, out);
+  return select(fmt::format("({}){} < {}", unsignedType, a[1], type.bitsize()), s, out);
 }
 
 std::string CText::boolean(Op op, std::span<const std::string> a) {
@@ -215,18 +216,12 @@ std::string CText::plain(Op op, UOp u, DType type, std::span<const std::string> 
   bool isFloat = type.isFloat(), isBool = type.isBool(), vector = type.count() > 1;
   // C computes small integers as int: what can leave the type is put back into it at once.
   auto wrapped = [&](std::string s) {
-    return type.isInt() && type.itemsize() < 4 && !vector ? fmt::format("(({}){})", name(type), s) : s;
+    return type.isInt() && type.itemsize() < 4 && !vector ? forced(type, s) : s;
   };
   auto infix = [&](const char* symbol) {
     bool chain = u.srcCount() && throughAfter(u.src(0)).is(op) &&
                  (op == Op::ADD || op == Op::MUL || op == Op::AND || op == Op::OR || op == Op::XOR);
     return fmt::format("({} {} {})", chain ? bare(a[0]) : a[0], symbol, a[1]);
-  };
-  auto call = [&](const char* function) {
-    const char* suffix = type.kind() == Scalar::Float64 ? "" : "f";
-    std::string s = fmt::format("__builtin_{}{}({}{})", function, suffix, bare(a[0]),
-                                a.size() > 1 ? ", " + bare(a[1]) : "");
-    return type.kind() == Scalar::Float16 ? fmt::format("(({}){})", name(type), s) : s;
   };
   if (isBool && !group::kComparison.has(op) && op != Op::WHERE) {
     if (std::string s = boolean(op, a); !s.empty()) return s;
@@ -245,30 +240,30 @@ std::string CText::plain(Op op, UOp u, DType type, std::span<const std::string> 
   case Op::CMPEQ: return infix("==");
   case Op::NEG: return wrapped(fmt::format("(-{})", a[0]));
   case Op::MULACC: return wrapped(fmt::format("({} * {} + {})", a[0], a[1], a[2]));
-  case Op::WHERE: return fmt::format("({} ? {} : {})", a[0], a[1], a[2]);
+  case Op::WHERE: return select(a[0], a[1], a[2]);
   case Op::MAX:
     // A NaN on either side stays: the second test is for one on the right.
     if (isFloat && mayBeNan(u.src(1)))
-      return fmt::format("({0} < {1} || {1} != {1} ? {1} : {0})", a[0], a[1]);
-    return fmt::format("({0} < {1} ? {1} : {0})", a[0], a[1]);
+      return select(fmt::format("{0} < {1} || {1} != {1}", a[0], a[1]), a[1], a[0]);
+    return select(fmt::format("{} < {}", a[0], a[1]), a[1], a[0]);
   case Op::FDIV:
     if (isFloat) return infix("/");
     return quotient(type, divisorFacts(u.src(1)), "/", a[0], a[1]);
   case Op::IDIV: return quotient(type, divisorFacts(u.src(1)), "/", a[0], a[1]);
   case Op::MOD:
-    if (isFloat) return call("fmod");
+    if (isFloat) return call(op, type, a);
     return quotient(type, divisorFacts(u.src(1)), "%", a[0], a[1]);
   case Op::RECIPROCAL:
     if (!isFloat) return quotient(type, divisorFacts(u.src(0)), "/", "1", a[0]);
     return type.kind() == Scalar::Float16 && !vector ? fmt::format("((half)1 / {})", a[0])
                                                      : fmt::format("(1 / {})", a[0]);
-  case Op::SQRT: return call("sqrt");
-  case Op::TRUNC: return isFloat ? call("trunc") : a[0];
-  case Op::EXP2: return call("exp2");
-  case Op::LOG2: return call("log2");
-  case Op::SIN: return call("sin");
+  case Op::TRUNC: return isFloat ? call(op, type, a) : a[0];
+  case Op::SQRT:
+  case Op::EXP2:
+  case Op::LOG2:
+  case Op::SIN: return call(op, type, a);
   case Op::POW:
-    if (isFloat) return call("pow");
+    if (isFloat) return call(op, type, a);
     helpers_.insert("integer_power");
     return fmt::format("(({})integer_power({}, {}, {}))", name(type), bare(a[0]), bare(a[1]),
                        type.isUnsigned() ? 1 : 0);
@@ -280,6 +275,86 @@ std::string CText::plain(Op op, UOp u, DType type, std::span<const std::string> 
   throw Error(
       ErrorKind::Compile,
       fmt::format("{} of {} has no form in C: it must be lowered before rendering", opName(op), type.name()));
+}
+
+const char* functionName(Op op) {
+  switch (op) {
+  case Op::SQRT: return "sqrt";
+  case Op::TRUNC: return "trunc";
+  case Op::EXP2: return "exp2";
+  case Op::LOG2: return "log2";
+  case Op::SIN: return "sin";
+  case Op::MOD: return "fmod";
+  default: return "pow";
+  }
+}
+
+std::string CText::call(Op op, DType type, std::span<const std::string> a) {
+  const char* suffix = type.kind() == Scalar::Float64 ? "" : "f";
+  std::string s = fmt::format("__builtin_{}{}({}{})", functionName(op), suffix, bare(a[0]),
+                              a.size() > 1 ? ", " + bare(a[1]) : "");
+  return type.kind() == Scalar::Float16 ? fmt::format("(({}){})", name(type), s) : s;
+}
+
+std::string CText::forced(DType type, const std::string& value) {
+  return fmt::format("(({}){})", name(type), value);
+}
+std::string CText::constant(DType type, ConstValue value) {
+  return constantText(type, value);
+}
+std::string CText::select(const std::string& condition, const std::string& yes, const std::string& no) {
+  return fmt::format("({} ? {} : {})", condition, yes, no);
+}
+std::string CText::vectorOf(DType type, std::span<const std::string> lanes) {
+  return fmt::format("({}){{{}}}", name(type), fmt::join(lanes, ", "));
+}
+std::string CText::lane(const std::string& vector, int i) {
+  return fmt::format("{}[{}]", vector, i);
+}
+bool CText::hasVector(UOp u) {
+  return isNativeVector(u);
+}
+
+std::string CText::declare(DType type, const std::string& variable, const std::string& value) {
+  return fmt::format("{} {} = {};", name(type), variable, value);
+}
+std::string CText::array(DType element, const std::string& variable, int64_t size, AddrSpace) {
+  return fmt::format("{} {}[{}];", name(element), variable, size);
+}
+std::string CText::loop(DType type, const std::string& variable, const std::string& extent) {
+  return fmt::format("for ({0} {1} = 0; {1} < {2}; {1}++) {{", name(type), variable, extent);
+}
+std::string CText::when(const std::string& condition, const std::string& statement) {
+  return fmt::format("if ({}) {}", condition, statement);
+}
+std::string CText::load(const CPlace& p) {
+  if (p.element == p.type) return fmt::format("{}[{}]", p.pointer, bare(p.index));
+  if (p.index == "0") return fmt::format("*({}*){}", name(p.type), p.pointer);
+  return fmt::format("*({}*)({} + {})", name(p.type), p.pointer, p.indexIsSum ? bare(p.index) : p.index);
+}
+std::string CText::store(const CPlace& place, const std::string& value) {
+  return fmt::format("{} = {};", load(place), value);
+}
+std::string CText::special(const LoweredKernel& kernel, UOp u) {
+  checkCpuIndex(kernel, u);
+  return "core_id";
+}
+std::string CText::wmma(UOp u, std::span<const std::string>) {
+  throw Error(ErrorKind::Compile,
+              fmt::format("{}: this language has no tensor cores", u.arg().as<WmmaArg>().name));
+}
+
+std::string CText::function(const CFunction& f) {
+  std::vector<std::string> list;
+  for (UOp g : f.signature.globals)
+    list.push_back(fmt::format("{}{}* restrict {}", f.stored.contains(g.id()) ? "" : "const ",
+                               name(g.dtype().base()), globalName(g)));
+  for (UOp v : f.signature.vars)
+    list.push_back(fmt::format("{} {}", name(v.dtype()), identifier(v.arg().as<VarArg>().name)));
+  if (f.signature.hasCoreId()) list.push_back("int core_id");
+  std::string head = declarations();
+  if (!head.empty()) head += '\n';
+  return fmt::format("{}void {}({}) {{\n{}}}\n", head, f.name, fmt::join(list, ", "), f.body);
 }
 
 } // namespace uopscope

@@ -18,13 +18,8 @@ public:
   explicit Writer(const LoweredKernel& kernel) : kernel_(kernel), signature_(signatureOf(kernel)) {}
 
   std::string write() {
+    checkNesting(kernel_);
     for (UOp u : kernel_.uops) visit(u);
-    if (!open_.empty())
-      throw Error(
-          ErrorKind::Compile,
-          fmt::format(
-              "kernel {}: {} RANGE or IF without its END: close every range with .end(range) before .sink()",
-              kernel_.name, open_.size()));
     std::string declarations = out_.declarations();
     return fmt::format("define void @{}({}) #0 {{\nentry:\n{}{}  ret void\n}}\n{}{}\nattributes #0 = {{ "
                        "nounwind \"no-trapping-math\"=\"true\" }}\n",
@@ -33,11 +28,6 @@ public:
   }
 
 private:
-  struct Block {
-    UOp opener;
-    std::string name;
-  };
-
   std::string parameters() {
     std::vector<std::string> list;
     for (UOp g : signature_.globals)
@@ -74,15 +64,11 @@ private:
     out_.label("loop_" + name);
     out_.line(fmt::format("%{0} = phi {1} [ 0, %before_{0} ], [ %{0}.next, %end_{0} ]", name, type));
     values_[range] = "%" + name;
-    open_.push_back({range, name});
+    open_.push_back(name);
   }
 
   void closeRange(UOp range) {
-    if (open_.empty() || open_.back().opener != range)
-      throw Error(ErrorKind::Compile,
-                  fmt::format("kernel {}: END closes {}, which is not the innermost open range", kernel_.name,
-                              rangeName(range)));
-    std::string name = open_.back().name, type = LlvmText::type(range.dtype());
+    std::string name = open_.back(), type = LlvmText::type(range.dtype());
     open_.pop_back();
     out_.line(fmt::format("br label %end_{}", name));
     out_.label("end_" + name);
@@ -195,15 +181,10 @@ private:
       values_[u] = name == "core_id" ? coreId(u.dtype()) : "%" + identifier(name);
       return;
     }
-    case Op::SPECIAL: {
-      const std::string& name = u.arg().str();
-      if (name != "core_id" && name != "gidx0")
-        throw Error(ErrorKind::Compile,
-                    fmt::format("kernel {}: index {}: a CPU kernel has one launch dimension, core_id",
-                                kernel_.name, name));
+    case Op::SPECIAL:
+      checkCpuIndex(kernel_, u);
       values_[u] = coreId(u.dtype());
       return;
-    }
     case Op::DEFINE_LOCAL:
     case Op::DEFINE_REG: {
       const char* prefix = u.is(Op::DEFINE_REG) ? "acc" : "temp";
@@ -223,13 +204,11 @@ private:
       std::string id = uniqueLabel("if");
       out_.line(fmt::format("br i1 {}, label %{}, label %{}_after", value(u.src(0)), id, id));
       out_.label(id);
-      open_.push_back({u, id});
+      open_.push_back(id);
       return;
     }
     case Op::ENDIF: {
-      if (open_.empty() || !open_.back().opener.is(Op::IF))
-        throw Error(ErrorKind::Compile, fmt::format("kernel {}: ENDIF without its IF", kernel_.name));
-      std::string id = open_.back().name;
+      std::string id = open_.back();
       open_.pop_back();
       out_.line(fmt::format("br label %{}_after", id));
       out_.label(id + "_after");
@@ -280,7 +259,7 @@ private:
   LlvmText out_;
   UOpMap<std::string> values_;
   std::string allocas_;
-  std::vector<Block> open_;
+  std::vector<std::string> open_; ///< labels of blocks
   std::map<std::string, int> used_;
 };
 

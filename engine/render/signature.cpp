@@ -89,6 +89,40 @@ std::string identifier(std::string_view name) {
   return out;
 }
 
+void checkNesting(const LoweredKernel& kernel) {
+  std::vector<UOp> open;
+  auto close = [&](UOp what) {
+    if (open.empty())
+      throw Error(ErrorKind::Compile,
+                  fmt::format("kernel {}: END or ENDIF without its RANGE or IF", kernel.name));
+    if (what ? open.back() != what : !open.back().is(Op::IF))
+      throw Error(ErrorKind::Compile,
+                  fmt::format("kernel {}: {}, which is not the innermost open range", kernel.name,
+                              what ? fmt::format("END closes {}", rangeName(what)) : "ENDIF closes an IF"));
+    open.pop_back();
+  };
+  for (UOp u : kernel.uops) {
+    if (u.is(Op::RANGE) || u.is(Op::IF)) open.push_back(u);
+    if (u.is(Op::ENDIF)) close({});
+    if (u.is(Op::END))
+      for (UOp range : u.src().subspan(1)) close(range);
+  }
+  if (!open.empty())
+    throw Error(
+        ErrorKind::Compile,
+        fmt::format(
+            "kernel {}: {} RANGE or IF without its END: close every range with .end(range) before .sink()",
+            kernel.name, open.size()));
+}
+
+void checkCpuIndex(const LoweredKernel& kernel, UOp special) {
+  const std::string& name = special.arg().str();
+  if (name != "core_id" && name != "gidx0")
+    throw Error(ErrorKind::Compile,
+                fmt::format("kernel {}: index {}: a CPU kernel has one launch dimension, core_id",
+                            kernel.name, name));
+}
+
 UOp throughAfter(UOp u) {
   while ((u.is(Op::AFTER) || u.is(Op::NOOP) || u.is(Op::GROUP)) && u.srcCount()) u = u.src(0);
   return u;

@@ -35,6 +35,12 @@ constexpr bool isEmulatedFloat(DType d) {
   return d.kind() == Scalar::BFloat16 || d.kind() == Scalar::Fp8E4M3 || d.kind() == Scalar::Fp8E5M2;
 }
 
+/// Throws Error(Compile) naming the kernel where a RANGE or IF is left open, or an END or ENDIF closes
+/// another one than the innermost.
+void checkNesting(const LoweredKernel& kernel);
+/// Throws Error(Compile) where a SPECIAL is not the one launch dimension of a CPU kernel, core_id or gidx0.
+void checkCpuIndex(const LoweredKernel& kernel, UOp special);
+
 /// LOAD and STORE in either form: INDEX may stand behind a CAST of the pointer, and the gate at INDEX or at
 /// the access.
 struct Access {

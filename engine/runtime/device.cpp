@@ -3,6 +3,7 @@
 
 #include "engine/base/context_var.h"
 #include "engine/base/error.h"
+#include "engine/render/gpu_text.h"
 #include "engine/runtime/device_makers.h"
 #include "engine/runtime/mapped_file.h"
 
@@ -47,14 +48,28 @@ std::pair<std::string, bool> kindOf(const std::string& canonical) {
   return {canonical.substr(0, colon), digits};
 }
 
+bool isGpuLanguage(const std::string& name) {
+  auto languages = gpuLanguages();
+  return std::any_of(languages.begin(), languages.end(),
+                     [&](const GpuLanguage& l) { return name == l.name; });
+}
+
 const Kind& kindNamed(const std::string& canonical) {
   if (canonical == kFiles.name) return kFiles;
   auto [name, wellFormed] = kindOf(canonical);
+  if (isGpuLanguage(name))
+    throw Error(
+        ErrorKind::Device,
+        fmt::format("{0} kernels can be looked at, but there is no {0} device to run them: DEV=NULL:{0} "
+                    "renders them and runs nothing",
+                    name));
+  if (name == "NULL" && !wellFormed) wellFormed = isGpuLanguage(canonical.substr(name.size() + 1));
   for (const Kind& k : kKinds)
     if (wellFormed && name == k.name) return k;
   throw Error(ErrorKind::Device,
-              fmt::format("no device \"{}\"; there are {} (append :1, :2 ... for more of a kind)", canonical,
-                          fmt::join(Device::available(), ", ")));
+              fmt::format("no device \"{}\"; there are {} (append :1, :2 ... for more of a kind, or a "
+                          "language to NULL: NULL:CUDA, NULL:METAL, NULL:CL, NULL:WGSL)",
+                          canonical, fmt::join(Device::available(), ", ")));
 }
 
 } // namespace
@@ -97,6 +112,8 @@ std::string Device::defaultName() {
     r.defaultName = "CPU";
     for (const Kind& k : kKinds)
       if (envInt(k.name, 0) == 1) r.defaultName = k.name;
+    for (const GpuLanguage& l : gpuLanguages())
+      if (envInt(l.name, 0) == 1) kindNamed(l.name);
     if (const char* dev = std::getenv("DEV"); dev && *dev) {
       std::string wanted = canonicalize(dev);
       kindNamed(wanted);

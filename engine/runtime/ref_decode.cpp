@@ -20,13 +20,8 @@ public:
       p_.memories_.push_back(
           {globalName(g), g.dtype().base(), g.dtype().size(), static_cast<int32_t>(i), 0, false});
     }
+    checkNesting(kernel_);
     for (UOp u : kernel_.uops) visit(u);
-    if (!open_.empty())
-      throw Error(
-          ErrorKind::Compile,
-          fmt::format(
-              "kernel {}: {} RANGE or IF without its END: close every range with .end(range) before .sink()",
-              kernel_.name, open_.size()));
     p_.code_.emplace_back();
   }
 
@@ -211,9 +206,6 @@ private:
   }
 
   void close(UOp u) {
-    if (open_.empty())
-      throw Error(ErrorKind::Compile,
-                  fmt::format("kernel {}: {} without its RANGE or IF", kernel_.name, opName(u.op())));
     int32_t opener = open_.back();
     open_.pop_back();
     if (p_.code_[static_cast<size_t>(opener)].what == Do::Range) emit(Do::End, u).jump = opener;

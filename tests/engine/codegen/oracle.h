@@ -5,6 +5,7 @@
 #include "engine/base/error.h"
 #include "engine/codegen/codegen.h"
 #include "engine/codegen/reduce.h"
+#include "engine/runtime/kernel_report.h"
 #include "engine/runtime/ref_program.h"
 #include "engine/uop/eval.h"
 
@@ -160,8 +161,9 @@ inline Values runLowered(const LoweredKernel& k, const Values& before,
   std::vector<void*> buffers;
   for (int g : k.globals) buffers.push_back(memory.at(g).data());
   std::vector<int64_t> sizes, locals;
-  for (const Sint& s : k.globalSize) sizes.push_back(s.i());
-  for (const Sint& s : k.localSize) locals.push_back(s.i());
+  std::vector<std::pair<std::string, int64_t>> known(vars.begin(), vars.end());
+  for (const Sint& s : k.globalSize) sizes.push_back(evaluate(s, known));
+  for (const Sint& s : k.localSize) locals.push_back(evaluate(s, known));
   RefProgram program(k);
   bool threads = false;
   for (UOp v : k.vars) threads |= v.arg().as<VarArg>().name == "core_id";

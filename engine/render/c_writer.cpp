@@ -1,0 +1,298 @@
+// Writes a kernel in a language of C's kind: one walk over the instructions, expressions kept as text until
+// they are used.
+#include "engine/render/c_writer.h"
+
+#include "engine/base/error.h"
+#include "engine/render/c_vector.h"
+#include "engine/render/signature.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <vector>
+
+namespace uopscope {
+
+namespace {
+
+constexpr size_t kLongExpression = 100;
+/// Whether the text of an operation repeats an operand, to test it: that operand gets a name.
+bool repeatsOperands(UOp u) {
+  constexpr OpSet kTested{Op::IDIV, Op::MOD, Op::FDIV, Op::RECIPROCAL, Op::SHL, Op::SHR};
+  return u.is(Op::MAX) || (kTested.has(u.op()) && !u.dtype().isFloat());
+}
+
+class Writer {
+public:
+  Writer(const LoweredKernel& kernel, CText& language)
+      : kernel_(kernel), signature_(signatureOf(kernel)), types_(language) {}
+
+  std::string write() {
+    checkNesting(kernel_);
+    countUses();
+    for (UOp u : kernel_.uops) visit(u);
+    CFunction function{kernel_, signature_, identifier(kernel_.name), std::move(body_), {}};
+    for (UOp u : stored_) function.stored.insert(u.id());
+    return types_.function(function);
+  }
+
+private:
+  /// How often the text of each value will be written, and which must have a name for it.
+  void countUses() {
+    std::map<uint32_t, int> selections;
+    for (auto it = kernel_.uops.rbegin(); it != kernel_.uops.rend(); ++it) {
+      UOp u = *it;
+      if (u.is(Op::SINK)) continue;
+      bool address = u.is(Op::INDEX) || (u.is(Op::CAST) && u.dtype().isPtr());
+      bool vector = u.in(group::kElementwise) && u.dtype().count() > 1,
+           byLane = u.is(Op::GEP) || (vector && !types_.hasVector(u));
+      for (UOp s : u.src()) {
+        uses_[s] += address ? uses_[u] : 1;
+        if (repeatsOperands(u) || isSplat(u) || (byLane && !isSplat(s))) mustName_.insert(s);
+      }
+      if (vector && selectsByMask(u)) ++selections[throughAfter(u.src(0)).id()];
+      if (group::kComparison.has(u.op()) && selections[u.id()] && selections[u.id()] == uses_[u])
+        masks_.insert(u);
+      if (u.is(Op::STORE)) stored_.insert(accessOf(u).pointer);
+    }
+  }
+
+  void line(const std::string& text) {
+    body_ += std::string(static_cast<size_t>(2 * depth_), ' ') + text + '\n';
+  }
+
+  const std::string& text(UOp u) {
+    auto it = text_.find(throughAfter(u));
+    if (it == text_.end())
+      throw Error(ErrorKind::Compile,
+                  fmt::format("kernel {}: {} is used before it is there", kernel_.name, opName(u.op())));
+    return it->second;
+  }
+  /// One lane of a vector, or the scalar itself.
+  std::string lane(UOp u, int i) {
+    u = throughAfter(u);
+    if (u.dtype().count() == 1) return text(u);
+    if (!named_.contains(u)) {
+      if (u.is(Op::VECTORIZE)) return text(u.src(static_cast<size_t>(i)));
+      if (u.is(Op::CONST)) return types_.constant(u.dtype().scalar(), u.constValue());
+      if (u.is(Op::VCONST))
+        return types_.constant(u.dtype().scalar(),
+                               u.arg().as<std::vector<ConstValue>>()[static_cast<size_t>(i)]);
+    }
+    return types_.lane(text(u), i);
+  }
+  template <typename F>
+  std::string vectorOf(DType type, F laneText) {
+    std::vector<std::string> lanes;
+    for (int i = 0; i < type.count(); ++i) lanes.push_back(bare(laneText(i)));
+    return types_.vectorOf(type, lanes);
+  }
+
+  /// Keeps an expression for its users, under a name where it has several, is long or must stand here.
+  void keep(UOp u, std::string expression, const char* prefix, bool nameIt = false) {
+    bool atom = u.is(Op::CONST) || (isSplat(u) && types_.hasSplat());
+    if (nameIt || (!atom && (uses_[u] > 1 || mustName_.contains(u) || expression.size() > kLongExpression))) {
+      DType type =
+          masks_.contains(u) ? maskType(u.src(0).dtype().scalar().itemsize(), u.dtype().count()) : u.dtype();
+      std::string name = fmt::format("{}{}", prefix, counters_[prefix]++);
+      line(types_.declare(type, name, bare(expression)));
+      expression = name;
+      named_.insert(u);
+    }
+    text_[u] = std::move(expression);
+  }
+
+  CPlace place(const Access& a) {
+    UOp at = throughAfter(a.index.src(1));
+    return {text(a.pointer), text(a.index.src(1)),          a.pointer.dtype().base(),
+            a.type,          a.pointer.dtype().addrspace(), at.is(Op::ADD) && !a.gate};
+  }
+
+  /// Operands of an operation on whole vectors: a scalar stands for its splat where another operand is a
+  /// vector.
+  std::vector<std::string> vectorOperands(UOp u) {
+    bool scalars = u.srcCount() == 2 && scalarMayStandForSplat(u.src(0).dtype()) && !u.is(Op::MAX);
+    std::vector<std::string> operands;
+    for (size_t i = 0; i < u.srcCount(); ++i) {
+      UOp s = u.src(i);
+      bool otherIsVector = scalars && (i == 1 || !isSplat(u.src(1)));
+      operands.push_back(isSplat(s) && otherIsVector && !(i == 0 && isSplat(u.src(1))) ? text(s.src(0))
+                                                                                       : text(s));
+    }
+    return operands;
+  }
+
+  std::string vectorAlu(UOp u) {
+    std::string mask;
+    if (u.is(Op::WHERE) && u.src(0).dtype().count() > 1) {
+      UOp condition = throughAfter(u.src(0));
+      DType type = maskType(u.dtype().scalar().itemsize(), u.dtype().count());
+      mask = masks_.contains(condition)
+                 ? text(condition)
+                 : fmt::format("__builtin_convertvector({}, {}) != 0", text(condition), types_.name(type));
+    }
+    std::string expression = vectorExpression(types_, u, vectorOperands(u), mask);
+    bool isMask = group::kComparison.has(u.op()) && !u.src(0).dtype().isBool();
+    return isMask && !masks_.contains(u)
+               ? fmt::format("__builtin_convertvector(-{}, {})", expression, types_.name(u.dtype()))
+               : expression;
+  }
+
+  std::string alu(UOp u) {
+    if (types_.hasVector(u)) return vectorAlu(u);
+    DType type = u.dtype(), from = u.src(u.is(Op::WHERE) ? 1 : 0).dtype();
+    auto computed = [&](int i) {
+      std::vector<std::string> operands;
+      for (UOp s : u.src()) operands.push_back(lane(s, i));
+      return u.is(Op::CAST) ? types_.cast(type.scalar(), from.scalar(), operands[0])
+                            : types_.alu(u, type.scalar(), from.scalar(), operands);
+    };
+    return type.count() == 1 ? computed(0) : vectorOf(type, computed);
+  }
+
+  std::string load(UOp u) {
+    Access a = accessOf(u);
+    std::string value = types_.load(place(a));
+    if (!a.gate) return value;
+    return types_.select(text(a.gate), value, a.alternative ? text(a.alternative) : zero(u.dtype()));
+  }
+  std::string zero(DType type) {
+    std::string scalar = types_.constant(type.scalar(), ConstValue::ofInt(0));
+    if (type.count() == 1) return scalar;
+    return types_.vectorOf(type, std::vector<std::string>(static_cast<size_t>(type.count()), scalar));
+  }
+
+  void visit(UOp u) {
+    switch (u.op()) {
+    case Op::NOOP:
+    case Op::GROUP:
+    case Op::AFTER:
+    case Op::SINK:
+    case Op::INDEX: return;
+    case Op::BARRIER:
+      if (std::string text = types_.barrier(); !text.empty()) line(text);
+      return;
+    case Op::DEFINE_GLOBAL: text_[u] = globalName(u); return;
+    case Op::DEFINE_VAR: {
+      const std::string& name = u.arg().as<VarArg>().name;
+      text_[u] = identifier(name);
+      return;
+    }
+    case Op::SPECIAL: {
+      std::string index = types_.special(kernel_, u);
+      const std::string& name = u.arg().str();
+      if (index != "core_id") line(types_.declare(u.dtype(), name, index));
+      text_[u] = index == "core_id" ? index : name;
+      return;
+    }
+    case Op::DEFINE_LOCAL:
+    case Op::DEFINE_REG: {
+      const char* prefix = u.is(Op::DEFINE_REG) ? "acc" : "temp";
+      text_[u] = fmt::format("{}{}", prefix, counters_[prefix]++);
+      line(types_.array(u.dtype().base(), text_[u], u.dtype().size(), u.dtype().addrspace()));
+      return;
+    }
+    case Op::RANGE: {
+      std::string name = rangeName(u);
+      text_[u] = name;
+      line(types_.loop(u.dtype(), name, bare(text(u.src(0)))));
+      ++depth_;
+      return;
+    }
+    case Op::IF:
+      line(fmt::format("if ({}) {{", bare(text(u.src(0)))));
+      conditions_.push_back(u.src(0));
+      ++depth_;
+      return;
+    case Op::ENDIF:
+      conditions_.pop_back();
+      close(1);
+      return;
+    case Op::END: close(u.srcCount() - 1); return;
+    case Op::WMMA: {
+      std::vector<std::string> operands;
+      for (UOp s : u.src()) operands.push_back(text(s));
+      keep(u, types_.wmma(u, operands), "wmma", true);
+      return;
+    }
+    case Op::STORE: {
+      Access a = accessOf(u);
+      std::string statement = types_.store(place(a), bare(text(u.src(1))));
+      bool gated = a.gate && std::find(conditions_.begin(), conditions_.end(), a.gate) == conditions_.end();
+      line(gated ? types_.when(bare(text(a.gate)), statement) : statement);
+      return;
+    }
+    case Op::LOAD: keep(u, load(u), "val", true); return;
+    case Op::CONST:
+      keep(u,
+           u.dtype().count() == 1 ? types_.constant(u.dtype(), u.constValue())
+                                  : vectorOf(u.dtype(), [&](int i) { return lane(u, i); }),
+           "const");
+      return;
+    case Op::VCONST: keep(u, vectorOf(u.dtype(), [&](int i) { return lane(u, i); }), "const"); return;
+    case Op::VECTORIZE:
+      if (isSplat(u) && types_.hasSplat())
+        keep(u, fmt::format("({}){}", types_.name(u.dtype()), text(u.src(0))), "vec");
+      else
+        keep(u, vectorOf(u.dtype(), [&](int i) { return text(u.src(static_cast<size_t>(i))); }), "vec");
+      return;
+    case Op::GEP: {
+      const std::vector<int64_t>& lanes = u.arg().ints();
+      auto laneText = [&](int i) { return lane(u.src(0), static_cast<int>(lanes[static_cast<size_t>(i)])); };
+      if (lanes.size() == 1)
+        text_[u] = laneText(0);
+      else
+        keep(u, vectorOf(u.dtype(), laneText), "gep");
+      return;
+    }
+    case Op::CAST:
+      if (!u.dtype().isPtr()) keep(u, alu(u), "cast");
+      return;
+    case Op::BITCAST: keep(u, types_.bitcast(u.dtype(), u.src(0).dtype(), text(u.src(0))), "cast"); return;
+    case Op::CUSTOM:
+    case Op::CUSTOMI: {
+      std::vector<std::string> operands;
+      for (UOp s : u.src()) operands.push_back(text_.contains(throughAfter(s)) ? text(s) : std::string());
+      std::string custom = formatCustom(u.arg().str(), operands);
+      if (u.dtype().isVoid())
+        line(custom);
+      else
+        keep(u, custom, "custom", u.is(Op::CUSTOM));
+      return;
+    }
+    default:
+      if (!u.in(group::kAlu))
+        throw Error(ErrorKind::Compile,
+                    fmt::format("kernel {}: {} has no form in text: it must be lowered before rendering",
+                                kernel_.name, opName(u.op())));
+      keep(u, alu(u), masks_.contains(u) ? "mask" : "alu");
+    }
+  }
+
+  void close(size_t blocks) {
+    for (size_t i = 0; i < blocks; ++i) {
+      --depth_;
+      line("}");
+    }
+  }
+
+  const LoweredKernel& kernel_;
+  KernelSignature signature_;
+  CText& types_;
+  UOpMap<std::string> text_;
+  UOpMap<int> uses_;
+  std::set<UOp, decltype([](UOp a, UOp b) { return a.id() < b.id(); })> mustName_, named_, stored_, masks_;
+  std::map<std::string, int> counters_;
+  std::string body_;
+  std::vector<UOp> conditions_; ///< of the IFs that are open
+  int depth_ = 1;
+};
+
+} // namespace
+
+std::string writeC(const LoweredKernel& kernel, CText& language) {
+  return Writer(kernel, language).write();
+}
+
+} // namespace uopscope

@@ -1,0 +1,16 @@
+// A linear program as one readable function of a language of C's kind.
+//
+//   CText c;
+//   writeC(kernel, c)     // void E_4(float* restrict data0_4, float* restrict data1_4) { ... }
+//
+// Values with one user are written where they are used, unless the text would get long; loads always get a
+// name, so they stay in program order.
+#pragma once
+#include "engine/render/c_text.h"
+
+namespace uopscope {
+
+/// Throws Error(Compile) for what is no complete linear program or has no form in the language.
+std::string writeC(const LoweredKernel& kernel, CText& language);
+
+} // namespace uopscope

@@ -1,0 +1,157 @@
+// CUDA C++, for nvcc and NVRTC.
+//
+//   extern "C" __global__ void __launch_bounds__(32) E_32(float* __restrict__ data0_32, ...) { ... }
+#include "engine/base/error.h"
+#include "engine/render/gpu_text.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+namespace uopscope {
+
+namespace {
+
+class CudaText final : public GpuText {
+public:
+  std::string name(DType type) override {
+    std::string n, shortName;
+    switch (type.kind()) {
+    case Scalar::Bool: n = shortName = "bool"; break;
+    case Scalar::Int8: n = "signed char", shortName = "char"; break;
+    case Scalar::UInt8: n = "unsigned char", shortName = "uchar"; break;
+    case Scalar::Int16: n = shortName = "short"; break;
+    case Scalar::UInt16: n = "unsigned short", shortName = "ushort"; break;
+    case Scalar::Int32: n = shortName = "int"; break;
+    case Scalar::UInt32: n = "unsigned int", shortName = "uint"; break;
+    case Scalar::Int64: n = "long long", shortName = "longlong"; break;
+    case Scalar::UInt64: n = "unsigned long long", shortName = "ulonglong"; break;
+    case Scalar::Float16:
+      n = shortName = "half";
+      typedefs_["0half"] = "#include <cuda_fp16.h>\n";
+      break;
+    case Scalar::BFloat16:
+      n = shortName = "nv_bfloat16";
+      typedefs_["0bfloat"] = "#include <cuda_bf16.h>\n";
+      break;
+    case Scalar::Float32: n = shortName = "float"; break;
+    case Scalar::Float64: n = shortName = "double"; break;
+    default: noForm("CUDA", type.name());
+    }
+    if (type.count() == 1) return n;
+    std::string vector = fmt::format("{}{}", shortName, type.count());
+    bool builtIn = type.count() <= 4 && type.scalar().itemsize() >= 1 && !type.isBool() &&
+                   !(type.isFloat() && type.scalar().itemsize() == 2);
+    if (!builtIn) {
+      vector = "v" + vector;
+      typedefs_["1" + vector] = fmt::format("struct __align__({}) {} {{ {} s[{}]; }};\n",
+                                            std::min(16, type.itemsize()), vector, n, type.count());
+    }
+    return vector;
+  }
+  std::string bitcast(DType to, DType from, const std::string& value) override {
+    if (to.isBool()) return fmt::format("(({} & 1) != 0)", value);
+    typedefs_["2bits"] =
+        "template <class To, class From> __device__ __forceinline__ To same_bits(From from) {\n"
+        "  To to;\n  memcpy(&to, &from, sizeof(To));\n  return to;\n}\n";
+    return fmt::format("same_bits<{}>(({})({}))", name(to), name(from), bare(value));
+  }
+  std::string vectorOf(DType type, std::span<const std::string> lanes) override {
+    return fmt::format("{}{{{}}}", name(type), fmt::join(lanes, ", "));
+  }
+  std::string lane(const std::string& vector, int i) override {
+    // Built-in vectors have members x to w, ours an array. Which one it is shows in the declaration.
+    return arrays_.contains(vector) ? fmt::format("{}.s[{}]", vector, i)
+                                    : fmt::format("{}.{}", vector, "xyzw"[i]);
+  }
+  std::string declare(DType type, const std::string& variable, const std::string& value) override {
+    if (type.count() > 1 && name(type)[0] == 'v') arrays_.insert(variable);
+    return CText::declare(type, variable, value);
+  }
+  std::string array(DType element, const std::string& variable, int64_t size, AddrSpace space) override {
+    const char* local = space == AddrSpace::Local ? "__shared__ __align__(16) " : "";
+    return fmt::format("{}{} {}[{}];", local, name(element), variable, size);
+  }
+  std::string barrier() override { return "__syncthreads();"; }
+  std::string load(const CPlace& p) override {
+    if (p.element == p.type) return fmt::format("{}[{}]", p.pointer, bare(p.index));
+    return fmt::format("*(({}*)({} + {}))", name(p.type), p.pointer, bare(p.index));
+  }
+  std::string wmma(UOp u, std::span<const std::string> a) override {
+    const auto& w = u.arg().as<WmmaArg>();
+    bool bf16 = w.dtypeIn.kind() == Scalar::BFloat16;
+    std::string x = name(w.dtypeIn.vec(8)), y = name(w.dtypeIn.vec(4)), z = name(dtypes::float32.vec(4));
+    typedefs_["3wmma" + w.name] = fmt::format(
+        "__device__ __forceinline__ {2} {3}({0} a, {1} b, {2} c) {{ // 16 by 16 times 16 by 8, over a warp\n"
+        "  const int* x = (const int*)&a;\n  const int* y = (const int*)&b;\n"
+        "  asm(\"mma.sync.aligned.m16n8k16.row.col.f32.{4}.{4}.f32 \"\n"
+        "      \"{{%0, %1, %2, %3}}, {{%4, %5, %6, %7}}, {{%8, %9}}, {{%0, %1, %2, %3}};\"\n"
+        "      : \"+f\"(c.x), \"+f\"(c.y), \"+f\"(c.z), \"+f\"(c.w)\n"
+        "      : \"r\"(x[0]), \"r\"(x[1]), \"r\"(x[2]), \"r\"(x[3]), \"r\"(y[0]), \"r\"(y[1]));\n"
+        "  return c;\n}}\n",
+        x, y, z, w.name, bf16 ? "bf16" : "f16");
+    return fmt::format("{}({})", w.name, fmt::join(a, ", "));
+  }
+  std::string function(const CFunction& f) override {
+    std::vector<std::string> list;
+    for (UOp g : f.signature.globals)
+      list.push_back(fmt::format("{}{}* __restrict__ {}", f.stored.contains(g.id()) ? "" : "const ",
+                                 name(g.dtype().base()), globalName(g)));
+    for (UOp v : f.signature.vars)
+      list.push_back(fmt::format("const {} {}", name(v.dtype()), identifier(v.arg().as<VarArg>().name)));
+    int64_t threads = 1;
+    for (const Sint& s : f.kernel.localSize) threads *= s.isInt() ? s.i() : 1;
+    std::string head = declarations();
+    return fmt::format("{}{}extern \"C\" __global__ void __launch_bounds__({}) {}({}) {{\n{}}}\n", head,
+                       head.empty() ? "" : "\n", threads, f.name, fmt::join(list, ", "), f.body);
+  }
+
+protected:
+  const char* longSuffix() override { return "ll"; }
+  std::string notFinite(DType type, double v) override {
+    if (type.kind() == Scalar::Float64)
+      return fmt::format("__longlong_as_double(0x{})", std::isnan(v) ? "7ff8000000000000ll"
+                                                       : v < 0       ? "fff0000000000000ull"
+                                                                     : "7ff0000000000000ll");
+    std::string f = fmt::format("__int_as_float(0x{})", std::isnan(v) ? "7fc00000"
+                                                        : v < 0       ? "ff800000"
+                                                                      : "7f800000");
+    return type.itemsize() == 4 ? f : fmt::format("(({}){})", name(type), f);
+  }
+  std::string call(Op op, DType type, std::span<const std::string> a) override {
+    std::string second = a.size() > 1 ? ", " + bare(a[1]) : "";
+    if (type.itemsize() == 8) return fmt::format("{}({}{})", functionName(op), bare(a[0]), second);
+    if (type.itemsize() == 4) return fmt::format("{}f({}{})", functionName(op), bare(a[0]), second);
+    if (a.size() == 1) return fmt::format("h{}({})", functionName(op), bare(a[0]));
+    return fmt::format("(({}){}f((float){}, (float){}))", name(type), functionName(op), a[0], a[1]);
+  }
+  std::string launchIndex(Index kind, int axis) override {
+    char d = "xyz"[axis];
+    return kind == Index::Group   ? fmt::format("blockIdx.{}", d)
+           : kind == Index::Local ? fmt::format("threadIdx.{}", d)
+                                  : fmt::format("(blockIdx.{0} * blockDim.{0} + threadIdx.{0})", d);
+  }
+
+private:
+  std::set<std::string> arrays_;
+};
+
+} // namespace
+
+GpuLanguage cudaLanguage() {
+  return {"CUDA",
+          [] {
+            Target t = gpuTarget("CUDA");
+            t.vectorLimit = 8;
+            t.globalMax = {2147483647, 65535, 65535};
+            t.sharedMax = 49152;
+            t.supportsDtype = [](DType d) {
+              Scalar k = d.kind();
+              return !d.isVoid() && k != Scalar::Index && k != Scalar::Fp8E4M3 && k != Scalar::Fp8E5M2;
+            };
+            return t;
+          },
+          []() -> std::unique_ptr<CText> { return std::make_unique<CudaText>(); }};
+}
+
+} // namespace uopscope

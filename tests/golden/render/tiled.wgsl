@@ -1,0 +1,65 @@
+@group(0) @binding(0) var<storage, read_write> data0_256: array<f32>;
+@group(0) @binding(1) var<storage, read_write> data1_256: array<f32>;
+@group(0) @binding(2) var<storage, read_write> data2_256: array<f32>;
+
+@compute @workgroup_size(4, 4, 1) fn tiled(@builtin(workgroup_id) gid: vec3<u32>, @builtin(local_invocation_id) lid: vec3<u32>, @builtin(global_invocation_id) all: vec3<u32>) {
+  var acc0: array<f32, 8>;
+  let gidx0: i32 = i32(gid.x);
+  let alu0: i32 = gidx0 << 2u;
+  let gidx1: i32 = i32(gid.y);
+  let alu1: i32 = gidx1 << 7u;
+  let lidx0: i32 = i32(lid.x);
+  let lidx1: i32 = i32(lid.y);
+  let alu2: i32 = lidx1 << 4u;
+  let alu3: i32 = alu0 + alu1 + lidx0 + alu2;
+  acc0[0] = 0.0f;
+  acc0[1] = 0.0f;
+  acc0[2] = 0.0f;
+  acc0[3] = 0.0f;
+  acc0[4] = 0.0f;
+  acc0[5] = 0.0f;
+  acc0[6] = 0.0f;
+  acc0[7] = 0.0f;
+  for (var Ridx2: i32 = 0; Ridx2 < 4; Ridx2++) {
+    let val0: f32 = acc0[0];
+    let alu4: i32 = alu1 + alu2 + (Ridx2 << 2u);
+    let val1: f32 = data1_256[alu4];
+    let alu5: i32 = alu0 + lidx0 + (Ridx2 << 6u);
+    let val2: f32 = data2_256[alu5];
+    acc0[0] = val0 + (val1 * val2);
+    let val3: f32 = acc0[1];
+    let val4: f32 = data1_256[alu4 + 64];
+    acc0[1] = val3 + (val4 * val2);
+    let val5: f32 = acc0[2];
+    let val6: f32 = data1_256[alu4 + 1];
+    let val7: f32 = data2_256[alu5 + 16];
+    acc0[2] = val5 + (val6 * val7);
+    let val8: f32 = acc0[3];
+    let val9: f32 = data1_256[alu4 + 65];
+    acc0[3] = val8 + (val9 * val7);
+    let val10: f32 = acc0[4];
+    let val11: f32 = data1_256[alu4 + 2];
+    let val12: f32 = data2_256[alu5 + 32];
+    acc0[4] = val10 + (val11 * val12);
+    let val13: f32 = acc0[5];
+    let val14: f32 = data1_256[alu4 + 66];
+    acc0[5] = val13 + (val14 * val12);
+    let val15: f32 = acc0[6];
+    let val16: f32 = data1_256[alu4 + 3];
+    let val17: f32 = data2_256[alu5 + 48];
+    acc0[6] = val15 + (val16 * val17);
+    let val18: f32 = acc0[7];
+    let val19: f32 = data1_256[alu4 + 67];
+    acc0[7] = val18 + (val19 * val17);
+  }
+  let val20: f32 = acc0[0];
+  let val21: f32 = acc0[2];
+  let val22: f32 = acc0[4];
+  let val23: f32 = acc0[6];
+  data0_256[alu3] = val20 + val21 + (val22 + val23);
+  let val24: f32 = acc0[1];
+  let val25: f32 = acc0[3];
+  let val26: f32 = acc0[5];
+  let val27: f32 = acc0[7];
+  data0_256[alu3 + 64] = val24 + val25 + (val26 + val27);
+}
