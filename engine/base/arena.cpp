@@ -1,5 +1,5 @@
-// Chunk growth: small pools stay small (one kernel is a few kilobytes), large ones grow by a megabyte at a
-// time.
+// Chunk growth: a pool of a few nodes takes two kilobytes (a compiled kernel keeps one), others grow by a size
+// that malloc keeps at hand.
 #include "engine/base/arena.h"
 
 #include <algorithm>
@@ -7,8 +7,8 @@
 namespace uopscope {
 
 void* Arena::allocateSlow(size_t bytes) {
-  constexpr size_t kChunk = 64 << 10;
-  size_t chunk = std::max(bytes, kChunk);
+  constexpr size_t kFirst = 2 << 10, kChunk = 64 << 10;
+  size_t chunk = std::max(bytes, chunks_.empty() ? kFirst : kChunk);
   chunks_.push_back(std::make_unique_for_overwrite<std::byte[]>(chunk));
   reserved_ += chunk;
   at_ = chunks_.back().get() + bytes;

@@ -77,16 +77,7 @@ struct ForOp {
       return count + 1 == kCounts ? v.atMost + size_t{1} >= kCounts : v.atLeast <= count && count <= v.atMost;
     });
     for (size_t position = 0; position < kPositions; ++position) {
-      std::map<std::vector<bool>, uint8_t> classes;
-      std::vector<Op> member;
-      for (int op = 0; op < kOpCount; ++op) {
-        std::vector<bool> accepted;
-        for (const MatchVariant* v : variants)
-          accepted.push_back(v->sources[position].has(static_cast<Op>(op)));
-        auto [it, isNew] = classes.try_emplace(std::move(accepted), static_cast<uint8_t>(member.size()));
-        if (isNew) member.push_back(static_cast<Op>(op));
-        classOf[position][static_cast<size_t>(op)] = it->second;
-      }
+      std::vector<Op> member = classify(position);
       byClass[position] = table(
           member.size(), [&](const MatchVariant& v, size_t k) { return v.sources[position].has(member[k]); });
     }
@@ -95,6 +86,30 @@ struct ForOp {
 
 private:
   std::vector<const MatchVariant*> variants; ///< of the ways, until finish()
+
+  /// Fills classOf: every set of operations that some way wants splits the classes there are. Returns one
+  /// operation of each class.
+  std::vector<Op> classify(size_t position) {
+    auto& classes = classOf[position];
+    std::vector<OpSet> wanted;
+    for (const MatchVariant* v : variants)
+      if (std::find(wanted.begin(), wanted.end(), v->sources[position]) == wanted.end())
+        wanted.push_back(v->sources[position]);
+    int count = 1;
+    for (const OpSet& set : wanted) {
+      std::array<int, 2 * kOpCount> now;
+      now.fill(-1);
+      count = 0;
+      for (size_t op = 0; op < kOpCount; ++op) {
+        int& place = now[2 * size_t{classes[op]} + set.has(static_cast<Op>(op))];
+        if (place < 0) place = count++;
+        classes[op] = static_cast<uint8_t>(place);
+      }
+    }
+    std::vector<Op> member(static_cast<size_t>(count));
+    for (size_t op = kOpCount; op-- > 0;) member[classes[op]] = static_cast<Op>(op);
+    return member;
+  }
 
   template <typename Accepts>
   std::vector<uint64_t> table(size_t rows, Accepts accepts) const {

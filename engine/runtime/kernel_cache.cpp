@@ -109,6 +109,23 @@ std::unique_ptr<Entry> makeKernel(const ScheduleItem& item, Device& device) {
   return entry;
 }
 
+/// Of a compiled kernel only what a launch asks for, in a small pool: its graph and linear program go.
+void keepLaunchOnly(LoweredKernel& k) {
+  auto small = std::make_shared<Pool>();
+  PoolScope scope(*small);
+  UOpMap<UOp> moved;
+  auto move = [&](Sint& s) {
+    if (!s.isInt()) s = small->import(s.uop(), &moved);
+  };
+  for (UOp& v : k.vars) v = small->import(v, &moved);
+  for (Sint& s : k.globalSize) move(s);
+  for (Sint& s : k.localSize) move(s);
+  for (Sint* s : {&k.estimates.ops, &k.estimates.lds, &k.estimates.mem}) move(*s);
+  k.ast = k.sink = {};
+  k.uops = {};
+  k.pool = std::move(small);
+}
+
 /// A kernel that is to be made.
 struct Missing {
   const ScheduleItem* item;
@@ -122,6 +139,8 @@ void makeAll(std::vector<Missing>& missing) {
   auto make = [](Missing& m) {
     try {
       m.made = makeKernel(*m.item, *m.device);
+      // A recorder reads nodes on a thread of its own: while there is one, they stay.
+      if (!Observer::current()) keepLaunchOnly(m.made->kernel.lowered);
     } catch (...) {
       m.failure = std::current_exception();
     }

@@ -149,7 +149,12 @@ private:
       const StoredValue& value = state_.stored[it->second];
       if (!value.buffer) return {};
       if (u.is(Op::ASSIGN)) {
-        at = located(u.src(0), numberOf);
+        auto [known, isNew] = assignedAt_.try_emplace(u);
+        if (isNew) {
+          UOp target = located(u.src(0), numberOf);
+          known = assignedAt_.insert_or_assign(u, target).first;
+        }
+        at = known->second;
       } else {
         at = value.buffer;
         Shape room;
@@ -172,8 +177,11 @@ private:
   }
 
   /// The part of the buffer that an assignment writes.
-  static UOp assignedView(UOp u) {
-    if (u.is(Op::ASSIGN)) return assignedView(u.src(0));
+  UOp assignedView(UOp u) {
+    if (u.is(Op::ASSIGN)) {
+      if (auto known = viewAssigned_.find(u); known != viewAssigned_.end()) return known->second;
+      return viewAssigned_[u] = assignedView(u.src(0));
+    }
     if (!u.in(group::kMovement)) return u.is(Op::BUFFER) ? u : UOp();
     UOp inner = assignedView(u.src(0));
     if (!inner) return {};
@@ -326,6 +334,7 @@ private:
   UOpMap<const NodeOrigin*> origin_;
   UOpMap<std::vector<size_t>> storedBy_;
   std::vector<std::vector<size_t>> inlined_;
+  UOpMap<UOp> assignedAt_, viewAssigned_; ///< of ASSIGNs, so that a chain of them is walked once
 };
 
 } // namespace

@@ -2,8 +2,8 @@
 #pragma once
 #include "engine/uop/facts.h"
 
-#include <deque>
 #include <map>
+#include <memory>
 
 namespace uopscope {
 
@@ -24,7 +24,9 @@ public:
 private:
   Facts* take();
 
-  std::deque<Facts> slots_;
+  static constexpr size_t kBlock = 64;
+  std::vector<std::unique_ptr<Facts[]>> blocks_; ///< the last one is given out up to used_
+  size_t used_ = kBlock;
   std::vector<Facts*> free_;
   std::map<std::vector<uint32_t>, std::vector<UOp>> lists_;
 };

@@ -248,7 +248,13 @@ const std::vector<UOp>* FactStore::shareRanges(const std::vector<UOp>& ranges) {
 }
 
 Facts* FactStore::take() {
-  if (free_.empty()) return &slots_.emplace_back();
+  if (free_.empty()) {
+    if (used_ == kBlock) {
+      blocks_.push_back(std::make_unique<Facts[]>(kBlock));
+      used_ = 0;
+    }
+    return &blocks_.back()[used_++];
+  }
   Facts* facts = free_.back();
   free_.pop_back();
   return facts;

@@ -179,7 +179,7 @@ UOp tensor(int64_t size) {
 UOp assigns(int n) {
   UOp target = tensor(16), other = tensor(16), u = target;
   for (int i = 0; i < n; ++i)
-    u = UOp::make(Op::ASSIGN, dtypes::float32, {target, i % 2 ? u + other : u * other});
+    u = UOp::make(Op::ASSIGN, dtypes::float32, {u, i % 2 ? u + other : u * other});
   return UOp::sink(std::vector{u});
 }
 UOp outputs(int n) {

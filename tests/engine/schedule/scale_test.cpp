@@ -40,3 +40,18 @@ TEST_CASE("a thousand outputs") {
   MESSAGE("100: ", small * 1e3, " ms, 1,000: ", large * 1e3, " ms");
   CHECK(large < 25 * small + 0.05);
 }
+
+TEST_CASE("a chain of assignments is a kernel each, in time near linear") {
+  auto run = [](int n) {
+    Fixture f;
+    UOp other = f.tensor({16}), u = f.tensor({16});
+    for (int k = 0; k < n; ++k) u = assign(u, k % 2 ? u + other : u * other);
+    int64_t start = nowNs();
+    Schedule s = f.schedule({u});
+    CHECK(static_cast<int>(s.items.size()) == n);
+    return static_cast<double>(nowNs() - start) * 1e-9;
+  };
+  double small = run(200), large = run(2000);
+  MESSAGE("200: ", small * 1e3, " ms, 2,000: ", large * 1e3, " ms");
+  CHECK(large < 25 * small + 0.05);
+}
