@@ -35,7 +35,7 @@ constexpr int64_t kSplitFrom = 32768; // input elements per output from which a 
 constexpr int64_t kSplitLargest = 256, kSplitSmallest = 8;
 constexpr int64_t kSplitOutputs = int64_t{1} << 22; // elements the first half may have
 constexpr double kSmallElements = 16;
-constexpr size_t kSmallNodes = 1024;
+constexpr size_t kSmallNodes = 64;
 constexpr OpSet kHasMemory{Op::BUFFER, Op::BUFFER_VIEW, Op::CONTIGUOUS, Op::COPY, Op::ASSIGN, Op::AFTER};
 
 struct EarliestContext {

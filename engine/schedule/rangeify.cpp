@@ -252,6 +252,17 @@ UOp RangeAssignment::memoryOf(UOp u) {
   return memoryOf(u.src(0)).after(std::vector<UOp>{plain});
 }
 
+UOp RangeAssignment::belowAssigns(UOp u) {
+  UOp at = u;
+  while (at.is(Op::ASSIGN)) {
+    const Node** known = belowAssigns_.find(at.slot());
+    at = known ? UOp(*known) : at.src(0);
+  }
+  for (; u.is(Op::ASSIGN) && !belowAssigns_.contains(u.slot()); u = u.src(0))
+    belowAssigns_.set(u.slot(), at.node());
+  return at;
+}
+
 UOp RangeAssignment::read(UOp source, const Indices* at, int reader) {
   std::vector<UOp> pads; // conditions of PADs on the way: elsewhere the value is 0
   UOp s = source;
@@ -267,8 +278,7 @@ UOp RangeAssignment::read(UOp source, const Indices* at, int reader) {
     value = s.is(Op::ASSIGN) ? read(s.src(1), at, reader) : s;
   } else if (number >= 0) {
     if (s.is(Op::ASSIGN)) // an assigned view is read where it lies in its buffer
-      for (UOp t = s.src(0); t.in(group::kMovement) || t.is(Op::ASSIGN); t = t.src(0))
-        if (!t.is(Op::ASSIGN)) at = through(t, at);
+      for (UOp t = belowAssigns(s); t.in(group::kMovement); t = belowAssigns(t.src(0))) at = through(t, at);
     value = bufferize(number).indexed(*at);
   } else if (s.is(Op::AFTER)) {
     UOp version = memoryOf(s);

@@ -72,6 +72,8 @@ private:
   void addUses(UOp reader, const Ranges& ranges);
   int store(UOp u, bool removable);
   const Indices* alongLoops(const Indices& list, const Shape& shape);
+  /// The target of the first of a chain of assignments; the node itself if it is none.
+  UOp belowAssigns(UOp u);
   const Use* hostFor(UOp u, const std::vector<Use>& uses);
   void print(UOp u, const Ranges& r);
 
@@ -81,6 +83,7 @@ private:
   std::map<std::pair<uint32_t, const Indices*>, const Indices*> throughMemo_;
   IdMap<Ranges> ranges_;
   IdMap<int> numberOf_, slotOf_;
+  IdMap<const Node*> belowAssigns_;
   std::vector<std::vector<Use>> uses_;
   std::optional<OutputGroups> groups_;
   std::map<int, Ranges> groupRanges_;

@@ -177,9 +177,8 @@ UOp tensor(int64_t size) {
   return newBuffer("CPU", dtypes::float32, size);
 }
 UOp assigns(int n) {
-  UOp target = tensor(16), other = tensor(16), u = target;
-  for (int i = 0; i < n; ++i)
-    u = UOp::make(Op::ASSIGN, dtypes::float32, {u, i % 2 ? u + other : u * other});
+  UOp u = tensor(256), other = tensor(256);
+  for (int i = 0; i < n; ++i) u = UOp::make(Op::ASSIGN, dtypes::float32, {u, i % 2 ? u + other : u * other});
   return UOp::sink(std::vector{u});
 }
 UOp outputs(int n) {

@@ -44,7 +44,7 @@ TEST_CASE("a thousand outputs") {
 TEST_CASE("a chain of assignments is a kernel each, in time near linear") {
   auto run = [](int n) {
     Fixture f;
-    UOp other = f.tensor({16}), u = f.tensor({16});
+    UOp other = f.tensor({256}), u = f.tensor({256});
     for (int k = 0; k < n; ++k) u = assign(u, k % 2 ? u + other : u * other);
     int64_t start = nowNs();
     Schedule s = f.schedule({u});
