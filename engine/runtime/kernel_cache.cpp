@@ -140,7 +140,7 @@ void makeAll(std::vector<Missing>& missing) {
     try {
       m.made = makeKernel(*m.item, *m.device);
       // A recorder reads nodes on a thread of its own: while there is one, they stay.
-      if (!Observer::current()) keepLaunchOnly(m.made->kernel.lowered);
+      if (!Observer::current()) keepLaunchOnly(m.made->kernel->lowered);
     } catch (...) {
       m.failure = std::current_exception();
     }

@@ -43,11 +43,11 @@ bool touchesSeveralDevices(std::span<const UOp> roots) {
   while (!stack.empty()) {
     UOp u = stack.back();
     stack.pop_back();
-    if (seen.contains(u.id())) continue;
-    seen.set(u.id(), true);
+    if (seen.contains(u.slot())) continue;
+    seen.set(u.slot(), true);
     if (u.is(Op::DEVICE) && splitDevices(u.device()).size() > 1) return true;
     for (UOp s : u.src())
-      if (!seen.contains(s.id())) stack.push_back(s);
+      if (!seen.contains(s.slot())) stack.push_back(s);
   }
   return false;
 }
@@ -68,9 +68,9 @@ public:
     for (UOp u : sink.toposort()) {
       if (u == sink) continue;
       bool touched = u.is(Op::DEVICE) && splitDevices(u.device()).size() > 1;
-      for (UOp s : u.src()) touched = touched || touched_.contains(s.id());
+      for (UOp s : u.src()) touched = touched || touched_.contains(s.slot());
       if (!touched) continue;
-      touched_.set(u.id(), true);
+      touched_.set(u.slot(), true);
       if (u.is(Op::DEVICE) || u.is(Op::MSTACK)) continue;
       Value v = separate(u);
       values_[u] = v;
