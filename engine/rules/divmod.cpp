@@ -36,9 +36,9 @@ public:
     if (UOp r = commonFactor()) return r;
     if (UOp r = pullOut()) return r;
     if (UOp r = smallerConst()) return r;
-    if (!mod_)
-      if (UOp r = byParts()) return r;
-    return {};
+    if (mod_) return lowPart();
+    if (UOp r = overQuotient()) return r;
+    return byParts();
   }
 
 private:
@@ -151,6 +151,49 @@ private:
     out.constant = static_cast<int64_t>(k);
     UOp r = result(out, c_);
     return mod_ ? r : r + index((l_.constant - k) / c_);
+  }
+
+  /// g*A + low with g a divisor of c and low within [0, g): the remainder is A%(c/g)*g + low. What is low
+  /// leaves the division, and comes together with a quotient of A elsewhere.
+  UOp lowPart() {
+    std::vector<Term> byFactor = l_.terms;
+    auto magnitude = [](const Term& t) { return t.factor < 0 ? -Wide{t.factor} : Wide{t.factor}; };
+    std::stable_sort(byFactor.begin(), byFactor.end(),
+                     [&](const Term& a, const Term& b) { return magnitude(a) > magnitude(b); });
+    int64_t g = c_;
+    for (size_t n = 1; n < byFactor.size(); ++n) {
+      g = std::gcd(g, byFactor[n - 1].factor);
+      if (g <= 1) return {};
+      Linear low{std::vector<Term>(byFactor.begin() + static_cast<std::ptrdiff_t>(n), byFactor.end()),
+                 static_cast<int64_t>(floorMod(l_.constant, g)), l_.dtype};
+      Interval range = intervalOf(low);
+      if (range.lo < 0 || range.hi >= g) continue;
+      Linear high{std::vector<Term>(byFactor.begin(), byFactor.begin() + static_cast<std::ptrdiff_t>(n)),
+                  static_cast<int64_t>(floorDiv(l_.constant, g)), l_.dtype};
+      for (Term& t : high.terms) t.factor /= g;
+      if (!normalize(high) || !normalize(low)) return {};
+      return high.toUOp() % (c_ / g) * g + low.toUOp();
+    }
+    return {};
+  }
+
+  /// (A + v//a) // c is (A*a + v) // (a*c), which is worth it where that has no division left.
+  UOp overQuotient() {
+    if (l_.terms.size() < 2) return {};
+    const Term* quotient = nullptr;
+    for (const Term& t : l_.terms) {
+      bool isQuotient = t.factor == 1 && t.node.is(Op::IDIV) && isInt(t.node.src(1)) &&
+                        intOf(t.node.src(1)) > 0 && t.node.src(0).vmin() >= 0;
+      if (isQuotient && quotient) return {};
+      if (isQuotient) quotient = &t;
+    }
+    if (!quotient) return {};
+    int64_t a = intOf(quotient->node.src(1)), whole;
+    if (__builtin_mul_overflow(a, c_, &whole)) return {};
+    Linear rest = l_;
+    std::erase_if(rest.terms, [&](const Term& t) { return t.node == quotient->node; });
+    if (intervalOf(rest).lo < 0) return {};
+    return ByConst(rest.toUOp() * a + quotient->node.src(0), whole, false, depth_).congruent();
   }
 
   /// v//a inside: (v//a + k) // c  is  (v + k*a) // (a*c). And v % m with m a multiple of c: (v % m) // c is

@@ -22,7 +22,8 @@ class Recombiner {
 public:
   explicit Recombiner(Linear& sum) : sum_(sum) {}
 
-  /// k*(y%c) + k*c*(y//c) becomes k*y, and k*(y%c) + k*c*((y//c)%d) becomes k*(y%(c*d)).
+  /// k*(y%c) + k*c*(y//c) becomes k*y, and k*(y%c) + k*c*((y//c)%d) becomes k*(y%(c*d)). The remainder may be
+  /// that of another sum with the same remainders of factors: (a*3 + b)%7 goes with (a*10 + b)//7.
   void run() {
     for (const Term& t : sum_.terms) add(t);
     bool changed = false;
@@ -46,12 +47,34 @@ private:
 
   void add(const Term& t) {
     factors_[t.node] += t.factor;
-    wake(t.node);
+    arrived(t.node);
     if (!isMod(t.node)) return;
     mods_.push_back(t.node);
     modOf_[t.node.src(0)] = t.node;
+    arrived(t.node.src(0));
     for (UOp q : quotientsOf(t.node)) waiting_[q].push_back(t.node);
-    wake(t.node.src(0));
+    if (UOp key = residue(t.node)) waiting_[key].push_back(t.node);
+  }
+  /// A quotient, or what another remainder is taken of.
+  void arrived(UOp partner) {
+    wake(partner);
+    if (!isDiv(partner)) return;
+    UOp key = residue(partner);
+    if (!key) return;
+    quotientByResidue_[key] = partner;
+    wake(key);
+  }
+  /// What y//c and y%c have in common: y with its factors reduced by c, modulo c. Null where y may be
+  /// negative or is no sum.
+  static UOp residue(UOp u) {
+    UOp y = u.src(0);
+    if (!OpSet{Op::ADD, Op::MUL}.has(y.op()) || y.vmin() < 0) return {};
+    int64_t c = intOf(u.src(1));
+    Linear l = linearOf(y);
+    for (Term& t : l.terms) t.factor = static_cast<int64_t>(floorMod(t.factor, c));
+    std::erase_if(l.terms, [](const Term& t) { return t.factor == 0; });
+    l.constant = static_cast<int64_t>(floorMod(l.constant, c));
+    return UOp::make(Op::MOD, dtypes::index, {l.toUOp(), u.src(1)});
   }
   /// Remainders that can join now that this node is there.
   void wake(UOp partner) {
@@ -81,10 +104,14 @@ private:
     return true;
   }
   bool join(UOp mod, int64_t k) {
-    UOp y = mod.src(0);
     int64_t c = intOf(mod.src(1)), whole;
     if (__builtin_mul_overflow(k, c, &whole)) return false;
-    for (UOp q : quotientsOf(mod)) {
+    std::vector<UOp> quotients = quotientsOf(mod);
+    if (UOp key = residue(mod))
+      if (auto it = quotientByResidue_.find(key); it != quotientByResidue_.end())
+        quotients.push_back(it->second);
+    for (UOp q : quotients) {
+      UOp y = q.src(1) == mod.src(1) ? q.src(0) : mod.src(0);
       if (factorOf(q) == whole) return replace(mod, q, k, y);
       auto it = modOf_.find(q);
       if (it == modOf_.end() || factorOf(it->second) != whole) continue;
@@ -100,6 +127,7 @@ private:
   UOpMap<int64_t> factors_;
   UOpMap<UOp> modOf_;                ///< remainder by what it is the remainder of
   UOpMap<std::vector<UOp>> waiting_; ///< remainders by the quotient they would join
+  UOpMap<UOp> quotientByResidue_;
   std::vector<UOp> mods_;
 };
 

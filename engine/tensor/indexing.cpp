@@ -47,7 +47,7 @@ AxisPlan planSlice(const Index& index, const Sint& size) {
   if (!size.isInt() && !index.start && !index.stop && index.step == 1) return p;
   int64_t whole = size.isInt() ? size.i() : size.vmax();
   auto [start, stop] = resolveSlice(index, whole);
-  if (index.step * (stop - start) < 0) start = stop = 0;
+  if (index.step * (stop - start) <= 0) start = stop = 0;
   p.size = ceilDiv(stop - start, index.step);
   if (index.step < 0 && stop != start) std::tie(start, stop) = std::pair{stop + 1, start + 1};
   p.bounds = {start, stop};
