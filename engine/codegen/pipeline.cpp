@@ -1,8 +1,10 @@
 // The pipeline: from a kernel's graph to its linear program, as one list of named passes.
 //
-// Every pass is a graph_rewrite that an observer sees by name. With SPEC=1 the graph is verified after each.
+// Every pass is a graph_rewrite that an observer sees by name. With SPEC=1 the graph is verified after each,
+// with SPEC=2 every node as a rule makes it; with IGNORE_OOB=0 indices are checked against their buffers.
 #include "engine/base/context_var.h"
 #include "engine/base/error.h"
+#include "engine/codegen/bounds_check.h"
 #include "engine/codegen/codegen.h"
 #include "engine/codegen/control_flow.h"
 #include "engine/codegen/decompositions.h"
@@ -19,6 +21,7 @@
 #include "engine/rewrite/driver.h"
 #include "engine/rules/load_collapse.h"
 #include "engine/rules/rules.h"
+#include "engine/rules/typing.h"
 
 #include <fmt/format.h>
 
@@ -34,7 +37,14 @@ UOp pass(std::string_view name, UOp sink, const PatternMatcher& matcher, PassCon
          SpecStage stage = SpecStage::Kernel, const char* file = __builtin_FILE(),
          int line = __builtin_LINE()) {
   try {
-    sink = graphRewrite(sink, matcher, {.name = name, .ctx = ctx}, file, line);
+    if (vars::spec >= 2) {
+      SpecObserver eachNode(kernelSpec(), fmt::format("kernel '{}', pass '{}'", kernelName(sink), name),
+                            Observer::current());
+      ObserverScope watch(&eachNode);
+      sink = graphRewrite(sink, matcher, {.name = name, .ctx = ctx}, file, line);
+    } else {
+      sink = graphRewrite(sink, matcher, {.name = name, .ctx = ctx}, file, line);
+    }
     if (vars::spec >= 1) typeVerify(sink, stage, name);
     return sink;
   } catch (const Error& e) {
@@ -110,6 +120,7 @@ UOp fullRewriteToSink(UOp sink, const Target& target, bool optimize) {
 
   // From here on loops are lanes, registers and hardware indices.
   sink = pass("postopt symbolic", sink, m.postopt);
+  if (!vars::ignoreOob) checkBounds(sink, "postopt symbolic");
   sink = pass("expander", sink, m.expander);
   LocalsContext locals;
   sink = pass("add local buffers", sink, m.locals, locals);

@@ -4,6 +4,7 @@
 #include "engine/base/error.h"
 #include "engine/codegen/lanes.h"
 #include "engine/codegen/loop_tree.h"
+#include "engine/rules/typing.h"
 
 #include <fmt/format.h>
 
@@ -15,66 +16,21 @@ namespace {
 
 using namespace pat;
 
-/// What a rule answers for a valid node: a node of its own, since the node itself would read as "nothing
-/// applied".
-UOp valid() {
-  static Pool pool;
-  static const UOp answer = pool.make(Op::NOOP, dtypes::void_, {}, {}, {});
-  return answer;
-}
 UOp yes(bool isValid) {
-  return isValid ? valid() : UOp();
+  return validIf(isValid);
+}
+UOp valid() {
+  return validNode();
 }
 
-bool sameLanes(UOp u) {
-  return std::all_of(u.src().begin(), u.src().end(), [&](UOp s) { return laneCount(s) == laneCount(u); });
-}
-UOp arithmetic(Match& m) {
-  UOp u = m.root();
-  DType type = u.dtype();
-  if (type.isPtr() || type.isVoid() || !sameLanes(u)) return {};
-  switch (u.op()) {
-  case Op::CMPLT:
-  case Op::CMPNE:
-  case Op::CMPEQ: return yes(type.isBool() && u.src(0).dtype() == u.src(1).dtype());
-  case Op::WHERE:
-    return yes(u.src(0).dtype().isBool() && u.src(1).dtype() == type && u.src(2).dtype() == type);
-  case Op::SHL:
-  case Op::SHR:
-    return yes(type.isInt() && u.src(0).dtype() == type &&
-               (u.src(1).dtype() == type || u.src(1).dtype().kind() == Scalar::UInt32));
-  case Op::IDIV:
-  case Op::MOD: return yes(type.isInt() && u.src(0).dtype() == type && u.src(1).dtype() == type);
-  case Op::EXP2:
-  case Op::LOG2:
-  case Op::SIN:
-  case Op::SQRT:
-  case Op::RECIPROCAL:
-  case Op::FDIV:
-  case Op::TRUNC:
-    if (!type.isFloat()) return {};
-    break;
-  default: break;
-  }
-  return yes(std::all_of(u.src().begin(), u.src().end(), [&](UOp s) { return s.dtype() == type; }));
+UOp typed(Match& m) {
+  return yes(wellTyped(m.root()));
 }
 UOp conversion(Match& m) {
   UOp u = m.root();
-  if (u.dtype().isPtr()) return yes(u.src(0).dtype().isPtr());
-  if (u.src(0).dtype().isPtr() || u.dtype().isVoid()) return {};
-  if (u.is(Op::BITCAST)) return yes(u.dtype().itemsize() == u.src(0).dtype().itemsize());
-  return yes(laneCount(u) == laneCount(u.src(0)));
-}
-UOp constantNode(Match& m) {
-  UOp u = m.root();
-  if (u.dtype().count() != 1 || u.dtype().isPtr()) return {};
-  switch (u.arg().kind()) {
-  case ArgKind::Bool: return yes(u.dtype().isBool());
-  case ArgKind::Int: return yes(u.dtype().isInt());
-  case ArgKind::Float: return yes(u.dtype().isFloat());
-  case ArgKind::Invalid: return yes(u.dtype() == dtypes::index);
-  default: return {};
-  }
+  bool sameSize =
+      !u.is(Op::BITCAST) || u.dtype().isPtr() || u.dtype().itemsize() == u.src(0).dtype().itemsize();
+  return yes(wellTyped(u) && sameSize);
 }
 UOp definition(Match& m) {
   UOp u = m.root();
@@ -180,9 +136,9 @@ UOp endOfOne(Match& m) {
 constexpr RuleDef kShared[] = {
     RULE("valid-define", any(group::kDefines), definition),
     RULE("valid-variable", any({Op::DEFINE_VAR, Op::SPECIAL}), accept),
-    RULE("valid-constant", any(Op::CONST), constantNode),
+    RULE("valid-constant", any(Op::CONST), typed),
     RULE("valid-range", any(Op::RANGE), loopNode),
-    RULE("valid-arithmetic", any(group::kAlu), arithmetic),
+    RULE("valid-arithmetic", any(group::kAlu), typed),
     RULE("valid-cast", any({Op::CAST, Op::BITCAST}), conversion),
     RULE("valid-load", any(Op::LOAD), loadNode),
     RULE("valid-store", any(Op::STORE), storeNode),
@@ -205,24 +161,9 @@ constexpr RuleDef kProgramOnly[] = {
     RULE("valid-if", any({Op::IF, Op::ENDIF}), accept),
 };
 
-std::string describe(UOp u) {
-  std::string text = fmt::format("{} {}", opName(u.op()), u.dtype().name());
-  if (u.arg()) text += " arg " + u.arg().repr();
-  return text;
-}
-
 [[noreturn]] void invalid(UOp u, std::span<const UOp> all, std::string_view kernel, std::string_view pass,
                           std::string_view why) {
-  std::string text =
-      fmt::format("kernel '{}' is not valid after pass '{}': {}{}", kernel, pass, describe(u), why);
-  for (size_t i = 0; i < u.srcCount(); ++i) text += fmt::format("\n  source {}: {}", i, describe(u.src(i)));
-  size_t shown = 0;
-  for (UOp user : all)
-    if (shown < 4 && std::find(user.src().begin(), user.src().end(), u) != user.src().end()) {
-      text += fmt::format("\n  used by: {}", describe(user));
-      ++shown;
-    }
-  throw Error(ErrorKind::Spec, text);
+  specError(u, all, fmt::format("kernel '{}' is not valid after pass '{}': ", kernel, pass), why);
 }
 
 bool hasIndexType(UOp u) {
@@ -265,7 +206,7 @@ void typeVerify(std::span<const UOp> program) {
     for (UOp s : u.src())
       if (!done.count(s))
         invalid(u, program, kernel, "linearize/render",
-                fmt::format(" uses {} before it is there", describe(s)));
+                fmt::format(" uses {} before it is there", describeNode(s)));
     if (u.is(Op::RANGE) || u.is(Op::IF)) open.push_back(u);
     if (u.is(Op::END) || u.is(Op::ENDIF)) {
       UOp closes = u.is(Op::END) ? u.src(1) : u.src(0);

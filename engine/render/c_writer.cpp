@@ -151,9 +151,18 @@ private:
     return type.count() == 1 ? computed(0) : vectorOf(type, computed);
   }
 
+  /// Three lanes go one by one: clang moves four for them, one of which is not ours.
+  static bool byLane(const CPlace& p) { return p.type.count() == 3 && p.element != p.type; }
+  static CPlace laneOf(CPlace p, int i) {
+    p.type = p.element;
+    if (i) p.index = fmt::format("({} + {})", p.index, i);
+    return p;
+  }
   std::string load(UOp u) {
     Access a = accessOf(u);
-    std::string value = types_.load(place(a));
+    CPlace at = place(a);
+    std::string value =
+        byLane(at) ? vectorOf(a.type, [&](int i) { return types_.load(laneOf(at, i)); }) : types_.load(at);
     if (!a.gate) return value;
     return types_.select(text(a.gate), value, a.alternative ? text(a.alternative) : zero(u.dtype()));
   }
@@ -218,9 +227,17 @@ private:
     }
     case Op::STORE: {
       Access a = accessOf(u);
-      std::string statement = types_.store(place(a), bare(text(u.src(1))));
       bool gated = a.gate && std::find(conditions_.begin(), conditions_.end(), a.gate) == conditions_.end();
-      line(gated ? types_.when(bare(text(a.gate)), statement) : statement);
+      auto write = [&](const CPlace& to, const std::string& value) {
+        std::string statement = types_.store(to, bare(value));
+        line(gated ? types_.when(bare(text(a.gate)), statement) : statement);
+      };
+      CPlace to = place(a);
+      if (!byLane(to)) {
+        write(to, text(u.src(1)));
+        return;
+      }
+      for (int i = 0; i < 3; ++i) write(laneOf(to, i), lane(u.src(1), i));
       return;
     }
     case Op::LOAD: keep(u, load(u), "val", true); return;

@@ -4,6 +4,7 @@
 #include "engine/base/context_var.h"
 #include "engine/base/error.h"
 #include "engine/schedule/memory_planner.h"
+#include "engine/schedule/tensor_spec.h"
 #include "engine/uop/origin.h"
 #include "engine/uop/unique.h"
 
@@ -75,6 +76,7 @@ private:
   void build() {
     static const PatternMatcher view;
     graphRewrite(root_, view, {.name = "View Input Graph"});
+    if (vars::spec >= 1) verifyTensorGraph(root_, "View Input Graph");
     std::vector<UOp> copied;
     for (int attempt = 0;; ++attempt) {
       state_ = ScheduleState();
@@ -102,6 +104,7 @@ private:
     UOp sink = root_;
     if (!copied.empty()) sink = readFromCopies(sink, copied, &fromCopies);
     sink = earliestRewrites(sink, &early);
+    if (vars::spec >= 1) verifyTensorGraph(sink, "earliest rewrites");
     now_.clear();
     for (UOp u : normal_) {
       if (u && !copied.empty()) {

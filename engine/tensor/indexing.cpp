@@ -215,6 +215,7 @@ void Tensor::set(std::vector<Index> indices, const Operand& operand) const {
   Tensor v = operand.isTensor() ? operand.tensor() : scalar(operand.value(), {device(), dtype(), {}});
   if (requiresGrad().value_or(false) || v.requiresGrad().value_or(false))
     fail(ErrorKind::Unsupported, "setitem with requires_grad is not supported");
+  if (numel() == Sint(0)) return;
   realize();
   if (!graph::isRealized(uop())) fail(ErrorKind::Runtime, "setitem target needs to be contiguous");
   Tensor result = getOrSet(std::move(indices), v);

@@ -8,6 +8,7 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -110,9 +111,22 @@ std::vector<std::vector<std::byte>> runOn(const Device_& d, const LoweredKernel&
   ContextScope scope({{"CPU_LLVM", d.cpuLlvm}});
   Device& device = Device::get(d.device);
   auto program = device.compile(k, device.renderer().render(k));
+  // What stands behind a buffer is not the kernel's to write.
+  constexpr std::byte kGuard{0xA5};
+  std::vector<size_t> sizes;
   std::vector<void*> memory;
-  for (auto& b : buffers) memory.push_back(b.data());
+  for (auto& b : buffers) {
+    sizes.push_back(b.size());
+    b.resize(b.size() + 64, kGuard);
+    memory.push_back(b.data());
+  }
   program->launch(memory, {}, {}, {}, true);
+  for (size_t i = 0; i < buffers.size(); ++i) {
+    bool kept = std::all_of(buffers[i].begin() + static_cast<std::ptrdiff_t>(sizes[i]), buffers[i].end(),
+                            [](std::byte b) { return b == kGuard; });
+    CHECK_MESSAGE(kept, d.label, " writes beyond buffer ", i);
+    buffers[i].resize(sizes[i]);
+  }
   return buffers;
 }
 

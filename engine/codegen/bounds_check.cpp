@@ -1,0 +1,108 @@
+// Indices against the sizes of buffers. See bounds_check.h.
+#include "engine/codegen/bounds_check.h"
+
+#include "engine/base/error.h"
+#include "engine/codegen/loop_tree.h"
+#include "engine/rules/algebra.h"
+
+#include <fmt/format.h>
+
+#include <optional>
+
+namespace uopscope {
+
+namespace {
+
+constexpr int64_t kMostPoints = 20000;
+
+struct Access {
+  UOp index, valid;
+  int64_t size = 0;
+
+  bool within(int64_t at) const { return at >= 0 && at < size; }
+};
+
+std::optional<Access> accessOf(UOp u) {
+  if (!u.is(Op::INDEX) || u.srcCount() < 2 || u.src(1).dtype() != dtypes::index) return std::nullopt;
+  UOp buffer = u.bufferOf();
+  if (!buffer.in(group::kDefines) || buffer.dtype().size() == DType::kUnsized) return std::nullopt;
+  UOp valid = validOf(u.src(1));
+  if (u.srcCount() > 2) valid = valid & u.src(2);
+  return Access{indexOf(u.src(1)), valid, buffer.dtype().size()};
+}
+
+/// What the index hangs on; none where that is more than loops and variables, or too many steps.
+std::optional<std::vector<UOp>> leavesOf(const Access& a) {
+  std::vector<UOp> leaves;
+  int64_t points = 1;
+  for (UOp u : UOp::sink(std::vector{a.index, a.valid}).toposort()) {
+    if (u.in(OpSet{Op::RANGE, Op::SPECIAL, Op::DEFINE_VAR})) {
+      // Bounds of an extent that varies hold for its largest value only.
+      if (!u.is(Op::DEFINE_VAR) && !u.src(0).isConst()) return std::nullopt;
+      int64_t steps = 0;
+      if (__builtin_sub_overflow(u.vmax(), u.vmin(), &steps) || steps >= kMostPoints) return std::nullopt;
+      points *= steps + 1;
+      if (points > kMostPoints) return std::nullopt;
+      leaves.push_back(u);
+    } else if (u.is(Op::LOAD) || u.is(Op::INDEX)) {
+      return std::nullopt;
+    }
+  }
+  return leaves;
+}
+
+/// A point where the gate holds and the index is outside.
+std::optional<Binding> counterexample(const Access& a, const std::vector<UOp>& leaves) {
+  Binding at;
+  for (UOp leaf : leaves) at[leaf] = ConstValue::ofInt(leaf.vmin());
+  while (true) {
+    auto valid = evaluate(a.valid, at), index = evaluate(a.index, at);
+    if (!valid || !index) return std::nullopt;
+    if (valid->i && !index->isInvalid() && !a.within(index->i)) return at;
+    size_t k = 0;
+    for (; k < leaves.size(); ++k) {
+      ConstValue& v = at[leaves[k]];
+      if (v.i < leaves[k].vmax()) {
+        ++v.i;
+        break;
+      }
+      v.i = leaves[k].vmin();
+    }
+    if (k == leaves.size()) return std::nullopt;
+  }
+}
+
+[[noreturn]] void outside(UOp sink, std::string_view pass, UOp u, const Access& a, const std::string& how) {
+  std::string gate = a.valid.isConst(1) ? "" : fmt::format(" where {}", a.valid.render());
+  throw Error(
+      ErrorKind::Spec,
+      fmt::format("kernel '{}' after pass '{}': index {}{} of {} {} with {} elements is out of bounds: {}",
+                  kernelName(sink), pass, a.index.render(), gate, opName(u.bufferOf().op()),
+                  u.bufferOf().arg().repr(), a.size, how));
+}
+
+} // namespace
+
+void checkBounds(UOp sink, std::string_view pass) {
+  for (UOp u : sink.toposort()) {
+    auto a = accessOf(u);
+    if (!a || a->valid.isConst(0) || a->index.isInvalidConst()) continue;
+    auto inBounds = [&](UOp index) { return a->within(index.vmin()) && a->within(index.vmax()); };
+    if (inBounds(a->index)) continue;
+    UOp narrowed = a->valid.isConst(1) ? a->index : givenValid(a->valid, a->index);
+    if (inBounds(narrowed)) continue;
+    if (auto leaves = leavesOf(*a)) {
+      auto at = counterexample(*a, *leaves);
+      if (!at) continue;
+      std::string where;
+      for (UOp leaf : *leaves)
+        where += fmt::format("{}{}={}", where.empty() ? "" : ", ", leaf.render(), at->at(leaf).i);
+      outside(sink, pass, u, *a, fmt::format("it is {} at {}", evaluate(a->index, *at)->i, where));
+    }
+    bool always = narrowed.vmin() >= a->size || narrowed.vmax() < 0;
+    if (always && a->valid.isConst(1))
+      outside(sink, pass, u, *a, fmt::format("it lies between {} and {}", narrowed.vmin(), narrowed.vmax()));
+  }
+}
+
+} // namespace uopscope

@@ -1,0 +1,108 @@
+// Rules one at a time: a node as Python builds it, and what the rule alone makes of it. For rules whose
+// results have no value to compare (memory, vectors, types), and for those that other rules come before in a
+// pass.
+#include "engine/base/error.h"
+#include "engine/rewrite/observer.h"
+#include "engine/rules/algebra.h"
+#include "engine/rules/rules.h"
+#include "engine/uop/print.h"
+
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+
+using namespace uopscope;
+
+namespace {
+
+struct Case {
+  const char* rule;
+  const char* before;
+  const char* after; ///< null: the rule declines
+};
+
+constexpr const char* kNames = "x = UOp.variable('x', 0, 9)\n"
+                               "y = UOp.variable('y', -5, 5)\n"
+                               "i = UOp.variable('i', -100, 100, dtype=dtypes.int)\n"
+                               "b = UOp.variable('b', 0, 1, dtype=dtypes.bool)\n"
+                               "nowhere = UOp.invalid()\n"
+                               "p = UOp(Ops.DEFINE_GLOBAL, dtypes.float.ptr(64), arg=0)\n"
+                               "r = UOp.range(8, 0)\n";
+
+constexpr Case kCases[] = {
+    // casts
+    {"cast-to-same", "UOp(Ops.CAST, dtypes.index, src=(x,))", "x"},
+    {"cast-to-same", "UOp(Ops.BITCAST, dtypes.int, src=(i,))", "i"},
+    {"cast-to-same", "i.cast(dtypes.long)", nullptr},
+    {"bitcast-bitcast", "i.bitcast(dtypes.uint).bitcast(dtypes.float)", "i.bitcast(dtypes.float)"},
+    {"cast-there-and-back", "i.cast(dtypes.long).cast(dtypes.int)", "i"},
+    {"cast-there-and-back", "i.cast(dtypes.short).cast(dtypes.int)", nullptr},
+    {"cast-skip-lossless", "i.cast(dtypes.long).cast(dtypes.float)", "i.cast(dtypes.float)"},
+    // gates
+    {"gate-of-invalid", "b.where(nowhere, nowhere)", "nowhere"},
+    {"gate-of-gate", "b.where((x < 3).where(x, nowhere), nowhere)", "((x < 3) & b).where(x, nowhere)"},
+    {"invalid-left", "nowhere + x", "nowhere"},
+    {"invalid-right", "x + nowhere", "nowhere"},
+    {"lift-gate-left", "b.where(x, nowhere) * 3", "b.where(x * 3, nowhere)"},
+    {"compare-gated-left", "b.where(x, nowhere) < 3", "x < 3"},
+    {"cast-gated", "b.where(x, nowhere).cast(dtypes.int)", "x.cast(dtypes.int)"},
+    {"gated-given-valid", "(x < 4).where(x // 4, nowhere)",
+     "(x < 4).where(UOp.const(dtypes.index, 0), nowhere)"},
+    // bindings
+    {"bind-of-const",
+     "UOp(Ops.BIND, dtypes.index, src=(UOp.const(dtypes.index, 3), UOp.const(dtypes.index, 3)))",
+     "UOp.const(dtypes.index, 3)"},
+    // memory
+    {"store-own-load", "p.index(r).store(p.index(r).load())", "UOp(Ops.NOOP, dtypes.void)"},
+    {"group-of-one", "UOp(Ops.GROUP, dtypes.void, src=(p.index(r).store(p.index(r).load()),))",
+     "p.index(r).store(p.index(r).load())"},
+    // ranges
+    {"range-mod-extent", "r % 8", "r"},
+    {"range-div-extent", "r // 8", "UOp.const(dtypes.index, 0)"},
+    // sums
+    {"fold-divmod", "(x*4 + 3) // 4", "x"},
+};
+
+UOp build(const std::string& expression) {
+  return parseUOp(std::string(kNames) + "ast = " + expression);
+}
+
+} // namespace
+
+TEST_CASE("rules one at a time") {
+  Pool pool;
+  PoolScope scope(pool);
+  for (const Case& c : kCases) {
+    std::shared_ptr<const Rule> rule;
+    for (const auto& r : sym().rules())
+      if (r->name() == c.rule) rule = r;
+    REQUIRE_MESSAGE(rule, "no rule is called ", c.rule);
+    PatternMatcher alone(std::vector<std::shared_ptr<const Rule>>{rule});
+    try {
+      UOp before = build(c.before), after = alone.rewrite(before, {}, Observer::current());
+      if (!c.after) {
+        CHECK_MESSAGE(!after, c.rule, ": ", c.before, " should stay, becomes ", after.render());
+        continue;
+      }
+      REQUIRE_MESSAGE(after, c.rule, " does not apply to ", c.before, ": ", alone.explain(*rule, before));
+      CHECK_MESSAGE(after == build(c.after), c.rule, ": ", c.before, " becomes ", pyrender(after));
+    } catch (const Error& e) {
+      FAIL_CHECK(c.rule << ": " << e.what());
+    }
+  }
+}
+
+TEST_CASE("quotients and remainders of one sum come together") {
+  Pool pool;
+  PoolScope scope(pool);
+  auto text = [&](const std::string& e) {
+    return simplify(parseUOp("a = UOp.variable('a', 0, 1)\nb = UOp.variable('b', 0, 4)\nc = "
+                             "UOp.variable('c', 0, 6)\nast = " +
+                             e))
+        .render();
+  };
+  CHECK(text("(a + b*2 + c*10)//7*7 + (a + b*2 + c*10)%7") == "a+b*2+c*10");
+  CHECK(text("((a + b*2 + c*10)//35*5 + (a + b*2 + c*10)//7%5)*7 + (a + b*2 + c*10)%7") == "a+b*2+c*10");
+  CHECK(text("(a + b*2 + c*10)//4*4 + (a + b*2 + c*10)%4") == "a+b*2+c*10");
+  CHECK(text("(a + b*6)%4") == "a+b%2*2");
+  CHECK(text("(c*4 + b//2)//3") == "(b+c*8)//6");
+}

@@ -1,0 +1,80 @@
+// Every rule of every rule set is made to fire by some test. While the whole program runs, an observer of
+// each test notes the rules that apply; at the end those that never did are listed, and the run fails.
+//
+// Only a run of all tests says anything, so a run with filters says nothing.
+#include "engine/rewrite/matcher.h"
+#include "engine/rewrite/observer.h"
+
+#include <doctest/doctest.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <memory>
+#include <set>
+#include <string>
+
+using namespace uopscope;
+
+namespace {
+
+/// By name and file: some families have a rule of the same name.
+using RuleKey = std::pair<std::string, std::string>;
+
+struct FiredRules : Observer {
+  Control onRewrite(const RewriteEvent& e) override {
+    if (e.rule->definition()) fired.insert(e.rule->definition());
+    return Control::Apply;
+  }
+  std::unique_ptr<Observer> fork(uint64_t) override { return std::make_unique<FiredRules>(); }
+  void join(std::unique_ptr<Observer> o) override { fired.merge(dynamic_cast<FiredRules&>(*o).fired); }
+  std::set<const RuleDef*> fired;
+};
+
+/// Gradients pass through without being applied to a graph, and a spec only answers.
+bool isAskedNotApplied(const RuleDef& rule) {
+  std::string name = rule.name;
+  return name.rfind("valid-", 0) == 0 || name.rfind("tensor-", 0) == 0;
+}
+
+class Coverage : public doctest::IReporter {
+public:
+  explicit Coverage(const doctest::ContextOptions&) {}
+  void test_case_start(const doctest::TestCaseData&) override {
+    scope_ = std::make_unique<ObserverScope>(&rules_);
+  }
+  void test_case_end(const doctest::CurrentTestCaseStats&) override { scope_.reset(); }
+  void test_run_end(const doctest::TestRunStats& s) override {
+    if (s.numTestCasesPassingFilters < s.numTestCases || s.numTestCasesFailed > 0) return;
+    std::set<RuleKey> fired;
+    for (const RuleDef* r : rules_.fired) fired.insert({r->name, r->file});
+    int missing = 0;
+    for (const RuleDef* r : rulesInUse()) {
+      if (isAskedNotApplied(*r) || fired.contains({r->name, r->file})) continue;
+      std::printf("%s %s:%d: no test makes rule '%s' apply\n", missing++ ? "  " : "ERROR:", r->file, r->line,
+                  r->name);
+    }
+    std::printf("rules: %zu in use, %d without a test\n", rulesInUse().size(), missing);
+    // Listeners cannot fail a run; the summary that follows is written first.
+    if (missing)
+      std::atexit([] {
+        std::fflush(nullptr);
+        _exit(1);
+      });
+  }
+  void report_query(const doctest::QueryData&) override {}
+  void test_run_start() override {}
+  void test_case_reenter(const doctest::TestCaseData&) override {}
+  void test_case_exception(const doctest::TestCaseException&) override {}
+  void subcase_start(const doctest::SubcaseSignature&) override {}
+  void subcase_end() override {}
+  void log_assert(const doctest::AssertData&) override {}
+  void log_message(const doctest::MessageData&) override {}
+  void test_case_skipped(const doctest::TestCaseData&) override {}
+
+private:
+  FiredRules rules_;
+  std::unique_ptr<ObserverScope> scope_;
+};
+REGISTER_LISTENER("rule coverage", 1, Coverage);
+
+} // namespace
