@@ -114,7 +114,7 @@ TEST_CASE("gradients of empty tensors are empty") {
     try {
       Tensor x = tensorOf({}, {3, 0}, "CPU");
       Tensor g = op.apply(x).sum().gradient({x}, {}, true)[0];
-      CHECK_MESSAGE(g.intShape() == Ints{3, 0}, op.name);
+      CHECK_MESSAGE((g.intShape() == Ints{3, 0}), op.name);
       CHECK_MESSAGE(g.doubles().empty(), op.name);
     } catch (const Error& e) {
       FAIL_CHECK(op.name << ": " << e.what());
