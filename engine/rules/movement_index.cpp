@@ -31,17 +31,22 @@ UOp times(UOp a, const Sint& b) {
   if (a.isConst() && b.isInt()) return UOp::index(a.arg().i() * b.i());
   return a * b.uop();
 }
+/// The extent of an empty axis, of which there is no element to ask for.
+bool isNone(const Sint& b) {
+  return b.isInt() && b.i() == 0;
+}
 bool liesWithin(UOp a, const Sint& b) {
   return a.vmin() >= 0 && a.vmax() < b.vmin();
 }
 UOp quotient(UOp a, const Sint& b) {
   if (isOne(b)) return a;
+  if (isNone(b)) return UOp::index(0);
   if (liesWithin(a, b)) return UOp::index(0);
   if (a.isConst() && b.isInt() && a.arg().i() >= 0) return UOp::index(a.arg().i() / b.i());
   return a / b.uop();
 }
 UOp remainder(UOp a, const Sint& b) {
-  if (isOne(b)) return UOp::index(0);
+  if (isOne(b) || isNone(b)) return UOp::index(0);
   if (liesWithin(a, b)) return a;
   if (a.isConst() && b.isInt() && a.arg().i() >= 0) return UOp::index(a.arg().i() % b.i());
   return a % b.uop();

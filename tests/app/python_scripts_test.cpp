@@ -6,8 +6,13 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdint>
 #include <cstdio>
+#include <cstdlib>
 #include <filesystem>
+#include <fstream>
+#include <map>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -55,8 +60,39 @@ TEST_CASE("Python tests") {
   runAll(scripts(UOPSCOPE_SOURCE_DIR "/tests/engine/python", "test_"));
 }
 
-TEST_CASE("samples run and check their numbers") {
-  runAll(scripts(UOPSCOPE_SOURCE_DIR "/samples", ""));
+/// Kernels of all schedules that were made anew, from the lines that DEBUG=1 prints.
+int64_t kernelCount(const std::string& output) {
+  int64_t count = 0;
+  std::istringstream lines(output);
+  for (std::string line; std::getline(lines, line);) {
+    int n = 0;
+    if (line.find("CACHE MISS") != std::string::npos && std::sscanf(line.c_str(), "scheduled %d", &n) == 1)
+      count += n;
+  }
+  return count;
+}
+
+// tests/golden/kernel_counts.txt says how many kernels each sample takes. UPDATE_GOLDEN=1 writes it anew.
+TEST_CASE("samples run, check their numbers, and take no more kernels than they did") {
+  const std::string path = UOPSCOPE_SOURCE_DIR "/tests/golden/kernel_counts.txt";
+  std::map<std::string, int64_t> golden, now;
+  std::ifstream file(path);
+  std::string name;
+  for (int64_t n = 0; file >> name >> n;) golden[name] = n;
+  for (const std::string& script : scripts(UOPSCOPE_SOURCE_DIR "/samples", "")) {
+    CAPTURE(script);
+    Result r = run("DEBUG=1 timeout 600 " UOPSCOPE_BINARY_DIR "/bin/uopscope run " + script);
+    INFO(r.output);
+    CHECK(r.code == 0);
+    name = std::filesystem::path(script).filename();
+    now[name] = kernelCount(r.output);
+    if (std::getenv("UPDATE_GOLDEN")) continue;
+    REQUIRE(golden.contains(name));
+    CHECK(now[name] <= golden[name]);
+  }
+  if (!std::getenv("UPDATE_GOLDEN")) return;
+  std::ofstream out(path);
+  for (const auto& [script, n] : now) out << script << " " << n << "\n";
 }
 
 TEST_CASE("a script that raises gives its own traceback and 1, sys.exit its code") {

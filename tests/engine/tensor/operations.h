@@ -25,6 +25,9 @@ inline TensorOptions on(const Tensor& x) {
   o.device = x.device();
   return o;
 }
+inline Tensor half(const Tensor& x) {
+  return Tensor::full(x.shape(), ConstValue::ofFloat(0.5), on(x));
+}
 inline Tensor firstAxisSum(const Tensor& t) {
   return t.sum(std::vector<int64_t>{0});
 }
@@ -187,8 +190,8 @@ inline const std::vector<Operation>& operations() {
       {"topk", [](T x) { return x.topk(1, 0).first; }, true, true, 1},
       {"scatter", [](T x) { return x.scatter(0, x.cast(dtypes::int32), Operand(x * 2)); }, kFlat, true, 1},
       // losses
-      {"binary_crossentropy", [](T x) { return x.binaryCrossentropy(x.detach() * 0.5); }, true, true},
-      {"binary_crossentropy_logits", [](T x) { return x.binaryCrossentropyLogits(x.detach()); }, true, true},
+      {"binary_crossentropy", [](T x) { return x.binaryCrossentropy(half(x)); }, true, true},
+      {"binary_crossentropy_logits", [](T x) { return x.binaryCrossentropyLogits(half(x)); }, true, true},
   };
   return all;
 }
