@@ -195,6 +195,18 @@ TEST_CASE("small floats on a target without them: every value, and arithmetic be
             all, d, [](UOp v) { return v.cast(dtypes::float32); }, target),
         [](double v) { return v; }, dtypes::float32);
     compare(mapValues(all, d, [](UOp v) { return v + v; }, target), [](double v) { return v + v; }, d);
+    DType bits = d.itemsize() == 1 ? dtypes::uint8 : dtypes::uint16;
+    auto asBits = [&](double v) -> double {
+      if (std::isnan(v)) return v; // of which there are many
+      return d == dtypes::float16    ? dtypes::toHalf(v)
+             : d == dtypes::bfloat16 ? dtypes::toBFloat16(v)
+                                     : dtypes::toFp8(d, v);
+    };
+    std::vector<ConstValue> got = mapValues(all, d, [&](UOp v) { return v.bitcast(bits); }, target);
+    int wrongBits = 0;
+    for (size_t i = 0; i < all.size(); ++i)
+      wrongBits += !std::isnan(all[i].f) && got[i].asDouble() != asBits(all[i].f);
+    CHECK(wrongBits == 0);
     compare(
         mapValues(
             all, d, [&](UOp v) { return v * UOp::constant(d, 0.375); }, target),

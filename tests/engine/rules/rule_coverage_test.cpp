@@ -30,10 +30,14 @@ struct FiredRules : Observer {
   std::set<const RuleDef*> fired;
 };
 
-/// Gradients pass through without being applied to a graph, and a spec only answers.
-bool isAskedNotApplied(const RuleDef& rule) {
-  std::string name = rule.name;
-  return name.rfind("valid-", 0) == 0 || name.rfind("tensor-", 0) == 0;
+/// Rules that are asked and never applied: a spec and a gradient only answer, marks are left in the context.
+/// Answers of the first two have tests of their own; the rules of a test are not the compiler's.
+bool isAskedOnly(const RuleDef& rule) {
+  std::string name = rule.name, file = rule.file;
+  static const std::set<std::string> kMarks{"sink-sources", "always-stored", "copied",
+                                            "custom-kernel-buffers", "mark-range-modulo"};
+  return name.starts_with("valid-") || name.starts_with("tensor-") || file.ends_with("_test.cpp") ||
+         file.ends_with("tensor/gradient.cpp") || kMarks.contains(name);
 }
 
 class Coverage : public doctest::IReporter {
@@ -49,7 +53,7 @@ public:
     for (const RuleDef* r : rules_.fired) fired.insert({r->name, r->file});
     int missing = 0;
     for (const RuleDef* r : rulesInUse()) {
-      if (isAskedNotApplied(*r) || fired.contains({r->name, r->file})) continue;
+      if (isAskedOnly(*r) || fired.contains({r->name, r->file})) continue;
       std::printf("%s %s:%d: no test makes rule '%s' apply\n", missing++ ? "  " : "ERROR:", r->file, r->line,
                   r->name);
     }

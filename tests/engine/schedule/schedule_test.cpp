@@ -1,4 +1,5 @@
 // Graphs to kernels: how many there are, and that they compute what the graph says.
+#include "engine/base/context_var.h"
 #include "schedule_fixture.h"
 
 using namespace uopscope;
@@ -154,6 +155,26 @@ TEST_CASE("copies between devices") {
   UOp x = f.tensor({2, 3});
   UOp y = UOp::make(Op::COPY, x.dtype(), {permute(x, {1, 0}), deviceNode("CPU:1")});
   f.check({y + y}, 3);
+  // What is there already is not copied, and a constant is everywhere.
+  UOp here = UOp::make(Op::COPY, a.dtype(), {a, deviceNode("CPU")});
+  f.check({here + here}, 1);
+  UOp c = UOp::make(Op::CONST, dtypes::float32, {deviceNode("CPU")}, Arg::of(3.0));
+  UOp three = UOp::make(Op::COPY, dtypes::float32, {c, deviceNode("CPU:1")});
+  Schedule constant =
+      f.schedule({there + UOp::make(Op::EXPAND, dtypes::float32,
+                                    {UOp::make(Op::RESHAPE, dtypes::float32, {three, shapeToUOp(Shape{1})}),
+                                     shapeToUOp(Shape{6})})});
+  CHECK(constant.items.size() == 2);
+}
+
+TEST_CASE("a long reduction is split in two, unless it is not to be") {
+  Fixture f;
+  UOp a = newBuffer("CPU", dtypes::float32, 1 << 20);
+  UOp sum = UOp::make(Op::REDUCE_AXIS, a.dtype(), {a}, Arg::of(ReduceArg{Op::ADD, {0}}));
+  CHECK(f.schedule({sum}).items.size() == 2);
+  ContextScope whole({{"SPLIT_REDUCEOP", 0}});
+  clearScheduleCache();
+  CHECK(f.schedule({sum}).items.size() == 1);
 }
 
 TEST_CASE("movement chains at random compute what arrays do") {

@@ -1,0 +1,143 @@
+// Rules of code generation one at a time, where kernels reach them rarely: the node, and what the rule alone
+// makes of it.
+#include "engine/codegen/decompositions.h"
+#include "engine/codegen/early.h"
+#include "engine/codegen/expander.h"
+#include "engine/codegen/memory.h"
+#include "engine/rewrite/observer.h"
+#include "engine/rules/rules.h"
+#include "engine/uop/sint.h"
+#include "kernels.h"
+
+#include <doctest/doctest.h>
+
+using namespace uopscope;
+using namespace uopscope::testing;
+
+namespace {
+
+struct Fixture {
+  Pool pool;
+  PoolScope scope{pool};
+  UOp r = UOp::range(8, 0), x = UOp::variable("x", 0, 9), i = UOp::variable("i", -9, 9, dtypes::int32);
+  UOp p = memory(0, 64), f = p.indexed({r}, dtypes::float32.ptr(64)).load();
+
+  /// What the rule of that name makes of the node; null where it declines.
+  UOp apply(const PatternMatcher& rules, const char* name, UOp u, PassContext ctx = {}) {
+    for (const auto& rule : rules.rules())
+      if (rule->name() == name)
+        return PatternMatcher(std::vector<std::shared_ptr<const Rule>>{rule})
+            .rewrite(u, ctx, Observer::current());
+    FAIL("no rule is called " << name);
+    return {};
+  }
+  UOp gep(UOp v, std::vector<int64_t> lanes) {
+    return UOp::make(Op::GEP, v.dtype().scalar().vec(static_cast<int>(lanes.size())), {v}, Arg::of(lanes));
+  }
+  /// Lanes 0..n-1 of axis 7.
+  UOp unrolled(UOp vector, UOp like) {
+    return UOp::make(Op::UNROLL, like.dtype(), {vector},
+                     Arg::of(std::vector<int64_t>{7, vector.dtype().count()}));
+  }
+  UOp lanes(DType d, std::vector<int64_t> values) {
+    std::vector<UOp> all;
+    for (int64_t v : values) all.push_back(UOp::constant(d, v));
+    return UOp::vectorize(all);
+  }
+};
+
+} // namespace
+
+TEST_CASE_FIXTURE(Fixture, "rules of early passes") {
+  PatternMatcher early({earlyRules()});
+  UOp row = UOp::make(Op::INDEX, p.dtype(), {p, r});
+  UOp both = UOp::make(Op::INDEX, dtypes::float32, {row, x});
+  CHECK(apply(early, "index-of-index", both) == UOp::make(Op::INDEX, dtypes::float32, {p, r, x}));
+  UOp bound = UOp::make(Op::BIND, dtypes::index, {x, UOp::index(3)});
+  CHECK(apply(early, "unbind", bound) == x);
+  UOp shaped = UOp::make(Op::RESHAPE, p.dtype(), {p, shapeToUOp(Shape{8, 8})});
+  UOp effect = p.indexed({r}).store(f);
+  UOp after = UOp::make(Op::AFTER, p.dtype(), {shaped, effect});
+  UOp moved = apply(early, "movement-after-order", after);
+  REQUIRE(moved);
+  CHECK(moved.is(Op::RESHAPE));
+  CHECK(moved.src(0) == p.after(std::vector{effect}));
+}
+
+TEST_CASE_FIXTURE(Fixture, "rules of the expander") {
+  PatternMatcher expander({expanderRules()});
+  UOp four = lanes(dtypes::int32, {3, 1, 4, 1}), u = unrolled(four, i);
+  UOp nested = UOp::make(Op::UNROLL, i.dtype(), {u}, Arg::of(std::vector<int64_t>{8, 1}));
+  UOp joined = apply(expander, "expand-nested", nested);
+  REQUIRE(joined);
+  CHECK(joined.src(0) == four);
+  CHECK(joined.arg().ints() == std::vector<int64_t>{7, 4, 8, 1});
+
+  UOp pair = UOp::vectorize(std::vector{u, i});
+  UOp wide = apply(expander, "expand-lanes", pair);
+  REQUIRE(wide);
+  CHECK(wide.is(Op::UNROLL));
+  CHECK(wide.src(0).dtype() == dtypes::int32.vec(8));
+  for (size_t k = 0; k < 4; ++k) {
+    CHECK(wide.src(0).src(2 * k) == four.src(k));
+    CHECK(wide.src(0).src(2 * k + 1) == i);
+  }
+
+  UOp text = UOp::make(Op::CUSTOMI, dtypes::int32, {u}, Arg::of("twice({0})"));
+  UOp copies = apply(expander, "expand-custom", text);
+  REQUIRE(copies);
+  CHECK(copies.src(0).src(2) == text.withSrc({four.src(2)}));
+
+  UOp contracted = UOp::make(Op::CONTRACT, dtypes::int32.vec(4), {u}, Arg::of(std::vector<int64_t>{7, 4}));
+  CHECK(apply(expander, "contract", contracted) == four);
+  UOp same = apply(expander, "contract", contracted.withSrc({i}));
+  CHECK(same == UOp::vectorize(std::vector{i, i, i, i}));
+}
+
+TEST_CASE_FIXTURE(Fixture, "rules of memory and lanes") {
+  UOp address = p.indexed({r}, dtypes::float32.ptr(64)), value = UOp::constant(dtypes::float32, 2.0);
+  CHECK(apply(PatternMatcher({addLoadRules()}), "store-through-load", address.load().store(value)) ==
+        address.store(value));
+  UOp gated = UOp::make(Op::INDEX, address.dtype(), {p, r, UOp::boolean(true)});
+  CHECK(apply(PatternMatcher({accessRules()}), "index-gate-true", gated) == address);
+  PatternMatcher lane({laneRules()});
+  UOp a = lanes(dtypes::int32, {1, 2}), b = lanes(dtypes::int32, {3, 4});
+  UOp cat = UOp::make(Op::CAT, dtypes::int32.vec(5), {a, i, b});
+  CHECK(apply(lane, "cat-of-vectors", cat) ==
+        UOp::vectorize(std::vector{a.src(0), a.src(1), i, b.src(0), b.src(1)}));
+  UOp vconst = UOp::make(Op::VCONST, dtypes::int32.vec(2), {},
+                         Arg::of(std::vector<ConstValue>{ConstValue::ofInt(1), ConstValue::ofInt(2)}));
+  CHECK(apply(lane, "vconst-lanes", vconst) == a);
+}
+
+TEST_CASE_FIXTURE(Fixture, "rules for what a target lacks") {
+  Target bare = plainTarget();
+  bare.nativeOps = OpSet{Op::ADD, Op::CMPLT, Op::WHERE};
+  TargetContext ctx{bare};
+  UOp j = UOp::variable("j", -9, 9, dtypes::int32);
+  CHECK(apply(PatternMatcher({decompositionRules()}), "max-by-compare", i.maximum(j), ctx) ==
+        (i < j).where(j, i));
+}
+
+TEST_CASE_FIXTURE(Fixture, "rules that lower index") {
+  const PatternMatcher& lower = lowerIndexDtype();
+  UOp low = i.cast(dtypes::index), more = UOp::variable("j", 0, 9, dtypes::int32).cast(dtypes::index);
+  CHECK(apply(lower, "lower-unary", low.alu(Op::NEG)) == i.alu(Op::NEG).cast(dtypes::index));
+  UOp three = UOp::make(Op::MULACC, dtypes::index, {low, low, more});
+  CHECK(apply(lower, "lower-mulacc", three) ==
+        UOp::make(Op::MULACC, dtypes::int32, {i, i, more.src(0)}).cast(dtypes::index));
+  CHECK(apply(lower, "lower-vectorize", UOp::vectorize(std::vector{low, more})) ==
+        UOp::vectorize(std::vector{i, more.src(0)}).cast(dtypes::index.vec(2)));
+  UOp vector = UOp::vectorize(std::vector{i, more.src(0)}).cast(dtypes::index.vec(2));
+  CHECK(apply(lower, "lower-gep", gep(vector, {1})) == gep(vector.src(0), {1}).cast(dtypes::index));
+  UOp real = UOp::constant(dtypes::float32, 2.0) + f;
+  CHECK(apply(lower, "cast-through-long", real.cast(dtypes::index)) ==
+        real.cast(dtypes::int64).cast(dtypes::index));
+  UOp var = UOp::variable("n", 0, 9, dtypes::int32);
+  UOp bind =
+      UOp::make(Op::BIND, dtypes::index,
+                {var.cast(dtypes::index), UOp::constant(dtypes::int32, int64_t{4}).cast(dtypes::index)});
+  CHECK(apply(lower, "lower-bind", bind) ==
+        UOp::make(Op::BIND, dtypes::int32, {var, UOp::constant(dtypes::int32, int64_t{4})})
+            .cast(dtypes::index));
+}
