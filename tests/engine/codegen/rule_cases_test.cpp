@@ -20,7 +20,7 @@ struct Fixture {
   Pool pool;
   PoolScope scope{pool};
   UOp r = UOp::range(8, 0), x = UOp::variable("x", 0, 9), i = UOp::variable("i", -9, 9, dtypes::int32);
-  UOp p = memory(0, 64), f = p.indexed({r}, dtypes::float32.ptr(64)).load();
+  UOp p = memory(0, 64), loaded = p.indexed({r}, dtypes::float32.ptr(64)).load();
 
   /// What the rule of that name makes of the node; null where it declines.
   UOp apply(const PatternMatcher& rules, const char* name, UOp u, PassContext ctx = {}) {
@@ -56,7 +56,7 @@ TEST_CASE_FIXTURE(Fixture, "rules of early passes") {
   UOp bound = UOp::make(Op::BIND, dtypes::index, {x, UOp::index(3)});
   CHECK(apply(early, "unbind", bound) == x);
   UOp shaped = UOp::make(Op::RESHAPE, p.dtype(), {p, shapeToUOp(Shape{8, 8})});
-  UOp effect = p.indexed({r}).store(f);
+  UOp effect = p.indexed({r}).store(loaded);
   UOp after = UOp::make(Op::AFTER, p.dtype(), {shaped, effect});
   UOp moved = apply(early, "movement-after-order", after);
   REQUIRE(moved);
@@ -130,7 +130,7 @@ TEST_CASE_FIXTURE(Fixture, "rules that lower index") {
         UOp::vectorize(std::vector{i, more.src(0)}).cast(dtypes::index.vec(2)));
   UOp vector = UOp::vectorize(std::vector{i, more.src(0)}).cast(dtypes::index.vec(2));
   CHECK(apply(lower, "lower-gep", gep(vector, {1})) == gep(vector.src(0), {1}).cast(dtypes::index));
-  UOp real = UOp::constant(dtypes::float32, 2.0) + f;
+  UOp real = UOp::constant(dtypes::float32, 2.0) + loaded;
   CHECK(apply(lower, "cast-through-long", real.cast(dtypes::index)) ==
         real.cast(dtypes::int64).cast(dtypes::index));
   UOp var = UOp::variable("n", 0, 9, dtypes::int32);
