@@ -198,7 +198,13 @@ constexpr RuleDef kRemoveTags[] = {RULE("remove-tag", anything(), withoutTag)};
 
 UOp splitKernels(UOp sink, ScheduleState& state) {
   static const PatternMatcher split({kSplit});
-  return graphRewrite(sink, split, {.name = "split kernels", .ctx = state});
+  sink = graphRewrite(sink, split, {.name = "split kernels", .ctx = state});
+  for (UOp u : sink.toposort([&](UOp u) { return u == sink || !u.is(Op::SINK); }))
+    if (u.in({Op::END, Op::STORE}))
+      throw Error(ErrorKind::Spec,
+                  fmt::format("a store is in no kernel, since loop {} is open around it:\n{}",
+                              u.ranges().empty() ? "none" : u.ranges()[0].render(), u.str()));
+  return sink;
 }
 
 UOp removeTags(UOp sink) {

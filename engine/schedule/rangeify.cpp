@@ -348,6 +348,7 @@ struct ApplyContext {
   RangeAssignment& ranges;
   ScheduleState& state;
   UOp root;
+  bool tagged = false; ///< some results were told apart by tags
 };
 
 UOp applySink(Match& m) {
@@ -384,7 +385,16 @@ UOp applyRanges(Match& m) {
   std::vector<UOp> src;
   for (UOp s : u.src()) src.push_back(s.is(Op::DEVICE) ? s : ctx.ranges.read(s, at, kernel));
   UOp now = u.withSrc(src);
-  return now == u ? UOp() : now;
+  if (now == u) return {};
+  // Without its movements a node may read like another one of the graph that has ranges of its own.
+  const Indices* others = ctx.ranges.sourceIndices(now);
+  bool taken = others && (others != at || ctx.ranges.kernelOf(now) != kernel);
+  if (!taken) return now;
+  ctx.tagged = true;
+  return now.withTag(Arg::of(int64_t{kernel}));
+}
+UOp withoutTag(Match& m) {
+  return m.root().tag() ? m.root().withTag({}) : UOp();
 }
 
 constexpr OpSet kComputed =
@@ -393,6 +403,7 @@ constexpr RuleDef kApply[] = {
     RULE("store-outputs", any(Op::SINK), applySink),
     RULE("apply-ranges", any(kComputed), applyRanges),
 };
+constexpr RuleDef kRemoveTags[] = {RULE("remove-tag", any(kComputed), withoutTag)};
 
 } // namespace
 
@@ -403,7 +414,9 @@ UOp rangeify(UOp sink, ScheduleState& state) {
   RangeAssignment assignment(state, wanted.realize);
   assignment.run(sink);
   ApplyContext ctx{assignment, state, sink};
-  return graphRewriteBottomUp(sink, apply, {.name = "apply rangeify", .ctx = ctx});
+  sink = graphRewriteBottomUp(sink, apply, {.name = "apply rangeify", .ctx = ctx});
+  static const PatternMatcher untag({kRemoveTags});
+  return ctx.tagged ? graphRewrite(sink, untag, {.name = "remove all tags"}) : sink;
 }
 
 } // namespace uopscope::sched

@@ -122,6 +122,19 @@ TEST_CASE("gradients of empty tensors are empty") {
   }
 }
 
+TEST_CASE("one value read in the same words at two places") {
+  // Cast for a comparison, and cast for a sum over an index: without its reshape the second reads like the
+  // first, which runs over other loops.
+  Tensor bit = tensorOf({1}, {1}, "CPU", dtypes::bool_), two = Tensor::stack({bit, bit}, 0);
+  Tensor rows = Tensor::from<int32_t>({1, 0, 1, 1}, {2, 2}),
+         cols = Tensor::from<int32_t>({0, 0, 0, 0}, {2, 2});
+  Tensor chosen = two.lt(Operand(2)).where(two, tensorOf({0.5}, {1}, "CPU"));
+  Tensor picked = two.get({Index::of(rows), Index::of(cols)}) + 0;
+  Tensor::realize({chosen, picked});
+  CHECK(chosen.doubles() == std::vector<double>{1, 1});
+  CHECK(picked.doubles() == std::vector<double>{1, 1, 1, 1});
+}
+
 TEST_CASE("stacked and concatenated stores of every length") {
   ContextScope settings({{"SPEC", 1}, {"IGNORE_OOB", 0}});
   for (int64_t n = 1; n <= 64; ++n) {
