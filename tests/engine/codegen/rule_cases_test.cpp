@@ -123,9 +123,11 @@ TEST_CASE_FIXTURE(Fixture, "rules that lower index") {
   const PatternMatcher& lower = lowerIndexDtype();
   UOp low = i.cast(dtypes::index), more = UOp::variable("j", 0, 9, dtypes::int32).cast(dtypes::index);
   CHECK(apply(lower, "lower-unary", low.alu(Op::NEG)) == i.alu(Op::NEG).cast(dtypes::index));
+  UOp wide = i.cast(dtypes::int64); // nothing is known of the bounds of a MULACC
   UOp three = UOp::make(Op::MULACC, dtypes::index, {low, low, more});
   CHECK(apply(lower, "lower-mulacc", three) ==
-        UOp::make(Op::MULACC, dtypes::int32, {i, i, more.src(0)}).cast(dtypes::index));
+        UOp::make(Op::MULACC, dtypes::int64, {wide, wide, more.src(0).cast(dtypes::int64)})
+            .cast(dtypes::index));
   CHECK(apply(lower, "lower-vectorize", UOp::vectorize(std::vector{low, more})) ==
         UOp::vectorize(std::vector{i, more.src(0)}).cast(dtypes::index.vec(2)));
   UOp vector = UOp::vectorize(std::vector{i, more.src(0)}).cast(dtypes::index.vec(2));
