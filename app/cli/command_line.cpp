@@ -1,5 +1,6 @@
 // Verbs and their options. What is not a verb is a file to open.
 #include "app/cli/output.h"
+#include "app/cli/replay_command.h"
 #include "replay/schema/schema.h"
 #ifdef UOPSCOPE_HAVE_WINDOW
 #include "app/gui/gui.h"
@@ -30,7 +31,7 @@ Exit codes: 0 fine, 1 a difference or a failure, 2 wrong usage or input, 130 int
 )";
 
 const std::vector<std::string> kVerbs = {"open", "record", "run", "python", "ls",
-                                         "show", "stats",  "why", "query",  "export"};
+                                         "show", "stats",  "why", "query",  "export", "replay"};
 
 void addLook(CLI::App* verb, LookOptions& o) {
   verb->add_option("TRACE", o.trace, "a .uoptrace file")->required();
@@ -168,6 +169,9 @@ int dispatch(int argc, char** argv) {
   exportVerb->add_flag("--diff", exports.difference, "mark what the step (or the whole pass) changed");
   exportVerb->add_option("--timeout", exports.timeout, "seconds Graphviz may take")
       ->check(CLI::Range(1, 3600));
+
+  ReplayArguments replayArguments;
+  addReplayVerb(app, replayArguments, code);
 
   openVerb->callback([&] { code = open(openOptions, argc, argv); });
   recordVerb->callback([&] { code = record(recordOptions); });

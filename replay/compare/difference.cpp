@@ -48,6 +48,7 @@ public:
       if (o_.progress) o_.progress(++done, d_.changes.size());
     }
     blameSchedules();
+    forgetFalseRenames();
     d_.rules = diffRules(a_.counts(), b_.counts(), d_.renamedRules);
     group();
     return std::move(d_);
@@ -180,6 +181,17 @@ private:
     }
     for (Change& c : d_.changes)
       if (!c.entry().isKernel() && !c.cause.empty()) c.cause = "schedule: " + c.cause;
+  }
+
+  /// A name that either corpus has on the other side too was not renamed: other rules merely gave the same
+  /// result.
+  void forgetFalseRenames() {
+    std::set<std::string> before, after;
+    for (const auto& [place, n] : a_.counts()) before.insert(place.rule);
+    for (const auto& [place, n] : b_.counts()) after.insert(place.rule);
+    std::erase_if(d_.renamedRules, [&](const auto& name) {
+      return after.contains(name.first) || before.contains(name.second);
+    });
   }
 
   void group() {

@@ -6,8 +6,8 @@
 // Compilations of the same input are one; the others are paired by script line, name and likeness of their
 // graphs, and say with what confidence. Nothing is capped.
 #pragma once
-#include "replay/record/corpus.h"
 #include "replay/compare/divergence.h"
+#include "replay/record/corpus.h"
 
 namespace uopscope {
 
@@ -16,7 +16,7 @@ struct DiffOptions {
   bool rewrites = true;       ///< also find where compilations part that end in the same code
   double slowerFactor = 1.5;  ///< compile times of one kernel that differ by less are noise,
   int64_t slowerNs = 300'000; ///< as are those that differ by less than this
-  std::function<void(size_t done, size_t total)> progress;
+  std::function<void(size_t done, size_t total)> progress = {};
 };
 
 struct Change {
@@ -35,6 +35,8 @@ struct Change {
   Divergence divergence;                           ///< where they part, if stories were kept
   std::string cause;                               ///< what the change is grouped by; empty for Same
   bool source = false, ir = false, launch = false; ///< what differs
+  std::string ran; ///< what runChanges found: results and times, as a sentence
+  bool resultsDiffer = false;
   const CorpusEntry& entry() const { return after ? *after : *before; }
   /// after / before, 0 where one is missing
   double compileRatio() const {
@@ -72,6 +74,10 @@ struct CorpusDiff {
 };
 
 CorpusDiff diffCorpora(const Corpus& before, const Corpus& after, const DiffOptions& options);
+
+/// Runs both builds' code of every changed kernel on the same data, each in a process of its own, and notes
+/// whether results agree and how times compare.
+void runChanges(CorpusDiff& d, const Corpus& before, const Corpus& after, int timeoutSeconds);
 
 /// "changed"
 std::string_view statusName(Change::Status status);

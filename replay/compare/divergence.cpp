@@ -35,6 +35,20 @@ std::unordered_set<Made, MadeHash> restOfPass(const Story& s, size_t from) {
   return rest;
 }
 
+/// Whether a graph with this content is part of the one below `node`.
+bool contains(const Story& s, uint32_t node, uint64_t content) {
+  std::vector<uint32_t> stack{node};
+  std::unordered_set<uint32_t> seen;
+  while (!stack.empty()) {
+    uint32_t n = stack.back();
+    stack.pop_back();
+    if (!seen.insert(n).second) continue;
+    if (s.hash(n) == content) return true;
+    for (uint32_t source : s.src(n)) stack.push_back(source);
+  }
+  return false;
+}
+
 std::vector<std::string> passNames(const Story& s, size_t from) {
   std::vector<std::string> names;
   for (size_t i = from; i < s.events().size(); ++i)
@@ -108,7 +122,8 @@ private:
     if (xStep && yStep && xLater && yLater) {
       takeBefore(x), takeAfter(y);
       d_.kind = Kind::Reordered;
-    } else if (xStep && !xLater) {
+    } else if (xStep && !xLater && !(yStep && !yLater && contains(a_, x.before, b_.hash(y.before)))) {
+      // Of two rewrites that the other side does not make at all, the one deeper in the graph is the cause.
       takeBefore(x);
       d_.kind = Kind::RuleRemoved;
     } else if (yStep) {

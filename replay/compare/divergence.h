@@ -6,7 +6,7 @@
 // Graphs are compared by content, so numbering does not matter. A rule that was only renamed is no
 // divergence, but is told of.
 #pragma once
-#include "replay/record/story.h"
+#include "replay/compare/story_view.h"
 
 #include <map>
 #include <optional>

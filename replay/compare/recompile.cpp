@@ -3,7 +3,9 @@
 
 #include "engine/base/context_var.h"
 #include "engine/base/error.h"
+#include "engine/rewrite/rule.h"
 #include "engine/runtime/kernel_report.h"
+#include "replay/compare/story_view.h"
 
 #include <fmt/format.h>
 
@@ -77,6 +79,10 @@ void compileKernel(const Compilation& input, UOp root, bool assembly) {
 }
 
 } // namespace
+
+Control WithoutRules::onRewrite(const RewriteEvent& event) {
+  return names_.contains(event.rule->name()) ? Control::Skip : Control::Apply;
+}
 
 std::vector<std::pair<std::string, int64_t>> settingsOf(const Compilation& input) {
   std::vector<std::pair<std::string, int64_t>> values;

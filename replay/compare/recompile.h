@@ -5,6 +5,8 @@
 #pragma once
 #include "replay/record/capture.h"
 
+#include <set>
+
 namespace uopscope {
 
 struct RecompileOptions {
@@ -16,6 +18,16 @@ struct RecompileOptions {
 /// The same input with what this build makes of it. Never throws for the input's sake: status and message say
 /// what went wrong.
 Compilation recompile(const Compilation& input, const RecompileOptions& options);
+
+/// Skips rules by name: what would a compiler without them make?
+class WithoutRules : public Observer {
+public:
+  explicit WithoutRules(const std::vector<std::string>& names) : names_(names.begin(), names.end()) {}
+  Control onRewrite(const RewriteEvent& event) override;
+
+private:
+  std::set<std::string, std::less<>> names_;
+};
 
 /// The input's graph as nodes of the current pool, with the options that a search chose pinned to it. Throws
 /// Error(Value) for operations that this build does not know.

@@ -6,6 +6,7 @@
 #include "engine/base/clock.h"
 #include "engine/base/error.h"
 #include "replay/compare/recompile.h"
+#include "replay/compare/worker_process.h"
 
 #include <fmt/format.h>
 #include <poll.h>
@@ -118,15 +119,16 @@ bool send(int fd, char kind, const std::string& payload) {
     setrlimit(RLIMIT_AS, &limit);
   }
 #endif
-  rlimit noCore{0, 0};
-  setrlimit(RLIMIT_CORE, &noCore);
+  becomeWorkerProcess();
   try {
     Corpus corpus = Corpus::open(path);
     std::vector<CorpusEntry> entries = corpus.entries();
     RuleCounts counts;
+    WithoutRules without(o.without);
+    Observer* gate = o.without.empty() ? nullptr : &without;
     for (uint32_t index, n = 0; read(in, &index, sizeof index) == sizeof index && index != kQuit;) {
-      Compilation made =
-          recompile(corpus.load(entries.at(index)), {.assembly = o.assembly, .counts = &counts});
+      Compilation made = recompile(corpus.load(entries.at(index)),
+                                   {.assembly = o.assembly, .gate = gate, .counts = &counts});
       if (++n % 64 == 0) send(out, 'c', packCounts(std::exchange(counts, {})));
       if (!send(out, 'r', packResult(made))) _exit(1);
     }

@@ -19,8 +19,9 @@ struct ReplayOptions {
   int64_t memoryMb = 4096; ///< for one worker; 0: no limit
   bool assembly = false;   ///< machine code too
   bool kernelsOnly = false;
-  std::vector<uint64_t> only; ///< hashes of the inputs wanted; empty: all
-  std::function<void(const ReplayProgress&)> progress;
+  std::vector<uint64_t> only = {};       ///< hashes of the inputs wanted; empty: all
+  std::vector<std::string> without = {}; ///< rules that are not to apply, by name
+  std::function<void(const ReplayProgress&)> progress = {};
   const std::atomic<bool>* stop = nullptr; ///< ends the replay; what is done is kept
 };
 

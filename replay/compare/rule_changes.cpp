@@ -60,9 +60,9 @@ std::vector<RuleChange> diffRules(const RuleCounts& before, const RuleCounts& af
       c.what = "revived";
     else if (p.applied != q.applied || std::abs(rate(p) - rate(q)) > 0.02 * std::max(rate(p), rate(q)))
       c.what = "rate";
-    else if (larger > 1'000'000 && saved * 2 > larger)
+    else if (larger > 10'000'000 && saved * 2 > larger)
       c.what = "cost"; // times are noise below a factor of two
-    else if (larger > 1'000'000 && std::abs(p.rank - q.rank) >= 10)
+    else if (larger > 10'000'000 && std::abs(p.rank - q.rank) >= 10)
       c.what = "rank";
     else
       continue;

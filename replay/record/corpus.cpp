@@ -40,11 +40,11 @@ Corpus::Corpus(Database db) : db_(std::move(db)), lastFlushNs_(nowNs()) {
 
 Corpus Corpus::create(const std::string& path) {
   Database db = Database::create(path);
-  db.execute(fmt::format("PRAGMA application_id = {}; PRAGMA user_version = {};", kCorpusApplicationId,
-                         kCorpusVersion));
-  db.execute("BEGIN");
+  db.execute("BEGIN"); // all or nothing: a file that is a corpus has its tables
   for (const auto& [file, sql] : replay_recordEmbedded())
     if (file == "corpus.sql") db.execute(sql);
+  db.execute(fmt::format("PRAGMA application_id = {}; PRAGMA user_version = {};", kCorpusApplicationId,
+                         kCorpusVersion));
   db.execute("INSERT INTO meta VALUES ('status', 'open')");
   db.execute("COMMIT");
   return Corpus(std::move(db));
@@ -348,6 +348,20 @@ std::string Corpus::warning() const {
   if (status == "complete") return {};
   if (status == "open") return fmt::format("{}: was not finished: what was committed last is there", path());
   return fmt::format("{}: ended as '{}'", path(), status);
+}
+
+CorpusEntry findEntry(const Corpus& corpus, const std::string& name) {
+  std::vector<CorpusEntry> entries = corpus.entries();
+  for (const CorpusEntry& e : entries)
+    if (e.name == name || std::to_string(e.id) == name) return e;
+  if (name.size() >= 6)
+    for (const CorpusEntry& e : entries)
+      if (fmt::format("{:016x}", e.inputHash).starts_with(name)) return e;
+  std::string some;
+  for (const CorpusEntry& e : entries)
+    if (some.size() < 200) some += (some.empty() ? "" : ", ") + e.name;
+  throw Error(ErrorKind::Value, fmt::format("{}: no compilation '{}'; there are: {}{}", corpus.path(), name,
+                                            some, some.size() < 200 ? "" : " ..."));
 }
 
 } // namespace uopscope

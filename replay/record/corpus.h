@@ -94,4 +94,8 @@ private:
   mutable std::array<std::pair<int64_t, std::string>, 2> cache_; ///< blocks read last
 };
 
+/// A compilation by number, by the hash of its input (or its beginning), or by name; the first of several of
+/// a name. Error(Value) that lists names alike.
+CorpusEntry findEntry(const Corpus& corpus, const std::string& name);
+
 } // namespace uopscope

@@ -3,8 +3,7 @@
 // part.
 //
 //   StoryGraph g;  uint32_t n = g.add(sink);        // nodes, numbered
-//   Story story(packed);
-//   for (const StoryEvent& e : story.events()) if (e.kind == StoryEvent::Step) use(story.word(e.word));
+//   PackedStory packed = g.take();                  // compare/story_view.h reads it
 //
 // A story names operations, types, arguments, rules and passes by their text, so it outlives the build that
 // wrote it. Nodes are numbered from 1 in the order they were first met, sources first; 0 is no node. Packed,
@@ -39,36 +38,6 @@ struct StoryEvent {
   bool operator==(const StoryEvent&) const = default;
 };
 
-/// Unpacked: any node can be looked at, hashed and printed.
-class Story {
-public:
-  Story() = default;
-  /// Throws Error(Value) for a string that is no story.
-  explicit Story(PackedStory packed);
-
-  std::span<const StoryEvent> events() const { return events_; }
-  uint32_t root() const { return packed_.root; }
-  size_t nodeCount() const { return kindOf_.size(); }
-  const std::string& word(uint32_t index) const { return packed_.words.at(index); }
-  /// Content hash of a graph, equal across stories and builds.
-  uint64_t hash(uint32_t node) const { return node ? hashes_.at(node - 1) : 0; }
-  /// "ADD\tdtypes.float\targument\ttag"
-  const std::string& kind(uint32_t node) const { return word(kindOf_.at(node - 1)); }
-  std::string_view op(uint32_t node) const;
-  std::span<const uint32_t> src(uint32_t node) const;
-  /// The graph below a node as nodes of the current pool. Throws Error(Value) for an operation, type or
-  /// argument that this build does not know.
-  UOp build(uint32_t node) const;
-  /// Expression of a node, as print.h gives it; where this build does not know an operation, the plain tree.
-  std::string expression(uint32_t node, int maxDepth = 5) const;
-
-private:
-  PackedStory packed_;
-  std::vector<uint32_t> kindOf_, srcStart_, srcs_;
-  std::vector<uint64_t> hashes_;
-  std::vector<StoryEvent> events_;
-};
-
 /// Collects graphs: the part of a story that is nodes.
 class StoryGraph {
 public:
@@ -90,9 +59,8 @@ private:
   std::string bytes_;
 };
 
-/// A graph alone as text of one line a node, and back: the form in which inputs of the compiler are stored.
+/// A graph alone as text of one line a node: the form in which inputs of the compiler are stored.
 std::string graphToText(UOp root);
-UOp graphFromText(std::string_view text); ///< in the current pool; Error(Value) names the line
 
 /// Integers of 7 bits a byte, lowest first.
 void putVarint(std::string& out, uint64_t value);

@@ -1,0 +1,303 @@
+// capture, run, diff, ls and show.
+#include "app/cli/replay_command.h"
+
+#include "app/cli/output.h"
+#include "replay/compare/recompile.h"
+#include "replay/compare/replay.h"
+#include "replay/compare/report.h"
+#include "replay/record/capture_session.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <filesystem>
+#include <fstream>
+
+namespace uopscope::cli {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+std::atomic<bool> stopAsked{false};
+
+/// Ctrl-C ends a replay between two kernels; the second one ends the program.
+struct StopOnInterrupt {
+  StopOnInterrupt() {
+    stopAsked = false;
+    std::signal(SIGINT, [](int) {
+      if (stopAsked.exchange(true)) std::_Exit(kInterrupted);
+    });
+  }
+  ~StopOnInterrupt() { std::signal(SIGINT, SIG_DFL); }
+};
+
+ReplayOptions optionsOf(const ReplayArguments& o) {
+  ReplayOptions r{.jobs = o.jobs, .timeoutSeconds = o.timeout, .memoryMb = o.memory, .assembly = o.assembly};
+  r.without = o.without;
+  r.stop = &stopAsked;
+  if (!o.quiet && isatty(2))
+    r.progress = [](const ReplayProgress& p) {
+      fmt::print(stderr, "\rreplaying {} of {}{} ", p.done, p.total,
+                 p.failed ? fmt::format(", {} failed", p.failed) : "");
+      if (p.done == p.total) fmt::print(stderr, "\r\x1b[K");
+      std::fflush(stderr);
+    };
+  return r;
+}
+
+void refuseSameFile(const std::string& input, const std::string& output) {
+  std::error_code ignored;
+  if (fs::equivalent(input, output, ignored))
+    throw Error(ErrorKind::Value, fmt::format("{}: is the input; name another file with -o", output));
+}
+
+ReplaySummary replayTo(const std::string& corpus, const std::string& result, const ReplayArguments& o) {
+  refuseSameFile(corpus, result);
+  StopOnInterrupt stop;
+  ReplaySummary s = replayCorpus(corpus, result, optionsOf(o));
+  Corpus written = Corpus::append(result);
+  describeBuild(written, selfPath());
+  return s;
+}
+
+CorpusDiff compare(const Corpus& a, const Corpus& b, const ReplayArguments& o) {
+  DiffOptions options{.ignoreNames = o.ignoreNames};
+  if (!o.quiet && isatty(2))
+    options.progress = [](size_t done, size_t total) {
+      if (done == total)
+        fmt::print(stderr, "\r\x1b[K");
+      else if (done % 256 == 0)
+        fmt::print(stderr, "\rcomparing {} of {} ", done, total);
+    };
+  return diffCorpora(a, b, options);
+}
+
+int report(const ReplayArguments& o, const std::string& before, const std::string& after) {
+  Corpus a = Corpus::open(before), b = Corpus::open(after);
+  CorpusDiff d = compare(a, b, o);
+  if (o.runKernels) runChanges(d, a, b, o.timeout);
+  ReportOptions r{.colour = useColour(),
+                  .diffs = o.diffs,
+                  .ignoreNames = o.ignoreNames,
+                  .limit = o.all ? size_t{0} : size_t{20},
+                  .only = o.only};
+  if (!o.output.empty()) {
+    std::string end = fs::path(o.output).extension().string();
+    r.colour = false;
+    std::string text = end == ".html"   ? reportHtml(d, a, b, r)
+                       : end == ".md"   ? reportMarkdown(d, a, b, r)
+                       : end == ".json" ? reportJson(d, a, b, r)
+                       : end == ".txt"  ? reportText(d, a, b, r)
+                                        : std::string();
+    if (text.empty())
+      throw Error(ErrorKind::Value,
+                  fmt::format("{}: the ending says the form: .html, .md, .json or .txt", o.output));
+    std::ofstream out(o.output, std::ios::binary);
+    if (!(out << text).flush()) throw Error(ErrorKind::File, fmt::format("{}: cannot be written", o.output));
+    fmt::print("{}\n", headline(d));
+    for (const ChangeGroup& g : d.groups) fmt::print("  {:>6}  {}\n", g.changes.size(), g.cause);
+  } else if (o.json) {
+    fmt::print("{}", reportJson(d, a, b, r));
+  } else if (o.markdown) {
+    fmt::print("{}", reportMarkdown(d, a, b, r));
+  } else {
+    fmt::print("{}", reportText(d, a, b, r));
+  }
+  return o.assertSame && d.anyChange() ? kFailed : kFine;
+}
+
+int captureScripts(const std::vector<std::string>& scripts, const std::string& corpus, bool quiet,
+                   const std::string& program) {
+  int code = kFine;
+  for (const std::string& script : scripts) {
+    if (std::error_code ignored; !fs::exists(script, ignored))
+      throw Error(ErrorKind::File, fmt::format("{}: no such file", script));
+    if (!quiet) fmt::print(stderr, "capturing {}\n", script);
+    int ended = runProgram({program, "run", script}, {}, quiet ? "/dev/null" : "",
+                           {{"CAPTURE_PROCESS_REPLAY", "1"}, {"UOPSCOPE_CORPUS", corpus}});
+    if (ended == kInterrupted || ended == 128 + SIGINT) return kInterrupted;
+    if (ended != 0) {
+      fmt::print(stderr, "uopscope: {} ended with exit code {}; what it compiled until then is kept\n",
+                 script, ended);
+      code = kFailed;
+    }
+  }
+  return code;
+}
+
+std::vector<std::string> sampleScripts(const std::string& repository) {
+  std::vector<std::string> scripts;
+  std::error_code ignored;
+  for (const auto& e :
+       fs::directory_iterator(fs::path(repository.empty() ? "." : repository) / "samples", ignored))
+    if (e.path().extension() == ".py") scripts.push_back(e.path().string());
+  std::sort(scripts.begin(), scripts.end());
+  if (scripts.empty())
+    throw Error(
+        ErrorKind::Value,
+        "no corpus was given, and there is no samples folder here to capture; give a .uopcorpus file");
+  return scripts;
+}
+
+int diffCommits(const ReplayArguments& o) {
+  CommitBuilds builds(o.repository, o.build, o.program);
+  std::string from = builds.resolve(o.commits[0]), to = builds.resolve(o.commits[1]);
+  if (builds.dirty())
+    fmt::print(stderr,
+               "uopscope: the work tree has changes that are in neither commit; they are not part of this\n");
+  std::string before = builds.build(from), after = builds.build(to);
+  TemporaryFile captured(".uopcorpus"), a(".uopcorpus"), b(".uopcorpus");
+  std::string corpus = o.inputs.empty() ? captured.path() : o.inputs[0];
+  if (o.inputs.empty()) captureScripts(sampleScripts(o.repository), corpus, true, before);
+  Corpus::open(corpus);
+  for (auto [program, commit, result] : {std::tuple{before, from, a.path()}, {after, to, b.path()}}) {
+    std::vector<std::string> command{program,
+                                     "replay",
+                                     "run",
+                                     corpus,
+                                     "-o",
+                                     result,
+                                     "-q",
+                                     "--timeout",
+                                     std::to_string(o.timeout),
+                                     "--memory",
+                                     std::to_string(o.memory)};
+    if (o.jobs) command.insert(command.end(), {"-j", std::to_string(o.jobs)});
+    if (o.assembly) command.push_back("--asm");
+    TemporaryFile log(".log");
+    int code = runProgram(command, {}, log.path());
+    std::error_code ignored;
+    if ((code != 0 && code != kFailed) || !fs::exists(result, ignored)) {
+      std::ifstream in(log.path());
+      std::string text((std::istreambuf_iterator<char>(in)), {});
+      throw Error(ErrorKind::Runtime, fmt::format("the build of {} does not replay (exit code {}): {}",
+                                                  builds.subject(commit), code, text));
+    }
+    Corpus::append(result).setMeta("commit", commit);
+  }
+  return report(o, a.path(), b.path());
+}
+
+} // namespace
+
+int replayCapture(const ReplayArguments& o) {
+  Corpus::append(o.output); // says at once if it cannot be written
+  int code = captureScripts(o.inputs, o.output, o.quiet, selfPath());
+  size_t kernels = 0, schedules = 0;
+  for (const CorpusEntry& e : Corpus::open(o.output).entries()) ++(e.isKernel() ? kernels : schedules);
+  std::error_code ignored;
+  fmt::print("{}: {} kernels, {} schedules, {:.1f} kB\n", o.output, kernels, schedules,
+             static_cast<double>(fs::file_size(o.output, ignored)) / 1e3);
+  return code;
+}
+
+int replayRun(const ReplayArguments& o) {
+  ReplaySummary s = replayTo(o.inputs[0], o.output, o);
+  if (o.json) {
+    printJson({{"ok", s.ok},
+               {"failed", s.failed},
+               {"crashed", s.crashed},
+               {"timeout", s.timedOut},
+               {"left", s.left},
+               {"wall_ns", s.wallNs},
+               {"compile_ns", s.compileNs}});
+  } else {
+    fmt::print("{} compiled in {}", grouped(static_cast<int64_t>(s.ok)), duration(s.wallNs));
+    for (auto [n, what] : {std::pair{s.failed, "failed"},
+                           {s.crashed, "crashed"},
+                           {s.timedOut, "timed out"},
+                           {s.left, "not reached"}})
+      if (n) fmt::print(", {} {}", grouped(static_cast<int64_t>(n)), what);
+    fmt::print("\n");
+  }
+  if (stopAsked) return kInterrupted;
+  return s.failed + s.crashed + s.timedOut ? kFailed : kFine;
+}
+
+int replayDiff(const ReplayArguments& o) {
+  if (!o.commits.empty()) return diffCommits(o);
+  if (o.inputs.empty()) throw Error(ErrorKind::Value, "give one or two corpora, or --commits A B");
+  if (o.inputs.size() == 2) return report(o, o.inputs[0], o.inputs[1]);
+  TemporaryFile now(".uopcorpus");
+  Corpus::open(o.inputs[0]);
+  replayTo(o.inputs[0], now.path(), o);
+  if (stopAsked) return kInterrupted;
+  return report(o, o.inputs[0], now.path());
+}
+
+int replayList(const ReplayArguments& o) {
+  Corpus c = Corpus::open(o.inputs[0]);
+  if (std::string w = c.warning(); !w.empty()) fmt::print(stderr, "uopscope: {}\n", w);
+  Table table({"#", "kind", "name", "device", "state", "uses", "compile", "FLOPs", "bytes", "asked for by"});
+  Json json = Json::array();
+  auto number = [](int64_t n) { return n < 0 ? std::string("?") : grouped(n); };
+  for (const CorpusEntry& e : c.entries()) {
+    std::string kind = e.isKernel() ? "kernel" : "schedule",
+                all = e.name + " " + e.device + " " + e.status + " " + e.place();
+    if (all.find(o.only) == std::string::npos) continue;
+    if (o.json)
+      json.push_back({{"number", e.id},
+                      {"kind", kind},
+                      {"name", e.name},
+                      {"device", e.device},
+                      {"status", e.status},
+                      {"message", e.message},
+                      {"uses", e.uses},
+                      {"compile_ns", e.compileNs},
+                      {"flops", e.flops},
+                      {"bytes", e.bytes},
+                      {"place", e.place()},
+                      {"input", fmt::format("{:016x}", e.inputHash)}});
+    else
+      table.add({std::to_string(e.id), kind, e.name, e.device, e.status, grouped(e.uses),
+                 duration(e.compileNs), e.isKernel() ? number(e.flops) : "",
+                 e.isKernel() ? number(e.bytes) : "", e.place()});
+  }
+  if (o.json)
+    printJson(json);
+  else
+    table.print();
+  return kFine;
+}
+
+int replayShow(const ReplayArguments& o) {
+  Corpus c = Corpus::open(o.inputs[0]);
+  CorpusEntry e = findEntry(c, o.name);
+  Compilation k = c.load(e, true);
+  if (e.status != "ok") fmt::print(stderr, "uopscope: {}: {}: {}\n", e.name, e.status, e.message);
+  if (o.what == "story") {
+    Story story(std::move(k.story));
+    int depth = 0;
+    for (const StoryEvent& s : story.events()) {
+      std::string indent(static_cast<size_t>(depth) * 2, ' ');
+      if (s.kind == StoryEvent::PassBegin)
+        fmt::print("{}{}\n", indent, story.word(s.word)), ++depth;
+      else if (s.kind == StoryEvent::PassEnd)
+        depth -= depth > 0;
+      else if (s.kind == StoryEvent::Step)
+        fmt::print("{}{}: {} -> {}\n", indent, story.word(s.word), story.expression(s.before, 4),
+                   story.expression(s.after, 4));
+      else
+        fmt::print("{}{} failed on {}\n", indent, story.word(s.word), story.expression(s.before, 4));
+    }
+    return kFine;
+  }
+  const std::string* text = o.what == "ir"         ? &k.ir
+                            : o.what == "asm"      ? &k.assembly
+                            : o.what == "graph"    ? &k.graph
+                            : o.what == "launch"   ? &k.launch
+                            : o.what == "opts"     ? &k.opts
+                            : o.what == "settings" ? &k.settings
+                                                   : &k.source;
+  if (text->empty()) {
+    fmt::print(stderr, "uopscope: {} has no {} in {}{}\n", e.name, o.what, c.path(),
+               o.what == "asm" ? "; replay run --asm keeps it" : "");
+    return kFailed;
+  }
+  fmt::print("{}{}", *text, text->ends_with('\n') ? "" : "\n");
+  return kFine;
+}
+
+} // namespace uopscope::cli

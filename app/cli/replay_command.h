@@ -1,0 +1,67 @@
+// uopscope replay ...: capture, run, diff, ls, show, bisect and reproduce over corpora.
+#pragma once
+#include "app/cli/cli.h"
+
+#include <CLI/CLI.hpp>
+
+namespace uopscope::cli {
+
+struct ReplayArguments {
+  std::vector<std::string> inputs; ///< scripts, or corpora
+  std::string output, name, what = "source", only, repository, build, program, check;
+  std::vector<std::string> commits, without;
+  int jobs = 0, timeout = 60, memory = 4096;
+  bool json = false, assembly = false, ignoreNames = false, assertSame = false, all = false, diffs = false,
+       quiet = false;
+  bool markdown = false, rewrites = false, runKernels = false;
+};
+
+/// Adds the verb with its sub-verbs; `code` receives the exit code of the one that ran.
+void addReplayVerb(CLI::App& app, ReplayArguments& arguments, int& code);
+
+int replayCapture(const ReplayArguments& o);
+int replayRun(const ReplayArguments& o);
+int replayDiff(const ReplayArguments& o);
+int replayList(const ReplayArguments& o);
+int replayShow(const ReplayArguments& o);
+int replayBisect(const ReplayArguments& o);
+int replayReproduce(const ReplayArguments& o);
+
+/// Runs a program and waits; what it prints goes to `log` where one is named. Its exit code, 128 + signal.
+int runProgram(const std::vector<std::string>& command, const std::string& folder, const std::string& log,
+               const std::vector<std::pair<std::string, std::string>>& environment = {});
+/// This program.
+std::string selfPath();
+/// A file in the temporary folder that goes when this does.
+class TemporaryFile {
+public:
+  explicit TemporaryFile(const std::string& suffix);
+  ~TemporaryFile();
+  TemporaryFile(const TemporaryFile&) = delete;
+  TemporaryFile& operator=(const TemporaryFile&) = delete;
+  const std::string& path() const { return path_; }
+
+private:
+  std::string path_;
+};
+
+/// Builds of commits, in work trees kept in the user's cache folder, so that a commit is built once.
+class CommitBuilds {
+public:
+  CommitBuilds(std::string repository, std::string buildCommand, std::string program);
+  /// The full hash; Error(Value) for a name git does not know.
+  std::string resolve(const std::string& commit) const;
+  /// Commits after `from` up to `to`, oldest first, following first parents.
+  std::vector<std::string> between(const std::string& from, const std::string& to) const;
+  /// Path of the built program. Error(Runtime) with the end of the log where it does not build.
+  std::string build(const std::string& commit) const;
+  std::string subject(const std::string& commit) const;
+  /// Whether the repository's own work tree differs from its commit.
+  bool dirty() const;
+
+private:
+  std::string git(const std::vector<std::string>& arguments, bool mustSucceed = true) const;
+  std::string repository_, command_, program_;
+};
+
+} // namespace uopscope::cli

@@ -1,0 +1,74 @@
+// Running a stored kernel on made-up data: to compare what two builds' code computes and how long it takes.
+//
+//   KernelRunner runner(compilation, {});
+//   KernelOutcome now = runner.run(), before = runner.run(stored.ir, stored.name, stored.launch);
+//   double worst = largestDifference(now, before);
+//
+// Data is a function of the seed alone: floats in [-1, 1), integers 0 ... 7, variables at a value within
+// their bounds. A kernel that follows an index out of its buffer may end the process: callers that must go on
+// use isolated().
+#pragma once
+#include "replay/record/capture.h"
+
+#include <functional>
+#include <memory>
+
+namespace uopscope {
+
+class Device;
+struct CompiledKernel;
+
+struct KernelRunOptions {
+  std::string device = {};  ///< empty: the one the kernel was captured for
+  Observer* gate = nullptr; ///< while lowering
+  bool noopt = false;       ///< without optimisations
+  uint64_t seed = 1;
+  int repeats = 0; ///< timed launches after the first
+};
+
+struct KernelOutcome {
+  struct Output {
+    int position = 0; ///< of its DEFINE_GLOBAL
+    std::string dtype;
+    std::vector<double> values;
+  };
+  std::vector<Output> outputs;
+  std::vector<double> seconds; ///< of the timed launches
+};
+
+class KernelRunner {
+public:
+  /// Lowers the kernel. Throws Error where it does not lower, has no fixed sizes, or is a schedule.
+  KernelRunner(const Compilation& input, const KernelRunOptions& options);
+  ~KernelRunner();
+  KernelRunner(const KernelRunner&) = delete;
+  KernelRunner& operator=(const KernelRunner&) = delete;
+
+  KernelOutcome run();
+  /// Code of another build for the same kernel. Error(Value) where it takes other arguments.
+  KernelOutcome run(const std::string& code, const std::string& name, const std::string& launch);
+
+private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+/// Largest difference of two outcomes relative to the size of the values; infinity where NaNs or shapes
+/// differ.
+double largestDifference(const KernelOutcome& a, const KernelOutcome& b);
+/// Whether a difference is more than rounding, for outputs of these types.
+bool isWrong(const KernelOutcome& a, const KernelOutcome& b);
+
+/// Times of two programs, each run in turn: the ratio of medians, and the interval that holds it in 95 of 100
+/// resamplings (bootstrap).
+struct TimeComparison {
+  double before = 0, after = 0; ///< medians, seconds
+  double ratio = 1, low = 1, high = 1;
+  bool differs() const { return low > 1.0 || high < 1.0; }
+};
+TimeComparison compareTimes(std::span<const double> before, std::span<const double> after);
+
+/// Runs `work` in a child process and returns its text; Error(Runtime) says how the child died.
+std::string isolated(const std::function<std::string()>& work, int timeoutSeconds = 60);
+
+} // namespace uopscope

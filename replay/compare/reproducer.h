@@ -1,0 +1,15 @@
+// A stored kernel as a program of its own, on made-up data, checked against the reference interpreter.
+//
+//   std::string py = reproducerPython(compilation, "r_16_16 of before.uopcorpus");
+#pragma once
+#include "replay/record/capture.h"
+
+namespace uopscope {
+
+/// A script that builds the kernel's graph with UOp calls, runs it by Tensor.custom_kernel on two devices and
+/// compares.
+std::string reproducerPython(const Compilation& kernel, const std::string& from);
+/// A doctest that reads the graph, compiles it for its device and for REF, and compares.
+std::string reproducerCpp(const Compilation& kernel, const std::string& from);
+
+} // namespace uopscope

@@ -1,0 +1,154 @@
+// Unpacking of stories and stored graphs.
+#include "replay/compare/story_view.h"
+
+#include "engine/base/error.h"
+#include "engine/uop/print.h"
+#include "replay/read/materialize.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace uopscope {
+
+namespace {
+[[noreturn]] void damaged(const char* what) {
+  throw Error(ErrorKind::Value, fmt::format("a stored compilation has {}: the file is damaged", what));
+}
+
+/// One node from its kind. Throws Error(Value).
+UOp makeNode(std::string_view kind, std::span<const UOp> src) {
+  std::string_view part[4];
+  size_t from = 0;
+  for (int i = 0; i < 4; ++i) {
+    size_t to = i < 3 ? kind.find('\t', from) : kind.size();
+    if (to == std::string_view::npos) damaged("a node with too few fields");
+    part[i] = kind.substr(from, to - from);
+    from = to + 1;
+  }
+  auto op = opFromName(part[0]);
+  if (!op) throw Error(ErrorKind::Value, fmt::format("this build has no operation {}", part[0]));
+  auto dtype = dtypes::parse(part[1]);
+  if (!dtype) throw Error(ErrorKind::Value, fmt::format("this build has no data type {}", part[1]));
+  NodeFields fields;
+  fields.op = *op, fields.dtype = *dtype, fields.arg = Arg::decode(part[2]);
+  std::vector<uint32_t> sources(src.size());
+  fields.src = sources;
+  if (std::string wrong = malformed(fields); !wrong.empty())
+    throw Error(ErrorKind::Value, fmt::format("{}: no valid node", wrong));
+  return UOp::make(*op, *dtype, src, fields.arg, Arg::decode(part[3]));
+}
+} // namespace
+
+Story::Story(PackedStory packed) : packed_(std::move(packed)) {
+  std::vector<uint64_t> wordHash;
+  for (const std::string& w : packed_.words) wordHash.push_back(hashText(w));
+  for (size_t at = 0; at < packed_.nodes.size();) {
+    uint64_t kind = getVarint(packed_.nodes, at), count = getVarint(packed_.nodes, at),
+             self = kindOf_.size() + 1;
+    if (kind >= packed_.words.size()) damaged("a word that is not in its list");
+    kindOf_.push_back(static_cast<uint32_t>(kind));
+    srcStart_.push_back(static_cast<uint32_t>(srcs_.size()));
+    uint64_t h = wordHash[kind];
+    for (uint64_t i = 0; i < count; ++i) {
+      uint64_t back = getVarint(packed_.nodes, at);
+      if (back == 0 || back >= self) damaged("a node before its sources");
+      srcs_.push_back(static_cast<uint32_t>(self - back));
+      h = hashMix(h, hashes_[self - back - 1]);
+    }
+    hashes_.push_back(h);
+  }
+  srcStart_.push_back(static_cast<uint32_t>(srcs_.size()));
+  auto node = [&](uint64_t n) {
+    if (n > kindOf_.size()) damaged("a node that is not in its list");
+    return static_cast<uint32_t>(n);
+  };
+  node(packed_.root);
+  for (size_t at = 0; at < packed_.events.size();) {
+    uint64_t head = getVarint(packed_.events, at), first = getVarint(packed_.events, at);
+    StoryEvent e{static_cast<StoryEvent::Kind>(head & 3), static_cast<uint32_t>(head >> 2), 0, 0};
+    if (e.kind != StoryEvent::PassEnd && e.word >= packed_.words.size())
+      damaged("a word that is not in its list");
+    (e.kind == StoryEvent::PassEnd ? e.after : e.before) = node(first);
+    if (e.kind == StoryEvent::Step) e.after = node(getVarint(packed_.events, at));
+    events_.push_back(e);
+  }
+  packed_.nodes.clear();
+  packed_.events.clear();
+}
+
+std::string_view Story::op(uint32_t node) const {
+  std::string_view k = kind(node);
+  return k.substr(0, k.find('\t'));
+}
+
+std::span<const uint32_t> Story::src(uint32_t node) const {
+  return std::span(srcs_).subspan(srcStart_.at(node - 1), srcStart_.at(node) - srcStart_[node - 1]);
+}
+
+UOp Story::build(uint32_t root) const {
+  std::vector<bool> wanted(root + 1);
+  wanted[root] = true;
+  for (uint32_t n = root; n > 0; --n)
+    if (wanted[n])
+      for (uint32_t s : src(n)) wanted[s] = true;
+  std::vector<UOp> made(root + 1), sources;
+  for (uint32_t n = 1; n <= root; ++n) {
+    if (!wanted[n]) continue;
+    sources.clear();
+    for (uint32_t s : src(n)) sources.push_back(made[s]);
+    made[n] = makeNode(kind(n), sources);
+  }
+  return made[root];
+}
+
+std::string Story::expression(uint32_t node, int maxDepth) const {
+  if (!node) return "nothing";
+  try {
+    Pool pool;
+    PoolScope scope(pool);
+    return uopscope::expression(build(node), maxDepth, 400);
+  } catch (const Error&) {
+    std::string text(op(node));
+    if (src(node).empty() || maxDepth <= 0) return text;
+    text += '(';
+    for (uint32_t s : src(node)) text += (text.back() == '(' ? "" : ", ") + expression(s, maxDepth - 1);
+    return text + ')';
+  }
+}
+
+UOp graphFromText(std::string_view text) {
+  std::vector<UOp> made, sources;
+  size_t line = 0;
+  while (!text.empty()) {
+    ++line;
+    std::string_view row = text.substr(0, text.find('\n'));
+    text.remove_prefix(std::min(text.size(), row.size() + 1));
+    try {
+      size_t end = 0; // of the kind: four fields, then distances of the sources
+      for (int field = 0; field < 4; ++field) {
+        end = row.find('\t', end + (field ? 1 : 0));
+        if (end == std::string_view::npos && field < 3) damaged("a node with too few fields");
+      }
+      sources.clear();
+      for (size_t at = end; at < row.size();) {
+        size_t stop = std::min(row.find('\t', at + 1), row.size());
+        uint64_t back = 0;
+        for (char c : row.substr(at + 1, stop - at - 1)) {
+          if (c < '0' || c > '9' || back > made.size()) damaged("a source that is no number");
+          back = back * 10 + static_cast<uint64_t>(c - '0');
+        }
+        if (back == 0 || back > made.size()) damaged("a node before its sources");
+        sources.push_back(made[made.size() - back]);
+        at = stop;
+      }
+      made.push_back(makeNode(row.substr(0, end), sources));
+    } catch (const Error& e) {
+      throw Error(e.kind(), fmt::format("line {} of a stored graph: {}", line, e.what()));
+    }
+  }
+  if (made.empty()) damaged("an empty graph");
+  return made.back();
+}
+
+} // namespace uopscope

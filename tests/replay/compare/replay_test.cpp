@@ -1,0 +1,217 @@
+// Real kernels captured, stored, replayed in worker processes, and compared; and what becomes of damaged
+// files and of kernels that break.
+#include "engine/runtime/device.h"
+#include "engine/tensor/tensor.h"
+#include "replay/compare/kernel_run.h"
+#include "replay/compare/recompile.h"
+#include "replay/compare/replay.h"
+#include "replay/compare/reproducer.h"
+#include "tests/replay/compare/history.h"
+
+#include <doctest/doctest.h>
+
+#include <fstream>
+
+using namespace uopscope;
+using namespace uopscope::test;
+
+namespace {
+
+struct Captured {
+  Captured() {
+    path = (std::filesystem::temp_directory_path() /
+            ("uopscope-captured-" + std::to_string(getpid()) + ".uopcorpus"))
+               .string();
+    Corpus corpus = Corpus::create(path);
+    CaptureObserver observer([&](Compilation c) { corpus.add(c); });
+    {
+      ObserverScope scope(&observer);
+      clearKernelCache();
+      clearScheduleCache();
+      Tensor a = Tensor::arange(24).reshape({4, 6}).cast(dtypes::float32).contiguous().realize();
+      Tensor b = (a * 2.0 + 1.0).sum(std::vector<int64_t>{1}).realize();
+      Tensor d = a.matmul(a.transpose()).softmax().realize();
+    }
+    corpus.addCounts(observer.counts());
+    corpus.finish();
+  }
+  ~Captured() { std::filesystem::remove(path); }
+  std::string path;
+};
+
+std::string temporary(const char* name) {
+  return (std::filesystem::temp_directory_path() /
+          (std::string("uopscope-") + std::to_string(getpid()) + name))
+      .string();
+}
+
+} // namespace
+
+TEST_CASE("graphs as text come back as the same nodes") {
+  Captured captured;
+  Corpus corpus = Corpus::open(captured.path);
+  for (const CorpusEntry& e : corpus.entries()) {
+    Compilation c = corpus.load(e);
+    Pool pool;
+    PoolScope scope(pool);
+    CHECK(graphToText(graphFromText(c.graph)) == c.graph);
+    Story story(c.story);
+    CHECK(story.hash(story.root()) != 0);
+    StoryGraph again;
+    uint32_t root = again.add(story.build(story.root()));
+    PackedStory packed = again.take();
+    packed.root = root;
+    Story rebuilt(std::move(packed));
+    CHECK(rebuilt.hash(rebuilt.root()) == story.hash(story.root()));
+  }
+}
+
+TEST_CASE("a replay by the same build tells the same story, with any number of workers") {
+  Captured captured;
+  for (int jobs : {1, 3}) {
+    std::string result = temporary("-result.uopcorpus");
+    ReplaySummary s = replayCorpus(captured.path, result, {.jobs = jobs});
+    CHECK(s.failed + s.crashed + s.timedOut + s.left == 0);
+    CHECK(s.ok >= 4);
+    CorpusDiff d = diffCorpora(Corpus::open(captured.path), Corpus::open(result), {});
+    CHECK_FALSE(d.anyChange());
+    CHECK(d.otherWay == 0);
+    std::filesystem::remove(result);
+  }
+}
+
+TEST_CASE("a rule left out shows as the cause") {
+  Captured captured;
+  std::string result = temporary("-without.uopcorpus");
+  ReplayOptions options{.jobs = 1};
+  options.without = {"mul-one"};
+  replayCorpus(captured.path, result, options);
+  CorpusDiff d = diffCorpora(Corpus::open(captured.path), Corpus::open(result), {});
+  REQUIRE_FALSE(d.groups.empty());
+  CHECK(d.groups[0].cause.find("mul-one") != std::string::npos);
+  std::filesystem::remove(result);
+}
+
+TEST_CASE("one broken input never stops the rest") {
+  Captured captured;
+  std::string corpusPath = temporary("-broken.uopcorpus"), result = temporary("-broken-result.uopcorpus");
+  {
+    Corpus in = Corpus::open(captured.path), out = Corpus::create(corpusPath);
+    Compilation bad;
+    bad.name = "unknown_op", bad.device = "CPU", bad.settings = "{}",
+    bad.graph = "FROBNICATE\tdtypes.void\t\t\n";
+    out.add(bad);
+    bad.name = "no_graph", bad.graph = "";
+    out.add(bad);
+    bad.name = "no_device", bad.graph = "SINK\tdtypes.void\tKernel('k';;0;[];-)\t\n", bad.device = "TOASTER";
+    out.add(bad);
+    for (const CorpusEntry& e : in.entries()) out.add(in.load(e));
+    out.finish();
+  }
+  ReplaySummary s = replayCorpus(corpusPath, result, {.jobs = 2});
+  CHECK(s.failed == 3);
+  CHECK(s.ok == Corpus::open(captured.path).entries().size());
+  CHECK(
+      findEntry(Corpus::open(result), "unknown_op").message.find("this build has no operation FROBNICATE") !=
+      std::string::npos);
+  CHECK(findEntry(Corpus::open(result), "no_device").message.find("TOASTER") != std::string::npos);
+  std::filesystem::remove(corpusPath);
+  std::filesystem::remove(result);
+}
+
+TEST_CASE("a process that dies or does not end is told of") {
+  CHECK(isolated([] { return std::string("fine"); }) == "fine");
+  CHECK_THROWS_WITH(isolated([]() -> std::string { std::abort(); }), doctest::Contains("signal 6"));
+  CHECK_THROWS_WITH(isolated(
+                        []() -> std::string {
+                          for (;;) usleep(1000);
+                        },
+                        1),
+                    doctest::Contains("did not end within 1 s"));
+}
+
+TEST_CASE("kernels run on made-up data and agree with the reference interpreter") {
+  Captured captured;
+  Corpus corpus = Corpus::open(captured.path);
+  for (const CorpusEntry& e : corpus.entries()) {
+    if (!e.isKernel()) continue;
+    Compilation c = corpus.load(e);
+    KernelOutcome cpu = KernelRunner(c, {}).run();
+    KernelOutcome ref = KernelRunner(c, {.device = "REF", .noopt = true}).run();
+    CHECK_FALSE(isWrong(ref, cpu));
+    KernelOutcome stored = KernelRunner(c, {}).run(c.ir.empty() ? c.source : c.ir, c.name, c.launch);
+    CHECK(largestDifference(stored, cpu) == 0);
+    CHECK(reproducerCpp(c, "a test").find("isWrong") != std::string::npos);
+    CHECK(reproducerPython(c, "a test").find("custom_kernel") != std::string::npos);
+  }
+  KernelOutcome nothing;
+  CHECK(largestDifference(nothing, nothing) == 0);
+}
+
+TEST_CASE("times are compared with their noise") {
+  std::vector<double> a, b;
+  std::mt19937 random(3);
+  for (int i = 0; i < 40; ++i)
+    a.push_back(1 + 0.1 * static_cast<double>(random() % 100) / 100),
+        b.push_back(1 + 0.1 * static_cast<double>(random() % 100) / 100);
+  CHECK_FALSE(compareTimes(a, b).differs());
+  for (double& v : b) v *= 2;
+  TimeComparison t = compareTimes(a, b);
+  CHECK(t.differs());
+  CHECK(t.ratio == doctest::Approx(2).epsilon(0.1));
+}
+
+TEST_CASE("files that are no corpus, newer or damaged are refused with a sentence") {
+  std::string path = temporary("-bad.uopcorpus");
+  CHECK_THROWS_WITH(Corpus::open(path), doctest::Contains("No such file"));
+  std::ofstream(path) << "";
+  CHECK_THROWS_WITH(Corpus::open(path), doctest::Contains("empty"));
+  std::ofstream(path) << "hello, this is not a database at all, only some text that is long enough";
+  CHECK_THROWS_AS(Corpus::open(path), Error);
+  std::filesystem::remove(path);
+  {
+    Captured captured;
+    std::filesystem::copy_file(captured.path, path);
+  }
+  {
+    Database db = Database::openForWriting(path);
+    db.execute("PRAGMA user_version = 99");
+  }
+  CHECK_THROWS_WITH(Corpus::open(path), doctest::Contains("newer uopscope"));
+  {
+    Database db = Database::openForWriting(path);
+    db.execute("PRAGMA user_version = 1; UPDATE block SET data = x'00112233'");
+  }
+  Corpus damaged = Corpus::open(path);
+  CHECK_THROWS_WITH(damaged.load(damaged.entries()[0]), doctest::Contains("damaged"));
+  std::string whole;
+  {
+    std::ifstream in(path, std::ios::binary);
+    whole.assign(std::istreambuf_iterator<char>(in), {});
+  }
+  std::ofstream(path, std::ios::binary) << whole.substr(0, whole.size() / 3);
+  CHECK_THROWS_AS(Corpus::open(path).entries(), Error);
+  std::filesystem::remove(path);
+}
+
+TEST_CASE("stories from anywhere never do more than fail") {
+  Captured captured;
+  Corpus corpus = Corpus::open(captured.path);
+  std::mt19937 random(11);
+  for (const CorpusEntry& e : corpus.entries())
+    for (int i = 0; i < 60; ++i) {
+      Compilation c = corpus.load(e);
+      std::string& bytes = i % 2 ? c.story.nodes : c.story.events;
+      if (bytes.empty()) continue;
+      if (i % 3 == 0)
+        bytes.resize(random() % bytes.size());
+      else
+        bytes[random() % bytes.size()] = static_cast<char>(random());
+      try {
+        Story story(std::move(c.story));
+        for (const StoryEvent& event : story.events())
+          if (event.before) story.expression(event.before, 3);
+      } catch (const Error&) {
+      }
+    }
+}
