@@ -4,7 +4,7 @@
 #   uopscope python -m tinygrad.apps.llm --model model.gguf --serve 11434   an OpenAI-style server on this machine
 #
 # Keys and values of what was read stay in a cache, and a position in it is a bound variable: the graph is the same at
-# every position, so nothing is scheduled or compiled twice. A prompt is read in pieces of one length for the same reason.
+# every position, so nothing is scheduled or compiled twice. A prompt is read in pieces of one length for the same reason, the last one filled up.
 import argparse, functools, os, sys
 from tinygrad import Tensor, TinyJit, UOp, nn
 from tinygrad.dtype import dtypes
@@ -32,9 +32,9 @@ def attend(q, k, v, mask=None):
   B, H, T, D = q.shape
   groups = k.shape[1]
   q, k, v = q.reshape(B, groups, H // groups, T, D), k.unsqueeze(2), v.unsqueeze(2)
-  scores = (q @ k.transpose(-2, -1)).float() * D ** -0.5
+  scores = (q @ k.transpose(-2, -1)) * D ** -0.5
   if mask is not None: scores = mask.where(scores, -float("inf"))
-  return (scores.softmax(-1).cast(v.dtype) @ v).reshape(B, H, T, D)
+  return (scores.softmax(-1) @ v).reshape(B, H, T, D)
 
 class ExpertWeights:
   """A linear layer per expert, weight (experts, out, in); each token uses those that were selected for it."""
@@ -64,7 +64,7 @@ class TransformerBlock:
     if self.qk_norm and not whole: q, k = self.attn_q_norm(q), self.attn_k_norm(k)
     end = start_pos + T
     angles = precompute_freqs_cis(self.head_dim, self.max_context, self.rope_theta)[start_pos:end]
-    q, k = apply_rope(q, angles).cast(x.dtype), apply_rope(k, angles).cast(x.dtype)
+    q, k = apply_rope(q, angles), apply_rope(k, angles) # float32 from here on, whatever the weights are: halves overflow
     if not hasattr(self, "cache_kv"): self.cache_kv = Tensor.zeros(2, B, self.n_kv_heads, self.max_context, self.head_dim, dtype=k.dtype, device=k.device).contiguous().realize()
     self.cache_kv[:, :, :, start_pos:end, :].assign(Tensor.stack(k, v)).realize()
     mask = None
@@ -91,14 +91,19 @@ class Transformer:
     self.max_context, self._in_cache = max_context, []
     self.forward_jit, self.piece_jit = TinyJit(self.forward), TinyJit(self.forward)
 
-  def logits(self, tokens, start_pos):
+  def hidden(self, tokens, start_pos):
     x = self.token_embd(tokens)
     for block in self.blk: x = block(x, start_pos)
-    return self.output(self.output_norm(x))
-  def forward(self, tokens, start_pos): return self.logits(tokens, start_pos)[:, -1, :].softmax(-1, dtype=dtypes.float).argmax(-1, keepdim=True)
-  def __call__(self, tokens, start_pos=0):
-    if not isinstance(start_pos, UOp) or not getenv("JIT", 1): return self.forward(tokens, start_pos)
-    return (self.forward_jit if tokens.shape[1] == 1 else self.piece_jit)(tokens, start_pos)
+    return x
+  def logits(self, tokens, start_pos): return self.output(self.output_norm(self.hidden(tokens, start_pos)))
+  def forward(self, tokens, start_pos, last=-1):
+    """The likeliest token after the one at `last`."""
+    x = self.hidden(tokens, start_pos)
+    x = x[:, -1:] if isinstance(last, int) and last == -1 else x[:, last:last + 1]
+    return self.output(self.output_norm(x))[:, 0].softmax(-1, dtype=dtypes.float).argmax(-1, keepdim=True)
+  def __call__(self, tokens, start_pos=0, last=-1):
+    if not isinstance(start_pos, UOp) or not getenv("JIT", 1): return self.forward(tokens, start_pos, last)
+    return self.forward_jit(tokens, start_pos) if tokens.shape[1] == 1 else self.piece_jit(tokens, start_pos, last)
 
   @staticmethod
   def from_gguf(gguf, max_context=None, realize=True):
@@ -122,14 +127,22 @@ class Transformer:
     return model, kv
 
   def _read(self, tokens, at):
-    """The token after those from position `at` on, which become part of the cache."""
-    position = UOp.variable("start_pos", 0, self.max_context - 1)
+    """The token after those from position `at` on, which become part of the cache. A piece that the prompt does not fill
+    ends in tokens that nothing before them sees, and that are written over before anything after them is read."""
+    position, last = UOp.variable("start_pos", 0, self.max_context - 1), UOp.variable("last", 0, PROMPT_PIECE - 1)
+    bound = (lambda v, n: v.bind(n)) if getenv("SYM", 1) else (lambda v, n: n)
     while True:
-      n = PROMPT_PIECE if len(tokens) - at >= PROMPT_PIECE else 1
-      following = self(Tensor([tokens[at:at + n]], dtype=dtypes.int32), position.bind(at) if getenv("SYM", 1) else at)
+      if len(tokens) - at == 1 or self.max_context < PROMPT_PIECE:
+        begin, n = at, 1
+        following = self(Tensor([tokens[at:at + 1]], dtype=dtypes.int32), bound(position, at))
+      else:
+        begin = min(at, self.max_context - PROMPT_PIECE)
+        n = min(len(tokens) - begin, PROMPT_PIECE)
+        piece = tokens[begin:begin + n] + [0] * (PROMPT_PIECE - n)
+        following = self(Tensor([piece], dtype=dtypes.int32), bound(position, begin), bound(last, n - 1))
       following.realize()
-      at += n
-      self._in_cache[at - n:] = tokens[at - n:at]
+      self._in_cache[begin:] = tokens[begin:begin + n]
+      at = begin + n
       if at == len(tokens): return int(following.item())
 
   def generate(self, tokens, start_pos=0):
