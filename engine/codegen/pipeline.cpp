@@ -18,6 +18,7 @@
 #include "engine/codegen/ranges.h"
 #include "engine/codegen/reduce.h"
 #include "engine/codegen/spec.h"
+#include "engine/codegen/user_rules.h"
 #include "engine/rewrite/driver.h"
 #include "engine/rules/load_collapse.h"
 #include "engine/rules/rules.h"
@@ -45,6 +46,8 @@ UOp pass(std::string_view name, UOp sink, const PatternMatcher& matcher, PassCon
     } else {
       sink = graphRewrite(sink, matcher, {.name = name, .ctx = ctx}, file, line);
     }
+    for (const auto& rules : userRulesAfter(name))
+      sink = graphRewrite(sink, *rules, {.name = fmt::format("after {}", name)}, file, line);
     if (vars::spec >= 1) typeVerify(sink, stage, name);
     return sink;
   } catch (const Error& e) {
@@ -110,7 +113,7 @@ UOp fullRewriteToSink(UOp sink, const Target& target, bool optimize) {
     sink = pass("split ranges", sink, m.splitRanges, splits);
     sink = pass("initial symbolic", sink, m.initialSymbolic);
     sink = pass("simplify ranges", sink, m.simplifyRanges);
-    if (target.device == "CPU" || target.device == "REF") {
+    if (!target.hasLocal) { // where an iteration is a thread, parts of a loop are no loops
       CutRangesContext cuts{nextRangeId(sink)};
       sink = pass("cut store ranges", sink, m.cutStoreRanges, cuts);
     }

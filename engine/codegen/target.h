@@ -25,7 +25,6 @@ struct Target {
       group::kAlu; ///< ALU operations the target has for the types it supports; others are decomposed
   const PatternMatcher* extraMatcher = nullptr; ///< the renderer's own rules, with the final rewrite
   const PatternMatcher* preMatcher = nullptr;   ///< a user's rules, run right before the kernel is finalised
-  bool hasUserRules() const { return extraMatcher || preMatcher; }
   /// Whether values of the type can be stored and computed with.
   bool (*supportsDtype)(DType) = nullptr;
 };

@@ -1,6 +1,7 @@
 // Devices, counters, settings, schedules, and lowering by hand.
 #include "engine/base/context_var.h"
 #include "engine/codegen/codegen.h"
+#include "engine/codegen/user_rules.h"
 #include "engine/python/bindings.h"
 #include "engine/runtime/device.h"
 #include "engine/tensor/tensor_memory.h"
@@ -172,6 +173,8 @@ void bindRuntime(py::module_& m) {
     NodesHeld held;
     return fullRewriteToSink(sink, Device::get(device).renderer().target(), optimize);
   });
+  py::class_<UserRules>(m, "UserRules")
+      .def(py::init<std::string_view, PatternMatcher>(), py::arg("pass"), py::arg("rules"));
   m.def("linearize", [](UOp sink) {
     PoolScope scope(tensorPool());
     NodesHeld held;

@@ -17,3 +17,11 @@ def get_program(ast, renderer=None, opts=None):
   return ProgramSpec(_uopscope.lower_kernel(ast, device), device)
 def full_rewrite_to_sink(sink, ren=None, optimize=True): return _uopscope.full_rewrite_to_sink(sink, getattr(ren, "device", None) or Device.DEFAULT, optimize)
 def full_rewrite(sink, ren=None): return _uopscope.linearize(full_rewrite_to_sink(sink, ren))
+
+class rules_after:
+  """`with rules_after("initial symbolic", PatternMatcher([...])):` the rules run right after that pass of every kernel lowered inside."""
+  def __init__(self, pass_name, rules): self._arguments = (pass_name, rules)
+  def __enter__(self):
+    self._active = _uopscope.UserRules(*self._arguments)
+    return self
+  def __exit__(self, *_): self._active = None

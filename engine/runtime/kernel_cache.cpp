@@ -8,6 +8,7 @@
 #include "engine/base/context_var.h"
 #include "engine/base/error.h"
 #include "engine/codegen/program_text.h"
+#include "engine/codegen/user_rules.h"
 #include "engine/render/c_renderer.h"
 #include "engine/runtime/device.h"
 #include "engine/runtime/kernel_report.h"
@@ -88,7 +89,7 @@ uint64_t settingsKey() {
        {&vars::noopt, &vars::beam, &vars::transcendental, &vars::devectorize, &vars::nolocals, &vars::tc,
         &vars::cpuCount, &vars::cpuLlvm, &vars::disableFastIdiv, &vars::pcontig, &vars::splitReduceop})
     h = (h ^ static_cast<uint64_t>(v->value())) * 0x9E3779B97F4A7C15ull + 1;
-  return h;
+  return (h ^ userRulesVersion()) * 0x9E3779B97F4A7C15ull;
 }
 
 std::unique_ptr<Entry> makeKernel(const ScheduleItem& item, Device& device) {
@@ -146,8 +147,9 @@ void makeAll(std::vector<Missing>& missing) {
     }
   };
   auto threads = std::min<size_t>(missing.size(), static_cast<size_t>(loweringThreads()));
-  for (const Missing& m : missing) // rules from a script run on the script's thread
-    if (m.device->renderer().target().hasUserRules()) threads = 1;
+  if (userRulesVersion()) threads = 1; // rules of a script run on the script's thread
+  for (const Missing& m : missing)
+    if (m.device->renderer().target().preMatcher) threads = 1;
   std::vector<std::unique_ptr<Observer>> observers(missing.size());
   Observer* observer = Observer::current();
   for (size_t i = 0; observer && threads > 1 && i < missing.size(); ++i)

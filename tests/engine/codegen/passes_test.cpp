@@ -1,6 +1,8 @@
 // What each pass makes of a few small kernels, as text. UPDATE_GOLDEN=1 writes tests/golden/codegen anew.
 #include "engine/base/context_var.h"
+#include "engine/base/error.h"
 #include "engine/codegen/program_text.h"
+#include "engine/codegen/user_rules.h"
 #include "engine/rewrite/observer.h"
 #include "kernels.h"
 
@@ -117,4 +119,42 @@ TEST_CASE("a user's own matcher runs right before the kernel is finalised") {
   LoweredKernel k = lowerKernel(elementwise(4, [](UOp v) { return v.maximum(v.constLike(0)); }), target);
   CHECK(std::find(passes.names.begin(), passes.names.end(), "pre_matcher") != passes.names.end());
   for (UOp u : k.uops) CHECK_FALSE(u.is(Op::MAX));
+}
+
+TEST_CASE("a user's rules run after the pass they name, while they live") {
+  Pool pool;
+  PoolScope scope(pool);
+  using namespace pat;
+  static constexpr PatVar x{"x"};
+  static constexpr RuleDef table[] = {RULE("test-relu-to-double", max(x, 0), x * 2)};
+  // Three elements, which are not made lanes: the rule is about scalars.
+  UOp relu = elementwise(3, [](UOp v) { return v.maximum(v.constLike(0)); });
+  auto hasMax = [&] {
+    for (UOp u : lowerKernel(relu, plainTarget()).uops)
+      if (u.is(Op::MAX)) return true;
+    return false;
+  };
+  CHECK(hasMax());
+  CHECK(userRulesVersion() == 0);
+  uint64_t first = 0;
+  for (std::string_view name : kernelPassNames()) {
+    CAPTURE(name);
+    UserRules mine(name, PatternMatcher({table}));
+    CHECK(userRulesVersion() != first);
+    first = userRulesVersion();
+    PassTexts passes;
+    ObserverScope watch(&passes);
+    CHECK_FALSE(hasMax());
+    CHECK(std::count(passes.names.begin(), passes.names.end(), "after " + std::string(name)) == 1);
+  }
+  CHECK(userRulesVersion() == 0);
+  CHECK(hasMax());
+  std::string message;
+  try {
+    UserRules mine("devectorise", PatternMatcher({table}));
+  } catch (const Error& e) {
+    message = e.what();
+  }
+  CHECK(message.find("no pass of a kernel is called \"devectorise\"") != std::string::npos);
+  CHECK(message.find("remove_reduce, add gpudims") != std::string::npos);
 }

@@ -1,0 +1,84 @@
+// The rules that users added, in order.
+#include "engine/codegen/user_rules.h"
+
+#include "engine/base/error.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <mutex>
+
+namespace uopscope {
+
+namespace {
+
+struct Added {
+  uint64_t id;
+  std::string pass;
+  std::shared_ptr<const PatternMatcher> rules;
+};
+struct Registry {
+  std::mutex mutex;
+  std::vector<Added> added;
+  uint64_t changes = 0;
+  std::atomic<uint64_t> version{0}; ///< 0 where nothing is added, so that the common case takes no lock
+};
+Registry& registry() {
+  static Registry r;
+  return r;
+}
+void changed(Registry& r) {
+  ++r.changes;
+  r.version = r.added.empty() ? 0 : r.changes;
+}
+
+} // namespace
+
+std::span<const std::string_view> kernelPassNames() {
+  static constexpr std::array<std::string_view, 18> names{
+      "View Base AST",       "early movement ops", "load collapse",
+      "split ranges",        "initial symbolic",   "simplify ranges",
+      "cut store ranges",    "postopt symbolic",   "expander",
+      "add local buffers",   "remove_reduce",      "add gpudims",
+      "** add loads (code)", "devectorize",        "lower all index dtypes",
+      "post index symbolic", "decompositions",     "final rewrite"};
+  return names;
+}
+
+UserRules::UserRules(std::string_view pass, PatternMatcher rules) {
+  auto names = kernelPassNames();
+  if (std::find(names.begin(), names.end(), pass) == names.end())
+    throw Error(ErrorKind::Value, fmt::format("no pass of a kernel is called \"{}\"; there are: {}", pass,
+                                              fmt::join(names, ", ")));
+  Registry& r = registry();
+  std::lock_guard lock(r.mutex);
+  changed(r);
+  id_ = r.changes;
+  r.added.push_back({id_, std::string(pass), std::make_shared<const PatternMatcher>(std::move(rules))});
+  r.version = r.changes;
+}
+
+UserRules::~UserRules() {
+  Registry& r = registry();
+  std::lock_guard lock(r.mutex);
+  std::erase_if(r.added, [&](const Added& a) { return a.id == id_; });
+  changed(r);
+}
+
+std::vector<std::shared_ptr<const PatternMatcher>> userRulesAfter(std::string_view pass) {
+  std::vector<std::shared_ptr<const PatternMatcher>> found;
+  if (!userRulesVersion()) return found;
+  Registry& r = registry();
+  std::lock_guard lock(r.mutex);
+  for (const Added& a : r.added)
+    if (a.pass == pass) found.push_back(a.rules);
+  return found;
+}
+
+uint64_t userRulesVersion() {
+  return registry().version.load(std::memory_order_acquire);
+}
+
+} // namespace uopscope

@@ -1,0 +1,36 @@
+// Rules of a user at any point of the pipeline: while a UserRules lives, its rules run right after the pass
+// it names, in every kernel that is lowered.
+//
+//   UserRules mine("initial symbolic", PatternMatcher({kMyRules}));    // see kernelPassNames()
+//
+// Kernels lowered before are not used while it lives, nor are those lowered with it used after. For rules of
+// one renderer alone there is Target::preMatcher.
+#pragma once
+#include "engine/rewrite/matcher.h"
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace uopscope {
+
+class UserRules {
+public:
+  /// Throws Error(Value) that lists the passes there are.
+  UserRules(std::string_view pass, PatternMatcher rules);
+  ~UserRules();
+  UserRules(const UserRules&) = delete;
+  UserRules& operator=(const UserRules&) = delete;
+
+private:
+  uint64_t id_;
+};
+
+/// The passes of a kernel, in order.
+std::span<const std::string_view> kernelPassNames();
+/// Rules to run after the pass, in order of their registration.
+std::vector<std::shared_ptr<const PatternMatcher>> userRulesAfter(std::string_view pass);
+/// Names the set of rules that are active: 0 for none, never the same for two different sets.
+uint64_t userRulesVersion();
+
+} // namespace uopscope
