@@ -301,6 +301,9 @@ const std::vector<UOp>& UOp::ranges() const {
 
 const std::optional<Shape>& shapeOf(UOp u) {
   ensure(u, kHasShape, [](UOp n) {
+    // Asked from outside of any pool, as the shape of a Tensor may be: sizes are made where the node lives.
+    std::optional<PoolScope> scope;
+    if (!Pool::hasCurrent()) scope.emplace(*n.node()->pool);
     std::optional<Shape> shape = computeShape(n);
     Facts& f = factsOf(n);
     f.shape = std::move(shape);

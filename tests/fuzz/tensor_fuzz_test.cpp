@@ -98,6 +98,8 @@ TEST_CASE("programs that failed once") {
   constexpr const char* kPrograms[] = {
       "leaf 0 0 64383 19|movement 0 24 34540 31", // every second element, backwards, of an empty axis
       "leaf 0 0 36329 19|effect 0 16",            // assignment to a part of an empty tensor
+      "leaf 0 0 1 1|effect 0 18045|symbolic 61|effect 7 1|binary", // a symbolic shape that nobody asked for
+                                                                   // yet
       // one value cast at two places, through a reshape and without
       "leaf|leaf|leaf 10674 0 0 1|join 24176|index 59 0 0 93394|integer|movement|product|unary|"
       "binary 52662 0 23|scalar 35494",
