@@ -16,7 +16,7 @@ namespace {
 using namespace pat;
 using Axis = std::pair<int64_t, int64_t>; // id, size
 
-constexpr PatVar x{"x"}, u{"u"}, inner{"inner"};
+constexpr PatVar inner{"inner"};
 
 std::vector<Axis> axesOf(UOp unroll) {
   const auto& flat = unroll.arg().ints();
