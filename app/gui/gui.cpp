@@ -94,6 +94,7 @@ int runWindow(const WindowOptions& options, int argc, char** argv) {
 
   Theme theme;
   Session session;
+  Tools tools(session);
   QSettings settings;
   session.setPersistent(!screenshot);
   const QString wanted = QString::fromStdString(options.theme);
@@ -111,7 +112,7 @@ int runWindow(const WindowOptions& options, int argc, char** argv) {
     });
 
   QQmlApplicationEngine engine;
-  setUpEngine(engine, theme, session);
+  setUpEngine(engine, theme, session, tools);
   engine.load(QUrl(QStringLiteral("qrc:/qt/qml/uopscope/Main.qml")));
   if (engine.rootObjects().isEmpty()) {
     say(QStringLiteral("the window could not be built: are the QML modules of Qt Quick installed?"));

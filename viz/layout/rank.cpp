@@ -5,6 +5,8 @@
 #include "viz/layout/adjacency.h"
 
 #include <algorithm>
+#include <cmath>
+#include <map>
 
 namespace uopscope {
 namespace {
@@ -45,6 +47,32 @@ void findCycles(size_t nodeCount, std::span<const LayoutEdge> edges, Ranking& ou
   }
 }
 
+// A hundred nodes side by side are a line nobody can read: a rank with far more nodes than a square picture
+// would have is cut into several. Nodes of one rank are not joined, so any cut is right; neighbours in the
+// order of creation stay together.
+void splitWide(Ranking& out) {
+  std::map<uint32_t, uint32_t> count;
+  for (uint32_t r : out.rank) ++count[r];
+  const auto most =
+      static_cast<uint32_t>(std::max(14.0, 1.6 * std::sqrt(static_cast<double>(out.rank.size()))));
+  std::map<uint32_t, std::pair<uint32_t, uint32_t>> place; // rank -> first new rank, nodes in each
+  uint32_t next = 0, previous = 0;
+  bool first = true;
+  for (const auto& [rank, n] : count) {
+    if (!first) next += rank - previous - 1; // ranks that hold nothing stay
+    const uint32_t parts = (n + most - 1) / most;
+    place[rank] = {next, (n + parts - 1) / parts};
+    next += parts;
+    previous = rank;
+    first = false;
+  }
+  std::map<uint32_t, uint32_t> seen;
+  for (uint32_t& r : out.rank) {
+    const auto [start, each] = place[r];
+    r = start + seen[r]++ / each;
+  }
+}
+
 } // namespace
 
 Ranking rankNodes(size_t nodeCount, std::span<const LayoutEdge> edges) {
@@ -79,6 +107,7 @@ Ranking rankNodes(size_t nodeCount, std::span<const LayoutEdge> edges) {
     for (uint32_t v : out.order)
       if (users.degree(v) < in.degree(v)) out.rank[v] = lowest(v);
   }
+  splitWide(out);
   uint32_t first = UINT32_MAX, last = 0;
   for (uint32_t r : out.rank) first = std::min(first, r), last = std::max(last, r);
   if (nodeCount)

@@ -3,6 +3,7 @@
 //
 //   for (const Action& a : actionTable()) bind(a.keys, a.id);
 #pragma once
+#include <QMap>
 #include <QString>
 #include <QStringList>
 #include <QVariantList>
@@ -19,7 +20,8 @@ struct Action {
 std::span<const Action> actionTable();
 const Action* findAction(const QString& id);
 /// As maps {id, group, text, keys: [..], shown} for QML.
-QVariantList actionList();
+/// `changed`: keys a person gave an action, by its id.
+QVariantList actionList(const QMap<QString, QString>& changed = {});
 /// "Ctrl+Shift+P" with arrows and names as on key caps.
 QString keyCaps(const QString& sequence);
 

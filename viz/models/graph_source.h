@@ -4,9 +4,11 @@
 //   GraphSource source;  source.setPicture(picture);  canvas.setProperty("source",
 //   QVariant::fromValue(&source));
 #pragma once
-#include "viz/models/picture.h"
+#include "viz/models/node_query.h"
+#include "viz/models/tinting.h"
 
 #include <QObject>
+#include <QVariantList>
 
 namespace uopscope {
 
@@ -23,6 +25,16 @@ class GraphSource : public QObject {
   Q_PROPERTY(bool empty READ empty NOTIFY pictureChanged)
   Q_PROPERTY(int foundCount READ foundCount NOTIFY foundChanged)
   Q_PROPERTY(int foundIndex READ foundIndex NOTIFY foundChanged)
+  /// What is wrong with what was typed; empty if nothing.
+  Q_PROPERTY(QString searchProblem READ searchProblem NOTIFY foundChanged)
+  Q_PROPERTY(int hiddenNodes READ hiddenNodes NOTIFY pictureChanged)
+  Q_PROPERTY(int groups READ groups NOTIFY pictureChanged)
+  Q_PROPERTY(int groupedNodes READ groupedNodes NOTIFY pictureChanged)
+  /// "op", "dtype", "axis", "line", "pass" or "cost"
+  Q_PROPERTY(QString colourBy READ colourBy WRITE setColourBy NOTIFY tintingChanged)
+  /// [{text, count, colour}] of what is shown; empty while nodes are coloured by operation.
+  Q_PROPERTY(QVariantList legend READ legend NOTIFY tintingChanged)
+  Q_PROPERTY(bool legendOrdered READ legendOrdered NOTIFY tintingChanged)
 
 public:
   using QObject::QObject;
@@ -48,9 +60,24 @@ public:
   bool empty() const { return !picture_ || picture_->nodes.empty(); }
   int foundCount() const { return static_cast<int>(found_.size()); }
   int foundIndex() const { return foundAt_; }
+  QString searchProblem() const { return query_.problem(); }
+  int hiddenNodes() const { return picture_ ? static_cast<int>(picture_->hiddenNodes) : 0; }
+  int groups() const { return picture_ ? static_cast<int>(picture_->groups) : 0; }
+  int groupedNodes() const { return picture_ ? static_cast<int>(picture_->groupedNodes) : 0; }
+  QString colourBy() const { return colourBy_; }
+  void setColourBy(const QString& what);
+  const TintingPtr& tinting() const { return tinting_; }
+  QVariantList legend() const;
+  bool legendOrdered() const { return tinting_ && tinting_->ordered; }
+  /// Nodes that something else than a search marks: a query's result, a pattern. Kept until replaced.
+  const std::map<int64_t, QString>& notes() const { return notes_; }
+  void setNotes(std::map<int64_t, QString> notes);
+  /// Whether what is asked for needs facts that are not here yet.
+  bool wantsFacts() const;
+  void setFacts(std::shared_ptr<const FactMap> facts);
+  const FactMap* facts() const { return facts_.get(); }
 
-  /// Nodes whose operation, argument, type, text or number contains what was typed; several words must all be
-  /// there.
+  /// Selects by NodeQuery, as one types.
   Q_INVOKABLE void search(const QString& text);
   /// To the next (or previous) node found; it becomes the one to look at.
   Q_INVOKABLE void nextFound(int step);
@@ -59,6 +86,10 @@ Q_SIGNALS:
   void pictureChanged();
   void selectedChanged();
   void foundChanged();
+  void tintingChanged();
+  void notesChanged();
+  /// Somebody should look facts up and setFacts().
+  void factsWanted();
   /// The canvas should bring the node into view.
   void lookAt(qlonglong id);
 
@@ -67,7 +98,13 @@ private:
   int64_t selected_ = -1;
   std::vector<int64_t> found_;
   int foundAt_ = -1;
-  QString query_;
+  void tint();
+  void find();
+  NodeQuery query_;
+  QString colourBy_ = QStringLiteral("op");
+  TintingPtr tinting_;
+  std::shared_ptr<const FactMap> facts_;
+  std::map<int64_t, QString> notes_;
 };
 
 } // namespace uopscope

@@ -19,7 +19,8 @@ constexpr uint32_t kHubUsers = 6;
 } // namespace
 
 PassView::PassView(Trace& trace, PassId pass, ViewOptions options)
-    : cursor_(trace, pass), options_(options), read_([this](NodeId id) { return cursor_.fields(id); }) {}
+    : trace_(trace), cursor_(trace, pass), options_(options),
+      read_([this](NodeId id) { return cursor_.fields(id); }) {}
 
 uint32_t PassView::slotFor(NodeId node) {
   const auto it = slotOf_.find(node);
@@ -98,9 +99,32 @@ bool PassView::prepare(const std::atomic<bool>* cancel) {
     follow(cursor_.diff(k, next));
     k = next;
   }
+  auto edges = std::make_shared<std::vector<std::pair<uint32_t, uint32_t>>>();
+  for (NodeId node : members_)
+    if (!folds(node))
+      for (NodeId s : cursor_.raw(node).src)
+        if (const auto it = slotOf_.find(s); it != slotOf_.end() && !folds(s))
+          edges->emplace_back(it->second, slotOf_[node]);
+  std::sort(edges->begin(), edges->end());
+  edges->erase(std::unique(edges->begin(), edges->end()), edges->end());
+  everyEdge_ = std::move(edges);
   layOut(cancel);
   ready_ = !cancelled();
   return ready_;
+}
+
+bool PassView::arrange(const Arrangement& arrangement, const std::atomic<bool>* cancel) {
+  if (arrangement == arrangement_) return true;
+  const bool regroup = arrangement.groupBy != arrangement_.groupBy;
+  arrangement_ = arrangement;
+  if (regroup) makeGroups();
+  bends_.clear();
+  labels_.clear();
+  for (Slot& s : slots_) s.visible = s.hub = false, s.hubUser = UINT32_MAX, s.width = s.height = 0;
+  layOut(cancel);
+  if (!cancel || !cancel->load(std::memory_order_relaxed)) return true;
+  arrangement_.hidden.insert(UINT32_MAX); // half done: the next call does it again
+  return false;
 }
 
 void PassView::layOut(const std::atomic<bool>* cancel) {
@@ -113,12 +137,15 @@ void PassView::layOut(const std::atomic<bool>* cancel) {
   for (NodeId node : members_) {
     if (folds(node)) continue;
     const uint32_t to = slotOf_[node];
+    if (hides(to)) continue;
     slots_[to].visible = true;
     const auto src = cursor_.raw(node).src;
     for (uint32_t port = 0; port < src.size(); ++port) {
       if (folds(src[port])) continue;
       const auto it = slotOf_.find(src[port]);
-      if (it == slotOf_.end() || it->second == to || !seen.insert(key(it->second, to)).second) continue;
+      if (it == slotOf_.end() || it->second == to || hides(it->second) ||
+          !seen.insert(key(it->second, to)).second)
+        continue;
       links.push_back({it->second, to, port});
       ++users[it->second];
     }
@@ -139,29 +166,52 @@ void PassView::layOut(const std::atomic<bool>* cancel) {
     s.width = std::max(s.width, box.width);
     s.height = std::max(s.height, box.height);
   }
-  std::vector<uint32_t> number(slots_.size(), UINT32_MAX), slotAt;
+  // What is laid out: visible slots, and collapsed groups as one box each.
+  std::vector<uint32_t> number(slots_.size(), UINT32_MAX), groupNumber(groups_.size(), UINT32_MAX);
   std::vector<LayoutNode> nodes;
   for (uint32_t i = 0; i < slots_.size(); ++i) {
     if (!slots_[i].visible) continue;
+    if (collapsed(i)) {
+      uint32_t& n = groupNumber[slots_[i].group];
+      if (n == UINT32_MAX) {
+        n = static_cast<uint32_t>(nodes.size());
+        nodes.push_back({groups_[slots_[i].group].width, groups_[slots_[i].group].height});
+      }
+      number[i] = n;
+      continue;
+    }
     number[i] = static_cast<uint32_t>(nodes.size());
     nodes.push_back({slots_[i].width, slots_[i].height});
-    slotAt.push_back(i);
   }
   std::vector<LayoutEdge> edges;
   std::vector<uint64_t> keys;
+  std::unordered_set<uint64_t> joined;
   for (const Link& l : links) {
     if (quiet(l.from, l.to)) continue;
+    const bool folded = collapsed(l.from) || collapsed(l.to);
+    if (number[l.from] == number[l.to] ||
+        (folded && !joined.insert(key(number[l.from], number[l.to])).second))
+      continue;
     edges.push_back({number[l.from], number[l.to], l.port});
-    keys.push_back(key(l.from, l.to));
+    keys.push_back(folded ? 0 : key(l.from, l.to));
   }
   LayoutOptions o;
   o.leftToRight = options_.leftToRight;
   o.cancel = cancel;
   Layout layout = layoutLayered(nodes, edges, o);
   if (layout.cancelled) return;
-  for (uint32_t i = 0; i < nodes.size(); ++i) slots_[slotAt[i]].centre = layout.centres[i];
-  for (size_t e = 0; e < edges.size(); ++e)
-    if (!layout.bends[e].empty()) bends_.emplace(keys[e], std::move(layout.bends[e]));
+  for (uint32_t i = 0; i < slots_.size(); ++i)
+    if (number[i] != UINT32_MAX) slots_[i].centre = layout.centres[number[i]];
+  for (uint32_t g = 0; g < groups_.size(); ++g)
+    if (groupNumber[g] != UINT32_MAX) groups_[g].centre = layout.centres[groupNumber[g]];
+  for (const auto& [slot, at] : arrangement_.pinned)
+    if (slot < slots_.size()) slots_[slot].centre = at;
+  for (size_t e = 0; e < edges.size(); ++e) {
+    const auto from = static_cast<uint32_t>(keys[e] >> 32), to = static_cast<uint32_t>(keys[e]);
+    if (keys[e] && !layout.bends[e].empty() && !arrangement_.pinned.contains(from) &&
+        !arrangement_.pinned.contains(to))
+      bends_.emplace(keys[e], std::move(layout.bends[e]));
+  }
   width_ = layout.width;
   height_ = layout.height;
   straight_ = layout.straightEdges;
@@ -215,6 +265,8 @@ PicturePtr PassView::at(int64_t step, int64_t interval) {
     if (s.slot != UINT32_MAX) {
       taken.insert(s.slot);
       box.hub = slots_[s.slot].hub;
+      box.slot = s.slot;
+      box.pinned = arrangement_.pinned.contains(s.slot);
     }
     at.emplace(node, static_cast<uint32_t>(picture->nodes.size()));
     picture->nodes.push_back(std::move(box));
@@ -300,6 +352,8 @@ PicturePtr PassView::at(int64_t step, int64_t interval) {
         connect(old[port], i, port, static_cast<uint32_t>(old.size()), Mark::Removed);
     }
   }
+  picture->everySlotEdges = everyEdge_;
+  if (!arrangement_.plain()) fold(*picture);
   for (const PictureNode& n : picture->nodes) picture->hubs += n.hub;
   picture->index();
   return picture;

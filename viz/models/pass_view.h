@@ -12,6 +12,7 @@
 #pragma once
 #include "replay/read/cursor.h"
 #include "replay/read/print.h"
+#include "viz/models/arrangement.h"
 #include "viz/models/picture.h"
 
 #include <atomic>
@@ -34,6 +35,11 @@ public:
   int64_t steps() const { return cursor_.steps(); }
   /// Slots and layout. False when it was cancelled: the view is not to be used then.
   bool prepare(const std::atomic<bool>* cancel = nullptr);
+  /// Hides, groups and pins; lays out again where that differs from now. False when cancelled.
+  bool arrange(const Arrangement& arrangement, const std::atomic<bool>* cancel = nullptr);
+  const Arrangement& arrangement() const { return arrangement_; }
+  /// Nodes of a group of the picture last made.
+  std::vector<NodeId> groupMembers(int64_t groupId) const;
   /// The graph after `step` steps with what the last `interval` of them did.
   PicturePtr at(int64_t step, int64_t interval = 1);
   /// The node of a picture that a node of any other step has become or was: itself, its image, or what stands
@@ -51,6 +57,14 @@ private:
     bool visible = false;
     bool hub = false;
     uint32_t hubUser = UINT32_MAX; ///< slot of the one user a hub is drawn to
+    uint32_t group = UINT32_MAX;
+  };
+  struct Group {
+    std::string title, detail;
+    OpFamily family = OpFamily::Control;
+    LayoutPoint centre;
+    float width = 0, height = 0;
+    uint32_t slots = 0;
   };
   uint32_t slotFor(NodeId node);
   void follow(const GraphDiff& diff);
@@ -60,9 +74,22 @@ private:
   bool quiet(uint32_t from, uint32_t to) const { return slots_[from].hub && slots_[from].hubUser != to; }
   static uint64_t key(uint32_t from, uint32_t to) { return static_cast<uint64_t>(from) << 32 | to; }
   void layOut(const std::atomic<bool>* cancel);
+  bool hides(uint32_t slot) const {
+    return arrangement_.hidden.contains(slot) || (arrangement_.only && !arrangement_.shown.contains(slot));
+  }
+  bool collapsed(uint32_t slot) const {
+    return slots_[slot].group != UINT32_MAX && !arrangement_.opened.contains(slots_[slot].group);
+  }
+  void makeGroups();
+  void fold(Picture& picture);
+  void groupByRoot(const std::vector<NodeId>& latest, bool reduce);
 
+  Trace& trace_;
   Cursor cursor_;
   ViewOptions options_;
+  Arrangement arrangement_;
+  std::vector<Group> groups_;
+  std::map<uint32_t, std::vector<NodeId>> groupNodes_;
   NodeReader read_;
   int64_t stride_ = 1;
   std::vector<Slot> slots_;
@@ -71,6 +98,7 @@ private:
   std::unordered_map<NodeId, PictureNode> labels_;
   std::unordered_map<NodeId, bool> folds_;
   std::unordered_map<uint64_t, std::vector<LayoutPoint>> bends_; ///< by key of the two slots, long edges only
+  std::shared_ptr<const std::vector<std::pair<uint32_t, uint32_t>>> everyEdge_;
   float width_ = 0, height_ = 0;
   uint32_t straight_ = 0;
   bool ready_ = false;

@@ -52,7 +52,10 @@ struct PictureNode {
   OpFamily family = OpFamily::Control;
   Mark mark = Mark::Same;
   bool hub = false; ///< its other users show it in their labels
+  bool pinned = false;
   uint32_t users = 0;
+  uint32_t slot = UINT32_MAX;                ///< its place in the pass, the same at every step
+  uint32_t members = 0;                      ///< of a collapsed group: how many nodes it stands for
   float x = 0, y = 0, width = 0, height = 0; ///< centre and size
 };
 
@@ -73,7 +76,10 @@ struct Picture {
   float width = 0, height = 0;
   uint32_t foldedConstants = 0, hubs = 0, hiddenEdges = 0, straightEdges = 0;
   uint32_t added = 0, removed = 0, changed = 0;
+  uint32_t hiddenNodes = 0, groups = 0, groupedNodes = 0;
   std::unordered_map<int64_t, uint32_t> byId;
+  /// From slot to slot, of everything the pass goes through: what is hidden can be asked for.
+  std::shared_ptr<const std::vector<std::pair<uint32_t, uint32_t>>> everySlotEdges;
 
   const PictureNode* find(int64_t id) const {
     const auto it = byId.find(id);

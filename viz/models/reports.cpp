@@ -6,6 +6,7 @@
 #include "viz/models/rich_text.h"
 
 #include <QFileInfo>
+#include <QObject>
 #include <algorithm>
 #include <cmath>
 
@@ -87,6 +88,25 @@ void addFacts(QVariantList& facts, Cursor& cursor, NodeId id) {
 }
 
 } // namespace
+
+QVariantMap groupReport(PassView& view, int64_t group) {
+  const NodeReader read = view.cursor().reader();
+  const auto members = view.groupMembers(group);
+  QVariantList list;
+  for (const NodeId id : members)
+    if (static_cast<size_t>(list.size()) < kMaxListed) list << brief(read, id);
+  return {{"id", static_cast<qlonglong>(group)},
+          {"op", QObject::tr("%1 nodes").arg(members.size())},
+          {"doc", QObject::tr("A group. Double-click it to see its nodes.")},
+          {"family", -1},
+          {"between", true},
+          {"facts", QVariantList()},
+          {"expression", QString()},
+          {"sources", list},
+          {"sourceCount", static_cast<int>(members.size())},
+          {"users", QVariantList()},
+          {"userCount", 0}};
+}
 
 QString grouped(int64_t number) {
   QString s = QString::number(std::abs(number));

@@ -14,6 +14,8 @@ namespace uopscope {
 QVariantMap stepReport(Trace& trace, PassView& view, int64_t step);
 /// `provenance` may be null: then the parts that need it are left out.
 QVariantMap nodeReport(Trace& trace, PassView& view, int64_t step, NodeId node, Provenance* provenance);
+/// What a collapsed group stands for.
+QVariantMap groupReport(PassView& view, int64_t group);
 /// "file.py:12", only the last part of the path.
 QString shortPlace(const FileLine& at);
 /// "12 µs", "3.4 ms", "1.2 s".

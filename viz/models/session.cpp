@@ -35,6 +35,7 @@ Session::Session(QObject* parent) : QObject(parent), program_(QCoreApplication::
   connect(&recorder_, &RecordingProcess::changed, this, &Session::stateChanged);
   connect(&worker_, &Worker::idleChanged, this, &Session::busyChanged);
   connect(&worker_, &Worker::failed, this, &Session::showNotice);
+  connect(&background_, &Background::failed, this, &Session::showNotice);
   connect(&worker_, &Worker::pictureReady, this,
           [this](PicturePtr picture, const QVariantMap& step, qlonglong followed) {
             stepInfo_ = step;
@@ -93,14 +94,46 @@ void Session::setPersistent(bool on) {
   if (!on) return;
   recent_ = settings().value(QStringLiteral("recent")).toStringList();
   recent_.removeIf([](const QString& p) { return !QFileInfo::exists(p); });
+  const QVariantMap keys = settings().value(QStringLiteral("keys")).toMap();
+  for (auto it = keys.begin(); it != keys.end(); ++it)
+    if (findAction(it.key())) keys_[it.key()] = it.value().toString();
   Q_EMIT recentChanged();
+  Q_EMIT actionsChanged();
 }
 
 QString Session::fileName() const {
   return QFileInfo(path_).fileName();
 }
 QVariantList Session::actions() const {
-  return actionList();
+  return actionList(keys_);
+}
+
+bool Session::setKeys(const QString& action, const QString& wanted) {
+  const Action* target = findAction(action);
+  if (!target) return false;
+  const QString table = QString::fromLatin1(target->keys);
+  const QString keys = wanted == QLatin1String("default") ? table : wanted;
+  for (const QString& key : keys.split(QLatin1Char(' '), Qt::SkipEmptyParts))
+    for (const QVariant& v : actions()) {
+      const QVariantMap a = v.toMap();
+      if (a[QStringLiteral("id")].toString() == action) continue;
+      for (const QString& taken : a[QStringLiteral("keys")].toStringList())
+        if (taken.compare(key, Qt::CaseInsensitive) == 0) {
+          showNotice(tr("%1 is the key of \"%2\".").arg(keyCaps(key), a[QStringLiteral("text")].toString()));
+          return false;
+        }
+    }
+  if (keys == table)
+    keys_.remove(action);
+  else
+    keys_[action] = keys;
+  if (persistent_) {
+    QVariantMap saved;
+    for (auto it = keys_.begin(); it != keys_.end(); ++it) saved[it.key()] = it.value();
+    settings().setValue(QStringLiteral("keys"), saved);
+  }
+  Q_EMIT actionsChanged();
+  return true;
 }
 
 QVariantList Session::samples() const {
@@ -169,6 +202,7 @@ void Session::openTrace(const QString& path) {
   state_ = QStringLiteral("ready");
   growing_ = !trace_->finished();
   worker_.open(path);
+  background_.open(path);
   tree_.setTrace(trace_.get());
   loadSummary();
   loadScript();
@@ -181,6 +215,7 @@ void Session::openTrace(const QString& path) {
     Q_EMIT recentChanged();
   }
   Q_EMIT stateChanged();
+  Q_EMIT opened();
   goToFirst();
   askTab();
 }
@@ -190,6 +225,8 @@ void Session::close() {
   tree_.setTrace(nullptr);
   steps_.setPass(nullptr, 0);
   worker_.open({});
+  background_.open({});
+  arrangement_ = {};
   trace_.reset();
   history_.clear();
   graph_.setPicture(nullptr);
@@ -210,6 +247,7 @@ void Session::close() {
   Q_EMIT placeChanged();
   Q_EMIT nodeChanged();
   Q_EMIT stepInfoChanged();
+  Q_EMIT opened();
 }
 
 void Session::record(const QString& script) {
@@ -272,6 +310,7 @@ void Session::tick() {
       tree_.refresh();
       loadSummary();
       worker_.refresh();
+      background_.refresh();
       const int64_t before = steps_.count();
       if (pass_) steps_.setPass(trace_.get(), pass_);
       if (pass_ == 0)
@@ -289,6 +328,7 @@ void Session::tick() {
     if (growing_ != going || grew) {
       growing_ = going;
       Q_EMIT stateChanged();
+      Q_EMIT grown();
     }
   } catch (const std::exception& e) {
     clock_.stop();

@@ -5,6 +5,7 @@
 //   Session s;  s.open("run.uoptrace");  s.trigger("next-step");  s.link()  //
 //   "kernel=r_16&pass=devectorize&step=1"
 #pragma once
+#include "viz/models/background.h"
 #include "viz/models/code_model.h"
 #include "viz/models/graph_source.h"
 #include "viz/models/history.h"
@@ -64,7 +65,7 @@ class Session : public QObject {
   Q_PROPERTY(uopscope::PaletteModel* palette READ palette CONSTANT)
   Q_PROPERTY(uopscope::GraphSource* graph READ graph CONSTANT)
   Q_PROPERTY(uopscope::RecordingProcess* recorder READ recorder CONSTANT)
-  Q_PROPERTY(QVariantList actions READ actions CONSTANT)
+  Q_PROPERTY(QVariantList actions READ actions NOTIFY actionsChanged)
   Q_PROPERTY(QStringList recent READ recent NOTIFY recentChanged)
   Q_PROPERTY(QVariantList samples READ samples CONSTANT)
 
@@ -86,6 +87,8 @@ public:
   Q_INVOKABLE void goToPass(qlonglong scope, qlonglong pass);
   Q_INVOKABLE void goTo(qlonglong pass, qlonglong step, qlonglong node = -1);
   Q_INVOKABLE void goToScope(qlonglong scope);
+  /// To a step by its number in the whole trace.
+  Q_INVOKABLE bool goToTraceStep(qlonglong id);
   /// The next step of the trace by this rule, from the present one on and around.
   Q_INVOKABLE void goToRule(qlonglong rule);
   /// Does an action of the table; what only a window can do is passed on by uiAction.
@@ -126,7 +129,7 @@ public:
   bool canGoForward() const { return history_.canGoForward(); }
   bool busy() const { return worker_.drawing(); }
   /// Everything asked for is here; screenshots and tests wait for it.
-  bool settled() const { return worker_.idle(); }
+  bool settled() const { return worker_.idle() && background_.idle(); }
   bool foldLabels() const { return options_.foldConstants; }
   void setFoldLabels(bool on);
   bool leftToRight() const { return options_.leftToRight; }
@@ -135,6 +138,14 @@ public:
   void setStatsGroup(const QString& group);
   QString statsRange() const { return statsRange_; }
   void setStatsRange(const QString& range);
+
+  /// Null when nothing is open. The trace of this thread: questions that take long belong to background().
+  Trace* trace() { return trace_.get(); }
+  Background& background() { return background_; }
+  /// The step one stands on, by its number in the whole trace; of step 0: the one before the pass.
+  StepId traceStep() const;
+  const Arrangement& arrangement() const { return arrangement_; }
+  void setArrangement(const Arrangement& arrangement);
 
   TraceTreeModel* tree() { return &tree_; }
   StepListModel* steps() { return &steps_; }
@@ -145,6 +156,9 @@ public:
   GraphSource* graph() { return &graph_; }
   RecordingProcess* recorder() { return &recorder_; }
   QVariantList actions() const;
+  /// Gives an action other keys (separated by blanks); those in the table again where `keys` is "default".
+  /// Says which action has a key already, and changes nothing then.
+  Q_INVOKABLE bool setKeys(const QString& action, const QString& keys);
   QStringList recent() const { return recent_; }
   QVariantList samples() const;
 
@@ -157,9 +171,14 @@ Q_SIGNALS:
   void optionsChanged();
   void statsChanged();
   void recentChanged();
+  void actionsChanged();
   void noticeChanged();
   /// For the window: "search", "jump", "fit", "theme" ...
   void uiAction(const QString& id);
+  /// Another trace, or none, is open now.
+  void opened();
+  /// The trace grew, or its recording has ended.
+  void grown();
   /// The canvas should look at the node.
   void focusAsked(qlonglong node);
 
@@ -178,11 +197,18 @@ private:
   void movePass(int direction);
   void moveScope(int direction);
   void walk(bool toSource);
+  void walkInput(int k);
+  void stepInTrace(int direction);
+  void leavePass(bool forward);
+  void nextChanging(int direction);
+  bool triggerMove(const QString& action);
   std::vector<PassId> visiblePasses(ScopeId scope);
   PictureQuestion question() const;
 
   std::unique_ptr<Trace> trace_;
   Worker worker_;
+  Background background_;
+  Arrangement arrangement_;
   RecordingProcess recorder_;
   QTimer clock_;
   TraceTreeModel tree_;
@@ -200,6 +226,7 @@ private:
           pendingLink_;
   QVariantMap nodeInfo_, stepInfo_, summary_;
   QStringList recent_;
+  QMap<QString, QString> keys_;
   qlonglong node_ = -1;
   ScopeId scope_ = 0;
   PassId pass_ = 0;

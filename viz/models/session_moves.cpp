@@ -9,12 +9,13 @@ namespace uopscope {
 
 namespace {
 
-const char* kTabs[] = {"graph", "source", "ir", "asm", "uops", "stats", "script"};
+const char* kTabs[] = {"graph",  "source", "ir",      "asm",     "uops",     "stats",
+                       "script", "links",  "compare", "profile", "timeline", "sql"};
 
 } // namespace
 
 PictureQuestion Session::question() const {
-  return {pass_, step_, interval_, options_, node_ < 0 ? kNoNode : static_cast<NodeId>(node_)};
+  return {pass_, step_, interval_, options_, arrangement_, node_ < 0 ? kNoNode : static_cast<NodeId>(node_)};
 }
 
 void Session::askPicture() {
@@ -32,7 +33,8 @@ void Session::askTab() {
     if (statsRange_ != QLatin1String("trace")) q.scope = scope_;
     if (statsRange_ == QLatin1String("pass")) q.pass = pass_;
     worker_.askStats(q);
-  } else if (tab_ != QLatin1String("graph") && tab_ != QLatin1String("script")) {
+  } else if (tab_ == QLatin1String("source") || tab_ == QLatin1String("ir") || tab_ == QLatin1String("asm") ||
+             tab_ == QLatin1String("uops")) {
     const QString wanted = QString::number(scope_) + tab_;
     if (wanted == codeShown_) return;
     codeShown_ = wanted;
@@ -59,9 +61,13 @@ bool Session::selectPass(ScopeId scope, PassId pass) {
     const PassInfo info = trace_->pass(pass);
     const ScopeInfo& s = trace_->scope(scope ? scope : info.scope);
     if (pass != pass_) {
-      node_ = -1;
+      // The selection goes along: the worker finds what the node is in the other pass.
+      if (node_ >= static_cast<qlonglong>(kFirstViewNode) || s.id != scope_) node_ = -1;
       nodeInfo_.clear();
       interval_ = 1;
+      const GroupBy grouping = arrangement_.groupBy;
+      arrangement_ = {};
+      arrangement_.groupBy = grouping;
     }
     scope_ = s.id;
     pass_ = pass;
@@ -117,28 +123,42 @@ void Session::goToScope(qlonglong scope) {
   }
 }
 
+bool Session::goToTraceStep(qlonglong id) {
+  if (!trace_) return false;
+  Statement find = trace_->database().prepare("SELECT pass FROM step WHERE id = ?1");
+  find.bind(1, static_cast<int64_t>(id));
+  if (!find.step()) return false;
+  const PassId pass = find.integer(0);
+  const auto steps = trace_->steps(pass);
+  const auto at = std::lower_bound(steps.begin(), steps.end(), id,
+                                   [](const StepInfo& s, int64_t wanted) { return s.id < wanted; });
+  if (at == steps.end()) return false;
+  goTo(pass, at->k);
+  return true;
+}
+
 void Session::goToRule(qlonglong rule) {
   if (!trace_) return;
   try {
-    StepId here = 0;
-    if (step_ > 0 && step_ <= steps_.count()) here = steps_.steps()[static_cast<size_t>(step_ - 1)].id;
-    for (const StepId from : {here, StepId{0}}) {
-      Statement next = trace_->database().prepare(
-          "SELECT pass, id FROM step WHERE rule = ?1 AND id > ?2 ORDER BY id LIMIT 1");
+    for (const StepId from : {traceStep(), StepId{0}}) {
+      Statement next =
+          trace_->database().prepare("SELECT id FROM step WHERE rule = ?1 AND id > ?2 ORDER BY id LIMIT 1");
       next.bind(1, static_cast<int64_t>(rule)).bind(2, from);
       if (!next.step()) continue;
-      const PassId pass = next.integer(0);
-      const StepId id = next.integer(1);
-      for (const StepInfo& s : trace_->steps(pass))
-        if (s.id == id) {
-          tab_ = QStringLiteral("graph");
-          return goTo(pass, s.k);
-        }
+      tab_ = QStringLiteral("graph");
+      if (goToTraceStep(next.integer(0))) return;
     }
     showNotice(tr("This rule was never applied."));
   } catch (const std::exception& e) {
     showNotice(QString::fromUtf8(e.what()));
   }
+}
+
+void Session::setArrangement(const Arrangement& arrangement) {
+  if (arrangement == arrangement_) return;
+  arrangement_ = arrangement;
+  askPicture();
+  Q_EMIT optionsChanged();
 }
 
 void Session::setStep(qlonglong step) {
@@ -245,8 +265,10 @@ bool Session::follow(const QString& text) {
       const QString tab = QString::fromStdString(link.tab);
       if (std::none_of(std::begin(kTabs), std::end(kTabs),
                        [&](const char* t) { return tab == QLatin1String(t); }))
-        throw Error(ErrorKind::Value, "there is no tab \"" + link.tab +
-                                          "\": use graph, source, ir, asm, uops, stats or script");
+        throw Error(ErrorKind::Value,
+                    "there is no tab \"" + link.tab +
+                        "\": use graph, source, ir, asm, uops, stats, script, links, compare, profile, "
+                        "timeline or sql");
       if (tab != tab_) {
         tab_ = tab;
         codeShown_.clear();
@@ -308,118 +330,6 @@ void Session::moveScope(int direction) {
   }
   showNotice(direction > 0 ? tr("This is the last pass of the trace.")
                            : tr("This is the first pass of the trace."));
-}
-
-void Session::walk(bool toSource) {
-  const PicturePtr& p = graph_.picture();
-  if (!p) return;
-  if (node_ < 0) {
-    if (!p->nodes.empty()) setNode(p->nodes.back().id);
-  } else if (const auto it = p->byId.find(node_); it != p->byId.end()) {
-    for (const PictureEdge& e : p->edges)
-      if ((toSource ? e.to : e.from) == it->second && e.mark != Mark::Removed) {
-        setNode(p->nodes[toSource ? e.from : e.to].id);
-        break;
-      }
-  }
-  Q_EMIT focusAsked(node_);
-}
-
-void Session::trigger(const QString& action) {
-  auto is = [&](const char* id) { return action == QLatin1String(id); };
-  if (action.startsWith(QLatin1String("tab-"))) return setTab(action.mid(4));
-  if (is("close")) return close();
-  if (is("record-again")) return recordAgain();
-  if (trace_) {
-    if (is("next-step")) {
-      if (step_ < stepCount())
-        setStep(step_ + 1);
-      else
-        movePass(1);
-      return;
-    }
-    if (is("previous-step")) {
-      if (step_ > 0) return setStep(step_ - 1);
-      const PassId before = pass_;
-      movePass(-1);
-      if (pass_ != before) setStep(stepCount());
-      return;
-    }
-    if (is("next-pass")) return movePass(1);
-    if (is("previous-pass")) return movePass(-1);
-    if (is("next-kernel")) return moveScope(1);
-    if (is("previous-kernel")) return moveScope(-1);
-    if (is("first-step")) return setStep(0);
-    if (is("last-step")) return setStep(stepCount());
-    if (is("forward-many")) return setStep(step_ + 10);
-    if (is("back-many")) return setStep(step_ - 10);
-    if (is("wider")) return setInterval(interval_ + 1);
-    if (is("narrower")) return setInterval(interval_ - 1);
-    if (is("fold")) return setFoldLabels(!foldLabels());
-    if (is("turn")) return setLeftToRight(!leftToRight());
-    if (is("go-source")) return walk(true);
-    if (is("go-user")) return walk(false);
-    if (is("next-of-rule") || is("previous-of-rule")) {
-      const int64_t k = steps_.nextOfRule(step_, is("next-of-rule") ? 1 : -1);
-      return k ? setStep(k)
-               : showNotice(tr("No other step of this pass applies this rule in that direction."));
-    }
-    if (is("next-touching") || is("previous-touching")) {
-      if (node_ < 0) return showNotice(tr("Select a node first."));
-      const int64_t k = steps_.nextTouching(step_, is("next-touching") ? 1 : -1, static_cast<NodeId>(node_));
-      return k ? setStep(k)
-               : showNotice(tr("No other step of this pass touches this node in that direction."));
-    }
-    if (is("back") || is("forward")) {
-      const QString to = is("back") ? history_.back() : history_.forward();
-      if (to.isEmpty()) return;
-      travelling_ = true;
-      follow(to);
-      travelling_ = false;
-      Q_EMIT placeChanged();
-      return;
-    }
-  }
-  Q_EMIT uiAction(action);
-}
-
-void Session::preparePalette() {
-  std::vector<PaletteModel::Entry> entries;
-  for (const Action& a : actionTable()) {
-    const QString keys = QString::fromLatin1(a.keys).section(QLatin1Char(' '), 0, 0);
-    entries.push_back({QStringLiteral("command"), QLatin1String(a.text), keyCaps(keys), QLatin1String(a.id)});
-  }
-  if (trace_) {
-    for (const ScopeInfo& s : trace_->scopes()) {
-      if (s.totalSteps == 0) continue;
-      const QString name = QString::fromStdString(s.name);
-      const QString kind = s.kind == ScopeKind::Kernel     ? QStringLiteral("kernel")
-                           : s.kind == ScopeKind::Schedule ? QStringLiteral("schedule")
-                                                           : QStringLiteral("script");
-      entries.push_back(
-          {kind, name, tr("%1 steps").arg(grouped(s.totalSteps)), QStringLiteral("kernel=%1").arg(s.id)});
-      if (s.id != scope_) continue;
-      int number = 0;
-      for (const PassInfo& p : trace_->passes(s.id)) {
-        ++number;
-        if (p.steps > 0)
-          entries.push_back({QStringLiteral("pass"), QString::fromStdString(p.name),
-                             tr("pass %1 of %2, %3 steps").arg(number).arg(name, grouped(p.steps)),
-                             QStringLiteral("kernel=%1&pass=%2").arg(s.id).arg(number)});
-      }
-    }
-  }
-  palette_.setEntries(std::move(entries));
-}
-
-void Session::choose(const QVariantMap& entry) {
-  const QString target = entry[QStringLiteral("target")].toString();
-  if (entry[QStringLiteral("kind")].toString() == QLatin1String("command")) return trigger(target);
-  if (follow(target) && target.startsWith(QLatin1String("node="))) {
-    tab_ = QStringLiteral("graph");
-    Q_EMIT placeChanged();
-    Q_EMIT focusAsked(node_);
-  }
 }
 
 } // namespace uopscope

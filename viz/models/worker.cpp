@@ -60,17 +60,33 @@ Provenance* WorkerTasks::provenance(ScopeId scope) {
   return provenance_.get();
 }
 
+// A node of another pass is looked for by what it was made from and what became of it, nearest first.
+NodeId WorkerTasks::follow(PassView& v, NodeId node, const uopscope::Picture& picture) {
+  const NodeId here = v.counterpart(node, picture);
+  if (here != kNoNode || node == kNoNode || node >= kFirstViewNode) return here;
+  try {
+    Provenance* p = provenance(v.cursor().info().scope);
+    for (const auto& links : {p->fate(node), p->chain(node)})
+      for (const ProvenanceLink& l : links)
+        for (const NodeId candidate : {l.node, l.from})
+          if (candidate != kNoNode && v.counterpart(candidate, picture) != kNoNode)
+            return v.counterpart(candidate, picture);
+  } catch (const Error&) { // a node of another scope: it has no story in this one
+  }
+  return kNoNode;
+}
+
 void WorkerTasks::picture(quint64 number, const PictureQuestion& question) {
   if (stale(Picture, number) || !trace_) return;
   cancelLayout = false;
   if (stale(Picture, number)) return;
   guarded([&] {
     const auto v = view(question);
-    if (!v || stale(Picture, number)) return;
+    if (!v || !v->arrange(question.arrangement, &cancelLayout) || stale(Picture, number)) return;
     auto picture = v->at(question.step, question.interval);
     QVariantMap step = stepReport(*trace_, *v, std::clamp<int64_t>(question.step, 0, v->steps()));
     if (stale(Picture, number)) return;
-    const NodeId followed = v->counterpart(question.follow, *picture);
+    const NodeId followed = follow(*v, question.follow, *picture);
     Q_EMIT pictureReady(std::move(picture), std::move(step),
                         followed == kNoNode ? -1 : static_cast<qlonglong>(followed));
   });
@@ -81,6 +97,10 @@ void WorkerTasks::node(quint64 number, const PictureQuestion& question, NodeId n
   guarded([&] {
     const auto v = view(question);
     if (!v || stale(Node, number)) return;
+    if (static_cast<int64_t>(node) >= kFirstGroupId) {
+      Q_EMIT nodeReady(static_cast<qlonglong>(node), groupReport(*v, node));
+      return;
+    }
     QVariantMap report = nodeReport(*trace_, *v, question.step, node, provenance(v->cursor().info().scope));
     Q_EMIT nodeReady(static_cast<qlonglong>(node), std::move(report));
   });

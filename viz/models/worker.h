@@ -20,6 +20,7 @@ struct PictureQuestion {
   PassId pass = 0;
   int64_t step = 0, interval = 1;
   ViewOptions options;
+  Arrangement arrangement;
   NodeId follow = kNoNode; ///< a node of another step: the answer says which node it is in this one
 };
 struct StatsQuestion {
@@ -60,6 +61,7 @@ private:
   bool stale(Kind kind, quint64 number) const { return newest[kind].load() != number; }
   std::shared_ptr<PassView> view(const PictureQuestion& question);
   Provenance* provenance(ScopeId scope);
+  NodeId follow(PassView& view, NodeId node, const uopscope::Picture& picture);
   template <typename F>
   void guarded(F f);
 

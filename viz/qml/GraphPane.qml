@@ -16,11 +16,14 @@ Item {
         id: canvas
         objectName: "canvas"
         anchors.fill: parent
+        anchors.topMargin: bar.height
+        anchors.bottomMargin: foot.height
         source: Session.graph
         theme: Theme
         focus: true
         onNodeClicked: id => Session.node = id
-        onNodeDoubleClicked: id => Session.node = id
+        onNodeDoubleClicked: id => { if (id >= 0xF0000000) Tools.graph.toggleGroup(id); else Session.node = id; }
+        onNodeMoved: (id, x, y) => Tools.graph.pinAt(id, x, y)
         onBackgroundClicked: Session.node = -1
     }
     Rectangle { // work under way
@@ -44,8 +47,8 @@ Item {
         objectName: "searchBox"
         visible: pane.searching
         x: Theme.px(12)
-        y: Theme.px(12)
-        width: Theme.px(380)
+        y: bar.height + Theme.px(8)
+        width: Theme.px(430)
         height: Theme.px(40)
         radius: 8
         color: Theme.raised
@@ -57,7 +60,7 @@ Item {
             UField {
                 id: field
                 objectName: "searchField"
-                hint: qsTr("Operation, type, text, #number")
+                hint: qsTr("ADD, op:ADD dtype:float* line:12 users>3, /regex/")
                 Layout.fillWidth: true
                 onTextChanged: Session.graph.search(text)
                 Keys.onReturnPressed: event => Session.graph.nextFound(event.modifiers & Qt.ShiftModifier ? -1 : 1)
@@ -65,7 +68,7 @@ Item {
                 Keys.onEscapePressed: pane.endSearch()
             }
             ULabel {
-                text: field.text.length === 0 ? "" : Session.graph.foundCount === 0 ? qsTr("none") : Session.graph.foundIndex < 0 ? Session.graph.foundCount : (Session.graph.foundIndex + 1) + " / " + Session.graph.foundCount
+                text: Session.graph.searchProblem.length > 0 ? Session.graph.searchProblem : field.text.length === 0 ? "" : Session.graph.foundCount === 0 ? qsTr("none") : Session.graph.foundIndex < 0 ? Session.graph.foundCount : (Session.graph.foundIndex + 1) + " / " + Session.graph.foundCount
                 color: Session.graph.foundCount === 0 ? Theme.removed : Theme.textMuted
                 font.pixelSize: Theme.small
             }
@@ -75,17 +78,36 @@ Item {
         }
     }
     Rectangle {
-        anchors.right: parent.right
-        anchors.top: parent.top
-        anchors.margins: Theme.px(12)
-        width: tools.width + Theme.px(8)
-        height: tools.height + Theme.px(8)
-        radius: 8
-        color: Theme.raised
-        border.color: Theme.line
+        id: bar
+        width: parent.width
+        height: Theme.px(36)
+        visible: !Theme.presenting
+        color: Theme.panel
+        Rectangle { width: parent.width; height: 1; anchors.bottom: parent.bottom; color: Theme.line }
+        Row {
+            x: Theme.px(8)
+            anchors.verticalCenter: parent.verticalCenter
+            spacing: Theme.px(6)
+            UPicker {
+                objectName: "colourPicker"
+                label: qsTr("Colour")
+                value: Session.graph.colourBy
+                options: [{value: "op", text: qsTr("operation")}, {value: "dtype", text: qsTr("data type")}, {value: "axis", text: qsTr("axis type")}, {value: "line", text: qsTr("script line")}, {value: "pass", text: qsTr("pass of birth")}, {value: "cost", text: qsTr("cost of its rewrite")}]
+                onPicked: value => Session.graph.colourBy = value
+            }
+            UPicker {
+                objectName: "groupPicker"
+                label: qsTr("Collapse")
+                value: Tools.graph.groupBy
+                options: [{value: "nothing", text: qsTr("nothing")}, {value: "kernel", text: qsTr("by kernel")}, {value: "loop", text: qsTr("by loop")}, {value: "reduce", text: qsTr("by reduction")}, {value: "tensor", text: qsTr("by tensor operation")}]
+                onPicked: value => Tools.graph.groupBy = value
+            }
+        }
         Row {
             id: tools
-            anchors.centerIn: parent
+            anchors.right: parent.right
+            anchors.rightMargin: Theme.px(8)
+            anchors.verticalCenter: parent.verticalCenter
             spacing: 2
             UButton { icon16: "fit"; tip: qsTr("Whole graph (Space)"); onClicked: canvas.fit() }
             UButton { icon16: "minus"; tip: qsTr("Farther (−)"); onClicked: canvas.zoomBy(1 / 1.35) }
@@ -111,7 +133,7 @@ Item {
         visible: pane.showLegend
         anchors.right: parent.right
         anchors.top: parent.top
-        anchors.topMargin: Theme.px(60)
+        anchors.topMargin: bar.height + Theme.px(8)
         anchors.rightMargin: Theme.px(12)
         width: Theme.px(268)
         height: legend.height + Theme.px(24)
@@ -138,7 +160,17 @@ Item {
             }
             Rectangle { width: parent.width; height: 1; color: Theme.line }
             Repeater {
-                model: 12
+                model: Session.graph.legend
+                Row {
+                    required property var modelData
+                    spacing: Theme.px(8)
+                    Rectangle { width: Theme.px(18); height: Theme.px(12); radius: 3; color: Theme.dark, Theme.tintColour(parent.modelData.colour, Session.graph.legendOrdered); anchors.verticalCenter: parent.verticalCenter }
+                    ULabel { text: parent.modelData.text; width: Theme.px(160); font.pixelSize: Theme.small; color: Theme.textMuted }
+                    ULabel { text: parent.modelData.count; font.pixelSize: Theme.small; color: Theme.textFaint }
+                }
+            }
+            Repeater {
+                model: Session.graph.colourBy === "op" ? 12 : 0
                 Row {
                     required property int index
                     spacing: Theme.px(8)
@@ -148,11 +180,21 @@ Item {
             }
         }
     }
+    Rectangle {
+        id: foot
+        anchors.bottom: parent.bottom
+        width: parent.width
+        height: chips.implicitHeight + Theme.px(10)
+        color: Theme.panel
+        Rectangle { width: parent.width; height: 1; color: Theme.line }
+    }
     Flow {
+        id: chips
         anchors.left: parent.left
         anchors.bottom: parent.bottom
-        anchors.margins: Theme.px(12)
-        width: parent.width - map.width - Theme.px(40)
+        anchors.margins: Theme.px(5)
+        anchors.leftMargin: Theme.px(10)
+        width: parent.width - Theme.px(20)
         spacing: Theme.px(6)
         visible: !Session.graph.empty
         UChip { visible: Session.graph.added > 0; sign: "+"; tone: Theme.added; text: qsTr("%1 added").arg(Session.graph.added); link: true; onClicked: canvas.showChange() }
@@ -162,6 +204,8 @@ Item {
         UChip { visible: Session.graph.foldedConstants > 0; text: qsTr("%1 constants in labels").arg(Session.graph.foldedConstants); link: true; onClicked: Session.foldLabels = false }
         UChip { visible: Session.graph.hiddenEdges > 0; text: qsTr("%1 hub edges in labels").arg(Session.graph.hiddenEdges); link: true; onClicked: Session.foldLabels = false }
         UChip { visible: !Session.foldLabels; text: qsTr("constants and hubs drawn"); link: true; onClicked: Session.foldLabels = true }
+        UChip { visible: Session.graph.hiddenNodes > 0; sign: "○"; tone: Theme.warning; text: qsTr("%1 nodes hidden").arg(Session.graph.hiddenNodes); link: true; onClicked: Tools.graph.showAll() }
+        UChip { visible: Session.graph.groups > 0; sign: "▣"; text: qsTr("%1 nodes in %2 groups").arg(Session.graph.groupedNodes).arg(Session.graph.groups); link: true; onClicked: Tools.graph.groupBy = "nothing" }
         UChip { visible: Session.interval > 1; sign: "Δ"; tone: Theme.accent; text: qsTr("changes of %1 steps").arg(Session.interval); link: true; onClicked: Session.interval = 1 }
     }
     Rectangle {
@@ -169,7 +213,7 @@ Item {
         readonly property bool needed: canvas.bounds.width * canvas.zoom > canvas.width * 1.05 || canvas.bounds.height * canvas.zoom > canvas.height * 1.05
         visible: pane.showMap && needed && !Session.graph.empty
         anchors.right: parent.right
-        anchors.bottom: parent.bottom
+        anchors.bottom: foot.top
         anchors.margins: Theme.px(12)
         width: visible ? Math.min(Theme.px(200), pane.width * 0.3) : 0
         height: Math.min(Theme.px(140), pane.height * 0.3)

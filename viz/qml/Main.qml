@@ -33,13 +33,16 @@ ApplicationWindow {
         case "follow-link": linkPopup.ask(); break;
         case "copy-link": clipboard.text = Session.link; clipboard.selectAll(); clipboard.copy(); Session.showNotice(qsTr("Link copied: %1").arg(Session.link)); break;
         case "theme": Theme.name = Theme.dark ? "light" : "dark"; break;
+        case "contrast": Theme.name = Theme.name.indexOf("contrast") === 0 ? (Theme.dark ? "dark" : "light") : Theme.dark ? "contrast" : "contrast-light"; break;
+        case "present": Theme.presenting = !Theme.presenting; break;
+        case "condition": condition.ask(); break;
         case "larger": Theme.textScale += 0.1; break;
         case "smaller": Theme.textScale -= 0.1; break;
         case "normal": Theme.textScale = 1; break;
         case "full-screen": window.visibility = window.visibility === Window.FullScreen ? Window.AutomaticVisibility : Window.FullScreen; break;
-        case "toggle-left": left.visible = !left.visible; break;
+        case "toggle-left": left.shown = !left.shown; break;
         case "toggle-right": right.visible = !right.visible; break;
-        case "filter": left.visible = true; tree.focusFilter(); break;
+        case "filter": left.shown = true; tree.focusFilter(); break;
         case "search":
             if (Session.tab === "stats") stats.search();
             else if (Session.tab === "graph") graph.search();
@@ -135,6 +138,8 @@ ApplicationWindow {
                 visible: window.ready
                 USplit {
                     id: left
+                    property bool shown: true
+                    visible: shown && !Theme.presenting
                     orientation: Qt.Vertical
                     SplitView.preferredWidth: Math.min(Theme.px(290), window.width * 0.23)
                     SplitView.minimumWidth: Theme.px(180)
@@ -168,6 +173,7 @@ ApplicationWindow {
             Loader { anchors.fill: parent; active: Session.state === "error"; sourceComponent: ErrorPage { onOpenAsked: window.openFile() } }
             Notice { anchors.bottom: parent.bottom; anchors.bottomMargin: Theme.px(24) }
         }
+        ConditionBar { id: condition; visible: false; Layout.fillWidth: true }
         StepBar { visible: window.ready; Layout.fillWidth: true }
     }
     PalettePopup { id: palette }

@@ -16,6 +16,7 @@ Rectangle {
         UButton { objectName: "previousPass"; icon16: "previous-pass"; tip: qsTr("Previous pass (↑)"); onClicked: Session.trigger("previous-pass") }
         UButton { objectName: "previousStep"; icon16: "previous"; quiet: false; implicitWidth: Theme.px(38); implicitHeight: Theme.px(32); tip: qsTr("Previous rewrite (←)"); onClicked: Session.trigger("previous-step") }
         UButton { objectName: "nextStep"; icon16: "next"; quiet: false; implicitWidth: Theme.px(38); implicitHeight: Theme.px(32); tip: qsTr("Next rewrite (→)"); onClicked: Session.trigger("next-step") }
+        UButton { objectName: "play"; icon16: Tools.playing ? "stop" : "play"; on: Tools.playing; tip: Tools.playing ? qsTr("Pause (Ctrl Space)") : qsTr("Play, %1 steps a second (Ctrl Space, < and >)").arg(Tools.speed); onClicked: Session.trigger("play") }
         UButton { objectName: "nextPass"; icon16: "next-pass"; tip: qsTr("Next pass (↓)"); onClicked: Session.trigger("next-pass") }
         Item {
             id: track
@@ -35,6 +36,7 @@ Rectangle {
                 times: Session.steps.times
                 rules: Session.steps.rules
                 step: Session.step
+                hits: Tools.conditions.hits
             }
             Rectangle { y: Theme.px(44); width: parent.width; height: Theme.px(4); radius: 2; color: Theme.line }
             Rectangle { y: Theme.px(44); width: track.at; height: Theme.px(4); radius: 2; color: Theme.accent }

@@ -6,17 +6,28 @@ import uopscope.core
 
 Rectangle {
     id: pane
+    property bool marks: false
     color: Theme.panel
     ColumnLayout {
         anchors.fill: parent
         spacing: 0
         PaneHeader {
-            title: qsTr("Steps")
-            detail: Session.stepCount > 0 ? Session.passName : ""
+            title: pane.marks ? qsTr("Marks") : qsTr("Steps")
+            detail: !pane.marks && Session.stepCount > 0 ? Session.passName : ""
             Layout.fillWidth: true
+            USegments {
+                objectName: "stepsOrMarks"
+                implicitHeight: Theme.px(24)
+                anchors.verticalCenter: parent.verticalCenter
+                options: [{value: "steps", text: qsTr("Steps")}, {value: "marks", text: qsTr("Marks %1").arg(Tools.bookmarks.count || "")}]
+                value: pane.marks ? "marks" : "steps"
+                onPicked: value => pane.marks = value === "marks"
+            }
         }
+        MarksList { visible: pane.marks; Layout.fillWidth: true; Layout.fillHeight: true }
         ListView {
             id: list
+            visible: !pane.marks
             objectName: "stepList"
             Layout.fillWidth: true
             Layout.fillHeight: true

@@ -17,6 +17,8 @@ Rectangle {
                 required property var modelData
                 required property int index
                 objectName: "tab-" + modelData.id
+                Accessible.role: Accessible.PageTab
+                Accessible.name: modelData.text
                 readonly property bool taken: Session.tab === modelData.id
                 // Narrow windows take the room between the names before anything is cut.
                 readonly property real room: (bar.width - Theme.px(12) - all.advanceWidth) / bar.tabs.length
@@ -31,7 +33,7 @@ Rectangle {
                 }
                 Rectangle { visible: tab.taken; width: parent.width - Theme.px(14); x: Theme.px(7); height: 2; anchors.bottom: parent.bottom; color: Theme.accent }
                 MouseArea { id: area; anchors.fill: parent; hoverEnabled: true; onClicked: Session.tab = tab.modelData.id }
-                UTip { visible: area.containsMouse; delay: 800; text: qsTr("%1 (%2)").arg(tab.modelData.text).arg(tab.index + 1) }
+                UTip { visible: area.containsMouse; delay: 800; text: tab.modelData.text }
             }
         }
     }

@@ -90,7 +90,7 @@ Rectangle {
         }
         UButton { visible: bar.ready; icon16: "link"; tip: qsTr("Copy a link to what is shown (Ctrl L)"); onClicked: Session.trigger("copy-link") }
         UButton { icon16: "text"; tip: qsTr("Text size: Ctrl + and Ctrl −"); onClicked: Theme.textScale = Theme.textScale >= 1.6 ? 1 : Theme.textScale + 0.2 }
-        UButton { icon16: "theme"; tip: qsTr("Dark or light (T)"); onClicked: Session.trigger("theme") }
+        UButton { icon16: "theme"; tip: qsTr("Dark or light (T), high contrast (Shift T)"); onClicked: Session.trigger("theme") }
         UButton { icon16: "keys"; tip: qsTr("Keys (?)"); onClicked: Session.trigger("keys") }
     }
     Rectangle { width: parent.width; height: 1; anchors.bottom: parent.bottom; color: Theme.line }

@@ -18,8 +18,8 @@ namespace uopscope {
 namespace {
 
 constexpr double kMinScale = 0.01, kMaxScale = 4, kReadable = 0.62, kMargin = 0.25;
-// What floats over the canvas: tools above, chips below.
-constexpr double kBorder = 32, kTopBorder = 68, kBottomBorder = 56;
+// Room around a graph that is shown whole.
+constexpr double kBorder = 32, kTopBorder = 32, kBottomBorder = 32;
 // Nodes and edges that are drawn on the spot: about 4 ms of QPainter.
 constexpr size_t kCheapItems = 500;
 
@@ -61,8 +61,16 @@ void GraphCanvas::setSource(GraphSource* source) {
       overlayDirty_ = true;
       redraw();
     };
-    connect(source_, &GraphSource::selectedChanged, this, emphasise);
+    connect(source_, &GraphSource::selectedChanged, this, [this, emphasise] {
+      if (picture_ && picture_->find(source_->selected())) anchor_ = source_->selected();
+      emphasise();
+    });
     connect(source_, &GraphSource::foundChanged, this, emphasise);
+    connect(source_, &GraphSource::notesChanged, this, emphasise);
+    connect(source_, &GraphSource::tintingChanged, this, [this] {
+      baseDirty_ = true;
+      redraw();
+    });
     connect(source_, &GraphSource::lookAt, this, &GraphCanvas::focusNode);
   }
   Q_EMIT sourceChanged();
@@ -98,6 +106,8 @@ QRectF GraphCanvas::viewRect() const {
 }
 
 void GraphCanvas::onPicture() {
+  const PictureNode* held = picture_ ? picture_->find(anchor_) : nullptr;
+  const QPointF heldAt = held ? QPointF(held->x, held->y) * scale_ + offset_ : QPointF();
   picture_ = source_ ? source_->picture() : nullptr;
   bounds_ = picture_ ? boundsOf(*picture_) : QRectF();
   baseDirty_ = overlayDirty_ = true;
@@ -106,6 +116,15 @@ void GraphCanvas::onPicture() {
   Q_EMIT hoveredChanged();
   if (!picture_) {
     redraw();
+    return;
+  }
+  const PictureNode* selected = source_ ? picture_->find(source_->selected()) : nullptr;
+  anchor_ = selected ? selected->id : -1;
+  if (fitted_ && held && selected && picture_->pass != shownPass_ &&
+      boundingRect().adjusted(0, kTopBorder, 0, -kBottomBorder).contains(heldAt)) {
+    // The selection stays where one looks at it.
+    shownPass_ = picture_->pass;
+    setView(scale_, heldAt - QPointF(selected->x, selected->y) * scale_, false);
     return;
   }
   const bool newPass = picture_->pass != shownPass_ || !fitted_;
@@ -236,8 +255,9 @@ bool GraphCanvas::cheap(const QRectF& area) const {
   return picture_->edges.size() < kCheapItems * 8;
 }
 
-GraphCanvas::Frame GraphCanvas::draw(const Picture& picture, const Palette& palette, const QRectF& area,
-                                     double scale, double dpr) {
+GraphCanvas::Frame GraphCanvas::draw(const Picture& picture, const Palette& palette,
+                                     const TintingPtr& tinting, const QRectF& area, double scale,
+                                     double dpr) {
   Frame f;
   f.area = area;
   f.scale = scale;
@@ -246,7 +266,7 @@ GraphCanvas::Frame GraphCanvas::draw(const Picture& picture, const Palette& pale
   QPainter painter(&f.image);
   painter.scale(scale * dpr, scale * dpr);
   painter.translate(-area.topLeft());
-  paintPicture(painter, picture, {palette, area, scale * dpr});
+  paintPicture(painter, picture, {palette, area, scale * dpr, tinting});
   return f;
 }
 
@@ -265,7 +285,7 @@ void GraphCanvas::drawBase() {
   const QRectF area = view.adjusted(-view.width() * kMargin, -view.height() * kMargin, view.width() * kMargin,
                                     view.height() * kMargin);
   if (cheap(area)) {
-    base_ = draw(*picture_, theme_->colours(), area, scale_, dpr);
+    base_ = draw(*picture_, theme_->colours(), source_->tinting(), area, scale_, dpr);
     baseDirty_ = false;
     newTextures_ = true;
     Q_EMIT settledChanged();
@@ -279,20 +299,20 @@ void GraphCanvas::drawBase() {
   again_ = false;
   baseDirty_ = false;
   Q_EMIT settledChanged();
-  QThreadPool::globalInstance()->start(
-      [this, alive = alive_, picture = picture_, palette = theme_->colours(), area, scale = scale_, dpr] {
-        auto frame = std::make_shared<Frame>(draw(*picture, palette, area, scale, dpr));
-        QMetaObject::invokeMethod(qApp, [this, alive, frame, picture] {
-          if (!alive->load()) return;
-          drawing_ = false;
-          base_ = std::move(*frame);
-          if (picture != picture_) baseDirty_ = true;
-          newTextures_ = true;
-          again_ = false;
-          redraw();
-          Q_EMIT settledChanged();
-        });
-      });
+  QThreadPool::globalInstance()->start([this, alive = alive_, picture = picture_, palette = theme_->colours(),
+                                        tinting = source_->tinting(), area, scale = scale_, dpr] {
+    auto frame = std::make_shared<Frame>(draw(*picture, palette, tinting, area, scale, dpr));
+    QMetaObject::invokeMethod(qApp, [this, alive, frame, picture, tinting] {
+      if (!alive->load()) return;
+      drawing_ = false;
+      base_ = std::move(*frame);
+      if (picture != picture_ || (source_ && tinting != source_->tinting())) baseDirty_ = true;
+      newTextures_ = true;
+      again_ = false;
+      redraw();
+      Q_EMIT settledChanged();
+    });
+  });
 }
 
 void GraphCanvas::drawOverlay() {
@@ -300,8 +320,10 @@ void GraphCanvas::drawOverlay() {
   newTextures_ = true;
   overlay_ = {};
   if (!picture_ || !theme_ || !source_) return;
-  Emphasis em{hovered_, source_->selected(), source_->found(), source_->currentFound()};
-  if ((em.hovered < 0 && em.selected < 0 && em.found.empty()) || width() < 1 || height() < 1) return;
+  Emphasis em{hovered_, source_->selected(), source_->found(), source_->currentFound(), source_->notes()};
+  if ((em.hovered < 0 && em.selected < 0 && em.found.empty() && em.notes.empty()) || width() < 1 ||
+      height() < 1)
+    return;
   const double dpr = window() ? window()->effectiveDevicePixelRatio() : 1;
   overlay_.area = viewRect();
   overlay_.scale = scale_;
@@ -310,7 +332,7 @@ void GraphCanvas::drawOverlay() {
   QPainter painter(&overlay_.image);
   painter.scale(scale_ * dpr, scale_ * dpr);
   painter.translate(-overlay_.area.topLeft());
-  paintEmphasis(painter, *picture_, em, {theme_->colours(), overlay_.area, scale_});
+  paintEmphasis(painter, *picture_, em, {theme_->colours(), overlay_.area, scale_, nullptr});
 }
 
 void GraphCanvas::updatePolish() {
@@ -394,6 +416,10 @@ void GraphCanvas::itemChange(ItemChange change, const ItemChangeData& data) {
 void GraphCanvas::mousePressEvent(QMouseEvent* event) {
   pressedAt_ = lastAt_ = event->position();
   dragging_ = false;
+  moving_ = -1;
+  if (event->modifiers() & Qt::ShiftModifier && picture_)
+    if (const int i = nodeAt(*picture_, toGraph(pressedAt_), 2 / scale_); i >= 0)
+      moving_ = picture_->nodes[static_cast<size_t>(i)].id;
   glide_.stop();
   forceActiveFocus(Qt::MouseFocusReason);
   event->accept();
@@ -403,12 +429,19 @@ void GraphCanvas::mouseMoveEvent(QMouseEvent* event) {
   if (!dragging_ && (event->position() - pressedAt_).manhattanLength() < 5) return;
   dragging_ = true;
   setCursor(Qt::ClosedHandCursor);
+  if (moving_ >= 0) return;
   setView(scale_, offset_ + event->position() - lastAt_, false);
   lastAt_ = event->position();
 }
 
 void GraphCanvas::mouseReleaseEvent(QMouseEvent* event) {
   unsetCursor();
+  if (dragging_ && moving_ >= 0) {
+    const QPointF to = toGraph(event->position());
+    Q_EMIT nodeMoved(moving_, to.x(), to.y());
+    moving_ = -1;
+    return;
+  }
   if (dragging_ || !picture_) return;
   const int i = nodeAt(*picture_, toGraph(event->position()), 2 / scale_);
   if (i >= 0)

@@ -67,6 +67,8 @@ Q_SIGNALS:
   void settledChanged();
   void nodeClicked(qlonglong id);
   void nodeDoubleClicked(qlonglong id);
+  /// Dragged with Shift held: to be kept there.
+  void nodeMoved(qlonglong id, qreal x, qreal y);
   void backgroundClicked();
 
 protected:
@@ -100,8 +102,8 @@ private:
   QPointF toGraph(QPointF screen) const { return (screen - offset_) / scale_; }
   QPointF middle() const; ///< of the part that nothing floats over
   bool cheap(const QRectF& area) const;
-  static Frame draw(const Picture& picture, const Palette& palette, const QRectF& area, double scale,
-                    double dpr);
+  static Frame draw(const Picture& picture, const Palette& palette, const TintingPtr& tinting,
+                    const QRectF& area, double scale, double dpr);
   void setHovered(qlonglong id);
 
   QPointer<GraphSource> source_;
@@ -111,10 +113,11 @@ private:
   double scale_ = 1;
   QPointF offset_;
   bool follow_ = true, fitted_ = false;
-  int64_t shownPass_ = -2;
+  int64_t shownPass_ = -2, anchor_ = -1;
   qlonglong hovered_ = -1;
   QPointF pressedAt_, lastAt_;
   bool dragging_ = false;
+  qlonglong moving_ = -1;
 
   Frame base_, overlay_;
   bool baseDirty_ = true, overlayDirty_ = true, newTextures_ = false;

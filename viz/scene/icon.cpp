@@ -50,6 +50,7 @@ const QHash<QString, QString>& paths() {
       {"fold", "M 8 1.5 L 8 5.5 M 5.8 3.8 L 8 6 L 10.2 3.8 M 2 8 L 14 8 M 8 14.5 L 8 10.5 M 5.8 12.2 L 8 10 "
                "L 10.2 12.2"},
       {"map", "M 2 3 L 14 3 L 14 13 L 2 13 Z M 7 6 L 12 6 L 12 10 L 7 10 Z"},
+      {"play", "M 5 3 L 13 8 L 5 13 Z"},
       {"check", "M 3 8.5 L 6.5 12 L 13 4.5"},
   };
   return table;

@@ -133,13 +133,17 @@ void drawTexts(QPainter& painter, const Fonts& fonts, const PictureNode& n, cons
 }
 
 // What stood in this place before the step: a tab on the upper right edge.
-void drawWas(QPainter& painter, const Fonts& fonts, const PictureNode& n, const QRectF& r, const Palette& p) {
+void drawWas(QPainter& painter, const Fonts& fonts, const PictureNode& n, const QRectF& r, const Palette& p,
+             uint32_t portsDrawn) {
   QFont struck = fonts.small;
   struck.setStrikeOut(true);
   const QFontMetricsF fm(struck);
   const QString was = fm.elidedText(text(n.was), Qt::ElideRight, 190);
   const double w = fm.horizontalAdvance(was) + 26;
-  const QRectF tab(std::max(r.left() + 14, r.right() - w + 8), r.top() - 17, w, 16);
+  // Right of the last arrow, so that the numbers of the ports stay free.
+  const double ports =
+      std::min<double>(n.width - 20, 26.0 * static_cast<double>(std::max(portsDrawn, 1u) - 1));
+  const QRectF tab(std::max(r.center().x() + ports / 2 + 20, r.right() - w + 8), r.top() - 17, w, 16);
   painter.setPen(QPen(p.removed, 1.2, Qt::DashLine));
   painter.setBrush(mix(p.canvas, p.removed, 0.12));
   painter.drawRoundedRect(tab, 5, 5);
@@ -151,9 +155,26 @@ void drawWas(QPainter& painter, const Fonts& fonts, const PictureNode& n, const 
   painter.drawText(tab.adjusted(18, 0, 0, 0), Qt::AlignVCenter | Qt::AlignLeft, was);
 }
 
-void drawNode(QPainter& painter, const Fonts& fonts, const PictureNode& n, const PaintOptions& o) {
+// Colour of a node's kind, and the text that goes with it where the colours are not those of operations.
+struct Tone {
+  QColor colour;
+  QString text;
+};
+Tone toneOf(const PictureNode& n, size_t index, const PaintOptions& o) {
   const Palette& p = o.palette;
-  const QColor family = p.family[static_cast<size_t>(n.family)];
+  if (!o.tinting) return {p.family[static_cast<size_t>(n.family)], {}};
+  const uint8_t at = index < o.tinting->of.size() ? o.tinting->of[index] : Tinting::kNone;
+  if (at == Tinting::kNone || at >= o.tinting->legend.size()) return {p.textFaint, {}};
+  const Tinting::Entry& e = o.tinting->legend[at];
+  const auto colour = static_cast<size_t>(e.colour);
+  return {o.tinting->ordered ? p.heat[colour % p.heat.size()] : p.tint[colour % p.tint.size()], e.text};
+}
+
+void drawNode(QPainter& painter, const Fonts& fonts, const PictureNode& n, size_t index, uint32_t ports,
+              const PaintOptions& o) {
+  const Palette& p = o.palette;
+  const Tone tone = toneOf(n, index, o);
+  const QColor& family = tone.colour;
   QRectF r = nodeRect(n);
   const QColor mark = markColour(p, n.mark, family);
   if (o.scale < kTitleScale) {
@@ -189,6 +210,12 @@ void drawNode(QPainter& painter, const Fonts& fonts, const PictureNode& n, const
     painter.setBrush(mix(p.raised, family, p.dark ? 0.13 : 0.09));
     painter.setPen(QPen(mix(p.lineStrong, family, 0.35), 1));
   }
+  if (n.members) { // a group: something stands behind the box
+    painter.save();
+    painter.setBrush(mix(p.canvas, family, 0.2));
+    painter.drawRoundedRect(r.translated(5, 5), 6, 6);
+    painter.restore();
+  }
   painter.drawRoundedRect(r, 6, 6);
   if (n.mark == Mark::Changed) {
     painter.setPen(Qt::NoPen);
@@ -205,7 +232,13 @@ void drawNode(QPainter& painter, const Fonts& fonts, const PictureNode& n, const
   }
   drawTexts(painter, fonts, n, r, o);
   if (o.scale < kTextScale) return;
-  if (!n.was.empty()) drawWas(painter, fonts, n, r, p);
+  if (!n.was.empty()) drawWas(painter, fonts, n, r, p, ports);
+  if (!tone.text.isEmpty() || n.pinned) {
+    painter.setFont(fonts.small);
+    painter.setPen(mix(p.text, family, 0.55));
+    painter.drawText(QPointF(r.left() + 2, r.bottom() + 12),
+                     (n.pinned ? QStringLiteral("\u2316 ") : QString()) + tone.text);
+  }
   if (n.mark == Mark::Added) drawBadge(painter, fonts, r, QLatin1Char('+'), mark, p);
   if (ghost) drawBadge(painter, fonts, r, QChar(0x2212), mark, p);
   if (n.mark == Mark::Changed) drawBadge(painter, fonts, r.translated(-2, -2), QLatin1Char('~'), mark, p);
@@ -320,9 +353,14 @@ void paintPicture(QPainter& painter, const Picture& picture, const PaintOptions&
   };
   for (Mark mark : {Mark::Same, Mark::Removed, Mark::Changed, Mark::Added}) edges(mark);
   const QRectF near = o.view.adjusted(-20, -20, 20, 20);
+  std::vector<uint32_t> ports(picture.nodes.size(), 0);
+  for (const PictureEdge& e : picture.edges) ports[e.to] = std::max(ports[e.to], e.ports);
   for (bool marked : {false, true})
-    for (const PictureNode& n : picture.nodes)
-      if ((n.mark != Mark::Same) == marked && near.intersects(nodeRect(n))) drawNode(painter, fonts, n, o);
+    for (size_t i = 0; i < picture.nodes.size(); ++i) {
+      const PictureNode& n = picture.nodes[i];
+      if ((n.mark != Mark::Same) == marked && near.intersects(nodeRect(n)))
+        drawNode(painter, fonts, n, i, ports[i], o);
+    }
   if (o.scale < kPortScale) return;
   painter.setFont(fonts.small);
   painter.setPen(p.textFaint);
@@ -357,6 +395,26 @@ void paintEmphasis(QPainter& painter, const Picture& picture, const Emphasis& em
              2.5);
     }
   };
+  for (const auto& [id, note] : em.notes) {
+    const PictureNode* n = picture.find(id);
+    if (!n) continue;
+    const bool bad = note.startsWith(QLatin1Char('!'));
+    const QColor colour = bad ? p.error : p.accent;
+    around(id, colour, 2.6, 5);
+    if (note.size() < 2 || o.scale < kTitleScale) continue;
+    QFont font(p.mono);
+    font.setPixelSize(11);
+    font.setBold(true);
+    const QString text = (bad ? QStringLiteral("\u2717 ") : QStringLiteral("\u2713 ")) + note.mid(1);
+    const double w = QFontMetricsF(font).horizontalAdvance(text) + 12;
+    const QRectF tab(n->x + n->width / 2 + 9, n->y - 9, w, 18);
+    painter.setPen(QPen(colour, 1.4));
+    painter.setBrush(mix(p.canvas, colour, 0.16));
+    painter.drawRoundedRect(tab, 4, 4);
+    painter.setPen(p.text);
+    painter.setFont(font);
+    painter.drawText(tab, Qt::AlignCenter, text);
+  }
   for (int64_t id : em.found) around(id, p.warning, id == em.current ? 3.2 : 1.8, 4);
   if (em.selected >= 0) {
     neighbours(em.selected, 0.95);

@@ -5,27 +5,30 @@
 //   paintPicture(painter, picture, {palette(true), visible, scale});     // painter maps graph units to
 //   pixels
 #pragma once
-#include "viz/models/picture.h"
+#include "viz/models/tinting.h"
 #include "viz/scene/theme.h"
 
 #include <QPainter>
 #include <QPainterPath>
 #include <QRectF>
+#include <map>
 #include <vector>
 
 namespace uopscope {
 
 struct PaintOptions {
   Palette palette;
-  QRectF view;      ///< in graph units: nothing outside needs drawing
-  double scale = 1; ///< pixels per graph unit
+  QRectF view;        ///< in graph units: nothing outside needs drawing
+  double scale = 1;   ///< pixels per graph unit
+  TintingPtr tinting; ///< null: coloured by operation
 };
 
 /// Emphasis that changes with the pointer; painted apart, over the picture.
 struct Emphasis {
   int64_t hovered = -1, selected = -1;
-  std::vector<int64_t> found; ///< what a search has found
-  int64_t current = -1;       ///< the found node one stands on
+  std::vector<int64_t> found;       ///< what a search has found
+  int64_t current = -1;             ///< the found node one stands on
+  std::map<int64_t, QString> notes; ///< "+x" fits, "!.." does not: drawn beside the node
 };
 
 void paintPicture(QPainter& painter, const Picture& picture, const PaintOptions& options);

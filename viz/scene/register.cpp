@@ -12,6 +12,7 @@ namespace {
 constexpr const char* kUri = "uopscope.core";
 constexpr const char* kTheme = "uopscopeTheme";
 constexpr const char* kSession = "uopscopeSession";
+constexpr const char* kTools = "uopscopeTools";
 
 template <const char* const& name>
 QObject* fromEngine(QQmlEngine* engine, QJSEngine*) {
@@ -24,6 +25,7 @@ void registerTypes() {
   const QString notMade = QStringLiteral("made by the session");
   qmlRegisterSingletonType<Theme>(kUri, 1, 0, "Theme", fromEngine<kTheme>);
   qmlRegisterSingletonType<Session>(kUri, 1, 0, "Session", fromEngine<kSession>);
+  qmlRegisterSingletonType<Tools>(kUri, 1, 0, "Tools", fromEngine<kTools>);
   qmlRegisterType<GraphCanvas>(kUri, 1, 0, "GraphCanvas");
   qmlRegisterType<MiniMap>(kUri, 1, 0, "MiniMap");
   qmlRegisterType<DensityStrip>(kUri, 1, 0, "DensityStrip");
@@ -34,16 +36,20 @@ void registerTypes() {
   qmlRegisterUncreatableType<StatsModel>(kUri, 1, 0, "StatsModel", notMade);
   qmlRegisterUncreatableType<CodeModel>(kUri, 1, 0, "CodeModel", notMade);
   qmlRegisterUncreatableType<PaletteModel>(kUri, 1, 0, "PaletteModel", notMade);
+  qmlRegisterUncreatableType<GraphTools>(kUri, 1, 0, "GraphTools", notMade);
+  qmlRegisterUncreatableType<Conditions>(kUri, 1, 0, "Conditions", notMade);
+  qmlRegisterUncreatableType<Bookmarks>(kUri, 1, 0, "Bookmarks", notMade);
   qmlRegisterUncreatableType<RecordingProcess>(kUri, 1, 0, "RecordingProcess", notMade);
 }
 
 } // namespace
 
-void setUpEngine(QQmlEngine& engine, Theme& theme, Session& session) {
+void setUpEngine(QQmlEngine& engine, Theme& theme, Session& session, Tools& tools) {
   [[maybe_unused]] static const bool once = (registerTypes(), true);
   theme.setEngine(engine);
   engine.setProperty(kTheme, QVariant::fromValue<QObject*>(&theme));
   engine.setProperty(kSession, QVariant::fromValue<QObject*>(&session));
+  engine.setProperty(kTools, QVariant::fromValue<QObject*>(&tools));
   engine.addImportPath(QStringLiteral(":/qt/qml"));
 }
 

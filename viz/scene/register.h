@@ -3,7 +3,7 @@
 //
 //   QQmlEngine engine;  Theme theme;  Session session;  setUpEngine(engine, theme, session);
 #pragma once
-#include "viz/models/session.h"
+#include "viz/models/tools.h"
 #include "viz/scene/theme.h"
 
 class QQmlEngine;
@@ -11,6 +11,6 @@ class QQmlEngine;
 namespace uopscope {
 
 /// Each engine has its own theme and session; both must outlive it.
-void setUpEngine(QQmlEngine& engine, Theme& theme, Session& session);
+void setUpEngine(QQmlEngine& engine, Theme& theme, Session& session, Tools& tools);
 
 } // namespace uopscope

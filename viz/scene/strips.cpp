@@ -108,6 +108,11 @@ void DensityStrip::setStep(int step) {
   Q_EMIT changed();
   update();
 }
+void DensityStrip::setHits(const QList<int>& hits) {
+  hits_ = hits;
+  Q_EMIT changed();
+  update();
+}
 void DensityStrip::setTheme(Theme* theme) {
   theme_ = theme;
   if (theme_) connect(theme_, &Theme::changed, this, [this] { update(); });
@@ -140,6 +145,13 @@ void DensityStrip::paint(QPainter* painter) {
     // A bar ends where the slider stands when its step has been made.
     const double wide = std::clamp(w - (w > 4 ? 1 : 0), 1.0, kMaxBar);
     painter->fillRect(QRectF((b + 1) * w - wide, height() - tall, wide, tall), colour);
+  }
+  painter->setRenderHint(QPainter::Antialiasing);
+  painter->setPen(Qt::NoPen);
+  painter->setBrush(theme_->colours().warning);
+  for (const int k : hits_) {
+    const double x = k / n * width();
+    painter->drawPolygon(QPolygonF({{x - 4, 0}, {x + 4, 0}, {x, 6}}));
   }
 }
 

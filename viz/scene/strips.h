@@ -47,6 +47,8 @@ class DensityStrip : public QQuickPaintedItem {
   Q_PROPERTY(QList<qreal> times READ times WRITE setTimes NOTIFY changed)
   Q_PROPERTY(QList<int> rules READ rules WRITE setRules NOTIFY changed)
   Q_PROPERTY(int step READ step WRITE setStep NOTIFY changed)
+  /// Steps that get a mark above: where a condition holds.
+  Q_PROPERTY(QList<int> hits READ hits WRITE setHits NOTIFY changed)
   Q_PROPERTY(uopscope::Theme* theme READ theme WRITE setTheme NOTIFY changed)
 
 public:
@@ -57,6 +59,8 @@ public:
   void setRules(const QList<int>& rules);
   int step() const { return step_; }
   void setStep(int step);
+  QList<int> hits() const { return hits_; }
+  void setHits(const QList<int>& hits);
   Theme* theme() const { return theme_; }
   void setTheme(Theme* theme);
   void paint(QPainter* painter) override;
@@ -65,6 +69,7 @@ Q_SIGNALS:
   void changed();
 
 private:
+  QList<int> hits_;
   QList<qreal> times_;
   QList<int> rules_;
   int step_ = 0;

@@ -19,7 +19,7 @@ QString firstInstalled(std::initializer_list<const char*> wanted, const QString&
 
 } // namespace
 
-Palette palette(bool dark) {
+Palette palette(bool dark, bool contrast) {
   Palette p;
   p.dark = dark;
   if (dark) {
@@ -49,6 +49,29 @@ Palette palette(bool dark) {
                 QColor("#a8568c"), QColor("#6f5cc4"), QColor("#1c8f95"), QColor("#c65312"),
                 QColor("#857826"), QColor("#5f6e82"), QColor("#80695a"), QColor("#c4281b")};
   }
+  if (dark) {
+    p.tint = {QColor("#56b4e9"), QColor("#e69f00"), QColor("#2fc79a"), QColor("#d992c3"),
+              QColor("#f0e442"), QColor("#ff8a5c"), QColor("#a79bf0"), QColor("#9aa5b3")};
+    p.heat = {QColor("#3d6b8f"), QColor("#7f9a5a"), QColor("#e0a23a"), QColor("#ff6a4d")};
+  } else {
+    p.tint = {QColor("#0072b2"), QColor("#b07800"), QColor("#00805c"), QColor("#a8568c"),
+              QColor("#8a7d00"), QColor("#c8501f"), QColor("#6350c0"), QColor("#6b7684")};
+    p.heat = {QColor("#7fa3bd"), QColor("#7a8f3c"), QColor("#c07a00"), QColor("#b3261e")};
+  }
+  if (contrast) {
+    const QColor back = dark ? "#000000" : "#ffffff", fore = dark ? "#ffffff" : "#000000";
+    p.window = p.canvas = p.panel = back;
+    p.raised = dark ? "#0d0d0d" : "#ffffff", p.hover = dark ? "#2b2b2b" : "#dcdcdc";
+    p.line = dark ? "#8c8c8c" : "#6a6a6a", p.lineStrong = fore;
+    p.text = fore, p.textMuted = dark ? "#e8e8e8" : "#1c1c1c", p.textFaint = dark ? "#d0d0d0" : "#333333";
+    p.edge = dark ? "#c4c4c4" : "#404040", p.edgeStrong = fore;
+    p.accent = dark ? "#00ffd0" : "#005a4f", p.accentText = back;
+    p.selection = dark ? "#00483c" : "#a6e3d8";
+    p.added = dark ? "#6fc8ff" : "#004c8c", p.removed = dark ? "#ffb84d" : "#8c3a00",
+    p.changed = dark ? "#ff9fe0" : "#701a5a", p.error = dark ? "#ff8f80" : "#9c0006",
+    p.warning = dark ? "#ffe14d" : "#6b4e00";
+    p.comment = p.textFaint;
+  }
   static const QString sans =
       firstInstalled({"Inter", "Noto Sans", "Cantarell", "Ubuntu", "Open Sans", "DejaVu Sans"},
                      QStringLiteral("Sans Serif"));
@@ -68,14 +91,14 @@ void Theme::apply() {
   bool dark = name_ != QLatin1String("light");
   if (name_ == QLatin1String("system"))
     dark = QGuiApplication::palette().color(QPalette::Window).lightness() < 128;
-  palette_ = palette(dark);
+  if (name_.startsWith(QLatin1String("contrast"))) dark = name_ == QLatin1String("contrast");
+  palette_ = palette(dark, name_.startsWith(QLatin1String("contrast")));
   Q_EMIT changed();
 }
 
 void Theme::setName(const QString& name) {
-  if (name == name_ ||
-      (name != QLatin1String("dark") && name != QLatin1String("light") && name != QLatin1String("system")))
-    return;
+  static const QStringList known = {"dark", "light", "contrast", "contrast-light", "system"};
+  if (name == name_ || !known.contains(name)) return;
   name_ = name;
   apply();
 }
@@ -94,10 +117,27 @@ void Theme::setEngine(QJSEngine& engine) {
   px_ = makePx_.call({textScale_});
 }
 
+void Theme::setPresenting(bool on) {
+  if (on == presenting_) return;
+  presenting_ = on;
+  if (on) before_ = textScale_;
+  const qreal wanted = on ? std::max(1.5, textScale_) : before_;
+  if (qFuzzyCompare(wanted, textScale_))
+    Q_EMIT changed();
+  else
+    setTextScale(wanted);
+}
+
 void Theme::setAnimated(bool on) {
   if (on == animated_) return;
   animated_ = on;
   Q_EMIT changed();
+}
+
+QColor Theme::tintColour(int index, bool ordered) const {
+  if (index < 0) return palette_.textFaint;
+  return ordered ? palette_.heat[static_cast<size_t>(index) % palette_.heat.size()]
+                 : palette_.tint[static_cast<size_t>(index) % palette_.tint.size()];
 }
 
 QColor Theme::familyColour(int family) const {

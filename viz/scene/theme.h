@@ -23,10 +23,13 @@ struct Palette {
   QColor added, removed, changed, error, warning, canvas, grid, edge, edgeStrong;
   QColor keyword, string, number, comment, type, function;
   std::array<QColor, kOpFamilyCount> family;
+  std::array<QColor, 8> tint; ///< values told apart by colour: dtypes, lines ...
+  std::array<QColor, 4> heat; ///< little to much
   QString sans, mono;
   bool dark = true;
 };
-Palette palette(bool dark);
+/// `contrast`: text 12:1 and more, lines 4.5:1.
+Palette palette(bool dark, bool contrast = false);
 
 class Theme : public QObject {
   Q_OBJECT
@@ -34,6 +37,8 @@ class Theme : public QObject {
   Q_PROPERTY(bool dark READ dark NOTIFY changed)
   Q_PROPERTY(qreal textScale READ textScale WRITE setTextScale NOTIFY changed)
   Q_PROPERTY(bool animated READ animated WRITE setAnimated NOTIFY changed)
+  /// Larger text and nothing but the graph and the step: for a projector.
+  Q_PROPERTY(bool presenting READ presenting WRITE setPresenting NOTIFY changed)
   Q_PROPERTY(QString sans READ sans CONSTANT)
   Q_PROPERTY(QString mono READ mono CONSTANT)
   Q_PROPERTY(int body READ body NOTIFY changed)
@@ -66,13 +71,15 @@ class Theme : public QObject {
 public:
   explicit Theme(QObject* parent = nullptr);
 
-  /// "dark", "light" or "system".
+  /// "dark", "light", "contrast" (white on black), "contrast-light" or "system".
   QString name() const { return name_; }
   void setName(const QString& name);
   bool dark() const { return palette_.dark; }
   /// 1 is a desktop, 2 the back row of a classroom. The canvas zooms apart from it.
   qreal textScale() const { return textScale_; }
   void setTextScale(qreal scale);
+  bool presenting() const { return presenting_; }
+  void setPresenting(bool on);
   /// Off in tests and screenshots, so that what is asked for is there at once.
   bool animated() const { return animated_; }
   void setAnimated(bool on);
@@ -87,6 +94,7 @@ public:
   /// The same for QML, as a function that is a property: a binding that calls it follows the text size.
   QJSValue px() const { return px_; }
   void setEngine(QJSEngine& engine);
+  Q_INVOKABLE QColor tintColour(int index, bool ordered) const;
   Q_INVOKABLE QColor familyColour(int family) const;
   Q_INVOKABLE QString familyName(int family) const;
   /// Rich text of the models with "@added", "@keyword" ... replaced by the theme's colours. `dark` is not
@@ -119,8 +127,8 @@ Q_SIGNALS:
 private:
   void apply();
   QString name_ = QStringLiteral("dark");
-  qreal textScale_ = 1;
-  bool animated_ = true;
+  qreal textScale_ = 1, before_ = 1;
+  bool animated_ = true, presenting_ = false;
   Palette palette_;
   QJSValue px_, makePx_;
 };

@@ -1,0 +1,25 @@
+#include "engine/tensor/known_rules.h"
+
+#include "engine/rewrite/observer.h"
+#include "engine/runtime/device.h"
+#include "engine/tensor/tensor.h"
+
+namespace uopscope {
+
+std::vector<const RuleDef*> knownRules() {
+  static const bool primed = [] {
+    ObserverScope unseen(nullptr);
+    try {
+      Tensor x = Tensor::empty({4, 4}), y = x.matmul(x).relu().sum();
+      Schedule schedule = Tensor::schedule({y});
+      for (const ScheduleItem& item : schedule.items)
+        if (item.ast.is(Op::SINK)) getKernel(item, Device::get("NULL"));
+    } catch (const Error&) { // what has been made until then is known
+    }
+    return true;
+  }();
+  (void)primed;
+  return rulesInUse();
+}
+
+} // namespace uopscope

@@ -1,0 +1,105 @@
+// A stale job is stopped inside SQLite too, by its progress handler.
+#include "viz/models/background.h"
+
+#include <sqlite3.h>
+
+namespace uopscope {
+namespace {
+
+// Virtual machine steps between two looks at whether anybody still waits: about a tenth of a millisecond.
+constexpr int kStepsBetweenLooks = 4000;
+
+int stopIfStale(void* job) {
+  return static_cast<Background::Job*>(job)->stale() ? 1 : 0;
+}
+
+} // namespace
+
+struct Background::Lane {
+  QThread thread;
+  QObject* place = new QObject; // lives on the thread; goes when it ends
+  std::unique_ptr<Trace> trace; // touched on the thread only
+};
+
+Background::Background(QObject* parent)
+    : QObject(parent), newest_(std::make_shared<std::array<std::atomic<quint64>, kChannels>>()) {
+  for (auto& l : lanes_) {
+    l = std::make_unique<Lane>();
+    l->place->moveToThread(&l->thread);
+    connect(&l->thread, &QThread::finished, l->place, &QObject::deleteLater);
+    l->thread.setStackSize(16 << 20);
+    l->thread.start();
+  }
+}
+
+Background::~Background() {
+  for (auto& n : *newest_) n = ~quint64{0};
+  for (auto& l : lanes_) l->thread.quit();
+  for (auto& l : lanes_) l->thread.wait();
+}
+
+void Background::open(const QString& path) {
+  for (auto& n : *newest_) n = ++number_;
+  for (auto& l : lanes_)
+    QMetaObject::invokeMethod(l->place, [lane = l.get(), path] {
+      lane->trace.reset();
+      try {
+        if (!path.isEmpty()) lane->trace = std::make_unique<Trace>(path.toStdString());
+      } catch (const std::exception&) { // the session opens it too, and says what is wrong
+      }
+    });
+}
+
+void Background::refresh() {
+  for (auto& l : lanes_)
+    QMetaObject::invokeMethod(l->place, [lane = l.get()] {
+      try {
+        if (lane->trace) lane->trace->refresh();
+      } catch (const std::exception&) { // as above
+      }
+    });
+}
+
+void Background::cancel(Channel channel) {
+  (*newest_)[static_cast<size_t>(channel)] = ++number_;
+}
+
+void Background::ask(Channel channel, Work work, std::function<void(QString)> onFailure) {
+  const auto c = static_cast<size_t>(channel);
+  const quint64 number = ++number_;
+  (*newest_)[c] = number;
+  ++pending_;
+  ++waiting_[c];
+  Q_EMIT idleChanged();
+  QMetaObject::invokeMethod(lane(channel).place, [this, lane = &lane(channel), newest = newest_, c, number,
+                                                  work = std::move(work), onFailure = std::move(onFailure)] {
+    Answer answer;
+    QString problem;
+    if (lane->trace && (*newest)[c] == number) {
+      Job job{*lane->trace, (*newest)[c], number, [this, c](double share) {
+                QMetaObject::invokeMethod(
+                    this, [this, c, share] { Q_EMIT progressed(static_cast<int>(c), share); });
+              }};
+      sqlite3* db = lane->trace->database().handle();
+      sqlite3_progress_handler(db, kStepsBetweenLooks, stopIfStale, &job);
+      try {
+        answer = work(job);
+      } catch (const std::exception& e) {
+        problem = QString::fromUtf8(e.what());
+      }
+      sqlite3_progress_handler(db, 0, nullptr, nullptr);
+    }
+    QMetaObject::invokeMethod(this, [this, newest, c, number, answer, problem, onFailure] {
+      --pending_;
+      --waiting_[c];
+      if ((*newest)[c] == number) {
+        if (answer) answer();
+        if (!problem.isEmpty() && onFailure) onFailure(problem);
+        if (!problem.isEmpty() && !onFailure) Q_EMIT failed(problem);
+      }
+      Q_EMIT idleChanged();
+    });
+  });
+}
+
+} // namespace uopscope

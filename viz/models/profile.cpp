@@ -1,0 +1,295 @@
+#include "viz/models/profile.h"
+
+#include "engine/rewrite/rule.h"
+#include "viz/models/reports.h"
+
+#include <QFileInfo>
+#include <algorithm>
+#include <cmath>
+#include <functional>
+
+namespace uopscope {
+namespace {
+
+constexpr int kMostFindings = 400;
+
+std::string kindOf(ScopeKind kind) {
+  return kind == ScopeKind::Kernel     ? "kernel"
+         : kind == ScopeKind::Schedule ? "schedule"
+         : kind == ScopeKind::Script   ? "script"
+                                       : "other";
+}
+
+QVariantMap finding(const char* kind, const QString& title, const QString& detail, RuleId rule, StepId step) {
+  return {{"kind", QLatin1String(kind)},
+          {"title", title},
+          {"detail", detail},
+          {"rule", static_cast<qlonglong>(rule)},
+          {"step", static_cast<qlonglong>(step)}};
+}
+
+// Rules that were tried and never matched, most tried first; that answered without a change; and pairs of
+// steps that take each other back.
+QVariantList findFaults(Trace& trace) {
+  QVariantList out;
+  auto totals = trace.matchTotals(MatchGroup::Rule);
+  std::stable_sort(totals.begin(), totals.end(),
+                   [](auto& a, auto& b) { return a.attempts() > b.attempts(); });
+  for (const MatchTotals& t : totals)
+    if (t.count[int(Outcome::Unchanged)] > 0 && out.size() < kMostFindings)
+      out << finding("unchanged", QString::fromStdString(trace.rule(t.rule).name),
+                     QObject::tr("matched %1 times without a change, %2")
+                         .arg(grouped(static_cast<int64_t>(t.count[int(Outcome::Unchanged)])),
+                              duration(t.ns[int(Outcome::Unchanged)])),
+                     t.rule, 0);
+  for (Statement s =
+           trace.database().prepare("SELECT a.id, b.id, a.rule, b.rule FROM step a JOIN step b ON b.pass = "
+                                    "a.pass AND b.id > a.id AND b.id < a.id + 2000 AND b.before = a.after "
+                                    "AND b.after = a.before WHERE a.after <> a.before LIMIT 100");
+       s.step();)
+    out << finding("undo", QString::fromStdString(trace.rule(s.integer(2)).name),
+                   QObject::tr("is taken back by %1 %2 steps later")
+                       .arg(QString::fromStdString(trace.rule(s.integer(3)).name))
+                       .arg(s.integer(1) - s.integer(0)),
+                   s.integer(2), s.integer(0));
+  for (const MatchTotals& t : totals)
+    if (t.matches() == 0 && out.size() < kMostFindings)
+      out << finding("dead", QString::fromStdString(trace.rule(t.rule).name),
+                     QObject::tr("tried %1 times, never matched, %2")
+                         .arg(grouped(static_cast<int64_t>(t.attempts())), duration(t.totalNs())),
+                     t.rule, 0);
+  return out;
+}
+
+} // namespace
+
+ProfilePtr buildProfile(Trace& trace, const std::function<bool()>& stop) {
+  auto p = std::make_shared<Profile>();
+  auto& nodes = p->nodes;
+  nodes.push_back({"everything", "trace", 0, 0, {}, 0, 0, 0});
+  auto add = [&](ProfileNode n) {
+    nodes.push_back(std::move(n));
+    const auto id = static_cast<uint32_t>(nodes.size() - 1);
+    nodes[nodes[id].parent].children.push_back(id);
+    return id;
+  };
+  std::map<PassId, uint32_t> passNode;
+  std::function<void(ScopeId, uint32_t)> addScope = [&](ScopeId id, uint32_t parent) {
+    if (stop && stop()) return;
+    const ScopeInfo s = trace.scope(id);
+    const uint32_t me =
+        add({s.name, kindOf(s.kind), s.endNs.value_or(s.beginNs) - s.beginNs, parent, {}, id, 0, 0});
+    for (const PassInfo& pass : std::vector<PassInfo>(trace.passes(id))) {
+      const auto above = passNode.find(pass.parent);
+      passNode[pass.id] = add({pass.name,
+                               "pass",
+                               pass.endNs.value_or(pass.beginNs) - pass.beginNs,
+                               above == passNode.end() ? me : above->second,
+                               {},
+                               id,
+                               pass.id,
+                               0});
+      if (pass.parent) continue;
+      for (const MatchTotals& t : trace.matchTotals(MatchGroup::Rule, id, pass.id))
+        if (t.totalNs() > 0)
+          add({trace.rule(t.rule).name, "rule", t.totalNs(), passNode[pass.id], {}, id, pass.id, t.rule});
+    }
+    for (const ScopeId child : trace.childrenOf(id)) addScope(child, me);
+  };
+  for (const ScopeId id : trace.childrenOf(0)) addScope(id, 0);
+  // A part never shows more than the whole: what was measured apart is fitted in.
+  for (size_t i = nodes.size(); i-- > 0;) {
+    int64_t sum = 0;
+    for (const uint32_t c : nodes[i].children) sum += nodes[c].ns;
+    nodes[i].ns = std::max(nodes[i].ns, sum);
+    std::stable_sort(nodes[i].children.begin(), nodes[i].children.end(),
+                     [&](uint32_t a, uint32_t b) { return nodes[a].ns > nodes[b].ns; });
+  }
+  return p;
+}
+
+std::vector<ProfileBox> flame(const Profile& p, uint32_t root, int rows, float least) {
+  std::vector<ProfileBox> out;
+  if (root >= p.nodes.size()) return out;
+  const float tall = 1.0f / static_cast<float>(rows);
+  std::function<void(uint32_t, float, float, int)> place = [&](uint32_t id, float x, float width, int depth) {
+    if (width < least || depth >= rows) return;
+    out.push_back({id, x, static_cast<float>(depth) * tall, width, tall, depth});
+    const auto whole = static_cast<float>(std::max<int64_t>(1, p.nodes[id].ns));
+    for (const uint32_t c : p.nodes[id].children) {
+      const float w = width * static_cast<float>(p.nodes[c].ns) / whole;
+      place(c, x, w, depth + 1);
+      x += w;
+    }
+  };
+  place(root, 0, 1, 0);
+  return out;
+}
+
+std::vector<ProfileBox> treemap(const Profile& p, uint32_t root, int depth, float aspect, float least) {
+  std::vector<ProfileBox> out;
+  if (root >= p.nodes.size()) return out;
+  // Squarified: children in rows along the shorter side, a row closed when one more would make its boxes
+  // longer.
+  std::function<void(ProfileBox)> place = [&](ProfileBox box) {
+    out.push_back(box);
+    if (box.depth >= depth) return;
+    const float pad = 0.004f, head = box.depth == 0 ? 0.0f : std::min(0.028f, box.height * 0.3f);
+    float x = box.x + pad, y = box.y + head + pad / 2, w = box.width - 2 * pad, h = box.height - head - pad;
+    const auto& children = p.nodes[box.node].children;
+    double left = static_cast<double>(std::max<int64_t>(1, p.nodes[box.node].ns));
+    for (size_t i = 0; i < children.size() && w > least && h > least;) {
+      const bool across = w * aspect > h;
+      const double side = across ? h : w * aspect, area = static_cast<double>(w) * aspect * h;
+      double sum = 0, worst = 1e30;
+      size_t end = i;
+      while (end < children.size()) {
+        const double more = sum + static_cast<double>(p.nodes[children[end]].ns);
+        const double thick = more / left * area / side;
+        double now = 1;
+        for (size_t k : {i, end}) {
+          const double length = static_cast<double>(p.nodes[children[k]].ns) / left * area / thick;
+          now = std::max({now, length / thick, thick / std::max(1e-9, length)});
+        }
+        if (now > worst) break;
+        worst = now, sum = more, ++end;
+      }
+      if (sum <= 0) break;
+      const auto thick = static_cast<float>(sum / left);
+      float at = across ? y : x;
+      for (; i < end; ++i) {
+        const auto share = static_cast<float>(static_cast<double>(p.nodes[children[i]].ns) / sum);
+        ProfileBox b{children[i], x, y, 0, 0, box.depth + 1};
+        if (across)
+          b.y = at, b.width = w * thick, b.height = h * share, at += b.height;
+        else
+          b.x = at, b.height = h * thick, b.width = w * share, at += b.width;
+        if (b.width >= least && b.height >= least) place(b);
+      }
+      if (across)
+        x += w * thick, w -= w * thick;
+      else
+        y += h * thick, h -= h * thick;
+      left -= sum;
+    }
+  };
+  place({root, 0, 0, 1, 1, 0});
+  return out;
+}
+
+ProfileModel::ProfileModel(Session& session, QObject* parent) : QObject(parent), session_(session) {
+  auto forget = [this] {
+    profile_ = nullptr;
+    root_ = 0;
+    findings_.clear();
+    comparison_.clear();
+    other_.clear();
+    Q_EMIT changed();
+    Q_EMIT rootChanged();
+    if (session_.tab() == QLatin1String("profile")) load();
+  };
+  connect(&session_, &Session::opened, this, forget);
+  connect(&session_, &Session::grown, this, forget);
+  connect(&session_, &Session::placeChanged, this, [this] {
+    if (!profile_ && session_.tab() == QLatin1String("profile")) load();
+  });
+}
+
+void ProfileModel::load() {
+  if (profile_ || !session_.trace() || session_.background().busy(Channel::Profile)) return;
+  session_.background().ask(Channel::Profile, [this](Background::Job& job) -> Background::Answer {
+    const ProfilePtr p = buildProfile(job.trace, [&job] { return job.stale(); });
+    const QVariantList faults = findFaults(job.trace);
+    return [this, p, faults] {
+      profile_ = p;
+      findings_ = faults;
+      Q_EMIT changed();
+      Q_EMIT rootChanged();
+    };
+  });
+}
+
+void ProfileModel::compareWith(const QString& path) {
+  const QString file = path.startsWith(QLatin1String("file://")) ? path.mid(7) : path;
+  session_.background().ask(Channel::Compare, [this, file](Background::Job& job) -> Background::Answer {
+    Trace theirs(file.toStdString());
+    struct Row {
+      int64_t ns[2] = {0, 0};
+      uint64_t matches[2] = {0, 0}, attempts[2] = {0, 0};
+    };
+    std::map<std::string, Row> rows;
+    for (int side = 0; side < 2; ++side) {
+      Trace& t = side ? theirs : job.trace;
+      for (const MatchTotals& m : t.matchTotals(MatchGroup::Rule)) {
+        Row& r = rows[t.rule(m.rule).name];
+        r.ns[side] += m.totalNs(), r.matches[side] += m.matches(), r.attempts[side] += m.attempts();
+      }
+    }
+    std::vector<std::pair<std::string, Row>> order(rows.begin(), rows.end());
+    std::stable_sort(order.begin(), order.end(), [](auto& a, auto& b) {
+      return std::abs(a.second.ns[1] - a.second.ns[0]) > std::abs(b.second.ns[1] - b.second.ns[0]);
+    });
+    QVariantList list;
+    for (const auto& [name, r] : order)
+      list << QVariantMap{{"name", QString::fromStdString(name)},
+                          {"ns", duration(r.ns[0])},
+                          {"otherNs", duration(r.ns[1])},
+                          {"delta", (r.ns[1] < r.ns[0] ? QStringLiteral("−") : QStringLiteral("+")) +
+                                        duration(std::abs(r.ns[1] - r.ns[0]))},
+                          {"less", r.ns[1] < r.ns[0]},
+                          {"matches", grouped(static_cast<int64_t>(r.matches[0]))},
+                          {"otherMatches", grouped(static_cast<int64_t>(r.matches[1]))},
+                          {"attempts", grouped(static_cast<int64_t>(r.attempts[0]))},
+                          {"otherAttempts", grouped(static_cast<int64_t>(r.attempts[1]))}};
+    return [this, list, file] {
+      comparison_ = list;
+      other_ = QFileInfo(file).fileName();
+      Q_EMIT changed();
+    };
+  });
+}
+
+void ProfileModel::setRoot(int node) {
+  if (!profile_ || node < 0 || static_cast<size_t>(node) >= profile_->nodes.size() ||
+      static_cast<uint32_t>(node) == root_)
+    return;
+  root_ = static_cast<uint32_t>(node);
+  Q_EMIT rootChanged();
+}
+
+QVariantList ProfileModel::way() const {
+  QVariantList out;
+  if (profile_)
+    for (uint32_t n = root_;; n = profile_->nodes[n].parent) {
+      out.prepend(QVariantMap{{"node", n},
+                              {"name", QString::fromStdString(profile_->nodes[n].name)},
+                              {"time", duration(profile_->nodes[n].ns)}});
+      if (n == 0) break;
+    }
+  return out;
+}
+
+QString ProfileModel::describe(int node) const {
+  if (!profile_ || node < 0 || static_cast<size_t>(node) >= profile_->nodes.size()) return {};
+  const ProfileNode& n = profile_->nodes[static_cast<size_t>(node)];
+  const ProfileNode& all = profile_->nodes[root_];
+  return tr("%1 %2\n%3, %4 % of what is shown")
+      .arg(QString::fromStdString(n.kind), QString::fromStdString(n.name), duration(n.ns))
+      .arg(100.0 * static_cast<double>(n.ns) / static_cast<double>(std::max<int64_t>(1, all.ns)), 0, 'f', 1);
+}
+
+void ProfileModel::follow(int node) {
+  if (!profile_ || node < 0 || static_cast<size_t>(node) >= profile_->nodes.size()) return;
+  const ProfileNode& n = profile_->nodes[static_cast<size_t>(node)];
+  session_.setTab(QStringLiteral("graph"));
+  if (n.rule) {
+    if (n.pass) session_.goTo(n.pass, 0);
+    session_.goToRule(n.rule);
+  } else if (n.pass) {
+    session_.goToPass(n.scope, n.pass);
+  } else if (n.scope) {
+    session_.goToScope(n.scope);
+  }
+}
+
+} // namespace uopscope

@@ -1,0 +1,195 @@
+// What keys and the palette do in a session: moving along the trace, walking over the graph, jumping by name.
+#include "viz/models/actions.h"
+#include "viz/models/reports.h"
+#include "viz/models/session.h"
+
+#include <algorithm>
+
+namespace uopscope {
+
+void Session::walk(bool toSource) {
+  const PicturePtr& p = graph_.picture();
+  if (!p) return;
+  if (node_ < 0) {
+    if (!p->nodes.empty()) setNode(p->nodes.back().id);
+  } else if (const auto it = p->byId.find(node_); it != p->byId.end()) {
+    for (const PictureEdge& e : p->edges)
+      if ((toSource ? e.to : e.from) == it->second && e.mark != Mark::Removed) {
+        setNode(p->nodes[toSource ? e.from : e.to].id);
+        break;
+      }
+  }
+  Q_EMIT focusAsked(node_);
+}
+
+StepId Session::traceStep() const {
+  if (step_ > 0 && step_ <= steps_.count()) return steps_.steps()[static_cast<size_t>(step_ - 1)].id;
+  if (!trace_ || !pass_) return 0;
+  return trace_->pass(pass_).firstStep - 1;
+}
+
+// The order in which the engine worked: into passes that run inside a rule, and out of them.
+void Session::stepInTrace(int direction) {
+  const StepId here = traceStep();
+  Statement next = trace_->database().prepare(
+      direction > 0 ? "SELECT id FROM step WHERE id > ?1 ORDER BY id LIMIT 1"
+                    : "SELECT id FROM step WHERE id < ?1 ORDER BY id DESC LIMIT 1");
+  next.bind(1, direction > 0 || step_ > 0 ? here : here + 1);
+  if (next.step() && goToTraceStep(next.integer(0))) return;
+  showNotice(direction > 0 ? tr("This is the last rewrite of the trace.")
+                           : tr("This is the first rewrite of the trace."));
+}
+
+// To the parent's step that this pass ran in, or to where that step began; an outermost pass is run to its
+// end.
+void Session::leavePass(bool forward) {
+  const PassInfo here = trace_->pass(pass_);
+  if (here.parent == 0) return setStep(forward ? stepCount() : 0);
+  goTo(here.parent, here.parentSteps + (forward ? 1 : 0));
+}
+
+void Session::nextChanging(int direction) {
+  const auto& all = steps_.steps();
+  for (int64_t k = step_ + direction; k >= 1 && k <= stepCount(); k += direction) {
+    const StepInfo& s = all[static_cast<size_t>(k - 1)];
+    if (s.after != kNoNode && s.after != s.before) return setStep(k);
+  }
+  // Passes without a change are passed over.
+  if (direction < 0 && step_ > 0) return setStep(0);
+  for (qlonglong before = -1; before != pass_ && stepCount() >= 0;) {
+    before = pass_;
+    movePass(direction);
+    if (stepCount() > 0) return setStep(direction > 0 ? 1 : stepCount());
+  }
+}
+
+bool Session::triggerMove(const QString& action) {
+  auto is = [&](const char* id) { return action == QLatin1String(id); };
+  if (is("next-step")) {
+    if (step_ < stepCount())
+      setStep(step_ + 1);
+    else
+      movePass(1);
+  } else if (is("previous-step")) {
+    if (step_ > 0) {
+      setStep(step_ - 1);
+    } else {
+      const PassId before = pass_;
+      movePass(-1);
+      if (pass_ != before) setStep(stepCount());
+    }
+  } else if (is("step-in") || is("step-in-back")) {
+    stepInTrace(is("step-in") ? 1 : -1);
+  } else if (is("finish") || is("unfinish")) {
+    leavePass(is("finish"));
+  } else if (is("next-changing") || is("previous-changing")) {
+    nextChanging(is("next-changing") ? 1 : -1);
+  } else if (is("next-pass") || is("previous-pass")) {
+    movePass(is("next-pass") ? 1 : -1);
+  } else if (is("next-kernel") || is("previous-kernel")) {
+    moveScope(is("next-kernel") ? 1 : -1);
+  } else if (is("first-step") || is("last-step")) {
+    setStep(is("first-step") ? 0 : stepCount());
+  } else if (is("forward-many") || is("back-many")) {
+    setStep(step_ + (is("forward-many") ? 10 : -10));
+  } else if (is("wider") || is("narrower")) {
+    setInterval(interval_ + (is("wider") ? 1 : -1));
+  } else if (is("next-of-rule") || is("previous-of-rule")) {
+    const int64_t k = steps_.nextOfRule(step_, is("next-of-rule") ? 1 : -1);
+    if (k)
+      setStep(k);
+    else
+      showNotice(tr("No other step of this pass applies this rule in that direction."));
+  } else if (is("next-touching") || is("previous-touching")) {
+    if (node_ < 0) {
+      showNotice(tr("Select a node first."));
+      return true;
+    }
+    const int64_t k = steps_.nextTouching(step_, is("next-touching") ? 1 : -1, static_cast<NodeId>(node_));
+    if (k)
+      setStep(k);
+    else
+      showNotice(tr("No other step of this pass touches this node in that direction."));
+  } else if (is("back") || is("forward")) {
+    const QString to = is("back") ? history_.back() : history_.forward();
+    if (to.isEmpty()) return true;
+    travelling_ = true;
+    follow(to);
+    travelling_ = false;
+    Q_EMIT placeChanged();
+  } else {
+    return false;
+  }
+  return true;
+}
+
+void Session::trigger(const QString& action) {
+  auto is = [&](const char* id) { return action == QLatin1String(id); };
+  if (action.startsWith(QLatin1String("tab-"))) return setTab(action.mid(4));
+  if (is("close")) return close();
+  if (is("record-again")) return recordAgain();
+  if (trace_) {
+    try {
+      if (triggerMove(action)) return;
+    } catch (const std::exception& e) {
+      return showNotice(QString::fromUtf8(e.what()));
+    }
+    if (is("fold")) return setFoldLabels(!foldLabels());
+    if (is("turn")) return setLeftToRight(!leftToRight());
+    if (is("go-source")) return walk(true);
+    if (is("go-user")) return walk(false);
+    if (action.startsWith(QLatin1String("input-"))) return walkInput(action.mid(6).toInt());
+  }
+  Q_EMIT uiAction(action);
+}
+
+// The k-th source of the selected node; sources written into the label count too.
+void Session::walkInput(int k) {
+  const QVariantList sources = nodeInfo_[QStringLiteral("sources")].toList();
+  if (node_ < 0 || k < 1 || k > sources.size())
+    return showNotice(tr("Select a node with %1 sources.").arg(k));
+  const auto id = sources[k - 1].toMap()[QStringLiteral("id")].toLongLong();
+  setNode(id);
+  Q_EMIT focusAsked(id);
+}
+
+void Session::preparePalette() {
+  std::vector<PaletteModel::Entry> entries;
+  for (const Action& a : actionTable()) {
+    const QString keys = QString::fromLatin1(a.keys).section(QLatin1Char(' '), 0, 0);
+    entries.push_back({QStringLiteral("command"), QLatin1String(a.text), keyCaps(keys), QLatin1String(a.id)});
+  }
+  if (trace_) {
+    for (const ScopeInfo& s : trace_->scopes()) {
+      if (s.totalSteps == 0) continue;
+      const QString name = QString::fromStdString(s.name);
+      const QString kind = s.kind == ScopeKind::Kernel     ? QStringLiteral("kernel")
+                           : s.kind == ScopeKind::Schedule ? QStringLiteral("schedule")
+                                                           : QStringLiteral("script");
+      entries.push_back(
+          {kind, name, tr("%1 steps").arg(grouped(s.totalSteps)), QStringLiteral("kernel=%1").arg(s.id)});
+      if (s.id != scope_) continue;
+      int number = 0;
+      for (const PassInfo& p : trace_->passes(s.id)) {
+        ++number;
+        if (p.steps > 0)
+          entries.push_back({QStringLiteral("pass"), QString::fromStdString(p.name),
+                             tr("pass %1 of %2, %3 steps").arg(number).arg(name, grouped(p.steps)),
+                             QStringLiteral("kernel=%1&pass=%2").arg(s.id).arg(number)});
+      }
+    }
+  }
+  palette_.setEntries(std::move(entries));
+}
+
+void Session::choose(const QVariantMap& entry) {
+  const QString target = entry[QStringLiteral("target")].toString();
+  if (entry[QStringLiteral("kind")].toString() == QLatin1String("command")) return trigger(target);
+  if (follow(target) && target.startsWith(QLatin1String("node="))) {
+    tab_ = QStringLiteral("graph");
+    Q_EMIT placeChanged();
+    Q_EMIT focusAsked(node_);
+  }
+}
+
+} // namespace uopscope

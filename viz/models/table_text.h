@@ -1,0 +1,17 @@
+// Tables as text for other programs: comma-separated values and JSON, from any item model or from rows.
+//
+//   QString csv = toCsv({"rule", "time"}, {{"add-zero", 12}});
+#pragma once
+#include <QString>
+#include <QStringList>
+#include <QVariantList>
+
+namespace uopscope {
+
+QString toCsv(const QStringList& columns, const QList<QVariantList>& rows);
+/// An array with an object for each row.
+QString toJson(const QStringList& columns, const QList<QVariantList>& rows);
+/// By the ending of the name: .csv or .json. What went wrong, in words; empty if nothing.
+QString writeTable(const QString& path, const QStringList& columns, const QList<QVariantList>& rows);
+
+} // namespace uopscope

@@ -1,0 +1,44 @@
+// What one works with in a session beyond looking: each tool is an object of its own that knows the session
+// and nothing of the others. Actions that no session does itself arrive here.
+//
+//   Session session;  Tools tools(session);  session.trigger("hide");
+#pragma once
+#include "viz/models/bookmarks.h"
+#include "viz/models/conditions.h"
+#include "viz/models/graph_tools.h"
+
+namespace uopscope {
+
+class Tools : public QObject {
+  Q_OBJECT
+  Q_PROPERTY(uopscope::GraphTools* graph READ graph CONSTANT)
+  Q_PROPERTY(uopscope::Conditions* conditions READ conditions CONSTANT)
+  Q_PROPERTY(uopscope::Bookmarks* bookmarks READ bookmarks CONSTANT)
+  Q_PROPERTY(bool playing READ playing NOTIFY playChanged)
+  /// Steps a second.
+  Q_PROPERTY(qreal speed READ speed WRITE setSpeed NOTIFY playChanged)
+
+public:
+  explicit Tools(Session& session, QObject* parent = nullptr);
+  GraphTools* graph() { return &graph_; }
+  Conditions* conditions() { return &conditions_; }
+  Bookmarks* bookmarks() { return &bookmarks_; }
+  bool playing() const { return clock_.isActive(); }
+  qreal speed() const { return speed_; }
+  void setSpeed(qreal speed);
+  bool trigger(const QString& action);
+
+Q_SIGNALS:
+  void playChanged();
+
+private:
+  void play();
+  Session& session_;
+  GraphTools graph_;
+  Conditions conditions_;
+  Bookmarks bookmarks_;
+  QTimer clock_;
+  qreal speed_ = 4;
+};
+
+} // namespace uopscope

@@ -1,0 +1,138 @@
+// Where compile time goes: flame graph and treemap, rules that waste it, and another trace beside this one.
+import QtQuick
+import QtQuick.Layouts
+import QtQuick.Controls.Basic
+import uopscope.core
+
+Rectangle {
+    id: pane
+    objectName: "profilePane"
+    property string mode: "flame"
+    color: Theme.canvas
+    signal compareAsked()
+    onVisibleChanged: if (visible) Tools.profile.load()
+    ColumnLayout {
+        anchors.fill: parent
+        spacing: 0
+        Rectangle {
+            Layout.fillWidth: true
+            implicitHeight: Theme.px(42)
+            color: Theme.panel
+            RowLayout {
+                anchors.fill: parent
+                anchors.leftMargin: Theme.px(10)
+                anchors.rightMargin: Theme.px(10)
+                spacing: Theme.px(8)
+                USegments {
+                    objectName: "profileMode"
+                    options: [{value: "flame", text: qsTr("Flame graph")}, {value: "treemap", text: qsTr("Treemap")}, {value: "findings", text: qsTr("Findings %1").arg(Tools.profile.findings.length)}, {value: "compare", text: qsTr("Two traces")}]
+                    value: pane.mode
+                    onPicked: value => pane.mode = value
+                }
+                UField { id: find; objectName: "profileFind"; hint: qsTr("Name"); Layout.preferredWidth: Theme.px(170) }
+                Row {
+                    visible: pane.mode === "flame" || pane.mode === "treemap"
+                    Layout.fillWidth: true
+                    clip: true
+                    spacing: Theme.px(4)
+                    Repeater {
+                        model: Tools.profile.way
+                        UButton { required property var modelData; text: modelData.name + "  " + modelData.time; onClicked: Tools.profile.root = modelData.node }
+                    }
+                }
+                Item { Layout.fillWidth: pane.mode !== "flame" && pane.mode !== "treemap" }
+                UButton { visible: pane.mode === "compare"; quiet: false; icon16: "open"; text: qsTr("Another trace…"); onClicked: pane.compareAsked() }
+            }
+            Rectangle { width: parent.width; height: 1; anchors.bottom: parent.bottom; color: Theme.line }
+        }
+        Item {
+            visible: pane.mode === "flame" || pane.mode === "treemap"
+            Layout.fillWidth: true
+            Layout.fillHeight: true
+            ProfileView {
+                id: view
+                objectName: "profileView"
+                anchors.fill: parent
+                anchors.margins: Theme.px(8)
+                model: Tools.profile
+                theme: Theme
+                mode: pane.mode === "treemap" ? "treemap" : "flame"
+                highlight: find.text
+                onOpened: node => Tools.profile.follow(node)
+            }
+            UTip { visible: view.hovered >= 0; delay: 250; text: Tools.profile.describe(view.hovered) }
+            ULabel { visible: !Tools.profile.ready; anchors.centerIn: parent; text: qsTr("Adding up…"); color: Theme.textMuted }
+        }
+        ListView {
+            id: findings
+            objectName: "findings"
+            visible: pane.mode === "findings"
+            Layout.fillWidth: true
+            Layout.fillHeight: true
+            clip: true
+            model: Tools.profile.findings.filter(f => find.text.length === 0 || f.title.indexOf(find.text) >= 0)
+            ScrollBar.vertical: UScrollBar {}
+            delegate: Rectangle {
+                id: fault
+                required property var modelData
+                width: findings.width
+                height: Theme.px(30)
+                color: area.containsMouse ? Theme.hover : "transparent"
+                RowLayout {
+                    anchors.fill: parent
+                    anchors.leftMargin: Theme.px(14)
+                    anchors.rightMargin: Theme.px(14)
+                    spacing: Theme.px(12)
+                    UChip { sign: fault.modelData.kind === "dead" ? "○" : fault.modelData.kind === "undo" ? "⇄" : "!"; tone: fault.modelData.kind === "dead" ? Theme.textMuted : Theme.warning; text: fault.modelData.kind === "dead" ? qsTr("never matched") : fault.modelData.kind === "undo" ? qsTr("undone") : qsTr("no effect"); Layout.preferredWidth: Theme.px(112) }
+                    ULabel { text: fault.modelData.title; font.weight: Font.DemiBold; Layout.preferredWidth: Theme.px(240) }
+                    ULabel { text: fault.modelData.detail; color: Theme.textMuted; Layout.fillWidth: true }
+                }
+                MouseArea { id: area; anchors.fill: parent; hoverEnabled: true; onClicked: { if (fault.modelData.step > 0) { Session.tab = "graph"; Session.goToTraceStep(fault.modelData.step); } else Session.goToRule(fault.modelData.rule); } }
+            }
+            ULabel { visible: findings.count === 0; x: Theme.px(16); y: Theme.px(12); color: Theme.textFaint; text: Tools.profile.ready ? qsTr("Nothing to report.") : qsTr("Looking…") }
+        }
+        ListView {
+            id: two
+            objectName: "twoTraces"
+            visible: pane.mode === "compare"
+            Layout.fillWidth: true
+            Layout.fillHeight: true
+            clip: true
+            model: Tools.profile.comparison.filter(f => find.text.length === 0 || f.name.indexOf(find.text) >= 0)
+            ScrollBar.vertical: UScrollBar {}
+            headerPositioning: ListView.OverlayHeader
+            header: Rectangle {
+                z: 2
+                width: two.width
+                height: Theme.px(30)
+                color: Theme.panel
+                visible: Tools.profile.other.length > 0
+                Cells { anchors.fill: parent; values: [qsTr("Rule"), qsTr("Change"), qsTr("Time here"), qsTr("in %1").arg(Tools.profile.other), qsTr("Matches here"), qsTr("there"), qsTr("Attempts here"), qsTr("there")]; muted: true }
+            }
+            component Cells: RowLayout {
+                property var values: []
+                property bool muted: false
+                property color second: Theme.text
+                Repeater {
+                    model: parent.values
+                    ULabel { required property var modelData; required property int index; text: modelData; Layout.fillWidth: true; Layout.preferredWidth: index === 0 ? 220 : 90; leftPadding: index === 0 ? Theme.px(14) : 0; rightPadding: Theme.px(10); horizontalAlignment: index === 0 ? Text.AlignLeft : Text.AlignRight; color: parent.muted ? Theme.textMuted : index === 1 ? parent.second : Theme.text; font.pixelSize: Theme.px(12) }
+                }
+            }
+            delegate: Cells {
+                required property var modelData
+                width: two.width
+                height: Theme.px(26)
+                values: [modelData.name, modelData.delta, modelData.ns, modelData.otherNs, modelData.matches, modelData.otherMatches, modelData.attempts, modelData.otherAttempts]
+                second: modelData.less ? Theme.added : Theme.removed
+            }
+            ULabel { visible: two.count === 0; x: Theme.px(16); y: Theme.px(44); color: Theme.textFaint; text: qsTr("Choose another trace: rules are compared by name, biggest change of time first.") }
+        }
+        Rectangle {
+            Layout.fillWidth: true
+            implicitHeight: Theme.px(26)
+            color: Theme.panel
+            visible: pane.mode === "flame" || pane.mode === "treemap"
+            ULabel { x: Theme.px(12); anchors.verticalCenter: parent.verticalCenter; font.pixelSize: Theme.small; color: Theme.textMuted; text: (view.leftOut > 0 ? qsTr("%1 too small to draw: click a box to make it fill the view. ").arg(view.leftOut) : "") + qsTr("Double-click goes to the pass, kernel or rule. Blue: schedule, green: kernel, violet: pass, orange: rule.") }
+        }
+    }
+}

@@ -1,0 +1,132 @@
+// SQL over the trace: statement, result, schema, saved queries.
+import QtQuick
+import QtQuick.Layouts
+import QtQuick.Controls.Basic
+import uopscope.core
+
+Rectangle {
+    id: pane
+    objectName: "sqlPane"
+    color: Theme.canvas
+    property int column: 0
+    function focusText() { editor.forceActiveFocus(); }
+    signal exportAsked()
+    RowLayout {
+        anchors.fill: parent
+        spacing: 0
+        ColumnLayout {
+            Layout.fillWidth: true
+            Layout.fillHeight: true
+            spacing: 0
+            Rectangle {
+                Layout.fillWidth: true
+                implicitHeight: Theme.px(132)
+                color: Theme.window
+                ScrollView {
+                    anchors.fill: parent
+                    anchors.margins: Theme.px(8)
+                    TextArea {
+                        id: editor
+                        objectName: "sqlText"
+                        text: Tools.sql.text
+                        onTextChanged: if (activeFocus) Tools.sql.text = text
+                        color: Theme.text
+                        font.family: Theme.mono
+                        font.pixelSize: Theme.px(12.5)
+                        selectByMouse: true
+                        background: null
+                        placeholderText: "SELECT …"
+                        placeholderTextColor: Theme.textFaint
+                        Accessible.name: qsTr("SQL statement")
+                        Keys.onPressed: event => { if ((event.key === Qt.Key_Return || event.key === Qt.Key_Enter) && event.modifiers & Qt.ControlModifier) { Tools.sql.run(text); event.accepted = true; } }
+                    }
+                }
+            }
+            Rectangle {
+                Layout.fillWidth: true
+                implicitHeight: Theme.px(40)
+                color: Theme.panel
+                RowLayout {
+                    anchors.fill: parent
+                    anchors.leftMargin: Theme.px(8)
+                    anchors.rightMargin: Theme.px(8)
+                    UButton { objectName: "sqlRun"; primary: true; text: Tools.sql.busy ? qsTr("Cancel") : qsTr("Run"); tip: qsTr("Ctrl Enter"); onClicked: Tools.sql.busy ? Tools.sql.cancel() : Tools.sql.run(editor.text) }
+                    ULabel { objectName: "sqlSummary"; text: Tools.sql.busy ? qsTr("running…") : Tools.sql.problem.length > 0 ? Tools.sql.problem : Tools.sql.summary; color: Tools.sql.problem.length > 0 ? Theme.error : Theme.textMuted; Layout.fillWidth: true; font.pixelSize: Theme.small; leftPadding: Theme.px(8) }
+                    UButton { visible: Tools.sql.more; quiet: false; text: qsTr("All rows"); onClicked: Tools.sql.lift() }
+                    UPicker { visible: Tools.sql.columns.length > 0; label: qsTr("Column"); value: String(Math.min(pane.column, Tools.sql.columns.length - 1)); options: Tools.sql.columns.map((c, i) => ({ value: String(i), text: c })); onPicked: value => pane.column = parseInt(value) }
+                    UButton { visible: Tools.sql.columns.length > 0; icon16: "target"; tip: qsTr("Mark the nodes of this column in the graph"); onClicked: { Tools.sql.mark(pane.column); Session.tab = "graph"; } }
+                    UButton { visible: Tools.sql.columns.length > 0; icon16: "stop"; tip: qsTr("The steps of this column as a condition to run to"); onClicked: { const c = Tools.sql.condition(pane.column); if (c.length > 0) { Tools.conditions.text = c; Session.trigger("condition"); } } }
+                    UButton { visible: Tools.sql.columns.length > 0; icon16: "copy"; tip: qsTr("Export as CSV or JSON (Ctrl E)"); onClicked: pane.exportAsked() }
+                }
+                Rectangle { width: parent.width; height: 1; color: Theme.line }
+            }
+            HorizontalHeaderView {
+                id: header
+                syncView: table
+                Layout.fillWidth: true
+                implicitHeight: Theme.px(28)
+                visible: Tools.sql.columns.length > 0
+                clip: true
+                delegate: Rectangle {
+                    required property string display
+                    implicitHeight: Theme.px(28)
+                    implicitWidth: Theme.px(120)
+                    color: Theme.panel
+                    ULabel { anchors.fill: parent; leftPadding: Theme.px(10); text: parent.display; color: Theme.textMuted; font.weight: Font.DemiBold; font.pixelSize: Theme.small }
+                }
+            }
+            TableView {
+                id: table
+                objectName: "sqlTable"
+                Layout.fillWidth: true
+                Layout.fillHeight: true
+                clip: true
+                model: Tools.sql
+                boundsBehavior: Flickable.StopAtBounds
+                ScrollBar.vertical: UScrollBar {}
+                ScrollBar.horizontal: UScrollBar {}
+                columnWidthProvider: c => Math.max(Theme.px(110), Math.min(Theme.px(420), table.width / Math.max(1, columns)))
+                rowHeightProvider: () => Theme.px(25)
+                onWidthChanged: Qt.callLater(forceLayout)
+                delegate: Rectangle {
+                    id: cell
+                    required property string display
+                    required property bool numeric
+                    required property int row
+                    required property int column
+                    implicitWidth: Theme.px(120)
+                    implicitHeight: Theme.px(25)
+                    color: area.containsMouse ? Theme.hover : row % 2 ? Theme.panel : Theme.canvas
+                    ULabel { anchors.fill: parent; leftPadding: Theme.px(10); rightPadding: Theme.px(10); mono: true; font.pixelSize: Theme.px(11.5); text: cell.display; horizontalAlignment: cell.numeric ? Text.AlignRight : Text.AlignLeft; color: cell.display === "NULL" ? Theme.textFaint : Theme.text }
+                    MouseArea { id: area; anchors.fill: parent; hoverEnabled: true; onClicked: pane.column = cell.column; onDoubleClicked: Tools.sql.follow(cell.row, cell.column) }
+                }
+                Connections { target: Tools.sql; function onModelReset() { Qt.callLater(table.forceLayout); } }
+            }
+        }
+        Rectangle { implicitWidth: 1; Layout.fillHeight: true; color: Theme.line }
+        Rectangle {
+            Layout.preferredWidth: Theme.px(220)
+            Layout.fillHeight: true
+            color: Theme.panel
+            ListView {
+                id: side
+                anchors.fill: parent
+                clip: true
+                ScrollBar.vertical: UScrollBar {}
+                model: [{head: qsTr("Queries")}].concat(Tools.sql.saved, [{head: qsTr("Tables and views: click to see rows")}], Tools.sql.schema)
+                delegate: Item {
+                    id: entry
+                    required property var modelData
+                    width: side.width
+                    height: modelData.head ? Theme.px(30) : modelData.columns ? Theme.px(22) + names.implicitHeight : Theme.px(26)
+                    Rectangle { anchors.fill: parent; color: area.containsMouse && !entry.modelData.head ? Theme.hover : "transparent" }
+                    ULabel { x: Theme.px(10); y: Theme.px(4); width: parent.width - Theme.px(34); text: entry.modelData.head || entry.modelData.name; color: entry.modelData.head ? Theme.accent : Theme.text; font.pixelSize: entry.modelData.head ? Theme.small : Theme.px(12); font.weight: entry.modelData.own ? Font.DemiBold : Font.Normal }
+                    ULabel { id: names; visible: entry.modelData.columns !== undefined; x: Theme.px(18); y: Theme.px(21); width: parent.width - Theme.px(26); text: (entry.modelData.columns || []).join(", "); color: Theme.textFaint; font.pixelSize: Theme.px(10.5); wrapMode: Text.Wrap; elide: Text.ElideNone }
+                    MouseArea { id: area; anchors.fill: parent; hoverEnabled: true; enabled: !entry.modelData.head; onClicked: Tools.sql.run(entry.modelData.text || "SELECT * FROM " + entry.modelData.name) }
+                    UButton { visible: entry.modelData.own === true; icon16: "close"; tip: qsTr("Forget"); anchors.right: parent.right; anchors.verticalCenter: parent.verticalCenter; onClicked: Tools.sql.forget(entry.modelData.name) }
+                }
+                footer: UField { id: name; icon16: ""; hint: qsTr("Keep this query as…"); width: side.width - Theme.px(16); x: Theme.px(8); onAccepted: { Tools.sql.keep(text); text = ""; } }
+            }
+        }
+    }
+}

@@ -1,0 +1,63 @@
+// The flame graph and the treemap of a profile, drawn; hover tells, a click zooms, a double click goes there.
+//
+//   ProfileView { model: Tools.profile; theme: Theme; mode: "flame"; onOpened: node =>
+//   Tools.profile.follow(node) }
+#pragma once
+#include "viz/models/profile.h"
+#include "viz/scene/theme.h"
+
+#include <QPointer>
+#include <QQuickPaintedItem>
+
+namespace uopscope {
+
+class ProfileView : public QQuickPaintedItem {
+  Q_OBJECT
+  Q_PROPERTY(uopscope::ProfileModel* model READ model WRITE setModel NOTIFY changed)
+  Q_PROPERTY(uopscope::Theme* theme READ theme WRITE setTheme NOTIFY changed)
+  Q_PROPERTY(QString mode READ mode WRITE setMode NOTIFY changed)
+  /// Boxes whose names contain it stand out.
+  Q_PROPERTY(QString highlight READ highlight WRITE setHighlight NOTIFY changed)
+  Q_PROPERTY(int hovered READ hovered NOTIFY hoveredChanged)
+  /// Boxes too small to draw.
+  Q_PROPERTY(int leftOut READ leftOut NOTIFY changed)
+
+public:
+  explicit ProfileView(QQuickItem* parent = nullptr);
+  ProfileModel* model() const { return model_; }
+  void setModel(ProfileModel* model);
+  Theme* theme() const { return theme_; }
+  void setTheme(Theme* theme);
+  QString mode() const { return mode_; }
+  void setMode(const QString& mode);
+  QString highlight() const { return highlight_; }
+  void setHighlight(const QString& text);
+  int hovered() const { return hovered_; }
+  int leftOut() const { return leftOut_; }
+  void paint(QPainter* painter) override;
+  Q_INVOKABLE int boxAt(qreal x, qreal y) const;
+  /// Middle of a node's box on the item, for tests.
+  Q_INVOKABLE QPointF middleOf(int node) const;
+
+Q_SIGNALS:
+  void changed();
+  void hoveredChanged();
+  void opened(int node);
+
+protected:
+  void geometryChange(const QRectF& now, const QRectF& before) override;
+  void hoverMoveEvent(QHoverEvent* event) override;
+  void hoverLeaveEvent(QHoverEvent* event) override;
+  void mousePressEvent(QMouseEvent* event) override;
+  void mouseDoubleClickEvent(QMouseEvent* event) override;
+
+private:
+  void arrange();
+  QPointer<ProfileModel> model_;
+  QPointer<Theme> theme_;
+  QString mode_ = QStringLiteral("flame"), highlight_;
+  std::vector<ProfileBox> boxes_;
+  int hovered_ = -1, leftOut_ = 0;
+};
+
+} // namespace uopscope
