@@ -3,8 +3,7 @@
 // run.
 #include "app/cli/output.h"
 #include "engine/rewrite/matcher.h"
-#include "engine/runtime/device.h"
-#include "engine/tensor/tensor.h"
+#include "engine/tensor/known_rules.h"
 #include "replay/read/materialize.h"
 #include "replay/read/print.h"
 
@@ -15,19 +14,6 @@
 namespace uopscope::cli {
 
 namespace {
-
-/// Rules register when their matcher is made, which is when a pass first runs: a small computation is lowered
-/// for a device that executes nothing.
-std::vector<const RuleDef*> engineRules() {
-  try {
-    Tensor x = Tensor::empty({4, 4}), y = x.matmul(x).relu().sum();
-    Schedule schedule = Tensor::schedule({y});
-    for (const ScheduleItem& item : schedule.items)
-      if (item.ast.is(Op::SINK)) getKernel(item, Device::get("NULL"));
-  } catch (const Error&) { // what has been made until then is known
-  }
-  return rulesInUse();
-}
 
 std::string tailOf(const std::string& path) {
   return path.substr(path.rfind('/') + 1);
@@ -42,7 +28,7 @@ const RuleInfo* findInTrace(Trace& trace, const std::string& text) {
 
 const RuleDef* findInEngine(const std::string& name, const RuleInfo* like) {
   const RuleDef* best = nullptr;
-  for (const RuleDef* def : engineRules()) {
+  for (const RuleDef* def : knownRules()) {
     if (name != def->name) continue;
     if (!best) best = def;
     if (like && tailOf(def->file) == tailOf(like->at.file) && def->line == like->at.line) return def;

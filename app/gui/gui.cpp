@@ -113,7 +113,10 @@ int runWindow(const WindowOptions& options, int argc, char** argv) {
 
   QQmlApplicationEngine engine;
   setUpEngine(engine, theme, session, tools);
-  engine.load(QUrl(QStringLiteral("qrc:/qt/qml/uopscope/Main.qml")));
+  // A folder of QML files instead of those built in: for whoever works on them, without building.
+  const QString folder = qEnvironmentVariable("UOPSCOPE_QML");
+  engine.load(folder.isEmpty() ? QUrl(QStringLiteral("qrc:/qt/qml/uopscope/Main.qml"))
+                               : QUrl::fromLocalFile(folder + QStringLiteral("/Main.qml")));
   if (engine.rootObjects().isEmpty()) {
     say(QStringLiteral("the window could not be built: are the QML modules of Qt Quick installed?"));
     return 2;

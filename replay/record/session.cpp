@@ -188,6 +188,12 @@ void RecordingSession::begin() {
     observer = both_ ? static_cast<Observer*>(both_.get()) : &capture_->observer();
   }
   if (!observer) return;
+  // Somebody wants to stop the recording at breakpoints; what the script starts is none of his business.
+  if (const char* gate = std::getenv("UOPSCOPE_GATE"); gate && recorder_) {
+    gate_ = std::make_unique<DebugGate>(*recorder_, gate, [this] { recorder_->flush(); });
+    unsetenv("UOPSCOPE_GATE");
+    observer = gate_.get();
+  }
   scope_.emplace(observer);
   scriptScope_.emplace(ScopeBegin{ScopeKind::Script, fs::path(options_.script).filename().string(), {}, {}});
 }

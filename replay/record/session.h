@@ -11,6 +11,7 @@
 // file records to one in the temporary folder and opens it in the window when the program ends.
 #pragma once
 #include "replay/record/capture_session.h"
+#include "replay/record/debug_gate.h"
 #include "replay/record/match_stats.h"
 #include "replay/record/recorder.h"
 #include "replay/record/tee.h"
@@ -59,6 +60,7 @@ private:
   RecordingProgress ownProgress_;
   std::unique_ptr<MatchStats> stats_;
   std::unique_ptr<Recorder> recorder_;
+  std::unique_ptr<DebugGate> gate_;
   std::unique_ptr<CaptureSession> capture_;
   std::unique_ptr<Tee> both_;
   std::optional<ObserverScope> scope_;

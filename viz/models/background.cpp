@@ -1,6 +1,8 @@
 // A stale job is stopped inside SQLite too, by its progress handler.
 #include "viz/models/background.h"
 
+#include "replay/read/sql.h"
+
 #include <sqlite3.h>
 
 namespace uopscope {
@@ -44,7 +46,9 @@ void Background::open(const QString& path) {
     QMetaObject::invokeMethod(l->place, [lane = l.get(), path] {
       lane->trace.reset();
       try {
-        if (!path.isEmpty()) lane->trace = std::make_unique<Trace>(path.toStdString());
+        if (path.isEmpty()) return;
+        lane->trace = std::make_unique<Trace>(path.toStdString());
+        addSqlFunctions(*lane->trace);
       } catch (const std::exception&) { // the session opens it too, and says what is wrong
       }
     });

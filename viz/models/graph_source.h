@@ -26,6 +26,7 @@ class GraphSource : public QObject {
   Q_PROPERTY(int foundCount READ foundCount NOTIFY foundChanged)
   Q_PROPERTY(int foundIndex READ foundIndex NOTIFY foundChanged)
   /// What is wrong with what was typed; empty if nothing.
+  Q_PROPERTY(bool notesShown READ notesShown NOTIFY notesChanged)
   Q_PROPERTY(QString searchProblem READ searchProblem NOTIFY foundChanged)
   Q_PROPERTY(int hiddenNodes READ hiddenNodes NOTIFY pictureChanged)
   Q_PROPERTY(int groups READ groups NOTIFY pictureChanged)
@@ -71,6 +72,8 @@ public:
   bool legendOrdered() const { return tinting_ && tinting_->ordered; }
   /// Nodes that something else than a search marks: a query's result, a pattern. Kept until replaced.
   const std::map<int64_t, QString>& notes() const { return notes_; }
+  bool notesShown() const { return !notes_.empty(); }
+  Q_INVOKABLE void clearNotes() { setNotes({}); }
   void setNotes(std::map<int64_t, QString> notes);
   /// Whether what is asked for needs facts that are not here yet.
   bool wantsFacts() const;

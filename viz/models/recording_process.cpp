@@ -1,6 +1,7 @@
 #include "viz/models/recording_process.h"
 
 #include <QFileInfo>
+#include <QProcessEnvironment>
 #include <QTimer>
 #include <csignal>
 
@@ -67,6 +68,10 @@ void RecordingProcess::start(const QString& program, const QString& script, cons
   if (!arguments.isEmpty()) args << QStringLiteral("--") << arguments;
   process_.setWorkingDirectory(QFileInfo(script).absolutePath());
   clock_.start();
+  QProcessEnvironment environment = QProcessEnvironment::systemEnvironment();
+  environment.remove(QStringLiteral("UOPSCOPE_GATE"));
+  if (!gate_.isEmpty()) environment.insert(QStringLiteral("UOPSCOPE_GATE"), gate_);
+  process_.setProcessEnvironment(environment);
   process_.start(program, args);
   Q_EMIT changed();
   Q_EMIT outputChanged();

@@ -27,6 +27,8 @@ public:
 
   void start(const QString& program, const QString& script, const QString& trace,
              const QStringList& arguments = {});
+  /// The next start() takes orders over this socket (replay/record/debug_gate.h); empty: it does not.
+  void setGate(const QString& socket) { gate_ = socket; }
   /// Asks it to stop (the trace stays valid); a second time, or after three seconds, it is killed.
   Q_INVOKABLE void cancel();
   bool running() const { return process_.state() != QProcess::NotRunning; }
@@ -48,7 +50,7 @@ private:
   QProcess process_;
   QElapsedTimer clock_;
   qint64 elapsed_ = 0;
-  QString output_, script_, trace_, problem_;
+  QString gate_, output_, script_, trace_, problem_;
   int exitCode_ = 0;
   bool cancelled_ = false;
 };

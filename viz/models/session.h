@@ -142,6 +142,8 @@ public:
   /// Null when nothing is open. The trace of this thread: questions that take long belong to background().
   Trace* trace() { return trace_.get(); }
   Background& background() { return background_; }
+  /// To the end of what is recorded so far: where the engine is.
+  void showLatest();
   /// The step one stands on, by its number in the whole trace; of step 0: the one before the pass.
   StepId traceStep() const;
   const Arrangement& arrangement() const { return arrangement_; }

@@ -28,6 +28,20 @@ StepId Session::traceStep() const {
   return trace_->pass(pass_).firstStep - 1;
 }
 
+void Session::showLatest() {
+  tick();
+  if (!trace_) return;
+  try {
+    Statement last = trace_->database().prepare("SELECT max(id) FROM pass");
+    if (!last.step() || last.isNull(0)) return;
+    const PassInfo pass = trace_->pass(last.integer(0));
+    goTo(pass.id, trace_->pass(pass.id).steps);
+    setStep(stepCount());
+  } catch (const std::exception& e) {
+    showNotice(QString::fromUtf8(e.what()));
+  }
+}
+
 // The order in which the engine worked: into passes that run inside a rule, and out of them.
 void Session::stepInTrace(int direction) {
   const StepId here = traceStep();

@@ -1,5 +1,7 @@
 #include "viz/models/stats_model.h"
 
+#include "viz/models/table_text.h"
+
 #include <algorithm>
 #include <numeric>
 
@@ -194,6 +196,19 @@ QVariant StatsModel::headerData(int section, Qt::Orientation orientation, int ro
 QHash<int, QByteArray> StatsModel::roleNames() const {
   return {{TextRole, "value"},  {PlaceRole, "place"}, {SourceRole, "sourceText"},
           {ShareRole, "share"}, {RuleRole, "ruleId"}, {FaultRole, "fault"}};
+}
+
+QString StatsModel::exportTo(const QString& path) const {
+  QStringList columns;
+  for (int c = 0; c < columnCount(); ++c)
+    columns << headerData(c, Qt::Horizontal, Qt::DisplayRole).toString();
+  QList<QVariantList> rows;
+  for (int r = 0; r < rowCount(); ++r) {
+    QVariantList row;
+    for (int c = 0; c < columnCount(); ++c) row << data(index(r, c), Qt::DisplayRole);
+    rows << row;
+  }
+  return writeTable(path, columns, rows);
 }
 
 } // namespace uopscope

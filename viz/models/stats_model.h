@@ -59,6 +59,8 @@ public:
   Q_INVOKABLE QVariantMap row(int row) const;
   /// The rows shown as comma-separated values, with a header.
   Q_INVOKABLE QString csv() const;
+  /// The rows shown as .csv or .json; what went wrong in words, empty if nothing.
+  Q_INVOKABLE QString exportTo(const QString& path) const;
 
   int rowCount(const QModelIndex& parent = {}) const override;
   int columnCount(const QModelIndex& parent = {}) const override;

@@ -4,8 +4,14 @@
 //   Session session;  Tools tools(session);  session.trigger("hide");
 #pragma once
 #include "viz/models/bookmarks.h"
+#include "viz/models/checker.h"
+#include "viz/models/compare_model.h"
 #include "viz/models/conditions.h"
 #include "viz/models/graph_tools.h"
+#include "viz/models/live_control.h"
+#include "viz/models/profile.h"
+#include "viz/models/sql_model.h"
+#include "viz/models/why.h"
 
 namespace uopscope {
 
@@ -14,6 +20,12 @@ class Tools : public QObject {
   Q_PROPERTY(uopscope::GraphTools* graph READ graph CONSTANT)
   Q_PROPERTY(uopscope::Conditions* conditions READ conditions CONSTANT)
   Q_PROPERTY(uopscope::Bookmarks* bookmarks READ bookmarks CONSTANT)
+  Q_PROPERTY(uopscope::SqlModel* sql READ sql CONSTANT)
+  Q_PROPERTY(uopscope::ProfileModel* profile READ profile CONSTANT)
+  Q_PROPERTY(uopscope::WhyModel* why READ why CONSTANT)
+  Q_PROPERTY(uopscope::Checker* checker READ checker CONSTANT)
+  Q_PROPERTY(uopscope::CompareModel* compare READ compare CONSTANT)
+  Q_PROPERTY(uopscope::LiveControl* live READ live CONSTANT)
   Q_PROPERTY(bool playing READ playing NOTIFY playChanged)
   /// Steps a second.
   Q_PROPERTY(qreal speed READ speed WRITE setSpeed NOTIFY playChanged)
@@ -23,6 +35,12 @@ public:
   GraphTools* graph() { return &graph_; }
   Conditions* conditions() { return &conditions_; }
   Bookmarks* bookmarks() { return &bookmarks_; }
+  SqlModel* sql() { return &sql_; }
+  ProfileModel* profile() { return &profile_; }
+  WhyModel* why() { return &why_; }
+  Checker* checker() { return &checker_; }
+  CompareModel* compare() { return &compare_; }
+  LiveControl* live() { return &live_; }
   bool playing() const { return clock_.isActive(); }
   qreal speed() const { return speed_; }
   void setSpeed(qreal speed);
@@ -33,10 +51,17 @@ Q_SIGNALS:
 
 private:
   void play();
+  void recordPaused();
   Session& session_;
   GraphTools graph_;
   Conditions conditions_;
   Bookmarks bookmarks_;
+  SqlModel sql_;
+  ProfileModel profile_;
+  WhyModel why_;
+  Checker checker_;
+  CompareModel compare_;
+  LiveControl live_;
   QTimer clock_;
   qreal speed_ = 4;
 };

@@ -47,7 +47,8 @@ const RuleDef* definition(const std::vector<const RuleDef*>& all, const RuleInfo
 MatchAttempt attemptMatch(const Rule& rule, UOp node) {
   MatchAttempt best;
   bool first = true;
-  for (const MatchVariant& variant : compilePattern(rule)) {
+  const auto variants = variantsOf(rule);
+  for (const MatchVariant& variant : *variants) {
     MatchAttempt now;
     now.total = variant.steps.size() + 1;
     std::array<UOp, kMatchRegisters> registers;

@@ -24,7 +24,31 @@ Popup {
         }
         return order.map(name => ({ name: name, actions: by[name] }));
     }
+    property string changing: ""
+    onClosed: changing = ""
+    // The key of what was pressed, as the table writes it.
+    function keyName(event) {
+        const names = { [Qt.Key_Left]: "Left", [Qt.Key_Right]: "Right", [Qt.Key_Up]: "Up", [Qt.Key_Down]: "Down", [Qt.Key_Space]: "Space", [Qt.Key_Return]: "Return", [Qt.Key_Home]: "Home", [Qt.Key_End]: "End", [Qt.Key_PageUp]: "PgUp", [Qt.Key_PageDown]: "PgDown", [Qt.Key_Delete]: "Del", [Qt.Key_Insert]: "Ins" };
+        let key = names[event.key] || "";
+        if (event.key >= Qt.Key_F1 && event.key <= Qt.Key_F12) key = "F" + (event.key - Qt.Key_F1 + 1);
+        if (key.length === 0 && event.key > 0x20 && event.key < 0x7f) key = String.fromCharCode(event.key);
+        if (key.length === 0) return "";
+        return (event.modifiers & Qt.ControlModifier ? "Ctrl+" : "") + (event.modifiers & Qt.AltModifier ? "Alt+" : "") + (event.modifiers & Qt.ShiftModifier ? "Shift+" : "") + key;
+    }
     contentItem: Item {
+        Item {
+            id: catcher
+            focus: true
+            Keys.onPressed: event => {
+                if (popup.changing.length === 0) return;
+                event.accepted = true;
+                if (event.key === Qt.Key_Escape) { popup.changing = ""; return; }
+                if (event.key === Qt.Key_Backspace) { Session.setKeys(popup.changing, ""); popup.changing = ""; return; }
+                const key = popup.keyName(event);
+                if (key.length > 0 && Session.setKeys(popup.changing, key)) popup.changing = "";
+            }
+        }
+        ULabel { anchors.left: heading.right; anchors.leftMargin: Theme.px(14); anchors.baseline: heading.baseline; color: Theme.textMuted; font.pixelSize: Theme.small; text: popup.changing.length > 0 ? qsTr("press the new key; Backspace for none, Esc to leave it") : qsTr("click a line to change its key, double-click for the one it had") }
         ULabel { id: heading; text: qsTr("Keys"); font.pixelSize: Theme.px(19); font.weight: Font.DemiBold }
         UButton { anchors.right: parent.right; icon16: "close"; tip: qsTr("Close (Esc)"); onClicked: popup.close() }
         Flickable {
@@ -72,9 +96,13 @@ Popup {
                                         required property var modelData
                                         width: group.width
                                         height: Theme.px(22)
+                                        readonly property bool asking: popup.changing === modelData.id
+                                        Rectangle { anchors.fill: parent; anchors.leftMargin: -Theme.px(4); radius: 4; color: line.asking ? Theme.selection : lineArea.containsMouse ? Theme.hover : "transparent" }
+                                        MouseArea { id: lineArea; anchors.fill: parent; hoverEnabled: true; onClicked: { popup.changing = line.asking ? "" : line.modelData.id; catcher.forceActiveFocus(); } onDoubleClicked: { popup.changing = ""; Session.setKeys(line.modelData.id, "default"); } }
                                         ULabel { width: parent.width - caps.width - Theme.px(8); height: parent.height; text: line.modelData.text; font.pixelSize: Theme.px(12); color: Theme.textMuted }
                                         Row {
                                             id: caps
+                                            visible: !line.asking
                                             anchors.right: parent.right
                                             anchors.verticalCenter: parent.verticalCenter
                                             spacing: Theme.px(4)

@@ -20,8 +20,23 @@ ApplicationWindow {
     readonly property bool popped: palette.visible || keys.visible || linkPopup.visible
 
     function openFile() {
+        chooseFile(path => Session.open(path));
+    }
+    function chooseFile(then) {
         dialogs.active = true;
+        dialogs.item.then = then;
         dialogs.item.open();
+    }
+    // What is shown, as a file: graphs as .svg or .png, tables as .csv or .json.
+    function exportTo(path) {
+        const problem = Session.tab === "stats" ? Session.stats.exportTo(path) : Session.tab === "sql" ? Tools.sql.exportTo(path) : Session.tab === "compare" ? compare.canvas.exportTo(path) : canvas.exportTo(path);
+        Session.showNotice(problem.length > 0 ? problem : qsTr("Written: %1").arg(path));
+    }
+    function askExport() {
+        saver.active = true;
+        saver.item.nameFilters = Session.tab === "stats" || Session.tab === "sql" ? [qsTr("Tables (*.csv *.json)")] : [qsTr("Pictures (*.svg *.png)")];
+        saver.item.then = path => exportTo(path);
+        saver.item.open();
     }
     function currentText() { return Session.tab === "script" ? scriptPane : codePane; }
     function act(id) {
@@ -36,6 +51,7 @@ ApplicationWindow {
         case "contrast": Theme.name = Theme.name.indexOf("contrast") === 0 ? (Theme.dark ? "dark" : "light") : Theme.dark ? "contrast" : "contrast-light"; break;
         case "present": Theme.presenting = !Theme.presenting; break;
         case "condition": condition.ask(); break;
+        case "export": askExport(); break;
         case "larger": Theme.textScale += 0.1; break;
         case "smaller": Theme.textScale -= 0.1; break;
         case "normal": Theme.textScale = 1; break;
@@ -62,6 +78,9 @@ ApplicationWindow {
         case "escape":
             if (graph.searching && Session.tab === "graph") graph.endSearch();
             else if (currentText().searching) currentText().endSearch();
+            else if (Tools.why.open) Tools.why.open = false;
+            else if (Session.graph.notesShown) Session.graph.clearNotes();
+            else if (Theme.presenting) Theme.presenting = false;
             else if (Session.node >= 0) Session.node = -1;
             else canvas.forceActiveFocus();
             break;
@@ -86,10 +105,16 @@ ApplicationWindow {
         }
     }
     Loader {
+        id: saver
+        active: false
+        source: "SaveDialog.qml"
+        onLoaded: item.accepted.connect(() => item.then(decodeURIComponent(item.selectedFile.toString()).replace("file://", "")))
+    }
+    Loader {
         id: dialogs
         active: false
         source: "OpenDialog.qml"
-        onLoaded: item.accepted.connect(() => Session.open(decodeURIComponent(item.selectedFile.toString())))
+        onLoaded: item.accepted.connect(() => item.then(decodeURIComponent(item.selectedFile.toString())))
     }
     DropArea {
         anchors.fill: parent
@@ -154,7 +179,11 @@ ApplicationWindow {
                         anchors.fill: parent
                         anchors.topMargin: tabs.height
                         clip: true
-                        GraphPane { id: graph; anchors.fill: parent; visible: Session.tab === "graph" }
+                        GraphPane { id: graph; anchors.fill: parent; anchors.bottomMargin: why.visible ? why.height : 0; visible: Session.tab === "graph" }
+                        WhyPane { id: why; visible: Tools.why.open && Session.tab === "graph"; width: parent.width; height: Math.min(implicitHeight, parent.height * 0.45); anchors.bottom: parent.bottom }
+                        ProfilePane { anchors.fill: parent; visible: Session.tab === "profile"; onCompareAsked: window.chooseFile(path => Tools.profile.compareWith(path)) }
+                        ComparePane { id: compare; anchors.fill: parent; visible: Session.tab === "compare"; onTraceAsked: window.chooseFile(path => Tools.compare.openLeft(path)) }
+                        SqlPane { id: sqlPane; anchors.fill: parent; visible: Session.tab === "sql"; onExportAsked: window.askExport() }
                         CodePane {
                             id: codePane
                             anchors.fill: parent
@@ -173,6 +202,7 @@ ApplicationWindow {
             Loader { anchors.fill: parent; active: Session.state === "error"; sourceComponent: ErrorPage { onOpenAsked: window.openFile() } }
             Notice { anchors.bottom: parent.bottom; anchors.bottomMargin: Theme.px(24) }
         }
+        LiveBar { Layout.fillWidth: true }
         ConditionBar { id: condition; visible: false; Layout.fillWidth: true }
         StepBar { visible: window.ready; Layout.fillWidth: true }
     }

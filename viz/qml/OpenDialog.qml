@@ -3,6 +3,7 @@ import QtQuick
 import QtQuick.Dialogs
 
 FileDialog {
+    property var then: path => {}
     title: qsTr("Open a script or a trace")
     nameFilters: [qsTr("Scripts and traces (*.py *.uoptrace)"), qsTr("All files (*)")]
 }

@@ -84,7 +84,7 @@ Rectangle {
                     }
                     ULabel { text: qsTr("To try"); font.weight: Font.DemiBold; Layout.topMargin: Session.recent.length > 0 ? Theme.px(12) : 0 }
                     Repeater {
-                        model: [["→", qsTr("the next rewrite")], ["↓", qsTr("the next pass")], ["/", qsTr("search the graph")], ["6", qsTr("which rules cost what")], ["Ctrl P", qsTr("jump anywhere")], ["?", qsTr("all keys")]]
+                        model: [["→", qsTr("the next rewrite")], ["↓", qsTr("the next pass")], ["/", qsTr("search the graph")], ["Ctrl 6", qsTr("which rules cost what")], ["Ctrl P", qsTr("jump anywhere")], ["?", qsTr("all keys")]]
                         Row {
                             required property var modelData
                             spacing: Theme.px(10)

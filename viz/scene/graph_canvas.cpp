@@ -3,6 +3,8 @@
 // for the next one.
 #include "viz/scene/graph_canvas.h"
 
+#include "viz/scene/picture_file.h"
+
 #include <QCursor>
 #include <QHoverEvent>
 #include <QMouseEvent>
@@ -238,6 +240,11 @@ qlonglong GraphCanvas::neighbour(qlonglong id, const QString& where) const {
     if (away > 0 && (!best || away < bestAway)) best = &n, bestAway = away;
   }
   return best ? best->id : -1;
+}
+
+QString GraphCanvas::exportTo(const QString& path) const {
+  if (!picture_ || !theme_ || !source_) return tr("There is no graph to export.");
+  return savePicture(*picture_, theme_->colours(), source_->tinting(), path);
 }
 
 void GraphCanvas::redraw() {

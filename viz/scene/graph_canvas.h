@@ -52,6 +52,8 @@ public:
   Q_INVOKABLE void panBy(qreal dx, qreal dy);
   Q_INVOKABLE void lookAtPoint(qreal x, qreal y);
   Q_INVOKABLE void resetZoom();
+  /// The whole graph as .svg or .png; what went wrong in words, empty if nothing.
+  Q_INVOKABLE QString exportTo(const QString& path) const;
   /// Where a node is, in item coordinates; for tests and tooltips.
   Q_INVOKABLE QRectF nodeOnScreen(qlonglong id) const;
   /// The neighbour to go to with an arrow: "source", "user", "left" or "right"; -1 if there is none.

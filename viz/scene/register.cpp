@@ -2,6 +2,7 @@
 
 #include "viz/scene/graph_canvas.h"
 #include "viz/scene/icon.h"
+#include "viz/scene/profile_view.h"
 #include "viz/scene/strips.h"
 
 #include <QQmlEngine>
@@ -38,6 +39,13 @@ void registerTypes() {
   qmlRegisterUncreatableType<PaletteModel>(kUri, 1, 0, "PaletteModel", notMade);
   qmlRegisterUncreatableType<GraphTools>(kUri, 1, 0, "GraphTools", notMade);
   qmlRegisterUncreatableType<Conditions>(kUri, 1, 0, "Conditions", notMade);
+  qmlRegisterUncreatableType<SqlModel>(kUri, 1, 0, "SqlModel", notMade);
+  qmlRegisterUncreatableType<ProfileModel>(kUri, 1, 0, "ProfileModel", notMade);
+  qmlRegisterUncreatableType<WhyModel>(kUri, 1, 0, "WhyModel", notMade);
+  qmlRegisterUncreatableType<Checker>(kUri, 1, 0, "Checker", notMade);
+  qmlRegisterType<ProfileView>(kUri, 1, 0, "ProfileView");
+  qmlRegisterUncreatableType<CompareModel>(kUri, 1, 0, "CompareModel", notMade);
+  qmlRegisterUncreatableType<LiveControl>(kUri, 1, 0, "LiveControl", notMade);
   qmlRegisterUncreatableType<Bookmarks>(kUri, 1, 0, "Bookmarks", notMade);
   qmlRegisterUncreatableType<RecordingProcess>(kUri, 1, 0, "RecordingProcess", notMade);
 }

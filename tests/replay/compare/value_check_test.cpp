@@ -1,0 +1,72 @@
+// Rewrites that are right are found right, wrong ones wrong with an assignment that shows it, and where
+// nothing can be computed nothing is claimed.
+#include "replay/compare/value_check.h"
+#include "tests/replay/support.h"
+
+#include <doctest/doctest.h>
+
+using namespace uopscope;
+using namespace uopscope::test;
+
+namespace {
+
+/// Both sides as nodes of a reader of their own, without a file.
+ValueCheck check(const UOp& before, const UOp& after) {
+  std::unordered_map<uint32_t, std::vector<NodeId>> sources;
+  std::map<NodeId, UOp> nodes;
+  std::function<NodeId(const UOp&)> add = [&](const UOp& u) -> NodeId {
+    const NodeId id = u.id() + 1;
+    if (nodes.contains(id)) return id;
+    std::vector<NodeId> from;
+    for (size_t i = 0; i < u.srcCount(); ++i) from.push_back(add(u.src(i)));
+    nodes.emplace(id, u);
+    sources[id] = from;
+    return id;
+  };
+  const NodeId a = add(before), b = add(after);
+  return checkRewrite(
+      [&](NodeId id) {
+        const UOp& u = nodes.at(id);
+        return NodeFields{id, u.op(), u.dtype(), u.arg(), u.tag(), sources[id]};
+      },
+      a, b);
+}
+
+} // namespace
+
+TEST_CASE("value check: right and wrong rewrites of index arithmetic") {
+  Pool pool;
+  PoolScope scope(pool);
+  const UOp r = UOp::range(8, 0), s = UOp::range(5, 1);
+  using V = ValueCheck::Verdict;
+  CHECK(check(r + 0, r).verdict == V::Same);
+  CHECK(check((r * 4 + s) / 4, r + s / 4).verdict == V::Same);
+  CHECK(check(r * 2 + r * 3, r * 5).verdict == V::Same);
+  const ValueCheck wrong = check((r + 3) / 4, r / 4);
+  CHECK(wrong.verdict == V::Differs);
+  CHECK(wrong.where.find('=') != std::string::npos);
+  CHECK(wrong.before != wrong.after);
+  // Wrong at one end of the bounds only.
+  CHECK(check(r % 7, r).verdict == V::Differs);
+  CHECK(check(s % 5, s).verdict == V::Same);
+  // Two variables where there was one.
+  CHECK(check(r + s, r + r).verdict == V::Differs);
+}
+
+TEST_CASE("value check: a whole trace of right rules has no fault, and is counted") {
+  TempTrace file;
+  recordTo(file.path, [] {
+    Pool pool;
+    PoolScope scope(pool);
+    ObservedScope kernel({.kind = ScopeKind::Kernel, .name = "r_4", .script = {}, .root = {}});
+    const UOp r = UOp::range(4, 0);
+    graphRewrite(UOp::sink(std::vector<UOp>{(r + 0) * 1 + (r + 2 + 3)}), shrinking(), {.name = "shrink"});
+    Observer::current()->poolRetired(pool);
+  });
+  Trace trace(file.path);
+  const ValueSurvey all = checkTrace(trace, 10);
+  CHECK(all.complete);
+  CHECK(all.checked > 2);
+  CHECK(all.faults.empty());
+  CHECK(all.same + all.unknown + all.unchanged == all.checked);
+}

@@ -1,0 +1,99 @@
+// Two states side by side: as one graph, or as texts with the words that differ.
+import QtQuick
+import QtQuick.Layouts
+import QtQuick.Controls.Basic
+import uopscope.core
+
+Rectangle {
+    id: pane
+    objectName: "comparePane"
+    property alias canvas: canvas
+    color: Theme.canvas
+    signal traceAsked()
+    onVisibleChanged: if (visible && Tools.compare.rightTitle.length === 0) Tools.compare.compareNow()
+    ColumnLayout {
+        anchors.fill: parent
+        spacing: 0
+        Rectangle {
+            Layout.fillWidth: true
+            implicitHeight: Theme.px(74)
+            color: Theme.panel
+            RowLayout {
+                x: Theme.px(10)
+                width: parent.width - Theme.px(20)
+                height: Theme.px(38)
+                spacing: Theme.px(8)
+                USegments {
+                    objectName: "compareWhat"
+                    options: [{value: "graph", text: qsTr("Graph")}, {value: "tree", text: qsTr("As text")}, {value: "source", text: qsTr("Source")}, {value: "ir", text: qsTr("IR")}, {value: "asm", text: qsTr("Assembly")}, {value: "uops", text: qsTr("UOps")}]
+                    value: Tools.compare.what
+                    onPicked: value => Tools.compare.what = value
+                }
+                ULabel { objectName: "compareSummary"; text: Tools.compare.problem.length > 0 ? Tools.compare.problem : Tools.compare.summary; color: Tools.compare.problem.length > 0 ? Theme.error : Theme.textMuted; Layout.fillWidth: true }
+                UChip { visible: Tools.compare.hidden > 0; text: qsTr("%1 equal lines left out").arg(Tools.compare.hidden); link: true; onClicked: Tools.compare.onlyChanges = false }
+                UButton { visible: Tools.compare.what !== "graph"; on: Tools.compare.onlyChanges; quiet: false; text: qsTr("Changes only"); onClicked: Tools.compare.onlyChanges = !Tools.compare.onlyChanges }
+                UButton { visible: Tools.compare.what === "graph"; icon16: "fit"; tip: qsTr("Whole graph"); onClicked: canvas.fit() }
+            }
+            RowLayout {
+                x: Theme.px(10)
+                y: Theme.px(38)
+                width: parent.width - Theme.px(20)
+                height: Theme.px(34)
+                spacing: Theme.px(8)
+                UChip { sign: "−"; tone: Theme.removed; text: Tools.compare.leftTitle.length > 0 ? Tools.compare.leftTitle : qsTr("nothing remembered (X)") }
+                UButton { text: "⇄"; tip: qsTr("Swap sides"); onClicked: Tools.compare.swap() }
+                UChip { sign: "+"; tone: Theme.added; text: Tools.compare.rightTitle }
+                Item { Layout.fillWidth: true }
+                UButton { quiet: false; text: qsTr("This pass"); tip: qsTr("As it began and as it ended"); onClicked: Tools.compare.comparePass() }
+                UButton { quiet: false; text: qsTr("Present state"); tip: qsTr("On the right (Shift X)"); onClicked: Tools.compare.compareNow() }
+                UButton { quiet: false; icon16: "open"; text: qsTr("Another trace…"); tip: qsTr("The same place in another trace, on the left"); onClicked: pane.traceAsked() }
+            }
+            Rectangle { width: parent.width; height: 1; anchors.bottom: parent.bottom; color: Theme.line }
+        }
+        GraphCanvas {
+            id: canvas
+            objectName: "compareCanvas"
+            visible: Tools.compare.what === "graph"
+            Layout.fillWidth: true
+            Layout.fillHeight: true
+            source: Tools.compare.graph
+            theme: Theme
+            onNodeClicked: id => { if (id < 0x80000000) Session.node = id; }
+        }
+        ListView {
+            id: list
+            objectName: "compareText"
+            visible: Tools.compare.what !== "graph"
+            Layout.fillWidth: true
+            Layout.fillHeight: true
+            clip: true
+            model: Tools.compare
+            reuseItems: true
+            boundsBehavior: Flickable.StopAtBounds
+            ScrollBar.vertical: UScrollBar {}
+            component Half: Item {
+                property int number: 0
+                property string html: ""
+                property color back: "transparent"
+                clip: true
+                Rectangle { anchors.fill: parent; color: parent.back; opacity: 0.12 }
+                ULabel { width: Theme.px(44); height: parent.height; horizontalAlignment: Text.AlignRight; text: parent.number || ""; color: Theme.textFaint; font.pixelSize: Theme.px(11) }
+                Text { x: Theme.px(54); height: parent.height; verticalAlignment: Text.AlignVCenter; text: Theme.rich(parent.html, Theme.dark); textFormat: Text.RichText; font.family: Theme.mono; font.pixelSize: Theme.px(12); color: Theme.text }
+            }
+            delegate: Item {
+                id: row
+                required property int leftNumber
+                required property int rightNumber
+                required property string leftHtml
+                required property string rightHtml
+                required property string mark
+                width: list.width
+                height: Theme.px(20)
+                Half { width: parent.width / 2 - 1; height: parent.height; number: row.leftNumber; html: row.leftHtml; back: row.mark === "-" || row.mark === "~" ? Theme.removed : "transparent" }
+                Rectangle { x: parent.width / 2 - 1; width: 1; height: parent.height; color: Theme.line }
+                Half { x: parent.width / 2; width: parent.width / 2; height: parent.height; number: row.rightNumber; html: row.rightHtml; back: row.mark === "+" || row.mark === "~" ? Theme.added : "transparent" }
+                ULabel { x: parent.width / 2 - Theme.px(8); height: parent.height; text: row.mark === " " ? "" : row.mark; color: Theme.textMuted; font.bold: true }
+            }
+        }
+    }
+}

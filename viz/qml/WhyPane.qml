@@ -1,0 +1,85 @@
+// Why rules did not fire on the selected node: nearest misses first; a chosen rule's pattern is drawn over the graph.
+import QtQuick
+import QtQuick.Layouts
+import QtQuick.Controls.Basic
+import uopscope.core
+
+Rectangle {
+    id: pane
+    objectName: "whyPane"
+    visible: Tools.why.open
+    implicitHeight: Theme.px(240)
+    color: Theme.panel
+    Rectangle { width: parent.width; height: 1; color: Theme.line }
+    ColumnLayout {
+        anchors.fill: parent
+        anchors.topMargin: 1
+        spacing: 0
+        RowLayout {
+            Layout.fillWidth: true
+            Layout.leftMargin: Theme.px(12)
+            Layout.rightMargin: Theme.px(6)
+            Layout.preferredHeight: Theme.px(36)
+            spacing: Theme.px(8)
+            ULabel { text: qsTr("Why not on %1").arg(Tools.why.about); font.weight: Font.DemiBold }
+            UField { id: filter; objectName: "whyFilter"; hint: qsTr("Rule"); Layout.preferredWidth: Theme.px(220); onAccepted: Tools.why.ask(text) }
+            ULabel { Layout.fillWidth: true; color: Theme.textMuted; font.pixelSize: Theme.small; text: Tools.why.rule.length > 0 ? "" : qsTr("the %1 rules of this pass that came nearest; click one to draw its pattern").arg(Tools.why.count) }
+            UButton { visible: Tools.why.rule.length > 0; quiet: false; text: qsTr("All rules"); onClicked: Tools.why.ask("") }
+            UButton { icon16: "close"; tip: qsTr("Close (W)"); onClicked: Tools.why.open = false }
+        }
+        Rectangle {
+            visible: Tools.why.rule.length > 0
+            Layout.fillWidth: true
+            implicitHeight: answer.implicitHeight + Theme.px(16)
+            color: Theme.window
+            ColumnLayout {
+                id: answer
+                x: Theme.px(12)
+                y: Theme.px(8)
+                width: parent.width - Theme.px(24)
+                ULabel { objectName: "whyAnswer"; text: Tools.why.rule + ": " + Tools.why.answer; font.weight: Font.DemiBold; Layout.fillWidth: true; wrapMode: Text.Wrap; elide: Text.ElideNone }
+                ULabel { text: Tools.why.pattern; mono: true; color: Theme.textMuted; font.pixelSize: Theme.px(11.5); Layout.fillWidth: true; wrapMode: Text.WrapAnywhere; maximumLineCount: 3 }
+            }
+        }
+        ListView {
+            id: list
+            objectName: "whyList"
+            Layout.fillWidth: true
+            Layout.fillHeight: true
+            clip: true
+            model: Tools.why
+            ScrollBar.vertical: UScrollBar {}
+            delegate: Rectangle {
+                id: row
+                required property string rule
+                required property string reason
+                required property double near
+                required property string place
+                readonly property bool fits: filter.text.length === 0 || rule.indexOf(filter.text) >= 0
+                width: list.width
+                height: fits ? Theme.px(26) : 0
+                visible: fits
+                color: rule === Tools.why.rule ? Theme.selection : area.containsMouse ? Theme.hover : "transparent"
+                Accessible.role: Accessible.ListItem
+                Accessible.name: rule + ": " + reason
+                RowLayout {
+                    anchors.fill: parent
+                    anchors.leftMargin: Theme.px(12)
+                    anchors.rightMargin: Theme.px(12)
+                    spacing: Theme.px(10)
+                    Rectangle {
+                        implicitWidth: Theme.px(54)
+                        implicitHeight: Theme.px(6)
+                        radius: 3
+                        color: Theme.line
+                        Rectangle { width: parent.width * row.near; height: parent.height; radius: 3; color: row.near >= 1 ? Theme.accent : Theme.warning }
+                    }
+                    ULabel { text: row.rule; Layout.preferredWidth: Theme.px(190) }
+                    ULabel { text: row.reason; color: Theme.textMuted; Layout.fillWidth: true }
+                    ULabel { text: row.place; color: Theme.textFaint; font.pixelSize: Theme.px(10.5) }
+                }
+                MouseArea { id: area; anchors.fill: parent; hoverEnabled: true; onClicked: Tools.why.ask(row.rule) }
+            }
+        }
+    }
+}

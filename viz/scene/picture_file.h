@@ -1,0 +1,17 @@
+// A picture as a file: SVG with selectable text, or PNG, of the whole graph with its marks, whatever part is
+// in view.
+//
+//   QString problem = savePicture(picture, palette, tinting, "graph.svg");      // empty: written
+#pragma once
+#include "viz/scene/picture_painter.h"
+
+#include <QByteArray>
+
+namespace uopscope {
+
+QByteArray pictureToSvg(const Picture& picture, const Palette& palette, const TintingPtr& tinting = nullptr);
+/// By the ending of the name, .svg or .png; what went wrong in words, empty if nothing.
+QString savePicture(const Picture& picture, const Palette& palette, const TintingPtr& tinting,
+                    const QString& path);
+
+} // namespace uopscope
