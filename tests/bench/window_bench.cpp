@@ -1,8 +1,10 @@
-// The numbers the window lives by, without a screen: layouts of 1,000 and 10,000 nodes, opening a trace, a step and a
-// jump (picture and report, as the worker makes them), search, and a frame of the canvas drawn in software. Medians of
-// the processor time of this thread, so a busy machine counts little; p99 where steps are meant.
+// The numbers the window lives by, without a screen: layouts of 1,000 and 10,000 nodes, opening a trace, a
+// step and a jump (picture and report, as the worker makes them), search, and a frame of the canvas drawn in
+// software. Medians of the processor time of this thread, so a busy machine counts little; p99 where steps
+// are meant.
 //
-//   build/bench/window_bench [TRACE ...]       with traces: opening them and stepping through their largest pass
+//   build/bench/window_bench [TRACE ...]       with traces: opening them and stepping through their largest
+//   pass
 #include "engine/rewrite/driver.h"
 #include "engine/rules/rules.h"
 #include "replay/record/recorder.h"
@@ -46,7 +48,9 @@ std::vector<double> times(int rounds, F run) {
   return out;
 }
 double share(const std::vector<double>& sorted, double at) {
-  return sorted.empty() ? 0 : sorted[std::min(sorted.size() - 1, static_cast<size_t>(at * static_cast<double>(sorted.size())))];
+  return sorted.empty() ? 0
+                        : sorted[std::min(sorted.size() - 1,
+                                          static_cast<size_t>(at * static_cast<double>(sorted.size())))];
 }
 void line(const std::string& what, const std::vector<double>& t, const std::string& goal) {
   fmt::print("{:<52} {:>9.2f} ms   p99 {:>9.2f} ms   goal {}\n", what, share(t, 0.5), share(t, 0.99), goal);
@@ -69,14 +73,17 @@ void layouts() {
     std::vector<LayoutNode> nodes;
     std::vector<LayoutEdge> edges;
     graph(size, nodes, edges);
-    line(fmt::format("layout of {} nodes, {} edges", size, edges.size()), times(7, [&] { layoutLayered(nodes, edges); }), size == 1000 ? "100 ms" : "1,000 ms");
+    line(fmt::format("layout of {} nodes, {} edges", size, edges.size()),
+         times(7, [&] { layoutLayered(nodes, edges); }), size == 1000 ? "100 ms" : "1,000 ms");
   }
 }
 
 #ifdef UOPSCOPE_HAVE_WINDOW_MODELS
 /// A pass of index arithmetic with many rewrites, as real ones have.
 std::string generated(int nodes) {
-  const std::string path = (std::filesystem::temp_directory_path() / fmt::format("window-bench-{}-{}.uoptrace", getpid(), nodes)).string();
+  const std::string path =
+      (std::filesystem::temp_directory_path() / fmt::format("window-bench-{}-{}.uoptrace", getpid(), nodes))
+          .string();
   Recorder recorder({.path = path});
   {
     ObserverScope observe(&recorder);
@@ -89,9 +96,12 @@ std::string generated(int nodes) {
     while (static_cast<int>(all.size()) < nodes) {
       const UOp a = all[all.size() - 1 - random() % 8], b = all[random() % all.size()];
       const auto n = static_cast<int64_t>(random() % 12);
-      all.push_back(random() % 3 == 0 ? (a + n) + 0 : random() % 2 ? a * (n + 1) + b : (a < UOp::index(n)).where(a, b));
+      all.push_back(random() % 3 == 0 ? (a + n) + 0
+                    : random() % 2    ? a * (n + 1) + b
+                                      : (a < UOp::index(n)).where(a, b));
     }
-    graphRewrite(UOp::sink(std::vector<UOp>(all.end() - 8, all.end())), symbolicSimple(), {.name = "symbolic"});
+    graphRewrite(UOp::sink(std::vector<UOp>(all.end() - 8, all.end())), symbolicSimple(),
+                 {.name = "symbolic"});
     recorder.poolRetired(pool);
   }
   recorder.finish();
@@ -99,7 +109,8 @@ std::string generated(int nodes) {
 }
 
 void trace(const std::string& path, bool own) {
-  fmt::print("{} ({:.1f} MB)\n", own ? "generated" : path, static_cast<double>(std::filesystem::file_size(path)) / 1e6);
+  fmt::print("{} ({:.1f} MB)\n", own ? "generated" : path,
+             static_cast<double>(std::filesystem::file_size(path)) / 1e6);
   line("  open, first list of kernels", times(5, [&] { Trace t(path); }), "1,000 ms");
   Trace t(path);
   PassInfo largest;
@@ -109,11 +120,14 @@ void trace(const std::string& path, bool own) {
   if (!largest.id) return;
   PicturePtr picture;
   std::unique_ptr<PassView> view;
-  line(fmt::format("  first picture of a pass of {} steps", largest.steps), times(3, [&] {
-         view = std::make_unique<PassView>(t, largest.id, ViewOptions{});
-         view->prepare();
-         picture = view->at(0);
-       }), "-");
+  line(fmt::format("  first picture of a pass of {} steps", largest.steps),
+       times(3,
+             [&] {
+               view = std::make_unique<PassView>(t, largest.id, ViewOptions{});
+               view->prepare();
+               picture = view->at(0);
+             }),
+       "-");
   std::vector<double> steps;
   for (int64_t k = 1; k <= std::min<int64_t>(view->steps(), 200); ++k) {
     const double before = cpuMs();
@@ -124,23 +138,35 @@ void trace(const std::string& path, bool own) {
   std::sort(steps.begin(), steps.end());
   line(fmt::format("  a step at {} nodes", picture->nodes.size()), steps, "16 ms");
   std::mt19937 random(5);
-  line("  a jump", times(30, [&] { picture = view->at(static_cast<int64_t>(random() % static_cast<uint64_t>(view->steps() + 1))); }), "50 ms");
+  line("  a jump",
+       times(30,
+             [&] {
+               picture = view->at(static_cast<int64_t>(random() % static_cast<uint64_t>(view->steps() + 1)));
+             }),
+       "50 ms");
   const NodeQuery query = NodeQuery::parse(QStringLiteral("op:ADD arg:*r1*"));
-  line("  search in the picture", times(9, [&] {
-         size_t n = 0;
-         for (const PictureNode& node : picture->nodes) n += query.matches(node, nullptr);
-         if (n > picture->nodes.size()) std::abort();
-       }), "100 ms");
+  line("  search in the picture",
+       times(9,
+             [&] {
+               size_t n = 0;
+               for (const PictureNode& node : picture->nodes) n += query.matches(node, nullptr);
+               if (n > picture->nodes.size()) std::abort();
+             }),
+       "100 ms");
   for (const double scale : {0.1, 1.0}) {
-    const QRectF all = boundsOf(*picture), area = scale < 1 ? all : QRectF(all.center() - QPointF(700, 400), QSizeF(1400, 800));
+    const QRectF all = boundsOf(*picture),
+                 area = scale < 1 ? all : QRectF(all.center() - QPointF(700, 400), QSizeF(1400, 800));
     const double fit = scale < 1 ? std::min(1400 / all.width(), 800 / all.height()) : 1;
     QImage image(1400, 800, QImage::Format_RGB32);
-    line(fmt::format("  a frame in software, {}", scale < 1 ? "everything" : "actual size"), times(9, [&] {
-           QPainter painter(&image);
-           painter.scale(fit, fit);
-           painter.translate(-area.topLeft());
-           paintPicture(painter, *picture, {palette(true), area, fit, nullptr});
-         }), "50 ms (20 a second)");
+    line(fmt::format("  a frame in software, {}", scale < 1 ? "everything" : "actual size"),
+         times(9,
+               [&] {
+                 QPainter painter(&image);
+                 painter.scale(fit, fit);
+                 painter.translate(-area.topLeft());
+                 paintPicture(painter, *picture, {palette(true), area, fit, nullptr});
+               }),
+         "50 ms (20 a second)");
   }
 }
 #endif

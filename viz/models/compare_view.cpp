@@ -53,7 +53,7 @@ PicturePtr compareGraphs(const CompareSide& before, const CompareSide& after, bo
     const bool free = !leftOf.contains(r) && !rightOf.contains(l);
     if (free && a.cursor.fields(l).op == b.cursor.fields(r).op)
       leftOf[r] = l, rightOf[l] = r;
-    else if (free || leftOf[r] != l)
+    else if (const auto pair = leftOf.find(r); pair == leftOf.end() || pair->second != l)
       continue;
     if (equal.contains(r)) continue;
     const auto ls = a.cursor.raw(l).src, rs = b.cursor.raw(r).src;

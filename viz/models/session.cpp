@@ -101,6 +101,14 @@ void Session::setPersistent(bool on) {
   Q_EMIT actionsChanged();
 }
 
+QVariant Session::stored(const QString& key) const {
+  return persistent_ ? settings().value(QStringLiteral("window/") + key) : QVariant();
+}
+
+void Session::store(const QString& key, const QVariant& value) {
+  if (persistent_) settings().setValue(QStringLiteral("window/") + key, value);
+}
+
 QString Session::fileName() const {
   return QFileInfo(path_).fileName();
 }

@@ -78,6 +78,10 @@ public:
   /// The program that records; this one, unless a test says otherwise.
   void setRecorderProgram(const QString& program) { program_ = program; }
 
+  /// What the window keeps between runs (widths of panes); nothing unless settings are kept at all.
+  Q_INVOKABLE QVariant stored(const QString& key) const;
+  Q_INVOKABLE void store(const QString& key, const QVariant& value);
+
   /// A trace, or a script (which is recorded).
   Q_INVOKABLE void open(const QString& path);
   Q_INVOKABLE void close();

@@ -8,9 +8,11 @@
 #include "viz/models/compare_model.h"
 #include "viz/models/conditions.h"
 #include "viz/models/graph_tools.h"
+#include "viz/models/linked.h"
 #include "viz/models/live_control.h"
 #include "viz/models/profile.h"
 #include "viz/models/sql_model.h"
+#include "viz/models/timeline.h"
 #include "viz/models/why.h"
 
 namespace uopscope {
@@ -26,6 +28,8 @@ class Tools : public QObject {
   Q_PROPERTY(uopscope::Checker* checker READ checker CONSTANT)
   Q_PROPERTY(uopscope::CompareModel* compare READ compare CONSTANT)
   Q_PROPERTY(uopscope::LiveControl* live READ live CONSTANT)
+  Q_PROPERTY(uopscope::TimelineModel* timeline READ timeline CONSTANT)
+  Q_PROPERTY(uopscope::LinkedPanes* linked READ linked CONSTANT)
   Q_PROPERTY(bool playing READ playing NOTIFY playChanged)
   /// Steps a second.
   Q_PROPERTY(qreal speed READ speed WRITE setSpeed NOTIFY playChanged)
@@ -41,6 +45,8 @@ public:
   Checker* checker() { return &checker_; }
   CompareModel* compare() { return &compare_; }
   LiveControl* live() { return &live_; }
+  TimelineModel* timeline() { return &timeline_; }
+  LinkedPanes* linked() { return &linked_; }
   bool playing() const { return clock_.isActive(); }
   qreal speed() const { return speed_; }
   void setSpeed(qreal speed);
@@ -62,6 +68,8 @@ private:
   Checker checker_;
   CompareModel compare_;
   LiveControl live_;
+  TimelineModel timeline_;
+  LinkedPanes linked_;
   QTimer clock_;
   qreal speed_ = 4;
 };

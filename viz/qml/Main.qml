@@ -92,16 +92,34 @@ ApplicationWindow {
         function onUiAction(id) { window.act(id); }
         function onFocusAsked(node) { canvas.focusNode(node); }
     }
+    Component.onCompleted: {
+        const layout = Session.stored("panes");
+        if (layout) panes.restoreState(layout);
+        left.shown = Session.stored("left") !== "false";
+    }
+    onClosing: {
+        Session.store("panes", panes.saveState());
+        Session.store("left", String(left.shown));
+    }
     TextEdit { id: clipboard; visible: false }
     Instantiator {
         model: Session.actions
-        delegate: Shortcut {
+        delegate: QtObject {
+            id: keysOf
             required property var modelData
-            readonly property bool plain: modelData.keys.every(k => k.indexOf("Ctrl") < 0 && k.indexOf("Alt") < 0 && !(k[0] === "F" && k.length > 1) && k !== "Esc")
-            sequences: modelData.keys
             // Plain letters belong to whoever types; popups have keys of their own.
-            enabled: !window.popped && !(window.typing && plain) && (modelData.id !== "escape" || !window.typing)
-            onActivated: Session.trigger(modelData.id)
+            function plain(k) { return k.indexOf("Ctrl") < 0 && k.indexOf("Alt") < 0 && !/(^|\+)F[0-9]+$/.test(k) && k !== "Esc"; }
+            readonly property bool free: !window.popped && (modelData.id !== "escape" || !window.typing)
+            readonly property Shortcut letters: Shortcut {
+                sequences: keysOf.modelData.keys.filter(k => keysOf.plain(k))
+                enabled: keysOf.free && !window.typing
+                onActivated: Session.trigger(keysOf.modelData.id)
+            }
+            readonly property Shortcut others: Shortcut {
+                sequences: keysOf.modelData.keys.filter(k => !keysOf.plain(k))
+                enabled: keysOf.free
+                onActivated: Session.trigger(keysOf.modelData.id)
+            }
         }
     }
     Loader {
@@ -159,6 +177,7 @@ ApplicationWindow {
             Layout.fillWidth: true
             Layout.fillHeight: true
             USplit {
+                id: panes
                 anchors.fill: parent
                 visible: window.ready
                 USplit {
@@ -183,6 +202,8 @@ ApplicationWindow {
                         WhyPane { id: why; visible: Tools.why.open && Session.tab === "graph"; width: parent.width; height: Math.min(implicitHeight, parent.height * 0.45); anchors.bottom: parent.bottom }
                         ProfilePane { anchors.fill: parent; visible: Session.tab === "profile"; onCompareAsked: window.chooseFile(path => Tools.profile.compareWith(path)) }
                         ComparePane { id: compare; anchors.fill: parent; visible: Session.tab === "compare"; onTraceAsked: window.chooseFile(path => Tools.compare.openLeft(path)) }
+                        TimelinePane { anchors.fill: parent; visible: Session.tab === "timeline" }
+                        LinksPane { anchors.fill: parent; visible: Session.tab === "links" }
                         SqlPane { id: sqlPane; anchors.fill: parent; visible: Session.tab === "sql"; onExportAsked: window.askExport() }
                         CodePane {
                             id: codePane

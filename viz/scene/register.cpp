@@ -4,6 +4,7 @@
 #include "viz/scene/icon.h"
 #include "viz/scene/profile_view.h"
 #include "viz/scene/strips.h"
+#include "viz/scene/timeline_view.h"
 
 #include <QQmlEngine>
 
@@ -46,6 +47,10 @@ void registerTypes() {
   qmlRegisterType<ProfileView>(kUri, 1, 0, "ProfileView");
   qmlRegisterUncreatableType<CompareModel>(kUri, 1, 0, "CompareModel", notMade);
   qmlRegisterUncreatableType<LiveControl>(kUri, 1, 0, "LiveControl", notMade);
+  qmlRegisterUncreatableType<TimelineModel>(kUri, 1, 0, "TimelineModel", notMade);
+  qmlRegisterUncreatableType<LinkedPanes>(kUri, 1, 0, "LinkedPanes", notMade);
+  qmlRegisterUncreatableType<LinkedLines>(kUri, 1, 0, "LinkedLines", notMade);
+  qmlRegisterType<TimelineView>(kUri, 1, 0, "TimelineView");
   qmlRegisterUncreatableType<Bookmarks>(kUri, 1, 0, "Bookmarks", notMade);
   qmlRegisterUncreatableType<RecordingProcess>(kUri, 1, 0, "RecordingProcess", notMade);
 }

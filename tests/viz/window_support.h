@@ -1,0 +1,94 @@
+// The real window without a screen, driven by keys and the mouse as a person would.
+//
+//   Window w(compiledTrace());  w.key(Qt::Key_Right);  w.click(w.item("nextStep"));
+#pragma once
+#include "tests/viz/support.h"
+#include "viz/scene/graph_canvas.h"
+#include "viz/scene/register.h"
+
+#include <doctest/doctest.h>
+
+#include <QQmlApplicationEngine>
+#include <QTest>
+
+// Resources of a static library must be asked for outside any namespace.
+inline void loadQmlResources() {
+  Q_INIT_RESOURCE(qmake_uopscope);
+}
+
+namespace uopscope::test {
+
+inline QStringList warnings;
+inline void collect(QtMsgType type, const QMessageLogContext&, const QString& text) {
+  if (type >= QtWarningMsg && type != QtInfoMsg && text.contains("qrc:")) warnings << text;
+}
+
+// What a Repeater makes is a child on the screen only, so findChild() does not know it.
+inline QQuickItem* below(QQuickItem* root, const QString& name) {
+  if (root->objectName() == name) return root;
+  for (QQuickItem* child : root->childItems())
+    if (QQuickItem* found = below(child, name)) return found;
+  return nullptr;
+}
+
+struct Window {
+  QGuiApplication& app = application(); // before anything that asks for fonts
+  Theme theme;
+  Session session;
+  Tools tools{session};
+  QQmlApplicationEngine engine;
+  QQuickWindow* window = nullptr;
+  GraphCanvas* canvas = nullptr;
+
+  explicit Window(const QString& file = {}) {
+    loadQmlResources();
+    warnings.clear();
+    qInstallMessageHandler(collect);
+    theme.setAnimated(false);
+    setUpEngine(engine, theme, session, tools);
+    engine.load(QUrl("qrc:/qt/qml/uopscope/Main.qml"));
+    REQUIRE_FALSE(engine.rootObjects().isEmpty());
+    window = qobject_cast<QQuickWindow*>(engine.rootObjects().constFirst());
+    canvas = window->findChild<GraphCanvas*>("canvas");
+    REQUIRE(canvas);
+    window->requestActivate();
+    REQUIRE(QTest::qWaitForWindowExposed(window));
+    if (!file.isEmpty()) session.open(file);
+    settle();
+  }
+  ~Window() {
+    qInstallMessageHandler(nullptr);
+    for (const QString& w : warnings) MESSAGE(w.toStdString());
+    CHECK(warnings.isEmpty());
+  }
+  void settle() {
+    REQUIRE(waitFor([&] { return session.settled() && canvas->settled(); }));
+    QTest::qWait(30);
+    REQUIRE(waitFor([&] { return session.settled() && canvas->settled(); }));
+  }
+  void key(Qt::Key k, Qt::KeyboardModifiers m = Qt::NoModifier) {
+    QTest::keyClick(window, k, m);
+    settle();
+  }
+  void type(const QString& text) {
+    for (const QChar c : text) QTest::keyClick(window, c.toLatin1());
+    settle();
+  }
+  QQuickItem* item(const char* name) {
+    QQuickItem* i = below(window->contentItem(), QLatin1String(name));
+    REQUIRE_MESSAGE(i, name);
+    return i;
+  }
+  QPoint centre(QQuickItem* i) { return i->mapToScene(QPointF(i->width() / 2, i->height() / 2)).toPoint(); }
+  void click(QQuickItem* i) {
+    QTest::mouseClick(window, Qt::LeftButton, {}, centre(i));
+    settle();
+  }
+  bool popupOpen(const char* name) {
+    QObject* popup = window->findChild<QObject*>(QLatin1String(name));
+    REQUIRE(popup);
+    return popup->property("visible").toBool();
+  }
+};
+
+} // namespace uopscope::test

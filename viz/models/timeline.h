@@ -1,0 +1,73 @@
+// The run on a line of time: scopes and passes nested, parts of kernels, launches by device, and memory with
+// the life of each buffer. Spans of a lane do not overlap; a selected stretch of time is added up.
+//
+//   TimelineModel t(session);  t.load();  t.select(begin, end);  t.totals()
+#pragma once
+#include "viz/models/session.h"
+
+namespace uopscope {
+
+struct TimelineSpan {
+  uint32_t lane = 0;
+  int64_t begin = 0, end = 0;
+  std::string name, kind; ///< "schedule", "kernel", "pass", "phase", "launch"
+  ScopeId scope = 0;
+  PassId pass = 0;
+  std::string detail;
+};
+struct TimelineData {
+  std::vector<std::string> lanes;
+  std::vector<TimelineSpan> spans; ///< by lane, then by begin
+  struct Buffer {
+    int64_t begin = 0, end = 0, bytes = 0, offset = 0; ///< offset: where it is stacked
+    int64_t id = 0;
+    std::string device;
+  };
+  std::vector<Buffer> buffers;
+  std::vector<std::pair<int64_t, int64_t>> memory; ///< time and bytes from then on
+  int64_t begin = 0, end = 1, peak = 0;
+};
+using TimelinePtr = std::shared_ptr<const TimelineData>;
+TimelinePtr buildTimeline(Trace& trace);
+
+class TimelineModel : public QObject {
+  Q_OBJECT
+  Q_PROPERTY(bool ready READ ready NOTIFY changed)
+  /// What is shown, in ns of the trace's clock.
+  Q_PROPERTY(double from READ from NOTIFY viewChanged)
+  Q_PROPERTY(double to READ to NOTIFY viewChanged)
+  /// [{name, count, time}] of the selected stretch, and a line about it.
+  Q_PROPERTY(QVariantList totals READ totals NOTIFY selectionChanged)
+  Q_PROPERTY(QString selection READ selection NOTIFY selectionChanged)
+
+public:
+  explicit TimelineModel(Session& session, QObject* parent = nullptr);
+  bool ready() const { return data_ != nullptr; }
+  const TimelinePtr& data() const { return data_; }
+  double from() const { return from_; }
+  double to() const { return to_; }
+  QVariantList totals() const { return totals_; }
+  QString selection() const { return selection_; }
+  double selectedFrom() const { return selectedFrom_; }
+  double selectedTo() const { return selectedTo_; }
+  Q_INVOKABLE void load();
+  Q_INVOKABLE void show(double from, double to);
+  Q_INVOKABLE void showAll();
+  Q_INVOKABLE void select(double from, double to);
+  Q_INVOKABLE void follow(int span);
+  Q_INVOKABLE QString describe(int span) const;
+
+Q_SIGNALS:
+  void changed();
+  void viewChanged();
+  void selectionChanged();
+
+private:
+  Session& session_;
+  TimelinePtr data_;
+  double from_ = 0, to_ = 1, selectedFrom_ = 0, selectedTo_ = 0;
+  QVariantList totals_;
+  QString selection_;
+};
+
+} // namespace uopscope

@@ -1,0 +1,76 @@
+// Script, tensor operations, rewrites, UOps, kernel and assembly side by side: select in one, all show it.
+import QtQuick
+import QtQuick.Layouts
+import QtQuick.Controls.Basic
+import uopscope.core
+
+Rectangle {
+    id: pane
+    objectName: "linksPane"
+    color: Theme.canvas
+    onVisibleChanged: if (visible) Tools.linked.load()
+    component Lines: ColumnLayout {
+        id: lines
+        property string title: ""
+        property string which: ""
+        property LinkedLines model
+        property string hint: ""
+        spacing: 0
+        SplitView.minimumWidth: Theme.px(110)
+        PaneHeader { Layout.fillWidth: true; title: lines.title; detail: lines.model.litCount > 0 ? lines.model.litCount + " / " + lines.model.count : lines.model.count }
+        ListView {
+            id: list
+            objectName: "linked-" + lines.which
+            Layout.fillWidth: true
+            Layout.fillHeight: true
+            clip: true
+            model: lines.model
+            reuseItems: true
+            boundsBehavior: Flickable.StopAtBounds
+            ScrollBar.vertical: UScrollBar {}
+            Connections { target: lines.model; function onLitChanged() { if (lines.model.firstLit >= 0 && !list.moving) list.positionViewAtIndex(lines.model.firstLit, ListView.Contain); } }
+            delegate: Rectangle {
+                id: row
+                required property int index
+                required property string html
+                required property bool lit
+                required property bool known
+                required property int number
+                width: list.width
+                height: Theme.px(20)
+                clip: true
+                color: lit ? Theme.selection : area.containsMouse ? Theme.hover : "transparent"
+                Rectangle { visible: row.lit; width: Theme.px(3); height: parent.height; color: Theme.accent }
+                ULabel { x: Theme.px(4); width: Theme.px(30); height: parent.height; horizontalAlignment: Text.AlignRight; text: row.number; color: row.known ? Theme.accent : Theme.textFaint; font.pixelSize: Theme.px(10.5) }
+                Text { x: Theme.px(42); height: parent.height; verticalAlignment: Text.AlignVCenter; text: Theme.rich(row.html, Theme.dark); textFormat: Text.RichText; font.family: Theme.mono; font.pixelSize: Theme.px(11.5); font.weight: row.lit ? Font.DemiBold : Font.Normal; color: Theme.text }
+                MouseArea { id: area; anchors.fill: parent; hoverEnabled: true; onClicked: { if (lines.which !== "rewrites") Tools.linked.select(lines.which, row.index); else Tools.linked.follow("rewrites", row.index); } onDoubleClicked: if (lines.which === "uops") Tools.linked.follow("uops", row.index) }
+            }
+            ULabel { visible: list.count === 0; width: parent.width - Theme.px(20); x: Theme.px(10); y: Theme.px(6); wrapMode: Text.Wrap; elide: Text.ElideNone; color: Theme.textFaint; font.pixelSize: Theme.small; text: lines.hint }
+        }
+    }
+    ColumnLayout {
+        anchors.fill: parent
+        spacing: 0
+        Rectangle {
+            Layout.fillWidth: true
+            implicitHeight: Theme.px(30)
+            color: Theme.panel
+            ULabel { objectName: "linkedCost"; x: Theme.px(12); width: parent.width - Theme.px(24); anchors.verticalCenter: parent.verticalCenter; text: Tools.linked.missing.length > 0 ? Tools.linked.missing : Session.scopeName + ": " + Tools.linked.cost; color: Theme.textMuted; font.pixelSize: Theme.small }
+            Rectangle { width: parent.width; height: 1; anchors.bottom: parent.bottom; color: Theme.line }
+        }
+        USplit {
+            Layout.fillWidth: true
+            Layout.fillHeight: true
+            Lines { title: qsTr("Script"); which: "script"; model: Tools.linked.script; SplitView.preferredWidth: pane.width * 0.19; hint: qsTr("This trace does not hold its script.") }
+            USplit {
+                orientation: Qt.Vertical
+                SplitView.preferredWidth: pane.width * 0.16
+                Lines { title: qsTr("Tensor"); which: "tensors"; model: Tools.linked.tensors; SplitView.preferredHeight: pane.height * 0.4; hint: qsTr("No operation of the script is known.") }
+                Lines { title: qsTr("Rewrites"); which: "rewrites"; model: Tools.linked.rewrites; SplitView.fillHeight: true; hint: qsTr("Select something: the rewrites that made it, oldest first. A click goes to one.") }
+            }
+            Lines { title: qsTr("UOps"); which: "uops"; model: Tools.linked.uops; SplitView.preferredWidth: pane.width * 0.2; hint: qsTr("No linear program.") }
+            Lines { title: qsTr("Kernel"); which: "source"; model: Tools.linked.source; SplitView.fillWidth: true; hint: qsTr("No source was recorded.") }
+            Lines { title: qsTr("Assembly"); which: "assembly"; model: Tools.linked.assembly; SplitView.preferredWidth: pane.width * 0.22; hint: qsTr("This device recorded no assembly.") }
+        }
+    }
+}

@@ -1,0 +1,45 @@
+// Compile and run on a line of time, with memory below and totals of what is selected.
+import QtQuick
+import QtQuick.Layouts
+import QtQuick.Controls.Basic
+import uopscope.core
+
+Rectangle {
+    id: pane
+    objectName: "timelinePane"
+    color: Theme.canvas
+    onVisibleChanged: if (visible) Tools.timeline.load()
+    RowLayout {
+        anchors.fill: parent
+        spacing: 0
+        Item {
+            Layout.fillWidth: true
+            Layout.fillHeight: true
+            TimelineView { id: view; objectName: "timelineView"; anchors.fill: parent; anchors.margins: Theme.px(8); model: Tools.timeline; theme: Theme }
+            UTip { visible: view.hovered >= 0; delay: 250; text: Tools.timeline.describe(view.hovered) }
+            ULabel { visible: !Tools.timeline.ready; anchors.centerIn: parent; text: qsTr("Laying out…"); color: Theme.textMuted }
+            ULabel { anchors.bottom: parent.bottom; x: Theme.px(12); height: Theme.px(26); font.pixelSize: Theme.small; color: Theme.textFaint; text: qsTr("Wheel zooms, drag moves, Shift-drag selects, double-click goes there.") }
+            UButton { anchors.right: parent.right; anchors.bottom: parent.bottom; anchors.margins: Theme.px(8); icon16: "fit"; tip: qsTr("Everything"); onClicked: Tools.timeline.showAll() }
+        }
+        Rectangle { visible: Tools.timeline.totals.length > 0; implicitWidth: 1; Layout.fillHeight: true; color: Theme.line }
+        ListView {
+            id: totals
+            objectName: "timelineTotals"
+            visible: Tools.timeline.totals.length > 0
+            Layout.preferredWidth: Theme.px(270)
+            Layout.fillHeight: true
+            clip: true
+            model: Tools.timeline.totals
+            ScrollBar.vertical: UScrollBar {}
+            header: ULabel { width: totals.width; height: Theme.px(32); leftPadding: Theme.px(12); text: Tools.timeline.selection; font.weight: Font.DemiBold }
+            delegate: RowLayout {
+                required property var modelData
+                width: totals.width
+                height: Theme.px(22)
+                ULabel { text: modelData.name; leftPadding: Theme.px(12); Layout.fillWidth: true; font.pixelSize: Theme.px(12) }
+                ULabel { text: "×" + modelData.count; color: Theme.textFaint; font.pixelSize: Theme.small }
+                ULabel { text: modelData.time; rightPadding: Theme.px(12); font.pixelSize: Theme.px(12); horizontalAlignment: Text.AlignRight; Layout.preferredWidth: Theme.px(80) }
+            }
+        }
+    }
+}
