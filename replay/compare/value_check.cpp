@@ -20,6 +20,11 @@ using Lanes = std::vector<ConstValue>;
 using Values = std::unordered_map<uint32_t, Lanes>; // by id of the node
 
 constexpr size_t kMostNodes = 600;
+// What only one side has of these holds other lanes, shapes or terms: its value is no function of the same
+// things.
+constexpr OpSet kRearranging =
+    group::kMovement |
+    OpSet{Op::UNROLL, Op::CONTRACT, Op::REDUCE, Op::REDUCE_AXIS, Op::WMMA, Op::AFTER, Op::BUFFERIZE, Op::CAT};
 
 uint64_t mix(uint64_t a, uint64_t b) {
   a ^= b + 0x9E3779B97F4A7C15ull + (a << 6) + (a >> 2);
@@ -163,8 +168,17 @@ std::string obstacle(UOp before, UOp after, const std::vector<UOp>& left, const 
     return fmt::format("{} has no value", opName(before.op()));
   if (before.dtype().scalar() != after.dtype().scalar()) return "the type is another one";
   if (left.size() > kMostNodes || right.size() > kMostNodes) return "the expression is too large";
+  const Op root = before.op();
+  if (!group::kAlu.has(root) && root != Op::CAST && root != Op::VECTORIZE && root != Op::GEP)
+    return fmt::format("{} is not computed but taken as it is", opName(root));
   const auto a = unknowns(left), b = unknowns(right);
-  if (!std::includes(a.begin(), a.end(), b.begin(), b.end()))
+  auto only = [](const std::vector<UOp>& here, const std::vector<UOp>& there) {
+    return std::any_of(here.begin(), here.end(), [&](const UOp& u) {
+      return kRearranging.has(u.op()) && std::find(there.begin(), there.end(), u) == there.end();
+    });
+  };
+  const bool arranged = only(left, right) || only(right, left);
+  if (arranged || !std::includes(a.begin(), a.end(), b.begin(), b.end()))
     return "what it reads or reduces is arranged differently";
   return {};
 }

@@ -8,13 +8,6 @@
 namespace uopscope {
 namespace {
 
-QString bytesText(int64_t bytes) {
-  const auto v = static_cast<double>(bytes);
-  if (bytes < 10'000) return QObject::tr("%1 B").arg(bytes);
-  if (bytes < 10'000'000) return QObject::tr("%1 kB").arg(v / 1e3, 0, 'f', 1);
-  return QObject::tr("%1 MB").arg(v / 1e6, 0, 'f', 1);
-}
-
 // Lanes of one kind: a span goes to the first one that is free, so work of several threads stands side by
 // side.
 class Lanes {
