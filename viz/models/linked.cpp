@@ -77,8 +77,11 @@ void LinkedPanes::load() {
         const std::vector<NodeId> program = programOf(trace, scope);
         const std::vector<ProgramLine> lines = programLines(trace, scope);
         if (program.empty())
-          out->missing = tr("%1 has no linear program in this trace: choose a kernel in the tree.")
-                             .arg(QString::fromStdString(trace.scope(scope).name));
+          out->missing =
+              (trace.scope(scope).kind == ScopeKind::Kernel
+                   ? tr("%1 was recorded without its linear program: record the script again to link it.")
+                   : tr("%1 is no kernel: choose one in the tree."))
+                  .arg(QString::fromStdString(trace.scope(scope).name));
         const std::string file = trace.scriptFile().file;
         if (const auto text = file.empty() ? std::nullopt : trace.fileText(file)) {
           int number = 0;
