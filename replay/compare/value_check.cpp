@@ -169,6 +169,8 @@ std::string obstacle(UOp before, UOp after, const std::vector<UOp>& left, const 
   if (before.dtype().scalar() != after.dtype().scalar()) return "the type is another one";
   if (left.size() > kMostNodes || right.size() > kMostNodes) return "the expression is too large";
   const Op root = before.op();
+  if (before.hasShape())
+    for ([[maybe_unused]] const auto& axis : before.shape()) return "a tensor has no single value";
   if (!group::kAlu.has(root) && root != Op::CAST && root != Op::VECTORIZE && root != Op::GEP)
     return fmt::format("{} is not computed but taken as it is", opName(root));
   const auto a = unknowns(left), b = unknowns(right);
