@@ -3,6 +3,7 @@
 #include "replay/compare/value_check.h"
 
 #include "engine/uop/eval.h"
+#include "engine/uop/sint.h"
 #include "replay/read/materialize.h"
 
 #include <fmt/format.h>

@@ -22,6 +22,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdio>
 #include <ctime>
 #include <filesystem>
 #include <random>
@@ -54,6 +55,7 @@ double share(const std::vector<double>& sorted, double at) {
 }
 void line(const std::string& what, const std::vector<double>& t, const std::string& goal) {
   fmt::print("{:<52} {:>9.2f} ms   p99 {:>9.2f} ms   goal {}\n", what, share(t, 0.5), share(t, 0.99), goal);
+  std::fflush(stdout);
 }
 
 /// A graph as kernels have it: layers of arithmetic over a few hubs.
