@@ -178,6 +178,12 @@ Entry* find(Cache& c, const Key& byNode) {
   return it == c.byNode.end() ? nullptr : it->second;
 }
 
+/// The device that makes kernels for all of its kind: CPU for CPU:1, CPU:2 ...
+Device& makerFor(Device& device) {
+  size_t colon = device.name().find(':');
+  return colon == std::string::npos ? device : Device::get(device.name().substr(0, colon));
+}
+
 } // namespace
 
 int loweringThreads() {
@@ -191,16 +197,17 @@ void prepareKernels(std::span<const ScheduleItem> items, std::span<Device* const
   std::vector<std::pair<Key, Key>> wanted;
   for (size_t i = 0; i < items.size(); ++i) {
     if (!items[i].ast.is(Op::SINK)) continue;
-    Key byNode{items[i].ast.node()->pool->serial(), items[i].ast.id(), settings, devices[i]};
+    Device* device = &makerFor(*devices[i]);
+    Key byNode{items[i].ast.node()->pool->serial(), items[i].ast.id(), settings, device};
     std::lock_guard lock(c.mutex);
     if (find(c, byNode)) continue;
     auto [a, b] = items[i].ast.key();
-    Key byContent{a, b, settings, devices[i]};
+    Key byContent{a, b, settings, device};
     wanted.emplace_back(byNode, byContent);
     bool known = c.byContent.contains(byContent) ||
                  std::any_of(missing.begin(), missing.end(),
                              [&](const Missing& m) { return m.byContent == byContent; });
-    if (!known) missing.push_back({&items[i], devices[i], byContent, nullptr, nullptr});
+    if (!known) missing.push_back({&items[i], device, byContent, nullptr, nullptr});
   }
   makeAll(missing);
   std::lock_guard lock(c.mutex);
@@ -221,7 +228,7 @@ void prepareKernels(std::span<const ScheduleItem> items, std::span<Device* const
 const CompiledKernel* findKernel(const ScheduleItem& item, Device& device, bool& firstRun) {
   Cache& c = cache();
   std::lock_guard lock(c.mutex);
-  Entry* entry = find(c, {item.ast.node()->pool->serial(), item.ast.id(), settingsKey(), &device});
+  Entry* entry = find(c, {item.ast.node()->pool->serial(), item.ast.id(), settingsKey(), &makerFor(device)});
   if (!entry) return nullptr;
   firstRun = !entry->ran;
   if (entry->ran) {

@@ -1,5 +1,6 @@
 // Elementwise operations: type promotion, broadcasting, and one primitive node each where there is one.
 #include "engine/runtime/mapped_file.h"
+#include "engine/tensor/multi.h"
 #include "engine/tensor/tensor.h"
 
 #include <fmt/format.h>
@@ -15,6 +16,13 @@ namespace {
 Tensor fromSymbolic(UOp u) {
   PoolScope scope(tensorPool());
   return Tensor::fromUOp(u.cast(dtypes::int32), false);
+}
+
+/// A constant on the device of a tensor.
+Tensor numberBeside(const Tensor& x, ConstValue value, DType d) {
+  UOp where = deviceOf(x.uop());
+  if (!where) return Tensor::scalar(value, {x.device(), d, false});
+  return Tensor::fromUOp(UOp::make(Op::CONST, d, {where}, UOp::constant(d, value).arg()), false);
 }
 
 /// Broadcasts; the copy that is repeated is wider for the small floats, so that the gradient's sum is.
@@ -36,7 +44,7 @@ Broadcasted broadcasted(const Tensor& x, const Operand& operand, bool reverse, b
   } else {
     bool whole = operand.value().kind != ConstValue::Kind::Float;
     DType d = a.dtype().isFloat() || (a.dtype().isInt() && whole) ? a.dtype() : dtypeOf(operand.value());
-    b = Tensor::scalar(operand.value(), {a.device(), d, false});
+    b = numberBeside(a, operand.value(), d);
   }
   if (matchDtype && a.dtype() != b.dtype()) {
     DType common = dtypes::leastUpper(a.dtype(), b.dtype());
@@ -60,7 +68,8 @@ Tensor Tensor::unaryFloat(Op op) const {
 
 Tensor Tensor::binary(Op op, const Operand& operand, bool reverse) const {
   auto [a, b] = broadcasted(*this, operand, reverse);
-  if (a.device() != b.device() && !a.uop().device().empty() && !b.uop().device().empty())
+  UOp here = deviceOf(a.uop()), there = deviceOf(b.uop());
+  if (here && there && here != there)
     fail(ErrorKind::Runtime,
          fmt::format("all tensors must be on the same device, got {} and {}", a.device(), b.device()));
   return a.apply(a.uop().alu(op, {b.uop()}), {b});
@@ -273,7 +282,7 @@ Tensor Tensor::where(const Operand& ifTrue, const Operand& ifFalse) const {
       if (o.isUOp()) return fromSymbolic(o.uop());
       bool whole = o.value().kind != ConstValue::Kind::Float;
       DType d = isFloat() || (dtype().isInt() && whole) ? dtype() : dtypeOf(o.value());
-      return scalar(o.value(), {device(), d, false});
+      return numberBeside(*this, o.value(), d);
     };
     auto both = broadcasted(value(ifTrue), value(ifFalse));
     x = both.x, y = both.y;

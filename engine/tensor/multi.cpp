@@ -5,6 +5,7 @@
 #include "engine/runtime/device.h"
 #include "engine/tensor/state.h"
 #include "engine/tensor/tensor.h"
+#include "engine/uop/facts.h"
 #include "engine/uop/unique.h"
 
 #include <fmt/format.h>
@@ -12,6 +13,11 @@
 #include <algorithm>
 
 namespace uopscope {
+
+UOp deviceOf(UOp u) {
+  u.device(); // computes the fact
+  return u.node()->facts->device;
+}
 
 std::vector<std::string> splitDevices(const std::string& device) {
   if (device.starts_with("DISK:")) return {device}; // a path may have commas

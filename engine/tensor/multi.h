@@ -18,6 +18,8 @@
 
 namespace uopscope {
 
+/// The DEVICE node a value is on; null for a constant that is on none.
+UOp deviceOf(UOp u);
 /// "CPU,CPU:1" -> both.
 std::vector<std::string> splitDevices(const std::string& device);
 /// The part of a value of this shape that the k-th of n devices has. Throws Error(Runtime) where the axis

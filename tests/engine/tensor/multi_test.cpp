@@ -2,6 +2,7 @@
 // refused.
 #include "engine/base/context_var.h"
 #include "engine/base/error.h"
+#include "engine/runtime/device.h"
 #include "engine/tensor/multi.h"
 #include "engine/tensor/tensor.h"
 
@@ -91,6 +92,14 @@ TEST_CASE("assignments and gradients stay on their shards") {
   Tensor u = grid(6, 2).setRequiresGrad(true);
   x.shard(kTwo, 1).matmul(u.shard(kTwo, 0)).square().sum().backward();
   agree(u.grad(), w.grad());
+}
+
+TEST_CASE("devices of a kind share their kernels") {
+  Tensor s = grid(8, 3).shard(kFour, 0).realize();
+  clearKernelCache();
+  s.mul(5).add(2).realize();
+  CHECK(kernelCacheStats().misses == 1);
+  clearKernelCache();
 }
 
 TEST_CASE("axes that do not split and devices that do not agree are refused") {
