@@ -155,7 +155,8 @@ Tensor Tensor::fullLike(ConstValue value, TensorOptions o) const {
   OperationScope op("full_like");
   if (!o.dtype) o.dtype = dtype();
   if (!o.device) o.device = device();
-  return full(shape(), value, o);
+  Tensor filled = full(shape(), value, o);
+  return shardAxis() && *o.device == device() ? filled.shardLike(*this) : filled;
 }
 
 Tensor Tensor::arange(ConstValue start, ConstValue stop, ConstValue step, const TensorOptions& o) {

@@ -340,8 +340,17 @@ private:
                        shapeStr(u.shape()), *target.axis, shapeStr(u.src(1).shape()), *value.axis));
     value = sharded(value, target.axis);
     for (size_t k = 0; k < target.parts.size(); ++k)
-      target.parts[k] = graph::assign(target.parts[k], value.parts[k]);
+      target.parts[k] = hasMemory(target.parts[k]) ? graph::assign(target.parts[k], value.parts[k])
+                                                   : graph::contiguous(value.parts[k]);
     return target;
+  }
+
+  /// Whether a shard lies in a buffer, or will once an assignment before this one is made. What does not yet
+  /// (a copy to be made) simply takes the new value.
+  static bool hasMemory(UOp part) {
+    UOp base = graph::base(part);
+    while (base.is(Op::ASSIGN)) base = graph::base(base.src(0));
+    return base.is(Op::BUFFER);
   }
 
   /// A kernel given by hand runs on each device over its shards.
@@ -433,9 +442,18 @@ Tensor Tensor::shard(const std::vector<std::string>& names, std::optional<int64_
 }
 
 Tensor Tensor::shardLike(const Tensor& other) const {
-  if (other.devices().size() == 1) return to(other.device());
-  if (devices() == other.devices() && shardAxis() == other.shardAxis()) return *this;
-  return shard(other.devices(), other.shardAxis());
+  std::vector<std::string> where = other.devices();
+  std::optional<int64_t> axis = other.shardAxis();
+  if (where.size() == 1) return to(other.device());
+  if (devices() != where) return shard(where, axis);
+  if (shardAxis() == axis) return *this;
+  OperationScope op("shard_like"); // split along another axis: each device takes its part
+  std::vector<UOp> parts;
+  for (size_t k = 0; k < where.size(); ++k)
+    parts.push_back(graph::copyTo(
+        axis ? graph::shrink(uop(), shardBounds(shape(), *axis, k, where.size())) : uop(), where[k]));
+  return apply(UOp::make(Op::MULTI, dtype(), {UOp::make(Op::MSTACK, dtype(), parts), deviceOf(uop())},
+                         axis ? Arg::of(*axis) : Arg()));
 }
 
 } // namespace uopscope

@@ -86,6 +86,21 @@ def test_tensor_parallel_training():
     net.l2.bias.shard_(TWO).realize()
   for jit in (False, True): close(train(split, lambda t: t.shard(TWO), sgd, jit), one(sgd), rtol=1e-4, atol=1e-5)
 
+def test_optimizers_over_shards():
+  def replicate(net):
+    for p in get_parameters(net): p.shard_(TWO)
+  def split(net):
+    for p, axis in ((net.l1.weight, 0), (net.l1.bias, 0), (net.l2.weight, 1), (net.l2.bias, None)): p.shard_(TWO, axis=axis)
+  for make in (lambda p: nn.optim.SGD(p, lr=0.1, momentum=0.9), lambda p: nn.optim.Adam(p, lr=0.01)):
+    want = train(lambda net: None, lambda t: t, make, False)
+    for jit in (False, True):
+      close(train(replicate, lambda t: t.shard(TWO, axis=0), make, jit), want, rtol=1e-4, atol=1e-5)
+      close(train(split, lambda t: t.shard(TWO), make, jit), want, rtol=1e-4, atol=1e-5)
+  like = Tensor.ones(4, 6).shard(TWO, axis=1).zeros_like()
+  assert like.uop.axis == 1
+  close(like, np.zeros((4, 6)))
+  close(Tensor.arange(24).reshape(4, 6).shard(TWO, axis=0).shard_like(like), np.arange(24).reshape(4, 6))
+
 def test_convolution_and_batchnorm_over_a_split_batch():
   rng = np.random.default_rng(2)
   x, w = Tensor(rng.standard_normal((4, 3, 8, 8)).astype(np.float32)), Tensor(rng.standard_normal((5, 3, 3, 3)).astype(np.float32))
