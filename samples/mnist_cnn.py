@@ -47,8 +47,7 @@ def main(steps):
       optimizer.zero_grad()
       samples = Tensor.randint(64, high=1024)
       loss = model(images[samples]).sparse_categorical_crossentropy(labels[samples]).backward()
-      optimizer.step()
-      return loss.realize()
+      return loss.realize(*optimizer.schedule_step())
 
   losses = []
   for step in range(steps):
