@@ -51,16 +51,15 @@ void bindCreation(TensorClass& c) {
                             toConst(value), takeOptions(kw));
       },
       py::arg("shape"), py::arg("fill_value"));
-  auto like = [&](const char* name, double value, bool dummy) {
-    (void)dummy;
+  auto like = [&](const char* name, double value) {
     c.def(name, [value](const Tensor& t, const py::kwargs& kw) {
       return t.fullLike(t.isFloat() ? ConstValue::ofFloat(value)
                                     : ConstValue::ofInt(static_cast<int64_t>(value)),
                         takeOptions(kw));
     });
   };
-  like("zeros_like", 0, false);
-  like("ones_like", 1, false);
+  like("zeros_like", 0);
+  like("ones_like", 1);
   c.def(
       "full_like",
       [](const Tensor& t, py::object value, const py::kwargs& kw) {
