@@ -194,7 +194,7 @@ int replayCapture(const ReplayArguments& o) {
 }
 
 int replayRun(const ReplayArguments& o) {
-  ReplaySummary s = replayTo(o.inputs[0], o.output, o);
+  ReplaySummary s = replayTo(o.corpus, o.output, o);
   if (o.json) {
     printJson({{"ok", s.ok},
                {"failed", s.failed},
@@ -228,7 +228,7 @@ int replayDiff(const ReplayArguments& o) {
 }
 
 int replayList(const ReplayArguments& o) {
-  Corpus c = Corpus::open(o.inputs[0]);
+  Corpus c = Corpus::open(o.corpus);
   if (std::string w = c.warning(); !w.empty()) fmt::print(stderr, "uopscope: {}\n", w);
   Table table({"#", "kind", "name", "device", "state", "uses", "compile", "FLOPs", "bytes", "asked for by"});
   Json json = Json::array();
@@ -263,7 +263,7 @@ int replayList(const ReplayArguments& o) {
 }
 
 int replayShow(const ReplayArguments& o) {
-  Corpus c = Corpus::open(o.inputs[0]);
+  Corpus c = Corpus::open(o.corpus);
   CorpusEntry e = findEntry(c, o.name);
   Compilation k = c.load(e, true);
   if (e.status != "ok") fmt::print(stderr, "uopscope: {}: {}: {}\n", e.name, e.status, e.message);

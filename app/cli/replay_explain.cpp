@@ -94,7 +94,7 @@ int bisectCommits(const ReplayArguments& o, const Corpus& corpus, const CorpusEn
 } // namespace
 
 int replayBisect(const ReplayArguments& o) {
-  Corpus corpus = Corpus::open(o.inputs[0]);
+  Corpus corpus = Corpus::open(o.corpus);
   CorpusEntry entry = findEntry(corpus, o.name);
   if (o.rewrites == !o.commits.empty())
     throw Error(ErrorKind::Value,
@@ -110,7 +110,7 @@ int replayBisect(const ReplayArguments& o) {
 }
 
 int replayReproduce(const ReplayArguments& o) {
-  Corpus corpus = Corpus::open(o.inputs[0]);
+  Corpus corpus = Corpus::open(o.corpus);
   CorpusEntry entry = findEntry(corpus, o.name);
   std::string end = fs::path(o.output).extension().string();
   if (end != ".py" && end != ".cpp")

@@ -44,7 +44,7 @@ Exit codes: 0 fine, 1 a change (with --assert-same) or a failure, 2 wrong usage 
   capture->add_flag("-q,--quiet", o.quiet, "without what the scripts print");
 
   CLI::App* run = verb("run", "compile every stored input with this build", replayRun);
-  run->add_option("CORPUS", o.inputs, "a .uopcorpus file")->required()->expected(1);
+  run->add_option("CORPUS", o.corpus, "a .uopcorpus file")->required();
   run->add_option("-o,--output", o.output, "the result, a corpus too")->required();
   run->add_flag("--json", o.json, "summary as JSON");
   limits(run);
@@ -66,18 +66,18 @@ Exit codes: 0 fine, 1 a change (with --assert-same) or a failure, 2 wrong usage 
   commits(diff);
 
   CLI::App* list = verb("ls", "what a corpus holds", replayList);
-  list->add_option("CORPUS", o.inputs, "a .uopcorpus file")->required()->expected(1);
+  list->add_option("CORPUS", o.corpus, "a .uopcorpus file")->required();
   list->add_option("--only", o.only, "names, devices, states or script lines that contain this");
   list->add_flag("--json", o.json, "JSON instead of text");
 
   CLI::App* show = verb("show", "a stored compilation", replayShow);
-  show->add_option("CORPUS", o.inputs, "a .uopcorpus file")->required()->expected(1);
+  show->add_option("CORPUS", o.corpus, "a .uopcorpus file")->required();
   show->add_option("KERNEL", o.name, "by name, number or hash of its input")->required();
   show->add_option("--what", o.what, "source, ir, asm, graph, story, launch, opts or settings")
       ->check(CLI::IsMember({"source", "ir", "asm", "graph", "story", "launch", "opts", "settings"}));
 
   CLI::App* bisect = verb("bisect", "the commit, or the rewrite, that changed a kernel", replayBisect);
-  bisect->add_option("CORPUS", o.inputs, "a .uopcorpus file")->required()->expected(1);
+  bisect->add_option("CORPUS", o.corpus, "a .uopcorpus file")->required();
   bisect->add_option("KERNEL", o.name, "by name, number or hash of its input")->required();
   bisect->add_flag("--rewrites", o.rewrites,
                    "over the rewrites of this build that are not needed to compile");
@@ -90,7 +90,7 @@ Exit codes: 0 fine, 1 a change (with --assert-same) or a failure, 2 wrong usage 
 
   CLI::App* reproduce =
       verb("reproduce", "a kernel alone, as a script or a C++ test on made-up data", replayReproduce);
-  reproduce->add_option("CORPUS", o.inputs, "a .uopcorpus file")->required()->expected(1);
+  reproduce->add_option("CORPUS", o.corpus, "a .uopcorpus file")->required();
   reproduce->add_option("KERNEL", o.name, "by name, number or hash of its input")->required();
   reproduce->add_option("-o,--output", o.output, "FILE.py or FILE.cpp")->required();
 }

@@ -45,7 +45,8 @@ void runChanges(CorpusDiff& d, const Corpus& before, const Corpus& after, int ti
       c.resultsDiffer = told.starts_with('!');
       c.ran = told.substr(1);
     } catch (const Error& e) {
-      c.ran = fmt::format("not run: {}", e.what());
+      std::string why = e.what();
+      c.ran = fmt::format("not run: {}", why.substr(0, why.find('\n')));
     }
   }
 }
