@@ -1,5 +1,5 @@
-// Chunk growth: a pool of a few nodes takes two kilobytes (a compiled kernel keeps one), others grow by a size
-// that malloc keeps at hand.
+// Chunk growth: a pool of a few nodes takes two kilobytes (a compiled kernel keeps one), others grow by a
+// size that malloc keeps at hand.
 #include "engine/base/arena.h"
 
 #include <algorithm>

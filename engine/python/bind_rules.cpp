@@ -14,13 +14,6 @@ namespace uopscope {
 
 namespace {
 
-/// A reference to a Python object that may outlive the interpreter (matchers are shared with the recorder).
-std::shared_ptr<PyObject> share(py::object o) {
-  return {o.release().ptr(), [](PyObject* p) {
-            if (Py_IsInitialized()) Py_DECREF(p);
-          }};
-}
-
 struct Flattened {
   std::vector<PatNode> nodes;
   std::vector<std::string> vars;

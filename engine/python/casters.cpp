@@ -276,6 +276,12 @@ Invalid = InvalidType()
   invalid = py::object(m.attr("Invalid")).release().ptr();
 }
 
+std::shared_ptr<PyObject> share(py::object o) {
+  return {o.release().ptr(), [](PyObject* p) {
+            if (Py_IsInitialized()) Py_DECREF(p);
+          }};
+}
+
 const char* internText(std::string_view text) {
   static std::set<std::string, std::less<>> texts;
   auto it = texts.find(text);

@@ -48,6 +48,10 @@ py::object fromArg(const Arg& arg, Op op, DType dtype = {});
 py::object invalidObject();
 void bindInvalid(py::module_& m);
 
+/// A reference to a Python object that may outlive the interpreter: what the engine keeps for as long as it
+/// lives (a matcher's rules, gradients of custom kernels) holds Python functions by this alone.
+std::shared_ptr<PyObject> share(py::object o);
+
 /// An interned copy of a text that lives as long as the process.
 const char* internText(std::string_view text);
 /// File and line of the innermost frame of the script (not of our own Python modules).

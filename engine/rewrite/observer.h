@@ -124,7 +124,8 @@ public:
   virtual void poolRetired(Pool&) {}
 
   /// An observer for work item `ordinal` done on another thread; join() merges its events in order of
-  /// ordinals, so that a trace does not depend on the number of threads. Null: that work stays on this thread.
+  /// ordinals, so that a trace does not depend on the number of threads. Null: that work stays on this
+  /// thread.
   virtual std::unique_ptr<Observer> fork(uint64_t /*ordinal*/) { return nullptr; }
   virtual void join(std::unique_ptr<Observer>) {}
 

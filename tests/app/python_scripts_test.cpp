@@ -48,7 +48,9 @@ void runAll(const std::vector<std::string>& files) {
   REQUIRE(!files.empty());
   for (const std::string& file : files) {
     CAPTURE(file);
-    Result r = run("UOPSCOPE_PYTHON_MODULES=" UOPSCOPE_BINARY_DIR "/python timeout 600 " UOPSCOPE_BINARY_DIR "/bin/uopscope run " + file);
+    Result r = run("UOPSCOPE_PYTHON_MODULES=" UOPSCOPE_BINARY_DIR "/python timeout 600 " UOPSCOPE_BINARY_DIR
+                   "/bin/uopscope run " +
+                   file);
     INFO(r.output);
     CHECK(r.code == 0);
   }
