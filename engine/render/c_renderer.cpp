@@ -5,9 +5,9 @@
 
 namespace uopscope {
 
-std::string CRenderer::render(const LoweredKernel& kernel) const {
+std::string CRenderer::render(const LoweredKernel& kernel, std::vector<TextLine>* lines) const {
   CText c;
-  return writeC(kernel, c);
+  return writeC(kernel, c, lines);
 }
 
 Target cpuTarget(std::string suffix) {

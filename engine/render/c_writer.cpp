@@ -4,6 +4,7 @@
 
 #include "engine/base/error.h"
 #include "engine/render/c_vector.h"
+#include "engine/render/line_map.h"
 #include "engine/render/signature.h"
 
 #include <fmt/format.h>
@@ -28,13 +29,24 @@ public:
   Writer(const LoweredKernel& kernel, CText& language)
       : kernel_(kernel), signature_(signatureOf(kernel)), types_(language) {}
 
-  std::string write() {
+  std::string write(std::vector<TextLine>* lines) {
     checkNesting(kernel_);
     countUses();
-    for (UOp u : kernel_.uops) visit(u);
+    LineMap map(kernel_.uops);
+    for (UOp u : kernel_.uops) {
+      visit(u);
+      if (lines) map.visited(u, body_);
+    }
+    std::string body = body_;
     CFunction function{kernel_, signature_, identifier(kernel_.name), std::move(body_), {}};
     for (UOp u : stored_) function.stored.insert(u.id());
-    return types_.function(function);
+    std::string whole = types_.function(function);
+    if (size_t at = whole.find(body); lines && at != std::string::npos && at > 0) {
+      std::string_view head = std::string_view(whole).substr(0, at - 1); // the signature's line is its last
+      size_t line = head.rfind('\n');
+      *lines = map.lines(head.substr(0, line == std::string_view::npos ? 0 : line + 1));
+    }
+    return whole;
   }
 
 private:
@@ -308,8 +320,8 @@ private:
 
 } // namespace
 
-std::string writeC(const LoweredKernel& kernel, CText& language) {
-  return Writer(kernel, language).write();
+std::string writeC(const LoweredKernel& kernel, CText& language, std::vector<TextLine>* lines) {
+  return Writer(kernel, language).write(lines);
 }
 
 } // namespace uopscope

@@ -7,10 +7,12 @@
 // name, so they stay in program order.
 #pragma once
 #include "engine/render/c_text.h"
+#include "engine/rewrite/observer.h"
 
 namespace uopscope {
 
 /// Throws Error(Compile) for what is no complete linear program or has no form in the language.
-std::string writeC(const LoweredKernel& kernel, CText& language);
+/// `lines` receives which instructions each line is made of.
+std::string writeC(const LoweredKernel& kernel, CText& language, std::vector<TextLine>* lines = nullptr);
 
 } // namespace uopscope

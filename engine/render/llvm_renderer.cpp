@@ -3,6 +3,7 @@
 
 #include "engine/base/error.h"
 #include "engine/render/llvm_text.h"
+#include "engine/render/line_map.h"
 #include "engine/render/signature.h"
 
 #include <fmt/format.h>
@@ -17,10 +18,15 @@ class Writer {
 public:
   explicit Writer(const LoweredKernel& kernel) : kernel_(kernel), signature_(signatureOf(kernel)) {}
 
-  std::string write() {
+  std::string write(std::vector<TextLine>* lines) {
     checkNesting(kernel_);
-    for (UOp u : kernel_.uops) visit(u);
+    LineMap map(kernel_.uops);
+    for (UOp u : kernel_.uops) {
+      visit(u);
+      if (lines) map.visited(u, out_.body);
+    }
     std::string declarations = out_.declarations();
+    if (lines) *lines = map.lines({}, "entry:\n" + allocas_);
     return fmt::format("define void @{}({}) #0 {{\nentry:\n{}{}  ret void\n}}\n{}{}\nattributes #0 = {{ "
                        "nounwind \"no-trapping-math\"=\"true\" }}\n",
                        identifier(kernel_.name), parameters(), allocas_, out_.body,
@@ -265,8 +271,8 @@ private:
 
 } // namespace
 
-std::string LlvmRenderer::render(const LoweredKernel& kernel) const {
-  return Writer(kernel).write();
+std::string LlvmRenderer::render(const LoweredKernel& kernel, std::vector<TextLine>* lines) const {
+  return Writer(kernel).write(lines);
 }
 
 } // namespace uopscope

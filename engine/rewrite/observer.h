@@ -8,6 +8,7 @@
 //   struct Counter : Observer { Control onRewrite(const RewriteEvent&) override { ++n; return Control::Apply;
 //   } int n = 0; }; Counter counter; ObserverScope scope(&counter);
 #pragma once
+#include "engine/base/clock.h"
 #include "engine/uop/uop.h"
 
 #include <cstdint>
@@ -80,15 +81,43 @@ struct ScopeBegin {
   UOp root;              ///< what is scheduled or compiled, may be null
 };
 
-/// Text or bytes that belong to the scope: rendered source, IR, assembly, linear program.
+/// A line of a text (from 1) and an instruction of the linear program (from 0) that had a part in it.
+struct TextLine {
+  uint32_t line = 0, instruction = 0;
+};
+/// Text or bytes that belong to the scope: rendered source, IR, assembly.
 struct Artifact {
   std::string_view kind; ///< "source", "ir", "asm", "uops", "opts", "launch" (JSON)
   std::string_view text;
+  std::span<const TextLine> lines = {}; ///< where its lines come from, as far as known
 };
 struct Launch {
   std::string_view kernel, device;
-  int64_t startNs = 0, durationNs = 0;
+  int64_t startNs = 0, durationNs = 0; ///< duration negative: not measured
   int64_t flops = 0, bytes = 0;
+  int64_t accessed = 0;                   ///< bytes of all loads and stores, those from caches too
+  const Pool* program = nullptr;          ///< the pool its linear program lives in, if it is a kernel
+  std::span<const uint64_t> buffers = {}; ///< BufferEvent::id, in order of the kernel's parameters
+};
+/// Memory was given to a buffer or taken back. A view has a base and no memory of its own.
+struct BufferEvent {
+  uint64_t id = 0; ///< given once in a process, in order
+  std::string_view device, dtype;
+  int64_t bytes = 0;
+  uint64_t base = 0; ///< id of what it is a view of
+  int64_t offset = 0;
+  bool freed = false;
+};
+/// A stretch of time with a name, told of when it is over: "render", "compile", "disassemble" ...
+struct Phase {
+  std::string_view name;
+  int64_t startNs = 0, durationNs = 0;
+};
+/// One way of optimising a kernel that a search tried.
+struct Candidate {
+  std::string_view opts;    ///< JSON list
+  int64_t durationNs = -1;  ///< negative: it did not run
+  std::string_view message; ///< why not
 };
 /// A tensor operation of the script made a node.
 struct Origin {
@@ -113,11 +142,20 @@ public:
   virtual Control onRewrite(const RewriteEvent&) { return Control::Apply; }
   /// A rule gated this node on the way down: its sources are not visited from here. Only if wantsRewrites().
   virtual void onGate(UOp) {}
+  /// A rule answered with the node itself: a match without effect. Only if wantsRewrites().
+  virtual void onUnchanged(const Rule&, UOp) {}
   /// A rule threw; `before` is the culprit. The exception goes on after this call.
   virtual void onRuleError(const Rule&, UOp /*before*/, std::string_view /*message*/) {}
   /// Attempts of the pass that ends, before onPassEnd. Only if wantsCounts().
   virtual void onCounts(std::span<const MatchCount>) {}
   virtual void onArtifact(const Artifact&) {}
+  /// The linear program of the kernel that is being lowered; lines of artifacts refer to it.
+  virtual void onProgram(std::span<const UOp>) {}
+  virtual void onPhase(const Phase&) {}
+  virtual void onCandidate(const Candidate&) {}
+  virtual void onBuffer(const BufferEvent&) {}
+  /// The script wrote to "stdout" or "stderr".
+  virtual void onOutput(std::string_view /*stream*/, std::string_view /*text*/) {}
   virtual void onLaunch(const Launch&) {}
   virtual void onOrigin(const Origin&) {}
   /// Nodes of the pool will go away when this returns.
@@ -159,6 +197,23 @@ public:
 
 private:
   Observer* observer_;
+};
+
+/// Tells the thread's observer, if there is one, how long a block took. `name` is a literal.
+class ObservedPhase {
+public:
+  explicit ObservedPhase(const char* name)
+      : observer_(Observer::current()), name_(name), start_(observer_ ? nowNs() : 0) {}
+  ~ObservedPhase() {
+    if (observer_) observer_->onPhase({name_, start_, nowNs() - start_});
+  }
+  ObservedPhase(const ObservedPhase&) = delete;
+  ObservedPhase& operator=(const ObservedPhase&) = delete;
+
+private:
+  Observer* observer_;
+  const char* name_;
+  int64_t start_;
 };
 
 } // namespace uopscope

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include <atomic>
 #include <cstring>
 #include <mutex>
 #include <unordered_map>
@@ -21,6 +22,8 @@ void GlobalCounters::reset() {
 }
 
 namespace {
+
+std::atomic<uint64_t> lastId{0};
 
 struct Table {
   std::mutex mutex;
@@ -56,7 +59,7 @@ std::shared_ptr<Buffer> makeFor(UOp u) {
 } // namespace
 
 Buffer::Buffer(std::string device, DType dtype, int64_t size)
-    : device_(Device::canonicalize(device)), dtype_(dtype), size_(size) {
+    : id_(++lastId), device_(Device::canonicalize(device)), dtype_(dtype), size_(size) {
   if (size < 0)
     throw Error(ErrorKind::Value,
                 fmt::format("a buffer of {} elements: the size must not be negative", size));
@@ -66,6 +69,14 @@ Buffer::~Buffer() {
   if (!owner_) return;
   owner_->release(memory_, bytes());
   GlobalCounters::memUsed -= static_cast<int64_t>(bytes());
+  tell(/*freed=*/true);
+}
+
+void Buffer::tell(bool freed) const {
+  Observer* observer = Observer::current();
+  if (!observer) return;
+  observer->onBuffer({id_, device_, dtype_.name(), static_cast<int64_t>(bytes()), base_ ? base_->id_ : 0,
+                      static_cast<int64_t>(offset_), freed});
 }
 
 std::shared_ptr<Buffer> Buffer::view(std::shared_ptr<Buffer> base, DType dtype, int64_t size,
@@ -81,6 +92,7 @@ std::shared_ptr<Buffer> Buffer::view(std::shared_ptr<Buffer> base, DType dtype, 
     base = base->base_;
   }
   v->base_ = std::move(base);
+  v->tell(/*freed=*/false);
   return v;
 }
 
@@ -89,6 +101,7 @@ std::shared_ptr<Buffer> Buffer::foreign(std::string device, DType dtype, int64_t
   auto b = std::make_shared<Buffer>(std::move(device), dtype, size);
   b->memory_ = memory;
   b->keep_ = std::move(keep);
+  b->tell(/*freed=*/false);
   return b;
 }
 
@@ -102,6 +115,7 @@ void Buffer::allocate() {
   memory_ = d.allocate(bytes());
   owner_ = d.shared_from_this();
   GlobalCounters::memUsed += static_cast<int64_t>(bytes());
+  tell(/*freed=*/false);
 }
 
 void* Buffer::memory() {

@@ -79,6 +79,8 @@ public:
   static std::shared_ptr<Buffer> foreign(std::string device, DType dtype, int64_t size, void* memory,
                                          std::shared_ptr<void> keep);
 
+  /// Given once in a process, in order.
+  uint64_t id() const { return id_; }
   const std::string& device() const { return device_; }
   DType dtype() const { return dtype_; }
   int64_t size() const { return size_; }
@@ -103,7 +105,9 @@ public:
   static void forget(UOp buffer);
 
 private:
-  Buffer() = default;
+  void tell(bool freed) const;
+
+  uint64_t id_;
   std::string device_;
   DType dtype_;
   int64_t size_ = 0;

@@ -26,29 +26,42 @@
 
 namespace uopscope {
 
-CompiledKernel lowerAndRender(UOp ast, const Device& device, std::string& report) {
+CompiledKernel lowerAndRender(UOp ast, const Device& device, std::string& report, std::vector<TextLine>* lines) {
   CompiledKernel made;
-  made.lowered = lowerKernel(ast, device.renderer().target());
+  {
+    ObservedPhase phase("lower");
+    made.lowered = lowerKernel(ast, device.renderer().target());
+  }
   LoweredKernel& k = made.lowered;
   PoolScope pool(*k.pool);
   Observer* observer = Observer::current();
   if (observer) {
     // What was lowered is in the trace even where it does not render or compile.
     observer->onArtifact({"name", k.name});
-    observer->onArtifact({"opts", optsJson(k)});
+    observer->onProgram(k.uops);
     observer->onArtifact({"uops", programText(k.uops)});
+    observer->onArtifact({"opts", optsJson(k)});
     observer->onArtifact({"launch", launchJson(k, device)});
   }
   if (vars::debug >= 3) report += optsJson(k) + '\n';
   if (vars::debug >= 5) report += k.sink.str() + '\n';
   if (vars::debug >= 6) report += programText(k.uops);
-  made.source = device.renderer().render(k);
+  std::vector<TextLine> known;
+  {
+    ObservedPhase phase("render");
+    made.source = device.renderer().render(k, observer ? &known : nullptr);
+  }
   if (vars::debug >= 4) report += made.source + '\n';
   bool isIr = made.source.starts_with("define ");
   if (observer) {
-    observer->onArtifact({"source", isIr ? CRenderer(device.renderer().target()).render(k) : made.source});
-    if (isIr) observer->onArtifact({"ir", made.source});
+    if (isIr) { // people read C
+      std::vector<TextLine> linesOfC;
+      std::string c = CRenderer(device.renderer().target()).render(k, &linesOfC);
+      observer->onArtifact({"source", c, linesOfC});
+    }
+    observer->onArtifact({isIr ? "ir" : "source", made.source, known});
   }
+  if (lines) *lines = std::move(known);
   return made;
 }
 
@@ -92,19 +105,38 @@ uint64_t settingsKey() {
   return (h ^ userRulesVersion()) * 0x9E3779B97F4A7C15ull;
 }
 
+/// Instructions of lines of assembly: those of the lines of the source they were compiled from.
+std::vector<TextLine> throughSource(const std::vector<AssemblyLine>& assembly,
+                                    const std::vector<TextLine>& source) {
+  std::vector<TextLine> out;
+  for (AssemblyLine a : assembly) {
+    auto at = std::lower_bound(source.begin(), source.end(), a.source,
+                               [](TextLine l, uint32_t line) { return l.line < line; });
+    for (; at != source.end() && at->line == a.source; ++at) out.push_back({a.line, at->instruction});
+  }
+  return out;
+}
+
 std::unique_ptr<Entry> makeKernel(const ScheduleItem& item, Device& device) {
   ObservedScope scope({ScopeKind::Kernel, "kernel", item.script, item.ast});
   auto entry = std::make_unique<Entry>();
   CompiledKernel& made = *entry->kernel;
   std::string& report = entry->report;
-  made = lowerAndRender(item.ast, device, report);
+  std::vector<TextLine> lines;
+  made = lowerAndRender(item.ast, device, report, &lines);
   Observer* observer = Observer::current();
   LoweredKernel& k = made.lowered;
   PoolScope pool(*k.pool);
-  made.program = device.compile(k, made.source);
+  {
+    ObservedPhase phase("compile");
+    made.program = device.compile(k, made.source);
+  }
   if (made.program && (observer || vars::debug >= 7)) {
-    std::string assembly = made.program->assembly();
-    if (observer && !assembly.empty()) observer->onArtifact({"asm", assembly});
+    ObservedPhase phase("disassemble");
+    std::vector<AssemblyLine> fromSource;
+    std::string assembly = made.program->assembly(fromSource);
+    if (observer && !assembly.empty())
+      observer->onArtifact({"asm", assembly, throughSource(fromSource, lines)});
     if (vars::debug >= 7) report += assembly + '\n';
   }
   return entry;

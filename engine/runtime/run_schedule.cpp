@@ -17,14 +17,16 @@ namespace uopscope {
 namespace {
 
 /// After a launch or copy: counters, the observer, the line of DEBUG=2.
-void account(LaunchReport& report, int64_t startNs) {
+void account(LaunchReport& report, int64_t startNs, const Pool* program,
+             std::span<const uint64_t> buffers) {
   ++GlobalCounters::kernelCount;
   GlobalCounters::globalOps += report.ops;
   GlobalCounters::globalMem += report.mem;
   if (report.seconds > 0) GlobalCounters::timeSum += report.seconds;
   if (Observer* observer = Observer::current())
     observer->onLaunch({report.name, report.device, startNs,
-                        static_cast<int64_t>(std::max(report.seconds, 0.0) * 1e9), report.ops, report.mem});
+                        report.seconds < 0 ? -1 : static_cast<int64_t>(report.seconds * 1e9), report.ops,
+                        report.mem, report.lds, program, buffers});
   if (vars::debug >= 2) {
     static const bool colours = isatty(fileno(stdout)) && !std::getenv("NO_COLOR");
     fmt::print("{}\n", launchLine(report, colours));
@@ -124,7 +126,9 @@ void launchKernel(const CompiledKernel& kernel, Device& device, std::span<void* 
   if (kernel.program)
     report.seconds =
         kernel.program->launch(memory, vars, globalSize, localSize, vars::debug >= 2 || Observer::current());
-  account(report, start);
+  std::vector<uint64_t> ids;
+  for (const auto& b : buffers) ids.push_back(b->id());
+  account(report, start, k.pool.get(), ids);
 }
 
 void copyBuffer(Buffer& to, Buffer& from, const std::vector<std::string>& metadata) {
@@ -147,7 +151,8 @@ void copyBuffer(Buffer& to, Buffer& from, const std::vector<std::string>& metada
       fmt::format("copy {}, {:>7} <- {:7}", amount, to.device().substr(0, 7), from.device().substr(0, 7));
   LaunchReport report{to.device(), name,  false, true,     2, static_cast<double>(nowNs() - start) * 1e-9,
                       0,           bytes, bytes, &metadata};
-  account(report, start);
+  const uint64_t ids[] = {to.id(), from.id()};
+  account(report, start, nullptr, ids);
 }
 
 void runSchedule(Schedule& schedule) {

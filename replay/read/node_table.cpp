@@ -3,6 +3,7 @@
 #include "replay/read/node_table.h"
 
 #include "engine/base/error.h"
+#include "replay/schema/leb128.h"
 
 #include <fmt/format.h>
 
@@ -16,8 +17,11 @@ constexpr int64_t kMaxNumber = 1 << 24;
 } // namespace
 
 NodeTable::NodeTable(const Database& db)
-    : db_(db),
-      selectNodes_(db.prepare("SELECT id, kind, src FROM node WHERE id BETWEEN ? AND ? ORDER BY id")),
+    : db_(db), blocks_(db.pragma("user_version") >= 2),
+      selectNodes_(db.prepare(
+          blocks_ ? "SELECT first, count, kinds, src FROM node_block WHERE first BETWEEN coalesce("
+                    "(SELECT max(first) FROM node_block WHERE first <= ?1), 1) AND ?2 ORDER BY first"
+                  : "SELECT id, kind, src FROM node WHERE id BETWEEN ? AND ? ORDER BY id")),
       selectKind_(db.prepare("SELECT op, dtype, arg, tag FROM kind WHERE id = ?")),
       selectArg_(db.prepare("SELECT value FROM arg WHERE id = ?")),
       selectDtype_(db.prepare("SELECT name FROM dtype WHERE id = ?")) {
@@ -70,6 +74,7 @@ NodeTable::Page& NodeTable::load(NodeId number) {
   if (fresh) {
     pages_[number] = std::make_unique<Page>();
     pages_[number]->nodes.resize(kPage);
+    pages_[number]->kinds.resize(kPage);
     pages_[number]->filled = number == 0 ? 1 : 0;
   } else if (!pages_[number]->stale) {
     return *pages_[number];
@@ -79,39 +84,75 @@ NodeTable::Page& NodeTable::load(NodeId number) {
   NodeId base = number * kPage;
   selectNodes_.reset(); // where an error cut the last reading short
   selectNodes_.bind(1, int64_t{base + page.filled}).bind(2, int64_t{base + kPage - 1});
+  if (blocks_)
+    loadBlocks(page, base);
+  else
+    loadRows(page, base);
+  return page;
+}
+
+void NodeTable::add(Page& page, NodeId id, int64_t kindId, std::span<const NodeId> sources) {
+  if (kindId <= 0 || kindId > kMaxNumber) damaged(id, "its kind is not valid");
+  auto* kept = static_cast<NodeId*>(sources_.allocate(sources.size() * sizeof(NodeId)));
+  std::copy(sources.begin(), sources.end(), kept);
+  RawNode node = kind(static_cast<uint32_t>(kindId));
+  node.src = {kept, sources.size()};
+  page.kinds[page.filled] = static_cast<uint32_t>(kindId);
+  page.nodes[page.filled++] = node;
+}
+
+void NodeTable::loadBlocks(Page& page, NodeId base) {
+  std::vector<NodeId> sources;
+  while (selectNodes_.step()) {
+    int64_t first = selectNodes_.integer(0), count = selectNodes_.integer(1);
+    auto kinds = selectNodes_.blob(2);
+    Leb128Reader in(selectNodes_.blob(3));
+    if (first < 1 || count < 1 || first + count > kFirstViewNode ||
+        kinds.size() != static_cast<size_t>(count) * 3) {
+      selectNodes_.reset();
+      damaged(base, "the block of nodes it is in is not valid");
+    }
+    for (int64_t k = 0; k < count; ++k) {
+      auto id = static_cast<NodeId>(first + k);
+      sources.clear();
+      bool valid = true;
+      for (uint64_t number = 1; valid && (number & 1);) {
+        valid = in.next(number) && (number == 0 || number / 2 > 0) && number / 2 < id;
+        if (valid && number) sources.push_back(id - static_cast<NodeId>(number / 2));
+      }
+      if (!valid) {
+        selectNodes_.reset();
+        damaged(id, "its sources are not valid");
+      }
+      if (id < base + page.filled || id >= base + kPage) continue;
+      if (id != base + page.filled) {
+        selectNodes_.reset();
+        damaged(base + page.filled, "it is missing");
+      }
+      const uint8_t* kind = &kinds[static_cast<size_t>(k) * 3];
+      add(page, id, kind[0] | kind[1] << 8 | kind[2] << 16, sources);
+    }
+  }
+}
+
+void NodeTable::loadRows(Page& page, NodeId base) {
   std::vector<NodeId> sources;
   while (selectNodes_.step()) {
     auto id = static_cast<NodeId>(selectNodes_.integer(0));
-    int64_t kindId = selectNodes_.integer(1);
-    bool valid = id == base + page.filled && kindId > 0 && kindId <= kMaxNumber;
+    Leb128Reader in(selectNodes_.blob(2));
     sources.clear();
-    uint64_t back = 0;
-    int shift = 0;
-    for (uint8_t byte : selectNodes_.blob(2)) {
-      back |= uint64_t{byte & 0x7fu} << shift;
-      shift += 7;
-      if (byte & 0x80) {
-        valid = valid && shift < 35;
-        if (!valid) break;
-        continue;
-      }
-      valid = valid && back > 0 && back < id;
-      if (!valid) break;
-      sources.push_back(id - static_cast<NodeId>(back));
-      back = 0;
-      shift = 0;
+    bool valid = id == base + page.filled;
+    while (valid && !in.atEnd()) {
+      uint64_t back = 0;
+      valid = in.next(back) && back > 0 && back < id;
+      if (valid) sources.push_back(id - static_cast<NodeId>(back));
     }
-    if (!valid || shift != 0) {
+    if (!valid) {
       selectNodes_.reset();
       damaged(id, "its row is not valid");
     }
-    auto* kept = static_cast<NodeId*>(sources_.allocate(sources.size() * sizeof(NodeId)));
-    std::copy(sources.begin(), sources.end(), kept);
-    RawNode node = kind(static_cast<uint32_t>(kindId));
-    node.src = {kept, sources.size()};
-    page.nodes[page.filled++] = node;
+    add(page, id, selectNodes_.integer(1), sources);
   }
-  return page;
 }
 
 const RawNode& NodeTable::kind(uint32_t id) {
@@ -181,7 +222,9 @@ NodeFields NodeTable::spellOut(NodeId id, const RawNode& raw) {
 }
 
 NodeId NodeTable::count() {
-  Statement s = db_.prepare("SELECT max(id) FROM node");
+  Statement s = db_.prepare(blocks_ ? "SELECT max(first + count - 1) FROM (SELECT first, count FROM "
+                                      "node_block ORDER BY first DESC LIMIT 1)"
+                                    : "SELECT max(id) FROM node");
   int64_t top = s.step() ? s.integer(0) : 0;
   if (top < 0 || top >= kFirstViewNode) damaged(0, "ids are out of range");
   return static_cast<NodeId>(top);

@@ -52,6 +52,11 @@ public:
   NodeFields spellOut(NodeId id, const RawNode& raw);
   Op op(NodeId id) { return engineOp(raw(id).op); }
   Op engineOp(uint8_t traceOp) const;
+  /// Number of the node's row in `kind`.
+  int64_t kindOf(NodeId id) {
+    raw(id);
+    return pages_[id / kPage]->kinds[id % kPage];
+  }
   /// Highest id in the file when last asked for.
   NodeId count();
   /// The trace grew: pages at the end are read again when needed.
@@ -65,16 +70,21 @@ private:
   static constexpr NodeId kPage = 1024;
   struct Page {
     std::vector<RawNode> nodes;
+    std::vector<uint32_t> kinds;
     NodeId filled = 0;
     bool stale = false;
   };
   Page& load(NodeId page);
+  void loadRows(Page& page, NodeId base);   ///< version 1: a row for each node
+  void loadBlocks(Page& page, NodeId base); ///< a row for some hundred nodes
+  void add(Page& page, NodeId id, int64_t kindId, std::span<const NodeId> sources);
   const RawNode& kind(uint32_t id);
   const Arg& arg(uint32_t id);
   DType dtype(uint32_t id);
   [[noreturn]] void damaged(NodeId id, std::string_view what) const;
 
   const Database& db_;
+  const bool blocks_;
   Statement selectNodes_, selectKind_, selectArg_, selectDtype_;
   Arena sources_;
   std::vector<std::unique_ptr<Page>> pages_;

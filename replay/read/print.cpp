@@ -130,6 +130,31 @@ std::string printTree(const NodeReader& read, NodeId root, size_t maxLines) {
   return out;
 }
 
+std::string programText(const NodeReader& read, const std::vector<NodeId>& program) {
+  std::unordered_map<NodeId, size_t> number;
+  for (size_t i = 0; i < program.size(); ++i) number[program[i]] = i;
+  std::string text;
+  int depth = 0;
+  for (size_t i = 0; i < program.size(); ++i) {
+    NodeFields u = read(program[i]);
+    std::string sources;
+    for (NodeId s : u.src) {
+      NodeFields source = read(s);
+      auto hit = number.find(s);
+      if (!sources.empty()) sources += ", ";
+      sources += source.op == Op::CONST ? source.arg.repr()
+                 : hit == number.end()  ? "?"
+                                        : fmt::format("{}", hit->second);
+    }
+    if (u.op == Op::END || u.op == Op::ENDIF) depth = std::max(depth - 1, 0);
+    std::string op = fmt::format("{:{}}{}", "", depth * 2, opName(u.op));
+    text += fmt::format("{:4d} {:24s} {:32s} [{}]{}{}\n", i, op, u.dtype.name(), sources, u.arg ? " " : "",
+                        u.arg ? u.arg.repr() : "");
+    if (u.op == Op::RANGE || u.op == Op::IF) ++depth;
+  }
+  return text;
+}
+
 std::vector<std::string> lineDiff(const std::string& before, const std::string& after) {
   auto split = [](const std::string& text) {
     std::vector<std::string> lines;

@@ -14,6 +14,8 @@ std::string nodeLabel(const NodeFields& node);
 /// One node a line, users above sources; a node met again is shown by its name only. At most maxLines lines,
 /// then a line that says how many nodes are not shown.
 std::string printTree(const NodeReader& read, NodeId id, size_t maxLines = SIZE_MAX);
+/// A linear program: number, operation, type, numbers of the sources and argument of each instruction.
+std::string programText(const NodeReader& read, const std::vector<NodeId>& program);
 /// Line-by-line difference of two texts: unified, with all lines, prefix ' ', '-' or '+'.
 std::vector<std::string> lineDiff(const std::string& before, const std::string& after);
 

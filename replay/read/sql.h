@@ -4,6 +4,7 @@
 //   expr(node)      the node as an expression
 //   label(node)     operation, dtype and argument
 //   opname(op)      name of an operation
+//   node, match_count   tables: what the file holds in blocks (replay/read/sql_tables.h)
 //
 //   SqlResult r = query(trace, "SELECT name FROM rule WHERE line > 10", 100);
 #pragma once

@@ -8,19 +8,11 @@
 #include <sqlite3.h>
 
 #include <algorithm>
-#include <numeric>
 #include <unordered_map>
 
 namespace uopscope {
 
-uint64_t MatchTotals::attempts() const {
-  return std::accumulate(std::begin(count), std::end(count), uint64_t{0});
-}
-int64_t MatchTotals::totalNs() const {
-  return std::accumulate(std::begin(ns), std::end(ns), int64_t{0});
-}
-
-Trace::Trace(const std::string& path) : db_(openTrace(path)) {
+Trace::Trace(const std::string& path) : db_(openTrace(path)), version_(db_.pragma("user_version")) {
   nodes_ = std::make_unique<NodeTable>(db_);
   refresh();
 }
@@ -90,18 +82,19 @@ FileLine Trace::fileLine(int64_t file, int64_t line) {
   return {it->second, static_cast<int>(std::clamp<int64_t>(line, 0, INT32_MAX))};
 }
 
+NodeId Trace::nodeIdOf(const Statement& s, int column) {
+  int64_t id = s.integer(column);
+  if (id < 0 || id >= kFirstViewNode)
+    throw Error(ErrorKind::File, fmt::format("node id {} is out of range; the file is damaged", id));
+  return static_cast<NodeId>(id);
+}
+
 namespace {
 ScopeKind scopeKindOf(std::string_view text) {
   if (text == "script") return ScopeKind::Script;
   if (text == "schedule") return ScopeKind::Schedule;
   if (text == "kernel") return ScopeKind::Kernel;
   return ScopeKind::Other;
-}
-NodeId nodeIdOf(const Statement& s, int column) {
-  int64_t id = s.integer(column);
-  if (id < 0 || id >= kFirstViewNode)
-    throw Error(ErrorKind::File, fmt::format("node id {} is out of range; the file is damaged", id));
-  return static_cast<NodeId>(id);
 }
 constexpr const char* kPassColumns =
     "SELECT id, parent, scope, parent_steps, name, file, line, root, end_root, first_step, last_step, "
@@ -275,76 +268,6 @@ const RuleInfo& Trace::rule(RuleId id) {
   if (it == all.end() || it->id != id)
     throw Error(ErrorKind::Key, fmt::format("{}: there is no rule {}", path(), id));
   return *it;
-}
-
-std::vector<MatchTotals> Trace::matchTotals(MatchGroup group, ScopeId scopeId, PassId passId) {
-  bool byRule =
-      group == MatchGroup::Rule || group == MatchGroup::RuleAndPass || group == MatchGroup::Everything;
-  bool byPass =
-      group == MatchGroup::Pass || group == MatchGroup::RuleAndPass || group == MatchGroup::Everything;
-  bool byOp = group == MatchGroup::Op || group == MatchGroup::Everything;
-  // Passes are grouped by name when more than one scope is asked about, apart when one is.
-  std::string sql = fmt::format("SELECT {} AS r, {} AS p, {} AS n, {} AS o, c.outcome, sum(c.count), "
-                                "sum(c.took_ns) FROM match_count c JOIN pass ON pass.id = c.pass "
-                                "WHERE (?1 = 0 OR pass.scope = ?1) AND (?2 = 0 OR c.pass = ?2) GROUP BY r, "
-                                "p, n, o, c.outcome ORDER BY min(c.pass), r, n, o",
-                                byRule ? "c.rule" : "0", byPass && (scopeId || passId) ? "c.pass" : "0",
-                                byPass ? "iif(c.nested, c.nested, pass.name)" : "0", byOp ? "c.op" : "-1");
-  Statement s = db_.prepare(sql);
-  s.bind(1, scopeId).bind(2, passId);
-  std::map<std::tuple<int64_t, int64_t, int64_t, int64_t>, size_t> at;
-  std::map<int64_t, std::string> ops;
-  for (Statement o = db_.prepare("SELECT id, name FROM op"); o.step();) ops[o.integer(0)] = o.text(1);
-  std::vector<MatchTotals> out;
-  while (s.step()) {
-    int64_t outcome = s.integer(4);
-    if (outcome < 0 || outcome >= kOutcomeCount) continue;
-    auto [it, fresh] = at.try_emplace({s.integer(0), s.integer(1), s.integer(2), s.integer(3)}, out.size());
-    if (fresh) {
-      MatchTotals t;
-      t.rule = s.integer(0);
-      t.pass = s.integer(1);
-      t.passName = byPass ? string(s.integer(2)) : "";
-      if (byOp) t.op = ops[s.integer(3)];
-      out.push_back(std::move(t));
-    }
-    out[it->second].count[outcome] = static_cast<uint64_t>(s.integer(5));
-    out[it->second].ns[outcome] = s.integer(6);
-  }
-  std::stable_sort(out.begin(), out.end(),
-                   [](const MatchTotals& a, const MatchTotals& b) { return a.totalNs() > b.totalNs(); });
-  return out;
-}
-
-std::vector<ArtifactInfo> Trace::artifacts(ScopeId scope) {
-  std::vector<ArtifactInfo> out;
-  Statement s = db_.prepare("SELECT id, kind, length(text) FROM artifact WHERE scope = ? ORDER BY id");
-  for (s.bind(1, scope); s.step();) out.push_back({s.integer(0), scope, string(s.integer(1)), s.integer(2)});
-  return out;
-}
-
-std::string Trace::artifactText(int64_t id) {
-  Statement s = db_.prepare("SELECT text FROM artifact WHERE id = ?");
-  if (!s.bind(1, id).step())
-    throw Error(ErrorKind::Key, fmt::format("{}: there is no artifact {}", path(), id));
-  return std::string(s.text(0));
-}
-
-std::optional<std::string> Trace::artifact(ScopeId scope, std::string_view kind) {
-  Statement s = db_.prepare("SELECT text FROM artifact JOIN string ON string.id = artifact.kind WHERE scope "
-                            "= ? AND value = ? ORDER BY artifact.id DESC");
-  if (!s.bind(1, scope).bind(2, kind).step()) return std::nullopt;
-  return std::string(s.text(0));
-}
-
-std::vector<LaunchInfo> Trace::launches(int64_t from, int64_t count) {
-  std::vector<LaunchInfo> out;
-  Statement s = db_.prepare("SELECT id, scope, kernel, device, flops, bytes, begin_ns, took_ns FROM launch "
-                            "WHERE id >= ? ORDER BY id LIMIT ?");
-  for (s.bind(1, from).bind(2, count == INT64_MAX ? -1 : count); s.step();)
-    out.push_back({s.integer(0), s.integer(1), string(s.integer(2)), string(s.integer(3)), s.integer(4),
-                   s.integer(5), s.integer(6), s.integer(7)});
-  return out;
 }
 
 std::vector<OriginInfo> Trace::origins(NodeId node) {

@@ -92,16 +92,62 @@ struct MatchTotals {
 enum class MatchGroup : uint8_t { Rule, Pass, Op, RuleAndPass, Everything };
 
 struct ArtifactInfo {
-  int64_t id = 0;
+  int64_t id = 0; ///< negative: made from the linear program when asked for
   ScopeId scope = 0;
   std::string kind; ///< "source", "ir", "asm", "uops", "opts"
   int64_t length = 0;
 };
+/// A line of a text (from 1) and an instruction of the kernel's linear program (from 0) it is made of.
+struct TextLineInfo {
+  int64_t line = 0;
+  uint32_t instruction = 0;
+};
 struct LaunchInfo {
   int64_t id = 0;
-  ScopeId scope = 0;
+  ScopeId scope = 0;    ///< it happened in
+  ScopeId compiled = 0; ///< where the kernel was lowered; 0: a copy, or not in this trace
   std::string kernel, device;
-  int64_t flops = 0, bytes = 0, beginNs = 0, ns = 0;
+  int64_t flops = 0, bytes = 0, accessed = 0, beginNs = 0, ns = 0; ///< ns 0: not measured
+  std::vector<int64_t> buffers;                                    ///< BufferInfo::id, by parameter
+  double gflops() const { return ns ? static_cast<double>(flops) / static_cast<double>(ns) : 0; }
+  double gbPerSecond() const { return ns ? static_cast<double>(bytes) / static_cast<double>(ns) : 0; }
+};
+struct BufferInfo {
+  int64_t id = 0;
+  std::string device, dtype; ///< empty: it was there before the recording began
+  int64_t bytes = 0;
+  int64_t base = 0, offset = 0; ///< of a view: what it is a part of
+  int64_t beginNs = 0;
+  std::optional<int64_t> endNs; ///< none: not freed before the end, or a view
+};
+/// Part of a scope that took time: "lower", "render", "compile", "disassemble".
+struct PhaseInfo {
+  ScopeId scope = 0;
+  std::string name;
+  int64_t beginNs = 0, ns = 0;
+};
+/// Where the time of a whole trace went, by kind of work; "python" is what nothing else accounts for.
+struct PhaseTotal {
+  std::string name;
+  int64_t times = 0, ns = 0;
+};
+/// A way of optimising a kernel that a search tried.
+struct CandidateInfo {
+  std::string opts;          ///< JSON array
+  std::string message;       ///< why it was not timed
+  std::optional<int64_t> ns; ///< none: it did not run
+};
+struct OutputInfo {
+  ScopeId scope = 0;
+  std::string stream, text; ///< "stdout" or "stderr"
+  int64_t atNs = 0;
+};
+/// A rule that answered with the node itself.
+struct UnchangedInfo {
+  PassId pass = 0;
+  RuleId rule = 0;
+  NodeId node = kNoNode;
+  StepId nextStep = 0;
 };
 struct OriginInfo {
   NodeId node = kNoNode;
@@ -154,7 +200,19 @@ public:
   std::string artifactText(int64_t id);
   /// Text of the scope's last artifact of that kind, none if there is none.
   std::optional<std::string> artifact(ScopeId scope, std::string_view kind);
+  /// Which instructions the lines of a text are made of, in order of lines; empty where not known.
+  std::vector<TextLineInfo> textLines(int64_t artifact);
+  /// The linear program of a kernel, empty where there is none.
+  std::vector<NodeId> program(ScopeId kernel);
   std::vector<LaunchInfo> launches(int64_t from = 1, int64_t count = INT64_MAX);
+  std::vector<BufferInfo> buffers();
+  std::vector<PhaseInfo> phases(ScopeId scope);
+  std::vector<PhaseTotal> phaseTotals();
+  std::vector<CandidateInfo> candidates(ScopeId kernel);
+  std::vector<OutputInfo> outputs(int64_t from = 1, int64_t count = INT64_MAX);
+  std::vector<UnchangedInfo> unchanged(PassId pass);
+  /// Rules of a pass in the order they are tried: those of the way down, then those of the way up.
+  std::vector<RuleId> rulesOf(PassId pass);
   std::vector<OriginInfo> origins(NodeId node);
   /// Content of a source file as it was when recorded; none if the trace does not have it.
   std::optional<std::string> fileText(const std::string& path);
@@ -172,10 +230,13 @@ public:
 private:
   void loadMeta();
   void loadScopes();
+  static NodeId nodeIdOf(const Statement& s, int column);
+  std::string programText(ScopeId kernel);
   std::string string(int64_t id);
   FileLine fileLine(int64_t file, int64_t line);
 
   Database db_;
+  int64_t version_; ///< of the schema
   std::map<std::string, std::string> meta_;
   std::vector<ScopeInfo> scopes_;
   std::map<ScopeId, std::vector<PassInfo>> passes_;

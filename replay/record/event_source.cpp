@@ -40,6 +40,8 @@ public:
     for (Event& event : events) {
       keep(event.before);
       keep(event.after);
+      if (event.payload)
+        for (const Node*& node : event.payload->nodes) keep(node);
     }
   }
 
@@ -101,6 +103,8 @@ void EventSource::onPassBegin(const PassBegin& begin) {
   e.before = touch(begin.root);
   e.ns = nowNs();
   e.payload = payloadOf(begin.name, begin.at);
+  e.payload->matcher = rules_.matcherOf(begin.matcher);
+  e.payload->matcherDown = rules_.matcherOf(begin.bottomUp);
   publish();
 }
 
@@ -134,6 +138,14 @@ void EventSource::onGate(UOp node) {
   publish();
 }
 
+void EventSource::onUnchanged(const Rule& rule, UOp node) {
+  Event& e = next();
+  e.kind = EventKind::Unchanged;
+  e.rule = rules_.indexOf(rule);
+  e.before = touch(node);
+  publish();
+}
+
 void EventSource::onRuleError(const Rule& rule, UOp before, std::string_view message) {
   Event& e = next();
   e.kind = EventKind::RuleError;
@@ -147,11 +159,14 @@ void EventSource::onCounts(std::span<const MatchCount> counts) {
   if (counts.empty()) return;
   if (alsoCounts_) alsoCounts_->onCounts(counts);
   auto payload = std::make_unique<Payload>();
-  for (const MatchCount& c : counts)
-    for (int k = 0; k < kOutcomeCount; ++k)
-      if (c.count[k])
-        payload->counts.push_back(
-            {rules_.indexOf(*c.rule), c.op, static_cast<Outcome>(k), c.count[k], c.ns[k]});
+  payload->counts.reserve(counts.size());
+  for (const MatchCount& c : counts) {
+    CountCell& cell = payload->counts.emplace_back();
+    cell.rule = rules_.indexOf(*c.rule);
+    cell.op = c.op;
+    std::copy(std::begin(c.count), std::end(c.count), cell.count);
+    std::copy(std::begin(c.ns), std::end(c.ns), cell.ns);
+  }
   Event& e = next();
   e.kind = EventKind::Counts;
   e.payload = std::move(payload);
@@ -163,6 +178,57 @@ void EventSource::onArtifact(const Artifact& artifact) {
   e.kind = EventKind::Artifact;
   e.payload = payloadOf(artifact.kind);
   e.payload->text = artifact.text;
+  e.payload->lines.assign(artifact.lines.begin(), artifact.lines.end());
+  publish();
+}
+
+void EventSource::onProgram(std::span<const UOp> program) {
+  if (tier_ != Tier::Full) return;
+  Event& e = next();
+  e.kind = EventKind::Program;
+  e.payload = std::make_unique<Payload>();
+  for (UOp u : program) e.payload->nodes.push_back(touch(u));
+  publish();
+}
+
+void EventSource::onPhase(const Phase& phase) {
+  Event& e = next();
+  e.kind = EventKind::Phase;
+  e.ns = phase.startNs;
+  e.payload = payloadOf(phase.name);
+  e.payload->took = phase.durationNs;
+  publish();
+}
+
+void EventSource::onCandidate(const Candidate& candidate) {
+  Event& e = next();
+  e.kind = EventKind::Candidate;
+  e.payload = payloadOf(candidate.message);
+  e.payload->text = candidate.opts;
+  e.payload->took = candidate.durationNs;
+  publish();
+}
+
+void EventSource::onBuffer(const BufferEvent& buffer) {
+  Event& e = next();
+  e.kind = EventKind::Buffer;
+  e.flag = buffer.freed;
+  e.ns = nowNs();
+  e.payload = payloadOf(buffer.dtype);
+  e.payload->text = buffer.device;
+  e.payload->bytes = buffer.bytes;
+  e.payload->offset = buffer.offset;
+  e.payload->id = buffer.id;
+  e.payload->base = buffer.base;
+  publish();
+}
+
+void EventSource::onOutput(std::string_view stream, std::string_view text) {
+  Event& e = next();
+  e.kind = EventKind::Output;
+  e.ns = nowNs();
+  e.payload = payloadOf(stream);
+  e.payload->text = text;
   publish();
 }
 
@@ -174,7 +240,10 @@ void EventSource::onLaunch(const Launch& launch) {
   e.payload->text = launch.device;
   e.payload->flops = launch.flops;
   e.payload->bytes = launch.bytes;
+  e.payload->accessed = launch.accessed;
   e.payload->took = launch.durationNs;
+  e.payload->program = launch.program ? launch.program->serial() : 0;
+  e.payload->buffers.assign(launch.buffers.begin(), launch.buffers.end());
   publish();
   progress_.launches.fetch_add(1, std::memory_order_relaxed);
 }
@@ -207,6 +276,8 @@ void EventSource::join(std::unique_ptr<Observer> child) {
     for (Event& event : item->source->events) {
       touch(UOp(event.before));
       touch(UOp(event.after));
+      if (event.payload)
+        for (const Node* node : event.payload->nodes) touch(UOp(node));
       next() = std::move(event);
       publish();
     }

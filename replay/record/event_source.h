@@ -39,9 +39,15 @@ public:
   void onPassEnd(const PassEnd& end) override;
   Control onRewrite(const RewriteEvent& event) override;
   void onGate(UOp node) override;
+  void onUnchanged(const Rule& rule, UOp node) override;
   void onRuleError(const Rule& rule, UOp before, std::string_view message) override;
   void onCounts(std::span<const MatchCount> counts) override;
   void onArtifact(const Artifact& artifact) override;
+  void onProgram(std::span<const UOp> program) override;
+  void onPhase(const Phase& phase) override;
+  void onCandidate(const Candidate& candidate) override;
+  void onBuffer(const BufferEvent& buffer) override;
+  void onOutput(std::string_view stream, std::string_view text) override;
   void onLaunch(const Launch& launch) override;
   void onOrigin(const Origin& origin) override;
   std::unique_ptr<Observer> fork(uint64_t ordinal) override;

@@ -23,6 +23,30 @@ RuleText RuleBook::text(uint32_t index) {
   return texts_.at(index);
 }
 
+uint32_t RuleBook::matcherOf(std::vector<uint32_t> rules) {
+  std::lock_guard lock(mutex_);
+  auto [it, fresh] = matcherIndex_.try_emplace(std::move(rules), static_cast<uint32_t>(matchers_.size()) + 1);
+  if (fresh) matchers_.push_back(it->first);
+  return it->second;
+}
+
+std::vector<uint32_t> RuleBook::rulesOf(uint32_t matcher) {
+  std::lock_guard lock(mutex_);
+  return matchers_.at(matcher - 1);
+}
+
+uint32_t RuleCache::matcherOf(const PatternMatcher* matcher) {
+  constexpr size_t kMost = 1024; // a script that makes matchers in a loop
+  if (!matcher) return 0;
+  const auto& rules = matcher->rules();
+  if (auto it = matchers_.find(&rules); it != matchers_.end()) return it->second.second;
+  std::vector<uint32_t> indexes;
+  for (const auto& rule : rules) indexes.push_back(indexOf(*rule));
+  if (matchers_.size() >= kMost) matchers_.clear();
+  return matchers_.emplace(&rules, std::pair(*matcher, book_.matcherOf(std::move(indexes))))
+      .first->second.second;
+}
+
 uint32_t RuleCache::indexOf(const Rule& rule) {
   const Entry* entry = &rule == last_ ? lastEntry_ : nullptr;
   if (!entry)

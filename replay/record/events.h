@@ -1,11 +1,13 @@
 // What the engine's thread leaves for the writer's: small records of fixed size, in chunks. A chunk has one
 // producer and one consumer: events below `count` are complete and are not touched by the producer again.
 #pragma once
+#include "engine/rewrite/matcher.h"
 #include "engine/rewrite/observer.h"
 
 #include <array>
 #include <atomic>
 #include <deque>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -26,16 +28,21 @@ enum class EventKind : uint8_t {
   Artifact,
   Launch,
   Origin,
+  Unchanged,
+  Program,
+  Phase,
+  Candidate,
+  Buffer,
+  Output,
   PoolRetired
 };
 
-/// One cell of the match statistics.
+/// Attempts of one rule on nodes of one operation.
 struct CountCell {
   uint32_t rule; ///< index into the RuleBook
   Op op;
-  Outcome outcome;
-  uint64_t count;
-  int64_t ns;
+  uint64_t count[kOutcomeCount];
+  int64_t ns[kOutcomeCount];
 };
 
 /// What does not fit an Event. Which members are used depends on the kind.
@@ -43,8 +50,14 @@ struct Payload {
   std::string name, file, text;
   int line = 0;
   ScopeKind scope = ScopeKind::Other;
-  int64_t flops = 0, bytes = 0, took = 0;
+  int64_t flops = 0, bytes = 0, accessed = 0, took = 0, offset = 0;
+  uint64_t id = 0, base = 0;             ///< of a buffer
+  uint32_t program = 0;                  ///< Launch: serial of the pool of its linear program
+  uint32_t matcher = 0, matcherDown = 0; ///< PassBegin: indexes into the RuleBook's matchers, from 1; 0: none
   std::vector<CountCell> counts;
+  std::vector<TextLine> lines;
+  std::vector<const Node*> nodes;
+  std::vector<uint64_t> buffers;
 };
 
 struct Event {
@@ -76,11 +89,16 @@ class RuleBook {
 public:
   uint32_t indexOf(const Rule& rule);
   RuleText text(uint32_t index);
+  /// A list of rules, from 1; the same list has the same number.
+  uint32_t matcherOf(std::vector<uint32_t> rules);
+  std::vector<uint32_t> rulesOf(uint32_t matcher);
 
 private:
   std::mutex mutex_;
   std::deque<RuleText> texts_;
   std::unordered_multimap<std::string, uint32_t> byName_;
+  std::deque<std::vector<uint32_t>> matchers_;
+  std::map<std::vector<uint32_t>, uint32_t> matcherIndex_;
 };
 
 /// The RuleBook as one thread sees it: a rule met before costs a look at a small table.
@@ -88,6 +106,8 @@ class RuleCache {
 public:
   explicit RuleCache(RuleBook& book) : book_(book) {}
   uint32_t indexOf(const Rule& rule);
+  /// RuleBook::matcherOf for a matcher; 0 for null.
+  uint32_t matcherOf(const PatternMatcher* matcher);
 
 private:
   struct Entry {
@@ -100,6 +120,8 @@ private:
   std::unordered_map<const Rule*, Entry> known_;
   const Rule* last_ = nullptr;
   const Entry* lastEntry_ = nullptr;
+  /// Matchers met, by where their rules lie; holding them keeps that place theirs.
+  std::unordered_map<const void*, std::pair<PatternMatcher, uint32_t>> matchers_;
 };
 
 } // namespace uopscope

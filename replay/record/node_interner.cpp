@@ -3,6 +3,8 @@
 // nodes back.
 #include "replay/record/node_interner.h"
 
+#include "replay/schema/leb128.h"
+
 namespace uopscope {
 
 namespace {
@@ -16,7 +18,8 @@ uint64_t mix(uint64_t x) {
 } // namespace
 
 NodeInterner::NodeInterner(const Database& db)
-    : insertNode_(db.prepare("INSERT INTO node (id, kind, src) VALUES (?, ?, ?)")),
+    : insertBlock_(
+          db.prepare("INSERT OR REPLACE INTO node_block (first, count, kinds, src) VALUES (?, ?, ?, ?)")),
       insertKind_(db.prepare("INSERT INTO kind (id, op, dtype, arg, tag) VALUES (?, ?, ?, ?, ?)")),
       insertArg_(db.prepare("INSERT INTO arg (id, value) VALUES (?, ?)")),
       insertDtype_(db.prepare("INSERT INTO dtype (id, name) VALUES (?, ?)")), slots_(1 << 12) {}
@@ -87,19 +90,25 @@ uint32_t NodeInterner::internOne(const Node* node) {
   slots_[at] = {high, low32, id};
   if (count_ * 2 > slots_.size()) grow();
 
-  blob_.clear();
-  for (uint32_t source : sources_) {
-    uint32_t back = id - source;
-    for (; back >= 0x80; back >>= 7) blob_.push_back(static_cast<uint8_t>(back | 0x80));
-    blob_.push_back(static_cast<uint8_t>(back));
+  for (int shift = 0; shift < 24; shift += 8) kindsOfBlock_.push_back(static_cast<uint8_t>(kind >> shift));
+  for (size_t k = 0; k < sources_.size(); ++k)
+    appendLeb128(srcOfBlock_, uint64_t{id - sources_[k]} * 2 + (k + 1 < sources_.size()));
+  if (sources_.empty()) srcOfBlock_.push_back(0);
+  written_ = false;
+  if (++inBlock_ == kBlock) {
+    flush();
+    kindsOfBlock_.clear();
+    srcOfBlock_.clear();
+    inBlock_ = 0;
   }
-  insertNode_.bind(1, int64_t{id}).bind(2, int64_t{kind});
-  if (blob_.empty())
-    insertNode_.bindNull(3);
-  else
-    insertNode_.bindBlob(3, blob_);
-  insertNode_.run();
   return id;
+}
+
+void NodeInterner::flush() {
+  if (written_) return;
+  insertBlock_.bind(1, int64_t{count_ - inBlock_ + 1}).bind(2, int64_t{inBlock_});
+  insertBlock_.bindBlob(3, kindsOfBlock_).bindBlob(4, srcOfBlock_).run();
+  written_ = true;
 }
 
 void NodeInterner::grow() {

@@ -1,6 +1,6 @@
 // Gives every node of every pool its id in the trace. Nodes are equal when operation, dtype, argument, tag
 // and the trace ids of their sources are, so a graph made again in another pool is stored once. A new node
-// becomes one row.
+// joins the block of nodes that is being filled; a block is a row.
 #pragma once
 #include "engine/uop/uop.h"
 #include "replay/schema/database.h"
@@ -29,9 +29,13 @@ public:
   /// Nodes of the pool are about to go; ids of the pool mean nothing from here on.
   void forget(uint32_t poolSerial);
   uint32_t count() const { return count_; }
+  /// Writes the block that is being filled, which goes on being filled: before a commit. Where blocks begin
+  /// does not depend on when.
+  void flush();
 
 private:
   static constexpr uint32_t kPage = 1024;
+  static constexpr uint32_t kBlock = 512;
   /// Trace ids of one pool's nodes, by page: ids of a long-lived pool grow without end, its living nodes do
   /// not.
   struct PoolIds {
@@ -49,7 +53,7 @@ private:
   uint32_t kindId(const Node* node);
   void grow();
 
-  Statement insertNode_, insertKind_, insertArg_, insertDtype_;
+  Statement insertBlock_, insertKind_, insertArg_, insertDtype_;
   std::unordered_map<uint32_t, PoolIds> pools_;
   uint32_t lastSerial_ = 0;
   PoolIds* lastPool_ = nullptr;
@@ -85,7 +89,9 @@ private:
   std::unordered_set<const Node*> watched_;
   std::vector<const Node*> met_, stack_;
   std::vector<uint32_t> sources_;
-  std::vector<uint8_t> blob_;
+  std::vector<uint8_t> kindsOfBlock_, srcOfBlock_; ///< of the block that is being filled
+  uint32_t inBlock_ = 0;
+  bool written_ = true; ///< the block as it is now
 };
 
 } // namespace uopscope

@@ -60,19 +60,28 @@ TraceWriter::TraceWriter(const std::string& path, Tier tier, RuleBook& book, int
   nameScope_ = prepare("UPDATE scope SET name = ? WHERE id = ?");
   endScope_ = prepare("UPDATE scope SET end_ns = ? WHERE id = ?");
   insertPass_ = prepare(
-      "INSERT INTO pass (id, scope, parent, parent_steps, name, file, line, root, first_step, begin_ns) "
-      "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
+      "INSERT INTO pass (id, scope, parent, parent_steps, name, file, line, root, first_step, begin_ns, "
+      "matcher, matcher_down) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
   endPass_ = prepare("UPDATE pass SET end_root = ?, last_step = ?, step_count = ?, outcome = ?, message = ?, "
                      "end_ns = ? WHERE id = ?");
   insertStep_ =
       prepare("INSERT INTO step (id, pass, rule, before, after, kind, took_ns) VALUES (?, ?, ?, ?, ?, ?, ?)");
   insertError_ = prepare("INSERT INTO step_error (step, message) VALUES (?, ?)");
   insertGate_ = prepare("INSERT OR IGNORE INTO gate (pass, node, step) VALUES (?, ?, ?)");
-  insertCount_ = prepare("INSERT INTO match_count (pass, nested, rule, op, outcome, count, took_ns) VALUES "
-                         "(?, ?, ?, ?, ?, ?, ?)");
-  insertArtifact_ = prepare("INSERT INTO artifact (scope, kind, text) VALUES (?, ?, ?)");
-  insertLaunch_ = prepare("INSERT INTO launch (scope, kernel, device, flops, bytes, begin_ns, took_ns) "
-                          "VALUES (?, ?, ?, ?, ?, ?, ?)");
+  insertCount_ = prepare("INSERT INTO match_block (pass, nested, counts, counts_ns) VALUES (?, ?, ?, ?)");
+  insertMatcherRule_ = prepare("INSERT INTO matcher_rule (matcher, position, rule) VALUES (?, ?, ?)");
+  insertUnchanged_ = prepare("INSERT OR IGNORE INTO unchanged (pass, rule, node, step) VALUES (?, ?, ?, ?)");
+  insertInstruction_ = prepare("INSERT INTO instruction (kernel, position, node) VALUES (?, ?, ?)");
+  insertLine_ = prepare("INSERT OR IGNORE INTO text_line (artifact, line, instruction) VALUES (?, ?, ?)");
+  insertPhase_ = prepare("INSERT INTO phase (scope, name, begin_ns, took_ns) VALUES (?, ?, ?, ?)");
+  insertBuffer_ = prepare("INSERT INTO buffer (id, device, dtype, bytes, base, offset, begin_ns) VALUES (?, "
+                          "?, ?, ?, ?, ?, ?)");
+  freeBuffer_ = prepare("UPDATE buffer SET end_ns = ? WHERE id = ?");
+  insertCandidate_ = prepare("INSERT INTO candidate (scope, opts, message, took_ns) VALUES (?, ?, ?, ?)");
+  insertOutput_ = prepare("INSERT INTO output (scope, stream, text, at_ns) VALUES (?, ?, ?, ?)");
+  insertArtifact_ = prepare("INSERT INTO artifact (id, scope, kind, text) VALUES (?, ?, ?, ?)");
+  insertLaunch_ = prepare("INSERT INTO launch (scope, kernel, device, flops, bytes, begin_ns, took_ns, "
+                          "compiled, accessed, buffers) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
   insertOrigin_ = prepare("INSERT INTO origin (node, operation, file, line) VALUES (?, ?, ?, ?)");
   setMeta_ = prepare("INSERT OR REPLACE INTO meta (key, value) VALUES (?, ?)");
   beginTransaction();
@@ -90,6 +99,7 @@ void TraceWriter::beginTransaction() {
 
 bool TraceWriter::commit() {
   if (!open_) return false;
+  nodes_->flush();
   db_.execute("COMMIT");
   open_ = false;
   return true;
@@ -139,6 +149,18 @@ void TraceWriter::addFileText(const std::string& path) {
   file(path);
 }
 
+int64_t TraceWriter::matcher(uint32_t index) {
+  if (index == 0) return 0;
+  if (index >= matchers_.size()) matchers_.resize(index + 1);
+  if (!matchers_[index]) {
+    matchers_[index] = nextMatcher_++;
+    int64_t position = 0;
+    for (uint32_t ruleIndex : book_.rulesOf(index))
+      insertMatcherRule_.bind(1, matchers_[index]).bind(2, ++position).bind(3, rule(ruleIndex)).run();
+  }
+  return matchers_[index];
+}
+
 int64_t TraceWriter::rule(uint32_t index) {
   if (index >= rules_.size()) rules_.resize(index + 1);
   if (!rules_[index]) {
@@ -168,6 +190,7 @@ void TraceWriter::consume(Event& e) {
       }
     for (OpenScope& scope : scopes_)
       if (scope.root && scope.root->pool->serial() == e.rule) scope.root = nullptr;
+    programs_.erase(e.rule);
     std::erase_if(origins_, [&](const auto& entry) { return entry.first->pool->serial() == e.rule; });
     nodes_->forget(e.rule);
     return;
@@ -191,14 +214,37 @@ void TraceWriter::consume(Event& e) {
     break;
   case EventKind::Counts: counts(*e.payload); break;
   case EventKind::Artifact: artifact(*e.payload); break;
-  case EventKind::Launch:
-    insertLaunch_.bindId(1, currentScope())
+  case EventKind::Launch: launch(e); break;
+  case EventKind::Unchanged:
+    if (!passes_.empty()) {
+      store(passes_.size());
+      insertUnchanged_.bind(1, passes_.back().id)
+          .bind(2, rule(e.rule))
+          .bind(3, int64_t{nodes_->intern(e.before)})
+          .bind(4, nextStep_)
+          .run();
+    }
+    break;
+  case EventKind::Program: program(*e.payload); break;
+  case EventKind::Phase:
+    insertPhase_.bindId(1, currentScope())
         .bind(2, string(e.payload->name))
-        .bind(3, string(e.payload->text))
-        .bind(4, e.payload->flops)
-        .bind(5, e.payload->bytes)
-        .bind(6, e.ns - startNs_)
-        .bind(7, e.payload->took)
+        .bind(3, e.ns - startNs_)
+        .bind(4, e.payload->took)
+        .run();
+    break;
+  case EventKind::Candidate:
+    insertCandidate_.bindId(1, currentScope()).bind(2, e.payload->text).bindNull(3).bindNull(4);
+    if (!e.payload->name.empty()) insertCandidate_.bind(3, e.payload->name);
+    if (e.payload->took >= 0) insertCandidate_.bind(4, e.payload->took);
+    insertCandidate_.run();
+    break;
+  case EventKind::Buffer: buffer(e); break;
+  case EventKind::Output:
+    insertOutput_.bindId(1, currentScope())
+        .bind(2, e.payload->name)
+        .bind(3, e.payload->text)
+        .bind(4, e.ns - startNs_)
         .run();
     break;
   case EventKind::Origin: origin(e); break;
@@ -213,6 +259,75 @@ void TraceWriter::consume(Event& e) {
   ++rows_;
 }
 
+void TraceWriter::launch(const Event& e) {
+  const Payload& p = *e.payload;
+  std::string buffers;
+  for (uint64_t id : p.buffers)
+    buffers += fmt::format("{}{}", buffers.empty() ? "" : ",", bufferOf(id, e.ns));
+  auto compiled = programs_.find(p.program);
+  insertLaunch_.bindId(1, currentScope())
+      .bind(2, string(p.name))
+      .bind(3, string(p.text))
+      .bind(4, p.flops)
+      .bind(5, p.bytes)
+      .bind(6, e.ns - startNs_)
+      .bind(7, std::max<int64_t>(p.took, 0))
+      .bindId(8, compiled == programs_.end() ? 0 : compiled->second)
+      .bind(9, p.accessed)
+      .bind(10, fmt::format("[{}]", buffers))
+      .run();
+}
+
+/// A buffer that was there before the recording began gets its row, without what is not known of it, when it
+/// is first used.
+int64_t TraceWriter::bufferOf(uint64_t id, int64_t ns) {
+  auto [it, fresh] = buffers_.try_emplace(id, nextBuffer_);
+  if (fresh) {
+    ++nextBuffer_;
+    insertBuffer_.bind(1, it->second)
+        .bind(2, string(""))
+        .bind(3, string(""))
+        .bind(4, int64_t{0})
+        .bindNull(5)
+        .bind(6, int64_t{0})
+        .bind(7, ns - startNs_)
+        .run();
+  }
+  return it->second;
+}
+
+void TraceWriter::buffer(const Event& e) {
+  const Payload& p = *e.payload;
+  auto it = buffers_.find(p.id);
+  if (e.flag) {
+    if (it == buffers_.end()) return;
+    freeBuffer_.bind(1, e.ns - startNs_).bind(2, it->second).run();
+    buffers_.erase(it);
+    return;
+  }
+  if (it != buffers_.end()) return;
+  int64_t base = p.base ? bufferOf(p.base, e.ns) : 0, id = nextBuffer_++;
+  buffers_.emplace(p.id, id);
+  insertBuffer_.bind(1, id)
+      .bind(2, string(p.text))
+      .bind(3, string(p.name))
+      .bind(4, p.bytes)
+      .bindId(5, base)
+      .bind(6, p.offset)
+      .bind(7, e.ns - startNs_)
+      .run();
+}
+
+void TraceWriter::program(const Payload& p) {
+  if (scopes_.empty() || p.nodes.empty()) return;
+  int64_t scope = scopes_.back().id, position = 0;
+  scopes_.back().hasProgram = true;
+  programs_[p.nodes[0]->pool->serial()] = scope;
+  for (const Node* node : p.nodes)
+    insertInstruction_.bind(1, scope).bind(2, position++).bind(3, int64_t{nodes_->intern(node)}).run();
+  rows_ += p.nodes.size();
+}
+
 /// A loop makes its tensors again and again while schedules come from the cache: an origin is stored when its
 /// node is part of a recorded graph.
 void TraceWriter::origin(Event& e) {
@@ -225,11 +340,9 @@ void TraceWriter::origin(Event& e) {
 }
 
 void TraceWriter::writeOrigin(uint32_t node, const Payload& p) {
-  insertOrigin_.bind(1, int64_t{node})
-      .bind(2, string(p.name))
-      .bindId(3, file(p.file))
-      .bind(4, int64_t{p.line})
-      .run();
+  int64_t operation = string(p.name), place = file(p.file);
+  if (!originsWritten_.emplace(node, operation, place, p.line).second) return;
+  insertOrigin_.bind(1, int64_t{node}).bind(2, operation).bindId(3, place).bind(4, int64_t{p.line}).run();
 }
 
 void TraceWriter::artifact(const Payload& p) {
@@ -237,12 +350,18 @@ void TraceWriter::artifact(const Payload& p) {
     nameScope_.bind(1, string(p.text)).bind(2, scopes_.back().id).run();
     return;
   }
-  if (!scopes_.empty()) { // told twice, stored once
+  if (p.name == "uops" && !scopes_.empty() && scopes_.back().hasProgram) return; // it can be printed again
+  if (!scopes_.empty()) {                                                        // told twice, stored once
     auto [it, fresh] = scopes_.back().texts.try_emplace(p.name, p.text);
     if (!fresh && it->second == p.text) return;
     it->second = p.text;
   }
-  insertArtifact_.bindId(1, currentScope()).bind(2, string(p.name)).bind(3, p.text).run();
+  int64_t id = nextArtifact_++;
+  insertArtifact_.bind(1, id).bindId(2, currentScope()).bind(3, string(p.name)).bind(4, p.text).run();
+  if (tier_ != Tier::Full) return;
+  for (TextLine l : p.lines)
+    insertLine_.bind(1, id).bind(2, int64_t{l.line}).bind(3, int64_t{l.instruction}).run();
+  rows_ += p.lines.size();
 }
 
 void TraceWriter::scopeBegin(Event& e) {
@@ -256,7 +375,7 @@ void TraceWriter::scopeBegin(Event& e) {
       .bind(6, int64_t{p.line})
       .bind(7, e.ns - startNs_)
       .run();
-  scopes_.push_back({id, passes_.size(), tier_ == Tier::Full ? e.before : nullptr, {}});
+  scopes_.push_back({id, passes_.size(), tier_ == Tier::Full ? e.before : nullptr, {}, false});
 }
 
 void TraceWriter::scopeEnd(int64_t ns) {
@@ -304,6 +423,8 @@ void TraceWriter::store(size_t depth) {
       .bindId(8, root)
       .bind(9, pass.firstStep)
       .bind(10, pass.beginNs - startNs_)
+      .bindId(11, matcher(p.matcher))
+      .bindId(12, matcher(p.matcherDown))
       .run();
 }
 
@@ -363,32 +484,46 @@ void TraceWriter::counts(const Payload& payload) {
   size_t floor = scopes_.empty() ? 0 : scopes_.back().passDepth;
   bool nested = passes_.size() - 1 > floor;
   int64_t name = nested ? string(passes_.back().begin->name) : 0;
+  MatchCounts& sum = counts_[name];
   for (const CountCell& c : payload.counts) {
-    CountValue& value =
-        counts_[{name, rule(c.rule), static_cast<uint8_t>(c.op), static_cast<uint8_t>(c.outcome)}];
-    value.count += c.count;
-    value.ns += c.ns;
-    if (tier_ == Tier::Stats && (c.outcome == Outcome::Applied || c.outcome == Outcome::Unchanged))
-      passes_.back().steps += static_cast<int64_t>(c.count);
+    MatchCell cell;
+    std::copy(std::begin(c.count), std::end(c.count), cell.count.begin());
+    std::copy(std::begin(c.ns), std::end(c.ns), cell.ns.begin());
+    sum.add(static_cast<uint32_t>(rule(c.rule)), static_cast<uint32_t>(c.op), cell);
+    if (tier_ == Tier::Stats)
+      passes_.back().steps += static_cast<int64_t>(c.count[static_cast<size_t>(Outcome::Applied)] +
+                                                   c.count[static_cast<size_t>(Outcome::Unchanged)]);
   }
 }
 
 void TraceWriter::writeCounts() {
-  int64_t pass = passes_.back().id;
-  for (const auto& [key, value] : counts_) {
-    auto [nested, ruleId, op, outcome] = key;
-    insertCount_.bind(1, pass)
-        .bind(2, nested)
-        .bind(3, ruleId)
-        .bind(4, int64_t{op})
-        .bind(5, int64_t{outcome})
-        .bind(6, static_cast<int64_t>(value.count))
-        .bind(7, value.ns)
-        .run();
+  for (const auto& [nested, counts] : counts_) {
+    std::vector<uint8_t> bytes = counts.encode(), times = counts.encodeTimes();
+    insertCount_.bind(1, passes_.back().id).bind(2, nested).bindBlob(3, bytes).bindBlob(4, times).run();
+    counts.forEach(
+        [&](uint32_t ruleId, uint32_t op, const MatchCell& cell) { totals_.add(ruleId, op, cell); });
   }
   rows_ += counts_.size();
   counts_.clear();
 }
+
+namespace {
+void writeTotals(const Database& db, const MatchCounts& totals) {
+  Statement insert = db.prepare(
+      "INSERT OR REPLACE INTO match_total (rule, op, rejected_early, structure_differs, declined, applied, "
+      "unchanged, "
+      "rejected_early_ns, structure_differs_ns, declined_ns, applied_ns, unchanged_ns) VALUES (?, ?, ?, ?, "
+      "?, ?, ?, ?, ?, ?, ?, ?)");
+  totals.forEach([&](uint32_t rule, uint32_t op, const MatchCell& cell) {
+    insert.bind(1, int64_t{rule}).bind(2, int64_t{op});
+    for (int k = 0; k < kOutcomeCount; ++k) {
+      insert.bind(3 + k, static_cast<int64_t>(cell.count[static_cast<size_t>(k)]));
+      insert.bind(3 + kOutcomeCount + k, cell.ns[static_cast<size_t>(k)]);
+    }
+    insert.run();
+  });
+}
+} // namespace
 
 void TraceWriter::finish(std::string_view status, std::string_view message, int64_t endNs) {
   setMeta("status", status);
@@ -396,6 +531,7 @@ void TraceWriter::finish(std::string_view status, std::string_view message, int6
   setMeta("steps", fmt::format("{}", steps()));
   setMeta("nodes", fmt::format("{}", nodes_->count()));
   setMeta("time.took_ns", fmt::format("{}", endNs - startNs_));
+  writeTotals(db_, totals_);
   createIndexes(db_);
   commit();
   makeOneFile(db_);
@@ -407,6 +543,12 @@ void sealTrace(const std::string& path, std::string_view status, std::string_vie
   db.execute("BEGIN");
   s.bind(1, "status").bind(2, status).run();
   s.bind(1, "message").bind(2, message).run();
+  MatchCounts totals;
+  for (Statement block = db.prepare("SELECT counts, counts_ns FROM match_block"); block.step();)
+    MatchCounts::decode(block.blob(0), block.blob(1), [&](uint32_t rule, uint32_t op, const MatchCell& cell) {
+      totals.add(rule, op, cell);
+    });
+  writeTotals(db, totals);
   createIndexes(db);
   db.execute("COMMIT");
   makeOneFile(db);

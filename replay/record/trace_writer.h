@@ -4,10 +4,13 @@
 #pragma once
 #include "replay/record/event_source.h"
 #include "replay/record/node_interner.h"
+#include "replay/schema/match_counts.h"
 #include "replay/schema/schema.h"
 
 #include <map>
+#include <set>
 #include <string>
+#include <tuple>
 #include <unordered_map>
 #include <vector>
 
@@ -46,13 +49,8 @@ private:
     size_t passDepth = 0;
     const Node* root = nullptr;               ///< stored with the first pass
     std::map<std::string, std::string> texts; ///< last text of each kind
+    bool hasProgram = false;
   };
-  using CountKey = std::tuple<int64_t, int64_t, uint8_t, uint8_t>; ///< nested name, rule, op, outcome
-  struct CountValue {
-    uint64_t count = 0;
-    int64_t ns = 0;
-  };
-
   void beginTransaction();
   int64_t string(std::string_view text);
   int64_t file(std::string_view path);
@@ -67,6 +65,11 @@ private:
   void step(const Event& e, bool error);
   void origin(Event& e);
   void writeOrigin(uint32_t node, const Payload& payload);
+  void launch(const Event& e);
+  void buffer(const Event& e);
+  void program(const Payload& payload);
+  int64_t bufferOf(uint64_t id, int64_t ns);
+  int64_t matcher(uint32_t bookIndex);
   void counts(const Payload& payload);
   void writeCounts();
   int64_t currentScope() const { return scopes_.empty() ? 0 : scopes_.back().id; }
@@ -78,15 +81,21 @@ private:
   std::unique_ptr<NodeInterner> nodes_;
   Statement insertString_, insertFile_, insertRule_, insertScope_, nameScope_, rootScope_, endScope_,
       insertPass_, endPass_, insertStep_, insertError_, insertGate_, insertCount_, insertArtifact_,
-      insertLaunch_, insertOrigin_, setMeta_;
+      insertLaunch_, insertOrigin_, setMeta_, insertMatcherRule_, insertUnchanged_, insertInstruction_,
+      insertLine_, insertPhase_, insertBuffer_, freeBuffer_, insertCandidate_, insertOutput_;
   std::map<std::string, int64_t, std::less<>> strings_, files_;
-  std::vector<int64_t> rules_;
-  int64_t nextRule_ = 1, nextScope_ = 1, nextPass_ = 1, nextStep_ = 1;
+  std::vector<int64_t> rules_, matchers_;          ///< by index in the RuleBook
+  std::unordered_map<uint32_t, int64_t> programs_; ///< serial of the pool of a linear program -> scope
+  std::unordered_map<uint64_t, int64_t> buffers_;  ///< alive ones: the engine's id -> ours
+  int64_t nextMatcher_ = 1, nextBuffer_ = 1, nextArtifact_ = 1, nextRule_ = 1, nextScope_ = 1, nextPass_ = 1,
+          nextStep_ = 1;
   std::vector<OpenScope> scopes_;
   std::vector<OpenPass> passes_;
-  std::map<CountKey, CountValue> counts_;
+  std::map<int64_t, MatchCounts> counts_; ///< of the open outermost pass: nested name -> counts
+  MatchCounts totals_;
   std::unordered_multimap<const Node*, std::unique_ptr<Payload>>
       origins_; ///< of nodes no graph has shown yet
+  std::set<std::tuple<uint32_t, int64_t, int64_t, int>> originsWritten_;
   bool open_ = false;
   uint64_t rows_ = 0;
 };

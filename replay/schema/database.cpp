@@ -51,7 +51,10 @@ Statement& Statement::bind(int parameter, std::string_view text) {
   return *this;
 }
 Statement& Statement::bindBlob(int parameter, std::span<const uint8_t> bytes) {
-  sqlite3_bind_blob64(statement_.get(), parameter, bytes.data(), bytes.size(), SQLITE_STATIC);
+  // An empty blob is not NULL.
+  sqlite3_bind_blob64(statement_.get(), parameter,
+                      bytes.empty() ? "" : static_cast<const void*>(bytes.data()), bytes.size(),
+                      SQLITE_STATIC);
   return *this;
 }
 Statement& Statement::bindNull(int parameter) {

@@ -13,22 +13,36 @@
 namespace uopscope {
 
 namespace {
-const std::string& migration(std::string_view name) {
+const std::string& text(std::string_view name) {
   for (const auto& [file, text] : replay_schemaEmbedded())
     if (file == name) return text;
-  throw Error(ErrorKind::File, fmt::format("the migration {} is not part of this build", name));
+  throw Error(ErrorKind::File, fmt::format("the schema's file {} is not part of this build", name));
+}
+
+/// The tables that version 1 did not have, as temporary ones: a file is read as it is.
+std::string laterTables() {
+  std::string out;
+  const std::string& sql = text("002_provenance.sql");
+  for (size_t at = 0; (at = sql.find("\nCREATE TABLE ", at)) != std::string::npos;) {
+    size_t end = sql.find("STRICT", at);
+    end = sql.find(';', end) + 1;
+    out += "CREATE TEMP TABLE " + sql.substr(at + 14, end - at - 14) + "\n";
+    at = end;
+  }
+  return out;
 }
 } // namespace
 
 void createTables(const Database& db) {
   db.execute("BEGIN");
-  db.execute(migration("001_initial.sql"));
+  for (const auto& [file, text] : replay_schemaEmbedded()) // in order of their numbers
+    if (file[0] >= '0' && file[0] <= '9') db.execute(text);
   db.execute(fmt::format("PRAGMA user_version = {}", kTraceSchemaVersion));
   db.execute("COMMIT");
 }
 
 void createIndexes(const Database& db) {
-  db.execute(migration("002_indexes.sql"));
+  db.execute(text("indexes.sql"));
 }
 
 Database openTrace(const std::string& path) {
@@ -54,11 +68,19 @@ Database openTrace(const std::string& path) {
     throw Error(
         ErrorKind::File,
         fmt::format("{}: the trace's format number {} is not valid; the file is damaged", path, version));
+  if (version == 1) { // what came later, empty
+    db.execute(laterTables());
+  }
+  Statement exists = db.prepare("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?1 UNION ALL "
+                                "SELECT 1 FROM sqlite_temp_schema WHERE type = 'table' AND name = ?1");
   for (const char* table :
-       {"meta", "string", "file", "op", "dtype", "arg", "kind", "node", "rule", "scope", "pass", "step",
-        "step_error", "gate", "match_count", "artifact", "launch", "origin"}) {
-    Statement s = db.prepare("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?");
-    if (!s.bind(1, std::string_view(table)).step())
+       {"meta",      "string", "file",       "op",          "dtype",  "arg",          "kind",
+        "rule",      "scope",  "pass",       "step",        "gate",   "step_error",   "artifact",
+        "launch",    "origin", "node_block", "match_block", "phase",  "matcher_rule", "unchanged",
+        "text_line", "buffer", "candidate",  "instruction", "output", "match_total"}) {
+    bool there = exists.bind(1, std::string_view(table)).step();
+    exists.reset();
+    if (!there)
       throw Error(ErrorKind::File,
                   fmt::format("{}: the table {} is missing; the file is damaged", path, table));
   }

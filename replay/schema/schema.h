@@ -10,7 +10,7 @@
 namespace uopscope {
 
 constexpr int64_t kTraceApplicationId = 0x554f5053; ///< "UOPS"
-constexpr int64_t kTraceSchemaVersion = 1;
+constexpr int64_t kTraceSchemaVersion = 2;
 
 /// The version of the program that wrote a trace.
 constexpr std::string_view kProgramVersion = "0.1.0";

@@ -8,6 +8,7 @@
 #include "engine/rewrite/driver.h"
 #include "engine/rules/rules.h"
 #include "replay/read/cursor.h"
+#include "replay/read/sql.h"
 #include "replay/record/recorder.h"
 
 #include <fmt/format.h>
@@ -127,8 +128,8 @@ int main(int argc, char** argv) {
       return s.step() ? s.integer(0) : 0;
     };
     int64_t bytes = static_cast<int64_t>(std::filesystem::file_size(path)),
-            steps = count("SELECT count(*) FROM step"), nodes = count("SELECT count(*) FROM node"),
-            counts = count("SELECT count(*) FROM match_count");
+            steps = count("SELECT count(*) FROM step"), nodes = trace.nodes().count(),
+            counts = std::get<int64_t>(query(trace, "SELECT count(*) FROM match_count").rows[0][0]);
     fmt::print("          {} bytes, {} steps, {} nodes, {} match counts\n", bytes, steps, nodes, counts);
     for (Statement s = trace.database().prepare(
              "SELECT name, sum(pgsize) FROM dbstat GROUP BY name ORDER BY 2 DESC LIMIT 4");
@@ -142,7 +143,7 @@ int main(int argc, char** argv) {
       fmt::print("          {:.1f} bytes a step, match counts aside {:.1f}; {:.2f} M rows/s of the writer\n",
                  static_cast<double>(bytes) / static_cast<double>(steps),
                  static_cast<double>(
-                     bytes - count("SELECT coalesce(sum(pgsize),0) FROM dbstat WHERE name = 'match_count'")) /
+                     bytes - count("SELECT coalesce(sum(pgsize),0) FROM dbstat WHERE name = 'match_block'")) /
                      static_cast<double>(steps),
                  rows / (written - queued) * 1e3);
     }

@@ -24,7 +24,12 @@ void makeTrace(const std::string& path) {
     UOp root = randomGraph(4, 120);
     ObservedScope kernel({ScopeKind::Kernel, "k", {"model.py", 1}, root});
     graphRewrite(root, shrinking() + nesting(), {.name = "all", .bottomUp = &lowering()});
-    Observer::current()->onArtifact({"source", "int main() {}"});
+    TextLine lines[] = {{1, 0}, {1, 1}};
+    Observer::current()->onProgram(root.src());
+    Observer::current()->onArtifact({"source", "int main() {}", lines});
+    Observer::current()->onBuffer({7, "CPU", "float", 64});
+    const uint64_t buffers[] = {7};
+    Observer::current()->onLaunch({"k", "CPU", 1, 2, 3, 4, 5, &pool, buffers});
   });
 }
 
@@ -43,10 +48,19 @@ bool readAll(const std::string& path) {
     trace.warning();
     trace.rules();
     trace.launches();
+    trace.buffers();
+    trace.phaseTotals();
+    trace.outputs();
+    trace.matchTotals(MatchGroup::Rule);
     trace.matchTotals(MatchGroup::Everything);
     for (const ScopeInfo& s : std::vector<ScopeInfo>(trace.scopes())) {
-      for (const ArtifactInfo& a : trace.artifacts(s.id)) trace.artifactText(a.id);
+      for (const ArtifactInfo& a : trace.artifacts(s.id)) {
+        trace.artifactText(a.id);
+        trace.textLines(a.id);
+      }
       for (const PassInfo& p : std::vector<PassInfo>(trace.passes(s.id))) {
+        trace.rulesOf(p.id);
+        trace.unchanged(p.id);
         Cursor cursor(trace, p.id);
         for (int64_t k : {int64_t{0}, cursor.steps() / 2, cursor.steps()}) {
           Pool pool;
@@ -112,10 +126,18 @@ TEST_CASE("a newer trace is refused, a damaged version too") {
 
 TEST_CASE("hostile rows") {
   for (const char* sql : {
-           "UPDATE node SET src = x'00' WHERE id = 20",             // a source of itself
-           "UPDATE node SET src = x'ffffffffffff7f' WHERE id = 20", // a source far away
-           "UPDATE node SET src = x'81' WHERE id = 20",             // cut off
-           "UPDATE kind SET op = 250 WHERE id = 5",                 // no such operation
+           "UPDATE node_block SET src = zeroblob(length(src))",    // no sources
+           "UPDATE node_block SET src = x'01' || src",             // a source of itself
+           "UPDATE node_block SET src = x'feffffffffff7f' || src", // a source far away
+           "UPDATE node_block SET src = substr(src, 1, 20)",       // cut off
+           "UPDATE node_block SET src = x'81'",
+           "UPDATE node_block SET kinds = substr(kinds, 1, 20)",
+           "UPDATE node_block SET kinds = zeroblob(length(kinds))",
+           "UPDATE node_block SET count = 5000000000",
+           "UPDATE node_block SET count = count - 1",
+           "UPDATE node_block SET first = 2",
+           "UPDATE node_block SET first = -7",
+           "UPDATE kind SET op = 250 WHERE id = 5", // no such operation
            "UPDATE kind SET op = -1",
            "UPDATE kind SET dtype = 9999",                               //
            "UPDATE kind SET arg = 9999 WHERE arg IS NOT NULL",           //
@@ -124,11 +146,8 @@ TEST_CASE("hostile rows") {
            "UPDATE arg SET value = ''",                                 //
            "UPDATE dtype SET name = 'dtypes.nothing.vec(99999999999)'", //
            "UPDATE kind SET op = op + 1",
-           "UPDATE node SET kind = 1",
-           "UPDATE node SET kind = 999999999999",
            "DELETE FROM kind",
-           "DELETE FROM node WHERE id = 15",
-           "DELETE FROM node",
+           "DELETE FROM node_block",
            "DELETE FROM dtype", //
            "DELETE FROM string",
            "DELETE FROM rule",
@@ -149,7 +168,15 @@ TEST_CASE("hostile rows") {
            "UPDATE scope SET parent = 55, root = 99999999",
            "UPDATE scope SET kind = 'nonsense'",
            "DELETE FROM meta", //
-           "UPDATE match_count SET op = 300",
+           "UPDATE match_block SET counts = x'ffffffffffffffffffff01'",
+           "UPDATE match_block SET counts = x'05ffffffff0f00'",
+           "UPDATE match_block SET counts_ns = x'0100'",
+           "UPDATE match_block SET counts_ns = x'ff'",
+           "UPDATE match_block SET nested = 77; DELETE FROM match_total",
+           "UPDATE match_total SET op = 300, rule = 9999",
+           "UPDATE instruction SET node = 99999999",
+           "UPDATE text_line SET instruction = -1, line = -1",
+           "UPDATE launch SET buffers = '[[[,,99999999999999999999'",
            "DROP TABLE step",
            "DROP VIEW pass_step",                    //
            "DROP TABLE gate; CREATE TABLE gate (x)", //

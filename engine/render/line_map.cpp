@@ -1,0 +1,58 @@
+// A line's text may grow in several visits only where a renderer keeps it open, which none does.
+#include "engine/render/line_map.h"
+
+#include <algorithm>
+#include <set>
+
+namespace uopscope {
+
+LineMap::LineMap(std::span<const UOp> program) {
+  for (uint32_t k = 0; k < program.size(); ++k) position_[program[k]] = k;
+}
+
+void LineMap::visited(UOp u, const std::string& body) {
+  auto grown =
+      static_cast<uint32_t>(std::count(body.begin() + static_cast<std::ptrdiff_t>(seen_), body.end(), '\n'));
+  seen_ = body.size();
+  if (u.is(Op::DEFINE_GLOBAL) || u.is(Op::DEFINE_VAR) || u.is(Op::SPECIAL)) {
+    parameters_.push_back(position_.at(u));
+    hasLine_[u] = true;
+    return;
+  }
+  if (!grown) return;
+  hasLine_[u] = true;
+  for (uint32_t k = 0; k < grown; ++k) {
+    body_.push_back({line_ + k, position_.at(u)});
+    addInlined(u, line_ + k);
+  }
+  line_ += grown;
+}
+
+void LineMap::addInlined(UOp user, uint32_t line) {
+  std::vector<UOp> stack{user};
+  std::set<uint32_t> met;
+  while (!stack.empty()) {
+    UOp u = stack.back();
+    stack.pop_back();
+    for (UOp s : u.src()) {
+      auto at = position_.find(s);
+      if (at == position_.end() || hasLine_.contains(s) || !met.insert(at->second).second) continue;
+      body_.push_back({line, at->second});
+      stack.push_back(s);
+    }
+  }
+}
+
+std::vector<TextLine> LineMap::lines(std::string_view head, std::string_view entry) const {
+  auto signature = static_cast<uint32_t>(std::count(head.begin(), head.end(), '\n')) + 1;
+  uint32_t first = signature + static_cast<uint32_t>(std::count(entry.begin(), entry.end(), '\n')) + 1;
+  std::vector<TextLine> out;
+  for (uint32_t p : parameters_) out.push_back({signature, p});
+  for (TextLine l : body_) out.push_back({l.line + first, l.instruction});
+  std::sort(out.begin(), out.end(), [](TextLine a, TextLine b) {
+    return a.line != b.line ? a.line < b.line : a.instruction < b.instruction;
+  });
+  return out;
+}
+
+} // namespace uopscope

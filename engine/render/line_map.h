@@ -1,0 +1,34 @@
+// Which instructions of a linear program a renderer's lines are made of, found by watching its text grow.
+//
+//   LineMap map(kernel.uops);
+//   for (UOp u : kernel.uops) { visit(u); map.visited(u, body); }
+//   map.lines(head)             // lines of "head, signature, body", from 1
+//
+// A line belongs to the instruction that wrote it and to those that were written into it because they have no
+// line of their own: constants, addresses, values with one user. Parameters belong to the signature's line.
+#pragma once
+#include "engine/codegen/codegen.h"
+#include "engine/rewrite/observer.h"
+
+namespace uopscope {
+
+class LineMap {
+public:
+  explicit LineMap(std::span<const UOp> program);
+  /// `u`, the next instruction, has been written; `body` is the text so far.
+  void visited(UOp u, const std::string& body);
+  /// In the whole text: `head`, one line for the signature, `entry`, the body.
+  std::vector<TextLine> lines(std::string_view head, std::string_view entry = {}) const;
+
+private:
+  void addInlined(UOp user, uint32_t line);
+
+  UOpMap<uint32_t> position_;
+  UOpMap<bool> hasLine_;
+  std::vector<TextLine> body_; ///< lines of the body, from 0
+  std::vector<uint32_t> parameters_;
+  size_t seen_ = 0;
+  uint32_t line_ = 0;
+};
+
+} // namespace uopscope

@@ -1,0 +1,120 @@
+// Most cells hold one value, the number of early rejections: three bytes. Few have a time.
+#include "replay/schema/match_counts.h"
+
+#include <algorithm>
+
+namespace uopscope {
+
+namespace {
+/// A mask of the values that are not 0, then those.
+void appendValues(std::vector<uint8_t>& out, const std::array<uint64_t, kMatchOutcomes>& values) {
+  uint64_t mask = 0;
+  for (size_t k = 0; k < kMatchOutcomes; ++k) mask |= uint64_t{values[k] != 0} << k;
+  appendLeb128(out, mask);
+  for (uint64_t value : values)
+    if (value) appendLeb128(out, value);
+}
+
+bool readValues(Leb128Reader& in, std::array<uint64_t, kMatchOutcomes>& values) {
+  uint64_t mask;
+  if (!in.next(mask) || mask >> kMatchOutcomes) return false;
+  for (size_t k = 0; k < kMatchOutcomes; ++k) {
+    values[k] = 0;
+    if ((mask >> k & 1) && (!in.next(values[k]) || values[k] > INT64_MAX)) return false;
+  }
+  return true;
+}
+} // namespace
+
+void MatchCell::add(const MatchCell& other) {
+  for (size_t k = 0; k < kMatchOutcomes; ++k) {
+    count[k] += other.count[k];
+    ns[k] += other.ns[k];
+  }
+}
+
+std::vector<uint64_t> MatchCounts::sortedKeys() const {
+  std::vector<uint64_t> keys;
+  keys.reserve(cells_.size());
+  for (const auto& [key, cell] : cells_) keys.push_back(key);
+  std::ranges::sort(keys);
+  return keys;
+}
+
+std::vector<uint8_t> MatchCounts::encode() const {
+  std::vector<uint8_t> out;
+  std::vector<uint64_t> keys = sortedKeys();
+  for (size_t begin = 0, end = 0; begin < keys.size(); begin = end) {
+    uint64_t op = keys[begin] >> 32, last = 0;
+    while (end < keys.size() && keys[end] >> 32 == op) ++end;
+    appendLeb128(out, op);
+    appendLeb128(out, end - begin);
+    for (size_t k = begin; k < end; ++k) {
+      uint64_t rule = keys[k] & 0xffffffffu;
+      appendLeb128(out, rule - last);
+      last = rule;
+      appendValues(out, cells_.at(keys[k]).count);
+    }
+  }
+  return out;
+}
+
+std::vector<uint8_t> MatchCounts::encodeTimes() const {
+  std::vector<uint8_t> out;
+  uint64_t last = 0, index = 0;
+  for (uint64_t key : sortedKeys()) {
+    std::array<uint64_t, kMatchOutcomes> values;
+    bool any = false;
+    for (size_t k = 0; k < kMatchOutcomes; ++k) {
+      values[k] = static_cast<uint64_t>(std::max<int64_t>(cells_.at(key).ns[k], 0));
+      any |= values[k] != 0;
+    }
+    ++index;
+    if (!any) continue;
+    appendLeb128(out, index - last);
+    last = index;
+    appendValues(out, values);
+  }
+  return out;
+}
+
+void MatchCounts::forEach(const std::function<void(uint32_t, uint32_t, const MatchCell&)>& use) const {
+  for (uint64_t key : sortedKeys())
+    use(static_cast<uint32_t>(key), static_cast<uint32_t>(key >> 32), cells_.at(key));
+}
+
+bool MatchCounts::decode(std::span<const uint8_t> bytes, std::span<const uint8_t> times,
+                         const std::function<void(uint32_t, uint32_t, const MatchCell&)>& use) {
+  Leb128Reader in(bytes), inTimes(times);
+  uint64_t index = 0, timed = 0;
+  auto nextTimed = [&] {
+    uint64_t step = 0;
+    if (inTimes.atEnd())
+      timed = UINT64_MAX;
+    else if (!inTimes.next(step) || step == 0)
+      return false;
+    else
+      timed += step;
+    return true;
+  };
+  if (!nextTimed()) return false;
+  while (!in.atEnd()) {
+    uint64_t op, count, rule = 0, step;
+    if (!in.next(op) || op > 255 || !in.next(count) || count > bytes.size()) return false;
+    for (uint64_t k = 0; k < count; ++k) {
+      MatchCell cell;
+      if (!in.next(step) || step > UINT32_MAX || !readValues(in, cell.count)) return false;
+      rule += step;
+      if (rule > UINT32_MAX) return false;
+      if (++index == timed) {
+        std::array<uint64_t, kMatchOutcomes> ns;
+        if (!readValues(inTimes, ns) || !nextTimed()) return false;
+        std::copy(ns.begin(), ns.end(), cell.ns.begin());
+      }
+      use(static_cast<uint32_t>(rule), static_cast<uint32_t>(op), cell);
+    }
+  }
+  return true;
+}
+
+} // namespace uopscope

@@ -1,0 +1,47 @@
+// Attempts to match, summed by rule and operation, and their form in a trace: match_block.counts and its
+// counts_ns. Times lie apart, so that all but they is the same in every recording.
+//
+//   MatchCounts counts;
+//   counts.add(rule, op, count, ns);        // five values each, by Outcome
+//   insert.bindBlob(1, counts.encode()).bindBlob(2, counts.encodeTimes());
+//   MatchCounts::decode(bytes, times, [](uint32_t rule, uint32_t op, const MatchCell& cell) { ... });
+#pragma once
+#include "replay/schema/leb128.h"
+
+#include <array>
+#include <functional>
+#include <string_view>
+#include <unordered_map>
+
+namespace uopscope {
+
+/// By Outcome: rejected early, structure differs, declined, applied, unchanged.
+constexpr size_t kMatchOutcomes = 5;
+constexpr std::array<std::string_view, kMatchOutcomes> kMatchOutcomeNames = {
+    "rejected_early", "structure_differs", "declined", "applied", "unchanged"};
+
+struct MatchCell {
+  std::array<uint64_t, kMatchOutcomes> count{};
+  std::array<int64_t, kMatchOutcomes> ns{};
+  void add(const MatchCell& other);
+};
+
+class MatchCounts {
+public:
+  void add(uint32_t rule, uint32_t op, const MatchCell& cell) { cells_[uint64_t{op} << 32 | rule].add(cell); }
+  bool empty() const { return cells_.empty(); }
+  void clear() { cells_.clear(); }
+  /// In order of operations, then rules.
+  std::vector<uint8_t> encode() const;
+  std::vector<uint8_t> encodeTimes() const;
+  void forEach(const std::function<void(uint32_t rule, uint32_t op, const MatchCell&)>& use) const;
+  /// False where the bytes are not what encode() makes.
+  static bool decode(std::span<const uint8_t> bytes, std::span<const uint8_t> times,
+                     const std::function<void(uint32_t rule, uint32_t op, const MatchCell&)>& use);
+
+private:
+  std::vector<uint64_t> sortedKeys() const;
+  std::unordered_map<uint64_t, MatchCell> cells_;
+};
+
+} // namespace uopscope
