@@ -123,11 +123,15 @@ int dispatch(int argc, char** argv) {
   CLI::App* showVerb =
       app.add_subcommand("show", "a graph, a rewrite, a kernel's texts, where a node came from");
   addLook(showVerb, look);
-  showVerb->add_option("KERNEL", look.kernel, "kernel or schedule, by number or name")->required();
+  showVerb->add_option("KERNEL", look.kernel,
+                       "kernel or schedule, by number or name; only a line of the script needs none");
   addPlace(showVerb, look);
   showVerb->add_option("--what", look.what, "graph, diff, source, ir, asm, uops, opts or provenance");
   showVerb->add_option("--node", look.node, "for provenance: a node's id")
       ->check(CLI::Range(int64_t{1}, int64_t{kFirstViewNode - 1}));
+  showVerb->add_option(
+      "--line", look.line,
+      "for provenance: source:12, ir:3 or asm:40 of the kernel, or model.py:6 of the script");
   showVerb->add_option("--limit", look.limit, "at most this many lines of a graph (0: all)");
   showVerb->footer(
       "Example: uopscope show t.uoptrace r_16_16 --pass \"initial symbolic\" --step 3 --what diff");

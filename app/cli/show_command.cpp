@@ -1,7 +1,6 @@
 // uopscope show TRACE KERNEL [--pass P] [--step K] [--what ...]: one thing of a trace as text.
 #include "app/cli/output.h"
 #include "replay/read/print.h"
-#include "replay/read/provenance.h"
 
 #include <fmt/format.h>
 
@@ -114,67 +113,16 @@ int showDiff(Trace& trace, Cursor& cursor, int64_t k, const LookOptions& o) {
   return kFine;
 }
 
-Json linkJson(Trace& trace, const ProvenanceLink& l) {
-  auto read = trace.nodes().reader();
-  static constexpr const char* kMakers[] = {"in the graph to begin with", "made by a rule",
-                                            "rebuilt: a source changed", "unknown"};
-  Json j{{"node", l.node},
-         {"text", l.node ? expression(read, l.node, 4, 160) : ""},
-         {"how", kMakers[static_cast<int>(l.maker)]}};
-  if (l.pass) j["pass"] = trace.pass(l.pass).name;
-  if (l.k) j["step"] = l.k;
-  if (l.rule) {
-    j["rule"] = trace.rule(l.rule).name;
-    j["at"] = fileLine(trace.rule(l.rule).at);
-  }
-  if (l.from) j["from"] = l.from;
-  return j;
-}
-
-int showProvenance(Trace& trace, ScopeId scope, NodeId node, const LookOptions& o) {
-  Provenance provenance(trace, scope);
-  Json out{{"node", node},
-           {"text", expression(trace.nodes().reader(), node, 6, 400)},
-           {"origins", Json::array()},
-           {"came_from", Json::array()},
-           {"became", Json::array()}};
-  for (const OriginInfo& origin : provenance.origins(node))
-    out["origins"].push_back(Json{{"operation", origin.operation}, {"script", fileLine(origin.script)}});
-  for (const auto& l : provenance.chain(node)) out["came_from"].push_back(linkJson(trace, l));
-  for (const auto& l : provenance.fate(node)) out["became"].push_back(linkJson(trace, l));
-  if (o.json) {
-    printJson(out);
-    return kFine;
-  }
-  fmt::print("{} {}\n", node, out["text"].get<std::string>());
-  for (const auto& j : out["origins"])
-    fmt::print("  from {} at {}\n", j["operation"].get<std::string>(), j["script"].get<std::string>());
-  auto print = [&](const char* title, const Json& links) {
-    if (links.empty()) return;
-    fmt::print("{}\n", paint(Paint::Bold, title));
-    for (const auto& j : links) {
-      std::string where;
-      if (j.contains("rule"))
-        where += fmt::format(" {} ({})", j["rule"].get<std::string>(), j["at"].get<std::string>());
-      if (j.contains("pass"))
-        where += fmt::format(", pass \"{}\"{}", j["pass"].get<std::string>(),
-                             j.contains("step") ? fmt::format(" step {}", j["step"].get<int64_t>()) : "");
-      fmt::print("  {} {}\n      {}{}\n", j["node"].get<int64_t>(), j["text"].get<std::string>(),
-                 j["how"].get<std::string>(), where);
-    }
-  };
-  print("came from", out["came_from"]);
-  print("became", out["became"]);
-  return kFine;
-}
-
 } // namespace
 
 int show(const LookOptions& given) {
   LookOptions o = given;
   Trace trace(o.trace);
   warnAbout(trace);
-  ScopeId scope = o.kernel == "0" ? 0 : trace.findScope(o.kernel);
+  if (o.kernel.empty() && (o.what != "provenance" || o.line.empty()))
+    throw Error(ErrorKind::Value,
+                fmt::format("which kernel or schedule? uopscope ls {} lists them", o.trace));
+  ScopeId scope = o.kernel.empty() || o.kernel == "0" ? 0 : trace.findScope(o.kernel);
   if (o.what.empty()) o.what = o.pass.empty() ? "source" : o.step > 0 ? "diff" : "graph";
   static const std::vector<std::string> kKinds = {"graph", "diff", "source", "ir",
                                                   "asm",   "uops", "opts",   "provenance"};
@@ -182,18 +130,7 @@ int show(const LookOptions& given) {
     throw Error(
         ErrorKind::Value,
         fmt::format("--what {}: there are graph, diff, source, ir, asm, uops, opts and provenance", o.what));
-  if (o.what == "provenance") {
-    NodeId node = static_cast<NodeId>(o.node);
-    if (!node && !o.pass.empty()) {
-      Cursor cursor(trace, trace.findPass(scope, o.pass));
-      if (o.step > 0) node = cursor.step(o.step).after;
-    }
-    if (!node)
-      throw Error(ErrorKind::Value,
-                  "--what provenance needs --node ID, or --pass P --step K for what that step made");
-    trace.nodes().raw(node);
-    return showProvenance(trace, scope, node, o);
-  }
+  if (o.what == "provenance") return showProvenance(trace, scope, o);
   if (o.what != "graph" && o.what != "diff") return showArtifact(trace, scope, o);
   PassId pass;
   if (o.pass.empty()) {

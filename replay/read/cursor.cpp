@@ -271,6 +271,15 @@ NodeId Cursor::imageAt(NodeId node, int64_t k) {
   return state(node, clamp(k));
 }
 
+std::vector<std::pair<NodeId, NodeId>> Cursor::images() {
+  rootAt(steps());
+  std::vector<std::pair<NodeId, NodeId>> out;
+  for (const auto& [node, memo] : memo_)
+    if (!memo.busy && memo.low <= steps() && steps() < memo.high) out.emplace_back(node, memo.state);
+  std::ranges::sort(out);
+  return out;
+}
+
 Cursor::Shown Cursor::shown(int64_t k) {
   step(k);
   NodeId node = chainStart(k);

@@ -52,6 +52,9 @@ public:
     NodeId before, after;
   };
   Shown shown(int64_t k);
+  /// What every node the pass came across has become by its last step: those of the graph it began with, and
+  /// those that were made and rewritten on the way.
+  std::vector<std::pair<NodeId, NodeId>> images();
   /// What `node`, which was there at any earlier step, is after k steps.
   NodeId imageAt(NodeId node, int64_t k);
 

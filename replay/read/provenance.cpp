@@ -8,7 +8,16 @@
 
 namespace uopscope {
 
-Provenance::Provenance(Trace& trace, ScopeId scope) : trace_(trace), scope_(scope) {
+struct Provenance::Shared {
+  std::unique_ptr<OriginTable> table;
+  std::map<ScopeId, std::unique_ptr<Provenance>> schedules;
+};
+
+Provenance::Provenance(Trace& trace, ScopeId scope) : Provenance(trace, scope, std::make_shared<Shared>()) {}
+Provenance::~Provenance() = default;
+
+Provenance::Provenance(Trace& trace, ScopeId scope, std::shared_ptr<Shared> shared)
+    : trace_(trace), scope_(scope), shared_(std::move(shared)) {
   struct Event {
     StepId at;
     int order; ///< a pass's root before its first step
@@ -64,20 +73,21 @@ void Provenance::note(NodeId root, const ProvenanceLink& link) {
   }
 }
 
-ProvenanceLink Provenance::makerHere(NodeId node) const {
+ProvenanceLink Provenance::makerHere(NodeId node) {
   auto it = makers_.find(node);
   if (it == makers_.end()) return {node, Maker::Unknown, 0, 0, 0, 0, kNoNode};
   ProvenanceLink link = it->second;
-  if (link.maker != Maker::Rebuilt) return link;
-  // The source that came last is the change that made this node new.
-  StepId when = -1;
-  for (NodeId s : trace_.nodes().raw(node).src)
-    if (auto m = makers_.find(s);
-        m != makers_.end() && m->second.maker != Maker::Root && m->second.step >= when) {
-      when = m->second.step;
-      link.from = s;
-    }
+  if (link.maker == Maker::Rebuilt) link.from = flow().predecessor(node);
   return link;
+}
+
+const OriginFlow& Provenance::flow() {
+  if (flow_) return *flow_;
+  if (!shared_->table) shared_->table = std::make_unique<OriginTable>(trace_);
+  Provenance* schedule = scope_ ? scheduleOf(trace_.scope(scope_).root) : nullptr;
+  flow_ =
+      std::make_unique<OriginFlow>(trace_, *shared_->table, scope_, schedule ? &schedule->flow() : nullptr);
+  return *flow_;
 }
 
 Provenance* Provenance::scheduleOf(NodeId node) {
@@ -86,8 +96,9 @@ Provenance* Provenance::scheduleOf(NodeId node) {
   for (const ScopeInfo& s : trace_.scopes())
     if (s.kind == ScopeKind::Schedule && s.id < scope_) earlier.push_back(s.id);
   for (size_t k = earlier.size(); k-- > 0;) {
-    auto& schedule = schedules_[earlier[k]];
-    if (!schedule) schedule = std::make_unique<Provenance>(trace_, earlier[k]);
+    auto& schedule = shared_->schedules[earlier[k]];
+    if (!schedule) // does not own what owns it
+      schedule.reset(new Provenance(trace_, earlier[k], {std::shared_ptr<void>(), shared_.get()}));
     if (schedule->makers_.contains(node)) return schedule.get();
   }
   return nullptr;
@@ -127,25 +138,35 @@ std::vector<ProvenanceLink> Provenance::fate(NodeId node) {
   return out;
 }
 
+std::unique_ptr<Provenance> Provenance::of(ScopeId scope) const {
+  return std::unique_ptr<Provenance>(new Provenance(trace_, scope, shared_));
+}
+
 std::vector<OriginInfo> Provenance::origins(NodeId node) {
-  std::vector<NodeId> level;
-  std::unordered_set<NodeId> seen;
-  for (const ProvenanceLink& l : chain(node)) {
-    if (auto found = trace_.origins(l.node); !found.empty()) return found;
-    level.push_back(l.node);
+  std::vector<OriginInfo> out;
+  for (const ProvenanceLink& link : chain(node)) {
+    for (uint32_t k : flow().of(link.node)) out.push_back(shared_->table->all()[k]);
+    if (!out.empty()) break;
   }
-  // Sources of what the chain went through, nearest first.
-  for (size_t k = 0; k < level.size() && k < 4096; ++k) {
-    if (!seen.insert(level[k]).second) continue;
-    for (NodeId s : trace_.nodes().raw(level[k]).src) {
-      if (auto found = trace_.origins(s); !found.empty()) return found;
-      level.push_back(s);
+  for (OriginInfo& o : out) o.node = node;
+  // Nothing known: the line that asked for the kernel or schedule.
+  if (out.empty() && scope_ && trace_.scope(scope_).script.known())
+    out.push_back({node, trace_.scope(scope_).name, trace_.scope(scope_).script});
+  return out;
+}
+
+std::vector<uint32_t> Provenance::instructionsOf(const FileLine& script) {
+  std::vector<uint32_t> out;
+  std::vector<NodeId> program = trace_.program(scope_);
+  for (uint32_t k = 0; k < program.size(); ++k)
+    for (uint32_t o : flow().of(program[k])) {
+      const FileLine& at = shared_->table->all()[o].script;
+      if (at.file == script.file && (script.line == 0 || at.line == script.line)) {
+        out.push_back(k);
+        break;
+      }
     }
-  }
-  // Nothing nearer: the line that asked for the kernel or schedule.
-  if (scope_ && trace_.scope(scope_).script.known())
-    return {{node, trace_.scope(scope_).name, trace_.scope(scope_).script}};
-  return {};
+  return out;
 }
 
 } // namespace uopscope

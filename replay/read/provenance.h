@@ -6,6 +6,7 @@
 //   for (const ProvenanceLink& l : p.chain(node)) print(l);      // newest first; ends at the root graph or
 //   an origin
 #pragma once
+#include "replay/read/origin_flow.h"
 #include "replay/read/trace.h"
 
 #include <unordered_map>
@@ -20,7 +21,8 @@ enum class Maker : uint8_t {
 };
 struct ProvenanceLink {
   NodeId node = kNoNode;
-  Maker maker = Maker::Unknown;
+  Maker maker =
+      Maker::Unknown; ///< Rebuilt: `from` is what the node was before its sources changed, where known
   PassId pass = 0;
   int64_t k = 0; ///< Maker::Rule: step of the pass
   StepId step = 0;
@@ -31,24 +33,34 @@ struct ProvenanceLink {
 class Provenance {
 public:
   Provenance(Trace& trace, ScopeId scope);
+  ~Provenance();
+  /// The same for another scope; what is known of schedules is shared.
+  std::unique_ptr<Provenance> of(ScopeId scope) const;
   /// How the node came to be.
   ProvenanceLink maker(NodeId node);
   /// The maker, then how what it was made from came to be, and so on.
   std::vector<ProvenanceLink> chain(NodeId node);
   /// What the node was rewritten to, step by step, in this scope.
   std::vector<ProvenanceLink> fate(NodeId node);
-  /// Lines of the script for the node: its own origins, or those of the nearest node in the chain (and of
-  /// that one's sources) that has some.
+  /// Lines of the script and tensor operations the node came from: its own, or those of all it was made from
+  /// by rewriting; where none is known, the line that asked for the scope.
   std::vector<OriginInfo> origins(NodeId node);
+  /// Instructions of the scope's linear program that came from a line of the script; line 0: from any of the
+  /// file.
+  std::vector<uint32_t> instructionsOf(const FileLine& script);
 
 private:
+  struct Shared; ///< origins, and the schedules that made the scopes' graphs
+  Provenance(Trace& trace, ScopeId scope, std::shared_ptr<Shared> shared);
+  const OriginFlow& flow();
   void note(NodeId root, const ProvenanceLink& link);
-  ProvenanceLink makerHere(NodeId node) const;
+  ProvenanceLink makerHere(NodeId node);
   Provenance* scheduleOf(NodeId node);
 
   Trace& trace_;
   ScopeId scope_;
-  std::map<ScopeId, std::unique_ptr<Provenance>> schedules_; ///< earlier scopes that made this one's graph
+  std::shared_ptr<Shared> shared_;
+  std::unique_ptr<OriginFlow> flow_; ///< made when first asked for
   std::unordered_map<NodeId, ProvenanceLink> makers_;
   std::unordered_map<NodeId, std::vector<ProvenanceLink>> rewritten_;
 };

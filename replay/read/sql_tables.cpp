@@ -184,8 +184,8 @@ int filter(sqlite3_vtab_cursor* cursor, int number, const char*, int, sqlite3_va
     int at = 0;
     auto bound = [&] { return sqlite3_value_int64(values[at++]); };
     if (number & 1) low = high = bound();
-    if (number & 2) low = std::max(low, bound()); // a strict bound is tested again by SQLite
-    if (number & 4) high = std::min(high, bound());
+    if (number & 2) low = std::max<int64_t>(low, bound()); // a strict bound is tested again by SQLite
+    if (number & 4) high = std::min<int64_t>(high, bound());
     static_cast<Cursor*>(cursor)->first(traceOf(cursor), low, high);
   });
 }

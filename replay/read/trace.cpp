@@ -284,6 +284,13 @@ std::vector<OriginInfo> Trace::origins(NodeId node) {
   return out;
 }
 
+std::vector<OriginInfo> Trace::allOrigins() {
+  std::vector<OriginInfo> out;
+  for (Statement s = db_.prepare("SELECT node, operation, file, line FROM origin ORDER BY id"); s.step();)
+    out.push_back({nodeIdOf(s, 0), string(s.integer(1)), fileLine(s.integer(2), s.integer(3))});
+  return out;
+}
+
 std::optional<std::string> Trace::fileText(const std::string& file) {
   Statement s = db_.prepare("SELECT text FROM file WHERE path = ? AND text IS NOT NULL");
   if (!s.bind(1, std::string_view(file)).step()) return std::nullopt;

@@ -214,6 +214,7 @@ public:
   /// Rules of a pass in the order they are tried: those of the way down, then those of the way up.
   std::vector<RuleId> rulesOf(PassId pass);
   std::vector<OriginInfo> origins(NodeId node);
+  std::vector<OriginInfo> allOrigins();
   /// Content of a source file as it was when recorded; none if the trace does not have it.
   std::optional<std::string> fileText(const std::string& path);
   /// The model script: its path and text.

@@ -1,0 +1,144 @@
+// Per pass: what each node became by its end comes from the Cursor; nodes with one fate are one thing, so
+// they share their origins. Nodes a rule made get those of what it rewrote.
+#include "replay/read/origin_flow.h"
+
+#include <algorithm>
+
+namespace uopscope {
+
+OriginTable::OriginTable(Trace& trace) {
+  std::map<std::tuple<std::string, std::string, int>, uint32_t> known;
+  std::unordered_map<NodeId, std::vector<uint32_t>> byNode;
+  for (OriginInfo& o : trace.allOrigins()) {
+    auto [it, fresh] =
+        known.try_emplace({o.operation, o.script.file, o.script.line}, static_cast<uint32_t>(all_.size()));
+    byNode[o.node].push_back(it->second);
+    if (fresh) all_.push_back(std::move(o));
+  }
+  for (auto& [node, members] : byNode) direct_[node] = setOf(std::move(members));
+}
+
+OriginTable::Set OriginTable::direct(NodeId node) const {
+  auto it = direct_.find(node);
+  return it == direct_.end() ? 0 : it->second;
+}
+
+OriginTable::Set OriginTable::setOf(std::vector<uint32_t> members) {
+  std::ranges::sort(members);
+  members.erase(std::unique(members.begin(), members.end()), members.end());
+  if (members.empty()) return 0;
+  auto [it, fresh] = index_.try_emplace(members, static_cast<Set>(sets_.size()));
+  if (fresh) sets_.push_back(std::move(members));
+  return it->second;
+}
+
+OriginTable::Set OriginTable::unite(Set a, Set b) {
+  if (a == b || b == 0) return a;
+  if (a == 0) return b;
+  if (sets_[a].size() >= kMost) return a;
+  auto [it, fresh] = united_.try_emplace(uint64_t{std::min(a, b)} << 32 | std::max(a, b), 0);
+  if (fresh) {
+    std::vector<uint32_t> both = sets_[a];
+    both.insert(both.end(), sets_[b].begin(), sets_[b].end());
+    Set made = setOf(std::move(both));
+    united_[uint64_t{std::min(a, b)} << 32 | std::max(a, b)] = made;
+    return made;
+  }
+  return it->second;
+}
+
+OriginFlow::OriginFlow(Trace& trace, OriginTable& table, ScopeId scope, const OriginFlow* before)
+    : trace_(trace), table_(table), before_(before), passes_(trace.passes(scope)) {
+  for (size_t k = 0; k < passes_.size(); ++k) nested_[passes_[k].parent].push_back(k);
+  if (scope) meet(trace.scope(scope).root, 0);
+  for (size_t k = 0; k < passes_.size(); ++k)
+    if (passes_[k].parent == 0) run(passes_[k], 0);
+}
+
+OriginTable::Set OriginFlow::setOf(NodeId node) const {
+  auto it = seen_.find(node);
+  return it == seen_.end() ? 0 : it->second;
+}
+
+void OriginFlow::meet(NodeId root, OriginTable::Set set) {
+  if (root == kNoNode || seen_.contains(root)) return;
+  std::vector<NodeId> stack{root};
+  while (!stack.empty()) {
+    NodeId id = stack.back();
+    stack.pop_back();
+    auto [it, fresh] = seen_.try_emplace(id, 0);
+    if (!fresh) continue;
+    OriginTable::Set own = table_.direct(id);
+    if (!own && before_) own = before_->setOf(id);
+    it->second = own ? own : set;
+    for (NodeId s : trace_.nodes().raw(id).src)
+      if (!seen_.contains(s)) stack.push_back(s);
+  }
+}
+
+void OriginFlow::run(const PassInfo& pass, OriginTable::Set inherited) {
+  if (pass.root == kNoNode) return;
+  meet(pass.root, inherited);
+  Cursor cursor(trace_, pass.id);
+  auto images = cursor.images();
+  std::unordered_map<NodeId, NodeId> fate(images.begin(), images.end());
+  std::unordered_map<NodeId, OriginTable::Set> ofFate; ///< of all that ended as the same node
+  auto gather = [&] {
+    for (auto [node, image] : images)
+      if (OriginTable::Set set = setOf(node)) {
+        OriginTable::Set& sum = ofFate[image];
+        sum = table_.unite(sum, set);
+      }
+  };
+  gather();
+  auto nested = nested_.find(pass.id);
+  size_t next = 0;
+  for (int64_t k = 1; k <= cursor.steps(); ++k) {
+    const StepInfo& step = cursor.step(k);
+    OriginTable::Set set = setOf(step.before);
+    if (!set)
+      if (auto it = fate.find(step.before); it != fate.end())
+        if (auto sum = ofFate.find(it->second); sum != ofFate.end()) set = sum->second;
+    if (nested != nested_.end())
+      for (; next < nested->second.size() && passes_[nested->second[next]].parentSteps < k; ++next)
+        run(passes_[nested->second[next]], set);
+    meet(step.before, set);
+    meet(step.after, set);
+  }
+  if (nested != nested_.end())
+    for (; next < nested->second.size(); ++next) run(passes_[nested->second[next]], 0);
+
+  gather();
+  std::unordered_map<NodeId, std::vector<NodeId>> byFate;
+  std::unordered_map<NodeId, bool> madeByRule;
+  for (int64_t k = 1; k <= cursor.steps(); ++k) madeByRule[cursor.step(k).after] = true;
+  for (auto [node, image] : images) {
+    if (image >= kFirstViewNode) continue;
+    if (node != image) byFate[image].push_back(node);
+    auto sum = ofFate.find(image);
+    if (sum == ofFate.end() || cursor.fields(image).op == Op::CONST) continue;
+    for (NodeId id : {node, image}) {
+      if (id >= kFirstViewNode) continue;
+      auto [it, fresh] = seen_.try_emplace(id, sum->second);
+      if (!fresh && (id == image || !it->second)) it->second = table_.unite(it->second, sum->second);
+    }
+  }
+  for (auto& [image, members] : byFate) {
+    std::ranges::sort(members); // those of the graph it began with come first
+    for (NodeId made : members) {
+      if (made >= kFirstViewNode || madeByRule.contains(made) || predecessor_.contains(made)) continue;
+      for (NodeId from : members)
+        if (from < made && cursor.raw(from).op == cursor.raw(made).op &&
+            cursor.raw(from).src.size() == cursor.raw(made).src.size()) {
+          predecessor_[made] = from;
+          break;
+        }
+    }
+    if (madeByRule.contains(image) || predecessor_.contains(image)) continue;
+    for (NodeId from : members)
+      if (from < image && cursor.raw(from).op == cursor.raw(image).op) predecessor_[image] = from;
+  }
+  if (pass.endRoot) meet(pass.endRoot, 0);
+}
+
+} // namespace uopscope
