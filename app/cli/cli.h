@@ -27,7 +27,7 @@ int runScriptPlain(const std::string& script, const std::vector<std::string>& ar
 int runPython(const std::vector<std::string>& arguments);
 
 struct LookOptions {
-  std::string trace, kernel, pass, what, by = "rule", sql, rule, line;
+  std::string trace, kernel, pass, what, by = "rule", sql, rule, line, other;
   int64_t step = -1;
   int64_t node = 0, limit = 0;
   bool json = false, csv = false;
@@ -36,6 +36,8 @@ int list(const LookOptions& options);
 int show(const LookOptions& options);
 int showProvenance(Trace& trace, ScopeId scope, const LookOptions& options);
 int stats(const LookOptions& options);
+int statsDiff(const LookOptions& options, MatchGroup group);
+int diff(const LookOptions& options);
 int why(const LookOptions& options);
 int sqlQuery(const LookOptions& options);
 

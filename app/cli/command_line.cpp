@@ -30,8 +30,8 @@ Examples:
 Exit codes: 0 fine, 1 a difference or a failure, 2 wrong usage or input, 130 interrupted.
 )";
 
-const std::vector<std::string> kVerbs = {"open",  "record", "run",   "python", "ls",    "show",
-                                         "stats", "why",    "query", "export", "replay"};
+const std::vector<std::string> kVerbs = {"open",  "record", "run",   "python", "ls",     "show",
+                                         "stats", "why",    "query", "export", "replay", "diff"};
 
 void addLook(CLI::App* verb, LookOptions& o) {
   verb->add_option("TRACE", o.trace, "a .uoptrace file")->required();
@@ -144,6 +144,14 @@ int dispatch(int argc, char** argv) {
   statsVerb->add_option("--limit", look.limit, "at most this many rows (0: all)");
   statsVerb->add_flag("--csv", look.csv, "comma-separated values");
 
+  statsVerb->add_option("--diff", look.other, "another trace to compare with: biggest differences first");
+
+  CLI::App* diffVerb =
+      app.add_subcommand("diff", "whether two traces tell the same story, and where they first part");
+  addLook(diffVerb, look);
+  diffVerb->add_option("OTHER", look.other, "another .uoptrace file")->required();
+  diffVerb->add_option("--limit", look.limit, "at most this many kernels (0: all)");
+
   CLI::App* whyVerb = app.add_subcommand("why", "why a rule did not fire on a node");
   addLook(whyVerb, look);
   whyVerb->add_option("KERNEL", look.kernel, "kernel or schedule")->required();
@@ -182,6 +190,7 @@ int dispatch(int argc, char** argv) {
   listVerb->callback([&] { code = list(look); });
   showVerb->callback([&] { code = show(look); });
   statsVerb->callback([&] { code = stats(look); });
+  diffVerb->callback([&] { code = diff(look); });
   whyVerb->callback([&] { code = why(look); });
   queryVerb->callback([&] { code = sqlQuery(look); });
   exportVerb->callback([&] { code = exportFile(exports); });

@@ -19,8 +19,6 @@ std::string csvField(const std::string& text) {
 } // namespace
 
 int stats(const LookOptions& o) {
-  Trace trace(o.trace);
-  warnAbout(trace);
   MatchGroup group;
   if (o.by == "rule")
     group = MatchGroup::Rule;
@@ -30,6 +28,9 @@ int stats(const LookOptions& o) {
     group = MatchGroup::Op;
   else
     throw Error(ErrorKind::Value, fmt::format("--by {}: there are rule, pass and op", o.by));
+  if (!o.other.empty()) return statsDiff(o, group);
+  Trace trace(o.trace);
+  warnAbout(trace);
   ScopeId scope = o.kernel.empty() ? 0 : trace.findScope(o.kernel);
   PassId pass = o.pass.empty() ? 0 : trace.findPass(scope, o.pass);
   auto totals = trace.matchTotals(group, scope, pass);

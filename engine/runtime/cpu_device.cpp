@@ -59,9 +59,10 @@ public:
     }
     return it->second;
   }
-  std::string render(const LoweredKernel& kernel) const override {
-    if (usesLlvm(kernel)) return LlvmRenderer(target()).render(kernel);
-    return CRenderer(target()).render(kernel);
+  std::string render(const LoweredKernel& kernel) const override { return render(kernel, nullptr); }
+  std::string render(const LoweredKernel& kernel, std::vector<TextLine>* lines) const override {
+    if (usesLlvm(kernel)) return LlvmRenderer(target()).render(kernel, lines);
+    return CRenderer(target()).render(kernel, lines);
   }
 
 private:
@@ -100,6 +101,7 @@ public:
     return static_cast<double>(nowNs() - start) * 1e-9;
   }
   std::string assembly() const override { return code_->assembly(); }
+  std::string assembly(std::vector<AssemblyLine>& lines) const override { return code_->assembly(lines); }
   std::string ir() const override { return code_->ir(); }
 
 private:

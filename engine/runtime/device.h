@@ -15,6 +15,11 @@
 
 namespace uopscope {
 
+/// A line of a listing of machine code and the line of the kernel's source it was compiled from; both from 1.
+struct AssemblyLine {
+  uint32_t line = 0, source = 0;
+};
+
 /// Compiled code, loaded on its device.
 class Program {
 public:
@@ -26,6 +31,8 @@ public:
                         bool wait) = 0;
   /// Disassembly, where the device has one; else empty.
   virtual std::string assembly() const { return {}; }
+  /// The same, with where its lines come from; known of kernels compiled under an observer.
+  virtual std::string assembly(std::vector<AssemblyLine>& /*lines*/) const { return assembly(); }
   /// Lower-level text between source and machine code (LLVM IR), where there is one.
   virtual std::string ir() const { return {}; }
 };

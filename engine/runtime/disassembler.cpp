@@ -6,6 +6,7 @@
 #pragma GCC diagnostic ignored "-Wall"
 #pragma GCC diagnostic ignored "-Wextra"
 #pragma GCC diagnostic ignored "-Wconversion"
+#include <llvm/DebugInfo/DWARF/DWARFContext.h>
 #include <llvm/MC/MCAsmInfo.h>
 #include <llvm/MC/MCContext.h>
 #include <llvm/MC/MCDisassembler/MCDisassembler.h>
@@ -28,7 +29,7 @@
 namespace uopscope {
 
 std::string disassembleObject(std::string_view object, const std::string& triple, const std::string& cpu,
-                              const std::string& features) {
+                              const std::string& features, std::vector<AssemblyLine>* lines) {
   std::string message;
   const llvm::Target* target = llvm::TargetRegistry::lookupTarget(triple, message);
   if (!target) return {};
@@ -51,7 +52,14 @@ std::string disassembleObject(std::string_view object, const std::string& triple
   }
   printer->setPrintBranchImmAsAddress(true);
 
+  std::unique_ptr<llvm::DWARFContext> debug;
+  if (lines) debug = llvm::DWARFContext::create(**file);
   std::string out;
+  uint32_t line = 0;
+  auto print = [&](const std::string& text) {
+    out += text + '\n';
+    ++line;
+  };
   for (const llvm::object::SymbolRef& symbol : (*file)->symbols()) {
     auto kind = symbol.getType();
     auto name = symbol.getName();
@@ -87,11 +95,11 @@ std::string disassembleObject(std::string_view object, const std::string& triple
     });
     int number = 0;
     for (auto& [at, label] : labels) label = number++;
-    out += fmt::format("{}:\n", std::string_view(name->data(), name->size()));
+    print(fmt::format("{}:", std::string_view(name->data(), name->size())));
     walk([&](uint64_t at, uint64_t length, const llvm::MCInst* inst) {
-      if (auto it = labels.find(at); it != labels.end()) out += fmt::format(".L{}:\n", it->second);
+      if (auto it = labels.find(at); it != labels.end()) print(fmt::format(".L{}:", it->second));
       if (!inst) {
-        out += fmt::format("\t.byte {:#04x}\n", bytes[at]);
+        print(fmt::format("\t.byte {:#04x}", bytes[at]));
         return;
       }
       std::string text;
@@ -102,7 +110,10 @@ std::string disassembleObject(std::string_view object, const std::string& triple
         if (operand != std::string::npos)
           text = fmt::format("{}.L{}", text.substr(0, operand + 1), labels[*to]);
       }
-      out += text + '\n';
+      print(text);
+      if (!debug) return;
+      llvm::DILineInfo from = debug->getLineInfoForAddress({*address + at, (*section)->getIndex()});
+      if (from.Line) lines->push_back({line, from.Line});
     });
   }
   return out;

@@ -1,6 +1,8 @@
 // Compiled code of one CPU kernel, wherever it came from: the LLVM in process or a shared library made by
 // clang. Whatever the kernel's own parameters, the loader calls one entry: entry(buffers, vars, core).
 #pragma once
+#include "engine/runtime/device.h"
+
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -15,6 +17,8 @@ public:
   virtual ~KernelCode() = default;
   virtual Entry entry() const = 0;
   virtual std::string assembly() const { return {}; }
+  /// And, for lines of it, the line of the source they were compiled from, where known.
+  virtual std::string assembly(std::vector<AssemblyLine>& /*lines*/) const { return assembly(); }
   virtual std::string ir() const { return {}; }
 };
 

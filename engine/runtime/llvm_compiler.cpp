@@ -18,6 +18,7 @@ std::unique_ptr<KernelCompiler> makeLlvmCompiler() {
 #include "engine/runtime/disassembler.h"
 #include "engine/runtime/disk_cache.h"
 #include "engine/runtime/kernel_support.h"
+#include "engine/runtime/llvm_lines.h"
 
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wall"
@@ -126,7 +127,7 @@ public:
   /// IR text -> optimised module.
   std::unique_ptr<llvm::Module> optimise(Machine& machine, llvm::LLVMContext& context,
                                          const std::string& function, const std::string& source,
-                                         const std::string& entry) {
+                                         const std::string& entry, bool withLines) {
     llvm::SMDiagnostic diagnostic;
     auto module = llvm::parseAssemblyString(source + entry, diagnostic, context);
     if (!module) {
@@ -136,6 +137,7 @@ public:
       throw Error(ErrorKind::Compile, fmt::format("kernel {}: LLVM does not take it\n{}\nsource:\n{}",
                                                   function, message, source));
     }
+    if (withLines) attachLines(*module, function, source);
     module->setDataLayout(machine->createDataLayout());
     module->setTargetTriple(triple_);
     for (llvm::Function& f : *module) {
@@ -192,8 +194,8 @@ public:
     llvm::consumeError(jit_->getExecutionSession().removeJITDylib(library));
   }
 
-  std::string disassemble(std::string_view object) const {
-    return disassembleObject(object, triple_, cpu_, features_);
+  std::string disassemble(std::string_view object, std::vector<AssemblyLine>* lines) const {
+    return disassembleObject(object, triple_, cpu_, features_, lines);
   }
 
   /// Everything machine code depends on but the text it is made from.
@@ -241,7 +243,10 @@ public:
       : llvm_(std::move(llvm)), function_(std::move(function)), source_(std::move(source)),
         entryIr_(std::move(entryIr)) {
     DiskCache* disk = DiskCache::named("kernels");
-    std::string key = disk ? llvm_->identity() + source_ + entryIr_ : std::string();
+    Observer* observer = Observer::current();
+    bool withLines = observer && observer->wantsRewrites();
+    std::string key =
+        disk ? llvm_->identity() + (withLines ? "lines\n" : "") + source_ + entryIr_ : std::string();
     if (auto found = disk ? disk->find(key) : std::nullopt) {
       object_ = std::move(*found);
       std::tie(library_, entry_) = llvm_->load(object_);
@@ -249,18 +254,21 @@ public:
     }
     llvm::LLVMContext context;
     Llvm::Machine machine(*llvm_);
-    auto module = llvm_->optimise(machine, context, function_, source_, entryIr_);
+    auto module = llvm_->optimise(machine, context, function_, source_, entryIr_, withLines);
     object_ = llvm_->generate(machine, *module);
     std::tie(library_, entry_) = llvm_->load(object_);
     if (disk) disk->store(key, object_);
   }
   ~LlvmCode() override { llvm_->unload(*library_); }
   Entry entry() const override { return entry_; }
-  std::string assembly() const override { return llvm_->disassemble(object_); }
+  std::string assembly() const override { return llvm_->disassemble(object_, nullptr); }
+  std::string assembly(std::vector<AssemblyLine>& lines) const override {
+    return llvm_->disassemble(object_, &lines);
+  }
   std::string ir() const override {
     llvm::LLVMContext context;
     Llvm::Machine machine(*llvm_);
-    auto module = llvm_->optimise(machine, context, function_, source_, entryIr_);
+    auto module = llvm_->optimise(machine, context, function_, source_, entryIr_, false);
     if (llvm::Function* entry = module->getFunction("uopscope_entry")) entry->eraseFromParent();
     std::string text;
     llvm::raw_string_ostream out(text);

@@ -1,0 +1,983 @@
+#!/usr/bin/env python3
+"""Records what the original tinygrad's compiler does into a .uoptrace file, for uopscope's window and command line.
+
+  python tinygrad_trace.py record SCRIPT.py [-o OUT.uoptrace] [-- ARGS]     run a script under the recorder
+  python tinygrad_trace.py convert [rewrites.pkl] [-o OUT.uoptrace]         a trace that VIZ=1 or TRACK_MATCH_STATS=2 saved
+
+Stand-alone: needs Python 3.10 with sqlite3, and the tinygrad (0.12.0 or newer) it is run beside. It hooks functions of
+tinygrad while a script runs and changes no file of it.
+
+What the original cannot tell stays empty: a failed match is counted as one whose structure differs, whether its pattern
+or its function refused; a saved pickle has neither counts nor kernels' texts nor times of passes. `meta` says so under
+"foreign". Invariant: rows follow docs/guide/trace-format.md; nodes are stored once, by content, sources first.
+"""
+import argparse, ast, atexit, functools, json, os, pathlib, pickle, platform, runpy, sqlite3, sys, time, weakref
+
+# --- the schema: made from replay/schema/*.sql
+SCHEMA = r"""
+-- A trace of uopscope, schema version 1. docs/guide/trace-format.md explains it with example queries.
+-- Times are integer nanoseconds since the recording began; every column that holds one ends in _ns, and they are, with
+-- the keys of meta that begin with "time.", all that two recordings of one deterministic script differ in.
+-- Ids are dense, begin with 1 and are given in the order of events. NULL means "none".
+PRAGMA application_id = 0x554f5053; -- "UOPS"
+
+-- What was recorded, how, and how it ended.
+CREATE TABLE meta (
+  key TEXT NOT NULL PRIMARY KEY, -- "status", "tier", "script", "command", "version", "env", "git.commit", "time.began" ...
+  value TEXT NOT NULL
+) STRICT, WITHOUT ROWID;
+
+-- Names and messages, each stored once.
+CREATE TABLE string (
+  id INTEGER PRIMARY KEY,
+  value TEXT NOT NULL
+) STRICT;
+
+-- Source files that scopes, passes, rules and origins point into.
+CREATE TABLE file (
+  id INTEGER PRIMARY KEY,
+  path TEXT NOT NULL, -- as compiled, or as Python names it
+  text TEXT           -- content at the time of recording; the script has it
+) STRICT;
+
+-- Operations of the engine that recorded.
+CREATE TABLE op (
+  id INTEGER PRIMARY KEY, -- as in kind.op
+  name TEXT NOT NULL      -- "ADD"
+) STRICT;
+
+-- Data types in use.
+CREATE TABLE dtype (
+  id INTEGER PRIMARY KEY,
+  name TEXT NOT NULL -- as printed: "dtypes.float.vec(4)"
+) STRICT;
+
+-- Arguments and tags in use.
+CREATE TABLE arg (
+  id INTEGER PRIMARY KEY,
+  value TEXT NOT NULL -- one line, the form Arg::decode reads
+) STRICT;
+
+-- What a node is but for its sources. Few are different, so a node's row is short.
+CREATE TABLE kind (
+  id INTEGER PRIMARY KEY,
+  op INTEGER NOT NULL,    -- op.id
+  dtype INTEGER NOT NULL, -- dtype.id
+  arg INTEGER,            -- arg.id
+  tag INTEGER             -- arg.id
+) STRICT;
+
+-- Every node that is part of a recorded graph, once, however many passes and kernels made it. Sources come before users.
+CREATE TABLE node (
+  id INTEGER PRIMARY KEY,
+  kind INTEGER NOT NULL, -- kind.id
+  src BLOB               -- sources in order: for each, node.id - source as LEB128 (7 bits a byte, low first, high bit: more)
+) STRICT;
+
+-- Rewrite rules met.
+CREATE TABLE rule (
+  id INTEGER PRIMARY KEY,
+  name TEXT NOT NULL,
+  file INTEGER NOT NULL, -- file.id
+  line INTEGER NOT NULL,
+  text TEXT NOT NULL,    -- source text
+  pattern TEXT NOT NULL  -- the pattern, printed from its data
+) STRICT;
+
+-- Phases of work: the script, a schedule, the lowering of a kernel.
+CREATE TABLE scope (
+  id INTEGER PRIMARY KEY,
+  parent INTEGER,            -- scope.id
+  kind TEXT NOT NULL,        -- "script", "schedule", "kernel" or "other"
+  name INTEGER NOT NULL,     -- string.id
+  file INTEGER,              -- file.id: line of the script that asked for it
+  line INTEGER NOT NULL,
+  root INTEGER,              -- node.id: what is scheduled or compiled; NULL: no pass ran in it
+  begin_ns INTEGER NOT NULL,
+  end_ns INTEGER             -- NULL: had not ended when the trace did
+) STRICT;
+
+-- One graph_rewrite. A pass that runs inside a rule of another one has a parent; of those, passes without a step are not stored.
+CREATE TABLE pass (
+  id INTEGER PRIMARY KEY,
+  scope INTEGER,               -- scope.id
+  parent INTEGER,              -- pass.id
+  parent_steps INTEGER NOT NULL, -- steps the parent had made when this began
+  name INTEGER NOT NULL,       -- string.id
+  file INTEGER NOT NULL,       -- file.id: who called graph_rewrite
+  line INTEGER NOT NULL,
+  root INTEGER,                -- node.id: the graph it began with
+  end_root INTEGER,            -- node.id: the graph it ended with; NULL: failed, or not ended
+  first_step INTEGER NOT NULL, -- its steps have ids from here ...
+  last_step INTEGER,           -- ... to here, with those of nested passes in between
+  step_count INTEGER,          -- its own steps, without nested passes; NULL: not ended
+  outcome TEXT,                -- "done", "failed" or "stopped"; NULL: not ended
+  message INTEGER,             -- string.id: of the failure
+  begin_ns INTEGER NOT NULL,
+  end_ns INTEGER
+) STRICT;
+
+-- One applied rewrite. Ids are the order in which the engine made them.
+CREATE TABLE step (
+  id INTEGER PRIMARY KEY,
+  pass INTEGER NOT NULL,  -- pass.id
+  rule INTEGER NOT NULL,  -- rule.id
+  before INTEGER NOT NULL, -- node.id
+  after INTEGER,          -- node.id; equal to before: the rule answered with the node itself; NULL: the rule failed
+  kind INTEGER NOT NULL,  -- 0 on the way up, 1 on the way down (before the sources were rewritten), 2 REWRITE_ERROR
+  took_ns INTEGER NOT NULL
+) STRICT;
+
+-- What a rule that failed said.
+CREATE TABLE step_error (
+  step INTEGER PRIMARY KEY, -- step.id
+  message TEXT NOT NULL
+) STRICT;
+
+-- Nodes a bottom-up pass did not descend into because a rule said so.
+CREATE TABLE gate (
+  pass INTEGER NOT NULL, -- pass.id
+  node INTEGER NOT NULL, -- node.id
+  step INTEGER NOT NULL, -- step.id of the next step: the gate holds from there on
+  PRIMARY KEY (pass, node)
+) STRICT, WITHOUT ROWID;
+
+-- Attempts to match, summed over a pass that is not nested; those of passes nested in it are summed per name.
+CREATE TABLE match_count (
+  pass INTEGER NOT NULL,    -- pass.id of the outermost pass
+  nested INTEGER NOT NULL,  -- string.id of the nested pass's name; 0: the pass itself
+  rule INTEGER NOT NULL,    -- rule.id
+  op INTEGER NOT NULL,      -- op.id of the node tried
+  outcome INTEGER NOT NULL, -- 0 rejected early, 1 structure differs, 2 function declined, 3 applied, 4 applied without change
+  count INTEGER NOT NULL,
+  took_ns INTEGER NOT NULL, -- 0 where not measured
+  PRIMARY KEY (pass, nested, rule, op, outcome)
+) STRICT, WITHOUT ROWID;
+
+-- Text that belongs to a scope: "source", "ir", "asm", "uops", "opts", "launch" (JSON).
+CREATE TABLE artifact (
+  id INTEGER PRIMARY KEY,
+  scope INTEGER,         -- scope.id
+  kind INTEGER NOT NULL, -- string.id
+  text TEXT NOT NULL
+) STRICT;
+
+-- Kernels run.
+CREATE TABLE launch (
+  id INTEGER PRIMARY KEY,
+  scope INTEGER,            -- scope.id it happened in
+  kernel INTEGER NOT NULL,  -- string.id
+  device INTEGER NOT NULL,  -- string.id
+  flops INTEGER NOT NULL,
+  bytes INTEGER NOT NULL,
+  begin_ns INTEGER NOT NULL,
+  took_ns INTEGER NOT NULL
+) STRICT;
+
+-- Tensor operations of the script and the nodes they made.
+CREATE TABLE origin (
+  id INTEGER PRIMARY KEY,
+  node INTEGER NOT NULL,      -- node.id
+  operation INTEGER NOT NULL, -- string.id: "conv2d"
+  file INTEGER,               -- file.id
+  line INTEGER NOT NULL
+) STRICT;
+
+-- Steps of a pass in order, found by its range of ids: SELECT * FROM pass_step WHERE pass = 7.
+CREATE VIEW pass_step AS
+  SELECT step.id, pass.id AS pass, row_number() OVER (PARTITION BY pass.id ORDER BY step.id) AS k,
+         step.rule, step.before, step.after, step.kind, step.took_ns
+  FROM pass JOIN step ON step.id BETWEEN pass.first_step AND coalesce(pass.last_step, 9223372036854775807) AND step.pass = pass.id;
+-- Schema version 2: nodes and counts in blocks (a fifth of the size), the linear program of each kernel with the lines of
+-- its texts, rules of each pass, rewrites without effect, phases, buffers, candidates of a search, output of the script;
+-- and views for people. An older file has none of it; readers take it as empty.
+
+DROP TABLE node;
+DROP TABLE match_count;
+
+-- Every node that is part of a recorded graph, once, however many passes and kernels made it; ids without gaps, sources
+-- before users. A block holds some hundred nodes: the view v_node spells out what they are, `uopscope query` their sources.
+CREATE TABLE node_block (
+  first INTEGER PRIMARY KEY, -- node.id of the first one; the others follow
+  count INTEGER NOT NULL,    -- of nodes
+  kinds BLOB NOT NULL,       -- kind.id of each, three bytes, lowest first
+  src BLOB NOT NULL          -- for each node its sources in order: (id - source) * 2, plus 1 if more follow, as LEB128 (7 bits a byte, low first, high bit: more); 0: no sources
+) STRICT;
+
+-- Attempts to match in a pass that is not nested, and in the passes nested in it, summed per name.
+CREATE TABLE match_block (
+  pass INTEGER NOT NULL,   -- pass.id of the outermost pass
+  nested INTEGER NOT NULL, -- string.id of the nested pass's name; 0: the pass itself
+  counts BLOB NOT NULL,    -- LEB128: for each op its number and how many rules follow; for each of them its id less the last one's, a mask of the values that are not 0, those values: attempts rejected early, structure differs, declined, applied, unchanged
+  counts_ns BLOB NOT NULL, -- LEB128: for each rule and op that took time its place in counts less the last one's, and values likewise
+  PRIMARY KEY (pass, nested)
+) STRICT, WITHOUT ROWID;
+
+-- Attempts to match in the whole trace, written when it ends: a match_block of everything, spelled out.
+CREATE TABLE match_total (
+  rule INTEGER NOT NULL,            -- rule.id
+  op INTEGER NOT NULL,              -- op.id of the node tried
+  rejected_early INTEGER NOT NULL,  -- a required operation is not among the sources
+  structure_differs INTEGER NOT NULL,
+  declined INTEGER NOT NULL,        -- by the rule's function or condition
+  applied INTEGER NOT NULL,
+  unchanged INTEGER NOT NULL,       -- the rule answered with the node itself
+  rejected_early_ns INTEGER NOT NULL,    -- estimated from a sample, as the next one
+  structure_differs_ns INTEGER NOT NULL,
+  declined_ns INTEGER NOT NULL,     -- of functions and what they called, as the next two
+  applied_ns INTEGER NOT NULL,
+  unchanged_ns INTEGER NOT NULL,
+  PRIMARY KEY (rule, op)
+) STRICT, WITHOUT ROWID;
+
+-- The rules of a pass in the order they are tried; many passes share a matcher.
+CREATE TABLE matcher_rule (
+  matcher INTEGER NOT NULL,  -- pass.matcher, pass.matcher_down
+  position INTEGER NOT NULL, -- from 1
+  rule INTEGER NOT NULL,     -- rule.id
+  PRIMARY KEY (matcher, position)
+) STRICT, WITHOUT ROWID;
+ALTER TABLE pass ADD COLUMN matcher INTEGER;      -- matcher_rule.matcher of the way up
+ALTER TABLE pass ADD COLUMN matcher_down INTEGER; -- matcher_rule.matcher of the way down
+
+-- Rules that matched and answered with the node itself: attempts without effect.
+CREATE TABLE unchanged (
+  pass INTEGER NOT NULL, -- pass.id
+  rule INTEGER NOT NULL, -- rule.id
+  node INTEGER NOT NULL, -- node.id
+  step INTEGER NOT NULL, -- step.id of the next step
+  PRIMARY KEY (pass, rule, node)
+) STRICT, WITHOUT ROWID;
+
+-- The linear program of a kernel: what renderers write down.
+CREATE TABLE instruction (
+  kernel INTEGER NOT NULL,   -- scope.id
+  position INTEGER NOT NULL, -- from 0
+  node INTEGER NOT NULL,     -- node.id
+  PRIMARY KEY (kernel, position)
+) STRICT, WITHOUT ROWID;
+
+-- Which instructions a line of a kernel's source, IR or assembly is made of.
+CREATE TABLE text_line (
+  artifact INTEGER NOT NULL,    -- artifact.id
+  line INTEGER NOT NULL,        -- from 1
+  instruction INTEGER NOT NULL, -- instruction.position in the same kernel
+  PRIMARY KEY (artifact, line, instruction)
+) STRICT, WITHOUT ROWID;
+
+-- Parts of a scope that took time: "lower", "render", "compile", "disassemble".
+CREATE TABLE phase (
+  id INTEGER PRIMARY KEY,
+  scope INTEGER,         -- scope.id
+  name INTEGER NOT NULL, -- string.id
+  begin_ns INTEGER NOT NULL,
+  took_ns INTEGER NOT NULL
+) STRICT;
+
+-- Memory of tensors. What the memory planner lets share an arena are views of one buffer.
+CREATE TABLE buffer (
+  id INTEGER PRIMARY KEY,
+  device INTEGER NOT NULL,  -- string.id
+  dtype INTEGER NOT NULL,   -- string.id
+  bytes INTEGER NOT NULL,
+  base INTEGER,             -- buffer.id of what it is a view of; NULL: memory of its own
+  offset INTEGER NOT NULL,  -- bytes into the base
+  begin_ns INTEGER NOT NULL, -- when it was allocated
+  end_ns INTEGER             -- when it was freed; NULL: not before the end, or a view
+) STRICT;
+
+ALTER TABLE launch ADD COLUMN compiled INTEGER; -- scope.id of the kernel's lowering; NULL: a copy, or lowered before the recording
+ALTER TABLE launch ADD COLUMN accessed INTEGER; -- bytes of all loads and stores, those from caches too
+ALTER TABLE launch ADD COLUMN buffers TEXT;     -- JSON array of buffer.id, in order of the kernel's parameters
+
+-- Ways of optimising a kernel that a search tried.
+CREATE TABLE candidate (
+  id INTEGER PRIMARY KEY,
+  scope INTEGER,       -- scope.id of the kernel
+  opts TEXT NOT NULL,  -- JSON array
+  message TEXT,        -- why it was not timed
+  took_ns INTEGER      -- NULL: did not run
+) STRICT;
+
+-- What the script wrote.
+CREATE TABLE output (
+  id INTEGER PRIMARY KEY,
+  scope INTEGER,         -- scope.id it happened in
+  stream TEXT NOT NULL,  -- "stdout" or "stderr"
+  text TEXT NOT NULL,
+  at_ns INTEGER NOT NULL
+) STRICT;
+
+-- Nodes by what they are: SELECT op, count(*) FROM v_node GROUP BY op.
+CREATE VIEW v_node AS
+  WITH RECURSIVE digit(d, v) AS (VALUES ('0',0),('1',1),('2',2),('3',3),('4',4),('5',5),('6',6),('7',7),('8',8),('9',9),('A',10),('B',11),('C',12),('D',13),('E',14),('F',15)),
+  byte(h, v) AS MATERIALIZED (SELECT a.d || b.d, a.v * 16 + b.v FROM digit a, digit b),
+  at(k) AS (SELECT 0 UNION ALL SELECT k + 1 FROM at WHERE k < 511),
+  spelled(id, kind) AS (
+    SELECT first + k, l.v + 256 * m.v + 65536 * h.v FROM node_block JOIN at ON k < count
+    JOIN byte l ON l.h = hex(substr(kinds, 3 * k + 1, 1))
+    JOIN byte m ON m.h = hex(substr(kinds, 3 * k + 2, 1))
+    JOIN byte h ON h.h = hex(substr(kinds, 3 * k + 3, 1)))
+  SELECT spelled.id, op.name AS op, dtype.name AS dtype, arg.value AS arg, tag.value AS tag, spelled.kind
+  FROM spelled JOIN kind ON kind.id = spelled.kind JOIN op ON op.id = kind.op JOIN dtype ON dtype.id = kind.dtype
+  LEFT JOIN arg ON arg.id = kind.arg LEFT JOIN arg AS tag ON tag.id = kind.tag;
+
+-- Steps with the names of what they belong to: SELECT rule, count(*) FROM v_rewrite WHERE kernel = 'r_16_16' GROUP BY 1.
+CREATE VIEW v_rewrite AS
+  SELECT step.id, scope.id AS scope, kernel.value AS kernel, pass.id AS pass, name.value AS pass_name, rule.name AS rule,
+         file.path AS file, rule.line, step.before, step.after,
+         CASE step.kind WHEN 0 THEN 'up' WHEN 1 THEN 'down' ELSE 'error' END AS way, step_error.message, step.took_ns
+  FROM step JOIN pass ON pass.id = step.pass JOIN string AS name ON name.id = pass.name JOIN rule ON rule.id = step.rule
+  JOIN file ON file.id = rule.file LEFT JOIN scope ON scope.id = pass.scope LEFT JOIN string AS kernel ON kernel.id = scope.name
+  LEFT JOIN step_error ON step_error.step = step.id;
+
+-- Passes with names, places, and why they ended.
+CREATE VIEW v_pass AS
+  SELECT pass.id, pass.parent, pass.scope, owner.value AS scope_name, name.value AS name, file.path AS file, pass.line,
+         pass.root, pass.end_root, pass.step_count AS steps, coalesce(pass.outcome, 'not ended') AS outcome, message.value AS message,
+         pass.begin_ns, pass.end_ns - pass.begin_ns AS took_ns
+  FROM pass JOIN string AS name ON name.id = pass.name JOIN file ON file.id = pass.file
+  LEFT JOIN scope ON scope.id = pass.scope LEFT JOIN string AS owner ON owner.id = scope.name
+  LEFT JOIN string AS message ON message.id = pass.message;
+
+-- Kernels: where they come from, what became of them, what they cost.
+CREATE VIEW v_kernel AS
+  SELECT scope.id, name.value AS name, file.path AS file, scope.line, scope.root,
+         (SELECT sum(step_count) FROM pass WHERE pass.scope = scope.id) AS steps,
+         (SELECT text FROM artifact WHERE artifact.scope = scope.id AND kind = (SELECT id FROM string WHERE value = 'opts')) AS opts,
+         json_extract(launch.text, '$.device') AS device, json_extract(launch.text, '$.global') AS global_size,
+         json_extract(launch.text, '$.local') AS local_size, json_extract(launch.text, '$.registers') AS registers,
+         json_extract(launch.text, '$.estimates.ops') AS ops, json_extract(launch.text, '$.estimates.mem') AS bytes,
+         (SELECT count(*) FROM instruction WHERE kernel = scope.id) AS instructions,
+         scope.end_ns - scope.begin_ns AS took_ns
+  FROM scope JOIN string AS name ON name.id = scope.name LEFT JOIN file ON file.id = scope.file
+  LEFT JOIN artifact AS launch ON launch.scope = scope.id AND launch.kind = (SELECT id FROM string WHERE value = 'launch')
+  WHERE scope.kind = 'kernel';
+
+-- Runs of kernels and copies with what they achieved.
+CREATE VIEW v_launch AS
+  SELECT launch.id, kernel.value AS kernel, launch.compiled, device.value AS device, launch.flops, launch.bytes, launch.accessed, launch.buffers,
+         launch.begin_ns, launch.took_ns, round(1.0 * launch.flops / nullif(launch.took_ns, 0), 3) AS gflops,
+         round(1.0 * launch.bytes / nullif(launch.took_ns, 0), 3) AS gb_per_s
+  FROM launch JOIN string AS kernel ON kernel.id = launch.kernel JOIN string AS device ON device.id = launch.device;
+
+-- Match statistics of the whole trace by rule and operation.
+CREATE VIEW v_match AS
+  SELECT rule.id AS rule, rule.name, file.path AS file, rule.line, op.name AS op, applied + unchanged AS matches,
+         rejected_early + structure_differs + declined + applied + unchanged AS attempts,
+         rejected_early, structure_differs, declined, applied, unchanged, applied_ns + unchanged_ns AS match_ns,
+         rejected_early_ns + structure_differs_ns + declined_ns + applied_ns + unchanged_ns AS total_ns
+  FROM match_total JOIN rule ON rule.id = match_total.rule JOIN file ON file.id = rule.file JOIN op ON op.id = match_total.op;
+
+-- Which instruction, and which node, a line of a kernel's text is made of.
+CREATE VIEW v_line AS
+  SELECT artifact.scope AS kernel, kind.value AS text, text_line.line, text_line.instruction, instruction.node
+  FROM text_line JOIN artifact ON artifact.id = text_line.artifact JOIN string AS kind ON kind.id = artifact.kind
+  JOIN instruction ON instruction.kernel = artifact.scope AND instruction.position = text_line.instruction;
+
+-- Tensor operations of the script and the nodes they made.
+CREATE VIEW v_origin AS
+  SELECT origin.node, operation.value AS operation, file.path AS file, origin.line
+  FROM origin JOIN string AS operation ON operation.id = origin.operation LEFT JOIN file ON file.id = origin.file;
+
+-- Memory of tensors with the names of devices.
+CREATE VIEW v_buffer AS
+  SELECT buffer.id, device.value AS device, dtype.value AS dtype, buffer.bytes, buffer.base, buffer.offset, buffer.begin_ns, buffer.end_ns
+  FROM buffer JOIN string AS device ON device.id = buffer.device JOIN string AS dtype ON dtype.id = buffer.dtype;
+
+-- Where the time went: schedules, phases of kernels, launches.
+CREATE VIEW v_phase AS
+  SELECT 'schedule' AS phase, count(*) AS times, sum(end_ns - begin_ns) AS took_ns FROM scope WHERE kind = 'schedule'
+  UNION ALL SELECT name.value, count(*), sum(took_ns) FROM phase JOIN string AS name ON name.id = phase.name GROUP BY name.value
+  UNION ALL SELECT 'run', count(*), sum(took_ns) FROM launch;
+"""
+# --- end of the schema
+
+APPLICATION, VERSION = 0x554f5053, 2
+KNOWN_SETTINGS = ("DEV", "CPU", "CLANG", "LLVM", "CUDA", "NULL", "NOOPT", "BEAM", "TRANSCENDENTAL", "DEVECTORIZE", "SPEC",
+                  "DEFAULT_FLOAT", "PCONTIG", "SPLIT_REDUCEOP", "TC", "JIT", "SEED")
+
+
+def leb128(number):
+    out = bytearray()
+    while number >= 128:
+        out.append(number & 127 | 128)
+        number >>= 7
+    out.append(number)
+    return bytes(out)
+
+
+def text_of_arg(arg):
+    """One line that uopscope reads back; what it has no form for is shown as a string."""
+    name = type(arg).__name__
+    if arg is None: return ""
+    if isinstance(arg, bool): return "true" if arg else "false"
+    if isinstance(arg, int): return str(arg) if -2**63 <= arg < 2**63 else ascii(str(arg))
+    if isinstance(arg, float): return repr(arg) if arg == arg else "nan(7ff8000000000000)"
+    if isinstance(arg, str): return ascii(arg)
+    if name in ("InvalidType", "Invalid"): return "Invalid"
+    if name == "Ops": return "@" + arg.name
+    if name == "KernelInfo":
+        opts = lambda some: "[" + ",".join(text_of_opt(o) for o in some) + "]"
+        try:
+            return "Kernel(%s;%s;%d;%s;%s)" % (ascii(arg.name), ",".join(a.name for a in arg.axis_types), bool(arg.dont_use_locals),
+                                               opts(arg.applied_opts), "-" if arg.opts_to_apply is None else opts(arg.opts_to_apply))
+        except Exception: return ascii(str(arg))
+    if name == "BufferizeOpts":
+        device = arg.device if isinstance(arg.device, str) else "" if arg.device is None else str(arg.device)
+        return "Bufferize(%s;%s;%d)" % (ascii(device), arg.addrspace.name, bool(arg.removable))
+    if name == "Kernel": return ascii("a kernel of " + ", ".join(str(m) for m in arg.metadata))
+    if isinstance(arg, tuple):
+        ints = lambda some: ",".join(str(i) for i in some)
+        plain = lambda some: all(type(i) is int and -2**63 <= i < 2**63 for i in some)
+        if plain(arg): return "(" + ints(arg) + ")"
+        if all(isinstance(i, bool) for i in arg): return "(" + ints(map(int, arg)) + ")"
+        if all(isinstance(i, str) for i in arg): return "{" + ",".join(ascii(i) for i in arg) + "}"
+        if type(arg[-1]).__name__ == "AxisType" and plain(arg[:-1]): return "Range(%s;%s)" % (ints(arg[:-1]), arg[-1].name)
+        if len(arg) == 2 and type(arg[0]).__name__ == "Ops" and isinstance(arg[1], tuple) and plain(arg[1]):
+            return "Reduce(%s;%s)" % (arg[0].name, ints(arg[1]))
+        if len(arg) == 3 and isinstance(arg[0], str) and plain(arg[1:]): return "Var(%s;%d;%d)" % (ascii(arg[0]), arg[1], arg[2])
+        if all(isinstance(i, tuple) and len(i) == 2 and plain(i) for i in arg):
+            return "(" + ints(x for pair in arg for x in pair) + ")"
+        if all(isinstance(i, (int, float)) for i in arg): return "Consts(" + ",".join(text_of_arg(i) for i in arg) + ")"
+    return ascii(str(arg)[:2000])
+
+
+def text_of_opt(opt):
+    parts = [opt.op.name, "-1" if opt.axis is None else str(opt.axis)]
+    parts += [str(a) for a in (opt.arg if isinstance(opt.arg, tuple) else () if opt.arg is None else (opt.arg,))]
+    return ":".join(parts)
+
+
+class Trace:
+    """The file: gives ids in the order of events and writes rows in large transactions."""
+
+    def __init__(self, path, script, tier="full"):
+        for ending in ("", "-wal", "-shm", "-journal"):
+            pathlib.Path(path + ending).unlink(missing_ok=True)
+        try:
+            self.db = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
+            self.db.executescript("PRAGMA page_size = 8192; PRAGMA journal_mode = WAL; PRAGMA synchronous = OFF;" + SCHEMA +
+                                  f"PRAGMA application_id = {APPLICATION}; PRAGMA user_version = {VERSION};")
+        except sqlite3.Error as e: raise SystemExit(f"tinygrad_trace: {path}: cannot be written: {e}")
+        self.path, self.start, self.last_commit = path, time.perf_counter_ns(), time.monotonic()
+        self.strings, self.files, self.dtypes, self.args, self.kinds, self.ops, self.nodes, self.rules = {}, {}, {}, {}, {}, {}, {}, {}
+        self.block, self.count, self.counts = [], 0, {}
+        self.steps = self.passes = self.scopes = self.matchers = self.artifacts = 0
+        self.origins, self.matcher_ids = set(), {}
+        self.db.execute("BEGIN")
+        self.meta("status", "recording")
+        self.meta("tier", tier)
+        self.meta("script", os.path.abspath(script) if script else "")
+        self.meta("cwd", os.getcwd())
+        self.meta("command", json.dumps(sys.argv))
+        self.meta("machine", platform.platform())
+        self.meta("env", json.dumps({k: os.environ[k] for k in sorted(KNOWN_SETTINGS) if k in os.environ}))
+        self.meta("time.began", time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()))
+        self.meta("time.pid", str(os.getpid()))
+        self.commit()
+
+    def row(self, table, *values):
+        self.db.execute(f"INSERT INTO {table} VALUES ({','.join('?' * len(values))})", values)
+
+    def meta(self, key, value): self.db.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (key, value))
+    def now(self): return time.perf_counter_ns() - self.start
+
+    def numbered(self, table, known, value, *more):
+        if value not in known:
+            known[value] = len(known) + 1
+            self.row(table, known[value], value, *more)
+        return known[value]
+
+    def string(self, text): return self.numbered("string", self.strings, str(text))
+
+    def file(self, path):
+        path = str(path)
+        if path in self.files: return self.files[path]
+        text = None
+        if path.endswith(".py"):
+            try: text = pathlib.Path(path).read_text()[:1 << 20]
+            except (OSError, UnicodeDecodeError): pass
+        return self.numbered("file", self.files, path, text)
+
+    def rule(self, location, source, pattern=""):
+        key = (str(location[0]), int(location[1]), pattern)
+        if key not in self.rules:
+            self.rules[key] = len(self.rules) + 1
+            name = f"{os.path.basename(key[0])}:{key[1]}"
+            self.row("rule", self.rules[key], name, self.file(key[0]), key[1], source, pattern)
+        return self.rules[key]
+
+    def node(self, op, dtype, arg, tag, sources):
+        """Number of a node with sources that have numbers."""
+        if op not in self.ops:
+            self.ops[op] = len(self.ops)
+            self.row("op", self.ops[op], op)
+        arg, tag = text_of_arg(arg), text_of_arg(tag)
+        kind = (self.ops[op], self.numbered("dtype", self.dtypes, str(dtype)), self.numbered("arg", self.args, arg) if arg else None,
+                self.numbered("arg", self.args, tag) if tag else None)
+        if kind not in self.kinds:
+            self.kinds[kind] = len(self.kinds) + 1
+            self.row("kind", self.kinds[kind], *kind)
+        key = (self.kinds[kind], sources)
+        if key not in self.nodes:
+            self.count += 1
+            self.nodes[key] = self.count
+            self.block.append(key)
+            if len(self.block) == 512: self.flush(full=True)
+        return self.nodes[key]
+
+    def flush(self, full=False):
+        if not self.block: return
+        first, kinds, src = self.count - len(self.block) + 1, bytearray(), bytearray()
+        for k, (kind, sources) in enumerate(self.block):
+            kinds += kind.to_bytes(3, "little")
+            for j, s in enumerate(sources): src += leb128((first + k - s) * 2 + (j + 1 < len(sources)))
+            if not sources: src.append(0)
+        self.db.execute("INSERT OR REPLACE INTO node_block VALUES (?, ?, ?, ?)", (first, len(self.block), bytes(kinds), bytes(src)))
+        if full: self.block = []
+
+    def commit(self):
+        self.flush()
+        self.db.execute("COMMIT")
+        self.db.execute("BEGIN")
+        self.last_commit = time.monotonic()
+
+    def commit_now_and_then(self):
+        if time.monotonic() - self.last_commit > 0.2: self.commit()
+
+    def begin_scope(self, kind, name, parent, file=None, line=0, root=None):
+        self.scopes += 1
+        self.row("scope", self.scopes, parent, kind, self.string(name), self.file(file) if file else None, line, root, self.now(), None)
+        return self.scopes
+
+    def end_scope(self, scope, name=None):
+        if name: self.db.execute("UPDATE scope SET name = ? WHERE id = ?", (self.string(name), scope))
+        self.db.execute("UPDATE scope SET end_ns = ? WHERE id = ?", (self.now(), scope))
+
+    def begin_pass(self, scope, parent, parent_steps, name, location, root, matcher=None, matcher_down=None):
+        self.passes += 1
+        self.row("pass", self.passes, scope, parent, parent_steps, self.string(name), self.file(location[0]), location[1], root,
+                 None, self.steps + 1, None, None, None, None, self.now(), None, matcher, matcher_down)
+        return self.passes
+
+    def end_pass(self, number, end_root, own_steps, outcome="done", message=None):
+        self.db.execute("UPDATE pass SET end_root = ?, last_step = ?, step_count = ?, outcome = ?, message = ?, end_ns = ? WHERE id = ?",
+                        (end_root, self.steps, own_steps, outcome, self.string(message) if message else None, self.now(), number))
+        self.commit_now_and_then()
+
+    def step(self, number, rule, before, after, kind, took):
+        self.steps += 1
+        self.row("step", self.steps, number, rule, before, after, kind, int(took))
+
+    def artifact(self, scope, kind, text):
+        self.artifacts += 1
+        self.row("artifact", self.artifacts, scope, self.string(kind), text)
+
+    def matcher(self, rules):
+        rules = tuple(rules)
+        if rules not in self.matcher_ids:
+            self.matcher_ids[rules] = len(self.matcher_ids) + 1
+            for position, rule in enumerate(rules, 1): self.row("matcher_rule", self.matcher_ids[rules], position, rule)
+        return self.matcher_ids[rules]
+
+    def count_blocks(self, number, counts):
+        """counts: {nested name or 0: {(op, rule): [early, structure, declined, applied, unchanged, ns of failed, ns of applied]}}"""
+        for nested, cells in counts.items():
+            body, times, last_op, last_timed = bytearray(), bytearray(), None, 0
+            ordered = sorted(cells.items())
+            for index, ((op, rule), values) in enumerate(ordered, 1):
+                if op != last_op:
+                    body += leb128(op) + leb128(sum(o == op for (o, _), _ in ordered))
+                    last_op, last_rule = op, 0
+                body += leb128(rule - last_rule) + masked(values[:5])
+                last_rule = rule
+                took = [0, int(values[5]), 0, int(values[6]), 0]
+                if any(took):
+                    times += leb128(index - last_timed) + masked(took)
+                    last_timed = index
+                total = self.counts.setdefault((rule, op), [0] * 7)
+                for k, v in enumerate(values): total[k] += v
+            self.row("match_block", number, self.string(nested) if nested else 0, bytes(body), bytes(times))
+
+    def finish(self, status="complete", message=""):
+        for (rule, op), (early, structure, declined, applied, unchanged, failed, took) in sorted(self.counts.items()):
+            self.row("match_total", rule, op, early, structure, declined, applied, unchanged, 0, int(failed), 0, int(took), 0)
+        self.meta("status", status)
+        if message: self.meta("message", message)
+        self.meta("steps", str(self.steps))
+        self.meta("nodes", str(self.count))
+        self.meta("time.took_ns", str(self.now()))
+        self.commit()
+        self.db.execute("COMMIT")
+        for column in ("pass (scope)", "artifact (scope)", "origin (node)", "origin (file, line)", "instruction (node)", "phase (scope)"):
+            table = column.split()[0]
+            name = {"origin (file, line)": "origin_by_line", "origin (node)": "origin_by_node",
+                    "instruction (node)": "instruction_by_node"}.get(column, table + "_by_scope")
+            self.db.execute(f"CREATE INDEX IF NOT EXISTS {name} ON {column}")
+        self.db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        self.db.execute("PRAGMA journal_mode = DELETE")
+        self.db.close()
+
+
+def masked(values):
+    return leb128(sum(1 << k for k, v in enumerate(values) if v)) + b"".join(leb128(v) for v in values if v)
+
+
+@functools.cache
+def source_of(path, line):
+    """The statement of a file that begins on a line, on one line."""
+    try: lines = pathlib.Path(path).read_text().splitlines()
+    except (OSError, UnicodeDecodeError): return ""
+    for end in range(line, min(line + 30, len(lines)) + 1):
+        text = "\n".join(lines[line - 1:end]).strip().rstrip(",")
+        try: ast.parse(text)
+        except SyntaxError: continue
+        return " ".join(text.split())
+    return lines[line - 1].strip() if 0 < line <= len(lines) else ""
+
+
+class Recorder:
+    """Hooks of a running tinygrad."""
+
+    def __init__(self, path, script):
+        os.environ.setdefault("TRACEMETA", "2")  # operations of the script with their lines
+        import tinygrad, tinygrad.uop.ops as ops
+        self.ops, self.trace = ops, Trace(path, script)
+        self.trace.meta("version", "tinygrad " + version_of(tinygrad))
+        self.trace.meta("foreign", "recorded by hooks in the original tinygrad: failed matches are not told apart (their pattern "
+                                   "and their function refuse alike), lines of kernels and buffers are not known")
+        self.known, self.open, self.scope, self.script = weakref.WeakKeyDictionary(), [], [], os.path.abspath(script)
+        self.rule_ids, self.matcher_ids = {}, weakref.WeakKeyDictionary()
+        self.install()
+        self.scope.append(self.trace.begin_scope("script", os.path.basename(script), None, script))
+
+    def node(self, u):
+        found = self.known.get(u)
+        if found: return found
+        stack = [u]
+        while stack:
+            top = stack[-1]
+            missing = [s for s in top.src if s not in self.known] if top not in self.known else []
+            if missing:
+                stack.extend(reversed(missing))
+                continue
+            stack.pop()
+            if top in self.known: continue
+            number = self.trace.node(top.op.name, top.dtype, top.arg, top.tag, tuple(self.known[s] for s in top.src))
+            self.known[top] = number
+            for m in (top.metadata or ()): self.origin(number, m)
+        return self.known[u]
+
+    def origin(self, number, metadata):
+        file, line = None, 0
+        caller = getattr(metadata, "caller", "") or ""
+        for part in caller.replace(" - ", "\n").splitlines():  # "file:line::function" for each frame
+            place = part.split("::")[0].rsplit(":", 1)
+            if len(place) == 2 and place[1].isdigit():
+                file, line = self.script if place[0] == "__main__" else place[0], int(place[1])
+        key = (number, str(metadata), file, line)
+        if key in self.trace.origins: return
+        self.trace.origins.add(key)
+        self.trace.db.execute("INSERT INTO origin (node, operation, file, line) VALUES (?, ?, ?, ?)",
+                              (number, self.trace.string(str(metadata)), self.trace.file(file) if file else None, line))
+
+    def rule(self, pattern):
+        found = self.rule_ids.get(pattern)
+        if found is None:
+            location = getattr(pattern, "location", ("?", 0))
+            found = self.rule_ids[pattern] = self.trace.rule(location, source_of(location[0], location[1]), str(pattern)[:500])
+        return found
+
+    def matcher(self, matcher):
+        if matcher is None: return None
+        if matcher not in self.matcher_ids:
+            self.matcher_ids[matcher] = self.trace.matcher(self.rule(p[0]) for p in matcher.patterns)
+        return self.matcher_ids[matcher]
+
+    def install(self):
+        ops = self.ops
+        for name in ("graph_rewrite", "graph_rewrite_map"): self.replace(getattr(ops, name), self.observed_pass)
+        for module in [m for n, m in list(sys.modules.items()) if n.startswith("tinygrad") and m]:
+            for function in list(vars(module).values()):
+                if getattr(function, "__qualname__", "").startswith("track_rewrites.<locals>"):
+                    if not hasattr(function, "_uoptrace"): self.replace(function, self.observed_scope)
+        ops.PatternMatcher.rewrite = self.observed_rewrite(ops.BottomUpGate)
+        try:
+            from tinygrad.engine.realize import ExecItem
+            ExecItem.run = self.observed_run(ExecItem.run)
+        except ImportError: pass  # newer versions may run kernels elsewhere
+
+    @staticmethod
+    def replace(function, wrap):
+        """A function under every name it was imported as."""
+        wrapped = wrap(function)
+        wrapped._uoptrace = True
+        for module in [m for n, m in list(sys.modules.items()) if n.startswith("tinygrad") and m]:
+            for name, value in list(vars(module).items()):
+                if value is function: setattr(module, name, wrapped)
+
+    def observed_scope(self, function):
+        inner = function.__closure__ and next((c.cell_contents for c in function.__closure__
+                                               if callable(c.cell_contents) and hasattr(c.cell_contents, "__code__")
+                                               and c.cell_contents.__code__.co_filename != self.ops.__file__), None)
+        kernel = "program" in getattr(inner, "__name__", "") or "codegen" in getattr(inner, "__module__", "")
+
+        def observed(*args, **kwargs):
+            trace, line = self.trace, script_line(self.script)
+            root = self.node(args[0]) if args and isinstance(args[0], self.ops.UOp) else None
+            number = trace.scopes
+            scope = trace.begin_scope("kernel" if kernel else "schedule", "kernel" if kernel else f"schedule {number}",
+                                      self.scope[-1] if self.scope else None, self.script if line else None, line, root)
+            self.scope.append(scope)
+            open_passes, self.open = self.open, []
+            name = None
+            try:
+                ret = function(*args, **kwargs)
+                if kernel and hasattr(ret, "src"):
+                    name = ret.name
+                    self.kernel(scope, ret)
+                return ret
+            finally:
+                self.open = open_passes
+                self.scope.pop()
+                trace.end_scope(scope, plain(name) if name else None)
+                trace.commit_now_and_then()
+        return observed
+
+    def kernel(self, scope, program):
+        trace = self.trace
+        if program.src: trace.artifact(scope, "source", program.src)
+        estimates = getattr(program, "estimates", None)
+        number = lambda x: x if isinstance(x, int) else str(x)
+        trace.artifact(scope, "launch", json.dumps({
+            "name": plain(program.name), "device": program.device, "global": [number(x) for x in program.global_size or []],
+            "local": [number(x) for x in program.local_size or []],
+            "estimates": {"ops": number(estimates.ops), "lds": number(estimates.lds), "mem": number(estimates.mem)} if estimates else {}}))
+        opts = getattr(program, "applied_opts", None)
+        if opts is not None: trace.artifact(scope, "opts", json.dumps([str(o) for o in opts]))
+        for position, u in enumerate(program.uops or ()): trace.row("instruction", scope, position, self.node(u))
+
+    def observed_pass(self, function):
+        bottom_only = function.__name__
+
+        def observed(sink, pm, ctx=None, bottom_up=False, name=None, bpm=None, **more):
+            trace, parent = self.trace, self.open[-1] if self.open else None
+            frame = sys._getframe(1)
+            up, down = (None, pm) if bottom_up else (pm, bpm)
+            number = trace.begin_pass(self.scope[-1] if self.scope else None, parent and parent["id"], parent["steps"] if parent else 0,
+                                      name or bottom_only, (frame.f_code.co_filename, frame.f_lineno), self.node(sink),
+                                      self.matcher(up), self.matcher(down))
+            this = {"id": number, "steps": 0, "down": down, "name": name or bottom_only, "counts": {}}
+            self.open.append(this)
+            try: ret = function(sink, pm, ctx=ctx, bottom_up=bottom_up, name=name, bpm=bpm, **more)
+            except BaseException as e:
+                self.close(this, None, "failed", f"{type(e).__name__}: {e}")
+                raise
+            result = ret if isinstance(ret, self.ops.UOp) else ret.get(sink) if isinstance(ret, dict) else None
+            self.close(this, self.node(result) if result is not None else None, "done", None)
+            return ret
+        return observed
+
+    def close(self, this, end_root, outcome, message):
+        self.open.remove(this)
+        self.trace.end_pass(this["id"], end_root, this["steps"], outcome, message)
+        outer = self.open[0] if self.open else None
+        if outer:
+            for nested, cells in this["counts"].items():
+                sums = outer["counts"].setdefault(nested or this["name"], {})
+                for key, values in cells.items():
+                    into = sums.setdefault(key, [0] * 7)
+                    for k, v in enumerate(values): into[k] += v
+        else: self.trace.count_blocks(this["id"], this["counts"])
+
+    def observed_rewrite(self, gate):
+        recorder = self
+
+        def rewrite(matcher, uop, ctx=None):
+            candidates = matcher.pdict.get(uop.op, ())
+            if not candidates: return None
+            here = recorder.open[-1] if recorder.open else None
+            cells = here["counts"].setdefault(0, {}) if here else {}
+            op, present = None, {s.op for s in uop.src}
+            trace = recorder.trace
+            for pattern, match, required in candidates:
+                if op is None:
+                    if uop.op.name not in trace.ops: recorder.node(uop)
+                    op = trace.ops[uop.op.name]
+                rule = recorder.rule(pattern)
+                cell = cells.get((op, rule))
+                if cell is None: cell = cells[(op, rule)] = [0] * 7
+                if not required <= present:
+                    cell[0] += 1
+                    continue
+                began = time.perf_counter_ns()
+                try: result = match(uop, ctx)
+                except gate:
+                    if here: trace.db.execute("INSERT OR IGNORE INTO gate VALUES (?, ?, ?)", (here["id"], recorder.node(uop), trace.steps + 1))
+                    raise
+                except Exception as e:
+                    if here:
+                        here["steps"] += 1
+                        trace.step(here["id"], rule, recorder.node(uop), None, 2, 0)
+                        trace.row("step_error", trace.steps, str(e))
+                    raise
+                took = time.perf_counter_ns() - began
+                if result is None:
+                    cell[1] += 1
+                    cell[5] += took
+                elif result is uop:
+                    cell[4] += 1
+                    if here: trace.db.execute("INSERT OR IGNORE INTO unchanged VALUES (?, ?, ?, ?)",
+                                              (here["id"], rule, recorder.node(uop), trace.steps + 1))
+                else:
+                    cell[3] += 1
+                    cell[6] += took
+                    if here and isinstance(result, recorder.ops.UOp):
+                        here["steps"] += 1
+                        trace.step(here["id"], rule, recorder.node(uop), recorder.node(result), int(matcher is here["down"]), took)
+                    return result
+            return None
+        return rewrite
+
+    def observed_run(self, function):
+        def run(item, *args, **kwargs):
+            began = self.trace.now()
+            took = function(item, *args, **kwargs)
+            runner = item.prg
+            estimates = getattr(runner, "estimates", None)
+            flops, size = getattr(estimates, "ops", 0), getattr(estimates, "mem", 0)
+            self.trace.db.execute(
+                "INSERT INTO launch (scope, kernel, device, flops, bytes, begin_ns, took_ns, buffers) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+                (self.scope[-1] if self.scope else None, self.trace.string(plain(getattr(runner, "display_name", "?"))),
+                 self.trace.string(getattr(runner, "device", "?")), flops if isinstance(flops, int) else 0,
+                 size if isinstance(size, int) else 0, began, int((took or 0) * 1e9), "[]"))
+            self.trace.commit_now_and_then()
+            return took
+        return run
+
+    def finish(self, status, message=""):
+        for scope in reversed(self.scope): self.trace.end_scope(scope)
+        self.scope = []
+        self.trace.finish(status, message)
+
+
+def plain(name):
+    """Without the colours of a terminal."""
+    out, inside = "", False
+    for c in str(name):
+        if c == "\x1b": inside = True
+        elif inside: inside = c != "m"
+        else: out += c
+    return out
+
+
+def script_line(script):
+    frame = sys._getframe(1)
+    while frame:
+        if frame.f_code.co_filename == script: return frame.f_lineno
+        frame = frame.f_back
+    return 0
+
+
+def version_of(tinygrad):
+    try:
+        from importlib.metadata import version
+        return version("tinygrad")
+    except Exception: return getattr(tinygrad, "__version__", "unknown")
+
+
+def record(script, output, arguments):
+    if not os.path.isfile(script): raise SystemExit(f"tinygrad_trace: {script}: no such script")
+    output = output or pathlib.Path(script).stem + ".uoptrace"
+    sys.path.insert(0, os.path.dirname(os.path.abspath(script)))
+    recorder = Recorder(output, os.path.abspath(script))
+    sys.argv = [script, *arguments]
+    status, message, code = "complete", "", 0
+    try: runpy.run_path(os.path.abspath(script), run_name="__main__")
+    except SystemExit as e:
+        code = e.code if isinstance(e.code, int) else 0 if e.code is None else 1
+        if code: status, message = "failed", f"the script ended with exit code {code}"
+    except KeyboardInterrupt: status, message, code = "interrupted", "stopped by the user", 130
+    except BaseException as e:
+        import traceback
+        traceback.print_exc()
+        status, message, code = "failed", f"{type(e).__name__}: {e}", 1
+    trace = recorder.trace
+    recorder.finish(status, message)
+    print(f"tinygrad_trace: {output}: {trace.steps} steps, {trace.count} nodes; uopscope open {output}", file=sys.stderr)
+    return code
+
+
+def convert(path, output):
+    """A RewriteTrace as tinygrad saves it. Unpickling runs code of the file: convert only what you made yourself."""
+    if path is None:
+        from tinygrad.helpers import temp
+        path = temp("rewrites.pkl", append_user=True)
+    try:
+        with open(path, "rb") as f: saved = pickle.load(f)
+    except OSError as e: raise SystemExit(f"tinygrad_trace: {path}: {e.strerror}; run a script with TRACK_MATCH_STATS=2 first")
+    if not all(hasattr(saved, a) for a in ("keys", "rewrites", "uop_fields")):
+        raise SystemExit(f"tinygrad_trace: {path}: not a trace that tinygrad saved")
+    import tinygrad
+    output = output or "rewrites.uoptrace"
+    trace, known = Trace(output, ""), {}
+    trace.meta("version", "tinygrad " + version_of(tinygrad))
+    trace.meta("foreign", "converted from a pickle of the original tinygrad: counts of attempts, ends and times of passes, gates, "
+                          "launches and lines of the script are not in it")
+
+    def node(number):
+        stack = [number]
+        while stack:
+            top = stack[-1]
+            if top in known:
+                stack.pop()
+                continue
+            op, dtype, sources, arg, tag, *_ = saved.uop_fields[top]
+            missing = [s for s in sources if s not in known]
+            if missing: stack.extend(reversed(missing))
+            else: known[top] = trace.node(op.name, dtype, arg, tag, tuple(known[s] for s in sources))
+        return known[number]
+
+    for key, rewrites in zip(saved.keys, saved.rewrites):
+        program = key.ret if hasattr(key.ret, "src") and hasattr(key.ret, "device") else None
+        scope = trace.begin_scope("kernel" if program else "schedule", plain(key.display_name), None, root=node(rewrites[0].sink) if rewrites else None)
+        if program:
+            trace.artifact(scope, "source", program.src)
+        open_passes, own = [], {}
+        for rewrite in rewrites:
+            while len(open_passes) > rewrite.depth: trace.end_pass(number := open_passes.pop(), None, own[number])
+            # The pickle does not say at which step of its parent a pass began.
+            parent = open_passes[-1] if open_passes else None
+            number = trace.begin_pass(scope, parent, own.get(parent, 0), rewrite.name, rewrite.loc, node(rewrite.sink))
+            open_passes.append(number)
+            own[number] = len(rewrite.matches)
+            for before, after, location, seconds in rewrite.matches:
+                failed = saved.uop_fields[after][0].name == "REWRITE_ERROR"
+                trace.step(number, trace.rule(location, source_of(location[0], location[1])), node(before),
+                           None if failed else node(after), 2 if failed else int(rewrite.bottom_up), seconds * 1e9)
+                if failed: trace.row("step_error", trace.steps, str(saved.uop_fields[after][3]))
+        while open_passes: trace.end_pass(number := open_passes.pop(), None, own[number])
+        trace.end_scope(scope)
+    trace.finish()
+    print(f"tinygrad_trace: {output}: {trace.steps} steps, {trace.count} nodes; uopscope open {output}", file=sys.stderr)
+    return 0
+
+
+def main():
+    parser = argparse.ArgumentParser(prog="tinygrad_trace.py", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    verbs = parser.add_subparsers(dest="verb", required=True)
+    one = verbs.add_parser("record", help="run a script under the recorder")
+    one.add_argument("script")
+    one.add_argument("-o", "--output")
+    one.add_argument("arguments", nargs="*", help="of the script, after --")
+    two = verbs.add_parser("convert", help="convert a saved rewrites.pkl")
+    two.add_argument("pickle", nargs="?", help="default: where tinygrad saves it")
+    two.add_argument("-o", "--output")
+    options = parser.parse_args()
+    if options.verb == "record": return record(options.script, options.output, options.arguments)
+    return convert(options.pickle, options.output)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
