@@ -1,7 +1,7 @@
 // uopscope diff A B: whether two traces tell the same story, and where they first part. uopscope stats A
 // --diff B: match statistics side by side, the biggest differences first.
 #include "app/cli/output.h"
-#include "replay/read/story.h"
+#include "replay/read/trace_comparison.h"
 
 #include <fmt/format.h>
 
@@ -12,14 +12,14 @@ namespace uopscope::cli {
 namespace {
 constexpr const char* kKinds[] = {"none", "scope", "pass", "step", "text", "launch"};
 
-Json comparisonJson(const StoryComparison& c) {
+Json comparisonJson(const TraceComparison& c) {
   Json out{{"same", c.same},
            {"scopes", {c.scopes, c.otherScopes}},
            {"passes", {c.passes, c.otherPasses}},
            {"steps", {c.steps, c.otherSteps}},
            {"common_steps", c.commonSteps}};
   if (!c.same) {
-    const StoryParting& p = c.parting;
+    const TraceParting& p = c.parting;
     out["parting"] = Json{{"kind", kKinds[static_cast<int>(p.kind)]},
                           {"what", p.what},
                           {"first", p.first},
@@ -42,7 +42,7 @@ int diff(const LookOptions& o) {
   Trace a(o.trace), b(o.other);
   warnAbout(a);
   warnAbout(b);
-  StoryComparison c = compareStories(a, b);
+  TraceComparison c = compareTraces(a, b);
   if (o.json) {
     printJson(comparisonJson(c));
     return c.same ? kFine : kFailed;
@@ -55,7 +55,7 @@ int diff(const LookOptions& o) {
                grouped(c.steps));
     return kFine;
   }
-  const StoryParting& p = c.parting;
+  const TraceParting& p = c.parting;
   fmt::print("the first {} steps are the same; they part at {}\n", grouped(c.commonSteps),
              paint(Paint::Bold, p.what));
   fmt::print("{}\n", paint(Paint::Removed, "- " + (p.first.empty() ? "nothing: it has ended" : p.first)));

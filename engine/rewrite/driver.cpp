@@ -123,6 +123,7 @@ private:
   }
 
   UOp apply(const PatternMatcher& matcher, UOp u, bool bottomUp) {
+    if (stop_ && stop_->load(std::memory_order_relaxed)) throw Error(ErrorKind::Runtime, "interrupted");
     return matcher.rewrite(u, options_.ctx, observer_, bottomUp ? ptr(downCounters_) : ptr(upCounters_),
                            bottomUp, &attempts_);
   }
@@ -191,6 +192,7 @@ private:
   const PatternMatcher* down_;
   const RewriteOptions& options_;
   Observer* observer_;
+  const std::atomic<bool>* stop_ = observer_ ? observer_->stopFlag() : nullptr;
   OpSet active_;
   uint64_t settledBit_ = 0;
   std::optional<MatchCounters> upCounters_, downCounters_;

@@ -11,6 +11,7 @@
 #include "engine/base/clock.h"
 #include "engine/uop/uop.h"
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -133,6 +134,9 @@ public:
   /// Whether onRewrite wants calls, and whether attempts are to be counted and timed.
   virtual bool wantsRewrites() const { return true; }
   virtual bool wantsCounts() const { return false; }
+
+  /// Set from outside (Ctrl-C): the next attempt to rewrite a node throws Error(Runtime) "interrupted".
+  virtual const std::atomic<bool>* stopFlag() const { return nullptr; }
 
   virtual void onScopeBegin(const ScopeBegin&) {}
   virtual void onScopeEnd() {}

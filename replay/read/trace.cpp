@@ -8,6 +8,7 @@
 #include <sqlite3.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <unordered_map>
 
 namespace uopscope {
@@ -16,7 +17,18 @@ Trace::Trace(const std::string& path) : db_(openTrace(path)), version_(db_.pragm
   nodes_ = std::make_unique<NodeTable>(db_);
   refresh();
 }
-Trace::~Trace() = default;
+
+Trace::~Trace() {
+  // A reader that followed the recording to its end held on to the journal, and is the one to put it away.
+  std::error_code ignored;
+  if (!finished() || !std::filesystem::exists(path() + "-wal", ignored)) return;
+  nodes_.reset();
+  db_.close();
+  try {
+    Database::openForWriting(path()).makeOneFile();
+  } catch (const Error&) { // a folder that is read-only, or other readers
+  }
+}
 
 bool Trace::refresh() {
   int64_t version = db_.pragma("data_version");

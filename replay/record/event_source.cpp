@@ -97,7 +97,6 @@ void EventSource::onScopeEnd() {
 }
 
 void EventSource::onPassBegin(const PassBegin& begin) {
-  endIfAsked();
   Event& e = next();
   e.kind = EventKind::PassBegin;
   e.before = touch(begin.root);
@@ -119,7 +118,6 @@ void EventSource::onPassEnd(const PassEnd& end) {
 }
 
 Control EventSource::onRewrite(const RewriteEvent& event) {
-  endIfAsked();
   Event& e = next();
   e.kind = EventKind::Step;
   e.flag = event.bottomUp ? 1 : 0;

@@ -2,7 +2,6 @@
 // of nodes, no file, no lock, so that an observed rewrite costs a few nanoseconds more than an unobserved
 // one.
 #pragma once
-#include "engine/base/error.h"
 #include "replay/record/events.h"
 
 #include <unordered_set>
@@ -33,6 +32,7 @@ public:
 
   bool wantsRewrites() const override { return tier_ == Tier::Full; }
   bool wantsCounts() const override { return tier_ != Tier::Off; }
+  const std::atomic<bool>* stopFlag() const override { return &progress_.stop; }
   void onScopeBegin(const ScopeBegin& begin) override;
   void onScopeEnd() override;
   void onPassBegin(const PassBegin& begin) override;
@@ -66,10 +66,6 @@ protected:
   Observer* alsoCounts_;
 
 private:
-  void endIfAsked() const {
-    if (progress_.stop.load(std::memory_order_relaxed)) throw Error(ErrorKind::Runtime, "interrupted");
-  }
-
   const Node* touch(UOp u) {
     if (u && u.node()->pool != lastPool_) {
       lastPool_ = u.node()->pool;

@@ -28,16 +28,6 @@ std::string_view passOutcomeName(int outcome) {
   default: return "done";
   }
 }
-void makeOneFile(const Database& db) {
-  // Readers that follow the trace hold on to its journal; then it stays, empty, until the last of them
-  // closes.
-  try {
-    db.execute("PRAGMA busy_timeout = 300");
-    db.execute("PRAGMA wal_checkpoint(TRUNCATE)");
-    db.execute("PRAGMA journal_mode = DELETE");
-  } catch (const Error&) {
-  }
-}
 } // namespace
 
 TraceWriter::TraceWriter(const std::string& path, Tier tier, RuleBook& book, int64_t startNs)
@@ -534,7 +524,7 @@ void TraceWriter::finish(std::string_view status, std::string_view message, int6
   writeTotals(db_, totals_);
   createIndexes(db_);
   commit();
-  makeOneFile(db_);
+  db_.makeOneFile();
 }
 
 void sealTrace(const std::string& path, std::string_view status, std::string_view message) {
@@ -551,7 +541,7 @@ void sealTrace(const std::string& path, std::string_view status, std::string_vie
   writeTotals(db, totals);
   createIndexes(db);
   db.execute("COMMIT");
-  makeOneFile(db);
+  db.makeOneFile();
 }
 
 } // namespace uopscope

@@ -3,30 +3,49 @@
 
 #include <fmt/format.h>
 #include <sqlite3.h>
+#include <unistd.h>
 
 #include <cstdio>
+#include <filesystem>
 
 namespace uopscope {
 
-void throwDatabaseError(const std::string& path, int code, std::string_view detail) {
-  std::string_view what;
-  switch (code & 0xff) {
-  case SQLITE_NOTADB: what = "not a trace of uopscope (no SQLite database)"; break;
-  case SQLITE_CORRUPT: what = "the trace is damaged or cut off"; break;
-  case SQLITE_FULL: what = "the disk is full; make room or record elsewhere with -o"; break;
-  case SQLITE_IOERR: what = "reading or writing the file failed; is the disk full or gone?"; break;
-  case SQLITE_CANTOPEN: what = "the file cannot be opened; check that it exists and may be read"; break;
-  case SQLITE_READONLY:
-    what = "the file cannot be written; traces are read, not changed, through queries";
-    break;
-  case SQLITE_BUSY:
-  case SQLITE_LOCKED: what = "the trace is locked by another program; try again"; break;
-  case SQLITE_NOMEM: what = "not enough memory"; break;
-  case SQLITE_TOOBIG: what = "a value in the trace is too large"; break;
-  case SQLITE_AUTH: what = "only reading is allowed here"; break;
-  case SQLITE_INTERRUPT: what = "the query was stopped"; break;
+namespace {
+std::string_view meaningOf(int code) {
+  switch (code) {
+  case SQLITE_PROTOCOL:
+  case SQLITE_IOERR_LOCK:
+  case SQLITE_IOERR_RDLOCK:
+  case SQLITE_IOERR_UNLOCK:
+  case SQLITE_IOERR_CHECKRESERVEDLOCK:
+  case SQLITE_IOERR_SHMOPEN:
+  case SQLITE_IOERR_SHMLOCK:
+  case SQLITE_IOERR_SHMMAP:
+    return "the file system does not lock files, as some network and shared folders do not; record to a "
+           "local disk "
+           "with -o, or copy the trace to one";
   default: break;
   }
+  switch (code & 0xff) {
+  case SQLITE_NOTADB: return "not a trace of uopscope (no SQLite database)";
+  case SQLITE_CORRUPT: return "the trace is damaged or cut off";
+  case SQLITE_FULL: return "the disk is full; make room or record elsewhere with -o";
+  case SQLITE_IOERR: return "reading or writing the file failed; is the disk full or gone?";
+  case SQLITE_CANTOPEN: return "the file cannot be opened; check that it exists and may be read";
+  case SQLITE_READONLY: return "the file cannot be written; traces are read, not changed, through queries";
+  case SQLITE_BUSY:
+  case SQLITE_LOCKED: return "the trace is locked by another program; try again";
+  case SQLITE_NOMEM: return "not enough memory";
+  case SQLITE_TOOBIG: return "a value in the trace is too large";
+  case SQLITE_AUTH: return "only reading is allowed here";
+  case SQLITE_INTERRUPT: return "the query was stopped";
+  default: return {};
+  }
+}
+} // namespace
+
+void throwDatabaseError(const std::string& path, int code, std::string_view detail) {
+  std::string_view what = meaningOf(code);
   if (what.empty()) throw Error(ErrorKind::File, fmt::format("{}: {}", path, detail));
   throw Error(ErrorKind::File, fmt::format("{}: {} ({})", path, what, detail));
 }
@@ -113,6 +132,17 @@ bool Statement::readOnly() const {
   return sqlite3_stmt_readonly(statement_.get()) != 0;
 }
 
+struct Database::TemporaryFolder {
+  explicit TemporaryFolder(std::string made) : path(std::move(made)) {}
+  ~TemporaryFolder() {
+    std::error_code ignored;
+    std::filesystem::remove_all(path, ignored);
+  }
+  TemporaryFolder(const TemporaryFolder&) = delete;
+  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
+  std::string path;
+};
+
 void Database::Close::operator()(sqlite3* db) const {
   sqlite3_close_v2(db);
 }
@@ -132,6 +162,16 @@ sqlite3* openHandle(const std::string& path, int flags) {
 }
 } // namespace
 
+void Database::makeOneFile() const {
+  // Readers that follow the trace hold on to its journal; then it stays until the last of them closes.
+  try {
+    execute("PRAGMA busy_timeout = 300");
+    execute("PRAGMA wal_checkpoint(TRUNCATE)");
+    execute("PRAGMA journal_mode = DELETE");
+  } catch (const Error&) {
+  }
+}
+
 Database Database::create(const std::string& path) {
   for (const char* suffix : {"", "-wal", "-shm", "-journal"}) std::remove((path + suffix).c_str());
   Database db;
@@ -150,7 +190,23 @@ Database Database::openForWriting(const std::string& path) {
 Database Database::openReadOnly(const std::string& path) {
   Database db;
   db.path_ = path;
-  db.db_.reset(openHandle(path, SQLITE_OPEN_READONLY));
+  // What a killed recording left has a journal, which SQLite reads only where it may write beside it.
+  namespace fs = std::filesystem;
+  std::error_code ignored;
+  if (fs::exists(path + "-wal", ignored) && !fs::exists(path + "-shm", ignored) &&
+      access(fs::absolute(path, ignored).parent_path().c_str(), W_OK) != 0) {
+    std::string folder = (fs::temp_directory_path(ignored) / "uopscope-XXXXXX").string();
+    if (!mkdtemp(folder.data()))
+      throw Error(ErrorKind::File,
+                  fmt::format("{}: its recording did not end and its folder is read-only; copy the trace "
+                              "and its -wal file to a folder that can be written",
+                              path));
+    db.copy_ = std::make_shared<TemporaryFolder>(folder);
+    for (const char* suffix : {"", "-wal"}) fs::copy_file(path + suffix, folder + "/trace" + suffix, ignored);
+    db.db_.reset(openHandle(folder + "/trace", SQLITE_OPEN_READONLY));
+  } else {
+    db.db_.reset(openHandle(path, SQLITE_OPEN_READONLY));
+  }
   // A trace is untrusted input: no code of the file's own runs, and limits are far above what we write.
   sqlite3_db_config(db.handle(), SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
   sqlite3_db_config(db.handle(), SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, nullptr);

@@ -68,6 +68,8 @@ public:
   int64_t pragma(const std::string& name) const; ///< value of an integer pragma
   const std::string& path() const { return path_; }
   sqlite3* handle() const { return db_.get(); }
+  /// Ends WAL mode where nobody else has the file open: what belongs to it is in it then.
+  void makeOneFile() const;
   explicit operator bool() const { return db_ != nullptr; }
   void close() { db_.reset(); }
 
@@ -75,6 +77,8 @@ private:
   struct Close {
     void operator()(sqlite3* db) const;
   };
+  struct TemporaryFolder;
+  std::shared_ptr<TemporaryFolder> copy_; ///< what is read instead of a file in a read-only folder
   std::unique_ptr<sqlite3, Close> db_;
   std::string path_;
 };

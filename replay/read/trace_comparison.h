@@ -1,7 +1,7 @@
 // Whether two traces tell the same story: the same scopes, passes and steps, in the same order, of the same
 // nodes, with the same texts in the end. Times, numbers of nodes and machines do not count.
 //
-//   StoryComparison c = compareStories(a, b);
+//   TraceComparison c = compareTraces(a, b);
 //   if (!c.same) print(c.parting.what, c.parting.first, c.parting.second);
 //
 // Nodes are compared by content, so a difference early on does not make everything after it differ by number.
@@ -11,7 +11,7 @@
 namespace uopscope {
 
 /// Where the stories first part.
-struct StoryParting {
+struct TraceParting {
   enum class Kind : uint8_t { None, Scope, Pass, Step, Text, Launch } kind = Kind::None;
   ScopeId scope = 0, otherScope = 0; ///< of the first and the second trace; 0: it has none there
   PassId pass = 0, otherPass = 0;
@@ -20,9 +20,9 @@ struct StoryParting {
   std::string first, second; ///< what each of them has there; empty: nothing
 };
 
-struct StoryComparison {
+struct TraceComparison {
   bool same = true;
-  StoryParting parting;
+  TraceParting parting;
   int64_t scopes = 0, otherScopes = 0, passes = 0, otherPasses = 0, steps = 0, otherSteps = 0;
   int64_t commonSteps = 0; ///< before the first that differs
   /// Kernels whose source differs, by their place in the order of kernels.
@@ -38,6 +38,6 @@ struct StoryComparison {
   std::vector<Circumstance> circumstances;
 };
 
-StoryComparison compareStories(Trace& a, Trace& b);
+TraceComparison compareTraces(Trace& a, Trace& b);
 
 } // namespace uopscope

@@ -1,5 +1,5 @@
 // Both traces are read in the order of events, once. A hash of its content stands for a node.
-#include "replay/read/story.h"
+#include "replay/read/trace_comparison.h"
 
 #include "replay/read/print.h"
 
@@ -17,10 +17,10 @@ uint64_t mix(uint64_t h, uint64_t value) {
   return h ^ h >> 29;
 }
 
-/// One trace as a reader of stories sees it.
-class Story {
+/// One trace, for comparing.
+class Told {
 public:
-  explicit Story(Trace& t) : trace(t), hashes_(1) {
+  explicit Told(Trace& t) : trace(t), hashes_(1) {
     for (const RuleInfo& r : t.rules()) rules_[r.id] = r.name;
     for (Statement s = t.database().prepare("SELECT id, scope, name FROM v_pass ORDER BY id"); s.step();)
       passes_[s.integer(0)] = {s.integer(1), std::string(s.text(2))};
@@ -67,8 +67,8 @@ struct Step {
 };
 class Steps {
 public:
-  explicit Steps(Story& story)
-      : rows_(story.trace.database().prepare(
+  explicit Steps(Told& told)
+      : rows_(told.trace.database().prepare(
             "SELECT id, pass, rule, before, after, kind FROM step ORDER BY id")) {}
   std::optional<Step> next() {
     if (!rows_.step()) return std::nullopt;
@@ -84,14 +84,14 @@ private:
   Statement rows_;
 };
 
-std::string describe(Story& s, const Step& step) {
+std::string describe(Told& s, const Step& step) {
   return fmt::format("{}: {} -> {}", s.rule(step.rule), s.text(step.before), s.text(step.after));
 }
 
 /// First step that differs.
-StoryParting partingOfSteps(Story& a, Story& b, int64_t& common) {
+TraceParting partingOfSteps(Told& a, Told& b, int64_t& common) {
   Steps stepsA(a), stepsB(b);
-  StoryParting p;
+  TraceParting p;
   for (common = 0;; ++common) {
     auto x = stepsA.next(), y = stepsB.next();
     if (!x && !y) return p;
@@ -99,7 +99,7 @@ StoryParting partingOfSteps(Story& a, Story& b, int64_t& common) {
         a.pass(x->pass).second == b.pass(y->pass).second && a.hash(x->before) == b.hash(y->before) &&
         a.hash(x->after) == b.hash(y->after))
       continue;
-    p.kind = StoryParting::Kind::Step;
+    p.kind = TraceParting::Kind::Step;
     std::string where;
     if (x) {
       p.step = x->id;
@@ -113,7 +113,7 @@ StoryParting partingOfSteps(Story& a, Story& b, int64_t& common) {
       p.otherScope = b.pass(y->pass).first;
       p.second = describe(b, *y);
     }
-    Story& s = x ? a : b;
+    Told& s = x ? a : b;
     auto [scope, name] = s.pass(x ? x->pass : y->pass);
     int64_t k = 0;
     StepId id = x ? x->id : y->id;
@@ -125,22 +125,22 @@ StoryParting partingOfSteps(Story& a, Story& b, int64_t& common) {
 }
 
 /// First pass that differs in name, graph or end.
-StoryParting partingOfPasses(Story& a, Story& b) {
-  auto rows = [](Story& s) {
+TraceParting partingOfPasses(Told& a, Told& b) {
+  auto rows = [](Told& s) {
     return s.trace.database().prepare(
         "SELECT id, scope, name, root, outcome, message FROM v_pass ORDER BY id");
   };
   Statement x = rows(a), y = rows(b);
-  StoryParting p;
+  TraceParting p;
   for (;;) {
     bool moreX = x.step(), moreY = y.step();
     if (!moreX && !moreY) return p;
-    auto root = [](Story& s, const Statement& row) { return s.hash(static_cast<NodeId>(row.integer(3))); };
+    auto root = [](Told& s, const Statement& row) { return s.hash(static_cast<NodeId>(row.integer(3))); };
     if (moreX && moreY && x.text(2) == y.text(2) && x.text(4) == y.text(4) && x.text(5) == y.text(5) &&
         root(a, x) == root(b, y))
       continue;
-    p.kind = StoryParting::Kind::Pass;
-    auto describePass = [](Story& s, const Statement& row) {
+    p.kind = TraceParting::Kind::Pass;
+    auto describePass = [](Told& s, const Statement& row) {
       return fmt::format("pass \"{}\" in {}, {}{}{}", row.text(2), s.scopeName(row.integer(1)), row.text(4),
                          row.isNull(5) ? "" : ": ", row.text(5));
     };
@@ -160,12 +160,12 @@ StoryParting partingOfPasses(Story& a, Story& b) {
   }
 }
 
-StoryParting partingOfScopes(Story& a, Story& b) {
+TraceParting partingOfScopes(Told& a, Told& b) {
   const auto &x = a.trace.scopes(), &y = b.trace.scopes();
-  StoryParting p;
+  TraceParting p;
   for (size_t k = 0; k < std::max(x.size(), y.size()); ++k) {
     if (k < x.size() && k < y.size() && x[k].kind == y[k].kind && x[k].name == y[k].name) continue;
-    p.kind = StoryParting::Kind::Scope;
+    p.kind = TraceParting::Kind::Scope;
     p.what = fmt::format("scope {}", k + 1);
     if (k < x.size()) {
       p.scope = x[k].id;
@@ -187,19 +187,19 @@ std::vector<const ScopeInfo*> kernelsOf(const Trace& trace) {
   return out;
 }
 
-void compareKernels(Story& a, Story& b, StoryComparison& out, StoryParting& text) {
+void compareKernels(Told& a, Told& b, TraceComparison& out, TraceParting& text) {
   auto x = kernelsOf(a.trace), y = kernelsOf(b.trace);
   for (size_t k = 0; k < std::max(x.size(), y.size()); ++k) {
     const ScopeInfo *first = k < x.size() ? x[k] : nullptr, *second = k < y.size() ? y[k] : nullptr;
-    auto source = [](Story& s, const ScopeInfo* scope) {
+    auto source = [](Told& s, const ScopeInfo* scope) {
       return scope ? s.trace.artifact(scope->id, "source") : std::nullopt;
     };
     auto left = source(a, first), right = source(b, second);
     if (first && second && left == right) continue;
     out.kernels.push_back({first ? first->id : 0, second ? second->id : 0, first ? first->name : "",
                            second ? second->name : ""});
-    if (text.kind != StoryParting::Kind::None || !first || !second) continue;
-    text.kind = StoryParting::Kind::Text;
+    if (text.kind != TraceParting::Kind::None || !first || !second) continue;
+    text.kind = TraceParting::Kind::Text;
     text.scope = first->id;
     text.otherScope = second->id;
     text.what = fmt::format("source of {}", first->name);
@@ -213,9 +213,9 @@ void compareKernels(Story& a, Story& b, StoryComparison& out, StoryParting& text
 
 } // namespace
 
-StoryComparison compareStories(Trace& traceA, Trace& traceB) {
-  Story a(traceA), b(traceB);
-  StoryComparison out;
+TraceComparison compareTraces(Trace& traceA, Trace& traceB) {
+  Told a(traceA), b(traceB);
+  TraceComparison out;
   out.scopes = static_cast<int64_t>(traceA.scopes().size());
   out.otherScopes = static_cast<int64_t>(traceB.scopes().size());
   out.passes = a.count("SELECT count(*) FROM pass");
@@ -223,12 +223,12 @@ StoryComparison compareStories(Trace& traceA, Trace& traceB) {
   out.steps = a.count("SELECT count(*) FROM step");
   out.otherSteps = b.count("SELECT count(*) FROM step");
 
-  StoryParting step = partingOfSteps(a, b, out.commonSteps), pass = partingOfPasses(a, b),
+  TraceParting step = partingOfSteps(a, b, out.commonSteps), pass = partingOfPasses(a, b),
                scope = partingOfScopes(a, b), text;
   compareKernels(a, b, out, text);
   // The first in the order of events: a pass that differs comes before steps of later passes.
-  using Kind = StoryParting::Kind;
-  auto passOf = [](const StoryParting& p) {
+  using Kind = TraceParting::Kind;
+  auto passOf = [](const TraceParting& p) {
     return p.pass && p.otherPass ? std::min(p.pass, p.otherPass) : std::max(p.pass, p.otherPass);
   };
   if (step.kind != Kind::None && (pass.kind == Kind::None || passOf(step) <= passOf(pass)))
