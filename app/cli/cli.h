@@ -9,6 +9,10 @@
 #include <string>
 #include <vector>
 
+namespace CLI {
+class App;
+}
+
 namespace uopscope::cli {
 
 constexpr int kFine = 0, kFailed = 1, kUsage = 2, kInterrupted = 130;
@@ -30,7 +34,8 @@ struct LookOptions {
   std::string trace, kernel, pass, what, by = "rule", sql, rule, line, other;
   int64_t step = -1;
   int64_t node = 0, limit = 0;
-  bool json = false, csv = false;
+  std::string kind, name, sort, find; ///< filters and order of lists
+  bool json = false, csv = false, errors = false;
 };
 int list(const LookOptions& options);
 int show(const LookOptions& options);
@@ -47,6 +52,9 @@ struct ExportOptions : LookOptions {
   int timeout = 30; ///< seconds for Graphviz
 };
 int exportFile(const ExportOptions& options);
+
+/// Prints what `shell` ("bash", "zsh", "fish") needs to complete the verbs of `app`.
+int completion(const std::string& shell, CLI::App& app);
 
 struct OpenOptions {
   std::string file, link, screenshot, theme;

@@ -11,6 +11,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
+#include <filesystem>
 
 namespace uopscope::cli {
 
@@ -26,12 +27,12 @@ Examples:
   uopscope show model.uoptrace r_16_16 --pass "initial symbolic" --step 3
   uopscope stats model.uoptrace --by rule        match rates and times
   uopscope query model.uoptrace "SELECT count(*) FROM step"
+  uopscope diff before.uoptrace after.uoptrace   where two traces first part
 
 Exit codes: 0 fine, 1 a difference or a failure, 2 wrong usage or input, 130 interrupted.
 )";
 
-const std::vector<std::string> kVerbs = {"open",  "record", "run",   "python", "ls",     "show",
-                                         "stats", "why",    "query", "export", "replay", "diff"};
+const std::vector<std::string> kVerbs = {"open", "record", "run", "python", "ls", "show", "stats", "why", "query", "export", "replay", "diff", "import", "completion"};
 
 void addLook(CLI::App* verb, LookOptions& o) {
   verb->add_option("TRACE", o.trace, "a .uoptrace file")->required();
@@ -66,6 +67,32 @@ int passThrough(const std::string& verb, int argc, char** argv) {
   return runScriptPlain(rest[0], {rest.begin() + 1, rest.end()});
 }
 
+/// What is not a verb is a file to open; what is neither is said to be so.
+void checkFileOrVerb(const std::string& word) {
+  std::error_code ignored;
+  if (std::filesystem::exists(word, ignored)) return;
+  auto distance = [&](const std::string& verb) { // edits between the two
+    std::vector<size_t> row(verb.size() + 1);
+    for (size_t k = 0; k <= verb.size(); ++k) row[k] = k;
+    for (size_t i = 1; i <= word.size(); ++i) {
+      size_t corner = row[0]++;
+      for (size_t k = 1; k <= verb.size(); ++k) {
+        size_t replaced = corner + (word[i - 1] != verb[k - 1]);
+        corner = row[k];
+        row[k] = std::min({row[k] + 1, row[k - 1] + 1, replaced});
+      }
+    }
+    return row.back();
+  };
+  std::string near;
+  for (const std::string& verb : kVerbs)
+    if (distance(verb) <= 2) near = verb;
+  throw Error(ErrorKind::Value,
+              fmt::format("\"{}\" is neither a file nor a verb; {}", word,
+                          near.empty() ? fmt::format("verbs are {}", fmt::join(kVerbs, ", "))
+                                       : fmt::format("did you mean {}?", near)));
+}
+
 int dispatch(int argc, char** argv) {
   std::vector<std::string> arguments(argv, argv + argc);
   bool verbGiven = argc > 1 && std::find(kVerbs.begin(), kVerbs.end(), arguments[1]) != kVerbs.end();
@@ -73,6 +100,7 @@ int dispatch(int argc, char** argv) {
                               arguments[1] == "--version" || arguments[1] == "help");
   if (verbGiven && (arguments[1] == "run" || arguments[1] == "python"))
     return passThrough(arguments[1], argc, argv);
+  if (argc > 1 && !verbGiven && !general && !arguments[1].starts_with("-")) checkFileOrVerb(arguments[1]);
   if (general && arguments[1] == "help") arguments[1] = "--help";
   if (!verbGiven && !general) arguments.insert(arguments.begin() + 1, "open");
 
@@ -118,7 +146,17 @@ int dispatch(int argc, char** argv) {
   addLook(listVerb, look);
   listVerb->add_option("KERNEL", look.kernel, "kernel or schedule, by number or name");
   listVerb->add_option("PASS", look.pass, "pass by name, name#2, or number");
-  listVerb->add_option("--limit", look.limit, "at most this many steps (0: all)");
+  listVerb->add_option("--limit", look.limit, "at most this many rows (0: all)");
+  listVerb->add_option("--kind", look.kind, "only kernels or only schedules")
+      ->check(CLI::IsMember({"kernel", "schedule", "script", "other"}));
+  listVerb->add_option("--name", look.name, "only what has this in its name (steps: in the rule's)");
+  listVerb->add_option("--node", look.node, "only steps that rewrote or made this node")
+      ->check(CLI::PositiveNumber);
+  listVerb->add_option("--find", look.find,
+                       "nodes of the trace with these words in operation, type or argument");
+  listVerb->add_flag("--errors", look.errors, "only what failed");
+  listVerb->add_option("--sort", look.sort, "most first; default: in order of time")
+      ->check(CLI::IsMember({"steps", "time", "name"}));
 
   CLI::App* showVerb =
       app.add_subcommand("show", "a graph, a rewrite, a kernel's texts, where a node came from");
@@ -144,6 +182,9 @@ int dispatch(int argc, char** argv) {
   statsVerb->add_option("--limit", look.limit, "at most this many rows (0: all)");
   statsVerb->add_flag("--csv", look.csv, "comma-separated values");
 
+  statsVerb->add_option("--name", look.name, "only what has this in its name");
+  statsVerb->add_option("--sort", look.sort, "most first (default: time)")
+      ->check(CLI::IsMember({"time", "matches", "attempts", "rate", "unchanged", "name"}));
   statsVerb->add_option("--diff", look.other, "another trace to compare with: biggest differences first");
 
   CLI::App* diffVerb =
@@ -159,7 +200,8 @@ int dispatch(int argc, char** argv) {
   whyVerb->add_option("NODE", look.node, "a node's id, as ls and show print it")
       ->required()
       ->check(CLI::Range(int64_t{1}, int64_t{kFirstViewNode - 1}));
-  whyVerb->add_option("RULE", look.rule, "a rule's name")->required();
+  whyVerb->add_option("RULE", look.rule, "a rule's name; without one, the rules that came nearest");
+  whyVerb->add_option("--limit", look.limit, "at most this many rules (0: all)");
 
   CLI::App* queryVerb = app.add_subcommand("query", "SQL over a trace (reading only)");
   addLook(queryVerb, look);
@@ -172,8 +214,9 @@ int dispatch(int argc, char** argv) {
                     "rule.id = rule GROUP BY 1 ORDER BY 2 DESC\"");
 
   ExportOptions exports;
-  CLI::App* exportVerb =
-      app.add_subcommand("export", "a graph, steps or statistics as SVG, PNG, DOT, JSON, HTML or CSV");
+  CLI::App* exportVerb = app.add_subcommand(
+      "export", "a graph, steps or statistics as SVG, PNG, DOT, JSON, HTML or CSV; a whole trace as "
+                "JSON lines (.jsonl) or for Perfetto and Chrome (.trace.json)");
   addLook(exportVerb, exports);
   exportVerb->add_option("KERNEL", exports.kernel, "kernel or schedule");
   addPlace(exportVerb, exports);
@@ -190,6 +233,15 @@ int dispatch(int argc, char** argv) {
   listVerb->callback([&] { code = list(look); });
   showVerb->callback([&] { code = show(look); });
   statsVerb->callback([&] { code = stats(look); });
+  std::string shell;
+  CLI::App* completionVerb =
+      app.add_subcommand("completion", "prints what a shell needs to complete verbs and options");
+  completionVerb->add_option("SHELL", shell, "bash, zsh or fish")
+      ->required()
+      ->check(CLI::IsMember({"bash", "zsh", "fish"}));
+  completionVerb->footer("Example: uopscope completion bash >> ~/.bashrc");
+  completionVerb->callback([&] { code = completion(shell, app); });
+
   diffVerb->callback([&] { code = diff(look); });
   whyVerb->callback([&] { code = why(look); });
   queryVerb->callback([&] { code = sqlQuery(look); });

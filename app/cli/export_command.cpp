@@ -1,5 +1,6 @@
 // uopscope export TRACE ... -o FILE: a graph, steps or statistics in a form other programs read. The ending
 // of the file's name says which.
+#include "app/cli/event_export.h"
 #include "app/cli/graph_text.h"
 #include "app/cli/output.h"
 #include "replay/read/print.h"
@@ -135,8 +136,20 @@ int exportFile(const ExportOptions& o) {
   std::string ending = std::filesystem::path(o.output).extension().string();
   if (ending.empty())
     throw Error(ErrorKind::Value,
-                fmt::format("-o {}: the name must end in .svg, .png, .dot, .json, .html or .csv", o.output));
+                fmt::format("-o {}: the name must end in .svg, .png, .dot, .json, .html, .csv, .jsonl or "
+                            ".trace.json",
+                            o.output));
   ending.erase(0, 1);
+  bool chrome = o.output.ends_with(".trace.json") || o.output.ends_with(".perfetto.json");
+  if (chrome || ending == "jsonl") {
+    std::ofstream file(o.output, std::ios::binary);
+    if (file) chrome ? writeChromeTrace(trace, file) : writeJsonLines(trace, file);
+    file.flush();
+    if (!file)
+      throw Error(ErrorKind::File, fmt::format("{}: cannot be written: {}", o.output, strerror(errno)));
+    if (o.json) printJson(Json{{"file", o.output}, {"bytes", std::filesystem::file_size(o.output)}});
+    return kFine;
+  }
   ScopeId scope = o.kernel.empty() || o.kernel == "0" ? 0 : trace.findScope(o.kernel);
   PassId pass = 0;
   if (!o.pass.empty()) {
@@ -169,9 +182,11 @@ int exportFile(const ExportOptions& o) {
   } else if (ending == "html") {
     bytes = htmlPage(trace, scope, o.pass.empty() ? nullptr : cursor.get(), k, o.timeout);
   } else {
-    throw Error(ErrorKind::Value,
-                fmt::format("-o {}: .{} is not known; there are .svg, .png, .dot, .json, .html and .csv",
-                            o.output, ending));
+    throw Error(
+        ErrorKind::Value,
+        fmt::format("-o {}: .{} is not known; there are .svg, .png, .dot, .json, .html, .csv, .jsonl and "
+                    ".trace.json",
+                    o.output, ending));
   }
   std::ofstream file(o.output, std::ios::binary);
   file << bytes;

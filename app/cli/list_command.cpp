@@ -1,8 +1,13 @@
 // uopscope ls TRACE [KERNEL [PASS]]: what is in a trace, one level at a time.
 #include "app/cli/output.h"
+#include "replay/read/node_search.h"
 #include "replay/read/print.h"
 
 #include <fmt/format.h>
+
+#include <algorithm>
+#include <functional>
+#include <span>
 
 namespace uopscope::cli {
 
@@ -22,13 +27,51 @@ std::string_view outcomeName(const PassInfo& pass) {
          : *pass.outcome == PassOutcome::Failed ? "failed"
                                                 : "stopped";
 }
+bool failedIn(Trace& trace, ScopeId scope) {
+  return std::ranges::any_of(trace.passes(scope),
+                             [](const PassInfo& p) { return p.outcome != PassOutcome::Done; });
+}
 int depthOf(const Trace& trace, const ScopeInfo& scope) {
   int depth = 0;
   for (ScopeId at = scope.parent; at; at = trace.scope(at).parent) ++depth;
   return depth;
 }
 
+bool hasName(const std::string& text, const LookOptions& o) {
+  return o.name.empty() || text.find(o.name) != std::string::npos;
+}
+
+/// Those asked for, in the order asked for; `steps`, `ns` and `name` say what of each.
+template <typename T, typename Steps, typename Ns>
+std::vector<T> chosen(const std::vector<T>& all, const LookOptions& o,
+                      const std::function<bool(const T&)>& wanted, Steps steps, Ns ns) {
+  std::vector<T> out;
+  std::ranges::copy_if(all, std::back_inserter(out), wanted);
+  if (o.sort == "steps")
+    std::ranges::stable_sort(out, [&](const T& a, const T& b) { return steps(a) > steps(b); });
+  if (o.sort == "time") std::ranges::stable_sort(out, [&](const T& a, const T& b) { return ns(a) > ns(b); });
+  if (o.sort == "name") std::ranges::stable_sort(out, [](const T& a, const T& b) { return a.name < b.name; });
+  return out;
+}
+void noteHidden(size_t shown, size_t all) {
+  if (shown < all)
+    fmt::print("{} of {} shown; --limit 0 shows all\n", grouped(static_cast<int64_t>(shown)),
+               grouped(static_cast<int64_t>(all)));
+}
+size_t limitOf(const LookOptions& o, size_t all) {
+  return o.limit > 0 ? std::min(all, static_cast<size_t>(o.limit)) : all;
+}
+
 int listScopes(Trace& trace, const LookOptions& o) {
+  std::vector<ScopeInfo> scopes = chosen<ScopeInfo>(
+      trace.scopes(), o,
+      [&](const ScopeInfo& s) {
+        return (o.kind.empty() || kindName(s.kind) == o.kind) && hasName(s.name, o) &&
+               (!o.errors || !s.endNs || failedIn(trace, s.id));
+      },
+      [](const ScopeInfo& s) { return s.steps; },
+      [](const ScopeInfo& s) { return s.endNs.value_or(s.beginNs) - s.beginNs; });
+  size_t limit = limitOf(o, scopes.size());
   if (o.json) {
     Json out;
     Json meta = Json::object();
@@ -36,7 +79,8 @@ int listScopes(Trace& trace, const LookOptions& o) {
     out["meta"] = meta;
     out["warning"] = trace.warning();
     out["scopes"] = Json::array();
-    for (const ScopeInfo& s : trace.scopes()) {
+    for (size_t k = 0; k < limit; ++k) {
+      const ScopeInfo& s = scopes[k];
       Json j{{"id", s.id},       {"parent", s.parent},           {"kind", kindName(s.kind)},
              {"name", s.name},   {"script", fileLine(s.script)}, {"root", s.root},
              {"steps", s.steps}, {"total_steps", s.totalSteps},  {"begin_ns", s.beginNs}};
@@ -56,12 +100,14 @@ int listScopes(Trace& trace, const LookOptions& o) {
              trace.meta("script").empty() ? trace.path() : trace.meta("script"), trace.meta("tier"),
              trace.status(), grouped(kernels), grouped(steps));
   Table table({"#", "kind", "name", "steps", "time", "script line"});
-  for (const ScopeInfo& s : trace.scopes())
+  bool nested = o.sort.empty() && scopes.size() == trace.scopes().size();
+  for (const ScopeInfo& s : std::span(scopes).first(limit))
     table.add({fmt::format("{}", s.id), std::string(kindName(s.kind)),
-               std::string(static_cast<size_t>(depthOf(trace, s)) * 2, ' ') + s.name,
+               std::string(nested ? static_cast<size_t>(depthOf(trace, s)) * 2 : 0, ' ') + s.name,
                grouped(s.kind == ScopeKind::Script ? s.totalSteps : s.steps),
                s.endNs ? duration(*s.endNs - s.beginNs) : "not ended", fileLine(s.script)});
   if (table.size()) table.print();
+  noteHidden(limit, scopes.size());
   if (!trace.passes(0).empty())
     fmt::print("{} passes ran outside any kernel or schedule: uopscope ls {} 0\n", trace.passes(0).size(),
                trace.path());
@@ -69,12 +115,22 @@ int listScopes(Trace& trace, const LookOptions& o) {
 }
 
 int listPasses(Trace& trace, ScopeId scope, const LookOptions& o) {
-  const auto& passes = trace.passes(scope);
+  struct Numbered : PassInfo {
+    size_t number = 0;
+  };
+  std::vector<Numbered> all;
+  for (const PassInfo& p : trace.passes(scope)) all.push_back({p, all.size() + 1});
+  std::vector<Numbered> passes = chosen<Numbered>(
+      all, o,
+      [&](const Numbered& p) { return hasName(p.name, o) && (!o.errors || p.outcome != PassOutcome::Done); },
+      [](const Numbered& p) { return p.steps; },
+      [](const Numbered& p) { return p.endNs.value_or(p.beginNs) - p.beginNs; });
+  size_t limit = limitOf(o, passes.size());
   if (o.json) {
     Json out = Json::array();
-    for (size_t k = 0; k < passes.size(); ++k) {
-      const PassInfo& p = passes[k];
-      Json j{{"number", k + 1},
+    for (size_t k = 0; k < limit; ++k) {
+      const Numbered& p = passes[k];
+      Json j{{"number", p.number},
              {"id", p.id},
              {"parent", p.parent},
              {"parent_steps", p.parentSteps},
@@ -95,19 +151,33 @@ int listPasses(Trace& trace, ScopeId scope, const LookOptions& o) {
     return kFine;
   }
   Table table({"#", "pass", "steps", "nested", "time", "outcome", "called from"});
-  for (size_t k = 0; k < passes.size(); ++k) {
-    const PassInfo& p = passes[k];
-    std::string name = std::string(static_cast<size_t>(p.depth) * 2, ' ') + p.name;
-    table.add({fmt::format("{}", k + 1), name, grouped(p.steps), p.nestedSteps ? grouped(p.nestedSteps) : "",
-               p.endNs ? duration(*p.endNs - p.beginNs) : "", std::string(outcomeName(p)), fileLine(p.at)});
+  for (size_t k = 0; k < limit; ++k) {
+    const Numbered& p = passes[k];
+    std::string name = std::string(o.sort.empty() ? static_cast<size_t>(p.depth) * 2 : 0, ' ') + p.name;
+    table.add({fmt::format("{}", p.number), name, grouped(p.steps),
+               p.nestedSteps ? grouped(p.nestedSteps) : "", p.endNs ? duration(*p.endNs - p.beginNs) : "",
+               std::string(outcomeName(p)), fileLine(p.at)});
   }
   table.print();
+  noteHidden(limit, passes.size());
   return kFine;
 }
 
 int listSteps(Trace& trace, PassId pass, const LookOptions& o) {
-  int64_t limit = o.limit > 0 ? o.limit : INT64_MAX;
-  auto steps = trace.steps(pass, 1, limit);
+  bool filtered = !o.name.empty() || o.node || o.errors || !o.sort.empty();
+  auto steps = trace.steps(pass, 1, filtered || o.limit <= 0 ? INT64_MAX : o.limit);
+  std::erase_if(steps, [&](const StepInfo& s) {
+    return (o.node && s.before != o.node && s.after != o.node) ||
+           (o.errors && s.kind != StepKind::RewriteError) || !hasName(trace.rule(s.rule).name, o);
+  });
+  if (o.sort == "time")
+    std::ranges::stable_sort(steps, [](const StepInfo& a, const StepInfo& b) { return a.ns > b.ns; });
+  if (o.sort == "name")
+    std::ranges::stable_sort(steps, [&](const StepInfo& a, const StepInfo& b) {
+      return trace.rule(a.rule).name < trace.rule(b.rule).name;
+    });
+  int64_t all = filtered ? static_cast<int64_t>(steps.size()) : trace.pass(pass).steps;
+  steps.resize(limitOf(o, steps.size()));
   auto read = trace.nodes().reader();
   auto text = [&](NodeId id) { return id ? expression(read, id, 3, 60) : std::string("REWRITE_ERROR"); };
   if (o.json) {
@@ -138,9 +208,26 @@ int listSteps(Trace& trace, PassId pass, const LookOptions& o) {
                    ? fmt::format("{} -> REWRITE_ERROR: {}", text(s.before), trace.stepMessage(s.id))
                    : fmt::format("{} -> {}", text(s.before), text(s.after))});
   table.print();
-  int64_t all = trace.pass(pass).steps;
-  if (all > static_cast<int64_t>(steps.size()))
-    fmt::print("{} of {} steps shown; --limit 0 shows all\n", steps.size(), grouped(all));
+  noteHidden(steps.size(), static_cast<size_t>(all));
+  return kFine;
+}
+
+int listNodes(Trace& trace, const LookOptions& o) {
+  NodeHits hits = findNodes(trace, o.find, o.limit > 0 ? static_cast<size_t>(o.limit) : SIZE_MAX);
+  auto read = trace.nodes().reader();
+  if (o.json) {
+    Json out{{"total", hits.total}, {"nodes", Json::array()}};
+    for (NodeId id : hits.nodes)
+      out["nodes"].push_back(
+          Json{{"id", id}, {"label", nodeLabel(read(id))}, {"text", expression(read, id, 3, 100)}});
+    printJson(out);
+    return kFine;
+  }
+  Table table({"node", "label", "expression"});
+  for (NodeId id : hits.nodes)
+    table.add({fmt::format("{}", id), nodeLabel(read(id)), expression(read, id, 3, 80)});
+  table.print();
+  noteHidden(hits.nodes.size(), hits.total);
   return kFine;
 }
 
@@ -149,6 +236,7 @@ int listSteps(Trace& trace, PassId pass, const LookOptions& o) {
 int list(const LookOptions& o) {
   Trace trace(o.trace);
   warnAbout(trace);
+  if (!o.find.empty()) return listNodes(trace, o);
   if (o.kernel.empty()) return listScopes(trace, o);
   ScopeId scope = o.kernel == "0" ? 0 : trace.findScope(o.kernel);
   if (o.pass.empty()) return listPasses(trace, scope, o);

@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace uopscope::cli {
 
 namespace {
@@ -37,6 +39,19 @@ int stats(const LookOptions& o) {
   auto nameOf = [&](const MatchTotals& t) {
     return t.rule ? trace.rule(t.rule).name : !t.passName.empty() ? t.passName : t.op;
   };
+  if (!o.name.empty())
+    std::erase_if(totals, [&](const MatchTotals& t) { return nameOf(t).find(o.name) == std::string::npos; });
+  auto rateOf = [](const MatchTotals& t) {
+    return t.attempts() ? static_cast<double>(t.matches()) / static_cast<double>(t.attempts()) : 0;
+  };
+  std::ranges::stable_sort(totals, [&](const MatchTotals& a, const MatchTotals& b) {
+    if (o.sort == "matches") return a.matches() > b.matches();
+    if (o.sort == "attempts") return a.attempts() > b.attempts();
+    if (o.sort == "rate") return rateOf(a) > rateOf(b);
+    if (o.sort == "unchanged") return a.count[int(Outcome::Unchanged)] > b.count[int(Outcome::Unchanged)];
+    if (o.sort == "name") return nameOf(a) < nameOf(b);
+    return false; // by time, as they come
+  });
   if (o.json || o.csv) {
     Json out = Json::array();
     if (o.csv) {

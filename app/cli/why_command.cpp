@@ -1,7 +1,8 @@
-// uopscope why TRACE KERNEL PASS NODE RULE: why a rule did not fire on a node. The trace says what happened
-// in the pass; the engine, asked with the node made again, says which test of the pattern fails. Nothing is
-// run.
+// uopscope why TRACE KERNEL PASS NODE [RULE]: why a rule did not fire on a node; without one, which came
+// nearest. The trace says what happened in the pass; the engine, asked with the node made again, says which
+// test of the pattern fails. Nothing is run.
 #include "app/cli/output.h"
+#include "engine/rewrite/match_program.h"
 #include "engine/rewrite/matcher.h"
 #include "engine/tensor/known_rules.h"
 #include "replay/read/materialize.h"
@@ -10,6 +11,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 
 namespace uopscope::cli {
 
@@ -36,6 +38,84 @@ const RuleDef* findInEngine(const std::string& name, const RuleInfo* like) {
   return best;
 }
 
+/// How near a rule came to matching a node: tests left of its best variant; none where its root does not fit.
+std::optional<size_t> testsLeft(const Rule& rule, UOp u) {
+  std::optional<size_t> best;
+  for (const MatchVariant& v : compilePattern(rule)) {
+    if (!v.root.has(u.op())) continue;
+    std::array<UOp, kMatchRegisters> registers;
+    std::array<UOp, Match::kMaxBinds> binds;
+    registers[0] = u;
+    size_t left = v.steps.size() - runSteps(v.steps, registers.data(), binds.data());
+    if (!best || left < *best) best = left;
+  }
+  return best;
+}
+
+/// The rules of the pass that came nearest to the node, with what kept each from firing.
+int nearestMisses(Trace& trace, const PassInfo& pass, NodeId node, const LookOptions& o) {
+  std::vector<RuleId> tried = trace.rulesOf(pass.id);
+  if (tried.empty())
+    throw Error(ErrorKind::Key,
+                fmt::format("the trace does not say which rules pass \"{}\" has; give one", pass.name));
+  Pool pool;
+  PoolScope inPool(pool);
+  UOp u = Materializer(trace.nodes().reader(), pool)(node);
+  std::map<RuleId, int64_t> fired; ///< rule -> step
+  for (const StepInfo& s : trace.steps(pass.id))
+    if (s.before == node) fired.try_emplace(s.rule, s.k);
+  struct Miss {
+    const RuleInfo* rule;
+    size_t left;
+    std::string reason;
+  };
+  std::vector<Miss> misses;
+  size_t unknown = 0;
+  std::map<std::string, const RuleDef*> defs;
+  for (const RuleDef* def : engineRules()) defs.try_emplace(def->name, def);
+  for (RuleId id : tried) {
+    const RuleInfo& info = trace.rule(id);
+    auto def = defs.find(info.name);
+    if (def == defs.end()) {
+      ++unknown;
+      continue;
+    }
+    Rule rule(*def->second);
+    auto left = testsLeft(rule, u);
+    if (!left) continue;
+    auto at = fired.find(id);
+    misses.push_back(
+        {&info, *left,
+         at != fired.end() ? fmt::format("fired in step {}", at->second)
+         : *left           ? PatternMatcher().explain(rule, u)
+                 : "the pattern matches; its function or condition declined, or another rule came first"});
+  }
+  std::ranges::stable_sort(misses, [](const Miss& a, const Miss& b) { return a.left < b.left; });
+  size_t limit = o.limit > 0 ? static_cast<size_t>(o.limit) : misses.size();
+  if (o.json) {
+    Json out{{"node", node},           {"text", expression(trace.nodes().reader(), node, 6, 400)},
+             {"pass", pass.name},      {"rules", tried.size()},
+             {"not_at_hand", unknown}, {"nearest", Json::array()}};
+    for (size_t k = 0; k < std::min(limit, misses.size()); ++k)
+      out["nearest"].push_back(Json{{"rule", misses[k].rule->name},
+                                    {"tests_left", misses[k].left},
+                                    {"why", misses[k].reason},
+                                    {"at", fileLine(misses[k].rule->at)}});
+    printJson(out);
+    return kFine;
+  }
+  fmt::print("node {}  {}\n{} rules in pass \"{}\", {} of them for {}\n", node,
+             expression(trace.nodes().reader(), node, 6, 400), tried.size(), pass.name, misses.size(),
+             opName(u.op()));
+  Table table({"rule", "tests left", "why"});
+  for (size_t k = 0; k < std::min(limit, misses.size()); ++k)
+    table.add({misses[k].rule->name, fmt::format("{}", misses[k].left), misses[k].reason});
+  table.print();
+  if (limit < misses.size()) fmt::print("{} of {} shown; --limit 0 shows all\n", limit, misses.size());
+  if (unknown) fmt::print("{} rules are not the engine's own and cannot be asked here\n", unknown);
+  return kFine;
+}
+
 } // namespace
 
 int why(const LookOptions& o) {
@@ -45,6 +125,7 @@ int why(const LookOptions& o) {
   PassId passId = trace.findPass(scope, o.pass);
   PassInfo pass = trace.pass(passId);
   auto node = static_cast<NodeId>(o.node);
+  if (o.rule.empty()) return nearestMisses(trace, pass, node, o);
   auto read = trace.nodes().reader();
   NodeFields fields = read(node);
   const RuleInfo* info = findInTrace(trace, o.rule);

@@ -50,6 +50,40 @@ def _hook(kind, error, tb):
 sys.excepthook = _hook
 )";
 
+// What the script writes goes where it went, and to the observer.
+constexpr const char* kTellOutput = R"(
+import sys
+
+class _Told:
+  def __init__(self, stream, name): self._stream, self._name, self._line = stream, name, ""
+  def _end(self):
+    if self._line: _tell(self._name, self._line.encode("utf-8", "replace"))
+    self._line = ""
+  def write(self, text):
+    self._line += text
+    if "\n" in text: self._end()
+    return self._stream.write(text)
+  def flush(self):
+    self._end()
+    self._stream.flush()
+  def writelines(self, lines):
+    for line in lines: self.write(line)
+  def __getattr__(self, name): return getattr(self._stream, name)
+  def __iter__(self): return iter(self._stream)
+
+sys.stdout, sys.stderr = _Told(sys.stdout, "stdout"), _Told(sys.stderr, "stderr")
+)";
+
+void tellOutput() {
+  if (!Observer::current()) return;
+  py::dict names = py::module_::import("types").attr("ModuleType")("_uopscope_output").attr("__dict__");
+  names["_tell"] = py::cpp_function([](const std::string& stream, const py::bytes& text) {
+    if (Observer* observer = Observer::current(); observer && py::len(text))
+      observer->onOutput(stream, std::string(text));
+  });
+  py::exec(kTellOutput, names);
+}
+
 void check(PyStatus status) {
   if (PyStatus_Exception(status))
     throw Error(ErrorKind::Runtime,
@@ -118,6 +152,7 @@ int runScript(const std::string& path, const std::vector<std::string>& argv) {
     return 2;
   }
   start(argv, false);
+  tellOutput();
   int code = runMain(path, text.str());
   // exit handlers and destructors of the script's objects still belong to it
   return Py_FinalizeEx() < 0 && code == 0 ? 120 : code;

@@ -281,7 +281,7 @@ UOp PatternMatcher::rewrite(UOp node, const PassContext& ctx, Observer* observer
       }
       if (result == node) {
         outcome = Outcome::Unchanged;
-        if (observer && observer->wantsRewrites()) observer->onUnchanged(rule, node);
+        if (observer && observer->wantsRewrites()) observer->onUnchanged(*rule, node);
         continue;
       }
       if (observer && observer->wantsRewrites()) {

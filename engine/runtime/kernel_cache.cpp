@@ -26,7 +26,8 @@
 
 namespace uopscope {
 
-CompiledKernel lowerAndRender(UOp ast, const Device& device, std::string& report, std::vector<TextLine>* lines) {
+CompiledKernel lowerAndRender(UOp ast, const Device& device, std::string& report,
+                              std::vector<TextLine>* lines) {
   CompiledKernel made;
   {
     ObservedPhase phase("lower");

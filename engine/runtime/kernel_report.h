@@ -15,7 +15,9 @@ std::string launchJson(const LoweredKernel& kernel, const Device& device);
 
 /// The part of making a kernel that needs no machine: lowers and renders it, tells the observer each text as
 /// it is made, and adds what DEBUG asks for to `report`. The program is null. Opens no scope: who asks does.
-CompiledKernel lowerAndRender(UOp ast, const Device& device, std::string& report);
+/// `lines` receives which instructions the lines of the source are made of.
+CompiledKernel lowerAndRender(UOp ast, const Device& device, std::string& report,
+                              std::vector<TextLine>* lines = nullptr);
 
 /// A symbolic size where the variables have these values. Throws Error(Value) for a variable without one.
 int64_t evaluate(const Sint& size, std::span<const std::pair<std::string, int64_t>> values);

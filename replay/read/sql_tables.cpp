@@ -231,6 +231,12 @@ void addSqlTables(Trace& trace) {
   sqlite3* db = trace.database().handle();
   sqlite3_create_module(db, "node", moduleOf<NodeCursor>(connectNode), &trace);
   sqlite3_create_module(db, "match_count", moduleOf<CountCursor>(connectCount), &trace);
+  // Connected now: a query's authorizer would forbid it.
+  for (const char* table : {"node", "match_count", "dbstat"}) {
+    sqlite3_stmt* statement = nullptr;
+    sqlite3_prepare_v2(db, fmt::format("SELECT 1 FROM {}", table).c_str(), -1, &statement, nullptr);
+    sqlite3_finalize(statement);
+  }
 }
 
 } // namespace uopscope

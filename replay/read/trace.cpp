@@ -23,6 +23,7 @@ Trace::~Trace() {
   std::error_code ignored;
   if (!finished() || !std::filesystem::exists(path() + "-wal", ignored)) return;
   nodes_.reset();
+  selectString_ = {};
   db_.close();
   try {
     Database::openForWriting(path()).makeOneFile();
@@ -76,9 +77,11 @@ std::string Trace::string(int64_t id) {
   if (id == 0) return {};
   auto it = strings_.find(id);
   if (it != strings_.end()) return it->second;
-  Statement s = db_.prepare("SELECT value FROM string WHERE id = ?");
-  if (!s.bind(1, id).step()) return fmt::format("(string {} is missing)", id);
-  return strings_[id] = s.text(0);
+  if (!selectString_) selectString_ = db_.prepare("SELECT value FROM string WHERE id = ?");
+  bool there = selectString_.bind(1, id).step();
+  std::string value = there ? std::string(selectString_.text(0)) : fmt::format("(string {} is missing)", id);
+  selectString_.reset(); // an open statement would hold on to what the file was
+  return strings_[id] = value;
 }
 
 FileLine Trace::fileLine(int64_t file, int64_t line) {
@@ -134,15 +137,9 @@ void Trace::loadScopes() {
     at[scope.id] = scopes_.size();
     scopes_.push_back(std::move(scope));
   }
-  // A kernel gets its name ("r_16_16") while it is lowered, long after its scope began.
-  for (Statement s = db_.prepare("SELECT scope, text FROM artifact WHERE kind IN "
-                                 "(SELECT id FROM string WHERE value = 'name') ORDER BY id");
-       s.step();)
-    if (auto it = at.find(s.integer(0)); it != at.end()) scopes_[it->second].name = s.text(1);
   for (Statement s = db_.prepare("SELECT scope, sum(step_count) FROM pass GROUP BY scope"); s.step();)
     if (auto it = at.find(s.integer(0)); it != at.end()) scopes_[it->second].steps = s.integer(1);
-  {
-    // Passes that had not ended.
+  if (status() != traceStatus::kComplete) { // passes that had not ended
     Statement s = db_.prepare("SELECT pass.scope, count(*) FROM pass JOIN step ON step.id >= pass.first_step "
                               "AND step.pass = pass.id "
                               "WHERE pass.step_count IS NULL GROUP BY pass.scope");

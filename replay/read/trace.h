@@ -14,6 +14,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 namespace uopscope {
@@ -237,12 +238,13 @@ private:
   FileLine fileLine(int64_t file, int64_t line);
 
   Database db_;
+  Statement selectString_;
   int64_t version_; ///< of the schema
   std::map<std::string, std::string> meta_;
   std::vector<ScopeInfo> scopes_;
   std::map<ScopeId, std::vector<PassInfo>> passes_;
   std::vector<RuleInfo> rules_;
-  std::map<int64_t, std::string> strings_, files_;
+  std::unordered_map<int64_t, std::string> strings_, files_;
   std::unique_ptr<NodeTable> nodes_;
   int64_t dataVersion_ = -1;
 };

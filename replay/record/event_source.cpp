@@ -64,6 +64,32 @@ std::unique_ptr<Payload> payloadOf(std::string_view name, SourceLocation at = {}
 
 } // namespace
 
+/// Time of one event in 64 stands for all of them; events that take long are all timed.
+class EventSource::Cost {
+public:
+  static constexpr uint32_t kEvery = 64;
+  explicit Cost(EventSource& source, bool always = false)
+      : source_(source), weight_(always                           ? 1
+                                 : ++source.events_ % kEvery == 0 ? kEvery
+                                                                  : 0),
+        start_(weight_ ? ticks() : 0) {}
+  ~Cost() {
+    if (weight_) source_.costTicks_ += (ticks() - start_) * weight_;
+  }
+  Cost(const Cost&) = delete;
+  Cost& operator=(const Cost&) = delete;
+
+private:
+  EventSource& source_;
+  uint32_t weight_;
+  uint64_t start_;
+};
+
+void EventSource::addUpCost() {
+  progress_.observingTicks.fetch_add(costTicks_, std::memory_order_relaxed);
+  costTicks_ = 0;
+}
+
 struct EventSource::Joined {
   std::unique_ptr<Observer> owner;
   ForkedSource* source;
@@ -97,6 +123,7 @@ void EventSource::onScopeEnd() {
 }
 
 void EventSource::onPassBegin(const PassBegin& begin) {
+  Cost cost(*this);
   Event& e = next();
   e.kind = EventKind::PassBegin;
   e.before = touch(begin.root);
@@ -108,6 +135,7 @@ void EventSource::onPassBegin(const PassBegin& begin) {
 }
 
 void EventSource::onPassEnd(const PassEnd& end) {
+  Cost cost(*this);
   Event& e = next();
   e.kind = EventKind::PassEnd;
   e.flag = static_cast<uint8_t>(end.outcome);
@@ -118,6 +146,7 @@ void EventSource::onPassEnd(const PassEnd& end) {
 }
 
 Control EventSource::onRewrite(const RewriteEvent& event) {
+  Cost cost(*this);
   Event& e = next();
   e.kind = EventKind::Step;
   e.flag = event.bottomUp ? 1 : 0;
@@ -154,6 +183,7 @@ void EventSource::onRuleError(const Rule& rule, UOp before, std::string_view mes
 }
 
 void EventSource::onCounts(std::span<const MatchCount> counts) {
+  Cost cost(*this, /*always=*/true);
   if (counts.empty()) return;
   if (alsoCounts_) alsoCounts_->onCounts(counts);
   auto payload = std::make_unique<Payload>();
@@ -172,6 +202,7 @@ void EventSource::onCounts(std::span<const MatchCount> counts) {
 }
 
 void EventSource::onArtifact(const Artifact& artifact) {
+  Cost cost(*this, /*always=*/true);
   Event& e = next();
   e.kind = EventKind::Artifact;
   e.payload = payloadOf(artifact.kind);
@@ -181,6 +212,7 @@ void EventSource::onArtifact(const Artifact& artifact) {
 }
 
 void EventSource::onProgram(std::span<const UOp> program) {
+  Cost cost(*this, /*always=*/true);
   if (tier_ != Tier::Full) return;
   Event& e = next();
   e.kind = EventKind::Program;
@@ -231,6 +263,7 @@ void EventSource::onOutput(std::string_view stream, std::string_view text) {
 }
 
 void EventSource::onLaunch(const Launch& launch) {
+  Cost cost(*this, /*always=*/true);
   Event& e = next();
   e.kind = EventKind::Launch;
   e.ns = launch.startNs;
@@ -248,6 +281,7 @@ void EventSource::onLaunch(const Launch& launch) {
 
 void EventSource::onOrigin(const Origin& origin) {
   if (tier_ != Tier::Full) return;
+  Cost cost(*this);
   Event& e = next();
   e.kind = EventKind::Origin;
   e.before = touch(origin.node);
@@ -261,8 +295,10 @@ std::unique_ptr<Observer> EventSource::fork(uint64_t ordinal) {
 }
 
 void EventSource::join(std::unique_ptr<Observer> child) {
+  Cost cost(*this, /*always=*/true);
   auto* source = dynamic_cast<ForkedSource*>(child.get());
   if (!source) return;
+  source->addUpCost();
   auto joined = std::make_unique<Joined>();
   joined->owner = std::move(child);
   joined->source = source;

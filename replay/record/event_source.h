@@ -23,6 +23,8 @@ struct RecordingProgress {
       false}; ///< set from outside: the next rewrite ends with Error(Runtime) "interrupted"
   std::atomic<uint64_t> steps{0}, kernels{0}, launches{0};
   std::atomic<uint64_t> rowsWritten{0};
+  std::atomic<uint64_t> observingTicks{
+      0}; ///< what recording took of the threads that compile, as far as added up
   std::atomic<bool> began{false}, diskFull{false};
 };
 
@@ -60,12 +62,16 @@ protected:
   virtual Event& next() = 0;
   virtual void publish() = 0;
 
+  /// Adds what this thread has spent on events to the progress.
+  void addUpCost();
+
   Tier tier_;
   RuleBook& book_;
   RecordingProgress& progress_;
   Observer* alsoCounts_;
 
 private:
+  class Cost;
   const Node* touch(UOp u) {
     if (u && u.node()->pool != lastPool_) {
       lastPool_ = u.node()->pool;
@@ -74,6 +80,8 @@ private:
     return u.node();
   }
 
+  uint64_t costTicks_ = 0;
+  uint32_t events_ = 0;
   const Pool* lastPool_ = nullptr;
   std::unordered_set<uint32_t> touched_;
   RuleCache rules_;

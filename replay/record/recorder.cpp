@@ -51,7 +51,11 @@ Event& Recorder::next() {
       used_ = 0;
       return current_->events[0];
     }
-    space_.wait(lock, [&] { return queue_.size() * Chunk::kEvents < options_.maxEvents; });
+    if (auto hasSpace = [&] { return queue_.size() * Chunk::kEvents < options_.maxEvents; }; !hasSpace()) {
+      int64_t began = nowNs();
+      space_.wait(lock, hasSpace);
+      waitedNs_ += nowNs() - began;
+    }
     std::unique_ptr<Chunk> chunk;
     if (spare_.empty()) {
       chunk = std::make_unique<Chunk>();
@@ -73,7 +77,9 @@ void Recorder::waitForWriter(bool commit) {
   uint64_t ticket = ++wanted_;
   commitWanted_ |= commit;
   work_.notify_one();
+  int64_t began = nowNs();
   done_.wait(lock, [&] { return reached_ >= ticket || finished_; });
+  waitedNs_ += nowNs() - began;
 }
 
 void Recorder::poolRetired(Pool& pool) {
@@ -106,8 +112,17 @@ bool Recorder::commitFromSignal(int signal, int milliseconds) noexcept {
   return false;
 }
 
+void Recorder::noteCosts() {
+  timespec used{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
+  writer_->setMeta("time.observing_ns", fmt::format("{}", ticksToNs(progress_.observingTicks)));
+  writer_->setMeta("time.waited_ns", fmt::format("{}", waitedNs_.load()));
+  writer_->setMeta("time.writer_ns", fmt::format("{}", used.tv_sec * 1'000'000'000 + used.tv_nsec));
+}
+
 void Recorder::finish(std::string_view status, std::string_view message) {
   if (!thread_.joinable()) return;
+  addUpCost();
   {
     std::lock_guard lock(mutex_);
     stop_ = true;
@@ -213,6 +228,7 @@ void Recorder::write() {
   }
   if (failure_.empty()) {
     try {
+      noteCosts();
       writer_->finish(status_, message_, nowNs());
     } catch (const Error& error) {
       fail(error.what());

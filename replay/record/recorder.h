@@ -7,6 +7,9 @@
 // The engine's thread only leaves events; a writer's thread makes rows of them and commits ten times a
 // second. When the writer falls behind by more than `maxEvents`, the engine waits for it. When the disk is
 // full the recording stops, says so once, and the engine goes on.
+//
+// What it cost is in the trace: meta time.observing_ns (events, of the threads that compile; an estimate from
+// a sample), time.waited_ns (for the writer), time.writer_ns (processor time of the writer's thread).
 #pragma once
 #include "replay/record/event_source.h"
 
@@ -55,6 +58,7 @@ private:
   bool consumeSome(TraceWriter& writer);
   void fail(const std::string& message);
   void waitForWriter(bool commit);
+  void noteCosts();
 
   static RecordingProgress& progressOf(RecorderOptions& options, RecordingProgress& own) {
     return options.progress ? *options.progress : own;
@@ -76,6 +80,7 @@ private:
   uint64_t wanted_ = 0, reached_ = 0; ///< flushes asked for and done
   bool stop_ = false, finished_ = false, commitWanted_ = false;
   std::string failure_, status_, message_;
+  std::atomic<int64_t> waitedNs_{0}; ///< of the engine's thread for the writer's
   std::atomic<int> signalAsk_{0}, signalDone_{0}, signal_{0};
   std::thread thread_;
 };

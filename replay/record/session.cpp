@@ -64,13 +64,6 @@ std::string timeNow() {
   return text;
 }
 
-std::string firstLine(const fs::path& path) {
-  std::ifstream in(path);
-  std::string line;
-  std::getline(in, line);
-  return line;
-}
-
 /// Variables that change what the compiler does.
 std::string environmentJson() {
   nlohmann::ordered_json out = nlohmann::ordered_json::object();
@@ -89,34 +82,6 @@ std::string environmentJson() {
 }
 
 } // namespace
-
-GitPlace gitPlaceOf(const std::string& path) {
-  std::error_code ignored;
-  for (fs::path at = fs::absolute(path, ignored); !at.empty() && at != at.root_path();
-       at = at.parent_path()) {
-    fs::path git = at / ".git";
-    if (!fs::exists(git, ignored)) continue;
-    if (fs::is_regular_file(git, ignored)) { // a linked work tree: "gitdir: PATH"
-      std::string line = firstLine(git);
-      if (line.rfind("gitdir: ", 0) != 0) return {};
-      git = fs::path(line.substr(8));
-      if (git.is_relative()) git = at / git;
-    }
-    std::string head = firstLine(git / "HEAD");
-    if (head.rfind("ref: ", 0) != 0) return {head, {}, at.string()};
-    std::string ref = head.substr(5), branch = ref.rfind("refs/heads/", 0) == 0 ? ref.substr(11) : ref;
-    fs::path common = git;
-    if (std::string shared = firstLine(git / "commondir"); !shared.empty()) common = git / shared;
-    std::string commit = firstLine(common / ref);
-    if (commit.empty()) {
-      std::ifstream packed(common / "packed-refs");
-      for (std::string line; std::getline(packed, line);)
-        if (line.size() > 41 && line.substr(41) == ref) commit = line.substr(0, 40);
-    }
-    return {commit, branch, at.string()};
-  }
-  return {};
-}
 
 SessionOptions RecordingSession::optionsFromEnvironment(const std::string& script,
                                                         std::vector<std::string> arguments) {
@@ -174,6 +139,7 @@ void RecordingSession::begin() {
     if (GitPlace git = gitPlaceOf(script); !git.root.empty()) {
       r.meta["git.commit"] = git.commit;
       r.meta["git.branch"] = git.branch;
+      if (std::string state = gitStateOf(git.root); !state.empty()) r.meta["git.state"] = state;
     }
     if (script.ends_with(".py")) r.files.push_back(script);
     // A file that cannot grow is an error to report, not a death.

@@ -12,6 +12,7 @@
 #pragma once
 #include "replay/record/capture_session.h"
 #include "replay/record/debug_gate.h"
+#include "replay/record/git_place.h"
 #include "replay/record/match_stats.h"
 #include "replay/record/recorder.h"
 #include "replay/record/tee.h"
@@ -69,11 +70,5 @@ private:
   int exceptions_ = 0;
   bool finished_ = false;
 };
-
-/// Commit of the repository a path lies in: "<hash>", with "branch" where known; empty if there is none.
-struct GitPlace {
-  std::string commit, branch, root;
-};
-GitPlace gitPlaceOf(const std::string& path);
 
 } // namespace uopscope

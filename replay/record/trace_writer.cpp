@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include <fstream>
+#include <nlohmann/json.hpp>
 #include <sstream>
 
 namespace uopscope {
@@ -67,6 +68,9 @@ TraceWriter::TraceWriter(const std::string& path, Tier tier, RuleBook& book, int
   insertBuffer_ = prepare("INSERT INTO buffer (id, device, dtype, bytes, base, offset, begin_ns) VALUES (?, "
                           "?, ?, ?, ?, ?, ?)");
   freeBuffer_ = prepare("UPDATE buffer SET end_ns = ? WHERE id = ?");
+  insertKernel_ =
+      prepare("INSERT OR REPLACE INTO kernel (scope, device, opts, global_size, local_size, ops, bytes, "
+              "accessed, registers) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)");
   insertCandidate_ = prepare("INSERT INTO candidate (scope, opts, message, took_ns) VALUES (?, ?, ?, ?)");
   insertOutput_ = prepare("INSERT INTO output (scope, stream, text, at_ns) VALUES (?, ?, ?, ?)");
   insertArtifact_ = prepare("INSERT INTO artifact (id, scope, kind, text) VALUES (?, ?, ?, ?)");
@@ -308,6 +312,36 @@ void TraceWriter::buffer(const Event& e) {
       .run();
 }
 
+/// The text "launch" once more, as a row; the optimisations came before it.
+void TraceWriter::kernel(const std::string& launch) {
+  if (scopes_.empty()) return;
+  auto j = nlohmann::json::parse(launch, nullptr, false);
+  if (!j.is_object()) return;
+  auto opts = scopes_.back().texts.find("opts");
+  insertKernel_.bind(1, scopes_.back().id)
+      .bind(2, j.value("device", ""))
+      .bind(3, opts == scopes_.back().texts.end() ? "[]" : opts->second)
+      .bind(4, j.value("global", nlohmann::json::array()).dump())
+      .bind(5, j.value("local", nlohmann::json::array()).dump());
+  nlohmann::json estimates = j.value("estimates", nlohmann::json::object());
+  int at = 6;
+  for (const char* key : {"ops", "mem", "lds"}) {
+    const nlohmann::json value = estimates.value(key, nlohmann::json());
+    if (value.is_number_integer())
+      insertKernel_.bind(at, value.get<int64_t>());
+    else if (value.is_string())
+      insertKernel_.bind(at, std::string_view(value.get_ref<const std::string&>()));
+    else
+      insertKernel_.bindNull(at);
+    ++at;
+  }
+  if (j.contains("registers") && j["registers"].is_number_integer())
+    insertKernel_.bind(at, j["registers"].get<int64_t>());
+  else
+    insertKernel_.bindNull(at);
+  insertKernel_.run();
+}
+
 void TraceWriter::program(const Payload& p) {
   if (scopes_.empty() || p.nodes.empty()) return;
   int64_t scope = scopes_.back().id, position = 0;
@@ -346,6 +380,7 @@ void TraceWriter::artifact(const Payload& p) {
     if (!fresh && it->second == p.text) return;
     it->second = p.text;
   }
+  if (p.name == "launch") kernel(p.text);
   int64_t id = nextArtifact_++;
   insertArtifact_.bind(1, id).bindId(2, currentScope()).bind(3, string(p.name)).bind(4, p.text).run();
   if (tier_ != Tier::Full) return;

@@ -68,6 +68,7 @@ private:
   void launch(const Event& e);
   void buffer(const Event& e);
   void program(const Payload& payload);
+  void kernel(const std::string& launch);
   int64_t bufferOf(uint64_t id, int64_t ns);
   int64_t matcher(uint32_t bookIndex);
   void counts(const Payload& payload);
@@ -82,7 +83,7 @@ private:
   Statement insertString_, insertFile_, insertRule_, insertScope_, nameScope_, rootScope_, endScope_,
       insertPass_, endPass_, insertStep_, insertError_, insertGate_, insertCount_, insertArtifact_,
       insertLaunch_, insertOrigin_, setMeta_, insertMatcherRule_, insertUnchanged_, insertInstruction_,
-      insertLine_, insertPhase_, insertBuffer_, freeBuffer_, insertCandidate_, insertOutput_;
+      insertLine_, insertPhase_, insertBuffer_, freeBuffer_, insertCandidate_, insertOutput_, insertKernel_;
   std::map<std::string, int64_t, std::less<>> strings_, files_;
   std::vector<int64_t> rules_, matchers_;          ///< by index in the RuleBook
   std::unordered_map<uint32_t, int64_t> programs_; ///< serial of the pool of a linear program -> scope

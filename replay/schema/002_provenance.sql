@@ -59,6 +59,19 @@ CREATE TABLE unchanged (
   PRIMARY KEY (pass, rule, node)
 ) STRICT, WITHOUT ROWID;
 
+-- What is known of a kernel besides its texts; sizes are numbers, or expressions where they depend on variables.
+CREATE TABLE kernel (
+  scope INTEGER PRIMARY KEY, -- scope.id
+  device TEXT NOT NULL,
+  opts TEXT NOT NULL,        -- JSON array of the optimisations applied
+  global_size TEXT NOT NULL, -- JSON array: launch sizes
+  local_size TEXT NOT NULL,
+  ops ANY,                   -- arithmetic operations of a launch
+  bytes ANY,                 -- of the buffers touched
+  accessed ANY,              -- bytes of all loads and stores
+  registers INTEGER          -- of a thread; NULL: not known
+) STRICT;
+
 -- The linear program of a kernel: what renderers write down.
 CREATE TABLE instruction (
   kernel INTEGER NOT NULL,   -- scope.id
@@ -154,14 +167,11 @@ CREATE VIEW v_pass AS
 CREATE VIEW v_kernel AS
   SELECT scope.id, name.value AS name, file.path AS file, scope.line, scope.root,
          (SELECT sum(step_count) FROM pass WHERE pass.scope = scope.id) AS steps,
-         (SELECT text FROM artifact WHERE artifact.scope = scope.id AND kind = (SELECT id FROM string WHERE value = 'opts')) AS opts,
-         json_extract(launch.text, '$.device') AS device, json_extract(launch.text, '$.global') AS global_size,
-         json_extract(launch.text, '$.local') AS local_size, json_extract(launch.text, '$.registers') AS registers,
-         json_extract(launch.text, '$.estimates.ops') AS ops, json_extract(launch.text, '$.estimates.mem') AS bytes,
+         kernel.opts, kernel.device, kernel.global_size, kernel.local_size, kernel.registers, kernel.ops, kernel.bytes,
          (SELECT count(*) FROM instruction WHERE kernel = scope.id) AS instructions,
          scope.end_ns - scope.begin_ns AS took_ns
   FROM scope JOIN string AS name ON name.id = scope.name LEFT JOIN file ON file.id = scope.file
-  LEFT JOIN artifact AS launch ON launch.scope = scope.id AND launch.kind = (SELECT id FROM string WHERE value = 'launch')
+  LEFT JOIN kernel ON kernel.scope = scope.id
   WHERE scope.kind = 'kernel';
 
 -- Runs of kernels and copies with what they achieved.

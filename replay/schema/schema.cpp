@@ -74,10 +74,10 @@ Database openTrace(const std::string& path) {
   Statement exists = db.prepare("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?1 UNION ALL "
                                 "SELECT 1 FROM sqlite_temp_schema WHERE type = 'table' AND name = ?1");
   for (const char* table :
-       {"meta",      "string", "file",       "op",          "dtype",  "arg",          "kind",
-        "rule",      "scope",  "pass",       "step",        "gate",   "step_error",   "artifact",
-        "launch",    "origin", "node_block", "match_block", "phase",  "matcher_rule", "unchanged",
-        "text_line", "buffer", "candidate",  "instruction", "output", "match_total"}) {
+       {"meta",      "string", "file",       "op",          "dtype",       "arg",          "kind",
+        "rule",      "scope",  "pass",       "step",        "gate",        "step_error",   "artifact",
+        "launch",    "origin", "node_block", "match_block", "phase",       "matcher_rule", "unchanged",
+        "text_line", "kernel", "buffer",     "candidate",   "instruction", "output",       "match_total"}) {
     bool there = exists.bind(1, std::string_view(table)).step();
     exists.reset();
     if (!there)

@@ -1,0 +1,63 @@
+// Kinds are spelled out and searched; blocks of nodes are scanned three bytes at a time.
+#include "replay/read/node_search.h"
+
+#include <algorithm>
+#include <sstream>
+
+namespace uopscope {
+
+namespace {
+std::string lower(std::string_view text) {
+  std::string out(text);
+  for (char& c : out)
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  return out;
+}
+
+/// By number of the kind: whether its label has all the words.
+std::vector<bool> kindsWith(const Database& db, std::string_view text) {
+  std::vector<std::string> words;
+  std::istringstream in(lower(text));
+  for (std::string word; in >> word;) words.push_back(word);
+  std::vector<bool> out;
+  for (Statement s = db.prepare(
+           "SELECT kind.id, op.name || ' ' || dtype.name || ' ' || coalesce(arg.value, '') || ' ' || "
+           "coalesce(tag.value, '') FROM kind JOIN op ON op.id = kind.op JOIN dtype ON dtype.id = "
+           "kind.dtype LEFT JOIN arg ON arg.id = kind.arg LEFT JOIN arg AS tag ON tag.id = kind.tag");
+       s.step();) {
+    int64_t id = s.integer(0);
+    if (id < 1 || id >= 1 << 24) continue;
+    std::string label = lower(s.text(1));
+    if (!std::ranges::all_of(words, [&](const std::string& w) { return label.find(w) != std::string::npos; }))
+      continue;
+    if (static_cast<size_t>(id) >= out.size()) out.resize(static_cast<size_t>(id) + 1);
+    out[static_cast<size_t>(id)] = true;
+  }
+  return out;
+}
+} // namespace
+
+NodeHits findNodes(Trace& trace, std::string_view text, size_t most) {
+  NodeHits out;
+  const Database& db = trace.database();
+  std::vector<bool> wanted = kindsWith(db, text);
+  auto look = [&](int64_t id, size_t kind) {
+    if (kind >= wanted.size() || !wanted[kind] || id < 1 || id >= kFirstViewNode) return;
+    ++out.total;
+    if (out.nodes.size() < most) out.nodes.push_back(static_cast<NodeId>(id));
+  };
+  if (db.pragma("user_version") < 2) {
+    for (Statement s = db.prepare("SELECT id, kind FROM node ORDER BY id"); s.step();)
+      look(s.integer(0), static_cast<size_t>(std::max<int64_t>(s.integer(1), 0)));
+    return out;
+  }
+  for (Statement s = db.prepare("SELECT first, kinds FROM node_block ORDER BY first"); s.step();) {
+    int64_t id = s.integer(0);
+    auto kinds = s.blob(1);
+    for (size_t k = 0; k + 2 < kinds.size(); k += 3, ++id)
+      look(id, size_t{kinds[k]} | size_t{kinds[k + 1]} << 8 | size_t{kinds[k + 2]} << 16);
+  }
+  return out;
+}
+
+} // namespace uopscope
