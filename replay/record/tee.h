@@ -12,6 +12,9 @@ public:
 
   bool wantsRewrites() const override { return a_->wantsRewrites() || b_->wantsRewrites(); }
   bool wantsCounts() const override { return a_->wantsCounts() || b_->wantsCounts(); }
+  const std::atomic<bool>* stopFlag() const override {
+    return a_->stopFlag() ? a_->stopFlag() : b_->stopFlag();
+  }
   void onScopeBegin(const ScopeBegin& e) override { a_->onScopeBegin(e), b_->onScopeBegin(e); }
   void onScopeEnd() override { a_->onScopeEnd(), b_->onScopeEnd(); }
   void onPassBegin(const PassBegin& e) override { a_->onPassBegin(e), b_->onPassBegin(e); }
@@ -23,6 +26,17 @@ public:
     return first == Control::Apply ? second : first;
   }
   void onGate(UOp node) override { a_->onGate(node), b_->onGate(node); }
+  void onUnchanged(const Rule& rule, UOp node) override {
+    if (a_->wantsRewrites()) a_->onUnchanged(rule, node);
+    if (b_->wantsRewrites()) b_->onUnchanged(rule, node);
+  }
+  void onProgram(std::span<const UOp> program) override { a_->onProgram(program), b_->onProgram(program); }
+  void onPhase(const Phase& phase) override { a_->onPhase(phase), b_->onPhase(phase); }
+  void onCandidate(const Candidate& c) override { a_->onCandidate(c), b_->onCandidate(c); }
+  void onBuffer(const BufferEvent& buffer) override { a_->onBuffer(buffer), b_->onBuffer(buffer); }
+  void onOutput(std::string_view stream, std::string_view text) override {
+    a_->onOutput(stream, text), b_->onOutput(stream, text);
+  }
   void onRuleError(const Rule& rule, UOp before, std::string_view message) override {
     a_->onRuleError(rule, before, message), b_->onRuleError(rule, before, message);
   }
