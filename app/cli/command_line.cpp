@@ -176,7 +176,10 @@ int dispatch(int argc, char** argv) {
 
   CLI::App* statsVerb = app.add_subcommand("stats", "match statistics: attempts by outcome, with time");
   addLook(statsVerb, look);
-  statsVerb->add_option("--by", look.by, "rule, pass or op")->check(CLI::IsMember({"rule", "pass", "op"}));
+  statsVerb
+      ->add_option("--by", look.by,
+                   "rule, pass or op; phase: where the time went; launch: what kernels achieved")
+      ->check(CLI::IsMember({"rule", "pass", "op", "phase", "launch"}));
   statsVerb->add_option("--kernel", look.kernel, "of this kernel or schedule only");
   statsVerb->add_option("--pass", look.pass, "of this pass only");
   statsVerb->add_option("--limit", look.limit, "at most this many rows (0: all)");

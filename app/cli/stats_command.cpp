@@ -28,8 +28,12 @@ int stats(const LookOptions& o) {
     group = MatchGroup::Pass;
   else if (o.by == "op")
     group = MatchGroup::Op;
+  else if (o.by == "phase")
+    return phaseStats(o);
+  else if (o.by == "launch")
+    return launchStats(o);
   else
-    throw Error(ErrorKind::Value, fmt::format("--by {}: there are rule, pass and op", o.by));
+    throw Error(ErrorKind::Value, fmt::format("--by {}: there are rule, pass, op, phase and launch", o.by));
   if (!o.other.empty()) return statsDiff(o, group);
   Trace trace(o.trace);
   warnAbout(trace);
