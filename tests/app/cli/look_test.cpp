@@ -1,0 +1,165 @@
+// Verbs that look at traces, as people use them: filters, comparisons, exports, provenance, completions.
+#include "tests/app/cli/support.h"
+
+#include <doctest/doctest.h>
+
+#include <set>
+
+using namespace uopscope;
+using namespace uopscope::test;
+
+TEST_CASE("what is neither a file nor a verb is said to be so") {
+  Folder f;
+  Result r = call(f, {"frobnicate"});
+  CHECK(r.code == 2);
+  CHECK(contains(r.err, "\"frobnicate\" is neither a file nor a verb"));
+  CHECK(contains(call(f, {"stat", "x"}).err, "did you mean stats?"));
+}
+
+TEST_CASE("lists are filtered and sorted") {
+  Folder f;
+  std::string trace = sampleTrace(f);
+  Json kernels = Json::parse(call(f, {"ls", trace, "--kind", "kernel", "--json"}).out);
+  REQUIRE(kernels["scopes"].size() == 1);
+  CHECK(kernels["scopes"][0]["name"] == "r_4");
+  CHECK(Json::parse(call(f, {"ls", trace, "--name", "nothing like it", "--json"}).out)["scopes"].empty());
+  Json steps = Json::parse(call(f, {"ls", trace, "r_4", "1", "--name", "add", "--json"}).out);
+  REQUIRE(!steps.empty());
+  for (const auto& s : steps) CHECK(contains(s["rule"].get<std::string>(), "add"));
+  Json all = Json::parse(call(f, {"ls", trace, "r_4", "1", "--sort", "time", "--json"}).out);
+  for (size_t k = 1; k < all.size(); ++k) CHECK(all[k - 1]["took_ns"] >= all[k]["took_ns"]);
+  Json nodes = Json::parse(call(f, {"ls", trace, "--find", "range", "--limit", "2", "--json"}).out);
+  CHECK(nodes["nodes"].size() == 2);
+  CHECK(nodes["total"] == 6);
+  CHECK(contains(call(f, {"ls", trace, "--find", "range", "--limit", "2"}).out, "2 of 6 shown"));
+  Json rules = Json::parse(call(f, {"stats", trace, "--sort", "attempts", "--name", "add", "--json"}).out);
+  REQUIRE(rules.size() >= 2);
+  CHECK(call(f, {"ls", trace, "--sort", "colour"}).code == 2);
+}
+
+TEST_CASE("diff says whether two traces tell the same story") {
+  Folder f, g;
+  std::string a = sampleTrace(f), b = sampleTrace(g), other = g.file("other.uoptrace");
+  Result same = call(f, {"diff", a, b});
+  CHECK(same.code == 0);
+  CHECK(contains(same.out, "the same story"));
+  recordTo(other, [] {
+    Pool pool;
+    PoolScope scope(pool);
+    UOp root = randomGraph(5, 60);
+    ObservedScope kernel({ScopeKind::Kernel, "r_4", {"model.py", 3}, root});
+    graphRewrite(root, shrinking(), {.name = "initial symbolic"});
+  });
+  Result differs = call(f, {"diff", a, other, "--json"});
+  CHECK(differs.code == 1);
+  Json j = Json::parse(differs.out);
+  CHECK(j["same"] == false);
+  CHECK(!j["parting"]["what"].get<std::string>().empty());
+  CHECK(call(f, {"diff", a, "nowhere.uoptrace"}).code == 2);
+  CHECK(call(f, {"stats", a, "--diff", b}).code == 0);
+  Result counts = call(f, {"stats", a, "--diff", other, "--json"});
+  CHECK(counts.code == 1);
+  CHECK(Json::parse(counts.out).size() > 3);
+}
+
+TEST_CASE("a whole trace goes to other programs") {
+  Folder f;
+  std::string trace = sampleTrace(f);
+  REQUIRE(call(f, {"export", trace, "-o", f.file("t.trace.json")}).code == 0);
+  Json events = Json::parse(textOf(f.file("t.trace.json")));
+  size_t passes = 0, launches = 0;
+  for (const auto& e : events["traceEvents"]) {
+    passes += e.value("cat", "") == "pass";
+    launches += e.value("cat", "") == "launch";
+  }
+  CHECK(passes >= 2);
+  CHECK(launches == 1);
+  REQUIRE(call(f, {"export", trace, "-o", f.file("t.jsonl")}).code == 0);
+  std::istringstream lines(textOf(f.file("t.jsonl")));
+  std::map<std::string, int> types;
+  for (std::string line; std::getline(lines, line);) ++types[Json::parse(line)["type"].get<std::string>()];
+  CHECK(types["trace"] == 1);
+  CHECK(types["scope"] == 2);
+  CHECK(types["step"] > 5);
+  CHECK(types["node"] > 60);
+}
+
+TEST_CASE("shells get their completions") {
+  Folder f;
+  for (const char* shell : {"bash", "zsh", "fish"}) {
+    Result r = call(f, {"completion", shell});
+    CHECK(r.code == 0);
+    for (const char* word : {"record", "export", "diff", "tier", "provenance"}) {
+      CAPTURE(word);
+      if (std::string_view(word) != "provenance") CHECK(contains(r.out, word));
+    }
+  }
+  std::string script = f.file("complete.sh");
+  std::ofstream(script)
+      << call(f, {"completion", "bash"}).out
+      << "COMP_WORDS=(uopscope st); COMP_CWORD=1; _uopscope; echo \"${COMPREPLY[@]}\"\n"
+      << "COMP_WORDS=(uopscope record x --tier f); COMP_CWORD=4; _uopscope; echo \"${COMPREPLY[@]}\"\n";
+  int status = std::system(("bash " + shell(script) + " > " + shell(f.file("completed"))).c_str());
+  CHECK(status == 0);
+  CHECK(contains(textOf(f.file("completed")), "stats"));
+  CHECK(contains(textOf(f.file("completed")), "full"));
+  CHECK(call(f, {"completion", "tcsh"}).code == 2);
+}
+
+#ifdef UOPSCOPE_HAVE_PYTHON
+TEST_CASE("from a line of the script to machine code and back") {
+  Folder f;
+  f.file("model.py", "from tinygrad import Tensor\n"
+                     "a = Tensor([1.0, 2.0, 3.0, 4.0] * 16).realize()\n"
+                     "b = a * 3\n"
+                     "c = b.sin()\n"
+                     "print(c.tolist()[0] < 1)\n");
+  REQUIRE(call(f, {"record", "model.py", "-q"}).code == 0);
+  Result forwards =
+      call(f, {"show", "model.uoptrace", "--what", "provenance", "--line", "model.py:3", "--json"});
+  REQUIRE(forwards.code == 0);
+  Json j = Json::parse(forwards.out);
+  REQUIRE(!j["operations"].empty());
+  REQUIRE(!j["kernels"].empty());
+  Json kernel = j["kernels"][0];
+  CHECK(!kernel["instructions"].empty());
+  std::map<std::string, int64_t> some; // a line of each text
+  for (const auto& line : kernel["lines"])
+    some[line["text"].get<std::string>()] = line["line"].get<int64_t>();
+  CHECK(some.contains("source"));
+  std::string number = std::to_string(kernel["kernel"].get<int64_t>());
+  for (const auto& [text, line] : some) {
+    CAPTURE(text);
+    Result back = call(f, {"show", "model.uoptrace", number, "--what", "provenance", "--line",
+                           text + ":" + std::to_string(line), "--json"});
+    REQUIRE(back.code == 0);
+    std::set<std::string> scripts;
+    Json answer = Json::parse(back.out);
+    for (const auto& i : answer["instructions"])
+      for (const auto& o : i["origins"]) scripts.insert(o["script"].get<std::string>());
+    bool found = false;
+    for (const std::string& s : scripts) found |= s.ends_with("model.py:3");
+    CHECK(found);
+  }
+  // The script's output, phases and launches are in the trace.
+  Trace trace(f.file("model.uoptrace"));
+  auto outputs = trace.outputs();
+  REQUIRE(outputs.size() == 1);
+  CHECK(outputs[0].text == "True\n");
+  CHECK(trace.phaseTotals().size() >= 4);
+  REQUIRE(!trace.launches().empty());
+  CHECK(trace.launches().back().compiled > 0);
+  CHECK(trace.launches().back().buffers.size() >= 2);
+  CHECK(!trace.buffers().empty());
+  CHECK(!trace.meta("time.writer_ns").empty());
+  CHECK(call(f, {"show", "model.uoptrace", number, "--what", "provenance"}).code == 0);
+  CHECK(call(f, {"show", "model.uoptrace", number, "--what", "provenance", "--line", "source:99999"}).code ==
+        2);
+  CHECK(call(f, {"show", "model.uoptrace", "--what", "provenance", "--line", "nothing.py:1"}).code == 2);
+  Result near = call(f, {"why", "model.uoptrace", number, "initial symbolic", "5", "--json"});
+  CHECK(near.code == 0);
+  CHECK(Json::parse(near.out)["rules"] > 20);
+  CHECK(contains(call(f, {"stats", "model.uoptrace", "--by", "phase"}).out, "lower"));
+  CHECK(contains(call(f, {"stats", "model.uoptrace", "--by", "launch"}).out, "GFLOPS"));
+}
+#endif
