@@ -55,6 +55,12 @@ struct ExportOptions : LookOptions {
 };
 int exportFile(const ExportOptions& options);
 
+struct ImportOptions {
+  std::string file, output;
+  bool json = false;
+};
+int importGraph(const ImportOptions& options);
+
 /// Prints what `shell` ("bash", "zsh", "fish") needs to complete the verbs of `app`.
 int completion(const std::string& shell, CLI::App& app);
 

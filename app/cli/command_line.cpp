@@ -236,6 +236,14 @@ int dispatch(int argc, char** argv) {
   listVerb->callback([&] { code = list(look); });
   showVerb->callback([&] { code = show(look); });
   statsVerb->callback([&] { code = stats(look); });
+  ImportOptions imports;
+  CLI::App* importVerb = app.add_subcommand("import", "a graph in DOT, from any program, as a trace");
+  importVerb->add_option("FILE", imports.file, "a .dot file")->required();
+  importVerb->add_option("-o,--output", imports.output,
+                         "the trace (default: FILE's name with .uoptrace, here)");
+  importVerb->add_flag("--json", imports.json, "summary as JSON");
+  importVerb->callback([&] { code = importGraph(imports); });
+
   std::string shell;
   CLI::App* completionVerb =
       app.add_subcommand("completion", "prints what a shell needs to complete verbs and options");

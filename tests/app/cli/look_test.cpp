@@ -84,6 +84,31 @@ TEST_CASE("a whole trace goes to other programs") {
   CHECK(types["node"] > 60);
 }
 
+TEST_CASE("a graph in DOT becomes a trace, and goes back") {
+  Folder f;
+  f.file("g.dot", "digraph \"g\" { // of somebody else\n  node [shape=box];\n  a [label=\"load\\nx\"];\n  "
+                  "b:p [label=mul]\n"
+                  "  a -> b -> c [color=red]; a -> c; /* twice */ subgraph cluster { d -> c } }\n");
+  Result r = call(f, {"import", "g.dot", "--json"});
+  REQUIRE(r.code == 0);
+  CHECK(Json::parse(r.out)["nodes"] == 4);
+  Json g = Json::parse(call(f, {"show", "g.uoptrace", "g", "--what", "graph", "--json"}).out);
+  CHECK(g["nodes"].size() == 5);
+  Result tree = call(f, {"show", "g.uoptrace", "g", "--what", "graph"});
+  CHECK(contains(tree.out, "load x"));
+  REQUIRE(call(f, {"export", "g.uoptrace", "g", "-o", "back.dot"}).code == 0);
+  CHECK(Json::parse(call(f, {"import", "back.dot", "--json"}).out)["nodes"] == 5);
+  for (const char* bad : {"digraph { a -> b -> a }", "digraph { a -> ", "digraph { }", "not a graph",
+                          "digraph { a [label=\"x }"}) {
+    CAPTURE(bad);
+    f.file("bad.dot", bad);
+    Result refused = call(f, {"import", "bad.dot"});
+    CHECK(refused.code == 2);
+    CHECK(contains(refused.err, "bad.dot: "));
+  }
+  CHECK(call(f, {"import", "nowhere.dot"}).code == 2);
+}
+
 TEST_CASE("shells get their completions") {
   Folder f;
   for (const char* shell : {"bash", "zsh", "fish"}) {

@@ -1,0 +1,272 @@
+// uopscope import GRAPH.dot -o TRACE: a graph in DOT, from whatever program, as a trace of one pass without
+// steps, to look at it with our means. A node is a CUSTOM with its label; an edge a -> b makes a a source of
+// b.
+#include "app/cli/output.h"
+#include "engine/rewrite/driver.h"
+#include "replay/record/recorder.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+namespace uopscope::cli {
+
+namespace {
+
+struct DotGraph {
+  std::vector<std::string> names; ///< in order of first mention
+  std::map<std::string, size_t> index;
+  std::vector<std::string> labels;
+  std::vector<std::vector<size_t>> sources;
+
+  size_t node(const std::string& name) {
+    auto [it, fresh] = index.try_emplace(name, names.size());
+    if (fresh) {
+      names.push_back(name);
+      labels.push_back(name);
+      sources.emplace_back();
+    }
+    return it->second;
+  }
+};
+
+/// The part of DOT that graphs are written in: node and edge statements with attributes, subgraphs as
+/// brackets.
+class DotReader {
+public:
+  explicit DotReader(std::string text) : text_(std::move(text)) { next(); }
+
+  DotGraph read() {
+    while (token_ == "strict" || token_ == "digraph" || token_ == "graph") next();
+    if (token_ != "{") next(); // a name
+    expect("{");
+    int depth = 1;
+    while (depth > 0) {
+      if (ended_) fail("the end came before the last }");
+      if (token_ == "{")
+        ++depth, next();
+      else if (token_ == "}")
+        --depth, next();
+      else if (token_ == ";" || token_ == ",")
+        next();
+      else
+        statement();
+    }
+    return std::move(graph_);
+  }
+
+private:
+  [[noreturn]] void fail(std::string_view what) const {
+    throw Error(
+        ErrorKind::Value,
+        fmt::format("line {}: {}",
+                    std::count(text_.begin(),
+                               text_.begin() + static_cast<std::ptrdiff_t>(std::min(at_, text_.size())),
+                               '\n') +
+                        1,
+                    what));
+  }
+  void expect(std::string_view wanted) {
+    if (token_ != wanted || quoted_)
+      fail(fmt::format("{} expected, found \"{}\"", wanted, token_.substr(0, 40)));
+    next();
+  }
+
+  void next() {
+    token_.clear();
+    quoted_ = false;
+    while (at_ < text_.size()) {
+      std::string_view rest = std::string_view(text_).substr(at_);
+      if (std::isspace(static_cast<unsigned char>(rest[0]))) {
+        ++at_;
+      } else if (rest.starts_with("//") || rest[0] == '#') {
+        at_ = std::min(text_.find('\n', at_), text_.size());
+      } else if (rest.starts_with("/*")) {
+        at_ = std::min(text_.find("*/", at_), text_.size() - 2) + 2;
+      } else {
+        break;
+      }
+    }
+    ended_ = at_ >= text_.size();
+    if (ended_) return;
+    char c = text_[at_];
+    if (c == '"') {
+      quoted_ = true;
+      for (++at_; at_ < text_.size() && text_[at_] != '"'; ++at_) {
+        if (text_[at_] == '\\' && at_ + 1 < text_.size()) {
+          char escaped = text_[++at_];
+          token_ += escaped == 'n' || escaped == 'l' || escaped == 'r' ? ' ' : escaped;
+        } else {
+          token_ += text_[at_];
+        }
+      }
+      if (at_ >= text_.size()) fail("a quotation without end");
+      ++at_;
+      return;
+    }
+    if (text_.compare(at_, 2, "->") == 0 || text_.compare(at_, 2, "--") == 0) {
+      token_ = "->";
+      at_ += 2;
+      return;
+    }
+    if (std::string_view("{}[]=;,:").find(c) != std::string_view::npos) {
+      token_ = c;
+      ++at_;
+      return;
+    }
+    while (at_ < text_.size() &&
+           std::string_view("{}[]=;,:\" \t\r\n").find(text_[at_]) == std::string_view::npos &&
+           text_.compare(at_, 2, "->") != 0 && text_.compare(at_, 2, "--") != 0)
+      token_ += text_[at_++];
+  }
+
+  std::string name() {
+    std::string out = token_;
+    next();
+    while (token_ == ":" && !quoted_) { // a port
+      next();
+      next();
+    }
+    return out;
+  }
+
+  void statement() {
+    std::string first = name();
+    bool general = first == "graph" || first == "node" || first == "edge";
+    if (first == "subgraph") {
+      if (token_ != "{") next();
+      return;
+    }
+    if (token_ == "=") { // an attribute of the graph
+      next();
+      next();
+      return;
+    }
+    if (token_ == "[" && general) {
+      attributes();
+      return;
+    }
+    size_t last = graph_.node(first);
+    bool edge = false;
+    while (token_ == "->" && !quoted_) {
+      next();
+      if (ended_ || token_ == "{") fail("a node expected after ->");
+      size_t to = graph_.node(name());
+      graph_.sources[to].push_back(last);
+      last = to;
+      edge = true;
+    }
+    if (token_ != "[") return;
+    auto found = attributes();
+    if (!edge && found.contains("label")) graph_.labels[last] = found["label"];
+  }
+
+  std::map<std::string, std::string> attributes() {
+    std::map<std::string, std::string> out;
+    expect("[");
+    while (token_ != "]" || quoted_) {
+      if (ended_) fail("the end came before ]");
+      if ((token_ == "," || token_ == ";") && !quoted_) {
+        next();
+        continue;
+      }
+      std::string key = name();
+      if (token_ == "=") {
+        next();
+        out[key] = token_;
+        next();
+      }
+    }
+    next();
+    return out;
+  }
+
+  std::string text_, token_;
+  size_t at_ = 0;
+  bool quoted_ = false, ended_ = false;
+  DotGraph graph_;
+};
+
+/// Nodes in the current pool, sources first; the result has all that nothing uses as sources.
+UOp build(const DotGraph& graph) {
+  std::vector<UOp> made(graph.names.size());
+  std::vector<uint8_t> state(graph.names.size());
+  std::vector<bool> used(graph.names.size());
+  for (const auto& sources : graph.sources)
+    for (size_t s : sources) used[s] = true;
+  std::vector<size_t> stack;
+  for (size_t start = 0; start < graph.names.size(); ++start) {
+    stack.push_back(start);
+    while (!stack.empty()) {
+      size_t at = stack.back();
+      if (state[at] == 2) {
+        stack.pop_back();
+        continue;
+      }
+      if (state[at] == 0) {
+        state[at] = 1;
+        for (size_t s : graph.sources[at]) {
+          if (state[s] == 1)
+            throw Error(
+                ErrorKind::Value,
+                fmt::format("\"{}\" is below itself: a graph with a circle cannot be shown", graph.names[s]));
+          if (state[s] == 0) stack.push_back(s);
+        }
+        continue;
+      }
+      std::vector<UOp> sources;
+      for (size_t s : graph.sources[at]) sources.push_back(made[s]);
+      made[at] =
+          UOp::make(Op::CUSTOM, dtypes::void_, sources, Arg::of(graph.labels[at]), Arg::of(graph.names[at]));
+      state[at] = 2;
+      stack.pop_back();
+    }
+  }
+  std::vector<UOp> roots;
+  for (size_t k = 0; k < made.size(); ++k)
+    if (!used[k]) roots.push_back(made[k]);
+  if (roots.empty()) throw Error(ErrorKind::Value, "there is no node in it");
+  return UOp::sink(roots);
+}
+
+} // namespace
+
+int importGraph(const ImportOptions& o) {
+  std::ifstream in(o.file, std::ios::binary);
+  std::ostringstream text;
+  if (in) text << in.rdbuf();
+  if (!in) throw Error(ErrorKind::File, fmt::format("{}: cannot be read: {}", o.file, strerror(errno)));
+  std::string output =
+      o.output.empty() ? std::filesystem::path(o.file).stem().string() + ".uoptrace" : o.output;
+  Pool pool;
+  PoolScope scope(pool);
+  UOp root;
+  size_t nodes = 0;
+  try {
+    DotGraph graph = DotReader(text.str()).read();
+    nodes = graph.names.size();
+    root = build(graph);
+  } catch (const Error& e) {
+    throw Error(ErrorKind::Value, fmt::format("{}: {}", o.file, e.what()));
+  }
+  Recorder recorder({.path = output, .meta = {{"script", o.file}, {"foreign", "a graph imported from DOT"}}});
+  {
+    ObserverScope observed(&recorder);
+    ObservedScope graph({ScopeKind::Kernel, std::filesystem::path(o.file).stem().string(), {}, root});
+    graphRewrite(root, PatternMatcher(), {.name = "imported graph"});
+    recorder.poolRetired(pool);
+  }
+  recorder.finish();
+  if (o.json)
+    printJson(Json{{"trace", output}, {"nodes", nodes}});
+  else
+    fmt::print(stderr, "uopscope: {}: {} nodes; uopscope open {}\n", output, nodes, output);
+  return kFine;
+}
+
+} // namespace uopscope::cli
