@@ -100,9 +100,11 @@ private:
 
 // --- shared by running and replaying (run_schedule.cpp) ---
 
-/// Launches a kernel on memory in order of its globals and accounts for it.
+/// Launches a kernel on memory in order of its globals and accounts for it; `buffers` are the ids of what the
+/// memory belongs to, for the observer.
 void launchKernel(const CompiledKernel& kernel, Device& device, std::span<void* const> memory,
-                  const VarValues& values, bool firstRun, const std::vector<std::string>& metadata);
+                  const VarValues& values, bool firstRun, const std::vector<std::string>& metadata,
+                  std::span<const uint64_t> buffers = {});
 void copyBuffer(Buffer& to, Buffer& from, const std::vector<std::string>& metadata);
 
 } // namespace uopscope

@@ -17,8 +17,7 @@ namespace uopscope {
 namespace {
 
 /// After a launch or copy: counters, the observer, the line of DEBUG=2.
-void account(LaunchReport& report, int64_t startNs, const Pool* program,
-             std::span<const uint64_t> buffers) {
+void account(LaunchReport& report, int64_t startNs, const Pool* program, std::span<const uint64_t> buffers) {
   ++GlobalCounters::kernelCount;
   GlobalCounters::globalOps += report.ops;
   GlobalCounters::globalMem += report.mem;
@@ -74,7 +73,10 @@ void runKernel(std::span<const ScheduleItem> itemAndRest, const VarValues& value
                                                   position, buffers.size()));
     memory.push_back(buffers[static_cast<size_t>(position)]->memory());
   }
-  launchKernel(kernel, device, memory, values, firstRun, item.metadata);
+  std::vector<uint64_t> ids;
+  if (Observer::current())
+    for (int position : k.globals) ids.push_back(buffers[static_cast<size_t>(position)]->id());
+  launchKernel(kernel, device, memory, values, firstRun, item.metadata, ids);
   if (!RunCapture::active()) return;
   RunStep step{kernel.shared_from_this(), &device, {}, item.metadata, values};
   for (int position : k.globals) step.buffers.push_back(buffers[static_cast<size_t>(position)]);
@@ -100,7 +102,8 @@ void runView(const ScheduleItem& item) {
 } // namespace
 
 void launchKernel(const CompiledKernel& kernel, Device& device, std::span<void* const> memory,
-                  const VarValues& values, bool firstRun, const std::vector<std::string>& metadata) {
+                  const VarValues& values, bool firstRun, const std::vector<std::string>& metadata,
+                  std::span<const uint64_t> buffers) {
   const LoweredKernel& k = kernel.lowered;
   std::vector<int64_t> vars, globalSize, localSize;
   for (UOp v : k.vars) {
@@ -126,9 +129,7 @@ void launchKernel(const CompiledKernel& kernel, Device& device, std::span<void* 
   if (kernel.program)
     report.seconds =
         kernel.program->launch(memory, vars, globalSize, localSize, vars::debug >= 2 || Observer::current());
-  std::vector<uint64_t> ids;
-  for (const auto& b : buffers) ids.push_back(b->id());
-  account(report, start, k.pool.get(), ids);
+  account(report, start, k.pool.get(), buffers);
 }
 
 void copyBuffer(Buffer& to, Buffer& from, const std::vector<std::string>& metadata) {
