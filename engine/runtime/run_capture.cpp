@@ -175,10 +175,14 @@ void CapturedRun::replayStep(Step& s, std::span<const std::shared_ptr<Buffer>> i
     b = Buffer::view(in, in->dtype(), left, static_cast<int64_t>(p.offset));
     RunCapture::viewed(b, in, p.offset);
   }
-  if (full.kernel)
-    launchKernel(*full.kernel, *full.device, s.memory, full.values, false, full.metadata);
-  else
+  if (full.kernel) {
+    std::vector<uint64_t> ids;
+    if (Observer::current())
+      for (const auto& b : full.buffers) ids.push_back(b->id());
+    launchKernel(*full.kernel, *full.device, s.memory, full.values, false, full.metadata, ids);
+  } else {
     copyBuffer(*full.buffers[0], *full.buffers[1], full.metadata);
+  }
   RunCapture::ran(full);
 }
 
