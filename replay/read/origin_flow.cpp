@@ -3,6 +3,7 @@
 #include "replay/read/origin_flow.h"
 
 #include <algorithm>
+#include <unordered_set>
 
 namespace uopscope {
 
@@ -76,6 +77,43 @@ void OriginFlow::meet(NodeId root, OriginTable::Set set) {
   }
 }
 
+void OriginFlow::meetResult(const StepInfo& step, OriginTable::Set set) {
+  if (step.after == kNoNode || seen_.contains(step.after)) return;
+  std::unordered_set<NodeId> met;
+  auto below = [&](NodeId root, size_t most, auto&& wanted) {
+    std::vector<NodeId> out;
+    if (met.insert(root).second) out.push_back(root);
+    for (size_t k = 0; k < out.size() && out.size() < most; ++k)
+      for (NodeId s : trace_.nodes().raw(out[k]).src)
+        if (wanted(s) && met.insert(s).second) out.push_back(s);
+    return out;
+  };
+  std::vector<NodeId> made = below(step.after, 256, [&](NodeId id) { return !seen_.contains(id); });
+  std::vector<NodeId> before = below(step.before, 64, [](NodeId) { return true; });
+  // An operation that was there as often before as it is among what was made is the same one, moved or
+  // rebuilt.
+  struct Matched {
+    size_t made = 0, before = 0;
+    OriginTable::Set set = 0;
+  };
+  std::unordered_map<uint8_t, Matched> byOp;
+  for (NodeId id : made) ++byOp[trace_.nodes().raw(id).op].made;
+  for (NodeId id : before) {
+    Matched& m = byOp[trace_.nodes().raw(id).op];
+    ++m.before;
+    m.set = table_.unite(m.set, setOf(id));
+  }
+  for (NodeId id : made) {
+    const Matched& m = byOp[trace_.nodes().raw(id).op];
+    OriginTable::Set own = table_.direct(id);
+    if (!own && before_) own = before_->setOf(id);
+    if (!own && m.made == m.before && m.made <= 2 && trace_.nodes().op(id) != Op::CONST) own = m.set;
+    seen_[id] = own ? own : set;
+  }
+  for (NodeId id : made)
+    for (NodeId s : trace_.nodes().raw(id).src) meet(s, set);
+}
+
 void OriginFlow::run(const PassInfo& pass, OriginTable::Set inherited) {
   if (pass.root == kNoNode) return;
   meet(pass.root, inherited);
@@ -103,7 +141,7 @@ void OriginFlow::run(const PassInfo& pass, OriginTable::Set inherited) {
       for (; next < nested->second.size() && passes_[nested->second[next]].parentSteps < k; ++next)
         run(passes_[nested->second[next]], set);
     meet(step.before, set);
-    meet(step.after, set);
+    meetResult(step, set);
   }
   if (nested != nested_.end())
     for (; next < nested->second.size(); ++next) run(passes_[nested->second[next]], 0);

@@ -55,6 +55,8 @@ private:
   void run(const PassInfo& pass, OriginTable::Set inherited);
   /// Gives the nodes below `root` that were not met yet their own origins, or `set`.
   void meet(NodeId root, OriginTable::Set set);
+  /// The same for what a step made, where a node is taken for the one of its operation that was there before.
+  void meetResult(const StepInfo& step, OriginTable::Set set);
 
   Trace& trace_;
   OriginTable& table_;
