@@ -5,7 +5,7 @@
 
 namespace uopscope {
 
-std::string CRenderer::render(const LoweredKernel& kernel, std::vector<TextLine>* lines) const {
+std::string CRenderer::renderWithLines(const LoweredKernel& kernel, std::vector<TextLine>* lines) const {
   CText c;
   return writeC(kernel, c, lines);
 }

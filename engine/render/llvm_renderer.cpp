@@ -2,8 +2,8 @@
 #include "engine/render/llvm_renderer.h"
 
 #include "engine/base/error.h"
-#include "engine/render/llvm_text.h"
 #include "engine/render/line_map.h"
+#include "engine/render/llvm_text.h"
 #include "engine/render/signature.h"
 
 #include <fmt/format.h>
@@ -271,7 +271,7 @@ private:
 
 } // namespace
 
-std::string LlvmRenderer::render(const LoweredKernel& kernel, std::vector<TextLine>* lines) const {
+std::string LlvmRenderer::renderWithLines(const LoweredKernel& kernel, std::vector<TextLine>* lines) const {
   return Writer(kernel).write(lines);
 }
 

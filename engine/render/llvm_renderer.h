@@ -17,8 +17,8 @@ class LlvmRenderer : public Renderer {
 public:
   explicit LlvmRenderer(Target target) : target_(std::move(target)) {}
   const Target& target() const override { return target_; }
-  std::string render(const LoweredKernel& kernel) const override { return render(kernel, nullptr); }
-  std::string render(const LoweredKernel& kernel, std::vector<TextLine>* lines) const override;
+  std::string render(const LoweredKernel& kernel) const override { return renderWithLines(kernel, nullptr); }
+  std::string renderWithLines(const LoweredKernel& kernel, std::vector<TextLine>* lines) const override;
 
 private:
   Target target_;

@@ -12,7 +12,7 @@ public:
   virtual std::string render(const LoweredKernel& kernel) const = 0;
   /// The same text; where `lines` is given it receives which instructions each line is made of, in order of
   /// lines. A renderer that does not know says nothing.
-  virtual std::string render(const LoweredKernel& kernel, std::vector<TextLine>* /*lines*/) const {
+  virtual std::string renderWithLines(const LoweredKernel& kernel, std::vector<TextLine>* /*lines*/) const {
     return render(kernel);
   }
 };

@@ -59,10 +59,10 @@ public:
     }
     return it->second;
   }
-  std::string render(const LoweredKernel& kernel) const override { return render(kernel, nullptr); }
-  std::string render(const LoweredKernel& kernel, std::vector<TextLine>* lines) const override {
-    if (usesLlvm(kernel)) return LlvmRenderer(target()).render(kernel, lines);
-    return CRenderer(target()).render(kernel, lines);
+  std::string render(const LoweredKernel& kernel) const override { return renderWithLines(kernel, nullptr); }
+  std::string renderWithLines(const LoweredKernel& kernel, std::vector<TextLine>* lines) const override {
+    if (usesLlvm(kernel)) return LlvmRenderer(target()).renderWithLines(kernel, lines);
+    return CRenderer(target()).renderWithLines(kernel, lines);
   }
 
 private:
@@ -101,7 +101,9 @@ public:
     return static_cast<double>(nowNs() - start) * 1e-9;
   }
   std::string assembly() const override { return code_->assembly(); }
-  std::string assembly(std::vector<AssemblyLine>& lines) const override { return code_->assembly(lines); }
+  std::string assemblyWithLines(std::vector<AssemblyLine>& lines) const override {
+    return code_->assemblyWithLines(lines);
+  }
   std::string ir() const override { return code_->ir(); }
 
 private:

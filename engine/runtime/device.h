@@ -32,7 +32,7 @@ public:
   /// Disassembly, where the device has one; else empty.
   virtual std::string assembly() const { return {}; }
   /// The same, with where its lines come from; known of kernels compiled under an observer.
-  virtual std::string assembly(std::vector<AssemblyLine>& /*lines*/) const { return assembly(); }
+  virtual std::string assemblyWithLines(std::vector<AssemblyLine>& /*lines*/) const { return assembly(); }
   /// Lower-level text between source and machine code (LLVM IR), where there is one.
   virtual std::string ir() const { return {}; }
 };

@@ -50,14 +50,14 @@ CompiledKernel lowerAndRender(UOp ast, const Device& device, std::string& report
   std::vector<TextLine> known;
   {
     ObservedPhase phase("render");
-    made.source = device.renderer().render(k, observer ? &known : nullptr);
+    made.source = device.renderer().renderWithLines(k, observer ? &known : nullptr);
   }
   if (vars::debug >= 4) report += made.source + '\n';
   bool isIr = made.source.starts_with("define ");
   if (observer) {
     if (isIr) { // people read C
       std::vector<TextLine> linesOfC;
-      std::string c = CRenderer(device.renderer().target()).render(k, &linesOfC);
+      std::string c = CRenderer(device.renderer().target()).renderWithLines(k, &linesOfC);
       observer->onArtifact({"source", c, linesOfC});
     }
     observer->onArtifact({isIr ? "ir" : "source", made.source, known});
@@ -135,7 +135,7 @@ std::unique_ptr<Entry> makeKernel(const ScheduleItem& item, Device& device) {
   if (made.program && (observer || vars::debug >= 7)) {
     ObservedPhase phase("disassemble");
     std::vector<AssemblyLine> fromSource;
-    std::string assembly = made.program->assembly(fromSource);
+    std::string assembly = made.program->assemblyWithLines(fromSource);
     if (observer && !assembly.empty())
       observer->onArtifact({"asm", assembly, throughSource(fromSource, lines)});
     if (vars::debug >= 7) report += assembly + '\n';

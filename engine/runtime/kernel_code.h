@@ -18,7 +18,7 @@ public:
   virtual Entry entry() const = 0;
   virtual std::string assembly() const { return {}; }
   /// And, for lines of it, the line of the source they were compiled from, where known.
-  virtual std::string assembly(std::vector<AssemblyLine>& /*lines*/) const { return assembly(); }
+  virtual std::string assemblyWithLines(std::vector<AssemblyLine>& /*lines*/) const { return assembly(); }
   virtual std::string ir() const { return {}; }
 };
 

@@ -262,7 +262,7 @@ public:
   ~LlvmCode() override { llvm_->unload(*library_); }
   Entry entry() const override { return entry_; }
   std::string assembly() const override { return llvm_->disassemble(object_, nullptr); }
-  std::string assembly(std::vector<AssemblyLine>& lines) const override {
+  std::string assemblyWithLines(std::vector<AssemblyLine>& lines) const override {
     return llvm_->disassemble(object_, &lines);
   }
   std::string ir() const override {
