@@ -27,7 +27,7 @@ CREATE TABLE match_block (
 CREATE TABLE match_total (
   rule INTEGER NOT NULL,            -- rule.id
   op INTEGER NOT NULL,              -- op.id of the node tried
-  rejected_early INTEGER NOT NULL,  -- a required operation is not among the sources
+  rejected_early INTEGER NOT NULL,  -- its type, or the operations or number of its sources, rule the node out
   structure_differs INTEGER NOT NULL,
   declined INTEGER NOT NULL,        -- by the rule's function or condition
   applied INTEGER NOT NULL,
