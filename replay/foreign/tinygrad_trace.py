@@ -620,10 +620,9 @@ class Trace:
         self.meta("time.took_ns", str(self.now()))
         self.commit()
         self.db.execute("COMMIT")
-        for column in ("pass (scope)", "artifact (scope)", "origin (node)", "origin (file, line)", "instruction (node)", "phase (scope)"):
+        for column in ("pass (scope)", "artifact (scope)", "origin (node)", "origin (file, line)", "phase (scope)"):
             table = column.split()[0]
-            name = {"origin (file, line)": "origin_by_line", "origin (node)": "origin_by_node",
-                    "instruction (node)": "instruction_by_node"}.get(column, table + "_by_scope")
+            name = {"origin (file, line)": "origin_by_line", "origin (node)": "origin_by_node"}.get(column, table + "_by_scope")
             self.db.execute(f"CREATE INDEX IF NOT EXISTS {name} ON {column}")
         self.db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
         self.db.execute("PRAGMA journal_mode = DELETE")
