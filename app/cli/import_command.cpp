@@ -254,7 +254,10 @@ int importGraph(const ImportOptions& o) {
   } catch (const Error& e) {
     throw Error(ErrorKind::Value, fmt::format("{}: {}", o.file, e.what()));
   }
-  Recorder recorder({.path = output, .meta = {{"script", o.file}, {"foreign", "a graph imported from DOT"}}});
+  RecorderOptions options;
+  options.path = output;
+  options.meta = {{"script", o.file}, {"foreign", "a graph imported from DOT"}};
+  Recorder recorder(std::move(options));
   {
     ObserverScope observed(&recorder);
     ObservedScope graph({ScopeKind::Kernel, std::filesystem::path(o.file).stem().string(), {}, root});
