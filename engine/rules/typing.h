@@ -33,6 +33,10 @@ public:
   /// `where` opens the message: "kernel 'r_8', pass 'expander'".
   SpecObserver(const PatternMatcher& spec, std::string where, Observer* next);
   bool wantsCounts() const override { return next_ && next_->wantsCounts(); }
+  const std::atomic<bool>* stopFlag() const override { return next_ ? next_->stopFlag() : nullptr; }
+  void onUnchanged(const Rule& rule, UOp node) override {
+    if (next_ && next_->wantsRewrites()) next_->onUnchanged(rule, node);
+  }
   void onScopeBegin(const ScopeBegin& e) override;
   void onScopeEnd() override;
   void onPassBegin(const PassBegin& e) override;

@@ -48,12 +48,21 @@ public:
 
   bool wantsRewrites() const override { return true; }
   bool wantsCounts() const override { return inner_.wantsCounts(); }
+  const std::atomic<bool>* stopFlag() const override { return inner_.stopFlag(); }
   void onScopeBegin(const ScopeBegin& begin) override;
   void onScopeEnd() override;
   void onPassBegin(const PassBegin& begin) override;
   void onPassEnd(const PassEnd& end) override;
   Control onRewrite(const RewriteEvent& event) override;
   void onGate(UOp node) override { inner_.onGate(node); }
+  void onUnchanged(const Rule& rule, UOp node) override {
+    if (inner_.wantsRewrites()) inner_.onUnchanged(rule, node);
+  }
+  void onProgram(std::span<const UOp> program) override { inner_.onProgram(program); }
+  void onPhase(const Phase& phase) override { inner_.onPhase(phase); }
+  void onCandidate(const Candidate& candidate) override { inner_.onCandidate(candidate); }
+  void onBuffer(const BufferEvent& buffer) override { inner_.onBuffer(buffer); }
+  void onOutput(std::string_view stream, std::string_view text) override { inner_.onOutput(stream, text); }
   void onRuleError(const Rule& rule, UOp before, std::string_view message) override {
     inner_.onRuleError(rule, before, message);
   }
