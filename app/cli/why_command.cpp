@@ -72,7 +72,7 @@ int nearestMisses(Trace& trace, const PassInfo& pass, NodeId node, const LookOpt
   std::vector<Miss> misses;
   size_t unknown = 0;
   std::map<std::string, const RuleDef*> defs;
-  for (const RuleDef* def : engineRules()) defs.try_emplace(def->name, def);
+  for (const RuleDef* def : knownRules()) defs.try_emplace(def->name, def);
   for (RuleId id : tried) {
     const RuleInfo& info = trace.rule(id);
     auto def = defs.find(info.name);
