@@ -2,7 +2,6 @@
 #include "replay/read/sql.h"
 
 #include "replay/read/print.h"
-#include "replay/read/sql_tables.h"
 
 #include <fmt/format.h>
 #include <sqlite3.h>
@@ -67,7 +66,6 @@ int authorize(void*, int action, const char*, const char*, const char*, const ch
 
 void addSqlFunctions(Trace& trace) {
   sqlite3* db = trace.database().handle();
-  addSqlTables(trace);
   constexpr int kFlags = SQLITE_UTF8 | SQLITE_DIRECTONLY;
   sqlite3_create_function(db, "sources", 1, kFlags, &trace, sourcesFunction, nullptr, nullptr);
   sqlite3_create_function(db, "expr", 1, kFlags, &trace, exprFunction, nullptr, nullptr);

@@ -2,6 +2,7 @@
 // page.
 #include "replay/read/trace.h"
 
+#include "replay/read/sql_tables.h"
 #include "replay/schema/schema.h"
 
 #include <fmt/format.h>
@@ -15,6 +16,7 @@ namespace uopscope {
 
 Trace::Trace(const std::string& path) : db_(openTrace(path)), version_(db_.pragma("user_version")) {
   nodes_ = std::make_unique<NodeTable>(db_);
+  addSqlTables(*this);
   refresh();
 }
 
