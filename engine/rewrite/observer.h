@@ -94,7 +94,7 @@ struct Artifact {
 };
 struct Launch {
   std::string_view kernel, device;
-  int64_t startNs = 0, durationNs = 0; ///< duration negative: not measured
+  int64_t startNs = 0, durationNs = 0; ///< duration 0: not measured
   int64_t flops = 0, bytes = 0;
   int64_t accessed = 0;                   ///< bytes of all loads and stores, those from caches too
   const Pool* program = nullptr;          ///< the pool its linear program lives in, if it is a kernel

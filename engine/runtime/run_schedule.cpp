@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <vector>
 
@@ -24,8 +25,8 @@ void account(LaunchReport& report, int64_t startNs, const Pool* program, std::sp
   if (report.seconds > 0) GlobalCounters::timeSum += report.seconds;
   if (Observer* observer = Observer::current())
     observer->onLaunch({report.name, report.device, startNs,
-                        report.seconds < 0 ? -1 : static_cast<int64_t>(report.seconds * 1e9), report.ops,
-                        report.mem, report.lds, program, buffers});
+                        static_cast<int64_t>(std::max(report.seconds, 0.0) * 1e9), report.ops, report.mem,
+                        report.lds, program, buffers});
   if (vars::debug >= 2) {
     static const bool colours = isatty(fileno(stdout)) && !std::getenv("NO_COLOR");
     fmt::print("{}\n", launchLine(report, colours));
