@@ -2,7 +2,8 @@
 // without) and `match_count` (pass, nested, rule, op, outcome, count, took_ns). They read as they are asked,
 // a page at a time.
 //
-//   trace.database().prepare("...")     // SELECT count(*) FROM node JOIN kind ON kind.id = node.kind WHERE ...
+//   trace.database().prepare("...")     // SELECT count(*) FROM node JOIN kind ON kind.id = node.kind WHERE
+//   ...
 #pragma once
 #include "replay/read/trace.h"
 
