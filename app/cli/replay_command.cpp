@@ -55,8 +55,9 @@ void refuseSameFile(const std::string& input, const std::string& output) {
 
 ReplaySummary replayTo(const std::string& corpus, const std::string& result, const ReplayArguments& o) {
   refuseSameFile(corpus, result);
+  StoredCompilations stored = openStored(corpus);
   StopOnInterrupt stop;
-  ReplaySummary s = replayCorpus(corpus, result, optionsOf(o));
+  ReplaySummary s = replayCorpus(stored.path(), result, optionsOf(o));
   Corpus written = Corpus::append(result);
   describeBuild(written, selfPath());
   return s;
@@ -75,7 +76,8 @@ CorpusDiff compare(const Corpus& a, const Corpus& b, const ReplayArguments& o) {
 }
 
 int report(const ReplayArguments& o, const std::string& before, const std::string& after) {
-  Corpus a = Corpus::open(before), b = Corpus::open(after);
+  StoredCompilations storedBefore = openStored(before), storedAfter = openStored(after);
+  Corpus a = Corpus::open(storedBefore.path()), b = Corpus::open(storedAfter.path());
   CorpusDiff d = compare(a, b, o);
   if (o.runKernels) runChanges(d, a, b, o.timeout);
   ReportOptions r{.colour = useColour(),
@@ -151,12 +153,12 @@ int diffCommits(const ReplayArguments& o) {
   TemporaryFile captured(".uopcorpus"), a(".uopcorpus"), b(".uopcorpus");
   std::string corpus = o.inputs.empty() ? captured.path() : o.inputs[0];
   if (o.inputs.empty()) captureScripts(sampleScripts(o.repository), corpus, true, before);
-  Corpus::open(corpus);
+  StoredCompilations stored = openStored(corpus);
   for (auto [program, commit, result] : {std::tuple{before, from, a.path()}, {after, to, b.path()}}) {
     std::vector<std::string> command{program,
                                      "replay",
                                      "run",
-                                     corpus,
+                                     stored.path(),
                                      "-o",
                                      result,
                                      "-q",
@@ -175,7 +177,9 @@ int diffCommits(const ReplayArguments& o) {
       throw Error(ErrorKind::Runtime, fmt::format("the build of {} does not replay (exit code {}): {}",
                                                   builds.subject(commit), code, text));
     }
-    Corpus::append(result).setMeta("commit", commit);
+    Corpus replayed = Corpus::append(result);
+    replayed.setMeta("commit", commit);
+    replayed.setMeta("title", builds.subject(commit));
   }
   return report(o, a.path(), b.path());
 }
@@ -221,15 +225,15 @@ int replayDiff(const ReplayArguments& o) {
   if (o.inputs.empty()) throw Error(ErrorKind::Value, "give one or two corpora, or --commits A B");
   if (o.inputs.size() == 2) return report(o, o.inputs[0], o.inputs[1]);
   TemporaryFile now(".uopcorpus");
-  Corpus::open(o.inputs[0]);
   replayTo(o.inputs[0], now.path(), o);
+  Corpus::append(now.path()).setMeta("title", o.inputs[0] + " by this build");
   if (stopAsked) return kInterrupted;
   return report(o, o.inputs[0], now.path());
 }
 
 int replayList(const ReplayArguments& o) {
-  Corpus c = Corpus::open(o.corpus);
-  if (std::string w = c.warning(); !w.empty()) fmt::print(stderr, "uopscope: {}\n", w);
+  StoredCompilations stored = openStored(o.corpus);
+  Corpus c = Corpus::open(stored.path());
   Table table({"#", "kind", "name", "device", "state", "uses", "compile", "FLOPs", "bytes", "asked for by"});
   Json json = Json::array();
   auto number = [](int64_t n) { return n < 0 ? std::string("?") : grouped(n); };
@@ -263,7 +267,8 @@ int replayList(const ReplayArguments& o) {
 }
 
 int replayShow(const ReplayArguments& o) {
-  Corpus c = Corpus::open(o.corpus);
+  StoredCompilations stored = openStored(o.corpus);
+  Corpus c = Corpus::open(stored.path());
   CorpusEntry e = findEntry(c, o.name);
   Compilation k = c.load(e, true);
   if (e.status != "ok") fmt::print(stderr, "uopscope: {}: {}: {}\n", e.name, e.status, e.message);
@@ -292,7 +297,7 @@ int replayShow(const ReplayArguments& o) {
                             : o.what == "settings" ? &k.settings
                                                    : &k.source;
   if (text->empty()) {
-    fmt::print(stderr, "uopscope: {} has no {} in {}{}\n", e.name, o.what, c.path(),
+    fmt::print(stderr, "uopscope: {} has no {} in {}{}\n", e.name, o.what, o.corpus,
                o.what == "asm" ? "; replay run --asm keeps it" : "");
     return kFailed;
   }

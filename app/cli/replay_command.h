@@ -1,6 +1,7 @@
 // uopscope replay ...: capture, run, diff, ls, show, bisect and reproduce over corpora.
 #pragma once
 #include "app/cli/cli.h"
+#include "replay/compare/stored_compilations.h"
 
 #include <CLI/CLI.hpp>
 
@@ -32,18 +33,8 @@ int runProgram(const std::vector<std::string>& command, const std::string& folde
                const std::vector<std::pair<std::string, std::string>>& environment = {});
 /// This program.
 std::string selfPath();
-/// A file in the temporary folder that goes when this does.
-class TemporaryFile {
-public:
-  explicit TemporaryFile(const std::string& suffix);
-  ~TemporaryFile();
-  TemporaryFile(const TemporaryFile&) = delete;
-  TemporaryFile& operator=(const TemporaryFile&) = delete;
-  const std::string& path() const { return path_; }
-
-private:
-  std::string path_;
-};
+/// A corpus, or a trace, that a person names; what is unusual about it goes to stderr.
+StoredCompilations openStored(const std::string& path);
 
 /// Builds of commits, in work trees kept in the user's cache folder, so that a commit is built once.
 class CommitBuilds {

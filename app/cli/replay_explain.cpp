@@ -86,15 +86,16 @@ int bisectCommits(const ReplayArguments& o, const Corpus& corpus, const CorpusEn
       fmt::print("  {}\n", fact);
   }
   fmt::print("see it: uopscope replay diff --commits {} {} {} --only '{}' --diffs\n", parent.substr(0, 12),
-             culprit.substr(0, 12), corpus.path(), entry.name);
-  fmt::print("alone:  uopscope replay reproduce {} {} -o {}.py\n", corpus.path(), entry.id, entry.name);
+             culprit.substr(0, 12), o.corpus, entry.name);
+  fmt::print("alone:  uopscope replay reproduce {} {} -o {}.py\n", o.corpus, entry.id, entry.name);
   return kFailed;
 }
 
 } // namespace
 
 int replayBisect(const ReplayArguments& o) {
-  Corpus corpus = Corpus::open(o.corpus);
+  StoredCompilations stored = openStored(o.corpus);
+  Corpus corpus = Corpus::open(stored.path());
   CorpusEntry entry = findEntry(corpus, o.name);
   if (o.rewrites == !o.commits.empty())
     throw Error(ErrorKind::Value,
@@ -105,17 +106,18 @@ int replayBisect(const ReplayArguments& o) {
       bisectRewrites(kernel, o.check == "slow" ? BisectFor::Slow : BisectFor::Wrong, o.timeout);
   fmt::print("{}\n", c.sentence);
   if (c.found)
-    fmt::print("alone:  uopscope replay reproduce {} {} -o {}.py\n", corpus.path(), entry.id, entry.name);
+    fmt::print("alone:  uopscope replay reproduce {} {} -o {}.py\n", o.corpus, entry.id, entry.name);
   return c.found ? kFailed : kFine;
 }
 
 int replayReproduce(const ReplayArguments& o) {
-  Corpus corpus = Corpus::open(o.corpus);
+  StoredCompilations stored = openStored(o.corpus);
+  Corpus corpus = Corpus::open(stored.path());
   CorpusEntry entry = findEntry(corpus, o.name);
   std::string end = fs::path(o.output).extension().string();
   if (end != ".py" && end != ".cpp")
     throw Error(ErrorKind::Value, fmt::format("{}: a reproducer is a .py or a .cpp file", o.output));
-  std::string from = fmt::format("number {} of {}", entry.id, fs::path(corpus.path()).filename().string());
+  std::string from = fmt::format("number {} of {}", entry.id, fs::path(o.corpus).filename().string());
   Compilation kernel = corpus.load(entry);
   std::ofstream out(o.output, std::ios::binary);
   if (!(out << (end == ".py" ? reproducerPython(kernel, from) : reproducerCpp(kernel, from))).flush())

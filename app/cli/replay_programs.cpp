@@ -50,13 +50,10 @@ std::string selfPath() {
   return fs::read_symlink("/proc/self/exe", ignored).string();
 }
 
-TemporaryFile::TemporaryFile(const std::string& suffix) {
-  static int number = 0;
-  path_ = (fs::temp_directory_path() / fmt::format("uopscope-{}-{}{}", getpid(), ++number, suffix)).string();
-}
-TemporaryFile::~TemporaryFile() {
-  std::error_code ignored;
-  for (const char* more : {"", "-journal", "-wal", "-shm"}) fs::remove(path_ + more, ignored);
+StoredCompilations openStored(const std::string& path) {
+  StoredCompilations stored(path);
+  if (!stored.warning().empty()) fmt::print(stderr, "uopscope: {}\n", stored.warning());
+  return stored;
 }
 
 namespace {

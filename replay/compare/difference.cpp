@@ -37,7 +37,7 @@ public:
   Differ(const Corpus& before, const Corpus& after, const DiffOptions& o) : a_(before), b_(after), o_(o) {}
 
   CorpusDiff run() {
-    d_.beforeName = a_.path(), d_.afterName = b_.path();
+    d_.beforeName = a_.title(), d_.afterName = b_.title();
     d_.beforeCommit = a_.meta("commit"), d_.afterCommit = b_.meta("commit");
     for (const Corpus* c : {&a_, &b_})
       if (std::string w = c->warning(); !w.empty()) d_.warnings.push_back(w);

@@ -2,7 +2,6 @@
 #include "replay/record/capture.h"
 
 #include "engine/base/clock.h"
-#include "engine/base/context_var.h"
 #include "engine/rewrite/rule.h"
 
 #include <algorithm>
@@ -11,32 +10,30 @@
 namespace uopscope {
 
 namespace {
-/// Settings about output, recording and speed of the run, not about what is made.
-bool isAboutOutput(std::string_view name) {
-  static constexpr std::string_view names[] = {"DEBUG",
-                                               "VIZ",
-                                               "SPEC",
-                                               "TRACK_MATCH_STATS",
-                                               "CAPTURE_PROCESS_REPLAY",
-                                               "CCACHE",
-                                               "TRACEMETA",
-                                               "IGNORE_BEAM_CACHE",
-                                               "JIT",
-                                               "REWRITE_STACK_LIMIT"};
-  return std::find(std::begin(names), std::end(names), name) != std::end(names);
-}
-
 int64_t numberOrUnknown(const nlohmann::json& j, const char* name) {
   auto it = j.find(name);
   return it != j.end() && it->is_number_integer() ? it->get<int64_t>() : -1;
 }
 } // namespace
 
-std::string settingsJson() {
-  nlohmann::ordered_json j = nlohmann::ordered_json::object();
-  for (const ContextVar* v : ContextVar::all())
-    if (!isAboutOutput(v->name())) j[v->name()] = v->value();
-  return j.dump();
+bool setText(Compilation& c, std::string_view kind, std::string_view text) {
+  std::string* field = kind == "name"       ? &c.name
+                       : kind == "source"   ? &c.source
+                       : kind == "ir"       ? &c.ir
+                       : kind == "asm"      ? &c.assembly
+                       : kind == "opts"     ? &c.opts
+                       : kind == "settings" ? &c.settings
+                       : kind == "launch"   ? &c.launch
+                                            : nullptr;
+  if (!field) return false;
+  *field = text;
+  if (field != &c.launch) return true;
+  auto j = nlohmann::json::parse(text, nullptr, false);
+  if (!j.is_object()) return true;
+  if (auto device = j.find("device"); device != j.end() && device->is_string()) c.device = *device;
+  if (auto e = j.find("estimates"); e != j.end() && e->is_object())
+    c.flops = numberOrUnknown(*e, "ops"), c.bytes = numberOrUnknown(*e, "mem");
+  return true;
 }
 
 uint64_t Compilation::inputHash() const {
@@ -58,7 +55,7 @@ void CaptureObserver::onScopeBegin(const ScopeBegin& begin) {
   o.made.name = begin.name;
   o.made.file = begin.script.file;
   o.made.line = begin.script.line;
-  o.made.settings = settingsJson();
+  o.made.settings = settings_.json();
   o.made.graph = graphToText(begin.root);
   o.root = o.graph.add(begin.root);
   o.beganNs = nowNs();
@@ -90,15 +87,23 @@ void CaptureObserver::event(StoryEvent::Kind kind, std::string_view word, uint32
 }
 
 void CaptureObserver::onPassBegin(const PassBegin& begin) {
-  passes_.emplace_back(begin.name);
+  OpenPass& pass = passes_.emplace_back(OpenPass{std::string(begin.name)});
   if (!open_) return;
   open_->sawPass = true;
+  pass.begin = open_->events.size();
   event(StoryEvent::PassBegin, begin.name, open_->graph.add(begin.root));
+  pass.body = open_->events.size();
 }
 
 void CaptureObserver::onPassEnd(const PassEnd& end) {
-  if (!passes_.empty()) passes_.pop_back();
+  if (passes_.empty()) return;
+  OpenPass pass = std::move(passes_.back());
+  passes_.pop_back();
   if (!open_) return;
+  if (!passes_.empty() && end.outcome == PassOutcome::Done && open_->events.size() == pass.body) {
+    open_->events.resize(pass.begin); // run inside a rule, without a step: no part of the story
+    return;
+  }
   event(StoryEvent::PassEnd, {}, open_->graph.add(end.root));
   if (end.outcome != PassOutcome::Done && open_->made.message.empty()) {
     open_->made.status = "failed";
@@ -122,7 +127,7 @@ void CaptureObserver::onRuleError(const Rule& rule, UOp before, std::string_view
 }
 
 void CaptureObserver::onCounts(std::span<const MatchCount> counts) {
-  std::string pass = passes_.empty() ? "" : passes_.back();
+  std::string pass = passes_.empty() ? "" : passes_.back().name;
   for (const MatchCount& c : counts) {
     RuleCount& total = counts_[{pass, c.rule->name(), c.rule->file(), c.rule->line()}];
     for (int i = 0; i < kOutcomeCount; ++i) {
@@ -133,27 +138,8 @@ void CaptureObserver::onCounts(std::span<const MatchCount> counts) {
 }
 
 void CaptureObserver::onArtifact(const Artifact& a) {
-  if (!open_) return;
-  Compilation& c = open_->made;
-  if (a.kind == "name")
-    c.name = a.text;
-  else if (a.kind == "source")
-    c.source = a.text, open_->sourceNs = nowNs();
-  else if (a.kind == "ir")
-    c.ir = a.text;
-  else if (a.kind == "asm")
-    c.assembly = a.text;
-  else if (a.kind == "opts")
-    c.opts = a.text;
-  else if (a.kind == "launch") {
-    auto j = nlohmann::json::parse(a.text, nullptr, false);
-    if (j.is_object()) {
-      c.device = j.value("device", "");
-      if (auto e = j.find("estimates"); e != j.end())
-        c.flops = numberOrUnknown(*e, "ops"), c.bytes = numberOrUnknown(*e, "mem");
-    }
-    c.launch = a.text;
-  }
+  if (!open_ || !setText(open_->made, a.kind, a.text)) return;
+  if (a.kind == "source") open_->sourceNs = nowNs();
 }
 
 void CaptureObserver::poolRetired(Pool& pool) {

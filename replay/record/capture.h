@@ -6,6 +6,7 @@
 // Costs a few tens of nanoseconds a rewrite; no file is touched here.
 #pragma once
 #include "engine/rewrite/observer.h"
+#include "replay/record/settings.h"
 #include "replay/record/story.h"
 
 #include <functional>
@@ -82,12 +83,17 @@ private:
   Sink sink_;
   std::optional<Open> open_; ///< compilations do not nest
   size_t scopes_ = 0;
-  std::vector<std::string> passes_; ///< open ones, outermost first
+  struct OpenPass {
+    std::string name;
+    size_t begin = 0, body = 0; ///< of its events
+  };
+  std::vector<OpenPass> passes_; ///< outermost first
+  Settings settings_;
   RuleCounts counts_;
   std::shared_ptr<std::vector<Compilation>> held_; ///< of a child, until it is joined
 };
 
-/// Context variables that decide what is compiled, as JSON.
-std::string settingsJson();
+/// Sets the field of a compilation that an artifact is for; false where there is none.
+bool setText(Compilation& compilation, std::string_view kind, std::string_view text);
 
 } // namespace uopscope

@@ -337,6 +337,11 @@ RuleCounts Corpus::counts() const {
   return all;
 }
 
+std::string Corpus::title() const {
+  std::string title = meta("title");
+  return title.empty() ? path() : title;
+}
+
 std::string Corpus::meta(const std::string& key) const {
   Statement s = db_.prepare("SELECT value FROM meta WHERE key = ?");
   s.bind(1, std::string_view(key));

@@ -61,6 +61,8 @@ public:
 
   // --- reading ---
   const std::string& path() const { return db_.path(); }
+  /// What to call it in a report: meta "title" where it was made on the way to something else, or the path.
+  std::string title() const;
   std::vector<CorpusEntry> entries() const;
   /// With texts and story; assembly only where asked for.
   Compilation load(const CorpusEntry& entry, bool withAssembly = false) const;

@@ -26,8 +26,9 @@ namespace {
 /// own.
 class ForkedSource final : public EventSource {
 public:
-  ForkedSource(uint64_t ordinal, Tier tier, RuleBook& book, RecordingProgress& progress, Observer* alsoCounts)
-      : EventSource(tier, book, progress, alsoCounts), ordinal(ordinal) {}
+  ForkedSource(uint64_t ordinal, Tier tier, RuleBook& book, RecordingProgress& progress, Observer* alsoCounts,
+               std::shared_ptr<const std::string> settings)
+      : EventSource(tier, book, progress, alsoCounts, std::move(settings)), ordinal(ordinal) {}
 
   void poolRetired(Pool& pool) override {
     if (!takeTouched(pool)) return;
@@ -95,8 +96,12 @@ struct EventSource::Joined {
   ForkedSource* source;
 };
 
-EventSource::EventSource(Tier tier, RuleBook& book, RecordingProgress& progress, Observer* alsoCounts)
-    : tier_(tier), book_(book), progress_(progress), alsoCounts_(alsoCounts), rules_(book) {}
+EventSource::EventSource(Tier tier, RuleBook& book, RecordingProgress& progress, Observer* alsoCounts,
+                         std::shared_ptr<const std::string> settings)
+    : tier_(tier), book_(book), progress_(progress), alsoCounts_(alsoCounts),
+      settingsAtBegin_(std::move(settings)), rules_(book) {
+  if (!settingsAtBegin_) settingsAtBegin_ = std::make_shared<const std::string>(settings_.json());
+}
 EventSource::~EventSource() = default;
 
 bool EventSource::takeTouched(const Pool& pool) {
@@ -112,6 +117,9 @@ void EventSource::onScopeBegin(const ScopeBegin& begin) {
   e.payload = payloadOf(begin.name, begin.script);
   e.payload->scope = begin.kind;
   publish();
+  const bool compiles = begin.kind == ScopeKind::Kernel || begin.kind == ScopeKind::Schedule;
+  if (compiles && begin.root && settings_.json() != *settingsAtBegin_)
+    onArtifact({"settings", settings_.json()});
   if (begin.kind == ScopeKind::Kernel) progress_.kernels.fetch_add(1, std::memory_order_relaxed);
 }
 
@@ -291,7 +299,7 @@ void EventSource::onOrigin(const Origin& origin) {
 
 std::unique_ptr<Observer> EventSource::fork(uint64_t ordinal) {
   ++outstanding_;
-  return std::make_unique<ForkedSource>(ordinal, tier_, book_, progress_, alsoCounts_);
+  return std::make_unique<ForkedSource>(ordinal, tier_, book_, progress_, alsoCounts_, settingsAtBegin_);
 }
 
 void EventSource::join(std::unique_ptr<Observer> child) {

@@ -3,6 +3,7 @@
 // one.
 #pragma once
 #include "replay/record/events.h"
+#include "replay/record/settings.h"
 
 #include <unordered_set>
 
@@ -30,7 +31,9 @@ struct RecordingProgress {
 
 class EventSource : public Observer {
 public:
-  EventSource(Tier tier, RuleBook& book, RecordingProgress& progress, Observer* alsoCounts);
+  /// `settings`: those the trace already names; null: those of now.
+  EventSource(Tier tier, RuleBook& book, RecordingProgress& progress, Observer* alsoCounts,
+              std::shared_ptr<const std::string> settings = nullptr);
 
   bool wantsRewrites() const override { return tier_ == Tier::Full; }
   bool wantsCounts() const override { return tier_ != Tier::Off; }
@@ -69,6 +72,7 @@ protected:
   RuleBook& book_;
   RecordingProgress& progress_;
   Observer* alsoCounts_;
+  std::shared_ptr<const std::string> settingsAtBegin_;
 
 private:
   class Cost;
@@ -85,6 +89,7 @@ private:
   const Pool* lastPool_ = nullptr;
   std::unordered_set<uint32_t> touched_;
   RuleCache rules_;
+  Settings settings_;
   struct Joined;
   size_t outstanding_ = 0;
   std::vector<std::unique_ptr<Joined>> joined_;

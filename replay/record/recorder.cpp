@@ -27,6 +27,7 @@ Recorder::Recorder(RecorderOptions options)
       path_(options.path), options_(std::move(options)) {
   writer_ = std::make_unique<TraceWriter>(path_, options_.tier, ruleBook_, nowNs());
   for (const auto& [key, value] : options_.meta) writer_->setMeta(key, value);
+  writer_->setMeta("settings", *settingsAtBegin_);
   for (const std::string& file : options_.files) writer_->addFileText(file);
   writer_->commit();
   queue_.push_back(std::make_unique<Chunk>());

@@ -1,0 +1,41 @@
+// Which variables count, and when the text is made anew.
+#include "replay/record/settings.h"
+
+#include "engine/base/context_var.h"
+#include "replay/record/story.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <string_view>
+
+namespace uopscope {
+
+namespace {
+/// Settings about output, recording and speed of the run, not about what is made.
+bool isAboutOutput(std::string_view name) {
+  static constexpr std::string_view names[] = {"DEBUG",
+                                               "VIZ",
+                                               "SPEC",
+                                               "TRACK_MATCH_STATS",
+                                               "CAPTURE_PROCESS_REPLAY",
+                                               "CCACHE",
+                                               "TRACEMETA",
+                                               "IGNORE_BEAM_CACHE",
+                                               "JIT",
+                                               "REWRITE_STACK_LIMIT"};
+  return std::find(std::begin(names), std::end(names), name) != std::end(names);
+}
+} // namespace
+
+const std::string& Settings::json() {
+  uint64_t values = 1;
+  for (const ContextVar* v : ContextVar::all()) values = hashMix(values, static_cast<uint64_t>(v->value()));
+  if (values == values_) return json_;
+  values_ = values;
+  nlohmann::ordered_json j = nlohmann::ordered_json::object();
+  for (const ContextVar* v : ContextVar::all())
+    if (!isAboutOutput(v->name())) j[v->name()] = v->value();
+  return json_ = j.dump();
+}
+
+} // namespace uopscope
