@@ -1,9 +1,9 @@
 #include "viz/models/linked.h"
 
+#include "replay/read/kernel_lines.h"
 #include "replay/read/provenance.h"
 #include "viz/models/labels.h"
 #include "viz/models/reports.h"
-#include "viz/models/trace_extras.h"
 
 #include <QFileInfo>
 #include <algorithm>
@@ -74,8 +74,8 @@ void LinkedPanes::load() {
       Channel::Linked, [this, scope = session_.scope()](Background::Job& job) -> Background::Answer {
         Trace& trace = job.trace;
         auto out = std::make_shared<Loaded>();
-        const std::vector<NodeId> program = programOf(trace, scope);
-        const std::vector<ProgramLine> lines = programLines(trace, scope);
+        const KernelLines lines(trace, scope);
+        const std::vector<NodeId>& program = lines.program();
         if (program.empty())
           out->missing =
               (trace.scope(scope).kind == ScopeKind::Kernel
@@ -89,11 +89,9 @@ void LinkedPanes::load() {
             out->script.push_back({l, ++number, false, {}});
         }
         for (const auto& [kind, into] : {std::pair("source", &out->source), {"asm", &out->assembly}})
-          if (const auto text = trace.artifact(scope, kind)) {
-            int number = 0;
-            for (const QString& l : QString::fromStdString(*text).split(QLatin1Char('\n')))
-              into->push_back({l, ++number, false, {}});
-          }
+          for (int64_t n = 1; n <= lines.lineCount(kind); ++n)
+            into->push_back(
+                {QString::fromStdString(lines.lineText(kind, n)), static_cast<int>(n), false, {}});
         Provenance provenance(trace, scope);
         const NodeReader read = trace.nodes().reader();
         std::map<std::string, int> tensorRow;
@@ -104,8 +102,7 @@ void LinkedPanes::load() {
           out->uops.push_back(
               {QString::fromStdString(box.op + "  " + (box.detail.empty() ? box.dtype : box.detail)),
                static_cast<int>(i), true, QStringLiteral("node=%1&tab=graph").arg(in.node)});
-          for (const ProgramLine& p : lines) {
-            if (p.instruction != i) continue;
+          for (const TextPlace& p : lines.places(i)) {
             auto* into = p.text == "source" ? &out->source : p.text == "asm" ? &out->assembly : nullptr;
             if (!into || p.line < 1 || p.line > static_cast<int64_t>(into->size())) continue;
             (*into)[static_cast<size_t>(p.line - 1)].known = true;
@@ -128,11 +125,9 @@ void LinkedPanes::load() {
           }
           out->instructions.push_back(std::move(in));
         }
-        const auto lowered = loweredAt(trace);
         int64_t runs = 0, ns = 0, flops = 0, bytes = 0;
         for (const LaunchInfo& l : trace.launches())
-          if (lowered.contains(l.id) && lowered.at(l.id) == scope)
-            ++runs, ns += l.ns, flops += l.flops, bytes += l.bytes;
+          if (l.compiled == scope) ++runs, ns += l.ns, flops += l.flops, bytes += l.bytes;
         out->cost =
             runs == 0
                 ? tr("not run in this trace")

@@ -1,7 +1,6 @@
 #include "viz/models/timeline.h"
 
 #include "viz/models/reports.h"
-#include "viz/models/trace_extras.h"
 
 #include <algorithm>
 
@@ -51,12 +50,12 @@ TimelinePtr buildTimeline(Trace& trace) {
     if (s.kind != ScopeKind::Script)
       scopes.add({0, s.beginNs, end, s.name, s.kind == ScopeKind::Kernel ? "kernel" : "schedule", s.id, 0,
                   s.script.known() ? "line " + std::to_string(s.script.line) : ""});
+    for (const PhaseInfo& p : trace.phases(s.id))
+      phaseSpans.push_back({0, p.beginNs, p.beginNs + p.ns, p.name, "phase", s.id, 0, {}});
     for (const PassInfo& p : trace.passes(s.id))
       passSpans.push_back({0, p.beginNs, p.endNs.value_or(p.beginNs), p.name, "pass", s.id, p.id,
                            std::to_string(p.steps) + " steps"});
   }
-  for (const PhasePart& p : phasesOf(trace))
-    phaseSpans.push_back({0, p.begin, p.begin + p.ns, p.name, "phase", p.scope, 0, {}});
   auto byBegin = [](const TimelineSpan& a, const TimelineSpan& b) {
     return a.begin != b.begin ? a.begin < b.begin : a.end > b.end;
   };
@@ -65,28 +64,27 @@ TimelinePtr buildTimeline(Trace& trace) {
   for (auto& s : passSpans) seen(s.begin, s.end), passes.add(std::move(s));
   for (auto& s : phaseSpans) seen(s.begin, s.end), phases.add(std::move(s));
   std::map<std::string, Lanes> devices;
-  const auto lowered = loweredAt(trace);
   for (const LaunchInfo& l : trace.launches()) {
     const auto it = devices.try_emplace(l.device, d, "runs on " + l.device).first;
-    TimelineSpan span{0,        l.beginNs, l.beginNs + l.ns,
-                      l.kernel, "launch",  lowered.contains(l.id) ? lowered.at(l.id) : l.scope,
-                      0,        {}};
+    TimelineSpan span{0, l.beginNs, l.beginNs + l.ns, l.kernel, "launch", l.compiled ? l.compiled : l.scope,
+                      0, {}};
     if (l.ns > 0)
       span.detail = QObject::tr("%1 GFLOP/s, %2 GB/s")
-                        .arg(static_cast<double>(l.flops) / static_cast<double>(l.ns), 0, 'f', 2)
-                        .arg(static_cast<double>(l.bytes) / static_cast<double>(l.ns), 0, 'f', 2)
+                        .arg(l.gflops(), 0, 'f', 2)
+                        .arg(l.gbPerSecond(), 0, 'f', 2)
                         .toStdString();
     seen(span.begin, span.end);
     it->second.add(std::move(span));
   }
   // Memory: views own nothing. Buffers are stacked where they fit, oldest below.
   std::map<int64_t, int64_t> changes;
-  for (const BufferLife& b : buffersOf(trace)) {
-    const int64_t end = std::max(b.end.value_or(high), b.begin);
-    d.buffers.push_back({b.begin, end, b.bytes, 0, b.id, b.device});
-    changes[b.begin] += b.bytes;
+  for (const BufferInfo& b : trace.buffers()) {
+    if (b.base || b.bytes <= 0) continue;
+    const int64_t end = std::max(b.endNs.value_or(high), b.beginNs);
+    d.buffers.push_back({b.beginNs, end, b.bytes, 0, b.id, b.device});
+    changes[b.beginNs] += b.bytes;
     changes[end] -= b.bytes;
-    seen(b.begin, end);
+    seen(b.beginNs, end);
   }
   int64_t now = 0;
   for (const auto& [at, bytes] : changes) {
