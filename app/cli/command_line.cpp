@@ -119,8 +119,8 @@ int dispatch(int argc, char** argv) {
   openVerb->add_option("--at", openOptions.link,
                        "where to go: kernel=3&pass=devectorize&step=12&node=456&tab=source");
   openVerb->add_option("--screenshot", openOptions.screenshot, "write a PNG and end; needs no display");
-  openVerb->add_option("--theme", openOptions.theme, "dark, light or system")
-      ->check(CLI::IsMember({"dark", "light", "system"}));
+  openVerb->add_option("--theme", openOptions.theme, "dark, light, contrast, contrast-light or system")
+      ->check(CLI::IsMember({"dark", "light", "contrast", "contrast-light", "system"}));
   openVerb->add_option("--width", openOptions.width, "of the window");
   openVerb->add_option("--height", openOptions.height, "of the window");
 

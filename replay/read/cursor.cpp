@@ -61,9 +61,9 @@ void Cursor::addSteps(std::vector<StepInfo> more) {
     if (step.after) addGraph(step.after);
     if (step.kind != StepKind::RewriteError && step.after && step.after != step.before) {
       if (step.kind == StepKind::WayUp)
-        up_.try_emplace(step.before, k);
+        up_.tryEmplace(step.before, k);
       else if (!goesOn)
-        down_.try_emplace(step.before, k);
+        down_.tryEmplace(step.before, k);
     }
     steps_.push_back(step);
   }
@@ -153,8 +153,8 @@ NodeId Cursor::rebuild(NodeId node, std::span<const NodeId> sources) {
 
 void Cursor::enter(Frame& frame, int64_t k) {
   // Rewrites on the way down, as far as they had come by step k.
-  if (auto it = down_.find(frame.node); it != down_.end()) {
-    int64_t next = it->second;
+  if (const int64_t* first = down_.find(frame.node)) {
+    int64_t next = *first;
     for (; next <= k; ++next) {
       frame.current = steps_[static_cast<size_t>(next - 1)].after;
       frame.low = std::max(frame.low, next);
@@ -167,15 +167,14 @@ void Cursor::enter(Frame& frame, int64_t k) {
 
 NodeId Cursor::state(NodeId root, int64_t k) {
   auto known = [&](NodeId id) -> const Memo* {
-    auto it = memo_.find(id);
-    return it != memo_.end() && !it->second.busy && it->second.low <= k && k < it->second.high ? &it->second
-                                                                                               : nullptr;
+    const Memo* m = memo_.find(id);
+    return m && !m->busy && m->low <= k && k < m->high ? m : nullptr;
   };
   // A node that is met again while it is in flight stands for itself: endless rewriting that was cut off, or
   // a damaged file.
   auto busy = [&](NodeId id) {
-    auto it = memo_.find(id);
-    return it != memo_.end() && it->second.busy;
+    const Memo* m = memo_.find(id);
+    return m && m->busy;
   };
   if (const Memo* m = known(root)) return m->state;
   std::vector<Frame> stack;
@@ -241,12 +240,12 @@ NodeId Cursor::state(NodeId root, int64_t k) {
       NodeId next = kNoNode;
       if (changed) {
         next = rebuild(f.current, sources_);
-      } else if (auto it = up_.find(f.current); it != up_.end()) {
-        if (it->second <= k) {
-          next = steps_[static_cast<size_t>(it->second - 1)].after;
-          f.low = std::max(f.low, it->second);
+      } else if (const int64_t* at = up_.find(f.current)) {
+        if (*at <= k) {
+          next = steps_[static_cast<size_t>(*at - 1)].after;
+          f.low = std::max(f.low, *at);
         } else {
-          f.high = std::min(f.high, it->second);
+          f.high = std::min(f.high, *at);
         }
       }
       if (!next) {
@@ -274,8 +273,9 @@ NodeId Cursor::imageAt(NodeId node, int64_t k) {
 std::vector<std::pair<NodeId, NodeId>> Cursor::images() {
   rootAt(steps());
   std::vector<std::pair<NodeId, NodeId>> out;
-  for (const auto& [node, memo] : memo_)
+  memo_.forEach([&](NodeId node, const Memo& memo) {
     if (!memo.busy && memo.low <= steps() && steps() < memo.high) out.emplace_back(node, memo.state);
+  });
   std::ranges::sort(out);
   return out;
 }
@@ -298,9 +298,9 @@ const std::vector<NodeId>& Cursor::graphAt(int64_t k) {
   NodeId root = rootAt(k);
   graph_.clear();
   graphK_ = -1;
-  std::unordered_set<NodeId> seen;
+  NodeMap<bool> seen;
   std::vector<std::pair<NodeId, uint32_t>> stack{{root, 0}};
-  seen.insert(root);
+  seen[root] = true;
   while (!stack.empty()) {
     auto& [id, next] = stack.back();
     auto src = raw(id).src;
@@ -310,7 +310,7 @@ const std::vector<NodeId>& Cursor::graphAt(int64_t k) {
       continue;
     }
     NodeId s = src[next++];
-    if (seen.insert(s).second) stack.push_back({s, 0});
+    if (seen.tryEmplace(s, true)) stack.push_back({s, 0});
   }
   graphK_ = k;
   return graph_;
@@ -333,31 +333,30 @@ GraphDiff Cursor::diff(int64_t from, int64_t to) {
   for (int64_t k = from + 1; k <= to; ++k) shownBefore.push_back(state(chainStart(k), from));
   d.afterRoot = rootAt(to);
   d.after = graphAt(to);
-  std::unordered_map<NodeId, NodeId> rewritten;
+  NodeMap<NodeId> rewritten;
   for (int64_t k = from + 1; k <= to; ++k)
-    rewritten.try_emplace(shownBefore[static_cast<size_t>(k - from - 1)], state(chainStart(k), to));
-  std::vector<NodeId> a = d.before, b = d.after;
-  std::ranges::sort(a);
-  std::ranges::sort(b);
-  auto in = [](const std::vector<NodeId>& set, NodeId id) { return std::ranges::binary_search(set, id); };
-  std::vector<NodeId> images;
+    rewritten.tryEmplace(shownBefore[static_cast<size_t>(k - from - 1)], state(chainStart(k), to));
+  enum : uint8_t { kBefore = 1, kAfter = 2, kImage = 4 };
+  NodeMap<uint8_t> in;
+  for (NodeId id : d.before) in[id] = kBefore;
+  for (NodeId id : d.after) in[id] |= kAfter;
   for (NodeId id : d.before) {
-    if (in(b, id)) {
+    if (*in.find(id) & kAfter) {
       ++d.kept;
       continue;
     }
-    auto byRule = rewritten.find(id);
-    NodeId image = byRule != rewritten.end() ? byRule->second : state(id, to);
-    if (image == id || !in(b, image) || in(a, image)) {
+    const NodeId* byRule = rewritten.find(id);
+    const NodeId image = byRule ? *byRule : state(id, to);
+    uint8_t* there = in.find(image);
+    if (image == id || !there || *there & kBefore) {
       d.removed.push_back(id);
       continue;
     }
-    d.changed.push_back({id, image, byRule != rewritten.end()});
-    images.push_back(image);
+    d.changed.push_back({id, image, byRule != nullptr});
+    *there |= kImage;
   }
-  std::ranges::sort(images);
   for (NodeId id : d.after)
-    if (!in(a, id) && !in(images, id)) d.added.push_back(id);
+    if (*in.find(id) == kAfter) d.added.push_back(id);
   return d;
 }
 

@@ -10,9 +10,9 @@
 // steps (its sources were rewritten, it was not visited yet) gets an id of this cursor's own, from
 // kFirstViewNode on.
 #pragma once
+#include "replay/read/node_map.h"
 #include "replay/read/trace.h"
 
-#include <unordered_map>
 #include <unordered_set>
 
 namespace uopscope {
@@ -97,9 +97,9 @@ private:
   PassInfo info_;
   std::vector<StepInfo> steps_;
   std::vector<bool> continues_; ///< step k (index k-1) goes on with the result of step k-1, on the way down
-  std::unordered_map<NodeId, int64_t> up_, down_; ///< node -> first step that rewrites it
+  NodeMap<int64_t> up_, down_;  ///< node -> first step that rewrites it
   std::unordered_set<NodeId> gates_;
-  std::unordered_map<NodeId, Memo> memo_;
+  NodeMap<Memo> memo_;
   Index index_;
   std::vector<bool> indexed_;
   std::vector<ViewNode> view_;

@@ -3,13 +3,14 @@
 // software. Medians of the processor time of this thread, so a busy machine counts little; p99 where steps
 // are meant.
 //
-//   build/bench/window_bench [TRACE ...]       with traces: opening them and stepping through their largest
-//   pass
+//   build/bench/window_bench [TRACE ...]       with traces (trace_bench makes one of a gigabyte): opening
+//   them to the first picture, stepping through their largest pass, search among all nodes, memory
 #include "engine/rewrite/driver.h"
 #include "engine/rules/rules.h"
 #include "replay/record/recorder.h"
 #include "viz/layout/layered.h"
 #ifdef UOPSCOPE_HAVE_WINDOW_MODELS
+#include "replay/read/node_search.h"
 #include "viz/models/node_query.h"
 #include "viz/models/reports.h"
 #include "viz/scene/picture_painter.h"
@@ -19,6 +20,7 @@
 #endif
 
 #include <fmt/format.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -81,8 +83,44 @@ void layouts() {
 }
 
 #ifdef UOPSCOPE_HAVE_WINDOW_MODELS
-/// A pass of index arithmetic with many rewrites, as real ones have.
-std::string generated(int nodes) {
+constexpr int kRounds = 201;
+// Every sum of a chain is rewritten kRounds times, so a graph of 1,000 nodes has 100,000 rewrites.
+const PatternMatcher& countingUp() {
+  static constexpr PatVar x{"x"}, c{"c", PatVar::Const};
+  static constexpr RuleDef rules[] = {
+      RULE("count-up", x + c,
+           [](Match& m) {
+             const int64_t n = m[c].arg().i();
+             return n >= kRounds ? UOp() : m[x] + UOp::index(n + 1);
+           }),
+  };
+  static const PatternMatcher matcher({rules});
+  return matcher;
+}
+
+/// Sums over a few ranges, wide rather than deep, joined in a tree.
+UOp sums(int nodes) {
+  std::vector<UOp> level;
+  for (int k = 0; k < nodes / 2; ++k) level.push_back(UOp::range(2 + k, k) + UOp::index(1));
+  return UOp::sink(level);
+}
+
+/// Index arithmetic as real passes have it: deep, shared, a rewrite at every fifth node.
+UOp arithmetic(int nodes) {
+  std::mt19937 random(3);
+  std::vector<UOp> all;
+  for (int k = 0; k < 8; ++k) all.push_back(UOp::range(2 << (k % 5), k));
+  while (static_cast<int>(all.size()) < nodes) {
+    const UOp a = all[all.size() - 1 - random() % 8], b = all[random() % all.size()];
+    const auto n = static_cast<int64_t>(random() % 12);
+    all.push_back(random() % 3 == 0 ? (a + n) + 0
+                  : random() % 2    ? a * (n + 1) + b
+                                    : (a < UOp::index(n)).where(a, b));
+  }
+  return UOp::sink(std::vector<UOp>(all.end() - 8, all.end()));
+}
+
+std::string generated(int nodes, bool many) {
   const std::string path =
       (std::filesystem::temp_directory_path() / fmt::format("window-bench-{}-{}.uoptrace", getpid(), nodes))
           .string();
@@ -92,28 +130,37 @@ std::string generated(int nodes) {
     Pool pool;
     PoolScope in(pool);
     ObservedScope kernel({.kind = ScopeKind::Kernel, .name = "generated", .script = {}, .root = {}});
-    std::mt19937 random(3);
-    std::vector<UOp> all;
-    for (int k = 0; k < 8; ++k) all.push_back(UOp::range(2 << (k % 5), k));
-    while (static_cast<int>(all.size()) < nodes) {
-      const UOp a = all[all.size() - 1 - random() % 8], b = all[random() % all.size()];
-      const auto n = static_cast<int64_t>(random() % 12);
-      all.push_back(random() % 3 == 0 ? (a + n) + 0
-                    : random() % 2    ? a * (n + 1) + b
-                                      : (a < UOp::index(n)).where(a, b));
-    }
-    graphRewrite(UOp::sink(std::vector<UOp>(all.end() - 8, all.end())), symbolicSimple(),
-                 {.name = "symbolic"});
+    graphRewrite(many ? sums(nodes) : arithmetic(nodes), many ? countingUp() : symbolicSimple(),
+                 {.name = "generated"});
     recorder.poolRetired(pool);
   }
   recorder.finish();
   return path;
 }
 
+int64_t megabytesUsed() {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  return usage.ru_maxrss / 1024;
+}
+
 void trace(const std::string& path, bool own) {
   fmt::print("{} ({:.1f} MB)\n", own ? "generated" : path,
              static_cast<double>(std::filesystem::file_size(path)) / 1e6);
-  line("  open, first list of kernels", times(5, [&] { Trace t(path); }), "1,000 ms");
+  line("  open to the first picture",
+       times(5,
+             [&] {
+               Trace t(path);
+               for (const ScopeInfo& s : t.scopes())
+                 for (const PassInfo& p : t.passes(s.id))
+                   if (p.steps > 0) {
+                     PassView first(t, p.id, ViewOptions{});
+                     first.prepare();
+                     first.at(1);
+                     return;
+                   }
+             }),
+       "1,000 ms");
   Trace t(path);
   PassInfo largest;
   for (const ScopeInfo& s : t.scopes())
@@ -155,6 +202,9 @@ void trace(const std::string& path, bool own) {
                if (n > picture->nodes.size()) std::abort();
              }),
        "100 ms");
+  if (const size_t all = t.nodes().count(); all > 100'000)
+    line(fmt::format("  search among {} nodes", all), times(5, [&] { findNodes(t, "r1", 1000); }),
+         "100 ms for 1,000,000");
   for (const double scale : {0.1, 1.0}) {
     const QRectF all = boundsOf(*picture),
                  area = scale < 1 ? all : QRectF(all.center() - QPointF(700, 400), QSizeF(1400, 800));
@@ -170,6 +220,7 @@ void trace(const std::string& path, bool own) {
                }),
          "50 ms (20 a second)");
   }
+  fmt::print("  memory at most so far {} MB, goal 1,000 MB\n", megabytesUsed());
 }
 #endif
 
@@ -180,11 +231,13 @@ int main(int argc, char** argv) {
 #ifdef UOPSCOPE_HAVE_WINDOW_MODELS
   qputenv("QT_QPA_PLATFORM", "offscreen");
   QGuiApplication app(argc, argv);
-  for (const int nodes : {1000, 10'000}) {
-    const std::string path = generated(nodes);
-    trace(path, true);
-    std::filesystem::remove(path);
-  }
+  for (const bool many : {false, true})
+    for (const int nodes : {1000, 10'000}) {
+      if (many && nodes > 1000) continue; // a million steps tell nothing new
+      const std::string path = generated(nodes, many);
+      trace(path, true);
+      std::filesystem::remove(path);
+    }
   for (int i = 1; i < argc; ++i) trace(argv[i], false);
 #else
   (void)argc, (void)argv;

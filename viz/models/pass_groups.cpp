@@ -29,11 +29,10 @@ void PassView::groupByRoot(const std::vector<NodeId>& latest, bool reduce) {
   std::vector<std::vector<uint32_t>> users(slots_.size());
   std::vector<uint32_t> order;
   for (NodeId node : members_) {
-    const uint32_t to = slotOf_[node];
+    const uint32_t to = *slotOf(node);
     if (latest[to] != node) continue;
     for (NodeId s : cursor_.raw(node).src)
-      if (const auto it = slotOf_.find(s); it != slotOf_.end() && it->second != to)
-        users[it->second].push_back(to);
+      if (const auto from = slotOf(s); from && *from != to) users[*from].push_back(to);
   }
   // Users before sources: a depth-first walk over users, so that each slot is decided after all that read it.
   std::vector<uint8_t> state(slots_.size(), 0);
@@ -75,7 +74,7 @@ void PassView::makeGroups() {
   if (arrangement_.groupBy == GroupBy::Nothing) return;
   std::vector<NodeId> latest(slots_.size(), kNoNode);
   for (NodeId node : members_)
-    if (!folds(node)) latest[slotOf_[node]] = node;
+    if (!folds(node)) latest[*slotOf(node)] = node;
   if (arrangement_.groupBy == GroupBy::Reduce || arrangement_.groupBy == GroupBy::Kernel) {
     groupByRoot(latest, arrangement_.groupBy == GroupBy::Reduce);
   } else {

@@ -12,7 +12,11 @@ namespace uopscope {
 namespace {
 
 // About half a second of walking.
-constexpr int64_t kWalkBudget = 3'000'000;
+constexpr int64_t kWalkBudget = 1'000'000;
+// Labels of a slot's nodes that are measured for its size: the first ones, and the last.
+constexpr uint8_t kMeasured = 6;
+// Labels kept for drawing; a long walk through large graphs would collect millions.
+constexpr size_t kKeptLabels = 100'000;
 // A leaf with more users than this is written into their labels.
 constexpr uint32_t kHubUsers = 6;
 
@@ -23,11 +27,10 @@ PassView::PassView(Trace& trace, PassId pass, ViewOptions options)
       read_([this](NodeId id) { return cursor_.fields(id); }) {}
 
 uint32_t PassView::slotFor(NodeId node) {
-  const auto it = slotOf_.find(node);
-  if (it != slotOf_.end()) return it->second;
+  if (const auto known = slotOf(node)) return *known;
   const auto slot = static_cast<uint32_t>(slots_.size());
   slots_.push_back({});
-  slotOf_.emplace(node, slot);
+  slotOf_[node] = slot;
   members_.push_back(node);
   return slot;
 }
@@ -35,24 +38,28 @@ uint32_t PassView::slotFor(NodeId node) {
 // Brings the occupants of slots from one graph to a later one.
 void PassView::follow(const GraphDiff& diff) {
   auto leave = [&](NodeId node) {
-    const auto it = slotOf_.find(node);
-    if (it != slotOf_.end() && slots_[it->second].occupant == node) slots_[it->second].occupant = kNoNode;
+    if (const auto slot = slotOf(node); slot && slots_[*slot].occupant == node)
+      slots_[*slot].occupant = kNoNode;
   };
   for (NodeId n : diff.removed) leave(n);
   for (const auto& c : diff.changed) leave(c.before);
   auto enter = [&](NodeId node, uint32_t wanted) {
-    const auto known = slotOf_.find(node);
-    if (known != slotOf_.end()) {
-      Slot& home = slots_[known->second];
+    if (const auto known = slotOf(node)) {
+      Slot& home = slots_[*known];
       if (home.occupant == node) return;
       if (home.occupant == kNoNode) {
         home.occupant = node;
         return;
       }
-      slotOf_.erase(known); // it comes back and another one lives there now
+      // It comes back and another one lives there now.
+      slotOf_[node] = static_cast<uint32_t>(slots_.size());
+      slots_.push_back({});
+      slots_.back().occupant = node;
+      members_.push_back(node);
+      return;
     } else if (wanted != UINT32_MAX && slots_[wanted].occupant == kNoNode) {
       slots_[wanted].occupant = node;
-      slotOf_.emplace(node, wanted);
+      slotOf_[node] = wanted;
       members_.push_back(node);
       return;
     }
@@ -72,8 +79,8 @@ const PictureNode& PassView::label(NodeId node) {
   const RawNode& raw = cursor_.raw(node);
   for (uint32_t port = 0; port < raw.src.size(); ++port) {
     const NodeId s = raw.src[port];
-    const auto slot = slotOf_.find(s), own = slotOf_.find(node);
-    const bool hub = slot != slotOf_.end() && own != slotOf_.end() && quiet(slot->second, own->second);
+    const auto slot = slotOf(s), own = slotOf(node);
+    const bool hub = slot && own && quiet(*slot, *own);
     if (folds(s) || hub) box.folded.push_back({port, s, foldedText(read_, cursor_.fields(s))});
   }
   measure(box);
@@ -82,9 +89,8 @@ const PictureNode& PassView::label(NodeId node) {
 
 bool PassView::folds(NodeId node) {
   if (!options_.foldConstants) return false;
-  const auto it = folds_.find(node);
-  if (it != folds_.end()) return it->second;
-  return folds_.emplace(node, foldsAlways(read_, cursor_.fields(node))).first->second;
+  if (const bool* known = folds_.find(node)) return *known;
+  return folds_[node] = foldsAlways(read_, cursor_.fields(node));
 }
 
 bool PassView::prepare(const std::atomic<bool>* cancel) {
@@ -99,18 +105,36 @@ bool PassView::prepare(const std::atomic<bool>* cancel) {
     follow(cursor_.diff(k, next));
     k = next;
   }
-  auto edges = std::make_shared<std::vector<std::pair<uint32_t, uint32_t>>>();
-  for (NodeId node : members_)
-    if (!folds(node))
-      for (NodeId s : cursor_.raw(node).src)
-        if (const auto it = slotOf_.find(s); it != slotOf_.end() && !folds(s))
-          edges->emplace_back(it->second, slotOf_[node]);
-  std::sort(edges->begin(), edges->end());
-  edges->erase(std::unique(edges->begin(), edges->end()), edges->end());
-  everyEdge_ = std::move(edges);
+  link();
   layOut(cancel);
   ready_ = !cancelled();
   return ready_;
+}
+
+// Most nodes of a slot are rebuilt from sources in the slots of before: those add nothing.
+void PassView::link() {
+  std::unordered_set<uint64_t> seen;
+  std::vector<uint64_t> last(slots_.size(), 0);
+  for (NodeId node : members_) {
+    if (folds(node)) continue;
+    const uint32_t to = *slotOf(node);
+    slots_[to].drawn = true;
+    const auto src = cursor_.raw(node).src;
+    uint64_t sum = src.size() + 1;
+    for (NodeId s : src) {
+      const auto from = slotOf(s);
+      sum = (sum ^ (sum >> 29) ^ (from ? *from + 1 : 0)) * 0xbf58476d1ce4e5b9ull;
+    }
+    if (std::exchange(last[to], sum) == sum) continue;
+    for (uint32_t port = 0; port < src.size(); ++port)
+      if (const auto from = slotOf(src[port]);
+          from && *from != to && !folds(src[port]) && seen.insert(key(*from, to)).second)
+        links_.push_back({*from, to, port});
+  }
+  auto edges = std::make_shared<std::vector<std::pair<uint32_t, uint32_t>>>();
+  for (const Link& l : links_) edges->emplace_back(l.from, l.to);
+  std::sort(edges->begin(), edges->end());
+  everyEdge_ = std::move(edges);
 }
 
 bool PassView::arrange(const Arrangement& arrangement, const std::atomic<bool>* cancel) {
@@ -128,43 +152,33 @@ bool PassView::arrange(const Arrangement& arrangement, const std::atomic<bool>* 
 }
 
 void PassView::layOut(const std::atomic<bool>* cancel) {
-  struct Link {
-    uint32_t from, to, port;
-  };
-  std::vector<Link> links;
-  std::unordered_set<uint64_t> seen;
   std::vector<uint32_t> users(slots_.size(), 0);
-  for (NodeId node : members_) {
-    if (folds(node)) continue;
-    const uint32_t to = slotOf_[node];
-    if (hides(to)) continue;
-    slots_[to].visible = true;
-    const auto src = cursor_.raw(node).src;
-    for (uint32_t port = 0; port < src.size(); ++port) {
-      if (folds(src[port])) continue;
-      const auto it = slotOf_.find(src[port]);
-      if (it == slotOf_.end() || it->second == to || hides(it->second) ||
-          !seen.insert(key(it->second, to)).second)
-        continue;
-      links.push_back({it->second, to, port});
-      ++users[it->second];
-    }
-  }
+  for (uint32_t i = 0; i < slots_.size(); ++i) slots_[i].visible = slots_[i].drawn && !hides(i);
+  std::vector<Link> links;
+  for (const Link& l : links_)
+    if (slots_[l.from].visible && slots_[l.to].visible) links.push_back(l), ++users[l.from];
   if (options_.foldHubs)
     for (NodeId node : members_) {
-      Slot& s = slots_[slotOf_[node]];
-      s.hub = s.hub || (users[slotOf_[node]] > kHubUsers && mayBeHub(cursor_.fields(node).op));
+      const uint32_t slot = *slotOf(node);
+      if (users[slot] > kHubUsers && !slots_[slot].hub) slots_[slot].hub = mayBeHub(cursor_.fields(node).op);
     }
   for (const Link& l : links)
     if (slots_[l.from].hub && slots_[l.from].hubUser == UINT32_MAX) slots_[l.from].hubUser = l.to;
 
-  for (NodeId node : members_) {
-    if (folds(node)) continue;
-    if (cancel && cancel->load(std::memory_order_relaxed)) return;
-    Slot& s = slots_[slotOf_[node]];
+  std::vector<uint8_t> measured(slots_.size(), 0);
+  auto size = [&](NodeId node) {
+    Slot& s = slots_[*slotOf(node)];
+    if (!s.visible || measured[*slotOf(node)]++ >= kMeasured) return;
     const PictureNode& box = label(node);
     s.width = std::max(s.width, box.width);
     s.height = std::max(s.height, box.height);
+  };
+  for (NodeId node : cursor_.graphAt(steps()))
+    if (slotOf(node) && !folds(node)) size(node);
+  for (NodeId node : members_) {
+    if (folds(node)) continue;
+    if (cancel && cancel->load(std::memory_order_relaxed)) return;
+    size(node);
   }
   // What is laid out: visible slots, and collapsed groups as one box each.
   std::vector<uint32_t> number(slots_.size(), UINT32_MAX), groupNumber(groups_.size(), UINT32_MAX);
@@ -219,6 +233,7 @@ void PassView::layOut(const std::atomic<bool>* cancel) {
 
 PicturePtr PassView::at(int64_t step, int64_t interval) {
   auto picture = std::make_shared<Picture>();
+  if (labels_.size() > kKeptLabels) labels_.clear();
   step = std::clamp<int64_t>(step, 0, steps());
   const int64_t from = std::clamp<int64_t>(step - std::max<int64_t>(1, interval), 0, step);
   picture->pass = pass();
@@ -251,8 +266,8 @@ PicturePtr PassView::at(int64_t step, int64_t interval) {
   LayoutPoint lastPlaced;
   auto spot = [&](NodeId node, NodeId instead) -> Spot {
     for (NodeId candidate : {node, instead}) {
-      const auto it = candidate == kNoNode ? slotOf_.end() : slotOf_.find(candidate);
-      if (it != slotOf_.end() && !taken.contains(it->second)) return {it->second, slots_[it->second].centre};
+      const auto slot = candidate == kNoNode ? std::nullopt : slotOf(candidate);
+      if (slot && !taken.contains(*slot)) return {*slot, slots_[*slot].centre};
     }
     return {UINT32_MAX, {lastPlaced.x + 40, lastPlaced.y - 66}};
   };
@@ -264,6 +279,8 @@ PicturePtr PassView::at(int64_t step, int64_t interval) {
     lastPlaced = s.centre;
     if (s.slot != UINT32_MAX) {
       taken.insert(s.slot);
+      // Of a sampled pass: one that nothing was measured for must not cover its neighbours.
+      if (slots_[s.slot].width > 0) box.width = std::min(box.width, slots_[s.slot].width);
       box.hub = slots_[s.slot].hub;
       box.slot = s.slot;
       box.pinned = arrangement_.pinned.contains(s.slot);
@@ -297,8 +314,7 @@ PicturePtr PassView::at(int64_t step, int64_t interval) {
   for (NodeId node : diff.removed) ghost(node);
   for (const auto& c : diff.changed) {
     // Its place is taken by what replaced it; only where the result stands elsewhere does it leave a gap.
-    const auto it = slotOf_.find(c.before);
-    if (it != slotOf_.end() && !taken.contains(it->second)) ghost(c.before);
+    if (const auto slot = slotOf(c.before); slot && !taken.contains(*slot)) ghost(c.before);
   }
 
   auto indexOf = [&](NodeId node) -> uint32_t {
@@ -315,11 +331,11 @@ PicturePtr PassView::at(int64_t step, int64_t interval) {
     const uint32_t f = indexOf(source);
     if (f == UINT32_MAX || f == to) return;
     PictureEdge e{f, to, port, ports, mark, false, {}};
-    const auto a = slotOf_.find(static_cast<NodeId>(picture->nodes[f].id)),
-               b = slotOf_.find(static_cast<NodeId>(picture->nodes[to].id));
-    if (a != slotOf_.end() && b != slotOf_.end()) {
-      e.quiet = quiet(a->second, b->second);
-      const auto bends = bends_.find(key(a->second, b->second));
+    const auto a = slotOf(static_cast<NodeId>(picture->nodes[f].id)),
+               b = slotOf(static_cast<NodeId>(picture->nodes[to].id));
+    if (a && b) {
+      e.quiet = quiet(*a, *b);
+      const auto bends = bends_.find(key(*a, *b));
       if (bends != bends_.end()) e.bends = bends->second;
     }
     picture->hiddenEdges += e.quiet;
@@ -361,12 +377,9 @@ PicturePtr PassView::at(int64_t step, int64_t interval) {
 
 NodeId PassView::counterpart(NodeId node, const Picture& picture) {
   if (node == kNoNode || picture.find(node)) return node;
-  const auto it = slotOf_.find(node);
-  if (it != slotOf_.end())
-    for (const PictureNode& n : picture.nodes) {
-      const auto other = slotOf_.find(static_cast<NodeId>(n.id));
-      if (other != slotOf_.end() && other->second == it->second) return static_cast<NodeId>(n.id);
-    }
+  if (const auto slot = slotOf(node))
+    for (const PictureNode& n : picture.nodes)
+      if (slotOf(static_cast<NodeId>(n.id)) == slot) return static_cast<NodeId>(n.id);
   try {
     const NodeId image = cursor_.imageAt(node, picture.step);
     if (picture.find(image)) return image;

@@ -54,6 +54,7 @@ private:
     NodeId occupant = kNoNode;
     float width = 0, height = 0;
     LayoutPoint centre;
+    bool drawn = false; ///< not only constants that are written into labels
     bool visible = false;
     bool hub = false;
     uint32_t hubUser = UINT32_MAX; ///< slot of the one user a hub is drawn to
@@ -67,7 +68,12 @@ private:
     uint32_t slots = 0;
   };
   uint32_t slotFor(NodeId node);
+  std::optional<uint32_t> slotOf(NodeId node) const {
+    const uint32_t* s = slotOf_.find(node);
+    return s ? std::optional(*s) : std::nullopt;
+  }
   void follow(const GraphDiff& diff);
+  void link();
   const PictureNode& label(NodeId node);
   bool folds(NodeId node);
   /// Whether the edge from a source is drawn only on demand.
@@ -93,10 +99,14 @@ private:
   NodeReader read_;
   int64_t stride_ = 1;
   std::vector<Slot> slots_;
-  std::unordered_map<NodeId, uint32_t> slotOf_;
+  NodeMap<uint32_t> slotOf_;
   std::vector<NodeId> members_; ///< nodes in order of their first appearance
   std::unordered_map<NodeId, PictureNode> labels_;
-  std::unordered_map<NodeId, bool> folds_;
+  NodeMap<bool> folds_;
+  struct Link {
+    uint32_t from, to, port;
+  };
+  std::vector<Link> links_; ///< every edge between slots that any step has
   std::unordered_map<uint64_t, std::vector<LayoutPoint>> bends_; ///< by key of the two slots, long edges only
   std::shared_ptr<const std::vector<std::pair<uint32_t, uint32_t>>> everyEdge_;
   float width_ = 0, height_ = 0;

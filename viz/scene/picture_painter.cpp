@@ -6,6 +6,7 @@
 #include <QFontMetricsF>
 #include <QtMath>
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 namespace uopscope {
@@ -252,7 +253,7 @@ void drawNode(QPainter& painter, const Fonts& fonts, const PictureNode& n, size_
 }
 
 void drawEdge(QPainter& painter, const Picture& picture, const PictureEdge& e, const QPen& pen, double scale,
-              const QColor& arrow) {
+              const QColor& arrow, const QRectF& view) {
   const PictureNode &a = picture.nodes[e.from], &b = picture.nodes[e.to];
   painter.setPen(pen);
   if (scale < kTitleScale) {
@@ -264,7 +265,7 @@ void drawEdge(QPainter& painter, const Picture& picture, const PictureEdge& e, c
     return;
   }
   painter.setBrush(Qt::NoBrush);
-  painter.drawPath(edgePath(picture, e));
+  painter.drawPath(edgePath(picture, e, view));
   const QPointF tip = entryOf(picture, b, e.port, e.ports);
   QPolygonF head;
   if (picture.leftToRight)
@@ -294,18 +295,69 @@ QRectF nodeRect(const PictureNode& n) {
   return {n.x - n.width / 2, n.y - n.height / 2, n.width, n.height};
 }
 
-QPainterPath edgePath(const Picture& picture, const PictureEdge& e) {
+namespace {
+
+QPointF between(const QPointF& a, const QPointF& b, double t) {
+  return a + (b - a) * t;
+}
+
+// The part of a curve that lies within the view along the ranks, where the curve is much longer than that:
+// the stroke of a line over the whole of a large graph costs a frame. True if anything was cut off. A curve
+// goes one way along the ranks, so its ends are found by halving.
+bool cutToView(std::array<QPointF, 4>& curve, bool leftToRight, const QRectF& view) {
+  auto along = [&](const QPointF& p) { return leftToRight ? p.x() : p.y(); };
+  double low = leftToRight ? view.left() : view.top(), high = leftToRight ? view.right() : view.bottom();
+  const double begin = along(curve[0]), end = along(curve[3]);
+  if (std::abs(end - begin) < 2 * (high - low)) return false;
+  auto at = [&](double t) {
+    const double u = 1 - t;
+    return u * u * u * begin + 3 * u * t * (begin + end) / 2 + t * t * t * end;
+  };
+  auto find = [&](double value) {
+    double from = 0, to = 1;
+    for (int i = 0; i < 30; ++i) {
+      const double mid = (from + to) / 2;
+      ((at(mid) < value) == (begin < end) ? from : to) = mid;
+    }
+    return from;
+  };
+  if (begin > end) std::swap(low, high);
+  const double first = find(low), last = std::max(find(high), first + 1e-9);
+  auto split = [&](double t, bool keepFirst) {
+    const QPointF a = between(curve[0], curve[1], t), b = between(curve[1], curve[2], t),
+                  c = between(curve[2], curve[3], t), d = between(a, b, t), f = between(b, c, t),
+                  g = between(d, f, t);
+    curve = keepFirst ? std::array{curve[0], a, d, g} : std::array{g, f, c, curve[3]};
+  };
+  split(last, true);
+  split(first / last, false);
+  return true;
+}
+
+} // namespace
+
+QPainterPath edgePath(const Picture& picture, const PictureEdge& e, const QRectF& view) {
   QPainterPath path;
   QPointF at = exitOf(picture, picture.nodes[e.from]);
-  path.moveTo(at);
+  bool drawn = false;
   auto to = [&](QPointF next) {
-    if (picture.leftToRight) {
-      const double mid = (at.x() + next.x()) / 2;
-      path.cubicTo({mid, at.y()}, {mid, next.y()}, next);
-    } else {
-      const double mid = (at.y() + next.y()) / 2;
-      path.cubicTo({at.x(), mid}, {next.x(), mid}, next);
+    // A part lies within the box of its ends; what is far away would only cost.
+    if (!view.isNull() &&
+        (std::max(at.x(), next.x()) < view.left() || std::min(at.x(), next.x()) > view.right() ||
+         std::max(at.y(), next.y()) < view.top() || std::min(at.y(), next.y()) > view.bottom())) {
+      at = next;
+      drawn = false;
+      return;
     }
+    std::array<QPointF, 4> curve{at, at, next, next};
+    if (picture.leftToRight)
+      curve[1].rx() = curve[2].rx() = (at.x() + next.x()) / 2;
+    else
+      curve[1].ry() = curve[2].ry() = (at.y() + next.y()) / 2;
+    const bool cut = !view.isNull() && cutToView(curve, picture.leftToRight, view);
+    if (!drawn || cut) path.moveTo(curve[0]);
+    path.cubicTo(curve[1], curve[2], curve[3]);
+    drawn = !cut;
     at = next;
   };
   for (const LayoutPoint& bend : e.bends) to({bend.x, bend.y});
@@ -343,13 +395,14 @@ void paintPicture(QPainter& painter, const Picture& picture, const PaintOptions&
   const Fonts fonts(p);
   const double width = o.scale < kTitleScale ? 0 : 1.3;
   const QColor quiet = o.scale < kTitleScale ? mix(p.canvas, p.edge, 0.55) : p.edge;
+  const QRectF view = o.view.adjusted(-8, -8, 8, 8);
   auto edges = [&](Mark mark) {
     const QColor colour = markColour(p, mark, quiet);
     QPen pen(colour, mark == Mark::Same ? width : width * 1.5,
              mark == Mark::Removed ? Qt::DashLine : Qt::SolidLine);
     for (const PictureEdge& e : picture.edges)
       if (e.mark == mark && !e.quiet && o.view.intersects(edgeBox(picture, e)))
-        drawEdge(painter, picture, e, pen, o.scale, colour);
+        drawEdge(painter, picture, e, pen, o.scale, colour, view);
   };
   for (Mark mark : {Mark::Same, Mark::Removed, Mark::Changed, Mark::Added}) edges(mark);
   const QRectF near = o.view.adjusted(-20, -20, 20, 20);
@@ -390,7 +443,8 @@ void paintEmphasis(QPainter& painter, const Picture& picture, const Emphasis& em
     QPen pen(faded(p.accent, strength), std::max(2.0, 1.2 / o.scale));
     for (const PictureEdge& e : picture.edges) {
       if (e.from != it->second && e.to != it->second) continue;
-      drawEdge(painter, picture, e, pen, std::max(o.scale, kTitleScale), faded(p.accent, strength));
+      drawEdge(painter, picture, e, pen, std::max(o.scale, kTitleScale), faded(p.accent, strength),
+               o.view.adjusted(-8, -8, 8, 8));
       around(picture.nodes[e.from == it->second ? e.to : e.from].id, faded(p.accent, strength * 0.8), 1.6,
              2.5);
     }

@@ -36,7 +36,8 @@ void paintEmphasis(QPainter& painter, const Picture& picture, const Emphasis& em
                    const PaintOptions& options);
 
 QRectF nodeRect(const PictureNode& node);
-QPainterPath edgePath(const Picture& picture, const PictureEdge& edge);
+/// With a view, only the parts of the edge that may be seen in it.
+QPainterPath edgePath(const Picture& picture, const PictureEdge& edge, const QRectF& view = {});
 /// Smallest rectangle around the nodes the step touched; null where it touched none.
 QRectF changedRect(const Picture& picture);
 /// Everything, ghosts included.
