@@ -102,6 +102,16 @@ UOp Story::build(uint32_t root) const {
   return made[root];
 }
 
+std::vector<UOp> Story::buildAll() const {
+  std::vector<UOp> made(kindOf_.size() + 1), sources;
+  for (uint32_t n = 1; n < made.size(); ++n) {
+    sources.clear();
+    for (uint32_t s : src(n)) sources.push_back(made[s]);
+    made[n] = makeNode(kind(n), sources);
+  }
+  return made;
+}
+
 std::string Story::expression(uint32_t node, int maxDepth) const {
   if (!node) return "nothing";
   try {

@@ -28,6 +28,8 @@ public:
   /// The graph below a node as nodes of the current pool. Throws Error(Value) for an operation, type or
   /// argument that this build does not know.
   UOp build(uint32_t node) const;
+  /// All nodes of the story, by number (0: null). The same errors.
+  std::vector<UOp> buildAll() const;
   /// Expression of a node, as print.h gives it; where this build does not know an operation, the plain tree.
   std::string expression(uint32_t node, int maxDepth = 5) const;
 

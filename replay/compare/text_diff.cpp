@@ -134,6 +134,26 @@ std::vector<DiffLine> diffLines(std::string_view before, std::string_view after)
   return out;
 }
 
+std::vector<std::pair<int, int>> alignItems(const std::vector<uint64_t>& before,
+                                            const std::vector<uint64_t>& after) {
+  std::unordered_map<uint64_t, int> numbers;
+  auto numbered = [&](const std::vector<uint64_t>& items) {
+    std::vector<int> out;
+    for (uint64_t item : items)
+      out.push_back(numbers.try_emplace(item, static_cast<int>(numbers.size())).first->second);
+    return out;
+  };
+  const std::vector<int> a = numbered(before), b = numbered(after);
+  const Kept kept = commonItems(a, b, kMaxEdits);
+  std::vector<std::pair<int, int>> out;
+  for (size_t i = 0, j = 0; i < a.size() || j < b.size();) {
+    for (; i < a.size() && !kept.a[i]; ++i) out.emplace_back(static_cast<int>(i), -1);
+    for (; j < b.size() && !kept.b[j]; ++j) out.emplace_back(-1, static_cast<int>(j));
+    if (i < a.size() && j < b.size()) out.emplace_back(static_cast<int>(i++), static_cast<int>(j++));
+  }
+  return out;
+}
+
 DiffWords diffWords(std::string_view before, std::string_view after) {
   auto a = wordsOf(before), b = wordsOf(after);
   std::unordered_map<std::string_view, int> numbers;

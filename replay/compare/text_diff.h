@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace uopscope {
@@ -23,6 +24,11 @@ struct DiffLine {
 constexpr int kMaxEdits = 4000;
 
 std::vector<DiffLine> diffLines(std::string_view before, std::string_view after);
+
+/// Two lists aligned by their longest common subsequence: places in both, or -1 where only the other has an
+/// item. What only the first has comes before what only the second has.
+std::vector<std::pair<int, int>> alignItems(const std::vector<uint64_t>& before,
+                                            const std::vector<uint64_t>& after);
 
 /// Pieces of a changed line: runs of words that are in both lines, or in this one alone.
 struct DiffWord {

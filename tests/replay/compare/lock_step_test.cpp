@@ -1,0 +1,158 @@
+// Compilations stepped side by side, and told again as traces and corpora.
+#include "replay/compare/lock_step.h"
+#include "replay/compare/retell.h"
+#include "replay/read/materialize.h"
+#include "tests/replay/compare/history.h"
+
+#include <doctest/doctest.h>
+
+#include <set>
+#include <utility>
+
+using namespace uopscope;
+using namespace uopscope::test;
+
+namespace {
+
+struct Pair {
+  Compilation x, y;
+  Story a, b;
+  Pair(const Commit& before, const Commit& after, size_t input)
+      : x(compileAs(before, historyInputs()[input])), y(compileAs(after, historyInputs()[input])), a(x.story),
+        b(y.story) {}
+};
+
+std::string resultOf(Trace& trace, PassId pass) {
+  Cursor cursor(trace, pass);
+  Pool pool;
+  PoolScope scope(pool);
+  return graphToText(Materializer(cursor.reader(), pool)(cursor.rootAt(cursor.steps())));
+}
+std::string endOf(Trace& trace, const PassInfo& pass) {
+  Pool pool;
+  PoolScope scope(pool);
+  return graphToText(Materializer(trace.nodes().reader(), pool)(pass.endRoot));
+}
+
+} // namespace
+
+TEST_CASE("lock-step: every event is in one row, in order, and equal compilations differ nowhere") {
+  const Pair p(commits::of(commits::kFirst), commits::of(commits::kFirst), 1);
+  const LockStep both(p.a, p.b);
+  size_t events = 0;
+  for (const StoryEvent& e : p.a.events()) events += e.kind != StoryEvent::PassEnd;
+  CHECK(both.rows().size() == events);
+  for (const LockRow& r : both.rows()) {
+    CHECK(r.mark == ' ');
+    CHECK(r.before == r.after);
+    CHECK(r.beforePlace == r.afterPlace);
+  }
+}
+
+TEST_CASE("lock-step: the side that makes no rewrite stays, and both go on together") {
+  const Pair p(commits::of(commits::kFirst), commits::of(commits::kOff), 1);
+  const LockStep both(p.a, p.b);
+  const Divergence d = firstDivergence(p.a, p.b);
+  const LockRow& row = both.rows()[both.rowOf(d)];
+  CHECK(row.mark == '-');
+  CHECK(row.after == -1);
+  CHECK(p.a.word(p.a.events()[static_cast<size_t>(row.before)].word) == "mul-one");
+  CHECK(row.beforePlace.step == row.afterPlace.step + 1);
+  int before = -1, after = -1;
+  for (const LockRow& r : both.rows()) {
+    if (r.before >= 0) CHECK(r.before > std::exchange(before, r.before));
+    if (r.after >= 0) CHECK(r.after > std::exchange(after, r.after));
+  }
+  // the last pass begins on both sides in one row
+  bool paired = false;
+  for (const LockRow& r : both.rows())
+    paired |=
+        r.before >= 0 && r.after >= 0 && r.beforePlace == LockPlace{1, 0} && r.afterPlace == LockPlace{1, 0};
+  CHECK(paired);
+}
+
+TEST_CASE("lock-step: the same rule with another result is one row") {
+  const Pair p(commits::of(commits::kFirst), commits::of(commits::kWrong), 1);
+  const LockStep both(p.a, p.b);
+  const LockRow& row = both.rows()[both.rowOf(firstDivergence(p.a, p.b))];
+  CHECK(row.mark == '~');
+  CHECK(row.before >= 0);
+  CHECK(row.after >= 0);
+}
+
+TEST_CASE("a compilation told as a trace holds its passes, rewrites, results and texts") {
+  for (size_t input = 0; input < 12; ++input) {
+    const Compilation c = compileAs(commits::of(commits::kFirst), historyInputs()[input]);
+    TempTrace file;
+    traceOf(c, file.path);
+    Trace trace(file.path);
+    REQUIRE(trace.scopes().size() == 1);
+    const ScopeInfo& scope = trace.scopes()[0];
+    CHECK(scope.name == c.name);
+    CHECK(trace.artifact(scope.id, "source") == c.source);
+    const Story story(c.story);
+    REQUIRE(trace.passes(scope.id).size() == 2);
+    int64_t steps = 0;
+    for (const StoryEvent& e : story.events()) steps += e.kind == StoryEvent::Step;
+    CHECK(scope.steps == steps);
+    for (const PassInfo& pass : trace.passes(scope.id)) CHECK(resultOf(trace, pass.id) == endOf(trace, pass));
+  }
+}
+
+TEST_CASE("rewrites on the way down are told as such") {
+  Compilation made;
+  {
+    CaptureObserver capture([&](Compilation c) { made = std::move(c); });
+    ObserverScope observed(&capture);
+    Pool pool;
+    PoolScope scope(pool);
+    const UOp r = UOp::range(4, 0), s = UOp::range(7, 1);
+    const UOp deep = r.alu(Op::MAX, {s}), root = UOp::sink(std::vector<UOp>{deep.alu(Op::MAX, {r + 1})});
+    ObservedScope kernel({ScopeKind::Kernel, "down", {}, root});
+    graphRewrite(root, {}, {.name = "lower", .bottomUp = &lowering()});
+  }
+  TempTrace file;
+  traceOf(made, file.path);
+  Trace trace(file.path);
+  const PassInfo pass = trace.passes(1).at(0);
+  REQUIRE(pass.steps >= 3);
+  CHECK(trace.steps(pass.id)[0].kind == StepKind::WayDown);
+  CHECK(resultOf(trace, pass.id) == endOf(trace, pass));
+}
+
+TEST_CASE("a trace told as a corpus is the corpus that a capture would have made") {
+  TempTrace file, again;
+  recordTo(file.path, [] {
+    Pool pool;
+    PoolScope scope(pool);
+    const UOp r0 = UOp::range(4, 0);
+    const UOp root = UOp::sink(std::vector<UOp>{(r0 + 0) * 1 + ((r0 + 2) + 3) % r0});
+    ObservedScope kernel({.kind = ScopeKind::Kernel, .name = "r_4", .script = {"m.py", 3}, .root = root});
+    graphRewrite(graphRewrite(root, shrinking(), {.name = "shrink"}), nesting(), {.name = "nest"});
+    Observer::current()->onArtifact({.kind = "source", .text = "void r_4() {}"});
+    Observer::current()->poolRetired(pool);
+  });
+  const std::string out = again.path + ".uopcorpus";
+  const auto scopes = corpusOf(file.path, out);
+  const Corpus corpus = Corpus::open(out);
+  REQUIRE(corpus.entries().size() == 1);
+  const CorpusEntry e = corpus.entries()[0];
+  CHECK(scopes.at(e.inputHash) == 1);
+  CHECK(e.name == "r_4");
+  CHECK(e.place() == "m.py:3");
+  CHECK(e.status == "ok");
+  const Compilation c = corpus.load(e);
+  CHECK(c.source == "void r_4() {}");
+  const Story story(c.story);
+  std::multiset<std::string> rules;
+  for (const StoryEvent& s : story.events())
+    if (s.kind == StoryEvent::Step) rules.insert(story.word(s.word));
+  CHECK(rules.count("simplify-mod") == 1);
+  CHECK(rules.count("add-zero") >= 2);
+  // and back again: as many passes and rewrites
+  traceOf(c, again.path);
+  Trace first(file.path), second(again.path);
+  CHECK(second.passes(1).size() == first.passes(1).size());
+  CHECK(second.scope(1).steps == first.scope(1).steps);
+  std::filesystem::remove(out);
+}
