@@ -66,6 +66,8 @@ int completion(const std::string& shell, CLI::App& app);
 
 struct OpenOptions {
   std::string file, link, screenshot, theme;
+  std::vector<std::string> compare; ///< two corpora or traces instead of a file
+  bool ignoreNames = false;
   int width = 0, height = 0;
 };
 int open(const OpenOptions& options, int argc, char** argv);

@@ -288,6 +288,8 @@ int open(const OpenOptions& o, int argc, char** argv) {
   WindowOptions window;
   window.file = o.file;
   window.link = o.link;
+  window.compare = o.compare;
+  window.ignoreNames = o.ignoreNames;
   window.screenshot = o.screenshot;
   window.theme = o.theme;
   if (o.width > 0) window.width = o.width;

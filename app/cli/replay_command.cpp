@@ -75,9 +75,25 @@ CorpusDiff compare(const Corpus& a, const Corpus& b, const ReplayArguments& o) {
   return diffCorpora(a, b, options);
 }
 
+/// The window does the rest; what it shows needs the files until it is closed.
+int openInWindow(const ReplayArguments& o, const std::string& before, const std::string& after) {
+  OpenOptions window;
+  window.compare = {before, after};
+  window.screenshot = o.screenshot;
+  window.ignoreNames = o.ignoreNames;
+  std::string name = "uopscope";
+  char* arguments[] = {name.data(), nullptr};
+  return open(window, 1, arguments);
+}
+
 int report(const ReplayArguments& o, const std::string& before, const std::string& after) {
+<<<<<<< HEAD
   StoredCompilations storedBefore = openStored(before), storedAfter = openStored(after);
   Corpus a = Corpus::open(storedBefore.path()), b = Corpus::open(storedAfter.path());
+=======
+  if (o.open || !o.screenshot.empty()) return openInWindow(o, before, after);
+  Corpus a = Corpus::open(before), b = Corpus::open(after);
+>>>>>>> 6d4aa5a (Comparisons of corpora and traces in the window: models, page, tests)
   CorpusDiff d = compare(a, b, o);
   if (o.runKernels) runChanges(d, a, b, o.timeout);
   ReportOptions r{.colour = useColour(),

@@ -14,7 +14,8 @@ struct ReplayArguments {
   int jobs = 0, timeout = 60, memory = 4096;
   bool json = false, assembly = false, ignoreNames = false, assertSame = false, all = false, diffs = false,
        quiet = false;
-  bool markdown = false, rewrites = false, runKernels = false;
+  bool markdown = false, rewrites = false, runKernels = false, open = false;
+  std::string screenshot;
 };
 
 /// Adds the verb with its sub-verbs; `code` receives the exit code of the one that ran.

@@ -13,6 +13,7 @@ Examples:
   uopscope replay diff before.uopcorpus                             the same inputs through this build
   uopscope replay diff --commits main HEAD before.uopcorpus         builds both commits and compares them
   uopscope replay diff before.uopcorpus after.uopcorpus -o report.html
+  uopscope replay diff before.uopcorpus after.uopcorpus --open      stepped through in the window
   uopscope replay bisect before.uopcorpus r_16_16 --commits v1 HEAD the commit that changed a kernel
   uopscope replay reproduce before.uopcorpus r_16_16 -o kernel.py   a script that compiles and runs it alone
 
@@ -53,6 +54,8 @@ Exit codes: 0 fine, 1 a change (with --assert-same) or a failure, 2 wrong usage 
   diff->add_option("CORPUS", o.inputs,
                    "one or two corpora (with --commits: the inputs; default: the samples)")
       ->expected(0, 2);
+  diff->add_flag("--open", o.open, "in the window, step by step; two traces too");
+  diff->add_option("--screenshot", o.screenshot, "what --open shows, as a PNG; needs no display");
   diff->add_option("-o,--output", o.output, "write the report: .html, .md, .json or .txt");
   diff->add_flag("--assert-same", o.assertSame, "exit code 1 on any change");
   diff->add_flag("--ignore-names", o.ignoreNames, "numbering of names in sources is no change");

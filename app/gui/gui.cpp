@@ -13,6 +13,7 @@
 #include <QQuickWindow>
 #include <QSettings>
 #include <QTimer>
+#include <algorithm>
 #include <cstdio>
 
 // Resources of a static library must be asked for outside any namespace.
@@ -35,8 +36,18 @@ void say(const QString& text) {
   std::fprintf(stderr, "uopscope: %s\n", qPrintable(text));
 }
 
-int takeScreenshot(QQuickWindow& window, Session& session, const WindowOptions& options) {
-  auto* canvas = window.findChild<GraphCanvas*>(QStringLiteral("canvas"));
+bool hasDrawn(const QQuickItem* item) {
+  const auto* canvas = qobject_cast<const GraphCanvas*>(item);
+  if (canvas && canvas->isVisible() && !canvas->settled()) return false;
+  return std::ranges::all_of(item->childItems(), hasDrawn);
+}
+
+/// Nothing that was asked for is outstanding, and every canvas in view has drawn it.
+bool isSettled(QQuickWindow& window, Session& session, Tools& tools) {
+  return session.settled() && tools.replay()->settled() && hasDrawn(window.contentItem());
+}
+
+int takeScreenshot(QQuickWindow& window, Session& session, Tools& tools, const WindowOptions& options) {
   QElapsedTimer clock, calm;
   clock.start();
   calm.start();
@@ -45,7 +56,7 @@ int takeScreenshot(QQuickWindow& window, Session& session, const WindowOptions& 
   while (clock.elapsed() < kScreenshotPatienceMs) {
     QCoreApplication::processEvents(QEventLoop::AllEvents, 20);
     const bool recording = session.recorder()->running() || session.state() == QLatin1String("recording");
-    if (recording || !session.settled() || (canvas && !canvas->settled())) calm.restart();
+    if (recording || !isSettled(window, session, tools)) calm.restart();
     if (!recording && !followed && session.settled()) {
       if (session.state() == QLatin1String("ready") && !session.follow(link)) {
         say(session.notice());
@@ -63,10 +74,12 @@ int takeScreenshot(QQuickWindow& window, Session& session, const WindowOptions& 
             .arg(out));
     return 2;
   }
-  if (session.state() == QLatin1String("error")) {
-    say(session.errorText());
-    return 2;
-  }
+  for (const auto& [state, problem] : {std::pair(session.state(), session.errorText()),
+                                       std::pair(tools.replay()->state(), tools.replay()->errorText())})
+    if (state == QLatin1String("error")) {
+      say(problem);
+      return 2;
+    }
   return 0;
 }
 
@@ -124,7 +137,13 @@ int runWindow(const WindowOptions& options, int argc, char** argv) {
   auto* window = qobject_cast<QQuickWindow*>(engine.rootObjects().constFirst());
   window->resize(options.width, options.height);
   if (!options.file.empty()) session.open(QString::fromStdString(options.file));
-  if (screenshot) return takeScreenshot(*window, session, options);
+  if (!options.compare.empty()) {
+    QStringList files;
+    for (const std::string& file : options.compare) files << QString::fromStdString(file);
+    tools.replay()->setIgnoreNames(options.ignoreNames);
+    tools.replay()->openFiles(files);
+  }
+  if (screenshot) return takeScreenshot(*window, session, tools, options);
   if (!options.link.empty()) {
     // A recording has nothing to go to yet: the link is followed when the trace is there.
     const QString link = QString::fromStdString(options.link);

@@ -4,13 +4,16 @@
 //   argv);
 #pragma once
 #include <string>
+#include <vector>
 
 namespace uopscope {
 
 struct WindowOptions {
-  std::string file;       ///< a script or a trace; empty: the first page
-  std::string link;       ///< where to go in it
-  std::string screenshot; ///< a PNG to write; then no display is needed and the program ends
+  std::string file;                 ///< a script or a trace; empty: the first page
+  std::vector<std::string> compare; ///< two corpora or traces to compare instead
+  bool ignoreNames = false;         ///< numbering of names is no change
+  std::string link;                 ///< where to go in it
+  std::string screenshot;           ///< a PNG to write; then no display is needed and the program ends
   int width = 1440, height = 900;
   std::string theme;    ///< "dark", "light", "system"; empty: what was chosen last
   double textScale = 0; ///< 0: what was chosen last

@@ -19,6 +19,12 @@ std::string_view statusName(Change::Status status) {
   return names[static_cast<size_t>(status)];
 }
 
+int speedOf(int64_t beforeNs, int64_t afterNs, const DiffOptions& options) {
+  if (beforeNs <= 0 || std::abs(afterNs - beforeNs) <= options.slowerNs) return 0;
+  const double ratio = static_cast<double>(afterNs) / static_cast<double>(beforeNs);
+  return ratio > options.slowerFactor ? 1 : ratio < 1 / options.slowerFactor ? -1 : 0;
+}
+
 namespace {
 
 using Status = Change::Status;
@@ -104,10 +110,8 @@ private:
     const CorpusEntry &x = *c.before, &y = *c.after;
     if (x.isKernel()) {
       d_.compileNsBefore += x.compileNs, d_.compileNsAfter += y.compileNs;
-      if (std::abs(y.compileNs - x.compileNs) > o_.slowerNs && x.compileNs > 0) {
-        d_.slower += c.compileRatio() > o_.slowerFactor;
-        d_.faster += c.compileRatio() < 1 / o_.slowerFactor;
-      }
+      const int speed = speedOf(x.compileNs, y.compileNs, o_);
+      d_.slower += speed > 0, d_.faster += speed < 0;
     }
     bool sameInput = x.inputHash == y.inputHash;
     if (sameInput && x.outputHash == y.outputHash && x.storyHash == y.storyHash) {

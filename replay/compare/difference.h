@@ -19,6 +19,9 @@ struct DiffOptions {
   std::function<void(size_t done, size_t total)> progress = {};
 };
 
+/// Whether a kernel took longer to compile: 1, less long: -1, or neither by more than noise: 0.
+int speedOf(int64_t beforeNs, int64_t afterNs, const DiffOptions& options = {});
+
 struct Change {
   enum class Status : uint8_t {
     Same,

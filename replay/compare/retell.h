@@ -1,26 +1,18 @@
-// Compilations told to an observer once more: one of a corpus to a recorder, which makes a trace of it that
-// cursors, pictures and the window work on; those of a trace to a capture, which makes a corpus of them.
+// A stored compilation told to a recorder once more: it makes a trace of it, which cursors, pictures and the
+// window work on. The other way is stored_compilations.h.
 //
 //   traceOf(corpus.load(entry), "kernel.uoptrace");
-//   std::map<uint64_t, ScopeId> scopes = corpusOf("run.uoptrace", "run.uopcorpus");   // by hash of the input
 //
 // A story says which rewrites were made, not whether on the way up or down; that is found from their order: a
-// node that is rewritten before something below it was rewritten on the way down.
+// node that is rewritten before something below it was rewritten on the way down. Where a pass stopped its
+// descent is not known, so between the rewrites of a pass that does, a graph may differ from what the engine
+// held; those at the beginnings of passes are exact.
 #pragma once
-#include "replay/read/trace.h"
-#include "replay/record/corpus.h"
+#include "replay/record/capture.h"
 
 namespace uopscope {
 
 /// Writes the trace of one compilation. Error(Value) for operations that this build does not know.
 void traceOf(const Compilation& compilation, const std::string& path);
-
-struct CorpusOfOptions {
-  std::function<void(size_t done, size_t total)> progress = {};
-  const std::atomic<bool>* stop = nullptr; ///< ends it; what is done is kept
-};
-/// Writes a corpus of the kernels and schedules of a trace, and says where they are in it.
-std::map<uint64_t, ScopeId> corpusOf(const std::string& trace, const std::string& path,
-                                     const CorpusOfOptions& options = {});
 
 } // namespace uopscope

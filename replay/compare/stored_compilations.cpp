@@ -111,7 +111,8 @@ bool isTrace(const std::string& path) {
 
 } // namespace
 
-size_t addCompilations(Corpus& corpus, Trace& trace, const std::function<bool(double)>& progress) {
+size_t addCompilations(Corpus& corpus, Trace& trace, const std::function<bool(double)>& progress,
+                       std::map<uint64_t, int64_t>* scopes) {
   size_t foreign = 0, done = 0;
   for (const ScopeInfo& scope : trace.scopes()) {
     if (progress && !progress(static_cast<double>(done++) / static_cast<double>(trace.scopes().size())))
@@ -119,7 +120,9 @@ size_t addCompilations(Corpus& corpus, Trace& trace, const std::function<bool(do
     bool compiles = scope.kind == ScopeKind::Kernel || scope.kind == ScopeKind::Schedule;
     if (!compiles || scope.root == kNoNode || trace.passes(scope.id).empty()) continue;
     try {
-      corpus.add(Reading(trace, scope).make());
+      const Compilation made = Reading(trace, scope).make();
+      if (scopes) scopes->emplace(made.inputHash(), scope.id);
+      corpus.add(made);
     } catch (const Error& e) {
       if (e.kind() != ErrorKind::File && e.kind() != ErrorKind::Value) throw;
       ++foreign;
@@ -160,7 +163,7 @@ StoredCompilations::StoredCompilations(const std::string& path, const std::funct
   Trace trace(path);
   made_ = std::make_unique<TemporaryFile>(".uopcorpus");
   Corpus corpus = Corpus::create(made_->path());
-  size_t foreign = addCompilations(corpus, trace, progress);
+  size_t foreign = addCompilations(corpus, trace, progress, &scopes_);
   corpus.setMeta("title", path);
   corpus.finish();
   warning_ = trace.warning();

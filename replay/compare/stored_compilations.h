@@ -36,13 +36,18 @@ public:
   const std::string& path() const { return made_ ? made_->path() : given_; }
   /// What a person should know about the file, or empty.
   const std::string& warning() const { return warning_; }
+  /// Scope of the trace by the hash of the input it compiled; empty for a corpus.
+  const std::map<uint64_t, int64_t>& scopes() const { return scopes_; }
 
 private:
   std::string given_, warning_;
   std::unique_ptr<TemporaryFile> made_;
+  std::map<uint64_t, int64_t> scopes_;
 };
 
 /// Every compilation of a trace, added to a corpus; the number of those that this engine cannot read.
-size_t addCompilations(Corpus& corpus, Trace& trace, const std::function<bool(double)>& progress = {});
+/// `scopes` receives where each input was compiled (first).
+size_t addCompilations(Corpus& corpus, Trace& trace, const std::function<bool(double)>& progress = {},
+                       std::map<uint64_t, int64_t>* scopes = nullptr);
 
 } // namespace uopscope

@@ -8,6 +8,8 @@
 
 #include <doctest/doctest.h>
 
+#include <QDir>
+#include <QImage>
 #include <QQmlApplicationEngine>
 #include <QTest>
 
@@ -90,5 +92,39 @@ struct Window {
     return popup->property("visible").toBool();
   }
 };
+
+// Mean difference of two pictures after blurring both to an eighth: texts may be set a little differently by
+// another font, a missing pane or a wrong theme is far above.
+inline double difference(const QImage& a, const QImage& b) {
+  const QSize small(a.width() / 8, a.height() / 8);
+  const QImage x =
+      a.scaled(small, Qt::IgnoreAspectRatio, Qt::SmoothTransformation).convertToFormat(QImage::Format_RGB32);
+  const QImage y =
+      b.scaled(small, Qt::IgnoreAspectRatio, Qt::SmoothTransformation).convertToFormat(QImage::Format_RGB32);
+  double sum = 0;
+  for (int j = 0; j < small.height(); ++j)
+    for (int i = 0; i < small.width(); ++i) {
+      const QColor p = x.pixelColor(i, j), q = y.pixelColor(i, j);
+      sum += std::abs(p.red() - q.red()) + std::abs(p.green() - q.green()) + std::abs(p.blue() - q.blue());
+    }
+  return sum / (3.0 * small.width() * small.height());
+}
+
+/// The window as it is against tests/golden/window/NAME.png; UOPSCOPE_NEW_GOLDENS writes that instead.
+inline void checkGolden(QQuickWindow& window, const QString& name) {
+  const QString folder = QStringLiteral(UOPSCOPE_SOURCE_DIR "/tests/golden/window/");
+  const QString file = folder + name + QStringLiteral(".png");
+  const QImage now = window.grabWindow();
+  if (qEnvironmentVariableIsSet("UOPSCOPE_NEW_GOLDENS")) {
+    QDir().mkpath(folder);
+    REQUIRE(now.scaled(now.size() / 4, Qt::IgnoreAspectRatio, Qt::SmoothTransformation).save(file));
+    return;
+  }
+  const QImage golden(file);
+  REQUIRE_MESSAGE(!golden.isNull(), file.toStdString());
+  const double d =
+      difference(golden, now.scaled(golden.size(), Qt::IgnoreAspectRatio, Qt::SmoothTransformation));
+  CHECK_MESSAGE(d < 6, file.toStdString(), ": ", d);
+}
 
 } // namespace uopscope::test

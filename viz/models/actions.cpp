@@ -64,6 +64,7 @@ constexpr Action kActions[] = {
     {"check-all", "Understand", "First rewrite of the trace that changes a value", "Shift+V"},
     {"compare-mark", "Understand", "Remember this state, to compare with", "X"},
     {"compare-now", "Understand", "Compare with the remembered state", "Shift+X"},
+    {"replay", "Understand", "Two replays or traces: which kernels changed, and why", "Ctrl+Shift+D"},
     {"search", "Find", "Search nodes or lines", "/ Ctrl+F"},
     {"search-next", "Find", "Next one found", "F3"},
     {"search-previous", "Find", "Previous one found", "Shift+F3"},

@@ -1,6 +1,7 @@
 #include "viz/models/compare_model.h"
 
 #include "replay/read/link.h"
+#include "viz/models/rich_text.h"
 
 #include <QFileInfo>
 #include <algorithm>
@@ -8,8 +9,7 @@
 namespace uopscope {
 namespace {
 
-// Lines kept around a change where the rest is left out, and lines of a printed graph.
-constexpr size_t kAround = 3, kTreeLines = 20'000;
+constexpr size_t kTreeLines = 20'000; // of a printed graph
 
 /// One side, looked up: its trace, place and texts.
 struct Place {
@@ -42,17 +42,12 @@ struct Place {
 
 } // namespace
 
-CompareModel::CompareModel(Session& session, QObject* parent)
-    : QAbstractListModel(parent), session_(session) {
+CompareModel::CompareModel(Session& session, QObject* parent) : ComparedLines(parent), session_(session) {
   connect(&session_, &Session::opened, this, [this] {
     right_ = {};
     graph_.setPicture(nullptr);
-    beginResetModel();
-    rows_.clear();
-    shown_.clear();
-    endResetModel();
     summary_.clear();
-    Q_EMIT changed();
+    setRows({});
   });
 }
 
@@ -117,12 +112,6 @@ void CompareModel::setWhat(const QString& what) {
   ask();
 }
 
-void CompareModel::setOnlyChanges(bool on) {
-  if (on == onlyChanges_) return;
-  onlyChanges_ = on;
-  show();
-}
-
 void CompareModel::ask() {
   if (!session_.trace() || left_.link.isEmpty() || right_.link.isEmpty()) return;
   problem_.clear();
@@ -142,7 +131,7 @@ void CompareModel::ask() {
                         .arg(picture->changed)
                         .arg(picture->nodes.size() - picture->added - picture->removed - picture->changed);
         } else {
-          *rows = compareTexts(a.text(what), b.text(what));
+          *rows = compareTexts(a.text(what), b.text(what), languageOf(QString::fromStdString(what)));
           int counts[3] = {0, 0, 0};
           for (const TextRow& row : *rows)
             counts[0] += row.mark == '+', counts[1] += row.mark == '-', counts[2] += row.mark == '~';
@@ -153,57 +142,15 @@ void CompareModel::ask() {
         }
         return [this, picture, rows, summary] {
           if (picture) graph_.setPicture(picture);
-          rows_ = std::move(*rows);
           summary_ = summary;
-          show();
+          setRows(std::move(*rows));
         };
       },
       [this](const QString& what) {
         problem_ = what;
         graph_.setPicture(nullptr);
-        rows_.clear();
-        show();
+        setRows({});
       });
-}
-
-void CompareModel::show() {
-  beginResetModel();
-  shown_.clear();
-  std::vector<bool> near(rows_.size(), !onlyChanges_);
-  if (onlyChanges_)
-    for (size_t i = 0; i < rows_.size(); ++i)
-      if (rows_[i].mark != ' ')
-        for (size_t k = i - std::min(i, kAround); k < std::min(rows_.size(), i + kAround + 1); ++k)
-          near[k] = true;
-  for (uint32_t i = 0; i < rows_.size(); ++i)
-    if (near[i]) shown_.push_back(i);
-  endResetModel();
-  Q_EMIT changed();
-}
-
-int CompareModel::rowCount(const QModelIndex& parent) const {
-  return parent.isValid() ? 0 : static_cast<int>(shown_.size());
-}
-
-QVariant CompareModel::data(const QModelIndex& index, int role) const {
-  if (!index.isValid() || index.row() >= rowCount()) return {};
-  const TextRow& r = rows_[shown_[static_cast<size_t>(index.row())]];
-  switch (role) {
-  case LeftNumberRole: return r.left;
-  case RightNumberRole: return r.right;
-  case LeftRole: return r.leftHtml;
-  case RightRole: return r.rightHtml;
-  case MarkRole: return QString(QLatin1Char(r.mark));
-  default: return {};
-  }
-}
-
-QHash<int, QByteArray> CompareModel::roleNames() const {
-  return {{LeftNumberRole, "leftNumber"},
-          {RightNumberRole, "rightNumber"},
-          {LeftRole, "leftHtml"},
-          {RightRole, "rightHtml"},
-          {MarkRole, "mark"}};
 }
 
 } // namespace uopscope

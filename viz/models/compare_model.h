@@ -3,12 +3,12 @@
 //
 //   CompareModel c(session);  c.remember();  session.trigger("next-pass");  c.compareNow();
 #pragma once
-#include "viz/models/compare_view.h"
+#include "viz/models/compared_lines.h"
 #include "viz/models/session.h"
 
 namespace uopscope {
 
-class CompareModel : public QAbstractListModel {
+class CompareModel : public ComparedLines {
   Q_OBJECT
   Q_PROPERTY(QString leftTitle READ leftTitle NOTIFY changed)
   Q_PROPERTY(QString rightTitle READ rightTitle NOTIFY changed)
@@ -17,12 +17,9 @@ class CompareModel : public QAbstractListModel {
   Q_PROPERTY(QString what READ what WRITE setWhat NOTIFY changed)
   Q_PROPERTY(QString summary READ summary NOTIFY changed)
   Q_PROPERTY(QString problem READ problem NOTIFY changed)
-  Q_PROPERTY(bool onlyChanges READ onlyChanges WRITE setOnlyChanges NOTIFY changed)
-  Q_PROPERTY(int hidden READ hidden NOTIFY changed)
   Q_PROPERTY(uopscope::GraphSource* graph READ graph CONSTANT)
 
 public:
-  enum Roles { LeftNumberRole = Qt::UserRole + 1, RightNumberRole, LeftRole, RightRole, MarkRole };
   explicit CompareModel(Session& session, QObject* parent = nullptr);
   QString leftTitle() const { return left_.title; }
   QString rightTitle() const { return right_.title; }
@@ -31,9 +28,6 @@ public:
   void setWhat(const QString& what);
   QString summary() const { return summary_; }
   QString problem() const { return problem_; }
-  bool onlyChanges() const { return onlyChanges_; }
-  void setOnlyChanges(bool on);
-  int hidden() const { return static_cast<int>(rows_.size() - shown_.size()); }
   GraphSource* graph() { return &graph_; }
 
   /// The present state becomes the left side; it stays when another trace is opened.
@@ -46,27 +40,16 @@ public:
   /// The left side: the same place in another trace.
   Q_INVOKABLE void openLeft(const QString& path);
 
-  int rowCount(const QModelIndex& parent = {}) const override;
-  QVariant data(const QModelIndex& index, int role) const override;
-  QHash<int, QByteArray> roleNames() const override;
-
-Q_SIGNALS:
-  void changed();
-
 private:
   struct State {
     QString trace, link, title;
   };
   State present() const;
   void ask();
-  void show();
   Session& session_;
   State left_, right_;
   GraphSource graph_;
   QString what_ = QStringLiteral("graph"), summary_, problem_;
-  std::vector<TextRow> rows_;
-  std::vector<uint32_t> shown_;
-  bool onlyChanges_ = false;
 };
 
 } // namespace uopscope

@@ -1,7 +1,7 @@
 #include "viz/models/compare_view.h"
 
+#include "replay/compare/text_diff.h"
 #include "viz/models/labels.h"
-#include "viz/models/rich_text.h"
 
 #include <algorithm>
 #include <unordered_map>
@@ -135,51 +135,47 @@ PicturePtr compareGraphs(const CompareSide& before, const CompareSide& after, bo
   return picture;
 }
 
-std::vector<TextRow> compareTexts(const QString& before, const QString& after) {
-  std::vector<TextRow> out;
-  std::vector<std::pair<int, QString>> minus, plus;
-  int left = 0, right = 0;
-  auto flush = [&] {
-    const size_t both = std::min(minus.size(), plus.size());
-    for (size_t i = 0; i < std::max(minus.size(), plus.size()); ++i) {
-      TextRow row;
-      if (i < both) {
-        const ExpressionDiff d = diffExpressions(minus[i].second, plus[i].second);
-        row = {minus[i].first, plus[i].first, d.before, d.after, '~'};
-      } else if (i < minus.size()) {
-        row = {minus[i].first,
-               0,
-               QStringLiteral("<font color=\"@removed\">%1</font>").arg(escaped(minus[i].second)),
-               {},
-               '-'};
-      } else {
-        row = {0,
-               plus[i].first,
-               {},
-               QStringLiteral("<font color=\"@added\">%1</font>").arg(escaped(plus[i].second)),
-               '+'};
-      }
-      out.push_back(std::move(row));
-    }
-    minus.clear(), plus.clear();
+std::vector<TextRow> compareTexts(const QString& before, const QString& after, Language language) {
+  const std::string a = before.toStdString(), b = after.toStdString();
+  auto text = [](std::string_view s) {
+    return QString::fromUtf8(s.data(), static_cast<qsizetype>(s.size()));
   };
-  for (const std::string& line : lineDiff(before.toStdString(), after.toStdString())) {
-    const QString text = QString::fromStdString(line.substr(1));
-    if (line[0] == '-') {
-      minus.push_back({++left, text});
-    } else if (line[0] == '+') {
-      plus.push_back({++right, text});
+  auto marked = [&](const std::vector<DiffWord>& words, const char* colour, const char* tag) {
+    QString html;
+    for (const DiffWord& w : words)
+      html += w.changed ? QStringLiteral("<%1><font color=\"@%2\">%3</font></%1>")
+                              .arg(QLatin1String(tag), QLatin1String(colour), escaped(text(w.text)))
+                        : highlightLine(text(w.text), language);
+    return html;
+  };
+  auto whole = [&](std::string_view line, const char* colour) {
+    return QStringLiteral("<font color=\"@%1\">%2</font>").arg(QLatin1String(colour), escaped(text(line)));
+  };
+  std::vector<TextRow> out;
+  bool insideLeft = false, insideRight = false; // of a comment that goes on over lines
+  const std::vector<DiffLine> lines = diffLines(a, b);
+  for (const DiffLine& l : lines) {
+    TextRow row;
+    row.left = l.before, row.right = l.after, row.mark = l.mark;
+    row.width = static_cast<int>(l.text.size());
+    if (l.mark == ' ') {
+      row.leftHtml = highlightLine(text(l.text), language, &insideLeft);
+      row.rightHtml = highlightLine(text(l.text), language, &insideRight);
+    } else if (l.partner >= 0) {
+      if (l.mark == '+') continue; // stands beside its partner
+      const DiffLine& other = lines[static_cast<size_t>(l.partner)];
+      const DiffWords words = diffWords(l.text, other.text);
+      row.right = other.after, row.mark = '~';
+      row.width = std::max(row.width, static_cast<int>(other.text.size()));
+      row.leftHtml = marked(words.before, "removed", "s");
+      row.rightHtml = marked(words.after, "added", "b");
+    } else if (l.mark == '-') {
+      row.leftHtml = whole(l.text, "removed");
     } else {
-      flush();
-      ++left, ++right;
-      out.push_back({left, right, escaped(text), escaped(text), ' '});
+      row.rightHtml = whole(l.text, "added");
     }
+    out.push_back(std::move(row));
   }
-  flush();
-  // Indentation is kept in what diffExpressions made, too.
-  for (TextRow& r : out)
-    for (QString* html : {&r.leftHtml, &r.rightHtml})
-      for (qsizetype i = 0; i < html->size() && (*html)[i] == QLatin1Char(' '); ++i) (*html)[i] = QChar(0xA0);
   return out;
 }
 

@@ -7,6 +7,7 @@
 #pragma once
 #include "replay/read/cursor.h"
 #include "viz/models/picture.h"
+#include "viz/models/rich_text.h"
 
 #include <QString>
 #include <QStringList>
@@ -23,12 +24,14 @@ constexpr int64_t kFirstLeftId = int64_t{1} << 33;
 PicturePtr compareGraphs(const CompareSide& before, const CompareSide& after, bool leftToRight = false,
                          const std::atomic<bool>* cancel = nullptr);
 
-/// Two texts side by side, line by line, with the words that differ.
+/// Two texts side by side, line by line, in the colours of their language, with the words that differ.
 struct TextRow {
   int left = 0, right = 0;     ///< line numbers from 1; 0: no line on that side
   QString leftHtml, rightHtml; ///< rich text
   char mark = ' ';             ///< ' ', '~', '-', '+'
+  int width = 0;               ///< characters of the longer side
 };
-std::vector<TextRow> compareTexts(const QString& before, const QString& after);
+std::vector<TextRow> compareTexts(const QString& before, const QString& after,
+                                  Language language = Language::Plain);
 
 } // namespace uopscope

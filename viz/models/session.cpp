@@ -191,6 +191,8 @@ void Session::open(const QString& path) {
   }
   if (isScript(file))
     record(file);
+  else if (file.endsWith(QLatin1String(".uopcorpus")))
+    Q_EMIT corpusAsked(QFileInfo(file).absoluteFilePath());
   else
     openTrace(QFileInfo(file).absoluteFilePath());
 }

@@ -77,6 +77,8 @@ public:
   void setPersistent(bool on);
   /// The program that records; this one, unless a test says otherwise.
   void setRecorderProgram(const QString& program) { program_ = program; }
+  /// Asked first of every action: true where it has done it.
+  void setActionFilter(std::function<bool(const QString&)> filter) { actionFilter_ = std::move(filter); }
 
   /// What the window keeps between runs (widths of panes); nothing unless settings are kept at all.
   Q_INVOKABLE QVariant stored(const QString& key) const;
@@ -183,6 +185,8 @@ Q_SIGNALS:
   void uiAction(const QString& id);
   /// Another trace, or none, is open now.
   void opened();
+  /// What was opened is a corpus of compilations, which is no trace.
+  void corpusAsked(const QString& path);
   /// The trace grew, or its recording has ended.
   void grown();
   /// The canvas should look at the node.
@@ -231,6 +235,7 @@ private:
   QString statsGroup_ = QStringLiteral("rule"), statsRange_ = QStringLiteral("trace"), codeShown_,
           pendingLink_;
   QVariantMap nodeInfo_, stepInfo_, summary_;
+  std::function<bool(const QString&)> actionFilter_;
   QStringList recent_;
   QMap<QString, QString> keys_;
   qlonglong node_ = -1;

@@ -139,6 +139,7 @@ bool Session::triggerMove(const QString& action) {
 
 void Session::trigger(const QString& action) {
   auto is = [&](const char* id) { return action == QLatin1String(id); };
+  if (actionFilter_ && actionFilter_(action)) return;
   if (action.startsWith(QLatin1String("tab-"))) return setTab(action.mid(4));
   if (is("close")) return close();
   if (is("record-again")) return recordAgain();

@@ -11,6 +11,7 @@
 #include "viz/models/linked.h"
 #include "viz/models/live_control.h"
 #include "viz/models/profile.h"
+#include "viz/models/replay_model.h"
 #include "viz/models/sql_model.h"
 #include "viz/models/timeline.h"
 #include "viz/models/why.h"
@@ -30,6 +31,7 @@ class Tools : public QObject {
   Q_PROPERTY(uopscope::LiveControl* live READ live CONSTANT)
   Q_PROPERTY(uopscope::TimelineModel* timeline READ timeline CONSTANT)
   Q_PROPERTY(uopscope::LinkedPanes* linked READ linked CONSTANT)
+  Q_PROPERTY(uopscope::ReplayModel* replay READ replay CONSTANT)
   Q_PROPERTY(bool playing READ playing NOTIFY playChanged)
   /// Steps a second.
   Q_PROPERTY(qreal speed READ speed WRITE setSpeed NOTIFY playChanged)
@@ -47,6 +49,7 @@ public:
   LiveControl* live() { return &live_; }
   TimelineModel* timeline() { return &timeline_; }
   LinkedPanes* linked() { return &linked_; }
+  ReplayModel* replay() { return &replay_; }
   bool playing() const { return clock_.isActive(); }
   qreal speed() const { return speed_; }
   void setSpeed(qreal speed);
@@ -70,6 +73,7 @@ private:
   LiveControl live_;
   TimelineModel timeline_;
   LinkedPanes linked_;
+  ReplayModel replay_;
   QTimer clock_;
   qreal speed_ = 4;
 };

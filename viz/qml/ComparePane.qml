@@ -60,40 +60,12 @@ Rectangle {
             theme: Theme
             onNodeClicked: id => { if (id < 0x80000000) Session.node = id; }
         }
-        ListView {
-            id: list
+        TextCompare {
             objectName: "compareText"
             visible: Tools.compare.what !== "graph"
             Layout.fillWidth: true
             Layout.fillHeight: true
-            clip: true
             model: Tools.compare
-            reuseItems: true
-            boundsBehavior: Flickable.StopAtBounds
-            ScrollBar.vertical: UScrollBar {}
-            component Half: Item {
-                property int number: 0
-                property string html: ""
-                property color back: "transparent"
-                clip: true
-                Rectangle { anchors.fill: parent; color: parent.back; opacity: 0.12 }
-                ULabel { width: Theme.px(44); height: parent.height; horizontalAlignment: Text.AlignRight; text: parent.number || ""; color: Theme.textFaint; font.pixelSize: Theme.px(11) }
-                Text { x: Theme.px(54); height: parent.height; verticalAlignment: Text.AlignVCenter; text: Theme.rich(parent.html, Theme.dark); textFormat: Text.RichText; font.family: Theme.mono; font.pixelSize: Theme.px(12); color: Theme.text }
-            }
-            delegate: Item {
-                id: row
-                required property int leftNumber
-                required property int rightNumber
-                required property string leftHtml
-                required property string rightHtml
-                required property string mark
-                width: list.width
-                height: Theme.px(20)
-                Half { width: parent.width / 2 - 1; height: parent.height; number: row.leftNumber; html: row.leftHtml; back: row.mark === "-" || row.mark === "~" ? Theme.removed : "transparent" }
-                Rectangle { x: parent.width / 2 - 1; width: 1; height: parent.height; color: Theme.line }
-                Half { x: parent.width / 2; width: parent.width / 2; height: parent.height; number: row.rightNumber; html: row.rightHtml; back: row.mark === "+" || row.mark === "~" ? Theme.added : "transparent" }
-                ULabel { x: parent.width / 2 - Theme.px(8); height: parent.height; text: row.mark === " " ? "" : row.mark; color: Theme.textMuted; font.bold: true }
-            }
         }
     }
 }

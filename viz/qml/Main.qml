@@ -20,7 +20,12 @@ ApplicationWindow {
     readonly property bool popped: palette.visible || keys.visible || linkPopup.visible
 
     function openFile() {
-        chooseFile(path => Session.open(path));
+        chooseFile(path => openAll([path]));
+    }
+    // Two files are compared; one is opened, or the second one of a comparison.
+    function openAll(paths) {
+        if (paths.length > 1 || (Tools.replay.shown && Tools.replay.state === "choosing")) Tools.replay.openFiles(paths);
+        else Session.open(paths[0]);
     }
     function chooseFile(then) {
         dialogs.active = true;
@@ -136,7 +141,7 @@ ApplicationWindow {
     }
     DropArea {
         anchors.fill: parent
-        onDropped: drop => { if (drop.hasUrls) Session.open(decodeURIComponent(drop.urls[0].toString())); }
+        onDropped: drop => { if (drop.hasUrls) window.openAll(drop.urls.map(u => decodeURIComponent(u.toString()))); }
     }
 
     ColumnLayout {
@@ -221,11 +226,12 @@ ApplicationWindow {
             Loader { anchors.fill: parent; active: Session.state === "empty"; sourceComponent: Welcome { onOpenAsked: window.openFile() } }
             Loader { anchors.fill: parent; active: Session.state === "recording"; sourceComponent: RecordingPage {} }
             Loader { anchors.fill: parent; active: Session.state === "error"; sourceComponent: ErrorPage { onOpenAsked: window.openFile() } }
+            Loader { anchors.fill: parent; active: Tools.replay.shown; sourceComponent: ReplayPage { onFileAsked: then => window.chooseFile(then) } }
             Notice { anchors.bottom: parent.bottom; anchors.bottomMargin: Theme.px(24) }
         }
         LiveBar { Layout.fillWidth: true }
         ConditionBar { id: condition; visible: false; Layout.fillWidth: true }
-        StepBar { visible: window.ready; Layout.fillWidth: true }
+        StepBar { visible: window.ready && !Tools.replay.shown; Layout.fillWidth: true }
     }
     PalettePopup { id: palette }
     KeysSheet { id: keys }

@@ -5,5 +5,5 @@ import QtQuick.Dialogs
 FileDialog {
     property var then: path => {}
     title: qsTr("Open a script or a trace")
-    nameFilters: [qsTr("Scripts and traces (*.py *.uoptrace)"), qsTr("All files (*)")]
+    nameFilters: [qsTr("Scripts and traces (*.py *.uoptrace *.uopcorpus)"), qsTr("All files (*)")]
 }

@@ -32,7 +32,8 @@ Rectangle {
                 Layout.bottomMargin: Theme.px(20)
                 spacing: Theme.px(12)
                 UButton { objectName: "welcomeOpen"; primary: true; icon16: "open"; text: qsTr("Open a script or a trace"); implicitHeight: Theme.px(36); onClicked: page.openAsked() }
-                ULabel { text: qsTr("or drop a file here"); color: Theme.textFaint }
+                UButton { objectName: "welcomeCompare"; quiet: false; text: qsTr("Compare two replays or traces"); implicitHeight: Theme.px(36); onClicked: Session.trigger("replay") }
+                ULabel { text: qsTr("or drop a file here, or two to compare"); color: Theme.textFaint }
             }
             RowLayout {
                 Layout.fillWidth: true

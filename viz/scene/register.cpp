@@ -45,11 +45,16 @@ void registerTypes() {
   qmlRegisterUncreatableType<WhyModel>(kUri, 1, 0, "WhyModel", notMade);
   qmlRegisterUncreatableType<Checker>(kUri, 1, 0, "Checker", notMade);
   qmlRegisterType<ProfileView>(kUri, 1, 0, "ProfileView");
+  qmlRegisterUncreatableType<ComparedLines>(kUri, 1, 0, "ComparedLines", notMade);
   qmlRegisterUncreatableType<CompareModel>(kUri, 1, 0, "CompareModel", notMade);
   qmlRegisterUncreatableType<LiveControl>(kUri, 1, 0, "LiveControl", notMade);
   qmlRegisterUncreatableType<TimelineModel>(kUri, 1, 0, "TimelineModel", notMade);
   qmlRegisterUncreatableType<LinkedPanes>(kUri, 1, 0, "LinkedPanes", notMade);
   qmlRegisterUncreatableType<LinkedLines>(kUri, 1, 0, "LinkedLines", notMade);
+  qmlRegisterUncreatableType<ReplayModel>(kUri, 1, 0, "ReplayModel", notMade);
+  qmlRegisterUncreatableType<ReplayList>(kUri, 1, 0, "ReplayList", notMade);
+  qmlRegisterUncreatableType<ReplayRows>(kUri, 1, 0, "ReplayRows", notMade);
+  qmlRegisterUncreatableType<ReplayDetail>(kUri, 1, 0, "ReplayDetail", notMade);
   qmlRegisterType<TimelineView>(kUri, 1, 0, "TimelineView");
   qmlRegisterUncreatableType<Bookmarks>(kUri, 1, 0, "Bookmarks", notMade);
   qmlRegisterUncreatableType<RecordingProcess>(kUri, 1, 0, "RecordingProcess", notMade);

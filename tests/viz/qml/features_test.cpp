@@ -1,30 +1,12 @@
 // What one does with the graph and the tools, by keys and by mouse, and pictures of the main views.
 #include "tests/viz/window_support.h"
 
-#include <QDir>
 #include <QFile>
 
 using namespace uopscope;
 using namespace uopscope::test;
 
 namespace {
-
-// Mean difference of two pictures after blurring both to an eighth: texts may be set a little differently by
-// another font, a missing pane or a wrong theme is far above.
-double difference(const QImage& a, const QImage& b) {
-  const QSize small(a.width() / 8, a.height() / 8);
-  const QImage x =
-      a.scaled(small, Qt::IgnoreAspectRatio, Qt::SmoothTransformation).convertToFormat(QImage::Format_RGB32);
-  const QImage y =
-      b.scaled(small, Qt::IgnoreAspectRatio, Qt::SmoothTransformation).convertToFormat(QImage::Format_RGB32);
-  double sum = 0;
-  for (int j = 0; j < small.height(); ++j)
-    for (int i = 0; i < small.width(); ++i) {
-      const QColor p = x.pixelColor(i, j), q = y.pixelColor(i, j);
-      sum += std::abs(p.red() - q.red()) + std::abs(p.green() - q.green()) + std::abs(p.blue() - q.blue());
-    }
-  return sum / (3.0 * small.width() * small.height());
-}
 
 void selectSome(Window& w, const char* op) {
   for (const PictureNode& n : w.session.graph()->picture()->nodes)
@@ -172,7 +154,6 @@ TEST_CASE("features: graphs are written as SVG and PNG, tables as CSV and JSON")
 
 TEST_CASE("features: the main views look as they did, in both themes") {
   Window w(expressionTrace());
-  const QString folder = QStringLiteral(UOPSCOPE_SOURCE_DIR "/tests/golden/window/");
   w.window->resize(1200, 760);
   for (const char* theme : {"dark", "light"}) {
     w.theme.setName(theme);
@@ -180,18 +161,7 @@ TEST_CASE("features: the main views look as they did, in both themes") {
       w.session.setTab(tab);
       w.settle();
       QTest::qWait(60);
-      const QImage now = w.window->grabWindow();
-      const QString file = folder + tab + "-" + theme + ".png";
-      if (qEnvironmentVariableIsSet("UOPSCOPE_NEW_GOLDENS")) {
-        QDir().mkpath(folder);
-        REQUIRE(now.scaled(now.size() / 4, Qt::IgnoreAspectRatio, Qt::SmoothTransformation).save(file));
-        continue;
-      }
-      const QImage golden(file);
-      REQUIRE_MESSAGE(!golden.isNull(), file.toStdString());
-      const double d =
-          difference(golden, now.scaled(golden.size(), Qt::IgnoreAspectRatio, Qt::SmoothTransformation));
-      CHECK_MESSAGE(d < 6, file.toStdString(), ": ", d);
+      checkGolden(*w.window, QLatin1String(tab) + QLatin1Char('-') + QLatin1String(theme));
     }
   }
 }

@@ -1,0 +1,72 @@
+// Two corpora or traces compared: what is compared, what changed by cause, and the pair in front.
+import QtQuick
+import QtQuick.Layouts
+import QtQuick.Controls.Basic
+import uopscope.core
+
+Rectangle {
+    id: page
+    objectName: "replayPage"
+    color: Theme.canvas
+    readonly property var replay: Tools.replay
+    MouseArea { anchors.fill: parent; hoverEnabled: true; onWheel: wheel => wheel.accepted = true } // what lies below is out of reach
+    signal fileAsked(var then)
+    Connections {
+        target: Tools.replay
+        function onUiAction(id) { if (id === "search") list.search(); else detail.act(id); }
+    }
+    ReplayChoice { visible: page.replay.state === "choosing" || page.replay.state === "error"; anchors.fill: parent; onFileAsked: then => page.fileAsked(then) }
+    ColumnLayout {
+        visible: page.replay.state === "working"
+        anchors.centerIn: parent
+        width: Math.min(parent.width - Theme.px(60), Theme.px(460))
+        spacing: Theme.px(12)
+        ULabel { text: qsTr("Comparing"); font.pixelSize: Theme.title; font.weight: Font.DemiBold }
+        ULabel { objectName: "replayDoing"; text: page.replay.doing; color: Theme.textMuted; Layout.fillWidth: true }
+        Rectangle {
+            Layout.fillWidth: true
+            implicitHeight: Theme.px(4)
+            radius: 2
+            color: Theme.line
+            Rectangle { width: parent.width * Math.max(0.02, Math.min(1, page.replay.progress)); height: parent.height; radius: 2; color: Theme.accent }
+        }
+        UButton { objectName: "replayCancel"; text: qsTr("Cancel"); quiet: false; icon16: "stop"; onClicked: page.replay.cancel() }
+    }
+    ColumnLayout {
+        visible: page.replay.state === "ready"
+        anchors.fill: parent
+        spacing: 0
+        Rectangle {
+            Layout.fillWidth: true
+            implicitHeight: Theme.px(44)
+            color: Theme.panel
+            RowLayout {
+                anchors.fill: parent
+                anchors.leftMargin: Theme.px(12)
+                anchors.rightMargin: Theme.px(10)
+                spacing: Theme.px(8)
+                ULabel { objectName: "replayHeadline"; text: page.replay.headline; font.weight: Font.DemiBold; Layout.fillWidth: true; Layout.preferredWidth: Theme.px(420) }
+                UChip { sign: "−"; tone: Theme.removed; text: list.baseName(page.replay.before) }
+                UButton { text: "⇄"; tip: qsTr("Swap sides"); onClicked: page.replay.swap() }
+                UChip { sign: "+"; tone: Theme.added; text: list.baseName(page.replay.after) }
+                UButton { objectName: "replayIgnoreNames"; on: page.replay.ignoreNames; quiet: false; text: qsTr("Ignore renaming"); tip: qsTr("Numbers in names are no change"); onClicked: page.replay.ignoreNames = !page.replay.ignoreNames }
+                UButton { objectName: "replayOther"; icon16: "open"; tip: qsTr("Compare others"); onClicked: page.replay.clear() }
+                UButton { objectName: "replayClose"; icon16: "close"; tip: qsTr("Close (Esc)"); onClicked: page.replay.shown = false }
+            }
+            Rectangle { width: parent.width; height: 1; anchors.bottom: parent.bottom; color: Theme.line }
+        }
+        Rectangle {
+            visible: page.replay.warning.length > 0
+            Layout.fillWidth: true
+            implicitHeight: note.implicitHeight + Theme.px(12)
+            color: Theme.raised
+            ULabel { id: note; x: Theme.px(14); y: Theme.px(6); width: parent.width - Theme.px(28); text: page.replay.warning; color: Theme.warning; wrapMode: Text.Wrap }
+        }
+        USplit {
+            Layout.fillWidth: true
+            Layout.fillHeight: true
+            ReplayKernels { id: list; SplitView.preferredWidth: Math.min(Theme.px(380), page.width * 0.3); SplitView.minimumWidth: Theme.px(220) }
+            ReplayPair { id: detail; SplitView.fillWidth: true; SplitView.minimumWidth: Theme.px(360) }
+        }
+    }
+}
