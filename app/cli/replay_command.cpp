@@ -87,13 +87,9 @@ int openInWindow(const ReplayArguments& o, const std::string& before, const std:
 }
 
 int report(const ReplayArguments& o, const std::string& before, const std::string& after) {
-<<<<<<< HEAD
+  if (o.open || !o.screenshot.empty()) return openInWindow(o, before, after);
   StoredCompilations storedBefore = openStored(before), storedAfter = openStored(after);
   Corpus a = Corpus::open(storedBefore.path()), b = Corpus::open(storedAfter.path());
-=======
-  if (o.open || !o.screenshot.empty()) return openInWindow(o, before, after);
-  Corpus a = Corpus::open(before), b = Corpus::open(after);
->>>>>>> 6d4aa5a (Comparisons of corpora and traces in the window: models, page, tests)
   CorpusDiff d = compare(a, b, o);
   if (o.runKernels) runChanges(d, a, b, o.timeout);
   ReportOptions r{.colour = useColour(),

@@ -34,10 +34,10 @@ QVariant ReplayRows::data(const QModelIndex& index, int role) const {
 }
 
 QHash<int, QByteArray> ReplayRows::roleNames() const {
-  return {{LeftRole, "left"},
-          {RightRole, "right"},
-          {LeftDetailRole, "leftDetail"},
-          {RightDetailRole, "rightDetail"},
+  return {{LeftRole, "before"},
+          {RightRole, "after"},
+          {LeftDetailRole, "beforeDetail"},
+          {RightDetailRole, "afterDetail"},
           {MarkRole, "mark"},
           {PassRole, "pass"}};
 }

@@ -116,10 +116,10 @@ Item {
                     delegate: Rectangle {
                         id: row
                         required property int index
-                        required property string left
-                        required property string right
-                        required property string leftDetail
-                        required property string rightDetail
+                        required property string before
+                        required property string after
+                        required property string beforeDetail
+                        required property string afterDetail
                         required property string mark
                         required property bool pass
                         readonly property bool current: index === pane.detail.row
@@ -128,9 +128,9 @@ Item {
                         color: current ? Theme.selection : area.containsMouse ? Theme.hover : pass ? Theme.raised : "transparent"
                         Rectangle { visible: row.current; width: Theme.px(3); height: parent.height; color: Theme.accent }
                         MouseArea { id: area; anchors.fill: parent; hoverEnabled: true; onClicked: { rows.forceActiveFocus(); pane.detail.row = row.index; } }
-                        Half { x: row.pass ? Theme.px(10) : Theme.px(24); width: parent.width / 2 - x - Theme.px(14); height: parent.height; rule: row.left; detailText: row.leftDetail; isPass: row.pass; tone: row.mark === "-" ? Theme.removed : Theme.text }
+                        Half { x: row.pass ? Theme.px(10) : Theme.px(24); width: parent.width / 2 - x - Theme.px(14); height: parent.height; rule: row.before; detailText: row.beforeDetail; isPass: row.pass; tone: row.mark === "-" ? Theme.removed : Theme.text }
                         ULabel { x: parent.width / 2 - Theme.px(8); width: Theme.px(16); height: parent.height; horizontalAlignment: Text.AlignHCenter; text: row.mark === "-" ? "−" : row.mark; font.bold: true; color: row.mark === "-" ? Theme.removed : row.mark === "+" ? Theme.added : Theme.modified }
-                        Half { x: parent.width / 2 + (row.pass ? Theme.px(12) : Theme.px(26)); width: parent.width - x - Theme.px(16); height: parent.height; rule: row.right; detailText: row.rightDetail; isPass: row.pass; tone: row.mark === "+" ? Theme.added : Theme.text }
+                        Half { x: parent.width / 2 + (row.pass ? Theme.px(12) : Theme.px(26)); width: parent.width - x - Theme.px(16); height: parent.height; rule: row.after; detailText: row.afterDetail; isPass: row.pass; tone: row.mark === "+" ? Theme.added : Theme.text }
                     }
                 }
             }
