@@ -63,7 +63,8 @@ Rectangle {
             boundsBehavior: Flickable.StopAtBounds
             ScrollBar.vertical: UScrollBar {}
             readonly property int wanted: pane.list.currentRow
-            onWantedChanged: if (wanted >= 0) positionViewAtIndex(wanted, ListView.Contain)
+            // The first of a list comes with its cause.
+            onWantedChanged: if (wanted >= 0) positionViewAtIndex(wanted === 1 ? 0 : wanted, ListView.Contain)
             delegate: Rectangle {
                 id: row
                 required property int index
