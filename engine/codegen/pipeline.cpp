@@ -96,29 +96,44 @@ const Matchers& matchers() {
 
 } // namespace
 
-UOp fullRewriteToSink(UOp sink, const Target& target, bool optimize) {
+namespace {
+
+/// The first passes, those that every kernel takes.
+UOp kernelOf(UOp sink) {
   const Matchers& m = matchers();
-  TargetContext onTarget{target};
   if (!sink.is(Op::SINK))
     throw Error(ErrorKind::Spec, fmt::format("a kernel is a SINK, this is {}", opName(sink.op())));
   if (sink.arg().kind() != ArgKind::Kernel) sink = sink.withArg(Arg::of(KernelInfo{}));
   checkRangesClosed(sink);
 
   sink = pass("View Base AST", sink, m.none);
-  sink = pass("early movement ops", sink, m.early);
+  return pass("early movement ops", sink, m.early);
+}
 
+} // namespace
+
+UOp readyForOpts(UOp sink, const Target& target) {
+  const Matchers& m = matchers();
+  sink = pass("load collapse", kernelOf(sink), m.loadCollapse);
+  SplitRangesContext splits;
+  sink = pass("split ranges", sink, m.splitRanges, splits);
+  sink = pass("initial symbolic", sink, m.initialSymbolic);
+  sink = pass("simplify ranges", sink, m.simplifyRanges);
+  if (!target.hasLocal) { // where an iteration is a thread, parts of a loop are no loops
+    CutRangesContext cuts{nextRangeId(sink)};
+    sink = pass("cut store ranges", sink, m.cutStoreRanges, cuts);
+  }
+  return sink;
+}
+
+UOp fullRewriteToSink(UOp sink, const Target& target, bool optimize) {
+  const Matchers& m = matchers();
+  TargetContext onTarget{target};
   if (optimize) {
-    sink = pass("load collapse", sink, m.loadCollapse);
-    SplitRangesContext splits;
-    sink = pass("split ranges", sink, m.splitRanges, splits);
-    sink = pass("initial symbolic", sink, m.initialSymbolic);
-    sink = pass("simplify ranges", sink, m.simplifyRanges);
-    if (!target.hasLocal) { // where an iteration is a thread, parts of a loop are no loops
-      CutRangesContext cuts{nextRangeId(sink)};
-      sink = pass("cut store ranges", sink, m.cutStoreRanges, cuts);
-    }
-    sink = optimizeKernel(sink, target);
+    sink = optimizeKernel(readyForOpts(sink, target), target);
     if (vars::spec >= 1) typeVerify(sink, SpecStage::Kernel, "optimisations");
+  } else {
+    sink = kernelOf(sink);
   }
 
   // From here on loops are lanes, registers and hardware indices.

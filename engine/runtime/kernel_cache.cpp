@@ -12,6 +12,7 @@
 #include "engine/render/c_renderer.h"
 #include "engine/runtime/device.h"
 #include "engine/runtime/kernel_report.h"
+#include "engine/runtime/search.h"
 #include "engine/runtime/thread_pool.h"
 
 #include <fmt/format.h>
@@ -124,7 +125,13 @@ std::unique_ptr<Entry> makeKernel(const ScheduleItem& item, Device& device) {
   CompiledKernel& made = *entry->kernel;
   std::string& report = entry->report;
   std::vector<TextLine> lines;
-  made = lowerAndRender(item.ast, device, report, &lines);
+  Pool searched;
+  UOp ast = item.ast;
+  if (wantsSearch(ast, device)) {
+    PoolScope pool(searched);
+    ast = withOpts(searched.import(ast), searchOpts(ast, device, static_cast<int>(vars::beam.value())));
+  }
+  made = lowerAndRender(ast, device, report, &lines);
   Observer* observer = Observer::current();
   LoweredKernel& k = made.lowered;
   PoolScope pool(*k.pool);
@@ -181,8 +188,8 @@ void makeAll(std::vector<Missing>& missing) {
   };
   auto threads = std::min<size_t>(missing.size(), static_cast<size_t>(loweringThreads()));
   if (userRulesVersion()) threads = 1; // rules of a script run on the script's thread
-  for (const Missing& m : missing)
-    if (m.device->renderer().target().preMatcher) threads = 1;
+  for (const Missing& m : missing)     // kernels that are timed want the machine for themselves
+    if (m.device->renderer().target().preMatcher || wantsSearch(m.item->ast, *m.device)) threads = 1;
   std::vector<std::unique_ptr<Observer>> observers(missing.size());
   Observer* observer = Observer::current();
   for (size_t i = 0; observer && threads > 1 && i < missing.size(); ++i)

@@ -1,0 +1,272 @@
+// Beam search over Opts. Attempts of a round are compiled side by side and timed one after the other, on
+// buffers of zeros as large as the kernel's.
+#include "engine/runtime/search.h"
+
+#include "engine/base/context_var.h"
+#include "engine/base/error.h"
+#include "engine/codegen/opt.h"
+#include "engine/runtime/disk_cache.h"
+#include "engine/runtime/kernel_report.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <atomic>
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <thread>
+
+namespace uopscope {
+
+namespace {
+
+constexpr int kRounds = 12;
+/// More lanes than this spill whatever the kernel does.
+constexpr int64_t kMaxExpanded = 256;
+/// A launch is repeated until this much time is spent, up to a number of times.
+constexpr double kTimingSeconds = 0.01;
+constexpr int kTimings = 12;
+/// What a round must gain to be worth another.
+constexpr double kProgress = 0.99;
+
+std::vector<Opt> actionsFor(const Scheduler& s) {
+  std::vector<Opt> actions;
+  auto add = [&](OptOp op, size_t axis, int64_t amount) {
+    actions.push_back({op, static_cast<int>(axis), {amount}});
+  };
+  const Target& target = s.target();
+  for (size_t a = 0; a < s.ranges().size(); ++a) {
+    AxisType type = s.ranges()[a].axisType();
+    int64_t n = s.extent(a);
+    bool output = type == AxisType::Loop || type == AxisType::Global || type == AxisType::Local;
+    if (output) {
+      for (int64_t amount : {0, 2, 3, 4, 5, 7, 8, 16, 24, 32})
+        if (amount ? n % amount == 0 && amount < n : n <= 32) add(OptOp::UPCAST, a, amount);
+      if (n > 8 && n % 8) add(OptOp::PADTO, a, 8);
+    }
+    if (type == AxisType::Loop && target.hasThreads)
+      for (int64_t t = 2; t <= target.globalMax[0]; ++t) add(OptOp::THREAD, a, t);
+    if (output && target.hasLocal)
+      for (int64_t amount : {2, 3, 4, 8, 16, 32}) add(OptOp::LOCAL, a, amount);
+    if (type == AxisType::Loop || type == AxisType::Global)
+      for (size_t b = a + 1; b < s.ranges().size(); ++b)
+        if (s.ranges()[b].axisType() == type) add(OptOp::SWAP, a, static_cast<int64_t>(b));
+  }
+  size_t summed = 0, unrollable = 0;
+  for (size_t a : s.axesOf({AxisType::GroupReduce, AxisType::Reduce})) {
+    int64_t n = s.extent(a);
+    if (n > 1) {
+      for (int64_t amount : {0, 2, 4, 8, 16})
+        if (amount ? n % amount == 0 && amount < n : n <= 16) add(OptOp::UNROLL, unrollable, amount);
+      ++unrollable;
+    }
+    if (s.ranges()[a].axisType() != AxisType::Reduce) continue;
+    if (target.hasLocal)
+      for (int64_t amount : {4, 8, 16, 32, 64}) {
+        add(OptOp::GROUP, summed, amount);
+        add(OptOp::GROUPTOP, summed, amount);
+      }
+    ++summed;
+  }
+  return actions;
+}
+
+struct Attempt {
+  Scheduler state;
+  LoweredKernel lowered = {};
+  std::shared_ptr<Program> program = {};
+  std::string refusal = {};
+  double seconds = std::numeric_limits<double>::infinity();
+};
+
+/// As kept on disk: [[op, axis, amounts ...] ...].
+std::string packed(const std::vector<Opt>& opts) {
+  auto list = nlohmann::json::array();
+  for (const Opt& o : opts) list.push_back({optOpName(o.op), o.axis, o.arg});
+  return list.dump();
+}
+std::optional<std::vector<Opt>> unpacked(const std::string& text) {
+  try {
+    std::vector<Opt> opts;
+    for (const auto& o : nlohmann::json::parse(text)) {
+      auto op = optOpFromName(o.at(0).get<std::string>());
+      if (!op) return {};
+      opts.push_back({*op, o.at(1).get<int>(), o.at(2).get<std::vector<int64_t>>()});
+    }
+    return opts;
+  } catch (const nlohmann::json::exception&) {
+    return {}; // not from this version: search again
+  }
+}
+
+std::string textOf(const std::vector<Opt>& opts) {
+  auto list = nlohmann::json::array();
+  for (const Opt& o : opts) list.push_back(toString(o));
+  return list.dump();
+}
+
+/// Compiles, off the record: the kernel that wins is recorded when it is made for good.
+void compileAll(UOp ast, std::vector<Attempt>& candidates, Device& device) {
+  std::vector<UOp> asked;
+  for (const Attempt& c : candidates) asked.push_back(withOpts(ast, c.state.applied()));
+  std::atomic<size_t> next{0};
+  auto work = [&] {
+    ObserverScope unheard(nullptr);
+    for (size_t i; (i = next.fetch_add(1, std::memory_order_relaxed)) < candidates.size();) {
+      Attempt& c = candidates[i];
+      try {
+        c.lowered = lowerKernel(asked[i], device.renderer().target());
+        PoolScope pool(*c.lowered.pool);
+        c.program = device.compile(c.lowered, device.renderer().render(c.lowered));
+      } catch (const Error& e) {
+        c.refusal = e.what();
+      }
+    }
+  };
+  std::vector<std::thread> helpers;
+  for (int t = 1; t < loweringThreads(); ++t) helpers.emplace_back(work);
+  work();
+  for (std::thread& t : helpers) t.join();
+}
+
+/// Memory and values of variables to run a kernel with.
+class Bench {
+public:
+  Bench(UOp ast, Device& device) {
+    for (UOp u : ast.toposort()) {
+      if (u.is(Op::DEFINE_VAR)) {
+        const VarArg& var = u.arg().as<VarArg>();
+        values_.emplace_back(var.name, var.vmin + (var.vmax - var.vmin) / 2);
+      }
+      if (!u.is(Op::DEFINE_GLOBAL)) continue;
+      auto at = static_cast<size_t>(u.arg().i());
+      if (buffers_.size() <= at) buffers_.resize(at + 1);
+      buffers_[at] = std::make_unique<Buffer>(device.name(), u.dtype().base().scalar(),
+                                              std::max<int64_t>(1, u.dtype().size()));
+      std::vector<std::byte> zeros(buffers_[at]->bytes());
+      buffers_[at]->copyIn(zeros.data());
+    }
+  }
+
+  /// The fastest of some runs. Gives up early on what is far slower than `best`.
+  double time(const LoweredKernel& k, Program& program, double best) {
+    std::vector<void*> memory;
+    for (int position : k.globals) memory.push_back(buffers_.at(static_cast<size_t>(position))->memory());
+    std::vector<int64_t> vars, global, local;
+    for (UOp v : k.vars)
+      vars.push_back(v.arg().as<VarArg>().name == "core_id" ? 0 : evaluate(Sint(v), values_));
+    for (const Sint& s : k.globalSize) global.push_back(evaluate(s, values_));
+    for (const Sint& s : k.localSize) local.push_back(evaluate(s, values_));
+    double fastest = std::numeric_limits<double>::infinity(), spent = 0;
+    for (int run = 0; run < kTimings && (run < 3 || spent < kTimingSeconds); ++run) {
+      double seconds = program.launch(memory, vars, global, local, true);
+      fastest = std::min(fastest, seconds);
+      spent += seconds;
+      if (seconds > 3 * best) break;
+    }
+    return fastest;
+  }
+
+private:
+  std::vector<std::unique_ptr<Buffer>> buffers_;
+  std::vector<std::pair<std::string, int64_t>> values_;
+};
+
+void tell(const Attempt& c) {
+  bool ran = c.refusal.empty();
+  std::string opts = textOf(c.state.applied());
+  if (Observer* observer = Observer::current())
+    observer->onCandidate({opts, ran ? static_cast<int64_t>(c.seconds * 1e9) : -1, c.refusal});
+  if (vars::debug >= 3)
+    fmt::print("BEAM {:>12} {}\n", ran ? fmt::format("{:.2f} us", c.seconds * 1e6) : "refused", opts);
+}
+
+std::vector<Opt> search(UOp ast, Device& device, int width) {
+  const Target& target = device.renderer().target();
+  Bench bench(ast, device);
+  Scheduler bare = [&] {
+    ObserverScope unheard(nullptr);
+    Scheduler s(readyForOpts(ast, target), target);
+    s.loopsToGlobal();
+    return s;
+  }();
+  UOpMap<bool> seen;
+  std::vector<Attempt> beam, round;
+  auto consider = [&](Scheduler s) {
+    if (s.expandedSize() <= kMaxExpanded && seen.emplace(s.ast(), true).second)
+      round.push_back({std::move(s)});
+  };
+  Scheduler chosen = bare;
+  {
+    ObserverScope unheard(nullptr);
+    chooseOpts(chosen);
+  }
+  consider(bare);
+  consider(chosen);
+  double best = std::numeric_limits<double>::infinity();
+  for (int n = 0; n < kRounds && !round.empty(); ++n) {
+    compileAll(ast, round, device);
+    double before = best;
+    for (Attempt& c : round) {
+      if (c.refusal.empty()) c.seconds = bench.time(c.lowered, *c.program, best);
+      best = std::min(best, c.seconds);
+      tell(c);
+      c.program = {};
+      c.lowered = {};
+    }
+    for (Attempt& c : round) beam.push_back(std::move(c));
+    round.clear();
+    std::stable_sort(beam.begin(), beam.end(), [](auto& a, auto& b) { return a.seconds < b.seconds; });
+    if (n > 0 && best > kProgress * before) break;
+    if (beam.size() > static_cast<size_t>(width)) beam.resize(static_cast<size_t>(width), Attempt{bare});
+    ObserverScope unheard(nullptr);
+    for (const Attempt& c : beam)
+      for (const Opt& action : actionsFor(c.state)) {
+        Scheduler changed = c.state;
+        try {
+          changed.apply(action);
+        } catch (const Error&) {
+          continue; // a refusal is an answer here
+        }
+        consider(std::move(changed));
+      }
+  }
+  return beam.front().state.applied();
+}
+
+} // namespace
+
+UOp withOpts(UOp ast, std::vector<Opt> opts) {
+  KernelInfo info;
+  if (ast.arg().kind() == ArgKind::Kernel) info = ast.arg().as<KernelInfo>();
+  info.hasOptsToApply = true;
+  info.optsToApply = std::move(opts);
+  return ast.withArg(Arg::of(info));
+}
+
+bool wantsSearch(UOp ast, Device& device) {
+  if (vars::beam <= 0 || vars::noopt || device.renderer().target().device != "CPU") return false;
+  if (ast.arg().kind() != ArgKind::Kernel) return true;
+  const auto& info = ast.arg().as<KernelInfo>();
+  return !info.hasOptsToApply && info.appliedOpts.empty();
+}
+
+std::vector<Opt> searchOpts(UOp ast, Device& device, int width) {
+  Pool pool;
+  PoolScope scope(pool);
+  UOp mine = pool.import(ast);
+  auto [a, b] = mine.key();
+  const Target& target = device.renderer().target();
+  std::string key = fmt::format("{:016x}{:016x} BEAM={} {} {} cores={} NOLOCALS={} TC={}\n{}\n{}", a, b,
+                                width, target.device, target.suffix, target.globalMax[0],
+                                vars::nolocals.value(), vars::tc.value(), buildIdentity(), hostIdentity());
+  DiskCache* cache = vars::ignoreBeamCache ? nullptr : DiskCache::named("beam");
+  if (cache)
+    if (auto kept = cache->find(key))
+      if (auto opts = unpacked(*kept)) return *opts;
+  std::vector<Opt> found = search(mine, device, width);
+  if (cache) cache->store(key, packed(found));
+  return found;
+}
+
+} // namespace uopscope
