@@ -8,6 +8,7 @@
 #include "engine/base/error.h"
 #include "engine/codegen/opt.h"
 #include "engine/codegen/ranges.h"
+#include "engine/codegen/tiling.h"
 
 #include <algorithm>
 #include <thread>
@@ -18,8 +19,6 @@ namespace {
 
 /// Iterations that are worth a thread.
 constexpr int64_t kWorkPerThread = 128 << 10;
-/// Accumulators that fit the registers of a core.
-constexpr int64_t kMaxLanes = 64;
 
 int axisOf(const Scheduler& s, UOp range) {
   // A range that was split keeps its argument while its extent changes.
@@ -35,12 +34,12 @@ int64_t extentNow(const Scheduler& s, UOp range) {
   return axis < 0 ? 1 : s.extent(static_cast<size_t>(axis));
 }
 
-/// How an access moves with a range: 0 not at all, -1 in no simple way.
+/// How an access moves with a range: 0 not at all, TileAxis::kNotLinear in no simple way.
 int64_t strideOf(UOp access, UOp range) {
   UOp index = access.src(1);
   if (index.is(Op::WHERE) && index.src(2).isInvalidConst()) index = index.src(1);
   auto stride = coefficientOf(index, range);
-  return stride ? *stride : -1;
+  return stride ? *stride : TileAxis::kNotLinear;
 }
 
 int64_t largestDivisor(int64_t n, std::initializer_list<int64_t> choices) {
@@ -98,10 +97,6 @@ bool readsSuitLanes(const Kernel& k, UOp range) {
     return stride == 0 || stride == 1;
   });
 }
-bool someReadIsShared(const Kernel& k, UOp range) {
-  return std::any_of(k.reads.begin(), k.reads.end(), [&](UOp r) { return strideOf(r, range) == 0; });
-}
-
 bool tryApply(Scheduler& s, OptOp op, int axis, int64_t amount) {
   if (axis < 0) return false;
   try {
@@ -121,46 +116,44 @@ int unrollAxis(const Scheduler& s, UOp range) {
   return -1;
 }
 
-/// Amounts are decided first and applied with the lanes last: the axis expanded last is the one whose lanes
-/// lie side by side, and those must be the ones that are next to each other in memory.
+std::vector<TileAxis> tileAxes(const Kernel& k) {
+  std::vector<TileAxis> axes;
+  auto add = [&](UOp r, bool isTerm) {
+    TileAxis a{r, extentOf(r), isTerm, !isTerm && writtenNextToEachOther(k, r), {}, {}};
+    for (UOp read : k.reads) {
+      a.strides.push_back(strideOf(read, r));
+      UOp index = read.src(1);
+      a.gates.push_back(index.is(Op::WHERE) && index.src(0).dependsOn(r));
+    }
+    axes.push_back(std::move(a));
+  };
+  for (UOp r : k.outputs) add(r, false);
+  for (UOp r : k.summed) add(r, true);
+  return axes;
+}
+
+/// Lanes are applied last: the axis expanded last is the one whose lanes lie side by side, and those must be
+/// the ones that are next to each other in memory.
 void chooseForReduction(Scheduler& s, const Kernel& k, int64_t width) {
-  UOp lanes;
-  for (UOp r : k.outputs)
-    if (writtenNextToEachOther(k, r) && readsSuitLanes(k, r) && extentOf(r) % 2 == 0) lanes = r;
-  // Two vectors side by side where another axis can use both again.
-  UOp reused;
-  for (UOp r : k.outputs)
-    if (!reused && !(lanes && r == lanes) && someReadIsShared(k, r) && largestDivisor(extentOf(r), {4, 3, 2}))
-      reused = r;
-  int64_t side = 1, unrolled = 1;
-  if (lanes && reused)
-    side = largestDivisor(extentOf(lanes), {2 * width, width, width / 2, 4, 2});
-  else if (lanes)
-    side = largestDivisor(extentOf(lanes), {width, width / 2, 4, 2});
-  UOp term;
-  if (!lanes) // nothing to lay side by side in the result: the terms of the sum then
-    for (UOp r : k.summed)
-      if (std::any_of(k.reads.begin(), k.reads.end(), [&](UOp a) { return strideOf(a, r) == 1; })) {
-        term = r;
-        unrolled = std::max<int64_t>(1, largestDivisor(extentOf(r), {2 * width, width, 8, 4, 2}));
-        break;
-      }
-  int64_t taken = side * unrolled;
-  // Use again what was loaded: the outermost such axis reuses most.
-  if (reused) {
-    int64_t amount = largestDivisor(extentOf(reused), {4, 3, 2});
-    if (taken * amount <= kMaxLanes * width / 8 && tryApply(s, OptOp::UPCAST, axisOf(s, reused), amount))
-      taken *= amount;
-  }
-  if (side > 1) tryApply(s, OptOp::UPCAST, axisOf(s, lanes), side);
-  if (unrolled > 1) tryApply(s, OptOp::UNROLL, unrollAxis(s, term), unrolled);
+  std::vector<TileAxis> axes = tileAxes(k);
+  if (axes.empty()) return;
+  Tile tile = chooseTile(axes, k.reads.size(), width);
+  int64_t taken = 1;
+  for (const Tile::Part& p : tile.parts)
+    if (p.isTerm ? tryApply(s, OptOp::UNROLL, unrollAxis(s, p.range), p.amount)
+                 : tryApply(s, OptOp::UPCAST, axisOf(s, p.range), p.amount))
+      taken *= p.amount;
   // The panel that the lanes read stays in the cache while the other axis runs: it goes round the inside.
-  if (lanes && reused && side > 4 && axisOf(s, reused) >= 0 && axisOf(s, reused) < axisOf(s, lanes))
-    tryApply(s, OptOp::SWAP, axisOf(s, reused), axisOf(s, lanes));
+  if (tile.vectors && tile.parts.size() > 1) {
+    const Tile::Part &row = tile.parts[tile.parts.size() - 2], &lanes = tile.parts.back();
+    int outer = axisOf(s, row.range), inner = axisOf(s, lanes.range);
+    if (!lanes.isTerm && lanes.amount > 4 && outer >= 0 && outer < inner)
+      tryApply(s, OptOp::SWAP, outer, inner);
+  }
   // A short inner sum, such as the window of a convolution, is written out.
   for (auto r = k.summed.rbegin(); r != k.summed.rend(); ++r) {
     int64_t n = extentNow(s, *r);
-    if (n < 2 || n > 4 || taken * n > 2 * kMaxLanes) continue;
+    if (n < 2 || n > 4 || taken * n > kMaxWrittenOut) continue;
     if (tryApply(s, OptOp::UNROLL, unrollAxis(s, *r), 0)) taken *= n;
   }
 }

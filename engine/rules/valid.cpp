@@ -25,16 +25,17 @@ struct Bound {
   UOp expr;
   bool isUpper = false;
   int64_t bound = 0;
+  bool isAll = false; ///< the clause says no more; what is compared with a variable says more
 };
 
 std::optional<Bound> parseClause(UOp v) {
   auto isLess = [](UOp u) { return u.is(Op::CMPLT) && u.src(0).dtype().isInt(); };
   if (v.is(Op::CMPNE) && v.src(1).isConst(1) && isLess(v.src(0)))
-    return Bound{v.src(0).src(0), false, v.src(0).src(1).vmin()};
+    return Bound{v.src(0).src(0), false, v.src(0).src(1).vmin(), v.src(0).src(1).isConst()};
   if (isLess(v)) {
     int64_t top = v.src(1).vmax();
     if (top == INT64_MIN) return std::nullopt;
-    return Bound{v.src(0), true, top - 1};
+    return Bound{v.src(0), true, top - 1, v.src(1).isConst()};
   }
   return std::nullopt;
 }
@@ -131,7 +132,7 @@ UOp simplifyConjunction(Match& m) {
   // Of bounds of the same expression on the same side, the tightest says it all.
   std::erase_if(unique, [&](UOp c) {
     auto b = parseClause(c);
-    return b && std::any_of(unique.begin(), unique.end(), [&](UOp other) {
+    return b && b->isAll && std::any_of(unique.begin(), unique.end(), [&](UOp other) {
              auto o = parseClause(other);
              bool sameSide = o && other != c && o->expr == b->expr && o->isUpper == b->isUpper;
              return sameSide && (b->isUpper ? o->bound < b->bound : o->bound > b->bound);
@@ -152,7 +153,7 @@ UOp simplifyConjunction(Match& m) {
     // A clause about an expression whose bound is known already says less.
     auto b = parseClause(simple);
     bool implied = simple.isConst(1);
-    if (b && !kept.empty()) {
+    if (b && b->isAll && !kept.empty()) {
       Bounds known(joinUop(kept, Op::AND, {}));
       auto it = known.of.find(b->expr);
       if (it != known.of.end())

@@ -80,6 +80,11 @@ TEST_CASE_FIXTURE(Fixture, "gates") {
   CHECK(graphRewrite((r0 < 3) & (r0 < 5), sym()).render() == "r0<3");
   CHECK(graphRewrite((r0 < 3) & (r0 >= 5), sym()).render() == "False");
   CHECK(text(gated + 1) == "(r0%3+1 if r0<3 else Invalid)");
+  // A bound that is a variable says more than the largest value it may have.
+  UOp most = UOp::variable("most", 1, 3);
+  for (UOp both :
+       {(r0 < 3) & (r0 < most), (r0 < most) & (r0 < 3), (r0 >= most) & (r0 >= 1), (r0 < most) & (r0 < 5)})
+    CHECK(graphRewrite(both, sym()).dependsOn(most));
 }
 
 TEST_CASE_FIXTURE(Fixture, "resolve and inference") {

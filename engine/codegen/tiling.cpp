@@ -1,0 +1,167 @@
+// The cost of ways to compute a reduction in tiles.
+#include "engine/codegen/tiling.h"
+
+#include <algorithm>
+#include <bit>
+#include <limits>
+
+namespace uopscope {
+
+namespace {
+
+constexpr int64_t kMaxLanes = 96;    ///< of a tile: more is more code for no more speed
+constexpr int64_t kMaxVector = 32;   ///< along one axis
+constexpr int64_t kMaxRows = 8;      ///< of another axis
+constexpr int64_t kMaxSeparate = 64; ///< lanes of terms that keep accumulators of their own
+constexpr int64_t kMaxSeparateRows = 7;
+constexpr double kAccumulators = 13;  ///< registers that are left for them
+constexpr double kLatency = 4;        ///< cycles until an accumulator may be added to again
+constexpr double kStepOverhead = 1.5; ///< cycles of a step of the loop
+constexpr double kAddressing = 6;     ///< operations of an address with divisions
+constexpr double kThere = 0.4;        ///< of the lanes of a strided window; the rest are known to be 0
+constexpr int64_t kWindow = 5;        ///< a sum as short as this is written out, and gates by it fold
+
+struct Chosen {
+  size_t axis;
+  int64_t amount;
+};
+
+class Model {
+public:
+  Model(const std::vector<TileAxis>& axes, size_t reads, int64_t width)
+      : axes_(axes), reads_(reads), width_(width) {
+    for (const TileAxis& a : axes)
+      if (a.isTerm) steps_ *= static_cast<double>(a.extent);
+  }
+
+  /// Cycles per lane and step; `lanes` is the axis that lies in vectors, `rows` are taken along.
+  double cost(Chosen lanes, const std::vector<Chosen>& rows) const {
+    const TileAxis& v = axes_[lanes.axis];
+    int64_t rowCount = 1;
+    for (Chosen r : rows) rowCount *= r.amount;
+    int64_t all = lanes.amount * rowCount;
+    if (all > kMaxLanes) return kNever;
+    if (v.isTerm && (rowCount > kMaxSeparateRows || all > kMaxSeparate)) return kNever;
+
+    auto vectorsOf = [&](int64_t n) { return static_cast<double>((n + width_ - 1) / width_); };
+    bool ragged = lanes.amount % width_ != 0;
+    double loads = 0, inserts = 0, branches = 0, addressing = 0;
+    for (size_t r = 0; r < reads_; ++r) {
+      double times = 1, addresses = 0;
+      for (Chosen row : rows) {
+        if (axes_[row.axis].strides[r]) times *= static_cast<double>(row.amount);
+        if (axes_[row.axis].strides[r] == TileAxis::kNotLinear)
+          addresses = std::max(1.0, addresses) * static_cast<double>(row.amount);
+      }
+      auto n = static_cast<double>(lanes.amount);
+      bool known = isKnownInAdvance(r, lanes, all), gated = false, divided = false;
+      for (const TileAxis& a : axes_) {
+        gated |= a.gates[r];
+        divided |= a.strides[r] == TileAxis::kNotLinear && !(known && (&a == &v || a.isTerm));
+      }
+      bool apart = v.gates[r] && !known;
+      if (divided)
+        addressing +=
+            kAddressing * std::max(1.0, addresses) * (v.strides[r] == TileAxis::kNotLinear && !known ? n : 1);
+      if (v.strides[r] == 0) {
+        loads += times;
+        if (gated) branches += times;
+      } else if (v.strides[r] == 1 && !apart) {
+        // A vector of 11 lanes is read as 8, 2 and 1.
+        loads += times * (static_cast<double>(lanes.amount / width_) +
+                          std::popcount(static_cast<uint64_t>(lanes.amount % width_)));
+        if (ragged) inserts += 2 * times * vectorsOf(lanes.amount);
+        if (gated) branches += times;
+      } else {
+        double there = known && v.gates[r] && v.strides[r] == TileAxis::kNotLinear ? kThere : 1;
+        loads += times * n * there;
+        inserts += times * n * there;
+        if (gated) branches += times * n * there;
+      }
+    }
+    bool single = lanes.amount == 1;
+    double operations = single ? static_cast<double>(all) : vectorsOf(all);
+    if (ragged && !single && rowCount > 1) inserts += 2 * operations;
+    double spilled = 2 * std::max(0.0, operations - kAccumulators);
+    double cycles = std::max({kLatency, operations / 2, (loads + spilled) / 2, inserts,
+                              (loads + operations + inserts + 2 * branches + addressing + spilled) / 3.5});
+    double stores =
+        v.writtenInOrder && !v.isTerm ? operations : static_cast<double>(v.isTerm ? rowCount : all);
+    cycles += kStepOverhead + (stores + (v.isTerm ? 3 * operations : 0)) / steps_;
+    return cycles / static_cast<double>(all);
+  }
+
+  static constexpr double kNever = std::numeric_limits<double>::infinity();
+
+private:
+  /// Whether gates and divisions in the address of a read fold when the code is made: the lanes are the whole
+  /// axis, and the sums they go over are short enough to be written out.
+  bool isKnownInAdvance(size_t read, Chosen lanes, int64_t all) const {
+    if (lanes.amount != axes_[lanes.axis].extent) return false;
+    for (const TileAxis& a : axes_) {
+      if (!a.isTerm || (!a.gates[read] && a.strides[read] != TileAxis::kNotLinear)) continue;
+      if (a.extent > kWindow) return false;
+      all *= a.extent;
+    }
+    return all <= kMaxWrittenOut;
+  }
+
+  const std::vector<TileAxis>& axes_;
+  size_t reads_;
+  int64_t width_;
+  double steps_ = 1;
+};
+
+std::vector<int64_t> divisors(int64_t n, int64_t upTo) {
+  std::vector<int64_t> found;
+  for (int64_t d = 1; d <= std::min(n, upTo); ++d)
+    if (n % d == 0) found.push_back(d);
+  return found;
+}
+
+} // namespace
+
+Tile chooseTile(const std::vector<TileAxis>& axes, size_t reads, int64_t registerLanes) {
+  Model model(axes, reads, registerLanes);
+  std::vector<std::vector<int64_t>> few, many;
+  for (const TileAxis& a : axes) {
+    few.push_back(a.isTerm ? std::vector<int64_t>{1} : divisors(a.extent, kMaxRows));
+    many.push_back(divisors(a.extent, kMaxVector));
+  }
+  double best = Model::kNever;
+  Chosen lanes{0, 1};
+  std::vector<Chosen> rows;
+  auto consider = [&](Chosen v, const std::vector<Chosen>& along) {
+    double c = model.cost(v, along);
+    if (c >= best * 0.97) return; // larger tiles come later and must gain something
+    best = c;
+    lanes = v;
+    rows = along;
+  };
+  for (size_t v = 0; v < axes.size(); ++v)
+    for (int64_t n : many[v]) {
+      consider({v, n}, {});
+      for (size_t a = 0; a < axes.size(); ++a)
+        if (a != v)
+          for (int64_t m : few[a])
+            if (m > 1) consider({v, n}, {{a, m}});
+    }
+  // A third axis, where it helps what was found.
+  if (rows.size() == 1) {
+    Chosen v = lanes, row = rows[0];
+    for (size_t b = 0; b < axes.size(); ++b)
+      if (b != v.axis && b != row.axis)
+        for (int64_t m : few[b])
+          if (m > 1) consider(v, {{b, m}, row});
+  }
+  Tile tile;
+  for (Chosen r : rows) tile.parts.push_back({axes[r.axis].range, r.amount, false});
+  if (lanes.amount > 1) tile.parts.push_back({axes[lanes.axis].range, lanes.amount, axes[lanes.axis].isTerm});
+  for (const Tile::Part& p : tile.parts) tile.lanes *= p.amount;
+  const std::vector<int64_t>& strides = axes[lanes.axis].strides;
+  tile.vectors = lanes.amount > 1 &&
+                 std::all_of(strides.begin(), strides.end(), [](int64_t s) { return s == 0 || s == 1; });
+  return tile;
+}
+
+} // namespace uopscope

@@ -1,0 +1,47 @@
+// How much of a reduction is computed at once: which axis becomes the lanes of vectors, how many of them, and
+// which other axes are taken along so that what was loaded is used several times.
+//
+//   c[i,j] = sum over k of a[i,k] * b[k,j]:   j becomes 16 lanes (b and c lie next to each other along j), 4
+//   rows i share what was loaded of b: 4 x 16 results in 8 registers, for 2 loads of vectors and 4 of single
+//   values.
+//
+// Every choice is given the cycles it would take per result and term, from counts of loads, operations and
+// registers; the cheapest one wins. What matters is the order of choices, so the model is coarse.
+#pragma once
+#include "engine/uop/uop.h"
+
+#include <cstdint>
+#include <vector>
+
+namespace uopscope {
+
+/// Lanes up to which short sums are written out.
+constexpr int64_t kMaxWrittenOut = 128;
+
+/// An axis as the reads of a reduction see it.
+struct TileAxis {
+  UOp range;
+  int64_t extent = 1;
+  bool isTerm = false;         ///< summed over
+  bool writtenInOrder = false; ///< results along it lie next to each other
+  std::vector<int64_t>
+      strides;             ///< of each read: 0 not at all, 1 next to each other, kNotLinear, others: apart
+  std::vector<bool> gates; ///< whether each read is gated by it
+  static constexpr int64_t kNotLinear = INT64_MIN; ///< by division and remainder
+};
+
+struct Tile {
+  struct Part {
+    UOp range;
+    int64_t amount;
+    bool isTerm;
+  };
+  std::vector<Part> parts; ///< the lanes last
+  int64_t lanes = 1;       ///< in all
+  bool vectors = false;    ///< the last part is read as vectors
+};
+
+/// `registerLanes`: values in a vector register. Parts divide their axes.
+Tile chooseTile(const std::vector<TileAxis>& axes, size_t reads, int64_t registerLanes);
+
+} // namespace uopscope

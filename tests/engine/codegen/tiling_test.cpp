@@ -1,0 +1,86 @@
+// Which tiles the cost model picks for reductions whose best tile is known, and that kernels as chosen
+// compute what they compute without optimisations is for the fuzz tests.
+#include "engine/codegen/tiling.h"
+
+#include <doctest/doctest.h>
+
+using namespace uopscope;
+
+namespace {
+
+TileAxis output(int64_t id, int64_t extent, std::vector<int64_t> strides, bool inOrder) {
+  TileAxis a{UOp::range(extent, {id}), extent, false, inOrder, std::move(strides), {}};
+  a.gates.resize(a.strides.size());
+  return a;
+}
+TileAxis term(int64_t id, int64_t extent, std::vector<int64_t> strides) {
+  TileAxis a{UOp::range(extent, {id}, AxisType::Reduce), extent, true, false, std::move(strides), {}};
+  a.gates.resize(a.strides.size());
+  return a;
+}
+
+} // namespace
+
+TEST_CASE("a product of matrices is computed in rows of two vectors") {
+  Pool pool;
+  PoolScope nodes(pool);
+  std::vector<TileAxis> axes{output(0, 512, {512, 0}, false), output(1, 512, {0, 1}, true),
+                             term(2, 512, {1, 512})};
+  Tile t = chooseTile(axes, 2, 8);
+  REQUIRE(t.parts.size() == 2);
+  CHECK(t.vectors);
+  CHECK(t.parts[0].range == axes[0].range);
+  CHECK(t.parts[1].range == axes[1].range);
+  CHECK(t.parts[1].amount % 8 == 0);
+  CHECK(t.lanes >= 32);
+  CHECK(t.lanes <= 96);
+}
+
+TEST_CASE("where results lie apart the terms become lanes") {
+  Pool pool;
+  PoolScope nodes(pool);
+  std::vector<TileAxis> axes{output(0, 100, {512}, true), term(1, 512, {1})};
+  Tile t = chooseTile(axes, 1, 8);
+  REQUIRE(!t.parts.empty());
+  CHECK(t.parts.back().isTerm);
+  CHECK(t.parts.back().amount % 8 == 0);
+}
+
+TEST_CASE("lanes are found along an axis of odd length") {
+  Pool pool;
+  PoolScope nodes(pool);
+  // A convolution of 11 by 11 points: pictures, filters, row, column; channels and a window of 3 by 3.
+  std::vector<TileAxis> axes{output(0, 128, {2704, 0}, false),
+                             output(1, 32, {0, 144}, false),
+                             output(2, 11, {13, 0}, false),
+                             output(3, 11, {1, 0}, true),
+                             term(4, 16, {169, 9}),
+                             term(5, 3, {13, 3}),
+                             term(6, 3, {1, 1})};
+  Tile t = chooseTile(axes, 2, 8);
+  CHECK(t.lanes >= 32);
+  CHECK(t.parts.size() >= 2);
+}
+
+TEST_CASE("an axis that divides addresses is taken whole, so that they are known in advance") {
+  Pool pool;
+  PoolScope nodes(pool);
+  constexpr int64_t kApart = TileAxis::kNotLinear;
+  std::vector<TileAxis> axes{output(0, 128, {3200}, false), output(1, 11, {kApart}, false),
+                             output(2, 11, {kApart}, true), term(3, 3, {kApart}), term(4, 3, {kApart})};
+  for (size_t a = 1; a < axes.size(); ++a) axes[a].gates[0] = true;
+  Tile t = chooseTile(axes, 1, 8);
+  REQUIRE(!t.parts.empty());
+  CHECK(t.parts.back().amount == 11);
+  CHECK(t.lanes * 9 <= kMaxWrittenOut);
+}
+
+TEST_CASE("every part divides its axis") {
+  Pool pool;
+  PoolScope nodes(pool);
+  for (int64_t n = 1; n < 70; ++n) {
+    std::vector<TileAxis> axes{output(0, n, {n, 0}, false), output(1, n + 1, {0, 1}, true),
+                               term(2, n + 2, {1, n + 1})};
+    for (const Tile::Part& p : chooseTile(axes, 2, 8).parts) CHECK(p.range.src(0).arg().i() % p.amount == 0);
+  }
+}
