@@ -199,13 +199,17 @@ UOp indexOfConst(Match& m) {
   return value.isConst() ? value : UOp();
 }
 
-/// A reader in the same loops reads what was just computed.
+/// A reader in the same loops reads what was just computed. A value without loops says nothing about those of
+/// its reader: a sum would be computed again in each of their iterations, so its price decides.
 UOp sameLoops(Match& m) {
   UOp b = m[buf], i = m.root();
   if (!b.arg().as<BufferizeOpts>().removable || b.srcCount() != i.srcCount()) return {};
-  for (size_t k = 1; k < b.srcCount(); ++k)
+  bool hasLoop = false;
+  for (size_t k = 1; k < b.srcCount(); ++k) {
     if (b.src(k) != i.src(k)) return {};
-  return b.src(0);
+    hasLoop |= b.src(k).is(Op::RANGE);
+  }
+  return hasLoop ? b.src(0) : UOp();
 }
 
 /// A loop that the value does not depend on would only store copies: such axes are not stored.

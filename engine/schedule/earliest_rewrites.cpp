@@ -190,16 +190,18 @@ UOp assignToValue(Match& m) {
 }
 
 /// Whether computing the value again is cheaper than ordering reads of the buffer it is assigned to: a
-/// counter that is advanced, a step number.
+/// counter that is advanced, a step number. It reads its own buffer alone: where it read another that is
+/// assigned in this schedule too, each of the two would have to be computed before the other is stored.
 bool isSmallUpdate(UOp a) {
   if (!a.is(Op::ASSIGN) || elementCount(a.shape()) > kSmallElements) return false;
+  UOp target = assignedBuffer(a.src(0));
   IdMap<bool> seen;
   std::vector<UOp> stack{a.src(1)};
   size_t nodes = 0;
   while (!stack.empty()) {
     UOp u = stack.back();
     stack.pop_back();
-    if (u.in({Op::BUFFER, Op::CONST, Op::DEFINE_VAR}) || seen.contains(u.slot())) continue;
+    if (u.in({Op::CONST, Op::DEFINE_VAR}) || u == target || seen.contains(u.slot())) continue;
     seen.set(u.slot(), true);
     bool isUpdate = u.is(Op::ASSIGN) && elementCount(u.shape()) <= kSmallElements;
     if (++nodes > kSmallNodes || !(isUpdate || u.in(group::kElementwise | group::kMovement))) return false;

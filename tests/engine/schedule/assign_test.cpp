@@ -114,6 +114,23 @@ TEST_CASE("a counter that is advanced several times is stored once") {
   CHECK(Fixture::became(s, c2) == counter);
 }
 
+TEST_CASE("a short update from another buffer that is assigned too runs before that one") {
+  Fixture f;
+  UOp weights = f.tensor({3}), mean = f.tensor({3});
+  UOp w = weights.src(0), m = mean.src(0);
+  auto oldW = numbers(f.memory[w.id()]), oldM = numbers(f.memory[m.id()]);
+  UOp newM = assign(mean, mean + weights);
+  UOp newW = assign(weights, weights - newM * expand(sum(newM, {0}), {3}));
+  Schedule s = f.schedule({newW, newM});
+  f.run(s);
+  double total = 0;
+  for (size_t i = 0; i < 3; ++i) total += oldM[i] + oldW[i];
+  for (size_t i = 0; i < 3; ++i) {
+    CHECK(f.memory[m.id()][i].asDouble() == oldM[i] + oldW[i]);
+    CHECK(f.memory[w.id()][i].asDouble() == oldW[i] - (oldM[i] + oldW[i]) * total);
+  }
+}
+
 TEST_CASE("assigning to something without a buffer is the value itself") {
   Fixture f;
   UOp a = f.tensor({3}), x = assign(a + a, a * a);
