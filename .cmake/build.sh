@@ -9,7 +9,7 @@ packages="
 cmake ninja-build g++ ccache mold git
 libsqlite3-dev sqlite3 libzstd-dev nlohmann-json3-dev libcli11-dev libfmt-dev doctest-dev libbenchmark-dev
 llvm-19-dev clang-19
-python3-dev pybind11-dev python3-numpy
+python3-dev pybind11-dev python3-numpy python3-pytest
 qt6-base-dev qt6-declarative-dev libgl-dev
 qml6-module-qtquick qml6-module-qtquick-controls qml6-module-qtquick-layouts qml6-module-qtquick-window
 qml6-module-qtquick-templates qml6-module-qtqml qml6-module-qtqml-workerscript qml6-module-qtqml-models

@@ -104,6 +104,14 @@ public:
     return decided_[n] == 1;
   }
 
+  /// A reduction without loops, where such are stored.
+  bool mustStore(UOp buffer) const {
+    if (!state_.storeScalars) return false;
+    for (UOp loop : buffer.src().subspan(1))
+      if (loop.is(Op::RANGE)) return false;
+    return workOf(buffer.src(0)).reducesMemory;
+  }
+
   /// `value` with the ranges it is computed over replaced by a reader's indices.
   UOp inlined(UOp buffer, UOp reader) {
     auto [it, isNew] = memo_.try_emplace({buffer.id(), reader.id()});
@@ -199,17 +207,13 @@ UOp indexOfConst(Match& m) {
   return value.isConst() ? value : UOp();
 }
 
-/// A reader in the same loops reads what was just computed. A value without loops says nothing about those of
-/// its reader: a sum would be computed again in each of their iterations, so its price decides.
+/// A reader in the same loops reads what was just computed.
 UOp sameLoops(Match& m) {
   UOp b = m[buf], i = m.root();
   if (!b.arg().as<BufferizeOpts>().removable || b.srcCount() != i.srcCount()) return {};
-  bool hasLoop = false;
-  for (size_t k = 1; k < b.srcCount(); ++k) {
+  for (size_t k = 1; k < b.srcCount(); ++k)
     if (b.src(k) != i.src(k)) return {};
-    hasLoop |= b.src(k).is(Op::RANGE);
-  }
-  return hasLoop ? b.src(0) : UOp();
+  return m.ctx<Inliner>().mustStore(b) ? UOp() : b.src(0);
 }
 
 /// A loop that the value does not depend on would only store copies: such axes are not stored.

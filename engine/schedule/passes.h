@@ -38,6 +38,9 @@ struct ScheduleState {
   std::vector<UOp> outputs;     ///< bases of the sources of the SINK that get stored, in order
   std::vector<UOp> customSinks; ///< kernels given by hand
   int64_t nextRange = 0, nextBuffer = 0;
+  /// Reductions without loops of their own are stored instead of computed where they are read, so that an
+  /// assignment does not read its target at other elements than it writes.
+  bool storeScalars = false;
   /// Buffers whose old contents are read after, or beside, an assignment to them: the graph is to be
   /// scheduled again with these reads served from a copy.
   std::vector<UOp> needCopies;

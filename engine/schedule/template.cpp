@@ -80,10 +80,12 @@ private:
     std::vector<UOp> copied;
     for (int attempt = 0;; ++attempt) {
       state_ = ScheduleState();
+      state_.storeScalars = attempt > 0;
       state_.nextBuffer = static_cast<int64_t>(form_->inputs);
       order_.clear();
       passes(copied);
       if (state_.needCopies.empty()) break;
+      if (!attempt) continue; // storing a scalar costs less than a copy
       for (UOp contents : state_.needCopies) {
         UOp original = contents; // the graph is built anew from the one that nodes were numbered in
         for (size_t k = 0; k < now_.size(); ++k)

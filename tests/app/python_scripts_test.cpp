@@ -99,6 +99,22 @@ TEST_CASE("samples run, check their numbers, and take no more kernels than they 
   for (const auto& [script, n] : now) out << script << " " << n << "\n";
 }
 
+TEST_CASE("uopscope python -m pytest runs a suite with its options and exit codes") {
+  auto pytest = [](const std::string& options) {
+    return run("cd /tmp && " UOPSCOPE_BINARY_DIR
+               "/bin/uopscope python -m pytest -q -p no:cacheprovider " UOPSCOPE_SOURCE_DIR
+               "/tests/app/python_suite " +
+               options);
+  };
+  Result r = pytest("");
+  INFO(r.output);
+  CHECK(r.code == 0);
+  CHECK(r.output.find("7 passed") != std::string::npos);
+  CHECK(pytest("-k test_forward").output.find("3 passed, 4 deselected") != std::string::npos);
+  Result none = pytest("-k no_such_test");
+  CHECK(none.code == 5); // pytest's own: nothing was collected
+}
+
 TEST_CASE("a script that raises gives its own traceback and 1, sys.exit its code") {
   std::string folder = std::filesystem::temp_directory_path() / "uopscope_python_test";
   std::filesystem::create_directories(folder);
