@@ -10,6 +10,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <functional>
 
 namespace uopscope::cli {
 
@@ -22,6 +23,7 @@ struct Word {
 struct Verb {
   Word word;
   std::vector<Word> options;
+  std::vector<Verb> verbs; ///< below this one, as in "replay diff"
 };
 
 /// "--by TEXT:{rule,pass,op}" -> its values.
@@ -42,13 +44,14 @@ std::vector<std::string> valuesOf(const CLI::Option& option) {
 std::vector<Verb> verbsOf(CLI::App& app) {
   std::vector<Verb> out;
   for (CLI::App* sub : app.get_subcommands([](CLI::App*) { return true; })) {
-    Verb verb{{sub->get_name(), sub->get_description(), {}}, {}};
+    Verb verb{{sub->get_name(), sub->get_description(), {}}, {}, {}};
     for (const CLI::Option* option : sub->get_options()) {
       for (const std::string& name : option->get_lnames())
         verb.options.push_back({"--" + name, option->get_description(), valuesOf(*option)});
       for (const std::string& name : option->get_snames())
         verb.options.push_back({"-" + name, option->get_description(), valuesOf(*option)});
     }
+    verb.verbs = verbsOf(*sub);
     out.push_back(std::move(verb));
   }
   return out;
@@ -59,28 +62,49 @@ std::string joined(const std::vector<Word>& words) {
   for (const Word& w : words) out += (out.empty() ? "" : " ") + w.name;
   return out;
 }
+std::string namesOf(const std::vector<Verb>& verbs) {
+  std::vector<Word> names;
+  for (const Verb& v : verbs) names.push_back(v.word);
+  return joined(names);
+}
 std::string quoted(const std::string& text) {
   std::string out;
   for (char c : text) out += c == '\'' ? std::string("'\\''") : std::string(1, c);
   return "'" + out + "'";
 }
 
+/// `use` with every verb and the words that lead to it: "ls", "replay diff".
+void forEach(const std::vector<Verb>& verbs, const std::string& above,
+             const std::function<void(const Verb&, const std::string& path)>& use) {
+  for (const Verb& v : verbs) {
+    use(v, above + v.word.name);
+    forEach(v.verbs, above + v.word.name + " ", use);
+  }
+}
+
 void bash(const std::vector<Verb>& verbs) {
-  std::vector<Word> names;
-  for (const Verb& v : verbs) names.push_back(v.word);
   fmt::print("_uopscope() {{\n  local word=\"${{COMP_WORDS[COMP_CWORD]}}\" "
-             "before=\"${{COMP_WORDS[COMP_CWORD-1]}}\" words=\"\"\n"
+             "before=\"${{COMP_WORDS[COMP_CWORD-1]}}\" verb=\"${{COMP_WORDS[1]}}\" words=\"\"\n"
              "  if [ \"$COMP_CWORD\" -eq 1 ]; then\n    COMPREPLY=($(compgen -W \"{}\" -- \"$word\") "
-             "$(compgen -f -- \"$word\"))\n"
-             "    return\n  fi\n  case \"${{COMP_WORDS[1]}}:$before\" in\n",
-             joined(names));
+             "$(compgen -f -- \"$word\"))\n    return\n  fi\n",
+             namesOf(verbs));
   for (const Verb& v : verbs)
+    if (!v.verbs.empty())
+      fmt::print("  if [ \"$verb\" = {} ]; then\n    if [ \"$COMP_CWORD\" -eq 2 ]; then\n      "
+                 "COMPREPLY=($(compgen -W \"{}\" -- \"$word\"))\n      return\n    fi\n    verb=\"$verb "
+                 "${{COMP_WORDS[2]}}\"\n  fi\n",
+                 v.word.name, namesOf(v.verbs));
+  fmt::print("  case \"$verb:$before\" in\n");
+  forEach(verbs, "", [](const Verb& v, const std::string& path) {
     for (const Word& o : v.options)
       if (!o.values.empty())
-        fmt::print("    {}:{}) COMPREPLY=($(compgen -W \"{}\" -- \"$word\")); return ;;\n", v.word.name,
-                   o.name, fmt::join(o.values, " "));
-  fmt::print("  esac\n  case \"${{COMP_WORDS[1]}}\" in\n");
-  for (const Verb& v : verbs) fmt::print("    {}) words=\"{}\" ;;\n", v.word.name, joined(v.options));
+        fmt::print("    \"{}:{}\") COMPREPLY=($(compgen -W \"{}\" -- \"$word\")); return ;;\n", path, o.name,
+                   fmt::join(o.values, " "));
+  });
+  fmt::print("  esac\n  case \"$verb\" in\n");
+  forEach(verbs, "", [](const Verb& v, const std::string& path) {
+    fmt::print("    \"{}\") words=\"{}\" ;;\n", path, joined(v.options));
+  });
   fmt::print("  esac\n  case \"$word\" in\n    -*) COMPREPLY=($(compgen -W \"$words\" -- \"$word\")) ;;\n"
              "    *) COMPREPLY=($(compgen -f -- \"$word\")) ;;\n  esac\n}}\ncomplete -o filenames -F "
              "_uopscope uopscope\n");
@@ -96,32 +120,52 @@ void zsh(const std::vector<Verb>& verbs) {
         out += c;
     return out;
   };
-  fmt::print("#compdef uopscope\n_uopscope() {{\n  local -a verbs\n  verbs=(\n");
-  for (const Verb& v : verbs) fmt::print("    '{}:{}'\n", v.word.name, escaped(v.word.help));
-  fmt::print("  )\n  if (( CURRENT == 2 )); then\n    _describe verb verbs\n    _files\n    return\n  fi\n  "
-             "case $words[2] in\n");
-  for (const Verb& v : verbs) {
-    fmt::print("    {}) _arguments", v.word.name);
-    for (const Word& o : v.options)
-      fmt::print(" \\\n        '{}[{}]{}'", o.name, escaped(o.help),
-                 o.values.empty() ? "" : fmt::format(":value:({})", fmt::join(o.values, " ")));
-    fmt::print(" \\\n        '*:file:_files' ;;\n");
-  }
-  fmt::print("  esac\n}}\ncompdef _uopscope uopscope\n");
+  fmt::print("#compdef uopscope\n_uopscope() {{\n  local -a verbs\n");
+  std::function<void(const std::vector<Verb>&, int)> level = [&](const std::vector<Verb>& at, int depth) {
+    std::string in(static_cast<size_t>(depth) * 2 - 2, ' ');
+    fmt::print("{}verbs=(\n", in);
+    for (const Verb& v : at) fmt::print("{}  '{}:{}'\n", in, v.word.name, escaped(v.word.help));
+    fmt::print("{0})\n{0}if (( CURRENT == {1} )); then\n{0}  _describe verb verbs\n", in, depth);
+    if (depth == 2) fmt::print("{}  _files\n", in);
+    fmt::print("{0}  return\n{0}fi\n{0}case $words[{1}] in\n", in, depth);
+    for (const Verb& v : at) {
+      fmt::print("{}  {})\n", in, v.word.name);
+      if (!v.verbs.empty()) {
+        level(v.verbs, depth + 1);
+        fmt::print("{}  ;;\n", in);
+        continue;
+      }
+      fmt::print("{}    _arguments", in);
+      for (const Word& o : v.options)
+        fmt::print(" \\\n{}      '{}[{}]{}'", in, o.name, escaped(o.help),
+                   o.values.empty() ? "" : fmt::format(":value:({})", fmt::join(o.values, " ")));
+      fmt::print(" \\\n{}      '*:file:_files' ;;\n", in);
+    }
+    fmt::print("{}esac\n", in);
+  };
+  level(verbs, 2);
+  fmt::print("}}\ncompdef _uopscope uopscope\n");
 }
 
-void fish(const std::vector<Verb>& verbs) {
+void fish(const std::vector<Verb>& verbs, const std::string& when = "__fish_use_subcommand",
+          const std::string& above = "") {
+  std::string withOwn; // verbs whose own verbs have names that are verbs here too
+  for (const Verb& v : verbs)
+    if (!v.verbs.empty()) withOwn += " " + v.word.name;
   for (const Verb& v : verbs) {
-    fmt::print("complete -c uopscope -n __fish_use_subcommand -a {} -d {}\n", v.word.name,
-               quoted(v.word.help));
+    fmt::print("complete -c uopscope -n '{}' -a {} -d {}\n", when, v.word.name, quoted(v.word.help));
+    std::string seen = above + "__fish_seen_subcommand_from " + v.word.name;
+    if (v.verbs.empty() && !withOwn.empty()) seen += "; and not __fish_seen_subcommand_from" + withOwn;
     for (const Word& o : v.options) {
       bool isLong = o.name.starts_with("--");
-      fmt::print("complete -c uopscope -n '__fish_seen_subcommand_from {}' -{} {} -d {}{}\n", v.word.name,
-                 isLong ? "l" : "s", o.name.substr(isLong ? 2 : 1), quoted(o.help),
+      fmt::print("complete -c uopscope -n '{}' -{} {} -d {}{}\n", seen, isLong ? "l" : "s",
+                 o.name.substr(isLong ? 2 : 1), quoted(o.help),
                  o.values.empty()
                      ? ""
                      : fmt::format(" -x -a {}", quoted(fmt::format("{}", fmt::join(o.values, " ")))));
     }
+    if (!v.verbs.empty())
+      fish(v.verbs, seen + "; and not __fish_seen_subcommand_from " + namesOf(v.verbs), seen + "; and ");
   }
 }
 

@@ -42,7 +42,10 @@ public:
   explicit DotReader(std::string text) : text_(std::move(text)) { next(); }
 
   DotGraph read() {
-    while (token_ == "strict" || token_ == "digraph" || token_ == "graph") next();
+    while (token_ == "strict") next();
+    if (quoted_ || (token_ != "digraph" && token_ != "graph"))
+      fail(fmt::format("not a graph in DOT: digraph or graph expected, found \"{}\"", token_.substr(0, 40)));
+    next();
     if (token_ != "{") next(); // a name
     expect("{");
     int depth = 1;

@@ -201,6 +201,10 @@ int listSteps(Trace& trace, PassId pass, const LookOptions& o) {
     printJson(out);
     return kFine;
   }
+  if (steps.empty()) {
+    fmt::print("no step{}\n", filtered ? " fits" : "; stats --pass says what was tried");
+    return kFine;
+  }
   Table table({"step", "rule", "time", "before -> after"});
   for (const StepInfo& s : steps)
     table.add({fmt::format("{}", s.k), trace.rule(s.rule).name, duration(s.ns),

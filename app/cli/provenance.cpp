@@ -49,13 +49,8 @@ Json placeJson(const KernelLines& lines, const TextPlace& p) {
 }
 
 Json placesJson(const KernelLines& lines, const std::vector<uint32_t>& instructions) {
-  std::set<std::pair<std::string, int64_t>> known;
   Json out = Json::array();
-  for (const std::string& text : lines.texts())
-    for (int64_t line = 1; line <= lines.lineCount(text); ++line)
-      for (uint32_t i : lines.instructions(text, line))
-        if (std::ranges::find(instructions, i) != instructions.end() && known.emplace(text, line).second)
-          out.push_back(placeJson(lines, {text, line}));
+  for (const TextPlace& p : lines.linesAbout(instructions)) out.push_back(placeJson(lines, p));
   return out;
 }
 
@@ -146,7 +141,7 @@ int ofKernelLine(Trace& trace, ScopeId scope, const std::string& text, int64_t l
             "compiler does not say",
             text, name));
   Provenance provenance(trace, scope);
-  std::vector<uint32_t> instructions = lines.instructions(text, line);
+  std::vector<uint32_t> instructions = lines.own(text, line);
   auto read = trace.nodes().reader();
   Json out{{"kernel", name}, {"text", text}, {"line", line}, {"content", lines.lineText(text, line)}};
   out["instructions"] = Json::array();
@@ -237,7 +232,7 @@ int ofKernel(Trace& trace, ScopeId scope, const LookOptions& o) {
   Table table({"script", "line", "source"});
   for (int64_t line = 1; line <= lines.lineCount("source"); ++line) {
     std::vector<std::string> places;
-    for (uint32_t i : lines.instructions("source", line))
+    for (uint32_t i : lines.own("source", line))
       for (const OriginInfo& origin : provenance.origins(lines.program()[i])) {
         std::string place = fmt::format("{}:{}", origin.script.file.substr(origin.script.file.rfind('/') + 1),
                                         origin.script.line);

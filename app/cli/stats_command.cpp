@@ -64,6 +64,8 @@ int stats(const LookOptions& o) {
       for (const char* name : kOutcomes) fmt::print(",{}_ns", name);
       fmt::print(",at\n");
     }
+    if (o.limit > 0 && static_cast<size_t>(o.limit) < totals.size())
+      totals.resize(static_cast<size_t>(o.limit));
     for (const MatchTotals& t : totals) {
       Json j{{o.by, nameOf(t)}};
       std::string at = t.rule ? fileLine(trace.rule(t.rule).at) : "";

@@ -1,5 +1,6 @@
-// Counts of attempts of one pass, kept in plain arrays by operation and rule while the pass runs. An array is
-// made when a node of its operation is first tried: many passes are short, and see few operations.
+// Counts of attempts of one pass, kept in plain arrays by operation and rule while the pass runs. An array
+// has the rules that are tried on its operation and is made when one of them does more than reject early:
+// many passes are short, and see few operations.
 //
 // Early rejections, by far the most, cost nothing to count: a rule is reached by every node that no rule
 // before it rewrote, so what it did not do otherwise it rejected early. Times of attempts that fail on
@@ -9,6 +10,7 @@
 #include "engine/base/clock.h"
 #include "engine/rewrite/observer.h"
 
+#include <algorithm>
 #include <array>
 #include <memory>
 #include <vector>
@@ -19,26 +21,26 @@ class MatchCounters {
 public:
   static constexpr uint32_t kSampleEvery = 64;
 
-  explicit MatchCounters(size_t ruleCount) : ruleCount_(ruleCount) {}
-
   /// Starts a node that these rules are tried on (always the same ones for an operation; they outlive this);
   /// whether its failing attempts are timed.
   bool startNode(Op op, std::span<const uint32_t> tried) {
-    OfOp& of = ofOp(op);
-    of.tried = tried;
-    ++of.nodes;
+    OfOp& of = ofOps_[static_cast<size_t>(op)];
+    if (!of.nodes++) {
+      of.tried = tried;
+      met_.push_back(op);
+    }
     return ++nodes_ % kSampleEvery == 0;
   }
   void count(size_t rule, Op op, Outcome outcome, uint64_t tickCount) {
-    Cell& c = ofOp(op).cells[rule];
+    Cell& c = cell(rule, op);
     auto o = static_cast<size_t>(outcome);
     ++c.count[o];
     c.ticks[o] += tickCount;
   }
   /// The rule ended the node without an outcome: it gated the node, or threw.
-  void stop(size_t rule, Op op) { ++ofOp(op).cells[rule].stopped; }
-  /// All cells that counted something, in order of rules and operations.
-  std::vector<MatchCount> collect(const std::vector<std::shared_ptr<const Rule>>& rules) const;
+  void stop(size_t rule, Op op) { ++cell(rule, op).stopped; }
+  /// Adds all cells that counted something, in order of operations as met and rules.
+  void collect(const std::vector<std::shared_ptr<const Rule>>& rules, std::vector<MatchCount>& out) const;
 
 private:
   struct Cell {
@@ -47,17 +49,18 @@ private:
     uint32_t stopped = 0;
   };
   struct OfOp {
-    std::unique_ptr<Cell[]> cells;
+    std::unique_ptr<Cell[]> cells; ///< of the rules tried; null while all of them rejected early
     std::span<const uint32_t> tried;
     uint64_t nodes = 0;
   };
-  OfOp& ofOp(Op op) {
-    OfOp& o = ofOps_[static_cast<size_t>(op)];
-    if (!o.cells) o.cells = std::make_unique<Cell[]>(ruleCount_);
-    return o;
+  /// Of a rule that is tried on the operation.
+  Cell& cell(size_t rule, Op op) {
+    OfOp& of = ofOps_[static_cast<size_t>(op)];
+    if (!of.cells) of.cells = std::make_unique<Cell[]>(of.tried.size());
+    return of.cells[static_cast<size_t>(std::ranges::lower_bound(of.tried, rule) - of.tried.begin())];
   }
 
-  size_t ruleCount_;
+  std::vector<Op> met_;
   std::array<OfOp, kOpCount> ofOps_;
   uint32_t nodes_ = 0;
 };

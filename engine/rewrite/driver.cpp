@@ -30,8 +30,8 @@ public:
          Observer* observer)
       : up_(up), down_(down), options_(options), observer_(observer) {
     if (observer_ && observer_->wantsCounts()) {
-      if (up_) upCounters_.emplace(up_->rules().size());
-      if (down_) downCounters_.emplace(down_->rules().size());
+      if (up_) upCounters_.emplace();
+      if (down_) downCounters_.emplace();
     }
     if (options_.map) { // lists every node, so every node is visited
       active_ = OpSet::all();
@@ -60,9 +60,7 @@ public:
   void report() {
     std::vector<MatchCount> counts;
     auto add = [&](const std::optional<MatchCounters>& counters, const PatternMatcher* matcher) {
-      if (!counters) return;
-      auto more = counters->collect(matcher->rules());
-      counts.insert(counts.end(), more.begin(), more.end());
+      if (counters) counters->collect(matcher->rules(), counts);
     };
     add(downCounters_, down_);
     add(upCounters_, up_);

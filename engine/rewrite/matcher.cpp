@@ -302,31 +302,34 @@ UOp PatternMatcher::rewrite(UOp node, const PassContext& ctx, Observer* observer
   return {};
 }
 
-std::vector<MatchCount> MatchCounters::collect(const std::vector<std::shared_ptr<const Rule>>& rules) const {
+void MatchCounters::collect(const std::vector<std::shared_ptr<const Rule>>& rules,
+                            std::vector<MatchCount>& out) const {
   constexpr auto kEarly = static_cast<size_t>(Outcome::RejectedEarly),
                  kApplied = static_cast<size_t>(Outcome::Applied);
-  std::vector<MatchCount> out;
-  std::array<uint64_t, kOpCount> reached{}; ///< nodes no earlier rule was applied to
-  std::array<size_t, kOpCount> next{};
-  for (size_t op = 0; op < kOpCount; ++op) reached[op] = ofOps_[op].nodes;
-  for (size_t rule = 0; rule < ruleCount_; ++rule)
-    for (size_t op = 0; op < kOpCount; ++op) {
-      const OfOp& of = ofOps_[op];
-      if (!of.cells || next[op] == of.tried.size() || of.tried[next[op]] != rule) continue;
-      ++next[op];
-      const Cell& c = of.cells[rule];
-      MatchCount m{rules[rule].get(), static_cast<Op>(op), {}, {}};
+  size_t most = out.size();
+  for (Op op : met_) most += ofOps_[static_cast<size_t>(op)].tried.size();
+  out.reserve(most);
+  for (Op op : met_) {
+    const OfOp& of = ofOps_[static_cast<size_t>(op)];
+    uint64_t reached = of.nodes; // nodes no earlier rule was applied to
+    for (size_t k = 0; k < of.tried.size() && reached; ++k) {
+      MatchCount& m = out.emplace_back(MatchCount{rules[of.tried[k]].get(), op, {}, {}});
+      if (!of.cells) {
+        m.count[kEarly] = reached;
+        continue;
+      }
+      const Cell& c = of.cells[k];
       uint64_t total = 0;
       for (size_t o = 0; o < kOutcomeCount; ++o) {
         m.count[o] = c.count[o];
-        m.ns[o] = ticksToNs(c.ticks[o]);
+        if (c.ticks[o]) m.ns[o] = ticksToNs(c.ticks[o]);
         total += c.count[o];
       }
-      m.count[kEarly] = reached[op] - total - c.stopped;
-      if (reached[op] - c.stopped) out.push_back(m);
-      reached[op] -= c.count[kApplied] + c.stopped;
+      m.count[kEarly] = reached - total - c.stopped;
+      if (reached == c.stopped) out.pop_back();
+      reached -= c.count[kApplied] + c.stopped;
     }
-  return out;
+  }
 }
 
 namespace {

@@ -200,7 +200,7 @@ DROP TABLE match_count;
 CREATE TABLE node_block (
   first INTEGER PRIMARY KEY, -- node.id of the first one; the others follow
   count INTEGER NOT NULL,    -- of nodes
-  kinds BLOB NOT NULL,       -- kind.id of each, three bytes, lowest first
+  kinds BLOB NOT NULL,       -- kind.id of each, lowest byte first: length(kinds) / count bytes, two or three
   src BLOB NOT NULL          -- for each node its sources in order: (id - source) * 2, plus 1 if more follow, as LEB128 (7 bits a byte, low first, high bit: more); 0: no sources
 ) STRICT;
 
@@ -327,10 +327,11 @@ CREATE VIEW v_node AS
   byte(h, v) AS MATERIALIZED (SELECT a.d || b.d, a.v * 16 + b.v FROM digit a, digit b),
   at(k) AS (SELECT 0 UNION ALL SELECT k + 1 FROM at WHERE k < 511),
   spelled(id, kind) AS (
-    SELECT first + k, l.v + 256 * m.v + 65536 * h.v FROM node_block JOIN at ON k < count
-    JOIN byte l ON l.h = hex(substr(kinds, 3 * k + 1, 1))
-    JOIN byte m ON m.h = hex(substr(kinds, 3 * k + 2, 1))
-    JOIN byte h ON h.h = hex(substr(kinds, 3 * k + 3, 1)))
+    SELECT first + k, l.v + 256 * m.v + 65536 * h.v
+    FROM (SELECT first, count, kinds, length(kinds) / count AS w FROM node_block) JOIN at ON k < count
+    JOIN byte l ON l.h = hex(substr(kinds, w * k + 1, 1))
+    JOIN byte m ON m.h = hex(substr(kinds, w * k + 2, 1))
+    JOIN byte h ON h.h = CASE w WHEN 3 THEN hex(substr(kinds, w * k + 3, 1)) ELSE '00' END)
   SELECT spelled.id, op.name AS op, dtype.name AS dtype, arg.value AS arg, tag.value AS tag, spelled.kind
   FROM spelled JOIN kind ON kind.id = spelled.kind JOIN op ON op.id = kind.op JOIN dtype ON dtype.id = kind.dtype
   LEFT JOIN arg ON arg.id = kind.arg LEFT JOIN arg AS tag ON tag.id = kind.tag;
@@ -534,14 +535,15 @@ class Trace:
             self.count += 1
             self.nodes[key] = self.count
             self.block.append(key)
-            if len(self.block) == 512: self.flush(full=True)
+            if len(self.block) == 128: self.flush(full=True)
         return self.nodes[key]
 
     def flush(self, full=False):
         if not self.block: return
         first, kinds, src = self.count - len(self.block) + 1, bytearray(), bytearray()
+        width = 2 if max(kind for kind, _ in self.block) < 1 << 16 else 3
         for k, (kind, sources) in enumerate(self.block):
-            kinds += kind.to_bytes(3, "little")
+            kinds += kind.to_bytes(width, "little")
             for j, s in enumerate(sources): src += leb128((first + k - s) * 2 + (j + 1 < len(sources)))
             if not sources: src.append(0)
         self.db.execute("INSERT OR REPLACE INTO node_block VALUES (?, ?, ?, ?)", (first, len(self.block), bytes(kinds), bytes(src)))
@@ -706,7 +708,8 @@ class Recorder:
 
     def install(self):
         ops = self.ops
-        for name in ("graph_rewrite", "graph_rewrite_map"): self.replace(getattr(ops, name), self.observed_pass)
+        for name in ("graph_rewrite", "graph_rewrite_map"):
+            self.replace(getattr(ops, name), lambda function, name=name: self.observed_pass(function, name))
         for module in [m for n, m in list(sys.modules.items()) if n.startswith("tinygrad") and m]:
             for function in list(vars(module).values()):
                 if getattr(function, "__qualname__", "").startswith("track_rewrites.<locals>"):
@@ -765,17 +768,15 @@ class Recorder:
                   *(number(getattr(estimates, k, None)) if estimates else None for k in ("ops", "mem", "lds")), None)
         for position, u in enumerate(program.uops or ()): trace.row("instruction", scope, position, self.node(u))
 
-    def observed_pass(self, function):
-        bottom_only = function.__name__
-
+    def observed_pass(self, function, default_name):
         def observed(sink, pm, ctx=None, bottom_up=False, name=None, bpm=None, **more):
             trace, parent = self.trace, self.open[-1] if self.open else None
             frame = sys._getframe(1)
             up, down = (None, pm) if bottom_up else (pm, bpm)
             number = trace.begin_pass(self.scope[-1] if self.scope else None, parent and parent["id"], parent["steps"] if parent else 0,
-                                      name or bottom_only, (frame.f_code.co_filename, frame.f_lineno), self.node(sink),
+                                      name or default_name, (frame.f_code.co_filename, frame.f_lineno), self.node(sink),
                                       self.matcher(up), self.matcher(down))
-            this = {"id": number, "steps": 0, "down": down, "name": name or bottom_only, "counts": {}}
+            this = {"id": number, "steps": 0, "down": down, "name": name or default_name, "counts": {}}
             self.open.append(this)
             try: ret = function(sink, pm, ctx=ctx, bottom_up=bottom_up, name=name, bpm=bpm, **more)
             except BaseException as e:
@@ -896,6 +897,8 @@ def version_of(tinygrad):
 
 def record(script, output, arguments):
     if not os.path.isfile(script): raise SystemExit(f"tinygrad_trace: {script}: no such script")
+    try: import tinygrad  # noqa: F401
+    except ImportError as e: raise SystemExit(f"tinygrad_trace: {e}; run this file with the Python that has tinygrad")
     output = output or pathlib.Path(script).stem + ".uoptrace"
     sys.path.insert(0, os.path.dirname(os.path.abspath(script)))
     recorder = Recorder(output, os.path.abspath(script))
@@ -924,6 +927,8 @@ def convert(path, output):
     try:
         with open(path, "rb") as f: saved = pickle.load(f)
     except OSError as e: raise SystemExit(f"tinygrad_trace: {path}: {e.strerror}; run a script with TRACK_MATCH_STATS=2 first")
+    except ImportError as e: raise SystemExit(f"tinygrad_trace: {path}: {e}; convert it in the Python that has the tinygrad which saved it")
+    except Exception as e: raise SystemExit(f"tinygrad_trace: {path}: not a pickle that can be read ({e})")
     if not all(hasattr(saved, a) for a in ("keys", "rewrites", "uop_fields")):
         raise SystemExit(f"tinygrad_trace: {path}: not a trace that tinygrad saved")
     import tinygrad

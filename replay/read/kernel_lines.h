@@ -16,6 +16,10 @@ struct TextPlace {
   bool operator==(const TextPlace&) const = default;
 };
 
+/// Constants, parameters and memory: leaves of a linear program that any line may mention, and vectors of
+/// them.
+bool isOperand(NodeTable& nodes, NodeId node);
+
 class KernelLines {
 public:
   KernelLines(Trace& trace, ScopeId kernel);
@@ -28,7 +32,12 @@ public:
   /// Without the line's end; empty beyond the text.
   std::string lineText(const std::string& text, int64_t line) const;
   std::vector<uint32_t> instructions(const std::string& text, int64_t line) const;
+  /// Those the line is about: without operands, unless it has nothing else.
+  std::vector<uint32_t> own(const std::string& text, int64_t line) const;
+  bool operand(uint32_t instruction) const { return operand_[instruction]; }
   std::vector<TextPlace> places(uint32_t instruction) const;
+  /// Lines that are about one of the instructions, text by text.
+  std::vector<TextPlace> linesAbout(const std::vector<uint32_t>& instructions) const;
   /// Position of a node in the program.
   std::optional<uint32_t> positionOf(NodeId node) const;
 
@@ -38,6 +47,7 @@ private:
     std::vector<TextLineInfo> map;
   };
   std::vector<NodeId> program_;
+  std::vector<bool> operand_;
   std::map<std::string, Text> texts_;
 };
 

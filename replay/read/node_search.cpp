@@ -1,4 +1,5 @@
-// Kinds are spelled out and searched; blocks of nodes are scanned three bytes at a time.
+// Kinds are spelled out and searched; blocks of nodes are scanned for the numbers of those that have the
+// words.
 #include "replay/read/node_search.h"
 
 #include <algorithm>
@@ -51,11 +52,16 @@ NodeHits findNodes(Trace& trace, std::string_view text, size_t most) {
       look(s.integer(0), static_cast<size_t>(std::max<int64_t>(s.integer(1), 0)));
     return out;
   }
-  for (Statement s = db.prepare("SELECT first, kinds FROM node_block ORDER BY first"); s.step();) {
+  for (Statement s = db.prepare("SELECT first, kinds, count FROM node_block ORDER BY first"); s.step();) {
     int64_t id = s.integer(0);
     auto kinds = s.blob(1);
-    for (size_t k = 0; k + 2 < kinds.size(); k += 3, ++id)
-      look(id, size_t{kinds[k]} | size_t{kinds[k + 1]} << 8 | size_t{kinds[k + 2]} << 16);
+    size_t width = kinds.size() / static_cast<size_t>(std::max<int64_t>(s.integer(2), 1));
+    if (width == 2)
+      for (size_t k = 0; k + 1 < kinds.size(); k += 2, ++id)
+        look(id, size_t{kinds[k]} | size_t{kinds[k + 1]} << 8);
+    else
+      for (size_t k = 0; k + 2 < kinds.size(); k += 3, ++id)
+        look(id, size_t{kinds[k]} | size_t{kinds[k + 1]} << 8 | size_t{kinds[k + 2]} << 16);
   }
   return out;
 }

@@ -107,8 +107,9 @@ void NodeTable::loadBlocks(Page& page, NodeId base) {
     int64_t first = selectNodes_.integer(0), count = selectNodes_.integer(1);
     auto kinds = selectNodes_.blob(2);
     Leb128Reader in(selectNodes_.blob(3));
-    if (first < 1 || count < 1 || first + count > kFirstViewNode ||
-        kinds.size() != static_cast<size_t>(count) * 3) {
+    size_t width = count > 0 ? kinds.size() / static_cast<size_t>(count) : 0; // bytes of a kind's number
+    if (first < 1 || count < 1 || first + count > kFirstViewNode || (width != 2 && width != 3) ||
+        kinds.size() != static_cast<size_t>(count) * width) {
       selectNodes_.reset();
       damaged(base, "the block of nodes it is in is not valid");
     }
@@ -129,8 +130,8 @@ void NodeTable::loadBlocks(Page& page, NodeId base) {
         selectNodes_.reset();
         damaged(base + page.filled, "it is missing");
       }
-      const uint8_t* kind = &kinds[static_cast<size_t>(k) * 3];
-      add(page, id, kind[0] | kind[1] << 8 | kind[2] << 16, sources);
+      const uint8_t* kind = &kinds[static_cast<size_t>(k) * width];
+      add(page, id, kind[0] | kind[1] << 8 | (width == 3 ? kind[2] << 16 : 0), sources);
     }
   }
 }

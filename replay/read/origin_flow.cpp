@@ -48,8 +48,19 @@ OriginTable::Set OriginTable::unite(Set a, Set b) {
   return it->second;
 }
 
-OriginFlow::OriginFlow(Trace& trace, OriginTable& table, ScopeId scope, const OriginFlow* before)
-    : trace_(trace), table_(table), before_(before), passes_(trace.passes(scope)) {
+OriginTable::Set OriginTable::within(Set a, Set b) {
+  std::vector<uint32_t> both;
+  std::ranges::set_intersection(sets_[a], sets_[b], std::back_inserter(both));
+  return both.empty() ? a : setOf(std::move(both));
+}
+
+OriginFlow::OriginFlow(Trace& trace, OriginTable& table, ScopeId scope, const OriginFlow* before,
+                       const std::unordered_map<NodeId, uint32_t>* users)
+    : trace_(trace), table_(table), before_(before), users_(users), passes_(trace.passes(scope)) {
+  if (NodeId root = before_ && users_ && scope ? trace.scope(scope).root : kNoNode)
+    for (NodeId id : trace.nodes().toposort(root))
+      if (auto it = users_->find(id); it != users_->end() && it->second == 1)
+        own_ = table_.unite(own_, before_->setOf(id));
   for (size_t k = 0; k < passes_.size(); ++k) nested_[passes_[k].parent].push_back(k);
   if (scope) meet(trace.scope(scope).root, 0);
   for (size_t k = 0; k < passes_.size(); ++k)
@@ -61,6 +72,14 @@ OriginTable::Set OriginFlow::setOf(NodeId node) const {
   return it == seen_.end() ? 0 : it->second;
 }
 
+OriginTable::Set OriginFlow::inherited(NodeId node) const {
+  if (!before_) return 0;
+  OriginTable::Set set = before_->setOf(node);
+  if (!own_ || !users_ || table_.members(own_).size() >= OriginTable::kMost) return set;
+  auto it = users_->find(node);
+  return it != users_->end() && it->second > 1 ? table_.within(set, own_) : set;
+}
+
 void OriginFlow::meet(NodeId root, OriginTable::Set set) {
   if (root == kNoNode || seen_.contains(root)) return;
   std::vector<NodeId> stack{root};
@@ -70,7 +89,7 @@ void OriginFlow::meet(NodeId root, OriginTable::Set set) {
     auto [it, fresh] = seen_.try_emplace(id, 0);
     if (!fresh) continue;
     OriginTable::Set own = table_.direct(id);
-    if (!own && before_) own = before_->setOf(id);
+    if (!own) own = inherited(id);
     it->second = own ? own : set;
     for (NodeId s : trace_.nodes().raw(id).src)
       if (!seen_.contains(s)) stack.push_back(s);
@@ -106,7 +125,7 @@ void OriginFlow::meetResult(const StepInfo& step, OriginTable::Set set) {
   for (NodeId id : made) {
     const Matched& m = byOp[trace_.nodes().raw(id).op];
     OriginTable::Set own = table_.direct(id);
-    if (!own && before_) own = before_->setOf(id);
+    if (!own) own = inherited(id);
     if (!own && m.made == m.before && m.made <= 2 && trace_.nodes().op(id) != Op::CONST) own = m.set;
     seen_[id] = own ? own : set;
   }

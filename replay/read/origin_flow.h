@@ -26,6 +26,8 @@ public:
   /// Origins the recording has for the node itself.
   Set direct(NodeId node) const;
   Set unite(Set a, Set b);
+  /// Members of both; `a` where there are none.
+  Set within(Set a, Set b);
 
 private:
   Set setOf(std::vector<uint32_t> members);
@@ -38,8 +40,11 @@ private:
 
 class OriginFlow {
 public:
-  /// `before`: the schedule that made the scope's graph, if any; must outlive this.
-  OriginFlow(Trace& trace, OriginTable& table, ScopeId scope, const OriginFlow* before);
+  /// `before`: the schedule that made the scope's graph, if any; must outlive this. `users`: in how many of
+  /// its kernels a node is. A node of several kernels is one node to the trace; in each it has the origins
+  /// that the kernel's own nodes have too.
+  OriginFlow(Trace& trace, OriginTable& table, ScopeId scope, const OriginFlow* before,
+             const std::unordered_map<NodeId, uint32_t>* users = nullptr);
   /// Indexes into the table's origins; empty where none is known.
   const std::vector<uint32_t>& of(NodeId node) const { return table_.members(setOf(node)); }
   /// Whether the node is part of any graph of the scope.
@@ -52,6 +57,8 @@ public:
 
 private:
   OriginTable::Set setOf(NodeId node) const;
+  /// What the schedule knows of a node.
+  OriginTable::Set inherited(NodeId node) const;
   void run(const PassInfo& pass, OriginTable::Set inherited);
   /// Gives the nodes below `root` that were not met yet their own origins, or `set`.
   void meet(NodeId root, OriginTable::Set set);
@@ -61,6 +68,8 @@ private:
   Trace& trace_;
   OriginTable& table_;
   const OriginFlow* before_;
+  const std::unordered_map<NodeId, uint32_t>* users_;
+  OriginTable::Set own_ = 0; ///< of the nodes that are this kernel's alone
   std::vector<PassInfo> passes_;
   std::unordered_map<PassId, std::vector<size_t>> nested_;
   std::unordered_map<NodeId, OriginTable::Set> seen_;

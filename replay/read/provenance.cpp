@@ -2,6 +2,8 @@
 // contains it.
 #include "replay/read/provenance.h"
 
+#include "replay/read/kernel_lines.h"
+
 #include <algorithm>
 #include <tuple>
 #include <unordered_set>
@@ -86,8 +88,19 @@ const OriginFlow& Provenance::flow() {
   if (!shared_->table) shared_->table = std::make_unique<OriginTable>(trace_);
   Provenance* schedule = scope_ ? scheduleOf(trace_.scope(scope_).root) : nullptr;
   flow_ =
-      std::make_unique<OriginFlow>(trace_, *shared_->table, scope_, schedule ? &schedule->flow() : nullptr);
+      std::make_unique<OriginFlow>(trace_, *shared_->table, scope_, schedule ? &schedule->flow() : nullptr,
+                                   schedule ? &schedule->kernelsOfNodes() : nullptr);
   return *flow_;
+}
+
+const std::unordered_map<NodeId, uint32_t>& Provenance::kernelsOfNodes() {
+  if (!users_.empty()) return users_;
+  std::unordered_set<NodeId> roots;
+  for (const ScopeInfo& s : trace_.scopes())
+    if (s.kind == ScopeKind::Kernel && s.id > scope_ && makers_.contains(s.root) &&
+        roots.insert(s.root).second)
+      for (NodeId id : trace_.nodes().toposort(s.root)) ++users_[id];
+  return users_;
 }
 
 Provenance* Provenance::scheduleOf(NodeId node) {
@@ -158,7 +171,8 @@ std::vector<OriginInfo> Provenance::origins(NodeId node) {
 std::vector<uint32_t> Provenance::instructionsOf(const FileLine& script) {
   std::vector<uint32_t> out;
   std::vector<NodeId> program = trace_.program(scope_);
-  for (uint32_t k = 0; k < program.size(); ++k)
+  for (uint32_t k = 0; k < program.size(); ++k) {
+    if (isOperand(trace_.nodes(), program[k])) continue;
     for (uint32_t o : flow().of(program[k])) {
       const FileLine& at = shared_->table->all()[o].script;
       if (at.file == script.file && (script.line == 0 || at.line == script.line)) {
@@ -166,6 +180,7 @@ std::vector<uint32_t> Provenance::instructionsOf(const FileLine& script) {
         break;
       }
     }
+  }
   return out;
 }
 

@@ -46,13 +46,15 @@ public:
   /// by rewriting; where none is known, the line that asked for the scope.
   std::vector<OriginInfo> origins(NodeId node);
   /// Instructions of the scope's linear program that came from a line of the script; line 0: from any of the
-  /// file.
+  /// file. Not constants and parameters: they are the same nodes wherever they occur.
   std::vector<uint32_t> instructionsOf(const FileLine& script);
 
 private:
   struct Shared; ///< origins, and the schedules that made the scopes' graphs
   Provenance(Trace& trace, ScopeId scope, std::shared_ptr<Shared> shared);
   const OriginFlow& flow();
+  /// Of a schedule: in how many of its kernels each node is.
+  const std::unordered_map<NodeId, uint32_t>& kernelsOfNodes();
   void note(NodeId root, const ProvenanceLink& link);
   ProvenanceLink makerHere(NodeId node);
   Provenance* scheduleOf(NodeId node);
@@ -60,7 +62,8 @@ private:
   Trace& trace_;
   ScopeId scope_;
   std::shared_ptr<Shared> shared_;
-  std::unique_ptr<OriginFlow> flow_; ///< made when first asked for
+  std::unique_ptr<OriginFlow> flow_;           ///< made when first asked for
+  std::unordered_map<NodeId, uint32_t> users_; ///< kernelsOfNodes(), made when first asked for
   std::unordered_map<NodeId, ProvenanceLink> makers_;
   std::unordered_map<NodeId, std::vector<ProvenanceLink>> rewritten_;
 };

@@ -195,14 +195,7 @@ void EventSource::onCounts(std::span<const MatchCount> counts) {
   if (counts.empty()) return;
   if (alsoCounts_) alsoCounts_->onCounts(counts);
   auto payload = std::make_unique<Payload>();
-  payload->counts.reserve(counts.size());
-  for (const MatchCount& c : counts) {
-    CountCell& cell = payload->counts.emplace_back();
-    cell.rule = rules_.indexOf(*c.rule);
-    cell.op = c.op;
-    std::copy(std::begin(c.count), std::end(c.count), cell.count);
-    std::copy(std::begin(c.ns), std::end(c.ns), cell.ns);
-  }
+  payload->counts = packCounts(counts, rules_);
   Event& e = next();
   e.kind = EventKind::Counts;
   e.payload = std::move(payload);

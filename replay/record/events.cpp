@@ -42,12 +42,16 @@ uint32_t RuleCache::matcherOf(const PatternMatcher* matcher) {
   if (auto it = matchers_.find(&rules); it != matchers_.end()) return it->second.second;
   std::vector<uint32_t> indexes;
   for (const auto& rule : rules) indexes.push_back(indexOf(*rule));
-  if (matchers_.size() >= kMost) matchers_.clear();
+  if (matchers_.size() >= kMost) {
+    matchers_.clear();
+    held_.assign(kHeld, {});
+  }
+  for (size_t k = 0; k < rules.size(); ++k) held_[slotOf(rules[k].get())] = {rules[k].get(), indexes[k]};
   return matchers_.emplace(&rules, std::pair(*matcher, book_.matcherOf(std::move(indexes))))
       .first->second.second;
 }
 
-uint32_t RuleCache::indexOf(const Rule& rule) {
+uint32_t RuleCache::find(const Rule& rule) {
   const Entry* entry = &rule == last_ ? lastEntry_ : nullptr;
   if (!entry)
     if (auto it = known_.find(&rule); it != known_.end()) entry = &it->second;
@@ -57,6 +61,41 @@ uint32_t RuleCache::indexOf(const Rule& rule) {
   last_ = &rule;
   lastEntry_ = entry;
   return entry->index;
+}
+
+// For each cell: rule, operation, which of the ten values are not 0, those.
+std::vector<uint8_t> packCounts(std::span<const MatchCount> counts, RuleCache& rules) {
+  std::vector<uint8_t> out;
+  out.reserve(counts.size() * 8);
+  for (const MatchCount& c : counts) {
+    uint64_t mask = 0;
+    for (int k = 0; k < kOutcomeCount; ++k)
+      mask |= uint64_t{c.count[k] != 0} << k | uint64_t{c.ns[k] > 0} << (k + kOutcomeCount);
+    appendLeb128(out, rules.indexOf(*c.rule));
+    out.push_back(static_cast<uint8_t>(c.op));
+    appendLeb128(out, mask);
+    for (uint64_t value : c.count)
+      if (value) appendLeb128(out, value);
+    for (int64_t value : c.ns)
+      if (value > 0) appendLeb128(out, static_cast<uint64_t>(value));
+  }
+  return out;
+}
+
+void unpackCounts(std::span<const uint8_t> bytes,
+                  const std::function<void(uint32_t, Op, const MatchCell&)>& use) {
+  Leb128Reader in(bytes);
+  for (uint64_t rule, op, mask; in.next(rule) && in.next(op) && in.next(mask);) {
+    MatchCell cell;
+    for (size_t k = 0; k < kMatchOutcomes; ++k)
+      if (mask >> k & 1) in.next(cell.count[k]);
+    for (size_t k = 0; k < kMatchOutcomes; ++k)
+      if (uint64_t ns = 0; mask >> (k + kMatchOutcomes) & 1) {
+        in.next(ns);
+        cell.ns[k] = static_cast<int64_t>(ns);
+      }
+    use(static_cast<uint32_t>(rule), static_cast<Op>(op), cell);
+  }
 }
 
 } // namespace uopscope

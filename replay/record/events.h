@@ -3,6 +3,7 @@
 #pragma once
 #include "engine/rewrite/matcher.h"
 #include "engine/rewrite/observer.h"
+#include "replay/schema/match_counts.h"
 
 #include <array>
 #include <atomic>
@@ -37,14 +38,6 @@ enum class EventKind : uint8_t {
   PoolRetired
 };
 
-/// Attempts of one rule on nodes of one operation.
-struct CountCell {
-  uint32_t rule; ///< index into the RuleBook
-  Op op;
-  uint64_t count[kOutcomeCount];
-  int64_t ns[kOutcomeCount];
-};
-
 /// What does not fit an Event. Which members are used depends on the kind.
 struct Payload {
   std::string name, file, text;
@@ -54,7 +47,7 @@ struct Payload {
   uint64_t id = 0, base = 0;             ///< of a buffer
   uint32_t program = 0;                  ///< Launch: serial of the pool of its linear program
   uint32_t matcher = 0, matcherDown = 0; ///< PassBegin: indexes into the RuleBook's matchers, from 1; 0: none
-  std::vector<CountCell> counts;
+  std::vector<uint8_t> counts;           ///< packCounts()
   std::vector<TextLine> lines;
   std::vector<const Node*> nodes;
   std::vector<uint64_t> buffers;
@@ -105,11 +98,24 @@ private:
 class RuleCache {
 public:
   explicit RuleCache(RuleBook& book) : book_(book) {}
-  uint32_t indexOf(const Rule& rule);
+  uint32_t indexOf(const Rule& rule) {
+    const Held& h = held_[slotOf(&rule)];
+    return h.rule == &rule ? h.index : find(rule);
+  }
   /// RuleBook::matcherOf for a matcher; 0 for null.
   uint32_t matcherOf(const PatternMatcher* matcher);
 
 private:
+  /// A rule that a matcher of matchers_ keeps alive, so its address is its own.
+  struct Held {
+    const Rule* rule = nullptr;
+    uint32_t index = 0;
+  };
+  static constexpr size_t kHeld = 1 << 10;
+  static size_t slotOf(const Rule* rule) {
+    return static_cast<size_t>(reinterpret_cast<uintptr_t>(rule) * 0x9E3779B97F4A7C15ull >> 54);
+  }
+  uint32_t find(const Rule& rule);
   struct Entry {
     std::string name;
     int line;
@@ -122,6 +128,12 @@ private:
   const Entry* lastEntry_ = nullptr;
   /// Matchers met, by where their rules lie; holding them keeps that place theirs.
   std::unordered_map<const void*, std::pair<PatternMatcher, uint32_t>> matchers_;
+  std::vector<Held> held_ = std::vector<Held>(kHeld);
 };
+
+/// Counts of a pass in few bytes, for the way between threads.
+std::vector<uint8_t> packCounts(std::span<const MatchCount> counts, RuleCache& rules);
+void unpackCounts(std::span<const uint8_t> bytes,
+                  const std::function<void(uint32_t rule, Op op, const MatchCell& cell)>& use);
 
 } // namespace uopscope

@@ -5,6 +5,8 @@
 
 #include "replay/schema/leb128.h"
 
+#include <algorithm>
+
 namespace uopscope {
 
 namespace {
@@ -90,7 +92,7 @@ uint32_t NodeInterner::internOne(const Node* node) {
   slots_[at] = {high, low32, id};
   if (count_ * 2 > slots_.size()) grow();
 
-  for (int shift = 0; shift < 24; shift += 8) kindsOfBlock_.push_back(static_cast<uint8_t>(kind >> shift));
+  kindsOfBlock_.push_back(kind);
   for (size_t k = 0; k < sources_.size(); ++k)
     appendLeb128(srcOfBlock_, uint64_t{id - sources_[k]} * 2 + (k + 1 < sources_.size()));
   if (sources_.empty()) srcOfBlock_.push_back(0);
@@ -106,8 +108,12 @@ uint32_t NodeInterner::internOne(const Node* node) {
 
 void NodeInterner::flush() {
   if (written_) return;
+  int width = std::ranges::max(kindsOfBlock_) >> 16 ? 3 : 2;
+  std::vector<uint8_t> kinds;
+  for (uint32_t kind : kindsOfBlock_)
+    for (int k = 0; k < width; ++k) kinds.push_back(static_cast<uint8_t>(kind >> 8 * k));
   insertBlock_.bind(1, int64_t{count_ - inBlock_ + 1}).bind(2, int64_t{inBlock_});
-  insertBlock_.bindBlob(3, kindsOfBlock_).bindBlob(4, srcOfBlock_).run();
+  insertBlock_.bindBlob(3, kinds).bindBlob(4, srcOfBlock_).run();
   written_ = true;
 }
 

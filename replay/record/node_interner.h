@@ -35,7 +35,7 @@ public:
 
 private:
   static constexpr uint32_t kPage = 1024;
-  static constexpr uint32_t kBlock = 512;
+  static constexpr uint32_t kBlock = 128;
   /// Trace ids of one pool's nodes, by page: ids of a long-lived pool grow without end, its living nodes do
   /// not.
   struct PoolIds {
@@ -89,7 +89,8 @@ private:
   std::unordered_set<const Node*> watched_;
   std::vector<const Node*> met_, stack_;
   std::vector<uint32_t> sources_;
-  std::vector<uint8_t> kindsOfBlock_, srcOfBlock_; ///< of the block that is being filled
+  std::vector<uint32_t> kindsOfBlock_; ///< of the block that is being filled
+  std::vector<uint8_t> srcOfBlock_;
   uint32_t inBlock_ = 0;
   bool written_ = true; ///< the block as it is now
 };

@@ -64,6 +64,20 @@ std::string timeNow() {
   return text;
 }
 
+/// System, processor and cores, memory: "Linux 6.1 x86_64; AMD EPYC 7B13, 2 cores; 24 GB".
+std::string machineText() {
+  utsname system{};
+  uname(&system);
+  std::string processor;
+  std::ifstream info("/proc/cpuinfo");
+  for (std::string line; processor.empty() && std::getline(info, line);)
+    if (line.starts_with("model name") && line.find(": ") != std::string::npos)
+      processor = line.substr(line.find(": ") + 2) + ", ";
+  auto memory = static_cast<double>(sysconf(_SC_PHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGESIZE));
+  return fmt::format("{} {} {}; {}{} cores; {:.0f} GB", system.sysname, system.release, system.machine,
+                     processor, std::thread::hardware_concurrency(), memory / 1e9);
+}
+
 /// Variables that change what the compiler does.
 std::string environmentJson() {
   nlohmann::ordered_json out = nlohmann::ordered_json::object();
@@ -126,14 +140,12 @@ void RecordingSession::begin() {
                              : options_.script;
     nlohmann::json command = nlohmann::json::array({options_.script});
     for (const std::string& a : options_.arguments) command.push_back(a);
-    utsname machine{};
-    uname(&machine);
     r.meta = {{"script", script},
               {"version", std::string(kProgramVersion)},
               {"command", command.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace)},
               {"cwd", fs::current_path(ignored).string()},
               {"env", environmentJson()},
-              {"machine", fmt::format("{} {} {}", machine.sysname, machine.release, machine.machine)},
+              {"machine", machineText()},
               {"time.began", timeNow()},
               {"time.pid", fmt::format("{}", getpid())}};
     if (GitPlace git = gitPlaceOf(script); !git.root.empty()) {

@@ -510,15 +510,12 @@ void TraceWriter::counts(const Payload& payload) {
   bool nested = passes_.size() - 1 > floor;
   int64_t name = nested ? string(passes_.back().begin->name) : 0;
   MatchCounts& sum = counts_[name];
-  for (const CountCell& c : payload.counts) {
-    MatchCell cell;
-    std::copy(std::begin(c.count), std::end(c.count), cell.count.begin());
-    std::copy(std::begin(c.ns), std::end(c.ns), cell.ns.begin());
-    sum.add(static_cast<uint32_t>(rule(c.rule)), static_cast<uint32_t>(c.op), cell);
+  unpackCounts(payload.counts, [&](uint32_t index, Op op, const MatchCell& cell) {
+    sum.add(static_cast<uint32_t>(rule(index)), static_cast<uint32_t>(op), cell);
     if (tier_ == Tier::Stats)
-      passes_.back().steps += static_cast<int64_t>(c.count[static_cast<size_t>(Outcome::Applied)] +
-                                                   c.count[static_cast<size_t>(Outcome::Unchanged)]);
-  }
+      passes_.back().steps += static_cast<int64_t>(cell.count[static_cast<size_t>(Outcome::Applied)] +
+                                                   cell.count[static_cast<size_t>(Outcome::Unchanged)]);
+  });
 }
 
 void TraceWriter::writeCounts() {

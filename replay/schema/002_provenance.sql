@@ -10,7 +10,7 @@ DROP TABLE match_count;
 CREATE TABLE node_block (
   first INTEGER PRIMARY KEY, -- node.id of the first one; the others follow
   count INTEGER NOT NULL,    -- of nodes
-  kinds BLOB NOT NULL,       -- kind.id of each, three bytes, lowest first
+  kinds BLOB NOT NULL,       -- kind.id of each, lowest byte first: length(kinds) / count bytes, two or three
   src BLOB NOT NULL          -- for each node its sources in order: (id - source) * 2, plus 1 if more follow, as LEB128 (7 bits a byte, low first, high bit: more); 0: no sources
 ) STRICT;
 
@@ -137,10 +137,11 @@ CREATE VIEW v_node AS
   byte(h, v) AS MATERIALIZED (SELECT a.d || b.d, a.v * 16 + b.v FROM digit a, digit b),
   at(k) AS (SELECT 0 UNION ALL SELECT k + 1 FROM at WHERE k < 511),
   spelled(id, kind) AS (
-    SELECT first + k, l.v + 256 * m.v + 65536 * h.v FROM node_block JOIN at ON k < count
-    JOIN byte l ON l.h = hex(substr(kinds, 3 * k + 1, 1))
-    JOIN byte m ON m.h = hex(substr(kinds, 3 * k + 2, 1))
-    JOIN byte h ON h.h = hex(substr(kinds, 3 * k + 3, 1)))
+    SELECT first + k, l.v + 256 * m.v + 65536 * h.v
+    FROM (SELECT first, count, kinds, length(kinds) / count AS w FROM node_block) JOIN at ON k < count
+    JOIN byte l ON l.h = hex(substr(kinds, w * k + 1, 1))
+    JOIN byte m ON m.h = hex(substr(kinds, w * k + 2, 1))
+    JOIN byte h ON h.h = CASE w WHEN 3 THEN hex(substr(kinds, w * k + 3, 1)) ELSE '00' END)
   SELECT spelled.id, op.name AS op, dtype.name AS dtype, arg.value AS arg, tag.value AS tag, spelled.kind
   FROM spelled JOIN kind ON kind.id = spelled.kind JOIN op ON op.id = kind.op JOIN dtype ON dtype.id = kind.dtype
   LEFT JOIN arg ON arg.id = kind.arg LEFT JOIN arg AS tag ON tag.id = kind.tag;
