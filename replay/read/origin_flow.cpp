@@ -96,8 +96,30 @@ void OriginFlow::meet(NodeId root, OriginTable::Set set) {
   }
 }
 
+bool OriginFlow::meetRebuilt(NodeId from, NodeId rebuilt) {
+  auto alike = [&](NodeId a, NodeId b) {
+    const RawNode &x = trace_.nodes().raw(a), &y = trace_.nodes().raw(b);
+    return x.op == y.op && x.src.size() == y.src.size();
+  };
+  if (!alike(from, rebuilt)) return false;
+  std::vector<std::pair<NodeId, NodeId>> stack{{from, rebuilt}};
+  std::unordered_set<NodeId> met;
+  while (!stack.empty()) {
+    auto [a, b] = stack.back();
+    stack.pop_back();
+    if (a == b || seen_.contains(b) || !met.insert(b).second) continue;
+    auto before = trace_.nodes().raw(a).src, after = trace_.nodes().raw(b).src;
+    for (size_t k = 0; k < after.size(); ++k)
+      if (alike(before[k], after[k])) stack.emplace_back(before[k], after[k]);
+    predecessor_.try_emplace(b, a);
+    if (OriginTable::Set set = setOf(a)) seen_[b] = set;
+  }
+  return true;
+}
+
 void OriginFlow::meetResult(const StepInfo& step, OriginTable::Set set) {
   if (step.after == kNoNode || seen_.contains(step.after)) return;
+  meetRebuilt(step.before, step.after); // a rule may replace leaves of a whole graph
   std::unordered_set<NodeId> met;
   auto below = [&](NodeId root, size_t most, auto&& wanted) {
     std::vector<NodeId> out;
@@ -135,6 +157,7 @@ void OriginFlow::meetResult(const StepInfo& step, OriginTable::Set set) {
 
 void OriginFlow::run(const PassInfo& pass, OriginTable::Set inherited) {
   if (pass.root == kNoNode) return;
+  if (pass.parent == 0 && lastEnd_ != kNoNode) meetRebuilt(lastEnd_, pass.root); // changed between two passes
   meet(pass.root, inherited);
   Cursor cursor(trace_, pass.id);
   auto images = cursor.images();
@@ -148,10 +171,18 @@ void OriginFlow::run(const PassInfo& pass, OriginTable::Set inherited) {
       }
   };
   gather();
+  std::unordered_map<NodeId, std::vector<NodeId>>
+      begunAs; ///< nodes of the graph it began with, by their fate
+  for (NodeId id : trace_.nodes().toposort(pass.root))
+    if (auto it = fate.find(id); it != fate.end()) begunAs[it->second].push_back(id);
   auto nested = nested_.find(pass.id);
   size_t next = 0;
   for (int64_t k = 1; k <= cursor.steps(); ++k) {
     const StepInfo& step = cursor.step(k);
+    if (auto it = fate.find(step.before); it != fate.end() && !seen_.contains(step.before))
+      if (auto from = begunAs.find(it->second); from != begunAs.end())
+        for (NodeId id : from->second)
+          if (meetRebuilt(id, step.before)) break;
     OriginTable::Set set = setOf(step.before);
     if (!set)
       if (auto it = fate.find(step.before); it != fate.end())
@@ -196,6 +227,7 @@ void OriginFlow::run(const PassInfo& pass, OriginTable::Set inherited) {
       if (from < image && cursor.raw(from).op == cursor.raw(image).op) predecessor_[image] = from;
   }
   if (pass.endRoot) meet(pass.endRoot, 0);
+  if (pass.parent == 0) lastEnd_ = pass.endRoot;
 }
 
 } // namespace uopscope

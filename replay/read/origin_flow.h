@@ -62,13 +62,17 @@ private:
   void run(const PassInfo& pass, OriginTable::Set inherited);
   /// Gives the nodes below `root` that were not met yet their own origins, or `set`.
   void meet(NodeId root, OriginTable::Set set);
-  /// The same for what a step made, where a node is taken for the one of its operation that was there before.
+  /// A node and what it is now that sources of it were rewritten, down to where they were: the same things.
+  /// False where the two are not alike.
+  bool meetRebuilt(NodeId from, NodeId rebuilt);
+  /// meet() for what a step made, where a node is taken for the one of its operation that was there before.
   void meetResult(const StepInfo& step, OriginTable::Set set);
 
   Trace& trace_;
   OriginTable& table_;
   const OriginFlow* before_;
   const std::unordered_map<NodeId, uint32_t>* users_;
+  NodeId lastEnd_ = kNoNode; ///< what the last pass that is not nested ended with
   OriginTable::Set own_ = 0; ///< of the nodes that are this kernel's alone
   std::vector<PassInfo> passes_;
   std::unordered_map<PassId, std::vector<size_t>> nested_;
