@@ -187,10 +187,13 @@ void OriginFlow::run(const PassInfo& pass, OriginTable::Set inherited) {
     if (!set)
       if (auto it = fate.find(step.before); it != fate.end())
         if (auto sum = ofFate.find(it->second); sum != ofFate.end()) set = sum->second;
-    if (nested != nested_.end())
-      for (; next < nested->second.size() && passes_[nested->second[next]].parentSteps < k; ++next)
-        run(passes_[nested->second[next]], set);
     meet(step.before, set);
+    if (nested != nested_.end())
+      for (; next < nested->second.size() && passes_[nested->second[next]].parentSteps < k; ++next) {
+        const PassInfo& inner = passes_[nested->second[next]];
+        if (inner.root != kNoNode) meetRebuilt(step.before, inner.root);
+        run(inner, set);
+      }
     meetResult(step, set);
   }
   if (nested != nested_.end())
