@@ -19,18 +19,22 @@ struct Side {
 
   explicit Side(const CompareSide& side)
       : cursor(*side.cursor), read(cursor.reader()), nodes(cursor.graphAt(side.step)),
-        root(cursor.rootAt(side.step)) {
-    for (const NodeId id : nodes) {
-      const NodeFields n = cursor.fields(id);
-      uint64_t h = static_cast<uint64_t>(n.op) * 0x9E3779B97F4A7C15ull ^
-                   std::hash<std::string>()(n.dtype.name()) ^ (n.arg.hash() * 31) ^ (n.tag.hash() * 131);
-      for (const NodeId s : n.src) h = (h ^ hash[s]) * 0xBF58476D1CE4E5B9ull + 0x94D049BB133111EBull;
-      hash[id] = h;
-    }
-  }
+        root(cursor.rootAt(side.step)), hash(contentsOf(cursor, nodes)) {}
 };
 
 } // namespace
+
+std::unordered_map<NodeId, uint64_t> contentsOf(Cursor& cursor, const std::vector<NodeId>& graph) {
+  std::unordered_map<NodeId, uint64_t> hash;
+  for (const NodeId id : graph) {
+    const NodeFields n = cursor.fields(id);
+    uint64_t h = static_cast<uint64_t>(n.op) * 0x9E3779B97F4A7C15ull ^
+                 std::hash<std::string>()(n.dtype.name()) ^ (n.arg.hash() * 31) ^ (n.tag.hash() * 131);
+    for (const NodeId s : n.src) h = (h ^ hash[s]) * 0xBF58476D1CE4E5B9ull + 0x94D049BB133111EBull;
+    hash[id] = h;
+  }
+  return hash;
+}
 
 PicturePtr compareGraphs(const CompareSide& before, const CompareSide& after, bool leftToRight,
                          const std::atomic<bool>* cancel) {

@@ -19,6 +19,8 @@ struct CompareSide {
   Cursor* cursor = nullptr;
   int64_t step = 0;
 };
+/// Nodes of a graph (sources first) by what they are, equal across cursors and traces.
+std::unordered_map<NodeId, uint64_t> contentsOf(Cursor& cursor, const std::vector<NodeId>& graph);
 /// Ids of nodes that only the first side has are above this.
 constexpr int64_t kFirstLeftId = int64_t{1} << 33;
 PicturePtr compareGraphs(const CompareSide& before, const CompareSide& after, bool leftToRight = false,

@@ -1,6 +1,7 @@
 #include "viz/models/replay_bench.h"
 
 #include "engine/base/error.h"
+#include "engine/uop/print.h"
 #include "replay/compare/retell.h"
 #include "replay/compare/text_diff.h"
 #include "viz/models/reports.h"
@@ -71,6 +72,19 @@ std::vector<ReplayFact> factsOf(const Compilation& x, const Compilation& y, bool
   facts.push_back({tr("compile time"), duration(x.compileNs), duration(y.compileNs),
                    speedOf(x.compileNs, y.compileNs) != 0});
   return facts;
+}
+
+/// What a rewrite made of what. Both are built in one pool, so that a node left out has one number.
+std::pair<QString, QString> expressionsOf(const Story& story, const StoryEvent& e) {
+  const bool failed = e.kind == StoryEvent::Error;
+  try {
+    Pool pool;
+    PoolScope scope(pool);
+    const UOp from = story.build(e.before), to = failed ? UOp() : story.build(e.after);
+    return {text(expression(from, 5, 400)), failed ? tr("failed") : text(expression(to, 5, 400))};
+  } catch (const Error&) { // an operation that this build does not know
+    return {text(story.expression(e.before)), failed ? tr("failed") : text(story.expression(e.after))};
+  }
 }
 
 size_t stepsOf(const Story& story) {
@@ -221,9 +235,8 @@ ReplayStep ReplayBench::step(size_t index) {
     if (event < 0) return {};
     const StoryEvent& e = side.story.events()[static_cast<size_t>(event)];
     if (e.kind == StoryEvent::PassBegin) return {};
-    const ExpressionDiff d =
-        diffExpressions(text(side.story.expression(e.before)),
-                        e.kind == StoryEvent::Error ? tr("failed") : text(side.story.expression(e.after)));
+    const auto [from, to] = expressionsOf(side.story, e);
+    const ExpressionDiff d = diffExpressions(from, to);
     return d.before + QStringLiteral(" &nbsp;→&nbsp; ") + d.after;
   };
   out.leftHtml = rewrite(before_, row.before), out.rightHtml = rewrite(after_, row.after);
@@ -247,12 +260,31 @@ PicturePtr ReplayBench::picture(Side& side, const LockPlace& place, bool leftToR
   return view->at(place.step);
 }
 
-std::pair<PicturePtr, PicturePtr> ReplayBench::pictures(size_t row, bool leftToRight,
-                                                        const std::atomic<bool>* stop) {
+int64_t ReplayBench::sameNode(Side& moved, const LockPlace& at, Side& stayed, const LockPlace& there) {
+  const auto a = moved.views.find(moved.passOf(at)), b = stayed.views.find(stayed.passOf(there));
+  if (at.step == 0 || a == moved.views.end() || b == stayed.views.end()) return -1;
+  Cursor& from = a->second->cursor();
+  const NodeId node = from.shown(at.step).before;
+  const std::vector<NodeId> before = from.graphAt(at.step - 1);
+  const uint64_t wanted = contentsOf(from, before)[node];
+  Cursor& to = b->second->cursor();
+  const std::vector<NodeId> graph = to.graphAt(there.step);
+  for (const auto& [id, content] : contentsOf(to, graph))
+    if (content == wanted) return id;
+  return -1;
+}
+
+ReplayPictures ReplayBench::pictures(size_t row, bool leftToRight, const std::atomic<bool>* stop) {
   if (row >= both_.rows().size()) return {};
   const LockRow& r = both_.rows()[row];
-  PicturePtr left = picture(before_, r.beforePlace, leftToRight, stop);
-  return {left, picture(after_, r.afterPlace, leftToRight, stop)};
+  ReplayPictures out;
+  out.left = picture(before_, r.beforePlace, leftToRight, stop);
+  out.right = picture(after_, r.afterPlace, leftToRight, stop);
+  if (out.left && out.right && r.before < 0)
+    out.leftNode = sameNode(after_, r.afterPlace, before_, r.beforePlace);
+  if (out.left && out.right && r.after < 0)
+    out.rightNode = sameNode(before_, r.beforePlace, after_, r.afterPlace);
+  return out;
 }
 
 PicturePtr ReplayBench::together(const QString& where, size_t row, bool leftToRight,

@@ -49,6 +49,12 @@ struct ReplayStep {
   bool leftStays = false, rightStays = false;
 };
 
+struct ReplayPictures {
+  PicturePtr left, right;
+  /// Of a side that does nothing: the node that the other one rewrites, -1 where it has none.
+  int64_t leftNode = -1, rightNode = -1;
+};
+
 struct ReplayLink {
   QString trace, link; ///< where a side is, for the debugger
 };
@@ -68,7 +74,7 @@ public:
   std::shared_ptr<const ReplayPair> load(const Change& change);
   ReplayStep step(size_t row);
   /// Both graphs as they are after a row; null where a side has none. Null both when stopped.
-  std::pair<PicturePtr, PicturePtr> pictures(size_t row, bool leftToRight, const std::atomic<bool>* stop);
+  ReplayPictures pictures(size_t row, bool leftToRight, const std::atomic<bool>* stop);
   /// Both graphs as one: "begin", "row" or "end".
   PicturePtr together(const QString& where, size_t row, bool leftToRight, const std::atomic<bool>* stop);
   /// "source", "ir" or "asm" side by side.
@@ -93,6 +99,7 @@ private:
   };
   void openSide(Side& side, const std::string& path, double from, const Limits& limits);
   void loadSide(Side& side, const std::optional<CorpusEntry>& entry, const char* name);
+  static int64_t sameNode(Side& moved, const LockPlace& at, Side& stayed, const LockPlace& there);
   PicturePtr picture(Side& side, const LockPlace& place, bool leftToRight, const std::atomic<bool>* stop);
 
   QTemporaryDir folder_;

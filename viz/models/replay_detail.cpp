@@ -103,14 +103,18 @@ void ReplayDetail::askStep() {
       Step,
       [this, bench = bench_, row, drawn, turned = leftToRight_](Aside::Job& job) -> Aside::Answer {
         const ReplayStep s = bench->step(row);
-        std::pair<PicturePtr, PicturePtr> pictures;
+        ReplayPictures pictures;
         if (drawn) pictures = bench->pictures(row, turned, &job.stop);
         return [this, s, drawn, pictures] {
           step_ = {{"leftPlace", s.leftPlace}, {"rightPlace", s.rightPlace}, {"leftHtml", s.leftHtml},
                    {"rightHtml", s.rightHtml}, {"leftStays", s.leftStays},   {"rightStays", s.rightStays}};
           if (drawn) {
-            left_.setPicture(pictures.first);
-            right_.setPicture(pictures.second);
+            for (auto [source, picture, node] : {std::tuple(&left_, &pictures.left, pictures.leftNode),
+                                                 std::tuple(&right_, &pictures.right, pictures.rightNode)}) {
+              source->setSelected(node);
+              source->setPicture(*picture);
+              if (node >= 0) Q_EMIT source->lookAt(node);
+            }
           }
           Q_EMIT stepChanged();
         };
@@ -148,9 +152,9 @@ void ReplayDetail::askText() {
         for (const TextRow& r : *rows)
           counts[0] += r.mark == '+', counts[1] += r.mark == '-', counts[2] += r.mark == '~';
         const QString summary =
-            rows->empty()
-                ? (what == QLatin1String("asm") ? tr("No assembly was kept: replay with --asm to have it.")
-                                                : tr("Neither side has this text."))
+            rows->empty() ? (what == QLatin1String("asm")
+                                 ? tr("No assembly was kept: replay with --asm to have it.")
+                                 : tr("Neither side has this text; schedules have none, their kernels do."))
             : counts[0] + counts[1] + counts[2] == 0
                 ? tr("The texts are the same.")
                 : tr("%1 lines added, %2 removed, %3 changed").arg(counts[0]).arg(counts[1]).arg(counts[2]);

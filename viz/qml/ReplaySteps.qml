@@ -102,7 +102,7 @@ Item {
                     readonly property int wanted: pane.detail.row
                     function look() { if (wanted < count) positionViewAtIndex(wanted, ListView.Contain); }
                     onWantedChanged: look()
-                    onCountChanged: Qt.callLater(() => positionViewAtIndex(Math.max(0, wanted), ListView.Center))
+                    onCountChanged: Qt.callLater(() => { if (count > 0) positionViewAtIndex(Math.max(0, wanted), ListView.Center); })
                     component Half: RowLayout {
                         id: half
                         property string rule

@@ -6,7 +6,7 @@ import uopscope.core
 ListView {
     id: list
     readonly property real shift: across.position * content
-    readonly property real half: width / 2 - Theme.px(54)
+    readonly property real half: width / 2 - Theme.px(64)
     readonly property real content: ((model ? model.widest : 0) + 2) * metrics.advanceWidth
     clip: true
     reuseItems: true
@@ -48,7 +48,7 @@ ListView {
         required property string mark
         width: list.width
         height: Theme.px(20)
-        Half { width: parent.width / 2 - 1; height: parent.height; number: row.leftNumber; html: row.leftHtml; back: row.mark === "-" || row.mark === "~" ? Theme.removed : "transparent" }
+        Half { width: parent.width / 2 - Theme.px(10); height: parent.height; number: row.leftNumber; html: row.leftHtml; back: row.mark === "-" || row.mark === "~" ? Theme.removed : "transparent" }
         Rectangle { x: parent.width / 2 - 1; width: 1; height: parent.height; color: Theme.line }
         Half { x: parent.width / 2; width: parent.width / 2; height: parent.height; number: row.rightNumber; html: row.rightHtml; back: row.mark === "+" || row.mark === "~" ? Theme.added : "transparent" }
         ULabel { x: parent.width / 2 - Theme.px(8); height: parent.height; text: row.mark === " " ? "" : row.mark; color: Theme.textMuted; font.bold: true }

@@ -61,6 +61,18 @@ TEST_CASE("screenshot: written without a display, for any place of a trace") {
   CHECK(fs::file_size(f.png) > 10000);
 }
 
+TEST_CASE("screenshot: two traces compared, and what cannot be compared is said to be so") {
+  Fixture f, g;
+  const Result r = run("replay diff " + f.trace.path + " " + g.trace.path + " --screenshot " + f.png);
+  INFO(r.errors);
+  CHECK(r.code == 0);
+  REQUIRE(fs::exists(f.png));
+  CHECK(fs::file_size(f.png) > 10000);
+  const Result bad = run("replay diff " + f.trace.path + " /no/such.uopcorpus --screenshot " + f.png);
+  CHECK(bad.code == 2);
+  CHECK(bad.errors.find("/no/such.uopcorpus") != std::string::npos);
+}
+
 TEST_CASE("screenshot: a bad link, file or path is exit code 2 and one sentence") {
   Fixture f;
   for (const std::string& arguments : {"open " + f.trace.path + " --at 'step=77' --screenshot " + f.png,
