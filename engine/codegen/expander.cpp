@@ -132,6 +132,19 @@ UOp expandValue(Match& m) {
   return unroll(wide, root.dtype(), axes);
 }
 
+/// Tiles of a tensor core are whole vectors, repeated for every combination of the axes outside; the ranges
+/// of their elements, which stand behind them, have become lanes.
+UOp expandTensorCore(Match& m) {
+  UOp root = m.root();
+  std::vector<Axis> axes = unionAxes(root.src().first(3));
+  if (axes.empty() && root.srcCount() == 3) return {};
+  std::vector<UOp> sources;
+  for (UOp s : root.src().first(3)) sources.push_back(axes.empty() ? s : layOut(s, axes));
+  int n = axes.empty() ? 1 : static_cast<int>(sizeOf(axes));
+  UOp wide = UOp::make(Op::WMMA, withLanes(root.dtype(), laneCount(root) * n), sources, root.arg());
+  return unroll(wide, root.dtype(), axes);
+}
+
 /// VECTORIZE and GEP choose lanes, so the result is written lane by lane.
 UOp expandLanes(Match& m) {
   UOp root = m.root();
@@ -237,7 +250,7 @@ UOp joinUnrolls(Match& m) {
   return UOp::make(Op::UNROLL, m.root().dtype(), {m[inner].src(0)}, argOf(axes));
 }
 
-constexpr OpSet kValues = group::kElementwise | OpSet{Op::LOAD, Op::INDEX, Op::BUFFERIZE, Op::WMMA};
+constexpr OpSet kValues = group::kElementwise | OpSet{Op::LOAD, Op::INDEX, Op::BUFFERIZE};
 
 constexpr RuleDef kExpander[] = {
     RULE("expand-range", any(Op::RANGE), rangeToLanes),
@@ -247,6 +260,7 @@ constexpr RuleDef kExpander[] = {
     RULE("expand-end", any({Op::END, Op::AFTER}), dropExpandedRanges),
     RULE("expand-lanes", any({Op::VECTORIZE, Op::GEP}), expandLanes),
     RULE("expand-custom", any({Op::CUSTOM, Op::CUSTOMI}), expandCustom),
+    RULE("expand-tensor-core", any(Op::WMMA), expandTensorCore),
     RULE("expand-value", any(kValues), expandValue),
     RULE("contract", any(Op::CONTRACT), contract),
 };

@@ -187,6 +187,18 @@ void chooseForGroups(Scheduler& s, const Kernel& k) {
     s.apply({OptOp::NOLOCALS, -1, {}});
     return;
   }
+  if (vars::tc && !s.target().tensorCores.empty() && k.reduction) {
+    try {
+      s.apply({OptOp::TC, 0, {-1, 2, 1}});
+      // Tiles next to each other share what was loaded.
+      for (UOp r : k.outputs)
+        if (int64_t amount = largestDivisor(extentNow(s, r), {4, 2}))
+          tryApply(s, OptOp::UPCAST, axisOf(s, r), amount);
+      return;
+    } catch (const Error&) {
+      // not a product a tensor core takes
+    }
+  }
   for (UOp r : k.outputs)
     if (writtenNextToEachOther(k, r) && extentOf(r) % 4 == 0 && extentOf(r) >= 256)
       tryApply(s, OptOp::UPCAST, axisOf(s, r), 4);

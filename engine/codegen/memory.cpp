@@ -6,6 +6,7 @@
 #include "engine/codegen/ranges.h"
 
 #include <algorithm>
+#include <array>
 #include <map>
 
 namespace uopscope {
@@ -298,6 +299,24 @@ UOp cutArithmetic(Match& m) {
   }
   return joinLanes(parts);
 }
+/// Several tiles side by side: a tensor core takes them one after the other.
+UOp cutTensorCore(Match& m) {
+  UOp root = m.root();
+  const WmmaArg& arg = root.arg().as<WmmaArg>();
+  if (arg.upcastAxes.size() != 3 || root.srcCount() != 3) return {};
+  std::array<int64_t, 3> lanes{1, 1, 1};
+  for (size_t s = 0; s < 3; ++s)
+    for (auto [axis, size] : arg.upcastAxes[s]) lanes[s] *= size;
+  if (laneCount(root) <= lanes[2]) return {};
+  std::vector<UOp> parts;
+  for (int64_t n = 0; n < laneCount(root) / lanes[2]; ++n) {
+    std::vector<UOp> sources;
+    for (size_t s = 0; s < 3; ++s) sources.push_back(sliceLanes(root.src(s), n * lanes[s], lanes[s]));
+    parts.push_back(
+        UOp::make(Op::WMMA, withLanes(root.dtype(), static_cast<int>(lanes[2])), sources, root.arg()));
+  }
+  return joinLanes(parts);
+}
 UOp flatCat(Match& m) {
   std::vector<UOp> lanes;
   for (UOp s : m.root().src()) {
@@ -319,6 +338,7 @@ UOp constantLanes(Match& m) {
 constexpr RuleDef kLanes[] = {
     RULE("gep-known-lanes", any(Op::GEP), knownLanes),
     RULE("gep-of-index-arithmetic", op(Op::GEP, any(group::kElementwise)), laneOfIndexArithmetic),
+    RULE("cut-tensor-core", any(Op::WMMA), cutTensorCore),
     RULE("cat-of-vectors", any(Op::CAT), flatCat),
     RULE("vconst-lanes", any(Op::VCONST), constantLanes),
     RULE("cut-arithmetic", any(group::kElementwise), cutArithmetic),

@@ -298,7 +298,7 @@ void Scheduler::apply(const Opt& opt) {
     require(!opt.arg.empty() && opt.arg[0] >= 0, opt, "it needs the other axis");
     swapAxes(axisOf(opt), static_cast<size_t>(opt.arg[0]));
     break;
-  case OptOp::TC: refuse(opt, "the target has no tensor cores");
+  case OptOp::TC: useTensorCore(opt); break;
   }
   applied_.push_back(opt);
   refresh();

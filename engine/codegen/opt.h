@@ -1,5 +1,5 @@
 // The optimiser of a kernel: ranges change their type and split, by Opts (UPCAST, UNROLL, LOCAL, GROUP,
-// GROUPTOP, THREAD, PADTO, SWAP, NOLOCALS).
+// GROUPTOP, THREAD, PADTO, SWAP, NOLOCALS, TC).
 //
 //   Scheduler s(ast, target);
 //   s.apply({OptOp::UPCAST, 0, {4}});         // range 0 of s.ranges() gets an inner part of 4 lanes
@@ -47,6 +47,7 @@ private:
   void split(const Opt& opt, size_t axis);
   void padTo(size_t axis, int64_t multiple);
   void swapAxes(size_t axis, size_t other);
+  void useTensorCore(const Opt& opt);
   [[noreturn]] void refuse(const Opt& opt, const std::string& why) const;
   void require(bool ok, const Opt& opt, const char* why) const {
     if (!ok) refuse(opt, why);

@@ -55,7 +55,9 @@ UOp reduceToAccumulator(Match& m) {
   std::vector<UOp> inside{start};
   inside.insert(inside.end(), loops.begin(), loops.end());
   UOp next = acc.after(inside).indexed({at}, type);
-  if (separate)
+  if (how == Op::ADD && value.is(Op::WMMA) && in == out) // adds to what it is given
+    next = value.withSrc({value.src(0), value.src(1), next});
+  else if (separate)
     next = next.alu(how, {value});
   else
     for (int first = 0; first < in; first += out) next = next.alu(how, {sliceLanes(value, first, out)});

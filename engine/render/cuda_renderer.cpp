@@ -145,6 +145,11 @@ GpuLanguage cudaLanguage() {
             t.vectorLimit = 8;
             t.globalMax = {2147483647, 65535, 65535};
             t.sharedMax = 49152;
+            // mma.m16n8k16 of sm_80 and later.
+            const TensorCore::Layout a{"l2l3l4e1", "e0l0l1e2"}, b{"e0l0l1e1", "l2l3l4"},
+                c{"l2l3l4e1", "e0l0l1"};
+            t.tensorCores = {{"mma_16_8_16_half", dtypes::float16, dtypes::float32, a, b, c},
+                             {"mma_16_8_16_bfloat", dtypes::bfloat16, dtypes::float32, a, b, c}};
             t.supportsDtype = [](DType d) {
               Scalar k = d.kind();
               return !d.isVoid() && k != Scalar::Index && k != Scalar::Fp8E4M3 && k != Scalar::Fp8E5M2;

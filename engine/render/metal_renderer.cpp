@@ -109,6 +109,9 @@ GpuLanguage metalLanguage() {
   return {"METAL",
           [] {
             Target t = gpuTarget("METAL");
+            const TensorCore::Layout tile{"l1l2l4", "e0l0l3"};
+            t.tensorCores = {{"simdgroup_8_8_8_half", dtypes::float16, dtypes::float32, tile, tile, tile},
+                             {"simdgroup_8_8_8_float", dtypes::float32, dtypes::float32, tile, tile, tile}};
             t.supportsDtype = [](DType d) {
               Scalar k = d.kind();
               return !d.isVoid() && k != Scalar::Index && k != Scalar::Fp8E4M3 && k != Scalar::Fp8E5M2 &&

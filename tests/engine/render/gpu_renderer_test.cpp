@@ -1,6 +1,7 @@
 // Kernels in the languages of GPUs: golden texts (UPDATE_GOLDEN=1 writes them anew); what they say is
 // computed is right, since the same program runs on the reference interpreter; and compilers take them, where
 // there is one: nvcc for CUDA, clang for OpenCL C.
+#include "engine/base/context_var.h"
 #include "engine/base/error.h"
 #include "engine/render/gpu_text.h"
 #include "engine/runtime/device.h"
@@ -13,6 +14,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <set>
 #include <sstream>
 
 using namespace uopscope;
@@ -104,6 +106,56 @@ TEST_CASE("GPU languages: the text of a few kernels is as it was, and the progra
       checkGolden(fmt::format("{}.{}", c.name, extensionOf(language.name)), renderer->render(k));
     }
   }
+}
+
+/// out[i,j] = sum over k of a[i,k] * b[k,j], halves summed as floats.
+static UOp halfProduct(int64_t n, int64_t m, int64_t inner) {
+  UOp i = UOp::range(n, 0), j = UOp::range(m, 1), k = UOp::range(inner, 2, AxisType::Reduce);
+  UOp product = read(memory(1, n * inner, dtypes::float16), i * inner + k) *
+                read(memory(2, inner * m, dtypes::float16), k * m + j);
+  UOp sum = product.cast(dtypes::float32).reduce(Op::ADD, std::vector<UOp>{k});
+  return kernel({memory(0, n * m).indexed({i * m + j}).store(sum).end({i, j})});
+}
+
+TEST_CASE("a product of halves is computed by tensor cores") {
+  Pool pool;
+  PoolScope scope(pool);
+  for (const char* language : {"CUDA", "METAL"}) {
+    CAPTURE(std::string(language));
+    auto renderer = makeGpuRenderer(language);
+    auto lower = [&](UOp ast) {
+      ContextScope spec({{"SPEC", 1}});
+      return lowerKernel(ast, renderer->target());
+    };
+    auto tiles = [](const LoweredKernel& k) {
+      return std::count_if(k.uops.begin(), k.uops.end(), [](UOp u) { return u.is(Op::WMMA); });
+    };
+    Opt tc{OptOp::TC, 0, {-1, 0, 1}};
+    LoweredKernel k = lower(withOpts(halfProduct(32, 32, 64), {tc}));
+    CHECK(tiles(k) == 1);
+    k.name = "tensor_core";
+    checkGolden(fmt::format("tensor_core.{}", extensionOf(language)), renderer->render(k));
+    // Tiles side by side, a single step, padding, and the choice made without being asked.
+    CHECK(tiles(lower(withOpts(halfProduct(64, 32, 64), {tc, {OptOp::UPCAST, 0, {2}}}))) == 2);
+    CHECK(tiles(lower(withOpts(halfProduct(16, 16, 16), {tc}))) == 1);
+    CHECK(tiles(lower(withOpts(halfProduct(30, 30, 30), {{OptOp::TC, 0, {-1, 2, 1}}}))) == 1);
+    CHECK(tiles(lower(halfProduct(64, 64, 64))) > 0);
+    CHECK_THROWS_WITH_AS(lower(withOpts(halfProduct(30, 32, 64), {tc})),
+                         doctest::Contains("does not divide 30"), Error);
+    CHECK_THROWS_WITH_AS(lower(withOpts(rowSums(16, 16), {tc})), doctest::Contains("sums no product"), Error);
+    // Every element of each tile is held once.
+    for (const TensorCore& core : renderer->target().tensorCores)
+      for (const auto& layout : {core.a, core.b, core.c}) {
+        std::string bits = std::string(layout.row) + layout.column;
+        std::set<std::string> different;
+        for (size_t i = 0; i < bits.size(); i += 2) different.insert(bits.substr(i, 2));
+        CHECK(different.size() * 2 == bits.size());
+        for (const char* lane : {"l0", "l1", "l2", "l3", "l4"}) CHECK(different.contains(lane));
+      }
+  }
+  UOp ast = withOpts(halfProduct(16, 16, 16), {{OptOp::TC, 0, {-1, 0, 1}}});
+  CHECK_THROWS_WITH_AS(lowerKernel(ast, makeGpuRenderer("CL")->target()),
+                       doctest::Contains("no tensor cores"), Error);
 }
 
 TEST_CASE("CUDA texts compile, where nvcc is there") {
