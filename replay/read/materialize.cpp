@@ -34,7 +34,7 @@ Form formOf(Op op) {
   case Op::GEP: return {1, 1, bit(ArgKind::Ints)};
   case Op::UNROLL:
   case Op::CONTRACT: return {1, 1, bit(ArgKind::Ints)};
-  case Op::VECTORIZE: return {1, kMany, 0};
+  case Op::VECTORIZE: return {0, kMany, 0}; // none: the shape of a scalar
   case Op::INDEX:
   case Op::LOAD:
   case Op::END:
@@ -70,7 +70,8 @@ std::string malformed(const NodeFields& node) {
     return fmt::format("{} with {} sources", opName(node.op), node.src.size());
   if (form.argKinds && !(form.argKinds & bit(node.arg.kind())))
     return fmt::format("{} with argument {}", opName(node.op), node.arg.repr());
-  if (node.op == Op::VECTORIZE && !node.dtype.isPtr() &&
+  const bool scalarShape = node.src.empty() && node.dtype == dtypes::index;
+  if (node.op == Op::VECTORIZE && !scalarShape && !node.dtype.isPtr() &&
       node.src.size() != static_cast<size_t>(node.dtype.count()))
     return fmt::format("VECTORIZE of {} sources to {}", node.src.size(), node.dtype.name());
   return {};

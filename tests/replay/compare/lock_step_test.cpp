@@ -1,4 +1,5 @@
 // Compilations stepped side by side, and told again as traces.
+#include "engine/uop/sint.h"
 #include "replay/compare/lock_step.h"
 #include "replay/compare/retell.h"
 #include "replay/compare/stored_compilations.h"
@@ -142,4 +143,12 @@ TEST_CASE("a trace read as a corpus and told again has the passes and rewrites i
   CHECK(second.passes(1).size() == first.passes(1).size());
   CHECK(second.scope(1).steps == first.scope(1).steps);
   for (const PassInfo& pass : second.passes(1)) CHECK(resultOf(second, pass.id) == endOf(second, pass));
+}
+
+TEST_CASE("the shape of a scalar is stored and read again; other vectors of nothing are refused") {
+  Pool pool;
+  PoolScope scope(pool);
+  const UOp root = UOp::sink(std::vector<UOp>{shapeToUOp({})});
+  CHECK(graphFromText(graphToText(root)) == root);
+  CHECK_THROWS_AS(graphFromText("VECTORIZE\tdtypes.float\t\t\n"), Error);
 }
