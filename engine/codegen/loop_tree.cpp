@@ -27,10 +27,12 @@ void checkRangesClosed(UOp sink) {
                             kernelName(sink), open));
 }
 
-LoopTree::LoopTree(UOp sink) : sink_(sink), kernel_(kernelName(sink)) {
+LoopTree::LoopTree(UOp sink, Wanted wanted) : sink_(sink), kernel_(kernelName(sink)) {
   checkRangesClosed(sink);
   std::vector<UOp> nodes = sink.toposort();
   findLoops(nodes);
+  auto hasSiblings = [](const Loop& l) { return l.children.size() > 1; };
+  if (wanted == Wanted::Successions && std::none_of(loops_.begin(), loops_.end(), hasSiblings)) return;
   connect(nodes);
   orderMemory(nodes);
   emit(0);

@@ -19,8 +19,10 @@ namespace uopscope {
 
 class LoopTree {
 public:
-  /// Every END of the graph closes one RANGE.
-  explicit LoopTree(UOp sink);
+  enum class Wanted { Order, Successions };
+  /// Every END of the graph closes one RANGE. Where only successions are wanted and no block has two loops,
+  /// nothing is put in order.
+  explicit LoopTree(UOp sink, Wanted wanted = Wanted::Order);
 
   /// All nodes, loops nested: RANGE, body, END.
   const std::vector<UOp>& order() const { return order_; }

@@ -141,20 +141,23 @@ struct CompiledKernel : std::enable_shared_from_this<CompiledKernel> {
   std::string source;
   std::shared_ptr<Program> program; ///< null on NULL
 };
-const CompiledKernel& getKernel(const ScheduleItem& item, Device& device);
+std::shared_ptr<const CompiledKernel> getKernel(const ScheduleItem& item, Device& device);
 /// Makes every kernel among the items that is not in the cache yet, on UOPSCOPE_THREADS threads; devices[i]
 /// is where items[i] runs. All are tried; then the first failure, in order of the items, is thrown.
 void prepareKernels(std::span<const ScheduleItem> items, std::span<Device* const> devices);
 /// From the cache alone, null where it is not there. Prints what DEBUG asks for when a kernel first runs.
-const CompiledKernel* findKernel(const ScheduleItem& item, Device& device, bool& firstRun);
+std::shared_ptr<const CompiledKernel> findKernel(const ScheduleItem& item, Device& device, bool& firstRun);
 /// UOPSCOPE_THREADS, or as many as there are cores.
 int loweringThreads();
 /// Drops every compiled kernel; the observer is told of the pools that go.
 void clearKernelCache();
-/// How often getKernel found a kernel, and how often it lowered one.
+/// How often getKernel found a kernel, how often it lowered one, and how many are kept.
 struct KernelCacheStats {
   uint64_t hits = 0, misses = 0;
+  size_t kernels = 0;
 };
 KernelCacheStats kernelCacheStats();
+/// Above so many kernels those used longest ago go; returns the limit there was.
+size_t limitKernelCache(size_t kernels);
 
 } // namespace uopscope

@@ -24,6 +24,7 @@
 #include <mutex>
 #include <thread>
 #include <unordered_map>
+#include <utility>
 
 namespace uopscope {
 
@@ -85,18 +86,39 @@ struct Entry {
   std::shared_ptr<CompiledKernel> kernel = std::make_shared<CompiledKernel>(); ///< captured runs hold it too
   std::string report; ///< what DEBUG asks to print of it
   bool ran = false;   ///< asked for by a run: the report is printed
+  uint64_t used = 0;  ///< when it was last asked for
 };
 struct Cache {
   std::mutex mutex;
   std::unordered_map<Key, Entry*, KeyHash> byNode;
   std::unordered_map<Key, std::unique_ptr<Entry>, KeyHash> byContent;
   KernelCacheStats stats;
+  size_t limit = 8192;
+  uint64_t now = 0;
 };
 Cache& cache() {
   static Cache c;
   return c;
 }
 constexpr size_t kMaxNodes = 1 << 16;
+
+/// Drops the half of the kernels that was used longest ago where there are too many. Who runs one holds it.
+void makeRoom(Cache& c) {
+  if (c.byContent.size() <= c.limit) return;
+  std::vector<uint64_t> times;
+  for (auto& [key, entry] : c.byContent) times.push_back(entry->used);
+  auto middle = times.begin() + static_cast<std::ptrdiff_t>(times.size() / 2);
+  std::nth_element(times.begin(), middle, times.end());
+  auto isOld = [&](const Entry& e) { return e.used < *middle; };
+  std::erase_if(c.byNode, [&](auto& known) { return isOld(*known.second); });
+  Observer* observer = Observer::current();
+  std::erase_if(c.byContent, [&](auto& known) {
+    if (!isOld(*known.second)) return false;
+    const auto& pool = known.second->kernel->lowered.pool;
+    if (observer && pool && known.second->kernel.use_count() == 1) observer->poolRetired(*pool);
+    return true;
+  });
+}
 
 uint64_t settingsKey() {
   uint64_t h = 0;
@@ -251,9 +273,11 @@ void prepareKernels(std::span<const ScheduleItem> items, std::span<Device* const
   }
   makeAll(missing);
   std::lock_guard lock(c.mutex);
+  makeRoom(c);
   std::exception_ptr failure;
   for (Missing& m : missing) {
     ++c.stats.misses;
+    if (m.made) m.made->used = ++c.now;
     if (m.made)
       c.byContent.emplace(m.byContent, std::move(m.made));
     else if (!failure)
@@ -265,12 +289,13 @@ void prepareKernels(std::span<const ScheduleItem> items, std::span<Device* const
   if (failure) std::rethrow_exception(failure);
 }
 
-const CompiledKernel* findKernel(const ScheduleItem& item, Device& device, bool& firstRun) {
+std::shared_ptr<const CompiledKernel> findKernel(const ScheduleItem& item, Device& device, bool& firstRun) {
   Cache& c = cache();
   std::lock_guard lock(c.mutex);
   Entry* entry = find(c, {item.ast.node()->pool->serial(), item.ast.id(), settingsKey(), &makerFor(device)});
   if (!entry) return nullptr;
   firstRun = !entry->ran;
+  entry->used = ++c.now;
   if (entry->ran) {
     ++c.stats.hits;
   } else {
@@ -281,15 +306,15 @@ const CompiledKernel* findKernel(const ScheduleItem& item, Device& device, bool&
       entry->report = {};
     }
   }
-  return entry->kernel.get();
+  return entry->kernel;
 }
 
-const CompiledKernel& getKernel(const ScheduleItem& item, Device& device) {
+std::shared_ptr<const CompiledKernel> getKernel(const ScheduleItem& item, Device& device) {
   bool firstRun;
-  if (const CompiledKernel* found = findKernel(item, device, firstRun)) return *found;
+  if (auto found = findKernel(item, device, firstRun)) return found;
   Device* on = &device;
   prepareKernels({&item, 1}, {&on, 1});
-  return *findKernel(item, device, firstRun);
+  return findKernel(item, device, firstRun);
 }
 
 void clearKernelCache() {
@@ -305,7 +330,14 @@ void clearKernelCache() {
 
 KernelCacheStats kernelCacheStats() {
   std::lock_guard lock(cache().mutex);
-  return cache().stats;
+  KernelCacheStats stats = cache().stats;
+  stats.kernels = cache().byContent.size();
+  return stats;
+}
+
+size_t limitKernelCache(size_t kernels) {
+  std::lock_guard lock(cache().mutex);
+  return std::exchange(cache().limit, kernels);
 }
 
 } // namespace uopscope

@@ -47,12 +47,13 @@ Device& deviceOf(const ScheduleItem& item) {
 }
 
 /// The kernel of the first of the items; where it has to be made, all that are missing are made with it.
-const CompiledKernel& kernelOfFirst(std::span<const ScheduleItem> items, Device& device, bool& firstRun) {
-  if (const CompiledKernel* found = findKernel(items[0], device, firstRun)) return *found;
+std::shared_ptr<const CompiledKernel> kernelOfFirst(std::span<const ScheduleItem> items, Device& device,
+                                                    bool& firstRun) {
+  if (auto found = findKernel(items[0], device, firstRun)) return found;
   std::vector<Device*> devices;
   for (const ScheduleItem& item : items) devices.push_back(item.ast.is(Op::SINK) ? &deviceOf(item) : nullptr);
   prepareKernels(items, devices);
-  return *findKernel(items[0], device, firstRun);
+  return findKernel(items[0], device, firstRun);
 }
 
 void runKernel(std::span<const ScheduleItem> itemAndRest, const VarValues& values) {
@@ -62,7 +63,8 @@ void runKernel(std::span<const ScheduleItem> itemAndRest, const VarValues& value
   buffers.reserve(item.buffers.size());
   for (const UOpRef& b : item.buffers) buffers.push_back(Buffer::of(b));
   bool firstRun = false;
-  const CompiledKernel& kernel = kernelOfFirst(itemAndRest, device, firstRun);
+  std::shared_ptr<const CompiledKernel> held = kernelOfFirst(itemAndRest, device, firstRun);
+  const CompiledKernel& kernel = *held;
   const LoweredKernel& k = kernel.lowered;
   if (vars::debug >= 3) printBuffers(buffers);
 
@@ -79,7 +81,7 @@ void runKernel(std::span<const ScheduleItem> itemAndRest, const VarValues& value
     for (int position : k.globals) ids.push_back(buffers[static_cast<size_t>(position)]->id());
   launchKernel(kernel, device, memory, values, firstRun, item.metadata, ids);
   if (!RunCapture::active()) return;
-  RunStep step{kernel.shared_from_this(), &device, {}, item.metadata, values};
+  RunStep step{held, &device, {}, item.metadata, values};
   for (int position : k.globals) step.buffers.push_back(buffers[static_cast<size_t>(position)]);
   RunCapture::ran(step);
 }

@@ -62,6 +62,24 @@ TEST_CASE("CPU through LLVM and clang gives what REF gives") {
   }
 }
 
+TEST_CASE("kernels are kept up to a limit, and made again after it") {
+  clearKernelCache();
+  size_t before = limitKernelCache(8);
+  for (int64_t n = 1; n <= 40; ++n) {
+    Tensor a = on("CPU", {n, 2}).realize();
+    CHECK((a + a).values<float>()[0] == -5.0f);
+    CHECK(kernelCacheStats().kernels <= 9);
+  }
+  Tensor last = on("CPU", {40, 2}).realize(), first = on("CPU", {1, 2}).realize();
+  uint64_t made = kernelCacheStats().misses;
+  last.add(last).realize();
+  CHECK(kernelCacheStats().misses == made);
+  first.add(first).realize();
+  CHECK(kernelCacheStats().misses == made + 1);
+  limitKernelCache(before);
+  clearKernelCache();
+}
+
 TEST_CASE("a kernel is lowered once, and what is told of it is complete") {
   clearKernelCache();
   Told told;
