@@ -58,13 +58,13 @@ const std::string& Trace::meta(const std::string& key) const {
 }
 
 bool Trace::finished() const {
-  return status() != traceStatus::kRecording;
+  return !status().empty() && status() != traceStatus::kRecording; // none yet: it was killed as it began
 }
 
 std::string Trace::warning() const {
   const std::string& s = status();
   if (s == traceStatus::kComplete) return {};
-  if (s == traceStatus::kRecording)
+  if (s.empty() || s == traceStatus::kRecording)
     return "the recording is still going on, or its process was killed: this is what was written up to the "
            "last commit";
   std::string why = meta("message").empty() ? "" : ": " + meta("message");

@@ -1,11 +1,14 @@
 // The table of known nodes holds 96 bits of a hash and no content: a wrong answer needs a collision among the
 // nodes of one trace, which at twenty million nodes has a chance of 1 in 10^14, and it saves reading the
-// nodes back.
+// nodes back. It has two generations of bounded size: what has not been met for two million nodes is
+// forgotten, and is a new node if another pool makes it again. Within a pool a node keeps its id whatever
+// happens.
 #include "replay/record/node_interner.h"
 
 #include "replay/schema/leb128.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace uopscope {
 
@@ -84,13 +87,19 @@ uint32_t NodeInterner::internOne(const Node* node) {
     low = mix(low + id * 0xbf58476d1ce4e5b9ull);
   }
   auto low32 = static_cast<uint32_t>(low >> 16);
-  size_t mask = slots_.size() - 1, at = high & mask;
-  for (; slots_[at].id; at = (at + 1) & mask)
-    if (slots_[at].high == high && slots_[at].low == low32) return slots_[at].id;
-
+  auto find = [&](const std::vector<Slot>& slots) -> uint32_t {
+    size_t mask = slots.size() - 1;
+    for (size_t at = high & mask; slots[at].id; at = (at + 1) & mask)
+      if (slots[at].high == high && slots[at].low == low32) return slots[at].id;
+    return 0;
+  };
+  if (uint32_t id = find(slots_)) return id;
+  if (uint32_t id = older_.empty() ? 0 : find(older_)) {
+    put({high, low32, id});
+    return id;
+  }
   uint32_t id = ++count_;
-  slots_[at] = {high, low32, id};
-  if (count_ * 2 > slots_.size()) grow();
+  put({high, low32, id});
 
   kindsOfBlock_.push_back(kind);
   for (size_t k = 0; k < sources_.size(); ++k)
@@ -117,16 +126,22 @@ void NodeInterner::flush() {
   written_ = true;
 }
 
-void NodeInterner::grow() {
-  std::vector<Slot> old(slots_.size() * 2);
-  old.swap(slots_);
-  size_t mask = slots_.size() - 1;
-  for (const Slot& slot : old)
-    if (slot.id) {
-      size_t at = slot.high & mask;
-      while (slots_[at].id) at = (at + 1) & mask;
-      slots_[at] = slot;
+void NodeInterner::put(const Slot& slot) {
+  if (++used_ * 2 > slots_.size()) {
+    if (slots_.size() < kMostSlots) {
+      std::vector<Slot> old(slots_.size() * 2);
+      old.swap(slots_);
+      used_ = 1;
+      for (const Slot& s : old)
+        if (s.id) put(s);
+    } else {
+      older_ = std::exchange(slots_, std::vector<Slot>(kMostSlots));
+      used_ = 1;
     }
+  }
+  size_t mask = slots_.size() - 1, at = slot.high & mask;
+  while (slots_[at].id) at = (at + 1) & mask;
+  slots_[at] = slot;
 }
 
 uint32_t NodeInterner::argId(ArgKind kind, uint64_t bits) {

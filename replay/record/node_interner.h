@@ -51,13 +51,15 @@ private:
   uint32_t argId(ArgKind kind, uint64_t bits);
   uint32_t dtypeId(DType dtype);
   uint32_t kindId(const Node* node);
-  void grow();
+  void put(const Slot& slot);
 
   Statement insertBlock_, insertKind_, insertArg_, insertDtype_;
   std::unordered_map<uint32_t, PoolIds> pools_;
   uint32_t lastSerial_ = 0;
   PoolIds* lastPool_ = nullptr;
-  std::vector<Slot> slots_;
+  static constexpr size_t kMostSlots = 1 << 22;
+  std::vector<Slot> slots_, older_; ///< older_: the generation before, empty at first
+  size_t used_ = 0;                 ///< of slots_
   uint32_t count_ = 0;
   struct ArgKey {
     uint64_t bits;

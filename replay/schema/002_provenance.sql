@@ -6,7 +6,7 @@ DROP TABLE node;
 DROP TABLE match_count;
 
 -- Every node that is part of a recorded graph, once, however many passes and kernels made it; ids without gaps, sources
--- before users. A block holds some hundred nodes: the view v_node spells out what they are, `uopscope query` their sources.
+-- before users. One that was not met for millions of nodes may be there again. A block holds some hundred nodes: the view v_node spells out what they are, `uopscope query` their sources.
 CREATE TABLE node_block (
   first INTEGER PRIMARY KEY, -- node.id of the first one; the others follow
   count INTEGER NOT NULL,    -- of nodes
