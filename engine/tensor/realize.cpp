@@ -4,6 +4,7 @@
 #include "engine/runtime/device.h"
 #include "engine/tensor/gradient.h"
 #include "engine/tensor/multi.h"
+#include "engine/tensor/overtaken.h"
 #include "engine/tensor/state.h"
 #include "engine/tensor/tensor.h"
 #include "engine/tensor/tensor_memory.h"
@@ -61,10 +62,14 @@ void applyBecomes(const std::vector<std::pair<UOpRef, UOpRef>>& becomes) {
 
 /// What is to be computed for these tensors: graphs of one device each. Tensors on several devices are taken
 /// apart here, for good: they stand for their shards from now on.
-std::vector<UOp> rootsOf(const std::vector<Tensor>& tensors) {
+std::vector<UOp> rootsOf(std::vector<Tensor> tensors) {
   std::vector<UOp> all;
   for (const Tensor& t : tensors)
     if (!graph::isRealized(t.uop())) all.push_back(t.uop());
+  for (Tensor& t : overtakenBy(all)) {
+    all.push_back(t.uop());
+    tensors.push_back(std::move(t));
+  }
   if (touchesSeveralDevices(all)) {
     PoolScope scope(tensorPool());
     std::vector<std::pair<UOpRef, UOpRef>> apart;
