@@ -36,6 +36,7 @@ struct StopOnInterrupt {
 ReplayOptions optionsOf(const ReplayArguments& o) {
   ReplayOptions r{.jobs = o.jobs, .timeoutSeconds = o.timeout, .memoryMb = o.memory, .assembly = o.assembly};
   r.without = o.without;
+  r.codeOnly = o.codeOnly;
   r.stop = &stopAsked;
   if (!o.quiet && isatty(2))
     r.progress = [](const ReplayProgress& p) {
@@ -180,6 +181,7 @@ int diffCommits(const ReplayArguments& o) {
                                      std::to_string(o.memory)};
     if (o.jobs) command.insert(command.end(), {"-j", std::to_string(o.jobs)});
     if (o.assembly) command.push_back("--asm");
+    if (o.codeOnly) command.push_back("--code-only");
     TemporaryFile log(".log");
     int code = runProgram(command, {}, log.path());
     std::error_code ignored;
@@ -213,6 +215,7 @@ int replayRun(const ReplayArguments& o) {
   ReplaySummary s = replayTo(o.corpus, o.output, o);
   if (o.json) {
     printJson({{"ok", s.ok},
+               {"same", s.same},
                {"failed", s.failed},
                {"crashed", s.crashed},
                {"timeout", s.timedOut},
@@ -220,7 +223,9 @@ int replayRun(const ReplayArguments& o) {
                {"wall_ns", s.wallNs},
                {"compile_ns", s.compileNs}});
   } else {
-    fmt::print("{} compiled in {}", grouped(static_cast<int64_t>(s.ok)), duration(s.wallNs));
+    fmt::print("{} compiled in {}, {} of them with the code and the rules applied that are stored",
+               grouped(static_cast<int64_t>(s.ok)), duration(s.wallNs),
+               grouped(static_cast<int64_t>(s.same)));
     for (auto [n, what] : {std::pair{s.failed, "failed"},
                            {s.crashed, "crashed"},
                            {s.timedOut, "timed out"},

@@ -30,6 +30,8 @@ Exit codes: 0 fine, 1 a change (with --assert-same) or a failure, 2 wrong usage 
     v->add_option("--memory", o.memory, "MB for one worker (0: no limit)")->check(CLI::NonNegativeNumber);
     v->add_option("--without", o.without, "rules that are not to apply, by name")->delimiter(',');
     v->add_flag("--asm", o.assembly, "compile to machine code too");
+    v->add_flag("--code-only", o.codeOnly,
+                "faster: no match statistics, and kernels of the same code count as the same");
     v->add_flag("-q,--quiet", o.quiet, "no progress");
   };
   auto commits = [&](CLI::App* v) {

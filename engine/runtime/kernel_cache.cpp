@@ -42,7 +42,8 @@ CompiledKernel lowerAndRender(UOp ast, const Device& device, std::string& report
     // What was lowered is in the trace even where it does not render or compile.
     observer->onArtifact({"name", k.name});
     observer->onProgram(k.uops);
-    observer->onArtifact({"uops", programText(k.uops)});
+    if (!observer->wantsRewrites()) // who keeps nodes prints the program from them
+      observer->onArtifact({"uops", programText(k.uops)});
     observer->onArtifact({"opts", optsJson(k)});
     observer->onArtifact({"launch", launchJson(k, device)});
   }

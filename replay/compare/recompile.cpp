@@ -19,7 +19,8 @@ namespace {
 /// Passes everything on to a capture, and asks a gate about every rewrite first.
 class Gated : public CaptureObserver {
 public:
-  Gated(Sink sink, Observer* gate) : CaptureObserver(std::move(sink)), gate_(gate) {}
+  Gated(Sink sink, Observer* gate, RuleTally* tally)
+      : CaptureObserver(std::move(sink), Detail::Stories, tally), gate_(gate) {}
   Control onRewrite(const RewriteEvent& event) override {
     if (gate_ && gate_->onRewrite(event) == Control::Skip) return Control::Skip;
     return CaptureObserver::onRewrite(event);
@@ -65,17 +66,33 @@ std::optional<Opt> parseOpt(const std::string& text) {
   return opt;
 }
 
-void compileKernel(const Compilation& input, UOp root, bool assembly) {
+/// What a kernel is compiled for: all that a corpus keeps, or what two builds are told apart by, which leaves
+/// out texts that follow from others (C beside IR, where lines come from).
+enum class Texts : uint8_t { All, Deciding };
+
+void compileKernel(const Compilation& input, UOp root, bool assembly, Texts texts) {
   Device& device = Device::get(input.device);
-  std::string report;
-  CompiledKernel made = lowerAndRender(root, device, report);
+  Observer& observer = *Observer::current();
+  CompiledKernel made;
+  if (texts == Texts::All) {
+    std::string report;
+    made = lowerAndRender(root, device, report);
+  } else {
+    made.lowered = lowerKernel(root, device.renderer().target());
+    PoolScope scope(*made.lowered.pool);
+    observer.onArtifact({"name", made.lowered.name});
+    observer.onArtifact({"opts", optsJson(made.lowered)});
+    observer.onArtifact({"launch", launchJson(made.lowered, device)});
+    made.source = device.renderer().renderWithLines(made.lowered, nullptr);
+    observer.onArtifact({"source", made.source});
+  }
   if (assembly) {
     PoolScope scope(*made.lowered.pool);
     auto program = device.compile(made.lowered, made.source);
     if (std::string text = program ? program->assembly() : std::string(); !text.empty())
-      Observer::current()->onArtifact({"asm", text});
+      observer.onArtifact({"asm", text});
   }
-  Observer::current()->poolRetired(*made.lowered.pool);
+  observer.poolRetired(*made.lowered.pool);
 }
 
 } // namespace
@@ -109,11 +126,12 @@ UOp inputGraph(const Compilation& input) {
   return root.withArg(Arg::of(info));
 }
 
-Compilation recompile(const Compilation& input, const RecompileOptions& options) {
-  std::optional<Compilation> made;
+namespace {
+/// What the observer was told of one compilation of the input; status and message where it failed.
+Compilation compileObserved(const Compilation& input, CaptureObserver& observer,
+                            std::optional<Compilation>& made, bool assembly, Texts texts) {
   std::string failure;
   {
-    Gated observer([&](Compilation c) { made = std::move(c); }, options.gate);
     ObserverScope observed(&observer);
     ContextScope settings(settingsOf(input));
     Pool pool;
@@ -123,7 +141,7 @@ Compilation recompile(const Compilation& input, const RecompileOptions& options)
       ObservedScope compiling({input.kind, input.name, {input.file, input.line}, root});
       try {
         if (input.kind == ScopeKind::Kernel) {
-          compileKernel(input, root, options.assembly);
+          compileKernel(input, root, assembly, texts);
         } else {
           clearScheduleCache();
           createSchedule(root);
@@ -137,13 +155,7 @@ Compilation recompile(const Compilation& input, const RecompileOptions& options)
       failure = e.what();
     }
     observer.poolRetired(pool);
-    if (options.counts)
-      for (const auto& [place, n] : observer.counts()) {
-        RuleCount& total = (*options.counts)[place];
-        for (int i = 0; i < kOutcomeCount; ++i) total.count[i] += n.count[i];
-        total.ns += n.ns;
-      }
-    clearScheduleCache();
+    if (input.kind == ScopeKind::Schedule) clearScheduleCache();
   }
   Compilation out = made ? std::move(*made) : Compilation{};
   // The input is what was stored, whatever this build would write today.
@@ -152,6 +164,27 @@ Compilation recompile(const Compilation& input, const RecompileOptions& options)
   if (out.name.empty()) out.name = input.name;
   if (!failure.empty()) out.status = "failed", out.message = failure;
   return out;
+}
+} // namespace
+
+Compilation recompile(const Compilation& input, const RecompileOptions& options) {
+  std::optional<Compilation> made;
+  Gated observer([&](Compilation c) { made = std::move(c); }, options.gate, options.counts);
+  return compileObserved(input, observer, made, options.assembly, Texts::All);
+}
+
+bool makesTheSame(const Compilation& input, const RecompileOptions& options, int64_t& compileNs) {
+  std::optional<Compilation> made;
+  CaptureObserver observer([&](Compilation c) { made = std::move(c); },
+                           options.counts ? CaptureObserver::Detail::Counts : CaptureObserver::Detail::Code,
+                           options.counts);
+  Compilation now = compileObserved(input, observer, made, options.assembly, Texts::Deciding);
+  compileNs = now.compileNs;
+  const std::string& text = input.ir.empty() ? input.source : input.ir;
+  return now.status == input.status && now.source == text && now.launch == input.launch &&
+         now.opts == input.opts && now.name == input.name &&
+         (!options.assembly || now.assembly == input.assembly) &&
+         (!options.counts || observer.takeApplied() == appliedIn(input.story));
 }
 
 } // namespace uopscope

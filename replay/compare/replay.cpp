@@ -123,16 +123,32 @@ bool send(int fd, char kind, const std::string& payload) {
   try {
     Corpus corpus = Corpus::open(path);
     std::vector<CorpusEntry> entries = corpus.entries();
-    RuleCounts counts;
+    RuleTally counts;
+    auto trial = counts.fork();
     WithoutRules without(o.without);
     Observer* gate = o.without.empty() ? nullptr : &without;
     for (uint32_t index, n = 0; read(in, &index, sizeof index) == sizeof index && index != kQuit;) {
-      Compilation made = recompile(corpus.load(entries.at(index)),
-                                   {.assembly = o.assembly, .gate = gate, .counts = &counts});
-      if (++n % 64 == 0) send(out, 'c', packCounts(std::exchange(counts, {})));
+      if (n++ % 64 == 63) {
+        send(out, 'c', packCounts(counts.counts()));
+        counts.clear();
+      }
+      Compilation input = corpus.load(entries.at(index), o.assembly);
+      if (int64_t compileNs = 0; !gate && input.kind == ScopeKind::Kernel && input.status == "ok") {
+        trial->clear();
+        if (makesTheSame(input, {.assembly = o.assembly, .counts = o.codeOnly ? nullptr : trial.get()},
+                         compileNs)) {
+          counts.add(*trial);
+          std::string answer;
+          putVarint(answer, static_cast<uint64_t>(compileNs));
+          if (!send(out, 's', answer)) _exit(1);
+          continue;
+        }
+      }
+      Compilation made =
+          recompile(input, {.assembly = o.assembly, .gate = gate, .counts = o.codeOnly ? nullptr : &counts});
       if (!send(out, 'r', packResult(made))) _exit(1);
     }
-    send(out, 'c', packCounts(counts));
+    send(out, 'c', packCounts(counts.counts()));
     _exit(0);
   } catch (const std::exception& e) {
     send(out, 'e', e.what());
@@ -220,7 +236,7 @@ class Replay {
 public:
   Replay(const std::string& corpus, const std::string& result, const ReplayOptions& o)
       : path_(corpus), o_(o), in_(Corpus::open(corpus)), entries_(in_.entries()),
-        out_(Corpus::create(result)) {
+        out_(Corpus::forReplayOf(corpus, result, o.assembly)) {
     for (size_t i = 0; i < entries_.size(); ++i) {
       const CorpusEntry& e = entries_[i];
       if (o.kernelsOnly && !e.isKernel()) continue;
@@ -302,10 +318,17 @@ private:
       unpackCounts(payload, counts_);
     } else if (kind == 'e') {
       throw Error(ErrorKind::Runtime, payload);
+    } else if (kind == 's') {
+      size_t at = 0;
+      auto compileNs = static_cast<int64_t>(getVarint(payload, at));
+      count("ok", compileNs);
+      ++summary_.same;
+      out_.confirm(entries_[w.input], compileNs);
+      giveNext(w);
     } else {
       Compilation c = in_.load(entries_[w.input]);
       unpackResult(payload, c);
-      keep(c);
+      keep(w.input, c);
       giveNext(w);
     }
   }
@@ -314,17 +337,20 @@ private:
     c.source.clear(), c.ir.clear(), c.launch.clear(), c.opts.clear();
     c.story = {};
     c.status = status, c.message = message;
-    keep(c);
+    keep(input, c);
   }
-  void keep(const Compilation& c) {
-    ++(c.status == "ok"        ? summary_.ok
-       : c.status == "failed"  ? summary_.failed
-       : c.status == "timeout" ? summary_.timedOut
-                               : summary_.crashed);
-    summary_.compileNs += c.compileNs;
+  void keep(uint32_t input, const Compilation& c) {
+    count(c.status, c.compileNs);
+    out_.replace(entries_[input], c);
+  }
+  void count(std::string_view status, int64_t compileNs) {
+    ++(status == "ok"        ? summary_.ok
+       : status == "failed"  ? summary_.failed
+       : status == "timeout" ? summary_.timedOut
+                             : summary_.crashed);
+    summary_.compileNs += compileNs;
     ++progress_.done;
-    progress_.failed += c.status != "ok";
-    out_.add(c);
+    progress_.failed += status != "ok";
   }
 
   void finishWorkers() {

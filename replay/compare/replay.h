@@ -19,6 +19,8 @@ struct ReplayOptions {
   int64_t memoryMb = 4096; ///< for one worker; 0: no limit
   bool assembly = false;   ///< machine code too
   bool kernelsOnly = false;
+  bool codeOnly =
+      false; ///< no match statistics, and no look at the rewrites of kernels whose code is the same
   std::vector<uint64_t> only = {};       ///< hashes of the inputs wanted; empty: all
   std::vector<std::string> without = {}; ///< rules that are not to apply, by name
   std::function<void(const ReplayProgress&)> progress = {};
@@ -27,6 +29,7 @@ struct ReplayOptions {
 
 struct ReplaySummary {
   size_t ok = 0, failed = 0, crashed = 0, timedOut = 0, left = 0; ///< left: not reached when stopped
+  size_t same = 0; ///< of `ok`: code and applied rules are those stored
   int64_t wallNs = 0, compileNs = 0;
 };
 

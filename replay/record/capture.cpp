@@ -2,6 +2,7 @@
 #include "replay/record/capture.h"
 
 #include "engine/base/clock.h"
+#include "engine/base/error.h"
 #include "engine/rewrite/rule.h"
 
 #include <algorithm>
@@ -56,8 +57,10 @@ void CaptureObserver::onScopeBegin(const ScopeBegin& begin) {
   o.made.file = begin.script.file;
   o.made.line = begin.script.line;
   o.made.settings = settings_.json();
-  o.made.graph = graphToText(begin.root);
-  o.root = o.graph.add(begin.root);
+  if (stories_) {
+    o.made.graph = graphToText(begin.root);
+    o.root = graph_.add(begin.root);
+  }
   o.beganNs = nowNs();
 }
 
@@ -66,10 +69,11 @@ void CaptureObserver::onScopeEnd() {
     Open done = std::move(*open_);
     open_.reset();
     passes_.clear();
+    PackedStory story = graph_.take();
     if (!done.sawPass) return; // found in a cache: nothing was compiled
     Compilation& c = done.made;
     c.compileNs = (done.sourceNs ? done.sourceNs : nowNs()) - done.beganNs;
-    c.story = done.graph.take();
+    c.story = std::move(story);
     c.story.events = std::move(done.events);
     c.story.root = done.root;
     if (c.kind == ScopeKind::Kernel && c.source.empty() && c.status == "ok") {
@@ -81,7 +85,7 @@ void CaptureObserver::onScopeEnd() {
 }
 
 void CaptureObserver::event(StoryEvent::Kind kind, std::string_view word, uint32_t node) {
-  uint64_t w = kind == StoryEvent::PassEnd ? 0 : open_->graph.word(word);
+  uint64_t w = kind == StoryEvent::PassEnd ? 0 : graph_.word(word);
   putVarint(open_->events, w << 2 | kind);
   putVarint(open_->events, node);
 }
@@ -90,8 +94,9 @@ void CaptureObserver::onPassBegin(const PassBegin& begin) {
   OpenPass& pass = passes_.emplace_back(OpenPass{std::string(begin.name)});
   if (!open_) return;
   open_->sawPass = true;
+  if (!stories_) return;
   pass.begin = open_->events.size();
-  event(StoryEvent::PassBegin, begin.name, open_->graph.add(begin.root));
+  event(StoryEvent::PassBegin, begin.name, graph_.add(begin.root));
   pass.body = open_->events.size();
 }
 
@@ -100,11 +105,11 @@ void CaptureObserver::onPassEnd(const PassEnd& end) {
   OpenPass pass = std::move(passes_.back());
   passes_.pop_back();
   if (!open_) return;
-  if (!passes_.empty() && end.outcome == PassOutcome::Done && open_->events.size() == pass.body) {
+  if (stories_ && !passes_.empty() && end.outcome == PassOutcome::Done && open_->events.size() == pass.body) {
     open_->events.resize(pass.begin); // run inside a rule, without a step: no part of the story
     return;
   }
-  event(StoryEvent::PassEnd, {}, open_->graph.add(end.root));
+  if (stories_) event(StoryEvent::PassEnd, {}, graph_.add(end.root));
   if (end.outcome != PassOutcome::Done && open_->made.message.empty()) {
     open_->made.status = "failed";
     open_->made.message = end.message;
@@ -113,28 +118,21 @@ void CaptureObserver::onPassEnd(const PassEnd& end) {
 
 Control CaptureObserver::onRewrite(const RewriteEvent& e) {
   if (open_) {
-    event(StoryEvent::Step, e.rule->name(), open_->graph.add(e.before));
-    putVarint(open_->events, open_->graph.add(e.after));
+    event(StoryEvent::Step, e.rule->name(), graph_.add(e.before));
+    putVarint(open_->events, graph_.add(e.after));
   }
   return Control::Apply;
 }
 
 void CaptureObserver::onRuleError(const Rule& rule, UOp before, std::string_view message) {
   if (!open_) return;
-  event(StoryEvent::Error, rule.name(), open_->graph.add(before));
+  if (stories_) event(StoryEvent::Error, rule.name(), graph_.add(before));
   open_->made.status = "failed";
   open_->made.message = message;
 }
 
 void CaptureObserver::onCounts(std::span<const MatchCount> counts) {
-  std::string pass = passes_.empty() ? "" : passes_.back().name;
-  for (const MatchCount& c : counts) {
-    RuleCount& total = counts_[{pass, c.rule->name(), c.rule->file(), c.rule->line()}];
-    for (int i = 0; i < kOutcomeCount; ++i) {
-      total.count[i] += c.count[i];
-      total.ns += c.ns[i];
-    }
-  }
+  applied_ += tally_->add(passes_.empty() ? std::string_view() : passes_.back().name, counts);
 }
 
 void CaptureObserver::onArtifact(const Artifact& a) {
@@ -143,13 +141,15 @@ void CaptureObserver::onArtifact(const Artifact& a) {
 }
 
 void CaptureObserver::poolRetired(Pool& pool) {
-  if (open_) open_->graph.forget(pool);
+  if (open_) graph_.forget(pool);
 }
 
 std::unique_ptr<Observer> CaptureObserver::fork(uint64_t) {
   auto held = std::make_shared<std::vector<Compilation>>();
-  auto child = std::make_unique<CaptureObserver>([held](Compilation c) { held->push_back(std::move(c)); });
+  auto child =
+      std::make_unique<CaptureObserver>([held](Compilation c) { held->push_back(std::move(c)); }, detail_);
   child->held_ = held;
+  child->tally_ = tally_->fork();
   return child;
 }
 
@@ -157,11 +157,30 @@ void CaptureObserver::join(std::unique_ptr<Observer> child) {
   auto* c = dynamic_cast<CaptureObserver*>(child.get());
   if (!c || !c->held_) return;
   for (Compilation& made : *c->held_) sink_(std::move(made));
-  for (const auto& [place, count] : c->counts_) {
-    RuleCount& total = counts_[place];
-    for (int i = 0; i < kOutcomeCount; ++i) total.count[i] += count.count[i];
-    total.ns += count.ns;
+  tally_->add(*c->tally_);
+  applied_ += c->applied_;
+}
+
+uint64_t appliedIn(const PackedStory& story) {
+  std::vector<uint64_t> hashes(story.words.size()), passes;
+  for (size_t i = 0; i < hashes.size(); ++i) hashes[i] = hashText(story.words[i]);
+  uint64_t sum = 0;
+  for (size_t at = 0; at < story.events.size();) {
+    uint64_t head = getVarint(story.events, at), word = head >> 2;
+    getVarint(story.events, at);
+    auto kind = static_cast<StoryEvent::Kind>(head & 3);
+    if (kind == StoryEvent::PassEnd) {
+      if (!passes.empty()) passes.pop_back();
+      continue;
+    }
+    if (word >= hashes.size()) throw Error(ErrorKind::File, "a stored story names a word it does not have");
+    if (kind == StoryEvent::PassBegin) passes.push_back(hashes[word]);
+    if (kind == StoryEvent::Step) {
+      getVarint(story.events, at);
+      sum += appliedHash(passes.empty() ? hashText("") : passes.back(), hashes[word]);
+    }
   }
+  return sum;
 }
 
 } // namespace uopscope

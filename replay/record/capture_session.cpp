@@ -70,7 +70,7 @@ void CaptureSession::finish(std::string_view status) {
   if (std::exchange(finished_, true)) return;
   try {
     if (failure_.empty()) {
-      corpus_.addCounts(observer_.counts());
+      corpus_.addCounts(observer_.tally().counts());
       corpus_.finish(std::string(status));
     }
   } catch (const Error& e) {

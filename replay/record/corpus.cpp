@@ -87,6 +87,22 @@ Corpus Corpus::append(const std::string& path) {
   return c;
 }
 
+Corpus Corpus::forReplayOf(const std::string& input, const std::string& path, bool withAssembly) {
+  Corpus in = open(input);
+  for (const char* suffix : {"", "-wal", "-shm", "-journal"}) std::remove((path + suffix).c_str());
+  in.db_.prepare("VACUUM INTO ?").bind(1, std::string_view(path)).run();
+  Corpus c(Database::openForWriting(path));
+  c.replays_ = true;
+  c.db_.execute(
+      "BEGIN; DELETE FROM meta; INSERT INTO meta VALUES ('status', 'open'); DELETE FROM match_count;"
+      "UPDATE compilation SET status = 'pending'");
+  if (!withAssembly)
+    c.db_.execute("DELETE FROM block WHERE id IN (SELECT asm_block FROM compilation);"
+                  "UPDATE compilation SET asm_block = NULL, asm_offset = NULL, asm_size = NULL");
+  c.db_.execute("COMMIT");
+  return c;
+}
+
 // --- writing ---
 
 void Corpus::refreshWords() {
@@ -116,10 +132,24 @@ void Corpus::add(const Compilation& c) {
     return;
   }
   addedUses_[input] = 0;
+  append(c, 0, 1);
+}
+
+void Corpus::confirm(const CorpusEntry& entry, int64_t compileNs) {
+  confirmed_.emplace_back(entry.id, compileNs);
+  if (confirmed_.size() >= kFlushEvery && nowNs() - lastFlushNs_ > 1'000'000'000) flush();
+}
+
+void Corpus::replace(const CorpusEntry& entry, const Compilation& c) {
+  append(c, entry.id, entry.uses);
+}
+
+void Corpus::append(const Compilation& c, int64_t id, int64_t uses) {
   Pending p;
   CorpusEntry& e = p.entry;
+  e.id = id, e.uses = uses;
   e.kind = c.kind;
-  e.inputHash = input;
+  e.inputHash = c.inputHash();
   e.outputHash = c.outputHash();
   e.storyHash = hashMix(hashText(c.story.nodes), hashText(c.story.events));
   for (const std::string& w : c.story.words) e.storyHash = hashMix(e.storyHash, hashText(w));
@@ -154,7 +184,7 @@ int64_t Corpus::writeBlock(const std::string& raw) {
 
 void Corpus::flush() {
   lastFlushNs_ = nowNs();
-  if (pending_.empty() && addedUses_.empty()) return;
+  if (pending_.empty() && addedUses_.empty() && confirmed_.empty()) return;
   db_.execute("BEGIN IMMEDIATE");
   refreshWords();
   std::string records, assemblies;
@@ -172,12 +202,16 @@ void Corpus::flush() {
           asmBlock = assemblies.empty() ? 0 : writeBlock(assemblies);
   Statement s = db_.prepare(
       "INSERT INTO compilation (kind, input_hash, output_hash, story_hash, name, device, settings, file, "
-      "line, uses, "
-      "status, message, compile_ns, flops, bytes, block, offset, size, asm_block, asm_offset, asm_size) "
-      "VALUES (?,?,?,?,?,?,?,?,?,1,?,?,?,?,?,?,?,?,?,?,?) ON CONFLICT (input_hash) DO UPDATE SET uses = uses "
-      "+ 1");
+      "line, status, message, compile_ns, flops, bytes, block, offset, size, asm_block, asm_offset, "
+      "asm_size, "
+      "uses, id) VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?) "
+      "ON CONFLICT (input_hash) DO UPDATE SET uses = uses + 1");
+  Statement remove = db_.prepare("DELETE FROM compilation WHERE id = ?");
   for (const Pending& p : pending_) {
     const CorpusEntry& e = p.entry;
+    if (e.id) remove.bind(1, e.id).run();
+    s.bind(21, e.uses);
+    e.id ? s.bind(22, e.id) : s.bindNull(22);
     s.bind(1, kindName(e.kind))
         .bind(2, static_cast<int64_t>(e.inputHash))
         .bind(3, static_cast<int64_t>(e.outputHash));
@@ -199,11 +233,14 @@ void Corpus::flush() {
     s.run();
     inFile_.insert(e.inputHash);
   }
+  Statement same = db_.prepare("UPDATE compilation SET status = 'ok', compile_ns = ? WHERE id = ?");
+  for (auto [id, ns] : confirmed_) same.bind(1, ns).bind(2, id).run();
   Statement more = db_.prepare("UPDATE compilation SET uses = uses + ? WHERE input_hash = ?");
   for (auto [input, uses] : addedUses_)
     if (uses) more.bind(1, uses).bind(2, static_cast<int64_t>(input)).run();
   db_.execute("COMMIT");
   pending_.clear();
+  confirmed_.clear();
   addedUses_.clear();
   pendingBytes_ = 0;
 }
@@ -238,6 +275,10 @@ void Corpus::setMeta(const std::string& key, const std::string& value) {
 
 void Corpus::finish(const std::string& status) {
   flush();
+  if (replays_) // what was replaced or not reached
+    db_.execute("DELETE FROM compilation WHERE status = 'pending';"
+                "DELETE FROM block WHERE id NOT IN (SELECT block FROM compilation UNION "
+                "SELECT asm_block FROM compilation WHERE asm_block IS NOT NULL)");
   setMeta("status", status);
 }
 
@@ -255,7 +296,7 @@ std::vector<CorpusEntry> Corpus::entries() const {
   Statement s = db_.prepare("SELECT id, kind, input_hash, output_hash, story_hash, name, device, settings, "
                             "file, line, uses, status, message, "
                             "compile_ns, flops, bytes, block, offset, size, asm_block, asm_offset, asm_size "
-                            "FROM compilation ORDER BY id");
+                            "FROM compilation WHERE status <> 'pending' ORDER BY id");
   while (s.step()) {
     CorpusEntry& e = all.emplace_back();
     e.id = s.integer(0);

@@ -51,7 +51,15 @@ public:
   static Corpus append(const std::string& path);
   static Corpus open(const std::string& path);
 
+  /// A copy of the corpus at `input` in which nothing is known yet of the build that is to replay it: its
+  /// compilations are there for confirm() and replace(); those never named are gone after finish().
+  static Corpus forReplayOf(const std::string& input, const std::string& path, bool withAssembly);
+
   // --- writing ---
+  /// This build makes of it what the replayed corpus holds.
+  void confirm(const CorpusEntry& entry, int64_t compileNs);
+  /// It makes something else of the same input.
+  void replace(const CorpusEntry& entry, const Compilation& c);
   /// Keeps a compilation; one with the same input is counted as one more use.
   void add(const Compilation& c);
   void addCounts(const RuleCounts& counts);
@@ -78,6 +86,7 @@ private:
     std::vector<std::string> words;
     std::string body, assembly;
   };
+  void append(const Compilation& c, int64_t id, int64_t uses);
   explicit Corpus(Database db);
   int64_t word(const std::string& text);
   void refreshWords();
@@ -89,6 +98,8 @@ private:
   std::unordered_map<std::string, int64_t> words_;
   mutable std::vector<std::string> wordList_; ///< by id - 1
   std::vector<Pending> pending_;
+  std::vector<std::pair<int64_t, int64_t>> confirmed_; ///< id, time to compile
+  bool replays_ = false;
   std::unordered_map<uint64_t, int64_t> addedUses_; ///< of inputs that are in the file or pending
   std::set<uint64_t> inFile_;
   size_t pendingBytes_ = 0;

@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include <utility>
+
 namespace uopscope {
 
 void putVarint(std::string& out, uint64_t value) {
@@ -45,7 +47,10 @@ std::string kindText(UOp u) {
 
 uint32_t StoryGraph::word(std::string_view text) {
   auto [it, isNew] = words_.try_emplace(std::string(text), static_cast<uint32_t>(wordList_.size()));
-  if (isNew) wordList_.emplace_back(text);
+  if (isNew) {
+    wordList_.emplace_back(text);
+    wordHashes_.push_back(hashText(text));
+  }
   return it->second;
 }
 
@@ -55,10 +60,10 @@ uint32_t StoryGraph::addOne(UOp u) {
   uint64_t fields = hashMix(static_cast<uint64_t>(u.op()), arg.bits());
   fields = hashMix(fields, static_cast<uint64_t>(arg.kind()) << 32 | static_cast<uint64_t>(tag.kind()));
   fields = hashMix(fields, tag.bits());
-  fields = hashMix(fields, hashText(u.dtype().name()));
+  fields = hashMix(fields, u.dtype().bits());
   auto [kind, newKind] = kinds_.try_emplace(fields, 0);
   if (newKind) kind->second = word(kindText(u));
-  uint64_t h = hashText(wordList_[kind->second]);
+  uint64_t h = wordHashes_[kind->second];
   for (UOp s : u.src()) h = hashMix(h, hashes_[known_.at(s.node()) - 1]);
   auto [it, isNew] = byContent_.try_emplace(h, static_cast<uint32_t>(hashes_.size() + 1));
   if (isNew) {
@@ -86,8 +91,10 @@ void StoryGraph::forget(const Pool& pool) {
 }
 
 PackedStory StoryGraph::take() {
-  PackedStory p{std::move(wordList_), std::move(bytes_), {}, 0};
-  *this = StoryGraph();
+  PackedStory p{std::exchange(wordList_, {}), std::exchange(bytes_, {}), {}, 0};
+  // Tables keep their memory for the next story.
+  known_.clear(), byContent_.clear(), kinds_.clear(), words_.clear();
+  hashes_.clear(), wordHashes_.clear();
   return p;
 }
 

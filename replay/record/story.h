@@ -55,7 +55,7 @@ private:
   std::unordered_map<uint64_t, uint32_t> byContent_, kinds_;
   std::unordered_map<std::string, uint32_t> words_;
   std::vector<std::string> wordList_;
-  std::vector<uint64_t> hashes_;
+  std::vector<uint64_t> hashes_, wordHashes_;
   std::string bytes_;
 };
 

@@ -96,7 +96,7 @@ inline Compilation compileAs(const Commit& commit, const Compilation& input, Rul
   made.graph = input.graph, made.device = input.device, made.settings = input.settings,
   made.name = input.name;
   if (counts)
-    for (const auto& [place, n] : observer.counts()) {
+    for (const auto& [place, n] : observer.tally().counts()) {
       RuleCount& total = (*counts)[place];
       for (int i = 0; i < kOutcomeCount; ++i) total.count[i] += n.count[i];
       total.ns += n.ns;

@@ -32,7 +32,7 @@ struct Captured {
       Tensor b = (a * 2.0 + 1.0).sum(std::vector<int64_t>{1}).realize();
       Tensor d = a.matmul(a.transpose()).softmax().realize();
     }
-    corpus.addCounts(observer.counts());
+    corpus.addCounts(observer.tally().counts());
     corpus.finish();
   }
   ~Captured() { std::filesystem::remove(path); }

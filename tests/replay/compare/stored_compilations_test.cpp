@@ -52,7 +52,7 @@ struct Both {
       compileSome();
     }
     recorder.finish();
-    out.addCounts(capture.counts());
+    out.addCounts(capture.tally().counts());
     out.finish();
   }
   TempTrace trace;

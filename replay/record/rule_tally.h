@@ -1,0 +1,64 @@
+// Match statistics summed up over many compilations, by pass and rule.
+//
+//   RuleTally tally;
+//   tally.add("initial symbolic", counts);      // as observed, with no text made
+//   RuleCounts all = tally.counts();            // at the end
+#pragma once
+#include "replay/record/events.h"
+
+#include <memory>
+
+namespace uopscope {
+
+/// Counts of one rule in one pass, in the order of Outcome.
+struct RuleCount {
+  uint64_t count[kOutcomeCount] = {};
+  int64_t ns = 0;
+  RuleCount& operator+=(const RuleCount& other);
+};
+struct RulePlace {
+  std::string pass, rule, file;
+  int line = 0;
+  auto operator<=>(const RulePlace&) const = default;
+};
+using RuleCounts = std::map<RulePlace, RuleCount>;
+
+class RuleTally {
+public:
+  RuleTally() : RuleTally(std::make_shared<RuleBook>()) {}
+  RuleTally(const RuleTally&) = delete;
+  RuleTally& operator=(const RuleTally&) = delete;
+  /// For another thread, to be added to this one later.
+  std::shared_ptr<RuleTally> fork() const;
+
+  /// Returns the sum, over rules that were applied, of how often times appliedHash(pass, rule): equal for
+  /// compilations in which the same rules were applied equally often.
+  uint64_t add(std::string_view pass, std::span<const MatchCount> counts);
+  /// One that was made by fork() of this.
+  void add(const RuleTally& other);
+  RuleCounts counts() const;
+  void clear() { cells_.clear(); }
+
+private:
+  struct Pass {
+    uint32_t number;
+    uint64_t hash;
+  };
+  struct Rule {
+    bool known = false;
+    uint64_t hash = 0;
+  };
+  struct Forked;
+  explicit RuleTally(std::shared_ptr<RuleBook> book) : book_(std::move(book)), rules_(*book_) {}
+  const Pass& pass(std::string_view name);
+  std::shared_ptr<RuleBook> book_;
+  RuleCache rules_;
+  std::map<std::string, Pass, std::less<>> passes_;
+  std::vector<Rule> ruleHashes_;
+  std::unordered_map<uint64_t, RuleCount> cells_; ///< pass << 32 | rule
+};
+
+/// What one application of a rule adds to the sum of RuleTally::add.
+uint64_t appliedHash(uint64_t passHash, uint64_t ruleHash);
+
+} // namespace uopscope
