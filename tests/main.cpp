@@ -1,6 +1,9 @@
 // The entry point of every test program; tests/<part>/**/*_test.cpp are linked into it. Nothing compiled is
-// taken from the cache of the user, or left there.
+// taken from the cache of the user, or left there. CAPTURE_PROCESS_REPLAY=1 keeps what the tests compile in a
+// corpus, which UOPSCOPE_CORPUS names.
 #define DOCTEST_CONFIG_IMPLEMENT
+#include "replay/record/capture_session.h"
+
 #include <doctest/doctest.h>
 
 #include <cstdlib>
@@ -13,5 +16,15 @@ namespace {
 } // namespace
 
 int main(int argc, char** argv) {
-  return doctest::Context(argc, argv).run();
+  doctest::Context context(argc, argv);
+  const std::string corpus = uopscope::CaptureSession::pathFromEnvironment();
+  if (corpus.empty()) return context.run();
+  uopscope::CaptureSession capture(corpus, argv[0]);
+  int code = 0;
+  {
+    uopscope::ObserverScope scope(&capture.observer());
+    code = context.run();
+  }
+  capture.finish(code == 0 ? "complete" : "failed");
+  return code;
 }

@@ -156,6 +156,37 @@ std::vector<std::string> sampleScripts(const std::string& repository) {
   return scripts;
 }
 
+/// The build of another commit replays.
+void replayWith(const CommitBuilds& builds, const std::string& program, const std::string& commit,
+                const std::string& corpus, const std::string& result, const ReplayArguments& o) {
+  std::vector<std::string> command{program,
+                                   "replay",
+                                   "run",
+                                   corpus,
+                                   "-o",
+                                   result,
+                                   "-q",
+                                   "--timeout",
+                                   std::to_string(o.timeout),
+                                   "--memory",
+                                   std::to_string(o.memory)};
+  if (o.jobs) command.insert(command.end(), {"-j", std::to_string(o.jobs)});
+  if (o.assembly) command.push_back("--asm");
+  if (o.codeOnly) command.push_back("--code-only");
+  TemporaryFile log(".log");
+  int code = runProgram(command, {}, log.path());
+  std::error_code ignored;
+  if ((code != 0 && code != kFailed) || !fs::exists(result, ignored)) {
+    std::ifstream in(log.path());
+    std::string text((std::istreambuf_iterator<char>(in)), {});
+    throw Error(ErrorKind::Runtime, fmt::format("the build of {} does not replay (exit code {}): {}",
+                                                builds.subject(commit), code, text));
+  }
+  Corpus replayed = Corpus::append(result);
+  replayed.setMeta("commit", commit);
+  replayed.setMeta("title", builds.subject(commit));
+}
+
 int diffCommits(const ReplayArguments& o) {
   CommitBuilds builds(o.repository, o.build, o.program);
   std::string from = builds.resolve(o.commits[0]), to = builds.resolve(o.commits[1]);
@@ -167,34 +198,8 @@ int diffCommits(const ReplayArguments& o) {
   std::string corpus = o.inputs.empty() ? captured.path() : o.inputs[0];
   if (o.inputs.empty()) captureScripts(sampleScripts(o.repository), corpus, true, before);
   StoredCompilations stored = openStored(corpus);
-  for (auto [program, commit, result] : {std::tuple{before, from, a.path()}, {after, to, b.path()}}) {
-    std::vector<std::string> command{program,
-                                     "replay",
-                                     "run",
-                                     stored.path(),
-                                     "-o",
-                                     result,
-                                     "-q",
-                                     "--timeout",
-                                     std::to_string(o.timeout),
-                                     "--memory",
-                                     std::to_string(o.memory)};
-    if (o.jobs) command.insert(command.end(), {"-j", std::to_string(o.jobs)});
-    if (o.assembly) command.push_back("--asm");
-    if (o.codeOnly) command.push_back("--code-only");
-    TemporaryFile log(".log");
-    int code = runProgram(command, {}, log.path());
-    std::error_code ignored;
-    if ((code != 0 && code != kFailed) || !fs::exists(result, ignored)) {
-      std::ifstream in(log.path());
-      std::string text((std::istreambuf_iterator<char>(in)), {});
-      throw Error(ErrorKind::Runtime, fmt::format("the build of {} does not replay (exit code {}): {}",
-                                                  builds.subject(commit), code, text));
-    }
-    Corpus replayed = Corpus::append(result);
-    replayed.setMeta("commit", commit);
-    replayed.setMeta("title", builds.subject(commit));
-  }
+  replayWith(builds, before, from, stored.path(), a.path(), o);
+  replayWith(builds, after, to, stored.path(), b.path(), o);
   return report(o, a.path(), b.path());
 }
 
@@ -212,6 +217,16 @@ int replayCapture(const ReplayArguments& o) {
 }
 
 int replayRun(const ReplayArguments& o) {
+  if (!o.commit.empty()) {
+    CommitBuilds builds(o.repository, o.build, o.program);
+    std::string commit = builds.resolve(o.commit);
+    refuseSameFile(o.corpus, o.output);
+    StoredCompilations stored = openStored(o.corpus);
+    replayWith(builds, builds.build(commit), commit, stored.path(), o.output, o);
+    fmt::print("{}: {} compilations by the build of {}\n", o.output, Corpus::open(o.output).entries().size(),
+               builds.subject(commit));
+    return kFine;
+  }
   ReplaySummary s = replayTo(o.corpus, o.output, o);
   if (o.json) {
     printJson({{"ok", s.ok},

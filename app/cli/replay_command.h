@@ -9,7 +9,7 @@ namespace uopscope::cli {
 
 struct ReplayArguments {
   std::vector<std::string> inputs; ///< scripts, or corpora
-  std::string corpus, output, name, what = "source", only, repository, build, program, check;
+  std::string corpus, output, name, what = "source", only, repository, build, program, check, commit;
   std::vector<std::string> commits, without;
   int jobs = 0, timeout = 60, memory = 4096;
   bool json = false, assembly = false, ignoreNames = false, assertSame = false, all = false, diffs = false,

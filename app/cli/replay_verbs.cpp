@@ -34,11 +34,14 @@ Exit codes: 0 fine, 1 a change (with --assert-same) or a failure, 2 wrong usage 
                 "faster: no match statistics, and kernels of the same code count as the same");
     v->add_flag("-q,--quiet", o.quiet, "no progress");
   };
-  auto commits = [&](CLI::App* v) {
-    v->add_option("--commits", o.commits, "two commits to build and compare")->expected(2);
+  auto elsewhere = [&](CLI::App* v) {
     v->add_option("--repository", o.repository, "of the compiler (default: here)");
     v->add_option("--build", o.build, "shell command that builds a work tree (default: cmake and ninja)");
     v->add_option("--program", o.program, "what it builds (default: build/bin/uopscope)");
+  };
+  auto commits = [&](CLI::App* v) {
+    v->add_option("--commits", o.commits, "two commits to build and compare")->expected(2);
+    elsewhere(v);
   };
 
   CLI::App* capture = verb("capture", "run scripts or programs and keep every compilation", replayCapture);
@@ -49,8 +52,10 @@ Exit codes: 0 fine, 1 a change (with --assert-same) or a failure, 2 wrong usage 
   CLI::App* run = verb("run", "compile every stored input with this build", replayRun);
   run->add_option("CORPUS", o.corpus, "a .uopcorpus file")->required();
   run->add_option("-o,--output", o.output, "the result, a corpus too")->required();
+  run->add_option("--commit", o.commit, "compile with the build of this commit instead");
   run->add_flag("--json", o.json, "summary as JSON");
   limits(run);
+  elsewhere(run);
 
   CLI::App* diff = verb("diff", "what changed between two corpora, or a corpus and this build", replayDiff);
   diff->add_option("CORPUS", o.inputs,
