@@ -153,7 +153,7 @@ void chooseForReduction(Scheduler& s, const Kernel& k, int64_t width) {
   // A short inner sum, such as the window of a convolution, is written out.
   for (auto r = k.summed.rbegin(); r != k.summed.rend(); ++r) {
     int64_t n = extentNow(s, *r);
-    if (n < 2 || n > 4 || taken * n > kMaxWrittenOut) continue;
+    if (n < 2 || n > 4 || taken * n > mostWrittenOut(width)) continue;
     if (tryApply(s, OptOp::UNROLL, unrollAxis(s, *r), 0)) taken *= n;
   }
 }

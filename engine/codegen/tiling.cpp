@@ -9,7 +9,9 @@ namespace uopscope {
 
 namespace {
 
-constexpr int64_t kMaxLanes = 96;    ///< of a tile: more is more code for no more speed
+constexpr int64_t kMaxLanes = 96; ///< of a tile: more is more code for no more speed
+constexpr int64_t kMaxRegisters =
+    12; ///< of a tile, likewise: lanes that fill them are no gain where they are narrow
 constexpr int64_t kMaxVector = 32;   ///< along one axis
 constexpr int64_t kMaxRows = 8;      ///< of another axis
 constexpr int64_t kMaxSeparate = 64; ///< lanes of terms that keep accumulators of their own
@@ -40,7 +42,7 @@ public:
     int64_t rowCount = 1;
     for (Chosen r : rows) rowCount *= r.amount;
     int64_t all = lanes.amount * rowCount;
-    if (all > kMaxLanes) return kNever;
+    if (all > std::min(kMaxLanes, kMaxRegisters * width_)) return kNever;
     if (v.isTerm && (rowCount > kMaxSeparateRows || all > kMaxSeparate)) return kNever;
 
     auto vectorsOf = [&](int64_t n) { return static_cast<double>((n + width_ - 1) / width_); };
@@ -103,7 +105,7 @@ private:
       if (a.extent > kWindow) return false;
       all *= a.extent;
     }
-    return all <= kMaxWrittenOut;
+    return all <= mostWrittenOut(width_);
   }
 
   const std::vector<TileAxis>& axes_;

@@ -15,8 +15,10 @@
 
 namespace uopscope {
 
-/// Lanes up to which short sums are written out.
-constexpr int64_t kMaxWrittenOut = 128;
+/// Lanes up to which short sums are written out: at most 128, less where registers are narrow.
+constexpr int64_t mostWrittenOut(int64_t registerLanes) {
+  return registerLanes < 8 ? 16 * registerLanes : 128;
+}
 
 /// An axis as the reads of a reduction see it.
 struct TileAxis {
