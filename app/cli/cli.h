@@ -48,6 +48,14 @@ int diff(const LookOptions& options);
 int why(const LookOptions& options);
 int sqlQuery(const LookOptions& options);
 
+struct CompareOptions {
+  std::string trace, from, to, other, what = "graph"; ///< from, to: links
+  bool json = false;
+};
+int compareStates(const CompareOptions& options);
+/// Whether one rewrite keeps the value of what it rewrote; without a kernel, every one of the trace.
+int checkValues(const LookOptions& options);
+
 struct ExportOptions : LookOptions {
   std::string output;
   bool difference = false;

@@ -27,14 +27,16 @@ Examples:
   uopscope show model.uoptrace r_16_16 --pass "initial symbolic" --step 3
   uopscope stats model.uoptrace --by rule        match rates and times
   uopscope query model.uoptrace "SELECT count(*) FROM step"
+  uopscope compare model.uoptrace "kernel=3&pass=2"  a pass as it began and as it ended
+  uopscope check model.uoptrace                  rewrites that change a value
   uopscope diff before.uoptrace after.uoptrace   where two traces first part
 
 Exit codes: 0 fine, 1 a difference or a failure, 2 wrong usage or input, 130 interrupted.
 )";
 
-const std::vector<std::string> kVerbs = {"open",   "record", "run",    "python",    "ls",
-                                         "show",   "stats",  "why",    "query",     "export",
-                                         "replay", "diff",   "import", "completion"};
+const std::vector<std::string> kVerbs = {"open",    "record", "run",    "python",    "ls",     "show",
+                                         "stats",   "why",    "query",  "export",    "replay", "diff",
+                                         "compare", "check",  "import", "completion"};
 
 void addLook(CLI::App* verb, LookOptions& o) {
   verb->add_option("TRACE", o.trace, "a .uoptrace file")->required();
@@ -198,6 +200,28 @@ int dispatch(int argc, char** argv) {
   diffVerb->add_option("OTHER", look.other, "another .uoptrace file")->required();
   diffVerb->add_option("--limit", look.limit, "at most this many kernels (0: all)");
 
+  CompareOptions compared;
+  CLI::App* compareVerb =
+      app.add_subcommand("compare", "two states side by side: steps, passes, kernels, traces");
+  compareVerb->add_option("TRACE", compared.trace, "a .uoptrace file")->required();
+  compareVerb->add_option("FROM", compared.from, "a link: kernel=3&pass=devectorize&step=12")->required();
+  compareVerb->add_option("TO", compared.to,
+                          "another link (default: the end of FROM's pass, or FROM in --other)");
+  compareVerb->add_option("--other", compared.other, "another trace, which TO is in");
+  compareVerb->add_option("--what", compared.what, "graph, source, ir, asm or uops")
+      ->check(CLI::IsMember({"graph", "source", "ir", "asm", "uops"}));
+  compareVerb->add_flag("--json", compared.json, "JSON instead of text");
+  compareVerb->footer("Exit code 1 if they differ.\n"
+                      "Example: uopscope compare t.uoptrace \"kernel=3&pass=devectorize&step=0\"");
+  CLI::App* checkVerb = app.add_subcommand("check", "whether rewrites keep the value of what they rewrite");
+  addLook(checkVerb, look);
+  checkVerb->add_option("KERNEL", look.kernel, "kernel or schedule; without one, every rewrite is checked");
+  addPlace(checkVerb, look);
+  checkVerb->add_option("--limit", look.limit, "stop after this many that differ (default: 20)");
+  checkVerb->footer("Both sides are evaluated on corner values and random ones within the bounds of their "
+                    "variables. Exit code 1 if they differ.\n"
+                    "Example: uopscope check t.uoptrace r_16_16 --pass \"initial symbolic\" --step 3");
+
   CLI::App* whyVerb = app.add_subcommand("why", "why a rule did not fire on a node");
   addLook(whyVerb, look);
   whyVerb->add_option("KERNEL", look.kernel, "kernel or schedule")->required();
@@ -255,6 +279,8 @@ int dispatch(int argc, char** argv) {
   completionVerb->footer("Example: uopscope completion bash >> ~/.bashrc");
   completionVerb->callback([&] { code = completion(shell, app); });
 
+  compareVerb->callback([&] { code = compareStates(compared); });
+  checkVerb->callback([&] { code = checkValues(look); });
   diffVerb->callback([&] { code = diff(look); });
   whyVerb->callback([&] { code = why(look); });
   queryVerb->callback([&] { code = sqlQuery(look); });

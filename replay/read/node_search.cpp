@@ -2,6 +2,8 @@
 // words.
 #include "replay/read/node_search.h"
 
+#include "replay/read/cursor.h"
+
 #include <algorithm>
 #include <sstream>
 
@@ -64,6 +66,46 @@ NodeHits findNodes(Trace& trace, std::string_view text, size_t most) {
         look(id, size_t{kinds[k]} | size_t{kinds[k + 1]} << 8 | size_t{kinds[k + 2]} << 16);
   }
   return out;
+}
+
+std::optional<NodePlace> placeOf(Trace& trace, NodeId node) {
+  const Database& db = trace.database();
+  // Candidates with their place in the order of events: half a step before and after those of a pass.
+  struct Candidate {
+    int64_t at;
+    PassId pass;
+    int64_t step;
+  };
+  std::vector<Candidate> candidates;
+  Statement s = db.prepare(
+      "SELECT id, pass, before >= ?1 FROM step WHERE before >= ?1 OR after >= ?1 ORDER BY id LIMIT 1");
+  if (s.bind(1, static_cast<int64_t>(node)).step()) {
+    const StepId id = s.integer(0);
+    const PassId pass = s.integer(1);
+    const bool before = s.integer(2) != 0;
+    Statement k = db.prepare("SELECT count(*) FROM step WHERE pass = ?1 AND id <= ?2 AND id >= ?3");
+    k.bind(1, pass).bind(2, id).bind(3, trace.pass(pass).firstStep).step();
+    candidates.push_back({2 * id, pass, k.integer(0) - before});
+    candidates.push_back({2 * id, pass, k.integer(0)});
+  }
+  for (const auto& [column, place] : {std::pair("root", "first_step"), {"end_root", "last_step"}}) {
+    Statement p = db.prepare(std::string("SELECT id, ") + place + " FROM pass WHERE " + column +
+                             " >= ?1 ORDER BY id LIMIT 1");
+    if (!p.bind(1, static_cast<int64_t>(node)).step()) continue;
+    const bool begins = column == std::string_view("root");
+    const PassId pass = p.integer(0);
+    candidates.push_back({2 * p.integer(1) + (begins ? -1 : 1), pass, begins ? 0 : trace.pass(pass).steps});
+  }
+  std::ranges::stable_sort(candidates, {}, &Candidate::at);
+  for (const Candidate& c : candidates) {
+    const PassInfo pass = trace.pass(c.pass);
+    if (pass.root == kNoNode) continue;
+    Cursor cursor(trace, c.pass);
+    const auto& graph = cursor.graphAt(std::min(c.step, cursor.steps()));
+    if (std::ranges::find(graph, node) != graph.end())
+      return NodePlace{pass.scope, c.pass, std::min(c.step, cursor.steps())};
+  }
+  return std::nullopt;
 }
 
 } // namespace uopscope

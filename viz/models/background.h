@@ -19,7 +19,21 @@
 namespace uopscope {
 
 /// The first ones are quick, those from Sql on may take long: they have the other thread.
-enum class Channel { Facts, Find, Why, Linked, Move, Compare, Detail, Sql, Check, Profile, Timeline, Count };
+enum class Channel {
+  Facts,
+  Find,
+  Why,
+  Linked,
+  Move,
+  Compare,
+  Detail,
+  Search,
+  Sql,
+  Check,
+  Profile,
+  Timeline,
+  Count
+};
 
 class Background : public QObject {
   Q_OBJECT

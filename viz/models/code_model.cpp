@@ -18,6 +18,8 @@ void CodeModel::setText(const QString& title, const QString& text, Language lang
   language_ = language;
   lines_ = text.split(QLatin1Char('\n'));
   if (!lines_.isEmpty() && lines_.last().isEmpty()) lines_.removeLast();
+  if (language == Language::Assembly)
+    for (QString& line : lines_) line = withoutTabs(line);
   html_.clear();
   notes_.clear();
   current_ = 0;

@@ -7,6 +7,18 @@ namespace {
 
 constexpr size_t kDetail = metrics::kMaxChars;
 
+// Names in traces of other programs may hold what colours them on a terminal.
+std::string withoutEscapes(const std::string& s) {
+  std::string out;
+  for (size_t i = 0; i < s.size(); ++i) {
+    if (s[i] == '\x1b' && i + 1 < s.size() && s[i + 1] == '[')
+      i = std::min(s.find('m', i), s.size());
+    else
+      out += s[i];
+  }
+  return out;
+}
+
 std::string clipped(std::string s, size_t most = kDetail) {
   for (char& c : s)
     if (c == '\n') c = ' ';
@@ -106,7 +118,7 @@ PictureNode labelOf(const NodeReader& read, const NodeFields& n) {
     break;
   case Op::INDEX: box.detail = n.src.size() > 1 ? formula(read, n.src[1]) : std::string(); break;
   case Op::SINK:
-    if (n.arg.kind() == ArgKind::Kernel) box.detail = clipped(n.arg.as<KernelInfo>().name);
+    if (n.arg.kind() == ArgKind::Kernel) box.detail = clipped(withoutEscapes(n.arg.as<KernelInfo>().name));
     break;
   case Op::REDUCE:
   case Op::ALLREDUCE:

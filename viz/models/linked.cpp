@@ -40,7 +40,7 @@ QVariant LinkedLines::data(const QModelIndex& index, int role) const {
   const Line& l = lines_[static_cast<size_t>(index.row())];
   switch (role) {
   case TextRole: return l.text;
-  case HtmlRole: return highlightLine(l.text.left(400), language_);
+  case HtmlRole: return highlightLine(withoutTabs(l.text.left(400)), language_);
   case LitRole: return lit_.contains(index.row());
   case NumberRole: return l.number;
   case KnownRole: return l.known;
@@ -113,7 +113,12 @@ void LinkedPanes::load() {
               const std::string key = o.operation + "\n" + std::to_string(o.script.line);
               const auto [it, fresh] = tensorRow.emplace(key, static_cast<int>(out->tensors.size()));
               if (fresh)
-                out->tensors.push_back({QString::fromStdString(o.operation), o.script.line, true, {}});
+                out->tensors.push_back({o.operation == trace.scope(scope).name
+                                            ? tr("(asked for here)")
+                                            : QString::fromStdString(o.operation),
+                                        o.script.line,
+                                        true,
+                                        {}});
               in.tensors.insert(it->second);
               if (o.script.file == file && o.script.line > 0 &&
                   o.script.line <= static_cast<int>(out->script.size())) {
@@ -126,14 +131,19 @@ void LinkedPanes::load() {
           out->instructions.push_back(std::move(in));
         }
         int64_t runs = 0, ns = 0, flops = 0, bytes = 0;
-        for (const LaunchInfo& l : trace.launches())
-          if (l.compiled == scope) ++runs, ns += l.ns, flops += l.flops, bytes += l.bytes;
+        // Traces of other programs know the launched kernel by its name only.
+        const std::vector<LaunchInfo> launches = trace.launches();
+        const bool byName =
+            std::ranges::none_of(launches, [](const LaunchInfo& l) { return l.compiled != 0; });
+        for (const LaunchInfo& l : launches)
+          if (byName ? l.kernel == trace.scope(scope).name : l.compiled == scope)
+            ++runs, ns += l.ns, flops += l.flops, bytes += l.bytes;
         out->cost =
             runs == 0
                 ? tr("not run in this trace")
-                : tr("%1 runs, %2 each, %3 FLOPs, %4 bytes%5")
+                : tr("%1 runs, %2 each, %3 FLOPs, %4%5")
                       .arg(runs)
-                      .arg(duration(ns / runs), grouped(flops / runs), grouped(bytes / runs),
+                      .arg(duration(ns / runs), grouped(flops / runs), amount(bytes / runs),
                            ns > 0 ? tr(": %1 GFLOP/s, %2 GB/s")
                                         .arg(static_cast<double>(flops) / static_cast<double>(ns), 0, 'f', 2)
                                         .arg(static_cast<double>(bytes) / static_cast<double>(ns), 0, 'f', 2)

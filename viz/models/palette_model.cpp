@@ -36,6 +36,11 @@ void PaletteModel::setQuery(const QString& query) {
   beginResetModel();
   query_ = query;
   shown_.clear();
+  if (query.startsWith(QLatin1Char('/'))) { // answered by whoever searches, see setFound()
+    endResetModel();
+    Q_EMIT changed();
+    return;
+  }
   const bool commands = query.startsWith(QLatin1Char('>'));
   const QString wanted = (commands ? query.mid(1) : query).trimmed();
   bool number = false;
@@ -63,6 +68,14 @@ void PaletteModel::setQuery(const QString& query) {
   if (shown_.size() > kMostShown) shown_.resize(kMostShown);
   endResetModel();
   Q_EMIT changed();
+}
+
+void PaletteModel::setFound(const QString& query, std::vector<Entry> found) {
+  if (query != query_) return;
+  beginResetModel();
+  shown_.clear();
+  for (Entry& e : found) shown_.push_back({std::move(e), 0, {}});
+  endResetModel();
 }
 
 QVariantMap PaletteModel::entry(int row) const {

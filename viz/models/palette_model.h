@@ -24,6 +24,8 @@ public:
   using QAbstractListModel::QAbstractListModel;
 
   void setEntries(std::vector<Entry> entries);
+  /// What a search of the whole trace found for "/...": shown as it is.
+  void setFound(const QString& query, std::vector<Entry> found);
   QString query() const { return query_; }
   void setQuery(const QString& query);
   int count() const { return static_cast<int>(shown_.size()); }

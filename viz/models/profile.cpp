@@ -74,11 +74,22 @@ ProfilePtr buildProfile(Trace& trace, const std::function<bool()>& stop) {
     return id;
   };
   std::map<PassId, uint32_t> passNode;
+  uint32_t schedule = 0; // the latest one: kernels are compiled for it
   std::function<void(ScopeId, uint32_t)> addScope = [&](ScopeId id, uint32_t parent) {
     if (stop && stop()) return;
     const ScopeInfo s = trace.scope(id);
-    const uint32_t me =
-        add({s.name, kindOf(s.kind), s.endNs.value_or(s.beginNs) - s.beginNs, parent, {}, id, 0, 0});
+    const uint32_t me = add({s.name,
+                             kindOf(s.kind),
+                             s.endNs.value_or(s.beginNs) - s.beginNs,
+                             s.kind == ScopeKind::Kernel && schedule ? schedule : parent,
+                             {},
+                             id,
+                             0,
+                             0});
+    if (s.kind == ScopeKind::Schedule) schedule = me;
+    // What took a kernel's time beside its passes: "lower" is those.
+    for (const PhaseInfo& phase : trace.phases(id))
+      if (phase.name != "lower") add({phase.name, "phase", phase.ns, me, {}, id, 0, 0});
     for (const PassInfo& pass : std::vector<PassInfo>(trace.passes(id))) {
       const auto above = passNode.find(pass.parent);
       passNode[pass.id] = add({pass.name,

@@ -122,6 +122,14 @@ QString duration(int64_t ns) {
   return QStringLiteral("%1 s").arg(v / 1e9, 0, 'f', 2);
 }
 
+QString amount(int64_t bytes) {
+  const auto v = static_cast<double>(bytes);
+  if (bytes < 1000) return QStringLiteral("%1 B").arg(bytes);
+  if (bytes < 1'000'000) return QStringLiteral("%1 kB").arg(v / 1e3, 0, 'f', 1);
+  if (bytes < 1'000'000'000) return QStringLiteral("%1 MB").arg(v / 1e6, 0, 'f', 1);
+  return QStringLiteral("%1 GB").arg(v / 1e9, 0, 'f', 2);
+}
+
 QString shortPlace(const FileLine& at) {
   if (!at.known()) return {};
   return QFileInfo(q(at.file)).fileName() +

@@ -20,6 +20,8 @@ QVariantMap groupReport(PassView& view, int64_t group);
 QString shortPlace(const FileLine& at);
 /// "12 µs", "3.4 ms", "1.2 s".
 QString duration(int64_t ns);
+/// "13.2 MB"
+QString amount(int64_t bytes);
 /// 12,345
 QString grouped(int64_t number);
 

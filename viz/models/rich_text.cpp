@@ -105,6 +105,17 @@ const QSet<QString>& types() {
 
 } // namespace
 
+QString withoutTabs(const QString& line) {
+  if (!line.contains(QLatin1Char('\t'))) return line;
+  QString out;
+  for (const QChar c : line)
+    if (c == QLatin1Char('\t'))
+      out += QString(8 - out.size() % 8, QLatin1Char(' '));
+    else
+      out += c;
+  return out;
+}
+
 QString escaped(const QString& text) {
   QString out = text.toHtmlEscaped();
   out.replace(QLatin1Char('\t'), QLatin1String("    "));

@@ -22,6 +22,8 @@ Language languageOf(const QString& kindOrFile);
 /// One line as rich text. `inside` carries a comment or string that goes on over lines.
 QString highlightLine(const QString& line, Language language, bool* inside = nullptr);
 /// Text as it is, safe to show as rich text, spaces kept.
+/// Tabs as spaces, to columns of eight.
+QString withoutTabs(const QString& line);
 QString escaped(const QString& text);
 
 } // namespace uopscope

@@ -31,6 +31,9 @@ bool isScript(const QString& path) {
 Session::Session(QObject* parent) : QObject(parent), program_(QCoreApplication::applicationFilePath()) {
   clock_.setInterval(kRefreshMs);
   connect(&clock_, &QTimer::timeout, this, &Session::tick);
+  connect(&palette_, &PaletteModel::changed, this, [this] {
+    if (palette_.query().startsWith(QLatin1Char('/'))) searchTrace(palette_.query());
+  });
   connect(&recorder_, &RecordingProcess::finished, this, &Session::tick);
   connect(&recorder_, &RecordingProcess::changed, this, &Session::stateChanged);
   connect(&worker_, &Worker::idleChanged, this, &Session::busyChanged);

@@ -161,6 +161,8 @@ public:
   CodeModel* code() { return &code_; }
   CodeModel* scriptCode() { return &script_; }
   PaletteModel* palette() { return &palette_; }
+  /// Nodes of the whole trace by what they say, for the palette; cancelled by the next one.
+  void searchTrace(const QString& query);
   GraphSource* graph() { return &graph_; }
   RecordingProcess* recorder() { return &recorder_; }
   QVariantList actions() const;

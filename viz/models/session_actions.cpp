@@ -1,4 +1,6 @@
 // What keys and the palette do in a session: moving along the trace, walking over the graph, jumping by name.
+#include "replay/read/node_search.h"
+#include "replay/read/print.h"
 #include "viz/models/actions.h"
 #include "viz/models/reports.h"
 #include "viz/models/session.h"
@@ -197,8 +199,52 @@ void Session::preparePalette() {
   palette_.setEntries(std::move(entries));
 }
 
+void Session::searchTrace(const QString& query) {
+  constexpr size_t kMost = 200;
+  const QString wanted = query.mid(1).trimmed();
+  if (!trace_ || wanted.isEmpty()) return;
+  background_.ask(Channel::Search,
+                  [this, query, text = wanted.toStdString()](Background::Job& job) -> Background::Answer {
+                    const NodeHits hits = findNodes(job.trace, text, kMost);
+                    std::vector<PaletteModel::Entry> found;
+                    const NodeReader read = job.trace.nodes().reader();
+                    for (const NodeId id : hits.nodes) {
+                      if (job.stale()) return {};
+                      const QString number = QString::number(id);
+                      found.push_back(
+                          {QStringLiteral("node"),
+                           QString::fromStdString(nodeLabel(read(id)) + "   " + expression(read, id, 3, 90)),
+                           QLatin1Char('#') + number, QStringLiteral("anywhere=") + number});
+                    }
+                    if (hits.total > hits.nodes.size())
+                      found.push_back({QStringLiteral("more"),
+                                       tr("%1 nodes in all; %2 are shown, more words find fewer")
+                                           .arg(grouped(static_cast<int64_t>(hits.total)))
+                                           .arg(hits.nodes.size()),
+                                       {},
+                                       {}});
+                    return [this, query, found] { palette_.setFound(query, found); };
+                  });
+}
+
 void Session::choose(const QVariantMap& entry) {
   const QString target = entry[QStringLiteral("target")].toString();
+  if (target.isEmpty()) return;
+  if (target.startsWith(QLatin1String("anywhere="))) {
+    background_.ask(Channel::Search,
+                    [this, id = static_cast<NodeId>(target.mid(9).toULongLong())](
+                        Background::Job& job) -> Background::Answer {
+                      const auto at = placeOf(job.trace, id);
+                      return [this, at, id] {
+                        if (!at)
+                          return showNotice(tr("Node #%1 is part of no graph that was recorded.").arg(id));
+                        goTo(at->pass, at->step);
+                        setTab(QStringLiteral("graph"));
+                        follow(QStringLiteral("node=%1").arg(id));
+                      };
+                    });
+    return;
+  }
   if (entry[QStringLiteral("kind")].toString() == QLatin1String("command")) return trigger(target);
   if (follow(target) && target.startsWith(QLatin1String("node="))) {
     tab_ = QStringLiteral("graph");

@@ -33,6 +33,7 @@ Rectangle {
                 id: row
                 required property int index
                 required property string html
+                required property string text
                 required property bool lit
                 required property bool known
                 required property int number
@@ -42,8 +43,9 @@ Rectangle {
                 color: lit ? Theme.selection : area.containsMouse ? Theme.hover : "transparent"
                 Rectangle { visible: row.lit; width: Theme.px(3); height: parent.height; color: Theme.accent }
                 ULabel { x: Theme.px(4); width: Theme.px(30); height: parent.height; horizontalAlignment: Text.AlignRight; text: row.number; color: row.known ? Theme.accent : Theme.textFaint; font.pixelSize: Theme.px(10.5) }
-                Text { x: Theme.px(42); height: parent.height; verticalAlignment: Text.AlignVCenter; text: Theme.rich(row.html, Theme.dark); textFormat: Text.RichText; font.family: Theme.mono; font.pixelSize: Theme.px(11.5); font.weight: row.lit ? Font.DemiBold : Font.Normal; color: Theme.text }
+                Text { id: line; x: Theme.px(42); height: parent.height; verticalAlignment: Text.AlignVCenter; text: Theme.rich(row.html, Theme.dark); textFormat: Text.RichText; font.family: Theme.mono; font.pixelSize: Theme.px(11.5); font.weight: row.lit ? Font.DemiBold : Font.Normal; color: Theme.text }
                 MouseArea { id: area; anchors.fill: parent; hoverEnabled: true; onClicked: { if (lines.which !== "rewrites") Tools.linked.select(lines.which, row.index); else Tools.linked.follow("rewrites", row.index); } onDoubleClicked: if (lines.which === "uops") Tools.linked.follow("uops", row.index) }
+                UTip { visible: area.containsMouse && line.implicitWidth > row.width - line.x; delay: 500; text: row.text }
             }
             ULabel { visible: list.count === 0; width: parent.width - Theme.px(20); x: Theme.px(10); y: Theme.px(6); wrapMode: Text.Wrap; elide: Text.ElideNone; color: Theme.textFaint; font.pixelSize: Theme.small; text: lines.hint }
         }

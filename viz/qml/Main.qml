@@ -62,7 +62,7 @@ ApplicationWindow {
         case "normal": Theme.textScale = 1; break;
         case "full-screen": window.visibility = window.visibility === Window.FullScreen ? Window.AutomaticVisibility : Window.FullScreen; break;
         case "toggle-left": left.shown = !left.shown; break;
-        case "toggle-right": right.visible = !right.visible; break;
+        case "toggle-right": right.shown = !right.shown; break;
         case "filter": left.shown = true; tree.focusFilter(); break;
         case "search":
             if (Session.tab === "stats") stats.search();
@@ -221,7 +221,7 @@ ApplicationWindow {
                         CodePane { id: scriptPane; anchors.fill: parent; visible: Session.tab === "script"; model: Session.scriptCode; what: Session.scriptCode.title }
                     }
                 }
-                DetailPane { id: right; SplitView.preferredWidth: Math.min(Theme.px(330), window.width * 0.25); SplitView.minimumWidth: Theme.px(220) }
+                DetailPane { id: right; property bool shown: true; visible: shown && Session.tab !== "links"; SplitView.preferredWidth: Math.min(Theme.px(330), window.width * 0.25); SplitView.minimumWidth: Theme.px(220) }
             }
             Loader { anchors.fill: parent; active: Session.state === "empty"; sourceComponent: Welcome { onOpenAsked: window.openFile() } }
             Loader { anchors.fill: parent; active: Session.state === "recording"; sourceComponent: RecordingPage {} }

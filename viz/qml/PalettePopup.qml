@@ -1,4 +1,5 @@
-// Jump anywhere, run any command. ">" lists commands, "#12" is a node, ":40" a step.
+// Jump anywhere, run any command. ">" lists commands, "#12" is a node, ":40" a step, "/text" nodes of the whole
+// trace.
 import QtQuick
 import QtQuick.Controls
 import uopscope.core
@@ -27,7 +28,7 @@ Popup {
             y: Theme.px(8)
             width: parent.width - Theme.px(16)
             height: Theme.px(36)
-            hint: qsTr("Kernel, pass, #node, :step — or > for commands")
+            hint: qsTr("Kernel, pass, #node, :step, /text in the whole trace, > for commands")
             font.pixelSize: Theme.px(14)
             onTextChanged: { Session.palette.query = text; list.currentIndex = 0; }
             Keys.onDownPressed: list.incrementCurrentIndex()
@@ -56,7 +57,7 @@ Popup {
                 Icon {
                     x: Theme.px(14)
                     anchors.verticalCenter: parent.verticalCenter
-                    name: row.kind === "command" ? "right" : row.kind === "node" || row.kind === "step" ? "target" : row.kind
+                    name: row.kind === "command" ? "right" : row.kind === "node" || row.kind === "step" || row.kind === "more" ? "target" : row.kind
                     width: Theme.px(14)
                     height: width
                     color: Theme.textMuted
@@ -76,7 +77,7 @@ Popup {
                 ULabel { id: detailLabel; anchors.right: parent.right; anchors.rightMargin: Theme.px(14); height: parent.height; text: row.detail; color: Theme.textFaint; font.pixelSize: Theme.small }
                 MouseArea { id: area; anchors.fill: parent; hoverEnabled: true; onClicked: { list.currentIndex = row.index; popup.accept(); } }
             }
-            ULabel { visible: list.count === 0; x: Theme.px(18); y: Theme.px(4); text: qsTr("Nothing fits"); color: Theme.textFaint }
+            ULabel { visible: list.count === 0; x: Theme.px(18); y: Theme.px(4); text: field.text === "/" ? qsTr("Operation, type or argument: every word must be there") : Session.busy ? qsTr("Searching…") : qsTr("Nothing fits"); color: Theme.textFaint }
         }
     }
 }

@@ -129,10 +129,10 @@ Rectangle {
         }
         Rectangle {
             Layout.fillWidth: true
-            implicitHeight: Theme.px(26)
+            implicitHeight: hint.implicitHeight + Theme.px(10)
             color: Theme.panel
             visible: pane.mode === "flame" || pane.mode === "treemap"
-            ULabel { x: Theme.px(12); anchors.verticalCenter: parent.verticalCenter; font.pixelSize: Theme.small; color: Theme.textMuted; text: (view.leftOut > 0 ? qsTr("%1 too small to draw: click a box to make it fill the view. ").arg(view.leftOut) : "") + qsTr("Double-click goes to the pass, kernel or rule. Blue: schedule, green: kernel, violet: pass, orange: rule.") }
+            ULabel { id: hint; x: Theme.px(12); width: parent.width - Theme.px(24); wrapMode: Text.Wrap; anchors.verticalCenter: parent.verticalCenter; font.pixelSize: Theme.small; color: Theme.textMuted; text: (view.leftOut > 0 ? qsTr("%1 too small to draw: click a box to make it fill the view. ").arg(view.leftOut) : "") + qsTr("Double-click goes to the pass, kernel or rule. Blue: schedule, green: kernel, violet: pass, orange: rule, olive: part of a kernel that is no rewriting. Kernels that were compiled at the same time add up.") }
         }
     }
 }

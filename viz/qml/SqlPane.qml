@@ -100,6 +100,7 @@ Rectangle {
                     ULabel { anchors.fill: parent; leftPadding: Theme.px(10); rightPadding: Theme.px(10); mono: true; font.pixelSize: Theme.px(11.5); text: cell.display; horizontalAlignment: cell.numeric ? Text.AlignRight : Text.AlignLeft; color: cell.display === "NULL" ? Theme.textFaint : Theme.text }
                     MouseArea { id: area; anchors.fill: parent; hoverEnabled: true; onClicked: pane.column = cell.column; onDoubleClicked: Tools.sql.follow(cell.row, cell.column) }
                 }
+                ULabel { visible: Tools.sql.columns.length === 0; x: Theme.px(16); y: Theme.px(14); width: table.width - Theme.px(32); wrapMode: Text.Wrap; color: Theme.textFaint; text: qsTr("Run shows rows here. A click chooses a column: its nodes or steps become a selection, a colouring or a condition; a double click goes to one. Queries and tables on the right fill in the text.") }
                 Connections { target: Tools.sql; function onModelReset() { Qt.callLater(table.forceLayout); } }
             }
         }
@@ -113,7 +114,7 @@ Rectangle {
                 anchors.fill: parent
                 clip: true
                 ScrollBar.vertical: UScrollBar {}
-                model: [{head: qsTr("Queries")}].concat(Tools.sql.saved, [{head: qsTr("Tables and views: click to see rows")}], Tools.sql.schema)
+                model: [{head: qsTr("Queries")}].concat(Tools.sql.saved, [{head: qsTr("Tables and views")}], Tools.sql.schema)
                 delegate: Item {
                     id: entry
                     required property var modelData

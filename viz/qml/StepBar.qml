@@ -99,7 +99,7 @@ Rectangle {
                 }
                 ULabel { text: "/ " + Session.stepCount; color: Theme.textMuted; font.pixelSize: Theme.px(13); anchors.baseline: number.baseline }
             }
-            ULabel { Layout.alignment: Qt.AlignRight; Layout.maximumWidth: Theme.px(150); text: Session.stepInfo.rule || (Session.stepCount > 0 ? qsTr("as the pass began") : ""); color: Theme.textFaint; font.pixelSize: Theme.small }
+            ULabel { Layout.preferredWidth: Theme.px(150); horizontalAlignment: Text.AlignRight; text: Session.stepInfo.rule || (Session.stepCount > 0 ? qsTr("as the pass began") : ""); color: Theme.textFaint; font.pixelSize: Theme.small }
         }
     }
 }

@@ -41,7 +41,11 @@ Rectangle {
             ScrollBar.vertical: UScrollBar {}
             Connections {
                 target: Session.tree
-                function onCurrentChanged() { if (Session.tree.currentRow >= 0) list.positionViewAtIndex(Session.tree.currentRow, ListView.Contain); }
+                // What leads to it is seen too: a row that was out of sight comes to the middle.
+                function onCurrentChanged() {
+                    const r = Session.tree.currentRow, item = r >= 0 ? list.itemAtIndex(r) : null;
+                    if (r >= 0 && (!item || item.y < list.contentY || item.y + item.height > list.contentY + list.height)) list.positionViewAtIndex(r, ListView.Center);
+                }
             }
             delegate: Rectangle {
                 id: row

@@ -12,7 +12,12 @@ constexpr double kRow = 23, kLeastPixels = 1.5;
 constexpr int kMapDepth = 5;
 
 size_t toneOf(const std::string& kind) {
-  return kind == "kernel" ? 2 : kind == "schedule" ? 0 : kind == "pass" ? 6 : kind == "rule" ? 1 : 7;
+  return kind == "kernel"     ? 2
+         : kind == "schedule" ? 0
+         : kind == "pass"     ? 6
+         : kind == "rule"     ? 1
+         : kind == "phase"    ? 4
+                              : 7;
 }
 
 } // namespace

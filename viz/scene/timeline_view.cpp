@@ -75,7 +75,8 @@ void TimelineView::paint(QPainter* painter) {
     painter->setPen(p.grid);
     painter->drawLine(QPointF(x, kRuler), QPointF(x, height()));
     painter->setPen(p.textFaint);
-    painter->drawText(QPointF(x + 3, kRuler - 8), duration(static_cast<int64_t>(t)));
+    const QString at = duration(static_cast<int64_t>(t));
+    if (x + 3 + fm.horizontalAdvance(at) < width()) painter->drawText(QPointF(x + 3, kRuler - 8), at);
   }
   const double selectedFrom = xOf(model_->selectedFrom()), selectedTo = xOf(model_->selectedTo());
   if (model_->selectedTo() > model_->selectedFrom()) {
@@ -116,7 +117,7 @@ void TimelineView::paint(QPainter* painter) {
     painter->setPen(p.textMuted);
     painter->drawText(QRectF(4, top, kLabels - 10, row() * 2),
                       Qt::AlignTop | Qt::AlignLeft | Qt::TextWordWrap,
-                      tr("memory, at most %1 kB").arg(grouped(d.peak / 1000)));
+                      tr("memory, at most %1").arg(amount(d.peak)));
   }
 }
 
