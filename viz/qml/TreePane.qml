@@ -41,11 +41,12 @@ Rectangle {
             ScrollBar.vertical: UScrollBar {}
             Connections {
                 target: Session.tree
-                // What leads to it is seen too: a row that was out of sight comes to the middle.
-                function onCurrentChanged() {
-                    const r = Session.tree.currentRow, item = r >= 0 ? list.itemAtIndex(r) : null;
-                    if (r >= 0 && (!item || item.y < list.contentY || item.y + item.height > list.contentY + list.height)) list.positionViewAtIndex(r, ListView.Center);
-                }
+                function onCurrentChanged() { Qt.callLater(list.bringCurrent); }
+            }
+            // What leads to it is seen too: a row that was out of sight comes to the middle.
+            function bringCurrent() {
+                const r = Session.tree.currentRow, item = r >= 0 ? itemAtIndex(r) : null;
+                if (r >= 0 && (!item || item.y < contentY || item.y + item.height > contentY + height)) positionViewAtIndex(r, ListView.Center);
             }
             delegate: Rectangle {
                 id: row

@@ -191,3 +191,48 @@ TEST_CASE("from a line of the script to machine code and back") {
   CHECK(contains(call(f, {"stats", "model.uoptrace", "--by", "launch"}).out, "GFLOPS"));
 }
 #endif
+
+TEST_CASE("two states are compared, in a trace and across two") {
+  Folder f, g;
+  std::string a = sampleTrace(f), b = sampleTrace(g);
+  Result pass = call(f, {"compare", a, "kernel=r_4&pass=1", "--json"});
+  CHECK(pass.code == 1); // as it began and as it ended
+  Json j = Json::parse(pass.out);
+  CHECK(j["same"] == false);
+  CHECK(!j["lines"].empty());
+  CHECK(contains(call(f, {"compare", a, "kernel=r_4&pass=1"}).out, "@@"));
+  Result same = call(f, {"compare", a, "kernel=r_4&pass=1&step=2", "--other", b});
+  CHECK(same.code == 0);
+  CHECK(contains(same.out, "the same graph"));
+  CHECK(call(f, {"compare", a, "kernel=r_4&pass=1&step=1", "kernel=r_4&pass=1&step=2"}).code == 1);
+  CHECK(call(f, {"compare", a, "kernel=r_4"}).code == 2);
+  CHECK(call(f, {"compare", a, "kernel=r_4", "--what", "asm"}).code == 2);
+}
+
+TEST_CASE("rewrites are checked by their values, one or all") {
+  Folder f;
+  std::string trace = sampleTrace(f);
+  Json all = Json::parse(call(f, {"check", trace, "--json"}).out);
+  CHECK(all["checked"].get<int>() > 5);
+  CHECK(all["same"].get<int>() + all["unknown"].get<int>() + all["unchanged"].get<int>() > 0);
+  CHECK(all["faults"].empty());
+  Json one = Json::parse(call(f, {"check", trace, "r_4", "--pass", "1", "--step", "1", "--json"}).out);
+  CHECK(one["verdict"] == "same");
+  CHECK(one["samples"].get<int>() > 0);
+  CHECK(call(f, {"check", trace, "r_4", "--pass", "1", "--step", "100000"}).code == 2);
+  CHECK(call(f, {"check", trace, "r_4"}).code == 2);
+  // A rule that is wrong is found: exit code 1.
+  std::string wrong = f.file("wrong.uoptrace");
+  recordTo(wrong, [] {
+    static constexpr RuleDef rules[] = {RULE("loses-one", x + 1, x)};
+    static const PatternMatcher matcher({rules});
+    Pool pool;
+    PoolScope scope(pool);
+    UOp root = UOp::sink(std::vector<UOp>{UOp::range(4, 0) + 1});
+    ObservedScope kernel({ScopeKind::Kernel, "r_4", {"model.py", 3}, root});
+    graphRewrite(root, matcher, {.name = "wrong"});
+  });
+  Result found = call(f, {"check", wrong});
+  CHECK(found.code == 1);
+  CHECK(contains(found.out, "loses-one"));
+}

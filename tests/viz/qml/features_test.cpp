@@ -109,6 +109,23 @@ TEST_CASE("features: a box of the flame graph zooms, a double click goes there")
   CHECK(w.tools.profile()->root() == 1);
 }
 
+TEST_CASE("features: a node is found anywhere in the trace") {
+  Window w(expressionTrace());
+  w.key(Qt::Key_P, Qt::ControlModifier);
+  w.type("/xor");
+  REQUIRE(waitFor([&] { return w.session.palette()->count() > 0; }));
+  CHECK(w.session.palette()->entry(0)["text"].toString().startsWith("XOR"));
+  w.key(Qt::Key_Return);
+  REQUIRE(waitFor([&] { return w.session.passName() == "nest"; }));
+  w.settle();
+  CHECK(w.session.tab() == "graph");
+  REQUIRE(w.session.node() >= 0);
+  CHECK(w.session.graph()->picture()->find(w.session.node())->op == "XOR");
+  w.key(Qt::Key_P, Qt::ControlModifier);
+  w.type("/nothing like it");
+  CHECK(w.session.palette()->count() == 0);
+}
+
 TEST_CASE("features: a key is changed on the sheet and works at once") {
   Window w(compiledTrace());
   REQUIRE(w.session.setKeys("legend", "Ctrl+Shift+K"));

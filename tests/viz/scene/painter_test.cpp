@@ -103,3 +103,30 @@ TEST_CASE("painter: ten thousand nodes in a frame") {
   CHECK(all < 50 * 8); // 20 frames a second, with room for a busy machine
   CHECK(near < 50 * 8);
 }
+
+TEST_CASE("painter: of a long edge the part in the view is drawn, and it looks the same") {
+  Picture p;
+  for (int i = 0; i < 2; ++i) {
+    PictureNode node;
+    node.id = i + 1;
+    node.op = "ADD";
+    measure(node);
+    node.x = 100 + static_cast<float>(i) * 300;
+    node.y = static_cast<float>(i) * 40'000;
+    p.nodes.push_back(node);
+  }
+  p.edges.push_back({0, 1, 0, 1, Mark::Same, false, {}});
+  p.index();
+  const QRectF view(0, 20'000, 500, 400);
+  const QPainterPath whole = edgePath(p, p.edges[0]), part = edgePath(p, p.edges[0], view);
+  CHECK(whole.length() > 39'000);
+  CHECK(part.length() < 600);
+  CHECK(part.length() > 390);
+  for (const double t : {0.1, 0.5, 0.9}) {
+    const QPointF at = part.pointAtPercent(t);
+    const auto same = whole.pointAtPercent(whole.percentAtLength(
+        whole.length() * (at.y() - whole.boundingRect().top()) / whole.boundingRect().height()));
+    CHECK(std::abs(same.x() - at.x()) < 3);
+  }
+  CHECK(edgePath(p, p.edges[0], QRectF(0, 50'000, 500, 400)).isEmpty());
+}
