@@ -45,6 +45,7 @@ Rectangle {
             }
             // What leads to it is seen too: a row that was out of sight comes to the middle.
             function bringCurrent() {
+                forceLayout();
                 const r = Session.tree.currentRow, item = r >= 0 ? itemAtIndex(r) : null;
                 if (r >= 0 && (!item || item.y < contentY || item.y + item.height > contentY + height)) positionViewAtIndex(r, ListView.Center);
             }
