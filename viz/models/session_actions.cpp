@@ -1,4 +1,5 @@
 // What keys and the palette do in a session: moving along the trace, walking over the graph, jumping by name.
+#include "replay/read/link.h"
 #include "replay/read/node_search.h"
 #include "replay/read/print.h"
 #include "viz/models/actions.h"
@@ -238,9 +239,9 @@ void Session::choose(const QVariantMap& entry) {
                       return [this, at, id] {
                         if (!at)
                           return showNotice(tr("Node #%1 is part of no graph that was recorded.").arg(id));
-                        goTo(at->pass, at->step);
-                        setTab(QStringLiteral("graph"));
-                        follow(QStringLiteral("node=%1").arg(id));
+                        // One link: the picture that answers it is the one the node is looked for in.
+                        follow(QString::fromStdString(
+                            makeLink(*trace_, {at->scope, at->pass, at->step, id, "graph"}).str()));
                       };
                     });
     return;
