@@ -50,6 +50,12 @@ ConstValue valueOf(DType type, uint64_t hash) {
   return convertConst(scalar, ConstValue::ofInt(static_cast<int64_t>((hash >> 8) % 33) - 16));
 }
 
+/// Bits of values of one size taken as another type.
+bool isBitcast(UOp u) {
+  return u.is(Op::BITCAST) && !u.dtype().isPtr() && !u.src(0).dtype().isPtr() &&
+         u.dtype().scalar().itemsize() == u.src(0).dtype().scalar().itemsize();
+}
+
 bool isVariable(Op op) {
   return op == Op::RANGE || op == Op::SPECIAL || op == Op::DEFINE_VAR;
 }
@@ -86,7 +92,7 @@ struct Evaluator {
         if (!v.isInvalid()) v = convertConst(u.dtype().scalar(), v);
       return out;
     }
-    if (group::kAlu.has(u.op())) {
+    if (group::kAlu.has(u.op()) || isBitcast(u)) {
       std::vector<Lanes> from;
       for (size_t i = 0; i < u.srcCount(); ++i) from.push_back((*this)(u.src(i)));
       const DType operand = u.src(u.is(Op::WHERE) ? 1 : 0).dtype().scalar();
@@ -135,7 +141,7 @@ std::set<std::tuple<Op, uint64_t, uint64_t>> unknowns(const std::vector<UOp>& no
   std::set<std::tuple<Op, uint64_t, uint64_t>> out;
   for (const UOp& u : nodes)
     if (!group::kAlu.has(u.op()) && !isVariable(u.op()) && !u.is(Op::CONST) && !u.is(Op::VECTORIZE) &&
-        !u.is(Op::GEP) && !u.is(Op::CAST))
+        !u.is(Op::GEP) && !u.is(Op::CAST) && !isBitcast(u))
       out.insert({u.op(), u.dtype().bits(), u.arg().hash()});
   return out;
 }
@@ -172,7 +178,8 @@ std::string obstacle(UOp before, UOp after, const std::vector<UOp>& left, const 
   const Op root = before.op();
   if (before.hasShape())
     for ([[maybe_unused]] const auto& axis : before.shape()) return "a tensor has no single value";
-  if (!group::kAlu.has(root) && root != Op::CAST && root != Op::VECTORIZE && root != Op::GEP)
+  if (!group::kAlu.has(root) && !isBitcast(before) && root != Op::CAST && root != Op::VECTORIZE &&
+      root != Op::GEP)
     return fmt::format("{} is not computed but taken as it is", opName(root));
   const auto a = unknowns(left), b = unknowns(right);
   auto only = [](const std::vector<UOp>& here, const std::vector<UOp>& there) {

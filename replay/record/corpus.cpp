@@ -16,7 +16,7 @@
 namespace uopscope {
 
 namespace {
-constexpr size_t kBlockBytes = 512 << 10, kMaxBlockBytes = size_t{256} << 20, kFlushEvery = 64;
+constexpr size_t kBlockBytes = 2 << 20, kMaxBlockBytes = size_t{256} << 20, kFlushEvery = 64;
 
 void putField(std::string& out, std::string_view text) {
   putVarint(out, text.size());

@@ -53,6 +53,17 @@ TEST_CASE("value check: right and wrong rewrites of index arithmetic") {
   CHECK(check(r + s, r + r).verdict == V::Differs);
 }
 
+TEST_CASE("value check: bits taken as another type are computed") {
+  Pool pool;
+  PoolScope scope(pool);
+  const UOp e = UOp::range(8, 0).cast(dtypes::int32), power = e.cast(dtypes::float32).alu(Op::EXP2, {});
+  auto byBits = [&](int64_t bias) {
+    return ((e + e.constLike(bias)) * e.constLike(int64_t{1} << 23)).bitcast(dtypes::float32);
+  };
+  CHECK(check(power, byBits(127)).verdict == ValueCheck::Verdict::Same);
+  CHECK(check(power, byBits(126)).verdict == ValueCheck::Verdict::Differs);
+}
+
 TEST_CASE("value check: a whole trace of right rules has no fault, and is counted") {
   TempTrace file;
   recordTo(file.path, [] {
