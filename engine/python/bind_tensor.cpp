@@ -191,7 +191,8 @@ std::vector<Tensor> customKernel(const std::vector<Tensor>& tensors, py::object 
       py::object seen = py::module_::import("types").attr("SimpleNamespace")(
           py::arg("op") = Op::CUSTOM_KERNEL, py::arg("src") = py::tuple(buffers), py::arg("uop") = k);
       std::vector<UOp> each;
-      for (py::handle h : py::handle(held.get())(g, seen)) each.push_back(h.is_none() ? UOp() : h.cast<UOp>());
+      for (py::handle h : py::handle(held.get())(g, seen))
+        each.push_back(h.is_none() ? UOp() : h.cast<UOp>());
       return each;
     });
   std::vector<Tensor> out;
