@@ -1,9 +1,11 @@
 // Every rule of every rule set is made to fire by some test. While the whole program runs, an observer of
-// each test notes the rules that apply; at the end those that never did are listed, and the run fails.
+// each test notes the rules that apply, beside the one that captures kernels if there is one; at the end the
+// rules that never did are listed, and the run fails.
 //
 // Only a run of all tests says anything, so a run with filters says nothing.
 #include "engine/rewrite/matcher.h"
 #include "engine/rewrite/observer.h"
+#include "replay/record/tee.h"
 
 #include <doctest/doctest.h>
 #include <unistd.h>
@@ -44,9 +46,13 @@ class Coverage : public doctest::IReporter {
 public:
   explicit Coverage(const doctest::ContextOptions&) {}
   void test_case_start(const doctest::TestCaseData&) override {
-    scope_ = std::make_unique<ObserverScope>(&rules_);
+    if (Observer* capture = Observer::current()) tee_ = std::make_unique<Tee>(&rules_, capture);
+    scope_ = std::make_unique<ObserverScope>(tee_ ? tee_.get() : static_cast<Observer*>(&rules_));
   }
-  void test_case_end(const doctest::CurrentTestCaseStats&) override { scope_.reset(); }
+  void test_case_end(const doctest::CurrentTestCaseStats&) override {
+    scope_.reset();
+    tee_.reset();
+  }
   void test_run_end(const doctest::TestRunStats& s) override {
     if (s.numTestCasesPassingFilters < s.numTestCases) return;
     std::set<RuleKey> fired;
@@ -77,6 +83,7 @@ public:
 
 private:
   FiredRules rules_;
+  std::unique_ptr<Tee> tee_;
   std::unique_ptr<ObserverScope> scope_;
 };
 REGISTER_LISTENER("rule coverage", 1, Coverage);
