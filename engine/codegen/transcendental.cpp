@@ -6,6 +6,7 @@
 // NaN, zeros and denormals give what the C library gives.
 #include "engine/base/context_var.h"
 #include "engine/codegen/decompositions.h"
+#include "engine/codegen/float_interval.h"
 #include "engine/codegen/lanes.h"
 #include "engine/codegen/memory.h"
 
@@ -32,9 +33,34 @@ UOp add(UOp a, double v) {
 UOp mul(UOp a, double v) {
   return a * num(a, v);
 }
-UOp isNan(UOp v) {
-  return ne(v, v);
-}
+
+/// Questions about an argument, answered at once where its interval is known.
+class Argument {
+public:
+  explicit Argument(UOp v) : v_(v), interval_(floatInterval(v)) {}
+
+  UOp isNan() const { return interval_ ? no() : ne(v_, v_); }
+  UOp below(double c) const {
+    if (interval_ && interval_->high < c) return yes();
+    if (interval_ && interval_->low >= c) return no();
+    return v_ < num(v_, c);
+  }
+  UOp above(double c) const {
+    if (interval_ && interval_->low > c) return yes();
+    if (interval_ && interval_->high <= c) return no();
+    return num(v_, c) < v_;
+  }
+  UOp isNot(double c) const {
+    if (interval_ && (interval_->high < c || c < interval_->low)) return yes();
+    return ne(v_, num(v_, c));
+  }
+  UOp yes() const { return UOp::constant(dtypes::bool_.vec(laneCount(v_)), int64_t{1}); }
+  UOp no() const { return UOp::constant(dtypes::bool_.vec(laneCount(v_)), int64_t{0}); }
+
+private:
+  UOp v_;
+  std::optional<FloatInterval> interval_;
+};
 bool isDouble(UOp v) {
   return v.dtype().kind() == Scalar::Float64;
 }
@@ -85,7 +111,8 @@ std::vector<double> exp2Series(int degree) {
 UOp exp2Of(UOp v) {
   Layout l = layoutOf(v);
   double top = isDouble(v) ? 1024 : 128, bottom = isDouble(v) ? -1080 : -152;
-  UOp usable = (v < num(v, top)) & (num(v, bottom) < v);
+  Argument arg(v);
+  UOp usable = arg.below(top) & arg.above(bottom);
   UOp safe = usable.where(v, num(v, 0.0));
   UOp e = nearest(safe, l);
   UOp s = safe + mul(e.cast(v.dtype()), -1);
@@ -94,13 +121,14 @@ UOp exp2Of(UOp v) {
   UOp half = shiftDown(e, 1), other = e + half * half.constLike(-1);
   UOp result = p * powerOfTwo(half, v.dtype(), l) * powerOfTwo(other, v.dtype(), l);
   UOp outside = (v < num(v, 0.0)).where(num(v, 0.0), num(v, kInf));
-  return isNan(v).where(v, usable.where(result, outside));
+  return arg.isNan().where(v, usable.where(result, outside));
 }
 
 UOp log2Of(UOp v) {
   Layout l = layoutOf(v);
   double smallest = isDouble(v) ? 0x1p-1022 : 0x1p-126, scale = isDouble(v) ? 0x1p54 : 0x1p25;
-  UOp tiny = v < num(v, smallest);
+  Argument arg(v);
+  UOp tiny = arg.below(smallest);
   UOp normal = tiny.where(mul(v, scale), v);
   // Exponent of normal / 0.75, so that the mantissa lies in [0.75, 1.5).
   UOp bits = mul(normal, 4.0 / 3.0).bitcast(l.bits);
@@ -117,10 +145,10 @@ UOp log2Of(UOp v) {
          high = isDouble(v) ? lead : static_cast<double>(static_cast<float>(lead));
   UOp tail = horner(s2, series) * s2 * s;
   UOp result = (mul(s, lead - high) + tail) + mul(s, high) + exponent;
-  result = ne(v, num(v, kInf)).where(result, num(v, kInf));
-  result = (v < num(v, 0.0)).where(num(v, kNan), result);
-  result = ne(v, num(v, 0.0)).where(result, num(v, -kInf));
-  return isNan(v).where(v, result);
+  result = arg.isNot(kInf).where(result, num(v, kInf));
+  result = arg.below(0.0).where(num(v, kNan), result);
+  result = arg.isNot(0.0).where(result, num(v, -kInf));
+  return arg.isNan().where(v, result);
 }
 
 // --- sine ---
@@ -194,14 +222,18 @@ Reduced reduceAny(UOp v) {
 }
 
 UOp sineOf(UOp v) {
-  UOp finite = (v < num(v, kInf)) & (num(v, -kInf) < v);
-  UOp negative = v < num(v, 0.0), safe = finite.where(v, num(v, 0.0));
+  Argument arg(v);
+  UOp finite = arg.below(kInf) & arg.above(-kInf);
+  UOp negative = arg.below(0.0), safe = finite.where(v, num(v, 0.0));
   UOp size = negative.where(mul(safe, -1), safe);
   Reduced r;
-  if (isDouble(v)) {
+  constexpr double kSwitch = 1000;
+  std::optional<FloatInterval> interval = floatInterval(v);
+  if (interval && interval->within(-kSwitch, kSwitch)) {
+    r = reduceSmall(size);
+  } else if (isDouble(v)) {
     r = reduceSmall((size < num(v, 0x1p53)).where(size, num(v, 0.0)));
   } else {
-    constexpr double kSwitch = 1000;
     UOp small = size < num(v, kSwitch);
     Reduced big = reduceAny(small.where(num(v, kSwitch), size));
     r = reduceSmall(small.where(size, num(v, 0.0)));
@@ -219,7 +251,7 @@ UOp sineOf(UOp v) {
   UOp flip = ne(r.quadrant & r.quadrant.constLike(2), r.quadrant.constLike(0));
   UOp result = odd.where(horner(square, cosine), horner(square, sine) * r.rest);
   result = ne(flip, negative).where(mul(result, -1), result);
-  return finite.where(ne(v, num(v, 0.0)).where(result, v), num(v, kNan));
+  return finite.where(arg.isNot(0.0).where(result, v), num(v, kNan));
 }
 
 UOp powerOf(UOp base, UOp exponent) {

@@ -66,6 +66,42 @@ std::shared_ptr<Stream> newStream(const std::string& device, int64_t seed, uint3
   return std::make_shared<Stream>(Stream{Tensor::fromBytes(key, {2}, dtypes::uint32, {device, {}, false})});
 }
 
+/// The next words of a device's stream: the halves of as many draws, all low ones before the high ones.
+struct RandomWords {
+  Tensor low, high;
+};
+RandomWords drawWords(int64_t words, const std::string& device) {
+  Generator& g = generator();
+  if (!g.streams.count(device))
+    g.streams[device] = newStream(device, g.seed, static_cast<uint32_t>(g.streams.size()));
+  std::shared_ptr<Stream> stream = g.streams[device];
+  Tensor start = Tensor::fromBytes(&stream->drawn, {1}, dtypes::uint32, {device, {}, false});
+  stream->drawn += static_cast<uint32_t>(words);
+  if (RunCapture::active()) // a captured call goes on in the stream each time it is replayed
+    RunCapture::beforeReplay([stream, words, at = Buffer::of(graph::base(start.uop()))] {
+      at->copyIn(&stream->drawn);
+      stream->drawn += static_cast<uint32_t>(words);
+    });
+
+  int64_t half = graph::ceilDiv(words, 2);
+  Tensor low = Tensor::arange(half, {device, dtypes::uint32, false}).add(start);
+  Tensor high = low.add(ConstValue::ofInt(half));
+  auto wide = [](const Tensor& t) { return t.cast(dtypes::uint64); };
+  auto keyWord = [&](int64_t i) {
+    return wide(stream->key.shrink({{{Sint(i), Sint(i + 1)}}}).broadcastTo(low.shape()));
+  };
+  Tensor counter = wide(high).lshift(32).bitOr(wide(low)), key = keyWord(1).lshift(32).bitOr(keyWord(0));
+  Tensor bits = counter.threefry(key);
+  ConstValue word = ConstValue::ofInt(0xffffffff);
+  return {bits.bitAnd(word).cast(dtypes::uint32), bits.rshift(32).bitAnd(word).cast(dtypes::uint32)};
+}
+
+/// Numbers in [0, 1): the upper bits become the mantissa of a number in [1, 2).
+Tensor uniformFromBits(const Tensor& bits, DType d) {
+  Tensor one = Tensor::scalar(ConstValue::ofFloat(1), {bits.device(), d, false}).bitcast(bits.dtype());
+  return bits.rshift(d.bitsize() - mantissaBits(d)).bitOr(one).bitcast(d).sub(1);
+}
+
 } // namespace
 
 void Tensor::manualSeed(int64_t seed) {
@@ -85,39 +121,10 @@ Tensor Tensor::rand(const Ints& shape, const TensorOptions& o, bool contiguousRe
   std::string where = Device::canonicalize(o.device ? *o.device : Device::defaultName());
   Shape to(shape.begin(), shape.end());
   if (numel == 0) return zeros(to, {where, d, o.requiresGrad});
-  int64_t words = graph::ceilDiv(numel * d.itemsize(), 4), half = graph::ceilDiv(words, 2);
-
-  Generator& g = generator();
-  if (!g.streams.count(where))
-    g.streams[where] = newStream(where, g.seed, static_cast<uint32_t>(g.streams.size()));
-  std::shared_ptr<Stream> stream = g.streams[where];
-  Tensor start = fromBytes(&stream->drawn, {1}, dtypes::uint32, {where, {}, false});
-  stream->drawn += static_cast<uint32_t>(words);
-  if (RunCapture::active()) // a captured call goes on in the stream each time it is replayed
-    RunCapture::beforeReplay([stream, words, at = Buffer::of(graph::base(start.uop()))] {
-      at->copyIn(&stream->drawn);
-      stream->drawn += static_cast<uint32_t>(words);
-    });
-
-  TensorOptions counting{where, dtypes::uint32, false};
-  Tensor low = arange(half, counting).add(start), high = low.add(ConstValue::ofInt(half));
-  auto wide = [](const Tensor& t) { return t.cast(dtypes::uint64); };
-  auto keyWord = [&](int64_t i) {
-    return wide(stream->key.shrink({{{Sint(i), Sint(i + 1)}}}).broadcastTo(low.shape()));
-  };
-  Tensor counter = wide(high).lshift(32).bitOr(wide(low)), key = keyWord(1).lshift(32).bitOr(keyWord(0));
-  Tensor bits = counter.threefry(key);
-  ConstValue word = ConstValue::ofInt(0xffffffff);
-  Tensor random =
-      first(cat({bits.bitAnd(word).cast(dtypes::uint32), bits.rshift(32).bitAnd(word).cast(dtypes::uint32)}),
-            words);
-
-  // the bits become the mantissa of a number in [1, 2)
-  DType raw = bitsType(d);
-  random = random.bitcast(raw);
-  Tensor one = scalar(ConstValue::ofFloat(1), {where, d, false}).bitcast(raw);
-  random = random.rshift(d.bitsize() - mantissaBits(d)).bitOr(one).bitcast(d);
-  Tensor result = first(random, numel).sub(1).reshape(to).setRequiresGrad(o.requiresGrad);
+  int64_t words = graph::ceilDiv(numel * d.itemsize(), 4);
+  RandomWords drawn = drawWords(words, where);
+  Tensor random = uniformFromBits(first(cat({drawn.low, drawn.high}), words).bitcast(bitsType(d)), d);
+  Tensor result = first(random, numel).reshape(to).setRequiresGrad(o.requiresGrad);
   return contiguousResult ? result.contiguous() : result;
 }
 
@@ -130,16 +137,18 @@ Tensor Tensor::randLike(TensorOptions o, bool contiguousResult) const {
 
 Tensor Tensor::randnLike(TensorOptions o) const {
   OperationScope op("randn_like");
-  Ints twice = intShape();
-  twice.insert(twice.begin(), 2);
-  Tensor uniform = rand(twice, {o.device ? *o.device : device(), dtypes::float32, {}}, false);
-  auto part = [&](int64_t i) {
-    std::vector<std::optional<std::pair<Sint, Sint>>> bounds(twice.size());
-    bounds[0] = {Sint(i), Sint(i + 1)};
-    return uniform.shrink(bounds).squeeze(0);
-  };
-  // Box and Muller: an angle from one number, a radius from the other
-  Tensor angle = part(0).mul(2 * std::numbers::pi).cos(), radius = part(1).sub(1, true).log().mul(-2).sqrt();
+  std::string where = Device::canonicalize(o.device ? *o.device : device());
+  Ints to = intShape();
+  int64_t numel = 1;
+  for (int64_t s : to) numel *= s;
+  if (numel == 0)
+    return zeros(shape(), {where, o.dtype.value_or(dtype()), false}).setRequiresGrad(o.requiresGrad);
+  // Box and Muller: an angle from one number, a radius from the other. Both come of one draw, so that they
+  // are made where they are used.
+  RandomWords drawn = drawWords(2 * numel, where);
+  auto uniform = [&](const Tensor& bits) { return uniformFromBits(bits, dtypes::float32).reshape(shape()); };
+  Tensor angle = uniform(drawn.low).mul(2 * std::numbers::pi).cos();
+  Tensor radius = uniform(drawn.high).sub(1, true).log().mul(-2).sqrt();
   return angle.mul(radius).cast(o.dtype.value_or(dtype())).setRequiresGrad(o.requiresGrad);
 }
 

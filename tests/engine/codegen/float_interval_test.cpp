@@ -1,0 +1,126 @@
+// An interval holds every value that an expression takes, and decompositions leave out what it rules out.
+#include "engine/codegen/float_interval.h"
+#include "engine/uop/eval.h"
+#include "kernels.h"
+#include "oracle.h"
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <random>
+
+using namespace uopscope;
+using namespace uopscope::testing;
+
+namespace {
+
+constexpr int kLanes = 0x7fffff;
+
+/// A number in [1, 2) from the low bits of a word, as random numbers are made.
+UOp mantissa(UOp word) {
+  return ((word & word.constLike(kLanes)) | word.constLike(0x3f800000)).bitcast(dtypes::float32);
+}
+
+double evaluated(UOp u, UOp variable, int64_t value) {
+  if (u == variable) return static_cast<double>(value);
+  if (u.isConst()) return u.constValue().asDouble();
+  std::vector<ConstValue> operands;
+  for (UOp s : u.src()) {
+    double v = evaluated(s, variable, value);
+    operands.push_back(s.dtype().isFloat() ? ConstValue::ofFloat(v)
+                                           : ConstValue::ofInt(static_cast<int64_t>(v)));
+  }
+  return evalAlu(u.op(), u.dtype(), u.srcCount() ? u.src(0).dtype() : u.dtype(), operands).asDouble();
+}
+
+UOp randomExpression(std::mt19937& random, UOp word, int depth) {
+  auto pick = [&](int n) { return static_cast<int>(random() % static_cast<unsigned>(n)); };
+  auto f32 = [](double v) {
+    return UOp::constant(dtypes::float32, static_cast<double>(static_cast<float>(v)));
+  };
+  if (depth == 0) {
+    if (pick(3) == 0) return f32((pick(2000) - 1000) / 64.0);
+    return pick(2) ? mantissa(word) : (word & word.constLike(255)).cast(dtypes::float32);
+  }
+  UOp x = randomExpression(random, word, depth - 1);
+  switch (pick(8)) {
+  case 0: return x + randomExpression(random, word, depth - 1);
+  case 1: return x * randomExpression(random, word, depth - 1);
+  case 2: return x.alu(Op::MAX, {randomExpression(random, word, depth - 1)});
+  case 3: return (x < f32(1)).where(x, randomExpression(random, word, depth - 1));
+  case 4: return x.alu(Op::SQRT);
+  case 5: return x.alu(Op::RECIPROCAL);
+  case 6: return x * f32(-1);
+  default: return x.alu(Op::SIN);
+  }
+}
+
+} // namespace
+
+TEST_CASE("an interval of a random number, of one minus it, and of its angle") {
+  Pool pool;
+  PoolScope scope(pool);
+  UOp word = UOp::variable("w", 0, 0x7fffffff, dtypes::int32);
+  UOp uniform = mantissa(word) + UOp::constant(dtypes::float32, -1.0);
+  auto u = floatInterval(uniform);
+  REQUIRE(u);
+  CHECK(u->low == doctest::Approx(0));
+  CHECK(u->high < 1);
+  auto rest =
+      floatInterval(uniform * UOp::constant(dtypes::float32, -1.0) + UOp::constant(dtypes::float32, 1.0));
+  REQUIRE(rest);
+  CHECK(rest->low > 1e-7);
+  auto angle = floatInterval(uniform * UOp::constant(dtypes::float32, 6.2831853));
+  REQUIRE(angle);
+  CHECK(angle->within(-1e-6, 6.2832));
+}
+
+TEST_CASE("nothing is known of loads, of what may overflow, and of what may not be a number") {
+  Pool pool;
+  PoolScope scope(pool);
+  UOp word = UOp::variable("w", 0, 0x7fffffff, dtypes::int32);
+  CHECK_FALSE(floatInterval(read(memory(0, 8), UOp::range(8, 0))));
+  CHECK_FALSE(floatInterval(word.bitcast(dtypes::float32))); // NaN among them
+  UOp large = mantissa(word) * UOp::constant(dtypes::float32, 2e38);
+  CHECK_FALSE(floatInterval(large * large));
+  CHECK_FALSE(floatInterval((mantissa(word) + UOp::constant(dtypes::float32, -1.0)).alu(Op::RECIPROCAL)));
+  CHECK_FALSE(floatInterval((mantissa(word) * UOp::constant(dtypes::float32, -1.0)).alu(Op::SQRT)));
+  CHECK_FALSE(floatInterval(UOp::constant(dtypes::float32, std::nan(""))));
+}
+
+TEST_CASE("values of random expressions lie within their intervals") {
+  std::mt19937 random(11);
+  int bounded = 0;
+  for (int round = 0; round < 400; ++round) {
+    Pool pool;
+    PoolScope scope(pool);
+    UOp word = UOp::variable("w", 0, 0x7fffffff, dtypes::int32);
+    UOp expression = randomExpression(random, word, 1 + round % 5);
+    auto interval = floatInterval(expression);
+    if (!interval) continue;
+    ++bounded;
+    for (int i = 0; i < 40; ++i) {
+      int64_t at = i == 0 ? 0 : i == 1 ? 0x7fffffff : i == 2 ? kLanes : static_cast<int64_t>(random() >> 1);
+      double value = evaluated(expression, word, at);
+      CAPTURE(expression.render());
+      CHECK(interval->low <= value);
+      CHECK(value <= interval->high);
+    }
+  }
+  CHECK(bounded > 100);
+}
+
+TEST_CASE("the cosine of a bounded angle needs no reduction of large arguments, and is as accurate") {
+  Pool pool;
+  PoolScope scope(pool);
+  Target target = plainTarget();
+  target.nativeOps = target.nativeOps - OpSet{Op::SIN, Op::LOG2};
+  auto bounded = [](UOp v) {
+    return (mantissa(v) + UOp::constant(dtypes::float32, -1.0)) * UOp::constant(dtypes::float32, 40.0);
+  };
+  UOp i = UOp::range(4096, 0);
+  UOp value = bounded(read(memory(1, 4096, dtypes::int32), i)).alu(Op::SIN);
+  UOp sink = kernel({memory(0, 4096).indexed({i}).store(value).end({i})});
+  LoweredKernel lowered = checkKernel(sink, target, 1, {}, 1e-6);
+  for (UOp u : lowered.uops) CHECK(u.dtype().scalar() != dtypes::uint64);
+}
