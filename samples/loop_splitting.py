@@ -1,7 +1,8 @@
 # Loop splitting: a loop whose body asks which part of the range it is in becomes one loop for each part, and none of
 # them asks any more.
 # Look at: the pass "cut store ranges" of the kernel "edges". One END of one range goes in, three come out; after the
-# next passes the comparisons are gone. The first three iterations are peeled off, so are the last three.
+# next passes the comparisons are gone. The first three iterations are peeled off, so are the last three. A loop inside
+# others is cut as well where the comparison decides about more than a read, and each part gets lanes of its own.
 import numpy as np
 from tinygrad import Tensor, Context
 from tinygrad.codegen import get_program

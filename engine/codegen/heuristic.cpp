@@ -158,12 +158,21 @@ void chooseForReduction(Scheduler& s, const Kernel& k, int64_t width) {
   }
 }
 
+/// The loops of a kernel may be pieces of one that was cut: each gets lanes.
 void chooseForElementwise(Scheduler& s, const Kernel& k, int64_t width) {
+  std::vector<UOp> done; // writes that have their lanes
   for (UOp r : k.outputs) {
-    if (!writtenNextToEachOther(k, r) || !readsSuitLanes(k, r)) continue;
+    std::vector<UOp> writes;
+    for (UOp w : k.writes)
+      if (w.dependsOn(r)) writes.push_back(w);
+    bool suits =
+        !writes.empty() && readsSuitLanes(k, r) && std::all_of(writes.begin(), writes.end(), [&](UOp w) {
+          return strideOf(w, r) == 1 && std::find(done.begin(), done.end(), w) == done.end();
+        });
+    if (!suits) continue;
+    done.insert(done.end(), writes.begin(), writes.end());
     int64_t amount = largestDivisor(extentOf(r), {width, width / 2, 4, 2});
     if (amount) tryApply(s, OptOp::UPCAST, axisOf(s, r), amount);
-    return;
   }
 }
 

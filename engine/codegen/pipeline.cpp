@@ -120,8 +120,14 @@ UOp readyForOpts(UOp sink, const Target& target) {
   sink = pass("initial symbolic", sink, m.initialSymbolic);
   sink = pass("simplify ranges", sink, m.simplifyRanges);
   if (!target.hasLocal) { // where an iteration is a thread, parts of a loop are no loops
-    CutRangesContext cuts{nextRangeId(sink)};
-    sink = pass("cut store ranges", sink, m.cutStoreRanges, cuts);
+    CutRangesContext cuts(nextRangeId(sink));
+    size_t before = 0;
+    while (before != cuts.pieces) { // a piece may be cut along its other loops, once it is simplified
+      if (before) sink = pass("initial symbolic", sink, m.initialSymbolic);
+      before = cuts.pieces;
+      cuts.firstNew = cuts.nextId;
+      sink = pass("cut store ranges", sink, m.cutStoreRanges, cuts);
+    }
   }
   return sink;
 }

@@ -143,30 +143,74 @@ constexpr RuleDef kMerge[] = {RULE("merge-ranges", any({Op::END, Op::REDUCE}), m
 
 /// More pieces than this would cost more code than the comparisons they spare.
 constexpr size_t kMaxPieces = 8;
+/// Operations that a comparison must decide about before a loop inside others is cut for it: to leave out a
+/// read, which a gate does as well, it is not worth loops that are short.
+constexpr int kWorthCutting = 4;
 
-UOp cutStoreRange(Match& m) {
-  UOp range = m[r], effect = m[store];
-  if (!range.src(0).isConst() || range.axisType() != AxisType::Loop) return {};
+/// What a choice decides about: arithmetic on values below its branches.
+int workBelow(UOp choice) {
+  int work = 0;
+  std::vector<UOp> stack(choice.src().begin() + 1, choice.src().end());
+  UOpMap<bool> seen;
+  while (!stack.empty() && work < kWorthCutting) {
+    UOp u = stack.back();
+    stack.pop_back();
+    if (u.in({Op::INDEX, Op::CONST}) || u.dtype().kind() == Scalar::Index || !seen.emplace(u, true).second)
+      continue;
+    if (u.in(group::kAlu)) ++work;
+    for (UOp s : u.src()) stack.push_back(s);
+  }
+  return work;
+}
+
+/// Where comparisons with constants cut a range: its ends included, in order. Only those that decide about
+/// `worth` operations count.
+std::set<int64_t> cutsOf(std::span<const UOp> nodes, UOp range, int worth) {
   int64_t extent = range.src(0).arg().i();
   std::set<int64_t> cuts{0, extent};
-  for (UOp u : effect.toposort())
-    if (u.is(Op::CMPLT) && u.src(0) == range && u.src(1).isConst()) {
-      int64_t at = u.src(1).arg().i();
-      if (at > 0 && at < extent) cuts.insert(at);
-    }
-  if (cuts.size() < 3 || cuts.size() > kMaxPieces + 1) return {};
-  std::vector<UOp> pieces;
-  for (auto at = cuts.begin(); std::next(at) != cuts.end(); ++at) {
-    UOp part = UOp::range(UOp::constant(range.dtype(), *std::next(at) - *at),
-                          {m.ctx<CutRangesContext>().nextId++}, AxisType::Loop, range.dtype());
-    UOpMap<UOp> replace;
-    replace[range] = *at ? part + *at : part;
-    pieces.push_back(effect.substitute(replace).end({part}));
+  auto addFrom = [&](UOp u) {
+    if (!u.is(Op::CMPLT) || u.src(0) != range || !u.src(1).isConst()) return;
+    int64_t at = u.src(1).arg().i();
+    if (at > 0 && at < extent) cuts.insert(at);
+  };
+  for (UOp u : nodes) {
+    if (!worth) addFrom(u);
+    if (!worth || !u.is(Op::WHERE) || u.src(0).dtype().isPtr() || !u.src(0).dependsOn(range)) continue;
+    if (workBelow(u) < worth) continue;
+    for (UOp condition : u.src(0).toposort()) addFrom(condition);
   }
-  return UOp::groupOf(pieces);
+  return cuts;
 }
-constexpr RuleDef kCut[] = {RULE(
-    "cut-store-range", op(Op::END, any(Op::STORE).named(store), any(Op::RANGE).named(r)), cutStoreRange)};
+
+/// Each piece has loops of its own: no range is closed twice.
+UOp cutStoreRange(Match& m) {
+  auto& ctx = m.ctx<CutRangesContext>();
+  UOp end = m.root(), effect = m[store];
+  std::span<const UOp> loops = end.src().subspan(1);
+  std::vector<UOp> nodes = effect.toposort();
+  for (UOp range : loops) {
+    if (!range.is(Op::RANGE) || !range.src(0).isConst() || range.axisType() != AxisType::Loop) continue;
+    if (range.arg().as<RangeArg>().ids[0] >= ctx.firstNew) continue; // once a run: what is left folds first
+    std::set<int64_t> cuts = cutsOf(nodes, range, loops.size() == 1 ? 0 : kWorthCutting);
+    if (cuts.size() < 3 || ctx.pieces + cuts.size() - 2 > kMaxPieces) continue;
+    ctx.pieces += cuts.size() - 2;
+    std::vector<UOp> pieces;
+    for (auto at = cuts.begin(); std::next(at) != cuts.end(); ++at) {
+      UOpMap<UOp> replace;
+      std::vector<UOp> own;
+      for (UOp loop : loops) {
+        UOp extent = loop == range ? UOp::constant(range.dtype(), *std::next(at) - *at) : loop.src(0);
+        own.push_back(UOp::range(extent, {ctx.nextId++}, loop.axisType(), loop.dtype()));
+        replace[loop] = loop == range && *at ? own.back() + *at : own.back();
+      }
+      pieces.push_back(effect.substitute(replace).end(own));
+    }
+    return UOp::groupOf(pieces);
+  }
+  return {};
+}
+constexpr RuleDef kCut[] = {
+    RULE("cut-store-range", op(Op::END, any(Op::STORE).named(store)).more(), cutStoreRange)};
 
 } // namespace
 

@@ -18,7 +18,9 @@ std::span<const RuleDef> splitRangeRules(); ///< needs SplitRangesContext
 std::span<const RuleDef> flattenRangeRules();
 std::span<const RuleDef> simplifyRangeRules();
 struct CutRangesContext {
-  int64_t nextId = 0; ///< of a range that is new
+  explicit CutRangesContext(int64_t first) : firstNew(first), nextId(first) {}
+  int64_t firstNew, nextId; ///< of ranges that are new
+  size_t pieces = 1;        ///< there are so far
 };
 std::span<const RuleDef> cutStoreRangeRules(); ///< needs CutRangesContext
 

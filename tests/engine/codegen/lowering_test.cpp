@@ -148,6 +148,43 @@ TEST_CASE("gated reads: padding and windows") {
   checkEverywhere(kernel({memory(0, n).indexed({j}).store(shifted).end({j})}));
 }
 
+TEST_CASE("a loop that asks which part it is in becomes one for each part, also inside others") {
+  Pool pool;
+  PoolScope scope(pool);
+  auto work = [](UOp v, double by) { // enough to be worth a loop
+    UOp c = v.constLike(by);
+    return (v * c + c) * (v + c) * c + c;
+  };
+  for (auto [rows, columns, first, second] :
+       {std::array<int64_t, 4>{5, 16, 8, 0}, {4, 33, 1, 32}, {3, 7, 6, 3}, {1, 24, 23, 5}, {16, 2, 1, 9}}) {
+    UOp i = UOp::range(rows, 0), j = UOp::range(columns, 1);
+    UOp v = read(memory(1, rows * columns), i * columns + j);
+    UOp value = (j < first).where(work(v, 2), work(v, 3));
+    if (second) value = (i * columns + j < second * columns).where(value, work(v, 5));
+    UOp sink = kernel({memory(0, rows * columns).indexed({i * columns + j}).store(value).end({i, j})});
+    for (int lanes : {1, 4, 8}) {
+      LoweredKernel k = checkKernel(sink, plainTarget(lanes), 3, {}, 1e-6);
+      int comparisons = 0;
+      for (UOp u : k.uops) comparisons += u.is(Op::CMPLT);
+      CAPTURE(k.name);
+      CHECK(comparisons == 0);
+    }
+  }
+}
+
+TEST_CASE("a loop inside another is not cut to leave out a read") {
+  Pool pool;
+  PoolScope scope(pool);
+  UOp i = UOp::range(8, 0), j = UOp::range(18, 1);
+  UOp inside = (j >= 1) & (j < 17);
+  UOp value = read(memory(1, 8 * 16), (i * 16 + j - 1).validWhere(inside));
+  LoweredKernel k =
+      checkKernel(kernel({memory(0, 8 * 18).indexed({i * 18 + j}).store(value).end({i, j})}), plainTarget(4));
+  int loops = 0;
+  for (UOp u : k.uops) loops += u.is(Op::RANGE);
+  CHECK(loops == 2);
+}
+
 TEST_CASE("a sum over an index that is loaded needs no loop") {
   Pool pool;
   PoolScope scope(pool);
