@@ -112,6 +112,28 @@ TEST_CASE("random index expressions keep their values and are simplified once an
   }
 }
 
+TEST_CASE("random gates let through what they did, and what they gate keeps its value there") {
+  for (unsigned seed = 0; seed < 1500; ++seed) {
+    Pool pool;
+    PoolScope scope(pool);
+    UOp a = UOp::range(7, 0), b = UOp::range(4, 1), c = UOp::variable("c", -3, 4);
+    testing::RandomExpressions make({a, b, c}, seed);
+    UOp gate = make.condition(static_cast<int>(seed % 3));
+    for (unsigned more = 0; more < 1 + seed % 4; ++more)
+      gate = gate & make.condition(static_cast<int>(seed % 4));
+    UOp e = make.index(3).validWhere(gate), s = graphRewrite(e, sym());
+    for (int64_t i = 0; i < 7; ++i)
+      for (int64_t j = 0; j < 4; ++j)
+        for (int64_t k = -3; k <= 4; ++k) {
+          Binding leaves{{a, ConstValue::ofInt(i)}, {b, ConstValue::ofInt(j)}, {c, ConstValue::ofInt(k)}};
+          auto x = evaluate(e, leaves), y = evaluate(s, leaves);
+          bool same = x && y && sameValue(*x, *y);
+          CHECK_MESSAGE(same, "seed ", seed, ": ", e.render(), " -> ", s.render(), " at ", i, ",", j, ",", k);
+          if (!same) return;
+        }
+  }
+}
+
 TEST_CASE("lowering of index keeps values and leaves no index") {
   for (unsigned seed = 0; seed < 300; ++seed) {
     Pool pool;
