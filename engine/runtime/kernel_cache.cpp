@@ -241,10 +241,14 @@ Entry* find(Cache& c, const Key& byNode) {
   return it == c.byNode.end() ? nullptr : it->second;
 }
 
-/// The device that makes kernels for all of its kind: CPU for CPU:1, CPU:2 ...
+/// The device that makes kernels for all of its kind: CPU for CPU:1, CPU:2 ... What follows the colon of
+/// NULL:CUDA is a language, not a number.
 Device& makerFor(Device& device) {
-  size_t colon = device.name().find(':');
-  return colon == std::string::npos ? device : Device::get(device.name().substr(0, colon));
+  const std::string& name = device.name();
+  size_t colon = name.find(':');
+  if (colon == std::string::npos || name.find_first_not_of("0123456789", colon + 1) != std::string::npos)
+    return device;
+  return Device::get(name.substr(0, colon));
 }
 
 } // namespace

@@ -50,6 +50,22 @@ std::vector<float> product(const char* device) {
 
 } // namespace
 
+TEST_CASE("what is realized on NULL with a language is written in it, on the numbered ones as well") {
+  for (auto [device, word] : {std::pair{"NULL:CUDA", "__global__"},
+                              {"NULL:METAL", "kernel void"},
+                              {"NULL:WGSL", "@compute"},
+                              {"NULL:CL", "__kernel"},
+                              {"NULL", "restrict"},
+                              {"NULL:2", "restrict"}}) {
+    Told told;
+    ObserverScope scope(&told);
+    clearKernelCache();
+    (on(device, {3, 5}) + on(device, {3, 5})).realize();
+    CAPTURE(device);
+    CHECK(told.artifacts["source"].find(word) != std::string::npos);
+  }
+}
+
 TEST_CASE("CPU through LLVM and clang gives what REF gives") {
   std::vector<float> wanted = product("REF");
   REQUIRE(wanted.size() == 96);
