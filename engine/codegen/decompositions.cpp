@@ -4,6 +4,7 @@
 #include "engine/base/context_var.h"
 #include "engine/codegen/lanes.h"
 #include "engine/codegen/memory.h"
+#include "engine/uop/threefry.h"
 
 #include <array>
 #include <bit>
@@ -190,24 +191,18 @@ UOp threefry(Match& m) {
   };
   auto [a, b] = split(m[counter]);
   auto [k0, k1] = split(m[key]);
-  constexpr int64_t kParity = 0x1BD11BDA;
-  constexpr std::array<std::array<int, 4>, 2> kRotations{{{13, 15, 26, 6}, {17, 29, 16, 24}}};
-  std::array<UOp, 3> schedule{k0, k1, (k0 ^ k1) ^ k0.constLike(kParity)};
-  auto rotate = [](UOp v, int by) {
-    return v * v.constLike(int64_t{1} << by) + v / v.constLike(int64_t{1} << (32 - by));
-  };
-  a = a + schedule[0];
-  b = b + schedule[1];
-  for (size_t block = 0; block < 5; ++block) {
-    for (int by : kRotations[block % 2]) {
-      a = a + b;
-      b = rotate(b, by) ^ a;
+  struct {
+    UOp add(UOp x, UOp y) const { return x + y; }
+    UOp plus(UOp x, int64_t by) const { return x + x.constLike(by); }
+    UOp exclusiveOr(UOp x, UOp y) const { return x ^ y; }
+    UOp exclusiveOr(UOp x, int64_t by) const { return x ^ x.constLike(by); }
+    UOp rotate(UOp v, int by) const {
+      return v * v.constLike(int64_t{1} << by) + v / v.constLike(int64_t{1} << (32 - by));
     }
-    a = a + schedule[(block + 1) % 3];
-    b = b + schedule[(block + 2) % 3] + b.constLike(static_cast<int64_t>(block) + 1);
-  }
-  UOp high = b.cast(both);
-  return (high * high.constLike(int64_t{1} << 32)) | a.cast(both);
+  } ops;
+  auto [low, top] = threefryRounds(ops, a, b, k0, k1);
+  UOp high = top.cast(both);
+  return (high * high.constLike(int64_t{1} << 32)) | low.cast(both);
 }
 
 constexpr RuleDef kDecompositions[] = {

@@ -2,9 +2,11 @@
 // run. Where in the stream a call starts is counted here and written into a buffer of one element, so the
 // graph of a step does not depend on how many steps were made before, and tensors keep their numbers in
 // whatever order they are realized.
+#include "engine/runtime/device.h"
 #include "engine/runtime/run_capture.h"
 #include "engine/tensor/sha256.h"
 #include "engine/tensor/tensor.h"
+#include "engine/uop/threefry.h"
 
 #include <fmt/format.h>
 
@@ -66,6 +68,19 @@ std::shared_ptr<Stream> newStream(const std::string& device, int64_t seed, uint3
   return std::make_shared<Stream>(Stream{Tensor::fromBytes(key, {2}, dtypes::uint32, {device, {}, false})});
 }
 
+bool computesOn(const std::string& device, DType d) {
+  const Target& target = Device::get(device).renderer().target();
+  return !target.supportsDtype || target.supportsDtype(d);
+}
+
+struct TensorWords {
+  Tensor add(const Tensor& x, const Tensor& y) const { return x.add(y); }
+  Tensor plus(const Tensor& x, int64_t by) const { return x.add(ConstValue::ofInt(by)); }
+  Tensor exclusiveOr(const Tensor& x, const Tensor& y) const { return x.bitXor(y); }
+  Tensor exclusiveOr(const Tensor& x, int64_t by) const { return x.bitXor(ConstValue::ofInt(by)); }
+  Tensor rotate(const Tensor& v, int by) const { return v.lshift(by).add(v.rshift(32 - by)); }
+};
+
 /// The next words of a device's stream: the halves of as many draws, all low ones before the high ones.
 struct RandomWords {
   Tensor low, high;
@@ -86,12 +101,17 @@ RandomWords drawWords(int64_t words, const std::string& device) {
   int64_t half = graph::ceilDiv(words, 2);
   Tensor low = Tensor::arange(half, {device, dtypes::uint32, false}).add(start);
   Tensor high = low.add(ConstValue::ofInt(half));
-  auto wide = [](const Tensor& t) { return t.cast(dtypes::uint64); };
   auto keyWord = [&](int64_t i) {
-    return wide(stream->key.shrink({{{Sint(i), Sint(i + 1)}}}).broadcastTo(low.shape()));
+    return stream->key.shrink({{{Sint(i), Sint(i + 1)}}}).broadcastTo(low.shape());
   };
-  Tensor counter = wide(high).lshift(32).bitOr(wide(low)), key = keyWord(1).lshift(32).bitOr(keyWord(0));
-  Tensor bits = counter.threefry(key);
+  if (!computesOn(device, dtypes::uint64)) {
+    auto [x, y] = threefryRounds(TensorWords(), low, high, keyWord(0), keyWord(1));
+    return {x, y};
+  }
+  auto joined = [](const Tensor& upper, const Tensor& lower) {
+    return upper.cast(dtypes::uint64).lshift(32).bitOr(lower.cast(dtypes::uint64));
+  };
+  Tensor bits = joined(high, low).threefry(joined(keyWord(1), keyWord(0)));
   ConstValue word = ConstValue::ofInt(0xffffffff);
   return {bits.bitAnd(word).cast(dtypes::uint32), bits.rshift(32).bitAnd(word).cast(dtypes::uint32)};
 }

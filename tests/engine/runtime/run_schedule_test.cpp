@@ -50,6 +50,18 @@ std::vector<float> product(const char* device) {
 
 } // namespace
 
+TEST_CASE("random numbers for a language without 64-bit integers take 32-bit words alone") {
+  Told told;
+  ObserverScope scope(&told);
+  TensorOptions o;
+  o.device = "NULL:WGSL";
+  for (int64_t n : {1, 2, 63, 64}) {
+    CHECK_NOTHROW(Tensor::rand({n}, o).realize());
+    CHECK_NOTHROW(Tensor::randn({n}, o).realize());
+    CHECK_NOTHROW(Tensor::randint({n}, 0, 10, o).realize());
+  }
+}
+
 TEST_CASE("what is realized on NULL with a language is written in it, on the numbered ones as well") {
   for (auto [device, word] : {std::pair{"NULL:CUDA", "__global__"},
                               {"NULL:METAL", "kernel void"},
