@@ -183,6 +183,9 @@ void chooseThreads(Scheduler& s) {
       vars::cpuCount > 0 ? vars::cpuCount.value() : static_cast<int64_t>(std::thread::hardware_concurrency());
   cores = std::min(cores, s.target().globalMax[0]);
   std::vector<UOp> parallel = s.parallelRanges();
+  // Outer loops first: what an inner loop reads again and again is then one thread's own.
+  std::stable_sort(parallel.begin(), parallel.end(),
+                   [](UOp a, UOp b) { return a.arg().as<RangeArg>().ids < b.arg().as<RangeArg>().ids; });
   for (int64_t threads = std::min(cores, work / kWorkPerThread); threads > 1; --threads)
     for (UOp r : parallel) {
       int axis = axisOf(s, r);

@@ -4,6 +4,7 @@
 #include "engine/base/context_var.h"
 #include "engine/base/error.h"
 #include "engine/codegen/loop_tree.h"
+#include "engine/codegen/panels.h"
 #include "engine/codegen/ranges.h"
 #include "engine/rewrite/driver.h"
 
@@ -337,7 +338,8 @@ UOp Scheduler::optimized() const {
   info.axisTypes.clear();
   for (UOp r : ranges_) info.axisTypes.push_back(r.axisType());
   static const PatternMatcher flatten({flattenRangeRules()});
-  return graphRewrite(ast_, flatten, {.name = "flatten range"}).withArg(Arg::of(info));
+  UOp packed = applied_.empty() ? ast_ : packPanels(ast_, *target_, nextId_);
+  return graphRewrite(packed, flatten, {.name = "flatten range"}).withArg(Arg::of(info));
 }
 
 UOp optimizeKernel(UOp ast, const Target& target) {

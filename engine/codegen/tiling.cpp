@@ -1,6 +1,8 @@
 // The cost of ways to compute a reduction in tiles.
 #include "engine/codegen/tiling.h"
 
+#include "engine/codegen/panels.h"
+
 #include <algorithm>
 #include <bit>
 #include <limits>
@@ -21,6 +23,7 @@ constexpr double kLatency = 4;        ///< cycles until an accumulator may be ad
 constexpr double kStepOverhead = 1.5; ///< cycles of a step of the loop
 constexpr double kAddressing = 6;     ///< operations of an address with divisions
 constexpr double kThere = 0.4;        ///< of the lanes of a strided window; the rest are known to be 0
+constexpr double kPanelCare = 1.15;   ///< what lies in order as it is comes first
 constexpr int64_t kWindow = 5;        ///< a sum as short as this is written out, and gates by it fold
 
 struct Chosen {
@@ -48,6 +51,7 @@ public:
     auto vectorsOf = [&](int64_t n) { return static_cast<double>((n + width_ - 1) / width_); };
     bool ragged = lanes.amount % width_ != 0;
     double loads = 0, inserts = 0, branches = 0, addressing = 0;
+    bool panels = false;
     for (size_t r = 0; r < reads_; ++r) {
       double times = 1, addresses = 0;
       for (Chosen row : rows) {
@@ -68,6 +72,10 @@ public:
       if (v.strides[r] == 0) {
         loads += times;
         if (gated) branches += times;
+      } else if (double reuse = panelReuse(r, lanes, rows)) {
+        loads += times * vectorsOf(lanes.amount) + 2 * n / reuse;
+        inserts += n / reuse;
+        panels = true;
       } else if (v.strides[r] == 1 && !apart) {
         // A vector of 11 lanes is read as 8, 2 and 1.
         loads += times * (static_cast<double>(lanes.amount / width_) +
@@ -90,7 +98,27 @@ public:
     double stores =
         v.writtenInOrder && !v.isTerm ? operations : static_cast<double>(v.isTerm ? rowCount : all);
     cycles += kStepOverhead + (stores + (v.isTerm ? 3 * operations : 0)) / steps_;
-    return cycles / static_cast<double>(all);
+    return cycles * (panels ? kPanelCare : 1) / static_cast<double>(all);
+  }
+
+  /// How often what the lanes read is read again, where it lies apart and a panel of it is worth its copying
+  /// (see panels.h); else 0.
+  double panelReuse(size_t read, Chosen lanes, const std::vector<Chosen>& rows) const {
+    const TileAxis& v = axes_[lanes.axis];
+    if (v.isTerm || v.strides[read] == 1 || v.strides[read] == TileAxis::kNotLinear || lanes.amount < width_)
+      return 0;
+    double reuse = 1;
+    int64_t terms = 0;
+    for (const TileAxis& a : axes_) {
+      if (a.gates[read] || a.strides[read] == TileAxis::kNotLinear || (a.isTerm && terms)) return 0;
+      if (a.isTerm) terms = a.extent;
+      if (a.isTerm || a.strides[read]) continue;
+      reuse *= static_cast<double>(a.extent);
+      for (Chosen row : rows)
+        if (&axes_[row.axis] == &a) reuse /= static_cast<double>(row.amount);
+    }
+    bool fits = terms >= kPanelRows && terms * lanes.amount * 4 <= kPanelBytes;
+    return fits && reuse >= kPanelReuse ? reuse : 0;
   }
 
   static constexpr double kNever = std::numeric_limits<double>::infinity();
@@ -161,8 +189,9 @@ Tile chooseTile(const std::vector<TileAxis>& axes, size_t reads, int64_t registe
   if (lanes.amount > 1) tile.parts.push_back({axes[lanes.axis].range, lanes.amount, axes[lanes.axis].isTerm});
   for (const Tile::Part& p : tile.parts) tile.lanes *= p.amount;
   const std::vector<int64_t>& strides = axes[lanes.axis].strides;
-  tile.vectors = lanes.amount > 1 &&
-                 std::all_of(strides.begin(), strides.end(), [](int64_t s) { return s == 0 || s == 1; });
+  tile.vectors = lanes.amount > 1;
+  for (size_t r = 0; r < reads; ++r)
+    tile.vectors &= strides[r] == 0 || strides[r] == 1 || model.panelReuse(r, lanes, rows) > 0;
   return tile;
 }
 

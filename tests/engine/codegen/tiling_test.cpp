@@ -36,6 +36,21 @@ TEST_CASE("a product of matrices is computed in rows of two vectors") {
   CHECK(t.lanes <= 96);
 }
 
+TEST_CASE(
+    "a product with a transposed matrix takes its columns as lanes, where a panel of them is read often") {
+  Pool pool;
+  PoolScope nodes(pool);
+  for (int64_t rows : {512, 8}) {
+    std::vector<TileAxis> axes{output(0, rows, {512, 0}, false), output(1, 512, {0, 512}, true),
+                               term(2, 512, {1, 1})};
+    Tile t = chooseTile(axes, 2, 8);
+    REQUIRE(!t.parts.empty());
+    CAPTURE(rows);
+    CHECK(t.parts.back().isTerm == (rows == 8));
+    CHECK(t.vectors);
+  }
+}
+
 TEST_CASE("where results lie apart the terms become lanes") {
   Pool pool;
   PoolScope nodes(pool);

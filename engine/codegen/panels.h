@@ -1,0 +1,24 @@
+// Panels: what the lanes of a matrix product read is copied once to where it lies side by side.
+//
+// The rows of a panel (16 columns of a matrix, say) lie as far apart as the matrix is wide. Where that is a
+// multiple of a page, a cache holds eight of them and no more, and a product of 1,024 by 1,024 runs at a
+// fifth of the speed. A panel is read again for every row of the result, so copying it costs little. (Goto
+// and van de Geijn, "Anatomy of high-performance matrix multiplication", TOMS 2008.)
+//
+// The same copy puts side by side what lies apart, as the columns of a transposed matrix do.
+//
+//   for n: for m: for k: acc += a[m*K + k] * b[k*N + n..]
+//   for n: { for k: panel[k] = b[k*N + n..];  for m: for k: acc += a[m*K + k] * panel[k] }
+#pragma once
+#include "engine/codegen/target.h"
+
+namespace uopscope {
+
+constexpr int64_t kPanelRows = 128;        ///< fewest rows
+constexpr int64_t kPanelReuse = 16;        ///< fewest times it is read
+constexpr int64_t kPanelBytes = 256 << 10; ///< it must stay in the second cache, and on the stack
+
+/// The kernel with such reads served from panels, or as it was. Ranges from `nextId` on are free.
+UOp packPanels(UOp ast, const Target& target, int64_t nextId);
+
+} // namespace uopscope

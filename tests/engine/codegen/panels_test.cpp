@@ -1,0 +1,67 @@
+// Products read from panels give what they gave, and only those that gain by it have one.
+#include "engine/base/context_var.h"
+#include "engine/codegen/panels.h"
+#include "kernels.h"
+#include "oracle.h"
+
+#include <doctest/doctest.h>
+
+using namespace uopscope;
+using namespace uopscope::testing;
+
+namespace {
+
+/// out[i,j] = sum over k of a[i,k] * b[k*rowStride + j*columnStride]
+UOp product(int64_t rows, int64_t columns, int64_t terms, int64_t rowStride, int64_t columnStride,
+            std::vector<Opt> opts = {}) {
+  UOp i = UOp::range(rows, 0), j = UOp::range(columns, 1), k = UOp::range(terms, 2, AxisType::Reduce);
+  int64_t size = (terms - 1) * rowStride + (columns - 1) * columnStride + 1;
+  UOp value =
+      read(memory(1, rows * terms), i * terms + k) * read(memory(2, size), k * rowStride + j * columnStride);
+  UOp sum = value.reduce(Op::ADD, std::vector<UOp>{k});
+  KernelInfo info;
+  info.hasOptsToApply = !opts.empty();
+  info.optsToApply = std::move(opts);
+  return kernel({memory(0, rows * columns).indexed({i * columns + j}).store(sum).end({i, j})}, info);
+}
+
+int panelsOf(const LoweredKernel& k) {
+  int found = 0;
+  for (UOp u : k.uops) found += u.is(Op::DEFINE_REG) && u.dtype().size() >= kPanelRows * 8;
+  return found;
+}
+
+} // namespace
+
+TEST_CASE("columns of a transposed matrix, and rows a page apart, are read from a panel") {
+  Pool pool;
+  PoolScope scope(pool);
+  ContextScope settings({{"SPEC", 1}});
+  for (auto [rowStride, columnStride] : {std::pair<int64_t, int64_t>{1, 131}, {1024, 1}, {3, 400}}) {
+    CAPTURE(rowStride);
+    LoweredKernel k = checkKernel(product(80, 16, 131, rowStride, columnStride), plainTarget(8), 5, {}, 1e-5);
+    CHECK(panelsOf(k) == 1);
+  }
+}
+
+TEST_CASE("no panel where rows are near, few, read seldom, or where it would not fit") {
+  Pool pool;
+  PoolScope scope(pool);
+  Target target = plainTarget(8);
+  CHECK(panelsOf(lowerKernel(product(80, 16, 131, 16, 1), target)) == 0);     // rows next to each other
+  CHECK(panelsOf(lowerKernel(product(80, 16, 120, 1024, 1), target)) == 0);   // few rows
+  CHECK(panelsOf(lowerKernel(product(4, 16, 131, 1, 131), target)) == 0);     // read once
+  CHECK(panelsOf(lowerKernel(product(80, 16, 40000, 1024, 1), target)) == 0); // larger than a cache
+  ContextScope plain({{"NOOPT", 1}});
+  CHECK(panelsOf(lowerKernel(product(80, 16, 131, 1024, 1), target)) == 0);
+}
+
+TEST_CASE("options by hand: a panel needs its loop outside the one that reads it again") {
+  Pool pool;
+  PoolScope scope(pool);
+  Target target = plainTarget(8);
+  std::vector<Opt> inside{{OptOp::UPCAST, 0, {4}}, {OptOp::UPCAST, 1, {8}}}, outside = inside;
+  outside.push_back({OptOp::SWAP, 0, {1}});
+  CHECK(panelsOf(checkKernel(product(80, 16, 131, 1, 131, inside), target, 5, {}, 1e-5)) == 0);
+  CHECK(panelsOf(checkKernel(product(80, 16, 131, 1, 131, outside), target, 5, {}, 1e-5)) == 1);
+}
