@@ -21,6 +21,8 @@ constexpr int64_t kMaxSeparateRows = 7;
 constexpr double kAccumulators = 13;  ///< registers that are left for them
 constexpr double kLatency = 4;        ///< cycles until an accumulator may be added to again
 constexpr double kStepOverhead = 1.5; ///< cycles of a step of the loop
+constexpr double kCached = 128 << 10; ///< elements that a core keeps near itself
+constexpr double kStream = 3;         ///< cycles until memory has delivered a vector, at best
 constexpr double kAddressing = 6;     ///< operations of an address with divisions
 constexpr double kThere = 0.4;        ///< of the lanes of a strided window; the rest are known to be 0
 constexpr double kPanelCare = 1.15;   ///< what lies in order as it is comes first
@@ -35,8 +37,13 @@ class Model {
 public:
   Model(const std::vector<TileAxis>& axes, size_t reads, int64_t width)
       : axes_(axes), reads_(reads), width_(width) {
-    for (const TileAxis& a : axes)
+    double all = 1;
+    for (const TileAxis& a : axes) {
       if (a.isTerm) steps_ *= static_cast<double>(a.extent);
+      all *= static_cast<double>(a.extent);
+    }
+    for (size_t r = 0; r < reads && all > kCached; ++r)
+      streams_ += std::all_of(axes.begin(), axes.end(), [&](const TileAxis& a) { return a.strides[r] != 0; });
   }
 
   /// Cycles per lane and step; `lanes` is the axis that lies in vectors, `rows` are taken along.
@@ -98,6 +105,9 @@ public:
     double stores =
         v.writtenInOrder && !v.isTerm ? operations : static_cast<double>(v.isTerm ? rowCount : all);
     cycles += kStepOverhead + (stores + (v.isTerm ? 3 * operations : 0)) / steps_;
+    // Along the terms memory is read in order, whatever the tile; across them a wide tile reads more of each
+    // row.
+    if (v.isTerm) cycles = std::max(cycles, streams_ * vectorsOf(all) * kStream);
     return cycles * (panels ? kPanelCare : 1) / static_cast<double>(all);
   }
 
@@ -139,7 +149,7 @@ private:
   const std::vector<TileAxis>& axes_;
   size_t reads_;
   int64_t width_;
-  double steps_ = 1;
+  double steps_ = 1, streams_ = 0; ///< reads that come from memory, each element once
 };
 
 std::vector<int64_t> divisors(int64_t n, int64_t upTo) {
