@@ -144,10 +144,10 @@ void Scheduler::useTensorCore(const Opt& opt) {
   // The slowest axis of a vector has the smallest id, which is how the expander lays vectors out.
   auto elementsOf = [&](const TensorCore::Layout& layout, AxisType type) {
     std::vector<UOp> elements(elementBits(layout));
-    for (size_t i = elements.size(); i-- > 0;) elements[i] = UOp::range(2, {nextId_++}, type);
+    for (size_t i = elements.size(); i-- > 0;) elements[i] = UOp::range(2, nextId_++, type);
     return elements;
   };
-  UOp thread = UOp::range(core->threads, {nextId_++}, AxisType::Warp);
+  UOp thread = UOp::range(core->threads, nextId_++, AxisType::Warp);
   std::vector<UOp> inA = elementsOf(core->a, AxisType::Unroll), inB = elementsOf(core->b, AxisType::Unroll),
                    inC = elementsOf(core->c, AxisType::Upcast);
   auto tiles = [](UOp range, int64_t size) {

@@ -50,7 +50,7 @@ uint64_t Compilation::outputHash() const {
 void CaptureObserver::onScopeBegin(const ScopeBegin& begin) {
   ++scopes_;
   if (open_ || !begin.root || (begin.kind != ScopeKind::Kernel && begin.kind != ScopeKind::Schedule)) return;
-  Open& o = open_.emplace();
+  Open& o = open_.emplace(Open{});
   o.depth = scopes_;
   o.made.kind = begin.kind;
   o.made.name = begin.name;
