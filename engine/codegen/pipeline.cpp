@@ -86,7 +86,7 @@ struct Matchers {
   PatternMatcher postIndex = keepingVectors(symbolic());
   PatternMatcher decompose =
       symbolicSimple() + PatternMatcher({dtypeEmulationRules(), transcendentalRules(), decompositionRules()});
-  PatternMatcher final = decompose + PatternMatcher({finalRules()});
+  PatternMatcher final{{finalRules()}};
   PatternMatcher controlFlow{{controlFlowRules()}};
 };
 const Matchers& matchers() {
@@ -159,8 +159,10 @@ UOp fullRewriteToSink(UOp sink, const Target& target, bool optimize) {
   sink = pass("post index symbolic", sink, m.postIndex, {}, SpecStage::Lowered);
   if (target.preMatcher) sink = pass("pre_matcher", sink, *target.preMatcher, {}, SpecStage::Lowered);
   sink = pass("decompositions", sink, m.decompose, onTarget, SpecStage::Lowered);
+  // Decomposed already, but for what a renderer's own rules make.
   if (target.extraMatcher)
-    sink = pass("final rewrite", sink, m.final + *target.extraMatcher, onTarget, SpecStage::Lowered);
+    sink = pass("final rewrite", sink, m.decompose + m.final + *target.extraMatcher, onTarget,
+                SpecStage::Lowered);
   else
     sink = pass("final rewrite", sink, m.final, onTarget, SpecStage::Lowered);
 
