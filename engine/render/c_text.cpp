@@ -5,6 +5,7 @@
 #include "engine/render/c_prelude.h"
 #include "engine/render/c_vector.h"
 
+#include <fmt/compile.h>
 #include <fmt/format.h>
 
 #include <cmath>
@@ -149,7 +150,7 @@ std::string CText::cast(DType to, DType from, const std::string& value) {
     // By way of a wider integer, so that what does not fit wraps.
     return fmt::format("(({})({}){})", name(to), to.itemsize() < 4 ? "int" : "long long", value);
   }
-  if (!isComputedAsFloat(to)) return fmt::format("(({}){})", name(to), value);
+  if (!isComputedAsFloat(to)) return fmt::format(FMT_COMPILE("(({}){})"), name(to), value);
   bool viaFloat = from.kind() == Scalar::Float32 || from.kind() == Scalar::Float16 || from.isBool() ||
                   from.itemsize() < 3;
   if (viaFloat) return fromFloat(to, value);
@@ -184,7 +185,7 @@ std::string CText::quotient(DType type, DivisorFacts facts, std::string_view op,
 }
 
 std::string CText::shift(Op op, UOp u, DType type, std::span<const std::string> a) {
-  std::string s = fmt::format("({} {} {})", a[0], op == Op::SHL ? "<<" : ">>", a[1]);
+  std::string s = fmt::format(FMT_COMPILE("({} {} {})"), a[0], op == Op::SHL ? "<<" : ">>", a[1]);
   if (type.itemsize() < 4 && op == Op::SHL && type.count() == 1) s = fmt::format("(({}){})", name(type), s);
   if (!mayShiftOut(type, u.src(1))) return s;
   const char* unsignedType = u.src(1).dtype().itemsize() == 8 ? "unsigned long long" : "unsigned int";
@@ -221,7 +222,7 @@ std::string CText::plain(Op op, UOp u, DType type, std::span<const std::string> 
   auto infix = [&](const char* symbol) {
     bool chain = u.srcCount() && throughAfter(u.src(0)).is(op) &&
                  (op == Op::ADD || op == Op::MUL || op == Op::AND || op == Op::OR || op == Op::XOR);
-    return fmt::format("({} {} {})", chain ? bare(a[0]) : a[0], symbol, a[1]);
+    return fmt::format(FMT_COMPILE("({} {} {})"), chain ? bare(a[0]) : a[0], symbol, a[1]);
   };
   if (isBool && !group::kComparison.has(op) && op != Op::WHERE) {
     if (std::string s = boolean(op, a); !s.empty()) return s;
@@ -238,8 +239,8 @@ std::string CText::plain(Op op, UOp u, DType type, std::span<const std::string> 
   case Op::CMPLT: return infix("<");
   case Op::CMPNE: return infix("!=");
   case Op::CMPEQ: return infix("==");
-  case Op::NEG: return wrapped(fmt::format("(-{})", a[0]));
-  case Op::MULACC: return wrapped(fmt::format("({} * {} + {})", a[0], a[1], a[2]));
+  case Op::NEG: return wrapped(fmt::format(FMT_COMPILE("(-{})"), a[0]));
+  case Op::MULACC: return wrapped(fmt::format(FMT_COMPILE("({} * {} + {})"), a[0], a[1], a[2]));
   case Op::WHERE: return select(a[0], a[1], a[2]);
   case Op::MAX:
     // A NaN on either side stays: the second test is for one on the right.
@@ -303,20 +304,20 @@ std::string CText::constant(DType type, ConstValue value) {
   return constantText(type, value);
 }
 std::string CText::select(const std::string& condition, const std::string& yes, const std::string& no) {
-  return fmt::format("({} ? {} : {})", condition, yes, no);
+  return fmt::format(FMT_COMPILE("({} ? {} : {})"), condition, yes, no);
 }
 std::string CText::vectorOf(DType type, std::span<const std::string> lanes) {
   return fmt::format("({}){{{}}}", name(type), fmt::join(lanes, ", "));
 }
 std::string CText::lane(const std::string& vector, int i) {
-  return fmt::format("{}[{}]", vector, i);
+  return fmt::format(FMT_COMPILE("{}[{}]"), vector, i);
 }
 bool CText::hasVector(UOp u) {
   return isNativeVector(u);
 }
 
 std::string CText::declare(DType type, const std::string& variable, const std::string& value) {
-  return fmt::format("{} {} = {};", name(type), variable, value);
+  return fmt::format(FMT_COMPILE("{} {} = {};"), name(type), variable, value);
 }
 std::string CText::array(DType element, const std::string& variable, int64_t size, AddrSpace) {
   return fmt::format("{} {}[{}];", name(element), variable, size);
@@ -328,7 +329,7 @@ std::string CText::when(const std::string& condition, const std::string& stateme
   return fmt::format("if ({}) {}", condition, statement);
 }
 std::string CText::load(const CPlace& p) {
-  if (p.element == p.type) return fmt::format("{}[{}]", p.pointer, bare(p.index));
+  if (p.element == p.type) return fmt::format(FMT_COMPILE("{}[{}]"), p.pointer, bare(p.index));
   if (p.index == "0") return fmt::format("*({}*){}", name(p.type), p.pointer);
   return fmt::format("*({}*)({} + {})", name(p.type), p.pointer, p.indexIsSum ? bare(p.index) : p.index);
 }

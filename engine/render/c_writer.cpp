@@ -7,6 +7,7 @@
 #include "engine/render/line_map.h"
 #include "engine/render/signature.h"
 
+#include <fmt/compile.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -71,7 +72,7 @@ private:
   }
 
   void line(const std::string& text) {
-    body_ += std::string(static_cast<size_t>(2 * depth_), ' ') + text + '\n';
+    body_.append(static_cast<size_t>(2 * depth_), ' ').append(text).push_back('\n');
   }
 
   const std::string& text(UOp u) {
@@ -107,7 +108,7 @@ private:
     if (nameIt || (!atom && (uses_[u] > 1 || mustName_.contains(u) || expression.size() > kLongExpression))) {
       DType type =
           masks_.contains(u) ? maskType(u.src(0).dtype().scalar().itemsize(), u.dtype().count()) : u.dtype();
-      std::string name = fmt::format("{}{}", prefix, counters_[prefix]++);
+      std::string name = fmt::format(FMT_COMPILE("{}{}"), prefix, counters_[prefix]++);
       line(types_.declare(type, name, bare(expression)));
       expression = name;
       named_.insert(u);
@@ -210,7 +211,7 @@ private:
     case Op::DEFINE_LOCAL:
     case Op::DEFINE_REG: {
       const char* prefix = u.is(Op::DEFINE_REG) ? "acc" : "temp";
-      text_[u] = fmt::format("{}{}", prefix, counters_[prefix]++);
+      text_[u] = fmt::format(FMT_COMPILE("{}{}"), prefix, counters_[prefix]++);
       line(types_.array(u.dtype().base(), text_[u], u.dtype().size(), u.dtype().addrspace()));
       return;
     }
