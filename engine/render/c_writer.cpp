@@ -3,6 +3,7 @@
 #include "engine/render/c_writer.h"
 
 #include "engine/base/error.h"
+#include "engine/base/id_map.h"
 #include "engine/render/c_vector.h"
 #include "engine/render/line_map.h"
 #include "engine/render/signature.h"
@@ -11,7 +12,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <deque>
 #include <map>
+#include <set>
 #include <vector>
 
 namespace uopscope {
@@ -40,7 +43,7 @@ public:
     }
     std::string body = body_;
     CFunction function{kernel_, signature_, identifier(kernel_.name), std::move(body_), {}};
-    for (UOp u : stored_) function.stored.insert(u.id());
+    function.stored.insert(stored_.begin(), stored_.end());
     std::string whole = types_.function(function);
     if (size_t at = whole.find(body); lines && at != std::string::npos && at > 0) {
       std::string_view head = std::string_view(whole).substr(0, at - 1); // the signature's line is its last
@@ -51,6 +54,24 @@ public:
   }
 
 private:
+  /// What is known of an instruction.
+  struct Value {
+    std::string text;
+    int uses = 0; ///< how often its text will be written
+    bool written = false, named = false, mustName = false;
+    bool isMask = false; ///< a comparison that only selects lanes
+  };
+  Value& of(UOp u) {
+    if (const uint32_t* place = places_.find(u.slot())) return values_[*place];
+    places_.set(u.slot(), static_cast<uint32_t>(values_.size()));
+    return values_.emplace_back();
+  }
+  void give(UOp u, std::string text) {
+    Value& value = of(u);
+    value.text = std::move(text);
+    value.written = true;
+  }
+
   /// How often the text of each value will be written, and which must have a name for it.
   void countUses() {
     std::map<uint32_t, int> selections;
@@ -61,13 +82,13 @@ private:
       bool vector = u.in(group::kElementwise) && u.dtype().count() > 1,
            byLane = u.is(Op::GEP) || (vector && !types_.hasVector(u));
       for (UOp s : u.src()) {
-        uses_[s] += address ? uses_[u] : 1;
-        if (repeatsOperands(u) || isSplat(u) || (byLane && !isSplat(s))) mustName_.insert(s);
+        of(s).uses += address ? of(u).uses : 1;
+        if (repeatsOperands(u) || isSplat(u) || (byLane && !isSplat(s))) of(s).mustName = true;
       }
       if (vector && selectsByMask(u)) ++selections[throughAfter(u.src(0)).id()];
-      if (group::kComparison.has(u.op()) && selections[u.id()] && selections[u.id()] == uses_[u])
-        masks_.insert(u);
-      if (u.is(Op::STORE)) stored_.insert(accessOf(u).pointer);
+      if (group::kComparison.has(u.op()) && selections[u.id()] && selections[u.id()] == of(u).uses)
+        of(u).isMask = true;
+      if (u.is(Op::STORE)) stored_.insert(accessOf(u).pointer.id());
     }
   }
 
@@ -76,17 +97,17 @@ private:
   }
 
   const std::string& text(UOp u) {
-    auto it = text_.find(throughAfter(u));
-    if (it == text_.end())
+    Value& value = of(throughAfter(u));
+    if (!value.written)
       throw Error(ErrorKind::Compile,
                   fmt::format("kernel {}: {} is used before it is there", kernel_.name, opName(u.op())));
-    return it->second;
+    return value.text;
   }
   /// One lane of a vector, or the scalar itself.
   std::string lane(UOp u, int i) {
     u = throughAfter(u);
     if (u.dtype().count() == 1) return text(u);
-    if (!named_.contains(u)) {
+    if (!of(u).named) {
       if (u.is(Op::VECTORIZE)) return text(u.src(static_cast<size_t>(i)));
       if (u.is(Op::CONST)) return types_.constant(u.dtype().scalar(), u.constValue());
       if (u.is(Op::VCONST))
@@ -104,16 +125,17 @@ private:
 
   /// Keeps an expression for its users, under a name where it has several, is long or must stand here.
   void keep(UOp u, std::string expression, const char* prefix, bool nameIt = false) {
+    Value& value = of(u);
     bool atom = u.is(Op::CONST) || (isSplat(u) && types_.hasSplat());
-    if (nameIt || (!atom && (uses_[u] > 1 || mustName_.contains(u) || expression.size() > kLongExpression))) {
+    if (nameIt || (!atom && (value.uses > 1 || value.mustName || expression.size() > kLongExpression))) {
       DType type =
-          masks_.contains(u) ? maskType(u.src(0).dtype().scalar().itemsize(), u.dtype().count()) : u.dtype();
+          value.isMask ? maskType(u.src(0).dtype().scalar().itemsize(), u.dtype().count()) : u.dtype();
       std::string name = fmt::format(FMT_COMPILE("{}{}"), prefix, counters_[prefix]++);
       line(types_.declare(type, name, bare(expression)));
       expression = name;
-      named_.insert(u);
+      value.named = true;
     }
-    text_[u] = std::move(expression);
+    give(u, std::move(expression));
   }
 
   CPlace place(const Access& a) {
@@ -141,13 +163,13 @@ private:
     if (u.is(Op::WHERE) && u.src(0).dtype().count() > 1) {
       UOp condition = throughAfter(u.src(0));
       DType type = maskType(u.dtype().scalar().itemsize(), u.dtype().count());
-      mask = masks_.contains(condition)
+      mask = of(condition).isMask
                  ? text(condition)
                  : fmt::format("__builtin_convertvector({}, {}) != 0", text(condition), types_.name(type));
     }
     std::string expression = vectorExpression(types_, u, vectorOperands(u), mask);
     bool isMask = group::kComparison.has(u.op()) && !u.src(0).dtype().isBool();
-    return isMask && !masks_.contains(u)
+    return isMask && !of(u).isMask
                ? fmt::format("__builtin_convertvector(-{}, {})", expression, types_.name(u.dtype()))
                : expression;
   }
@@ -195,29 +217,29 @@ private:
     case Op::BARRIER:
       if (std::string text = types_.barrier(); !text.empty()) line(text);
       return;
-    case Op::DEFINE_GLOBAL: text_[u] = globalName(u); return;
+    case Op::DEFINE_GLOBAL: give(u, globalName(u)); return;
     case Op::DEFINE_VAR: {
       const std::string& name = u.arg().as<VarArg>().name;
-      text_[u] = identifier(name);
+      give(u, identifier(name));
       return;
     }
     case Op::SPECIAL: {
       std::string index = types_.special(kernel_, u);
       const std::string& name = u.arg().str();
       if (index != "core_id") line(types_.declare(u.dtype(), name, index));
-      text_[u] = index == "core_id" ? index : name;
+      give(u, index == "core_id" ? index : name);
       return;
     }
     case Op::DEFINE_LOCAL:
     case Op::DEFINE_REG: {
       const char* prefix = u.is(Op::DEFINE_REG) ? "acc" : "temp";
-      text_[u] = fmt::format(FMT_COMPILE("{}{}"), prefix, counters_[prefix]++);
-      line(types_.array(u.dtype().base(), text_[u], u.dtype().size(), u.dtype().addrspace()));
+      give(u, fmt::format(FMT_COMPILE("{}{}"), prefix, counters_[prefix]++));
+      line(types_.array(u.dtype().base(), text(u), u.dtype().size(), u.dtype().addrspace()));
       return;
     }
     case Op::RANGE: {
       std::string name = rangeName(u);
-      text_[u] = name;
+      give(u, name);
       line(types_.loop(u.dtype(), name, bare(text(u.src(0)))));
       ++depth_;
       return;
@@ -271,7 +293,7 @@ private:
       const std::vector<int64_t>& lanes = u.arg().ints();
       auto laneText = [&](int i) { return lane(u.src(0), static_cast<int>(lanes[static_cast<size_t>(i)])); };
       if (lanes.size() == 1)
-        text_[u] = laneText(0);
+        give(u, laneText(0));
       else
         keep(u, vectorOf(u.dtype(), laneText), "gep");
       return;
@@ -283,7 +305,7 @@ private:
     case Op::CUSTOM:
     case Op::CUSTOMI: {
       std::vector<std::string> operands;
-      for (UOp s : u.src()) operands.push_back(text_.contains(throughAfter(s)) ? text(s) : std::string());
+      for (UOp s : u.src()) operands.push_back(of(throughAfter(s)).written ? text(s) : std::string());
       std::string custom = formatCustom(u.arg().str(), operands);
       if (u.dtype().isVoid())
         line(custom);
@@ -296,7 +318,7 @@ private:
         throw Error(ErrorKind::Compile,
                     fmt::format("kernel {}: {} has no form in text: it must be lowered before rendering",
                                 kernel_.name, opName(u.op())));
-      keep(u, alu(u), masks_.contains(u) ? "mask" : "alu");
+      keep(u, alu(u), of(u).isMask ? "mask" : "alu");
     }
   }
 
@@ -310,9 +332,9 @@ private:
   const LoweredKernel& kernel_;
   KernelSignature signature_;
   CText& types_;
-  UOpMap<std::string> text_;
-  UOpMap<int> uses_;
-  std::set<UOp, decltype([](UOp a, UOp b) { return a.id() < b.id(); })> mustName_, named_, stored_, masks_;
+  IdMap<uint32_t> places_; ///< in values_, by slot
+  std::deque<Value> values_;
+  std::set<uint32_t> stored_; ///< ids of buffers
   std::map<std::string, int> counters_;
   std::string body_;
   std::vector<UOp> conditions_; ///< of the IFs that are open
