@@ -23,8 +23,8 @@ int run(int argc, char** argv);
 
 struct RecordOptions {
   std::string script, output, tier = "full", device;
-  std::vector<std::string> arguments;
-  bool json = false, quiet = false;
+  std::vector<std::string> arguments, breakpoints;
+  bool json = false, quiet = false, pause = false;
 };
 int record(const RecordOptions& options);
 int runScriptPlain(const std::string& script, const std::vector<std::string>& arguments);

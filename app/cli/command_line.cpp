@@ -139,6 +139,14 @@ int dispatch(int argc, char** argv) {
   recordVerb->add_option("--device", recordOptions.device, "default device, such as CPU or REF");
   recordVerb->add_flag("--json", recordOptions.json, "summary as JSON");
   recordVerb->add_flag("-q,--quiet", recordOptions.quiet, "no progress, no summary");
+  recordVerb
+      ->add_option(
+          "--break", recordOptions.breakpoints,
+          "stop before rewrites such as \"rule=add-* op=ADD\" (also into=, pass=, kernel=) and ask what "
+          "to do; may be given several times")
+      ->expected(1)
+      ->take_all();
+  recordVerb->add_flag("--pause", recordOptions.pause, "stop before the first rewrite");
   recordVerb->add_option("ARGS", recordOptions.arguments, "of the script, after --");
   recordVerb->footer("Example: uopscope record train.py -o train.uoptrace --tier stats -- --epochs 1");
 

@@ -5,6 +5,7 @@
 // and, in Python, by its own KeyboardInterrupt. Who does not end within five seconds, or is interrupted
 // twice, is killed.
 #include "app/cli/output.h"
+#include "app/cli/record_prompt.h"
 #include "engine/base/clock.h"
 #include "replay/record/session.h"
 #include "replay/record/trace_writer.h"
@@ -12,6 +13,7 @@
 #include "engine/python/interpreter.h"
 #endif
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -24,6 +26,7 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <optional>
 
 namespace uopscope::cli {
 
@@ -161,14 +164,21 @@ std::string progressLine(RecordingProgress& p, const std::string& output, int64_
                      p.stop ? "  stopping ..." : "");
 }
 
-int waitFor(pid_t child, RecordingProgress& progress, const RecordOptions& o, bool& killed) {
-  bool show = isatty(STDERR_FILENO) && !o.json && !o.quiet, shown = false;
+int waitFor(pid_t child, RecordingProgress& progress, const RecordOptions& o, bool& killed,
+            RecordPrompt* prompt) {
+  bool show = isatty(STDERR_FILENO) && !o.json && !o.quiet && !prompt, shown = false;
   int64_t began = nowNs(), quietSince = 0;
   uint64_t rows = 0;
   int status = 0;
   for (int64_t round = 0;; ++round) {
     pid_t done = waitpid(child, &status, WNOHANG);
     if (done == child || (done < 0 && errno == ECHILD)) break;
+    if (prompt) prompt->serve();
+    if (prompt && prompt->quits()) {
+      ++interrupts;
+      progress.stop = true;
+      kill(child, SIGINT);
+    }
     // As long as what had queued up is still being written, it is on its way.
     if (interrupts > 0 && (!quietSince || progress.rowsWritten != rows)) {
       quietSince = nowNs();
@@ -232,12 +242,24 @@ int record(const RecordOptions& given) {
   for (const char* suffix : {"", "-wal", "-shm", "-journal"}) fs::remove(o.output + suffix, ignored);
   if (!o.device.empty()) setenv("DEV", o.device.c_str(), 1);
 
+  std::optional<RecordPrompt> prompt;
+  if (o.pause || !o.breakpoints.empty()) {
+    if (o.tier != "full")
+      throw Error(ErrorKind::Value, "--break and --pause stop at rewrites: they need --tier full");
+    prompt.emplace(o.pause ? std::vector<std::string>{} : o.breakpoints);
+    setenv("UOPSCOPE_GATE", prompt->socketPath().c_str(), 1);
+  }
   SharedProgress progress;
   std::fflush(nullptr);
   pid_t child = fork();
   if (child < 0)
     throw Error(ErrorKind::Runtime, fmt::format("no process for the script: {}", strerror(errno)));
-  if (child == 0) childMain(o, kind, progress.get());
+  if (child == 0) {
+    if (prompt) // what is typed is for the prompt
+      if (const int nothing = ::open("/dev/null", O_RDONLY | O_CLOEXEC); nothing >= 0)
+        dup2(nothing, STDIN_FILENO);
+    childMain(o, kind, progress.get());
+  }
 
   childPid = child;
   interrupts = 0;
@@ -249,7 +271,7 @@ int record(const RecordOptions& given) {
   sigaction(SIGINT, &action, &oldInt);
   sigaction(SIGTERM, &action, &oldTerm);
   bool killed = false;
-  int status = waitFor(child, *progress.get(), o, killed);
+  int status = waitFor(child, *progress.get(), o, killed, prompt ? &*prompt : nullptr);
   sigaction(SIGINT, &oldInt, nullptr);
   sigaction(SIGTERM, &oldTerm, nullptr);
   childPid = 0;

@@ -128,6 +128,7 @@ void DebugGate::obey(const std::string& order) {
   if (order == "clear") return breakpoints_.clear();
   skip_ = order == "skip";
   depth_ = passes_.size();
+  passEnded_ = false;
   run_ = order == "pause" || order == "step" || order == "skip" ? Run::Step
          : order == "next"                                      ? Run::Next
          : order == "finish"                                    ? Run::Finish
@@ -148,6 +149,7 @@ void DebugGate::onPassBegin(const PassBegin& begin) {
   inner_.onPassBegin(begin);
 }
 void DebugGate::onPassEnd(const PassEnd& end) {
+  if (passes_.size() == depth_) passEnded_ = true;
   if (!passes_.empty()) passes_.pop_back();
   inner_.onPassEnd(end);
 }
@@ -159,7 +161,7 @@ bool DebugGate::stopsAt(const RewriteEvent& event) {
     if (passes_.size() <= depth_) return true;
     break;
   case Run::Finish:
-    if (passes_.size() < depth_) return true;
+    if (passEnded_) return true;
     break;
   case Run::Free: break;
   }

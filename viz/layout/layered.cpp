@@ -35,12 +35,19 @@ struct Router {
       : chain(nodes.size(), kNone), routed(edges.size(), 0) {
     graph.vertices.resize(nodes.size());
     for (size_t i = 0; i < nodes.size(); ++i)
-      graph.vertices[i] = {ranking.rank[i], o.leftToRight ? nodes[i].height : nodes[i].width, false};
+      graph.vertices[i] = {ranking.rank[i], o.leftToRight ? nodes[i].height : nodes[i].width, false,
+                           nodes[i].born, nodes[i].gone};
     std::vector<uint32_t> reach(nodes.size(), 0); // ranks the chain of a node runs through
+    std::vector<std::pair<uint8_t, uint8_t>> there(nodes.size(), {kMoments - 1, 0}); // when it is needed
     for (size_t e = 0; e < edges.size(); ++e) {
       const Span s = span(edges[e], ranking.reversed[e]);
       const uint32_t length = ranking.rank[s.to] - ranking.rank[s.from];
-      if (length > 1) reach[s.from] = std::max(reach[s.from], length - 1);
+      if (length < 2) continue;
+      reach[s.from] = std::max(reach[s.from], length - 1);
+      auto& [born, gone] = there[s.from];
+      const LayoutNode &a = nodes[s.from], &b = nodes[s.to];
+      born = std::min(born, std::max(a.born, b.born));
+      gone = std::max(gone, std::min(a.gone, b.gone));
     }
     const uint32_t longest = limit(reach, nodes.size(), o.bendsPerNode);
     for (uint32_t v = 0; v < nodes.size(); ++v) {
@@ -50,7 +57,9 @@ struct Router {
       for (uint32_t k = 0; k < length; ++k) {
         const uint32_t bend = static_cast<uint32_t>(graph.vertices.size());
         graph.links.push_back({k == 0 ? v : bend - 1, bend, 0});
-        graph.vertices.push_back({ranking.rank[v] + 1 + k, kBendSize, true});
+        graph.vertices.push_back({ranking.rank[v] + 1 + k, kBendSize, true,
+                                  std::min(there[v].first, there[v].second),
+                                  std::max(there[v].first, there[v].second)});
       }
     }
     std::vector<uint32_t> ports(nodes.size(), 0);
@@ -104,7 +113,7 @@ Layout layoutLayered(std::span<const LayoutNode> nodes, std::span<const LayoutEd
   std::vector<uint32_t> original;
   for (uint32_t i = 0; i < proper.size(); ++i)
     if (proper[i].from != proper[i].to) acyclic.push_back(proper[i]), original.push_back(i);
-  const Ranking ranking = rankNodes(nodes.size(), acyclic);
+  const Ranking ranking = rankNodes(nodes, acyclic);
   out.rank = ranking.rank;
   out.rankCount = ranking.rankCount;
   out.bends.resize(edges.size());

@@ -19,8 +19,12 @@ struct LayoutPoint {
   float x = 0, y = 0;
   bool operator==(const LayoutPoint&) const = default;
 };
+/// A picture that changes over time is divided into this many moments at most.
+constexpr uint8_t kMoments = 64;
 struct LayoutNode {
   float width = 0, height = 0;
+  /// When it is there, both ends included. Nodes that are never there together may stand in one place.
+  uint8_t born = 0, gone = kMoments - 1;
 };
 /// From a node to a user of it; `port` is its position among the user's sources.
 struct LayoutEdge {

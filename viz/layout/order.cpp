@@ -4,12 +4,14 @@
 //
 // Coordinates: one rank at a time is moved to where its neighbours want it. "As close as possible to the
 // wishes without overlapping" is a least-squares problem with ordered variables, which pooling adjacent
-// violators solves exactly in linear time.
+// violators solves exactly in linear time. Where vertices come and go, only those that meet keep apart, and
+// "pressed against what stands left of it" and "right of it" are averaged: see Moments.
 #include "viz/layout/order.h"
 
 #include "viz/layout/adjacency.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 namespace uopscope {
@@ -142,18 +144,107 @@ void orderRanks(RankedGraph& g, uint32_t rankCount, const std::atomic<bool>* can
   g.ranks = std::move(best);
 }
 
+namespace {
+
+// Bends may stand closer: they are lines, not boxes.
+float spaceBetween(const RankVertex& a, const RankVertex& b, float gap) {
+  return a.bend && b.bend ? gap * 0.5f : gap;
+}
+
+// How far a rank is filled at every moment, seen from one side, while its vertices are placed one by one. A
+// vertex that meets nobody placed before may stand where they stand: a pass goes through many more nodes than
+// it ever has at once, and a picture as wide as all of them would be mostly empty.
+class Moments {
+public:
+  explicit Moments(float gap) : gap_(gap) { clear(); }
+  void clear() {
+    boxes_.fill(kEmpty);
+    bends_.fill(kEmpty);
+  }
+  /// The least place that `v` may take.
+  float least(const RankVertex& v) const {
+    float box = kEmpty, bend = kEmpty;
+    for (size_t t = v.born; t <= v.gone; ++t) {
+      box = std::max(box, boxes_[t]);
+      bend = std::max(bend, bends_[t]);
+    }
+    return std::max(box + gap_, bend + (v.bend ? gap_ * 0.5f : gap_)) + v.size / 2;
+  }
+  void put(const RankVertex& v, float at) {
+    auto& filled = v.bend ? bends_ : boxes_;
+    for (size_t t = v.born; t <= v.gone; ++t) filled[t] = std::max(filled[t], at + v.size / 2);
+  }
+
+private:
+  static constexpr float kEmpty = -1e30f;
+  float gap_;
+  std::array<float, kMoments> boxes_, bends_;
+};
+
+// One rank of vertices that come and go: as close to the wishes as a few sweeps bring it.
+class Crowd {
+public:
+  Crowd(const RankedGraph& g, float gap) : g_(g), moments_(gap) {}
+
+  void settle(const std::vector<uint32_t>& rank, const std::vector<float>& wish, std::vector<float>& x) {
+    right_.resize(rank.size());
+    left_.resize(rank.size());
+    moments_.clear();
+    for (size_t i = 0; i < rank.size(); ++i) right_[i] = push(rank[i], wish[i]);
+    moments_.clear();
+    for (size_t i = rank.size(); i-- > 0;) left_[i] = -push(rank[i], -wish[i]);
+    for (size_t i = 0; i < rank.size(); ++i) x[rank[i]] = (left_[i] + right_[i]) / 2;
+    // Both pushes hold people apart who would have had room: each goes as far back as the others let it.
+    moments_.clear();
+    for (size_t i = rank.size(); i-- > 0;) {
+      left_[i] = -moments_.least(g_.vertices[rank[i]]);
+      moments_.put(g_.vertices[rank[i]], -x[rank[i]]);
+    }
+    moments_.clear();
+    for (size_t i = 0; i < rank.size(); ++i) {
+      float& at = x[rank[i]];
+      const float least = moments_.least(g_.vertices[rank[i]]);
+      at = std::max(least, std::min(wish[i], left_[i]));
+      moments_.put(g_.vertices[rank[i]], at);
+    }
+  }
+  float push(uint32_t v, float wish) {
+    const float at = std::max(wish, moments_.least(g_.vertices[v]));
+    moments_.put(g_.vertices[v], at);
+    return at;
+  }
+  void clear() { moments_.clear(); }
+
+private:
+  const RankedGraph& g_;
+  Moments moments_;
+  std::vector<float> left_, right_;
+};
+
+bool comesAndGoes(const RankedGraph& g) {
+  return std::ranges::any_of(g.vertices,
+                             [](const RankVertex& v) { return v.born > 0 || v.gone + 1 < kMoments; });
+}
+
+} // namespace
+
 std::vector<float> placeInRanks(const RankedGraph& g, float gap, const std::atomic<bool>* cancel) {
   const std::span<const RankLink> links(g.links);
   const Adjacency in(g.vertices.size(), links, false), out(g.vertices.size(), links, true);
   std::vector<float> x(g.vertices.size(), 0);
-  // Bends may stand closer: they are lines, not boxes.
   auto apart = [&](uint32_t a, uint32_t b) {
-    const float space = g.vertices[a].bend && g.vertices[b].bend ? gap * 0.5f : gap;
-    return (g.vertices[a].size + g.vertices[b].size) / 2 + space;
+    return (g.vertices[a].size + g.vertices[b].size) / 2 + spaceBetween(g.vertices[a], g.vertices[b], gap);
   };
+  const bool changing = comesAndGoes(g);
+  Crowd crowd(g, gap);
   for (const auto& rank : g.ranks) {
     float at = 0;
-    for (size_t i = 0; i < rank.size(); ++i) x[rank[i]] = at += i ? apart(rank[i - 1], rank[i]) : 0;
+    crowd.clear();
+    for (size_t i = 0; i < rank.size(); ++i)
+      if (changing)
+        at = std::max(at, x[rank[i]] = crowd.push(rank[i], 0));
+      else
+        x[rank[i]] = at += i ? apart(rank[i - 1], rank[i]) : 0;
     for (uint32_t v : rank) x[v] -= at / 2;
   }
 
@@ -163,9 +254,11 @@ std::vector<float> placeInRanks(const RankedGraph& g, float gap, const std::atom
   };
   std::vector<Block> blocks;
   std::vector<double> offset;
+  std::vector<float> wish;
   auto settle = [&](const std::vector<uint32_t>& rank, bool up, bool both) {
     blocks.clear();
     offset.assign(rank.size(), 0);
+    wish.resize(rank.size());
     for (size_t i = 1; i < rank.size(); ++i) offset[i] = offset[i - 1] + apart(rank[i - 1], rank[i]);
     for (size_t i = 0; i < rank.size(); ++i) {
       const uint32_t v = rank[i];
@@ -181,6 +274,10 @@ std::vector<float> placeInRanks(const RankedGraph& g, float gap, const std::atom
         for (uint32_t l : out.of(v))
           pull(l, g.links[l].to, g.links[l].port * g.vertices[g.links[l].to].size * 0.8f);
       if (weight == 0) sum = 0.05 * x[v], weight = 0.05; // nobody pulls: stay, but give way
+      if (changing) {
+        wish[i] = static_cast<float>(sum / weight);
+        continue;
+      }
       blocks.push_back({sum - weight * offset[i], weight, 1});
       while (blocks.size() > 1) {
         Block& b = blocks.back();
@@ -190,6 +287,7 @@ std::vector<float> placeInRanks(const RankedGraph& g, float gap, const std::atom
         blocks.pop_back();
       }
     }
+    if (changing) return crowd.settle(rank, wish, x);
     size_t i = 0;
     for (const Block& b : blocks)
       for (size_t k = 0; k < b.count; ++k, ++i) x[rank[i]] = static_cast<float>(b.sum / b.weight + offset[i]);

@@ -11,6 +11,7 @@ struct RankVertex {
   uint32_t rank = 0;
   float size = 0; ///< along the rank
   bool bend = false;
+  uint8_t born = 0, gone = kMoments - 1; ///< as in LayoutNode
 };
 struct RankLink {
   uint32_t from = 0, to = 0; ///< to stands one rank below from
@@ -24,8 +25,8 @@ struct RankedGraph {
 
 /// Fills graph.ranks: few crossings, sources of a node in the order of its ports where possible.
 void orderRanks(RankedGraph& graph, uint32_t rankCount, const std::atomic<bool>* cancel);
-/// Centres along the rank, by vertex: neighbours keep `gap` between them, links are as straight as that
-/// allows.
+/// Centres along the rank, by vertex: neighbours that are there at the same moment keep `gap` between them
+/// and stand in the order of the rank, links are as straight as that allows.
 std::vector<float> placeInRanks(const RankedGraph& graph, float gap, const std::atomic<bool>* cancel);
 /// Pairs of links that cross, over all ranks.
 uint64_t countCrossings(const RankedGraph& graph);

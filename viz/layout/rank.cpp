@@ -5,6 +5,7 @@
 #include "viz/layout/adjacency.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <map>
 
@@ -49,18 +50,25 @@ void findCycles(size_t nodeCount, std::span<const LayoutEdge> edges, Ranking& ou
 
 // A hundred nodes side by side are a line nobody can read: a rank with far more nodes than a square picture
 // would have is cut into several. Nodes of one rank are not joined, so any cut is right; neighbours in the
-// order of creation stay together.
-void splitWide(Ranking& out) {
+// order of creation stay together. What counts is how many are there at the same moment.
+void splitWide(Ranking& out, std::span<const LayoutNode> nodes) {
   std::map<uint32_t, uint32_t> count;
   for (uint32_t r : out.rank) ++count[r];
+  using Crowd = std::array<uint32_t, kMoments>;
+  Crowd all{};
+  std::map<uint32_t, Crowd> crowd;
+  for (uint32_t v = 0; v < nodes.size(); ++v) {
+    Crowd& here = crowd.try_emplace(out.rank[v]).first->second;
+    for (size_t t = nodes[v].born; t <= nodes[v].gone; ++t) ++here[t], ++all[t];
+  }
   const auto most =
-      static_cast<uint32_t>(std::max(14.0, 1.6 * std::sqrt(static_cast<double>(out.rank.size()))));
+      static_cast<uint32_t>(std::max(14.0, 1.6 * std::sqrt(static_cast<double>(std::ranges::max(all)))));
   std::map<uint32_t, std::pair<uint32_t, uint32_t>> place; // rank -> first new rank, nodes in each
   uint32_t next = 0, previous = 0;
   bool first = true;
   for (const auto& [rank, n] : count) {
     if (!first) next += rank - previous - 1; // ranks that hold nothing stay
-    const uint32_t parts = (n + most - 1) / most;
+    const uint32_t parts = (std::ranges::max(crowd[rank]) + most - 1) / most;
     place[rank] = {next, (n + parts - 1) / parts};
     next += parts;
     previous = rank;
@@ -75,7 +83,8 @@ void splitWide(Ranking& out) {
 
 } // namespace
 
-Ranking rankNodes(size_t nodeCount, std::span<const LayoutEdge> edges) {
+Ranking rankNodes(std::span<const LayoutNode> nodes, std::span<const LayoutEdge> edges) {
+  const size_t nodeCount = nodes.size();
   Ranking out;
   out.rank.assign(nodeCount, 0);
   out.reversed.assign(edges.size(), 0);
@@ -107,7 +116,7 @@ Ranking rankNodes(size_t nodeCount, std::span<const LayoutEdge> edges) {
     for (uint32_t v : out.order)
       if (users.degree(v) < in.degree(v)) out.rank[v] = lowest(v);
   }
-  splitWide(out);
+  splitWide(out, nodes);
   uint32_t first = UINT32_MAX, last = 0;
   for (uint32_t r : out.rank) first = std::min(first, r), last = std::max(last, r);
   if (nodeCount)

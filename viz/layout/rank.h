@@ -15,6 +15,6 @@ struct Ranking {
   uint32_t rankCount = 0;
 };
 
-Ranking rankNodes(size_t nodeCount, std::span<const LayoutEdge> edges);
+Ranking rankNodes(std::span<const LayoutNode> nodes, std::span<const LayoutEdge> edges);
 
 } // namespace uopscope

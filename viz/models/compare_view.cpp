@@ -133,7 +133,9 @@ PicturePtr compareGraphs(const CompareSide& before, const CompareSide& after, bo
   Layout layout = layoutLayered(boxes, edges, o);
   for (size_t i = 0; i < boxes.size(); ++i)
     picture->nodes[i].x = layout.centres[i].x, picture->nodes[i].y = layout.centres[i].y;
-  for (size_t i = 0; i < edges.size(); ++i) picture->edges[i].bends = std::move(layout.bends[i]);
+  const auto bends = std::make_shared<const std::vector<std::vector<LayoutPoint>>>(std::move(layout.bends));
+  for (size_t i = 0; i < edges.size(); ++i) picture->edges[i].bends = (*bends)[i];
+  picture->bendsOf = bends;
   picture->width = layout.width, picture->height = layout.height;
   picture->index();
   return picture;

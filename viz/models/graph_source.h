@@ -18,6 +18,7 @@ class GraphSource : public QObject {
   Q_PROPERTY(int edgeCount READ edgeCount NOTIFY pictureChanged)
   Q_PROPERTY(int added READ added NOTIFY pictureChanged)
   Q_PROPERTY(int removed READ removed NOTIFY pictureChanged)
+  Q_PROPERTY(int covered READ covered NOTIFY pictureChanged)
   Q_PROPERTY(int changed READ changed NOTIFY pictureChanged)
   Q_PROPERTY(int foldedConstants READ foldedConstants NOTIFY pictureChanged)
   Q_PROPERTY(int hubs READ hubs NOTIFY pictureChanged)
@@ -53,7 +54,8 @@ public:
   }
   int edgeCount() const { return picture_ ? static_cast<int>(picture_->edges.size()) : 0; }
   int added() const { return picture_ ? static_cast<int>(picture_->added) : 0; }
-  int removed() const { return picture_ ? static_cast<int>(picture_->removed) : 0; }
+  int removed() const { return picture_ ? static_cast<int>(picture_->removed + picture_->covered) : 0; }
+  int covered() const { return picture_ ? static_cast<int>(picture_->covered) : 0; }
   int changed() const { return picture_ ? static_cast<int>(picture_->changed) : 0; }
   int foldedConstants() const { return picture_ ? static_cast<int>(picture_->foldedConstants) : 0; }
   int hubs() const { return picture_ ? static_cast<int>(picture_->hubs) : 0; }

@@ -163,7 +163,7 @@ void PassView::fold(Picture& p) {
     if (folded && !joined.insert(key(from, to)).second) continue;
     e.from = from, e.to = to;
     if (nodes[to].id >= kFirstGroupId) e.port = 0, e.ports = 1;
-    if (folded) e.bends.clear();
+    if (folded) e.bends = {};
     edges.push_back(std::move(e));
   }
   p.nodes = std::move(nodes);

@@ -6,6 +6,8 @@
 #include "viz/models/labels.h"
 
 #include <algorithm>
+#include <map>
+#include <set>
 #include <unordered_set>
 
 namespace uopscope {
@@ -36,10 +38,15 @@ uint32_t PassView::slotFor(NodeId node) {
 }
 
 // Brings the occupants of slots from one graph to a later one.
-void PassView::follow(const GraphDiff& diff) {
+void PassView::follow(const GraphDiff& diff, int64_t from, int64_t to) {
   auto leave = [&](NodeId node) {
     if (const auto slot = slotOf(node); slot && slots_[*slot].occupant == node)
-      slots_[*slot].occupant = kNoNode;
+      slots_[*slot].occupant = kNoNode, slots_[*slot].gone = to;
+  };
+  auto occupy = [&](Slot& slot, NodeId node) {
+    slot.occupant = node;
+    slot.born = std::min(slot.born, from + 1);
+    slot.gone = INT64_MAX;
   };
   for (NodeId n : diff.removed) leave(n);
   for (const auto& c : diff.changed) leave(c.before);
@@ -47,23 +54,22 @@ void PassView::follow(const GraphDiff& diff) {
     if (const auto known = slotOf(node)) {
       Slot& home = slots_[*known];
       if (home.occupant == node) return;
-      if (home.occupant == kNoNode) {
-        home.occupant = node;
-        return;
-      }
+      if (home.occupant == kNoNode) return occupy(home, node);
       // It comes back and another one lives there now.
       slotOf_[node] = static_cast<uint32_t>(slots_.size());
       slots_.push_back({});
-      slots_.back().occupant = node;
+      occupy(slots_.back(), node);
       members_.push_back(node);
       return;
-    } else if (wanted != UINT32_MAX && slots_[wanted].occupant == kNoNode) {
-      slots_[wanted].occupant = node;
+    }
+    if (wanted != UINT32_MAX && slots_[wanted].occupant == kNoNode) {
+      occupy(slots_[wanted], node);
       slotOf_[node] = wanted;
       members_.push_back(node);
       return;
     }
-    slots_[slotFor(node)].occupant = node;
+    const uint32_t slot = slotFor(node);
+    occupy(slots_[slot], node);
   };
   // A rule's result first: where several nodes end in one, it stands where the rewrite happened.
   for (bool rewritten : {true, false})
@@ -98,17 +104,36 @@ bool PassView::prepare(const std::atomic<bool>* cancel) {
   const int64_t n = cursor_.steps();
   const auto size = static_cast<int64_t>(cursor_.graphAt(0).size());
   stride_ = std::max<int64_t>(1, n * std::max<int64_t>(size, 50) / kWalkBudget);
-  for (NodeId node : cursor_.graphAt(0)) slots_[slotFor(node)].occupant = node;
+  for (NodeId node : cursor_.graphAt(0)) {
+    Slot& slot = slots_[slotFor(node)];
+    slot.occupant = node, slot.born = 0, slot.gone = INT64_MAX;
+  }
   for (int64_t k = 0; k < n;) {
     if (cancelled()) return false;
     const int64_t next = std::min(n, k + stride_);
-    follow(cursor_.diff(k, next));
+    follow(cursor_.diff(k, next), k, next);
     k = next;
   }
+  setMoments();
   link();
   layOut(cancel);
   ready_ = !cancelled();
   return ready_;
+}
+
+// Moments begin where slots are born, spread evenly over those.
+void PassView::setMoments() {
+  std::vector<int64_t> births;
+  for (Slot& s : slots_) {
+    if (s.born == INT64_MAX) s.born = 0, s.gone = INT64_MAX; // met as a source only
+    if (s.born > 0) births.push_back(s.born);
+  }
+  std::sort(births.begin(), births.end());
+  if (std::set<int64_t>(births.begin(), births.end()).size() < kMoments)
+    moments_ = births;
+  else
+    for (size_t i = 1; i < kMoments; ++i) moments_.push_back(births[i * (births.size() - 1) / kMoments]);
+  moments_.erase(std::unique(moments_.begin(), moments_.end()), moments_.end());
 }
 
 // Most nodes of a slot are rebuilt from sources in the slots of before: those add nothing.
@@ -142,7 +167,6 @@ bool PassView::arrange(const Arrangement& arrangement, const std::atomic<bool>* 
   const bool regroup = arrangement.groupBy != arrangement_.groupBy;
   arrangement_ = arrangement;
   if (regroup) makeGroups();
-  bends_.clear();
   labels_.clear();
   for (Slot& s : slots_) s.visible = s.hub = false, s.hubUser = UINT32_MAX, s.width = s.height = 0;
   layOut(cancel);
@@ -183,19 +207,24 @@ void PassView::layOut(const std::atomic<bool>* cancel) {
   // What is laid out: visible slots, and collapsed groups as one box each.
   std::vector<uint32_t> number(slots_.size(), UINT32_MAX), groupNumber(groups_.size(), UINT32_MAX);
   std::vector<LayoutNode> nodes;
+  auto moment = [&](int64_t step) {
+    return static_cast<uint8_t>(std::upper_bound(moments_.begin(), moments_.end(), step) - moments_.begin());
+  };
   for (uint32_t i = 0; i < slots_.size(); ++i) {
     if (!slots_[i].visible) continue;
     if (collapsed(i)) {
       uint32_t& n = groupNumber[slots_[i].group];
       if (n == UINT32_MAX) {
         n = static_cast<uint32_t>(nodes.size());
-        nodes.push_back({groups_[slots_[i].group].width, groups_[slots_[i].group].height});
+        nodes.push_back({groups_[slots_[i].group].width, groups_[slots_[i].group].height, kMoments - 1, 0});
       }
+      nodes[n].born = std::min(nodes[n].born, moment(slots_[i].born));
+      nodes[n].gone = std::max(nodes[n].gone, moment(slots_[i].gone));
       number[i] = n;
       continue;
     }
     number[i] = static_cast<uint32_t>(nodes.size());
-    nodes.push_back({slots_[i].width, slots_[i].height});
+    nodes.push_back({slots_[i].width, slots_[i].height, moment(slots_[i].born), moment(slots_[i].gone)});
   }
   std::vector<LayoutEdge> edges;
   std::vector<uint64_t> keys;
@@ -220,12 +249,14 @@ void PassView::layOut(const std::atomic<bool>* cancel) {
     if (groupNumber[g] != UINT32_MAX) groups_[g].centre = layout.centres[groupNumber[g]];
   for (const auto& [slot, at] : arrangement_.pinned)
     if (slot < slots_.size()) slots_[slot].centre = at;
+  auto bends = std::make_shared<Bends>();
   for (size_t e = 0; e < edges.size(); ++e) {
     const auto from = static_cast<uint32_t>(keys[e] >> 32), to = static_cast<uint32_t>(keys[e]);
     if (keys[e] && !layout.bends[e].empty() && !arrangement_.pinned.contains(from) &&
         !arrangement_.pinned.contains(to))
-      bends_.emplace(keys[e], std::move(layout.bends[e]));
+      bends->emplace(keys[e], std::move(layout.bends[e]));
   }
+  bends_ = std::move(bends);
   width_ = layout.width;
   height_ = layout.height;
   straight_ = layout.straightEdges;
@@ -246,18 +277,19 @@ PicturePtr PassView::at(int64_t step, int64_t interval) {
     diff.after = cursor_.graphAt(step);
   else
     diff = cursor_.diff(from, step);
-  std::unordered_map<NodeId, const GraphDiff::Change*> cameFrom; // after -> the change that made it
-  std::unordered_map<NodeId, NodeId> image;
+  NodeMap<const GraphDiff::Change*> cameFrom; // after -> the change that made it
+  NodeMap<NodeId> image;
   for (const auto& c : diff.changed) {
-    image.emplace(c.before, c.after);
-    const auto [it, fresh] = cameFrom.emplace(c.after, &c);
-    if (!fresh && c.rewritten && !it->second->rewritten) it->second = &c;
+    image[c.before] = c.after;
+    const GraphDiff::Change*& known = cameFrom[c.after];
+    if (!known || (c.rewritten && !known->rewritten)) known = &c;
   }
-  const std::unordered_set<NodeId> added(diff.added.begin(), diff.added.end());
-  std::unordered_set<NodeId> before(diff.before.begin(), diff.before.end());
+  NodeMap<bool> added;
+  for (NodeId node : diff.added) added[node] = true;
 
-  std::unordered_map<NodeId, uint32_t> at; // node -> index in the picture
-  std::unordered_set<uint32_t> taken;      // slots in use
+  NodeMap<uint32_t> at;                          // node -> index in the picture
+  std::vector<bool> taken(slots_.size(), false); // slots in use
+  picture->nodes.reserve(diff.after.size() + diff.removed.size());
   struct Spot {
     uint32_t slot = UINT32_MAX;
     LayoutPoint centre;
@@ -267,7 +299,7 @@ PicturePtr PassView::at(int64_t step, int64_t interval) {
   auto spot = [&](NodeId node, NodeId instead) -> Spot {
     for (NodeId candidate : {node, instead}) {
       const auto slot = candidate == kNoNode ? std::nullopt : slotOf(candidate);
-      if (slot && !taken.contains(*slot)) return {*slot, slots_[*slot].centre};
+      if (slot && !taken[*slot]) return {*slot, slots_[*slot].centre};
     }
     return {UINT32_MAX, {lastPlaced.x + 40, lastPlaced.y - 66}};
   };
@@ -278,14 +310,14 @@ PicturePtr PassView::at(int64_t step, int64_t interval) {
     box.x = s.centre.x, box.y = s.centre.y;
     lastPlaced = s.centre;
     if (s.slot != UINT32_MAX) {
-      taken.insert(s.slot);
+      taken[s.slot] = true;
       // Of a sampled pass: one that nothing was measured for must not cover its neighbours.
       if (slots_[s.slot].width > 0) box.width = std::min(box.width, slots_[s.slot].width);
       box.hub = slots_[s.slot].hub;
       box.slot = s.slot;
       box.pinned = arrangement_.pinned.contains(s.slot);
     }
-    at.emplace(node, static_cast<uint32_t>(picture->nodes.size()));
+    at[node] = static_cast<uint32_t>(picture->nodes.size());
     picture->nodes.push_back(std::move(box));
     return picture->nodes.back();
   };
@@ -296,11 +328,10 @@ PicturePtr PassView::at(int64_t step, int64_t interval) {
       continue;
     }
     Mark mark = added.contains(node) ? Mark::Added : Mark::Same;
-    const auto c = cameFrom.find(node);
     NodeId was = kNoNode;
-    if (c != cameFrom.end() && !before.contains(node)) {
-      was = c->second->before;
-      mark = c->second->rewritten ? Mark::Added : Mark::Changed;
+    if (const auto c = cameFrom.find(node)) {
+      was = (*c)->before;
+      mark = (*c)->rewritten ? Mark::Added : Mark::Changed;
     }
     PictureNode& box = place(node, mark, was);
     if (mark == Mark::Added && was != kNoNode) {
@@ -308,22 +339,42 @@ PicturePtr PassView::at(int64_t step, int64_t interval) {
       box.was = old.op + (old.detail.empty() ? "" : "  " + old.detail);
     }
   }
+  // Changes of several steps at once: others may stand by now where a node stood.
+  std::map<float, std::vector<std::pair<float, float>>> rows;
+  const bool crowded = step - from > 1;
+  auto extent = [&](const PictureNode& n) {
+    return options_.leftToRight ? std::pair(n.y - n.height / 2, n.y + n.height / 2)
+                                : std::pair(n.x - n.width / 2, n.x + n.width / 2);
+  };
+  auto rowOf = [&](const PictureNode& n) -> auto& { return rows[options_.leftToRight ? n.x : n.y]; };
+  if (crowded)
+    for (const PictureNode& n : picture->nodes) rowOf(n).push_back(extent(n));
   auto ghost = [&](NodeId node) {
-    if (!folds(node) && !at.contains(node)) place(node, Mark::Removed, kNoNode);
+    if (folds(node) || at.contains(node)) return;
+    const PictureNode& box = place(node, Mark::Removed, kNoNode);
+    if (!crowded) return;
+    auto& row = rowOf(box);
+    const auto [low, high] = extent(box);
+    if (std::ranges::any_of(row, [&](const auto& r) { return r.first < high && low < r.second; })) {
+      picture->nodes.pop_back();
+      at[node] = UINT32_MAX;
+      ++picture->covered;
+    } else {
+      row.emplace_back(low, high);
+    }
   };
   for (NodeId node : diff.removed) ghost(node);
   for (const auto& c : diff.changed) {
     // Its place is taken by what replaced it; only where the result stands elsewhere does it leave a gap.
-    if (const auto slot = slotOf(c.before); slot && !taken.contains(*slot)) ghost(c.before);
+    if (const auto slot = slotOf(c.before); slot && !taken[*slot]) ghost(c.before);
   }
 
   auto indexOf = [&](NodeId node) -> uint32_t {
     for (int hops = 0; hops < 3; ++hops) {
-      const auto it = at.find(node);
-      if (it != at.end()) return it->second;
-      const auto next = image.find(node);
-      if (next == image.end()) break;
-      node = next->second;
+      if (const uint32_t* index = at.find(node)) return *index;
+      const NodeId* next = image.find(node);
+      if (!next) break;
+      node = *next;
     }
     return UINT32_MAX;
   };
@@ -331,12 +382,11 @@ PicturePtr PassView::at(int64_t step, int64_t interval) {
     const uint32_t f = indexOf(source);
     if (f == UINT32_MAX || f == to) return;
     PictureEdge e{f, to, port, ports, mark, false, {}};
-    const auto a = slotOf(static_cast<NodeId>(picture->nodes[f].id)),
-               b = slotOf(static_cast<NodeId>(picture->nodes[to].id));
-    if (a && b) {
-      e.quiet = quiet(*a, *b);
-      const auto bends = bends_.find(key(*a, *b));
-      if (bends != bends_.end()) e.bends = bends->second;
+    const uint32_t a = picture->nodes[f].slot, b = picture->nodes[to].slot;
+    if (a != UINT32_MAX && b != UINT32_MAX) {
+      e.quiet = quiet(a, b);
+      const auto bends = bends_->find(key(a, b));
+      if (bends != bends_->end()) e.bends = bends->second;
     }
     picture->hiddenEdges += e.quiet;
     if (mark != Mark::Removed) ++picture->nodes[f].users;
@@ -350,11 +400,13 @@ PicturePtr PassView::at(int64_t step, int64_t interval) {
     const auto ports = static_cast<uint32_t>(src.size());
     const auto c = cameFrom.find(id);
     std::span<const NodeId> old;
-    if (c != cameFrom.end() && (mark == Mark::Changed || mark == Mark::Added))
-      old = cursor_.raw(c->second->before).src;
+    if (c && (mark == Mark::Changed || mark == Mark::Added)) old = cursor_.raw((*c)->before).src;
+    auto imageOf = [&](NodeId s) {
+      const NodeId* i = image.find(s);
+      return i ? *i : s;
+    };
     auto had = [&](NodeId s) {
-      return std::any_of(old.begin(), old.end(),
-                         [&](NodeId o) { return o == s || (image.contains(o) && image[o] == s); });
+      return std::any_of(old.begin(), old.end(), [&](NodeId o) { return o == s || imageOf(o) == s; });
     };
     for (uint32_t port = 0; port < ports; ++port) {
       Mark edge = mark == Mark::Removed ? Mark::Removed : Mark::Same;
@@ -362,13 +414,14 @@ PicturePtr PassView::at(int64_t step, int64_t interval) {
       connect(src[port], i, port, ports, edge);
     }
     for (uint32_t port = 0; port < old.size(); ++port) {
-      const NodeId now = image.contains(old[port]) ? image[old[port]] : old[port];
+      const NodeId now = imageOf(old[port]);
       if (std::find(src.begin(), src.end(), now) == src.end() &&
           std::find(src.begin(), src.end(), old[port]) == src.end())
         connect(old[port], i, port, static_cast<uint32_t>(old.size()), Mark::Removed);
     }
   }
   picture->everySlotEdges = everyEdge_;
+  picture->bendsOf = bends_;
   if (!arrangement_.plain()) fold(*picture);
   for (const PictureNode& n : picture->nodes) picture->hubs += n.hub;
   picture->index();

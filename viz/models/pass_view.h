@@ -2,9 +2,10 @@
 // from all the graphs the pass goes through, so that stepping moves nothing.
 //
 // A place in the layout is a slot. A node that takes over from another one (a rule replaced it, or it was
-// rebuilt because a source changed) takes its slot; nodes that live at the same time never share one. So the
-// layout has about the size of the largest graph of the pass, not of all of them together, and a picture
-// depends on the pass and the step alone, never on how one got there.
+// rebuilt because a source changed) takes its slot; nodes that live at the same time never share one. Slots
+// that nothing is ever shown in at the same step may stand in one place. So the layout has about the size of
+// the largest graph of the pass, not of all of them together, and a picture depends on the pass and the step
+// alone, never on how one got there.
 //
 //   PassView view(trace, pass, {});
 //   view.prepare();
@@ -59,6 +60,7 @@ private:
     bool hub = false;
     uint32_t hubUser = UINT32_MAX; ///< slot of the one user a hub is drawn to
     uint32_t group = UINT32_MAX;
+    int64_t born = INT64_MAX, gone = -1; ///< first and last step that shows something here, ghosts included
   };
   struct Group {
     std::string title, detail;
@@ -72,7 +74,8 @@ private:
     const uint32_t* s = slotOf_.find(node);
     return s ? std::optional(*s) : std::nullopt;
   }
-  void follow(const GraphDiff& diff);
+  void follow(const GraphDiff& diff, int64_t from, int64_t to);
+  void setMoments();
   void link();
   const PictureNode& label(NodeId node);
   bool folds(NodeId node);
@@ -98,6 +101,7 @@ private:
   std::map<uint32_t, std::vector<NodeId>> groupNodes_;
   NodeReader read_;
   int64_t stride_ = 1;
+  std::vector<int64_t> moments_; ///< first steps of moments 1, 2 ...: see LayoutNode::born
   std::vector<Slot> slots_;
   NodeMap<uint32_t> slotOf_;
   std::vector<NodeId> members_; ///< nodes in order of their first appearance
@@ -107,7 +111,8 @@ private:
     uint32_t from, to, port;
   };
   std::vector<Link> links_; ///< every edge between slots that any step has
-  std::unordered_map<uint64_t, std::vector<LayoutPoint>> bends_; ///< by key of the two slots, long edges only
+  using Bends = std::unordered_map<uint64_t, std::vector<LayoutPoint>>;
+  std::shared_ptr<const Bends> bends_; ///< by key of the two slots, long edges only; pictures share it
   std::shared_ptr<const std::vector<std::pair<uint32_t, uint32_t>>> everyEdge_;
   float width_ = 0, height_ = 0;
   uint32_t straight_ = 0;

@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -64,7 +65,7 @@ struct PictureEdge {
   uint32_t port = 0, ports = 1;
   Mark mark = Mark::Same;
   bool quiet = false; ///< of a hub: drawn only while one of its ends is pointed at or selected
-  std::vector<LayoutPoint> bends;
+  std::span<const LayoutPoint> bends; ///< lie in Picture::bendsOf
 };
 
 struct Picture {
@@ -78,6 +79,8 @@ struct Picture {
   uint32_t added = 0, removed = 0, changed = 0;
   uint32_t hiddenNodes = 0, groups = 0, groupedNodes = 0;
   std::unordered_map<int64_t, uint32_t> byId;
+  std::shared_ptr<const void> bendsOf; ///< what `bends` of edges point into
+  uint32_t covered = 0;                ///< removed nodes that are not drawn, since others stand there by now
   /// From slot to slot, of everything the pass goes through: what is hidden can be asked for.
   std::shared_ptr<const std::vector<std::pair<uint32_t, uint32_t>>> everySlotEdges;
 

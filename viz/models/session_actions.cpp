@@ -7,8 +7,39 @@
 #include "viz/models/session.h"
 
 #include <algorithm>
+#include <map>
 
 namespace uopscope {
+namespace {
+
+// Lines of the script that made something, and every rule: what one remembers of a trace besides its kernels.
+void addLinesAndRules(Trace& trace, std::vector<PaletteModel::Entry>& entries) {
+  const std::string file = trace.scriptFile().file;
+  std::map<int, std::pair<const ScopeInfo*, int>> made; // line -> the first thing it made, and how many
+  for (const ScopeInfo& s : trace.scopes())
+    if (s.script.line > 0 && s.script.file == file && s.totalSteps > 0) {
+      auto& [first, count] = made[s.script.line];
+      if (!first || (s.kind == ScopeKind::Kernel && first->kind != ScopeKind::Kernel)) first = &s;
+      ++count;
+    }
+  if (!made.empty()) {
+    const auto text = trace.fileText(file);
+    const QStringList lines = QString::fromStdString(text.value_or("")).split(QLatin1Char('\n'));
+    for (const auto& [line, what] : made)
+      entries.push_back({QStringLiteral("script"),
+                         Session::tr("line %1  %2").arg(line).arg(lines.value(line - 1).trimmed()),
+                         what.second > 1 ? Session::tr("%1 and %2 more")
+                                               .arg(QString::fromStdString(what.first->name))
+                                               .arg(what.second - 1)
+                                         : QString::fromStdString(what.first->name),
+                         QStringLiteral("kernel=%1").arg(what.first->id)});
+  }
+  for (const RuleInfo& r : trace.rules())
+    entries.push_back({QStringLiteral("rule"), QString::fromStdString(r.name),
+                       Session::tr("rule, %1").arg(shortPlace(r.at)), QStringLiteral("rule=%1").arg(r.id)});
+}
+
+} // namespace
 
 void Session::walk(bool toSource) {
   const PicturePtr& p = graph_.picture();
@@ -197,6 +228,7 @@ void Session::preparePalette() {
       }
     }
   }
+  if (trace_) addLinesAndRules(*trace_, entries);
   palette_.setEntries(std::move(entries));
 }
 
@@ -247,6 +279,7 @@ void Session::choose(const QVariantMap& entry) {
     return;
   }
   if (entry[QStringLiteral("kind")].toString() == QLatin1String("command")) return trigger(target);
+  if (target.startsWith(QLatin1String("rule="))) return goToRule(target.mid(5).toLongLong());
   if (follow(target) && target.startsWith(QLatin1String("node="))) {
     tab_ = QStringLiteral("graph");
     Q_EMIT placeChanged();

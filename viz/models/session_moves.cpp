@@ -50,7 +50,14 @@ void Session::goToFirst() {
     const auto weight = [](const ScopeInfo& x) { return std::pair(x.kind == ScopeKind::Kernel, x.steps); };
     if (s.steps > 0 && (!fullest || weight(s) > weight(*fullest))) fullest = &s;
   }
-  if (fullest) return goToScope(fullest->id);
+  if (fullest) try {
+      PassInfo most;
+      for (const PassInfo& p : trace_->passes(fullest->id))
+        if (p.steps > most.steps) most = p;
+      return most.steps > 0 ? goToPass(fullest->id, most.id) : goToScope(fullest->id);
+    } catch (const std::exception& e) {
+      showNotice(QString::fromUtf8(e.what()));
+    }
   if (!trace_->scopes().empty()) scope_ = trace_->scopes().front().id;
   Q_EMIT placeChanged();
 }

@@ -21,6 +21,7 @@ ColumnLayout {
             spacing: Theme.px(6)
             Icon { name: section.open ? "down" : "right"; width: Theme.px(12); height: width; color: Theme.textFaint; anchors.verticalCenter: parent.verticalCenter }
             Text {
+                textFormat: Text.PlainText
                 text: section.title.toUpperCase()
                 color: Theme.textMuted
                 font.family: Theme.sans

@@ -198,7 +198,7 @@ Item {
         spacing: Theme.px(6)
         visible: !Session.graph.empty
         UChip { visible: Session.graph.added > 0; sign: "+"; tone: Theme.added; text: qsTr("%1 added").arg(Session.graph.added); link: true; onClicked: canvas.showChange() }
-        UChip { visible: Session.graph.removed > 0; sign: "−"; tone: Theme.removed; text: qsTr("%1 removed").arg(Session.graph.removed); link: true; onClicked: canvas.showChange() }
+        UChip { visible: Session.graph.removed > 0; sign: "−"; tone: Theme.removed; text: qsTr("%1 removed").arg(Session.graph.removed) + (Session.graph.covered > 0 ? qsTr(", %1 of them not drawn").arg(Session.graph.covered) : ""); link: true; onClicked: canvas.showChange() }
         UChip { visible: Session.graph.changed > 0; sign: "~"; tone: Theme.modified; text: qsTr("%1 rebuilt").arg(Session.graph.changed); link: true; onClicked: canvas.showChange() }
         UChip { text: qsTr("%1 nodes").arg(Session.graph.nodeCount) }
         UChip { visible: Session.graph.foldedConstants > 0; text: qsTr("%1 constants in labels").arg(Session.graph.foldedConstants); link: true; onClicked: Session.foldLabels = false }

@@ -9,6 +9,7 @@ Rectangle {
     color: Theme.raised
     border.color: Theme.lineStrong
     Text {
+        textFormat: Text.PlainText
         id: label
         anchors.centerIn: parent
         color: Theme.textMuted

@@ -28,7 +28,7 @@ Popup {
             y: Theme.px(8)
             width: parent.width - Theme.px(16)
             height: Theme.px(36)
-            hint: qsTr("Kernel, pass, #node, :step, /text in the whole trace, > for commands")
+            hint: qsTr("Kernel, pass, rule, script line, #node, :step, /text anywhere, > for commands")
             font.pixelSize: Theme.px(14)
             onTextChanged: { Session.palette.query = text; list.currentIndex = 0; }
             Keys.onDownPressed: list.incrementCurrentIndex()
@@ -57,7 +57,7 @@ Popup {
                 Icon {
                     x: Theme.px(14)
                     anchors.verticalCenter: parent.verticalCenter
-                    name: row.kind === "command" ? "right" : row.kind === "node" || row.kind === "step" || row.kind === "more" ? "target" : row.kind
+                    name: row.kind === "command" ? "right" : row.kind === "node" || row.kind === "step" || row.kind === "more" ? "target" : row.kind === "rule" ? "pass" : row.kind
                     width: Theme.px(14)
                     height: width
                     color: Theme.textMuted

@@ -15,6 +15,7 @@ Item {
         anchors.rightMargin: Theme.px(6)
         spacing: Theme.px(8)
         Text {
+            textFormat: Text.PlainText
             text: header.title.toUpperCase()
             color: Theme.textMuted
             font.family: Theme.sans

@@ -41,8 +41,14 @@ Rectangle {
             ScrollBar.vertical: UScrollBar {}
             Connections {
                 target: Session.tree
-                function onCurrentChanged() { Qt.callLater(list.bringCurrent); }
+                function onCurrentChanged() { list.following = true; Qt.callLater(list.bringCurrent); }
             }
+            // Rows and the height of the list settle after the place has changed: the row is kept in view
+            // until somebody scrolls away.
+            property bool following: true
+            onMovementStarted: following = false
+            onHeightChanged: if (following) Qt.callLater(bringCurrent)
+            onContentHeightChanged: if (following) Qt.callLater(bringCurrent)
             // What leads to it is seen too: a row that was out of sight comes to the middle.
             function bringCurrent() {
                 forceLayout();

@@ -43,6 +43,7 @@ AbstractButton {
                 color: control.primary ? Theme.accentText : control.on ? Theme.accent : control.hovered ? Theme.text : Theme.textMuted
             }
             Text {
+                textFormat: Text.PlainText
                 visible: control.text.length > 0
                 text: control.text
                 anchors.verticalCenter: parent.verticalCenter

@@ -20,6 +20,7 @@ Rectangle {
         anchors.centerIn: parent
         spacing: Theme.px(5)
         Text {
+            textFormat: Text.PlainText
             visible: chip.sign.length > 0
             text: chip.sign
             color: chip.tone
@@ -28,6 +29,7 @@ Rectangle {
             font.bold: true
         }
         Text {
+            textFormat: Text.PlainText
             text: chip.text
             color: chip.link ? Theme.text : Theme.textMuted
             font.family: Theme.sans

@@ -6,8 +6,15 @@ ToolTip {
     id: tip
     delay: 500
     padding: Theme.px(7)
+    contentWidth: Math.min(label.implicitWidth, Theme.px(560))
+    // Names and lines of a trace are text, whatever they hold.
     contentItem: Text {
+        id: label
         text: tip.text
+        textFormat: Text.PlainText
+        wrapMode: Text.Wrap
+        maximumLineCount: 12
+        elide: Text.ElideRight
         color: Theme.text
         font.family: Theme.sans
         font.pixelSize: Theme.small

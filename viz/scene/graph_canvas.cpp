@@ -5,21 +5,18 @@
 
 #include "viz/scene/picture_file.h"
 
-#include <QCursor>
-#include <QHoverEvent>
-#include <QMouseEvent>
 #include <QQuickWindow>
 #include <QSGImageNode>
+#include <QSGOpacityNode>
 #include <QSGRectangleNode>
 #include <QThreadPool>
-#include <QWheelEvent>
 #include <algorithm>
 #include <cmath>
 
 namespace uopscope {
 namespace {
 
-constexpr double kMinScale = 0.01, kMaxScale = 4, kReadable = 0.62, kMargin = 0.25;
+constexpr double kReadable = 0.62, kMargin = 0.25;
 // Room around a graph that is shown whole.
 constexpr double kBorder = 32, kTopBorder = 32, kBottomBorder = 32;
 // Nodes and edges that are drawn on the spot: about 4 ms of QPainter.
@@ -46,6 +43,16 @@ GraphCanvas::GraphCanvas(QQuickItem* parent)
     offset_ = fromOffset_ + (toOffset_ - fromOffset_) * s;
     Q_EMIT viewChanged();
     redraw();
+  });
+  fade_.setDuration(160);
+  fade_.setStartValue(0.0);
+  fade_.setEndValue(1.0);
+  connect(&fade_, &QVariantAnimation::valueChanged, this, [this] { update(); });
+  connect(&fade_, &QVariantAnimation::finished, this, [this] {
+    before_ = {};
+    newTextures_ = true;
+    update();
+    Q_EMIT settledChanged();
   });
 }
 
@@ -100,7 +107,8 @@ void GraphCanvas::setFollow(bool on) {
 }
 
 bool GraphCanvas::settled() const {
-  return !drawing_ && !again_ && !baseDirty_ && glide_.state() != QAbstractAnimation::Running;
+  return !drawing_ && !again_ && !baseDirty_ && glide_.state() != QAbstractAnimation::Running &&
+         fade_.state() != QAbstractAnimation::Running;
 }
 
 QRectF GraphCanvas::viewRect() const {
@@ -277,14 +285,31 @@ GraphCanvas::Frame GraphCanvas::draw(const Picture& picture, const Palette& pale
   return f;
 }
 
+// A step of the same pass is faded in over what was there: nothing moves, so only what was added or removed
+// is seen to change.
+void GraphCanvas::show(Frame frame, PicturePtr picture) {
+  const bool step = drawn_ && picture && drawn_ != picture && drawn_->pass == picture->pass &&
+                    drawn_->step != picture->step && qFuzzyCompare(base_.scale, frame.scale);
+  if (step && theme_ && theme_->animated()) {
+    before_ = std::move(base_);
+    fade_.stop();
+    fade_.start();
+  } else if (drawn_ != picture) {
+    fade_.stop();
+    before_ = {};
+  }
+  base_ = std::move(frame);
+  drawn_ = std::move(picture);
+  newTextures_ = true;
+}
+
 void GraphCanvas::drawBase() {
   const QRectF view = viewRect();
   const bool covered = base_.area.contains(view) && qFuzzyCompare(base_.scale, scale_);
   if (!baseDirty_ && covered) return;
   if (!picture_ || !theme_ || width() < 1 || height() < 1) {
-    base_ = {};
+    show({}, nullptr);
     baseDirty_ = false;
-    newTextures_ = true;
     Q_EMIT settledChanged();
     return;
   }
@@ -292,9 +317,8 @@ void GraphCanvas::drawBase() {
   const QRectF area = view.adjusted(-view.width() * kMargin, -view.height() * kMargin, view.width() * kMargin,
                                     view.height() * kMargin);
   if (cheap(area)) {
-    base_ = draw(*picture_, theme_->colours(), source_->tinting(), area, scale_, dpr);
+    show(draw(*picture_, theme_->colours(), source_->tinting(), area, scale_, dpr), picture_);
     baseDirty_ = false;
-    newTextures_ = true;
     Q_EMIT settledChanged();
     return;
   }
@@ -312,9 +336,8 @@ void GraphCanvas::drawBase() {
     QMetaObject::invokeMethod(qApp, [this, alive, frame, picture, tinting] {
       if (!alive->load()) return;
       drawing_ = false;
-      base_ = std::move(*frame);
+      show(std::move(*frame), picture);
       if (picture != picture_ || (source_ && tinting != source_->tinting())) baseDirty_ = true;
-      newTextures_ = true;
       again_ = false;
       redraw();
       Q_EMIT settledChanged();
@@ -351,25 +374,37 @@ void GraphCanvas::updatePolish() {
 QSGNode* GraphCanvas::updatePaintNode(QSGNode* old, UpdatePaintNodeData*) {
   // On the render thread, with the GUI thread waiting: members may be read, but drawing and signals belong to
   // updatePolish.
-  // A transform node, though it moves nothing: the software renderer places what is added later only below
+  // Transform nodes, though they move nothing: the software renderer places what is added later only below
   // one.
+  struct Layer : QSGTransformNode {
+    QSGImageNode* image = nullptr;
+  };
   struct Root : QSGTransformNode {
     QSGRectangleNode* back = nullptr;
-    QSGImageNode *base = nullptr, *overlay = nullptr;
+    QSGOpacityNode* fade = nullptr;
+    Layer *before = nullptr, *base = nullptr, *overlay = nullptr;
   };
   auto* root = static_cast<Root*>(old);
   if (!root) {
-    root = new Root; // owned by the scene graph
+    root = new Root; // owned by the scene graph, as are its children
     root->back = window()->createRectangleNode();
+    root->fade = new QSGOpacityNode;
+    root->before = new Layer, root->base = new Layer, root->overlay = new Layer;
     root->appendChildNode(root->back);
+    root->appendChildNode(root->before);
+    root->appendChildNode(root->fade);
+    root->fade->appendChildNode(root->base);
+    root->appendChildNode(root->overlay);
     newTextures_ = true;
   }
   root->back->setRect(boundingRect());
   root->back->setColor(theme_ ? theme_->canvas() : QColor(Qt::black));
-  auto show = [&](QSGImageNode*& node, const Frame& frame) {
+  root->fade->setOpacity(fade_.state() == QAbstractAnimation::Running ? fade_.currentValue().toDouble() : 1);
+  auto show = [&](Layer* layer, const Frame& frame) {
+    QSGImageNode*& node = layer->image;
     if (frame.image.isNull()) {
       if (node) {
-        root->removeChildNode(node);
+        layer->removeChildNode(node);
         delete node;
         node = nullptr;
       }
@@ -380,21 +415,16 @@ QSGNode* GraphCanvas::updatePaintNode(QSGNode* old, UpdatePaintNodeData*) {
       node = window()->createImageNode();
       node->setOwnsTexture(true);
     }
-    if (fresh || newTextures_) {
-      node->setTexture(window()->createTextureFromImage(frame.image));
-    }
-    if (fresh) root->appendChildNode(node);
+    if (fresh || newTextures_) node->setTexture(window()->createTextureFromImage(frame.image));
+    if (fresh) layer->appendChildNode(node);
     node->setFiltering(QSGTexture::Linear);
     QRectF r = toScreen(frame.area);
     if (qFuzzyCompare(frame.scale, scale_))
       r.moveTopLeft(QPointF(std::round(r.x()), std::round(r.y()))); // crisp
     node->setRect(r);
   };
+  show(root->before, before_);
   show(root->base, base_);
-  if (root->overlay && !overlay_.image.isNull() && root->overlay->nextSibling()) {
-    root->removeChildNode(root->overlay);
-    root->appendChildNode(root->overlay);
-  }
   show(root->overlay, overlay_);
   newTextures_ = false;
   return root;
@@ -418,84 +448,6 @@ void GraphCanvas::itemChange(ItemChange change, const ItemChangeData& data) {
     redraw();
   }
   QQuickItem::itemChange(change, data);
-}
-
-void GraphCanvas::mousePressEvent(QMouseEvent* event) {
-  pressedAt_ = lastAt_ = event->position();
-  dragging_ = false;
-  moving_ = -1;
-  if (event->modifiers() & Qt::ShiftModifier && picture_)
-    if (const int i = nodeAt(*picture_, toGraph(pressedAt_), 2 / scale_); i >= 0)
-      moving_ = picture_->nodes[static_cast<size_t>(i)].id;
-  glide_.stop();
-  forceActiveFocus(Qt::MouseFocusReason);
-  event->accept();
-}
-
-void GraphCanvas::mouseMoveEvent(QMouseEvent* event) {
-  if (!dragging_ && (event->position() - pressedAt_).manhattanLength() < 5) return;
-  dragging_ = true;
-  setCursor(Qt::ClosedHandCursor);
-  if (moving_ >= 0) return;
-  setView(scale_, offset_ + event->position() - lastAt_, false);
-  lastAt_ = event->position();
-}
-
-void GraphCanvas::mouseReleaseEvent(QMouseEvent* event) {
-  unsetCursor();
-  if (dragging_ && moving_ >= 0) {
-    const QPointF to = toGraph(event->position());
-    Q_EMIT nodeMoved(moving_, to.x(), to.y());
-    moving_ = -1;
-    return;
-  }
-  if (dragging_ || !picture_) return;
-  const int i = nodeAt(*picture_, toGraph(event->position()), 2 / scale_);
-  if (i >= 0)
-    Q_EMIT nodeClicked(picture_->nodes[static_cast<size_t>(i)].id);
-  else
-    Q_EMIT backgroundClicked();
-}
-
-void GraphCanvas::mouseDoubleClickEvent(QMouseEvent* event) {
-  if (!picture_) return;
-  const int i = nodeAt(*picture_, toGraph(event->position()), 2 / scale_);
-  if (i >= 0) {
-    const int64_t id = picture_->nodes[static_cast<size_t>(i)].id;
-    focusNode(id);
-    Q_EMIT nodeDoubleClicked(id);
-  } else {
-    fit();
-  }
-}
-
-void GraphCanvas::setHovered(qlonglong id) {
-  if (id == hovered_) return;
-  hovered_ = id;
-  overlayDirty_ = true;
-  Q_EMIT hoveredChanged();
-  redraw();
-}
-
-void GraphCanvas::hoverMoveEvent(QHoverEvent* event) {
-  if (!picture_) return;
-  const int i = nodeAt(*picture_, toGraph(event->position()), 1 / scale_);
-  setHovered(i >= 0 ? picture_->nodes[static_cast<size_t>(i)].id : -1);
-}
-
-void GraphCanvas::hoverLeaveEvent(QHoverEvent*) {
-  setHovered(-1);
-}
-
-void GraphCanvas::wheelEvent(QWheelEvent* event) {
-  glide_.stop();
-  if (event->modifiers() & Qt::ShiftModifier) {
-    panBy(event->angleDelta().y() / 2.0, 0);
-  } else {
-    const double s = std::clamp(scale_ * std::pow(1.0016, event->angleDelta().y()), kMinScale, kMaxScale);
-    setView(s, event->position() - (event->position() - offset_) * (s / scale_), false);
-  }
-  event->accept();
 }
 
 } // namespace uopscope

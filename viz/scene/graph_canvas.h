@@ -87,6 +87,7 @@ protected:
   void itemChange(ItemChange change, const ItemChangeData& data) override;
 
 private:
+  static constexpr double kMinScale = 0.01, kMaxScale = 4;
   /// A drawing of a part of the graph at a scale.
   struct Frame {
     QImage image;
@@ -96,6 +97,7 @@ private:
   void onPicture();
   void setView(double scale, QPointF offset, bool animate);
   void redraw();
+  void show(Frame frame, PicturePtr picture);
   void drawBase();
   void drawOverlay();
   QRectF toScreen(const QRectF& graph) const {
@@ -122,6 +124,9 @@ private:
   qlonglong moving_ = -1;
 
   Frame base_, overlay_;
+  Frame before_;     ///< while the step's additions fade in: what was shown before it
+  PicturePtr drawn_; ///< what base_ shows
+  QVariantAnimation fade_;
   bool baseDirty_ = true, overlayDirty_ = true, newTextures_ = false;
   bool drawing_ = false; ///< a worker draws
   bool again_ = false;   ///< and what it draws is already out of date

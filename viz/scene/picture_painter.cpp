@@ -3,6 +3,8 @@
 // that marks stay visible.
 #include "viz/scene/picture_painter.h"
 
+#include "viz/scene/picture_geometry.h"
+
 #include <QFontMetricsF>
 #include <QtMath>
 #include <algorithm>
@@ -13,6 +15,8 @@ namespace uopscope {
 namespace {
 
 constexpr double kTextScale = 0.45, kTitleScale = 0.26, kDotScale = 0.1, kPortScale = 0.7;
+// Lines of one kind in view up to which they are drawn smoothly.
+constexpr size_t kSmoothEdges = 500;
 
 QColor mix(const QColor& a, const QColor& b, double share) {
   return QColor::fromRgbF(static_cast<float>(a.redF() + (b.redF() - a.redF()) * share),
@@ -55,15 +59,6 @@ QColor markColour(const Palette& p, Mark mark, const QColor& otherwise) {
   case Mark::Same: break;
   }
   return otherwise;
-}
-
-QPointF exitOf(const Picture& p, const PictureNode& n) {
-  return p.leftToRight ? QPointF(n.x + n.width / 2, n.y) : QPointF(n.x, n.y + n.height / 2);
-}
-QPointF entryOf(const Picture& p, const PictureNode& n, uint32_t port, uint32_t ports) {
-  const double at = ports < 2 ? 0 : (static_cast<double>(port) / (ports - 1) - 0.5);
-  if (p.leftToRight) return {n.x - n.width / 2, n.y + at * n.height * 0.55};
-  return {n.x + at * std::min<double>(n.width - 20, 26.0 * (ports - 1)), n.y - n.height / 2};
 }
 
 void drawBadge(QPainter& painter, const Fonts& fonts, const QRectF& r, QChar sign, const QColor& colour,
@@ -133,18 +128,22 @@ void drawTexts(QPainter& painter, const Fonts& fonts, const PictureNode& n, cons
   }
 }
 
-// What stood in this place before the step: a tab on the upper right edge.
+// What stood in this place before the step: a tab at the upper right corner, above the numbers of the arrows
+// where it would cover them.
 void drawWas(QPainter& painter, const Fonts& fonts, const PictureNode& n, const QRectF& r, const Palette& p,
-             uint32_t portsDrawn) {
+             double portsReach) {
   QFont struck = fonts.small;
   struck.setStrikeOut(true);
   const QFontMetricsF fm(struck);
   const QString was = fm.elidedText(text(n.was), Qt::ElideRight, 190);
   const double w = fm.horizontalAdvance(was) + 26;
-  // Right of the last arrow, so that the numbers of the ports stay free.
-  const double ports =
-      std::min<double>(n.width - 20, 26.0 * static_cast<double>(std::max(portsDrawn, 1u) - 1));
-  const QRectF tab(std::max(r.center().x() + ports / 2 + 20, r.right() - w + 8), r.top() - 17, w, 16);
+  const double left = r.right() - w + 8;
+  const bool over = left < r.center().x() + portsReach / 2 + 18;
+  const QRectF tab(left, r.top() - (over ? 32 : 17), w, 16);
+  if (over) {
+    painter.setPen(QPen(p.removed, 1.2, Qt::DashLine));
+    painter.drawLine(QPointF(r.right() - 3, tab.bottom()), QPointF(r.right() - 3, r.top()));
+  }
   painter.setPen(QPen(p.removed, 1.2, Qt::DashLine));
   painter.setBrush(mix(p.canvas, p.removed, 0.12));
   painter.drawRoundedRect(tab, 5, 5);
@@ -171,7 +170,7 @@ Tone toneOf(const PictureNode& n, size_t index, const PaintOptions& o) {
   return {o.tinting->ordered ? p.heat[colour % p.heat.size()] : p.tint[colour % p.tint.size()], e.text};
 }
 
-void drawNode(QPainter& painter, const Fonts& fonts, const PictureNode& n, size_t index, uint32_t ports,
+void drawNode(QPainter& painter, const Fonts& fonts, const PictureNode& n, size_t index, double portsReach,
               const PaintOptions& o) {
   const Palette& p = o.palette;
   const Tone tone = toneOf(n, index, o);
@@ -233,7 +232,7 @@ void drawNode(QPainter& painter, const Fonts& fonts, const PictureNode& n, size_
   }
   drawTexts(painter, fonts, n, r, o);
   if (o.scale < kTextScale) return;
-  if (!n.was.empty()) drawWas(painter, fonts, n, r, p, ports);
+  if (!n.was.empty()) drawWas(painter, fonts, n, r, p, portsReach);
   if (!tone.text.isEmpty() || n.pinned) {
     painter.setFont(fonts.small);
     painter.setPen(mix(p.text, family, 0.55));
@@ -291,104 +290,6 @@ QRectF edgeBox(const Picture& picture, const PictureEdge& e) {
 
 } // namespace
 
-QRectF nodeRect(const PictureNode& n) {
-  return {n.x - n.width / 2, n.y - n.height / 2, n.width, n.height};
-}
-
-namespace {
-
-QPointF between(const QPointF& a, const QPointF& b, double t) {
-  return a + (b - a) * t;
-}
-
-// The part of a curve that lies within the view along the ranks, where the curve is much longer than that:
-// the stroke of a line over the whole of a large graph costs a frame. True if anything was cut off. A curve
-// goes one way along the ranks, so its ends are found by halving.
-bool cutToView(std::array<QPointF, 4>& curve, bool leftToRight, const QRectF& view) {
-  auto along = [&](const QPointF& p) { return leftToRight ? p.x() : p.y(); };
-  double low = leftToRight ? view.left() : view.top(), high = leftToRight ? view.right() : view.bottom();
-  const double begin = along(curve[0]), end = along(curve[3]);
-  if (std::abs(end - begin) < 2 * (high - low)) return false;
-  auto at = [&](double t) {
-    const double u = 1 - t;
-    return u * u * u * begin + 3 * u * t * (begin + end) / 2 + t * t * t * end;
-  };
-  auto find = [&](double value) {
-    double from = 0, to = 1;
-    for (int i = 0; i < 30; ++i) {
-      const double mid = (from + to) / 2;
-      ((at(mid) < value) == (begin < end) ? from : to) = mid;
-    }
-    return from;
-  };
-  if (begin > end) std::swap(low, high);
-  const double first = find(low), last = std::max(find(high), first + 1e-9);
-  auto split = [&](double t, bool keepFirst) {
-    const QPointF a = between(curve[0], curve[1], t), b = between(curve[1], curve[2], t),
-                  c = between(curve[2], curve[3], t), d = between(a, b, t), f = between(b, c, t),
-                  g = between(d, f, t);
-    curve = keepFirst ? std::array{curve[0], a, d, g} : std::array{g, f, c, curve[3]};
-  };
-  split(last, true);
-  split(first / last, false);
-  return true;
-}
-
-} // namespace
-
-QPainterPath edgePath(const Picture& picture, const PictureEdge& e, const QRectF& view) {
-  QPainterPath path;
-  QPointF at = exitOf(picture, picture.nodes[e.from]);
-  bool drawn = false;
-  auto to = [&](QPointF next) {
-    // A part lies within the box of its ends; what is far away would only cost.
-    if (!view.isNull() &&
-        (std::max(at.x(), next.x()) < view.left() || std::min(at.x(), next.x()) > view.right() ||
-         std::max(at.y(), next.y()) < view.top() || std::min(at.y(), next.y()) > view.bottom())) {
-      at = next;
-      drawn = false;
-      return;
-    }
-    std::array<QPointF, 4> curve{at, at, next, next};
-    if (picture.leftToRight)
-      curve[1].rx() = curve[2].rx() = (at.x() + next.x()) / 2;
-    else
-      curve[1].ry() = curve[2].ry() = (at.y() + next.y()) / 2;
-    const bool cut = !view.isNull() && cutToView(curve, picture.leftToRight, view);
-    if (!drawn || cut) path.moveTo(curve[0]);
-    path.cubicTo(curve[1], curve[2], curve[3]);
-    drawn = !cut;
-    at = next;
-  };
-  for (const LayoutPoint& bend : e.bends) to({bend.x, bend.y});
-  to(entryOf(picture, picture.nodes[e.to], e.port, e.ports));
-  return path;
-}
-
-QRectF changedRect(const Picture& picture) {
-  QRectF r;
-  // What was added or removed is where the step happened; rebuilt users run all the way to the sink.
-  for (const PictureNode& n : picture.nodes)
-    if (n.mark == Mark::Added || n.mark == Mark::Removed) r |= nodeRect(n);
-  if (r.isNull())
-    for (const PictureNode& n : picture.nodes)
-      if (n.mark == Mark::Changed) r |= nodeRect(n);
-  return r;
-}
-
-QRectF boundsOf(const Picture& picture) {
-  QRectF r;
-  for (const PictureNode& n : picture.nodes) r |= nodeRect(n);
-  return r;
-}
-
-int nodeAt(const Picture& picture, QPointF at, double slack) {
-  for (size_t i = picture.nodes.size(); i-- > 0;)
-    if (nodeRect(picture.nodes[i]).adjusted(-slack, -slack, slack, slack).contains(at))
-      return static_cast<int>(i);
-  return -1;
-}
-
 void paintPicture(QPainter& painter, const Picture& picture, const PaintOptions& o) {
   const Palette& p = o.palette;
   painter.setRenderHint(QPainter::Antialiasing, o.scale >= kTitleScale);
@@ -396,15 +297,23 @@ void paintPicture(QPainter& painter, const Picture& picture, const PaintOptions&
   const double width = o.scale < kTitleScale ? 0 : 1.3;
   const QColor quiet = o.scale < kTitleScale ? mix(p.canvas, p.edge, 0.55) : p.edge;
   const QRectF view = o.view.adjusted(-8, -8, 8, 8);
-  auto edges = [&](Mark mark) {
+  std::array<std::vector<const PictureEdge*>, 4> seen;
+  for (const PictureEdge& e : picture.edges)
+    if (!e.quiet && o.view.intersects(edgeBox(picture, e))) seen[static_cast<size_t>(e.mark)].push_back(&e);
+  for (Mark mark : {Mark::Same, Mark::Removed, Mark::Changed, Mark::Added}) {
+    const auto& edges = seen[static_cast<size_t>(mark)];
     const QColor colour = markColour(p, mark, quiet);
-    QPen pen(colour, mark == Mark::Same ? width : width * 1.5,
-             mark == Mark::Removed ? Qt::DashLine : Qt::SolidLine);
-    for (const PictureEdge& e : picture.edges)
-      if (e.mark == mark && !e.quiet && o.view.intersects(edgeBox(picture, e)))
-        drawEdge(painter, picture, e, pen, o.scale, colour, view);
-  };
-  for (Mark mark : {Mark::Same, Mark::Removed, Mark::Changed, Mark::Added}) edges(mark);
+    // So many lines are a texture: smooth edges would cost a frame and show nothing.
+    const bool many = edges.size() > kSmoothEdges;
+    if (many) painter.setRenderHint(QPainter::Antialiasing, false);
+    const QPen pen(colour,
+                   many                 ? 0
+                   : mark == Mark::Same ? width
+                                        : width * 1.5,
+                   mark == Mark::Removed ? Qt::DashLine : Qt::SolidLine);
+    for (const PictureEdge* e : edges) drawEdge(painter, picture, *e, pen, o.scale, colour, view);
+    if (many) painter.setRenderHint(QPainter::Antialiasing, o.scale >= kTitleScale);
+  }
   const QRectF near = o.view.adjusted(-20, -20, 20, 20);
   std::vector<uint32_t> ports(picture.nodes.size(), 0);
   for (const PictureEdge& e : picture.edges) ports[e.to] = std::max(ports[e.to], e.ports);
@@ -412,14 +321,17 @@ void paintPicture(QPainter& painter, const Picture& picture, const PaintOptions&
     for (size_t i = 0; i < picture.nodes.size(); ++i) {
       const PictureNode& n = picture.nodes[i];
       if ((n.mark != Mark::Same) == marked && near.intersects(nodeRect(n)))
-        drawNode(painter, fonts, n, i, ports[i], o);
+        drawNode(painter, fonts, n, i, picture.leftToRight ? 0 : portsReach(picture, n, ports[i]), o);
     }
   if (o.scale < kPortScale) return;
   painter.setFont(fonts.small);
   painter.setPen(p.textFaint);
   for (const PictureEdge& e : picture.edges) {
-    if (e.quiet || e.ports < 2) continue;
-    const QPointF tip = entryOf(picture, picture.nodes[e.to], e.port, e.ports);
+    const PictureNode& to = picture.nodes[e.to];
+    if (e.quiet || e.ports < 2 || e.port % portsPerNumber(picture, to, e.ports) != 0) continue;
+    // Where an edge is gone that a node of now had, its number would stand among those of now.
+    if (e.mark == Mark::Removed && to.mark != Mark::Removed) continue;
+    const QPointF tip = entryOf(picture, to, e.port, e.ports);
     if (!near.contains(tip)) continue;
     painter.drawText(tip + (picture.leftToRight ? QPointF(-14, -4) : QPointF(4, -3)),
                      QString::number(e.port));

@@ -116,6 +116,29 @@ TEST_CASE(
   CHECK(settled == 3);
 }
 
+TEST_CASE("gate: finish stops where the next pass begins") {
+  Orders orders({"pause"});
+  orders.answers = {"finish", "continue"};
+  {
+    Counting inner;
+    DebugGate gate(inner, orders.path(), [] {});
+    ObserverScope scope(&gate);
+    Pool pool;
+    PoolScope in(pool);
+    for (const char* pass : {"first", "second"}) {
+      const UOp r = UOp::range(4, 0), s = UOp::range(7, 1);
+      graphRewrite(UOp::sink(std::vector<UOp>{(r + 0) * 1, (s + 0) * 1}), shrinking(), {.name = pass});
+    }
+    CHECK(inner.rewrites >= 8);
+  }
+  std::vector<std::string> stops;
+  for (const std::string& line : orders.heard)
+    if (line.rfind("paused", 0) == 0) stops.push_back(line);
+  REQUIRE(stops.size() == 2);
+  CHECK(stops[0].find("\tfirst\t0\t") != std::string::npos);
+  CHECK(stops[1].find("\tsecond\t0\t") != std::string::npos);
+}
+
 TEST_CASE("gate: a skipped rewrite is not made") {
   int all, some;
   {

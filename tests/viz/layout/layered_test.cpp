@@ -145,3 +145,25 @@ TEST_CASE("layout: 1,000 nodes in 100 ms, 10,000 in a second") {
   CHECK(small < 100 * 4);
   CHECK(big < 1000 * 4);
 }
+
+TEST_CASE("layout: nodes that never meet may stand in one place, those that do never overlap") {
+  Sample s = layeredWithHubs(800);
+  const Layout wide = layoutLayered(s.nodes, s.edges);
+  std::mt19937 generator(4);
+  for (LayoutNode& n : s.nodes) {
+    n.born = static_cast<uint8_t>(generator() % kMoments);
+    n.gone = static_cast<uint8_t>(std::min<uint32_t>(kMoments - 1, n.born + generator() % 16));
+  }
+  const Layout l = layoutLayered(s.nodes, s.edges);
+  CHECK(l.width < wide.width * 0.8f);
+  int overlaps = 0;
+  for (size_t a = 0; a < s.nodes.size(); ++a)
+    for (size_t b = 0; b < a; ++b) {
+      if (l.centres[a].y != l.centres[b].y || s.nodes[a].born > s.nodes[b].gone ||
+          s.nodes[b].born > s.nodes[a].gone)
+        continue;
+      overlaps +=
+          std::abs(l.centres[a].x - l.centres[b].x) < (s.nodes[a].width + s.nodes[b].width) / 2 - 0.5f;
+    }
+  CHECK(overlaps == 0);
+}
