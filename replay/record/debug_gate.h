@@ -89,7 +89,7 @@ private:
   std::string pending_;
   std::vector<Breakpoint> breakpoints_;
   Run run_ = Run::Free;
-  size_t depth_ = 0; ///< of the pass that `next` and `finish` are about
+  size_t depth_ = 0;       ///< of the pass that `next` and `finish` are about
   bool passEnded_ = false; ///< the pass at that depth
   bool paused_ = false, skip_ = false;
   struct Pass {
