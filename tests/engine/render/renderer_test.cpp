@@ -51,7 +51,8 @@ LoweredKernel matmul() {
   p.store(running, zero,
           p.add(Op::ADD, dtypes::float32, {p.load(running, zero), p.add(Op::MUL, dtypes::float32, {x, y})}));
   p.end(k);
-  p.store(out, p.add(Op::ADD, dtypes::int32, {row, j}), p.load(acc, zero));
+  UOp result = p.load(acc, zero);
+  p.store(out, p.add(Op::ADD, dtypes::int32, {row, j}), result);
   p.end(j);
   p.end(i);
   return p.finish();
