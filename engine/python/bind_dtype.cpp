@@ -1,53 +1,12 @@
-// DType, its constructors and questions; errors as Python exceptions.
+// DType, its constructors and questions.
 #include "engine/python/bindings.h"
 
-#include <pybind11/eval.h>
+#include <fmt/format.h>
 
 #include <cmath>
 #include <limits>
 
 namespace uopscope {
-
-void bindErrors(py::module_& m) {
-  // Shapes that do not fit raise ValueError, RuntimeError or AssertionError in the reference, depending on
-  // the operation; ours is caught by handlers for any of them.
-  py::exec(R"(
-class ShapeError(ValueError, RuntimeError, AssertionError): pass
-class CompileError(RuntimeError): pass
-class DeviceError(RuntimeError, ValueError, KeyError):
-  def __str__(self): return str(self.args[0]) if self.args else ""
-class RewriteError(RuntimeError): pass
-class SpecError(RuntimeError): pass
-class UnsupportedError(NotImplementedError): pass
-for _c in (ShapeError, CompileError, DeviceError, RewriteError, SpecError, UnsupportedError): _c.__module__ = "uopscope"
-)",
-           m.attr("__dict__"));
-  static PyObject* module = m.ptr();
-  py::register_exception_translator([](std::exception_ptr p) {
-    try {
-      if (p) std::rethrow_exception(p);
-    } catch (const Error& e) {
-      auto raise = [&](const char* name) {
-        py::object type = py::reinterpret_borrow<py::object>(module).attr(name);
-        PyErr_SetString(type.ptr(), e.what());
-      };
-      switch (e.kind()) {
-      case ErrorKind::Value: PyErr_SetString(PyExc_ValueError, e.what()); break;
-      case ErrorKind::Type: PyErr_SetString(PyExc_TypeError, e.what()); break;
-      case ErrorKind::Index: PyErr_SetString(PyExc_IndexError, e.what()); break;
-      case ErrorKind::Key: PyErr_SetString(PyExc_KeyError, e.what()); break;
-      case ErrorKind::File: PyErr_SetString(PyExc_OSError, e.what()); break;
-      case ErrorKind::Shape: raise("ShapeError"); break;
-      case ErrorKind::Compile: raise("CompileError"); break;
-      case ErrorKind::Device: raise("DeviceError"); break;
-      case ErrorKind::Rewrite: raise("RewriteError"); break;
-      case ErrorKind::Spec: raise("SpecError"); break;
-      case ErrorKind::Unsupported: raise("UnsupportedError"); break;
-      default: PyErr_SetString(PyExc_RuntimeError, e.what());
-      }
-    }
-  });
-}
 
 namespace {
 
@@ -89,7 +48,12 @@ void bindDTypes(py::module_& m) {
       .def_property_readonly("min", [](const DType& d) { return fromConst(dtypeMin(d), d); })
       .def_property_readonly("max", [](const DType& d) { return fromConst(dtypeMax(d), d); })
       .def("scalar", [](const DType& d) { return d.isPtr() ? d.vec(1) : d.scalar(); })
-      .def("vec", [](const DType& d, int n) { return d.vec(n); })
+      .def("vec",
+           [](const DType& d, int n) {
+             if (d.vcount() > 1 && n > 1)
+               throw Error(ErrorKind::Shape, fmt::format("can't vectorize {} with size {}", d.name(), n));
+             return d.vec(n);
+           })
       .def(
           "ptr", [](const DType& d, int64_t size, AddrSpace space) { return d.ptr(size, space); },
           py::arg("size") = DType::kUnsized, py::arg("addrspace") = AddrSpace::Global)

@@ -48,7 +48,7 @@ void bindCreation(TensorClass& c) {
       [](py::object shape, py::object value, const py::kwargs& kw) {
         PoolScope scope(tensorPool());
         return Tensor::full(PyIndex_Check(shape.ptr()) ? Shape{toSint(shape)} : toShape(shape),
-                            toConst(value), takeOptions(kw));
+                            value.is_none() ? ConstValue::ofFloat(0) : toConst(value), takeOptions(kw));
       },
       py::arg("shape"), py::arg("fill_value"));
   auto like = [&](const char* name, double value) {
@@ -211,6 +211,7 @@ std::vector<Tensor> tensorsOf(const Tensor& first, const py::args& more) {
 void bindTensors(py::module_& m) {
   TensorClass c(m, "Tensor");
   c.attr("__module__") = "tinygrad.tensor";
+  reinterpret_cast<PyTypeObject*>(c.ptr())->tp_name = "Tensor"; // as messages of Python call it
   c.def(py::init([](py::object data, py::object device, py::object dtype, py::object requiresGrad) {
           TensorOptions o;
           if (!device.is_none()) o.device = toDevice(device);

@@ -53,15 +53,13 @@ void bindOperators(TensorClass& c) {
   operators("__eq__", nullptr, nullptr, [](const Tensor& t, const Operand& x, bool) { return t.eq(x); });
   // pybind11 forgets the hash of a class that gets an __eq__
   c.def("__hash__", [](const Tensor& t) { return reinterpret_cast<size_t>(t.state().get()) >> 4; });
-  c.def("__matmul__", [](const Tensor& t, const Tensor& x) { return t.matmul(x); }, py::is_operator());
-  c.def("__rmatmul__", [](const Tensor& t, const Tensor& x) { return t.matmul(x, true); }, py::is_operator());
-  c.def(
-      "__imatmul__", [](const Tensor& t, const Tensor& x) { return t.assign(t.matmul(x)); },
-      py::is_operator());
-  c.def("__lshift__", [](const Tensor& t, int64_t n) { return t.lshift(n); }, py::is_operator());
-  c.def("__rshift__", [](const Tensor& t, int64_t n) { return t.rshift(n); }, py::is_operator());
-  c.def("__ilshift__", [](const Tensor& t, int64_t n) { return t.assign(t.lshift(n)); }, py::is_operator());
-  c.def("__irshift__", [](const Tensor& t, int64_t n) { return t.assign(t.rshift(n)); }, py::is_operator());
+  c.def("__matmul__", [](const Tensor& t, const Tensor& x) { return t.matmul(x); });
+  c.def("__rmatmul__", [](const Tensor& t, const Tensor& x) { return t.matmul(x, true); });
+  c.def("__imatmul__", [](const Tensor& t, const Tensor& x) { return t.assign(t.matmul(x)); });
+  c.def("__lshift__", [](const Tensor& t, int64_t n) { return t.lshift(n); });
+  c.def("__rshift__", [](const Tensor& t, int64_t n) { return t.rshift(n); });
+  c.def("__ilshift__", [](const Tensor& t, int64_t n) { return t.assign(t.lshift(n)); });
+  c.def("__irshift__", [](const Tensor& t, int64_t n) { return t.assign(t.rshift(n)); });
   c.def("__neg__", method(&Tensor::neg))
       .def("__invert__", method(&Tensor::bitNot))
       .def("__abs__", method(&Tensor::abs));

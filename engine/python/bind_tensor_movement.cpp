@@ -107,7 +107,10 @@ Bounds toPadding(py::object padding, const Tensor& t) {
 /// f(t, 2, 3), f(t, (2, 3)) and f(t, name=(2, 3)) are the same.
 template <typename F>
 void variadic(TensorClass& c, const char* function, const char* name, F f) {
-  c.def(function, [f](const Tensor& t, const py::args& a) { return f(t, argfix(a)); });
+  c.def(function, [f, name](const Tensor& t, const py::args& a) {
+    if (a.empty()) throw py::type_error(fmt::format("missing 1 required argument: '{}'", name));
+    return f(t, argfix(a));
+  });
   c.def(
       function, [f](const Tensor& t, py::object a) { return f(t, argfix(py::args(py::make_tuple(a)))); },
       py::kw_only(), py::arg(name));

@@ -105,6 +105,10 @@ void bindTensorNN(TensorClass& c) {
   c.def(
       "interpolate",
       [](const Tensor& t, py::object size, const std::string& mode, bool align) {
+        if (!py::isinstance<py::tuple>(size) && !py::isinstance<py::list>(size))
+          throw Error(ErrorKind::Shape,
+                      fmt::format("invalid size={}: give one number for each of the last axes",
+                                  std::string(py::repr(size))));
         return t.interpolate(toInts(size), mode, align);
       },
       py::arg("size"), py::arg("mode") = "linear", py::arg("align_corners") = false);

@@ -326,7 +326,7 @@ void bindGraph(UOpClass& c) {
     if (s.isConst()) return s.constValue();
     if (!s.dtype().isFloat() && s.vmin() == s.vmax())
       return s.dtype().isBool() ? ConstValue::ofBool(s.vmin() != 0) : ConstValue::ofInt(s.vmin());
-    throw Error(ErrorKind::Value, fmt::format("eval failed to be a single number, range is {} to {} in {}",
+    throw Error(ErrorKind::Shape, fmt::format("eval failed to be a single number, range is {} to {} in {}",
                                               s.vmin(), s.vmax(), s.render()));
   };
   c.def("__bool__", [valueOf](UOp u) { return valueOf(u).asDouble() != 0; });

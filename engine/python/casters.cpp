@@ -56,7 +56,7 @@ DType toDType(py::handle h) {
   if (py::isinstance<DType>(h)) return h.cast<DType>();
   if (py::isinstance<py::str>(h)) {
     if (auto d = dtypes::fromName(h.cast<std::string>())) return *d;
-    throw py::attribute_error(fmt::format("no dtype is called {}", h.cast<std::string>()));
+    throw Error(ErrorKind::Type, fmt::format("no dtype is called {}", h.cast<std::string>()));
   }
   throw py::type_error(fmt::format("expected a dtype, got {}", std::string(py::str(py::type::of(h)))));
 }

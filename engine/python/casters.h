@@ -111,18 +111,19 @@ struct type_caster<uopscope::Tensor> {
   }
 };
 
-/// The other side of an operation: a tensor, a number or a symbolic integer. Anything else does not convert,
-/// so that operators answer NotImplemented.
+/// The other side of an operation: a tensor, a number or a symbolic integer. Anything else handed to a
+/// function or an operator is an error, as in the reference; load(h, false) asks whether it is one.
 template <>
 struct type_caster<uopscope::Operand> {
   static constexpr auto name = const_name("Tensor | int | float | bool");
   template <typename T>
   using cast_op_type = movable_cast_op_type<T>;
-  operator uopscope::Operand&() { return *value; }
-  operator uopscope::Operand*() { return &*value; }
-  operator uopscope::Operand&&() && { return std::move(*value); }
-  bool load(handle source, bool) {
-    if (!source || source.is_none()) return false;
+  operator uopscope::Operand&() { return get(); }
+  operator uopscope::Operand*() { return &get(); }
+  operator uopscope::Operand&&() && { return std::move(get()); }
+  bool load(handle source, bool convert) {
+    if (!source) return false;
+    if (source.is_none()) return convert;
     if (PyLong_Check(source.ptr()) || PyFloat_Check(source.ptr())) {
       value.emplace(uopscope::toConst(source));
       return true;
@@ -137,7 +138,12 @@ struct type_caster<uopscope::Operand> {
       value.emplace(uopscope::Sint(cast_op<uopscope::UOp&>(node)));
     else if (uopscope::isNumber(source))
       value.emplace(uopscope::toConst(source));
-    return value.has_value();
+    return convert || value.has_value();
+  }
+  uopscope::Operand& get() {
+    if (!value)
+      throw uopscope::Error(uopscope::ErrorKind::Type, "a tensor or a number is needed beside a tensor");
+    return *value;
   }
   std::optional<uopscope::Operand> value;
 };

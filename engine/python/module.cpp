@@ -3,6 +3,7 @@
 #include "engine/python/module.h"
 
 #include "engine/python/bindings.h"
+#include "engine/python/call_errors.h"
 #include "engine_python_embedded.h"
 
 namespace uopscope {
@@ -20,6 +21,7 @@ void initModule(py::module_& m) {
   bindTensors(m);
   bindFiles(m);
   bindJit(m);
+  nameCallsInErrors(m);
   py::dict sources;
   for (const auto& [name, text] : engine_pythonEmbedded())
     sources[py::str(name.substr(0, name.size() - 3))] = text;

@@ -28,6 +28,13 @@ def _unpacked(path):
       raise
   return to
 
+def _missing(message):
+  """What a download that fails raises in the reference, and RuntimeError as well."""
+  from urllib.error import URLError
+  class NotOnThisMachine(URLError, RuntimeError):
+    def __str__(self): return str(self.reason)
+  return NotOnThisMachine(message)
+
 def local_file(url, name=None, subdir=None, gunzip=False):
   """The path of a file by its address, as it is after unpacking where `gunzip` asks for that."""
   url = str(url)
@@ -41,4 +48,4 @@ def local_file(url, name=None, subdir=None, gunzip=False):
     downloaded = _cache() / "tinygrad" / "downloads" / folder / (str(name) if name else digest)
     if downloaded.is_file(): return downloaded
   folders = ", ".join(dict.fromkeys(map(str, data_folders())))
-  raise RuntimeError(f"{url} is not on this machine, and uopscope does not download. Get it and put it as {wanted[0]} into one of {folders}; UOPSCOPE_DATA names another folder")
+  raise _missing(f"{url} is not on this machine, and uopscope does not download. Get it and put it as {wanted[0]} into one of {folders}; UOPSCOPE_DATA names another folder")

@@ -136,7 +136,7 @@ Tensor Tensor::empty(const Shape& shape, const TensorOptions& o) {
 Tensor Tensor::full(const Shape& shape, ConstValue value, const TensorOptions& o) {
   OperationScope op("full");
   for (const Sint& s : shape)
-    if (s.vmin() < 0)
+    if (s.vmin() < 0 && !graph::isInt(s, -1)) // -1 keeps the one that is spread, as in expand()
       fail(ErrorKind::Shape, fmt::format("shape can't contain negative numbers {}", shapeStr(shape)));
   return scalar(value, o, true).reshape(Shape(shape.size(), Sint(1))).expand(shape);
 }

@@ -69,8 +69,13 @@ Tensor Tensor::unaryFloat(Op op) const {
 Tensor Tensor::binary(Op op, const Operand& operand, bool reverse) const {
   auto [a, b] = broadcasted(*this, operand, reverse);
   UOp here = deviceOf(a.uop()), there = deviceOf(b.uop());
+  if (here && there && here != there && graph::base(b.uop()).isConst() &&
+      splitDevices(a.device()).size() == 1) {
+    b = b.to(a.device()); // the reference finds a constant on any one device
+    there = here;
+  }
   if (here && there && here != there)
-    fail(ErrorKind::Runtime,
+    fail(ErrorKind::Device,
          fmt::format("all tensors must be on the same device, got {} and {}", a.device(), b.device()));
   return a.apply(a.uop().alu(op, {b.uop()}), {b});
 }

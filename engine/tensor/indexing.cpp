@@ -62,6 +62,11 @@ AxisPlan planAxis(const Index& index, const Sint& size, const Tensor& x) {
     Sint at = index.at;
     if (at.isInt() && size.isInt() && (at.i() >= size.i() || at.i() < -size.i()))
       fail(ErrorKind::Index, fmt::format("index={} is out of bounds with size={}", at.i(), size.i()));
+    if (!at.isInt() && size.isInt() && (at.vmin() < -size.i() || at.vmax() >= size.i()))
+      fail(at.vmin() >= size.i() || at.vmax() < -size.i() ? ErrorKind::Index : ErrorKind::Value,
+           fmt::format("index {} is {} to {}, which may be out of bounds with size={}: give the variable a "
+                       "range that fits",
+                       at.str(), at.vmin(), at.vmax(), size.i()));
     if (at.vmin() < 0) at = at + size;
     return {index.kind, 1, {at, at + Sint(1)}, 1, {}};
   }

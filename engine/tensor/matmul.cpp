@@ -211,7 +211,7 @@ Tensor Tensor::einsum(const std::string& formulaText, const std::vector<Tensor>&
     Tensor x = operands[i];
     std::string letters = inputs[i];
     if (letters.size() != x.shape().size())
-      fail(ErrorKind::Value, fmt::format("'{}' names {} axes of a tensor of shape {}", letters,
+      fail(ErrorKind::Index, fmt::format("'{}' names {} axes of a tensor of shape {}", letters,
                                          letters.size(), shapeStr(x.shape())));
     for (size_t j = 0; j < letters.size(); ++j) // a letter that comes twice takes the diagonal
       for (size_t k = letters.size() - 1; k > j; --k)

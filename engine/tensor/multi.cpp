@@ -420,7 +420,7 @@ Tensor Tensor::shard(const std::vector<std::string>& names, std::optional<int64_
   OperationScope op("shard");
   if (devices().size() > 1)
     fail(ErrorKind::Runtime, fmt::format("can't shard a multi-device tensor, it is on {}", device()));
-  if (names.empty()) fail(ErrorKind::Value, "needs at least one device");
+  if (names.empty()) fail(ErrorKind::Index, "needs at least one device");
   std::string all;
   std::vector<std::string> where;
   for (const std::string& name : names) {

@@ -219,6 +219,7 @@ Tensor Tensor::scaledUniform(const Ints& shape, const TensorOptions& o) {
   OperationScope op("scaled_uniform");
   double n = 1;
   for (int64_t s : shape) n *= static_cast<double>(s);
+  if (n == 0) fail(ErrorKind::Value, fmt::format("({}) has no elements to scale by", fmt::join(shape, ", ")));
   return uniformWithin(shape, 1.0, o).mul(std::pow(n, -0.5));
 }
 Tensor Tensor::glorotUniform(const Ints& shape, const TensorOptions& o) {

@@ -20,12 +20,12 @@ Side parseSide(const std::string& text, const std::string& formula) {
     if (c == ' ') {
       ++i;
     } else if (c == '(') {
-      if (inside) fail(ErrorKind::Value, fmt::format("nested brackets in \"{}\"", formula));
+      if (inside) fail(ErrorKind::Shape, fmt::format("nested brackets in \"{}\"", formula));
       inside = true;
       side.emplace_back();
       ++i;
     } else if (c == ')') {
-      if (!inside) fail(ErrorKind::Value, fmt::format("unmatched ) in \"{}\"", formula));
+      if (!inside) fail(ErrorKind::Shape, fmt::format("unmatched ) in \"{}\"", formula));
       inside = false;
       ++i;
     } else {
@@ -36,7 +36,7 @@ Side parseSide(const std::string& text, const std::string& formula) {
       if (name != "1") side.back().push_back(name);
     }
   }
-  if (inside) fail(ErrorKind::Value, fmt::format("unclosed ( in \"{}\"", formula));
+  if (inside) fail(ErrorKind::Shape, fmt::format("unclosed ( in \"{}\"", formula));
   return side;
 }
 
@@ -75,7 +75,7 @@ Tensor Tensor::rearrange(const std::string& formula,
   OperationScope op("rearrange");
   size_t arrow = formula.find("->");
   if (arrow == std::string::npos || formula.find("->", arrow + 2) != std::string::npos)
-    fail(ErrorKind::Value, fmt::format("\"{}\" must have one ->", formula));
+    fail(ErrorKind::Shape, fmt::format("\"{}\" must have one ->", formula));
   Side from = parseSide(formula.substr(0, arrow), formula),
        to = parseSide(formula.substr(arrow + 2), formula);
   auto dots = flat(from);
@@ -87,7 +87,7 @@ Tensor Tensor::rearrange(const std::string& formula,
     spreadEllipsis(to, axes);
   }
   if (from.size() != shape().size())
-    fail(ErrorKind::Shape, fmt::format("\"{}\" names {} axes, the tensor {} has {}", formula, from.size(),
+    fail(ErrorKind::Index, fmt::format("\"{}\" names {} axes, the tensor {} has {}", formula, from.size(),
                                        shapeStr(shape()), shape().size()));
   std::vector<std::string> names = flat(from), wanted = flat(to);
   auto sorted = [](std::vector<std::string> v) {
@@ -96,7 +96,7 @@ Tensor Tensor::rearrange(const std::string& formula,
   };
   auto known = sorted(names);
   if (std::adjacent_find(known.begin(), known.end()) != known.end() || known != sorted(wanted))
-    fail(ErrorKind::Value, fmt::format("\"{}\" must name each axis once on either side", formula));
+    fail(ErrorKind::Shape, fmt::format("\"{}\" must name each axis once on either side", formula));
 
   std::vector<Sint> dims;
   for (size_t axis = 0; axis < from.size(); ++axis) {
@@ -106,7 +106,7 @@ Tensor Tensor::rearrange(const std::string& formula,
       auto given = std::find_if(sizes.begin(), sizes.end(), [&](const auto& s) { return s.first == name; });
       if (given == sizes.end()) {
         if (open != names.size())
-          fail(ErrorKind::Value,
+          fail(ErrorKind::Shape,
                fmt::format("\"{}\": give the size of {} or of {}", formula, names[open], name));
         open = dims.size();
         dims.emplace_back(1);
