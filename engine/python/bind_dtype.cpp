@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -44,7 +45,8 @@ void bindDTypes(py::module_& m) {
       .def_property_readonly("size", [](const DType& d) { return d.size(); })
       .def_property_readonly("addrspace", [](const DType& d) { return d.addrspace(); })
       .def_property_readonly("is_ptr", [](const DType& d) { return d.isPtr(); })
-      .def_property_readonly("priority", [](const DType& d) { return static_cast<int>(d.kind()); })
+      .def_property_readonly("priority",
+                             [](const DType& d) { return std::max(static_cast<int>(d.kind()) - 2, -1); })
       .def_property_readonly("min", [](const DType& d) { return fromConst(dtypeMin(d), d); })
       .def_property_readonly("max", [](const DType& d) { return fromConst(dtypeMax(d), d); })
       .def("scalar", [](const DType& d) { return d.isPtr() ? d.vec(1) : d.scalar(); })

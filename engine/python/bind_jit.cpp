@@ -1,6 +1,5 @@
 // TinyJit's captured function: one call from Python gathers the arguments, checks them and launches.
-#include "engine/python/bindings.h"
-#include "engine/tensor/jit.h"
+#include "engine/python/python_jit.h"
 
 namespace uopscope {
 
@@ -54,42 +53,30 @@ private:
   }
 };
 
-class PyCapturedJit {
-public:
-  /// Calls f(*args, **kwargs) under capture; `tensorsOf` lists the tensors of what it returns.
-  PyCapturedJit(py::function f, py::function tensorsOf, py::tuple args, py::dict kwargs, bool prune) {
-    Arguments a(args, kwargs);
-    names_ = a.names;
-    jit_ = CapturedJit::capture(
-        JitInputs::of(a.tensors, a.bound),
-        [&](const JitInputs&) {
-          ret_ = f(*args, **kwargs);
-          return tensorsOf(ret_).cast<std::vector<Tensor>>();
-        },
-        prune);
-    inputs_ = a.tensors.size();
-  }
-  py::object call(py::tuple args, py::dict kwargs) {
-    Arguments a(args, kwargs);
-    if (!names_.equal(a.names))
-      throw JitError("args mismatch in JIT: captured with arguments " + py::repr(names_).cast<std::string>() +
-                     ", called with " + py::repr(a.names).cast<std::string>());
-    jit_.replay(JitInputs::of(a.tensors, a.bound));
-    return ret_;
-  }
-  const CapturedRun& run() const { return jit_.run(); }
-  py::object ret() const { return ret_; }
-  py::list names() const { return names_; }
-  size_t inputs() const { return inputs_; }
-
-private:
-  CapturedJit jit_;
-  py::object ret_;
-  py::list names_;
-  size_t inputs_ = 0;
-};
-
 } // namespace
+
+PyCapturedJit::PyCapturedJit(py::function f, py::function tensorsOf, py::tuple args, py::dict kwargs,
+                             bool prune) {
+  Arguments a(args, kwargs);
+  names_ = a.names;
+  jit_ = CapturedJit::capture(
+      JitInputs::of(a.tensors, a.bound),
+      [&](const JitInputs&) {
+        ret_ = f(*args, **kwargs);
+        return tensorsOf(ret_).cast<std::vector<Tensor>>();
+      },
+      prune);
+  inputs_ = a.tensors.size();
+}
+
+py::object PyCapturedJit::call(py::tuple args, py::dict kwargs) {
+  Arguments a(args, kwargs);
+  if (!names_.equal(a.names))
+    throw JitError("args mismatch in JIT: captured with arguments " + py::repr(names_).cast<std::string>() +
+                   ", called with " + py::repr(a.names).cast<std::string>());
+  jit_.replay(JitInputs::of(a.tensors, a.bound));
+  return ret_;
+}
 
 void bindJit(py::module_& m) {
   static PyObject* error = PyErr_NewExceptionWithDoc("tinygrad.engine.jit.JitError",
@@ -107,6 +94,9 @@ void bindJit(py::module_& m) {
   py::class_<PyCapturedJit, std::shared_ptr<PyCapturedJit>>(m, "CapturedJit")
       .def(py::init<py::function, py::function, py::tuple, py::dict, bool>())
       .def("call", &PyCapturedJit::call)
+      .def("__call__", [](PyCapturedJit& j, const py::args& args,
+                          const py::kwargs& kwargs) { return j.call(args, kwargs); })
+      .def("free_intermediates", &PyCapturedJit::freeIntermediates)
       .def_property_readonly("ret", &PyCapturedJit::ret)
       .def_property_readonly("expected_names", &PyCapturedJit::names)
       .def_property_readonly("input_count", &PyCapturedJit::inputs)

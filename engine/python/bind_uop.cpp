@@ -6,6 +6,7 @@
 #include "engine/rules/algebra.h"
 #include "engine/rules/rules.h"
 #include "engine/runtime/device.h"
+#include "engine/tensor/multi.h"
 #include "engine/tensor/tensor_memory.h"
 #include "engine/uop/eval.h"
 #include "engine/uop/origin.h"
@@ -182,8 +183,8 @@ void bindFields(UOpClass& c) {
       .def_property_readonly("base", [](UOp u) { return graph::base(u); })
       .def_property_readonly("axis",
                              [](UOp u) -> py::object {
-                               if (u.is(Op::MULTI) && u.arg()) return py::int_(u.arg().i());
-                               return py::none();
+                               auto axis = splitAxis(u);
+                               return axis ? py::object(py::int_(*axis)) : py::none();
                              })
       .def_property_readonly("buffer", [](UOp u) { return bufferObject(u); })
       .def_property_readonly("buf_uop", [](UOp u) { return u.bufferOf(); })
@@ -276,7 +277,7 @@ void bindGraph(UOpClass& c) {
           "render",
           [](UOp u, bool simplifyFirst) {
             PoolScope scope(tensorPool());
-            return (simplifyFirst ? simplify(u) : u).render();
+            return closedExpression(simplifyFirst ? simplify(u) : u);
           },
           py::arg("simplify") = true)
       .def("pyrender", [](UOp u) { return pyrender(u); })
@@ -307,6 +308,16 @@ void bindGraph(UOpClass& c) {
              std::map<std::string, int64_t> vars;
              for (auto [k, v] : values) vars[k.cast<std::string>()] = v.cast<int64_t>();
              return symInfer(u, vars);
+           })
+      .def("vars",
+           [](UOp u) { // a variable that is bound counts as its BIND
+             py::set out;
+             UOpMap<bool> bound;
+             for (UOp n : u.toposort())
+               if (n.is(Op::BIND)) bound[n.src(0)] = true;
+             for (UOp n : u.toposort())
+               if (n.is(Op::BIND) || (n.is(Op::DEFINE_VAR) && !bound.count(n))) out.add(py::cast(n));
+             return out;
            })
       .def("variables", [](UOp u) {
         std::map<std::string, UOp> vars;

@@ -135,6 +135,10 @@ void bindBuilders(UOpClass& c) {
     PoolScope s(tensorPool());
     return graph::constLike(u, toConst(v));
   });
+  def("ufix", [](UOp u, py::object x) {
+    PoolScope s(tensorPool());
+    return operandFor(u, x);
+  });
   def("cast", [](UOp u, py::object d) {
     PoolScope s(tensorPool());
     return u.cast(toDType(d));

@@ -12,6 +12,7 @@ void bindRules(py::module_& m);
 void bindRuntime(py::module_& m);
 void bindFiles(py::module_& m);
 void bindJit(py::module_& m);
+void bindPickling(py::module_& m);
 
 using TensorClass = py::class_<Tensor::State, std::shared_ptr<Tensor::State>>;
 void bindTensors(py::module_& m);

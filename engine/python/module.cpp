@@ -21,6 +21,7 @@ void initModule(py::module_& m) {
   bindTensors(m);
   bindFiles(m);
   bindJit(m);
+  bindPickling(m);
   nameCallsInErrors(m);
   py::dict sources;
   for (const auto& [name, text] : engine_pythonEmbedded())

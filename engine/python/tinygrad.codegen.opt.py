@@ -1,3 +1,5 @@
 # Kernel optimisations by name.
 from _uopscope import Opt, OptOps
-class KernelOptError(Exception): pass
+from uopscope import CompileError
+class KernelOptError(CompileError):
+  """An Opt that does not fit the kernel."""

@@ -14,6 +14,10 @@ def get_program(ast, renderer=None, opts=None):
   if opts is not None:
     info = ast.arg
     ast = ast.replace(arg=_uopscope.KernelInfo(info.name, info.axis_types, info.dont_use_locals, info.applied_opts, opts))
+    try: return ProgramSpec(_uopscope.lower_kernel(ast, device), device)
+    except _uopscope.CompileError as e:
+      from tinygrad.codegen.opt import KernelOptError
+      raise KernelOptError(str(e)) from None
   return ProgramSpec(_uopscope.lower_kernel(ast, device), device)
 def full_rewrite_to_sink(sink, ren=None, optimize=True): return _uopscope.full_rewrite_to_sink(sink, getattr(ren, "device", None) or Device.DEFAULT, optimize)
 def full_rewrite(sink, ren=None): return _uopscope.linearize(full_rewrite_to_sink(sink, ren))

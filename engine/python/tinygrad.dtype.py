@@ -23,6 +23,7 @@ class _DTypes(type):
   @default_int.setter
   def default_int(cls, d): _set_int(d)
 
+_int, _float, _bool = int, float, bool
 class dtypes(metaclass=_DTypes):
   (void, index, bool, int8, uint8, int16, uint16, int32, uint32, int64, uint64, fp8e4m3, fp8e5m2, float16, bfloat16, float32, float64) = _all
   half, float, double = float16, float32, float64
@@ -50,7 +51,11 @@ class dtypes(metaclass=_DTypes):
     if isinstance(x, (list, tuple)): return max((dtypes.from_py(i) for i in x), key=lambda d: d.priority) if x else _get_float()
     raise RuntimeError(f"Could not infer dtype of {x} with type {type(x)}")
   @staticmethod
-  def as_const(x, dtype): return _as_const(x, dtype)
+  def as_const(x, dtype):
+    """The value as a Python number of the type's kind; it is not wrapped to the type's range."""
+    if isinstance(x, tuple): return tuple(dtypes.as_const(v, dtype) for v in x)
+    if x is Invalid: return x
+    return _float(x) if dtype.is_float else _bool(x) if dtype == dtypes.bool else _int(x)
   @staticmethod
   def min(d): return d.min
   @staticmethod
@@ -58,7 +63,7 @@ class dtypes(metaclass=_DTypes):
   @staticmethod
   def finfo(d): return {"float16": (5, 10), "half": (5, 10)}.get(str(d)[7:]) or {2: (8, 7), 4: (8, 23), 8: (11, 52)}.get(d.itemsize) or ((4, 3) if d == dtypes.fp8e4m3 else (5, 2))
   @staticmethod
-  def fields(): return {k: v for k, v in vars(dtypes).items() if isinstance(v, DType)}
+  def fields(): return {k: v for k, v in vars(dtypes).items() if isinstance(v, DType) and k not in ("void", "index")}
 
 def truncate_fp16(x): return _as_const(x, dtypes.float16)
 

@@ -22,6 +22,9 @@ def _tensors(x, strict=False):
   if strict: raise JitError(f"JIT return contains non-Tensor value of type {type(x).__name__}: a replay would give the value of the capture; return the Tensor, and call .item() outside")
   return [t for i in vars(x).values() for t in _tensors(i)] if hasattr(x, "__dict__") and not isinstance(x, type) else []
 
+CapturedJit.jit_cache = property(lambda self: [_Item(self, i) for i in range(len(self))])
+CapturedJit.input_replace = property(lambda self: {(j, argument): number for j, item in enumerate(self.jit_cache) for argument, number in item.inputs})
+
 class TinyJit:
   """@TinyJit over a function or a method of tensors. What it returns is realized, and written anew by the next call."""
   def __init__(self, fxn=None, captured=None, prune=False, optimize=False):
@@ -32,16 +35,19 @@ class TinyJit:
   def reset(self):
     assert self.fxn is not None, "can't reset without function"
     self.cnt, self.captured = 0, None
+  def __reduce__(self):
+    assert self.captured is not None, "can't pickle a TinyJit that has captured nothing: call it twice first"
+    return TinyJit, (None, self.captured)
   @property
-  def jit_cache(self): return [_Item(self.captured, i) for i in range(len(self.captured))] if self.captured is not None else []
+  def jit_cache(self): return self.captured.jit_cache if self.captured is not None else []
   @property
-  def input_replace(self):
-    return {(j, argument): number for j, item in enumerate(self.jit_cache) for argument, number in item.inputs}
+  def input_replace(self): return self.captured.input_replace if self.captured is not None else {}
   def __get__(self, obj, objtype=None): return functools.partial(self, obj)
   def __call__(self, *args, **kwargs):
     if self.captured is not None and JIT:
+      ret = self.captured.call(args, kwargs)
       self.cnt += 1
-      return self.captured.call(args, kwargs)
+      return ret
     if not JIT or self.cnt == 0:
       ret = self.fxn(*args, **kwargs)
       tensors = _tensors(ret)

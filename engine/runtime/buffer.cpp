@@ -66,8 +66,14 @@ Buffer::Buffer(std::string device, DType dtype, int64_t size)
 }
 
 Buffer::~Buffer() {
+  release();
+}
+
+void Buffer::release() {
   if (!owner_) return;
   owner_->release(memory_, bytes());
+  owner_.reset();
+  memory_ = nullptr;
   GlobalCounters::memUsed -= static_cast<int64_t>(bytes());
   tell(/*freed=*/true);
 }

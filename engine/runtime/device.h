@@ -101,6 +101,8 @@ public:
   void* memory();
   void copyIn(const void* host);
   void copyOut(void* host);
+  /// Gives memory of its own back; it is allocated anew when next asked for. Views and foreign memory stay.
+  void release();
 
   /// The memory of a BUFFER node (made when first asked for) and of a BUFFER_VIEW, whose offset counts
   /// elements of what it is a view of; nodes hold theirs until they die.

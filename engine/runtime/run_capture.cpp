@@ -44,8 +44,83 @@ void RunCapture::viewed(const std::shared_ptr<Buffer>& view, const std::shared_p
                         size_t offset) {
   for (RunCapture* c : captures()) c->views_.push_back({view, of, offset});
 }
-void RunCapture::beforeReplay(const std::function<void()>& f) {
-  for (RunCapture* c : captures()) c->before_.push_back(f);
+void RunCapture::beforeReplay(const HostAction& action) {
+  for (RunCapture* c : captures()) c->before_.push_back(action);
+}
+
+void CapturedRun::prepare(Step& s) const {
+  s.memory.resize(s.step.buffers.size());
+  for (size_t i = 0; i < s.step.buffers.size(); ++i)
+    if (const auto& b = s.step.buffers[i]) s.memory[i] = b->memory();
+  if (!s.step.kernel) return;
+  const LoweredKernel& k = s.step.kernel->lowered;
+  const VarValues& values = s.step.values;
+  s.symbolicSize =
+      !allInts(k.globalSize) || !allInts(k.localSize) || !k.estimates.ops.isInt() || !k.estimates.mem.isInt();
+  for (UOp v : k.vars) {
+    const std::string& name = v.arg().as<VarArg>().name;
+    auto at = std::find(names_.begin(), names_.end(), name);
+    if (at != names_.end())
+      s.varPatches.emplace_back(s.vars.size(), static_cast<size_t>(at - names_.begin()));
+    s.vars.push_back(name == "core_id" ? 0 : evaluate(Sint(v), values));
+  }
+  for (size_t i = 0; i < names_.size(); ++i)
+    for (size_t at = 0; at < values.size(); ++at)
+      if (values[at].first == names_[i]) s.valuePatches.emplace_back(at, i);
+  for (const Sint& g : k.globalSize) s.globalSize.push_back(evaluate(g, values));
+  for (const Sint& l : k.localSize) s.localSize.push_back(evaluate(l, values));
+  s.ops = evaluate(k.estimates.ops, values);
+  s.mem = evaluate(k.estimates.mem, values);
+}
+
+CapturedRun::CapturedRun(Parts parts) : names_(std::move(parts.names)), before_(std::move(parts.before)) {
+  for (size_t i = 0; i < parts.steps.size(); ++i) {
+    Step s;
+    s.step = std::move(parts.steps[i]);
+    s.patches = std::move(parts.patches[i]);
+    prepare(s);
+    steps_.push_back(std::move(s));
+  }
+}
+
+CapturedRun::Parts CapturedRun::parts() const {
+  Parts out{{}, {}, names_, before_};
+  for (const Step& s : steps_) {
+    out.steps.push_back(s.step);
+    out.patches.push_back(s.patches);
+  }
+  return out;
+}
+
+namespace {
+/// The buffers a step writes, or reads; null where one is an input.
+std::vector<std::shared_ptr<Buffer>> touched(const RunStep& step, bool writes) {
+  if (!step.kernel) return {step.buffers[writes ? 0 : 1]};
+  std::vector<std::shared_ptr<Buffer>> out;
+  const LoweredKernel& k = step.kernel->lowered;
+  for (int position : writes ? k.outs : k.ins) {
+    auto at = std::find(k.globals.begin(), k.globals.end(), position);
+    out.push_back(step.buffers[static_cast<size_t>(at - k.globals.begin())]);
+  }
+  return out;
+}
+} // namespace
+
+void CapturedRun::freeIntermediates() {
+  // what is read before anything is written to it is not an intermediate: a weight, a state, a constant
+  std::unordered_set<const Buffer*> kept;
+  std::unordered_set<std::shared_ptr<Buffer>> made;
+  for (const Step& s : steps_) {
+    for (const auto& b : touched(s.step, false))
+      if (b && std::none_of(made.begin(), made.end(), [&](const auto& m) { return m->root() == b->root(); }))
+        kept.insert(b->root());
+    for (const auto& b : touched(s.step, true))
+      if (b && !kept.contains(b->root())) made.insert(b->base() ? b->base() : b);
+  }
+  for (const HostAction& a : before_) kept.insert(a.at->root());
+  for (const auto& b : made)
+    if (!kept.contains(b.get())) b->release();
+  freed_ = true;
 }
 
 CapturedRun RunCapture::finish(std::span<const std::shared_ptr<Buffer>> inputs,
@@ -79,47 +154,21 @@ CapturedRun RunCapture::finish(std::span<const std::shared_ptr<Buffer>> inputs,
     for (size_t i = 0; i < made.buffers.size(); ++i) {
       const auto& b = made.buffers[i];
       depends = depends || changing.contains(b->root());
-      s.memory.push_back(b->memory());
       if (auto at = inputOf(b)) {
         s.patches.push_back({static_cast<uint32_t>(i), static_cast<uint32_t>(at->first), at->second});
         depends = true;
       }
     }
-    if (made.kernel) {
-      const LoweredKernel& k = made.kernel->lowered;
-      s.symbolicSize = !allInts(k.globalSize) || !allInts(k.localSize) || !k.estimates.ops.isInt() ||
-                       !k.estimates.mem.isInt();
-      for (UOp v : k.vars) {
-        const std::string& name = v.arg().as<VarArg>().name;
-        auto at = std::find(variables.begin(), variables.end(), name);
-        if (at != variables.end()) {
-          s.varPatches.emplace_back(s.vars.size(), static_cast<size_t>(at - variables.begin()));
-          depends = true;
-        }
-        s.vars.push_back(name == "core_id" ? 0 : evaluate(Sint(v), made.values));
-      }
-      for (size_t i = 0; i < variables.size(); ++i)
-        for (size_t at = 0; at < made.values.size(); ++at)
-          if (made.values[at].first == variables[i]) s.valuePatches.emplace_back(at, i);
-      for (const Sint& g : k.globalSize) s.globalSize.push_back(evaluate(g, made.values));
-      for (const Sint& l : k.localSize) s.localSize.push_back(evaluate(l, made.values));
-      s.ops = evaluate(k.estimates.ops, made.values);
-      s.mem = evaluate(k.estimates.mem, made.values);
-    }
+    if (made.kernel)
+      for (UOp v : made.kernel->lowered.vars)
+        depends = depends ||
+                  std::find(variables.begin(), variables.end(), v.arg().as<VarArg>().name) != variables.end();
     if (prune && !depends) continue;
-    if (prune) {
-      if (made.kernel) {
-        const LoweredKernel& k = made.kernel->lowered;
-        for (int out : k.outs) {
-          auto at = std::find(k.globals.begin(), k.globals.end(), out);
-          changing.insert(made.buffers[static_cast<size_t>(at - k.globals.begin())]->root());
-        }
-      } else {
-        changing.insert(made.buffers[0]->root());
-      }
-    }
+    if (prune)
+      for (const auto& b : touched(made, true)) changing.insert(b->root());
     for (const CapturedRun::Patch& p : s.patches) made.buffers[p.argument] = nullptr;
     s.step = std::move(made);
+    run.prepare(s);
     run.steps_.push_back(std::move(s));
   }
   steps_.clear();
@@ -187,9 +236,14 @@ void CapturedRun::replayStep(Step& s, std::span<const std::shared_ptr<Buffer>> i
 }
 
 void CapturedRun::replay(std::span<const std::shared_ptr<Buffer>> inputs, std::span<const int64_t> values) {
-  for (const auto& f : before_) {
-    f();
-    RunCapture::beforeReplay(f);
+  if (freed_)
+    for (Step& s : steps_)
+      for (size_t i = 0; i < s.step.buffers.size(); ++i)
+        if (const auto& b = s.step.buffers[i]) s.memory[i] = b->memory();
+  freed_ = false;
+  for (const HostAction& action : before_) {
+    action.run();
+    RunCapture::beforeReplay(action);
   }
   bool told = Observer::current() || vars::debug >= 2 || RunCapture::active();
   for (Step& s : steps_) replayStep(s, inputs, values, told);

@@ -30,10 +30,38 @@ struct RunStep {
   std::vector<std::shared_ptr<Buffer>> buffers;
   std::vector<std::string> metadata;
   VarValues values;
+  std::shared_ptr<Pool> pool = nullptr; ///< owns ast
+  UOp ast = {};                         ///< what the kernel was made from
+};
+
+/// What the host does before each replay: writes the next place of a stream of random numbers.
+struct HostAction {
+  std::function<void()> run;
+  std::string device; ///< whose stream
+  int64_t words = 0;  ///< that a call draws
+  std::shared_ptr<Buffer> at;
 };
 
 class CapturedRun {
 public:
+  /// An argument of a step that comes from an input of the call.
+  struct Patch {
+    uint32_t argument, input;
+    size_t offset; ///< bytes into the input
+  };
+  /// What a run holds, to be kept elsewhere and made a run again: steps[i].buffers is null where patches[i]
+  /// says.
+  struct Parts {
+    std::vector<RunStep> steps;
+    std::vector<std::vector<Patch>> patches;
+    std::vector<std::string> names;
+    std::vector<HostAction> before;
+  };
+  CapturedRun() = default;
+  explicit CapturedRun(Parts parts);
+  Parts parts() const;
+  /// Gives back the memory of everything a replay writes, results included; the next replay takes it anew.
+  void freeIntermediates();
   /// Runs everything again; `inputs` and `values` in the order given to finish().
   void replay(std::span<const std::shared_ptr<Buffer>> inputs, std::span<const int64_t> values);
   size_t stepCount() const { return steps_.size(); }
@@ -45,10 +73,6 @@ public:
 
 private:
   friend class RunCapture;
-  struct Patch {
-    uint32_t argument, input;
-    size_t offset; ///< bytes into the input
-  };
   struct Step {
     RunStep step;
     std::vector<Patch> patches;
@@ -59,12 +83,15 @@ private:
     bool symbolicSize = false;
     int64_t ops = 0, mem = 0;
   };
+  /// Sizes, variables and costs of a step whose patches are known.
+  void prepare(Step& step) const;
   void replayStep(Step& step, std::span<const std::shared_ptr<Buffer>> inputs,
                   std::span<const int64_t> values, bool told);
 
   std::vector<Step> steps_;
   std::vector<std::string> names_;
-  std::vector<std::function<void()>> before_;
+  std::vector<HostAction> before_;
+  bool freed_ = false; ///< addresses are those of memory that was given back
 };
 
 class RunCapture {
@@ -86,7 +113,7 @@ public:
   static void ran(const RunStep& step);
   static void viewed(const std::shared_ptr<Buffer>& view, const std::shared_ptr<Buffer>& of, size_t offset);
   /// Something the host does before each replay, such as writing the next numbers of a stream.
-  static void beforeReplay(const std::function<void()>& f);
+  static void beforeReplay(const HostAction& action);
 
 private:
   struct View {
@@ -95,7 +122,7 @@ private:
   };
   std::vector<RunStep> steps_;
   std::vector<View> views_;
-  std::vector<std::function<void()>> before_;
+  std::vector<HostAction> before_;
 };
 
 // --- shared by running and replaying (run_schedule.cpp) ---

@@ -81,7 +81,7 @@ void runKernel(std::span<const ScheduleItem> itemAndRest, const VarValues& value
     for (int position : k.globals) ids.push_back(buffers[static_cast<size_t>(position)]->id());
   launchKernel(kernel, device, memory, values, firstRun, item.metadata, ids);
   if (!RunCapture::active()) return;
-  RunStep step{held, &device, {}, item.metadata, values};
+  RunStep step{held, &device, {}, item.metadata, values, item.pool, item.ast};
   for (int position : k.globals) step.buffers.push_back(buffers[static_cast<size_t>(position)]);
   RunCapture::ran(step);
 }

@@ -37,6 +37,20 @@ struct JitInputs {
 
 class CapturedJit {
 public:
+  /// Everything a capture knows, to be kept elsewhere and made a capture again.
+  struct Parts {
+    CapturedRun::Parts run;
+    std::vector<UOpRef> views; ///< of the inputs, over buffers without memory
+    std::vector<std::string> names;
+    std::vector<Tensor> results;
+    std::vector<std::pair<size_t, size_t>> passed;
+  };
+  CapturedJit() = default;
+  explicit CapturedJit(Parts parts)
+      : run_(std::move(parts.run)), views_(std::move(parts.views)), names_(std::move(parts.names)),
+        values_(names_.size()), results_(std::move(parts.results)), passed_(std::move(parts.passed)) {}
+  Parts parts() const { return {run_.parts(), views_, names_, results_, passed_}; }
+  void freeIntermediates() { run_.freeIntermediates(); }
   /// Runs the body and keeps what it launched. `results` are realized before the capture ends.
   static CapturedJit capture(const JitInputs& inputs,
                              const std::function<std::vector<Tensor>(const JitInputs&)>& body, bool prune);

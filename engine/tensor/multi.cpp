@@ -30,6 +30,36 @@ std::vector<std::string> splitDevices(const std::string& device) {
   return out;
 }
 
+std::optional<int64_t> splitAxis(UOp root) {
+  if (splitDevices(root.device()).size() < 2) return {};
+  UOpMap<std::optional<int64_t>> known;
+  for (UOp u : root.toposort()) {
+    std::optional<int64_t> axis;
+    for (UOp s : u.src())
+      if (auto it = known.find(s); it != known.end() && it->second && !axis) axis = it->second;
+    if (u.is(Op::MULTI))
+      axis = u.arg() ? std::optional<int64_t>(u.arg().i()) : std::nullopt;
+    else if (u.is(Op::COPY))
+      axis = {};
+    else if (axis && u.is(Op::PERMUTE))
+      axis = std::find(u.arg().ints().begin(), u.arg().ints().end(), *axis) - u.arg().ints().begin();
+    else if (axis && u.is(Op::REDUCE_AXIS)) {
+      const auto& axes = u.arg().as<ReduceArg>().axes;
+      if (std::find(axes.begin(), axes.end(), *axis) != axes.end()) axis = {};
+    } else if (axis && u.is(Op::RESHAPE)) { // the last axis that begins where the split one began
+      const Shape &from = u.src(0).shape(), &to = u.shape();
+      Sint before = prod(Shape(from.begin(), from.begin() + *axis)), reach = 1;
+      axis = {};
+      for (size_t i = 0; i < to.size(); ++i) {
+        if (reach == before) axis = static_cast<int64_t>(i);
+        reach = reach * to[i];
+      }
+    }
+    known[u] = axis;
+  }
+  return known[root];
+}
+
 Bounds shardBounds(const Shape& shape, int64_t axis, size_t k, size_t n) {
   const Sint& whole = shape[static_cast<size_t>(axis)];
   auto count = static_cast<int64_t>(n), number = static_cast<int64_t>(k);

@@ -22,6 +22,9 @@ namespace uopscope {
 UOp deviceOf(UOp u);
 /// "CPU,CPU:1" -> both.
 std::vector<std::string> splitDevices(const std::string& device);
+/// The axis along which a value on several devices will be split, before it is computed; nothing where each
+/// has all of it, or for a value on one device.
+std::optional<int64_t> splitAxis(UOp u);
 /// The part of a value of this shape that the k-th of n devices has. Throws Error(Runtime) where the axis
 /// does not split evenly.
 Bounds shardBounds(const Shape& shape, int64_t axis, size_t k, size_t n);

@@ -81,22 +81,23 @@ struct TensorWords {
   Tensor rotate(const Tensor& v, int by) const { return v.lshift(by).add(v.rshift(32 - by)); }
 };
 
+std::shared_ptr<Stream> streamOf(const std::string& device) {
+  Generator& g = generator();
+  if (!g.streams.count(device))
+    g.streams[device] = newStream(device, g.seed, static_cast<uint32_t>(g.streams.size()));
+  return g.streams[device];
+}
+
 /// The next words of a device's stream: the halves of as many draws, all low ones before the high ones.
 struct RandomWords {
   Tensor low, high;
 };
 RandomWords drawWords(int64_t words, const std::string& device) {
-  Generator& g = generator();
-  if (!g.streams.count(device))
-    g.streams[device] = newStream(device, g.seed, static_cast<uint32_t>(g.streams.size()));
-  std::shared_ptr<Stream> stream = g.streams[device];
+  std::shared_ptr<Stream> stream = streamOf(device);
   Tensor start = Tensor::fromBytes(&stream->drawn, {1}, dtypes::uint32, {device, {}, false});
   stream->drawn += static_cast<uint32_t>(words);
   if (RunCapture::active()) // a captured call goes on in the stream each time it is replayed
-    RunCapture::beforeReplay([stream, words, at = Buffer::of(graph::base(start.uop()))] {
-      at->copyIn(&stream->drawn);
-      stream->drawn += static_cast<uint32_t>(words);
-    });
+    RunCapture::beforeReplay(Tensor::drawAgain(device, words, Buffer::of(graph::base(start.uop()))));
 
   int64_t half = graph::ceilDiv(words, 2);
   Tensor low = Tensor::arange(half, {device, dtypes::uint32, false}).add(start);
@@ -123,6 +124,14 @@ Tensor uniformFromBits(const Tensor& bits, DType d) {
 }
 
 } // namespace
+
+HostAction Tensor::drawAgain(const std::string& device, int64_t words, std::shared_ptr<Buffer> at) {
+  auto run = [stream = streamOf(device), words, at] {
+    at->copyIn(&stream->drawn);
+    stream->drawn += static_cast<uint32_t>(words);
+  };
+  return {run, device, words, std::move(at)};
+}
 
 void Tensor::manualSeed(int64_t seed) {
   generator().seed = seed;

@@ -87,8 +87,9 @@ Tensor Tensor::rearrange(const std::string& formula,
     spreadEllipsis(to, axes);
   }
   if (from.size() != shape().size())
-    fail(ErrorKind::Index, fmt::format("\"{}\" names {} axes, the tensor {} has {}", formula, from.size(),
-                                       shapeStr(shape()), shape().size()));
+    fail(from.size() > shape().size() ? ErrorKind::Index : ErrorKind::Shape,
+         fmt::format("\"{}\" names {} axes, the tensor {} has {}", formula, from.size(), shapeStr(shape()),
+                     shape().size()));
   std::vector<std::string> names = flat(from), wanted = flat(to);
   auto sorted = [](std::vector<std::string> v) {
     std::sort(v.begin(), v.end());

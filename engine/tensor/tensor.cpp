@@ -3,6 +3,7 @@
 
 #include "engine/runtime/device.h"
 #include "engine/runtime/mapped_file.h"
+#include "engine/tensor/multi.h"
 #include "engine/tensor/state.h"
 
 #include <fmt/format.h>
@@ -105,12 +106,16 @@ void Tensor::setGrad(const Tensor& grad) const {
 }
 
 std::string Tensor::str() const {
-  auto text = [](UOp u) {
+  auto named = [](const std::string& device) {
+    std::vector<std::string> names = splitDevices(device);
+    return names.size() < 2 ? device : fmt::format("('{}')", fmt::join(names, "', '"));
+  };
+  auto text = [&](UOp u) {
     std::string type = u.dtype().name();
     if (type.starts_with("dtypes.")) type = type.substr(7);
-    return fmt::format("<UOp {} {} {}>", u.device(), shapeStr(u.shape()), type);
+    return fmt::format("<UOp {} {} {}>", named(u.device()), shapeStr(u.shape()), type);
   };
-  return fmt::format("<Tensor {} on {} with grad {}>", text(uop()), device(),
+  return fmt::format("<Tensor {} on {} with grad {}>", text(uop()), named(device()),
                      state_->grad ? text(state_->grad->uop) : "None");
 }
 

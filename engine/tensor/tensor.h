@@ -27,6 +27,7 @@ namespace uopscope {
 
 class Tensor;
 class Buffer;
+struct HostAction;
 
 /// Whether a tensor takes part in backward(): unset becomes true in an optimizer.
 using RequiresGrad = std::optional<bool>;
@@ -102,6 +103,9 @@ public:
 
   // --- random numbers (random.cpp): the reference's streams, equal seed gives equal numbers ---
   static void manualSeed(int64_t seed);
+  /// What a replay does before a captured draw: writes the stream's place to `at` and goes on by so many
+  /// words.
+  static HostAction drawAgain(const std::string& device, int64_t words, std::shared_ptr<Buffer> at);
   static Tensor rand(const Ints& shape, const TensorOptions& o = {}, bool contiguous = true);
   static Tensor randn(const Ints& shape, const TensorOptions& o = {});
   Tensor randLike(TensorOptions o = {}, bool contiguous = true) const;

@@ -41,7 +41,8 @@ std::string rangeName(UOp r) {
 /// Text of an expression being put together, piece by piece, left to right.
 class ExpressionWriter {
 public:
-  ExpressionWriter(int maxDepth, size_t maxLength) : maxDepth_(maxDepth), maxLength_(maxLength) {}
+  ExpressionWriter(int maxDepth, size_t maxLength, bool closed = false)
+      : maxDepth_(maxDepth), maxLength_(maxLength), closed_(closed) {}
 
   std::string write(UOp root) {
     todo_.push_back({root, {}, 0, 99, false});
@@ -90,7 +91,8 @@ private:
       return;
     }
     if (int own = precedence(u.op())) {
-      bool parens = own > p.around || (own == p.around && (p.right || own == 7));
+      bool parens =
+          own > p.around || (closed_ && p.around == 99) || (own == p.around && (p.right || own == 7));
       push({text(parens ? "(" : ""), sub(p, 0, own), text(std::string(opSymbol(u.op()))),
             sub(p, 1, own, true), text(parens ? ")" : "")});
       return;
@@ -153,6 +155,7 @@ private:
 
   int maxDepth_;
   size_t maxLength_;
+  bool closed_; ///< an operation with no operator around it stands in parentheses too
   std::string out_;
   std::vector<Piece> todo_;
 };
@@ -161,6 +164,10 @@ private:
 
 std::string expression(UOp u, int maxDepth, size_t maxLength) {
   return u ? ExpressionWriter(maxDepth, maxLength).write(u) : "null";
+}
+
+std::string closedExpression(UOp u) {
+  return ExpressionWriter(1 << 20, size_t{1} << 20, true).write(u);
 }
 
 std::string brief(UOp u) {

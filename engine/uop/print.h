@@ -18,6 +18,9 @@ namespace uopscope {
 /// The node as an expression, sources down to `maxDepth`; what lies deeper, and what would make the text
 /// longer than `maxLength`, is written as "#id". For the window and for messages.
 std::string expression(UOp u, int maxDepth = 8, size_t maxLength = 4000);
+/// As render() writes it, but in parentheses wherever it stands alone: "(a+1)", as scripts of the reference
+/// expect it.
+std::string closedExpression(UOp u);
 /// One line about the node alone: "ADD dtypes.float (12, 13)".
 std::string brief(UOp u);
 

@@ -118,4 +118,11 @@ def test_errors():
   raises(RuntimeError, lambda: Tensor.ones(3).shard(TWO, 0), "split")
   raises(RuntimeError, lambda: (Tensor.ones(4).contiguous().shard(TWO, 0) + Tensor.ones(4).contiguous().realize()).realize(), "same device")
 
+def test_the_axis_of_what_is_not_computed_yet():
+  a, c = Tensor.arange(24).reshape(4, 6).float().shard(TWO, 0), Tensor.ones(4, 6).shard(TWO)
+  for axis, t in [(0, a + 1), (None, a.sum()), (None, a.sum(0)), (0, a.sum(1)), (1, a.T), (0, a.reshape(2, 2, 6)), (1, a.unsqueeze(0)), (0, a.reshape(24)),
+                  (0, a @ c.T), (None, c.T @ a), (0, a[:, 1:3]), (0, a.cast(dtypes.int)), (0, (a > 3).where(a, 0)), (1, Tensor.stack(a, a)), (None, c * 2), (None, a.to("CPU"))]:
+    assert t.uop.axis == axis, (axis, t.uop.axis, t.shape)
+  assert "('CPU', 'CPU:1')" in repr(a)
+
 if __name__ == "__main__": run(globals())

@@ -186,4 +186,11 @@ def test_large_integers_stay_exact():
   for d in DEVICES: same(Tensor(np.array([2 ** 64 - 1, 5], dtype=np.uint64), device=d) // 2, np.array([2 ** 63 - 1, 2], dtype=np.uint64))
   assert Tensor([2 ** 40], dtype=dtypes.int64).sum().item() == 2 ** 40
 
+def test_priorities_and_constants_are_the_references():
+  order = (dtypes.bool, dtypes.int8, dtypes.uint8, dtypes.int16, dtypes.uint16, dtypes.int, dtypes.uint, dtypes.long, dtypes.ulong, dtypes.fp8e4m3, dtypes.fp8e5m2,
+           dtypes.half, dtypes.bfloat16, dtypes.float, dtypes.double)
+  assert [d.priority for d in order] == list(range(15)) and dtypes.void.priority == dtypes.index.priority == -1
+  assert dtypes.as_const(300, dtypes.uint8) == 300 and dtypes.as_const(1.7, dtypes.int) == 1 and dtypes.as_const((1, 0), dtypes.bool) == (True, False)
+  assert "void" not in dtypes.fields() and len(dtypes.fields()) == 26
+
 if __name__ == "__main__": run(globals())
