@@ -4,6 +4,7 @@
 // whatever order they are realized.
 #include "engine/runtime/device.h"
 #include "engine/runtime/run_capture.h"
+#include "engine/tensor/multi.h"
 #include "engine/tensor/sha256.h"
 #include "engine/tensor/tensor.h"
 #include "engine/uop/threefry.h"
@@ -69,7 +70,7 @@ std::shared_ptr<Stream> newStream(const std::string& device, int64_t seed, uint3
 }
 
 bool computesOn(const std::string& device, DType d) {
-  const Target& target = Device::get(device).renderer().target();
+  const Target& target = Device::get(splitDevices(device)[0]).renderer().target();
   return !target.supportsDtype || target.supportsDtype(d);
 }
 
