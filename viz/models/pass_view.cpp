@@ -294,13 +294,20 @@ PicturePtr PassView::at(int64_t step, int64_t interval) {
     uint32_t slot = UINT32_MAX;
     LayoutPoint centre;
   };
-  // A node that no sample saw: where what it replaces stood, or beside the last node placed.
+  // A node that no sample saw: where what it replaces stood, or below one of its sources, which are placed
+  // before it.
   LayoutPoint lastPlaced;
   auto spot = [&](NodeId node, NodeId instead) -> Spot {
     for (NodeId candidate : {node, instead}) {
       const auto slot = candidate == kNoNode ? std::nullopt : slotOf(candidate);
       if (slot && !taken[*slot]) return {*slot, slots_[*slot].centre};
     }
+    for (NodeId source : cursor_.raw(node).src)
+      if (const uint32_t* index = at.find(source); index && *index != UINT32_MAX) {
+        const PictureNode& above = picture->nodes[*index];
+        return {UINT32_MAX, options_.leftToRight ? LayoutPoint{above.x + 130, above.y + 40}
+                                                 : LayoutPoint{above.x + 40, above.y + 66}};
+      }
     return {UINT32_MAX, {lastPlaced.x + 40, lastPlaced.y - 66}};
   };
   auto place = [&](NodeId node, Mark mark, NodeId instead) -> PictureNode& {

@@ -16,7 +16,9 @@ namespace {
 
 constexpr double kTextScale = 0.45, kTitleScale = 0.26, kDotScale = 0.1, kPortScale = 0.7;
 // Lines of one kind in view up to which they are drawn smoothly.
-constexpr size_t kSmoothEdges = 500;
+constexpr size_t kSmoothEdges = 300;
+// And up to which they are curves.
+constexpr size_t kCurvedEdges = 1500;
 
 QColor mix(const QColor& a, const QColor& b, double share) {
   return QColor::fromRgbF(static_cast<float>(a.redF() + (b.redF() - a.redF()) * share),
@@ -266,6 +268,7 @@ void drawEdge(QPainter& painter, const Picture& picture, const PictureEdge& e, c
   painter.setBrush(Qt::NoBrush);
   painter.drawPath(edgePath(picture, e, view));
   const QPointF tip = entryOf(picture, b, e.port, e.ports);
+  if (!view.isNull() && !view.contains(tip)) return;
   QPolygonF head;
   if (picture.leftToRight)
     head << tip << tip + QPointF(-6, -3) << tip + QPointF(-6, 3);
@@ -274,6 +277,19 @@ void drawEdge(QPainter& painter, const Picture& picture, const PictureEdge& e, c
   painter.setPen(Qt::NoPen);
   painter.setBrush(arrow);
   painter.drawPolygon(head);
+}
+
+// Straight from bend to bend, and only what may be seen.
+void drawStraight(QPainter& painter, const Picture& picture, const PictureEdge& e, const QRectF& view) {
+  QPointF at = exitOf(picture, picture.nodes[e.from]);
+  auto to = [&](QPointF next) {
+    if (std::max(at.x(), next.x()) >= view.left() && std::min(at.x(), next.x()) <= view.right() &&
+        std::max(at.y(), next.y()) >= view.top() && std::min(at.y(), next.y()) <= view.bottom())
+      painter.drawLine(at, next);
+    at = next;
+  };
+  for (const LayoutPoint& bend : e.bends) to({bend.x, bend.y});
+  to(entryOf(picture, picture.nodes[e.to], e.port, e.ports));
 }
 
 QRectF edgeBox(const Picture& picture, const PictureEdge& e) {
@@ -311,7 +327,12 @@ void paintPicture(QPainter& painter, const Picture& picture, const PaintOptions&
                    : mark == Mark::Same ? width
                                         : width * 1.5,
                    mark == Mark::Removed ? Qt::DashLine : Qt::SolidLine);
-    for (const PictureEdge* e : edges) drawEdge(painter, picture, *e, pen, o.scale, colour, view);
+    painter.setPen(pen);
+    for (const PictureEdge* e : edges)
+      if (edges.size() > kCurvedEdges)
+        drawStraight(painter, picture, *e, view);
+      else
+        drawEdge(painter, picture, *e, pen, o.scale, colour, view);
     if (many) painter.setRenderHint(QPainter::Antialiasing, o.scale >= kTitleScale);
   }
   const QRectF near = o.view.adjusted(-20, -20, 20, 20);
