@@ -65,6 +65,7 @@ endmacro()
 # Finds every dependency; what is absent switches its option off and says so.
 macro(uopscope_find_packages)
   find_package(SQLite3 REQUIRED)
+  find_package(ZLIB REQUIRED)
   find_package(nlohmann_json REQUIRED)
   find_package(fmt REQUIRED)
   find_package(CLI11 REQUIRED)

@@ -67,7 +67,7 @@ struct ImportOptions {
   std::string file, output;
   bool json = false;
 };
-int importGraph(const ImportOptions& options);
+int importFile(const ImportOptions& options);
 
 /// Prints what `shell` ("bash", "zsh", "fish") needs to complete the verbs of `app`.
 int completion(const std::string& shell, CLI::App& app);

@@ -176,7 +176,12 @@ int dispatch(int argc, char** argv) {
   showVerb->add_option("KERNEL", look.kernel,
                        "kernel or schedule, by number or name; only a line of the script needs none");
   addPlace(showVerb, look);
-  showVerb->add_option("--what", look.what, "graph, diff, source, ir, asm, uops, opts or provenance");
+  showVerb
+      ->add_option(
+          "--what", look.what,
+          "graph, diff, source, ir, asm, uops, opts, launch (sizes), candidates (of BEAM) or provenance")
+      ->check(CLI::IsMember(
+          {"graph", "diff", "source", "ir", "asm", "uops", "opts", "launch", "candidates", "provenance"}));
   showVerb->add_option("--node", look.node, "for provenance: a node's id")
       ->check(CLI::Range(int64_t{1}, int64_t{kFirstViewNode - 1}));
   showVerb->add_option(
@@ -271,12 +276,18 @@ int dispatch(int argc, char** argv) {
   showVerb->callback([&] { code = show(look); });
   statsVerb->callback([&] { code = stats(look); });
   ImportOptions imports;
-  CLI::App* importVerb = app.add_subcommand("import", "a graph in DOT, from any program, as a trace");
-  importVerb->add_option("FILE", imports.file, "a .dot file")->required();
+  CLI::App* importVerb =
+      app.add_subcommand("import", "a graph in DOT, a timeline, JSON lines or CSV as a trace");
+  importVerb
+      ->add_option(
+          "FILE", imports.file,
+          ".dot or .gv: a graph; .jsonl: a trace that was exported; .json: a timeline of Chrome or Perfetto; "
+          ".csv: steps, match statistics, or rows with name, begin_ns and took_ns")
+      ->required();
   importVerb->add_option("-o,--output", imports.output,
                          "the trace (default: FILE's name with .uoptrace, here)");
   importVerb->add_flag("--json", imports.json, "summary as JSON");
-  importVerb->callback([&] { code = importGraph(imports); });
+  importVerb->callback([&] { code = importFile(imports); });
 
   std::string shell;
   CLI::App* completionVerb =

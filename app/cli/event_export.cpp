@@ -1,5 +1,4 @@
-// A whole trace for other programs: Chrome's trace events (which Perfetto and chrome://tracing open), and
-// JSON lines.
+// A whole trace as Chrome's trace events, which Perfetto and chrome://tracing open.
 #include "app/cli/event_export.h"
 
 #include "app/cli/output.h"
@@ -97,79 +96,6 @@ void writeChromeTrace(Trace& trace, std::ostream& out) {
                {"cat", o.stream},
                {"ts", microseconds(o.atNs)}});
   out << "\n]}\n";
-}
-
-void writeJsonLines(Trace& trace, std::ostream& out) {
-  Json meta{{"type", "trace"}};
-  for (const auto& [key, value] : trace.meta()) meta[key] = value;
-  out << line(meta) << '\n';
-  for (const RuleInfo& r : trace.rules())
-    out << line(Json{
-               {"type", "rule"}, {"id", r.id}, {"name", r.name}, {"at", fileLine(r.at)}, {"text", r.text}})
-        << '\n';
-  for (NodeId id = 1, last = trace.nodes().count(); id <= last; ++id) {
-    NodeFields n = trace.nodes().fields(id);
-    Json j{{"type", "node"}, {"id", id}, {"op", opName(n.op)}, {"dtype", n.dtype.name()}};
-    if (n.arg) j["arg"] = n.arg.encode();
-    if (n.tag) j["tag"] = n.tag.encode();
-    j["src"] = Json::array();
-    for (NodeId s : n.src) j["src"].push_back(s);
-    out << line(j) << '\n';
-  }
-  auto passesOf = [&](ScopeId scope) {
-    for (const PassInfo& p : std::vector<PassInfo>(trace.passes(scope))) {
-      out << line(Json{{"type", "pass"},
-                       {"id", p.id},
-                       {"scope", p.scope},
-                       {"parent", p.parent},
-                       {"parent_steps", p.parentSteps},
-                       {"name", p.name},
-                       {"at", fileLine(p.at)},
-                       {"root", p.root},
-                       {"end_root", p.endRoot},
-                       {"begin_ns", p.beginNs},
-                       {"message", p.message}})
-          << '\n';
-      for (const StepInfo& s : trace.steps(p.id))
-        out << line(Json{{"type", "step"},
-                         {"id", s.id},
-                         {"pass", p.id},
-                         {"rule", s.rule},
-                         {"before", s.before},
-                         {"after", s.after},
-                         {"kind", static_cast<int>(s.kind)},
-                         {"took_ns", s.ns}})
-            << '\n';
-    }
-  };
-  passesOf(0);
-  for (const ScopeInfo& s : trace.scopes()) {
-    out << line(Json{{"type", "scope"},
-                     {"id", s.id},
-                     {"parent", s.parent},
-                     {"kind", kindName(s.kind)},
-                     {"name", s.name},
-                     {"script", fileLine(s.script)},
-                     {"root", s.root},
-                     {"begin_ns", s.beginNs}})
-        << '\n';
-    passesOf(s.id);
-    for (const ArtifactInfo& a : trace.artifacts(s.id))
-      out << line(Json{
-                 {"type", "text"}, {"scope", s.id}, {"kind", a.kind}, {"text", trace.artifactText(a.id)}})
-          << '\n';
-  }
-  for (const LaunchInfo& l : trace.launches())
-    out << line(Json{{"type", "launch"},
-                     {"id", l.id},
-                     {"scope", l.scope},
-                     {"kernel", l.kernel},
-                     {"device", l.device},
-                     {"flops", l.flops},
-                     {"bytes", l.bytes},
-                     {"begin_ns", l.beginNs},
-                     {"took_ns", l.ns}})
-        << '\n';
 }
 
 } // namespace uopscope::cli

@@ -1,8 +1,6 @@
 // A whole trace for other programs.
 //
 //   writeChromeTrace(trace, file);     // opens in ui.perfetto.dev and chrome://tracing
-//   writeJsonLines(trace, file);       // one object a line: trace, rule, node, scope, pass, step, text,
-//   launch
 #pragma once
 #include "app/cli/cli.h"
 
@@ -11,6 +9,5 @@
 namespace uopscope::cli {
 
 void writeChromeTrace(Trace& trace, std::ostream& out);
-void writeJsonLines(Trace& trace, std::ostream& out);
 
 } // namespace uopscope::cli

@@ -2,6 +2,7 @@
 // of the file's name says which.
 #include "app/cli/event_export.h"
 #include "app/cli/graph_text.h"
+#include "app/cli/json_lines.h"
 #include "app/cli/output.h"
 #include "replay/read/print.h"
 

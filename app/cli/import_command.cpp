@@ -1,6 +1,8 @@
-// uopscope import GRAPH.dot -o TRACE: a graph in DOT, from whatever program, as a trace of one pass without
-// steps, to look at it with our means. A node is a CUSTOM with its label; an edge a -> b makes a a source of
-// b.
+// uopscope import FILE -o TRACE: what export wrote, or other programs did, as a trace to look at it with our
+// means. A graph in DOT becomes one pass without steps: a node is a CUSTOM with its label; an edge a -> b
+// makes a a source of b.
+#include "app/cli/import_rows.h"
+#include "app/cli/json_lines.h"
 #include "app/cli/output.h"
 #include "engine/rewrite/driver.h"
 #include "replay/record/recorder.h"
@@ -237,41 +239,71 @@ UOp build(const DotGraph& graph) {
   return UOp::sink(roots);
 }
 
-} // namespace
-
-int importGraph(const ImportOptions& o) {
-  std::ifstream in(o.file, std::ios::binary);
-  std::ostringstream text;
-  if (in) text << in.rdbuf();
-  if (!in) throw Error(ErrorKind::File, fmt::format("{}: cannot be read: {}", o.file, strerror(errno)));
-  std::string output =
-      o.output.empty() ? std::filesystem::path(o.file).stem().string() + ".uoptrace" : o.output;
+std::string importDot(const std::string& text, const std::string& file, const std::string& output) {
   Pool pool;
   PoolScope scope(pool);
-  UOp root;
-  size_t nodes = 0;
-  try {
-    DotGraph graph = DotReader(text.str()).read();
-    nodes = graph.names.size();
-    root = build(graph);
-  } catch (const Error& e) {
-    throw Error(ErrorKind::Value, fmt::format("{}: {}", o.file, e.what()));
-  }
+  DotGraph graph = DotReader(text).read();
+  UOp root = build(graph);
   RecorderOptions options;
   options.path = output;
-  options.meta = {{"script", o.file}, {"foreign", "a graph imported from DOT"}};
+  options.meta = {{"script", file}, {"foreign", "a graph imported from DOT"}};
   Recorder recorder(std::move(options));
   {
     ObserverScope observed(&recorder);
-    ObservedScope graph({ScopeKind::Kernel, std::filesystem::path(o.file).stem().string(), {}, root});
+    ObservedScope kernel({ScopeKind::Kernel, std::filesystem::path(file).stem().string(), {}, root});
     graphRewrite(root, PatternMatcher(), {.name = "imported graph"});
     recorder.poolRetired(pool);
   }
   recorder.finish();
+  return fmt::format("{} nodes", graph.names.size());
+}
+
+} // namespace
+
+int importFile(const ImportOptions& o) {
+  namespace fs = std::filesystem;
+  std::ifstream in(o.file, std::ios::binary);
+  if (in) in.peek(); // a folder opens, too
+  if (in.bad() || !in.is_open())
+    throw Error(ErrorKind::File, fmt::format("{}: cannot be read: {}", o.file, strerror(errno)));
+  std::string ending = fs::path(o.file).extension().string(), name = fs::path(o.file).stem().string();
+  std::string output = o.output.empty() ? name + ".uoptrace" : o.output;
+  std::error_code ignored;
+  if (fs::equivalent(o.file, output, ignored))
+    throw Error(ErrorKind::Value, fmt::format("-o {}: that is the file to import", output));
+  auto whole = [&] {
+    std::ostringstream text;
+    text << in.rdbuf();
+    return text.str();
+  };
+  std::string made;
+  try {
+    if (ending == ".jsonl") {
+      readJsonLines(in, output);
+    } else if (ending == ".csv") {
+      made = importCsv(in, output, name);
+    } else if (ending == ".json") {
+      made = importChromeTrace(whole(), output);
+    } else if (ending == ".dot" || ending == ".gv") {
+      made = importDot(whole(), o.file, output);
+    } else {
+      throw Error(ErrorKind::Value,
+                  "what it is cannot be told from its name; there are .dot and .gv (a graph), .jsonl (a "
+                  "whole trace), .json (a timeline of Chrome or Perfetto) and .csv");
+    }
+  } catch (const Error& e) {
+    if (e.kind() == ErrorKind::File) throw;
+    throw Error(ErrorKind::Value, fmt::format("{}: {}", o.file, e.what()));
+  }
+  Trace trace(output);
+  if (made.empty()) made = fmt::format("{} nodes, {} scopes", trace.nodes().count(), trace.scopes().size());
   if (o.json)
-    printJson(Json{{"trace", output}, {"nodes", nodes}});
+    printJson(Json{{"trace", output},
+                   {"nodes", trace.nodes().count()},
+                   {"scopes", trace.scopes().size()},
+                   {"made", made}});
   else
-    fmt::print(stderr, "uopscope: {}: {} nodes; uopscope open {}\n", output, nodes, output);
+    fmt::print(stderr, "uopscope: {}: {}; uopscope open {}\n", output, made, output);
   return kFine;
 }
 

@@ -12,8 +12,14 @@ namespace uopscope::cli {
 
 bool useColour() {
   static const bool use = [] {
-    const char* no = std::getenv("NO_COLOR");
-    return isatty(STDOUT_FILENO) && !(no && *no);
+    auto set = [](const char* name) {
+      const char* value = std::getenv(name);
+      return value && *value && std::string_view(value) != "0";
+    };
+    if (const char* no = std::getenv("NO_COLOR"); no && *no) return false;
+    if (set("CLICOLOR_FORCE")) return true;
+    const char* terminal = std::getenv("TERM");
+    return isatty(STDOUT_FILENO) && !(terminal && std::string_view(terminal) == "dumb");
   }();
   return use;
 }

@@ -4,7 +4,8 @@
 
 namespace uopscope::cli {
 
-/// Colour is for terminals, and for nobody who set NO_COLOR.
+/// Colour is for terminals that show it, and for nobody who set NO_COLOR; CLICOLOR_FORCE=1 wants it in a
+/// pipe, too.
 bool useColour();
 enum class Paint { Plain, Bold, Dim, Added, Removed, Changed, Warning };
 std::string paint(Paint paint, const std::string& text);

@@ -26,6 +26,40 @@ int showArtifact(Trace& trace, ScopeId scope, const LookOptions& o) {
   return kFine;
 }
 
+/// What a search tried, fastest first; those that did not run last, with the reason.
+int showCandidates(Trace& trace, ScopeId scope, const LookOptions& o) {
+  std::vector<CandidateInfo> found = trace.candidates(scope);
+  if (found.empty())
+    throw Error(ErrorKind::Key,
+                fmt::format(
+                    "no search was made for " {} "; record with BEAM=2, and with "
+                                                 "IGNORE_BEAM_CACHE=1 where it had been made before",
+                    trace.scope(scope).name));
+  std::ranges::stable_sort(found, {}, [](const CandidateInfo& c) { return c.ns.value_or(INT64_MAX); });
+  std::string chosen = trace.artifact(scope, "opts").value_or("");
+  if (o.json) {
+    Json out = Json::array();
+    for (const CandidateInfo& c : found)
+      out.push_back(Json{{"opts", Json::parse(c.opts, nullptr, false)},
+                         {"took_ns", c.ns ? Json(*c.ns) : Json()},
+                         {"message", c.message},
+                         {"chosen", c.opts == chosen}});
+    printJson(out);
+    return kFine;
+  }
+  Table table({"#", "time", "optimisations"});
+  size_t rows = o.limit > 0 ? std::min(found.size(), static_cast<size_t>(o.limit)) : found.size();
+  for (size_t k = 0; k < rows; ++k) {
+    const CandidateInfo& c = found[k];
+    table.add({fmt::format("{}", k + 1), c.ns ? duration(*c.ns) : "-",
+               c.opts + (c.opts == chosen ? "  chosen" : "") + (c.message.empty() ? "" : "  " + c.message)});
+  }
+  table.print();
+  if (rows < found.size())
+    fmt::print("{} more; --limit 0 shows all\n", grouped(static_cast<int64_t>(found.size() - rows)));
+  return kFine;
+}
+
 int showGraph(Cursor& cursor, int64_t k, const LookOptions& o) {
   const auto& graph = cursor.graphAt(k);
   if (!o.json) {
@@ -124,12 +158,7 @@ int show(const LookOptions& given) {
                 fmt::format("which kernel or schedule? uopscope ls {} lists them", o.trace));
   ScopeId scope = o.kernel.empty() || o.kernel == "0" ? 0 : trace.findScope(o.kernel);
   if (o.what.empty()) o.what = o.pass.empty() ? "source" : o.step > 0 ? "diff" : "graph";
-  static const std::vector<std::string> kKinds = {"graph", "diff", "source", "ir",
-                                                  "asm",   "uops", "opts",   "provenance"};
-  if (std::find(kKinds.begin(), kKinds.end(), o.what) == kKinds.end())
-    throw Error(
-        ErrorKind::Value,
-        fmt::format("--what {}: there are graph, diff, source, ir, asm, uops, opts and provenance", o.what));
+  if (o.what == "candidates") return showCandidates(trace, scope, o);
   if (o.what == "provenance") return showProvenance(trace, scope, o);
   if (o.what != "graph" && o.what != "diff") return showArtifact(trace, scope, o);
   PassId pass;

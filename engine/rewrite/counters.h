@@ -24,11 +24,12 @@ public:
   /// Starts a node that these rules are tried on (always the same ones for an operation; they outlive this);
   /// whether its failing attempts are timed.
   bool startNode(Op op, std::span<const uint32_t> tried) {
-    OfOp& of = ofOps_[static_cast<size_t>(op)];
-    if (!of.nodes++) {
-      of.tried = tried;
-      met_.push_back(op);
+    uint8_t& place = place_[static_cast<size_t>(op)];
+    if (!place) {
+      met_.push_back({op, 0, tried, {}});
+      place = static_cast<uint8_t>(met_.size());
     }
+    ++met_[place - 1u].nodes;
     return ++nodes_ % kSampleEvery == 0;
   }
   void count(size_t rule, Op op, Outcome outcome, uint64_t tickCount) {
@@ -49,19 +50,21 @@ private:
     uint32_t stopped = 0;
   };
   struct OfOp {
-    std::unique_ptr<Cell[]> cells; ///< of the rules tried; null while all of them rejected early
+    Op op;
+    uint64_t nodes;
     std::span<const uint32_t> tried;
-    uint64_t nodes = 0;
+    std::unique_ptr<Cell[]> cells; ///< of the rules tried; null while all of them rejected early
   };
   /// Of a rule that is tried on the operation.
   Cell& cell(size_t rule, Op op) {
-    OfOp& of = ofOps_[static_cast<size_t>(op)];
+    OfOp& of = met_[place_[static_cast<size_t>(op)] - 1u];
     if (!of.cells) of.cells = std::make_unique<Cell[]>(of.tried.size());
     return of.cells[static_cast<size_t>(std::ranges::lower_bound(of.tried, rule) - of.tried.begin())];
   }
 
-  std::vector<Op> met_;
-  std::array<OfOp, kOpCount> ofOps_;
+  static_assert(kOpCount < 255);
+  std::array<uint8_t, kOpCount> place_{}; ///< in met_, from 1
+  std::vector<OfOp> met_;
   uint32_t nodes_ = 0;
 };
 

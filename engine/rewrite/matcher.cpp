@@ -307,13 +307,12 @@ void MatchCounters::collect(const std::vector<std::shared_ptr<const Rule>>& rule
   constexpr auto kEarly = static_cast<size_t>(Outcome::RejectedEarly),
                  kApplied = static_cast<size_t>(Outcome::Applied);
   size_t most = out.size();
-  for (Op op : met_) most += ofOps_[static_cast<size_t>(op)].tried.size();
+  for (const OfOp& of : met_) most += of.tried.size();
   out.reserve(most);
-  for (Op op : met_) {
-    const OfOp& of = ofOps_[static_cast<size_t>(op)];
+  for (const OfOp& of : met_) {
     uint64_t reached = of.nodes; // nodes no earlier rule was applied to
     for (size_t k = 0; k < of.tried.size() && reached; ++k) {
-      MatchCount& m = out.emplace_back(MatchCount{rules[of.tried[k]].get(), op, {}, {}});
+      MatchCount& m = out.emplace_back(MatchCount{rules[of.tried[k]].get(), of.op, {}, {}});
       if (!of.cells) {
         m.count[kEarly] = reached;
         continue;

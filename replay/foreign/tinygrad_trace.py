@@ -11,7 +11,7 @@ What the original cannot tell stays empty: a failed match is counted as one whos
 or its function refused; a saved pickle has neither counts nor kernels' texts nor times of passes. `meta` says so under
 "foreign". Invariant: rows follow docs/guide/trace-format.md; nodes are stored once, by content, sources first.
 """
-import argparse, ast, atexit, functools, json, os, pathlib, pickle, platform, runpy, sqlite3, sys, time, weakref
+import argparse, ast, atexit, functools, json, os, pathlib, pickle, platform, runpy, sqlite3, sys, time, weakref, zlib
 
 # --- the schema: made from replay/schema/*.sql
 SCHEMA = r"""
@@ -401,12 +401,115 @@ CREATE VIEW v_phase AS
   SELECT 'schedule' AS phase, count(*) AS times, sum(end_ns - begin_ns) AS took_ns FROM scope WHERE kind = 'schedule'
   UNION ALL SELECT name.value, count(*), sum(took_ns) FROM phase JOIN string AS name ON name.id = phase.name GROUP BY name.value
   UNION ALL SELECT 'run', count(*), sum(took_ns) FROM launch;
+-- Schema version 3: texts, their lines, programs, nodes and counts are packed (a third of the size). What is packed is
+-- unpacked by sqlar_uncompress(X, size), which the sqlite3 program and `uopscope query` have; in Python it is
+-- zlib.decompress(x) where len(x) < size, else x. The views artifact, text_line, instruction and node_block are what had
+-- been tables, so a query for an older file answers here.
+
+DROP TABLE artifact;
+DROP TABLE text_line;
+DROP TABLE instruction;
+DROP TABLE node_block;
+DROP TABLE match_block;
+DROP TABLE origin;
+
+-- Texts that belong to scopes, with the instructions their lines are made of.
+CREATE TABLE packed_text (
+  id INTEGER PRIMARY KEY,
+  scope INTEGER,               -- scope.id
+  kind INTEGER NOT NULL,       -- string.id
+  size INTEGER NOT NULL,       -- bytes of the text
+  text BLOB NOT NULL,          -- packed
+  lines_size INTEGER NOT NULL, -- bytes of lines; 0: nothing is known of the lines
+  lines BLOB NOT NULL          -- packed JSON: for each line an array of positions in the kernel's program
+) STRICT;
+
+-- The linear program of a kernel: what renderers write down.
+CREATE TABLE packed_program (
+  kernel INTEGER PRIMARY KEY, -- scope.id
+  size INTEGER NOT NULL,      -- bytes of nodes
+  nodes BLOB NOT NULL         -- packed JSON: an array of node.id, each but the first as the difference to the one before
+) STRICT;
+
+-- Every node that is part of a recorded graph, once, however many passes and kernels made it; ids without gaps, sources
+-- before users. One that was not met for millions of nodes may be there again. The view v_node spells out what they are,
+-- `uopscope query` their sources.
+CREATE TABLE packed_node (
+  first INTEGER PRIMARY KEY, -- node.id of the first one; the others follow, up to the next multiple of 1024
+  count INTEGER NOT NULL,    -- of nodes
+  width INTEGER NOT NULL,    -- bytes of a kind's number: two or three
+  kinds BLOB NOT NULL,       -- packed, size is width * count: kind.id of each, lowest byte first
+  src_size INTEGER NOT NULL, -- bytes of src
+  src BLOB NOT NULL          -- packed: for each node its sources in order: (id - source) * 2, plus 1 if more follow, as LEB128 (7 bits a byte, low first, high bit: more); 0: no sources
+) STRICT;
+
+-- Attempts to match in passes that are not nested, and in the passes nested in them, summed per name.
+CREATE TABLE packed_match (
+  first INTEGER PRIMARY KEY, -- pass.id of the first pass in it
+  last INTEGER NOT NULL,     -- and of the last
+  size INTEGER NOT NULL,     -- bytes of counts
+  counts BLOB NOT NULL,      -- packed LEB128, for each sum: pass.id less the last one's (the first: less 0), string.id of the nested pass's name (0: the pass itself), bytes that follow; for each op its number and how many rules follow; for each of them its id less the last one's, a mask of the values that are not 0, those values: attempts rejected early, structure differs, declined, applied, unchanged
+  size_ns INTEGER NOT NULL,  -- bytes of counts_ns
+  counts_ns BLOB NOT NULL    -- packed LEB128, for each sum: bytes that follow; for each rule and op that took time its place in counts less the last one's, and values likewise
+) STRICT;
+
+-- Tensor operations of the script and the nodes they made.
+CREATE TABLE origin (
+  id INTEGER NOT NULL,        -- in order of events
+  node INTEGER NOT NULL,      -- node.id
+  operation INTEGER NOT NULL, -- string.id: "conv2d"
+  file INTEGER,               -- file.id
+  line INTEGER NOT NULL,
+  PRIMARY KEY (node, id)
+) STRICT, WITHOUT ROWID;
+
+-- Text that belongs to a scope: "source", "ir", "asm", "uops", "opts", "launch" (JSON): id, scope, kind (string.id), text.
+CREATE VIEW artifact AS
+  SELECT id, scope, kind, CAST(sqlar_uncompress(text, size) AS TEXT) AS text FROM packed_text;
+
+-- Which instructions a line of a kernel's source, IR or assembly is made of: artifact (artifact.id), line (from 1), instruction (instruction.position in the same kernel).
+CREATE VIEW text_line AS
+  SELECT packed_text.id AS artifact, line.key + 1 AS line, item.value AS instruction
+  FROM packed_text, json_each(sqlar_uncompress(lines, lines_size)) AS line, json_each(line.value) AS item
+  WHERE lines_size > 0;
+
+-- Linear programs, an instruction a row: kernel (scope.id), position (from 0), node (node.id).
+CREATE VIEW instruction AS
+  SELECT kernel, item.key AS position, sum(item.value) OVER (PARTITION BY kernel ORDER BY item.key) AS node
+  FROM packed_program, json_each(sqlar_uncompress(nodes, size)) AS item;
+
+-- Nodes in blocks as they are before they are packed: first, count, kinds, src.
+CREATE VIEW node_block AS
+  SELECT first, count, sqlar_uncompress(kinds, width * count) AS kinds, sqlar_uncompress(src, src_size) AS src FROM packed_node;
+
+-- Nodes by what they are: SELECT op, count(*) FROM v_node GROUP BY op.
+DROP VIEW v_node;
+CREATE VIEW v_node AS
+  WITH RECURSIVE digit(d, v) AS (VALUES ('0',0),('1',1),('2',2),('3',3),('4',4),('5',5),('6',6),('7',7),('8',8),('9',9),('A',10),('B',11),('C',12),('D',13),('E',14),('F',15)),
+  byte(h, v) AS MATERIALIZED (SELECT a.d || b.d, a.v * 16 + b.v FROM digit a, digit b),
+  at(k) AS (SELECT 0 UNION ALL SELECT k + 1 FROM at WHERE k < 1023),
+  spelled(id, kind) AS (
+    SELECT first + k, l.v + 256 * m.v + 65536 * h.v
+    FROM (SELECT first, count, kinds, length(kinds) / count AS w FROM node_block) JOIN at ON k < count
+    JOIN byte l ON l.h = hex(substr(kinds, w * k + 1, 1))
+    JOIN byte m ON m.h = hex(substr(kinds, w * k + 2, 1))
+    JOIN byte h ON h.h = CASE w WHEN 3 THEN hex(substr(kinds, w * k + 3, 1)) ELSE '00' END)
+  SELECT spelled.id, op.name AS op, dtype.name AS dtype, arg.value AS arg, tag.value AS tag, spelled.kind
+  FROM spelled JOIN kind ON kind.id = spelled.kind JOIN op ON op.id = kind.op JOIN dtype ON dtype.id = kind.dtype
+  LEFT JOIN arg ON arg.id = kind.arg LEFT JOIN arg AS tag ON tag.id = kind.tag;
 """
 # --- end of the schema
 
-APPLICATION, VERSION = 0x554f5053, 2
+APPLICATION, VERSION = 0x554f5053, 3
 KNOWN_SETTINGS = ("DEV", "CPU", "CLANG", "LLVM", "CUDA", "NULL", "NOOPT", "BEAM", "TRANSCENDENTAL", "DEVECTORIZE", "SPEC",
                   "DEFAULT_FLOAT", "PCONTIG", "SPLIT_REDUCEOP", "TC", "JIT", "SEED")
+
+
+def packed(value):
+    """(size, packed bytes), as docs/guide/trace-format.md has it."""
+    value = value.encode(errors="replace") if isinstance(value, str) else bytes(value)
+    small = zlib.compress(value) if len(value) >= 32 else value
+    return len(value), small if len(small) < len(value) else value
 
 
 def leb128(number):
@@ -468,7 +571,7 @@ class Trace:
             pathlib.Path(path + ending).unlink(missing_ok=True)
         try:
             self.db = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
-            self.db.executescript("PRAGMA page_size = 8192; PRAGMA journal_mode = WAL; PRAGMA synchronous = OFF;" + SCHEMA +
+            self.db.executescript("PRAGMA page_size = 2048; PRAGMA journal_mode = WAL; PRAGMA synchronous = OFF;" + SCHEMA +
                                   f"PRAGMA application_id = {APPLICATION}; PRAGMA user_version = {VERSION};")
         except sqlite3.Error as e: raise SystemExit(f"tinygrad_trace: {path}: cannot be written: {e}")
         self.path, self.start, self.last_commit = path, time.perf_counter_ns(), time.monotonic()
@@ -535,7 +638,7 @@ class Trace:
             self.count += 1
             self.nodes[key] = self.count
             self.block.append(key)
-            if len(self.block) == 128: self.flush(full=True)
+            if (self.count + 1) % 1024 == 0: self.flush(full=True)
         return self.nodes[key]
 
     def flush(self, full=False):
@@ -546,7 +649,8 @@ class Trace:
             kinds += kind.to_bytes(width, "little")
             for j, s in enumerate(sources): src += leb128((first + k - s) * 2 + (j + 1 < len(sources)))
             if not sources: src.append(0)
-        self.db.execute("INSERT OR REPLACE INTO node_block VALUES (?, ?, ?, ?)", (first, len(self.block), bytes(kinds), bytes(src)))
+        self.db.execute("INSERT OR REPLACE INTO packed_node VALUES (?, ?, ?, ?, ?, ?)",
+                        (first, len(self.block), width, packed(kinds)[1], *packed(src)))
         if full: self.block = []
 
     def commit(self):
@@ -584,7 +688,12 @@ class Trace:
 
     def artifact(self, scope, kind, text):
         self.artifacts += 1
-        self.row("artifact", self.artifacts, scope, self.string(kind), text)
+        self.row("packed_text", self.artifacts, scope, self.string(kind), *packed(text), 0, b"")
+
+    def program(self, scope, nodes):
+        if not nodes: return
+        differences = [node - last for last, node in zip([0] + nodes, nodes)]
+        self.row("packed_program", scope, *packed(json.dumps(differences, separators=(",", ":"))))
 
     def matcher(self, rules):
         rules = tuple(rules)
@@ -595,6 +704,7 @@ class Trace:
 
     def count_blocks(self, number, counts):
         """counts: {nested name or 0: {(op, rule): [early, structure, declined, applied, unchanged, ns of failed, ns of applied]}}"""
+        all_counts, all_times, last = bytearray(), bytearray(), 0
         for nested, cells in counts.items():
             body, times, last_op, last_timed = bytearray(), bytearray(), None, 0
             ordered = sorted(cells.items())
@@ -610,7 +720,11 @@ class Trace:
                     last_timed = index
                 total = self.counts.setdefault((rule, op), [0] * 7)
                 for k, v in enumerate(values): total[k] += v
-            self.row("match_block", number, self.string(nested) if nested else 0, bytes(body), bytes(times))
+            all_counts += leb128(number - last) + leb128(self.string(nested) if nested else 0) + leb128(len(body)) + body
+            all_times += leb128(len(times)) + times
+            last = number
+
+        if all_counts: self.row("packed_match", number, number, *packed(all_counts), *packed(all_times))
 
     def finish(self, status="complete", message=""):
         for (rule, op), (early, structure, declined, applied, unchanged, failed, took) in sorted(self.counts.items()):
@@ -622,10 +736,8 @@ class Trace:
         self.meta("time.took_ns", str(self.now()))
         self.commit()
         self.db.execute("COMMIT")
-        for column in ("pass (scope)", "artifact (scope)", "origin (node)", "origin (file, line)", "phase (scope)"):
-            table = column.split()[0]
-            name = {"origin (file, line)": "origin_by_line", "origin (node)": "origin_by_node"}.get(column, table + "_by_scope")
-            self.db.execute(f"CREATE INDEX IF NOT EXISTS {name} ON {column}")
+        for column in ("pass (scope)", "packed_text (scope)", "phase (scope)"):
+            self.db.execute(f"CREATE INDEX IF NOT EXISTS {column.split()[0]}_by_scope ON {column}")
         self.db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
         self.db.execute("PRAGMA journal_mode = DELETE")
         self.db.close()
@@ -652,7 +764,6 @@ class Recorder:
     """Hooks of a running tinygrad."""
 
     def __init__(self, path, script):
-        os.environ.setdefault("TRACEMETA", "2")  # operations of the script with their lines
         import tinygrad, tinygrad.uop.ops as ops
         self.ops, self.trace = ops, Trace(path, script)
         self.trace.meta("version", "tinygrad " + version_of(tinygrad))
@@ -683,15 +794,16 @@ class Recorder:
     def origin(self, number, metadata):
         file, line = None, 0
         caller = getattr(metadata, "caller", "") or ""
-        for part in caller.replace(" - ", "\n").splitlines():  # "file:line::function" for each frame
+        for part in caller.replace(" - ", "\n").splitlines():  # "module:line::function" for each frame
             place = part.split("::")[0].rsplit(":", 1)
             if len(place) == 2 and place[1].isdigit():
-                file, line = self.script if place[0] == "__main__" else place[0], int(place[1])
+                module = getattr(sys.modules.get(place[0]), "__file__", None) or place[0]
+                file, line = self.script if place[0] == "__main__" else module, int(place[1])
         key = (number, str(metadata), file, line)
         if key in self.trace.origins: return
         self.trace.origins.add(key)
-        self.trace.db.execute("INSERT INTO origin (node, operation, file, line) VALUES (?, ?, ?, ?)",
-                              (number, self.trace.string(str(metadata)), self.trace.file(file) if file else None, line))
+        self.trace.db.execute("INSERT INTO origin (id, node, operation, file, line) VALUES (?, ?, ?, ?, ?)",
+                              (len(self.trace.origins), number, self.trace.string(str(metadata)), self.trace.file(file) if file else None, line))
 
     def rule(self, pattern):
         found = self.rule_ids.get(pattern)
@@ -766,7 +878,7 @@ class Recorder:
         opts = getattr(program, "applied_opts", None) or ()
         trace.row("kernel", scope, program.device, json.dumps([str(o) for o in opts]), *sizes,
                   *(number(getattr(estimates, k, None)) if estimates else None for k in ("ops", "mem", "lds")), None)
-        for position, u in enumerate(program.uops or ()): trace.row("instruction", scope, position, self.node(u))
+        trace.program(scope, [self.node(u) for u in program.uops or ()])
 
     def observed_pass(self, function, default_name):
         def observed(sink, pm, ctx=None, bottom_up=False, name=None, bpm=None, **more):
@@ -865,6 +977,10 @@ class Recorder:
         return run
 
     def finish(self, status, message=""):
+        try:  # what goes with the interpreter is called by nobody, whose line the original would ask for
+            from tinygrad.helpers import TRACEMETA
+            TRACEMETA.value = 0
+        except (ImportError, AttributeError): pass
         for scope in reversed(self.scope): self.trace.end_scope(scope)
         self.scope = []
         self.trace.finish(status, message)
@@ -897,6 +1013,7 @@ def version_of(tinygrad):
 
 def record(script, output, arguments):
     if not os.path.isfile(script): raise SystemExit(f"tinygrad_trace: {script}: no such script")
+    os.environ.setdefault("TRACEMETA", "2")  # lines of the script beside its operations; read when tinygrad is imported
     try: import tinygrad  # noqa: F401
     except ImportError as e: raise SystemExit(f"tinygrad_trace: {e}; run this file with the Python that has tinygrad")
     output = output or pathlib.Path(script).stem + ".uoptrace"

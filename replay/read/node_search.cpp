@@ -10,29 +10,52 @@
 namespace uopscope {
 
 namespace {
-std::string lower(std::string_view text) {
-  std::string out(text);
-  for (char& c : out)
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+char lower(char c) {
+  return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+}
+
+constexpr int64_t kMostIds = 1 << 24; ///< of small tables; more is an attack on memory
+
+/// By number of the row: which of the words its text has, a bit for each.
+std::vector<uint64_t> wordsIn(const Database& db, const char* sql, const std::vector<std::string>& words) {
+  std::vector<uint64_t> out(1);
+  std::string text;
+  for (Statement s = db.prepare(sql); s.step();) {
+    int64_t id = s.integer(0);
+    if (id < 0 || id >= kMostIds) continue;
+    text.assign(s.text(1));
+    std::ranges::transform(text, text.begin(), lower);
+    uint64_t found = 0;
+    for (size_t w = 0; w < words.size(); ++w)
+      found |= uint64_t{text.find(words[w]) != std::string::npos} << w;
+    if (static_cast<size_t>(id) >= out.size()) out.resize(static_cast<size_t>(id) + 1);
+    out[static_cast<size_t>(id)] = found;
+  }
   return out;
 }
 
-/// By number of the kind: whether its label has all the words.
+/// By number of the kind: whether its label has all the words. No word has a space, so it is part of the
+/// operation, the type or an argument: each of those is looked at once, however many kinds share it.
 std::vector<bool> kindsWith(const Database& db, std::string_view text) {
   std::vector<std::string> words;
-  std::istringstream in(lower(text));
-  for (std::string word; in >> word;) words.push_back(word);
+  std::istringstream in{std::string(text)};
+  for (std::string word; words.size() < 63 && in >> word;) {
+    std::ranges::transform(word, word.begin(), lower);
+    words.push_back(word);
+  }
+  const uint64_t all = (uint64_t{1} << words.size()) - 1;
+  auto ops = wordsIn(db, "SELECT id, name FROM op", words),
+       dtypes = wordsIn(db, "SELECT id, name FROM dtype", words),
+       args = wordsIn(db, "SELECT id, value FROM arg", words);
+  auto of = [](const std::vector<uint64_t>& masks, int64_t id) {
+    return id >= 0 && static_cast<size_t>(id) < masks.size() ? masks[static_cast<size_t>(id)] : 0;
+  };
   std::vector<bool> out;
-  for (Statement s = db.prepare(
-           "SELECT kind.id, op.name || ' ' || dtype.name || ' ' || coalesce(arg.value, '') || ' ' || "
-           "coalesce(tag.value, '') FROM kind JOIN op ON op.id = kind.op JOIN dtype ON dtype.id = "
-           "kind.dtype LEFT JOIN arg ON arg.id = kind.arg LEFT JOIN arg AS tag ON tag.id = kind.tag");
-       s.step();) {
+  for (Statement s = db.prepare("SELECT id, op, dtype, arg, tag FROM kind"); s.step();) {
     int64_t id = s.integer(0);
-    if (id < 1 || id >= 1 << 24) continue;
-    std::string label = lower(s.text(1));
-    if (!std::ranges::all_of(words, [&](const std::string& w) { return label.find(w) != std::string::npos; }))
-      continue;
+    uint64_t found =
+        of(ops, s.integer(1)) | of(dtypes, s.integer(2)) | of(args, s.integer(3)) | of(args, s.integer(4));
+    if (id < 1 || id >= kMostIds || found != all) continue;
     if (static_cast<size_t>(id) >= out.size()) out.resize(static_cast<size_t>(id) + 1);
     out[static_cast<size_t>(id)] = true;
   }

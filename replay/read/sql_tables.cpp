@@ -1,7 +1,7 @@
 // Two read-only virtual tables by SQLite's interface in C; exceptions become errors of the query.
 #include "replay/read/sql_tables.h"
 
-#include "replay/schema/match_counts.h"
+#include "replay/schema/match_blocks.h"
 
 #include <fmt/format.h>
 #include <sqlite3.h>
@@ -67,9 +67,7 @@ private:
 class CountCursor final : public Cursor {
 public:
   void first(Trace& trace, int64_t low, int64_t high) override {
-    blocks_ = trace.database().prepare("SELECT pass, nested, counts, counts_ns FROM match_block WHERE pass "
-                                       "BETWEEN ? AND ? ORDER BY pass, nested");
-    blocks_.bind(1, low).bind(2, high);
+    blocks_ = MatchBlockReader(trace.database(), low, high);
     more_ = true;
     rows_.clear();
     at_ = 0;
@@ -83,7 +81,7 @@ public:
   int64_t rowId() const override { return rowId_; }
   void column(Trace&, sqlite3_context* context, int column) override {
     const Row& r = rows_[at_];
-    const int64_t values[] = {pass_, nested_, r.rule, r.op, r.outcome, r.count, r.ns};
+    const int64_t values[] = {blocks_.pass(), blocks_.nested(), r.rule, r.op, r.outcome, r.count, r.ns};
     sqlite3_result_int64(context, values[column]);
   }
 
@@ -93,27 +91,23 @@ private:
   };
   void load() {
     while (more_ && at_ == rows_.size()) {
-      more_ = blocks_.step();
+      more_ = blocks_.next();
       if (!more_) return;
       rows_.clear();
       at_ = 0;
-      pass_ = blocks_.integer(0);
-      nested_ = blocks_.integer(1);
-      bool valid = MatchCounts::decode(
-          blocks_.blob(2), blocks_.blob(3), [&](uint32_t rule, uint32_t op, const MatchCell& cell) {
-            for (size_t k = 0; k < kMatchOutcomes; ++k)
-              if (cell.count[k])
-                rows_.push_back(
-                    {rule, op, static_cast<int64_t>(k), static_cast<int64_t>(cell.count[k]), cell.ns[k]});
-          });
-      if (!valid) throw Error(ErrorKind::File, "a block of counts cannot be read; the file is damaged");
+      blocks_.decode([&](uint32_t rule, uint32_t op, const MatchCell& cell) {
+        for (size_t k = 0; k < kMatchOutcomes; ++k)
+          if (cell.count[k])
+            rows_.push_back(
+                {rule, op, static_cast<int64_t>(k), static_cast<int64_t>(cell.count[k]), cell.ns[k]});
+      });
     }
   }
-  Statement blocks_;
+  MatchBlockReader blocks_;
   bool more_ = false;
   std::vector<Row> rows_;
   size_t at_ = 0;
-  int64_t pass_ = 0, nested_ = 0, rowId_ = 0;
+  int64_t rowId_ = 0;
 };
 
 template <typename C>

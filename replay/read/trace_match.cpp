@@ -1,7 +1,7 @@
 // Match statistics of a trace: blocks of counts, summed as asked for. A trace of version 1 has a row for each
 // count instead.
 #include "replay/read/trace.h"
-#include "replay/schema/match_counts.h"
+#include "replay/schema/match_blocks.h"
 
 #include <fmt/format.h>
 
@@ -90,19 +90,22 @@ std::vector<MatchTotals> Trace::matchTotals(MatchGroup group, ScopeId scopeId, P
       add(0, 0, static_cast<uint32_t>(s.integer(0)), static_cast<uint32_t>(s.integer(1)), cell);
     }
   } else {
-    Statement s = db_.prepare(fmt::format(
-        "SELECT c.pass, iif(c.nested, c.nested, pass.name), c.counts, c.counts_ns FROM match_block c {}",
-        kWhere));
-    for (s.bind(1, scopeId).bind(2, passId); s.step();) {
-      int64_t pass = s.integer(0), name = s.integer(1);
-      bool valid =
-          MatchCounts::decode(s.blob(2), s.blob(3), [&](uint32_t rule, uint32_t op, const MatchCell& cell) {
-            add(pass, name, rule, op, cell);
-          });
-      if (!valid)
-        throw Error(
-            ErrorKind::File,
-            fmt::format("{}: the counts of pass {} cannot be read; the file is damaged", path(), pass));
+    int64_t low = passId ? passId : 1, high = passId ? passId : INT64_MAX;
+    if (scopeId && !passId) {
+      Statement range = db_.prepare("SELECT min(id), max(id) FROM pass WHERE scope = ?");
+      if (range.bind(1, scopeId).step()) {
+        low = range.integer(0);
+        high = range.integer(1);
+      }
+    }
+    Statement of = db_.prepare("SELECT name, scope FROM pass WHERE id = ?");
+    for (MatchBlockReader in(db_, low, high); in.next();) {
+      bool counted = of.bind(1, in.pass()).step() && (!scopeId || of.integer(1) == scopeId);
+      int64_t name = counted && !in.nested() ? of.integer(0) : in.nested();
+      of.reset();
+      if (!counted) continue;
+      in.decode(
+          [&](uint32_t rule, uint32_t op, const MatchCell& cell) { add(in.pass(), name, rule, op, cell); });
     }
   }
   std::stable_sort(out.begin(), out.end(),

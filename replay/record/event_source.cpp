@@ -99,7 +99,7 @@ struct EventSource::Joined {
 EventSource::EventSource(Tier tier, RuleBook& book, RecordingProgress& progress, Observer* alsoCounts,
                          std::shared_ptr<const std::string> settings)
     : tier_(tier), book_(book), progress_(progress), alsoCounts_(alsoCounts),
-      settingsAtBegin_(std::move(settings)), rules_(book) {
+      settingsAtBegin_(std::move(settings)), rules_(book.cache()) {
   if (!settingsAtBegin_) settingsAtBegin_ = std::make_shared<const std::string>(settings_.json());
 }
 EventSource::~EventSource() = default;
@@ -137,8 +137,8 @@ void EventSource::onPassBegin(const PassBegin& begin) {
   e.before = touch(begin.root);
   e.ns = nowNs();
   e.payload = payloadOf(begin.name, begin.at);
-  e.payload->matcher = rules_.matcherOf(begin.matcher);
-  e.payload->matcherDown = rules_.matcherOf(begin.bottomUp);
+  e.payload->matcher = rules_->matcherOf(begin.matcher);
+  e.payload->matcherDown = rules_->matcherOf(begin.bottomUp);
   publish();
 }
 
@@ -158,7 +158,7 @@ Control EventSource::onRewrite(const RewriteEvent& event) {
   Event& e = next();
   e.kind = EventKind::Step;
   e.flag = event.bottomUp ? 1 : 0;
-  e.rule = rules_.indexOf(*event.rule);
+  e.rule = rules_->indexOf(*event.rule);
   e.before = touch(event.before);
   e.after = touch(event.after);
   e.ns = event.ns;
@@ -176,7 +176,7 @@ void EventSource::onGate(UOp node) {
 void EventSource::onUnchanged(const Rule& rule, UOp node) {
   Event& e = next();
   e.kind = EventKind::Unchanged;
-  e.rule = rules_.indexOf(rule);
+  e.rule = rules_->indexOf(rule);
   e.before = touch(node);
   publish();
 }
@@ -184,7 +184,7 @@ void EventSource::onUnchanged(const Rule& rule, UOp node) {
 void EventSource::onRuleError(const Rule& rule, UOp before, std::string_view message) {
   Event& e = next();
   e.kind = EventKind::RuleError;
-  e.rule = rules_.indexOf(rule);
+  e.rule = rules_->indexOf(rule);
   e.before = touch(before);
   e.payload = payloadOf(message);
   publish();
@@ -195,7 +195,7 @@ void EventSource::onCounts(std::span<const MatchCount> counts) {
   if (counts.empty()) return;
   if (alsoCounts_) alsoCounts_->onCounts(counts);
   auto payload = std::make_unique<Payload>();
-  payload->counts = packCounts(counts, rules_);
+  payload->counts = packCounts(counts, *rules_);
   Event& e = next();
   e.kind = EventKind::Counts;
   e.payload = std::move(payload);

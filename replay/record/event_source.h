@@ -88,7 +88,7 @@ private:
   uint32_t events_ = 0;
   const Pool* lastPool_ = nullptr;
   std::unordered_set<uint32_t> touched_;
-  RuleCache rules_;
+  std::shared_ptr<RuleCache> rules_;
   Settings settings_;
   struct Joined;
   size_t outstanding_ = 0;

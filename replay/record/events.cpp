@@ -6,6 +6,30 @@
 
 namespace uopscope {
 
+/// Outlives the book where a holder of a cache does.
+struct RuleBook::Spare {
+  std::mutex mutex;
+  std::vector<std::unique_ptr<RuleCache>> caches;
+};
+
+RuleBook::RuleBook() : spare_(std::make_shared<Spare>()) {}
+
+std::shared_ptr<RuleCache> RuleBook::cache() {
+  std::unique_ptr<RuleCache> cache;
+  {
+    std::lock_guard lock(spare_->mutex);
+    if (!spare_->caches.empty()) {
+      cache = std::move(spare_->caches.back());
+      spare_->caches.pop_back();
+    }
+  }
+  if (!cache) cache = std::make_unique<RuleCache>(*this);
+  return {cache.release(), [spare = spare_](RuleCache* held) {
+            std::lock_guard lock(spare->mutex);
+            spare->caches.emplace_back(held);
+          }};
+}
+
 uint32_t RuleBook::indexOf(const Rule& rule) {
   RuleText text{rule.name(), rule.file(), rule.text(), rule.patternText(), rule.line()};
   std::lock_guard lock(mutex_);

@@ -77,9 +77,14 @@ struct RuleText {
   bool operator==(const RuleText&) const = default;
 };
 
+class RuleCache;
+
 /// Rules met by any thread of a recording. An index stands for the same text for ever.
 class RuleBook {
 public:
+  RuleBook();
+  /// A cache that nobody else uses while it is held; then the next one who asks gets it with what it knows.
+  std::shared_ptr<RuleCache> cache();
   uint32_t indexOf(const Rule& rule);
   RuleText text(uint32_t index);
   /// A list of rules, from 1; the same list has the same number.
@@ -87,6 +92,8 @@ public:
   std::vector<uint32_t> rulesOf(uint32_t matcher);
 
 private:
+  struct Spare;
+  std::shared_ptr<Spare> spare_;
   std::mutex mutex_;
   std::deque<RuleText> texts_;
   std::unordered_multimap<std::string, uint32_t> byName_;

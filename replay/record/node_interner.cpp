@@ -5,8 +5,6 @@
 // happens.
 #include "replay/record/node_interner.h"
 
-#include "replay/schema/leb128.h"
-
 #include <algorithm>
 #include <utility>
 
@@ -23,8 +21,7 @@ uint64_t mix(uint64_t x) {
 } // namespace
 
 NodeInterner::NodeInterner(const Database& db)
-    : insertBlock_(
-          db.prepare("INSERT OR REPLACE INTO node_block (first, count, kinds, src) VALUES (?, ?, ?, ?)")),
+    : blocks_(db),
       insertKind_(db.prepare("INSERT INTO kind (id, op, dtype, arg, tag) VALUES (?, ?, ?, ?, ?)")),
       insertArg_(db.prepare("INSERT INTO arg (id, value) VALUES (?, ?)")),
       insertDtype_(db.prepare("INSERT INTO dtype (id, name) VALUES (?, ?)")), slots_(1 << 12) {}
@@ -98,32 +95,9 @@ uint32_t NodeInterner::internOne(const Node* node) {
     put({high, low32, id});
     return id;
   }
-  uint32_t id = ++count_;
+  uint32_t id = blocks_.add(kind, sources_);
   put({high, low32, id});
-
-  kindsOfBlock_.push_back(kind);
-  for (size_t k = 0; k < sources_.size(); ++k)
-    appendLeb128(srcOfBlock_, uint64_t{id - sources_[k]} * 2 + (k + 1 < sources_.size()));
-  if (sources_.empty()) srcOfBlock_.push_back(0);
-  written_ = false;
-  if (++inBlock_ == kBlock) {
-    flush();
-    kindsOfBlock_.clear();
-    srcOfBlock_.clear();
-    inBlock_ = 0;
-  }
   return id;
-}
-
-void NodeInterner::flush() {
-  if (written_) return;
-  int width = std::ranges::max(kindsOfBlock_) >> 16 ? 3 : 2;
-  std::vector<uint8_t> kinds;
-  for (uint32_t kind : kindsOfBlock_)
-    for (int k = 0; k < width; ++k) kinds.push_back(static_cast<uint8_t>(kind >> 8 * k));
-  insertBlock_.bind(1, int64_t{count_ - inBlock_ + 1}).bind(2, int64_t{inBlock_});
-  insertBlock_.bindBlob(3, kinds).bindBlob(4, srcOfBlock_).run();
-  written_ = true;
 }
 
 void NodeInterner::put(const Slot& slot) {

@@ -1,9 +1,8 @@
 // Gives every node of every pool its id in the trace. Nodes are equal when operation, dtype, argument, tag
-// and the trace ids of their sources are, so a graph made again in another pool is stored once. A new node
-// joins the block of nodes that is being filled; a block is a row.
+// and the trace ids of their sources are, so a graph made again in another pool is stored once.
 #pragma once
 #include "engine/uop/uop.h"
-#include "replay/schema/database.h"
+#include "replay/record/node_blocks.h"
 
 #include <array>
 #include <memory>
@@ -28,14 +27,12 @@ public:
   bool hasMet() const { return !met_.empty(); }
   /// Nodes of the pool are about to go; ids of the pool mean nothing from here on.
   void forget(uint32_t poolSerial);
-  uint32_t count() const { return count_; }
-  /// Writes the block that is being filled, which goes on being filled: before a commit. Where blocks begin
-  /// does not depend on when.
-  void flush();
+  uint32_t count() const { return blocks_.count(); }
+  /// Writes what is left: before a commit.
+  void flush() { blocks_.flush(); }
 
 private:
   static constexpr uint32_t kPage = 1024;
-  static constexpr uint32_t kBlock = 128;
   /// Trace ids of one pool's nodes, by page: ids of a long-lived pool grow without end, its living nodes do
   /// not.
   struct PoolIds {
@@ -53,14 +50,14 @@ private:
   uint32_t kindId(const Node* node);
   void put(const Slot& slot);
 
-  Statement insertBlock_, insertKind_, insertArg_, insertDtype_;
+  NodeBlockWriter blocks_;
+  Statement insertKind_, insertArg_, insertDtype_;
   std::unordered_map<uint32_t, PoolIds> pools_;
   uint32_t lastSerial_ = 0;
   PoolIds* lastPool_ = nullptr;
   static constexpr size_t kMostSlots = 1 << 22;
   std::vector<Slot> slots_, older_; ///< older_: the generation before, empty at first
   size_t used_ = 0;                 ///< of slots_
-  uint32_t count_ = 0;
   struct ArgKey {
     uint64_t bits;
     ArgKind kind;
@@ -91,10 +88,6 @@ private:
   std::unordered_set<const Node*> watched_;
   std::vector<const Node*> met_, stack_;
   std::vector<uint32_t> sources_;
-  std::vector<uint32_t> kindsOfBlock_; ///< of the block that is being filled
-  std::vector<uint8_t> srcOfBlock_;
-  uint32_t inBlock_ = 0;
-  bool written_ = true; ///< the block as it is now
 };
 
 } // namespace uopscope

@@ -31,7 +31,12 @@ struct RecorderOptions {
   size_t maxEvents = 1 << 20;
 };
 
-class Recorder final : public EventSource {
+/// There before the base that asks it for rules.
+struct HoldsRuleBook {
+  RuleBook ruleBook_;
+};
+
+class Recorder final : HoldsRuleBook, public EventSource {
 public:
   /// Error(File) when the file cannot be made.
   explicit Recorder(RecorderOptions options);
@@ -65,7 +70,6 @@ private:
   }
 
   RecordingProgress ownProgress_;
-  RuleBook ruleBook_;
   std::string path_;
   RecorderOptions options_;
   std::unique_ptr<TraceWriter> writer_;

@@ -6,7 +6,9 @@
 #include "engine/base/error.h"
 #include "replay/schema/schema.h"
 
+#include <dlfcn.h>
 #include <fmt/format.h>
+#include <sqlite3.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
@@ -78,6 +80,22 @@ std::string machineText() {
                      processor, std::thread::hardware_concurrency(), memory / 1e9);
 }
 
+/// Of the libraries that are part of this process, as they say themselves: no need to be built with them.
+std::string versionsJson() {
+  nlohmann::ordered_json out = {{"uopscope", kProgramVersion}};
+  if (void* llvm = dlsym(RTLD_DEFAULT, "LLVMGetVersion")) {
+    unsigned major = 0, minor = 0, patch = 0;
+    reinterpret_cast<void (*)(unsigned*, unsigned*, unsigned*)>(llvm)(&major, &minor, &patch);
+    out["LLVM"] = fmt::format("{}.{}.{}", major, minor, patch);
+  }
+  if (void* python = dlsym(RTLD_DEFAULT, "Py_GetVersion")) {
+    std::string text = reinterpret_cast<const char* (*)()>(python)(); // "3.11.2 (main, ...)"
+    out["Python"] = text.substr(0, text.find(' '));
+  }
+  out["SQLite"] = sqlite3_libversion();
+  return out.dump();
+}
+
 /// Variables that change what the compiler does.
 std::string environmentJson() {
   nlohmann::ordered_json out = nlohmann::ordered_json::object();
@@ -145,6 +163,7 @@ void RecordingSession::begin() {
               {"command", command.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace)},
               {"cwd", fs::current_path(ignored).string()},
               {"env", environmentJson()},
+              {"versions", versionsJson()},
               {"machine", machineText()},
               {"time.began", timeNow()},
               {"time.pid", fmt::format("{}", getpid())}};

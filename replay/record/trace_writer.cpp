@@ -33,14 +33,15 @@ std::string_view passOutcomeName(int outcome) {
 
 TraceWriter::TraceWriter(const std::string& path, Tier tier, RuleBook& book, int64_t startNs)
     : db_(Database::create(path)), tier_(tier), book_(book), startNs_(startNs) {
-  db_.execute("PRAGMA page_size = 8192");
+  db_.execute("PRAGMA page_size = 2048");
   db_.execute("PRAGMA journal_mode = WAL");
   db_.execute("PRAGMA synchronous = OFF");
-  db_.execute("PRAGMA wal_autocheckpoint = 4000");
+  db_.execute("PRAGMA wal_autocheckpoint = 16000");
   db_.execute("PRAGMA cache_size = -16000");
   db_.execute("PRAGMA temp_store = MEMORY");
   createTables(db_);
   nodes_ = std::make_unique<NodeInterner>(db_);
+  matches_ = std::make_unique<MatchBlockWriter>(db_);
   auto prepare = [&](const char* sql) { return db_.prepare(sql); };
   insertString_ = prepare("INSERT INTO string (id, value) VALUES (?, ?)");
   insertFile_ = prepare("INSERT INTO file (id, path, text) VALUES (?, ?, ?)");
@@ -59,11 +60,9 @@ TraceWriter::TraceWriter(const std::string& path, Tier tier, RuleBook& book, int
       prepare("INSERT INTO step (id, pass, rule, before, after, kind, took_ns) VALUES (?, ?, ?, ?, ?, ?, ?)");
   insertError_ = prepare("INSERT INTO step_error (step, message) VALUES (?, ?)");
   insertGate_ = prepare("INSERT OR IGNORE INTO gate (pass, node, step) VALUES (?, ?, ?)");
-  insertCount_ = prepare("INSERT INTO match_block (pass, nested, counts, counts_ns) VALUES (?, ?, ?, ?)");
   insertMatcherRule_ = prepare("INSERT INTO matcher_rule (matcher, position, rule) VALUES (?, ?, ?)");
   insertUnchanged_ = prepare("INSERT OR IGNORE INTO unchanged (pass, rule, node, step) VALUES (?, ?, ?, ?)");
-  insertInstruction_ = prepare("INSERT INTO instruction (kernel, position, node) VALUES (?, ?, ?)");
-  insertLine_ = prepare("INSERT OR IGNORE INTO text_line (artifact, line, instruction) VALUES (?, ?, ?)");
+  insertProgram_ = prepare("INSERT OR REPLACE INTO packed_program (kernel, size, nodes) VALUES (?, ?, ?)");
   insertPhase_ = prepare("INSERT INTO phase (scope, name, begin_ns, took_ns) VALUES (?, ?, ?, ?)");
   insertBuffer_ = prepare("INSERT INTO buffer (id, device, dtype, bytes, base, offset, begin_ns) VALUES (?, "
                           "?, ?, ?, ?, ?, ?)");
@@ -73,10 +72,12 @@ TraceWriter::TraceWriter(const std::string& path, Tier tier, RuleBook& book, int
               "accessed, registers) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)");
   insertCandidate_ = prepare("INSERT INTO candidate (scope, opts, message, took_ns) VALUES (?, ?, ?, ?)");
   insertOutput_ = prepare("INSERT INTO output (scope, stream, text, at_ns) VALUES (?, ?, ?, ?)");
-  insertArtifact_ = prepare("INSERT INTO artifact (id, scope, kind, text) VALUES (?, ?, ?, ?)");
+  insertText_ =
+      prepare("INSERT INTO packed_text (id, scope, kind, size, text, lines_size, lines) VALUES (?, ?, ?, ?, "
+              "?, ?, ?)");
   insertLaunch_ = prepare("INSERT INTO launch (scope, kernel, device, flops, bytes, begin_ns, took_ns, "
                           "compiled, accessed, buffers) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
-  insertOrigin_ = prepare("INSERT INTO origin (node, operation, file, line) VALUES (?, ?, ?, ?)");
+  insertOrigin_ = prepare("INSERT INTO origin (id, node, operation, file, line) VALUES (?, ?, ?, ?, ?)");
   setMeta_ = prepare("INSERT OR REPLACE INTO meta (key, value) VALUES (?, ?)");
   beginTransaction();
   Statement op = db_.prepare("INSERT INTO op (id, name) VALUES (?, ?)");
@@ -94,6 +95,7 @@ void TraceWriter::beginTransaction() {
 bool TraceWriter::commit() {
   if (!open_) return false;
   nodes_->flush();
+  matches_->flush();
   db_.execute("COMMIT");
   open_ = false;
   return true;
@@ -344,11 +346,16 @@ void TraceWriter::kernel(const std::string& launch) {
 
 void TraceWriter::program(const Payload& p) {
   if (scopes_.empty() || p.nodes.empty()) return;
-  int64_t scope = scopes_.back().id, position = 0;
+  int64_t scope = scopes_.back().id;
   scopes_.back().hasProgram = true;
   programs_[p.nodes[0]->pool->serial()] = scope;
-  for (const Node* node : p.nodes)
-    insertInstruction_.bind(1, scope).bind(2, position++).bind(3, int64_t{nodes_->intern(node)}).run();
+  std::vector<int64_t> nodes;
+  for (const Node* node : p.nodes) nodes.push_back(nodes_->intern(node));
+  std::string text = packedProgram(nodes);
+  insertProgram_.bind(1, scope)
+      .bind(2, static_cast<int64_t>(text.size()))
+      .bindBlob(3, packer_.pack(text))
+      .run();
   rows_ += p.nodes.size();
 }
 
@@ -366,8 +373,29 @@ void TraceWriter::origin(Event& e) {
 void TraceWriter::writeOrigin(uint32_t node, const Payload& p) {
   int64_t operation = string(p.name), place = file(p.file);
   if (!originsWritten_.emplace(node, operation, place, p.line).second) return;
-  insertOrigin_.bind(1, int64_t{node}).bind(2, operation).bindId(3, place).bind(4, int64_t{p.line}).run();
+  insertOrigin_.bind(1, nextOrigin_++).bind(2, int64_t{node}).bind(3, operation).bindId(4, place);
+  insertOrigin_.bind(5, int64_t{p.line}).run();
 }
+
+namespace {
+/// For each line the positions of its instructions: "[[],[0,1],[1]]"; empty where nothing is known.
+std::string linesJson(std::vector<TextLine> lines) {
+  if (lines.empty()) return {};
+  auto key = [](TextLine l) { return std::pair(l.line, l.instruction); };
+  std::ranges::sort(lines, {}, key);
+  std::string out = "[";
+  uint32_t line = 0; // of the list that is open
+  const TextLine* last = nullptr;
+  for (const TextLine& l : lines) {
+    if (l.line < 1 || (last && key(*last) == key(l))) continue;
+    bool first = line != l.line;
+    for (; line < l.line; ++line) out += line == 0 ? "[" : "],[";
+    fmt::format_to(std::back_inserter(out), "{}{}", first ? "" : ",", l.instruction);
+    last = &l;
+  }
+  return out + (line ? "]]" : "]");
+}
+} // namespace
 
 void TraceWriter::artifact(const Payload& p) {
   if (p.name == "name" && !scopes_.empty()) { // a kernel is named when it has been lowered
@@ -381,11 +409,10 @@ void TraceWriter::artifact(const Payload& p) {
     it->second = p.text;
   }
   if (p.name == "launch") kernel(p.text);
-  int64_t id = nextArtifact_++;
-  insertArtifact_.bind(1, id).bindId(2, currentScope()).bind(3, string(p.name)).bind(4, p.text).run();
-  if (tier_ != Tier::Full) return;
-  for (TextLine l : p.lines)
-    insertLine_.bind(1, id).bind(2, int64_t{l.line}).bind(3, int64_t{l.instruction}).run();
+  std::string lines = tier_ == Tier::Full ? linesJson(p.lines) : "";
+  insertText_.bind(1, nextArtifact_++).bindId(2, currentScope()).bind(3, string(p.name));
+  insertText_.bind(4, static_cast<int64_t>(p.text.size())).bindBlob(5, packer_.pack(p.text));
+  insertText_.bind(6, static_cast<int64_t>(lines.size())).bindBlob(7, linesPacker_.pack(lines)).run();
   rows_ += p.lines.size();
 }
 
@@ -520,8 +547,7 @@ void TraceWriter::counts(const Payload& payload) {
 
 void TraceWriter::writeCounts() {
   for (const auto& [nested, counts] : counts_) {
-    std::vector<uint8_t> bytes = counts.encode(), times = counts.encodeTimes();
-    insertCount_.bind(1, passes_.back().id).bind(2, nested).bindBlob(3, bytes).bindBlob(4, times).run();
+    matches_->add(passes_.back().id, nested, counts);
     counts.forEach(
         [&](uint32_t ruleId, uint32_t op, const MatchCell& cell) { totals_.add(ruleId, op, cell); });
   }
@@ -529,7 +555,6 @@ void TraceWriter::writeCounts() {
   counts_.clear();
 }
 
-namespace {
 void writeTotals(const Database& db, const MatchCounts& totals) {
   Statement insert = db.prepare(
       "INSERT OR REPLACE INTO match_total (rule, op, rejected_early, structure_differs, declined, applied, "
@@ -545,7 +570,14 @@ void writeTotals(const Database& db, const MatchCounts& totals) {
     insert.run();
   });
 }
-} // namespace
+std::string packedProgram(const std::vector<int64_t>& nodes) {
+  std::string out = "[";
+  int64_t last = 0;
+  for (int64_t node : nodes)
+    fmt::format_to(std::back_inserter(out), "{}{}", out.size() > 1 ? "," : "",
+                   node - std::exchange(last, node));
+  return out + "]";
+}
 
 void TraceWriter::finish(std::string_view status, std::string_view message, int64_t endNs) {
   setMeta("status", status);
@@ -566,10 +598,8 @@ void sealTrace(const std::string& path, std::string_view status, std::string_vie
   s.bind(1, "status").bind(2, status).run();
   s.bind(1, "message").bind(2, message).run();
   MatchCounts totals;
-  for (Statement block = db.prepare("SELECT counts, counts_ns FROM match_block"); block.step();)
-    MatchCounts::decode(block.blob(0), block.blob(1), [&](uint32_t rule, uint32_t op, const MatchCell& cell) {
-      totals.add(rule, op, cell);
-    });
+  for (MatchBlockReader in(db, 1, INT64_MAX); in.next();)
+    in.decode([&](uint32_t rule, uint32_t op, const MatchCell& cell) { totals.add(rule, op, cell); });
   writeTotals(db, totals);
   createIndexes(db);
   db.execute("COMMIT");

@@ -4,7 +4,7 @@
 #pragma once
 #include "replay/record/event_source.h"
 #include "replay/record/node_interner.h"
-#include "replay/schema/match_counts.h"
+#include "replay/schema/match_blocks.h"
 #include "replay/schema/schema.h"
 
 #include <map>
@@ -80,16 +80,18 @@ private:
   RuleBook& book_;
   int64_t startNs_;
   std::unique_ptr<NodeInterner> nodes_;
+  std::unique_ptr<MatchBlockWriter> matches_;
+  Packer packer_, linesPacker_;
   Statement insertString_, insertFile_, insertRule_, insertScope_, nameScope_, rootScope_, endScope_,
-      insertPass_, endPass_, insertStep_, insertError_, insertGate_, insertCount_, insertArtifact_,
-      insertLaunch_, insertOrigin_, setMeta_, insertMatcherRule_, insertUnchanged_, insertInstruction_,
-      insertLine_, insertPhase_, insertBuffer_, freeBuffer_, insertCandidate_, insertOutput_, insertKernel_;
+      insertPass_, endPass_, insertStep_, insertError_, insertGate_, insertText_, insertLaunch_,
+      insertOrigin_, setMeta_, insertMatcherRule_, insertUnchanged_, insertProgram_, insertPhase_,
+      insertBuffer_, freeBuffer_, insertCandidate_, insertOutput_, insertKernel_;
   std::map<std::string, int64_t, std::less<>> strings_, files_;
   std::vector<int64_t> rules_, matchers_;          ///< by index in the RuleBook
   std::unordered_map<uint32_t, int64_t> programs_; ///< serial of the pool of a linear program -> scope
   std::unordered_map<uint64_t, int64_t> buffers_;  ///< alive ones: the engine's id -> ours
   int64_t nextMatcher_ = 1, nextBuffer_ = 1, nextArtifact_ = 1, nextRule_ = 1, nextScope_ = 1, nextPass_ = 1,
-          nextStep_ = 1;
+          nextOrigin_ = 1, nextStep_ = 1;
   std::vector<OpenScope> scopes_;
   std::vector<OpenPass> passes_;
   std::map<int64_t, MatchCounts> counts_; ///< of the open outermost pass: nested name -> counts
@@ -100,6 +102,12 @@ private:
   bool open_ = false;
   uint64_t rows_ = 0;
 };
+
+/// match_total, of a trace that ends.
+void writeTotals(const Database& db, const MatchCounts& totals);
+
+/// Nodes of a linear program as packed_program.nodes has them before it is packed.
+std::string packedProgram(const std::vector<int64_t>& nodes);
 
 /// Gives a trace whose process died its end: status, indexes, one file. For the parent of a recording
 /// process.

@@ -1,6 +1,8 @@
 // Every result code of SQLite is looked at here and nowhere else.
 #include "replay/schema/database.h"
 
+#include "replay/schema/packing.h"
+
 #include <fmt/format.h>
 #include <sqlite3.h>
 #include <unistd.h>
@@ -158,6 +160,7 @@ sqlite3* openHandle(const std::string& path, int flags) {
     throwDatabaseError(path, code, detail);
   }
   sqlite3_busy_timeout(raw, 10000);
+  addUnpackFunction(raw);
   return raw;
 }
 } // namespace

@@ -28,6 +28,7 @@ public:
     return false;
   }
   bool atEnd() const { return at_ == bytes_.size(); }
+  size_t left() const { return bytes_.size() - at_; }
 
 private:
   std::span<const uint8_t> bytes_;

@@ -19,18 +19,27 @@ const std::string& text(std::string_view name) {
   throw Error(ErrorKind::File, fmt::format("the schema's file {} is not part of this build", name));
 }
 
-/// The tables that version 1 did not have, as temporary ones: a file is read as it is.
-std::string laterTables() {
+/// What a file of the schema makes of this kind ("TABLE", "VIEW"), as temporary ones of this connection.
+std::string temporary(std::string_view file, const std::string& kind) {
   std::string out;
-  const std::string& sql = text("002_provenance.sql");
-  for (size_t at = 0; (at = sql.find("\nCREATE TABLE ", at)) != std::string::npos;) {
-    size_t end = sql.find("STRICT", at);
+  const std::string &sql = text(file), begin = "\nCREATE " + kind + " ";
+  for (size_t at = 0; (at = sql.find(begin, at)) != std::string::npos;) {
+    size_t end = sql.find(kind == "TABLE" ? ") STRICT" : ";", at);
     end = sql.find(';', end) + 1;
-    out += "CREATE TEMP TABLE " + sql.substr(at + 14, end - at - 14) + "\n";
+    at += begin.size();
+    out += "CREATE TEMP " + kind + " " + sql.substr(at, end - at) + "\n";
     at = end;
   }
   return out;
 }
+
+constexpr const char* kTables[] = {
+    "meta",      "string",       "file",      "op",     "dtype",  "arg",         "kind",      "rule",
+    "scope",     "pass",         "step",      "gate",   "origin", "launch",      "phase",     "kernel",
+    "unchanged", "matcher_rule", "candidate", "output", "buffer", "match_total", "step_error"};
+constexpr const char* kTablesBefore3[] = {"artifact", "node_block", "match_block", "text_line",
+                                          "instruction"};
+constexpr const char* kTablesSince3[] = {"packed_text", "packed_program", "packed_node", "packed_match"};
 } // namespace
 
 void createTables(const Database& db) {
@@ -68,21 +77,24 @@ Database openTrace(const std::string& path) {
     throw Error(
         ErrorKind::File,
         fmt::format("{}: the trace's format number {} is not valid; the file is damaged", path, version));
-  if (version == 1) { // what came later, empty
-    db.execute(laterTables());
-  }
+  if (version == 1) db.execute(temporary("002_provenance.sql", "TABLE")); // what came later, empty
   Statement exists = db.prepare("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?1 UNION ALL "
                                 "SELECT 1 FROM sqlite_temp_schema WHERE type = 'table' AND name = ?1");
-  for (const char* table :
-       {"meta",      "string", "file",       "op",          "dtype",       "arg",          "kind",
-        "rule",      "scope",  "pass",       "step",        "gate",        "step_error",   "artifact",
-        "launch",    "origin", "node_block", "match_block", "phase",       "matcher_rule", "unchanged",
-        "text_line", "kernel", "buffer",     "candidate",   "instruction", "output",       "match_total"}) {
-    bool there = exists.bind(1, std::string_view(table)).step();
-    exists.reset();
-    if (!there)
-      throw Error(ErrorKind::File,
-                  fmt::format("{}: the table {} is missing; the file is damaged", path, table));
+  auto check = [&](auto& tables) {
+    for (const char* table : tables) {
+      bool there = exists.bind(1, std::string_view(table)).step();
+      exists.reset();
+      if (!there)
+        throw Error(ErrorKind::File,
+                    fmt::format("{}: the table {} is missing; the file is damaged", path, table));
+    }
+  };
+  check(kTables);
+  if (version < kPackedSchemaVersion) {
+    check(kTablesBefore3);
+  } else {
+    check(kTablesSince3);
+    db.execute(temporary("003_packed.sql", "VIEW")); // those of the file are its own business
   }
   return db;
 }

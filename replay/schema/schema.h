@@ -10,7 +10,9 @@
 namespace uopscope {
 
 constexpr int64_t kTraceApplicationId = 0x554f5053; ///< "UOPS"
-constexpr int64_t kTraceSchemaVersion = 2;
+constexpr int64_t kTraceSchemaVersion = 3;
+constexpr int64_t kPackedSchemaVersion =
+    3; ///< the first one whose texts, programs, nodes and counts are packed
 
 /// The version of the program that wrote a trace.
 constexpr std::string_view kProgramVersion = "0.1.0";

@@ -1,0 +1,75 @@
+// A trace that is not recorded but put together row by row: what imports write. Rows are those of
+// docs/guide/trace-format.md; nodes, texts, programs and counts are packed here.
+//
+//   TraceRows rows("out.uoptrace", "full");
+//   uint32_t two = rows.node({"CONST", "dtypes.int", "2", ""}, {});
+//   rows.insert("scope", {{"id", 1}, {"kind", "kernel"}, {"name", rows.string("k")}, {"line", 0},
+//   {"begin_ns", 0}}); rows.finish({{"script", "model.py"}});
+//
+// Error(Value) where a row is no such row: an unknown table or column, a number that is not one, a node
+// before its sources. Without finish() the file is removed again.
+#pragma once
+#include "replay/record/node_blocks.h"
+#include "replay/schema/match_blocks.h"
+
+#include <map>
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <tuple>
+#include <unordered_map>
+#include <vector>
+
+namespace uopscope {
+
+/// What a node is but for its sources, as text.
+struct NodeText {
+  std::string op, dtype, arg, tag;
+};
+
+class TraceRows {
+public:
+  explicit TraceRows(const std::string& path, std::string_view tier = "full");
+  ~TraceRows();
+  TraceRows(const TraceRows&) = delete;
+  TraceRows& operator=(const TraceRows&) = delete;
+
+  int64_t string(std::string_view text);
+  /// 0 for no path; `text` is kept where the file is met first.
+  int64_t file(std::string_view path, const std::string* text = nullptr);
+  int64_t rule(const std::string& name, const std::string& file, int64_t line);
+  uint32_t node(const NodeText& text, const std::vector<int64_t>& sources);
+  uint32_t nodeCount() const { return nodes_.count(); }
+  /// A row of a table by names of columns; integers, texts, reals and null.
+  void insert(const std::string& table, const nlohmann::ordered_json& row);
+  /// `lines`: JSON as packed_text.lines holds it, or empty.
+  void text(int64_t id, int64_t scope, int64_t kind, std::string_view text, std::string_view lines);
+  void program(int64_t kernel, const std::vector<int64_t>& nodes);
+  /// In rising order of passes.
+  void count(int64_t pass, int64_t nested, int64_t rule, const std::string& op, const MatchCell& cell);
+  /// Writes what is left; the trace is complete.
+  void finish(const std::map<std::string, std::string>& meta);
+
+private:
+  int64_t op(const std::string& name) const;
+  void flushCounts();
+  Database db_;
+  NodeBlockWriter nodes_;
+  MatchBlockWriter matches_;
+  Packer packer_, linesPacker_;
+  Statement insertString_, insertFile_, insertRule_, insertKind_, insertDtype_, insertArg_, insertText_,
+      insertProgram_;
+  std::unordered_map<std::string, int64_t> strings_, files_, dtypes_, args_, ops_;
+  std::map<std::tuple<int64_t, int64_t, int64_t, int64_t>, uint32_t> kinds_;
+  std::map<std::tuple<std::string, std::string, int64_t>, int64_t> rules_;
+  struct Insert {
+    Statement statement;
+    std::map<std::string, int> places;
+  };
+  std::map<std::string, Insert> inserts_;
+  std::map<int64_t, MatchCounts> counts_; ///< of the pass that is open: nested name -> counts
+  int64_t countedPass_ = 0;
+  MatchCounts totals_;
+  bool finished_ = false;
+};
+
+} // namespace uopscope

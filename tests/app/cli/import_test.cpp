@@ -1,0 +1,129 @@
+// What export writes comes back as a trace, and what other programs write is read, or refused with a reason.
+#include "tests/app/cli/support.h"
+
+#include <doctest/doctest.h>
+
+using namespace uopscope;
+using namespace uopscope::test;
+
+namespace {
+std::string textOf(const std::string& path) {
+  std::ifstream in(path);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+size_t countOf(const std::string& text, std::string_view part) {
+  size_t n = 0;
+  for (size_t at = 0; (at = text.find(part, at)) != std::string::npos; at += part.size()) ++n;
+  return n;
+}
+} // namespace
+
+TEST_CASE("a trace that went through JSON lines is the same trace") {
+  Folder f;
+  for (std::string trace :
+       {sampleTrace(f), std::string(UOPSCOPE_SOURCE_DIR) + "/tests/data/version-2.uoptrace",
+        std::string(UOPSCOPE_SOURCE_DIR) + "/tests/data/tinygrad-0.12.0.uoptrace"}) {
+    CAPTURE(trace);
+    REQUIRE(call(f, {"export", trace, "-o", "a.jsonl"}).code == 0);
+    Result imported = call(f, {"import", "a.jsonl", "-o", "back.uoptrace"});
+    CHECK(imported.err.find("back.uoptrace") != std::string::npos);
+    REQUIRE(imported.code == 0);
+    REQUIRE(call(f, {"export", "back.uoptrace", "-o", "b.jsonl"}).code == 0);
+    CHECK(textOf(f.file("a.jsonl")) == textOf(f.file("b.jsonl")));
+    Result same = call(f, {"diff", trace, "back.uoptrace"});
+    CAPTURE(same.out);
+    CHECK(same.code == 0);
+    CHECK(call(f, {"stats", trace, "--diff", "back.uoptrace"}).code == 0);
+    CHECK(call(f, {"ls", trace, "--json"}).code == 0);
+  }
+}
+
+TEST_CASE("a timeline comes back, ours and another program's") {
+  Folder f;
+  std::string trace = sampleTrace(f);
+  REQUIRE(call(f, {"export", trace, "-o", "t.trace.json"}).code == 0);
+  Result r = call(f, {"import", "t.trace.json", "-o", "back.uoptrace", "--json"});
+  REQUIRE(r.code == 0);
+  CHECK(Json::parse(r.out)["scopes"] == 2);
+  Json scopes = Json::parse(call(f, {"ls", "back.uoptrace", "--json"}).out)["scopes"];
+  REQUIRE(scopes.size() == 2);
+  CHECK(scopes[1]["name"] == "r_4");
+  Result passes = call(f, {"ls", "back.uoptrace", "r_4"});
+  CHECK(contains(passes.out, "initial symbolic"));
+  Json launches = Json::parse(call(f, {"stats", "back.uoptrace", "--by", "launch", "--json"}).out);
+  CHECK(contains(launches.dump(), "r_4"));
+
+  f.file("other.json", R"([{"ph":"M","name":"thread_name","pid":1,"tid":2,"args":{"name":"worker"}},
+    {"ph":"X","name":"aten::mm","pid":1,"tid":2,"ts":10.5,"dur":4},
+    {"ph":"B","name":"outer","pid":1,"tid":3,"ts":11},{"ph":"E","pid":1,"tid":3,"ts":13},
+    {"ph":"C","name":"memory","ts":11,"args":{"bytes":3}}])");
+  REQUIRE(call(f, {"import", "other.json"}).code == 0);
+  Json rows =
+      Json::parse(call(f, {"query", "other.uoptrace",
+                           "SELECT kernel, device, begin_ns, took_ns FROM v_launch ORDER BY id", "--json"})
+                      .out);
+  REQUIRE(rows.size() == 2);
+  CHECK(rows[0]["kernel"] == "aten::mm");
+  CHECK(rows[0]["device"] == "worker");
+  CHECK(rows[0]["took_ns"] == 4000);
+  CHECK(rows[1]["begin_ns"] == 500);
+  CHECK(rows[1]["took_ns"] == 2000);
+}
+
+TEST_CASE("tables of steps, of statistics and of spans come back from CSV") {
+  Folder f;
+  std::string trace = sampleTrace(f);
+  REQUIRE(call(f, {"export", trace, "r_4", "--pass", "initial symbolic", "-o", "steps.csv"}).code == 0);
+  REQUIRE(call(f, {"import", "steps.csv"}).code == 0);
+  Json before = Json::parse(call(f, {"ls", trace, "r_4", "1", "--json"}).out),
+       after = Json::parse(call(f, {"ls", "steps.uoptrace", "steps", "1", "--json"}).out);
+  REQUIRE(before.size() == after.size());
+  for (size_t k = 0; k < before.size(); ++k) CHECK(before[k]["rule"] == after[k]["rule"]);
+  CHECK(call(f, {"show", "steps.uoptrace", "steps", "--step", "1", "--what", "diff"}).code == 0);
+
+  REQUIRE(call(f, {"export", trace, "-o", "stats.csv"}).code == 0);
+  REQUIRE(call(f, {"import", "stats.csv"}).code == 0);
+  Json was = Json::parse(call(f, {"stats", trace, "--json", "--sort", "name"}).out),
+       is = Json::parse(call(f, {"stats", "stats.uoptrace", "--json", "--sort", "name"}).out);
+  REQUIRE(was.size() == is.size());
+  for (size_t k = 0; k < was.size(); ++k) CHECK(was[k]["attempts"] == is[k]["attempts"]);
+
+  f.file("spans.csv", "name,ts,dur\n\"a, \"\"b\"\"\",1,2.5\nc,4,1\n");
+  REQUIRE(call(f, {"import", "spans.csv"}).code == 0);
+  Result rows = call(f, {"query", "spans.uoptrace", "SELECT kernel, took_ns FROM v_launch", "--csv"});
+  CHECK(contains(rows.out, "2500"));
+  CHECK(contains(rows.out, "a, \"\"b\"\""));
+}
+
+TEST_CASE("what cannot be imported is refused by line and leaves nothing behind") {
+  Folder f;
+  const std::pair<const char*, const char*> wrong[] = {
+      {"x.jsonl", "{\"type\":\"node\",\"op\":\"ADD\",\"dtype\":\"dtypes.int\",\"src\":[1]}\n"},
+      {"x.jsonl", "{\"type\":\"node\",\"op\":\"NOPE\",\"dtype\":\"dtypes.int\"}\n"},
+      {"x.jsonl", "{\"type\":\"node\",\"op\":\"ADD\",\"dtype\":\"float9\"}\n"},
+      {"x.jsonl", "{\"type\":\"node\",\"op\":\"ADD\",\"dtype\":\"dtypes.int\",\"arg\":\"((((\"}\n"},
+      {"x.jsonl", "{\"type\":\"step\",\"id\":\"one\"}\n"},
+      {"x.jsonl", "{\"type\":\"step\",\"nonsense\":1}\n"},
+      {"x.jsonl", "{\"type\":\"sqlite_schema\"}\n"},
+      {"x.jsonl", "[1]\n"},
+      {"x.jsonl", "{\"type\":\n"},
+      {"x.csv", "a,b\n1,2\n"},
+      {"x.csv", "name,begin_ns,took_ns\nk,1\n"},
+      {"x.csv", "name,begin_ns,took_ns\nk,1,\"2\n"},
+      {"x.csv", "name,begin_ns,took_ns\nk,one,2\n"},
+      {"x.json", "{\"a\":1}"},
+      {"x.json", "[{\"ph\":\"X\",\"ts\":\"text\"}"},
+      {"x.json", "[]"},
+      {"x.txt", "hello\n"},
+  };
+  for (const auto& [name, text] : wrong) {
+    CAPTURE(text);
+    f.file(name, text);
+    Result r = call(f, {"import", name, "-o", "out.uoptrace"});
+    CHECK(r.code == 2);
+    CHECK(contains(r.err, std::string(name) + ": "));
+    CHECK_FALSE(std::filesystem::exists(f.file("out.uoptrace")));
+  }
+  CHECK(call(f, {"import", "nowhere.jsonl"}).code == 2);
+  CHECK(countOf(call(f, {"import", "."}).err, "\n") == 1);
+}
