@@ -31,10 +31,9 @@ int showCandidates(Trace& trace, ScopeId scope, const LookOptions& o) {
   std::vector<CandidateInfo> found = trace.candidates(scope);
   if (found.empty())
     throw Error(ErrorKind::Key,
-                fmt::format(
-                    "no search was made for " {} "; record with BEAM=2, and with "
-                                                 "IGNORE_BEAM_CACHE=1 where it had been made before",
-                    trace.scope(scope).name));
+                fmt::format("no search was made for \"{}\"; record with BEAM=2, and with IGNORE_BEAM_CACHE=1 "
+                            "where it had been made before",
+                            trace.scope(scope).name));
   std::ranges::stable_sort(found, {}, [](const CandidateInfo& c) { return c.ns.value_or(INT64_MAX); });
   std::string chosen = trace.artifact(scope, "opts").value_or("");
   if (o.json) {

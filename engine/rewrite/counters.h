@@ -10,9 +10,9 @@
 #include "engine/base/clock.h"
 #include "engine/rewrite/observer.h"
 
-#include <algorithm>
 #include <array>
 #include <memory>
+#include <span>
 #include <vector>
 
 namespace uopscope {
@@ -32,14 +32,15 @@ public:
     ++met_[place - 1u].nodes;
     return ++nodes_ % kSampleEvery == 0;
   }
-  void count(size_t rule, Op op, Outcome outcome, uint64_t tickCount) {
-    Cell& c = cell(rule, op);
+  /// `place`: of the rule among those tried.
+  void count(size_t place, Op op, Outcome outcome, uint64_t tickCount) {
+    Cell& c = cell(place, op);
     auto o = static_cast<size_t>(outcome);
     ++c.count[o];
     c.ticks[o] += tickCount;
   }
   /// The rule ended the node without an outcome: it gated the node, or threw.
-  void stop(size_t rule, Op op) { ++cell(rule, op).stopped; }
+  void stop(size_t place, Op op) { ++cell(place, op).stopped; }
   /// Adds all cells that counted something, in order of operations as met and rules.
   void collect(const std::vector<std::shared_ptr<const Rule>>& rules, std::vector<MatchCount>& out) const;
 
@@ -55,11 +56,10 @@ private:
     std::span<const uint32_t> tried;
     std::unique_ptr<Cell[]> cells; ///< of the rules tried; null while all of them rejected early
   };
-  /// Of a rule that is tried on the operation.
-  Cell& cell(size_t rule, Op op) {
+  Cell& cell(size_t place, Op op) {
     OfOp& of = met_[place_[static_cast<size_t>(op)] - 1u];
     if (!of.cells) of.cells = std::make_unique<Cell[]>(of.tried.size());
-    return of.cells[static_cast<size_t>(std::ranges::lower_bound(of.tried, rule) - of.tried.begin())];
+    return of.cells[place];
   }
 
   static_assert(kOpCount < 255);

@@ -41,7 +41,7 @@ struct ForOp {
   static constexpr size_t kPositions = MatchVariant::kSources,
                           kCounts = 6; ///< as many sources or more share the last count
   struct Way {
-    uint32_t rule, firstStep, stepCount;
+    uint32_t rule, place, firstStep, stepCount; ///< place: of the rule in `rules`
     bool bindsAll; ///< every variable of the rule, so that none needs to be cleared first
   };
   std::vector<Way> ways;
@@ -64,7 +64,8 @@ struct ForOp {
       if (!v.implied(step)) steps.push_back(step);
     }
     bool all = !repeats && bound + 1 == uint64_t{1} << source.vars().size();
-    ways.push_back({rule, first, static_cast<uint32_t>(steps.size()) - first, all});
+    ways.push_back({rule, static_cast<uint32_t>(rules.size()) - 1, first,
+                    static_cast<uint32_t>(steps.size()) - first, all});
     variants.push_back(&v);
   }
 
@@ -227,7 +228,7 @@ UOp PatternMatcher::rewrite(UOp node, const PassContext& ctx, Observer* observer
 
   // The rule whose ways are being tried, and what became of them so far.
   const Rule* rule = nullptr;
-  uint32_t ruleIndex = 0;
+  uint32_t ruleIndex = 0, place = 0;
   Outcome outcome = Outcome::StructureDiffers;
   uint64_t functionTicks = 0, start = 0;
   const bool sampled = counters && counters->startNode(node.op(), list->rules);
@@ -237,7 +238,7 @@ UOp PatternMatcher::rewrite(UOp node, const PassContext& ctx, Observer* observer
     uint64_t spent = outcome != Outcome::StructureDiffers ? functionTicks
                      : sampled                            ? (ticks() - start) * MatchCounters::kSampleEvery
                                                           : 0;
-    counters->count(ruleIndex, node.op(), outcome, spent);
+    counters->count(place, node.op(), outcome, spent);
   };
 
   for (size_t word = 0; word < words; ++word) {
@@ -248,6 +249,7 @@ UOp PatternMatcher::rewrite(UOp node, const PassContext& ctx, Observer* observer
       if (!rule || way.rule != ruleIndex) {
         close();
         ruleIndex = way.rule;
+        place = way.place;
         rule = compiled_->rules[ruleIndex].get();
         match.varNames_ = rule->vars().data();
         match.varCount_ = rule->vars().size();
@@ -265,7 +267,7 @@ UOp PatternMatcher::rewrite(UOp node, const PassContext& ctx, Observer* observer
       try {
         result = rule->apply(match);
       } catch (const std::exception& e) {
-        if (counters) counters->stop(ruleIndex, node.op());
+        if (counters) counters->stop(place, node.op());
         if (observer) observer->onRuleError(*rule, node, e.what());
         throw;
       }
@@ -276,7 +278,7 @@ UOp PatternMatcher::rewrite(UOp node, const PassContext& ctx, Observer* observer
         continue;
       }
       if (isGate(result)) {
-        if (counters) counters->stop(ruleIndex, node.op());
+        if (counters) counters->stop(place, node.op());
         return result;
       }
       if (result == node) {

@@ -42,25 +42,26 @@ CompiledKernel lowerAndRender(UOp ast, const Device& device, std::string& report
     // What was lowered is in the trace even where it does not render or compile.
     observer->onArtifact({"name", k.name});
     observer->onProgram(k.uops);
-    if (!observer->wantsRewrites()) // who keeps nodes prints the program from them
-      observer->onArtifact({"uops", programText(k.uops)});
     observer->onArtifact({"opts", optsJson(k)});
     observer->onArtifact({"launch", launchJson(k, device)});
   }
   if (vars::debug >= 3) report += optsJson(k) + '\n';
   if (vars::debug >= 5) report += k.sink.str() + '\n';
   if (vars::debug >= 6) report += programText(k.uops);
+  const bool tracesLines =
+      observer && observer->wantsRewrites(); // lines lead to nodes, which others do not keep
   std::vector<TextLine> known;
   {
     ObservedPhase phase("render");
-    made.source = device.renderer().renderWithLines(k, observer ? &known : nullptr);
+    made.source = device.renderer().renderWithLines(k, tracesLines ? &known : nullptr);
   }
   if (vars::debug >= 4) report += made.source + '\n';
   bool isIr = made.source.starts_with("define ");
   if (observer) {
     if (isIr) { // people read C
       std::vector<TextLine> linesOfC;
-      std::string c = CRenderer(device.renderer().target()).renderWithLines(k, &linesOfC);
+      std::string c =
+          CRenderer(device.renderer().target()).renderWithLines(k, tracesLines ? &linesOfC : nullptr);
       observer->onArtifact({"source", c, linesOfC});
     }
     observer->onArtifact({isIr ? "ir" : "source", made.source, known});

@@ -557,6 +557,11 @@ def text_of_arg(arg):
     return ascii(str(arg)[:2000])
 
 
+def text_of_dtype(dtype):
+    """The shape of a scalar is a vector of no indexes: a type that nothing has a value of."""
+    return str(dtype) if getattr(dtype, "count", 1) else "dtypes.void"
+
+
 def text_of_opt(opt):
     parts = [opt.op.name, "-1" if opt.axis is None else str(opt.axis)]
     parts += [str(a) for a in (opt.arg if isinstance(opt.arg, tuple) else () if opt.arg is None else (opt.arg,))]
@@ -628,7 +633,7 @@ class Trace:
             self.ops[op] = len(self.ops)
             self.row("op", self.ops[op], op)
         arg, tag = text_of_arg(arg), text_of_arg(tag)
-        kind = (self.ops[op], self.numbered("dtype", self.dtypes, str(dtype)), self.numbered("arg", self.args, arg) if arg else None,
+        kind = (self.ops[op], self.numbered("dtype", self.dtypes, text_of_dtype(dtype)), self.numbered("arg", self.args, arg) if arg else None,
                 self.numbered("arg", self.args, tag) if tag else None)
         if kind not in self.kinds:
             self.kinds[kind] = len(self.kinds) + 1
@@ -770,7 +775,7 @@ class Recorder:
         self.trace.meta("foreign", "recorded by hooks in the original tinygrad: failed matches are not told apart (their pattern "
                                    "and their function refuse alike), lines of kernels and buffers are not known")
         self.known, self.open, self.scope, self.script = weakref.WeakKeyDictionary(), [], [], os.path.abspath(script)
-        self.rule_ids, self.matcher_ids = {}, weakref.WeakKeyDictionary()
+        self.rule_ids, self.matcher_ids, self.made_for = {}, weakref.WeakKeyDictionary(), ()
         self.install()
         self.scope.append(self.trace.begin_scope("script", os.path.basename(script), None, script))
 
@@ -830,6 +835,7 @@ class Recorder:
         try:
             from tinygrad.engine.realize import ExecItem
             ExecItem.run = self.observed_run(ExecItem.run)
+            ExecItem.lower = self.observed_lower(ExecItem.lower)
         except ImportError: pass  # newer versions may run kernels elsewhere
 
     @staticmethod
@@ -850,6 +856,7 @@ class Recorder:
         def observed(*args, **kwargs):
             trace, line = self.trace, script_line(self.script)
             root = self.node(args[0]) if args and isinstance(args[0], self.ops.UOp) else None
+            if kernel and root: self.kernel_origins(args[0])
             number = trace.scopes
             scope = trace.begin_scope("kernel" if kernel else "schedule", "kernel" if kernel else f"schedule {number}",
                                       self.scope[-1] if self.scope else None, self.script if line else None, line, root)
@@ -868,6 +875,22 @@ class Recorder:
                 trace.end_scope(scope, plain(name) if name else None)
                 trace.commit_now_and_then()
         return observed
+
+    def observed_lower(self, function):
+        """Which operations a kernel is for the original keeps beside its graph, not in it."""
+        @functools.wraps(function)
+        def observed(item, *args, **kwargs):
+            before, self.made_for = self.made_for, tuple(getattr(item, "metadata", None) or ())
+            try: return function(item, *args, **kwargs)
+            finally: self.made_for = before
+        return observed
+
+    def kernel_origins(self, ast):
+        if not self.made_for: return
+        for u in ast.toposort():
+            if u.op.name == "STORE" and len(u.src) > 1:
+                for node in (u, u.src[1]):
+                    for m in self.made_for: self.origin(self.node(node), m)
 
     def kernel(self, scope, program):
         trace = self.trace

@@ -4,6 +4,8 @@
 
 #include "engine/rewrite/rule.h"
 
+#include <bit>
+
 namespace uopscope {
 
 /// Outlives the book where a holder of a cache does.
@@ -89,20 +91,30 @@ uint32_t RuleCache::find(const Rule& rule) {
 
 // For each cell: rule, operation, which of the ten values are not 0, those.
 std::vector<uint8_t> packCounts(std::span<const MatchCount> counts, RuleCache& rules) {
-  std::vector<uint8_t> out;
-  out.reserve(counts.size() * 8);
+  constexpr size_t kMost = 10 * (2 + 2 * kOutcomeCount) + 1; // bytes of one
+  std::vector<uint8_t> out(counts.size() * 8 + kMost);
+  uint8_t* at = out.data();
+  auto put = [&](uint64_t value) {
+    for (; value >= 0x80; value >>= 7) *at++ = static_cast<uint8_t>(value | 0x80);
+    *at++ = static_cast<uint8_t>(value);
+  };
   for (const MatchCount& c : counts) {
+    if (auto used = static_cast<size_t>(at - out.data()); out.size() - used < kMost) {
+      out.resize(out.size() * 2);
+      at = out.data() + used;
+    }
     uint64_t mask = 0;
     for (int k = 0; k < kOutcomeCount; ++k)
       mask |= uint64_t{c.count[k] != 0} << k | uint64_t{c.ns[k] > 0} << (k + kOutcomeCount);
-    appendLeb128(out, rules.indexOf(*c.rule));
-    out.push_back(static_cast<uint8_t>(c.op));
-    appendLeb128(out, mask);
-    for (uint64_t value : c.count)
-      if (value) appendLeb128(out, value);
-    for (int64_t value : c.ns)
-      if (value > 0) appendLeb128(out, static_cast<uint64_t>(value));
+    put(rules.indexOf(*c.rule));
+    *at++ = static_cast<uint8_t>(c.op);
+    put(mask);
+    for (uint64_t left = mask; left; left &= left - 1) {
+      int k = std::countr_zero(left);
+      put(k < kOutcomeCount ? c.count[k] : static_cast<uint64_t>(c.ns[k - kOutcomeCount]));
+    }
   }
+  out.resize(static_cast<size_t>(at - out.data()));
   return out;
 }
 

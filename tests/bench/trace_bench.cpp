@@ -160,10 +160,15 @@ int read(const std::string& path) {
 
 int main(int argc, char** argv) {
   std::string verb = argc > 1 ? argv[1] : "";
-  if (verb == "record" && argc == 3) return recordMany(std::atoll(argv[2]));
-  if (verb == "kernels" && argc == 4)
-    return recordKernels(static_cast<uint32_t>(std::atoi(argv[2])), argv[3]);
-  if (verb == "read" && argc == 3) return read(argv[2]);
+  try {
+    if (verb == "record" && argc == 3) return recordMany(std::atoll(argv[2]));
+    if (verb == "kernels" && argc == 4)
+      return recordKernels(static_cast<uint32_t>(std::atoi(argv[2])), argv[3]);
+    if (verb == "read" && argc == 3) return read(argv[2]);
+  } catch (const std::exception& e) {
+    fmt::print(stderr, "trace_bench: {}\n", e.what());
+    return 1;
+  }
   fmt::print(stderr, "trace_bench record STEPS | kernels N FILE | read FILE\n");
   return 2;
 }

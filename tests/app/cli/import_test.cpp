@@ -7,10 +7,6 @@ using namespace uopscope;
 using namespace uopscope::test;
 
 namespace {
-std::string textOf(const std::string& path) {
-  std::ifstream in(path);
-  return {std::istreambuf_iterator<char>(in), {}};
-}
 size_t countOf(const std::string& text, std::string_view part) {
   size_t n = 0;
   for (size_t at = 0; (at = text.find(part, at)) != std::string::npos; at += part.size()) ++n;

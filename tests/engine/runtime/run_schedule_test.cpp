@@ -23,6 +23,7 @@ struct Told : Observer {
   bool wantsRewrites() const override { return false; }
   void onScopeBegin(const ScopeBegin& b) override { scopes += b.kind == ScopeKind::Kernel; }
   void onArtifact(const Artifact& a) override { artifacts[std::string(a.kind)] = a.text; }
+  void onProgram(std::span<const UOp> program) override { instructions += program.size(); }
   void onLaunch(const Launch& l) override {
     launches.emplace_back(l.kernel);
     CHECK(l.startNs > 0);
@@ -31,6 +32,7 @@ struct Told : Observer {
   }
   void poolRetired(Pool&) override { ++retired; }
   int scopes = 0, retired = 0;
+  size_t instructions = 0;
   int64_t bytes = 0;
   std::map<std::string, std::string> artifacts;
   std::vector<std::string> launches;
@@ -136,7 +138,7 @@ TEST_CASE("a kernel is lowered once, and what is told of it is complete") {
   CHECK(name.starts_with("r_"));
   CHECK(told.launches.back() == name);
   CHECK(told.artifacts["source"].find("void " + name + "(") != std::string::npos);
-  CHECK(told.artifacts["uops"].find("DEFINE_GLOBAL") != std::string::npos);
+  CHECK(told.instructions > 3);
   CHECK(!told.artifacts["asm"].empty());
   auto launch = nlohmann::json::parse(told.artifacts["launch"]);
   CHECK(launch["name"] == name);

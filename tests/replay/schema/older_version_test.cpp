@@ -91,8 +91,27 @@ TEST_CASE("traces kept from earlier builds open and can be stepped through") {
         if (p.endRoot && p.outcome == PassOutcome::Done) wrong += cursor.rootAt(cursor.steps()) != p.endRoot;
       }
     CHECK(steps > 100);
+    // Texts, programs and counts, packed or not.
+    size_t texts = 0, lines = 0, instructions = 0;
+    for (const ScopeInfo& s : trace.scopes()) {
+      if (s.kind != ScopeKind::Kernel) continue;
+      instructions += trace.program(s.id).size();
+      for (const ArtifactInfo& a : trace.artifacts(s.id)) {
+        texts += !trace.artifactText(a.id).empty();
+        for (const TextLineInfo& l : trace.textLines(a.id))
+          lines += l.instruction < trace.program(s.id).size();
+      }
+    }
+    CHECK(texts > 1);
+    CHECK(instructions > 20);
+    CHECK((lines > 20 || !trace.meta("foreign").empty()));
+    uint64_t attempts = 0, byPass = 0;
+    for (const MatchTotals& t : trace.matchTotals(MatchGroup::Rule)) attempts += t.attempts();
+    for (const MatchTotals& t : trace.matchTotals(MatchGroup::Pass)) byPass += t.attempts();
+    CHECK(attempts > 100);
+    CHECK(attempts == byPass);
     // The original takes another way through some bottom-up passes.
     CHECK(wrong <= (trace.meta("foreign").empty() ? 0 : passes / 50));
   }
-  CHECK(found >= 2);
+  CHECK(found >= 3);
 }
