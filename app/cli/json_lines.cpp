@@ -86,17 +86,21 @@ void writeCounts(Trace& trace, Spelled& spelled, std::ostream& out) {
   std::map<uint32_t, std::string> ops;
   for (Statement o = trace.database().prepare("SELECT id, name FROM op"); o.step();)
     ops[static_cast<uint32_t>(o.integer(0))] = o.text(1);
-  for (MatchBlockReader in(trace.database(), 1, INT64_MAX); in.next();)
-    in.decode([&](uint32_t rule, uint32_t op, const MatchCell& cell) {
+  for (MatchBlockReader in(trace.database(), 1, INT64_MAX); in.next();) {
+    std::map<std::pair<std::string, uint32_t>, MatchCell>
+        cells; // numbers of operations depend on who recorded
+    in.decode([&](uint32_t rule, uint32_t op, const MatchCell& cell) { cells[{ops[op], rule}] = cell; });
+    for (const auto& [of, cell] : cells) {
       Json j{{"type", "match_count"},
              {"pass", in.pass()},
-             {"rule", rule},
-             {"op", ops[op]},
+             {"rule", of.second},
+             {"op", of.first},
              {"count", cell.count}};
       if (in.nested()) j["nested"] = spelled.strings.of(in.nested());
       if (std::ranges::any_of(cell.ns, [](int64_t ns) { return ns != 0; })) j["took_ns"] = cell.ns;
       out << line(j);
-    });
+    }
+  }
 }
 
 void writeTexts(Trace& trace, Spelled& spelled, std::ostream& out) {

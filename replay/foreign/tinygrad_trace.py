@@ -526,7 +526,7 @@ def text_of_arg(arg):
     name = type(arg).__name__
     if arg is None: return ""
     if isinstance(arg, bool): return "true" if arg else "false"
-    if isinstance(arg, int): return str(arg) if -2**63 <= arg < 2**63 else ascii(str(arg))
+    if type(arg) is int: return str(arg) if -2**63 <= arg < 2**63 else ascii(str(arg))
     if isinstance(arg, float): return repr(arg) if arg == arg else "nan(7ff8000000000000)"
     if isinstance(arg, str): return ascii(arg)
     if name in ("InvalidType", "Invalid"): return "Invalid"
