@@ -18,7 +18,7 @@ TEST_CASE("a trace that went through JSON lines is the same trace") {
   Folder f;
   for (std::string trace :
        {sampleTrace(f), std::string(UOPSCOPE_SOURCE_DIR) + "/tests/data/version-2.uoptrace",
-        std::string(UOPSCOPE_SOURCE_DIR) + "/tests/data/tinygrad-0.12.0.uoptrace"}) {
+        std::string(UOPSCOPE_SOURCE_DIR) + "/tests/data/version-3.uoptrace"}) {
     CAPTURE(trace);
     REQUIRE(call(f, {"export", trace, "-o", "a.jsonl"}).code == 0);
     Result imported = call(f, {"import", "a.jsonl", "-o", "back.uoptrace"});
