@@ -80,20 +80,20 @@ TEST_CASE("hostile: rows that cannot be, and texts that are markup or endless") 
   Window w;
   QTemporaryDir folder;
   for (const char* sql : {
-           "UPDATE node_block SET src = x'01' || src",
-           "UPDATE node_block SET src = zeroblob(length(src))",
-           "UPDATE node_block SET kinds = zeroblob(length(kinds))",
+           "UPDATE packed_node SET src = x'01' || sqlar_uncompress(src, src_size), src_size = src_size + 1",
+           "UPDATE packed_node SET src = zeroblob(src_size)",
+           "UPDATE packed_node SET kinds = zeroblob(width * count)",
            "UPDATE kind SET op = 250 WHERE id % 3 = 0",
            "UPDATE pass SET parent = id",
            "UPDATE scope SET parent = id",
            "UPDATE step SET before = after, after = before",
            "UPDATE step SET after = 12345678",
            "UPDATE pass SET root = 4000000000",
-           "UPDATE text_line SET instruction = -1, line = -1",
-           "UPDATE instruction SET node = 99999999",
+           "UPDATE packed_text SET lines = '[[-1,99999999],7]', lines_size = 18",
+           "UPDATE packed_program SET nodes = '[99999999]', size = 10",
            "UPDATE string SET value = '<h1>&amp;<img src=\"file:///etc/passwd\"><a href=\"x\">' || value",
            "UPDATE string SET value = replace(hex(zeroblob(20000)), '0', 'x')",
-           "UPDATE launch SET began_ns = -9223372036854775807, took_ns = 9223372036854775807",
+           "UPDATE launch SET begin_ns = -9223372036854775807, took_ns = 9223372036854775807",
        }) {
     CAPTURE(sql);
     const QString path = copyWith(folder, bytesOf(compiledTrace()));
