@@ -138,15 +138,11 @@ TEST_CASE("hostile rows") {
           "UPDATE packed_node SET src = substr(src, 1, 20)",
           "UPDATE packed_node SET src = x'81', src_size = 1",
           "UPDATE packed_node SET src_size = 9223372036854775807",
-          "UPDATE packed_node SET src_size = src_size + 1",
-          "UPDATE packed_node SET src_size = -1",
+          "UPDATE packed_node SET src_size = src_size + 1", "UPDATE packed_node SET src_size = -1",
           "UPDATE packed_node SET kinds = substr(kinds, 1, 20)",
-          "UPDATE packed_node SET kinds = zeroblob(width * count)",
-          "UPDATE packed_node SET width = 9",
-          "UPDATE packed_node SET width = 4611686018427387904",
-          "UPDATE packed_node SET count = 5000000000",
-          "UPDATE packed_node SET count = count - 1",
-          "UPDATE packed_node SET first = -first",
+          "UPDATE packed_node SET kinds = zeroblob(width * count)", "UPDATE packed_node SET width = 9",
+          "UPDATE packed_node SET width = 4611686018427387904", "UPDATE packed_node SET count = 5000000000",
+          "UPDATE packed_node SET count = count - 1", "UPDATE packed_node SET first = -first",
           "UPDATE kind SET op = 250 WHERE id = 5", // no such operation
           "UPDATE kind SET op = -1",
           "UPDATE kind SET dtype = 9999",                               //
@@ -155,12 +151,9 @@ TEST_CASE("hostile rows") {
           "UPDATE arg SET value = '((((((((((((((((('",
           "UPDATE arg SET value = ''",                                 //
           "UPDATE dtype SET name = 'dtypes.nothing.vec(99999999999)'", //
-          "UPDATE kind SET op = op + 1",
-          "DELETE FROM kind",
-          "DELETE FROM packed_node",
+          "UPDATE kind SET op = op + 1", "DELETE FROM kind", "DELETE FROM packed_node",
           "DELETE FROM dtype", //
-          "DELETE FROM string",
-          "DELETE FROM rule",
+          "DELETE FROM string", "DELETE FROM rule",
           "DELETE FROM file", //
           "UPDATE pass SET root = 4000000000",
           "UPDATE pass SET root = -5", //
@@ -174,15 +167,13 @@ TEST_CASE("hostile rows") {
           "UPDATE step SET kind = 1",
           "UPDATE step SET kind = 0",                       //
           "UPDATE step SET before = after, after = before", // circles
-          "UPDATE scope SET parent = id",
-          "UPDATE scope SET parent = 55, root = 99999999",
+          "UPDATE scope SET parent = id", "UPDATE scope SET parent = 55, root = 99999999",
           "UPDATE scope SET kind = 'nonsense'",
           "DELETE FROM meta", //
           "UPDATE packed_match SET counts = x'ffffffffffffffffffff01', size = 11",
           "UPDATE packed_match SET counts = x'05ffffffff0f00', size = 7",
           "UPDATE packed_match SET counts = x'0100', size = 2",
-          "UPDATE packed_match SET counts = x'0100ff01', size = 4",
-          "UPDATE packed_match SET size = 1 << 40",
+          "UPDATE packed_match SET counts = x'0100ff01', size = 4", "UPDATE packed_match SET size = 1 << 40",
           "UPDATE packed_match SET counts_ns = x'0100', size_ns = 2",
           "UPDATE packed_match SET counts_ns = x'ff', size_ns = 1",
           "UPDATE packed_match SET first = -first, last = first; DELETE FROM match_total",
@@ -199,8 +190,7 @@ TEST_CASE("hostile rows") {
           "DROP TABLE packed_text; CREATE VIEW packed_text AS WITH RECURSIVE c(id) AS (SELECT 1 UNION "
           "ALL SELECT id + 1 FROM c) SELECT id FROM c",
           "DROP VIEW artifact; CREATE VIEW artifact AS SELECT abs(-9223372036854775808) AS id",
-          "UPDATE launch SET buffers = '[[[,,99999999999999999999'",
-          "DROP TABLE step",
+          "UPDATE launch SET buffers = '[[[,,99999999999999999999'", "DROP TABLE step",
           "DROP VIEW pass_step",                    //
           "DROP TABLE gate; CREATE TABLE gate (x)", //
           "UPDATE step SET after = NULL",           //
