@@ -20,7 +20,10 @@ Tensor polynomial(const Tensor& x, std::initializer_list<double> coefficients) {
 Tensor Tensor::relu() const {
   OperationScope op("relu");
   // not maximum(0): its gradient at 0 would be a half
-  return gt(0).where(*this, 0);
+  if (dtype().isBool()) return gt(0).where(*this, 0);
+  UOp x = uop(), zero = broadcasted(*this, 0).y.uop(), positive = zero.alu(Op::CMPLT, {x});
+  OperationScope::made(positive);
+  return apply(positive.where(x, zero));
 }
 Tensor Tensor::relu6() const {
   OperationScope op("relu6");
