@@ -111,14 +111,21 @@ bool send(int fd, char kind, const std::string& payload) {
 
 // --- the worker ---
 
+/// Sanitizers take terabytes of addresses for themselves.
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr bool kSanitized = true;
+#elif defined(__has_feature)
+constexpr bool kSanitized = __has_feature(address_sanitizer) || __has_feature(thread_sanitizer);
+#else
+constexpr bool kSanitized = false;
+#endif
+
 [[noreturn]] void workerMain(const std::string& path, int in, int out, const ReplayOptions& o) {
   std::signal(SIGINT, SIG_IGN); // the parent decides
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
-  if (o.memoryMb > 0) {
+  if (o.memoryMb > 0 && !kSanitized) {
     rlimit limit{static_cast<rlim_t>(o.memoryMb) << 20, static_cast<rlim_t>(o.memoryMb) << 20};
     setrlimit(RLIMIT_AS, &limit);
   }
-#endif
   becomeWorkerProcess();
   try {
     Corpus corpus = Corpus::open(path);
