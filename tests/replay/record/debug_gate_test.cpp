@@ -37,7 +37,7 @@ public:
           text += c;
           continue;
         }
-        heard.push_back(text);
+        heard_.push_back(text);
         if (text.rfind("paused", 0) == 0) {
           if (answers.empty()) break; // hangs up
           say(peer, answers.front());
@@ -49,7 +49,7 @@ public:
     });
   }
   ~Orders() {
-    thread_.join();
+    heard();
     close(listener_);
     unlink(path_.c_str());
   }
@@ -58,9 +58,15 @@ public:
     send(peer, line.data(), line.size(), MSG_NOSIGNAL);
   }
   const std::string& path() const { return path_; }
-  std::vector<std::string> answers, heard;
+  /// Everything, once the recording is over and has closed its end.
+  const std::vector<std::string>& heard() {
+    if (thread_.joinable()) thread_.join();
+    return heard_;
+  }
+  std::vector<std::string> answers;
 
 private:
+  std::vector<std::string> heard_;
   std::string path_;
   int listener_ = -1;
   std::thread thread_;
@@ -101,7 +107,7 @@ TEST_CASE("breakpoints: fields and stars; what is not a field is said") {
 TEST_CASE("gate: runs free without breakpoints") {
   Orders orders({"continue"});
   CHECK(runUnder(orders) >= 4);
-  CHECK(std::none_of(orders.heard.begin(), orders.heard.end(),
+  CHECK(std::none_of(orders.heard().begin(), orders.heard().end(),
                      [](auto& l) { return l.rfind("paused", 0) == 0; }));
 }
 
@@ -132,7 +138,7 @@ TEST_CASE("gate: finish stops where the next pass begins") {
     CHECK(inner.rewrites >= 8);
   }
   std::vector<std::string> stops;
-  for (const std::string& line : orders.heard)
+  for (const std::string& line : orders.heard())
     if (line.rfind("paused", 0) == 0) stops.push_back(line);
   REQUIRE(stops.size() == 2);
   CHECK(stops[0].find("\tfirst\t0\t") != std::string::npos);
