@@ -8,6 +8,8 @@
 #include "replay/record/session.h"
 #include "tests/replay/support.h"
 
+#include <doctest/doctest.h>
+
 #include <QElapsedTimer>
 #include <QGuiApplication>
 #include <QQuickStyle>
@@ -18,11 +20,30 @@
 
 namespace uopscope::test {
 
-/// Where the application lives; application_test.cpp ends it before the program's statics go.
+/// Where the application lives; CloseApplication ends it before the program's statics go.
 inline std::optional<QGuiApplication>& applicationSlot() {
   static std::optional<QGuiApplication> slot;
   return slot;
 }
+
+/// Ends the shared application when the last test has run: Qt does not survive being torn down with the
+/// statics. Registered once, however many files of tests read this.
+struct CloseApplication : doctest::IReporter {
+  explicit CloseApplication(const doctest::ContextOptions&) {}
+  void report_query(const doctest::QueryData&) override {}
+  void test_run_start() override {}
+  void test_run_end(const doctest::TestRunStats&) override { applicationSlot().reset(); }
+  void test_case_start(const doctest::TestCaseData&) override {}
+  void test_case_reenter(const doctest::TestCaseData&) override {}
+  void test_case_end(const doctest::CurrentTestCaseStats&) override {}
+  void test_case_exception(const doctest::TestCaseException&) override {}
+  void subcase_start(const doctest::SubcaseSignature&) override {}
+  void subcase_end() override {}
+  void log_assert(const doctest::AssertData&) override {}
+  void log_message(const doctest::MessageData&) override {}
+  void test_case_skipped(const doctest::TestCaseData&) override {}
+};
+DOCTEST_REGISTER_LISTENER("close-application", 1, CloseApplication);
 
 inline QGuiApplication& application() {
   static int argc = 1;
