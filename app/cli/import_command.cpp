@@ -258,6 +258,32 @@ std::string importDot(const std::string& text, const std::string& file, const st
   return fmt::format("{} nodes", graph.names.size());
 }
 
+/// A trace in the making: it takes its place, and that of a file that was there, only when it is whole.
+class PartialTrace {
+public:
+  explicit PartialTrace(std::string place) : place_(std::move(place)), path_(place_ + ".importing") {
+    drop();
+  }
+  ~PartialTrace() { drop(); }
+  PartialTrace(const PartialTrace&) = delete;
+  PartialTrace& operator=(const PartialTrace&) = delete;
+
+  const std::string& path() const { return path_; }
+  void finish() {
+    std::error_code failed;
+    std::filesystem::rename(path_, place_, failed);
+    if (failed)
+      throw Error(ErrorKind::File, fmt::format("{}: cannot be written: {}", place_, failed.message()));
+  }
+
+private:
+  void drop() const {
+    std::error_code ignored;
+    for (const char* more : {"", "-wal", "-shm"}) std::filesystem::remove(path_ + more, ignored);
+  }
+  std::string place_, path_;
+};
+
 } // namespace
 
 int importFile(const ImportOptions& o) {
@@ -277,15 +303,16 @@ int importFile(const ImportOptions& o) {
     return text.str();
   };
   std::string made;
+  PartialTrace partial(output);
   try {
     if (ending == ".jsonl") {
-      readJsonLines(in, output);
+      readJsonLines(in, partial.path());
     } else if (ending == ".csv") {
-      made = importCsv(in, output, name);
+      made = importCsv(in, partial.path(), name);
     } else if (ending == ".json") {
-      made = importChromeTrace(whole(), output);
+      made = importChromeTrace(whole(), partial.path());
     } else if (ending == ".dot" || ending == ".gv") {
-      made = importDot(whole(), o.file, output);
+      made = importDot(whole(), o.file, partial.path());
     } else {
       throw Error(ErrorKind::Value,
                   "what it is cannot be told from its name; there are .dot and .gv (a graph), .jsonl (a "
@@ -295,6 +322,7 @@ int importFile(const ImportOptions& o) {
     if (e.kind() == ErrorKind::File) throw;
     throw Error(ErrorKind::Value, fmt::format("{}: {}", o.file, e.what()));
   }
+  partial.finish();
   Trace trace(output);
   if (made.empty()) made = fmt::format("{} nodes, {} scopes", trace.nodes().count(), trace.scopes().size());
   if (o.json)

@@ -123,3 +123,15 @@ TEST_CASE("what cannot be imported is refused by line and leaves nothing behind"
   CHECK(call(f, {"import", "nowhere.jsonl"}).code == 2);
   CHECK(countOf(call(f, {"import", "."}).err, "\n") == 1);
 }
+
+TEST_CASE("an import that fails leaves the trace that was there") {
+  Folder f;
+  std::string trace = sampleTrace(f), before = textOf(trace);
+  f.file("bad.jsonl", "{\"nonsense\":\n");
+  f.file("bad.csv", "a,b\n1,2\n");
+  for (const char* bad : {"bad.jsonl", "bad.csv"}) {
+    CHECK(call(f, {"import", bad, "-o", trace}).code == 2);
+    CHECK(textOf(trace) == before);
+    CHECK_FALSE(std::filesystem::exists(trace + ".importing"));
+  }
+}
