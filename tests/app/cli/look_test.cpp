@@ -245,3 +245,33 @@ TEST_CASE("rewrites are checked by their values, one or all") {
   CHECK(found.code == 1);
   CHECK(contains(found.out, "loses-one"));
 }
+
+TEST_CASE("what a search tried is shown fastest first, with what was chosen and why others failed") {
+  Folder f;
+  std::string path = f.file("search.uoptrace");
+  recordTo(path, [] {
+    Pool pool;
+    PoolScope scope(pool);
+    Observer* o = Observer::current();
+    UOp root = randomGraph(4, 20);
+    ObservedScope kernel({ScopeKind::Kernel, "r_4", {"model.py", 3}, root});
+    o->onCandidate({"[\"slow\"]", 9000, {}});
+    o->onCandidate({"[\"broken\"]", -1, "needs too much memory"});
+    o->onCandidate({"[\"fast\"]", 400, {}});
+    o->onArtifact({"opts", "[\"fast\"]"});
+  });
+  Result text = call(f, {"show", path, "r_4", "--what", "candidates"});
+  REQUIRE(text.code == 0);
+  CHECK(text.out.find("fast") < text.out.find("slow"));
+  CHECK(text.out.find("slow") < text.out.find("broken"));
+  CHECK(contains(text.out, "[\"fast\"]  chosen"));
+  CHECK(contains(text.out, "needs too much memory"));
+  Json rows = Json::parse(call(f, {"show", path, "r_4", "--what", "candidates", "--json"}).out);
+  REQUIRE(rows.size() == 3);
+  CHECK(rows[0]["took_ns"] == 400);
+  CHECK(rows[0]["chosen"] == true);
+  CHECK(rows[2]["took_ns"].is_null());
+  Result none = call(f, {"show", sampleTrace(f), "r_4", "--what", "candidates"});
+  CHECK(none.code == 2);
+  CHECK(contains(none.err, "BEAM=2"));
+}
