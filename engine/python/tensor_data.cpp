@@ -16,8 +16,17 @@ bool isSequence(py::handle h) {
   return py::isinstance<py::list>(h) || py::isinstance<py::tuple>(h);
 }
 
+/// The rows of an array of NumPy inside of a list, as lists; null for anything else.
+py::object rowsOf(py::handle h) {
+  if (PyLong_Check(h.ptr()) || PyFloat_Check(h.ptr()) || !py::hasattr(h, "__array_interface__")) return {};
+  return h.attr("ndim").cast<int>() > 0 ? py::object(h.attr("tolist")()) : py::object();
+}
+
 Ints shapeOfList(py::handle data) {
-  if (!isSequence(data)) return {};
+  if (!isSequence(data)) {
+    py::object rows = rowsOf(data);
+    return rows ? shapeOfList(rows) : Ints();
+  }
   size_t n = py::len(data);
   Ints inner;
   for (size_t i = 0; i < n; ++i) {
@@ -36,6 +45,8 @@ void collect(py::handle data, std::vector<ConstValue>& out) {
     py::detail::make_caster<Tensor> tensor;
     if (!data.is_none() && tensor.load(data, false))
       out.push_back(py::detail::cast_op<Tensor&>(tensor).item());
+    else if (py::object rows = rowsOf(data))
+      collect(rows, out);
     else
       out.push_back(toConst(data));
     return;

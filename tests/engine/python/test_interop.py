@@ -18,6 +18,13 @@ def test_numpy_both_ways():
   wrapped = np.arange(12).reshape(3, 4)[::2, ::-1]
   close(Tensor(wrapped), wrapped)
 
+def test_arrays_within_lists():
+  t = Tensor([np.array([1.5, 2.0]), np.array([3.0, 4.0])])
+  assert t.shape == (2, 2) and t.dtype == dtypes.float32 and t.tolist() == [[1.5, 2.0], [3.0, 4.0]]
+  assert Tensor((np.arange(3), [4, 5, 6])).tolist() == [[0, 1, 2], [4, 5, 6]]
+  assert Tensor([np.float32(1), np.array(2.0)]).tolist() == [1.0, 2.0]
+  raises(ValueError, lambda: Tensor([np.zeros(2), np.zeros(3)]))
+
 def test_data_is_a_memoryview():
   m = Tensor([[1.0, 2.0], [3.0, 4.0]]).data()
   assert isinstance(m, memoryview) and m.shape == (2, 2) and m.format == "f" and m.tolist() == [[1, 2], [3, 4]]
