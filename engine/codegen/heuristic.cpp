@@ -97,14 +97,16 @@ bool readsSuitLanes(const Kernel& k, UOp range) {
     return stride == 0 || stride == 1;
   });
 }
-bool tryApply(Scheduler& s, OptOp op, int axis, int64_t amount) {
-  if (axis < 0) return false;
+bool tryApply(Scheduler& s, const Opt& opt) {
   try {
-    s.apply({op, axis, {amount}});
+    s.apply(opt);
     return true;
   } catch (const Error&) {
     return false; // a refusal is an answer here
   }
+}
+bool tryApply(Scheduler& s, OptOp op, int axis, int64_t amount) {
+  return axis >= 0 && tryApply(s, Opt{op, axis, {amount}});
 }
 int unrollAxis(const Scheduler& s, UOp range) {
   int n = 0;
@@ -199,17 +201,13 @@ void chooseForGroups(Scheduler& s, const Kernel& k) {
     s.apply({OptOp::NOLOCALS, -1, {}});
     return;
   }
-  if (vars::tc && !s.target().tensorCores.empty() && k.reduction) {
-    try {
-      s.apply({OptOp::TC, 0, {-1, 2, 1}});
-      // Tiles next to each other share what was loaded.
-      for (UOp r : k.outputs)
-        if (int64_t amount = largestDivisor(extentNow(s, r), {4, 2}))
-          tryApply(s, OptOp::UPCAST, axisOf(s, r), amount);
-      return;
-    } catch (const Error&) {
-      // not a product a tensor core takes
-    }
+  bool onTensorCores = vars::tc && !s.target().tensorCores.empty() && k.reduction;
+  if (onTensorCores && tryApply(s, Opt{OptOp::TC, 0, {-1, 2, 1}})) {
+    // Tiles next to each other share what was loaded.
+    for (UOp r : k.outputs)
+      if (int64_t amount = largestDivisor(extentNow(s, r), {4, 2}))
+        tryApply(s, OptOp::UPCAST, axisOf(s, r), amount);
+    return;
   }
   for (UOp r : k.outputs)
     if (writtenNextToEachOther(k, r) && extentOf(r) % 4 == 0 && extentOf(r) >= 256)

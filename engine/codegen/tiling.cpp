@@ -55,7 +55,11 @@ public:
     if (all > std::min(kMaxLanes, kMaxRegisters * width_)) return kNever;
     if (v.isTerm && (rowCount > kMaxSeparateRows || all > kMaxSeparate)) return kNever;
 
-    auto vectorsOf = [&](int64_t n) { return static_cast<double>((n + width_ - 1) / width_); };
+    auto vectorsOf = [&](int64_t n) {
+      int64_t vectors = (n + width_ - 1) / width_;
+      return static_cast<double>(vectors);
+    };
+    const int64_t wholeVectors = lanes.amount / width_;
     bool ragged = lanes.amount % width_ != 0;
     double loads = 0, inserts = 0, branches = 0, addressing = 0;
     bool panels = false;
@@ -79,13 +83,13 @@ public:
       if (v.strides[r] == 0) {
         loads += times;
         if (gated) branches += times;
-      } else if (double reuse = panelReuse(r, lanes, rows)) {
+      } else if (double reuse = panelReuse(r, lanes, rows); reuse > 0) {
         loads += times * vectorsOf(lanes.amount) + 2 * n / reuse;
         inserts += n / reuse;
         panels = true;
       } else if (v.strides[r] == 1 && !apart) {
         // A vector of 11 lanes is read as 8, 2 and 1.
-        loads += times * (static_cast<double>(lanes.amount / width_) +
+        loads += times * (static_cast<double>(wholeVectors) +
                           std::popcount(static_cast<uint64_t>(lanes.amount % width_)));
         if (ragged) inserts += 2 * times * vectorsOf(lanes.amount);
         if (gated) branches += times;
