@@ -29,18 +29,6 @@ double number(const Json& j, const char* key) {
   double value = it != j.end() && it->is_number() ? it->get<double>() : 0;
   return std::isfinite(value) && std::abs(value) < 9e12 ? value : 0;
 }
-/// "model.py:12"
-std::pair<std::string, int64_t> place(const std::string& at) {
-  size_t colon = at.rfind(':');
-  if (colon == std::string::npos || colon + 1 == at.size() || at.size() - colon > 9) return {at, 0};
-  int64_t line = 0;
-  for (size_t k = colon + 1; k < at.size(); ++k) {
-    if (at[k] < '0' || at[k] > '9') return {at, 0};
-    line = line * 10 + (at[k] - '0');
-  }
-  return {at.substr(0, colon), line};
-}
-
 class ChromeReader {
 public:
   explicit ChromeReader(const Json& events) {
@@ -73,7 +61,7 @@ public:
       while (!open.empty() && open.back().first < s.begin + s.took) open.pop_back();
       Json scope = open.empty() ? Json() : Json(open.back().second);
       if (c == "script" || c == "schedule" || c == "kernel" || c == "other") {
-        auto [file, line] = place(text(s.arguments, "script"));
+        auto [file, line] = scriptPlace(text(s.arguments, "script"));
         Json row{
             {"id", ++scopes}, {"parent", scope}, {"kind", c}, {"name", rows.string(s.name)}, {"line", line}};
         if (!file.empty()) row["file"] = rows.file(file);
@@ -82,7 +70,7 @@ public:
         rows.insert("scope", row);
         open.emplace_back(s.begin + s.took, scopes);
       } else if (c == "pass") {
-        auto [file, line] = place(text(s.arguments, "at"));
+        auto [file, line] = scriptPlace(text(s.arguments, "at"));
         rows.insert("pass", Json{{"id", ++passes},
                                  {"scope", scope},
                                  {"parent_steps", 0},
@@ -161,6 +149,17 @@ private:
 };
 
 } // namespace
+
+std::pair<std::string, int64_t> scriptPlace(const std::string& at) {
+  size_t colon = at.rfind(':');
+  if (colon == std::string::npos || colon + 1 == at.size() || at.size() - colon > 9) return {at, 0};
+  int64_t line = 0;
+  for (size_t k = colon + 1; k < at.size(); ++k) {
+    if (at[k] < '0' || at[k] > '9') return {at, 0};
+    line = line * 10 + (at[k] - '0');
+  }
+  return {at.substr(0, colon), line};
+}
 
 std::string importChromeTrace(const std::string& text, const std::string& path) {
   Json j = Json::parse(text, nullptr, false);

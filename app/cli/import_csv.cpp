@@ -81,15 +81,6 @@ private:
   size_t number_ = 1;
 };
 
-/// "model.py:12"
-std::pair<std::string, int64_t> place(const std::string& at) {
-  size_t colon = at.rfind(':');
-  int64_t line = 0;
-  if (colon == std::string::npos) return {at, 0};
-  std::from_chars(at.data() + colon + 1, at.data() + at.size(), line);
-  return {at.substr(0, colon), line};
-}
-
 /// One pass: every expression is a node with its text, and the graph it began with holds those no step made.
 std::string importSteps(CsvTable& csv, TraceRows& rows, const std::string& name) {
   std::map<int64_t, int64_t> nodes,
@@ -105,7 +96,7 @@ std::string importSteps(CsvTable& csv, TraceRows& rows, const std::string& name)
   std::vector<Json> steps;
   std::vector<std::pair<int64_t, std::string>> errors;
   while (csv.next()) {
-    auto [file, line] = place(csv.text("at"));
+    auto [file, line] = scriptPlace(csv.text("at"));
     std::string way = csv.text("way");
     int64_t before = node(csv.integer("before"), csv.text("before_text"), false),
             id = static_cast<int64_t>(steps.size()) + 1;
@@ -180,7 +171,7 @@ std::string importStats(CsvTable& csv, TraceRows& rows) {
                            {"end_ns", 0}});
   size_t rules = 0;
   for (; csv.next(); ++rules) {
-    auto [file, line] = place(csv.text("at"));
+    auto [file, line] = scriptPlace(csv.text("at"));
     MatchCell cell;
     for (size_t k = 0; k < kMatchOutcomes; ++k)
       cell.count[k] = static_cast<uint64_t>(

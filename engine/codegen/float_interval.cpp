@@ -118,6 +118,7 @@ private:
       return approximate(type, 1 / x.high, 1 / x.low);
     case Op::FDIV: {
       if (y.low <= 0 && y.high >= 0) return {};
+      if (!approximate(type, 1 / y.high, 1 / y.low)) return {}; // it may be multiplied by its reciprocal
       double q[] = {x.low / y.low, x.low / y.high, x.high / y.low, x.high / y.high};
       return approximate(type, *std::min_element(q, q + 4), *std::max_element(q, q + 4));
     }

@@ -186,6 +186,7 @@ std::set<int64_t> cutsOf(std::span<const UOp> nodes, UOp range, int worth) {
 UOp cutStoreRange(Match& m) {
   auto& ctx = m.ctx<CutRangesContext>();
   UOp end = m.root(), effect = m[store];
+  if (!effect.below().has(Op::CMPLT)) return {};
   std::span<const UOp> loops = end.src().subspan(1);
   std::vector<UOp> nodes = effect.toposort();
   for (UOp range : loops) {

@@ -54,6 +54,8 @@ public:
     if (interval_ && (interval_->high < c || c < interval_->low)) return yes();
     return ne(v_, num(v_, c));
   }
+  /// Known to lie there.
+  bool within(double low, double high) const { return interval_ && interval_->within(low, high); }
   UOp yes() const { return UOp::constant(dtypes::bool_.vec(laneCount(v_)), int64_t{1}); }
   UOp no() const { return UOp::constant(dtypes::bool_.vec(laneCount(v_)), int64_t{0}); }
 
@@ -228,8 +230,7 @@ UOp sineOf(UOp v) {
   UOp size = negative.where(mul(safe, -1), safe);
   Reduced r;
   constexpr double kSwitch = 1000;
-  std::optional<FloatInterval> interval = floatInterval(v);
-  if (interval && interval->within(-kSwitch, kSwitch)) {
+  if (arg.within(-kSwitch, kSwitch)) {
     r = reduceSmall(size);
   } else if (isDouble(v)) {
     r = reduceSmall((size < num(v, 0x1p53)).where(size, num(v, 0.0)));
