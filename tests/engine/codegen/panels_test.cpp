@@ -13,16 +13,16 @@ namespace {
 
 /// out[i,j] = sum over k of a[i,k] * b[k*rowStride + j*columnStride]
 UOp product(int64_t rows, int64_t columns, int64_t terms, int64_t rowStride, int64_t columnStride,
-            std::vector<Opt> opts = {}) {
+            std::vector<Opt> opts = {}, DType d = dtypes::float32) {
   UOp i = UOp::range(rows, 0), j = UOp::range(columns, 1), k = UOp::range(terms, 2, AxisType::Reduce);
   int64_t size = (terms - 1) * rowStride + (columns - 1) * columnStride + 1;
-  UOp value =
-      read(memory(1, rows * terms), i * terms + k) * read(memory(2, size), k * rowStride + j * columnStride);
+  UOp value = read(memory(1, rows * terms, d), i * terms + k) *
+              read(memory(2, size, d), k * rowStride + j * columnStride);
   UOp sum = value.reduce(Op::ADD, std::vector<UOp>{k});
   KernelInfo info;
   info.hasOptsToApply = !opts.empty();
   info.optsToApply = std::move(opts);
-  return kernel({memory(0, rows * columns).indexed({i * columns + j}).store(sum).end({i, j})}, info);
+  return kernel({memory(0, rows * columns, d).indexed({i * columns + j}).store(sum).end({i, j})}, info);
 }
 
 int panelsOf(const LoweredKernel& k) {
@@ -40,6 +40,16 @@ TEST_CASE("columns of a transposed matrix, and rows a page apart, are read from 
   for (auto [rowStride, columnStride] : {std::pair<int64_t, int64_t>{1, 131}, {1024, 1}, {3, 400}}) {
     CAPTURE(rowStride);
     LoweredKernel k = checkKernel(product(80, 16, 131, rowStride, columnStride), plainTarget(8), 5, {}, 1e-5);
+    CHECK(panelsOf(k) == 1);
+  }
+}
+
+TEST_CASE("panels of other types than float32") {
+  Pool pool;
+  PoolScope scope(pool);
+  for (DType d : {dtypes::float64, dtypes::int32, dtypes::uint8}) {
+    CAPTURE(d.name());
+    LoweredKernel k = checkKernel(product(80, 16, 131, 1, 131, {}, d), plainTarget(8), 5, {}, 1e-9);
     CHECK(panelsOf(k) == 1);
   }
 }

@@ -1,0 +1,172 @@
+// What kernels leave behind in a trace: launches and buffers, texts with their lines, linear programs, and
+// where nodes came from.
+#include "replay/record/trace_writer.h"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+namespace uopscope {
+
+void TraceWriter::launch(const Event& e) {
+  const Payload& p = *e.payload;
+  std::string buffers;
+  for (uint64_t id : p.buffers)
+    buffers += fmt::format("{}{}", buffers.empty() ? "" : ",", bufferOf(id, e.ns));
+  auto compiled = programs_.find(p.program);
+  insertLaunch_.bindId(1, currentScope())
+      .bind(2, string(p.name))
+      .bind(3, string(p.text))
+      .bind(4, p.flops)
+      .bind(5, p.bytes)
+      .bind(6, e.ns - startNs_)
+      .bind(7, std::max<int64_t>(p.took, 0))
+      .bindId(8, compiled == programs_.end() ? 0 : compiled->second)
+      .bind(9, p.accessed)
+      .bind(10, fmt::format("[{}]", buffers))
+      .run();
+}
+
+/// A buffer that was there before the recording began gets its row, without what is not known of it, when it
+/// is first used.
+int64_t TraceWriter::bufferOf(uint64_t id, int64_t ns) {
+  auto [it, fresh] = buffers_.try_emplace(id, nextBuffer_);
+  if (fresh) {
+    ++nextBuffer_;
+    insertBuffer_.bind(1, it->second)
+        .bind(2, string(""))
+        .bind(3, string(""))
+        .bind(4, int64_t{0})
+        .bindNull(5)
+        .bind(6, int64_t{0})
+        .bind(7, ns - startNs_)
+        .run();
+  }
+  return it->second;
+}
+
+void TraceWriter::buffer(const Event& e) {
+  const Payload& p = *e.payload;
+  auto it = buffers_.find(p.id);
+  if (e.flag) {
+    if (it == buffers_.end()) return;
+    freeBuffer_.bind(1, e.ns - startNs_).bind(2, it->second).run();
+    buffers_.erase(it);
+    return;
+  }
+  if (it != buffers_.end()) return;
+  int64_t base = p.base ? bufferOf(p.base, e.ns) : 0, id = nextBuffer_++;
+  buffers_.emplace(p.id, id);
+  insertBuffer_.bind(1, id)
+      .bind(2, string(p.text))
+      .bind(3, string(p.name))
+      .bind(4, p.bytes)
+      .bindId(5, base)
+      .bind(6, p.offset)
+      .bind(7, e.ns - startNs_)
+      .run();
+}
+
+/// The text "launch" once more, as a row; the optimisations came before it.
+void TraceWriter::kernel(const std::string& launch) {
+  if (scopes_.empty()) return;
+  auto j = nlohmann::json::parse(launch, nullptr, false);
+  if (!j.is_object()) return;
+  auto opts = scopes_.back().texts.find("opts");
+  insertKernel_.bind(1, scopes_.back().id)
+      .bind(2, j.value("device", ""))
+      .bind(3, opts == scopes_.back().texts.end() ? "[]" : opts->second)
+      .bind(4, j.value("global", nlohmann::json::array()).dump())
+      .bind(5, j.value("local", nlohmann::json::array()).dump());
+  nlohmann::json estimates = j.value("estimates", nlohmann::json::object());
+  int at = 6;
+  for (const char* key : {"ops", "mem", "lds"}) {
+    const nlohmann::json value = estimates.value(key, nlohmann::json());
+    if (value.is_number_integer())
+      insertKernel_.bind(at, value.get<int64_t>());
+    else if (value.is_string())
+      insertKernel_.bind(at, std::string_view(value.get_ref<const std::string&>()));
+    else
+      insertKernel_.bindNull(at);
+    ++at;
+  }
+  if (j.contains("registers") && j["registers"].is_number_integer())
+    insertKernel_.bind(at, j["registers"].get<int64_t>());
+  else
+    insertKernel_.bindNull(at);
+  insertKernel_.run();
+}
+
+void TraceWriter::program(const Payload& p) {
+  if (scopes_.empty() || p.nodes.empty()) return;
+  int64_t scope = scopes_.back().id;
+  scopes_.back().hasProgram = true;
+  programs_[p.nodes[0]->pool->serial()] = scope;
+  std::vector<int64_t> nodes;
+  for (const Node* node : p.nodes) nodes.push_back(nodes_->intern(node));
+  std::string text = packedProgram(nodes);
+  insertProgram_.bind(1, scope)
+      .bind(2, static_cast<int64_t>(text.size()))
+      .bindBlob(3, packer_.pack(text))
+      .run();
+  rows_ += p.nodes.size();
+}
+
+/// A loop makes its tensors again and again while schedules come from the cache: an origin is stored when its
+/// node is part of a recorded graph.
+void TraceWriter::origin(Event& e) {
+  if (uint32_t id = nodes_->idOf(e.before)) {
+    writeOrigin(id, *e.payload);
+  } else {
+    nodes_->watch(e.before);
+    origins_.emplace(e.before, std::move(e.payload));
+  }
+}
+
+void TraceWriter::writeOrigin(uint32_t node, const Payload& p) {
+  int64_t operation = string(p.name), place = file(p.file);
+  if (!originsWritten_.emplace(node, operation, place, p.line).second) return;
+  insertOrigin_.bind(1, nextOrigin_++).bind(2, int64_t{node}).bind(3, operation).bindId(4, place);
+  insertOrigin_.bind(5, int64_t{p.line}).run();
+}
+
+namespace {
+/// For each line the positions of its instructions: "[[],[0,1],[1]]"; empty where nothing is known.
+std::string linesJson(std::vector<TextLine> lines) {
+  if (lines.empty()) return {};
+  auto key = [](TextLine l) { return std::pair(l.line, l.instruction); };
+  std::ranges::sort(lines, {}, key);
+  std::string out = "[";
+  uint32_t line = 0; // of the list that is open
+  const TextLine* last = nullptr;
+  for (const TextLine& l : lines) {
+    if (l.line < 1 || (last && key(*last) == key(l))) continue;
+    bool first = line != l.line;
+    for (; line < l.line; ++line) out += line == 0 ? "[" : "],[";
+    fmt::format_to(std::back_inserter(out), "{}{}", first ? "" : ",", l.instruction);
+    last = &l;
+  }
+  return out + (line ? "]]" : "]");
+}
+} // namespace
+
+void TraceWriter::artifact(const Payload& p) {
+  if (p.name == "name" && !scopes_.empty()) { // a kernel is named when it has been lowered
+    nameScope_.bind(1, string(p.text)).bind(2, scopes_.back().id).run();
+    return;
+  }
+  if (p.name == "uops" && !scopes_.empty() && scopes_.back().hasProgram) return; // it can be printed again
+  if (!scopes_.empty()) {                                                        // told twice, stored once
+    auto [it, fresh] = scopes_.back().texts.try_emplace(p.name, p.text);
+    if (!fresh && it->second == p.text) return;
+    it->second = p.text;
+  }
+  if (p.name == "launch") kernel(p.text);
+  std::string lines = tier_ == Tier::Full ? linesJson(p.lines) : "";
+  insertText_.bind(1, nextArtifact_++).bindId(2, currentScope()).bind(3, string(p.name));
+  insertText_.bind(4, static_cast<int64_t>(p.text.size())).bindBlob(5, packer_.pack(p.text));
+  insertText_.bind(6, static_cast<int64_t>(lines.size())).bindBlob(7, linesPacker_.pack(lines)).run();
+  rows_ += p.lines.size();
+}
+
+} // namespace uopscope
