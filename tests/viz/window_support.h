@@ -49,7 +49,7 @@ struct Window {
     theme.setAnimated(false);
     setUpEngine(engine, theme, session, tools);
     engine.load(QUrl("qrc:/qt/qml/uopscope/Main.qml"));
-    REQUIRE_FALSE(engine.rootObjects().isEmpty());
+    REQUIRE_MESSAGE(!engine.rootObjects().isEmpty(), warnings.join('\n').toStdString());
     window = qobject_cast<QQuickWindow*>(engine.rootObjects().constFirst());
     canvas = window->findChild<GraphCanvas*>("canvas");
     REQUIRE(canvas);
@@ -60,6 +60,7 @@ struct Window {
   }
   ~Window() {
     qInstallMessageHandler(nullptr);
+    warnings.removeDuplicates();
     for (const QString& w : warnings) MESSAGE(w.toStdString());
     CHECK(warnings.isEmpty());
   }

@@ -19,7 +19,7 @@ class CodeModel : public QAbstractListModel {
   Q_PROPERTY(QString title READ title NOTIFY changed)
   /// Why there is no text, when there is none.
   Q_PROPERTY(QString missing READ missing NOTIFY changed)
-  Q_PROPERTY(int currentLine READ currentLine NOTIFY changed)
+  Q_PROPERTY(int currentLine READ currentLine WRITE setCurrentLine NOTIFY changed)
   Q_PROPERTY(int widest READ widest NOTIFY changed)
 
 public:

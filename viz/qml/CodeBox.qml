@@ -28,6 +28,9 @@ Rectangle {
         clip: true
         TextEdit {
             id: edit
+            Accessible.role: Accessible.StaticText
+            Accessible.readOnly: true
+            Accessible.name: (box.sign === "−" ? qsTr("before: ") : box.sign === "+" ? qsTr("after: ") : "") + getText(0, length)
             width: parent.width
             readOnly: true
             selectByMouse: true

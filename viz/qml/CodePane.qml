@@ -56,6 +56,11 @@ Rectangle {
         ListView {
             id: list
             objectName: "codeList"
+            activeFocusOnTab: true
+            Accessible.role: Accessible.List
+            Accessible.name: pane.what || qsTr("Text")
+            Accessible.focusable: true
+            Rectangle { parent: list; visible: list.activeFocus; anchors.fill: parent; z: 3; color: "transparent"; border.width: 1; border.color: Theme.accent }
             Layout.fillWidth: true
             Layout.fillHeight: true
             clip: true
@@ -86,11 +91,14 @@ Rectangle {
                 height: Theme.px(19)
                 color: chosen ? Theme.selection : linked ? Theme.hover : "transparent"
                 Rectangle { visible: line.linked; width: Theme.px(3); height: parent.height; color: Theme.accent }
-                MouseArea {
+                UArea {
                     anchors.fill: parent
+                    stop: false
+                    name: line.number + " " + pane.model.plainText(line.number, line.number)
+                    Accessible.role: Accessible.ListItem
                     onClicked: mouse => {
                         list.forceActiveFocus();
-                        if (mouse.modifiers & Qt.ShiftModifier && pane.first > 0) pane.last = line.number;
+                        if (mouse && mouse.modifiers & Qt.ShiftModifier && pane.first > 0) pane.last = line.number;
                         else pane.first = pane.last = line.number;
                     }
                 }

@@ -53,11 +53,15 @@ Rectangle {
         GraphCanvas {
             id: canvas
             objectName: "compareCanvas"
+            Accessible.role: Accessible.Graphic
+            Accessible.focusable: true
+            Accessible.name: qsTr("Both states as one graph: %1").arg(Tools.compare.summary)
             visible: Tools.compare.what === "graph"
             Layout.fillWidth: true
             Layout.fillHeight: true
             source: Tools.compare.graph
             theme: Theme
+            Rectangle { visible: canvas.entered; anchors.fill: parent; color: "transparent"; border.width: 2; border.color: Theme.accent }
             onNodeClicked: id => { if (id < 0x80000000) Session.node = id; }
         }
         TextCompare {

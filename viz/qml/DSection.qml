@@ -32,7 +32,7 @@ ColumnLayout {
             }
             ULabel { text: section.detail; color: Theme.textFaint; font.pixelSize: Theme.small; anchors.verticalCenter: parent.verticalCenter }
         }
-        MouseArea { anchors.fill: parent; cursorShape: Qt.PointingHandCursor; onClicked: section.open = !section.open }
+        UArea { anchors.fill: parent; cursorShape: Qt.PointingHandCursor; name: section.title; Accessible.checkable: true; Accessible.checked: section.open; onClicked: section.open = !section.open }
     }
     ColumnLayout {
         id: body

@@ -23,6 +23,9 @@ Rectangle {
             text: parent.value
             readOnly: true
             selectByMouse: true
+            Accessible.role: Accessible.StaticText
+            Accessible.readOnly: true
+            Accessible.name: parent.key + " " + text
             color: Theme.text
             selectionColor: Theme.accent
             selectedTextColor: Theme.accentText
@@ -151,7 +154,7 @@ Rectangle {
                             ULabel { text: origin.modelData.operation; font.weight: Font.DemiBold }
                             ULabel { text: origin.modelData.place.text; color: Theme.textMuted; font.pixelSize: Theme.small; anchors.verticalCenter: parent.verticalCenter }
                         }
-                        MouseArea { id: originArea; anchors.fill: parent; hoverEnabled: true; cursorShape: Qt.PointingHandCursor; onClicked: { Session.scriptCode.currentLine; Session.tab = "script"; } }
+                        UArea { id: originArea; objectName: "origin"; anchors.fill: parent; cursorShape: Qt.PointingHandCursor; name: origin.modelData.operation + " " + origin.modelData.place.text; onClicked: { Session.scriptCode.currentLine = origin.modelData.place.line; Session.tab = "script"; } }
                     }
                 }
                 Repeater {
@@ -185,7 +188,7 @@ Rectangle {
                                 text: (made.modelData.passName || "") + (made.modelData.step > 0 ? qsTr(" · step %1").arg(made.modelData.step) : "") + (made.modelData.from ? qsTr(" · from %1").arg(made.modelData.from.op) : "")
                             }
                         }
-                        MouseArea { id: madeArea; anchors.fill: parent; hoverEnabled: true; enabled: made.leads; cursorShape: Qt.PointingHandCursor; onClicked: Session.goTo(made.modelData.pass, made.modelData.step, made.modelData.node) }
+                        UArea { id: madeArea; anchors.fill: parent; enabled: made.leads; name: (made.modelData.rule || made.modelData.kind) + " " + (made.modelData.passName || "") + " " + (made.modelData.step || ""); cursorShape: Qt.PointingHandCursor; onClicked: Session.goTo(made.modelData.pass, made.modelData.step, made.modelData.node) }
                     }
                 }
                 Caption { visible: pane.hasNode && pane.node.chainCount > 40; text: pane.hasNode && pane.node.chainCount ? qsTr("and %1 earlier ones").arg(pane.node.chainCount - 40) : "" }

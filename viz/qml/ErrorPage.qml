@@ -29,7 +29,7 @@ Rectangle {
             ScrollView {
                 anchors.fill: parent
                 anchors.margins: Theme.px(10)
-                TextArea { id: output; readOnly: true; text: page.parts.slice(1).join("\n\n"); color: Theme.text; font.family: Theme.mono; font.pixelSize: Theme.px(12); background: null; selectByMouse: true }
+                TextArea { id: output; Accessible.name: qsTr("What the script printed"); readOnly: true; text: page.parts.slice(1).join("\n\n"); color: Theme.text; font.family: Theme.mono; font.pixelSize: Theme.px(12); background: null; selectByMouse: true }
             }
         }
         RowLayout {

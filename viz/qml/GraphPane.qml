@@ -21,10 +21,16 @@ Item {
         source: Session.graph
         theme: Theme
         focus: true
+        // What is told of the graph: how large it is, what the step did to it, what is selected.
+        Accessible.role: Accessible.Graphic
+        Accessible.focusable: true
+        Accessible.name: Session.graph.empty ? qsTr("Graph, empty") : qsTr("Graph of %1, step %2 of %3: %4 nodes, %5 added, %6 removed, %7 rebuilt").arg(Session.passName).arg(Session.step).arg(Session.stepCount).arg(Session.graph.nodeCount).arg(Session.graph.added).arg(Session.graph.removed).arg(Session.graph.changed)
+        Accessible.description: Session.node < 0 ? qsTr("Nothing is selected") : Session.nodeInfo.op === undefined ? qsTr("Node %1 is selected").arg(Session.node) : qsTr("Selected: %1, %2 sources, %3 users").arg([Session.nodeInfo.op].concat((Session.nodeInfo.facts || []).map(f => f.key + " " + f.value)).join(", ")).arg(Session.nodeInfo.sourceCount).arg(Session.nodeInfo.userCount)
         onNodeClicked: id => Session.node = id
         onNodeDoubleClicked: id => { if (id >= 0xF0000000) Tools.graph.toggleGroup(id); else Session.node = id; }
         onNodeMoved: (id, x, y) => Tools.graph.pinAt(id, x, y)
         onBackgroundClicked: Session.node = -1
+        Rectangle { visible: canvas.entered; anchors.fill: parent; color: "transparent"; border.width: 2; border.color: Theme.accent }
     }
     Rectangle { // work under way
         visible: Session.busy
@@ -118,7 +124,7 @@ Item {
                 text: Math.round(canvas.zoom * 100) + " %"
                 color: Theme.textMuted
                 font.pixelSize: Theme.small
-                MouseArea { anchors.fill: parent; cursorShape: Qt.PointingHandCursor; onClicked: canvas.resetZoom() }
+                UArea { anchors.fill: parent; cursorShape: Qt.PointingHandCursor; name: qsTr("Zoom %1, to actual size").arg(parent.text); onClicked: canvas.resetZoom() }
             }
             UButton { icon16: "plus"; tip: qsTr("Closer (+)"); onClicked: canvas.zoomBy(1.35) }
             Rectangle { width: 1; height: Theme.px(18); color: Theme.line; anchors.verticalCenter: parent.verticalCenter }
@@ -227,7 +233,10 @@ Item {
             anchors.margins: 2
             source: Session.graph
             theme: Theme
+            objectName: "map"
             viewRect: canvas.viewRect
+            Accessible.role: Accessible.Graphic
+            Accessible.name: qsTr("Overview of the graph")
             MouseArea {
                 anchors.fill: parent
                 function go(mouse) { const p = mini.toGraph(mouse.x, mouse.y); canvas.lookAtPoint(p.x, p.y); }

@@ -18,19 +18,23 @@ Rectangle {
         spacing: 0
         SplitView.minimumWidth: Theme.px(110)
         PaneHeader { Layout.fillWidth: true; title: lines.title; detail: lines.model.litCount > 0 ? lines.model.litCount + " / " + lines.model.count : lines.model.count }
-        ListView {
+        UList {
             id: list
             objectName: "linked-" + lines.which
+            name: lines.title
             Layout.fillWidth: true
             Layout.fillHeight: true
-            clip: true
             model: lines.model
             reuseItems: true
-            boundsBehavior: Flickable.StopAtBounds
-            ScrollBar.vertical: UScrollBar {}
+            onTaken: index => { if (lines.which !== "rewrites") Tools.linked.select(lines.which, index); else Tools.linked.follow("rewrites", index); }
             Connections { target: lines.model; function onLitChanged() { if (lines.model.firstLit >= 0 && !list.moving) list.positionViewAtIndex(lines.model.firstLit, ListView.Contain); } }
-            delegate: Rectangle {
+            delegate: URow {
                 id: row
+                owner: list
+                at: index
+                label: text || qsTr("empty line")
+                chosen: lit
+                onDoubleClicked: if (lines.which === "uops") Tools.linked.follow("uops", index)
                 required property int index
                 required property string html
                 required property string text
@@ -40,12 +44,10 @@ Rectangle {
                 width: list.width
                 height: Theme.px(20)
                 clip: true
-                color: lit ? Theme.selection : area.containsMouse ? Theme.hover : "transparent"
                 Rectangle { visible: row.lit; width: Theme.px(3); height: parent.height; color: Theme.accent }
                 ULabel { x: Theme.px(4); width: Theme.px(30); height: parent.height; horizontalAlignment: Text.AlignRight; text: row.number; color: row.known ? Theme.accent : Theme.textFaint; font.pixelSize: Theme.px(10.5) }
                 Text { id: line; x: Theme.px(42); height: parent.height; verticalAlignment: Text.AlignVCenter; text: Theme.rich(row.html, Theme.dark); textFormat: Text.RichText; font.family: Theme.mono; font.pixelSize: Theme.px(11.5); font.weight: row.lit ? Font.DemiBold : Font.Normal; color: Theme.text }
-                MouseArea { id: area; anchors.fill: parent; hoverEnabled: true; onClicked: { if (lines.which !== "rewrites") Tools.linked.select(lines.which, row.index); else Tools.linked.follow("rewrites", row.index); } onDoubleClicked: if (lines.which === "uops") Tools.linked.follow("uops", row.index) }
-                UTip { visible: area.containsMouse && line.implicitWidth > row.width - line.x; delay: 500; text: row.text }
+                UTip { visible: row.hovered && line.implicitWidth > row.width - line.x; delay: 500; text: row.text }
             }
             ULabel { visible: list.count === 0; width: parent.width - Theme.px(20); x: Theme.px(10); y: Theme.px(6); wrapMode: Text.Wrap; elide: Text.ElideNone; color: Theme.textFaint; font.pixelSize: Theme.small; text: lines.hint }
         }

@@ -174,7 +174,7 @@ ApplicationWindow {
             ScrollView {
                 anchors.fill: parent
                 anchors.margins: Theme.px(10)
-                TextArea { readOnly: true; text: Session.recorder.output; color: Theme.text; font.family: Theme.mono; font.pixelSize: Theme.px(12); background: null; selectByMouse: true }
+                TextArea { readOnly: true; Accessible.name: qsTr("What the script printed"); text: Session.recorder.output; color: Theme.text; font.family: Theme.mono; font.pixelSize: Theme.px(12); background: null; selectByMouse: true }
             }
             Rectangle { width: parent.width; height: 1; anchors.bottom: parent.bottom; color: Theme.line }
         }
@@ -192,7 +192,7 @@ ApplicationWindow {
                     orientation: Qt.Vertical
                     SplitView.preferredWidth: Math.min(Theme.px(290), window.width * 0.23)
                     SplitView.minimumWidth: Theme.px(180)
-                    TreePane { id: tree; SplitView.fillHeight: true; SplitView.minimumHeight: Theme.px(120) }
+                    TreePane { id: tree; onFilterLeft: canvas.forceActiveFocus(); SplitView.fillHeight: true; SplitView.minimumHeight: Theme.px(120) }
                     StepsPane { SplitView.preferredHeight: window.height * 0.32; SplitView.minimumHeight: Theme.px(80) }
                 }
                 Item {

@@ -4,24 +4,22 @@ import QtQuick.Layouts
 import QtQuick.Controls.Basic
 import uopscope.core
 
-ListView {
+UList {
     id: list
     objectName: "marks"
-    clip: true
+    name: qsTr("Bookmarks")
     model: Tools.bookmarks
-    boundsBehavior: Flickable.StopAtBounds
-    ScrollBar.vertical: UScrollBar {}
-    delegate: Rectangle {
+    onTaken: index => Tools.bookmarks.goTo(index)
+    delegate: URow {
         id: mark
+        owner: list
+        at: index
+        label: place + " " + note
         required property int index
         required property string note
         required property string place
         width: list.width
         height: Theme.px(50)
-        color: area.containsMouse ? Theme.hover : "transparent"
-        Accessible.role: Accessible.ListItem
-        Accessible.name: place + " " + note
-        MouseArea { id: area; anchors.fill: parent; hoverEnabled: true; onClicked: Tools.bookmarks.goTo(mark.index) }
         ColumnLayout {
             anchors.fill: parent
             anchors.leftMargin: Theme.px(12)
@@ -35,6 +33,10 @@ ListView {
                 font.family: Theme.sans
                 font.pixelSize: Theme.body
                 selectByMouse: true
+                activeFocusOnTab: true
+                Accessible.role: Accessible.EditableText
+                Accessible.name: qsTr("Note of %1").arg(mark.place)
+                Rectangle { visible: parent.activeFocus; anchors.fill: parent; anchors.margins: -2; radius: 3; color: "transparent"; border.width: 1; border.color: Theme.accent }
                 clip: true
                 Layout.fillWidth: true
                 onEditingFinished: Tools.bookmarks.setNote(mark.index, text)

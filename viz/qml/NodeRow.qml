@@ -24,5 +24,5 @@ Rectangle {
         ULabel { text: row.info.detail || ""; mono: true; font.pixelSize: Theme.px(11); color: Theme.textMuted; Layout.fillWidth: true }
         ULabel { text: row.trail.length > 0 ? row.trail : row.info.dtype || ""; mono: row.trail.length === 0; font.pixelSize: Theme.px(10.5); color: Theme.textFaint; Layout.maximumWidth: row.width * 0.4 }
     }
-    MouseArea { id: area; anchors.fill: parent; hoverEnabled: true; cursorShape: Qt.PointingHandCursor; onClicked: row.chosen() }
+    UArea { id: area; anchors.fill: parent; cursorShape: Qt.PointingHandCursor; name: [row.lead, row.info.op || "", row.info.detail || "", row.trail || row.info.dtype || ""].join(" ").trim(); onClicked: row.chosen() }
 }

@@ -18,6 +18,8 @@ Rectangle {
     ULabel { id: label; anchors.centerIn: parent; width: parent.width - Theme.px(30); text: notice.text; color: "#f2f5f8"; wrapMode: Text.Wrap; horizontalAlignment: Text.AlignHCenter; elide: Text.ElideNone }
     Behavior on opacity { enabled: Theme.animated; NumberAnimation { duration: 140 } }
     Timer { id: timer; interval: Math.max(2200, notice.text.length * 60); onTriggered: notice.opacity = 0 }
+    Accessible.role: Accessible.AlertMessage
+    Accessible.name: notice.text
     MouseArea { anchors.fill: parent; onClicked: notice.opacity = 0 }
     Connections {
         target: Session

@@ -24,6 +24,7 @@ Popup {
         UField {
             id: field
             objectName: "paletteField"
+            Accessible.description: list.currentItem ? list.currentItem.label : ""
             x: Theme.px(8)
             y: Theme.px(8)
             width: parent.width - Theme.px(16)
@@ -51,6 +52,7 @@ Popup {
                 required property string kind
                 required property string html
                 required property string detail
+                readonly property string label: kind + " " + html.replace(/<[^>]*>/g, "").replace(/&lt;/g, "<").replace(/&gt;/g, ">").replace(/&amp;/g, "&") + " " + detail
                 width: list.width
                 height: Theme.px(32)
                 color: ListView.isCurrentItem ? Theme.selection : area.containsMouse ? Theme.hover : "transparent"
@@ -75,7 +77,7 @@ Popup {
                     font.pixelSize: Theme.body
                 }
                 ULabel { id: detailLabel; anchors.right: parent.right; anchors.rightMargin: Theme.px(14); height: parent.height; text: row.detail; color: Theme.textFaint; font.pixelSize: Theme.small }
-                MouseArea { id: area; anchors.fill: parent; hoverEnabled: true; onClicked: { list.currentIndex = row.index; popup.accept(); } }
+                UArea { id: area; stop: false; name: row.label; Accessible.role: Accessible.ListItem; anchors.fill: parent; onClicked: { list.currentIndex = row.index; popup.accept(); } }
             }
             ULabel { visible: list.count === 0; x: Theme.px(18); y: Theme.px(4); text: field.text === "/" ? qsTr("Operation, type or argument: every word must be there") : Session.busy ? qsTr("Searching…") : qsTr("Nothing fits"); color: Theme.textFaint }
         }

@@ -52,6 +52,10 @@ Rectangle {
             ProfileView {
                 id: view
                 objectName: "profileView"
+                Rectangle { visible: view.activeFocus; anchors.fill: parent; color: "transparent"; border.width: 2; border.color: Theme.accent }
+                Accessible.role: Accessible.Chart
+                Accessible.focusable: true
+                Accessible.name: qsTr("Compile time, %1").arg(Tools.profile.describe(Tools.profile.root))
                 anchors.fill: parent
                 anchors.margins: Theme.px(8)
                 model: Tools.profile
@@ -63,21 +67,24 @@ Rectangle {
             UTip { visible: view.hovered >= 0; delay: 250; text: Tools.profile.describe(view.hovered) }
             ULabel { visible: !Tools.profile.ready; anchors.centerIn: parent; text: qsTr("Adding up…"); color: Theme.textMuted }
         }
-        ListView {
+        UList {
             id: findings
             objectName: "findings"
+            name: qsTr("Findings")
+            onTaken: index => { const f = model[index]; if (f.step > 0) { Session.tab = "graph"; Session.goToTraceStep(f.step); } else Session.goToRule(f.rule); }
             visible: pane.mode === "findings"
             Layout.fillWidth: true
             Layout.fillHeight: true
-            clip: true
             model: Tools.profile.findings.filter(f => find.text.length === 0 || f.title.indexOf(find.text) >= 0)
-            ScrollBar.vertical: UScrollBar {}
-            delegate: Rectangle {
+            delegate: URow {
                 id: fault
+                owner: findings
+                at: index
+                label: modelData.kind + " " + modelData.title + ": " + modelData.detail
                 required property var modelData
+                required property int index
                 width: findings.width
                 height: Theme.px(30)
-                color: area.containsMouse ? Theme.hover : "transparent"
                 RowLayout {
                     anchors.fill: parent
                     anchors.leftMargin: Theme.px(14)
@@ -87,19 +94,17 @@ Rectangle {
                     ULabel { text: fault.modelData.title; font.weight: Font.DemiBold; Layout.preferredWidth: Theme.px(240) }
                     ULabel { text: fault.modelData.detail; color: Theme.textMuted; Layout.fillWidth: true }
                 }
-                MouseArea { id: area; anchors.fill: parent; hoverEnabled: true; onClicked: { if (fault.modelData.step > 0) { Session.tab = "graph"; Session.goToTraceStep(fault.modelData.step); } else Session.goToRule(fault.modelData.rule); } }
             }
             ULabel { visible: findings.count === 0; x: Theme.px(16); y: Theme.px(12); color: Theme.textFaint; text: Tools.profile.ready ? qsTr("Nothing to report.") : qsTr("Looking…") }
         }
-        ListView {
+        UList {
             id: two
             objectName: "twoTraces"
+            name: qsTr("Rules of two traces")
             visible: pane.mode === "compare"
             Layout.fillWidth: true
             Layout.fillHeight: true
-            clip: true
             model: Tools.profile.comparison.filter(f => find.text.length === 0 || f.name.indexOf(find.text) >= 0)
-            ScrollBar.vertical: UScrollBar {}
             headerPositioning: ListView.OverlayHeader
             header: Rectangle {
                 z: 2

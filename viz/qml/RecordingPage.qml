@@ -41,6 +41,7 @@ Rectangle {
                 anchors.margins: Theme.px(10)
                 TextArea {
                     readOnly: true
+                    Accessible.name: qsTr("What the script prints")
                     text: Session.recorder.output
                     placeholderText: qsTr("The script has printed nothing yet.")
                     placeholderTextColor: Theme.textFaint

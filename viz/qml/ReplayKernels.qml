@@ -39,15 +39,13 @@ Rectangle {
                     required property var modelData
                     objectName: "replayFilter-" + modelData.value
                     readonly property bool taken: pane.list.filter === modelData.value
-                    Accessible.role: Accessible.RadioButton
-                    Accessible.name: modelData.text
                     implicitWidth: label.implicitWidth + Theme.px(16)
                     implicitHeight: Theme.px(23)
                     radius: height / 2
                     color: taken ? Theme.selection : area.containsMouse ? Theme.hover : Theme.raised
                     border.color: taken ? Theme.accent : Theme.line
                     ULabel { id: label; anchors.centerIn: parent; text: chip.modelData.text + " " + chip.modelData.count; color: chip.taken ? Theme.text : Theme.textMuted; font.pixelSize: Theme.small }
-                    MouseArea { id: area; anchors.fill: parent; hoverEnabled: true; onClicked: pane.list.filter = chip.modelData.value }
+                    UArea { id: area; anchors.fill: parent; radius: chip.radius; name: label.text; Accessible.role: Accessible.RadioButton; Accessible.checkable: true; Accessible.checked: chip.taken; onClicked: pane.list.filter = chip.modelData.value }
                 }
             }
         }
@@ -55,6 +53,11 @@ Rectangle {
         ListView {
             id: rows
             objectName: "replayList"
+            activeFocusOnTab: true
+            Accessible.role: Accessible.List
+            Accessible.name: qsTr("Kernels by cause")
+            Accessible.focusable: true
+            Rectangle { parent: rows; visible: rows.activeFocus; anchors.fill: parent; z: 3; color: "transparent"; border.width: 1; border.color: Theme.accent }
             Layout.fillWidth: true
             Layout.fillHeight: true
             clip: true
@@ -82,10 +85,8 @@ Rectangle {
                 width: rows.width
                 height: group ? Math.max(Theme.px(38), cause.implicitHeight + Theme.px(14)) : Theme.row
                 color: chosen ? Theme.selection : area.containsMouse ? Theme.hover : group ? Theme.raised : "transparent"
-                Accessible.role: Accessible.ListItem
-                Accessible.name: text
                 Rectangle { visible: row.chosen; width: Theme.px(3); height: parent.height; color: Theme.accent }
-                MouseArea { id: area; anchors.fill: parent; hoverEnabled: true; onClicked: { rows.forceActiveFocus(); pane.list.click(row.index); } }
+                UArea { id: area; anchors.fill: parent; stop: false; name: row.text + " " + row.status; Accessible.role: Accessible.ListItem; Accessible.selected: row.chosen; onClicked: { rows.forceActiveFocus(); pane.list.click(row.index); } }
                 RowLayout { // a cause
                     visible: row.group
                     anchors.fill: parent

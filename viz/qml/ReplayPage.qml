@@ -9,7 +9,7 @@ Rectangle {
     objectName: "replayPage"
     color: Theme.canvas
     readonly property var replay: Tools.replay
-    MouseArea { anchors.fill: parent; hoverEnabled: true; onWheel: wheel => wheel.accepted = true } // what lies below is out of reach
+    MouseArea { Accessible.ignored: true; anchors.fill: parent; hoverEnabled: true; onWheel: wheel => wheel.accepted = true } // what lies below is out of reach
     signal fileAsked(var then)
     Connections {
         target: Tools.replay

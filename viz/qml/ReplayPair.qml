@@ -96,6 +96,10 @@ Rectangle {
         GraphCanvas {
             id: together
             objectName: "replayTogether"
+            Rectangle { visible: together.entered; anchors.fill: parent; color: "transparent"; border.width: 2; border.color: Theme.accent }
+            Accessible.role: Accessible.Graphic
+            Accessible.focusable: true
+            Accessible.name: qsTr("Both graphs in one: %1").arg(pane.detail.summary)
             visible: pane.detail.what === "graph"
             Layout.fillWidth: true
             Layout.fillHeight: true

@@ -55,6 +55,10 @@ Item {
                 source: side.first ? pane.detail.left : pane.detail.right
                 theme: Theme
                 follow: true
+                Accessible.role: Accessible.Graphic
+                Accessible.focusable: true
+                Rectangle { visible: view.entered; anchors.fill: parent; color: "transparent"; border.width: 2; border.color: Theme.accent }
+                Accessible.name: side.first ? qsTr("Graph before") : qsTr("Graph after")
                 opacity: side.stays ? 0.6 : 1
             }
         }
@@ -92,6 +96,11 @@ Item {
                 ListView {
                     id: rows
                     objectName: "replayRows"
+                    activeFocusOnTab: true
+                    Accessible.role: Accessible.List
+                    Accessible.name: qsTr("Rewrites of both")
+                    Accessible.focusable: true
+                    Rectangle { parent: rows; visible: rows.activeFocus; anchors.fill: parent; z: 3; color: "transparent"; border.width: 1; border.color: Theme.accent }
                     Layout.fillWidth: true
                     Layout.fillHeight: true
                     clip: true
@@ -127,7 +136,7 @@ Item {
                         height: Theme.row
                         color: current ? Theme.selection : area.containsMouse ? Theme.hover : pass ? Theme.raised : "transparent"
                         Rectangle { visible: row.current; width: Theme.px(3); height: parent.height; color: Theme.accent }
-                        MouseArea { id: area; anchors.fill: parent; hoverEnabled: true; onClicked: { rows.forceActiveFocus(); pane.detail.row = row.index; } }
+                        UArea { id: area; anchors.fill: parent; stop: false; name: row.before + " " + row.mark + " " + row.after; Accessible.role: Accessible.ListItem; Accessible.selected: row.current; onClicked: { rows.forceActiveFocus(); pane.detail.row = row.index; } }
                         Half { x: row.pass ? Theme.px(10) : Theme.px(24); width: parent.width / 2 - x - Theme.px(14); height: parent.height; rule: row.before; detailText: row.beforeDetail; isPass: row.pass; tone: row.mark === "-" ? Theme.removed : Theme.text }
                         ULabel { x: parent.width / 2 - Theme.px(8); width: Theme.px(16); height: parent.height; horizontalAlignment: Text.AlignHCenter; text: row.mark === "-" ? "−" : row.mark; font.bold: true; color: row.mark === "-" ? Theme.removed : row.mark === "+" ? Theme.added : Theme.modified }
                         Half { x: parent.width / 2 + (row.pass ? Theme.px(12) : Theme.px(26)); width: parent.width - x - Theme.px(16); height: parent.height; rule: row.after; detailText: row.afterDetail; isPass: row.pass; tone: row.mark === "+" ? Theme.added : Theme.text }

@@ -78,6 +78,23 @@ Rectangle {
             TableView {
                 id: table
                 objectName: "sqlTable"
+                property int at: 0 ///< the row the keyboard is on
+                activeFocusOnTab: true
+                Accessible.role: Accessible.Table
+                Accessible.name: qsTr("Result")
+                Accessible.focusable: true
+                Keys.onShortcutOverride: event => event.accepted = [Qt.Key_Up, Qt.Key_Down, Qt.Key_Left, Qt.Key_Right, Qt.Key_Return, Qt.Key_Enter].indexOf(event.key) >= 0
+                Keys.onPressed: event => {
+                    const down = event.key === Qt.Key_Down ? 1 : event.key === Qt.Key_Up ? -1 : 0, across = event.key === Qt.Key_Right ? 1 : event.key === Qt.Key_Left ? -1 : 0;
+                    if (down !== 0 || across !== 0) {
+                        at = Math.max(0, Math.min(rows - 1, at + down));
+                        pane.column = Math.max(0, Math.min(columns - 1, pane.column + across));
+                        positionViewAtCell(Qt.point(pane.column, at), TableView.Contain);
+                    } else if (event.key === Qt.Key_Return || event.key === Qt.Key_Enter) Tools.sql.follow(at, pane.column);
+                    else return;
+                    event.accepted = true;
+                }
+                Rectangle { parent: table; visible: table.activeFocus; anchors.fill: parent; z: 3; color: "transparent"; border.width: 1; border.color: Theme.accent }
                 Layout.fillWidth: true
                 Layout.fillHeight: true
                 clip: true
@@ -98,7 +115,8 @@ Rectangle {
                     implicitHeight: Theme.px(25)
                     color: area.containsMouse ? Theme.hover : row % 2 ? Theme.panel : Theme.canvas
                     ULabel { anchors.fill: parent; leftPadding: Theme.px(10); rightPadding: Theme.px(10); mono: true; font.pixelSize: Theme.px(11.5); text: cell.display; horizontalAlignment: cell.numeric ? Text.AlignRight : Text.AlignLeft; color: cell.display === "NULL" ? Theme.textFaint : Theme.text }
-                    MouseArea { id: area; anchors.fill: parent; hoverEnabled: true; onClicked: pane.column = cell.column; onDoubleClicked: Tools.sql.follow(cell.row, cell.column) }
+                    Rectangle { visible: table.activeFocus && cell.row === table.at && cell.column === pane.column; anchors.fill: parent; color: "transparent"; border.width: 2; border.color: Theme.accent }
+                    UArea { id: area; anchors.fill: parent; stop: false; name: cell.display; Accessible.role: Accessible.Cell; onClicked: { table.at = cell.row; pane.column = cell.column; } onDoubleClicked: Tools.sql.follow(cell.row, cell.column) }
                 }
                 ULabel { visible: Tools.sql.columns.length === 0; x: Theme.px(16); y: Theme.px(14); width: table.width - Theme.px(32); wrapMode: Text.Wrap; color: Theme.textFaint; text: qsTr("Run shows rows here. A click chooses a column: its nodes or steps become a selection, a colouring or a condition; a double click goes to one. Queries and tables on the right fill in the text.") }
                 Connections { target: Tools.sql; function onModelReset() { Qt.callLater(table.forceLayout); } }
@@ -109,21 +127,26 @@ Rectangle {
             Layout.preferredWidth: Theme.px(220)
             Layout.fillHeight: true
             color: Theme.panel
-            ListView {
+            UList {
                 id: side
+                objectName: "sqlSide"
+                name: qsTr("Queries and tables")
                 anchors.fill: parent
-                clip: true
-                ScrollBar.vertical: UScrollBar {}
+                onTaken: index => { const e = model[index]; if (!e.head) Tools.sql.run(e.text || "SELECT * FROM " + e.name); }
                 model: [{head: qsTr("Queries")}].concat(Tools.sql.saved, [{head: qsTr("Tables and views")}], Tools.sql.schema)
-                delegate: Item {
+                delegate: URow {
                     id: entry
+                    owner: side
+                    at: index
+                    enabled: !modelData.head
+                    label: modelData.head || modelData.name
+                    Accessible.role: modelData.head ? Accessible.Heading : Accessible.ListItem
                     required property var modelData
+                    required property int index
                     width: side.width
                     height: modelData.head ? Theme.px(30) : modelData.columns ? Theme.px(22) + names.implicitHeight : Theme.px(26)
-                    Rectangle { anchors.fill: parent; color: area.containsMouse && !entry.modelData.head ? Theme.hover : "transparent" }
                     ULabel { x: Theme.px(10); y: Theme.px(4); width: parent.width - Theme.px(34); text: entry.modelData.head || entry.modelData.name; color: entry.modelData.head ? Theme.accent : Theme.text; font.pixelSize: entry.modelData.head ? Theme.small : Theme.px(12); font.weight: entry.modelData.own ? Font.DemiBold : Font.Normal }
                     ULabel { id: names; visible: entry.modelData.columns !== undefined; x: Theme.px(18); y: Theme.px(21); width: parent.width - Theme.px(26); text: (entry.modelData.columns || []).join(", "); color: Theme.textFaint; font.pixelSize: Theme.px(10.5); wrapMode: Text.Wrap; elide: Text.ElideNone }
-                    MouseArea { id: area; anchors.fill: parent; hoverEnabled: true; enabled: !entry.modelData.head; onClicked: Tools.sql.run(entry.modelData.text || "SELECT * FROM " + entry.modelData.name) }
                     UButton { visible: entry.modelData.own === true; icon16: "close"; tip: qsTr("Forget"); anchors.right: parent.right; anchors.verticalCenter: parent.verticalCenter; onClicked: Tools.sql.forget(entry.modelData.name) }
                 }
                 footer: UField { id: name; icon16: ""; hint: qsTr("Keep this query as…"); width: side.width - Theme.px(16); x: Theme.px(8); onAccepted: { Tools.sql.keep(text); text = ""; } }

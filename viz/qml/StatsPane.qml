@@ -65,7 +65,7 @@ Rectangle {
                             font.pixelSize: Theme.small
                             font.weight: head.sorted ? Font.DemiBold : Font.Normal
                         }
-                        MouseArea { id: headArea; objectName: "statsHeader" + head.index; anchors.fill: parent; hoverEnabled: true; onClicked: Session.stats.sortBy(head.index) }
+                        UArea { id: headArea; objectName: "statsHeader" + head.index; anchors.fill: parent; name: head.modelData; Accessible.role: Accessible.ColumnHeader; Accessible.description: pane.tips[head.index]; onClicked: Session.stats.sortBy(head.index) }
                         UTip { visible: headArea.containsMouse; text: pane.tips[head.index] }
                     }
                 }
@@ -75,6 +75,19 @@ Rectangle {
         TableView {
             id: table
             objectName: "statsTable"
+            activeFocusOnTab: true
+            Accessible.role: Accessible.Table
+            Accessible.name: qsTr("Match statistics")
+            Accessible.focusable: true
+            Keys.onShortcutOverride: event => event.accepted = [Qt.Key_Up, Qt.Key_Down, Qt.Key_Return, Qt.Key_Enter].indexOf(event.key) >= 0
+            Keys.onPressed: event => {
+                const by = event.key === Qt.Key_Down ? 1 : event.key === Qt.Key_Up ? -1 : 0;
+                if (by !== 0 && rows > 0) { pane.chosen = Math.max(0, Math.min(rows - 1, pane.chosen + by)); positionViewAtRow(pane.chosen, TableView.Contain); }
+                else if ((event.key === Qt.Key_Return || event.key === Qt.Key_Enter) && (pane.info.rule || 0) > 0) Session.goToRule(pane.info.rule);
+                else return;
+                event.accepted = true;
+            }
+            Rectangle { parent: table; visible: table.activeFocus; anchors.fill: parent; z: 3; color: "transparent"; border.width: 2; border.color: Theme.accent }
             Layout.fillWidth: true
             Layout.fillHeight: true
             clip: true
@@ -125,7 +138,7 @@ Rectangle {
                     color: cell.value === "·" ? Theme.textFaint : cell.column === 8 ? Theme.warning : Theme.text
                     font.pixelSize: Theme.px(12)
                 }
-                MouseArea { anchors.fill: parent; onClicked: pane.chosen = cell.row }
+                UArea { anchors.fill: parent; stop: false; name: cell.value; Accessible.role: Accessible.Cell; onClicked: pane.chosen = cell.row }
             }
             ULabel {
                 visible: Session.stats.shown === 0

@@ -21,6 +21,16 @@ Rectangle {
         Item {
             id: track
             objectName: "slider"
+            activeFocusOnTab: true
+            Accessible.role: Accessible.Slider
+            Accessible.name: qsTr("Step of the pass")
+            Accessible.focusable: true
+            readonly property real value: Session.step
+            readonly property real minimumValue: 0
+            readonly property real maximumValue: Session.stepCount
+            readonly property real stepSize: 1
+            Accessible.onIncreaseAction: Session.trigger("next-step")
+            Accessible.onDecreaseAction: Session.trigger("previous-step")
             Layout.fillWidth: true
             Layout.fillHeight: true
             Layout.leftMargin: Theme.px(14)
@@ -72,6 +82,7 @@ Rectangle {
             MouseArea {
                 id: sliderArea
                 anchors.fill: parent
+                Rectangle { visible: track.activeFocus; anchors.fill: parent; anchors.topMargin: Theme.px(4); anchors.bottomMargin: Theme.px(4); radius: 5; color: "transparent"; border.width: 2; border.color: Theme.accent }
                 hoverEnabled: true
                 onPressed: mouse => track.seek(mouse.x)
                 onPositionChanged: mouse => { if (pressed) track.seek(mouse.x); }
@@ -87,6 +98,10 @@ Rectangle {
                 TextInput {
                     id: number
                     objectName: "stepNumber"
+                    activeFocusOnTab: true
+                    Accessible.role: Accessible.EditableText
+                    Accessible.name: qsTr("Number of the step")
+                    Rectangle { visible: parent.activeFocus; anchors.fill: parent; anchors.margins: -3; radius: 4; color: "transparent"; border.width: 2; border.color: Theme.accent }
                     text: Session.step
                     color: Theme.text
                     font.family: Theme.sans

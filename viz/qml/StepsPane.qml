@@ -25,21 +25,25 @@ Rectangle {
             }
         }
         MarksList { visible: pane.marks; Layout.fillWidth: true; Layout.fillHeight: true }
-        ListView {
+        UList {
             id: list
+            name: qsTr("Steps of %1").arg(Session.passName)
+            start: Session.step - 1
+            onTaken: index => Session.step = index + 1
             visible: !pane.marks
             objectName: "stepList"
             Layout.fillWidth: true
             Layout.fillHeight: true
-            clip: true
             model: Session.steps
             reuseItems: true
-            boundsBehavior: Flickable.StopAtBounds
-            ScrollBar.vertical: UScrollBar {}
             readonly property int wanted: Session.step - 1
             onWantedChanged: if (wanted >= 0) positionViewAtIndex(wanted, ListView.Contain)
-            delegate: Rectangle {
+            delegate: URow {
                 id: row
+                owner: list
+                at: index
+                label: number + " " + rule + ": " + before + " → " + after
+                chosen: current
                 required property int index
                 required property var number
                 required property string rule
@@ -50,10 +54,8 @@ Rectangle {
                 readonly property bool current: number === Session.step
                 width: list.width
                 height: Theme.row
-                color: current ? Theme.selection : area.containsMouse ? Theme.hover : "transparent"
                 opacity: number > Session.step ? 0.72 : 1
                 Rectangle { visible: row.current; width: Theme.px(3); height: parent.height; color: Theme.accent }
-                MouseArea { id: area; anchors.fill: parent; hoverEnabled: true; onClicked: Session.step = row.number }
                 RowLayout {
                     anchors.fill: parent
                     anchors.leftMargin: Theme.px(10)
@@ -79,7 +81,7 @@ Rectangle {
                         Layout.maximumWidth: row.width * 0.5
                     }
                 }
-                UTip { visible: area.containsMouse; delay: 900; text: row.rule + "\n" + row.before + " → " + row.after + "\n" + row.time }
+                UTip { visible: row.hovered; delay: 900; text: row.rule + "\n" + row.before + " → " + row.after + "\n" + row.time }
             }
             ULabel {
                 visible: list.count === 0

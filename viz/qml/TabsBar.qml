@@ -8,17 +8,22 @@ Rectangle {
     readonly property var tabs: [{id: "graph", text: qsTr("Graph")}, {id: "source", text: qsTr("Source")}, {id: "ir", text: qsTr("IR")}, {id: "asm", text: qsTr("Assembly")}, {id: "uops", text: qsTr("UOps")}, {id: "links", text: qsTr("Links")}, {id: "script", text: qsTr("Script")}, {id: "compare", text: qsTr("Compare")}, {id: "stats", text: qsTr("Statistics")}, {id: "profile", text: qsTr("Profile")}, {id: "timeline", text: qsTr("Timeline")}, {id: "sql", text: qsTr("SQL")}]
     Rectangle { width: parent.width; height: 1; anchors.bottom: parent.bottom; color: Theme.line }
     TextMetrics { id: all; font.family: Theme.sans; font.pixelSize: Theme.body; font.weight: Font.DemiBold; text: bar.tabs.map(t => t.text).join("") }
+    function move(from, by) {
+        const to = (from + by + tabs.length) % tabs.length;
+        Session.tab = tabs[to].id;
+        repeater.itemAt(to).take();
+    }
     Row {
         x: Theme.px(6)
         Repeater {
+            id: repeater
             model: bar.tabs
             Item {
                 id: tab
                 required property var modelData
                 required property int index
                 objectName: "tab-" + modelData.id
-                Accessible.role: Accessible.PageTab
-                Accessible.name: modelData.text
+                function take() { area.forceActiveFocus(); }
                 readonly property bool taken: Session.tab === modelData.id
                 // Narrow windows take the room between the names before anything is cut.
                 readonly property real room: (bar.width - Theme.px(12) - all.advanceWidth) / bar.tabs.length
@@ -32,7 +37,19 @@ Rectangle {
                     font.weight: tab.taken ? Font.DemiBold : Font.Normal
                 }
                 Rectangle { visible: tab.taken; width: parent.width - Theme.px(14); x: Theme.px(7); height: 2; anchors.bottom: parent.bottom; color: Theme.accent }
-                MouseArea { id: area; anchors.fill: parent; hoverEnabled: true; onClicked: Session.tab = tab.modelData.id }
+                // One stop of the keyboard, arrows go on to the next tab.
+                UArea {
+                    id: area
+                    anchors.fill: parent
+                    stop: tab.taken
+                    name: tab.modelData.text
+                    Accessible.role: Accessible.PageTab
+                    Accessible.selected: tab.taken
+                    Keys.onShortcutOverride: event => event.accepted = event.modifiers === Qt.NoModifier && [Qt.Key_Left, Qt.Key_Right, Qt.Key_Space, Qt.Key_Return].indexOf(event.key) >= 0
+                    Keys.onLeftPressed: bar.move(tab.index, -1)
+                    Keys.onRightPressed: bar.move(tab.index, 1)
+                    onClicked: Session.tab = tab.modelData.id
+                }
                 UTip { visible: area.containsMouse; delay: 800; text: tab.modelData.text }
             }
         }

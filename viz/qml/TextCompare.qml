@@ -8,6 +8,11 @@ ListView {
     readonly property real shift: across.position * content
     readonly property real half: width / 2 - Theme.px(64)
     readonly property real content: ((model ? model.widest : 0) + 2) * metrics.advanceWidth
+    activeFocusOnTab: true
+    Accessible.role: Accessible.List
+    Accessible.name: qsTr("Both texts, line by line")
+    Accessible.focusable: true
+    Rectangle { parent: list; visible: list.activeFocus; anchors.fill: parent; z: 3; color: "transparent"; border.width: 1; border.color: Theme.accent }
     clip: true
     reuseItems: true
     boundsBehavior: Flickable.StopAtBounds

@@ -15,22 +15,33 @@ Rectangle {
         Item {
             Layout.fillWidth: true
             Layout.fillHeight: true
-            TimelineView { id: view; objectName: "timelineView"; anchors.fill: parent; anchors.margins: Theme.px(8); model: Tools.timeline; theme: Theme }
+            TimelineView {
+                id: view
+                objectName: "timelineView"
+                Rectangle { visible: view.activeFocus; anchors.fill: parent; color: "transparent"; border.width: 2; border.color: Theme.accent }
+                anchors.fill: parent
+                anchors.margins: Theme.px(8)
+                model: Tools.timeline
+                theme: Theme
+                Accessible.role: Accessible.Chart
+                Accessible.focusable: true
+                Accessible.name: qsTr("Timeline of compile and run")
+                Accessible.description: Tools.timeline.selection
+            }
             UTip { visible: view.hovered >= 0; delay: 250; text: Tools.timeline.describe(view.hovered) }
             ULabel { visible: !Tools.timeline.ready; anchors.centerIn: parent; text: qsTr("Laying out…"); color: Theme.textMuted }
             ULabel { anchors.bottom: parent.bottom; x: Theme.px(12); height: Theme.px(26); font.pixelSize: Theme.small; color: Theme.textFaint; text: qsTr("Wheel zooms, drag moves, Shift-drag selects, double-click goes there.") }
             UButton { anchors.right: parent.right; anchors.bottom: parent.bottom; anchors.margins: Theme.px(8); icon16: "fit"; tip: qsTr("Everything"); onClicked: Tools.timeline.showAll() }
         }
         Rectangle { visible: Tools.timeline.totals.length > 0; implicitWidth: 1; Layout.fillHeight: true; color: Theme.line }
-        ListView {
+        UList {
             id: totals
             objectName: "timelineTotals"
+            name: Tools.timeline.selection
             visible: Tools.timeline.totals.length > 0
             Layout.preferredWidth: Theme.px(270)
             Layout.fillHeight: true
-            clip: true
             model: Tools.timeline.totals
-            ScrollBar.vertical: UScrollBar {}
             header: ULabel { width: totals.width; height: Theme.px(32); leftPadding: Theme.px(12); text: Tools.timeline.selection; font.weight: Font.DemiBold }
             delegate: RowLayout {
                 required property var modelData

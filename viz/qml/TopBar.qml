@@ -86,7 +86,7 @@ Rectangle {
             Icon { name: "search"; x: Theme.px(8); width: Theme.px(14); height: Theme.px(14); anchors.verticalCenter: parent.verticalCenter; color: Theme.textFaint }
             ULabel { text: qsTr("Jump to…"); color: Theme.textFaint; x: Theme.px(28); anchors.verticalCenter: parent.verticalCenter }
             KeyCap { text: "Ctrl P"; anchors.right: parent.right; anchors.rightMargin: Theme.px(5); anchors.verticalCenter: parent.verticalCenter }
-            MouseArea { id: jumpArea; anchors.fill: parent; hoverEnabled: true; onClicked: Session.trigger("jump") }
+            UArea { id: jumpArea; anchors.fill: parent; name: qsTr("Jump to…"); onClicked: Session.trigger("jump") }
         }
         UButton { visible: bar.ready; icon16: "link"; tip: qsTr("Copy a link to what is shown (Ctrl L)"); onClicked: Session.trigger("copy-link") }
         UButton { icon16: "text"; tip: qsTr("Text size: Ctrl + and Ctrl −"); onClicked: Theme.textScale = Theme.textScale >= 1.6 ? 1 : Theme.textScale + 0.2 }

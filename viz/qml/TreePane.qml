@@ -7,6 +7,7 @@ import uopscope.core
 Rectangle {
     id: pane
     color: Theme.panel
+    signal filterLeft() ///< the filter is done with: keys belong to the graph again
     function focusFilter() { filter.forceActiveFocus(); filter.selectAll(); }
     ColumnLayout {
         anchors.fill: parent
@@ -26,19 +27,19 @@ Rectangle {
             Layout.rightMargin: Theme.px(10)
             Layout.bottomMargin: Theme.px(6)
             onTextChanged: Session.tree.filter = text
-            Keys.onEscapePressed: { clear(); list.forceActiveFocus(); }
+            Keys.onEscapePressed: { clear(); pane.filterLeft(); }
             Keys.onReturnPressed: list.forceActiveFocus()
         }
-        ListView {
+        UList {
             id: list
             objectName: "traceTree"
+            name: qsTr("Kernels and passes")
+            start: Session.tree.currentRow
+            onTaken: index => { const row = itemAtIndex(index); if (row && row.isPass) Session.goToPass(row.scopeId, row.passId); else Session.tree.toggle(index); }
             Layout.fillWidth: true
             Layout.fillHeight: true
-            clip: true
             model: Session.tree
             reuseItems: true
-            boundsBehavior: Flickable.StopAtBounds
-            ScrollBar.vertical: UScrollBar {}
             Connections {
                 target: Session.tree
                 function onCurrentChanged() { list.following = true; Qt.callLater(list.bringCurrent); }
@@ -55,8 +56,14 @@ Rectangle {
                 const r = Session.tree.currentRow, item = r >= 0 ? itemAtIndex(r) : null;
                 if (r >= 0 && (!item || item.y < contentY || item.y + item.height > contentY + height)) positionViewAtIndex(r, ListView.Center);
             }
-            delegate: Rectangle {
+            delegate: URow {
                 id: row
+                owner: list
+                at: index
+                label: kind + " " + name + " " + stepsText + (failed ? " " + qsTr("failed") : "")
+                chosen: current
+                Accessible.role: Accessible.TreeItem
+                onDoubleClicked: if (!isPass) Session.goToScope(scopeId)
                 required property int index
                 required property string name
                 required property string kind
@@ -74,18 +81,7 @@ Rectangle {
                 readonly property bool isPass: kind === "pass"
                 width: list.width
                 height: Theme.row
-                color: current ? Theme.selection : area.containsMouse ? Theme.hover : "transparent"
                 Rectangle { visible: row.current; width: Theme.px(3); height: parent.height; color: Theme.accent }
-                MouseArea {
-                    id: area
-                    anchors.fill: parent
-                    hoverEnabled: true
-                    onClicked: mouse => {
-                        if (row.isPass) Session.goToPass(row.scopeId, row.passId);
-                        else Session.tree.toggle(row.index);
-                    }
-                    onDoubleClicked: if (!row.isPass) Session.goToScope(row.scopeId)
-                }
                 RowLayout {
                     anchors.fill: parent
                     anchors.leftMargin: Theme.px(8) + Math.min(row.depth, 9) * Theme.px(13)
@@ -121,7 +117,7 @@ Rectangle {
                     }
                 }
                 UTip {
-                    visible: area.containsMouse
+                    visible: row.hovered
                     delay: 900
                     text: row.name + (row.time.length > 0 ? "\n" + qsTr("took %1").arg(row.time) : "\n" + qsTr("has not ended")) + (row.place.length > 0 ? "\n" + row.place : "")
                           + (row.failed ? "\n" + qsTr("failed") : "")
@@ -148,7 +144,7 @@ Rectangle {
                 color: hiddenArea.containsMouse ? Theme.text : Theme.textFaint
                 text: Session.tree.hideEmpty ? qsTr("%1 passes without a step hidden · show").arg(Session.tree.hiddenCount) : qsTr("Passes without a step shown · hide")
             }
-            MouseArea { id: hiddenArea; anchors.fill: parent; hoverEnabled: true; cursorShape: Qt.PointingHandCursor; onClicked: Session.tree.hideEmpty = !Session.tree.hideEmpty }
+            UArea { id: hiddenArea; objectName: "hiddenPasses"; anchors.fill: parent; cursorShape: Qt.PointingHandCursor; name: Session.tree.hideEmpty ? qsTr("Show passes without a step") : qsTr("Hide passes without a step"); onClicked: Session.tree.hideEmpty = !Session.tree.hideEmpty }
         }
     }
 }

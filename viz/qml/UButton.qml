@@ -15,7 +15,13 @@ AbstractButton {
     hoverEnabled: true
     focusPolicy: Qt.TabFocus
     opacity: enabled ? 1 : 0.4
+    Accessible.role: Accessible.Button
     Accessible.name: text.length > 0 ? text : tip
+    Accessible.description: text.length > 0 ? tip : ""
+    // Space is a key of the window as well: whoever came here by Tab means the button.
+    Keys.onShortcutOverride: event => event.accepted = event.key === Qt.Key_Space || event.key === Qt.Key_Return || event.key === Qt.Key_Enter
+    Keys.onReturnPressed: clicked()
+    Keys.onEnterPressed: clicked()
 
     background: Rectangle {
         radius: 6

@@ -37,11 +37,13 @@ Rectangle {
             font.underline: chip.link && area.containsMouse
         }
     }
-    MouseArea {
+    UArea {
         id: area
         anchors.fill: parent
         enabled: chip.link
-        hoverEnabled: true
+        name: chip.sign + " " + chip.text
+        radius: chip.radius
+        Accessible.ignored: !chip.link
         cursorShape: chip.link ? Qt.PointingHandCursor : Qt.ArrowCursor
         onClicked: chip.clicked()
     }

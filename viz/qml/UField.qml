@@ -22,6 +22,8 @@ TextField {
     placeholderText: hint
     placeholderTextColor: Theme.textFaint
     selectByMouse: true
+    Accessible.role: Accessible.EditableText
+    Accessible.name: hint
     background: Rectangle {
         radius: 6
         color: Theme.window
@@ -41,6 +43,7 @@ TextField {
         visible: field.clearable && field.text.length > 0
         icon16: "close"
         tip: qsTr("Clear")
+        focusPolicy: Qt.NoFocus
         width: Theme.px(20)
         height: Theme.px(20)
         anchors.right: parent.right

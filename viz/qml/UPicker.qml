@@ -17,26 +17,40 @@ UButton {
     Popup {
         id: menu
         objectName: picker.objectName + "Menu"
+        focus: true
+        onOpened: { for (let i = 0; i < picker.options.length; ++i) if (picker.options[i].value === picker.value) lines.itemAt(i).take(); }
+        onClosed: picker.forceActiveFocus()
         y: picker.height + 2
         padding: Theme.px(4)
         implicitWidth: Math.max(picker.width, Theme.px(150))
         background: Rectangle { radius: 7; color: Theme.raised; border.color: Theme.lineStrong }
         contentItem: Column {
             Repeater {
+                id: lines
                 model: picker.options
                 Rectangle {
                     id: line
                     required property var modelData
+                    required property int index
+                    function take() { area.forceActiveFocus(); }
                     objectName: picker.objectName + "-" + modelData.value
                     width: menu.availableWidth
                     height: Theme.px(27)
                     radius: 5
                     color: area.containsMouse ? Theme.hover : "transparent"
-                    Accessible.role: Accessible.MenuItem
-                    Accessible.name: modelData.text
                     Icon { visible: line.modelData.value === picker.value; name: "check"; x: Theme.px(6); width: Theme.px(13); height: width; anchors.verticalCenter: parent.verticalCenter; color: Theme.accent }
                     ULabel { x: Theme.px(25); anchors.verticalCenter: parent.verticalCenter; text: line.modelData.text }
-                    MouseArea { id: area; anchors.fill: parent; hoverEnabled: true; onClicked: { menu.close(); picker.picked(line.modelData.value); } }
+                    UArea {
+                        id: area
+                        anchors.fill: parent
+                        name: line.modelData.text
+                        Accessible.role: Accessible.MenuItem
+                        Accessible.checkable: true
+                        Accessible.checked: line.modelData.value === picker.value
+                        Keys.onDownPressed: lines.itemAt((line.index + 1) % lines.count).take()
+                        Keys.onUpPressed: lines.itemAt((line.index + lines.count - 1) % lines.count).take()
+                        onClicked: { menu.close(); picker.picked(line.modelData.value); }
+                    }
                 }
             }
         }

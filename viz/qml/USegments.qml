@@ -12,15 +12,25 @@ Rectangle {
     radius: 6
     color: Theme.window
     border.color: Theme.line
+    // One stop of the keyboard: the one that is taken, arrows take the next one.
+    function move(from, by) {
+        const to = Math.max(0, Math.min(options.length - 1, from + by));
+        picked(options[to].value);
+        repeater.itemAt(to).take();
+    }
     Row {
         id: row
         x: 2
         y: 2
         height: parent.height - 4
         Repeater {
+            id: repeater
             model: segments.options
             Rectangle {
+                id: choice
                 required property var modelData
+                required property int index
+                function take() { area.forceActiveFocus(); }
                 readonly property bool taken: segments.value === modelData.value
                 width: label.implicitWidth + Theme.px(18)
                 height: row.height
@@ -34,11 +44,18 @@ Rectangle {
                     font.pixelSize: Theme.small
                     font.weight: parent.taken ? Font.DemiBold : Font.Normal
                 }
-                MouseArea {
+                UArea {
                     id: area
                     anchors.fill: parent
-                    hoverEnabled: true
-                    onClicked: segments.picked(parent.modelData.value)
+                    stop: choice.taken
+                    name: choice.modelData.text
+                    Accessible.role: Accessible.RadioButton
+                    Accessible.checkable: true
+                    Accessible.checked: choice.taken
+                    Keys.onShortcutOverride: event => event.accepted = [Qt.Key_Left, Qt.Key_Right, Qt.Key_Space, Qt.Key_Return].indexOf(event.key) >= 0
+                    Keys.onLeftPressed: segments.move(choice.index, -1)
+                    Keys.onRightPressed: segments.move(choice.index, 1)
+                    onClicked: segments.picked(choice.modelData.value)
                 }
             }
         }

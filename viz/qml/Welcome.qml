@@ -63,7 +63,7 @@ Rectangle {
                                 ULabel { width: parent.width; text: card.modelData.name; font.weight: Font.DemiBold }
                                 ULabel { width: parent.width; text: card.modelData.about; color: Theme.textMuted; font.pixelSize: Theme.small }
                             }
-                            MouseArea { id: area; anchors.fill: parent; hoverEnabled: true; cursorShape: Qt.PointingHandCursor; onClicked: Session.open(card.modelData.path) }
+                            UArea { id: area; objectName: "sample-" + card.modelData.name; radius: 8; anchors.fill: parent; cursorShape: Qt.PointingHandCursor; name: card.modelData.name + ": " + card.modelData.about; onClicked: Session.open(card.modelData.path) }
                         }
                     }
                     ULabel { visible: Session.samples.length === 0; text: qsTr("No samples folder was found beside the program."); color: Theme.textFaint }
@@ -80,7 +80,7 @@ Rectangle {
                             text: modelData.substring(modelData.lastIndexOf("/") + 1)
                             color: recentArea.containsMouse ? Theme.accent : Theme.textMuted
                             Layout.fillWidth: true
-                            MouseArea { id: recentArea; anchors.fill: parent; hoverEnabled: true; cursorShape: Qt.PointingHandCursor; onClicked: Session.open(parent.modelData) }
+                            UArea { id: recentArea; objectName: "recent-" + parent.text; anchors.fill: parent; cursorShape: Qt.PointingHandCursor; name: parent.text; Accessible.description: parent.modelData; onClicked: Session.open(parent.modelData) }
                         }
                     }
                     ULabel { text: qsTr("To try"); font.weight: Font.DemiBold; Layout.topMargin: Session.recent.length > 0 ? Theme.px(12) : 0 }

@@ -41,16 +41,21 @@ Rectangle {
                 ULabel { text: Tools.why.pattern; mono: true; color: Theme.textMuted; font.pixelSize: Theme.px(11.5); Layout.fillWidth: true; wrapMode: Text.WrapAnywhere; maximumLineCount: 3 }
             }
         }
-        ListView {
+        UList {
             id: list
             objectName: "whyList"
+            name: qsTr("Rules by how near they came")
             Layout.fillWidth: true
             Layout.fillHeight: true
-            clip: true
             model: Tools.why
-            ScrollBar.vertical: UScrollBar {}
-            delegate: Rectangle {
+            onTaken: index => { const row = itemAtIndex(index); if (row) Tools.why.ask(row.rule); }
+            delegate: URow {
                 id: row
+                owner: list
+                at: index
+                label: rule + ": " + reason
+                chosen: rule === Tools.why.rule
+                required property int index
                 required property string rule
                 required property string reason
                 required property double near
@@ -59,9 +64,6 @@ Rectangle {
                 width: list.width
                 height: fits ? Theme.px(26) : 0
                 visible: fits
-                color: rule === Tools.why.rule ? Theme.selection : area.containsMouse ? Theme.hover : "transparent"
-                Accessible.role: Accessible.ListItem
-                Accessible.name: rule + ": " + reason
                 RowLayout {
                     anchors.fill: parent
                     anchors.leftMargin: Theme.px(12)
@@ -78,7 +80,6 @@ Rectangle {
                     ULabel { text: row.reason; color: Theme.textMuted; Layout.fillWidth: true }
                     ULabel { text: row.place; color: Theme.textFaint; font.pixelSize: Theme.px(10.5) }
                 }
-                MouseArea { id: area; anchors.fill: parent; hoverEnabled: true; onClicked: Tools.why.ask(row.rule) }
             }
         }
     }

@@ -27,6 +27,7 @@ constexpr size_t kCheapItems = 500;
 GraphCanvas::GraphCanvas(QQuickItem* parent)
     : QQuickItem(parent), alive_(std::make_shared<std::atomic<int>>(1)) {
   setFlag(ItemHasContents);
+  setActiveFocusOnTab(true);
   setAcceptedMouseButtons(Qt::LeftButton | Qt::MiddleButton | Qt::RightButton);
   setAcceptHoverEvents(true);
   setClip(true);

@@ -25,6 +25,8 @@ class GraphCanvas : public QQuickItem {
   Q_PROPERTY(QRectF bounds READ bounds NOTIFY boundsChanged)
   Q_PROPERTY(qlonglong hovered READ hovered NOTIFY hoveredChanged)
   Q_PROPERTY(bool follow READ follow WRITE setFollow NOTIFY followChanged)
+  /// The keyboard came here by Tab: a frame shows it.
+  Q_PROPERTY(bool entered READ entered NOTIFY enteredChanged)
   /// Everything asked for is on the screen; screenshots wait for it.
   Q_PROPERTY(bool settled READ settled NOTIFY settledChanged)
 
@@ -42,6 +44,7 @@ public:
   qlonglong hovered() const { return hovered_; }
   bool follow() const { return follow_; }
   void setFollow(bool on);
+  bool entered() const { return entered_; }
   bool settled() const;
 
   Q_INVOKABLE void fit();
@@ -67,6 +70,7 @@ Q_SIGNALS:
   void hoveredChanged();
   void followChanged();
   void settledChanged();
+  void enteredChanged();
   void nodeClicked(qlonglong id);
   void nodeDoubleClicked(qlonglong id);
   /// Dragged with Shift held: to be kept there.
@@ -81,9 +85,12 @@ protected:
   void mouseMoveEvent(QMouseEvent* event) override;
   void mouseReleaseEvent(QMouseEvent* event) override;
   void mouseDoubleClickEvent(QMouseEvent* event) override;
+  void hoverEnterEvent(QHoverEvent* event) override { hoverMoveEvent(event); }
   void hoverMoveEvent(QHoverEvent* event) override;
   void hoverLeaveEvent(QHoverEvent* event) override;
   void wheelEvent(QWheelEvent* event) override;
+  void focusInEvent(QFocusEvent* event) override;
+  void focusOutEvent(QFocusEvent* event) override;
   void itemChange(ItemChange change, const ItemChangeData& data) override;
 
 private:
@@ -109,6 +116,7 @@ private:
   static Frame draw(const Picture& picture, const Palette& palette, const TintingPtr& tinting,
                     const QRectF& area, double scale, double dpr);
   void setHovered(qlonglong id);
+  void setEntered(bool on);
 
   QPointer<GraphSource> source_;
   QPointer<Theme> theme_;
@@ -120,7 +128,7 @@ private:
   int64_t shownPass_ = -2, anchor_ = -1;
   qlonglong hovered_ = -1;
   QPointF pressedAt_, lastAt_;
-  bool dragging_ = false;
+  bool dragging_ = false, entered_ = false;
   qlonglong moving_ = -1;
 
   Frame base_, overlay_;

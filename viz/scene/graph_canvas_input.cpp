@@ -3,6 +3,7 @@
 #include "viz/scene/graph_canvas.h"
 
 #include <QCursor>
+#include <QFocusEvent>
 #include <QHoverEvent>
 #include <QMouseEvent>
 #include <QWheelEvent>
@@ -19,6 +20,7 @@ void GraphCanvas::mousePressEvent(QMouseEvent* event) {
     if (const int i = nodeAt(*picture_, toGraph(pressedAt_), 2 / scale_); i >= 0)
       moving_ = picture_->nodes[static_cast<size_t>(i)].id;
   glide_.stop();
+  setEntered(false);
   forceActiveFocus(Qt::MouseFocusReason);
   event->accept();
 }
@@ -76,6 +78,18 @@ void GraphCanvas::hoverMoveEvent(QHoverEvent* event) {
 
 void GraphCanvas::hoverLeaveEvent(QHoverEvent*) {
   setHovered(-1);
+}
+
+void GraphCanvas::setEntered(bool on) {
+  if (on == entered_) return;
+  entered_ = on;
+  Q_EMIT enteredChanged();
+}
+void GraphCanvas::focusInEvent(QFocusEvent* event) {
+  setEntered(event->reason() == Qt::TabFocusReason || event->reason() == Qt::BacktabFocusReason);
+}
+void GraphCanvas::focusOutEvent(QFocusEvent*) {
+  setEntered(false);
 }
 
 void GraphCanvas::wheelEvent(QWheelEvent* event) {

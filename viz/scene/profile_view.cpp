@@ -23,6 +23,7 @@ size_t toneOf(const std::string& kind) {
 } // namespace
 
 ProfileView::ProfileView(QQuickItem* parent) : QQuickPaintedItem(parent) {
+  setActiveFocusOnTab(true);
   setAcceptHoverEvents(true);
   setAcceptedMouseButtons(Qt::LeftButton);
 }

@@ -46,6 +46,7 @@ Q_SIGNALS:
 
 protected:
   void geometryChange(const QRectF& now, const QRectF& before) override;
+  void hoverEnterEvent(QHoverEvent* event) override { hoverMoveEvent(event); }
   void hoverMoveEvent(QHoverEvent* event) override;
   void hoverLeaveEvent(QHoverEvent* event) override;
   void mousePressEvent(QMouseEvent* event) override;

@@ -26,6 +26,7 @@ size_t toneOf(const std::string& kind) {
 } // namespace
 
 TimelineView::TimelineView(QQuickItem* parent) : QQuickPaintedItem(parent) {
+  setActiveFocusOnTab(true);
   setAcceptHoverEvents(true);
   setAcceptedMouseButtons(Qt::LeftButton);
 }

@@ -30,6 +30,7 @@ Q_SIGNALS:
   void hoveredChanged();
 
 protected:
+  void hoverEnterEvent(QHoverEvent* event) override { hoverMoveEvent(event); }
   void hoverMoveEvent(QHoverEvent* event) override;
   void hoverLeaveEvent(QHoverEvent* event) override;
   void mousePressEvent(QMouseEvent* event) override;
