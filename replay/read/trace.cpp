@@ -14,7 +14,9 @@
 
 namespace uopscope {
 
-Trace::Trace(const std::string& path) : db_(openTrace(path)), version_(db_.pragma("user_version")) {
+Trace::Trace(const std::string& path, std::shared_ptr<const TraceOverview> known)
+    : db_(openTrace(path)), version_(db_.pragma("user_version")),
+      overview_(known ? std::move(known) : std::make_shared<TraceOverview>()) {
   nodes_ = std::make_unique<NodeTable>(db_);
   addSqlTables(*this);
   refresh();
@@ -39,22 +41,26 @@ bool Trace::refresh() {
   dataVersion_ = version;
   passes_.clear();
   rules_.clear();
-  loadMeta();
-  loadScopes();
+  auto fresh = std::make_shared<TraceOverview>();
+  loadMeta(*fresh);
+  // A recording that has ended has its overview for good; another file in its place has other times.
+  if (!finished() || fresh->meta != overview_->meta) {
+    loadScopes(*fresh);
+    overview_ = std::move(fresh);
+  }
   nodes_->refresh();
   return true;
 }
 
-void Trace::loadMeta() {
-  meta_.clear();
+void Trace::loadMeta(TraceOverview& overview) const {
   for (Statement s = db_.prepare("SELECT key, value FROM meta"); s.step();)
-    meta_.emplace(s.text(0), s.text(1));
+    overview.meta.emplace(s.text(0), s.text(1));
 }
 
 const std::string& Trace::meta(const std::string& key) const {
   static const std::string none;
-  auto it = meta_.find(key);
-  return it == meta_.end() ? none : it->second;
+  auto it = meta().find(key);
+  return it == meta().end() ? none : it->second;
 }
 
 bool Trace::finished() const {
@@ -118,11 +124,12 @@ constexpr const char* kPassColumns =
     "step_count, outcome, message, begin_ns, end_ns FROM pass ";
 } // namespace
 
-void Trace::loadScopes() {
-  scopes_.clear();
+void Trace::loadScopes(TraceOverview& overview) {
+  std::vector<ScopeInfo>& scopes = overview.scopes;
   std::unordered_map<int64_t, size_t> at;
-  for (Statement s = db_.prepare(
-           "SELECT id, parent, kind, name, file, line, root, begin_ns, end_ns FROM scope ORDER BY id");
+  for (Statement s = db_.prepare("SELECT scope.id, parent, kind, value, file, line, root, begin_ns, end_ns, "
+                                 "name FROM scope LEFT JOIN "
+                                 "string ON string.id = scope.name ORDER BY scope.id");
        s.step();) {
     ScopeInfo scope;
     scope.id = s.integer(0);
@@ -131,40 +138,43 @@ void Trace::loadScopes() {
       throw Error(ErrorKind::File,
                   fmt::format("{}: scope {} is not valid; the file is damaged", path(), scope.id));
     scope.kind = scopeKindOf(s.text(2));
-    scope.name = string(s.integer(3));
+    scope.name = s.isNull(3) ? string(s.integer(9)) : std::string(s.text(3));
     scope.script = fileLine(s.integer(4), s.integer(5));
     scope.root = nodeIdOf(s, 6);
     scope.beginNs = s.integer(7);
     if (!s.isNull(8)) scope.endNs = s.integer(8);
-    at[scope.id] = scopes_.size();
-    scopes_.push_back(std::move(scope));
+    at[scope.id] = scopes.size();
+    scopes.push_back(std::move(scope));
   }
-  for (Statement s = db_.prepare("SELECT scope, sum(step_count) FROM pass GROUP BY scope"); s.step();)
-    if (auto it = at.find(s.integer(0)); it != at.end()) scopes_[it->second].steps = s.integer(1);
-  if (status() != traceStatus::kComplete) { // passes that had not ended
+  for (Statement s =
+           db_.prepare("SELECT scope, sum(step_count) FROM pass WHERE step_count > 0 GROUP BY scope");
+       s.step();)
+    if (auto it = at.find(s.integer(0)); it != at.end()) scopes[it->second].steps = s.integer(1);
+  if (const auto ended = overview.meta.find("status");
+      ended == overview.meta.end() || ended->second != traceStatus::kComplete) { // passes that had not ended
     Statement s = db_.prepare("SELECT pass.scope, count(*) FROM pass JOIN step ON step.id >= pass.first_step "
                               "AND step.pass = pass.id "
                               "WHERE pass.step_count IS NULL GROUP BY pass.scope");
     while (s.step())
-      if (auto it = at.find(s.integer(0)); it != at.end()) scopes_[it->second].steps += s.integer(1);
+      if (auto it = at.find(s.integer(0)); it != at.end()) scopes[it->second].steps += s.integer(1);
   }
-  for (size_t k = scopes_.size(); k-- > 0;) { // children come after their parents
-    scopes_[k].totalSteps += scopes_[k].steps;
-    if (scopes_[k].parent) scopes_[at[scopes_[k].parent]].totalSteps += scopes_[k].totalSteps;
+  for (size_t k = scopes.size(); k-- > 0;) { // children come after their parents
+    scopes[k].totalSteps += scopes[k].steps;
+    if (scopes[k].parent) scopes[at[scopes[k].parent]].totalSteps += scopes[k].totalSteps;
   }
 }
 
 const ScopeInfo& Trace::scope(ScopeId id) const {
-  auto it = std::lower_bound(scopes_.begin(), scopes_.end(), id,
+  auto it = std::lower_bound(scopes().begin(), scopes().end(), id,
                              [](const ScopeInfo& s, ScopeId wanted) { return s.id < wanted; });
-  if (it == scopes_.end() || it->id != id)
+  if (it == scopes().end() || it->id != id)
     throw Error(ErrorKind::Key, fmt::format("{}: there is no scope {}", path(), id));
   return *it;
 }
 
 std::vector<ScopeId> Trace::childrenOf(ScopeId id) const {
   std::vector<ScopeId> out;
-  for (const ScopeInfo& s : scopes_)
+  for (const ScopeInfo& s : scopes())
     if (s.parent == id) out.push_back(s.id);
   return out;
 }
@@ -316,18 +326,18 @@ bool isNumber(const std::string& text) {
 } // namespace
 
 ScopeId Trace::findScope(const std::string& text) const {
-  for (const ScopeInfo& s : scopes_)
+  for (const ScopeInfo& s : scopes())
     if (s.name == text && s.kind == ScopeKind::Kernel) return s.id;
-  for (const ScopeInfo& s : scopes_)
+  for (const ScopeInfo& s : scopes())
     if (s.name == text) return s.id;
   if (isNumber(text)) {
     int64_t id = std::stoll(text);
-    for (const ScopeInfo& s : scopes_)
+    for (const ScopeInfo& s : scopes())
       if (s.id == id) return id;
   }
   std::string names;
   size_t shown = 0;
-  for (const ScopeInfo& s : scopes_)
+  for (const ScopeInfo& s : scopes())
     if (s.kind == ScopeKind::Kernel || s.kind == ScopeKind::Schedule)
       if (++shown <= 12) names += fmt::format("{}{} {}", names.empty() ? "" : ", ", s.id, s.name);
   if (shown > 12) names += fmt::format(" and {} more (uopscope ls lists them)", shown - 12);

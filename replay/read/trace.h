@@ -156,9 +156,17 @@ struct OriginInfo {
   FileLine script;
 };
 
+/// What every reader of a trace holds: small facts about all of it. Readers of one finished file share it.
+struct TraceOverview {
+  std::map<std::string, std::string> meta;
+  std::vector<ScopeInfo> scopes;
+};
+
 class Trace {
 public:
-  explicit Trace(const std::string& path);
+  /// `known`: the overview of another reader of the same file, perhaps on another thread; taken over where
+  /// the recording had ended, since walking all passes for it is most of what opening costs.
+  explicit Trace(const std::string& path, std::shared_ptr<const TraceOverview> known = {});
   ~Trace();
   Trace(const Trace&) = delete;
   Trace& operator=(const Trace&) = delete;
@@ -175,12 +183,12 @@ public:
   const std::string& status() const { return meta("status"); }
   /// One sentence for a person when the recording did not end well; empty if it did.
   std::string warning() const;
-  const std::map<std::string, std::string>& meta() const { return meta_; }
+  const std::map<std::string, std::string>& meta() const { return overview_->meta; }
   /// Value of a key of meta, empty if absent.
   const std::string& meta(const std::string& key) const;
 
   /// All scopes in order; parents before children.
-  const std::vector<ScopeInfo>& scopes() const { return scopes_; }
+  const std::vector<ScopeInfo>& scopes() const { return overview_->scopes; }
   const ScopeInfo& scope(ScopeId id) const;          ///< Error(Key) if there is none
   std::vector<ScopeId> childrenOf(ScopeId id) const; ///< 0: the outermost ones
   /// Passes of one scope in order of begin, nested ones after their parent.
@@ -229,9 +237,12 @@ public:
   ScopeId findScope(const std::string& text) const;
   PassId findPass(ScopeId scope, const std::string& text);
 
+  /// As of the last refresh(); never changes, so it may go to another thread.
+  std::shared_ptr<const TraceOverview> overview() const { return overview_; }
+
 private:
-  void loadMeta();
-  void loadScopes();
+  void loadMeta(TraceOverview& overview) const;
+  void loadScopes(TraceOverview& overview);
   static NodeId nodeIdOf(const Statement& s, int column);
   std::string programText(ScopeId kernel);
   std::string string(int64_t id);
@@ -240,8 +251,7 @@ private:
   Database db_;
   Statement selectString_;
   int64_t version_; ///< of the schema
-  std::map<std::string, std::string> meta_;
-  std::vector<ScopeInfo> scopes_;
+  std::shared_ptr<const TraceOverview> overview_;
   std::map<ScopeId, std::vector<PassInfo>> passes_;
   std::vector<RuleInfo> rules_;
   std::unordered_map<int64_t, std::string> strings_, files_;

@@ -107,7 +107,7 @@ std::vector<PhaseTotal> Trace::phaseTotals() {
   std::vector<PhaseTotal> out;
   int64_t whole = 0, known = 0;
   PhaseTotal schedule{"schedule", 0, 0}, run{"run", 0, 0};
-  for (const ScopeInfo& s : scopes_) {
+  for (const ScopeInfo& s : scopes()) {
     if (!s.endNs) continue;
     if (s.kind == ScopeKind::Script && !s.parent) whole += *s.endNs - s.beginNs;
     if (s.kind != ScopeKind::Schedule) continue;

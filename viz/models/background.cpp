@@ -20,7 +20,18 @@ int stopIfStale(void* job) {
 struct Background::Lane {
   QThread thread;
   QObject* place = new QObject; // lives on the thread; goes when it ends
-  std::unique_ptr<Trace> trace; // touched on the thread only
+  // Touched on the thread only. Opened by the first question: most files are looked at without one.
+  std::unique_ptr<Trace> trace;
+  std::string path;
+  std::shared_ptr<const TraceOverview> known;
+
+  Trace* opened() {
+    if (!trace && !path.empty()) {
+      trace = std::make_unique<Trace>(path, std::move(known));
+      addSqlFunctions(*trace);
+    }
+    return trace.get();
+  }
 };
 
 Background::Background(QObject* parent)
@@ -40,17 +51,13 @@ Background::~Background() {
   for (auto& l : lanes_) l->thread.wait();
 }
 
-void Background::open(const QString& path) {
+void Background::open(const QString& path, std::shared_ptr<const TraceOverview> known) {
   for (auto& n : *newest_) n = ++number_;
   for (auto& l : lanes_)
-    QMetaObject::invokeMethod(l->place, [lane = l.get(), path] {
+    QMetaObject::invokeMethod(l->place, [lane = l.get(), path, known] {
       lane->trace.reset();
-      try {
-        if (path.isEmpty()) return;
-        lane->trace = std::make_unique<Trace>(path.toStdString());
-        addSqlFunctions(*lane->trace);
-      } catch (const std::exception&) { // the session opens it too, and says what is wrong
-      }
+      lane->path = path.toStdString();
+      lane->known = known;
     });
 }
 
@@ -59,7 +66,7 @@ void Background::refresh() {
     QMetaObject::invokeMethod(l->place, [lane = l.get()] {
       try {
         if (lane->trace) lane->trace->refresh();
-      } catch (const std::exception&) { // as above
+      } catch (const std::exception&) { // the session reads it too, and says what is wrong
       }
     });
 }
@@ -79,12 +86,18 @@ void Background::ask(Channel channel, Work work, std::function<void(QString)> on
                                                   work = std::move(work), onFailure = std::move(onFailure)] {
     Answer answer;
     QString problem;
-    if (lane->trace && (*newest)[c] == number) {
-      Job job{*lane->trace, (*newest)[c], number, [this, c](double share) {
+    Trace* trace = nullptr;
+    try {
+      if ((*newest)[c] == number) trace = lane->opened();
+    } catch (const std::exception& e) {
+      problem = QString::fromUtf8(e.what());
+    }
+    if (trace) {
+      Job job{*trace, (*newest)[c], number, [this, c](double share) {
                 QMetaObject::invokeMethod(
                     this, [this, c, share] { Q_EMIT progressed(static_cast<int>(c), share); });
               }};
-      sqlite3* db = lane->trace->database().handle();
+      sqlite3* db = trace->database().handle();
       sqlite3_progress_handler(db, kStepsBetweenLooks, stopIfStale, &job);
       try {
         answer = work(job);

@@ -53,7 +53,8 @@ public:
   explicit Background(QObject* parent = nullptr);
   ~Background() override;
 
-  void open(const QString& path);
+  /// `known`: the overview of a reader that has the file open already.
+  void open(const QString& path, std::shared_ptr<const TraceOverview> known = {});
   void refresh();
   /// `failed` gets the message of an exception; without it, failed() is emitted.
   void ask(Channel channel, Work work, std::function<void(QString)> failed = {});

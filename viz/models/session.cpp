@@ -214,8 +214,8 @@ void Session::openTrace(const QString& path) {
   path_ = path;
   state_ = QStringLiteral("ready");
   growing_ = !trace_->finished();
-  worker_.open(path);
-  background_.open(path);
+  worker_.open(path, trace_->overview());
+  background_.open(path, trace_->overview());
   tree_.setTrace(trace_.get());
   loadSummary();
   loadScript();

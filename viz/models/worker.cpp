@@ -19,13 +19,13 @@ void WorkerTasks::guarded(F f) {
   }
 }
 
-void WorkerTasks::open(const QString& path) {
+void WorkerTasks::open(const QString& path, std::shared_ptr<const TraceOverview> known) {
   guarded([&] {
     views_.clear();
     provenance_.reset();
     provenanceScope_ = -1;
     trace_.reset();
-    if (!path.isEmpty()) trace_ = std::make_unique<Trace>(path.toStdString());
+    if (!path.isEmpty()) trace_ = std::make_unique<Trace>(path.toStdString(), std::move(known));
   });
 }
 
@@ -174,10 +174,10 @@ void Worker::post(F task, bool picture) {
   Q_EMIT idleChanged();
 }
 
-void Worker::open(const QString& path) {
+void Worker::open(const QString& path, std::shared_ptr<const TraceOverview> known) {
   for (auto& n : tasks_->newest) n = ++number_;
   tasks_->cancelLayout = true;
-  post([t = tasks_, path] { t->open(path); });
+  post([t = tasks_, path, known = std::move(known)] { t->open(path, known); });
 }
 
 void Worker::refresh() {

@@ -43,7 +43,7 @@ public:
   std::array<std::atomic<quint64>, kKinds> newest{};
   std::atomic<bool> cancelLayout{false};
 
-  void open(const QString& path);
+  void open(const QString& path, std::shared_ptr<const TraceOverview> known);
   void refresh();
   void picture(quint64 number, const PictureQuestion& question);
   void node(quint64 number, const PictureQuestion& question, NodeId node);
@@ -77,7 +77,8 @@ public:
   explicit Worker(QObject* parent = nullptr);
   ~Worker() override;
 
-  void open(const QString& path);
+  /// `known`: the overview of a reader that has the file open already.
+  void open(const QString& path, std::shared_ptr<const TraceOverview> known = {});
   void refresh();
   void askPicture(const PictureQuestion& question);
   void askNode(const PictureQuestion& question, NodeId node);
