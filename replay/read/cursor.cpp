@@ -14,11 +14,11 @@ namespace uopscope {
 
 namespace {
 constexpr int64_t kNever = INT64_MAX;
-uint64_t hashOf(const RawNode& like, std::span<const NodeId> sources) {
+uint32_t hashOf(const RawNode& like, std::span<const NodeId> sources) {
   uint64_t h = like.op | uint64_t{like.dtype} << 8 | uint64_t{like.arg} << 32;
   h = (h ^ like.tag) * 0x9E3779B97F4A7C15ull;
   for (NodeId s : sources) h = (h ^ (h >> 29) ^ s) * 0xbf58476d1ce4e5b9ull;
-  return h ^ h >> 32;
+  return static_cast<uint32_t>(h ^ h >> 32);
 }
 } // namespace
 
@@ -112,26 +112,25 @@ void Cursor::addGraph(NodeId root) {
 
 void Cursor::insert(NodeId id) {
   if (index_.used * 2 >= index_.slots.size()) {
-    std::vector<NodeId> old(index_.slots.size() * 2);
+    std::vector<Index::Slot> old(index_.slots.size() * 2);
     old.swap(index_.slots);
     index_.used = 0;
-    for (NodeId o : old)
-      if (o) insert(o);
+    for (const Index::Slot& o : old)
+      if (o.node) index_.put(o);
   }
   const RawNode& r = raw(id);
-  size_t mask = index_.slots.size() - 1, at = hashOf(r, r.src) & mask;
-  while (index_.slots[at]) at = (at + 1) & mask;
-  index_.slots[at] = id;
-  ++index_.used;
+  index_.put({hashOf(r, r.src), id});
 }
 
 NodeId Cursor::find(const RawNode& like, std::span<const NodeId> sources) {
-  size_t mask = index_.slots.size() - 1;
-  for (size_t at = hashOf(like, sources) & mask; index_.slots[at]; at = (at + 1) & mask) {
-    const RawNode& r = raw(index_.slots[at]);
+  const size_t mask = index_.slots.size() - 1;
+  const uint32_t hash = hashOf(like, sources);
+  for (size_t at = hash & mask; index_.slots[at].node; at = (at + 1) & mask) {
+    if (index_.slots[at].hash != hash) continue;
+    const RawNode& r = raw(index_.slots[at].node);
     if (r.op == like.op && r.dtype == like.dtype && r.arg == like.arg && r.tag == like.tag &&
         std::ranges::equal(r.src, sources))
-      return index_.slots[at];
+      return index_.slots[at].node;
   }
   return kNoNode;
 }

@@ -73,10 +73,22 @@ private:
     bool busy = false;
   };
   struct Frame;
-  /// Nodes by content, in open addressing.
+  /// Nodes by content, in open addressing. Hashes are kept: looking at millions of nodes again to grow the
+  /// table would stop a jump for a second.
   struct Index {
-    std::vector<NodeId> slots = std::vector<NodeId>(1024);
+    struct Slot {
+      uint32_t hash = 0;
+      NodeId node = kNoNode;
+    };
+    std::vector<Slot> slots = std::vector<Slot>(1024);
     size_t used = 0;
+    void put(Slot slot) {
+      const size_t mask = slots.size() - 1;
+      size_t at = slot.hash & mask;
+      while (slots[at].node) at = (at + 1) & mask;
+      slots[at] = slot;
+      ++used;
+    }
   };
   struct ViewNode {
     RawNode raw;

@@ -1,12 +1,11 @@
-// Puts the phases together: ranks (rank.h), bends for long edges, order and coordinates (order.h), then back
-// to nodes and edges. Everything is computed for ranks that run from top to bottom; left to right swaps the
-// axes at both ends.
+// Puts the phases together: ranks (rank.h), bends for long edges, order and coordinates (order.h),
+// lanes (lanes.h), then back to nodes and edges. Everything is computed for ranks that run from top to
+// bottom; left to right swaps the axes at both ends.
 #include "viz/layout/layered.h"
 
-#include "viz/layout/adjacency.h"
+#include "viz/layout/lanes.h"
 #include "viz/layout/order.h"
 #include "viz/layout/rank.h"
-#include "viz/layout/straighten.h"
 
 #include <algorithm>
 #include <cmath>
@@ -17,6 +16,8 @@ namespace {
 constexpr uint32_t kNone = UINT32_MAX;
 constexpr float kBendSize = 6;
 constexpr float kEdgeSpace = 7; // between an edge and the boxes it passes
+// Between ranks: room below boxes, above them (numbers of arrows stand there), and for each lane.
+constexpr float kBelowBoxes = 12, kAboveBoxes = 20, kLane = 6;
 
 // An edge as the ranks see it: from the lower rank to the higher.
 struct Span {
@@ -27,12 +28,14 @@ struct Router {
   RankedGraph graph;
   std::vector<uint32_t>
       chain; ///< by node: its first bend, or kNone; the chain's bends have consecutive numbers
+  std::vector<uint32_t> length; ///< of the chain
+  std::vector<uint32_t> ports;
   std::vector<uint8_t> routed; ///< by edge
   uint32_t straight = 0;
 
   Router(std::span<const LayoutNode> nodes, std::span<const LayoutEdge> edges, const Ranking& ranking,
          const LayoutOptions& o)
-      : chain(nodes.size(), kNone), routed(edges.size(), 0) {
+      : chain(nodes.size(), kNone), length(nodes.size(), 0), ports(nodes.size(), 0), routed(edges.size(), 0) {
     graph.vertices.resize(nodes.size());
     for (size_t i = 0; i < nodes.size(); ++i)
       graph.vertices[i] = {ranking.rank[i], o.leftToRight ? nodes[i].height : nodes[i].width, false,
@@ -41,9 +44,9 @@ struct Router {
     std::vector<std::pair<uint8_t, uint8_t>> there(nodes.size(), {kMoments - 1, 0}); // when it is needed
     for (size_t e = 0; e < edges.size(); ++e) {
       const Span s = span(edges[e], ranking.reversed[e]);
-      const uint32_t length = ranking.rank[s.to] - ranking.rank[s.from];
-      if (length < 2) continue;
-      reach[s.from] = std::max(reach[s.from], length - 1);
+      const uint32_t away = ranking.rank[s.to] - ranking.rank[s.from];
+      if (away < 2) continue;
+      reach[s.from] = std::max(reach[s.from], away - 1);
       auto& [born, gone] = there[s.from];
       const LayoutNode &a = nodes[s.from], &b = nodes[s.to];
       born = std::min(born, std::max(a.born, b.born));
@@ -51,10 +54,10 @@ struct Router {
     }
     const uint32_t longest = limit(reach, nodes.size(), o.bendsPerNode);
     for (uint32_t v = 0; v < nodes.size(); ++v) {
-      const uint32_t length = std::min(reach[v], longest);
-      if (length == 0) continue;
+      length[v] = std::min(reach[v], longest);
+      if (length[v] == 0) continue;
       chain[v] = static_cast<uint32_t>(graph.vertices.size());
-      for (uint32_t k = 0; k < length; ++k) {
+      for (uint32_t k = 0; k < length[v]; ++k) {
         const uint32_t bend = static_cast<uint32_t>(graph.vertices.size());
         graph.links.push_back({k == 0 ? v : bend - 1, bend, 0});
         graph.vertices.push_back({ranking.rank[v] + 1 + k, kBendSize, true,
@@ -62,19 +65,18 @@ struct Router {
                                   std::max(there[v].first, there[v].second)});
       }
     }
-    std::vector<uint32_t> ports(nodes.size(), 0);
     for (const LayoutEdge& e : edges) ports[e.to] = std::max(ports[e.to], e.port + 1);
     for (size_t e = 0; e < edges.size(); ++e) {
       const Span s = span(edges[e], ranking.reversed[e]);
-      const uint32_t length = ranking.rank[s.to] - ranking.rank[s.from];
-      if (length == 0) continue;
-      if (length - 1 > longest) {
+      const uint32_t away = ranking.rank[s.to] - ranking.rank[s.from];
+      if (away == 0) continue;
+      if (away - 1 > longest) {
         ++straight;
         continue;
       }
       routed[e] = 1;
       const float port = ranking.reversed[e] ? 0 : portAt(edges[e].port, ports[s.to]);
-      graph.links.push_back({length == 1 ? s.from : chain[s.from] + length - 2, s.to, port});
+      graph.links.push_back({away == 1 ? s.from : chain[s.from] + away - 2, s.to, port});
     }
   }
   static Span span(const LayoutEdge& e, bool reversed) {
@@ -132,57 +134,56 @@ Layout layoutLayered(std::span<const LayoutNode> nodes, std::span<const LayoutEd
     return out;
   }
 
-  // A rank is as thick as its thickest node; the gap grows where edges run far sideways, so that they stay
-  // readable.
-  std::vector<float> thick(ranking.rankCount, 0), aside(ranking.rankCount, 0), across(ranking.rankCount, 0);
+  std::vector<LaneSource> sources;
+  std::vector<LaneUser> users;
+  std::vector<uint32_t> sourceOf(nodes.size(), kNone), userOf(acyclic.size(), kNone);
+  for (size_t e = 0; e < acyclic.size(); ++e) {
+    if (!router.routed[e] || ranking.reversed[e]) continue;
+    const LayoutEdge& edge = acyclic[e];
+    if (sourceOf[edge.from] == kNone) {
+      sourceOf[edge.from] = static_cast<uint32_t>(sources.size());
+      sources.push_back({edge.from, router.chain[edge.from], router.length[edge.from]});
+    }
+    const float reach = std::min(router.graph.vertices[edge.to].size - 20,
+                                 26 * static_cast<float>(std::max(1u, router.ports[edge.to]) - 1));
+    userOf[e] = static_cast<uint32_t>(users.size());
+    users.push_back({sourceOf[edge.from], edge.to, Router::portAt(edge.port, router.ports[edge.to]) * reach});
+  }
+  const Lanes lanes(router.graph, along, sources, users, kEdgeSpace);
+
+  // A rank is as thick as its thickest node; a gap has room for its lanes.
+  std::vector<float> thick(ranking.rankCount, 0), across(ranking.rankCount, 0), gap(ranking.rankCount, 0);
   for (size_t i = 0; i < nodes.size(); ++i)
     thick[ranking.rank[i]] =
         std::max(thick[ranking.rank[i]], o.leftToRight ? nodes[i].width : nodes[i].height);
-  for (const RankLink& l : router.graph.links) {
-    float& a = aside[router.graph.vertices[l.from].rank];
-    a = std::max(a, std::abs(along[l.from] - along[l.to]));
-  }
   float at = 0, low = 0, high = 0;
   for (uint32_t r = 0; r < ranking.rankCount; ++r) {
     across[r] = at + thick[r] / 2;
     at += thick[r];
     out.height = at;
-    at += o.rankGap + std::min(70.f, aside[r] * 0.035f);
+    gap[r] = std::max(o.rankGap, kBelowBoxes + kAboveBoxes + static_cast<float>(lanes.tracks(r)) * kLane);
+    at += gap[r];
   }
   for (size_t v = 0; v < along.size(); ++v) {
     low = std::min(low, along[v] - router.graph.vertices[v].size / 2);
     high = std::max(high, along[v] + router.graph.vertices[v].size / 2);
   }
   out.width = high - low;
-  auto point = [&](uint32_t v) {
-    const float a = along[v] - low, b = across[router.graph.vertices[v].rank];
-    return o.leftToRight ? LayoutPoint{b, a} : LayoutPoint{a, b};
-  };
-  for (uint32_t v = 0; v < nodes.size(); ++v) out.centres[v] = point(v);
-  std::vector<RankBoxes> boxes(ranking.rankCount);
-  for (uint32_t r = 0; r < ranking.rankCount; ++r) {
-    boxes[r] = {across[r], thick[r], {}};
-    for (uint32_t v : router.graph.ranks[r])
-      if (v < nodes.size())
-        boxes[r].spans.push_back(
-            {along[v] - router.graph.vertices[v].size / 2, along[v] + router.graph.vertices[v].size / 2});
+  for (uint32_t v = 0; v < nodes.size(); ++v) {
+    const float a = along[v] - low, b = across[ranking.rank[v]];
+    out.centres[v] = o.leftToRight ? LayoutPoint{b, a} : LayoutPoint{a, b};
   }
-  std::vector<LayoutPoint> points;
+  std::vector<Lanes::Turn> turns;
   for (size_t e = 0; e < acyclic.size(); ++e) {
-    if (!router.routed[e]) continue;
-    const auto [from, to] = Router::span(acyclic[e], ranking.reversed[e]);
-    const uint32_t length = ranking.rank[to] - ranking.rank[from];
-    if (length < 2) continue;
-    points.assign(1, {along[from], across[ranking.rank[from]] + thick[ranking.rank[from]] / 2});
-    for (uint32_t k = 0; k + 1 < length; ++k)
-      points.push_back({along[router.chain[from] + k], across[ranking.rank[from] + 1 + k]});
-    points.push_back({along[to], across[ranking.rank[to]] - thick[ranking.rank[to]] / 2});
-    straighten(points, ranking.rank[from] + 1, boxes, kEdgeSpace);
+    if (userOf[e] == kNone) continue;
+    lanes.turns(users[userOf[e]], turns);
     auto& bends = out.bends[original[e]];
-    for (size_t k = 1; k + 1 < points.size(); ++k)
-      bends.push_back(o.leftToRight ? LayoutPoint{points[k].y, points[k].x - low}
-                                    : LayoutPoint{points[k].x - low, points[k].y});
-    if (ranking.reversed[e]) std::reverse(bends.begin(), bends.end());
+    bends.reserve(turns.size());
+    for (const Lanes::Turn& t : turns) {
+      const float lane = across[t.rank] + thick[t.rank] / 2 + kBelowBoxes +
+                         t.share * (gap[t.rank] - kBelowBoxes - kAboveBoxes);
+      bends.push_back(o.leftToRight ? LayoutPoint{lane, t.along - low} : LayoutPoint{t.along - low, lane});
+    }
   }
   if (o.leftToRight) std::swap(out.width, out.height);
   return out;

@@ -1,8 +1,9 @@
 // The layered layout: a directed graph in, positions out. No Qt, no Graphviz, near linear in the graph.
 //
 // Nodes stand in ranks so that every edge points from a lower rank to a higher one (edges that close a cycle
-// point back). Long edges of one source share a single chain of bends, so a hub costs one line, not one per
-// user. The same input gives the same output on every run and machine.
+// point back). Edges turn at right angles in lanes between the ranks; those of one source share a single line
+// as far as they go together, so a hub costs one line, not one per user. The same input gives the same output
+// on every run and machine.
 //
 //   std::vector<LayoutNode> nodes(3, {120, 40});
 //   std::vector<LayoutEdge> edges{{0, 2, 0}, {1, 2, 1}};     // 0 and 1 are the sources of 2
@@ -44,10 +45,12 @@ struct LayoutOptions {
 };
 
 struct Layout {
-  std::vector<LayoutPoint> centres;            ///< by node
-  std::vector<uint32_t> rank;                  ///< by node
-  std::vector<std::vector<LayoutPoint>> bends; ///< by edge, in order from `from` to `to`; empty: straight
-  float width = 0, height = 0;                 ///< of everything; the top left corner is 0,0
+  std::vector<LayoutPoint> centres; ///< by node
+  std::vector<uint32_t> rank;       ///< by node
+  /// By edge, from `from` to `to`: it goes across the ranks to the point's lane, then along it to the point;
+  /// from the last lane to wherever it arrives. Empty: straight.
+  std::vector<std::vector<LayoutPoint>> bends;
+  float width = 0, height = 0; ///< of everything; the top left corner is 0,0
   uint32_t rankCount = 0;
   uint32_t straightEdges = 0; ///< long edges that were not routed around nodes
   bool cancelled = false;

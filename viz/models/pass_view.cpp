@@ -14,11 +14,11 @@ namespace uopscope {
 namespace {
 
 // About half a second of walking.
-constexpr int64_t kWalkBudget = 1'000'000;
+constexpr int64_t kWalkBudget = 700'000;
 // Labels of a slot's nodes that are measured for its size: the first ones, and the last.
 constexpr uint8_t kMeasured = 6;
-// Labels kept for drawing; a long walk through large graphs would collect millions.
-constexpr size_t kKeptLabels = 100'000;
+// Labels kept for drawing, twice over; a long walk through large graphs would collect millions.
+constexpr size_t kKeptLabels = 50'000;
 // A leaf with more users than this is written into their labels.
 constexpr uint32_t kHubUsers = 6;
 
@@ -81,6 +81,7 @@ void PassView::follow(const GraphDiff& diff, int64_t from, int64_t to) {
 const PictureNode& PassView::label(NodeId node) {
   auto it = labels_.find(node);
   if (it != labels_.end()) return it->second;
+  if (auto older = olderLabels_.extract(node)) return labels_.insert(std::move(older)).position->second;
   PictureNode box = labelOf(read_, cursor_.fields(node));
   const RawNode& raw = cursor_.raw(node);
   for (uint32_t port = 0; port < raw.src.size(); ++port) {
@@ -168,6 +169,7 @@ bool PassView::arrange(const Arrangement& arrangement, const std::atomic<bool>* 
   arrangement_ = arrangement;
   if (regroup) makeGroups();
   labels_.clear();
+  olderLabels_.clear();
   for (Slot& s : slots_) s.visible = s.hub = false, s.hubUser = UINT32_MAX, s.width = s.height = 0;
   layOut(cancel);
   if (!cancel || !cancel->load(std::memory_order_relaxed)) return true;
@@ -264,7 +266,10 @@ void PassView::layOut(const std::atomic<bool>* cancel) {
 
 PicturePtr PassView::at(int64_t step, int64_t interval) {
   auto picture = std::make_shared<Picture>();
-  if (labels_.size() > kKeptLabels) labels_.clear();
+  if (labels_.size() > kKeptLabels) {
+    olderLabels_ = std::move(labels_);
+    labels_.clear();
+  }
   step = std::clamp<int64_t>(step, 0, steps());
   const int64_t from = std::clamp<int64_t>(step - std::max<int64_t>(1, interval), 0, step);
   picture->pass = pass();
@@ -412,18 +417,19 @@ PicturePtr PassView::at(int64_t step, int64_t interval) {
       const NodeId* i = image.find(s);
       return i ? *i : s;
     };
-    auto had = [&](NodeId s) {
-      return std::any_of(old.begin(), old.end(), [&](NodeId o) { return o == s || imageOf(o) == s; });
-    };
+    // A sink may have thousands of sources: they are looked up, not walked for each other.
+    NodeMap<bool> had, has;
+    for (NodeId o : old) had[o] = had[imageOf(o)] = true;
+    if (!old.empty())
+      for (NodeId s : src) has[s] = true;
     for (uint32_t port = 0; port < ports; ++port) {
       Mark edge = mark == Mark::Removed ? Mark::Removed : Mark::Same;
-      if (mark == Mark::Added || mark == Mark::Changed) edge = had(src[port]) ? Mark::Same : Mark::Added;
+      if (mark == Mark::Added || mark == Mark::Changed)
+        edge = had.contains(src[port]) ? Mark::Same : Mark::Added;
       connect(src[port], i, port, ports, edge);
     }
     for (uint32_t port = 0; port < old.size(); ++port) {
-      const NodeId now = imageOf(old[port]);
-      if (std::find(src.begin(), src.end(), now) == src.end() &&
-          std::find(src.begin(), src.end(), old[port]) == src.end())
+      if (!has.contains(imageOf(old[port])) && !has.contains(old[port]))
         connect(old[port], i, port, static_cast<uint32_t>(old.size()), Mark::Removed);
     }
   }

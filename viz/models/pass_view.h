@@ -105,7 +105,8 @@ private:
   std::vector<Slot> slots_;
   NodeMap<uint32_t> slotOf_;
   std::vector<NodeId> members_; ///< nodes in order of their first appearance
-  std::unordered_map<NodeId, PictureNode> labels_;
+  /// Labels asked for lately, and those asked for before them: what neither holds is made again.
+  std::unordered_map<NodeId, PictureNode> labels_, olderLabels_;
   NodeMap<bool> folds_;
   struct Link {
     uint32_t from, to, port;

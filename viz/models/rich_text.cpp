@@ -1,5 +1,6 @@
 #include "viz/models/rich_text.h"
 
+#include <QHash>
 #include <QSet>
 #include <algorithm>
 #include <vector>
@@ -133,17 +134,32 @@ ExpressionDiff diffExpressions(const QString& before, const QString& after) {
     ++tail;
   const qsizetype n = a.size() - head - tail, m = b.size() - head - tail;
   std::vector<bool> keptA(static_cast<size_t>(n), false), keptB(static_cast<size_t>(m), false);
-  if (n * m <= kMaxTable) {
-    std::vector<uint32_t> table(static_cast<size_t>((n + 1) * (m + 1)), 0);
-    auto cell = [&](qsizetype i, qsizetype j) -> uint32_t& {
+  if (n * m <= kMaxTable && n + m < UINT16_MAX) {
+    // Words as numbers: comparing texts would be most of the work.
+    QHash<QString, uint16_t> numbers;
+    auto numbered = [&](const QStringList& words, qsizetype count) {
+      std::vector<uint16_t> out;
+      for (qsizetype i = 0; i < count; ++i)
+        out.push_back(numbers
+                          .emplace(words[head + i],
+                                   numbers.value(words[head + i], static_cast<uint16_t>(numbers.size())))
+                          .value());
+      return out;
+    };
+    const auto one = numbered(a, n), other = numbered(b, m);
+    auto same = [&](qsizetype i, qsizetype j) {
+      return one[static_cast<size_t>(i)] == other[static_cast<size_t>(j)];
+    };
+    std::vector<uint16_t> table(static_cast<size_t>((n + 1) * (m + 1)), 0);
+    auto cell = [&](qsizetype i, qsizetype j) -> uint16_t& {
       return table[static_cast<size_t>(i * (m + 1) + j)];
     };
     for (qsizetype i = n; i-- > 0;)
       for (qsizetype j = m; j-- > 0;)
-        cell(i, j) =
-            a[head + i] == b[head + j] ? cell(i + 1, j + 1) + 1 : std::max(cell(i + 1, j), cell(i, j + 1));
+        cell(i, j) = same(i, j) ? static_cast<uint16_t>(cell(i + 1, j + 1) + 1)
+                                : std::max(cell(i + 1, j), cell(i, j + 1));
     for (qsizetype i = 0, j = 0; i < n && j < m;) {
-      if (a[head + i] == b[head + j])
+      if (same(i, j))
         keptA[static_cast<size_t>(i++)] = keptB[static_cast<size_t>(j++)] = true;
       else if (cell(i + 1, j) >= cell(i, j + 1))
         ++i;

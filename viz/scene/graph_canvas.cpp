@@ -16,7 +16,7 @@
 namespace uopscope {
 namespace {
 
-constexpr double kReadable = 0.62, kMargin = 0.25;
+constexpr double kReadable = 0.62, kLegible = 0.26, kMargin = 0.25;
 // Room around a graph that is shown whole.
 constexpr double kBorder = 32, kTopBorder = 32, kBottomBorder = 32;
 // Nodes and edges that are drawn on the spot: about 4 ms of QPainter.
@@ -145,7 +145,10 @@ void GraphCanvas::onPicture() {
     const bool animated = theme_ && theme_->animated();
     if (theme_) theme_->setAnimated(false); // another graph: there is nothing to glide from
     fit();
+    // A whole that cannot be read is entered where something happens, or at its root; the overview shows
+    // where.
     if (follow_ && picture_->step > 0 && scale_ < kReadable) showChange();
+    if (scale_ < kLegible) showRoot();
     if (theme_) theme_->setAnimated(animated);
   } else if (follow_ && picture_->step > 0) {
     const QRectF change = changedRect(*picture_);
@@ -196,6 +199,15 @@ void GraphCanvas::showChange() {
     for (const PictureNode& n : picture_->nodes)
       if (!n.was.empty()) centre = {n.x, n.y};
   setView(s, middle() - centre * s, true);
+}
+
+// Sources come first in a picture, the root last, then what was removed.
+void GraphCanvas::showRoot() {
+  const auto& nodes = picture_->nodes;
+  const auto root = std::find_if(nodes.rbegin(), nodes.rend(),
+                                 [](const PictureNode& n) { return n.mark != Mark::Removed; });
+  if (root == nodes.rend() || width() < 10) return;
+  setView(kReadable, middle() - QPointF(root->x, root->y) * kReadable, true);
 }
 
 void GraphCanvas::focusNode(qlonglong id) {

@@ -102,6 +102,7 @@ private:
     double scale = 0;
   };
   void onPicture();
+  void showRoot();
   void setView(double scale, QPointF offset, bool animate);
   void redraw();
   void show(Frame frame, PicturePtr picture);

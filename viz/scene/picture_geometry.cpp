@@ -1,4 +1,5 @@
-// Curves go one way along the ranks, which is what lets them be cut to the view.
+// Edges that were laid out run at right angles (Layout::bends); others are curves that go one way along the
+// ranks, which is what lets them be cut to the view.
 #include "viz/scene/picture_geometry.h"
 
 #include "viz/scene/picture_painter.h"
@@ -39,14 +40,17 @@ QPointF between(const QPointF& a, const QPointF& b, double t) {
   return a + (b - a) * t;
 }
 
+// Radius of the corners of edges, and how near two points are one.
+constexpr double kCorner = 6, kSamePlace = 0.3;
+
 // The part of a curve that lies within the view along the ranks, where the curve is much longer than that:
-// the stroke of a line over the whole of a large graph costs a frame. True if anything was cut off. A curve
+// the stroke of a line over the whole of a large graph costs a frame. A curve
 // goes one way along the ranks, so its ends are found by halving.
-bool cutToView(std::array<QPointF, 4>& curve, bool leftToRight, const QRectF& view) {
+void cutToView(std::array<QPointF, 4>& curve, bool leftToRight, const QRectF& view) {
   auto along = [&](const QPointF& p) { return leftToRight ? p.x() : p.y(); };
   double low = leftToRight ? view.left() : view.top(), high = leftToRight ? view.right() : view.bottom();
   const double begin = along(curve[0]), end = along(curve[3]);
-  if (std::abs(end - begin) < 2 * (high - low)) return false;
+  if (std::abs(end - begin) < 2 * (high - low)) return;
   auto at = [&](double t) {
     const double u = 1 - t;
     return u * u * u * begin + 3 * u * t * (begin + end) / 2 + t * t * t * end;
@@ -69,37 +73,100 @@ bool cutToView(std::array<QPointF, 4>& curve, bool leftToRight, const QRectF& vi
   };
   split(last, true);
   split(first / last, false);
-  return true;
+}
+
+} // namespace
+
+void edgeCorners(const Picture& picture, const PictureEdge& e, std::vector<QPointF>& out) {
+  out.clear();
+  const bool lr = picture.leftToRight;
+  QPointF at = exitOf(picture, picture.nodes[e.from]);
+  const QPointF tip = entryOf(picture, picture.nodes[e.to], e.port, e.ports);
+  out.push_back(at);
+  auto add = [&](QPointF next) {
+    if ((next - out.back()).manhattanLength() < kSamePlace) return;
+    const size_t n = out.size();
+    auto along = [&](const QPointF& a, const QPointF& b) { return a.x() == b.x() || a.y() == b.y(); };
+    // Three in a row are one line.
+    if (n > 1 && along(out[n - 2], next) && along(out[n - 2], out[n - 1]) && along(out[n - 1], next) &&
+        QPointF::dotProduct(out[n - 1] - out[n - 2], next - out[n - 1]) > 0)
+      out.back() = next;
+    else
+      out.push_back(next);
+  };
+  for (size_t i = 0; i < e.bends.size(); ++i) {
+    const QPointF bend(e.bends[i].x, e.bends[i].y);
+    const QPointF next = i + 1 == e.bends.size() ? tip : bend;
+    at = lr ? QPointF(bend.x(), at.y()) : QPointF(at.x(), bend.y());
+    add(at);
+    at = lr ? QPointF(at.x(), next.y()) : QPointF(next.x(), at.y());
+    add(at);
+  }
+  out.push_back(tip);
+}
+
+namespace {
+
+QPainterPath corneredPath(const Picture& picture, const PictureEdge& e, const QRectF& view) {
+  thread_local std::vector<QPointF> at;
+  edgeCorners(picture, e, at);
+  QPainterPath path;
+  const QRectF seen =
+      view.isNull() ? QRectF() : view.adjusted(-2 * kCorner, -2 * kCorner, 2 * kCorner, 2 * kCorner);
+  bool drawn = false;
+  QPointF from = at.front();
+  for (size_t i = 1; i < at.size(); ++i) {
+    const QPointF corner = at[i];
+    QPointF to = corner, on = corner;
+    if (i + 1 < at.size()) {
+      const QPointF in = corner - at[i - 1], off = at[i + 1] - corner;
+      const double a = std::hypot(in.x(), in.y()), b = std::hypot(off.x(), off.y());
+      const double r = std::min({kCorner, a / 2, b / 2});
+      to = corner - in * (r / a);
+      on = corner + off * (r / b);
+    }
+    QPointF first = from, last = to;
+    from = on;
+    if (!seen.isNull()) {
+      if (std::max(first.x(), last.x()) < seen.left() || std::min(first.x(), last.x()) > seen.right() ||
+          std::max(first.y(), last.y()) < seen.top() || std::min(first.y(), last.y()) > seen.bottom()) {
+        drawn = false;
+        continue;
+      }
+      if (first.x() == last.x() || first.y() == last.y()) // what is far away would only cost
+        for (QPointF* end : {&first, &last}) {
+          end->setX(std::clamp(end->x(), seen.left(), seen.right()));
+          end->setY(std::clamp(end->y(), seen.top(), seen.bottom()));
+        }
+    }
+    if (!drawn) path.moveTo(first);
+    path.lineTo(last);
+    drawn = last == to;
+    if (drawn && on != to) path.quadTo(corner, on);
+  }
+  return path;
 }
 
 } // namespace
 
 QPainterPath edgePath(const Picture& picture, const PictureEdge& e, const QRectF& view) {
+  if (!e.bends.empty()) return corneredPath(picture, e, view);
+  const QPointF from = exitOf(picture, picture.nodes[e.from]),
+                to = entryOf(picture, picture.nodes[e.to], e.port, e.ports);
   QPainterPath path;
-  QPointF at = exitOf(picture, picture.nodes[e.from]);
-  bool drawn = false;
-  auto to = [&](QPointF next) {
-    // A part lies within the box of its ends; what is far away would only cost.
-    if (!view.isNull() &&
-        (std::max(at.x(), next.x()) < view.left() || std::min(at.x(), next.x()) > view.right() ||
-         std::max(at.y(), next.y()) < view.top() || std::min(at.y(), next.y()) > view.bottom())) {
-      at = next;
-      drawn = false;
-      return;
-    }
-    std::array<QPointF, 4> curve{at, at, next, next};
-    if (picture.leftToRight)
-      curve[1].rx() = curve[2].rx() = (at.x() + next.x()) / 2;
-    else
-      curve[1].ry() = curve[2].ry() = (at.y() + next.y()) / 2;
-    const bool cut = !view.isNull() && cutToView(curve, picture.leftToRight, view);
-    if (!drawn || cut) path.moveTo(curve[0]);
-    path.cubicTo(curve[1], curve[2], curve[3]);
-    drawn = !cut;
-    at = next;
-  };
-  for (const LayoutPoint& bend : e.bends) to({bend.x, bend.y});
-  to(entryOf(picture, picture.nodes[e.to], e.port, e.ports));
+  // A curve lies within the box of its ends.
+  if (!view.isNull() &&
+      (std::max(from.x(), to.x()) < view.left() || std::min(from.x(), to.x()) > view.right() ||
+       std::max(from.y(), to.y()) < view.top() || std::min(from.y(), to.y()) > view.bottom()))
+    return path;
+  std::array<QPointF, 4> curve{from, from, to, to};
+  if (picture.leftToRight)
+    curve[1].rx() = curve[2].rx() = (from.x() + to.x()) / 2;
+  else
+    curve[1].ry() = curve[2].ry() = (from.y() + to.y()) / 2;
+  if (!view.isNull()) cutToView(curve, picture.leftToRight, view);
+  path.moveTo(curve[0]);
+  path.cubicTo(curve[1], curve[2], curve[3]);
   return path;
 }
 

@@ -9,6 +9,8 @@
 
 namespace uopscope {
 
+/// Where an edge turns, both its ends included; of an edge without bends only those.
+void edgeCorners(const Picture& picture, const PictureEdge& edge, std::vector<QPointF>& out);
 QPointF exitOf(const Picture& picture, const PictureNode& node);
 QPointF entryOf(const Picture& picture, const PictureNode& node, uint32_t port, uint32_t ports);
 /// How far the first and the last arrow into a node are apart.

@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <tuple>
 
 namespace uopscope {
 namespace {
@@ -17,8 +18,8 @@ namespace {
 constexpr double kTextScale = 0.45, kTitleScale = 0.26, kDotScale = 0.1, kPortScale = 0.7;
 // Lines of one kind in view up to which they are drawn smoothly.
 constexpr size_t kSmoothEdges = 300;
-// And up to which they are curves.
-constexpr size_t kCurvedEdges = 1500;
+// And up to which their corners are round.
+constexpr size_t kRoundEdges = 600;
 
 QColor mix(const QColor& a, const QColor& b, double share) {
   return QColor::fromRgbF(static_cast<float>(a.redF() + (b.redF() - a.redF()) * share),
@@ -37,20 +38,45 @@ QString text(const std::string& s) {
              : q;
 }
 
-struct Fonts {
-  QFont title, small, badge;
-  explicit Fonts(const Palette& p) {
-    auto make = [](const QString& family, double px, bool bold) {
-      QFont f(family);
-      f.setPixelSize(qRound(px));
-      f.setBold(bold);
-      f.setHintingPreference(QFont::PreferNoHinting);
-      return f;
-    };
-    title = make(p.sans, metrics::kTitle, true);
-    small = make(p.mono, metrics::kSmall, false);
-    badge = make(p.sans, 12, true);
+/// A font with what placing texts needs of it, asked once for a frame: measuring a text costs as much as
+/// drawing it.
+struct Face {
+  QFont font;
+  double ascent = 0, height = 0, advance = 0; ///< advance: of a character, where all have the same
+  explicit Face(QFont f) : font(std::move(f)) {
+    const QFontMetricsF fm(font);
+    ascent = fm.ascent(), height = fm.height();
+    advance = fm.horizontalAdvance(QLatin1Char('0'));
   }
+  /// For monospaced faces.
+  double width(const QString& text) const {
+    const bool plain =
+        std::all_of(text.begin(), text.end(), [](QChar c) { return c >= u' ' && c < u'\x7f'; });
+    return plain ? advance * static_cast<double>(text.size()) : QFontMetricsF(font).horizontalAdvance(text);
+  }
+  QString elided(const QString& text, double width) const {
+    return this->width(text) <= width ? text : QFontMetricsF(font).elidedText(text, Qt::ElideRight, width);
+  }
+  /// One line in the middle of `height`, from a left edge. The painter has the font already.
+  void draw(QPainter& painter, double left, double top, double lineHeight, const QString& text) const {
+    painter.drawText(QPointF(left, top + (lineHeight - height) / 2 + ascent), text);
+  }
+};
+
+struct Fonts {
+  QFont badge;
+  Face title, struckTitle, small;
+  static QFont make(const QString& family, double px, bool bold, bool struck = false) {
+    QFont f(family);
+    f.setPixelSize(qRound(px));
+    f.setBold(bold);
+    f.setStrikeOut(struck);
+    f.setHintingPreference(QFont::PreferNoHinting);
+    return f;
+  }
+  explicit Fonts(const Palette& p)
+      : badge(make(p.sans, 12, true)), title(make(p.sans, metrics::kTitle, true)),
+        struckTitle(make(p.sans, metrics::kTitle, true, true)), small(make(p.mono, metrics::kSmall, false)) {}
 };
 
 QColor markColour(const Palette& p, Mark mark, const QColor& otherwise) {
@@ -83,37 +109,38 @@ void drawTexts(QPainter& painter, const Fonts& fonts, const PictureNode& n, cons
   double y = r.top() + kTop;
   const bool small = o.scale >= kTextScale;
 
-  QFont title = fonts.title;
-  title.setStrikeOut(ghost);
-  painter.setFont(title);
+  const Face& title = ghost ? fonts.struckTitle : fonts.title;
+  painter.setFont(title.font);
   painter.setPen(ghost ? p.textMuted : p.text);
   const QString dtype = small ? text(n.dtype) : QString();
-  const double dtypeWidth = dtype.isEmpty() ? 0 : QFontMetricsF(fonts.small).horizontalAdvance(dtype);
-  const QRectF line(left, y, right - left - (dtypeWidth > 0 ? dtypeWidth + 8 : 0), kTitleLine);
-  painter.drawText(line, Qt::AlignVCenter | Qt::AlignLeft,
-                   QFontMetricsF(title).elidedText(text(n.op), Qt::ElideRight, line.width() + 2));
+  const double dtypeWidth = fonts.small.width(dtype);
+  const double room = right - left - (dtypeWidth > 0 ? dtypeWidth + 8 : 0) + 2;
+  const QString op = text(n.op);
+  // Boxes are as wide as the widest letters would be; only where that was cut does the name have to be
+  // measured.
+  const bool fits = static_cast<double>(op.size()) * kTitle * kTitleAdvance <= room;
+  title.draw(painter, left, y, kTitleLine,
+             fits ? op : QFontMetricsF(title.font).elidedText(op, Qt::ElideRight, room));
   if (!small) return;
-  painter.setFont(fonts.small);
+  painter.setFont(fonts.small.font);
   if (dtypeWidth > 0) {
     painter.setPen(p.textMuted);
-    painter.drawText(QRectF(right - dtypeWidth, y + 0.5, dtypeWidth + 1, kTitleLine),
-                     Qt::AlignVCenter | Qt::AlignLeft, dtype);
+    fonts.small.draw(painter, right - dtypeWidth, y + 0.5, kTitleLine, dtype);
   }
   y += kTitleLine;
-  const QFontMetricsF fm(fonts.small);
   if (!n.detail.empty()) {
     painter.setPen(ghost ? p.textMuted : mix(p.text, p.textMuted, 0.35));
-    painter.drawText(QRectF(left, y, right - left + 2, kSmallLine), Qt::AlignVCenter | Qt::AlignLeft,
-                     fm.elidedText(text(n.detail), Qt::ElideRight, right - left + 2));
+    fonts.small.draw(painter, left, y, kSmallLine, fonts.small.elided(text(n.detail), right - left + 2));
     y += kSmallLine;
   }
   double x = left;
   for (const FoldedSource& f : n.folded) {
-    const QString chip = QString::number(f.port) + QLatin1Char(' ') + text(f.text);
-    const double w = fm.horizontalAdvance(chip) + 9;
+    const QString port = QString::number(f.port), what = text(f.text);
+    const double before = fonts.small.width(port) + fonts.small.advance;
+    const double w = before + fonts.small.width(what) + 9;
     if (x + w > right + 4) {
       painter.setPen(p.textMuted);
-      painter.drawText(QRectF(x, y, right - x + 6, kSmallLine), Qt::AlignVCenter, QStringLiteral("…"));
+      fonts.small.draw(painter, x, y, kSmallLine, QStringLiteral("…"));
       break;
     }
     const QRectF pill(x, y + 1.5, w, kSmallLine - 2);
@@ -121,11 +148,9 @@ void drawTexts(QPainter& painter, const Fonts& fonts, const PictureNode& n, cons
     painter.setBrush(faded(p.text, p.dark ? 0.09 : 0.07));
     painter.drawRoundedRect(pill, 4, 4);
     painter.setPen(p.textFaint);
-    painter.drawText(pill.adjusted(4, 0, 0, 0), Qt::AlignVCenter | Qt::AlignLeft, QString::number(f.port));
+    fonts.small.draw(painter, x + 4, pill.top(), pill.height(), port);
     painter.setPen(ghost ? p.textMuted : mix(p.text, p.textMuted, 0.2));
-    painter.drawText(
-        pill.adjusted(4 + fm.horizontalAdvance(QString::number(f.port) + QLatin1Char(' ')), 0, 0, 0),
-        Qt::AlignVCenter | Qt::AlignLeft, text(f.text));
+    fonts.small.draw(painter, x + 4 + before, pill.top(), pill.height(), what);
     x += w + 4;
   }
 }
@@ -134,7 +159,7 @@ void drawTexts(QPainter& painter, const Fonts& fonts, const PictureNode& n, cons
 // where it would cover them.
 void drawWas(QPainter& painter, const Fonts& fonts, const PictureNode& n, const QRectF& r, const Palette& p,
              double portsReach) {
-  QFont struck = fonts.small;
+  QFont struck = fonts.small.font;
   struck.setStrikeOut(true);
   const QFontMetricsF fm(struck);
   const QString was = fm.elidedText(text(n.was), Qt::ElideRight, 190);
@@ -236,7 +261,7 @@ void drawNode(QPainter& painter, const Fonts& fonts, const PictureNode& n, size_
   if (o.scale < kTextScale) return;
   if (!n.was.empty()) drawWas(painter, fonts, n, r, p, portsReach);
   if (!tone.text.isEmpty() || n.pinned) {
-    painter.setFont(fonts.small);
+    painter.setFont(fonts.small.font);
     painter.setPen(mix(p.text, family, 0.55));
     painter.drawText(QPointF(r.left() + 2, r.bottom() + 12),
                      (n.pinned ? QStringLiteral("\u2316 ") : QString()) + tone.text);
@@ -245,7 +270,7 @@ void drawNode(QPainter& painter, const Fonts& fonts, const PictureNode& n, size_
   if (ghost) drawBadge(painter, fonts, r, QChar(0x2212), mark, p);
   if (n.mark == Mark::Changed) drawBadge(painter, fonts, r.translated(-2, -2), QLatin1Char('~'), mark, p);
   if (n.hub) {
-    painter.setFont(fonts.small);
+    painter.setFont(fonts.small.font);
     painter.setPen(p.textFaint);
     painter.drawText(QPointF(r.right() - 4 - 6.5 * static_cast<double>(QString::number(n.users).size()) - 8,
                              r.bottom() + 12),
@@ -253,21 +278,9 @@ void drawNode(QPainter& painter, const Fonts& fonts, const PictureNode& n, size_
   }
 }
 
-void drawEdge(QPainter& painter, const Picture& picture, const PictureEdge& e, const QPen& pen, double scale,
-              const QColor& arrow, const QRectF& view) {
-  const PictureNode &a = picture.nodes[e.from], &b = picture.nodes[e.to];
-  painter.setPen(pen);
-  if (scale < kTitleScale) {
-    QPolygonF line;
-    line << exitOf(picture, a);
-    for (const LayoutPoint& bend : e.bends) line << QPointF(bend.x, bend.y);
-    line << entryOf(picture, b, e.port, e.ports);
-    painter.drawPolyline(line);
-    return;
-  }
-  painter.setBrush(Qt::NoBrush);
-  painter.drawPath(edgePath(picture, e, view));
-  const QPointF tip = entryOf(picture, b, e.port, e.ports);
+void drawHead(QPainter& painter, const Picture& picture, const PictureEdge& e, const QColor& arrow,
+              const QRectF& view) {
+  const QPointF tip = entryOf(picture, picture.nodes[e.to], e.port, e.ports);
   if (!view.isNull() && !view.contains(tip)) return;
   QPolygonF head;
   if (picture.leftToRight)
@@ -279,17 +292,59 @@ void drawEdge(QPainter& painter, const Picture& picture, const PictureEdge& e, c
   painter.drawPolygon(head);
 }
 
-// Straight from bend to bend, and only what may be seen.
-void drawStraight(QPainter& painter, const Picture& picture, const PictureEdge& e, const QRectF& view) {
-  QPointF at = exitOf(picture, picture.nodes[e.from]);
-  auto to = [&](QPointF next) {
-    if (std::max(at.x(), next.x()) >= view.left() && std::min(at.x(), next.x()) <= view.right() &&
-        std::max(at.y(), next.y()) >= view.top() && std::min(at.y(), next.y()) <= view.bottom())
-      painter.drawLine(at, next);
-    at = next;
+void drawEdge(QPainter& painter, const Picture& picture, const PictureEdge& e, const QPen& pen,
+              const QColor& arrow, const QRectF& view) {
+  painter.setPen(pen);
+  painter.setBrush(Qt::NoBrush);
+  painter.drawPath(edgePath(picture, e, view));
+  drawHead(painter, picture, e, arrow, view);
+}
+
+// Straight from corner to corner, and only what may be seen.
+void addStraight(std::vector<QLineF>& lines, const Picture& picture, const PictureEdge& e,
+                 const QRectF& view) {
+  thread_local std::vector<QPointF> corners;
+  edgeCorners(picture, e, corners);
+  for (size_t i = 1; i < corners.size(); ++i) {
+    const QPointF &a = corners[i - 1], &b = corners[i];
+    if (std::max(a.x(), b.x()) >= view.left() && std::min(a.x(), b.x()) <= view.right() &&
+        std::max(a.y(), b.y()) >= view.top() && std::min(a.y(), b.y()) <= view.bottom())
+      lines.emplace_back(a, b);
+  }
+}
+
+// Edges share lanes and runs: seen from afar, or where there are many, most of their lines fall on each
+// other, so each is drawn once, from pixel to pixel.
+void drawMerged(QPainter& painter, std::vector<QLineF>& lines, const QRectF& view, double scale) {
+  struct Stretch {
+    bool down;
+    int at;
+    float low, high;
   };
-  for (const LayoutPoint& bend : e.bends) to({bend.x, bend.y});
-  to(entryOf(picture, picture.nodes[e.to], e.port, e.ports));
+  std::vector<Stretch> stretches;
+  std::erase_if(lines, [&](const QLineF& l) {
+    const bool down = l.x1() == l.x2();
+    if (!down && l.y1() != l.y2()) return false;
+    const double a = down ? l.y1() : l.x1(), b = down ? l.y2() : l.x2();
+    const double first = down ? view.top() : view.left(), last = down ? view.bottom() : view.right();
+    stretches.push_back({down, qRound((down ? l.x1() : l.y1()) * scale),
+                         static_cast<float>(std::max(std::min(a, b), first)),
+                         static_cast<float>(std::min(std::max(a, b), last))});
+    return true;
+  });
+  std::sort(stretches.begin(), stretches.end(), [](const Stretch& a, const Stretch& b) {
+    return std::tie(a.down, a.at, a.low) < std::tie(b.down, b.at, b.low);
+  });
+  for (size_t i = 0; i < stretches.size();) {
+    Stretch s = stretches[i++];
+    for (; i < stretches.size() && stretches[i].down == s.down && stretches[i].at == s.at &&
+           stretches[i].low <= s.high + 1 / scale;
+         ++i)
+      s.high = std::max(s.high, stretches[i].high);
+    const double at = s.at / scale;
+    lines.push_back(s.down ? QLineF(at, s.low, at, s.high) : QLineF(s.low, at, s.high, at));
+  }
+  painter.drawLines(lines.data(), static_cast<int>(lines.size()));
 }
 
 QRectF edgeBox(const Picture& picture, const PictureEdge& e) {
@@ -314,6 +369,7 @@ void paintPicture(QPainter& painter, const Picture& picture, const PaintOptions&
   const QColor quiet = o.scale < kTitleScale ? mix(p.canvas, p.edge, 0.55) : p.edge;
   const QRectF view = o.view.adjusted(-8, -8, 8, 8);
   std::array<std::vector<const PictureEdge*>, 4> seen;
+  std::vector<QLineF> lines;
   for (const PictureEdge& e : picture.edges)
     if (!e.quiet && o.view.intersects(edgeBox(picture, e))) seen[static_cast<size_t>(e.mark)].push_back(&e);
   for (Mark mark : {Mark::Same, Mark::Removed, Mark::Changed, Mark::Added}) {
@@ -328,11 +384,15 @@ void paintPicture(QPainter& painter, const Picture& picture, const PaintOptions&
                                         : width * 1.5,
                    mark == Mark::Removed ? Qt::DashLine : Qt::SolidLine);
     painter.setPen(pen);
-    for (const PictureEdge* e : edges)
-      if (edges.size() > kCurvedEdges)
-        drawStraight(painter, picture, *e, view);
-      else
-        drawEdge(painter, picture, *e, pen, o.scale, colour, view);
+    if (o.scale < kTitleScale || edges.size() > kRoundEdges) {
+      lines.clear();
+      for (const PictureEdge* e : edges) addStraight(lines, picture, *e, view);
+      drawMerged(painter, lines, view, o.scale);
+      if (o.scale >= kTextScale)
+        for (const PictureEdge* e : edges) drawHead(painter, picture, *e, colour, view);
+    } else {
+      for (const PictureEdge* e : edges) drawEdge(painter, picture, *e, pen, colour, view);
+    }
     if (many) painter.setRenderHint(QPainter::Antialiasing, o.scale >= kTitleScale);
   }
   const QRectF near = o.view.adjusted(-20, -20, 20, 20);
@@ -345,7 +405,7 @@ void paintPicture(QPainter& painter, const Picture& picture, const PaintOptions&
         drawNode(painter, fonts, n, i, picture.leftToRight ? 0 : portsReach(picture, n, ports[i]), o);
     }
   if (o.scale < kPortScale) return;
-  painter.setFont(fonts.small);
+  painter.setFont(fonts.small.font);
   painter.setPen(p.textFaint);
   for (const PictureEdge& e : picture.edges) {
     const PictureNode& to = picture.nodes[e.to];
@@ -376,8 +436,7 @@ void paintEmphasis(QPainter& painter, const Picture& picture, const Emphasis& em
     QPen pen(faded(p.accent, strength), std::max(2.0, 1.2 / o.scale));
     for (const PictureEdge& e : picture.edges) {
       if (e.from != it->second && e.to != it->second) continue;
-      drawEdge(painter, picture, e, pen, std::max(o.scale, kTitleScale), faded(p.accent, strength),
-               o.view.adjusted(-8, -8, 8, 8));
+      drawEdge(painter, picture, e, pen, faded(p.accent, strength), o.view.adjusted(-8, -8, 8, 8));
       around(picture.nodes[e.from == it->second ? e.to : e.from].id, faded(p.accent, strength * 0.8), 1.6,
              2.5);
     }

@@ -103,24 +103,64 @@ TEST_CASE("layout: sources stand in the order of their ports") {
   CHECK(l.centres[0].x < l.centres[2].x);
 }
 
-TEST_CASE("layout: a long edge goes round the nodes it passes, with no more bends than that takes") {
-  // A chain of wide nodes, and an edge from its first to its last.
-  std::vector<LayoutNode> nodes(9, {100, 40});
-  std::vector<LayoutEdge> edges;
-  for (uint32_t i = 0; i + 1 < 9; ++i) edges.push_back({i, i + 1, 0});
-  edges.push_back({0, 8, 1});
-  const Layout l = layoutLayered(nodes, edges);
-  const auto& bends = l.bends.back();
-  REQUIRE_FALSE(bends.empty());
-  CHECK(bends.size() <= 7);
-  for (const LayoutPoint& b : bends)
-    for (size_t i = 0; i < nodes.size(); ++i)
-      CHECK((std::abs(b.x - l.centres[i].x) >= 50 || std::abs(b.y - l.centres[i].y) >= 20));
-  // With nothing in the way there is nothing to go round.
-  nodes[4] = {100, 40};
-  const std::vector<LayoutNode> apart(4, {40, 40});
-  const std::vector<LayoutEdge> wide{{0, 1, 0}, {1, 2, 0}, {2, 3, 0}};
-  for (const auto& b : layoutLayered(apart, wide).bends) CHECK(b.empty());
+namespace {
+
+struct Corner {
+  float x, y;
+};
+// Where a laid-out edge goes, both ends included.
+std::vector<Corner> cornersOf(const Sample& s, const Layout& l, size_t e) {
+  const LayoutEdge& edge = s.edges[e];
+  std::vector<Corner> out{{l.centres[edge.from].x, l.centres[edge.from].y + s.nodes[edge.from].height / 2}};
+  for (const LayoutPoint& bend : l.bends[e]) {
+    out.push_back({out.back().x, bend.y});
+    out.push_back({bend.x, bend.y});
+  }
+  out.push_back({out.back().x, l.centres[edge.to].y - s.nodes[edge.to].height / 2});
+  return out;
+}
+
+} // namespace
+
+TEST_CASE("layout: edges go down only, arrive at their node, and touch no box on the way") {
+  for (const uint32_t n : {20u, 200u, 700u}) {
+    const Sample s = layeredWithHubs(n, n + 1);
+    const Layout l = layoutLayered(s.nodes, s.edges);
+    int touched = 0, upwards = 0, missed = 0;
+    for (size_t e = 0; e < s.edges.size(); ++e) {
+      if (l.bends[e].empty()) continue; // straight: counted as such
+      const auto corners = cornersOf(s, l, e);
+      missed += std::abs(corners.back().x - l.centres[s.edges[e].to].x) > s.nodes[s.edges[e].to].width / 2;
+      for (size_t i = 1; i < corners.size(); ++i) {
+        const Corner &a = corners[i - 1], &b = corners[i];
+        upwards += b.y < a.y - 0.01f;
+        for (uint32_t v = 0; v < n; ++v) {
+          if (v == s.edges[e].from || v == s.edges[e].to) continue;
+          touched += std::max(a.x, b.x) > l.centres[v].x - s.nodes[v].width / 2 &&
+                     std::min(a.x, b.x) < l.centres[v].x + s.nodes[v].width / 2 &&
+                     std::max(a.y, b.y) > l.centres[v].y - s.nodes[v].height / 2 &&
+                     std::min(a.y, b.y) < l.centres[v].y + s.nodes[v].height / 2;
+        }
+      }
+    }
+    CHECK(touched == 0);
+    CHECK(upwards == 0);
+    CHECK(missed == 0);
+  }
+}
+
+TEST_CASE("layout: an edge turns no more often than it must, and edges of one source go together") {
+  // A chain of wide nodes, and edges from its first to its last two.
+  Sample s{std::vector<LayoutNode>(9, {100, 40}), {}};
+  for (uint32_t i = 0; i + 1 < 9; ++i) s.edges.push_back({i, i + 1, 0});
+  s.edges.push_back({0, 8, 1});
+  s.edges.push_back({0, 7, 1});
+  const Layout l = layoutLayered(s.nodes, s.edges);
+  const auto &far = l.bends[8], &near = l.bends[9];
+  REQUIRE(far.size() == 2); // out, down past all of them, and in
+  REQUIRE(near.size() == 2);
+  CHECK(far[0] == near[0]);
+  for (uint32_t i = 0; i + 1 < 9; ++i) CHECK(l.bends[i].size() == 1);
 }
 
 TEST_CASE("layout: the same graph twice is the same picture") {

@@ -130,3 +130,35 @@ TEST_CASE("painter: of a long edge the part in the view is drawn, and it looks t
   }
   CHECK(edgePath(p, p.edges[0], QRectF(0, 50'000, 500, 400)).isEmpty());
 }
+
+TEST_CASE("painter: a laid-out edge runs at right angles, and only what may be seen of it is drawn") {
+  for (const bool leftToRight : {false, true}) {
+    CAPTURE(leftToRight);
+    auto turned = [&](float x, float y) { return leftToRight ? LayoutPoint{y, x} : LayoutPoint{x, y}; };
+    Picture p;
+    p.leftToRight = leftToRight;
+    for (int i = 0; i < 2; ++i) {
+      PictureNode node;
+      node.id = i + 1;
+      node.op = "ADD";
+      measure(node);
+      const LayoutPoint at = turned(100 + static_cast<float>(i) * 900, static_cast<float>(i) * 40'000);
+      node.x = at.x, node.y = at.y;
+      p.nodes.push_back(node);
+    }
+    const std::vector<LayoutPoint> bends{turned(500, 200), turned(1000, 39'800)};
+    p.edges.push_back({0, 1, 0, 1, Mark::Same, false, bends});
+    p.index();
+    auto along = [&](const QPointF& at) { return leftToRight ? at.y() : at.x(); };
+    const QPainterPath whole = edgePath(p, p.edges[0]);
+    CHECK(std::abs(along(whole.pointAtPercent(0.5)) - 500) < 0.01);
+    CHECK(whole.length() > 40'500);
+    const QRectF view = leftToRight ? QRectF(20'000, 300, 400, 500) : QRectF(300, 20'000, 500, 400);
+    const QPainterPath part = edgePath(p, p.edges[0], view);
+    CHECK(part.length() >= 400);
+    CHECK(part.length() < 500);
+    CHECK(std::abs(along(part.pointAtPercent(0.3)) - 500) < 0.01);
+    CHECK(edgePath(p, p.edges[0], leftToRight ? QRectF(20'000, 700, 400, 500) : QRectF(700, 20'000, 500, 400))
+              .isEmpty());
+  }
+}
