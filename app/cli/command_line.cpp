@@ -195,8 +195,8 @@ int dispatch(int argc, char** argv) {
   addLook(statsVerb, look);
   statsVerb
       ->add_option("--by", look.by,
-                   "rule, pass or op; phase: where the time went; launch: what kernels achieved")
-      ->check(CLI::IsMember({"rule", "pass", "op", "phase", "launch"}));
+                   "rule, pass, op or kernel; phase: where the time went; launch: what kernels achieved")
+      ->check(CLI::IsMember({"rule", "pass", "op", "kernel", "phase", "launch"}));
   statsVerb->add_option("--kernel", look.kernel, "of this kernel or schedule only");
   statsVerb->add_option("--pass", look.pass, "of this pass only");
   statsVerb->add_option("--limit", look.limit, "at most this many rows (0: all)");

@@ -95,7 +95,9 @@ int statsDiff(const LookOptions& o, MatchGroup group) {
     ScopeId scope = o.kernel.empty() ? 0 : trace.findScope(o.kernel);
     PassId pass = o.pass.empty() ? 0 : trace.findPass(scope, o.pass);
     for (const MatchTotals& t : trace.matchTotals(group, scope, pass)) {
-      std::string name = t.rule ? trace.rule(t.rule).name : !t.passName.empty() ? t.passName : t.op;
+      std::string name = t.rule    ? trace.rule(t.rule).name
+                         : t.scope ? trace.scope(t.scope).name
+                                   : (t.passName.empty() ? t.op : t.passName);
       Line& line = byName[name];
       line.name = name;
       for (int k = 0; k < kOutcomeCount; ++k) {

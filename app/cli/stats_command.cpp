@@ -1,4 +1,4 @@
-// uopscope stats TRACE [--by rule|pass|op] and uopscope query TRACE SQL: numbers of a trace.
+// uopscope stats TRACE [--by rule|pass|op|kernel] and uopscope query TRACE SQL: numbers of a trace.
 #include "app/cli/output.h"
 #include "replay/read/sql.h"
 
@@ -28,12 +28,15 @@ int stats(const LookOptions& o) {
     group = MatchGroup::Pass;
   else if (o.by == "op")
     group = MatchGroup::Op;
+  else if (o.by == "kernel")
+    group = MatchGroup::Scope;
   else if (o.by == "phase")
     return phaseStats(o);
   else if (o.by == "launch")
     return launchStats(o);
   else
-    throw Error(ErrorKind::Value, fmt::format("--by {}: there are rule, pass, op, phase and launch", o.by));
+    throw Error(ErrorKind::Value,
+                fmt::format("--by {}: there are rule, pass, op, kernel, phase and launch", o.by));
   if (!o.other.empty()) return statsDiff(o, group);
   Trace trace(o.trace);
   warnAbout(trace);
@@ -41,7 +44,9 @@ int stats(const LookOptions& o) {
   PassId pass = o.pass.empty() ? 0 : trace.findPass(scope, o.pass);
   auto totals = trace.matchTotals(group, scope, pass);
   auto nameOf = [&](const MatchTotals& t) {
-    return t.rule ? trace.rule(t.rule).name : !t.passName.empty() ? t.passName : t.op;
+    return t.rule    ? trace.rule(t.rule).name
+           : t.scope ? fmt::format("{} #{}", trace.scope(t.scope).name, t.scope)
+                     : (t.passName.empty() ? t.op : t.passName);
   };
   if (!o.name.empty())
     std::erase_if(totals, [&](const MatchTotals& t) { return nameOf(t).find(o.name) == std::string::npos; });
@@ -113,7 +118,10 @@ int stats(const LookOptions& o) {
   }
   table.print();
   fmt::print("{} {}s, {} matched; {} matches in {} attempts, {} in matches, {} in all\n", totals.size(),
-             o.by == "pass" ? "passe" : o.by, matched, grouped(static_cast<int64_t>(all.matches())),
+             o.by == "pass"     ? "passe"
+             : o.by == "kernel" ? "kernels and schedule"
+                                : o.by,
+             matched, grouped(static_cast<int64_t>(all.matches())),
              grouped(static_cast<int64_t>(all.attempts())), duration(all.matchNs()), duration(all.totalNs()));
   if (limit < totals.size()) fmt::print("{} of {} shown; --limit 0 shows all\n", limit, totals.size());
   return kFine;

@@ -81,6 +81,7 @@ struct RuleInfo {
 struct MatchTotals {
   RuleId rule = 0;      ///< 0 where the grouping leaves it out
   PassId pass = 0;      ///< likewise; the outermost pass
+  ScopeId scope = 0;    ///< likewise; kernel or schedule
   std::string passName; ///< name of the pass, or of the nested pass
   std::string op;
   uint64_t count[kOutcomeCount] = {};
@@ -90,7 +91,7 @@ struct MatchTotals {
   int64_t totalNs() const;
   int64_t matchNs() const { return ns[int(Outcome::Applied)] + ns[int(Outcome::Unchanged)]; }
 };
-enum class MatchGroup : uint8_t { Rule, Pass, Op, RuleAndPass, Everything };
+enum class MatchGroup : uint8_t { Rule, Pass, Op, RuleAndPass, Everything, Scope };
 
 struct ArtifactInfo {
   int64_t id = 0; ///< negative: made from the linear program when asked for

@@ -20,13 +20,13 @@ int64_t MatchTotals::totalNs() const {
 }
 
 namespace {
-using Key = std::tuple<int64_t, int64_t, int64_t, int64_t>; ///< rule, pass, name, op
+using Key = std::tuple<int64_t, int64_t, int64_t, int64_t, int64_t>; ///< rule, pass, name, op, scope
 struct KeyHash {
   size_t operator()(const Key& k) const {
-    auto [rule, pass, name, op] = k;
+    auto [rule, pass, name, op, scope] = k;
     auto h = static_cast<uint64_t>(rule) * 0x9E3779B97F4A7C15ull ^
              static_cast<uint64_t>(pass) * 0xbf58476d1ce4e5b9ull ^ static_cast<uint64_t>(name) << 40 ^
-             static_cast<uint64_t>(op) << 20;
+             static_cast<uint64_t>(op) << 20 ^ static_cast<uint64_t>(scope) << 8;
     return (h ^ h >> 31) * 0x94d049bb133111ebull;
   }
 };
@@ -36,20 +36,21 @@ std::vector<MatchTotals> Trace::matchTotals(MatchGroup group, ScopeId scopeId, P
   using G = MatchGroup;
   bool byRule = group == G::Rule || group == G::RuleAndPass || group == G::Everything;
   bool byPass = group == G::Pass || group == G::RuleAndPass || group == G::Everything;
-  bool byOp = group == G::Op || group == G::Everything;
+  bool byOp = group == G::Op || group == G::Everything, byScope = group == G::Scope;
   bool apart = byPass && (scopeId || passId); // passes of one name together when all scopes are asked about
   std::map<int64_t, std::string> ops;
   for (Statement o = db_.prepare("SELECT id, name FROM op"); o.step();) ops[o.integer(0)] = o.text(1);
 
   std::vector<MatchTotals> out;
   std::unordered_map<Key, size_t, KeyHash> at;
-  auto add = [&](int64_t pass, int64_t name, uint32_t rule, uint32_t op, const MatchCell& cell) {
-    Key key{byRule ? rule : 0, apart ? pass : 0, byPass ? name : 0, byOp ? op : -1};
+  auto add = [&](ScopeId in, int64_t pass, int64_t name, uint32_t rule, uint32_t op, const MatchCell& cell) {
+    Key key{byRule ? rule : 0, apart ? pass : 0, byPass ? name : 0, byOp ? op : -1, byScope ? in : 0};
     auto [it, fresh] = at.try_emplace(key, out.size());
     if (fresh) {
       MatchTotals& t = out.emplace_back();
       t.rule = std::get<0>(key);
       t.pass = std::get<1>(key);
+      t.scope = std::get<4>(key);
       if (byPass) t.passName = string(name);
       if (byOp) t.op = ops[op];
     }
@@ -61,11 +62,11 @@ std::vector<MatchTotals> Trace::matchTotals(MatchGroup group, ScopeId scopeId, P
   };
   constexpr const char* kWhere = "JOIN pass ON pass.id = c.pass WHERE (?1 = 0 OR pass.scope = ?1) AND "
                                  "(?2 = 0 OR c.pass = ?2) ORDER BY c.pass";
-  bool whole = !scopeId && !passId && !byPass;
+  bool whole = !scopeId && !passId && !byPass && !byScope;
   if (version_ < 2) {
     Statement s =
         db_.prepare(fmt::format("SELECT c.pass, iif(c.nested, c.nested, pass.name), c.rule, c.op, c.outcome, "
-                                "c.count, c.took_ns FROM match_count c {}",
+                                "c.count, c.took_ns, pass.scope FROM match_count c {}",
                                 kWhere));
     for (s.bind(1, scopeId).bind(2, passId); s.step();) {
       auto outcome = static_cast<uint64_t>(s.integer(4));
@@ -73,7 +74,7 @@ std::vector<MatchTotals> Trace::matchTotals(MatchGroup group, ScopeId scopeId, P
       MatchCell cell;
       cell.count[outcome] = static_cast<uint64_t>(s.integer(5));
       cell.ns[outcome] = s.integer(6);
-      add(s.integer(0), s.integer(1), static_cast<uint32_t>(s.integer(2)),
+      add(s.integer(7), s.integer(0), s.integer(1), static_cast<uint32_t>(s.integer(2)),
           static_cast<uint32_t>(s.integer(3)), cell);
     }
   } else if (Statement any = db_.prepare("SELECT 1 FROM match_total LIMIT 1"); whole && any.step()) {
@@ -87,7 +88,7 @@ std::vector<MatchTotals> Trace::matchTotals(MatchGroup group, ScopeId scopeId, P
         cell.count[k] = static_cast<uint64_t>(s.integer(static_cast<int>(2 + k)));
         cell.ns[k] = s.integer(static_cast<int>(2 + kMatchOutcomes + k));
       }
-      add(0, 0, static_cast<uint32_t>(s.integer(0)), static_cast<uint32_t>(s.integer(1)), cell);
+      add(0, 0, 0, static_cast<uint32_t>(s.integer(0)), static_cast<uint32_t>(s.integer(1)), cell);
     }
   } else {
     int64_t low = passId ? passId : 1, high = passId ? passId : INT64_MAX;
@@ -102,10 +103,12 @@ std::vector<MatchTotals> Trace::matchTotals(MatchGroup group, ScopeId scopeId, P
     for (MatchBlockReader in(db_, low, high); in.next();) {
       bool counted = of.bind(1, in.pass()).step() && (!scopeId || of.integer(1) == scopeId);
       int64_t name = counted && !in.nested() ? of.integer(0) : in.nested();
+      ScopeId scope = counted ? of.integer(1) : 0;
       of.reset();
       if (!counted) continue;
-      in.decode(
-          [&](uint32_t rule, uint32_t op, const MatchCell& cell) { add(in.pass(), name, rule, op, cell); });
+      in.decode([&](uint32_t rule, uint32_t op, const MatchCell& cell) {
+        add(scope, in.pass(), name, rule, op, cell);
+      });
     }
   }
   std::stable_sort(out.begin(), out.end(),

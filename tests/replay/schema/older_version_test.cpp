@@ -105,11 +105,13 @@ TEST_CASE("traces kept from earlier builds open and can be stepped through") {
     CHECK(texts > 1);
     CHECK(instructions > 20);
     CHECK((lines > 20 || !trace.meta("foreign").empty()));
-    uint64_t attempts = 0, byPass = 0;
+    uint64_t attempts = 0, byPass = 0, byScope = 0;
     for (const MatchTotals& t : trace.matchTotals(MatchGroup::Rule)) attempts += t.attempts();
     for (const MatchTotals& t : trace.matchTotals(MatchGroup::Pass)) byPass += t.attempts();
+    for (const MatchTotals& t : trace.matchTotals(MatchGroup::Scope)) byScope += t.attempts();
     CHECK(attempts > 100);
     CHECK(attempts == byPass);
+    CHECK(attempts == byScope);
     // The original takes another way through some bottom-up passes.
     CHECK(wrong <= (trace.meta("foreign").empty() ? 0 : passes / 50));
   }
