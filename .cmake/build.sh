@@ -10,7 +10,7 @@ cmake ninja-build g++ ccache mold git
 libsqlite3-dev sqlite3 zlib1g-dev libzstd-dev libmimalloc-dev nlohmann-json3-dev libcli11-dev libfmt-dev doctest-dev libbenchmark-dev
 llvm-19-dev clang-19
 python3-dev pybind11-dev python3-numpy python3-pytest
-qt6-base-dev qt6-declarative-dev libgl-dev
+qt6-base-dev qt6-declarative-dev qt6-svg-dev libgl-dev
 qml6-module-qtquick qml6-module-qtquick-controls qml6-module-qtquick-layouts qml6-module-qtquick-window
 qml6-module-qtquick-templates qml6-module-qtqml qml6-module-qtqml-workerscript qml6-module-qtqml-models
 qml6-module-qttest qml6-module-qtquick-dialogs qml6-module-qt-labs-platform qml6-module-qt-labs-settings

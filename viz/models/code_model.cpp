@@ -1,5 +1,7 @@
 #include "viz/models/code_model.h"
 
+#include "viz/models/table_text.h"
+
 #include <algorithm>
 
 namespace uopscope {
@@ -58,6 +60,10 @@ QString CodeModel::plainText(int first, int last) const {
   return lines_.mid(std::max(0, first - 1), std::max(0, last - std::max(0, first - 1)))
              .join(QLatin1Char('\n')) +
          QLatin1Char('\n');
+}
+
+QString CodeModel::exportTo(const QString& path) const {
+  return lines_.isEmpty() ? tr("There is no text to export.") : writeText(path, plainText());
 }
 
 int CodeModel::find(const QString& text, int line, int direction) const {

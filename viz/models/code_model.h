@@ -42,6 +42,8 @@ public:
   int widest() const { return widest_; } ///< characters of the longest line
   /// Lines first to last (from 1), both included, as plain text.
   Q_INVOKABLE QString plainText(int first = 1, int last = -1) const;
+  /// What went wrong in words, empty if nothing.
+  Q_INVOKABLE QString exportTo(const QString& path) const;
   /// The next line that contains the text, from `line` on and around; 0 if there is none.
   Q_INVOKABLE int find(const QString& text, int line, int direction) const;
 

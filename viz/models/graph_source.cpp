@@ -35,16 +35,21 @@ void GraphSource::setFacts(std::shared_ptr<const FactMap> facts) {
 }
 
 void GraphSource::tint() {
-  tinting_ = picture_ ? tintBy(colourBy_, *picture_, facts_.get()) : nullptr;
+  tinting_ = picture_ ? tintBy(colourBy_, *picture_, facts_.get(), &answer_) : nullptr;
   Q_EMIT tintingChanged();
 }
 
 void GraphSource::setColourBy(const QString& what) {
-  static const QStringList known = {"op", "dtype", "axis", "line", "pass", "cost"};
-  if (what == colourBy_ || !known.contains(what)) return;
+  if (what == colourBy_ || !tintings().contains(what)) return;
   colourBy_ = what;
   tint();
   if (wantsFacts()) Q_EMIT factsWanted();
+}
+
+void GraphSource::setAnswer(TintingAnswer answer) {
+  answer_ = std::move(answer);
+  colourBy_ = answer_.title.isEmpty() ? QStringLiteral("op") : QStringLiteral("query");
+  tint();
 }
 
 QVariantList GraphSource::legend() const {

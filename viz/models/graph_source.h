@@ -32,10 +32,12 @@ class GraphSource : public QObject {
   Q_PROPERTY(int hiddenNodes READ hiddenNodes NOTIFY pictureChanged)
   Q_PROPERTY(int groups READ groups NOTIFY pictureChanged)
   Q_PROPERTY(int groupedNodes READ groupedNodes NOTIFY pictureChanged)
-  /// "op", "dtype", "axis", "line", "pass" or "cost"
+  /// One of tintings().
   Q_PROPERTY(QString colourBy READ colourBy WRITE setColourBy NOTIFY tintingChanged)
   /// [{text, count, colour}] of what is shown; empty while nodes are coloured by operation.
   Q_PROPERTY(QVariantList legend READ legend NOTIFY tintingChanged)
+  /// The column whose values colour the nodes; empty: no query was asked for that.
+  Q_PROPERTY(QString answerTitle READ answerTitle NOTIFY tintingChanged)
   Q_PROPERTY(bool legendOrdered READ legendOrdered NOTIFY tintingChanged)
 
 public:
@@ -71,6 +73,9 @@ public:
   void setColourBy(const QString& what);
   const TintingPtr& tinting() const { return tinting_; }
   QVariantList legend() const;
+  /// What a query gave to nodes; colours by it. An empty one goes back to operations.
+  void setAnswer(TintingAnswer answer);
+  QString answerTitle() const { return answer_.title; }
   bool legendOrdered() const { return tinting_ && tinting_->ordered; }
   /// Nodes that something else than a search marks: a query's result, a pattern. Kept until replaced.
   const std::map<int64_t, QString>& notes() const { return notes_; }
@@ -108,6 +113,7 @@ private:
   NodeQuery query_;
   QString colourBy_ = QStringLiteral("op");
   TintingPtr tinting_;
+  TintingAnswer answer_;
   std::shared_ptr<const FactMap> facts_;
   std::map<int64_t, QString> notes_;
 };

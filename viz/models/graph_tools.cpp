@@ -140,7 +140,8 @@ bool GraphTools::trigger(const QString& action) {
     session_.showNotice(groupBy() == QLatin1String("nothing") ? tr("Nothing is collapsed.")
                                                               : tr("Collapsed by %1.").arg(groupBy()));
   } else if (is("colour")) {
-    static const QStringList order = {"op", "dtype", "axis", "line", "pass", "cost"};
+    QStringList order = tintings();
+    if (session_.graph()->answerTitle().isEmpty()) order.removeAll(QStringLiteral("query"));
     const qsizetype next = (order.indexOf(session_.graph()->colourBy()) + 1) % order.size();
     session_.graph()->setColourBy(order[next]);
     session_.showNotice(tr("Coloured by %1.").arg(order[next]));

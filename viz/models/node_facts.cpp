@@ -3,9 +3,12 @@
 #include "engine/uop/sint.h"
 #include "replay/read/materialize.h"
 #include "replay/read/provenance.h"
+#include "viz/models/run_times.h"
 
 namespace uopscope {
 namespace {
+
+constexpr int64_t kMostTimes = int64_t{1} << 53; // more is only "very often"
 
 // A reduction is what one wants to see of nested loops, then what runs in parallel.
 int weight(AxisType type) {
@@ -28,6 +31,7 @@ std::shared_ptr<FactMap> lookUpFacts(Trace& trace, ScopeId scope, const std::vec
                                      const std::function<bool()>& stop) {
   auto out = std::make_shared<FactMap>();
   Provenance provenance(trace, scope);
+  const RunTimes runs(trace, scope, provenance, stop);
   Pool pool;
   PoolScope inPool(pool);
   Materializer make(trace.nodes().reader(), pool);
@@ -37,6 +41,7 @@ std::shared_ptr<FactMap> lookUpFacts(Trace& trace, ScopeId scope, const std::vec
     if (id <= 0 || id >= static_cast<int64_t>(kFirstViewNode)) continue;
     const auto node = static_cast<NodeId>(id);
     NodeFact f;
+    f.runNs = runs.of(node);
     try {
       const UOp u = make(node);
       try {
@@ -51,10 +56,16 @@ std::shared_ptr<FactMap> lookUpFacts(Trace& trace, ScopeId scope, const std::vec
         const AxisType type = r.arg().as<RangeArg>().type;
         if (weight(type) > heaviest) heaviest = weight(type), f.axis = axisTypeName(type);
       };
-      if (u.is(Op::RANGE))
+      if (u.is(Op::RANGE)) {
         look(u);
-      else
-        for (const UOp& r : u.ranges()) look(r);
+      } else {
+        int64_t times = 1;
+        for (const UOp& r : u.ranges()) {
+          look(r);
+          times = r.vmax() < 0 || times > kMostTimes / (r.vmax() + 1) ? kMostTimes : times * (r.vmax() + 1);
+        }
+        f.times = times;
+      }
     } catch (const Error&) { // no engine makes such a node: the rest may still be known
     }
     try {

@@ -2,6 +2,7 @@
 
 #include "engine/rewrite/rule.h"
 #include "viz/models/reports.h"
+#include "viz/models/table_text.h"
 
 #include <QFileInfo>
 #include <algorithm>
@@ -119,6 +120,32 @@ ProfilePtr buildProfile(Trace& trace, const std::function<bool()>& stop) {
   return p;
 }
 
+ProfilePtr rewritesOf(const Profile& whole) {
+  auto p = std::make_shared<Profile>();
+  std::function<void(uint32_t, uint32_t)> copy = [&](uint32_t from, uint32_t parent) {
+    const ProfileNode& n = whole.nodes[from];
+    if (n.kind == "phase") return;
+    const auto me = static_cast<uint32_t>(p->nodes.size());
+    p->nodes.push_back(n);
+    p->nodes[me].parent = parent;
+    p->nodes[me].children.clear();
+    for (const uint32_t c : n.children) copy(c, me);
+    if (n.kind != "pass" && n.kind != "rule") {
+      p->nodes[me].ns = 0;
+      for (const uint32_t c : p->nodes[me].children) p->nodes[me].ns += p->nodes[c].ns;
+      if (me && p->nodes[me].children.empty()) { // nothing was rewritten here
+        p->nodes.pop_back();
+        return;
+      }
+      std::ranges::stable_sort(p->nodes[me].children, std::ranges::greater(),
+                               [&](uint32_t c) { return p->nodes[c].ns; });
+    }
+    if (me) p->nodes[parent].children.push_back(me);
+  };
+  copy(0, 0);
+  return p;
+}
+
 std::vector<ProfileBox> flame(const Profile& p, uint32_t root, int rows, float least) {
   std::vector<ProfileBox> out;
   if (root >= p.nodes.size()) return out;
@@ -190,7 +217,7 @@ std::vector<ProfileBox> treemap(const Profile& p, uint32_t root, int depth, floa
 
 ProfileModel::ProfileModel(Session& session, QObject* parent) : QObject(parent), session_(session) {
   auto forget = [this] {
-    profile_ = nullptr;
+    profile_ = rewrites_ = nullptr;
     root_ = 0;
     findings_.clear();
     comparison_.clear();
@@ -210,9 +237,11 @@ void ProfileModel::load() {
   if (profile_ || !session_.trace() || session_.background().busy(Channel::Profile)) return;
   session_.background().ask(Channel::Profile, [this](Background::Job& job) -> Background::Answer {
     const ProfilePtr p = buildProfile(job.trace, [&job] { return job.stale(); });
+    const ProfilePtr r = rewritesOf(*p);
     const QVariantList faults = findFaults(job.trace);
-    return [this, p, faults] {
+    return [this, p, r, faults] {
       profile_ = p;
+      rewrites_ = r;
       findings_ = faults;
       Q_EMIT changed();
       Q_EMIT rootChanged();
@@ -245,6 +274,13 @@ void ProfileModel::compareWith(const QString& path) {
       list << QVariantMap{{"name", QString::fromStdString(name)},
                           {"ns", duration(r.ns[0])},
                           {"otherNs", duration(r.ns[1])},
+                          {"change_ns", static_cast<qlonglong>(r.ns[1] - r.ns[0])},
+                          {"here_ns", static_cast<qlonglong>(r.ns[0])},
+                          {"there_ns", static_cast<qlonglong>(r.ns[1])},
+                          {"matches_here", static_cast<qulonglong>(r.matches[0])},
+                          {"matches_there", static_cast<qulonglong>(r.matches[1])},
+                          {"attempts_here", static_cast<qulonglong>(r.attempts[0])},
+                          {"attempts_there", static_cast<qulonglong>(r.attempts[1])},
                           {"delta", (r.ns[1] < r.ns[0] ? QStringLiteral("−") : QStringLiteral("+")) +
                                         duration(std::abs(r.ns[1] - r.ns[0]))},
                           {"less", r.ns[1] < r.ns[0]},
@@ -260,8 +296,16 @@ void ProfileModel::compareWith(const QString& path) {
   });
 }
 
+void ProfileModel::setWhat(const QString& what) {
+  if (what == what_ || (what != QLatin1String("everything") && what != QLatin1String("rewrites"))) return;
+  what_ = what;
+  root_ = 0;
+  Q_EMIT changed();
+  Q_EMIT rootChanged();
+}
+
 void ProfileModel::setRoot(int node) {
-  if (!profile_ || node < 0 || static_cast<size_t>(node) >= profile_->nodes.size() ||
+  if (!profile() || node < 0 || static_cast<size_t>(node) >= profile()->nodes.size() ||
       static_cast<uint32_t>(node) == root_)
     return;
   root_ = static_cast<uint32_t>(node);
@@ -270,28 +314,28 @@ void ProfileModel::setRoot(int node) {
 
 QVariantList ProfileModel::way() const {
   QVariantList out;
-  if (profile_)
-    for (uint32_t n = root_;; n = profile_->nodes[n].parent) {
+  if (profile())
+    for (uint32_t n = root_;; n = profile()->nodes[n].parent) {
       out.prepend(QVariantMap{{"node", n},
-                              {"name", QString::fromStdString(profile_->nodes[n].name)},
-                              {"time", duration(profile_->nodes[n].ns)}});
+                              {"name", QString::fromStdString(profile()->nodes[n].name)},
+                              {"time", duration(profile()->nodes[n].ns)}});
       if (n == 0) break;
     }
   return out;
 }
 
 QString ProfileModel::describe(int node) const {
-  if (!profile_ || node < 0 || static_cast<size_t>(node) >= profile_->nodes.size()) return {};
-  const ProfileNode& n = profile_->nodes[static_cast<size_t>(node)];
-  const ProfileNode& all = profile_->nodes[root_];
+  if (!profile() || node < 0 || static_cast<size_t>(node) >= profile()->nodes.size()) return {};
+  const ProfileNode& n = profile()->nodes[static_cast<size_t>(node)];
+  const ProfileNode& all = profile()->nodes[root_];
   return tr("%1 %2\n%3, %4 % of what is shown")
       .arg(QString::fromStdString(n.kind), QString::fromStdString(n.name), duration(n.ns))
       .arg(100.0 * static_cast<double>(n.ns) / static_cast<double>(std::max<int64_t>(1, all.ns)), 0, 'f', 1);
 }
 
 void ProfileModel::follow(int node) {
-  if (!profile_ || node < 0 || static_cast<size_t>(node) >= profile_->nodes.size()) return;
-  const ProfileNode& n = profile_->nodes[static_cast<size_t>(node)];
+  if (!profile() || node < 0 || static_cast<size_t>(node) >= profile()->nodes.size()) return;
+  const ProfileNode& n = profile()->nodes[static_cast<size_t>(node)];
   session_.setTab(QStringLiteral("graph"));
   if (n.rule) {
     if (n.pass) session_.goTo(n.pass, 0);
@@ -301,6 +345,21 @@ void ProfileModel::follow(int node) {
   } else if (n.scope) {
     session_.goToScope(n.scope);
   }
+}
+
+QString ProfileModel::exportTable(const QString& which, const QString& path) const {
+  const bool found = which == QLatin1String("findings");
+  const QStringList keys =
+      found ? QStringList{"kind", "title", "detail", "rule", "step"}
+            : QStringList{"name",         "change_ns",     "here_ns",       "there_ns",
+                          "matches_here", "matches_there", "attempts_here", "attempts_there"};
+  QList<QVariantList> rows;
+  for (const QVariant& v : found ? findings_ : comparison_) {
+    QVariantList row;
+    for (const QString& k : keys) row << v.toMap().value(k);
+    rows << row;
+  }
+  return writeTable(path, keys, rows);
 }
 
 } // namespace uopscope

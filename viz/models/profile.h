@@ -23,6 +23,9 @@ struct Profile {
 using ProfilePtr = std::shared_ptr<const Profile>;
 /// `stop` is asked now and then; what is built by then comes back.
 ProfilePtr buildProfile(Trace& trace, const std::function<bool()>& stop = {});
+/// Passes and rules alone: what compiling machine code and running took is left out, and a kernel is the sum
+/// of its passes.
+ProfilePtr rewritesOf(const Profile& profile);
 
 /// A rectangle of the flame graph or treemap, in the unit square.
 struct ProfileBox {
@@ -38,6 +41,8 @@ std::vector<ProfileBox> treemap(const Profile& profile, uint32_t root, int depth
 class ProfileModel : public QObject {
   Q_OBJECT
   Q_PROPERTY(bool ready READ ready NOTIFY changed)
+  /// "everything", or "rewrites": passes and rules alone.
+  Q_PROPERTY(QString what READ what WRITE setWhat NOTIFY changed)
   /// The node that fills the view, and the way to it: [{node, name, time}].
   Q_PROPERTY(int root READ root WRITE setRoot NOTIFY rootChanged)
   Q_PROPERTY(QVariantList way READ way NOTIFY rootChanged)
@@ -50,7 +55,9 @@ class ProfileModel : public QObject {
 public:
   explicit ProfileModel(Session& session, QObject* parent = nullptr);
   bool ready() const { return profile_ != nullptr; }
-  const ProfilePtr& profile() const { return profile_; }
+  const ProfilePtr& profile() const { return what_ == QLatin1String("rewrites") ? rewrites_ : profile_; }
+  QString what() const { return what_; }
+  void setWhat(const QString& what);
   int root() const { return static_cast<int>(root_); }
   void setRoot(int node);
   QVariantList way() const;
@@ -63,6 +70,8 @@ public:
   /// To what a box stands for: a pass, a kernel, the first step of a rule.
   Q_INVOKABLE void follow(int node);
   Q_INVOKABLE QString describe(int node) const;
+  /// "findings" or "comparison" as .csv or .json; what went wrong in words, empty if nothing.
+  Q_INVOKABLE QString exportTable(const QString& which, const QString& path) const;
 
 Q_SIGNALS:
   void changed();
@@ -70,7 +79,8 @@ Q_SIGNALS:
 
 private:
   Session& session_;
-  ProfilePtr profile_;
+  ProfilePtr profile_, rewrites_;
+  QString what_ = QStringLiteral("everything");
   uint32_t root_ = 0;
   QVariantList findings_, comparison_;
   QString other_;

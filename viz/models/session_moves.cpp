@@ -27,9 +27,10 @@ void Session::askTab() {
   if (!trace_) return;
   if (tab_ == QLatin1String("stats")) {
     StatsQuestion q;
-    q.group = statsGroup_ == QLatin1String("pass") ? MatchGroup::Pass
-              : statsGroup_ == QLatin1String("op") ? MatchGroup::Op
-                                                   : MatchGroup::Rule;
+    q.group = statsGroup_ == QLatin1String("pass")     ? MatchGroup::Pass
+              : statsGroup_ == QLatin1String("op")     ? MatchGroup::Op
+              : statsGroup_ == QLatin1String("kernel") ? MatchGroup::Scope
+                                                       : MatchGroup::Rule;
     if (statsRange_ != QLatin1String("trace")) q.scope = scope_;
     if (statsRange_ == QLatin1String("pass")) q.pass = pass_;
     worker_.askStats(q);

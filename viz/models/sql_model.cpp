@@ -6,6 +6,7 @@
 
 #include <QElapsedTimer>
 #include <QSettings>
+#include <algorithm>
 
 namespace uopscope {
 namespace {
@@ -35,6 +36,15 @@ QVariant toVariant(const SqlValue& value) {
   if (const auto* d = std::get_if<double>(&value)) return *d;
   if (const auto* s = std::get_if<std::string>(&value)) return QString::fromStdString(*s);
   return {};
+}
+
+// NULL first, then numbers, then words, as SQLite sorts.
+QPartialOrdering compareCells(const QVariant& a, const QVariant& b) {
+  const auto rank = [](const QVariant& v) {
+    return v.isNull() ? 0 : v.typeId() == QMetaType::QString ? 2 : 1;
+  };
+  if (rank(a) != rank(b)) return rank(a) < rank(b) ? QPartialOrdering::Less : QPartialOrdering::Greater;
+  return rank(a) == 0 ? QPartialOrdering::Equivalent : QVariant::compare(a, b);
 }
 
 bool isNode(const QString& column) {
@@ -156,6 +166,7 @@ void SqlModel::ask(size_t most) {
           rows_ = std::move(*rows);
           endResetModel();
           ms_ = ms;
+          sort_ = -1;
           more_ = more;
           busy_ = false;
           Q_EMIT changed();
@@ -187,6 +198,63 @@ int SqlModel::mark(int column) {
   session_.graph()->setNotes(std::move(notes));
   session_.showNotice(tr("%1 of them are in the graph shown.").arg(inGraph));
   return inGraph;
+}
+
+int SqlModel::colour(int column) {
+  int nodes = -1;
+  for (int c = 0; c < columns_.size() && nodes < 0; ++c)
+    if (isNode(columns_[c])) nodes = c;
+  if (nodes < 0 || column < 0 || column >= columns_.size()) {
+    session_.showNotice(tr("No column names nodes: call one node, before or after."));
+    return 0;
+  }
+  TintingAnswer answer;
+  answer.title = columns_[column];
+  answer.ordered = column != nodes;
+  const PicturePtr& p = session_.graph()->picture();
+  int inGraph = 0, looked = 0;
+  for (const QVariantList& row : rows_) {
+    if (++looked > kMostMarked) break;
+    const qlonglong id = row.value(nodes).toLongLong();
+    const QVariant& value = row[column];
+    if (id <= 0 || value.isNull() || !answer.text.emplace(id, value.toString().left(40)).second) continue;
+    bool number = false;
+    answer.number[id] = value.toDouble(&number);
+    answer.ordered = answer.ordered && number;
+    inGraph += p && p->find(id);
+  }
+  session_.graph()->setAnswer(std::move(answer));
+  session_.showNotice(tr("%1 nodes of the graph are coloured by %2.").arg(inGraph).arg(columns_[column]));
+  return inGraph;
+}
+
+void SqlModel::sortBy(int column) {
+  if (column < 0 || column >= columns_.size()) return;
+  beginResetModel();
+  descending_ = column == sort_ && !descending_;
+  sort_ = column;
+  std::ranges::stable_sort(rows_, [&](const QVariantList& a, const QVariantList& b) {
+    const QPartialOrdering o = compareCells(a.value(column), b.value(column));
+    return descending_ ? o == QPartialOrdering::Greater : o == QPartialOrdering::Less;
+  });
+  endResetModel();
+  Q_EMIT changed();
+}
+
+void SqlModel::showSteps(const QString& what, const QString& name, qlonglong scope, qlonglong pass) {
+  QString quoted = name;
+  quoted.replace(QLatin1Char('\''), QLatin1String("''"));
+  QStringList all;
+  if (what == QLatin1String("rule")) all << QStringLiteral("rule = '%1'").arg(quoted);
+  if (what == QLatin1String("pass")) all << QStringLiteral("pass_name = '%1'").arg(quoted);
+  if (what == QLatin1String("op"))
+    all << QStringLiteral("before IN (SELECT id FROM v_node WHERE op = '%1')").arg(quoted);
+  if (scope) all << QStringLiteral("scope = %1").arg(scope);
+  if (pass) all << QStringLiteral("pass = %1").arg(pass);
+  run(QStringLiteral("SELECT id AS step, kernel AS in_kernel, pass_name, rule, before AS node,\n       "
+                     "expr(before) AS was, expr(after) AS is_now, took_ns\nFROM v_rewrite%1\nORDER BY id")
+          .arg(all.isEmpty() ? QString() : QStringLiteral("\nWHERE ") + all.join(QLatin1String(" AND "))));
+  session_.setTab(QStringLiteral("sql"));
 }
 
 QString SqlModel::condition(int column) const {

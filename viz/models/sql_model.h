@@ -16,6 +16,9 @@ class SqlModel : public QAbstractTableModel {
   Q_PROPERTY(QStringList columns READ columns NOTIFY changed)
   /// "12 rows, 3.4 ms"; "the first 1,000 rows ..." where there are more.
   Q_PROPERTY(QString summary READ summary NOTIFY changed)
+  /// Column that rows were sorted by, -1: as they came.
+  Q_PROPERTY(int sortColumn READ sortColumn NOTIFY changed)
+  Q_PROPERTY(bool descending READ descending NOTIFY changed)
   Q_PROPERTY(bool more READ more NOTIFY changed)
   Q_PROPERTY(bool busy READ busy NOTIFY changed)
   /// [{name, kind, columns: [..]}]
@@ -30,6 +33,8 @@ public:
   QString problem() const { return problem_; }
   QStringList columns() const { return columns_; }
   QString summary() const;
+  int sortColumn() const { return sort_; }
+  bool descending() const { return descending_; }
   bool more() const { return more_; }
   bool busy() const { return busy_; }
   QVariantList schema() const { return schema_; }
@@ -43,6 +48,14 @@ public:
   Q_INVOKABLE void forget(const QString& name);
   /// Marks the nodes a column names in the graph; how many of them are in it.
   Q_INVOKABLE int mark(int column);
+  /// Colours the graph: nodes of the first column that names some, by the values of `column`. How many are in
+  /// it.
+  Q_INVOKABLE int colour(int column);
+  /// Sorts the rows that are here; the same column again turns the order around.
+  Q_INVOKABLE void sortBy(int column);
+  /// Steps by a rule, of a pass or on an operation, in the trace, a scope or a pass: asks for them as a
+  /// query.
+  Q_INVOKABLE void showSteps(const QString& what, const QString& name, qlonglong scope, qlonglong pass);
   /// "where step.id IN (...)" of a column of steps; empty where there are none.
   Q_INVOKABLE QString condition(int column) const;
   /// A cell leads to a node, a step or a pass, by the name of its column.
@@ -71,6 +84,8 @@ private:
   QVariantList schema_;
   QVariantMap kept_;
   double ms_ = 0;
+  int sort_ = -1;
+  bool descending_ = false;
   bool more_ = false, busy_ = false;
 };
 

@@ -12,15 +12,13 @@ uint64_t of(const MatchTotals& t, Outcome o) {
   return t.count[static_cast<int>(o)];
 }
 
-QString csvField(QString s) {
-  if (!s.contains(QLatin1Char(',')) && !s.contains(QLatin1Char('"')) && !s.contains(QLatin1Char('\n')))
-    return s;
-  return QLatin1Char('"') + s.replace(QLatin1Char('"'), QLatin1String("\"\"")) + QLatin1Char('"');
-}
+const QStringList kExported = {
+    "name",     "place",     "attempts", "applied",       "rejected_early", "structure_differs",
+    "declined", "unchanged", "time_ns",  "match_time_ns", "time_share",     "match_rate"};
 
 } // namespace
 
-double StatsModel::value(const StatsRow& r, int column) {
+double StatsModel::value(const StatsRow& r, int column) const {
   const MatchTotals& t = r.totals;
   switch (column) {
   case AttemptsColumn: return static_cast<double>(t.attempts());
@@ -32,6 +30,7 @@ double StatsModel::value(const StatsRow& r, int column) {
   case DeclinedColumn: return static_cast<double>(of(t, Outcome::Declined));
   case UnchangedColumn: return static_cast<double>(of(t, Outcome::Unchanged));
   case TimeColumn: return static_cast<double>(t.totalNs());
+  case ShareColumn: return wholeNs_ > 0 ? static_cast<double>(t.totalNs()) / wholeNs_ : 0;
   case MatchTimeColumn: return static_cast<double>(t.matchNs());
   default: return 0;
   }
@@ -76,6 +75,7 @@ void StatsModel::sortBy(int column) {
 void StatsModel::arrange() {
   order_.clear();
   std::fill(std::begin(largest_), std::end(largest_), 0.0);
+  wholeNs_ = 0;
   if (!rows_) return;
   const QStringList words = filter_.split(QLatin1Char(' '), Qt::SkipEmptyParts);
   for (uint32_t i = 0; i < rows_->size(); ++i) {
@@ -88,8 +88,10 @@ void StatsModel::arrange() {
                      [&](const QString& w) { return all.contains(w, Qt::CaseInsensitive); }))
       continue;
     order_.push_back(i);
-    for (int c = 0; c < kColumns; ++c) largest_[c] = std::max(largest_[c], value(r, c));
+    wholeNs_ += static_cast<double>(r.totals.totalNs());
   }
+  for (const uint32_t i : order_)
+    for (int c = 0; c < kColumns; ++c) largest_[c] = std::max(largest_[c], value((*rows_)[i], c));
   std::stable_sort(order_.begin(), order_.end(), [&](uint32_t a, uint32_t b) {
     const StatsRow &x = (*rows_)[a], &y = (*rows_)[b];
     if (sort_ == NameColumn) {
@@ -137,21 +139,30 @@ QVariantMap StatsModel::row(int row) const {
           {"place", r.place},
           {"text", r.text},
           {"rule", static_cast<qlonglong>(r.rule)},
+          {"scope", static_cast<qlonglong>(r.totals.scope)},
+          {"applied", grouped(static_cast<int64_t>(of(r.totals, Outcome::Applied)))},
           {"outcomes", outcomes}};
 }
 
-QString StatsModel::csv() const {
-  QString out = QStringLiteral("name,place,attempts,applied,rejected_early,structure_differs,declined,"
-                               "unchanged,time_ns,match_time_ns\n");
+QList<QVariantList> StatsModel::table() const {
+  QList<QVariantList> out;
   for (uint32_t i : order_) {
     const StatsRow& r = (*rows_)[i];
-    QStringList f{csvField(r.name), csvField(r.place)};
+    QVariantList f{r.name, r.place};
     for (int c : {AttemptsColumn, AppliedColumn, EarlyColumn, StructureColumn, DeclinedColumn,
                   UnchangedColumn, TimeColumn, MatchTimeColumn})
-      f << QString::number(static_cast<qint64>(value(r, c)));
-    out += f.join(QLatin1Char(',')) + QLatin1Char('\n');
+      f << static_cast<qlonglong>(value(r, c));
+    out << (f << value(r, ShareColumn) << value(r, RateColumn));
   }
   return out;
+}
+
+QString StatsModel::csv() const {
+  return toCsv(kExported, table());
+}
+
+QString StatsModel::exportTo(const QString& path) const {
+  return writeTable(path, kExported, table());
 }
 
 int StatsModel::rowCount(const QModelIndex& parent) const {
@@ -171,7 +182,8 @@ QVariant StatsModel::data(const QModelIndex& index, int role) const {
     if (c == NameColumn) return r.name;
     const double v = value(r, c);
     if (v == 0) return QStringLiteral("·");
-    if (c == RateColumn) return QStringLiteral("%1 %").arg(v * 100, 0, 'f', v < 0.0995 ? 2 : 1);
+    if (c == RateColumn || c == ShareColumn)
+      return QStringLiteral("%1 %").arg(v * 100, 0, 'f', v < 0.0995 ? 2 : 1);
     if (c == TimeColumn || c == MatchTimeColumn) return duration(static_cast<int64_t>(v));
     return grouped(static_cast<int64_t>(v));
   }
@@ -185,9 +197,9 @@ QVariant StatsModel::data(const QModelIndex& index, int role) const {
 }
 
 QVariant StatsModel::headerData(int section, Qt::Orientation orientation, int role) const {
-  static const char* names[kColumns] = {"Rule",           "Time",           "Attempts",          "Applied",
-                                        "Match rate",     "Rejected early", "Structure differs", "Declined",
-                                        "Without change", "In matches"};
+  static const char* names[kColumns] = {"Rule",     "Time",           "Share",          "Attempts",
+                                        "Applied",  "Match rate",     "Rejected early", "Structure differs",
+                                        "Declined", "Without change", "In matches"};
   if (role != Qt::DisplayRole || orientation != Qt::Horizontal || section < 0 || section >= kColumns)
     return {};
   return QLatin1String(names[section]);
@@ -196,19 +208,6 @@ QVariant StatsModel::headerData(int section, Qt::Orientation orientation, int ro
 QHash<int, QByteArray> StatsModel::roleNames() const {
   return {{TextRole, "value"},  {PlaceRole, "place"}, {SourceRole, "sourceText"},
           {ShareRole, "share"}, {RuleRole, "ruleId"}, {FaultRole, "fault"}};
-}
-
-QString StatsModel::exportTo(const QString& path) const {
-  QStringList columns;
-  for (int c = 0; c < columnCount(); ++c)
-    columns << headerData(c, Qt::Horizontal, Qt::DisplayRole).toString();
-  QList<QVariantList> rows;
-  for (int r = 0; r < rowCount(); ++r) {
-    QVariantList row;
-    for (int c = 0; c < columnCount(); ++c) row << data(index(r, c), Qt::DisplayRole);
-    rows << row;
-  }
-  return writeTable(path, columns, rows);
 }
 
 } // namespace uopscope

@@ -1,5 +1,5 @@
-// Match statistics: one row per rule, pass or operation, one column per outcome. Sorting by any column, a
-// filter on name, place and source text, a switch for rules that never fired.
+// Match statistics: one row per rule, pass, operation or kernel, one column per outcome. Sorting by any
+// column, a filter on name, place and source text, a switch for rules that never fired.
 //
 //   StatsModel stats;  stats.setRows(rows);  stats.sortBy(StatsModel::TimeColumn);
 #pragma once
@@ -24,6 +24,7 @@ public:
   enum Column {
     NameColumn,
     TimeColumn,
+    ShareColumn, ///< of the time of the rows shown
     AttemptsColumn,
     AppliedColumn,
     RateColumn,
@@ -57,9 +58,9 @@ public:
   /// Sorts; the same column again turns the order around.
   Q_INVOKABLE void sortBy(int column);
   Q_INVOKABLE QVariantMap row(int row) const;
-  /// The rows shown as comma-separated values, with a header.
+  /// The rows shown as comma-separated values, with a header; plain numbers, times in ns.
   Q_INVOKABLE QString csv() const;
-  /// The rows shown as .csv or .json; what went wrong in words, empty if nothing.
+  /// The same as .csv or .json; what went wrong in words, empty if nothing.
   Q_INVOKABLE QString exportTo(const QString& path) const;
 
   int rowCount(const QModelIndex& parent = {}) const override;
@@ -72,11 +73,12 @@ Q_SIGNALS:
   void changed();
 
 private:
-  static double value(const StatsRow& row, int column);
+  double value(const StatsRow& row, int column) const;
+  QList<QVariantList> table() const;
   void arrange();
   std::shared_ptr<std::vector<StatsRow>> rows_;
   std::vector<uint32_t> order_;
-  double largest_[kColumns] = {};
+  double largest_[kColumns] = {}, wholeNs_ = 0;
   QString filter_, show_ = QStringLiteral("all");
   int sort_ = TimeColumn;
   bool descending_ = true;

@@ -46,9 +46,12 @@ QString writeTable(const QString& path, const QStringList& columns, const QList<
   const bool json = path.endsWith(QLatin1String(".json"));
   if (!json && !path.endsWith(QLatin1String(".csv")))
     return QObject::tr("%1: the name must end in .csv or .json").arg(path);
+  return writeText(path, json ? toJson(columns, rows) : toCsv(columns, rows));
+}
+
+QString writeText(const QString& path, const QString& text) {
   QSaveFile out(path);
-  if (!out.open(QIODevice::WriteOnly) ||
-      out.write((json ? toJson(columns, rows) : toCsv(columns, rows)).toUtf8()) < 0 || !out.commit())
+  if (!out.open(QIODevice::WriteOnly) || out.write(text.toUtf8()) < 0 || !out.commit())
     return QObject::tr("%1 cannot be written: %2").arg(path, out.errorString());
   return {};
 }

@@ -12,6 +12,8 @@ QString toCsv(const QStringList& columns, const QList<QVariantList>& rows);
 /// An array with an object for each row.
 QString toJson(const QStringList& columns, const QList<QVariantList>& rows);
 /// By the ending of the name: .csv or .json. What went wrong, in words; empty if nothing.
+/// What went wrong in words, empty if nothing.
+QString writeText(const QString& path, const QString& text);
 QString writeTable(const QString& path, const QStringList& columns, const QList<QVariantList>& rows);
 
 } // namespace uopscope

@@ -1,6 +1,7 @@
 #include "viz/models/timeline.h"
 
 #include "viz/models/reports.h"
+#include "viz/models/table_text.h"
 
 #include <algorithm>
 
@@ -48,13 +49,27 @@ TimelinePtr buildTimeline(Trace& trace) {
     const int64_t end = s.endNs.value_or(s.beginNs);
     seen(s.beginNs, end);
     if (s.kind != ScopeKind::Script)
-      scopes.add({0, s.beginNs, end, s.name, s.kind == ScopeKind::Kernel ? "kernel" : "schedule", s.id, 0,
-                  s.script.known() ? "line " + std::to_string(s.script.line) : ""});
+      scopes.add({0,
+                  s.beginNs,
+                  end,
+                  s.name,
+                  s.kind == ScopeKind::Kernel ? "kernel" : "schedule",
+                  s.id,
+                  0,
+                  s.script.known() ? "line " + std::to_string(s.script.line) : "",
+                  {}});
     for (const PhaseInfo& p : trace.phases(s.id))
-      phaseSpans.push_back({0, p.beginNs, p.beginNs + p.ns, p.name, "phase", s.id, 0, {}});
+      phaseSpans.push_back({0, p.beginNs, p.beginNs + p.ns, p.name, "phase", s.id, 0, {}, {}});
     for (const PassInfo& p : trace.passes(s.id))
-      passSpans.push_back({0, p.beginNs, p.endNs.value_or(p.beginNs), p.name, "pass", s.id, p.id,
-                           std::to_string(p.steps) + " steps"});
+      passSpans.push_back({0,
+                           p.beginNs,
+                           p.endNs.value_or(p.beginNs),
+                           p.name,
+                           "pass",
+                           s.id,
+                           p.id,
+                           std::to_string(p.steps) + " steps",
+                           {}});
   }
   auto byBegin = [](const TimelineSpan& a, const TimelineSpan& b) {
     return a.begin != b.begin ? a.begin < b.begin : a.end > b.end;
@@ -64,10 +79,13 @@ TimelinePtr buildTimeline(Trace& trace) {
   for (auto& s : passSpans) seen(s.begin, s.end), passes.add(std::move(s));
   for (auto& s : phaseSpans) seen(s.begin, s.end), phases.add(std::move(s));
   std::map<std::string, Lanes> devices;
+  std::map<int64_t, int64_t> baseOf;
+  for (const BufferInfo& b : trace.buffers()) baseOf[b.id] = b.base ? b.base : b.id;
   for (const LaunchInfo& l : trace.launches()) {
     const auto it = devices.try_emplace(l.device, d, "runs on " + l.device).first;
-    TimelineSpan span{0, l.beginNs, l.beginNs + l.ns, l.kernel, "launch", l.compiled ? l.compiled : l.scope,
-                      0, {}};
+    TimelineSpan span{
+        0, l.beginNs, l.beginNs + l.ns, l.kernel, "launch", l.compiled ? l.compiled : l.scope, 0, {}, {}};
+    for (const int64_t b : l.buffers) span.buffers.push_back(baseOf.contains(b) ? baseOf[b] : b);
     if (l.ns > 0)
       span.detail = QObject::tr("%1 GFLOP/s, %2 GB/s")
                         .arg(l.gflops(), 0, 'f', 2)
@@ -109,6 +127,8 @@ TimelinePtr buildTimeline(Trace& trace) {
   }
   d.begin = low == INT64_MAX ? 0 : low;
   d.end = std::max(high, d.begin + 1);
+  d.first = d.end;
+  for (const TimelineSpan& s : d.spans) d.first = std::min(d.first, s.begin);
   return data;
 }
 
@@ -117,6 +137,7 @@ TimelineModel::TimelineModel(Session& session, QObject* parent) : QObject(parent
     data_ = nullptr;
     totals_.clear();
     selection_.clear();
+    buffers_.clear();
     selectedFrom_ = selectedTo_ = 0;
     Q_EMIT changed();
     Q_EMIT selectionChanged();
@@ -135,7 +156,7 @@ void TimelineModel::load() {
     const TimelinePtr d = buildTimeline(job.trace);
     return [this, d] {
       data_ = d;
-      showAll();
+      showWork();
       Q_EMIT changed();
     };
   });
@@ -154,12 +175,17 @@ void TimelineModel::showAll() {
   if (data_) show(static_cast<double>(data_->begin), static_cast<double>(data_->end));
 }
 
+// Importing libraries may take far longer than all that is of interest here.
+void TimelineModel::showWork() {
+  if (!data_ || data_->spans.empty()) return showAll();
+  const auto first = static_cast<double>(data_->first), end = static_cast<double>(data_->end);
+  show(first - (end - first) * 0.02, end);
+}
+
 void TimelineModel::select(double from, double to) {
   if (!data_) return;
   selectedFrom_ = std::min(from, to), selectedTo_ = std::max(from, to);
-  struct Sum {
-    int64_t count = 0, ns = 0;
-  };
+  buffers_.clear();
   std::map<std::string, Sum> sums;
   for (const TimelineSpan& s : data_->spans) {
     const int64_t a = std::max(s.begin, static_cast<int64_t>(selectedFrom_)),
@@ -169,17 +195,72 @@ void TimelineModel::select(double from, double to) {
     ++sum.count;
     sum.ns += b - a;
   }
+  selection_ = selectedTo_ > selectedFrom_
+                   ? tr("%1 selected").arg(duration(static_cast<int64_t>(selectedTo_ - selectedFrom_)))
+                   : QString();
+  setTotals(sums);
+}
+
+void TimelineModel::setTotals(const std::map<std::string, Sum>& sums) {
   std::vector<std::pair<std::string, Sum>> order(sums.begin(), sums.end());
   std::stable_sort(order.begin(), order.end(), [](auto& a, auto& b) { return a.second.ns > b.second.ns; });
   totals_.clear();
   for (const auto& [name, sum] : order)
     totals_ << QVariantMap{{"name", QString::fromStdString(name)},
                            {"count", static_cast<qlonglong>(sum.count)},
+                           {"ns", static_cast<qlonglong>(sum.ns)},
                            {"time", duration(sum.ns)}};
-  selection_ = selectedTo_ > selectedFrom_
-                   ? tr("%1 selected").arg(duration(static_cast<int64_t>(selectedTo_ - selectedFrom_)))
-                   : QString();
   Q_EMIT selectionChanged();
+}
+
+void TimelineModel::selectSpan(int span) {
+  if (!data_ || span < 0 || static_cast<size_t>(span) >= data_->spans.size()) return select(0, 0);
+  const TimelineSpan& s = data_->spans[static_cast<size_t>(span)];
+  select(static_cast<double>(s.begin), static_cast<double>(s.end));
+  buffers_ = s.buffers;
+  std::sort(buffers_.begin(), buffers_.end());
+  if (!buffers_.empty())
+    selection_ = tr("%1: %2, %3 buffers")
+                     .arg(QString::fromStdString(s.name), duration(s.end - s.begin))
+                     .arg(std::unique(buffers_.begin(), buffers_.end()) - buffers_.begin());
+  Q_EMIT selectionChanged();
+}
+
+void TimelineModel::selectBuffer(int buffer) {
+  if (!data_ || buffer < 0 || static_cast<size_t>(buffer) >= data_->buffers.size()) return select(0, 0);
+  const TimelineData::Buffer& b = data_->buffers[static_cast<size_t>(buffer)];
+  selectedFrom_ = static_cast<double>(b.begin), selectedTo_ = static_cast<double>(b.end);
+  buffers_ = {b.id};
+  std::map<std::string, Sum> users;
+  for (const TimelineSpan& s : data_->spans)
+    if (std::find(s.buffers.begin(), s.buffers.end(), b.id) != s.buffers.end()) {
+      Sum& sum = users[s.kind + "  " + s.name];
+      ++sum.count;
+      sum.ns += s.end - s.begin;
+    }
+  selection_ = tr("Buffer %1, %2: launches that have it").arg(b.id).arg(amount(b.bytes));
+  setTotals(users);
+}
+
+QString TimelineModel::describeBuffer(int buffer) const {
+  if (!data_ || buffer < 0 || static_cast<size_t>(buffer) >= data_->buffers.size()) return {};
+  const TimelineData::Buffer& b = data_->buffers[static_cast<size_t>(buffer)];
+  const auto users = std::count_if(data_->spans.begin(), data_->spans.end(), [&](const TimelineSpan& s) {
+    return std::find(s.buffers.begin(), s.buffers.end(), b.id) != s.buffers.end();
+  });
+  return tr("buffer %1 on %2\n%3, alive %4\n%5 launches have it")
+      .arg(b.id)
+      .arg(QString::fromStdString(b.device), amount(b.bytes), duration(b.end - b.begin))
+      .arg(users);
+}
+
+QString TimelineModel::exportTotals(const QString& path) const {
+  QList<QVariantList> rows;
+  for (const QVariant& t : totals_) {
+    const QVariantMap m = t.toMap();
+    rows << QVariantList{m["name"], m["count"], m["ns"]};
+  }
+  return writeTable(path, {QStringLiteral("name"), QStringLiteral("count"), QStringLiteral("took_ns")}, rows);
 }
 
 QString TimelineModel::describe(int span) const {

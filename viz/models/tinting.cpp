@@ -1,33 +1,85 @@
 #include "viz/models/tinting.h"
 
-#include <QStringList>
+#include <QObject>
 #include <algorithm>
-#include <map>
+#include <array>
 
 namespace uopscope {
 namespace {
 
 constexpr int kColours = 8; // what people can tell apart; further values share the last one
 
-QString costText(int64_t ns) {
-  return ns < 0         ? QString()
-         : ns < 1000    ? QStringLiteral("under 1 µs")
-         : ns < 10'000  ? QStringLiteral("1 to 10 µs")
-         : ns < 100'000 ? QStringLiteral("10 to 100 µs")
-                        : QStringLiteral("over 100 µs");
+// Four steps from little to much, which is what a scale of colours can tell apart.
+struct Scale {
+  std::array<int64_t, 3> edges;
+  std::array<const char*, 4> names;
+  int step(int64_t value) const {
+    return value < edges[0] ? 0 : value < edges[1] ? 1 : value < edges[2] ? 2 : 3;
+  }
+};
+constexpr Scale kCost{{1000, 10'000, 100'000}, {"under 1 µs", "1 to 10 µs", "10 to 100 µs", "over 100 µs"}};
+constexpr Scale kRun{{10'000, 100'000, 1'000'000},
+                     {"under 10 µs", "10 to 100 µs", "100 µs to 1 ms", "over 1 ms"}};
+constexpr Scale kTimes{{2, 1000, 1'000'000},
+                       {"once", "up to 1,000 times", "up to 1 M times", "over 1 M times"}};
+
+struct Measured {
+  const Scale* scale = nullptr;
+  int64_t value = -1;
+};
+Measured measured(const QString& what, const NodeFact* f) {
+  if (what == QLatin1String("cost")) return {&kCost, f ? f->ns : -1};
+  if (what == QLatin1String("run")) return {&kRun, f ? f->runNs : -1};
+  if (what == QLatin1String("times")) return {&kTimes, f ? f->times : -1};
+  return {};
+}
+
+// Numbers of a query have no scale of their own: a quarter of the nodes in each step.
+std::map<int64_t, int> quarters(const TintingAnswer& answer, std::array<QString, 4>& names) {
+  std::vector<double> values;
+  for (const auto& [id, v] : answer.number) values.push_back(v);
+  std::sort(values.begin(), values.end());
+  std::map<int64_t, int> out;
+  std::array<double, 4> low{}, high{};
+  std::array<bool, 4> seen{};
+  for (const auto& [id, v] : answer.number) {
+    const auto below =
+        static_cast<size_t>(std::lower_bound(values.begin(), values.end(), v) - values.begin());
+    const size_t q = std::min<size_t>(3, below * 4 / values.size());
+    out[id] = static_cast<int>(q);
+    low[q] = seen[q] ? std::min(low[q], v) : v;
+    high[q] = seen[q] ? std::max(high[q], v) : v;
+    seen[q] = true;
+  }
+  for (size_t q = 0; q < 4; ++q)
+    names[q] = low[q] == high[q] ? QString::number(low[q], 'g', 6)
+                                 : QObject::tr("%1 to %2").arg(low[q], 0, 'g', 6).arg(high[q], 0, 'g', 6);
+  return out;
 }
 
 } // namespace
 
-bool tintWantsFacts(const QString& what) {
-  return what != QLatin1String("op") && what != QLatin1String("dtype");
+const QStringList& tintings() {
+  static const QStringList all = {"op", "dtype", "axis", "line", "pass", "cost", "run", "times", "query"};
+  return all;
 }
 
-TintingPtr tintBy(const QString& what, const Picture& p, const FactMap* facts) {
+bool tintWantsFacts(const QString& what) {
+  return what != QLatin1String("op") && what != QLatin1String("dtype") && what != QLatin1String("query");
+}
+
+TintingPtr tintBy(const QString& what, const Picture& p, const FactMap* facts, const TintingAnswer* answer) {
   if (what == QLatin1String("op")) return nullptr;
   auto out = std::make_shared<Tinting>();
   out->of.assign(p.nodes.size(), Tinting::kNone);
-  out->ordered = what == QLatin1String("cost");
+  const bool asked = what == QLatin1String("query");
+  const Scale* scale = measured(what, nullptr).scale;
+  std::array<QString, 4> names;
+  std::map<int64_t, int> quarter;
+  if (scale)
+    for (size_t k = 0; k < 4; ++k) names[k] = QString::fromUtf8(scale->names[k]);
+  if (asked && answer && answer->ordered) quarter = quarters(*answer, names);
+  out->ordered = scale || !quarter.empty();
   std::vector<QString> texts(p.nodes.size());
   std::map<QString, uint32_t> counts;
   for (size_t i = 0; i < p.nodes.size(); ++i) {
@@ -44,18 +96,23 @@ TintingPtr tintBy(const QString& what, const Picture& p, const FactMap* facts) {
       t = f->line > 0 ? QStringLiteral("line %1").arg(f->line, 3) : QString();
     } else if (f && what == QLatin1String("pass")) {
       t = f->pass.empty() ? QStringLiteral("(at first)") : QString::fromStdString(f->pass);
-    } else if (f && what == QLatin1String("cost")) {
-      t = costText(f->ns);
+    } else if (const Measured m = measured(what, f); m.value >= 0) {
+      t = names[static_cast<size_t>(m.scale->step(m.value))];
+    } else if (const auto q = quarter.find(n.id); q != quarter.end()) {
+      t = names[static_cast<size_t>(q->second)];
+    } else if (asked && answer && answer->text.contains(n.id)) {
+      t = answer->text.at(n.id);
     }
     if (!t.isEmpty()) ++counts[t];
   }
   // Most frequent first, so that they get colours of their own; equal counts by name.
   std::vector<std::pair<QString, uint32_t>> order(counts.begin(), counts.end());
   if (out->ordered) {
-    static const QStringList steps = {costText(0), costText(5000), costText(50'000), costText(500'000)};
-    std::sort(order.begin(), order.end(),
-              [](auto& a, auto& b) { return steps.indexOf(a.first) < steps.indexOf(b.first); });
-    for (const auto& [t, n] : order) out->legend.push_back({t, n, static_cast<int>(steps.indexOf(t))});
+    const auto step = [&](const QString& t) {
+      return static_cast<int>(std::find(names.begin(), names.end(), t) - names.begin());
+    };
+    std::ranges::sort(order, std::less(), [&](const auto& entry) { return step(entry.first); });
+    for (const auto& [t, n] : order) out->legend.push_back({t, n, step(t)});
   } else {
     std::stable_sort(order.begin(), order.end(), [](auto& a, auto& b) { return a.second > b.second; });
     for (const auto& [t, n] : order)

@@ -7,6 +7,8 @@
 #include "viz/models/picture.h"
 
 #include <QString>
+#include <QStringList>
+#include <map>
 #include <memory>
 #include <vector>
 
@@ -25,8 +27,20 @@ struct Tinting {
 };
 using TintingPtr = std::shared_ptr<const Tinting>;
 
-/// By "dtype", "axis", "line", "pass" or "cost"; null for "op", which the painter knows by itself.
-TintingPtr tintBy(const QString& what, const Picture& picture, const FactMap* facts);
+/// What nodes can be coloured by: "op", "dtype", "axis", "line", "pass", "cost" (of the rewrite that made
+/// it), "run" (measured time of its kernels), "times" (how often its loops reach it), "query" (an answer of
+/// SQL).
+const QStringList& tintings();
+/// Values that a query gave to nodes. `ordered`: they are numbers, told from little to much.
+struct TintingAnswer {
+  std::map<int64_t, QString> text;
+  std::map<int64_t, double> number;
+  bool ordered = false;
+  QString title;
+};
+/// Null for "op", which the painter knows by itself.
+TintingPtr tintBy(const QString& what, const Picture& picture, const FactMap* facts,
+                  const TintingAnswer* answer = nullptr);
 /// Whether it takes NodeFacts.
 bool tintWantsFacts(const QString& what);
 

@@ -119,6 +119,10 @@ void WorkerTasks::stats(quint64 number, const StatsQuestion& question) {
         row.name = QString::fromStdString(r.name);
         row.place = shortPlace(r.at);
         row.text = QString::fromStdString(r.text);
+      } else if (t.scope) {
+        const ScopeInfo& s = trace_->scope(t.scope);
+        row.name = QString::fromStdString(s.name);
+        row.place = shortPlace(s.script);
       } else {
         row.name = QString::fromStdString(question.group == MatchGroup::Pass ? t.passName : t.op);
       }

@@ -10,6 +10,9 @@ Rectangle {
     property alias canvas: canvas
     color: Theme.canvas
     signal traceAsked()
+    function exporter(window) {
+        return Tools.compare.what === "graph" ? { kinds: window.pictures, to: path => canvas.exportTo(path) } : window.asSeen(pane);
+    }
     onVisibleChanged: if (visible && Tools.compare.rightTitle.length === 0) Tools.compare.compareNow()
     ColumnLayout {
         anchors.fill: parent

@@ -98,7 +98,7 @@ Item {
                 objectName: "colourPicker"
                 label: qsTr("Colour")
                 value: Session.graph.colourBy
-                options: [{value: "op", text: qsTr("operation")}, {value: "dtype", text: qsTr("data type")}, {value: "axis", text: qsTr("axis type")}, {value: "line", text: qsTr("script line")}, {value: "pass", text: qsTr("pass of birth")}, {value: "cost", text: qsTr("cost of its rewrite")}]
+                options: [{value: "op", text: qsTr("operation")}, {value: "dtype", text: qsTr("data type")}, {value: "axis", text: qsTr("axis type")}, {value: "line", text: qsTr("script line")}, {value: "pass", text: qsTr("pass of birth")}, {value: "cost", text: qsTr("cost of its rewrite")}, {value: "run", text: qsTr("measured run time")}, {value: "times", text: qsTr("how often it runs")}].concat(Session.graph.answerTitle.length > 0 ? [{value: "query", text: qsTr("query: %1").arg(Session.graph.answerTitle)}] : [])
                 onPicked: value => Session.graph.colourBy = value
             }
             UPicker {
@@ -190,7 +190,7 @@ Item {
         id: foot
         anchors.bottom: parent.bottom
         width: parent.width
-        height: chips.implicitHeight + Theme.px(10)
+        height: chips.height + Theme.px(10)
         color: Theme.panel
         Rectangle { width: parent.width; height: 1; color: Theme.line }
     }

@@ -32,14 +32,38 @@ ApplicationWindow {
         dialogs.item.then = then;
         dialogs.item.open();
     }
-    // What is shown, as a file: graphs as .svg or .png, tables as .csv or .json.
+    // What is shown, as a file: what the pane in front offers, and who writes it.
+    readonly property var pictures: [qsTr("Pictures (*.svg *.png)")]
+    readonly property var tables: [qsTr("Tables (*.csv *.json)")]
+    function exporter() {
+        const texts = { source: "*.c *.cl *.cu *.metal *.wgsl *.txt", ir: "*.ll", asm: "*.s", uops: "*.txt", script: "*.py" };
+        switch (Session.tab) {
+        case "graph": return { kinds: pictures, to: path => canvas.exportTo(path) };
+        case "stats": return { kinds: tables, to: path => Session.stats.exportTo(path) };
+        case "sql": return { kinds: tables, to: path => Tools.sql.exportTo(path) };
+        case "profile": return profile.exporter(window);
+        case "timeline": return timeline.exporter(window);
+        case "compare": return compare.exporter(window);
+        case "links": return asSeen(links);
+        default: return { kinds: [qsTr("Text (%1)").arg(texts[Session.tab])], to: path => currentText().model.exportTo(path) };
+        }
+    }
+    // A pane that is neither one picture nor one table: as it looks.
+    function asSeen(item) {
+        return { kinds: [qsTr("Pictures (*.png)")], to: path => {
+            if (!path.endsWith(".png")) return qsTr("%1: the name must end in .png").arg(path);
+            const asked = item.grabToImage(image => window.told(path, image.saveToFile(path) ? "" : qsTr("%1 cannot be written: check that its folder exists").arg(path)));
+            return asked ? undefined : qsTr("There is nothing to export.");
+        } };
+    }
+    function told(path, problem) { Session.showNotice(problem.length > 0 ? problem : qsTr("Written: %1").arg(path)); }
     function exportTo(path) {
-        const problem = Session.tab === "stats" ? Session.stats.exportTo(path) : Session.tab === "sql" ? Tools.sql.exportTo(path) : Session.tab === "compare" ? compare.canvas.exportTo(path) : canvas.exportTo(path);
-        Session.showNotice(problem.length > 0 ? problem : qsTr("Written: %1").arg(path));
+        const problem = exporter().to(path);
+        if (problem !== undefined) told(path, problem); // a picture of the screen is told of when it is there
     }
     function askExport() {
         saver.active = true;
-        saver.item.nameFilters = Session.tab === "stats" || Session.tab === "sql" ? [qsTr("Tables (*.csv *.json)")] : [qsTr("Pictures (*.svg *.png)")];
+        saver.item.nameFilters = exporter().kinds;
         saver.item.then = path => exportTo(path);
         saver.item.open();
     }
@@ -205,10 +229,10 @@ ApplicationWindow {
                         clip: true
                         GraphPane { id: graph; anchors.fill: parent; anchors.bottomMargin: why.visible ? why.height : 0; visible: Session.tab === "graph" }
                         WhyPane { id: why; visible: Tools.why.open && Session.tab === "graph"; width: parent.width; height: Math.min(implicitHeight, parent.height * 0.45); anchors.bottom: parent.bottom }
-                        ProfilePane { anchors.fill: parent; visible: Session.tab === "profile"; onCompareAsked: window.chooseFile(path => Tools.profile.compareWith(path)) }
+                        ProfilePane { id: profile; anchors.fill: parent; visible: Session.tab === "profile"; onCompareAsked: window.chooseFile(path => Tools.profile.compareWith(path)) }
                         ComparePane { id: compare; anchors.fill: parent; visible: Session.tab === "compare"; onTraceAsked: window.chooseFile(path => Tools.compare.openLeft(path)) }
-                        TimelinePane { anchors.fill: parent; visible: Session.tab === "timeline" }
-                        LinksPane { anchors.fill: parent; visible: Session.tab === "links" }
+                        TimelinePane { id: timeline; anchors.fill: parent; visible: Session.tab === "timeline" }
+                        LinksPane { id: links; anchors.fill: parent; visible: Session.tab === "links" }
                         SqlPane { id: sqlPane; anchors.fill: parent; visible: Session.tab === "sql"; onExportAsked: window.askExport() }
                         CodePane {
                             id: codePane
@@ -221,7 +245,7 @@ ApplicationWindow {
                         CodePane { id: scriptPane; anchors.fill: parent; visible: Session.tab === "script"; model: Session.scriptCode; what: Session.scriptCode.title }
                     }
                 }
-                DetailPane { id: right; property bool shown: true; visible: shown && Session.tab !== "links"; SplitView.preferredWidth: Math.min(Theme.px(330), window.width * 0.25); SplitView.minimumWidth: Theme.px(220) }
+                DetailPane { id: right; property bool shown: true; visible: shown && ["links", "stats", "profile", "timeline", "sql"].indexOf(Session.tab) < 0; SplitView.preferredWidth: Math.min(Theme.px(330), window.width * 0.25); SplitView.minimumWidth: Theme.px(220) }
             }
             Loader { anchors.fill: parent; active: Session.state === "empty"; sourceComponent: Welcome { onOpenAsked: window.openFile() } }
             Loader { anchors.fill: parent; active: Session.state === "recording"; sourceComponent: RecordingPage {} }

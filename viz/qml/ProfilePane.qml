@@ -10,6 +10,10 @@ Rectangle {
     property string mode: "flame"
     color: Theme.canvas
     signal compareAsked()
+    function exporter(window) {
+        if (mode === "flame" || mode === "treemap") return { kinds: window.pictures, to: path => view.exportTo(path) };
+        return { kinds: window.tables, to: path => Tools.profile.exportTable(mode === "findings" ? "findings" : "comparison", path) };
+    }
     onVisibleChanged: if (visible) Tools.profile.load()
     ColumnLayout {
         anchors.fill: parent
@@ -28,6 +32,13 @@ Rectangle {
                     options: [{value: "flame", text: qsTr("Flame graph")}, {value: "treemap", text: qsTr("Treemap")}, {value: "findings", text: qsTr("Findings %1").arg(Tools.profile.findings.length)}, {value: "compare", text: qsTr("Two traces")}]
                     value: pane.mode
                     onPicked: value => pane.mode = value
+                }
+                USegments {
+                    objectName: "profileWhat"
+                    visible: pane.mode === "flame" || pane.mode === "treemap"
+                    options: [{value: "everything", text: qsTr("All time")}, {value: "rewrites", text: qsTr("Rewriting")}]
+                    value: Tools.profile.what
+                    onPicked: value => Tools.profile.what = value
                 }
                 UField { id: find; objectName: "profileFind"; hint: qsTr("Name"); Layout.preferredWidth: Theme.px(170) }
                 Row {
@@ -137,7 +148,24 @@ Rectangle {
             implicitHeight: hint.implicitHeight + Theme.px(10)
             color: Theme.panel
             visible: pane.mode === "flame" || pane.mode === "treemap"
-            ULabel { id: hint; x: Theme.px(12); width: parent.width - Theme.px(24); wrapMode: Text.Wrap; anchors.verticalCenter: parent.verticalCenter; font.pixelSize: Theme.small; color: Theme.textMuted; text: (view.leftOut > 0 ? qsTr("%1 too small to draw: click a box to make it fill the view. ").arg(view.leftOut) : "") + qsTr("Double-click goes to the pass, kernel or rule. Blue: schedule, green: kernel, violet: pass, orange: rule, olive: part of a kernel that is no rewriting. Kernels that were compiled at the same time add up.") }
+            Flow {
+                id: hint
+                x: Theme.px(12)
+                width: parent.width - Theme.px(24)
+                anchors.verticalCenter: parent.verticalCenter
+                spacing: Theme.px(14)
+                Repeater {
+                    model: [[0, qsTr("schedule")], [2, qsTr("kernel")], [6, qsTr("pass")], [1, qsTr("rule")], [4, qsTr("kernel, not rewriting")]]
+                    Row {
+                        required property var modelData
+                        visible: modelData[0] !== 4 || Tools.profile.what === "everything"
+                        spacing: Theme.px(5)
+                        Rectangle { width: Theme.px(14); height: Theme.px(10); radius: 2; color: { Theme.dark; return Theme.tintColour(parent.modelData[0], false); } anchors.verticalCenter: parent.verticalCenter }
+                        ULabel { text: parent.modelData[1]; font.pixelSize: Theme.small; color: Theme.textMuted }
+                    }
+                }
+                ULabel { font.pixelSize: Theme.small; color: Theme.textMuted; text: (view.leftOut > 0 ? qsTr("%1 too small to draw: click a box to fill the view with it. ").arg(view.leftOut) : "") + qsTr("Double-click goes there. Kernels compiled at the same time add up.") }
+            }
         }
     }
 }

@@ -54,8 +54,9 @@ Rectangle {
                     ULabel { objectName: "sqlSummary"; text: Tools.sql.busy ? qsTr("running…") : Tools.sql.problem.length > 0 ? Tools.sql.problem : Tools.sql.summary; color: Tools.sql.problem.length > 0 ? Theme.error : Theme.textMuted; Layout.fillWidth: true; font.pixelSize: Theme.small; leftPadding: Theme.px(8) }
                     UButton { visible: Tools.sql.more; quiet: false; text: qsTr("All rows"); onClicked: Tools.sql.lift() }
                     UPicker { visible: Tools.sql.columns.length > 0; label: qsTr("Column"); value: String(Math.min(pane.column, Tools.sql.columns.length - 1)); options: Tools.sql.columns.map((c, i) => ({ value: String(i), text: c })); onPicked: value => pane.column = parseInt(value) }
-                    UButton { visible: Tools.sql.columns.length > 0; icon16: "target"; tip: qsTr("Mark the nodes of this column in the graph"); onClicked: { Tools.sql.mark(pane.column); Session.tab = "graph"; } }
-                    UButton { visible: Tools.sql.columns.length > 0; icon16: "stop"; tip: qsTr("The steps of this column as a condition to run to"); onClicked: { const c = Tools.sql.condition(pane.column); if (c.length > 0) { Tools.conditions.text = c; Session.trigger("condition"); } } }
+                    UButton { objectName: "sqlMark"; visible: Tools.sql.columns.length > 0; icon16: "target"; tip: qsTr("Mark the nodes of this column in the graph"); onClicked: { Tools.sql.mark(pane.column); Session.tab = "graph"; } }
+                    UButton { objectName: "sqlColour"; visible: Tools.sql.columns.length > 0; text: qsTr("Colour"); tip: qsTr("Colour the graph's nodes by the values of this column"); onClicked: { if (Tools.sql.colour(pane.column) > 0) Session.tab = "graph"; } }
+                    UButton { objectName: "sqlCondition"; visible: Tools.sql.columns.length > 0; icon16: "stop"; tip: qsTr("The steps of this column as a condition to run to"); onClicked: { const c = Tools.sql.condition(pane.column); if (c.length > 0) { Tools.conditions.text = c; Session.trigger("condition"); } } }
                     UButton { visible: Tools.sql.columns.length > 0; icon16: "copy"; tip: qsTr("Export as CSV or JSON (Ctrl E)"); onClicked: pane.exportAsked() }
                 }
                 Rectangle { width: parent.width; height: 1; color: Theme.line }
@@ -68,11 +69,16 @@ Rectangle {
                 visible: Tools.sql.columns.length > 0
                 clip: true
                 delegate: Rectangle {
+                    id: head
                     required property string display
+                    required property int index
+                    readonly property bool sorted: Tools.sql.sortColumn === index
+                    objectName: "sqlHeader" + index
                     implicitHeight: Theme.px(28)
                     implicitWidth: Theme.px(120)
-                    color: Theme.panel
-                    ULabel { anchors.fill: parent; leftPadding: Theme.px(10); text: parent.display; color: Theme.textMuted; font.weight: Font.DemiBold; font.pixelSize: Theme.small }
+                    color: headArea.containsMouse ? Theme.hover : Theme.panel
+                    ULabel { anchors.fill: parent; leftPadding: Theme.px(10); text: head.display + (head.sorted ? (Tools.sql.descending ? " ▾" : " ▴") : ""); color: head.sorted ? Theme.text : Theme.textMuted; font.weight: Font.DemiBold; font.pixelSize: Theme.small }
+                    UArea { id: headArea; anchors.fill: parent; name: qsTr("Sort by %1").arg(head.display); onClicked: Tools.sql.sortBy(head.index) }
                 }
             }
             TableView {

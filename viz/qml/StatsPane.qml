@@ -9,11 +9,15 @@ Rectangle {
     color: Theme.canvas
     property int chosen: -1
     readonly property var info: chosen >= 0 ? Session.stats.row(chosen) : ({})
-    readonly property var titles: [Session.statsGroup === "rule" ? qsTr("Rule") : Session.statsGroup === "pass" ? qsTr("Pass") : qsTr("Operation"), qsTr("Time"), qsTr("Attempts"), qsTr("Applied"), qsTr("Rate"), qsTr("Early out"), qsTr("Structure"), qsTr("Declined"), qsTr("No-op"), qsTr("Matched")]
-    readonly property var tips: [qsTr("Name and place"), qsTr("Of all attempts"), qsTr("Times tried"), qsTr("Made a change"), qsTr("Applied of tried"), qsTr("Rejected because a required source operation is absent"), qsTr("Operation, type, argument or sources did not fit"), qsTr("Fitted, but the rule's function or condition said no"), qsTr("The rule answered with the node itself: a fault of the rule"), qsTr("Time of the attempts that matched")]
+    readonly property var titles: [Session.statsGroup === "rule" ? qsTr("Rule") : Session.statsGroup === "pass" ? qsTr("Pass") : Session.statsGroup === "kernel" ? qsTr("Kernel or schedule") : qsTr("Operation"), qsTr("Time"), qsTr("Share"), qsTr("Attempts"), qsTr("Applied"), qsTr("Rate"), qsTr("Early out"), qsTr("Structure"), qsTr("Declined"), qsTr("No-op"), qsTr("Matched")]
+    readonly property var tips: [qsTr("Name and place"), qsTr("Of all attempts"), qsTr("Of the time of all rows shown"), qsTr("Times tried"), qsTr("Made a change"), qsTr("Applied of tried"), qsTr("Rejected because a required source operation is absent"), qsTr("Operation, type, argument or sources did not fit"), qsTr("Fitted, but the rule's function or condition said no"), qsTr("The rule answered with the node itself: a fault of the rule"), qsTr("Time of the attempts that matched")]
     function columnWidth(c) {
-        const number = Math.max(Theme.px(70), Math.min(Theme.px(92), (table.width - Theme.px(300)) / 9));
-        return c === 0 ? Math.max(Theme.px(170), table.width - 9 * number - Theme.px(8)) : number;
+        const number = Math.max(Theme.px(70), Math.min(Theme.px(92), (table.width - Theme.px(300)) / 10));
+        return c === 0 ? Math.max(Theme.px(170), table.width - 10 * number - Theme.px(8)) : number;
+    }
+    function listSteps() {
+        const range = Session.statsRange, scope = info.scope > 0 ? info.scope : range === "trace" ? 0 : Session.scope;
+        Tools.sql.showSteps(Session.statsGroup, info.name, scope, range === "pass" ? Session.pass : 0);
     }
     function search() { filter.forceActiveFocus(); filter.selectAll(); }
     TextEdit { id: clipboard; visible: false }
@@ -31,7 +35,7 @@ Rectangle {
                 y: Theme.px(8)
                 width: parent.width - Theme.px(20)
                 spacing: Theme.px(8)
-                USegments { options: [{value: "rule", text: qsTr("Rules")}, {value: "pass", text: qsTr("Passes")}, {value: "op", text: qsTr("Operations")}]; value: Session.statsGroup; onPicked: v => Session.statsGroup = v }
+                USegments { options: [{value: "rule", text: qsTr("Rules")}, {value: "pass", text: qsTr("Passes")}, {value: "op", text: qsTr("Operations")}, {value: "kernel", text: qsTr("Kernels")}]; value: Session.statsGroup; onPicked: v => Session.statsGroup = v }
                 USegments { options: [{value: "trace", text: qsTr("Whole trace")}, {value: "kernel", text: qsTr("This kernel")}, {value: "pass", text: qsTr("This pass")}]; value: Session.statsRange; onPicked: v => Session.statsRange = v }
                 USegments { options: [{value: "all", text: qsTr("All")}, {value: "applied", text: qsTr("Fired")}, {value: "never", text: qsTr("Never fired")}, {value: "faults", text: qsTr("Faults")}]; value: Session.stats.show; onPicked: v => Session.stats.show = v }
                 UField { id: filter; objectName: "statsFilter"; hint: qsTr("Name, place or source"); width: Theme.px(230); onTextChanged: Session.stats.filter = text; Keys.onEscapePressed: clear() }
@@ -118,7 +122,7 @@ Rectangle {
                     width: (parent.width - Theme.px(16)) * cell.share
                     height: Theme.px(3)
                     radius: 1.5
-                    color: cell.column === 8 ? Theme.warning : cell.column === 1 || cell.column === 9 ? Theme.removed : cell.column === 3 || cell.column === 4 ? Theme.added : Theme.lineStrong
+                    color: cell.column === 9 ? Theme.warning : cell.column <= 2 || cell.column === 10 ? Theme.removed : cell.column === 4 || cell.column === 5 ? Theme.added : Theme.lineStrong
                     opacity: 0.85
                 }
                 Row {
@@ -135,10 +139,10 @@ Rectangle {
                     anchors.rightMargin: Theme.px(10)
                     horizontalAlignment: Text.AlignRight
                     text: cell.value
-                    color: cell.value === "·" ? Theme.textFaint : cell.column === 8 ? Theme.warning : Theme.text
+                    color: cell.value === "·" ? Theme.textFaint : cell.column === 9 ? Theme.warning : Theme.text
                     font.pixelSize: Theme.px(12)
                 }
-                UArea { anchors.fill: parent; stop: false; name: cell.value; Accessible.role: Accessible.Cell; onClicked: pane.chosen = cell.row }
+                UArea { anchors.fill: parent; stop: false; name: cell.value; Accessible.role: Accessible.Cell; onClicked: pane.chosen = cell.row; onDoubleClicked: { pane.chosen = cell.row; pane.listSteps(); } }
             }
             ULabel {
                 visible: Session.stats.shown === 0
@@ -163,7 +167,9 @@ Rectangle {
                 RowLayout {
                     ULabel { text: pane.info.name || ""; font.weight: Font.DemiBold }
                     ULabel { text: pane.info.place || ""; color: Theme.textFaint; font.pixelSize: Theme.small; Layout.fillWidth: true }
-                    UButton { visible: (pane.info.rule || 0) > 0; quiet: false; icon16: "next"; text: qsTr("Next step by this rule"); onClicked: Session.goToRule(pane.info.rule) }
+                    UButton { objectName: "statsGo"; visible: (pane.info.scope || 0) > 0; quiet: false; icon16: "next"; text: qsTr("Go there"); onClicked: { Session.goToScope(pane.info.scope); Session.tab = "graph"; } }
+                    UButton { objectName: "statsSteps"; visible: (pane.info.applied || "0") !== "0"; quiet: false; text: qsTr("List its %1 steps").arg(pane.info.applied); tip: qsTr("As a query. Attempts that came to nothing are counted, not kept."); onClicked: pane.listSteps() }
+                    UButton { objectName: "statsNext"; visible: (pane.info.rule || 0) > 0; quiet: false; icon16: "next"; text: qsTr("Next step by this rule"); onClicked: Session.goToRule(pane.info.rule) }
                 }
                 ULabel { visible: (pane.info.text || "").length > 0; text: pane.info.text || ""; mono: true; font.pixelSize: Theme.px(12); color: Theme.textMuted; Layout.fillWidth: true; wrapMode: Text.WrapAnywhere; maximumLineCount: 4 }
                 Row {

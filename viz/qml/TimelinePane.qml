@@ -8,6 +8,10 @@ Rectangle {
     id: pane
     objectName: "timelinePane"
     color: Theme.canvas
+    // Totals of what is selected are a table of their own.
+    function exporter(window) {
+        return { kinds: window.pictures.concat(Tools.timeline.totals.length > 0 ? window.tables : []), to: path => /\.(csv|json)$/.test(path) ? Tools.timeline.exportTotals(path) : view.exportTo(path) };
+    }
     onVisibleChanged: if (visible) Tools.timeline.load()
     RowLayout {
         anchors.fill: parent
@@ -28,10 +32,16 @@ Rectangle {
                 Accessible.name: qsTr("Timeline of compile and run")
                 Accessible.description: Tools.timeline.selection
             }
-            UTip { visible: view.hovered >= 0; delay: 250; text: Tools.timeline.describe(view.hovered) }
+            UTip { visible: view.hovered >= 0 || view.hoveredBuffer >= 0; delay: 250; text: view.hovered >= 0 ? Tools.timeline.describe(view.hovered) : Tools.timeline.describeBuffer(view.hoveredBuffer) }
             ULabel { visible: !Tools.timeline.ready; anchors.centerIn: parent; text: qsTr("Laying out…"); color: Theme.textMuted }
-            ULabel { anchors.bottom: parent.bottom; x: Theme.px(12); height: Theme.px(26); font.pixelSize: Theme.small; color: Theme.textFaint; text: qsTr("Wheel zooms, drag moves, Shift-drag selects, double-click goes there.") }
-            UButton { anchors.right: parent.right; anchors.bottom: parent.bottom; anchors.margins: Theme.px(8); icon16: "fit"; tip: qsTr("Everything"); onClicked: Tools.timeline.showAll() }
+            ULabel { anchors.bottom: parent.bottom; x: Theme.px(12); height: Theme.px(26); font.pixelSize: Theme.small; color: Theme.textFaint; text: qsTr("Wheel zooms, drag moves, Shift-drag adds up, a click on a launch shows its buffers, on a buffer its launches; double-click goes there.") }
+            Row {
+                anchors.right: parent.right
+                anchors.bottom: parent.bottom
+                anchors.margins: Theme.px(8)
+                UButton { objectName: "timelineWork"; text: qsTr("Compiling and running"); tip: qsTr("From the first schedule or launch on"); onClicked: Tools.timeline.showWork() }
+                UButton { objectName: "timelineAll"; icon16: "fit"; tip: qsTr("Everything, the start of the script too"); onClicked: Tools.timeline.showAll() }
+            }
         }
         Rectangle { visible: Tools.timeline.totals.length > 0; implicitWidth: 1; Layout.fillHeight: true; color: Theme.line }
         UList {

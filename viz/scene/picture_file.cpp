@@ -1,8 +1,10 @@
 #include "viz/scene/picture_file.h"
 
+#include <QBuffer>
 #include <QImage>
 #include <QObject>
 #include <QSaveFile>
+#include <QSvgGenerator>
 #include <QTextStream>
 #include <algorithm>
 
@@ -114,29 +116,56 @@ QByteArray pictureToSvg(const Picture& picture, const Palette& p, const TintingP
   return bytes;
 }
 
-QString savePicture(const Picture& picture, const Palette& palette, const TintingPtr& tinting,
-                    const QString& path) {
-  if (picture.nodes.empty()) return QObject::tr("There is no graph to export.");
-  if (path.endsWith(QLatin1String(".svg"))) {
-    QSaveFile file(path);
-    if (file.open(QIODevice::WriteOnly) && file.write(pictureToSvg(picture, palette, tinting)) > 0 &&
-        file.commit())
-      return {};
-    return QObject::tr("%1 cannot be written: %2").arg(path, file.errorString());
-  }
+namespace {
+
+QString writeBytes(const QString& path, const QByteArray& bytes) {
+  QSaveFile file(path);
+  if (file.open(QIODevice::WriteOnly) && file.write(bytes) == bytes.size() && file.commit()) return {};
+  return QObject::tr("%1 cannot be written: %2").arg(path, file.errorString());
+}
+
+QString writeImage(const QString& path, const QSizeF& size, double scale, const QColor& background,
+                   const std::function<void(QPainter&)>& paint) {
   if (!path.endsWith(QLatin1String(".png")))
     return QObject::tr("%1: the name must end in .svg or .png").arg(path);
-  const QRectF area = boundsOf(picture).adjusted(-kBorder, -kBorder, kBorder, kBorder);
-  const double scale = std::min(2.0, kMostPixels / std::max(area.width(), area.height()));
-  QImage image((area.size() * scale).toSize().expandedTo({1, 1}), QImage::Format_RGB32);
-  image.fill(palette.canvas);
+  QImage image((size * scale).toSize().expandedTo({1, 1}), QImage::Format_RGB32);
+  image.fill(background);
   QPainter painter(&image);
   painter.scale(scale, scale);
-  painter.translate(-area.topLeft());
-  paintPicture(painter, picture, {palette, area, scale, tinting});
+  paint(painter);
   painter.end();
   return image.save(path) ? QString()
                           : QObject::tr("%1 cannot be written: check that its folder exists").arg(path);
+}
+
+} // namespace
+
+QString savePicture(const Picture& picture, const Palette& palette, const TintingPtr& tinting,
+                    const QString& path) {
+  if (picture.nodes.empty()) return QObject::tr("There is no graph to export.");
+  if (path.endsWith(QLatin1String(".svg"))) return writeBytes(path, pictureToSvg(picture, palette, tinting));
+  const QRectF area = boundsOf(picture).adjusted(-kBorder, -kBorder, kBorder, kBorder);
+  const double scale = std::min(2.0, kMostPixels / std::max(area.width(), area.height()));
+  return writeImage(path, area.size(), scale, palette.canvas, [&](QPainter& painter) {
+    painter.translate(-area.topLeft());
+    paintPicture(painter, picture, {palette, area, scale, tinting});
+  });
+}
+
+QString savePainted(const QString& path, const QSizeF& size, const QColor& background,
+                    const std::function<void(QPainter&)>& paint) {
+  if (!path.endsWith(QLatin1String(".svg"))) return writeImage(path, size, 2, background, paint);
+  QByteArray bytes;
+  QBuffer buffer(&bytes);
+  QSvgGenerator svg;
+  svg.setOutputDevice(&buffer);
+  svg.setSize(size.toSize());
+  svg.setViewBox(QRectF({0, 0}, size));
+  QPainter painter(&svg);
+  painter.fillRect(QRectF({0, 0}, size), background);
+  paint(painter);
+  painter.end();
+  return writeBytes(path, bytes);
 }
 
 } // namespace uopscope

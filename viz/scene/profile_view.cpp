@@ -1,5 +1,7 @@
 #include "viz/scene/profile_view.h"
 
+#include "viz/scene/picture_file.h"
+
 #include <QHoverEvent>
 #include <QMouseEvent>
 #include <QPainter>
@@ -109,6 +111,11 @@ void ProfileView::paint(QPainter* painter) {
     painter->drawText(text, Qt::AlignVCenter | Qt::AlignLeft,
                       fm.elidedText(name, Qt::ElideRight, text.width()));
   }
+}
+
+QString ProfileView::exportTo(const QString& path) {
+  if (!theme_ || !model_ || !model_->profile()) return tr("There is no profile to export yet.");
+  return savePainted(path, size(), theme_->colours().canvas, [this](QPainter& p) { paint(&p); });
 }
 
 int ProfileView::boxAt(qreal x, qreal y) const {

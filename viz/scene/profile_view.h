@@ -35,6 +35,8 @@ public:
   int hovered() const { return hovered_; }
   int leftOut() const { return leftOut_; }
   void paint(QPainter* painter) override;
+  /// What is in view as .svg or .png; what went wrong in words, empty if nothing.
+  Q_INVOKABLE QString exportTo(const QString& path);
   Q_INVOKABLE int boxAt(qreal x, qreal y) const;
   /// Middle of a node's box on the item, for tests.
   Q_INVOKABLE QPointF middleOf(int node) const;

@@ -13,7 +13,9 @@ class TimelineView : public QQuickPaintedItem {
   Q_OBJECT
   Q_PROPERTY(uopscope::TimelineModel* model READ model WRITE setModel NOTIFY changed)
   Q_PROPERTY(uopscope::Theme* theme READ theme WRITE setTheme NOTIFY changed)
+  /// Span under the pointer, or buffer; -1: none.
   Q_PROPERTY(int hovered READ hovered NOTIFY hoveredChanged)
+  Q_PROPERTY(int hoveredBuffer READ hoveredBuffer NOTIFY hoveredChanged)
 
 public:
   explicit TimelineView(QQuickItem* parent = nullptr);
@@ -22,8 +24,12 @@ public:
   Theme* theme() const { return theme_; }
   void setTheme(Theme* theme);
   int hovered() const { return hovered_; }
+  int hoveredBuffer() const { return hoveredBuffer_; }
   void paint(QPainter* painter) override;
   Q_INVOKABLE int spanAt(qreal x, qreal y) const;
+  Q_INVOKABLE int bufferAt(qreal x, qreal y) const;
+  /// What is in view as .svg or .png; what went wrong in words, empty if nothing.
+  Q_INVOKABLE QString exportTo(const QString& path);
 
 Q_SIGNALS:
   void changed();
@@ -43,11 +49,19 @@ private:
   double row() const;
   double timeAt(double x) const;
   double xOf(double time) const;
-  void paintMemory(QPainter* painter, double top);
+  double labels() const;
+  /// Where memory begins; with many lanes below the view, until one drags it up.
+  double memoryTop() const;
+  double leastTop() const;
+  QRectF bufferRect(const TimelineData::Buffer& buffer) const;
+  void setHovered(int span, int buffer);
+  void paintSpans(QPainter* painter);
+  void paintMemory(QPainter* painter);
   QPointer<TimelineModel> model_;
   QPointer<Theme> theme_;
-  int hovered_ = -1;
-  double pressedX_ = 0, lastX_ = 0;
+  int hovered_ = -1, hoveredBuffer_ = -1;
+  double pressedX_ = 0, lastX_ = 0, pressedY_ = 0, lastY_ = 0;
+  double top_ = 0; ///< 0, or below it where lanes are dragged up
   bool selecting_ = false, moved_ = false;
 };
 

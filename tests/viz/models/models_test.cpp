@@ -127,6 +127,7 @@ TEST_CASE("statistics: sorted, filtered, summed, exported") {
   stats.sortBy(StatsModel::NameColumn);
   CHECK(first() == "add-zero");
   CHECK(stats.data(stats.index(0, StatsModel::RateColumn), StatsModel::TextRole) == "10.0 %");
+  CHECK(stats.data(stats.index(0, StatsModel::ShareColumn), StatsModel::TextRole) == "33.3 %");
   stats.setShow("never");
   CHECK(stats.rowCount() == 1);
   CHECK(first() == "mul-one");
@@ -137,7 +138,7 @@ TEST_CASE("statistics: sorted, filtered, summed, exported") {
   CHECK(stats.rowCount() == 1);
   CHECK(stats.sum()["attempts"] == "100");
   CHECK(stats.csv().count('\n') == 2);
-  CHECK(stats.csv().contains("\"file,1\""));
+  CHECK(stats.csv().contains("\"file,1\",100,10,0,90,0,0,500,500,1,0.1")); // numbers one can add up
 }
 
 TEST_CASE("code: lines, notes, search, copying") {

@@ -213,11 +213,12 @@ TEST_CASE("graph tools: a pinned node is where it was put, at every step") {
   CHECK(d.picture().find(id)->pinned);
 }
 
-TEST_CASE("colours: by type, axis, line, pass and cost, each with a legend that counts what it colours") {
+TEST_CASE("colours: by type, axis, line, pass, cost and how often, each with a legend that counts what it "
+          "colours") {
   Desk d(compiledTrace());
   d.session.goToScope(d.session.trace()->pass(d.session.pass()).scope); // its first pass still has loops
   d.settle();
-  for (const char* by : {"dtype", "axis", "line", "pass", "cost"}) {
+  for (const char* by : {"dtype", "axis", "line", "pass", "cost", "times"}) {
     d.session.graph()->setColourBy(by);
     d.settle();
     const TintingPtr t = d.session.graph()->tinting();

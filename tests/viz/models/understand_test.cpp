@@ -220,6 +220,61 @@ TEST_CASE("sql: results, errors, limits, and what a result becomes") {
   CHECK(sql.exportTo(file + ".txt").contains(".csv"));
 }
 
+TEST_CASE("sql: rows are sorted, steps behind a number are listed, and a column colours the graph") {
+  Desk d(compiledTrace());
+  SqlModel& sql = *d.tools.sql();
+  sql.run("SELECT column1 AS v FROM (VALUES (3), (NULL), ('b'), (1.5), ('a'))");
+  d.settle();
+  const auto column = [&] {
+    QStringList out;
+    for (int r = 0; r < sql.rowCount(); ++r) out << sql.data(sql.index(r, 0), Qt::DisplayRole).toString();
+    return out.join(QLatin1Char(' '));
+  };
+  sql.sortBy(0);
+  CHECK(column() == "NULL 1.5 3 a b");
+  sql.sortBy(0);
+  CHECK(column() == "b a 3 1.5 NULL");
+  CHECK(sql.colour(0) == 0); // no column names nodes
+
+  const StepInfo step = d.session.trace()->steps(d.session.pass(), 1, 1).front();
+  const RuleInfo rule = d.session.trace()->rule(step.rule);
+  sql.showSteps("rule", QString::fromStdString(rule.name), 0, d.session.pass());
+  d.settle();
+  CHECK(d.session.tab() == "sql");
+  REQUIRE(sql.rowCount() > 0);
+  const int ruleColumn = static_cast<int>(sql.columns().indexOf("rule"));
+  for (int r = 0; r < sql.rowCount(); ++r)
+    CHECK(sql.data(sql.index(r, ruleColumn), Qt::DisplayRole) == QString::fromStdString(rule.name));
+  const auto one = sql.rowCount();
+  for (const char* what : {"pass", "op"}) {
+    sql.showSteps(what, what[0] == 'p' ? d.session.passName() : QStringLiteral("ADD"), 0, 0);
+    d.settle();
+    CHECK_MESSAGE(sql.problem().isEmpty(), sql.problem().toStdString());
+    CHECK(sql.rowCount() > 0);
+  }
+  sql.showSteps("rule", "it's no rule", 0, 0);
+  d.settle();
+  CHECK(sql.rowCount() == 0);
+  CHECK(sql.problem().isEmpty());
+  CHECK(one > 0);
+
+  QStringList values;
+  for (const PictureNode& n : d.session.graph()->picture()->nodes)
+    if (n.id < kFirstViewNode && values.size() < 20)
+      values << QStringLiteral("(%1, %2)").arg(n.id).arg(values.size() * 10);
+  sql.run(QStringLiteral("SELECT column1 AS node, column2 AS weight FROM (VALUES %1)").arg(values.join(',')));
+  d.settle();
+  CHECK(sql.colour(1) == values.size());
+  const GraphSource& graph = *d.session.graph();
+  REQUIRE(graph.tinting());
+  CHECK(graph.colourBy() == "query");
+  CHECK(graph.answerTitle() == "weight");
+  CHECK(graph.legendOrdered());
+  REQUIRE(graph.legend().size() == 4);
+  CHECK(graph.legend()[0].toMap()["text"] == "0 to 40");
+  CHECK(graph.legend()[3].toMap()["count"] == 5);
+}
+
 TEST_CASE("sql: an endless query is cancelled by the next one, and nothing else waits for it") {
   Desk d(compiledTrace());
   SqlModel& sql = *d.tools.sql();
