@@ -136,7 +136,10 @@ int runWindow(const WindowOptions& options, int argc, char** argv) {
   }
   auto* window = qobject_cast<QQuickWindow*>(engine.rootObjects().constFirst());
   window->resize(options.width, options.height);
-  if (!options.file.empty()) session.open(QString::fromStdString(options.file));
+  // A screenshot follows its link itself, to say what is wrong with it.
+  if (!options.file.empty())
+    session.openAt(QString::fromStdString(options.file),
+                   screenshot ? QString() : QString::fromStdString(options.link));
   if (!options.compare.empty()) {
     QStringList files;
     for (const std::string& file : options.compare) files << QString::fromStdString(file);
@@ -144,18 +147,6 @@ int runWindow(const WindowOptions& options, int argc, char** argv) {
     tools.replay()->openFiles(files);
   }
   if (screenshot) return takeScreenshot(*window, session, tools, options);
-  if (!options.link.empty()) {
-    // A recording has nothing to go to yet: the link is followed when the trace is there.
-    const QString link = QString::fromStdString(options.link);
-    auto* once = new QObject(&app);
-    auto go = [&session, link, once] {
-      if (session.state() != QLatin1String("ready")) return;
-      once->deleteLater();
-      session.follow(link);
-    };
-    QObject::connect(&session, &Session::stateChanged, once, go, Qt::QueuedConnection);
-    go();
-  }
   return QGuiApplication::exec();
 }
 

@@ -11,6 +11,7 @@
 #include <QSettings>
 #include <QStandardPaths>
 #include <algorithm>
+#include <utility>
 
 namespace uopscope {
 namespace {
@@ -200,6 +201,15 @@ void Session::open(const QString& path) {
     openTrace(QFileInfo(file).absoluteFilePath());
 }
 
+void Session::openAt(const QString& path, const QString& link) {
+  linkAfter_ = link;
+  open(path);
+}
+
+void Session::followAfter() {
+  if (!linkAfter_.isEmpty()) follow(std::exchange(linkAfter_, QString()));
+}
+
 void Session::openTrace(const QString& path) {
   std::unique_ptr<Trace> trace;
   try {
@@ -230,7 +240,9 @@ void Session::openTrace(const QString& path) {
   Q_EMIT stateChanged();
   Q_EMIT opened();
   goToFirst();
+  entered_ = {pass_, step_, node_};
   askTab();
+  if (!growing_ && !recorder_.running()) followAfter();
 }
 
 void Session::close() {
@@ -326,10 +338,12 @@ void Session::tick() {
       background_.refresh();
       const int64_t before = steps_.count();
       if (pass_) steps_.setPass(trace_.get(), pass_);
-      if (pass_ == 0)
+      if (pass_ == 0) {
         goToFirst();
-      else if (steps_.count() != before)
+        entered_ = {pass_, step_, node_};
+      } else if (steps_.count() != before) {
         askPicture();
+      }
       Q_EMIT placeChanged();
     }
     if (!going && !recorder_.running()) {
@@ -337,6 +351,9 @@ void Session::tick() {
       loadScript();
       codeShown_.clear();
       askTab();
+      // What a recording showed first is seldom what is most worth a look: who has not moved is taken there.
+      if (entered_ == std::tuple(pass_, step_, node_)) goToFirst();
+      followAfter();
     }
     if (growing_ != going || grew) {
       growing_ = going;

@@ -17,6 +17,7 @@
 #include "viz/models/worker.h"
 
 #include <QTimer>
+#include <tuple>
 
 namespace uopscope {
 
@@ -86,6 +87,8 @@ public:
 
   /// A trace, or a script (which is recorded).
   Q_INVOKABLE void open(const QString& path);
+  /// The same, and then to a link: of a script once its recording has ended.
+  Q_INVOKABLE void openAt(const QString& path, const QString& link);
   Q_INVOKABLE void close();
   Q_INVOKABLE void recordAgain();
   /// Goes to a link; says what is wrong with it if it does not fit. Parts that are absent stay as they are.
@@ -203,6 +206,7 @@ private:
   void loadScript();
   void goToFirst();
   bool selectPass(ScopeId scope, PassId pass);
+  void followAfter();
   void askPicture();
   void askTab();
   void remember();
@@ -234,8 +238,9 @@ private:
 
   QString state_ = QStringLiteral("empty"), error_, path_, warning_, notice_, program_;
   QString scopeName_, scopeKind_, passName_, passPlace_, passProblem_, tab_ = QStringLiteral("graph");
-  QString statsGroup_ = QStringLiteral("rule"), statsRange_ = QStringLiteral("trace"), codeShown_,
-          pendingLink_;
+  std::tuple<PassId, int64_t, qlonglong> entered_; ///< where the trace was entered
+  QString linkAfter_;                              ///< where openAt() leads when there is something to go to
+  QString statsGroup_ = QStringLiteral("rule"), statsRange_ = QStringLiteral("trace"), codeShown_;
   QVariantMap nodeInfo_, stepInfo_, summary_;
   std::function<bool(const QString&)> actionFilter_;
   QStringList recent_;
