@@ -99,6 +99,12 @@ void checkFileOrVerb(const std::string& word) {
 
 int dispatch(int argc, char** argv) {
   std::vector<std::string> arguments(argv, argv + argc);
+  // Options may stand before the verb: it is the first word, if a verb.
+  const auto word = std::find_if(arguments.begin() + 1, arguments.end(),
+                                 [](const std::string& a) { return !a.starts_with("-"); });
+  if (word != arguments.end() && std::find(kVerbs.begin(), kVerbs.end(), *word) != kVerbs.end() &&
+      *word != "run" && *word != "python")
+    std::rotate(arguments.begin() + 1, word, word + 1);
   bool verbGiven = argc > 1 && std::find(kVerbs.begin(), kVerbs.end(), arguments[1]) != kVerbs.end();
   bool general = argc > 1 && (arguments[1] == "-h" || arguments[1] == "--help" ||
                               arguments[1] == "--version" || arguments[1] == "help");

@@ -51,6 +51,7 @@ TEST_CASE("ls, level by level") {
   CHECK(!contains(all.out, "\x1b"));
   CHECK(all.err.empty());
   Json scopes = Json::parse(call(f, {"ls", trace, "--json"}).out);
+  CHECK(Json::parse(call(f, {"--json", "ls", trace}).out) == scopes); // options may come first
   CHECK(scopes["meta"]["status"] == "complete");
   REQUIRE(scopes["scopes"].size() == 2);
   CHECK(scopes["scopes"][1]["kind"] == "kernel");
