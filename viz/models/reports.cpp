@@ -5,7 +5,6 @@
 #include "viz/models/labels.h"
 #include "viz/models/rich_text.h"
 
-#include <QFileInfo>
 #include <QObject>
 #include <algorithm>
 #include <cmath>
@@ -132,8 +131,8 @@ QString amount(int64_t bytes) {
 
 QString shortPlace(const FileLine& at) {
   if (!at.known()) return {};
-  return QFileInfo(q(at.file)).fileName() +
-         (at.line > 0 ? QLatin1Char(':') + QString::number(at.line) : QString());
+  const std::string_view name = std::string_view(at.file).substr(at.file.rfind('/') + 1); // npos + 1 is 0
+  return q(name) + (at.line > 0 ? QLatin1Char(':') + QString::number(at.line) : QString());
 }
 
 QVariantMap stepReport(Trace& trace, PassView& view, int64_t step) {

@@ -161,15 +161,19 @@ int TraceTreeModel::currentRow() const {
 void TraceTreeModel::setCurrent(ScopeId scope, PassId pass) {
   if (scope == currentScope_ && pass == currentPass_) return;
   const int before = currentRow();
+  // A pass without a step is listed only while it is the current one.
+  bool differs = before >= 0 && rows_[static_cast<size_t>(before)].isPass &&
+                 rows_[static_cast<size_t>(before)].steps == 0;
   currentScope_ = scope;
   currentPass_ = pass;
   if (before >= 0) Q_EMIT dataChanged(index(before), index(before), {CurrentRole});
   if (trace_ && scope) {
     for (ScopeId s = scope; s != 0; s = trace_->scope(s).parent) {
-      closed_.erase(s);
-      if (s != scope || pass != 0) opened_.insert(s);
+      differs |= closed_.erase(s) > 0;
+      if (s != scope || pass != 0) differs |= opened_.insert(s).second;
     }
-    rebuild();
+    // The list of a large trace has a hundred thousand rows: it is made again only where it would differ.
+    if (differs || currentRow() < 0) rebuild();
   }
   const int now = currentRow();
   if (now >= 0) Q_EMIT dataChanged(index(now), index(now), {CurrentRole});

@@ -16,10 +16,8 @@ namespace uopscope {
 namespace {
 
 constexpr double kTextScale = 0.45, kTitleScale = 0.26, kDotScale = 0.1, kPortScale = 0.7;
-// Lines of one kind in view up to which they are drawn smoothly.
+// Lines of one kind in view up to which they are drawn smoothly, with round corners.
 constexpr size_t kSmoothEdges = 300;
-// And up to which their corners are round.
-constexpr size_t kRoundEdges = 600;
 
 QColor mix(const QColor& a, const QColor& b, double share) {
   return QColor::fromRgbF(static_cast<float>(a.redF() + (b.redF() - a.redF()) * share),
@@ -384,10 +382,11 @@ void paintPicture(QPainter& painter, const Picture& picture, const PaintOptions&
                                         : width * 1.5,
                    mark == Mark::Removed ? Qt::DashLine : Qt::SolidLine);
     painter.setPen(pen);
-    if (o.scale < kTitleScale || edges.size() > kRoundEdges) {
+    if (o.scale < kTitleScale || many) {
       lines.clear();
       for (const PictureEdge* e : edges) addStraight(lines, picture, *e, view);
       drawMerged(painter, lines, view, o.scale);
+      painter.setRenderHint(QPainter::Antialiasing, o.scale >= kTitleScale);
       if (o.scale >= kTextScale)
         for (const PictureEdge* e : edges) drawHead(painter, picture, *e, colour, view);
     } else {
