@@ -17,7 +17,7 @@ namespace {
 
 constexpr double kTextScale = 0.45, kTitleScale = 0.26, kDotScale = 0.1, kPortScale = 0.7;
 // Lines of one kind in view up to which they are drawn smoothly, with round corners.
-constexpr size_t kSmoothEdges = 300;
+constexpr size_t kSmoothEdges = 150;
 
 QColor mix(const QColor& a, const QColor& b, double share) {
   return QColor::fromRgbF(static_cast<float>(a.redF() + (b.redF() - a.redF()) * share),
