@@ -11,7 +11,6 @@
 #include <QQmlApplicationEngine>
 #include <QQuickStyle>
 #include <QQuickWindow>
-#include <QSettings>
 #include <QTimer>
 #include <algorithm>
 #include <cstdio>
@@ -108,21 +107,11 @@ int runWindow(const WindowOptions& options, int argc, char** argv) {
   Theme theme;
   Session session;
   Tools tools(session);
-  QSettings settings;
   session.setPersistent(!screenshot);
-  const QString wanted = QString::fromStdString(options.theme);
-  theme.setName(!wanted.isEmpty() ? wanted
-                : screenshot      ? QStringLiteral("dark")
-                             : settings.value(QStringLiteral("theme"), QStringLiteral("dark")).toString());
-  theme.setTextScale(options.textScale > 0 ? options.textScale
-                     : screenshot          ? 1
-                                           : settings.value(QStringLiteral("textScale"), 1).toDouble());
+  keepLook(theme, session);
+  if (!options.theme.empty()) theme.setName(QString::fromStdString(options.theme));
+  if (options.textScale > 0) theme.setTextScale(options.textScale);
   theme.setAnimated(!screenshot);
-  if (!screenshot)
-    QObject::connect(&theme, &Theme::changed, &app, [&] {
-      settings.setValue(QStringLiteral("theme"), theme.name());
-      settings.setValue(QStringLiteral("textScale"), theme.textScale());
-    });
 
   QQmlApplicationEngine engine;
   setUpEngine(engine, theme, session, tools);
@@ -135,7 +124,8 @@ int runWindow(const WindowOptions& options, int argc, char** argv) {
     return 2;
   }
   auto* window = qobject_cast<QQuickWindow*>(engine.rootObjects().constFirst());
-  window->resize(options.width, options.height);
+  if (screenshot || options.width > 0 || options.height > 0)
+    window->resize(options.width > 0 ? options.width : 1440, options.height > 0 ? options.height : 900);
   // A screenshot follows its link itself, to say what is wrong with it.
   if (!options.file.empty())
     session.openAt(QString::fromStdString(options.file),

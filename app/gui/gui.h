@@ -14,9 +14,9 @@ struct WindowOptions {
   bool ignoreNames = false;         ///< numbering of names is no change
   std::string link;                 ///< where to go in it
   std::string screenshot;           ///< a PNG to write; then no display is needed and the program ends
-  int width = 1440, height = 900;
-  std::string theme;    ///< "dark", "light", "system"; empty: what was chosen last
-  double textScale = 0; ///< 0: what was chosen last
+  int width = 0, height = 0;        ///< 0: as it was when it was last open
+  std::string theme;                ///< "dark", "light", "system"; empty: what was chosen last
+  double textScale = 0;             ///< 0: what was chosen last
 };
 
 /// Returns the exit code: 0 fine, 2 the file, the link or the screenshot's path is no good (said on stderr).

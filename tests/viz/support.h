@@ -14,8 +14,10 @@
 #include <QGuiApplication>
 #include <QQuickStyle>
 #include <QQuickWindow>
+#include <QSettings>
 #include <QStandardPaths>
 #include <QString>
+#include <QTemporaryDir>
 #include <optional>
 
 namespace uopscope::test {
@@ -52,6 +54,9 @@ inline QGuiApplication& application() {
   static const bool prepared = [] {
     qputenv("QT_QPA_PLATFORM", "offscreen");
     QStandardPaths::setTestModeEnabled(true);
+    // Nobody's settings are read or changed by a test.
+    static const QTemporaryDir settings;
+    QSettings::setPath(QSettings::NativeFormat, QSettings::UserScope, settings.path());
     QQuickWindow::setGraphicsApi(QSGRendererInterface::Software);
     QQuickStyle::setStyle(QStringLiteral("Basic"));
     return true;

@@ -42,7 +42,10 @@ struct Window {
   QQuickWindow* window = nullptr;
   GraphCanvas* canvas = nullptr;
 
-  explicit Window(const QString& file = {}) {
+  /// With `kept`, settings are kept as the program does it: in a folder of the tests.
+  explicit Window(const QString& file = {}, bool kept = false) {
+    session.setPersistent(kept);
+    keepLook(theme, session);
     loadQmlResources();
     warnings.clear();
     qInstallMessageHandler(collect);
@@ -77,14 +80,35 @@ struct Window {
     for (const QChar c : text) QTest::keyClick(window, c.toLatin1());
     settle();
   }
-  QQuickItem* item(const char* name) {
-    QQuickItem* i = below(window->contentItem(), QLatin1String(name));
-    REQUIRE_MESSAGE(i, name);
+  QQuickItem* item(const QString& name) {
+    QQuickItem* i = below(window->contentItem(), name);
+    REQUIRE_MESSAGE(i, name.toStdString());
     return i;
   }
   QPoint centre(QQuickItem* i) { return i->mapToScene(QPointF(i->width() / 2, i->height() / 2)).toPoint(); }
   void click(QQuickItem* i) {
     QTest::mouseClick(window, Qt::LeftButton, {}, centre(i));
+    settle();
+  }
+  void doubleClick(QPoint at) {
+    QTest::mouseDClick(window, Qt::LeftButton, {}, at);
+    settle();
+  }
+  /// Press, move and release, with points in between as a hand makes them.
+  void drag(QPoint from, QPoint to, Qt::KeyboardModifiers m = {}) {
+    QTest::mousePress(window, Qt::LeftButton, m, from);
+    for (int k = 1; k <= 4; ++k) {
+      const QPoint at = from + (to - from) * k / 4;
+      QMouseEvent move(QEvent::MouseMove, at, window->mapToGlobal(at), Qt::NoButton, Qt::LeftButton, m);
+      QCoreApplication::sendEvent(window, &move);
+    }
+    QTest::mouseRelease(window, Qt::LeftButton, m, to);
+    settle();
+  }
+  void wheel(QPoint at, int by) {
+    QWheelEvent event(at, window->mapToGlobal(at), {}, {0, by}, Qt::NoButton, Qt::NoModifier,
+                      Qt::NoScrollPhase, false);
+    QGuiApplication::sendEvent(window, &event);
     settle();
   }
   bool popupOpen(const char* name) {

@@ -103,14 +103,15 @@ void Session::setPersistent(bool on) {
     if (findAction(it.key())) keys_[it.key()] = it.value().toString();
   Q_EMIT recentChanged();
   Q_EMIT actionsChanged();
+  Q_EMIT settingsRead();
 }
 
 QVariant Session::stored(const QString& key) const {
-  return persistent_ ? settings().value(QStringLiteral("window/") + key) : QVariant();
+  return persistent_ ? settings().value(key) : QVariant();
 }
 
 void Session::store(const QString& key, const QVariant& value) {
-  if (persistent_) settings().setValue(QStringLiteral("window/") + key, value);
+  if (persistent_) settings().setValue(key, value);
 }
 
 QString Session::fileName() const {

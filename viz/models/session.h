@@ -74,14 +74,15 @@ public:
   explicit Session(QObject* parent = nullptr);
   ~Session() override;
 
-  /// Settings (recent files) are read and written only when this is on.
+  /// Settings (recent files, keys, queries, the place of the window) are read and written only when this is
+  /// on.
   void setPersistent(bool on);
   /// The program that records; this one, unless a test says otherwise.
   void setRecorderProgram(const QString& program) { program_ = program; }
   /// Asked first of every action: true where it has done it.
   void setActionFilter(std::function<bool(const QString&)> filter) { actionFilter_ = std::move(filter); }
 
-  /// What the window keeps between runs (widths of panes); nothing unless settings are kept at all.
+  /// What is kept between runs ("window/panes"); nothing unless settings are kept at all.
   Q_INVOKABLE QVariant stored(const QString& key) const;
   Q_INVOKABLE void store(const QString& key, const QVariant& value);
 
@@ -185,6 +186,8 @@ Q_SIGNALS:
   void statsChanged();
   void recentChanged();
   void actionsChanged();
+  /// Settings are kept from now on: stored() answers.
+  void settingsRead();
   void noticeChanged();
   /// For the window: "search", "jump", "fit", "theme" ...
   void uiAction(const QString& id);

@@ -5,7 +5,6 @@
 #include "viz/models/table_text.h"
 
 #include <QElapsedTimer>
-#include <QSettings>
 #include <algorithm>
 
 namespace uopscope {
@@ -57,9 +56,10 @@ bool isNode(const QString& column) {
 
 SqlModel::SqlModel(Session& session, QObject* parent)
     : QAbstractTableModel(parent), session_(session), text_(QLatin1String(kExamples[0].text)) {
-  kept_ = QSettings(QStringLiteral("uopscope"), QStringLiteral("uopscope"))
-              .value(QStringLiteral("queries"))
-              .toMap();
+  connect(&session_, &Session::settingsRead, this, [this] {
+    kept_ = session_.stored(QStringLiteral("queries")).toMap();
+    Q_EMIT savedChanged();
+  });
   connect(&session_, &Session::opened, this, [this] {
     beginResetModel();
     rows_.clear();
@@ -111,15 +111,13 @@ QVariantList SqlModel::saved() const {
 void SqlModel::keep(const QString& name) {
   if (name.trimmed().isEmpty()) return;
   kept_[name.trimmed()] = text_;
-  QSettings(QStringLiteral("uopscope"), QStringLiteral("uopscope"))
-      .setValue(QStringLiteral("queries"), kept_);
+  session_.store(QStringLiteral("queries"), kept_);
   Q_EMIT savedChanged();
 }
 
 void SqlModel::forget(const QString& name) {
   kept_.remove(name);
-  QSettings(QStringLiteral("uopscope"), QStringLiteral("uopscope"))
-      .setValue(QStringLiteral("queries"), kept_);
+  session_.store(QStringLiteral("queries"), kept_);
   Q_EMIT savedChanged();
 }
 

@@ -121,14 +121,32 @@ ApplicationWindow {
         function onUiAction(id) { window.act(id); }
         function onFocusAsked(node) { canvas.focusNode(node); }
     }
+    // The window opens where and as it was closed. A place on a screen that is gone is forgotten.
     Component.onCompleted: {
-        const layout = Session.stored("panes");
-        if (layout) panes.restoreState(layout);
-        left.shown = Session.stored("left") !== "false";
+        const place = JSON.parse(Session.stored("window/place") || "{}");
+        if (place.width > 0 && place.height > 0) {
+            width = Math.max(minimumWidth, place.width);
+            height = Math.max(minimumHeight, place.height);
+            if (Array.from(Qt.application.screens).some(s => place.x + 80 >= s.virtualX && place.x + 80 < s.virtualX + s.width && place.y >= s.virtualY && place.y + 40 < s.virtualY + s.height)) {
+                x = place.x;
+                y = place.y;
+            }
+            if (place.maximized) visibility = Window.Maximized;
+        }
+        for (const [name, split] of splits()) {
+            const layout = Session.stored("window/" + name);
+            if (layout) split.restore(layout);
+        }
+        left.shown = Session.stored("window/left") !== "false";
+        right.shown = Session.stored("window/right") !== "false";
     }
+    function splits() { return [["panes", panes], ["side", left]]; }
     onClosing: {
-        Session.store("panes", panes.saveState());
-        Session.store("left", String(left.shown));
+        const old = JSON.parse(Session.stored("window/place") || "{}"), now = visibility === Window.Windowed ? window : old;
+        Session.store("window/place", JSON.stringify({ x: now.x, y: now.y, width: now.width, height: now.height, maximized: visibility === Window.Maximized }));
+        for (const [name, split] of splits()) Session.store("window/" + name, split.saveState());
+        Session.store("window/left", String(left.shown));
+        Session.store("window/right", String(right.shown));
     }
     TextEdit { id: clipboard; visible: false }
     Instantiator {
@@ -211,6 +229,7 @@ ApplicationWindow {
                 visible: window.ready
                 USplit {
                     id: left
+                    objectName: "leftPane"
                     property bool shown: true
                     visible: shown && !Theme.presenting
                     orientation: Qt.Vertical
@@ -245,7 +264,7 @@ ApplicationWindow {
                         CodePane { id: scriptPane; anchors.fill: parent; visible: Session.tab === "script"; model: Session.scriptCode; what: Session.scriptCode.title }
                     }
                 }
-                DetailPane { id: right; property bool shown: true; visible: shown && ["links", "stats", "profile", "timeline", "sql"].indexOf(Session.tab) < 0; SplitView.preferredWidth: Math.min(Theme.px(330), window.width * 0.25); SplitView.minimumWidth: Theme.px(220) }
+                DetailPane { id: right; objectName: "rightPane"; property bool shown: true; visible: shown && ["links", "stats", "profile", "timeline", "sql"].indexOf(Session.tab) < 0; SplitView.preferredWidth: Math.min(Theme.px(330), window.width * 0.25); SplitView.minimumWidth: Theme.px(220) }
             }
             Loader { anchors.fill: parent; active: Session.state === "empty"; sourceComponent: Welcome { onOpenAsked: window.openFile() } }
             Loader { anchors.fill: parent; active: Session.state === "recording"; sourceComponent: RecordingPage {} }

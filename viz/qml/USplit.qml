@@ -5,6 +5,17 @@ import uopscope.core
 
 SplitView {
     id: split
+    // Where a hand has put a line it stays, when the window changes its size as well: widths that were bound to it
+    // are no longer.
+    function keep() {
+        for (let i = 0; i < count; ++i) {
+            const pane = itemAt(i);
+            if (orientation === Qt.Horizontal && pane.SplitView.preferredWidth >= 0) pane.SplitView.preferredWidth = pane.SplitView.preferredWidth;
+            if (orientation === Qt.Vertical && pane.SplitView.preferredHeight >= 0) pane.SplitView.preferredHeight = pane.SplitView.preferredHeight;
+        }
+    }
+    function restore(state) { if (restoreState(state)) keep(); }
+    onResizingChanged: if (!resizing) keep()
     handle: Rectangle {
         id: handle
         readonly property bool hot: SplitHandle.hovered || SplitHandle.pressed

@@ -71,4 +71,14 @@ void setUpEngine(QQmlEngine& engine, Theme& theme, Session& session, Tools& tool
   engine.addImportPath(QStringLiteral(":/qt/qml"));
 }
 
+void keepLook(Theme& theme, Session& session) {
+  const QString kName = QStringLiteral("theme"), kScale = QStringLiteral("textScale");
+  if (const QVariant name = session.stored(kName); name.isValid()) theme.setName(name.toString());
+  if (const double scale = session.stored(kScale).toDouble(); scale > 0) theme.setTextScale(scale);
+  QObject::connect(&theme, &Theme::changed, &session, [&theme, &session, kName, kScale] {
+    session.store(kName, theme.name());
+    if (!theme.presenting()) session.store(kScale, theme.textScale());
+  });
+}
+
 } // namespace uopscope

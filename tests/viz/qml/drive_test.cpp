@@ -8,22 +8,6 @@
 using namespace uopscope;
 using namespace uopscope::test;
 
-namespace {
-
-// Press, move and release, with points in between as a hand makes them.
-void drag(Window& w, QPoint from, QPoint to, Qt::KeyboardModifiers m = {}) {
-  QTest::mousePress(w.window, Qt::LeftButton, m, from);
-  for (int k = 1; k <= 4; ++k) {
-    const QPoint at = from + (to - from) * k / 4;
-    QMouseEvent move(QEvent::MouseMove, at, w.window->mapToGlobal(at), Qt::NoButton, Qt::LeftButton, m);
-    QCoreApplication::sendEvent(w.window, &move);
-  }
-  QTest::mouseRelease(w.window, Qt::LeftButton, m, to);
-  w.settle();
-}
-
-} // namespace
-
 TEST_CASE("drive: a link is typed and leads there, a wrong one is told and the popup stays") {
   Window w(compiledTrace());
   w.key(Qt::Key_End);
@@ -67,7 +51,7 @@ TEST_CASE("drive: a stretch of the timeline is selected with its totals, the whe
   QQuickItem* view = w.item("timelineView");
   const QPoint left = view->mapToScene(QPointF(view->width() * 0.2, 60)).toPoint();
   const QPoint right = view->mapToScene(QPointF(view->width() * 0.95, 60)).toPoint();
-  drag(w, left, right, Qt::ShiftModifier);
+  w.drag(left, right, Qt::ShiftModifier);
   CHECK_FALSE(w.tools.timeline()->totals().isEmpty());
   CHECK(w.item("timelineTotals")->isVisible());
   const double before = w.tools.timeline()->to() - w.tools.timeline()->from();
@@ -109,7 +93,7 @@ TEST_CASE("drive: a node dragged with Shift stays where it was put, at the next 
   w.key(Qt::Key_Space);
   const PictureNode n = w.session.graph()->picture()->nodes.back();
   const QPoint from = w.canvas->mapToScene(w.canvas->nodeOnScreen(n.id).center()).toPoint();
-  drag(w, from, from + QPoint(60, -30), Qt::ShiftModifier);
+  w.drag(from, from + QPoint(60, -30), Qt::ShiftModifier);
   const PictureNode* put = w.session.graph()->picture()->find(n.id);
   REQUIRE(put);
   CHECK(put->pinned);
