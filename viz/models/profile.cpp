@@ -324,6 +324,21 @@ QVariantList ProfileModel::way() const {
   return out;
 }
 
+void ProfileModel::walk(const QString& where) {
+  if (!profile_) return;
+  const ProfileNode& here = profile_->nodes[root_];
+  if (where == QLatin1String("in") && !here.children.empty())
+    return setRoot(static_cast<int>(here.children[0]));
+  if (root_ == 0) return;
+  if (where == QLatin1String("out")) return setRoot(static_cast<int>(here.parent));
+  const auto& beside = profile_->nodes[here.parent].children;
+  const auto at = std::find(beside.begin(), beside.end(), root_);
+  if (where == QLatin1String("next") && at != beside.end() && at + 1 != beside.end())
+    setRoot(static_cast<int>(*(at + 1)));
+  if (where == QLatin1String("previous") && at != beside.end() && at != beside.begin())
+    setRoot(static_cast<int>(*(at - 1)));
+}
+
 QString ProfileModel::describe(int node) const {
   if (!profile() || node < 0 || static_cast<size_t>(node) >= profile()->nodes.size()) return {};
   const ProfileNode& n = profile()->nodes[static_cast<size_t>(node)];

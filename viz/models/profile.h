@@ -67,6 +67,9 @@ public:
   /// Asks for what is not here yet; called when the view is shown.
   Q_INVOKABLE void load();
   Q_INVOKABLE void compareWith(const QString& path);
+  /// From what fills the view "in" to its largest part, "out" again, to the "next" or "previous" one beside
+  /// it.
+  Q_INVOKABLE void walk(const QString& where);
   /// To what a box stands for: a pass, a kernel, the first step of a rule.
   Q_INVOKABLE void follow(int node);
   Q_INVOKABLE QString describe(int node) const;

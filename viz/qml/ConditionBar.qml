@@ -33,8 +33,8 @@ Rectangle {
             font.pixelSize: Theme.small
             Layout.maximumWidth: Theme.px(420)
         }
-        UButton { icon16: "previous"; tip: qsTr("Run back (Shift F5)"); onClicked: Tools.conditions.run(-1) }
-        UButton { icon16: "next"; tip: qsTr("Run on (F5)"); onClicked: Tools.conditions.run(1) }
-        UButton { icon16: "close"; tip: qsTr("Close (Esc)"); onClicked: bar.visible = false }
+        UButton { objectName: "runBack"; icon16: "previous"; tip: qsTr("Run back (Shift F5)"); onClicked: Tools.conditions.run(-1) }
+        UButton { objectName: "runOn"; icon16: "next"; tip: qsTr("Run on (F5)"); onClicked: Tools.conditions.run(1) }
+        UButton { objectName: "conditionClose"; icon16: "close"; tip: qsTr("Close (Esc)"); onClicked: bar.visible = false }
     }
 }

@@ -85,14 +85,16 @@ Item {
     }
     Rectangle {
         id: bar
+        readonly property bool stacked: pickers.width + tools.width + Theme.px(24) > width
         width: parent.width
-        height: Theme.px(36)
+        height: Theme.px(stacked ? 70 : 36)
         visible: !Theme.presenting
         color: Theme.panel
         Rectangle { width: parent.width; height: 1; anchors.bottom: parent.bottom; color: Theme.line }
         Row {
+            id: pickers
             x: Theme.px(8)
-            anchors.verticalCenter: parent.verticalCenter
+            y: Theme.px(4)
             spacing: Theme.px(6)
             UPicker {
                 objectName: "colourPicker"
@@ -111,9 +113,8 @@ Item {
         }
         Row {
             id: tools
-            anchors.right: parent.right
-            anchors.rightMargin: Theme.px(8)
-            anchors.verticalCenter: parent.verticalCenter
+            x: bar.stacked ? Theme.px(8) : parent.width - width - Theme.px(8)
+            y: Theme.px(bar.stacked ? 38 : 4)
             spacing: 2
             UButton { icon16: "fit"; tip: qsTr("Whole graph (Space)"); onClicked: canvas.fit() }
             UButton { icon16: "minus"; tip: qsTr("Farther (−)"); onClicked: canvas.zoomBy(1 / 1.35) }

@@ -48,7 +48,7 @@ Rectangle {
                     spacing: Theme.px(4)
                     Repeater {
                         model: Tools.profile.way
-                        UButton { required property var modelData; text: modelData.name + "  " + modelData.time; onClicked: Tools.profile.root = modelData.node }
+                        UButton { required property var modelData; required property int index; objectName: "profileWay-" + index; text: modelData.name + "  " + modelData.time; onClicked: Tools.profile.root = modelData.node }
                     }
                 }
                 Item { Layout.fillWidth: pane.mode !== "flame" && pane.mode !== "treemap" }
@@ -74,6 +74,14 @@ Rectangle {
                 mode: pane.mode === "treemap" ? "treemap" : "flame"
                 highlight: find.text
                 onOpened: node => Tools.profile.follow(node)
+                Accessible.description: qsTr("Arrows walk over the boxes, Return goes there")
+                Keys.onShortcutOverride: event => event.accepted = event.modifiers === Qt.NoModifier && [Qt.Key_Up, Qt.Key_Down, Qt.Key_Left, Qt.Key_Right, Qt.Key_Return, Qt.Key_Enter].indexOf(event.key) >= 0
+                Keys.onUpPressed: Tools.profile.walk("out")
+                Keys.onDownPressed: Tools.profile.walk("in")
+                Keys.onLeftPressed: Tools.profile.walk("previous")
+                Keys.onRightPressed: Tools.profile.walk("next")
+                Keys.onReturnPressed: Tools.profile.follow(Tools.profile.root)
+                Keys.onEnterPressed: Tools.profile.follow(Tools.profile.root)
             }
             UTip { visible: view.hovered >= 0; delay: 250; text: Tools.profile.describe(view.hovered) }
             ULabel { visible: !Tools.profile.ready; anchors.centerIn: parent; text: qsTr("Adding up…"); color: Theme.textMuted }

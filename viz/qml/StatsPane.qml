@@ -35,9 +35,9 @@ Rectangle {
                 y: Theme.px(8)
                 width: parent.width - Theme.px(20)
                 spacing: Theme.px(8)
-                USegments { options: [{value: "rule", text: qsTr("Rules")}, {value: "pass", text: qsTr("Passes")}, {value: "op", text: qsTr("Operations")}, {value: "kernel", text: qsTr("Kernels")}]; value: Session.statsGroup; onPicked: v => Session.statsGroup = v }
-                USegments { options: [{value: "trace", text: qsTr("Whole trace")}, {value: "kernel", text: qsTr("This kernel")}, {value: "pass", text: qsTr("This pass")}]; value: Session.statsRange; onPicked: v => Session.statsRange = v }
-                USegments { options: [{value: "all", text: qsTr("All")}, {value: "applied", text: qsTr("Fired")}, {value: "never", text: qsTr("Never fired")}, {value: "faults", text: qsTr("Faults")}]; value: Session.stats.show; onPicked: v => Session.stats.show = v }
+                USegments { objectName: "statsGroup"; options: [{value: "rule", text: qsTr("Rules")}, {value: "pass", text: qsTr("Passes")}, {value: "op", text: qsTr("Operations")}, {value: "kernel", text: qsTr("Kernels")}]; value: Session.statsGroup; onPicked: v => Session.statsGroup = v }
+                USegments { objectName: "statsRange"; options: [{value: "trace", text: qsTr("Whole trace")}, {value: "kernel", text: qsTr("This kernel")}, {value: "pass", text: qsTr("This pass")}]; value: Session.statsRange; onPicked: v => Session.statsRange = v }
+                USegments { objectName: "statsShow"; options: [{value: "all", text: qsTr("All")}, {value: "applied", text: qsTr("Fired")}, {value: "never", text: qsTr("Never fired")}, {value: "faults", text: qsTr("Faults")}]; value: Session.stats.show; onPicked: v => Session.stats.show = v }
                 UField { id: filter; objectName: "statsFilter"; hint: qsTr("Name, place or source"); width: Theme.px(230); onTextChanged: Session.stats.filter = text; Keys.onEscapePressed: clear() }
                 UButton { icon16: "copy"; tip: qsTr("Copy as CSV"); onClicked: { clipboard.text = Session.stats.csv(); clipboard.selectAll(); clipboard.copy(); Session.showNotice(qsTr("%1 rows copied as CSV.").arg(Session.stats.shown)); } }
             }

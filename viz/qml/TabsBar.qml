@@ -13,45 +13,67 @@ Rectangle {
         Session.tab = tabs[to].id;
         repeater.itemAt(to).take();
     }
-    Row {
-        x: Theme.px(6)
-        Repeater {
-            id: repeater
-            model: bar.tabs
-            Item {
-                id: tab
-                required property var modelData
-                required property int index
-                objectName: "tab-" + modelData.id
-                function take() { area.forceActiveFocus(); }
-                readonly property bool taken: Session.tab === modelData.id
-                // Narrow windows take the room between the names before anything is cut.
-                readonly property real room: (bar.width - Theme.px(12) - all.advanceWidth) / bar.tabs.length
-                width: label.implicitWidth + Math.max(Theme.px(6), Math.min(Theme.px(26), room))
-                height: bar.height
-                ULabel {
-                    id: label
-                    anchors.centerIn: parent
-                    text: tab.modelData.text
-                    color: tab.taken ? Theme.text : area.containsMouse ? Theme.text : Theme.textMuted
-                    font.weight: tab.taken ? Font.DemiBold : Font.Normal
+    function show(tab) { flick.contentX = Math.max(0, Math.min(Math.max(0, flick.contentWidth - flick.width), Math.max(tab.x + tab.width + Theme.px(20) - flick.width, Math.min(flick.contentX, tab.x - Theme.px(20))))); }
+    // Where all names do not fit, they are moved so that the one in front is seen.
+    Flickable {
+        id: flick
+        anchors.fill: parent
+        contentWidth: row.width + Theme.px(12)
+        flickableDirection: Flickable.HorizontalFlick
+        boundsBehavior: Flickable.StopAtBounds
+        interactive: contentWidth > width
+        clip: true
+        Row {
+            id: row
+            x: Theme.px(6)
+            Repeater {
+                id: repeater
+                model: bar.tabs
+                Item {
+                    id: tab
+                    required property var modelData
+                    required property int index
+                    objectName: "tab-" + modelData.id
+                    function take() { area.forceActiveFocus(); }
+                    readonly property bool taken: Session.tab === modelData.id
+                    onTakenChanged: if (taken) bar.show(tab)
+                    // Narrow windows take the room between the names before anything is cut.
+                    readonly property real room: (bar.width - Theme.px(12) - all.advanceWidth) / bar.tabs.length
+                    width: label.implicitWidth + Math.max(Theme.px(6), Math.min(Theme.px(26), room))
+                    height: bar.height
+                    ULabel {
+                        id: label
+                        anchors.centerIn: parent
+                        text: tab.modelData.text
+                        color: tab.taken ? Theme.text : area.containsMouse ? Theme.text : Theme.textMuted
+                        font.weight: tab.taken ? Font.DemiBold : Font.Normal
+                    }
+                    Rectangle { visible: tab.taken; width: parent.width - Theme.px(14); x: Theme.px(7); height: 2; anchors.bottom: parent.bottom; color: Theme.accent }
+                    // One stop of the keyboard, arrows go on to the next tab.
+                    UArea {
+                        id: area
+                        anchors.fill: parent
+                        stop: tab.taken
+                        name: tab.modelData.text
+                        Accessible.role: Accessible.PageTab
+                        Accessible.selected: tab.taken
+                        Keys.onShortcutOverride: event => event.accepted = event.modifiers === Qt.NoModifier && [Qt.Key_Left, Qt.Key_Right, Qt.Key_Space, Qt.Key_Return].indexOf(event.key) >= 0
+                        Keys.onLeftPressed: bar.move(tab.index, -1)
+                        Keys.onRightPressed: bar.move(tab.index, 1)
+                        onClicked: Session.tab = tab.modelData.id
+                    }
+                    UTip { visible: area.containsMouse; delay: 800; text: tab.modelData.text }
                 }
-                Rectangle { visible: tab.taken; width: parent.width - Theme.px(14); x: Theme.px(7); height: 2; anchors.bottom: parent.bottom; color: Theme.accent }
-                // One stop of the keyboard, arrows go on to the next tab.
-                UArea {
-                    id: area
-                    anchors.fill: parent
-                    stop: tab.taken
-                    name: tab.modelData.text
-                    Accessible.role: Accessible.PageTab
-                    Accessible.selected: tab.taken
-                    Keys.onShortcutOverride: event => event.accepted = event.modifiers === Qt.NoModifier && [Qt.Key_Left, Qt.Key_Right, Qt.Key_Space, Qt.Key_Return].indexOf(event.key) >= 0
-                    Keys.onLeftPressed: bar.move(tab.index, -1)
-                    Keys.onRightPressed: bar.move(tab.index, 1)
-                    onClicked: Session.tab = tab.modelData.id
-                }
-                UTip { visible: area.containsMouse; delay: 800; text: tab.modelData.text }
             }
         }
+    }
+    Rectangle { // there are more
+        visible: flick.contentWidth - flick.contentX > flick.width + 1
+        anchors.right: parent.right
+        width: Theme.px(22)
+        height: parent.height - 1
+        color: Theme.panel
+        ULabel { anchors.centerIn: parent; text: "›"; color: Theme.textMuted }
+        UArea { anchors.fill: parent; name: qsTr("More tabs"); stop: false; onClicked: flick.contentX = flick.contentWidth - flick.width }
     }
 }

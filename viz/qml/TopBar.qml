@@ -47,8 +47,8 @@ Rectangle {
         ULabel { text: "uopscope"; font.weight: Font.DemiBold; Layout.rightMargin: Theme.px(8) }
         Rectangle { implicitWidth: 1; implicitHeight: Theme.px(20); color: Theme.line; Layout.rightMargin: Theme.px(4) }
         UButton { icon16: "open"; tip: qsTr("Open a script or a trace (Ctrl O)"); onClicked: Session.trigger("open") }
-        UButton { icon16: "back"; tip: qsTr("Back (Alt ←)"); enabled: Session.canGoBack; onClicked: Session.trigger("back") }
-        UButton { icon16: "forward"; tip: qsTr("Forward (Alt →)"); enabled: Session.canGoForward; onClicked: Session.trigger("forward") }
+        UButton { objectName: "back"; icon16: "back"; tip: qsTr("Back (Alt ←)"); enabled: Session.canGoBack; onClicked: Session.trigger("back") }
+        UButton { objectName: "forward"; icon16: "forward"; tip: qsTr("Forward (Alt →)"); enabled: Session.canGoForward; onClicked: Session.trigger("forward") }
         Row {
             Layout.leftMargin: Theme.px(8)
             Layout.fillWidth: true

@@ -28,6 +28,7 @@ Rectangle {
             model: segments.options
             Rectangle {
                 id: choice
+                objectName: segments.objectName + "-" + modelData.value
                 required property var modelData
                 required property int index
                 function take() { area.forceActiveFocus(); }

@@ -2,9 +2,11 @@
 
 #include "viz/scene/picture_file.h"
 
+#include <QGuiApplication>
 #include <QHoverEvent>
 #include <QMouseEvent>
 #include <QPainter>
+#include <QStyleHints>
 #include <functional>
 
 namespace uopscope {
@@ -150,13 +152,16 @@ void ProfileView::hoverLeaveEvent(QHoverEvent*) {
   update();
 }
 void ProfileView::mousePressEvent(QMouseEvent* event) {
-  const int node = boxAt(event->position().x(), event->position().y());
-  if (node >= 0 && model_) model_->setRoot(node);
   event->accept();
+  // The first click zooms: the second one of a double click finds something else under the pointer.
+  const auto apart = event->timestamp() - pressedWhen_;
+  pressedWhen_ = event->timestamp();
+  if (apart < static_cast<quint64>(QGuiApplication::styleHints()->mouseDoubleClickInterval())) return;
+  pressed_ = boxAt(event->position().x(), event->position().y());
+  if (pressed_ >= 0 && model_) model_->setRoot(pressed_);
 }
-void ProfileView::mouseDoubleClickEvent(QMouseEvent* event) {
-  const int node = boxAt(event->position().x(), event->position().y());
-  if (node >= 0) Q_EMIT opened(node);
+void ProfileView::mouseDoubleClickEvent(QMouseEvent*) {
+  if (pressed_ >= 0) Q_EMIT opened(pressed_);
 }
 
 } // namespace uopscope

@@ -61,6 +61,8 @@ private:
   QString mode_ = QStringLiteral("flame"), highlight_;
   std::vector<ProfileBox> boxes_;
   int hovered_ = -1, leftOut_ = 0;
+  int pressed_ = -1;        ///< what the first press of a double click hit
+  quint64 pressedWhen_ = 0; ///< ms
 };
 
 } // namespace uopscope
