@@ -217,6 +217,8 @@ private:
   void moveScope(int direction);
   void walk(bool toSource);
   void walkInput(int k);
+  void goToMaker();
+  void goToOrigin();
   void stepInTrace(int direction);
   void leavePass(bool forward);
   void nextChanging(int direction);

@@ -187,6 +187,8 @@ void Session::trigger(const QString& action) {
     if (is("turn")) return setLeftToRight(!leftToRight());
     if (is("go-source")) return walk(true);
     if (is("go-user")) return walk(false);
+    if (is("maker")) return goToMaker();
+    if (is("origin")) return goToOrigin();
     if (action.startsWith(QLatin1String("input-"))) return walkInput(action.mid(6).toInt());
   }
   Q_EMIT uiAction(action);
@@ -200,6 +202,27 @@ void Session::walkInput(int k) {
   const auto id = sources[k - 1].toMap()[QStringLiteral("id")].toLongLong();
   setNode(id);
   Q_EMIT focusAsked(id);
+}
+
+// The last rewrite that made the selected node; nodes of the graph as the pass began have none.
+void Session::goToMaker() {
+  for (const QVariant& v : nodeInfo_[QStringLiteral("chain")].toList()) {
+    const QVariantMap made = v.toMap();
+    if (made[QStringLiteral("kind")].toString() != QLatin1String("rule")) continue;
+    return goTo(made[QStringLiteral("pass")].toLongLong(), made[QStringLiteral("step")].toLongLong(),
+                made[QStringLiteral("node")].toLongLong());
+  }
+  showNotice(node_ < 0 ? tr("Select a node first.") : tr("No recorded rewrite made this node."));
+}
+
+void Session::goToOrigin() {
+  for (const QVariant& v : nodeInfo_[QStringLiteral("origins")].toList()) {
+    const int line = v.toMap()[QStringLiteral("place")].toMap()[QStringLiteral("line")].toInt();
+    if (line <= 0) continue;
+    script_.setCurrentLine(line);
+    return setTab(QStringLiteral("script"));
+  }
+  showNotice(node_ < 0 ? tr("Select a node first.") : tr("No script line is known for this node."));
 }
 
 void Session::preparePalette() {

@@ -46,20 +46,15 @@ Rectangle {
         boundsBehavior: Flickable.StopAtBounds
         clip: true
         ScrollBar.vertical: UScrollBar {}
-        // No layout of layouts: texts that wrap change their height with their width, each part for itself.
-        Column {
+        ColumnLayout {
             id: column
             width: flick.width
-            component Part: Item {
-                id: part
-                default property alias content: inner.data
-                property alias spacing: inner.spacing
-                width: parent.width
-                implicitHeight: inner.implicitHeight + Theme.px(26)
-                ColumnLayout { id: inner; x: Theme.px(14); y: Theme.px(14); width: parent.width - Theme.px(28) }
-            }
+            spacing: 0
 
-            Part {
+            ColumnLayout {
+                Layout.fillWidth: true
+                Layout.margins: Theme.px(14)
+                Layout.bottomMargin: Theme.px(12)
                 spacing: Theme.px(8)
                 visible: Session.pass > 0
                 RowLayout {
@@ -97,7 +92,6 @@ Rectangle {
                 Caption { visible: !pane.hasRule; text: Session.stepCount > 0 ? qsTr("The graph as the pass began. Press → for the first rewrite.") : qsTr("No rule was applied in this pass.") }
             }
             DSection {
-                width: parent.width
                 visible: pane.hasRule && pane.step.beforeHtml !== undefined
                 title: qsTr("Before and after")
                 NodeRow { visible: pane.step.beforeNode !== undefined; info: pane.step.beforeNode || ({}); lead: "−"; onChosen: pane.go(info.id) }
@@ -107,20 +101,21 @@ Rectangle {
                 Caption { visible: pane.step.treeHtml !== undefined; text: qsTr("The expressions read the same; types or arguments differ:") }
                 CodeBox { visible: pane.step.treeHtml !== undefined; html: pane.step.treeHtml || "" }
             }
-            CheckSection { visible: pane.hasRule; width: parent.width }
+            CheckSection { visible: pane.hasRule; Layout.fillWidth: true }
             DSection {
-                width: parent.width
                 visible: pane.hasRule && (pane.step.pattern || "").length > 0
                 title: qsTr("Pattern")
                 open: false
                 CodeBox { plain: pane.step.pattern || "" }
             }
-            Part {
+            ColumnLayout {
                 visible: !pane.hasNode && Session.pass > 0
+                Layout.fillWidth: true
+                Layout.margins: Theme.px(14)
+                spacing: Theme.px(6)
                 Caption { text: qsTr("Click a node to see its fields, the script line it came from and every rewrite on the way.") }
             }
             DSection {
-                width: parent.width
                 visible: pane.hasNode
                 title: qsTr("Node")
                 detail: pane.hasNode ? (pane.node.between ? qsTr("between two steps") : "#" + pane.node.id) : ""
@@ -139,7 +134,6 @@ Rectangle {
                 CodeBox { visible: plain.length > 0; plain: pane.hasNode ? pane.node.expression : ""; most: 140 }
             }
             DSection {
-                width: parent.width
                 visible: pane.hasNode && ((pane.node.origins || []).length > 0 || (pane.node.chain || []).length > 0)
                 title: qsTr("Where it came from")
                 Repeater {
@@ -200,7 +194,6 @@ Rectangle {
                 Caption { visible: pane.hasNode && pane.node.chainCount > 40; text: pane.hasNode && pane.node.chainCount ? qsTr("and %1 earlier ones").arg(pane.node.chainCount - 40) : "" }
             }
             DSection {
-                width: parent.width
                 visible: pane.hasNode && (pane.node.fate || []).length > 0
                 title: qsTr("What became of it")
                 Repeater {
@@ -215,7 +208,6 @@ Rectangle {
                 }
             }
             DSection {
-                width: parent.width
                 visible: pane.hasNode && pane.node.sourceCount > 0
                 title: qsTr("Sources")
                 detail: pane.hasNode ? pane.node.sourceCount : ""
@@ -226,7 +218,6 @@ Rectangle {
                 Caption { visible: pane.hasNode && pane.node.sourceCount > 40; text: pane.hasNode ? qsTr("and %1 more").arg(pane.node.sourceCount - 40) : "" }
             }
             DSection {
-                width: parent.width
                 visible: pane.hasNode && pane.node.userCount > 0
                 title: qsTr("Users")
                 detail: pane.hasNode ? pane.node.userCount : ""
@@ -236,7 +227,7 @@ Rectangle {
                 }
                 Caption { visible: pane.hasNode && pane.node.userCount > 40; text: pane.hasNode ? qsTr("and %1 more").arg(pane.node.userCount - 40) : "" }
             }
-            Item { width: 1; height: Theme.px(20) }
+            Item { implicitHeight: Theme.px(20) }
         }
     }
 }

@@ -36,7 +36,7 @@ Rectangle {
             spacing: Theme.px(8)
             UButton { primary: true; icon16: "open"; text: qsTr("Open another file"); onClicked: page.openAsked() }
             UButton { quiet: false; visible: Session.recorder.script.length > 0; icon16: "record"; text: qsTr("Record again"); onClicked: Session.recordAgain() }
-            UButton { quiet: false; text: qsTr("Back to the start"); onClicked: Session.close() }
+            UButton { objectName: "errorBack"; quiet: false; text: qsTr("Back to the start"); onClicked: Session.close() }
         }
     }
 }

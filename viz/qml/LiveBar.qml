@@ -22,8 +22,8 @@ Rectangle {
             Item { Layout.fillWidth: Tools.live.breakpoints.length === 0 }
             UButton { objectName: "liveContinue"; visible: Tools.live.paused; primary: true; text: qsTr("Go on"); tip: qsTr("To the next breakpoint (F8)"); onClicked: Tools.live.order("continue") }
             UButton { objectName: "liveStep"; visible: Tools.live.paused; quiet: false; text: qsTr("Step"); tip: qsTr("Make this rewrite, stop before the next one"); onClicked: Tools.live.order("step") }
-            UButton { visible: Tools.live.paused; quiet: false; text: qsTr("Next"); tip: qsTr("Stop before the next one of this pass"); onClicked: Tools.live.order("next") }
-            UButton { visible: Tools.live.paused; quiet: false; text: qsTr("Finish pass"); onClicked: Tools.live.order("finish") }
+            UButton { objectName: "liveNext"; visible: Tools.live.paused; quiet: false; text: qsTr("Next"); tip: qsTr("Stop before the next one of this pass"); onClicked: Tools.live.order("next") }
+            UButton { objectName: "liveFinish"; visible: Tools.live.paused; quiet: false; text: qsTr("Finish pass"); onClicked: Tools.live.order("finish") }
             UButton { objectName: "liveSkip"; visible: Tools.live.paused; quiet: false; text: qsTr("Skip it"); tip: qsTr("Leave this rewrite out"); onClicked: Tools.live.order("skip") }
             UButton { visible: !Tools.live.paused; quiet: false; text: qsTr("Pause"); tip: qsTr("Before the next rewrite (F6)"); onClicked: Tools.live.order("pause") }
         }

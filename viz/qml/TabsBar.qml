@@ -45,7 +45,7 @@ Rectangle {
                         id: label
                         anchors.centerIn: parent
                         text: tab.modelData.text
-                        color: tab.taken ? Theme.text : area.containsMouse ? Theme.text : Theme.textMuted
+                        color: tab.taken || area.containsMouse ? Theme.text : Theme.textMuted
                         font.weight: tab.taken ? Font.DemiBold : Font.Normal
                     }
                     Rectangle { visible: tab.taken; width: parent.width - Theme.px(14); x: Theme.px(7); height: 2; anchors.bottom: parent.bottom; color: Theme.accent }
@@ -62,7 +62,6 @@ Rectangle {
                         Keys.onRightPressed: bar.move(tab.index, 1)
                         onClicked: Session.tab = tab.modelData.id
                     }
-                    UTip { visible: area.containsMouse; delay: 800; text: tab.modelData.text }
                 }
             }
         }

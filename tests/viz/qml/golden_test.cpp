@@ -1,0 +1,56 @@
+// Pictures of the views that features_test.cpp leaves, in both themes. Views of measured times are no
+// pictures: they are another one every time.
+#include "tests/viz/window_support.h"
+
+#include <QFile>
+#include <QTemporaryDir>
+
+using namespace uopscope;
+using namespace uopscope::test;
+
+namespace {
+
+void inBothThemes(Window& w, const char* name) {
+  for (const char* theme : {"dark", "light"}) {
+    w.theme.setName(theme);
+    w.settle();
+    QTest::qWait(60);
+    checkGolden(*w.window, QLatin1String(name) + QLatin1Char('-') + QLatin1String(theme));
+  }
+}
+
+} // namespace
+
+TEST_CASE("golden: two states as a graph and as texts, and why a rule did not fire") {
+  Window w(expressionTrace());
+  w.window->resize(1200, 760);
+  w.tools.compare()->comparePass();
+  w.session.setTab("compare");
+  REQUIRE(waitFor([&] { return !w.tools.compare()->summary().isEmpty(); }));
+  w.settle();
+  inBothThemes(w, "compare");
+  w.click(w.item("compareWhat-tree"));
+  inBothThemes(w, "compare-text");
+  w.session.setTab("graph");
+  w.session.setNode(w.session.graph()->picture()->nodes.back().id);
+  w.settle();
+  w.key(Qt::Key_W);
+  REQUIRE(waitFor([&] { return w.tools.why()->count() > 0; }));
+  inBothThemes(w, "why");
+}
+
+TEST_CASE("golden: the first page") {
+  QTemporaryDir samples;
+  for (const char* name : {"matmul.py", "softmax.py"}) {
+    QFile file(samples.filePath(QLatin1String(name)));
+    REQUIRE(file.open(QIODevice::WriteOnly));
+    file.write("# What is to be seen in this one.\n");
+  }
+  qputenv("UOPSCOPE_SAMPLES", samples.path().toUtf8());
+  {
+    Window w;
+    w.window->resize(1200, 760);
+    inBothThemes(w, "welcome");
+  }
+  qunsetenv("UOPSCOPE_SAMPLES");
+}

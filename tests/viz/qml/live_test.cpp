@@ -1,0 +1,73 @@
+// A recording that is stopped while it runs, by mouse and keys, with a real script in a process of its own.
+// Where the program was built without Python, or is not beside the tests, there is nothing to try.
+#include "tests/viz/window_support.h"
+
+#include <QCoreApplication>
+#include <QFile>
+#include <QTemporaryDir>
+
+using namespace uopscope;
+using namespace uopscope::test;
+
+namespace {
+
+constexpr auto kCtrl = Qt::ControlModifier;
+constexpr auto kShift = Qt::ShiftModifier;
+constexpr int kScriptMs = 60000;
+
+} // namespace
+
+TEST_CASE(
+    "live: a script is recorded, then again with a breakpoint: step, next, skip, finish, go on, by mouse") {
+  Window w;
+  const QString program = QCoreApplication::applicationDirPath() + "/bin/uopscope";
+  if (!QFile::exists(program)) return;
+  QTemporaryDir folder;
+  const QString script = folder.filePath("model.py");
+  {
+    QFile file(script);
+    REQUIRE(file.open(QIODevice::WriteOnly));
+    file.write("from tinygrad import Tensor\n"
+               "a = Tensor.empty(16, 16, device='NULL')\n"
+               "(a @ a).relu().sum().realize()\n");
+  }
+  w.session.setRecorderProgram(program);
+  w.session.open(script);
+  REQUIRE(waitFor(
+      [&] {
+        return w.session.state() == "error" ||
+               (w.session.state() == "ready" && !w.session.growing() && !w.session.recorder()->running());
+      },
+      kScriptMs));
+  if (w.session.state() == "error") {
+    MESSAGE("not tried: ", w.session.errorText().toStdString());
+    return;
+  }
+  w.settle();
+  w.key(Qt::Key_G, kCtrl);
+  w.type("op:ADD");
+  w.key(Qt::Key_R, kCtrl | kShift);
+  LiveControl& live = *w.tools.live();
+  REQUIRE(waitFor([&] { return live.paused(); }, kScriptMs));
+  w.settle();
+  CHECK(w.item("liveBar")->isVisible());
+  CHECK(w.item("liveWhere")->property("text").toString().contains(live.where()["rule"].toString()));
+  for (const char* button : {"liveStep", "liveNext", "liveSkip", "liveFinish", "liveContinue"}) {
+    CAPTURE(std::string(button));
+    const QVariantMap before = live.where();
+    w.click(w.item(button));
+    REQUIRE(
+        waitFor([&] { return !live.connected() || (live.paused() && live.where() != before); }, kScriptMs));
+    w.settle();
+    // Going on may lead to the end: where the next ADD is depends on the compiler.
+    if (!live.connected()) break;
+    CHECK(w.session.state() == "ready");
+  }
+  live.setBreakpoints({});
+  if (live.connected()) w.key(Qt::Key_F8);
+  REQUIRE(waitFor([&] { return !live.connected(); }, kScriptMs));
+  w.settle();
+  CHECK_FALSE(w.item("liveBar")->isVisible());
+  w.key(Qt::Key_F8); // nothing to go on with
+  CHECK(w.session.notice().contains("No recording"));
+}
