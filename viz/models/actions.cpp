@@ -52,6 +52,7 @@ constexpr Action kActions[] = {
     {"colour", "Graph", "Colour by operation, type, axis, line, pass, cost", "Shift+C"},
     {"follow", "Graph", "Follow the changes while stepping", "L"},
     {"fold", "Graph", "Constants and hubs into labels, or out", "C"},
+    {"step-alone", "Graph", "This step laid out by itself, or the pass in one layout", "Z"},
     {"turn", "Graph", "Top to bottom, or left to right", "R"},
     {"map", "Graph", "Show or hide the overview", "M"},
     {"legend", "Graph", "Show or hide the legend", "Shift+L"},

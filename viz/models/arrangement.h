@@ -1,5 +1,5 @@
 // What a person made of a pass's graph: parts hidden, folded into groups, or put somewhere by hand. Named by
-// slots, so that it holds at every step of the pass.
+// slots, so that it holds at every step of the pass; but for a step that is laid out alone.
 //
 //   Arrangement a;  a.hidden.insert(picture.nodes[3].slot);  view.arrange(a);
 #pragma once
@@ -21,6 +21,8 @@ struct Arrangement {
   std::set<uint32_t> shown, hidden; ///< slots
   std::set<uint32_t> opened;        ///< groups drawn node by node
   std::map<uint32_t, LayoutPoint> pinned;
+  /// What these steps show is laid out by itself, without room for the rest of the pass; -1: the whole pass.
+  int64_t firstStep = -1, lastStep = -1;
   bool operator==(const Arrangement&) const = default;
   bool plain() const { return *this == Arrangement(); }
 };

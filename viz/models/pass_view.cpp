@@ -179,7 +179,8 @@ bool PassView::arrange(const Arrangement& arrangement, const std::atomic<bool>* 
 
 void PassView::layOut(const std::atomic<bool>* cancel) {
   std::vector<uint32_t> users(slots_.size(), 0);
-  for (uint32_t i = 0; i < slots_.size(); ++i) slots_[i].visible = slots_[i].drawn && !hides(i);
+  for (uint32_t i = 0; i < slots_.size(); ++i)
+    slots_[i].visible = slots_[i].drawn && !hides(i) && awake(slots_[i]);
   std::vector<Link> links;
   for (const Link& l : links_)
     if (slots_[l.from].visible && slots_[l.to].visible) links.push_back(l), ++users[l.from];
@@ -274,6 +275,7 @@ PicturePtr PassView::at(int64_t step, int64_t interval) {
   const int64_t from = std::clamp<int64_t>(step - std::max<int64_t>(1, interval), 0, step);
   picture->pass = pass();
   picture->step = step;
+  picture->alone = arrangement_.lastStep >= 0;
   picture->leftToRight = options_.leftToRight;
   picture->width = width_, picture->height = height_, picture->straightEdges = straight_;
 
@@ -305,7 +307,7 @@ PicturePtr PassView::at(int64_t step, int64_t interval) {
   auto spot = [&](NodeId node, NodeId instead) -> Spot {
     for (NodeId candidate : {node, instead}) {
       const auto slot = candidate == kNoNode ? std::nullopt : slotOf(candidate);
-      if (slot && !taken[*slot]) return {*slot, slots_[*slot].centre};
+      if (slot && !taken[*slot] && awake(slots_[*slot])) return {*slot, slots_[*slot].centre};
     }
     for (NodeId source : cursor_.raw(node).src)
       if (const uint32_t* index = at.find(source); index && *index != UINT32_MAX) {

@@ -86,6 +86,10 @@ private:
   bool hides(uint32_t slot) const {
     return arrangement_.hidden.contains(slot) || (arrangement_.only && !arrangement_.shown.contains(slot));
   }
+  /// Shows something at the steps that are laid out.
+  bool awake(const Slot& s) const {
+    return arrangement_.lastStep < 0 || (s.born <= arrangement_.lastStep && s.gone >= arrangement_.firstStep);
+  }
   bool collapsed(uint32_t slot) const {
     return slots_[slot].group != UINT32_MAX && !arrangement_.opened.contains(slots_[slot].group);
   }

@@ -71,6 +71,7 @@ struct PictureEdge {
 struct Picture {
   int64_t pass = -1; ///< pictures of one pass share positions
   int64_t step = 0;
+  bool alone = false; ///< ... but for one of a step that was laid out by itself
   bool leftToRight = false;
   std::vector<PictureNode> nodes;
   std::vector<PictureEdge> edges;

@@ -53,6 +53,8 @@ class Session : public QObject {
   Q_PROPERTY(bool canGoForward READ canGoForward NOTIFY placeChanged)
   Q_PROPERTY(bool busy READ busy NOTIFY busyChanged)
   Q_PROPERTY(bool foldLabels READ foldLabels WRITE setFoldLabels NOTIFY optionsChanged)
+  /// Each step is laid out by itself: small, and no longer in one place. Otherwise the pass has one layout.
+  Q_PROPERTY(bool stepAlone READ stepAlone WRITE setStepAlone NOTIFY optionsChanged)
   Q_PROPERTY(bool leftToRight READ leftToRight WRITE setLeftToRight NOTIFY optionsChanged)
   /// "rule", "pass" or "op"; "trace", "kernel" or "pass"
   Q_PROPERTY(QString statsGroup READ statsGroup WRITE setStatsGroup NOTIFY statsChanged)
@@ -143,6 +145,8 @@ public:
   bool foldLabels() const { return options_.foldConstants; }
   void setFoldLabels(bool on);
   bool leftToRight() const { return options_.leftToRight; }
+  bool stepAlone() const { return stepAlone_; }
+  void setStepAlone(bool on);
   void setLeftToRight(bool on);
   QString statsGroup() const { return statsGroup_; }
   void setStatsGroup(const QString& group);
@@ -255,6 +259,7 @@ private:
   PassId pass_ = 0;
   int64_t step_ = 0;
   int interval_ = 1;
+  bool stepAlone_ = false;
   bool growing_ = false, persistent_ = false, travelling_ = false, nodeAsked_ = false;
 };
 

@@ -184,6 +184,7 @@ void Session::trigger(const QString& action) {
       return showNotice(QString::fromUtf8(e.what()));
     }
     if (is("fold")) return setFoldLabels(!foldLabels());
+    if (is("step-alone")) return setStepAlone(!stepAlone());
     if (is("turn")) return setLeftToRight(!leftToRight());
     if (is("go-source")) return walk(true);
     if (is("go-user")) return walk(false);

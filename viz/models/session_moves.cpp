@@ -15,7 +15,12 @@ const char* kTabs[] = {"graph",  "source", "ir",      "asm",     "uops",     "st
 } // namespace
 
 PictureQuestion Session::question() const {
-  return {pass_, step_, interval_, options_, arrangement_, node_ < 0 ? kNoNode : static_cast<NodeId>(node_)};
+  Arrangement arrangement = arrangement_;
+  if (stepAlone_) {
+    arrangement.firstStep = std::max<int64_t>(0, step_ - interval_ + 1);
+    arrangement.lastStep = step_;
+  }
+  return {pass_, step_, interval_, options_, arrangement, node_ < 0 ? kNoNode : static_cast<NodeId>(node_)};
 }
 
 void Session::askPicture() {
@@ -207,6 +212,13 @@ void Session::setNode(qlonglong node) {
 void Session::setFoldLabels(bool on) {
   if (on == options_.foldConstants) return;
   options_.foldConstants = options_.foldHubs = on;
+  Q_EMIT optionsChanged();
+  askPicture();
+}
+
+void Session::setStepAlone(bool on) {
+  if (on == stepAlone_) return;
+  stepAlone_ = on;
   Q_EMIT optionsChanged();
   askPicture();
 }

@@ -131,6 +131,7 @@ Item {
             Rectangle { width: 1; height: Theme.px(18); color: Theme.line; anchors.verticalCenter: parent.verticalCenter }
             UButton { icon16: "target"; on: canvas.follow; tip: qsTr("Follow the changes while stepping (L)"); onClicked: canvas.follow = !canvas.follow }
             UButton { objectName: "toggleFold"; icon16: "fold"; on: Session.foldLabels; tip: qsTr("Constants and hubs written into labels (C)"); onClicked: Session.foldLabels = !Session.foldLabels }
+            UButton { objectName: "stepAlone"; icon16: "compact"; on: Session.stepAlone; tip: qsTr("This step laid out by itself (Z)"); onClicked: Session.stepAlone = !Session.stepAlone }
             UButton { objectName: "toggleTurn"; icon16: "turn"; on: Session.leftToRight; tip: qsTr("Left to right (R)"); onClicked: Session.leftToRight = !Session.leftToRight }
             UButton { icon16: "map"; on: pane.showMap; tip: qsTr("Overview (M)"); onClicked: pane.showMap = !pane.showMap }
             UButton { objectName: "toggleLegend"; icon16: "legend"; on: pane.showLegend; tip: qsTr("Legend (Shift L)"); onClicked: pane.showLegend = !pane.showLegend }
@@ -213,6 +214,7 @@ Item {
         UChip { visible: !Session.foldLabels; text: qsTr("constants and hubs drawn"); link: true; onClicked: Session.foldLabels = true }
         UChip { objectName: "hiddenChip"; visible: Session.graph.hiddenNodes > 0; sign: "○"; tone: Theme.warning; text: qsTr("%1 nodes hidden").arg(Session.graph.hiddenNodes); link: true; onClicked: Tools.graph.showAll() }
         UChip { objectName: "groupChip"; visible: Session.graph.groups > 0; sign: "▣"; text: qsTr("%1 nodes in %2 groups").arg(Session.graph.groupedNodes).arg(Session.graph.groups); link: true; onClicked: Tools.graph.groupBy = "nothing" }
+        UChip { visible: Session.stepAlone; text: qsTr("this step by itself"); link: true; onClicked: Session.stepAlone = false }
         UChip { visible: Session.interval > 1; sign: "Δ"; tone: Theme.accent; text: qsTr("changes of %1 steps").arg(Session.interval); link: true; onClicked: Session.interval = 1 }
     }
     Rectangle {

@@ -131,14 +131,16 @@ void GraphCanvas::onPicture() {
   }
   const PictureNode* selected = source_ ? picture_->find(source_->selected()) : nullptr;
   anchor_ = selected ? selected->id : -1;
-  if (fitted_ && held && selected && picture_->pass != shownPass_ &&
+  const bool relaid = picture_->pass != shownPass_ || picture_->alone || shownAlone_;
+  shownAlone_ = picture_->alone;
+  if (fitted_ && held && selected && relaid &&
       boundingRect().adjusted(0, kTopBorder, 0, -kBottomBorder).contains(heldAt)) {
     // The selection stays where one looks at it.
     shownPass_ = picture_->pass;
     setView(scale_, heldAt - QPointF(selected->x, selected->y) * scale_, false);
     return;
   }
-  const bool newPass = picture_->pass != shownPass_ || !fitted_;
+  const bool newPass = relaid || !fitted_;
   shownPass_ = picture_->pass;
   if (newPass) {
     fitted_ = false;

@@ -127,6 +127,7 @@ private:
   QPointF offset_;
   bool follow_ = true, fitted_ = false;
   int64_t shownPass_ = -2, anchor_ = -1;
+  bool shownAlone_ = false; ///< the picture shown is of a step laid out by itself
   qlonglong hovered_ = -1;
   QPointF pressedAt_, lastAt_;
   bool dragging_ = false, entered_ = false;

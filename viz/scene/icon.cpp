@@ -36,6 +36,7 @@ const QHash<QString, QString>& paths() {
       {"back", "M 7 3 L 2 8 L 7 13 M 2 8 L 14 8"},
       {"forward", "M 9 3 L 14 8 L 9 13 M 14 8 L 2 8"},
       {"target", "O 8 8 5 O 8 8 1.2 M 8 1 L 8 4 M 8 12 L 8 15 M 1 8 L 4 8 M 12 8 L 15 8"},
+      {"compact", "M 2 5 L 6 5 L 6 2 M 14 5 L 10 5 L 10 2 M 2 11 L 6 11 L 6 14 M 14 11 L 10 11 L 10 14"},
       {"turn", "M 3 3 L 3 9 L 11 9 M 8 6 L 11 9 L 8 12 M 13 13 L 13 13.1"},
       {"warning", "M 8 2 L 15 14 L 1 14 Z M 8 6.5 L 8 10 M 8 12 L 8 12.1"},
       {"stop", "M 4 4 L 12 4 L 12 12 L 4 12 Z"},

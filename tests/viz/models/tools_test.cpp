@@ -203,6 +203,48 @@ TEST_CASE("graph tools: groups stand for their nodes, open and close, and stay p
   }
 }
 
+TEST_CASE(
+    "graph tools: a step laid out by itself shows the same in less room, and the pass comes back as it was") {
+  Desk d(compiledTrace());
+  const auto area = [&] {
+    const PicturePtr& p = d.session.graph()->picture();
+    return static_cast<double>(p->width) * static_cast<double>(p->height);
+  };
+  const auto shown = [&] {
+    std::vector<std::pair<int64_t, Mark>> out;
+    for (const PictureNode& n : d.session.graph()->picture()->nodes) out.emplace_back(n.id, n.mark);
+    std::sort(out.begin(), out.end());
+    return out;
+  };
+  for (const qlonglong step :
+       {qlonglong{0}, qlonglong{1}, d.session.stepCount() / 2, d.session.stepCount()}) {
+    d.session.setStep(step);
+    d.settle();
+    const auto before = d.session.graph()->picture();
+    const auto nodes = shown();
+    const double whole = area();
+    d.trigger("step-alone");
+    CHECK(d.session.stepAlone());
+    CHECK(d.session.graph()->picture()->alone);
+    CHECK(shown() == nodes);
+    CHECK(area() <= whole);
+    const PicturePtr& alone = d.session.graph()->picture();
+    for (size_t i = 0; i < alone->nodes.size(); ++i)
+      for (size_t j = i + 1; j < alone->nodes.size(); ++j) {
+        const PictureNode &a = alone->nodes[i], &b = alone->nodes[j];
+        CHECK((std::abs(a.x - b.x) >= (a.width + b.width) / 2 - 1 ||
+               std::abs(a.y - b.y) >= (a.height + b.height) / 2 - 1));
+      }
+    d.trigger("step-alone");
+    for (const PictureNode& n : before->nodes) {
+      const PictureNode* again = d.session.graph()->picture()->find(n.id);
+      REQUIRE(again);
+      CHECK(again->x == n.x);
+      CHECK(again->y == n.y);
+    }
+  }
+}
+
 TEST_CASE("graph tools: a pinned node is where it was put, at every step") {
   Desk d(compiledTrace());
   const int64_t id = d.picture().nodes.front().id;
