@@ -19,7 +19,7 @@ Rectangle {
         spacing: 0
         Rectangle {
             Layout.fillWidth: true
-            implicitHeight: Theme.px(74)
+            implicitHeight: Theme.px(44) + sides.height
             color: Theme.panel
             RowLayout {
                 x: Theme.px(10)
@@ -37,16 +37,15 @@ Rectangle {
                 UButton { visible: Tools.compare.what !== "graph"; on: Tools.compare.onlyChanges; quiet: false; text: qsTr("Changes only"); onClicked: Tools.compare.onlyChanges = !Tools.compare.onlyChanges }
                 UButton { visible: Tools.compare.what === "graph"; icon16: "fit"; tip: qsTr("Whole graph"); onClicked: canvas.fit() }
             }
-            RowLayout {
+            Flow { // in a narrow window a second row
+                id: sides
                 x: Theme.px(10)
-                y: Theme.px(38)
+                y: Theme.px(39)
                 width: parent.width - Theme.px(20)
-                height: Theme.px(34)
                 spacing: Theme.px(8)
-                UChip { sign: "−"; tone: Theme.removed; text: Tools.compare.leftTitle.length > 0 ? Tools.compare.leftTitle : qsTr("nothing remembered (X)") }
+                UChip { height: Theme.px(28); sign: "−"; tone: Theme.removed; text: Tools.compare.leftTitle.length > 0 ? Tools.compare.leftTitle : qsTr("nothing remembered (X)") }
                 UButton { text: "⇄"; tip: qsTr("Swap sides"); onClicked: Tools.compare.swap() }
-                UChip { sign: "+"; tone: Theme.added; text: Tools.compare.rightTitle }
-                Item { Layout.fillWidth: true }
+                UChip { height: Theme.px(28); sign: "+"; tone: Theme.added; text: Tools.compare.rightTitle }
                 UButton { quiet: false; text: qsTr("This pass"); tip: qsTr("As it began and as it ended"); onClicked: Tools.compare.comparePass() }
                 UButton { quiet: false; text: qsTr("Present state"); tip: qsTr("On the right (Shift X)"); onClicked: Tools.compare.compareNow() }
                 UButton { quiet: false; icon16: "open"; text: qsTr("Another trace…"); tip: qsTr("The same place in another trace, on the left"); onClicked: pane.traceAsked() }

@@ -34,8 +34,9 @@ Rectangle {
             }
             UTip { visible: view.hovered >= 0 || view.hoveredBuffer >= 0; delay: 250; text: view.hovered >= 0 ? Tools.timeline.describe(view.hovered) : Tools.timeline.describeBuffer(view.hoveredBuffer) }
             ULabel { visible: !Tools.timeline.ready; anchors.centerIn: parent; text: qsTr("Laying out…"); color: Theme.textMuted }
-            ULabel { anchors.bottom: parent.bottom; x: Theme.px(12); height: Theme.px(26); font.pixelSize: Theme.small; color: Theme.textFaint; text: qsTr("Wheel zooms, drag moves, Shift-drag adds up, a click on a launch shows its buffers, on a buffer its launches; double-click goes there.") }
+            ULabel { anchors.bottom: parent.bottom; anchors.left: parent.left; anchors.right: ways.left; anchors.leftMargin: Theme.px(12); height: Theme.px(26); font.pixelSize: Theme.small; color: Theme.textFaint; text: qsTr("Wheel zooms, drag moves, Shift-drag adds up, a click on a launch shows its buffers, on a buffer its launches; double-click goes there.") }
             Row {
+                id: ways
                 anchors.right: parent.right
                 anchors.bottom: parent.bottom
                 anchors.margins: Theme.px(8)

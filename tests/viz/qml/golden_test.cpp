@@ -1,5 +1,5 @@
-// Pictures of the views that features_test.cpp leaves, in both themes. Views of measured times are no
-// pictures: they are another one every time.
+// Pictures of the views that features_test.cpp leaves, in both themes. Views of measured times are drawn of a
+// trace that is kept, so that they are the same every time.
 #include "tests/viz/window_support.h"
 
 #include <QFile>
@@ -37,6 +37,27 @@ TEST_CASE("golden: two states as a graph and as texts, and why a rule did not fi
   w.key(Qt::Key_W);
   REQUIRE(waitFor([&] { return w.tools.why()->count() > 0; }));
   inBothThemes(w, "why");
+}
+
+TEST_CASE("golden: profile, timeline, links and texts of a kept trace") {
+  QTemporaryDir folder;
+  const QString trace = folder.filePath("kept.uoptrace");
+  REQUIRE(QFile::copy(QStringLiteral(UOPSCOPE_SOURCE_DIR "/tests/data/version-3.uoptrace"), trace));
+  QFile(trace).setPermissions(QFile::ReadOwner | QFile::WriteOwner);
+  Window w(trace);
+  w.window->resize(1200, 760);
+  for (const char* tab : {"links", "script", "uops", "asm", "timeline", "profile"}) {
+    w.session.setTab(QLatin1String(tab));
+    w.settle();
+    if (QLatin1String(tab) == QLatin1String("timeline"))
+      REQUIRE(waitFor([&] { return w.tools.timeline()->ready(); }));
+    if (QLatin1String(tab) == QLatin1String("profile"))
+      REQUIRE(waitFor([&] { return w.tools.profile()->ready(); }));
+    inBothThemes(w, tab);
+  }
+  w.tools.profile()->setWhat("rewrites");
+  w.click(w.item("profileMode-treemap"));
+  inBothThemes(w, "treemap");
 }
 
 TEST_CASE("golden: the first page") {
