@@ -55,6 +55,7 @@ Rectangle {
         GraphCanvas {
             id: canvas
             objectName: "compareCanvas"
+            follow: false // what differs is seen as a whole
             Accessible.role: Accessible.Graphic
             Accessible.focusable: true
             Accessible.name: qsTr("Both states as one graph: %1").arg(Tools.compare.summary)

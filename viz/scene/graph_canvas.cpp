@@ -150,7 +150,7 @@ void GraphCanvas::onPicture() {
     // A whole that cannot be read is entered where something happens, or at its root; the overview shows
     // where.
     if (follow_ && picture_->step > 0 && scale_ < kReadable) showChange();
-    if (scale_ < kLegible) showRoot();
+    if (follow_ && scale_ < kLegible) showRoot();
     if (theme_) theme_->setAnimated(animated);
   } else if (follow_ && picture_->step > 0) {
     const QRectF change = changedRect(*picture_);
