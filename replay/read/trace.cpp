@@ -312,6 +312,19 @@ std::vector<OriginInfo> Trace::allOrigins() {
   return out;
 }
 
+std::string Trace::scriptName() const {
+  const std::string whole = meta("script");
+  for (const ScopeInfo& s : scopes()) {
+    std::string_view tail = s.script.file;
+    if (tail == whole) return whole;
+    while (tail.starts_with("./") || tail.starts_with("../")) tail.remove_prefix(tail[1] == '/' ? 2 : 3);
+    if (!tail.empty() && whole.size() > tail.size() && whole.ends_with(tail) &&
+        whole[whole.size() - tail.size() - 1] == '/')
+      return s.script.file;
+  }
+  return whole;
+}
+
 std::optional<std::string> Trace::fileText(const std::string& file) {
   Statement s = db_.prepare("SELECT text FROM file WHERE path = ? AND text IS NOT NULL");
   if (!s.bind(1, std::string_view(file)).step()) return std::nullopt;

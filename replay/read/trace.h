@@ -229,6 +229,9 @@ public:
   std::optional<std::string> fileText(const std::string& path);
   /// The model script: its path and text.
   FileLine scriptFile() const { return {meta("script"), 0}; }
+  /// The model script by the name that places in it have: the path it was started by, "samples/softmax.py",
+  /// where scriptFile() is absolute.
+  std::string scriptName() const;
 
   /// Nodes by trace id.
   NodeTable& nodes() { return *nodes_; }

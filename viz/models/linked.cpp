@@ -82,7 +82,7 @@ void LinkedPanes::load() {
                    ? tr("%1 was recorded without its linear program: record the script again to link it.")
                    : tr("%1 is no kernel: choose one in the tree."))
                   .arg(QString::fromStdString(trace.scope(scope).name));
-        const std::string file = trace.scriptFile().file;
+        const std::string file = trace.scriptName();
         if (const auto text = file.empty() ? std::nullopt : trace.fileText(file)) {
           int number = 0;
           for (const QString& l : QString::fromStdString(*text).split(QLatin1Char('\n')))

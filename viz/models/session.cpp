@@ -386,7 +386,7 @@ void Session::loadSummary() {
 }
 
 void Session::loadScript() {
-  const std::string file = trace_->scriptFile().file;
+  const std::string file = trace_->scriptName();
   const auto text = file.empty() ? std::nullopt : trace_->fileText(file);
   if (!text) {
     script_.setMissing(file.empty()

@@ -14,7 +14,7 @@ namespace {
 
 // Lines of the script that made something, and every rule: what one remembers of a trace besides its kernels.
 void addLinesAndRules(Trace& trace, std::vector<PaletteModel::Entry>& entries) {
-  const std::string file = trace.scriptFile().file;
+  const std::string file = trace.scriptName();
   std::map<int, std::pair<const ScopeInfo*, int>> made; // line -> the first thing it made, and how many
   for (const ScopeInfo& s : trace.scopes())
     if (s.script.line > 0 && s.script.file == file && s.totalSteps > 0) {

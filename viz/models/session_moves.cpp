@@ -94,7 +94,7 @@ bool Session::selectPass(ScopeId scope, PassId pass) {
     passProblem_ = info.outcome == PassOutcome::Failed ? QString::fromStdString(info.message) : QString();
     steps_.setPass(trace_.get(), pass);
     tree_.setCurrent(scope_, pass_);
-    if (s.script.known() && s.script.file == trace_->scriptFile().file) script_.setCurrentLine(s.script.line);
+    if (s.script.known() && s.script.file == trace_->scriptName()) script_.setCurrentLine(s.script.line);
     return true;
   } catch (const std::exception& e) {
     showNotice(QString::fromUtf8(e.what()));

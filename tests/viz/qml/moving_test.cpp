@@ -180,7 +180,7 @@ TEST_CASE("moving: the slider is dragged and wheeled, a number is typed") {
   CHECK(w.session.step() == 3);
 }
 
-TEST_CASE("moving: the palette leads to a kernel, a line of the script, a step and a node") {
+TEST_CASE("moving: the palette leads to a kernel, a step and a node") {
   Window w(compiledTrace());
   const qlonglong scope = w.session.scope();
   w.key(Qt::Key_P, kCtrl);
