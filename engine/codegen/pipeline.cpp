@@ -148,7 +148,7 @@ UOp fullRewriteToSink(UOp sink, const Target& target, bool optimize) {
   sink = pass("expander", sink, m.expander);
   LocalsContext locals;
   sink = pass("add local buffers", sink, m.locals, locals);
-  ReduceContext reductions;
+  ReduceContext reductions{target};
   sink = pass("remove_reduce", sink, m.reduce, reductions);
   sink = pass("add gpudims", sink, m.gpuDims, onTarget);
 

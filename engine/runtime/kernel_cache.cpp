@@ -124,9 +124,9 @@ void makeRoom(Cache& c) {
 
 uint64_t settingsKey() {
   uint64_t h = 0;
-  for (const ContextVar* v :
-       {&vars::noopt, &vars::beam, &vars::transcendental, &vars::devectorize, &vars::nolocals, &vars::tc,
-        &vars::cpuCount, &vars::cpuLlvm, &vars::disableFastIdiv, &vars::pcontig, &vars::splitReduceop})
+  for (const ContextVar* v : {&vars::noopt, &vars::beam, &vars::transcendental, &vars::devectorize,
+                              &vars::nolocals, &vars::tc, &vars::cpuCount, &vars::cpuLlvm, &vars::cpuTarget,
+                              &vars::disableFastIdiv, &vars::pcontig, &vars::splitReduceop})
     h = (h ^ static_cast<uint64_t>(v->value())) * 0x9E3779B97F4A7C15ull + 1;
   return (h ^ userRulesVersion()) * 0x9E3779B97F4A7C15ull;
 }
