@@ -18,6 +18,7 @@ if(UOPSCOPE_MOLD AND NOT CMAKE_CXX_COMPILER_ID STREQUAL "GNU" OR UOPSCOPE_MOLD A
   target_link_options(uopscope_settings INTERFACE -fuse-ld=mold)
 endif()
 if(UOPSCOPE_SANITIZE)
+  target_compile_definitions(uopscope_settings INTERFACE UOPSCOPE_CHECKED=1) # every node is checked as it is made
   target_compile_options(uopscope_settings INTERFACE -fsanitize=${UOPSCOPE_SANITIZE} -fno-omit-frame-pointer)
   target_link_options(uopscope_settings INTERFACE -fsanitize=${UOPSCOPE_SANITIZE})
 endif()

@@ -10,6 +10,8 @@
 #include "engine/codegen/ranges.h"
 #include "engine/codegen/tiling.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <thread>
 
@@ -97,16 +99,29 @@ bool readsSuitLanes(const Kernel& k, UOp range) {
     return stride == 0 || stride == 1;
   });
 }
-bool tryApply(Scheduler& s, const Opt& opt) {
+/// False where the Opt does not fit, which is an answer here; any other error goes on.
+bool tryApply(Scheduler& s, const Opt& opt, const Decision& why) {
   try {
-    s.apply(opt);
-    return true;
-  } catch (const Error&) {
-    return false; // a refusal is an answer here
+    return s.apply(opt, why);
+  } catch (const Error& e) {
+    if (e.kind() != ErrorKind::Compile) throw;
+    return false;
   }
 }
-bool tryApply(Scheduler& s, OptOp op, int axis, int64_t amount) {
-  return axis >= 0 && tryApply(s, Opt{op, axis, {amount}});
+bool tryApply(Scheduler& s, OptOp op, int axis, int64_t amount, const Decision& why) {
+  return axis >= 0 && tryApply(s, Opt{op, axis, {amount}}, why);
+}
+Decision inWords(const char* words) {
+  return {.reason = words};
+}
+/// The tile's price against the next best ones.
+Decision priceOf(const Tile& tile) {
+  Decision d{
+      fmt::format("{:.2f} cycles a lane and step", tile.cycles), tile.cycles, "cycles a lane and step", {}};
+  if (!tile.others.empty())
+    d.reason += fmt::format(", {:.2f} for {}", tile.others[0].cycles, tile.others[0].what);
+  for (const Tile::Other& o : tile.others) d.others.push_back({o.what, o.cycles});
+  return d;
 }
 int unrollAxis(const Scheduler& s, UOp range) {
   int n = 0;
@@ -139,24 +154,26 @@ std::vector<TileAxis> tileAxes(const Kernel& k) {
 void chooseForReduction(Scheduler& s, const Kernel& k, int64_t width) {
   std::vector<TileAxis> axes = tileAxes(k);
   if (axes.empty()) return;
-  Tile tile = chooseTile(axes, k.reads.size(), width);
+  Observer* observer = Observer::current();
+  Tile tile = chooseTile(axes, k.reads.size(), width, observer && observer->wantsRewrites());
+  const Decision why = priceOf(tile);
   int64_t taken = 1;
   for (const Tile::Part& p : tile.parts)
-    if (p.isTerm ? tryApply(s, OptOp::UNROLL, unrollAxis(s, p.range), p.amount)
-                 : tryApply(s, OptOp::UPCAST, axisOf(s, p.range), p.amount))
+    if (p.isTerm ? tryApply(s, OptOp::UNROLL, unrollAxis(s, p.range), p.amount, why)
+                 : tryApply(s, OptOp::UPCAST, axisOf(s, p.range), p.amount, why))
       taken *= p.amount;
   // The panel that the lanes read stays in the cache while the other axis runs: it goes round the inside.
   if (tile.vectors && tile.parts.size() > 1) {
     const Tile::Part &row = tile.parts[tile.parts.size() - 2], &lanes = tile.parts.back();
     int outer = axisOf(s, row.range), inner = axisOf(s, lanes.range);
     if (!lanes.isTerm && lanes.amount > 4 && outer >= 0 && outer < inner)
-      tryApply(s, OptOp::SWAP, outer, inner);
+      tryApply(s, OptOp::SWAP, outer, inner, inWords("the panel of the lanes stays in the cache"));
   }
   // A short inner sum, such as the window of a convolution, is written out.
   for (auto r = k.summed.rbegin(); r != k.summed.rend(); ++r) {
     int64_t n = extentNow(s, *r);
     if (n < 2 || n > 4 || taken * n > mostWrittenOut(width)) continue;
-    if (tryApply(s, OptOp::UNROLL, unrollAxis(s, *r), 0)) taken *= n;
+    if (tryApply(s, OptOp::UNROLL, unrollAxis(s, *r), 0, inWords("a short sum is written out"))) taken *= n;
   }
 }
 
@@ -174,7 +191,9 @@ void chooseForElementwise(Scheduler& s, const Kernel& k, int64_t width) {
     if (!suits) continue;
     done.insert(done.end(), writes.begin(), writes.end());
     int64_t amount = largestDivisor(extentOf(r), {width, width / 2, 4, 2});
-    if (amount) tryApply(s, OptOp::UPCAST, axisOf(s, r), amount);
+    if (amount)
+      tryApply(s, OptOp::UPCAST, axisOf(s, r), amount,
+               inWords("what is read and written lies next to each other along it"));
   }
 }
 
@@ -192,31 +211,35 @@ void chooseThreads(Scheduler& s) {
     for (UOp r : parallel) {
       int axis = axisOf(s, r);
       if (r.axisType() != AxisType::Loop || axis < 0 || extentNow(s, r) % threads) continue;
-      if (tryApply(s, OptOp::THREAD, axis, threads)) return;
+      if (tryApply(s, OptOp::THREAD, axis, threads, inWords("each thread has 131072 iterations or more")))
+        return;
     }
 }
 
 void chooseForGroups(Scheduler& s, const Kernel& k) {
   if (vars::nolocals) {
-    s.apply({OptOp::NOLOCALS, -1, {}});
+    s.apply({OptOp::NOLOCALS, -1, {}}, inWords("NOLOCALS=1"));
     return;
   }
   bool onTensorCores = vars::tc && !s.target().tensorCores.empty() && k.reduction;
-  if (onTensorCores && tryApply(s, Opt{OptOp::TC, 0, {-1, 2, 1}})) {
+  if (onTensorCores &&
+      tryApply(s, Opt{OptOp::TC, 0, {-1, 2, 1}}, inWords("the product's types fit a tensor core"))) {
     // Tiles next to each other share what was loaded.
     for (UOp r : k.outputs)
       if (int64_t amount = largestDivisor(extentNow(s, r), {4, 2}))
-        tryApply(s, OptOp::UPCAST, axisOf(s, r), amount);
+        tryApply(s, OptOp::UPCAST, axisOf(s, r), amount, inWords("tiles side by side share their operands"));
     return;
   }
   for (UOp r : k.outputs)
     if (writtenNextToEachOther(k, r) && extentOf(r) % 4 == 0 && extentOf(r) >= 256)
-      tryApply(s, OptOp::UPCAST, axisOf(s, r), 4);
+      tryApply(s, OptOp::UPCAST, axisOf(s, r), 4, inWords("results lie next to each other along it"));
   int64_t local = 1;
   std::vector<UOp> innermostFirst(k.outputs.rbegin(), k.outputs.rend());
   for (UOp r : innermostFirst) {
     int64_t amount = largestDivisor(extentNow(s, r), {32, 16, 8, 4, 3, 2});
-    if (amount && local * amount <= 128 && tryApply(s, OptOp::LOCAL, axisOf(s, r), amount)) local *= amount;
+    if (amount && local * amount <= 128 &&
+        tryApply(s, OptOp::LOCAL, axisOf(s, r), amount, inWords("up to 128 threads make a group")))
+      local *= amount;
   }
 }
 

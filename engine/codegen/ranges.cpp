@@ -4,6 +4,8 @@
 #include "engine/rewrite/driver.h"
 #include "engine/rules/rules.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <set>
 
@@ -195,6 +197,13 @@ UOp cutStoreRange(Match& m) {
     std::set<int64_t> cuts = cutsOf(nodes, range, loops.size() == 1 ? 0 : kWorthCutting);
     if (cuts.size() < 3 || ctx.pieces + cuts.size() - 2 > kMaxPieces) continue;
     ctx.pieces += cuts.size() - 2;
+    because([&] {
+      std::set<int64_t> inner(std::next(cuts.begin()), std::prev(cuts.end()));
+      return fmt::format("{} is cut at {}: {}", range.render(), fmt::join(inner, ", "),
+                         loops.size() == 1
+                             ? "comparisons with it decide about values, and the loop stands alone"
+                             : fmt::format("{} operations or more hang on a comparison", kWorthCutting));
+    });
     std::vector<UOp> pieces;
     for (auto at = cuts.begin(); std::next(at) != cuts.end(); ++at) {
       UOpMap<UOp> replace;

@@ -3,6 +3,8 @@
 
 #include "engine/codegen/panels.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <bit>
 #include <limits>
@@ -163,9 +165,24 @@ std::vector<int64_t> divisors(int64_t n, int64_t upTo) {
   return found;
 }
 
+constexpr size_t kOthersKept = 3;
+
+void keepOthers(Tile& tile, const std::vector<TileAxis>& axes,
+                std::vector<std::pair<double, std::vector<Chosen>>> tried) {
+  std::stable_sort(tried.begin(), tried.end(), [](auto& a, auto& b) { return a.first < b.first; });
+  for (const auto& [cycles, parts] : tried) {
+    if (tile.others.size() == kOthersKept) return;
+    if (cycles == tile.cycles) continue;
+    std::string what;
+    for (Chosen c : parts)
+      what += fmt::format("{}{} of {}", what.empty() ? "" : " with ", c.amount, axes[c.axis].range.render());
+    tile.others.push_back({what, cycles});
+  }
+}
+
 } // namespace
 
-Tile chooseTile(const std::vector<TileAxis>& axes, size_t reads, int64_t registerLanes) {
+Tile chooseTile(const std::vector<TileAxis>& axes, size_t reads, int64_t registerLanes, bool listOthers) {
   Model model(axes, reads, registerLanes);
   std::vector<std::vector<int64_t>> few, many;
   for (const TileAxis& a : axes) {
@@ -175,8 +192,13 @@ Tile chooseTile(const std::vector<TileAxis>& axes, size_t reads, int64_t registe
   double best = Model::kNever;
   Chosen lanes{0, 1};
   std::vector<Chosen> rows;
+  std::vector<std::pair<double, std::vector<Chosen>>> tried;
   auto consider = [&](Chosen v, const std::vector<Chosen>& along) {
     double c = model.cost(v, along);
+    if (listOthers && c < Model::kNever) {
+      tried.push_back({c, {v}});
+      tried.back().second.insert(tried.back().second.end(), along.begin(), along.end());
+    }
     if (c >= best * 0.97) return; // larger tiles come later and must gain something
     best = c;
     lanes = v;
@@ -199,6 +221,8 @@ Tile chooseTile(const std::vector<TileAxis>& axes, size_t reads, int64_t registe
           if (m > 1) consider(v, {{b, m}, row});
   }
   Tile tile;
+  tile.cycles = best;
+  keepOthers(tile, axes, std::move(tried));
   for (Chosen r : rows) tile.parts.push_back({axes[r.axis].range, r.amount, false});
   if (lanes.amount > 1) tile.parts.push_back({axes[lanes.axis].range, lanes.amount, axes[lanes.axis].isTerm});
   for (const Tile::Part& p : tile.parts) tile.lanes *= p.amount;

@@ -11,6 +11,7 @@
 #include "engine/uop/uop.h"
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 namespace uopscope {
@@ -41,9 +42,17 @@ struct Tile {
   std::vector<Part> parts; ///< the lanes last
   int64_t lanes = 1;       ///< in all
   bool vectors = false;    ///< the last part is read as vectors
+  double cycles = 0;       ///< of a lane and a step, as the model has it
+  struct Other {
+    std::string what; ///< "32 lanes of r1, 2 of r0"
+    double cycles;
+  };
+  std::vector<Other> others; ///< the cheapest of the rest, for whoever asks why
 };
 
-/// `registerLanes`: values in a vector register. Parts divide their axes.
-Tile chooseTile(const std::vector<TileAxis>& axes, size_t reads, int64_t registerLanes);
+/// `registerLanes`: values in a vector register. Parts divide their axes. `listOthers`: alternatives are
+/// kept.
+Tile chooseTile(const std::vector<TileAxis>& axes, size_t reads, int64_t registerLanes,
+                bool listOthers = false);
 
 } // namespace uopscope

@@ -9,6 +9,7 @@
 #include "engine/runtime/device.h"
 #include "engine/runtime/mapped_file.h"
 #include "engine/tensor/tensor_memory.h"
+#include "engine/uop/node_check.h"
 #include "engine/uop/unique.h"
 
 #include <fmt/format.h>
@@ -64,7 +65,7 @@ UOp nodesFrom(py::tuple leaves, py::tuple rows) {
     std::vector<UOp> src;
     for (size_t s : sources) src.push_back(nodes.at(s));
     auto o = static_cast<Op>(op);
-    nodes.push_back(UOp::make(o, dtype, src, toArg(arg, o, dtype), toArg(tag, Op::NOOP)));
+    nodes.push_back(makeChecked(o, dtype, src, toArg(arg, o, dtype), toArg(tag, Op::NOOP)));
   }
   return nodes.back();
 }

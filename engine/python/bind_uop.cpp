@@ -9,6 +9,7 @@
 #include "engine/tensor/multi.h"
 #include "engine/tensor/tensor_memory.h"
 #include "engine/uop/eval.h"
+#include "engine/uop/node_check.h"
 #include "engine/uop/origin.h"
 #include "engine/uop/print.h"
 #include "engine/uop/unique.h"
@@ -23,8 +24,7 @@ namespace {
 UOp makeUOp(Op op, py::object dtype, py::object src, py::object arg, py::object tag) {
   PoolScope scope(tensorPool());
   DType d = dtype.is_none() ? dtypes::void_ : toDType(dtype);
-  UOp made = UOp::make(op, d, toUOps(src), toArg(arg, op, d), toArg(tag, Op::NOOP));
-  return made;
+  return makeChecked(op, d, toUOps(src), toArg(arg, op, d), toArg(tag, Op::NOOP));
 }
 
 /// The memory of a realized node, as the engine holds it.
@@ -107,7 +107,10 @@ void bindArithmetic(UOpClass& c) {
   });
   c.def("alu", [](UOp self, Op op, const py::args& more) {
     PoolScope scope(tensorPool());
-    return self.alu(op, toUOps(more));
+    std::vector<UOp> operands = toUOps(more);
+    operands.insert(operands.begin(), self);
+    checkNode(op, operands, {});
+    return self.alu(op, std::span(operands).subspan(1));
   });
 }
 
@@ -132,8 +135,8 @@ void bindFields(UOpClass& c) {
              DType d = dtype ? toDType(dtype) : u.dtype();
              std::vector<UOp> s(u.src().begin(), u.src().end());
              if (src) s = toUOps(src);
-             return UOp::make(o, d, s, arg ? toArg(arg, o, d) : u.arg(),
-                              tag ? toArg(tag, Op::NOOP) : u.tag());
+             return makeChecked(o, d, s, arg ? toArg(arg, o, d) : u.arg(),
+                                tag ? toArg(tag, Op::NOOP) : u.tag());
            })
       .def(
           "rtag",

@@ -292,27 +292,29 @@ SourceLocation pythonLocation() {
   if (!Py_IsInitialized()) return {};
   PyFrameObject* top = PyEval_GetFrame();
   if (!top) return {};
-  // Lines are looked up once per place in the code. A place that was freed and made anew is told apart by its
-  // name.
-  struct Place {
-    PyObject* file;
-    SourceLocation at;
-  };
-  static std::unordered_map<PyCodeObject*, std::unordered_map<int, Place>> known;
+  // Lines are looked up once per place in the code. Code objects met are kept alive, so that an address stays
+  // theirs; a script that makes code without end begins anew.
+  constexpr size_t kMostCode = 1 << 14;
+  static std::unordered_map<PyCodeObject*, std::unordered_map<int, SourceLocation>> known;
+  if (known.size() > kMostCode) {
+    for (auto& [code, places] : known) Py_DECREF(code);
+    known.clear();
+  }
   py::object frame = py::reinterpret_borrow<py::object>(reinterpret_cast<PyObject*>(top));
   while (frame) {
     auto* f = reinterpret_cast<PyFrameObject*>(frame.ptr());
     PyCodeObject* code = PyFrame_GetCode(f);
     py::object keep = py::reinterpret_steal<py::object>(reinterpret_cast<PyObject*>(code));
     int at = PyFrame_GetLasti(f);
-    auto& places = known[code];
-    auto it = places.find(at);
-    if (it == places.end() || it->second.file != code->co_filename) {
+    auto [places, isNew] = known.try_emplace(code);
+    if (isNew) Py_INCREF(code);
+    auto it = places->second.find(at);
+    if (it == places->second.end()) {
       const char* file = PyUnicode_AsUTF8(code->co_filename);
-      Place p{code->co_filename, {file ? internText(file) : "", PyFrame_GetLineNumber(f)}};
-      it = places.insert_or_assign(at, p).first;
+      it = places->second.emplace(at, SourceLocation{file ? internText(file) : "", PyFrame_GetLineNumber(f)})
+               .first;
     }
-    if (!it->second.at.file.starts_with("<uopscope>")) return it->second.at;
+    if (!it->second.file.starts_with("<uopscope>")) return it->second;
     frame = py::reinterpret_steal<py::object>(reinterpret_cast<PyObject*>(PyFrame_GetBack(f)));
   }
   return {};

@@ -63,6 +63,10 @@ Buffer::Buffer(std::string device, DType dtype, int64_t size)
   if (size < 0)
     throw Error(ErrorKind::Value,
                 fmt::format("a buffer of {} elements: the size must not be negative", size));
+  int64_t bytes;
+  if (__builtin_mul_overflow(size, static_cast<int64_t>(dtype.itemsize()), &bytes))
+    throw Error(ErrorKind::Value, fmt::format("a buffer of {} elements of {}: more bytes than 64 bits count",
+                                              size, dtype.name()));
 }
 
 Buffer::~Buffer() {

@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <csignal>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
@@ -72,6 +73,27 @@ struct Finished {
   std::string out, err;
 };
 
+/// A compiler that dies while it is fed ends the write with an error, not this process with SIGPIPE.
+class NoSigpipe {
+public:
+  NoSigpipe() {
+    sigemptyset(&pipe_);
+    sigaddset(&pipe_, SIGPIPE);
+    pthread_sigmask(SIG_BLOCK, &pipe_, &before_);
+  }
+  ~NoSigpipe() {
+    timespec now{};
+    while (sigtimedwait(&pipe_, nullptr, &now) > 0) {
+    }
+    pthread_sigmask(SIG_SETMASK, &before_, nullptr);
+  }
+  NoSigpipe(const NoSigpipe&) = delete;
+  NoSigpipe& operator=(const NoSigpipe&) = delete;
+
+private:
+  sigset_t pipe_, before_;
+};
+
 /// Runs a program to its end, feeding it `input`.
 Finished runProgram(const std::vector<std::string>& arguments, const std::string& input) {
   Pipe in, out, err;
@@ -93,6 +115,7 @@ Finished runProgram(const std::vector<std::string>& arguments, const std::string
   err.close(1);
   fcntl(in.ends[1], F_SETFL, O_NONBLOCK);
 
+  NoSigpipe guard; // after the child began, which must not inherit it
   Finished result{};
   size_t written = 0;
   if (input.empty()) in.close(1);
@@ -145,6 +168,10 @@ class ClangCode : public KernelCode {
 public:
   ClangCode(void* library, std::string source) : library_(library), source_(std::move(source)) {
     entry_ = reinterpret_cast<Entry>(dlsym(library, "uopscope_entry"));
+    if (entry_) return;
+    dlclose(library_);
+    throw Error(ErrorKind::Compile, fmt::format("the compiled library has no entry: {}\nsource:\n{}",
+                                                "uopscope_entry", source_));
   }
   ~ClangCode() override { dlclose(library_); }
   Entry entry() const override { return entry_; }

@@ -226,7 +226,8 @@ std::vector<Opt> search(UOp ast, Device& device, int width) {
         Scheduler changed = c.state;
         try {
           changed.apply(action);
-        } catch (const Error&) {
+        } catch (const Error& e) {
+          if (e.kind() != ErrorKind::Compile) throw;
           continue; // a refusal is an answer here
         }
         consider(std::move(changed));

@@ -80,6 +80,7 @@ UOp rebased(UOp view, UOp from, UOp to) {
 JitInputs JitInputs::of(const std::vector<Tensor>& tensors, const std::vector<UOp>& bound) {
   PoolScope scope(tensorPool());
   JitInputs in;
+  NodesHeld held; // `bound` is bare nodes, and what is realized below may collect
   std::vector<Tensor> open;
   for (const Tensor& t : tensors)
     if (!graph::base(t.uop()).is(Op::BUFFER) && !graph::isRealized(t.uop())) open.push_back(t);

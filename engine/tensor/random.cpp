@@ -29,6 +29,7 @@ struct Generator {
   std::map<std::string, std::shared_ptr<Stream>> streams;
 };
 Generator& generator() {
+  tensorPool(); // made first, so that it outlives the streams' tensors
   static Generator g;
   return g;
 }

@@ -226,7 +226,11 @@ std::vector<T> Tensor::values() const {
   auto step = static_cast<size_t>(dtype().itemsize());
   for (size_t i = 0; i < raw.size(); i += step) {
     ConstValue v = loadElement(raw.data() + i, dtype());
-    out.push_back(v.kind == ConstValue::Kind::Float ? static_cast<T>(v.f) : static_cast<T>(v.i));
+    if (v.kind == ConstValue::Kind::Float)
+      out.push_back(static_cast<T>(v.f));
+    else
+      out.push_back(dtype() == dtypes::uint64 ? static_cast<T>(static_cast<uint64_t>(v.i))
+                                              : static_cast<T>(v.i));
   }
   return out;
 }

@@ -4,6 +4,7 @@
 // so an argument is the address of an entry; hashes are of the content.
 #include "engine/uop/arg.h"
 
+#include "engine/base/error.h"
 #include "engine/uop/text.h"
 
 #include <fmt/format.h>
@@ -252,6 +253,32 @@ ConstValue Arg::constant() const {
 
 const void* Arg::payload() const {
   return entryOf(bits_).value;
+}
+void Arg::wrongKind(ArgKind wanted) const {
+  throw Error(ErrorKind::Spec, fmt::format("an argument is {}, where it must be {}: {}", argKindWords(kind_),
+                                           argKindWords(wanted), repr()));
+}
+std::string_view argKindWords(ArgKind kind) {
+  switch (kind) {
+  case ArgKind::None: return "none";
+  case ArgKind::Bool: return "a bool";
+  case ArgKind::Int: return "an integer";
+  case ArgKind::Float: return "a float";
+  case ArgKind::Invalid: return "Invalid";
+  case ArgKind::Op: return "an operation";
+  case ArgKind::String: return "a string";
+  case ArgKind::Ints: return "a tuple of integers";
+  case ArgKind::Strings: return "a tuple of strings";
+  case ArgKind::Range: return "a range's axis and type";
+  case ArgKind::Reduce: return "(operation, axes)";
+  case ArgKind::Var: return "(name, minimum, maximum)";
+  case ArgKind::Bufferize: return "BufferizeOpts";
+  case ArgKind::Kernel: return "KernelInfo";
+  case ArgKind::Consts: return "a tuple of constants";
+  case ArgKind::Wmma: return "the description of a tensor core";
+  case ArgKind::Opts: return "a tuple of Opts";
+  }
+  return "?";
 }
 uint64_t Arg::internedHash() const {
   return entryOf(bits_).hash;

@@ -11,6 +11,8 @@
 
 #include <compare>
 #include <string>
+#include <string_view>
+#include <type_traits>
 #include <vector>
 
 namespace uopscope {
@@ -123,6 +125,9 @@ enum class ArgKind : uint8_t {
   Opts // interned
 };
 
+/// In words: "an integer", "a range".
+std::string_view argKindWords(ArgKind kind);
+
 class Arg {
 public:
   constexpr Arg() = default;
@@ -135,8 +140,8 @@ public:
   static Arg of(const ConstValue& v);
   static Arg of(std::string_view v);
   static Arg of(const char* v) { return of(std::string_view(v)); }
-  static Arg of(std::vector<int64_t>
-                    v); ///< GEP, PERMUTE, FLIP (0/1), BUFFER_VIEW; UNROLL/CONTRACT as axis,size,axis,size...
+  /// GEP, PERMUTE, FLIP (0/1), BUFFER_VIEW; UNROLL and CONTRACT as axis, size, axis, size ...
+  static Arg of(std::vector<int64_t> v);
   static Arg of(std::vector<std::string> v); ///< several devices
   static Arg of(RangeArg v);
   static Arg of(ReduceArg v);
@@ -156,14 +161,26 @@ public:
   constexpr bool isNumber() const {
     return kind_ == ArgKind::Bool || kind_ == ArgKind::Int || kind_ == ArgKind::Float;
   }
-  constexpr int64_t i() const { return static_cast<int64_t>(bits_); }      ///< Bool, Int
-  constexpr double f() const { return __builtin_bit_cast(double, bits_); } ///< Float
-  constexpr Op op() const { return static_cast<Op>(bits_); }               ///< Op
+  /// The content, of the kind it has: asked as another kind it throws Error(Spec). Bool and Int.
+  constexpr int64_t i() const {
+    if (kind_ != ArgKind::Int && kind_ != ArgKind::Bool) wrongKind(ArgKind::Int);
+    return static_cast<int64_t>(bits_);
+  }
+  constexpr double f() const {
+    if (kind_ != ArgKind::Float) wrongKind(ArgKind::Float);
+    return __builtin_bit_cast(double, bits_);
+  }
+  constexpr Op op() const {
+    if (kind_ != ArgKind::Op) wrongKind(ArgKind::Op);
+    return static_cast<Op>(bits_);
+  }
   constexpr double number() const { return kind_ == ArgKind::Float ? f() : static_cast<double>(i()); }
   ConstValue constant() const; ///< Bool, Int, Float, Invalid
-  /// Interned payload; T must be the one the kind holds (std::string, std::vector<int64_t>, RangeArg, ...).
+  /// Interned payload (std::string, std::vector<int64_t>, RangeArg ...); Error(Spec) where the argument is of
+  /// another kind.
   template <typename T>
   const T& as() const {
+    if (kind_ != kindOf<T>()) wrongKind(kindOf<T>());
     return *static_cast<const T*>(payload());
   }
   const std::string& str() const { return as<std::string>(); }
@@ -171,8 +188,9 @@ public:
 
   /// Depends on content alone, never on addresses.
   uint64_t hash() const {
-    return kind_ < ArgKind::String ? (bits_ + static_cast<uint64_t>(kind_)) * 0x9E3779B97F4A7C15ull
-                                   : internedHash();
+    if (kind_ >= ArgKind::String) return internedHash();
+    uint64_t h = (bits_ ^ bits_ >> 32) * 0x9E3779B97F4A7C15ull + static_cast<uint64_t>(kind_);
+    return (h ^ h >> 29) * 0xbf58476d1ce4e5b9ull;
   }
   /// As Python prints it: 3, 1.5, 'gidx0', (0, 1), AxisType.REDUCE ...
   std::string repr() const;
@@ -182,6 +200,21 @@ public:
 
 private:
   constexpr Arg(ArgKind kind, uint64_t bits) : bits_(bits), kind_(kind) {}
+  [[noreturn]] void wrongKind(ArgKind wanted) const;
+  template <typename T>
+  static constexpr ArgKind kindOf() {
+    if (std::is_same_v<T, std::string>) return ArgKind::String;
+    if (std::is_same_v<T, std::vector<int64_t>>) return ArgKind::Ints;
+    if (std::is_same_v<T, std::vector<std::string>>) return ArgKind::Strings;
+    if (std::is_same_v<T, RangeArg>) return ArgKind::Range;
+    if (std::is_same_v<T, ReduceArg>) return ArgKind::Reduce;
+    if (std::is_same_v<T, VarArg>) return ArgKind::Var;
+    if (std::is_same_v<T, BufferizeOpts>) return ArgKind::Bufferize;
+    if (std::is_same_v<T, KernelInfo>) return ArgKind::Kernel;
+    if (std::is_same_v<T, std::vector<ConstValue>>) return ArgKind::Consts;
+    if (std::is_same_v<T, WmmaArg>) return ArgKind::Wmma;
+    return std::is_same_v<T, std::vector<Opt>> ? ArgKind::Opts : ArgKind::None;
+  }
   const void* payload() const;
   uint64_t internedHash() const;
 

@@ -18,6 +18,13 @@
 
 namespace uopscope {
 
+void DType::tooManyLanes(int count, int most) {
+  throw Error(ErrorKind::Type, fmt::format("a type of {} lanes: at most {} are possible", count, most));
+}
+void DType::tooLarge(int64_t size) {
+  throw Error(ErrorKind::Type, fmt::format("a pointer to {} elements: fewer than 2^35 are possible", size));
+}
+
 namespace {
 
 struct KindInfo {

@@ -41,8 +41,11 @@ public:
   static constexpr int64_t kUnsized = -1;
 
   constexpr DType() = default;
+  /// Throws Error(Type) for a number of lanes outside 0 ... 4095.
   constexpr explicit DType(Scalar kind, int count = 1)
-      : bits_(static_cast<uint64_t>(kind) | uint64_t(count) << kCountAt) {}
+      : bits_(static_cast<uint64_t>(kind) | uint64_t(count) << kCountAt) {
+    if (count < 0 || count > kMaxLanes) tooManyLanes(count, kMaxLanes);
+  }
   static constexpr DType fromBits(uint64_t bits) {
     DType d;
     d.bits_ = bits;
@@ -69,12 +72,14 @@ public:
   constexpr DType scalar() const { return DType(kind()); }
   /// What a pointer points to; any other type is its own base.
   constexpr DType base() const { return isPtr() ? DType(kind(), count()) : *this; }
-  /// Same kind with n lanes; of a pointer, n pointers.
+  /// Same kind with n lanes; of a pointer, n pointers (1 ... 512).
   constexpr DType vec(int n) const {
     if (!isPtr()) return DType(kind(), n);
+    if (n < 1 || n > kMaxPointers) tooManyLanes(n, kMaxPointers);
     return fromBits((bits_ & ~(uint64_t{0x1ff} << kVcountAt)) | uint64_t(n - 1) << kVcountAt);
   }
   constexpr DType ptr(int64_t size = kUnsized, AddrSpace space = AddrSpace::Global) const {
+    if (size >= static_cast<int64_t>(kSizeMask)) tooLarge(size);
     uint64_t s = size < 0 ? kSizeMask : static_cast<uint64_t>(size);
     return fromBits((base().bits_) | uint64_t{1} << kPtrAt | uint64_t(space) << kSpaceAt | s << kSizeAt);
   }
@@ -106,6 +111,9 @@ public:
 private:
   static constexpr int kCountAt = 5, kPtrAt = 17, kSpaceAt = 18, kVcountAt = 20, kSizeAt = 29;
   static constexpr uint64_t kSizeMask = (uint64_t{1} << 35) - 1;
+  static constexpr int kMaxLanes = 0xfff, kMaxPointers = 0x200;
+  [[noreturn]] static void tooManyLanes(int count, int most);
+  [[noreturn]] static void tooLarge(int64_t size);
   uint64_t bits_ = uint64_t{1} << kCountAt;
 };
 

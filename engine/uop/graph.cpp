@@ -119,8 +119,9 @@ std::pair<uint64_t, uint64_t> UOp::key() const {
     };
     add(static_cast<uint64_t>(u.op()) << 32 | u.srcCount());
     add(u.dtype().bits());
+    add(static_cast<uint64_t>(u.arg().kind()) << 8 | static_cast<uint64_t>(u.tag().kind()));
     add(u.arg().hash());
-    add(u.tag().hash() + 0x9E37);
+    add(u.tag().hash());
     for (UOp s : u.src()) {
       Key sk = *keys.find(s.slot());
       add(sk.first);

@@ -7,12 +7,12 @@ namespace uopscope {
 
 namespace {
 constexpr std::string_view kNames[] = {
-#define X(name, doc) #name,
+#define X(name, fewest, most, args, doc) #name,
 #include "engine/uop/ops.def"
 #undef X
 };
 constexpr std::string_view kDocs[] = {
-#define X(name, doc) doc,
+#define X(name, fewest, most, args, doc) doc,
 #include "engine/uop/ops.def"
 #undef X
 };

@@ -13,7 +13,7 @@
 namespace uopscope {
 
 enum class Op : uint8_t {
-#define X(name, doc) name,
+#define X(name, fewest, most, args, doc) name,
 #include "engine/uop/ops.def"
 #undef X
 };

@@ -2,6 +2,7 @@
 // Python, but the part of it that builds nodes. Text is not trusted: nesting is limited, and whatever does
 // not fit is Error(Value) with its line.
 #include "engine/base/error.h"
+#include "engine/uop/node_check.h"
 #include "engine/uop/print.h"
 #include "engine/uop/text.h"
 
@@ -323,7 +324,7 @@ private:
     auto* src = maybe(a, 2, "src");
     auto* arg = maybe(a, 3, "arg");
     std::vector<UOp> sources = src ? nodes(only<Tuple>(*src, "a tuple of nodes")) : std::vector<UOp>{};
-    return UOp::make(op, d, sources, arg ? argument(*arg, op) : Arg{});
+    return makeChecked(op, d, sources, arg ? argument(*arg, op) : Arg{});
   }
   Value construct(const std::string& name) {
     Arguments a = arguments();
@@ -349,7 +350,7 @@ private:
       std::vector<UOp> src{operand(at(a, 0, "end"), d)};
       if (auto* more = maybe(a, SIZE_MAX, "src"))
         for (UOp u : nodes(only<Tuple>(*more, "a tuple of nodes"))) src.push_back(u);
-      return UOp::make(Op::RANGE, d, src, Arg::of(std::move(r)));
+      return makeChecked(Op::RANGE, d, src, Arg::of(std::move(r)));
     }
     c_.fail(fmt::format("UOp.{} is not known", name));
   }
@@ -379,12 +380,12 @@ private:
     auto* arg = maybe(a, SIZE_MAX, "arg");
     if (name == "index") return u.indexed(rest);
     if (name == "load") return u.load(rest);
-    if (name == "store") return UOp::make(Op::STORE, dtypes::void_, withSelf);
+    if (name == "store") return makeChecked(Op::STORE, dtypes::void_, withSelf);
     if (name == "end") return u.end(rest);
     if (name == "after") return u.after(rest);
     if (name == "sink") return UOp::sink(withSelf, arg ? argument(*arg, Op::SINK) : Arg{});
     if (name == "reduce")
-      return UOp::make(Op::REDUCE, u.dtype(), withSelf, arg ? argument(*arg, Op::REDUCE) : Arg{});
+      return makeChecked(Op::REDUCE, u.dtype(), withSelf, arg ? argument(*arg, Op::REDUCE) : Arg{});
     c_.fail(fmt::format("the method {} is not known", name));
   }
 

@@ -4,6 +4,7 @@
 #include "engine/base/error.h"
 #include "engine/base/id_map.h"
 #include "engine/uop/fact_store.h"
+#include "engine/uop/node_check.h"
 
 #include <fmt/format.h>
 
@@ -87,6 +88,9 @@ PoolScope::~PoolScope() {
 }
 
 UOp Pool::make(Op op, DType dtype, std::span<const UOp> src, Arg arg, Arg tag) {
+#ifdef UOPSCOPE_CHECKED
+  checkNode(op, src, arg);
+#endif
   OpSet below(op);
   for (UOp s : src) {
     if (s.node()->pool != this) [[unlikely]]

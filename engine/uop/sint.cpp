@@ -20,6 +20,13 @@ int64_t checked(bool overflow, int64_t value, int64_t a, int64_t b) {
     throw Error(ErrorKind::Value, fmt::format("dimensions {} and {} do not combine within 64 bits", a, b));
   return value;
 }
+/// Like floorDiv; IDIV truncates, so where signs may differ the quotient is corrected.
+UOp floorQuotient(UOp a, UOp b) {
+  UOp quotient = a / b;
+  if (a.vmin() >= 0 && b.vmin() > 0) return quotient;
+  UOp zero = a.constLike(0), inexact = ne(a % b, zero), signs = (a < zero) ^ (b < b.constLike(0));
+  return (inexact & signs).where(quotient - 1, quotient);
+}
 } // namespace
 
 Sint Sint::operator+(const Sint& o) const {
@@ -60,14 +67,15 @@ Sint Sint::operator/(const Sint& o) const {
   if (o.isInt() && o.value_ == 1) return *this;
   if (*this == o) return 1;
   if (UOp exact = divideTerms(uop(), o.uop())) return exact;
-  return uop() / o.uop();
+  return floorQuotient(uop(), o.uop());
 }
 
 Sint Sint::operator%(const Sint& o) const {
   if (isInt() && o.isInt()) return value_ - floorDiv(value_, o.value_) * o.value_;
   if ((o.isInt() && o.value_ == 1) || *this == o) return 0;
   if (divideTerms(uop(), o.uop())) return 0;
-  return uop() % o.uop();
+  if (uop().vmin() >= 0 && o.uop().vmin() > 0) return uop() % o.uop();
+  return *this - Sint(floorQuotient(uop(), o.uop())) * o;
 }
 
 Sint prod(std::span<const Sint> v) {

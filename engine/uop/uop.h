@@ -137,7 +137,8 @@ public:
   /// this where gate holds, Invalid where not
   UOp validWhere(UOp gate) const;
   UOp logicalNot() const;
-  UOp minimum(UOp o) const; ///< through MAX and NEG-free form -max(-x,-y) for signed, where for the rest
+  /// The smaller, by MAX of negated operands for signed integers and floats, by WHERE for other types.
+  UOp minimum(UOp o) const;
   UOp maximum(UOp o) const { return alu(Op::MAX, {o}); }
 
   // --- asking ---
@@ -169,7 +170,7 @@ public:
 
   // --- facts, computed once per node (facts.h) ---
   /// Bounds of an integer or bool (constants of float too); the type's own bounds where nothing is known.
-  /// Saturating at int64: an unknown uint64 has vmax INT64_MAX and exact == false.
+  /// Saturating at int64: an unknown uint64 has vmax INT64_MAX.
   int64_t vmin() const;
   int64_t vmax() const;
   /// RANGEs in whose scope this is: those it depends on and that no END or REDUCE below closed; by order of

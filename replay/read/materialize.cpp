@@ -2,6 +2,7 @@
 #include "replay/read/materialize.h"
 
 #include "engine/base/error.h"
+#include "engine/uop/node_check.h"
 
 #include <fmt/format.h>
 
@@ -97,6 +98,7 @@ UOp Materializer::operator()(NodeId id) {
                   fmt::format("node {} is no node the engine makes ({}); the trace is damaged", at, wrong));
     sources.clear();
     for (NodeId s : node.src) sources.push_back(made_.at(s));
+    checkNode(node.op, sources, node.arg);
     made_.emplace(at, pool_.make(node.op, node.dtype, sources, node.arg, node.tag));
   }
   return made_.at(id);
