@@ -44,6 +44,7 @@ struct ScheduleState {
   /// Buffers whose old contents are read after, or beside, an assignment to them: the graph is to be
   /// scheduled again with these reads served from a copy.
   std::vector<UOp> needCopies;
+  int failing = -1; ///< stored value that an error is about
   void wantCopy(UOp buffer) {
     if (std::find(needCopies.begin(), needCopies.end(), buffer) == needCopies.end())
       needCopies.push_back(buffer);

@@ -83,7 +83,11 @@ private:
       state_.storeScalars = attempt > 0;
       state_.nextBuffer = static_cast<int64_t>(form_->inputs);
       order_.clear();
-      passes(copied);
+      try {
+        passes(copied);
+      } catch (const Error& e) {
+        throw Error(e.kind(), inScript(e.what()));
+      }
       if (state_.needCopies.empty()) break;
       if (!attempt) continue; // storing a scalar costs less than a copy
       for (UOp contents : state_.needCopies) {
@@ -287,10 +291,39 @@ private:
     form_->arenaBytes = plan.arenaBytes;
   }
 
-  void findOrigins() {
+  /// A message about a graph that cannot be scheduled: the script's line, the operation, and at most ten
+  /// lines of text.
+  std::string inScript(std::string_view text) {
+    constexpr size_t kLines = 10, kColumns = 200;
+    std::string said;
+    for (size_t line = 0, at = 0; line < kLines && at <= text.size(); ++line) {
+      size_t end = std::min(text.find('\n', at), text.size());
+      said += fmt::format("{}{}", line ? "\n" : "", text.substr(at, std::min(end - at, kColumns)));
+      at = end + 1;
+    }
+    findNodeOrigins();
+    const NodeOrigin* origin = nullptr;
+    std::string value;
+    if (state_.failing >= 0) {
+      const StoredValue& failing = state_.stored[static_cast<size_t>(state_.failing)];
+      value = fmt::format(" {} of shape {}", opName(failing.node.op()), shapeStr(failing.shape));
+      for (UOp part : failing.parts)
+        if (auto it = origin_.find(part); it != origin_.end() && !origin) origin = it->second;
+    }
+    for (UOp s : signature_.nodes.back().src())
+      if (!origin) origin = originOf(s);
+    if (!origin || origin->file.empty()) return value.empty() ? said : fmt::format("{}: {}", value, said);
+    return fmt::format("{}:{}: in {}{}: {}", origin->file, origin->line, origin->operation, value, said);
+  }
+
+  void findNodeOrigins() {
     for (size_t k = 0; k < now_.size(); ++k)
       if (now_[k])
         if (const NodeOrigin* o = originOf(signature_.nodes[k])) origin_.try_emplace(now_[k], o);
+  }
+
+  void findOrigins() {
+    findNodeOrigins();
     for (size_t k = 0; k < state_.stored.size(); ++k)
       if (state_.stored[k].buffer) storedBy_[state_.stored[k].buffer].push_back(k);
     inlined_.resize(state_.stored.size());
