@@ -37,6 +37,7 @@ struct ScheduleState {
   std::vector<StoredValue> stored;
   std::vector<UOp> outputs;     ///< bases of the sources of the SINK that get stored, in order
   std::vector<UOp> customSinks; ///< kernels given by hand
+  UOpMap<bool> held;            ///< values that Tensors hold
   int64_t nextRange = 0, nextBuffer = 0;
   /// Reductions without loops of their own are stored instead of computed where they are read, so that an
   /// assignment does not read its target at other elements than it writes.

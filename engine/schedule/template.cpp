@@ -22,7 +22,7 @@ using namespace pat;
 // --- rewrite for sched cache ---
 
 struct NumberContext {
-  UOpMap<int64_t> numbers;
+  UOpMap<int64_t> numbers; ///< of BUFFERs, and of UNIQUEs of constants
 };
 UOp numberBuffer(Match& m) {
   UOp b = m.root();
@@ -33,14 +33,17 @@ UOp numberBuffer(Match& m) {
 UOp stripBinding(Match& m) {
   return m.root().src(0);
 }
-UOp stripUnique(Match& m) {
+/// Constants that are unlike any other stay so: what is made of them has memory of its own.
+UOp numberConstant(Match& m) {
   UOp c = m.root();
-  return c.srcCount() == 2 ? c.withSrc({c.src(0)}) : UOp();
+  if (c.srcCount() < 2 || !c.src(1).is(Op::UNIQUE)) return {};
+  return c.withSrc({c.src(0), UOp::make(Op::LUNIQUE, dtypes::void_, {},
+                                        Arg::of(m.ctx<NumberContext>().numbers.at(c.src(1))))});
 }
 constexpr RuleDef kForCache[] = {
     RULE("number-buffer", any(Op::BUFFER), numberBuffer),
     RULE("strip-binding", any(Op::BIND), stripBinding),
-    RULE("strip-unique", any(Op::CONST), stripUnique),
+    RULE("number-constant", any(Op::CONST), numberConstant),
 };
 
 class Builder {
@@ -61,6 +64,8 @@ private:
     NumberContext ctx;
     for (size_t k = 0; k < signature_.buffers.size(); ++k)
       ctx.numbers[imported.at(signature_.buffers[k])] = static_cast<int64_t>(k);
+    for (size_t k = 0; k < signature_.uniques.size(); ++k)
+      ctx.numbers[imported.at(signature_.uniques[k])] = static_cast<int64_t>(k);
     static const PatternMatcher matcher({kForCache});
     root_ = graphRewriteBottomUp(root, matcher,
                                  {.name = "rewrite for sched cache", .ctx = ctx, .map = &rewritten});
@@ -120,8 +125,11 @@ private:
       auto it = u ? early.find(u) : early.end();
       now_.push_back(it == early.end() ? UOp() : it->second);
     }
+    for (size_t k = 0; k < now_.size(); ++k)
+      if (now_[k] && signature_.held[k]) state_.held[baseOf(now_[k])] = true;
     sink = rangeify(sink, state_);
-    markWanted();
+    for (StoredValue& value : state_.stored)
+      value.exactShape = value.exactShape || state_.held.contains(value.node);
     sink = removeCheapBuffers(sink, state_);
     sink = limitBuffers(sink, state_);
     sink = bufferizeToStore(sink, state_);
@@ -132,17 +140,6 @@ private:
     if (!state_.needCopies.empty()) return;
     static const PatternMatcher view;
     graphRewrite(removeTags(sink), view, {.name = "View Kernel Graph"});
-  }
-
-  /// Values that Tensors hold keep their shape where they are stored.
-  void markWanted() {
-    UOpMap<size_t> numberOf;
-    for (size_t k = 0; k < state_.stored.size(); ++k) numberOf[state_.stored[k].node] = k;
-    for (size_t k = 0; k < now_.size(); ++k) {
-      if (!now_[k] || !signature_.held[k]) continue;
-      auto it = numberOf.find(baseOf(now_[k]));
-      if (it != numberOf.end()) state_.stored[it->second].exactShape = true;
-    }
   }
 
   // --- what is kept ---
