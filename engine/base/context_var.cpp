@@ -27,8 +27,17 @@ int64_t envInt(const char* name, int64_t fallback) {
   return end && *end == 0 ? value : fallback;
 }
 
+/// The environment's word for a variable; x86-64-v3 is level 3.
+static int64_t initialValue(const char* name, int64_t fallback) {
+  const char* text = std::getenv(name);
+  constexpr std::string_view kLevel = "x86-64-v";
+  if (text && std::string_view(text).starts_with(kLevel) && std::string_view(name) == "CPU_TARGET")
+    return std::atoi(text + kLevel.size());
+  return envInt(name, fallback);
+}
+
 ContextVar::ContextVar(const char* name, int64_t fallback, const char* help)
-    : name_(name), help_(help), value_(envInt(name, fallback)) {
+    : name_(name), help_(help), value_(initialValue(name, fallback)) {
   auto& table = registry();
   auto byName = [](const ContextVar* a, const ContextVar* b) {
     return std::string_view(a->name_) < b->name_;
@@ -85,6 +94,9 @@ ContextVar wino("WINO", 0, "Winograd convolutions");
 ContextVar cpuCount("CPU_COUNT", 0, "threads for CPU kernels, 0: all cores");
 ContextVar cpuLlvm("CPU_LLVM", 1,
                    "1: compile CPU kernels through LLVM in process, 0: through the system's clang");
+ContextVar cpuTarget("CPU_TARGET", 0,
+                     "processor that CPU kernels are made for: 0 this machine, 2 to 4 x86-64-v2 (SSE), v3 "
+                     "(AVX2), v4 (AVX-512)");
 ContextVar disableFastIdiv("DISABLE_FAST_IDIV", 0, "1: keep integer division by constants");
 ContextVar debugRangeify("DEBUG_RANGEIFY", 0, "1: print range assignment");
 ContextVar pcontig("PCONTIG", 0, "partial contiguous: allow buffers inside loops");

@@ -22,7 +22,7 @@ bool isSupported(const Target& target, DType d) {
 namespace {
 
 using namespace pat;
-constexpr PatVar x{"x"}, y{"y"}, z{"z"}, c{"c"}, counter{"counter"}, key{"key"};
+constexpr PatVar x{"x"}, y{"y"}, c{"c"}, counter{"counter"}, key{"key"};
 
 const Target& targetOf(Match& m) {
   return m.ctx<TargetContext>().target;
@@ -152,16 +152,9 @@ UOp toEquality(Match& m) {
   if (!isConstant(m[c], 1) || !isNative(targetOf(m), Op::CMPEQ)) return {};
   return m[x].alu(Op::CMPEQ, {m[y]});
 }
-UOp toMultiplyAdd(Match& m) {
-  if (!isNative(targetOf(m), Op::MULACC) || !m.root().dtype().isFloat()) return {};
-  return m[x].alu(Op::MULACC, {m[y], m[z]});
-}
 UOp toDivision(Match& m) {
   if (!isNative(targetOf(m), Op::FDIV)) return {};
   return m[x].constLike(1).alu(Op::FDIV, {m[x]});
-}
-UOp foldDivision(Match& m) {
-  return isConstant(m[c], 1) ? m[x].alu(Op::FDIV, {m[y]}) : UOp();
 }
 UOp maxByCompare(Match& m) {
   if (isNative(targetOf(m), Op::MAX)) return {};
@@ -217,8 +210,6 @@ constexpr RuleDef kDecompositions[] = {
     RULE("to-negation", x* c, toNegation),
     RULE("to-subtraction", x + op(Op::NEG, y), toSubtraction),
     RULE("to-division", recip(x), toDivision),
-    RULE("fold-division", x* op(Op::FDIV, c, y), foldDivision),
-    RULE("to-multiply-add", x* y + z, toMultiplyAdd),
 };
 
 } // namespace

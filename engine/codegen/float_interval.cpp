@@ -63,7 +63,11 @@ public:
     }
     if (!u.in(group::kAlu) || u.srcCount() == 0) return {};
     Interval x = of(u.src(0)), y = u.srcCount() > 1 ? of(u.src(1)) : x;
-    return x && y ? ofOperation(u, *x, *y) : Interval();
+    if (!x || !y) return {};
+    if (!u.is(Op::MULACC)) return ofOperation(u.op(), u.dtype(), *x, *y);
+    // The product may stay exact or be rounded: the wider interval holds both.
+    Interval product = ofOperation(Op::MUL, u.dtype(), *x, *y), z = of(u.src(2));
+    return product && z ? ofOperation(Op::ADD, u.dtype(), *product, *z) : Interval();
   }
 
 private:
@@ -102,9 +106,8 @@ private:
     if (from.dtype().itemsize() > 4) return {};
     return rounded(u.dtype(), static_cast<double>(from.vmin()), static_cast<double>(from.vmax()));
   }
-  static Interval ofOperation(UOp u, FloatInterval x, FloatInterval y) {
-    DType type = u.dtype();
-    switch (u.op()) {
+  static Interval ofOperation(Op op, DType type, FloatInterval x, FloatInterval y) {
+    switch (op) {
     case Op::ADD: return rounded(type, x.low + y.low, x.high + y.high);
     case Op::SUB: return rounded(type, x.low - y.high, x.high - y.low);
     case Op::NEG: return FloatInterval{-x.high, -x.low};

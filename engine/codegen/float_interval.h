@@ -2,8 +2,8 @@
 // it is a number. Decompositions leave out what cannot happen: a cosine of 2 pi times a random number in [0,
 // 1) needs neither the reduction of huge arguments nor care for infinities.
 //
-// Invariant: sound for round-to-nearest, for multiplications contracted with additions, and for reciprocals
-// in place of divisions. float32 and float64 only; anything else is unknown.
+// Invariant: sound for round-to-nearest, for multiplications fused with additions, and for reciprocals in
+// place of divisions, which compilers of GPUs may use. float32 and float64 only; anything else is unknown.
 //
 //   floatInterval(BITCAST(x & 0x7fffff | 0x3f800000))  ->  [1, 1.99999988]
 //   floatInterval(a load)                              ->  none

@@ -6,7 +6,7 @@
 #include "engine/codegen/loop_tree.h"
 #include "engine/codegen/panels.h"
 #include "engine/codegen/ranges.h"
-#include "engine/rewrite/driver.h"
+#include "engine/rewrite/replacement.h"
 
 #include <fmt/format.h>
 
@@ -74,6 +74,15 @@ bool vanishesInPadding(UOp u, UOp range, UOpMap<bool>& known) {
   return known[u] = result;
 }
 
+using namespace pat;
+constexpr RuleDef kSplitRange[] = {RULE("split-range", any(Op::RANGE), replaced)};
+constexpr RuleDef kPadRange[] = {RULE("pad-range", any(Op::RANGE), replaced)};
+constexpr RuleDef kGatePadding[] = {RULE("gate-padding", any(Op::INDEX), replaced)};
+constexpr RuleDef kSwapRanges[] = {RULE("swap-ranges", any(Op::RANGE), replaced)};
+constexpr RuleDef kSwapDone[] = {RULE("swapped-range", any(Op::RANGE), replaced)};
+constexpr RuleDef kLoopsToGlobal[] = {RULE("loop-to-global", any(Op::RANGE), replaced)};
+constexpr RuleDef kDescribeKernel[] = {RULE("describe-kernel", any(Op::SINK), replaced)};
+
 } // namespace
 
 Scheduler::Scheduler(UOp ast, const Target& target) : ast_(ast), target_(&target) {
@@ -84,6 +93,13 @@ Scheduler::Scheduler(UOp ast, const Target& target) : ast_(ast), target_(&target
   }
   nextId_ = nextRangeId(ast);
   refresh();
+}
+
+void Scheduler::replace(const UOpMap<UOp>& nodes, const PatternMatcher& rules) {
+  // Said here, where nothing can refuse the Opt any more, and once.
+  if (!why_.reason.empty()) because([&] { return why_; });
+  why_ = {};
+  ast_ = replaceNodes(ast_, nodes, rules, pass_);
 }
 
 void Scheduler::refresh() {
@@ -219,7 +235,8 @@ void Scheduler::split(const Opt& opt, size_t axis) {
     replace[range] = fresh;
   else
     replace[range] = top ? fresh * (n / amount) + rest : rest * amount + fresh;
-  ast_ = ast_.substitute(replace);
+  static const PatternMatcher splitRange({kSplitRange});
+  this->replace(replace, splitRange);
 }
 
 void Scheduler::padTo(size_t axis, int64_t multiple) {
@@ -241,12 +258,11 @@ void Scheduler::padTo(size_t axis, int64_t multiple) {
   int64_t size = (n + multiple - 1) / multiple * multiple;
   require(size < 4 * n, opt, "it would more than quadruple the work");
   UOp wide = range.withSrc({UOp::constant(range.dtype(), size)});
-  UOpMap<UOp> replace;
-  replace[range] = wide;
   UOp valid = wide < n;
   UOpMap<UOp> gates;
-  UOp padded = ast_.substitute(replace);
-  for (UOp u : padded.toposort()) {
+  static const PatternMatcher padRange({kPadRange}), gatePadding({kGatePadding});
+  replace({{range, wide}}, padRange);
+  for (UOp u : ast_.toposort()) {
     if (!u.is(Op::INDEX) || !u.src(1).dependsOn(wide)) continue;
     std::vector<UOp> src(u.src().begin(), u.src().end());
     UOp index = src[1];
@@ -256,7 +272,7 @@ void Scheduler::padTo(size_t axis, int64_t multiple) {
       src[1] = index.validWhere(valid);
     gates[u] = u.withSrc(src);
   }
-  ast_ = padded.substitute(gates);
+  replace(gates, gatePadding);
 }
 
 void Scheduler::swapAxes(size_t axis, size_t other) {
@@ -275,10 +291,18 @@ void Scheduler::swapAxes(size_t axis, size_t other) {
   replace[b] = withIds(b, a);
   for (auto& [from, to] : replace) untag[to] = to.withTag({});
   // In two steps, since each range takes the other's identity.
-  ast_ = ast_.substitute(replace).substitute(untag);
+  static const PatternMatcher swap({kSwapRanges}), done({kSwapDone});
+  this->replace(replace, swap);
+  this->replace(untag, done);
 }
 
-void Scheduler::apply(const Opt& opt) {
+bool Scheduler::apply(const Opt& opt, const Decision& why) {
+  UOp before = ast_;
+  pass_ = optOpName(opt.op);
+  std::string amount = opt.arg.empty() ? "" : fmt::format(" by {}", opt.arg[0]);
+  why_ = why;
+  why_.reason = opt.axis < 0 ? pass_ : fmt::format("{} axis {}{}", pass_, opt.axis, amount);
+  if (!why.reason.empty()) why_.reason += ": " + why.reason;
   switch (opt.op) {
   case OptOp::NOLOCALS:
     require(axesOf({AxisType::Warp, AxisType::Local, AxisType::GroupReduce}).empty(), opt,
@@ -301,8 +325,10 @@ void Scheduler::apply(const Opt& opt) {
     break;
   case OptOp::TC: useTensorCore(opt); break;
   }
+  if (ast_ == before && opt.op != OptOp::NOLOCALS) return false;
   applied_.push_back(opt);
   refresh();
+  return true;
 }
 
 void Scheduler::loopsToGlobal() {
@@ -312,7 +338,8 @@ void Scheduler::loopsToGlobal() {
     if (r.axisType() == AxisType::Loop)
       replace[r] = r.withArg(Arg::of(RangeArg{r.arg().as<RangeArg>().ids, AxisType::Global}));
   if (replace.empty()) return;
-  ast_ = ast_.substitute(replace);
+  static const PatternMatcher toGlobal({kLoopsToGlobal});
+  ast_ = replaceNodes(ast_, replace, toGlobal, "loops to global");
   refresh();
 }
 
@@ -337,9 +364,10 @@ UOp Scheduler::optimized() const {
   info.dontUseLocals = dontUseLocals_;
   info.axisTypes.clear();
   for (UOp r : ranges_) info.axisTypes.push_back(r.axisType());
-  static const PatternMatcher flatten({flattenRangeRules()});
+  static const PatternMatcher flatten({flattenRangeRules()}), describe({kDescribeKernel});
   UOp packed = applied_.empty() ? ast_ : packPanels(ast_, *target_, nextId_);
-  return graphRewrite(packed, flatten, {.name = "flatten range"}).withArg(Arg::of(info));
+  UOp flat = graphRewrite(packed, flatten, {.name = "flatten range"});
+  return replaceNodes(flat, {{flat, flat.withArg(Arg::of(info))}}, describe, "describe kernel");
 }
 
 UOp optimizeKernel(UOp ast, const Target& target) {

@@ -8,6 +8,7 @@
 // An Opt that does not fit throws Error(Compile) that says why, and leaves the kernel as it was.
 #pragma once
 #include "engine/codegen/target.h"
+#include "engine/rewrite/observer.h"
 
 #include <string>
 #include <vector>
@@ -34,7 +35,9 @@ public:
   /// Product of the extents of UPCAST and UNROLL ranges.
   int64_t expandedSize() const;
 
-  void apply(const Opt& opt);
+  /// Changes the kernel by one Opt, as a pass named after it; `why` says in words why it was chosen. False
+  /// where an observer forbids it.
+  bool apply(const Opt& opt, const Decision& why = {});
   /// LOOPs that may run side by side become GLOBAL, where the target has work groups.
   void loopsToGlobal();
   /// "r_16_16_4": r with a reduction, E without, then extents of the ranges.
@@ -43,6 +46,8 @@ public:
 
 private:
   void refresh();
+  /// One step of the Opt being applied: nodes replaced under the name of a rule.
+  void replace(const UOpMap<UOp>& nodes, const PatternMatcher& rules);
   size_t axisOf(const Opt& opt) const;
   void split(const Opt& opt, size_t axis);
   void padTo(size_t axis, int64_t multiple);
@@ -54,6 +59,8 @@ private:
   }
 
   UOp ast_;
+  std::string pass_; ///< of the Opt being applied
+  Decision why_;     ///< it is applied, until an observer was told
   const Target* target_;
   bool dontUseLocals_ = false;
   int64_t nextId_ = 0;

@@ -2,6 +2,7 @@
 #include "engine/codegen/panels.h"
 
 #include "engine/codegen/ranges.h"
+#include "engine/rewrite/replacement.h"
 
 #include <algorithm>
 
@@ -53,6 +54,8 @@ UOp rowsOf(UOp read, UOp reduction) {
   return apart || *coefficientOf(index, rows) * size >= kMinDistance ? rows : UOp();
 }
 
+constexpr RuleDef kPanels[] = {RULE("read-from-panel", pat::any(Op::INDEX), replaced)};
+
 } // namespace
 
 UOp packPanels(UOp ast, const Target& target, int64_t nextId) {
@@ -79,7 +82,8 @@ UOp packPanels(UOp ast, const Target& target, int64_t nextId) {
                           Arg::of(opts));
     panels[read] = panel.indexed({rows}, read.dtype());
   }
-  return panels.empty() ? ast : ast.substitute(panels);
+  static const PatternMatcher usePanels({kPanels});
+  return replaceNodes(ast, panels, usePanels, "panels");
 }
 
 } // namespace uopscope

@@ -19,7 +19,7 @@
 #include "engine/codegen/reduce.h"
 #include "engine/codegen/spec.h"
 #include "engine/codegen/user_rules.h"
-#include "engine/rewrite/driver.h"
+#include "engine/rewrite/replacement.h"
 #include "engine/rules/load_collapse.h"
 #include "engine/rules/rules.h"
 #include "engine/rules/typing.h"
@@ -67,7 +67,10 @@ PatternMatcher keepingVectors(const PatternMatcher& rules) {
   return PatternMatcher(std::move(kept));
 }
 
+constexpr RuleDef kDescribe[] = {RULE("describe-bare-kernel", pat::any(Op::SINK), replaced)};
+
 struct Matchers {
+  PatternMatcher describe{{kDescribe}};
   PatternMatcher none;
   PatternMatcher early{{earlyRules(), closeRangesRules()}};
   PatternMatcher loadCollapse{{loadCollapseRules()}};
@@ -103,10 +106,11 @@ UOp kernelOf(UOp sink) {
   const Matchers& m = matchers();
   if (!sink.is(Op::SINK))
     throw Error(ErrorKind::Spec, fmt::format("a kernel is a SINK, this is {}", opName(sink.op())));
-  if (sink.arg().kind() != ArgKind::Kernel) sink = sink.withArg(Arg::of(KernelInfo{}));
   checkRangesClosed(sink);
 
   sink = pass("View Base AST", sink, m.none);
+  if (sink.arg().kind() != ArgKind::Kernel)
+    sink = replaceNodes(sink, {{sink, sink.withArg(Arg::of(KernelInfo{}))}}, m.describe, "describe kernel");
   return pass("early movement ops", sink, m.early);
 }
 
@@ -148,7 +152,7 @@ UOp fullRewriteToSink(UOp sink, const Target& target, bool optimize) {
   sink = pass("expander", sink, m.expander);
   LocalsContext locals;
   sink = pass("add local buffers", sink, m.locals, locals);
-  ReduceContext reductions;
+  ReduceContext reductions{target};
   sink = pass("remove_reduce", sink, m.reduce, reductions);
   sink = pass("add gpudims", sink, m.gpuDims, onTarget);
 

@@ -21,11 +21,30 @@ constexpr int kMaxAccumulatorLanes = 64;
 /// From this many lanes of result on the loop has enough independent chains.
 constexpr int kEnoughChains = 8;
 
+/// Whether `value` is a product that a sum may take in without rounding it first.
+bool isFusedTerm(UOp value, Op how, const Target& target) {
+  Scalar kind = value.dtype().kind();
+  return how == Op::ADD && value.is(Op::MUL) && (kind == Scalar::Float32 || kind == Scalar::Float64) &&
+         target.nativeOps.has(Op::MULACC);
+}
+
+/// sum combined with the lanes of `value` from `first` on, as many as sum has.
+UOp addSlice(UOp sum, UOp value, int first, Op how, const Target& target) {
+  int width = laneCount(sum);
+  if (isFusedTerm(value, how, target))
+    return sliceLanes(value.src(0), first, width)
+        .alu(Op::MULACC, {sliceLanes(value.src(1), first, width), sum});
+  return sum.alu(how, {sliceLanes(value, first, width)});
+}
+
 /// Slices of `width` lanes combined pairwise, so that the depth is logarithmic.
-UOp combineTree(UOp value, int width, Op how) {
+UOp combineTree(UOp value, int width, Op how, const Target& target) {
+  int lanes = laneCount(value);
   std::vector<UOp> parts;
-  for (int first = 0; first < laneCount(value); first += width)
-    parts.push_back(sliceLanes(value, first, width));
+  for (int first = 0; first < lanes; first += 2 * width) {
+    UOp part = sliceLanes(value, first, width);
+    parts.push_back(first + width < lanes ? addSlice(part, value, first + width, how, target) : part);
+  }
   while (parts.size() > 1) {
     std::vector<UOp> next;
     for (size_t i = 0; i + 1 < parts.size(); i += 2) next.push_back(parts[i].alu(how, {parts[i + 1]}));
@@ -36,19 +55,20 @@ UOp combineTree(UOp value, int width, Op how) {
 }
 
 UOp reduceToAccumulator(Match& m) {
+  auto& ctx = m.ctx<ReduceContext>();
   UOp red = m.root(), value = red.src(0);
   Op how = red.arg().op();
   int in = laneCount(value), out = laneCount(red);
   if (in % out != 0)
     throw Error(ErrorKind::Compile, fmt::format("a reduction of {} lanes cannot give {} lanes", in, out));
   std::vector<UOp> loops(red.src().begin() + 1, red.src().end());
-  if (loops.empty()) return combineTree(value, out, how);
+  if (loops.empty()) return combineTree(value, out, how, ctx.target);
 
   bool separate = out < kEnoughChains && in <= kMaxAccumulatorLanes;
   int width = separate ? in : out;
   DType type = withLanes(red.dtype(), width);
   UOp acc = UOp::make(Op::DEFINE_REG, red.dtype().scalar().ptr(width, AddrSpace::Reg), {},
-                      Arg::of(m.ctx<ReduceContext>().accumulators++));
+                      Arg::of(ctx.accumulators++));
   UOp at = laneNumbers(width);
   UOp start =
       acc.after(red.ranges()).indexed({at}, withLanes(acc.dtype(), width)).store(identityElement(how, type));
@@ -57,13 +77,11 @@ UOp reduceToAccumulator(Match& m) {
   UOp next = acc.after(inside).indexed({at}, type);
   if (how == Op::ADD && value.is(Op::WMMA) && in == out) // adds to what it is given
     next = value.withSrc({value.src(0), value.src(1), next});
-  else if (separate)
-    next = next.alu(how, {value});
   else
-    for (int first = 0; first < in; first += out) next = next.alu(how, {sliceLanes(value, first, out)});
+    for (int first = 0; first < in; first += width) next = addSlice(next, value, first, how, ctx.target);
   UOp done = acc.indexed({at}, withLanes(acc.dtype(), width)).store(next).end(loops);
   UOp result = acc.after(std::span<const UOp>(&done, 1)).indexed({at}, type);
-  return combineTree(result, out, how);
+  return combineTree(result, out, how, ctx.target);
 }
 
 UOp closeOnce(Match& m) {

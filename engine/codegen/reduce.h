@@ -7,13 +7,20 @@
 // incoming lane keeps an accumulator of its own and they are joined after the loop, so the loop is not one
 // chain of dependent operations; where it has many, lanes are joined inside the loop, so accumulators stay in
 // registers.
+//
+// A product that a sum adds up becomes a MULACC, which rounds once, where the target has that operation. Sums
+// are the one place of it: the order of a sum is the kernel's own choice already, and its value is stored
+// once. Everywhere else each operation rounds, so that two kernels that compute an expression agree to the
+// bit.
 #pragma once
+#include "engine/codegen/target.h"
 #include "engine/rewrite/matcher.h"
 
 namespace uopscope {
 
-/// Context of the pass: numbers the accumulators.
+/// Context of the pass: the target, and the numbers of the accumulators.
 struct ReduceContext {
+  const Target& target;
   int64_t accumulators = 0;
 };
 std::span<const RuleDef> reduceRules();

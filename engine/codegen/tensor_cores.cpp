@@ -9,6 +9,7 @@
 // first that fits, 2 to pad what does not divide, 1).
 #include "engine/codegen/opt.h"
 #include "engine/codegen/ranges.h"
+#include "engine/rewrite/replacement.h"
 
 #include <fmt/format.h>
 
@@ -95,6 +96,10 @@ std::vector<Product> productsFor(const TensorCore& core, const std::vector<UOp>&
   }
   return found;
 }
+
+using namespace pat;
+constexpr RuleDef kTensorCore[] = {RULE("product-on-tensor-core", any(Op::REDUCE), replaced)};
+constexpr RuleDef kTiles[] = {RULE("tile-of-tensor-core", any(Op::RANGE), replaced)};
 
 } // namespace
 
@@ -201,9 +206,11 @@ void Scheduler::useTensorCore(const Opt& opt) {
     else if (terms.is(Op::RANGE))
       over.push_back(terms);
   UOp sum = over.empty() ? each : each.reduce(Op::ADD, over);
-  ast_ = ast_.substitute({{p.sum, sum}});
-  ast_ = ast_.substitute({{p.row, at(rows, rowsOf(*core), core->c.row, inC)},
-                          {p.column, at(columns, columnsOf(*core), core->c.column, inC)}});
+  static const PatternMatcher useCore({kTensorCore}), tiled({kTiles});
+  replace({{p.sum, sum}}, useCore);
+  replace({{p.row, at(rows, rowsOf(*core), core->c.row, inC)},
+           {p.column, at(columns, columnsOf(*core), core->c.column, inC)}},
+          tiled);
 }
 
 } // namespace uopscope

@@ -34,6 +34,17 @@ UOp mul(UOp a, double v) {
   return a * num(a, v);
 }
 
+/// a*b + c, rounded once where the machine can. The choice is the target's alone, so that every kernel has
+/// the same value.
+class MultiplyAdd {
+public:
+  explicit MultiplyAdd(const Target& target) : fused_(isNative(target, Op::MULACC)) {}
+  UOp operator()(UOp a, UOp b, UOp c) const { return fused_ ? a.alu(Op::MULACC, {b, c}) : a * b + c; }
+
+private:
+  bool fused_;
+};
+
 /// Questions about an argument, answered at once where its interval is known.
 class Argument {
 public:
@@ -93,9 +104,9 @@ UOp nearest(UOp v, const Layout& l) {
   return (v + half).cast(l.bits);
 }
 template <typename C>
-UOp horner(UOp v, const C& fromHighest) {
+UOp horner(UOp v, const C& fromHighest, const MultiplyAdd& multiplyAdd) {
   UOp sum = num(v, fromHighest[0]);
-  for (size_t i = 1; i < fromHighest.size(); ++i) sum = add(sum * v, fromHighest[i]);
+  for (size_t i = 1; i < fromHighest.size(); ++i) sum = multiplyAdd(sum, v, num(v, fromHighest[i]));
   return sum;
 }
 
@@ -110,7 +121,7 @@ std::vector<double> exp2Series(int degree) {
   return c;
 }
 
-UOp exp2Of(UOp v) {
+UOp exp2Of(UOp v, const MultiplyAdd& multiplyAdd) {
   Layout l = layoutOf(v);
   double top = isDouble(v) ? 1024 : 128, bottom = isDouble(v) ? -1080 : -152;
   Argument arg(v);
@@ -118,7 +129,7 @@ UOp exp2Of(UOp v) {
   UOp safe = usable.where(v, num(v, 0.0));
   UOp e = nearest(safe, l);
   UOp s = safe + mul(e.cast(v.dtype()), -1);
-  UOp p = horner(s, exp2Series(isDouble(v) ? 13 : 7));
+  UOp p = horner(s, exp2Series(isDouble(v) ? 13 : 7), multiplyAdd);
   // In two factors, so that results at both ends of the range do not pass through infinity or zero.
   UOp half = shiftDown(e, 1), other = e + half * half.constLike(-1);
   UOp result = p * powerOfTwo(half, v.dtype(), l) * powerOfTwo(other, v.dtype(), l);
@@ -126,7 +137,7 @@ UOp exp2Of(UOp v) {
   return arg.isNan().where(v, usable.where(result, outside));
 }
 
-UOp log2Of(UOp v) {
+UOp log2Of(UOp v, const MultiplyAdd& multiplyAdd) {
   Layout l = layoutOf(v);
   double smallest = isDouble(v) ? 0x1p-1022 : 0x1p-126, scale = isDouble(v) ? 0x1p54 : 0x1p25;
   Argument arg(v);
@@ -145,8 +156,8 @@ UOp log2Of(UOp v) {
   // The leading coefficient in two parts keeps the last bits of a result near zero.
   double lead = 2 / std::numbers::ln2,
          high = isDouble(v) ? lead : static_cast<double>(static_cast<float>(lead));
-  UOp tail = horner(s2, series) * s2 * s;
-  UOp result = (mul(s, lead - high) + tail) + mul(s, high) + exponent;
+  UOp tail = horner(s2, series, multiplyAdd) * s2 * s;
+  UOp result = multiplyAdd(s, num(v, high), multiplyAdd(s, num(v, lead - high), tail)) + exponent;
   result = arg.isNot(kInf).where(result, num(v, kInf));
   result = arg.below(0.0).where(num(v, kNan), result);
   result = arg.isNot(0.0).where(result, num(v, -kInf));
@@ -164,17 +175,17 @@ struct Reduced {
 };
 
 /// For small arguments: subtract a multiple of pi/2 given in parts that multiply exactly.
-Reduced reduceSmall(UOp v) {
+Reduced reduceSmall(UOp v, const MultiplyAdd& multiplyAdd) {
   Layout l = layoutOf(v);
   UOp q = nearest(mul(v, 2 / std::numbers::pi), l), f = q.cast(v.dtype());
   UOp rest = v;
   if (isDouble(v)) {
     for (double part :
          {1.5707963109016418457, 1.5893254712295857e-08, 6.1232339932053594e-17, 6.3683171635109499e-25})
-      rest = rest + mul(f, -part);
+      rest = multiplyAdd(f, num(v, -part), rest);
   } else {
     for (double part : {1.5703125, 4.837512969970703125e-4, 7.549533620476722717e-8, 2.5633441e-12})
-      rest = rest + mul(f, -part);
+      rest = multiplyAdd(f, num(v, -part), rest);
   }
   return {rest, q.cast(dtypes::int32.vec(laneCount(v)))};
 }
@@ -223,7 +234,7 @@ Reduced reduceAny(UOp v) {
   return {rest, quadrant + over.cast(half)};
 }
 
-UOp sineOf(UOp v) {
+UOp sineOf(UOp v, const MultiplyAdd& multiplyAdd) {
   Argument arg(v);
   UOp finite = arg.below(kInf) & arg.above(-kInf);
   UOp negative = arg.below(0.0), safe = finite.where(v, num(v, 0.0));
@@ -231,13 +242,13 @@ UOp sineOf(UOp v) {
   Reduced r;
   constexpr double kSwitch = 1000;
   if (arg.within(-kSwitch, kSwitch)) {
-    r = reduceSmall(size);
+    r = reduceSmall(size, multiplyAdd);
   } else if (isDouble(v)) {
-    r = reduceSmall((size < num(v, 0x1p53)).where(size, num(v, 0.0)));
+    r = reduceSmall((size < num(v, 0x1p53)).where(size, num(v, 0.0)), multiplyAdd);
   } else {
     UOp small = size < num(v, kSwitch);
     Reduced big = reduceAny(small.where(num(v, kSwitch), size));
-    r = reduceSmall(small.where(size, num(v, 0.0)));
+    r = reduceSmall(small.where(size, num(v, 0.0)), multiplyAdd);
     r = {small.where(r.rest, big.rest), small.where(r.quadrant, big.quadrant)};
   }
   // sin on even quadrants, cos on odd ones, by their series on |rest| <= pi/4.
@@ -250,7 +261,7 @@ UOp sineOf(UOp v) {
   UOp square = r.rest * r.rest;
   UOp odd = ne(r.quadrant & r.quadrant.constLike(1), r.quadrant.constLike(0));
   UOp flip = ne(r.quadrant & r.quadrant.constLike(2), r.quadrant.constLike(0));
-  UOp result = odd.where(horner(square, cosine), horner(square, sine) * r.rest);
+  UOp result = odd.where(horner(square, cosine, multiplyAdd), horner(square, sine, multiplyAdd) * r.rest);
   result = ne(flip, negative).where(mul(result, -1), result);
   return finite.where(arg.isNot(0.0).where(result, v), num(v, kNan));
 }
@@ -269,12 +280,12 @@ UOp powerOf(UOp base, UOp exponent) {
 
 // --- rules ---
 
-using Function = UOp (*)(UOp);
+using Function = UOp (*)(UOp, const MultiplyAdd&);
 UOp decompose(Match& m, Function f) {
   const Target& target = m.ctx<TargetContext>().target;
   UOp root = m.root(), v = m[x];
   if (isNative(target, root.op()) && vars::transcendental < 2) return {};
-  if (isDouble(v) || v.dtype().kind() == Scalar::Float32) return f(v);
+  if (isDouble(v) || v.dtype().kind() == Scalar::Float32) return f(v, MultiplyAdd(target));
   if (!v.dtype().isFloat()) return {};
   return v.cast(dtypes::float32.vec(laneCount(v))).alu(root.op()).cast(root.dtype());
 }

@@ -240,7 +240,10 @@ std::string CText::plain(Op op, UOp u, DType type, std::span<const std::string> 
   case Op::CMPNE: return infix("!=");
   case Op::CMPEQ: return infix("==");
   case Op::NEG: return wrapped(fmt::format(FMT_COMPILE("(-{})"), a[0]));
-  case Op::MULACC: return wrapped(fmt::format(FMT_COMPILE("({} * {} + {})"), a[0], a[1], a[2]));
+  case Op::MULACC:
+    if (type.kind() == Scalar::Float32 || type.kind() == Scalar::Float64)
+      return fmt::format("__builtin_elementwise_fma({}, {}, {})", bare(a[0]), bare(a[1]), bare(a[2]));
+    return wrapped(fmt::format(FMT_COMPILE("({} * {} + {})"), a[0], a[1], a[2]));
   case Op::WHERE: return select(a[0], a[1], a[2]);
   case Op::MAX:
     // A NaN on either side stays: the second test is for one on the right.

@@ -82,7 +82,10 @@ std::string vectorExpression(CText& types, UOp u, std::span<const std::string> a
   case Op::FDIV: return infix("/");
   case Op::RECIPROCAL: return fmt::format("(({})1 / {})", types.name(type), a[0]);
   case Op::NEG: return fmt::format("(-{})", a[0]);
-  case Op::MULACC: return fmt::format("({} * {} + {})", a[0], a[1], a[2]);
+  case Op::MULACC:
+    if (type.isFloat())
+      return fmt::format("__builtin_elementwise_fma({}, {}, {})", bare(a[0]), bare(a[1]), bare(a[2]));
+    return fmt::format("({} * {} + {})", a[0], a[1], a[2]);
   case Op::CMPLT: return bools ? fmt::format("({} & {})", negated(a[0]), a[1]) : infix("<");
   case Op::CMPNE: return bools ? infix("^") : infix("!=");
   case Op::CMPEQ: return bools ? negated(infix("^")) : infix("==");

@@ -4,10 +4,11 @@
 //   l.render(kernel)    // define void @E_4(ptr noalias %data0_4, ...) { ... }
 //
 // Loops are rotated and their variable is a phi; buffers are noalias, so the loop vectoriser works without
-// checks; index arithmetic carries nsw where the bounds of its operands prove it. Float flags are nsz arcp
-// contract afn: sums are never reordered, and NaN and infinities keep their meaning. Accesses claim the
-// alignment of one element. bfloat16 and fp8 are integers computed as float; fp8 conversions and Threefry
-// call functions of the runtime.
+// checks; index arithmetic carries nsw where the bounds of its operands prove it. Float arithmetic has no
+// fast-math flag: each operation rounds once, as IEEE 754 says, so that an expression has the same value in
+// every kernel and for every width of lanes; a fused multiply-add is a MULACC of the program (reduce.h).
+// Accesses claim the alignment of one element. bfloat16 and fp8 are integers computed as float; fp8
+// conversions and Threefry call functions of the runtime.
 #pragma once
 #include "engine/render/renderer.h"
 

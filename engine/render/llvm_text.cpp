@@ -16,8 +16,6 @@ namespace uopscope {
 
 namespace {
 
-constexpr const char* kFlags = "nsz arcp contract afn ";
-
 std::string scalarType(DType d) {
   switch (d.kind()) {
   case Scalar::Bool: return "i1";
@@ -112,24 +110,23 @@ std::string LlvmText::declarations() const {
 }
 
 std::string LlvmText::call(const char* prefix, DType result, const std::string& function, DType parameter,
-                           std::span<const std::string> a, bool flags) {
+                           std::span<const std::string> a) {
   std::string list, types;
   for (const std::string& v : a) {
     list += fmt::format("{}{} {}", list.empty() ? "" : ", ", type(parameter), v);
     types += fmt::format("{}{}", types.empty() ? "" : ", ", type(parameter));
   }
   declared_.insert(fmt::format("declare {} @{}({})\n", type(result), function, types));
-  return emit(prefix, fmt::format("call {}{} @{}({})", flags ? kFlags : "", type(result), function, list));
+  return emit(prefix, fmt::format("call {} @{}({})", type(result), function, list));
 }
 
 std::string LlvmText::lanewiseCall(DType result, const std::string& function, DType parameter,
                                    const std::string& value) {
-  if (result.count() == 1) return call("cast", result, function, parameter, std::span(&value, 1), false);
+  if (result.count() == 1) return call("cast", result, function, parameter, std::span(&value, 1));
   std::string out = "poison";
   for (int i = 0; i < result.count(); ++i) {
     std::string lane = emit("gep", fmt::format("extractelement {} {}, i32 {}", type(parameter), value, i));
-    std::string converted =
-        call("cast", result.scalar(), function, parameter.scalar(), std::span(&lane, 1), false);
+    std::string converted = call("cast", result.scalar(), function, parameter.scalar(), std::span(&lane, 1));
     out = emit("vec", fmt::format("insertelement {} {}, {} {}, i32 {}", type(result), out,
                                   type(result.scalar()), converted, i));
   }
@@ -165,8 +162,8 @@ std::string LlvmText::cast(DType to, DType from, const std::string& value) {
       DType d = dtypes::float64.vec(n), bits = dtypes::bool_.vec(n);
       std::string wide = cast(d, from, v), near = cast(f, d, wide), back = cast(d, f, near);
       std::string exact = emit("cast", fmt::format("fcmp ueq {} {}, {}", type(d), back, wide));
-      std::string a = call("cast", d, "llvm.fabs." + mangled(d), d, std::span(&back, 1), false);
-      std::string b = call("cast", d, "llvm.fabs." + mangled(d), d, std::span(&wide, 1), false);
+      std::string a = call("cast", d, "llvm.fabs." + mangled(d), d, std::span(&back, 1));
+      std::string b = call("cast", d, "llvm.fabs." + mangled(d), d, std::span(&wide, 1));
       std::string above = emit("cast", fmt::format("fcmp ogt {} {}, {}", type(d), a, b));
       std::string down = convert("zext", bits, i, above), u = convert("bitcast", f, i, near);
       std::string odd = emit("cast", fmt::format("or {} {}, {}", type(i),
@@ -245,9 +242,9 @@ std::string LlvmText::alu(UOp u, std::span<const std::string> operands) {
   std::vector<std::string> floats;
   for (const std::string& o : operands) floats.push_back(cast(f, from, o));
   if (u.is(Op::MULACC)) { // every operation rounds to the type
-    std::string product = emit("alu", fmt::format("fmul {}{} {}, {}", kFlags, type(f), floats[0], floats[1]));
+    std::string product = emit("alu", fmt::format("fmul {} {}, {}", type(f), floats[0], floats[1]));
     std::string rounded = cast(f, result, cast(result, f, product));
-    return cast(result, f, emit("alu", fmt::format("fadd {}{} {}, {}", kFlags, type(f), rounded, floats[2])));
+    return cast(result, f, emit("alu", fmt::format("fadd {} {}, {}", type(f), rounded, floats[2])));
   }
   std::string value = plain(u.op(), u, isEmulatedFloat(result) ? f : result, f, floats);
   return isEmulatedFloat(result) ? cast(result, f, value) : value;
@@ -301,7 +298,7 @@ std::string LlvmText::integerPower(UOp u, DType d, std::span<const std::string> 
   auto power = [&](const std::string& base, const std::string& by) {
     std::array<std::string, 2> operands{cast(wide, one, base), cast(wide, exponent.scalar(), by)};
     const char* function = one.isUnsigned() ? llvm_support::kUnsignedPower : llvm_support::kIntegerPower;
-    return cast(one, wide, call("alu", wide, function, wide, operands, false));
+    return cast(one, wide, call("alu", wide, function, wide, operands));
   };
   if (d.count() == 1) return power(a[0], a[1]);
   std::string all = "poison"; // a call has no vector form: lane by lane
@@ -346,11 +343,11 @@ std::string LlvmText::plain(Op op, UOp u, DType d, DType from, std::span<const s
     return emit("alu", fmt::format("{} {} {}, {}", how, ft, a[0], a[1]));
   };
   auto arithmetic = [&](const char* floatOp, const char* intOp) {
-    if (isFloat) return emit("alu", fmt::format("{} {}{} {}, {}", floatOp, kFlags, t, a[0], a[1]));
+    if (isFloat) return emit("alu", fmt::format("{} {} {}, {}", floatOp, t, a[0], a[1]));
     return binary(fmt::format("{}{}", intOp, cannotOverflow(op, u, d) ? " nsw" : ""));
   };
   auto intrinsic = [&](const char* name) {
-    return call("alu", d, fmt::format("llvm.{}.{}", name, mangled(d)), d, a, isFloat);
+    return call("alu", d, fmt::format("llvm.{}.{}", name, mangled(d)), d, a);
   };
   auto one = [&] { return llvmSplat(d, d.kind() == Scalar::Float16 ? "0xH3C00" : "1.0"); };
   switch (op) {
@@ -359,10 +356,10 @@ std::string LlvmText::plain(Op op, UOp u, DType d, DType from, std::span<const s
   case Op::MUL: return arithmetic("fmul", "mul");
   case Op::FDIV:
     if (!isFloat) return divide(u.src(1), d, a[0], a[1], true);
-    return emit("alu", fmt::format("fdiv {}{} {}, {}", kFlags, t, a[0], a[1]));
+    return emit("alu", fmt::format("fdiv {} {}, {}", t, a[0], a[1]));
   case Op::RECIPROCAL:
     if (!isFloat) return divide(u.src(0), d, llvmSplat(d, "1"), a[0], true);
-    return emit("alu", fmt::format("fdiv {}{} {}, {}", kFlags, t, one(), a[0]));
+    return emit("alu", fmt::format("fdiv {} {}, {}", t, one(), a[0]));
   case Op::NEG:
     if (isFloat) return emit("alu", fmt::format("fneg {} {}", t, a[0]));
     return emit("alu", fmt::format("sub {} {}, {}", t, llvmSplat(d, "0"), a[0]));
@@ -398,8 +395,10 @@ std::string LlvmText::plain(Op op, UOp u, DType d, DType from, std::span<const s
       std::string product = emit("alu", fmt::format("mul {} {}, {}", t, a[0], a[1]));
       return emit("alu", fmt::format("add {} {}, {}", t, product, a[2]));
     }
-    std::string product = emit("alu", fmt::format("fmul {}{} {}, {}", kFlags, t, a[0], a[1]));
-    return emit("alu", fmt::format("fadd {}{} {}, {}", kFlags, t, product, a[2]));
+    if (d.kind() != Scalar::Float16) return intrinsic("fma");
+    std::string product =
+        emit("alu", fmt::format("fmul {} {}, {}", t, a[0], a[1])); // a half rounds every time
+    return emit("alu", fmt::format("fadd {} {}, {}", t, product, a[2]));
   }
   case Op::SQRT: return intrinsic("sqrt");
   case Op::TRUNC: return isFloat ? intrinsic("trunc") : a[0];
@@ -410,7 +409,7 @@ std::string LlvmText::plain(Op op, UOp u, DType d, DType from, std::span<const s
     if (isFloat) return intrinsic("pow");
     return integerPower(u, d, a);
   case Op::THREEFRY:
-    if (d.count() == 1) return call("alu", d, llvm_support::kThreefry, d, a, false);
+    if (d.count() == 1) return call("alu", d, llvm_support::kThreefry, d, a);
     break;
   default: break;
   }

@@ -41,7 +41,7 @@ public:
 
 private:
   std::string call(const char* prefix, DType result, const std::string& function, DType parameter,
-                   std::span<const std::string> a, bool flags);
+                   std::span<const std::string> a);
   std::string lanewiseCall(DType result, const std::string& function, DType parameter,
                            const std::string& value);
   std::string plain(Op op, UOp u, DType result, DType from, std::span<const std::string> a);

@@ -17,6 +17,7 @@
 
 #include <fmt/format.h>
 
+#include <exception>
 #include <optional>
 #include <unordered_set>
 
@@ -201,24 +202,37 @@ private:
   PatternMatcher::Attempts attempts_;
 };
 
+/// Passes of this thread that were announced to an observer and have not ended.
+thread_local int observedPasses = 0;
+struct ObservedPassCount {
+  ObservedPassCount() { ++observedPasses; }
+  ~ObservedPassCount() { --observedPasses; }
+  ObservedPassCount(const ObservedPassCount&) = delete;
+  ObservedPassCount& operator=(const ObservedPassCount&) = delete;
+};
+
+UOp runQuietly(Driver& driver, UOp root, const RewriteOptions& options) {
+  UOp result = driver.run(root);
+  if (options.map) driver.fillMap(root, *options.map);
+  return result;
+}
+
 UOp rewriteObserved(UOp root, const PatternMatcher* up, const PatternMatcher* down,
                     const RewriteOptions& options, const char* file, int line) {
   Observer* observer = Observer::current();
   Driver driver(root, up, down, options, observer);
-  if (observer) observer->onPassBegin({options.name, {projectPath(file), line}, root, up, down});
+  if (!observer) return runQuietly(driver, root, options);
+  observer->onPassBegin({options.name, {projectPath(file), line}, root, up, down});
+  ObservedPassCount counted;
   try {
     UOp result = driver.run(root);
     if (options.map) driver.fillMap(root, *options.map);
-    if (observer) {
-      driver.report();
-      observer->onPassEnd({result, PassOutcome::Done, {}});
-    }
+    driver.report();
+    observer->onPassEnd({result, PassOutcome::Done, {}});
     return result;
   } catch (const std::exception& e) {
-    if (observer) {
-      driver.report();
-      observer->onPassEnd({{}, PassOutcome::Failed, e.what()});
-    }
+    driver.report();
+    observer->onPassEnd({{}, PassOutcome::Failed, e.what()});
     throw;
   }
 }
@@ -233,6 +247,24 @@ UOp graphRewrite(UOp root, const PatternMatcher& matcher, const RewriteOptions& 
 UOp graphRewriteBottomUp(UOp root, const PatternMatcher& matcher, const RewriteOptions& options,
                          const char* file, int line) {
   return rewriteObserved(root, nullptr, &matcher, options, file, line);
+}
+
+AnalysisPass::AnalysisPass(std::string_view name, UOp root, const char* file, int line)
+    : observer_(Observer::current()), root_(root), exceptions_(std::uncaught_exceptions()) {
+  if (!observer_) return;
+  observer_->onPassBegin({name, {projectPath(file), line}, root});
+  ++observedPasses;
+}
+
+AnalysisPass::~AnalysisPass() {
+  if (!observer_) return;
+  --observedPasses;
+  bool failed = std::uncaught_exceptions() > exceptions_;
+  observer_->onPassEnd({failed ? UOp() : root_, failed ? PassOutcome::Failed : PassOutcome::Done, {}});
+}
+
+bool insideObservedPass() {
+  return observedPasses > 0;
 }
 
 } // namespace uopscope

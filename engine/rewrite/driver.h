@@ -32,4 +32,25 @@ UOp graphRewrite(UOp root, const PatternMatcher& matcher, const RewriteOptions& 
 UOp graphRewriteBottomUp(UOp root, const PatternMatcher& matcher, const RewriteOptions& options = {},
                          const char* file = __builtin_FILE(), int line = __builtin_LINE());
 
+/// A pass that looks at a graph and rewrites nothing of it. It stands in the list of passes, and the rewrites
+/// of helper graphs that it asks for (an index, a bound) are nested in it.
+///
+///   AnalysisPass pass("get realize", sink);
+class AnalysisPass {
+public:
+  AnalysisPass(std::string_view name, UOp root, const char* file = __builtin_FILE(),
+               int line = __builtin_LINE());
+  ~AnalysisPass();
+  AnalysisPass(const AnalysisPass&) = delete;
+  AnalysisPass& operator=(const AnalysisPass&) = delete;
+
+private:
+  Observer* observer_;
+  UOp root_;
+  int exceptions_;
+};
+
+/// Whether the thread is in a pass that an observer follows: a rewrite that begins now is nested in it.
+bool insideObservedPass();
+
 } // namespace uopscope

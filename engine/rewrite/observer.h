@@ -14,9 +14,11 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <vector>
 
 namespace uopscope {
@@ -120,6 +122,17 @@ struct Candidate {
   int64_t durationNs = -1;  ///< negative: it did not run
   std::string_view message; ///< why not
 };
+/// Why the rewrite that follows is made: in words and, for a choice, with its price and what else there was.
+struct Decision {
+  struct Alternative {
+    std::string what;
+    double price = 0; ///< in the unit of the decision
+  };
+  std::string reason;                    ///< "cut at 1024: four operations hang on it"
+  std::optional<double> price = {};      ///< of what was chosen
+  std::string unit = {};                 ///< "cycles a result"
+  std::vector<Alternative> others = {};  ///< the best of what was not chosen, cheapest first
+};
 /// A tensor operation of the script made a node.
 struct Origin {
   UOp node;
@@ -157,6 +170,8 @@ public:
   virtual void onProgram(std::span<const UOp>) {}
   virtual void onPhase(const Phase&) {}
   virtual void onCandidate(const Candidate&) {}
+  /// Explains the next rewrite of this thread. Only if wantsRewrites().
+  virtual void onDecision(const Decision&) {}
   virtual void onBuffer(const BufferEvent&) {}
   /// The script wrote to "stdout" or "stderr".
   virtual void onOutput(std::string_view /*stream*/, std::string_view /*text*/) {}
@@ -202,6 +217,18 @@ public:
 private:
   Observer* observer_;
 };
+
+/// Tells the thread's observer, if it listens, why the next rewrite is made. `words` is a function that gives
+/// the reason or the whole Decision: it is not asked where nobody listens.
+template <typename F>
+void because(F&& words) {
+  Observer* observer = Observer::current();
+  if (!observer || !observer->wantsRewrites()) return;
+  if constexpr (std::is_same_v<std::invoke_result_t<F>, Decision>)
+    observer->onDecision(words());
+  else
+    observer->onDecision(Decision{.reason = words()});
+}
 
 /// Tells the thread's observer, if there is one, how long a block took. `name` is a literal.
 class ObservedPhase {

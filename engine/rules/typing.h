@@ -43,6 +43,9 @@ public:
   void onPassEnd(const PassEnd& e) override;
   Control onRewrite(const RewriteEvent& e) override;
   void onGate(UOp u) override;
+  void onDecision(const Decision& decision) override {
+    if (next_) next_->onDecision(decision);
+  }
   void onRuleError(const Rule& rule, UOp before, std::string_view message) override;
   void onCounts(std::span<const MatchCount> counts) override;
   void poolRetired(Pool& pool) override;

@@ -4,6 +4,7 @@
 #include "engine/render/signature.h"
 #include "engine/runtime/disk_cache.h"
 #include "engine/runtime/kernel_code.h"
+#include "engine/runtime/processor.h"
 
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -28,12 +29,11 @@ namespace uopscope {
 namespace {
 
 constexpr const char* kFlags[] = {
-    "-x", "c", "-std=gnu17", "-O2", "-march=native", "-fPIC", "-w",
+    "-x", "c", "-std=gnu17", "-O2", "-fPIC", "-w",
     // As the reference interpreter computes: integers wrap, halves round every time.
     "-fwrapv", "-fno-strict-aliasing", "-Xclang", "-ffloat16-excess-precision=none",
-    // As the LLVM renderer's flags: nsz arcp contract afn.
-    "-fno-math-errno", "-fno-trapping-math", "-fno-signed-zeros", "-freciprocal-math", "-ffp-contract=fast",
-    "-fapprox-func"};
+    // Each operation rounds once: a value is the same in every kernel.
+    "-fno-math-errno", "-fno-trapping-math", "-ffp-contract=off"};
 
 std::string findClang() {
   const char* path = std::getenv("PATH");
@@ -124,6 +124,7 @@ Finished runProgram(const std::vector<std::string>& arguments, const std::string
 std::vector<std::string> commandLine(std::initializer_list<const char*> more) {
   std::vector<std::string> command{findClang()};
   command.insert(command.end(), std::begin(kFlags), std::end(kFlags));
+  command.push_back("-march=" + processor().march);
   command.insert(command.end(), more.begin(), more.end());
   return command;
 }
@@ -166,7 +167,7 @@ public:
                                       const std::string& source) override {
     std::string whole = withEntry(function, signature, source);
     DiskCache* disk = DiskCache::named("kernels");
-    std::string key = disk ? identity() + whole : std::string();
+    std::string key = disk ? identity() + processor().march + "\n" + whole : std::string();
     auto found = disk ? disk->find(key) : std::nullopt;
     std::string directory = (std::filesystem::temp_directory_path() / "uopscope-XXXXXX").string();
     if (!mkdtemp(directory.data()))

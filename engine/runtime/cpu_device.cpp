@@ -8,6 +8,7 @@
 #include "engine/runtime/allocator.h"
 #include "engine/runtime/device_makers.h"
 #include "engine/runtime/kernel_code.h"
+#include "engine/runtime/processor.h"
 #include "engine/runtime/thread_pool.h"
 
 #include <algorithm>
@@ -15,6 +16,7 @@
 #include <cstring>
 #include <map>
 #include <mutex>
+#include <tuple>
 
 namespace uopscope {
 
@@ -35,27 +37,20 @@ bool usesLlvm(const LoweredKernel& kernel) {
   return kHaveLlvm && vars::cpuLlvm && !hasCustomText(kernel);
 }
 
-/// Values of 32 bits in a vector register.
-int hostLanes() {
-#if defined(__x86_64__)
-  if (__builtin_cpu_supports("avx512f")) return 16;
-  if (__builtin_cpu_supports("avx2")) return 8;
-#endif
-  return 4;
-}
-
 class CpuRenderer : public Renderer {
 public:
   const Target& target() const override {
     std::lock_guard lock(mutex_);
     bool llvm = kHaveLlvm && vars::cpuLlvm;
     int64_t cores = cpuCount();
-    auto it = targets_.find({llvm, cores});
+    const Processor* cpu = &processor();
+    auto it = targets_.find({llvm, cores, cpu});
     if (it == targets_.end()) {
       Target t = cpuTarget(llvm ? "LLVM" : "C");
       t.globalMax = {cores, 1, 1};
-      t.aluLanes = t.maxVectorLanes = hostLanes();
-      it = targets_.emplace(std::pair(llvm, cores), std::move(t)).first;
+      t.aluLanes = t.maxVectorLanes = cpu->lanes;
+      if (cpu->hasFma) t.nativeOps = t.nativeOps | OpSet{Op::MULACC};
+      it = targets_.emplace(std::tuple(llvm, cores, cpu), std::move(t)).first;
     }
     return it->second;
   }
@@ -67,7 +62,7 @@ public:
 
 private:
   mutable std::mutex mutex_;
-  mutable std::map<std::pair<bool, int64_t>, Target> targets_;
+  mutable std::map<std::tuple<bool, int64_t, const Processor*>, Target> targets_;
 };
 
 /// One pool for all CPU devices, made when first a kernel wants several threads.

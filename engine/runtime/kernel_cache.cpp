@@ -10,6 +10,7 @@
 #include "engine/codegen/program_text.h"
 #include "engine/codegen/user_rules.h"
 #include "engine/render/c_renderer.h"
+#include "engine/rewrite/replacement.h"
 #include "engine/runtime/device.h"
 #include "engine/runtime/kernel_report.h"
 #include "engine/runtime/search.h"
@@ -124,9 +125,9 @@ void makeRoom(Cache& c) {
 
 uint64_t settingsKey() {
   uint64_t h = 0;
-  for (const ContextVar* v :
-       {&vars::noopt, &vars::beam, &vars::transcendental, &vars::devectorize, &vars::nolocals, &vars::tc,
-        &vars::cpuCount, &vars::cpuLlvm, &vars::disableFastIdiv, &vars::pcontig, &vars::splitReduceop})
+  for (const ContextVar* v : {&vars::noopt, &vars::beam, &vars::transcendental, &vars::devectorize,
+                              &vars::nolocals, &vars::tc, &vars::cpuCount, &vars::cpuLlvm, &vars::cpuTarget,
+                              &vars::disableFastIdiv, &vars::pcontig, &vars::splitReduceop})
     h = (h ^ static_cast<uint64_t>(v->value())) * 0x9E3779B97F4A7C15ull + 1;
   return (h ^ userRulesVersion()) * 0x9E3779B97F4A7C15ull;
 }
@@ -143,6 +144,8 @@ std::vector<TextLine> throughSource(const std::vector<AssemblyLine>& assembly,
   return out;
 }
 
+constexpr RuleDef kSearched[] = {RULE("take-searched-opts", pat::any(Op::SINK), replaced)};
+
 std::unique_ptr<Entry> makeKernel(const ScheduleItem& item, Device& device) {
   ObservedScope scope({ScopeKind::Kernel, "kernel", item.script, item.ast});
   auto entry = std::make_unique<Entry>();
@@ -153,7 +156,11 @@ std::unique_ptr<Entry> makeKernel(const ScheduleItem& item, Device& device) {
   UOp ast = item.ast;
   if (wantsSearch(ast, device)) {
     PoolScope pool(searched);
-    ast = withOpts(searched.import(ast), searchOpts(ast, device, static_cast<int>(vars::beam.value())));
+    UOp plain = searched.import(ast);
+    ast = withOpts(plain, searchOpts(ast, device, static_cast<int>(vars::beam.value())));
+    static const PatternMatcher takeOpts({kSearched});
+    because([&] { return fmt::format("BEAM={} found these options", vars::beam.value()); });
+    ast = replaceNodes(plain, {{plain, ast}}, takeOpts, "BEAM");
   }
   made = lowerAndRender(ast, device, report, &lines);
   Observer* observer = Observer::current();

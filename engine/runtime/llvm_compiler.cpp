@@ -19,6 +19,7 @@ std::unique_ptr<KernelCompiler> makeLlvmCompiler() {
 #include "engine/runtime/disk_cache.h"
 #include "engine/runtime/kernel_support.h"
 #include "engine/runtime/llvm_lines.h"
+#include "engine/runtime/processor.h"
 
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wall"
@@ -40,6 +41,7 @@ std::unique_ptr<KernelCompiler> makeLlvmCompiler() {
 #include <fmt/format.h>
 
 #include <atomic>
+#include <map>
 #include <mutex>
 #include <vector>
 
@@ -60,16 +62,7 @@ public:
     if (!target_)
       throw Error(ErrorKind::Compile,
                   fmt::format("LLVM has no code generator for {}: {}; set CPU_LLVM=0", triple, message));
-    cpu_ = llvm::sys::getHostCPUName().str();
-    bool wide = false;
-    for (const auto& f : llvm::sys::getHostCPUFeatures()) {
-      features_ += fmt::format("{}{}{}", features_.empty() ? "" : ",", f.second ? '+' : '-', f.first().str());
-      wide |= f.second && f.first() == "avx512f";
-    }
-    width_ = wide ? "512" : "256";
     triple_ = triple;
-    identity_ = fmt::format("LLVM {} {} {} {} {}\n{}\n", LLVM_VERSION_STRING, triple_, cpu_, width_,
-                            features_, buildIdentity());
     jit_ = orThrow(llvm::orc::LLJITBuilder()
                        .setJITTargetMachineBuilder(llvm::orc::JITTargetMachineBuilder(llvm::Triple(triple_)))
                        .create());
@@ -94,26 +87,28 @@ public:
     if (error) throw Error(ErrorKind::Compile, "LLVM: " + llvm::toString(std::move(error)));
   }
 
-  /// A TargetMachine for one compilation at a time; goes back to the others that nobody uses.
+  /// A TargetMachine for one compilation at a time; goes back to those of its processor that nobody uses.
   class Machine {
   public:
-    explicit Machine(Llvm& llvm) : llvm_(llvm) {
+    Machine(Llvm& llvm, const Processor& cpu) : llvm_(llvm), cpu_(cpu) {
       {
         std::lock_guard lock(llvm.mutex_);
-        if (!llvm.idle_.empty()) {
-          machine_ = std::move(llvm.idle_.back());
-          llvm.idle_.pop_back();
+        auto& idle = llvm.idle_[&cpu];
+        if (!idle.empty()) {
+          machine_ = std::move(idle.back());
+          idle.pop_back();
         }
       }
       if (!machine_)
         machine_.reset(llvm.target_->createTargetMachine(
-            llvm.triple_, llvm.cpu_, llvm.features_, llvm::TargetOptions(), llvm::Reloc::PIC_, std::nullopt,
+            llvm.triple_, cpu.name, cpu.features, llvm::TargetOptions(), llvm::Reloc::PIC_, std::nullopt,
             llvm::CodeGenOptLevel::Default, /*JIT=*/true));
     }
     ~Machine() {
       std::lock_guard lock(llvm_.mutex_);
-      llvm_.idle_.push_back(std::move(machine_));
+      llvm_.idle_[&cpu_].push_back(std::move(machine_));
     }
+    const Processor& cpu() const { return cpu_; }
     Machine(const Machine&) = delete;
     Machine& operator=(const Machine&) = delete;
     llvm::TargetMachine* operator->() const { return machine_.get(); }
@@ -121,6 +116,7 @@ public:
 
   private:
     Llvm& llvm_;
+    const Processor& cpu_;
     std::unique_ptr<llvm::TargetMachine> machine_;
   };
 
@@ -142,9 +138,9 @@ public:
     module->setTargetTriple(triple_);
     for (llvm::Function& f : *module) {
       if (f.isDeclaration()) continue;
-      f.addFnAttr("target-cpu", cpu_);
-      f.addFnAttr("target-features", features_);
-      f.addFnAttr("prefer-vector-width", width_);
+      f.addFnAttr("target-cpu", machine.cpu().name);
+      f.addFnAttr("target-features", machine.cpu().features);
+      f.addFnAttr("prefer-vector-width", machine.cpu().lanes == 16 ? "512" : "256");
       if (f.getName() == function) {
         // A function of its own, so that its listing is the kernel and its buffers stay noalias.
         f.setLinkage(llvm::GlobalValue::InternalLinkage);
@@ -194,18 +190,22 @@ public:
     llvm::consumeError(jit_->getExecutionSession().removeJITDylib(library));
   }
 
-  std::string disassemble(std::string_view object, std::vector<AssemblyLine>* lines) const {
-    return disassembleObject(object, triple_, cpu_, features_, lines);
+  std::string disassemble(const Processor& cpu, std::string_view object,
+                          std::vector<AssemblyLine>* lines) const {
+    return disassembleObject(object, triple_, cpu.name, cpu.features, lines);
   }
 
   /// Everything machine code depends on but the text it is made from.
-  const std::string& identity() const { return identity_; }
+  std::string identity(const Processor& cpu) const {
+    return fmt::format("LLVM {} {} {} {} {}\n{}\n", LLVM_VERSION_STRING, triple_, cpu.name, cpu.lanes,
+                       cpu.features, buildIdentity());
+  }
 
 private:
   std::mutex mutex_; ///< of idle_
-  std::string triple_, cpu_, features_, width_, identity_;
+  std::string triple_;
   const llvm::Target* target_ = nullptr;
-  std::vector<std::unique_ptr<llvm::TargetMachine>> idle_;
+  std::map<const Processor*, std::vector<std::unique_ptr<llvm::TargetMachine>>> idle_;
   std::unique_ptr<llvm::orc::LLJIT> jit_;
   llvm::orc::JITDylib* support_ = nullptr;
   std::atomic<uint64_t> libraries_{0};
@@ -246,14 +246,14 @@ public:
     Observer* observer = Observer::current();
     bool withLines = observer && observer->wantsRewrites();
     std::string key =
-        disk ? llvm_->identity() + (withLines ? "lines\n" : "") + source_ + entryIr_ : std::string();
+        disk ? llvm_->identity(cpu_) + (withLines ? "lines\n" : "") + source_ + entryIr_ : std::string();
     if (auto found = disk ? disk->find(key) : std::nullopt) {
       object_ = std::move(*found);
       std::tie(library_, entry_) = llvm_->load(object_);
       return;
     }
     llvm::LLVMContext context;
-    Llvm::Machine machine(*llvm_);
+    Llvm::Machine machine(*llvm_, cpu_);
     auto module = llvm_->optimise(machine, context, function_, source_, entryIr_, withLines);
     object_ = llvm_->generate(machine, *module);
     std::tie(library_, entry_) = llvm_->load(object_);
@@ -261,13 +261,13 @@ public:
   }
   ~LlvmCode() override { llvm_->unload(*library_); }
   Entry entry() const override { return entry_; }
-  std::string assembly() const override { return llvm_->disassemble(object_, nullptr); }
+  std::string assembly() const override { return llvm_->disassemble(cpu_, object_, nullptr); }
   std::string assemblyWithLines(std::vector<AssemblyLine>& lines) const override {
-    return llvm_->disassemble(object_, &lines);
+    return llvm_->disassemble(cpu_, object_, &lines);
   }
   std::string ir() const override {
     llvm::LLVMContext context;
-    Llvm::Machine machine(*llvm_);
+    Llvm::Machine machine(*llvm_, cpu_);
     auto module = llvm_->optimise(machine, context, function_, source_, entryIr_, false);
     if (llvm::Function* entry = module->getFunction("uopscope_entry")) entry->eraseFromParent();
     std::string text;
@@ -278,6 +278,7 @@ public:
 
 private:
   std::shared_ptr<Llvm> llvm_;
+  const Processor& cpu_ = processor();
   std::string function_, source_, entryIr_, object_;
   llvm::orc::JITDylib* library_ = nullptr;
   Entry entry_ = nullptr;

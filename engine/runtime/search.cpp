@@ -7,6 +7,7 @@
 #include "engine/codegen/opt.h"
 #include "engine/runtime/disk_cache.h"
 #include "engine/runtime/kernel_report.h"
+#include "engine/runtime/processor.h"
 
 #include <fmt/format.h>
 
@@ -257,9 +258,10 @@ std::vector<Opt> searchOpts(UOp ast, Device& device, int width) {
   UOp mine = pool.import(ast);
   auto [a, b] = mine.key();
   const Target& target = device.renderer().target();
-  std::string key = fmt::format("{:016x}{:016x} BEAM={} {} {} cores={} NOLOCALS={} TC={}\n{}\n{}", a, b,
-                                width, target.device, target.suffix, target.globalMax[0],
-                                vars::nolocals.value(), vars::tc.value(), buildIdentity(), hostIdentity());
+  std::string key =
+      fmt::format("{:016x}{:016x} BEAM={} {} {} cores={} NOLOCALS={} TC={}\n{}\n{}", a, b, width,
+                  target.device, target.suffix, target.globalMax[0], vars::nolocals.value(), vars::tc.value(),
+                  buildIdentity(), processor().name + hostIdentity());
   DiskCache* cache = vars::ignoreBeamCache ? nullptr : DiskCache::named("beam");
   if (cache)
     if (auto kept = cache->find(key))

@@ -5,6 +5,7 @@
 #include "engine/base/context_var.h"
 #include "engine/base/error.h"
 #include "engine/base/id_map.h"
+#include "engine/rewrite/replacement.h"
 #include "engine/rules/movement_index.h"
 #include "engine/schedule/passes.h"
 #include "engine/uop/unique.h"
@@ -257,6 +258,9 @@ constexpr RuleDef kEarliest[] = {
     RULE("merge-small-updates", op(Op::ASSIGN, any(Op::ASSIGN), x), mergeSmallUpdates),
 };
 
+constexpr RuleDef kKeepUpdates[] = {RULE("keep-small-updates", any(Op::SINK), replaced)};
+constexpr RuleDef kReadCopies[] = {RULE("read-from-copies", any(Op::SINK), replaced)};
+
 /// Readers of small updates forget about them, but they have to happen: the last of each becomes an output.
 UOp withSmallUpdates(UOp sink) {
   std::vector<UOp> src(sink.src().begin(), sink.src().end()), updates;
@@ -267,7 +271,10 @@ UOp withSmallUpdates(UOp sink) {
   }
   for (UOp u : updates)
     if (!overtaken.contains(u.slot()) && std::find(src.begin(), src.end(), u) == src.end()) src.push_back(u);
-  return sink.withSrc(src);
+  static const PatternMatcher keep({kKeepUpdates});
+  UOp all = sink.withSrc(src);
+  if (all != sink) because([&] { return fmt::format("{} small updates that nobody asks for happen too", src.size() - sink.srcCount()); });
+  return all == sink ? sink : replaceNodes(sink, {{sink, all}}, keep, "keep small updates");
 }
 
 } // namespace
@@ -297,7 +304,11 @@ UOp readFromCopies(UOp sink, std::span<const UOp> versions, UOpMap<UOp>* map) {
     else
       read[u] = u.in(group::kMovement) ? rebuilt(read, read) : mine;
   }
-  return own.at(sink);
+  static const PatternMatcher readCopies({kReadCopies});
+  because([&] {
+    return fmt::format("{} old contents are read after, or beside, an assignment to them", versions.size());
+  });
+  return replaceNodes(sink, {{sink, own.at(sink)}}, readCopies, "read from copies");
 }
 
 } // namespace uopscope::sched

@@ -312,37 +312,23 @@ void RangeAssignment::print(UOp u, const Ranges& r) {
 
 namespace {
 
-struct RealizeContext {
-  UOp root;
-  UOpMap<bool> realize;
-};
-UOp wantStored(Match& m, UOp u) {
-  UOp base = baseOf(u);
-  if (!base.in(kLeaves)) m.ctx<RealizeContext>().realize[base] = true;
-  return {};
+/// Values that get memory in any case: outputs, what asks for memory, both ends of a copy, buffers of kernels
+/// given by hand.
+UOpMap<bool> valuesToStore(UOp sink) {
+  UOpMap<bool> stored;
+  auto want = [&](UOp u) {
+    if (UOp base = baseOf(u); !base.in(kLeaves)) stored[base] = true;
+  };
+  for (UOp u : sink.toposort()) {
+    if (u.in({Op::CONTIGUOUS, Op::ASSIGN, Op::COPY})) want(u);
+    if (u.is(Op::COPY)) want(u.src(0));
+    if (u.is(Op::CUSTOM_KERNEL))
+      for (UOp s : u.src().subspan(1)) want(s);
+    if (u == sink) // another SINK is a kernel given by hand
+      for (UOp s : u.src()) want(s);
+  }
+  return stored;
 }
-UOp wantSinkSources(Match& m) {
-  if (m.root() != m.ctx<RealizeContext>().root) return {}; // of a kernel given by hand
-  for (UOp s : m.root().src()) wantStored(m, s);
-  return {};
-}
-UOp wantItself(Match& m) {
-  return wantStored(m, m.root());
-}
-UOp wantCopied(Match& m) {
-  wantStored(m, m.root().src(0));
-  return wantStored(m, m.root());
-}
-UOp wantCustomBuffers(Match& m) {
-  for (UOp s : m.root().src().subspan(1)) wantStored(m, s);
-  return {};
-}
-constexpr RuleDef kGetRealize[] = {
-    RULE("sink-sources", any(Op::SINK), wantSinkSources),
-    RULE("always-stored", any({Op::CONTIGUOUS, Op::ASSIGN}), wantItself),
-    RULE("copied", any(Op::COPY), wantCopied),
-    RULE("custom-kernel-buffers", any(Op::CUSTOM_KERNEL), wantCustomBuffers),
-};
 
 struct ApplyContext {
   RangeAssignment& ranges;
@@ -416,11 +402,17 @@ constexpr RuleDef kRemoveTags[] = {RULE("remove-tag", any(kComputed), withoutTag
 } // namespace
 
 UOp rangeify(UOp sink, ScheduleState& state) {
-  static const PatternMatcher getRealize({kGetRealize}), apply({kApply});
-  RealizeContext wanted{sink, {}};
-  graphRewrite(sink, getRealize, {.name = "get realize", .ctx = wanted});
-  RangeAssignment assignment(state, wanted.realize);
-  assignment.run(sink);
+  static const PatternMatcher apply({kApply});
+  UOpMap<bool> wanted;
+  {
+    AnalysisPass pass("get realize", sink);
+    wanted = valuesToStore(sink);
+  }
+  RangeAssignment assignment(state, wanted);
+  {
+    AnalysisPass pass("assign ranges", sink);
+    assignment.run(sink);
+  }
   ApplyContext ctx{assignment, state, sink};
   sink = graphRewriteBottomUp(sink, apply, {.name = "apply rangeify", .ctx = ctx});
   static const PatternMatcher untag({kRemoveTags});

@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 #include <set>
 
 namespace uopscope::sched {
@@ -84,6 +85,12 @@ private:
     if (vars::spec >= 1) verifyTensorGraph(root_, "View Input Graph");
     std::vector<UOp> copied;
     for (int attempt = 0;; ++attempt) {
+      // A further attempt begins with the first graph again, so it is a scope of its own.
+      std::optional<ObservedScope> again;
+      if (attempt)
+        again.emplace(ScopeBegin{ScopeKind::Other,
+                                 attempt == 1 ? "attempt 2: scalars are stored" : "attempt: old contents are copied",
+                                 {}, root_});
       state_ = ScheduleState();
       state_.storeScalars = attempt > 0;
       state_.nextBuffer = static_cast<int64_t>(form_->inputs);

@@ -31,7 +31,9 @@ Tensor Tensor::relu6() const {
 }
 Tensor Tensor::sigmoid() const {
   OperationScope op("sigmoid");
-  return mul(-1 / std::numbers::ln2).exp2().add(1, true).reciprocal();
+  // By e^-|x|, which cannot overflow: infinity would meet a zero in the gradient of a saturated value.
+  Tensor negative = lt(0), decay = negative.where(*this, neg()).mul(1 / std::numbers::ln2).exp2();
+  return negative.where(decay, 1.0).div(decay.add(1, true));
 }
 Tensor Tensor::tanh() const {
   OperationScope op("tanh");

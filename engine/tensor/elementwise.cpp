@@ -159,8 +159,9 @@ Tensor Tensor::div(const Operand& x, bool reverse, const std::string& rounding) 
     Tensor opposite = n.gt(0).bitAnd(d.lt(0)).bitOr(n.lt(0).bitAnd(d.gt(0)));
     return opposite.bitAnd(rest.ne(0)).where(quotient.sub(1), quotient);
   }
-  Tensor result =
-      n.cast(dtypes::leastUpperFloat(n.dtype())).mul(d.cast(dtypes::leastUpperFloat(d.dtype())).reciprocal());
+  // A division of its own, not a product with a reciprocal: it rounds once, as NumPy's, in every kernel.
+  DType type = dtypes::leastUpperFloat(n.dtype());
+  Tensor result = n.cast(type).binary(Op::FDIV, d.cast(type), false);
   if (rounding.empty()) return result;
   DType out = n.dtype().isInt() ? n.dtype() : result.dtype();
   return (rounding == "trunc" ? result.trunc() : result.floor()).cast(out);

@@ -68,6 +68,10 @@ UOp reciprocalGradient(Match& m) {
   UOp r = m.root(), g = grad(m);
   return gradients({times(times(times(g, number(g, -1)), r), r)});
 }
+UOp divisionGradient(Match& m) {
+  UOp r = m.root(), y = r.src(1), byNumerator = grad(m).alu(Op::FDIV, {y});
+  return gradients({byNumerator, times(times(byNumerator, number(r, -1)), r)});
+}
 UOp sinGradient(Match& m) {
   UOp x = m.root().src(0), negative = times(x, number(x, -1));
   return gradients({times(number(x, std::numbers::pi / 2).alu(Op::ADD, {negative}).alu(Op::SIN), grad(m))});
@@ -189,6 +193,7 @@ UOp stackGradient(Match& m) {
 constexpr RuleDef kGradients[] = {
     RULE("gradient of a cast", any(Op::CAST), castGradient),
     RULE("gradient of 1/x", any(Op::RECIPROCAL), reciprocalGradient),
+    RULE("gradient of a division", any(Op::FDIV), divisionGradient),
     RULE("gradient of sin", any(Op::SIN), sinGradient),
     RULE("gradient of log2", any(Op::LOG2), log2Gradient),
     RULE("gradient of exp2", any(Op::EXP2), exp2Gradient),

@@ -159,7 +159,9 @@ Tensor Tensor::argmax(std::optional<int64_t> axis, bool keepdim) const {
       arange(ConstValue::ofInt(n), ConstValue::ofInt(0), ConstValue::ofInt(-1), {device(), {}, false})
           .reshape(column);
   if (ndim() == 0) down = down.reshape({});
-  Tensor hits = eq(max(Ints{a}, true)).mul(down);
+  Tensor largest = eq(max(Ints{a}, true));
+  if (isFloat()) largest = largest.bitOr(ne(*this)); // the maximum of NaN is NaN, which equals nothing
+  Tensor hits = largest.mul(down);
   return hits.max(Ints{a}, keepdim).sub(ConstValue::ofInt(n), true).cast(dtypes::int32);
 }
 Tensor Tensor::argmin(std::optional<int64_t> axis, bool keepdim) const {

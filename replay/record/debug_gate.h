@@ -61,6 +61,7 @@ public:
   void onProgram(std::span<const UOp> program) override { inner_.onProgram(program); }
   void onPhase(const Phase& phase) override { inner_.onPhase(phase); }
   void onCandidate(const Candidate& candidate) override { inner_.onCandidate(candidate); }
+  void onDecision(const Decision& decision) override { inner_.onDecision(decision); }
   void onBuffer(const BufferEvent& buffer) override { inner_.onBuffer(buffer); }
   void onOutput(std::string_view stream, std::string_view text) override { inner_.onOutput(stream, text); }
   void onRuleError(const Rule& rule, UOp before, std::string_view message) override {

@@ -240,6 +240,15 @@ void EventSource::onCandidate(const Candidate& candidate) {
   publish();
 }
 
+void EventSource::onDecision(const Decision& decision) {
+  if (tier_ != Tier::Full) return;
+  Event& e = next();
+  e.kind = EventKind::Decision;
+  e.payload = std::make_unique<Payload>();
+  e.payload->decision = decision;
+  publish();
+}
+
 void EventSource::onBuffer(const BufferEvent& buffer) {
   Event& e = next();
   e.kind = EventKind::Buffer;

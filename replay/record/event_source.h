@@ -51,6 +51,7 @@ public:
   void onProgram(std::span<const UOp> program) override;
   void onPhase(const Phase& phase) override;
   void onCandidate(const Candidate& candidate) override;
+  void onDecision(const Decision& decision) override;
   void onBuffer(const BufferEvent& buffer) override;
   void onOutput(std::string_view stream, std::string_view text) override;
   void onLaunch(const Launch& launch) override;

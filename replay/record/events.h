@@ -33,6 +33,7 @@ enum class EventKind : uint8_t {
   Program,
   Phase,
   Candidate,
+  Decision,
   Buffer,
   Output,
   PoolRetired
@@ -51,6 +52,7 @@ struct Payload {
   std::vector<TextLine> lines;
   std::vector<const Node*> nodes;
   std::vector<uint64_t> buffers;
+  uopscope::Decision decision;
 };
 
 struct Event {

@@ -33,6 +33,7 @@ public:
   void onProgram(std::span<const UOp> program) override { a_->onProgram(program), b_->onProgram(program); }
   void onPhase(const Phase& phase) override { a_->onPhase(phase), b_->onPhase(phase); }
   void onCandidate(const Candidate& c) override { a_->onCandidate(c), b_->onCandidate(c); }
+  void onDecision(const Decision& d) override { a_->onDecision(d), b_->onDecision(d); }
   void onBuffer(const BufferEvent& buffer) override { a_->onBuffer(buffer), b_->onBuffer(buffer); }
   void onOutput(std::string_view stream, std::string_view text) override {
     a_->onOutput(stream, text), b_->onOutput(stream, text);

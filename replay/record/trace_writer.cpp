@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include <fstream>
+#include <nlohmann/json.hpp>
 #include <sstream>
 
 namespace uopscope {
@@ -70,6 +71,8 @@ TraceWriter::TraceWriter(const std::string& path, Tier tier, RuleBook& book, int
       prepare("INSERT OR REPLACE INTO kernel (scope, device, opts, global_size, local_size, ops, bytes, "
               "accessed, registers) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)");
   insertCandidate_ = prepare("INSERT INTO candidate (scope, opts, message, took_ns) VALUES (?, ?, ?, ?)");
+  insertDecision_ =
+      prepare("INSERT INTO decision (step, reason, price, unit, others) VALUES (?, ?, ?, ?, ?)");
   insertOutput_ = prepare("INSERT INTO output (scope, stream, text, at_ns) VALUES (?, ?, ?, ?)");
   insertText_ =
       prepare("INSERT INTO packed_text (id, scope, kind, size, text, lines_size, lines) VALUES (?, ?, ?, ?, "
@@ -234,6 +237,7 @@ void TraceWriter::consume(Event& e) {
     if (e.payload->took >= 0) insertCandidate_.bind(4, e.payload->took);
     insertCandidate_.run();
     break;
+  case EventKind::Decision: pendingDecisions_.push_back(std::move(e.payload->decision)); break;
   case EventKind::Buffer: buffer(e); break;
   case EventKind::Output:
     insertOutput_.bindId(1, currentScope())
@@ -319,6 +323,7 @@ void TraceWriter::store(size_t depth) {
 }
 
 void TraceWriter::passEnd(const Event& e) {
+  pendingDecisions_.clear(); // the rewrite they were to explain was not made
   if (passes_.empty()) return;
   bool stored = passes_.back().id != 0;
   uint32_t root = stored && tier_ == Tier::Full ? nodes_->intern(e.before) : 0;
@@ -364,9 +369,26 @@ void TraceWriter::step(const Event& e, bool error) {
       .bind(7, e.ns)
       .run();
   if (error) insertError_.bind(1, nextStep_).bind(2, e.payload->name).run();
+  writeDecisions();
   ++nextStep_;
   ++passes_.back().steps;
   if (alone) closePass(after, error ? 1 : 0, 0, startNs_, true);
+}
+
+void TraceWriter::writeDecisions() {
+  for (const Decision& d : pendingDecisions_) {
+    insertDecision_.bind(1, nextStep_).bind(2, d.reason).bindNull(3).bindNull(4).bindNull(5);
+    if (d.price) insertDecision_.bind(3, *d.price);
+    if (!d.unit.empty()) insertDecision_.bind(4, d.unit);
+    if (!d.others.empty()) {
+      auto others = nlohmann::json::array();
+      for (const Decision::Alternative& a : d.others)
+        others.push_back({{"what", a.what}, {"price", a.price}});
+      insertDecision_.bind(5, others.dump());
+    }
+    insertDecision_.run();
+  }
+  pendingDecisions_.clear();
 }
 
 void TraceWriter::counts(const Payload& payload) {

@@ -66,6 +66,10 @@ Statement& Statement::bind(int parameter, int64_t value) {
   sqlite3_bind_int64(statement_.get(), parameter, value);
   return *this;
 }
+Statement& Statement::bind(int parameter, double value) {
+  sqlite3_bind_double(statement_.get(), parameter, value);
+  return *this;
+}
 Statement& Statement::bind(int parameter, std::string_view text) {
   sqlite3_bind_text64(statement_.get(), parameter, text.data() ? text.data() : "", text.size(),
                       SQLITE_TRANSIENT, SQLITE_UTF8);

@@ -22,6 +22,7 @@ class Statement {
 public:
   Statement() = default;
   Statement& bind(int parameter, int64_t value);
+  Statement& bind(int parameter, double value);
   Statement& bind(int parameter, std::string_view text);
   Statement& bindBlob(int parameter, std::span<const uint8_t> bytes); ///< must live until the next step()
   Statement& bindNull(int parameter);

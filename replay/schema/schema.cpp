@@ -39,6 +39,7 @@ constexpr const char* kTables[] = {
     "unchanged", "matcher_rule", "candidate", "output", "buffer", "match_total", "step_error"};
 constexpr const char* kTablesBefore3[] = {"artifact", "node_block", "match_block", "text_line",
                                           "instruction"};
+constexpr const char* kTablesSince4[] = {"decision"};
 constexpr const char* kTablesSince3[] = {"packed_text", "packed_program", "packed_node", "packed_match"};
 } // namespace
 
@@ -77,7 +78,9 @@ Database openTrace(const std::string& path) {
     throw Error(
         ErrorKind::File,
         fmt::format("{}: the trace's format number {} is not valid; the file is damaged", path, version));
-  if (version == 1) db.execute(temporary("002_provenance.sql", "TABLE")); // what came later, empty
+  // Tables that came later, empty.
+  if (version == 1) db.execute(temporary("002_provenance.sql", "TABLE"));
+  if (version < 4) db.execute(temporary("004_decisions.sql", "TABLE"));
   Statement exists = db.prepare("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?1 UNION ALL "
                                 "SELECT 1 FROM sqlite_temp_schema WHERE type = 'table' AND name = ?1");
   auto check = [&](auto& tables) {
@@ -90,11 +93,15 @@ Database openTrace(const std::string& path) {
     }
   };
   check(kTables);
+  check(kTablesSince4);
   if (version < kPackedSchemaVersion) {
     check(kTablesBefore3);
   } else {
     check(kTablesSince3);
     db.execute(temporary("003_packed.sql", "VIEW")); // those of the file are its own business
+  }
+  if (version < 4) {
+    db.execute(temporary("004_decisions.sql", "VIEW"));
   }
   return db;
 }

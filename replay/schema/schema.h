@@ -10,7 +10,7 @@
 namespace uopscope {
 
 constexpr int64_t kTraceApplicationId = 0x554f5053; ///< "UOPS"
-constexpr int64_t kTraceSchemaVersion = 3;
+constexpr int64_t kTraceSchemaVersion = 4;
 constexpr int64_t kPackedSchemaVersion =
     3; ///< the first one whose texts, programs, nodes and counts are packed
 

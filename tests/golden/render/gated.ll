@@ -22,7 +22,7 @@ gate_off:
   %cast0 = trunc i8 %val2 to i1
   br i1 %cast0, label %if, label %if_after
 if:
-  %alu4 = fmul nsz arcp contract afn half %val1, 0xH2E66
+  %alu4 = fmul half %val1, 0xH2E66
   %ptr2 = getelementptr inbounds half, ptr %data0_100, i32 %Lidx0
   store half %alu4, ptr %ptr2, align 2
   br label %if_after

@@ -28,8 +28,8 @@ loop_Ridx2:
   %val1 = load float, ptr %ptr2, align 4
   %ptr3 = getelementptr inbounds float, ptr %acc0, i32 0
   %val2 = load float, ptr %ptr3, align 4
-  %alu4 = fmul nsz arcp contract afn float %val0, %val1
-  %alu5 = fadd nsz arcp contract afn float %val2, %alu4
+  %alu4 = fmul float %val0, %val1
+  %alu5 = fadd float %val2, %alu4
   %ptr4 = getelementptr inbounds float, ptr %acc0, i32 0
   store float %alu5, ptr %ptr4, align 4
   br label %end_Ridx2

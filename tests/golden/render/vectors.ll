@@ -14,15 +14,15 @@ loop_Lidx0:
   %vec1 = shufflevector <8 x float> %vec0, <8 x float> poison, <8 x i32> zeroinitializer
   %alu1 = fcmp olt <8 x float> %val1, <float 0.0, float 0.0, float 0.0, float 0.0, float 0.0, float 0.0, float 0.0, float 0.0>
   %alu2 = fcmp olt <8 x float> %vec1, %val1
-  %alu3 = fmul nsz arcp contract afn <8 x float> %val1, %vec1
+  %alu3 = fmul <8 x float> %val1, %vec1
   %alu4 = select <8 x i1> %alu1, <8 x float> %alu3, <8 x float> %val1
   %cast0 = zext <8 x i1> %alu2 to <8 x i8>
   %ptr2 = getelementptr inbounds i8, ptr %data2_16, i32 %alu0
   store <8 x i8> %cast0, ptr %ptr2, align 1
-  %alu5 = fadd nsz arcp contract afn <8 x float> %alu4, %vec1
+  %alu5 = fadd <8 x float> %alu4, %vec1
   %cast1 = uitofp <8 x i1> %alu2 to <8 x float>
-  %alu6 = fadd nsz arcp contract afn <8 x float> %alu5, %cast1
-  %alu7 = call nsz arcp contract afn <8 x float> @llvm.sqrt.v8f32(<8 x float> %alu6)
+  %alu6 = fadd <8 x float> %alu5, %cast1
+  %alu7 = call <8 x float> @llvm.sqrt.v8f32(<8 x float> %alu6)
   %alu8 = fcmp olt <8 x float> %alu7, %val1
   %alu9 = fcmp uno <8 x float> %val1, %val1
   %alu10 = or <8 x i1> %alu8, %alu9

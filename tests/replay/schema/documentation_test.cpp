@@ -17,7 +17,8 @@ using namespace uopscope::test;
 namespace {
 
 /// In order of their numbers.
-constexpr const char* kSchemaFiles[] = {"001_initial.sql", "002_provenance.sql", "003_packed.sql"};
+constexpr const char* kSchemaFiles[] = {"001_initial.sql", "002_provenance.sql", "003_packed.sql",
+                                         "004_decisions.sql"};
 const std::string kPage = std::string(UOPSCOPE_SOURCE_DIR) + "/docs/guide/trace-format.md";
 constexpr std::string_view kBegin = "<!-- tables: made from replay/schema/*.sql -->\n",
                            kEnd = "<!-- end of tables -->\n";

@@ -1,0 +1,81 @@
+// Levels of x86-64, and what this machine can run of them.
+#include "engine/runtime/processor.h"
+
+#include "engine/base/context_var.h"
+#include "engine/base/error.h"
+
+#ifdef UOPSCOPE_HAVE_LLVM
+#include <llvm/ADT/StringMap.h>
+#include <llvm/ADT/StringRef.h>
+#include <llvm/TargetParser/Host.h>
+#endif
+
+#include <fmt/format.h>
+
+#include <array>
+#include <mutex>
+#include <optional>
+
+namespace uopscope {
+
+namespace {
+
+struct Abilities {
+  bool avx2 = false, avx512 = false, fma = false, v2 = false;
+};
+
+Abilities abilitiesOfHost() {
+#if defined(__x86_64__)
+  return {__builtin_cpu_supports("avx2") != 0,
+          __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+              __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl"),
+          __builtin_cpu_supports("fma") != 0, __builtin_cpu_supports("sse4.2") != 0};
+#elif defined(__aarch64__)
+  return {.fma = true};
+#else
+  return {};
+#endif
+}
+
+Processor host() {
+  Abilities can = abilitiesOfHost();
+  Processor p;
+  p.name = "generic";
+  p.march = "native";
+#ifdef UOPSCOPE_HAVE_LLVM
+  p.name = llvm::sys::getHostCPUName().str();
+  for (const auto& f : llvm::sys::getHostCPUFeatures())
+    p.features += fmt::format("{}{}{}", p.features.empty() ? "" : ",", f.second ? '+' : '-', f.first().str());
+#endif
+  p.lanes = can.avx512 ? 16 : can.avx2 ? 8 : 4;
+  p.hasFma = can.fma;
+  return p;
+}
+
+Processor level(int64_t n) {
+  Abilities can = abilitiesOfHost();
+  bool runs = n == 2 ? can.v2 : n == 3 ? can.avx2 && can.fma : n == 4 && can.avx512;
+  if (n < 2 || n > 4)
+    throw Error(ErrorKind::Value,
+                fmt::format("CPU_TARGET={}: it is 0 (this machine), 2, 3 or 4 (x86-64-v2 to v4)", n));
+  if (!runs)
+    throw Error(
+        ErrorKind::Value,
+        fmt::format("CPU_TARGET={0}: this machine cannot run code for x86-64-v{0}; 0 is what it can", n));
+  std::string name = fmt::format("x86-64-v{}", n);
+  return {name, name, "", n == 4 ? 16 : n == 3 ? 8 : 4, n > 2};
+}
+
+} // namespace
+
+const Processor& processor() {
+  static std::mutex mutex;
+  static std::array<std::optional<Processor>, 5> known;
+  int64_t wanted = vars::cpuTarget;
+  size_t at = wanted >= 0 && wanted < 5 ? static_cast<size_t>(wanted) : 1;
+  std::lock_guard lock(mutex);
+  if (!known[at]) known[at] = wanted == 0 ? host() : level(wanted);
+  return *known[at];
+}
+
+} // namespace uopscope
