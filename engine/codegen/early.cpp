@@ -52,6 +52,27 @@ UOp movementAfterOrder(Match& m) {
   return UOp::make(mop.op(), root.dtype(), src, mop.arg());
 }
 
+/// Memory in the place of an effect, as `C.set(...).end(i)` leaves it: what is meant are the effects it waits
+/// for.
+UOp effectsOfOrder(Match& m) {
+  UOp root = m.root();
+  std::vector<UOp> src;
+  bool any = false;
+  for (size_t k = 0; k < root.srcCount(); ++k) {
+    UOp s = root.src(k);
+    while (s.in(group::kMovement)) s = s.src(0);
+    bool waits = s.is(Op::AFTER) && (k == 0 || !root.is(Op::END));
+    any = any || waits;
+    if (!waits)
+      src.push_back(root.src(k));
+    else if (root.is(Op::END) && s.srcCount() != 2)
+      src.push_back(UOp::groupOf(s.src().subspan(1)));
+    else
+      src.insert(src.end(), s.src().begin() + 1, s.src().end());
+  }
+  return any ? root.withSrc(src) : UOp();
+}
+
 bool isEmpty(UOp range) {
   return range.is(Op::RANGE) && range.src(0).isConst() && range.src(0).arg().i() <= 0;
 }
@@ -71,6 +92,7 @@ constexpr RuleDef kEarly[] = {
     RULE("index-of-index", op(Op::INDEX, any(Op::INDEX).named(inner)).more(), joinIndices),
     RULE("movement-after-order", op(Op::AFTER, any(group::kMovement).named(moved)).more(),
          movementAfterOrder),
+    RULE("effects-of-order", any({Op::END, Op::GROUP, Op::SINK}), effectsOfOrder),
     RULE("empty-loop", any({Op::END, Op::REDUCE}), emptyLoop),
     RULE("unbind", op(Op::BIND, bound).more(), bound),
 };

@@ -222,7 +222,11 @@ void bindTensors(py::module_& m) {
         py::arg("data") = py::none(), py::arg("device") = py::none(), py::arg("dtype") = py::none(),
         py::arg("requires_grad") = py::none());
   c.def_property(
-       "uop", [](const Tensor& t) { return t.uop(); }, [](const Tensor& t, UOp u) { t.state()->uop = u; })
+       "uop", [](const Tensor& t) { return t.uop(); },
+       [](const Tensor& t, UOp u) {
+         t.state()->leaveNames();
+         t.state()->become(u);
+       })
       .def_property_readonly("dtype", [](const Tensor& t) { return t.dtype(); })
       .def_property_readonly("shape",
                              [](const Tensor& t) {

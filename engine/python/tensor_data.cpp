@@ -132,7 +132,7 @@ Tensor tensorFromPython(py::object data, const TensorOptions& o) {
       return Tensor::scalar(ConstValue::ofInt(0), {o.device, dtypes::int32, false}).add(Operand(Sint(u)));
     if (o.dtype && *o.dtype != u.dtype())
       fail(ErrorKind::Shape, fmt::format("dtype mismatch: {} vs {}", o.dtype->name(), u.dtype().name()));
-    Tensor t = Tensor::fromUOp(u, o.requiresGrad);
+    Tensor t = Tensor::named(u, o.requiresGrad);
     return o.device ? t.to(*o.device) : t;
   }
   if (py::isinstance<py::bytes>(data)) {

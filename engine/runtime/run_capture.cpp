@@ -34,6 +34,13 @@ RunCapture::~RunCapture() {
   std::erase(captures(), this);
 }
 
+RunCapture::Pause::Pause() {
+  paused_.swap(captures());
+}
+RunCapture::Pause::~Pause() {
+  paused_.swap(captures());
+}
+
 bool RunCapture::active() {
   return !captures().empty();
 }
@@ -93,15 +100,20 @@ CapturedRun::Parts CapturedRun::parts() const {
 }
 
 namespace {
-/// The buffers a step writes, or reads; null where one is an input.
-std::vector<std::shared_ptr<Buffer>> touched(const RunStep& step, bool writes) {
-  if (!step.kernel) return {step.buffers[writes ? 0 : 1]};
-  std::vector<std::shared_ptr<Buffer>> out;
+/// The arguments that a step writes, or reads.
+std::vector<size_t> argumentsOf(const RunStep& step, bool writes) {
+  if (!step.kernel) return {writes ? size_t{0} : size_t{1}};
+  std::vector<size_t> out;
   const LoweredKernel& k = step.kernel->lowered;
-  for (int position : writes ? k.outs : k.ins) {
-    auto at = std::find(k.globals.begin(), k.globals.end(), position);
-    out.push_back(step.buffers[static_cast<size_t>(at - k.globals.begin())]);
-  }
+  for (int position : writes ? k.outs : k.ins)
+    out.push_back(
+        static_cast<size_t>(std::find(k.globals.begin(), k.globals.end(), position) - k.globals.begin()));
+  return out;
+}
+/// Their buffers; null where one is an input.
+std::vector<std::shared_ptr<Buffer>> touched(const RunStep& step, bool writes) {
+  std::vector<std::shared_ptr<Buffer>> out;
+  for (size_t i : argumentsOf(step, writes)) out.push_back(step.buffers[i]);
   return out;
 }
 } // namespace
@@ -173,6 +185,21 @@ CapturedRun RunCapture::finish(std::span<const std::shared_ptr<Buffer>> inputs,
   }
   steps_.clear();
   return run;
+}
+
+std::pair<std::unordered_set<const Buffer*>, std::vector<bool>> CapturedRun::written() const {
+  std::unordered_set<const Buffer*> fixed;
+  std::vector<bool> inputs;
+  for (const Step& s : steps_)
+    for (size_t argument : argumentsOf(s.step, true)) {
+      if (const auto& b = s.step.buffers[argument]) fixed.insert(b->root());
+      for (const Patch& p : s.patches) {
+        if (p.argument != argument) continue;
+        if (inputs.size() <= p.input) inputs.resize(p.input + 1);
+        inputs[p.input] = true;
+      }
+    }
+  return {std::move(fixed), std::move(inputs)};
 }
 
 std::vector<bool> CapturedRun::usedInputs() const {

@@ -15,6 +15,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -66,6 +67,8 @@ public:
   void replay(std::span<const std::shared_ptr<Buffer>> inputs, std::span<const int64_t> values);
   size_t stepCount() const { return steps_.size(); }
   const RunStep& step(size_t i) const { return steps_[i].step; }
+  /// Memory that every replay writes, but for inputs; and the inputs that it writes.
+  std::pair<std::unordered_set<const Buffer*>, std::vector<bool>> written() const;
   /// The inputs that some step reads or writes.
   std::vector<bool> usedInputs() const;
   /// (argument of the step, number of the input) for what changes from call to call.
@@ -107,6 +110,18 @@ public:
                      bool prune = false);
 
   size_t size() const { return steps_.size(); }
+
+  /// While one lives, nothing that runs on this thread is noted.
+  class Pause {
+  public:
+    Pause();
+    ~Pause();
+    Pause(const Pause&) = delete;
+    Pause& operator=(const Pause&) = delete;
+
+  private:
+    std::vector<RunCapture*> paused_;
+  };
 
   // --- told by what runs ---
   static bool active();

@@ -124,7 +124,9 @@ bool hasOrder(const std::vector<StoreNode>& stores, const std::vector<size_t>& n
 UOp groupStores(UOp sink, ScheduleState& state) {
   std::vector<StoreNode> stores;
   UOpMap<size_t> numberOf;
-  std::map<int, std::vector<size_t>> kernels;
+  // A value that does not depend on all loops of its host has lost some, and is stored by a kernel of its
+  // own.
+  std::map<std::pair<int, std::vector<uint32_t>>, std::vector<size_t>> kernels;
   for (UOp u : sink.toposort()) {
     if (!u.is(Op::AFTER) || !u.src(1).is(Op::END) || numberOf.contains(u.src(1))) continue;
     StoreNode node{u.src(1), state.stored[static_cast<size_t>(u.tag().i())].kernel, {}};
@@ -132,7 +134,9 @@ UOp groupStores(UOp sink, ScheduleState& state) {
       for (UOp s : v.src())
         if (s.is(Op::AFTER) && s.src(1).is(Op::END)) node.needs.push_back(numberOf.at(s.src(1)));
     numberOf[node.end] = stores.size();
-    kernels[node.kernel].push_back(stores.size());
+    std::vector<uint32_t> loops;
+    for (UOp r : node.end.src().subspan(1)) loops.push_back(r.id());
+    kernels[{node.kernel, std::move(loops)}].push_back(stores.size());
     stores.push_back(std::move(node));
   }
   std::vector<std::vector<size_t>> groups;

@@ -90,7 +90,10 @@ UOp contiguousOfMemory(Match& m) {
   UOp c = m.root(), s = c.src(0);
   if (c.arg()) return {};
   while (s.is(Op::RESHAPE)) s = s.src(0);
-  return s.in(kHasMemory) ? c.src(0) : UOp();
+  if (!s.in(kHasMemory)) return {};
+  UOp at = s; // an assignment leaves its values in the order of what it assigns
+  while (at.in({Op::RESHAPE, Op::ASSIGN})) at = at.src(0);
+  return s.is(Op::ASSIGN) && !at.in(kHasMemory) ? UOp() : c.src(0);
 }
 
 UOp emptyToConst(Match& m) {
@@ -171,7 +174,10 @@ UOp splitReduce(Match& m) {
 UOp copyOfConst(Match& m) {
   UOp copy = m.root(), c = baseOf(copy.src(0));
   if (!c.is(Op::CONST)) return {};
-  UOp moved = UOp::make(Op::CONST, c.dtype(), {copy.src(1)}, c.arg());
+  std::vector<UOp> src(c.src().begin(), c.src().end());
+  if (src.empty()) src.resize(1);
+  src[0] = copy.src(1);
+  UOp moved = c.withSrc(src);
   return copy.src(0).substitute({{c, moved}});
 }
 UOp copyToSameDevice(Match& m) {

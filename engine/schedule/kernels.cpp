@@ -98,12 +98,16 @@ void checkInPlace(UOp body, KernelContext& ctx, size_t outputs) {
   }
 }
 
+/// Whether an effect writes memory of the schedule: what a kernel already made writes are parameters and
+/// registers, through STOREs, or through AFTERs of them where it was given by hand.
+bool writesBuffer(UOp effect) {
+  while (effect.in({Op::END, Op::GROUP}) && effect.srcCount()) effect = effect.src(0);
+  return effect.is(Op::STORE) && effect.src(0).bufferOf().in({Op::BUFFER, Op::BUFFER_VIEW});
+}
+
 UOp splitStore(Match& m) {
   UOp root = m.root();
-  UOp effect = root;
-  while (effect.in({Op::END, Op::GROUP})) effect = effect.src(0);
-  bool inKernelAlready = effect.is(Op::STORE) && effect.src(0).bufferOf().is(Op::DEFINE_GLOBAL);
-  if (inKernelAlready || !root.ranges().empty()) return {};
+  if (!writesBuffer(root) || !root.ranges().empty()) return {};
   KernelContext ctx{m.ctx<ScheduleState>(), {}, {}};
   std::vector<UOp> order = root.toposort([](UOp u) { return !u.in({Op::AFTER, Op::BUFFER}); });
   UOp copy;
@@ -199,11 +203,15 @@ constexpr RuleDef kRemoveTags[] = {RULE("remove-tag", anything(), withoutTag)};
 UOp splitKernels(UOp sink, ScheduleState& state) {
   static const PatternMatcher split({kSplit});
   sink = graphRewrite(sink, split, {.name = "split kernels", .ctx = state});
-  for (UOp u : sink.toposort([&](UOp u) { return u == sink || !u.is(Op::SINK); }))
-    if (u.in({Op::END, Op::STORE}))
-      throw Error(ErrorKind::Spec,
-                  fmt::format("a store is in no kernel, since loop {} is open around it:\n{}",
-                              u.ranges().empty() ? "none" : u.ranges()[0].render(), u.str()));
+  for (UOp u : sink.toposort([&](UOp u) { return u == sink || !u.is(Op::SINK); })) {
+    if (!u.is(Op::AFTER) || !u.src(1).in({Op::END, Op::STORE})) continue;
+    if (u.tag()) state.failing = static_cast<int>(u.tag().i());
+    UOp open = u.src(1).ranges().empty() ? UOp() : u.src(1).ranges()[0];
+    throw Error(ErrorKind::Spec,
+                fmt::format("its store is in no kernel, since {} is open around it; this is a fault of the "
+                            "scheduler: realize one of its sources first",
+                            open ? fmt::format("loop {} (0 to {})", open.render(), open.vmax()) : "no loop"));
+  }
   return sink;
 }
 

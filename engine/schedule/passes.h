@@ -37,6 +37,7 @@ struct ScheduleState {
   std::vector<StoredValue> stored;
   std::vector<UOp> outputs;     ///< bases of the sources of the SINK that get stored, in order
   std::vector<UOp> customSinks; ///< kernels given by hand
+  UOpMap<bool> held;            ///< values that Tensors hold
   int64_t nextRange = 0, nextBuffer = 0;
   /// Reductions without loops of their own are stored instead of computed where they are read, so that an
   /// assignment does not read its target at other elements than it writes.
@@ -44,6 +45,7 @@ struct ScheduleState {
   /// Buffers whose old contents are read after, or beside, an assignment to them: the graph is to be
   /// scheduled again with these reads served from a copy.
   std::vector<UOp> needCopies;
+  int failing = -1; ///< stored value that an error is about
   void wantCopy(UOp buffer) {
     if (std::find(needCopies.begin(), needCopies.end(), buffer) == needCopies.end())
       needCopies.push_back(buffer);

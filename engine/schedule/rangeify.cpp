@@ -342,15 +342,23 @@ UOp applySink(Match& m) {
   auto& ctx = m.ctx<ApplyContext>();
   if (sink != ctx.root) return {};
   std::vector<UOp> stores;
+  auto store = [&](UOp base) {
+    auto& outputs = ctx.state.outputs;
+    if (std::find(outputs.begin(), outputs.end(), base) != outputs.end()) return;
+    outputs.push_back(base);
+    stores.push_back(ctx.ranges.memoryOf(base));
+  };
   for (UOp s : sink.src()) {
     UOp base = baseOf(s);
-    int number = ctx.ranges.storedNumber(base);
     bool byHand = base.is(Op::AFTER) && base.src(1).is(Op::CUSTOM_KERNEL);
-    if ((number < 0 && !byHand) ||
-        std::find(ctx.state.outputs.begin(), ctx.state.outputs.end(), base) != ctx.state.outputs.end())
-      continue;
-    ctx.state.outputs.push_back(base);
-    stores.push_back(ctx.ranges.memoryOf(base));
+    if (ctx.ranges.storedNumber(base) >= 0 || byHand) store(base);
+  }
+  // What is stored by a kernel that uses it as it comes is read by nobody, and is wanted all the same.
+  for (size_t k = 0; k < ctx.state.stored.size(); ++k) {
+    const StoredValue& value = ctx.state.stored[k];
+    UOp node = value.node;
+    bool kept = node.is(Op::ASSIGN) || (node.is(Op::CONTIGUOUS) && ctx.state.held.contains(node));
+    if (value.hosted && kept) store(node);
   }
   return UOp::sink(stores);
 }

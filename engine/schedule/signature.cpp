@@ -11,7 +11,8 @@ namespace uopscope::sched {
 
 namespace {
 
-/// Sources that matter: a buffer is known by its number, a bound variable by its name.
+/// Sources that matter: a buffer and a constant of its own are known by their number, a bound variable by its
+/// name.
 std::span<const UOp> wantedSources(UOp u) {
   if (u.is(Op::BUFFER)) return u.src().subspan(1); // without UNIQUE
   if (u.is(Op::BIND) || (u.is(Op::CONST) && u.srcCount())) return u.src().first(1);
@@ -38,7 +39,7 @@ Signature signatureOf(UOp sink) {
   s.words = {static_cast<uint64_t>(vars::splitReduceop.value()),
              static_cast<uint64_t>(vars::noMemoryPlanner.value()),
              static_cast<uint64_t>(envInt("MAX_KERNEL_BUFFERS", 0))};
-  IdMap<uint32_t> position;
+  IdMap<uint32_t> position, uniqueNumber;
   struct Frame {
     UOp u;
     uint32_t next;
@@ -69,6 +70,14 @@ Signature signatureOf(UOp sink) {
     if (u.is(Op::BUFFER)) {
       s.words.push_back(s.buffers.size());
       s.buffers.push_back(u);
+    } else if (u.is(Op::CONST) && u.srcCount() > 1) {
+      const uint32_t* known = uniqueNumber.find(u.src(1).slot());
+      auto number = known ? *known : static_cast<uint32_t>(s.uniques.size());
+      if (!known) {
+        uniqueNumber.set(u.src(1).slot(), number);
+        s.uniques.push_back(u.src(1));
+      }
+      s.words.push_back(number);
     } else if (u.is(Op::BIND) && u.srcCount() > 1) {
       const std::string& name = u.src(0).arg().as<VarArg>().name;
       int64_t value = u.src(1).arg().i();

@@ -21,6 +21,7 @@ struct Signature {
   std::vector<uint64_t> words;
   std::vector<UOp> nodes; ///< in topological order; their positions are what a cached schedule knows them by
   std::vector<UOp> buffers; ///< in order of first appearance
+  std::vector<UOp> uniques; ///< of constants that are unlike any other, in order of first appearance
   std::vector<bool> held;   ///< by node: a Tensor or Python object holds it
   std::map<std::string, BoundVariable> variables;
 

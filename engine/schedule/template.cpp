@@ -23,7 +23,7 @@ using namespace pat;
 // --- rewrite for sched cache ---
 
 struct NumberContext {
-  UOpMap<int64_t> numbers;
+  UOpMap<int64_t> numbers; ///< of BUFFERs, and of UNIQUEs of constants
 };
 UOp numberBuffer(Match& m) {
   UOp b = m.root();
@@ -34,14 +34,17 @@ UOp numberBuffer(Match& m) {
 UOp stripBinding(Match& m) {
   return m.root().src(0);
 }
-UOp stripUnique(Match& m) {
+/// Constants that are unlike any other stay so: what is made of them has memory of its own.
+UOp numberConstant(Match& m) {
   UOp c = m.root();
-  return c.srcCount() == 2 ? c.withSrc({c.src(0)}) : UOp();
+  if (c.srcCount() < 2 || !c.src(1).is(Op::UNIQUE)) return {};
+  return c.withSrc({c.src(0), UOp::make(Op::LUNIQUE, dtypes::void_, {},
+                                        Arg::of(m.ctx<NumberContext>().numbers.at(c.src(1))))});
 }
 constexpr RuleDef kForCache[] = {
     RULE("number-buffer", any(Op::BUFFER), numberBuffer),
     RULE("strip-binding", any(Op::BIND), stripBinding),
-    RULE("strip-unique", any(Op::CONST), stripUnique),
+    RULE("number-constant", any(Op::CONST), numberConstant),
 };
 
 class Builder {
@@ -62,6 +65,8 @@ private:
     NumberContext ctx;
     for (size_t k = 0; k < signature_.buffers.size(); ++k)
       ctx.numbers[imported.at(signature_.buffers[k])] = static_cast<int64_t>(k);
+    for (size_t k = 0; k < signature_.uniques.size(); ++k)
+      ctx.numbers[imported.at(signature_.uniques[k])] = static_cast<int64_t>(k);
     static const PatternMatcher matcher({kForCache});
     root_ = graphRewriteBottomUp(root, matcher,
                                  {.name = "rewrite for sched cache", .ctx = ctx, .map = &rewritten});
@@ -90,7 +95,11 @@ private:
       state_.storeScalars = attempt > 0;
       state_.nextBuffer = static_cast<int64_t>(form_->inputs);
       order_.clear();
-      passes(copied);
+      try {
+        passes(copied);
+      } catch (const Error& e) {
+        throw Error(e.kind(), inScript(e.what()));
+      }
       if (state_.needCopies.empty()) break;
       if (!attempt) continue; // storing a scalar costs less than a copy
       for (UOp contents : state_.needCopies) {
@@ -123,8 +132,11 @@ private:
       auto it = u ? early.find(u) : early.end();
       now_.push_back(it == early.end() ? UOp() : it->second);
     }
+    for (size_t k = 0; k < now_.size(); ++k)
+      if (now_[k] && signature_.held[k]) state_.held[baseOf(now_[k])] = true;
     sink = rangeify(sink, state_);
-    markWanted();
+    for (StoredValue& value : state_.stored)
+      value.exactShape = value.exactShape || state_.held.contains(value.node);
     sink = removeCheapBuffers(sink, state_);
     sink = limitBuffers(sink, state_);
     sink = bufferizeToStore(sink, state_);
@@ -135,17 +147,6 @@ private:
     if (!state_.needCopies.empty()) return;
     static const PatternMatcher view;
     graphRewrite(removeTags(sink), view, {.name = "View Kernel Graph"});
-  }
-
-  /// Values that Tensors hold keep their shape where they are stored.
-  void markWanted() {
-    UOpMap<size_t> numberOf;
-    for (size_t k = 0; k < state_.stored.size(); ++k) numberOf[state_.stored[k].node] = k;
-    for (size_t k = 0; k < now_.size(); ++k) {
-      if (!now_[k] || !signature_.held[k]) continue;
-      auto it = numberOf.find(baseOf(now_[k]));
-      if (it != numberOf.end()) state_.stored[it->second].exactShape = true;
-    }
   }
 
   // --- what is kept ---
@@ -294,10 +295,39 @@ private:
     form_->arenaBytes = plan.arenaBytes;
   }
 
-  void findOrigins() {
+  /// A message about a graph that cannot be scheduled: the script's line, the operation, and at most ten
+  /// lines of text.
+  std::string inScript(std::string_view text) {
+    constexpr size_t kLines = 10, kColumns = 200;
+    std::string said;
+    for (size_t line = 0, at = 0; line < kLines && at <= text.size(); ++line) {
+      size_t end = std::min(text.find('\n', at), text.size());
+      said += fmt::format("{}{}", line ? "\n" : "", text.substr(at, std::min(end - at, kColumns)));
+      at = end + 1;
+    }
+    findNodeOrigins();
+    const NodeOrigin* origin = nullptr;
+    std::string value;
+    if (state_.failing >= 0) {
+      const StoredValue& failing = state_.stored[static_cast<size_t>(state_.failing)];
+      value = fmt::format(" {} of shape {}", opName(failing.node.op()), shapeStr(failing.shape));
+      for (UOp part : failing.parts)
+        if (auto it = origin_.find(part); it != origin_.end() && !origin) origin = it->second;
+    }
+    for (UOp s : signature_.nodes.back().src())
+      if (!origin) origin = originOf(s);
+    if (!origin || origin->file.empty()) return value.empty() ? said : fmt::format("{}: {}", value, said);
+    return fmt::format("{}:{}: in {}{}: {}", origin->file, origin->line, origin->operation, value, said);
+  }
+
+  void findNodeOrigins() {
     for (size_t k = 0; k < now_.size(); ++k)
       if (now_[k])
         if (const NodeOrigin* o = originOf(signature_.nodes[k])) origin_.try_emplace(now_[k], o);
+  }
+
+  void findOrigins() {
+    findNodeOrigins();
     for (size_t k = 0; k < state_.stored.size(); ++k)
       if (state_.stored[k].buffer) storedBy_[state_.stored[k].buffer].push_back(k);
     inlined_.resize(state_.stored.size());

@@ -168,6 +168,72 @@ UOp base(UOp x) {
   return x;
 }
 
+namespace {
+
+/// What x[::3] views: SHRINK to every third element of a RESHAPE of a PAD that fills the last three up. No
+/// padding is left.
+UOp belowStride(UOp shrink) {
+  UOp apart = shrink.src(0);
+  if (!shrink.is(Op::SHRINK) || !apart.is(Op::RESHAPE) || !apart.src(0).is(Op::PAD)) return {};
+  UOp pad = apart.src(0);
+  const Shape& split = apart.shape();
+  Shape begin = uopToShape(shrink.src(1)), end = uopToShape(shrink.src(2)), before = uopToShape(pad.src(1)),
+        after = uopToShape(pad.src(2));
+  if (split.size() != 2 * before.size()) return {};
+  for (size_t k = 0; k < split.size(); ++k) {
+    bool isStep = k % 2;
+    if (!split[k].isInt() || !isInt(begin[k], 0) || !(end[k] == (isStep ? Sint(1) : split[k]))) return {};
+    if (isStep && (!isInt(before[k / 2], 0) || !after[k / 2].isInt() || after[k / 2].i() >= split[k].i()))
+      return {};
+  }
+  return pad.src(0);
+}
+
+/// What a node is a view of, one step down; null where it is none. An expansion shows elements several times.
+UOp belowView(UOp u) {
+  if (u.in({Op::RESHAPE, Op::PERMUTE, Op::FLIP, Op::DETACH})) return u.src(0);
+  if (!u.is(Op::SHRINK)) return {};
+  UOp strided = belowStride(u);
+  return strided ? strided : u.src(0);
+}
+
+Shape longAxes(UOp u) {
+  Shape out;
+  for (const Sint& s : u.shape())
+    if (!isInt(s, 1)) out.push_back(s);
+  return out;
+}
+
+} // namespace
+
+UOp viewed(UOp x) {
+  while (UOp below = belowView(x)) x = below;
+  return x;
+}
+
+bool isView(UOp u, UOp x) {
+  std::vector<UOp> reshapes;
+  for (UOp at = u; at != x;) {
+    UOp below = belowView(at);
+    if (!below && !at.is(Op::EXPAND)) return false;
+    if (at.is(Op::RESHAPE)) reshapes.push_back(at);
+    at = below ? below : at.src(0);
+  }
+  if (reshapes.empty() || base(u).is(Op::CONST)) return true;
+  // A reshape above an expansion may only add and remove axes of length 1.
+  for (UOp at = u; at.in(group::kMovement) || at.is(Op::DETACH); at = at.src(0)) {
+    if (!at.is(Op::EXPAND)) continue;
+    for (UOp r : reshapes)
+      if (r.dependsOn(at) && !(longAxes(r) == longAxes(r.src(0)))) return false;
+  }
+  return true;
+}
+
+bool isMemory(UOp x) {
+  if (x.is(Op::ASSIGN)) return isMemory(viewed(x.src(0)));
+  return x.in({Op::BUFFER, Op::BUFFER_VIEW, Op::AFTER, Op::MULTI});
+}
+
 Sint smax(const Sint& a, const Sint& b) {
   if (a.vmin() >= b.vmax()) return a;
   if (b.vmin() >= a.vmax()) return b;

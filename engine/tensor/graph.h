@@ -44,6 +44,13 @@ UOp assign(UOp target, UOp value);
 bool isRealized(UOp x);
 /// What remains when movement operations are taken off.
 UOp base(UOp x);
+/// What remains when views are taken off: movement operations that reach each element once, and detach().
+UOp viewed(UOp x);
+/// Whether u is a view of x: elements of x's memory, each where it lies. Padding makes elements, and so does
+/// a reshape of what was expanded.
+bool isView(UOp u, UOp x);
+/// Whether a node is memory, now or once assignments that are pending are made.
+bool isMemory(UOp x);
 
 /// Shapes that broadcast to a common one; nothing where they do not.
 std::optional<Shape> broadcastShape(const std::vector<Shape>& shapes);

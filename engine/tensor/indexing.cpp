@@ -1,4 +1,5 @@
 // Indexing by numbers, slices and tensors; gather, scatter.
+#include "engine/tensor/state.h"
 #include "engine/tensor/tensor.h"
 
 #include <fmt/format.h>
@@ -162,7 +163,11 @@ Tensor Tensor::getOrSet(std::vector<Index> indices, const Tensor& value) const {
     kept.push_back(p.size);
   }
   x = x.reshape(kept);
-  if (tensors.empty()) return x;
+  if (tensors.empty()) {
+    // by way of padding that is gone again
+    if (x.state_ != state_ && graph::isView(x.uop(), uop())) x.state_->joinNames(*state_);
+    return x;
+  }
 
   // index tensors: a mask per axis over (leading axes, index shape, remaining axes), multiplied; then a sum
   // picks
@@ -222,7 +227,8 @@ void Tensor::set(std::vector<Index> indices, const Operand& operand) const {
     fail(ErrorKind::Unsupported, "setitem with requires_grad is not supported");
   if (numel() == Sint(0)) return;
   realize();
-  if (!graph::isRealized(uop())) fail(ErrorKind::Runtime, "setitem target needs to be contiguous");
+  if (!graph::isMemory(graph::viewed(uop())))
+    fail(ErrorKind::Runtime, "setitem target needs to be contiguous");
   Tensor result = getOrSet(std::move(indices), v);
   bool advanced =
       result.shape() == shape() && result.uop() != uop() && !graph::isRealized(graph::base(result.uop()));

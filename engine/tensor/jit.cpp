@@ -125,6 +125,7 @@ CapturedJit CapturedJit::capture(const JitInputs& inputs,
   {
     // what is pruned runs once and must keep its memory
     ContextScope settings({{"NO_MEMORY_PLANNER", prune || vars::noMemoryPlanner}});
+    CaptureScope since;
     RunCapture capture;
     made.results_ = body(inputs);
     Tensor::realize(made.results_);
@@ -139,7 +140,14 @@ CapturedJit CapturedJit::capture(const JitInputs& inputs,
     for (size_t k = 0; k < inputs.views.size(); ++k)
       if (base == graph::base(inputs.views[k])) made.passed_.emplace_back(i, k);
   }
+  made.watch();
   return made;
+}
+
+void CapturedJit::watch() {
+  auto [fixed, inputs] = run_.written();
+  guard_.watch(std::move(fixed));
+  writtenInputs_ = std::move(inputs);
 }
 
 void CapturedJit::check(const JitInputs& inputs) const {
@@ -173,12 +181,16 @@ void CapturedJit::replay(const JitInputs& inputs) {
   check(inputs);
   for (size_t i = 0; i < values_.size(); ++i) values_[i] = inputs.variables[i].second;
   if (vars::debug >= 1 && run_.stepCount() >= 10) fmt::print("jit execs {} kernels\n", run_.stepCount());
+  std::unordered_set<const Buffer*> written;
+  for (size_t i = 0; i < writtenInputs_.size(); ++i)
+    if (writtenInputs_[i]) written.insert(inputs.buffers[i]->root());
+  guard_.keep(written);
   run_.replay(inputs.buffers, values_);
   if (passed_.empty()) return;
   PoolScope scope(tensorPool());
   for (auto [result, input] : passed_) {
-    UOpRef& uop = results_[result].state()->uop;
-    uop = rebased(uop, graph::base(uop), graph::base(inputs.views[input]));
+    UOp uop = results_[result].uop();
+    results_[result].state()->become(rebased(uop, graph::base(uop), graph::base(inputs.views[input])));
   }
 }
 

@@ -10,6 +10,7 @@
 #pragma once
 #include "engine/base/error.h"
 #include "engine/runtime/run_capture.h"
+#include "engine/tensor/old_contents.h"
 #include "engine/tensor/tensor.h"
 
 #include <functional>
@@ -48,7 +49,9 @@ public:
   CapturedJit() = default;
   explicit CapturedJit(Parts parts)
       : run_(std::move(parts.run)), views_(std::move(parts.views)), names_(std::move(parts.names)),
-        values_(names_.size()), results_(std::move(parts.results)), passed_(std::move(parts.passed)) {}
+        values_(names_.size()), results_(std::move(parts.results)), passed_(std::move(parts.passed)) {
+    watch();
+  }
   Parts parts() const { return {run_.parts(), views_, names_, results_, passed_}; }
   void freeIntermediates() { run_.freeIntermediates(); }
   /// Runs the body and keeps what it launched. `results` are realized before the capture ends.
@@ -62,6 +65,8 @@ public:
 private:
   /// Throws where a call's inputs are not like those of the capture.
   void check(const JitInputs& inputs) const;
+  /// Finds out what a replay writes.
+  void watch();
 
   CapturedRun run_;
   std::vector<UOpRef> views_;
@@ -69,6 +74,8 @@ private:
   std::vector<int64_t> values_;
   std::vector<Tensor> results_;
   std::vector<std::pair<size_t, size_t>> passed_; ///< (result, input): a view of what was handed in
+  std::vector<bool> writtenInputs_;
+  ReplayGuard guard_;
 };
 
 class TinyJit {

@@ -4,7 +4,7 @@
 #include "engine/runtime/device.h"
 #include "engine/tensor/gradient.h"
 #include "engine/tensor/multi.h"
-#include "engine/tensor/overtaken.h"
+#include "engine/tensor/old_contents.h"
 #include "engine/tensor/state.h"
 #include "engine/tensor/tensor.h"
 #include "engine/tensor/tensor_memory.h"
@@ -57,19 +57,30 @@ void applyBecomes(const std::vector<std::pair<UOpRef, UOpRef>>& becomes) {
     before.push_back(s.uop);
   });
   UOp after = UOp::sink(before).substitute(map);
-  for (size_t i = 0; i < states.size(); ++i) states[i]->uop = after.src(i);
+  for (size_t i = 0; i < states.size(); ++i) states[i]->become(after.src(i));
 }
 
-/// What is to be computed for these tensors: graphs of one device each. Tensors on several devices are taken
-/// apart here, for good: they stand for their shards from now on.
-std::vector<UOp> rootsOf(std::vector<Tensor> tensors) {
+/// Two tensors asked for that are one node, and not names of one memory, get memory each.
+void separateEqual(const std::vector<Tensor>& tensors) {
+  UOpMap<Tensor::State*> first;
+  for (const Tensor& t : tensors) {
+    UOp value = graph::viewed(t.uop());
+    if (graph::isMemory(value) || graph::base(value).is(Op::CONST)) continue;
+    auto [it, isNew] = first.try_emplace(value, t.state().get());
+    bool same = false;
+    it->second->forEachName([&](Tensor::State& s) { same = same || &s == t.state().get(); });
+    if (isNew || same) continue;
+    UOp own = UOp::make(Op::CONTIGUOUS, value.dtype(), {value}, Arg::of("own"));
+    t.state()->forEachName([&](Tensor::State& s) { s.become(UOp(s.uop).substitute({{value, own}})); });
+  }
+}
+
+/// Graphs of one device each that these tensors stand for. Tensors on several devices are taken apart here,
+/// for good: they stand for their shards from now on.
+std::vector<UOp> separatedRoots(const std::vector<Tensor>& tensors) {
   std::vector<UOp> all;
   for (const Tensor& t : tensors)
     if (!graph::isRealized(t.uop())) all.push_back(t.uop());
-  for (Tensor& t : overtakenBy(all)) {
-    all.push_back(t.uop());
-    tensors.push_back(std::move(t));
-  }
   if (touchesSeveralDevices(all)) {
     PoolScope scope(tensorPool());
     std::vector<std::pair<UOpRef, UOpRef>> apart;
@@ -88,6 +99,17 @@ std::vector<UOp> rootsOf(std::vector<Tensor> tensors) {
       add(u);
   }
   return roots;
+}
+
+/// What is to be computed for these tensors, and for others that would lose what they read.
+std::vector<UOp> rootsOf(std::vector<Tensor> tensors, Tensor::State* inPlace) {
+  separateEqual(tensors);
+  for (;;) {
+    std::vector<UOp> roots = separatedRoots(tensors);
+    OldContentsKept kept = keepOldContents(roots, inPlace);
+    if (!kept.changed) return roots;
+    tensors.insert(tensors.end(), kept.along.begin(), kept.along.end());
+  }
 }
 
 int heldNodes = 0;
@@ -131,16 +153,20 @@ size_t collectTensorPool() {
 
 Schedule Tensor::schedule(const std::vector<Tensor>& tensors) {
   OperationScope op("schedule");
-  std::vector<UOp> roots = rootsOf(tensors);
+  std::vector<UOp> roots = rootsOf(tensors, nullptr);
   Schedule s = createSchedule(UOp::sink(roots));
   applyBecomes(s.becomes);
   return s;
 }
 
 void Tensor::realize(const std::vector<Tensor>& tensors) {
+  realizeTensors(tensors);
+}
+
+void realizeTensors(const std::vector<Tensor>& tensors, Tensor::State* inPlace) {
   {
     OperationScope op("realize");
-    std::vector<UOp> roots = rootsOf(tensors);
+    std::vector<UOp> roots = rootsOf(tensors, inPlace);
     if (!roots.empty()) {
       Schedule s = createSchedule(UOp::sink(roots));
       runSchedule(s);

@@ -1,5 +1,12 @@
-// What a Tensor handle points at, and the list of all that are alive (realize() and backward() go through
-// it).
+// What a Tensor handle points at, the list of all that are alive (realize() and backward() go through it),
+// and which of them are names of one memory.
+//
+//   Tensor a = Tensor::full({4}, 1).contiguous(), v = a.shrink({{{0, 2}}});    // two names of one memory
+//   a.assign(b);                                                               // v reads b's elements from
+//   now on
+//
+// Names stand in a ring. A tensor made by views of another (Tensor::apply) joins its ring; every other tensor
+// is a value of its own, even where two of them are one node, or lie in one buffer until one is assigned.
 #pragma once
 #include "engine/tensor/tensor.h"
 
@@ -12,14 +19,36 @@ struct Tensor::State : std::enable_shared_from_this<Tensor::State> {
   State(const State&) = delete;
   State& operator=(const State&) = delete;
 
-  UOpRef uop;
+  /// Stands for this node from now on.
+  void become(UOp u);
+  bool isOnlyName() const { return nextName == this; }
+  void joinNames(State& of);
+  void leaveNames();
+  /// Calls f(State&) for each name of this memory, this one first. f must not change the ring.
+  template <typename F>
+  void forEachName(F f) {
+    State* s = this;
+    do {
+      f(*s);
+      s = s->nextName;
+    } while (s != this);
+  }
+
+  UOpRef uop; ///< written by become() alone
   RequiresGrad requiresGrad;
   std::shared_ptr<State> grad;
   State* before = nullptr;
   State* after = nullptr;
+  State* previousName = this;
+  State* nextName = this;
+  uint64_t born, changed; ///< times of the clock below
 };
 
+/// Counts up with every tensor made, and with every one that stands for another node.
+uint64_t tensorClock();
 /// Calls f(State&) for each live tensor, oldest first. f must not make or drop tensors.
 void forEachTensor(const std::function<void(Tensor::State&)>& f);
+/// Computes these; names of `inPlace` keep reading the buffer that is assigned meanwhile.
+void realizeTensors(const std::vector<Tensor>& tensors, Tensor::State* inPlace = nullptr);
 
 } // namespace uopscope

@@ -23,12 +23,20 @@ LiveList& liveList() {
   static LiveList list;
   return list;
 }
+uint64_t& clockNow() {
+  static uint64_t now = 0;
+  return now;
+}
 
 } // namespace
 
 bool Tensor::training = false;
 
-Tensor::State::State(UOp u, RequiresGrad g) : uop(u), requiresGrad(g) {
+uint64_t tensorClock() {
+  return clockNow();
+}
+
+Tensor::State::State(UOp u, RequiresGrad g) : uop(u), requiresGrad(g), born(++clockNow()), changed(born) {
   LiveList& list = liveList();
   before = list.last;
   (before ? before->after : list.first) = this;
@@ -36,9 +44,27 @@ Tensor::State::State(UOp u, RequiresGrad g) : uop(u), requiresGrad(g) {
 }
 
 Tensor::State::~State() {
+  leaveNames();
   LiveList& list = liveList();
   (before ? before->after : list.first) = after;
   (after ? after->before : list.last) = before;
+}
+
+void Tensor::State::become(UOp u) {
+  if (uop.get() == u) return;
+  uop = u;
+  changed = ++clockNow();
+}
+void Tensor::State::joinNames(State& of) {
+  leaveNames();
+  nextName = of.nextName;
+  previousName = &of;
+  nextName->previousName = of.nextName = this;
+}
+void Tensor::State::leaveNames() {
+  previousName->nextName = nextName;
+  nextName->previousName = previousName;
+  previousName = nextName = this;
 }
 
 void forEachTensor(const std::function<void(Tensor::State&)>& f) {
@@ -93,7 +119,7 @@ Tensor Tensor::setRequiresGrad(RequiresGrad value) const {
   UOp u = uop();
   // equal constants are one node: a gradient would reach all of them
   if (value.value_or(false) && u.isConst() && u.srcCount() < 2)
-    state_->uop = graph::uniqueConstant(u.dtype(), u.constValue(), device());
+    state_->become(graph::uniqueConstant(u.dtype(), u.constValue(), device()));
   state_->requiresGrad = value;
   return *this;
 }
@@ -133,12 +159,15 @@ Tensor Tensor::apply(UOp result, std::initializer_list<Tensor> others) const {
     any = any || t.state_->requiresGrad.value_or(false);
     unset = unset || !t.state_->requiresGrad.has_value();
   }
-  return fromUOp(result, any ? RequiresGrad(true) : unset ? RequiresGrad() : RequiresGrad(false));
+  Tensor made = fromUOp(result, any ? RequiresGrad(true) : unset ? RequiresGrad() : RequiresGrad(false));
+  if (graph::isView(result, uop())) made.state_->joinNames(*state_);
+  return made;
 }
 
+/// A value of its own, even where the same buffer serves until one of the two is assigned.
 Tensor Tensor::contiguous() const {
   OperationScope op("contiguous");
-  return apply(graph::contiguous(inMemory().uop()));
+  return fromUOp(graph::contiguous(inMemory().uop()), requiresGrad());
 }
 
 Tensor Tensor::contiguousBackward() const {
@@ -148,7 +177,9 @@ Tensor Tensor::contiguousBackward() const {
 
 Tensor Tensor::detach() const {
   OperationScope op("detach");
-  return fromUOp(graph::detach(uop()), false);
+  Tensor made = fromUOp(graph::detach(uop()), false);
+  made.state_->joinNames(*state_);
+  return made;
 }
 
 Tensor Tensor::clone() const {
@@ -178,8 +209,21 @@ Tensor Tensor::replace(const Tensor& x, bool allowShapeMismatch) const {
   if (!allowShapeMismatch && shape() != x.shape())
     fail(ErrorKind::Shape,
          fmt::format("replace shape mismatch {} != {}", shapeStr(shape()), shapeStr(x.shape())));
-  state_->uop = x.state_->uop;
+  if (state_ == x.state_) return *this;
+  state_->become(x.uop());
+  state_->joinNames(*x.state_);
   return *this;
+}
+
+Tensor Tensor::named(UOp uop, RequiresGrad requiresGrad) {
+  Tensor made = fromUOp(uop, requiresGrad), other;
+  UOp memory = graph::viewed(uop);
+  if (!memory.is(Op::BUFFER)) return made;
+  forEachTensor([&](State& s) {
+    if (!other && s.uop.get() != uop && graph::viewed(s.uop) == memory) other = Tensor(s.shared_from_this());
+  });
+  if (other) made.state_->joinNames(*other.state_);
+  return made;
 }
 
 Tensor Tensor::assign(const Operand& value) const {
@@ -200,10 +244,48 @@ Tensor Tensor::assign(const Operand& value) const {
     writeToFile(x);
     return *this;
   }
-  UOp made = graph::assign(uop(), x.uop());
-  OperationScope::made(made);
-  state_->uop = made;
+  state_->isOnlyName() ? assignWhole(x) : assignNamed(x);
   return *this;
+}
+
+void Tensor::assignWhole(const Tensor& x) const {
+  UOp target = uop();
+  if (graph::viewed(target).in({Op::EXPAND, Op::PAD})) // a value that lies nowhere, though what it shows may
+    target = UOp::make(Op::CONTIGUOUS, target.dtype(), {target});
+  UOp made = graph::assign(target, x.uop());
+  OperationScope::made(made);
+  state_->become(made);
+}
+
+/// Other tensors are names of this memory: they read the new contents from now on.
+void Tensor::assignNamed(const Tensor& x) const {
+  UOp target = uop(), memory = graph::viewed(target);
+  if (memory.is(Op::EXPAND)) { // each element of another name several times: no memory to assign
+    bool isOfAll = true;
+    state_->forEachName(
+        [&](State& s) { isOfAll = isOfAll && (s.uop.get() == memory || s.uop->dependsOn(memory)); });
+    if (!isOfAll) {
+      state_->leaveNames();
+      assignWhole(x);
+      return;
+    }
+  }
+  bool whole = !memory.is(Op::MULTI);
+  for (UOp u = target; u != memory && whole; u = u.src(0)) whole = u.in({Op::RESHAPE, Op::DETACH});
+  auto rename = [&](UOp now) {
+    state_->forEachName([&](State& s) { s.become(UOp(s.uop).substitute({{memory, now}})); });
+  };
+  if (whole) {
+    assignWhole(x);
+    UOp made = uop();
+    rename(graph::reshape(made, memory.shape()));
+    state_->become(made);
+    return;
+  }
+  // A part of it: stored at once, where the others see it.
+  if (!graph::isMemory(memory)) rename(graph::contiguous(memory));
+  realize();
+  realizeTensors({fromUOp(graph::assign(uop(), x.uop()))}, state_.get());
 }
 
 DType sumAccDtype(DType d) {

@@ -57,6 +57,8 @@ public:
   explicit Tensor(std::shared_ptr<State> state) : state_(std::move(state)) {}
   /// Wraps a node of the tensor pool and reports it as made by the operation at work.
   static Tensor fromUOp(UOp uop, RequiresGrad requiresGrad = {});
+  /// The same; a view of a buffer is one more name of it.
+  static Tensor named(UOp uop, RequiresGrad requiresGrad = {});
 
   explicit operator bool() const { return state_ != nullptr; }
   const std::shared_ptr<State>& state() const { return state_; }
@@ -378,6 +380,8 @@ private:
   Tensor apply(UOp result, std::initializer_list<Tensor> others = {}) const;
   Tensor inMemory() const; ///< on DISK the part of the file this stands for, elsewhere itself
   void writeToFile(const Tensor& values) const;
+  void assignWhole(const Tensor& x) const;
+  void assignNamed(const Tensor& x) const;
   Tensor unary(Op op) const;
   Tensor unaryFloat(Op op) const;
   Tensor binary(Op op, const Operand& x, bool reverse) const;

@@ -62,6 +62,9 @@ TEST_CASE_FIXTURE(Fixture, "rules of early passes") {
   REQUIRE(moved);
   CHECK(moved.is(Op::RESHAPE));
   CHECK(moved.src(0) == p.after(std::vector{effect}));
+  UOp closed = UOp::make(Op::END, dtypes::void_, {moved, r});
+  CHECK(apply(early, "effects-of-order", closed) == effect.end({r}));
+  CHECK(apply(early, "effects-of-order", UOp::sink(std::vector{after})) == UOp::sink(std::vector{effect}));
 }
 
 TEST_CASE_FIXTURE(Fixture, "rules of the expander") {

@@ -2,7 +2,7 @@
 import numpy as np
 from tinygrad import Tensor, UOp, dtypes, Device
 from tinygrad.uop import Ops
-from tinygrad.uop.ops import UPat, PatternMatcher, KernelInfo, graph_rewrite
+from tinygrad.uop.ops import UPat, PatternMatcher, KernelInfo, AxisType, graph_rewrite
 from tinygrad.uop.spec import type_verify, tensor_spec, kernel_spec, program_spec
 from tinygrad.gradient import compute_gradient
 from tinygrad.codegen import get_program
@@ -32,6 +32,16 @@ def test_a_custom_kernel_without_gradient_says_so():
   def short(grad, kernel): return (None,)
   out = Tensor.empty(3).custom_kernel(x, fxn=square_kernel, grad_fxn=short)[0]
   raises(ValueError, lambda: out.sum().backward(), "grad_fxn", "2 buffers")
+
+def product_kernel(C, A, B):
+  i, j, k = UOp.range(C.shape[0], 0), UOp.range(C.shape[1], 1), UOp.range(A.shape[1], 2, axis_type=AxisType.REDUCE)
+  C = C[i, j].set(0.0)
+  C = C[i, j].set(C.after(k)[i, j] + A[i, k] * B[k, j], end=k)
+  return C.end(i, j).sink(arg=KernelInfo(name="product", opts_to_apply=()))
+
+def test_a_custom_kernel_may_end_in_memory():
+  a, b = Tensor.arange(12).float().reshape(3, 4).contiguous(), Tensor.arange(20).float().reshape(4, 5)
+  close(Tensor.custom_kernel(Tensor.empty(3, 5), a, b, fxn=product_kernel)[0], a.numpy() @ b.numpy())
 
 def test_patterns_of_any_width():
   values = [UOp.variable(f"v{i}", 0, 9) for i in range(8)]

@@ -28,11 +28,11 @@ def test_a_loss_read_after_the_step_is_that_of_before():
   for order in ("loss first", "together", "step first"):
     for jit in (False, True): np.testing.assert_allclose(losses(order, jit), want, rtol=1e-5)
 
-def test_what_shares_nothing_with_an_assignment_reads_what_is_there():
+def test_what_shares_nothing_with_an_assignment_keeps_what_it_read():
   w = Tensor([1.0, 2.0]).realize()
   later = w + 1
   w.assign(w * 3).realize()
-  close(later, [4, 7])
+  close(later, [2, 3])
 
 def test_recurrent_gradients_after_the_state_was_read():
   Tensor.manual_seed(0)

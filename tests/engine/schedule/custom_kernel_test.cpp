@@ -75,3 +75,21 @@ TEST_CASE("a custom kernel that stores beyond its tensors") {
   UOp b = f.buffer(4);
   CHECK_THROWS_AS(f.schedule({b.after(std::vector<UOp>{custom(sink, {b})})}), Error);
 }
+
+TEST_CASE("a custom kernel that ends in memory instead of a store") {
+  // C[i] = 0; C[i] += A[j] for all j: END over AFTER, as Python's C.set(...).end(i) makes it
+  Fixture f;
+  UOp to = UOp::make(Op::DEFINE_GLOBAL, dtypes::float32.ptr(4), {}, Arg::of(int64_t{0}));
+  UOp from = UOp::make(Op::DEFINE_GLOBAL, dtypes::float32.ptr(3), {}, Arg::of(int64_t{1}));
+  UOp i = UOp::range(4, 0), j = UOp::range(3, 1, AxisType::Reduce);
+  UOp zero = to.indexed({i}).store(UOp::constant(dtypes::float32, 0.0));
+  UOp cleared = to.after(std::vector<UOp>{zero});
+  UOp sum =
+      cleared.after(std::vector<UOp>{j}).indexed({i}, dtypes::float32) + from.indexed({j}, dtypes::float32);
+  UOp done = cleared.after(std::vector<UOp>{cleared.indexed({i}).store(sum).end({j})});
+  UOp sink = UOp::sink(std::vector<UOp>{done.end({i})}, Arg::of(KernelInfo{}));
+  UOp a = f.buffer(4), b = f.buffer(3), result = a.after(std::vector<UOp>{custom(sink, {a, b})});
+  Schedule s = f.schedule({result});
+  REQUIRE(s.items.size() == 1);
+  CHECK(s.items[0].buffers[0].get() == a);
+}

@@ -146,3 +146,20 @@ TEST_CASE("SHA-256 of known messages") {
   CHECK(hex("") == "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
   CHECK(hex("abc") == "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
 }
+
+TEST_CASE("attention trains: a value that loses a loop of its host is stored by a kernel of its own") {
+  Tensor::manualSeed(1);
+  Tensor x = Tensor::randn({4, 8, 16}).realize();
+  std::vector<Tensor> w;
+  for (int i = 0; i < 3; ++i) w.push_back(Tensor::randn({16, 16}).realize().setRequiresGrad());
+  x.matmul(w[0]).scaledDotProductAttention(x.matmul(w[1]), x.matmul(w[2])).square().sum().backward();
+  Tensor::realize({w[0].grad(), w[1].grad(), w[2].grad()});
+  auto together = w[2].grad().doubles();
+  Tensor again = x.matmul(w[0])
+                     .scaledDotProductAttention(x.matmul(w[1]), x.matmul(w[2]))
+                     .square()
+                     .sum()
+                     .gradient({w[2]})[0];
+  auto alone = again.doubles();
+  for (size_t i = 0; i < alone.size(); ++i) CHECK(together[i] == doctest::Approx(alone[i]).epsilon(1e-4));
+}

@@ -1,0 +1,306 @@
+// Marks the versions of buffers that a schedule overwrites, then looks for live tensors that read them. See
+// old_contents.h.
+#include "engine/tensor/old_contents.h"
+
+#include "engine/base/id_map.h"
+#include "engine/runtime/device.h"
+#include "engine/runtime/run_capture.h"
+#include "engine/tensor/graph.h"
+#include "engine/tensor/state.h"
+
+#include <algorithm>
+
+namespace uopscope {
+
+namespace {
+
+constexpr double kKernel = 65536; ///< elements whose copy costs as much as a launch
+
+constexpr OpSet kMarkers{Op::DETACH, Op::CONTIGUOUS_BACKWARD};
+
+/// The time that the innermost capture began; nothing made before belongs to it.
+uint64_t& captureStart() {
+  static thread_local uint64_t start = 0;
+  return start;
+}
+
+UOp plain(UOp u) {
+  while (u.in(group::kMovement) || u.in(kMarkers)) u = u.src(0);
+  return u;
+}
+
+/// The contents that an assignment through this target replaces: a BUFFER, or the assignment before. Null
+/// where it makes memory of its own.
+UOp versionUnder(UOp target) {
+  UOp u = plain(target);
+  return u.is(Op::BUFFER) || (u.is(Op::ASSIGN) && versionUnder(u.src(0))) ? u : UOp();
+}
+
+double elements(UOp u) {
+  double n = 1;
+  for (const Sint& s : u.shape()) n *= static_cast<double>(s.vmax());
+  return n;
+}
+
+UOp copyOf(UOp version) {
+  return UOp::make(Op::CONTIGUOUS, version.dtype(), {version}, Arg::of("copy"));
+}
+
+class OldContents {
+public:
+  explicit OldContents(const std::vector<UOp>& roots) {
+    std::vector<UOp> order = UOp::sink(roots).toposort();
+    for (UOp u : order) {
+      scheduled_.set(u.slot(), true);
+      if (!u.is(Op::ASSIGN)) continue;
+      UOp version = versionUnder(u.src(0));
+      if (!version) continue;
+      if (overwritten_.contains(version.slot()))
+        forks_.push_back(u);
+      else
+        overwritten_.set(version.slot(), true);
+    }
+    for (UOp u : order)
+      if (overwritten_.contains(u.slot()))
+        reads_.set(u.slot(), true);
+      else if (u.is(Op::ASSIGN)) // whoever reads the last assignment reads the buffer afterwards
+        reads_.set(u.slot(), false);
+    for (UOp root : roots) computed(root);
+  }
+
+  /// Assignments to contents that another one of the schedule replaces as well: two tensors share a buffer.
+  const std::vector<UOp>& forks() const { return forks_; }
+  bool isOverwritten(UOp u) { return overwritten_.contains(u.slot()); }
+  bool isScheduled(UOp u) { return scheduled_.contains(u.slot()); }
+
+  /// Whether a tensor of this node is a name of overwritten contents, or will be stored as one.
+  bool isName(UOp root) {
+    UOp u = plain(root);
+    if (u.is(Op::MULTI))
+      return std::any_of(u.src(0).src().begin(), u.src(0).src().end(),
+                         [&](UOp part) { return isName(part); });
+    if (u.is(Op::CONTIGUOUS) && !u.arg()) {
+      UOp below = u.src(0);
+      while (below.is(Op::RESHAPE) || below.in(kMarkers)) below = below.src(0);
+      return isOverwritten(below);
+    }
+    return isOverwritten(u);
+  }
+
+  /// The schedule stores this value: whoever builds on it has it.
+  void computed(UOp root) {
+    if (UOp u = plain(root); !isName(u)) reads_.set(u.slot(), false);
+  }
+
+  /// Whether a value needs contents that the schedule overwrites and does not keep.
+  bool reads(UOp root) {
+    stack_.assign(1, {root, false});
+    while (!stack_.empty()) {
+      auto [u, ready] = stack_.back();
+      stack_.pop_back();
+      if (reads_.contains(u.slot())) continue;
+      if (!ready) {
+        stack_.push_back({u, true});
+        for (UOp s : u.src())
+          if (!reads_.contains(s.slot())) stack_.push_back({s, false});
+        continue;
+      }
+      bool any = false;
+      for (UOp s : u.src()) any = any || *reads_.find(s.slot());
+      reads_.set(u.slot(), any);
+    }
+    return *reads_.find(root.slot());
+  }
+
+  /// The overwritten contents that it needs.
+  std::vector<UOp> readBy(UOp root) {
+    std::vector<UOp> found, stack{root};
+    IdMap<bool> seen;
+    while (!stack.empty()) {
+      UOp u = stack.back();
+      stack.pop_back();
+      if (seen.contains(u.slot()) || !reads(u)) continue;
+      seen.set(u.slot(), true);
+      if (isOverwritten(u)) {
+        found.push_back(u);
+        continue;
+      }
+      for (UOp s : u.src()) stack.push_back(s);
+    }
+    return found;
+  }
+
+private:
+  IdMap<bool> reads_, scheduled_, overwritten_;
+  std::vector<UOp> forks_;
+  std::vector<std::pair<UOp, bool>> stack_;
+};
+
+/// Whether a value can be computed at any time.
+bool isComputable(UOp u) {
+  if (!u.hasShape() || u.below().contains(Op::DEFINE_VAR)) return false;
+  const Shape& shape = u.shape();
+  return std::all_of(shape.begin(), shape.end(), [](const Sint& n) { return n.isInt(); });
+}
+
+/// Whether storing a value costs less than copying the contents it is made from.
+bool isCheaperThanCopies(OldContents& old, UOp u) {
+  double own = elements(u);
+  if (own <= kKernel) return true;
+  if (old.isScheduled(plain(u)) && plain(u).in({Op::REDUCE_AXIS, Op::CONTIGUOUS, Op::COPY})) return true;
+  double copies = 0;
+  for (UOp version : old.readBy(u)) copies += elements(version) + kKernel;
+  return own <= copies;
+}
+
+bool isOutsideOfCapture(const Tensor::State& s) {
+  return RunCapture::active() && s.born <= captureStart();
+}
+
+/// Stored in the order of its own elements, a view shares the loops of what it is read with: a transposed
+/// gradient those of its parameter.
+void storeInOwnOrder(Tensor::State& s) {
+  bool inOrder = true;
+  UOp u = s.uop;
+  for (; u.in(group::kMovement); u = u.src(0)) {
+    if (!u.in({Op::RESHAPE, Op::PERMUTE, Op::FLIP})) return; // its base is stored whole, and may be anyway
+    inOrder = inOrder && u.is(Op::RESHAPE);
+  }
+  if (!inOrder && s.isOnlyName()) s.become(graph::contiguous(s.uop));
+}
+
+void computeOutside(const std::vector<Tensor>& tensors) {
+  RunCapture::Pause pause;
+  realizeTensors(tensors);
+}
+
+/// The second of two assignments to one version belongs to another tensor that happens to share the buffer:
+/// it gets memory of its own.
+void separateForks(const OldContents& old) {
+  UOpMap<UOp> apart;
+  for (UOp u : old.forks()) {
+    if (RunCapture::active() || elements(u) < elements(plain(u.src(0))))
+      fail(ErrorKind::Unsupported,
+           "two tensors that share memory are assigned together: make one of them with .clone()");
+    apart[u] = UOp::make(Op::CONTIGUOUS, u.dtype(), {u.src(1)});
+  }
+  forEachTensor([&](Tensor::State& s) { s.become(UOp(s.uop).substitute(apart)); });
+}
+
+std::vector<std::shared_ptr<Tensor::State>> readersOf(OldContents& old, Tensor::State* inPlace) {
+  std::unordered_set<const Tensor::State*> following;
+  if (inPlace) inPlace->forEachName([&](Tensor::State& s) { following.insert(&s); });
+  std::vector<std::shared_ptr<Tensor::State>> found;
+  forEachTensor([&](Tensor::State& s) {
+    UOp u = s.uop;
+    if (following.contains(&s)) return;
+    if (UOp base = plain(u); base.is(Op::BUFFER) && !old.isOverwritten(base)) return;
+    if (old.reads(u)) found.push_back(s.shared_from_this());
+  });
+  return found;
+}
+
+} // namespace
+
+OldContentsKept keepOldContents(const std::vector<UOp>& roots, Tensor::State* inPlace) {
+  bool assigns =
+      std::any_of(roots.begin(), roots.end(), [](UOp u) { return u.below().contains(Op::ASSIGN); });
+  if (!assigns) return {};
+  PoolScope scope(tensorPool());
+  OldContents old(roots);
+  if (!old.forks().empty()) {
+    separateForks(old);
+    return {{}, true};
+  }
+  OldContentsKept kept;
+  std::vector<Tensor> outside;
+  IdMap<bool> copied;
+  for (const auto& state : readersOf(old, inPlace)) {
+    UOp u = state->uop;
+    if (!old.reads(u)) continue; // builds on one before it
+    std::vector<Tensor>& to = isOutsideOfCapture(*state) ? outside : kept.along;
+    if (!old.isName(u) && isComputable(u) && isCheaperThanCopies(old, u)) {
+      storeInOwnOrder(*state);
+      old.computed(state->uop);
+      to.emplace_back(state);
+      continue;
+    }
+    UOpMap<UOp> copies;
+    for (UOp version : old.readBy(u)) {
+      UOp copy = copies[version] = copyOf(version);
+      old.computed(copy);
+      if (copied.contains(copy.slot())) continue;
+      copied.set(copy.slot(), true);
+      to.push_back(Tensor::fromUOp(copy));
+    }
+    state->become(u.substitute(copies));
+  }
+  if (!outside.empty()) computeOutside(outside);
+  kept.changed = !outside.empty() || !kept.along.empty();
+  return kept;
+}
+
+CaptureScope::CaptureScope() : outer_(captureStart()) {
+  captureStart() = tensorClock();
+}
+CaptureScope::~CaptureScope() {
+  captureStart() = outer_;
+}
+
+// --- replays ---
+
+void ReplayGuard::watch(std::unordered_set<const Buffer*> fixed) {
+  fixed_ = std::move(fixed);
+  forEachTensor([&](Tensor::State& s) {
+    for (UOp base : plain(s.uop).is(Op::MULTI) ? UOp(s.uop).toposort() : std::vector<UOp>{plain(s.uop)})
+      if (base.is(Op::BUFFER) && fixed_.contains(Buffer::of(base)->root())) names_.insert(s.born);
+  });
+  checked_ = 0;
+}
+
+bool ReplayGuard::mayName(Tensor::State& s) {
+  bool known = false;
+  s.forEachName([&](Tensor::State& name) { known = known || names_.contains(name.born); });
+  if (known) names_.insert(s.born);
+  return known;
+}
+
+void ReplayGuard::keep(const std::unordered_set<const Buffer*>& inputs) {
+  PoolScope scope(tensorPool());
+  std::vector<Tensor> inside, outside;
+  std::vector<std::pair<std::shared_ptr<Tensor::State>, UOpMap<UOp>>> copies;
+  forEachTensor([&](Tensor::State& s) {
+    if (inputs.empty() && s.changed <= checked_) return;
+    UOp u = s.uop, base = plain(u);
+    bool isName = base.is(Op::BUFFER) || base.is(Op::MULTI);
+    if (isName && mayName(s)) return;
+    UOpMap<UOp> reads;
+    std::vector<UOp> stack{u};
+    IdMap<bool> seen;
+    while (!stack.empty()) {
+      UOp n = stack.back();
+      stack.pop_back();
+      if (seen.contains(n.slot())) continue;
+      seen.set(n.slot(), true);
+      for (UOp below : n.src()) stack.push_back(below);
+      if (!n.is(Op::BUFFER)) continue;
+      const Buffer* memory = Buffer::of(n)->root();
+      if (fixed_.contains(memory) || (!isName && inputs.contains(memory))) reads[n] = copyOf(n);
+    }
+    if (reads.empty()) return;
+    if (!isName && isComputable(u))
+      (isOutsideOfCapture(s) ? outside : inside).emplace_back(s.shared_from_this());
+    else
+      copies.emplace_back(s.shared_from_this(), std::move(reads));
+  });
+  for (auto& [state, reads] : copies) {
+    state->become(UOp(state->uop).substitute(reads));
+    for (const auto& [version, copy] : reads)
+      (isOutsideOfCapture(*state) ? outside : inside).push_back(Tensor::fromUOp(copy));
+  }
+  if (!outside.empty()) computeOutside(outside);
+  if (!inside.empty()) realizeTensors(inside);
+  checked_ = tensorClock();
+}
+
+} // namespace uopscope

@@ -1,0 +1,51 @@
+// What live tensors still need of contents that an assignment is about to overwrite.
+// docs/design/assignment.md tells the model.
+//
+//   old = f(w)                      lazy, reads w
+//   w.assign(g); w.realize()        old is computed with the assignment, or reads a copy of w from now on
+//
+// Invariant: once a schedule is run, or a captured function replayed, no live tensor reads overwritten memory
+// but the names of that memory.
+#pragma once
+#include "engine/tensor/tensor.h"
+
+#include <unordered_set>
+
+namespace uopscope {
+
+struct OldContentsKept {
+  std::vector<Tensor> along; ///< to be computed in the same schedule
+  bool changed = false;      ///< the roots are to be asked for again: tensors stand for other nodes now
+};
+/// What is still needed of contents that these roots (graphs of one device each) overwrite. Names of
+/// `inPlace` follow the assignment.
+OldContentsKept keepOldContents(const std::vector<UOp>& roots, Tensor::State* inPlace);
+
+/// Tensors made before a capture began are computed outside of it: a replay must not make them anew.
+class CaptureScope {
+public:
+  CaptureScope();
+  ~CaptureScope();
+  CaptureScope(const CaptureScope&) = delete;
+  CaptureScope& operator=(const CaptureScope&) = delete;
+
+private:
+  uint64_t outer_;
+};
+
+/// Before each replay of a captured function: computes what reads the memory that it writes.
+class ReplayGuard {
+public:
+  /// `fixed` is written by every replay; what names it now is to show what is written.
+  void watch(std::unordered_set<const Buffer*> fixed);
+  void keep(const std::unordered_set<const Buffer*>& inputs);
+
+private:
+  bool mayName(Tensor::State& s);
+
+  std::unordered_set<const Buffer*> fixed_;
+  std::unordered_set<uint64_t> names_; ///< births of tensors that are names of what is written
+  uint64_t checked_ = 0;
+};
+
+} // namespace uopscope

@@ -1,0 +1,171 @@
+# A value means what it meant when it was written: memory of equal tensors, views, lazy values of what is assigned later.
+import numpy as np
+from tinygrad import Tensor, TinyJit, nn, dtypes
+from check import close, run
+
+FRESH = {
+  "zeros": lambda: Tensor.zeros(4).contiguous(), "ones": lambda: Tensor.ones(4).contiguous(), "full": lambda: Tensor.full((4,), 2.0).contiguous(),
+  "zeros_like": lambda: Tensor.zeros(4).zeros_like().contiguous(), "arange": lambda: Tensor.arange(4).contiguous(), "eye": lambda: Tensor.eye(4).contiguous(),
+  "to": lambda: Tensor.ones(4).contiguous().to("CPU:1"), "half": lambda: Tensor.ones(4).half().contiguous(), "scalar": lambda: Tensor(3.0).contiguous(),
+  "shard": lambda: Tensor.ones(4).contiguous().shard(("CPU", "CPU:1"), 0), "both": lambda: Tensor.ones(4).contiguous().shard(("CPU", "CPU:1")),
+  "sum": (lambda a, b: lambda: a + b)(Tensor([1.0, 2, 3, 4]).realize(), Tensor([5.0, 6, 7, 8]).realize()),
+}
+
+def test_equal_tensors_have_memory_each():
+  for name, make in FRESH.items():
+    a, b = make(), make()
+    want = b.tolist() if name == "sum" else None
+    Tensor.realize(a, b)
+    want = b.numpy()
+    a.assign(a + 1).realize()
+    close(b, want), close(a, want + 1)
+    a.assign(a + 1)
+    b.assign(b * 3)
+    Tensor.realize(a, b)
+    close(b, want * 3), close(a, want + 2)
+
+def test_one_of_two_shared_buffers_is_assigned():
+  x = Tensor([1.0, 2, 3]).realize()
+  a, b = x * 2, x * 2
+  a.realize()                                                    # b is the same node, and so the same buffer
+  a += 1
+  close(b, [2, 4, 6]), close(a, [3, 5, 7]), close(b, [2, 4, 6])
+  c = a.contiguous()                                             # a value of its own, without a copy
+  a.assign(a * 10).realize()
+  close(c, [3, 5, 7]), close(a, [30, 50, 70])
+  c += 1
+  close(a, [30, 50, 70])
+
+def test_views_follow():
+  a = Tensor.arange(12).float().reshape(3, 4).contiguous().realize()
+  row, turned, every, kept = a[1], a.T, a[:, ::3], a.detach()
+  a.assign(a + 100)
+  n = np.arange(12).reshape(3, 4) + 100.0
+  close(row, n[1]), close(turned, n.T), close(every, n[:, ::3]), close(kept, n)
+  row.assign(Tensor.zeros(4))
+  n[1] = 0
+  close(a, n), close(turned, n.T)
+  turned[3] = 7
+  n.T[3] = 7
+  close(a, n), close(row, n[1]), close(every, n[:, ::3])
+  every += 1
+  n[:, ::3] += 1
+  close(a, n)
+
+def test_views_of_what_is_not_computed_follow():
+  for part in (False, True):
+    x = Tensor([1.0, 2, 3, 4]) + Tensor([1.0, 1, 1, 1])
+    v, double = x[1:3], x * 2
+    if part: v.assign(Tensor([9.0, 9]))
+    else: x.assign(Tensor([9.0, 9, 9, 9]))
+    close(v, [9, 9]), close(x, [2, 9, 9, 5] if part else [9] * 4), close(double, [4, 6, 8, 10])
+    z = Tensor.zeros(4)
+    w = z[1:3]
+    w += 1
+    close(z, [0, 1, 1, 0])
+
+def test_what_is_no_view_does_not_follow():
+  a = Tensor([1.0, 2, 3]).realize()
+  padded, twice, other = a.pad(((1, 1),)), a.repeat(2), a + 0
+  a.assign(a * 10).realize()
+  close(padded, [0, 1, 2, 3, 0]), close(twice, [1, 2, 3, 1, 2, 3]), close(other, [1, 2, 3])
+  wide = a.expand(2, 3)
+  wide.assign(Tensor.ones(2, 3))                                 # several elements lie in one place: it gets memory of its own
+  close(a, [10, 20, 30]), close(wide, np.ones((2, 3)))
+
+def test_a_lazy_value_keeps_what_it_read():
+  a = Tensor([1.0, 2, 3]).realize()
+  first = a * 2
+  a += 1
+  second = a * 2
+  a += 1
+  third = a * 2
+  for t, want in ((third, [6, 8, 10]), (first, [2, 4, 6]), (second, [4, 6, 8]), (a, [3, 4, 5])): close(t, want)
+  big = Tensor.ones(300, 300).contiguous().realize()
+  lazy = big.reshape(1, 300, 300).expand(4, 300, 300) * 2        # copying what it reads is less than it is
+  big.assign(big * 5).realize()
+  close(lazy, np.full((4, 300, 300), 2.0)), close(big, np.full((300, 300), 5.0))
+
+def losses(step, where=None, again=lambda: None, realize=False):
+  Tensor.manual_seed(3)
+  w = Tensor.randn(8, 4).realize()
+  x = Tensor.randn(16, 8).realize()
+  if where: w, x = w.shard(where).realize(), x.shard(where, 0).realize()
+  w.requires_grad = True
+  opt, out = step([w]), []
+  with Tensor.train():
+    for _ in range(3):
+      opt.zero_grad()
+      loss = (x @ w).square().mean().backward()
+      if realize: Tensor.realize(loss)
+      opt.step()
+      out.append((loss, w.grad))
+  return [loss.item() for loss, _ in out] + [g.numpy().sum() for _, g in out] + [w.numpy().sum()]
+
+def test_losses_and_gradients_are_those_before_the_step():
+  for step in (lambda p: nn.optim.SGD(p, lr=0.1), lambda p: nn.optim.SGD(p, lr=0.1, momentum=0.9), lambda p: nn.optim.Adam(p, lr=0.1)):
+    want = losses(step, realize=True)
+    close(losses(step), want, rtol=1e-4, atol=1e-4)
+    close(losses(step, ("CPU", "CPU:1")), want, rtol=1e-4, atol=1e-4)
+
+def test_old_policy():
+  Tensor.manual_seed(1)
+  model, x = nn.Linear(8, 4), Tensor.randn(16, 8).realize()
+  Tensor.realize(model.weight, model.bias)
+  want = x.numpy() @ model.weight.numpy().T + model.bias.numpy()
+  old, opt = model(x).detach(), nn.optim.SGD([model.weight, model.bias], lr=0.5)
+  ratio = None
+  with Tensor.train():
+    for _ in range(3):
+      opt.zero_grad()
+      ratio = model(x) - old
+      model(x).square().mean().backward()
+      opt.step()
+  close(old, want, rtol=1e-4, atol=1e-4)
+  assert np.abs(ratio.numpy()).max() > 1e-3
+
+def test_a_replay_keeps_what_was_read_before():
+  w = Tensor([1.0, 2, 3]).realize()
+  @TinyJit
+  def step(x):
+    w.assign(w + x)
+    return (w * 2).realize()
+  n, x = np.array([1.0, 2, 3]), Tensor([1.0, 1, 1]).realize()
+  for _ in range(5):
+    lazy, kept, view = w * 10, w.contiguous(), w[1:]
+    later = step(x) + 1
+    n += 1
+    close(lazy, (n - 1) * 10), close(kept, n - 1), close(view, n[1:]), close(later, n * 2 + 1), close(w, n)
+  before = step(x) + 1
+  step(x)
+  close(before, (n + 1) * 2 + 1)
+
+def test_a_captured_call_leaves_what_was_there_before():
+  w = Tensor([1.0, 2]).realize()
+  @TinyJit
+  def step():
+    inside = w * 3
+    w.assign(w + 1).realize()
+    return inside.realize()
+  step()
+  early = w * 5                                                  # the next call captures
+  close(step(), [6, 9])
+  for k in range(3): close(step(), [3 * (3 + k), 3 * (4 + k)])
+  close(early, [10, 15])
+
+def test_setitem_keeps_lazy_values():
+  t = Tensor.zeros(4).contiguous().realize()
+  seen = []
+  for i in range(4):
+    seen.append(t * 1)
+    t[i] = i + 1
+  for i, s in enumerate(seen): close(s, [k + 1 if k < i else 0 for k in range(4)])
+
+def test_permuted_target_is_read_in_its_order():
+  a = Tensor.arange(6).float().reshape(2, 3).contiguous().realize().permute(1, 0)
+  b = Tensor.arange(6).float().reshape(3, 2).contiguous().realize()
+  want = a.numpy() + b.numpy()
+  a.assign(a + b)
+  close(a.contiguous(), want), close(a, want)
+
+if __name__ == "__main__": run(globals())
