@@ -24,6 +24,8 @@ int run(int argc, char** argv);
 struct RecordOptions {
   std::string script, output, tier = "full", device;
   std::vector<std::string> arguments, breakpoints;
+  /// `-m MODULE ARGS` or `-c CODE ARGS` as the interpreter takes them, in place of a script.
+  std::vector<std::string> interpreter;
   bool json = false, quiet = false, pause = false;
 };
 int record(const RecordOptions& options);

@@ -114,6 +114,17 @@ int dispatch(int argc, char** argv) {
   if (general && arguments[1] == "help") arguments[1] = "--help";
   if (!verbGiven && !general) arguments.insert(arguments.begin() + 1, "open");
 
+  // What follows -m or -c of `record` is the module's or the code's own, dashes and all.
+  std::vector<std::string> interpreter;
+  if (verbGiven && arguments[1] == "record") {
+    const auto at = std::find_if(arguments.begin() + 2, arguments.end(),
+                                 [](const std::string& a) { return a == "-m" || a == "-c" || a == "--"; });
+    if (at != arguments.end() && *at != "--") {
+      interpreter.assign(at, arguments.end());
+      arguments.erase(at, arguments.end());
+    }
+  }
+
   CLI::App app("A tensor compiler under a recorder, and a debugger over the recording.", "uopscope");
   app.footer(kExamples);
   app.set_version_flag("--version", "uopscope " + std::string(kProgramVersion));
@@ -134,10 +145,8 @@ int dispatch(int argc, char** argv) {
 
   RecordOptions recordOptions;
   CLI::App* recordVerb = app.add_subcommand("record", "run a script and record its compilation");
-  recordVerb
-      ->add_option("SCRIPT", recordOptions.script,
-                   "a Python script, or a program that makes a RecordingSession")
-      ->required();
+  recordVerb->add_option("SCRIPT", recordOptions.script,
+                         "a Python script, or a program that makes a RecordingSession");
   recordVerb->add_option("-o,--output", recordOptions.output,
                          "the trace (default: SCRIPT's name with .uoptrace, here)");
   recordVerb->add_option("--tier", recordOptions.tier, "full: every rewrite; stats: counts only; off")
@@ -154,7 +163,10 @@ int dispatch(int argc, char** argv) {
       ->take_all();
   recordVerb->add_flag("--pause", recordOptions.pause, "stop before the first rewrite");
   recordVerb->add_option("ARGS", recordOptions.arguments, "of the script, after --");
-  recordVerb->footer("Example: uopscope record train.py -o train.uoptrace --tier stats -- --epochs 1");
+  recordVerb->footer(
+      "uopscope record train.py -o train.uoptrace --tier stats -- --epochs 1\n"
+      "uopscope record -o tests.uoptrace -m pytest -q tests   a module, with all that follows\n"
+      "uopscope record -o sum.uoptrace -c 'from tinygrad import Tensor; Tensor.ones(9).sum().item()'");
 
   app.add_subcommand("run", "run a script without recording: uopscope run SCRIPT [ARGS]");
   app.add_subcommand("python", "the Python interpreter with uopscope built in");
@@ -277,7 +289,10 @@ int dispatch(int argc, char** argv) {
   addReplayVerb(app, replayArguments, code);
 
   openVerb->callback([&] { code = open(openOptions, argc, argv); });
-  recordVerb->callback([&] { code = record(recordOptions); });
+  recordVerb->callback([&] {
+    recordOptions.interpreter = interpreter;
+    code = record(recordOptions);
+  });
   listVerb->callback([&] { code = list(look); });
   showVerb->callback([&] { code = show(look); });
   statsVerb->callback([&] { code = stats(look); });

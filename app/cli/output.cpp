@@ -1,6 +1,8 @@
 // Widths count code points, so that names with accents and µ line up.
 #include "app/cli/output.h"
 
+#include "replay/schema/printable.h"
+
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -49,6 +51,11 @@ bool looksNumeric(const std::string& text) {
                           text.find_first_of("0123456789-") != std::string::npos);
 }
 } // namespace
+
+void Table::add(std::vector<std::string> row) {
+  for (std::string& cell : row) cell = printable(cell);
+  rows_.push_back(std::move(row));
+}
 
 void Table::print() const {
   std::vector<size_t> width(header_.size());

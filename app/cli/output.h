@@ -14,7 +14,7 @@ std::string paint(Paint paint, const std::string& text);
 class Table {
 public:
   explicit Table(std::vector<std::string> header) : header_(std::move(header)) {}
-  void add(std::vector<std::string> row) { rows_.push_back(std::move(row)); }
+  void add(std::vector<std::string> row); ///< control characters become visible
   size_t size() const { return rows_.size(); }
   void print() const;
 

@@ -2,8 +2,9 @@
 // progress, and sees to it that whatever happens to the child, the trace is closed and says how it ended.
 //
 // Ctrl-C reaches both: the child is asked through shared memory (the next rewrite ends with "interrupted")
-// and, in Python, by its own KeyboardInterrupt. Who does not end within five seconds, or is interrupted
-// twice, is killed.
+// and, in Python, by its own KeyboardInterrupt. Who does not end within a second, or is interrupted twice, is
+// killed with all it started. Where this process is killed, the child ends the same way (orphan_guard.h).
+#include "app/cli/orphan_guard.h"
 #include "app/cli/output.h"
 #include "app/cli/record_prompt.h"
 #include "engine/base/clock.h"
@@ -102,8 +103,10 @@ ScriptKind kindOf(const std::string& script) {
   _exit(kUsage);
 }
 
-int runPythonScript(const std::string& script, const std::vector<std::string>& arguments) {
+int runPythonScript(const std::string& script, const std::vector<std::string>& arguments,
+                    const std::vector<std::string>& interpreter = {}) {
 #ifdef UOPSCOPE_HAVE_PYTHON
+  if (!interpreter.empty()) return runPython(interpreter);
   std::vector<std::string> argv{script};
   argv.insert(argv.end(), arguments.begin(), arguments.end());
   return runScript(script, argv);
@@ -119,10 +122,14 @@ int runPythonScript(const std::string& script, const std::vector<std::string>& a
 
 /// What the child does. Never returns.
 [[noreturn]] void childMain(const RecordOptions& o, ScriptKind kind, RecordingProgress* progress) {
-  prctl(PR_SET_PDEATHSIG, SIGINT); // a watcher that is killed takes its script along
+  const pid_t watcher = getppid();
+  std::signal(SIGINT, SIG_DFL); // a shell's background job ignores it, and so would Python
   setenv("UOPSCOPE_TRACE", o.output.c_str(), 1);
   setenv("UOPSCOPE_TIER", o.tier.c_str(), 1);
-  if (kind == ScriptKind::Program) execProgram(o.script, o.arguments);
+  if (kind == ScriptKind::Program) {
+    prctl(PR_SET_PDEATHSIG, SIGTERM); // a watcher that is killed takes the program along
+    execProgram(o.script, o.arguments);
+  }
   int code = kFailed;
   try {
     SessionOptions s = RecordingSession::optionsFromEnvironment(o.script, o.arguments);
@@ -133,7 +140,12 @@ int runPythonScript(const std::string& script, const std::vector<std::string>& a
     s.progress = progress;
     unsetenv("UOPSCOPE_TRACE"); // processes the script starts do not record into our file
     RecordingSession session(std::move(s));
-    code = runPythonScript(o.script, o.arguments);
+    OrphanGuard guard(
+        watcher, [progress] { progress->stop = true; },
+        [&] {
+          if (session.recorder()) session.recorder()->flush();
+        });
+    code = runPythonScript(o.script, o.arguments, o.interpreter);
     std::string failure = session.recorder() ? session.recorder()->failure() : "";
     if (code == 130 || progress->stop)
       session.finish(traceStatus::kInterrupted, "stopped by the user");
@@ -184,8 +196,9 @@ int waitFor(pid_t child, RecordingProgress& progress, const RecordOptions& o, bo
       quietSince = nowNs();
       rows = progress.rowsWritten;
     }
-    if (!killed && quietSince && (interrupts > 1 || nowNs() - quietSince > 5'000'000'000)) {
+    if (!killed && quietSince && (interrupts > 1 || nowNs() - quietSince > 1'000'000'000)) {
       killed = true;
+      killDescendants(child);
       kill(child, SIGKILL);
     }
     if (show && round % 10 == 5) {
@@ -229,7 +242,16 @@ void summarize(const RecordOptions& o, int code) {
 int record(const RecordOptions& given) {
   RecordOptions o = given;
   tierFromName(o.tier);
-  ScriptKind kind = kindOf(o.script);
+  if (!o.interpreter.empty()) {
+    if (!o.script.empty() || o.interpreter.size() < 2)
+      throw Error(ErrorKind::Value, fmt::format("record takes one of SCRIPT, -m MODULE and -c CODE{}",
+                                                o.script.empty() ? ": what follows " + o.interpreter[0] + "?"
+                                                                 : ", not two of them"));
+    o.script = o.interpreter[0] == "-m" ? o.interpreter[1] : "code";
+  }
+  if (o.script.empty())
+    throw Error(ErrorKind::Value, "record what? Give a SCRIPT, -m MODULE or -c CODE; uopscope record --help");
+  ScriptKind kind = o.interpreter.empty() ? kindOf(o.script) : ScriptKind::Python;
   if (o.output.empty()) o.output = fs::path(o.script).stem().string() + ".uoptrace";
   if (std::error_code ignored; fs::is_directory(o.output, ignored))
     throw Error(ErrorKind::File, fmt::format("{}: a folder; give the path of a file", o.output));

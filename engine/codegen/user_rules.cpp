@@ -2,11 +2,11 @@
 #include "engine/codegen/user_rules.h"
 
 #include "engine/base/error.h"
+#include "engine/codegen/kernel_passes.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <atomic>
 #include <mutex>
 
@@ -37,13 +37,11 @@ void changed(Registry& r) {
 } // namespace
 
 std::span<const std::string_view> kernelPassNames() {
-  static constexpr std::array<std::string_view, 18> names{
-      "View Base AST",       "early movement ops", "load collapse",
-      "split ranges",        "initial symbolic",   "simplify ranges",
-      "cut store ranges",    "postopt symbolic",   "expander",
-      "add local buffers",   "remove_reduce",      "add gpudims",
-      "** add loads (code)", "devectorize",        "lower all index dtypes",
-      "post index symbolic", "decompositions",     "final rewrite"};
+  static const std::vector<std::string_view> names = [] {
+    std::vector<std::string_view> list;
+    for (const KernelPass& pass : kernelPasses()) list.push_back(pass.name);
+    return list;
+  }();
   return names;
 }
 

@@ -5,6 +5,7 @@
 #include "engine/tensor/gradient.h"
 
 #include "engine/base/id_map.h"
+#include "engine/base/source_path.h"
 #include "engine/rewrite/matcher.h"
 #include "engine/tensor/multi.h"
 #include "engine/tensor/state.h"
@@ -14,6 +15,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <exception>
 #include <numbers>
 #include <unordered_map>
 
@@ -191,31 +193,31 @@ UOp stackGradient(Match& m) {
 }
 
 constexpr RuleDef kGradients[] = {
-    RULE("gradient of a cast", any(Op::CAST), castGradient),
-    RULE("gradient of 1/x", any(Op::RECIPROCAL), reciprocalGradient),
-    RULE("gradient of a division", any(Op::FDIV), divisionGradient),
-    RULE("gradient of sin", any(Op::SIN), sinGradient),
-    RULE("gradient of log2", any(Op::LOG2), log2Gradient),
-    RULE("gradient of exp2", any(Op::EXP2), exp2Gradient),
-    RULE("gradient of sqrt", any(Op::SQRT), sqrtGradient),
-    RULE("no gradient through steps", any(OpSet({Op::CMPLT, Op::CMPNE, Op::CMPEQ, Op::BITCAST})), noGradient),
-    RULE("gradient of a sum", any(Op::ADD), addGradient),
-    RULE("gradient of a product", any(Op::MUL), mulGradient),
-    RULE("gradient of a power", any(Op::POW), powGradient),
-    RULE("gradient of a maximum", any(Op::MAX), maxGradient),
-    RULE("gradient of a choice", any(Op::WHERE), whereGradient),
-    RULE("gradient of a reduction", any(Op::REDUCE_AXIS), reduceGradient),
-    RULE("gradient passes", any(OpSet({Op::CONTIGUOUS, Op::AFTER})), sameGradient),
-    RULE("gradient made contiguous", any(Op::CONTIGUOUS_BACKWARD), contiguousBackwardGradient),
-    RULE("gradient of a reshape", any(Op::RESHAPE), reshapeGradient),
-    RULE("gradient of an expand", any(Op::EXPAND), expandGradient),
-    RULE("gradient of a pad", any(Op::PAD), padGradient),
-    RULE("gradient of a shrink", any(Op::SHRINK), shrinkGradient),
-    RULE("gradient of a permute", any(Op::PERMUTE), permuteGradient),
-    RULE("gradient of a flip", any(Op::FLIP), flipGradient),
-    RULE("gradient of a copy", any(Op::COPY), copyGradient),
-    RULE("gradient of shards", any(Op::MULTI), multiGradient),
-    RULE("gradient of a shard", any(Op::MSTACK), stackGradient),
+    RULE("cast-gradient", any(Op::CAST), castGradient),
+    RULE("reciprocal-gradient", any(Op::RECIPROCAL), reciprocalGradient),
+    RULE("division-gradient", any(Op::FDIV), divisionGradient),
+    RULE("sin-gradient", any(Op::SIN), sinGradient),
+    RULE("log2-gradient", any(Op::LOG2), log2Gradient),
+    RULE("exp2-gradient", any(Op::EXP2), exp2Gradient),
+    RULE("sqrt-gradient", any(Op::SQRT), sqrtGradient),
+    RULE("no-gradient-of-steps", any(OpSet({Op::CMPLT, Op::CMPNE, Op::CMPEQ, Op::BITCAST})), noGradient),
+    RULE("sum-gradient", any(Op::ADD), addGradient),
+    RULE("product-gradient", any(Op::MUL), mulGradient),
+    RULE("power-gradient", any(Op::POW), powGradient),
+    RULE("maximum-gradient", any(Op::MAX), maxGradient),
+    RULE("where-gradient", any(Op::WHERE), whereGradient),
+    RULE("reduce-gradient", any(Op::REDUCE_AXIS), reduceGradient),
+    RULE("gradient-passes-through", any(OpSet({Op::CONTIGUOUS, Op::AFTER})), sameGradient),
+    RULE("contiguous-gradient", any(Op::CONTIGUOUS_BACKWARD), contiguousBackwardGradient),
+    RULE("reshape-gradient", any(Op::RESHAPE), reshapeGradient),
+    RULE("expand-gradient", any(Op::EXPAND), expandGradient),
+    RULE("pad-gradient", any(Op::PAD), padGradient),
+    RULE("shrink-gradient", any(Op::SHRINK), shrinkGradient),
+    RULE("permute-gradient", any(Op::PERMUTE), permuteGradient),
+    RULE("flip-gradient", any(Op::FLIP), flipGradient),
+    RULE("copy-gradient", any(Op::COPY), copyGradient),
+    RULE("shards-gradient", any(Op::MULTI), multiGradient),
+    RULE("shard-stack-gradient", any(Op::MSTACK), stackGradient),
 };
 
 std::unordered_map<uint32_t, CustomGradient>& customGradients() {
@@ -258,16 +260,65 @@ std::vector<UOp> pathTo(UOp root, const UOpMap<bool>& targets) {
       [&](UOp u) { return !u.is(Op::DETACH) && !u.is(Op::ASSIGN) && *leads.find(u.slot()); });
 }
 
+/// The derivation as a pass that an observer sees: it begins with the values that a gradient flows through,
+/// the last one first, and each step turns one of them into the gradients of its sources.
+class Derivation {
+public:
+  Derivation(const PatternMatcher& rules, const std::vector<UOp>& path)
+      : observer_(Observer::current()), rules_(rules), scope_({ScopeKind::Other, "gradient"}) {
+    if (!observer_) return;
+    now_.assign(path.rbegin(), path.rend());
+    observer_->onPassBegin(
+        {"compute gradient", {projectPath(__FILE__), __LINE__}, UOp::sink(now_), nullptr, &rules});
+  }
+  ~Derivation() {
+    if (!observer_) return;
+    bool failed = std::uncaught_exceptions() > exceptions_;
+    observer_->onPassEnd(
+        {failed ? UOp() : UOp::sink(now_), failed ? PassOutcome::Failed : PassOutcome::Done, {}});
+  }
+  Derivation(const Derivation&) = delete;
+  Derivation& operator=(const Derivation&) = delete;
+
+  /// The gradients of the sources of the k-th value of the path from its end, as a GROUP; null for none.
+  UOp step(size_t k, UOp u, UOp gradient) {
+    GradientContext context{gradient};
+    UOp each = hasCustomGradient(u) ? customGradient(u, gradient)
+                                    : rules_.rewrite(u, context, observer_, nullptr, /*bottomUp=*/true);
+    if (hasCustomGradient(u)) {
+      keep(u); // its own function answers, no rule does
+    } else if (observer_ && each) {
+      keep(each);
+      now_[k] = each;
+    }
+    return each;
+  }
+  /// What is below this node stays as it is.
+  void keep(UOp u) {
+    if (observer_ && observer_->wantsRewrites()) observer_->onGate(u);
+  }
+
+private:
+  Observer* observer_;
+  const PatternMatcher& rules_;
+  ObservedScope scope_;
+  std::vector<UOp> now_;
+  int exceptions_ = std::uncaught_exceptions();
+};
+
 UOpMap<UOp> computeGradient(UOp root, UOp seed, const UOpMap<bool>& targets) {
   static const PatternMatcher rules({kGradients});
   UOpMap<UOp> grads{{root, seed}};
   std::vector<UOp> path = pathTo(root, targets);
+  Derivation derivation(rules, path);
   for (size_t i = path.size(); i-- > 0;) {
     UOp u = path[i];
     auto known = grads.find(u);
-    if (known == grads.end()) continue;
-    GradientContext context{known->second};
-    UOp each = hasCustomGradient(u) ? customGradient(u, known->second) : rules.rewrite(u, context);
+    if (known == grads.end()) {
+      derivation.keep(u);
+      continue;
+    }
+    UOp each = derivation.step(path.size() - 1 - i, u, known->second);
     if (!each)
       fail(ErrorKind::Runtime, fmt::format("failed to compute gradient for {}\n\nin {}...", opName(u.op()),
                                            u.str().substr(0, 1000)));

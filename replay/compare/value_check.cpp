@@ -78,6 +78,7 @@ struct Evaluator {
     if (u.is(Op::VECTORIZE)) {
       Lanes out;
       for (size_t i = 0; i < u.srcCount(); ++i) out.push_back((*this)(u.src(i)).front());
+      if (out.empty()) out.push_back(ConstValue::ofInt(0)); // the shape of a scalar
       return out;
     }
     if (u.is(Op::GEP) && u.arg().kind() == ArgKind::Ints) {

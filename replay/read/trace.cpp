@@ -3,6 +3,7 @@
 #include "replay/read/trace.h"
 
 #include "replay/read/sql_tables.h"
+#include "replay/schema/printable.h"
 #include "replay/schema/schema.h"
 
 #include <fmt/format.h>
@@ -13,6 +14,10 @@
 #include <unordered_map>
 
 namespace uopscope {
+
+namespace {
+constexpr int kDeepest = 500; ///< scopes in scopes, passes in passes
+}
 
 Trace::Trace(const std::string& path, std::shared_ptr<const TraceOverview> known)
     : db_(openTrace(path)), version_(db_.pragma("user_version")),
@@ -54,7 +59,7 @@ bool Trace::refresh() {
 
 void Trace::loadMeta(TraceOverview& overview) const {
   for (Statement s = db_.prepare("SELECT key, value FROM meta"); s.step();)
-    overview.meta.emplace(s.text(0), s.text(1));
+    overview.meta.emplace(printable(s.text(0)), printable(s.text(1)));
 }
 
 const std::string& Trace::meta(const std::string& key) const {
@@ -87,7 +92,7 @@ std::string Trace::string(int64_t id) {
   if (it != strings_.end()) return it->second;
   if (!selectString_) selectString_ = db_.prepare("SELECT value FROM string WHERE id = ?");
   bool there = selectString_.bind(1, id).step();
-  std::string value = there ? std::string(selectString_.text(0)) : fmt::format("(string {} is missing)", id);
+  std::string value = there ? printable(selectString_.text(0)) : fmt::format("(string {} is missing)", id);
   selectString_.reset(); // an open statement would hold on to what the file was
   return strings_[id] = value;
 }
@@ -98,7 +103,7 @@ FileLine Trace::fileLine(int64_t file, int64_t line) {
   if (it == files_.end()) {
     Statement s = db_.prepare("SELECT path FROM file WHERE id = ?");
     it = files_
-             .emplace(file, s.bind(1, file).step() ? std::string(s.text(0))
+             .emplace(file, s.bind(1, file).step() ? printable(s.text(0))
                                                    : fmt::format("(file {} is missing)", file))
              .first;
   }
@@ -126,6 +131,7 @@ constexpr const char* kPassColumns =
 
 void Trace::loadScopes(TraceOverview& overview) {
   std::vector<ScopeInfo>& scopes = overview.scopes;
+  std::vector<int> depths;
   std::unordered_map<int64_t, size_t> at;
   for (Statement s = db_.prepare("SELECT scope.id, parent, kind, value, file, line, root, begin_ns, end_ns, "
                                  "name FROM scope LEFT JOIN "
@@ -138,13 +144,21 @@ void Trace::loadScopes(TraceOverview& overview) {
       throw Error(ErrorKind::File,
                   fmt::format("{}: scope {} is not valid; the file is damaged", path(), scope.id));
     scope.kind = scopeKindOf(s.text(2));
-    scope.name = s.isNull(3) ? string(s.integer(9)) : std::string(s.text(3));
+    scope.name = s.isNull(3) ? string(s.integer(9)) : printable(s.text(3));
     scope.script = fileLine(s.integer(4), s.integer(5));
     scope.root = nodeIdOf(s, 6);
     scope.beginNs = s.integer(7);
     if (!s.isNull(8)) scope.endNs = s.integer(8);
+    // Readers walk scopes and passes by recursion: what is nested deeper than any compiler nests is refused
+    // where it enters.
+    const int depth = scope.parent ? depths[at[scope.parent]] + 1 : 0;
+    if (depth > kDeepest)
+      throw Error(ErrorKind::File,
+                  fmt::format("{}: scope {} is nested {} deep, at most {} are read; the file is damaged",
+                              path(), scope.id, depth, kDeepest));
     at[scope.id] = scopes.size();
     scopes.push_back(std::move(scope));
+    depths.push_back(depth);
   }
   for (Statement s =
            db_.prepare("SELECT scope, sum(step_count) FROM pass WHERE step_count > 0 GROUP BY scope");
@@ -209,6 +223,10 @@ const std::vector<PassInfo>& Trace::passes(ScopeId scopeId) {
     p.beginNs = s.integer(14);
     if (!s.isNull(15)) p.endNs = s.integer(15);
     if (auto parent = at.find(p.parent); parent != at.end()) p.depth = out[parent->second].depth + 1;
+    if (p.depth > kDeepest)
+      throw Error(ErrorKind::File,
+                  fmt::format("{}: pass {} is nested {} deep, at most {} are read; the file is damaged",
+                              path(), p.id, p.depth, kDeepest));
     at[p.id] = out.size();
     out.push_back(std::move(p));
   }
@@ -260,7 +278,7 @@ std::vector<StepInfo> Trace::steps(PassId passId, int64_t from, int64_t count) {
 
 std::string Trace::stepMessage(StepId step) {
   Statement s = db_.prepare("SELECT message FROM step_error WHERE step = ?");
-  return s.bind(1, step).step() ? std::string(s.text(0)) : std::string();
+  return s.bind(1, step).step() ? printable(s.text(0)) : std::string();
 }
 
 std::vector<NodeId> Trace::gates(PassId pass, std::vector<StepId>* since) {
@@ -277,8 +295,8 @@ const std::vector<RuleInfo>& Trace::rules() {
   if (rules_.empty())
     for (Statement s = db_.prepare("SELECT id, name, file, line, text, pattern FROM rule ORDER BY id");
          s.step();)
-      rules_.push_back({s.integer(0), std::string(s.text(1)), fileLine(s.integer(2), s.integer(3)),
-                        std::string(s.text(4)), std::string(s.text(5))});
+      rules_.push_back({s.integer(0), printable(s.text(1)), fileLine(s.integer(2), s.integer(3)),
+                        printable(s.text(4)), printable(s.text(5))});
   return rules_;
 }
 
@@ -328,7 +346,7 @@ std::string Trace::scriptName() const {
 std::optional<std::string> Trace::fileText(const std::string& file) {
   Statement s = db_.prepare("SELECT text FROM file WHERE path = ? AND text IS NOT NULL");
   if (!s.bind(1, std::string_view(file)).step()) return std::nullopt;
-  return std::string(s.text(0));
+  return printable(s.text(0));
 }
 
 namespace {

@@ -1,6 +1,7 @@
 // Kernels in a trace: their texts and linear programs, launches, memory, and where the time went.
 #include "replay/read/print.h"
 #include "replay/read/trace.h"
+#include "replay/schema/printable.h"
 
 #include <fmt/format.h>
 
@@ -23,13 +24,13 @@ std::string Trace::artifactText(int64_t id) {
   Statement s = db_.prepare("SELECT text FROM artifact WHERE id = ?");
   if (!s.bind(1, id).step())
     throw Error(ErrorKind::Key, fmt::format("{}: there is no artifact {}", path(), id));
-  return std::string(s.text(0));
+  return printable(s.text(0));
 }
 
 std::optional<std::string> Trace::artifact(ScopeId scope, std::string_view kind) {
   Statement s = db_.prepare("SELECT text FROM artifact JOIN string ON string.id = artifact.kind WHERE scope "
                             "= ? AND value = ? ORDER BY artifact.id DESC");
-  if (s.bind(1, scope).bind(2, kind).step()) return std::string(s.text(0));
+  if (s.bind(1, scope).bind(2, kind).step()) return printable(s.text(0));
   if (kind == "uops")
     if (std::string text = programText(scope); !text.empty()) return text;
   return std::nullopt;
@@ -133,7 +134,7 @@ std::vector<CandidateInfo> Trace::candidates(ScopeId kernel) {
   std::vector<CandidateInfo> out;
   Statement s = db_.prepare("SELECT opts, message, took_ns FROM candidate WHERE scope = ? ORDER BY id");
   for (s.bind(1, kernel); s.step();) {
-    out.push_back({std::string(s.text(0)), std::string(s.text(1)), std::nullopt});
+    out.push_back({printable(s.text(0)), printable(s.text(1)), std::nullopt});
     if (!s.isNull(2)) out.back().ns = s.integer(2);
   }
   return out;
@@ -144,7 +145,7 @@ std::vector<OutputInfo> Trace::outputs(int64_t from, int64_t count) {
   Statement s =
       db_.prepare("SELECT scope, stream, text, at_ns FROM output WHERE id >= ? ORDER BY id LIMIT ?");
   for (s.bind(1, from).bind(2, count == INT64_MAX ? -1 : count); s.step();)
-    out.push_back({s.integer(0), std::string(s.text(1)), std::string(s.text(2)), s.integer(3)});
+    out.push_back({s.integer(0), printable(s.text(1)), printable(s.text(2)), s.integer(3)});
   return out;
 }
 

@@ -1,6 +1,6 @@
-// Every change of a graph is in the trace. For each sample and a training step: in every scope a pass begins with the
-// graph that the pass before it ended with, the steps of each pass alone turn its first graph into its last, and the
-// last graph of a kernel holds the linear program that was rendered, node for node.
+// Every change of a graph is in the trace. For each sample and a training step: in every scope a pass begins
+// with the graph that the pass before it ended with, the steps of each pass alone turn its first graph into
+// its last, and the last graph of a kernel holds the linear program that was rendered, node for node.
 #ifdef UOPSCOPE_HAVE_PYTHON
 #include "replay/read/cursor.h"
 #include "tests/app/cli/support.h"
@@ -73,8 +73,8 @@ size_t recordAndCheck(const std::string& script, const std::string& arguments = 
 
 TEST_CASE("every change of a graph is a step: samples") {
   size_t transitions = 0;
-  for (const char* sample : {"matmul", "softmax", "transformer_block", "two_outputs", "loop_splitting", "custom_kernel",
-                             "custom_rule", "quick_start"})
+  for (const char* sample : {"matmul", "softmax", "transformer_block", "two_outputs", "loop_splitting",
+                             "custom_kernel", "custom_rule", "quick_start"})
     transitions += recordAndCheck(std::string(UOPSCOPE_SOURCE_DIR "/samples/") + sample + ".py");
   CHECK(transitions > 2000);
 }

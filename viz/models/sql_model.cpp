@@ -80,9 +80,8 @@ void SqlModel::readSchema() {
            s.step();) {
         const auto name = std::string(s.text(0));
         QStringList columns;
-        for (Statement c =
-                 session_.trace()->database().prepare("SELECT name FROM pragma_table_info('" + name + "')");
-             c.step();)
+        Statement c = session_.trace()->database().prepare("SELECT name FROM pragma_table_info(?)");
+        for (c.bind(1, name); c.step();)
           columns << QString::fromUtf8(c.text(0).data(), static_cast<qsizetype>(c.text(0).size()));
         schema_ << QVariantMap{{"name", QString::fromStdString(name)},
                                {"kind", QString::fromStdString(std::string(s.text(1)))},

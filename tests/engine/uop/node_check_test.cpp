@@ -1,5 +1,5 @@
-// Nodes that come from outside are checked against the declarations of ops.def, and an argument gives its content only as
-// the kind it has.
+// Nodes that come from outside are checked against the declarations of ops.def, and an argument gives its
+// content only as the kind it has.
 #include "engine/base/error.h"
 #include "engine/uop/node_check.h"
 
@@ -29,8 +29,9 @@ TEST_CASE("a wrong number of sources or a wrong argument is named") {
         "UOp STORE takes 2 sources or more, 0 were given");
   CHECK(messageOf([&] { makeChecked(Op::REDUCE_AXIS, dtypes::float32, std::vector<UOp>{one}); }) ==
         "UOp REDUCE_AXIS: its argument is (operation, axes), none was given");
-  CHECK(messageOf([&] { makeChecked(Op::RANGE, dtypes::index, std::vector<UOp>{one}, Arg::of("r")); }).starts_with(
-      "UOp RANGE: its argument is a range's axis and type"));
+  CHECK(messageOf([&] {
+          makeChecked(Op::RANGE, dtypes::index, std::vector<UOp>{one}, Arg::of("r"));
+        }).starts_with("UOp RANGE: its argument is a range's axis and type"));
   CHECK(messageOf([&] { makeChecked(Op::NEG, dtypes::index, std::vector<UOp>{UOp()}); }) ==
         "UOp NEG: source 0 is no node");
   CHECK(makeChecked(Op::ADD, dtypes::index, std::vector<UOp>{one, one}) == one + one);
@@ -38,7 +39,8 @@ TEST_CASE("a wrong number of sources or a wrong argument is named") {
 
 TEST_CASE("an argument is read as what it is") {
   CHECK(Arg::of(int64_t{3}).i() == 3);
-  CHECK(messageOf([] { (void)Arg::of(1.5).i(); }) == "an argument is a float, where it must be an integer: 1.5");
+  CHECK(messageOf([] { (void)Arg::of(1.5).i(); }) ==
+        "an argument is a float, where it must be an integer: 1.5");
   CHECK(messageOf([] { (void)Arg::invalid().f(); }).starts_with("an argument is Invalid"));
   CHECK(messageOf([] { (void)Arg::none().as<RangeArg>(); }).starts_with("an argument is none"));
   CHECK(messageOf([] { (void)Arg::of("text").ints(); }).starts_with("an argument is a string"));

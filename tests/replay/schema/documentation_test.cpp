@@ -18,7 +18,7 @@ namespace {
 
 /// In order of their numbers.
 constexpr const char* kSchemaFiles[] = {"001_initial.sql", "002_provenance.sql", "003_packed.sql",
-                                         "004_decisions.sql"};
+                                        "004_decisions.sql"};
 const std::string kPage = std::string(UOPSCOPE_SOURCE_DIR) + "/docs/guide/trace-format.md";
 constexpr std::string_view kBegin = "<!-- tables: made from replay/schema/*.sql -->\n",
                            kEnd = "<!-- end of tables -->\n";
@@ -118,6 +118,8 @@ void recordEverything(const std::string& path) {
       ObservedScope schedule({ScopeKind::Schedule, "schedule 1", {"model.py", 5}, root});
     }
     ObservedScope kernel({ScopeKind::Kernel, "k", {"model.py", 5}, root});
+    because(
+        [] { return Decision{"a sum of two equal terms is a product", 1.5, "cycles", {{"the sum", 2.0}}}; });
     graphRewrite(root, shrinking(), {.name = "simplify"});
     o.onArtifact({"name", "r_4"});
     o.onProgram(root.src());

@@ -1,0 +1,228 @@
+// The table, the matchers it names, and how a pass is run.
+#include "engine/codegen/kernel_passes.h"
+
+#include "engine/base/context_var.h"
+#include "engine/base/error.h"
+#include "engine/codegen/bounds_check.h"
+#include "engine/codegen/control_flow.h"
+#include "engine/codegen/decompositions.h"
+#include "engine/codegen/early.h"
+#include "engine/codegen/expander.h"
+#include "engine/codegen/gpudims.h"
+#include "engine/codegen/locals.h"
+#include "engine/codegen/memory.h"
+#include "engine/codegen/ranges.h"
+#include "engine/codegen/reduce.h"
+#include "engine/codegen/user_rules.h"
+#include "engine/rewrite/replacement.h"
+#include "engine/rules/load_collapse.h"
+#include "engine/rules/rules.h"
+#include "engine/rules/typing.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace uopscope {
+
+namespace {
+
+/// The symbolic rules for graphs with arithmetic on vectors: a lane of a sum stays a lane of it, where
+/// elsewhere it becomes the sum of two lanes, which would take vectors apart. Lanes of addresses are pushed
+/// by a rule of laneRules.
+PatternMatcher keepingVectors(const PatternMatcher& rules) {
+  std::vector<std::shared_ptr<const Rule>> kept;
+  for (const auto& rule : rules.rules())
+    if (rule->name() != "gep-through-alu") kept.push_back(rule);
+  return PatternMatcher(std::move(kept));
+}
+
+constexpr RuleDef kDescribe[] = {RULE("describe-bare-kernel", pat::any(Op::SINK), replaced)};
+
+struct Matchers {
+  PatternMatcher none;
+  PatternMatcher describe{{kDescribe}};
+  PatternMatcher early{{earlyRules(), closeRangesRules()}};
+  PatternMatcher loadCollapse{{loadCollapseRules()}};
+  PatternMatcher splitRanges{{splitRangeRules(), flattenRangeRules()}};
+  PatternMatcher initialSymbolic = sym() + PatternMatcher({flattenRangeRules()});
+  PatternMatcher simplifyRanges{{simplifyRangeRules()}};
+  PatternMatcher cutStoreRanges{{cutStoreRangeRules(), flattenRangeRules()}};
+  PatternMatcher postopt = sym() + moveWhereOnLoad();
+  PatternMatcher expander = PatternMatcher({groupReduceRules(), expanderRules()}) + sym();
+  PatternMatcher locals{{localBufferRules()}};
+  PatternMatcher reduce = PatternMatcher({reduceRules(), closeRangesRules()}) + keepingVectors(pushGep());
+  PatternMatcher gpuDims{{gpuDimRules()}};
+  PatternMatcher addLoads{{addLoadRules()}};
+  PatternMatcher devectorize = PatternMatcher({laneRules(), accessRules()}) + keepingVectors(sym());
+  PatternMatcher lowerIndex = lowerIndexDtype() + PatternMatcher({accessRules()});
+  PatternMatcher postIndex = keepingVectors(symbolic());
+  PatternMatcher decompose =
+      symbolicSimple() + PatternMatcher({dtypeEmulationRules(), transcendentalRules(), decompositionRules()});
+  PatternMatcher final{{finalRules()}};
+  PatternMatcher controlFlow{{controlFlowRules()}};
+};
+const Matchers& matchers() {
+  static const Matchers all;
+  return all;
+}
+
+using Part = KernelPass::Part;
+constexpr SpecStage kKernel = SpecStage::Kernel, kLowered = SpecStage::Lowered;
+
+/// The rules of a pass that are the same for every target.
+template <PatternMatcher Matchers::* rules>
+const PatternMatcher* all(const Target&) {
+  return &(matchers().*rules);
+}
+/// Parts of a loop are no loops where an iteration is a thread.
+const PatternMatcher* cutOnCpu(const Target& target) {
+  return target.hasLocal ? nullptr : &matchers().cutStoreRanges;
+}
+const PatternMatcher* users(const Target& target) {
+  return target.preMatcher;
+}
+
+// --- passes that are more than one rewrite with the target as context ---
+
+UOp rewrite(const KernelPass& pass, UOp sink, const Target& target, PassContext context) {
+  return graphRewrite(sink, *pass.rules(target), {.name = pass.name, .ctx = context});
+}
+
+UOp onTarget(const KernelPass& pass, UOp sink, const Target& target) {
+  TargetContext context{target};
+  return rewrite(pass, sink, target, context);
+}
+
+UOp viewAst(const KernelPass& pass, UOp sink, const Target& target) {
+  sink = rewrite(pass, sink, target, {});
+  if (sink.arg().kind() == ArgKind::Kernel) return sink;
+  UOp described = sink.withArg(Arg::of(KernelInfo{}));
+  return replaceNodes(sink, {{sink, described}}, matchers().describe, "describe kernel");
+}
+
+UOp splitRanges(const KernelPass& pass, UOp sink, const Target& target) {
+  SplitRangesContext splits;
+  return rewrite(pass, sink, target, splits);
+}
+
+/// A piece may be cut along its other loops, once it is simplified.
+UOp cutStoreRanges(const KernelPass& pass, UOp sink, const Target& target) {
+  CutRangesContext cuts(nextRangeId(sink));
+  for (size_t before = cuts.pieces;;) {
+    cuts.firstNew = cuts.nextId;
+    sink = rewrite(pass, sink, target, cuts);
+    if (cuts.pieces == before) return sink;
+    before = cuts.pieces;
+    sink = graphRewrite(sink, matchers().initialSymbolic, {.name = "initial symbolic"});
+  }
+}
+
+UOp postoptSymbolic(const KernelPass& pass, UOp sink, const Target& target) {
+  sink = rewrite(pass, sink, target, {});
+  if (!vars::ignoreOob) checkBounds(sink, pass.name);
+  return sink;
+}
+
+UOp addLocalBuffers(const KernelPass& pass, UOp sink, const Target& target) {
+  LocalsContext locals;
+  return rewrite(pass, sink, target, locals);
+}
+
+UOp removeReduce(const KernelPass& pass, UOp sink, const Target& target) {
+  ReduceContext reductions{target};
+  return rewrite(pass, sink, target, reductions);
+}
+
+/// Everything is decomposed already, but for what a renderer's own rules make.
+UOp finalRewrite(const KernelPass& pass, UOp sink, const Target& target) {
+  TargetContext context{target};
+  if (!target.extraMatcher) return rewrite(pass, sink, target, context);
+  return graphRewrite(sink, matchers().decompose + matchers().final + *target.extraMatcher,
+                      {.name = pass.name, .ctx = context});
+}
+
+UOp addControlFlow(const KernelPass& pass, UOp sink, const Target& target) {
+  ControlFlowContext order = orderLoops(sink);
+  return graphRewriteBottomUp(sink, *pass.rules(target), {.name = pass.name, .ctx = order});
+}
+
+using M = Matchers;
+constexpr KernelPass kPasses[] = {
+    {"View Base AST", Part::Always, kKernel, all<&M::none>, viewAst,
+     "the kernel as the schedule, or a script, made it"},
+    {"early movement ops", Part::Always, kKernel, all<&M::early>, nullptr,
+     "movement operations that scripts put between a buffer and its index become index arithmetic"},
+    {"load collapse", Part::BeforeOpts, kKernel, all<&M::loadCollapse>, nullptr,
+     "sums that pick one element, such as a one-hot product, become one load"},
+    {"split ranges", Part::BeforeOpts, kKernel, all<&M::splitRanges>, splitRanges,
+     "a range that is used modulo a number becomes two"},
+    {"initial symbolic", Part::BeforeOpts, kKernel, all<&M::initialSymbolic>, nullptr,
+     "index and value expressions take their simplest form"},
+    {"simplify ranges", Part::BeforeOpts, kKernel, all<&M::simplifyRanges>, nullptr,
+     "ranges that no address needs apart become one"},
+    {"cut store ranges", Part::BeforeOpts, kKernel, cutOnCpu, cutStoreRanges,
+     "a loop that a comparison with a constant splits in cases becomes a loop for each case"},
+    {"postopt symbolic", Part::AfterOpts, kKernel, all<&M::postopt>, postoptSymbolic,
+     "expressions are simplified again, and conditions move onto the loads they guard"},
+    {"expander", Part::AfterOpts, kKernel, all<&M::expander>, nullptr,
+     "UPCAST and UNROLL ranges become lanes of vectors"},
+    {"add local buffers", Part::AfterOpts, kKernel, all<&M::locals>, addLocalBuffers,
+     "values that threads, or lanes, share get memory of their own"},
+    {"remove_reduce", Part::AfterOpts, kKernel, all<&M::reduce>, removeReduce,
+     "a REDUCE becomes a loop over an accumulator in registers"},
+    {"add gpudims", Part::AfterOpts, kKernel, all<&M::gpuDims>, onTarget,
+     "GLOBAL and LOCAL ranges become hardware indices, THREAD ranges the number of the core"},
+    {"** add loads (code)", Part::AfterOpts, kKernel, all<&M::addLoads>, nullptr,
+     "reads of an address become LOADs: from here on the graph is code"},
+    {"devectorize", Part::AfterOpts, kKernel, all<&M::devectorize>, onTarget,
+     "vectors take the widths that the target loads, stores and computes with"},
+    {"lower all index dtypes", Part::AfterOpts, kLowered, all<&M::lowerIndex>, onTarget,
+     "index types become 32- or 64-bit integers"},
+    {"post index symbolic", Part::AfterOpts, kLowered, all<&M::postIndex>, nullptr,
+     "what became simpler with a known width is simplified"},
+    {"pre_matcher", Part::AfterOpts, kLowered, users, nullptr, "rules that a user gave the renderer"},
+    {"decompositions", Part::AfterOpts, kLowered, all<&M::decompose>, onTarget,
+     "operations that the target lacks are computed by those it has"},
+    {"final rewrite", Part::AfterOpts, kLowered, all<&M::final>, finalRewrite,
+     "the last changes before code, with the renderer's own rules"},
+    {"add control flow",
+     Part::AfterOpts,
+     {},
+     all<&M::controlFlow>,
+     addControlFlow,
+     "loops that follow one another are chained, so that the graph alone says their order"},
+};
+
+} // namespace
+
+std::span<const KernelPass> kernelPasses() {
+  return kPasses;
+}
+
+UOp runKernelPass(const KernelPass& pass, UOp sink, const Target& target) {
+  auto run = [&] {
+    if (!pass.rules(target)) return sink;
+    return pass.run ? pass.run(pass, sink, target) : rewrite(pass, sink, target, {});
+  };
+  const std::string kernel = fmt::format("kernel '{}'", kernelName(sink));
+  try {
+    if (vars::spec >= 2) {
+      SpecObserver eachNode(kernelSpec(), fmt::format("{}, pass '{}'", kernel, pass.name),
+                            Observer::current());
+      ObserverScope watch(&eachNode);
+      sink = run();
+    } else {
+      sink = run();
+    }
+    for (const auto& added : userRulesAfter(pass.name))
+      sink = graphRewrite(sink, *added, {.name = fmt::format("after {}", pass.name)});
+    if (vars::spec >= 1 && pass.stage) typeVerify(sink, *pass.stage, pass.name);
+    return sink;
+  } catch (const Error& e) {
+    if (std::string_view(e.what()).starts_with(kernel)) throw; // it says where already
+    throw Error(e.kind(), fmt::format("{}, pass '{}': {}", kernel, pass.name, e.what()));
+  }
+}
+
+} // namespace uopscope
