@@ -26,9 +26,13 @@ UOp plus(UOp a, UOp b) {
   if (a.isConst(0)) return b;
   return plus(a, Sint(b));
 }
+/// A constant that is a number; Invalid is none.
+bool isWhole(UOp a) {
+  return a.isConst() && a.arg().kind() == ArgKind::Int;
+}
 UOp times(UOp a, const Sint& b) {
   if (a.isConst(0) || isOne(b)) return a;
-  if (a.isConst() && b.isInt()) return UOp::index(a.arg().i() * b.i());
+  if (isWhole(a) && b.isInt()) return UOp::index(a.arg().i() * b.i());
   return a * b.uop();
 }
 /// The extent of an empty axis, of which there is no element to ask for.
@@ -42,13 +46,13 @@ UOp quotient(UOp a, const Sint& b) {
   if (isOne(b)) return a;
   if (isNone(b)) return UOp::index(0);
   if (liesWithin(a, b)) return UOp::index(0);
-  if (a.isConst() && b.isInt() && a.arg().i() >= 0) return UOp::index(a.arg().i() / b.i());
+  if (isWhole(a) && b.isInt() && a.arg().i() >= 0) return UOp::index(a.arg().i() / b.i());
   return a / b.uop();
 }
 UOp remainder(UOp a, const Sint& b) {
   if (isOne(b) || isNone(b)) return UOp::index(0);
   if (liesWithin(a, b)) return a;
-  if (a.isConst() && b.isInt() && a.arg().i() >= 0) return UOp::index(a.arg().i() % b.i());
+  if (isWhole(a) && b.isInt() && a.arg().i() >= 0) return UOp::index(a.arg().i() % b.i());
   return a % b.uop();
 }
 

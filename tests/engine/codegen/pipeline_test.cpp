@@ -54,6 +54,12 @@ TEST_CASE("names say what the kernel is and how large") {
   CHECK(lower(matmul(2, 3, 5)).name == "r_2_3_5");
 }
 
+TEST_CASE("a kernel that says nothing of itself is described as a step") {
+  Pool pool;
+  PoolScope scope(pool);
+  CHECK(lower(elementwise(12, [](UOp v) { return v + v; }).withArg({})).name.starts_with("E_"));
+}
+
 TEST_CASE("an unclosed range is named") {
   Pool pool;
   PoolScope scope(pool);

@@ -86,6 +86,16 @@ TEST_CASE("what a search finds computes what the interpreter computes") {
   clearKernelCache();
 }
 
+TEST_CASE("what a search found is a step of the kernel") {
+  CacheDirectory directory;
+  clearKernelCache();
+  {
+    ContextScope settings({{"BEAM", 1}});
+    CHECK(filled({3, 12}, "CPU").realize().add(1.0).values<float>()[0] == 1.0f);
+  }
+  clearKernelCache();
+}
+
 TEST_CASE("kernels with optimisations of their own and devices without a clock are not searched") {
   Pool pool;
   PoolScope nodes(pool);
