@@ -137,7 +137,7 @@ Tensor tensorFromPython(py::object data, const TensorOptions& o) {
   }
   if (py::isinstance<py::bytes>(data)) {
     std::string bytes = data.cast<std::string>();
-    DType d = o.dtype.value_or(dtypes::uint8);
+    DType d = o.dtype.value_or(dtypes::uint8).scalar();
     return Tensor::fromBytes(bytes.data(), {static_cast<int64_t>(bytes.size()) / d.itemsize()}, d, o);
   }
   if (isSequence(data)) {
@@ -145,7 +145,7 @@ Tensor tensorFromPython(py::object data, const TensorOptions& o) {
     Ints shape = shapeOfList(data);
     collect(data, values);
     TensorOptions typed = o;
-    typed.dtype = o.dtype.value_or(typeOfValues(values));
+    typed.dtype = o.dtype.value_or(typeOfValues(values)).scalar();
     if (typed.dtype->isInt() && typed.dtype->itemsize() == 8) { // 64-bit integers do not pass through double
       std::vector<int64_t> exact;
       for (const ConstValue& v : values)

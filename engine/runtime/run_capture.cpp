@@ -187,19 +187,21 @@ CapturedRun RunCapture::finish(std::span<const std::shared_ptr<Buffer>> inputs,
   return run;
 }
 
-std::pair<std::unordered_set<const Buffer*>, std::vector<bool>> CapturedRun::written() const {
-  std::unordered_set<const Buffer*> fixed;
-  std::vector<bool> inputs;
-  for (const Step& s : steps_)
+CapturedRun::Memory CapturedRun::memory() const {
+  Memory m;
+  for (const Step& s : steps_) {
+    for (const auto& b : touched(s.step, false))
+      if (b) m.read.insert(b->root());
     for (size_t argument : argumentsOf(s.step, true)) {
-      if (const auto& b = s.step.buffers[argument]) fixed.insert(b->root());
+      if (const auto& b = s.step.buffers[argument]) m.written.insert(b->root());
       for (const Patch& p : s.patches) {
         if (p.argument != argument) continue;
-        if (inputs.size() <= p.input) inputs.resize(p.input + 1);
-        inputs[p.input] = true;
+        if (m.writtenInputs.size() <= p.input) m.writtenInputs.resize(p.input + 1);
+        m.writtenInputs[p.input] = true;
       }
     }
-  return {std::move(fixed), std::move(inputs)};
+  }
+  return m;
 }
 
 std::vector<bool> CapturedRun::usedInputs() const {

@@ -67,8 +67,12 @@ public:
   void replay(std::span<const std::shared_ptr<Buffer>> inputs, std::span<const int64_t> values);
   size_t stepCount() const { return steps_.size(); }
   const RunStep& step(size_t i) const { return steps_[i].step; }
-  /// Memory that every replay writes, but for inputs; and the inputs that it writes.
-  std::pair<std::unordered_set<const Buffer*>, std::vector<bool>> written() const;
+  /// The memory that every replay uses. Inputs are by number.
+  struct Memory {
+    std::unordered_set<const Buffer*> written, read;
+    std::vector<bool> writtenInputs;
+  };
+  Memory memory() const;
   /// The inputs that some step reads or writes.
   std::vector<bool> usedInputs() const;
   /// (argument of the step, number of the input) for what changes from call to call.

@@ -18,6 +18,21 @@ std::string deviceOf(const TensorOptions& o) {
   return Device::canonicalize(o.device ? *o.device : Device::defaultName());
 }
 
+/// The type of elements that are not given as data.
+DType elementType(const TensorOptions& o, DType otherwise) {
+  DType d = o.dtype.value_or(otherwise);
+  if (d.count() > 1)
+    fail(ErrorKind::Type,
+         fmt::format("elements of a tensor are scalars: use {} and one more axis of {} instead of {}",
+                     d.scalar().name(), d.count(), d.name()));
+  return d;
+}
+/// Lanes of a vector type are elements that follow one another, so data of such a type is data of its
+/// scalars.
+DType dataType(const TensorOptions& o, DType otherwise) {
+  return o.dtype.value_or(otherwise).scalar();
+}
+
 int64_t product(const Ints& shape) {
   int64_t n = 1;
   for (int64_t s : shape) n *= s;
@@ -51,9 +66,9 @@ void storeElement(std::byte* to, DType d, double value) {
 } // namespace
 
 Tensor Tensor::scalar(ConstValue value, const TensorOptions& o, bool unique) {
-  DType d = o.dtype.value_or(dtypeOf(value));
-  std::string where = deviceOf(o);
   OperationScope op("Tensor");
+  DType d = elementType(o, dtypeOf(value));
+  std::string where = deviceOf(o);
   bool own = unique || o.requiresGrad.value_or(false);
   return fromUOp(own ? graph::uniqueConstant(d, value, where) : graph::constant(d, value, where),
                  o.requiresGrad);
@@ -61,6 +76,7 @@ Tensor Tensor::scalar(ConstValue value, const TensorOptions& o, bool unique) {
 
 Tensor Tensor::fromBytes(const void* bytes, const Ints& shape, DType dtype, const TensorOptions& o) {
   OperationScope op("Tensor");
+  dtype = dtype.scalar();
   std::string where = deviceOf(o);
   if (splitDevices(where).size() > 1) {
     TensorOptions first = o;
@@ -74,11 +90,11 @@ Tensor Tensor::fromBytes(const void* bytes, const Ints& shape, DType dtype, cons
     memory->copyIn(bytes);
   }
   Tensor t = fromUOp(graph::reshape(buffer, toShape(shape)), o.requiresGrad);
-  return o.dtype && *o.dtype != dtype ? t.cast(*o.dtype) : t;
+  return t.cast(dataType(o, dtype));
 }
 
 Tensor Tensor::fromDoubles(const std::vector<double>& values, const Ints& shape, const TensorOptions& o) {
-  DType d = o.dtype.value_or(dtypes::defaultFloat());
+  DType d = dataType(o, dtypes::defaultFloat());
   if (static_cast<int64_t>(values.size()) != product(shape))
     fail(ErrorKind::Shape,
          fmt::format("{} values do not fill the shape {}", values.size(), shapeStr(toShape(shape))));
@@ -112,7 +128,7 @@ Tensor Tensor::empty(const Shape& shape, const TensorOptions& o) {
   // a symbolic axis gets room for its largest value
   int64_t size = 1;
   for (const Sint& s : shape) size *= s.vmax();
-  DType d = o.dtype.value_or(dtypes::defaultFloat());
+  DType d = elementType(o, dtypes::defaultFloat());
   std::string where = deviceOf(o);
   if (splitDevices(where).size() > 1) { // one on each
     std::vector<UOp> each;

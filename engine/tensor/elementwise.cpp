@@ -83,6 +83,10 @@ Tensor Tensor::binary(Op op, const Operand& operand, bool reverse) const {
 Tensor Tensor::cast(DType to) const {
   OperationScope op("cast");
   if (to == dtype()) return *this;
+  if (to.count() > 1)
+    fail(ErrorKind::Type,
+         fmt::format("elements of a tensor are scalars: use {} and one more axis of {} instead of {}",
+                     to.scalar().name(), to.count(), to.name()));
   // floats reach the small unsigned types through int32, where values outside wrap around
   if (dtype().isFloat() && (to == dtypes::uint8 || to == dtypes::uint16))
     return apply(uop().cast(dtypes::int32).cast(to));

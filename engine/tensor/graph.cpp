@@ -219,10 +219,13 @@ bool isView(UOp u, UOp x) {
     if (at.is(Op::RESHAPE)) reshapes.push_back(at);
     at = below ? below : at.src(0);
   }
-  if (reshapes.empty() || base(u).is(Op::CONST)) return true;
-  // A reshape above an expansion may only add and remove axes of length 1.
+  if (reshapes.empty()) return true;
+  // A reshape above an expansion may only add and remove axes of length 1. What fills a tensor of its own
+  // with one number is none.
+  UOp bottom = base(u);
+  bool filled = bottom.is(Op::CONST) && bottom.srcCount() > 1;
   for (UOp at = u; at.in(group::kMovement) || at.is(Op::DETACH); at = at.src(0)) {
-    if (!at.is(Op::EXPAND)) continue;
+    if (!at.is(Op::EXPAND) || (filled && at.src(0).is(Op::RESHAPE) && at.src(0).src(0) == bottom)) continue;
     for (UOp r : reshapes)
       if (r.dependsOn(at) && !(longAxes(r) == longAxes(r.src(0)))) return false;
   }

@@ -140,14 +140,8 @@ CapturedJit CapturedJit::capture(const JitInputs& inputs,
     for (size_t k = 0; k < inputs.views.size(); ++k)
       if (base == graph::base(inputs.views[k])) made.passed_.emplace_back(i, k);
   }
-  made.watch();
+  made.guard_.watch(made.run_.memory());
   return made;
-}
-
-void CapturedJit::watch() {
-  auto [fixed, inputs] = run_.written();
-  guard_.watch(std::move(fixed));
-  writtenInputs_ = std::move(inputs);
 }
 
 void CapturedJit::check(const JitInputs& inputs) const {
@@ -181,10 +175,7 @@ void CapturedJit::replay(const JitInputs& inputs) {
   check(inputs);
   for (size_t i = 0; i < values_.size(); ++i) values_[i] = inputs.variables[i].second;
   if (vars::debug >= 1 && run_.stepCount() >= 10) fmt::print("jit execs {} kernels\n", run_.stepCount());
-  std::unordered_set<const Buffer*> written;
-  for (size_t i = 0; i < writtenInputs_.size(); ++i)
-    if (writtenInputs_[i]) written.insert(inputs.buffers[i]->root());
-  guard_.keep(written);
+  guard_.keep(inputs.buffers);
   run_.replay(inputs.buffers, values_);
   if (passed_.empty()) return;
   PoolScope scope(tensorPool());

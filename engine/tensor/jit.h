@@ -50,7 +50,7 @@ public:
   explicit CapturedJit(Parts parts)
       : run_(std::move(parts.run)), views_(std::move(parts.views)), names_(std::move(parts.names)),
         values_(names_.size()), results_(std::move(parts.results)), passed_(std::move(parts.passed)) {
-    watch();
+    guard_.watch(run_.memory());
   }
   Parts parts() const { return {run_.parts(), views_, names_, results_, passed_}; }
   void freeIntermediates() { run_.freeIntermediates(); }
@@ -65,8 +65,6 @@ public:
 private:
   /// Throws where a call's inputs are not like those of the capture.
   void check(const JitInputs& inputs) const;
-  /// Finds out what a replay writes.
-  void watch();
 
   CapturedRun run_;
   std::vector<UOpRef> views_;
@@ -74,7 +72,6 @@ private:
   std::vector<int64_t> values_;
   std::vector<Tensor> results_;
   std::vector<std::pair<size_t, size_t>> passed_; ///< (result, input): a view of what was handed in
-  std::vector<bool> writtenInputs_;
   ReplayGuard guard_;
 };
 

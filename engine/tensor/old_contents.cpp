@@ -249,11 +249,11 @@ CaptureScope::~CaptureScope() {
 
 // --- replays ---
 
-void ReplayGuard::watch(std::unordered_set<const Buffer*> fixed) {
-  fixed_ = std::move(fixed);
+void ReplayGuard::watch(CapturedRun::Memory memory) {
+  memory_ = std::move(memory);
   forEachTensor([&](Tensor::State& s) {
-    for (UOp base : plain(s.uop).is(Op::MULTI) ? UOp(s.uop).toposort() : std::vector<UOp>{plain(s.uop)})
-      if (base.is(Op::BUFFER) && fixed_.contains(Buffer::of(base)->root())) names_.insert(s.born);
+    for (UOp u : plain(s.uop).is(Op::MULTI) ? UOp(s.uop).toposort() : std::vector<UOp>{plain(s.uop)})
+      if (u.is(Op::BUFFER) && memory_.written.contains(Buffer::of(u)->root())) names_.insert(s.born);
   });
   checked_ = 0;
 }
@@ -265,38 +265,54 @@ bool ReplayGuard::mayName(Tensor::State& s) {
   return known;
 }
 
-void ReplayGuard::keep(const std::unordered_set<const Buffer*>& inputs) {
+/// The contents that a value reads, or assigns, and that a replay overwrites or is to see assigned.
+std::vector<UOp> ReplayGuard::lost(UOp root, bool isName) const {
+  std::vector<UOp> found, stack{root};
+  IdMap<bool> seen;
+  IdMap<bool> assigned;
+  if (plain(root).is(Op::ASSIGN))
+    for (UOp u : plain(root).src(0).toposort())
+      if (u.is(Op::BUFFER)) assigned.set(u.slot(), true);
+  while (!stack.empty()) {
+    UOp u = stack.back();
+    stack.pop_back();
+    if (seen.contains(u.slot())) continue;
+    seen.set(u.slot(), true);
+    for (UOp s : u.src()) stack.push_back(s);
+    if (!u.is(Op::BUFFER)) continue;
+    const Buffer* memory = Buffer::of(u)->root();
+    if (memory_.written.contains(memory) || (!isName && writtenInputs_.contains(memory)) ||
+        (assigned.contains(u.slot()) && memory_.read.contains(memory)))
+      found.push_back(u);
+  }
+  return found;
+}
+
+void ReplayGuard::keep(std::span<const std::shared_ptr<Buffer>> inputs) {
   PoolScope scope(tensorPool());
+  writtenInputs_.clear();
+  for (size_t i = 0; i < memory_.writtenInputs.size(); ++i)
+    if (memory_.writtenInputs[i]) writtenInputs_.insert(inputs[i]->root());
   std::vector<Tensor> inside, outside;
-  std::vector<std::pair<std::shared_ptr<Tensor::State>, UOpMap<UOp>>> copies;
+  std::vector<std::pair<std::shared_ptr<Tensor::State>, std::vector<UOp>>> copied;
   forEachTensor([&](Tensor::State& s) {
-    if (inputs.empty() && s.changed <= checked_) return;
+    if (writtenInputs_.empty() && s.changed <= checked_) return;
     UOp u = s.uop, base = plain(u);
     bool isName = base.is(Op::BUFFER) || base.is(Op::MULTI);
     if (isName && mayName(s)) return;
-    UOpMap<UOp> reads;
-    std::vector<UOp> stack{u};
-    IdMap<bool> seen;
-    while (!stack.empty()) {
-      UOp n = stack.back();
-      stack.pop_back();
-      if (seen.contains(n.slot())) continue;
-      seen.set(n.slot(), true);
-      for (UOp below : n.src()) stack.push_back(below);
-      if (!n.is(Op::BUFFER)) continue;
-      const Buffer* memory = Buffer::of(n)->root();
-      if (fixed_.contains(memory) || (!isName && inputs.contains(memory))) reads[n] = copyOf(n);
-    }
-    if (reads.empty()) return;
-    if (!isName && isComputable(u))
+    std::vector<UOp> contents = lost(u, isName);
+    if (contents.empty()) return;
+    if (!isName && (isComputable(u) || base.is(Op::ASSIGN)))
       (isOutsideOfCapture(s) ? outside : inside).emplace_back(s.shared_from_this());
     else
-      copies.emplace_back(s.shared_from_this(), std::move(reads));
+      copied.emplace_back(s.shared_from_this(), std::move(contents));
   });
-  for (auto& [state, reads] : copies) {
-    state->become(UOp(state->uop).substitute(reads));
-    for (const auto& [version, copy] : reads)
-      (isOutsideOfCapture(*state) ? outside : inside).push_back(Tensor::fromUOp(copy));
+  for (auto& [state, contents] : copied) {
+    UOpMap<UOp> copies;
+    for (UOp u : contents) copies[u] = copyOf(u);
+    state->become(UOp(state->uop).substitute(copies));
+    for (UOp u : contents)
+      (isOutsideOfCapture(*state) ? outside : inside).push_back(Tensor::fromUOp(copies.at(u)));
   }
   if (!outside.empty()) computeOutside(outside);
   if (!inside.empty()) realizeTensors(inside);

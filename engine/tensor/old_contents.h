@@ -7,6 +7,7 @@
 // Invariant: once a schedule is run, or a captured function replayed, no live tensor reads overwritten memory
 // but the names of that memory.
 #pragma once
+#include "engine/runtime/run_capture.h"
 #include "engine/tensor/tensor.h"
 
 #include <unordered_set>
@@ -33,18 +34,21 @@ private:
   uint64_t outer_;
 };
 
-/// Before each replay of a captured function: computes what reads the memory that it writes.
+/// Before each replay of a captured function: makes assignments to the memory it reads that are pending, and
+/// computes what reads the memory that it writes.
 class ReplayGuard {
 public:
-  /// `fixed` is written by every replay; what names it now is to show what is written.
-  void watch(std::unordered_set<const Buffer*> fixed);
-  void keep(const std::unordered_set<const Buffer*>& inputs);
+  /// What every replay uses. What names it now is to show what a replay writes.
+  void watch(CapturedRun::Memory memory);
+  void keep(std::span<const std::shared_ptr<Buffer>> inputs);
 
 private:
   bool mayName(Tensor::State& s);
+  std::vector<UOp> lost(UOp u, bool isName) const;
 
-  std::unordered_set<const Buffer*> fixed_;
-  std::unordered_set<uint64_t> names_; ///< births of tensors that are names of what is written
+  CapturedRun::Memory memory_;
+  std::unordered_set<const Buffer*> writtenInputs_; ///< of this call
+  std::unordered_set<uint64_t> names_;              ///< births of tensors that are names of what is written
   uint64_t checked_ = 0;
 };
 

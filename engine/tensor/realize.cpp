@@ -75,6 +75,23 @@ void separateEqual(const std::vector<Tensor>& tensors) {
   }
 }
 
+/// A variable that these tensors bind to several values keeps the first; the others become numbers.
+void separateBindings(const std::vector<Tensor>& tensors) {
+  std::vector<UOp> bound;
+  for (const Tensor& t : tensors)
+    if (t.uop().below().contains(Op::BIND)) bound.push_back(t.uop());
+  if (bound.empty()) return;
+  PoolScope scope(tensorPool());
+  UOpMap<UOp> first; // by variable
+  std::vector<std::pair<UOpRef, UOpRef>> numbers;
+  for (UOp u : UOp::sink(bound).toposort()) {
+    if (!u.is(Op::BIND) || u.srcCount() < 2) continue;
+    auto [it, isNew] = first.try_emplace(u.src(0), u);
+    if (!isNew && it->second != u) numbers.emplace_back(u, u.src(1));
+  }
+  applyBecomes(numbers);
+}
+
 /// Graphs of one device each that these tensors stand for. Tensors on several devices are taken apart here,
 /// for good: they stand for their shards from now on.
 std::vector<UOp> separatedRoots(const std::vector<Tensor>& tensors) {
@@ -103,6 +120,7 @@ std::vector<UOp> separatedRoots(const std::vector<Tensor>& tensors) {
 
 /// What is to be computed for these tensors, and for others that would lose what they read.
 std::vector<UOp> rootsOf(std::vector<Tensor> tensors, Tensor::State* inPlace) {
+  separateBindings(tensors);
   separateEqual(tensors);
   for (;;) {
     std::vector<UOp> roots = separatedRoots(tensors);

@@ -43,7 +43,7 @@ size_t checkTrace(const std::string& path) {
   for (const ScopeInfo& scope : trace.scopes()) {
     CAPTURE(scope.name);
     std::vector<PassInfo> passes = outermost(trace, scope.id);
-    if (scope.kind == "script") continue; // passes that a script asks for are of graphs of its own
+    if (scope.kind == ScopeKind::Script) continue; // passes that a script asks for are of graphs of its own
     for (size_t k = 0; k < passes.size(); ++k) {
       checkSteps(trace, passes[k]);
       if (k == 0) continue;

@@ -1,4 +1,5 @@
 # A value means what it meant when it was written: memory of equal tensors, views, lazy values of what is assigned later.
+import os, sys
 import numpy as np
 from tinygrad import Tensor, TinyJit, nn, dtypes
 from check import close, run
@@ -167,5 +168,11 @@ def test_permuted_target_is_read_in_its_order():
   want = a.numpy() + b.numpy()
   a.assign(a + b)
   close(a.contiguous(), want), close(a, want)
+
+def test_random_programs():
+  sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "fuzz"))
+  import assignment
+  found = assignment.run(1, 150)
+  assert not found, found
 
 if __name__ == "__main__": run(globals())

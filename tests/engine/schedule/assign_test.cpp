@@ -136,3 +136,27 @@ TEST_CASE("assigning to something without a buffer is the value itself") {
   UOp a = f.tensor({3}), x = assign(a + a, a * a);
   f.check({x}, 1);
 }
+
+TEST_CASE("an assignment is stored where the only reader takes its value as it comes") {
+  Fixture f;
+  UOp a = f.buffer(64);
+  auto old = numbers(f.memory[a.id()]);
+  UOp now = assign(a, a + filled(1, {64})), twice = now * filled(2, {64});
+  Schedule s = f.schedule({twice});
+  CHECK(Fixture::became(s, now) == a);
+  f.run(s);
+  for (size_t i = 0; i < 64; ++i) CHECK(f.memory[a.id()][i].asDouble() == old[i] + 1);
+}
+
+TEST_CASE("an assignment to a permuted buffer is read in its own order") {
+  Fixture f;
+  UOp a = f.buffer(40), view = permute(reshape(a, {5, 8}), {1, 0});
+  UOp now = assign(view, view + filled(1, {8, 5})), copy = contiguous(now);
+  auto old = numbers(f.memory[a.id()]);
+  Schedule s = f.schedule({copy});
+  f.run(s);
+  auto got = read(f, Fixture::became(s, copy));
+  for (size_t i = 0; i < 8; ++i)
+    for (size_t j = 0; j < 5; ++j) CHECK(got[i * 5 + j] == old[j * 8 + i] + 1);
+  for (size_t i = 0; i < 40; ++i) CHECK(f.memory[a.id()][i].asDouble() == old[i] + 1);
+}

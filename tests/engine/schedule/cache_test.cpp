@@ -134,3 +134,28 @@ TEST_CASE("intermediates share memory when their lives do not overlap") {
     for (size_t k = 1; k < item.buffers.size(); ++k) CHECK(range(item.buffers[0]) != range(item.buffers[k]));
   }
 }
+
+TEST_CASE("a contiguous value that is held is stored where its reader takes it as it comes") {
+  Fixture f;
+  UOp kept = contiguous(f.tensor({6, 7}) * f.tensor({6, 7})), y = kept + filled(1, {6, 7});
+  UOpRef held(kept);
+  Schedule s = f.schedule({y});
+  CHECK(s.items.size() == 1);
+  CHECK(Fixture::became(s, kept));
+  f.run(s);
+}
+
+TEST_CASE("constants that are unlike any other have memory each") {
+  Fixture f;
+  auto zeros = [&](UOp unique) {
+    UOp c = UOp::make(Op::CONST, dtypes::float32, {deviceNode("CPU"), unique},
+                      UOp::constant(dtypes::float32, 0.0).arg());
+    return contiguous(expand(reshape(c, {1}), {4}));
+  };
+  UOp a = zeros(newUnique()), b = zeros(newUnique());
+  Schedule s = f.schedule({a, b});
+  CHECK(Fixture::became(s, a) != Fixture::became(s, b));
+  CHECK(f.schedule({zeros(newUnique()), zeros(newUnique())}).cacheHit);
+  UOp one = newUnique();
+  CHECK_FALSE(f.schedule({zeros(one), zeros(one)}).cacheHit);
+}
