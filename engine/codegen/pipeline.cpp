@@ -157,14 +157,19 @@ UOp fullRewriteToSink(UOp sink, const Target& target, bool optimize) {
   sink = pass("devectorize", sink, m.devectorize, onTarget);
   sink = pass("lower all index dtypes", sink, m.lowerIndex, onTarget, SpecStage::Lowered);
   sink = pass("post index symbolic", sink, m.postIndex, {}, SpecStage::Lowered);
+  RendererRules own = rendererRules(target.device);
   if (target.preMatcher) sink = pass("pre_matcher", sink, *target.preMatcher, {}, SpecStage::Lowered);
+  if (own.pre) sink = pass("pre_matcher", sink, *own.pre, {}, SpecStage::Lowered);
   sink = pass("decompositions", sink, m.decompose, onTarget, SpecStage::Lowered);
   // Decomposed already, but for what a renderer's own rules make.
-  if (target.extraMatcher)
-    sink = pass("final rewrite", sink, m.decompose + m.final + *target.extraMatcher, onTarget,
-                SpecStage::Lowered);
-  else
+  if (target.extraMatcher || own.extra) {
+    PatternMatcher final = m.decompose + m.final;
+    if (target.extraMatcher) final = final + *target.extraMatcher;
+    if (own.extra) final = final + *own.extra;
+    sink = pass("final rewrite", sink, final, onTarget, SpecStage::Lowered);
+  } else {
     sink = pass("final rewrite", sink, m.final, onTarget, SpecStage::Lowered);
+  }
 
   ControlFlowContext order = orderLoops(sink);
   return graphRewriteBottomUp(sink, m.controlFlow, {.name = "add control flow", .ctx = order});

@@ -1,5 +1,7 @@
 // TinyJit's captured function: one call from Python gathers the arguments, checks them and launches.
 #include "engine/python/python_jit.h"
+#include "engine/python/script_kernel.h"
+#include "engine/tensor/tensor_memory.h"
 
 namespace uopscope {
 
@@ -108,6 +110,19 @@ void bindJit(py::module_& m) {
              return s.kernel ? s.kernel->lowered.name : std::string("copy");
            })
       .def("metadata", [](const PyCapturedJit& j, size_t i) { return j.run().step(i).metadata; })
+      .def("buffers_of",
+           [](const PyCapturedJit& j, size_t i) {
+             py::list out;
+             for (const auto& b : j.run().step(i).buffers) out.append(b ? py::cast(b) : py::none());
+             return out;
+           })
+      .def("kernel",
+           [](const PyCapturedJit& j, size_t i) -> py::object {
+             const RunStep& s = j.run().step(i);
+             if (!s.kernel) return py::none();
+             NodesHeld held;
+             return py::cast(lowerForScript(ScriptKernel::imported(s.ast), s.device->name()));
+           })
       .def("inputs_of", [](const PyCapturedJit& j, size_t i) { return j.run().inputsOf(i); });
 }
 

@@ -5,7 +5,6 @@
 // given is imported there first, and its answer is imported back.
 #include "engine/python/bindings.h"
 #include "engine/rewrite/driver.h"
-#include "engine/rules/rules.h"
 #include "engine/tensor/tensor_memory.h"
 
 #include <fmt/format.h>
@@ -233,12 +232,6 @@ void bindRules(py::module_& m) {
       },
       py::arg("sink"), py::arg("pm"), py::arg("ctx") = py::none(), py::arg("bottom_up") = false,
       py::arg("name") = py::none(), py::arg("bpm") = py::none(), py::arg("input_map") = py::none());
-  m.def("builtin_matcher", [](const std::string& name) {
-    if (name == "symbolic_simple") return symbolicSimple();
-    if (name == "symbolic") return symbolic();
-    if (name == "sym") return sym();
-    throw Error(ErrorKind::Key, fmt::format("no rule set is called {}", name));
-  });
 }
 
 } // namespace uopscope

@@ -6,6 +6,7 @@
 #include "engine/tensor/tensor_memory.h"
 
 #include <fmt/format.h>
+#include <pybind11/eval.h>
 
 namespace uopscope {
 
@@ -206,6 +207,31 @@ std::vector<Tensor> tensorsOf(const Tensor& first, const py::args& more) {
   return all;
 }
 
+py::list scheduleItems(const std::shared_ptr<Schedule>& schedule) {
+  py::object make = py::module_::import("tinygrad.engine.schedule").attr("ExecItem").attr("_of");
+  py::list items;
+  for (size_t i = 0; i < schedule->items.size(); ++i) items.append(make(schedule, i));
+  return items;
+}
+
+/// `with Tensor.train():`, in Python since it decorates functions of Python as well.
+void bindTraining(py::module_& m, TensorClass& c) {
+  py::exec(R"(
+import contextlib
+class train(contextlib.ContextDecorator):
+  """with Tensor.train(): ... dropout and batch norm behave as in training."""
+  def __init__(self, mode=True): self.mode, self._before = mode, []
+  def __enter__(self):
+    self._before.append(Tensor.training)
+    Tensor.training = self.mode
+  def __exit__(self, *_): Tensor.training = self._before.pop()
+train.__module__ = "tinygrad.tensor"
+)",
+           m.attr("__dict__"));
+  c.attr("train") = m.attr("train");
+  m.attr("__dict__").attr("pop")("train");
+}
+
 } // namespace
 
 void bindTensors(py::module_& m) {
@@ -278,9 +304,34 @@ void bindTensors(py::module_& m) {
              Tensor::realize(tensorsOf(t, more));
              return t;
            })
-      .def("_schedule",
-           [](const Tensor& t, const py::args& more) { return Tensor::schedule(tensorsOf(t, more)); })
-      .def("contiguous", [](const Tensor& t, const py::args&, const py::kwargs&) { return t.contiguous(); })
+      .def("schedule_with_vars",
+           [](const Tensor& t, const py::args& more) {
+             auto schedule = std::make_shared<Schedule>(Tensor::schedule(tensorsOf(t, more)));
+             return py::make_tuple(scheduleItems(schedule), py::cast(schedule).attr("var_vals"));
+           })
+      .def("schedule",
+           [](const Tensor& t, const py::args& more) {
+             return scheduleItems(std::make_shared<Schedule>(Tensor::schedule(tensorsOf(t, more))));
+           })
+      .def_static(
+          "from_url",
+          [](const std::string& url, bool gunzip, const py::kwargs& options) {
+            py::object path =
+                py::module_::import("tinygrad.helpers").attr("fetch")(url, py::arg("gunzip") = gunzip);
+            return py::type::of<Tensor::State>()(path, **options);
+          },
+          py::arg("url"), py::arg("gunzip") = false)
+      .def("contiguous",
+           [](const Tensor& t, const py::args& opts, const py::kwargs& named) {
+             // Opts for the kernel that computes it are advice; anything else is a mistake of the caller.
+             for (py::handle opt : opts)
+               if (!py::isinstance<Opt>(opt) && !py::isinstance<py::tuple>(opt))
+                 throw py::type_error("contiguous takes Opts for the kernel that computes it");
+             if (named.size() && !(named.size() == 1 && named.contains("arg")))
+               throw py::type_error(
+                   fmt::format("unexpected keyword argument '{}'", named.begin()->first.cast<std::string>()));
+             return t.contiguous();
+           })
       .def("contiguous_backward", method(&Tensor::contiguousBackward))
       .def("detach", method(&Tensor::detach))
       .def("clone", method(&Tensor::clone))
@@ -334,6 +385,11 @@ void bindTensors(py::module_& m) {
     return out;
   });
   m.def("collect_nodes", [] { return collectTensorPool(); });
+  m.def("current_operation", [] {
+    const char* name = OperationScope::current();
+    return name ? py::object(py::str(name)) : py::none();
+  });
+  bindTraining(m, c);
   m.def("live_tensors", [] { return Tensor::live(); });
   bindTensorMovement(c);
   bindTensorMath(c);

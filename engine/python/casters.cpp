@@ -288,6 +288,21 @@ const char* internText(std::string_view text) {
   return (it != texts.end() ? it : texts.emplace(text).first)->c_str();
 }
 
+namespace {
+std::string ownFolder; // of the modules of a plain Python; empty where they are embedded
+}
+
+void setOwnSources(const std::string& folder) {
+  ownFolder = folder;
+}
+
+bool isOwnSource(std::string_view file) {
+  if (file.starts_with("<uopscope>")) return true;
+  if (ownFolder.empty() || !file.starts_with(ownFolder)) return false;
+  std::string_view below = file.substr(ownFolder.size());
+  return below.starts_with("tinygrad/") || below.starts_with("uopscope/");
+}
+
 SourceLocation pythonLocation() {
   if (!Py_IsInitialized()) return {};
   PyFrameObject* top = PyEval_GetFrame();
@@ -297,6 +312,7 @@ SourceLocation pythonLocation() {
   struct Place {
     PyObject* file;
     SourceLocation at;
+    bool own;
   };
   static std::unordered_map<PyCodeObject*, std::unordered_map<int, Place>> known;
   py::object frame = py::reinterpret_borrow<py::object>(reinterpret_cast<PyObject*>(top));
@@ -309,10 +325,12 @@ SourceLocation pythonLocation() {
     auto it = places.find(at);
     if (it == places.end() || it->second.file != code->co_filename) {
       const char* file = PyUnicode_AsUTF8(code->co_filename);
-      Place p{code->co_filename, {file ? internText(file) : "", PyFrame_GetLineNumber(f)}};
+      Place p{code->co_filename,
+              {file ? internText(file) : "", PyFrame_GetLineNumber(f)},
+              file && isOwnSource(file)};
       it = places.insert_or_assign(at, p).first;
     }
-    if (!it->second.at.file.starts_with("<uopscope>")) return it->second.at;
+    if (!it->second.own) return it->second.at;
     frame = py::reinterpret_steal<py::object>(reinterpret_cast<PyObject*>(PyFrame_GetBack(f)));
   }
   return {};

@@ -54,6 +54,9 @@ std::shared_ptr<PyObject> share(py::object o);
 
 /// An interned copy of a text that lives as long as the process.
 const char* internText(std::string_view text);
+/// Whether a file of Python is one of our modules: embedded, or below the folder that was set.
+bool isOwnSource(std::string_view file);
+void setOwnSources(const std::string& folder);
 /// File and line of the innermost frame of the script (not of our own Python modules).
 SourceLocation pythonLocation();
 

@@ -27,6 +27,8 @@ struct Kind {
 constexpr Kind kKinds[] = {{"CPU", makeCpuDevice}, {"NULL", makeNullDevice}, {"REF", makeRefDevice}};
 /// One device for all files; buffers know which.
 constexpr Kind kFiles{"DISK", makeFileDevice};
+/// The reference's name for an interpreter of programs: REF under another name.
+constexpr Kind kPython{"PYTHON", makeRefDevice};
 
 struct Registry {
   std::mutex mutex;
@@ -66,6 +68,7 @@ const Kind& kindNamed(const std::string& canonical) {
   if (name == "NULL" && !wellFormed) wellFormed = isGpuLanguage(canonical.substr(name.size() + 1));
   for (const Kind& k : kKinds)
     if (wellFormed && name == k.name) return k;
+  if (wellFormed && name == kPython.name) return kPython;
   throw Error(ErrorKind::Device,
               fmt::format("no device \"{}\"; there are {} (append :1, :2 ... for more of a kind, or a "
                           "language to NULL: NULL:CUDA, NULL:METAL, NULL:CL, NULL:WGSL)",

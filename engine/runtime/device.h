@@ -159,6 +159,8 @@ struct KernelCacheStats {
   size_t kernels = 0;
 };
 KernelCacheStats kernelCacheStats();
+/// Names the settings and user rules that kernels are made with now.
+uint64_t kernelSettingsKey();
 /// Above so many kernels those used longest ago go; returns the limit there was.
 size_t limitKernelCache(size_t kernels);
 
