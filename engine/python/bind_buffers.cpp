@@ -101,6 +101,12 @@ void bindBuffers(py::module_& m) {
                                  throw py::attribute_error("the buffer has no memory yet");
                                return reinterpret_cast<uintptr_t>(b.memory());
                              })
+      .def_property_readonly("uop_refcount", &Buffer::holders)
+      .def("ref",
+           [](const BufferRef& b, int64_t more) {
+             b->ref(more);
+             return b;
+           })
       .def("is_allocated", [](const Buffer& b) { return b.root()->isAllocated(); })
       .def("is_initialized", [](const Buffer& b) { return b.root()->isAllocated(); });
   auto allocate = [](const BufferRef& b, py::object opaque, py::object external) {

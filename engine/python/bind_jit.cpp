@@ -93,6 +93,10 @@ void bindJit(py::module_& m) {
       PyErr_SetString(error, e.what());
     }
   });
+  m.def("check_jit_arguments", [](const py::tuple& args, const py::dict& kwargs) {
+    Arguments a(args, kwargs);
+    JitInputs::of(a.tensors, a.bound);
+  });
   py::class_<PyCapturedJit, std::shared_ptr<PyCapturedJit>>(m, "CapturedJit")
       .def(py::init<py::function, py::function, py::tuple, py::dict, bool>())
       .def("call", &PyCapturedJit::call)

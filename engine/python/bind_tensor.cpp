@@ -35,6 +35,22 @@ T option(const py::kwargs& kwargs, const char* name, T fallback) {
   return kwargs.contains(name) ? py::object(kwargs[name]).cast<T>() : fallback;
 }
 
+/// arange with bounds or a step that are symbolic: as many numbers as there can be, cut to as many as there
+/// are.
+Tensor symbolicArange(py::handle start, py::handle stop, py::handle step, TensorOptions o) {
+  PoolScope scope(tensorPool());
+  NodesHeld held;
+  Sint begin = stop.is_none() ? Sint(0) : toSint(start), end = toSint(stop.is_none() ? start : stop),
+       by = toSint(step);
+  if (by.vmin() <= 0)
+    throw Error(ErrorKind::Value, "arange: a symbolic step has to be positive, whatever its value");
+  Sint count = (end - begin + by - Sint(1)) / by;
+  if (!o.dtype) o.dtype = dtypes::defaultInt();
+  Tensor all = Tensor::arange(ConstValue::ofInt(0), ConstValue::ofInt(std::max<int64_t>(count.vmax(), 0)),
+                              ConstValue::ofInt(1), o);
+  return all.shrink({std::pair<Sint, Sint>(Sint(0), count)}).mul(Operand(by)).add(Operand(begin));
+}
+
 void bindCreation(TensorClass& c) {
   auto shaped = [&](const char* name, Tensor (*make)(const Shape&, const TensorOptions&)) {
     c.def_static(name, [make](const py::args& shape, const py::kwargs& kw) {
@@ -48,6 +64,10 @@ void bindCreation(TensorClass& c) {
       "full",
       [](py::object shape, py::object value, const py::kwargs& kw) {
         PoolScope scope(tensorPool());
+        if (py::isinstance<Node>(value)) {
+          Tensor one = Tensor::scalar(ConstValue::ofInt(0), takeOptions(kw)).add(Operand(toSint(value)));
+          return one.broadcastTo(PyIndex_Check(shape.ptr()) ? Shape{toSint(shape)} : toShape(shape));
+        }
         return Tensor::full(PyIndex_Check(shape.ptr()) ? Shape{toSint(shape)} : toShape(shape),
                             value.is_none() ? ConstValue::ofFloat(0) : toConst(value), takeOptions(kw));
       },
@@ -83,6 +103,8 @@ void bindCreation(TensorClass& c) {
   c.def_static(
       "arange",
       [](py::object start, py::object stop, py::object step, const py::kwargs& kw) {
+        if (py::isinstance<Node>(start) || py::isinstance<Node>(stop) || py::isinstance<Node>(step))
+          return symbolicArange(start, stop, step, takeOptions(kw));
         ConstValue a = ConstValue::ofInt(0), b = toConst(start);
         if (!stop.is_none()) a = b, b = toConst(stop);
         if (toConst(step).asDouble() == 0) {

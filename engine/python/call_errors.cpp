@@ -6,6 +6,8 @@
 #include <pybind11/eval.h>
 
 #include <array>
+#include <cerrno>
+#include <cstring>
 
 namespace uopscope {
 
@@ -35,7 +37,16 @@ for _c in (ArgumentError, ShapeError, CompileError, DeviceError, RewriteError, S
       case ErrorKind::Value: PyErr_SetString(PyExc_ValueError, e.what()); break;
       case ErrorKind::Index: PyErr_SetString(PyExc_IndexError, e.what()); break;
       case ErrorKind::Key: PyErr_SetString(PyExc_KeyError, e.what()); break;
-      case ErrorKind::File: PyErr_SetString(PyExc_OSError, e.what()); break;
+      case ErrorKind::File: { // of the class that Python has for the system's reason
+        std::string_view text = e.what();
+        bool refused = text.find(std::strerror(EACCES)) != std::string_view::npos;
+        bool absent = text.find(std::strerror(ENOENT)) != std::string_view::npos;
+        PyErr_SetString(refused  ? PyExc_PermissionError
+                        : absent ? PyExc_FileNotFoundError
+                                 : PyExc_OSError,
+                        e.what());
+        break;
+      }
       case ErrorKind::Type: raise("ArgumentError"); break;
       case ErrorKind::Shape: raise("ShapeError"); break;
       case ErrorKind::Compile: raise("CompileError"); break;

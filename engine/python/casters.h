@@ -36,6 +36,8 @@ Sint toSint(py::handle h);
 py::object fromSint(const Sint& s);
 Shape toShape(py::handle sequence);
 py::tuple fromShape(const Shape& shape);
+/// A bound of a variable: a whole number; infinities, and what is beyond 64 bits, are the largest there are.
+int64_t boundOf(py::handle h);
 /// int or sequence of ints.
 Ints toInts(py::handle h);
 /// `f(*shape)` and `f(shape)` are the same.

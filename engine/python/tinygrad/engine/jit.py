@@ -26,8 +26,13 @@ class _Item(ExecItem):
     self._captured, self._i, self.name, self.inputs = captured, i, captured.name(i), captured.inputs_of(i)
   @property
   def bufs(self): return self._captured.buffers_of(self._i)
-  @functools.cached_property
+  @property
   def prg(self):
+    if self._prg is None: self._prg = self._runner()
+    return self._prg
+  @prg.setter
+  def prg(self, runner): self._prg = runner
+  def _runner(self):
     kernel = self._captured.kernel(self._i)
     if kernel is None: return BufferCopy(*((self.bufs[0].nbytes, self.bufs[0].device, self.bufs[1].device) if all(self.bufs[:2]) else (0, "", "")))
     return CompiledRunner(ProgramSpec(kernel, kernel.device))
@@ -63,13 +68,14 @@ class TinyJit:
   def jit_cache(self): return self.captured.jit_cache if self.captured is not None else []
   @property
   def input_replace(self): return self.captured.input_replace if self.captured is not None else {}
-  def __get__(self, obj, objtype=None): return functools.partial(self, obj)
+  def __get__(self, obj, objtype=None): return functools.partial(self.__call__, obj)
   def __call__(self, *args, **kwargs):
     if self.captured is not None and JIT:
       ret = self.captured.call(args, kwargs)
       self.cnt += 1
       return ret
     if not JIT or self.cnt == 0:
+      if JIT: _uopscope.check_jit_arguments(args, kwargs)
       ret = self.fxn(*args, **kwargs)
       tensors = _tensors(ret)
       if tensors: tensors[0].realize(*tensors[1:])

@@ -22,9 +22,13 @@ class Estimates:
   @staticmethod
   def from_uops(uops, ignore_indexing=False): return Estimates(*_uopscope.estimate(list(uops)))
 
+@dataclass(eq=False, repr=False)
 class ProgramSpec:
   """A lowered kernel. Everything about it but the name of its device is asked of the engine."""
-  def __init__(self, kernel, device, ast=None, renderer=None): self._kernel, self.device, self._ast, self._renderer = kernel, device, ast, renderer
+  _kernel: object
+  device: str
+  _ast: object = None
+  _renderer: object = None
   name = property(lambda self: self._kernel.name)
   @functools.cached_property
   def src(self): return self._kernel.src if self._renderer is None else self._renderer.render(self.uops)

@@ -150,33 +150,28 @@ def _rule(pat, fn):
   name = fn.__name__ if getattr(fn, "__name__", "<lambda>") != "<lambda>" else text if len(text) <= 60 else text[:57] + "..."
   return _uopscope.make_rule(pat, fn, "ctx" in names, name or f"{file}:{line}", file, line, text, BottomUpGate)
 
+def _joined(a, b):
+  if not isinstance(a, PatternMatcher) and not isinstance(b, PatternMatcher): return a.joined(b)
+  both = PatternMatcher.__new__(PatternMatcher)
+  both.patterns = list(a.patterns) + list(b.patterns)
+  _Matcher.__init__(both, list(a.rules) + list(b.rules))
+  return both
+
 class PatternMatcher(_Matcher):
   """Rules in order: [(UPat, function of the named nodes)]. A function answers the new node, or None to decline."""
+  patterns = None  # of this matcher, in place of those that the engine's have
   def __init__(self, patterns, compiled=True):
     self.patterns = list(patterns)
     super().__init__([_rule(p, fn) for p, fn in self.patterns])
-  @staticmethod
-  def _joined(a, b):
-    both = PatternMatcher.__new__(PatternMatcher)
-    both.patterns = getattr(a, "patterns", []) + getattr(b, "patterns", [])
-    _Matcher.__init__(both, list(a.rules) + list(b.rules))
-    return both
-  def __add__(self, more): return PatternMatcher._joined(self, more)
-  def __radd__(self, first): return PatternMatcher._joined(first, self)
+  def __add__(self, more): return _joined(self, more)
+  def __radd__(self, first): return _joined(first, self)
+  def __reduce__(self): return PatternMatcher, (self.patterns,)
 
 def graph_rewrite(sink, pm, ctx=None, bottom_up=False, name=None, bpm=None): return _graph_rewrite(sink, pm, ctx, bottom_up, name, bpm)
 def graph_rewrite_map(sink, pm, ctx=None, bottom_up=False, name=None, bpm=None, input_map=None): return _graph_rewrite_map(sink, pm, ctx, bottom_up, name, bpm, input_map)
 
-def _custom_kernel(*srcs, fxn, grad_fxn=None):
-  from tinygrad.tensor import Tensor
-  return [t.uop for t in Tensor.custom_kernel(*[Tensor(s) for s in srcs], fxn=fxn, grad_fxn=grad_fxn)]
-UOp.custom_kernel = staticmethod(_custom_kernel)
-
-def _flatten(self, start_dim=0, end_dim=-1):
-  n = max(len(self.shape), 1)
-  start, end = start_dim % n, end_dim % n
-  return self.reshape(self.shape[:start] + (math.prod(self.shape[start:end + 1]),) + self.shape[end + 1:])
-UOp.flatten = _flatten
+from uopscope.node_methods import attach as _attach
+_attach(UOp)
 
 def sint_to_uop(x, dtype=dtypes.index): return UOp.const(dtype, x) if isinstance(x, int) else x.cast(dtype)
 def srender(x): return x.render() if isinstance(x, UOp) else str(x)
