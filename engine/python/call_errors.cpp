@@ -13,7 +13,8 @@ namespace uopscope {
 
 void bindErrors(py::module_& m) {
   py::exec(R"(
-class ArgumentError(TypeError, ValueError, AttributeError, AssertionError, RuntimeError): pass
+class ArgumentError(TypeError, ValueError, AssertionError, RuntimeError): pass
+class CallError(ArgumentError, AttributeError): pass
 class ShapeError(ValueError, RuntimeError, AssertionError): pass
 class CompileError(RuntimeError): pass
 class DeviceError(ModuleNotFoundError, RuntimeError, ValueError, KeyError, AssertionError):
@@ -21,7 +22,7 @@ class DeviceError(ModuleNotFoundError, RuntimeError, ValueError, KeyError, Asser
 class RewriteError(RuntimeError): pass
 class SpecError(RuntimeError): pass
 class UnsupportedError(NotImplementedError): pass
-for _c in (ArgumentError, ShapeError, CompileError, DeviceError, RewriteError, SpecError, UnsupportedError): _c.__module__ = "uopscope"
+for _c in (ArgumentError, CallError, ShapeError, CompileError, DeviceError, RewriteError, SpecError, UnsupportedError): _c.__module__ = "uopscope"
 )",
            m.attr("__dict__"));
   static PyObject* module = m.ptr();
@@ -124,8 +125,13 @@ void completeError(const py::detail::function_record& record, PyObject* args, Py
     text += "; called with " + describeAll(record, args, kwargs);
   if (!text.starts_with(name + ":") && text.find(": ") > 40) text = name + ": " + text;
   if (SourceLocation at = pythonLocation(); at.line > 0) text += fmt::format(" (at {}:{})", at.file, at.line);
-  bool argument = unfit || uncast || type == PyExc_TypeError;
-  PyErr_SetString(argument ? argumentError.ptr() : type, text.c_str());
+  // Asking for an attribute hands in nothing but the object: an AttributeError there would tell hasattr that
+  // it has none.
+  bool called = !record.is_method || py::reinterpret_borrow<py::tuple>(args).size() > 1 ||
+                (kwargs && PyDict_Size(kwargs));
+  py::object callError = py::module_::import("_uopscope").attr(called ? "CallError" : "ArgumentError");
+  bool argument = unfit || uncast || type == PyExc_TypeError || type == argumentError.ptr();
+  PyErr_SetString(argument ? callError.ptr() : type, text.c_str());
   Py_XDECREF(type);
   Py_XDECREF(value);
 }

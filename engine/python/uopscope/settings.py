@@ -5,7 +5,7 @@
 #
 # There is one object per name. What the engine reads lives in the engine and is asked for there; all others live here.
 # A setting that the reference has and that changes nothing here says so, once, when it is given a value of its own.
-import contextlib, os, sys
+import contextlib, math, os, sys
 import _uopscope
 
 _ENGINE = frozenset(_uopscope.context_names())
@@ -15,7 +15,7 @@ _REFERENCE = {
   "IMAGE": 0, "JIT_BATCH_SIZE": 32, "CAPTURING": 1, "TC_SELECT": -1, "TC_OPT": 0, "AMX": 0, "LRU": 1, "CACHELEVEL": 2,
   "VALIDATE_WITH_CPU": 0, "CORRECT_DIVMOD_FOLDING": 0, "ALLOW_DEVICE_USAGE": 1, "MAX_BUFFER_SIZE": 0, "EMULATE": "", "CPU_LVP": 0, "AMD_LLVM": 0,
   "NV_PTX": 0, "CUDA_PTX": 0, "NV_NAK": 0, "QCOM_IR3": 0, "NULL_IR3": 0, "NULL_NAK": 0, "AMD_CC": "", "CPU_CC": "", "NV_CC": "", "CUDA_CC": "",
-  "QCOM_CC": "", "PROFILE": 0, "TUPLE_ORDER": 1, "ALLOW_TF32": 0}
+  "QCOM_CC": "", "PROFILE": abs(_uopscope.context_get("VIZ")), "TUPLE_ORDER": 1, "ALLOW_TF32": 0}
 
 # Why a setting changes nothing; those of them that the engine has are named with their default.
 _IDLE_ENGINE = {"WINO": 0, "FUSE_ARANGE": 0, "PCONTIG": 0, "DEVECTORIZE": 1}
@@ -40,12 +40,22 @@ _IDLE = {
   "QCOM_IR3": "there is no QCOM device", "QCOM_CC": "there is no QCOM device", "NULL_IR3": "there is no NULL device", "NULL_NAK": "there is no NULL device",
   "TUPLE_ORDER": "the order of a program has one tie-break, the order of creation",
   "ALLOW_TF32": "products of float32 are computed in float32"}
+# Settings whose larger values do no more: name -> (largest that differs, why).
+_LARGEST = {
+  "TRACK_MATCH_STATS": (2, "all counts are printed at 2; `uopscope record` keeps every single rewrite"),
+  "JIT": (1, "a captured function is replayed launch by launch, there are no graphs of launches to switch off"),
+  "SPEC": (2, "every node is checked at 2")}
 _said = set()
 
 def _say_if_idle(name, value, default):
-  if name not in _IDLE or value == default or name in _said: return
+  """One line, the first time, for a value that does nothing or no more than a smaller one."""
+  if name in _said: return
+  largest, why = _LARGEST.get(name, (math.inf, ""))
+  if name in _IDLE and value != default: text = f"{name}={value} changes nothing here: {_IDLE[name]}"
+  elif isinstance(value, int) and value > largest: text = f"{name}={value} is {name}={largest} here: {why}"
+  else: return
   _said.add(name)
-  print(f"uopscope: {name}={value} changes nothing here: {_IDLE[name]}", file=sys.stderr)
+  print(f"uopscope: {text}", file=sys.stderr)
 
 def _from_environment(key, default):
   text = os.getenv(key)

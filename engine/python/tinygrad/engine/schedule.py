@@ -16,6 +16,10 @@ class ExecItem:
     return item
   @property
   def bufs(self): return self._bufs if self._schedule is None else [_uopscope.buffer_of(b) for b in self._schedule.buffers(self._position)]
+  @property
+  def cache_hit(self):
+    """Whether the same graph on other buffers was scheduled before."""
+    return self._schedule is not None and self._schedule.cache_hit
   def lower(self):
     """Finds what runs it, and answers itself."""
     if self.prg is None:
