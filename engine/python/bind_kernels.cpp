@@ -57,7 +57,7 @@ void bindProgram(py::module_& m) {
   py::class_<ScriptKernel>(m, "LoweredKernel")
       .def_property_readonly("name", [](const ScriptKernel& k) { return k.lowered().name; })
       .def_readonly("device", &ScriptKernel::device)
-      .def_property_readonly("src", [](const ScriptKernel& k) { return k.kernel->source; })
+      .def_property_readonly("src", &ScriptKernel::text)
       .def_property_readonly("ast",
                              [](const ScriptKernel& k) { return ScriptKernel::imported(k.lowered().ast); })
       .def_property_readonly("sink",

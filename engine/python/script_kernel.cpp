@@ -1,6 +1,7 @@
 // Kernels of scripts: lowering, importing their nodes, running them.
 #include "engine/python/script_kernel.h"
 
+#include "engine/render/c_renderer.h"
 #include "engine/tensor/tensor_memory.h"
 
 #include <fmt/format.h>
@@ -24,6 +25,11 @@ py::list ScriptKernel::uops() const {
   py::list out;
   for (UOp u : lowered().uops) out.append(tensorPool().import(u, &map));
   return out;
+}
+
+std::string ScriptKernel::text() const {
+  const Target& target = Device::get(device).renderer().target();
+  return target.suffix == "LLVM" ? CRenderer(target).render(lowered()) : kernel->source;
 }
 
 UOp ScriptKernel::imported(UOp u) {

@@ -12,6 +12,8 @@ struct ScriptKernel {
 
   const LoweredKernel& lowered() const { return kernel->lowered; }
   py::list uops() const;
+  /// The source that people read: C for kernels that are compiled as LLVM IR.
+  std::string text() const;
   static UOp imported(UOp u);
   static py::list importedAll(std::span<const UOp> nodes);
   static py::tuple sizes(const std::vector<Sint>& all);

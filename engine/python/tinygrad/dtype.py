@@ -38,6 +38,10 @@ class dtypes(metaclass=_DTypes):
   ints = uints + sints
   all = floats + ints + (bool, index)
   @staticmethod
+  def imageh(shape): raise NotImplementedError("dtypes.imageh is not in uopscope: there are no image buffers")
+  @staticmethod
+  def imagef(shape): raise NotImplementedError("dtypes.imagef is not in uopscope: there are no image buffers")
+  @staticmethod
   def is_float(x): return x.is_float
   @staticmethod
   def is_int(x): return x.is_int

@@ -37,7 +37,8 @@ MODULES = {
 
 # module -> {name: reason}, for modules that are here
 NAMES = {
-  "tinygrad.uop.ops": dict.fromkeys(("TrackedPatternMatcher", "RewriteTrace", "TrackedGraphRewrite", "active_rewrites", "tracked_ctxs", "tracked_keys", "_name_cnt"), _RECORD),
+  "tinygrad.apps.llm": {"Handler": "the server is uopscope.chat: `python -m tinygrad.apps.llm --serve`"},
+  "tinygrad.uop.ops": dict.fromkeys(("RewriteTrace", "TrackedGraphRewrite", "active_rewrites", "tracked_ctxs", "tracked_keys", "_name_cnt"), _RECORD),
   "tinygrad.schedule.indexing": dict.fromkeys(("apply_movement_op", "_apply_reshape", "IndexingContext"), _SCHEDULE),
   "tinygrad.schedule.rangeify": dict.fromkeys(("Kernel", "RangeifyContext", "pm_rangeify", "get_rangeify_map"), _SCHEDULE),
   "tinygrad.engine.jit": {"graph_class": "a captured function is replayed by C++"},
@@ -58,6 +59,7 @@ class Absent:
     def refuse(cls, *_, **__): raise NotImplementedError(f"{name} is not in uopscope: {reason}")
     return (type("Absent", (), {"__new__": refuse}),)
   def __instancecheck__(self, _): return False
+  __subclasscheck__ = __instancecheck__
   def __or__(self, other): return other
   __ror__ = __or__
   def __repr__(self): return f"<{self._name}: not in uopscope>"

@@ -89,6 +89,9 @@ class Renderer:
 
 def renderer_of(device):
   """The renderer that the device itself uses: its matchers are asked."""
-  made = Renderer(device)
+  from tinygrad.renderer.cstyle import ClangRenderer
+  from tinygrad.runtime.ops_python import PythonRenderer
+  kind = device.split(":")[0]
+  made = PythonRenderer(device) if kind == "PYTHON" else ClangRenderer(device) if kind == "CPU" else Renderer(device)
   made.__dict__["_of_device"] = True
   return made

@@ -167,6 +167,9 @@ class PatternMatcher(_Matcher):
   def __radd__(self, first): return _joined(first, self)
   def __reduce__(self): return PatternMatcher, (self.patterns,)
 
+# Every matcher is recorded: the reference's class for those that are has nothing to add.
+TrackedPatternMatcher = PatternMatcher
+
 def graph_rewrite(sink, pm, ctx=None, bottom_up=False, name=None, bpm=None): return _graph_rewrite(sink, pm, ctx, bottom_up, name, bpm)
 def graph_rewrite_map(sink, pm, ctx=None, bottom_up=False, name=None, bpm=None, input_map=None): return _graph_rewrite_map(sink, pm, ctx, bottom_up, name, bpm, input_map)
 
