@@ -1,8 +1,9 @@
-# Script mode helper of uopscope_embed: writes FILES as raw string literals (split, since compilers cap a literal's length).
+# Script mode helper of uopscope_embed: writes FILES as raw string literals (split, since compilers cap a literal's
+# length), each under its path below the folder BASE.
 set(body "// Generated from the text files of this folder.\n#pragma once\n#include <string>\n#include <utility>\n#include <vector>\n")
 string(APPEND body "inline const std::vector<std::pair<std::string, std::string>>& ${NAME}Embedded() {\n  static const std::vector<std::pair<std::string, std::string>> files = {\n")
 foreach(file ${FILES})
-  get_filename_component(name ${file} NAME)
+  file(RELATIVE_PATH name ${BASE} ${file})
   file(READ ${file} hex HEX)
   string(LENGTH "${hex}" length)
   string(APPEND body "    {\"${name}\", std::string(")

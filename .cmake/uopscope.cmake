@@ -131,7 +131,9 @@ function(uopscope_library folder)
   cmake_parse_arguments(ARG "QT" "" "LINKS" ${ARGN})
   string(REPLACE "/" "_" target ${folder})
   file(GLOB sources CONFIGURE_DEPENDS ${folder}/*.cpp ${folder}/*.h)
-  file(GLOB resources CONFIGURE_DEPENDS ${folder}/*.py ${folder}/*.sql ${folder}/*.css)
+  file(GLOB resources CONFIGURE_DEPENDS ${folder}/*.sql ${folder}/*.css)
+  file(GLOB_RECURSE python CONFIGURE_DEPENDS ${folder}/*.py)
+  list(APPEND resources ${python})
   list(FILTER ARG_LINKS EXCLUDE REGEX "^QT$")
   if(NOT sources MATCHES "\\.cpp")
     add_library(${target} INTERFACE)
@@ -142,7 +144,7 @@ function(uopscope_library folder)
   target_compile_options(${target} PRIVATE ${UOPSCOPE_WARNINGS})
   target_link_libraries(${target} PUBLIC uopscope_settings fmt::fmt nlohmann_json::nlohmann_json ${ARG_LINKS})
   if(resources)
-    uopscope_embed(${target} ${resources})
+    uopscope_embed(${target} ${PROJECT_SOURCE_DIR}/${folder} ${resources})
   endif()
   if(folder MATCHES "^engine/(base|uop)$|^viz/layout$|^replay/schema$")
     uopscope_precompile(${target} base)
@@ -157,26 +159,37 @@ function(uopscope_library folder)
   endif()
 endfunction()
 
-# Turns text files into a header <target>_embedded.h with one `{"name", text}` entry per file, in name order.
-function(uopscope_embed target)
+# Turns text files into a header <target>_embedded.h with one `{"path below base", text}` entry per file, in name order.
+function(uopscope_embed target base)
   set(out ${CMAKE_CURRENT_BINARY_DIR}/embedded/${target}_embedded.h)
   add_custom_command(OUTPUT ${out}
-    COMMAND ${CMAKE_COMMAND} -DOUT=${out} -DNAME=${target} "-DFILES=${ARGN}" -P ${PROJECT_SOURCE_DIR}/.cmake/embed.cmake
+    COMMAND ${CMAKE_COMMAND} -DOUT=${out} -DNAME=${target} -DBASE=${base} "-DFILES=${ARGN}" -P ${PROJECT_SOURCE_DIR}/.cmake/embed.cmake
     DEPENDS ${ARGN} ${PROJECT_SOURCE_DIR}/.cmake/embed.cmake VERBATIM)
   target_sources(${target} PRIVATE ${out})
   target_include_directories(${target} PRIVATE ${CMAKE_CURRENT_BINARY_DIR}/embedded)
 endfunction()
 
-# The same modules for a plain Python: python/ of the build, to be put on PYTHONPATH.
+# The same modules for a plain Python: python/ of the build, to be put on PYTHONPATH. PACKAGES are the folders of them.
 function(uopscope_python_extension folder)
   cmake_parse_arguments(ARG "" "" "PACKAGES;LINKS" ${ARGN})
+  set(python ${CMAKE_BINARY_DIR}/python)
   file(GLOB sources CONFIGURE_DEPENDS ${folder}/*.cpp)
   pybind11_add_module(_uopscope MODULE NO_EXTRAS ${sources})
   target_link_libraries(_uopscope PRIVATE ${ARG_LINKS})
-  set_target_properties(_uopscope PROPERTIES LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/python)
+  set_target_properties(_uopscope PROPERTIES LIBRARY_OUTPUT_DIRECTORY ${python})
+  set(copies "")
   foreach(package ${ARG_PACKAGES})
-    configure_file(${folder}/package.py.in ${CMAKE_BINARY_DIR}/python/${package}/__init__.py @ONLY)
+    get_filename_component(name ${package} NAME)
+    file(GLOB_RECURSE files CONFIGURE_DEPENDS ${package}/*.py)
+    list(APPEND sources_of_packages ${files})
+    # made anew, so that a module that goes is gone
+    list(APPEND copies COMMAND ${CMAKE_COMMAND} -E rm -rf ${python}/${name}
+      COMMAND ${CMAKE_COMMAND} -E copy_directory ${PROJECT_SOURCE_DIR}/${package} ${python}/${name})
   endforeach()
+  add_custom_command(OUTPUT ${CMAKE_BINARY_DIR}/python_packages.stamp ${copies}
+    COMMAND ${CMAKE_COMMAND} -E touch ${CMAKE_BINARY_DIR}/python_packages.stamp DEPENDS ${sources_of_packages} VERBATIM)
+  add_custom_target(python_packages DEPENDS ${CMAKE_BINARY_DIR}/python_packages.stamp)
+  add_dependencies(_uopscope python_packages)
 endfunction()
 
 # The QML module uopscope: every .qml of the folder, plus its C++.
@@ -234,6 +247,16 @@ function(uopscope_program name)
   uopscope_allocator(${name})
   target_link_libraries(${name} PRIVATE uopscope_app)
   set_target_properties(${name} PROPERTIES ENABLE_EXPORTS ON RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bin)
+endfunction()
+
+# All that a user starts: the program, its samples, and the modules for a plain Python where Python is built.
+function(uopscope_product name)
+  add_custom_target(${name})
+  foreach(part ${ARGN})
+    if(TARGET ${part})
+      add_dependencies(${name} ${part})
+    endif()
+  endforeach()
 endfunction()
 
 # Every .cpp in the folder is a program of its own that records like a script does.

@@ -80,7 +80,8 @@ const PatternMatcher* cutOnCpu(const Target& target) {
   return target.hasLocal ? nullptr : &matchers().cutStoreRanges;
 }
 const PatternMatcher* users(const Target& target) {
-  return target.preMatcher;
+  bool any = target.preMatcher || rendererRules(target.device).pre;
+  return any ? &matchers().none : nullptr;
 }
 
 // --- passes that are more than one rewrite with the target as context ---
@@ -134,12 +135,21 @@ UOp removeReduce(const KernelPass& pass, UOp sink, const Target& target) {
   return rewrite(pass, sink, target, reductions);
 }
 
+UOp preMatcher(const KernelPass& pass, UOp sink, const Target& target) {
+  if (target.preMatcher) sink = graphRewrite(sink, *target.preMatcher, {.name = pass.name});
+  RendererRules own = rendererRules(target.device);
+  return own.pre ? graphRewrite(sink, *own.pre, {.name = pass.name}) : sink;
+}
+
 /// Everything is decomposed already, but for what a renderer's own rules make.
 UOp finalRewrite(const KernelPass& pass, UOp sink, const Target& target) {
   TargetContext context{target};
-  if (!target.extraMatcher) return rewrite(pass, sink, target, context);
-  return graphRewrite(sink, matchers().decompose + matchers().final + *target.extraMatcher,
-                      {.name = pass.name, .ctx = context});
+  RendererRules own = rendererRules(target.device);
+  if (!target.extraMatcher && !own.extra) return rewrite(pass, sink, target, context);
+  PatternMatcher rules = matchers().decompose + matchers().final;
+  if (target.extraMatcher) rules = rules + *target.extraMatcher;
+  if (own.extra) rules = rules + *own.extra;
+  return graphRewrite(sink, rules, {.name = pass.name, .ctx = context});
 }
 
 UOp addControlFlow(const KernelPass& pass, UOp sink, const Target& target) {
@@ -181,7 +191,7 @@ constexpr KernelPass kPasses[] = {
      "index types become 32- or 64-bit integers"},
     {"post index symbolic", Part::AfterOpts, kLowered, all<&M::postIndex>, nullptr,
      "what became simpler with a known width is simplified"},
-    {"pre_matcher", Part::AfterOpts, kLowered, users, nullptr, "rules that a user gave the renderer"},
+    {"pre_matcher", Part::AfterOpts, kLowered, users, preMatcher, "rules that a user gave the renderer"},
     {"decompositions", Part::AfterOpts, kLowered, all<&M::decompose>, onTarget,
      "operations that the target lacks are computed by those it has"},
     {"final rewrite", Part::AfterOpts, kLowered, all<&M::final>, finalRewrite,

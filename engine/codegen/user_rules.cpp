@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <map>
 #include <mutex>
 
 namespace uopscope {
@@ -22,6 +23,7 @@ struct Added {
 struct Registry {
   std::mutex mutex;
   std::vector<Added> added;
+  std::map<std::string, RendererRules> renderers;
   uint64_t changes = 0;
   std::atomic<uint64_t> version{0}; ///< 0 where nothing is added, so that the common case takes no lock
 };
@@ -31,7 +33,7 @@ Registry& registry() {
 }
 void changed(Registry& r) {
   ++r.changes;
-  r.version = r.added.empty() ? 0 : r.changes;
+  r.version = r.added.empty() && r.renderers.empty() ? 0 : r.changes;
 }
 
 } // namespace
@@ -63,6 +65,24 @@ UserRules::~UserRules() {
   std::lock_guard lock(r.mutex);
   std::erase_if(r.added, [&](const Added& a) { return a.id == id_; });
   changed(r);
+}
+
+void setRendererRules(const std::string& device, RendererRules rules) {
+  Registry& r = registry();
+  std::lock_guard lock(r.mutex);
+  if (rules.pre || rules.extra)
+    r.renderers[device] = std::move(rules);
+  else
+    r.renderers.erase(device);
+  changed(r);
+}
+
+RendererRules rendererRules(const std::string& device) {
+  if (!userRulesVersion()) return {};
+  Registry& r = registry();
+  std::lock_guard lock(r.mutex);
+  auto it = r.renderers.find(device);
+  return it == r.renderers.end() ? RendererRules{} : it->second;
 }
 
 std::vector<std::shared_ptr<const PatternMatcher>> userRulesAfter(std::string_view pass) {

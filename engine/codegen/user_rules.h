@@ -3,8 +3,8 @@
 //
 //   UserRules mine("initial symbolic", PatternMatcher({kMyRules}));    // see kernelPassNames()
 //
-// Kernels lowered before are not used while it lives, nor are those lowered with it used after. For rules of
-// one renderer alone there is Target::preMatcher.
+// Kernels lowered before are not used while it lives, nor are those lowered with it used after. Rules of one
+// device's renderer alone are set by setRendererRules.
 #pragma once
 #include "engine/rewrite/matcher.h"
 
@@ -25,6 +25,15 @@ public:
 private:
   uint64_t id_;
 };
+
+/// A user's rules for the renderer of one kind of device: `pre` runs right before the kernel is finalised,
+/// `extra` with the final rewrite. Null: none.
+struct RendererRules {
+  std::shared_ptr<const PatternMatcher> pre, extra;
+};
+/// `device` as Target names it: "CPU".
+void setRendererRules(const std::string& device, RendererRules rules);
+RendererRules rendererRules(const std::string& device);
 
 /// The passes of a kernel, in order.
 std::span<const std::string_view> kernelPassNames();

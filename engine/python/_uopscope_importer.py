@@ -1,23 +1,30 @@
-# Serves the modules that are embedded in _uopscope. Run once, by our own interpreter at its start and by the
-# packages of a plain Python.
+# Serves the Python files that are embedded in _uopscope, to our own interpreter. A plain Python reads the same files
+# from the folder python/ of the build.
+#
+#   import tinygrad.nn          reads _uopscope.sources["tinygrad/nn/__init__.py"]
 import sys, importlib.util, _uopscope
 
 class _Importer:
   @staticmethod
+  def _path(name):
+    base = name.replace(".", "/")
+    return next((path for path in (f"{base}/__init__.py", f"{base}.py") if path in _uopscope.sources), None)
+  @staticmethod
   def find_spec(name, path=None, target=None):
-    if name not in _uopscope.sources: return None
-    package = any(other.startswith(name + ".") for other in _uopscope.sources)
-    return importlib.util.spec_from_loader(name, _Importer, origin=f"<uopscope>/{name}.py", is_package=package)
+    file = _Importer._path(name)
+    if file is None: return None
+    return importlib.util.spec_from_loader(name, _Importer, origin=f"<uopscope>/{file}", is_package=file.endswith("/__init__.py"))
   @staticmethod
   def create_module(spec): return None
   @staticmethod
   def exec_module(module):
-    spec = module.__spec__
-    module.__file__ = spec.origin
-    exec(_Importer.get_code(spec.name), module.__dict__)
+    module.__file__ = module.__spec__.origin
+    exec(_Importer.get_code(module.__name__), module.__dict__)
   @staticmethod
-  def get_code(name): return compile(_uopscope.sources[name], f"<uopscope>/{name}.py", "exec")
+  def get_code(name):
+    file = _Importer._path(name)
+    return compile(_uopscope.sources[file], f"<uopscope>/{file}", "exec")
   @staticmethod
-  def get_source(name): return _uopscope.sources.get(name)
+  def get_source(name): return _uopscope.sources.get(_Importer._path(name))
 
-if not any(getattr(f, "__name__", "") == "_Importer" for f in sys.meta_path): sys.meta_path.insert(0, _Importer)
+sys.meta_path.insert(0, _Importer)

@@ -59,7 +59,13 @@ void bindDTypes(py::module_& m) {
       .def(
           "ptr", [](const DType& d, int64_t size, AddrSpace space) { return d.ptr(size, space); },
           py::arg("size") = DType::kUnsized, py::arg("addrspace") = AddrSpace::Global)
-      .def("nbytes", [](const DType& d) { return d.size() * d.itemsize(); })
+      .def("nbytes",
+           [](const DType& d) {
+             if (!d.isPtr()) throw Error(ErrorKind::Runtime, "only ptr types have nbytes");
+             if (d.size() == DType::kUnsized)
+               throw Error(ErrorKind::Runtime, "can't get nbytes of a pointer with unlimited size");
+             return d.size() * d.itemsize();
+           })
       .def("__repr__", [](const DType& d) { return d.name(); })
       .def(
           "__eq__", [](const DType& a, const DType& b) { return a == b; }, py::is_operator())

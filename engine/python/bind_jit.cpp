@@ -1,5 +1,7 @@
 // TinyJit's captured function: one call from Python gathers the arguments, checks them and launches.
 #include "engine/python/python_jit.h"
+#include "engine/python/script_kernel.h"
+#include "engine/tensor/tensor_memory.h"
 
 namespace uopscope {
 
@@ -91,6 +93,10 @@ void bindJit(py::module_& m) {
       PyErr_SetString(error, e.what());
     }
   });
+  m.def("check_jit_arguments", [](const py::tuple& args, const py::dict& kwargs) {
+    Arguments a(args, kwargs);
+    JitInputs::of(a.tensors, a.bound);
+  });
   py::class_<PyCapturedJit, std::shared_ptr<PyCapturedJit>>(m, "CapturedJit")
       .def(py::init<py::function, py::function, py::tuple, py::dict, bool>())
       .def("call", &PyCapturedJit::call)
@@ -108,6 +114,19 @@ void bindJit(py::module_& m) {
              return s.kernel ? s.kernel->lowered.name : std::string("copy");
            })
       .def("metadata", [](const PyCapturedJit& j, size_t i) { return j.run().step(i).metadata; })
+      .def("buffers_of",
+           [](const PyCapturedJit& j, size_t i) {
+             py::list out;
+             for (const auto& b : j.run().step(i).buffers) out.append(b ? py::cast(b) : py::none());
+             return out;
+           })
+      .def("kernel",
+           [](const PyCapturedJit& j, size_t i) -> py::object {
+             const RunStep& s = j.run().step(i);
+             if (!s.kernel) return py::none();
+             NodesHeld held;
+             return py::cast(lowerForScript(ScriptKernel::imported(s.ast), s.device->name()));
+           })
       .def("inputs_of", [](const PyCapturedJit& j, size_t i) { return j.run().inputsOf(i); });
 }
 

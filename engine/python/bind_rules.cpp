@@ -5,7 +5,6 @@
 // given is imported there first, and its answer is imported back.
 #include "engine/python/bindings.h"
 #include "engine/rewrite/driver.h"
-#include "engine/rules/rules.h"
 #include "engine/tensor/tensor_memory.h"
 
 #include <fmt/format.h>
@@ -171,6 +170,7 @@ void bindRules(py::module_& m) {
   py::class_<Rule, std::shared_ptr<Rule>>(m, "Rule")
       .def_property_readonly("name", &Rule::name)
       .def_property_readonly("location", [](const Rule& r) { return py::make_tuple(r.file(), r.line()); })
+      .def("printable", &Rule::text)
       .def_property_readonly("text", &Rule::text)
       .def_property_readonly("pattern_text", &Rule::patternText);
   m.def("make_rule", [](py::object pat, py::object fn, bool wantsContext, const std::string& name,
@@ -182,8 +182,22 @@ void bindRules(py::module_& m) {
       .def(py::init([](const std::vector<std::shared_ptr<Rule>>& rules) {
         return PatternMatcher(std::vector<std::shared_ptr<const Rule>>(rules.begin(), rules.end()));
       }))
-      .def("__add__", [](const PatternMatcher& a, const PatternMatcher& b) { return a + b; })
+      .def("joined", [](const PatternMatcher& a, const PatternMatcher& b) { return a + b; })
+      .def("__add__",
+           [](py::object a, py::object b) {
+             return py::module_::import("tinygrad.uop.ops").attr("_joined")(a, b);
+           })
       .def("__len__", [](const PatternMatcher& p) { return p.rules().size(); })
+      // A rule of the engine is both: what it matches, and what it makes.
+      .def_property_readonly("patterns",
+                             [](const PatternMatcher& p) {
+                               py::list out;
+                               for (const auto& r : p.rules()) {
+                                 py::object rule = py::cast(std::const_pointer_cast<Rule>(r));
+                                 out.append(py::make_tuple(rule, rule));
+                               }
+                               return out;
+                             })
       .def_property_readonly("rules",
                              [](const PatternMatcher& p) {
                                py::list out;
@@ -233,12 +247,6 @@ void bindRules(py::module_& m) {
       },
       py::arg("sink"), py::arg("pm"), py::arg("ctx") = py::none(), py::arg("bottom_up") = false,
       py::arg("name") = py::none(), py::arg("bpm") = py::none(), py::arg("input_map") = py::none());
-  m.def("builtin_matcher", [](const std::string& name) {
-    if (name == "symbolic_simple") return symbolicSimple();
-    if (name == "symbolic") return symbolic();
-    if (name == "sym") return sym();
-    throw Error(ErrorKind::Key, fmt::format("no rule set is called {}", name));
-  });
 }
 
 } // namespace uopscope

@@ -6,6 +6,7 @@
 #include "engine/tensor/tensor_memory.h"
 
 #include <fmt/format.h>
+#include <pybind11/eval.h>
 
 namespace uopscope {
 
@@ -34,6 +35,22 @@ T option(const py::kwargs& kwargs, const char* name, T fallback) {
   return kwargs.contains(name) ? py::object(kwargs[name]).cast<T>() : fallback;
 }
 
+/// arange with bounds or a step that are symbolic: as many numbers as there can be, cut to as many as there
+/// are.
+Tensor symbolicArange(py::handle start, py::handle stop, py::handle step, TensorOptions o) {
+  PoolScope scope(tensorPool());
+  NodesHeld held;
+  Sint begin = stop.is_none() ? Sint(0) : toSint(start), end = toSint(stop.is_none() ? start : stop),
+       by = toSint(step);
+  if (by.vmin() <= 0)
+    throw Error(ErrorKind::Value, "arange: a symbolic step has to be positive, whatever its value");
+  Sint count = (end - begin + by - Sint(1)) / by;
+  if (!o.dtype) o.dtype = dtypes::defaultInt();
+  Tensor all = Tensor::arange(ConstValue::ofInt(0), ConstValue::ofInt(std::max<int64_t>(count.vmax(), 0)),
+                              ConstValue::ofInt(1), o);
+  return all.shrink({std::pair<Sint, Sint>(Sint(0), count)}).mul(Operand(by)).add(Operand(begin));
+}
+
 void bindCreation(TensorClass& c) {
   auto shaped = [&](const char* name, Tensor (*make)(const Shape&, const TensorOptions&)) {
     c.def_static(name, [make](const py::args& shape, const py::kwargs& kw) {
@@ -47,6 +64,10 @@ void bindCreation(TensorClass& c) {
       "full",
       [](py::object shape, py::object value, const py::kwargs& kw) {
         PoolScope scope(tensorPool());
+        if (py::isinstance<Node>(value)) {
+          Tensor one = Tensor::scalar(ConstValue::ofInt(0), takeOptions(kw)).add(Operand(toSint(value)));
+          return one.broadcastTo(PyIndex_Check(shape.ptr()) ? Shape{toSint(shape)} : toShape(shape));
+        }
         return Tensor::full(PyIndex_Check(shape.ptr()) ? Shape{toSint(shape)} : toShape(shape),
                             value.is_none() ? ConstValue::ofFloat(0) : toConst(value), takeOptions(kw));
       },
@@ -82,6 +103,8 @@ void bindCreation(TensorClass& c) {
   c.def_static(
       "arange",
       [](py::object start, py::object stop, py::object step, const py::kwargs& kw) {
+        if (py::isinstance<Node>(start) || py::isinstance<Node>(stop) || py::isinstance<Node>(step))
+          return symbolicArange(start, stop, step, takeOptions(kw));
         ConstValue a = ConstValue::ofInt(0), b = toConst(start);
         if (!stop.is_none()) a = b, b = toConst(stop);
         if (toConst(step).asDouble() == 0) {
@@ -206,6 +229,31 @@ std::vector<Tensor> tensorsOf(const Tensor& first, const py::args& more) {
   return all;
 }
 
+py::list scheduleItems(const std::shared_ptr<Schedule>& schedule) {
+  py::object make = py::module_::import("tinygrad.engine.schedule").attr("ExecItem").attr("_of");
+  py::list items;
+  for (size_t i = 0; i < schedule->items.size(); ++i) items.append(make(schedule, i));
+  return items;
+}
+
+/// `with Tensor.train():`, in Python since it decorates functions of Python as well.
+void bindTraining(py::module_& m, TensorClass& c) {
+  py::exec(R"(
+import contextlib
+class train(contextlib.ContextDecorator):
+  """with Tensor.train(): ... dropout and batch norm behave as in training."""
+  def __init__(self, mode=True): self.mode, self._before = mode, []
+  def __enter__(self):
+    self._before.append(Tensor.training)
+    Tensor.training = self.mode
+  def __exit__(self, *_): Tensor.training = self._before.pop()
+train.__module__ = "tinygrad.tensor"
+)",
+           m.attr("__dict__"));
+  c.attr("train") = m.attr("train");
+  m.attr("__dict__").attr("pop")("train");
+}
+
 } // namespace
 
 void bindTensors(py::module_& m) {
@@ -282,9 +330,34 @@ void bindTensors(py::module_& m) {
              Tensor::realize(tensorsOf(t, more));
              return t;
            })
-      .def("_schedule",
-           [](const Tensor& t, const py::args& more) { return Tensor::schedule(tensorsOf(t, more)); })
-      .def("contiguous", [](const Tensor& t, const py::args&, const py::kwargs&) { return t.contiguous(); })
+      .def("schedule_with_vars",
+           [](const Tensor& t, const py::args& more) {
+             auto schedule = std::make_shared<Schedule>(Tensor::schedule(tensorsOf(t, more)));
+             return py::make_tuple(scheduleItems(schedule), py::cast(schedule).attr("var_vals"));
+           })
+      .def("schedule",
+           [](const Tensor& t, const py::args& more) {
+             return scheduleItems(std::make_shared<Schedule>(Tensor::schedule(tensorsOf(t, more))));
+           })
+      .def_static(
+          "from_url",
+          [](const std::string& url, bool gunzip, const py::kwargs& options) {
+            py::object path =
+                py::module_::import("tinygrad.helpers").attr("fetch")(url, py::arg("gunzip") = gunzip);
+            return py::type::of<Tensor::State>()(path, **options);
+          },
+          py::arg("url"), py::arg("gunzip") = false)
+      .def("contiguous",
+           [](const Tensor& t, const py::args& opts, const py::kwargs& named) {
+             // Opts for the kernel that computes it are advice; anything else is a mistake of the caller.
+             for (py::handle opt : opts)
+               if (!py::isinstance<Opt>(opt) && !py::isinstance<py::tuple>(opt))
+                 throw py::type_error("contiguous takes Opts for the kernel that computes it");
+             if (named.size() && !(named.size() == 1 && named.contains("arg")))
+               throw py::type_error(
+                   fmt::format("unexpected keyword argument '{}'", named.begin()->first.cast<std::string>()));
+             return t.contiguous();
+           })
       .def("contiguous_backward", method(&Tensor::contiguousBackward))
       .def("detach", method(&Tensor::detach))
       .def("clone", method(&Tensor::clone))
@@ -338,6 +411,11 @@ void bindTensors(py::module_& m) {
     return out;
   });
   m.def("collect_nodes", [] { return collectTensorPool(); });
+  m.def("current_operation", [] {
+    const char* name = OperationScope::current();
+    return name ? py::object(py::str(name)) : py::none();
+  });
+  bindTraining(m, c);
   m.def("live_tensors", [] { return Tensor::live(); });
   bindTensorMovement(c);
   bindTensorMath(c);

@@ -1,6 +1,8 @@
 // Movement, joining, indexing.
 #include "engine/python/bindings.h"
 #include "engine/python/tensor_data.h"
+#include "engine/runtime/device.h"
+#include "engine/runtime/mapped_file.h"
 
 #include <fmt/format.h>
 
@@ -222,6 +224,11 @@ void bindTensorMovement(TensorClass& c) {
       .def("__setitem__",
            [](const Tensor& t, py::object key, py::object value) {
              py::detail::make_caster<Operand> operand;
+             if (isFileDevice(t.device()) && py::isinstance<py::list>(value)) { // written at once
+               t.get(toIndices(key, t))
+                   .assign(tensorFromPython(value, {Device::defaultName(), t.dtype(), {}}));
+               return;
+             }
              if (!operand.load(value, false))
                throw py::type_error(fmt::format("can't set a {} to a Tensor",
                                                 std::string(py::str(py::type::of(value).attr("__name__")))));

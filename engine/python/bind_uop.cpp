@@ -193,8 +193,14 @@ void bindFields(UOpClass& c) {
       .def_property_readonly("buf_uop", [](UOp u) { return u.bufferOf(); })
       .def_property_readonly("is_realized",
                              [](UOp u) {
+                               auto inMemory = [](UOp part) {
+                                 UOp b = graph::base(part);
+                                 return b.is(Op::BUFFER) && Buffer::of(b)->isAllocated();
+                               };
                                UOp b = graph::base(u);
-                               return b.is(Op::BUFFER) && Buffer::of(b)->isAllocated();
+                               if (!b.is(Op::MULTI) || !b.src(0).is(Op::MSTACK)) return inMemory(b);
+                               auto parts = b.src(0).src();
+                               return std::all_of(parts.begin(), parts.end(), inMemory);
                              })
       .def("is_contiguous", [](UOp u) { return graph::isRealized(u); })
       .def_property_readonly(
@@ -256,13 +262,18 @@ void bindGraph(UOpClass& c) {
            })
       .def(
           "substitute",
-          [](UOp u, py::dict map, py::object) {
+          [](UOp u, py::dict map, py::object name, py::object more) {
+            if (!more.is_none()) { // with rules besides: a rewrite of its own
+              py::module_ ops = py::module_::import("tinygrad.uop.ops");
+              return ops.attr("graph_rewrite")(u, more + ops.attr("_substitute"), map, true, name)
+                  .cast<UOp>();
+            }
             PoolScope scope(tensorPool());
             UOpMap<UOp> replacements;
             for (auto [k, v] : map) replacements[k.cast<UOp>()] = v.cast<UOp>();
             return u.substitute(replacements);
           },
-          py::arg("dvars"), py::arg("name") = py::none())
+          py::arg("dvars"), py::arg("name") = py::none(), py::arg("extra_pm") = py::none())
       .def("simplify",
            [](UOp u) {
              PoolScope scope(tensorPool());

@@ -11,6 +11,8 @@ namespace {
 UOp indexNode(UOp u, py::object key) {
   PoolScope scope(tensorPool());
   py::tuple parts = py::isinstance<py::tuple>(key) ? key.cast<py::tuple>() : py::make_tuple(key);
+  if (!u.hasShape() && u.dtype().isPtr() && parts.size() == 1) // memory of unknown length has one axis
+    return u.indexed({sintUOp(parts[0], dtypes::index)}, u.dtype().base());
   const Shape& shape = u.shape();
   if (parts.size() != shape.size())
     throw Error(ErrorKind::Shape, fmt::format("__getitem__ shape mismatch, indexing {} with {} args",
@@ -90,9 +92,9 @@ void bindBuilders(UOpClass& c) {
       py::arg("end"), py::arg("name"), py::arg("dtype") = dtypes::index);
   c.def_static(
       "variable",
-      [](const std::string& name, int64_t vmin, int64_t vmax, DType dtype) {
+      [](const std::string& name, py::object vmin, py::object vmax, DType dtype) {
         PoolScope scope(tensorPool());
-        return UOp::variable(name, vmin, vmax, dtype);
+        return UOp::variable(name, boundOf(vmin), boundOf(vmax), dtype);
       },
       py::arg("name"), py::arg("min_val"), py::arg("max_val"), py::arg("dtype") = dtypes::index);
   c.def_static("invalid", [] {

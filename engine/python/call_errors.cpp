@@ -6,12 +6,15 @@
 #include <pybind11/eval.h>
 
 #include <array>
+#include <cerrno>
+#include <cstring>
 
 namespace uopscope {
 
 void bindErrors(py::module_& m) {
   py::exec(R"(
-class ArgumentError(TypeError, ValueError, AttributeError, AssertionError, RuntimeError): pass
+class ArgumentError(TypeError, ValueError, AssertionError, RuntimeError): pass
+class CallError(ArgumentError, AttributeError): pass
 class ShapeError(ValueError, RuntimeError, AssertionError): pass
 class CompileError(RuntimeError): pass
 class DeviceError(ModuleNotFoundError, RuntimeError, ValueError, KeyError, AssertionError):
@@ -19,7 +22,7 @@ class DeviceError(ModuleNotFoundError, RuntimeError, ValueError, KeyError, Asser
 class RewriteError(RuntimeError): pass
 class SpecError(RuntimeError): pass
 class UnsupportedError(NotImplementedError): pass
-for _c in (ArgumentError, ShapeError, CompileError, DeviceError, RewriteError, SpecError, UnsupportedError): _c.__module__ = "uopscope"
+for _c in (ArgumentError, CallError, ShapeError, CompileError, DeviceError, RewriteError, SpecError, UnsupportedError): _c.__module__ = "uopscope"
 )",
            m.attr("__dict__"));
   static PyObject* module = m.ptr();
@@ -35,7 +38,16 @@ for _c in (ArgumentError, ShapeError, CompileError, DeviceError, RewriteError, S
       case ErrorKind::Value: PyErr_SetString(PyExc_ValueError, e.what()); break;
       case ErrorKind::Index: PyErr_SetString(PyExc_IndexError, e.what()); break;
       case ErrorKind::Key: PyErr_SetString(PyExc_KeyError, e.what()); break;
-      case ErrorKind::File: PyErr_SetString(PyExc_OSError, e.what()); break;
+      case ErrorKind::File: { // of the class that Python has for the system's reason
+        std::string_view text = e.what();
+        bool refused = text.find(std::strerror(EACCES)) != std::string_view::npos;
+        bool absent = text.find(std::strerror(ENOENT)) != std::string_view::npos;
+        PyErr_SetString(refused  ? PyExc_PermissionError
+                        : absent ? PyExc_FileNotFoundError
+                                 : PyExc_OSError,
+                        e.what());
+        break;
+      }
       case ErrorKind::Type: raise("ArgumentError"); break;
       case ErrorKind::Shape: raise("ShapeError"); break;
       case ErrorKind::Compile: raise("CompileError"); break;
@@ -113,8 +125,13 @@ void completeError(const py::detail::function_record& record, PyObject* args, Py
     text += "; called with " + describeAll(record, args, kwargs);
   if (!text.starts_with(name + ":") && text.find(": ") > 40) text = name + ": " + text;
   if (SourceLocation at = pythonLocation(); at.line > 0) text += fmt::format(" (at {}:{})", at.file, at.line);
-  bool argument = unfit || uncast || type == PyExc_TypeError;
-  PyErr_SetString(argument ? argumentError.ptr() : type, text.c_str());
+  // Asking for an attribute hands in nothing but the object: an AttributeError there would tell hasattr that
+  // it has none.
+  bool called = !record.is_method || py::reinterpret_borrow<py::tuple>(args).size() > 1 ||
+                (kwargs && PyDict_Size(kwargs));
+  py::object callError = py::module_::import("_uopscope").attr(called ? "CallError" : "ArgumentError");
+  bool argument = unfit || uncast || type == PyExc_TypeError || type == argumentError.ptr();
+  PyErr_SetString(argument ? callError.ptr() : type, text.c_str());
   Py_XDECREF(type);
   Py_XDECREF(value);
 }

@@ -164,6 +164,14 @@ Axes toAxes(py::handle h) {
   return toInts(h);
 }
 
+int64_t boundOf(py::handle h) {
+  if (!PyFloat_Check(h.ptr())) return h.cast<int64_t>();
+  double value = h.cast<double>();
+  if (value >= 9.2e18) return std::numeric_limits<int64_t>::max();
+  if (value <= -9.2e18) return std::numeric_limits<int64_t>::min();
+  return static_cast<int64_t>(std::floor(value));
+}
+
 Arg toArg(py::handle h, Op op, DType dtype) {
   if (h.is_none()) return {};
   if (py::isinstance<KernelInfo>(h)) return Arg::of(h.cast<KernelInfo>());
@@ -193,8 +201,7 @@ Arg toArg(py::handle h, Op op, DType dtype) {
   if (n && py::isinstance<Opt>(items[0])) return Arg::of(h.cast<std::vector<Opt>>());
   if (n && py::isinstance<py::str>(items[0])) {
     if (op == Op::DEFINE_VAR && n == 3)
-      return Arg::of(VarArg{py::object(items[0]).cast<std::string>(), py::object(items[1]).cast<int64_t>(),
-                            py::object(items[2]).cast<int64_t>()});
+      return Arg::of(VarArg{py::object(items[0]).cast<std::string>(), boundOf(items[1]), boundOf(items[2])});
     return Arg::of(h.cast<std::vector<std::string>>());
   }
   if (n && (op == Op::VCONST || py::isinstance<py::float_>(items[0]))) {
@@ -242,8 +249,16 @@ py::object fromArg(const Arg& arg, Op op, DType dtype) {
   }
   case ArgKind::Reduce:
     return py::make_tuple(arg.as<ReduceArg>().op, py::tuple(py::cast(arg.as<ReduceArg>().axes)));
-  case ArgKind::Var:
-    return py::make_tuple(arg.as<VarArg>().name, arg.as<VarArg>().vmin, arg.as<VarArg>().vmax);
+  case ArgKind::Var: {
+    const auto& var = arg.as<VarArg>();
+    auto bound = [&](int64_t v) -> py::object {
+      if (!dtype.isFloat()) return py::int_(v);
+      if (v == std::numeric_limits<int64_t>::max()) return py::float_(INFINITY);
+      return v == std::numeric_limits<int64_t>::min() ? py::float_(-INFINITY)
+                                                      : py::float_(static_cast<double>(v));
+    };
+    return py::make_tuple(var.name, bound(var.vmin), bound(var.vmax));
+  }
   case ArgKind::Bufferize: return py::cast(arg.as<BufferizeOpts>());
   case ArgKind::Kernel: return py::cast(arg.as<KernelInfo>());
   case ArgKind::Consts: {
@@ -267,9 +282,15 @@ py::object invalidObject() {
 void bindInvalid(py::module_& m) {
   py::exec(R"(
 class InvalidType:
-  """An index that must not be accessed."""
+  """An index that must not be accessed. There is one object of it."""
+  _one = None
+  def __new__(cls):
+    if cls._one is None: cls._one = object.__new__(cls)
+    return cls._one
   def __repr__(self): return "Invalid"
-  def __reduce__(self): return "Invalid"
+  def __lt__(self, other): return self is not other
+  def __gt__(self, other): return self is not other
+  def __reduce__(self): return InvalidType, ()
 Invalid = InvalidType()
 )",
            m.attr("__dict__"));
@@ -288,6 +309,21 @@ const char* internText(std::string_view text) {
   return (it != texts.end() ? it : texts.emplace(text).first)->c_str();
 }
 
+namespace {
+std::string ownFolder; // of the modules of a plain Python; empty where they are embedded
+}
+
+void setOwnSources(const std::string& folder) {
+  ownFolder = folder;
+}
+
+bool isOwnSource(std::string_view file) {
+  if (file.starts_with("<uopscope>")) return true;
+  if (ownFolder.empty() || !file.starts_with(ownFolder)) return false;
+  std::string_view below = file.substr(ownFolder.size());
+  return below.starts_with("tinygrad/") || below.starts_with("uopscope/");
+}
+
 SourceLocation pythonLocation() {
   if (!Py_IsInitialized()) return {};
   PyFrameObject* top = PyEval_GetFrame();
@@ -295,7 +331,11 @@ SourceLocation pythonLocation() {
   // Lines are looked up once per place in the code. Code objects met are kept alive, so that an address stays
   // theirs; a script that makes code without end begins anew.
   constexpr size_t kMostCode = 1 << 14;
-  static std::unordered_map<PyCodeObject*, std::unordered_map<int, SourceLocation>> known;
+  struct Place {
+    SourceLocation at;
+    bool own;
+  };
+  static std::unordered_map<PyCodeObject*, std::unordered_map<int, Place>> known;
   if (known.size() > kMostCode) {
     for (auto& [code, places] : known) Py_DECREF(code);
     known.clear();
@@ -311,10 +351,10 @@ SourceLocation pythonLocation() {
     auto it = places->second.find(at);
     if (it == places->second.end()) {
       const char* file = PyUnicode_AsUTF8(code->co_filename);
-      it = places->second.emplace(at, SourceLocation{file ? internText(file) : "", PyFrame_GetLineNumber(f)})
-               .first;
+      Place p{{file ? internText(file) : "", PyFrame_GetLineNumber(f)}, file && isOwnSource(file)};
+      it = places->second.emplace(at, p).first;
     }
-    if (!it->second.file.starts_with("<uopscope>")) return it->second;
+    if (!it->second.own) return it->second.at;
     frame = py::reinterpret_steal<py::object>(reinterpret_cast<PyObject*>(PyFrame_GetBack(f)));
   }
   return {};

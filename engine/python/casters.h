@@ -36,6 +36,8 @@ Sint toSint(py::handle h);
 py::object fromSint(const Sint& s);
 Shape toShape(py::handle sequence);
 py::tuple fromShape(const Shape& shape);
+/// A bound of a variable: a whole number; infinities, and what is beyond 64 bits, are the largest there are.
+int64_t boundOf(py::handle h);
 /// int or sequence of ints.
 Ints toInts(py::handle h);
 /// `f(*shape)` and `f(shape)` are the same.
@@ -54,6 +56,9 @@ std::shared_ptr<PyObject> share(py::object o);
 
 /// An interned copy of a text that lives as long as the process.
 const char* internText(std::string_view text);
+/// Whether a file of Python is one of our modules: embedded, or below the folder that was set.
+bool isOwnSource(std::string_view file);
+void setOwnSources(const std::string& folder);
 /// File and line of the innermost frame of the script (not of our own Python modules).
 SourceLocation pythonLocation();
 

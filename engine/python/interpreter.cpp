@@ -7,6 +7,7 @@
 #include <pybind11/embed.h>
 
 #include <cstdio>
+#include <cstdlib>
 #include <fstream>
 #include <sstream>
 
@@ -23,7 +24,7 @@ namespace {
 // Serves the embedded modules, and leaves them out of tracebacks.
 constexpr const char* kStartup = R"(
 import sys, _uopscope
-exec(_uopscope.sources["_uopscope_importer"], {"__name__": "_uopscope_importer"})
+exec(_uopscope.sources["_uopscope_importer.py"], {"__name__": "_uopscope_importer"})
 
 def _own(frame): return frame.f_code.co_filename.startswith(("<uopscope>", "<string>"))
 
@@ -90,7 +91,27 @@ void check(PyStatus status) {
                 std::string("Python does not start: ") + (status.err_msg ? status.err_msg : "unknown"));
 }
 
-/// Starts the system's Python: its libraries and packages, whatever virtual environment the caller is in.
+/// The Python whose packages scripts see: that of the virtual environment the caller is in, where it is of
+/// the version that is linked, or the one that was there at configure time.
+std::string programName() {
+  const char* environment = std::getenv("VIRTUAL_ENV");
+  if (!environment || !*environment) return UOPSCOPE_PYTHON_PROGRAM;
+  std::string linked = std::to_string(PY_MAJOR_VERSION) + "." + std::to_string(PY_MINOR_VERSION);
+  std::ifstream config(std::string(environment) + "/pyvenv.cfg");
+  for (std::string line; std::getline(config, line);) {
+    if (!line.starts_with("version")) continue;
+    std::string version = line.substr(line.find_first_of("0123456789"));
+    if (version == linked || version.starts_with(linked + "."))
+      return std::string(environment) + "/bin/python3";
+    std::fprintf(
+        stderr,
+        "uopscope: the packages of %s are for Python %s and not used: this program is linked with %s\n",
+        environment, version.c_str(), linked.c_str());
+  }
+  return UOPSCOPE_PYTHON_PROGRAM;
+}
+
+/// Starts Python with the libraries and packages of that program.
 void start(const std::vector<std::string>& argv, bool parseArguments) {
   PyConfig config;
   PyConfig_InitPythonConfig(&config);
@@ -99,7 +120,7 @@ void start(const std::vector<std::string>& argv, bool parseArguments) {
   config.parse_argv = parseArguments;
   config.install_signal_handlers = 1;
   try {
-    check(PyConfig_SetBytesString(&config, &config.program_name, "/usr/bin/python3"));
+    check(PyConfig_SetBytesString(&config, &config.program_name, programName().c_str()));
     check(PyConfig_SetBytesArgv(&config, static_cast<Py_ssize_t>(raw.size()), raw.data()));
     check(Py_InitializeFromConfig(&config));
   } catch (...) {

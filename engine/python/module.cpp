@@ -15,18 +15,22 @@ void initModule(py::module_& m) {
   bindEnums(m);
   bindInvalid(m);
   bindDTypes(m);
+  bindBuffers(m);
   bindRuntime(m);
+  bindOpts(m);
+  bindKernels(m);
   bindUOps(m);
   bindRules(m);
+  bindRuleSets(m);
   bindTensors(m);
   bindFiles(m);
   bindJit(m);
   bindPickling(m);
   nameCallsInErrors(m);
   py::dict sources;
-  for (const auto& [name, text] : engine_pythonEmbedded())
-    sources[py::str(name.substr(0, name.size() - 3))] = text;
+  for (const auto& [path, text] : engine_pythonEmbedded()) sources[py::str(path)] = text;
   m.attr("sources") = sources;
+  m.def("is_own_source", [](const std::string& file) { return isOwnSource(file); });
 }
 
 } // namespace uopscope

@@ -155,14 +155,18 @@ std::shared_ptr<Buffer> Buffer::of(UOp buffer) {
   }
   auto made = makeFor(buffer);
   std::lock_guard lock(t.mutex);
-  return t.memory.emplace(key, std::move(made)).first->second;
+  auto [it, isNew] = t.memory.emplace(key, std::move(made));
+  if (isNew) it->second->ref(1);
+  return it->second;
 }
 
 void Buffer::bind(UOp buffer, std::shared_ptr<Buffer> memory) {
   Table& t = table();
   std::shared_ptr<Buffer> before = std::move(memory); // the old one goes after the lock
   std::lock_guard lock(t.mutex);
+  if (before) before->ref(1);
   t.memory[keyOf(buffer)].swap(before);
+  if (before) before->ref(-1);
 }
 
 void Buffer::forget(UOp buffer) {
@@ -172,6 +176,7 @@ void Buffer::forget(UOp buffer) {
   auto it = t.memory.find(keyOf(buffer));
   if (it == t.memory.end()) return;
   gone = std::move(it->second);
+  gone->ref(-1);
   t.memory.erase(it);
 }
 

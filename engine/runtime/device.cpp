@@ -27,6 +27,23 @@ struct Kind {
 constexpr Kind kKinds[] = {{"CPU", makeCpuDevice}, {"NULL", makeNullDevice}, {"REF", makeRefDevice}};
 /// One device for all files; buffers know which.
 constexpr Kind kFiles{"DISK", makeFileDevice};
+/// The reference's name for an interpreter of programs: REF under another name.
+constexpr Kind kPython{"PYTHON", makeRefDevice};
+
+/// Kinds of hardware that nothing here drives, and what driving them would take.
+struct Missing {
+  const char *name, *needs;
+};
+constexpr Missing kMissing[] = {{"CUDA", "the CUDA driver (libcuda.so.1) and a device that uses it"},
+                                {"METAL", "macOS and a device that uses its Metal driver"},
+                                {"CL", "an OpenCL driver (libOpenCL.so.1) and a device that uses it"},
+                                {"GPU", "an OpenCL driver (libOpenCL.so.1) and a device that uses it"},
+                                {"WEBGPU", "a WebGPU library such as wgpu-native and a device that uses it"},
+                                {"AMD", "AMD's driver (amdgpu) and a device that uses it"},
+                                {"HIP", "AMD's driver (amdgpu), the HIP toolkit and a device that uses them"},
+                                {"NV", "NVIDIA's driver and a device that uses it"},
+                                {"QCOM", "Qualcomm's driver and a device that uses it"},
+                                {"DSP", "Qualcomm's DSP driver and a device that uses it"}};
 
 struct Registry {
   std::mutex mutex;
@@ -57,6 +74,13 @@ bool isGpuLanguage(const std::string& name) {
 const Kind& kindNamed(const std::string& canonical) {
   if (canonical == kFiles.name) return kFiles;
   auto [name, wellFormed] = kindOf(canonical);
+  for (const Missing& m : kMissing) {
+    if (name != m.name) continue;
+    std::string instead =
+        isGpuLanguage(name) ? fmt::format("; DEV=NULL:{} renders its kernels and runs nothing", name) : "";
+    throw Error(ErrorKind::Device, fmt::format("there is no {0} device: running {0} kernels takes {1}{2}",
+                                               name, m.needs, instead));
+  }
   if (isGpuLanguage(name))
     throw Error(
         ErrorKind::Device,
@@ -66,6 +90,7 @@ const Kind& kindNamed(const std::string& canonical) {
   if (name == "NULL" && !wellFormed) wellFormed = isGpuLanguage(canonical.substr(name.size() + 1));
   for (const Kind& k : kKinds)
     if (wellFormed && name == k.name) return k;
+  if (wellFormed && name == kPython.name) return kPython;
   throw Error(ErrorKind::Device,
               fmt::format("no device \"{}\"; there are {} (append :1, :2 ... for more of a kind, or a "
                           "language to NULL: NULL:CUDA, NULL:METAL, NULL:CL, NULL:WGSL)",
@@ -109,16 +134,27 @@ std::string Device::defaultName() {
   Registry& r = registry();
   std::lock_guard lock(r.mutex);
   if (r.defaultName.empty()) {
-    r.defaultName = "CPU";
-    for (const Kind& k : kKinds)
-      if (envInt(k.name, 0) == 1) r.defaultName = k.name;
-    for (const GpuLanguage& l : gpuLanguages())
-      if (envInt(l.name, 0) == 1) kindNamed(l.name);
-    if (const char* dev = std::getenv("DEV"); dev && *dev) {
-      std::string wanted = canonicalize(dev);
-      kindNamed(wanted);
-      r.defaultName = wanted;
+    std::vector<std::string> wanted;
+    auto want = [&](const std::string& name) {
+      kindNamed(name);
+      if (std::find(wanted.begin(), wanted.end(), name) == wanted.end()) wanted.push_back(name);
+    };
+    for (const char* variable : {"DEV", "DEVICE"})
+      if (const char* name = std::getenv(variable); name && *name) want(canonicalize(name));
+    if (wanted.empty()) {
+      for (const Kind& k : kKinds)
+        if (envInt(k.name, 0) == 1) want(k.name);
+      if (envInt(kPython.name, 0) == 1) want(kPython.name);
+      for (const Missing& m : kMissing)
+        if (envInt(m.name, 0) == 1) want(m.name);
+      for (const GpuLanguage& l : gpuLanguages())
+        if (envInt(l.name, 0) == 1) want(l.name);
     }
+    if (wanted.size() > 1)
+      throw Error(ErrorKind::Device,
+                  fmt::format("multiple devices set in env: {}; one of them is used, set one",
+                              fmt::join(wanted, ", ")));
+    r.defaultName = wanted.empty() ? "CPU" : wanted[0];
   }
   return r.defaultName;
 }

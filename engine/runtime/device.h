@@ -9,6 +9,7 @@
 #include "engine/render/renderer.h"
 #include "engine/schedule/schedule.h"
 
+#include <atomic>
 #include <memory>
 #include <span>
 #include <string>
@@ -96,6 +97,9 @@ public:
   /// What this is a part of, and where it starts there in bytes; null for memory of its own.
   const std::shared_ptr<Buffer>& base() const { return base_; }
   size_t offset() const { return offset_; }
+  /// How many nodes of graphs, and others by ref(), hold this memory or a view of it.
+  int64_t holders() const { return root()->holders_; }
+  void ref(int64_t more) { (base_ ? base_.get() : this)->holders_ += more; }
   const Buffer* root() const { return base_ ? base_.get() : this; }
   void allocate();
   void* memory();
@@ -125,6 +129,7 @@ private:
   std::shared_ptr<Buffer> base_;
   size_t offset_ = 0;
   std::shared_ptr<void> keep_;
+  std::atomic<int64_t> holders_{0};
 };
 
 /// What has been run and moved, as the reference counts it.
@@ -159,6 +164,8 @@ struct KernelCacheStats {
   size_t kernels = 0;
 };
 KernelCacheStats kernelCacheStats();
+/// Names the settings and user rules that kernels are made with now.
+uint64_t kernelSettingsKey();
 /// Above so many kernels those used longest ago go; returns the limit there was.
 size_t limitKernelCache(size_t kernels);
 

@@ -123,7 +123,9 @@ void makeRoom(Cache& c) {
   });
 }
 
-uint64_t settingsKey() {
+} // namespace
+
+uint64_t kernelSettingsKey() {
   uint64_t h = 0;
   for (const ContextVar* v : {&vars::noopt, &vars::beam, &vars::transcendental, &vars::devectorize,
                               &vars::nolocals, &vars::tc, &vars::cpuCount, &vars::cpuLlvm, &vars::cpuTarget,
@@ -131,6 +133,8 @@ uint64_t settingsKey() {
     h = (h ^ static_cast<uint64_t>(v->value())) * 0x9E3779B97F4A7C15ull + 1;
   return (h ^ userRulesVersion()) * 0x9E3779B97F4A7C15ull;
 }
+
+namespace {
 
 /// Instructions of lines of assembly: those of the lines of the source they were compiled from.
 std::vector<TextLine> throughSource(const std::vector<AssemblyLine>& assembly,
@@ -267,7 +271,7 @@ int loweringThreads() {
 
 void prepareKernels(std::span<const ScheduleItem> items, std::span<Device* const> devices) {
   Cache& c = cache();
-  uint64_t settings = settingsKey();
+  uint64_t settings = kernelSettingsKey();
   std::vector<Missing> missing;
   std::vector<std::pair<Key, Key>> wanted;
   for (size_t i = 0; i < items.size(); ++i) {
@@ -307,7 +311,8 @@ void prepareKernels(std::span<const ScheduleItem> items, std::span<Device* const
 std::shared_ptr<const CompiledKernel> findKernel(const ScheduleItem& item, Device& device, bool& firstRun) {
   Cache& c = cache();
   std::lock_guard lock(c.mutex);
-  Entry* entry = find(c, {item.ast.node()->pool->serial(), item.ast.id(), settingsKey(), &makerFor(device)});
+  Entry* entry =
+      find(c, {item.ast.node()->pool->serial(), item.ast.id(), kernelSettingsKey(), &makerFor(device)});
   if (!entry) return nullptr;
   firstRun = !entry->ran;
   entry->used = ++c.now;

@@ -147,10 +147,10 @@ private:
 // --- shared by running and replaying (run_schedule.cpp) ---
 
 /// Launches a kernel on memory in order of its globals and accounts for it; `buffers` are the ids of what the
-/// memory belongs to, for the observer.
-void launchKernel(const CompiledKernel& kernel, Device& device, std::span<void* const> memory,
-                  const VarValues& values, bool firstRun, const std::vector<std::string>& metadata,
-                  std::span<const uint64_t> buffers = {});
+/// memory belongs to, for the observer. Answers the seconds it took where it is waited for.
+double launchKernel(const CompiledKernel& kernel, Device& device, std::span<void* const> memory,
+                    const VarValues& values, bool firstRun, const std::vector<std::string>& metadata,
+                    std::span<const uint64_t> buffers = {}, bool wait = false);
 void copyBuffer(Buffer& to, Buffer& from, const std::vector<std::string>& metadata);
 
 } // namespace uopscope

@@ -110,9 +110,9 @@ void runView(const ScheduleItem& item) {
 
 } // namespace
 
-void launchKernel(const CompiledKernel& kernel, Device& device, std::span<void* const> memory,
-                  const VarValues& values, bool firstRun, const std::vector<std::string>& metadata,
-                  std::span<const uint64_t> buffers) {
+double launchKernel(const CompiledKernel& kernel, Device& device, std::span<void* const> memory,
+                    const VarValues& values, bool firstRun, const std::vector<std::string>& metadata,
+                    std::span<const uint64_t> buffers, bool wait) {
   const LoweredKernel& k = kernel.lowered;
   std::vector<int64_t> vars, globalSize, localSize;
   for (UOp v : k.vars) {
@@ -136,9 +136,10 @@ void launchKernel(const CompiledKernel& kernel, Device& device, std::span<void* 
   report.lds = evaluate(k.estimates.lds, values);
   int64_t start = nowNs();
   if (kernel.program)
-    report.seconds =
-        kernel.program->launch(memory, vars, globalSize, localSize, vars::debug >= 2 || Observer::current());
+    report.seconds = kernel.program->launch(memory, vars, globalSize, localSize,
+                                            wait || vars::debug >= 2 || Observer::current());
   account(report, start, k.pool.get(), buffers);
+  return report.seconds;
 }
 
 void copyBuffer(Buffer& to, Buffer& from, const std::vector<std::string>& metadata) {

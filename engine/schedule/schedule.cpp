@@ -71,6 +71,10 @@ Schedule createSchedule(UOp bigSink) {
   return schedule;
 }
 
+size_t scheduleCacheSize() {
+  return cache().entries.size();
+}
+
 void clearScheduleCache() {
   cache().entries.clear();
   cache().schedules = 0;

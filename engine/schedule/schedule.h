@@ -34,5 +34,7 @@ struct Schedule {
 Schedule createSchedule(UOp bigSink);
 /// Drops all cached schedules.
 void clearScheduleCache();
+/// How many are kept.
+size_t scheduleCacheSize();
 
 } // namespace uopscope

@@ -305,12 +305,27 @@ Tensor Tensor::stack(const std::vector<Tensor>& tensors, int64_t dim) {
   return cat(apart, dim);
 }
 
+namespace {
+
+/// The length of an axis that is cut into parts; other axes may be symbolic.
+int64_t lengthToCut(const Tensor& t, size_t axis) {
+  const Sint& length = t.shape()[axis];
+  if (!length.isInt())
+    fail(ErrorKind::Shape,
+         fmt::format("axis {} of {} is symbolic: only axes of a fixed length are cut into parts", axis,
+                     shapeStr(t.shape())));
+  return length.i();
+}
+
+} // namespace
+
 std::vector<Tensor> Tensor::split(const Ints& sizes, int64_t dim) const {
   OperationScope op("split");
   auto d = static_cast<size_t>(resolveDim(dim));
-  if (std::accumulate(sizes.begin(), sizes.end(), int64_t{0}) != intShape()[d])
+  int64_t length = lengthToCut(*this, d);
+  if (std::accumulate(sizes.begin(), sizes.end(), int64_t{0}) != length)
     fail(ErrorKind::Shape,
-         fmt::format("expect sizes to sum exactly to {}, but got {}", intShape()[d], joined(sizes)));
+         fmt::format("expect sizes to sum exactly to {}, but got {}", length, joined(sizes)));
   std::vector<Tensor> parts;
   int64_t at = 0;
   for (int64_t size : sizes) {
@@ -324,7 +339,7 @@ std::vector<Tensor> Tensor::split(const Ints& sizes, int64_t dim) const {
 
 std::vector<Tensor> Tensor::splitEvery(int64_t size, int64_t dim) const {
   OperationScope op("split");
-  int64_t total = intShape()[static_cast<size_t>(resolveDim(dim))];
+  int64_t total = lengthToCut(*this, static_cast<size_t>(resolveDim(dim)));
   Ints sizes;
   for (int64_t at = 0; at < std::max<int64_t>(1, total); at += std::max<int64_t>(1, size))
     sizes.push_back(std::min(size, total - at));
@@ -334,7 +349,7 @@ std::vector<Tensor> Tensor::splitEvery(int64_t size, int64_t dim) const {
 std::vector<Tensor> Tensor::chunk(int64_t chunks, int64_t dim) const {
   OperationScope op("chunk");
   if (chunks <= 0) fail(ErrorKind::Shape, fmt::format("expect chunks to be greater than 0, got: {}", chunks));
-  int64_t total = intShape()[static_cast<size_t>(resolveDim(dim))];
+  int64_t total = lengthToCut(*this, static_cast<size_t>(resolveDim(dim)));
   return total ? splitEvery(ceilDiv(total, chunks), dim) : split(Ints(static_cast<size_t>(chunks), 0), dim);
 }
 

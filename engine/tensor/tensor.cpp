@@ -200,6 +200,12 @@ Tensor Tensor::to(const std::string& where) const {
   OperationScope op("to");
   std::string name = Device::canonicalize(where);
   if (name == device()) return *this;
+  if (isFileDevice(
+          name)) { // files are written at once: nobody else would see a file that is still to be made
+    Tensor file = empty(shape(), {name, dtype(), state_->requiresGrad});
+    file.writeToFile(isFileDevice(device()) ? to(Device::defaultName()) : *this);
+    return file;
+  }
   Tensor out = apply(graph::copyTo(inMemory().uop(), name));
   if (state_->grad) out.state_->grad = grad().to(name).state_;
   return out;

@@ -123,11 +123,12 @@ SessionOptions RecordingSession::optionsFromEnvironment(const std::string& scrip
   o.matchStats = vars::trackMatchStats > 0;
   if (const char* tier = std::getenv("UOPSCOPE_TIER")) o.tier = tierFromName(tier);
   if (const char* path = std::getenv("UOPSCOPE_TRACE")) o.path = path;
-  if (o.path.empty() && vars::viz > 0) {
+  if (o.path.empty() && vars::viz != 0) { // below 0 the run is recorded and no window opens
     o.path = (fs::temp_directory_path() /
               fmt::format("{}-{}.uoptrace", fs::path(script).stem().string(), getpid()))
                  .string();
-    o.openWindow = true;
+    o.openWindow = vars::viz > 0;
+    if (!o.openWindow) fmt::print(stderr, "uopscope: VIZ={} records to {}\n", vars::viz.value(), o.path);
   }
   if (o.tier == Tier::Off) o.path.clear();
   o.corpus = CaptureSession::pathFromEnvironment();

@@ -78,9 +78,9 @@ def test_one_schedule_serves_every_value():
   hits = []
   for i in range(1, 10):
     out = (sliced(t, Variable("n", 1, 10).bind(i)) * 3).sum(0)
-    s = out._schedule()
-    hits.append(s.cache_hit)
-    s.run()
+    items = out.schedule()
+    hits.append(items[0].cache_hit)
+    for item in items: item.run()
   assert hits[0] is False and all(hits[2:]), hits
 
 def test_limits_of_a_variable():

@@ -1,0 +1,76 @@
+// The engine's rule sets as objects of Python: one looks into them, adds to them and runs them.
+//
+//   builtin_matcher("symbolic").rules[0].pattern_text
+//   (builtin_matcher("symbolic_simple") + mine).rewrite(node)
+#include "engine/codegen/decompositions.h"
+#include "engine/codegen/early.h"
+#include "engine/codegen/expander.h"
+#include "engine/codegen/gpudims.h"
+#include "engine/codegen/locals.h"
+#include "engine/codegen/memory.h"
+#include "engine/codegen/ranges.h"
+#include "engine/codegen/reduce.h"
+#include "engine/codegen/spec.h"
+#include "engine/python/bindings.h"
+#include "engine/rules/load_collapse.h"
+#include "engine/rules/rules.h"
+#include "engine/schedule/tensor_spec.h"
+#include "engine/uop/eval.h"
+
+#include <fmt/format.h>
+
+namespace uopscope {
+
+namespace {
+
+/// Passes of lowering that ask for no more than the graph.
+const std::map<std::string, PatternMatcher, std::less<>>& sets() {
+  static const std::map<std::string, PatternMatcher, std::less<>> all{
+      {"symbolic_simple", symbolicSimple()},
+      {"symbolic", symbolic()},
+      {"sym", sym()},
+      {"simplify_valid", simplifyValid()},
+      {"drop_and_clauses", dropAndClauses()},
+      {"move_where_on_load", moveWhereOnLoad()},
+      {"push_gep", pushGep()},
+      {"lower_index_dtype", lowerIndexDtype()},
+      {"early", PatternMatcher({earlyRules()})},
+      {"load_collapse", PatternMatcher({loadCollapseRules()})},
+      {"split_ranges", PatternMatcher({splitRangeRules()})},
+      {"flatten_range", PatternMatcher({flattenRangeRules()})},
+      {"simplify_ranges", PatternMatcher({simplifyRangeRules()})},
+      {"group_reduce", PatternMatcher({groupReduceRules()})},
+      {"expander", PatternMatcher({expanderRules()})},
+      {"add_local_buffers", PatternMatcher({localBufferRules()})},
+      {"reduce", PatternMatcher({reduceRules()})},
+      {"gpudims", PatternMatcher({gpuDimRules()})},
+      {"add_loads", PatternMatcher({addLoadRules()})},
+      {"devectorize", PatternMatcher({laneRules(), accessRules()})},
+      {"decompositions", PatternMatcher({decompositionRules()})},
+      {"transcendental", PatternMatcher({transcendentalRules()})},
+      {"final", PatternMatcher({finalRules()})},
+      {"kernel_spec", kernelSpec()},
+      {"program_spec", programSpec()},
+      {"tensor_spec", sched::tensorSpec()},
+  };
+  return all;
+}
+
+} // namespace
+
+void bindRuleSets(py::module_& m) {
+  m.def("builtin_matcher", [](const std::string& name) {
+    auto it = sets().find(name);
+    if (it == sets().end()) throw Error(ErrorKind::Key, fmt::format("no rule set is called {}", name));
+    return it->second;
+  });
+  m.def("eval_alu", [](Op op, py::object dtype, const py::list& operands) {
+    DType d = toDType(dtype).scalar();
+    std::vector<ConstValue> values;
+    for (py::handle h : operands) values.push_back(toConst(h));
+    bool compares = op == Op::CMPLT || op == Op::CMPNE || op == Op::CMPEQ;
+    return fromConst(evalAlu(op, compares ? dtypes::bool_ : d, d, values), compares ? dtypes::bool_ : d);
+  });
+}
+
+} // namespace uopscope

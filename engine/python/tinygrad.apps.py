@@ -1,1 +1,0 @@
-# Programs: tinygrad.apps.llm runs language models.

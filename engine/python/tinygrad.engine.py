@@ -1,1 +1,0 @@
-# Running: see schedule, realize, jit.

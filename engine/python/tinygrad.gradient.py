@@ -1,6 +1,0 @@
-# Gradients of graphs: what Tensor.gradient is made of, on UOps.
-import _uopscope
-
-def compute_gradient(root, root_grad, targets):
-  """The gradient of root, times root_grad, for each node between the targets and root: {node: gradient}."""
-  return _uopscope.compute_gradient(root, root_grad, list(targets))

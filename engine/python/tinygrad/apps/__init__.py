@@ -1,0 +1,3 @@
+# Programs: tinygrad.apps.llm runs language models.
+from uopscope.absent import lacking
+__getattr__ = lacking(__name__)

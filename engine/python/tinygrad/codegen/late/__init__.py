@@ -1,0 +1,1 @@
+# The last passes of lowering, by the reference's modules.

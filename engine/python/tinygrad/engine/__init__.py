@@ -1,0 +1,3 @@
+# Running: see schedule, realize, jit.
+from uopscope.absent import lacking
+__getattr__ = lacking(__name__)

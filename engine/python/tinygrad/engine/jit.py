@@ -1,0 +1,89 @@
+# TinyJit: the first call runs, the second captures what it launches, later ones replay that on new inputs and
+# variables. Capture and replay are C++; here is what a call of Python needs besides.
+import functools
+import _uopscope
+from _uopscope import CapturedJit, JitError
+from tinygrad.engine.realize import BufferCopy, CompiledRunner, Runner
+from tinygrad.engine.schedule import ExecItem
+from tinygrad.helpers import JIT, DEBUG
+from tinygrad.renderer import ProgramSpec
+from uopscope.absent import lacking
+__getattr__ = lacking(__name__)
+
+class GraphException(Exception): pass
+class GraphRunner(Runner):
+  """Several launches as one. A captured function is replayed by the engine as a whole, so none is made here; classes of
+  tests and tools derive from it."""
+class MultiGraphRunner(GraphRunner): pass
+def apply_graph_to_jit(jit_cache, input_buffers, var_vals, max_batch_size=0):
+  """The launches as they are replayed: the engine batches all of them, so the list stays as it is."""
+  return list(jit_cache)
+
+class _Item(ExecItem):
+  """One launch of a captured function."""
+  def __init__(self, captured, i):
+    super().__init__(None, metadata=captured.metadata(i))
+    self._captured, self._i, self.name, self.inputs = captured, i, captured.name(i), captured.inputs_of(i)
+  @property
+  def bufs(self): return self._captured.buffers_of(self._i)
+  @property
+  def prg(self):
+    if self._prg is None: self._prg = self._runner()
+    return self._prg
+  @prg.setter
+  def prg(self, runner): self._prg = runner
+  def _runner(self):
+    kernel = self._captured.kernel(self._i)
+    if kernel is None: return BufferCopy(*((self.bufs[0].nbytes, self.bufs[0].device, self.bufs[1].device) if all(self.bufs[:2]) else (0, "", "")))
+    return CompiledRunner(ProgramSpec(kernel, kernel.device))
+  def __repr__(self): return f"<{self.name} inputs {self.inputs}>"
+
+def _tensors(x, strict=False):
+  """The tensors of what a function returns: itself, or in lists, tuples, dicts and objects."""
+  from tinygrad.tensor import Tensor
+  if x is None: return []
+  if isinstance(x, Tensor): return [x]
+  if isinstance(x, (list, tuple)): return [t for i in x for t in _tensors(i, strict)]
+  if isinstance(x, dict): return [t for i in x.values() for t in _tensors(i, strict)]
+  if strict: raise JitError(f"JIT return contains non-Tensor value of type {type(x).__name__}: a replay would give the value of the capture; return the Tensor, and call .item() outside")
+  return [t for i in vars(x).values() for t in _tensors(i)] if hasattr(x, "__dict__") and not isinstance(x, type) else []
+
+CapturedJit.jit_cache = property(lambda self: [_Item(self, i) for i in range(len(self))])
+CapturedJit.input_replace = property(lambda self: {(j, argument): number for j, item in enumerate(self.jit_cache) for argument, number in item.inputs})
+
+class TinyJit:
+  """@TinyJit over a function or a method of tensors. What it returns is realized, and written anew by the next call."""
+  def __init__(self, fxn=None, captured=None, prune=False, optimize=False):
+    assert fxn is not None or captured is not None, "need either a function or a CapturedJit"
+    self.fxn, self.captured, self.prune, self.optimize = fxn, captured, prune, optimize
+    self.cnt = 2 if fxn is None else 0
+    if fxn is not None: functools.update_wrapper(self, fxn)
+  def reset(self):
+    assert self.fxn is not None, "can't reset without function"
+    self.cnt, self.captured = 0, None
+  def __reduce__(self):
+    assert self.captured is not None, "can't pickle a TinyJit that has captured nothing: call it twice first"
+    return TinyJit, (None, self.captured)
+  @property
+  def jit_cache(self): return self.captured.jit_cache if self.captured is not None else []
+  @property
+  def input_replace(self): return self.captured.input_replace if self.captured is not None else {}
+  def __get__(self, obj, objtype=None): return functools.partial(self.__call__, obj)
+  def __call__(self, *args, **kwargs):
+    if self.captured is not None and JIT:
+      ret = self.captured.call(args, kwargs)
+      self.cnt += 1
+      return ret
+    if not JIT or self.cnt == 0:
+      if JIT: _uopscope.check_jit_arguments(args, kwargs)
+      ret = self.fxn(*args, **kwargs)
+      tensors = _tensors(ret)
+      if tensors: tensors[0].realize(*tensors[1:])
+    else:
+      self.captured = captured = CapturedJit(self.fxn, functools.partial(_tensors, strict=True), args, kwargs, bool(self.prune))
+      ret = captured.ret
+      if DEBUG >= 1:
+        print(f"JIT captured {len(captured)} kernels with {captured.input_count} inputs")
+        if sum(captured.used_inputs) != captured.input_count: print("WARNING: some input tensors not found")
+    self.cnt += 1
+    return ret

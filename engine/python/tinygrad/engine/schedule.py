@@ -1,0 +1,54 @@
+# What Tensor.schedule() gives: one item per kernel, copy or view, in order.
+#
+#   item.ast, item.bufs, item.metadata      what it computes, on which buffers, for which tensor operations
+#   item.run(); item.lower().prg            runs it; the runner it was lowered to
+import _uopscope
+from uopscope.absent import lacking
+__getattr__ = lacking(__name__)
+
+class ExecItem:
+  """One launch. `ExecItem(ast, bufs)` makes one of a script's own."""
+  def __init__(self, ast, bufs=None, metadata=(), fixedvars=None, prg=None): self._schedule, self.ast, self._bufs, self.metadata, self.fixedvars, self.prg = None, ast, list(bufs or []), tuple(metadata), dict(fixedvars or {}), prg
+  @staticmethod
+  def _of(schedule, position):
+    item = ExecItem(schedule.ast(position), None, schedule.metadata(position), schedule.var_vals)
+    item._schedule, item._position = schedule, position
+    return item
+  @property
+  def bufs(self): return self._bufs if self._schedule is None else [_uopscope.buffer_of(b) for b in self._schedule.buffers(self._position)]
+  @property
+  def cache_hit(self):
+    """Whether the same graph on other buffers was scheduled before."""
+    return self._schedule is not None and self._schedule.cache_hit
+  def lower(self):
+    """Finds what runs it, and answers itself."""
+    if self.prg is None:
+      from tinygrad.engine.realize import runner_for
+      self.prg = runner_for(self)
+    return self
+  def run(self, var_vals=None, wait=False, jit=False, do_update_stats=True):
+    """Runs it; the seconds it took where it is waited for."""
+    values = self.fixedvars | {k if isinstance(k, str) else k.expr: v for k, v in (var_vals or {}).items()}
+    if self._schedule is not None and self.prg is None and not wait and values == self.fixedvars: return self._schedule.run_item(self._position)
+    bufs = [b.ensure_allocated() for b in self.lower().bufs]
+    used = getattr(getattr(self.prg, "p", None), "globals", None)
+    return self.prg(bufs if used is None or len(bufs) == len(used) else [bufs[i] for i in used], values, wait)
+  def __repr__(self): return f"<ExecItem {self.ast.op} {self.ast.arg}>"
+ScheduleItem = ExecItem
+
+class _Schedules:
+  """The schedules that are kept by the structure of their graphs: how many there are, and forgetting them."""
+  def clear(self): _uopscope.clear_schedule_cache()
+  def __len__(self): return _uopscope.schedule_cache_size()
+schedule_cache = _Schedules()
+
+def create_schedule(sched_sink):
+  """The items that compute the sources of a SINK."""
+  from tinygrad.tensor import Tensor
+  tensors = [Tensor(u) for u in sched_sink.src]
+  return tensors[0].schedule(*tensors[1:]) if tensors else [], sched_sink
+def complete_create_schedule_with_vars(big_sink):
+  from tinygrad.tensor import Tensor
+  tensors = [Tensor(u) for u in big_sink.src]
+  items, values = tensors[0].schedule_with_vars(*tensors[1:])
+  return {u: t.uop for u, t in zip(big_sink.src, tensors)}, items, values

@@ -1,0 +1,6 @@
+# WGSL, the shading language of WebGPU: rendered without such a device.
+from tinygrad.renderer.cstyle import CStyleLanguage
+from uopscope.absent import lacking
+__getattr__ = lacking(__name__)
+
+class WGSLRenderer(CStyleLanguage): device = "NULL:WGSL"

@@ -1,0 +1,1 @@
+# From tensor graphs to kernels, by the reference's modules. The engine's passes are in C++ (engine/schedule).

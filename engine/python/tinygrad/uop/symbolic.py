@@ -1,0 +1,24 @@
+# The engine's rules of arithmetic, as matchers to look into, add to and run.
+#
+#   graph_rewrite(node, symbolic + mine);  [r.name for r in symbolic.rules]
+from _uopscope import Matcher, builtin_matcher as _builtin
+from uopscope.absent import lacking
+from tinygrad.uop.ops import GroupOp, Ops, PatternMatcher, UPat, graph_rewrite
+__getattr__ = lacking(__name__)
+
+symbolic_simple, symbolic, sym = _builtin("symbolic_simple"), _builtin("symbolic"), _builtin("sym")
+gep_pushing, pm_simplify_valid, pm_drop_and_clauses, pm_move_where_on_load = map(_builtin, ("push_gep", "simplify_valid", "drop_and_clauses", "move_where_on_load"))
+pm_lower_index_dtype = _builtin("lower_index_dtype")
+
+# The engine's order of sums and products: by what their parts are, the constant last.
+commutative = Matcher([rule for rule in symbolic.rules if rule.name in ("normal-sum", "normal-product", "normal-operands", "constant-last")])
+
+def simplify_valid(valid):
+  """A condition without the parts that its other parts imply, or None where there are none."""
+  made = graph_rewrite(valid, symbolic + pm_simplify_valid)
+  return made if made is not valid else None
+def uop_given_valid(valid, uop, try_simplex=True):
+  """The node simplified where the condition holds."""
+  from tinygrad.dtype import Invalid
+  made = graph_rewrite(uop.valid(valid), sym)
+  return made.get_idx() if made.op is Ops.WHERE else made

@@ -1,0 +1,93 @@
+# Names of the reference that have no meaning here, each with its reason. They import, since programs import more than they
+# use; whoever calls one, or asks it for an attribute, is told why it is not here. Any other name that a module lacks is an
+# ImportError that says so.
+#
+#   from tinygrad.runtime.ops_amd import AMDDevice     # fine
+#   AMDDevice("AMD")                                   # NotImplementedError: tinygrad.runtime.ops_amd.AMDDevice is not in uopscope: ...
+import importlib.util, opcode, sys, types
+
+_AMD, _NV = "there is no AMD device", "NVIDIA's hardware is reached through CUDA alone"
+_METAL, _QCOM, _HIP = "there is no METAL device", "there is no QCOM device", "there is no HIP device"
+_DRIVER = "devices are driven through their vendors' libraries, never by registers and queues from Python"
+_PAGES = "memory is managed by the operating system and the vendors' libraries"
+_PYTHON_RULES = "patterns are matched by compiled C++: no Python is generated for them"
+_RECORD = "what each rule did is recorded in C++: `uopscope record` keeps it, `uopscope stats` prints it"
+_SCHEDULE = "kernels are made of tensor graphs by passes in C++ (engine/schedule)"
+_WINDOW = "the window of uopscope reads traces: `uopscope record`, then `uopscope open`"
+
+# module -> reason; a whole module of names
+MODULES = {
+  "tinygrad.runtime.ops_amd": _AMD, "tinygrad.runtime.ops_nv": _NV, "tinygrad.runtime.ops_metal": _METAL, "tinygrad.runtime.ops_qcom": _QCOM, "tinygrad.runtime.ops_hip": _HIP,
+  "tinygrad.runtime.ops_dsp": "there is no DSP device", "tinygrad.runtime.ops_webgpu": "there is no WEBGPU device", "tinygrad.runtime.ops_rdma": _DRIVER,
+  "tinygrad.runtime.ops_tinyfs": "there is no TINYFS device", "tinygrad.runtime.ops_remote": "there is no REMOTE device", "tinygrad.runtime.ops_null": "there is no NULL device",
+  "tinygrad.runtime.ops_cl": "OpenCL's library is called from C++, not from Python", "tinygrad.runtime.ops_cuda": "CUDA's driver is called from C++, not from Python",
+  "tinygrad.runtime.graph": "a captured function is replayed by C++", "tinygrad.runtime.graph.hcq": "a captured function is replayed by C++", "tinygrad.runtime.graph.cpu": "a captured function is replayed by C++",
+  "tinygrad.runtime.graph.cuda": "a captured function is replayed by C++", "tinygrad.runtime.graph.metal": "a captured function is replayed by C++",
+  "tinygrad.runtime.autogen": _DRIVER, "tinygrad.runtime.autogen.am": _AMD, "tinygrad.runtime.autogen.amd": _AMD, "tinygrad.runtime.autogen.nv_570": _NV, "tinygrad.runtime.autogen.nv": _NV, "tinygrad.runtime.autogen.libc": _DRIVER,
+  "tinygrad.runtime.autogen.comgr": _AMD, "tinygrad.runtime.autogen.hsa": _AMD, "tinygrad.runtime.autogen.kfd": _AMD, "tinygrad.runtime.autogen.mesa": "no renderer uses Mesa", "tinygrad.runtime.autogen.llvm": "LLVM is called from C++, not from Python",
+  "tinygrad.runtime.autogen.cuda": "CUDA's driver is called from C++, not from Python", "tinygrad.runtime.autogen.opencl": "OpenCL's library is called from C++, not from Python", "tinygrad.runtime.autogen.webgpu": "there is no WEBGPU device", "tinygrad.runtime.autogen.pci": _DRIVER,
+  "tinygrad.runtime.support.am": _AMD, "tinygrad.runtime.support.am.amdev": _AMD, "tinygrad.runtime.support.am.ip": _AMD, "tinygrad.runtime.support.amd": _AMD, "tinygrad.runtime.support.nv": _NV,
+  "tinygrad.runtime.support.nv.nvdev": _NV, "tinygrad.runtime.support.nv.ip": _NV, "tinygrad.runtime.support.usb": _DRIVER, "tinygrad.runtime.support.system": _DRIVER, "tinygrad.runtime.support.hcq": _DRIVER,
+  "tinygrad.runtime.support.memory": _PAGES, "tinygrad.runtime.support.elf": "compiled kernels are loaded by LLVM and the drivers", "tinygrad.runtime.support.autogen": "no bindings of C libraries are generated", "tinygrad.runtime.support.c": "no bindings of C libraries are generated",
+  "tinygrad.runtime.support.objc": _METAL, "tinygrad.runtime.support.compiler_amd": _AMD, "tinygrad.runtime.support.compiler_mesa": "no renderer uses Mesa", "tinygrad.runtime.support.compiler_cuda": "NVRTC is called from C++, not from Python",
+  "tinygrad.runtime.support.hip_comgr": _AMD, "tinygrad.runtime.support.compiler_hip": _AMD, "tinygrad.runtime.support.llvm": "LLVM is called from C++, not from Python",
+  "tinygrad.renderer.ptx": "CUDA kernels are rendered as CUDA C", "tinygrad.renderer.nir": "no renderer uses Mesa", "tinygrad.renderer.amd": _AMD, "tinygrad.viz": _WINDOW, "tinygrad.viz.serve": _WINDOW, "tinygrad.uop.upat": _PYTHON_RULES,
+  "tinygrad.codegen.opt.kernel": "the reference itself replaced it by codegen.opt.postrange.Scheduler",
+}
+
+# module -> {name: reason}, for modules that are here
+NAMES = {
+  "tinygrad.apps.llm": {"Handler": "the server is uopscope.chat: `python -m tinygrad.apps.llm --serve`"},
+  "tinygrad.uop.ops": dict.fromkeys(("RewriteTrace", "TrackedGraphRewrite", "active_rewrites", "tracked_ctxs", "tracked_keys", "_name_cnt"), _RECORD),
+  "tinygrad.schedule.indexing": dict.fromkeys(("apply_movement_op", "_apply_reshape", "IndexingContext"), _SCHEDULE),
+  "tinygrad.schedule.rangeify": dict.fromkeys(("Kernel", "RangeifyContext", "pm_rangeify", "get_rangeify_map"), _SCHEDULE),
+  "tinygrad.engine.jit": {"graph_class": "a captured function is replayed by C++"},
+  "tinygrad.engine.realize": {"get_kernel": "the reference itself replaced it by codegen.get_program"},
+  "tinygrad.runtime.support.compiler_cpu": {"CPULLVMCompiler": "LLVM is called from C++, not from Python"},
+}
+
+class Absent:
+  """Stands where a name of the reference would; using it raises the reason. Classes may derive from it, until they are made."""
+  def __init__(self, name, reason): self.__dict__.update(_name=name, _reason=reason, __name__=name.rsplit(".", 1)[1], __doc__=f"Not in uopscope: {reason}.")
+  def __getattr__(self, attribute):
+    if attribute.startswith("__"): raise AttributeError(attribute)
+    raise NotImplementedError(f"{self._name} is not in uopscope: {self._reason}")
+  def __call__(self, *_, **__): raise NotImplementedError(f"{self._name} is not in uopscope: {self._reason}")
+  __getitem__ = __iter__ = __enter__ = __setattr__ = __call__
+  def __mro_entries__(self, bases):
+    name, reason = self._name, self._reason
+    def refuse(cls, *_, **__): raise NotImplementedError(f"{name} is not in uopscope: {reason}")
+    return (type("Absent", (), {"__new__": refuse}),)
+  def __instancecheck__(self, _): return False
+  __subclasscheck__ = __instancecheck__
+  def __or__(self, other): return other
+  __ror__ = __or__
+  def __repr__(self): return f"<{self._name}: not in uopscope>"
+
+def _is_import(frame):
+  """Whether the frame asks as `from module import name` does."""
+  code = frame.f_code.co_code
+  return 0 <= frame.f_lasti < len(code) and code[frame.f_lasti] == opcode.opmap["IMPORT_FROM"]
+
+def lacking(module):
+  """The `__getattr__` of a module: names of the tables above; for others an error that says that uopscope lacks them."""
+  def __getattr__(name):
+    reason = NAMES.get(module, {}).get(name) or (MODULES.get(module) if not name.startswith("__") else None)
+    if reason: return Absent(f"{module}.{name}", reason)
+    if f"{module}.{name}" in sys.modules: return sys.modules[f"{module}.{name}"]
+    if _is_import(sys._getframe(1)): raise ImportError(f"uopscope has no {module}.{name}", name=name, path=module)
+    raise AttributeError(f"uopscope has no {module}.{name}")
+  return __getattr__
+
+class _Finder:
+  """Makes the modules of the table when they are imported."""
+  @staticmethod
+  def find_spec(name, path=None, target=None):
+    if name not in MODULES: return None
+    return importlib.util.spec_from_loader(name, _Finder, origin="<uopscope>/uopscope/absent.py", is_package=True)
+  @staticmethod
+  def create_module(spec): return types.ModuleType(spec.name, f"Not in uopscope: {MODULES[spec.name]}.")
+  @staticmethod
+  def exec_module(module): module.__dict__["__getattr__"] = lacking(module.__name__)
+
+if not any(getattr(f, "__module__", "") == __name__ for f in sys.meta_path): sys.meta_path.append(_Finder)

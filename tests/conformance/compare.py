@@ -1,0 +1,105 @@
+# Runs the reference's test files here and there and writes the table of what passes: see tests/conformance/run.
+#
+# Each file runs in a process of its own with a time limit, in a folder that holds the tests without the reference's
+# package. A test that ends the process counts as failed, and the file goes on without it. Outcomes of the reference are kept
+# in the build folder by the file's content, since they do not change.
+import concurrent.futures, hashlib, json, os, pathlib, re, subprocess, sys, tempfile, time
+
+ROOT, TREE, COMMAND, ONLY = pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2]), sys.argv[3].split(), sys.argv[4:]
+LIMIT, WORKERS = int(os.environ.get("LIMIT", 300)), int(os.environ.get("WORKERS", 2))
+KEPT = pathlib.Path(os.environ.get("UOPSCOPE_BUILD", ROOT / "build")) / "conformance"
+PLUGIN = ROOT / "tests" / "conformance"
+FOLDERS = ("test", "test/unit", "test/models")
+
+def files():
+  if ONLY: return ONLY
+  return [f"{folder}/{f.name}" for folder in FOLDERS for f in sorted((TREE / folder).glob("test_*.py"))]
+
+def run_file(command, file, paths, folder):
+  """{test: (outcome, why)} of a file."""
+  outcomes, left_out = {}, []
+  end = time.monotonic() + LIMIT
+  with tempfile.TemporaryDirectory() as scratch:
+    out, skip = pathlib.Path(scratch, "out"), pathlib.Path(scratch, "skip")
+    while True:
+      out.write_text("")
+      skip.write_text("\n".join(left_out))
+      env = os.environ | {"CONFORMANCE_OUT": str(out), "CONFORMANCE_SKIP": str(skip), "PYTHONPATH": ":".join(map(str, paths)), "PYTHONDONTWRITEBYTECODE": "1", "CI": os.environ.get("CI", "")}
+      limited = False
+      try: code = subprocess.run([*command, "-m", "pytest", "-q", "-p", "outcomes", "-p", "no:cacheprovider", file], cwd=folder, env=env, timeout=max(1, end - time.monotonic()), stdout=subprocess.PIPE, stderr=subprocess.STDOUT).returncode
+      except subprocess.TimeoutExpired: limited, code = True, -1
+      running = None
+      for line in out.read_text().splitlines():
+        kind, test, *why = json.loads(line)
+        if kind == "start": running = test
+        else:
+          running = None if running == test else running
+          if outcomes.get(test, ("",))[0] != "failed": outcomes[test] = (kind, why[0])
+      if limited:
+        if running: outcomes[running] = ("failed", f"the file ran into its limit of {LIMIT} s here")
+        return outcomes
+      if code in (0, 1, 2, 5) or running is None: return outcomes
+      outcomes[running] = ("failed", f"the process ended with {code}")
+      left_out += [running]
+      left_out += [test for test in outcomes if test not in left_out]
+
+def reference(file, folder):
+  """What passes on the reference itself; kept."""
+  key = hashlib.sha256((TREE / file).read_bytes() + str(LIMIT).encode()).hexdigest()[:24]
+  kept = KEPT / f"{key}.json"
+  if not kept.exists():
+    KEPT.mkdir(parents=True, exist_ok=True)
+    kept.write_text(json.dumps(run_file([sys.executable], file, [TREE, PLUGIN], folder)))
+  return json.loads(kept.read_text())
+
+def brief(why):
+  line = next((l for l in why.splitlines() if l.strip()), "")
+  line = re.sub(r" \(at [^)]*\)|0x[0-9a-f]+|; called with .*", "", line)
+  return line.replace("|", "\\|")[:160]
+
+def known_reasons():
+  """Sentences for differences that are meant: `test<TAB>sentence`, a test by any part of its name."""
+  path = PLUGIN / "reasons.txt"
+  lines = path.read_text().splitlines() if path.exists() else []
+  return [line.split("\t", 1) for line in lines if line and not line.startswith("#")]
+
+def main():
+  rows, reasons = {}, known_reasons()
+  with tempfile.TemporaryDirectory() as folder:
+    for name in ("test", "extra", "examples", "docs"): os.symlink(TREE / name, pathlib.Path(folder, name))
+    def both(file):
+      there = reference(file, folder)
+      here = run_file(COMMAND, file, [PLUGIN, *filter(None, [os.environ.get("PYTHONPATH")])], folder)
+      return file, here, there
+    with concurrent.futures.ThreadPoolExecutor(WORKERS) as pool:
+      for file, here, there in pool.map(both, files()):
+        passed = [t for t, (kind, _) in there.items() if kind == "passed"]
+        rows[file] = (here, passed)
+        good = sum(here.get(t, ("",))[0] == "passed" for t in passed)
+        print(f"{file:50s} {good:5d} of {len(passed)}", flush=True)
+        KEPT.mkdir(parents=True, exist_ok=True)
+        (KEPT / "last.json").write_text(json.dumps(rows))
+  total, good = sum(len(passed) for _, passed in rows.values()), sum(here.get(t, ("",))[0] == "passed" for here, passed in rows.values() for t in passed)
+  print(f"{good} of {total}")
+  text = [f"# The reference's tests here", "",
+          f"`tests/conformance/run` runs the reference's test files of {', '.join(FOLDERS)} unmodified, with our Python and with the reference itself, on a CPU.",
+          f"Of {total} tests that pass there, **{good}** pass here. Every difference is listed with its reason below the table.", "",
+          "| file | passed here | passed there |", "|---|---|---|"]
+  text += [f"| {file} | {sum(here.get(t, ('',))[0] == 'passed' for t in passed)} | {len(passed)} |" for file, (here, passed) in rows.items() if passed]
+  text += ["", "## Differences", ""]
+  for file, (here, passed) in rows.items():
+    groups, uncollected = {}, next((why for kind, why in here.values() if kind == "uncollected"), None)
+    for t in passed:
+      kind, why = here.get(t, ("", uncollected or "the file ran into its limit before this test"))
+      if kind == "passed": continue
+      named = next((sentence for part, sentence in reasons if part in t), None)
+      groups.setdefault(named or (brief(why) if kind != "skipped" else "skipped here"), []).append(t.split("::")[-1])
+    if not groups: continue
+    text += [f"### {file}", ""]
+    text += [f"- {', '.join(tests[:6])}{f' and {len(tests) - 6} more' if len(tests) > 6 else ''}: {why}" for why, tests in sorted(groups.items(), key=lambda g: -len(g[1]))]
+    text += [""]
+  if not ONLY: (ROOT / "docs" / "guide" / "conformance.md").write_text("\n".join(text))
+  else: print("\n".join(text[text.index("## Differences"):]))
+  return good < 0.98 * total
+
+if __name__ == "__main__": raise SystemExit(main())
