@@ -1,6 +1,7 @@
 // Builders: ranges, constants, loads, stores, movement, kernels' parameters; indexing.
 #include "engine/python/uop_arguments.h"
 #include "engine/rules/algebra.h"
+#include "engine/uop/node_check.h"
 #include "engine/uop/unique.h"
 
 namespace uopscope {
@@ -67,7 +68,7 @@ void bindBuilders(UOpClass& c) {
         if (node.load(value, false)) return py::detail::cast_op<UOp&>(node);
         DType d = toDType(dtype);
         if (py::isinstance<py::tuple>(value))
-          return UOp::make(Op::VCONST, d, {}, toArg(value, Op::VCONST, d));
+          return makeChecked(Op::VCONST, d, {}, toArg(value, Op::VCONST, d));
         UOp c = device.is_none() ? UOp::constant(d, toConst(value))
                                  : graph::constant(d, toConst(value), toDevice(device));
         return shape.is_none() ? c : graph::broadcastTo(c, toShape(shape));
@@ -242,7 +243,7 @@ void bindBuilders(UOpClass& c) {
         PoolScope s(tensorPool());
         auto all = toUOps(ranges);
         all.insert(all.begin(), u);
-        return UOp::make(Op::BUFFERIZE, u.dtype(), all, toArg(arg, Op::BUFFERIZE));
+        return makeChecked(Op::BUFFERIZE, u.dtype(), all, toArg(arg, Op::BUFFERIZE));
       },
       py::arg("arg") = py::none());
   def("reshape", [](UOp u, const py::args& a) {
@@ -286,11 +287,16 @@ void bindBuilders(UOpClass& c) {
                   fmt::format("bind {} not in range [{}, {}]", value.render(), var.vmin, var.vmax));
     return UOp::make(Op::BIND, u.dtype(), {u, value});
   });
-  def("unbind", [](UOp u) {
-    if (!u.is(Op::BIND)) throw Error(ErrorKind::Shape, fmt::format("can't unbind {}", opName(u.op())));
-    return py::make_tuple(u.src(0), fromConst(u.src(1).constValue()));
+  auto boundTo = [](UOp u) {
+    if (!u.is(Op::BIND) || u.srcCount() < 2 || !u.src(1).isConst())
+      throw Error(ErrorKind::Shape, fmt::format("can't unbind {}", opName(u.op())));
+    return fromConst(u.src(1).constValue());
+  };
+  def("unbind", [boundTo](UOp u) {
+    py::object value = boundTo(u);
+    return py::make_tuple(u.src(0), value);
   });
-  c.def_property_readonly("val", [](UOp u) { return fromConst(u.src(1).constValue()); });
+  c.def_property_readonly("val", boundTo);
   def("valid", [](UOp u, UOp condition) {
     PoolScope s(tensorPool());
     return u.validWhere(condition);

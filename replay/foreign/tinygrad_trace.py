@@ -497,10 +497,29 @@ CREATE VIEW v_node AS
   SELECT spelled.id, op.name AS op, dtype.name AS dtype, arg.value AS arg, tag.value AS tag, spelled.kind
   FROM spelled JOIN kind ON kind.id = spelled.kind JOIN op ON op.id = kind.op JOIN dtype ON dtype.id = kind.dtype
   LEFT JOIN arg ON arg.id = kind.arg LEFT JOIN arg AS tag ON tag.id = kind.tag;
+-- Schema version 4: why a rewrite was made.
+
+-- Reasons of steps: what the compiler decided, in words; for a choice its price, and what else there was. Most steps need
+-- none: their rule says it all.
+CREATE TABLE decision (
+  id INTEGER PRIMARY KEY,
+  step INTEGER NOT NULL, -- step.id of the rewrite it explains
+  reason TEXT NOT NULL,  -- "cut at 1024: four operations hang on it"
+  price REAL,            -- of what was chosen; NULL: not a matter of price
+  unit TEXT,             -- of the prices: "cycles a result"
+  others TEXT            -- JSON array of {"what", "price"}: the best of what was not chosen, cheapest first
+) STRICT;
+
+-- Decisions with the pass and the kernel they were made in.
+CREATE VIEW v_decision AS
+  SELECT decision.id, decision.step, scope.id AS scope, kernel.value AS kernel, name.value AS pass_name, rule.name AS rule,
+         decision.reason, decision.price, decision.unit, decision.others
+  FROM decision JOIN step ON step.id = decision.step JOIN pass ON pass.id = step.pass JOIN string AS name ON name.id = pass.name
+  JOIN rule ON rule.id = step.rule LEFT JOIN scope ON scope.id = pass.scope LEFT JOIN string AS kernel ON kernel.id = scope.name;
 """
 # --- end of the schema
 
-APPLICATION, VERSION = 0x554f5053, 3
+APPLICATION, VERSION = 0x554f5053, 4
 KNOWN_SETTINGS = ("DEV", "CPU", "CLANG", "LLVM", "CUDA", "NULL", "NOOPT", "BEAM", "TRANSCENDENTAL", "DEVECTORIZE", "SPEC",
                   "DEFAULT_FLOAT", "PCONTIG", "SPLIT_REDUCEOP", "TC", "JIT", "SEED")
 
