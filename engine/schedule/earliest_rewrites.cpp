@@ -217,13 +217,24 @@ bool isSmallUpdate(UOp a) {
   }
   return true;
 }
-/// Readers of a small update compute it from the old contents, so they need not wait for it.
+/// What computes with a small update computes it from the old contents, so it need not wait. A view alone is
+/// a name of the buffer that is updated.
 UOp readSmallUpdate(Match& m) {
   UOp u = m.root();
   std::vector<UOp> src(u.src().begin(), u.src().end());
-  size_t first = u.is(Op::ASSIGN) ? 1 : 0, end = u.in(group::kMovement) ? 1 : u.srcCount();
-  for (size_t k = first; k < end; ++k)
-    if (isSmallUpdate(src[k])) src[k] = src[k].src(1);
+  for (size_t k = u.is(Op::ASSIGN) ? 1 : 0; k < u.srcCount(); ++k) {
+    std::vector<UOp> views;
+    UOp at = src[k];
+    for (; at.in(group::kMovement); at = at.src(0)) views.push_back(at);
+    if (!isSmallUpdate(at)) continue;
+    at = at.src(1);
+    for (size_t i = views.size(); i-- > 0;) {
+      std::vector<UOp> moved(views[i].src().begin(), views[i].src().end());
+      moved[0] = at;
+      at = views[i].withSrc(moved);
+    }
+    src[k] = at;
+  }
   UOp now = u.withSrc(src);
   return now == u ? UOp() : now;
 }
@@ -241,6 +252,9 @@ constexpr OpSet kTensorOps =
     group::kElementwise | group::kMovement |
     OpSet{Op::REDUCE_AXIS, Op::CONTIGUOUS, Op::COPY, Op::ASSIGN, Op::BUFFER, Op::BUFFER_VIEW};
 
+constexpr OpSet kComputing =
+    group::kElementwise | OpSet{Op::REDUCE_AXIS, Op::CONTIGUOUS, Op::COPY, Op::ASSIGN};
+
 constexpr RuleDef kEarliest[] = {
     RULE("remove-marker", any({Op::DETACH, Op::CONTIGUOUS_BACKWARD}), sourceItself),
     RULE("empty-reduce", any(Op::REDUCE_AXIS), emptyReduce),
@@ -254,7 +268,7 @@ constexpr RuleDef kEarliest[] = {
     RULE("copy-to-same-device", any(Op::COPY), copyToSameDevice),
     RULE("copy-memory", any(Op::COPY), copyOfMemory),
     RULE("assign-to-value", any(Op::ASSIGN), assignToValue),
-    RULE("read-small-update", any(kTensorOps), readSmallUpdate),
+    RULE("read-small-update", any(kComputing), readSmallUpdate),
     RULE("merge-small-updates", op(Op::ASSIGN, any(Op::ASSIGN), x), mergeSmallUpdates),
 };
 
@@ -273,7 +287,10 @@ UOp withSmallUpdates(UOp sink) {
     if (!overtaken.contains(u.slot()) && std::find(src.begin(), src.end(), u) == src.end()) src.push_back(u);
   static const PatternMatcher keep({kKeepUpdates});
   UOp all = sink.withSrc(src);
-  if (all != sink) because([&] { return fmt::format("{} small updates that nobody asks for happen too", src.size() - sink.srcCount()); });
+  if (all != sink)
+    because([&] {
+      return fmt::format("{} small updates that nobody asks for happen too", src.size() - sink.srcCount());
+    });
   return all == sink ? sink : replaceNodes(sink, {{sink, all}}, keep, "keep small updates");
 }
 
@@ -296,13 +313,14 @@ UOp readFromCopies(UOp sink, std::span<const UOp> versions, UOpMap<UOp>* map) {
       for (size_t k = 0; k < u.srcCount(); ++k) src.push_back((k ? others : first).at(u.src(k)));
       return u.withSrc(src);
     };
-    bool transparent = u.in(group::kMovement) || u.is(Op::ASSIGN);
+    bool view = u.in(group::kMovement | OpSet{Op::DETACH, Op::CONTIGUOUS_BACKWARD});
+    bool transparent = view || u.is(Op::ASSIGN);
     UOp mine = u.is(Op::SINK) ? rebuilt(own, own) : rebuilt(transparent ? own : read, read);
     own[u] = mine;
     if (std::find(versions.begin(), versions.end(), u) != versions.end())
       read[u] = UOp::make(Op::CONTIGUOUS, u.dtype(), {mine}, Arg::of("copy"));
     else
-      read[u] = u.in(group::kMovement) ? rebuilt(read, read) : mine;
+      read[u] = view ? rebuilt(read, read) : mine;
   }
   static const PatternMatcher readCopies({kReadCopies});
   because([&] {

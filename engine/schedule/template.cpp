@@ -3,6 +3,7 @@
 
 #include "engine/base/context_var.h"
 #include "engine/base/error.h"
+#include "engine/base/id_map.h"
 #include "engine/schedule/memory_planner.h"
 #include "engine/schedule/tensor_spec.h"
 #include "engine/uop/origin.h"
@@ -88,9 +89,11 @@ private:
       // A further attempt begins with the first graph again, so it is a scope of its own.
       std::optional<ObservedScope> again;
       if (attempt)
-        again.emplace(ScopeBegin{ScopeKind::Other,
-                                 attempt == 1 ? "attempt 2: scalars are stored" : "attempt: old contents are copied",
-                                 {}, root_});
+        again.emplace(
+            ScopeBegin{ScopeKind::Other,
+                       attempt == 1 ? "attempt 2: scalars are stored" : "attempt: old contents are copied",
+                       {},
+                       root_});
       state_ = ScheduleState();
       state_.storeScalars = attempt > 0;
       state_.nextBuffer = static_cast<int64_t>(form_->inputs);
@@ -104,8 +107,8 @@ private:
       if (!attempt) continue; // storing a scalar costs less than a copy
       for (UOp contents : state_.needCopies) {
         UOp original = contents; // the graph is built anew from the one that nodes were numbered in
-        for (size_t k = 0; k < now_.size(); ++k)
-          if (now_[k] == contents) original = normal_[k];
+        auto at = std::find(now_.begin(), now_.end(), contents); // the first: markers of it come later
+        if (at != now_.end()) original = normal_[static_cast<size_t>(at - now_.begin())];
         bool again = std::find(copied.begin(), copied.end(), original) != copied.end();
         if (again || attempt > 64)
           throw Error(ErrorKind::Unsupported,
@@ -227,7 +230,8 @@ private:
       outputs.insert(baseOf(s));
     }
     std::set<size_t> keptSlots;
-    for (size_t k = 0; k < now_.size(); ++k) {
+    IdMap<bool> overtaken; // ASSIGNs that a later one, which is made, replaces: never run them again
+    for (size_t k = now_.size(); k-- > 0;) {
       UOp u = signature_.nodes[k];
       bool wanted = outputs.contains(u) || signature_.held[k] || u.is(Op::ASSIGN);
       if (!wanted || !now_[k] ||
@@ -236,9 +240,11 @@ private:
       UOp base = baseOf(u);
       if (base.in({Op::BUFFER, Op::CONST, Op::BUFFER_VIEW})) continue; // where it is, it stays
       UOp at = located(now_[k], numberOf);
-      if (!at && u.is(Op::ASSIGN))
-        at = assignedView(now_[k]); // overtaken by the next assignment: never run it again
+      if (!at && u.is(Op::ASSIGN) && overtaken.contains(u.slot())) at = assignedView(now_[k]);
       if (!at) continue;
+      for (UOp t = u.is(Op::ASSIGN) ? u.src(0) : UOp(); t && (t.in(group::kMovement) || t.is(Op::ASSIGN));
+           t = t.src(0))
+        if (t.is(Op::ASSIGN)) overtaken.set(t.slot(), true);
       UOpMap<UOp> imported;
       form_->becomes.emplace_back(k, kept.import(at, &imported));
       for (const auto& [from, to] : imported) keepLeaf(from, to, slotOf, keptSlots);
@@ -261,6 +267,8 @@ private:
 
   void keepLeaf(UOp from, UOp to, UOpMap<size_t>& slotOf, std::set<size_t>& keptSlots) {
     if (from.is(Op::DEFINE_VAR) && to) form_->variables[from.arg().as<VarArg>().name] = to;
+    if (from.is(Op::CONST) && from.srcCount() > 1 && to)
+      form_->uniques[static_cast<size_t>(to.src(1).arg().i())] = to.src(1);
     if (!from.is(Op::BUFFER)) return;
     size_t s = slot(from, slotOf);
     keptSlots.insert(s);
@@ -412,6 +420,7 @@ Schedule instantiate(const ScheduleTemplate& form, const Signature& signature) {
   UOpMap<UOp> known;
   for (size_t s = 0; s < form.leaves.size(); ++s)
     if (form.leaves[s]) known[form.leaves[s]] = buffers[s];
+  for (const auto& [number, unique] : form.uniques) known[unique] = signature.uniques[number];
   for (const auto& [name, define] : form.variables)
     if (auto it = signature.variables.find(name); it != signature.variables.end())
       known[define] = it->second.bind;

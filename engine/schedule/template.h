@@ -32,6 +32,7 @@ struct ScheduleTemplate {
   std::vector<UOp> leaves;                     ///< BUFFER nodes of `becomes`, by slot; null where not needed
   std::vector<std::pair<size_t, UOp>> becomes; ///< node position in the signature -> view of a leaf
   std::map<std::string, UOp> variables;        ///< DEFINE_VARs of `becomes` that calls bind
+  std::map<size_t, UOp> uniques;               ///< LUNIQUEs of constants of `becomes`, by number
 };
 
 /// Schedules a graph: all passes, in a pool of their own.

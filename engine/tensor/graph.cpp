@@ -153,6 +153,16 @@ UOp copyTo(UOp x, const std::string& deviceName) {
 }
 
 UOp assign(UOp target, UOp value) {
+  std::vector<UOp> views; // what is assigned is memory: a view of it, without markers
+  UOp at = target;
+  for (; at.in(group::kMovement) || at.is(Op::DETACH); at = at.src(0)) views.push_back(at);
+  for (size_t k = views.size(); k-- > 0;) {
+    if (views[k].is(Op::DETACH)) continue;
+    std::vector<UOp> src(views[k].src().begin(), views[k].src().end());
+    src[0] = at;
+    at = views[k].withSrc(src);
+  }
+  target = at;
   return UOp::make(Op::ASSIGN, target.dtype(), {target, value});
 }
 
@@ -197,13 +207,6 @@ UOp belowView(UOp u) {
   return strided ? strided : u.src(0);
 }
 
-Shape longAxes(UOp u) {
-  Shape out;
-  for (const Sint& s : u.shape())
-    if (!isInt(s, 1)) out.push_back(s);
-  return out;
-}
-
 } // namespace
 
 UOp viewed(UOp x) {
@@ -212,29 +215,20 @@ UOp viewed(UOp x) {
 }
 
 bool isView(UOp u, UOp x) {
-  std::vector<UOp> reshapes;
-  for (UOp at = u; at != x;) {
-    UOp below = belowView(at);
-    if (!below && !at.is(Op::EXPAND)) return false;
-    if (at.is(Op::RESHAPE)) reshapes.push_back(at);
-    at = below ? below : at.src(0);
-  }
-  if (reshapes.empty()) return true;
-  // A reshape above an expansion may only add and remove axes of length 1. What fills a tensor of its own
-  // with one number is none.
-  UOp bottom = base(u);
-  bool filled = bottom.is(Op::CONST) && bottom.srcCount() > 1;
-  for (UOp at = u; at.in(group::kMovement) || at.is(Op::DETACH); at = at.src(0)) {
-    if (!at.is(Op::EXPAND) || (filled && at.src(0).is(Op::RESHAPE) && at.src(0).src(0) == bottom)) continue;
-    for (UOp r : reshapes)
-      if (r.dependsOn(at) && !(longAxes(r) == longAxes(r.src(0)))) return false;
+  while (u != x) {
+    UOp below = belowView(u);
+    if (!below && !u.is(Op::EXPAND)) return false;
+    u = below ? below : u.src(0);
   }
   return true;
 }
 
 bool isMemory(UOp x) {
   if (x.is(Op::ASSIGN)) return isMemory(viewed(x.src(0)));
-  return x.in({Op::BUFFER, Op::BUFFER_VIEW, Op::AFTER, Op::MULTI});
+  if (x.is(Op::MULTI))
+    return std::all_of(x.src(0).src().begin(), x.src(0).src().end(),
+                       [](UOp part) { return isMemory(viewed(part)); });
+  return x.in({Op::BUFFER, Op::BUFFER_VIEW, Op::AFTER});
 }
 
 Sint smax(const Sint& a, const Sint& b) {

@@ -261,19 +261,25 @@ private:
     return v.parts[0];
   }
 
+  /// A value of its own, on the device where it is as well.
+  static UOp copiedTo(UOp x, const std::string& device) {
+    bool isThere = x.device() == device && graph::isMemory(graph::base(x));
+    return isThere ? UOp::make(Op::CONTIGUOUS, x.dtype(), {x}, Arg::of("own")) : graph::copyTo(x, device);
+  }
+
   Value copied(UOp u) {
     Value v = valueOf(u.src(0));
     std::vector<std::string> to = splitDevices(u.src(1).device());
     if (!v.several()) {
       Value out;
-      for (const std::string& d : to) out.parts.push_back(graph::copyTo(v.parts[0], d));
+      for (const std::string& d : to) out.parts.push_back(copiedTo(v.parts[0], d));
       return out;
     }
     Value all = replicated(v);
     Value out;
     for (const std::string& d : to) {
       auto here = std::find_if(all.parts.begin(), all.parts.end(), [&](UOp p) { return p.device() == d; });
-      out.parts.push_back(here != all.parts.end() ? *here
+      out.parts.push_back(here != all.parts.end() ? copiedTo(*here, d)
                                                   : graph::copyTo(graph::contiguous(all.parts[0]), d));
     }
     return out;
@@ -377,11 +383,7 @@ private:
 
   /// Whether a shard lies in a buffer, or will once an assignment before this one is made. What does not yet
   /// (a copy to be made) simply takes the new value.
-  static bool hasMemory(UOp part) {
-    UOp base = graph::base(part);
-    while (base.is(Op::ASSIGN)) base = graph::base(base.src(0));
-    return base.is(Op::BUFFER);
-  }
+  static bool hasMemory(UOp part) { return graph::isMemory(graph::viewed(part)); }
 
   /// A kernel given by hand runs on each device over its shards.
   Value custom(UOp u) {

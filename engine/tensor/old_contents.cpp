@@ -16,6 +16,8 @@ namespace {
 
 constexpr double kKernel = 65536; ///< elements whose copy costs as much as a launch
 
+thread_local CaptureScope* innermost = nullptr;
+
 constexpr OpSet kMarkers{Op::DETACH, Op::CONTIGUOUS_BACKWARD};
 
 /// The time that the innermost capture began; nothing made before belongs to it.
@@ -219,7 +221,9 @@ OldContentsKept keepOldContents(const std::vector<UOp>& roots, Tensor::State* in
     UOp u = state->uop;
     if (!old.reads(u)) continue; // builds on one before it
     std::vector<Tensor>& to = isOutsideOfCapture(*state) ? outside : kept.along;
-    if (!old.isName(u) && isComputable(u) && isCheaperThanCopies(old, u)) {
+    // What a function makes again is one node with what was made before it, and must not become its buffer.
+    bool isApart = &to != &outside || !old.isScheduled(plain(u));
+    if (!old.isName(u) && isApart && isComputable(u) && isCheaperThanCopies(old, u)) {
       storeInOwnOrder(*state);
       old.computed(state->uop);
       to.emplace_back(state);
@@ -240,11 +244,42 @@ OldContentsKept keepOldContents(const std::vector<UOp>& roots, Tensor::State* in
   return kept;
 }
 
-CaptureScope::CaptureScope() : outer_(captureStart()) {
+void madeInCapture(UOp u) {
+  for (CaptureScope* c = innermost; c; c = c->outer_) c->made_.insert(u.id());
+}
+
+bool computeBeforeCapture(const std::vector<UOp>& roots) {
+  if (!RunCapture::active()) return false;
+  auto wasMade = [](UOp u) { return innermost && innermost->made(u); };
+  IdMap<bool> scheduled;
+  for (UOp u : UOp::sink(roots).toposort()) scheduled.set(u.slot(), true);
+  std::vector<std::shared_ptr<Tensor::State>> found;
+  forEachTensor([&](Tensor::State& s) {
+    UOp u = s.uop, base = plain(u);
+    bool computed = base.in({Op::BUFFER, Op::CONST, Op::MULTI}) || graph::isRealized(u);
+    if (s.changed <= captureStart() && !computed && !wasMade(u) && scheduled.contains(base.slot()) &&
+        isComputable(u))
+      found.push_back(s.shared_from_this());
+  });
+  if (found.empty()) return false;
+  computeOutside(std::vector<Tensor>(found.begin(), found.end()));
+  return true;
+}
+
+CaptureScope::CaptureScope() : outerStart_(captureStart()), outer_(innermost) {
+  std::vector<std::shared_ptr<Tensor::State>> outside, inside;
+  forEachTensor([&](Tensor::State& s) {
+    if (plain(s.uop).is(Op::ASSIGN))
+      (isOutsideOfCapture(s) ? outside : inside).push_back(s.shared_from_this());
+  });
+  if (!outside.empty()) computeOutside(std::vector<Tensor>(outside.begin(), outside.end()));
+  if (!inside.empty()) realizeTensors(std::vector<Tensor>(inside.begin(), inside.end()));
   captureStart() = tensorClock();
+  innermost = this;
 }
 CaptureScope::~CaptureScope() {
-  captureStart() = outer_;
+  captureStart() = outerStart_;
+  innermost = outer_;
 }
 
 // --- replays ---
@@ -300,6 +335,9 @@ void ReplayGuard::keep(std::span<const std::shared_ptr<Buffer>> inputs) {
     UOp u = s.uop, base = plain(u);
     bool isName = base.is(Op::BUFFER) || base.is(Op::MULTI);
     if (isName && mayName(s)) return;
+    // a copy that is no more than another name, until one of the two is assigned
+    isName =
+        isName || (base.is(Op::CONTIGUOUS) && !base.arg() && plain(base.src(0)).in({Op::BUFFER, Op::ASSIGN}));
     std::vector<UOp> contents = lost(u, isName);
     if (contents.empty()) return;
     if (!isName && (isComputable(u) || base.is(Op::ASSIGN)))

@@ -22,17 +22,28 @@ struct OldContentsKept {
 /// `inPlace` follow the assignment.
 OldContentsKept keepOldContents(const std::vector<UOp>& roots, Tensor::State* inPlace);
 
+/// Inside of a capture: computes what these roots use of tensors made before it, and do not make again,
+/// outside of it. Whether there was any: the roots are to be asked for again.
+bool computeBeforeCapture(const std::vector<UOp>& roots);
+
 /// Tensors made before a capture began are computed outside of it: a replay must not make them anew.
+/// Assignments that are pending are made as it begins.
 class CaptureScope {
 public:
   CaptureScope();
   ~CaptureScope();
   CaptureScope(const CaptureScope&) = delete;
+  bool made(UOp u) const { return made_.contains(u.id()); }
   CaptureScope& operator=(const CaptureScope&) = delete;
 
 private:
-  uint64_t outer_;
+  friend void madeInCapture(UOp u);
+  uint64_t outerStart_;
+  CaptureScope* outer_;
+  std::unordered_set<uint32_t> made_; ///< ids of nodes that tensors of the function stood for
 };
+/// Told of every tensor made.
+void madeInCapture(UOp u);
 
 /// Before each replay of a captured function: makes assignments to the memory it reads that are pending, and
 /// computes what reads the memory that it writes.

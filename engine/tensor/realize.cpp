@@ -106,7 +106,8 @@ std::vector<UOp> separatedRoots(const std::vector<Tensor>& tensors) {
   }
   std::vector<UOp> roots;
   auto add = [&](UOp u) {
-    if (!graph::isRealized(u)) roots.push_back(u);
+    if (graph::isRealized(u)) return;
+    roots.push_back(graph::viewed(u)); // its views and markers become views of its buffer
   };
   for (const Tensor& t : tensors) {
     UOp u = t.uop();
@@ -124,6 +125,7 @@ std::vector<UOp> rootsOf(std::vector<Tensor> tensors, Tensor::State* inPlace) {
   separateEqual(tensors);
   for (;;) {
     std::vector<UOp> roots = separatedRoots(tensors);
+    if (computeBeforeCapture(roots)) continue;
     OldContentsKept kept = keepOldContents(roots, inPlace);
     if (!kept.changed) return roots;
     tensors.insert(tensors.end(), kept.along.begin(), kept.along.end());

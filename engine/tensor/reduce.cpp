@@ -1,4 +1,5 @@
 // Reductions and what is made of them: statistics, softmax, cumulative sums, norms.
+#include "engine/tensor/state.h"
 #include "engine/tensor/tensor.h"
 
 #include <fmt/format.h>
@@ -37,6 +38,7 @@ std::vector<int64_t> Tensor::resolveAxes(const Axes& axes) const {
 Tensor Tensor::reduce(Op op, const Axes& axes, bool keepdim) const {
   Ints over = resolveAxes(axes);
   Tensor result = apply(graph::reduceAxis(uop(), op, over));
+  result.state_->leaveNames(); // a value, even where the axes are of length 1
   if (keepdim) return result;
   Shape rest;
   for (int64_t i = 0; i < ndim(); ++i)

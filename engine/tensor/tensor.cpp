@@ -4,6 +4,7 @@
 #include "engine/runtime/device.h"
 #include "engine/runtime/mapped_file.h"
 #include "engine/tensor/multi.h"
+#include "engine/tensor/old_contents.h"
 #include "engine/tensor/state.h"
 
 #include <fmt/format.h>
@@ -81,6 +82,7 @@ std::vector<Tensor> Tensor::live() {
 
 Tensor Tensor::fromUOp(UOp uop, RequiresGrad requiresGrad) {
   OperationScope::made(uop);
+  madeInCapture(uop);
   return Tensor(std::make_shared<State>(uop, requiresGrad));
 }
 
@@ -255,10 +257,10 @@ Tensor Tensor::assign(const Operand& value) const {
 }
 
 void Tensor::assignWhole(const Tensor& x) const {
-  UOp target = uop();
-  if (graph::viewed(target).in({Op::EXPAND, Op::PAD})) // a value that lies nowhere, though what it shows may
-    target = UOp::make(Op::CONTIGUOUS, target.dtype(), {target});
-  UOp made = graph::assign(target, x.uop());
+  UOp target = uop(), made = graph::assign(target, x.uop());
+  // What has no memory yet takes the value instead; gradients stop there, as they do at an assignment.
+  if (!graph::isMemory(graph::viewed(target)) && devices().size() == 1)
+    made = graph::contiguous(graph::detach(x.uop()));
   OperationScope::made(made);
   state_->become(made);
 }
@@ -266,8 +268,9 @@ void Tensor::assignWhole(const Tensor& x) const {
 /// Other tensors are names of this memory: they read the new contents from now on.
 void Tensor::assignNamed(const Tensor& x) const {
   UOp target = uop(), memory = graph::viewed(target);
-  if (memory.is(Op::EXPAND)) { // each element of another name several times: no memory to assign
-    bool isOfAll = true;
+  if (memory.is(
+          Op::EXPAND)) { // each element of another name several times, unless it is one number throughout
+    bool isOfAll = graph::base(memory).is(Op::CONST);
     state_->forEachName(
         [&](State& s) { isOfAll = isOfAll && (s.uop.get() == memory || s.uop->dependsOn(memory)); });
     if (!isOfAll) {

@@ -61,6 +61,7 @@ class Program:
   def name(self, e): return f"t{next(i for i, x in enumerate(self.names) if x is e)}" if any(x is e for x in self.names) else "?"
   names = ()
   def add(self, e, text):
+    if any(x.tensor is e.tensor for x in self.pool): return # what changes nothing is the tensor itself
     self.names = [*self.names, e]
     self.log.append(f"{self.name(e)} = {text}")
     self.pool.append(e)
@@ -91,7 +92,6 @@ class Program:
     t, shape, name = e.tensor, e.shape, self.name(e)
     kind = b % 8
     if kind == 0:
-      if e.spread: return
       to = (shape[-1], -1) if c % 2 else (-1,)
       self.add(e.view(t.reshape(to), lambda i: i.reshape(to)), f"{name}.reshape({to})")
     elif kind == 1: self.add(e.view(t.permute(*range(len(shape))[::-1]), lambda i: i.T), f"{name} transposed")
@@ -125,7 +125,7 @@ class Program:
     elif where is not None: return
     elif kind == 6 and v.ndim: self.add(made(t.sum(0, dtype=dtypes.int), v.sum(0, dtype=np.int32)), f"{name}.sum(0)")
     elif kind == 7 and v.ndim: self.add(made(t.pad(((1, 0),) + ((0, 0),) * (v.ndim - 1)), np.pad(v, ((1, 0),) + ((0, 0),) * (v.ndim - 1))), f"{name}.pad(1)")
-    elif kind == 8 and v.ndim and v.size < 100: self.add(made(t.repeat(*([2] * v.ndim)), np.tile(v, [2] * v.ndim)), f"{name}.repeat(2)")
+    elif kind == 8 and v.ndim and v.size < 100: self.add(e.view(t.repeat(*([2] * v.ndim)), lambda i: np.tile(i, [2] * v.ndim), True), f"{name}.repeat(2)")
   def value_for(self, e, c, d):
     """Something of e's shape to assign: a number, another tensor, or a computation of e itself."""
     kind = c % 5
@@ -139,6 +139,7 @@ class Program:
     e = self.pick(a)
     if e is None: return
     tensor, value, text = self.value_for(e, c, d)
+    if tensor is e.tensor: return
     self.log.append(f"{self.name(e)}.assign({text})")
     e.tensor.assign(tensor)
     e.assign(value.copy() if isinstance(value, np.ndarray) else value)
@@ -177,8 +178,9 @@ class Program:
     some = [e for e in found[:3] if e.sharded is None and not e.spread]
     if not some: return
     self.log.append("update " + ", ".join(self.name(e) for e in some))
-    loss_t, loss = some[0].tensor.sum(dtype=dtypes.int), some[0].value.sum(dtype=np.int32)
+    loss_t, loss = some[0].tensor.sum(dtype=dtypes.int), some[0].value.sum(dtype=np.int32, keepdims=True).reshape(-1)
     for e in some[1:]: loss_t, loss = loss_t + e.tensor.sum(dtype=dtypes.int), loss + e.value.sum(dtype=np.int32)
+    loss = loss.reshape(())
     grads = [(e.tensor * loss_t, e.value * loss) for e in some]
     self.add(made(loss_t, loss), "loss")
     if b % 2: self.add(made(grads[0][0], grads[0][1]), "gradient")
