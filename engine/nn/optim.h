@@ -4,7 +4,7 @@
 //   nn::Training on;
 //   opt->zeroGrad();  loss(net(x)).backward();  opt->step();
 //
-// Arguments, defaults and numbers are the reference's; python/tinygrad.nn.optim.py says how they hang
+// Arguments, defaults and numbers are the reference's; python/tinygrad/nn/optim.py says how they hang
 // together.
 #pragma once
 #include "engine/tensor/tensor.h"

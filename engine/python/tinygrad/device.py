@@ -4,13 +4,13 @@
 #   Device["CPU"].renderer.pre_matcher = PatternMatcher([...])      # asked in every kernel lowered for CPU from now on
 #
 # Memory is the engine's: an Allocator hands out and takes back addresses of it.
-import functools, shutil, subprocess
+import functools, shutil
 from collections import defaultdict
 from dataclasses import dataclass
 import _uopscope
 from _uopscope import Buffer, CompileError
 from tinygrad.dtype import DType, PtrDType, ImageDType, dtypes
-from tinygrad.helpers import ALLOW_DEVICE_USAGE, CCACHE, LRU, colored, diskcache_get, diskcache_put
+from tinygrad.helpers import ALLOW_DEVICE_USAGE, CCACHE, LRU, colored
 from uopscope.absent import lacking
 from uopscope.profiling import ProfileDeviceEvent, ProfileEvent, ProfileGraphEntry, ProfileGraphEvent, ProfileProgramEvent, cpu_events, cpu_profile
 
@@ -84,6 +84,7 @@ class Compiler:
   def compile(self, src): return src.encode()
   def compile_cached(self, src):
     if self.cachekey is None: return self.compile(src)
+    from uopscope.disk_cache import diskcache_get, diskcache_put
     known = diskcache_get(self.cachekey, src)
     return known if known is not None else diskcache_put(self.cachekey, src, self.compile(src))
   def disassemble(self, lib): pass
@@ -94,6 +95,7 @@ class _EngineCompiler(Compiler):
     super().__init__("compile_clang")
     self.device = device
   def compile(self, src):
+    import subprocess
     clang = next(filter(None, map(shutil.which, ("clang-19", "clang"))), None)
     if clang is None: raise CompileError("no clang in PATH: install the package clang-19")
     done = subprocess.run([clang, "-x", "c", "-O2", "-march=native", "-fPIC", "-ffreestanding", "-fno-math-errno", "-nostdlib", "-c", "-", "-o", "-"], input=src.encode(), capture_output=True)

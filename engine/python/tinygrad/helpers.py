@@ -1,24 +1,25 @@
 # Settings, counters and small functions that model scripts import from tinygrad.helpers. What is more than a few lines has
-# a module of its own in uopscope: settings, progress, profiling, disk_cache.
-import contextlib, ctypes, functools, getpass, importlib, itertools, math, operator, os, platform, re, string, subprocess, sys, tempfile, time, typing
+# a module of its own in uopscope: settings, progress, profiling, disk_cache, web.
+import ctypes, functools, importlib, itertools, math, operator, os, platform, re, string, sys, time, typing
 from dataclasses import dataclass
-from http.server import BaseHTTPRequestHandler
-from socketserver import TCPServer
 import _uopscope
 from _uopscope import GlobalCounters
 from uopscope.absent import lacking
-from uopscope.disk_cache import cache_dir as _cache_dir, db_connection, diskcache, diskcache_clear, diskcache_get, diskcache_put
 from uopscope.profiling import (ProfileEvent, ProfilePointEvent, ProfileRangeEvent, Profiling, Timing, TracingKey, cpu_events, cpu_profile, disable_gc,
                                 get_stacktrace, perf_counter_us, profile_marker)
 from uopscope.progress import tqdm, trange
 from uopscope.settings import Context, ContextVar, known as _settings
 
 globals().update(_settings)
-__getattr__ = lacking(__name__)
+# What few programs need, and takes long to import, is imported when it is asked for.
+_LATER = dict.fromkeys(("db_connection", "diskcache", "diskcache_clear", "diskcache_get", "diskcache_put"), "uopscope.disk_cache")
+_LATER |= dict.fromkeys(("HTTPRequestHandler", "TCPServerWithReuse"), "uopscope.web")
+_lacking = lacking(__name__)
+def __getattr__(name): return getattr(importlib.import_module(_LATER[name]), name) if name in _LATER else _lacking(name, 2)
 T, U = typing.TypeVar("T"), typing.TypeVar("U")
 OSX, WIN, CI = platform.system() == "Darwin", sys.platform == "win32", bool(os.getenv("CI"))
 ARCH_X86 = platform.machine() in ("x86_64", "AMD64", "i386", "i686")
-cache_dir = _cache_dir()
+cache_dir = os.path.join(os.getenv("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"), "uopscope")
 
 @functools.cache
 def getenv(key, default=0): return type(default)(os.environ.get(key, default))
@@ -174,13 +175,18 @@ def printable(loc):
   return text[line - 1].strip() if 0 < line <= len(text) else "<missing>"
 
 # Files, programs and memory
-def temp(x, append_user=False): return os.path.join(tempfile.gettempdir(), f"{x}.{getpass.getuser()}" if append_user else x)
+def temp(x, append_user=False):
+  import getpass, tempfile
+  return os.path.join(tempfile.gettempdir(), f"{x}.{getpass.getuser()}" if append_user else x)
 def fetch(url, name=None, subdir=None, gunzip=False, allow_caching=True, headers={}):
   """The path of a file that is on this machine already: see uopscope.downloads for where it is looked for."""
   from uopscope.downloads import local_file
   return local_file(url, name, subdir, gunzip)
-def system(cmd, **kwargs): return subprocess.run(cmd.split(), check=True, stdout=subprocess.PIPE, **kwargs).stdout.decode().strip()
+def system(cmd, **kwargs):
+  import subprocess
+  return subprocess.run(cmd.split(), check=True, stdout=subprocess.PIPE, **kwargs).stdout.decode().strip()
 def cpu_objdump(lib, objdump_tool="objdump"):
+  import tempfile
   with tempfile.NamedTemporaryFile() as f:
     f.write(lib)
     f.flush()
@@ -217,27 +223,3 @@ def select_first_inited(candidates, err_msg, cache=None):
       return cache[candidate]
     except Exception as e: failures.append(e)
   raise ExceptionGroup(err_msg, failures)
-
-# Servers
-class TCPServerWithReuse(TCPServer):
-  """Can be started again at once on the same port."""
-  allow_reuse_address = True
-  def __init__(self, address, handler):
-    super().__init__(address, handler)
-    print(f"*** started server on http://127.0.0.1:{self.server_address[1]}")
-class HTTPRequestHandler(BaseHTTPRequestHandler):
-  """Answers with bytes as a whole, or with objects as a stream of events."""
-  def _begin(self, status, headers):
-    self.send_response(status)
-    for name, value in headers.items(): self.send_header(name, value)
-    self.end_headers()
-  def send_data(self, data, content_type="application/json", status_code=200):
-    self._begin(status_code, {"Content-Type": content_type, "Content-Length": str(len(data))})
-    return self.wfile.write(data)
-  def stream_json(self, source):
-    import json
-    with contextlib.suppress(BrokenPipeError, ConnectionResetError):  # the reader may leave at any time
-      self._begin(200, {"Content-Type": "text/event-stream", "Cache-Control": "no-cache"})
-      for text in itertools.chain(map(json.dumps, source), ["[DONE]"]):
-        self.wfile.write(f"data: {text}\n\n".encode())
-        self.wfile.flush()

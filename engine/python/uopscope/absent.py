@@ -71,11 +71,11 @@ def _is_import(frame):
 
 def lacking(module):
   """The `__getattr__` of a module: names of the tables above; for others an error that says that uopscope lacks them."""
-  def __getattr__(name):
+  def __getattr__(name, depth=1):
     reason = NAMES.get(module, {}).get(name) or (MODULES.get(module) if not name.startswith("__") else None)
     if reason: return Absent(f"{module}.{name}", reason)
     if f"{module}.{name}" in sys.modules: return sys.modules[f"{module}.{name}"]
-    if _is_import(sys._getframe(1)): raise ImportError(f"uopscope has no {module}.{name}", name=name, path=module)
+    if _is_import(sys._getframe(depth)): raise ImportError(f"uopscope has no {module}.{name}", name=name, path=module)
     raise AttributeError(f"uopscope has no {module}.{name}")
   return __getattr__
 

@@ -3,14 +3,14 @@
 #
 #   diskcache_put("sizes", {"model": "a", "layer": 3}, 17); diskcache_get("sizes", {"model": "a", "layer": 3})      # 17
 import functools, hashlib, os, pickle, sqlite3
+from tinygrad.helpers import cache_dir
 from uopscope.settings import known
 
 _FORMAT = 1
 _KINDS = {str: "TEXT", bool: "INTEGER", int: "INTEGER", float: "NUMERIC", bytes: "BLOB"}
 _open = {}
 
-def cache_dir(): return os.path.join(os.getenv("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"), "uopscope")
-def _path(): return os.path.abspath(os.getenv("CACHEDB") or os.path.join(cache_dir(), "python.db"))
+def _path(): return os.path.abspath(os.getenv("CACHEDB") or os.path.join(cache_dir, "python.db"))
 
 def db_connection():
   path = _path()
