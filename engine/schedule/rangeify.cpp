@@ -322,7 +322,7 @@ UOpMap<bool> valuesToStore(UOp sink) {
   for (UOp u : sink.toposort()) {
     if (u.in({Op::CONTIGUOUS, Op::ASSIGN, Op::COPY})) want(u);
     if (u.is(Op::COPY)) want(u.src(0));
-    if (u.is(Op::CUSTOM_KERNEL))
+    if (u.is(Op::CUSTOM_KERNEL) && u.srcCount())
       for (UOp s : u.src().subspan(1)) want(s);
     if (u == sink) // another SINK is a kernel given by hand
       for (UOp s : u.src()) want(s);

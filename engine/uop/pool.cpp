@@ -93,6 +93,8 @@ UOp Pool::make(Op op, DType dtype, std::span<const UOp> src, Arg arg, Arg tag) {
 #endif
   OpSet below(op);
   for (UOp s : src) {
+    if (!s) [[unlikely]]
+      throw Error(ErrorKind::Spec, fmt::format("a source of {} is no node", opName(op)));
     if (s.node()->pool != this) [[unlikely]]
       throw Error(ErrorKind::Runtime,
                   fmt::format("{} of pool {} given as source to {} in pool {}: import the graph first",
