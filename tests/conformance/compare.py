@@ -55,7 +55,7 @@ def reference(file, folder):
 
 def brief(why):
   line = next((l for l in why.splitlines() if l.strip()), "")
-  line = re.sub(r" \(at [^)]*\)|0x[0-9a-f]+|; called with .*", "", line)
+  line = re.sub(r" \(at [^)]*\)|0x[0-9a-f]+|; called with .*|/tmp/", "", line)
   return line.replace("|", "\\|")[:160]
 
 def known_reasons():
