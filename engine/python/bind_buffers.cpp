@@ -162,6 +162,14 @@ void bindBuffers(py::module_& m) {
                throw Error(ErrorKind::Unsupported, fmt::format("NumPy has no type for {}", b.dtype().name()));
              return py::module_::import("numpy").attr("frombuffer")(asBuffer(self, false, false), type);
            })
+      .def("__reduce__",
+           [](py::object self) { // a buffer of its own with the same content, where there is some
+             auto& b = self.cast<Buffer&>();
+             py::object bytes =
+                 b.root()->isAllocated() ? py::object(py::bytes(asBuffer(self, false, false))) : py::none();
+             return py::make_tuple(py::type::of(self), py::make_tuple(b.device(), b.size(), b.dtype(),
+                                                                      py::none(), py::none(), bytes));
+           })
       .def("__repr__", [](const Buffer& b) {
         return fmt::format("<buf real:{} device:{} size:{} dtype:{} offset:{}>", b.isAllocated(), b.device(),
                            b.size(), b.dtype().name(), b.offset());

@@ -64,6 +64,12 @@ void bindRuleSets(py::module_& m) {
     if (it == sets().end()) throw Error(ErrorKind::Key, fmt::format("no rule set is called {}", name));
     return it->second;
   });
+  m.def("name_of_matcher", [](const PatternMatcher& matcher) {
+    for (const auto& [name, set] : sets())
+      if (matcher.identity() && set.identity() == matcher.identity()) return name;
+    throw Error(ErrorKind::Type,
+                "a matcher made of the engine's rules and others cannot be pickled: pickle its parts");
+  });
   m.def("eval_alu", [](Op op, py::object dtype, const py::list& operands) {
     DType d = toDType(dtype).scalar();
     std::vector<ConstValue> values;

@@ -182,6 +182,12 @@ void bindRules(py::module_& m) {
       .def(py::init([](const std::vector<std::shared_ptr<Rule>>& rules) {
         return PatternMatcher(std::vector<std::shared_ptr<const Rule>>(rules.begin(), rules.end()));
       }))
+      .def("__reduce__",
+           [](const PatternMatcher& p) {
+             py::module_ m = py::module_::import("_uopscope");
+             return py::make_tuple(py::module_::import("tinygrad.uop.ops").attr("engine_rules"),
+                                   py::make_tuple(m.attr("name_of_matcher")(p)));
+           })
       .def("joined", [](const PatternMatcher& a, const PatternMatcher& b) { return a + b; })
       .def("__add__",
            [](py::object a, py::object b) {

@@ -13,7 +13,8 @@ FOLDERS = ("test", "test/unit", "test/models")
 
 def files():
   if ONLY: return ONLY
-  return [f"{folder}/{f.name}" for folder in FOLDERS for f in sorted((TREE / folder).glob("test_*.py"))]
+  found = [f"{folder}/{f.name}" for folder in FOLDERS for f in sorted((TREE / folder).glob("test_*.py"))]
+  return sorted(found, key=lambda f: (TREE / f).stat().st_size)  # small ones first: there is something to read soon
 
 def run_file(command, file, paths, folder):
   """{test: (outcome, why)} of a file."""
@@ -54,7 +55,7 @@ def reference(file, folder):
 
 def brief(why):
   line = next((l for l in why.splitlines() if l.strip()), "")
-  line = re.sub(r" \(at [^)]*\)|0x[0-9a-f]+|; called with .*", "", line)
+  line = re.sub(r" \(at [^)]*\)|0x[0-9a-f]+|; called with .*|/tmp/", "", line)
   return line.replace("|", "\\|")[:160]
 
 def known_reasons():
@@ -79,6 +80,8 @@ def main():
         print(f"{file:50s} {good:5d} of {len(passed)}", flush=True)
         KEPT.mkdir(parents=True, exist_ok=True)
         (KEPT / "last.json").write_text(json.dumps(rows))
+  order = {folder: i for i, folder in enumerate(FOLDERS)}
+  rows = dict(sorted(rows.items(), key=lambda row: (order.get(os.path.dirname(row[0]), 0), row[0])))
   total, good = sum(len(passed) for _, passed in rows.values()), sum(here.get(t, ("",))[0] == "passed" for here, passed in rows.values() for t in passed)
   print(f"{good} of {total}")
   text = [f"# The reference's tests here", "",

@@ -1,12 +1,16 @@
 # What a model script imports: the engine under the reference's names.
+import importlib
 from tinygrad.tensor import Tensor
 from tinygrad.engine.jit import TinyJit
 from tinygrad.uop.ops import UOp
-Variable = UOp.variable
 from tinygrad.dtype import dtypes
 from tinygrad.helpers import GlobalCounters, Context, fetch, getenv
 from tinygrad.device import Device
-from tinygrad import nn
 from uopscope.absent import lacking
-__getattr__ = lacking(__name__)
+
+Variable = UOp.variable
 __version__ = "0.12.0"
+_lacking = lacking(__name__)
+def __getattr__(name):
+  """Layers take long to import: `tinygrad.nn` is imported when it is first asked for."""
+  return importlib.import_module("tinygrad.nn") if name == "nn" else _lacking(name, 2)

@@ -44,9 +44,9 @@ class Allocator:
     self.default_buffer_spec = BufferSpec()
     self._buffers = {}
   def alloc(self, size, options=None):
-    assert size > 0, f"alloc size must be positive, getting {size}"
-    return self._alloc(size, options if options is not None else self.default_buffer_spec)
-  def free(self, opaque, size, options=None): self._free(opaque, options if options is not None else self.default_buffer_spec)
+    assert size > 0, f"memory of {size} bytes is asked for: at least one is needed"
+    return self._alloc(size, options or self.default_buffer_spec)
+  def free(self, opaque, size, options=None): self._free(opaque, options or self.default_buffer_spec)
   def _alloc(self, size, options):
     if not isinstance(self.dev, Compiled) or type(self.dev) is Compiled and self.dev.device not in _opened: raise NotImplementedError("need alloc")
     buffer = Buffer(self.dev.device, size, dtypes.uint8, preallocate=True)
@@ -61,22 +61,22 @@ class Allocator:
 
 class LRUAllocator(Allocator):
   """Keeps what was freed for the next that asks for the same size, until `free_cache`."""
-  def __init__(self, dev, **kwargs):
+  def __init__(self, dev, **supports):
+    Allocator.__init__(self, dev, **supports)
     self.cache = defaultdict(list)
-    super().__init__(dev, **kwargs)
   def alloc(self, size, options=None):
-    kept = self.cache[size, options]
-    if kept: return kept.pop()
-    try: return super().alloc(size, options)
-    except (RuntimeError, MemoryError):
-      self.free_cache()
-      return super().alloc(size, options)
+    if kept := self.cache[size, options]: return kept.pop()
+    for last in (False, True):
+      try: return Allocator.alloc(self, size, options)
+      except (RuntimeError, MemoryError):
+        if last: raise
+        self.free_cache()  # what is kept for others may be what is missing
   def free_cache(self):
     for (size, options), kept in self.cache.items():
       while kept: super().free(kept.pop(), size, options)
   def free(self, opaque, size, options=None):
-    if LRU and not (options is not None and options.nolru): self.cache[size, options].append(opaque)
-    else: super().free(opaque, size, options)
+    keep = LRU and not getattr(options, "nolru", False)
+    (self.cache[size, options].append if keep else functools.partial(Allocator.free, self, size=size, options=options))(opaque)
 
 class Compiler:
   """Turns source into a binary. The base class answers the source's bytes."""

@@ -23,7 +23,8 @@ _METADATA = _Operation()
 
 def get_shape(x):
   """The shape of nested lists; all parts have to be alike."""
-  if not hasattr(x, "__len__") or not hasattr(x, "__getitem__") or isinstance(x, str) or (hasattr(x, "shape") and x.shape == ()): return ()
+  nested = hasattr(x, "__len__") and hasattr(x, "__getitem__") and not isinstance(x, str)
+  if not nested or getattr(x, "shape", None) == (): return ()
   shapes = [get_shape(part) for part in x]
   different = next((s for s in shapes if s != shapes[0]), None)
   if different is not None: raise ValueError(f"inhomogeneous shape from {x}")

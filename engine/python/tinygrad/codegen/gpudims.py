@@ -32,7 +32,9 @@ def _spread(dims, most):
 def get_grouped_dims(prefix, dims, max_sizes, reverse=False):
   """The number of each loop in terms of the numbers of a work item; the first dimension runs fastest with `reverse`."""
   dims = tuple(dims)
-  if reverse: return get_grouped_dims(prefix, dims[::-1], max_sizes)[::-1]
+  if reverse:
+    numbers = get_grouped_dims(prefix, tuple(reversed(dims)), max_sizes)
+    return list(reversed(numbers))
   sizes = list(dims)
   if max_sizes is not None and all_int(dims):
     sizes = _joined(dims, max_sizes) or sizes

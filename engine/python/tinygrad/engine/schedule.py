@@ -33,6 +33,7 @@ class ExecItem:
     bufs = [b.ensure_allocated() for b in self.lower().bufs]
     used = getattr(getattr(self.prg, "p", None), "globals", None)
     return self.prg(bufs if used is None or len(bufs) == len(used) else [bufs[i] for i in used], values, wait)
+  def __reduce__(self): return ExecItem, (self.ast, self.bufs, self.metadata, self.fixedvars)
   def __repr__(self): return f"<ExecItem {self.ast.op} {self.ast.arg}>"
 ScheduleItem = ExecItem
 

@@ -6,6 +6,7 @@ from _uopscope import (UOp, Ops, AxisType, KernelInfo, BufferizeOpts, Matcher as
 from tinygrad.dtype import dtypes, AddrSpace, Invalid
 from tinygrad.helpers import Context, Metadata, TRACK_MATCH_STATS, TracingKey
 from uopscope.absent import lacking
+from uopscope.functions import from_parts, to_parts
 from tinygrad.uop import GroupOp
 
 Variable = UOp
@@ -165,7 +166,12 @@ class PatternMatcher(_Matcher):
     super().__init__([_rule(p, fn) for p, fn in self.patterns])
   def __add__(self, more): return _joined(self, more)
   def __radd__(self, first): return _joined(first, self)
-  def __reduce__(self): return PatternMatcher, (self.patterns,)
+  def __reduce__(self): return _matcher_again, ([(pat, to_parts(fn)) for pat, fn in self.patterns],)
+
+def engine_rules(name):
+  """A rule set of the engine by its name."""
+  return _uopscope.builtin_matcher(name)
+def _matcher_again(patterns): return PatternMatcher([(pat, from_parts(fn)) for pat, fn in patterns])
 
 # Every matcher is recorded: the reference's class for those that are has nothing to add.
 TrackedPatternMatcher = PatternMatcher
