@@ -275,21 +275,27 @@ constexpr RuleDef kEarliest[] = {
 constexpr RuleDef kKeepUpdates[] = {RULE("keep-small-updates", any(Op::SINK), replaced)};
 constexpr RuleDef kReadCopies[] = {RULE("read-from-copies", any(Op::SINK), replaced)};
 
-/// Readers of small updates forget about them, but they have to happen: the last of each becomes an output.
+/// Readers of small updates forget about them, but they have to happen: the last assignment to each buffer
+/// becomes an output.
 UOp withSmallUpdates(UOp sink) {
   std::vector<UOp> src(sink.src().begin(), sink.src().end()), updates;
   IdMap<bool> overtaken;
+  bool anySmall = false;
   for (UOp u : sink.toposort()) {
-    if (isSmallUpdate(u)) updates.push_back(u);
-    if (u.is(Op::ASSIGN)) overtaken.set(baseOf(u.src(0)).slot(), true);
+    if (!u.is(Op::ASSIGN)) continue;
+    // any of them: an update that is merged may be all that asks for another assignment
+    if (assignedBuffer(u.src(0))) updates.push_back(u);
+    anySmall = anySmall || isSmallUpdate(u);
+    overtaken.set(baseOf(u.src(0)).slot(), true);
   }
+  if (!anySmall) return sink;
   for (UOp u : updates)
     if (!overtaken.contains(u.slot()) && std::find(src.begin(), src.end(), u) == src.end()) src.push_back(u);
   static const PatternMatcher keep({kKeepUpdates});
   UOp all = sink.withSrc(src);
   if (all != sink)
     because([&] {
-      return fmt::format("{} small updates that nobody asks for happen too", src.size() - sink.srcCount());
+      return fmt::format("{} assignments that nobody asks for happen too", src.size() - sink.srcCount());
     });
   return all == sink ? sink : replaceNodes(sink, {{sink, all}}, keep, "keep small updates");
 }

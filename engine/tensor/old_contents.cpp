@@ -340,9 +340,11 @@ void ReplayGuard::keep(std::span<const std::shared_ptr<Buffer>> inputs) {
         isName || (base.is(Op::CONTIGUOUS) && !base.arg() && plain(base.src(0)).in({Op::BUFFER, Op::ASSIGN}));
     std::vector<UOp> contents = lost(u, isName);
     if (contents.empty()) return;
-    if (!isName && (isComputable(u) || base.is(Op::ASSIGN)))
+    if (!isName && (isComputable(u) || base.is(Op::ASSIGN))) {
+      if (base.is(Op::ASSIGN) && graph::viewed(u) != base && !mayName(s)) // padded: it lies nowhere yet
+        s.become(UOp::make(Op::CONTIGUOUS, u.dtype(), {u}, Arg::of("own")));
       (isOutsideOfCapture(s) ? outside : inside).emplace_back(s.shared_from_this());
-    else
+    } else
       copied.emplace_back(s.shared_from_this(), std::move(contents));
   });
   for (auto& [state, contents] : copied) {

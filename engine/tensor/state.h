@@ -24,6 +24,9 @@ struct Tensor::State : std::enable_shared_from_this<Tensor::State> {
   bool isOnlyName() const { return nextName == this; }
   void joinNames(State& of);
   void leaveNames();
+  /// Before it is assigned: names that lie in another tensor's buffer stand for a copy of it from now on. The
+  /// buffer stays with the tensor it was made for, and with captured functions that use it.
+  void leaveSharedBuffer();
   /// Calls f(State&) for each name of this memory, this one first. f must not change the ring.
   template <typename F>
   void forEachName(F f) {
@@ -42,6 +45,7 @@ struct Tensor::State : std::enable_shared_from_this<Tensor::State> {
   State* previousName = this;
   State* nextName = this;
   uint64_t born, changed; ///< times of the clock below
+  bool mayShare = false;  ///< a copy: may lie in the buffer of a tensor that is no name of it
 };
 
 /// Counts up with every tensor made, and with every one that stands for another node.

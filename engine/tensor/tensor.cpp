@@ -68,6 +68,26 @@ void Tensor::State::leaveNames() {
   previousName = nextName = this;
 }
 
+void Tensor::State::leaveSharedBuffer() {
+  bool may = false;
+  forEachName([&](State& s) {
+    may = may || s.mayShare;
+    s.mayShare = false;
+  });
+  UOp buffer = graph::viewed(uop);
+  if (!may || !buffer.is(Op::BUFFER)) return;
+  std::vector<const State*> names;
+  forEachName([&](State& s) { names.push_back(&s); });
+  bool shared = false;
+  forEachTensor([&](State& s) {
+    shared = shared ||
+             (graph::viewed(s.uop) == buffer && std::find(names.begin(), names.end(), &s) == names.end());
+  });
+  if (!shared) return;
+  UOp copy = UOp::make(Op::CONTIGUOUS, buffer.dtype(), {buffer}, Arg::of("copy"));
+  forEachName([&](State& s) { s.become(UOp(s.uop).substitute({{buffer, copy}})); });
+}
+
 void forEachTensor(const std::function<void(Tensor::State&)>& f) {
   for (Tensor::State* s = liveList().first; s; s = s->after) f(*s);
 }
@@ -169,7 +189,9 @@ Tensor Tensor::apply(UOp result, std::initializer_list<Tensor> others) const {
 /// A value of its own, even where the same buffer serves until one of the two is assigned.
 Tensor Tensor::contiguous() const {
   OperationScope op("contiguous");
-  return fromUOp(graph::contiguous(inMemory().uop()), requiresGrad());
+  Tensor made = fromUOp(graph::contiguous(inMemory().uop()), requiresGrad());
+  made.state_->mayShare = true;
+  return made;
 }
 
 Tensor Tensor::contiguousBackward() const {
@@ -252,6 +274,7 @@ Tensor Tensor::assign(const Operand& value) const {
     writeToFile(x);
     return *this;
   }
+  state_->leaveSharedBuffer();
   state_->isOnlyName() ? assignWhole(x) : assignNamed(x);
   return *this;
 }
@@ -259,8 +282,10 @@ Tensor Tensor::assign(const Operand& value) const {
 void Tensor::assignWhole(const Tensor& x) const {
   UOp target = uop(), made = graph::assign(target, x.uop());
   // What has no memory yet takes the value instead; gradients stop there, as they do at an assignment.
-  if (!graph::isMemory(graph::viewed(target)) && devices().size() == 1)
+  if (!graph::isMemory(graph::viewed(target)) && devices().size() == 1) {
     made = graph::contiguous(graph::detach(x.uop()));
+    state_->mayShare = true;
+  }
   OperationScope::made(made);
   state_->become(made);
 }
