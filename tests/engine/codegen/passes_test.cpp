@@ -1,6 +1,7 @@
 // What each pass makes of a few small kernels, as text. UPDATE_GOLDEN=1 writes tests/golden/codegen anew.
 #include "engine/base/context_var.h"
 #include "engine/base/error.h"
+#include "engine/codegen/kernel_passes.h"
 #include "engine/codegen/program_text.h"
 #include "engine/codegen/user_rules.h"
 #include "engine/rewrite/observer.h"
@@ -115,6 +116,32 @@ TEST_CASE("the pipeline runs its passes in order, by the names its users know") 
     if (n != "simplify range" && n != "simplify" && !optOpFromName(n))
       got.push_back(n); // nested ones, and Opts
   CHECK(got == wanted);
+}
+
+TEST_CASE("the page of passes is the table") {
+  std::string page =
+      "# The passes of a kernel\n\nIn order, from the graph that the schedule made to the one that is put in "
+      "a "
+      "line and rendered: the table of\n`engine/codegen/kernel_passes.cpp`, from which "
+      "`tests/engine/codegen/passes_test.cpp` makes this page. Between\n*before Opts* and *after Opts* "
+      "stand the Opts themselves, each a pass with its name, then \"panels\", \"flatten range\"\nand "
+      "\"describe kernel\".\n\n| pass | runs | verified as | rules | what it does |\n|---|---|---|---|---|\n";
+  Target target = plainTarget();
+  for (const KernelPass& pass : kernelPasses()) {
+    const char* runs = pass.part == KernelPass::Part::Always       ? "always"
+                       : pass.part == KernelPass::Part::BeforeOpts ? "before Opts"
+                                                                   : "after Opts";
+    const char* stage = !pass.stage ? "-" : *pass.stage == SpecStage::Kernel ? "kernel" : "lowered";
+    const PatternMatcher* rules = pass.rules(target);
+    page += "| " + std::string(pass.name) + " | " + runs + " | " + stage + " | " +
+            (rules ? std::to_string(rules->rules().size()) : "-") + " | " + std::string(pass.about) + " |\n";
+  }
+  const std::string path = UOPSCOPE_SOURCE_DIR "/docs/design/passes.md";
+  if (std::getenv("UPDATE_GOLDEN")) std::ofstream(path) << page;
+  std::ifstream file(path);
+  std::stringstream text;
+  text << file.rdbuf();
+  CHECK_MESSAGE(text.str() == page, "run the test with UPDATE_GOLDEN=1");
 }
 
 TEST_CASE("a user's own matcher runs right before the kernel is finalised") {
