@@ -61,6 +61,7 @@ ReplaySummary replayTo(const std::string& corpus, const std::string& result, con
   ReplaySummary s = replayCorpus(stored.path(), result, optionsOf(o));
   Corpus written = Corpus::append(result);
   describeBuild(written, selfPath());
+  written.setMeta("measured", "by replay");
   return s;
 }
 

@@ -83,7 +83,8 @@ public:
                          [&](UOp part) { return isName(part); });
     if (u.is(Op::CONTIGUOUS) && !u.arg()) {
       UOp below = u.src(0);
-      while (below.is(Op::RESHAPE) || below.in(kMarkers)) below = below.src(0);
+      while (below.is(Op::RESHAPE) || below.in(kMarkers) || (below.is(Op::CONTIGUOUS) && !below.arg()))
+        below = below.src(0);
       return isOverwritten(below);
     }
     return isOverwritten(u);
@@ -336,8 +337,9 @@ void ReplayGuard::keep(std::span<const std::shared_ptr<Buffer>> inputs) {
     bool isName = base.is(Op::BUFFER) || base.is(Op::MULTI);
     if (isName && mayName(s)) return;
     // a copy that is no more than another name, until one of the two is assigned
-    isName =
-        isName || (base.is(Op::CONTIGUOUS) && !base.arg() && plain(base.src(0)).in({Op::BUFFER, Op::ASSIGN}));
+    UOp below = base;
+    while (below.is(Op::CONTIGUOUS) && !below.arg()) below = plain(below.src(0));
+    isName = isName || (below != base && below.in({Op::BUFFER, Op::ASSIGN}));
     std::vector<UOp> contents = lost(u, isName);
     if (contents.empty()) return;
     if (!isName && (isComputable(u) || base.is(Op::ASSIGN))) {

@@ -80,8 +80,9 @@ void Tensor::State::leaveSharedBuffer() {
   forEachName([&](State& s) { names.push_back(&s); });
   bool shared = false;
   forEachTensor([&](State& s) {
-    shared = shared ||
-             (graph::viewed(s.uop) == buffer && std::find(names.begin(), names.end(), &s) == names.end());
+    UOp lies = graph::viewed(s.uop);
+    while (lies.is(Op::ASSIGN)) lies = graph::viewed(lies.src(0));
+    shared = shared || (lies == buffer && std::find(names.begin(), names.end(), &s) == names.end());
   });
   if (!shared) return;
   UOp copy = UOp::make(Op::CONTIGUOUS, buffer.dtype(), {buffer}, Arg::of("copy"));

@@ -9,7 +9,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <nlohmann/json.hpp>
+#include <set>
 
 namespace uopscope {
 
@@ -56,6 +58,8 @@ public:
     blameSchedules();
     forgetFalseRenames();
     d_.rules = diffRules(a_.counts(), b_.counts(), d_.renamedRules);
+    d_.measuredAlike = a_.meta("measured") == b_.meta("measured");
+    nameSettings();
     group();
     return std::move(d_);
   }
@@ -101,6 +105,30 @@ private:
     }
   }
 
+  /// Settings that differ come before everything that follows from them.
+  void nameSettings() {
+    std::string text;
+    for (const auto& [setting, count] : settings_)
+      text += fmt::format("{}{} ({} compilation{})", text.empty() ? "" : ", ", setting, count,
+                          count == 1 ? "" : "s");
+    if (!text.empty()) d_.warnings.insert(d_.warnings.begin(), "settings differ: " + text);
+  }
+
+  void compareSettings(const std::string& before, const std::string& after) {
+    if (before == after) return;
+    auto x = nlohmann::json::parse(before, nullptr, false), y = nlohmann::json::parse(after, nullptr, false);
+    if (!x.is_object() || !y.is_object()) return;
+    auto value = [](const nlohmann::json& j, const std::string& key) {
+      return j.contains(key) ? j[key].dump() : "unset";
+    };
+    std::set<std::string> names;
+    for (const auto* j : {&x, &y})
+      for (const auto& item : j->items()) names.insert(item.key());
+    for (const std::string& name : names)
+      if (value(x, name) != value(y, name))
+        ++settings_[fmt::format("{} {} to {}", name, value(x, name), value(y, name))];
+  }
+
   void judge(Change& c) {
     if (!c.before || !c.after) {
       c.cause = c.before ? "only in the first" : "only in the second";
@@ -124,6 +152,7 @@ private:
       return;
     }
     Compilation before = a_.load(x), after = b_.load(y);
+    compareSettings(before.settings, after.settings);
     auto text = [&](const std::string& s) { return o_.ignoreNames ? withoutNames(s) : s; };
     c.source = text(before.source) != text(after.source);
     c.ir = text(before.ir) != text(after.ir);
@@ -220,6 +249,7 @@ private:
 
   const Corpus &a_, &b_;
   const DiffOptions& o_;
+  std::map<std::string, size_t> settings_; ///< "NOOPT 0 to 1" -> compilations of both sides it stands between
   CorpusDiff d_;
 };
 

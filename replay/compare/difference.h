@@ -73,6 +73,8 @@ struct CorpusDiff {
   size_t same = 0, otherWay = 0, changed = 0, failed = 0, fixed = 0, added = 0, removed = 0, slower = 0,
          faster = 0;
   int64_t compileNsBefore = 0, compileNsAfter = 0; ///< of kernels in both
+  bool measuredAlike =
+      true; ///< times of both sides come of runs of one kind: both captured, or both replayed
   bool anyChange() const { return changed + failed + fixed + added + removed > 0; }
 };
 

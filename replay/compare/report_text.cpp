@@ -83,10 +83,13 @@ std::string tally(const CorpusDiff& d) {
 }
 std::string compileTimes(const CorpusDiff& d) {
   if (d.compileNsBefore <= 0) return {};
-  return fmt::format("compile time of kernels in both: {} -> {} ({:.2f}x); {} slower, {} faster beyond noise",
-                     milliseconds(d.compileNsBefore), milliseconds(d.compileNsAfter),
-                     static_cast<double>(d.compileNsAfter) / static_cast<double>(d.compileNsBefore),
-                     grouped(d.slower), grouped(d.faster));
+  if (!d.measuredAlike)
+    return "compile times are not compared: one side was measured while its script ran, the other by replay";
+  return fmt::format(
+      "compile time of kernels in both: {} -> {} ({:.2f}x); {} slower, {} faster, of one run each",
+      milliseconds(d.compileNsBefore), milliseconds(d.compileNsAfter),
+      static_cast<double>(d.compileNsAfter) / static_cast<double>(d.compileNsBefore), grouped(d.slower),
+      grouped(d.faster));
 }
 } // namespace
 
