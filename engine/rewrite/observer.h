@@ -128,10 +128,10 @@ struct Decision {
     std::string what;
     double price = 0; ///< in the unit of the decision
   };
-  std::string reason;                    ///< "cut at 1024: four operations hang on it"
-  std::optional<double> price = {};      ///< of what was chosen
-  std::string unit = {};                 ///< "cycles a result"
-  std::vector<Alternative> others = {};  ///< the best of what was not chosen, cheapest first
+  std::string reason;                   ///< "cut at 1024: four operations hang on it"
+  std::optional<double> price = {};     ///< of what was chosen
+  std::string unit = {};                ///< "cycles a result"
+  std::vector<Alternative> others = {}; ///< the best of what was not chosen, cheapest first
 };
 /// A tensor operation of the script made a node.
 struct Origin {

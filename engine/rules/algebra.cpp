@@ -158,8 +158,8 @@ bool isIncreasing(UOp u) {
     stack.pop_back();
     if (t.in(group::kIrreducible) || seen.contains(t.slot())) continue;
     seen.set(t.slot(), true);
-    bool scaled = (t.is(Op::MUL) || t.is(Op::IDIV)) && t.src(1).isConst() && t.src(1).arg().kind() == ArgKind::Int &&
-                  t.src(1).arg().i() >= 0;
+    bool scaled = (t.is(Op::MUL) || t.is(Op::IDIV)) && t.src(1).isConst() &&
+                  t.src(1).arg().kind() == ArgKind::Int && t.src(1).arg().i() >= 0;
     if (t.is(Op::ADD)) {
       stack.push_back(t.src(0));
       stack.push_back(t.src(1));

@@ -170,8 +170,8 @@ public:
     entry_ = reinterpret_cast<Entry>(dlsym(library, "uopscope_entry"));
     if (entry_) return;
     dlclose(library_);
-    throw Error(ErrorKind::Compile, fmt::format("the compiled library has no entry: {}\nsource:\n{}",
-                                                "uopscope_entry", source_));
+    throw Error(ErrorKind::Compile,
+                fmt::format("the compiled library has no entry: {}\nsource:\n{}", "uopscope_entry", source_));
   }
   ~ClangCode() override { dlclose(library_); }
   Entry entry() const override { return entry_; }

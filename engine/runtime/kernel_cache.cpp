@@ -285,9 +285,9 @@ void prepareKernels(std::span<const ScheduleItem> items, std::span<Device* const
     wanted.emplace_back(byNode, byContent);
     auto kept = c.byContent.find(byContent);
     if (kept != c.byContent.end()) kept->second->used = ++c.now; // no room is made at its cost
-    bool known = kept != c.byContent.end() ||
-                 std::any_of(missing.begin(), missing.end(),
-                             [&](const Missing& m) { return m.byContent == byContent; });
+    bool known =
+        kept != c.byContent.end() || std::any_of(missing.begin(), missing.end(),
+                                                 [&](const Missing& m) { return m.byContent == byContent; });
     if (!known) missing.push_back({&items[i], device, byContent, nullptr, nullptr});
   }
   makeAll(missing);

@@ -86,8 +86,7 @@ private:
   Statement insertString_, insertFile_, insertRule_, insertScope_, nameScope_, rootScope_, endScope_,
       insertPass_, endPass_, insertStep_, insertError_, insertGate_, insertText_, insertLaunch_,
       insertOrigin_, setMeta_, insertMatcherRule_, insertUnchanged_, insertProgram_, insertPhase_,
-      insertBuffer_, freeBuffer_, insertCandidate_, insertOutput_, insertKernel_,
-      insertDecision_;
+      insertBuffer_, freeBuffer_, insertCandidate_, insertOutput_, insertKernel_, insertDecision_;
   std::map<std::string, int64_t, std::less<>> strings_, files_;
   std::vector<int64_t> rules_, matchers_;          ///< by index in the RuleBook
   std::unordered_map<uint32_t, int64_t> programs_; ///< serial of the pool of a linear program -> scope
