@@ -211,7 +211,8 @@ void chooseThreads(Scheduler& s) {
     for (UOp r : parallel) {
       int axis = axisOf(s, r);
       if (r.axisType() != AxisType::Loop || axis < 0 || extentNow(s, r) % threads) continue;
-      if (tryApply(s, OptOp::THREAD, axis, threads, inWords("each thread has 131072 iterations or more")))
+      if (tryApply(s, OptOp::THREAD, axis, threads,
+                   {.reason = fmt::format("each thread has {} iterations or more", kWorkPerThread)}))
         return;
     }
 }
