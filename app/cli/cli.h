@@ -44,6 +44,7 @@ int show(const LookOptions& options);
 int showProvenance(Trace& trace, ScopeId scope, const LookOptions& options);
 int stats(const LookOptions& options);
 int phaseStats(const LookOptions& options);
+int reasonStats(const LookOptions& options);
 int launchStats(const LookOptions& options);
 int statsDiff(const LookOptions& options, MatchGroup group);
 int diff(const LookOptions& options);

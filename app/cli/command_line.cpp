@@ -214,7 +214,7 @@ int dispatch(int argc, char** argv) {
   statsVerb
       ->add_option("--by", look.by,
                    "rule, pass, op or kernel; phase: where the time went; launch: what kernels achieved")
-      ->check(CLI::IsMember({"rule", "pass", "op", "kernel", "phase", "launch"}));
+      ->check(CLI::IsMember({"rule", "pass", "op", "kernel", "reason", "phase", "launch"}));
   statsVerb->add_option("--kernel", look.kernel, "of this kernel or schedule only");
   statsVerb->add_option("--pass", look.pass, "of this pass only");
   statsVerb->add_option("--limit", look.limit, "at most this many rows (0: all)");

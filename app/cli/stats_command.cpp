@@ -34,9 +34,11 @@ int stats(const LookOptions& o) {
     return phaseStats(o);
   else if (o.by == "launch")
     return launchStats(o);
+  else if (o.by == "reason")
+    return reasonStats(o);
   else
     throw Error(ErrorKind::Value,
-                fmt::format("--by {}: there are rule, pass, op, kernel, phase and launch", o.by));
+                fmt::format("--by {}: there are rule, pass, op, kernel, reason, phase and launch", o.by));
   if (!o.other.empty()) return statsDiff(o, group);
   Trace trace(o.trace);
   warnAbout(trace);

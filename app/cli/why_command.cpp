@@ -84,11 +84,10 @@ int nearestMisses(Trace& trace, const PassInfo& pass, NodeId node, const LookOpt
     auto left = testsLeft(rule, u);
     if (!left) continue;
     auto at = fired.find(id);
-    misses.push_back(
-        {&info, *left,
-         at != fired.end() ? fmt::format("fired in step {}", at->second)
-         : *left           ? PatternMatcher().explain(rule, u)
-                 : "the pattern matches; its function or condition declined, or another rule came first"});
+    misses.push_back({&info, *left,
+                      at != fired.end() ? fmt::format("fired in step {}", at->second)
+                                        : PatternMatcher().explain(rule, u)});
+    if (misses.back().reason.empty()) misses.back().reason = "it applies here alone: another rule came first";
   }
   std::ranges::stable_sort(misses, [](const Miss& a, const Miss& b) { return a.left < b.left; });
   size_t limit = o.limit > 0 ? static_cast<size_t>(o.limit) : misses.size();
@@ -182,7 +181,7 @@ int why(const LookOptions& o) {
         answer = tried == 0 ? fmt::format("the pattern matches, but the rule is not among those of pass "
                                           "\"{}\" that were tried on {}",
                                           pass.name, opName(fields.op))
-                            : fmt::format("the pattern matches; the rule's function or condition declined "
+                            : fmt::format("the pattern matches, and the rule applies to the node alone "
                                           "(it declined {} of {} {} nodes in this pass)",
                                           declined, tried, opName(fields.op));
       }

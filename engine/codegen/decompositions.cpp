@@ -107,26 +107,28 @@ UOp divideByConstant(Match& m) {
   auto by = constantOf(m[c]);
   if (!v.dtype().isInt() || v.dtype().kind() == Scalar::Index || !by || *by <= 1 ||
       !isNative(targetOf(m), Op::SHR))
-    return {};
+    return m.decline("no integer by a constant above 1, or the device has no shift");
   if (isPowerOfTwo(*by)) {
     if (neverNegative(v)) return shiftRight(v, log2Of(*by));
     UOp bias = (v < v.constLike(0)).where(v.constLike(*by - 1), v.constLike(0));
     return shiftRight(v + bias, log2Of(*by));
   }
-  return vars::disableFastIdiv ? UOp() : divideByMultiply(v, *by, true);
+  return vars::disableFastIdiv ? m.decline("DISABLE_FAST_IDIV is set") : divideByMultiply(v, *by, true);
 }
 UOp moduloByConstant(Match& m) {
   UOp v = m[x];
   auto by = constantOf(m[c]);
-  if (!v.dtype().isInt() || v.dtype().kind() == Scalar::Index || !by || *by <= 1) return {};
+  if (!v.dtype().isInt() || v.dtype().kind() == Scalar::Index || !by || *by <= 1)
+    return m.decline("no integer by a constant above 1");
   if (isPowerOfTwo(*by) && neverNegative(v) && isNative(targetOf(m), Op::AND))
     return v.alu(Op::AND, {v.constLike(*by - 1)});
-  if (!isNative(targetOf(m), Op::SHR) || (vars::disableFastIdiv && !isPowerOfTwo(*by))) return {};
+  if (!isNative(targetOf(m), Op::SHR) || (vars::disableFastIdiv && !isPowerOfTwo(*by)))
+    return m.decline("the device has no shift, or DISABLE_FAST_IDIV is set");
   UOp quotient = v / v.constLike(*by);
   return v + quotient * v.constLike(-*by);
 }
 UOp moduloByDivision(Match& m) {
-  if (isNative(targetOf(m), Op::MOD)) return {};
+  if (isNative(targetOf(m), Op::MOD)) return m.decline("the device has a remainder");
   UOp quotient = m[x] / m[y];
   return m[x] + quotient * m[y] * m[x].constLike(-1);
 }
@@ -135,46 +137,50 @@ UOp multiplyByShift(Match& m) {
   auto by = constantOf(m[c]);
   if (!v.dtype().isInt() || v.dtype().kind() == Scalar::Index || !by || *by < 2 || !isPowerOfTwo(*by) ||
       !isNative(targetOf(m), Op::SHL))
-    return {};
+    return m.decline("no integer times a power of two, or the device has no shift");
   return v.alu(Op::SHL, {v.constLike(log2Of(*by))});
 }
 
 // --- the machine's own operations ---
 
 UOp toNegation(Match& m) {
-  if (!isConstant(m[c], -1) || !isNative(targetOf(m), Op::NEG) || m[x].dtype().isBool()) return {};
+  if (!isConstant(m[c], -1) || !isNative(targetOf(m), Op::NEG) || m[x].dtype().isBool())
+    return m.decline("not by -1, or the device has no negation");
   return m[x].alu(Op::NEG);
 }
 UOp toSubtraction(Match& m) {
-  return isNative(targetOf(m), Op::SUB) ? m[x].alu(Op::SUB, {m[y]}) : UOp();
+  return isNative(targetOf(m), Op::SUB) ? m[x].alu(Op::SUB, {m[y]})
+                                        : m.decline("the device has no subtraction");
 }
 UOp toEquality(Match& m) {
-  if (!isConstant(m[c], 1) || !isNative(targetOf(m), Op::CMPEQ)) return {};
+  if (!isConstant(m[c], 1) || !isNative(targetOf(m), Op::CMPEQ))
+    return m.decline("not negated, or the device has no equality");
   return m[x].alu(Op::CMPEQ, {m[y]});
 }
 UOp toDivision(Match& m) {
-  if (!isNative(targetOf(m), Op::FDIV)) return {};
+  if (!isNative(targetOf(m), Op::FDIV)) return m.decline("the device has no division of floats");
   return m[x].constLike(1).alu(Op::FDIV, {m[x]});
 }
 UOp maxByCompare(Match& m) {
-  if (isNative(targetOf(m), Op::MAX)) return {};
+  if (isNative(targetOf(m), Op::MAX)) return m.decline("the device has a maximum");
   return (m[x] < m[y]).where(m[y], m[x]);
 }
 UOp notLess(Match& m) {
   // not (v < c) of signed integers is c-1 < v; not (c < v) is v < c+1.
   UOp less = m[x];
-  if (!isConstant(m[c], 1) || !less.src(0).dtype().isInt() || less.src(0).dtype().isUnsigned()) return {};
+  if (!isConstant(m[c], 1) || !less.src(0).dtype().isInt() || less.src(0).dtype().isUnsigned())
+    return m.decline("no negated comparison of signed integers");
   UOp a = less.src(0), b = less.src(1);
   if (auto v = constantOf(b); v && *v > dtypes::minInt(b.dtype())) return b.constLike(*v - 1) < a;
   if (auto v = constantOf(a); v && static_cast<uint64_t>(*v) != dtypes::maxInt(a.dtype()))
     return b < a.constLike(*v + 1);
-  return {};
+  return m.decline("no side is a constant below its limit");
 }
 
 // --- Threefry-2x32 with 20 rounds, in 32-bit words ---
 
 UOp threefry(Match& m) {
-  if (isNative(targetOf(m), Op::THREEFRY)) return {};
+  if (isNative(targetOf(m), Op::THREEFRY)) return m.decline("the device draws random bits itself");
   int n = laneCount(m.root());
   DType word = dtypes::uint32.vec(n), both = dtypes::uint64.vec(n);
   auto split = [&](UOp v) {

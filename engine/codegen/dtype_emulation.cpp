@@ -111,14 +111,14 @@ DType wideType(UOp u) {
 
 UOp emulatedMemory(Match& m) {
   UOp u = m.root();
-  if (!u.dtype().isPtr() || !isEmulated(m, u.dtype())) return {};
+  if (!u.dtype().isPtr() || !isEmulated(m, u.dtype())) return m.decline("the device has the type");
   DType base = bitsOf(u.dtype()).vec(u.dtype().base().count());
   DType type = base.ptr(u.dtype().size(), u.dtype().addrspace());
   return u.withDtype(u.dtype().vcount() > 1 ? type.vec(u.dtype().vcount()) : type);
 }
 UOp emulatedLoad(Match& m) {
   UOp load = m.root();
-  if (!isEmulated(m, load.dtype())) return {};
+  if (!isEmulated(m, load.dtype())) return m.decline("the device has the type");
   std::vector<UOp> src(load.src().begin(), load.src().end());
   if (src.size() > 1 && !src[1].dtype().isVoid()) src[1] = narrow(src[1].cast(wideType(load)), load.dtype());
   UOp bits = UOp::make(Op::LOAD, bitsOf(load.dtype()).vec(laneCount(load)), src);
@@ -126,7 +126,7 @@ UOp emulatedLoad(Match& m) {
 }
 UOp emulatedStore(Match& m) {
   UOp store = m.root(), v = m[value];
-  if (!isEmulated(m, v.dtype())) return {};
+  if (!isEmulated(m, v.dtype())) return m.decline("the device has the type");
   std::vector<UOp> src(store.src().begin(), store.src().end());
   src[1] = narrow(v.cast(wideType(v)), v.dtype());
   return store.withSrc(src);
@@ -136,7 +136,7 @@ UOp emulatedArithmetic(Match& m) {
   UOp u = m.root();
   bool any = isEmulated(m, u.dtype());
   for (UOp s : u.src()) any |= !s.dtype().isPtr() && isEmulated(m, s.dtype());
-  if (!any) return {};
+  if (!any) return m.decline("the device has the types");
   std::vector<UOp> src;
   for (UOp s : u.src()) src.push_back(isEmulated(m, s.dtype()) ? s.cast(wideType(s)) : s);
   bool result = isEmulated(m, u.dtype());
@@ -146,10 +146,10 @@ UOp emulatedArithmetic(Match& m) {
 /// float32 -> small -> anything: rounded through its bits.
 UOp emulatedCast(Match& m) {
   UOp outer = m.root(), inner = outer.src(0);
-  if (!isEmulated(m, inner.dtype())) return {};
+  if (!isEmulated(m, inner.dtype())) return m.decline("the device has the type");
   UOp v = inner.is(Op::CAST) ? inner.src(0) : UOp();
   if (inner.is(Op::CONST)) return UOp::constant(outer.dtype(), inner.constValue());
-  if (!v) return {};
+  if (!v) return m.decline("its value is neither cast nor constant");
   UOp rounded = widen(narrow(v.cast(wideType(v)), inner.dtype()), inner.dtype());
   // What a load widened needs no rounding.
   if (v.is(Op::BITCAST) && v.dtype().kind() == Scalar::Float32 && outer.dtype().kind() == Scalar::Float32)
@@ -163,7 +163,7 @@ UOp emulatedBitcast(Match& m) {
     DType bits = bitsOf(u.dtype()).vec(laneCount(u));
     return widen(from.bitcast(bits), u.dtype()).cast(u.dtype());
   }
-  return {};
+  return m.decline("the device has the types");
 }
 
 constexpr OpSet kPointers = group::kDefines | OpSet{Op::INDEX, Op::AFTER, Op::CAST};

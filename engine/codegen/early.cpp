@@ -19,7 +19,9 @@ UOp throughMovement(Match& m) {
   std::vector<UOp> index(root.src().begin() + 1, root.src().end());
   Shape shape = mop.shape();
   if (index.size() < shape.size()) {
-    if (root.dtype().isPtr()) return {}; // a part of an address: more indices follow
+    if (root.dtype().isPtr())
+      return m.decline(
+          "a part of an address: more indices follow"); // a part of an address: more indices follow
     throw Error(ErrorKind::Spec, fmt::format("INDEX gives {} indices to {} of shape {}", index.size(),
                                              opName(mop.op()), shapeStr(shape)));
   }
@@ -39,7 +41,8 @@ UOp throughMovement(Match& m) {
 /// INDEX of an address that is itself an INDEX with fewer axes: the indices follow one another.
 UOp joinIndices(Match& m) {
   UOp root = m.root();
-  if (!m[inner].dtype().isPtr() || root.dtype().isPtr()) return {};
+  if (!m[inner].dtype().isPtr() || root.dtype().isPtr())
+    return m.decline("the inner INDEX is no address, or the outer one is");
   std::vector<UOp> index(m[inner].src().begin() + 1, m[inner].src().end());
   index.insert(index.end(), root.src().begin() + 1, root.src().end());
   return m[inner].src(0).indexed(index, root.dtype());
@@ -70,7 +73,7 @@ UOp effectsOfOrder(Match& m) {
     else
       src.insert(src.end(), s.src().begin() + 1, s.src().end());
   }
-  return any ? root.withSrc(src) : UOp();
+  return any ? root.withSrc(src) : m.decline("no source waits for effects");
 }
 
 bool isEmpty(UOp range) {
@@ -84,7 +87,7 @@ UOp emptyLoop(Match& m) {
     if (root.is(Op::REDUCE)) return identityElement(root.arg().op(), root.dtype());
     return UOp::make(Op::GROUP, dtypes::void_, std::initializer_list<UOp>{});
   }
-  return {};
+  return m.decline("no loop is empty");
 }
 
 constexpr RuleDef kEarly[] = {

@@ -137,7 +137,7 @@ UOp expandValue(Match& m) {
 UOp expandTensorCore(Match& m) {
   UOp root = m.root();
   std::vector<Axis> axes = unionAxes(root.src().first(3));
-  if (axes.empty() && root.srcCount() == 3) return {};
+  if (axes.empty() && root.srcCount() == 3) return m.decline("no axis is expanded");
   std::vector<UOp> sources;
   for (UOp s : root.src().first(3)) sources.push_back(axes.empty() ? s : layOut(s, axes));
   int n = axes.empty() ? 1 : static_cast<int>(sizeOf(axes));
@@ -149,7 +149,7 @@ UOp expandTensorCore(Match& m) {
 UOp expandLanes(Match& m) {
   UOp root = m.root();
   std::vector<Axis> axes = unionAxes(root.src());
-  if (axes.empty()) return {};
+  if (axes.empty()) return m.decline("no axis is expanded");
   int64_t n = sizeOf(axes);
   std::vector<UOp> wide, lanes;
   for (UOp s : root.src()) wide.push_back(layOut(s, axes));
@@ -171,7 +171,7 @@ UOp expandLanes(Match& m) {
 UOp expandCustom(Match& m) {
   UOp root = m.root();
   std::vector<Axis> axes = unionAxes(root.src());
-  if (axes.empty()) return {};
+  if (axes.empty()) return m.decline("no axis is expanded");
   std::vector<UOp> wide, copies;
   for (UOp s : root.src()) wide.push_back(s.dtype().isVoid() ? s : layOut(s, axes));
   for (int64_t i = 0; i < sizeOf(axes); ++i) {
@@ -198,7 +198,7 @@ UOp expandStore(Match& m) {
     }
     sources.push_back(i < 2 && !axes.empty() ? layOut(s, axes) : s);
   }
-  return changed ? root.withSrc(sources) : UOp();
+  return changed ? root.withSrc(sources) : m.decline("no axis is expanded");
 }
 
 /// END and AFTER only name ranges and effects: expanded ranges drop out.
@@ -214,7 +214,7 @@ UOp dropExpandedRanges(Match& m) {
         sources.size() == 1 ? sources[0] : UOp::make(Op::AFTER, first.src(0).dtype(), sources, root.arg());
     return UOp::make(Op::UNROLL, root.dtype(), {wide}, first.arg());
   }
-  if (sources.size() == root.srcCount()) return {};
+  if (sources.size() == root.srcCount()) return m.decline("no range is expanded");
   return sources.size() == 1 ? sources[0] : root.withSrc(sources);
 }
 
@@ -222,7 +222,7 @@ UOp dropExpandedRanges(Match& m) {
 UOp expandReduce(Match& m) {
   UOp root = m.root();
   std::vector<Axis> over = unionAxes(root.src().subspan(1)), all = unionAxes(root.src());
-  if (all.empty()) return {};
+  if (all.empty()) return m.decline("no axis is expanded");
   std::vector<Axis> kept = without(all, over), layout = over;
   layout.insert(layout.end(), kept.begin(), kept.end());
   std::vector<UOp> sources{layOut(root.src(0), layout)};
@@ -265,6 +265,9 @@ constexpr RuleDef kExpander[] = {
     RULE("contract", any(Op::CONTRACT), contract),
 };
 
+/// Last part of the id of the loop that reads what a group wrote: no axis was split from it.
+constexpr int64_t kReadBack = 2;
+
 /// A reduction split over the threads of a work group: each reduces its part, writes it to local memory, and
 /// the parts are reduced again by a loop over what the group wrote.
 UOp splitGroupReduce(Match& m) {
@@ -274,17 +277,17 @@ UOp splitGroupReduce(Match& m) {
     bool isGroup = r.is(Op::RANGE) && r.axisType() == AxisType::GroupReduce;
     (isGroup ? grouped : rest).push_back(r);
   }
-  if (grouped.empty()) return {};
+  if (grouped.empty()) return m.decline("no axis is shared by a work group");
   std::vector<UOp> kept;
   for (UOp n : red.toposort())
     if (n.is(Op::RANGE) && (n.axisType() == AxisType::Local || n.axisType() == AxisType::Warp))
       kept.push_back(n);
   std::vector<UOp> loops;
   for (UOp r : grouped) {
-    RangeArg arg = r.arg().as<RangeArg>();
-    arg.ids[0] += 100;
-    arg.type = AxisType::Reduce;
-    loops.push_back(r.withArg(Arg::of(arg)));
+    RangeArg again = r.arg().as<RangeArg>();
+    again.ids.push_back(kReadBack);
+    again.type = AxisType::Reduce;
+    loops.push_back(r.withArg(Arg::of(again)));
   }
   UOp part = red.src(0).reduce(red.arg().op(), rest);
   std::vector<UOp> stored{part}, read;

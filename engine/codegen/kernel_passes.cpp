@@ -13,11 +13,11 @@
 #include "engine/codegen/memory.h"
 #include "engine/codegen/ranges.h"
 #include "engine/codegen/reduce.h"
-#include "engine/codegen/user_rules.h"
 #include "engine/rewrite/replacement.h"
 #include "engine/rules/load_collapse.h"
 #include "engine/rules/rules.h"
 #include "engine/rules/typing.h"
+#include "engine/rules/user_rules.h"
 
 #include <fmt/format.h>
 
@@ -208,6 +208,15 @@ constexpr KernelPass kPasses[] = {
 
 std::span<const KernelPass> kernelPasses() {
   return kPasses;
+}
+
+std::span<const std::string_view> kernelPassNames() {
+  static const std::vector<std::string_view> names = [] {
+    std::vector<std::string_view> list;
+    for (const KernelPass& pass : kPasses) list.push_back(pass.name);
+    return list;
+  }();
+  return names;
 }
 
 UOp runKernelPass(const KernelPass& pass, UOp sink, const Target& target) {

@@ -32,6 +32,8 @@ struct KernelPass {
 
 /// All of them, in the order in which they run.
 std::span<const KernelPass> kernelPasses();
+/// Their names.
+std::span<const std::string_view> kernelPassNames();
 
 /// Runs one pass, the rules that users added after it, and the verification that SPEC asks for. An error says
 /// in which kernel and pass it happened.

@@ -33,7 +33,7 @@ constexpr PatVar x{"x"}, at{"at"}, value{"value"};
 
 UOp addLoad(Match& m) {
   UOp index = m.root();
-  if (index.dtype().isPtr() || !index.src(0).dtype().isPtr()) return {};
+  if (index.dtype().isPtr() || !index.src(0).dtype().isPtr()) return m.decline("an address, or no memory");
   int n = laneCount(index);
   UOp address = index.withDtype(withLanes(index.src(0).dtype(), n));
   return address.load({}, index.dtype());
@@ -177,7 +177,7 @@ bool manyLanes(UOp index) {
 
 UOp splitLoad(Match& m) {
   UOp load = m.root(), index = m[at];
-  if (!manyLanes(index)) return {};
+  if (!manyLanes(index)) return m.decline("one lane");
   AccessPlan plan = planAccess(m.ctx<TargetContext>().target, index);
   DType element = load.dtype().scalar();
   std::vector<UOp> rest;
@@ -197,7 +197,7 @@ UOp splitLoad(Match& m) {
 
 UOp splitStore(Match& m) {
   UOp store = m.root(), index = m[at];
-  if (!manyLanes(index)) return {};
+  if (!manyLanes(index)) return m.decline("one lane");
   AccessPlan plan = planAccess(m.ctx<TargetContext>().target, index);
   // Where lanes write to one place the last one counts.
   int64_t total = 0;
@@ -221,7 +221,8 @@ UOp splitStore(Match& m) {
 /// A scalar access whose index can never be valid, or always is.
 UOp gateOfLoad(Match& m) {
   UOp load = m.root(), index = m[at];
-  if (index.srcCount() < 2 || laneCount(index.src(1)) != 1 || !index.src(1).isInvalidConst()) return {};
+  if (index.srcCount() < 2 || laneCount(index.src(1)) != 1 || !index.src(1).isInvalidConst())
+    return m.decline("the index may be valid");
   return load.is(Op::STORE) ? UOp::make(Op::GROUP, dtypes::void_, std::initializer_list<UOp>{})
                             : UOp::constant(load.dtype(), int64_t{0});
 }
@@ -239,7 +240,8 @@ UOp noEffect(Match& m) {
     else
       kept.push_back(s);
   }
-  if (kept.size() == root.srcCount() && std::equal(kept.begin(), kept.end(), root.src().begin())) return {};
+  if (kept.size() == root.srcCount() && std::equal(kept.begin(), kept.end(), root.src().begin()))
+    return m.decline("no effect came to nothing");
   return kept.size() == 1 && root.is(Op::GROUP) ? kept[0] : root.withSrc(kept);
 }
 
@@ -257,13 +259,13 @@ UOp knownLanes(Match& m) {
   UOp gep = m.root(), from = gep.src(0);
   constexpr OpSet kThrough{Op::VECTORIZE, Op::VCONST, Op::GEP, Op::CAT, Op::PTRCAT};
   const auto& picked = gep.arg().ints();
-  if (from.is(Op::AFTER)) return {};
+  if (from.is(Op::AFTER)) return m.decline("lanes of an AFTER stay");
   if (!from.in(kThrough)) {
     UOp same = pickLanes(from, picked);
-    return same == gep ? UOp() : same;
+    return same == gep ? m.decline("it is known already") : same;
   }
   UOp result = pickLanes(from, picked);
-  return result == gep ? UOp() : result;
+  return result == gep ? m.decline("it is known already") : result;
 }
 
 /// Lanes of arithmetic, cast, vector: the operation on the lanes.
@@ -276,7 +278,8 @@ UOp laneOfArithmetic(Match& m) {
 }
 UOp laneOfIndexArithmetic(Match& m) {
   UOp from = m.root().src(0);
-  if (from.dtype().kind() != Scalar::Index && !from.dtype().isBool()) return {};
+  if (from.dtype().kind() != Scalar::Index && !from.dtype().isBool())
+    return m.decline("no index and no condition");
   return laneOfArithmetic(m);
 }
 
@@ -284,12 +287,12 @@ UOp laneOfIndexArithmetic(Match& m) {
 UOp cutArithmetic(Match& m) {
   UOp root = m.root();
   int n = laneCount(root);
-  if (n == 1 || root.dtype().isPtr()) return {};
+  if (n == 1 || root.dtype().isPtr()) return m.decline("one lane");
   const Target& target = m.ctx<TargetContext>().target;
   int width = aluLanes(target, root.dtype());
   for (UOp s : root.src()) width = std::min(width, s.dtype().isBool() ? width : aluLanes(target, s.dtype()));
   if (root.dtype().isBool() && !root.src(0).dtype().isBool()) width = aluLanes(target, root.src(0).dtype());
-  if (width >= n) return {};
+  if (width >= n) return m.decline("the device does all lanes at once");
   std::vector<UOp> parts;
   for (int first = 0; first < n; first += width) {
     int count = std::min(width, n - first);
@@ -303,11 +306,11 @@ UOp cutArithmetic(Match& m) {
 UOp cutTensorCore(Match& m) {
   UOp root = m.root();
   const WmmaArg& arg = root.arg().as<WmmaArg>();
-  if (arg.upcastAxes.size() != 3 || root.srcCount() != 3) return {};
+  if (arg.upcastAxes.size() != 3 || root.srcCount() != 3) return m.decline("the operands have no axes");
   std::array<int64_t, 3> lanes{1, 1, 1};
   for (size_t s = 0; s < 3; ++s)
     for (auto [axis, size] : arg.upcastAxes[s]) lanes[s] *= size;
-  if (laneCount(root) <= lanes[2]) return {};
+  if (laneCount(root) <= lanes[2]) return m.decline("one tile");
   std::vector<UOp> parts;
   for (int64_t n = 0; n < laneCount(root) / lanes[2]; ++n) {
     std::vector<UOp> sources;
@@ -325,7 +328,7 @@ UOp flatCat(Match& m) {
     else if (s.is(Op::VECTORIZE))
       lanes.insert(lanes.end(), s.src().begin(), s.src().end());
     else
-      return {};
+      return m.decline("a source is no list of lanes");
   }
   return UOp::vectorize(lanes);
 }
@@ -353,7 +356,8 @@ UOp gatedIndexOf(UOp load) {
 }
 UOp giveAlternative(Match& m) {
   UOp load = m.root();
-  if (!gatedIndexOf(load) || (load.srcCount() > 1 && !load.src(1).dtype().isVoid())) return {};
+  if (!gatedIndexOf(load) || (load.srcCount() > 1 && !load.src(1).dtype().isVoid()))
+    return m.decline("no gate, or an alternative is there");
   std::vector<UOp> src(load.src().begin(), load.src().end());
   src.insert(src.begin() + 1, UOp::constant(load.dtype(), int64_t{0}));
   return load.withSrc(src);
@@ -383,17 +387,19 @@ UOp whereOfLoad(Match& m) {
 }
 UOp plainLanes(Match& m) {
   UOp root = m.root();
-  if (root.is(Op::VECTORIZE)) return root.srcCount() == 1 ? root.src(0) : UOp();
+  if (root.is(Op::VECTORIZE)) return root.srcCount() == 1 ? root.src(0) : m.decline("more than one lane");
   std::vector<UOp> lanes;
   for (int i = 0; i < laneCount(root); ++i) lanes.push_back(lane(root, i));
-  return lanes.size() == 1 ? (lanes[0] == root ? UOp() : lanes[0]) : UOp::vectorize(lanes);
+  return lanes.size() == 1 ? (lanes[0] == root ? m.decline("it is one lane already") : lanes[0])
+                           : UOp::vectorize(lanes);
 }
 UOp splitEnd(Match& m) {
   UOp end = m.root();
   // A range that became an index of the hardware, or a constant, needs no end of its own but may hide real
   // ranges.
   std::vector<UOp> ranges = rangesIn(end.src().subspan(1));
-  if (end.srcCount() == 2 && ranges.size() == 1 && ranges[0] == end.src(1)) return {};
+  if (end.srcCount() == 2 && ranges.size() == 1 && ranges[0] == end.src(1))
+    return m.decline("it ends one range");
   // The innermost loop ends first: ranges are ordered by their ids, later ones inside.
   std::sort(ranges.begin(), ranges.end(),
             [](UOp a, UOp b) { return a.arg().as<RangeArg>().ids > b.arg().as<RangeArg>().ids; });

@@ -25,17 +25,18 @@ size_t firstRangeOf(UOp u) {
 UOp flattenRanges(Match& m) {
   UOp root = m.root();
   size_t first = firstRangeOf(root);
-  if (root.srcCount() <= first) return {};
+  if (root.srcCount() <= first) return m.decline("it has no ranges");
   std::vector<UOp> src(root.src().begin(), root.src().begin() + static_cast<std::ptrdiff_t>(first));
   // A range may have been replaced by an expression, or by a constant where it had one step.
   std::vector<UOp> found = rangesIn(root.src().subspan(first));
   if (std::equal(found.begin(), found.end(), root.src().begin() + static_cast<std::ptrdiff_t>(first),
                  root.src().end()))
-    return {};
+    return m.decline("its ranges are in order");
   if (found.size() == root.srcCount() - first &&
       std::all_of(root.src().begin() + static_cast<std::ptrdiff_t>(first), root.src().end(),
                   [](UOp s) { return s.is(Op::RANGE); }))
-    return {}; // only the order differs, and the order given is meant
+    return m.decline("only the order differs, and the order given is meant"); // only the order differs, and
+                                                                              // the order given is meant
   src.insert(src.end(), found.begin(), found.end());
   if (found.empty() && !root.is(Op::STORE)) return root.src(0);
   return root.withSrc(src);
@@ -46,9 +47,10 @@ constexpr RuleDef kFlatten[] = {RULE("flatten-ranges", any({Op::REDUCE, Op::END,
 
 UOp markModulo(Match& m) {
   UOp range = m[r], by = m[c];
-  if (!range.src(0).isConst() || !by.isConst()) return {};
+  if (!range.src(0).isConst() || !by.isConst()) return m.decline("the extent or the divisor is symbolic");
   int64_t extent = range.src(0).arg().i(), inner = by.arg().i();
-  if (inner <= 1 || inner >= extent || extent % inner) return {};
+  if (inner <= 1 || inner >= extent || extent % inner)
+    return m.decline("the divisor does not divide the extent");
   auto& splits = m.ctx<SplitRangesContext>().splits;
   bool known = std::any_of(splits.begin(), splits.end(), [&](const auto& s) { return s.first == range; });
   if (!known) splits.emplace_back(range, inner);
@@ -56,7 +58,7 @@ UOp markModulo(Match& m) {
 }
 UOp splitMarked(Match& m) {
   auto& splits = m.ctx<SplitRangesContext>().splits;
-  if (splits.empty()) return {};
+  if (splits.empty()) return m.decline("no range is taken modulo a divisor of its extent");
   UOpMap<UOp> replace;
   for (auto [range, inner] : splits) {
     RangeArg outerArg = range.arg().as<RangeArg>(), innerArg = outerArg;
@@ -137,7 +139,7 @@ UOp mergeRanges(Match& m) {
       break;
     }
   }
-  return anyMerged ? root : UOp();
+  return anyMerged ? root : m.decline("no two ranges can be one");
 }
 constexpr RuleDef kMerge[] = {RULE("merge-ranges", any({Op::END, Op::REDUCE}), mergeRanges)};
 
@@ -188,7 +190,7 @@ std::set<int64_t> cutsOf(std::span<const UOp> nodes, UOp range, int worth) {
 UOp cutStoreRange(Match& m) {
   auto& ctx = m.ctx<CutRangesContext>();
   UOp end = m.root(), effect = m[store];
-  if (!effect.below().has(Op::CMPLT)) return {};
+  if (!effect.below().has(Op::CMPLT)) return m.decline("the stored value compares nothing");
   std::span<const UOp> loops = end.src().subspan(1);
   std::vector<UOp> nodes = effect.toposort();
   for (UOp range : loops) {
@@ -217,7 +219,7 @@ UOp cutStoreRange(Match& m) {
     }
     return UOp::groupOf(pieces);
   }
-  return {};
+  return m.decline("no comparison cuts a loop, or too few operations hang on it");
 }
 constexpr RuleDef kCut[] = {
     RULE("cut-store-range", op(Op::END, any(Op::STORE).named(store)).more(), cutStoreRange)};

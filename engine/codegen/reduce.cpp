@@ -86,7 +86,7 @@ UOp reduceToAccumulator(Match& m) {
 
 UOp closeOnce(Match& m) {
   UOp closed = closeRangesOnce(m.root());
-  return closed == m.root() ? UOp() : closed;
+  return closed == m.root() ? m.decline("every range is closed once") : closed;
 }
 constexpr RuleDef kClose[] = {RULE("close-ranges-once", any(Op::SINK), closeOnce)};
 

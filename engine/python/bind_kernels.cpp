@@ -2,13 +2,15 @@
 // do.
 #include "engine/codegen/codegen.h"
 #include "engine/codegen/estimates.h"
+#include "engine/codegen/kernel_passes.h"
 #include "engine/codegen/opt.h"
 #include "engine/codegen/program_text.h"
-#include "engine/codegen/user_rules.h"
 #include "engine/python/bindings.h"
 #include "engine/python/script_kernel.h"
+#include "engine/rules/user_rules.h"
 #include "engine/runtime/run_capture.h"
 #include "engine/runtime/search.h"
+#include "engine/schedule/schedule_passes.h"
 #include "engine/tensor/tensor_memory.h"
 
 #include <fmt/format.h>
@@ -99,7 +101,13 @@ void bindKernels(py::module_& m) {
     return fullRewriteToSink(sink, Device::get(device).renderer().target(), optimize);
   });
   py::class_<UserRules>(m, "UserRules")
-      .def(py::init<std::string_view, PatternMatcher>(), py::arg("pass"), py::arg("rules"));
+      .def(py::init([](std::string_view pass, PatternMatcher rules) {
+             std::vector<std::string_view> known;
+             for (const auto& p : sched::schedulePasses()) known.push_back(p.name);
+             for (std::string_view name : kernelPassNames()) known.push_back(name);
+             return std::make_unique<UserRules>(pass, known, std::move(rules));
+           }),
+           py::arg("pass"), py::arg("rules"));
   m.def("linearize", [](UOp sink) {
     PoolScope scope(tensorPool());
     NodesHeld held;

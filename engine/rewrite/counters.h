@@ -39,16 +39,27 @@ public:
     ++c.count[o];
     c.ticks[o] += tickCount;
   }
+  /// The rule declined for this reason.
+  void countReason(size_t place, Op op, const char* why) {
+    auto& reasons = cell(place, op).reasons;
+    for (auto& [known, n] : reasons)
+      if (known == why) return void(++n);
+    reasons.emplace_back(why, 1);
+  }
   /// The rule ended the node without an outcome: it gated the node, or threw.
   void stop(size_t place, Op op) { ++cell(place, op).stopped; }
   /// Adds all cells that counted something, in order of operations as met and rules.
   void collect(const std::vector<std::shared_ptr<const Rule>>& rules, std::vector<MatchCount>& out) const;
+  /// Adds the reasons counted, in the same order.
+  void collectReasons(const std::vector<std::shared_ptr<const Rule>>& rules,
+                      std::vector<DeclineCount>& out) const;
 
 private:
   struct Cell {
     std::array<uint64_t, kOutcomeCount> ticks{};
     std::array<uint32_t, kOutcomeCount> count{};
     uint32_t stopped = 0;
+    std::vector<std::pair<const char*, uint32_t>> reasons; ///< for declining: few a rule
   };
   struct OfOp {
     Op op;

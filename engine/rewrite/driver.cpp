@@ -66,6 +66,10 @@ public:
     add(downCounters_, down_);
     add(upCounters_, up_);
     if (!counts.empty()) observer_->onCounts(counts);
+    std::vector<DeclineCount> reasons;
+    if (downCounters_) downCounters_->collectReasons(down_->rules(), reasons);
+    if (upCounters_) upCounters_->collectReasons(up_->rules(), reasons);
+    if (!reasons.empty()) observer_->onDeclines(reasons);
   }
 
   void fillMap(UOp root, UOpMap<UOp>& map) {

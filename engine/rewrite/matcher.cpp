@@ -264,6 +264,7 @@ UOp PatternMatcher::rewrite(UOp node, const PassContext& ctx, Observer* observer
       uint64_t before = timed ? ticks() : 0;
       uint32_t firstNew = observer ? Pool::current().nextId() : 0;
       UOp result;
+      match.declined_ = nullptr;
       try {
         result = rule->apply(match);
       } catch (const std::exception& e) {
@@ -275,6 +276,7 @@ UOp PatternMatcher::rewrite(UOp node, const PassContext& ctx, Observer* observer
       functionTicks += spent;
       if (!result) {
         outcome = Outcome::Declined;
+        if (counters && match.declined_) counters->countReason(place, node.op(), match.declined_);
         continue;
       }
       if (isGate(result)) {
@@ -333,6 +335,14 @@ void MatchCounters::collect(const std::vector<std::shared_ptr<const Rule>>& rule
   }
 }
 
+void MatchCounters::collectReasons(const std::vector<std::shared_ptr<const Rule>>& rules,
+                                   std::vector<DeclineCount>& out) const {
+  for (const OfOp& of : met_)
+    for (size_t k = 0; of.cells && k < of.tried.size(); ++k)
+      for (auto [why, count] : of.cells[k].reasons)
+        out.push_back({rules[of.tried[k]].get(), of.op, why, count});
+}
+
 namespace {
 
 /// "src[1].src[0]" for a register, by following the loads that filled it.
@@ -387,6 +397,23 @@ std::string explainStep(std::span<const MatchStep> steps, size_t failed, const U
 
 } // namespace
 
+std::string PatternMatcher::explainFunction(const Rule& rule, UOp node, std::span<const UOp> binds) {
+  ObserverScope unobserved(nullptr);
+  Match match;
+  match.root_ = node;
+  match.varNames_ = rule.vars().data();
+  match.varCount_ = rule.vars().size();
+  std::copy(binds.begin(), binds.end(), match.binds_.at);
+  try {
+    UOp result = rule.apply(match);
+    if (result && result != node) return {};
+    if (result) return "its result is the node itself";
+  } catch (const std::exception& e) {
+    return fmt::format("the pattern matches; the rule cannot be tried outside its pass: {}", e.what());
+  }
+  return match.declined() ? match.declined() : "the pattern matches; the rule's function declines";
+}
+
 std::string PatternMatcher::explain(const Rule& rule, UOp node) const {
   std::string best;
   size_t furthest = 0;
@@ -400,9 +427,12 @@ std::string PatternMatcher::explain(const Rule& rule, UOp node) const {
       std::array<UOp, Match::kMaxBinds> binds;
       registers[0] = node;
       size_t at = runSteps(variant.steps, registers.data(), binds.data());
-      if (at == variant.steps.size()) return {};
       passed = at + 1;
-      reason = explainStep(variant.steps, at, registers.data(), binds.data(), rule);
+      if (at == variant.steps.size()) {
+        reason = explainFunction(rule, node, std::span(binds).first(rule.vars().size()));
+        if (reason.empty()) return {};
+      } else
+        reason = explainStep(variant.steps, at, registers.data(), binds.data(), rule);
     }
     if (best.empty() || passed > furthest) {
       best = reason;

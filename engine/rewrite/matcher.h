@@ -66,11 +66,15 @@ public:
   UOp rewrite(UOp node, const PassContext& ctx = {}, Observer* observer = nullptr,
               MatchCounters* counters = nullptr, bool bottomUp = false, Attempts* attempts = nullptr) const;
 
-  /// Why a rule does not apply to a node: the first test that fails, as text ("src[1] is ADD, wants CONST");
-  /// empty where the structure matches (then the function decides). Pure.
+  /// Why a rule does not apply to a node: the first test of the pattern that fails ("src[1] is ADD, wants
+  /// CONST"), or the reason its guards or its function give when tried ("y is a constant"). Empty where the
+  /// rule applies. The function runs without a context and without an observer.
   std::string explain(const Rule& rule, UOp node) const;
 
 private:
+  /// The reason of a rule whose pattern matches with these bindings.
+  static std::string explainFunction(const Rule& rule, UOp node, std::span<const UOp> binds);
+
   struct Compiled;
   std::shared_ptr<const Compiled> compiled_;
 };

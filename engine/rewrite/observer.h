@@ -75,6 +75,14 @@ struct MatchCount {
   int64_t ns[kOutcomeCount]; ///< time, zero where not measured
 };
 
+/// How often a rule declined on nodes of one operation for one reason.
+struct DeclineCount {
+  const Rule* rule;
+  Op op;
+  const char* why; ///< lives for ever
+  uint64_t count;
+};
+
 /// A phase of work that contains passes: a schedule, a kernel.
 enum class ScopeKind : uint8_t { Script, Schedule, Kernel, Other };
 struct ScopeBegin {
@@ -165,6 +173,8 @@ public:
   virtual void onRuleError(const Rule&, UOp /*before*/, std::string_view /*message*/) {}
   /// Attempts of the pass that ends, before onPassEnd. Only if wantsCounts().
   virtual void onCounts(std::span<const MatchCount>) {}
+  /// Reasons of rules of the pass that ends for declining, after onCounts. Only if wantsCounts().
+  virtual void onDeclines(std::span<const DeclineCount>) {}
   virtual void onArtifact(const Artifact&) {}
   /// The linear program of the kernel that is being lowered; lines of artifacts refer to it.
   virtual void onProgram(std::span<const UOp>) {}

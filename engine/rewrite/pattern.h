@@ -61,9 +61,11 @@ struct PatNode {
   double number = 0; ///< ArgTest::Number; also a literal on a result side
   int8_t var = -1;   ///< variable bound here, or -1
   SrcMode mode = SrcMode::Any;
-  bool oneOf = false;   ///< children are alternatives of this node itself
-  bool literal = false; ///< written as a number
-  bool fold = false;    ///< result side: evaluate this operation on constants
+  bool oneOf = false;    ///< children are alternatives of this node itself
+  bool literal = false;  ///< written as a number
+  bool fold = false;     ///< result side: evaluate this operation on constants
+  bool likeRoot = false; ///< result side: has the dtype of the node that is rewritten
+  bool rootOp = false;   ///< result side: has the operation of the node that is rewritten
   uint8_t childCount = 0;
   std::array<uint8_t, kMaxChildren> children{};
 };
@@ -227,6 +229,20 @@ constexpr Pat fold(const Pat& expression) {
   Pat p = expression;
   for (int i = 0; i < p.count; ++i)
     if (p.nodes[static_cast<size_t>(i)].childCount) p.nodes[static_cast<size_t>(i)].fold = true;
+  return p;
+}
+/// Result side: a CAST or BITCAST to the dtype of the node that is rewritten; the operand itself where it has
+/// that dtype.
+constexpr Pat toRoot(const Pat& a, Op o = Op::CAST) {
+  Pat p = makeNode(o, SrcMode::Exact, a);
+  p.root().likeRoot = true;
+  return p;
+}
+/// Result side: the operation of the node that is rewritten, of these operands.
+template <typename... P>
+constexpr Pat sameOp(const P&... children) {
+  Pat p = makeNode(Op::NOOP, SrcMode::Exact, children...);
+  p.root().rootOp = true;
   return p;
 }
 constexpr Pat binary(Op o, const Pat& a, const Pat& b) {

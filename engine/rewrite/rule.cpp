@@ -118,12 +118,17 @@ UOp buildResult(const Pat& result, Match& m) {
                    : built[c];
       if (!src[k]) return {};
     }
-    Op op = n.ops.first();
+    Op op = n.rootOp ? m.root().op() : n.ops.first();
+    if (n.likeRoot) {
+      built[i] = op == Op::BITCAST ? src[0].bitcast(m.root().dtype()) : src[0].cast(m.root().dtype());
+      continue;
+    }
     UOp made = src[0].alu(op, std::span<const UOp>(src.data() + 1, n.childCount - 1u));
     if (n.fold) {
       std::array<ConstValue, PatNode::kMaxChildren> values;
       for (uint8_t k = 0; k < n.childCount; ++k) {
-        if (!src[k].isConst() || src[k].isInvalidConst()) return {};
+        if (!src[k].isConst() || src[k].isInvalidConst())
+          return m.decline("a lane or Invalid is no number to fold");
         values[k] = src[k].constValue();
       }
       made = UOp::constant(made.dtype(), evalAlu(op, made.dtype(), src[n.childCount - 1u].dtype(),
@@ -133,6 +138,29 @@ UOp buildResult(const Pat& result, Match& m) {
   }
   if (nodes.back().literal) return constantOf(m.root().dtype(), nodes.back().number);
   return built[nodes.size() - 1];
+}
+
+bool holds(const Guard& g, const Match& m) {
+  UOp u = m.bind(static_cast<size_t>(g.var));
+  auto integer = [](UOp c) { return c.isConst() && c.arg().kind() == ArgKind::Int; };
+  switch (g.kind) {
+  case Guard::Kind::Const: return u.isConst();
+  case Guard::Kind::NotConst: return !laneConst(u);
+  case Guard::Kind::NotInvalid: return !u.isInvalidConst();
+  case Guard::Kind::NotPointer: return !u.dtype().isPtr();
+  case Guard::Kind::Signed: return !u.dtype().isUnsigned();
+  case Guard::Kind::NotZero: return integer(u) && u.arg().i() != 0;
+  case Guard::Kind::Positive: return integer(u) && u.arg().i() > 0;
+  case Guard::Kind::AtLeast: return u.vmin() >= g.number;
+  case Guard::Kind::AtMost: return u.vmax() <= g.number;
+  case Guard::Kind::Different: return u != m.bind(static_cast<size_t>(g.other));
+  case Guard::Kind::Unlike: return u.dtype() != m.root().dtype();
+  case Guard::Kind::Divides: {
+    UOp of = m.bind(static_cast<size_t>(g.other));
+    return integer(u) && integer(of) && u.arg().i() != 0 && of.arg().i() % u.arg().i() == 0;
+  }
+  }
+  return false;
 }
 
 } // namespace
@@ -205,7 +233,8 @@ std::string Rule::patternText() const {
 
 UOp Rule::apply(Match& m) const {
   if (!def_) return fn_(m);
-  if (def_->condition && !def_->condition(m)) return {};
+  for (size_t i = 0; i < def_->guardCount; ++i)
+    if (const Guard& g = def_->guards[i]; !holds(g, m)) return m.decline(g.why.data());
   if (def_->fn) return def_->fn(m);
   return buildResult(def_->result, m);
 }

@@ -4,13 +4,15 @@
 //   constexpr RuleDef kArith[] = {
 //     RULE("add-zero", x + 0, x),
 //     RULE("add-const", (x + c0) + c1, x + fold(c0 + c1)),
-//     RULE("mul-div", (x * c0) / c0, x, [](Match& m) { return m[c0].arg().i() != 0; }),
+//     RULE("max-const-last", pat::op(Op::MAX, c0, x), pat::max(x, c0), guard::notConst(x)),
 //     RULE("collapse-reduce", op(Op::REDUCE, x).more(), collapseReduce),      // UOp collapseReduce(Match&)
 //   };
 //
-// A result that uses a variable the pattern does not bind does not compile. A function returns a null UOp to
-// decline, `UOp gateHere()` to stop the descent of a bottom-up pass at this node.
+// A result or a guard that uses a variable the pattern does not bind does not compile. A function declines by
+// `return m.decline("two users");`: the reason is counted and shown. It returns `gateHere()` to stop the
+// descent of a bottom-up pass at this node.
 #pragma once
+#include "engine/rewrite/guard.h"
 #include "engine/rewrite/pattern.h"
 
 #include <cstring>
@@ -45,6 +47,14 @@ public:
   }
   bool hasCtx() const { return ctx_ != nullptr; }
   void* rawCtx() const { return ctx_; }
+  /// What a function returns that makes nothing of this match. The reason lives for ever (a literal); a few
+  /// words that name the thing in the way: "not divisible by 4".
+  UOp decline(const char* why) {
+    declined_ = why;
+    return {};
+  }
+  /// The reason given last; null where the rule gave none.
+  const char* declined() const { return declined_; }
 
   static constexpr size_t kMaxBinds = 32;
 
@@ -56,6 +66,7 @@ private:
   size_t varCount_ = 0;
   void* ctx_ = nullptr;
   const std::type_info* ctxType_ = nullptr;
+  const char* declined_ = nullptr;
   union Binds { // written before it is read: a match is tried too often to clear it first
     constexpr Binds() {}
     UOp at[kMaxBinds];
@@ -69,10 +80,10 @@ UOp gateHere();
 bool isGate(UOp answer);
 
 using RuleFn = UOp (*)(Match&);
-using RuleCondition = bool (*)(Match&);
 
 /// A rule as written in a table. Lives for ever.
 struct RuleDef {
+  static constexpr size_t kMaxGuards = 3;
   const char* name;
   const char* file;
   int line;
@@ -80,36 +91,40 @@ struct RuleDef {
   Pat pattern;
   Pat result; ///< its variables are places in pattern.vars; count 0: fn is used
   RuleFn fn = nullptr;
-  RuleCondition condition = nullptr;
+  std::array<Guard, kMaxGuards> guards{};
+  uint8_t guardCount = 0;
 };
 
-consteval RuleDef makeRule(const char* name, const char* text, const Pat& pattern, Pat result,
-                           RuleCondition condition, const char* file, int line) {
-  for (int i = 0; i < result.count; ++i) { // variables of the result by their place in the pattern
-    int8_t& var = result.nodes[static_cast<size_t>(i)].var;
-    if (var < 0) continue;
-    std::string_view wanted(result.vars[static_cast<size_t>(var)].data());
-    int8_t bound = -1;
-    for (int8_t k = 0; k < pattern.varCount; ++k)
-      if (wanted == std::string_view(pattern.vars[static_cast<size_t>(k)].data())) bound = k;
-    if (bound < 0) throw "the result uses a variable that the pattern does not bind";
-    var = bound;
-  }
-  return {name, file, line, text, pattern, result, nullptr, condition};
+/// Place of a variable among those a pattern binds.
+consteval int8_t placeOf(const Pat& pattern, std::string_view name) {
+  for (int8_t k = 0; k < pattern.varCount; ++k)
+    if (name == std::string_view(pattern.vars[static_cast<size_t>(k)].data())) return k;
+  throw "the result or a guard uses a variable that the pattern does not bind";
 }
 
-/// Accepts what may stand for a result: an expression or a function.
-template <typename P, typename R>
-consteval RuleDef makeRuleFrom(const char* name, const char* text, const char* file, int line,
-                               const P& pattern, R result, RuleCondition condition = nullptr) {
+/// Accepts as result an expression or a function.
+template <typename P, typename R, typename... G>
+consteval RuleDef makeRule(const char* name, const char* text, const char* file, int line, const P& pattern,
+                           R result, G... guards) {
+  static_assert(sizeof...(G) <= RuleDef::kMaxGuards);
+  RuleDef d{name, file, line, text, Pat(pattern), Pat()};
   if constexpr (std::is_convertible_v<R, RuleFn>) {
-    RuleDef d{name, file, line, text, Pat(pattern), Pat(), result, condition};
-    return d;
+    d.fn = result;
   } else {
-    return makeRule(name, text, Pat(pattern), Pat(result), condition, file, line);
+    d.result = Pat(result);
+    for (int i = 0; i < d.result.count; ++i) { // variables of the result by their place in the pattern
+      int8_t& var = d.result.nodes[static_cast<size_t>(i)].var;
+      if (var >= 0) var = placeOf(d.pattern, d.result.vars[static_cast<size_t>(var)].data());
+    }
   }
+  ((d.guards[d.guardCount++] = guards), ...);
+  for (Guard& g : d.guards) {
+    if (g.name[0]) g.var = placeOf(d.pattern, g.name.data());
+    if (g.otherName[0]) g.other = placeOf(d.pattern, g.otherName.data());
+  }
+  return d;
 }
-#define RULE(name, ...) ::uopscope::makeRuleFrom(name, #__VA_ARGS__, __FILE__, __LINE__, __VA_ARGS__)
+#define RULE(name, ...) ::uopscope::makeRule(name, #__VA_ARGS__, __FILE__, __LINE__, __VA_ARGS__)
 
 /// A rule in use. Rules of tables and rules made at run time (Python) look the same from here.
 class Rule {
@@ -133,7 +148,7 @@ public:
   const RuleDef* definition() const { return def_; }
   std::span<const std::array<char, 16>> vars() const { return vars_; }
 
-  /// The result for a complete match, null where the rule declines.
+  /// The result for a complete match, null where the rule declines (Match::declined says why).
   UOp apply(Match& m) const;
 
 private:

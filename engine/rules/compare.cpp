@@ -123,11 +123,13 @@ Interval difference(const Linear& a, const Linear& b) {
 
 UOp foldLess(Match& m) {
   UOp u = m.root(), a = u.src(0), b = u.src(1);
-  if (a.dtype() != dtypes::index || a.isInvalidConst() || b.isInvalidConst()) return {};
+  if (a.dtype() != dtypes::index || a.isInvalidConst() || b.isInvalidConst())
+    return m.decline("no scalar index, or Invalid");
   if (isInt(b)) return lessThanConst(u, linearOf(a), intOf(b));
   if (isInt(a)) { // c < x  is  not x < c+1
     int64_t next;
-    return __builtin_add_overflow(intOf(a), 1, &next) ? UOp{} : less(b, next).logicalNot();
+    return __builtin_add_overflow(intOf(a), 1, &next) ? m.decline("the constant plus 1 leaves 64 bits")
+                                                      : less(b, next).logicalNot();
   }
   Linear x = linearOf(a), y = linearOf(b);
   bool changed = cancel(x, y);
@@ -136,15 +138,16 @@ UOp foldLess(Match& m) {
   if (d.lo >= 0) return boolLike(u, false);
   if (allNegative(x) && allNegative(y) && y.constant == 0 && negate(x) && negate(y))
     return y.toUOp() < x.toUOp();
-  if (!changed) return {};
+  if (!changed) return m.decline("nothing cancels and the bounds overlap");
   UOp r = x.toUOp() < y.toUOp();
-  return r == u ? UOp{} : r;
+  return r == u ? m.decline("it is in normal form") : r;
 }
 
 /// Equality: constants and common factors to one side; never equal where the difference cannot be 0.
 UOp foldEquality(Match& m) {
   UOp u = m.root(), a = u.src(0), b = u.src(1);
-  if (a.dtype() != dtypes::index || a.isInvalidConst() || b.isInvalidConst()) return {};
+  if (a.dtype() != dtypes::index || a.isInvalidConst() || b.isInvalidConst())
+    return m.decline("no scalar index, or Invalid");
   Linear x = linearOf(a), y = linearOf(b);
   if (x.isConst() && !y.isConst()) std::swap(x, y);
   bool changed = cancel(x, y);
@@ -163,18 +166,20 @@ UOp foldEquality(Match& m) {
       changed = true;
     }
   }
-  if (!changed) return {};
+  if (!changed) return m.decline("nothing cancels and the bounds overlap");
   UOp r = x.toUOp().alu(u.op(), {y.toUOp()});
-  return r == u || r == b.alu(u.op(), {a}) ? UOp{} : r;
+  return r == u || r == b.alu(u.op(), {a}) ? m.decline("it is in normal form") : r;
 }
 
 /// x//d < c
 UOp lessOfQuotient(Match& m) {
-  if (!isInt(m[c0]) || !isInt(m[c1]) || m[x].dtype().count() != 1) return {};
+  if (!isInt(m[c0]) || !isInt(m[c1]) || m[x].dtype().count() != 1)
+    return m.decline("a constant is no integer, or x is a vector");
   int64_t d = intOf(m[c0]), c = intOf(m[c1]), bound;
-  if (d <= 0 || __builtin_mul_overflow(c, d, &bound)) return {};
+  if (d <= 0 || __builtin_mul_overflow(c, d, &bound))
+    return m.decline("the divisor is not positive, or the product leaves 64 bits");
   // Division rounds towards zero, so below zero a quotient covers the numbers just under its multiple.
-  if (c <= 0 && __builtin_sub_overflow(bound, d - 1, &bound)) return {};
+  if (c <= 0 && __builtin_sub_overflow(bound, d - 1, &bound)) return m.decline("the bound leaves 64 bits");
   return less(m[x], bound);
 }
 

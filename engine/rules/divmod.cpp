@@ -275,7 +275,8 @@ UOp commonFactorOfSigned(UOp a, int64_t c, bool wantsMod) {
 
 UOp foldDivMod(Match& m) {
   UOp u = m.root(), a = u.src(0), b = u.src(1);
-  if (!isScalarIndex(u) || a.isInvalidConst() || b.isInvalidConst()) return {};
+  if (!isScalarIndex(u) || a.isInvalidConst() || b.isInvalidConst())
+    return m.decline("no scalar index, or Invalid");
   bool wantsMod = u.is(Op::MOD);
   Wide alo = a.vmin(), ahi = a.vmax(), blo = b.vmin(), bhi = b.vmax();
   if (blo > 0 || bhi < 0) {
@@ -297,13 +298,13 @@ UOp foldDivMod(Match& m) {
       return a.src(0) / product;
     if (alo < 0) return commonFactorOfSigned(a, c, wantsMod);
     UOp r = ByConst(a, c, wantsMod, 0).fold();
-    return r == u ? UOp{} : r;
+    return r == u ? m.decline("no part of the dividend divides") : r;
   }
   if (!isInt(b)) {
     UOp r = bySymbol(a, b, wantsMod);
-    return r == u ? UOp{} : r;
+    return r == u ? m.decline("no part of the dividend divides") : r;
   }
-  return {};
+  return m.decline("the divisor may be 0 or negative");
 }
 
 UOp rangeItself(Match& m) {

@@ -18,29 +18,32 @@ UOp foldConstants(Match& m) {
   std::array<ConstValue, 3> v;
   for (size_t i = 0; i < u.srcCount(); ++i) {
     UOp c = laneConst(u.src(i));
-    if (!c) return {};
+    if (!c) return m.decline("a lane differs");
     v[i] = c.constValue();
-    if (v[i].isInvalid() && u.dtype().kind() != Scalar::Index) return {};
+    if (v[i].isInvalid() && u.dtype().kind() != Scalar::Index) return m.decline("Invalid is no number");
   }
   DType operand = u.src(u.is(Op::WHERE) ? 1 : 0).dtype();
-  if (u.is(Op::BITCAST) && u.dtype().itemsize() != operand.itemsize()) return {};
+  if (u.is(Op::BITCAST) && u.dtype().itemsize() != operand.itemsize())
+    return m.decline("a bitcast between sizes");
   return UOp::constant(u.dtype(), evalAlu(u.op(), u.dtype(), operand, std::span(v.data(), u.srcCount())));
 }
 
 /// A number converted; a constant of an index that is Invalid has no other type.
 UOp foldCast(Match& m) {
-  if (m.root().dtype().isPtr() || m[x].isInvalidConst() || m.root().dtype().isVoid()) return {};
+  if (m.root().dtype().isPtr() || m[x].isInvalidConst() || m.root().dtype().isVoid())
+    return m.decline("a pointer, Invalid or nothing is no number");
   return foldConstants(m);
 }
 
 UOp onlyValue(Match& m) {
   UOp u = m.root();
-  if (u.is(Op::WHERE) && (u.src(1).isInvalidConst() || u.src(2).isInvalidConst())) return {};
+  if (u.is(Op::WHERE) && (u.src(1).isInvalidConst() || u.src(2).isInvalidConst()))
+    return m.decline("a branch is Invalid");
   // Empty loops are folded by nobody: their variable has no value at all.
-  if (u.is(Op::RANGE) && !u.src(0).isConst(1)) return {};
+  if (u.is(Op::RANGE) && !u.src(0).isConst(1)) return m.decline("the loop may be empty");
   int64_t v = u.vmin();
   if (v != u.vmax() || v == std::numeric_limits<int64_t>::max() || v == std::numeric_limits<int64_t>::min())
-    return {};
+    return m.decline("it has more than one value");
   return UOp::constant(u.dtype(), v);
 }
 

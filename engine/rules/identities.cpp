@@ -27,14 +27,14 @@ UOp innerMod(Match& m) {
 }
 /// (x*c0)//c0 where the product cannot wrap.
 UOp mulThenDiv(Match& m) {
-  if (!isInt(m[c0]) || intOf(m[c0]) == 0) return {};
+  if (!isInt(m[c0]) || intOf(m[c0]) == 0) return m.decline("the constant is 0 or no integer");
   UOp u = m[x];
   if (u.dtype().kind() == Scalar::Index) return u;
-  if (u.dtype().kind() == Scalar::UInt64) return {};
+  if (u.dtype().kind() == Scalar::UInt64) return m.decline("a product of uint64 may wrap");
   __int128 f = intOf(m[c0]), low = u.vmin() * f, high = u.vmax() * f;
   if (low > high) std::swap(low, high);
   bool fits = low >= dtypes::minInt(u.dtype()) && high <= static_cast<__int128>(dtypes::maxInt(u.dtype()));
-  return fits ? u : UOp{};
+  return fits ? u : m.decline("the product may wrap");
 }
 
 constexpr RuleDef kIdentityRules[] = {
@@ -54,7 +54,7 @@ constexpr RuleDef kIdentityRules[] = {
     RULE("zero-shr", pat::op(Op::SHR, 0, x), 0),
     RULE("div-self", x / x, 1),
     RULE("div-one", x / 1, x),
-    RULE("div-minus-one", x / -1, negated, [](Match& m) { return !m[x].dtype().isUnsigned(); }),
+    RULE("div-minus-one", x / -1, x * -1, guard::isSigned(x)),
     RULE("zero-div", pat::op(OpSet{Op::IDIV, Op::MOD}, 0, x), 0),
     RULE("mul-div-same", xn* c0 / c0, mulThenDiv),
     RULE("mod-self", x % x, 0),

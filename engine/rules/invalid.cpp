@@ -11,41 +11,23 @@ namespace {
 
 constexpr OpSet kCarries = group::kBinary - group::kComparison;
 
-UOp liftGate(UOp alu, size_t at) {
-  UOp gated = alu.src(at);
-  UOp value = at == 0 ? gated.src(1).alu(alu.op(), {alu.src(1)}) : alu.src(0).alu(alu.op(), {gated.src(1)});
-  // Both operands gated: the second gate is lifted when the new value is visited.
-  return gated.src(0).where(value, gated.src(2));
-}
-
-UOp liftLeft(Match& m) {
-  return liftGate(m.root(), 0);
-}
-UOp liftRight(Match& m) {
-  return liftGate(m.root(), 1);
-}
 UOp compareUngated(Match& m) {
   UOp u = m.root();
   auto value = [](UOp s) { return s.is(Op::WHERE) && s.src(2).isInvalidConst() ? s.src(1) : s; };
   return value(u.src(0)).alu(u.op(), {value(u.src(1))});
 }
-UOp castUngated(Match& m) {
-  return m[x].cast(m.root().dtype());
-}
-UOp mergeGates(Match& m) {
-  return (m[cond] & m[y]).where(m[x], m.root().src(2));
-}
+constexpr Pat kGatedAs = pat::where(cond, x, kInvalid.named(w)); ///< with the Invalid bound
 
 constexpr RuleDef kInvalidRules[] = {
-    RULE("cast-gated", pat::op(Op::CAST, kGated), castUngated),
-    RULE("lift-gate-left", pat::op(kCarries, kGated, z), liftLeft),
-    RULE("lift-gate-right", pat::op(kCarries, z, kGated), liftRight),
+    RULE("cast-gated", pat::op(Op::CAST, kGated), pat::toRoot(x)),
+    RULE("lift-gate-left", pat::op(kCarries, kGatedAs, z), pat::where(cond, pat::sameOp(x, z), w)),
+    RULE("lift-gate-right", pat::op(kCarries, z, kGatedAs), pat::where(cond, pat::sameOp(z, x), w)),
     RULE("compare-gated-left", pat::op(group::kComparison, kGated, z), compareUngated),
     RULE("compare-gated-right", pat::op(group::kComparison, z, kGated), compareUngated),
-    RULE("invalid-left", pat::op(kCarries, kInvalid.named(w), z), [](Match& m) { return m[w]; }),
-    RULE("invalid-right", pat::op(kCarries, z, kInvalid.named(w)), [](Match& m) { return m[w]; }),
-    RULE("gate-of-gate", pat::where(yb, kGated, kInvalid), mergeGates),
-    RULE("gate-of-invalid", pat::where(cond, kInvalid.named(w), kInvalid), [](Match& m) { return m[w]; }),
+    RULE("invalid-left", pat::op(kCarries, kInvalid.named(w), z), w),
+    RULE("invalid-right", pat::op(kCarries, z, kInvalid.named(w)), w),
+    RULE("gate-of-gate", pat::where(yb, kGated, kInvalid.named(w)), pat::where(cond& yb, x, w)),
+    RULE("gate-of-invalid", pat::where(cond, kInvalid.named(w), kInvalid), w),
 };
 
 } // namespace

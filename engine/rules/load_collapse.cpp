@@ -188,7 +188,7 @@ std::optional<UOp> collapseOver(UOp value, UOp r) {
 
 UOp collapseReduce(Match& m) {
   UOp red = m.root();
-  if (red.arg().op() != Op::ADD || red.dtype().count() != 1) return {};
+  if (red.arg().op() != Op::ADD || red.dtype().count() != 1) return m.decline("no sum of scalars");
   UOp value = red.src(0);
   std::vector<UOp> left;
   for (UOp r : red.src().subspan(1)) {
@@ -201,7 +201,7 @@ UOp collapseReduce(Match& m) {
     else
       left.push_back(r);
   }
-  if (left.size() + 1 == red.srcCount()) return {};
+  if (left.size() + 1 == red.srcCount()) return m.decline("no term is bounded by its range alone");
   return value.reduce(Op::ADD, left);
 }
 

@@ -35,20 +35,20 @@ UOp relabel(UOp u, DType d, UOp like) {
 
 UOp lowerConst(Match& m) {
   UOp u = m.root();
-  return u.isInvalidConst() ? UOp{} : relabel(u, fitting(u), u);
+  return u.isInvalidConst() ? m.decline("Invalid has no type of a machine") : relabel(u, fitting(u), u);
 }
 UOp lowerVar(Match& m) {
   return relabel(m.root(), fitting(m.root()), m.root());
 }
 UOp lowerBind(Match& m) {
   UOp u = m.root();
-  if (!isLowered(u.src(0)) || !isLowered(u.src(1))) return {};
+  if (!isLowered(u.src(0)) || !isLowered(u.src(1))) return m.decline("a source is not lowered yet");
   UOp var = u.src(0).src(0);
   return u.withSrc({var, u.src(1).src(0).withDtype(var.dtype())}).withDtype(var.dtype()).cast(u.dtype());
 }
 UOp lowerLoop(Match& m) {
   UOp u = m.root();
-  if (!isLowered(u.src(0))) return {};
+  if (!isLowered(u.src(0))) return m.decline("the extent is not lowered yet");
   std::vector<UOp> src;
   for (UOp s : u.src()) src.push_back(stripped(s));
   DType d = u.is(Op::SPECIAL) ? dtypes::int32 : src[0].dtype();
@@ -61,7 +61,7 @@ UOp lowerAlu(Match& m) {
   size_t first = u.is(Op::WHERE) ? 1 : 0;
   DType d = isIndex(u) ? fitting(u).scalar() : dtypes::int32;
   for (size_t i = first; i < u.srcCount(); ++i) {
-    if (!isLowered(u.src(i))) return {};
+    if (!isLowered(u.src(i))) return m.decline("a source is not lowered yet");
     d = dtypes::leastUpper(d, u.src(i).src(0).dtype().scalar());
   }
   std::array<UOp, 3> src;
@@ -74,10 +74,10 @@ UOp lowerAlu(Match& m) {
 }
 UOp lowerVectorize(Match& m) {
   UOp u = m.root();
-  if (u.srcCount() == 0) return {};
+  if (u.srcCount() == 0) return m.decline("no lanes");
   DType d = fitting(u).scalar();
   for (UOp s : u.src()) {
-    if (!isLowered(s)) return {};
+    if (!isLowered(s)) return m.decline("a lane is not lowered yet");
     d = dtypes::leastUpper(d, s.src(0).dtype());
   }
   std::vector<UOp> src;
@@ -86,7 +86,7 @@ UOp lowerVectorize(Match& m) {
 }
 UOp lowerGep(Match& m) {
   UOp u = m.root();
-  if (!isLowered(u.src(0))) return {};
+  if (!isLowered(u.src(0))) return m.decline("the vector is not lowered yet");
   UOp inner = u.src(0).src(0);
   return UOp::make(Op::GEP, inner.dtype().scalar().vec(u.dtype().count()), {inner}, u.arg(), u.tag())
       .cast(u.dtype());
@@ -95,11 +95,13 @@ UOp lowerGep(Match& m) {
 UOp castThroughLong(Match& m) {
   DType from = m[x].dtype();
   bool needs = from.isFloat() || from.kind() == Scalar::UInt64;
-  return needs ? m[x].cast(dtypes::int64.vec(from.count())).cast(m.root().dtype()) : UOp{};
+  return needs ? m[x].cast(dtypes::int64.vec(from.count())).cast(m.root().dtype())
+               : m.decline("a 32-bit integer holds the value");
 }
 /// Out of index into another type: directly.
 UOp castOut(Match& m) {
-  return isLowered(m.root().src(0)) ? m[x].cast(m.root().dtype()) : UOp{};
+  return isLowered(m.root().src(0)) ? m[x].cast(m.root().dtype())
+                                    : m.decline("the source is not lowered yet");
 }
 
 /// INDEX(buffer, WHERE(gate, index, Invalid)): the gate becomes the third source.
@@ -108,7 +110,7 @@ UOp gateOfIndex(Match& m) {
   if (u.srcCount() == 3 && u.src(2).dtype().isBool())
     gate = gate & u.src(2);
   else if (u.srcCount() != 2)
-    return {};
+    return m.decline("the index has a gate of another kind");
   return u.withSrc({u.src(0), m[x], gate});
 }
 UOp stripSources(Match& m) {
@@ -119,7 +121,7 @@ UOp stripSources(Match& m) {
     src.push_back(stripped(s));
     changed |= src.back() != s;
   }
-  return changed ? u.withSrc(src) : UOp{};
+  return changed ? u.withSrc(src) : m.decline("no source is a lowered index");
 }
 
 constexpr OpSet kTakesAny{Op::SINK, Op::NOOP,   Op::END,    Op::GROUP,   Op::AFTER, Op::STORE,  Op::LOAD,

@@ -51,7 +51,7 @@ UOp invalidAccess(Match& m) {
 UOp flattenEffects(Match& m) {
   UOp u = m.root();
   bool any = std::any_of(u.src().begin(), u.src().end(), [](UOp s) { return s.in(kNoEffect); });
-  if (!any) return {};
+  if (!any) return m.decline("every source has an effect");
   std::vector<UOp> src;
   for (UOp s : u.src()) {
     if (s.in(kNoEffect))
@@ -70,7 +70,9 @@ UOp flattenAfter(Match& m) {
     else
       src.insert(src.end(), s.src().begin(), s.src().end());
   }
-  return std::equal(src.begin(), src.end(), u.src().begin(), u.src().end()) ? UOp{} : u.withSrc(src);
+  return std::equal(src.begin(), src.end(), u.src().begin(), u.src().end())
+             ? m.decline("every source has an effect")
+             : u.withSrc(src);
 }
 
 constexpr Pat ownLoad = pat::op(Op::LOAD, kIndex.named(i));

@@ -13,20 +13,19 @@ UOp maxByBounds(Match& m) {
   bool unsignedTop = a.dtype().kind() == Scalar::UInt64;
   if (a.vmin() >= b.vmax() && !(unsignedTop && b.vmax() == INT64_MAX)) return a;
   if (b.vmin() >= a.vmax() && !(unsignedTop && a.vmax() == INT64_MAX)) return b;
-  if (!isScalarIndex(m.root())) return {};
+  if (!isScalarIndex(m.root())) return m.decline("the bounds overlap");
   Linear difference = linearOf(UOp::make(Op::SUB, dtypes::index, {a, b}));
   Interval d = intervalOf(difference);
   if (d.lo >= 0) return a;
-  return d.hi <= 0 ? b : UOp{};
+  return d.hi <= 0 ? b : m.decline("the bounds of the difference include 0");
 }
 
 constexpr RuleDef kMinmaxRules[] = {
     RULE("max-by-bounds", pat::op(Op::MAX, xn, yn), maxByBounds),
     RULE("max-consts", pat::max(pat::max(xn, c0), c1), pat::max(x, pat::fold(pat::max(c0, c1)))),
     RULE("max-const-out", pat::op(Op::MAX, pat::op(Op::MAX, xn, c0), y), pat::max(pat::max(x, y), c0),
-         [](Match& m) { return !m[y].isConst(); }),
-    RULE("max-const-last", pat::op(Op::MAX, c0, xn), pat::max(x, c0),
-         [](Match& m) { return !m[x].isConst(); }),
+         guard::notConst(y)),
+    RULE("max-const-last", pat::op(Op::MAX, c0, xn), pat::max(x, c0), guard::notConst(x)),
     RULE("max-again", pat::max(pat::max(xn, y), x), pat::max(x, y)),
 };
 

@@ -28,45 +28,45 @@ UOp wholePower(UOp base, int64_t n) {
 }
 
 UOp powerOfConst(Match& m) {
-  if (!m[c0].arg().isNumber() || m[c0].isInvalidConst()) return {};
+  if (!m[c0].arg().isNumber() || m[c0].isInvalidConst()) return m.decline("the exponent is no number");
   UOp base = m[x];
   double n = m[c0].arg().number();
   if (n == 0) return base.constLike(int64_t{1});
-  if (std::fabs(n) > kMostProducts || n * 2 != std::floor(n * 2)) return {};
+  if (std::fabs(n) > kMostProducts || n * 2 != std::floor(n * 2))
+    return m.decline("the exponent is too large or no half");
   bool isFloat = base.dtype().isFloat();
   if (n < 0) {
-    if (!isFloat) return {};
+    if (!isFloat) return m.decline("an integer to a negative power");
     return base.alu(Op::RECIPROCAL).alu(Op::POW, {UOp::constant(m[c0].dtype(), -n)});
   }
   if (n != std::floor(n)) {
-    if (!isFloat) return {};
+    if (!isFloat) return m.decline("an integer to a broken power");
     UOp root = base.alu(Op::SQRT);
     return n == 0.5 ? root : wholePower(base, static_cast<int64_t>(n)) * root;
   }
   return wholePower(base, static_cast<int64_t>(n));
 }
 UOp constToPower(Match& m) {
-  if (!isFloatConst(m[c0])) return {};
+  if (!isFloatConst(m[c0])) return m.decline("the base is no float");
   double base = m[c0].arg().f();
   if (base == 1) return m[c0];
-  if (!(base > 0) || std::isinf(base)) return {};
+  if (!(base > 0) || std::isinf(base)) return m.decline("the base is not a finite positive number");
   UOp scaled = base == 2 ? m[x] : m[x] * UOp::constant(m[x].dtype(), std::log2(base));
   return scaled.alu(Op::EXP2);
 }
 
 /// (x*a)*b with a or b a power of two, so that a*b is rounded once as before.
 UOp mergeExactFactors(Match& m) {
-  if (!isFloatConst(m[c0]) || !isFloatConst(m[c1])) return {};
+  if (!isFloatConst(m[c0]) || !isFloatConst(m[c1])) return m.decline("a factor is no float");
   double a = m[c0].arg().f(), b = m[c1].arg().f();
-  if (!isPowerOfTwo(a) && !isPowerOfTwo(b)) return {};
+  if (!isPowerOfTwo(a) && !isPowerOfTwo(b))
+    return m.decline("no factor is a power of two: the product would round twice");
   return m[x] * UOp::constant(m[x].dtype(), a * b);
 }
 UOp reciprocalOfMultiple(Match& m) {
-  if (!isFloatConst(m[c0]) || !isPowerOfTwo(m[c0].arg().f())) return {};
+  if (!isFloatConst(m[c0]) || !isPowerOfTwo(m[c0].arg().f()))
+    return m.decline("the factor is no power of two");
   return m[x].alu(Op::RECIPROCAL) * UOp::constant(m[x].dtype(), 1 / m[c0].arg().f());
-}
-bool differentFactors(Match& m) {
-  return m[y] != m[z];
 }
 
 constexpr RuleDef kPowerRules[] = {
@@ -80,7 +80,7 @@ constexpr RuleDef kExactFloatRules[] = {
     RULE("fdiv-one", pat::op(Op::FDIV, x, 1), x),
     RULE("mul-fdiv-same", pat::op(Op::FDIV, xf* y, y), x),
     RULE("mul-mul-reciprocal", (xf * y) * pat::recip(y), x),
-    RULE("div-div", (xf * pat::recip(y)) * pat::recip(z), x* pat::recip(y* z), differentFactors),
+    RULE("div-div", (xf * pat::recip(y)) * pat::recip(z), x* pat::recip(y* z), guard::different(y, z)),
     RULE("float-add-self", xf + x, x * 2),
     RULE("float-mul-consts", (xf * c0) * c1, mergeExactFactors),
     RULE("reciprocal-of-multiple", pat::recip(xf* c0), reciprocalOfMultiple),
@@ -93,16 +93,13 @@ constexpr Pat xHigh = Pat(x).withDtype(kU64),
               yLow = pat::op(Op::CAST, Pat(y).withDtype(kU32)).withDtype(kU64);
 constexpr Pat kJoined = (xHigh * kTwo32) | yLow, kJoinedShift = (xHigh << 32) | yLow;
 
-bool highFits(Match& m) {
-  return m[x].vmax() <= 0xFFFFFFFF;
-}
+constexpr Guard kHighFits = guard::atMost(x, 0xFFFFFFFF);
 
 constexpr RuleDef kRandomRules[] = {
-    RULE("low-half", pat::op(Op::CAST, xHigh & 4294967295.0).withDtype(kU32),
-         [](Match& m) { return m[x].cast(m.root().dtype()); }),
+    RULE("low-half", pat::op(Op::CAST, xHigh & 4294967295.0).withDtype(kU32), pat::toRoot(x)),
     RULE("low-of-joined", pat::op(Op::CAST, pat::oneOf(kJoined, kJoinedShift)).withDtype(kU32), y),
-    RULE("high-of-joined-div", kJoined / kTwo32, x, highFits),
-    RULE("high-of-joined-shift", kJoinedShift >> 32, x, highFits),
+    RULE("high-of-joined-div", kJoined / kTwo32, x, kHighFits),
+    RULE("high-of-joined-shift", kJoinedShift >> 32, x, kHighFits),
 };
 
 } // namespace

@@ -14,9 +14,10 @@ namespace {
 
 UOp mulOutOfReduce(Match& m) {
   UOp reduce = m.root(), value = reduce.src(0);
-  if (reduce.arg().kind() != ArgKind::Op || reduce.dtype() != value.dtype()) return {};
+  if (reduce.arg().kind() != ArgKind::Op || reduce.dtype() != value.dtype())
+    return m.decline("the reduction changes the dtype");
   bool isMax = reduce.arg().op() == Op::MAX;
-  if (reduce.arg().op() != Op::ADD && !isMax) return {};
+  if (reduce.arg().op() != Op::ADD && !isMax) return m.decline("neither a sum nor a maximum");
   auto ranges = reduce.src().subspan(1);
   std::vector<UOp> inside, outside;
   for (UOp f : splitUop(value, Op::MUL)) {
@@ -25,18 +26,13 @@ UOp mulOutOfReduce(Match& m) {
     bool leaves = !depends && (!isMax || positive);
     (leaves ? outside : inside).push_back(f);
   }
-  if (outside.empty()) return {};
+  if (outside.empty()) return m.decline("every factor depends on the loop, or may be negative in a maximum");
   std::vector<UOp> src(reduce.src().begin(), reduce.src().end());
   src[0] = joinUop(inside, Op::MUL, value.constLike(int64_t{1}));
   return reduce.withSrc(src) * joinUop(outside, Op::MUL, {});
 }
 
-UOp castBranches(Match& m) {
-  DType d = m.root().dtype();
-  return m[cond].where(m[x].cast(d), m[y].cast(d));
-}
 UOp neZero(Match& m) {
-  if (m[x].dtype().isPtr()) return {};
   return m[x].cast(dtypes::bool_.vec(m[x].dtype().count()));
 }
 
@@ -45,9 +41,9 @@ constexpr RuleDef kReduceRules[] = {
 };
 
 constexpr RuleDef kKernelRules[] = {
-    RULE("ne-zero-as-cast", x != 0, neZero),
-    RULE("cast-into-branches", pat::op(Op::CAST, pat::where(cond, x, y)), castBranches,
-         [](Match& m) { return !m[x].isInvalidConst() && !m[y].isInvalidConst(); }),
+    RULE("ne-zero-as-cast", x != 0, neZero, guard::notPointer(x)),
+    RULE("cast-into-branches", pat::op(Op::CAST, pat::where(cond, x, y)),
+         pat::where(cond, pat::toRoot(x), pat::toRoot(y)), guard::notInvalid(x), guard::notInvalid(y)),
 };
 
 } // namespace

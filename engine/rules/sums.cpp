@@ -162,10 +162,11 @@ UOp normalSum(UOp u) {
 
 UOp normalizeSum(Match& m) {
   UOp u = m.root();
-  if (!isScalarIndex(u)) return {};
+  if (!isScalarIndex(u)) return m.decline("no scalar index");
   // A multiple distributes over the sum below it; a product of two unknowns is no sum.
-  if (u.is(Op::MUL) && !isInt(u.src(0)) && !isInt(u.src(1))) return {};
-  return isLongSum(u, kShort) ? UOp{} : normalSum(u);
+  if (u.is(Op::MUL) && !isInt(u.src(0)) && !isInt(u.src(1)))
+    return m.decline("a product of two unknowns is no sum");
+  return isLongSum(u, kShort) ? m.decline("a long sum waits for its user") : normalSum(u);
 }
 
 /// A user of a long sum puts it in order.
@@ -181,31 +182,26 @@ UOp normalizeOperands(Match& m) {
       changed = true;
     }
   }
-  return changed ? u.withSrc(src) : UOp{};
+  return changed ? u.withSrc(src) : m.decline("no operand is a long sum out of order");
 }
 
 /// Factors of a product in order, the constant last.
 UOp normalizeProduct(Match& m) {
   UOp u = m.root();
-  if (!isScalarIndex(u) || isLongSum(u, kShort)) return {};
+  if (!isScalarIndex(u) || isLongSum(u, kShort)) return m.decline("a long sum waits for its user");
   int64_t constant = 1;
   std::vector<UOp> factors = factorsOf(u, constant);
   std::stable_sort(factors.begin(), factors.end(), [](UOp a, UOp b) { return compareNodes(a, b) < 0; });
   if (factors.empty()) return UOp::index(constant);
-  if (std::any_of(factors.begin(), factors.end(), isInt)) return {}; // constants that leave 64 bits together
+  if (std::any_of(factors.begin(), factors.end(), isInt))
+    return m.decline("the constants leave 64 bits together"); // constants that leave 64 bits together
   UOp product = factors[0];
   for (size_t i = 1; i < factors.size(); ++i) product = product * factors[i];
   if (constant != 1) product = product * constant;
-  return product == u ? UOp{} : product;
+  return product == u ? m.decline("it is in normal form") : product;
 }
 
 constexpr Pat xWrap = Pat(x).withDtype(kMaskInts & ~kMaskIndex);
-bool notIndex(Match& m) {
-  return m.root().dtype().kind() != Scalar::Index;
-}
-bool yIsNoConst(Match& m) {
-  return !laneConst(m[y]);
-}
 
 constexpr OpSet kUsers{Op::IDIV, Op::MOD,   Op::MAX,     Op::CMPLT, Op::CMPNE,  Op::CMPEQ,     Op::WHERE,
                        Op::CAST, Op::INDEX, Op::RANGE,   Op::AND,   Op::OR,     Op::XOR,       Op::SHL,
@@ -226,14 +222,14 @@ constexpr RuleDef kSumRules[] = {
     RULE("and-consts", (xWrap & c0) & c1, x& pat::fold(c0& c1)),
     RULE("or-consts", (xWrap | c0) | c1, x | pat::fold(c0 | c1)),
     RULE("xor-consts", (xWrap ^ c0) ^ c1, x ^ pat::fold(c0 ^ c1)),
-    RULE("add-const-out", (xWrap + c0) + y, (x + y) + c0, yIsNoConst),
-    RULE("mul-const-out", (xWrap * c0) * y, (x * y) * c0, yIsNoConst),
+    RULE("add-const-out", (xWrap + c0) + y, (x + y) + c0, guard::notConst(y)),
+    RULE("mul-const-out", (xWrap * c0) * y, (x * y) * c0, guard::notConst(y)),
     RULE("add-self", xWrap + x, x * 2),
     RULE("add-multiple", xWrap* c0 + x, x* pat::fold(c0 + 1)),
     RULE("add-multiples", xWrap* c0 + x * c1, x* pat::fold(c0 + c1)),
-    RULE("sum-add-self", (y + xWrap) + x, y + x * 2, notIndex),
-    RULE("sum-add-multiple", (y + xWrap * c0) + x, y + x * pat::fold(c0 + 1), notIndex),
-    RULE("sum-add-multiples", (y + xWrap * c0) + x * c1, y + x * pat::fold(c0 + c1), notIndex),
+    RULE("sum-add-self", (y + xWrap) + x, y + x * 2),
+    RULE("sum-add-multiple", (y + xWrap * c0) + x, y + x * pat::fold(c0 + 1)),
+    RULE("sum-add-multiples", (y + xWrap * c0) + x * c1, y + x * pat::fold(c0 + c1)),
     RULE("mod-plus-multiple", xWrap % c0 + (x / c0) * c0, x),
     RULE("negated-sum", (xWrap + c0) * -1, x * -1 + pat::fold(c0 * -1)),
 };

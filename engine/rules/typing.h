@@ -48,6 +48,9 @@ public:
   }
   void onRuleError(const Rule& rule, UOp before, std::string_view message) override;
   void onCounts(std::span<const MatchCount> counts) override;
+  void onDeclines(std::span<const DeclineCount> declines) override {
+    if (next_) next_->onDeclines(declines);
+  }
   void poolRetired(Pool& pool) override;
 
 private:

@@ -172,7 +172,7 @@ UOp simplifyConjunction(Match& m) {
 
 UOp gatedGivenValid(Match& m) {
   UOp u = givenValid(m[cond], m[x], false);
-  return u == m[x] ? UOp{} : m[cond].where(u, m.root().src(2));
+  return u == m[x] ? m.decline("the gate says nothing of the index") : m[cond].where(u, m.root().src(2));
 }
 
 /// Whether every range of `a` is one of `b`.
@@ -192,7 +192,7 @@ UOp dropClauses(Match& m) {
   std::vector<UOp> keep, all = splitUop(m[cond], Op::AND);
   for (UOp c : all)
     if (sharesRange(c, m[x])) keep.push_back(c);
-  if (keep.size() == all.size()) return {};
+  if (keep.size() == all.size()) return m.decline("every clause shares a range with the index");
   return joinUop(keep, Op::AND, UOp::boolean(true)).where(m[x], m.root().src(2));
 }
 

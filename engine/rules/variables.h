@@ -24,13 +24,5 @@ inline int64_t intOf(UOp u) {
 inline bool isScalarIndex(UOp u) {
   return u.dtype() == dtypes::index;
 }
-/// CONST or the same CONST in every lane; null for anything else.
-inline UOp laneConst(UOp u) {
-  if (u.isConst()) return u;
-  if (!u.is(Op::VECTORIZE) || u.srcCount() == 0 || !u.src(0).isConst()) return {};
-  for (UOp s : u.src())
-    if (s != u.src(0)) return {};
-  return u.src(0);
-}
 
 } // namespace uopscope::rules

@@ -23,7 +23,7 @@ UOp gepOfGep(Match& m) {
 }
 UOp gepOfVectorize(Match& m) {
   const auto& lanes = lanesOf(m.root());
-  if (m[v].dtype().isPtr()) return {};
+  if (m[v].dtype().isPtr()) return m.decline("a vector of pointers");
   std::vector<UOp> picked;
   for (int64_t i : lanes) picked.push_back(m[v].src(static_cast<size_t>(i)));
   return picked.size() == 1 ? picked[0] : UOp::make(Op::VECTORIZE, m.root().dtype(), picked);
@@ -39,24 +39,25 @@ UOp gepOfConst(Match& m) {
 }
 UOp gepInOrder(Match& m) {
   const auto& lanes = lanesOf(m.root());
-  if (m.root().dtype().isPtr() || static_cast<int>(lanes.size()) != m[x].dtype().count()) return {};
+  if (m.root().dtype().isPtr() || static_cast<int>(lanes.size()) != m[x].dtype().count())
+    return m.decline("not all lanes, or a pointer");
   for (size_t i = 0; i < lanes.size(); ++i)
-    if (lanes[i] != static_cast<int64_t>(i)) return {};
+    if (lanes[i] != static_cast<int64_t>(i)) return m.decline("the lanes change order");
   return m[x];
 }
 UOp gepThroughAlu(Match& m) {
   UOp alu = m[v], gep = m.root();
-  if (gep.dtype().isPtr() || alu.dtype().isPtr()) return {};
+  if (gep.dtype().isPtr() || alu.dtype().isPtr()) return m.decline("a pointer");
   std::vector<UOp> src;
   for (UOp s : alu.src()) {
-    if (s.dtype().isPtr()) return {};
+    if (s.dtype().isPtr()) return m.decline("a source is a pointer");
     src.push_back(UOp::make(Op::GEP, s.dtype().scalar().vec(gep.dtype().count()), {s}, gep.arg()));
   }
   return UOp::make(alu.op(), alu.dtype().scalar().vec(gep.dtype().count()), src, alu.arg(), alu.tag());
 }
 UOp catAsVectorize(Match& m) {
   UOp cat = m.root();
-  if (cat.dtype().isPtr()) return {};
+  if (cat.dtype().isPtr()) return m.decline("a pointer");
   std::vector<UOp> lanes;
   for (UOp s : cat.src())
     for (int64_t i = 0; i < s.dtype().count(); ++i)
@@ -68,17 +69,17 @@ UOp catAsVectorize(Match& m) {
 UOp gepsOfOne(Match& m) {
   std::vector<int64_t> lanes;
   for (UOp s : m.root().src()) {
-    if (lanesOf(s).size() != 1) return {};
+    if (lanesOf(s).size() != 1) return m.decline("a source takes several lanes");
     lanes.push_back(lanesOf(s)[0]);
   }
-  if (lanes.empty() || m[x].dtype().isPtr()) return {};
+  if (lanes.empty() || m[x].dtype().isPtr()) return m.decline("no lanes, or a pointer");
   return UOp::make(Op::GEP, m.root().dtype(), {m[x]}, Arg::of(std::move(lanes)));
 }
 /// Lanes of a WMMA in whole groups of its output ask for whole groups of its operands.
 UOp gepThroughWmma(Match& m) {
   UOp wmma = m[v], gep = m.root();
   const auto& axes = wmma.arg().as<WmmaArg>().upcastAxes;
-  if (axes.size() != wmma.srcCount()) return {};
+  if (axes.size() != wmma.srcCount()) return m.decline("the operands have no axes");
   auto sizeOf = [&](size_t i) {
     int64_t n = 1;
     for (auto [axis, size] : axes[i]) n *= size;
@@ -86,17 +87,17 @@ UOp gepThroughWmma(Match& m) {
   };
   const auto& lanes = lanesOf(gep);
   auto out = static_cast<size_t>(sizeOf(axes.size() - 1));
-  if (out == 0 || lanes.size() % out) return {};
+  if (out == 0 || lanes.size() % out) return m.decline("the lanes are no whole groups");
   std::vector<int64_t> groups;
   for (size_t i = 0; i < lanes.size(); ++i) {
     if (i % out == 0) {
-      if (lanes[i] % static_cast<int64_t>(out)) return {};
+      if (lanes[i] % static_cast<int64_t>(out)) return m.decline("a group begins inside another");
       groups.push_back(lanes[i] / static_cast<int64_t>(out));
     } else if (lanes[i] != lanes[i - i % out] + static_cast<int64_t>(i % out)) {
-      return {};
+      return m.decline("a group is not in order");
     }
   }
-  if (static_cast<int>(lanes.size()) == wmma.dtype().count()) return {};
+  if (static_cast<int>(lanes.size()) == wmma.dtype().count()) return m.decline("all lanes are taken");
   std::vector<UOp> src;
   for (size_t s = 0; s < wmma.srcCount(); ++s) {
     std::vector<int64_t> wanted;
@@ -118,11 +119,11 @@ UOp oneLane(UOp u) {
 }
 UOp aluOfBroadcasts(Match& m) {
   UOp u = m.root();
-  if (u.dtype().isPtr() || u.dtype().count() < 2) return {};
+  if (u.dtype().isPtr() || u.dtype().count() < 2) return m.decline("a scalar or a pointer");
   std::vector<UOp> src;
   for (UOp s : u.src()) {
     UOp lane = s.dtype().count() == 1 ? s : oneLane(s);
-    if (!lane) return {};
+    if (!lane) return m.decline("a source has lanes that differ");
     src.push_back(lane);
   }
   return UOp::make(u.op(), u.dtype().scalar(), src, u.arg(), u.tag()).broadcast(u.dtype().count());
@@ -130,7 +131,7 @@ UOp aluOfBroadcasts(Match& m) {
 /// x op (c, c, ...) by the identities of scalars.
 UOp vectorIdentity(Match& m) {
   UOp u = m.root();
-  if (u.dtype().count() < 2 || u.dtype().isPtr()) return {};
+  if (u.dtype().count() < 2 || u.dtype().isPtr()) return m.decline("a scalar or a pointer");
   for (size_t at : {size_t{1}, size_t{0}}) {
     UOp c = laneConst(u.src(at)), other = u.src(1 - at);
     if (!c || u.src(at).isConst() || c.isInvalidConst()) continue;
@@ -145,7 +146,7 @@ UOp vectorIdentity(Match& m) {
     if (either && neutral) return other;
     if (either && absorbing) return u.src(at);
   }
-  return {};
+  return m.decline("no operand is neutral or absorbing in every lane");
 }
 
 constexpr OpSet kThrough = group::kElementwise;

@@ -18,17 +18,19 @@ UOp branchTaken(Match& m) {
 
 /// not c ? x : y, unless y is Invalid: gates stay in one form.
 UOp swapBranches(Match& m) {
-  return m[y].isInvalidConst() ? UOp{} : m[cond].where(m[y], m[x]);
+  return m[y].isInvalidConst() ? m.decline("the gate of an index stays as it is") : m[cond].where(m[y], m[x]);
 }
 
 /// One WHERE instead of two where one of its branches then is a constant.
 UOp joinWheres(Match& m) {
   UOp u = m.root(), a = u.src(0), b = u.src(1);
-  if (!bothConst(a.src(1), b.src(1)) && !bothConst(a.src(2), b.src(2))) return {};
+  if (!bothConst(a.src(1), b.src(1)) && !bothConst(a.src(2), b.src(2)))
+    return m.decline("no pair of branches is constant");
   return a.src(0).where(a.src(1).alu(u.op(), {b.src(1)}), a.src(2).alu(u.op(), {b.src(2)}));
 }
 UOp joinWheresInSum(Match& m) {
-  if (!bothConst(m[t0], m[t1]) && !bothConst(m[f0], m[f1])) return {};
+  if (!bothConst(m[t0], m[t1]) && !bothConst(m[f0], m[f1]))
+    return m.decline("no pair of branches is constant");
   return m[y] + m[cond].where(m[t0] + m[t1], m[f0] + m[f1]);
 }
 /// A constant joins two constant branches.
@@ -36,7 +38,7 @@ UOp intoConstBranches(Match& m) {
   UOp u = m.root();
   bool left = u.src(0).is(Op::WHERE);
   UOp choice = u.src(left ? 0 : 1), c = u.src(left ? 1 : 0);
-  if (!laneConst(c) || !bothConst(choice.src(1), choice.src(2))) return {};
+  if (!laneConst(c) || !bothConst(choice.src(1), choice.src(2))) return m.decline("a branch is no constant");
   auto apply = [&](UOp v) { return left ? v.alu(u.op(), {c}) : c.alu(u.op(), {v}); };
   return choice.src(0).where(apply(choice.src(1)), apply(choice.src(2)));
 }
@@ -46,7 +48,7 @@ constexpr OpSet kJoinable = group::kBinary - OpSet{Op::THREEFRY, Op::POW};
 
 constexpr RuleDef kSimpleWhereRules[] = {
     RULE("where-same-branches", pat::where(cond, x, x), x),
-    RULE("where-const", pat::where(c0, x, y), branchTaken, [](Match& m) { return m[c0].isConst(); }),
+    RULE("where-const", pat::where(c0, x, y), branchTaken, guard::isConst(c0)),
     RULE("where-true-false", pat::where(xb, true, false).withDtype(kMaskBool), x),
     RULE("where-false-true", pat::where(xb, false, true).withDtype(kMaskBool), pat::logicalNot(x)),
     RULE("where-where-else", pat::where(x, pat::where(y, z, w), w), pat::where(x& y, z, w)),
@@ -60,8 +62,9 @@ constexpr RuleDef kWhereRules[] = {
     RULE("where-bool-or", pat::where(xb, true, yb), x | y),
     RULE("where-bool-and", pat::where(xb, yb, false), x& y),
     RULE("alu-of-wheres", pat::op(kJoinable, pat::where(cond, t0, f0), pat::where(cond, t1, f1)), joinWheres),
-    RULE("sum-of-wheres", (y + pat::where(cond, t0, f0)) + pat::where(cond, t1, f1), joinWheresInSum,
-         [](Match& m) { return !m.root().dtype().isFloat(); }),
+    RULE("sum-of-wheres",
+         ((y + pat::where(cond, t0, f0)) + pat::where(cond, t1, f1)).withDtype(kMaskIntsBool),
+         joinWheresInSum),
     RULE("where-const-left", pat::op(kJoinable, kWhere, c0), intoConstBranches),
     RULE("where-const-right", pat::op(kJoinable, c0, kWhere), intoConstBranches),
 };

@@ -70,7 +70,8 @@ UOp readStored(Match& m) {
   UOp version = u.src(0);
   while (version.src(1).is(Op::CUSTOM_KERNEL) && version.src(0).is(Op::AFTER)) version = version.src(0);
   auto layout = ctx.layout.find(version);
-  if (layout == ctx.layout.end() || u.srcCount() == 2) return {};
+  if (layout == ctx.layout.end() || u.srcCount() == 2)
+    return m.decline("the buffer has no layout, or one index already");
   return u.src(0).indexed({flatIndex(layout->second, u.src().subspan(1))}, u.dtype());
 }
 
@@ -87,7 +88,7 @@ struct GroupContext {
 UOp mergeStores(Match& m) {
   auto& merged = m.ctx<GroupContext>().merged;
   auto it = merged.find(m.root());
-  return it == merged.end() ? UOp() : it->second;
+  return it == merged.end() ? m.decline("no other store to merge with") : it->second;
 }
 constexpr RuleDef kGroup[] = {RULE("merge-stores", any(Op::END), mergeStores)};
 
@@ -120,6 +121,11 @@ bool hasOrder(const std::vector<StoreNode>& stores, const std::vector<size_t>& n
 }
 
 } // namespace
+
+const PatternMatcher& groupMatcher() {
+  static const PatternMatcher rules({kGroup});
+  return rules;
+}
 
 UOp groupStores(UOp sink, ScheduleState& state) {
   std::vector<StoreNode> stores;
@@ -167,14 +173,17 @@ UOp groupStores(UOp sink, ScheduleState& state) {
     UOp all = UOp::groupOf(effects).end(first.src().subspan(1));
     for (size_t k : members) ctx.merged[stores[k].end] = all;
   }
-  static const PatternMatcher matcher({kGroup});
-  return graphRewriteBottomUp(sink, matcher, {.name = "group outputs", .ctx = ctx});
+  return graphRewriteBottomUp(sink, groupMatcher(), {.name = "group outputs", .ctx = ctx});
+}
+
+const PatternMatcher& storeMatcher() {
+  static const PatternMatcher rules({kStore});
+  return rules;
 }
 
 UOp bufferizeToStore(UOp sink, ScheduleState& state) {
-  static const PatternMatcher matcher({kStore});
   StoreContext ctx{state, {}};
-  return graphRewrite(sink, matcher, {.name = "bufferize to store", .ctx = ctx});
+  return graphRewrite(sink, storeMatcher(), {.name = "bufferize to store", .ctx = ctx});
 }
 
 } // namespace uopscope::sched

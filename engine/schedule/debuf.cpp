@@ -204,23 +204,25 @@ private:
 
 UOp indexOfConst(Match& m) {
   UOp value = m[buf].src(0);
-  return value.isConst() ? value : UOp();
+  return value.isConst() ? value : m.decline("no constant");
 }
 
 /// A reader in the same loops reads what was just computed.
 UOp sameLoops(Match& m) {
   UOp b = m[buf], i = m.root();
-  if (!b.arg().as<BufferizeOpts>().removable || b.srcCount() != i.srcCount()) return {};
+  if (!b.arg().as<BufferizeOpts>().removable || b.srcCount() != i.srcCount())
+    return m.decline("the value has to be stored, or is read by other loops");
   for (size_t k = 1; k < b.srcCount(); ++k)
-    if (b.src(k) != i.src(k)) return {};
-  return m.ctx<Inliner>().mustStore(b) ? UOp() : b.src(0);
+    if (b.src(k) != i.src(k)) return m.decline("an index differs");
+  return m.ctx<Inliner>().mustStore(b) ? m.decline("a small update has to be stored") : b.src(0);
 }
 
 /// A loop that the value does not depend on would only store copies: such axes are not stored.
 UOp dropDeadLoops(Match& m) {
   UOp b = m[buf], reader = m.root();
   StoredValue& value = m.ctx<Inliner>().stored(b);
-  if (!value.removable || value.exactShape || b.srcCount() != reader.srcCount()) return {};
+  if (!value.removable || value.exactShape || b.srcCount() != reader.srcCount())
+    return m.decline("the value has to be stored as it is");
   std::vector<UOp> loops{b.src(0)}, at{b};
   for (size_t k = 1; k < b.srcCount(); ++k) {
     const auto& open = b.src(0).ranges();
@@ -229,7 +231,7 @@ UOp dropDeadLoops(Match& m) {
     loops.push_back(b.src(k));
     at.push_back(reader.src(k));
   }
-  if (loops.size() == b.srcCount()) return {};
+  if (loops.size() == b.srcCount()) return m.decline("every loop counts");
   at[0] = b.withSrc(loops);
   value.elements = 1;
   for (size_t k = 1; k < loops.size(); ++k) value.elements *= static_cast<double>(loops[k].vmax() + 1);
@@ -238,7 +240,8 @@ UOp dropDeadLoops(Match& m) {
 
 UOp inlineValue(Match& m) {
   auto& inliner = m.ctx<Inliner>();
-  return inliner.inlines(m[buf]) ? inliner.inlined(m[buf], m.root()) : UOp();
+  return inliner.inlines(m[buf]) ? inliner.inlined(m[buf], m.root())
+                                 : m.decline("storing it is cheaper, or several need it");
 }
 
 /// A reduction over loops that its value does not depend on.
@@ -253,7 +256,7 @@ UOp reduceOfConstant(Match& m) {
     else
       times = times ? times * loop.src(0) : loop.src(0);
   }
-  if (left.size() + 1 == r.srcCount()) return {};
+  if (left.size() + 1 == r.srcCount()) return m.decline("the value depends on every loop");
   Op op = r.arg().op();
   if (op == Op::ADD)
     value = value * times.cast(value.dtype());
@@ -278,7 +281,7 @@ bool readsMemory(UOp root) {
 /// A sum of an expression of loop variables alone, such as arange, often has a closed form.
 UOp collapseSum(Match& m) {
   static const PatternMatcher closedForms({loadCollapseRules()});
-  return readsMemory(m.root().src(0)) ? UOp() : closedForms.rewrite(m.root());
+  return readsMemory(m.root().src(0)) ? m.decline("the sum reads memory") : closedForms.rewrite(m.root());
 }
 
 constexpr Pat kReader = op(Op::INDEX, any(Op::BUFFERIZE).named(buf)).more();
@@ -293,10 +296,14 @@ constexpr RuleDef kDebuf[] = {
 
 } // namespace
 
+const PatternMatcher& debufMatcher() {
+  static const PatternMatcher rules = symbolic() + PatternMatcher({kDebuf});
+  return rules;
+}
+
 UOp removeCheapBuffers(UOp sink, ScheduleState& state) {
-  static const PatternMatcher matcher = symbolic() + PatternMatcher({kDebuf});
   Inliner inliner(state);
-  return graphRewrite(sink, matcher, {.name = "symbolic+reduce_collapse+debuf", .ctx = inliner});
+  return graphRewrite(sink, debufMatcher(), {.name = "symbolic+reduce_collapse+debuf", .ctx = inliner});
 }
 
 } // namespace uopscope::sched

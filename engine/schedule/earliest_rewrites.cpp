@@ -65,13 +65,13 @@ UOp mergeReshape(Match& m) {
   UOp outer = m.root(), inner = outer.src(0);
   if (inner.is(Op::RESHAPE)) return outer.withSrc({inner.src(0), outer.src(1)});
   if (inner.hasShape() && inner.shape() == outer.shape()) return inner;
-  return {};
+  return m.decline("the shape changes");
 }
 UOp mergeExpand(Match& m) {
   UOp outer = m.root(), inner = outer.src(0);
   if (inner.is(Op::EXPAND)) return outer.withSrc({inner.src(0), outer.src(1)});
   if (inner.hasShape() && inner.shape() == outer.shape()) return inner;
-  return {};
+  return m.decline("the shape changes");
 }
 UOp mergePermute(Match& m) {
   UOp outer = m.root(), inner = outer.src(0);
@@ -80,7 +80,7 @@ UOp mergePermute(Match& m) {
     for (int64_t& axis : order) axis = inner.arg().ints()[static_cast<size_t>(axis)];
     return outer.withSrc({inner.src(0)}).withArg(Arg::of(order));
   }
-  return std::is_sorted(order.begin(), order.end()) ? inner : UOp();
+  return std::is_sorted(order.begin(), order.end()) ? inner : m.decline("the order changes");
 }
 UOp sourceItself(Match& m) {
   return m.root().src(0);
@@ -88,17 +88,17 @@ UOp sourceItself(Match& m) {
 
 UOp contiguousOfMemory(Match& m) {
   UOp c = m.root(), s = c.src(0);
-  if (c.arg()) return {};
+  if (c.arg()) return m.decline("it has options");
   while (s.is(Op::RESHAPE)) s = s.src(0);
-  if (!s.in(kHasMemory)) return {};
+  if (!s.in(kHasMemory)) return m.decline("the value has no memory of its own");
   UOp at = s; // an assignment leaves its values in the order of what it assigns
   while (at.in({Op::RESHAPE, Op::ASSIGN})) at = at.src(0);
-  return s.is(Op::ASSIGN) && !at.in(kHasMemory) ? UOp() : c.src(0);
+  return s.is(Op::ASSIGN) && !at.in(kHasMemory) ? m.decline("an update of a value without memory") : c.src(0);
 }
 
 UOp emptyToConst(Match& m) {
   UOp u = m.root();
-  if (!isEmpty(u) || baseOf(u).is(Op::CONST)) return {};
+  if (!isEmpty(u) || baseOf(u).is(Op::CONST)) return m.decline("it holds elements, or is a constant");
   return filled(u, ConstValue::ofInt(0));
 }
 ConstValue identityOf(Op op, DType d) {
@@ -109,7 +109,7 @@ ConstValue identityOf(Op op, DType d) {
 }
 UOp emptyReduce(Match& m) {
   UOp r = m.root();
-  if (!isEmpty(r.src(0)) || isEmpty(r)) return {};
+  if (!isEmpty(r.src(0)) || isEmpty(r)) return m.decline("what is reduced holds elements");
   return filled(r, identityOf(r.arg().as<ReduceArg>().op, r.dtype()));
 }
 
@@ -136,10 +136,12 @@ std::vector<bool> repeatedAxes(UOp u) {
 /// machine busy.
 UOp splitReduce(Match& m) {
   UOp r = m.root(), s = r.src(0);
-  if (!vars::splitReduceop || !allInt(s.shape())) return {};
+  if (!vars::splitReduceop || !allInt(s.shape()))
+    return m.decline("SPLIT_REDUCEOP is 0, or the shape is symbolic");
   const Shape in = s.shape(), out = r.shape();
   int64_t inSize = prod(in).i(), outSize = prod(out).i();
-  if (outSize == 0 || inSize / outSize < kSplitFrom) return {};
+  if (outSize == 0 || inSize / outSize < kSplitFrom)
+    return m.decline("the sum is shorter than a split pays for");
   const auto& arg = r.arg().as<ReduceArg>();
   std::vector<bool> repeated = repeatedAxes(s);
   for (int64_t axis : arg.axes) {
@@ -168,12 +170,12 @@ UOp splitReduce(Match& m) {
       return UOp::make(Op::RESHAPE, r.dtype(), {second, shapeToUOp(out)});
     }
   }
-  return {};
+  return m.decline("no axis has a divisor that suits");
 }
 
 UOp copyOfConst(Match& m) {
   UOp copy = m.root(), c = baseOf(copy.src(0));
-  if (!c.is(Op::CONST)) return {};
+  if (!c.is(Op::CONST)) return m.decline("it copies no constant");
   std::vector<UOp> src(c.src().begin(), c.src().end());
   if (src.empty()) src.resize(1);
   src[0] = copy.src(1);
@@ -182,17 +184,17 @@ UOp copyOfConst(Match& m) {
 }
 UOp copyToSameDevice(Match& m) {
   UOp copy = m.root();
-  return copy.src(0).device() == copy.device() ? copy.src(0) : UOp();
+  return copy.src(0).device() == copy.device() ? copy.src(0) : m.decline("the devices differ");
 }
 UOp copyOfMemory(Match& m) {
   UOp copy = m.root(), s = copy.src(0);
   while (s.is(Op::RESHAPE)) s = s.src(0);
-  if (s.in(kHasMemory)) return {};
+  if (s.in(kHasMemory)) return m.decline("the value has memory of its own");
   return copy.withSrc({UOp::make(Op::CONTIGUOUS, copy.dtype(), {copy.src(0)}), copy.src(1)});
 }
 UOp assignToValue(Match& m) {
   UOp a = m.root();
-  if (assignedBuffer(a.src(0))) return {};
+  if (assignedBuffer(a.src(0))) return m.decline("the target is a buffer");
   return UOp::make(Op::CONTIGUOUS, a.dtype(), {a.src(1)});
 }
 
@@ -302,11 +304,21 @@ UOp withSmallUpdates(UOp sink) {
 
 } // namespace
 
+const PatternMatcher& earliestMatcher() {
+  static const PatternMatcher rules({kEarliest});
+  return rules;
+}
+
 UOp earliestRewrites(UOp sink, UOpMap<UOp>* map) {
-  static const PatternMatcher matcher({kEarliest});
   EarliestContext ctx;
   for (UOp s : sink.src()) ctx.outputs.push_back(baseOf(s));
-  return graphRewrite(withSmallUpdates(sink), matcher, {.name = "earliest rewrites", .ctx = ctx, .map = map});
+  return graphRewrite(withSmallUpdates(sink), earliestMatcher(),
+                      {.name = "earliest rewrites", .ctx = ctx, .map = map});
+}
+
+const PatternMatcher& copyRules() {
+  static const PatternMatcher rules({kReadCopies});
+  return rules;
 }
 
 UOp readFromCopies(UOp sink, std::span<const UOp> versions, UOpMap<UOp>* map) {
@@ -328,11 +340,10 @@ UOp readFromCopies(UOp sink, std::span<const UOp> versions, UOpMap<UOp>* map) {
     else
       read[u] = view ? rebuilt(read, read) : mine;
   }
-  static const PatternMatcher readCopies({kReadCopies});
   because([&] {
     return fmt::format("{} old contents are read after, or beside, an assignment to them", versions.size());
   });
-  return replaceNodes(sink, {{sink, own.at(sink)}}, readCopies, "read from copies");
+  return replaceNodes(sink, {{sink, own.at(sink)}}, copyRules(), "read from copies");
 }
 
 } // namespace uopscope::sched

@@ -107,7 +107,8 @@ bool writesBuffer(UOp effect) {
 
 UOp splitStore(Match& m) {
   UOp root = m.root();
-  if (!writesBuffer(root) || !root.ranges().empty()) return {};
+  if (!writesBuffer(root) || !root.ranges().empty())
+    return m.decline("it writes no buffer, or loops are open");
   KernelContext ctx{m.ctx<ScheduleState>(), {}, {}};
   std::vector<UOp> order = root.toposort([](UOp u) { return !u.in({Op::AFTER, Op::BUFFER}); });
   UOp copy;
@@ -186,7 +187,7 @@ UOp waitForReaders(Match& m) {
   UOp after = m.root();
   auto& ctx = m.ctx<AssignContext>();
   auto it = ctx.readers.find(after.src(1));
-  if (it == ctx.readers.end() || after.srcCount() > 2) return {};
+  if (it == ctx.readers.end() || after.srcCount() > 2) return m.decline("nobody reads what it overwrites");
   std::vector<UOp> src(after.src().begin(), after.src().end());
   src.insert(src.end(), it->second.begin(), it->second.end());
   return after.withSrc(src);
@@ -194,15 +195,19 @@ UOp waitForReaders(Match& m) {
 constexpr RuleDef kFixAssign[] = {RULE("wait-for-readers", any(Op::AFTER), waitForReaders)};
 
 UOp withoutTag(Match& m) {
-  return m.root().tag() ? m.root().withTag({}) : UOp();
+  return m.root().tag() ? m.root().withTag({}) : m.decline("no tag");
 }
 constexpr RuleDef kRemoveTags[] = {RULE("remove-tag", anything(), withoutTag)};
 
 } // namespace
 
+const PatternMatcher& splitMatcher() {
+  static const PatternMatcher rules({kSplit});
+  return rules;
+}
+
 UOp splitKernels(UOp sink, ScheduleState& state) {
-  static const PatternMatcher split({kSplit});
-  sink = graphRewrite(sink, split, {.name = "split kernels", .ctx = state});
+  sink = graphRewrite(sink, splitMatcher(), {.name = "split kernels", .ctx = state});
   for (UOp u : sink.toposort([&](UOp u) { return u == sink || !u.is(Op::SINK); })) {
     if (!u.is(Op::AFTER) || !u.src(1).in({Op::END, Op::STORE})) continue;
     if (u.tag()) state.failing = static_cast<int>(u.tag().i());
@@ -218,6 +223,11 @@ UOp splitKernels(UOp sink, ScheduleState& state) {
 UOp removeTags(UOp sink) {
   static const PatternMatcher tags({kRemoveTags});
   return graphRewrite(sink, tags, {.name = "remove all tags"});
+}
+
+const PatternMatcher& fixAssignMatcher() {
+  static const PatternMatcher rules({kFixAssign});
+  return rules;
 }
 
 UOp fixAssign(UOp sink, ScheduleState& state, std::vector<KernelEntry>& order) {
@@ -277,8 +287,7 @@ UOp fixAssign(UOp sink, ScheduleState& state, std::vector<KernelEntry>& order) {
     return sink;
   }
   if (ctx.readers.empty()) return sink;
-  static const PatternMatcher fix({kFixAssign});
-  return graphRewriteBottomUp(sink, fix, {.name = "fix_assign", .ctx = ctx});
+  return graphRewriteBottomUp(sink, fixAssignMatcher(), {.name = "fix_assign", .ctx = ctx});
 }
 
 } // namespace uopscope::sched

@@ -52,6 +52,7 @@ UOp storeOperand(UOp operand, LimitContext& ctx) {
   value.elements = value.demand = elementCount(shape);
   value.removable = false;
   auto number = static_cast<int64_t>(ctx.state.stored.size());
+  value.kernel = static_cast<int>(number);
   BufferizeOpts opts{value.device, AddrSpace::Global, false};
   ctx.state.stored.push_back(std::move(value));
   return UOp::make(Op::BUFFERIZE, operand.dtype(), src, Arg::of(opts), Arg::of(number)).indexed(outer);
@@ -60,24 +61,29 @@ UOp storeOperand(UOp operand, LimitContext& ctx) {
 UOp limit(Match& m) {
   auto& ctx = m.ctx<LimitContext>();
   UOp u = m.root();
-  if (u.dtype().kind() == Scalar::Index || buffersRead(u, ctx.most) + 1 <= ctx.most) return {};
+  if (u.dtype().kind() == Scalar::Index || buffersRead(u, ctx.most) + 1 <= ctx.most)
+    return m.decline("an index, or few enough buffers");
   std::vector<UOp> src;
   for (UOp s : u.src())
     src.push_back(s.in(group::kElementwise) && buffersRead(s, 1) > 1 ? storeOperand(s, ctx) : s);
   UOp now = u.withSrc(src);
-  return now == u ? UOp() : now;
+  return now == u ? m.decline("it is within the limit") : now;
 }
 
 constexpr RuleDef kLimit[] = {RULE("limit-buffers", any(group::kBinary | group::kTernary), limit)};
 
 } // namespace
 
+const PatternMatcher& limitMatcher() {
+  static const PatternMatcher rules({kLimit});
+  return rules;
+}
+
 UOp limitBuffers(UOp sink, ScheduleState& state) {
   int64_t most = envInt("MAX_KERNEL_BUFFERS", 0);
   if (most < 3) return sink;
-  static const PatternMatcher matcher({kLimit});
   LimitContext ctx{state, static_cast<size_t>(most)};
-  return graphRewrite(sink, matcher, {.name = "limit buffers", .ctx = ctx});
+  return graphRewrite(sink, limitMatcher(), {.name = "limit buffers", .ctx = ctx});
 }
 
 } // namespace uopscope::sched

@@ -1,8 +1,6 @@
 // The passes of a schedule and what they hand to one another. Internal to engine/schedule.
 //
-//   tensor graph -> earliest rewrites -> ranges (rangeify.h) -> symbolic+reduce_collapse+debuf -> bufferize
-//   to store
-//   -> split kernels -> fix_assign -> kernels in order
+// schedule_passes.h has their order.
 //
 // A value that gets memory of its own is a StoredValue; its number is the tag of its BUFFERIZE, and so
 // survives every rewrite, whatever becomes of the nodes below it.
@@ -77,6 +75,17 @@ UOp splitKernels(UOp sink, ScheduleState& state);
 /// "fix_assign": kernels in an order that keeps every reader before the next
 /// writer. May ask for copies.
 UOp fixAssign(UOp sink, ScheduleState& state, std::vector<KernelEntry>& order);
+
+/// The rules of these passes.
+const PatternMatcher& copyRules();
+const PatternMatcher& earliestMatcher();
+const PatternMatcher& applyRangesMatcher();
+const PatternMatcher& debufMatcher();
+const PatternMatcher& limitMatcher();
+const PatternMatcher& storeMatcher();
+const PatternMatcher& groupMatcher();
+const PatternMatcher& splitMatcher();
+const PatternMatcher& fixAssignMatcher();
 
 /// "remove all tags"
 UOp removeTags(UOp sink);

@@ -340,7 +340,7 @@ struct ApplyContext {
 UOp applySink(Match& m) {
   UOp sink = m.root();
   auto& ctx = m.ctx<ApplyContext>();
-  if (sink != ctx.root) return {};
+  if (sink != ctx.root) return m.decline("not the SINK of the schedule");
   std::vector<UOp> stores;
   auto store = [&](UOp base) {
     auto& outputs = ctx.state.outputs;
@@ -367,7 +367,7 @@ UOp applyRanges(Match& m) {
   UOp u = m.root();
   auto& ctx = m.ctx<ApplyContext>();
   const Indices* at = ctx.ranges.sourceIndices(u);
-  if (!at) return {};
+  if (!at) return m.decline("no ranges were assigned to it");
   int kernel = ctx.ranges.kernelOf(u);
   if (u.is(Op::REDUCE_AXIS)) {
     const auto& arg = u.arg().as<ReduceArg>();
@@ -379,7 +379,7 @@ UOp applyRanges(Match& m) {
   std::vector<UOp> src;
   for (UOp s : u.src()) src.push_back(s.is(Op::DEVICE) ? s : ctx.ranges.read(s, at, kernel));
   UOp now = u.withSrc(src);
-  if (now == u) return {};
+  if (now == u) return m.decline("its indices are its sources");
   // Without its movements a node may read like another one of the graph that has ranges of its own.
   const Indices* others = ctx.ranges.sourceIndices(now);
   bool taken = others && (others != at || ctx.ranges.kernelOf(now) != kernel);
@@ -388,7 +388,7 @@ UOp applyRanges(Match& m) {
   return now.withTag(Arg::of(int64_t{kernel}));
 }
 UOp withoutTag(Match& m) {
-  return m.root().tag() ? m.root().withTag({}) : UOp();
+  return m.root().tag() ? m.root().withTag({}) : m.decline("no tag");
 }
 
 constexpr OpSet kComputed =
@@ -401,8 +401,12 @@ constexpr RuleDef kRemoveTags[] = {RULE("remove-tag", any(kComputed), withoutTag
 
 } // namespace
 
+const PatternMatcher& applyRangesMatcher() {
+  static const PatternMatcher rules({kApply});
+  return rules;
+}
+
 UOp rangeify(UOp sink, ScheduleState& state) {
-  static const PatternMatcher apply({kApply});
   UOpMap<bool> wanted;
   {
     AnalysisPass pass("get realize", sink);
@@ -414,7 +418,7 @@ UOp rangeify(UOp sink, ScheduleState& state) {
     assignment.run(sink);
   }
   ApplyContext ctx{assignment, state, sink};
-  sink = graphRewriteBottomUp(sink, apply, {.name = "apply rangeify", .ctx = ctx});
+  sink = graphRewriteBottomUp(sink, applyRangesMatcher(), {.name = "apply rangeify", .ctx = ctx});
   static const PatternMatcher untag({kRemoveTags});
   return ctx.tagged ? graphRewrite(sink, untag, {.name = "remove all tags"}) : sink;
 }

@@ -5,7 +5,7 @@
 #include "engine/base/error.h"
 #include "engine/base/id_map.h"
 #include "engine/schedule/memory_planner.h"
-#include "engine/schedule/tensor_spec.h"
+#include "engine/schedule/schedule_passes.h"
 #include "engine/uop/origin.h"
 #include "engine/uop/unique.h"
 
@@ -28,7 +28,7 @@ struct NumberContext {
 };
 UOp numberBuffer(Match& m) {
   UOp b = m.root();
-  if (!b.src(0).is(Op::UNIQUE)) return {};
+  if (!b.src(0).is(Op::UNIQUE)) return m.decline("no buffer of its own");
   UOp number = UOp::make(Op::LUNIQUE, dtypes::void_, {}, Arg::of(m.ctx<NumberContext>().numbers.at(b)));
   return b.withSrc({number, b.src(1)});
 }
@@ -38,7 +38,7 @@ UOp stripBinding(Match& m) {
 /// Constants that are unlike any other stay so: what is made of them has memory of its own.
 UOp numberConstant(Match& m) {
   UOp c = m.root();
-  if (c.srcCount() < 2 || !c.src(1).is(Op::UNIQUE)) return {};
+  if (c.srcCount() < 2 || !c.src(1).is(Op::UNIQUE)) return m.decline("no constant of its own");
   return c.withSrc({c.src(0), UOp::make(Op::LUNIQUE, dtypes::void_, {},
                                         Arg::of(m.ctx<NumberContext>().numbers.at(c.src(1))))});
 }
@@ -81,9 +81,6 @@ private:
   }
 
   void build() {
-    static const PatternMatcher view;
-    graphRewrite(root_, view, {.name = "View Input Graph"});
-    if (vars::spec >= 1) verifyTensorGraph(root_, "View Input Graph");
     std::vector<UOp> copied;
     for (int attempt = 0;; ++attempt) {
       // A further attempt begins with the first graph again, so it is a scope of its own.
@@ -121,35 +118,19 @@ private:
   }
 
   void passes(const std::vector<UOp>& copied) {
-    UOpMap<UOp> fromCopies, early;
-    UOp sink = root_;
-    if (!copied.empty()) sink = readFromCopies(sink, copied, &fromCopies);
-    sink = earliestRewrites(sink, &early);
-    if (vars::spec >= 1) verifyTensorGraph(sink, "earliest rewrites");
+    ScheduleWork work{state_, copied, {}, order_};
+    UOp sink = runSchedulePasses(SchedulePass::Part::TensorGraph, root_, work);
     now_.clear();
     for (UOp u : normal_) {
-      if (u && !copied.empty()) {
-        auto it = fromCopies.find(u);
-        u = it == fromCopies.end() ? UOp() : it->second;
+      for (const UOpMap<UOp>& move : work.moves) {
+        auto it = u ? move.find(u) : move.end();
+        u = it == move.end() ? UOp() : it->second;
       }
-      auto it = u ? early.find(u) : early.end();
-      now_.push_back(it == early.end() ? UOp() : it->second);
+      now_.push_back(u);
     }
     for (size_t k = 0; k < now_.size(); ++k)
       if (now_[k] && signature_.held[k]) state_.held[baseOf(now_[k])] = true;
-    sink = rangeify(sink, state_);
-    for (StoredValue& value : state_.stored)
-      value.exactShape = value.exactShape || state_.held.contains(value.node);
-    sink = removeCheapBuffers(sink, state_);
-    sink = limitBuffers(sink, state_);
-    sink = bufferizeToStore(sink, state_);
-    sink = groupStores(sink, state_);
-    sink = splitKernels(sink, state_);
-    if (!state_.needCopies.empty()) return;
-    sink = fixAssign(sink, state_, order_);
-    if (!state_.needCopies.empty()) return;
-    static const PatternMatcher view;
-    graphRewrite(removeTags(sink), view, {.name = "View Kernel Graph"});
+    runSchedulePasses(SchedulePass::Part::Ranges, sink, work);
   }
 
   // --- what is kept ---

@@ -2,6 +2,7 @@
 
 #include "engine/rewrite/observer.h"
 #include "engine/runtime/device.h"
+#include "engine/tensor/multi.h"
 #include "engine/tensor/tensor.h"
 
 namespace uopscope {
@@ -9,6 +10,7 @@ namespace uopscope {
 std::vector<const RuleDef*> knownRules() {
   static const bool primed = [] {
     ObserverScope unseen(nullptr);
+    shardRules();
     try {
       Tensor x = Tensor::empty({4, 4}), y = x.matmul(x).relu().sum();
       Schedule schedule = Tensor::schedule({y});

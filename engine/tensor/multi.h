@@ -8,6 +8,7 @@
 //   parts of (x sharded on 0) + (w on each)   x0 + w0, x1 + w1
 //   parts of sum over axis 0                  s0 + copy(s1), copy(s0) + s1     (all-reduce)
 #pragma once
+#include "engine/rewrite/matcher.h"
 #include "engine/tensor/graph.h"
 #include "engine/uop/uop.h"
 
@@ -30,9 +31,10 @@ std::optional<int64_t> splitAxis(UOp u);
 Bounds shardBounds(const Shape& shape, int64_t axis, size_t k, size_t n);
 
 bool touchesSeveralDevices(std::span<const UOp> roots);
-/// For each node that lies on several devices, or is computed from such: the same value with everything above
-/// the shards gone.
-std::vector<std::pair<UOp, UOp>> separateDevices(UOp sink);
+/// For each node of the graph that lies on several devices, or is computed from such: a MULTI of one node per
+/// device, or the node of the one device. One pass, "Apply Multi Map" (shard_rules.cpp).
+UOpMap<UOp> separateDevices(UOp sink);
+const PatternMatcher& shardRules();
 
 /// The n parts reduced by `op`, on each of their devices. Ring or all-to-all for large values on more than
 /// two devices, as RING and ALL2ALL say (0 never, 1 where it pays, 2 always).

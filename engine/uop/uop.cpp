@@ -123,6 +123,11 @@ UOp UOp::minimum(UOp o) const {
   return -((-*this).maximum(-o));
 }
 
+void UOp::throwNoSource(size_t i) const {
+  throw Error(ErrorKind::Spec, fmt::format("{} {} has {} source{}: there is no source {}", opName(op()), id(),
+                                           srcCount(), srcCount() == 1 ? "" : "s", i));
+}
+
 UOp UOp::bufferOf() const {
   constexpr OpSet kMemory{Op::DEFINE_GLOBAL, Op::DEFINE_LOCAL, Op::DEFINE_REG, Op::BUFFER, Op::BUFFER_VIEW};
   UOp u = *this;

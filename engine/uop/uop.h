@@ -75,7 +75,12 @@ public:
   /// Operations of this and of everything it depends on.
   const OpSet& below() const { return node_->below; }
   std::span<const UOp> src() const { return {reinterpret_cast<const UOp*>(node_ + 1), node_->srcCount}; }
-  UOp src(size_t i) const { return reinterpret_cast<const UOp*>(node_ + 1)[i]; }
+  /// Source i. A node without it throws Error(Spec): graphs come from scripts and files.
+  UOp src(size_t i) const {
+    if (i >= node_->srcCount) [[unlikely]]
+      throwNoSource(i);
+    return reinterpret_cast<const UOp*>(node_ + 1)[i];
+  }
   size_t srcCount() const { return node_->srcCount; }
   bool is(Op op) const { return node_->op == op; }
   bool in(const OpSet& ops) const { return ops.has(node_->op); }
@@ -189,6 +194,7 @@ public:
   std::string str() const;
 
 private:
+  [[noreturn]] void throwNoSource(size_t i) const;
   const Node* node_ = nullptr;
 };
 static_assert(sizeof(UOp) == sizeof(void*));
@@ -198,6 +204,15 @@ struct UOpHash {
 };
 template <typename T>
 using UOpMap = std::unordered_map<UOp, T, UOpHash>;
+
+/// CONST, or the CONST that every lane of a VECTORIZE is; null for anything else.
+inline UOp laneConst(UOp u) {
+  if (u.isConst()) return u;
+  if (!u.is(Op::VECTORIZE) || u.srcCount() == 0 || !u.src(0).isConst()) return {};
+  for (UOp s : u.src())
+    if (s != u.src(0)) return {};
+  return u.src(0);
+}
 
 // Arithmetic. Integers follow C (division truncates, MOD has the sign of x). Operands are used as they are:
 // types must agree.

@@ -77,6 +77,13 @@ struct RuleInfo {
   std::string pattern; ///< printed from its data
 };
 
+/// A rule declined `count` nodes for one reason.
+struct DeclineTotal {
+  RuleId rule = 0;
+  std::string reason;
+  int64_t count = 0;
+};
+
 /// Attempts by outcome (index: Outcome), with time.
 struct MatchTotals {
   RuleId rule = 0;      ///< 0 where the grouping leaves it out
@@ -205,6 +212,9 @@ public:
   const std::vector<RuleInfo>& rules();
   /// Match statistics, most time first. scope 0: all; pass 0: all of the scope.
   std::vector<MatchTotals> matchTotals(MatchGroup group, ScopeId scope = 0, PassId pass = 0);
+
+  /// Reasons of rules for declining, most frequent first. scope 0: all; pass 0: all of the scope.
+  std::vector<DeclineTotal> declines(ScopeId scope = 0, PassId pass = 0);
 
   std::vector<ArtifactInfo> artifacts(ScopeId scope);
   std::string artifactText(int64_t id);

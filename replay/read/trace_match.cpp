@@ -137,4 +137,15 @@ std::vector<RuleId> Trace::rulesOf(PassId pass) {
   return out;
 }
 
+std::vector<DeclineTotal> Trace::declines(ScopeId scopeId, PassId passId) {
+  Statement rows =
+      db_.prepare("SELECT rule, reason, sum(count) AS n FROM decline JOIN pass ON pass.id = decline.pass "
+                  "WHERE (?1 = 0 OR pass.scope = ?1) AND (?2 = 0 OR pass.id = ?2) "
+                  "GROUP BY rule, reason ORDER BY n DESC, rule, reason");
+  rows.bind(1, scopeId).bind(2, passId);
+  std::vector<DeclineTotal> out;
+  while (rows.step()) out.push_back({rows.integer(0), string(rows.integer(1)), rows.integer(2)});
+  return out;
+}
+
 } // namespace uopscope

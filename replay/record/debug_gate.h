@@ -68,6 +68,7 @@ public:
     inner_.onRuleError(rule, before, message);
   }
   void onCounts(std::span<const MatchCount> counts) override { inner_.onCounts(counts); }
+  void onDeclines(std::span<const DeclineCount> declines) override { inner_.onDeclines(declines); }
   void onArtifact(const Artifact& artifact) override { inner_.onArtifact(artifact); }
   void onLaunch(const Launch& launch) override { inner_.onLaunch(launch); }
   void onOrigin(const Origin& origin) override { inner_.onOrigin(origin); }

@@ -202,6 +202,18 @@ void EventSource::onCounts(std::span<const MatchCount> counts) {
   publish();
 }
 
+void EventSource::onDeclines(std::span<const DeclineCount> declines) {
+  Cost cost(*this, /*always=*/true);
+  auto payload = std::make_unique<Payload>();
+  payload->declines.reserve(declines.size());
+  for (const DeclineCount& d : declines)
+    payload->declines.push_back({rules_->indexOf(*d.rule), d.why, d.count});
+  Event& e = next();
+  e.kind = EventKind::Declines;
+  e.payload = std::move(payload);
+  publish();
+}
+
 void EventSource::onArtifact(const Artifact& artifact) {
   Cost cost(*this, /*always=*/true);
   Event& e = next();
@@ -245,7 +257,7 @@ void EventSource::onDecision(const Decision& decision) {
   Event& e = next();
   e.kind = EventKind::Decision;
   e.payload = std::make_unique<Payload>();
-  e.payload->decision = decision;
+  e.payload->decision = std::make_unique<Decision>(decision);
   publish();
 }
 

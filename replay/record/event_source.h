@@ -47,6 +47,7 @@ public:
   void onUnchanged(const Rule& rule, UOp node) override;
   void onRuleError(const Rule& rule, UOp before, std::string_view message) override;
   void onCounts(std::span<const MatchCount> counts) override;
+  void onDeclines(std::span<const DeclineCount> declines) override;
   void onArtifact(const Artifact& artifact) override;
   void onProgram(std::span<const UOp> program) override;
   void onPhase(const Phase& phase) override;

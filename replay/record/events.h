@@ -26,6 +26,7 @@ enum class EventKind : uint8_t {
   RuleError,
   Gate,
   Counts,
+  Declines,
   Artifact,
   Launch,
   Origin,
@@ -52,7 +53,13 @@ struct Payload {
   std::vector<TextLine> lines;
   std::vector<const Node*> nodes;
   std::vector<uint64_t> buffers;
-  uopscope::Decision decision;
+  struct Decline {
+    uint32_t rule; ///< index into the RuleBook
+    const char* why;
+    uint64_t count;
+  };
+  std::vector<Decline> declines;
+  std::unique_ptr<Decision> decision;
 };
 
 struct Event {

@@ -42,6 +42,9 @@ public:
     a_->onRuleError(rule, before, message), b_->onRuleError(rule, before, message);
   }
   void onCounts(std::span<const MatchCount> counts) override { a_->onCounts(counts), b_->onCounts(counts); }
+  void onDeclines(std::span<const DeclineCount> declines) override {
+    a_->onDeclines(declines), b_->onDeclines(declines);
+  }
   void onArtifact(const Artifact& artifact) override { a_->onArtifact(artifact), b_->onArtifact(artifact); }
   void onLaunch(const Launch& launch) override { a_->onLaunch(launch), b_->onLaunch(launch); }
   void onOrigin(const Origin& origin) override { a_->onOrigin(origin), b_->onOrigin(origin); }

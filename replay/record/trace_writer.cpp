@@ -73,6 +73,7 @@ TraceWriter::TraceWriter(const std::string& path, Tier tier, RuleBook& book, int
   insertCandidate_ = prepare("INSERT INTO candidate (scope, opts, message, took_ns) VALUES (?, ?, ?, ?)");
   insertDecision_ =
       prepare("INSERT INTO decision (step, reason, price, unit, others) VALUES (?, ?, ?, ?, ?)");
+  insertDecline_ = prepare("INSERT INTO decline (pass, rule, reason, count) VALUES (?, ?, ?, ?)");
   insertOutput_ = prepare("INSERT INTO output (scope, stream, text, at_ns) VALUES (?, ?, ?, ?)");
   insertText_ =
       prepare("INSERT INTO packed_text (id, scope, kind, size, text, lines_size, lines) VALUES (?, ?, ?, ?, "
@@ -211,6 +212,9 @@ void TraceWriter::consume(Event& e) {
     }
     break;
   case EventKind::Counts: counts(*e.payload); break;
+  case EventKind::Declines:
+    for (const Payload::Decline& d : e.payload->declines) declines_[{rule(d.rule), string(d.why)}] += d.count;
+    break;
   case EventKind::Artifact: artifact(*e.payload); break;
   case EventKind::Launch: launch(e); break;
   case EventKind::Unchanged:
@@ -237,7 +241,7 @@ void TraceWriter::consume(Event& e) {
     if (e.payload->took >= 0) insertCandidate_.bind(4, e.payload->took);
     insertCandidate_.run();
     break;
-  case EventKind::Decision: pendingDecisions_.push_back(std::move(e.payload->decision)); break;
+  case EventKind::Decision: pendingDecisions_.push_back(std::move(*e.payload->decision)); break;
   case EventKind::Buffer: buffer(e); break;
   case EventKind::Output:
     insertOutput_.bindId(1, currentScope())
@@ -411,8 +415,15 @@ void TraceWriter::writeCounts() {
     counts.forEach(
         [&](uint32_t ruleId, uint32_t op, const MatchCell& cell) { totals_.add(ruleId, op, cell); });
   }
-  rows_ += counts_.size();
+  for (const auto& [cause, count] : declines_)
+    insertDecline_.bind(1, passes_.back().id)
+        .bind(2, cause.first)
+        .bind(3, cause.second)
+        .bind(4, static_cast<int64_t>(count))
+        .run();
+  rows_ += counts_.size() + declines_.size();
   counts_.clear();
+  declines_.clear();
 }
 
 void writeTotals(const Database& db, const MatchCounts& totals) {

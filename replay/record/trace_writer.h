@@ -86,7 +86,8 @@ private:
   Statement insertString_, insertFile_, insertRule_, insertScope_, nameScope_, rootScope_, endScope_,
       insertPass_, endPass_, insertStep_, insertError_, insertGate_, insertText_, insertLaunch_,
       insertOrigin_, setMeta_, insertMatcherRule_, insertUnchanged_, insertProgram_, insertPhase_,
-      insertBuffer_, freeBuffer_, insertCandidate_, insertOutput_, insertKernel_, insertDecision_;
+      insertBuffer_, freeBuffer_, insertCandidate_, insertOutput_, insertKernel_, insertDecision_,
+      insertDecline_;
   std::map<std::string, int64_t, std::less<>> strings_, files_;
   std::vector<int64_t> rules_, matchers_;          ///< by index in the RuleBook
   std::unordered_map<uint32_t, int64_t> programs_; ///< serial of the pool of a linear program -> scope
@@ -96,6 +97,7 @@ private:
   std::vector<OpenScope> scopes_;
   std::vector<OpenPass> passes_;
   std::map<int64_t, MatchCounts> counts_; ///< of the open outermost pass: nested name -> counts
+  std::map<std::pair<int64_t, int64_t>, uint64_t> declines_; ///< likewise: rule, reason's string -> how often
   MatchCounts totals_;
   std::vector<Decision> pendingDecisions_; ///< of the next step
   std::unordered_multimap<const Node*, std::unique_ptr<Payload>>

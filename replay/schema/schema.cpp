@@ -39,7 +39,7 @@ constexpr const char* kTables[] = {
     "unchanged", "matcher_rule", "candidate", "output", "buffer", "match_total", "step_error"};
 constexpr const char* kTablesBefore3[] = {"artifact", "node_block", "match_block", "text_line",
                                           "instruction"};
-constexpr const char* kTablesSince4[] = {"decision"};
+constexpr const char* kTablesSince4[] = {"decision", "decline"};
 constexpr const char* kTablesSince3[] = {"packed_text", "packed_program", "packed_node", "packed_match"};
 } // namespace
 

@@ -3,8 +3,9 @@
 #include "engine/base/error.h"
 #include "engine/codegen/kernel_passes.h"
 #include "engine/codegen/program_text.h"
-#include "engine/codegen/user_rules.h"
 #include "engine/rewrite/observer.h"
+#include "engine/rules/user_rules.h"
+#include "engine/schedule/schedule_passes.h"
 #include "kernels.h"
 
 #include <doctest/doctest.h>
@@ -118,14 +119,29 @@ TEST_CASE("the pipeline runs its passes in order, by the names its users know") 
   CHECK(got == wanted);
 }
 
-TEST_CASE("the page of passes is the table") {
-  std::string page =
-      "# The passes of a kernel\n\nIn order, from the graph that the schedule made to the one that is put in "
-      "a "
-      "line and rendered: the table of\n`engine/codegen/kernel_passes.cpp`, from which "
-      "`tests/engine/codegen/passes_test.cpp` makes this page. Between\n*before Opts* and *after Opts* "
-      "stand the Opts themselves, each a pass with its name, then \"panels\", \"flatten range\"\nand "
-      "\"describe kernel\".\n\n| pass | runs | verified as | rules | what it does |\n|---|---|---|---|---|\n";
+TEST_CASE("the page of passes is the tables") {
+  std::string page = "# The passes\n\nTwo tables drive the compiler; `tests/engine/codegen/passes_test.cpp` "
+                     "makes this page of them. A "
+                     "name in\nquotes is that of a pass nested in, or beside, the one it stands with.\n\n## "
+                     "Of a schedule\n\nIn order, "
+                     "from the graph of tensors to kernels: the table of "
+                     "`engine/schedule/schedule_passes.cpp`. Where tensors lie\non "
+                     "several devices, \"Apply Multi Map\" takes their graph apart first; \"rewrite for "
+                     "sched cache\" gives it the "
+                     "numbers\nunder which a schedule is looked up.\n\n| pass | verified as | rules | what "
+                     "it does |\n|---|---|---|---|\n";
+  for (const sched::SchedulePass& pass : sched::schedulePasses()) {
+    const PatternMatcher* rules = pass.rules();
+    page += "| " + std::string(pass.name) + " | " + (pass.verified ? "tensor graph" : "-") + " | " +
+            (rules ? std::to_string(rules->rules().size()) : "-") + " | " + std::string(pass.about) + " |\n";
+  }
+  page += "\n## Of a kernel\n\nIn order, from the graph that the schedule made to the one that is put in a "
+          "line and "
+          "rendered: the table of\n`engine/codegen/kernel_passes.cpp`. Between *before Opts* and *after "
+          "Opts* stand the "
+          "Opts themselves, each a pass\nwith its name, then \"panels\", \"flatten range\" and \"describe "
+          "kernel\".\n\n"
+          "| pass | runs | verified as | rules | what it does |\n|---|---|---|---|---|\n";
   Target target = plainTarget();
   for (const KernelPass& pass : kernelPasses()) {
     const char* runs = pass.part == KernelPass::Part::Always       ? "always"
@@ -178,7 +194,7 @@ TEST_CASE("a user's rules run after the pass they name, while they live") {
   uint64_t first = 0;
   for (std::string_view name : kernelPassNames()) {
     CAPTURE(name);
-    UserRules mine(name, PatternMatcher({table}));
+    UserRules mine(name, kernelPassNames(), PatternMatcher({table}));
     CHECK(userRulesVersion() != first);
     first = userRulesVersion();
     PassTexts passes;
@@ -190,10 +206,10 @@ TEST_CASE("a user's rules run after the pass they name, while they live") {
   CHECK(hasMax());
   std::string message;
   try {
-    UserRules mine("devectorise", PatternMatcher({table}));
+    UserRules mine("devectorise", kernelPassNames(), PatternMatcher({table}));
   } catch (const Error& e) {
     message = e.what();
   }
-  CHECK(message.find("no pass of a kernel is called \"devectorise\"") != std::string::npos);
+  CHECK(message.find("no pass is called \"devectorise\"") != std::string::npos);
   CHECK(message.find("remove_reduce, add gpudims") != std::string::npos);
 }

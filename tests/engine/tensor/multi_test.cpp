@@ -2,8 +2,12 @@
 // refused.
 #include "engine/base/context_var.h"
 #include "engine/base/error.h"
+#include "engine/rewrite/observer.h"
+#include "engine/rewrite/rule.h"
 #include "engine/runtime/device.h"
 #include "engine/tensor/multi.h"
+#include "engine/tensor/operation_scope.h"
+#include "engine/tensor/state.h"
 #include "engine/tensor/tensor.h"
 
 #include <doctest/doctest.h>
@@ -108,4 +112,52 @@ TEST_CASE("axes that do not split and devices that do not agree are refused") {
   CHECK_THROWS_WITH_AS(x.shard(kTwo, 1).shard(kTwo, 1), doctest::Contains("multi-device"), Error);
   CHECK_THROWS_WITH_AS(x.shard(kTwo, 1).add(x).realize(), doctest::Contains("same device"), Error);
   CHECK_THROWS_AS(x.shard({"CPU", "NOPE"}, 1), Error);
+}
+
+namespace {
+/// Passes by name, with the rules that applied in each.
+struct Steps : Observer {
+  void onPassBegin(const PassBegin& b) override {
+    pass = b.name;
+    if (pass == "Apply Multi Map") first = b.root;
+  }
+  void onPassEnd(const PassEnd& e) override {
+    if (pass == "Apply Multi Map") last = e.root;
+    pass.clear();
+  }
+  Control onRewrite(const RewriteEvent& e) override {
+    if (pass == "Apply Multi Map") rules.push_back(e.rule->name());
+    return Control::Apply;
+  }
+  void onDecision(const Decision& d) override { reasons.push_back(d.reason); }
+  std::string pass;
+  UOp first, last;
+  std::vector<std::string> rules, reasons;
+};
+} // namespace
+
+TEST_CASE("taking a graph apart is a pass: a step for each operation, with its reason") {
+  Tensor s = grid(4, 6).shard(kTwo, 0).realize();
+  Steps steps;
+  {
+    ObserverScope watch(&steps);
+    s.mul(s).sum(Ints{0}).realize();
+  }
+  CHECK(steps.rules ==
+        std::vector<std::string>{"operation-on-each-device", "reduce-shards", "reshape-shards"});
+  REQUIRE(steps.first);
+  REQUIRE(steps.last);
+  CHECK(std::any_of(steps.reasons.begin(), steps.reasons.end(), [](const std::string& why) {
+    return why.find("axis 0 is split over 2 devices and reduced") == 0;
+  }));
+}
+
+TEST_CASE("a node of several effects becomes one on each device") {
+  PoolScope scope(tensorPool());
+  UOp s = grid(4, 6).shard(kTwo, 0).realize().uop();
+  UOp after = UOp::make(Op::AFTER, s.dtype(), {s, UOp::groupOf(std::vector<UOp>{})});
+  UOp now = separateDevices(UOp::sink(std::vector<UOp>{after})).at(after);
+  REQUIRE(now.is(Op::MULTI));
+  CHECK(now.src(0).src(0) == UOp::make(Op::AFTER, s.dtype(), {s.src(0).src(0), after.src(1)}));
+  CHECK(now.src(0).src(1) == UOp::make(Op::AFTER, s.dtype(), {s.src(0).src(1), after.src(1)}));
 }

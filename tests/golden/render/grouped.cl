@@ -15,9 +15,9 @@ __kernel void grouped(__global float* restrict data0_8, const __global float* re
   float val2 = acc0[0];
   temp0[lidx0] = val2;
   barrier(CLK_LOCAL_MEM_FENCE);
-  for (int Ridx102 = 0; Ridx102 < 16; Ridx102++) {
+  for (int Ridx2_2 = 0; Ridx2_2 < 16; Ridx2_2++) {
     float val3 = acc1[0];
-    float val4 = temp0[Ridx102];
+    float val4 = temp0[Ridx2_2];
     acc1[0] = val3 + val4;
   }
   float val5 = acc1[0];

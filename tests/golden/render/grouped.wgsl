@@ -19,9 +19,9 @@ var<workgroup> temp0: array<f32, 16>;
   let val2: f32 = acc0[0];
   temp0[lidx0] = val2;
   workgroupBarrier();
-  for (var Ridx102: i32 = 0; Ridx102 < 16; Ridx102++) {
+  for (var Ridx2_2: i32 = 0; Ridx2_2 < 16; Ridx2_2++) {
     let val3: f32 = acc1[0];
-    let val4: f32 = temp0[Ridx102];
+    let val4: f32 = temp0[Ridx2_2];
     acc1[0] = val3 + val4;
   }
   let val5: f32 = acc1[0];

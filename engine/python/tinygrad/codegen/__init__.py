@@ -38,7 +38,7 @@ def line_rewrite(lst, pm):
   return out
 
 class rules_after:
-  """`with rules_after("initial symbolic", PatternMatcher([...])):` the rules run right after that pass of every kernel lowered inside."""
+  """`with rules_after("initial symbolic", PatternMatcher([...])):` the rules run right after that pass of every schedule made and every kernel lowered inside."""
   def __init__(self, pass_name, rules): self._arguments = (pass_name, rules)
   def __enter__(self):
     self._active = _uopscope.UserRules(*self._arguments)

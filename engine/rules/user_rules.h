@@ -1,10 +1,10 @@
 // Rules of a user at any point of the pipeline: while a UserRules lives, its rules run right after the pass
-// it names, in every kernel that is lowered.
+// it names, in every schedule that is made and every kernel that is lowered.
 //
-//   UserRules mine("initial symbolic", PatternMatcher({kMyRules}));    // see kernelPassNames()
+//   UserRules mine("initial symbolic", kernelPassNames(), PatternMatcher({kMyRules}));
 //
-// Kernels lowered before are not used while it lives, nor are those lowered with it used after. Rules of one
-// device's renderer alone are set by setRendererRules.
+// Schedules and kernels made before are not used while it lives, nor are those made with it used after. Rules
+// of one device's renderer alone are set by setRendererRules.
 #pragma once
 #include "engine/rewrite/matcher.h"
 
@@ -16,8 +16,8 @@ namespace uopscope {
 
 class UserRules {
 public:
-  /// Throws Error(Value) that lists the passes there are.
-  UserRules(std::string_view pass, PatternMatcher rules);
+  /// Throws Error(Value) that lists the passes there are, where `pass` is none of `known`.
+  UserRules(std::string_view pass, std::span<const std::string_view> known, PatternMatcher rules);
   ~UserRules();
   UserRules(const UserRules&) = delete;
   UserRules& operator=(const UserRules&) = delete;
@@ -35,8 +35,6 @@ struct RendererRules {
 void setRendererRules(const std::string& device, RendererRules rules);
 RendererRules rendererRules(const std::string& device);
 
-/// The passes of a kernel, in order.
-std::span<const std::string_view> kernelPassNames();
 /// Rules to run after the pass, in order of their registration.
 std::vector<std::shared_ptr<const PatternMatcher>> userRulesAfter(std::string_view pass);
 /// Names the set of rules that are active: 0 for none, never the same for two different sets.

@@ -1,8 +1,7 @@
 // The rules that users added, in order.
-#include "engine/codegen/user_rules.h"
+#include "engine/rules/user_rules.h"
 
 #include "engine/base/error.h"
-#include "engine/codegen/kernel_passes.h"
 
 #include <fmt/format.h>
 
@@ -38,20 +37,10 @@ void changed(Registry& r) {
 
 } // namespace
 
-std::span<const std::string_view> kernelPassNames() {
-  static const std::vector<std::string_view> names = [] {
-    std::vector<std::string_view> list;
-    for (const KernelPass& pass : kernelPasses()) list.push_back(pass.name);
-    return list;
-  }();
-  return names;
-}
-
-UserRules::UserRules(std::string_view pass, PatternMatcher rules) {
-  auto names = kernelPassNames();
-  if (std::find(names.begin(), names.end(), pass) == names.end())
-    throw Error(ErrorKind::Value, fmt::format("no pass of a kernel is called \"{}\"; there are: {}", pass,
-                                              fmt::join(names, ", ")));
+UserRules::UserRules(std::string_view pass, std::span<const std::string_view> known, PatternMatcher rules) {
+  if (std::find(known.begin(), known.end(), pass) == known.end())
+    throw Error(ErrorKind::Value,
+                fmt::format("no pass is called \"{}\"; there are: {}", pass, fmt::join(known, ", ")));
   Registry& r = registry();
   std::lock_guard lock(r.mutex);
   changed(r);

@@ -1,0 +1,46 @@
+// MAX_KERNEL_BUFFERS: a kernel that would read more buffers stores a part first, and the value stays.
+#include "engine/rewrite/observer.h"
+#include "engine/rewrite/rule.h"
+#include "engine/tensor/tensor.h"
+
+#include <doctest/doctest.h>
+
+#include <cstdlib>
+
+using namespace uopscope;
+
+namespace {
+struct Environment {
+  Environment(const char* name, const char* value) : name_(name) { setenv(name, value, 1); }
+  ~Environment() { unsetenv(name_); }
+  const char* name_;
+};
+struct Applied : Observer {
+  Control onRewrite(const RewriteEvent& e) override {
+    count += e.rule->name() == "limit-buffers";
+    return Control::Apply;
+  }
+  int count = 0;
+};
+} // namespace
+
+TEST_CASE("a sum of ten buffers is cut where a kernel takes four") {
+  std::vector<Tensor> parts;
+  for (int64_t k = 0; k < 10; ++k)
+    parts.push_back(
+        Tensor::full({Sint(5)}, ConstValue::ofFloat(static_cast<double>(k))).contiguous().realize());
+  auto sum = [&] {
+    Tensor all = parts[0];
+    for (size_t k = 1; k < parts.size(); ++k) all = all.add(parts[k]);
+    return all;
+  };
+  CHECK(Tensor::schedule({sum()}).items.size() == 1);
+  Environment limited("MAX_KERNEL_BUFFERS", "4");
+  Applied applied;
+  ObserverScope watch(&applied);
+  Schedule schedule = Tensor::schedule({sum()});
+  CHECK(applied.count > 0);
+  CHECK(schedule.items.size() > 1);
+  for (const ScheduleItem& item : schedule.items) CHECK(item.buffers.size() <= 4);
+  CHECK(sum().values<float>() == std::vector<float>(5, 45));
+}
