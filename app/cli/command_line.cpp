@@ -1,4 +1,5 @@
 // Verbs and their options. What is not a verb is a file to open.
+#include "app/cli/bench_command.h"
 #include "app/cli/output.h"
 #include "app/cli/replay_command.h"
 #include "replay/schema/schema.h"
@@ -34,9 +35,9 @@ Examples:
 Exit codes: 0 fine, 1 a difference or a failure, 2 wrong usage or input, 130 interrupted.
 )";
 
-const std::vector<std::string> kVerbs = {"open",    "record", "run",    "python",    "ls",     "show",
-                                         "stats",   "why",    "query",  "export",    "replay", "diff",
-                                         "compare", "check",  "import", "completion"};
+const std::vector<std::string> kVerbs = {"open",    "record", "run",    "python", "ls",        "show",
+                                         "stats",   "why",    "query",  "export", "replay",    "diff",
+                                         "compare", "check",  "import", "bench",  "completion"};
 
 void addLook(CLI::App* verb, LookOptions& o) {
   verb->add_option("TRACE", o.trace, "a .uoptrace file")->required();
@@ -288,6 +289,9 @@ int dispatch(int argc, char** argv) {
   ReplayArguments replayArguments;
   addReplayVerb(app, replayArguments, code);
 
+  BenchArguments benchArguments;
+  addBenchVerb(app, benchArguments, code);
+
   openVerb->callback([&] { code = open(openOptions, argc, argv); });
   recordVerb->callback([&] {
     recordOptions.interpreter = interpreter;
@@ -311,11 +315,11 @@ int dispatch(int argc, char** argv) {
   importVerb->callback([&] { code = importFile(imports); });
 
   std::string shell;
-  CLI::App* completionVerb =
-      app.add_subcommand("completion", "prints what a shell needs to complete verbs and options");
-  completionVerb->add_option("SHELL", shell, "bash, zsh or fish")
+  CLI::App* completionVerb = app.add_subcommand(
+      "completion", "prints what a shell needs to complete verbs and options, or the manual page");
+  completionVerb->add_option("SHELL", shell, "bash, zsh, fish or man")
       ->required()
-      ->check(CLI::IsMember({"bash", "zsh", "fish"}));
+      ->check(CLI::IsMember({"bash", "zsh", "fish", "man"}));
   completionVerb->footer("Example: uopscope completion bash >> ~/.bashrc");
   completionVerb->callback([&] { code = completion(shell, app); });
 

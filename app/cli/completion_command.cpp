@@ -1,10 +1,11 @@
-// uopscope completion bash|zsh|fish: what a shell needs to complete our verbs and options, made from the
-// verbs themselves.
+// uopscope completion bash|zsh|fish|man: what a shell needs to complete our verbs and options, and the manual
+// page, made from the verbs themselves.
 //
 //   uopscope completion bash >> ~/.bashrc
 //   uopscope completion zsh > "${fpath[1]}/_uopscope"
 //   uopscope completion fish > ~/.config/fish/completions/uopscope.fish
 #include "app/cli/output.h"
+#include "replay/schema/schema.h"
 
 #include <fmt/format.h>
 
@@ -169,6 +170,31 @@ void fish(const std::vector<Verb>& verbs, const std::string& when = "__fish_use_
   }
 }
 
+/// Text of a manual page: a hyphen is a minus, and no line begins with a request.
+std::string troff(const std::string& text) {
+  std::string out;
+  for (char c : text) {
+    if ((c == '.' || c == '\'') && (out.empty() || out.back() == '\n')) out += "\\&";
+    if (c == '-' || c == '\\') out += '\\';
+    out += c;
+  }
+  return out;
+}
+
+void man(const std::vector<Verb>& verbs, const std::string& about, const std::string& examples) {
+  fmt::print(
+      ".TH UOPSCOPE 1 \"\" \"uopscope {}\" \"User Commands\"\n.SH NAME\nuopscope \\- {}\n.SH SYNOPSIS\n"
+      ".B uopscope\n[\\fIVERB\\fR] [\\fIOPTIONS\\fR] [\\fIFILE\\fR]\n.SH DESCRIPTION\n"
+      "Without a verb, a script is recorded and a trace opened, both in the window.\n.SH VERBS\n",
+      kProgramVersion, troff(about));
+  forEach(verbs, "", [](const Verb& v, const std::string& path) {
+    fmt::print(".SS {}\n{}\n", path, troff(v.word.help));
+    for (const Word& o : v.options) fmt::print(".TP\n\\fB{}\\fR\n{}\n", troff(o.name), troff(o.help));
+  });
+  fmt::print(".SH EXAMPLES\n.nf\n{}\n.fi\n.SH SEE ALSO\nThe guide in /usr/share/doc/uopscope.\n",
+             troff(examples));
+}
+
 } // namespace
 
 int completion(const std::string& shell, CLI::App& app) {
@@ -177,8 +203,10 @@ int completion(const std::string& shell, CLI::App& app) {
     bash(verbs);
   else if (shell == "zsh")
     zsh(verbs);
-  else
+  else if (shell == "fish")
     fish(verbs);
+  else
+    man(verbs, app.get_description(), app.get_footer());
   return kFine;
 }
 

@@ -8,6 +8,7 @@
 #include "app/cli/output.h"
 #include "app/cli/record_prompt.h"
 #include "engine/base/clock.h"
+#include "replay/experiment/run_meter.h"
 #include "replay/record/session.h"
 #include "replay/record/trace_writer.h"
 #ifdef UOPSCOPE_HAVE_PYTHON
@@ -132,6 +133,13 @@ int runPythonScript(const std::string& script, const std::vector<std::string>& a
   }
   int code = kFailed;
   try {
+    if (const char* report = std::getenv("UOPSCOPE_METER")) { // `bench` measures this run
+      RunMeter meter;
+      ObserverScope measured(&meter);
+      const int code = runPythonScript(script, arguments);
+      meter.write(report);
+      return code;
+    }
     SessionOptions s = RecordingSession::optionsFromEnvironment(o.script, o.arguments);
     s.path = o.output;
     s.tier = tierFromName(o.tier);

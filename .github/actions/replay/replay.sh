@@ -1,0 +1,32 @@
+#!/usr/bin/env bash
+# Replays CORPUS with the commit BEFORE and with this checkout; writes the comparison to the job's summary.
+#   CORPUS=tests/kernels.uopcorpus BEFORE=HEAD^ .github/actions/replay/replay.sh
+# UOPSCOPE names the program; without it, it is built from this checkout. Exit code 1 where ASSERT_SAME=true and a kernel
+# changed.
+set -euo pipefail
+: "${CORPUS:?give a .uopcorpus file or scripts}" "${BEFORE:?give the commit to compare with}"
+root=$(git rev-parse --show-toplevel)
+program=${UOPSCOPE:-}
+if [ -z "$program" ]; then
+  "$root/app/run" --version
+  program=$root/build/bin/uopscope
+fi
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+case $CORPUS in
+  *.uopcorpus) cp "$CORPUS" "$work/corpus.uopcorpus" ;;
+  *) # shellcheck disable=SC2086 # several scripts
+     "$program" replay capture -q $CORPUS -o "$work/corpus.uopcorpus" ;;
+esac
+"$program" replay run -q "$work/corpus.uopcorpus" --commit "$BEFORE" -o "$work/before.uopcorpus"
+"$program" replay run -q "$work/corpus.uopcorpus" -o "$work/after.uopcorpus"
+code=0
+"$program" replay diff -q --assert-same "$work/before.uopcorpus" "$work/after.uopcorpus" >"$work/report.txt" || code=$?
+{
+  echo "### Kernels: $(git rev-parse --short "$BEFORE") to $(git rev-parse --short HEAD)"
+  echo '```'
+  head -c 60000 "$work/report.txt"
+  echo '```'
+} >>"${GITHUB_STEP_SUMMARY:-/dev/stdout}"
+[ "$code" -le 1 ] || exit "$code"
+if [ "${ASSERT_SAME:-false}" = true ]; then exit "$code"; fi

@@ -1,0 +1,352 @@
+// uopscope bench run|show|compare|merge: a script under a matrix of settings, measured in turn, and two such
+// experiments compared by a named test.
+#include "app/cli/bench_command.h"
+
+#include "app/cli/output.h"
+#include "replay/experiment/bench_html.h"
+#include "replay/experiment/run_script.h"
+#include "replay/experiment/statistics.h"
+#include "replay/schema/schema.h"
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <ctime>
+#include <filesystem>
+#include <fstream>
+#include <random>
+#include <sstream>
+#include <thread>
+
+namespace uopscope::cli {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string amount(Metric metric, double v) {
+  if (!isBytes(metric)) return duration(static_cast<int64_t>(v));
+  return v >= 1e9 ? fmt::format("{:.2f} GB", v / 1e9) : fmt::format("{:.1f} MB", v / 1e6);
+}
+
+std::vector<std::string> splitAt(const std::string& text, char separator) {
+  std::vector<std::string> out;
+  std::stringstream in(text);
+  for (std::string word; std::getline(in, word, separator);) out.push_back(word);
+  return out;
+}
+
+/// Every combination of one value of each axis.
+std::vector<BenchSettings> matrixOf(const BenchArguments& a) {
+  std::vector<std::pair<std::string, std::vector<std::string>>> axes;
+  auto add = [&](const std::string& name, std::vector<std::string> values) {
+    if (!values.empty()) axes.emplace_back(name, std::move(values));
+  };
+  for (const std::string& set : a.sets) {
+    const size_t equals = set.find('=');
+    if (equals == 0 || equals == std::string::npos || equals + 1 == set.size())
+      throw Error(ErrorKind::Value,
+                  fmt::format("--set {}: give a setting with its values, such as NOOPT=0,1", set));
+    add(set.substr(0, equals), splitAt(set.substr(equals + 1), ','));
+  }
+  auto all = [](const std::vector<std::string>& lists) {
+    std::vector<std::string> out;
+    for (const std::string& l : lists)
+      for (std::string& word : splitAt(l, ',')) out.push_back(std::move(word));
+    return out;
+  };
+  add("DEV", all(a.devices));
+  add("BEAM", all(a.beams));
+  add("program", all(a.programs));
+  std::vector<BenchSettings> cells{{}};
+  for (const auto& [name, values] : axes) {
+    std::vector<BenchSettings> more;
+    for (const BenchSettings& cell : cells)
+      for (const std::string& value : values) {
+        BenchSettings next = cell;
+        if (!next.emplace(name, value).second)
+          throw Error(ErrorKind::Value, fmt::format("{} is given twice; name each setting once", name));
+        more.push_back(std::move(next));
+      }
+    cells = std::move(more);
+  }
+  return cells;
+}
+
+std::string processorName() {
+  std::ifstream in("/proc/cpuinfo");
+  for (std::string line; std::getline(in, line);)
+    if (line.starts_with("model name")) return line.substr(line.find(':') + 2);
+  return "unknown processor";
+}
+
+std::string contentHash(const std::string& path) {
+  std::ifstream in(path, std::ios::binary);
+  if (!in)
+    throw Error(ErrorKind::File, fmt::format("{}: cannot be read; give the path of a Python script", path));
+  uint64_t hash = 0xcbf29ce484222325ull;
+  for (char c; in.get(c);) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3ull;
+  return fmt::format("{:016x}", hash);
+}
+
+std::map<std::string, std::string> metaOf(const BenchArguments& a, const std::vector<BenchSettings>& cells) {
+  utsname system{};
+  uname(&system);
+  nlohmann::json matrix = nlohmann::json::array();
+  for (const BenchSettings& c : cells) matrix.push_back(c);
+  return {{"script", a.script},
+          {"script_hash", contentHash(a.script)},
+          {"arguments", fmt::format("{}", fmt::join(a.arguments, " "))},
+          {"matrix", matrix.dump()},
+          {"repeat", std::to_string(a.repeat)},
+          {"warmup", std::to_string(a.warmup)},
+          {"seed", std::to_string(a.seed)},
+          {"machine", fmt::format("{}, {} threads, {} {}", processorName(),
+                                  std::thread::hardware_concurrency(), system.sysname, system.release)},
+          {"uopscope", std::string(kProgramVersion)},
+          {"started", fmt::format("{:%Y-%m-%d %H:%M:%S} UTC", fmt::gmtime(std::time(nullptr)))}};
+}
+
+/// "2/4": this process does every run whose place is 2 modulo 4, counted from 1.
+std::pair<int64_t, int64_t> partOf(const std::string& text) {
+  if (text.empty()) return {0, 1};
+  int64_t i = 0, n = 0;
+  char rest = 0;
+  if (std::sscanf(text.c_str(), "%ld/%ld%c", &i, &n, &rest) != 2 || i < 1 || n < 1 || i > n)
+    throw Error(ErrorKind::Value, fmt::format("--part {}: give I/N with 1 <= I <= N, such as 2/4", text));
+  return {i - 1, n};
+}
+
+int runBench(const BenchArguments& a) {
+  const std::vector<BenchSettings> cells = matrixOf(a);
+  const auto [part, parts] = partOf(a.part);
+  const std::string output = a.output.empty() ? fs::path(a.script).stem().string() + ".uopbench" : a.output;
+  Experiment e = Experiment::create(output, metaOf(a, cells));
+  std::vector<int64_t> ids;
+  for (const BenchSettings& c : cells) ids.push_back(e.cell(c));
+  const std::string self = fs::read_symlink("/proc/self/exe").string();
+  const auto total = static_cast<int64_t>(cells.size()) * (a.repeat + a.warmup);
+  int64_t place = 0, failed = 0;
+  for (int round = 1 - a.warmup; round <= a.repeat; ++round) {
+    // Every round runs all cells in an order of its own, so that drift of the machine falls on all alike.
+    std::vector<size_t> order(cells.size());
+    for (size_t k = 0; k < order.size(); ++k) order[k] = k;
+    std::mt19937 random(a.seed * 1'000'003u + static_cast<unsigned>(round + a.warmup));
+    for (size_t k = order.size(); k > 1; --k) std::swap(order[k - 1], order[random() % k]);
+    for (size_t k : order) {
+      ++place;
+      if (round > 0 && place % parts != part) continue; // each part warms up for itself
+      if (!a.quiet && isatty(fileno(stderr)))
+        fmt::print(stderr, "\r\x1b[Krun {} of {}  {}", place, total, BenchCell{0, cells[k]}.name());
+      const auto program = cells[k].find("program");
+      BenchRun run = runScriptOnce(
+          {program == cells[k].end() ? self : program->second, a.script, a.arguments, cells[k], a.timeout});
+      run.cell = ids[k];
+      run.round = round;
+      run.place = place;
+      failed += run.exitCode != 0;
+      e.add(run);
+    }
+  }
+  if (!a.quiet && isatty(fileno(stderr))) fmt::print(stderr, "\r\x1b[K");
+  if (!a.quiet) fmt::print("{}: {} cells, {} runs, {} failed\n", output, cells.size(), place, failed);
+  return failed ? kFailed : kFine;
+}
+
+nlohmann::json jsonOf(const Summary& s) {
+  return {{"count", s.count},   {"mean", s.mean}, {"deviation", s.deviation},
+          {"median", s.median}, {"low", s.low},   {"high", s.high}};
+}
+
+int showBench(const BenchArguments& a) {
+  Experiment e = Experiment::open(a.file);
+  if (!a.html.empty()) {
+    std::ofstream out(a.html, std::ios::trunc);
+    out << benchPage(e);
+    out.close();
+    if (!out) throw Error(ErrorKind::File, fmt::format("{}: cannot be written", a.html));
+    if (!a.quiet) fmt::print("{}\n", a.html);
+    return kFine;
+  }
+  if (a.json) {
+    Json out{{"meta", e.meta()}, {"cells", Json::array()}};
+    for (const BenchCell& c : e.cells()) {
+      Json cell{{"settings", c.settings}};
+      for (Metric metric : kMetrics)
+        if (auto values = e.values(c.id, metric); !values.empty())
+          cell[metricName(metric)] = jsonOf(summarize(values));
+      cell["failed"] = e.failures(c.id).first;
+      out["cells"].push_back(cell);
+    }
+    printJson(out);
+    return kFine;
+  }
+  fmt::print("{}  {}\n{} runs of each cell, {} to warm up, seed {}; median and its 95 % interval\n\n",
+             e.meta("script"), e.meta("machine"), e.meta("repeat"), e.meta("warmup"), e.meta("seed"));
+  Table table({"cell", "wall", "interval", "kernels", "compile", "search", "peak", "launches", "failed"});
+  for (const BenchCell& c : e.cells()) {
+    auto median = [&](Metric metric) {
+      std::vector<double> values = e.values(c.id, metric);
+      return values.empty() ? std::string("-") : amount(metric, summarize(values).median);
+    };
+    const Summary wall = summarize(e.values(c.id, Metric::Wall));
+    const auto counts = e.kernelsAndLaunches(c.id);
+    table.add({c.name(), median(Metric::Wall),
+               wall.count
+                   ? fmt::format("{} to {}", amount(Metric::Wall, wall.low), amount(Metric::Wall, wall.high))
+                   : "-",
+               median(Metric::Kernel), median(Metric::Compile), median(Metric::Search), median(Metric::Peak),
+               counts ? grouped(counts->second) : "-", std::to_string(e.failures(c.id).first)});
+  }
+  table.print();
+  for (const BenchCell& c : e.cells())
+    if (auto [failed, output] = e.failures(c.id); failed)
+      fmt::print("\n{}: {} runs failed; the end of the first one's output:\n{}\n", c.name(), failed, output);
+  return kFine;
+}
+
+/// Pairs of cells to compare: those of equal settings in two files, or those of one file that differ in one
+/// setting.
+struct Pair {
+  std::string name;
+  const Experiment* before;
+  int64_t beforeCell;
+  const Experiment* after;
+  int64_t afterCell;
+};
+
+std::vector<Pair> pairsWithin(const Experiment& e) {
+  std::vector<Pair> pairs;
+  const std::vector<BenchCell> cells = e.cells();
+  for (size_t i = 0; i < cells.size(); ++i)
+    for (size_t k = i + 1; k < cells.size(); ++k) {
+      std::string differs;
+      int count = 0;
+      for (const auto& [name, value] : cells[i].settings) {
+        const auto other = cells[k].settings.find(name);
+        if (other == cells[k].settings.end() || other->second == value) continue;
+        ++count;
+        differs = fmt::format("{} {} to {}", name, value, other->second);
+      }
+      if (count == 1) pairs.push_back({differs, &e, cells[i].id, &e, cells[k].id});
+    }
+  return pairs;
+}
+
+int compareBench(const BenchArguments& a) {
+  Experiment first = Experiment::open(a.file);
+  std::optional<Experiment> second;
+  std::vector<Pair> pairs;
+  if (a.other.empty()) {
+    pairs = pairsWithin(first);
+    if (pairs.empty())
+      throw Error(ErrorKind::Value,
+                  fmt::format("{}: no two cells differ in one setting; give another experiment", a.file));
+  } else {
+    second = Experiment::open(a.other);
+    for (const BenchCell& x : first.cells())
+      for (const BenchCell& y : second->cells())
+        if (x.settings == y.settings) pairs.push_back({x.name(), &first, x.id, &*second, y.id});
+    if (pairs.empty())
+      throw Error(ErrorKind::Value, fmt::format("{} and {} have no cell of equal settings", a.file, a.other));
+  }
+  Json out = Json::array();
+  Table table({"cell", "metric", "before", "after", "change", "p", "verdict"});
+  bool slower = false;
+  for (const Pair& pair : pairs)
+    for (Metric metric : kMetrics) {
+      const std::vector<double> before = pair.before->values(pair.beforeCell, metric),
+                                after = pair.after->values(pair.afterCell, metric);
+      if (before.empty() || after.empty()) continue;
+      const Comparison c = compareSamples(before, after);
+      const char* verdict = c.verdict == Verdict::Slower   ? "worse"
+                            : c.verdict == Verdict::Faster ? "better"
+                            : c.verdict == Verdict::TooFew ? "too few runs"
+                                                           : "no difference";
+      slower |= c.verdict == Verdict::Slower && metric == Metric::Wall;
+      const double x = summarize(before).median, y = summarize(after).median;
+      out.push_back({{"cell", pair.name},
+                     {"metric", metricName(metric)},
+                     {"before", x},
+                     {"after", y},
+                     {"ratio", c.ratio},
+                     {"p", c.p},
+                     {"verdict", verdict}});
+      table.add({pair.name, metricName(metric), amount(metric, x), amount(metric, y),
+                 fmt::format("{:+.1f} %", (c.ratio - 1) * 100), fmt::format("{:.2g}", c.p), verdict});
+    }
+  if (a.json) {
+    printJson(out);
+  } else {
+    table.print();
+    fmt::print("change: after minus before, of the medians; verdict by the two-sided Mann-Whitney U test, p "
+               "< 0.01\n");
+  }
+  return slower ? kFailed : kFine;
+}
+
+int mergeBench(const BenchArguments& a) {
+  std::error_code ignored;
+  for (const std::string& file : a.files)
+    if (fs::equivalent(file, a.output, ignored))
+      throw Error(ErrorKind::Value,
+                  fmt::format("{}: is one of the parts; give another name to -o", a.output));
+  Experiment first = Experiment::open(a.files.at(0));
+  Experiment whole = Experiment::create(a.output, first.meta());
+  for (const std::string& file : a.files) whole.merge(Experiment::open(file));
+  if (!a.quiet) fmt::print("{}: {} parts\n", a.output, a.files.size());
+  return kFine;
+}
+
+} // namespace
+
+void addBenchVerb(CLI::App& app, BenchArguments& a, int& code) {
+  CLI::App* bench =
+      app.add_subcommand("bench", "experiments: a script under a matrix of settings, measured in turn");
+  bench->require_subcommand(1);
+  CLI::App* run = bench->add_subcommand("run", "run the matrix; every round in an order of its own");
+  run->add_option("SCRIPT", a.script, "a Python script")->required();
+  run->add_option("--repeat", a.repeat, "counted runs of each cell (default 10)")
+      ->check(CLI::Range(1, 100000));
+  run->add_option("--warmup", a.warmup, "runs before them (default 1)")->check(CLI::Range(0, 1000));
+  run->add_option("--set", a.sets, "a setting and its values: NOOPT=0,1; may be given several times")
+      ->expected(1)
+      ->take_all();
+  run->add_option("--device", a.devices, "devices: CPU,REF")->expected(1)->take_all();
+  run->add_option("--beam", a.beams, "widths of the search: 0,2")->expected(1)->take_all();
+  run->add_option("--program", a.programs,
+                  "other builds of uopscope, or a Python with the reference: build-a/bin/uopscope,python3")
+      ->expected(1)
+      ->take_all();
+  run->add_option("--seed", a.seed, "of the orders (default 0)");
+  run->add_option("--timeout", a.timeout, "seconds a run may take (default: as long as it does)")
+      ->check(CLI::NonNegativeNumber);
+  run->add_option("--part", a.part,
+                  "I/N: one of N shares of the runs, for several machines; `bench merge` joins them");
+  run->add_option("-o,--output", a.output, "the experiment (default: SCRIPT's name with .uopbench, here)");
+  run->add_flag("-q,--quiet", a.quiet, "no progress, no summary");
+  run->add_option("ARGS", a.arguments, "of the script, after --");
+  run->callback([&] { code = runBench(a); });
+  CLI::App* show = bench->add_subcommand("show", "an experiment as a table, JSON or an HTML page");
+  show->add_option("FILE", a.file, "a .uopbench file")->required();
+  show->add_option("--html", a.html, "write a page with plots to this file");
+  show->add_flag("--json", a.json, "JSON instead of text");
+  show->callback([&] { code = showBench(a); });
+  CLI::App* compare = bench->add_subcommand(
+      "compare", "better, worse or no difference: two experiments, or the cells of one");
+  compare->add_option("FILE", a.file, "a .uopbench file")->required();
+  compare->add_option("OTHER", a.other, "another; without it, cells of FILE that differ in one setting");
+  compare->add_flag("--json", a.json, "JSON instead of text");
+  compare->footer("Exit code 1 if the wall time of a cell is worse.");
+  compare->callback([&] { code = compareBench(a); });
+  CLI::App* merge = bench->add_subcommand("merge", "the parts of an experiment as one");
+  merge->add_option("PARTS", a.files, ".uopbench files made with --part")->required();
+  merge->add_option("-o,--output", a.output, "the whole")->required();
+  merge->callback([&] { code = mergeBench(a); });
+}
+
+} // namespace uopscope::cli

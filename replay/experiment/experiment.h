@@ -1,0 +1,81 @@
+// An experiment: one script under a matrix of settings, kept in a file (.uopbench, an SQLite database;
+// bench.sql describes it). The file says everything that a result depends on: machine, build, settings, seed,
+// order of runs.
+//
+//   Experiment e = Experiment::create("matmul.uopbench", {{"script", "samples/matmul.py"}});
+//   int64_t cell = e.cell({{"NOOPT", "1"}});
+//   e.add({.cell = cell, .round = 1, ...});
+//   Summary wall = summarize(e.values(cell, Metric::Wall));
+//
+// Errors: Error(File) for a file that is none, damaged, or of a newer program.
+#pragma once
+#include "replay/schema/database.h"
+
+#include <map>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace uopscope {
+
+using BenchSettings = std::map<std::string, std::string>;
+
+enum class Metric { Wall, Cpu, Kernel, Compile, Schedule, Search, Peak, DeviceBytes };
+constexpr Metric kMetrics[] = {Metric::Wall,     Metric::Cpu,    Metric::Kernel, Metric::Compile,
+                               Metric::Schedule, Metric::Search, Metric::Peak,   Metric::DeviceBytes};
+/// "wall", "cpu" ...
+const char* metricName(Metric metric);
+/// Whether it is bytes; else nanoseconds.
+bool isBytes(Metric metric);
+
+struct BenchRun {
+  int64_t cell = 0;
+  int round = 0; ///< 0 and below: warm-up
+  int64_t place = 0;
+  int exitCode = 0;
+  int64_t wallNs = 0, cpuNs = 0, peakBytes = 0;
+  nlohmann::json measured; ///< RunMeter::report(); null where the program does not say
+  std::string output;      ///< the end of it
+};
+
+struct BenchCell {
+  int64_t id = 0;
+  BenchSettings settings;
+  /// "NOOPT=1 DEV=REF"; "as it is" for none.
+  std::string name() const;
+};
+
+struct BenchKernel {
+  std::string name, source;
+  int64_t launches = 0, medianNs = 0;
+};
+
+class Experiment {
+public:
+  static Experiment create(const std::string& path, const std::map<std::string, std::string>& meta);
+  static Experiment open(const std::string& path);
+
+  /// The cell of these settings; made where there is none.
+  int64_t cell(const BenchSettings& settings);
+  void add(const BenchRun& run);
+  /// Adds the runs of another part of the same experiment. Error(Value) where script, matrix or seed differ.
+  void merge(const Experiment& part);
+
+  std::vector<BenchCell> cells() const;
+  /// Counted runs that ended well, in order of rounds.
+  std::vector<double> values(int64_t cell, Metric metric) const;
+  /// Counted runs of the cell that did not end well, and the end of the first one's output.
+  std::pair<int64_t, std::string> failures(int64_t cell) const;
+  std::optional<std::pair<int64_t, int64_t>> kernelsAndLaunches(int64_t cell) const;
+  std::vector<BenchKernel> kernels(int64_t cell) const;
+  std::string meta(const std::string& key) const;
+  std::map<std::string, std::string> meta() const;
+  const std::string& path() const { return db_.path(); }
+
+private:
+  explicit Experiment(Database db) : db_(std::move(db)) {}
+  Database db_;
+};
+
+} // namespace uopscope

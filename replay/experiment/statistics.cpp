@@ -1,0 +1,107 @@
+// See statistics.h. The exact distribution of U counts, for every sum of ranks, the ways to choose that many
+// of the ranks.
+#include "replay/experiment/statistics.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+namespace uopscope {
+
+namespace {
+
+constexpr double kSignificant = 0.01;
+constexpr size_t kFewest = 5, kExactUpTo = 40;
+
+double medianOf(const std::vector<double>& sorted) {
+  const size_t n = sorted.size();
+  return n % 2 ? sorted[n / 2] : (sorted[n / 2 - 1] + sorted[n / 2]) / 2;
+}
+
+/// ways[s]: choices of n of the numbers 1..n+m with sum s, as probabilities.
+double exactTail(size_t n, size_t m, double u) {
+  const size_t most = n * m;
+  // f[i][k][s]: i values of the first sample among k in all; the recurrence adds the largest value.
+  std::vector<std::vector<double>> ways(n + 1, std::vector<double>(most + 1, 0.0));
+  ways[0][0] = 1;
+  for (size_t k = 1; k <= n + m; ++k)
+    for (size_t i = std::min(k, n); i >= 1; --i) {
+      const size_t below = k - i; // values of the second sample below this one
+      if (below > m) continue;
+      for (size_t s = most + 1; s-- > below;) ways[i][s] += ways[i - 1][s - below];
+    }
+  double all = 0, tail = 0;
+  for (size_t s = 0; s <= most; ++s) {
+    all += ways[n][s];
+    if (static_cast<double>(s) <= u) tail += ways[n][s];
+  }
+  return std::min(1.0, 2 * tail / all);
+}
+
+} // namespace
+
+Summary summarize(std::vector<double> values) {
+  Summary s;
+  s.count = values.size();
+  if (values.empty()) return s;
+  std::ranges::sort(values);
+  for (double v : values) s.mean += v;
+  s.mean /= static_cast<double>(values.size());
+  for (double v : values) s.deviation += (v - s.mean) * (v - s.mean);
+  s.deviation = values.size() > 1 ? std::sqrt(s.deviation / static_cast<double>(values.size() - 1)) : 0;
+  s.median = medianOf(values);
+  // The k-th smallest and largest values hold the median unless fewer than k of n fell on one side.
+  const auto n = static_cast<double>(values.size());
+  size_t k = 0;
+  double below = 0, binomial = std::pow(0.5, n);
+  for (size_t i = 0; i < values.size() / 2; ++i) {
+    below += binomial;
+    if (2 * below > 0.05) break;
+    k = i + 1;
+    binomial *= (n - static_cast<double>(i)) / static_cast<double>(i + 1);
+  }
+  s.low = values[k ? k - 1 : 0];
+  s.high = values[values.size() - (k ? k : 1)];
+  return s;
+}
+
+double mannWhitney(const std::vector<double>& a, const std::vector<double>& b) {
+  if (a.empty() || b.empty()) return 1;
+  const auto n = static_cast<double>(a.size()), m = static_cast<double>(b.size());
+  std::map<double, size_t> times;
+  for (double v : a) ++times[v];
+  for (double v : b) ++times[v];
+  double u = 0; // pairs where the value of a is the larger
+  for (double x : a)
+    for (double y : b) u += x > y ? 1 : x == y ? 0.5 : 0;
+  const double smaller = std::min(u, n * m - u);
+  const bool ties = times.size() < a.size() + b.size();
+  if (!ties && a.size() + b.size() <= kExactUpTo) return exactTail(a.size(), b.size(), smaller);
+  double tieTerm = 0;
+  for (const auto& [value, t] : times) {
+    const auto k = static_cast<double>(t);
+    tieTerm += k * k * k - k;
+  }
+  const double variance = n * m / 12 * (n + m + 1 - tieTerm / ((n + m) * (n + m - 1)));
+  if (variance <= 0) return 1;
+  const double z = std::max(0.0, n * m / 2 - smaller - 0.5) / std::sqrt(variance);
+  return std::erfc(z / std::sqrt(2.0));
+}
+
+Comparison compareSamples(const std::vector<double>& before, const std::vector<double>& after) {
+  Comparison c;
+  if (before.empty() || after.empty()) return c;
+  std::vector<double> x = before, y = after;
+  std::ranges::sort(x);
+  std::ranges::sort(y);
+  c.ratio = medianOf(x) != 0 ? medianOf(y) / medianOf(x) : 1;
+  if (x.size() < kFewest || y.size() < kFewest) return c;
+  c.p = mannWhitney(x, y);
+  c.verdict = c.p >= kSignificant ? Verdict::NoDifference
+              : c.ratio > 1       ? Verdict::Slower
+              : c.ratio < 1       ? Verdict::Faster
+                                  : Verdict::NoDifference;
+  return c;
+}
+
+} // namespace uopscope

@@ -1,0 +1,94 @@
+// The verb `bench`: the matrix, failures, two experiments compared, parts that make one.
+#ifdef UOPSCOPE_HAVE_PYTHON
+#include "tests/app/cli/support.h"
+
+using namespace uopscope::test;
+
+namespace {
+const char* kScript = "import os, sys, time\n"
+                      "from tinygrad import Tensor\n"
+                      "(Tensor.ones(8).contiguous() + 1).realize()\n"
+                      "time.sleep(float(os.environ.get('EXTRA', '0')))\n"
+                      "sys.exit(int(os.environ.get('WRONG', '0')))\n";
+}
+
+TEST_CASE("bench: every cell of the matrix runs as often as asked, and its numbers are kept") {
+  Folder f;
+  const std::string script = f.file("a.py", kScript), made = f.file("a.uopbench");
+  Result r = call(
+      f, {"bench", "run", script, "--set", "NOOPT=0,1", "--device", "CPU,REF", "--repeat", "2", "-o", made});
+  CHECK_MESSAGE(r.code == 0, r.err);
+  Result shown = call(f, {"bench", "show", made, "--json"});
+  Json cells = Json::parse(shown.out)["cells"];
+  REQUIRE(cells.size() == 4);
+  for (const Json& cell : cells) {
+    CHECK(cell["wall"]["count"] == 2);
+    CHECK(cell["wall"]["median"] > 1e6);
+    CHECK(cell["peak memory"]["median"] > 1e6);
+    CHECK(cell["compile"]["count"] == 2);
+    CHECK(cell["failed"] == 0);
+  }
+  CHECK(call(f, {"bench", "show", made}).out.find("DEV=REF NOOPT=1") != std::string::npos);
+  const std::string page = f.file("a.html");
+  CHECK(call(f, {"bench", "show", made, "--html", page}).code == 0);
+  std::ifstream in(page);
+  std::string text((std::istreambuf_iterator<char>(in)), {});
+  CHECK(text.find("<svg") != std::string::npos);
+  CHECK(text.find("http") == std::string::npos);
+  CHECK(call(f, {"ls", made}).code == 2); // no trace
+}
+
+TEST_CASE("bench: a run that fails is told with its output, and its time is not counted") {
+  Folder f;
+  const std::string script = f.file("a.py", kScript), made = f.file("a.uopbench");
+  Result r =
+      call(f, {"bench", "run", script, "--set", "WRONG=0,3", "--repeat", "1", "--warmup", "0", "-o", made});
+  CHECK(r.code == 1);
+  Result shown = call(f, {"bench", "show", made});
+  CHECK(shown.out.find("WRONG=3: 1 runs failed") != std::string::npos);
+  Result late = call(f, {"bench", "run", script, "--set", "EXTRA=30", "--repeat", "1", "--warmup", "0",
+                         "--timeout", "1", "-o", made});
+  CHECK(late.code == 1);
+}
+
+TEST_CASE("bench: a slowdown is found, and the parts of an experiment make the whole") {
+  Folder f;
+  const std::string script = f.file("a.py", kScript);
+  std::vector<std::string> parts;
+  for (const char* part : {"1/2", "2/2"}) {
+    parts.push_back(f.file(std::string("part") + part[0] + ".uopbench"));
+    REQUIRE(call(f, {"bench", "run", script, "--set", "EXTRA=0,0.3", "--repeat", "6", "--warmup", "0",
+                     "--part", part, "-o", parts.back()})
+                .code == 0);
+  }
+  const std::string whole = f.file("whole.uopbench");
+  CHECK(call(f, {"bench", "merge", parts[0], parts[1], "-o", whole}).code == 0);
+  for (const Json& cell : Json::parse(call(f, {"bench", "show", whole, "--json"}).out)["cells"])
+    CHECK(cell["wall"]["count"] == 6);
+  Result compared = call(f, {"bench", "compare", whole, "--json"});
+  CHECK(compared.code == 1);
+  for (const Json& row : Json::parse(compared.out))
+    if (row["metric"] == "wall") {
+      CHECK(row["verdict"] == "worse");
+      CHECK(row["ratio"] > 1.5);
+    }
+  Result same = call(f, {"bench", "compare", whole, whole, "--json"});
+  CHECK(same.code == 0);
+  for (const Json& row : Json::parse(same.out)) CHECK(row["verdict"] == "no difference");
+  const std::string other = f.file("other.uopbench");
+  REQUIRE(call(f, {"bench", "run", script, "--repeat", "1", "--warmup", "0", "-o", other}).code == 0);
+  Result refused = call(f, {"bench", "merge", whole, other, "-o", f.file("bad.uopbench")});
+  CHECK(refused.code == 2);
+  CHECK(refused.err.find("parts of different experiments") != std::string::npos);
+}
+
+TEST_CASE("bench: wrong words are refused with what is right") {
+  Folder f;
+  const std::string script = f.file("a.py", kScript);
+  CHECK(call(f, {"bench", "run", script, "--set", "NOOPT", "-o", f.file("x")}).err.find("NOOPT=0,1") !=
+        std::string::npos);
+  CHECK(call(f, {"bench", "run", script, "--part", "3/2", "-o", f.file("x")}).code == 2);
+  CHECK(call(f, {"bench", "run", f.file("none.py")}).code == 2);
+  CHECK(call(f, {"bench", "show", script}).code == 2);
+}
+#endif
