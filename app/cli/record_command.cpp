@@ -133,13 +133,6 @@ int runPythonScript(const std::string& script, const std::vector<std::string>& a
   }
   int code = kFailed;
   try {
-    if (const char* report = std::getenv("UOPSCOPE_METER")) { // `bench` measures this run
-      RunMeter meter;
-      ObserverScope measured(&meter);
-      const int code = runPythonScript(script, arguments);
-      meter.write(report);
-      return code;
-    }
     SessionOptions s = RecordingSession::optionsFromEnvironment(o.script, o.arguments);
     s.path = o.output;
     s.tier = tierFromName(o.tier);
@@ -350,7 +343,14 @@ int runScriptPlain(const std::string& script, const std::vector<std::string>& ar
     std::fflush(nullptr);
     execProgram(script, arguments);
   }
-  SessionOptions s = RecordingSession::optionsFromEnvironment(script, arguments);
+  if (const char* report = std::getenv("UOPSCOPE_METER")) { // `bench` measures this run
+      RunMeter meter;
+      ObserverScope measured(&meter);
+      const int code = runPythonScript(script, arguments);
+      meter.write(report);
+      return code;
+    }
+    SessionOptions s = RecordingSession::optionsFromEnvironment(script, arguments);
   s.handleInterrupt = false;
   RecordingSession session(std::move(s));
   int code = runPythonScript(script, arguments);
