@@ -38,6 +38,7 @@ struct LookOptions {
   int64_t node = 0, limit = 0;
   std::string kind, name, sort, find; ///< filters and order of lists
   bool json = false, csv = false, errors = false;
+  bool whole = false; ///< check: passes and kernels too
 };
 int list(const LookOptions& options);
 int show(const LookOptions& options);

@@ -248,7 +248,9 @@ int dispatch(int argc, char** argv) {
   addLook(checkVerb, look);
   checkVerb->add_option("KERNEL", look.kernel, "kernel or schedule; without one, every rewrite is checked");
   addPlace(checkVerb, look);
-  checkVerb->add_option("--limit", look.limit, "stop after this many that differ (default: 20)");
+  checkVerb->add_option("--limit", look.limit, "list this many that differ (default: 20)");
+  checkVerb->add_flag("--blind", look.errors, "list what cannot be evaluated, by rule and reason");
+  checkVerb->add_flag("--whole", look.whole, "whole passes and kernels too: what each began and ended with");
   checkVerb->footer("Both sides are evaluated on corner values and random ones within the bounds of their "
                     "variables. Exit code 1 if they differ.\n"
                     "Example: uopscope check t.uoptrace r_16_16 --pass \"initial symbolic\" --step 3");

@@ -49,7 +49,7 @@ int checkOne(Trace& trace, const LookOptions& o) {
   NodeReader read = trace.nodes().reader();
   ValueCheck c;
   if (s.after)
-    c = checkRewrite(read, s.before, s.after, 400);
+    c = checkStep(trace, s.id, 400);
   else
     c.why = "the rule failed: " + trace.stepMessage(s.id);
   if (o.json) {
@@ -115,37 +115,77 @@ int compareStates(const CompareOptions& o) {
   return same ? kFine : kFailed;
 }
 
+namespace {
+
+Json faultsJson(Trace& trace, const ValueSurvey& found) {
+  Json faults = Json::array();
+  for (const ValueSurvey::Fault& f : found.faults)
+    faults.push_back(Json{{"step", f.step},
+                          {"rule", f.rule ? trace.rule(f.rule).name : ""},
+                          {"pass", trace.pass(f.pass).name},
+                          {"kernel", f.kernel ? trace.scope(f.kernel).name : ""},
+                          {"before", f.check.before},
+                          {"after", f.check.after},
+                          {"where", f.check.where}});
+  return faults;
+}
+Json surveyJson(Trace& trace, const ValueSurvey& found) {
+  Json blind = Json::array();
+  for (const ValueSurvey::Blind& b : found.blind)
+    blind.push_back(
+        Json{{"rule", b.rule}, {"pass", b.pass}, {"why", b.why}, {"count", b.count}, {"first", b.first}});
+  auto whole = [](const ValueSurvey::Whole& w) {
+    return Json{{"checked", w.checked}, {"same", w.same}, {"unknown", w.unknown}};
+  };
+  return Json{{"checked", found.checked},
+              {"same", found.same},
+              {"unknown", found.unknown},
+              {"unchanged", found.unchanged},
+              {"differ", found.differ},
+              {"complete", found.complete},
+              {"passes", whole(found.passes)},
+              {"kernels", whole(found.kernels)},
+              {"blind", blind},
+              {"faults", faultsJson(trace, found)}};
+}
+void printSurvey(Trace& trace, const ValueSurvey& found, const LookOptions& o) {
+  if (o.errors && !found.blind.empty()) {
+    Table blind({"times", "rule", "pass", "first step", "why"});
+    for (const ValueSurvey::Blind& b : found.blind)
+      blind.add({grouped(b.count), b.rule, b.pass, fmt::format("{}", b.first), b.why});
+    blind.print();
+  }
+  if (!found.faults.empty()) {
+    Table table({"step", "rule", "pass", "before", "after", "where"});
+    for (const ValueSurvey::Fault& f : found.faults)
+      table.add({f.step ? fmt::format("{}", f.step) : "all", f.rule ? trace.rule(f.rule).name : "a whole graph",
+                 f.kernel ? trace.scope(f.kernel).name : trace.pass(f.pass).name, f.check.before, f.check.after,
+                 f.check.where});
+    table.print();
+  }
+  if (found.passes.checked)
+    fmt::print("{} passes: {} keep what they compute, {} cannot be evaluated; {} kernels: {}, {}\n",
+               grouped(found.passes.checked), grouped(found.passes.same), grouped(found.passes.unknown),
+               grouped(found.kernels.checked), grouped(found.kernels.same), grouped(found.kernels.unknown));
+  fmt::print("{} rewrites: {} keep their value, {} cannot be evaluated, {} differ{}\n", grouped(found.checked),
+             grouped(found.same + found.unchanged), grouped(found.unknown), grouped(found.differ),
+             found.unknown && !o.errors ? " (--blind lists what cannot be evaluated)" : "");
+}
+
+} // namespace
+
 int checkValues(const LookOptions& o) {
   Trace trace(o.trace);
   warnAbout(trace);
   if (!o.kernel.empty()) return checkOne(trace, o);
-  size_t most = o.limit > 0 ? static_cast<size_t>(o.limit) : 20;
-  ValueSurvey found = checkTrace(trace, most);
-  NodeReader read = trace.nodes().reader();
-  Json faults = Json::array();
-  Table table({"step", "rule", "before", "after", "where"});
-  for (const ValueSurvey::Fault& f : found.faults) {
-    faults.push_back(Json{{"step", f.step},
-                          {"rule", trace.rule(f.rule).name},
-                          {"before", f.check.before},
-                          {"after", f.check.after},
-                          {"where", f.check.where}});
-    table.add(
-        {fmt::format("{}", f.step), trace.rule(f.rule).name, f.check.before, f.check.after, f.check.where});
-  }
-  if (o.json) {
-    printJson(Json{{"checked", found.checked},
-                   {"same", found.same},
-                   {"unknown", found.unknown},
-                   {"unchanged", found.unchanged},
-                   {"complete", found.complete},
-                   {"faults", faults}});
-  } else {
-    fmt::print("{} rewrites: {} keep their value, {} cannot be evaluated, {} differ{}\n",
-               grouped(found.checked), grouped(found.same), grouped(found.unknown), found.faults.size(),
-               found.faults.size() >= most ? " (and maybe more: --limit)" : "");
-    if (table.size()) table.print();
-  }
+  SurveyOptions options;
+  if (o.limit > 0) options.mostFaults = static_cast<size_t>(o.limit);
+  options.whole = o.whole;
+  const ValueSurvey found = checkTrace(trace, options);
+  if (o.json)
+    printJson(surveyJson(trace, found));
+  else
+    printSurvey(trace, found, o);
   return found.faults.empty() ? kFine : kFailed;
 }
 
