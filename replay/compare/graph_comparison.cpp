@@ -117,6 +117,10 @@ ValueCheck GraphComparison::compare(UOp before, UOp after, std::unordered_set<ui
           bound_[ctx_.variables.keyOfName("v" + u.src(0).arg().as<VarArg>().name)] = u.src(1).arg().i();
   const Form left = formOf(before), right = formOf(after);
   if (left == Form::Effect || right == Form::Effect) {
+    const bool parts = after.is(Op::GROUP) && after.srcCount() == before.srcCount() &&
+                       std::none_of(after.src().begin(), after.src().end(),
+                                    [](UOp s) { return s.in(OpSet{Op::STORE, Op::END}); });
+    if (parts && left != Form::Effect && before.hasShape()) return compareGradient(before, after);
     if (left != right) cannot(fmt::format("{} has no value", opName(before.op())));
     return compareEffects(before, after);
   }

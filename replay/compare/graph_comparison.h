@@ -37,6 +37,7 @@ private:
   ValueCheck compareLoops(UOp range, UOp after);
   ValueCheck compareMemory(UOp before, UOp after);
   ValueCheck compareEffects(UOp before, UOp after);
+  ValueCheck compareGradient(UOp before, UOp after);
   ValueCheck compareOutputs(UOp before, UOp after);
 
   void leavesOf(UOp u, VariableList& loops, std::vector<Leaf>& out, bool launched);

@@ -70,6 +70,8 @@ public:
   void forEach(const VariableList& loops, const std::function<void()>& f);
   int64_t extentOf(const Variable& v);
   TensorIndex shapeOf(UOp tensor);
+  /// Where an element of a movement operation stands in its source; false: in the zeros of a PAD.
+  bool throughMovement(UOp u, TensorIndex& at);
   /// The same memory has the same number, whatever it is called.
   uint64_t memoryKey(UOp memory);
   /// Hash of the values of the variables a node is a function of.
@@ -90,8 +92,6 @@ private:
   Lanes computeUnroll(UOp u);
   Lanes computeLoad(UOp u);
   Lanes computeIndex(UOp u);
-  /// Where an element of a movement operation stands in its source; false: in the zeros of a PAD.
-  bool throughMovement(UOp u, TensorIndex& at);
   Lanes computeBuffer(UOp u);
   Lanes uninterpreted(UOp u);
   Lanes bufferizedAt(UOp bufferize, const TensorIndex& index);

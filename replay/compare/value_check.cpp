@@ -119,7 +119,10 @@ private:
   }
 
   ValueCheck check(NodeId before, NodeId after, PassId pass) {
-    if (checker_->nodes() > kMostNodes) checker_ = std::make_unique<StepChecker>(trace_.nodes().reader());
+    if (checker_->nodes() > kMostNodes) {
+      checker_.reset(); // first: it is what nodes are made in
+      checker_ = std::make_unique<StepChecker>(trace_.nodes().reader());
+    }
     ValueCheck c = checker_->check(before, after, {}, pass);
     if (c.verdict == Verdict::Same || after == kNoNode || !checker_->isEffect(after)) return c;
     const auto all = mergedWith(trace_, pass, after);
