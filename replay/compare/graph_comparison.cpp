@@ -124,7 +124,8 @@ ValueCheck GraphComparison::compare(UOp before, UOp after, std::unordered_set<ui
     if (left != right) cannot(fmt::format("{} has no value", opName(before.op())));
     return compareEffects(before, after);
   }
-  if (const auto at = pass_.indices.find(before); at != pass_.indices.end() && right == Form::Value)
+  if (const auto at = pass_.indices.find(before);
+      at != pass_.indices.end() && (right == Form::Value || right == Form::Tensor))
     return compareRanged(before, after, at->second);
   if (before.is(Op::BUFFERIZE) && right == Form::Memory) return compareStored(before, after);
   if (left == Form::Memory && right == Form::Memory) return compareMemory(before, after);
@@ -133,11 +134,7 @@ ValueCheck GraphComparison::compare(UOp before, UOp after, std::unordered_set<ui
     return compareLoops(before, after);
   if (left == Form::Address || right == Form::Address) cannot("an address is no value");
   if (isTensor(before) && isTensor(after)) return compareTensors(before, after);
-  if (isTensor(before) != isTensor(after)) {
-    if (isTensor(before) && pass_.indices.contains(before))
-      return compareRanged(before, after, pass_.indices.at(before));
-    cannot("a tensor became the value of a loop");
-  }
+  if (isTensor(before) != isTensor(after)) cannot("a tensor became the value of a loop");
   return compareValues(before, after);
 }
 
@@ -283,8 +280,13 @@ ValueCheck GraphComparison::compareStored(UOp bufferize, UOp after) {
 }
 
 ValueCheck GraphComparison::compareAddresses(UOp before, UOp after) {
-  const UOp from = memoryBase(before), to = memoryBase(after);
-  (void)from, (void)to;
+  auto versionOf = [](UOp u) { // the memory that an address lies in, as it then is
+    while (u.in(OpSet{Op::INDEX, Op::CAST})) u = u.src(0);
+    return u;
+  };
+  const UOp from = versionOf(before), to = versionOf(after);
+  if (from != to && from.is(Op::AFTER) && to.is(Op::AFTER))
+    if (ValueCheck c = compareMemory(from, to); c.verdict != Verdict::Same) return c;
   return sample(before, after, joined(ctx_.variables.of(before), ctx_.variables.of(after)),
                 [&](GraphValues& a, GraphValues& b, uint64_t, ValueCheck& out) {
                   auto listed = [](GraphValues& v, UOp u) {
