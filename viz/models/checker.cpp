@@ -38,7 +38,7 @@ void Checker::checkStep() {
   }
   session_.background().ask(
       Channel::Detail, [this, id = session_.traceStep()](Background::Job& job) -> Background::Answer {
-        const ValueCheck c = checkStep(job.trace, id, 400);
+        const ValueCheck c = uopscope::checkStep(job.trace, id, 400);
         return [this, c] {
           using V = ValueCheck::Verdict;
           verdict_ = c.verdict == V::Same      ? QStringLiteral("same")
