@@ -216,10 +216,19 @@ ValueCheck GraphComparison::compareMemory(UOp before, UOp after) {
 
 ValueCheck GraphComparison::compareLeaves(std::vector<Leaf> left, std::vector<Leaf> right,
                                           const VariableList& open) {
+  auto alikeLeaf = [](const Leaf& a, const Leaf& b) {
+    return a.effect == b.effect && keysOf(a.loops) == keysOf(b.loops);
+  };
+  for (auto* side : {&left, &right}) { // an effect that two users wait for happens once
+    std::vector<Leaf> once;
+    for (Leaf& l : *side)
+      if (std::none_of(once.begin(), once.end(), [&](const Leaf& o) { return alikeLeaf(o, l); }))
+        once.push_back(std::move(l));
+    *side = std::move(once);
+  }
   for (size_t i = left.size(); i-- > 0;) { // what is literally there on both sides
-    const auto it = std::find_if(right.begin(), right.end(), [&](const Leaf& r) {
-      return r.effect == left[i].effect && keysOf(r.loops) == keysOf(left[i].loops);
-    });
+    const auto it =
+        std::find_if(right.begin(), right.end(), [&](const Leaf& r) { return alikeLeaf(r, left[i]); });
     if (it == right.end()) continue;
     right.erase(it);
     left.erase(left.begin() + static_cast<std::ptrdiff_t>(i));

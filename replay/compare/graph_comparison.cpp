@@ -130,8 +130,7 @@ ValueCheck GraphComparison::compare(UOp before, UOp after, std::unordered_set<ui
   if (before.is(Op::BUFFERIZE) && right == Form::Memory) return compareStored(before, after);
   if (left == Form::Memory && right == Form::Memory) return compareMemory(before, after);
   if (left == Form::Address && right == Form::Address) return compareAddresses(before, after);
-  if (before.is(Op::RANGE) && !hasKey(ctx_.variables.of(after), ctx_.variables.keyOfRange(before)))
-    return compareLoops(before, after);
+  if (before.is(Op::RANGE) && !after.isConst() && !isSameLoop(before, after)) return compareLoops(before, after);
   if (left == Form::Address || right == Form::Address) cannot("an address is no value");
   if (isTensor(before) && isTensor(after)) return compareTensors(before, after);
   if (isTensor(before) != isTensor(after)) cannot("a tensor became the value of a loop");
@@ -309,10 +308,20 @@ ValueCheck GraphComparison::compareAddresses(UOp before, UOp after) {
                 });
 }
 
+/// The very loop, perhaps as another type or as lanes.
+bool GraphComparison::isSameLoop(UOp range, UOp after) {
+  const uint32_t key = ctx_.variables.keyOfRange(range);
+  for (const Variable& v : ctx_.variables.of(after)) {
+    if (v.key == key && (v.node ? v.node.vmax() : v.size - 1) != range.vmax()) return false;
+    if (v.key != key && !hasKey(ctx_.variables.of(range), v.key)) return false;
+  }
+  return hasKey(ctx_.variables.of(after), key);
+}
+
 /// A loop that became several, or one with another name: every iteration happens, and happens once.
 ValueCheck GraphComparison::compareLoops(UOp range, UOp after) {
   VariableList outer = ctx_.variables.of(range), loops;
-  std::erase_if(outer, [&](const Variable& v) { return v.node == range; });
+  std::erase_if(outer, [&](const Variable& v) { return v.key == ctx_.variables.keyOfRange(range); });
   for (const Variable& v : ctx_.variables.of(after))
     if (!hasKey(outer, v.key)) loops.push_back(v);
   if (loops.empty()) cannot("a loop became a value");

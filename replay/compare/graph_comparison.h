@@ -34,6 +34,7 @@ private:
   ValueCheck compareRanged(UOp before, UOp after, const std::vector<UOp>& at);
   ValueCheck compareStored(UOp bufferize, UOp after);
   ValueCheck compareAddresses(UOp before, UOp after);
+  bool isSameLoop(UOp range, UOp after);
   ValueCheck compareLoops(UOp range, UOp after);
   ValueCheck compareMemory(UOp before, UOp after);
   ValueCheck compareEffects(UOp before, UOp after);

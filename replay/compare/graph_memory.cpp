@@ -184,7 +184,7 @@ Lanes GraphValues::computeIndex(UOp u) {
     TensorIndex at;
     for (const UOp s : u.src().subspan(1)) {
       const ConstValue i = value(s).front();
-      if (i.isInvalid()) return Lanes(1, convertConst(u.dtype().scalar(), ConstValue::ofInt(0)));
+      if (i.isInvalid()) return Lanes(1, i); // a value is not computed there; memory would give 0
       at.push_back(i.i);
     }
     if (from.is(Op::BUFFERIZE) && !ctx_.opaque.contains(from.slot())) return bufferizedAt(from, at);

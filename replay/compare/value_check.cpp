@@ -39,6 +39,17 @@ public:
     }
     return out;
   }
+  /// What the pass remembers of a rewrite that was checked in another one.
+  void learn(NodeId before, NodeId after, PassId pass) {
+    if (after == kNoNode) return;
+    try {
+      const UOp a = make_(before), b = make_(after);
+      learnBefore(a, b, passes_[pass]);
+      learnAfter(a, b, passes_[pass]);
+    } catch (const Error&) {
+      return; // the one that was checked has told
+    }
+  }
   /// Several rewrites that gave the same effect: together they did what it does.
   ValueCheck checkMerged(const std::vector<NodeId>& before, NodeId after, const CheckLimits& limits) {
     ValueCheck out;
@@ -109,6 +120,7 @@ private:
     }
     const auto known = seen_.find({before, after}); // the same rewrite happens in many kernels
     ValueCheck c = known != seen_.end() ? known->second : check(before, after, pass);
+    if (known != seen_.end()) checker_->learn(before, after, pass);
     if (known == seen_.end()) seen_.emplace(std::pair{before, after}, c);
     out_.same += c.verdict == Verdict::Same;
     out_.unknown += c.verdict == Verdict::Unknown;
