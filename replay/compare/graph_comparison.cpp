@@ -168,14 +168,18 @@ ValueCheck GraphComparison::sample(
   for (int n = 0; n < limits_.samples && (n < 2 || spent < limits_.inAll); ++n) {
     ctx_.seed = mixHash(0x5EED, static_cast<uint64_t>(n));
     ctx_.memoryTypes.clear();
-    ctx_.budget = limits_.perSample;
+    const int64_t budget = std::min(limits_.perSample, limits_.total - spent_);
+    if (budget <= 0) throw Error(ErrorKind::Index, "it is too large to be computed");
+    ctx_.budget = budget;
+    spent_ += budget; // what is not used comes back; an Error keeps it
     ctx_.roundoff = 0;
     ctx_.coarsest = 0;
     ctx_.guessed = false;
     GraphValues a(ctx_), b(ctx_);
     assign(a, b, variables, n, ctx_.seed);
     const bool goesOn = f(a, b, ctx_.seed, out);
-    spent += limits_.perSample - ctx_.budget;
+    spent += budget - ctx_.budget;
+    spent_ -= ctx_.budget;
     ++out.samples;
     if (goesOn) continue;
     for (const Variable& v : variables)

@@ -61,6 +61,7 @@ private:
   ValueContext ctx_;
   const CheckLimits& limits_;
   PassMemory& pass_;
+  int64_t spent_ = 0;                 ///< of limits_.total
   std::map<uint32_t, int64_t> bound_; ///< variables that BIND fixes
 };
 

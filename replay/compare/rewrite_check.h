@@ -24,8 +24,9 @@ struct ValueCheck {
 
 struct CheckLimits {
   int samples = 16;
-  int64_t perSample = 2'000'000; ///< nodes computed at most
-  int64_t inAll = 300'000;       ///< no further sample is begun after this many
+  int64_t perSample = 400'000; ///< nodes computed at most
+  int64_t total = 1'200'000;   ///< of all samples of all layers
+  int64_t inAll = 100'000;       ///< no further sample is begun after this many
   size_t writes = 1u << 18;      ///< elements whose addresses are listed
 };
 

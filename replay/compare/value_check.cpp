@@ -168,7 +168,7 @@ private:
   }
   void whole(NodeId before, NodeId after, ValueSurvey::Whole& count, PassId pass, ScopeId kernel) {
     ++count.checked;
-    const CheckLimits limits{.samples = 3, .perSample = 8'000'000, .inAll = 1'000'000};
+    const CheckLimits limits{.samples = 3, .perSample = 8'000'000, .total = 20'000'000, .inAll = 1'000'000};
     StepChecker checker(trace_.nodes().reader()); // a pass knows of its own loops alone
     ValueCheck c = checker.check(before, after, limits, 0);
     count.same += c.verdict == Verdict::Same;
@@ -196,7 +196,7 @@ ValueCheck checkRewrite(const NodeReader& read, NodeId before, NodeId after, int
   StepChecker checker(read);
   CheckLimits limits;
   limits.samples = samples;
-  limits.inAll *= 10;
+  limits.inAll *= 10, limits.total *= 10;
   return checker.check(before, after, limits, 0);
 }
 
@@ -210,7 +210,7 @@ ValueCheck checkStep(Trace& trace, StepId step, int samples) {
   ValueCheck last;
   last.why = "the rule failed";
   while (s.step()) { // earlier rewrites of the pass for what it learnt by them
-    if (s.integer(0) == step) limits = {.samples = samples, .inAll = 3'000'000};
+    if (s.integer(0) == step) limits = {.samples = samples, .total = 12'000'000, .inAll = 3'000'000};
     last = checker.check(static_cast<NodeId>(s.integer(1)), static_cast<NodeId>(s.integer(2)), limits, 0);
   }
   return last;
