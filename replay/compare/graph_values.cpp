@@ -143,6 +143,7 @@ Lanes GraphValues::value(UOp u) {
   if (++depth_ > kDeepest) cannot("the graph is too deep");
   Lanes out = ctx_.opaque.contains(u.slot()) ? opaqueValue(u) : compute(u);
   --depth_;
+  if (out.empty()) cannot("a vector without lanes");
   if (u.dtype().isFloat()) ctx_.coarsest = std::max(ctx_.coarsest, coarseness(u.dtype()));
   if (memo_.size() > kMostKept) memo_.clear();
   memo_.emplace(key, out);
@@ -342,6 +343,9 @@ Lanes GraphValues::computeReduceAxis(UOp u) {
   if (!hasIndex_) cannot("a tensor has no single value");
   const auto& arg = u.arg().as<ReduceArg>();
   const TensorIndex shape = shapeOf(u.src(0));
+  if (shape.size() != index_.size()) cannot("a tensor of another rank");
+  for (const int64_t axis : arg.axes)
+    if (axis < 0 || static_cast<size_t>(axis) >= shape.size()) cannot("an axis that is not there");
   const DType type = u.dtype().scalar();
   Lanes sum(lanesOf(u), convertConst(type, identityElement(arg.op, type).constValue()));
   TensorIndex at = index_;
@@ -377,6 +381,7 @@ TensorIndex GraphValues::shapeOf(UOp tensor) {
 }
 
 bool GraphValues::throughMovement(UOp u, TensorIndex& at) {
+  if (!u.is(Op::RESHAPE) && at.size() != shapeOf(u.src(0)).size()) cannot("a tensor of another rank");
   switch (u.op()) {
   case Op::RESHAPE: {
     const TensorIndex to = numbers(u.src(1)), from = shapeOf(u.src(0));

@@ -54,8 +54,6 @@ void learnBefore(UOp before, UOp after, PassMemory& pass) {
     const size_t sources = before.in(OpSet{Op::COPY, Op::REDUCE_AXIS, Op::CONTIGUOUS}) ? 1 : before.srcCount();
     for (size_t k = 0; k < sources; ++k)
       if (!before.src(k).is(Op::DEVICE)) learnRead(before.src(k), at, pass);
-    // The result may be rewritten again.
-    pass.indices.try_emplace(after, known->second);
   } catch (const Error&) {
     // Shapes that do not fit: the comparison will say so.
   }
