@@ -27,6 +27,7 @@ struct RecordOptions {
   /// `-m MODULE ARGS` or `-c CODE ARGS` as the interpreter takes them, in place of a script.
   std::vector<std::string> interpreter;
   bool json = false, quiet = false, pause = false;
+  bool check = false; ///< afterwards, every rewrite
 };
 int record(const RecordOptions& options);
 int runScriptPlain(const std::string& script, const std::vector<std::string>& arguments);
@@ -38,6 +39,8 @@ struct LookOptions {
   int64_t node = 0, limit = 0;
   std::string kind, name, sort, find; ///< filters and order of lists
   bool json = false, csv = false, errors = false;
+  std::string script; ///< check: where to write a script that shows the first difference
+  bool whole = false; ///< check: passes and kernels too
 };
 int list(const LookOptions& options);
 int show(const LookOptions& options);

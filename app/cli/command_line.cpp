@@ -162,6 +162,8 @@ int dispatch(int argc, char** argv) {
           "to do; may be given several times")
       ->expected(1)
       ->take_all();
+  recordVerb->add_flag("--check", recordOptions.check,
+                       "afterwards, whether each rewrite keeps the value of what it rewrites (see check)");
   recordVerb->add_flag("--pause", recordOptions.pause, "stop before the first rewrite");
   recordVerb->add_option("ARGS", recordOptions.arguments, "of the script, after --");
   recordVerb->footer(
@@ -249,9 +251,12 @@ int dispatch(int argc, char** argv) {
   addLook(checkVerb, look);
   checkVerb->add_option("KERNEL", look.kernel, "kernel or schedule; without one, every rewrite is checked");
   addPlace(checkVerb, look);
-  checkVerb->add_option("--limit", look.limit, "stop after this many that differ (default: 20)");
+  checkVerb->add_option("--limit", look.limit, "list this many that differ (default: 20)");
+  checkVerb->add_flag("--blind", look.errors, "list what cannot be evaluated, by rule and reason");
+  checkVerb->add_option("--script", look.script, "write a Python script that shows the first difference");
+  checkVerb->add_flag("--whole", look.whole, "whole passes and kernels too: what each began and ended with");
   checkVerb->footer("Both sides are evaluated on corner values and random ones within the bounds of their "
-                    "variables. Exit code 1 if they differ.\n"
+                    "variables. TRACE may be a script: it is recorded first. Exit code 1 if they differ.\n"
                     "Example: uopscope check t.uoptrace r_16_16 --pass \"initial symbolic\" --step 3");
 
   CLI::App* whyVerb = app.add_subcommand("why", "why a rule did not fire on a node");

@@ -1,9 +1,7 @@
-// uopscope compare TRACE FROM [TO] and uopscope check TRACE: two states of a trace (or of two) beside each
-// other, and whether rewrites keep the value of what they rewrite. States are links, as the window copies
-// them.
+// uopscope compare TRACE FROM [TO]: two states of a trace (or of two) beside each other. States are links, as
+// the window copies them.
 #include "app/cli/output.h"
 #include "replay/compare/text_diff.h"
-#include "replay/compare/value_check.h"
 #include "replay/read/link.h"
 #include "replay/read/print.h"
 
@@ -28,53 +26,6 @@ std::string textOf(Trace& trace, const ResolvedLink& at, const std::string& what
     throw Error(ErrorKind::Key, fmt::format("\"{}\" in {} has no {}; show TRACE KERNEL lists what it has",
                                             trace.scope(at.scope).name, trace.path(), what));
   return *text;
-}
-
-const char* verdictName(ValueCheck::Verdict verdict) {
-  return verdict == ValueCheck::Verdict::Same      ? "same"
-         : verdict == ValueCheck::Verdict::Differs ? "differs"
-                                                   : "unknown";
-}
-
-int checkOne(Trace& trace, const LookOptions& o) {
-  if (o.pass.empty() || o.step < 1)
-    throw Error(ErrorKind::Value, "to check one rewrite, name its pass and step: --pass P --step K; "
-                                  "without KERNEL every rewrite of the trace is checked");
-  PassId pass = trace.findPass(trace.findScope(o.kernel), o.pass);
-  std::vector<StepInfo> steps = trace.steps(pass, o.step, 1);
-  if (steps.empty())
-    throw Error(ErrorKind::Index, fmt::format("pass \"{}\" has {} steps, there is no step {}",
-                                              trace.pass(pass).name, trace.pass(pass).steps, o.step));
-  const StepInfo& s = steps[0];
-  NodeReader read = trace.nodes().reader();
-  ValueCheck c;
-  if (s.after)
-    c = checkRewrite(read, s.before, s.after, 400);
-  else
-    c.why = "the rule failed: " + trace.stepMessage(s.id);
-  if (o.json) {
-    printJson(Json{{"rule", trace.rule(s.rule).name},
-                   {"verdict", verdictName(c.verdict)},
-                   {"samples", c.samples},
-                   {"where", c.where},
-                   {"before", c.before},
-                   {"after", c.after},
-                   {"why", c.why}});
-  } else {
-    fmt::print("{}: {}", trace.rule(s.rule).name, expression(read, s.before, 6, 200));
-    fmt::print(" -> {}\n", s.after ? expression(read, s.after, 6, 200) : "nothing");
-    switch (c.verdict) {
-    case ValueCheck::Verdict::Same:
-      fmt::print("the same value on {} assignments, corners and random ones\n", c.samples);
-      break;
-    case ValueCheck::Verdict::Differs:
-      fmt::print("not the same: {} before and {} after, for {}\n", c.before, c.after,
-                 c.where.empty() ? "any values" : c.where);
-      break;
-    case ValueCheck::Verdict::Unknown: fmt::print("nothing can be said: {}\n", c.why);
-    }
-  }
-  return c.verdict == ValueCheck::Verdict::Differs ? kFailed : kFine;
 }
 
 } // namespace
@@ -113,40 +64,6 @@ int compareStates(const CompareOptions& o) {
     fmt::print("{}", unifiedDiff(before, after, from, to));
   }
   return same ? kFine : kFailed;
-}
-
-int checkValues(const LookOptions& o) {
-  Trace trace(o.trace);
-  warnAbout(trace);
-  if (!o.kernel.empty()) return checkOne(trace, o);
-  size_t most = o.limit > 0 ? static_cast<size_t>(o.limit) : 20;
-  ValueSurvey found = checkTrace(trace, most);
-  NodeReader read = trace.nodes().reader();
-  Json faults = Json::array();
-  Table table({"step", "rule", "before", "after", "where"});
-  for (const ValueSurvey::Fault& f : found.faults) {
-    faults.push_back(Json{{"step", f.step},
-                          {"rule", trace.rule(f.rule).name},
-                          {"before", f.check.before},
-                          {"after", f.check.after},
-                          {"where", f.check.where}});
-    table.add(
-        {fmt::format("{}", f.step), trace.rule(f.rule).name, f.check.before, f.check.after, f.check.where});
-  }
-  if (o.json) {
-    printJson(Json{{"checked", found.checked},
-                   {"same", found.same},
-                   {"unknown", found.unknown},
-                   {"unchanged", found.unchanged},
-                   {"complete", found.complete},
-                   {"faults", faults}});
-  } else {
-    fmt::print("{} rewrites: {} keep their value, {} cannot be evaluated, {} differ{}\n",
-               grouped(found.checked), grouped(found.same), grouped(found.unknown), found.faults.size(),
-               found.faults.size() >= most ? " (and maybe more: --limit)" : "");
-    if (table.size()) table.print();
-  }
-  return found.faults.empty() ? kFine : kFailed;
 }
 
 } // namespace uopscope::cli

@@ -330,6 +330,11 @@ int record(const RecordOptions& given) {
       }
       if (open || !sealStatus.empty()) sealTrace(o.output, sealStatus, message);
       summarize(o, code);
+      if (o.check) {
+        LookOptions look;
+        look.trace = o.output, look.json = o.json;
+        if (const int wrong = checkValues(look); code == kFine) code = wrong;
+      }
     } catch (const Error& e) {
       fmt::print(stderr, "uopscope: {}\n", e.what());
       if (code == kFine) code = kFailed;

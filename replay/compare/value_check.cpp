@@ -1,280 +1,223 @@
-// Values are lanes of constants. An unknown function is a hash of what it is and of the values it reads,
-// turned into a value of its type, so equal reads give equal values on both sides of a rewrite.
+// The walk over a trace. Nodes are made once for many rewrites; the pool is given up when it has grown large,
+// with what passes remembered.
 #include "replay/compare/value_check.h"
 
-#include "engine/uop/eval.h"
-#include "engine/uop/sint.h"
+#include "engine/base/error.h"
+#include "replay/compare/pass_memory.h"
 #include "replay/read/materialize.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
-#include <bit>
-#include <cmath>
-#include <set>
-#include <unordered_map>
+#include <map>
+#include <memory>
 
 namespace uopscope {
 namespace {
 
-using Lanes = std::vector<ConstValue>;
-using Values = std::unordered_map<uint32_t, Lanes>; // by id of the node
+using Verdict = ValueCheck::Verdict;
+constexpr size_t kMostNodes = 4'000'000;
 
-constexpr size_t kMostNodes = 600;
-// What only one side has of these holds other lanes, shapes or terms: its value is no function of the same
-// things.
-constexpr OpSet kRearranging =
-    group::kMovement |
-    OpSet{Op::UNROLL, Op::CONTRACT, Op::REDUCE, Op::REDUCE_AXIS, Op::WMMA, Op::AFTER, Op::BUFFERIZE, Op::CAT};
+/// Makes nodes of a trace and compares them.
+class StepChecker {
+public:
+  explicit StepChecker(const NodeReader& read) : read_(read), make_(read_, checker_.pool()) {}
 
-uint64_t mix(uint64_t a, uint64_t b) {
-  a ^= b + 0x9E3779B97F4A7C15ull + (a << 6) + (a >> 2);
-  a *= 0xBF58476D1CE4E5B9ull;
-  return a ^ (a >> 31);
-}
-uint64_t hashOf(const ConstValue& v) {
-  const uint64_t bits = v.kind == ConstValue::Kind::Float ? std::bit_cast<uint64_t>(v.f == 0 ? 0.0 : v.f)
-                                                          : static_cast<uint64_t>(v.i);
-  return mix(static_cast<uint64_t>(v.kind), bits);
-}
-
-/// A value of the type made of a hash, small ones often: that is where rules go wrong.
-ConstValue valueOf(DType type, uint64_t hash) {
-  const DType scalar = type.scalar();
-  if (scalar.isFloat()) {
-    static constexpr double kCorners[] = {0, 1, -1, 0.5, 2, -3.25, 100, 1e-3};
-    const double any = static_cast<double>(static_cast<int64_t>(hash >> 40) - (1 << 23)) / 65536.0;
-    return convertConst(scalar, ConstValue::ofFloat(hash & 1 ? kCorners[(hash >> 1) % 8] : any));
-  }
-  if (scalar.isBool()) return ConstValue::ofBool(hash & 1);
-  return convertConst(scalar, ConstValue::ofInt(static_cast<int64_t>((hash >> 8) % 33) - 16));
-}
-
-/// Bits of values of one size taken as another type.
-bool isBitcast(UOp u) {
-  return u.is(Op::BITCAST) && !u.dtype().isPtr() && !u.src(0).dtype().isPtr() &&
-         u.dtype().scalar().itemsize() == u.src(0).dtype().scalar().itemsize();
-}
-
-bool isVariable(Op op) {
-  return op == Op::RANGE || op == Op::SPECIAL || op == Op::DEFINE_VAR;
-}
-
-struct Evaluator {
-  const Values& variables;
-  uint64_t seed;
-  Values memo;
-
-  const Lanes& operator()(UOp u) {
-    if (const auto it = memo.find(u.id()); it != memo.end()) return it->second;
-    Lanes value = compute(u);
-    return memo.emplace(u.id(), std::move(value)).first->second;
-  }
-  Lanes compute(UOp u) {
-    if (const auto v = variables.find(u.id()); v != variables.end()) return v->second;
-    const auto lanes =
-        static_cast<size_t>(u.dtype().isPtr() ? 1 : std::max(1, static_cast<int>(u.dtype().count())));
-    if (u.is(Op::CONST)) return Lanes(lanes, convertConst(u.dtype().scalar(), u.arg().constant()));
-    if (u.is(Op::VECTORIZE)) {
-      Lanes out;
-      for (size_t i = 0; i < u.srcCount(); ++i) out.push_back((*this)(u.src(i)).front());
-      if (out.empty()) out.push_back(ConstValue::ofInt(0)); // the shape of a scalar
+  ValueCheck check(NodeId before, NodeId after, const CheckLimits& limits, PassId pass) {
+    ValueCheck out;
+    if (after == kNoNode) {
+      out.why = "the rule failed";
       return out;
     }
-    if (u.is(Op::GEP) && u.arg().kind() == ArgKind::Ints) {
-      const Lanes from = (*this)(u.src(0));
-      Lanes out;
-      for (const int64_t i : u.arg().ints()) out.push_back(from[static_cast<size_t>(i) % from.size()]);
-      return out;
+    try {
+      const UOp a = make_(before), b = make_(after);
+      PassMemory& memory = passes_[pass];
+      learnBefore(a, b, memory);
+      out = checker_.check(a, b, limits, &memory);
+      learnAfter(a, b, memory);
+    } catch (const Error& e) {
+      out.verdict = Verdict::Unknown;
+      out.why = e.what();
     }
-    if (u.is(Op::CAST) && !u.dtype().isPtr() && !u.src(0).dtype().isPtr()) {
-      Lanes out = (*this)(u.src(0));
-      for (ConstValue& v : out)
-        if (!v.isInvalid()) v = convertConst(u.dtype().scalar(), v);
-      return out;
-    }
-    if (group::kAlu.has(u.op()) || isBitcast(u)) {
-      std::vector<Lanes> from;
-      for (size_t i = 0; i < u.srcCount(); ++i) from.push_back((*this)(u.src(i)));
-      const DType operand = u.src(u.is(Op::WHERE) ? 1 : 0).dtype().scalar();
-      Lanes out;
-      for (size_t l = 0; l < lanes; ++l) {
-        std::vector<ConstValue> operands;
-        for (const Lanes& f : from) operands.push_back(f[l % f.size()]);
-        out.push_back(evalAlu(u.op(), u.dtype().scalar(), operand, operands));
-      }
-      return out;
-    }
-    uint64_t hash = mix(mix(seed, static_cast<uint64_t>(u.op())), mix(u.dtype().bits(), u.arg().hash()));
-    for (size_t i = 0; i < u.srcCount(); ++i)
-      for (const ConstValue& v : (*this)(u.src(i))) hash = mix(hash, hashOf(v));
-    Lanes out;
-    for (size_t l = 0; l < lanes; ++l)
-      out.push_back(u.dtype().isVoid() || u.dtype().isPtr()
-                        ? ConstValue::ofInt(static_cast<int64_t>(mix(hash, l) >> 1))
-                        : valueOf(u.dtype(), mix(hash, l)));
     return out;
   }
+  /// What the pass remembers of a rewrite that was checked in another one.
+  void learn(NodeId before, NodeId after, PassId pass) {
+    if (after == kNoNode) return;
+    try {
+      const UOp a = make_(before), b = make_(after);
+      learnBefore(a, b, passes_[pass]);
+      learnAfter(a, b, passes_[pass]);
+    } catch (const Error&) {
+      return; // the one that was checked has told
+    }
+  }
+  /// Several rewrites that gave the same effect: together they did what it does.
+  ValueCheck checkMerged(const std::vector<NodeId>& before, NodeId after, const CheckLimits& limits) {
+    ValueCheck out;
+    try {
+      std::vector<UOp> all;
+      for (const NodeId b : before) all.push_back(make_(b));
+      out = checker_.check(UOp::groupOf(all), make_(after), limits);
+    } catch (const Error& e) {
+      out.why = e.what();
+    }
+    return out;
+  }
+  bool isEffect(NodeId node) { return read_(node).dtype.isVoid(); }
+  size_t nodes() { return checker_.pool().liveNodes(); }
+
+private:
+  NodeReader read_;
+  RewriteChecker checker_;
+  Materializer make_;
+  std::map<PassId, PassMemory> passes_;
 };
 
-bool alike(const ConstValue& a, const ConstValue& b) {
-  if (a.isInvalid()) return true; // nobody reads it
-  if (b.isInvalid()) return false;
-  if (a.kind != ConstValue::Kind::Float && b.kind != ConstValue::Kind::Float) return a.i == b.i;
-  const double x = a.asDouble(), y = b.asDouble();
-  if (std::isnan(x) || std::isinf(x)) return true; // outside of what rules promise for floats
-  return std::abs(x - y) <= 1e-4 * std::max({1.0, std::abs(x), std::abs(y)});
-}
-
-std::string show(const Lanes& lanes) {
-  std::string out;
-  for (const ConstValue& v : lanes) {
-    out += out.empty() ? "" : ", ";
-    out += v.isInvalid()                       ? std::string("invalid")
-           : v.kind == ConstValue::Kind::Float ? fmt::format("{:g}", v.f)
-                                               : fmt::format("{}", v.i);
-  }
-  return lanes.size() > 1 ? "(" + out + ")" : out;
-}
-
-/// What is taken as unknown; a side that has other ones cannot be compared.
-std::set<std::tuple<Op, uint64_t, uint64_t>> unknowns(const std::vector<UOp>& nodes) {
-  std::set<std::tuple<Op, uint64_t, uint64_t>> out;
-  for (const UOp& u : nodes)
-    if (!group::kAlu.has(u.op()) && !isVariable(u.op()) && !u.is(Op::CONST) && !u.is(Op::VECTORIZE) &&
-        !u.is(Op::GEP) && !u.is(Op::CAST) && !isBitcast(u))
-      out.insert({u.op(), u.dtype().bits(), u.arg().hash()});
+/// Befores of a pass that became the same node, where there are several.
+std::vector<NodeId> mergedWith(Trace& trace, PassId pass, NodeId after) {
+  Statement s = trace.database().prepare(
+      "SELECT DISTINCT before FROM step WHERE pass = ?1 AND after = ?2 AND kind <> 2 ORDER BY before");
+  s.bind(1, pass), s.bind(2, static_cast<int64_t>(after));
+  std::vector<NodeId> out;
+  while (s.step()) out.push_back(static_cast<NodeId>(s.integer(0)));
   return out;
 }
 
-std::vector<UOp> below(UOp root) {
-  std::vector<UOp> out, stack{root};
-  std::set<uint32_t> seen{root.id()};
-  while (!stack.empty() && out.size() <= kMostNodes) {
-    const UOp u = stack.back();
-    stack.pop_back();
-    out.push_back(u);
-    if (!isVariable(u.op()))
-      for (size_t i = 0; i < u.srcCount(); ++i)
-        if (seen.insert(u.src(i).id()).second) stack.push_back(u.src(i));
+class Survey {
+public:
+  Survey(Trace& trace, const SurveyOptions& options)
+      : trace_(trace), options_(options), checker_(std::make_unique<StepChecker>(trace.nodes().reader())) {}
+
+  ValueSurvey run() {
+    steps();
+    if (out_.complete && options_.whole) wholes();
+    for (auto& [key, blind] : blind_) out_.blind.push_back(std::move(blind));
+    std::stable_sort(out_.blind.begin(), out_.blind.end(),
+                     [](const auto& a, const auto& b) { return a.count > b.count; });
+    return std::move(out_);
   }
-  return out;
-}
 
-/// First everything at its lowest, then at its highest, then corners and values between at random.
-int64_t choose(int sample, int64_t low, int64_t high, uint64_t hash) {
-  const uint64_t width = static_cast<uint64_t>(high) - static_cast<uint64_t>(low);
-  if (sample == 0 || (sample > 1 && hash % 4 == 0)) return low;
-  if (sample == 1 || hash % 4 == 1) return high;
-  return width == UINT64_MAX ? static_cast<int64_t>(hash)
-                             : low + static_cast<int64_t>((hash >> 2) % (width + 1));
-}
+private:
+  void steps() {
+    Statement count = trace_.database().prepare("SELECT coalesce(max(id), 0) FROM step");
+    count.step();
+    const auto total = static_cast<double>(std::max<int64_t>(1, count.integer(0)));
+    Statement s = trace_.database().prepare(
+        "SELECT id, rule, before, after, pass FROM step WHERE kind <> 2 ORDER BY id");
+    while (s.step()) {
+      const StepId id = s.integer(0);
+      if (++out_.checked % 64 == 0 && options_.progress &&
+          !options_.progress(static_cast<double>(id) / total))
+        return;
+      step(id, s.integer(1), static_cast<NodeId>(s.integer(2)), static_cast<NodeId>(s.integer(3)), s.integer(4));
+    }
+    out_.complete = true;
+  }
 
-/// Empty where both can be evaluated side by side.
-std::string obstacle(UOp before, UOp after, const std::vector<UOp>& left, const std::vector<UOp>& right) {
-  if (before.dtype().isVoid() || before.dtype().isPtr() || after.dtype().isVoid())
-    return fmt::format("{} has no value", opName(before.op()));
-  if (before.dtype().scalar() != after.dtype().scalar()) return "the type is another one";
-  if (left.size() > kMostNodes || right.size() > kMostNodes) return "the expression is too large";
-  const Op root = before.op();
-  if (before.hasShape())
-    for ([[maybe_unused]] const auto& axis : before.shape()) return "a tensor has no single value";
-  if (!group::kAlu.has(root) && !isBitcast(before) && root != Op::CAST && root != Op::VECTORIZE &&
-      root != Op::GEP)
-    return fmt::format("{} is not computed but taken as it is", opName(root));
-  const auto a = unknowns(left), b = unknowns(right);
-  auto only = [](const std::vector<UOp>& here, const std::vector<UOp>& there) {
-    return std::any_of(here.begin(), here.end(), [&](const UOp& u) {
-      return kRearranging.has(u.op()) && std::find(there.begin(), there.end(), u) == there.end();
-    });
-  };
-  const bool arranged = only(left, right) || only(right, left);
-  if (arranged || !std::includes(a.begin(), a.end(), b.begin(), b.end()))
-    return "what it reads or reduces is arranged differently";
-  return {};
-}
+  void step(StepId id, RuleId rule, NodeId before, NodeId after, PassId pass) {
+    if (before == after) {
+      ++out_.unchanged;
+      return;
+    }
+    const auto known = seen_.find({before, after}); // the same rewrite happens in many kernels
+    ValueCheck c = known != seen_.end() ? known->second : check(before, after, pass);
+    if (known != seen_.end()) checker_->learn(before, after, pass);
+    if (known == seen_.end()) seen_.emplace(std::pair{before, after}, c);
+    out_.same += c.verdict == Verdict::Same;
+    out_.unknown += c.verdict == Verdict::Unknown;
+    out_.differ += c.verdict == Verdict::Differs;
+    if (c.verdict == Verdict::Unknown) blind(id, rule, pass, c.why);
+    if (c.verdict == Verdict::Differs && out_.faults.size() < options_.mostFaults)
+      out_.faults.push_back({id, rule, pass, 0, std::move(c)});
+  }
+
+  ValueCheck check(NodeId before, NodeId after, PassId pass) {
+    if (checker_->nodes() > kMostNodes) {
+      checker_.reset(); // first: it is what nodes are made in
+      checker_ = std::make_unique<StepChecker>(trace_.nodes().reader());
+    }
+    ValueCheck c = checker_->check(before, after, {}, pass);
+    if (c.verdict == Verdict::Same || after == kNoNode || !checker_->isEffect(after)) return c;
+    const auto all = mergedWith(trace_, pass, after);
+    return all.size() > 1 ? checker_->checkMerged(all, after, {}) : c;
+  }
+
+  void blind(StepId id, RuleId rule, PassId pass, const std::string& why) {
+    const std::string& name = trace_.rule(rule).name;
+    auto& b = blind_[{rule, passName(pass), why}];
+    if (b.count++ == 0) b.rule = name, b.pass = passName(pass), b.why = why, b.first = id;
+  }
+  const std::string& passName(PassId pass) {
+    auto [it, isNew] = names_.try_emplace(pass);
+    if (isNew) it->second = trace_.pass(pass).name;
+    return it->second;
+  }
+
+  void wholes() {
+    for (const ScopeInfo& scope : trace_.scopes()) {
+      if (options_.progress && !options_.progress(1)) return;
+      const PassInfo *first = nullptr, *last = nullptr;
+      for (const PassInfo& pass : trace_.passes(scope.id)) {
+        if (pass.depth > 0 || pass.root == kNoNode || pass.endRoot == kNoNode) continue;
+        if (pass.steps) whole(pass.root, pass.endRoot, out_.passes, pass.id, 0);
+        if (!first) first = &pass;
+        last = &pass;
+      }
+      if (scope.kind == ScopeKind::Kernel && first && first != last)
+        whole(first->root, last->endRoot, out_.kernels, last->id, scope.id);
+    }
+  }
+  void whole(NodeId before, NodeId after, ValueSurvey::Whole& count, PassId pass, ScopeId kernel) {
+    ++count.checked;
+    const CheckLimits limits{.samples = 3, .perSample = 8'000'000, .total = 20'000'000, .inAll = 1'000'000};
+    StepChecker checker(trace_.nodes().reader()); // a pass knows of its own loops alone
+    ValueCheck c = checker.check(before, after, limits, 0);
+    count.same += c.verdict == Verdict::Same;
+    count.unknown += c.verdict == Verdict::Unknown;
+    if (c.verdict == Verdict::Unknown) {
+      auto& b = blind_[{0, kernel ? "(kernel)" : passName(pass), c.why}];
+      if (b.count++ == 0) b.rule = kernel ? "a whole kernel" : "a whole pass", b.pass = passName(pass), b.why = c.why;
+    }
+    if (c.verdict == Verdict::Differs && out_.faults.size() < options_.mostFaults)
+      out_.faults.push_back({0, 0, pass, kernel, std::move(c)});
+  }
+
+  Trace& trace_;
+  const SurveyOptions& options_;
+  std::unique_ptr<StepChecker> checker_;
+  ValueSurvey out_;
+  std::map<std::pair<NodeId, NodeId>, ValueCheck> seen_;
+  std::map<std::tuple<RuleId, std::string, std::string>, ValueSurvey::Blind> blind_;
+  std::map<PassId, std::string> names_;
+};
 
 } // namespace
 
-ValueCheck checkRewrite(const NodeReader& read, NodeId beforeId, NodeId afterId, int samples) {
-  ValueCheck out;
-  if (afterId == kNoNode) {
-    out.why = "the rule failed";
-    return out;
-  }
-  Pool pool;
-  PoolScope scope(pool);
-  try {
-    Materializer make(read, pool);
-    const UOp before = make(beforeId), after = make(afterId);
-    out.verdict = ValueCheck::Verdict::Same;
-    if (before == after) return out;
-    const auto left = below(before), right = below(after);
-    out.why = obstacle(before, after, left, right);
-    if (!out.why.empty()) {
-      out.verdict = ValueCheck::Verdict::Unknown;
-      return out;
-    }
-    std::map<uint32_t, UOp> variables;
-    for (const auto* side : {&left, &right})
-      for (const UOp& u : *side)
-        if (isVariable(u.op())) variables.emplace(u.id(), u);
-    for (int n = 0; n < samples; ++n) {
-      Values values;
-      const uint64_t seed = mix(0x5EED, static_cast<uint64_t>(n));
-      for (const auto& [id, v] : variables)
-        values[id] = Lanes(1, convertConst(v.dtype().scalar(),
-                                           ConstValue::ofInt(choose(n, v.vmin(), std::max(v.vmin(), v.vmax()),
-                                                                    mix(seed, id)))));
-      Evaluator evaluate{values, seed, {}};
-      const Lanes a = evaluate(before), b = evaluate(after);
-      ++out.samples;
-      bool same = true;
-      for (size_t l = 0; same && l < std::max(a.size(), b.size()); ++l)
-        same = alike(a[l % a.size()], b[l % b.size()]);
-      if (same) continue;
-      for (const auto& [id, v] : variables)
-        out.where += fmt::format("{}{} = {}", out.where.empty() ? "" : ", ", v.render(), show(values[id]));
-      out.verdict = ValueCheck::Verdict::Differs;
-      out.before = show(a), out.after = show(b);
-      return out;
-    }
-  } catch (const Error& e) {
-    out.verdict = ValueCheck::Verdict::Unknown;
-    out.why = e.what();
-  }
-  return out;
+ValueCheck checkRewrite(const NodeReader& read, NodeId before, NodeId after, int samples) {
+  StepChecker checker(read);
+  CheckLimits limits;
+  limits.samples = samples;
+  limits.inAll *= 10, limits.total *= 10;
+  return checker.check(before, after, limits, 0);
 }
 
-ValueSurvey checkTrace(Trace& trace, size_t mostFaults, const std::function<bool(double)>& progress) {
-  ValueSurvey out;
-  Statement count = trace.database().prepare("SELECT coalesce(max(id), 0) FROM step");
-  count.step();
-  const auto total = static_cast<double>(std::max<int64_t>(1, count.integer(0)));
-  const NodeReader read = trace.nodes().reader();
-  std::set<std::pair<NodeId, NodeId>> seen; // the same rewrite happens in many kernels
-  Statement s =
-      trace.database().prepare("SELECT id, rule, before, after FROM step WHERE kind <> 2 ORDER BY id");
-  while (s.step()) {
-    const StepId id = s.integer(0);
-    if (++out.checked % 64 == 0 && progress && !progress(static_cast<double>(id) / total)) return out;
-    const auto before = static_cast<NodeId>(s.integer(2)), after = static_cast<NodeId>(s.integer(3));
-    if (before == after) {
-      ++out.unchanged;
-      continue;
-    }
-    if (!seen.emplace(before, after).second) {
-      ++out.same;
-      continue;
-    }
-    ValueCheck c = checkRewrite(read, before, after, 16);
-    out.same += c.verdict == ValueCheck::Verdict::Same;
-    out.unknown += c.verdict == ValueCheck::Verdict::Unknown;
-    if (c.verdict == ValueCheck::Verdict::Differs && out.faults.size() < mostFaults)
-      out.faults.push_back({id, s.integer(1), std::move(c)});
+ValueCheck checkStep(Trace& trace, StepId step, int samples) {
+  StepChecker checker(trace.nodes().reader());
+  CheckLimits limits{.samples = 1};
+  Statement s = trace.database().prepare(
+      "SELECT id, before, after FROM step WHERE pass = (SELECT pass FROM step WHERE id = ?1) AND id <= ?1 AND "
+      "kind <> 2 AND before <> after ORDER BY id");
+  s.bind(1, step);
+  ValueCheck last;
+  last.why = "the rule failed";
+  while (s.step()) { // earlier rewrites of the pass for what it learnt by them
+    if (s.integer(0) == step) limits = {.samples = samples, .total = 12'000'000, .inAll = 3'000'000};
+    last = checker.check(static_cast<NodeId>(s.integer(1)), static_cast<NodeId>(s.integer(2)), limits, 0);
   }
-  out.complete = true;
-  return out;
+  return last;
+}
+
+ValueSurvey checkTrace(Trace& trace, const SurveyOptions& options) {
+  return Survey(trace, options).run();
 }
 
 } // namespace uopscope

@@ -1,37 +1,51 @@
-// Is a rewrite right: before and after are evaluated on corner values and random ones within the bounds of
-// their variables, and the first assignment on which they differ is told. What cannot be computed (loads,
-// reductions, stores) is taken as an unknown function of what it reads, the same on both sides; where a
-// rewrite changes those themselves, nothing is claimed.
+// Is every rewrite of a trace right, every pass, every kernel? Each is a pair of graphs for RewriteChecker;
+// this walks the trace, knows what a pass remembers between its rewrites, and counts what could not be
+// evaluated by rule and reason.
 //
-//   ValueCheck c = checkRewrite(trace.nodes().reader(), step.before, step.after);
-//   if (c.verdict == ValueCheck::Verdict::Differs) print(c.where, c.before, c.after);
+//   ValueSurvey s = checkTrace(trace, {.mostFaults = 20});
+//   for (const auto& f : s.faults) print(f.step, f.check.where, f.check.before, f.check.after);
 #pragma once
+#include "replay/compare/rewrite_check.h"
 #include "replay/read/trace.h"
 
 #include <functional>
 
 namespace uopscope {
 
-struct ValueCheck {
-  enum class Verdict : uint8_t { Same, Differs, Unknown } verdict = Verdict::Unknown;
-  std::string why;                  ///< Unknown: what stands in the way
-  std::string where, before, after; ///< Differs: the assignment and both values
-  int samples = 0;                  ///< evaluated
-};
+/// One rewrite alone, without what its pass knows.
 ValueCheck checkRewrite(const NodeReader& read, NodeId before, NodeId after, int samples = 48);
+/// A step of a trace, with what its pass knew by then.
+ValueCheck checkStep(Trace& trace, StepId step, int samples = 48);
 
-/// Every step of a trace in order.
 struct ValueSurvey {
   struct Fault {
-    StepId step = 0;
+    StepId step = 0; ///< of a pass or kernel that differs as a whole: 0
     RuleId rule = 0;
+    PassId pass = 0;
+    ScopeId kernel = 0; ///< likewise
     ValueCheck check;
   };
-  int64_t checked = 0, same = 0, unknown = 0, unchanged = 0;
+  /// Rewrites of one rule in passes of one name that could not be evaluated, for one reason.
+  struct Blind {
+    std::string rule, pass, why;
+    int64_t count = 0;
+    StepId first = 0;
+  };
+  struct Whole {
+    int64_t checked = 0, same = 0, unknown = 0;
+  };
+  int64_t checked = 0, same = 0, unknown = 0, unchanged = 0, differ = 0;
   std::vector<Fault> faults; ///< first ones first
+  std::vector<Blind> blind;  ///< most first
+  Whole passes, kernels;     ///< with SurveyOptions::whole
   bool complete = false;     ///< false: stopped
 };
-/// `progress` gets shares 0 to 1; returning false stops.
-ValueSurvey checkTrace(Trace& trace, size_t mostFaults, const std::function<bool(double)>& progress = {});
+
+struct SurveyOptions {
+  size_t mostFaults = 20;
+  bool whole = false; ///< passes and kernels too: the graph each began with against the one it ended with
+  std::function<bool(double)> progress = {}; ///< gets shares 0 to 1; returning false stops
+};
+ValueSurvey checkTrace(Trace& trace, const SurveyOptions& options);
 
 } // namespace uopscope

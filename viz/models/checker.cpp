@@ -38,11 +38,7 @@ void Checker::checkStep() {
   }
   session_.background().ask(
       Channel::Detail, [this, id = session_.traceStep()](Background::Job& job) -> Background::Answer {
-        Statement s = job.trace.database().prepare("SELECT before, after FROM step WHERE id = ?1");
-        s.bind(1, id);
-        if (!s.step()) return {};
-        const ValueCheck c = checkRewrite(job.trace.nodes().reader(), static_cast<NodeId>(s.integer(0)),
-                                          static_cast<NodeId>(s.integer(1)), 400);
+        const ValueCheck c = uopscope::checkStep(job.trace, id, 400);
         return [this, c] {
           using V = ValueCheck::Verdict;
           verdict_ = c.verdict == V::Same      ? QStringLiteral("same")
@@ -70,10 +66,10 @@ void Checker::checkAll() {
   session_.background().ask(
       Channel::Check,
       [this](Background::Job& job) -> Background::Answer {
-        const ValueSurvey found = checkTrace(job.trace, kMostFaults, [&job](double share) {
-          job.progress(share);
-          return !job.stale();
-        });
+        const ValueSurvey found = checkTrace(job.trace, {.mostFaults = kMostFaults, .progress = [&job](double share) {
+                                                job.progress(share);
+                                                return !job.stale();
+                                              }});
         QVariantList list;
         for (const auto& f : found.faults)
           list << QVariantMap{{"step", static_cast<qlonglong>(f.step)},
@@ -85,8 +81,8 @@ void Checker::checkAll() {
           busy_ = false;
           faults_ = list;
           survey_ = tr("%1 rewrites: %2 keep their value, %3 cannot be evaluated, %4 differ")
-                        .arg(grouped(found.checked), grouped(found.same), grouped(found.unknown))
-                        .arg(list.size());
+                        .arg(grouped(found.checked), grouped(found.same + found.unchanged), grouped(found.unknown))
+                        .arg(grouped(found.differ));
           Q_EMIT changed();
           if (list.isEmpty())
             session_.showNotice(survey_);

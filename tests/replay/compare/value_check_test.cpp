@@ -75,7 +75,7 @@ TEST_CASE("value check: a whole trace of right rules has no fault, and is counte
     Observer::current()->poolRetired(pool);
   });
   Trace trace(file.path);
-  const ValueSurvey all = checkTrace(trace, 10);
+  const ValueSurvey all = checkTrace(trace, {});
   CHECK(all.complete);
   CHECK(all.checked > 2);
   CHECK(all.faults.empty());

@@ -1,0 +1,411 @@
+// Comparison of effects: what is written where. A graph of effects is taken apart into stores, each with the
+// loops around it. Loops that stand around all stores of both sides are fixed by the assignment; the others
+// are run through, and both sides must write the same elements; values are compared at some of them.
+#include "engine/base/error.h"
+#include "engine/uop/sint.h"
+#include "replay/compare/graph_comparison.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace uopscope {
+namespace {
+
+using Verdict = ValueCheck::Verdict;
+constexpr size_t kComparedValues = 24;
+constexpr int64_t kCopyLoop = (int64_t{1} << 19) - 1; // no range of a graph has this number
+
+[[noreturn]] void cannot(std::string why) {
+  throw Error(ErrorKind::Unsupported, std::move(why));
+}
+bool isRegister(UOp store) {
+  const UOp base = memoryBase(store.src(0));
+  return base && base.in(OpSet{Op::DEFINE_REG, Op::DEFINE_LOCAL});
+}
+/// Run by the launch rather than by the graph.
+bool isLaunched(const Variable& v) {
+  if (!v.node) return true; // lanes of an UNROLL
+  if (v.node.is(Op::SPECIAL)) return true;
+  return v.node.is(Op::DEFINE_VAR) && v.node.arg().as<VarArg>().name == "core_id";
+}
+std::vector<uint32_t> keysOf(const VariableList& loops) {
+  std::vector<uint32_t> out;
+  for (const Variable& v : loops) out.push_back(v.key);
+  std::sort(out.begin(), out.end());
+  return out;
+}
+/// What a kernel that copies `source`, its second buffer, to its first one does.
+UOp copyOf(UOp source) {
+  const UOp r = UOp::range(source.dtype().size(), kCopyLoop);
+  const UOp to = UOp::make(Op::DEFINE_GLOBAL, source.dtype(), {}, Arg::of(int64_t{0}));
+  return to.indexed({r}, to.dtype()).store(source.indexed({r}, source.dtype().base())).end({r});
+}
+UOp withoutMovement(UOp u) {
+  while (u.in(group::kMovement)) u = u.src(0);
+  return u;
+}
+
+} // namespace
+
+void GraphComparison::leavesOf(UOp u, VariableList& loops, std::vector<Leaf>& out, bool launched) {
+  const size_t outer = loops.size();
+  auto add = [&](const VariableList& more) {
+    for (const Variable& v : more)
+      if (!hasKey(loops, v.key)) loops.push_back(v);
+  };
+  auto leaf = [&](UOp effect, bool token) {
+    for (const Variable& v : ctx_.variables.of(effect))
+      if (isLaunched(v) && (launched || !v.node)) add({v});
+    out.push_back({effect, loops, token});
+  };
+  if (ctx_.opaque.contains(u.slot()) && !u.is(Op::AFTER)) {
+    leaf(u, true);
+    return;
+  }
+  switch (u.op()) {
+  case Op::SINK:
+  case Op::GROUP:
+  case Op::NOOP:
+  case Op::BARRIER:
+    for (const UOp s : u.src())
+      if (s.dtype().isVoid() || s.is(Op::AFTER)) leavesOf(s, loops, out, launched);
+    break;
+  case Op::END:
+  case Op::CONTRACT:
+    add(ctx_.variables.closedBy(u));
+    leavesOf(u.src(0), loops, out, launched);
+    break;
+  case Op::STORE:
+    add(ctx_.variables.closedBy(u));
+    leaf(u, false);
+    break;
+  case Op::AFTER:
+    for (const UOp s : u.src().subspan(1))
+      if (s.dtype().isVoid()) leavesOf(s, loops, out, launched);
+    if (u.src(0).dtype().isVoid()) leavesOf(u.src(0), loops, out, launched);
+    break;
+  case Op::KERNEL:
+    for (size_t k = 1; k < u.srcCount(); ++k) ctx_.parameters[static_cast<int64_t>(k) - 1] = u.src(k);
+    leavesOf(u.src(0).is(Op::COPY) && u.srcCount() == 3 ? copyOf(u.src(0).src(0)) : u.src(0), loops, out, true);
+    break;
+  case Op::LINEAR: cannot("a linear program is compared as a kernel");
+  default: cannot(fmt::format("{} is not evaluated", opName(u.op())));
+  }
+  loops.resize(outer);
+}
+
+ValueCheck GraphComparison::compareEffects(UOp before, UOp after) {
+  if (sameStructure(before, after)) return same(1);
+  for (const UOp root : {before, after})
+    if (root.is(Op::SINK))
+      for (const UOp s : root.src())
+        if (const Form f = formOf(s); f == Form::Tensor || f == Form::Value) return compareOutputs(before, after);
+  ctx_.parameters.clear();
+  if (before.is(Op::KERNEL) && after.is(Op::KERNEL)) {
+    if (before.srcCount() != after.srcCount() || before.src(0) != after.src(0)) cannot("a kernel became another one");
+    for (size_t k = 1; k < before.srcCount(); ++k)
+      if (ValueCheck c = compareMemory(before.src(k), after.src(k)); c.verdict != Verdict::Same) return c;
+    return same(1);
+  }
+  std::vector<Leaf> left, right;
+  VariableList loops;
+  const bool launched = before.is(Op::SINK);
+  leavesOf(before, loops, left, launched);
+  leavesOf(after, loops, right, launched);
+  VariableList open;
+  for (const UOp root : {before, after})
+    for (const Variable& v : ctx_.variables.of(root)) open.push_back(v);
+  return compareLeaves(std::move(left), std::move(right), open);
+}
+
+/// Results of a schedule: every one is there, as it was.
+ValueCheck GraphComparison::compareOutputs(UOp before, UOp after) {
+  if (before.srcCount() == after.srcCount()) {
+    bool comparable = true;
+    for (size_t k = 0; k < before.srcCount(); ++k) {
+      const UOp a = before.src(k), b = after.src(k);
+      if (a == b) continue;
+      const Form f = formOf(a), g = formOf(b);
+      if (f == Form::Effect || g == Form::Effect || (f == Form::Tensor) != (g == Form::Tensor) ||
+          (f == Form::Tensor && a.shape() != b.shape()))
+        comparable = false;
+    }
+    for (size_t k = 0; comparable && k < before.srcCount(); ++k) {
+      const UOp a = before.src(k), b = after.src(k);
+      if (a == b) continue;
+      const ValueCheck c = formOf(a) == Form::Tensor  ? compareTensors(a, b)
+                           : formOf(a) == Form::Memory ? compareMemory(a, b)
+                           : formOf(a) == Form::Address ? compareAddresses(a, b)
+                                                         : compareValues(a, b);
+      if (c.verdict != Verdict::Same) return c;
+    }
+    if (comparable) return same(1);
+  }
+  std::vector<UOp> wanted;
+  for (const UOp s : before.src()) wanted.push_back(withoutMovement(s));
+  for (const UOp stored : after.src()) {
+    const UOp value = stored.is(Op::BUFFERIZE) ? stored.src(0) : stored;
+    if (!stored.is(Op::BUFFERIZE)) {
+      if (stored.is(Op::AFTER)) continue; // a kernel given by hand: not computed here
+      cannot("an output that is not stored");
+    }
+    const ValueCheck c = compareTensors(value, stored);
+    if (c.verdict != Verdict::Same) return c;
+    std::erase(wanted, value);
+  }
+  for (const UOp missing : wanted)
+    if (!missing.in(OpSet{Op::BUFFER, Op::BUFFER_VIEW, Op::CONST, Op::AFTER, Op::BIND, Op::DEFINE_VAR}))
+      return differs("", fmt::format("{} is an output", opName(missing.op())), "it is none");
+  return same(1);
+}
+
+/// AFTER of one buffer: what was written to it before, and which loops it belongs to.
+ValueCheck GraphComparison::compareMemory(UOp before, UOp after) {
+  if (before == after) return same(1);
+  const UOp from = memoryBase(before), to = memoryBase(after);
+  if (!from || !to) cannot("what is no memory");
+  GraphValues names(ctx_);
+  if (names.memoryKey(before) != names.memoryKey(after)) return differs("", "one buffer", "another buffer");
+  const uint64_t key = names.memoryKey(before);
+  ValueCheck unknown;
+  auto leaves = [&](UOp root) {
+    std::vector<Leaf> all, out;
+    VariableList loops;
+    for (UOp u = root; u.is(Op::AFTER) && !ctx_.opaque.contains(u.slot()); u = u.src(0))
+      for (const UOp s : u.src().subspan(1))
+        if (s.is(Op::KERNEL) || s.is(Op::CUSTOM_KERNEL)) {
+          for (const int64_t k : s.arg().kind() == ArgKind::Ints ? s.arg().ints() : std::vector<int64_t>{})
+            if (const auto at = static_cast<size_t>(k) + 1; at < s.srcCount() && memoryBase(s.src(at)) == from)
+              out.push_back({s, {}, true});
+        } else if (s.dtype().isVoid()) {
+          leavesOf(s, loops, all, false);
+        }
+    for (Leaf& l : all) {
+      if (!l.token && names.memoryKey(l.effect.src(0)) != key) continue;
+      out.push_back(std::move(l));
+    }
+    return out;
+  };
+  auto left = leaves(before), right = leaves(after);
+  for (auto* side : {&left, &right})
+    std::erase_if(*side, [&](const Leaf& l) { // shared effects on other memory
+      if (!l.token || l.effect.in(OpSet{Op::KERNEL, Op::CUSTOM_KERNEL})) return false;
+      for (const UOp u : l.effect.toposort())
+        if (u.is(Op::STORE) && memoryBase(u.src(0)) == from) return false;
+      return true;
+    });
+  auto loopsOf = [&](UOp u) {
+    std::vector<uint32_t> keys;
+    for (; u.is(Op::AFTER); u = u.src(0))
+      for (const UOp s : u.src().subspan(1))
+        if (!s.dtype().isVoid() && !s.is(Op::UNROLL))
+          for (const Variable& v : ctx_.variables.of(s)) keys.push_back(v.key);
+    std::sort(keys.begin(), keys.end());
+    keys.erase(std::unique(keys.begin(), keys.end()), keys.end());
+    return keys;
+  };
+  if (loopsOf(before) != loopsOf(after)) cannot("memory that belongs to other loops");
+  VariableList open;
+  for (const auto* side : {&left, &right})
+    for (const Leaf& l : *side)
+      for (const Variable& v : ctx_.variables.of(l.effect))
+        if (!hasKey(l.loops, v.key)) open.push_back(v);
+  return compareLeaves(std::move(left), std::move(right), open);
+}
+
+ValueCheck GraphComparison::compareLeaves(std::vector<Leaf> left, std::vector<Leaf> right,
+                                          const VariableList& open) {
+  auto alikeLeaf = [](const Leaf& a, const Leaf& b) {
+    return a.effect == b.effect && keysOf(a.loops) == keysOf(b.loops);
+  };
+  for (auto* side : {&left, &right}) { // an effect that two users wait for happens once
+    std::vector<Leaf> once;
+    for (Leaf& l : *side)
+      if (std::none_of(once.begin(), once.end(), [&](const Leaf& o) { return alikeLeaf(o, l); }))
+        once.push_back(std::move(l));
+    *side = std::move(once);
+  }
+  for (size_t i = left.size(); i-- > 0;) { // what is literally there on both sides
+    const auto it =
+        std::find_if(right.begin(), right.end(), [&](const Leaf& r) { return alikeLeaf(r, left[i]); });
+    if (it == right.end()) continue;
+    right.erase(it);
+    left.erase(left.begin() + static_cast<std::ptrdiff_t>(i));
+  }
+  if (left.empty() && right.empty()) return same(1);
+  VariableList common;
+  bool first = true;
+  for (const auto* side : {&left, &right})
+    for (const Leaf& l : *side) {
+      if (first) common = l.loops;
+      std::erase_if(common, [&](const Variable& v) {
+        return std::none_of(l.loops.begin(), l.loops.end(), [&](const Variable& w) {
+          return w.key == v.key && (w.node == v.node || (w.node && v.node && w.node.vmax() == v.node.vmax()) ||
+                                    (!w.node && !v.node && w.size == v.size) ||
+                                    (w.node && !v.node && w.node.vmax() + 1 == v.size) ||
+                                    (!w.node && v.node && v.node.vmax() + 1 == w.size));
+        });
+      });
+      first = false;
+    }
+  ValueCheck out;
+  std::string tooLarge;
+  auto attempt = [&](const std::vector<Leaf>& l, const std::vector<Leaf>& r, const VariableList& fixed,
+                     const std::map<uint32_t, uint32_t>& renamed) {
+    try {
+      out = comparePointwise(l, r, open, fixed, renamed);
+      return out.verdict == Verdict::Same;
+    } catch (const Error& e) {
+      out = {};
+      out.why = e.what();
+      if (e.kind() != ErrorKind::Index) throw;
+      tooLarge = e.what();
+      return false;
+    }
+  };
+  if (attempt(left, right, common, {})) return out;
+  // Loops of the two sides in order, where they run as often.
+  if (left.size() == right.size()) {
+    bool all = true;
+    for (size_t i = 0; all && i < left.size(); ++i) {
+      const auto& a = left[i].loops;
+      const auto& b = right[i].loops;
+      std::map<uint32_t, uint32_t> renamed;
+      VariableList rest = b;
+      for (const Variable& v : a) {
+        const auto it = std::find_if(rest.begin(), rest.end(), [&](const Variable& w) {
+          const int64_t n = v.node ? v.node.vmax() : v.size - 1, m = w.node ? w.node.vmax() : w.size - 1;
+          return n == m;
+        });
+        if (it == rest.end()) {
+          all = false;
+          break;
+        }
+        renamed[v.key] = it->key;
+        rest.erase(it);
+      }
+      all = all && rest.empty() && attempt({left[i]}, {right[i]}, a, renamed);
+    }
+    if (all) return out;
+  }
+  if (common.empty() && tooLarge.empty() && out.verdict == Verdict::Differs) return out;
+  if (attempt(left, right, {}, {})) return out;
+  if (out.verdict != Verdict::Differs && !tooLarge.empty()) throw Error(ErrorKind::Index, tooLarge);
+  return out;
+}
+
+GraphComparison::Writes GraphComparison::writesOf(GraphValues& v, const std::vector<Leaf>& leaves,
+                                                  const VariableList& common) {
+  Writes out;
+  for (const Leaf& l : leaves) {
+    VariableList rest;
+    for (const Variable& x : l.loops)
+      if (!hasKey(common, x.key)) rest.push_back(x);
+    v.forEach(rest, [&] {
+      Write w{&l, 0, {}};
+      for (const Variable& x : rest) w.at.emplace_back(x.key, *v.get(x.key));
+      if (l.token) {
+        out[{mixHash(0x70CE, l.effect.slot()), static_cast<int64_t>(v.environment(l.effect))}] = w;
+        return;
+      }
+      const auto to = v.pointers(l.effect.src(0));
+      const int lanes = std::max(1, l.effect.src(1).dtype().count());
+      for (const Pointer& p : to)
+        for (int k = 0; k < (to.size() == 1 ? lanes : p.width); ++k, ++w.lane)
+          if (p.valid) out[{v.memoryKey(p.memory), p.index + k}] = w;
+      if (out.size() > limits_.writes) throw Error(ErrorKind::Index, "it writes too many elements");
+    });
+  }
+  return out;
+}
+
+std::optional<std::string> GraphComparison::writeDiffers(GraphValues& a, GraphValues& b, const Writes& left,
+                                                         const Writes& right, uint64_t hash, ValueCheck& out) {
+  auto l = left.begin();
+  auto r = right.begin();
+  for (; l != left.end() && r != right.end() && l->first == r->first; ++l, ++r) {}
+  if (l != left.end() || r != right.end()) {
+    const bool lost = r == right.end() || (l != left.end() && l->first < r->first);
+    out.before = lost ? "it is written" : "nothing is written there";
+    out.after = lost ? "nothing is written there" : "it is written";
+    return fmt::format("element {}", lost ? l->first.second : r->first.second);
+  }
+  auto valueOf = [](GraphValues& v, const Write& w) {
+    std::vector<std::pair<uint32_t, std::optional<int64_t>>> before;
+    for (const auto& [key, at] : w.at) {
+      before.emplace_back(key, v.get(key));
+      v.set(key, at);
+    }
+    const Lanes lanes = v.value(w.leaf->effect.src(1));
+    for (const auto& [key, at] : before)
+      if (at)
+        v.set(key, *at);
+      else
+        v.unset(key);
+    return Lanes{lanes[w.lane % lanes.size()]};
+  };
+  size_t n = 0;
+  for (l = left.begin(), r = right.begin(); l != left.end(); ++l, ++r, ++n) {
+    const bool corner = n == 0 || n + 1 == left.size() || left.size() <= kComparedValues;
+    if (!corner && mixHash(hash, n) % left.size() >= kComparedValues) continue;
+    if (l->second.leaf->token || r->second.leaf->token) continue;
+    const Lanes x = valueOf(a, l->second);
+    if (!lanesAlike(x, valueOf(b, r->second), out)) return fmt::format("element {}", l->first.second);
+  }
+  return {};
+}
+
+ValueCheck GraphComparison::comparePointwise(const std::vector<Leaf>& left, const std::vector<Leaf>& right,
+                                             const VariableList& open, const VariableList& common,
+                                             const std::map<uint32_t, uint32_t>& renamed) {
+  VariableList variables = open;
+  for (const Variable& v : common) variables.push_back(v);
+  bool inOrder = false;
+  for (const auto* side : {&left, &right})
+    for (const Leaf& l : *side) {
+      bool loops = false;
+      for (const Variable& v : l.loops) loops |= !hasKey(common, v.key);
+      inOrder |= loops && !l.token && isRegister(l.effect);
+    }
+  VariableList matched = common;
+  for (const Variable& v : common)
+    if (const auto it = renamed.find(v.key); it != renamed.end())
+      for (const Leaf& l : right)
+        for (const Variable& w : l.loops)
+          if (w.key == it->second && !hasKey(matched, w.key)) matched.push_back(w);
+  UOp before = left.empty() ? right[0].effect : left[0].effect, after = right.empty() ? before : right[0].effect;
+  return sample(before, after, variables, [&](GraphValues& a, GraphValues& b, uint64_t seed, ValueCheck& out) {
+    for (const auto& [from, to] : renamed) b.set(to, *a.get(from));
+    if (inOrder) {
+      auto runAll = [&](GraphValues& v, const std::vector<Leaf>& leaves) {
+        for (const Leaf& l : leaves) {
+          if (l.token) cannot("an effect that is taken as it is among stores to registers");
+          VariableList rest;
+          for (const Variable& x : l.loops)
+            if (!hasKey(common, x.key)) rest.push_back(x);
+          v.forEach(rest, [&] { v.run(l.effect); });
+        }
+      };
+      runAll(a, left), runAll(b, right);
+      auto l = a.written().begin();
+      for (auto r = b.written().begin();; ++l, ++r) {
+        const bool ended = l == a.written().end();
+        if (ended && r == b.written().end()) return true;
+        if (ended || r == b.written().end() || l->first != r->first || !alike(l->second, r->second, ctx_)) {
+          out.before = ended ? "nothing" : showLanes({l->second});
+          out.after = r == b.written().end() ? "nothing" : showLanes({r->second});
+          return false;
+        }
+      }
+    }
+    const Writes l = writesOf(a, left, common), r = writesOf(b, right, matched);
+    if (const auto where = writeDiffers(a, b, l, r, seed, out)) {
+      out.where = *where;
+      return false;
+    }
+    return true;
+  });
+}
+
+} // namespace uopscope

@@ -1,0 +1,381 @@
+// Memory of graphs: addresses, loads, and what effects write. Registers and local memory are run in order, as
+// a kernel does; a buffer of the schedule is asked for one element, and the store that wrote it is evaluated
+// there alone.
+#include "replay/compare/graph_values.h"
+
+#include "engine/base/error.h"
+#include "engine/uop/eval.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace uopscope {
+namespace {
+
+constexpr OpSet kScheduleMemory{Op::BUFFER, Op::BUFFER_VIEW};
+
+[[noreturn]] void cannot(std::string why) {
+  throw Error(ErrorKind::Unsupported, std::move(why));
+}
+ConstValue asType(const ConstValue& v, DType from, DType to) {
+  if (v.isInvalid() || from.kind() == to.kind()) return v;
+  if (from.itemsize() != to.itemsize()) cannot("memory is read in pieces of another size");
+  return evalAlu(Op::BITCAST, to, from, {v});
+}
+
+} // namespace
+
+UOp memoryBase(UOp u) {
+  while (u.in(OpSet{Op::AFTER, Op::CAST, Op::INDEX}) || (u.in(group::kMovement) && u.dtype().isPtr()))
+    u = u.src(0);
+  return u.in(group::kDefines | kScheduleMemory) ? u : UOp();
+}
+
+uint64_t GraphValues::memoryKey(UOp memory) {
+  UOp base = memoryBase(memory);
+  if (!base) cannot(fmt::format("{} is no memory", opName(memory.op())));
+  if (base.is(Op::DEFINE_GLOBAL))
+    if (const auto it = ctx_.parameters.find(base.arg().i()); it != ctx_.parameters.end())
+      return memoryKey(it->second);
+  if (base.in(group::kDefines)) return mixHash(static_cast<uint64_t>(base.op()), base.arg().hash());
+  return mixHash(0xB0F, base.slot());
+}
+
+std::vector<Pointer> GraphValues::pointers(UOp u) {
+  switch (u.op()) {
+  case Op::INDEX: return indexPointers(u);
+  case Op::CAST:
+  case Op::BITCAST: {
+    auto out = pointers(u.src(0));
+    if (u.dtype().scalar() != u.src(0).dtype().scalar())
+      cannot("memory is read as another type");
+    if (out.size() == 1 || u.dtype().isPtr())
+      for (Pointer& p : out) p.width = u.dtype().isPtr() ? u.dtype().base().count() : p.width;
+    return out;
+  }
+  case Op::VECTORIZE:
+  case Op::PTRCAT:
+  case Op::CAT: {
+    std::vector<Pointer> out;
+    for (const UOp s : u.src())
+      for (const Pointer& p : pointers(s)) out.push_back(p);
+    return out;
+  }
+  case Op::GEP: {
+    const auto from = pointers(u.src(0));
+    std::vector<Pointer> out;
+    for (const int64_t i : u.arg().ints()) {
+      if (i < 0 || static_cast<size_t>(i) >= from.size()) cannot("an address that is not there");
+      out.push_back(from[static_cast<size_t>(i)]);
+    }
+    return out;
+  }
+  case Op::UNROLL: {
+    const auto wide = pointers(u.src(0));
+    size_t at = 0, total = 1;
+    for (const auto& [id, size] : laneAxes(u)) {
+      const auto k = get(ctx_.variables.keyOfAxis(id));
+      if (!k) cannot("an axis of UNROLL outside of its loop");
+      at = at * static_cast<size_t>(size) + static_cast<size_t>(*k);
+      total *= static_cast<size_t>(size);
+    }
+    const size_t width = std::max<size_t>(1, wide.size() / std::max<size_t>(1, total));
+    if (wide.size() < (at + 1) * width) cannot("an UNROLL of another number of addresses");
+    return {wide.begin() + static_cast<std::ptrdiff_t>(at * width),
+            wide.begin() + static_cast<std::ptrdiff_t>((at + 1) * width)};
+  }
+  case Op::AFTER:
+    if (u.src(0).is(Op::INDEX) || u.src(0).is(Op::CAST)) {
+      for (const UOp s : u.src().subspan(1))
+        if (s.dtype().isVoid()) ensureRan(s);
+      return pointers(u.src(0));
+    }
+    return {Pointer{u, 0, true, std::max(1, u.dtype().base().count())}};
+  case Op::LOAD: // a store through what is read there
+    return pointers(u.src(0));
+  default:
+    if (u.in(group::kDefines | kScheduleMemory)) return {Pointer{u, 0, true, std::max(1, u.dtype().base().count())}};
+    cannot(fmt::format("{} is no address", opName(u.op())));
+  }
+}
+
+std::vector<Pointer> GraphValues::indexPointers(UOp u) {
+  UOp memory = u.src(0);
+  Lanes at, gate;
+  size_t indices = u.srcCount() - 1;
+  if (indices > 1 && u.src(indices).dtype().isBool()) gate = value(u.src(indices--));
+  if (indices == 0) {
+    at.push_back(ConstValue::ofInt(0));
+  } else if (indices == 1 && !memory.in(group::kMovement)) {
+    at = value(u.src(1));
+  } else if (memory.in(group::kMovement)) {
+    TensorIndex index;
+    bool valid = true;
+    for (size_t k = 0; k < indices; ++k) {
+      const ConstValue v = value(u.src(k + 1)).front();
+      valid = valid && !v.isInvalid();
+      index.push_back(v.i);
+    }
+    for (; valid && memory.in(group::kMovement); memory = memory.src(0)) valid = throughMovement(memory, index);
+    if (valid && index.size() != 1) cannot("memory is read by several indices, and its layout is not known");
+    while (memory.in(group::kMovement)) memory = memory.src(0);
+    at.push_back(valid ? ConstValue::ofInt(index[0]) : ConstValue::invalid());
+  } else {
+    TensorIndex layout;
+    if (const auto it = ctx_.layouts.find(memory); it != ctx_.layouts.end())
+      layout = it->second;
+    else
+      cannot("memory is read by several indices, and its layout is not known");
+    if (layout.size() != indices) cannot("memory is read by another number of indices");
+    int64_t flat = 0;
+    bool valid = true;
+    for (size_t k = 0; k < indices; ++k) {
+      const ConstValue v = value(u.src(k + 1)).front();
+      valid = valid && !v.isInvalid();
+      flat = flat * layout[k] + v.i;
+    }
+    at.push_back(valid ? ConstValue::ofInt(flat) : ConstValue::invalid());
+  }
+  const auto lanes = static_cast<size_t>(u.dtype().isPtr() ? u.dtype().vcount() : u.dtype().count());
+  const bool consecutive = !u.dtype().isPtr() && at.size() == 1 && lanes > 1;
+  std::vector<Pointer> out;
+  std::vector<Pointer> bases;
+  if (memory.is(Op::VECTORIZE)) bases = pointers(memory);
+  for (size_t l = 0; l < std::max({at.size(), gate.size(), bases.size()}); ++l) {
+    const ConstValue& i = at[l % at.size()];
+    const bool open = gate.empty() || gate[l % gate.size()].i != 0;
+    const UOp base = bases.empty() ? memory : bases[l % bases.size()].memory;
+    out.push_back({base, i.i, open && !i.isInvalid(), consecutive ? static_cast<int>(lanes) : 1});
+  }
+  if (u.dtype().isPtr() && u.dtype().base().count() > 1)
+    for (Pointer& p : out) p.width = u.dtype().base().count();
+  return out;
+}
+
+Lanes GraphValues::computeLoad(UOp u) {
+  Lanes instead;
+  if (u.srcCount() > 1 && !u.src(1).dtype().isVoid()) instead = value(u.src(1));
+  for (const UOp s : u.src().subspan(1))
+    if (s.dtype().isVoid()) ensureRan(s);
+  const auto lanes = static_cast<size_t>(u.dtype().count());
+  std::vector<Pointer> from = pointers(u.src(0));
+  if (from.size() == 1 && from[0].width == 1 && lanes > 1) from[0].width = static_cast<int>(lanes);
+  const DType type = u.dtype().scalar();
+  Lanes out;
+  for (const Pointer& p : from)
+    for (int k = 0; k < p.width; ++k)
+      if (p.valid)
+        out.push_back(read(p.memory, p.index + k, type));
+      else
+        out.push_back(instead.empty() ? convertConst(type, ConstValue::ofInt(0))
+                                      : instead[out.size() % instead.size()]);
+  if (out.size() != lanes)
+    cannot(fmt::format("a LOAD of {} lanes from {} addresses", lanes, out.size()));
+  return out;
+}
+
+/// An element of a tensor or of memory, where the graph does not tell LOADs from addresses yet.
+Lanes GraphValues::computeIndex(UOp u) {
+  const UOp from = u.src(0);
+  if (u.dtype().isPtr()) cannot("an address is no value");
+  const bool isMemory = from.in(group::kDefines | kScheduleMemory | OpSet{Op::AFTER}) || from.dtype().isPtr();
+  if (!isMemory || (from.in(kScheduleMemory) && ctx_.opaque.contains(from.slot()))) {
+    TensorIndex at;
+    for (const UOp s : u.src().subspan(1)) {
+      const ConstValue i = value(s).front();
+      if (i.isInvalid()) return Lanes(1, i); // a value is not computed there; memory would give 0
+      at.push_back(i.i);
+    }
+    if (from.is(Op::BUFFERIZE) && !ctx_.opaque.contains(from.slot())) return bufferizedAt(from, at);
+    return valueAt(from, std::move(at));
+  }
+  Lanes out;
+  const DType type = u.dtype().scalar();
+  for (const Pointer& p : indexPointers(u))
+    for (int k = 0; k < p.width; ++k)
+      out.push_back(p.valid ? read(p.memory, p.index + k, type)
+                            : convertConst(type, ConstValue::ofInt(0)));
+  const auto lanes = static_cast<size_t>(std::max(1, u.dtype().count()));
+  if (out.size() == 1 && lanes > 1) out.resize(lanes, out[0]);
+  return out;
+}
+
+Lanes GraphValues::computeBuffer(UOp u) {
+  if (!hasIndex_) cannot("a tensor has no single value");
+  int64_t flat = 0;
+  if (index_.size() == 1) {
+    flat = index_[0];
+  } else {
+    const auto it = ctx_.layouts.find(u);
+    if (it == ctx_.layouts.end() || it->second.size() != index_.size()) cannot("a buffer of another rank");
+    for (size_t k = 0; k < index_.size(); ++k) flat = flat * it->second[k] + index_[k];
+  }
+  return {read(u, flat, u.dtype().scalar())};
+}
+
+ConstValue GraphValues::unknownAt(uint64_t memory, int64_t address, DType type) {
+  const DType as = ctx_.memoryTypes.try_emplace(memory, type).first->second;
+  const ConstValue v = valueOfHash(as, mixHash(mixHash(ctx_.seed, memory), static_cast<uint64_t>(address)));
+  return asType(v, as, type);
+}
+
+ConstValue GraphValues::read(UOp memory, int64_t address, DType type) {
+  spend();
+  if (memory.is(Op::AFTER)) return readStored(memory, address, type);
+  if (memory.is(Op::CAST) || memory.is(Op::INDEX) || memory.in(group::kMovement)) return read(memory.src(0), address, type);
+  if (memory.is(Op::DEFINE_GLOBAL))
+    if (const auto it = ctx_.parameters.find(memory.arg().i()); it != ctx_.parameters.end())
+      return read(it->second, address, type);
+  const uint64_t key = memoryKey(memory);
+  if (const auto it = written_.find({key, address}); it != written_.end()) return it->second;
+  return unknownAt(key, address, type);
+}
+
+/// The latest of the effects that an AFTER waits for wins; where a loop around it is not run here, what
+/// earlier iterations left is unknown.
+ConstValue GraphValues::readStored(UOp after, int64_t address, DType type) {
+  if (ctx_.opaque.contains(after.slot()))
+    return unknownAt(mixHash(mixHash(0xAF7E, after.slot()), environment(after)), address, type);
+  const UOp base = memoryBase(after);
+  if (!base) cannot("AFTER of what is no memory");
+  const uint64_t key = memoryKey(after);
+  if (base.in(kScheduleMemory)) {
+    for (size_t k = after.srcCount(); k-- > 1;) {
+      const UOp effect = after.src(k);
+      if (!effect.in(OpSet{Op::END, Op::STORE, Op::GROUP}))
+        return unknownAt(mixHash(mixHash(0xAF7E, after.slot()), environment(after)), address, type);
+      const WriteMap& writes = writesOf(effect, key);
+      const auto it = writes.find(address);
+      if (it == writes.end()) continue;
+      std::vector<std::pair<uint32_t, std::optional<int64_t>>> before;
+      for (const auto& [variable, at] : it->second.at) {
+        before.emplace_back(variable, get(variable));
+        set(variable, at);
+      }
+      const Lanes v = value(it->second.store.src(1));
+      for (const auto& [variable, at] : before)
+        if (at)
+          set(variable, *at);
+        else
+          unset(variable);
+      return v[it->second.lane % v.size()];
+    }
+    return read(after.src(0), address, type);
+  }
+  bool open = false;
+  for (const UOp s : after.src().subspan(1))
+    if (!s.dtype().isVoid())
+      for (const Variable& v : ctx_.variables.of(s)) open |= !running_.contains(v.key);
+  // What a loop that is not run here left in memory before this iteration.
+  const bool reads = std::any_of(after.src().begin() + 1, after.src().end(),
+                                 [](UOp s) { return s.dtype().isVoid(); });
+  if (open && (reads || base.is(Op::DEFINE_REG) || base.is(Op::DEFINE_LOCAL))) {
+    uint64_t hash = key;
+    for (const UOp s : after.src().subspan(1))
+      if (!s.dtype().isVoid()) hash = mixHash(hash, environment(s));
+    return unknownAt(hash, address, type);
+  }
+  for (const UOp s : after.src().subspan(1))
+    if (s.dtype().isVoid()) ensureRan(s);
+  return read(after.src(0), address, type);
+}
+
+void GraphValues::ensureRan(UOp effect) {
+  if (ctx_.opaque.contains(effect.slot())) return;
+  const uint64_t now = environment(effect) ^ 1;
+  if (const auto it = ran_.find(effect.slot()); it != ran_.end() && it->second == now) return;
+  ran_[effect.slot()] = now;
+  run(effect);
+}
+
+void GraphValues::run(UOp effect) {
+  spend();
+  if (++depth_ > 3000) cannot("the graph is too deep");
+  switch (effect.op()) {
+  case Op::STORE: runStore(effect); break;
+  case Op::END: forEach(ctx_.variables.closedBy(effect), [&] { run(effect.src(0)); }); break;
+  case Op::AFTER:
+    for (const UOp s : effect.src().subspan(1))
+      if (s.dtype().isVoid()) ensureRan(s);
+    if (effect.src(0).dtype().isVoid()) run(effect.src(0));
+    break;
+  case Op::CONTRACT: forEach(ctx_.variables.closedBy(effect), [&] { run(effect.src(0)); }); break;
+  case Op::BARRIER: {
+    VariableList lanes; // all threads of the group arrive
+    for (const Variable& v : ctx_.variables.of(effect))
+      if (v.node && ((v.node.is(Op::SPECIAL) && v.node.arg().str().starts_with("l")) ||
+                     (v.node.is(Op::RANGE) && (v.node.axisType() == AxisType::Local ||
+                                               v.node.axisType() == AxisType::GroupReduce))))
+        lanes.push_back(v);
+    forEach(lanes, [&] {
+      for (const UOp s : effect.src()) run(s);
+    });
+    break;
+  }
+  case Op::GROUP:
+  case Op::SINK:
+  case Op::NOOP:
+    for (const UOp s : effect.src())
+      if (s.dtype().isVoid() || s.is(Op::AFTER)) run(s);
+    break;
+  default: cannot(fmt::format("{} is not run", opName(effect.op())));
+  }
+  --depth_;
+}
+
+void GraphValues::runStore(UOp store) {
+  VariableList loops = ctx_.variables.closedBy(store);
+  for (const Variable& v : ctx_.variables.of(store))
+    if (!v.node && !running_.contains(v.key)) loops.push_back(v); // lanes of an UNROLL
+  forEach(loops, [&] {
+    const auto to = pointers(store.src(0));
+    const Lanes v = value(store.src(1));
+    size_t lane = 0;
+    const size_t each = to.size() == 1 ? v.size() : 0;
+    for (const Pointer& p : to) {
+      const int width = each ? static_cast<int>(each) : p.width;
+      for (int k = 0; k < width; ++k, ++lane)
+        if (p.valid) written_[{memoryKey(p.memory), p.index + k}] = v[lane % v.size()];
+    }
+  });
+}
+
+const GraphValues::WriteMap& GraphValues::writesOf(UOp effect, uint64_t memory) {
+  const auto [it, isNew] = writes_.try_emplace({effect.slot(), environment(effect), memory});
+  if (isNew) collectWrites(effect, memory, it->second);
+  return it->second;
+}
+
+void GraphValues::collectWrites(UOp effect, uint64_t memory, WriteMap& out) {
+  VariableList loops;
+  std::function<void(UOp)> walk = [&](UOp u) {
+    if (u.is(Op::END)) {
+      const size_t outer = loops.size();
+      for (const Variable& v : ctx_.variables.closedBy(u)) loops.push_back(v);
+      walk(u.src(0));
+      loops.resize(outer);
+    } else if (u.is(Op::GROUP)) {
+      for (const UOp s : u.src()) walk(s);
+    } else if (u.is(Op::STORE)) {
+      if (memoryKey(u.src(0)) != memory) return;
+      const VariableList all = loops;
+      forEach(all, [&] {
+        spend();
+        size_t lane = 0;
+        for (const Pointer& p : pointers(u.src(0)))
+          for (int k = 0; k < p.width; ++k, ++lane) {
+            if (!p.valid) continue;
+            Writer w{u, {}, lane};
+            for (const Variable& v : all) w.at.emplace_back(v.key, *get(v.key));
+            out[p.index + k] = std::move(w);
+          }
+      });
+    } else {
+      cannot(fmt::format("{} writes what is read", opName(u.op())));
+    }
+  };
+  walk(effect);
+}
+
+} // namespace uopscope

@@ -1,0 +1,454 @@
+// Evaluation of values. Results are kept by node and by the values of the variables it is a function of, so
+// a loop computes what does not change in it once. Memory is in graph_memory.cpp.
+#include "replay/compare/graph_values.h"
+
+#include "engine/base/error.h"
+#include "engine/codegen/reduce.h"
+#include "engine/uop/eval.h"
+#include "engine/uop/sint.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <utility>
+
+namespace uopscope {
+namespace {
+
+constexpr int kDeepest = 3000;
+constexpr size_t kMostKept = 1'000'000;
+/// Values in these depend on which element of a tensor is asked for.
+constexpr OpSet kTensorOps = group::kMovement | OpSet{Op::BUFFER, Op::BUFFER_VIEW, Op::REDUCE_AXIS,
+                                                      Op::BUFFERIZE, Op::AFTER, Op::MSTACK, Op::MSELECT,
+                                                      Op::ALLREDUCE, Op::MULTI};
+constexpr OpSet kPassThrough{Op::CONTIGUOUS, Op::DETACH, Op::CONTIGUOUS_BACKWARD, Op::NOOP, Op::COPY};
+
+size_t lanesOf(UOp u) {
+  return static_cast<size_t>(u.dtype().isPtr() ? u.dtype().vcount() : std::max(1, u.dtype().count()));
+}
+int coarseness(DType type) {
+  switch (type.kind()) {
+  case Scalar::Float64: return 1;
+  case Scalar::Float32: return 2;
+  case Scalar::Float16: return 3;
+  case Scalar::BFloat16: return 4;
+  case Scalar::Fp8E4M3:
+  case Scalar::Fp8E5M2: return 5;
+  default: return 0;
+  }
+}
+[[noreturn]] void cannot(std::string why) {
+  throw Error(ErrorKind::Unsupported, std::move(why));
+}
+
+} // namespace
+
+uint64_t mixHash(uint64_t a, uint64_t b) {
+  a ^= b + 0x9E3779B97F4A7C15ull + (a << 6) + (a >> 2);
+  a *= 0xBF58476D1CE4E5B9ull;
+  return a ^ (a >> 31);
+}
+uint64_t hashOf(const ConstValue& v) {
+  const uint64_t bits = v.kind == ConstValue::Kind::Float ? std::bit_cast<uint64_t>(v.f == 0 ? 0.0 : v.f)
+                                                          : static_cast<uint64_t>(v.i);
+  return mixHash(v.isInvalid() ? 1 : 0, bits);
+}
+
+ConstValue valueOfHash(DType type, uint64_t hash, int64_t low, int64_t high) {
+  const DType scalar = type.scalar();
+  if (scalar.isFloat()) {
+    static constexpr double kCorners[] = {0, 1, -1, 0.5, 2, -3.25, 100, 1e-3};
+    const double any = static_cast<double>(static_cast<int64_t>(hash >> 48) - (1 << 15)) / 4096.0;
+    return convertConst(scalar, ConstValue::ofFloat(hash & 1 ? kCorners[(hash >> 1) % 8] : any));
+  }
+  if (scalar.isBool()) return ConstValue::ofBool(low == high ? low != 0 : hash & 1);
+  if (low > high) low = high;
+  const auto width = static_cast<uint64_t>(high) - static_cast<uint64_t>(low);
+  if (width < 1000) {
+    const bool corner = hash % 4 == 0;
+    return convertConst(scalar, ConstValue::ofInt(corner ? ((hash >> 2) & 1 ? low : high)
+                                                         : low + static_cast<int64_t>((hash >> 8) %
+                                                                                      (width + 1))));
+  }
+  const int64_t small = static_cast<int64_t>((hash >> 8) % 33) - 16; // where rules go wrong
+  return convertConst(scalar, ConstValue::ofInt(std::clamp(small, low, high)));
+}
+
+bool alike(const ConstValue& a, const ConstValue& b, const ValueContext& context) {
+  if (a.isInvalid()) return true; // nobody reads it
+  if (b.isInvalid()) return false;
+  if (a.kind != ConstValue::Kind::Float && b.kind != ConstValue::Kind::Float) return a.i == b.i;
+  const double x = a.asDouble(), y = b.asDouble();
+  if (std::isnan(x) || std::isinf(x)) return true; // outside of what rules promise for floats
+  static constexpr double kRelative[] = {1e-4, 1e-4, 1e-4, 2e-2, 6e-2, 0.3};
+  const double relative = kRelative[context.coarsest];
+  return std::abs(x - y) <= relative * std::max({1.0, std::abs(x), std::abs(y)}) + context.roundoff * relative;
+}
+
+std::string showLanes(const Lanes& lanes) {
+  std::string out;
+  for (const ConstValue& v : lanes) {
+    out += out.empty() ? "" : ", ";
+    out += v.isInvalid()                       ? std::string("invalid")
+           : v.kind == ConstValue::Kind::Float ? fmt::format("{:g}", v.f)
+                                               : fmt::format("{}", v.i);
+  }
+  return lanes.size() > 1 ? "(" + out + ")" : out;
+}
+
+void GraphValues::set(uint32_t key, int64_t value) {
+  if (key >= values_.size()) values_.resize(key + 16, 0), bound_.resize(key + 16, false);
+  values_[key] = value;
+  bound_[key] = true;
+}
+void GraphValues::unset(uint32_t key) {
+  if (key < bound_.size()) bound_[key] = false;
+}
+std::optional<int64_t> GraphValues::get(uint32_t key) const {
+  return key < bound_.size() && bound_[key] ? std::optional(values_[key]) : std::nullopt;
+}
+
+void GraphValues::spend(int64_t n) {
+  if ((ctx_.budget -= n) < 0) throw Error(ErrorKind::Index, "it is too large to be computed");
+}
+
+bool GraphValues::dependsOnIndex(UOp u) const {
+  return hasIndex_ && u.below().intersects(kTensorOps);
+}
+
+uint64_t GraphValues::environment(UOp u) {
+  uint64_t hash = 0;
+  for (const Variable& v : ctx_.variables.of(u))
+    if (auto at = get(v.key)) hash = mixHash(hash, mixHash(v.key, static_cast<uint64_t>(*at)));
+  return hash;
+}
+
+Lanes GraphValues::value(UOp u) {
+  if (u.is(Op::CONST))
+    return Lanes(lanesOf(u), u.isInvalidConst() ? ConstValue::invalid()
+                                                : convertConst(u.dtype().scalar(), u.arg().constant()));
+  if (atHand_)
+    if (const auto it = atHand_->find(u); it != atHand_->end()) {
+      TensorIndex at;
+      for (const UOp i : it->second) at.push_back(value(i).front().i);
+      return valueAt(u, std::move(at));
+    }
+  uint64_t key = mixHash(environment(u), u.slot());
+  if (dependsOnIndex(u))
+    for (const int64_t i : index_) key = mixHash(key, static_cast<uint64_t>(i));
+  if (const auto it = memo_.find(key); it != memo_.end()) return it->second;
+  spend();
+  if (++depth_ > kDeepest) cannot("the graph is too deep");
+  Lanes out = ctx_.opaque.contains(u.slot()) ? opaqueValue(u) : compute(u);
+  --depth_;
+  if (out.empty()) cannot("a vector without lanes");
+  if (u.dtype().isFloat()) ctx_.coarsest = std::max(ctx_.coarsest, coarseness(u.dtype()));
+  if (memo_.size() > kMostKept) memo_.clear();
+  memo_.emplace(key, out);
+  return out;
+}
+
+Lanes GraphValues::valueAt(UOp tensor, TensorIndex index) {
+  std::swap(index_, index);
+  const bool had = std::exchange(hasIndex_, true);
+  const auto* atHand = std::exchange(atHand_, nullptr);
+  Lanes out = value(tensor);
+  index_ = std::move(index);
+  hasIndex_ = had;
+  atHand_ = atHand;
+  return out;
+}
+
+Lanes GraphValues::opaqueValue(UOp u) {
+  uint64_t hash = mixHash(ctx_.seed, mixHash(u.slot(), environment(u)));
+  if (dependsOnIndex(u))
+    for (const int64_t i : index_) hash = mixHash(hash, static_cast<uint64_t>(i));
+  const bool isInt = u.dtype().isInt() || u.dtype().isBool();
+  const int64_t low = isInt ? u.vmin() : 0, high = isInt ? u.vmax() : 0;
+  Lanes out;
+  for (size_t l = 0; l < lanesOf(u); ++l)
+    out.push_back(valueOfHash(u.dtype(), mixHash(hash, l), low, high));
+  return out;
+}
+
+Lanes GraphValues::compute(UOp u) {
+  const size_t lanes = lanesOf(u);
+  if (u.in(group::kElementwise) && !u.dtype().isPtr() && !u.src(0).dtype().isPtr()) {
+    if (u.is(Op::BITCAST) && u.dtype().scalar().itemsize() != u.src(0).dtype().scalar().itemsize())
+      cannot("BITCAST to a type of another size");
+    std::vector<Lanes> from;
+    for (const UOp s : u.src()) from.push_back(value(s));
+    const DType operand = u.src(u.is(Op::WHERE) ? 1 : 0).dtype().scalar();
+    Lanes out;
+    out.reserve(lanes);
+    for (size_t l = 0; l < lanes; ++l) {
+      ConstValue operands[3];
+      for (size_t k = 0; k < from.size() && k < 3; ++k) operands[k] = from[k][l % from[k].size()];
+      out.push_back(evalAlu(u.op(), u.dtype().scalar(), operand, std::span(operands, from.size())));
+    }
+    return out;
+  }
+  if (u.in(group::kMovement)) {
+    if (!hasIndex_) cannot("a tensor has no single value");
+    TensorIndex at = index_;
+    if (!throughMovement(u, at)) return Lanes(lanes, convertConst(u.dtype().scalar(), ConstValue::ofInt(0)));
+    return valueAt(u.src(0), std::move(at));
+  }
+  if (u.in(kPassThrough) && u.srcCount() && !u.dtype().isVoid()) return value(u.src(0));
+  switch (u.op()) {
+  case Op::VCONST: {
+    Lanes out;
+    for (const ConstValue& v : u.arg().as<std::vector<ConstValue>>())
+      out.push_back(v.isInvalid() ? v : convertConst(u.dtype().scalar(), v));
+    return out;
+  }
+  case Op::RANGE:
+  case Op::SPECIAL:
+  case Op::DEFINE_VAR: {
+    const uint32_t key = u.is(Op::RANGE)     ? ctx_.variables.keyOfRange(u)
+                         : u.is(Op::SPECIAL) ? ctx_.variables.keyOfName("s" + u.arg().str())
+                                             : ctx_.variables.keyOfName("v" + u.arg().as<VarArg>().name);
+    const auto at = get(key);
+    if (!at) cannot(fmt::format("{} is used outside of its loop", opName(u.op())));
+    return Lanes(lanes, convertConst(u.dtype().scalar(), ConstValue::ofInt(*at)));
+  }
+  case Op::BIND: return value(u.src(u.srcCount() - 1));
+  case Op::VECTORIZE: {
+    Lanes out;
+    for (const UOp s : u.src()) out.push_back(value(s).front());
+    if (out.empty()) out.push_back(ConstValue::ofInt(0)); // the shape of a scalar
+    return out;
+  }
+  case Op::CAT: {
+    Lanes out;
+    for (const UOp s : u.src())
+      for (const ConstValue& v : value(s)) out.push_back(v);
+    return out;
+  }
+  case Op::GEP: {
+    const Lanes from = value(u.src(0));
+    Lanes out;
+    for (const int64_t i : u.arg().ints()) {
+      if (i < 0 || static_cast<size_t>(i) >= from.size()) cannot("a lane that is not there");
+      out.push_back(from[static_cast<size_t>(i)]);
+    }
+    return out;
+  }
+  case Op::UNROLL: return computeUnroll(u);
+  case Op::CONTRACT: {
+    Lanes out;
+    forEach(ctx_.variables.closedBy(u), [&] {
+      for (const ConstValue& v : value(u.src(0))) out.push_back(v);
+    });
+    return out;
+  }
+  case Op::REDUCE: return computeReduce(u);
+  case Op::REDUCE_AXIS: return computeReduceAxis(u);
+  case Op::LOAD: return computeLoad(u);
+  case Op::INDEX: return computeIndex(u);
+  case Op::ASSIGN: return value(u.src(1));
+  case Op::BUFFERIZE:
+    if (!hasIndex_) cannot("a tensor has no single value");
+    return bufferizedAt(u, index_);
+  case Op::BUFFER:
+  case Op::BUFFER_VIEW: return computeBuffer(u);
+  case Op::AFTER:
+    if (memoryBase(u)) return computeBuffer(u);
+    for (const UOp s : u.src().subspan(1))
+      if (s.dtype().isVoid()) ensureRan(s);
+    return value(u.src(0));
+  default: return uninterpreted(u);
+  }
+}
+
+/// Text of a target, tensor cores, shards: an unknown function of the operands.
+Lanes GraphValues::uninterpreted(UOp u) {
+  if (u.dtype().isVoid() || u.dtype().isPtr()) cannot(fmt::format("{} has no value", opName(u.op())));
+  ctx_.guessed = true;
+  uint64_t hash = mixHash(mixHash(ctx_.seed, static_cast<uint64_t>(u.op())), u.arg().hash());
+  for (const UOp s : u.src())
+    if (!s.dtype().isVoid() && !s.is(Op::DEVICE))
+      for (const ConstValue& v : value(s)) hash = mixHash(hash, hashOf(v));
+  Lanes out;
+  for (size_t l = 0; l < lanesOf(u); ++l) out.push_back(valueOfHash(u.dtype(), mixHash(hash, l)));
+  return out;
+}
+
+Lanes GraphValues::computeUnroll(UOp u) {
+  const Lanes wide = value(u.src(0));
+  size_t at = 0, total = 1;
+  for (const auto& [id, size] : laneAxes(u)) {
+    const auto k = get(ctx_.variables.keyOfAxis(id));
+    if (!k || *k >= size) cannot("an axis of UNROLL outside of its loop");
+    at = at * static_cast<size_t>(size) + static_cast<size_t>(*k);
+    total *= static_cast<size_t>(size);
+  }
+  const size_t width = total ? wide.size() / total : 0;
+  if (!width || width * total != wide.size()) cannot("an UNROLL of another number of lanes");
+  return Lanes(wide.begin() + static_cast<std::ptrdiff_t>(at * width),
+               wide.begin() + static_cast<std::ptrdiff_t>((at + 1) * width));
+}
+
+void GraphValues::forEach(const VariableList& loops, const std::function<void()>& f) {
+  std::function<void(size_t)> level = [&](size_t k) {
+    if (k == loops.size()) {
+      f();
+      return;
+    }
+    const uint32_t key = loops[k].key;
+    const auto before = get(key);
+    const bool fresh = running_.insert(key).second;
+    const int64_t n = extentOf(loops[k]);
+    for (int64_t i = 0; i < n; ++i) {
+      set(key, i);
+      level(k + 1);
+    }
+    if (fresh) running_.erase(key);
+    if (before)
+      set(key, *before);
+    else
+      unset(key);
+  };
+  level(0);
+}
+
+int64_t GraphValues::extentOf(const Variable& v) {
+  if (!v.node) return v.size;
+  if (v.node.is(Op::DEFINE_VAR)) return v.node.arg().as<VarArg>().vmax + 1;
+  return value(v.node.src(0)).front().i;
+}
+
+Lanes GraphValues::computeReduce(UOp u) {
+  const Op how = u.arg().op();
+  const DType type = u.dtype().scalar();
+  Lanes sum(lanesOf(u), convertConst(type, identityElement(how, type).constValue()));
+  double magnitude = 0;
+  forEach(ctx_.variables.closedBy(u), [&] {
+    const Lanes term = value(u.src(0));
+    for (size_t l = 0; l < std::max(term.size(), sum.size()); ++l) {
+      ConstValue& to = sum[l % sum.size()];
+      const ConstValue& from = term[l % term.size()];
+      if (from.isInvalid()) continue;
+      to = evalAlu(how, type, type, {to, from});
+      if (type.isFloat()) magnitude = std::max({magnitude, std::abs(from.f), std::abs(to.f)});
+    }
+  });
+  if (std::isfinite(magnitude)) ctx_.roundoff = std::max(ctx_.roundoff, magnitude);
+  return sum;
+}
+
+Lanes GraphValues::computeReduceAxis(UOp u) {
+  if (!hasIndex_) cannot("a tensor has no single value");
+  const auto& arg = u.arg().as<ReduceArg>();
+  const TensorIndex shape = shapeOf(u.src(0));
+  if (shape.size() != index_.size()) cannot("a tensor of another rank");
+  for (const int64_t axis : arg.axes)
+    if (axis < 0 || static_cast<size_t>(axis) >= shape.size()) cannot("an axis that is not there");
+  const DType type = u.dtype().scalar();
+  Lanes sum(lanesOf(u), convertConst(type, identityElement(arg.op, type).constValue()));
+  TensorIndex at = index_;
+  double magnitude = 0;
+  std::function<void(size_t)> level = [&](size_t k) {
+    if (k < arg.axes.size()) {
+      const auto axis = static_cast<size_t>(arg.axes[k]);
+      for (at[axis] = 0; at[axis] < shape[axis]; ++at[axis]) level(k + 1);
+      return;
+    }
+    const Lanes term = valueAt(u.src(0), at);
+    for (size_t l = 0; l < sum.size(); ++l) {
+      if (term[l % term.size()].isInvalid()) continue;
+      sum[l] = evalAlu(arg.op, type, type, {sum[l], term[l % term.size()]});
+      if (type.isFloat())
+        magnitude = std::max({magnitude, std::abs(sum[l].f), std::abs(term[l % term.size()].f)});
+    }
+  };
+  level(0);
+  if (std::isfinite(magnitude)) ctx_.roundoff = std::max(ctx_.roundoff, magnitude);
+  return sum;
+}
+
+TensorIndex GraphValues::numbers(UOp shape) {
+  TensorIndex out;
+  for (const Sint& s : uopToShape(shape)) out.push_back(s.isInt() ? s.i() : value(s.uop()).front().i);
+  return out;
+}
+TensorIndex GraphValues::shapeOf(UOp tensor) {
+  TensorIndex out;
+  for (const Sint& s : tensor.shape()) out.push_back(s.isInt() ? s.i() : value(s.uop()).front().i);
+  return out;
+}
+
+bool GraphValues::throughMovement(UOp u, TensorIndex& at) {
+  if (!u.is(Op::RESHAPE) && at.size() != shapeOf(u.src(0)).size()) cannot("a tensor of another rank");
+  switch (u.op()) {
+  case Op::RESHAPE: {
+    const TensorIndex to = numbers(u.src(1)), from = shapeOf(u.src(0));
+    if (at.size() != to.size()) cannot("a tensor of another rank");
+    int64_t flat = 0;
+    for (size_t k = 0; k < to.size(); ++k) flat = flat * to[k] + at[k];
+    at.assign(from.size(), 0);
+    for (size_t k = from.size(); k-- > 0;) {
+      at[k] = from[k] ? flat % from[k] : 0;
+      flat = from[k] ? flat / from[k] : 0;
+    }
+    break;
+  }
+  case Op::EXPAND: {
+    const TensorIndex from = shapeOf(u.src(0));
+    for (size_t k = 0; k < at.size() && k < from.size(); ++k)
+      if (from[k] == 1) at[k] = 0;
+    break;
+  }
+  case Op::PERMUTE: {
+    const auto& order = u.arg().ints();
+    const TensorIndex result = at;
+    for (size_t k = 0; k < order.size() && k < result.size(); ++k)
+      at[static_cast<size_t>(order[k])] = result[k];
+    break;
+  }
+  case Op::FLIP: {
+    const TensorIndex from = shapeOf(u.src(0));
+    for (size_t k = 0; k < at.size(); ++k)
+      if (u.arg().ints()[k]) at[k] = from[k] - 1 - at[k];
+    break;
+  }
+  case Op::SHRINK: {
+    const TensorIndex first = numbers(u.src(1));
+    for (size_t k = 0; k < at.size(); ++k) at[k] += first[k];
+    break;
+  }
+  default: { // PAD
+    const TensorIndex before = numbers(u.src(1)), from = shapeOf(u.src(0));
+    for (size_t k = 0; k < at.size(); ++k) {
+      at[k] -= before[k];
+      if (at[k] < 0 || at[k] >= from[k]) return false;
+    }
+  }
+  }
+  return true;
+}
+
+Lanes GraphValues::bufferizedAt(UOp b, const TensorIndex& index) {
+  std::vector<std::pair<uint32_t, std::optional<int64_t>>> before;
+  const TensorIndex at = index; // `index` may be that of this object
+  if (at.size() + 1 != b.srcCount()) cannot("a stored value of another rank");
+  for (size_t k = 0; k < at.size(); ++k)
+    if (const UOp r = b.src(k + 1); r.is(Op::RANGE)) {
+      const uint32_t key = ctx_.variables.keyOfRange(r);
+      before.emplace_back(key, get(key));
+      set(key, at[k]);
+    } else if (!r.isConst()) {
+      cannot("a value stored over an expression");
+    }
+  Lanes out = valueAt(b.src(0), at);
+  for (size_t k = before.size(); k-- > 0;)
+    if (before[k].second)
+      set(before[k].first, *before[k].second);
+    else
+      unset(before[k].first);
+  return out;
+}
+
+} // namespace uopscope

@@ -1,0 +1,133 @@
+// Values of graphs of every stage of the compiler under one assignment: tensors, loops, lanes, memory,
+// registers. It runs a graph as it stands, before and after any pass, which is how the two are compared.
+//
+//   GraphValues v(variables, seed);
+//   v.set(key of a range, 3);
+//   v.value(index expression)         lanes of constants
+//   v.valueAt(tensor, {0, 2})         an element
+//   v.pointers(address)               where a LOAD or STORE goes
+//
+// Memory that nobody in the graph has written is an unknown function of buffer and address; a node declared
+// opaque is an unknown function of its variables, and so is an operation that has no values here (text of
+// targets). Both are hashes, so the same reads give the same values on both sides of a rewrite. Error tells
+// why something cannot be computed: Index for what is too large, Unsupported for the rest.
+#pragma once
+#include "replay/compare/graph_variables.h"
+
+#include <functional>
+#include <optional>
+#include <set>
+#include <unordered_map>
+#include <unordered_set>
+
+namespace uopscope {
+
+using Lanes = std::vector<ConstValue>;
+using TensorIndex = std::vector<int64_t>;
+
+struct Pointer {
+  UOp memory; ///< a buffer, or AFTER of one
+  int64_t index = 0;
+  bool valid = true;
+  int width = 1; ///< consecutive elements read or written through it
+};
+
+/// What both sides of a comparison share.
+struct ValueContext {
+  explicit ValueContext(Variables& v) : variables(v) {}
+  Variables& variables;
+  uint64_t seed = 0;
+  std::unordered_set<uint32_t> opaque;             ///< slots of nodes that are taken as unknown functions
+  std::unordered_map<uint64_t, DType> memoryTypes; ///< as first read
+  UOpMap<TensorIndex> layouts;                     ///< of stored values that are still read by several indices
+  std::map<int64_t, UOp> parameters;               ///< DEFINE_GLOBAL -> what a KERNEL is given for it
+  int64_t budget = 0;                              ///< nodes that may still be computed
+  double roundoff = 0;                             ///< by which sums may differ when their order does
+  int coarsest = 0;                                ///< of the float types met: 0 none, 1 double ... 5 fp8
+  bool guessed = false; ///< an operation without values took part: equal is equal, different says nothing
+};
+
+class GraphValues {
+public:
+  explicit GraphValues(ValueContext& context) : ctx_(context) {}
+
+  void set(uint32_t key, int64_t value);
+  std::optional<int64_t> get(uint32_t key) const;
+  void unset(uint32_t key);
+  /// Index expressions of tensors that a graph with loops still reads as they come.
+  void setAtHand(const UOpMap<std::vector<UOp>>* atHand) { atHand_ = atHand; }
+
+  Lanes value(UOp u);
+  Lanes valueAt(UOp tensor, TensorIndex index);
+  std::vector<Pointer> pointers(UOp u);
+  ConstValue read(UOp memory, int64_t address, DType type);
+  /// Runs effects in order; what they write is read by later ones.
+  void run(UOp effect);
+  /// What run() wrote, by memory and address.
+  const std::map<std::pair<uint64_t, int64_t>, ConstValue>& written() const { return written_; }
+
+  /// Calls f with every combination of the variables, first one slowest.
+  void forEach(const VariableList& loops, const std::function<void()>& f);
+  int64_t extentOf(const Variable& v);
+  TensorIndex shapeOf(UOp tensor);
+  /// Where an element of a movement operation stands in its source; false: in the zeros of a PAD.
+  bool throughMovement(UOp u, TensorIndex& at);
+  /// The same memory has the same number, whatever it is called.
+  uint64_t memoryKey(UOp memory);
+  /// Hash of the values of the variables a node is a function of.
+  uint64_t environment(UOp u);
+
+private:
+  struct Writer {
+    UOp store;
+    std::vector<std::pair<uint32_t, int64_t>> at;
+    size_t lane = 0;
+  };
+  using WriteMap = std::unordered_map<int64_t, Writer>;
+
+  Lanes compute(UOp u);
+  Lanes opaqueValue(UOp u);
+  Lanes computeReduce(UOp u);
+  Lanes computeReduceAxis(UOp u);
+  Lanes computeUnroll(UOp u);
+  Lanes computeLoad(UOp u);
+  Lanes computeIndex(UOp u);
+  Lanes computeBuffer(UOp u);
+  Lanes uninterpreted(UOp u);
+  Lanes bufferizedAt(UOp bufferize, const TensorIndex& index);
+  std::vector<Pointer> indexPointers(UOp u);
+  TensorIndex numbers(UOp shape);
+  ConstValue unknownAt(uint64_t memory, int64_t address, DType type);
+  ConstValue readStored(UOp after, int64_t address, DType type);
+  const WriteMap& writesOf(UOp effect, uint64_t memory);
+  void collectWrites(UOp effect, uint64_t memory, WriteMap& out);
+  void ensureRan(UOp effect);
+  void runStore(UOp store);
+  void spend(int64_t n = 1);
+  bool dependsOnIndex(UOp u) const;
+
+  ValueContext& ctx_;
+  std::vector<int64_t> values_; ///< by key
+  std::vector<bool> bound_;
+  std::unordered_set<uint32_t> running_; ///< keys of the loops that run() or a reduction goes through
+  const UOpMap<std::vector<UOp>>* atHand_ = nullptr;
+  TensorIndex index_;
+  bool hasIndex_ = false;
+  int depth_ = 0;
+  std::unordered_map<uint64_t, Lanes> memo_;
+  std::map<std::pair<uint64_t, int64_t>, ConstValue> written_;
+  std::unordered_map<uint32_t, uint64_t> ran_; ///< effect -> environment it ran in
+  std::map<std::tuple<uint32_t, uint64_t, uint64_t>, WriteMap> writes_;
+};
+
+/// The buffer that an address, or AFTER of a buffer, leads to; null where it is a value.
+UOp memoryBase(UOp u);
+uint64_t mixHash(uint64_t a, uint64_t b);
+uint64_t hashOf(const ConstValue& v);
+/// A value of the type made of a hash, within bounds where it is an integer.
+ConstValue valueOfHash(DType type, uint64_t hash, int64_t low = INT64_MIN, int64_t high = INT64_MAX);
+/// Whether equal enough: exactly for integers, up to rounding for floats.
+bool alike(const ConstValue& before, const ConstValue& after, const ValueContext& context);
+std::string showLanes(const Lanes& lanes);
+
+} // namespace uopscope

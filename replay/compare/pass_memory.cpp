@@ -1,0 +1,70 @@
+// What a pass remembers between its rewrites, told from the rewrites themselves: in which loops the pass that
+// assigns ranges computes a tensor, and how the values that got memory lie in it.
+#include "replay/compare/pass_memory.h"
+
+#include "engine/base/error.h"
+#include "engine/rules/movement_index.h"
+#include "engine/uop/sint.h"
+
+namespace uopscope {
+namespace {
+
+constexpr OpSet kLeaves{Op::BUFFER, Op::BUFFER_VIEW, Op::CONST, Op::VCONST,        Op::DEFINE_VAR, Op::BIND,
+                        Op::DEVICE, Op::UNIQUE,      Op::LUNIQUE, Op::CUSTOM_KERNEL, Op::AFTER};
+constexpr int kNear = 6;
+
+/// BUFFERIZEs that a rewrite brought in: their ranges are the indices of what they store.
+void learnStored(UOp u, int depth, PassMemory& pass) {
+  if (u.is(Op::BUFFERIZE)) {
+    pass.indices.try_emplace(u.src(0), std::vector<UOp>(u.src().begin() + 1, u.src().end()));
+    return;
+  }
+  if (depth == 0 || u.in(kLeaves)) return;
+  for (const UOp s : u.src())
+    if (s.below().has(Op::BUFFERIZE)) learnStored(s, depth - 1, pass);
+}
+
+/// Tensors that the rewritten node reads as they come: through movement operations their indices follow.
+void learnRead(UOp source, std::vector<UOp> at, PassMemory& pass) {
+  for (; source.in(group::kMovement); source = source.src(0)) at = movementIndices(source, at);
+  if (!source.in(kLeaves)) pass.indices.try_emplace(source, std::move(at));
+}
+
+} // namespace
+
+void learnBefore(UOp before, UOp after, PassMemory& pass) {
+  if (after.below().has(Op::BUFFERIZE) || after.is(Op::BUFFERIZE)) learnStored(after, kNear, pass);
+  const auto known = pass.indices.find(before);
+  if (known == pass.indices.end()) return;
+  std::vector<UOp> at = known->second;
+  try {
+    if (before.is(Op::REDUCE_AXIS)) {
+      const auto& axes = before.arg().as<ReduceArg>().axes;
+      const Shape& shape = before.src(0).shape();
+      size_t next = 1;
+      for (const int64_t axis : axes) {
+        const auto k = static_cast<size_t>(axis);
+        const bool isShort = shape[k].isInt() && shape[k].i() == 1;
+        if (isShort || !after.is(Op::REDUCE) || next >= after.srcCount())
+          at[k] = UOp::index(0);
+        else
+          at[k] = after.src(next++);
+      }
+    }
+    const size_t sources = before.in(OpSet{Op::COPY, Op::REDUCE_AXIS, Op::CONTIGUOUS}) ? 1 : before.srcCount();
+    for (size_t k = 0; k < sources; ++k)
+      if (!before.src(k).is(Op::DEVICE)) learnRead(before.src(k), at, pass);
+  } catch (const Error&) {
+    // Shapes that do not fit: the comparison will say so.
+  }
+}
+
+void learnAfter(UOp before, UOp after, PassMemory& pass) {
+  if (!before.is(Op::BUFFERIZE) || !after.is(Op::AFTER)) return;
+  TensorIndex layout;
+  for (const UOp r : before.src().subspan(1)) layout.push_back(r.vmax() + 1);
+  if (before.src(0).is(Op::ASSIGN)) return; // lies as its target does
+  pass.layouts.try_emplace(after, layout);
+}
+
+} // namespace uopscope
