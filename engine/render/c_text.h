@@ -89,6 +89,8 @@ protected:
   std::string plain(Op op, UOp u, DType type, std::span<const std::string> a);
   /// typedefs and helper functions that were used.
   std::string declarations() const;
+  /// The text of the functions in helpers_.
+  virtual std::string prelude() const;
 
   std::map<std::string, std::string> typedefs_;
   std::set<std::string> helpers_;

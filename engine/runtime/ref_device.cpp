@@ -32,7 +32,7 @@ private:
     t.nativeOps = group::kAlu;
     return t;
   }
-  HostAllocator allocator_;
+  BlockAllocator allocator_;
   CRenderer renderer_{target()};
 };
 
