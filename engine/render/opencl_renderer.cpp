@@ -73,7 +73,8 @@ public:
   std::string bitcast(DType to, DType from, const std::string& value) override {
     if (from.isBool()) return cast(to, from, value);
     if (to.isBool()) return fmt::format("(({} & 1) != 0)", value);
-    return fmt::format("as_{}({})", bits(to), bare(value));
+    // Arithmetic of small integers is of ints, whose bits are not meant.
+    return fmt::format("as_{}(({}){})", bits(to), bits(from), value);
   }
   std::string vectorOf(DType type, std::span<const std::string> lanes) override {
     return fmt::format("({})({})", name(type), fmt::join(lanes, ", "));

@@ -74,7 +74,10 @@ bool isGpuLanguage(const std::string& name) {
 const Kind& kindNamed(const std::string& canonical) {
   if (canonical == kFiles.name) return kFiles;
   auto [name, wellFormed] = kindOf(canonical);
-  if (name == "NULL" && !wellFormed) wellFormed = isGpuLanguage(canonical.substr(name.size() + 1));
+  if ((name == "NULL" || name == "REF") && !wellFormed) {
+    std::string language = canonical.substr(name.size() + 1);
+    wellFormed = isGpuLanguage(language) || (name == "REF" && language == "GPU");
+  }
   for (const Kind& k : kKinds)
     if (wellFormed && name == k.name) return k;
   if (wellFormed && name == kPython.name) return kPython;

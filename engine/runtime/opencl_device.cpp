@@ -79,6 +79,7 @@ private:
     auto has = [&](const char* name) { return extensions.find(name) != std::string::npos; };
     GpuLanguage language = openClLanguage({.half = has(" cl_khr_fp16 "), .doubles = has(" cl_khr_fp64 ")});
     Target target = language.target();
+    target.suffix = fmt::format("{} {}", deviceText(id, kDeviceName), deviceText(id, kDriverVersion));
     auto items = deviceValue<std::array<size_t, 3>>(id, kDeviceMaxWorkItemSizes);
     size_t group = deviceValue<size_t>(id, kDeviceMaxWorkGroupSize);
     for (size_t i = 0; i < 3; ++i)

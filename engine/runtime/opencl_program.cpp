@@ -28,7 +28,7 @@ struct Built {
 
 /// "line 7: int x = y;", where the log names a line of the source.
 std::string lineNamedBy(const std::string& log, const std::string& source) {
-  static const std::regex place(R"(:(\d+):\d+: )");
+  static const std::regex place(R"(:(\d+):\d+[: ])");
   std::smatch found;
   if (!std::regex_search(log, found, place)) return {};
   size_t line = std::stoul(found[1]), begin = 0;
