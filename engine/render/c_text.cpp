@@ -336,10 +336,13 @@ std::string CText::loop(DType type, const std::string& variable, const std::stri
 std::string CText::when(const std::string& condition, const std::string& statement) {
   return fmt::format("if ({}) {}", condition, statement);
 }
+std::string CPlace::address() const {
+  return fmt::format("{} + {}", pointer, indexIsSum ? bare(index) : index);
+}
 std::string CText::load(const CPlace& p) {
   if (p.element == p.type) return fmt::format(FMT_COMPILE("{}[{}]"), p.pointer, bare(p.index));
   if (p.index == "0") return fmt::format("*({}*){}", name(p.type), p.pointer);
-  return fmt::format("*({}*)({} + {})", name(p.type), p.pointer, p.indexIsSum ? bare(p.index) : p.index);
+  return fmt::format("*({}*)({})", name(p.type), p.address());
 }
 std::string CText::store(const CPlace& place, const std::string& value) {
   return fmt::format("{} = {};", load(place), value);

@@ -28,6 +28,8 @@ struct CPlace {
   DType type;    ///< of the access: the element or a vector of it
   AddrSpace space = AddrSpace::Global;
   bool indexIsSum = false; ///< `index` is a sum in parentheses, which pointer arithmetic does not need
+  /// "data0 + 4 + i": a shift binds less than the sum and keeps its parentheses.
+  std::string address() const;
 };
 /// What a function is put together from.
 struct CFunction {

@@ -76,6 +76,13 @@ public:
     // Arithmetic of small integers is of ints, whose bits are not meant.
     return fmt::format("as_{}(({}){})", bits(to), bits(from), value);
   }
+  /// A product and a sum stay two roundings, as everywhere; one is where MULACC says so.
+  std::string alu(UOp u, DType type, DType from, std::span<const std::string> a) override {
+    if (u.is(Op::MUL) && type.isFloat()) typedefs_["contract"] = "#pragma OPENCL FP_CONTRACT OFF\n";
+    bool fused = u.is(Op::MULACC) && (type.kind() == Scalar::Float32 || type.kind() == Scalar::Float64);
+    if (fused) return fmt::format("fma({}, {}, {})", bare(a[0]), bare(a[1]), bare(a[2]));
+    return GpuText::alu(u, type, from, a);
+  }
   std::string vectorOf(DType type, std::span<const std::string> lanes) override {
     return fmt::format("({})({})", name(type), fmt::join(lanes, ", "));
   }
@@ -145,7 +152,7 @@ private:
     const char* space = p.space == AddrSpace::Global  ? "__global "
                         : p.space == AddrSpace::Local ? "__local "
                                                       : "";
-    return fmt::format("*(({}{}*)({} + {}))", space, name(p.type), p.pointer, bare(p.index));
+    return fmt::format("*(({}{}*)({}))", space, name(p.type), p.address());
   }
 
   OpenClFeatures features_;
@@ -157,6 +164,7 @@ GpuLanguage openClLanguage(OpenClFeatures features) {
   auto target = [features] {
     Target t = gpuTarget("CL");
     t.vectorLimit = 16;
+    t.nativeOps = t.nativeOps | OpSet{Op::MULACC};
     t.supportsDtype = [](DType d) { return !d.isVoid() && d.kind() != Scalar::Index; };
     if (!features.doubles)
       t.supportsDtype = [](DType d) {

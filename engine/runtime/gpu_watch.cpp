@@ -123,7 +123,8 @@ void GpuWatch::touched(const WatchedAccess& a) {
   for (int64_t e = a.first; e < a.first + a.count; ++e) {
     Cell& c = cells[static_cast<size_t>(e)];
     if (a.isWrite) {
-      if (a.changes && races(c.writer)) raced(a, e, c.writer, true);
+      if ((a.changed >> std::min<int64_t>(e - a.first, 63) & 1) && races(c.writer))
+        raced(a, e, c.writer, true);
       if (races(c.reader)) raced(a, e, c.reader, false);
       if (races(c.otherReader)) raced(a, e, c.otherReader, false);
       c.writer = me;

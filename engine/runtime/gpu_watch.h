@@ -33,7 +33,8 @@ struct WatchedMemory {
 struct WatchedAccess {
   uint32_t instruction = 0, memory = 0;
   int64_t first = 0, count = 1; ///< elements
-  bool isWrite = false, changes = true;
+  bool isWrite = false;
+  uint64_t changed = ~uint64_t{0}; ///< by element: a write gave it another value
 };
 /// What a load or store costs, summed over the warps that were looked at.
 struct AccessCost {

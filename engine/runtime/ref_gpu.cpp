@@ -5,7 +5,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdio>
+#include <cstring>
 
 namespace uopscope {
 
@@ -18,10 +20,15 @@ void RefProgram::watchLaunch(std::span<void* const> buffers, std::span<const int
   watch_->launchBegins(globalSize, localSize, std::move(shadows));
 }
 
-void RefProgram::watch(const Instruction& in, int64_t byte, int64_t bytes, bool changes) const {
+void RefProgram::watch(const Instruction& in, int64_t index, int64_t bytes, const std::byte* before,
+                       const std::byte* now) const {
   int64_t width = memories_[static_cast<size_t>(in.memory)].element.itemsize();
-  watch_->touched({static_cast<uint32_t>(&in - code_.data()), static_cast<uint32_t>(in.memory), byte / width,
-                   (bytes + width - 1) / width, in.what == Do::Store, changes});
+  WatchedAccess a{static_cast<uint32_t>(&in - code_.data()), static_cast<uint32_t>(in.memory), index,
+                  (bytes + width - 1) / width, before != nullptr};
+  for (int64_t e = 0; before && e < std::min<int64_t>(a.count, 64); ++e)
+    if (std::memcmp(before + e * width, now + e * width, static_cast<size_t>(width)) == 0)
+      a.changed &= ~(uint64_t{1} << e);
+  watch_->touched(a);
 }
 
 void RefProgram::watchBarrier(std::span<const WorkItem> items) {

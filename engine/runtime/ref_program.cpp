@@ -119,7 +119,7 @@ void RefProgram::access(const Run& r, WorkItem& item, const Instruction& in) con
   std::byte* p = base + index * width;
   int64_t bytes = step * in.lanes;
   if (isLoad) {
-    if (watch_) watch(in, index * width, bytes, false);
+    if (watch_) watch(in, index, bytes, nullptr, p);
     for (int32_t lane = 0; lane < in.lanes; ++lane)
       v[in.to.slot + lane] = readValue(in.type, p + lane * step);
     return;
@@ -128,7 +128,7 @@ void RefProgram::access(const Run& r, WorkItem& item, const Instruction& in) con
   if (watch_) before.assign(p, p + bytes);
   for (int32_t lane = 0; lane < in.lanes; ++lane)
     writeValue(in.type, p + lane * step, v[in.c.slot + lane * in.c.step]);
-  if (watch_) watch(in, index * width, bytes, std::memcmp(before.data(), p, static_cast<size_t>(bytes)) != 0);
+  if (watch_) watch(in, index, bytes, before.data(), p);
 }
 
 /// Runs a work item to its next BARRIER or its end.

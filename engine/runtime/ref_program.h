@@ -75,7 +75,9 @@ private:
 
   void run(Run& r, WorkItem& item) const;
   void access(const Run& r, WorkItem& item, const Instruction& in) const;
-  void watch(const Instruction& in, int64_t byte, int64_t bytes, bool changes) const;
+  /// `before`: what a store found at `now`; null for a load.
+  void watch(const Instruction& in, int64_t index, int64_t bytes, const std::byte* before,
+             const std::byte* now) const;
   void watchBarrier(std::span<const WorkItem> items);
   void runGroup(Run& r, std::span<WorkItem> items);
   void watchLaunch(std::span<void* const> buffers, std::span<const int64_t> globalSize,
