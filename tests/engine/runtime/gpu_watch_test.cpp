@@ -90,7 +90,7 @@ const std::vector<Broken>& broken() {
        }},
       {"a group reads what another writes",
        {"race:", "groups wait for no other"},
-       [](Parts& k) { k.p.store(k.out, k.all, k.p.load(k.out, k.sum(k.all, 1))); }},
+       [](Parts& k) { k.p.store(k.out, k.all, k.p.load(k.out, k.sum(k.all, kThreads))); }},
       {"stores of four lanes overlap",
        {"race:", "writes data0_64"},
        [](Parts& k) { k.p.store(k.out, k.all, k.p.load(k.in, k.sum(k.all, k.all), 4)); }},
@@ -192,7 +192,7 @@ TEST_CASE("the cost of memory: sectors, banks, reuse, registers") {
   CHECK(run([](Parts& k) { k.p.store(k.out, k.all, k.p.load(k.in, k.all)); }, &report).empty());
   CAPTURE(report);
   CHECK(report.find("2 groups of 8 threads, 64 bytes of shared memory") != std::string::npos);
-  CHECK(report.find("LOAD  data1_64         : 1.0 sectors a request, 1.0 if all lay side by side") !=
+  CHECK(report.find("LOAD  data1_64         1.0 sectors a request, 1.0 if all lay side by side") !=
         std::string::npos);
   CHECK(report.find("used 1.0 times: 64 bytes loaded, 64 of them different") != std::string::npos);
   std::string far;
