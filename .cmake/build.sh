@@ -16,6 +16,7 @@ qml6-module-qtquick-templates qml6-module-qtqml qml6-module-qtqml-workerscript q
 qml6-module-qttest qml6-module-qtquick-dialogs qml6-module-qt-labs-platform qml6-module-qt-labs-settings
 qml6-module-qt-labs-folderlistmodel
 graphviz fonts-dejavu-core xvfb
+ocl-icd-libopencl1 pocl-opencl-icd
 "
 
 install_missing() {

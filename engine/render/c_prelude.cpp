@@ -40,8 +40,8 @@ std::span<const Helper> helpers() {
 )"},
       {"small_to_float", {}, R"(static inline float small_to_float(unsigned char v, int mantissa, int bias) {
   int exponent = (v & 127) >> mantissa, fraction = v & ((1 << mantissa) - 1);
-  float f = exponent ? __builtin_ldexpf(1 + __builtin_ldexpf(fraction, -mantissa), exponent - bias)
-                     : __builtin_ldexpf(fraction, 1 - bias - mantissa);
+  float f = exponent ? __builtin_ldexpf(1 + __builtin_ldexpf((float)fraction, -mantissa), exponent - bias)
+                     : __builtin_ldexpf((float)fraction, 1 - bias - mantissa);
   return v & 128 ? -f : f;
 }
 )"},

@@ -127,7 +127,11 @@ std::string CText::name(DType type) {
 std::string CText::declarations() const {
   std::string out;
   for (const auto& [key, text] : typedefs_) out += text;
-  return out + cPrelude(helpers_);
+  return out + prelude();
+}
+
+std::string CText::prelude() const {
+  return cPrelude(helpers_);
 }
 
 std::string CText::toFloat(DType from, const std::string& value) {
@@ -148,7 +152,8 @@ std::string CText::cast(DType to, DType from, const std::string& value) {
   if (to.isBool()) return fmt::format("({} != 0)", value);
   if (from.isFloat() && to.isInt() && to.itemsize() < 8 && to.kind() != Scalar::Int32) {
     // By way of a wider integer, so that what does not fit wraps.
-    return fmt::format("(({})({}){})", name(to), to.itemsize() < 4 ? "int" : "long long", value);
+    return fmt::format("(({})({}){})", name(to),
+                       to.itemsize() < 4 ? name(dtypes::int32) : name(dtypes::int64), value);
   }
   if (!isComputedAsFloat(to)) return fmt::format(FMT_COMPILE("(({}){})"), name(to), value);
   bool viaFloat = from.kind() == Scalar::Float32 || from.kind() == Scalar::Float16 || from.isBool() ||
@@ -188,7 +193,7 @@ std::string CText::shift(Op op, UOp u, DType type, std::span<const std::string> 
   std::string s = fmt::format(FMT_COMPILE("({} {} {})"), a[0], op == Op::SHL ? "<<" : ">>", a[1]);
   if (type.itemsize() < 4 && op == Op::SHL && type.count() == 1) s = fmt::format("(({}){})", name(type), s);
   if (!mayShiftOut(type, u.src(1))) return s;
-  const char* unsignedType = u.src(1).dtype().itemsize() == 8 ? "unsigned long long" : "unsigned int";
+  std::string unsignedType = name(u.src(1).dtype().itemsize() == 8 ? dtypes::uint64 : dtypes::uint32);
   std::string out =
       op == Op::SHR && !type.isUnsigned() ? fmt::format("({} >> {})", a[0], type.bitsize() - 1) : "0";
   return select(fmt::format("({}){} < {}", unsignedType, a[1], type.bitsize()), s, out);
@@ -331,10 +336,13 @@ std::string CText::loop(DType type, const std::string& variable, const std::stri
 std::string CText::when(const std::string& condition, const std::string& statement) {
   return fmt::format("if ({}) {}", condition, statement);
 }
+std::string CPlace::address() const {
+  return fmt::format("{} + {}", pointer, indexIsSum ? bare(index) : index);
+}
 std::string CText::load(const CPlace& p) {
   if (p.element == p.type) return fmt::format(FMT_COMPILE("{}[{}]"), p.pointer, bare(p.index));
   if (p.index == "0") return fmt::format("*({}*){}", name(p.type), p.pointer);
-  return fmt::format("*({}*)({} + {})", name(p.type), p.pointer, p.indexIsSum ? bare(p.index) : p.index);
+  return fmt::format("*({}*)({})", name(p.type), p.address());
 }
 std::string CText::store(const CPlace& place, const std::string& value) {
   return fmt::format("{} = {};", load(place), value);

@@ -28,6 +28,8 @@ struct CPlace {
   DType type;    ///< of the access: the element or a vector of it
   AddrSpace space = AddrSpace::Global;
   bool indexIsSum = false; ///< `index` is a sum in parentheses, which pointer arithmetic does not need
+  /// "data0 + 4 + i": a shift binds less than the sum and keeps its parentheses.
+  std::string address() const;
 };
 /// What a function is put together from.
 struct CFunction {
@@ -89,6 +91,8 @@ protected:
   std::string plain(Op op, UOp u, DType type, std::span<const std::string> a);
   /// typedefs and helper functions that were used.
   std::string declarations() const;
+  /// The text of the functions in helpers_.
+  virtual std::string prelude() const;
 
   std::map<std::string, std::string> typedefs_;
   std::set<std::string> helpers_;

@@ -75,7 +75,7 @@ public:
   std::string barrier() override { return "__syncthreads();"; }
   std::string load(const CPlace& p) override {
     if (p.element == p.type) return fmt::format("{}[{}]", p.pointer, bare(p.index));
-    return fmt::format("*(({}*)({} + {}))", name(p.type), p.pointer, bare(p.index));
+    return fmt::format("*(({}*)({}))", name(p.type), p.address());
   }
   std::string wmma(UOp u, std::span<const std::string> a) override {
     const auto& w = u.arg().as<WmmaArg>();

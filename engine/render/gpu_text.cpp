@@ -75,11 +75,13 @@ namespace {
 
 class GpuRenderer : public Renderer {
 public:
-  explicit GpuRenderer(const GpuLanguage& language) : language_(language), target_(language.target()) {}
+  GpuRenderer(GpuLanguage language, Target target)
+      : language_(std::move(language)), target_(std::move(target)) {}
   const Target& target() const override { return target_; }
-  std::string render(const LoweredKernel& kernel) const override {
+  std::string render(const LoweredKernel& kernel) const override { return renderWithLines(kernel, nullptr); }
+  std::string renderWithLines(const LoweredKernel& kernel, std::vector<TextLine>* lines) const override {
     auto text = language_.text();
-    return writeC(kernel, *text);
+    return writeC(kernel, *text, lines);
   }
 
 private:
@@ -91,8 +93,12 @@ private:
 
 std::unique_ptr<Renderer> makeGpuRenderer(std::string_view language) {
   for (const GpuLanguage& l : gpuLanguages())
-    if (language == l.name) return std::make_unique<GpuRenderer>(l);
+    if (language == l.name) return makeGpuRenderer(l, l.target());
   return nullptr;
+}
+
+std::unique_ptr<Renderer> makeGpuRenderer(GpuLanguage language, Target target) {
+  return std::make_unique<GpuRenderer>(std::move(language), std::move(target));
 }
 
 } // namespace uopscope

@@ -8,6 +8,7 @@
 #include "engine/render/c_text.h"
 #include "engine/render/renderer.h"
 
+#include <functional>
 #include <memory>
 
 namespace uopscope {
@@ -37,16 +38,22 @@ Target gpuTarget(std::string device);
 
 struct GpuLanguage {
   const char* name;
-  Target (*target)();
-  std::unique_ptr<CText> (*text)();
+  std::function<Target()> target;
+  std::function<std::unique_ptr<CText>()> text;
+};
+/// What OpenCL devices may lack. Halves are then stored as 16-bit integers and computed as floats.
+struct OpenClFeatures {
+  bool half = true, doubles = true;
 };
 GpuLanguage cudaLanguage();
 GpuLanguage metalLanguage();
-GpuLanguage openClLanguage();
+GpuLanguage openClLanguage(OpenClFeatures features = {});
 GpuLanguage wgslLanguage();
 std::span<const GpuLanguage> gpuLanguages();
 
 /// Null where there is no such language. Names are in capitals.
 std::unique_ptr<Renderer> makeGpuRenderer(std::string_view language);
+/// Of a device that exists, with its own limits.
+std::unique_ptr<Renderer> makeGpuRenderer(GpuLanguage language, Target target);
 
 } // namespace uopscope

@@ -52,7 +52,7 @@ public:
     const char* space = p.space == AddrSpace::Global  ? "device "
                         : p.space == AddrSpace::Local ? "threadgroup "
                                                       : "thread ";
-    return fmt::format("*(({}{}*)({} + {}))", space, name(p.type), p.pointer, bare(p.index));
+    return fmt::format("*(({}{}*)({}))", space, name(p.type), p.address());
   }
   std::string wmma(UOp u, std::span<const std::string> a) override {
     const auto& w = u.arg().as<WmmaArg>();

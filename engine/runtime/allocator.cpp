@@ -1,4 +1,4 @@
-// A cache of freed blocks in front of the system's allocator.
+// A cache of freed blocks in front of an allocator.
 #include "engine/runtime/allocator.h"
 
 #include "engine/base/error.h"
@@ -20,18 +20,29 @@ size_t physicalMemory() {
   return static_cast<size_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<size_t>(sysconf(_SC_PAGESIZE));
 }
 
-HostAllocator::HostAllocator(std::string device, size_t keepBytes)
-    : device_(std::move(device)), keepBytes_(keepBytes ? keepBytes : physicalMemory() / 4) {}
+BlockSource hostMemory() {
+  auto take = [](size_t size) {
+    size_t align = size >= kHuge ? kHuge : kAlign;
+    void* memory = std::aligned_alloc(align, (size + align - 1) / align * align);
+    if (memory && size >= kHuge) madvise(memory, size, MADV_HUGEPAGE);
+    return memory;
+  };
+  return {take, [](void* memory, size_t) { std::free(memory); }, physicalMemory()};
+}
 
-HostAllocator::~HostAllocator() {
+BlockAllocator::BlockAllocator(std::string device, size_t keepBytes, BlockSource source)
+    : device_(std::move(device)), source_(std::move(source)),
+      keepBytes_(keepBytes ? keepBytes : source_.total / 4) {}
+
+BlockAllocator::~BlockAllocator() {
   trim();
 }
 
-size_t HostAllocator::rounded(size_t bytes) {
+size_t BlockAllocator::rounded(size_t bytes) {
   return std::max(kAlign, (bytes + kAlign - 1) & ~(kAlign - 1));
 }
 
-void* HostAllocator::allocate(size_t bytes) {
+void* BlockAllocator::allocate(size_t bytes) {
   std::lock_guard lock(mutex_);
   size_t size = rounded(bytes);
   if (auto it = bySize_.find(size); it != bySize_.end() && !it->second.empty()) {
@@ -46,30 +57,27 @@ void* HostAllocator::allocate(size_t bytes) {
   }
   // Overcommitting systems hand out what they do not have; asking for more than the machine's memory cannot
   // end well.
-  size_t total = physicalMemory();
-  while (kept_ && inUse_ + kept_ + size > total) evictOldest();
+  while (kept_ && inUse_ + kept_ + size > source_.total) evictOldest();
   void* memory = nullptr;
-  if (bytes <= size && inUse_ + size <= total) {
-    memory = std::aligned_alloc(size >= kHuge ? kHuge : kAlign,
-                                size >= kHuge ? (size + kHuge - 1) / kHuge * kHuge : size);
+  if (bytes <= size && inUse_ + size <= source_.total) {
+    memory = source_.take(size);
     while (!memory && kept_) {
       evictOldest();
-      memory = std::aligned_alloc(kAlign, size);
+      memory = source_.take(size);
     }
   }
   if (!memory)
     throw Error(ErrorKind::Runtime,
-                fmt::format("out of memory on {}: {:.1f} MB asked for, {:.1f} MB in use, {:.1f} MB in the "
-                            "machine; free tensors "
+                fmt::format("out of memory on {}: {:.1f} MB asked for, {:.1f} MB in use, {:.1f} MB in "
+                            "all; free tensors "
                             "that are no longer needed, or compute in smaller parts",
                             device_, static_cast<double>(bytes) * 1e-6, static_cast<double>(inUse_) * 1e-6,
-                            static_cast<double>(total) * 1e-6));
-  if (size >= kHuge) madvise(memory, size, MADV_HUGEPAGE);
+                            static_cast<double>(source_.total) * 1e-6));
   inUse_ += size;
   return memory;
 }
 
-void HostAllocator::release(void* memory, size_t bytes) {
+void BlockAllocator::release(void* memory, size_t bytes) {
   if (!memory) return;
   std::lock_guard lock(mutex_);
   size_t size = rounded(bytes);
@@ -80,25 +88,25 @@ void HostAllocator::release(void* memory, size_t bytes) {
   while (kept_ > keepBytes_) evictOldest();
 }
 
-void HostAllocator::evictOldest() {
+void BlockAllocator::evictOldest() {
   auto oldest = oldestFirst_.begin();
   auto& sameSize = bySize_[oldest->bytes];
   sameSize.erase(std::find(sameSize.begin(), sameSize.end(), oldest));
   kept_ -= oldest->bytes;
-  std::free(oldest->memory);
+  source_.give(oldest->memory, oldest->bytes);
   oldestFirst_.pop_front();
 }
 
-void HostAllocator::trim() {
+void BlockAllocator::trim() {
   std::lock_guard lock(mutex_);
   while (kept_) evictOldest();
 }
 
-size_t HostAllocator::bytesInUse() const {
+size_t BlockAllocator::bytesInUse() const {
   std::lock_guard lock(mutex_);
   return inUse_;
 }
-size_t HostAllocator::bytesKept() const {
+size_t BlockAllocator::bytesKept() const {
   std::lock_guard lock(mutex_);
   return kept_;
 }

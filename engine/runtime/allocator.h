@@ -1,7 +1,7 @@
-// Host memory for buffers: blocks are aligned to 64 bytes and kept when given back, because the next
-// iteration of a loop asks for the same sizes again and fresh memory costs a page fault every 4 KiB.
+// Memory for buffers: blocks are kept when given back, because the next iteration of a loop asks for the same
+// sizes again and fresh memory costs a page fault every 4 KiB, or a call of a driver.
 //
-//   HostAllocator a("CPU");
+//   BlockAllocator a("CPU");
 //   void* p = a.allocate(1 << 20);  a.release(p, 1 << 20);
 //   a.allocate(1 << 20) == p
 //
@@ -9,6 +9,7 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <list>
 #include <mutex>
 #include <string>
@@ -17,13 +18,22 @@
 
 namespace uopscope {
 
-class HostAllocator {
+/// Where blocks come from. `take` answers null where there is no more.
+struct BlockSource {
+  std::function<void*(size_t bytes)> take;
+  std::function<void(void* memory, size_t bytes)> give;
+  size_t total; ///< bytes there are
+};
+/// The machine's memory, in blocks aligned to 64 bytes.
+BlockSource hostMemory();
+
+class BlockAllocator {
 public:
-  /// Keeps at most `keepBytes` of free memory (0: a quarter of the machine's).
-  explicit HostAllocator(std::string device, size_t keepBytes = 0);
-  ~HostAllocator();
-  HostAllocator(const HostAllocator&) = delete;
-  HostAllocator& operator=(const HostAllocator&) = delete;
+  /// Keeps at most `keepBytes` of free memory (0: a quarter of what there is).
+  explicit BlockAllocator(std::string device, size_t keepBytes = 0, BlockSource source = hostMemory());
+  ~BlockAllocator();
+  BlockAllocator(const BlockAllocator&) = delete;
+  BlockAllocator& operator=(const BlockAllocator&) = delete;
 
   /// Contents are undefined. Throws Error(Runtime) saying what was asked for and what is in use.
   void* allocate(size_t bytes);
@@ -44,6 +54,7 @@ private:
 
   mutable std::mutex mutex_;
   std::string device_;
+  BlockSource source_;
   size_t keepBytes_, inUse_ = 0, kept_ = 0;
   std::list<Block> oldestFirst_;
   std::unordered_map<size_t, std::vector<std::list<Block>::iterator>> bySize_;

@@ -133,7 +133,7 @@ private:
   }
 
   std::mutex mutex_;
-  HostAllocator allocator_;
+  BlockAllocator allocator_;
   CpuRenderer renderer_;
   std::unique_ptr<KernelCompiler> llvm_, clang_;
 };

@@ -24,7 +24,8 @@ struct Kind {
   const char* name;
   std::shared_ptr<Device> (*make)(std::string);
 };
-constexpr Kind kKinds[] = {{"CPU", makeCpuDevice}, {"NULL", makeNullDevice}, {"REF", makeRefDevice}};
+constexpr Kind kKinds[] = {
+    {"CPU", makeCpuDevice}, {"NULL", makeNullDevice}, {"REF", makeRefDevice}, {"CL", makeOpenClDevice}};
 /// One device for all files; buffers know which.
 constexpr Kind kFiles{"DISK", makeFileDevice};
 /// The reference's name for an interpreter of programs: REF under another name.
@@ -36,8 +37,7 @@ struct Missing {
 };
 constexpr Missing kMissing[] = {{"CUDA", "the CUDA driver (libcuda.so.1) and a device that uses it"},
                                 {"METAL", "macOS and a device that uses its Metal driver"},
-                                {"CL", "an OpenCL driver (libOpenCL.so.1) and a device that uses it"},
-                                {"GPU", "an OpenCL driver (libOpenCL.so.1) and a device that uses it"},
+                                {"GPU", "another name: DEV=CL runs them by OpenCL"},
                                 {"WEBGPU", "a WebGPU library such as wgpu-native and a device that uses it"},
                                 {"AMD", "AMD's driver (amdgpu) and a device that uses it"},
                                 {"HIP", "AMD's driver (amdgpu), the HIP toolkit and a device that uses them"},
@@ -74,6 +74,13 @@ bool isGpuLanguage(const std::string& name) {
 const Kind& kindNamed(const std::string& canonical) {
   if (canonical == kFiles.name) return kFiles;
   auto [name, wellFormed] = kindOf(canonical);
+  if ((name == "NULL" || name == "REF") && !wellFormed) {
+    std::string language = canonical.substr(name.size() + 1);
+    wellFormed = isGpuLanguage(language) || (name == "REF" && language == "GPU");
+  }
+  for (const Kind& k : kKinds)
+    if (wellFormed && name == k.name) return k;
+  if (wellFormed && name == kPython.name) return kPython;
   for (const Missing& m : kMissing) {
     if (name != m.name) continue;
     std::string instead =
@@ -81,16 +88,12 @@ const Kind& kindNamed(const std::string& canonical) {
     throw Error(ErrorKind::Device, fmt::format("there is no {0} device: running {0} kernels takes {1}{2}",
                                                name, m.needs, instead));
   }
-  if (isGpuLanguage(name))
+  if (isGpuLanguage(name) && name != "CL")
     throw Error(
         ErrorKind::Device,
         fmt::format("{0} kernels can be looked at, but there is no {0} device to run them: DEV=NULL:{0} "
                     "renders them and runs nothing",
                     name));
-  if (name == "NULL" && !wellFormed) wellFormed = isGpuLanguage(canonical.substr(name.size() + 1));
-  for (const Kind& k : kKinds)
-    if (wellFormed && name == k.name) return k;
-  if (wellFormed && name == kPython.name) return kPython;
   throw Error(ErrorKind::Device,
               fmt::format("no device \"{}\"; there are {} (append :1, :2 ... for more of a kind, or a "
                           "language to NULL: NULL:CUDA, NULL:METAL, NULL:CL, NULL:WGSL)",
@@ -141,15 +144,11 @@ std::string Device::defaultName() {
     };
     for (const char* variable : {"DEV", "DEVICE"})
       if (const char* name = std::getenv(variable); name && *name) want(canonicalize(name));
-    if (wanted.empty()) {
-      for (const Kind& k : kKinds)
-        if (envInt(k.name, 0) == 1) want(k.name);
-      if (envInt(kPython.name, 0) == 1) want(kPython.name);
-      for (const Missing& m : kMissing)
-        if (envInt(m.name, 0) == 1) want(m.name);
-      for (const GpuLanguage& l : gpuLanguages())
-        if (envInt(l.name, 0) == 1) want(l.name);
-    }
+    for (const Kind& k : kKinds)
+      if (envInt(k.name, 0) == 1) want(k.name);
+    if (envInt(kPython.name, 0) == 1) want(kPython.name);
+    for (const Missing& m : kMissing)
+      if (envInt(m.name, 0) == 1) want(m.name);
     if (wanted.size() > 1)
       throw Error(ErrorKind::Device,
                   fmt::format("multiple devices set in env: {}; one of them is used, set one",

@@ -9,6 +9,8 @@ namespace uopscope {
 std::shared_ptr<Device> makeCpuDevice(std::string name);
 /// Interprets linear programs one operation at a time, checking every access: the oracle for other devices.
 std::shared_ptr<Device> makeRefDevice(std::string name);
+/// Runs kernels by an OpenCL driver, which is opened with the first device.
+std::shared_ptr<Device> makeOpenClDevice(std::string name);
 /// Compiles as CPU does and runs nothing: for measuring and for looking at code.
 std::shared_ptr<Device> makeNullDevice(std::string name);
 /// Holds files as memory and computes nothing (mapped_file.h).

@@ -61,7 +61,7 @@ private:
         ErrorKind::Device,
         "DISK holds files and computes nothing: move the tensor to a device first, as in .to(\"CPU\")");
   }
-  HostAllocator allocator_;
+  BlockAllocator allocator_;
 };
 
 } // namespace

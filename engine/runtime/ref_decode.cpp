@@ -1,10 +1,14 @@
 // Decoding of a linear program: every value gets slots, constants are in place before the program starts,
 // AFTER and single-lane GEP are other names for slots.
 #include "engine/base/error.h"
+#include "engine/codegen/program_text.h"
+#include "engine/codegen/registers.h"
 #include "engine/render/signature.h"
 #include "engine/runtime/ref_program.h"
 
 #include <fmt/format.h>
+
+#include <sstream>
 
 namespace uopscope {
 
@@ -21,11 +25,40 @@ public:
           {globalName(g), g.dtype().base(), g.dtype().size(), static_cast<int32_t>(i), 0, false});
     }
     checkNesting(kernel_);
-    for (UOp u : kernel_.uops) visit(u);
+    std::vector<std::string> lines = p_.gpu_ ? linesOf(kernel_) : std::vector<std::string>(), texts;
+    for (size_t i = 0; i < kernel_.uops.size(); ++i) {
+      visit(kernel_.uops[i]);
+      if (p_.gpu_) texts.resize(p_.code_.size(), lines[i]);
+    }
     p_.code_.emplace_back();
+    if (p_.gpu_) makeWatch(std::move(texts));
   }
 
 private:
+  /// The program's text by instruction: "  14 STORE  dtypes.void  [12, 13]".
+  static std::vector<std::string> linesOf(const LoweredKernel& kernel) {
+    std::vector<std::string> lines;
+    std::istringstream text(programText(kernel.uops));
+    for (std::string line; std::getline(text, line);) lines.push_back(squeezed(line));
+    return lines;
+  }
+  static std::string squeezed(const std::string& line) {
+    std::string out;
+    for (char c : line)
+      if (c != ' ' || (!out.empty() && out.back() != ' ')) out += c;
+    return out;
+  }
+  void makeWatch(std::vector<std::string> texts) {
+    std::vector<WatchedMemory> memories;
+    for (const Memory& m : p_.memories_)
+      memories.push_back({m.name, m.element.itemsize(), m.size == DType::kUnsized ? -1 : m.size,
+                          m.global >= 0 ? WatchedSpace::Global
+                          : m.shared    ? WatchedSpace::Shared
+                                        : WatchedSpace::Own});
+    p_.watch_ = std::make_unique<GpuWatch>(std::move(memories), std::move(texts));
+    p_.registers_ = registersOf(kernel_.uops);
+  }
+
   Operand operand(UOp u) const {
     u = throughAfter(u);
     auto it = slotOf_.find(u);
@@ -218,7 +251,8 @@ private:
   std::vector<int32_t> open_;
 };
 
-RefProgram::RefProgram(const LoweredKernel& kernel) : name_(kernel.name) {
+RefProgram::RefProgram(const LoweredKernel& kernel, std::optional<RefGpu> gpu)
+    : name_(kernel.name), gpu_(std::move(gpu)) {
   Decoder(*this, kernel).decode();
 }
 

@@ -1,10 +1,16 @@
 // REF: host memory and the reference interpreter. Its listing of a kernel is C, for reading.
+// REF:GPU runs kernels made for a GPU, thread by thread, and watches them; its listing is OpenCL C. REF:CUDA,
+// REF:METAL, REF:CL and REF:WGSL do so with what is made for these, tensor cores aside.
 #include "engine/render/c_renderer.h"
+#include "engine/render/gpu_text.h"
 #include "engine/runtime/allocator.h"
 #include "engine/runtime/device_makers.h"
 #include "engine/runtime/ref_program.h"
 
+#include <algorithm>
 #include <cstring>
+#include <map>
+#include <mutex>
 
 namespace uopscope {
 
@@ -32,13 +38,72 @@ private:
     t.nativeOps = group::kAlu;
     return t;
   }
-  HostAllocator allocator_;
+  BlockAllocator allocator_;
   CRenderer renderer_{target()};
+};
+
+/// Remembers which bytes were ever written, and shows the host nothing in place, so that none are missed.
+class RefGpuDevice : public Device {
+public:
+  explicit RefGpuDevice(std::string name) : Device(name), allocator_(std::move(name)) {
+    std::string language = this->name().substr(this->name().find(':') + 1);
+    for (const GpuLanguage& l : gpuLanguages()) {
+      if (l.name != (language == "GPU" ? "CL" : language)) continue;
+      Target target = l.target();
+      target.device = this->name();
+      target.tensorCores.clear();
+      renderer_ = makeGpuRenderer(l, std::move(target));
+    }
+  }
+  const Renderer& renderer() const override { return *renderer_; }
+  std::shared_ptr<Program> compile(const LoweredKernel& kernel, const std::string&) override {
+    return std::make_shared<RefProgram>(kernel, RefGpu{[this](const void* at) { return shadowOf(at); }});
+  }
+  void* allocate(size_t bytes) override {
+    void* memory = allocator_.allocate(bytes);
+    std::lock_guard lock(mutex_);
+    written_[static_cast<const std::byte*>(memory)].assign(bytes, false);
+    return memory;
+  }
+  void release(void* memory, size_t bytes) override {
+    {
+      std::lock_guard lock(mutex_);
+      written_.erase(static_cast<const std::byte*>(memory));
+    }
+    allocator_.release(memory, bytes);
+  }
+  void copyIn(void* device, const void* host, size_t bytes) override {
+    std::memcpy(device, host, bytes);
+    if (auto [shadow, offset] = shadowOf(device); shadow)
+      std::fill_n(shadow->begin() + static_cast<std::ptrdiff_t>(offset), bytes, true);
+  }
+  void copyOut(void* host, const void* device, size_t bytes) override { std::memcpy(host, device, bytes); }
+
+private:
+  std::pair<GpuWatch::Shadow, size_t> shadowOf(const void* address) {
+    const auto* at = static_cast<const std::byte*>(address);
+    std::lock_guard lock(mutex_);
+    auto after = written_.upper_bound(at);
+    if (after == written_.begin()) return {};
+    auto block = std::prev(after);
+    auto offset = static_cast<size_t>(at - block->first);
+    return offset <= block->second.size() ? std::pair{&block->second, offset}
+                                          : std::pair<GpuWatch::Shadow, size_t>{};
+  }
+
+  BlockAllocator allocator_;
+  std::unique_ptr<Renderer> renderer_;
+  std::mutex mutex_;
+  std::map<const std::byte*, std::vector<bool>> written_;
 };
 
 } // namespace
 
 std::shared_ptr<Device> makeRefDevice(std::string name) {
+  size_t colon = name.find(':');
+  bool isGpu =
+      colon != std::string::npos && name.find_first_not_of("0123456789", colon + 1) != std::string::npos;
+  if (isGpu) return std::make_shared<RefGpuDevice>(std::move(name));
   return std::make_shared<RefDevice>(std::move(name));
 }
 

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <bit>
 #include <cstring>
 
@@ -90,7 +91,10 @@ void RefProgram::outOfBounds(const Instruction& in, int64_t index) const {
   throw Error(ErrorKind::Index,
               fmt::format("kernel {}: {} of {} element{} at index {} of {}, which has {} elements of {}",
                           name_, opName(in.op), in.lanes, in.lanes == 1 ? "" : "s", index, m.name, m.size,
-                          m.element.name()));
+                          m.element.name()) +
+                  (watch_ ? fmt::format(", by {}\n      {}", watch_->here(),
+                                        watch_->instruction(static_cast<uint32_t>(&in - code_.data())))
+                          : std::string()));
 }
 
 void RefProgram::access(const Run& r, WorkItem& item, const Instruction& in) const {
@@ -113,12 +117,18 @@ void RefProgram::access(const Run& r, WorkItem& item, const Instruction& in) con
                     : m.shared    ? const_cast<std::byte*>(r.shared.data()) + m.offset
                                   : item.own.data() + m.offset;
   std::byte* p = base + index * width;
-  for (int32_t lane = 0; lane < in.lanes; ++lane, p += step) {
-    if (isLoad)
-      v[in.to.slot + lane] = readValue(in.type, p);
-    else
-      writeValue(in.type, p, v[in.c.slot + lane * in.c.step]);
+  int64_t bytes = step * in.lanes;
+  if (isLoad) {
+    if (watch_) watch(in, index, bytes, nullptr, p);
+    for (int32_t lane = 0; lane < in.lanes; ++lane)
+      v[in.to.slot + lane] = readValue(in.type, p + lane * step);
+    return;
   }
+  std::vector<std::byte> before;
+  if (watch_) before.assign(p, p + bytes);
+  for (int32_t lane = 0; lane < in.lanes; ++lane)
+    writeValue(in.type, p + lane * step, v[in.c.slot + lane * in.c.step]);
+  if (watch_) watch(in, index, bytes, before.data(), p);
 }
 
 /// Runs a work item to its next BARRIER or its end.
@@ -183,6 +193,13 @@ double RefProgram::launch(std::span<void* const> buffers, std::span<const int64_
     return axis < sizes.size() ? linear % sizes[axis] : 0;
   };
 
+  std::unique_lock<std::mutex> watching(watching_, std::defer_lock);
+  if (watch_) {
+    watching.lock();
+    watchLaunch(buffers, globalSize, localSize);
+    groups_ = groups;
+    threads_ = perGroup;
+  }
   Run r{buffers, std::vector<std::byte>(sharedBytes_)};
   std::vector<WorkItem> items(static_cast<size_t>(perGroup));
   for (WorkItem& item : items) item.values = initial_;
@@ -203,16 +220,28 @@ double RefProgram::launch(std::span<void* const> buffers, std::span<const int64_
         item.values[static_cast<size_t>(slot)] = ConstValue::ofInt(value);
       }
     }
-    for (bool more = true; more;) {
-      more = false;
-      for (WorkItem& item : items) {
-        if (code_[item.at].what == Do::Done) continue;
+    if (watch_) watch_->groupBegins(group);
+    runGroup(r, items);
+  }
+  if (watch_) finishWatch();
+  return static_cast<double>(nowNs() - start) * 1e-9;
+}
+
+/// In turns from barrier to barrier until all are done.
+void RefProgram::runGroup(Run& r, std::span<WorkItem> items) {
+  for (bool more = true; more;) {
+    more = false;
+    for (size_t i = 0; i < items.size(); ++i) {
+      WorkItem& item = items[i];
+      if (code_[item.at].what != Do::Done) {
+        if (watch_) watch_->threadRuns(static_cast<int64_t>(i));
         run(r, item);
         more |= code_[item.at].what != Do::Done;
       }
+      if (watch_ && ((i + 1) % GpuWatch::kWarp == 0 || i + 1 == items.size())) watch_->warpEnds();
     }
+    if (watch_) watchBarrier(items);
   }
-  return static_cast<double>(nowNs() - start) * 1e-9;
 }
 
 } // namespace uopscope

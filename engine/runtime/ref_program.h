@@ -7,21 +7,37 @@
 //
 // Work items of a group run in turns from BARRIER to BARRIER. Memory of DEFINE_REG and DEFINE_LOCAL starts as
 // all ones (NaN, -1), so that reading what nobody wrote shows.
+//
+// As a GPU (RefProgram(kernel, RefGpu{})) the threads are watched (gpu_watch.h): a launch in which they race,
+// part at a barrier or read what was never written throws Error(Runtime) with everything that was found.
 #pragma once
 #include "engine/runtime/device.h"
+#include "engine/runtime/gpu_watch.h"
 #include "engine/uop/eval.h"
 
+#include <functional>
+#include <mutex>
+#include <optional>
+
 namespace uopscope {
+
+/// How a program is watched as a GPU's.
+struct RefGpu {
+  /// Which bytes of the buffer at an address were written, and where it starts among them.
+  std::function<std::pair<GpuWatch::Shadow, size_t>(const void*)> shadowOf = {};
+};
 
 class RefProgram : public Program {
 public:
   /// Throws Error(Compile) for what is no complete linear program, Error(Unsupported) for text of other
   /// targets and WMMA.
-  explicit RefProgram(const LoweredKernel& kernel);
+  explicit RefProgram(const LoweredKernel& kernel, std::optional<RefGpu> gpu = {});
   double launch(std::span<void* const> buffers, std::span<const int64_t> vars,
                 std::span<const int64_t> globalSize, std::span<const int64_t> localSize, bool wait) override;
   /// The decoded instructions, as text.
   std::string assembly() const override;
+  /// Of a GPU's program after a launch: what each access of memory cost, what a group takes of a processor.
+  std::string report() const;
 
 private:
   enum class Do : uint8_t { Alu, FastFloat, FastInt, Copy, Load, Store, Range, End, If, Barrier, Done };
@@ -59,6 +75,15 @@ private:
 
   void run(Run& r, WorkItem& item) const;
   void access(const Run& r, WorkItem& item, const Instruction& in) const;
+  /// `before`: what a store found at `now`; null for a load.
+  void watch(const Instruction& in, int64_t index, int64_t bytes, const std::byte* before,
+             const std::byte* now) const;
+  void watchBarrier(std::span<const WorkItem> items);
+  void runGroup(Run& r, std::span<WorkItem> items);
+  void watchLaunch(std::span<void* const> buffers, std::span<const int64_t> globalSize,
+                   std::span<const int64_t> localSize);
+  /// The report where DEBUG asks for it; throws what was found.
+  void finishWatch();
   [[noreturn]] void outOfBounds(const Instruction& in, int64_t index) const;
 
   std::string name_;
@@ -69,6 +94,10 @@ private:
   std::vector<std::pair<int32_t, std::string>> specials_; ///< slot, gidx0 ...
   std::vector<DType> varTypes_, specialTypes_;
   size_t ownBytes_ = 0, sharedBytes_ = 0;
+  std::optional<RefGpu> gpu_;
+  std::unique_ptr<GpuWatch> watch_;
+  std::mutex watching_; ///< one launch at a time is watched
+  int64_t registers_ = 0, threads_ = 0, groups_ = 0;
 };
 
 } // namespace uopscope

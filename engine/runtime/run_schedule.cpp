@@ -85,7 +85,13 @@ void runKernel(std::span<const ScheduleItem> itemAndRest, const VarValues& value
   std::vector<uint64_t> ids;
   if (Observer::current())
     for (int position : k.globals) ids.push_back(buffers[static_cast<size_t>(position)]->id());
-  launchKernel(kernel, device, memory, values, firstRun, item.metadata, ids);
+  try {
+    launchKernel(kernel, device, memory, values, firstRun, item.metadata, ids);
+  } catch (const Error& e) {
+    if (item.script.file.empty()) throw;
+    throw Error(e.kind(),
+                fmt::format("{}\n  asked for at {}:{}", e.what(), item.script.file, item.script.line));
+  }
   if (!RunCapture::active()) return;
   RunStep step{held, &device, {}, item.metadata, values, item.pool, item.ast};
   for (int position : k.globals) step.buffers.push_back(buffers[static_cast<size_t>(position)]);

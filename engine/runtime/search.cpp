@@ -247,7 +247,9 @@ UOp withOpts(UOp ast, std::vector<Opt> opts) {
 }
 
 bool wantsSearch(UOp ast, Device& device) {
-  if (vars::beam <= 0 || vars::noopt || device.renderer().target().device != "CPU") return false;
+  const std::string& kind = device.renderer().target().device;
+  if (vars::beam <= 0 || vars::noopt || (kind != "CPU" && kind != "CL"))
+    return false; // where time means something
   if (ast.arg().kind() != ArgKind::Kernel) return true;
   const auto& info = ast.arg().as<KernelInfo>();
   return !info.hasOptsToApply && info.appliedOpts.empty();

@@ -6,10 +6,10 @@
 # too. Beside each tensor stands what it has to be: an array of memory, and where in it the elements lie (docs/design/assignment.md).
 import argparse, random, sys, time
 import numpy as np
-from tinygrad import Tensor, TinyJit, dtypes
+from tinygrad import Device, Tensor, TinyJit, dtypes
 
 SHAPES = [(4,), (6,), (2, 3), (4, 2), (2, 2, 3), (1, 4), (12,), (20,), (6, 7)]
-DEVICES = ("CPU", "CPU:1")
+DEVICES = (Device.DEFAULT, f"{Device.DEFAULT}:1")
 MOST = 10 # tensors alive
 
 class Entry:
@@ -85,7 +85,7 @@ class Program:
     self.add(made(e.tensor.shard(DEVICES, axis), e.value, (axis,)), f"{self.name(e)}.shard({axis})")
   def gather(self, a, b, c, d):
     e = self.pick(a, lambda e: e.sharded is not None)
-    if e is not None: self.add(made(e.tensor.to("CPU"), e.value), f"{self.name(e)}.to('CPU')")
+    if e is not None: self.add(made(e.tensor.to(DEVICES[0]), e.value), f"{self.name(e)}.to({DEVICES[0]!r})")
   def view(self, a, b, c, d):
     e = self.pick(a, lambda e: e.sharded is None)
     if e is None or not e.shape: return

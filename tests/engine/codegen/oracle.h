@@ -164,7 +164,8 @@ inline Values runLowered(const LoweredKernel& k, const Values& before,
   std::vector<std::pair<std::string, int64_t>> known(vars.begin(), vars.end());
   for (const Sint& s : k.globalSize) sizes.push_back(evaluate(s, known));
   for (const Sint& s : k.localSize) locals.push_back(evaluate(s, known));
-  RefProgram program(k);
+  // Threads of a GPU, and of a CPU, are watched: no kernel may race.
+  RefProgram program(k, sizes.empty() && locals.empty() ? std::nullopt : std::optional(RefGpu{}));
   bool threads = false;
   for (UOp v : k.vars) threads |= v.arg().as<VarArg>().name == "core_id";
   std::vector<int64_t> values;

@@ -1,7 +1,7 @@
 # Tensors of files, safetensors, zip and tar, data sets: what is read is what was written, and damage has a clear message.
 import gzip, hashlib, io, json, os, pathlib, struct, tarfile, tempfile, zipfile
 import numpy as np
-from tinygrad import Tensor, dtypes, nn
+from tinygrad import Device, Tensor, dtypes, nn
 from check import close, raises, run
 
 FOLDER = tempfile.TemporaryDirectory()
@@ -155,7 +155,7 @@ def test_datasets():
   for fashion in (False, True):
     x, y, xt, yt = nn.datasets.mnist(fashion=fashion)
     close(x, images.reshape(6, 1, 28, 28)), close(yt, labels)
-    assert x.shape == xt.shape and y.dtype == dtypes.uint8 and x.device == "CPU"
+    assert x.shape == xt.shape and y.dtype == dtypes.uint8 and x.device == Device.DEFAULT
   wrote("data/train-images-idx3-ubyte.gz", gzip.compress(b"short"))
   raises(ValueError, nn.datasets.mnist, "5 bytes")
   rows = {f"cifar-10-batches-bin/{n}.bin": rng.integers(0, 256, (3, 3073), dtype=np.uint8) for n in [f"data_batch_{i}" for i in range(1, 6)] + ["test_batch"]}

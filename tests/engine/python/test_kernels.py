@@ -74,7 +74,7 @@ def test_gradients_of_graphs():
 def test_memory_and_shape_of_nodes():
   t = Tensor([[1.0, 2.0], [3.0, 4.0]]).realize()
   b = t.uop.buffer
-  assert b.size == 4 and b.nbytes == 16 and b.device == "CPU" and b.is_allocated() and b.as_buffer().cast("f").tolist() == [1, 2, 3, 4]
+  assert b.size == 4 and b.nbytes == 16 and b.device == Device.DEFAULT and b.is_allocated() and b.as_buffer().cast("f").tolist() == [1, 2, 3, 4]
   b.copyin(memoryview(np.array([5, 6, 7, 8], dtype=np.float32)))
   close(t, [[5, 6], [7, 8]])
   raises(RuntimeError, lambda: (t + 1).uop.buffer, "realize")

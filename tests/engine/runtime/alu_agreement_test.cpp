@@ -5,6 +5,7 @@
 #include "engine/runtime/device.h"
 #include "engine/uop/eval.h"
 #include "tests/engine/render/linear_program.h"
+#include "tests/engine/runtime/opencl_here.h"
 
 #include <doctest/doctest.h>
 
@@ -104,7 +105,18 @@ struct Device_ {
   const char* device;
   int64_t cpuLlvm;
 };
-const std::vector<Device_> kDevices{{"REF", "REF", 1}, {"LLVM", "CPU", 1}, {"C", "CPU", 0}};
+const std::vector<Device_>& devices() {
+  static const std::vector<Device_> all = [] {
+    std::vector<Device_> list{{"REF", "REF", 1}, {"LLVM", "CPU", 1}, {"C", "CPU", 0}};
+    if (uopscope::testing::openClHere()) list.push_back({"CL", "CL", 1});
+    return list;
+  }();
+  return all;
+}
+/// What the device is never asked for is not compared.
+bool isNative(const Device_& d, Op op) {
+  return d.device != std::string("CL") || Device::get("CL").renderer().target().nativeOps.has(op);
+}
 
 std::vector<std::vector<std::byte>> runOn(const Device_& d, const LoweredKernel& k,
                                           std::vector<std::vector<std::byte>> buffers) {
@@ -118,9 +130,14 @@ std::vector<std::vector<std::byte>> runOn(const Device_& d, const LoweredKernel&
   for (auto& b : buffers) {
     sizes.push_back(b.size());
     b.resize(b.size() + 64, kGuard);
-    memory.push_back(b.data());
+    memory.push_back(device.allocate(b.size()));
+    device.copyIn(memory.back(), b.data(), b.size());
   }
   program->launch(memory, {}, {}, {}, true);
+  for (size_t i = 0; i < buffers.size(); ++i) {
+    device.copyOut(buffers[i].data(), memory[i], buffers[i].size());
+    device.release(memory[i], buffers[i].size());
+  }
   for (size_t i = 0; i < buffers.size(); ++i) {
     bool kept = std::all_of(buffers[i].begin() + static_cast<std::ptrdiff_t>(sizes[i]), buffers[i].end(),
                             [](std::byte b) { return b == kGuard; });
@@ -138,37 +155,37 @@ TEST_CASE("every operation agrees with evalAlu on every device") {
     CAPTURE(d.name());
     std::vector<ConstValue> a = sampleValues(d, n, 1), b = sampleValues(d, n, 2), c = sampleValues(d, n, 3),
                             gates = sampleValues(dtypes::bool_, n, 4);
-    LinearProgram p("all");
-    std::vector<std::vector<std::byte>> buffers;
-    std::vector<UOp> inputs;
-    for (auto& [type, values] : std::vector<std::pair<DType, std::vector<ConstValue>*>>{
-             {d, &a}, {d, &b}, {d, &c}, {dtypes::bool_, &gates}}) {
-      inputs.push_back(p.global(static_cast<int>(buffers.size()), type, n));
-      buffers.emplace_back(n * static_cast<size_t>(type.itemsize()));
-      for (size_t i = 0; i < n; ++i) put(type, buffers.back(), i, (*values)[i]);
-    }
-    std::vector<std::pair<Op, UOp>> outputs;
-    group::kAlu.forEach([&](Op op) {
-      if (!defined(op, d)) return;
-      DType type = group::kComparison.has(op) ? dtypes::bool_ : d;
-      outputs.emplace_back(op, p.global(static_cast<int>(buffers.size()), type, n));
-      buffers.emplace_back(n * static_cast<size_t>(type.itemsize()));
-    });
-    UOp i = p.range(n, 0);
-    UOp x = p.load(inputs[0], i), y = p.load(inputs[1], i), z = p.load(inputs[2], i),
-        gate = p.load(inputs[3], i);
-    for (auto [op, out] : outputs) {
-      std::vector<UOp> src = op == Op::WHERE           ? std::vector{gate, x, y}
-                             : group::kTernary.has(op) ? std::vector{x, y, z}
-                             : group::kBinary.has(op)  ? std::vector{x, y}
-                                                       : std::vector{x};
-      p.store(out, i, p.add(op, out.dtype().base(), src));
-    }
-    p.end(i);
-    LoweredKernel k = p.finish();
-    for (const Device_& device : kDevices) {
+    for (const Device_& device : devices()) {
       std::string label = device.label;
       CAPTURE(label);
+      LinearProgram p("all");
+      std::vector<std::vector<std::byte>> buffers;
+      std::vector<UOp> inputs;
+      for (auto& [type, values] : std::vector<std::pair<DType, std::vector<ConstValue>*>>{
+               {d, &a}, {d, &b}, {d, &c}, {dtypes::bool_, &gates}}) {
+        inputs.push_back(p.global(static_cast<int>(buffers.size()), type, n));
+        buffers.emplace_back(n * static_cast<size_t>(type.itemsize()));
+        for (size_t i = 0; i < n; ++i) put(type, buffers.back(), i, (*values)[i]);
+      }
+      std::vector<std::pair<Op, UOp>> outputs;
+      group::kAlu.forEach([&](Op op) {
+        if (!defined(op, d) || !isNative(device, op)) return;
+        DType type = group::kComparison.has(op) ? dtypes::bool_ : d;
+        outputs.emplace_back(op, p.global(static_cast<int>(buffers.size()), type, n));
+        buffers.emplace_back(n * static_cast<size_t>(type.itemsize()));
+      });
+      UOp i = p.range(n, 0);
+      UOp x = p.load(inputs[0], i), y = p.load(inputs[1], i), z = p.load(inputs[2], i),
+          gate = p.load(inputs[3], i);
+      for (auto [op, out] : outputs) {
+        std::vector<UOp> src = op == Op::WHERE           ? std::vector{gate, x, y}
+                               : group::kTernary.has(op) ? std::vector{x, y, z}
+                               : group::kBinary.has(op)  ? std::vector{x, y}
+                                                         : std::vector{x};
+        p.store(out, i, p.add(op, out.dtype().base(), src));
+      }
+      p.end(i);
+      LoweredKernel k = p.finish();
       auto results = runOn(device, k, buffers);
       for (size_t o = 0; o < outputs.size(); ++o) {
         auto [op, out] = outputs[o];
@@ -214,7 +231,7 @@ TEST_CASE("every cast agrees with evalAlu on every device") {
       p.store(out, i, out.dtype().base() == from ? x : p.add(Op::CAST, out.dtype().base(), {x}));
     p.end(i);
     LoweredKernel k = p.finish();
-    for (const Device_& device : kDevices) {
+    for (const Device_& device : devices()) {
       std::string label = device.label;
       CAPTURE(label);
       auto results = runOn(device, k, buffers);
@@ -262,7 +279,7 @@ TEST_CASE("vectors of every width and type agree on every device") {
       p.store(chosen, at, p.add(Op::WHERE, v, {less, vx, vy}));
       p.end(r);
       LoweredKernel k = p.finish();
-      for (const Device_& device : kDevices) {
+      for (const Device_& device : devices()) {
         if (device.cpuLlvm == 0 && lanes != 4 && lanes != 3)
           continue; // the compiler is a process of its own: two widths do
         std::string label = device.label;

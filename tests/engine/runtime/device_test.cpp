@@ -241,7 +241,7 @@ TEST_CASE("memory of a BUFFER node goes with the node") {
 }
 
 TEST_CASE("freed blocks are used again, the oldest go first, absurd sizes are refused") {
-  HostAllocator a("CPU", 4096);
+  BlockAllocator a("CPU", 4096);
   void* p = a.allocate(1000);
   a.release(p, 1000);
   CHECK(a.bytesKept() == 1024);

@@ -1,3 +1,4 @@
+#pragma OPENCL FP_CONTRACT OFF
 #pragma OPENCL EXTENSION cl_khr_fp16 : enable
 __kernel void padded(__global half* restrict data0_40, const __global half* restrict data1_36) {
   int gidx0 = get_group_id(0);

@@ -1,0 +1,178 @@
+// Races by remembering, for every element, who wrote and who read it last; costs by gathering what the
+// threads of a warp ask for at the same instruction.
+#include "engine/runtime/gpu_watch.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace uopscope {
+
+namespace {
+
+std::string position(std::span<const int64_t> sizes, int64_t linear) {
+  std::array<int64_t, 3> at{};
+  for (size_t i = 0; i < 3; ++i) {
+    int64_t n = i < sizes.size() ? sizes[i] : 1;
+    at[i] = linear % n;
+    linear /= n;
+  }
+  return fmt::format("({},{},{})", at[0], at[1], at[2]);
+}
+
+int64_t product(std::span<const int64_t> sizes) {
+  int64_t n = 1;
+  for (int64_t s : sizes) n *= s;
+  return n;
+}
+
+constexpr size_t kMaxFindings = 20;
+
+} // namespace
+
+GpuWatch::GpuWatch(std::vector<WatchedMemory> memories, std::vector<std::string> instructions)
+    : memories_(std::move(memories)), instructions_(std::move(instructions)) {}
+
+void GpuWatch::launchBegins(std::span<const int64_t> groups, std::span<const int64_t> threads,
+                            std::vector<std::pair<Shadow, size_t>> shadows) {
+  groups_.assign(groups.begin(), groups.end());
+  threads_.assign(threads.begin(), threads.end());
+  threadsPerGroup_ = product(threads);
+  shadows_ = std::move(shadows);
+  cells_.assign(memories_.size(), {});
+  ownWritten_.assign(memories_.size(), {});
+  phase_ = 0;
+}
+
+void GpuWatch::groupBegins(int64_t group) {
+  group_ = group;
+  phase_ = 0;
+  for (size_t m = 0; m < memories_.size(); ++m)
+    if (memories_[m].space == WatchedSpace::Shared) std::fill(cells_[m].begin(), cells_[m].end(), Cell{});
+}
+
+std::string GpuWatch::who(int64_t group, int64_t thread) const {
+  return fmt::format("thread {} of group {}", position(threads_, thread), position(groups_, group));
+}
+
+void GpuWatch::found(uint32_t a, uint32_t b, const char* kind, const std::string& text) {
+  if (findings_.size() < kMaxFindings && known_.emplace(a, b, kind).second)
+    findings_.push_back(fmt::format("{}: {}", kind, text));
+}
+
+void GpuWatch::forgetFindings() {
+  findings_.clear();
+  known_.clear();
+}
+
+std::vector<GpuWatch::Cell>& GpuWatch::cellsOf(uint32_t memory) {
+  auto& cells = cells_[memory];
+  if (cells.empty()) cells.resize(static_cast<size_t>(memories_[memory].size));
+  return cells;
+}
+
+bool GpuWatch::races(const Mark& m) const {
+  if (m.thread == 0) return false;
+  int64_t other = int64_t{m.thread} - 1;
+  if (other == group_ * threadsPerGroup_ + thread_) return false;
+  return other / threadsPerGroup_ != group_ || m.phase == phase_;
+}
+
+void GpuWatch::raced(const WatchedAccess& a, int64_t element, const Mark& m, bool otherWrote) {
+  int64_t other = int64_t{m.thread} - 1;
+  bool sameGroup = other / threadsPerGroup_ == group_;
+  found(m.instruction, a.instruction, "race",
+        fmt::format("{} {} {}[{}], {} {} it, and {}\n      {}\n      {}", here(),
+                    a.isWrite ? "writes" : "reads", memories_[a.memory].name, element,
+                    who(other / threadsPerGroup_, other % threadsPerGroup_), otherWrote ? "wrote" : "read",
+                    sameGroup ? "no barrier stands between them" : "groups wait for no other",
+                    instructions_[a.instruction], instructions_[m.instruction]));
+}
+
+void GpuWatch::neverWritten(const WatchedAccess& a, int64_t element) {
+  found(a.instruction, a.instruction, "never written",
+        fmt::format("{} reads {}[{}], which nobody has written\n      {}", here(), memories_[a.memory].name,
+                    element, instructions_[a.instruction]));
+}
+
+void GpuWatch::touched(const WatchedAccess& a) {
+  const WatchedMemory& m = memories_[a.memory];
+  int64_t bytes = a.count * m.elementBytes;
+  if (m.space == WatchedSpace::Own) {
+    auto& written = ownWritten_[a.memory];
+    if (written.empty()) written.resize(static_cast<size_t>(m.size * threadsPerGroup_));
+    auto now = static_cast<uint32_t>(group_ + 1);
+    for (int64_t e = a.first; e < a.first + a.count; ++e) {
+      uint32_t& inGroup = written[static_cast<size_t>(thread_ * m.size + e)];
+      if (a.isWrite)
+        inGroup = now;
+      else if (inGroup != now)
+        neverWritten(a, e);
+    }
+    return;
+  }
+  uint32_t turn = executed_[{a.instruction, thread_}]++;
+  requests_[{a.instruction, turn}].push_back({int64_t{a.memory}, a.first * m.elementBytes, bytes});
+  bool global = m.space == WatchedSpace::Global;
+  if (global && !a.isWrite) loadedBytes_ += static_cast<uint64_t>(bytes);
+  if (m.size <= 0) return; // its size is not known: bounds and races are not either
+  auto [shadow, offset] = global ? shadows_[a.memory] : std::pair<Shadow, size_t>{};
+  auto& cells = cellsOf(a.memory);
+  Mark me{static_cast<uint32_t>(group_ * threadsPerGroup_ + thread_ + 1), phase_,
+          static_cast<uint16_t>(a.instruction)};
+  for (int64_t e = a.first; e < a.first + a.count; ++e) {
+    Cell& c = cells[static_cast<size_t>(e)];
+    if (a.isWrite) {
+      if ((a.changed >> std::min<int64_t>(e - a.first, 63) & 1) && races(c.writer))
+        raced(a, e, c.writer, true);
+      if (races(c.reader)) raced(a, e, c.reader, false);
+      if (races(c.otherReader)) raced(a, e, c.otherReader, false);
+      c.writer = me;
+      if (shadow)
+        std::fill_n(shadow->begin() + static_cast<std::ptrdiff_t>(offset) + e * m.elementBytes,
+                    m.elementBytes, true);
+      continue;
+    }
+    if (races(c.writer)) raced(a, e, c.writer, true);
+    bool isWritten = global ? !shadow || (*shadow)[offset + static_cast<size_t>(e * m.elementBytes)]
+                            : c.writer.thread != 0;
+    if (!isWritten) neverWritten(a, e);
+    if (global && c.reader.thread == 0) differentBytes_ += static_cast<uint64_t>(m.elementBytes);
+    if (c.reader.thread != 0 && c.reader.thread != me.thread) c.otherReader = c.reader;
+    c.reader = me;
+  }
+}
+
+void GpuWatch::warpEnds() {
+  for (auto& [key, lanes] : requests_) {
+    AccessCost& cost = costs_[key.first];
+    ++cost.requests;
+    std::set<int64_t> sectors, words;
+    for (auto [memory, first, bytes] : lanes) {
+      cost.bytes += static_cast<uint64_t>(bytes);
+      for (int64_t s = first / kSector; s <= (first + bytes - 1) / kSector; ++s) sectors.insert(s);
+      for (int64_t w = first / 4; w <= (first + bytes - 1) / 4; ++w) words.insert(w);
+    }
+    if (memories_[static_cast<size_t>(lanes[0][0])].space == WatchedSpace::Global) {
+      cost.sectors += sectors.size();
+      continue;
+    }
+    std::array<uint64_t, kBanks> perBank{};
+    for (int64_t w : words) ++perBank[static_cast<size_t>(w % kBanks)];
+    cost.passes += *std::max_element(perBank.begin(), perBank.end());
+  }
+  requests_.clear();
+  executed_.clear();
+}
+
+void GpuWatch::parted(int64_t a, uint32_t atA, int64_t b, uint32_t atB) {
+  auto place = [&](uint32_t at) {
+    return at < instructions_.size() && !instructions_[at].empty()
+               ? fmt::format("waits at a barrier\n      {}", instructions_[at])
+               : std::string("came to its end");
+  };
+  found(atA, atB, "divergent barrier",
+        fmt::format("{} {}\n    {} {}", who(group_, a), place(atA), who(group_, b), place(atB)));
+}
+
+} // namespace uopscope

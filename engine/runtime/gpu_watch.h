@@ -1,0 +1,112 @@
+// Watches a kernel that the interpreter runs as a GPU would, thread by thread: who touched which element
+// since the last barrier, what was never written, where barriers part; and counts what memory would have to
+// do.
+//
+//   GpuWatch watch(name, memories, instructions);
+//   watch.launchBegins(groups, threads, shadows);  watch.groupBegins(0);
+//   watch.touched({.instruction = 14, .memory = 2, .first = 5, .count = 1, .isWrite = true}, thread);
+//   watch.phaseEnds();            // all threads have come to a barrier
+//   watch.findings()              // {"race: thread (3,0,0) writes ...", ...}, each pair of instructions once
+//
+// Two accesses race where one writes, they are of different threads, and no barrier of their group stands
+// between them; threads of different groups have none. A write of the value that is there already changes
+// nothing and does not race with other writes. The same launch gives the same findings in the same order.
+#pragma once
+#include <array>
+#include <cstdint>
+#include <map>
+#include <set>
+#include <span>
+#include <string>
+#include <tuple>
+#include <vector>
+
+namespace uopscope {
+
+enum class WatchedSpace : uint8_t { Global, Shared, Own };
+struct WatchedMemory {
+  std::string name; ///< "data0_16", "local memory 0"
+  int64_t elementBytes = 4, size = 0;
+  WatchedSpace space = WatchedSpace::Global;
+};
+/// An access of one thread to elements in a row.
+struct WatchedAccess {
+  uint32_t instruction = 0, memory = 0;
+  int64_t first = 0, count = 1; ///< elements
+  bool isWrite = false;
+  uint64_t changed = ~uint64_t{0}; ///< by element: a write gave it another value
+};
+/// What a load or store costs, summed over the warps that were looked at.
+struct AccessCost {
+  uint64_t requests = 0; ///< times that a warp executed it
+  uint64_t sectors = 0;  ///< of 32 bytes that these touched
+  uint64_t passes = 0;   ///< of shared memory: words that one bank had to give, the most of all banks
+  uint64_t bytes = 0;    ///< asked for by all threads
+};
+
+class GpuWatch {
+public:
+  static constexpr int64_t kWarp = 32, kSector = 32, kBanks = 32;
+  using Shadow =
+      std::vector<bool>*; ///< which bytes of a buffer were ever written; null: all count as written
+
+  /// `instructions` by number, as findings name them.
+  GpuWatch(std::vector<WatchedMemory> memories, std::vector<std::string> instructions);
+
+  /// `shadows` by number of the memory; offsets of the buffers in them are bytes.
+  void launchBegins(std::span<const int64_t> groups, std::span<const int64_t> threads,
+                    std::vector<std::pair<Shadow, size_t>> shadows);
+  void groupBegins(int64_t group);
+  void threadRuns(int64_t thread) { thread_ = thread; }
+  /// All threads of a warp came to a barrier or their end.
+  void warpEnds();
+  void phaseEnds() { ++phase_; }
+  void touched(const WatchedAccess& a);
+  /// Two threads of a group that wait at different places; numbers of instructions.
+  void parted(int64_t a, uint32_t atA, int64_t b, uint32_t atB);
+
+  const std::vector<std::string>& findings() const { return findings_; }
+  /// Findings of one launch are not those of the next.
+  void forgetFindings();
+  const std::map<uint32_t, AccessCost>& costs() const { return costs_; }
+  /// Bytes loaded from global memory, and of these the different ones.
+  std::pair<uint64_t, uint64_t> loaded() const { return {loadedBytes_, differentBytes_}; }
+  /// "thread (3,0,0) of group (1,0,0)".
+  std::string who(int64_t group, int64_t thread) const;
+  std::string here() const { return who(group_, thread_); }
+  const std::string& instruction(uint32_t number) const { return instructions_[number]; }
+
+private:
+  /// One access as an element remembers it; thread 0 is nobody.
+  struct Mark {
+    uint32_t thread = 0; ///< its number in the launch, from 1
+    uint16_t phase = 0, instruction = 0;
+  };
+  struct Cell {
+    Mark writer, reader, otherReader;
+  };
+  bool races(const Mark& m) const;
+  void raced(const WatchedAccess& a, int64_t element, const Mark& m, bool otherWrote);
+  void neverWritten(const WatchedAccess& a, int64_t element);
+  void found(uint32_t a, uint32_t b, const char* kind, const std::string& text);
+  std::vector<Cell>& cellsOf(uint32_t memory);
+
+  std::vector<WatchedMemory> memories_;
+  std::vector<std::string> instructions_;
+  std::vector<int64_t> groups_, threads_;
+  int64_t threadsPerGroup_ = 1, group_ = 0, thread_ = 0;
+  uint16_t phase_ = 0;
+  std::vector<std::pair<Shadow, size_t>> shadows_;
+  std::vector<std::vector<Cell>> cells_; ///< by memory, made when first touched
+  std::vector<std::vector<uint32_t>>
+      ownWritten_; ///< by memory, thread and element: the group it was written in, from 1
+  std::vector<std::string> findings_;
+  std::set<std::tuple<uint32_t, uint32_t, std::string>> known_;
+  std::map<uint32_t, AccessCost> costs_;
+  /// Of the warp that runs: (instruction, how often its thread executed it before) -> (memory, byte, bytes).
+  std::map<std::pair<uint32_t, uint32_t>, std::vector<std::array<int64_t, 3>>> requests_;
+  std::map<std::pair<uint32_t, int64_t>, uint32_t> executed_; ///< by instruction and thread
+  uint64_t loadedBytes_ = 0, differentBytes_ = 0;
+};
+
+} // namespace uopscope

@@ -1,0 +1,114 @@
+// The OpenCL device: memory, offsets, launches, several devices, and what it says of what cannot be. Every
+// test says so and stops where no driver is installed.
+#include "engine/runtime/opencl_memory.h"
+#include "tests/engine/render/linear_program.h"
+#include "tests/engine/runtime/opencl_here.h"
+
+#include <numeric>
+
+using namespace uopscope;
+using namespace uopscope::test;
+using uopscope::testing::openClHere;
+
+namespace {
+
+/// out[i] = in[i] + n over groups of 4 threads.
+LoweredKernel addNumber(int64_t size) {
+  LinearProgram p("add_number");
+  UOp out = p.global(0, dtypes::float32, size), in = p.global(1, dtypes::float32, size);
+  UOp n = p.variable("n", 0, 100);
+  UOp g = p.add(Op::SPECIAL, dtypes::int32, {p.i32(size / 4)}, Arg::of("gidx0")),
+      l = p.add(Op::SPECIAL, dtypes::int32, {p.i32(4)}, Arg::of("lidx0"));
+  UOp at = p.add(Op::ADD, dtypes::int32, {p.add(Op::MUL, dtypes::int32, {g, p.i32(4)}), l});
+  UOp sum = p.add(Op::ADD, dtypes::float32, {p.load(in, at), p.add(Op::CAST, dtypes::float32, {n})});
+  p.store(out, at, sum);
+  LoweredKernel k = p.finish();
+  k.outs = {0};
+  k.ins = {1};
+  return k;
+}
+
+std::vector<float> read(Buffer& b) {
+  std::vector<float> values(static_cast<size_t>(b.size()));
+  b.copyOut(values.data());
+  return values;
+}
+std::shared_ptr<Buffer> filled(const char* device, int64_t size) {
+  auto b = std::make_shared<Buffer>(device, dtypes::float32, size);
+  std::vector<float> values(static_cast<size_t>(size));
+  std::iota(values.begin(), values.end(), 0.0f);
+  b->copyIn(values.data());
+  return b;
+}
+template <typename F>
+std::string messageOf(F f) {
+  try {
+    f();
+  } catch (const Error& e) {
+    return e.what();
+  }
+  return {};
+}
+
+} // namespace
+
+TEST_CASE("OpenCL: launches on whole buffers, on aligned parts and on parts at any element") {
+  if (!openClHere()) return;
+  Device& cl = Device::get("CL");
+  LoweredKernel k = addNumber(8);
+  auto program = cl.compile(k, cl.renderer().render(k));
+  auto from = filled("CL", 1024), to = filled("CL", 1024);
+  const int64_t groups[] = {2}, threads[] = {4}, vars[] = {5};
+  for (int64_t offset : {0, 256, 3, 1016}) {
+    CAPTURE(offset);
+    auto in = Buffer::view(from, dtypes::float32, 8, offset * 4),
+         out = Buffer::view(to, dtypes::float32, 8, offset * 4);
+    void* memory[] = {out->memory(), in->memory()};
+    CHECK(program->launch(memory, vars, groups, threads, true) > 0);
+    std::vector<float> all = read(*to);
+    for (int64_t i = 0; i < 8; ++i)
+      CHECK(all[static_cast<size_t>(offset + i)] == static_cast<float>(offset + i + 5));
+    CHECK(all[500] == 500);
+    CHECK(read(*out)[7] == static_cast<float>(offset + 12));
+  }
+  // Launches that nobody waits for are done when their memory is read.
+  void* memory[] = {to->memory(), to->memory()};
+  for (int i = 0; i < 100; ++i) CHECK(program->launch(memory, vars, groups, threads, false) == 0);
+  CHECK(read(*to)[0] == 505);
+}
+
+TEST_CASE("OpenCL: a second device has its own memory and runs what the first compiled") {
+  if (!openClHere()) return;
+  if (opencl::devices().size() < 2) return;
+  Device& cl = Device::get("CL");
+  LoweredKernel k = addNumber(8);
+  auto program = cl.compile(k, cl.renderer().render(k));
+  auto a = filled("CL", 8), b = filled("CL:1", 8);
+  const int64_t groups[] = {2}, threads[] = {4}, vars[] = {1};
+  void* there[] = {b->memory(), b->memory()};
+  program->launch(there, vars, groups, threads, true);
+  CHECK(read(*b)[7] == 8);
+  CHECK(read(*a)[7] == 7);
+  void* mixed[] = {a->memory(), b->memory()};
+  CHECK(messageOf([&] { program->launch(mixed, vars, groups, threads, true); }).find("memory of CL (") !=
+        std::string::npos);
+}
+
+TEST_CASE("OpenCL: errors name the kernel, the line and what was asked for") {
+  if (!openClHere()) return;
+  Device& cl = Device::get("CL");
+  LoweredKernel k = addNumber(8);
+  std::string message =
+      messageOf([&] { cl.compile(k, "__kernel void add_number() {\n  int x = nonsense;\n}\n"); });
+  CAPTURE(message);
+  CHECK(message.find("kernel add_number: CL (") == 0);
+  CHECK(message.find("line 2:   int x = nonsense;") != std::string::npos);
+  k.localSize = {Sint(int64_t{1} << 20)};
+  std::string large = messageOf([&] { cl.compile(k, cl.renderer().render(k)); });
+  CHECK_MESSAGE(large.find("1048576 threads in a group") != std::string::npos, large);
+  CHECK(messageOf([&] { cl.allocate(size_t{1} << 50); }).find("out of memory on CL") == 0);
+  CHECK(messageOf([] { Device::get("CL:77"); }).find("there is no CL:77: OpenCL finds") == 0);
+  int host = 0;
+  CHECK(messageOf([&] { cl.copyIn(&host, &host, 4); }).find("no memory of an OpenCL device") !=
+        std::string::npos);
+}
