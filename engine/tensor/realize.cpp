@@ -207,6 +207,7 @@ std::shared_ptr<Buffer> Tensor::buffer() const {
   intShape();
   if (devices().size() > 1) return to(devices()[0]).buffer();
   Tensor x = contiguous();
+  refusePlaceholders(std::vector<UOp>{x.uop()});
   x.realize();
   if (!graph::isRealized(x.uop()))
     fail(ErrorKind::Runtime, fmt::format("{} was not computed into a buffer", opName(x.uop().op())));

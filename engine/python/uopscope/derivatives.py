@@ -50,16 +50,15 @@ class _Custom:
     _check_tensors(leaves, self.f, "its result")
     if not call.tensors: return unflatten(tree, leaves)
     inputs, signature = [t.uop for t in call.tensors], call.signature()
-    out = [_tensor(_uopscope.with_derivative(t.uop, inputs, self._key(call, signature, tree, leaves, k))) for k, t in enumerate(leaves)]
+    out = [_tensor(_uopscope.with_derivative(t.uop, inputs, self._key(call, signature, tree, k))) for k, t in enumerate(leaves)]
     return unflatten(tree, out)
-  def _key(self, call, signature, tree, leaves, k):
+  def _key(self, call, signature, tree, k):
     at = (signature, k)
     if signature is not None and at in self._keys: return self._keys[at]
-    like = [(t.shape, t.dtype, t.device) for t in leaves]
     call.leaves = [None if isinstance(x, Tensor) else x for x in call.leaves] # the rule outlives the call and holds none of its tensors
     call.tensors = []
     key = _uopscope.new_unique()
-    _uopscope.set_derivative(key, *self._rules(call, tree, like, k))
+    _uopscope.set_derivative(key, *self._rules(call, tree, k))
     if signature is not None: self._keys[at] = key
     return key
 
@@ -88,13 +87,13 @@ class custom_jvp(_Custom):
     self.rule = rule
     return rule
   def _ready(self): return self.rule is not None
-  def _rules(self, call, tree, like, k):
+  def _rules(self, call, tree, k):
     def forward(tangents, inputs):
       values = [_tensor(u) for u in inputs]
       each = [x.zeros_like() if t is None else _tensor(t) for t, x in zip(tangents, values)]
       out, tangent = self.rule(*call.fixed, call.rebuilt(values), call.rebuilt(each))
       leaves, other = flatten(tangent)
-      if not same(other, tree) or leaves[k].shape != like[k][0]: raise ValueError(f"{_name(self.f)}: the tangent that its rule answers has other shapes or another structure than the result")
+      if not same(other, tree) or leaves[k].shape != flatten(out)[0][k].shape: raise ValueError(f"{_name(self.f)}: the tangent that its rule answers has other shapes or another structure than the result")
       return leaves[k].uop
     return None, forward
 
@@ -106,10 +105,10 @@ class custom_vjp(_Custom):
   _define, fwd, bwd = "defvjp", None, None
   def defvjp(self, fwd, bwd): self.fwd, self.bwd = fwd, bwd
   def _ready(self): return self.bwd is not None
-  def _rules(self, call, tree, like, k):
+  def _rules(self, call, tree, k):
     def reverse(g, inputs):
       result, residuals = self.fwd(*call.all([_tensor(u) for u in inputs]))
-      each = [_tensor(g) if i == k else Tensor.zeros(*shape, dtype=dtype, device=device) for i, (shape, dtype, device) in enumerate(like)]
+      each = [_tensor(g) if i == k else t.zeros_like() for i, t in enumerate(flatten(result)[0])]
       answer = self.bwd(*call.fixed, residuals, unflatten(tree, each))
       return _gradients(_aligned(answer, call, _name(self.f), "bwd"), inputs, self.f)
     return reverse, None
@@ -120,7 +119,7 @@ def _gradients(each, inputs, f):
   return [None if g is None else g.uop for g in each]
 
 class _Checkpoint(_Custom):
-  def _rules(self, call, tree, like, k):
+  def _rules(self, call, tree, k):
     def reverse(g, inputs):
       seed, values = _tensor(g), [_tensor(_uopscope.computed_again(u)) for u in inputs]
       _, pullback = vjp(lambda *floats: flatten(self.f(*call.all(floats)))[0][k], *values)
