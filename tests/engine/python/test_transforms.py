@@ -1,4 +1,5 @@
 # Laws of transforms over random functions and over one function per operation; what they refuse, and infinities, NaN and size 0.
+import os, pathlib
 import numpy as np
 from tinygrad import Tensor, TinyJit, dtypes
 from tinygrad.uop import Ops
@@ -307,9 +308,18 @@ def test_assignment_beside_transforms():
   close(f(x).values, before)
 
 def test_every_operation_has_its_rules():
-  """Operations that a tensor graph may hold between an argument and a result: none lacks a rule."""
-  lacking = [(op, rules) for op in OPERATIONS for rules in [_uopscope.transform_rules(op)] if not all(rules)]
+  """Operations that a tensor graph may hold between an argument and a result: none lacks a rule, and the page lists them."""
+  rules = {op: _uopscope.transform_rules(op) for op in OPERATIONS}
+  lacking = [op for op, each in rules.items() if not all(each)]
   assert not lacking, lacking
+  lines = ["| operation | vmap | jvp | transpose |", "|---|---|---|---|"] + [f"| {op.name} | {' | '.join(each)} |" for op, each in rules.items()]
+  table = "\n".join(lines) + "\n"
+  page = pathlib.Path(__file__).parents[3] / "docs/design/transforms.md"
+  text = page.read_text()
+  before = text[:text.index(MARK) + len(MARK)]
+  if os.environ.get("UPDATE_GOLDEN"): page.write_text(before + table)
+  else: assert text == before + table, "the table of rules is another: UPDATE_GOLDEN=1 writes it"
+MARK = "<!-- rules -->\n"
 OPERATIONS = [Ops.CAST, Ops.BITCAST, Ops.EXP2, Ops.LOG2, Ops.SIN, Ops.SQRT, Ops.RECIPROCAL, Ops.NEG, Ops.TRUNC, Ops.ADD, Ops.MUL, Ops.SHL, Ops.SHR, Ops.IDIV, Ops.MAX, Ops.MOD, Ops.CMPLT, Ops.CMPNE, Ops.CMPEQ, Ops.XOR, Ops.OR, Ops.AND,
               Ops.THREEFRY, Ops.SUB, Ops.FDIV, Ops.POW, Ops.WHERE, Ops.MULACC, Ops.REDUCE_AXIS, Ops.RESHAPE, Ops.PERMUTE, Ops.EXPAND, Ops.PAD, Ops.SHRINK, Ops.FLIP, Ops.CONTIGUOUS, Ops.CONTIGUOUS_BACKWARD, Ops.COPY, Ops.MULTI, Ops.MSTACK]
 
