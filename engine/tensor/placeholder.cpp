@@ -30,6 +30,12 @@ bool isPlaceholder(UOp u) {
   return u.is(Op::BUFFER) && u.tag() == Arg::of(kTag);
 }
 
+bool dependsOnPlaceholder(UOp u) {
+  if (!anyMade) return false;
+  std::vector<UOp> order = u.toposort();
+  return std::any_of(order.begin(), order.end(), isPlaceholder);
+}
+
 void refusePlaceholders(std::span<const UOp> roots) {
   if (!anyMade) return;
   for (UOp u : UOp::sink(roots).toposort())

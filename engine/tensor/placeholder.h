@@ -16,6 +16,8 @@ namespace uopscope {
 /// A BUFFER of as many elements as the shape has (its shape is flat), unlike any other.
 UOp newPlaceholder(const Shape& shape, DType dtype, const std::string& device);
 bool isPlaceholder(UOp u);
+/// Whether a value waits for an argument: it has no contents, and none to lose.
+bool dependsOnPlaceholder(UOp u);
 /// Throws an error in plain words if one of these depends on a placeholder.
 void refusePlaceholders(std::span<const UOp> roots);
 

@@ -67,15 +67,13 @@ def _aligned(answer, call, name, what):
   answer = answer if isinstance(answer, tuple) else (answer,)
   wanted = call.rebuilt([True] * len(call.at))
   if len(answer) != len(wanted): raise ValueError(f"{name}: {what} answered {len(answer)} gradients for {len(wanted)} arguments")
-  out = []
-  def walk(g, w):
-    if w is True: return out.append(None if g is None else g)
-    if isinstance(w, dict):
-      for k in w: walk(None if g is None else g[k], w[k])
-    elif isinstance(w, (list, tuple)):
-      for i, v in enumerate(w): walk(None if g is None else g[i], v)
-  for g, w in zip(answer, wanted): walk(g, w)
-  return out
+  return [g for pair in zip(answer, wanted) for g in _beside(*pair)]
+
+def _beside(g, wanted):
+  if wanted is True: return [g]
+  if not isinstance(wanted, (dict, list, tuple)): return []
+  keys = wanted if isinstance(wanted, dict) else range(len(wanted))
+  return [x for k in keys for x in _beside(None if g is None else g[k], wanted[k])]
 
 class custom_jvp(_Custom):
   """A function whose forward derivative is given by `defjvp`: rule(primals, tangents) answers (result, tangent of it).

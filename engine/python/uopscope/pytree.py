@@ -8,28 +8,30 @@ LEAF = Leaf()
 
 def _is_named(x): return isinstance(x, tuple) and hasattr(x, "_fields")
 
+# Functions of their own rather than inner ones: a function that names itself would keep the leaves until Python looks for cycles.
+def _take(x, leaves):
+  if x is None: return None
+  if isinstance(x, dict): return {k: _take(x[k], leaves) for k in sorted(x, key=lambda k: (str(type(k)), k))}
+  if _is_named(x): return type(x)(*[_take(v, leaves) for v in x])
+  if isinstance(x, (list, tuple)): return type(x)([_take(v, leaves) for v in x])
+  leaves.append(x)
+  return LEAF
+
 def flatten(tree):
   """The leaves of a tree in order, and the tree with `LEAF` in their places."""
   leaves = []
-  def walk(x):
-    if x is None: return None
-    if isinstance(x, dict): return {k: walk(x[k]) for k in sorted(x, key=lambda k: (str(type(k)), k))}
-    if _is_named(x): return type(x)(*map(walk, x))
-    if isinstance(x, (list, tuple)): return type(x)(map(walk, x))
-    leaves.append(x)
-    return LEAF
-  return leaves, walk(tree)
+  return leaves, _take(tree, leaves)
+
+def _put(x, each):
+  if x is LEAF: return next(each)
+  if isinstance(x, dict): return {k: _put(v, each) for k, v in x.items()}
+  if _is_named(x): return type(x)(*[_put(v, each) for v in x])
+  if isinstance(x, (list, tuple)): return type(x)([_put(v, each) for v in x])
+  return x
 
 def unflatten(tree, leaves):
   """The tree with its leaves put back."""
-  each = iter(leaves)
-  def walk(x):
-    if x is LEAF: return next(each)
-    if isinstance(x, dict): return {k: walk(v) for k, v in x.items()}
-    if _is_named(x): return type(x)(*map(walk, x))
-    if isinstance(x, (list, tuple)): return type(x)(map(walk, x))
-    return x
-  return walk(tree)
+  return _put(tree, iter(leaves))
 
 def tree_map(f, *trees):
   """The tree of f(leaf of the first tree, leaf of the second, ...); all trees have one structure."""
@@ -46,15 +48,10 @@ def same(a, b):
 
 def spread(prefix, tree, what):
   """One value for each leaf of `tree`: `prefix` is a tree that may end early, its ends holding for all below."""
-  out = []
-  def walk(p, t):
-    if t is None: return
-    if t is not LEAF and isinstance(p, (list, tuple, dict)):
-      if isinstance(p, dict) != isinstance(t, dict) or len(p) != len(t) or (isinstance(p, dict) and p.keys() != t.keys()):
-        raise ValueError(f"{what} {prefix} does not fit the arguments {tree}: it needs an entry for each of their parts")
-      for k in (t if isinstance(t, dict) else range(len(t))): walk(p[k], t[k])
-    elif t is LEAF: out.append(p)
-    else:
-      for v in (t.values() if isinstance(t, dict) else t): walk(p, v)
-  walk(prefix, tree)
-  return out
+  if tree is None: return []
+  if tree is LEAF: return [prefix]
+  keys = list(tree if isinstance(tree, dict) else range(len(tree)))
+  if not isinstance(prefix, (list, tuple, dict)): return [p for k in keys for p in spread(prefix, tree[k], what)]
+  if isinstance(prefix, dict) != isinstance(tree, dict) or (prefix.keys() != tree.keys() if isinstance(tree, dict) else len(prefix) != len(tree)):
+    raise ValueError(f"{what} {prefix} does not fit {tree}: it needs an entry for each part")
+  return [p for k in keys for p in spread(prefix[k], tree[k], what)]

@@ -122,6 +122,10 @@ def _tangents(traced, primals, tangents):
 
 def _applied(traced, tensors, primals): return [_tensor(u) for u in _uopscope.apply_values(_uops(tensors), traced.keys, _uops(primals))]
 
+def _kept(tensors):
+  """The values as they are now, whatever is assigned to these tensors later."""
+  return [_tensor(t.uop) for t in tensors]
+
 def jvp(f, primals, tangents):
   """(f(*primals), its derivative along the tangents). Both are tuples of trees; a tangent has the shape and type of its value.
 
@@ -139,12 +143,11 @@ def linearize(f, *primals):
   a = _Arguments(f, primals, {}, _floats)
   traced = a.trace()
   slots = [new_placeholder(*_like(t)) for t in a.tensors]
-  n = len(traced.outs)
-  done = _applied(traced, traced.outs + _tangents(traced, a.tensors, [t for _, t in slots]), a.tensors)
+  derived, kept = _tangents(traced, a.tensors, [t for _, t in slots]), _kept(a.tensors)
   def pushforward(*tangents):
     given = _check_tangents(f, primals, tangents, "tangents")
-    return traced.results([_tensor(u) for u in _uopscope.apply_values(_uops(done[n:]), [key for key, _ in slots], _uops(given))])
-  return traced.results(done[:n]), pushforward
+    return traced.results([_tensor(u) for u in _uopscope.apply_values(_uops(derived), traced.keys + [key for key, _ in slots], _uops(kept + given))])
+  return traced.results(_applied(traced, traced.outs, a.tensors)), pushforward
 
 # --- reverse ---
 
@@ -165,11 +168,11 @@ def vjp(f, *primals, has_aux=False):
     if not has_aux: return result
     aux.append(result[1])
     return result[0]
-  traced = a.trace(call)
+  traced, kept = a.trace(call), _kept(a.tensors)
   out = traced.results(_applied(traced, traced.outs, a.tensors))
   def pullback(cotangent):
     seeds = _check_tangents(f, (traced.results(traced.outs),), (cotangent,), "cotangents")
-    grads = _applied(traced, _cotangents(traced, seeds, traced.keys, a.tensors), a.tensors)
+    grads = _applied(traced, _cotangents(traced, seeds, traced.keys, kept), kept)
     leaves = [None if not isinstance(x, Tensor) else x for x in a.leaves]
     for i, g in zip(a.at, grads): leaves[i] = g
     return unflatten(a.tree, leaves)[0]

@@ -307,6 +307,17 @@ def test_assignment_beside_transforms():
   w.assign(Tensor(before)).realize()
   close(f(x).values, before)
 
+def test_what_is_assigned_between():
+  x = Tensor([1.0, 2.0]).contiguous().realize()
+  y, pull = vjp(lambda a: a * a * x, x)
+  _, push = linearize(lambda a: a * a, x)
+  x.assign(x * 10).realize()
+  close(x, [10, 20]), close(push(Tensor.ones(2)), [2, 4])
+  x = Tensor([1.0, 2.0]).contiguous().realize()
+  y, pull = vjp(lambda a: a * a, x)
+  for _ in range(3): x.assign(x - 0.1 * pull(Tensor.ones(2))[0]).realize()
+  close(x, [0.4, 0.8])
+
 def test_every_operation_has_its_rules():
   """Operations that a tensor graph may hold between an argument and a result: none lacks a rule, and the page lists them."""
   rules = {op: _uopscope.transform_rules(op) for op in OPERATIONS}
