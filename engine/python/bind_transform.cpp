@@ -1,5 +1,6 @@
-// Transforms of graphs: placeholders, vmap, forward and reverse derivatives, patterns of Jacobians, derivatives
-// given by hand. All on nodes; docs/design/transforms.md says how they make functions of functions.
+// Transforms of graphs: placeholders, vmap, forward and reverse derivatives, patterns of Jacobians,
+// derivatives given by hand. All on nodes; docs/design/transforms.md says how they make functions of
+// functions.
 #include "engine/python/bind_transform.h"
 
 #include "engine/python/bindings.h"
@@ -38,7 +39,8 @@ Nodes applied(const Nodes& values, const Nodes& keys, const Nodes& with) {
   static const PatternMatcher rules({kArguments});
   UOpMap<UOp> map = arguments(keys, with, {});
   std::erase_if(map, [](const auto& entry) { return entry.first == entry.second; });
-  // Arguments may depend on the placeholders of a transform around this one, never on these: one pass is enough.
+  // Arguments may depend on the placeholders of a transform around this one, never on these: one pass is
+  // enough.
   ObservedScope scope({ScopeKind::Other, "arguments", scriptLocation(), {}});
   UOp done = replaceNodes(UOp::sink(values), map, rules, "arguments");
   return {done.src().begin(), done.src().end()};
@@ -76,8 +78,7 @@ void setDerivative(UOp key, const py::object& reverse, const py::object& forward
     };
   if (!forward.is_none())
     d.forward = [held = share(forward)](const Nodes& tangents, UOp node) {
-      py::object out =
-          py::handle(held.get())(tangents, Nodes(node.src().begin() + 1, node.src().end() - 1));
+      py::object out = py::handle(held.get())(tangents, Nodes(node.src().begin() + 1, node.src().end() - 1));
       return out.is_none() ? UOp() : out.cast<UOp>();
     };
   setCustomDerivative(key, d);
@@ -102,12 +103,13 @@ void bindTransforms(py::module_& m) {
     OperationScope op("transform");
     refusePlaceholders(roots);
   });
-  def("batch_values", [](const Nodes& values, const Nodes& keys, const Nodes& with, const py::object& length) {
-    OperationScope op("vmap");
-    NodesHeld held;
-    Sint n = toSint(length);
-    return batch(values, arguments(keys, with, {n}), n);
-  });
+  def("batch_values",
+      [](const Nodes& values, const Nodes& keys, const Nodes& with, const py::object& length) {
+        OperationScope op("vmap");
+        NodesHeld held;
+        Sint n = toSint(length);
+        return batch(values, arguments(keys, with, {n}), n);
+      });
   def("tangents_of", [](const Nodes& values, const Nodes& keys, const Nodes& with) {
     OperationScope op("jvp");
     NodesHeld held;
@@ -148,7 +150,8 @@ void bindTransforms(py::module_& m) {
     return UOp::make(Op::CONTIGUOUS, value.dtype(), {value}, Arg::of("again"));
   });
   def("transform_rules", [](Op op) {
-    return py::make_tuple(ruleFor(batchRules(), op), ruleFor(tangentRules(), op), ruleFor(gradientRules(), op));
+    return py::make_tuple(ruleFor(batchRules(), op), ruleFor(tangentRules(), op),
+                          ruleFor(gradientRules(), op));
   });
 }
 

@@ -204,7 +204,7 @@ UOp stackGradient(Match& m) {
 }
 
 /// Functions that are constant but for jumps, and those of whole numbers.
-constexpr OpSet kSteps{Op::CMPLT, Op::CMPNE, Op::CMPEQ, Op::BITCAST, Op::TRUNC, Op::IDIV, Op::MOD,
+constexpr OpSet kSteps{Op::CMPLT, Op::CMPNE, Op::CMPEQ, Op::BITCAST, Op::TRUNC, Op::IDIV,    Op::MOD,
                        Op::AND,   Op::OR,    Op::XOR,   Op::SHL,     Op::SHR,   Op::THREEFRY};
 
 constexpr RuleDef kGradients[] = {
@@ -276,9 +276,10 @@ UOp customGradient(UOp u, UOp g) {
   std::vector<UOp> answered = derivative.reverse ? derivative.reverse(g, u) : transposed(derivative, u, g);
   size_t wanted = each.size() - (u.is(Op::CUSTOM_KERNEL) ? 1 : 2);
   if (answered.size() != wanted)
-    fail(ErrorKind::Value, fmt::format("grad_fxn must answer one gradient, or None, for each of the {} buffers, "
-                                       "it answered {}",
-                                       wanted, answered.size()));
+    fail(ErrorKind::Value,
+         fmt::format("grad_fxn must answer one gradient, or None, for each of the {} buffers, "
+                     "it answered {}",
+                     wanted, answered.size()));
   for (size_t i = 0; i < answered.size(); ++i)
     if (answered[i]) each[i + 1] = answered[i];
   return UOp::make(Op::GROUP, dtypes::void_, each);

@@ -21,7 +21,8 @@ UOpMap<UOp> gradientsOf(const std::vector<std::pair<UOp, UOp>>& seeded, const st
                         const char* name);
 /// The rules, one for each operation.
 const PatternMatcher& gradientRules();
-/// For each element the product of all others along the axes, zeros among them or not: the slope of a product.
+/// For each element the product of all others along the axes, zeros among them or not: the slope of a
+/// product.
 UOp productOfOthers(UOp x, const std::vector<int64_t>& axes);
 
 struct CustomDerivative {

@@ -19,9 +19,10 @@ bool anyMade = false; ///< a process without transforms searches no graph
 UOp newPlaceholder(const Shape& shape, DType dtype, const std::string& device) {
   Sint size = prod(shape);
   if (!size.isInt())
-    fail(ErrorKind::Shape, fmt::format("an argument of the symbolic shape {} cannot be transformed: give it a "
-                                       "shape of numbers",
-                                       shapeStr(shape)));
+    fail(ErrorKind::Shape,
+         fmt::format("an argument of the symbolic shape {} cannot be transformed: give it a "
+                     "shape of numbers",
+                     shapeStr(shape)));
   anyMade = true;
   return newBuffer(device, dtype, size.i()).withTag(Arg::of(kTag));
 }
@@ -43,7 +44,8 @@ void refusePlaceholders(std::span<const UOp> roots) {
       fail(ErrorKind::Runtime,
            fmt::format(
                "a value of shape {} is asked for that depends on an argument of a function under a transform "
-               "(vmap, grad, jvp ...). Such arguments have shapes and no values: choose with where() instead of "
+               "(vmap, grad, jvp ...). Such arguments have shapes and no values: choose with where() instead "
+               "of "
                "if, assign nothing, and keep no tensor of the function beyond its end",
                u.arg().i()));
 }

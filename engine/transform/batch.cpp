@@ -61,7 +61,8 @@ Bounds bounds(Match& m, const Sint& firstBegin, const Sint& firstEnd) {
 
 /// Constants without a device fit any shape and stay as they are.
 bool fitsAnyShape(UOp u) {
-  return u.in({Op::CONST, Op::VCONST, Op::DEFINE_VAR, Op::BIND}) && (!u.srcCount() || !u.src(0).is(Op::DEVICE));
+  return u.in({Op::CONST, Op::VCONST, Op::DEFINE_VAR, Op::BIND}) &&
+         (!u.srcCount() || !u.src(0).is(Op::DEVICE));
 }
 UOp elementwise(Match& m) {
   std::vector<UOp> src;
@@ -113,9 +114,10 @@ UOp batchAssign(Match& m) {
   while (target.in(group::kMovement) || target.in({Op::DETACH, Op::ASSIGN})) target = target.src(0);
   if (target.in({Op::BUFFER, Op::BUFFER_VIEW, Op::AFTER, Op::MULTI}))
     fail(ErrorKind::Unsupported,
-         fmt::format("the function assigns to a tensor of shape {} that is not its own, which has no place for the "
-                     "values of all {} calls: return the new value instead",
-                     shapeStr(m.root().shape()), context(m).length.str()));
+         fmt::format(
+             "the function assigns to a tensor of shape {} that is not its own, which has no place for the "
+             "values of all {} calls: return the new value instead",
+             shapeStr(m.root().shape()), context(m).length.str()));
   return m.root().withSrc({context(m).spread(m.root().src(0)), context(m).spread(m.root().src(1))});
 }
 UOp batchKernel(Match&) {
@@ -148,8 +150,8 @@ constexpr RuleDef kBatch[] = {
 
 // --- values with derivatives given by hand ---
 
-/// A call of a marked value's functions as they were written, for one of the batch: placeholders stand for what
-/// has the first axis, `wanted` is asked for the answer, and that is batched.
+/// A call of a marked value's functions as they were written, for one of the batch: placeholders stand for
+/// what has the first axis, `wanted` is asked for the answer, and that is batched.
 struct OneOfBatch {
   UOpMap<UOp> arguments;
   Sint length;
@@ -171,7 +173,8 @@ UOp oneOf(OneOfBatch& of, UOp node, UOp key, const std::vector<bool>& isBatched)
   return withDerivative(of.stand(node.src(0)), inputs, key);
 }
 
-/// The derivatives of a batch from those of one: an input without the first axis has the sum of the gradients.
+/// The derivatives of a batch from those of one: an input without the first axis has the sum of the
+/// gradients.
 CustomDerivative batchedDerivative(UOp key, CustomDerivative one, std::vector<bool> isBatched) {
   CustomDerivative all;
   UOpRef held(key);
@@ -212,7 +215,8 @@ UOp batchMarked(Match& m) {
     isBatched.push_back(with != UOp());
     inputs.push_back(with ? with : s);
   }
-  // the same function batched in the same way is the same function, so that graphs stay equal from call to call
+  // the same function batched in the same way is the same function, so that graphs stay equal from call to
+  // call
   static std::map<std::pair<uint32_t, std::vector<bool>>, UOpRef> keys;
   UOpRef& key = keys[{u.src().back().id(), isBatched}];
   if (!key.get()) {

@@ -3,8 +3,8 @@
 //   // y of shape (4,) depends on the placeholder p of shape (3,); xs has the shape (100, 3)
 //   batch({y}, {{p, xs}}, 100)[0].shape()                 // (100, 4)
 //
-// Each operation has one rule, and each value one node before and after: no loop, no larger graph. A value that
-// depends on no argument keeps its shape until it meets one that does.
+// Each operation has one rule, and each value one node before and after: no loop, no larger graph. A value
+// that depends on no argument keeps its shape until it meets one that does.
 #pragma once
 #include "engine/rewrite/matcher.h"
 

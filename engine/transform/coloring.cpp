@@ -47,7 +47,8 @@ void transpose(const Sparsity& s, std::vector<int32_t>& ptr, std::vector<int32_t
 /// Each line in turn gets the smallest colour that no line it meets has.
 Coloring greedy(const Lines& l, const std::vector<int32_t>& order) {
   Coloring out{true, 0, std::vector<int32_t>(static_cast<size_t>(l.count()), -1)};
-  std::vector<int32_t> taken(static_cast<size_t>(l.count()) + 1, -1); // by colour: the line that found it taken
+  std::vector<int32_t> taken(static_cast<size_t>(l.count()) + 1,
+                             -1); // by colour: the line that found it taken
   for (int32_t line : order) {
     if (l.of(line).empty()) continue;
     for (int32_t meeting : l.of(line))
@@ -61,8 +62,8 @@ Coloring greedy(const Lines& l, const std::vector<int32_t>& order) {
   return out;
 }
 
-/// Smallest last: the line that meets the fewest others is coloured last, then the same for those that remain.
-/// How many lines one meets is counted once per meeting, which is what it costs to count.
+/// Smallest last: the line that meets the fewest others is coloured last, then the same for those that
+/// remain. How many lines one meets is counted once per meeting, which is what it costs to count.
 std::vector<int32_t> smallestLast(const Lines& l) {
   auto n = static_cast<size_t>(l.count());
   std::vector<int32_t> degree(n, 0), order;
@@ -82,7 +83,8 @@ std::vector<int32_t> smallestLast(const Lines& l) {
     }
     int32_t line = buckets[b].back();
     buckets[b].pop_back();
-    if (gone[static_cast<size_t>(line)] || degree[static_cast<size_t>(line)] != static_cast<int32_t>(b)) continue;
+    if (gone[static_cast<size_t>(line)] || degree[static_cast<size_t>(line)] != static_cast<int32_t>(b))
+      continue;
     gone[static_cast<size_t>(line)] = true;
     order.push_back(line);
     for (int32_t meeting : l.of(line))

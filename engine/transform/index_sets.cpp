@@ -165,8 +165,9 @@ IndexSets IndexSets::pad(const Extents& before, const Extents& after) const {
   IndexSets out = fresh(to, constant); // zero: the empty set
   int64_t at = 0;
   for (size_t i = 0; i < to.size(); ++i) at += before[i] * out.strides_[i];
-  walk(visited(shape_, constant), offset_, strides_, at, out.strides_,
-       [&](int64_t a, int64_t b) { (*out.sets_)[static_cast<size_t>(b)] = (*sets_)[static_cast<size_t>(a)]; });
+  walk(visited(shape_, constant), offset_, strides_, at, out.strides_, [&](int64_t a, int64_t b) {
+    (*out.sets_)[static_cast<size_t>(b)] = (*sets_)[static_cast<size_t>(a)];
+  });
   return out;
 }
 
@@ -234,10 +235,11 @@ IndexSets IndexSets::with(SetTable& table, const IndexSets& other) const {
   for (size_t i = 0; i < shape_.size(); ++i) constant[i] = strides_[i] == 0 && other.strides_[i] == 0;
   IndexSets out = fresh(shape_, constant);
   size_t at = 0;
-  walk(visited(shape_, constant), offset_, strides_, other.offset_, other.strides_, [&](int64_t a, int64_t b) {
-    (*out.sets_)[at++] =
-        table.unionOf((*sets_)[static_cast<size_t>(a)], (*other.sets_)[static_cast<size_t>(b)]);
-  });
+  walk(visited(shape_, constant), offset_, strides_, other.offset_, other.strides_,
+       [&](int64_t a, int64_t b) {
+         (*out.sets_)[at++] =
+             table.unionOf((*sets_)[static_cast<size_t>(a)], (*other.sets_)[static_cast<size_t>(b)]);
+       });
   return out;
 }
 
@@ -245,7 +247,8 @@ IndexSets IndexSets::chosen(std::span<const uint8_t> condition, const IndexSets&
   IndexSets out = fresh(shape_, std::vector<bool>(shape_.size(), false));
   size_t at = 0;
   walk(shape_, offset_, strides_, other.offset_, other.strides_, [&](int64_t a, int64_t b) {
-    (*out.sets_)[at] = condition[at] ? (*sets_)[static_cast<size_t>(a)] : (*other.sets_)[static_cast<size_t>(b)];
+    (*out.sets_)[at] =
+        condition[at] ? (*sets_)[static_cast<size_t>(a)] : (*other.sets_)[static_cast<size_t>(b)];
     ++at;
   });
   return out;

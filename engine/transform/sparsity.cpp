@@ -28,7 +28,7 @@ Extents numbers(const Shape& shape, UOp at) {
   return out;
 }
 
-constexpr OpSet kJumps{Op::CMPLT, Op::CMPNE, Op::CMPEQ, Op::BITCAST, Op::TRUNC, Op::IDIV, Op::MOD,
+constexpr OpSet kJumps{Op::CMPLT, Op::CMPNE, Op::CMPEQ, Op::BITCAST, Op::TRUNC, Op::IDIV,    Op::MOD,
                        Op::AND,   Op::OR,    Op::XOR,   Op::SHL,     Op::SHR,   Op::THREEFRY};
 
 class Analysis {
@@ -72,7 +72,12 @@ std::optional<std::vector<uint8_t>> Analysis::truth(UOp condition) {
     if (isPlaceholder(u)) return std::nullopt; // this argument, or that of a transform around it
     result.fromValues = result.fromValues || u.is(Op::BUFFER);
   }
-  Tensor values = Tensor::fromUOp(condition.dtype().isBool() ? condition : condition.alu(Op::CMPNE, {graph::constLike(condition, condition.dtype().isFloat() ? ConstValue::ofFloat(0) : ConstValue::ofInt(0))}));
+  Tensor values = Tensor::fromUOp(
+      condition.dtype().isBool()
+          ? condition
+          : condition.alu(Op::CMPNE,
+                          {graph::constLike(condition, condition.dtype().isFloat() ? ConstValue::ofFloat(0)
+                                                                                   : ConstValue::ofInt(0))}));
   return values.contiguous().values<uint8_t>();
 }
 
@@ -168,7 +173,8 @@ void Analysis::write(UOp value) {
 
 Sparsity sparsityOf(UOp value, UOp placeholder) {
   ObservedScope scope({ScopeKind::Other, "sparsity", scriptLocation(), {}});
-  Sparsity found = Analysis(value, placeholder).result; // may compute conditions, which is a schedule beside it
+  Sparsity found =
+      Analysis(value, placeholder).result; // may compute conditions, which is a schedule beside it
   AnalysisPass pass("sparsity", value);
   return found;
 }

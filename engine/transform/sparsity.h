@@ -19,7 +19,7 @@ namespace uopscope {
 struct Sparsity {
   int64_t rows = 0, columns = 0;
   std::vector<int32_t> indptr, indices;
-  bool forward = true;    ///< whether every operation on the way has a forward derivative
+  bool forward = true;     ///< whether every operation on the way has a forward derivative
   bool fromValues = false; ///< whether values of tensors in memory decided: another value, another pattern
 };
 
@@ -34,8 +34,8 @@ struct Coloring {
 };
 
 /// The smaller of a colouring of columns and one of rows. Greedy, by the heuristic of Curtis, Powell and Reid
-/// (1974) in the natural order and in the smallest-last order of Matula and Beck (1983), whichever needs fewer
-/// colours (Coleman and Moré, 1983).
+/// (1974) in the natural order and in the smallest-last order of Matula and Beck (1983), whichever needs
+/// fewer colours (Coleman and Moré, 1983).
 Coloring colorPattern(const Sparsity& s);
 
 } // namespace uopscope

@@ -1,4 +1,5 @@
-// The forward rules. Movement operations and sums are linear: they do to the tangent what they do to the value.
+// The forward rules. Movement operations and sums are linear: they do to the tangent what they do to the
+// value.
 #include "engine/transform/tangent.h"
 
 #include "engine/tensor/gradient.h"
@@ -166,9 +167,9 @@ UOp kernelTangent(Match&) {
                                "function, or use vjp and grad with its grad_fxn");
 }
 UOp assignTangent(Match&) {
-  fail(ErrorKind::Unsupported,
-       "the function assigns to a tensor in place, and what was there before has no derivative any more: return "
-       "the new value instead");
+  fail(ErrorKind::Unsupported, "the function assigns to a tensor in place, and what was there before has no "
+                               "derivative any more: return "
+                               "the new value instead");
 }
 
 /// Functions that are constant but for jumps, and those of whole numbers.
@@ -204,9 +205,9 @@ constexpr RuleDef kTangents[] = {
 /// The tangent of a marked value, by its own function.
 UOp customTangent(const CustomDerivative& derivative, UOp u, const UOpMap<UOp>& known) {
   if (!derivative.forward)
-    fail(ErrorKind::Unsupported,
-         "a custom_vjp function (checkpoint is one) has no forward derivative: use vjp, grad and jacrev with it, or "
-         "write it as a custom_jvp function, from which both are derived");
+    fail(ErrorKind::Unsupported, "a custom_vjp function (checkpoint is one) has no forward derivative: use "
+                                 "vjp, grad and jacrev with it, or "
+                                 "write it as a custom_jvp function, from which both are derived");
   std::vector<UOp> each;
   for (UOp s : u.src().subspan(1, u.srcCount() - 2)) {
     auto found = known.find(s);
