@@ -207,17 +207,21 @@ std::vector<Tensor> customKernel(const std::vector<Tensor>& tensors, py::object 
   src.insert(src.end(), buffers.begin(), buffers.end());
   UOp kernel = UOp::make(Op::CUSTOM_KERNEL, dtypes::void_, src);
   if (!gradFxn.is_none())
-    setCustomGradient(kernel, [held = share(gradFxn)](UOp g, UOp k) {
-      // The function sees the buffers as the kernel's sources, as in the reference.
-      py::list buffers;
-      for (UOp b : k.src().subspan(1)) buffers.append(b);
-      py::object seen = py::module_::import("types").attr("SimpleNamespace")(
-          py::arg("op") = Op::CUSTOM_KERNEL, py::arg("src") = py::tuple(buffers), py::arg("uop") = k);
-      std::vector<UOp> each;
-      for (py::handle h : py::handle(held.get())(g, seen))
-        each.push_back(h.is_none() ? UOp() : h.cast<UOp>());
-      return each;
-    });
+    setCustomDerivative(kernel, {.reverse =
+                                     [held = share(gradFxn)](UOp g, UOp k) {
+                                       // The function sees the buffers as the kernel's sources, as in the
+                                       // reference.
+                                       py::list buffers;
+                                       for (UOp b : k.src().subspan(1)) buffers.append(b);
+                                       py::object seen = py::module_::import("types").attr("SimpleNamespace")(
+                                           py::arg("op") = Op::CUSTOM_KERNEL,
+                                           py::arg("src") = py::tuple(buffers), py::arg("uop") = k);
+                                       std::vector<UOp> each;
+                                       for (py::handle h : py::handle(held.get())(g, seen))
+                                         each.push_back(h.is_none() ? UOp() : h.cast<UOp>());
+                                       return each;
+                                     },
+                                 .forward = {}});
   std::vector<Tensor> out;
   for (UOp b : buffers) out.push_back(Tensor::fromUOp(b.after(std::span<const UOp>(&kernel, 1))));
   return out;

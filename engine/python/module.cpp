@@ -2,6 +2,7 @@
 // as text.
 #include "engine/python/module.h"
 
+#include "engine/python/bind_transform.h"
 #include "engine/python/bindings.h"
 #include "engine/python/call_errors.h"
 #include "engine_python_embedded.h"
@@ -23,6 +24,7 @@ void initModule(py::module_& m) {
   bindRules(m);
   bindRuleSets(m);
   bindTensors(m);
+  bindTransforms(m);
   bindFiles(m);
   bindJit(m);
   bindPickling(m);

@@ -5,17 +5,17 @@
 #include "engine/tensor/gradient.h"
 
 #include "engine/base/id_map.h"
-#include "engine/base/source_path.h"
 #include "engine/rewrite/matcher.h"
 #include "engine/tensor/multi.h"
+#include "engine/tensor/placeholder.h"
 #include "engine/tensor/state.h"
 #include "engine/tensor/tensor.h"
+#include "engine/tensor/value_pass.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
-#include <exception>
 #include <numbers>
 #include <unordered_map>
 
@@ -64,7 +64,9 @@ UOp inverseOf(UOp x) {
 }
 
 UOp castGradient(Match& m) {
-  return gradients({grad(m).cast(m.root().src(0).dtype())});
+  UOp x = m.root().src(0); // whole numbers have no gradient, nor what is rounded to them
+  if (!x.dtype().isFloat() || !m.root().dtype().isFloat()) return gradients({none()});
+  return gradients({grad(m).cast(x.dtype())});
 }
 UOp reciprocalGradient(Match& m) {
   UOp r = m.root(), g = grad(m);
@@ -95,6 +97,15 @@ UOp noGradient(Match& m) {
 }
 UOp addGradient(Match& m) {
   return gradients({grad(m), grad(m)});
+}
+UOp subGradient(Match& m) {
+  return gradients({grad(m), times(grad(m), number(grad(m), -1))});
+}
+UOp negGradient(Match& m) {
+  return gradients({times(grad(m), number(grad(m), -1))});
+}
+UOp mulaccGradient(Match& m) {
+  return gradients({times(m.root().src(1), grad(m)), times(m.root().src(0), grad(m)), grad(m)});
 }
 UOp mulGradient(Match& m) {
   return gradients({times(m.root().src(1), grad(m)), times(m.root().src(0), grad(m))});
@@ -129,7 +140,7 @@ UOp reduceGradient(Match& m) {
     UOp count = graph::reduceAxis(hits, Op::ADD, arg.axes);
     return gradients({times(times(hits, inverseOf(spread(count))), spread(g))});
   }
-  case Op::MUL: return gradients({times(spread(times(g, r)), inverseOf(x))});
+  case Op::MUL: return gradients({times(spread(g), productOfOthers(x, arg.axes))});
   default: return {};
   }
 }
@@ -192,6 +203,10 @@ UOp stackGradient(Match& m) {
   return UOp::make(Op::GROUP, dtypes::void_, parts);
 }
 
+/// Functions that are constant but for jumps, and those of whole numbers.
+constexpr OpSet kSteps{Op::CMPLT, Op::CMPNE, Op::CMPEQ, Op::BITCAST, Op::TRUNC, Op::IDIV,    Op::MOD,
+                       Op::AND,   Op::OR,    Op::XOR,   Op::SHL,     Op::SHR,   Op::THREEFRY};
+
 constexpr RuleDef kGradients[] = {
     RULE("cast-gradient", any(Op::CAST), castGradient),
     RULE("reciprocal-gradient", any(Op::RECIPROCAL), reciprocalGradient),
@@ -200,8 +215,11 @@ constexpr RuleDef kGradients[] = {
     RULE("log2-gradient", any(Op::LOG2), log2Gradient),
     RULE("exp2-gradient", any(Op::EXP2), exp2Gradient),
     RULE("sqrt-gradient", any(Op::SQRT), sqrtGradient),
-    RULE("no-gradient-of-steps", any(OpSet({Op::CMPLT, Op::CMPNE, Op::CMPEQ, Op::BITCAST})), noGradient),
+    RULE("no-gradient-of-steps", any(kSteps), noGradient),
     RULE("sum-gradient", any(Op::ADD), addGradient),
+    RULE("difference-gradient", any(Op::SUB), subGradient),
+    RULE("negative-gradient", any(Op::NEG), negGradient),
+    RULE("product-and-sum-gradient", any(Op::MULACC), mulaccGradient),
     RULE("product-gradient", any(Op::MUL), mulGradient),
     RULE("power-gradient", any(Op::POW), powGradient),
     RULE("maximum-gradient", any(Op::MAX), maxGradient),
@@ -220,24 +238,48 @@ constexpr RuleDef kGradients[] = {
     RULE("shard-stack-gradient", any(Op::MSTACK), stackGradient),
 };
 
-std::unordered_map<uint32_t, CustomGradient>& customGradients() {
-  static std::unordered_map<uint32_t, CustomGradient> table;
+std::unordered_map<uint32_t, CustomDerivative>& customDerivatives() {
+  static std::unordered_map<uint32_t, CustomDerivative> table;
   return table;
 }
 
-/// A value after a kernel given by hand: the gradient goes to the kernel, whose own function shares it out.
+/// The gradient where there is a forward rule alone: that rule is linear in the tangents, so its own gradient
+/// by them is wanted.
+std::vector<UOp> transposed(const CustomDerivative& derivative, UOp u, UOp g) {
+  std::vector<UOp> tangents, targets, flat;
+  for (UOp input : u.src().subspan(1, u.srcCount() - 2)) {
+    bool isFloat = input.dtype().isFloat();
+    UOp p = isFloat ? newPlaceholder(input.shape(), input.dtype(), g.device()) : UOp();
+    targets.push_back(p);
+    tangents.push_back(p ? graph::reshape(p, input.shape()) : UOp());
+    if (p) flat.push_back(p);
+  }
+  UOp out = derivative.forward(tangents, u);
+  auto grads = out ? gradientsOf({{out, g}}, flat, "transpose") : UOpMap<UOp>();
+  std::vector<UOp> each;
+  for (size_t i = 0; i < targets.size(); ++i) {
+    auto found = targets[i] ? grads.find(targets[i]) : grads.end();
+    each.push_back(found == grads.end() ? UOp() : graph::reshape(found->second, tangents[i].shape()));
+  }
+  return each;
+}
+
+/// A value with derivatives given by hand: a function shares the gradient out among what it was made from.
+/// After a kernel the gradient goes to the kernel, whose buffers stand where a marked value has its inputs.
 UOp customGradient(UOp u, UOp g) {
   std::vector<UOp> each(u.srcCount(), none());
   if (u.is(Op::AFTER)) {
     each[1] = g;
     return UOp::make(Op::GROUP, dtypes::void_, each);
   }
-  std::vector<UOp> answered = customGradients().at(u.id())(g, u);
-  if (answered.size() + 1 != each.size())
+  const CustomDerivative& derivative = *derivativeOf(u);
+  std::vector<UOp> answered = derivative.reverse ? derivative.reverse(g, u) : transposed(derivative, u, g);
+  size_t wanted = each.size() - (u.is(Op::CUSTOM_KERNEL) ? 1 : 2);
+  if (answered.size() != wanted)
     fail(ErrorKind::Value,
          fmt::format("grad_fxn must answer one gradient, or None, for each of the {} buffers, "
                      "it answered {}",
-                     each.size() - 1, answered.size()));
+                     wanted, answered.size()));
   for (size_t i = 0; i < answered.size(); ++i)
     if (answered[i]) each[i + 1] = answered[i];
   return UOp::make(Op::GROUP, dtypes::void_, each);
@@ -245,7 +287,7 @@ UOp customGradient(UOp u, UOp g) {
 
 bool hasCustomGradient(UOp u) {
   if (u.is(Op::AFTER) && u.srcCount() == 2) u = u.src(1);
-  return u.is(Op::CUSTOM_KERNEL) && customGradients().contains(u.id());
+  return derivativeOf(u) != nullptr;
 }
 
 /// Nodes between the targets and the root that a gradient flows through, targets first.
@@ -256,95 +298,102 @@ std::vector<UOp> pathTo(UOp root, const UOpMap<bool>& targets) {
     for (UOp s : u.src()) any = any || targets.count(s) || *leads.find(s.slot());
     leads.set(u.slot(), any);
   }
-  return root.toposort(
-      [&](UOp u) { return !u.is(Op::DETACH) && !u.is(Op::ASSIGN) && *leads.find(u.slot()); });
+  return root.toposort([&](UOp u) {
+    bool stops = u.is(Op::ASSIGN) || (u.is(Op::DETACH) && !derivativeOf(u));
+    return !stops && *leads.find(u.slot());
+  });
 }
 
-/// The derivation as a pass that an observer sees: it begins with the values that a gradient flows through,
-/// the last one first, and each step turns one of them into the gradients of its sources.
-class Derivation {
-public:
-  Derivation(const PatternMatcher& rules, const std::vector<UOp>& path)
-      : observer_(Observer::current()), rules_(rules), scope_({ScopeKind::Other, "gradient"}) {
-    if (!observer_) return;
-    now_.assign(path.rbegin(), path.rend());
-    observer_->onPassBegin(
-        {"compute gradient", {projectPath(__FILE__), __LINE__}, UOp::sink(now_), nullptr, &rules});
+/// The pass begins with the values that a gradient flows through, the last one first; each step turns one of
+/// them into the gradients of its sources.
+UOpMap<UOp> computeGradient(const std::vector<std::pair<UOp, UOp>>& seeded, const UOpMap<bool>& targets,
+                            const char* scope, const char* pass) {
+  const PatternMatcher& rules = gradientRules();
+  UOpMap<UOp> grads;
+  auto add = [&](UOp u, UOp g) {
+    auto [it, isNew] = grads.emplace(u, g);
+    if (!isNew) it->second = it->second.alu(Op::ADD, {g});
+  };
+  std::vector<UOp> roots;
+  for (auto [root, seed] : seeded) {
+    add(root, seed);
+    roots.push_back(root);
   }
-  ~Derivation() {
-    if (!observer_) return;
-    bool failed = std::uncaught_exceptions() > exceptions_;
-    observer_->onPassEnd(
-        {failed ? UOp() : UOp::sink(now_), failed ? PassOutcome::Failed : PassOutcome::Done, {}});
-  }
-  Derivation(const Derivation&) = delete;
-  Derivation& operator=(const Derivation&) = delete;
-
-  /// The gradients of the sources of the k-th value of the path from its end, as a GROUP; null for none.
-  UOp step(size_t k, UOp u, UOp gradient) {
-    GradientContext context{gradient};
-    UOp each = hasCustomGradient(u) ? customGradient(u, gradient)
-                                    : rules_.rewrite(u, context, observer_, nullptr, /*bottomUp=*/true);
-    if (hasCustomGradient(u)) {
-      keep(u); // its own function answers, no rule does
-    } else if (observer_ && each) {
-      keep(each);
-      now_[k] = each;
-    }
-    return each;
-  }
-  /// What is below this node stays as it is.
-  void keep(UOp u) {
-    if (observer_ && observer_->wantsRewrites()) observer_->onGate(u);
-  }
-
-private:
-  Observer* observer_;
-  const PatternMatcher& rules_;
-  ObservedScope scope_;
-  std::vector<UOp> now_;
-  int exceptions_ = std::uncaught_exceptions();
-};
-
-UOpMap<UOp> computeGradient(UOp root, UOp seed, const UOpMap<bool>& targets) {
-  static const PatternMatcher rules({kGradients});
-  UOpMap<UOp> grads{{root, seed}};
-  std::vector<UOp> path = pathTo(root, targets);
-  Derivation derivation(rules, path);
-  for (size_t i = path.size(); i-- > 0;) {
-    UOp u = path[i];
+  std::vector<UOp> path = pathTo(roots.size() == 1 ? roots[0] : UOp::sink(roots), targets);
+  if (!path.empty() && path.back().is(Op::SINK)) path.pop_back();
+  std::reverse(path.begin(), path.end());
+  ValuePass derivation(scope, pass, rules, path);
+  for (size_t k = 0; k < path.size(); ++k) {
+    UOp u = path[k];
     auto known = grads.find(u);
     if (known == grads.end()) {
-      derivation.keep(u);
+      derivation.keep(k);
       continue;
     }
-    UOp each = derivation.step(path.size() - 1 - i, u, known->second);
+    GradientContext context{known->second};
+    bool custom = hasCustomGradient(u);
+    UOp each = custom ? customGradient(u, known->second) : derivation.step(k, context);
     if (!each)
       fail(ErrorKind::Runtime, fmt::format("failed to compute gradient for {}\n\nin {}...", opName(u.op()),
                                            u.str().substr(0, 1000)));
+    if (custom) derivation.keep(k); // its own function answers, no rule does
     OperationScope::madeGraph(each);
-    for (size_t k = 0; k < u.srcCount(); ++k) {
-      if (each.src(k).is(Op::NOOP)) continue;
-      auto [it, isNew] = grads.emplace(u.src(k), each.src(k));
-      if (!isNew) it->second = it->second.alu(Op::ADD, {each.src(k)});
-    }
+    for (size_t i = 0; i < u.srcCount(); ++i)
+      if (!each.src(i).is(Op::NOOP)) add(u.src(i), each.src(i));
   }
   return grads;
+}
+
+UOpMap<bool> setOf(const std::vector<UOp>& nodes) {
+  UOpMap<bool> set;
+  for (UOp u : nodes) set[u] = true;
+  return set;
 }
 
 } // namespace
 
 UOpMap<UOp> gradientsOf(UOp root, UOp seed, const std::vector<UOp>& targets) {
-  UOpMap<bool> wanted;
-  for (UOp t : targets) wanted[t] = true;
-  return computeGradient(root, seed, wanted);
+  return computeGradient({{root, seed}}, setOf(targets), "gradient", "compute gradient");
 }
 
-void setCustomGradient(UOp kernel, CustomGradient gradient) {
-  customGradients()[kernel.id()] = std::move(gradient);
+UOpMap<UOp> gradientsOf(const std::vector<std::pair<UOp, UOp>>& seeded, const std::vector<UOp>& targets,
+                        const char* name) {
+  return computeGradient(seeded, setOf(targets), name, name);
 }
-void dropCustomGradients(const std::function<bool(uint32_t id)>& alive) {
-  std::erase_if(customGradients(), [&](const auto& entry) { return !alive(entry.first); });
+
+UOp productOfOthers(UOp x, const std::vector<int64_t>& axes) {
+  UOp zero = number(x, 0), one = number(x, 1), other = x.alu(Op::CMPNE, {zero});
+  auto spread = [&](Op op, UOp u) { return graph::expand(graph::reduceAxis(u, op, axes), x.shape()); };
+  UOp product = spread(Op::MUL, other.where(x, one));
+  UOp zeros = spread(Op::ADD, other.where(zero, one)), others = zeros.alu(Op::ADD, {number(x, -1)});
+  UOp slope = other.where(product.alu(Op::FDIV, {other.where(x, one)}), product);
+  return other.where(zeros, others).alu(Op::CMPNE, {zero}).where(zero, slope);
+}
+
+const PatternMatcher& gradientRules() {
+  static const PatternMatcher rules({kGradients});
+  return rules;
+}
+
+UOp withDerivative(UOp value, std::span<const UOp> inputs, UOp key) {
+  std::vector<UOp> src{value};
+  src.insert(src.end(), inputs.begin(), inputs.end());
+  src.push_back(key);
+  return UOp::make(Op::DETACH, value.dtype(), src);
+}
+
+const CustomDerivative* derivativeOf(UOp u) {
+  if (u.is(Op::DETACH) && u.srcCount() < 2) return nullptr;
+  if (!u.in({Op::DETACH, Op::CUSTOM_KERNEL})) return nullptr;
+  auto found = customDerivatives().find((u.is(Op::DETACH) ? u.src().back() : u).id());
+  return found == customDerivatives().end() ? nullptr : &found->second;
+}
+
+void setCustomDerivative(UOp key, CustomDerivative derivative) {
+  customDerivatives()[key.id()] = std::move(derivative);
+}
+void dropCustomDerivatives(const std::function<bool(uint32_t id)>& alive) {
+  std::erase_if(customDerivatives(), [&](const auto& entry) { return !alive(entry.first); });
 }
 
 std::vector<Tensor> Tensor::gradient(const std::vector<Tensor>& targets, const Tensor& seed,
@@ -366,7 +415,7 @@ std::vector<Tensor> Tensor::gradient(const std::vector<Tensor>& targets, const T
   }
   if (!floats) fail(ErrorKind::Runtime, "only float Tensors have gradient");
   UOp start = seed ? seed.uop() : graph::constant(dtype(), ConstValue::ofFloat(1), device());
-  auto grads = computeGradient(uop(), start, wanted);
+  auto grads = computeGradient({{uop(), start}}, wanted, "gradient", "compute gradient");
   std::vector<Tensor> out;
   for (const Tensor& t : targets) {
     auto it = grads.find(t.uop());

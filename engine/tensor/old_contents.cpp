@@ -6,6 +6,7 @@
 #include "engine/runtime/device.h"
 #include "engine/runtime/run_capture.h"
 #include "engine/tensor/graph.h"
+#include "engine/tensor/placeholder.h"
 #include "engine/tensor/state.h"
 
 #include <algorithm>
@@ -141,7 +142,7 @@ private:
 
 /// Whether a value can be computed at any time.
 bool isComputable(UOp u) {
-  if (!u.hasShape() || u.below().contains(Op::DEFINE_VAR)) return false;
+  if (!u.hasShape() || u.below().contains(Op::DEFINE_VAR) || dependsOnPlaceholder(u)) return false;
   const Shape& shape = u.shape();
   return std::all_of(shape.begin(), shape.end(), [](const Sint& n) { return n.isInt(); });
 }

@@ -5,6 +5,7 @@
 #include "engine/tensor/gradient.h"
 #include "engine/tensor/multi.h"
 #include "engine/tensor/old_contents.h"
+#include "engine/tensor/placeholder.h"
 #include "engine/tensor/state.h"
 #include "engine/tensor/tensor.h"
 #include "engine/tensor/tensor_memory.h"
@@ -125,6 +126,7 @@ std::vector<UOp> rootsOf(std::vector<Tensor> tensors, Tensor::State* inPlace) {
   separateEqual(tensors);
   for (;;) {
     std::vector<UOp> roots = separatedRoots(tensors);
+    refusePlaceholders(roots);
     if (computeBeforeCapture(roots)) continue;
     OldContentsKept kept = keepOldContents(roots, inPlace);
     if (!kept.changed) return roots;
@@ -164,7 +166,7 @@ size_t collectTensorPool() {
     auto ids = pool.liveIds();
     std::unordered_set<uint32_t> alive(ids.begin(), ids.end());
     dropOrigins(pool, [&](uint32_t id) { return alive.contains(id); });
-    dropCustomGradients([&](uint32_t id) { return alive.contains(id); });
+    dropCustomDerivatives([&](uint32_t id) { return alive.contains(id); });
   }
   nodesAfterCollect = pool.liveNodes();
   memoryAfterCollect = GlobalCounters::memUsed;
@@ -205,6 +207,7 @@ std::shared_ptr<Buffer> Tensor::buffer() const {
   intShape();
   if (devices().size() > 1) return to(devices()[0]).buffer();
   Tensor x = contiguous();
+  refusePlaceholders(std::vector<UOp>{x.uop()});
   x.realize();
   if (!graph::isRealized(x.uop()))
     fail(ErrorKind::Runtime, fmt::format("{} was not computed into a buffer", opName(x.uop().op())));

@@ -39,7 +39,8 @@ bool isAskedOnly(const RuleDef& rule) {
   static const std::set<std::string> kMarks{"sink-sources", "always-stored", "copied",
                                             "custom-kernel-buffers", "mark-range-modulo"};
   return name.starts_with("valid-") || name.starts_with("tensor-") || file.ends_with("_test.cpp") ||
-         file.ends_with("tensor/gradient.cpp") || kMarks.contains(name);
+         file.ends_with("tensor/gradient.cpp") || file.find("engine/transform/") != std::string::npos ||
+         kMarks.contains(name);
 }
 
 class Coverage : public doctest::IReporter {

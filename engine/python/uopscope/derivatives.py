@@ -1,0 +1,131 @@
+# Derivatives given by hand, and derivatives that compute again instead of keeping.
+#
+#   @custom_jvp
+#   def log1pexp(x): return (1 + x.exp()).log()
+#   @log1pexp.defjvp
+#   def _(primals, tangents): return log1pexp(*primals), tangents[0] * primals[0].sigmoid()
+#
+# A call answers what the function answers, marked in the graph with its arguments: whatever derives the graph, grad() or
+# Tensor.backward(), asks the rule there.
+import functools
+import _uopscope
+from _uopscope import Tensor
+from uopscope.pytree import flatten, same, unflatten
+from uopscope.transforms import _check_tensors, _name, _tensor, vjp
+
+class _Call:
+  """A call's arguments: which leaves are tensors, and the call made again from nodes."""
+  def __init__(self, f, args, nondiff):
+    self.f, self.fixed = f, tuple(args[i] for i in nondiff)
+    self.nondiff, self.count = nondiff, len(args)
+    self.leaves, self.tree = flatten(tuple(x for i, x in enumerate(args) if i not in nondiff))
+    self.at = [i for i, x in enumerate(self.leaves) if isinstance(x, Tensor)]
+    self.tensors = [self.leaves[i] for i in self.at]
+  def rebuilt(self, tensors):
+    leaves = list(self.leaves)
+    for i, t in zip(self.at, tensors): leaves[i] = t
+    return unflatten(self.tree, leaves)
+  def all(self, tensors):
+    """All arguments in order."""
+    rest = iter(self.rebuilt(tensors))
+    fixed = iter(self.fixed)
+    return [next(fixed) if i in self.nondiff else next(rest) for i in range(self.count)]
+  def signature(self):
+    """What a rule is kept by: calls that differ in tensors alone share it. None where an argument has no hash."""
+    others = tuple(x for x in self.leaves if not isinstance(x, Tensor))
+    key = (repr(self.tree), tuple(self.at), others, self.fixed, self.nondiff, self.count)
+    try: hash(key)
+    except TypeError: return None
+    return key
+
+class _Custom:
+  def __init__(self, f, nondiff_argnums=()):
+    functools.update_wrapper(self, f)
+    self.f, self.nondiff, self._keys = f, tuple(nondiff_argnums), {}
+  def _ready(self): return True
+  def __call__(self, *args):
+    if not self._ready(): raise TypeError(f"{_name(self.f)} has no derivative rule yet: give it one by .{self._define}(...)")
+    call = _Call(self.f, args, self.nondiff)
+    leaves, tree = flatten(self.f(*args))
+    _check_tensors(leaves, self.f, "its result")
+    if not call.tensors: return unflatten(tree, leaves)
+    inputs, signature = [t.uop for t in call.tensors], call.signature()
+    out = [_tensor(_uopscope.with_derivative(t.uop, inputs, self._key(call, signature, tree, k))) for k, t in enumerate(leaves)]
+    return unflatten(tree, out)
+  def _key(self, call, signature, tree, k):
+    at = (signature, k)
+    if signature is not None and at in self._keys: return self._keys[at]
+    call.leaves = [None if isinstance(x, Tensor) else x for x in call.leaves] # the rule outlives the call and holds none of its tensors
+    call.tensors = []
+    key = _uopscope.new_unique()
+    _uopscope.set_derivative(key, *self._rules(call, tree, k))
+    if signature is not None: self._keys[at] = key
+    return key
+
+def _aligned(answer, call, name, what):
+  """A rule's gradients, one for each tensor among the arguments; None for zero."""
+  answer = answer if isinstance(answer, tuple) else (answer,)
+  wanted = call.rebuilt([True] * len(call.at))
+  if len(answer) != len(wanted): raise ValueError(f"{name}: {what} answered {len(answer)} gradients for {len(wanted)} arguments")
+  return [g for pair in zip(answer, wanted) for g in _beside(*pair)]
+
+def _beside(g, wanted):
+  if wanted is True: return [g]
+  if not isinstance(wanted, (dict, list, tuple)): return []
+  keys = wanted if isinstance(wanted, dict) else range(len(wanted))
+  return [x for k in keys for x in _beside(None if g is None else g[k], wanted[k])]
+
+class custom_jvp(_Custom):
+  """A function whose forward derivative is given by `defjvp`: rule(primals, tangents) answers (result, tangent of it).
+
+  The rule has to be linear in the tangents; the reverse derivative is derived from it. Arguments numbered in nondiff_argnums
+  come first, as they are: rule(*nondiff, primals, tangents). Tangents of what does not vary are zeros."""
+  _define, rule = "defjvp", None
+  def defjvp(self, rule):
+    self.rule = rule
+    return rule
+  def _ready(self): return self.rule is not None
+  def _rules(self, call, tree, k):
+    def forward(tangents, inputs):
+      values = [_tensor(u) for u in inputs]
+      each = [x.zeros_like() if t is None else _tensor(t) for t, x in zip(tangents, values)]
+      out, tangent = self.rule(*call.fixed, call.rebuilt(values), call.rebuilt(each))
+      leaves, other = flatten(tangent)
+      if not same(other, tree) or leaves[k].shape != flatten(out)[0][k].shape: raise ValueError(f"{_name(self.f)}: the tangent that its rule answers has other shapes or another structure than the result")
+      return leaves[k].uop
+    return None, forward
+
+class custom_vjp(_Custom):
+  """A function whose reverse derivative is given by `defvjp(fwd, bwd)`: fwd(*args) answers (result, residuals), and
+  bwd(residuals, cotangent) a tuple with one gradient for each argument (None: zero).
+
+  Arguments numbered in nondiff_argnums come first in bwd: bwd(*nondiff, residuals, cotangent), which answers none for them."""
+  _define, fwd, bwd = "defvjp", None, None
+  def defvjp(self, fwd, bwd): self.fwd, self.bwd = fwd, bwd
+  def _ready(self): return self.bwd is not None
+  def _rules(self, call, tree, k):
+    def reverse(g, inputs):
+      result, residuals = self.fwd(*call.all([_tensor(u) for u in inputs]))
+      each = [_tensor(g) if i == k else t.zeros_like() for i, t in enumerate(flatten(result)[0])]
+      answer = self.bwd(*call.fixed, residuals, unflatten(tree, each))
+      return _gradients(_aligned(answer, call, _name(self.f), "bwd"), inputs, self.f)
+    return reverse, None
+
+def _gradients(each, inputs, f):
+  for g, u in zip(each, inputs):
+    if g is not None and g.shape != tuple(u.shape): raise ValueError(f"{_name(f)}: a gradient has shape {g.shape}, its argument {tuple(u.shape)}")
+  return [None if g is None else g.uop for g in each]
+
+class _Checkpoint(_Custom):
+  def _rules(self, call, tree, k):
+    def reverse(g, inputs):
+      seed, values = _tensor(g), [_tensor(_uopscope.computed_again(u)) for u in inputs]
+      _, pullback = vjp(lambda *floats: flatten(self.f(*call.all(floats)))[0][k], *values)
+      return _gradients([t if t.is_floating_point() else None for t in pullback(seed)], inputs, self.f)
+    return reverse, None
+
+def checkpoint(f):
+  """`f`, whose reverse derivative computes what lies between its arguments and its result again instead of keeping it.
+
+  Values and gradients are those of f; memory holds f's arguments instead of everything that its gradient reads."""
+  return _Checkpoint(f)

@@ -1,0 +1,23 @@
+// vmap on graphs: the same values for many arguments at once, as one new first axis in every shape.
+//
+//   // y of shape (4,) depends on the placeholder p of shape (3,); xs has the shape (100, 3)
+//   batch({y}, {{p, xs}}, 100)[0].shape()                 // (100, 4)
+//
+// Each operation has one rule, and each value one node before and after: no loop, no larger graph. A value
+// that depends on no argument keeps its shape until it meets one that does.
+#pragma once
+#include "engine/rewrite/matcher.h"
+
+#include <span>
+
+namespace uopscope {
+
+/// The values with a first axis of this length; `arguments` gives each placeholder its value with that axis.
+std::vector<UOp> batch(std::span<const UOp> values, const UOpMap<UOp>& arguments, const Sint& length);
+/// The rules, one for each operation.
+const PatternMatcher& batchRules();
+
+/// Nodes that depend on one of the keys, the keys left out, sources first.
+std::vector<UOp> dependents(std::span<const UOp> values, const std::function<bool(UOp)>& isKey);
+
+} // namespace uopscope

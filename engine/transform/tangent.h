@@ -1,0 +1,19 @@
+// jvp on graphs: forward derivatives, one rule per operation.
+//
+//   // y = x * x over the placeholder p; t is the tangent of p
+//   tangents({y}, {{p, t}})[0]                    // t * x + x * t
+//
+// A null answer is a tangent that is zero whatever the argument: the value is constant but for jumps.
+#pragma once
+#include "engine/rewrite/matcher.h"
+
+#include <span>
+
+namespace uopscope {
+
+/// The tangents of the values, null for zero; `arguments` gives each placeholder its tangent.
+std::vector<UOp> tangents(std::span<const UOp> values, const UOpMap<UOp>& arguments);
+/// The rules, one for each operation.
+const PatternMatcher& tangentRules();
+
+} // namespace uopscope
