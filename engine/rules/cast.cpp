@@ -32,7 +32,7 @@ bool boundsFit(UOp u, DType d) {
   return dtypes::minInt(d) <= u.vmin() && u.vmax() <= static_cast<int64_t>(dtypes::maxInt(d));
 }
 UOp skipFittingMiddle(Match& m) {
-  if (!m[y].dtype().isInt() || !m.root().dtype().isInt()) return {};
+  if (!m[y].dtype().isInt() || !(m.root().dtype().isInt() || m.root().dtype().isFloat())) return {};
   return boundsFit(m[x], m[y].dtype()) ? m[x].cast(m.root().dtype()) : UOp{};
 }
 UOp boolThroughCast(Match& m) {
