@@ -237,6 +237,11 @@ private:
     }
     case Op::COPY: return copied(u);
     case Op::REDUCE_AXIS: return reduced(u);
+    case Op::ALLREDUCE: {
+      Value v = valueOf(u.src(0));
+      v.parts = allReduce(v.parts, u.arg().op());
+      return v;
+    }
     case Op::RESHAPE: return reshaped(u);
     case Op::ASSIGN: return assigned(u);
     case Op::PERMUTE: {
