@@ -27,4 +27,19 @@ class _Importer:
   @staticmethod
   def get_source(name): return _uopscope.sources.get(_Importer._path(name))
 
-sys.meta_path.insert(0, _Importer)
+class _OwnFunctions:
+  """Packages that bring a library which is in this process in another version already, since LLVM uses it. Such a library
+  looks for functions in itself first: one of the other version would read its data by another layout."""
+  libraries = {"z3": "libz3"}
+  @staticmethod
+  def find_spec(name, path=None, target=None):
+    library = _OwnFunctions.libraries.pop(name, None)
+    if library:
+      import ctypes, os
+      opened = ctypes.CDLL.__init__
+      def open_apart(self, file, mode=ctypes.DEFAULT_MODE, *rest, **named):
+        opened(self, file, mode | (os.RTLD_DEEPBIND if library in os.path.basename(str(file)) else 0), *rest, **named)
+      ctypes.CDLL.__init__ = open_apart
+    return None
+
+sys.meta_path[:0] = [_Importer, _OwnFunctions]

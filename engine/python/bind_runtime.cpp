@@ -35,7 +35,13 @@ void bindRuntime(py::module_& m) {
       .def_readwrite_static("global_mem", &GlobalCounters::globalMem)
       .def_readwrite_static("time_sum_s", &GlobalCounters::timeSum)
       .def_readwrite_static("kernel_count", &GlobalCounters::kernelCount)
-      .def_readwrite_static("mem_used", &GlobalCounters::memUsed)
+      .def_property_static(
+          "mem_used",
+          [](const py::object&) {
+            releaseUnreached();
+            return GlobalCounters::memUsed;
+          },
+          [](const py::object&, int64_t bytes) { GlobalCounters::memUsed = bytes; })
       .def_static("reset", &GlobalCounters::reset);
 
   py::class_<Schedule, std::shared_ptr<Schedule>>(m, "Schedule")

@@ -3,6 +3,7 @@
 #include "engine/python/tensor_data.h"
 #include "engine/runtime/device.h"
 #include "engine/tensor/gradient.h"
+#include "engine/tensor/random_streams.h"
 #include "engine/tensor/tensor_memory.h"
 
 #include <fmt/format.h>
@@ -130,6 +131,15 @@ void bindCreation(TensorClass& c) {
     return Tensor::scalar(ConstValue::ofInt(0), {{}, dtypes::int32, false}).add(Operand(Sint(u)));
   });
 
+  auto streams = [](Tensor RandomStream::* member) {
+    return [member](const py::object&) {
+      std::map<std::string, Tensor> out;
+      for (const RandomStream& stream : randomStreams()) out[stream.device] = stream.*member;
+      return out;
+    };
+  };
+  c.def_property_readonly_static("_device_seeds", streams(&RandomStream::key));
+  c.def_property_readonly_static("_device_rng_counters", streams(&RandomStream::drawn));
   c.def_static("manual_seed", [](int64_t seed) { Tensor::manualSeed(seed); }, py::arg("seed") = 0);
   c.def_static("rand", [](const py::args& shape, const py::kwargs& kw) {
     return Tensor::rand(toInts(argfix(shape)), takeOptions(kw, {"contiguous"}),
@@ -176,6 +186,21 @@ void bindCreation(TensorClass& c) {
         py::arg("replacement") = false);
 }
 
+/// A range that neither an END closes, nor a CONTRACT makes lanes of; null if there is none.
+UOp openRange(UOp sink) {
+  if (sink.ranges().empty()) return {};
+  std::vector<int64_t> lanes; // (range, length) of each axis
+  for (UOp u : sink.toposort())
+    if (u.is(Op::CONTRACT)) lanes.insert(lanes.end(), u.arg().ints().begin(), u.arg().ints().end());
+  for (UOp r : sink.ranges()) {
+    bool isContracted = false;
+    for (size_t i = 0; i < lanes.size(); i += 2)
+      isContracted = isContracted || lanes[i] == r.arg().as<RangeArg>().ids[0];
+    if (!isContracted) return r;
+  }
+  return {};
+}
+
 /// Custom kernels: the function gets a placeholder per tensor and answers the SINK of the kernel.
 std::vector<Tensor> customKernel(const std::vector<Tensor>& tensors, py::object fxn, py::object gradFxn) {
   OperationScope op("custom_kernel");
@@ -199,10 +224,10 @@ std::vector<Tensor> customKernel(const std::vector<Tensor>& tensors, py::object 
          fmt::format(
              "a custom kernel's function must answer a SINK (end with .sink(arg=KernelInfo(...))), got {}",
              opName(sink.op())));
-  if (!sink.ranges().empty())
+  if (UOp range = openRange(sink))
     fail(ErrorKind::Spec,
          fmt::format("the custom kernel leaves range {} open: close it with .end(...) before .sink(...)",
-                     sink.ranges()[0].arg().repr()));
+                     range.arg().repr()));
   std::vector<UOp> src{sink.arg() ? sink : sink.withArg(Arg::of(KernelInfo{}))};
   src.insert(src.end(), buffers.begin(), buffers.end());
   UOp kernel = UOp::make(Op::CUSTOM_KERNEL, dtypes::void_, src);

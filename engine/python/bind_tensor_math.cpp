@@ -225,13 +225,7 @@ void bindReductions(TensorClass& c) {
       .def("cumsum", method(&Tensor::cumsum), py::arg("axis") = 0)
       .def("cumprod", method(&Tensor::cumprod), py::arg("axis"))
       .def("cummax", method(&Tensor::cummax), py::arg("axis") = 0)
-      .def(
-          "cummin",
-          [](const Tensor& t, int64_t axis) {
-            auto flipSign = [](const Tensor& x) { return x.isFloat() ? x.neg() : x.bitNot(); };
-            return flipSign(flipSign(t).cummax(axis));
-          },
-          py::arg("axis") = 0)
+      .def("cummin", method(&Tensor::cummin), py::arg("axis") = 0)
       .def("logcumsumexp", method(&Tensor::logcumsumexp), py::arg("axis") = 0);
 }
 

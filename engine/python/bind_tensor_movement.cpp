@@ -54,9 +54,10 @@ std::vector<Index> toIndices(py::object key, const Tensor& t) {
 /// (first, *rest) where first may be a sequence of tensors.
 std::vector<Tensor> joined(py::object first, const py::args& rest) {
   std::vector<Tensor> out;
-  if (py::isinstance<py::list>(first) || py::isinstance<py::tuple>(first))
+  if (py::isinstance<py::list>(first) || py::isinstance<py::tuple>(first)) {
+    if (!rest.empty()) throw py::value_error("takes the tensors one by one, or one list of them, not both");
     for (py::handle h : first) out.push_back(h.cast<Tensor>());
-  else
+  } else
     out.push_back(first.cast<Tensor>());
   for (py::handle h : rest) {
     if (py::isinstance<py::list>(h) || py::isinstance<py::tuple>(h))
@@ -203,7 +204,8 @@ void bindTensorMovement(TensorClass& c) {
       .def("chunk", method(&Tensor::chunk), py::arg("chunks"), py::arg("dim") = 0)
       .def("unfold", method(&Tensor::unfold), py::arg("dim"), py::arg("size"), py::arg("step"))
       .def("diag", method(&Tensor::diag))
-      .def("diagonal", method(&Tensor::diagonal))
+      .def("diagonal", method(&Tensor::diagonal), py::arg("offset") = 0, py::arg("dim1") = 0,
+           py::arg("dim2") = 1)
       .def(
           "roll",
           [](const Tensor& t, py::object shifts, py::object dims) {

@@ -291,7 +291,18 @@ void bindGraph(UOpClass& c) {
           "render",
           [](UOp u, bool simplifyFirst) {
             PoolScope scope(tensorPool());
-            return closedExpression(simplifyFirst ? simplify(u) : u);
+            if (!simplifyFirst) return closedExpression(u);
+            UOp simple = simplify(u);
+            auto lanes = simple.src();
+            bool isConstant =
+                simple.is(Op::VECTORIZE) &&
+                std::all_of(lanes.begin(), lanes.end(), [](UOp lane) { return lane.isConst(); });
+            if (!isConstant) return closedExpression(simple);
+            if (std::all_of(lanes.begin(), lanes.end(), [&](UOp lane) { return lane == lanes[0]; }))
+              return closedExpression(lanes[0]);
+            std::string text;
+            for (UOp lane : lanes) text += (text.empty() ? "" : ", ") + closedExpression(lane);
+            return "(" + text + ")";
           },
           py::arg("simplify") = true)
       .def("pyrender", [](UOp u) { return pyrender(u); })

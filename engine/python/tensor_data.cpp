@@ -13,7 +13,7 @@ namespace uopscope {
 namespace {
 
 bool isSequence(py::handle h) {
-  return py::isinstance<py::list>(h) || py::isinstance<py::tuple>(h);
+  return py::isinstance<py::list>(h) || py::isinstance<py::tuple>(h) || py::isinstance<py::bytes>(h);
 }
 
 /// The rows of an array of NumPy inside of a list, as lists; null for anything else.
@@ -124,7 +124,9 @@ Tensor tensorFromPython(py::object data, const TensorOptions& o) {
   if (data.is_none())
     return Tensor::scalar(ConstValue::ofInt(0),
                           {o.device, o.dtype.value_or(dtypes::defaultFloat()), o.requiresGrad});
-  if (PyLong_Check(data.ptr()) || PyFloat_Check(data.ptr())) return Tensor::scalar(toConst(data), o);
+  if (PyLong_Check(data.ptr()) || PyFloat_Check(data.ptr()))
+    return Tensor::scalar(toConst(data), o,
+                          o.requiresGrad != false); // what may get a gradient is unlike any other
   py::detail::make_caster<UOp> node;
   if (node.load(data, false)) {
     UOp u = py::detail::cast_op<UOp&>(node);
@@ -133,7 +135,8 @@ Tensor tensorFromPython(py::object data, const TensorOptions& o) {
     if (o.dtype && *o.dtype != u.dtype())
       fail(ErrorKind::Shape, fmt::format("dtype mismatch: {} vs {}", o.dtype->name(), u.dtype().name()));
     Tensor t = Tensor::named(u, o.requiresGrad);
-    return o.device ? t.to(*o.device) : t;
+    if (t.device().empty()) return t; // it depends on none: it is computed where it is used
+    return t.to(Device::canonicalize(o.device ? *o.device : Device::defaultName()));
   }
   if (py::isinstance<py::bytes>(data)) {
     std::string bytes = data.cast<std::string>();

@@ -34,7 +34,8 @@ bool boundsFit(UOp u, DType d) {
   return dtypes::minInt(d) <= u.vmin() && u.vmax() <= static_cast<int64_t>(dtypes::maxInt(d));
 }
 UOp skipFittingMiddle(Match& m) {
-  if (!m[y].dtype().isInt() || !m.root().dtype().isInt()) return m.decline("a type is no integer");
+  if (!m[y].dtype().isInt() || !(m.root().dtype().isInt() || m.root().dtype().isFloat()))
+    return m.decline("a type is no number");
   return boundsFit(m[x], m[y].dtype()) ? m[x].cast(m.root().dtype())
                                        : m.decline("the bounds do not fit the type between");
 }

@@ -35,6 +35,7 @@ public:
     if (UOp r = twoValues()) return r;
     if (UOp r = commonFactor()) return r;
     if (UOp r = pullOut()) return r;
+    if (UOp r = turnAround()) return r;
     if (UOp r = smallerConst()) return r;
     if (mod_) return lowPart();
     if (UOp r = overQuotient()) return r;
@@ -140,6 +141,20 @@ private:
     if (rem.terms == l_.terms || intervalOf(rem).lo < 0) return {};
     UOp r = result(rem, c_);
     return mod_ ? r : quo.toUOp() + r;
+  }
+
+  /// (k - A) // c is k//c - (A + c-1 - k%c) // c: what is only taken away is counted upwards.
+  UOp turnAround() {
+    bool onlyTaken = !l_.terms.empty() && std::all_of(l_.terms.begin(), l_.terms.end(), [](const Term& t) {
+      return t.factor < 0 && t.node.vmin() >= 0;
+    });
+    if (mod_ || !onlyTaken) return {};
+    Linear out{{}, static_cast<int64_t>(c_ - 1 - floorMod(l_.constant, c_)), l_.dtype};
+    for (const Term& t : l_.terms) {
+      if (t.factor == INT64_MIN) return {};
+      out.terms.push_back({t.node, -t.factor});
+    }
+    return index(floorDiv(l_.constant, c_)) + result(out, c_) * -1;
   }
 
   /// The constant as small as it can be: between 0 and c where the rest allows it.

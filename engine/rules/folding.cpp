@@ -3,6 +3,7 @@
 #include "engine/rules/variables.h"
 #include "engine/uop/eval.h"
 
+#include <algorithm>
 #include <array>
 #include <limits>
 
@@ -10,11 +11,33 @@ namespace uopscope::rules {
 
 namespace {
 
-constexpr Pat kConst = pat::any(OpSet{Op::CONST});
+constexpr Pat kConst = pat::any(OpSet{Op::CONST, Op::VCONST});
 
-/// The operation on constants, lane by lane where all lanes are the same.
+/// The operation on constant vectors, lane by lane.
+UOp foldLanes(UOp u) {
+  if (u.dtype().count() < 2 || (u.is(Op::BITCAST) && u.dtype().itemsize() != u.src(0).dtype().itemsize()))
+    return {};
+  DType operand = u.src(u.is(Op::WHERE) ? 1 : 0).dtype();
+  std::vector<ConstValue> lanes;
+  for (size_t lane = 0; lane < static_cast<size_t>(u.dtype().count()); ++lane) {
+    std::array<ConstValue, 3> v;
+    for (size_t i = 0; i < u.srcCount(); ++i) {
+      UOp s = u.src(i);
+      v[i] = s.isConst() ? s.constValue() : s.arg().as<std::vector<ConstValue>>()[lane];
+      if (v[i].isInvalid() && u.dtype().kind() != Scalar::Index) return {};
+    }
+    lanes.push_back(evalAlu(u.op(), u.dtype(), operand, std::span(v.data(), u.srcCount())));
+  }
+  bool alike = std::all_of(lanes.begin(), lanes.end(), [&](const ConstValue& v) { return v == lanes[0]; });
+  return alike ? UOp::constant(u.dtype(), lanes[0])
+               : UOp::make(Op::VCONST, u.dtype(), {}, Arg::of(std::move(lanes)));
+}
+
+/// The operation on constants.
 UOp foldConstants(Match& m) {
   UOp u = m.root();
+  for (UOp s : u.src())
+    if (s.is(Op::VCONST)) return foldLanes(u);
   std::array<ConstValue, 3> v;
   for (size_t i = 0; i < u.srcCount(); ++i) {
     UOp c = laneConst(u.src(i));

@@ -32,10 +32,10 @@ UOp gepOfConst(Match& m) {
   UOp c = m[c0];
   if (c.isConst()) return c.isInvalidConst() ? c : UOp::constant(m.root().dtype(), c.constValue());
   const auto& values = c.arg().as<std::vector<ConstValue>>();
-  std::vector<UOp> picked;
-  for (int64_t i : lanesOf(m.root()))
-    picked.push_back(UOp::constant(c.dtype().scalar(), values[static_cast<size_t>(i)]));
-  return picked.size() == 1 ? picked[0] : UOp::vectorize(picked);
+  std::vector<ConstValue> picked;
+  for (int64_t i : lanesOf(m.root())) picked.push_back(values[static_cast<size_t>(i)]);
+  if (picked.size() == 1) return UOp::constant(c.dtype().scalar(), picked[0]);
+  return UOp::make(Op::VCONST, m.root().dtype(), {}, Arg::of(std::move(picked)));
 }
 UOp gepInOrder(Match& m) {
   const auto& lanes = lanesOf(m.root());

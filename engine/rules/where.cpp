@@ -53,6 +53,7 @@ constexpr RuleDef kSimpleWhereRules[] = {
     RULE("where-false-true", pat::where(xb, false, true).withDtype(kMaskBool), pat::logicalNot(x)),
     RULE("where-where-else", pat::where(x, pat::where(y, z, w), w), pat::where(x& y, z, w)),
     RULE("where-else-where", pat::where(x, z, pat::where(y, z, w)), pat::where(x | y, z, w)),
+    RULE("where-where-then", pat::where(x, pat::where(y, w, z), w), pat::where(x& pat::logicalNot(y), z, w)),
     RULE("where-same-cond-then", pat::where(x, pat::where(x, y, z), w), pat::where(x, y, w)),
     RULE("where-same-cond-else", pat::where(x, y, pat::where(x, z, w)), pat::where(x, y, w)),
 };

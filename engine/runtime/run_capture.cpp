@@ -16,6 +16,9 @@ namespace uopscope {
 
 namespace {
 
+ContextVar capturing("CAPTURING", 1,
+                     "captured functions note what runs; at 0 it runs now, and is not replayed");
+
 std::vector<RunCapture*>& captures() {
   static thread_local std::vector<RunCapture*> stack;
   return stack;
@@ -42,16 +45,19 @@ RunCapture::Pause::~Pause() {
 }
 
 bool RunCapture::active() {
-  return !captures().empty();
+  return capturing && !captures().empty();
 }
 void RunCapture::ran(const RunStep& step) {
+  if (!active()) return;
   for (RunCapture* c : captures()) c->steps_.push_back(step);
 }
 void RunCapture::viewed(const std::shared_ptr<Buffer>& view, const std::shared_ptr<Buffer>& of,
                         size_t offset) {
+  if (!active()) return;
   for (RunCapture* c : captures()) c->views_.push_back({view, of, offset});
 }
 void RunCapture::beforeReplay(const HostAction& action) {
+  if (!active()) return;
   for (RunCapture* c : captures()) c->before_.push_back(action);
 }
 

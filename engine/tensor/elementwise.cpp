@@ -101,8 +101,8 @@ Tensor Tensor::bitcast(DType to) const {
   if (isFileDevice(device()))
     if (Tensor part = memoryView(to)) return part;
   if (ns == os) return apply(uop().bitcast(to));
-  int64_t last = ndim() ? intShape().back() : 1;
-  if (ndim() == 0 || last * os % ns)
+  int64_t last = ndim() && shape().back().isInt() ? shape().back().i() : -1;
+  if (last < 0 || last * os % ns)
     fail(ErrorKind::Runtime, fmt::format("unsupported size in bitcast: {} of {} to {}", shapeStr(shape()),
                                          dtype().name(), to.name()));
   auto unsignedOf = [](int64_t bytes) {
@@ -433,6 +433,7 @@ Tensor Tensor::logaddexp(const Operand& o) const {
   return sub(m).exp().add(broadcasted(*this, o).y.sub(m).exp()).log().add(m);
 }
 Tensor Tensor::threefry(const Tensor& key) const {
+  OperationScope op("threefry");
   return apply(uop().alu(Op::THREEFRY, {key.uop()}), {key});
 }
 

@@ -404,6 +404,8 @@ std::vector<Tensor> Tensor::gradient(const std::vector<Tensor>& targets, const T
          fmt::format(
              "when no gradient is provided, backward must be called on a scalar tensor, not one of shape {}",
              shapeStr(shape())));
+  if (seed && seed.shape() != shape() && numel() == Sint(1) && seed.numel() == Sint(1))
+    return gradient(targets, seed.reshape(shape()), materialize);
   if (seed && seed.shape() != shape())
     fail(ErrorKind::Shape,
          fmt::format("gradient has shape {}, the tensor {}", shapeStr(seed.shape()), shapeStr(shape())));

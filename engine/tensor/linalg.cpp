@@ -137,4 +137,33 @@ Tensor Tensor::newtonSchulz(int64_t steps, const std::vector<double>& params, do
   return g;
 }
 
+Tensor Tensor::diagonal(int64_t offset, int64_t dim1, int64_t dim2) const {
+  OperationScope op("diagonal");
+  int64_t row = resolveDim(dim1), column = resolveDim(dim2);
+  if (row == column) fail(ErrorKind::Runtime, "dim1 and dim2 cannot be the same dimension");
+  Ints order;
+  for (int64_t i = 0; i < ndim(); ++i)
+    if (i != row && i != column) order.push_back(i);
+  order.insert(order.end(), {row, column});
+  Tensor x = permute(order);
+  Ints s = x.intShape();
+  const size_t r = s.size() - 2, c = s.size() - 1;
+  int64_t firstRow = std::max<int64_t>(0, -offset), firstColumn = std::max<int64_t>(0, offset);
+  int64_t n = std::max<int64_t>(0, std::min(s[r] - firstRow, s[c] - firstColumn));
+  std::vector<std::optional<std::pair<Sint, Sint>>> part(s.size());
+  Shape lead(x.shape().begin(), x.shape().end() - 2), result = lead;
+  result.emplace_back(n);
+  if (n == 0) return zeros(result, {device(), dtype(), {}});
+  part[r] = {Sint(firstRow), Sint(firstRow + n)};
+  part[c] = {Sint(firstColumn), Sint(firstColumn + n)};
+  // A row of n + 1: each row of the square begins one element later, so the diagonal is the first column.
+  Bounds more(lead.size() + 1, {0, 0});
+  more.back() = {0, Sint(n)};
+  Shape skewed = lead;
+  skewed.insert(skewed.end(), {Sint(n), Sint(n + 1)});
+  std::vector<std::optional<std::pair<Sint, Sint>>> firstOfRow(skewed.size());
+  firstOfRow.back() = {Sint(0), Sint(1)};
+  return x.shrink(part).flatten(-2).pad(more).reshape(skewed).shrink(firstOfRow).reshape(result);
+}
+
 } // namespace uopscope

@@ -120,11 +120,13 @@ Tensor Tensor::pad(const Bounds& amounts, ConstValue value) const {
   bool cuts = false;
   for (size_t i = 0; i < amounts.size(); ++i) {
     const auto& [before, after] = amounts[i];
-    if (before.vmin() < 0 || after.vmin() < 0) {
+    // An amount that depends on a variable is taken to be none below zero, unless it is for every value.
+    bool isCut = before.vmax() < 0 || after.vmax() < 0;
+    if (isCut) {
       cuts = true;
       cut[i] = {Sint(0) - graph::smin(before, 0), graph::smin(shape()[i] + after, shape()[i])};
     }
-    grow.push_back({graph::smax(before, 0), graph::smax(after, 0)});
+    grow.push_back(isCut ? std::pair(graph::smax(before, 0), graph::smax(after, 0)) : amounts[i]);
   }
   if (cuts) x = x.shrink(cut);
   UOp padded = graph::pad(x.uop(), grow);
@@ -278,12 +280,13 @@ Tensor Tensor::cat(const std::vector<Tensor>& tensors, int64_t dim) {
   OperationScope op("cat");
   if (tensors.empty()) fail(ErrorKind::Value, "needs at least one tensor");
   const Tensor& first = tensors[0];
+  if (first.ndim() == 0) fail(ErrorKind::Index, "cannot join numbers, which have no axis: use stack");
   auto d = static_cast<size_t>(first.resolveDim(dim));
   std::vector<Sint> ends{0};
   for (const Tensor& t : tensors) {
     bool fits = t.ndim() == first.ndim();
     for (size_t i = 0; fits && i < t.shape().size(); ++i) fits = i == d || t.shape()[i] == first.shape()[i];
-    if (!fits || t.ndim() == 0)
+    if (!fits)
       fail(ErrorKind::Shape, fmt::format("cannot join {} and {} along dim {}", shapeStr(first.shape()),
                                          shapeStr(t.shape()), d));
     ends.push_back(ends.back() + t.shape()[d]);
@@ -455,18 +458,6 @@ Tensor Tensor::diag() const {
       .flatten()
       .shrink({{{Sint(0), Sint(n * n)}}})
       .reshape({Sint(n), Sint(n)});
-}
-
-Tensor Tensor::diagonal() const {
-  OperationScope op("diagonal");
-  if (ndim() != 2 || !(shape()[0] == shape()[1]))
-    fail(ErrorKind::Value, fmt::format("only 2-D square tensor is supported, getting {}", shapeStr(shape())));
-  int64_t n = intShape()[0];
-  return flatten()
-      .pad({{0, Sint(n)}})
-      .reshape({Sint(n), Sint(n + 1)})
-      .shrink({std::nullopt, {{Sint(0), Sint(1)}}})
-      .reshape({Sint(n)});
 }
 
 Tensor Tensor::roll(const Ints& shifts, const std::optional<Ints>& dims) const {

@@ -5,9 +5,11 @@
 #include "engine/runtime/device.h"
 #include "engine/runtime/run_capture.h"
 #include "engine/tensor/multi.h"
+#include "engine/tensor/random_streams.h"
 #include "engine/tensor/sha256.h"
 #include "engine/tensor/tensor.h"
 #include "engine/uop/threefry.h"
+#include "engine/uop/unique.h"
 
 #include <fmt/format.h>
 
@@ -127,6 +129,15 @@ Tensor uniformFromBits(const Tensor& bits, DType d) {
 
 } // namespace
 
+std::vector<RandomStream> randomStreams() {
+  std::vector<RandomStream> out;
+  for (const auto& [device, stream] : generator().streams) {
+    Tensor drawn = Tensor::fromBytes(&stream->drawn, {1}, dtypes::uint32, {device, {}, false});
+    out.push_back({device, stream->key, drawn});
+  }
+  return out;
+}
+
 HostAction Tensor::drawAgain(const std::string& device, int64_t words, std::shared_ptr<Buffer> at) {
   auto run = [stream = streamOf(device), words, at] {
     at->copyIn(&stream->drawn);
@@ -159,8 +170,40 @@ Tensor Tensor::rand(const Ints& shape, const TensorOptions& o, bool contiguousRe
   return contiguousResult ? result.contiguous() : result;
 }
 
+namespace {
+/// One draw for each device of a sharded tensor, of the shape of its shard; where every device has all of it,
+/// one draw of the default device that is copied.
+Tensor drawShards(const Tensor& like, TensorOptions o,
+                  const std::function<Tensor(const Tensor&, TensorOptions)>& draw) {
+  if (o.device)
+    fail(
+        ErrorKind::Runtime,
+        fmt::format("the result is on the devices of the tensor, {}: no device can be given", like.device()));
+  std::vector<std::string> devices = like.devices();
+  std::optional<int64_t> axis = like.shardAxis();
+  Shape part = like.shape();
+  if (axis)
+    part[static_cast<size_t>(*axis)] =
+        part[static_cast<size_t>(*axis)].i() / static_cast<int64_t>(devices.size());
+  o.device = axis ? std::optional<std::string>() : Device::defaultName();
+  o.dtype = o.dtype.value_or(like.dtype());
+  if (!axis) return draw(Tensor::empty(part, o), o).shard(devices);
+  std::vector<UOp> parts;
+  for (const std::string& device : devices) {
+    o.device = device;
+    parts.push_back(draw(Tensor::empty(part, o), o).uop());
+  }
+  UOp stack = UOp::make(Op::MSTACK, *o.dtype, parts);
+  return Tensor::fromUOp(UOp::make(Op::MULTI, *o.dtype, {stack, deviceNode(like.device())}, Arg::of(*axis)),
+                         o.requiresGrad);
+}
+} // namespace
+
 Tensor Tensor::randLike(TensorOptions o, bool contiguousResult) const {
   OperationScope op("rand_like");
+  if (devices().size() > 1)
+    return drawShards(
+        *this, o, [=](const Tensor& t, const TensorOptions& at) { return t.randLike(at, contiguousResult); });
   if (!o.device) o.device = device();
   if (!o.dtype) o.dtype = dtype();
   return rand(intShape(), o, contiguousResult);
@@ -168,6 +211,8 @@ Tensor Tensor::randLike(TensorOptions o, bool contiguousResult) const {
 
 Tensor Tensor::randnLike(TensorOptions o) const {
   OperationScope op("randn_like");
+  if (devices().size() > 1)
+    return drawShards(*this, o, [](const Tensor& t, const TensorOptions& at) { return t.randnLike(at); });
   std::string where = Device::canonicalize(o.device ? *o.device : device());
   Ints to = intShape();
   int64_t numel = 1;

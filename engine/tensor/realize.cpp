@@ -2,6 +2,7 @@
 // buffer. The tensor pool is collected here, the one place where no bare node is in use.
 #include "engine/base/id_map.h"
 #include "engine/runtime/device.h"
+#include "engine/tensor/fold_values.h"
 #include "engine/tensor/gradient.h"
 #include "engine/tensor/multi.h"
 #include "engine/tensor/old_contents.h"
@@ -122,6 +123,7 @@ std::vector<UOp> separatedRoots(const std::vector<Tensor>& tensors) {
 
 /// What is to be computed for these tensors, and for others that would lose what they read.
 std::vector<UOp> rootsOf(std::vector<Tensor> tensors, Tensor::State* inPlace) {
+  foldValues(tensors);
   separateBindings(tensors);
   separateEqual(tensors);
   for (;;) {
@@ -173,9 +175,34 @@ size_t collectTensorPool() {
   return freed;
 }
 
+void releaseUnreached() {
+  if (heldNodes == 0 && !OperationScope::current()) collectTensorPool();
+}
+
+namespace {
+/// Shards of live tensors: what becomes of them is asked for, as of any value that a tensor stands for.
+std::vector<UOpRef> heldShards(const std::vector<UOp>& roots) {
+  std::vector<UOp> held;
+  forEachTensor([&](Tensor::State& s) {
+    UOp base = graph::base(s.uop);
+    if (!base.is(Op::MULTI) || !base.src(0).is(Op::MSTACK)) return;
+    for (UOp part : base.src(0).src())
+      if (!graph::isRealized(part)) held.push_back(part);
+  });
+  if (held.empty()) return {};
+  IdMap<bool> scheduled;
+  for (UOp u : UOp::sink(roots).toposort()) scheduled.set(u.slot(), true);
+  std::vector<UOpRef> shards;
+  for (UOp part : held)
+    if (scheduled.contains(part.slot())) shards.emplace_back(part);
+  return shards;
+}
+} // namespace
+
 Schedule Tensor::schedule(const std::vector<Tensor>& tensors) {
   OperationScope op("schedule");
   std::vector<UOp> roots = rootsOf(tensors, nullptr);
+  std::vector<UOpRef> shards = heldShards(roots);
   Schedule s = createSchedule(UOp::sink(roots));
   applyBecomes(s.becomes);
   return s;
@@ -190,6 +217,7 @@ void realizeTensors(const std::vector<Tensor>& tensors, Tensor::State* inPlace) 
     OperationScope op("realize");
     std::vector<UOp> roots = rootsOf(tensors, inPlace);
     if (!roots.empty()) {
+      std::vector<UOpRef> shards = heldShards(roots);
       Schedule s = createSchedule(UOp::sink(roots));
       runSchedule(s);
       applyBecomes(s.becomes); // after the run: what failed stays as it was

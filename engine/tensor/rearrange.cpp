@@ -4,13 +4,31 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 
 namespace uopscope {
 
 namespace {
 
-/// One side of a formula: groups of names, one group per axis. An axis of size one is an empty group.
+/// One side of a formula: groups of names, one group per axis. An axis of size one is an empty group. "..."
+/// by itself stands for several axes; in brackets, for several names of one.
 using Side = std::vector<std::vector<std::string>>;
+constexpr const char* kInBrackets = "(...)";
+
+/// Letters, digits and underscores inside, a letter first.
+bool isAxisName(const std::string& name) {
+  auto isWord = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; };
+  return name == "1" || name == "..." ||
+         (std::isalpha(static_cast<unsigned char>(name[0])) && name.back() != '_' &&
+          std::all_of(name.begin(), name.end(), isWord));
+}
+
+/// With "..." for the character of three dots.
+std::string plainDots(std::string formula) {
+  const std::string one = "\u2026";
+  for (size_t at; (at = formula.find(one)) != std::string::npos;) formula.replace(at, one.size(), "...");
+  return formula;
+}
 
 Side parseSide(const std::string& text, const std::string& formula) {
   Side side;
@@ -32,6 +50,12 @@ Side parseSide(const std::string& text, const std::string& formula) {
       size_t end = text.find_first_of(" ()", i);
       std::string name = text.substr(i, end == std::string::npos ? end : end - i);
       i += name.size();
+      if (!isAxisName(name))
+        fail(ErrorKind::Shape,
+             fmt::format("\"{}\" in \"{}\" is no name of an axis: letters, digits and _ inside, "
+                         "a letter first",
+                         name, formula));
+      if (inside && name == "...") name = kInBrackets;
       if (!inside) side.emplace_back();
       if (name != "1") side.back().push_back(name);
     }
@@ -53,7 +77,7 @@ void spreadEllipsis(Side& side, size_t axes) {
       for (auto& n : names) out.push_back({n});
       continue;
     }
-    if (auto at = std::find(group.begin(), group.end(), "..."); at != group.end()) {
+    if (auto at = std::find(group.begin(), group.end(), kInBrackets); at != group.end()) {
       at = group.erase(at);
       group.insert(at, names.begin(), names.end());
     }
@@ -70,15 +94,18 @@ std::vector<std::string> flat(const Side& side) {
 
 } // namespace
 
-Tensor Tensor::rearrange(const std::string& formula,
+Tensor Tensor::rearrange(const std::string& text,
                          const std::vector<std::pair<std::string, int64_t>>& sizes) const {
   OperationScope op("rearrange");
+  const std::string formula = plainDots(text);
   size_t arrow = formula.find("->");
   if (arrow == std::string::npos || formula.find("->", arrow + 2) != std::string::npos)
     fail(ErrorKind::Shape, fmt::format("\"{}\" must have one ->", formula));
   Side from = parseSide(formula.substr(0, arrow), formula),
        to = parseSide(formula.substr(arrow + 2), formula);
   auto dots = flat(from);
+  if (std::find(dots.begin(), dots.end(), kInBrackets) != dots.end())
+    fail(ErrorKind::Shape, fmt::format("\"{}\" splits an axis into ...: name the parts", formula));
   if (std::find(dots.begin(), dots.end(), "...") != dots.end()) {
     if (shape().size() + 1 < from.size())
       fail(ErrorKind::Shape, fmt::format("\"{}\" names more axes than {} has", formula, shapeStr(shape())));

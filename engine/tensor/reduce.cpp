@@ -1,4 +1,4 @@
-// Reductions and what is made of them: statistics, softmax, cumulative sums, norms.
+// Reductions and what is made of them: statistics, softmax, norms.
 #include "engine/tensor/state.h"
 #include "engine/tensor/tensor.h"
 
@@ -10,12 +10,6 @@
 namespace uopscope {
 
 namespace {
-
-ConstValue identityOf(Op op, DType d) {
-  if (op == Op::MAX) return dtypeMin(d);
-  double v = op == Op::MUL ? 1 : 0;
-  return d.isFloat() ? ConstValue::ofFloat(v) : ConstValue::ofInt(static_cast<int64_t>(v));
-}
 
 bool isSmallFloat(DType d) {
   return d.isFloat() && d.itemsize() < 4;
@@ -139,7 +133,7 @@ Tensor Tensor::logcumsumexp(int64_t axis) const {
   int64_t n = x.intShape().back();
   Shape wide = x.shape();
   wide.insert(wide.end() - 1, Sint(n));
-  Tensor running = x.cummax(-1);
+  Tensor running = x.splitCumulate(-1, Op::MAX);
   Tensor mask = ones({Sint(n), Sint(n)}, {device(), dtypes::bool_, false}).tril();
   Tensor low = scalar(dtypeMin(dtype()), {device(), dtype(), false});
   Tensor sum = mask.where(x.unsqueeze(-2).expand(wide).sub(running.unsqueeze(-1)), low)
@@ -169,58 +163,6 @@ Tensor Tensor::argmax(std::optional<int64_t> axis, bool keepdim) const {
 Tensor Tensor::argmin(std::optional<int64_t> axis, bool keepdim) const {
   OperationScope op("argmin");
   return inverse().argmax(axis, keepdim);
-}
-
-Tensor Tensor::cumulate(int64_t axis, Op op, bool includeInitial) const {
-  int64_t n = intShape()[static_cast<size_t>(resolveDim(axis))];
-  Tensor x = transpose(axis, -1);
-  Bounds amounts(x.shape().size(), {0, 0});
-  amounts.back() = {Sint(n - (includeInitial ? 0 : 1)), Sint(includeInitial ? -1 : 0)};
-  Tensor windows = x.pad(amounts, identityOf(op, dtype())).pool({n}, {1}, {1});
-  Tensor result = op == Op::ADD   ? windows.sum(Ints{-1})
-                  : op == Op::MAX ? windows.max(Ints{-1})
-                                  : windows.prod(Ints{-1});
-  return result.transpose(axis, -1);
-}
-
-Tensor Tensor::splitCumulate(int64_t axis, Op op) const {
-  constexpr int64_t kPart = 256; // two stages cost n * 256 instead of n * n
-  if (ndim() == 0) return *this;
-  axis = resolveDim(axis);
-  for (const Sint& s : shape())
-    if (graph::isInt(s, 0)) return *this;
-  int64_t n = intShape()[static_cast<size_t>(axis)];
-  if (n <= kPart * 2) return cumulate(axis, op);
-  Tensor x = transpose(axis, -1);
-  Bounds amounts(x.shape().size(), {0, 0});
-  amounts.back() = {Sint(graph::roundUp(n, kPart) - n), 0};
-  Tensor parts =
-      x.pad(amounts, identityOf(op, dtype())).unflatten(-1, {Sint(-1), Sint(kPart)}).cumulate(-1, op);
-  std::vector<std::optional<std::pair<Sint, Sint>>> last(parts.shape().size());
-  last.back() = {Sint(kPart - 1), Sint(kPart)};
-  Tensor base = parts.shrink(last).squeeze(-1).cumulate(-1, op, true);
-  base = base.unsqueeze(-1).expand(parts.shape());
-  auto fix = [&](const Tensor& t) {
-    Tensor flat = t.flatten(-2);
-    std::vector<std::optional<std::pair<Sint, Sint>>> tail(flat.shape().size());
-    tail.back() = {flat.shape().back() - Sint(n), flat.shape().back()};
-    return flat.shrink(tail).transpose(axis, -1);
-  };
-  Tensor a = fix(parts), b = fix(base);
-  return op == Op::ADD ? a.add(b) : op == Op::MAX ? a.maximum(b) : a.mul(b);
-}
-
-Tensor Tensor::cumsum(int64_t axis) const {
-  OperationScope op("cumsum");
-  return splitCumulate(axis, Op::ADD);
-}
-Tensor Tensor::cumprod(int64_t axis) const {
-  OperationScope op("cumprod");
-  return splitCumulate(axis, Op::MUL);
-}
-Tensor Tensor::cummax(int64_t axis) const {
-  OperationScope op("cummax");
-  return splitCumulate(axis, Op::MAX);
 }
 
 namespace {

@@ -187,6 +187,15 @@ UOp reduceShards(Match& m) {
   return joined(out);
 }
 
+/// Shards that each device reduced for itself.
+UOp reduceTogether(Match& m) {
+  UOp u = m.root();
+  if (!hasShards(u)) return m.decline(kOneDevice);
+  Shards v = shardsOf(u.src(0));
+  v.parts = allReduce(v.parts, u.arg().op());
+  return joined(v);
+}
+
 UOp reshapeShards(Match& m) {
   UOp u = m.root();
   if (!hasShards(u)) return m.decline(kOneDevice);
@@ -354,13 +363,14 @@ UOp operationOnEach(Match& m) {
 
 /// Operations with a rule of their own, and those that stay: they say which devices there are.
 constexpr OpSet kOwnRule =
-    group::kMovement | OpSet{Op::CONST,         Op::COPY,  Op::REDUCE_AXIS, Op::ASSIGN, Op::AFTER,
+    group::kMovement | OpSet{Op::CONST,         Op::COPY,  Op::REDUCE_AXIS, Op::ALLREDUCE, Op::ASSIGN, Op::AFTER,
                              Op::CUSTOM_KERNEL, Op::MULTI, Op::MSTACK,      Op::DEVICE, Op::SINK};
 
 constexpr RuleDef kShardRules[] = {
     RULE("const-on-each-device", any(Op::CONST), constOnEach),
     RULE("copy-to-each-device", any(Op::COPY), copyToEach),
     RULE("reduce-shards", any(Op::REDUCE_AXIS), reduceShards),
+    RULE("reduce-together", any(Op::ALLREDUCE), reduceTogether),
     RULE("reshape-shards", any(Op::RESHAPE), reshapeShards),
     RULE("permute-shards", any(Op::PERMUTE), permuteShards),
     RULE("flip-shards", any(Op::FLIP), flipShards),

@@ -154,7 +154,8 @@ public:
   Tensor unfold(int64_t dim, int64_t size, int64_t step) const;
   static std::vector<Tensor> meshgrid(const std::vector<Tensor>& tensors, const std::string& indexing = "ij");
   Tensor diag() const;
-  Tensor diagonal() const;
+  /// Elements of two axes where dim2's index is dim1's plus offset; they become the last axis.
+  Tensor diagonal(int64_t offset = 0, int64_t dim1 = 0, int64_t dim2 = 1) const;
   Tensor roll(const Ints& shifts, const std::optional<Ints>& dims = {}) const;
   Tensor tril(int64_t diagonal = 0) const;
   Tensor triu(int64_t diagonal = 0) const;
@@ -271,7 +272,9 @@ public:
   Tensor argmin(std::optional<int64_t> axis = {}, bool keepdim = false) const;
   Tensor cumsum(int64_t axis = 0) const;
   Tensor cumprod(int64_t axis = 0) const;
-  Tensor cummax(int64_t axis = 0) const;
+  /// The largest so far, and where it first stood.
+  std::pair<Tensor, Tensor> cummax(int64_t axis = 0) const;
+  std::pair<Tensor, Tensor> cummin(int64_t axis = 0) const;
   Tensor layernorm(const Ints& axes = {-1}, double eps = 1e-5) const;
   Tensor batchnorm(const Tensor& weight, const Tensor& bias, const Tensor& mean, const Tensor& invstd,
                    const Ints& axes = {1}) const;

@@ -21,4 +21,7 @@ public:
 /// freed.
 size_t collectTensorPool();
 
+/// The same, unless bare nodes are in use: for who asks how much memory is in use.
+void releaseUnreached();
+
 } // namespace uopscope

@@ -74,10 +74,11 @@ private:
   void push(std::vector<Piece> pieces) {
     for (size_t i = pieces.size(); i-- > 0;) todo_.push_back(std::move(pieces[i]));
   }
-  void call(const Piece& p, const std::string& name, const std::string& close = ")") {
+  void call(const Piece& p, const std::string& name, const std::string& close = ")",
+            const std::string& between = ", ") {
     std::vector<Piece> pieces{text(name)};
     for (size_t i = 0; i < p.node.srcCount(); ++i) {
-      if (i) pieces.push_back(text(", "));
+      if (i) pieces.push_back(text(between));
       pieces.push_back(sub(p, i));
     }
     pieces.push_back(text(close));
@@ -138,7 +139,7 @@ private:
       if (same)
         push({text("{"), sub(p, 0), text(", ...}")});
       else
-        call(p, "{", "}");
+        call(p, "{", "}", closed_ ? "," : ", ");
       return;
     }
     case Op::GEP: push({sub(p, 0, 0), text(fmt::format(".gep{}", u.arg().repr()))}); return;

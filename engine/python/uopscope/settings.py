@@ -12,7 +12,7 @@ _ENGINE = frozenset(_uopscope.context_names())
 
 # Settings of the reference besides those of the engine: name -> default.
 _REFERENCE = {
-  "IMAGE": 0, "JIT_BATCH_SIZE": 32, "CAPTURING": 1, "TC_SELECT": -1, "TC_OPT": 0, "AMX": 0, "LRU": 1, "CACHELEVEL": 2,
+  "IMAGE": 0, "JIT_BATCH_SIZE": 32, "TC_SELECT": -1, "TC_OPT": 0, "AMX": 0, "LRU": 1, "CACHELEVEL": 2,
   "VALIDATE_WITH_CPU": 0, "CORRECT_DIVMOD_FOLDING": 0, "ALLOW_DEVICE_USAGE": 1, "MAX_BUFFER_SIZE": 0, "EMULATE": "", "CPU_LVP": 0, "AMD_LLVM": 0,
   "NV_PTX": 0, "CUDA_PTX": 0, "NV_NAK": 0, "QCOM_IR3": 0, "NULL_IR3": 0, "NULL_NAK": 0, "AMD_CC": "", "CPU_CC": "", "NV_CC": "", "CUDA_CC": "",
   "QCOM_CC": "", "PROFILE": abs(_uopscope.context_get("VIZ")), "TUPLE_ORDER": 1, "ALLOW_TF32": 0}

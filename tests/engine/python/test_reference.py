@@ -100,7 +100,7 @@ F(3,4).softmax(), F(3,4).softmax(0), F(3,4).log_softmax(), F(3,4).logsumexp(), F
 F(3,4).softmax(dtype=dtypes.float16), F(4).softmax(), F(1).softmax()
 F(3,4).argmax(), F(3,4).argmax(1), F(3,4).argmin(0), F(3,4).argmin(axis=1, keepdim=True), I(3,4).argmax(0), Tensor([1,3,3,0]).argmax(), Tensor([2,0,0]).argmin(), B(3,4).argmax(1)
 F(3,4).cumsum(), F(3,4).cumsum(1), I(3,4).cumsum(-1), P(3,4).cumprod(0), F(600).cumsum(), F(2,1000).cumsum(1).sum(1)
-F(3,4).cummax(0), F(3,4).cummax(1), I(9).cummax()
+F(3,4).cummax(0)[0], F(3,4).cummax(1)[1], I(9).cummax()[0]
 F(3,4).layernorm(), F(2,3,4).layernorm((1,2), eps=1e-3)
 F(2,3,4).batchnorm(P(3), F(3), F(3), P(3)), F(2,3,4).batchnorm(None, None, F(3), P(3))
 F(5).sum(1)

@@ -60,6 +60,19 @@ constexpr Case kCases[] = {
     {"range-div-extent", "r // 8", "UOp.const(dtypes.index, 0)"},
     // sums
     {"fold-divmod", "(x*4 + 3) // 4", "x"},
+    {"fold-divmod", "(x*-1 + 103) // 4", "(x // 4)*-1 + 25"},
+    {"fold-divmod", "(x*-1 + 40) // 2", "((x + 1) // 2)*-1 + 20"},
+    // vectors of constants
+    {"fold-binary",
+     "UOp(Ops.VCONST, dtypes.int.vec(2), arg=(1, 2)) + UOp(Ops.VCONST, dtypes.int.vec(2), arg=(5, 7))",
+     "UOp(Ops.VCONST, dtypes.int.vec(2), arg=(6, 9))"},
+    {"fold-unary", "UOp(Ops.NEG, dtypes.int.vec(2), src=(UOp(Ops.VCONST, dtypes.int.vec(2), arg=(1, 2)),))",
+     "UOp(Ops.VCONST, dtypes.int.vec(2), arg=(-1, -2))"},
+    {"gep-of-const",
+     "UOp(Ops.GEP, dtypes.int.vec(2), src=(UOp(Ops.VCONST, dtypes.int.vec(3), arg=(4, 5, 6)),), arg=(2, 0))",
+     "UOp(Ops.VCONST, dtypes.int.vec(2), arg=(6, 4))"},
+    // branches
+    {"where-where-then", "b.where((x < 3).where(y, x), y)", "(b & ((x < 3) != True)).where(x, y)"},
 };
 
 UOp build(const std::string& expression) {

@@ -161,3 +161,13 @@ TEST_CASE("a node of several effects becomes one on each device") {
   CHECK(now.src(0).src(0) == UOp::make(Op::AFTER, s.dtype(), {s.src(0).src(0), after.src(1)}));
   CHECK(now.src(0).src(1) == UOp::make(Op::AFTER, s.dtype(), {s.src(0).src(1), after.src(1)}));
 }
+
+TEST_CASE("an ALLREDUCE gives every device the reduction of all shards") {
+  PoolScope scope(tensorPool());
+  UOp s = grid(4, 6).shard(kTwo, 0).realize().uop();
+  UOp all = UOp::make(Op::ALLREDUCE, s.dtype(), {s, s.src(1)}, Arg::of(Op::ADD));
+  UOp now = separateDevices(UOp::sink(std::vector<UOp>{all})).at(all);
+  REQUIRE(now.is(Op::MULTI));
+  CHECK(now.src(0).srcCount() == 2);
+  CHECK(now.src(0).src(0).below().has(Op::COPY));
+}

@@ -174,7 +174,7 @@ inline const std::vector<Operation>& operations() {
       {"argmin", [](T x) { return x.argmin(0); }, kFlat, true, 1},
       {"cumsum", [](T x) { return x.cumsum(0); }, true, false, 1},
       {"cumprod", [](T x) { return x.cumprod(0); }, true, true, 1},
-      {"cummax", [](T x) { return x.cummax(0); }, true, true, 1},
+      {"cummax", [](T x) { return x.cummax(0).first; }, true, true, 1},
       {"layernorm", [](T x) { return x.layernorm() * x; }, true, true, 1},
       // products
       {"dot", [](T x) { return x.matmul(x.transpose(-1, -2)); }, true, false, 2},

@@ -186,7 +186,11 @@ def sint_to_uop(x, dtype=dtypes.index): return UOp.const(dtype, x) if isinstance
 def srender(x): return x.render() if isinstance(x, UOp) else str(x)
 
 # Arithmetic on numbers, as a kernel would compute it.
-python_alu = {op: (lambda *operands, op=op: _uopscope.eval_alu(op, dtypes.from_py(operands[-1]), list(operands))) for op in GroupOp.ALU if op is not Ops.THREEFRY}
+def _apply(op, *operands):
+  """On numbers as a kernel computes it; on tensors and nodes by the operators of Python."""
+  if not all(isinstance(x, (bool, int, float)) for x in operands): return _exact(op, operands)
+  return _uopscope.eval_alu(op, dtypes.from_py(operands[-1]), list(operands))
+python_alu = {op: functools.partial(_apply, op) for op in GroupOp.ALU if op is not Ops.THREEFRY}
 def exec_alu(op, dtype, operands, truncate_output=True):
   """The operation on numbers, or on tuples of them lane by lane."""
   if dtype.count > 1: return tuple(exec_alu(op, dtype.scalar(), [x[lane] if isinstance(x, tuple) else x for x in operands]) for lane in range(dtype.count))

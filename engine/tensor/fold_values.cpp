@@ -1,0 +1,144 @@
+// An expression of tensors is read as one of scalars, and simplified by the rules of the compiler. See
+// fold_values.h.
+#include "engine/tensor/fold_values.h"
+
+#include "engine/rules/algebra.h"
+#include "engine/tensor/graph.h"
+#include "engine/tensor/state.h"
+#include "engine/uop/eval.h"
+
+#include <cmath>
+#include <optional>
+
+namespace uopscope {
+
+namespace {
+
+/// The scalar form of one element: operands that repeat a constant are that constant, others a name each.
+class ScalarForm {
+public:
+  /// Null where the expression is too large, or of a kind that has no scalar form.
+  UOp of(UOp u) {
+    if (auto known = made_.find(u); known != made_.end()) {
+      mayCancel_ = true;
+      return known->second;
+    }
+    if (++nodes_ > kFoldNodes) return {};
+    UOp made = make(u);
+    if (made) made_[u] = made;
+    return made;
+  }
+  /// Whether there is anything to simplify: a constant, or an operand that is used twice.
+  bool mayFold() const { return hasConstant_ || mayCancel_; }
+  /// The operand that a name stands for.
+  UOp operand(UOp name) const {
+    auto it = operands_.find(name);
+    return it == operands_.end() ? UOp() : it->second;
+  }
+
+private:
+  UOp make(UOp u) {
+    if (u.dtype().count() != 1) return {};
+    if (auto value = constantThroughout(u)) {
+      hasConstant_ = true;
+      return UOp::constant(u.dtype(), *value);
+    }
+    if (!u.in(group::kElementwise)) {
+      UOp name = UOp::make(Op::NOOP, u.dtype(), {}, Arg::of(static_cast<int64_t>(operands_.size())));
+      operands_[name] = u;
+      return name;
+    }
+    std::vector<UOp> src;
+    for (UOp s : u.src()) {
+      UOp scalar = of(s);
+      if (!scalar) return {};
+      src.push_back(scalar);
+    }
+    return u.withSrc(src);
+  }
+
+  /// The value of every element, where that is a constant.
+  static std::optional<ConstValue> constantThroughout(UOp u) {
+    if (u.is(Op::REDUCE_AXIS)) return reducedConstant(u);
+    bool padded = false;
+    for (; u.in(group::kMovement); u = u.src(0)) {
+      if (isPaddingAlone(u)) return ConstValue::ofInt(0);
+      padded = padded || u.is(Op::PAD);
+    }
+    if (!u.isConst()) return {};
+    ConstValue value = u.constValue();
+    if (padded && value.asDouble() != 0) return {};
+    return value;
+  }
+
+  /// Whether a part of a padded value lies in the padding.
+  static bool isPaddingAlone(UOp u) {
+    if (!u.is(Op::SHRINK) || !u.src(0).is(Op::PAD)) return false;
+    UOp padded = u.src(0);
+    const Shape begin = uopToShape(u.src(1)), end = uopToShape(u.src(2)), before = uopToShape(padded.src(1)),
+                inner = padded.src(0).shape();
+    if (!allInt(begin) || !allInt(end) || !allInt(before) || !allInt(inner)) return false;
+    for (size_t k = 0; k < inner.size(); ++k)
+      if (end[k].i() <= before[k].i() || begin[k].i() >= before[k].i() + inner[k].i()) return true;
+    return false;
+  }
+
+  static std::optional<ConstValue> reducedConstant(UOp r) {
+    UOp in = r.src(0);
+    if (!allInt(in.shape()) || !allInt(r.shape())) return {};
+    const Op op = r.arg().as<ReduceArg>().op;
+    int64_t outputs = prod(r.shape()).i();
+    if (outputs == 0) return {};
+    int64_t times = prod(in.shape()).i() / outputs;
+    UOp inner = in;
+    while (op == Op::ADD && outputs == 1 && inner.is(Op::PAD)) inner = inner.src(0);
+    if (inner != in) times = prod(inner.shape()).i(); // zeros around add nothing
+    auto value = constantThroughout(inner);
+    if (!value || times == 0) return {};
+    DType d = r.dtype();
+    if (op == Op::MAX) return value;
+    if (op == Op::ADD) {
+      auto count = convertConst(d, d.isFloat() ? ConstValue::ofFloat(static_cast<double>(times))
+                                               : ConstValue::ofInt(times));
+      return d.isBool() ? value : std::optional(evalAlu(Op::MUL, d, d, {*value, count}));
+    }
+    if (!d.isFloat() && value->asDouble() != 1) return {};
+    return convertConst(d, ConstValue::ofFloat(std::pow(value->asDouble(), static_cast<double>(times))));
+  }
+
+  UOpMap<UOp> made_, operands_;
+  size_t nodes_ = 0;
+  bool hasConstant_ = false, mayCancel_ = false;
+};
+
+/// What a value is instead; null where it has to be computed.
+UOp folded(UOp value) {
+  if (!value.in(group::kElementwise | OpSet{Op::REDUCE_AXIS}) || value.device().empty()) return {};
+  ScalarForm form;
+  UOp scalar = form.of(value);
+  if (!scalar || !form.mayFold()) return {};
+  UOp simple = simplify(scalar);
+  if (simple.isConst()) {
+    ConstValue c = simple.constValue();
+    return graph::broadcastTo(graph::uniqueConstant(value.dtype(), c, value.device()), value.shape());
+  }
+  UOp same = form.operand(simple);
+  return same && same.dtype() == value.dtype() ? graph::contiguous(same) : UOp();
+}
+
+} // namespace
+
+void foldValues(const std::vector<Tensor>& tensors) {
+  PoolScope scope(tensorPool());
+  for (const Tensor& t : tensors) {
+    UOp value = graph::viewed(t.uop());
+    UOp now = t.devices().size() == 1 ? folded(value) : UOp();
+    if (!now) continue;
+    t.state()->forEachName([&](Tensor::State& s) {
+      s.become(UOp(s.uop).substitute({{value, now}}));
+      s.mayShare = true;
+    });
+  }
+}
+
+} // namespace uopscope

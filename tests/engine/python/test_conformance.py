@@ -1,0 +1,161 @@
+# What programs written for the reference count on: values that need no kernel, results and errors of single operations,
+# sharded tensors, private names. Each test stands for a class of differences that the reference's own tests found.
+import importlib.util
+import numpy as np
+from tinygrad import Context, GlobalCounters, Tensor, TinyJit, UOp, Variable, dtypes
+from tinygrad.uop import Ops
+from tinygrad.uop.ops import AxisType, KernelInfo, python_alu
+from check import close, raises, run
+
+def kernels(t): return sum(item.ast.op is Ops.SINK for item in t.schedule())
+
+# Values that need no kernel
+def test_a_value_that_changes_nothing_is_no_kernel():
+  x = Tensor([1.0, 2.0, 3.0, 4.0]).realize()
+  for same in (x + 0, 0 + x, x * 1, x / 1, x - Tensor.zeros(4), x ** 1, -(-x), x + Tensor.zeros(2).pad(((1, 1),)), x.reshape(2, 2) * 1):
+    assert kernels(same) == 0
+    close(same.flatten(), [1, 2, 3, 4])
+  y = Tensor.full((4,), 2.0).contiguous().realize()
+  assert kernels((x * y) / y) == 0 and kernels(x + 1) == 1 and kernels(x * Tensor.ones(2).pad(((1, 1),))) == 1
+def test_a_value_that_is_a_constant_is_no_kernel():
+  x = Tensor([1.0, 2.0, 3.0]).realize()
+  cases = [(x * 0, [0, 0, 0]), (x / x, [1, 1, 1]), (Tensor.ones(3) + Tensor.ones(3), [2, 2, 2]), (Tensor.full((2,), -1).cast(dtypes.uint16), [65535, 65535]),
+           (Tensor.ones(4, 5).sum(), 20), (Tensor.ones(4, 5).sum(0), [4] * 5), (Tensor.full((3,), 2.0).prod(), 8), (Tensor.full((3,), 2).max(), 2),
+           (Tensor.ones(4).pad(((1, 1),)).sum(), 4), (x * x.pad(((0, 3),))[3:], [0, 0, 0])]
+  for value, want in cases:
+    assert kernels(value) == 0, want
+    close(value, want)
+  assert kernels(Tensor.ones(4).pad(((1, 1),)).exp().sum()) == 1
+def test_what_shares_memory_is_a_value_of_its_own():
+  x = Tensor([1.0, 2.0]).contiguous().realize()
+  y = (x + 0).realize()
+  x += 5
+  close(y, [1, 2]), close(x, [6, 7])
+  z = (x * 1).realize()
+  z += 1
+  close(x.realize(), [6, 7]), close(z, [7, 8])
+  a, b = (x * 0).realize(), (x * 0).realize()
+  a += 1
+  close(a, [1, 1]), close(b, [0, 0])
+
+# Operations
+def test_cumulative_extremes_tell_where_they_are():
+  x = np.array([[3, 1, 3, 5], [0, 2, 2, -1]], dtype=np.float32)
+  values, where = Tensor(x).cummax(1)
+  close(values, np.maximum.accumulate(x, 1)), close(where, [[0, 0, 0, 3], [0, 1, 1, 1]])
+  values, where = Tensor(x).cummin(0)
+  close(values, np.minimum.accumulate(x, 0)), close(where, [[0, 0, 0, 0], [1, 0, 1, 1]])
+  assert where.dtype == dtypes.int32 and Tensor(2.0).cummax()[1].item() == 0 and Tensor.empty(0, 3).cummax(1)[1].shape == (0, 3)
+def test_diagonals():
+  x = np.arange(2 * 4 * 5).reshape(2, 4, 5)
+  for offset in (-5, -2, 0, 1, 4, 7):
+    for first, second in ((0, 1), (1, 2), (-1, 0)): close(Tensor(x).diagonal(offset, first, second), np.diagonal(x, offset, first, second))
+  raises(RuntimeError, lambda: Tensor(x).diagonal(dim1=1, dim2=1))
+def test_joining_numbers_and_lists():
+  raises(IndexError, lambda: Tensor(1.0).cat(Tensor(2.0)))
+  raises(ValueError, lambda: Tensor.stack((Tensor([1]), Tensor([2])), Tensor([3])))
+def test_rearrange_dots_and_names():
+  x = Tensor(np.arange(24).reshape(2, 3, 4))
+  assert x.rearrange("... -> (...)").shape == (24,) and x.rearrange("a \u2026 -> \u2026 a").shape == (3, 4, 2) and x.rearrange("a ... -> (... a)").shape == (24,)
+  for wrong in ("(...) -> (...)", "a b* c -> a b* c", "2b b c -> c b 2b", "_a b c -> c b _a", "a_ b c -> c b a_"): raises(AssertionError, lambda: x.rearrange(wrong))
+def test_a_row_of_bytes_is_a_row_of_numbers():
+  close(Tensor([b"abc", b"def"], dtype=dtypes.uint8), [[97, 98, 99], [100, 101, 102]])
+def test_equal_numbers_have_gradients_of_their_own():
+  a, b = Tensor(3.5), Tensor(3.5)
+  a.requires_grad = b.requires_grad = True
+  (a + b).backward()
+  assert a.grad.item() == 1 and b.grad.item() == 1
+def test_a_gradient_of_one_element():
+  x = Tensor([2.0])
+  close((x * x).sum().gradient(x, gradient=Tensor([3.0]))[0], [12])
+def test_padding_by_a_variable():
+  n = Variable("n", 0, 8).bind(3)
+  x = Tensor(np.arange(8, dtype=np.float32)).realize()
+  close(x[:n].pad(((0, 8 - n),)).reshape(8), [0, 1, 2, 0, 0, 0, 0, 0])
+
+# Sharded tensors
+TWO = ("CPU:0", "CPU:1")
+def test_all_reduce_of_shards():
+  t = Tensor(np.arange(8, dtype=np.float32)).shard(TWO, 0).realize()
+  close(Tensor(UOp.allreduce(t.uop, Ops.ADD, t.device)), [4, 6, 8, 10, 4, 6, 8, 10])
+def test_draws_of_a_sharded_tensor_are_sharded():
+  t = Tensor.empty(8, 4).shard(TWO, axis=0)
+  for like in (t.rand_like(), t.randn_like(), (t + t).rand_like()):
+    assert like.uop.axis == 0 and like.device == t.device and len(set(like.numpy()[:, 0])) == 8
+  raises(RuntimeError, lambda: t.rand_like(device=TWO))
+def test_shards_that_a_schedule_computes_are_kept():
+  t = Tensor.ones(4).contiguous().realize().shard(TWO, 0)
+  close((t + t).realize(), [2] * 4)
+  assert t.uop.is_realized
+def test_a_tensor_of_a_node_is_on_the_default_device():
+  t = Tensor([1, 2]).shard(TWO, 0)
+  assert Tensor(t.uop).device == "CPU"
+  close(Tensor(t.uop), [1, 2])
+
+def test_a_kernel_by_hand_of_shards():
+  def add(out, a, b):
+    i, j = UOp.range(out.shape[0], 0), UOp.range(out.shape[1], 1)
+    return out[i, j].store(a[i, j] + b[i, j]).end(i, j).sink()
+  a, b = Tensor.ones(4, 2).contiguous().shard(TWO, 0), Tensor.full((4, 2), 2.0).contiguous().shard(TWO, 0)
+  out = Tensor(Tensor.empty(2, 2, device=TWO).uop.multi(0), device=TWO)
+  assert out.shape == (4, 2)
+  close(Tensor.custom_kernel(out, a, b, fxn=add)[0], np.full((4, 2), 3.0))
+def test_a_kernel_by_hand_that_makes_lanes_of_a_range():
+  def swap(out, x):
+    row, column = UOp.range(x.shape[0], 0), UOp.range(2, 1, AxisType.UPCAST)
+    pair = x[row, column].contract(column)
+    return UOp.group(out[row, 0].store(pair.gep(1)), out[row, 1].store(pair.gep(0))).end(row).sink(arg=KernelInfo(name="swap", opts_to_apply=()))
+  x = np.arange(10, dtype=np.float32).reshape(5, 2)
+  close(Tensor.empty(5, 2).custom_kernel(Tensor(x).contiguous(), fxn=swap)[0], x[:, ::-1])
+
+# Names and numbers
+def test_streams_of_random_numbers():
+  Tensor.manual_seed(3)
+  assert not Tensor._device_seeds and not Tensor._device_rng_counters
+  Tensor.rand(4).realize()
+  assert Tensor._device_rng_counters["CPU"].tolist() == [4] and Tensor._device_seeds["CPU"].tolist()[1] == 3
+  key, low, high = Tensor._device_seeds["CPU"], Tensor([0, 1], dtype=dtypes.uint32), Tensor([2, 3], dtype=dtypes.uint32)
+  words = Tensor._threefry_random_bits(key, low, high).numpy()
+  Tensor.manual_seed(3)
+  close(Tensor.rand(4), (words >> 9) / 2.0 ** 23)
+def test_accumulation_before_each_element():
+  close(Tensor([1, 2, 3])._cumalu(0, Ops.ADD, _include_initial=True), [0, 1, 3]), close(Tensor([1, 2, 3])._cumalu(0, Ops.MUL), [1, 2, 6])
+def test_memory_in_use_is_told_exactly():
+  before = GlobalCounters.mem_used
+  t = Tensor.zeros(100, 100).contiguous().realize()
+  assert GlobalCounters.mem_used - before == 40000
+  del t
+  assert GlobalCounters.mem_used == before
+def test_operations_of_python_take_tensors():
+  close(python_alu[Ops.ADD](Tensor([1]), Tensor([2])), [3])
+  assert python_alu[Ops.MUL](3, 4) == 12
+
+def test_what_runs_while_nothing_is_captured_is_not_replayed():
+  @TinyJit
+  def f(x):
+    with Context(CAPTURING=0): Tensor.zeros(3).contiguous().realize()
+    return (x + 1).realize()
+  for i in range(4):
+    close(f(Tensor([float(i)]).realize()), [i + 1])
+  assert len(f.jit_cache) == 1
+
+# Nodes
+def test_vectors_of_constants():
+  a, b = UOp.const(dtypes.int.vec(3), (0, 1, 2)), UOp.const(dtypes.int.vec(3), (5, 6, 7))
+  assert (a + b).simplify().arg == (5, 7, 9) and a.gep((2, 1)).simplify().arg == (2, 1)
+  vector = UOp(Ops.VECTORIZE, dtypes.int.vec(3), tuple(UOp.const(dtypes.int, i) for i in range(3)))
+  assert vector.render(simplify=False) == "{0,1,2}" and vector.render() == "(0, 1, 2)" and vector.src[1].broadcast(3).render() == "1"
+def test_simplest_forms():
+  a, b, x = UOp.variable("a", 0, 100), UOp.variable("b", 0, 3), UOp.variable("x", -10, 10, dtypes.int)
+  assert ((a * -1 + 103) // 4).simplify().render() == (a // 4 * -1 + 25).simplify().render()
+  assert x.cast(dtypes.int8).cast(dtypes.float).simplify() is x.cast(dtypes.float)
+  assert (a < 6).where((a < 3).where(b, a), b).simplify() is ((a < 6) & (a < 3).logical_not()).where(a, b).simplify()
+def test_z3_of_another_version_than_that_of_llvm():
+  if not importlib.util.find_spec("z3"): return
+  import z3
+  x = z3.Int("x")
+  solver = z3.Solver()
+  solver.add(x > 2, x < 4)
+  assert solver.check() == z3.sat and str(solver.model()) == "[x = 3]"
+
+if __name__ == "__main__": run(globals())
