@@ -42,7 +42,7 @@ Rectangle {
                 id: row
                 owner: list
                 at: index
-                label: number + " " + rule + ": " + before + " → " + after
+                label: number + " " + rule + ": " + before + " → " + after + (reason.length > 0 ? ", " + qsTr("decided: %1").arg(reason) : "")
                 chosen: current
                 required property int index
                 required property var number
@@ -51,6 +51,7 @@ Rectangle {
                 required property string after
                 required property string time
                 required property string fault
+                required property string reason
                 readonly property bool current: number === Session.step
                 width: list.width
                 height: Theme.row
@@ -74,6 +75,7 @@ Rectangle {
                         color: row.fault === "error" ? Theme.error : Theme.text
                         font.weight: row.current ? Font.DemiBold : Font.Normal
                     }
+                    ULabel { objectName: "decidedMark"; visible: row.reason.length > 0; text: "◆"; color: Theme.accent; font.pixelSize: Theme.small }
                     ULabel {
                         text: row.fault === "error" ? qsTr("failed") : row.fault === "unchanged" ? qsTr("no change") : row.before === row.after ? row.before : row.before + " → " + row.after
                         color: row.fault.length > 0 ? Theme.warning : Theme.textMuted
@@ -81,7 +83,7 @@ Rectangle {
                         Layout.maximumWidth: row.width * 0.5
                     }
                 }
-                UTip { visible: row.hovered; delay: 900; text: row.rule + "\n" + row.before + " → " + row.after + "\n" + row.time }
+                UTip { visible: row.hovered; delay: 900; text: row.rule + "\n" + row.before + " → " + row.after + "\n" + row.time + (row.reason.length > 0 ? "\n◆ " + row.reason : "") }
             }
             ULabel {
                 visible: list.count === 0
