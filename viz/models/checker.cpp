@@ -1,6 +1,7 @@
 #include "viz/models/checker.h"
 
 #include "replay/compare/value_check.h"
+#include "replay/read/step_search.h"
 #include "viz/models/reports.h"
 
 namespace uopscope {
@@ -38,11 +39,9 @@ void Checker::checkStep() {
   }
   session_.background().ask(
       Channel::Detail, [this, id = session_.traceStep()](Background::Job& job) -> Background::Answer {
-        Statement s = job.trace.database().prepare("SELECT before, after FROM step WHERE id = ?1");
-        s.bind(1, id);
-        if (!s.step()) return {};
-        const ValueCheck c = checkRewrite(job.trace.nodes().reader(), static_cast<NodeId>(s.integer(0)),
-                                          static_cast<NodeId>(s.integer(1)), 400);
+        const auto at = placeOfStep(job.trace, id);
+        if (!at) return {};
+        const ValueCheck c = checkRewrite(job.trace.nodes().reader(), at->step.before, at->step.after, 400);
         return [this, c] {
           using V = ValueCheck::Verdict;
           verdict_ = c.verdict == V::Same      ? QStringLiteral("same")
