@@ -37,7 +37,13 @@ Rectangle {
             model: Session.steps
             reuseItems: true
             readonly property int wanted: Session.step - 1
-            onWantedChanged: if (wanted >= 0) positionViewAtIndex(wanted, ListView.Contain)
+            // With a few rows ahead: where one is going is seen.
+            onWantedChanged: {
+                if (wanted < 0) return;
+                positionViewAtIndex(Math.min(count - 1, wanted + 3), ListView.Contain);
+                positionViewAtIndex(Math.max(0, wanted - 2), ListView.Contain);
+                positionViewAtIndex(wanted, ListView.Contain);
+            }
             delegate: URow {
                 id: row
                 owner: list
