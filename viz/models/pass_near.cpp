@@ -12,9 +12,11 @@ namespace uopscope {
 namespace {
 
 /// Zoom at which labels are read without effort.
-constexpr float kReadable = 0.75f, kBorder = 64;
+constexpr float kReadable = 0.75f, kBorder = 48;
 /// A graph of this many nodes is tried as a whole; larger ones never fit.
 constexpr size_t kTried = 90;
+/// Nodes of a small picture, tried from the largest on.
+constexpr size_t kBudgets[] = {48, 36, 27, 20, 15, 12, 9, 6, 4};
 /// What more nodes than this read is no neighbourhood, and of a node with more sources the first ones are
 /// shown.
 constexpr size_t kCrowd = 6, kFirstSources = 10;
@@ -33,7 +35,7 @@ void PassView::layOutNear(const std::atomic<bool>* cancel) {
     layOut(cancel);
     if (fits()) return;
   }
-  for (const size_t most : {size_t{48}, size_t{32}, size_t{22}, size_t{14}, size_t{9}}) {
+  for (const size_t most : kBudgets) {
     if (cancel && cancel->load(std::memory_order_relaxed)) return;
     findNear(most);
     layOut(cancel);
@@ -77,6 +79,16 @@ void PassView::findNear(size_t most) {
       if (c.rewritten) reveal(c.before), add(c.after);
     for (NodeId node : diff.added) add(node);
     for (NodeId node : diff.removed) reveal(node);
+    // What became a constant is written into the labels of those that read it: they are what one looks at.
+    if (ring.empty()) {
+      NodeMap<bool> gone;
+      for (const auto& c : diff.changed)
+        if (c.rewritten) gone[c.before] = true;
+      for (const auto& c : diff.changed)
+        if (!c.rewritten &&
+            std::ranges::any_of(cursor_.raw(c.before).src, [&](NodeId s) { return gone.contains(s); }))
+          add(c.after);
+    }
   }
   if (arrangement_.kept != kNoNode) add(arrangement_.kept);
   if (ring.empty()) add(cursor_.rootAt(to));

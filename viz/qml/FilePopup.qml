@@ -4,7 +4,7 @@
 //   filePopup.save(["svg", "png"], "matmul-step-4.svg", path => exportTo(path))
 import QtQuick
 import QtQuick.Layouts
-import QtQuick.Controls.Basic
+import QtQuick.Controls
 import uopscope.core
 
 Popup {

@@ -32,6 +32,7 @@ Item {
     onLargerChanged: tellSize()
     onWidthChanged: tellSize()
     onBesideChanged: tellSize()
+    Rectangle { anchors.fill: parent; color: Theme.canvas }
     GraphCanvas {
         id: canvas
         anchors.rightMargin: pane.beside && Session.graph.elsewhere > 0 ? pane.mapWidth + Theme.px(16) : 0
@@ -242,7 +243,7 @@ Item {
     }
     Rectangle {
         id: map
-        readonly property bool needed: Session.graph.elsewhere > 0 || canvas.bounds.width * canvas.zoom > canvas.width * 1.05 || canvas.bounds.height * canvas.zoom > canvas.height * 1.05
+        readonly property bool needed: Session.graph.elsewhere > 0 ? pane.beside : canvas.bounds.width * canvas.zoom > canvas.width * 1.05 || canvas.bounds.height * canvas.zoom > canvas.height * 1.05
         visible: pane.showMap && needed && !Session.graph.empty
         anchors.right: parent.right
         anchors.bottom: foot.top
