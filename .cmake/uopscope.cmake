@@ -207,10 +207,16 @@ function(uopscope_qml_module folder)
     get_filename_component(name ${file} NAME)
     set_source_files_properties(${file} PROPERTIES QT_RESOURCE_ALIAS ${name})
   endforeach()
+  # Dictionaries: one file a language.
+  file(GLOB texts RELATIVE ${PROJECT_SOURCE_DIR} CONFIGURE_DEPENDS ${folder}/i18n/*.tsv)
+  foreach(file ${texts})
+    get_filename_component(name ${file} NAME)
+    set_source_files_properties(${file} PROPERTIES QT_RESOURCE_ALIAS i18n/${name})
+  endforeach()
   set(CMAKE_AUTOMOC ON)
   # Compiled at run time and kept in the user's cache: ahead-of-time compilation would double the build of the window.
   qt_add_qml_module(${target} URI uopscope VERSION 1.0 STATIC NO_PLUGIN NO_CACHEGEN
-    RESOURCE_PREFIX /qt/qml OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/qml/uopscope QML_FILES ${qml} SOURCES ${sources})
+    RESOURCE_PREFIX /qt/qml OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/qml/uopscope QML_FILES ${qml} SOURCES ${sources} RESOURCES ${texts})
   target_link_libraries(${target} PUBLIC uopscope_settings ${ARG_LINKS})
 endfunction()
 

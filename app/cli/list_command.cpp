@@ -179,6 +179,11 @@ int listSteps(Trace& trace, PassId pass, const LookOptions& o) {
   int64_t all = filtered ? static_cast<int64_t>(steps.size()) : trace.pass(pass).steps;
   steps.resize(limitOf(o, steps.size()));
   auto read = trace.nodes().reader();
+  const Decisions decided = decisionsOf(trace, pass);
+  auto reasons = [&](const StepInfo& s) {
+    const auto made = decided.find(s.id);
+    return made == decided.end() ? std::vector<Decision>() : made->second;
+  };
   auto text = [&](NodeId id) { return id ? expression(read, id, 3, 60) : std::string("REWRITE_ERROR"); };
   if (o.json) {
     Json out = Json::array();
@@ -194,7 +199,8 @@ int listSteps(Trace& trace, PassId pass, const LookOptions& o) {
                                                    : "error"},
              {"before_text", text(s.before)},
              {"after_text", text(s.after)},
-             {"took_ns", s.ns}};
+             {"took_ns", s.ns},
+             {"decisions", decisionsJson(reasons(s))}};
       if (s.kind == StepKind::RewriteError) j["message"] = trace.stepMessage(s.id);
       out.push_back(j);
     }
@@ -207,12 +213,15 @@ int listSteps(Trace& trace, PassId pass, const LookOptions& o) {
   }
   Table table({"step", "rule", "time", "before -> after"});
   for (const StepInfo& s : steps)
-    table.add({fmt::format("{}", s.k), trace.rule(s.rule).name, duration(s.ns),
+    table.add({fmt::format("{}", s.k), trace.rule(s.rule).name + (decided.contains(s.id) ? " *" : ""),
+               duration(s.ns),
                s.kind == StepKind::RewriteError
                    ? fmt::format("{} -> REWRITE_ERROR: {}", text(s.before), trace.stepMessage(s.id))
                    : fmt::format("{} -> {}", text(s.before), text(s.after))});
   table.print();
   noteHidden(steps.size(), static_cast<size_t>(all));
+  if (std::ranges::any_of(steps, [&](const StepInfo& s) { return decided.contains(s.id); }))
+    fmt::print("* a decision: uopscope show ... --step says why, at what price, and instead of what\n");
   return kFine;
 }
 

@@ -109,6 +109,30 @@ std::string fileLine(const FileLine& at) {
   return at.known() ? fmt::format("{}:{}", at.file, at.line) : "";
 }
 
+void printDecisions(const std::vector<Decision>& made) {
+  for (const Decision& d : made) {
+    fmt::print("{}  {}\n", paint(Paint::Bold, "decided"), d.reason);
+    if (d.price) fmt::print("price    {}\n", priceText(d.price, d.unit));
+    for (const Decision::Alternative& other : d.others) {
+      const std::string more = dearer(d, other);
+      fmt::print("instead  {}  {}{}\n", priceText(other.price, {}), other.what,
+                 more.empty() ? "" : "  (" + more + ")");
+    }
+  }
+}
+
+Json decisionsJson(const std::vector<Decision>& made) {
+  Json out = Json::array();
+  for (const Decision& d : made) {
+    Json j{{"reason", d.reason}, {"price", d.price ? Json(*d.price) : Json()}, {"unit", d.unit}};
+    j["others"] = Json::array();
+    for (const Decision::Alternative& other : d.others)
+      j["others"].push_back(Json{{"what", other.what}, {"price", other.price}});
+    out.push_back(std::move(j));
+  }
+  return out;
+}
+
 std::string nodeName(NodeId id) {
   return id < kFirstViewNode ? fmt::format("{}", id) : fmt::format("v{}", id - kFirstViewNode);
 }

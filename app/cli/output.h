@@ -1,6 +1,7 @@
 // What verbs print with: tables whose columns line up, colour only where a terminal shows it, JSON.
 #pragma once
 #include "app/cli/cli.h"
+#include "replay/read/decisions.h"
 
 namespace uopscope::cli {
 
@@ -31,6 +32,9 @@ std::string grouped(int64_t number);
 /// "1.23 ms", "45 µs"
 std::string duration(int64_t ns);
 std::string fileLine(const FileLine& at);
+/// Why a rewrite was made, with the price of what was not chosen, a line each.
+void printDecisions(const std::vector<Decision>& made);
+Json decisionsJson(const std::vector<Decision>& made);
 /// "12" or "v3" for nodes of a cursor's own.
 std::string nodeName(NodeId id);
 

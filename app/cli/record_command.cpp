@@ -121,6 +121,14 @@ int runPythonScript(const std::string& script, const std::vector<std::string>& a
 #endif
 }
 
+/// Why a script ended with that code: its exception, or what it gave to sys.exit.
+std::string reasonOf(int code) {
+#ifdef UOPSCOPE_HAVE_PYTHON
+  if (!scriptFailure().empty()) return scriptFailure();
+#endif
+  return fmt::format("the script ended with exit code {}", code);
+}
+
 /// What the child does. Never returns.
 [[noreturn]] void childMain(const RecordOptions& o, ScriptKind kind, RecordingProgress* progress) {
   const pid_t watcher = getppid();
@@ -151,7 +159,7 @@ int runPythonScript(const std::string& script, const std::vector<std::string>& a
     if (code == 130 || progress->stop)
       session.finish(traceStatus::kInterrupted, "stopped by the user");
     else if (code != 0)
-      session.finish(traceStatus::kFailed, fmt::format("the script ended with exit code {}", code));
+      session.finish(traceStatus::kFailed, reasonOf(code));
     else
       session.finish();
   } catch (const Error& e) {
@@ -362,7 +370,7 @@ int runScriptPlain(const std::string& script, const std::vector<std::string>& ar
   if (code == 130)
     session.finish(traceStatus::kInterrupted, "stopped by the user");
   else if (code != 0)
-    session.finish(traceStatus::kFailed, fmt::format("the script ended with exit code {}", code));
+    session.finish(traceStatus::kFailed, reasonOf(code));
   else
     session.finish();
   return code;

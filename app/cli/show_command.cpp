@@ -111,6 +111,7 @@ int showDiff(Trace& trace, Cursor& cursor, int64_t k, const LookOptions& o) {
       out["before"] = expression(read, s.before, 40, 20000);
       out["after"] = s.after ? Json(expression(read, s.after, 40, 20000)) : Json();
       out["took_ns"] = s.ns;
+      out["decisions"] = decisionsJson(decisionsAt(trace, s.id));
       if (s.kind == StepKind::RewriteError) out["error"] = trace.stepMessage(s.id);
     }
     printJson(out);
@@ -122,6 +123,7 @@ int showDiff(Trace& trace, Cursor& cursor, int64_t k, const LookOptions& o) {
     fmt::print("{}  step {} of {}, {}\n", paint(Paint::Bold, rule.name), k, cursor.steps(), duration(s.ns));
     fmt::print("{}  {}\n", fileLine(rule.at), rule.text);
     fmt::print("pattern  {}\n", rule.pattern);
+    printDecisions(decisionsAt(trace, s.id));
     if (s.kind == StepKind::RewriteError)
       fmt::print("{}\n", paint(Paint::Warning, "REWRITE_ERROR: " + trace.stepMessage(s.id)));
     std::string before = printTree(read, s.before, 400), after = s.after ? printTree(read, s.after, 400) : "";

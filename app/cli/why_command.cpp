@@ -52,6 +52,13 @@ std::optional<size_t> testsLeft(const Rule& rule, UOp u) {
   return best;
 }
 
+/// "fired in step 3: UPCAST axis 0 by 16: what is read and written lies next to each other along it"
+std::string firing(Trace& trace, const StepInfo& step) {
+  std::string out = fmt::format("fired in step {}", step.k);
+  for (const Decision& d : decisionsAt(trace, step.id)) out += ": " + d.reason;
+  return out;
+}
+
 /// The rules of the pass that came nearest to the node, with what kept each from firing.
 int nearestMisses(Trace& trace, const PassInfo& pass, NodeId node, const LookOptions& o) {
   std::vector<RuleId> tried = trace.rulesOf(pass.id);
@@ -61,9 +68,9 @@ int nearestMisses(Trace& trace, const PassInfo& pass, NodeId node, const LookOpt
   Pool pool;
   PoolScope inPool(pool);
   UOp u = Materializer(trace.nodes().reader(), pool)(node);
-  std::map<RuleId, int64_t> fired; ///< rule -> step
+  std::map<RuleId, StepInfo> fired;
   for (const StepInfo& s : trace.steps(pass.id))
-    if (s.before == node) fired.try_emplace(s.rule, s.k);
+    if (s.before == node) fired.try_emplace(s.rule, s);
   struct Miss {
     const RuleInfo* rule;
     size_t left;
@@ -85,8 +92,7 @@ int nearestMisses(Trace& trace, const PassInfo& pass, NodeId node, const LookOpt
     if (!left) continue;
     auto at = fired.find(id);
     misses.push_back({&info, *left,
-                      at != fired.end() ? fmt::format("fired in step {}", at->second)
-                                        : PatternMatcher().explain(rule, u)});
+                      at != fired.end() ? firing(trace, at->second) : PatternMatcher().explain(rule, u)});
     if (misses.back().reason.empty()) misses.back().reason = "it applies here alone: another rule came first";
   }
   std::ranges::stable_sort(misses, [](const Miss& a, const Miss& b) { return a.left < b.left; });
@@ -138,12 +144,14 @@ int why(const LookOptions& o) {
   Json out{{"node", node}, {"text", expression(read, node, 6, 400)}, {"rule", name}};
   std::string answer;
   bool fired = false;
+  std::vector<Decision> decided;
   const StepInfo* other = nullptr;
   auto steps = trace.steps(passId);
   for (const StepInfo& s : steps) {
     if (s.before != node) continue;
     if (info && s.rule == info->id) {
       fired = true;
+      decided = decisionsAt(trace, s.id);
       answer = fmt::format("it did: step {} rewrote the node by this rule", s.k);
       break;
     }
@@ -189,6 +197,7 @@ int why(const LookOptions& o) {
     if (other && !reason.empty()) out["rewritten_by"] = trace.rule(other->rule).name;
   }
   out["fired"] = fired;
+  out["decisions"] = decisionsJson(decided);
   out["answer"] = answer;
   if (def) {
     out["at"] = info ? fileLine(info->at) : fmt::format("{}:{}", def->file, def->line);
@@ -200,6 +209,7 @@ int why(const LookOptions& o) {
     fmt::print("{}  {}\n", paint(Paint::Bold, name), def ? out["at"].get<std::string>() : "");
     if (def) fmt::print("pattern  {}\n", out["pattern"].get<std::string>());
     fmt::print("node {}  {}\n{}\n", node, out["text"].get<std::string>(), answer);
+    printDecisions(decided);
   }
   return kFine;
 }

@@ -2,12 +2,14 @@
 // that was asked for is outstanding: worker idle, canvas drawn, list views laid out.
 #include "app/gui/gui.h"
 
+#include "viz/models/dictionary.h"
 #include "viz/scene/graph_canvas.h"
 #include "viz/scene/register.h"
 
 #include <QElapsedTimer>
 #include <QFileInfo>
 #include <QGuiApplication>
+#include <QLocale>
 #include <QQmlApplicationEngine>
 #include <QQuickStyle>
 #include <QQuickWindow>
@@ -103,6 +105,10 @@ int runWindow(const WindowOptions& options, int argc, char** argv) {
   QGuiApplication::setDesktopFileName(QStringLiteral("uopscope"));
   QQuickStyle::setStyle(QStringLiteral("Basic"));
   loadQmlResources();
+  // A screenshot is in English on every machine.
+  Dictionary dictionary;
+  if (!screenshot && dictionary.choose(QLocale::system().uiLanguages()))
+    QCoreApplication::installTranslator(&dictionary);
 
   Theme theme;
   Session session;

@@ -22,7 +22,7 @@ namespace py = pybind11;
 namespace {
 
 // Serves the embedded modules, and leaves them out of tracebacks.
-constexpr const char* kStartup = R"(
+constexpr const char* kStartup = R"py(
 import sys, _uopscope
 exec(_uopscope.sources["_uopscope_importer.py"], {"__name__": "_uopscope_importer"})
 
@@ -44,12 +44,34 @@ def _visible(error, seen=None):
   _visible(error.__context__, seen)
   return error
 
+# "ShapeError: can't reshape (16, 16) -> (3, 5) (model.py:5)": the line of the script itself, however deep it was raised.
+def _described(kind, error):
+  main = getattr(sys.modules.get("__main__"), "__file__", None)
+  text, place, tb = str(error), None, error.__traceback__
+  if isinstance(error, SyntaxError):
+    text, place = str(error.msg), (error.filename, error.lineno)
+  while tb is not None:
+    at = tb.tb_frame.f_code.co_filename
+    if place is None or at == main: place = (at, tb.tb_lineno)
+    tb = tb.tb_next
+  text = kind.__name__ + ": " + " ".join(text.split())[:1000]
+  if place is None: return text
+  where = f'{place[0]}:{place[1]})'
+  return text if text.endswith(where) else text + " (" + where
+
 _default_hook = sys.excepthook
 def _hook(kind, error, tb):
   error = _visible(error.with_traceback(tb))
+  try: _tell_failure(_described(kind, error))
+  except Exception: pass # str() of an error is the script's own code
   _default_hook(kind, error, error.__traceback__)
 sys.excepthook = _hook
-)";
+)py";
+
+std::string& failure() {
+  static std::string text;
+  return text;
+}
 
 // What the script writes goes where it went, and to the observer.
 constexpr const char* kTellOutput = R"(
@@ -128,7 +150,9 @@ void start(const std::vector<std::string>& argv, bool parseArguments) {
     throw;
   }
   PyConfig_Clear(&config);
-  py::exec(kStartup, py::module_::import("types").attr("ModuleType")("_uopscope_startup").attr("__dict__"));
+  py::dict names = py::module_::import("types").attr("ModuleType")("_uopscope_startup").attr("__dict__");
+  names["_tell_failure"] = py::cpp_function([](const std::string& text) { failure() = text; });
+  py::exec(kStartup, names);
 }
 
 /// Exit code of the pending exception, printed unless it is a quiet exit.
@@ -177,6 +201,10 @@ int runScript(const std::string& path, const std::vector<std::string>& argv) {
   int code = runMain(path, text.str());
   // exit handlers and destructors of the script's objects still belong to it
   return Py_FinalizeEx() < 0 && code == 0 ? 120 : code;
+}
+
+const std::string& scriptFailure() {
+  return failure();
 }
 
 int runInteractive(const std::vector<std::string>& argv) {

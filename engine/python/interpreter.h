@@ -16,6 +16,9 @@ namespace uopscope {
 /// traceback if it raises. Returns its exit code: 0, what it gave to sys.exit, 1 after an exception, 130
 /// after Ctrl-C, 2 if the file cannot be read.
 int runScript(const std::string& path, const std::vector<std::string>& argv);
+/// The exception that ended the script, with the script's line: "ValueError: no such axis (model.py:5)";
+/// empty where none did.
+const std::string& scriptFailure();
 /// The interpreter's own command line (`-c`, `-m`, a prompt ...).
 int runInteractive(const std::vector<std::string>& argv);
 

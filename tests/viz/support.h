@@ -5,8 +5,10 @@
 #pragma once
 #include "engine/runtime/device.h"
 #include "engine/tensor/tensor.h"
+#include "replay/read/opening.h"
 #include "replay/record/session.h"
 #include "tests/replay/support.h"
+#include "viz/models/session.h"
 
 #include <doctest/doctest.h>
 
@@ -114,6 +116,40 @@ inline QString expressionTrace() {
       Observer::current()->onArtifact(
           {.kind = "source", .text = "void r_4(int* data0) {\n  data0[0] = 1; // one\n}\n"});
       Observer::current()->poolRetired(pool);
+    });
+    return true;
+  }();
+  (void)recorded;
+  return QString::fromStdString(file.path);
+}
+
+/// To the first step of the pass of most steps in the kernel of most: there is something to walk through.
+inline void goToFullest(Session& session) {
+  const ScopeId scope = fullestScope(*session.trace());
+  if (scope == 0) return;
+  PassInfo most;
+  for (const PassInfo& p : session.trace()->passes(scope))
+    if (p.steps > most.steps) most = p;
+  session.goToPass(scope, most.id);
+}
+
+/// A kernel of three passes, of which the first and the last decide by price.
+inline QString decidedTrace() {
+  static const TempTrace file;
+  static const bool recorded = [] {
+    recordTo(file.path, [] {
+      Pool pool;
+      PoolScope scope(pool);
+      ObservedScope kernel({.kind = ScopeKind::Kernel, .name = "r_4", .script = {}, .root = {}});
+      const UOp r0 = UOp::range(4, 0), r1 = UOp::range(7, 1);
+      auto decide = [](const char* reason) {
+        because([=] { return Decision{reason, 1.5, "cycles", {{"the sum", 3.0}, {"two loops", 1.8}}}; });
+      };
+      decide("a product is cheaper");
+      graphRewrite(UOp::sink(std::vector<UOp>{r0 + r0, r1 * 1}), shrinking(), {.name = "tile"});
+      graphRewrite(UOp::sink(std::vector<UOp>{r1 + 0}), shrinking(), {.name = "plain"});
+      decide("the loop stands alone");
+      graphRewrite(UOp::sink(std::vector<UOp>{r1 + r1}), shrinking(), {.name = "cut"});
     });
     return true;
   }();

@@ -47,6 +47,8 @@ struct Window {
   /// With `kept`, settings are kept as the program does it: in a folder of the tests.
   explicit Window(const QString& file = {}, bool kept = false) {
     session.setPersistent(kept);
+    session.setStepAlone(
+        false); // tests name nodes and places of the whole pass; those of small pictures ask for them
     keepLook(theme, session);
     loadQmlResources();
     warnings.clear();
@@ -61,6 +63,7 @@ struct Window {
     window->requestActivate();
     REQUIRE(QTest::qWaitForWindowExposed(window));
     if (!file.isEmpty()) session.open(file);
+    if (session.state() == "ready") goToFullest(session);
     settle();
   }
   ~Window() {

@@ -2,6 +2,8 @@
 // in IGV, n/b-style walking as in Turbolizer, F and ? as in Perfetto, Ctrl+P and Ctrl+Shift+P as in editors.
 #include "viz/models/actions.h"
 
+#include <QCoreApplication>
+
 namespace uopscope {
 namespace {
 
@@ -24,6 +26,8 @@ constexpr Action kActions[] = {
     {"previous-changing", "Steps", "Previous one that changed something", ","},
     {"next-of-rule", "Steps", "Next rewrite by the same rule", "Shift+N"},
     {"previous-of-rule", "Steps", "Previous rewrite by the same rule", "Shift+B"},
+    {"next-decided", "Steps", "Next rewrite that was decided by price or reason", "E"},
+    {"previous-decided", "Steps", "Previous one that was decided", "Shift+E"},
     {"next-touching", "Steps", "Next rewrite touching the selection", "Shift+Right"},
     {"previous-touching", "Steps", "Previous one touching the selection", "Shift+Left"},
     {"wider", "Steps", "Changes of one step more", "Ctrl+Shift+Right Ctrl+Up"},
@@ -48,11 +52,11 @@ constexpr Action kActions[] = {
     {"hide", "Graph", "Hide the selected node", "S"},
     {"show-all", "Graph", "Show everything again", "A"},
     {"pin", "Graph", "Keep the selected node where it is, or let go", "Shift+P"},
-    {"group", "Graph", "Collapse by kernel, loop, reduction, tensor operation", "G"},
+    {"group", "Graph", "Collapse by kernel, loop, reduction, tensor operation, script line", "G"},
     {"colour", "Graph", "Colour by operation, type, axis, line, pass, cost", "Shift+C"},
     {"follow", "Graph", "Follow the changes while stepping", "L"},
     {"fold", "Graph", "Constants and hubs into labels, or out", "C"},
-    {"step-alone", "Graph", "This step laid out by itself, or the pass in one layout", "Z"},
+    {"step-alone", "Graph", "What the step changes and its neighbourhood, or the whole pass", "Z"},
     {"turn", "Graph", "Top to bottom, or left to right", "R"},
     {"map", "Graph", "Show or hide the overview", "M"},
     {"legend", "Graph", "Show or hide the legend", "Shift+L"},
@@ -107,6 +111,7 @@ constexpr Action kActions[] = {
     {"record-again", "File", "Record the script again", "Ctrl+R"},
     {"record-paused", "File", "Record the script, pausing at the condition", "Ctrl+Shift+R"},
     {"export", "File", "Export the view: SVG, PNG, CSV, JSON", "Ctrl+E"},
+    {"output", "File", "What the script printed", "Ctrl+U"},
     {"copy-link", "File", "Copy a link to what is shown", "Ctrl+L"},
     {"follow-link", "File", "Go to a link", "Ctrl+Shift+L"},
     {"close", "File", "Close the trace", "Ctrl+W"},
@@ -141,6 +146,10 @@ QString keyCaps(const QString& sequence) {
   return parts.join(QLatin1Char(' '));
 }
 
+QString actionText(const Action& action) {
+  return QCoreApplication::translate("actions", action.text);
+}
+
 QVariantList actionList(const QMap<QString, QString>& changed) {
   QVariantList out;
   for (const Action& a : kActions) {
@@ -149,8 +158,8 @@ QVariantList actionList(const QMap<QString, QString>& changed) {
     QStringList caps;
     for (const QString& k : keys) caps << keyCaps(k);
     out << QVariantMap{{"id", QLatin1String(a.id)},
-                       {"group", QLatin1String(a.group)},
-                       {"text", QLatin1String(a.text)},
+                       {"group", QCoreApplication::translate("actions", a.group)},
+                       {"text", actionText(a)},
                        {"keys", keys},
                        {"caps", caps},
                        {"changed", changed.contains(QLatin1String(a.id))},

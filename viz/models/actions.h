@@ -19,6 +19,8 @@ struct Action {
 };
 std::span<const Action> actionTable();
 const Action* findAction(const QString& id);
+/// Its text in the language of the window.
+QString actionText(const Action& action);
 /// As maps {id, group, text, keys: [..], shown} for QML.
 /// `changed`: keys a person gave an action, by its id.
 QVariantList actionList(const QMap<QString, QString>& changed = {});

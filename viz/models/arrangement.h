@@ -12,8 +12,8 @@
 
 namespace uopscope {
 
-enum class GroupBy : uint8_t { Nothing, Kernel, Loop, Reduce, TensorOp };
-constexpr std::string_view kGroupNames[] = {"nothing", "kernel", "loop", "reduce", "tensor"};
+enum class GroupBy : uint8_t { Nothing, Kernel, Loop, Reduce, TensorOp, Line };
+constexpr std::string_view kGroupNames[] = {"nothing", "kernel", "loop", "reduce", "tensor", "line"};
 
 struct Arrangement {
   GroupBy groupBy = GroupBy::Nothing;
@@ -23,6 +23,11 @@ struct Arrangement {
   std::map<uint32_t, LayoutPoint> pinned;
   /// What these steps show is laid out by itself, without room for the rest of the pass; -1: the whole pass.
   int64_t firstStep = -1, lastStep = -1;
+  /// Of those steps as much as a pane of this size shows so that it can be read: what they change, then what
+  /// is nearest to it (`shown` in any case, and `kept`, a node); 0: all of it.
+  float paneWidth = 0, paneHeight = 0;
+  uint32_t kept = 0;
+  bool near() const { return lastStep >= 0 && paneWidth > 0 && !only; }
   bool operator==(const Arrangement&) const = default;
   bool plain() const { return *this == Arrangement(); }
 };

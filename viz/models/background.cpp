@@ -1,21 +1,10 @@
-// A stale job is stopped inside SQLite too, by its progress handler.
+// A stale job is stopped inside SQLite too.
 #include "viz/models/background.h"
 
+#include "replay/read/interrupt.h"
 #include "replay/read/sql.h"
 
-#include <sqlite3.h>
-
 namespace uopscope {
-namespace {
-
-// Virtual machine steps between two looks at whether anybody still waits: about a tenth of a millisecond.
-constexpr int kStepsBetweenLooks = 4000;
-
-int stopIfStale(void* job) {
-  return static_cast<Background::Job*>(job)->stale() ? 1 : 0;
-}
-
-} // namespace
 
 struct Background::Lane {
   QThread thread;
@@ -97,14 +86,12 @@ void Background::ask(Channel channel, Work work, std::function<void(QString)> on
                 QMetaObject::invokeMethod(
                     this, [this, c, share] { Q_EMIT progressed(static_cast<int>(c), share); });
               }};
-      sqlite3* db = trace->database().handle();
-      sqlite3_progress_handler(db, kStepsBetweenLooks, stopIfStale, &job);
       try {
+        const Interrupt whenStale(*trace, [&job] { return job.stale(); });
         answer = work(job);
       } catch (const std::exception& e) {
         problem = QString::fromUtf8(e.what());
       }
-      sqlite3_progress_handler(db, 0, nullptr, nullptr);
     }
     QMetaObject::invokeMethod(this, [this, newest, c, number, answer, problem, onFailure] {
       --pending_;

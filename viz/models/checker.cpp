@@ -1,6 +1,7 @@
 #include "viz/models/checker.h"
 
 #include "replay/compare/value_check.h"
+#include "replay/read/step_search.h"
 #include "viz/models/reports.h"
 
 namespace uopscope {

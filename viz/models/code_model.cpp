@@ -26,6 +26,7 @@ void CodeModel::setText(const QString& title, const QString& text, Language lang
   notes_.clear();
   current_ = 0;
   widest_ = 0;
+  fault_ = 0;
   inside_.assign(static_cast<size_t>(lines_.size()), false);
   const QString open = language == Language::Python ? QStringLiteral("\"\"\"") : QStringLiteral("/*");
   bool inside = false;
@@ -47,6 +48,12 @@ void CodeModel::setMissing(const QString& why) {
 void CodeModel::setNotes(std::map<int, Note> notes) {
   notes_ = std::move(notes);
   if (!lines_.isEmpty()) Q_EMIT dataChanged(index(0), index(lineCount() - 1), {NoteRole, NoteScopeRole});
+}
+
+void CodeModel::setFault(int line, const QString& text) {
+  fault_ = line >= 1 && line <= lineCount() ? line : 0;
+  faultText_ = fault_ ? text : QString();
+  Q_EMIT changed();
 }
 
 void CodeModel::setCurrentLine(int line) {

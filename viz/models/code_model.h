@@ -20,6 +20,9 @@ class CodeModel : public QAbstractListModel {
   /// Why there is no text, when there is none.
   Q_PROPERTY(QString missing READ missing NOTIFY changed)
   Q_PROPERTY(int currentLine READ currentLine WRITE setCurrentLine NOTIFY changed)
+  /// Where the script failed, and how in words; 0: nowhere.
+  Q_PROPERTY(int faultLine READ faultLine NOTIFY changed)
+  Q_PROPERTY(QString faultText READ faultText NOTIFY changed)
   Q_PROPERTY(int widest READ widest NOTIFY changed)
 
 public:
@@ -36,6 +39,9 @@ public:
   /// The line that the rest of the window is about, 0 for none.
   void setCurrentLine(int line);
   int currentLine() const { return current_; }
+  void setFault(int line, const QString& text);
+  int faultLine() const { return fault_; }
+  QString faultText() const { return faultText_; }
   int lineCount() const { return static_cast<int>(lines_.size()); }
   QString title() const { return title_; }
   QString missing() const { return missing_; }
@@ -55,13 +61,13 @@ Q_SIGNALS:
   void changed();
 
 private:
-  QString title_, missing_;
+  QString title_, missing_, faultText_;
   QStringList lines_;
   std::vector<bool> inside_; ///< whether a line begins inside a comment or string
   mutable std::map<int, QString> html_;
   std::map<int, Note> notes_;
   Language language_ = Language::Plain;
-  int current_ = 0, widest_ = 0;
+  int current_ = 0, widest_ = 0, fault_ = 0;
 };
 
 } // namespace uopscope

@@ -9,9 +9,6 @@
 
 namespace uopscope {
 
-/// The SQL of a condition over table step; Error(Value) for what cannot be understood.
-QString conditionSql(const QString& text);
-
 class Conditions : public QObject {
   Q_OBJECT
   Q_PROPERTY(QString text READ text WRITE setText NOTIFY changed)
@@ -37,7 +34,8 @@ Q_SIGNALS:
 private:
   void look();
   Session& session_;
-  QString text_, problem_, sql_;
+  QString text_, problem_;
+  std::string sql_;
   qlonglong count_ = -1;
   QList<int> hits_;
   QStringList past_;

@@ -32,6 +32,8 @@ class GraphSource : public QObject {
   Q_PROPERTY(int hiddenNodes READ hiddenNodes NOTIFY pictureChanged)
   Q_PROPERTY(int groups READ groups NOTIFY pictureChanged)
   Q_PROPERTY(int groupedNodes READ groupedNodes NOTIFY pictureChanged)
+  /// Nodes of the graph that are on the map only, since the picture is of a step and its neighbourhood.
+  Q_PROPERTY(int elsewhere READ elsewhere NOTIFY pictureChanged)
   /// One of tintings().
   Q_PROPERTY(QString colourBy READ colourBy WRITE setColourBy NOTIFY tintingChanged)
   /// [{text, count, colour}] of what is shown; empty while nodes are coloured by operation.
@@ -52,7 +54,7 @@ public:
   void setFound(std::vector<int64_t> found);
 
   int nodeCount() const {
-    return picture_ ? static_cast<int>(picture_->nodes.size() - picture_->removed) : 0;
+    return picture_ ? static_cast<int>(picture_->nodes.size() - picture_->removed + picture_->elsewhere) : 0;
   }
   int edgeCount() const { return picture_ ? static_cast<int>(picture_->edges.size()) : 0; }
   int added() const { return picture_ ? static_cast<int>(picture_->added) : 0; }
@@ -67,6 +69,7 @@ public:
   int foundIndex() const { return foundAt_; }
   QString searchProblem() const { return query_.problem(); }
   int hiddenNodes() const { return picture_ ? static_cast<int>(picture_->hiddenNodes) : 0; }
+  int elsewhere() const { return picture_ ? static_cast<int>(picture_->elsewhere) : 0; }
   int groups() const { return picture_ ? static_cast<int>(picture_->groups) : 0; }
   int groupedNodes() const { return picture_ ? static_cast<int>(picture_->groupedNodes) : 0; }
   QString colourBy() const { return colourBy_; }

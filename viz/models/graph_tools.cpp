@@ -29,7 +29,13 @@ void GraphTools::setGroupBy(const QString& what) {
 }
 
 void GraphTools::showAll() {
+  if (session_.arrangement().plain()) session_.setStepAlone(false);
   session_.setArrangement({});
+}
+
+bool GraphTools::drawn(uint32_t slot) const {
+  const PicturePtr& p = session_.graph()->picture();
+  return p && std::ranges::any_of(p->nodes, [&](const PictureNode& n) { return n.slot == slot; });
 }
 
 void GraphTools::toggleGroup(qlonglong id) {
@@ -123,7 +129,7 @@ bool GraphTools::trigger(const QString& action) {
     bool news = false;
     for (const uint32_t s : neighbours(n->slot, inputs)) {
       news |= a.hidden.erase(s) > 0;
-      if (a.only) news |= a.shown.insert(s).second;
+      if (a.only || !drawn(s)) news |= a.shown.insert(s).second;
     }
     if (news)
       session_.setArrangement(a);

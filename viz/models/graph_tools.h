@@ -30,6 +30,7 @@ Q_SIGNALS:
   void changed();
 
 private:
+  bool drawn(uint32_t slot) const;
   std::vector<uint32_t> neighbours(uint32_t slot, bool sources) const;
   const PictureNode* selected();
   void lookUpFacts();

@@ -91,8 +91,11 @@ void PassView::makeGroups() {
           for (const UOp& r : make(latest[slot]).ranges()) title += (title.empty() ? "" : " ") + r.render();
           detail = title.empty() ? "" : "in these loops";
         } else if (const auto from = provenance.origins(latest[slot]); !from.empty()) {
-          title = from.front().operation;
-          detail = from.front().script.known() ? fmt::format("line {}", from.front().script.line) : "";
+          const OriginInfo& first = from.front();
+          const std::string line = first.script.known() ? fmt::format("line {}", first.script.line) : "";
+          const bool byLine = arrangement_.groupBy == GroupBy::Line;
+          title = byLine ? line : first.operation;
+          detail = byLine ? first.script.file.substr(first.script.file.rfind('/') + 1) : line;
         }
       } catch (const Error&) { // a node no engine makes, or one between two steps: in no group
       }

@@ -118,6 +118,8 @@ bool PassView::prepare(const std::atomic<bool>* cancel) {
   setMoments();
   link();
   layOut(cancel);
+  for (Slot& slot : slots_)
+    slot.home = slot.centre, slot.homeWidth = slot.width, slot.homeHeight = slot.height;
   ready_ = !cancelled();
   return ready_;
 }
@@ -168,19 +170,26 @@ bool PassView::arrange(const Arrangement& arrangement, const std::atomic<bool>* 
   const bool regroup = arrangement.groupBy != arrangement_.groupBy;
   arrangement_ = arrangement;
   if (regroup) makeGroups();
-  labels_.clear();
-  olderLabels_.clear();
-  for (Slot& s : slots_) s.visible = s.hub = false, s.hubUser = UINT32_MAX, s.width = s.height = 0;
-  layOut(cancel);
+  near_.clear();
+  nearNodes_ = {};
+  if (arrangement_.near())
+    layOutNear(cancel);
+  else
+    layOut(cancel);
   if (!cancel || !cancel->load(std::memory_order_relaxed)) return true;
   arrangement_.hidden.insert(UINT32_MAX); // half done: the next call does it again
   return false;
 }
 
 void PassView::layOut(const std::atomic<bool>* cancel) {
+  labels_.clear();
+  olderLabels_.clear();
   std::vector<uint32_t> users(slots_.size(), 0);
-  for (uint32_t i = 0; i < slots_.size(); ++i)
-    slots_[i].visible = slots_[i].drawn && !hides(i) && awake(slots_[i]);
+  for (uint32_t i = 0; i < slots_.size(); ++i) {
+    Slot& s = slots_[i];
+    s.hub = false, s.hubUser = UINT32_MAX, s.width = s.height = 0;
+    s.visible = s.drawn && !hides(i) && awake(s) && !farSlot(i);
+  }
   std::vector<Link> links;
   for (const Link& l : links_)
     if (slots_[l.from].visible && slots_[l.to].visible) links.push_back(l), ++users[l.from];
@@ -336,9 +345,15 @@ PicturePtr PassView::at(int64_t step, int64_t interval) {
     return picture->nodes.back();
   };
 
+  uint32_t farChanged = 0;
   for (NodeId node : diff.after) {
     if (folds(node)) {
       ++picture->foldedConstants;
+      continue;
+    }
+    if (far(node)) {
+      ++picture->elsewhere;
+      farChanged += cameFrom.contains(node);
       continue;
     }
     Mark mark = added.contains(node) ? Mark::Added : Mark::Same;
@@ -364,7 +379,7 @@ PicturePtr PassView::at(int64_t step, int64_t interval) {
   if (crowded)
     for (const PictureNode& n : picture->nodes) rowOf(n).push_back(extent(n));
   auto ghost = [&](NodeId node) {
-    if (folds(node) || at.contains(node)) return;
+    if (folds(node) || at.contains(node) || far(node)) return;
     const PictureNode& box = place(node, Mark::Removed, kNoNode);
     if (!crowded) return;
     auto& row = rowOf(box);
@@ -440,6 +455,8 @@ PicturePtr PassView::at(int64_t step, int64_t interval) {
   if (!arrangement_.plain()) fold(*picture);
   for (const PictureNode& n : picture->nodes) picture->hubs += n.hub;
   picture->index();
+  picture->changed += farChanged;
+  if (picture->alone) addMap(*picture, diff);
   return picture;
 }
 

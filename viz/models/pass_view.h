@@ -55,6 +55,8 @@ private:
     NodeId occupant = kNoNode;
     float width = 0, height = 0;
     LayoutPoint centre;
+    LayoutPoint home; ///< its centre in the layout of the whole pass, as large as homeWidth x homeHeight
+    float homeWidth = 0, homeHeight = 0;
     bool drawn = false; ///< not only constants that are written into labels
     bool visible = false;
     bool hub = false;
@@ -83,6 +85,17 @@ private:
   bool quiet(uint32_t from, uint32_t to) const { return slots_[from].hub && slots_[from].hubUser != to; }
   static uint64_t key(uint32_t from, uint32_t to) { return static_cast<uint64_t>(from) << 32 | to; }
   void layOut(const std::atomic<bool>* cancel);
+  void layOutNear(const std::atomic<bool>* cancel);
+  void findNear(size_t most);
+  bool fits() const;
+  /// On the map only: too far from what the steps change.
+  bool farSlot(uint32_t slot) const { return !near_.empty() && !near_[slot]; }
+  bool far(NodeId node) const {
+    if (near_.empty()) return false;
+    const auto slot = slotOf(node);
+    return slot ? farSlot(*slot) : !nearNodes_.contains(node);
+  }
+  void addMap(Picture& picture, const GraphDiff& diff);
   bool hides(uint32_t slot) const {
     return arrangement_.hidden.contains(slot) || (arrangement_.only && !arrangement_.shown.contains(slot));
   }
@@ -103,6 +116,8 @@ private:
   Arrangement arrangement_;
   std::vector<Group> groups_;
   std::map<uint32_t, std::vector<NodeId>> groupNodes_;
+  std::vector<bool> near_;  ///< slots that are drawn; empty: all of them
+  NodeMap<bool> nearNodes_; ///< the same, for nodes that no sample saw
   NodeReader read_;
   int64_t stride_ = 1;
   std::vector<int64_t> moments_; ///< first steps of moments 1, 2 ...: see LayoutNode::born

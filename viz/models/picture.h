@@ -68,10 +68,18 @@ struct PictureEdge {
   std::span<const LayoutPoint> bends; ///< lie in Picture::bendsOf
 };
 
+struct LayoutRect {
+  float left = 0, top = 0, right = 0, bottom = 0;
+};
+
 struct Picture {
   int64_t pass = -1; ///< pictures of one pass share positions
   int64_t step = 0;
   bool alone = false; ///< ... but for one of a step that was laid out by itself
+  /// Of such a step: every node where it stands in the layout of the whole pass, no edges.
+  std::shared_ptr<const Picture> map;
+  LayoutRect mapView;     ///< where the nodes of this picture stand on the map
+  uint32_t elsewhere = 0; ///< nodes of the graph that are on the map only
   bool leftToRight = false;
   std::vector<PictureNode> nodes;
   std::vector<PictureEdge> edges;

@@ -1,6 +1,7 @@
 #include "viz/models/profile.h"
 
 #include "engine/rewrite/rule.h"
+#include "replay/read/step_search.h"
 #include "viz/models/reports.h"
 #include "viz/models/table_text.h"
 
@@ -43,16 +44,12 @@ QVariantList findFaults(Trace& trace) {
                          .arg(grouped(static_cast<int64_t>(t.count[int(Outcome::Unchanged)])),
                               duration(t.ns[int(Outcome::Unchanged)])),
                      t.rule, 0);
-  for (Statement s =
-           trace.database().prepare("SELECT a.id, b.id, a.rule, b.rule FROM step a JOIN step b ON b.pass = "
-                                    "a.pass AND b.id > a.id AND b.id < a.id + 2000 AND b.before = a.after "
-                                    "AND b.after = a.before WHERE a.after <> a.before LIMIT 100");
-       s.step();)
-    out << finding("undo", QString::fromStdString(trace.rule(s.integer(2)).name),
+  for (const TakenBack& t : stepsTakenBack(trace, 100))
+    out << finding("undo", QString::fromStdString(trace.rule(t.rule).name),
                    QObject::tr("is taken back by %1 %2 steps later")
-                       .arg(QString::fromStdString(trace.rule(s.integer(3)).name))
-                       .arg(s.integer(1) - s.integer(0)),
-                   s.integer(2), s.integer(0));
+                       .arg(QString::fromStdString(trace.rule(t.byRule).name))
+                       .arg(t.by - t.step),
+                   t.rule, t.step);
   for (const MatchTotals& t : totals)
     if (t.matches() == 0 && out.size() < kMostFindings)
       out << finding("dead", QString::fromStdString(trace.rule(t.rule).name),

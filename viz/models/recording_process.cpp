@@ -1,5 +1,7 @@
 #include "viz/models/recording_process.h"
 
+#include <sys/prctl.h>
+
 #include <QFileInfo>
 #include <QProcessEnvironment>
 #include <QTimer>
@@ -10,12 +12,15 @@ namespace {
 
 constexpr qsizetype kMaxOutput =
     400'000; // a script that prints for ever must not fill the memory of the window
-constexpr int kPatience = 3000;
+/// The recorder ends its script within a second and then closes the trace.
+constexpr int kPatience = 3000, kPatienceOnClose = 1500;
 
 } // namespace
 
 RecordingProcess::RecordingProcess(QObject* parent) : QObject(parent) {
   process_.setProcessChannelMode(QProcess::MergedChannels);
+  // However this window ends, the recorder is told, ends its script and closes the trace.
+  process_.setChildProcessModifier([] { prctl(PR_SET_PDEATHSIG, SIGINT); });
   connect(&process_, &QProcess::readyReadStandardOutput, this,
           [this] { take(process_.readAllStandardOutput()); });
   connect(&process_, &QProcess::started, this, &RecordingProcess::changed);
@@ -48,10 +53,11 @@ RecordingProcess::RecordingProcess(QObject* parent) : QObject(parent) {
 
 RecordingProcess::~RecordingProcess() {
   process_.disconnect(this);
-  if (running()) {
-    process_.kill();
-    process_.waitForFinished(1000);
-  }
+  if (!running()) return;
+  ::kill(static_cast<pid_t>(process_.processId()), SIGINT);
+  if (process_.waitForFinished(kPatienceOnClose)) return;
+  process_.kill();
+  process_.waitForFinished(1000);
 }
 
 void RecordingProcess::start(const QString& program, const QString& script, const QString& trace,

@@ -1,6 +1,7 @@
 #include "viz/models/reports.h"
 
 #include "engine/uop/sint.h"
+#include "replay/read/decisions.h"
 #include "replay/read/materialize.h"
 #include "viz/models/labels.h"
 #include "viz/models/rich_text.h"
@@ -86,6 +87,28 @@ void addFacts(QVariantList& facts, Cursor& cursor, NodeId id) {
   }
 }
 
+// Bars are long by price: the dearest one is 1.
+QVariantMap decisionReport(const Decision& d) {
+  double dearest = d.price.value_or(0);
+  for (const Decision::Alternative& other : d.others) dearest = std::max(dearest, other.price);
+  auto bar = [&](double price) { return dearest > 0 ? std::clamp(price / dearest, 0.0, 1.0) : 0; };
+  QVariantList bars;
+  if (d.price && !d.others.empty())
+    bars << QVariantMap{{"what", QObject::tr("chosen")},
+                        {"price", q(priceText(d.price, {}))},
+                        {"part", bar(*d.price)},
+                        {"chosen", true},
+                        {"more", QString()}};
+  for (const Decision::Alternative& other : d.others)
+    bars << QVariantMap{{"what", q(other.what)},
+                        {"price", q(priceText(other.price, {}))},
+                        {"part", bar(other.price)},
+                        {"chosen", false},
+                        {"more", q(dearer(d, other))}};
+  return {
+      {"reason", q(d.reason)}, {"price", q(priceText(d.price, d.unit))}, {"unit", q(d.unit)}, {"bars", bars}};
+}
+
 } // namespace
 
 QVariantMap groupReport(PassView& view, int64_t group) {
@@ -152,6 +175,9 @@ QVariantMap stepReport(Trace& trace, PassView& view, int64_t step) {
   m["time"] = duration(info.ns);
   m["kind"] = info.kind == StepKind::RewriteError ? "error" : info.kind == StepKind::WayDown ? "down" : "up";
   m["traceStep"] = static_cast<qlonglong>(info.id);
+  QVariantList decisions;
+  for (const Decision& d : decisionsAt(trace, info.id)) decisions << decisionReport(d);
+  m["decisions"] = decisions;
   const QString before = q(expression(read, info.before, kExpressionDepth, kMaxExpression));
   m["before"] = before;
   m["beforeNode"] = brief(read, info.before);

@@ -2,12 +2,14 @@
 #include "viz/models/session.h"
 
 #include "replay/read/link.h"
+#include "replay/schema/schema.h"
 #include "viz/models/actions.h"
 
 #include <QCoreApplication>
 #include <QDateTime>
 #include <QDir>
 #include <QFileInfo>
+#include <QRegularExpression>
 #include <QSettings>
 #include <QStandardPaths>
 #include <algorithm>
@@ -98,6 +100,7 @@ void Session::setPersistent(bool on) {
   if (!on) return;
   recent_ = settings().value(QStringLiteral("recent")).toStringList();
   recent_.removeIf([](const QString& p) { return !QFileInfo::exists(p); });
+  readLook();
   const QVariantMap keys = settings().value(QStringLiteral("keys")).toMap();
   for (auto it = keys.begin(); it != keys.end(); ++it)
     if (findAction(it.key())) keys_[it.key()] = it.value().toString();
@@ -268,7 +271,8 @@ void Session::close() {
   growing_ = false;
   scope_ = 0, pass_ = 0, step_ = 0, node_ = -1, interval_ = 1;
   scopeName_.clear(), scopeKind_.clear(), passName_.clear(), passPlace_.clear(), passProblem_.clear();
-  nodeInfo_.clear(), stepInfo_.clear(), summary_.clear();
+  nodeInfo_.clear(), stepInfo_.clear(), summary_.clear(), failure_.clear();
+  hasOutput_ = false;
   Q_EMIT stateChanged();
   Q_EMIT placeChanged();
   Q_EMIT nodeChanged();
@@ -330,8 +334,9 @@ void Session::tick() {
   }
   if (!trace_) return;
   try {
-    const bool grew = trace_->refresh();
-    const bool going = !trace_->finished();
+    const bool grew = trace_->refresh(), was = growing_;
+    // A recorder of ours that is gone writes nothing more, whatever it left in the trace.
+    const bool going = !trace_->finished() && (!ownRecording() || recorder_.running());
     if (grew) {
       tree_.refresh();
       loadSummary();
@@ -349,6 +354,8 @@ void Session::tick() {
     }
     if (!going && !recorder_.running()) {
       clock_.stop();
+      growing_ = false;
+      loadSummary();
       loadScript();
       codeShown_.clear();
       askTab();
@@ -356,7 +363,7 @@ void Session::tick() {
       if (entered_ == std::tuple(pass_, step_, node_)) goToFirst();
       followAfter();
     }
-    if (growing_ != going || grew) {
+    if (was != going || grew) {
       growing_ = going;
       Q_EMIT stateChanged();
       Q_EMIT grown();
@@ -376,6 +383,7 @@ void Session::loadSummary() {
     if (s.parent == 0) steps += s.totalSteps;
   }
   warning_ = growing_ && recorder_.running() ? QString() : QString::fromStdString(trace_->warning());
+  if (ownRecording() && !recorder_.running() && !trace_->finished()) warning_ = recorder_.problem();
   summary_ = {{"kernels", kernels},
               {"schedules", schedules},
               {"steps", grouped(steps)},
@@ -383,6 +391,52 @@ void Session::loadSummary() {
               {"scriptName", QFileInfo(QString::fromStdString(trace_->scriptFile().file)).fileName()},
               {"tier", QString::fromStdString(trace_->meta("tier"))},
               {"bytes", QFileInfo(path_).size()}};
+  hasOutput_ = !trace_->outputs(1, 1).empty();
+  loadFailure();
+}
+
+// The recorder ends its message with the script's line: "ValueError: no such axis (model.py:5)".
+void Session::loadFailure() {
+  failure_.clear();
+  if (growing_ || trace_->status() != traceStatus::kFailed) return;
+  const QString text = QString::fromStdString(trace_->meta("message"));
+  static const QRegularExpression place(QStringLiteral("\\((?:at )?([^()]+):(\\d+)\\)$"));
+  const QRegularExpressionMatch at = place.match(text);
+  const bool own = QFileInfo(at.captured(1)).fileName() ==
+                   QFileInfo(QString::fromStdString(trace_->scriptFile().file)).fileName();
+  failure_ = {{"text", text}, {"line", own ? at.captured(2).toInt() : 0}};
+}
+
+QString Session::outputText() {
+  constexpr qsizetype kMost = 400'000;
+  if (ownRecording() || !trace_) return recorder_.output();
+  QString text;
+  try {
+    for (const OutputInfo& o : trace_->outputs()) {
+      text += QString::fromStdString(o.text);
+      if (text.size() > 2 * kMost) text = text.right(kMost);
+    }
+  } catch (const std::exception& e) {
+    showNotice(QString::fromUtf8(e.what()));
+  }
+  return text.size() > kMost ? tr("... earlier output left out ...\n") + text.right(kMost) : text;
+}
+
+QString Session::suggestedName(const QString& ending) const {
+  QStringList parts{QFileInfo(summary_[QStringLiteral("scriptName")].toString()).completeBaseName()};
+  if (parts.first().isEmpty()) parts = {QFileInfo(path_).completeBaseName()};
+  const bool ofTrace = tab_ == QLatin1String("script") || tab_ == QLatin1String("timeline") ||
+                       tab_ == QLatin1String("sql") || tab_ == QLatin1String("profile") ||
+                       tab_ == QLatin1String("stats");
+  if (!ofTrace) parts << scopeName_;
+  if (tab_ == QLatin1String("graph"))
+    parts << passName_ << QString::number(step_);
+  else
+    parts << tab_;
+  static const QRegularExpression odd(QStringLiteral("[^\\w.]+"));
+  for (QString& part : parts) part = part.replace(odd, QStringLiteral("_"));
+  parts.removeAll(QString());
+  return parts.join(QLatin1Char('-')) + QLatin1Char('.') + ending;
 }
 
 void Session::loadScript() {
@@ -417,6 +471,7 @@ void Session::loadScript() {
                                   : tr("%1 kernels, %2 steps").arg(m.kernels).arg(grouped(m.steps)),
                    m.first};
   script_.setNotes(std::move(notes));
+  script_.setFault(failure_[QStringLiteral("line")].toInt(), failure_[QStringLiteral("text")].toString());
 }
 
 } // namespace uopscope

@@ -16,6 +16,7 @@
 #include "viz/models/trace_tree_model.h"
 #include "viz/models/worker.h"
 
+#include <QSize>
 #include <QTimer>
 #include <tuple>
 
@@ -30,6 +31,10 @@ class Session : public QObject {
   Q_PROPERTY(QString fileName READ fileName NOTIFY stateChanged)
   /// One sentence when the recording did not end well.
   Q_PROPERTY(QString warning READ warning NOTIFY stateChanged)
+  /// The script raised: {text, line (0: not in the script)}; empty otherwise.
+  Q_PROPERTY(QVariantMap failure READ failure NOTIFY stateChanged)
+  /// What the script printed is at hand: of a recording under way, or kept in the trace.
+  Q_PROPERTY(bool hasOutput READ hasOutput NOTIFY stateChanged)
   Q_PROPERTY(bool growing READ growing NOTIFY stateChanged)
   Q_PROPERTY(QVariantMap summary READ summary NOTIFY stateChanged)
   Q_PROPERTY(QString notice READ notice NOTIFY noticeChanged)
@@ -100,7 +105,7 @@ public:
   Q_INVOKABLE void goTo(qlonglong pass, qlonglong step, qlonglong node = -1);
   Q_INVOKABLE void goToScope(qlonglong scope);
   /// To a step by its number in the whole trace.
-  Q_INVOKABLE bool goToTraceStep(qlonglong id);
+  Q_INVOKABLE bool goToTraceStep(qlonglong id, qlonglong node = -1);
   /// The next step of the trace by this rule, from the present one on and around.
   Q_INVOKABLE void goToRule(qlonglong rule);
   /// Does an action of the table; what only a window can do is passed on by uiAction.
@@ -115,6 +120,10 @@ public:
   QString path() const { return path_; }
   QString fileName() const;
   QString warning() const { return warning_; }
+  QVariantMap failure() const { return failure_; }
+  bool hasOutput() const { return hasOutput_ || !recorder_.output().isEmpty(); }
+  /// All that the script printed, its end where that is long.
+  Q_INVOKABLE QString outputText();
   bool growing() const { return growing_; }
   QVariantMap summary() const { return summary_; }
   QString notice() const { return notice_; }
@@ -148,6 +157,8 @@ public:
   bool stepAlone() const { return stepAlone_; }
   void setStepAlone(bool on);
   void setLeftToRight(bool on);
+  /// How large the graph's pane is, in pixels at which a label is read: a step by itself fits into it.
+  Q_INVOKABLE void setGraphPane(qreal width, qreal height);
   QString statsGroup() const { return statsGroup_; }
   void setStatsGroup(const QString& group);
   QString statsRange() const { return statsRange_; }
@@ -156,8 +167,10 @@ public:
   /// Null when nothing is open. The trace of this thread: questions that take long belong to background().
   Trace* trace() { return trace_.get(); }
   Background& background() { return background_; }
-  /// To the end of what is recorded so far: where the engine is.
-  void showLatest();
+  /// To the end of what is recorded so far: where the engine is, or was when the script failed.
+  Q_INVOKABLE void showLatest();
+  /// A name for a file with what is in front: "matmul-r_16_16-devectorize-12.svg".
+  Q_INVOKABLE QString suggestedName(const QString& ending) const;
   /// The step one stands on, by its number in the whole trace; of step 0: the one before the pass.
   StepId traceStep() const;
   const Arrangement& arrangement() const { return arrangement_; }
@@ -211,6 +224,9 @@ private:
   void tick();
   void loadSummary();
   void loadScript();
+  void readLook();
+  void loadFailure();
+  bool ownRecording() const { return !recorder_.trace().isEmpty() && path_ == recorder_.trace(); }
   void goToFirst();
   bool selectPass(ScopeId scope, PassId pass);
   void followAfter();
@@ -226,6 +242,7 @@ private:
   void stepInTrace(int direction);
   void leavePass(bool forward);
   void nextChanging(int direction);
+  void goToDecided(int direction);
   bool triggerMove(const QString& action);
   std::vector<PassId> visiblePasses(ScopeId scope);
   PictureQuestion question() const;
@@ -244,13 +261,14 @@ private:
   GraphSource graph_;
   History history_;
   ViewOptions options_;
+  QSize pane_;
 
   QString state_ = QStringLiteral("empty"), error_, path_, warning_, notice_, program_;
   QString scopeName_, scopeKind_, passName_, passPlace_, passProblem_, tab_ = QStringLiteral("graph");
   std::tuple<PassId, int64_t, qlonglong> entered_; ///< where the trace was entered
   QString linkAfter_;                              ///< where openAt() leads when there is something to go to
   QString statsGroup_ = QStringLiteral("rule"), statsRange_ = QStringLiteral("trace"), codeShown_;
-  QVariantMap nodeInfo_, stepInfo_, summary_;
+  QVariantMap nodeInfo_, stepInfo_, summary_, failure_;
   std::function<bool(const QString&)> actionFilter_;
   QStringList recent_;
   QMap<QString, QString> keys_;
@@ -259,8 +277,9 @@ private:
   PassId pass_ = 0;
   int64_t step_ = 0;
   int interval_ = 1;
-  bool stepAlone_ = false;
+  bool stepAlone_ = true;
   bool growing_ = false, persistent_ = false, travelling_ = false, nodeAsked_ = false;
+  bool hasOutput_ = false;
 };
 
 } // namespace uopscope

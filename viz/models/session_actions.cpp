@@ -2,6 +2,7 @@
 #include "replay/read/link.h"
 #include "replay/read/node_search.h"
 #include "replay/read/print.h"
+#include "replay/read/step_search.h"
 #include "viz/models/actions.h"
 #include "viz/models/reports.h"
 #include "viz/models/session.h"
@@ -66,9 +67,9 @@ void Session::showLatest() {
   tick();
   if (!trace_) return;
   try {
-    Statement last = trace_->database().prepare("SELECT max(id) FROM pass");
-    if (!last.step() || last.isNull(0)) return;
-    const PassInfo pass = trace_->pass(last.integer(0));
+    const PassId last = lastPass(*trace_);
+    if (last == 0) return;
+    const PassInfo pass = trace_->pass(last);
     goTo(pass.id, trace_->pass(pass.id).steps);
     setStep(stepCount());
   } catch (const std::exception& e) {
@@ -79,11 +80,8 @@ void Session::showLatest() {
 // The order in which the engine worked: into passes that run inside a rule, and out of them.
 void Session::stepInTrace(int direction) {
   const StepId here = traceStep();
-  Statement next = trace_->database().prepare(
-      direction > 0 ? "SELECT id FROM step WHERE id > ?1 ORDER BY id LIMIT 1"
-                    : "SELECT id FROM step WHERE id < ?1 ORDER BY id DESC LIMIT 1");
-  next.bind(1, direction > 0 || step_ > 0 ? here : here + 1);
-  if (next.step() && goToTraceStep(next.integer(0))) return;
+  const StepId next = nextStep(*trace_, direction > 0 || step_ > 0 ? here : here + 1, {}, direction);
+  if (next != 0 && goToTraceStep(next)) return;
   showNotice(direction > 0 ? tr("This is the last rewrite of the trace.")
                            : tr("This is the first rewrite of the trace."));
 }
@@ -109,6 +107,24 @@ void Session::nextChanging(int direction) {
     movePass(direction);
     if (stepCount() > 0) return setStep(direction > 0 ? 1 : stepCount());
   }
+}
+
+// On through the passes of the kernel: few of them decide anything.
+void Session::goToDecided(int direction) {
+  if (const int64_t k = steps_.nextDecided(step_, direction)) return setStep(k);
+  const auto& passes = trace_->passes(scope_);
+  auto here = std::find_if(passes.begin(), passes.end(), [&](const PassInfo& p) { return p.id == pass_; });
+  while (here != passes.end()) {
+    if (direction < 0 && here == passes.begin()) break;
+    here += direction;
+    if (here == passes.end()) break;
+    const Decisions made = decisionsOf(*trace_, here->id);
+    if (made.empty()) continue;
+    const StepId wanted = direction > 0 ? made.begin()->first : made.rbegin()->first;
+    if (goToTraceStep(wanted)) return;
+  }
+  showNotice(direction > 0 ? tr("Nothing else was decided in %1 after this.").arg(scopeName_)
+                           : tr("Nothing else was decided in %1 before this.").arg(scopeName_));
 }
 
 bool Session::triggerMove(const QString& action) {
@@ -148,6 +164,8 @@ bool Session::triggerMove(const QString& action) {
       setStep(k);
     else
       showNotice(tr("No other step of this pass applies this rule in that direction."));
+  } else if (is("next-decided") || is("previous-decided")) {
+    goToDecided(is("next-decided") ? 1 : -1);
   } else if (is("next-touching") || is("previous-touching")) {
     if (node_ < 0) {
       showNotice(tr("Select a node first."));
@@ -230,7 +248,7 @@ void Session::preparePalette() {
   std::vector<PaletteModel::Entry> entries;
   for (const Action& a : actionTable()) {
     const QString keys = QString::fromLatin1(a.keys).section(QLatin1Char(' '), 0, 0);
-    entries.push_back({QStringLiteral("command"), QLatin1String(a.text), keyCaps(keys), QLatin1String(a.id)});
+    entries.push_back({QStringLiteral("command"), actionText(a), keyCaps(keys), QLatin1String(a.id)});
   }
   if (trace_) {
     for (const ScopeInfo& s : trace_->scopes()) {

@@ -1,5 +1,7 @@
 // Moving around in an open trace: passes, steps, nodes, tabs, links, and the actions of the keyboard.
 #include "replay/read/link.h"
+#include "replay/read/opening.h"
+#include "replay/read/step_search.h"
 #include "viz/models/actions.h"
 #include "viz/models/session.h"
 
@@ -12,13 +14,21 @@ namespace {
 const char* kTabs[] = {"graph",  "source", "ir",      "asm",     "uops",     "stats",
                        "script", "links",  "compare", "profile", "timeline", "sql"};
 
+const QString kStepAlone = QStringLiteral("graph/stepAlone");
+
 } // namespace
+
+void Session::readLook() {
+  if (const QVariant kept = stored(kStepAlone); kept.isValid()) stepAlone_ = kept.toBool();
+}
 
 PictureQuestion Session::question() const {
   Arrangement arrangement = arrangement_;
   if (stepAlone_) {
     arrangement.firstStep = std::max<int64_t>(0, step_ - interval_ + 1);
     arrangement.lastStep = step_;
+    arrangement.paneWidth = static_cast<float>(pane_.width());
+    arrangement.paneHeight = static_cast<float>(pane_.height());
   }
   return {pass_, step_, interval_, options_, arrangement, node_ < 0 ? kNoNode : static_cast<NodeId>(node_)};
 }
@@ -48,22 +58,16 @@ void Session::askTab() {
   }
 }
 
-// Where a trace is entered: the kernel in which most was rewritten; failing that, the fullest scope of any
-// kind.
+// Where a trace is entered: at a rewrite that teaches something, in the kernel in which most was rewritten.
 void Session::goToFirst() {
-  const ScopeInfo* fullest = nullptr;
-  for (const ScopeInfo& s : trace_->scopes()) {
-    const auto weight = [](const ScopeInfo& x) { return std::pair(x.kind == ScopeKind::Kernel, x.steps); };
-    if (s.steps > 0 && (!fullest || weight(s) > weight(*fullest))) fullest = &s;
+  try {
+    const ScopeId scope = fullestScope(*trace_);
+    const auto opening = scope ? openingOf(*trace_, scope) : std::nullopt;
+    if (opening) return goTo(opening->pass, opening->step.k);
+    if (scope) return goToScope(scope);
+  } catch (const std::exception& e) {
+    showNotice(QString::fromUtf8(e.what()));
   }
-  if (fullest) try {
-      PassInfo most;
-      for (const PassInfo& p : trace_->passes(fullest->id))
-        if (p.steps > most.steps) most = p;
-      return most.steps > 0 ? goToPass(fullest->id, most.id) : goToScope(fullest->id);
-    } catch (const std::exception& e) {
-      showNotice(QString::fromUtf8(e.what()));
-    }
   if (!trace_->scopes().empty()) scope_ = trace_->scopes().front().id;
   Q_EMIT placeChanged();
 }
@@ -136,17 +140,11 @@ void Session::goToScope(qlonglong scope) {
   }
 }
 
-bool Session::goToTraceStep(qlonglong id) {
+bool Session::goToTraceStep(qlonglong id, qlonglong node) {
   if (!trace_) return false;
-  Statement find = trace_->database().prepare("SELECT pass FROM step WHERE id = ?1");
-  find.bind(1, static_cast<int64_t>(id));
-  if (!find.step()) return false;
-  const PassId pass = find.integer(0);
-  const auto steps = trace_->steps(pass);
-  const auto at = std::lower_bound(steps.begin(), steps.end(), id,
-                                   [](const StepInfo& s, int64_t wanted) { return s.id < wanted; });
-  if (at == steps.end()) return false;
-  goTo(pass, at->k);
+  const auto at = placeOfStep(*trace_, id);
+  if (!at) return false;
+  goTo(at->pass, at->step.k, node);
   return true;
 }
 
@@ -154,12 +152,10 @@ void Session::goToRule(qlonglong rule) {
   if (!trace_) return;
   try {
     for (const StepId from : {traceStep(), StepId{0}}) {
-      Statement next =
-          trace_->database().prepare("SELECT id FROM step WHERE rule = ?1 AND id > ?2 ORDER BY id LIMIT 1");
-      next.bind(1, static_cast<int64_t>(rule)).bind(2, from);
-      if (!next.step()) continue;
+      const StepId next = nextByRule(*trace_, rule, from);
+      if (next == 0) continue;
       tab_ = QStringLiteral("graph");
-      if (goToTraceStep(next.integer(0))) return;
+      if (goToTraceStep(next)) return;
     }
     showNotice(tr("This rule was never applied."));
   } catch (const std::exception& e) {
@@ -205,6 +201,12 @@ void Session::setNode(qlonglong node) {
   graph_.setSelected(node);
   nodeInfo_.clear();
   if (node_ >= 0 && trace_ && pass_) worker_.askNode(question(), static_cast<NodeId>(node_));
+  // A node that is on the map only is brought into the picture.
+  if (const PicturePtr& p = graph_.picture();
+      node_ >= 0 && p && p->map && !p->find(node_) && p->map->find(node_)) {
+    nodeAsked_ = true;
+    askPicture();
+  }
   Q_EMIT nodeChanged();
   remember();
 }
@@ -219,8 +221,18 @@ void Session::setFoldLabels(bool on) {
 void Session::setStepAlone(bool on) {
   if (on == stepAlone_) return;
   stepAlone_ = on;
+  store(kStepAlone, on);
   Q_EMIT optionsChanged();
   askPicture();
+}
+
+// Steps of a pane's size, so that dragging its edge does not lay out at every pixel.
+void Session::setGraphPane(qreal width, qreal height) {
+  constexpr int kSteps = 48;
+  const QSize size(static_cast<int>(width) / kSteps * kSteps, static_cast<int>(height) / kSteps * kSteps);
+  if (size == pane_ || width < 2 * kSteps || height < 2 * kSteps) return;
+  pane_ = size;
+  if (stepAlone_) askPicture();
 }
 
 void Session::setLeftToRight(bool on) {
@@ -322,7 +334,8 @@ bool Session::follow(const QString& text) {
 std::vector<PassId> Session::visiblePasses(ScopeId scope) {
   std::vector<PassId> out;
   for (const PassInfo& p : trace_->passes(scope))
-    if (!tree_.hideEmpty() || p.steps > 0 || p.outcome == PassOutcome::Failed || p.id == pass_)
+    if (!tree_.hideEmpty() || (p.steps > 0 && !tree_.hides(p)) || p.outcome == PassOutcome::Failed ||
+        p.id == pass_)
       out.push_back(p.id);
   return out;
 }

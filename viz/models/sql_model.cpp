@@ -205,6 +205,10 @@ int SqlModel::colour(int column) {
     session_.showNotice(tr("No column names nodes: call one node, before or after."));
     return 0;
   }
+  // Nobody means the numbers of the nodes: the column beside them.
+  if (column == nodes)
+    for (int c = 0; c < columns_.size() && column == nodes; ++c)
+      if (!isNode(columns_[c])) column = c;
   TintingAnswer answer;
   answer.title = columns_[column];
   answer.ordered = column != nodes;
@@ -263,6 +267,18 @@ QString SqlModel::condition(int column) const {
   return ids.isEmpty() ? QString() : QStringLiteral("where step.id IN (%1)").arg(ids.join(QLatin1Char(',')));
 }
 
+// A node is looked at where its row says, in the graph shown, or in the first graph that holds it.
+bool SqlModel::followNode(int row, qlonglong id) {
+  session_.setTab(QStringLiteral("graph"));
+  const qsizetype step = columns_.indexOf(QLatin1String("step"));
+  if (step >= 0) return session_.goToTraceStep(rows_[static_cast<size_t>(row)].value(step).toLongLong(), id);
+  const PicturePtr& p = session_.graph()->picture();
+  if (p && (p->find(id) || (p->map && p->map->find(id))))
+    return session_.follow(QStringLiteral("node=%1&tab=graph").arg(id));
+  session_.choose({{"kind", "node"}, {"target", QStringLiteral("anywhere=%1").arg(id)}});
+  return true;
+}
+
 bool SqlModel::follow(int row, int column) {
   if (row < 0 || row >= rowCount() || column < 0 || column >= columns_.size()) return false;
   const QString name = columns_[column];
@@ -271,7 +287,7 @@ bool SqlModel::follow(int row, int column) {
     session_.setTab(QStringLiteral("graph"));
     return session_.goToTraceStep(id);
   }
-  if (isNode(name)) return session_.follow(QStringLiteral("node=%1&tab=graph").arg(id));
+  if (isNode(name)) return followNode(row, id);
   if (name == QLatin1String("kernel") || name == QLatin1String("scope")) {
     session_.goToScope(id);
     session_.setTab(QStringLiteral("graph"));

@@ -75,6 +75,7 @@ Q_SIGNALS:
   void savedChanged();
 
 private:
+  bool followNode(int row, qlonglong id);
   void ask(size_t most);
   void readSchema();
   Session& session_;

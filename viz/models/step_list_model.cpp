@@ -6,10 +6,15 @@ namespace uopscope {
 
 void StepListModel::setPass(Trace* trace, PassId pass) {
   std::vector<StepInfo> steps;
-  if (trace && pass) steps = trace->steps(pass);
+  Decisions decisions;
+  if (trace && pass) {
+    steps = trace->steps(pass);
+    decisions = decisionsOf(*trace, pass);
+  }
   const size_t before = steps_.size();
   if (trace == trace_ && pass == pass_ && steps.size() >= before) {
     if (steps.size() == before) return;
+    decisions_ = std::move(decisions);
     beginInsertRows({}, static_cast<int>(before), static_cast<int>(steps.size()) - 1);
     steps_ = std::move(steps);
     endInsertRows();
@@ -17,6 +22,7 @@ void StepListModel::setPass(Trace* trace, PassId pass) {
     beginResetModel();
     trace_ = trace;
     pass_ = pass;
+    decisions_ = std::move(decisions);
     steps_ = std::move(steps);
     endResetModel();
   }
@@ -51,6 +57,12 @@ int64_t StepListModel::nextTouching(int64_t from, int direction, NodeId node) co
   return 0;
 }
 
+int64_t StepListModel::nextDecided(int64_t from, int direction) const {
+  for (int64_t k = from + direction; k >= 1 && k <= count(); k += direction)
+    if (decisions_.contains(steps_[static_cast<size_t>(k - 1)].id)) return k;
+  return 0;
+}
+
 int StepListModel::rowCount(const QModelIndex& parent) const {
   return parent.isValid() ? 0 : count();
 }
@@ -75,6 +87,12 @@ QVariant StepListModel::data(const QModelIndex& index, int role) const {
              : s.before == s.after            ? QStringLiteral("unchanged")
                                               : QString();
     case DownRole: return s.kind == StepKind::WayDown;
+    case ReasonRole: {
+      QStringList reasons;
+      if (const auto made = decisions_.find(s.id); made != decisions_.end())
+        for (const Decision& d : made->second) reasons << QString::fromStdString(d.reason);
+      return reasons.join(QLatin1Char('\n'));
+    }
     default: return {};
     }
   } catch (const Error&) {
@@ -84,7 +102,7 @@ QVariant StepListModel::data(const QModelIndex& index, int role) const {
 
 QHash<int, QByteArray> StepListModel::roleNames() const {
   return {{NumberRole, "number"}, {RuleRole, "rule"},   {BeforeRole, "before"}, {AfterRole, "after"},
-          {TimeRole, "time"},     {FaultRole, "fault"}, {DownRole, "down"}};
+          {TimeRole, "time"},     {FaultRole, "fault"}, {DownRole, "down"},     {ReasonRole, "reason"}};
 }
 
 } // namespace uopscope

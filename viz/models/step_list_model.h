@@ -1,7 +1,7 @@
 // The steps of one pass: which rule rewrote what. Also their times and rules as flat lists, for the strip
 // over the slider.
 #pragma once
-#include "replay/read/trace.h"
+#include "replay/read/decisions.h"
 
 #include <QAbstractListModel>
 
@@ -20,8 +20,9 @@ public:
     BeforeRole, ///< operation before
     AfterRole,  ///< operation after; empty where the rule failed
     TimeRole,
-    FaultRole, ///< "error", "unchanged" or empty
-    DownRole   ///< applied before the sources were rewritten
+    FaultRole,  ///< "error", "unchanged" or empty
+    DownRole,   ///< applied before the sources were rewritten
+    ReasonRole, ///< what was decided at it, in words; empty for most
   };
   using QAbstractListModel::QAbstractListModel;
 
@@ -34,6 +35,8 @@ public:
   /// none.
   int64_t nextOfRule(int64_t from, int direction) const;
   int64_t nextTouching(int64_t from, int direction, NodeId node) const;
+  /// The next step that rests on a decision; 0: none.
+  int64_t nextDecided(int64_t from, int direction) const;
 
   int rowCount(const QModelIndex& parent = {}) const override;
   QVariant data(const QModelIndex& index, int role) const override;
@@ -46,6 +49,7 @@ private:
   Trace* trace_ = nullptr;
   PassId pass_ = 0;
   std::vector<StepInfo> steps_;
+  Decisions decisions_;
   QList<qreal> times_;
   QList<int> rules_;
 };

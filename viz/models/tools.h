@@ -7,6 +7,7 @@
 #include "viz/models/checker.h"
 #include "viz/models/compare_model.h"
 #include "viz/models/conditions.h"
+#include "viz/models/file_chooser.h"
 #include "viz/models/graph_tools.h"
 #include "viz/models/linked.h"
 #include "viz/models/live_control.h"
@@ -32,6 +33,7 @@ class Tools : public QObject {
   Q_PROPERTY(uopscope::TimelineModel* timeline READ timeline CONSTANT)
   Q_PROPERTY(uopscope::LinkedPanes* linked READ linked CONSTANT)
   Q_PROPERTY(uopscope::ReplayModel* replay READ replay CONSTANT)
+  Q_PROPERTY(uopscope::FileChooser* files READ files CONSTANT)
   Q_PROPERTY(bool playing READ playing NOTIFY playChanged)
   /// Steps a second.
   Q_PROPERTY(qreal speed READ speed WRITE setSpeed NOTIFY playChanged)
@@ -50,6 +52,7 @@ public:
   TimelineModel* timeline() { return &timeline_; }
   LinkedPanes* linked() { return &linked_; }
   ReplayModel* replay() { return &replay_; }
+  FileChooser* files() { return &files_; }
   bool playing() const { return clock_.isActive(); }
   qreal speed() const { return speed_; }
   void setSpeed(qreal speed);
@@ -74,6 +77,7 @@ private:
   TimelineModel timeline_;
   LinkedPanes linked_;
   ReplayModel replay_;
+  FileChooser files_;
   QTimer clock_;
   qreal speed_ = 4;
 };

@@ -1,5 +1,6 @@
 #include "viz/models/trace_tree_model.h"
 
+#include "replay/read/step_search.h"
 #include "viz/models/reports.h"
 
 #include <algorithm>
@@ -24,6 +25,7 @@ void TraceTreeModel::setTrace(Trace* trace) {
   trace_ = trace;
   opened_.clear();
   closed_.clear();
+  retags_.clear();
   currentScope_ = 0;
   currentPass_ = 0;
   rebuild();
@@ -49,6 +51,19 @@ void TraceTreeModel::setHideEmpty(bool hide) {
 
 bool TraceTreeModel::matches(const QString& text) const {
   return text.contains(filter_.trimmed(), Qt::CaseInsensitive);
+}
+
+bool TraceTreeModel::dull(const PassInfo& pass) {
+  if (pass.outcome == PassOutcome::Failed) return false;
+  if (pass.steps + pass.nestedSteps == 0) return true;
+  if (!pass.endNs || pass.nestedSteps > 0) return false;
+  const auto [known, fresh] = retags_.try_emplace(pass.id, false);
+  if (fresh) known->second = onlyRetags(*trace_, pass);
+  return known->second;
+}
+
+bool TraceTreeModel::hides(const PassInfo& pass) {
+  return hideEmpty_ && pass.id != currentPass_ && dull(pass);
 }
 
 // Appends a scope with what is in it, if it or anything below it is to be shown.
@@ -80,8 +95,7 @@ bool TraceTreeModel::addScope(const ScopeInfo& scope, int depth, bool ancestorMa
       hasChildren = true;
       const QString name = QString::fromStdString(p.name);
       const bool failed = p.outcome == PassOutcome::Failed;
-      const bool empty = p.steps + p.nestedSteps == 0 && !failed && p.id != currentPass_;
-      if (empty && hideEmpty_) {
+      if (hides(p)) {
         ++hidden_;
         continue;
       }
@@ -96,6 +110,7 @@ bool TraceTreeModel::addScope(const ScopeInfo& scope, int depth, bool ancestorMa
       r.place = shortPlace(p.at);
       r.steps = p.steps;
       r.failed = failed;
+      r.dull = dull(p);
       r.open = !p.endNs;
       if (p.endNs) r.time = duration(*p.endNs - p.beginNs);
       out.push_back(r);
@@ -162,8 +177,8 @@ void TraceTreeModel::setCurrent(ScopeId scope, PassId pass) {
   if (scope == currentScope_ && pass == currentPass_) return;
   const int before = currentRow();
   // A pass without a step is listed only while it is the current one.
-  bool differs = before >= 0 && rows_[static_cast<size_t>(before)].isPass &&
-                 rows_[static_cast<size_t>(before)].steps == 0;
+  bool differs =
+      before >= 0 && rows_[static_cast<size_t>(before)].isPass && rows_[static_cast<size_t>(before)].dull;
   currentScope_ = scope;
   currentPass_ = pass;
   if (before >= 0) Q_EMIT dataChanged(index(before), index(before), {CurrentRole});

@@ -42,10 +42,12 @@ public:
   void refresh();
   QString filter() const { return filter_; }
   void setFilter(const QString& filter);
-  /// Passes without a step are left out; hiddenCount says how many.
+  /// Passes without a step, and those that change tags only, are left out; hiddenCount says how many.
   bool hideEmpty() const { return hideEmpty_; }
   void setHideEmpty(bool hide);
   int hiddenCount() const { return hidden_; }
+  /// Whether the pass is left out now; the present one never is.
+  bool hides(const PassInfo& pass);
   int currentRow() const;
   /// Marks what the window shows and opens the way to it.
   void setCurrent(ScopeId scope, PassId pass);
@@ -70,18 +72,20 @@ private:
     bool hasChildren = false, expanded = false;
     QString name, place, time;
     int64_t steps = 0;
-    bool failed = false, open = false;
+    bool failed = false, open = false, dull = false;
     ScopeKind kind = ScopeKind::Other;
     bool operator==(const Row&) const = default;
   };
   void rebuild();
   bool addScope(const ScopeInfo& scope, int depth, bool ancestorMatches, std::vector<Row>& out);
   bool matches(const QString& text) const;
+  bool dull(const PassInfo& pass);
 
   Trace* trace_ = nullptr;
   std::vector<Row> rows_;
   std::set<ScopeId> opened_, closed_;
   QString filter_;
+  std::map<PassId, bool> retags_; ///< of passes that have ended
   bool hideEmpty_ = true;
   int hidden_ = 0;
   ScopeId currentScope_ = 0;

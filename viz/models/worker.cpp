@@ -86,7 +86,17 @@ void WorkerTasks::picture(quint64 number, const PictureQuestion& question) {
     auto picture = v->at(question.step, question.interval);
     QVariantMap step = stepReport(*trace_, *v, std::clamp<int64_t>(question.step, 0, v->steps()));
     if (stale(Picture, number)) return;
-    const NodeId followed = follow(*v, question.follow, *picture);
+    NodeId followed = follow(*v, question.follow, *picture);
+    if (followed == kNoNode && question.follow != kNoNode && picture->elsewhere > 0) {
+      // What one looks at stays in the picture, however far it is from the change.
+      Arrangement with = question.arrangement;
+      with.kept = followed = follow(*v, question.follow, *picture->map);
+      if (followed != kNoNode) {
+        if (!v->arrange(with, &cancelLayout) || stale(Picture, number)) return;
+        picture = v->at(question.step, question.interval);
+        if (!picture->find(followed)) followed = kNoNode;
+      }
+    }
     Q_EMIT pictureReady(std::move(picture), std::move(step),
                         followed == kNoNode ? -1 : static_cast<qlonglong>(followed));
   });

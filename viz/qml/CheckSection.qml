@@ -5,7 +5,7 @@ import uopscope.core
 
 ColumnLayout {
     spacing: 0
-    RowLayout {
+    Flow {
         Layout.fillWidth: true
         Layout.leftMargin: Theme.px(14)
         Layout.rightMargin: Theme.px(14)
@@ -13,7 +13,6 @@ ColumnLayout {
         spacing: Theme.px(8)
         UButton { objectName: "checkStep"; quiet: false; text: qsTr("Is it right?"); tip: qsTr("Evaluates before and after on corner and random values (V)"); onClicked: Tools.checker.checkStep() }
         UButton { objectName: "checkAll"; quiet: true; text: Tools.checker.busy ? qsTr("Cancel, %1 %").arg(Math.round(Tools.checker.progress * 100)) : qsTr("Check the trace"); tip: qsTr("The first rewrite that changes a value (Shift V)"); onClicked: Tools.checker.busy ? Tools.checker.cancel() : Tools.checker.checkAll() }
-        Item { Layout.fillWidth: true }
     }
     ULabel {
         objectName: "checkAnswer"

@@ -89,12 +89,15 @@ Rectangle {
                 readonly property bool linked: number === pane.model.currentLine
                 width: Math.max(list.contentWidth, list.width)
                 height: Theme.px(19)
+                readonly property bool fault: number === pane.model.faultLine
                 color: chosen ? Theme.selection : linked ? Theme.hover : "transparent"
+                Rectangle { objectName: "faultMark"; visible: line.fault; anchors.fill: parent; color: Theme.error; opacity: 0.16 }
+                Rectangle { visible: line.fault; width: Theme.px(3); height: parent.height; color: Theme.error; z: 1 }
                 Rectangle { visible: line.linked; width: Theme.px(3); height: parent.height; color: Theme.accent }
                 UArea {
                     anchors.fill: parent
                     stop: false
-                    name: line.number + " " + pane.model.plainText(line.number, line.number)
+                    name: line.number + " " + pane.model.plainText(line.number, line.number) + (line.fault ? pane.model.faultText : "")
                     Accessible.role: Accessible.ListItem
                     onClicked: mouse => {
                         list.forceActiveFocus();
@@ -122,7 +125,18 @@ Rectangle {
                     color: Theme.text
                     verticalAlignment: Text.AlignVCenter
                 }
+                ULabel {
+                    objectName: "faultText"
+                    visible: line.fault
+                    text: "✗ " + pane.model.faultText
+                    color: Theme.error
+                    font.pixelSize: Theme.small
+                    x: code.x + code.implicitWidth + Theme.px(18) + (line.note.length > 0 ? lineNote.width + Theme.px(10) : 0)
+                    width: Math.max(Theme.px(80), list.width - x - Theme.px(20))
+                    height: parent.height
+                }
                 UChip {
+                    id: lineNote
                     visible: line.note.length > 0
                     text: line.note
                     sign: "→"

@@ -91,6 +91,7 @@ Rectangle {
                 CodeBox { visible: pane.hasRule && plain.length > 0; plain: pane.step.ruleText || ""; most: 130 }
                 Caption { visible: !pane.hasRule; text: Session.stepCount > 0 ? qsTr("The graph as the pass began. Press → for the first rewrite.") : qsTr("No rule was applied in this pass.") }
             }
+            DecisionSection { made: pane.hasRule ? pane.step.decisions || [] : [] }
             DSection {
                 visible: pane.hasRule && pane.step.beforeHtml !== undefined
                 title: qsTr("Before and after")

@@ -9,11 +9,34 @@ Item {
     property bool showMap: true
     property bool showLegend: false
     property bool searching: false
-    function search() { searching = true; field.forceActiveFocus(); field.selectAll(); }
+    // A search is of the whole pass: what is on the map only would not be found.
+    function search() { if (Session.graph.elsewhere > 0) Session.stepAlone = false; searching = true; field.forceActiveFocus(); field.selectAll(); }
     function endSearch() { searching = false; field.text = ""; Session.graph.search(""); canvas.forceActiveFocus(); }
 
+    // Where in the pass one clicked on the map: looked at when the layout of the pass is there.
+    property var wanted: null
+    Connections {
+        target: Session.graph
+        function onPictureChanged() {
+            if (pane.wanted === null || Session.stepAlone) return;
+            const at = pane.wanted;
+            pane.wanted = null;
+            Qt.callLater(() => canvas.lookAtPoint(at.x, at.y));
+        }
+    }
+    readonly property real larger: Theme.presenting ? 1.6 : 1
+    // Of a small picture the map stands beside it, not over its nodes.
+    readonly property real mapWidth: Math.min(Theme.px(200), width * 0.3)
+    readonly property bool beside: showMap && Session.stepAlone && width > Theme.px(600)
+    function tellSize() { Session.setGraphPane((width - (beside ? mapWidth + Theme.px(16) : 0)) / larger, canvas.height / larger); }
+    onLargerChanged: tellSize()
+    onWidthChanged: tellSize()
+    onBesideChanged: tellSize()
+    Rectangle { anchors.fill: parent; color: Theme.canvas }
     GraphCanvas {
         id: canvas
+        anchors.rightMargin: pane.beside && Session.graph.elsewhere > 0 ? pane.mapWidth + Theme.px(16) : 0
+        onHeightChanged: pane.tellSize()
         objectName: "canvas"
         anchors.fill: parent
         anchors.topMargin: bar.height
@@ -87,7 +110,7 @@ Item {
         id: bar
         readonly property bool stacked: pickers.width + tools.width + Theme.px(24) > width
         width: parent.width
-        height: Theme.px(stacked ? 70 : 36)
+        height: visible ? Theme.px(stacked ? 70 : 36) : 0
         visible: !Theme.presenting
         color: Theme.panel
         Rectangle { width: parent.width; height: 1; anchors.bottom: parent.bottom; color: Theme.line }
@@ -107,7 +130,7 @@ Item {
                 objectName: "groupPicker"
                 label: qsTr("Collapse")
                 value: Tools.graph.groupBy
-                options: [{value: "nothing", text: qsTr("nothing")}, {value: "kernel", text: qsTr("by kernel")}, {value: "loop", text: qsTr("by loop")}, {value: "reduce", text: qsTr("by reduction")}, {value: "tensor", text: qsTr("by tensor operation")}]
+                options: [{value: "nothing", text: qsTr("nothing")}, {value: "kernel", text: qsTr("by kernel")}, {value: "loop", text: qsTr("by loop")}, {value: "reduce", text: qsTr("by reduction")}, {value: "tensor", text: qsTr("by tensor operation")}, {value: "line", text: qsTr("by script line")}]
                 onPicked: value => Tools.graph.groupBy = value
             }
         }
@@ -131,7 +154,7 @@ Item {
             Rectangle { width: 1; height: Theme.px(18); color: Theme.line; anchors.verticalCenter: parent.verticalCenter }
             UButton { icon16: "target"; on: canvas.follow; tip: qsTr("Follow the changes while stepping (L)"); onClicked: canvas.follow = !canvas.follow }
             UButton { objectName: "toggleFold"; icon16: "fold"; on: Session.foldLabels; tip: qsTr("Constants and hubs written into labels (C)"); onClicked: Session.foldLabels = !Session.foldLabels }
-            UButton { objectName: "stepAlone"; icon16: "compact"; on: Session.stepAlone; tip: qsTr("This step laid out by itself (Z)"); onClicked: Session.stepAlone = !Session.stepAlone }
+            UButton { objectName: "stepAlone"; icon16: "compact"; on: Session.stepAlone; tip: qsTr("What the step changes and its neighbourhood, or the whole pass (Z)"); onClicked: Session.stepAlone = !Session.stepAlone }
             UButton { objectName: "toggleTurn"; icon16: "turn"; on: Session.leftToRight; tip: qsTr("Left to right (R)"); onClicked: Session.leftToRight = !Session.leftToRight }
             UButton { icon16: "map"; on: pane.showMap; tip: qsTr("Overview (M)"); onClicked: pane.showMap = !pane.showMap }
             UButton { objectName: "toggleLegend"; icon16: "legend"; on: pane.showLegend; tip: qsTr("Legend (Shift L)"); onClicked: pane.showLegend = !pane.showLegend }
@@ -214,17 +237,18 @@ Item {
         UChip { visible: !Session.foldLabels; text: qsTr("constants and hubs drawn"); link: true; onClicked: Session.foldLabels = true }
         UChip { objectName: "hiddenChip"; visible: Session.graph.hiddenNodes > 0; sign: "○"; tone: Theme.warning; text: qsTr("%1 nodes hidden").arg(Session.graph.hiddenNodes); link: true; onClicked: Tools.graph.showAll() }
         UChip { objectName: "groupChip"; visible: Session.graph.groups > 0; sign: "▣"; text: qsTr("%1 nodes in %2 groups").arg(Session.graph.groupedNodes).arg(Session.graph.groups); link: true; onClicked: Tools.graph.groupBy = "nothing" }
-        UChip { visible: Session.stepAlone; text: qsTr("this step by itself"); link: true; onClicked: Session.stepAlone = false }
+        UChip { objectName: "elsewhereChip"; visible: Session.graph.elsewhere > 0; sign: "○"; text: qsTr("%1 farther away").arg(Session.graph.elsewhere); link: true; onClicked: Session.stepAlone = false }
+        UChip { objectName: "wholeChip"; visible: !Session.stepAlone; text: qsTr("the pass in one layout"); link: true; onClicked: Session.stepAlone = true }
         UChip { visible: Session.interval > 1; sign: "Δ"; tone: Theme.accent; text: qsTr("changes of %1 steps").arg(Session.interval); link: true; onClicked: Session.interval = 1 }
     }
     Rectangle {
         id: map
-        readonly property bool needed: canvas.bounds.width * canvas.zoom > canvas.width * 1.05 || canvas.bounds.height * canvas.zoom > canvas.height * 1.05
+        readonly property bool needed: Session.graph.elsewhere > 0 ? pane.beside : canvas.bounds.width * canvas.zoom > canvas.width * 1.05 || canvas.bounds.height * canvas.zoom > canvas.height * 1.05
         visible: pane.showMap && needed && !Session.graph.empty
         anchors.right: parent.right
         anchors.bottom: foot.top
         anchors.margins: Theme.px(12)
-        width: visible ? Math.min(Theme.px(200), pane.width * 0.3) : 0
+        width: visible ? pane.mapWidth : 0
         height: Math.min(Theme.px(140), pane.height * 0.3)
         radius: 8
         color: Theme.panel
@@ -242,7 +266,12 @@ Item {
             Accessible.name: qsTr("Overview of the graph")
             MouseArea {
                 anchors.fill: parent
-                function go(mouse) { const p = mini.toGraph(mouse.x, mouse.y); canvas.lookAtPoint(p.x, p.y); }
+                function go(mouse) {
+                    const p = mini.toGraph(mouse.x, mouse.y);
+                    if (!Session.stepAlone) { canvas.lookAtPoint(p.x, p.y); return; }
+                    pane.wanted = p;
+                    Session.stepAlone = false;
+                }
                 onPressed: mouse => go(mouse)
                 onPositionChanged: mouse => go(mouse)
             }

@@ -17,7 +17,7 @@ ApplicationWindow {
     property alias canvas: graph.canvas
     readonly property bool ready: Session.state === "ready"
     readonly property bool typing: activeFocusItem !== null && activeFocusItem.hasOwnProperty("cursorPosition") && !activeFocusItem.readOnly
-    readonly property bool popped: palette.visible || keys.visible || linkPopup.visible
+    readonly property bool popped: palette.visible || keys.visible || linkPopup.visible || filePopup.visible
 
     function openFile() {
         chooseFile(path => openAll([path]));
@@ -27,16 +27,16 @@ ApplicationWindow {
         if (paths.length > 1 || (Tools.replay.shown && Tools.replay.state === "choosing")) Tools.replay.openFiles(paths);
         else Session.open(paths[0]);
     }
-    function chooseFile(then) {
-        dialogs.active = true;
-        dialogs.item.then = then;
-        dialogs.item.open();
-    }
-    // What is shown, as a file: what the pane in front offers, and who writes it.
-    readonly property var pictures: [qsTr("Pictures (*.svg *.png)")]
-    readonly property var tables: [qsTr("Tables (*.csv *.json)")]
+    function chooseFile(then) { filePopup.load(["py", "uoptrace", "uopcorpus"], then); }
+    // Keys belong to what is in front: never to a field that nobody sees any longer.
+    function restFocus() { (Session.tab === "graph" && ready ? canvas : panes).forceActiveFocus(); }
+    readonly property string tab: Session.tab
+    onTabChanged: Qt.callLater(() => { if (!window.popped && activeFocusItem && !activeFocusItem.visible) restFocus(); })
+    // What is shown, as a file: the endings the pane in front offers, and who writes it.
+    readonly property var pictures: ["svg", "png"]
+    readonly property var tables: ["csv", "json"]
     function exporter() {
-        const texts = { source: "*.c *.cl *.cu *.metal *.wgsl *.txt", ir: "*.ll", asm: "*.s", uops: "*.txt", script: "*.py" };
+        const texts = { source: ["c", "cl", "cu", "metal", "wgsl", "txt"], ir: ["ll"], asm: ["s"], uops: ["txt"], script: ["py"] };
         switch (Session.tab) {
         case "graph": return { kinds: pictures, to: path => canvas.exportTo(path) };
         case "stats": return { kinds: tables, to: path => Session.stats.exportTo(path) };
@@ -45,12 +45,12 @@ ApplicationWindow {
         case "timeline": return timeline.exporter(window);
         case "compare": return compare.exporter(window);
         case "links": return asSeen(links);
-        default: return { kinds: [qsTr("Text (%1)").arg(texts[Session.tab])], to: path => currentText().model.exportTo(path) };
+        default: return { kinds: texts[Session.tab], to: path => currentText().model.exportTo(path) };
         }
     }
     // A pane that is neither one picture nor one table: as it looks.
     function asSeen(item) {
-        return { kinds: [qsTr("Pictures (*.png)")], to: path => {
+        return { kinds: ["png"], to: path => {
             if (!path.endsWith(".png")) return qsTr("%1: the name must end in .png").arg(path);
             const asked = item.grabToImage(image => window.told(path, image.saveToFile(path) ? "" : qsTr("%1 cannot be written: check that its folder exists").arg(path)));
             return asked ? undefined : qsTr("There is nothing to export.");
@@ -62,10 +62,8 @@ ApplicationWindow {
         if (problem !== undefined) told(path, problem); // a picture of the screen is told of when it is there
     }
     function askExport() {
-        saver.active = true;
-        saver.item.nameFilters = exporter().kinds;
-        saver.item.then = path => exportTo(path);
-        saver.item.open();
+        const kinds = exporter().kinds;
+        filePopup.save(kinds, Session.suggestedName(kinds[0]), path => exportTo(path));
     }
     function currentText() { return Session.tab === "script" ? scriptPane : codePane; }
     function act(id) {
@@ -81,6 +79,7 @@ ApplicationWindow {
         case "present": Theme.presenting = !Theme.presenting; break;
         case "condition": condition.ask(); break;
         case "export": askExport(); break;
+        case "output": output.visible = !output.visible && Session.hasOutput; if (!Session.hasOutput) Session.showNotice(qsTr("The script printed nothing.")); break;
         case "larger": Theme.textScale += 0.1; break;
         case "smaller": Theme.textScale -= 0.1; break;
         case "normal": Theme.textScale = 1; break;
@@ -109,6 +108,7 @@ ApplicationWindow {
             else if (currentText().searching) currentText().endSearch();
             else if (Tools.why.open) Tools.why.open = false;
             else if (Session.graph.notesShown) Session.graph.clearNotes();
+            else if (output.visible) output.visible = false;
             else if (Theme.presenting) Theme.presenting = false;
             else if (Session.node >= 0) Session.node = -1;
             else canvas.forceActiveFocus();
@@ -169,18 +169,6 @@ ApplicationWindow {
             }
         }
     }
-    Loader {
-        id: saver
-        active: false
-        source: "SaveDialog.qml"
-        onLoaded: item.accepted.connect(() => item.then(decodeURIComponent(item.selectedFile.toString()).replace("file://", "")))
-    }
-    Loader {
-        id: dialogs
-        active: false
-        source: "OpenDialog.qml"
-        onLoaded: item.accepted.connect(() => item.then(decodeURIComponent(item.selectedFile.toString())))
-    }
     DropArea {
         anchors.fill: parent
         onDropped: drop => { if (drop.hasUrls) window.openAll(drop.urls.map(u => decodeURIComponent(u.toString()))); }
@@ -202,13 +190,16 @@ ApplicationWindow {
                 width: parent.width - Theme.px(24)
                 spacing: Theme.px(10)
                 Icon { name: "warning"; implicitWidth: Theme.px(16); implicitHeight: implicitWidth; color: Theme.warning }
-                ULabel { text: Session.warning.length > 0 ? Session.warning : Session.recorder.problem; wrapMode: Text.Wrap; Layout.fillWidth: true; color: Theme.text }
-                UButton { visible: Session.recorder.output.length > 0; text: qsTr("Output"); quiet: false; onClicked: output.visible = !output.visible }
+                ULabel { objectName: "bannerText"; text: Session.failure.text || Session.warning || Session.recorder.problem; wrapMode: Text.Wrap; elide: Text.ElideNone; Layout.fillWidth: true; color: Theme.text }
+                UButton { objectName: "bannerLine"; visible: (Session.failure.line || 0) > 0; text: qsTr("Line %1").arg(Session.failure.line || 0); tip: qsTr("Where the script failed"); quiet: false; onClicked: { Session.scriptCode.currentLine = Session.failure.line; Session.tab = "script"; } }
+                UButton { objectName: "bannerLast"; visible: Session.failure.text !== undefined && Session.pass > 0; text: qsTr("Last pass"); tip: qsTr("Where the compiler was when the script failed"); quiet: false; onClicked: { Session.showLatest(); Session.tab = "graph"; } }
+                UButton { objectName: "bannerOutput"; visible: Session.hasOutput; text: qsTr("Output"); tip: qsTr("What the script printed (Ctrl U)"); quiet: false; onClicked: window.act("output") }
             }
             Rectangle { width: parent.width; height: 1; anchors.bottom: parent.bottom; color: Theme.line }
         }
         Rectangle {
             id: output
+            objectName: "output"
             visible: false
             Layout.fillWidth: true
             implicitHeight: Theme.px(180)
@@ -216,7 +207,7 @@ ApplicationWindow {
             ScrollView {
                 anchors.fill: parent
                 anchors.margins: Theme.px(10)
-                TextArea { readOnly: true; Accessible.name: qsTr("What the script printed"); text: Session.recorder.output; color: Theme.text; font.family: Theme.mono; font.pixelSize: Theme.px(12); background: null; selectByMouse: true }
+                TextArea { objectName: "outputText"; readOnly: true; Accessible.name: qsTr("What the script printed"); text: !output.visible ? "" : Session.recorder.running ? Session.recorder.output : Session.outputText(); color: Theme.text; font.family: Theme.mono; font.pixelSize: Theme.px(12); background: null; selectByMouse: true }
             }
             Rectangle { width: parent.width; height: 1; anchors.bottom: parent.bottom; color: Theme.line }
         }
@@ -279,4 +270,17 @@ ApplicationWindow {
     PalettePopup { id: palette }
     KeysSheet { id: keys }
     LinkPopup { id: linkPopup }
+    FilePopup { id: filePopup }
+    // A press elsewhere ends typing; whatever is pressed may then take the keyboard.
+    MouseArea {
+        anchors.fill: parent
+        z: 1000
+        enabled: window.typing
+        acceptedButtons: Qt.AllButtons
+        onPressed: mouse => {
+            mouse.accepted = false;
+            const field = window.activeFocusItem, at = field.mapFromItem(this, mouse.x, mouse.y);
+            if (!field.contains(Qt.point(at.x, at.y))) window.restFocus();
+        }
+    }
 }

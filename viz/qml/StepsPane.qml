@@ -37,12 +37,18 @@ Rectangle {
             model: Session.steps
             reuseItems: true
             readonly property int wanted: Session.step - 1
-            onWantedChanged: if (wanted >= 0) positionViewAtIndex(wanted, ListView.Contain)
+            // With a few rows ahead: where one is going is seen.
+            onWantedChanged: {
+                if (wanted < 0) return;
+                positionViewAtIndex(Math.min(count - 1, wanted + 3), ListView.Contain);
+                positionViewAtIndex(Math.max(0, wanted - 2), ListView.Contain);
+                positionViewAtIndex(wanted, ListView.Contain);
+            }
             delegate: URow {
                 id: row
                 owner: list
                 at: index
-                label: number + " " + rule + ": " + before + " → " + after
+                label: number + " " + rule + ": " + before + " → " + after + (reason.length > 0 ? ", " + qsTr("decided: %1").arg(reason) : "")
                 chosen: current
                 required property int index
                 required property var number
@@ -51,6 +57,7 @@ Rectangle {
                 required property string after
                 required property string time
                 required property string fault
+                required property string reason
                 readonly property bool current: number === Session.step
                 width: list.width
                 height: Theme.row
@@ -74,6 +81,7 @@ Rectangle {
                         color: row.fault === "error" ? Theme.error : Theme.text
                         font.weight: row.current ? Font.DemiBold : Font.Normal
                     }
+                    ULabel { objectName: "decidedMark"; visible: row.reason.length > 0; text: "◆"; color: Theme.accent; font.pixelSize: Theme.small }
                     ULabel {
                         text: row.fault === "error" ? qsTr("failed") : row.fault === "unchanged" ? qsTr("no change") : row.before === row.after ? row.before : row.before + " → " + row.after
                         color: row.fault.length > 0 ? Theme.warning : Theme.textMuted
@@ -81,7 +89,7 @@ Rectangle {
                         Layout.maximumWidth: row.width * 0.5
                     }
                 }
-                UTip { visible: row.hovered; delay: 900; text: row.rule + "\n" + row.before + " → " + row.after + "\n" + row.time }
+                UTip { visible: row.hovered; delay: 900; text: row.rule + "\n" + row.before + " → " + row.after + "\n" + row.time + (row.reason.length > 0 ? "\n◆ " + row.reason : "") }
             }
             ULabel {
                 visible: list.count === 0

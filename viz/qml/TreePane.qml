@@ -142,9 +142,9 @@ Rectangle {
                 x: Theme.px(12)
                 font.pixelSize: Theme.small
                 color: hiddenArea.containsMouse ? Theme.text : Theme.textFaint
-                text: Session.tree.hideEmpty ? qsTr("%1 passes without a step hidden · show").arg(Session.tree.hiddenCount) : qsTr("Passes without a step shown · hide")
+                text: Session.tree.hideEmpty ? qsTr("%1 passes without an effect hidden · show").arg(Session.tree.hiddenCount) : qsTr("Passes without an effect shown · hide")
             }
-            UArea { id: hiddenArea; objectName: "hiddenPasses"; anchors.fill: parent; cursorShape: Qt.PointingHandCursor; name: Session.tree.hideEmpty ? qsTr("Show passes without a step") : qsTr("Hide passes without a step"); onClicked: Session.tree.hideEmpty = !Session.tree.hideEmpty }
+            UArea { id: hiddenArea; objectName: "hiddenPasses"; anchors.fill: parent; cursorShape: Qt.PointingHandCursor; name: Session.tree.hideEmpty ? qsTr("Show passes without an effect") : qsTr("Hide passes without an effect"); onClicked: Session.tree.hideEmpty = !Session.tree.hideEmpty }
         }
     }
 }

@@ -13,16 +13,18 @@ UButton {
     text: label.length > 0 ? label + ": " + shown + "  ▾" : shown + "  ▾"
     Accessible.role: Accessible.ComboBox
     Accessible.name: label + " " + shown
-    onClicked: menu.open()
+    property bool byKey: false ///< the menu was opened by the keyboard: it goes back to the button
+    onClicked: { byKey = activeFocus; menu.open(); }
     Popup {
         id: menu
         objectName: picker.objectName + "Menu"
         focus: true
         onOpened: { for (let i = 0; i < picker.options.length; ++i) if (picker.options[i].value === picker.value) lines.itemAt(i).take(); }
-        onClosed: picker.forceActiveFocus()
+        onClosed: if (picker.byKey) picker.forceActiveFocus()
         y: picker.height + 2
         padding: Theme.px(4)
-        implicitWidth: Math.max(picker.width, Theme.px(150))
+        readonly property real widest: { let most = 0; for (let i = 0; i < lines.count; ++i) most = Math.max(most, lines.itemAt(i) ? lines.itemAt(i).need : 0); return most; }
+        implicitWidth: Math.max(picker.width, Theme.px(150), widest + leftPadding + rightPadding)
         background: Rectangle { radius: 7; color: Theme.raised; border.color: Theme.lineStrong }
         contentItem: Column {
             Repeater {
@@ -39,7 +41,8 @@ UButton {
                     radius: 5
                     color: area.containsMouse ? Theme.hover : "transparent"
                     Icon { visible: line.modelData.value === picker.value; name: "check"; x: Theme.px(6); width: Theme.px(13); height: width; anchors.verticalCenter: parent.verticalCenter; color: Theme.accent }
-                    ULabel { x: Theme.px(25); anchors.verticalCenter: parent.verticalCenter; text: line.modelData.text }
+                    readonly property real need: label.implicitWidth + Theme.px(37)
+                    ULabel { id: label; x: Theme.px(25); anchors.verticalCenter: parent.verticalCenter; text: line.modelData.text }
                     UArea {
                         id: area
                         anchors.fill: parent

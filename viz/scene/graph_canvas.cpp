@@ -16,6 +16,8 @@
 namespace uopscope {
 namespace {
 
+/// A presentation shows small graphs large.
+constexpr double kPresented = 2.4;
 constexpr double kReadable = 0.62, kLegible = 0.26, kMargin = 0.25;
 // Room around a graph that is shown whole.
 constexpr double kBorder = 32, kTopBorder = 32, kBottomBorder = 32;
@@ -133,7 +135,7 @@ void GraphCanvas::onPicture() {
   anchor_ = selected ? selected->id : -1;
   const bool relaid = picture_->pass != shownPass_ || picture_->alone || shownAlone_;
   shownAlone_ = picture_->alone;
-  if (fitted_ && held && selected && relaid &&
+  if (fitted_ && held && selected && relaid && !picture_->alone &&
       boundingRect().adjusted(0, kTopBorder, 0, -kBottomBorder).contains(heldAt)) {
     // The selection stays where one looks at it.
     shownPass_ = picture_->pass;
@@ -182,7 +184,8 @@ void GraphCanvas::fit() {
   if (width() < 10 || height() < 10 || bounds_.isNull()) return;
   fitted_ = true;
   const double s = std::min({(width() - 2 * kBorder) / bounds_.width(),
-                             (height() - kTopBorder - kBottomBorder) / bounds_.height(), 1.15});
+                             (height() - kTopBorder - kBottomBorder) / bounds_.height(),
+                             theme_ && theme_->presenting() ? kPresented : 1.15});
   const double scale = std::clamp(s, kMinScale, kMaxScale);
   setView(scale, middle() - bounds_.center() * scale, true);
 }
@@ -452,6 +455,7 @@ void GraphCanvas::geometryChange(const QRectF& now, const QRectF& before) {
     onPicture();
     return;
   }
+  if (shownAlone_) return onPicture(); // a small picture fits its pane
   offset_ += QPointF(now.width() - before.width(), now.height() - before.height()) / 2; // the centre stays
   Q_EMIT viewChanged();
   redraw();

@@ -23,6 +23,7 @@ const QHash<QString, QString>& paths() {
       {"next-pass", "M 3 3 L 8 8 L 3 13 M 8 3 L 13 8 L 8 13"},
       {"first", "M 4 3 L 4 13 M 12 3 L 7 8 L 12 13"},
       {"last", "M 12 3 L 12 13 M 4 3 L 9 8 L 4 13"},
+      {"up", "M 4 10 L 8 6 L 12 10"},
       {"down", "M 4 6 L 8 10 L 12 6"},
       {"right", "M 6 4 L 10 8 L 6 12"},
       {"close", "M 4 4 L 12 12 M 12 4 L 4 12"},

@@ -56,6 +56,7 @@ void registerTypes() {
   qmlRegisterUncreatableType<ReplayRows>(kUri, 1, 0, "ReplayRows", notMade);
   qmlRegisterUncreatableType<ReplayDetail>(kUri, 1, 0, "ReplayDetail", notMade);
   qmlRegisterType<TimelineView>(kUri, 1, 0, "TimelineView");
+  qmlRegisterUncreatableType<FileChooser>(kUri, 1, 0, "FileChooser", notMade);
   qmlRegisterUncreatableType<Bookmarks>(kUri, 1, 0, "Bookmarks", notMade);
   qmlRegisterUncreatableType<RecordingProcess>(kUri, 1, 0, "RecordingProcess", notMade);
 }

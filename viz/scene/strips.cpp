@@ -45,8 +45,14 @@ void MiniMap::setViewRect(const QRectF& view) {
   update();
 }
 
+const Picture* MiniMap::whole() const {
+  if (!source_ || !source_->picture()) return nullptr;
+  const Picture& p = *source_->picture();
+  return p.map ? p.map.get() : &p;
+}
+
 QPair<double, QPointF> MiniMap::mapping() const {
-  const QRectF b = source_ && source_->picture() ? boundsOf(*source_->picture()) : QRectF(0, 0, 1, 1);
+  const QRectF b = whole() ? boundsOf(*whole()) : QRectF(0, 0, 1, 1);
   const double s =
       std::min((width() - 10) / std::max(1.0, b.width()), (height() - 10) / std::max(1.0, b.height()));
   return {s, QPointF(width() / 2, height() / 2) - b.center() * s};
@@ -70,7 +76,7 @@ void MiniMap::paint(QPainter* painter) {
     const Palette& c = theme_->colours();
     const double least = 1;
     for (bool marked : {false, true})
-      for (const PictureNode& n : source_->picture()->nodes) {
+      for (const PictureNode& n : whole()->nodes) {
         if ((n.mark != Mark::Same) != marked) continue;
         QColor colour = c.family[static_cast<size_t>(n.family)];
         if (n.mark == Mark::Added) colour = c.added;
@@ -88,7 +94,11 @@ void MiniMap::paint(QPainter* painter) {
   veil.setAlphaF(0.12f);
   painter->setBrush(veil);
   painter->setPen(QPen(theme_->accent(), 1.2));
-  QRectF v(view_.topLeft() * s + offset, view_.size() * s);
+  const Picture& shown = *source_->picture();
+  const QRectF view = !shown.map ? view_
+                                 : QRectF(QPointF(shown.mapView.left, shown.mapView.top),
+                                          QPointF(shown.mapView.right, shown.mapView.bottom));
+  QRectF v(view.topLeft() * s + offset, view.size() * s);
   painter->drawRoundedRect(v.intersected(QRectF(1, 1, width() - 2, height() - 2)), 2, 2);
 }
 

@@ -32,6 +32,8 @@ Q_SIGNALS:
   void changed();
 
 private:
+  /// The layout of the pass: of a step by itself, its map.
+  const Picture* whole() const;
   QPair<double, QPointF> mapping() const;
   QPointer<GraphSource> source_;
   QPointer<Theme> theme_;

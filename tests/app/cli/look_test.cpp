@@ -275,3 +275,28 @@ TEST_CASE("what a search tried is shown fastest first, with what was chosen and 
   CHECK(none.code == 2);
   CHECK(contains(none.err, "BEAM=2"));
 }
+
+TEST_CASE("a decision is told by ls, show and why: reason, price, alternatives") {
+  Folder f;
+  const std::string trace = f.file("decided.uoptrace");
+  recordTo(trace, [] {
+    Pool pool;
+    PoolScope scope(pool);
+    const UOp r0 = UOp::range(4, 0);
+    ObservedScope kernel({ScopeKind::Kernel, "k", {}, {}});
+    because([] { return Decision{"a product is cheaper", 1.5, "cycles", {{"the sum", 3.0}}}; });
+    graphRewrite(UOp::sink(std::vector<UOp>{r0 + r0}), shrinking(), {.name = "simplify"});
+  });
+  const Result steps = call(f, {"ls", trace, "k", "1"});
+  CHECK(contains(steps.out, "twice *"));
+  CHECK(contains(steps.out, "a decision"));
+  const Json listed = Json::parse(call(f, {"ls", trace, "k", "1", "--json"}).out);
+  CHECK(listed[0]["decisions"][0]["reason"] == "a product is cheaper");
+  const Result shown = call(f, {"show", trace, "k", "--pass", "1", "--step", "1"});
+  CHECK(contains(shown.out, "decided  a product is cheaper"));
+  CHECK(contains(shown.out, "price    1.5 cycles"));
+  CHECK(contains(shown.out, "instead  3  the sum  (2.0 times)"));
+  const std::string node = std::to_string(listed[0]["before"].get<int64_t>());
+  CHECK(contains(call(f, {"why", trace, "k", "1", node, "twice"}).out, "decided  a product is cheaper"));
+  CHECK(contains(call(f, {"why", trace, "k", "1", node}).out, "fired in step 1: a product is cheaper"));
+}

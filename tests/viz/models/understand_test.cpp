@@ -16,7 +16,9 @@ struct Desk {
   Session session;
   Tools tools{session};
   explicit Desk(const QString& file) {
+    session.setStepAlone(false);
     session.open(file);
+    if (session.state() == "ready") goToFullest(session);
     settle();
   }
   void settle() {

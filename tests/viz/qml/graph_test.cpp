@@ -93,7 +93,7 @@ TEST_CASE("graph: a node is kept and let go by key, hidden and shown again") {
 
 TEST_CASE("graph: every way to collapse and to colour, by menu; what is left out is told") {
   Window w(compiledTrace());
-  for (const char* by : {"kernel", "loop", "reduce", "tensor", "nothing"}) {
+  for (const char* by : {"kernel", "loop", "reduce", "tensor", "line", "nothing"}) {
     w.click(w.item("groupPicker"));
     REQUIRE(w.popupOpen("groupPickerMenu"));
     w.click(w.item(QStringLiteral("groupPicker-") + by));

@@ -1,0 +1,25 @@
+#include "replay/read/interrupt.h"
+
+#include <sqlite3.h>
+
+namespace uopscope {
+namespace {
+
+// Virtual machine steps between two looks at whether anybody still waits: about a tenth of a millisecond.
+constexpr int kStepsBetweenLooks = 4000;
+
+int ask(void* stop) {
+  return (*static_cast<std::function<bool()>*>(stop))() ? 1 : 0;
+}
+
+} // namespace
+
+Interrupt::Interrupt(Trace& trace, std::function<bool()> stop) : trace_(trace), stop_(std::move(stop)) {
+  sqlite3_progress_handler(trace_.database().handle(), kStepsBetweenLooks, ask, &stop_);
+}
+
+Interrupt::~Interrupt() {
+  sqlite3_progress_handler(trace_.database().handle(), 0, nullptr, nullptr);
+}
+
+} // namespace uopscope
