@@ -2,6 +2,7 @@
 #include "app/cli/replay_command.h"
 
 #include "app/cli/output.h"
+#include "app/cli/sandbox.h"
 #include "replay/compare/recompile.h"
 #include "replay/compare/replay.h"
 #include "replay/compare/report.h"
@@ -254,6 +255,13 @@ int replayRun(const ReplayArguments& o) {
 }
 
 int replayDiff(const ReplayArguments& o) {
+  if (o.runKernels && !o.trust && !o.inputs.empty()) {
+    if (!o.commits.empty())
+      throw Error(ErrorKind::Value, fmt::format("--run with --commits runs code of {} outside a sandbox: say "
+                                                "--trust if you trust who made it",
+                                                fmt::join(o.inputs, " and ")));
+    continueInSandbox("--run", o.inputs, "the kernels that changed", o.output);
+  }
   if (!o.commits.empty()) return diffCommits(o);
   if (o.inputs.empty()) throw Error(ErrorKind::Value, "give one or two corpora, or --commits A B");
   if (o.inputs.size() == 2) return report(o, o.inputs[0], o.inputs[1]);
