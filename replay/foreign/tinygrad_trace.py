@@ -668,13 +668,13 @@ CREATE VIEW v_arg_part AS
            CASE WHEN value GLOB '[A-Za-z(]*)' THEN substr(value, instr(value, '(') + 1, length(value) - instr(value, '(') - 1) ELSE value END,
            0, '', 0, 0 FROM arg WHERE length(value) < 5000
     UNION ALL
-    SELECT arg, head, substr(rest, 2), position + (depth = 0 AND NOT quoted AND substr(rest, 1, 1) IN (',', ';')),
-           CASE WHEN depth = 0 AND NOT quoted AND substr(rest, 1, 1) IN (',', ';') THEN '' ELSE part || substr(rest, 1, 1) END,
+    SELECT arg, head, substr(rest, 2), position + (depth = 0 AND NOT quoted AND substr(rest, 1, 1) IN (',', char(59))),
+           CASE WHEN depth = 0 AND NOT quoted AND substr(rest, 1, 1) IN (',', char(59)) THEN '' ELSE part || substr(rest, 1, 1) END,
            depth + CASE WHEN quoted THEN 0 WHEN substr(rest, 1, 1) IN ('(', '[', '{') THEN 1 WHEN substr(rest, 1, 1) IN (')', ']', '}') THEN -1 ELSE 0 END,
            CASE substr(rest, 1, 1) WHEN '''' THEN NOT quoted ELSE quoted END
     FROM split WHERE rest <> '')
   SELECT arg, head, position, part FROM split
-  WHERE rest = '' OR (depth = 0 AND NOT quoted AND substr(rest, 1, 1) IN (',', ';'));
+  WHERE rest = '' OR (depth = 0 AND NOT quoted AND substr(rest, 1, 1) IN (',', char(59)));
 
 -- Kernels: where they come from, what became of them, what they cost.
 CREATE VIEW v_kernel AS

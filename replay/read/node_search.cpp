@@ -84,7 +84,7 @@ NodeHits findNodes(Trace& trace, std::string_view text, size_t most) {
            fmt::format("SELECT first, count, kinds, {} FROM node_block ORDER BY first", usedColumns(db)));
        s.step();) {
     KindsOfBlock kinds(s.integer(1), s.blob(2), s.integer(4), s.blob(3));
-    if (!kinds.valid()) continue;
+    if (!kinds.valid() || s.integer(0) < 1 || s.integer(0) >= kFirstViewNode) continue;
     for (int64_t k = 0; k < s.integer(1); ++k)
       look(s.integer(0) + k, static_cast<size_t>(kinds[static_cast<size_t>(k)]));
   }

@@ -186,6 +186,8 @@ std::span<const uint8_t> MatchBlockReader::timesOf(int64_t pass, int64_t nested)
   if (pass < timeFirst_ || pass > timeLast_) {
     timeParts_.clear();
     blockTimes_.clear();
+    timeFirst_ = 0;
+    timeLast_ = -1;
     if (time_.bind(1, pass).step() && time_.integer(1) >= pass) {
       timeFirst_ = time_.integer(0);
       timeLast_ = time_.integer(1);
