@@ -1,6 +1,7 @@
 // Verbs and their options. What is not a verb is a file to open.
 #include "app/cli/output.h"
 #include "app/cli/replay_command.h"
+#include "replay/schema/printable.h"
 #include "replay/schema/schema.h"
 #ifdef UOPSCOPE_HAVE_WINDOW
 #include "app/gui/gui.h"
@@ -373,11 +374,11 @@ int run(int argc, char** argv) {
     return dispatch(argc, argv);
   } catch (const Error& e) {
     std::fflush(stdout);
-    fmt::print(stderr, "uopscope: {}\n", e.what());
+    fmt::print(stderr, "uopscope: {}\n", printable(e.what()));
     return codeOf(e);
   } catch (const std::exception& e) {
     std::fflush(stdout);
-    fmt::print(stderr, "uopscope: {}\n", e.what());
+    fmt::print(stderr, "uopscope: {}\n", printable(e.what()));
     return kFailed;
   }
 }

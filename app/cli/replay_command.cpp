@@ -7,6 +7,7 @@
 #include "replay/compare/replay.h"
 #include "replay/compare/report.h"
 #include "replay/record/capture_session.h"
+#include "replay/schema/printable.h"
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -319,14 +320,15 @@ int replayShow(const ReplayArguments& o) {
     for (const StoryEvent& s : story.events()) {
       std::string indent(static_cast<size_t>(depth) * 2, ' ');
       if (s.kind == StoryEvent::PassBegin)
-        fmt::print("{}{}\n", indent, story.word(s.word)), ++depth;
+        fmt::print("{}{}\n", indent, printable(story.word(s.word))), ++depth;
       else if (s.kind == StoryEvent::PassEnd)
         depth -= depth > 0;
       else if (s.kind == StoryEvent::Step)
-        fmt::print("{}{}: {} -> {}\n", indent, story.word(s.word), story.expression(s.before, 4),
-                   story.expression(s.after, 4));
+        fmt::print("{}{}: {} -> {}\n", indent, printable(story.word(s.word)),
+                   printable(story.expression(s.before, 4)), printable(story.expression(s.after, 4)));
       else
-        fmt::print("{}{} failed on {}\n", indent, story.word(s.word), story.expression(s.before, 4));
+        fmt::print("{}{} failed on {}\n", indent, printable(story.word(s.word)),
+                   printable(story.expression(s.before, 4)));
     }
     return kFine;
   }
@@ -342,7 +344,7 @@ int replayShow(const ReplayArguments& o) {
                o.what == "asm" ? "; replay run --asm keeps it" : "");
     return kFailed;
   }
-  fmt::print("{}{}", *text, text->ends_with('\n') ? "" : "\n");
+  fmt::print("{}{}", printable(*text), text->ends_with('\n') ? "" : "\n");
   return kFine;
 }
 
