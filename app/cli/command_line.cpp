@@ -2,6 +2,7 @@
 #include "app/cli/bench_command.h"
 #include "app/cli/output.h"
 #include "app/cli/replay_command.h"
+#include "replay/schema/printable.h"
 #include "replay/schema/schema.h"
 #ifdef UOPSCOPE_HAVE_WINDOW
 #include "app/gui/gui.h"
@@ -382,11 +383,11 @@ int run(int argc, char** argv) {
     return dispatch(argc, argv);
   } catch (const Error& e) {
     std::fflush(stdout);
-    fmt::print(stderr, "uopscope: {}\n", e.what());
+    fmt::print(stderr, "uopscope: {}\n", printable(e.what()));
     return codeOf(e);
   } catch (const std::exception& e) {
     std::fflush(stdout);
-    fmt::print(stderr, "uopscope: {}\n", e.what());
+    fmt::print(stderr, "uopscope: {}\n", printable(e.what()));
     return kFailed;
   }
 }

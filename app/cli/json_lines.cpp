@@ -11,6 +11,14 @@
 namespace uopscope::cli {
 
 namespace {
+/// Positions of instructions by line, each less the one before: as blocks of texts hold them.
+Json differences(Json lines) {
+  int64_t last = 0;
+  for (Json& line : lines)
+    for (Json& position : line)
+      position = position.get<int64_t>() - std::exchange(last, position.get<int64_t>());
+  return lines;
+}
 
 struct Names {
   const char* table;
@@ -143,7 +151,7 @@ public:
         throw Error(ErrorKind::Value,
                     fmt::format("this is node {}: nodes are numbered from 1, without gaps", id));
     } else if (type == "text") {
-      std::string lines = j.contains("lines") ? j["lines"].dump() : "";
+      std::string lines = j.contains("lines") ? differences(j["lines"]).dump() : "";
       rows_.text(numberOf(j, "id"), numberOf(j, "scope"), rows_.string(textOf(j, "kind")), textOf(j, "text"),
                  lines);
     } else if (type == "program") {

@@ -2,10 +2,12 @@
 #include "app/cli/replay_command.h"
 
 #include "app/cli/output.h"
+#include "app/cli/sandbox.h"
 #include "replay/compare/recompile.h"
 #include "replay/compare/replay.h"
 #include "replay/compare/report.h"
 #include "replay/record/capture_session.h"
+#include "replay/schema/printable.h"
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -254,6 +256,13 @@ int replayRun(const ReplayArguments& o) {
 }
 
 int replayDiff(const ReplayArguments& o) {
+  if (o.runKernels && !o.trust && !o.inputs.empty()) {
+    if (!o.commits.empty())
+      throw Error(ErrorKind::Value, fmt::format("--run with --commits runs code of {} outside a sandbox: say "
+                                                "--trust if you trust who made it",
+                                                fmt::join(o.inputs, " and ")));
+    continueInSandbox("--run", o.inputs, "the kernels that changed", o.output);
+  }
   if (!o.commits.empty()) return diffCommits(o);
   if (o.inputs.empty()) throw Error(ErrorKind::Value, "give one or two corpora, or --commits A B");
   if (o.inputs.size() == 2) return report(o, o.inputs[0], o.inputs[1]);
@@ -311,14 +320,15 @@ int replayShow(const ReplayArguments& o) {
     for (const StoryEvent& s : story.events()) {
       std::string indent(static_cast<size_t>(depth) * 2, ' ');
       if (s.kind == StoryEvent::PassBegin)
-        fmt::print("{}{}\n", indent, story.word(s.word)), ++depth;
+        fmt::print("{}{}\n", indent, printable(story.word(s.word))), ++depth;
       else if (s.kind == StoryEvent::PassEnd)
         depth -= depth > 0;
       else if (s.kind == StoryEvent::Step)
-        fmt::print("{}{}: {} -> {}\n", indent, story.word(s.word), story.expression(s.before, 4),
-                   story.expression(s.after, 4));
+        fmt::print("{}{}: {} -> {}\n", indent, printable(story.word(s.word)),
+                   printable(story.expression(s.before, 4)), printable(story.expression(s.after, 4)));
       else
-        fmt::print("{}{} failed on {}\n", indent, story.word(s.word), story.expression(s.before, 4));
+        fmt::print("{}{} failed on {}\n", indent, printable(story.word(s.word)),
+                   printable(story.expression(s.before, 4)));
     }
     return kFine;
   }
@@ -334,7 +344,7 @@ int replayShow(const ReplayArguments& o) {
                o.what == "asm" ? "; replay run --asm keeps it" : "");
     return kFailed;
   }
-  fmt::print("{}{}", *text, text->ends_with('\n') ? "" : "\n");
+  fmt::print("{}{}", printable(*text), text->ends_with('\n') ? "" : "\n");
   return kFine;
 }
 

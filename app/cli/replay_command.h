@@ -14,7 +14,8 @@ struct ReplayArguments {
   int jobs = 0, timeout = 60, memory = 4096;
   bool json = false, assembly = false, ignoreNames = false, assertSame = false, all = false, diffs = false,
        quiet = false;
-  bool markdown = false, rewrites = false, runKernels = false, open = false, codeOnly = false;
+  bool markdown = false, rewrites = false, runKernels = false, open = false, codeOnly = false,
+       trust = false; ///< code that a file holds may run outside a sandbox
   std::string screenshot;
 };
 

@@ -69,7 +69,9 @@ Exit codes: 0 fine, 1 a change (with --assert-same) or a failure, 2 wrong usage 
   diff->add_flag("--all", o.all, "list every kernel");
   diff->add_flag("--diffs", o.diffs, "with texts of changed kernels");
   diff->add_option("--only", o.only, "kernels whose name, cause or script line contains this");
-  diff->add_flag("--run", o.runKernels, "run both kernels on the same data: outputs and times");
+  diff->add_flag("--run", o.runKernels,
+                 "run both kernels on the same data: outputs and times; in a sandbox (bubblewrap)");
+  diff->add_flag("--trust", o.trust, "run code of these files without asking and without a sandbox");
   diff->add_flag("--json", o.json, "JSON instead of text");
   diff->add_flag("--markdown", o.markdown, "Markdown instead of text");
   limits(diff);

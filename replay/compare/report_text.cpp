@@ -1,6 +1,7 @@
 // The report on a terminal and in a pull request.
 #include "replay/compare/report.h"
 #include "replay/compare/text_diff.h"
+#include "replay/schema/printable.h"
 
 #include <fmt/format.h>
 
@@ -140,7 +141,7 @@ std::vector<std::string> changeFacts(const Change& c, const Corpus& before, cons
 std::string changeDiff(const Change& c, const Corpus& before, const Corpus& after, bool ignoreNames) {
   Compilation x = c.before ? before.load(*c.before, true) : Compilation{},
               y = c.after ? after.load(*c.after, true) : Compilation{};
-  auto text = [&](const std::string& s) { return ignoreNames ? withoutNames(s) : s; };
+  auto text = [&](const std::string& s) { return printable(ignoreNames ? withoutNames(s) : s); };
   std::string out = unifiedDiff(text(x.source), text(y.source), "before/source", "after/source");
   if (out.empty()) out += unifiedDiff(text(x.ir), text(y.ir), "before/ir", "after/ir");
   if (!x.assembly.empty() && !y.assembly.empty() && x.assembly != y.assembly)

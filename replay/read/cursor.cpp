@@ -316,6 +316,8 @@ const std::vector<NodeId>& Cursor::graphAt(int64_t k) {
 }
 
 GraphDiff Cursor::diff(int64_t from, int64_t to) {
+  clamp(from);
+  clamp(to);
   if (from > to) {
     GraphDiff d = diff(to, from);
     std::swap(d.beforeRoot, d.afterRoot);

@@ -41,6 +41,10 @@ int64_t number(std::string_view key, const std::string& text) {
     throw Error(ErrorKind::Value, fmt::format("link: {} is \"{}\", which is no number", key, text));
   return value;
 }
+NodeId nodeOf(int64_t id) {
+  if (id > UINT32_MAX) throw Error(ErrorKind::Value, fmt::format("link: there is no node {}", id));
+  return static_cast<NodeId>(id);
+}
 } // namespace
 
 Link Link::parse(std::string_view text) {
@@ -68,7 +72,7 @@ Link Link::parse(std::string_view text) {
     else if (key == "step")
       link.step = number(key, value);
     else if (key == "node")
-      link.node = static_cast<NodeId>(number(key, value));
+      link.node = nodeOf(number(key, value));
     else
       throw Error(
           ErrorKind::Value,

@@ -2,7 +2,10 @@
 // words.
 #include "replay/read/node_search.h"
 
+#include "replay/read/block_kinds.h"
 #include "replay/read/cursor.h"
+
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <sstream>
@@ -77,16 +80,13 @@ NodeHits findNodes(Trace& trace, std::string_view text, size_t most) {
       look(s.integer(0), static_cast<size_t>(std::max<int64_t>(s.integer(1), 0)));
     return out;
   }
-  for (Statement s = db.prepare("SELECT first, kinds, count FROM node_block ORDER BY first"); s.step();) {
-    int64_t id = s.integer(0);
-    auto kinds = s.blob(1);
-    size_t width = kinds.size() / static_cast<size_t>(std::max<int64_t>(s.integer(2), 1));
-    if (width == 2)
-      for (size_t k = 0; k + 1 < kinds.size(); k += 2, ++id)
-        look(id, size_t{kinds[k]} | size_t{kinds[k + 1]} << 8);
-    else
-      for (size_t k = 0; k + 2 < kinds.size(); k += 3, ++id)
-        look(id, size_t{kinds[k]} | size_t{kinds[k + 1]} << 8 | size_t{kinds[k + 2]} << 16);
+  for (Statement s = db.prepare(
+           fmt::format("SELECT first, count, kinds, {} FROM node_block ORDER BY first", usedColumns(db)));
+       s.step();) {
+    KindsOfBlock kinds(s.integer(1), s.blob(2), s.integer(4), s.blob(3));
+    if (!kinds.valid() || s.integer(0) < 1 || s.integer(0) >= kFirstViewNode) continue;
+    for (int64_t k = 0; k < s.integer(1); ++k)
+      look(s.integer(0) + k, static_cast<size_t>(kinds[static_cast<size_t>(k)]));
   }
   return out;
 }

@@ -3,6 +3,7 @@
 #include "replay/read/node_table.h"
 
 #include "engine/base/error.h"
+#include "replay/read/block_kinds.h"
 #include "replay/schema/leb128.h"
 
 #include <fmt/format.h>
@@ -14,13 +15,17 @@ namespace uopscope {
 namespace {
 /// Ids of small tables; more is an attack on memory.
 constexpr int64_t kMaxNumber = 1 << 24;
+/// Nodes of a block: twice what any version wrote.
+constexpr int64_t kMaxBlock = 2048;
 } // namespace
 
 NodeTable::NodeTable(const Database& db)
     : db_(db), blocks_(db.pragma("user_version") >= 2),
       selectNodes_(db.prepare(
-          blocks_ ? "SELECT first, count, kinds, src FROM node_block WHERE first BETWEEN coalesce("
-                    "(SELECT max(first) FROM node_block WHERE first <= ?1), 1) AND ?2 ORDER BY first"
+          blocks_ ? fmt::format(
+                        "SELECT first, count, kinds, src, {} FROM node_block WHERE first BETWEEN coalesce("
+                        "(SELECT max(first) FROM node_block WHERE first <= ?1), 1) AND ?2 ORDER BY first",
+                        usedColumns(db))
                   : "SELECT id, kind, src FROM node WHERE id BETWEEN ? AND ? ORDER BY id")),
       selectKind_(db.prepare("SELECT op, dtype, arg, tag FROM kind WHERE id = ?")),
       selectArg_(db.prepare("SELECT value FROM arg WHERE id = ?")),
@@ -105,11 +110,9 @@ void NodeTable::loadBlocks(Page& page, NodeId base) {
   std::vector<NodeId> sources;
   while (selectNodes_.step()) {
     int64_t first = selectNodes_.integer(0), count = selectNodes_.integer(1);
-    auto kinds = selectNodes_.blob(2);
+    KindsOfBlock kinds(count, selectNodes_.blob(2), selectNodes_.integer(5), selectNodes_.blob(4));
     Leb128Reader in(selectNodes_.blob(3));
-    size_t width = count > 0 ? kinds.size() / static_cast<size_t>(count) : 0; // bytes of a kind's number
-    if (first < 1 || count < 1 || first + count > kFirstViewNode || (width != 2 && width != 3) ||
-        kinds.size() != static_cast<size_t>(count) * width) {
+    if (first < 1 || count < 1 || count > kMaxBlock || first + count > kFirstViewNode || !kinds.valid()) {
       selectNodes_.reset();
       damaged(base, "the block of nodes it is in is not valid");
     }
@@ -130,8 +133,7 @@ void NodeTable::loadBlocks(Page& page, NodeId base) {
         selectNodes_.reset();
         damaged(base + page.filled, "it is missing");
       }
-      const uint8_t* kind = &kinds[static_cast<size_t>(k) * width];
-      add(page, id, kind[0] | kind[1] << 8 | (width == 3 ? kind[2] << 16 : 0), sources);
+      add(page, id, kinds[static_cast<size_t>(k)], sources);
     }
   }
 }

@@ -1,7 +1,9 @@
-// The connection is read-only already; the authorizer also refuses what would open other files.
+// The connection only reads already (replay/schema/reading_guard.h); a person's query makes no temporary
+// tables either.
 #include "replay/read/sql.h"
 
 #include "replay/read/print.h"
+#include "replay/schema/reading_guard.h"
 
 #include <fmt/format.h>
 #include <sqlite3.h>
@@ -81,7 +83,7 @@ SqlResult query(Trace& trace, const std::string& sql, size_t maxRows) {
   sqlite3_set_authorizer(db, authorize, nullptr);
   int code = sqlite3_prepare_v2(db, sql.c_str(), static_cast<int>(sql.size()), &raw, &tail);
   std::string wrong = code == SQLITE_OK ? "" : sqlite3_errmsg(db);
-  sqlite3_set_authorizer(db, nullptr, nullptr);
+  allowReading(db);
   std::unique_ptr<sqlite3_stmt, int (*)(sqlite3_stmt*)> statement(raw, sqlite3_finalize);
   if (code != SQLITE_OK)
     throw Error(ErrorKind::Value,

@@ -2,34 +2,61 @@
 #include "replay/read/print.h"
 #include "replay/read/trace.h"
 #include "replay/schema/printable.h"
+#include "replay/schema/schema.h"
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 #include <unordered_map>
 
 namespace uopscope {
 
+namespace {
+/// The text, or its lines, of a row of `text`: one block is unpacked, where the views unpack all.
+constexpr const char* kOwnText = "CAST(substr((SELECT sqlar_uncompress(texts, size) FROM text_block WHERE id "
+                                 "= text.block), at + 1, size) AS TEXT)";
+constexpr const char* kOwnLines =
+    "SELECT line.key + 1, sum(item.value) OVER (ORDER BY line.key, item.key) FROM text, "
+    "json_each(CAST(substr((SELECT sqlar_uncompress(lines, lines_size) FROM text_block WHERE id = "
+    "text.block), lines_at + 1, lines_size) AS TEXT)) AS line, json_each(line.value) AS item WHERE "
+    "text.id = ? AND lines_size > 0 ORDER BY 1, 2";
+} // namespace
+
 std::vector<ArtifactInfo> Trace::artifacts(ScopeId scope) {
   std::vector<ArtifactInfo> out;
-  Statement s = db_.prepare("SELECT id, kind, length(text) FROM artifact WHERE scope = ? ORDER BY id");
+  const bool plain = version_ >= kPlainSchemaVersion;
+  Statement s =
+      db_.prepare(plain ? "SELECT id, kind, size FROM text WHERE scope = ? ORDER BY id"
+                        : "SELECT id, kind, length(text) FROM artifact WHERE scope = ? ORDER BY id");
   for (s.bind(1, scope); s.step();) out.push_back({s.integer(0), scope, string(s.integer(1)), s.integer(2)});
-  Statement p = db_.prepare("SELECT count(*) FROM instruction WHERE kernel = ?");
-  if (p.bind(1, scope).step() && p.integer(0)) out.push_back({-scope, scope, "uops", p.integer(0) * 80});
+  Statement p = db_.prepare(plain ? "SELECT count FROM packed_program WHERE kernel = ?"
+                                  : "SELECT count(*) FROM instruction WHERE kernel = ?");
+  if (p.bind(1, scope).step() && p.integer(0) > 0)
+    out.push_back({-scope, scope, "uops", std::min<int64_t>(p.integer(0), INT32_MAX) * 80});
   return out;
 }
 
 std::string Trace::artifactText(int64_t id) {
   if (id < 0) return programText(-id);
-  Statement s = db_.prepare("SELECT text FROM artifact WHERE id = ?");
+  Statement s =
+      db_.prepare(version_ >= kPlainSchemaVersion ? fmt::format("SELECT {} FROM text WHERE id = ?", kOwnText)
+                                                  : "SELECT text FROM artifact WHERE id = ?");
   if (!s.bind(1, id).step())
     throw Error(ErrorKind::Key, fmt::format("{}: there is no artifact {}", path(), id));
   return printable(s.text(0));
 }
 
 std::optional<std::string> Trace::artifact(ScopeId scope, std::string_view kind) {
-  Statement s = db_.prepare("SELECT text FROM artifact JOIN string ON string.id = artifact.kind WHERE scope "
-                            "= ? AND value = ? ORDER BY artifact.id DESC");
+  Statement s = db_.prepare(
+      version_ >= kPlainSchemaVersion
+          ? fmt::format(
+                "SELECT {} FROM text JOIN string ON string.id = kind WHERE scope = ? AND value = ? ORDER BY "
+                "text.id DESC LIMIT 1",
+                kOwnText)
+          : "SELECT text FROM artifact JOIN string ON string.id = artifact.kind WHERE scope = ? AND value = "
+            "? ORDER BY "
+            "artifact.id DESC");
   if (s.bind(1, scope).bind(2, kind).step()) return printable(s.text(0));
   if (kind == "uops")
     if (std::string text = programText(scope); !text.empty()) return text;
@@ -38,8 +65,9 @@ std::optional<std::string> Trace::artifact(ScopeId scope, std::string_view kind)
 
 std::vector<TextLineInfo> Trace::textLines(int64_t artifact) {
   std::vector<TextLineInfo> out;
-  Statement s =
-      db_.prepare("SELECT line, instruction FROM text_line WHERE artifact = ? ORDER BY line, instruction");
+  Statement s = db_.prepare(version_ >= kPlainSchemaVersion ? kOwnLines
+                                                            : "SELECT line, instruction FROM text_line WHERE "
+                                                              "artifact = ? ORDER BY line, instruction");
   for (s.bind(1, artifact); s.step();) out.push_back({s.integer(0), static_cast<uint32_t>(s.integer(1))});
   return out;
 }

@@ -3,6 +3,7 @@
 
 #include "engine/base/clock.h"
 #include "engine/base/error.h"
+#include "replay/schema/printable.h"
 #include "replay_record_embedded.h"
 
 #include <fmt/format.h>
@@ -303,10 +304,10 @@ std::vector<CorpusEntry> Corpus::entries() const {
     e.kind = s.text(1) == "kernel" ? ScopeKind::Kernel : ScopeKind::Schedule;
     e.inputHash = static_cast<uint64_t>(s.integer(2)), e.outputHash = static_cast<uint64_t>(s.integer(3));
     e.storyHash = static_cast<uint64_t>(s.integer(4));
-    e.name = wordOf(s.integer(5)), e.device = wordOf(s.integer(6)), e.settings = s.integer(7),
-    e.file = wordOf(s.integer(8));
-    e.line = static_cast<int>(s.integer(9)), e.uses = s.integer(10), e.status = s.text(11),
-    e.message = wordOf(s.integer(12));
+    e.name = printable(wordOf(s.integer(5))), e.device = printable(wordOf(s.integer(6)));
+    e.settings = s.integer(7), e.file = printable(wordOf(s.integer(8)));
+    e.line = static_cast<int>(s.integer(9)), e.uses = s.integer(10), e.status = printable(s.text(11)),
+    e.message = printable(wordOf(s.integer(12)));
     e.compileNs = s.integer(13);
     if (!s.isNull(14)) e.flops = s.integer(14);
     if (!s.isNull(15)) e.bytes = s.integer(15);

@@ -1,12 +1,13 @@
-// The nodes of a trace as it stores them: packed blocks of a thousand. A node joins the block that is being
-// filled.
+// The nodes of a trace as it stores them: blocks of a thousand, each with a list of the kinds in it, so that
+// most kinds take one byte. A node joins the block that is being filled.
 //
 //   NodeBlockWriter nodes(db);
 //   uint32_t id = nodes.add(kind, sources);   // ids of sources, all of them smaller
 //   nodes.flush();                            // before every commit
 #pragma once
 #include "replay/schema/database.h"
-#include "replay/schema/packing.h"
+
+#include <vector>
 
 namespace uopscope {
 
@@ -22,7 +23,6 @@ public:
 private:
   static constexpr uint32_t kBlock = 1024;
   Statement insert_;
-  Packer packer_, srcPacker_;
   std::vector<uint32_t> kinds_;
   std::vector<uint8_t> src_;
   uint32_t count_ = 0;

@@ -24,7 +24,7 @@ namespace {
 
 Database newTrace(const std::string& path) {
   Database db = Database::create(path);
-  db.execute("PRAGMA page_size = 2048");
+  db.execute("PRAGMA page_size = 1024");
   db.execute("PRAGMA synchronous = OFF");
   db.execute("PRAGMA journal_mode = MEMORY");
   createTables(db);
@@ -43,7 +43,7 @@ bool isPlain(const std::string& table) {
 } // namespace
 
 TraceRows::TraceRows(const std::string& path, std::string_view tier)
-    : db_(newTrace(path)), nodes_(db_), matches_(db_) {
+    : db_(newTrace(path)), nodes_(db_), matches_(db_), texts_(db_) {
   insertString_ = db_.prepare("INSERT INTO string (id, value) VALUES (?, ?)");
   insertFile_ = db_.prepare("INSERT INTO file (id, path, text) VALUES (?, ?, ?)");
   insertRule_ =
@@ -51,10 +51,7 @@ TraceRows::TraceRows(const std::string& path, std::string_view tier)
   insertKind_ = db_.prepare("INSERT INTO kind (id, op, dtype, arg, tag) VALUES (?, ?, ?, ?, ?)");
   insertDtype_ = db_.prepare("INSERT INTO dtype (id, name) VALUES (?, ?)");
   insertArg_ = db_.prepare("INSERT INTO arg (id, value) VALUES (?, ?)");
-  insertText_ =
-      db_.prepare("INSERT INTO packed_text (id, scope, kind, size, text, lines_size, lines) VALUES (?, ?, ?, "
-                  "?, ?, ?, ?)");
-  insertProgram_ = db_.prepare("INSERT INTO packed_program (kernel, size, nodes) VALUES (?, ?, ?)");
+  insertProgram_ = db_.prepare("INSERT INTO packed_program (kernel, count, size, nodes) VALUES (?, ?, ?, ?)");
   Statement op = db_.prepare("INSERT INTO op (id, name) VALUES (?, ?)");
   for (int k = 0; k < kOpCount; ++k) {
     std::string name(opName(static_cast<Op>(k)));
@@ -141,7 +138,23 @@ uint32_t TraceRows::node(const NodeText& text, const std::vector<int64_t>& sourc
   return nodes_.add(it->second, ids);
 }
 
-void TraceRows::insert(const std::string& table, const nlohmann::ordered_json& row) {
+namespace {
+/// A row of `step` names what the step made; the table holds how far that is from what it took.
+nlohmann::ordered_json stepRow(nlohmann::ordered_json row) {
+  auto before = row.find("before"), after = row.find("after");
+  if (after == row.end()) return row;
+  bool made = before != row.end() && before->is_number_integer() && after->is_number_integer();
+  if (!made && !after->is_null())
+    wrong("column \"after\" of table step is neither the number of a node nor null");
+  row["gain"] = nullptr;
+  if (made) row["gain"] = after->get<int64_t>() - before->get<int64_t>();
+  row.erase("after");
+  return row;
+}
+} // namespace
+
+void TraceRows::insert(const std::string& table, const nlohmann::ordered_json& given) {
+  const nlohmann::ordered_json& row = table == "step" ? stepRow(given) : given;
   if (!isPlain(table)) wrong(fmt::format("there is no table \"{}\" to put a row in", table));
   Insert& in = inserts_[table];
   if (!in.statement) {
@@ -174,16 +187,15 @@ void TraceRows::insert(const std::string& table, const nlohmann::ordered_json& r
 }
 
 void TraceRows::text(int64_t id, int64_t scope, int64_t kind, std::string_view text, std::string_view lines) {
-  insertText_.bind(1, id).bindId(2, scope).bind(3, kind);
-  insertText_.bind(4, static_cast<int64_t>(text.size())).bindBlob(5, packer_.pack(text));
-  insertText_.bind(6, static_cast<int64_t>(lines.size())).bindBlob(7, linesPacker_.pack(lines)).run();
+  texts_.add(id, scope, kind, text, lines);
 }
 
 void TraceRows::program(int64_t kernel, const std::vector<int64_t>& nodes) {
   std::string text = packedProgram(nodes);
   insertProgram_.bind(1, kernel)
-      .bind(2, static_cast<int64_t>(text.size()))
-      .bindBlob(3, packer_.pack(text))
+      .bind(2, static_cast<int64_t>(nodes.size()))
+      .bind(3, static_cast<int64_t>(text.size()))
+      .bindBlob(4, packer_.pack(text))
       .run();
 }
 
@@ -207,6 +219,7 @@ void TraceRows::finish(const std::map<std::string, std::string>& meta) {
   flushCounts();
   nodes_.flush();
   matches_.flush();
+  texts_.flush();
   writeTotals(db_, totals_);
   Statement set = db_.prepare("INSERT OR REPLACE INTO meta (key, value) VALUES (?, ?)");
   set.bind(1, "status").bind(2, traceStatus::kComplete).run();

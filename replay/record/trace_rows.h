@@ -10,6 +10,7 @@
 // before its sources. Without finish() the file is removed again.
 #pragma once
 #include "replay/record/node_blocks.h"
+#include "replay/record/text_blocks.h"
 #include "replay/schema/match_blocks.h"
 
 #include <map>
@@ -41,7 +42,7 @@ public:
   uint32_t nodeCount() const { return nodes_.count(); }
   /// A row of a table by names of columns; integers, texts, reals and null.
   void insert(const std::string& table, const nlohmann::ordered_json& row);
-  /// `lines`: JSON as packed_text.lines holds it, or empty.
+  /// `lines`: JSON as a block of texts holds it, or empty.
   void text(int64_t id, int64_t scope, int64_t kind, std::string_view text, std::string_view lines);
   void program(int64_t kernel, const std::vector<int64_t>& nodes);
   /// In rising order of passes.
@@ -55,9 +56,9 @@ private:
   Database db_;
   NodeBlockWriter nodes_;
   MatchBlockWriter matches_;
-  Packer packer_, linesPacker_;
-  Statement insertString_, insertFile_, insertRule_, insertKind_, insertDtype_, insertArg_, insertText_,
-      insertProgram_;
+  TextBlockWriter texts_;
+  Packer packer_;
+  Statement insertString_, insertFile_, insertRule_, insertKind_, insertDtype_, insertArg_, insertProgram_;
   std::unordered_map<std::string, int64_t> strings_, files_, dtypes_, args_, ops_;
   std::map<std::tuple<int64_t, int64_t, int64_t, int64_t>, uint32_t> kinds_;
   std::map<std::tuple<std::string, std::string, int64_t>, int64_t> rules_;

@@ -33,7 +33,7 @@ std::string_view passOutcomeName(int outcome) {
 
 TraceWriter::TraceWriter(const std::string& path, Tier tier, RuleBook& book, int64_t startNs)
     : db_(Database::create(path)), tier_(tier), book_(book), startNs_(startNs) {
-  db_.execute("PRAGMA page_size = 2048");
+  db_.execute("PRAGMA page_size = 1024");
   db_.execute("PRAGMA journal_mode = WAL");
   db_.execute("PRAGMA synchronous = OFF");
   db_.execute("PRAGMA wal_autocheckpoint = 16000");
@@ -42,6 +42,7 @@ TraceWriter::TraceWriter(const std::string& path, Tier tier, RuleBook& book, int
   createTables(db_);
   nodes_ = std::make_unique<NodeInterner>(db_);
   matches_ = std::make_unique<MatchBlockWriter>(db_);
+  texts_ = std::make_unique<TextBlockWriter>(db_);
   auto prepare = [&](const char* sql) { return db_.prepare(sql); };
   insertString_ = prepare("INSERT INTO string (id, value) VALUES (?, ?)");
   insertFile_ = prepare("INSERT INTO file (id, path, text) VALUES (?, ?, ?)");
@@ -57,12 +58,13 @@ TraceWriter::TraceWriter(const std::string& path, Tier tier, RuleBook& book, int
   endPass_ = prepare("UPDATE pass SET end_root = ?, last_step = ?, step_count = ?, outcome = ?, message = ?, "
                      "end_ns = ? WHERE id = ?");
   insertStep_ =
-      prepare("INSERT INTO step (id, pass, rule, before, after, kind, took_ns) VALUES (?, ?, ?, ?, ?, ?, ?)");
+      prepare("INSERT INTO step (id, pass, rule, before, gain, kind, took_ns) VALUES (?, ?, ?, ?, ?, ?, ?)");
   insertError_ = prepare("INSERT INTO step_error (step, message) VALUES (?, ?)");
   insertGate_ = prepare("INSERT OR IGNORE INTO gate (pass, node, step) VALUES (?, ?, ?)");
   insertMatcherRule_ = prepare("INSERT INTO matcher_rule (matcher, position, rule) VALUES (?, ?, ?)");
   insertUnchanged_ = prepare("INSERT OR IGNORE INTO unchanged (pass, rule, node, step) VALUES (?, ?, ?, ?)");
-  insertProgram_ = prepare("INSERT OR REPLACE INTO packed_program (kernel, size, nodes) VALUES (?, ?, ?)");
+  insertProgram_ =
+      prepare("INSERT OR REPLACE INTO packed_program (kernel, count, size, nodes) VALUES (?, ?, ?, ?)");
   insertPhase_ = prepare("INSERT INTO phase (scope, name, begin_ns, took_ns) VALUES (?, ?, ?, ?)");
   insertBuffer_ = prepare("INSERT INTO buffer (id, device, dtype, bytes, base, offset, begin_ns) VALUES (?, "
                           "?, ?, ?, ?, ?, ?)");
@@ -75,9 +77,6 @@ TraceWriter::TraceWriter(const std::string& path, Tier tier, RuleBook& book, int
       prepare("INSERT INTO decision (step, reason, price, unit, others) VALUES (?, ?, ?, ?, ?)");
   insertDecline_ = prepare("INSERT INTO decline (pass, rule, reason, count) VALUES (?, ?, ?, ?)");
   insertOutput_ = prepare("INSERT INTO output (scope, stream, text, at_ns) VALUES (?, ?, ?, ?)");
-  insertText_ =
-      prepare("INSERT INTO packed_text (id, scope, kind, size, text, lines_size, lines) VALUES (?, ?, ?, ?, "
-              "?, ?, ?)");
   insertLaunch_ = prepare("INSERT INTO launch (scope, kernel, device, flops, bytes, begin_ns, took_ns, "
                           "compiled, accessed, buffers) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
   insertOrigin_ = prepare("INSERT INTO origin (id, node, operation, file, line) VALUES (?, ?, ?, ?, ?)");
@@ -99,6 +98,7 @@ bool TraceWriter::commit() {
   if (!open_) return false;
   nodes_->flush();
   matches_->flush();
+  texts_->flush();
   db_.execute("COMMIT");
   open_ = false;
   return true;
@@ -368,10 +368,11 @@ void TraceWriter::step(const Event& e, bool error) {
       .bind(2, passes_.back().id)
       .bind(3, ruleId)
       .bind(4, int64_t{before})
-      .bindId(5, after)
+      .bindNull(5)
       .bind(6, int64_t{error ? 2 : e.flag})
-      .bind(7, e.ns)
-      .run();
+      .bind(7, e.ns);
+  if (after) insertStep_.bind(5, int64_t{after} - int64_t{before});
+  insertStep_.run();
   if (error) insertError_.bind(1, nextStep_).bind(2, e.payload->name).run();
   writeDecisions();
   ++nextStep_;

@@ -4,6 +4,7 @@
 #pragma once
 #include "replay/record/event_source.h"
 #include "replay/record/node_interner.h"
+#include "replay/record/text_blocks.h"
 #include "replay/schema/match_blocks.h"
 #include "replay/schema/schema.h"
 
@@ -82,12 +83,12 @@ private:
   int64_t startNs_;
   std::unique_ptr<NodeInterner> nodes_;
   std::unique_ptr<MatchBlockWriter> matches_;
-  Packer packer_, linesPacker_;
+  std::unique_ptr<TextBlockWriter> texts_;
+  Packer packer_;
   Statement insertString_, insertFile_, insertRule_, insertScope_, nameScope_, rootScope_, endScope_,
-      insertPass_, endPass_, insertStep_, insertError_, insertGate_, insertText_, insertLaunch_,
-      insertOrigin_, setMeta_, insertMatcherRule_, insertUnchanged_, insertProgram_, insertPhase_,
-      insertBuffer_, freeBuffer_, insertCandidate_, insertOutput_, insertKernel_, insertDecision_,
-      insertDecline_;
+      insertPass_, endPass_, insertStep_, insertError_, insertGate_, insertLaunch_, insertOrigin_, setMeta_,
+      insertMatcherRule_, insertUnchanged_, insertProgram_, insertPhase_, insertBuffer_, freeBuffer_,
+      insertCandidate_, insertOutput_, insertKernel_, insertDecision_, insertDecline_;
   std::map<std::string, int64_t, std::less<>> strings_, files_;
   std::vector<int64_t> rules_, matchers_;          ///< by index in the RuleBook
   std::unordered_map<uint32_t, int64_t> programs_; ///< serial of the pool of a linear program -> scope
@@ -110,7 +111,7 @@ private:
 /// match_total, of a trace that ends.
 void writeTotals(const Database& db, const MatchCounts& totals);
 
-/// Nodes of a linear program as packed_program.nodes has them before it is packed.
+/// Nodes of a linear program as packed_program.nodes has them before they are packed.
 std::string packedProgram(const std::vector<int64_t>& nodes);
 
 /// Gives a trace whose process died its end: status, indexes, one file. For the parent of a recording

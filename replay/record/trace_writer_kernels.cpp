@@ -106,8 +106,9 @@ void TraceWriter::program(const Payload& p) {
   for (const Node* node : p.nodes) nodes.push_back(nodes_->intern(node));
   std::string text = packedProgram(nodes);
   insertProgram_.bind(1, scope)
-      .bind(2, static_cast<int64_t>(text.size()))
-      .bindBlob(3, packer_.pack(text))
+      .bind(2, static_cast<int64_t>(nodes.size()))
+      .bind(3, static_cast<int64_t>(text.size()))
+      .bindBlob(4, packer_.pack(text))
       .run();
   rows_ += p.nodes.size();
 }
@@ -131,7 +132,8 @@ void TraceWriter::writeOrigin(uint32_t node, const Payload& p) {
 }
 
 namespace {
-/// For each line the positions of its instructions: "[[],[0,1],[1]]"; empty where nothing is known.
+/// For each line the positions of its instructions, each less the one before: lines 2 and 3 made of 0, 1 and
+/// of 1 are "[[],[0,1],[0]]". Empty where nothing is known.
 std::string linesJson(std::vector<TextLine> lines) {
   if (lines.empty()) return {};
   auto key = [](TextLine l) { return std::pair(l.line, l.instruction); };
@@ -143,7 +145,8 @@ std::string linesJson(std::vector<TextLine> lines) {
     if (l.line < 1 || (last && key(*last) == key(l))) continue;
     bool first = line != l.line;
     for (; line < l.line; ++line) out += line == 0 ? "[" : "],[";
-    fmt::format_to(std::back_inserter(out), "{}{}", first ? "" : ",", l.instruction);
+    fmt::format_to(std::back_inserter(out), "{}{}", first ? "" : ",",
+                   int64_t{l.instruction} - (last ? int64_t{last->instruction} : 0));
     last = &l;
   }
   return out + (line ? "]]" : "]");
@@ -163,9 +166,7 @@ void TraceWriter::artifact(const Payload& p) {
   }
   if (p.name == "launch") kernel(p.text);
   std::string lines = tier_ == Tier::Full ? linesJson(p.lines) : "";
-  insertText_.bind(1, nextArtifact_++).bindId(2, currentScope()).bind(3, string(p.name));
-  insertText_.bind(4, static_cast<int64_t>(p.text.size())).bindBlob(5, packer_.pack(p.text));
-  insertText_.bind(6, static_cast<int64_t>(lines.size())).bindBlob(7, linesPacker_.pack(lines)).run();
+  texts_->add(nextArtifact_++, currentScope(), string(p.name), p.text, lines);
   rows_ += p.lines.size();
 }
 

@@ -2,6 +2,7 @@
 #include "replay/schema/database.h"
 
 #include "replay/schema/packing.h"
+#include "replay/schema/reading_guard.h"
 
 #include <fmt/format.h>
 #include <sqlite3.h>
@@ -214,11 +215,8 @@ Database Database::openReadOnly(const std::string& path) {
   } else {
     db.db_.reset(openHandle(path, SQLITE_OPEN_READONLY));
   }
-  // A trace is untrusted input: no code of the file's own runs, and limits are far above what we write.
-  sqlite3_db_config(db.handle(), SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
-  sqlite3_db_config(db.handle(), SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, nullptr);
-  sqlite3_db_config(db.handle(), SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, nullptr);
   db.execute("PRAGMA cell_size_check = ON");
+  guardReading(db.handle());
   return db;
 }
 

@@ -1,62 +1,134 @@
-// A row holds sixteen kilobytes before packing: enough for zlib to find what passes have in common, little
-// enough to be unpacked for one pass. Its end depends on counts alone, so that it is the same in every
-// recording.
+// A cell of JSON is a rule's number, where the rule was rejected as often as most, else an array: half the
+// size of arrays alone. A row of times covers sixty-four sums: enough for zlib to find what they have in
+// common; its end depends on their number alone, so that it is the same in every recording.
 #include "replay/schema/match_blocks.h"
 
 #include "replay/schema/schema.h"
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <utility>
+
 namespace uopscope {
 
 namespace {
-constexpr size_t kBlockBytes = 16 << 10;
+constexpr int64_t kSumsOfTime = 64;
 
-void append(std::vector<uint8_t>& out, const std::vector<uint8_t>& bytes) {
-  appendLeb128(out, bytes.size());
-  out.insert(out.end(), bytes.begin(), bytes.end());
+struct GroupText {
+  uint32_t op = 0;
+  std::vector<std::pair<uint32_t, MatchCell>> cells;
+};
+
+/// The number of early rejections that most rules have which were rejected alone.
+uint64_t mostCommon(const GroupText& group) {
+  std::map<uint64_t, size_t> times;
+  for (const auto& [rule, cell] : group.cells)
+    if (std::all_of(cell.count.begin() + 1, cell.count.end(), [](uint64_t n) { return n == 0; }))
+      ++times[cell.count[0]];
+  auto most = std::ranges::max_element(times, {}, [](const auto& entry) { return entry.second; });
+  return most == times.end() ? 0 : most->first;
+}
+
+/// match_group.cells
+std::string cellsOf(const GroupText& group) {
+  uint64_t common = mostCommon(group);
+  std::string out = fmt::format("[{}", common);
+  uint32_t last = 0;
+  for (const auto& [rule, cell] : group.cells) {
+    size_t length = kMatchOutcomes;
+    while (length && !cell.count[length - 1]) --length;
+    uint32_t step = rule - std::exchange(last, rule);
+    if (length == 1 && cell.count[0] == common)
+      fmt::format_to(std::back_inserter(out), ",{}", step);
+    else
+      fmt::format_to(std::back_inserter(out), ",[{}{}{}]", step, length ? "," : "",
+                     fmt::join(cell.count.begin(), cell.count.begin() + static_cast<long>(length), ","));
+  }
+  return out + "]";
+}
+
+bool isNumber(const nlohmann::json& value, int64_t most) {
+  return value.is_number_integer() && value.get<int64_t>() >= 0 && value.get<int64_t>() <= most;
 }
 } // namespace
 
 MatchBlockWriter::MatchBlockWriter(const Database& db)
-    : insert_(
-          db.prepare("INSERT OR REPLACE INTO packed_match (first, last, size, counts, size_ns, counts_ns) "
-                     "VALUES (?, ?, ?, ?, ?, ?)")) {}
+    : insertGroup_(db.prepare("INSERT INTO match_group (id, op, cells) VALUES (?, ?, ?)")),
+      insertSet_(db.prepare("INSERT INTO match_set (id, groups) VALUES (?, ?)")),
+      insertPass_(db.prepare("INSERT INTO match_pass (pass, nested, attempts) VALUES (?, ?, ?)")),
+      insertTime_(
+          db.prepare("INSERT OR REPLACE INTO packed_time (first, last, size, times) VALUES (?, ?, ?, ?)")) {}
+
+int64_t MatchBlockWriter::group(uint32_t op, const std::string& cells) {
+  auto [it, fresh] = groups_.try_emplace({op, cells}, static_cast<int64_t>(groups_.size()) + 1);
+  if (fresh) insertGroup_.bind(1, it->second).bind(2, int64_t{op}).bind(3, std::string_view(cells)).run();
+  return it->second;
+}
+
+int64_t MatchBlockWriter::set(const std::string& groups) {
+  auto [it, fresh] = sets_.try_emplace(groups, static_cast<int64_t>(sets_.size()) + 1);
+  if (fresh) insertSet_.bind(1, it->second).bind(2, std::string_view(groups)).run();
+  return it->second;
+}
 
 void MatchBlockWriter::add(int64_t pass, int64_t nested, const MatchCounts& counts) {
-  if (counts_.size() >= kBlockBytes && pass != last_) {
+  std::vector<GroupText> groups;
+  counts.forEach([&](uint32_t rule, uint32_t op, const MatchCell& cell) {
+    if (groups.empty() || groups.back().op != op) groups.push_back({op, {}});
+    groups.back().cells.emplace_back(rule, cell);
+  });
+  std::string ids = "[";
+  for (const GroupText& g : groups)
+    fmt::format_to(std::back_inserter(ids), "{}{}", ids.size() > 1 ? "," : "", group(g.op, cellsOf(g)));
+  insertPass_.bind(1, pass).bind(2, nested).bind(3, set(ids + "]")).run();
+
+  if (rows_ >= kSumsOfTime && pass != last_) {
     flush();
-    counts_.clear();
     times_.clear();
+    rows_ = 0;
   }
-  if (counts_.empty()) {
+  if (rows_++ == 0) {
     first_ = pass;
     last_ = 0;
   }
-  appendLeb128(counts_, static_cast<uint64_t>(pass - last_));
-  appendLeb128(counts_, static_cast<uint64_t>(nested));
-  append(counts_, counts.encode());
-  append(times_, counts.encodeTimes());
+  std::vector<uint8_t> times = counts.encodeTimes();
+  appendLeb128(times_, static_cast<uint64_t>(pass - last_));
+  appendLeb128(times_, static_cast<uint64_t>(nested));
+  appendLeb128(times_, times.size());
+  times_.insert(times_.end(), times.begin(), times.end());
   last_ = pass;
   written_ = false;
 }
 
 void MatchBlockWriter::flush() {
   if (written_) return;
-  insert_.bind(1, first_).bind(2, last_);
-  insert_.bind(3, static_cast<int64_t>(counts_.size())).bindBlob(4, packer_.pack(counts_));
-  insert_.bind(5, static_cast<int64_t>(times_.size())).bindBlob(6, timesPacker_.pack(times_)).run();
+  insertTime_.bind(1, first_).bind(2, last_);
+  insertTime_.bind(3, static_cast<int64_t>(times_.size())).bindBlob(4, packer_.pack(times_)).run();
   written_ = true;
 }
 
 MatchBlockReader::MatchBlockReader(const Database& db, int64_t lowestPass, int64_t highestPass)
-    : packed_(db.pragma("user_version") >= kPackedSchemaVersion), low_(lowestPass), high_(highestPass),
-      path_(db.path()) {
-  rows_ = db.prepare(
-      packed_ ? "SELECT size, counts, size_ns, counts_ns FROM packed_match WHERE last >= ?1 AND first "
-                "<= ?2 ORDER BY first"
-              : "SELECT pass, nested, counts, counts_ns FROM match_block WHERE pass BETWEEN ?1 AND ?2 "
-                "ORDER BY pass, nested");
+    : low_(lowestPass), high_(highestPass), path_(db.path()) {
+  int64_t version = db.pragma("user_version");
+  form_ = version >= kPlainSchemaVersion    ? Form::Plain
+          : version >= kPackedSchemaVersion ? Form::Packed
+                                            : Form::Rows;
+  if (form_ == Form::Plain) {
+    rows_ = db.prepare("SELECT pass, nested, groups FROM match_pass LEFT JOIN match_set ON match_set.id = "
+                       "match_pass.attempts WHERE pass BETWEEN ?1 AND ?2 ORDER BY pass, nested");
+    group_ = db.prepare("SELECT op, cells FROM match_group WHERE id = ?");
+    time_ = db.prepare("SELECT first, last, size, times FROM packed_time WHERE first <= ?1 ORDER BY first "
+                       "DESC LIMIT 1");
+  } else {
+    rows_ = db.prepare(
+        form_ == Form::Packed
+            ? "SELECT size, counts, size_ns, counts_ns FROM packed_match WHERE last >= ?1 AND first "
+              "<= ?2 ORDER BY first"
+            : "SELECT pass, nested, counts, counts_ns FROM match_block WHERE pass BETWEEN ?1 AND ?2 "
+              "ORDER BY pass, nested");
+  }
   rows_.bind(1, low_).bind(2, high_);
 }
 
@@ -66,14 +138,35 @@ void MatchBlockReader::damaged() const {
 }
 
 bool MatchBlockReader::next() {
-  if (!packed_) {
-    if (!rows_.step()) return false;
-    pass_ = rows_.integer(0);
-    nested_ = rows_.integer(1);
-    counts_ = rows_.blob(2);
-    times_ = rows_.blob(3);
+  if (form_ == Form::Packed) return nextPacked();
+  if (!rows_.step()) return false;
+  pass_ = rows_.integer(0);
+  nested_ = rows_.integer(1);
+  if (form_ == Form::Plain) {
+    set_ = rows_.text(2);
     return true;
   }
+  counts_ = rows_.blob(2);
+  times_ = rows_.blob(3);
+  return true;
+}
+
+std::span<const uint8_t> MatchBlockReader::part(const std::vector<uint8_t>& bytes, size_t& at, bool names) {
+  Leb128Reader in(std::span<const uint8_t>(bytes).subspan(at));
+  uint64_t step = 0, nested = 0, size = 0;
+  if ((names && (!in.next(step) || !in.next(nested))) || !in.next(size) || size > in.left() ||
+      step > INT32_MAX || nested > INT64_MAX)
+    damaged();
+  if (names) {
+    pass_ += static_cast<int64_t>(step);
+    nested_ = static_cast<int64_t>(nested);
+  }
+  size_t begin = bytes.size() - in.left();
+  at = begin + size;
+  return std::span<const uint8_t>(bytes).subspan(begin, size);
+}
+
+bool MatchBlockReader::nextPacked() {
   for (;;) {
     if (countsAt_ == blockCounts_.size()) {
       if (!rows_.step()) return false;
@@ -83,27 +176,81 @@ bool MatchBlockReader::next() {
       pass_ = 0;
       if (blockCounts_.empty()) continue;
     }
-    auto part = [this](const std::vector<uint8_t>& bytes, size_t& at, bool names) {
-      Leb128Reader in(std::span<const uint8_t>(bytes).subspan(at));
-      uint64_t step = 0, nested = 0, size = 0;
-      if ((names && (!in.next(step) || !in.next(nested))) || !in.next(size) || size > in.left() ||
-          step > INT32_MAX || nested > INT64_MAX)
-        damaged();
-      pass_ += static_cast<int64_t>(step);
-      if (names) nested_ = static_cast<int64_t>(nested);
-      size_t begin = bytes.size() - in.left();
-      at = begin + size;
-      return std::span<const uint8_t>(bytes).subspan(begin, size);
-    };
     counts_ = part(blockCounts_, countsAt_, true);
     times_ = part(blockTimes_, timesAt_, false);
     if (pass_ >= low_ && pass_ <= high_) return true;
   }
 }
 
+std::span<const uint8_t> MatchBlockReader::timesOf(int64_t pass, int64_t nested) {
+  if (pass < timeFirst_ || pass > timeLast_) {
+    timeParts_.clear();
+    blockTimes_.clear();
+    timeFirst_ = 0;
+    timeLast_ = -1;
+    if (time_.bind(1, pass).step() && time_.integer(1) >= pass) {
+      timeFirst_ = time_.integer(0);
+      timeLast_ = time_.integer(1);
+      blockTimes_ = unpack(time_.blob(3), time_.integer(2));
+    }
+    time_.reset();
+    pass_ = 0;
+    for (timesAt_ = 0; timesAt_ < blockTimes_.size();) {
+      std::span<const uint8_t> bytes = part(blockTimes_, timesAt_, true);
+      timeParts_[{pass_, nested_}] = bytes;
+    }
+    pass_ = pass;
+    nested_ = nested;
+  }
+  auto it = timeParts_.find({pass, nested});
+  return it == timeParts_.end() ? std::span<const uint8_t>() : it->second;
+}
+
+void MatchBlockReader::decodeGroup(
+    int64_t id, const std::function<void(uint32_t rule, uint32_t op, MatchCell& cell)>& use) {
+  if (!group_.bind(1, id).step()) damaged();
+  auto op = group_.integer(0);
+  auto cells = nlohmann::json::parse(group_.text(1), nullptr, false);
+  group_.reset();
+  if (op < 0 || op > 255 || !cells.is_array() || cells.empty() || !isNumber(cells[0], INT64_MAX)) damaged();
+  uint64_t rule = 0;
+  for (size_t k = 1; k < cells.size(); ++k) {
+    const nlohmann::json& item = cells[k];
+    MatchCell cell;
+    const nlohmann::json* step = &item;
+    if (item.is_array()) {
+      if (item.empty() || item.size() > kMatchOutcomes + 1) damaged();
+      step = &item[0];
+      for (size_t outcome = 1; outcome < item.size(); ++outcome) {
+        if (!isNumber(item[outcome], INT64_MAX)) damaged();
+        cell.count[outcome - 1] = item[outcome].get<uint64_t>();
+      }
+    } else {
+      cell.count[0] = cells[0].get<uint64_t>();
+    }
+    if (!isNumber(*step, UINT32_MAX)) damaged();
+    rule += step->get<uint64_t>();
+    if (rule > UINT32_MAX) damaged();
+    use(static_cast<uint32_t>(rule), static_cast<uint32_t>(op), cell);
+  }
+}
+
 void MatchBlockReader::decode(
-    const std::function<void(uint32_t rule, uint32_t op, const MatchCell& cell)>& use) const {
-  if (!MatchCounts::decode(counts_, times_, use)) damaged();
+    const std::function<void(uint32_t rule, uint32_t op, const MatchCell& cell)>& use) {
+  if (form_ != Form::Plain) {
+    if (!MatchCounts::decode(counts_, times_, use)) damaged();
+    return;
+  }
+  auto groups = nlohmann::json::parse(set_, nullptr, false);
+  if (!groups.is_array()) damaged();
+  MatchTimes times(timesOf(pass_, nested_));
+  for (const nlohmann::json& id : groups) {
+    if (!isNumber(id, INT64_MAX)) damaged();
+    decodeGroup(id.get<int64_t>(), [&](uint32_t rule, uint32_t op, MatchCell& cell) {
+      if (!times.next(cell)) damaged();
+      use(rule, op, cell);
+    });
+  }
 }
 
 } // namespace uopscope

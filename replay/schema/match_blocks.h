@@ -1,5 +1,6 @@
-// Attempts to match as a trace stores them: sums of many passes in one packed row (packed_match). Older
-// traces have a row for each sum, which reads the same here.
+// Attempts to match as a trace stores them: JSON that plain SQL reads, each different group of attempts once,
+// since kernels take the same ways (match_group, match_set, match_pass); what they took is packed
+// (packed_time). Older traces have a row for each sum, or packed rows of many; they read the same here.
 //
 //   MatchBlockWriter out(db);  out.add(pass, nested, counts);  out.flush();      // before every commit
 //   MatchBlockReader in(db, 1, 20);                                              // passes 1 to 20
@@ -9,6 +10,9 @@
 #include "replay/schema/match_counts.h"
 #include "replay/schema/packing.h"
 
+#include <map>
+#include <string>
+
 namespace uopscope {
 
 class MatchBlockWriter {
@@ -16,15 +20,19 @@ public:
   explicit MatchBlockWriter(const Database& db);
   /// Passes in rising order; `nested` is the string.id of a nested pass's name, 0 for the pass itself.
   void add(int64_t pass, int64_t nested, const MatchCounts& counts);
-  /// Writes the row that is being filled, which goes on being filled. Where rows begin does not depend on
-  /// when.
+  /// Writes the row of times that is being filled, which goes on being filled. Where rows begin does not
+  /// depend on when.
   void flush();
 
 private:
-  Statement insert_;
-  Packer packer_, timesPacker_;
-  std::vector<uint8_t> counts_, times_;
-  int64_t first_ = 0, last_ = 0;
+  int64_t group(uint32_t op, const std::string& cells);
+  int64_t set(const std::string& groups);
+  Statement insertGroup_, insertSet_, insertPass_, insertTime_;
+  std::map<std::pair<uint32_t, std::string>, int64_t> groups_;
+  std::map<std::string, int64_t> sets_;
+  Packer packer_;
+  std::vector<uint8_t> times_;
+  int64_t first_ = 0, last_ = 0, rows_ = 0;
   bool written_ = true;
 };
 
@@ -37,13 +45,22 @@ public:
   int64_t pass() const { return pass_; }
   int64_t nested() const { return nested_; }
   /// Error(File) where the counts cannot be read.
-  void decode(const std::function<void(uint32_t rule, uint32_t op, const MatchCell& cell)>& use) const;
+  void decode(const std::function<void(uint32_t rule, uint32_t op, const MatchCell& cell)>& use);
 
 private:
+  enum class Form : uint8_t { Rows, Packed, Plain };
   [[noreturn]] void damaged() const;
-  Statement rows_;
-  bool packed_ = false;
+  bool nextPacked();
+  /// The part of a block that belongs to the next sum, and which sum it is where `names`.
+  std::span<const uint8_t> part(const std::vector<uint8_t>& bytes, size_t& at, bool names);
+  std::span<const uint8_t> timesOf(int64_t pass, int64_t nested);
+  void decodeGroup(int64_t id, const std::function<void(uint32_t rule, uint32_t op, MatchCell& cell)>& use);
+  Statement rows_, group_, time_;
+  Form form_ = Form::Rows;
   int64_t low_ = 0, high_ = 0, pass_ = 0, nested_ = 0;
+  std::string set_;
+  int64_t timeFirst_ = 0, timeLast_ = -1; ///< passes whose times are in blockTimes_
+  std::map<std::pair<int64_t, int64_t>, std::span<const uint8_t>> timeParts_; ///< by pass and nested
   std::vector<uint8_t> blockCounts_, blockTimes_;
   size_t countsAt_ = 0, timesAt_ = 0;
   std::span<const uint8_t> counts_, times_;

@@ -83,21 +83,33 @@ void MatchCounts::forEach(const std::function<void(uint32_t, uint32_t, const Mat
     use(static_cast<uint32_t>(key), static_cast<uint32_t>(key >> 32), cells_.at(key));
 }
 
+MatchTimes::MatchTimes(std::span<const uint8_t> bytes) : in_(bytes) {
+  valid_ = nextTimed();
+}
+
+bool MatchTimes::nextTimed() {
+  uint64_t step = 0;
+  if (in_.atEnd())
+    timed_ = UINT64_MAX;
+  else if (!in_.next(step) || step == 0)
+    return false;
+  else
+    timed_ += step;
+  return true;
+}
+
+bool MatchTimes::next(MatchCell& cell) {
+  if (!valid_ || ++index_ != timed_) return valid_;
+  std::array<uint64_t, kMatchOutcomes> ns;
+  valid_ = readValues(in_, ns) && nextTimed();
+  if (valid_) std::copy(ns.begin(), ns.end(), cell.ns.begin());
+  return valid_;
+}
+
 bool MatchCounts::decode(std::span<const uint8_t> bytes, std::span<const uint8_t> times,
                          const std::function<void(uint32_t, uint32_t, const MatchCell&)>& use) {
-  Leb128Reader in(bytes), inTimes(times);
-  uint64_t index = 0, timed = 0;
-  auto nextTimed = [&] {
-    uint64_t step = 0;
-    if (inTimes.atEnd())
-      timed = UINT64_MAX;
-    else if (!inTimes.next(step) || step == 0)
-      return false;
-    else
-      timed += step;
-    return true;
-  };
-  if (!nextTimed()) return false;
+  Leb128Reader in(bytes);
+  MatchTimes timesOf(times);
   while (!in.atEnd()) {
     uint64_t op, count, rule = 0, step;
     if (!in.next(op) || op > 255 || !in.next(count) || count > bytes.size()) return false;
@@ -105,12 +117,7 @@ bool MatchCounts::decode(std::span<const uint8_t> bytes, std::span<const uint8_t
       MatchCell cell;
       if (!in.next(step) || step > UINT32_MAX || !readValues(in, cell.count)) return false;
       rule += step;
-      if (rule > UINT32_MAX) return false;
-      if (++index == timed) {
-        std::array<uint64_t, kMatchOutcomes> ns;
-        if (!readValues(inTimes, ns) || !nextTimed()) return false;
-        std::copy(ns.begin(), ns.end(), cell.ns.begin());
-      }
+      if (rule > UINT32_MAX || !timesOf.next(cell)) return false;
       use(static_cast<uint32_t>(rule), static_cast<uint32_t>(op), cell);
     }
   }

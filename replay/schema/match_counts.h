@@ -26,6 +26,20 @@ struct MatchCell {
   void add(const MatchCell& other);
 };
 
+/// Reads what encodeTimes() makes, a cell after the other.
+class MatchTimes {
+public:
+  explicit MatchTimes(std::span<const uint8_t> bytes);
+  /// Times of the next cell, if it took any; false where the bytes are not valid.
+  bool next(MatchCell& cell);
+
+private:
+  bool nextTimed();
+  Leb128Reader in_;
+  uint64_t index_ = 0, timed_ = 0;
+  bool valid_ = true;
+};
+
 class MatchCounts {
 public:
   void add(uint32_t rule, uint32_t op, const MatchCell& cell) { cells_[uint64_t{op} << 32 | rule].add(cell); }

@@ -3,6 +3,7 @@
 #include "replay/schema/packing.h"
 
 #include "engine/base/error.h"
+#include "replay/schema/reading_guard.h"
 
 #include <sqlite3.h>
 #include <zlib.h>
@@ -52,7 +53,7 @@ std::span<const uint8_t> Packer::pack(std::string_view text) {
 std::vector<uint8_t> unpack(std::span<const uint8_t> packed, int64_t size) {
   auto length = static_cast<int64_t>(packed.size());
   if (size == length || size <= 0) return {packed.begin(), packed.end()};
-  if (size / kMostRatio > length)
+  if (size / kMostRatio > length || size > kMostValueBytes)
     throw Error(ErrorKind::File, "a packed value has a size that is not possible; the file is damaged");
   std::vector<uint8_t> out(static_cast<size_t>(size));
   auto made = static_cast<uLongf>(size);

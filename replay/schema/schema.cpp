@@ -40,7 +40,9 @@ constexpr const char* kTables[] = {
 constexpr const char* kTablesBefore3[] = {"artifact", "node_block", "match_block", "text_line",
                                           "instruction"};
 constexpr const char* kTablesSince4[] = {"decision", "decline"};
-constexpr const char* kTablesSince3[] = {"packed_text", "packed_program", "packed_node", "packed_match"};
+constexpr const char* kTablesOf3And4[] = {"packed_text", "packed_program", "packed_node", "packed_match"};
+constexpr const char* kTablesSince5[] = {"node_block",  "match_group", "match_set",  "match_pass",
+                                         "packed_time", "text",        "text_block", "packed_program"};
 } // namespace
 
 void createTables(const Database& db) {
@@ -94,15 +96,17 @@ Database openTrace(const std::string& path) {
   };
   check(kTables);
   check(kTablesSince4);
+  // Views of the file are its own business: those that readers use are made here.
   if (version < kPackedSchemaVersion) {
     check(kTablesBefore3);
+  } else if (version < kPlainSchemaVersion) {
+    check(kTablesOf3And4);
+    db.execute(temporary("003_packed.sql", "VIEW"));
   } else {
-    check(kTablesSince3);
-    db.execute(temporary("003_packed.sql", "VIEW")); // those of the file are its own business
+    check(kTablesSince5);
+    db.execute(temporary("005_plain.sql", "VIEW"));
   }
-  if (version < 4) {
-    db.execute(temporary("004_decisions.sql", "VIEW"));
-  }
+  if (version < 4) db.execute(temporary("004_decisions.sql", "VIEW"));
   return db;
 }
 

@@ -10,9 +10,10 @@
 namespace uopscope {
 
 constexpr int64_t kTraceApplicationId = 0x554f5053; ///< "UOPS"
-constexpr int64_t kTraceSchemaVersion = 4;
+constexpr int64_t kTraceSchemaVersion = 5;
 constexpr int64_t kPackedSchemaVersion =
     3; ///< the first one whose texts, programs, nodes and counts are packed
+constexpr int64_t kPlainSchemaVersion = 5; ///< the first one whose nodes and counts are plain again
 
 /// The version of the program that wrote a trace.
 constexpr std::string_view kProgramVersion = "0.1.0";

@@ -167,3 +167,17 @@ TEST_CASE("where a node came from and what became of it") {
   CHECK(origins[0].operation == "maximum");
   CHECK(origins[0].script.line == 12);
 }
+
+TEST_CASE("a difference beyond the steps there are is refused") {
+  TempTrace file;
+  recordTo(file.path, [] {
+    Pool pool;
+    PoolScope scope(pool);
+    graphRewrite(randomGraph(2, 30), shrinking(), {.name = "simplify"});
+  });
+  Trace trace(file.path);
+  Cursor cursor(trace, 1);
+  CHECK_NOTHROW(cursor.diff(0, cursor.steps()));
+  CHECK_THROWS_AS(cursor.diff(cursor.steps(), cursor.steps() + 1), Error);
+  CHECK_THROWS_AS(cursor.diff(-1, 0), Error);
+}

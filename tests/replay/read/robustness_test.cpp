@@ -125,76 +125,100 @@ TEST_CASE("a newer trace is refused, a damaged version too") {
 }
 
 TEST_CASE("hostile rows") {
-  for (
-      const char* sql : {
-          // Stored as they are, what is not packed may be anything.
-          "UPDATE packed_node SET src = zeroblob(src_size)", // no sources
-          "UPDATE packed_node SET src = x'01' || sqlar_uncompress(src, src_size), src_size = src_size + "
-          "1", // of itself
-          "UPDATE packed_node SET src = x'feffffffffff7f' || sqlar_uncompress(src, src_size), src_size = "
-          "src_size + 7",
-          "UPDATE packed_node SET src = substr(sqlar_uncompress(src, src_size), 1, 20), src_size = 20", // cut
-                                                                                                        // off
-          "UPDATE packed_node SET src = substr(src, 1, 20)",
-          "UPDATE packed_node SET src = x'81', src_size = 1",
-          "UPDATE packed_node SET src_size = 9223372036854775807",
-          "UPDATE packed_node SET src_size = src_size + 1", "UPDATE packed_node SET src_size = -1",
-          "UPDATE packed_node SET kinds = substr(kinds, 1, 20)",
-          "UPDATE packed_node SET kinds = zeroblob(width * count)", "UPDATE packed_node SET width = 9",
-          "UPDATE packed_node SET width = 4611686018427387904", "UPDATE packed_node SET count = 5000000000",
-          "UPDATE packed_node SET count = count - 1", "UPDATE packed_node SET first = -first",
-          "UPDATE kind SET op = 250 WHERE id = 5", // no such operation
-          "UPDATE kind SET op = -1",
-          "UPDATE kind SET dtype = 9999",                               //
-          "UPDATE kind SET arg = 9999 WHERE arg IS NOT NULL",           //
-          "UPDATE arg SET value = 'Range(999999999999999999999;NOPE)'", //
-          "UPDATE arg SET value = '((((((((((((((((('",
-          "UPDATE arg SET value = ''",                                 //
-          "UPDATE dtype SET name = 'dtypes.nothing.vec(99999999999)'", //
-          "UPDATE kind SET op = op + 1", "DELETE FROM kind", "DELETE FROM packed_node",
-          "DELETE FROM dtype", //
-          "DELETE FROM string", "DELETE FROM rule",
-          "DELETE FROM file", //
-          "UPDATE pass SET root = 4000000000",
-          "UPDATE pass SET root = -5", //
-          "UPDATE pass SET parent = id",
-          "UPDATE pass SET first_step = 100000000", //
-          "UPDATE pass SET first_step = -9223372036854775807, last_step = 9223372036854775807",
-          "UPDATE step SET after = before + 1",
-          "UPDATE step SET before = 3, after = 4", //
-          "UPDATE step SET kind = 77",
-          "UPDATE step SET after = 12345678", //
-          "UPDATE step SET kind = 1",
-          "UPDATE step SET kind = 0",                       //
-          "UPDATE step SET before = after, after = before", // circles
-          "UPDATE scope SET parent = id", "UPDATE scope SET parent = 55, root = 99999999",
-          "UPDATE scope SET kind = 'nonsense'",
-          "DELETE FROM meta", //
-          "UPDATE packed_match SET counts = x'ffffffffffffffffffff01', size = 11",
-          "UPDATE packed_match SET counts = x'05ffffffff0f00', size = 7",
-          "UPDATE packed_match SET counts = x'0100', size = 2",
-          "UPDATE packed_match SET counts = x'0100ff01', size = 4", "UPDATE packed_match SET size = 1 << 40",
-          "UPDATE packed_match SET counts_ns = x'0100', size_ns = 2",
-          "UPDATE packed_match SET counts_ns = x'ff', size_ns = 1",
-          "UPDATE packed_match SET first = -first, last = first; DELETE FROM match_total",
-          "UPDATE match_total SET op = 300, rule = 9999",
-          "UPDATE packed_program SET nodes = '[99999999]', size = 10",
-          "UPDATE packed_program SET nodes = '[1,2,', size = 5",
-          "UPDATE packed_program SET nodes = '{\"a\":[[]],\"b\":\"x\"}', size = 20",
-          "UPDATE packed_program SET nodes = '[9223372036854775807,9223372036854775807]', size = 41",
-          "UPDATE packed_program SET size = size * 2",
-          "UPDATE packed_text SET lines = '[[-1,99999999],7,\"x\"]', lines_size = 22",
-          "UPDATE packed_text SET lines = '[[', lines_size = 2",
-          "UPDATE packed_text SET text = x'789c0102', size = 1000",
-          "UPDATE packed_text SET size = 9223372036854775807, lines_size = -5",
-          "DROP TABLE packed_text; CREATE VIEW packed_text AS WITH RECURSIVE c(id) AS (SELECT 1 UNION "
-          "ALL SELECT id + 1 FROM c) SELECT id FROM c",
-          "DROP VIEW artifact; CREATE VIEW artifact AS SELECT abs(-9223372036854775808) AS id",
-          "UPDATE launch SET buffers = '[[[,,99999999999999999999'", "DROP TABLE step",
-          "DROP VIEW pass_step",                    //
-          "DROP TABLE gate; CREATE TABLE gate (x)", //
-          "UPDATE step SET after = NULL",           //
-      }) {
+  for (const char* sql : {
+           "UPDATE node_block SET src = zeroblob(length(src))", // no sources
+           "UPDATE node_block SET src = x'01' || src",          // of itself
+           "UPDATE node_block SET src = x'feffffffffff7f' || src",
+           "UPDATE node_block SET src = substr(src, 1, 20)", // cut off
+           "UPDATE node_block SET src = x'81'",
+           "UPDATE node_block SET src = zeroblob(100000000)",
+           "UPDATE node_block SET kinds = substr(kinds, 1, 20)",
+           "UPDATE node_block SET kinds = zeroblob(width * count)",
+           "UPDATE node_block SET kinds = randomblob(length(kinds))", // places that used does not have
+           "UPDATE node_block SET used = x''",
+           "UPDATE node_block SET used = x'ffff'",
+           "UPDATE node_block SET used = substr(used, 2)",
+           "UPDATE node_block SET width = 9",
+           "UPDATE node_block SET width = 0",
+           "UPDATE node_block SET width = -2",
+           "UPDATE node_block SET width = 4611686018427387904",
+           "UPDATE node_block SET count = 5000000000",
+           "UPDATE node_block SET count = 100000000, kinds = zeroblob(100000000)",
+           "UPDATE node_block SET count = count - 1",
+           "UPDATE node_block SET first = -first",
+           "UPDATE kind SET op = 250 WHERE id = 5", // no such operation
+           "UPDATE kind SET op = -1",
+           "UPDATE kind SET dtype = 9999",                               //
+           "UPDATE kind SET arg = 9999 WHERE arg IS NOT NULL",           //
+           "UPDATE arg SET value = 'Range(999999999999999999999;NOPE)'", //
+           "UPDATE arg SET value = '((((((((((((((((('",
+           "UPDATE arg SET value = ''",                                 //
+           "UPDATE dtype SET name = 'dtypes.nothing.vec(99999999999)'", //
+           "UPDATE kind SET op = op + 1",
+           "DELETE FROM kind",
+           "DELETE FROM node_block",
+           "DELETE FROM dtype", //
+           "DELETE FROM string",
+           "DELETE FROM rule",
+           "DELETE FROM file", //
+           "UPDATE pass SET root = 4000000000",
+           "UPDATE pass SET root = -5", //
+           "UPDATE pass SET parent = id",
+           "UPDATE pass SET first_step = 100000000", //
+           "UPDATE pass SET first_step = -9223372036854775807, last_step = 9223372036854775807",
+           "UPDATE step SET gain = 1",
+           "UPDATE step SET before = 3, gain = 1", //
+           "UPDATE step SET gain = 9223372036854775807",
+           "UPDATE step SET kind = 77",
+           "UPDATE step SET gain = 12345678", //
+           "UPDATE step SET kind = 1",
+           "UPDATE step SET kind = 0",                             //
+           "UPDATE step SET before = before + gain, gain = -gain", // circles
+           "UPDATE scope SET parent = id",
+           "UPDATE scope SET parent = 55, root = 99999999",
+           "UPDATE scope SET kind = 'nonsense'",
+           "DELETE FROM meta", //
+           "UPDATE match_group SET cells = '['; DELETE FROM match_total",
+           "UPDATE match_group SET cells = '[]'; DELETE FROM match_total",
+           "UPDATE match_group SET cells = '{\"a\":1}'; DELETE FROM match_total",
+           "UPDATE match_group SET cells = '[1,[],-1,\"x\",1e99]'; DELETE FROM match_total",
+           "UPDATE match_group SET cells = '[-1,99999999999999999999]'; DELETE FROM match_total",
+           "UPDATE match_group SET cells = '[1,4294967295,4294967295]'; DELETE FROM match_total",
+           "UPDATE match_group SET cells = '[1,[1,1,1,1,1,1,1,1]]'; DELETE FROM match_total",
+           "UPDATE match_group SET op = 256; DELETE FROM match_total",
+           "DELETE FROM match_group; DELETE FROM match_total",
+           "UPDATE match_set SET groups = '[[1],\"x\",-1]'; DELETE FROM match_total",
+           "DELETE FROM match_set; DELETE FROM match_total",
+           "UPDATE match_pass SET attempts = -1; DELETE FROM match_total",
+           "UPDATE packed_time SET times = x'ffffffffffffffffffff01', size = 11; DELETE FROM match_total",
+           "UPDATE packed_time SET times = x'0100ff01', size = 4; DELETE FROM match_total",
+           "UPDATE packed_time SET size = 1 << 40; DELETE FROM match_total",
+           "UPDATE packed_time SET first = -first, last = 1 << 60; DELETE FROM match_total",
+           "UPDATE match_total SET op = 300, rule = 9999",
+           "UPDATE packed_program SET nodes = '[99999999]', size = 10",
+           "UPDATE packed_program SET nodes = '[1,2,', size = 5",
+           "UPDATE packed_program SET nodes = '{\"a\":[[]],\"b\":\"x\"}', size = 20",
+           "UPDATE packed_program SET nodes = '[9223372036854775807,9223372036854775807]', size = 41",
+           "UPDATE packed_program SET size = size * 2",
+           "UPDATE packed_program SET count = 9223372036854775807",
+           "UPDATE text_block SET lines = '[[-1,99999999],7,\"x\"]', lines_size = 22",
+           "UPDATE text_block SET lines = '[[', lines_size = 2",
+           "UPDATE text_block SET lines = '[[9223372036854775807,9223372036854775807]]', lines_size = 43",
+           "UPDATE text_block SET texts = x'789c0102', size = 1000",
+           "UPDATE text_block SET size = 9223372036854775807, lines_size = -5",
+           "UPDATE text SET at = 9223372036854775807, lines_at = -5",
+           "UPDATE text SET at = -9223372036854775808, size = 9223372036854775807",
+           "UPDATE text SET size = -1, lines_size = 9223372036854775807",
+           "UPDATE text SET block = 0",
+           "DROP TABLE text; CREATE VIEW text AS WITH RECURSIVE c(id) AS (SELECT 1 UNION "
+           "ALL SELECT id + 1 FROM c) SELECT id FROM c",
+           "DROP VIEW artifact; CREATE VIEW artifact AS SELECT abs(-9223372036854775808) AS id",
+           "UPDATE launch SET buffers = '[[[,,99999999999999999999'",
+           "DROP TABLE step",
+           "DROP VIEW pass_step",                    //
+           "DROP TABLE gate; CREATE TABLE gate (x)", //
+           "UPDATE step SET gain = NULL",            //
+       }) {
     CAPTURE(sql);
     TempTrace file;
     makeTrace(file.path);

@@ -80,16 +80,16 @@ TEST_CASE("hostile: rows that cannot be, and texts that are markup or endless") 
   Window w;
   QTemporaryDir folder;
   for (const char* sql : {
-           "UPDATE packed_node SET src = x'01' || sqlar_uncompress(src, src_size), src_size = src_size + 1",
-           "UPDATE packed_node SET src = zeroblob(src_size)",
-           "UPDATE packed_node SET kinds = zeroblob(width * count)",
+           "UPDATE node_block SET src = x'01' || src",
+           "UPDATE node_block SET src = zeroblob(length(src))",
+           "UPDATE node_block SET kinds = zeroblob(length(kinds))",
            "UPDATE kind SET op = 250 WHERE id % 3 = 0",
            "UPDATE pass SET parent = id",
            "UPDATE scope SET parent = id",
-           "UPDATE step SET before = after, after = before",
-           "UPDATE step SET after = 12345678",
+           "UPDATE step SET before = before + gain, gain = -gain",
+           "UPDATE step SET gain = 12345678",
            "UPDATE pass SET root = 4000000000",
-           "UPDATE packed_text SET lines = '[[-1,99999999],7]', lines_size = 18",
+           "UPDATE text_block SET lines = '[[-1,99999999],7]', lines_size = 18",
            "UPDATE packed_program SET nodes = '[99999999]', size = 10",
            "UPDATE string SET value = '<h1>&amp;<img src=\"file:///etc/passwd\"><a href=\"x\">' || value",
            "UPDATE string SET value = replace(hex(zeroblob(20000)), '0', 'x')",
