@@ -62,6 +62,8 @@ struct ExportOptions : LookOptions {
   std::string output;
   bool difference = false;
   int timeout = 30; ///< seconds for Graphviz
+  std::string lesson;   ///< of a session: a Markdown file
+  size_t megabytes = 4; ///< of a session, about
 };
 int exportFile(const ExportOptions& options);
 
