@@ -35,10 +35,9 @@ Examples:
 Exit codes: 0 fine, 1 a difference or a failure, 2 wrong usage or input, 130 interrupted.
 )";
 
-const std::vector<std::string> kVerbs = {"open",    "record", "run",    "python",    "ls",     "show",
-                                         "stats",   "why",    "query",  "export",    "replay", "diff",
-                                         "compare", "check",  "import", "completion", "story",
-                                         "whatif",  "bisect", "lesson"};
+const std::vector<std::string> kVerbs = {
+    "open",   "record", "run",     "python", "ls",     "show",       "stats", "why",    "query",  "export",
+    "replay", "diff",   "compare", "check",  "import", "completion", "story", "whatif", "bisect", "lesson"};
 
 void addLook(CLI::App* verb, LookOptions& o) {
   verb->add_option("TRACE", o.trace, "a .uoptrace file")->required();
@@ -292,10 +291,13 @@ int dispatch(int argc, char** argv) {
                    "and without uopscope")
       ->check(CLI::IsMember({"session"}));
   exportVerb->add_option("--lesson", exports.lesson, "of a session: a Markdown file that is shown beside it");
-  exportVerb->add_option("--megabytes", exports.megabytes, "of a session, about (4); what does not fit is listed in it")
+  exportVerb
+      ->add_option("--megabytes", exports.megabytes,
+                   "of a session, about (4); what does not fit is listed in it")
       ->check(CLI::Range(1, 500));
-  exportVerb->footer("Examples:\n  uopscope export t.uoptrace r_16_16 --pass devectorize --diff -o change.svg\n"
-                     "  uopscope export t.uoptrace --what session --lesson docs/lessons/1-a-plus-b.md -o s.html");
+  exportVerb->footer(
+      "Examples:\n  uopscope export t.uoptrace r_16_16 --pass devectorize --diff -o change.svg\n"
+      "  uopscope export t.uoptrace --what session --lesson docs/lessons/1-a-plus-b.md -o s.html");
 
   ReplayArguments replayArguments;
   addReplayVerb(app, replayArguments, code);

@@ -140,7 +140,8 @@ std::string textOf(const std::string& path) {
 int exportSession(Trace& trace, const ExportOptions& o) {
   if (!o.output.ends_with(".html"))
     throw Error(ErrorKind::Value, fmt::format("-o {}: a session is an .html file", o.output));
-  SessionChoice choice{.kernel = o.kernel, .pass = o.pass, .mostBytes = o.megabytes * 1'000'000, .progress = {}};
+  SessionChoice choice{
+      .kernel = o.kernel, .pass = o.pass, .mostBytes = o.megabytes * 1'000'000, .progress = {}};
   const SessionPage page = sessionPage(trace, choice, o.lesson.empty() ? "" : textOf(o.lesson));
   std::ofstream file(o.output, std::ios::binary);
   file << page.html;

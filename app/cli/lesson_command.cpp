@@ -1,5 +1,5 @@
-// uopscope lesson [FILE]: a student is taken through a lesson; with --answers it is gone through alone, each command run
-// and each answer marked, as its test does.
+// uopscope lesson [FILE]: a student is taken through a lesson; with --answers it is gone through alone, each
+// command run and each answer marked, as its test does.
 #include "app/cli/output.h"
 #include "app/cli/replay_command.h"
 #include "app/cli/teach_command.h"
@@ -24,13 +24,15 @@ namespace fs = std::filesystem;
 
 std::string readFile(const std::string& path) {
   std::ifstream in(path, std::ios::binary);
-  if (!in) throw Error(ErrorKind::File, fmt::format("{}: {}; give a lesson's Markdown file", path, strerror(errno)));
+  if (!in)
+    throw Error(ErrorKind::File, fmt::format("{}: {}; give a lesson's Markdown file", path, strerror(errno)));
   return {std::istreambuf_iterator<char>(in), {}};
 }
 
 /// docs/lessons here, or beside the build that this program is of.
 std::vector<std::string> lessonFiles() {
-  for (const fs::path& folder : {fs::path("docs/lessons"), fs::path(selfPath()).parent_path() / "../../docs/lessons"}) {
+  for (const fs::path& folder :
+       {fs::path("docs/lessons"), fs::path(selfPath()).parent_path() / "../../docs/lessons"}) {
     std::vector<std::string> out;
     std::error_code ignored;
     for (const auto& e : fs::directory_iterator(folder, ignored))
@@ -51,13 +53,17 @@ std::string lessonFile(const std::string& given) {
 
 int listLessons() {
   const auto files = lessonFiles();
-  if (files.empty()) throw Error(ErrorKind::Value, "there is no folder docs/lessons here; give a lesson's file");
+  if (files.empty())
+    throw Error(ErrorKind::Value, "there is no folder docs/lessons here; give a lesson's file");
   Table table({"lesson", "minutes", "questions", "done", "file"});
   for (const std::string& file : files) {
     const Lesson lesson = parseLesson(readFile(file));
     const LessonProgress p = LessonProgress::load(fs::path(file).stem().string());
     table.add({lesson.title, lesson.minutes, fmt::format("{}", lesson.questions()),
-               p.done ? "yes" : p.block ? fmt::format("{} %", 100 * p.block / std::max<size_t>(lesson.blocks.size(), 1)) : "", file});
+               p.done    ? "yes"
+               : p.block ? fmt::format("{} %", 100 * p.block / std::max<size_t>(lesson.blocks.size(), 1))
+                         : "",
+               file});
   }
   table.print();
   return kFine;
@@ -67,7 +73,10 @@ int listLessons() {
 void printText(const std::string& markdown) {
   std::istringstream in(markdown);
   for (std::string line; std::getline(in, line);)
-    fmt::print("{}\n", line.starts_with("#") ? paint(Paint::Bold, line.substr(std::min(line.find_first_not_of("# "), line.size()))) : line);
+    fmt::print("{}\n",
+               line.starts_with("#")
+                   ? paint(Paint::Bold, line.substr(std::min(line.find_first_not_of("# "), line.size())))
+                   : line);
 }
 
 /// Commands of a lesson in its folder.
@@ -111,7 +120,8 @@ private:
 
 std::string commandText(const std::vector<std::string>& words) {
   std::string out = "uopscope";
-  for (const std::string& w : words) out += w.find_first_of(" &*()<>'") == std::string::npos ? " " + w : fmt::format(" \"{}\"", w);
+  for (const std::string& w : words)
+    out += w.find_first_of(" &*()<>'") == std::string::npos ? " " + w : fmt::format(" \"{}\"", w);
   return out;
 }
 
@@ -129,8 +139,8 @@ public:
   explicit Examiner(LessonShell& shell) : shell_(shell) {}
   int result(const Lesson& lesson) {
     for (const LessonBlock& b : lesson.blocks) take(b);
-    fmt::print("{}: {} commands, {} expectations, {} answers; {}\n", lesson.title, commands_, expected_, answers_,
-               failures_ ? fmt::format("{} not as written", failures_) : "all as written");
+    fmt::print("{}: {} commands, {} expectations, {} answers; {}\n", lesson.title, commands_, expected_,
+               answers_, failures_ ? fmt::format("{} not as written", failures_) : "all as written");
     return failures_ ? kFailed : kFine;
   }
 
@@ -147,7 +157,8 @@ private:
         const auto out = shell_.run(words);
         ++commands_;
         said_ += fmt::format("$ {}\n{}exit code {}\n", commandText(words), out.text, out.code);
-        if (out.code == kUsage || out.code >= 126) fail(b, fmt::format("{} ends with {}: {}", commandText(words), out.code, out.text));
+        if (out.code == kUsage || out.code >= 126)
+          fail(b, fmt::format("{} ends with {}: {}", commandText(words), out.code, out.text));
       }
     if (b.kind == Kind::Expect) {
       for (const std::string& line : b.lines) {
@@ -165,7 +176,8 @@ private:
       try {
         const Mark m = markAnswer(q, answer, shell_.traceOf(q));
         if (m.right != right)
-          fail(b, fmt::format("\"{}\" is marked as {}; expected is \"{}\" ({})", answer, m.right ? "right" : "wrong", m.expected, q.ask));
+          fail(b, fmt::format("\"{}\" is marked as {}; expected is \"{}\" ({})", answer,
+                              m.right ? "right" : "wrong", m.expected, q.ask));
       } catch (const Error& e) {
         fail(b, fmt::format("cannot be marked: {} ({})", e.what(), q.ask));
       }
@@ -187,8 +199,10 @@ public:
       : lesson_(lesson), progress_(std::move(progress)), shell_(progress_.workFolder()), again_(again) {}
 
   int teach() {
-    fmt::print("{}{}\nFiles are in {}. At a prompt: Enter goes on, q stops (the place is kept), h gives a hint.\n\n",
-               paint(Paint::Bold, lesson_.title), lesson_.minutes.empty() ? "" : fmt::format(" ({} minutes)", lesson_.minutes), shell_.folder());
+    fmt::print(
+        "{}{}\nFiles are in {}. At a prompt: Enter goes on, q stops (the place is kept), h gives a hint.\n\n",
+        paint(Paint::Bold, lesson_.title),
+        lesson_.minutes.empty() ? "" : fmt::format(" ({} minutes)", lesson_.minutes), shell_.folder());
     if (progress_.block) fmt::print("Going on where you stopped; --restart begins anew.\n\n");
     for (size_t i = 0; i < lesson_.blocks.size(); ++i) {
       const LessonBlock& b = lesson_.blocks[i];
@@ -206,8 +220,8 @@ public:
     progress_.done = true;
     progress_.block = 0;
     progress_.save();
-    fmt::print("\nDone: {} of {} questions right, {} at the first try, {} hints.\n", progress_.right, lesson_.questions(),
-               progress_.firstTry, progress_.hints);
+    fmt::print("\nDone: {} of {} questions right, {} at the first try, {} hints.\n", progress_.right,
+               lesson_.questions(), progress_.firstTry, progress_.hints);
     return kFine;
   }
 
@@ -229,7 +243,8 @@ private:
     }
     if (b.kind == Kind::Run)
       for (const auto& words : b.commands) {
-        const auto answer = read(fmt::format("\n$ {}   [Enter runs it, s skips it] ", commandText(words)).c_str());
+        const auto answer =
+            read(fmt::format("\n$ {}   [Enter runs it, s skips it] ", commandText(words)).c_str());
         if (!answer || *answer == "q") return false;
         if (*answer == "s") continue;
         printFirst(shell_.run(words).text, b.shown);
@@ -245,7 +260,8 @@ private:
       if (line->empty()) continue;
       if (*line == "h") {
         ++progress_.hints;
-        fmt::print("{}\n", hint < q.hints.size() ? q.hints[hint++] : "There is no other hint; \"answer\" shows the answer.");
+        fmt::print("{}\n", hint < q.hints.size() ? q.hints[hint++]
+                                                 : "There is no other hint; \"answer\" shows the answer.");
         continue;
       }
       ++tries;
@@ -272,7 +288,8 @@ int showTeacher(const Lesson& lesson) {
   fmt::print("\n{}\n", paint(Paint::Bold, "Answers"));
   for (const LessonBlock& b : lesson.blocks)
     if (b.kind == LessonBlock::Kind::Question)
-      fmt::print("- {}\n  {}{}{}\n", b.question.ask, b.question.answers.front(), b.question.because.empty() ? "" : ": ", b.question.because);
+      fmt::print("- {}\n  {}{}{}\n", b.question.ask, b.question.answers.front(),
+                 b.question.because.empty() ? "" : ": ", b.question.because);
   return kFine;
 }
 

@@ -23,8 +23,9 @@ int tellStory(const StoryArguments& o) {
     for (const ScopeInfo& s : trace.scopes())
       if (s.kind == ScopeKind::Kernel) wanted.push_back(s.id);
   if (wanted.empty())
-    throw Error(ErrorKind::Value, fmt::format("{}: no kernel was compiled; uopscope ls {} lists what there is",
-                                              o.trace, o.trace));
+    throw Error(
+        ErrorKind::Value,
+        fmt::format("{}: no kernel was compiled; uopscope ls {} lists what there is", o.trace, o.trace));
   std::vector<ToldScope> told;
   for (ScopeId id : wanted) told.push_back(tellScope(trace, id));
   std::string text;
@@ -50,7 +51,8 @@ int tellStory(const StoryArguments& o) {
   std::ofstream file(o.output, std::ios::binary);
   file << text;
   file.flush();
-  if (!file) throw Error(ErrorKind::File, fmt::format("{}: cannot be written: {}", o.output, strerror(errno)));
+  if (!file)
+    throw Error(ErrorKind::File, fmt::format("{}: cannot be written: {}", o.output, strerror(errno)));
   return kFine;
 }
 

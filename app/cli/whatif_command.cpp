@@ -1,5 +1,5 @@
-// uopscope whatif and bisect: what becomes of kernels without a rule or with other Opts; which rewrite makes a script
-// fail. Scripts run in processes of their own, this program again.
+// uopscope whatif and bisect: what becomes of kernels without a rule or with other Opts; which rewrite makes
+// a script fail. Scripts run in processes of their own, this program again.
 #include "app/cli/output.h"
 #include "app/cli/replay_command.h"
 #include "app/cli/teach_command.h"
@@ -28,7 +28,8 @@ std::string lastLine(const std::string& path) {
 void mustExist(const std::string& path) {
   std::error_code ignored;
   if (!fs::is_regular_file(path, ignored))
-    throw Error(ErrorKind::File, fmt::format("{}: no such file; give a script, a .uoptrace or a .uopcorpus", path));
+    throw Error(ErrorKind::File,
+                fmt::format("{}: no such file; give a script, a .uoptrace or a .uopcorpus", path));
 }
 
 bool isStored(const std::string& path) {
@@ -40,10 +41,25 @@ void capture(const WhatIfArguments& o, const std::string& corpus) {
   TemporaryFile log(".log");
   std::vector<std::string> command = {selfPath(), "run", o.input};
   command.insert(command.end(), o.arguments.begin(), o.arguments.end());
-  const int code = runProgram(command, {}, log.path(), {{"CAPTURE_PROCESS_REPLAY", "1"}, {"UOPSCOPE_CORPUS", corpus}});
+  const int code =
+      runProgram(command, {}, log.path(), {{"CAPTURE_PROCESS_REPLAY", "1"}, {"UOPSCOPE_CORPUS", corpus}});
   if (code == kFine) return;
-  fmt::print(stderr, "uopscope: {} ended with exit code {} ({}); what it compiled until then is looked at\n", o.input,
-             code, lastLine(log.path()));
+  fmt::print(stderr, "uopscope: {} ended with exit code {} ({}); what it compiled until then is looked at\n",
+             o.input, code, lastLine(log.path()));
+}
+
+/// By name or number; of a trace the numbers are those that ls prints.
+CorpusEntry kernelOf(const WhatIfArguments& o, const StoredCompilations& stored, const Corpus& corpus) {
+  if (o.input.ends_with(".uoptrace")) {
+    Trace trace(o.input);
+    const ScopeId scope = trace.findScope(o.kernel);
+    for (const CorpusEntry& e : corpus.entries())
+      if (const auto at = stored.scopes().find(e.inputHash);
+          at != stored.scopes().end() && at->second == scope)
+        return e;
+    return findEntry(corpus, trace.scope(scope).name);
+  }
+  return findEntry(corpus, o.kernel);
 }
 
 bool isBad(const VariantResult& r) {
@@ -57,7 +73,8 @@ int compareVariants(const WhatIfArguments& o) {
   for (const std::string& rules : o.without) variants.push_back(variantWithout(rules));
   for (const std::string& opts : o.opts) variants.push_back(variantOpts(opts));
   if (variants.empty())
-    throw Error(ErrorKind::Value, "what if what? give --without RULE or --opts \"UPCAST 0 4\", several times if wanted");
+    throw Error(ErrorKind::Value,
+                "what if what? give --without RULE or --opts \"UPCAST 0 4\", several times if wanted");
   mustExist(o.input);
   TemporaryFile made(".uopcorpus");
   if (!isStored(o.input)) capture(o, made.path());
@@ -67,7 +84,7 @@ int compareVariants(const WhatIfArguments& o) {
   const Corpus corpus = Corpus::open(stored.path());
   std::vector<CorpusEntry> kernels;
   if (!o.kernel.empty())
-    kernels.push_back(findEntry(corpus, o.kernel));
+    kernels.push_back(kernelOf(o, stored, corpus));
   else
     for (const CorpusEntry& e : corpus.entries())
       if (e.kind == ScopeKind::Kernel) kernels.push_back(e);
@@ -120,15 +137,23 @@ int bisectByScript(const BisectArguments& o) {
     if (fs::exists(report.path(), ignored))
       run.last = LastRewrite::read(report.path());
     else if (fuel == SIZE_MAX)
-      throw Error(ErrorKind::Value, fmt::format("{} did not get as far as the compiler: {}", o.script, lastLine(log.path())));
+      throw Error(ErrorKind::Value,
+                  fmt::format("{} did not get as far as the compiler: {}", o.script, lastLine(log.path())));
     return run;
   });
   if (useColour()) fmt::print(stderr, "\r          \r");
   if (o.json)
-    printJson(Json{{"found", c.found},           {"sentence", c.sentence},       {"rewrites", c.optional},
-                   {"number", c.number},         {"runs", c.runs},               {"rule", c.rewrite.rule},
-                   {"at", c.rewrite.at},         {"kernel", c.rewrite.kernel},   {"pass", c.rewrite.pass},
-                   {"before", c.rewrite.before}, {"after", c.rewrite.after}});
+    printJson(Json{{"found", c.found},
+                   {"sentence", c.sentence},
+                   {"rewrites", c.optional},
+                   {"number", c.number},
+                   {"runs", c.runs},
+                   {"rule", c.rewrite.rule},
+                   {"at", c.rewrite.at},
+                   {"kernel", c.rewrite.kernel},
+                   {"pass", c.rewrite.pass},
+                   {"before", c.rewrite.before},
+                   {"after", c.rewrite.after}});
   else
     fmt::print("{} ({} runs)\n", c.sentence, c.runs);
   if (c.found && !o.json)

@@ -25,7 +25,8 @@ struct RewriteCulprit {
 RewriteCulprit bisectRewrites(const Compilation& kernel, BisectFor what, int timeoutSeconds = 60,
                               const std::function<bool(const Compilation&, Observer&)>& judge = {});
 
-/// Allows the first `fuel` optional rewrites (replay/record/rewrite_limits.h) and skips the rest; remembers the last one it allowed.
+/// Allows the first `fuel` optional rewrites (replay/record/rewrite_limits.h) and skips the rest; remembers
+/// the last one it allowed.
 class FuelGate : public Observer {
 public:
   explicit FuelGate(size_t fuel) : fuel_(fuel) {}

@@ -18,7 +18,8 @@ ScriptCulprit bisectScript(const std::function<ScriptRun(size_t fuel)>& run) {
     return c;
   }
   if (c.optional == 0 || counted(0).bad) {
-    c.sentence = "the script fails without any optional rewrite, too: no equation makes it fail; look at the script and at "
+    c.sentence = "the script fails without any optional rewrite, too: no equation makes it fail; look at the "
+                 "script and at "
                  "the passes that lower";
     return c;
   }
@@ -32,10 +33,11 @@ ScriptCulprit bisectScript(const std::function<ScriptRun(size_t fuel)>& run) {
   c.number = bad;
   c.rewrite = culprit.last;
   c.sentence =
-      c.found ? fmt::format("rewrite {} of {} makes it fail: rule {} ({}) in pass \"{}\" of {} turns {} into {}", bad,
-                            c.optional, c.rewrite.rule, c.rewrite.at, c.rewrite.pass, c.rewrite.kernel,
-                            c.rewrite.before, c.rewrite.after)
-              : "the script fails now and then with the same rewrites: it is not the compiler alone that decides";
+      c.found
+          ? fmt::format("rewrite {} of {} makes it fail: rule {} ({}) in pass \"{}\" of {} turns {} into {}",
+                        bad, c.optional, c.rewrite.rule, c.rewrite.at, c.rewrite.pass, c.rewrite.kernel,
+                        c.rewrite.before, c.rewrite.after)
+          : "the script fails now and then with the same rewrites: it is not the compiler alone that decides";
   return c;
 }
 

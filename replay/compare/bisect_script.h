@@ -4,8 +4,8 @@
 //   ScriptCulprit c = bisectScript([&](size_t fuel) { return runWithFuel(fuel); });
 //   print(c.sentence);
 //
-// It works for any rule, a script's own Python ones included, and takes about 2 + log2(rewrites) runs. Invariant: `run`
-// is called with SIZE_MAX first.
+// It works for any rule, a script's own Python ones included, and takes about 2 + log2(rewrites) runs.
+// Invariant: `run` is called with SIZE_MAX first.
 #pragma once
 #include "replay/record/rewrite_limits.h"
 

@@ -1,5 +1,5 @@
-// Why steps of a scope were made, where the compiler had a choice: its words, the price of what it chose and the
-// best of what it did not.
+// Why steps of a scope were made, where the compiler had a choice: its words, the price of what it chose and
+// the best of what it did not.
 //
 //   for (const DecisionInfo& d : decisionsOf(trace, kernel)) print(d.pass, d.k, d.reason);
 //

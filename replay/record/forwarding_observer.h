@@ -1,9 +1,10 @@
-// An observer that stands before another one and hands on all it is told: what answers the gate derives from it and
-// overrides the few functions it is about.
+// An observer that stands before another one and hands on all it is told: what answers the gate derives from
+// it and overrides the few functions it is about.
 //
 //   struct NoDivisions : ForwardingObserver {
 //     using ForwardingObserver::ForwardingObserver;
-//     Control onRewrite(const RewriteEvent& e) override { return isDivision(e) ? Control::Skip : inner_.onRewrite(e); }
+//     Control onRewrite(const RewriteEvent& e) override { return isDivision(e) ? Control::Skip :
+//     inner_.onRewrite(e); }
 //   };
 //
 // Work stays on the thread of the script: a gate decides about rewrites in their order.

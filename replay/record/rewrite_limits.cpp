@@ -21,7 +21,8 @@ bool isOptionalRule(const Rule& rule) {
   const std::string_view file = rule.file();
   if (file.ends_with(".py")) return true;
   if (file.find("engine/rules/") == std::string_view::npos) return false;
-  return std::any_of(std::begin(files), std::end(files), [&](std::string_view f) { return file.ends_with(f); });
+  return std::any_of(std::begin(files), std::end(files),
+                     [&](std::string_view f) { return file.ends_with(f); });
 }
 
 RewriteLimits RewriteLimits::fromEnvironment() {
@@ -48,18 +49,23 @@ LastRewrite LastRewrite::read(const std::string& path) {
   std::ifstream in(path);
   const auto j = nlohmann::json::parse(in, nullptr, false);
   if (!j.is_object())
-    throw Error(ErrorKind::File,
-                fmt::format("{}: no report: the script ended before the compiler was asked for anything", path));
-  return {j.value("optional", size_t{0}), j.value("rule", ""),   j.value("at", ""),
-          j.value("kernel", ""),          j.value("pass", ""),   j.value("before", ""),
+    throw Error(
+        ErrorKind::File,
+        fmt::format("{}: no report: the script ended before the compiler was asked for anything", path));
+  return {j.value("optional", size_t{0}),
+          j.value("rule", ""),
+          j.value("at", ""),
+          j.value("kernel", ""),
+          j.value("pass", ""),
+          j.value("before", ""),
           j.value("after", "")};
 }
 
 LimitGate::~LimitGate() {
   if (limits_.report.empty()) return;
-  std::ofstream(limits_.report) << nlohmann::json{{"optional", used_},       {"rule", last_.rule},
-                                                  {"at", last_.at},          {"kernel", last_.kernel},
-                                                  {"pass", last_.pass},      {"before", last_.before},
+  std::ofstream(limits_.report) << nlohmann::json{{"optional", used_},   {"rule", last_.rule},
+                                                  {"at", last_.at},      {"kernel", last_.kernel},
+                                                  {"pass", last_.pass},  {"before", last_.before},
                                                   {"after", last_.after}}
                                        .dump(1, ' ', false, nlohmann::json::error_handler_t::replace);
 }

@@ -1,12 +1,13 @@
-// A run that goes without some of its rewrites: rules by name, or all optional rewrites after the first so many. Set by
-// the environment, so that any script, and whatever it starts, can be run under limits:
+// A run that goes without some of its rewrites: rules by name, or all optional rewrites after the first so
+// many. Set by the environment, so that any script, and whatever it starts, can be run under limits:
 //
 //   UOPSCOPE_WITHOUT=mul-one,add-zero     these rules never apply
 //   UOPSCOPE_FUEL=120                     the first 120 optional rewrites are made, no others
 //   UOPSCOPE_FUEL_REPORT=FILE             at the end: how many there were, and which one was the last
 //
-// Optional are rules that state an equation (engine/rules) and rules written in Python; without lowering nothing would
-// compile. Invariant: the order of rewrites is that of one thread, so that a number always means the same rewrite.
+// Optional are rules that state an equation (engine/rules) and rules written in Python; without lowering
+// nothing would compile. Invariant: the order of rewrites is that of one thread, so that a number always
+// means the same rewrite.
 #pragma once
 #include "replay/record/forwarding_observer.h"
 
@@ -25,7 +26,8 @@ struct RewriteLimits {
   size_t fuel = SIZE_MAX;
   std::string report;
   bool any() const { return !without.empty() || fuel != SIZE_MAX || !report.empty(); }
-  /// Error(Value) for a number that is none. The variables stay: a script's own processes are limited as well.
+  /// Error(Value) for a number that is none. The variables stay: a script's own processes are limited as
+  /// well.
   static RewriteLimits fromEnvironment();
 };
 

@@ -1,5 +1,5 @@
-// Which pass belongs to which chapter is a table; a pass that is in none (a script's own, "panels") goes with the one
-// before it.
+// Which pass belongs to which chapter is a table; a pass that is in none (a script's own, "panels") goes with
+// the one before it.
 #include "replay/teach/chapters.h"
 
 #include "replay/read/cursor.h"
@@ -27,21 +27,30 @@ struct ChapterPlan {
 const std::vector<ChapterPlan>& kernelPlan() {
   static const std::vector<ChapterPlan> plan = {
       {"Where it comes from", "The schedule cut this kernel out of the script's tensors.", {"View Base AST"}},
-      {"Addresses", "Every value is read and written at an index made of loop variables.",
+      {"Addresses",
+       "Every value is read and written at an index made of loop variables.",
        {"early movement ops", "load collapse", "split ranges"}},
-      {"The simplest form", "Before anything is chosen, expressions and loops are made as simple as they get.",
+      {"The simplest form",
+       "Before anything is chosen, expressions and loops are made as simple as they get.",
        {"initial symbolic", "simplify ranges", "simplify range", "cut store ranges"}},
-      {"Choices", "Loops are split, swapped, spread over lanes and cores: here the speed is decided.",
+      {"Choices",
+       "Loops are split, swapped, spread over lanes and cores: here the speed is decided.",
        {"flatten range", "describe kernel"}},
       {"Simple again", "The choices left indices that say the same in more words.", {"postopt symbolic"}},
-      {"Lanes", "Loops that were chosen for it stop being loops.", {"expander", "add local buffers", "panels"}},
-      {"Sums and threads", "A reduction needs a place to add up in, a parallel loop a number of its own.",
+      {"Lanes",
+       "Loops that were chosen for it stop being loops.",
+       {"expander", "add local buffers", "panels"}},
+      {"Sums and threads",
+       "A reduction needs a place to add up in, a parallel loop a number of its own.",
        {"remove_reduce", "add gpudims"}},
-      {"Memory", "Reading becomes an instruction, as wide as the machine can.",
+      {"Memory",
+       "Reading becomes an instruction, as wide as the machine can.",
        {"** add loads (code)", "devectorize"}},
-      {"Numbers of the machine", "Indices get a size in bits.",
+      {"Numbers of the machine",
+       "Indices get a size in bits.",
        {"lower all index dtypes", "post index symbolic"}},
-      {"Instructions", "What the machine cannot do is made of what it can.",
+      {"Instructions",
+       "What the machine cannot do is made of what it can.",
        {"pre_matcher", "decompositions", "final rewrite", "add control flow"}},
       {"Code", "The graph is put in a line and written down.", {"linearize/render"}},
   };
@@ -50,16 +59,25 @@ const std::vector<ChapterPlan>& kernelPlan() {
 
 const std::vector<ChapterPlan>& schedulePlan() {
   static const std::vector<ChapterPlan> plan = {
-      {"What the script asked for", "Tensors are a graph of operations; nothing was computed yet.",
+      {"What the script asked for",
+       "Tensors are a graph of operations; nothing was computed yet.",
        {"rewrite for sched cache", "View Input Graph"}},
-      {"Operations as the scheduler knows them", "A few dozen operations become a handful.", {"earliest rewrites"}},
-      {"What is stored", "A value that is stored costs memory; one that is not is computed again.", {"get realize"}},
-      {"Loops", "Each dimension of each value gets a loop.", {"assign ranges", "reshape", "pad", "apply rangeify"}},
-      {"The simplest form", "Indices are simplified; values that need no memory lose it.",
+      {"Operations as the scheduler knows them",
+       "A few dozen operations become a handful.",
+       {"earliest rewrites"}},
+      {"What is stored",
+       "A value that is stored costs memory; one that is not is computed again.",
+       {"get realize"}},
+      {"Loops",
+       "Each dimension of each value gets a loop.",
+       {"assign ranges", "reshape", "pad", "apply rangeify"}},
+      {"The simplest form",
+       "Indices are simplified; values that need no memory lose it.",
        {"symbolic+reduce_collapse+debuf", "minimum_valid", "reduce_collapse", "limit buffers"}},
       {"Stores", "What is kept is written to a buffer.", {"bufferize to store", "group outputs"}},
       {"Kernels", "Each store becomes a program of its own.", {"split kernels", "kernel split"}},
-      {"Order", "Memory is written in an order that loses nothing.",
+      {"Order",
+       "Memory is written in an order that loses nothing.",
        {"fix_assign", "remove all tags", "View Kernel Graph"}},
   };
   return plan;
@@ -124,15 +142,15 @@ public:
     std::set<std::string> seen;
     Provenance provenance(trace_, scope_.id);
     for (const OriginInfo& o : provenance.origins(scope_.root))
-      if (std::string text = fmt::format("{} (line {})", o.operation.empty() ? "a value" : o.operation,
-                                         o.script.line);
+      if (std::string text =
+              fmt::format("{} (line {})", o.operation.empty() ? "a value" : o.operation, o.script.line);
           o.script.known() && seen.insert(text).second)
         from.push_back(text);
     const char* what = scope_.kind == ScopeKind::Kernel ? "Kernel" : "Schedule";
-    std::string text = fmt::format("{} {} was asked for by {}", what, scope_.name,
-                                   scope_.script.known()
-                                       ? fmt::format("{}:{}", scope_.script.file, scope_.script.line)
-                                       : "no line of a script");
+    std::string text =
+        fmt::format("{} {} was asked for by {}", what, scope_.name,
+                    scope_.script.known() ? fmt::format("{}:{}", scope_.script.file, scope_.script.line)
+                                          : "no line of a script");
     text += from.empty() ? "." : fmt::format("; it computes {}.", listed(from));
     Chapter::Sentence s{0, fmt::format("kernel={}", scope_.id), text, {}};
     auto read = trace_.nodes().reader();
@@ -146,7 +164,8 @@ public:
       const NodeFields n = read(id);
       if (n.op == Op::DEFINE_GLOBAL && n.arg.kind() == ArgKind::Int) {
         const std::string type = n.dtype.name();
-        buffers.push_back(fmt::format("data{} {}", n.arg.i(), type.substr(type.starts_with("dtypes.") ? 7 : 0)));
+        buffers.push_back(
+            fmt::format("data{} {}", n.arg.i(), type.substr(type.starts_with("dtypes.") ? 7 : 0)));
       }
       if (n.op == Op::STORE && n.src.size() > 1)
         s.details.push_back(fmt::format("stores {}", expression(read, n.src[1], 9, 300)));
@@ -193,7 +212,8 @@ private:
     for (size_t i = 0; i < std::min<size_t>(order.size(), 3); ++i)
       names.push_back(fmt::format("{} {}", trace_.rule(order[i].first).name, times(order[i].second)));
     if (order.size() > 3) names.push_back(counted(static_cast<int64_t>(order.size()) - 3, "other rule"));
-    s.text += fmt::format("{} applied: {}. ", counted(static_cast<int64_t>(steps.size()), "rewrite"), listed(names));
+    s.text += fmt::format("{} applied: {}. ", counted(static_cast<int64_t>(steps.size()), "rewrite"),
+                          listed(names));
     auto read = trace_.nodes().reader();
     for (const StepInfo& step : steps) {
       if (step.rule != order[0].first || step.after == kNoNode) continue;
@@ -228,8 +248,7 @@ private:
 /// Passes that did nothing share a sentence where they follow one another.
 void joinIdle(Chapter& chapter, const std::vector<std::string>& names) {
   if (names.empty()) return;
-  chapter.sentences.push_back(
-      {0, {}, fmt::format("{} found nothing to do.", listed(names)), {}});
+  chapter.sentences.push_back({0, {}, fmt::format("{} found nothing to do.", listed(names)), {}});
 }
 
 } // namespace
@@ -238,9 +257,16 @@ ToldScope tellScope(Trace& trace, ScopeId id) {
   const ScopeInfo scope = trace.scope(id);
   const bool kernel = scope.kind == ScopeKind::Kernel;
   const auto& plan = kernel ? kernelPlan() : schedulePlan();
-  ToldScope out{id, scope.name, kernel ? "kernel" : scope.kind == ScopeKind::Schedule ? "schedule" : "rewriting", {}, {}};
+  ToldScope out{id,
+                scope.name,
+                kernel                              ? "kernel"
+                : scope.kind == ScopeKind::Schedule ? "schedule"
+                                                    : "rewriting",
+                {},
+                {}};
   if (scope.script.known())
-    out.script = fmt::format("{}:{}", std::filesystem::path(scope.script.file).filename().string(), scope.script.line);
+    out.script =
+        fmt::format("{}:{}", std::filesystem::path(scope.script.file).filename().string(), scope.script.line);
   for (const ChapterPlan& p : plan) out.chapters.push_back({p.title, p.about, {}, {}});
   Teller teller(trace, id);
   size_t at = 0;
@@ -250,7 +276,8 @@ ToldScope tellScope(Trace& trace, ScopeId id) {
     const PassInfo& pass = passes[i];
     size_t chapter = at;
     for (size_t c = 0; c < plan.size(); ++c)
-      if (std::find(plan[c].passes.begin(), plan[c].passes.end(), pass.name) != plan[c].passes.end()) chapter = c;
+      if (std::find(plan[c].passes.begin(), plan[c].passes.end(), pass.name) != plan[c].passes.end())
+        chapter = c;
     if (kernel && isOpt(pass.name)) chapter = 3;
     // "initial symbolic" runs again after a cut, "flatten range" before it: a story does not go back.
     chapter = std::max(chapter, at);

@@ -1,10 +1,11 @@
-// A compilation told in chapters: one sentence for each pass, made from the table of passes and from what happened in
-// this one: rules that applied, sizes before and after, operations that came and went, decisions and their prices.
+// A compilation told in chapters: one sentence for each pass, made from the table of passes and from what
+// happened in this one: rules that applied, sizes before and after, operations that came and went, decisions
+// and their prices.
 //
 //   for (const Chapter& c : tellScope(trace, kernel).chapters) print(c.title, c.sentences);
 //
-// A kernel has eight to twelve chapters, always the same ones in the same order, so that two kernels can be read side by
-// side. Invariant: nothing is told that is not in the trace.
+// A kernel has eight to twelve chapters, always the same ones in the same order, so that two kernels can be
+// read side by side. Invariant: nothing is told that is not in the trace.
 #pragma once
 #include "replay/read/trace.h"
 

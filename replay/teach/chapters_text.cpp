@@ -30,9 +30,11 @@ std::string wrapped(const std::string& text, size_t indent, size_t width = 100) 
 
 std::string firstLines(const std::string& text, size_t most) {
   size_t at = 0;
-  for (size_t n = 0; n < most && at < text.size(); ++n) at = std::min(text.find('\n', at), text.size() - 1) + 1;
+  for (size_t n = 0; n < most && at < text.size(); ++n)
+    at = std::min(text.find('\n', at), text.size() - 1) + 1;
   if (most == 0 || at >= text.size()) return text;
-  return text.substr(0, at) + fmt::format("... {} more lines\n", std::count(text.begin() + static_cast<long>(at), text.end(), '\n'));
+  return text.substr(0, at) + fmt::format("... {} more lines\n",
+                                          std::count(text.begin() + static_cast<long>(at), text.end(), '\n'));
 }
 
 const std::string& css() {
@@ -64,7 +66,8 @@ std::string storyText(const ToldScope& told, const StoryOptions& o) {
 std::string storyHtml(const std::vector<ToldScope>& all, const std::string& title) {
   std::string out = fmt::format(
       "<!doctype html>\n<html lang=\"en\">\n<head><meta charset=\"utf-8\"><meta name=\"viewport\" "
-      "content=\"width=device-width\"><title>{0}</title>\n<style>\n{1}</style></head>\n<body>\n<h1>{0}</h1>\n",
+      "content=\"width=device-width\"><title>{0}</title>\n<style>\n{1}</style></head>\n<body>\n<h1>{0}</"
+      "h1>\n",
       htmlText(title), css());
   if (all.size() > 1) {
     out += "<nav><ol>\n";
@@ -74,8 +77,8 @@ std::string storyHtml(const std::vector<ToldScope>& all, const std::string& titl
     out += "</ol></nav>\n";
   }
   for (const ToldScope& t : all) {
-    out += fmt::format("<section id=\"k{}\">\n<h2>{} {} <span class=dim>number {} {}</span></h2>\n", t.scope, t.kind,
-                       htmlText(t.name), t.scope, htmlText(t.script));
+    out += fmt::format("<section id=\"k{}\">\n<h2>{} {} <span class=dim>number {} {}</span></h2>\n", t.scope,
+                       t.kind, htmlText(t.name), t.scope, htmlText(t.script));
     for (size_t i = 0; i < t.chapters.size(); ++i) {
       const Chapter& c = t.chapters[i];
       out += fmt::format("<h3>{}. {}</h3>\n<p class=about>{}</p>\n<ul>\n", i + 1, htmlText(c.title),
@@ -95,10 +98,12 @@ std::string storyHtml(const std::vector<ToldScope>& all, const std::string& titl
 }
 
 nlohmann::ordered_json storyJson(const ToldScope& told) {
-  nlohmann::ordered_json out{{"number", told.scope}, {"kind", told.kind}, {"name", told.name}, {"script", told.script}};
+  nlohmann::ordered_json out{
+      {"number", told.scope}, {"kind", told.kind}, {"name", told.name}, {"script", told.script}};
   out["chapters"] = nlohmann::ordered_json::array();
   for (const Chapter& c : told.chapters) {
-    nlohmann::ordered_json chapter{{"title", c.title}, {"about", c.about}, {"sentences", nlohmann::ordered_json::array()}};
+    nlohmann::ordered_json chapter{
+        {"title", c.title}, {"about", c.about}, {"sentences", nlohmann::ordered_json::array()}};
     for (const Chapter::Sentence& s : c.sentences)
       chapter["sentences"].push_back({{"text", s.text}, {"link", s.link}, {"details", s.details}});
     if (!c.code.empty()) chapter["code"] = c.code;

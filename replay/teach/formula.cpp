@@ -1,5 +1,5 @@
-// A reader by precedence; constants are folded in the canonical form no further than signs, since what a rule makes of
-// constants is what a question may be about.
+// A reader by precedence; constants are folded in the canonical form no further than signs, since what a rule
+// makes of constants is what a question may be about.
 #include "replay/teach/formula.h"
 
 #include "engine/base/error.h"
@@ -26,8 +26,9 @@ struct Level {
 };
 // From the loosest to the tightest.
 const std::vector<Level>& levels() {
-  static const std::vector<Level> all = {{{"|", "or"}}, {{"^"}}, {{"&", "and"}}, {{"<=", ">=", "==", "!=", "<", ">"}},
-                                         {{"<<", ">>"}}, {{"+", "-"}}, {{"*", "//", "/", "%"}}};
+  static const std::vector<Level> all = {
+      {{"|", "or"}},  {{"^"}},      {{"&", "and"}},         {{"<=", ">=", "==", "!=", "<", ">"}},
+      {{"<<", ">>"}}, {{"+", "-"}}, {{"*", "//", "/", "%"}}};
   return all;
 }
 
@@ -43,8 +44,9 @@ public:
 
 private:
   [[noreturn]] void fail(const char* wanted) const {
-    throw Error(ErrorKind::Value, fmt::format("\"{}\" is no expression: {} is expected at \"{}\"", text_, wanted,
-                                              at_ < text_.size() ? text_.substr(at_, 12) : "the end"));
+    throw Error(ErrorKind::Value,
+                fmt::format("\"{}\" is no expression: {} is expected at \"{}\"", text_, wanted,
+                            at_ < text_.size() ? text_.substr(at_, 12) : "the end"));
   }
   void blanks() {
     while (at_ < text_.size() && std::isspace(static_cast<unsigned char>(text_[at_]))) ++at_;
@@ -53,7 +55,8 @@ private:
     blanks();
     if (!text_.substr(at_).starts_with(sign)) return false;
     if (std::isalpha(static_cast<unsigned char>(sign[0])) && at_ + sign.size() < text_.size() &&
-        (std::isalnum(static_cast<unsigned char>(text_[at_ + sign.size()])) || text_[at_ + sign.size()] == '_'))
+        (std::isalnum(static_cast<unsigned char>(text_[at_ + sign.size()])) ||
+         text_[at_ + sign.size()] == '_'))
       return false;
     // "<" must not take the half of "<<" or "<=".
     const char next = at_ + sign.size() < text_.size() ? text_[at_ + sign.size()] : '\0';
@@ -74,7 +77,11 @@ private:
       more = false;
       for (std::string_view op : levels()[level].operators)
         if (take(op)) {
-          left = make(Kind::Operator, std::string(op == "or" ? "|" : op == "and" ? "&" : op), {left, binary(level + 1)});
+          left = make(Kind::Operator,
+                      std::string(op == "or"    ? "|"
+                                  : op == "and" ? "&"
+                                                : op),
+                      {left, binary(level + 1)});
           more = true;
           break;
         }
@@ -127,7 +134,8 @@ private:
   }
   std::string word() {
     const size_t from = at_;
-    while (at_ < text_.size() && (std::isalnum(static_cast<unsigned char>(text_[at_])) || text_[at_] == '_')) ++at_;
+    while (at_ < text_.size() && (std::isalnum(static_cast<unsigned char>(text_[at_])) || text_[at_] == '_'))
+      ++at_;
     return std::string(text_.substr(from, at_ - from));
   }
   NodePtr primary() {
@@ -139,10 +147,12 @@ private:
     }
     if (at_ >= text_.size()) fail("a name or a number");
     const auto c = static_cast<unsigned char>(text_[at_]);
-    if (std::isdigit(c) || (c == '.' && at_ + 1 < text_.size() && std::isdigit(static_cast<unsigned char>(text_[at_ + 1])))) {
+    if (std::isdigit(c) ||
+        (c == '.' && at_ + 1 < text_.size() && std::isdigit(static_cast<unsigned char>(text_[at_ + 1])))) {
       const size_t from = at_;
-      while (at_ < text_.size() && (std::isdigit(static_cast<unsigned char>(text_[at_])) || text_[at_] == '.' ||
-                                    text_[at_] == 'e' || (text_[at_] == '-' && text_[at_ - 1] == 'e')))
+      while (at_ < text_.size() &&
+             (std::isdigit(static_cast<unsigned char>(text_[at_])) || text_[at_] == '.' ||
+              text_[at_] == 'e' || (text_[at_] == '-' && text_[at_ - 1] == 'e')))
         ++at_;
       std::string number(text_.substr(from, at_ - from));
       if (number.find('.') != std::string::npos && number.find('e') == std::string::npos) {
@@ -236,7 +246,9 @@ std::optional<int64_t> value(const NodePtr& n, const std::map<std::string, int64
   if (w == "not") return !x[0];
   if (w == "+") return x[0] + x[1];
   if (w == "-") return x[0] - x[1];
-  if (w == "*") return std::abs(x[0]) < (1 << 20) && std::abs(x[1]) < (1 << 20) ? std::optional(x[0] * x[1]) : std::nullopt;
+  if (w == "*")
+    return std::abs(x[0]) < (1 << 20) && std::abs(x[1]) < (1 << 20) ? std::optional(x[0] * x[1])
+                                                                    : std::nullopt;
   if (w == "<") return x[0] < x[1];
   if (w == ">") return x[0] > x[1];
   if (w == "<=") return x[0] <= x[1];
@@ -246,7 +258,8 @@ std::optional<int64_t> value(const NodePtr& n, const std::map<std::string, int64
   if (w == "&") return x[0] & x[1];
   if (w == "|") return x[0] | x[1];
   if (w == "^") return x[0] ^ x[1];
-  if ((w == "<<" || w == ">>") && x[1] >= 0 && x[1] < 20 && std::abs(x[0]) < (1 << 20)) return w == "<<" ? x[0] * (1 << x[1]) : x[0] >> x[1];
+  if ((w == "<<" || w == ">>") && x[1] >= 0 && x[1] < 20 && std::abs(x[0]) < (1 << 20))
+    return w == "<<" ? x[0] * (1 << x[1]) : x[0] >> x[1];
   if ((w == "//" || w == "%") && x[1]) { // as Python rounds
     int64_t q = x[0] / x[1], r = x[0] % x[1];
     if (r && (r < 0) != (x[1] < 0)) --q, r += x[1];
@@ -258,21 +271,31 @@ std::optional<int64_t> value(const NodePtr& n, const std::map<std::string, int64
 UOp built(const NodePtr& n, DType dtype) {
   if (n->kind == Kind::Number) {
     if (n->what.find_first_of(".e") != std::string::npos) return UOp::constant(dtype, std::stod(n->what));
-    return dtype.isFloat() ? UOp::constant(dtype, std::stod(n->what)) : UOp::constant(dtype, int64_t{std::stoll(n->what)});
+    if (n->what.size() > 18) throw Error(ErrorKind::Value, fmt::format("{} is too large a number", n->what));
+    return dtype.isFloat() ? UOp::constant(dtype, std::stod(n->what))
+                           : UOp::constant(dtype, static_cast<int64_t>(std::stoll(n->what)));
   }
   if (n->kind == Kind::Name) {
     if (n->what == "True" || n->what == "False") return UOp::boolean(n->what == "True");
     return UOp::variable(n->what, 0, 1023, dtype);
   }
+  if (n->what == "neg" && n->of[0]->kind == Kind::Number) {
+    auto negative = std::make_shared<Node>(*n->of[0]);
+    negative->what.insert(0, "-");
+    return built(negative, dtype);
+  }
   std::vector<UOp> x;
   for (const NodePtr& s : n->of) x.push_back(built(s, dtype));
+  if (x.empty())
+    throw Error(ErrorKind::Value, fmt::format("\"{}\" cannot be built without arguments", n->what));
   auto alu = [&](Op op, DType type, std::vector<UOp> of) { return UOp::make(op, type, of); };
   const std::string& w = n->what;
   const DType type = x[0].dtype();
   if (w == "+") return alu(Op::ADD, type, x);
   if (w == "*") return alu(Op::MUL, type, x);
   if (w == "neg") return alu(Op::MUL, type, {x[0], UOp::constant(type, int64_t{-1})});
-  if (w == "-") return alu(Op::ADD, type, {x[0], alu(Op::MUL, type, {x[1], UOp::constant(type, int64_t{-1})})});
+  if (w == "-")
+    return alu(Op::ADD, type, {x[0], alu(Op::MUL, type, {x[1], UOp::constant(type, int64_t{-1})})});
   if (w == "//") return alu(Op::IDIV, type, x);
   if (w == "%") return alu(Op::MOD, type, x);
   if (w == "<") return alu(Op::CMPLT, dtypes::bool_, x);
@@ -283,7 +306,8 @@ UOp built(const NodePtr& n, DType dtype) {
   if (w == "^") return alu(Op::XOR, type, x);
   if (w == "max" && x.size() == 2) return alu(Op::MAX, type, x);
   if (w == "where" && x.size() == 3) return alu(Op::WHERE, x[1].dtype(), x);
-  throw Error(ErrorKind::Value, fmt::format("\"{}\" cannot be built here; there are + - * // % < > != & | ^ max where", w));
+  throw Error(ErrorKind::Value,
+              fmt::format("\"{}\" cannot be built here; there are + - * // % < > != & | ^ max where", w));
 }
 
 } // namespace

@@ -1,5 +1,5 @@
-// Verbs that a lesson may use are listed: a lesson is a stranger's file, and none of them writes outside of its folder
-// unless a path says so, which is refused.
+// Verbs that a lesson may use are listed: a lesson is a stranger's file, and none of them writes outside of
+// its folder unless a path says so, which is refused.
 #include "replay/teach/lesson.h"
 
 #include "engine/base/error.h"
@@ -12,8 +12,9 @@ namespace uopscope {
 
 namespace {
 
-constexpr std::string_view kVerbs[] = {"record", "run",    "ls",    "show",  "stats",  "why",   "query", "export", "replay",
-                                       "diff",   "compare", "check", "story", "whatif", "bisect"};
+constexpr std::string_view kVerbs[] = {"record",  "run",   "ls",     "show",   "stats",
+                                       "why",     "query", "export", "replay", "diff",
+                                       "compare", "check", "story",  "whatif", "bisect"};
 
 [[noreturn]] void fail(int line, const std::string& what) {
   throw Error(ErrorKind::Value, fmt::format("line {} of the lesson: {}", line, what));
@@ -41,25 +42,41 @@ Question questionOf(const std::vector<std::string>& lines, int first) {
       continue;
     }
     const size_t colon = text.find(':');
-    const std::string key = text.substr(0, colon), value = colon == std::string::npos ? "" : trimmed(text.substr(colon + 1));
+    const std::string key = text.substr(0, colon),
+                      value = colon == std::string::npos ? "" : trimmed(text.substr(colon + 1));
     auto into = [&](std::string& field) { field = value, last = &field; };
     auto onto = [&](std::vector<std::string>& list) { list.push_back(value), last = &list.back(); };
-    if (key == "ask") into(q.ask);
-    else if (key == "because") into(q.because);
-    else if (key == "answer") onto(q.answers);
-    else if (key == "wrong") onto(q.wrong);
-    else if (key == "hint") onto(q.hints);
-    else if (key == "rule") into(q.rule);
-    else if (key == "on") into(q.on);
-    else if (key == "dtype") into(q.dtype);
-    else if (key == "step") into(q.step);
-    else if (key == "query") into(q.query);
-    else if (key == "trace") into(q.trace);
-    else fail(first + static_cast<int>(i), fmt::format("a question has no \"{}\"; it has ask, answer, wrong, hint, because, "
-                                                       "rule, on, dtype, step, query and trace", key));
+    if (key == "ask")
+      into(q.ask);
+    else if (key == "because")
+      into(q.because);
+    else if (key == "answer")
+      onto(q.answers);
+    else if (key == "wrong")
+      onto(q.wrong);
+    else if (key == "hint")
+      onto(q.hints);
+    else if (key == "rule")
+      into(q.rule);
+    else if (key == "on")
+      into(q.on);
+    else if (key == "dtype")
+      into(q.dtype);
+    else if (key == "step")
+      into(q.step);
+    else if (key == "query")
+      into(q.query);
+    else if (key == "trace")
+      into(q.trace);
+    else
+      fail(first + static_cast<int>(i),
+           fmt::format("a question has no \"{}\"; it has ask, answer, wrong, hint, because, "
+                       "rule, on, dtype, step, query and trace",
+                       key));
   }
   if (q.ask.empty()) fail(first, "a question must ask something (ask: ...)");
-  if (q.answers.empty()) fail(first, "a question needs an answer (answer: ...), for its test where the engine marks it");
+  if (q.answers.empty())
+    fail(first, "a question needs an answer (answer: ...), for its test where the engine marks it");
   if (!q.rule.empty() != !q.on.empty()) fail(first, "rule: and on: go together");
   if (!q.trace.empty() && !plainName(q.trace)) fail(first, "trace: is a file in the lesson's folder");
   return q;
@@ -75,9 +92,11 @@ LessonBlock runOf(const std::vector<std::string>& lines, const std::string& more
     const int line = first + static_cast<int>(i);
     if (words.size() < 2 || words[0] != "uopscope" ||
         std::find(std::begin(kVerbs), std::end(kVerbs), words[1]) == std::end(kVerbs))
-      fail(line, fmt::format("a run is uopscope with one of its verbs ({}), not \"{}\"", fmt::join(kVerbs, ", "), lines[i]));
+      fail(line, fmt::format("a run is uopscope with one of its verbs ({}), not \"{}\"",
+                             fmt::join(kVerbs, ", "), lines[i]));
     for (size_t k = 2; k < words.size(); ++k)
-      if (words[k].starts_with('/') || words[k].starts_with("../") || words[k].find("/../") != std::string::npos)
+      if (words[k].starts_with('/') || words[k].starts_with("../") ||
+          words[k].find("/../") != std::string::npos)
         fail(line, fmt::format("\"{}\" is outside of the lesson's folder", words[k]));
     words.erase(words.begin());
     b.commands.push_back(std::move(words));
@@ -94,8 +113,10 @@ std::vector<std::string> commandWords(std::string_view line) {
   char quote = 0;
   for (char c : line) {
     if (quote) {
-      if (c == quote) quote = 0;
-      else word += c;
+      if (c == quote)
+        quote = 0;
+      else
+        word += c;
     } else if (c == '\'' || c == '"') {
       quote = c, open = true;
     } else if (c == ' ' || c == '\t') {
@@ -110,8 +131,8 @@ std::vector<std::string> commandWords(std::string_view line) {
 }
 
 size_t Lesson::questions() const {
-  return static_cast<size_t>(
-      std::ranges::count_if(blocks, [](const LessonBlock& b) { return b.kind == LessonBlock::Kind::Question; }));
+  return static_cast<size_t>(std::ranges::count_if(
+      blocks, [](const LessonBlock& b) { return b.kind == LessonBlock::Kind::Question; }));
 }
 
 Lesson parseLesson(std::string_view markdown) {
@@ -130,11 +151,13 @@ Lesson parseLesson(std::string_view markdown) {
   };
   auto settleFence = [&] {
     const std::string word = fence.substr(0, fence.find(' '));
-    const std::string more = word.size() < fence.size() ? trimmed(std::string_view(fence).substr(word.size())) : "";
+    const std::string more =
+        word.size() < fence.size() ? trimmed(std::string_view(fence).substr(word.size())) : "";
     LessonBlock b;
     if (word == "file") {
       b.kind = LessonBlock::Kind::File, b.file = more;
-      if (!plainName(more)) fail(fenceLine, fmt::format("```file needs a name without folders, not \"{}\"", more));
+      if (!plainName(more))
+        fail(fenceLine, fmt::format("```file needs a name without folders, not \"{}\"", more));
       for (const std::string& l : inside) b.text += l + "\n";
     } else if (word == "run") {
       b = runOf(inside, more, fenceLine + 1);
@@ -159,8 +182,10 @@ Lesson parseLesson(std::string_view markdown) {
       continue;
     }
     if (step) {
-      if (l.starts_with("```")) settleFence(), inside.clear(), step = false;
-      else inside.push_back(l);
+      if (l.starts_with("```"))
+        settleFence(), inside.clear(), step = false;
+      else
+        inside.push_back(l);
       continue;
     }
     if (!plain && l == "## For the teacher") {

@@ -66,7 +66,8 @@ std::string tableRow(std::string_view line, const char* cell) {
   row = row.substr(1, row.size() > 1 && row.back() == '|' ? row.size() - 2 : std::string::npos);
   for (size_t at = 0; at <= row.size();) {
     const size_t bar = std::min(row.find('|', at), row.size());
-    out += fmt::format("<{0}>{1}</{0}>", cell, inlineHtml(trimmed(std::string_view(row).substr(at, bar - at))));
+    out +=
+        fmt::format("<{0}>{1}</{0}>", cell, inlineHtml(trimmed(std::string_view(row).substr(at, bar - at))));
     at = bar + 1;
   }
   return out + "</tr>\n";

@@ -35,6 +35,10 @@ std::string folded(std::string_view s) { // lower case, single blanks, no full s
 }
 
 std::optional<double> numberOf(const std::string& s) {
+  static constexpr std::string_view words[] = {"zero",  "one",   "two",  "three", "four",   "five",  "six",
+                                               "seven", "eight", "nine", "ten",   "eleven", "twelve"};
+  for (size_t n = 0; n < std::size(words); ++n)
+    if (folded(s) == words[n]) return static_cast<double>(n);
   std::string digits;
   for (char c : s)
     if (c != ',' && c != ' ') digits += c;
@@ -127,7 +131,8 @@ Mark markAnswer(const Question& q, const std::string& answer, const std::string&
     const bool right = sameWord(expected, answer);
     return {right, expected, right ? "" : "The trace says something else."};
   }
-  const bool right = std::ranges::any_of(q.answers, [&](const std::string& a) { return sameWord(a, answer); });
+  const bool right =
+      std::ranges::any_of(q.answers, [&](const std::string& a) { return sameWord(a, answer); });
   return {right, q.answers.front(), right ? "" : "Not that."};
 }
 

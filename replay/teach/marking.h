@@ -13,7 +13,8 @@ struct Mark {
   std::string message;  ///< for the student, where it is not right
 };
 
-/// `trace`: of the questions that ask one. Error where the question cannot be marked (no such rule, trace or step).
+/// `trace`: of the questions that ask one. Error where the question cannot be marked (no such rule, trace or
+/// step).
 Mark markAnswer(const Question& question, const std::string& answer, const std::string& trace);
 
 } // namespace uopscope

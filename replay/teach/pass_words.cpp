@@ -10,7 +10,8 @@ namespace uopscope {
 namespace {
 
 constexpr std::pair<std::string_view, std::string_view> kOpts[] = {
-    {"UPCAST", "an Opt: part of a loop becomes lanes of a vector, so that one instruction does several steps"},
+    {"UPCAST",
+     "an Opt: part of a loop becomes lanes of a vector, so that one instruction does several steps"},
     {"UNROLL", "an Opt: part of a summing loop is written out, so that its steps need no loop"},
     {"THREAD", "an Opt: a loop is shared out among the processor's cores"},
     {"SWAP", "an Opt: two loops change places"},
@@ -23,7 +24,8 @@ constexpr std::pair<std::string_view, std::string_view> kOpts[] = {
 };
 
 constexpr std::pair<std::string_view, std::string_view> kOthers[] = {
-    {"rewrite for sched cache", "values that change from call to call are taken out, so that a schedule is made once"},
+    {"rewrite for sched cache",
+     "values that change from call to call are taken out, so that a schedule is made once"},
     {"View Input Graph", "the tensors as the script asked for them"},
     {"earliest rewrites", "operations on tensors take the forms that the scheduler knows"},
     {"get realize", "which values are stored in memory is decided"},

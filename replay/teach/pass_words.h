@@ -1,5 +1,5 @@
-// One sentence for people about each pass, by its name: those of kernels from the table that drives them, those of
-// schedules and the Opts from here.
+// One sentence for people about each pass, by its name: those of kernels from the table that drives them,
+// those of schedules and the Opts from here.
 //
 //   aboutPass("devectorize")  ->  "vectors take the widths that the target loads, stores and computes with"
 #pragma once

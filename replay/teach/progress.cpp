@@ -29,8 +29,11 @@ LessonProgress LessonProgress::load(const std::string& name) {
   std::ifstream in(fs::path(lessonFolder()) / name / "progress.json");
   const auto j = nlohmann::json::parse(in, nullptr, false);
   if (!j.is_object()) return p;
-  auto number = [&](const char* key) { return j.contains(key) && j[key].is_number_unsigned() ? j[key].get<size_t>() : 0; };
-  p.block = number("block"), p.right = number("right"), p.firstTry = number("first_try"), p.hints = number("hints");
+  auto number = [&](const char* key) {
+    return j.contains(key) && j[key].is_number_unsigned() ? j[key].get<size_t>() : 0;
+  };
+  p.block = number("block"), p.right = number("right"), p.firstTry = number("first_try"),
+  p.hints = number("hints");
   p.done = j.contains("done") && j["done"].is_boolean() && j["done"].get<bool>();
   return p;
 }
@@ -40,16 +43,25 @@ void LessonProgress::save() const {
   std::error_code ignored;
   fs::create_directories(folder, ignored);
   std::ofstream out(folder / "progress.json");
-  out << nlohmann::json{{"block", block}, {"right", right}, {"first_try", firstTry}, {"hints", hints}, {"done", done}}.dump(1) << "\n";
+  out << nlohmann::json{{"block", block},
+                        {"right", right},
+                        {"first_try", firstTry},
+                        {"hints", hints},
+                        {"done", done}}
+             .dump(1)
+      << "\n";
   out.flush();
-  if (!out) throw Error(ErrorKind::File, fmt::format("{}: cannot be written: {}", (folder / "progress.json").string(), strerror(errno)));
+  if (!out)
+    throw Error(ErrorKind::File, fmt::format("{}: cannot be written: {}", (folder / "progress.json").string(),
+                                             strerror(errno)));
 }
 
 std::string LessonProgress::workFolder() const {
   const fs::path folder = fs::path(lessonFolder()) / name / "work";
   std::error_code failed;
   fs::create_directories(folder, failed);
-  if (failed) throw Error(ErrorKind::File, fmt::format("{}: cannot be made: {}", folder.string(), failed.message()));
+  if (failed)
+    throw Error(ErrorKind::File, fmt::format("{}: cannot be made: {}", folder.string(), failed.message()));
   return folder.string();
 }
 

@@ -1,4 +1,5 @@
-// How far a student is in a lesson, kept in the user's data folder, and the folder in which the lesson's files lie.
+// How far a student is in a lesson, kept in the user's data folder, and the folder in which the lesson's
+// files lie.
 //
 //   LessonProgress p = LessonProgress::load("1-a-plus-b");   p.block = 7;   p.save();
 //

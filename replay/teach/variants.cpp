@@ -61,7 +61,8 @@ json facts(const Compilation& c) {
 VariantResult resultOf(const std::string& name, const json& j) {
   VariantResult r;
   r.name = name;
-  r.problem = j.value("problem", ""), r.unmeasured = j.value("unmeasured", ""), r.source = j.value("source", "");
+  r.problem = j.value("problem", ""), r.unmeasured = j.value("unmeasured", ""),
+  r.source = j.value("source", "");
   r.difference = j.value("difference", ""), r.pass = j.value("pass", "");
   r.rewrites = j.value("rewrites", size_t{0}), r.lines = j.value("lines", size_t{0});
   r.instructions = j.value("instructions", size_t{0});
@@ -82,15 +83,19 @@ std::string compareWith(const Compilation& kernel, const Variant& variant, int r
   json out = facts(after);
   const Divergence d = firstDivergence(Story(before.story), Story(after.story));
   if (opts)
-    out["difference"] = after.opts == before.opts ? "" : fmt::format("other Opts: {} in place of {}", after.opts, before.opts);
+    out["difference"] = after.opts == before.opts
+                            ? ""
+                            : fmt::format("other Opts: {} in place of {}", after.opts, before.opts);
   else if (d.found())
     out["difference"] = d.sentence(), out["pass"] = d.pass;
   out["same"] = after.status == "ok" && after.source == before.source && after.ir == before.ir;
-  if (after.status != "ok" || before.status != "ok" || repeats == 0) return out.dump(-1, ' ', false, json::error_handler_t::replace);
+  if (after.status != "ok" || before.status != "ok" || repeats == 0)
+    return out.dump(-1, ' ', false, json::error_handler_t::replace);
   try {
     KernelRunner base(kernel, {.repeats = repeats}), other(input, {.gate = asked, .repeats = repeats});
     const KernelOutcome a = base.run(), b = other.run();
-    KernelOutcome again = base.run(), more = other.run(); // in turn, so that a slow moment of the machine is in both
+    KernelOutcome again = base.run(),
+                  more = other.run(); // in turn, so that a slow moment of the machine is in both
     std::vector<double> x = a.seconds, y = b.seconds;
     x.insert(x.end(), again.seconds.begin(), again.seconds.end());
     y.insert(y.end(), more.seconds.begin(), more.seconds.end());
@@ -133,7 +138,8 @@ VariantResult inChild(const std::string& name, const std::function<std::string()
 
 Variant variantWithout(const std::string& rules) {
   Variant v{"without " + rules, parts(rules, ','), {}};
-  if (v.without.empty()) throw Error(ErrorKind::Value, "--without: give the name of a rule, or several with commas");
+  if (v.without.empty())
+    throw Error(ErrorKind::Value, "--without: give the name of a rule, or several with commas");
   for (const std::string& name : v.without) {
     const std::string stem = name.substr(0, name.find('-'));
     std::vector<std::string> near;
@@ -144,8 +150,10 @@ Variant variantWithout(const std::string& rules) {
       if (near.size() < 8 && other.starts_with(stem)) near.emplace_back(other);
     }
     if (!known)
-      throw Error(ErrorKind::Key, fmt::format("there is no rule \"{}\"{}; uopscope stats TRACE lists those that applied",
-                                              name, near.empty() ? "" : fmt::format("; near it are {}", fmt::join(near, ", "))));
+      throw Error(ErrorKind::Key,
+                  fmt::format("there is no rule \"{}\"{}; uopscope stats TRACE lists those that applied",
+                              name,
+                              near.empty() ? "" : fmt::format("; near it are {}", fmt::join(near, ", "))));
   }
   return v;
 }
@@ -165,10 +173,11 @@ Variant variantOpts(const std::string& text) {
       for (int64_t n; in >> n;) opt.arg.push_back(n);
     whole = whole && in.eof();
     if (!whole)
-      throw Error(ErrorKind::Value,
-                  fmt::format("--opts \"{}\": \"{}\" is no Opt; write \"UPCAST 0 4; UNROLL 0 8\": name, axis, amount "
-                              "(UPCAST, UNROLL, LOCAL, THREAD, GROUP, GROUPTOP, SWAP, PADTO, NOLOCALS), or none",
-                              text, one));
+      throw Error(
+          ErrorKind::Value,
+          fmt::format("--opts \"{}\": \"{}\" is no Opt; write \"UPCAST 0 4; UNROLL 0 8\": name, axis, amount "
+                      "(UPCAST, UNROLL, LOCAL, THREAD, GROUP, GROUPTOP, SWAP, PADTO, NOLOCALS), or none",
+                      text, one));
     v.opts->push_back(std::move(opt));
   }
   if (v.opts->empty()) throw Error(ErrorKind::Value, "--opts: give Opts such as \"UPCAST 0 4\", or none");
@@ -195,7 +204,8 @@ WhatIf whatIf(const Compilation& kernel, const std::vector<Variant>& variants, c
   WhatIf w{kernel.name, kernel.file.empty() ? "" : fmt::format("{}:{}", kernel.file, kernel.line), {}, {}};
   w.base = inChild("as it is", [&] { return baseFacts(kernel, o.repeats); }, o.timeoutSeconds);
   for (const Variant& v : variants)
-    w.variants.push_back(inChild(v.name, [&] { return compareWith(kernel, v, o.repeats); }, o.timeoutSeconds));
+    w.variants.push_back(
+        inChild(v.name, [&] { return compareWith(kernel, v, o.repeats); }, o.timeoutSeconds));
   return w;
 }
 

@@ -11,7 +11,9 @@ namespace uopscope {
 namespace {
 
 std::string timeText(double seconds) {
-  return seconds <= 0 ? "-" : seconds < 1e-3 ? fmt::format("{:.2f} µs", seconds * 1e6) : fmt::format("{:.2f} ms", seconds * 1e3);
+  return seconds <= 0     ? "-"
+         : seconds < 1e-3 ? fmt::format("{:.2f} µs", seconds * 1e6)
+                          : fmt::format("{:.2f} ms", seconds * 1e3);
 }
 
 std::string ratioText(const VariantResult& r) {
@@ -21,7 +23,8 @@ std::string ratioText(const VariantResult& r) {
 }
 
 size_t widthOf(const std::string& text) { // characters, not bytes
-  return static_cast<size_t>(std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xc0) != 0x80; }));
+  return static_cast<size_t>(
+      std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xc0) != 0x80; }));
 }
 
 std::string table(const std::vector<std::vector<std::string>>& rows) {
@@ -72,7 +75,8 @@ std::string whatIfText(const WhatIf& w, size_t diffLines) {
     if (v.sameCode || v.source.empty()) continue;
     const std::string diff = unifiedDiff(w.base.source, v.source, "as it is", v.name);
     size_t at = 0, n = 0;
-    for (; at < diff.size() && (diffLines == 0 || n < diffLines); ++n) at = std::min(diff.find('\n', at), diff.size() - 1) + 1;
+    for (; at < diff.size() && (diffLines == 0 || n < diffLines); ++n)
+      at = std::min(diff.find('\n', at), diff.size() - 1) + 1;
     out += diff.substr(0, at);
     if (at < diff.size())
       out += fmt::format("... {} more lines; --diffs shows all\n",
@@ -83,13 +87,20 @@ std::string whatIfText(const WhatIf& w, size_t diffLines) {
 
 nlohmann::ordered_json whatIfJson(const WhatIf& w) {
   auto one = [](const VariantResult& r) {
-    return nlohmann::ordered_json{{"name", r.name},           {"problem", r.problem},
-                                  {"unmeasured", r.unmeasured}, {"difference", r.difference},
-                                  {"pass", r.pass},           {"same_code", r.sameCode},
-                                  {"rewrites", r.rewrites},   {"lines", r.lines},
-                                  {"instructions", r.instructions}, {"seconds", r.seconds},
-                                  {"ratio", r.ratio},         {"low", r.low},
-                                  {"high", r.high},           {"wrong", r.wrong},
+    return nlohmann::ordered_json{{"name", r.name},
+                                  {"problem", r.problem},
+                                  {"unmeasured", r.unmeasured},
+                                  {"difference", r.difference},
+                                  {"pass", r.pass},
+                                  {"same_code", r.sameCode},
+                                  {"rewrites", r.rewrites},
+                                  {"lines", r.lines},
+                                  {"instructions", r.instructions},
+                                  {"seconds", r.seconds},
+                                  {"ratio", r.ratio},
+                                  {"low", r.low},
+                                  {"high", r.high},
+                                  {"wrong", r.wrong},
                                   {"source", r.source}};
   };
   nlohmann::ordered_json out{{"kernel", w.kernel}, {"place", w.place}, {"base", one(w.base)}};

@@ -13,8 +13,8 @@ namespace {
 int whole(float x) {
   return static_cast<int>(std::lround(x));
 }
-int signOf(Mark mark) {
-  return static_cast<int>(mark);
+uint32_t signOf(Mark mark) {
+  return static_cast<uint32_t>(mark);
 }
 
 } // namespace
@@ -32,8 +32,8 @@ std::string svgPath(const Picture& p, const PictureEdge& e) {
   }
   int x = x0, y = y0;
   auto go = [&](int toX, int toY) {
-    if (toX != x) out += fmt::format("H{}", toX);
-    if (toY != y) out += fmt::format("V{}", toY);
+    if (toX != x) out += fmt::format("h{}", toX - x);
+    if (toY != y) out += fmt::format("v{}", toY - y);
     x = toX, y = toY;
   };
   for (size_t i = 0; i < e.bends.size(); ++i) {
@@ -48,9 +48,9 @@ uint32_t PictureDeltas::boxOf(const PictureNode& n) {
   std::string folded;
   for (const FoldedSource& f : n.folded)
     folded += fmt::format("{}{} {}", folded.empty() ? "" : "  ", f.port, f.text);
-  const std::string key = fmt::format("{}|{}|{}|{}|{}\n{}\n{}\n{}\n{}", whole(n.x), whole(n.y), whole(n.width),
-                                      whole(n.height), static_cast<int>(n.family), n.op, n.detail, n.dtype,
-                                      folded);
+  const std::string key =
+      fmt::format("{}|{}|{}|{}|{}\n{}\n{}\n{}\n{}", whole(n.x), whole(n.y), whole(n.width), whole(n.height),
+                  static_cast<int>(n.family), n.op, n.detail, n.dtype, folded);
   const auto [at, isNew] = boxNumbers_.emplace(key, static_cast<uint32_t>(boxes_.size()));
   if (isNew) {
     boxes_.push_back({whole(n.x), whole(n.y), whole(n.width), whole(n.height), static_cast<int>(n.family),
@@ -61,28 +61,27 @@ uint32_t PictureDeltas::boxOf(const PictureNode& n) {
   return at->second;
 }
 
-uint32_t PictureDeltas::edgeOf(const Picture& p, const PictureEdge& e, uint32_t from, uint32_t to) {
-  const std::string path = svgPath(p, e);
-  const auto [at, isNew] = edgeNumbers_.emplace(fmt::format("{}|{}|{}", from, to, path),
-                                                static_cast<uint32_t>(edges_.size()));
-  if (isNew) edges_.push_back({from, to, path}), bytes_ += path.size() + 14;
+uint32_t PictureDeltas::edgeOf(const Picture& p, const PictureEdge& e) {
+  std::string path = svgPath(p, e);
+  const auto [at, isNew] = edgeNumbers_.emplace(path, static_cast<uint32_t>(edges_.size()));
+  if (isNew) bytes_ += path.size() + 3, edges_.push_back(std::move(path));
   return at->second;
 }
 
 void PictureDeltas::add(const Picture& p) {
   using Json = nlohmann::json;
   std::vector<uint32_t> boxes, edges, numbers;
-  Json marks = Json::array(), edgeMarks = Json::array();
+  Json marks = Json::array(), was = Json::array(), edgeMarks = Json::array();
   for (const PictureNode& n : p.nodes) {
     numbers.push_back(boxOf(n));
     boxes.push_back(numbers.back());
-    if (n.mark == Mark::Same) continue;
-    marks.insert(marks.end(), {numbers.back(), signOf(n.mark), n.was.empty() ? -1 : words_.of(n.was)});
+    if (n.mark != Mark::Same) marks.push_back(numbers.back() * 4 + signOf(n.mark));
+    if (!n.was.empty()) was.insert(was.end(), {numbers.back(), words_.of(n.was)});
   }
   for (const PictureEdge& e : p.edges) {
     if (e.quiet) continue;
-    edges.push_back(edgeOf(p, e, numbers[e.from], numbers[e.to]));
-    if (e.mark != Mark::Same) edgeMarks.insert(edgeMarks.end(), {edges.back(), signOf(e.mark)});
+    edges.push_back(edgeOf(p, e));
+    if (e.mark != Mark::Same) edgeMarks.push_back(edges.back() * 4 + signOf(e.mark));
   }
   auto settle = [](std::vector<uint32_t>& list) {
     std::sort(list.begin(), list.end());
@@ -94,15 +93,21 @@ void PictureDeltas::add(const Picture& p) {
     std::set_difference(all.begin(), all.end(), those.begin(), those.end(), std::back_inserter(out));
     return out;
   };
-  Json state = {without(boxes, boxesNow_), without(boxesNow_, boxes), without(edges, edgesNow_),
-                without(edgesNow_, edges), std::move(marks), std::move(edgeMarks)};
+  Json state = {without(boxes, boxesNow_),
+                without(boxesNow_, boxes),
+                without(edges, edgesNow_),
+                without(edgesNow_, edges),
+                std::move(marks),
+                std::move(edgeMarks),
+                std::move(was)};
   for (const Json& part : state) bytes_ += 2 + part.size() * 4;
   states_.push_back(std::move(state));
   boxesNow_ = std::move(boxes), edgesNow_ = std::move(edges);
 }
 
 nlohmann::json PictureDeltas::json() const {
-  return {{"w", whole(width_)}, {"h", whole(height_)}, {"boxes", boxes_}, {"edges", edges_}, {"states", states_}};
+  return {
+      {"w", whole(width_)}, {"h", whole(height_)}, {"boxes", boxes_}, {"edges", edges_}, {"states", states_}};
 }
 
 } // namespace uopscope

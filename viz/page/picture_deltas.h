@@ -4,7 +4,8 @@
 //   for (int64_t k = 0; k <= steps; ++k) deltas.add(*view.at(k));
 //   page["pictures"] = deltas.json();
 //
-// A box is its texts and its place, whatever node is in it: a node rebuilt with the same words stays the same box.
+// A box is its texts and its place, whatever node is in it, and an edge is its line: a node rebuilt with the
+// same words changes neither.
 #pragma once
 #include "viz/models/picture.h"
 #include "viz/page/session_data.h"
@@ -23,7 +24,7 @@ public:
 
 private:
   uint32_t boxOf(const PictureNode& node);
-  uint32_t edgeOf(const Picture& picture, const PictureEdge& edge, uint32_t from, uint32_t to);
+  uint32_t edgeOf(const Picture& picture, const PictureEdge& edge);
 
   PageWords& words_;
   std::unordered_map<std::string, uint32_t> boxNumbers_, edgeNumbers_;

@@ -82,7 +82,7 @@
   function stop() { clearInterval(timer); timer = 0; $("play").textContent = "Play"; }
 
   // --- the graph ---
-  const none = [[], [], [], [], [], []];
+  const none = [[], [], [], [], [], [], []];
   const stateAt = k => pass.pictures ? pass.pictures.states[k] || none : none;
   function walk(k) { // boxes and edges of the picture after k steps
     while (drawn < k) {
@@ -116,13 +116,14 @@
   function draw() {
     const canvas = $("canvas");
     if (!pass.pictures) {
-      canvas.replaceChildren(make("div", {class: "message"}, pass.steps ? `The ${grouped(pass.steps)} steps of this pass are not in this file. To make a file of them:  uopscope export TRACE --what session --kernel ${scope.id} --pass ${pass.no} -o FILE.html` : "This pass has no graph of its own."));
+      canvas.replaceChildren(make("div", {class: "message"}, pass.steps ? `The ${grouped(pass.steps)} steps of this pass are not in this file. To make a file of them:  uopscope export TRACE --what session --kernel ${scope.id} --pass ${pass.no} -o FILE.html` : "This pass changed nothing. Its graph is that of the pass before it."));
       return;
     }
     walk(step);
-    const s = stateAt(step), mark = new Map(), edgeMark = new Map();
-    for (let i = 0; i < s[4].length; i += 3) mark.set(s[4][i], [s[4][i + 1], s[4][i + 2] < 0 ? "" : words[s[4][i + 2]]]);
-    for (let i = 0; i < s[5].length; i += 2) edgeMark.set(s[5][i], s[5][i + 1]);
+    const s = stateAt(step), mark = new Map(), edgeMark = new Map(), was = new Map();
+    for (const m of s[4]) mark.set(m >> 2, m & 3);
+    for (const m of s[5]) edgeMark.set(m >> 2, m & 3);
+    for (let i = 0; i < s[6].length; i += 2) was.set(s[6][i], words[s[6][i + 1]]);
     const root = svg("svg", {xmlns: NS});
     const marker = (id, colour) => {
       const m = svg("marker", {id, viewBox: "0 0 8 8", refX: 7, refY: 4, markerWidth: 7, markerHeight: 7, orient: "auto-start-reverse", markerUnits: "userSpaceOnUse"});
@@ -134,11 +135,11 @@
     root.append(defs);
     const later = [];
     for (const e of edges) {
-      const m = edgeMark.get(e) || 0, path = svg("path", {class: "edge m" + m, d: pass.pictures.edges[e][2], "marker-end": `url(#a${m})`});
+      const m = edgeMark.get(e) || 0, path = svg("path", {class: "edge m" + m, d: pass.pictures.edges[e], "marker-end": `url(#a${m})`});
       m ? later.push(path) : root.append(path);
     }
     root.append(...later);
-    for (const b of boxes) { const [m, was] = mark.get(b) || [0, ""]; root.append(drawBox(b, m, was)); }
+    for (const b of boxes) root.append(drawBox(b, mark.get(b) || 0, was.get(b) || ""));
     canvas.replaceChildren(root);
     if (autoView) fit(); else keepChangeInSight();
     setView();
@@ -152,9 +153,7 @@
     return x1 < x0 ? null : [x0, y0, x1, y1];
   }
   function changedBoxes() {
-    const s = stateAt(step)[4], strong = [];
-    for (let i = 0; i < s.length; i += 3) if (s[i + 1] !== 3) strong.push(s[i]);
-    return strong;
+    return stateAt(step)[4].filter(m => (m & 3) !== 3).map(m => m >> 2);
   }
   function canvasShape() { const r = $("canvas").getBoundingClientRect(); return r.width && r.height ? r.width / r.height : 1.6; }
   function look(bounds, least) {
@@ -338,7 +337,7 @@
   addEventListener("hashchange", () => follow(location.hash.slice(1)));
   document.querySelector("#keys table").append(...keys.map(([k, what]) => make("tr", {}, make("td", {}, make("kbd", {}, k)), make("td", {}, what))));
   data.scopes.forEach((s, i) => $("kernel").append(make("option", {value: i}, `${s.id}  ${s.name}  (${s.kind}${s.script ? ", " + s.script.replace(/^.*\//, "") : ""})`)));
-  if (data.limits.length) { $("limits").hidden = false; $("limits").append(make("p", {}, "Not everything that was recorded is in this file:"), ...data.limits.map(l => make("p", {class: "dim"}, l))); }
+  if (data.limits.length) { $("limits").hidden = false; $("limits").append(make("details", {}, make("summary", {}, `Not everything that was recorded is in this file (${data.limits.length})`), ...data.limits.map(l => make("p", {class: "dim"}, l)))); }
   document.documentElement.classList.add(matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light");
   if (hasLesson) tab = "Lesson";
   if (!(location.hash.length > 1 && follow(decodeURIComponent(location.hash.slice(1)))))

@@ -37,10 +37,10 @@ const char* kindName(ScopeKind kind) {
   }
 }
 
-
 std::string cut(std::string text, size_t most) {
   if (text.size() <= most) return text;
-  const size_t lines = static_cast<size_t>(std::count(text.begin() + static_cast<int64_t>(most), text.end(), '\n'));
+  const size_t lines =
+      static_cast<size_t>(std::count(text.begin() + static_cast<int64_t>(most), text.end(), '\n'));
   text.resize(text.rfind('\n', most) == std::string::npos ? most : text.rfind('\n', most) + 1);
   return text + fmt::format("... {} more lines are not in this file\n", lines);
 }
@@ -117,7 +117,7 @@ Json SessionData::stepRows(const PassInfo& pass) {
 }
 
 Json SessionData::passJson(const PassInfo& pass, size_t number) {
-  Json out{{"name", pass.name}, {"no", number},           {"about", std::string(aboutPass(pass.name))},
+  Json out{{"name", pass.name},   {"no", number},        {"about", std::string(aboutPass(pass.name))},
            {"steps", pass.steps}, {"depth", pass.depth}, {"at", placeText(pass.at)}};
   if (pass.outcome && !pass.message.empty()) out["message"] = pass.message;
   if (!room()) return out;
@@ -143,7 +143,8 @@ Json SessionData::passJson(const PassInfo& pass, size_t number) {
 
 Json SessionData::scopeJson(ScopeId id, PassId only) {
   const ScopeInfo scope = trace_.scope(id);
-  Json out{{"id", id}, {"name", scope.name}, {"kind", kindName(scope.kind)}, {"script", placeText(scope.script)}};
+  Json out{
+      {"id", id}, {"name", scope.name}, {"kind", kindName(scope.kind)}, {"script", placeText(scope.script)}};
   addFile(scope.script.file);
   out["texts"] = Json::object();
   for (const char* kind : {"source", "ir", "asm"})
@@ -171,7 +172,7 @@ Json SessionData::scopeJson(ScopeId id, PassId only) {
   for (const PassInfo& pass : passes) {
     if (only && pass.id != only) continue;
     Json p = passJson(pass, numbers[pass.id]);
-    if (!p.contains("rows"))
+    if (!p.contains("rows") && pass.steps)
       absent.push_back(fmt::format("{} ({} steps)", pass.name, pass.steps));
     out["passes"].push_back(std::move(p));
   }
@@ -184,9 +185,9 @@ Json SessionData::scopeJson(ScopeId id, PassId only) {
 }
 
 SessionData::SessionData(Trace& trace, const SessionChoice& choice) : trace_(trace), choice_(choice) {
-  json_ = {{"script", trace.scriptName()},   {"recorded", trace.meta("time.began")},
-           {"status", trace.status()},       {"version", trace.meta("version")},
-           {"rules", Json::array()},         {"files", Json::object()},
+  json_ = {{"script", trace.scriptName()}, {"recorded", trace.meta("time.began")},
+           {"status", trace.status()},     {"version", trace.meta("version")},
+           {"rules", Json::array()},       {"files", Json::object()},
            {"scopes", Json::array()}};
   if (!choice.pass.empty() && choice.kernel.empty())
     throw Error(ErrorKind::Value, "--pass needs --kernel: passes of which kernel?");
@@ -211,11 +212,12 @@ SessionData::SessionData(Trace& trace, const SessionChoice& choice) : trace_(tra
     if (room())
       json_["scopes"].push_back(scopeJson(wanted[i], only));
     else
-      absent.push_back(fmt::format("{} ({} steps)", trace.scope(wanted[i]).name, trace.scope(wanted[i]).steps));
+      absent.push_back(
+          fmt::format("{} ({} steps)", trace.scope(wanted[i]).name, trace.scope(wanted[i]).steps));
   }
   if (!choice.kernel.empty())
-    limits_.push_back(fmt::format("one of the {} kernels and schedules of the trace was chosen",
-                                  trace.scopes().size()));
+    limits_.push_back(
+        fmt::format("one of the {} kernels and schedules of the trace was chosen", trace.scopes().size()));
   if (!absent.empty())
     limits_.push_back(fmt::format("{} of {} kernels and schedules are not in this file: {}", absent.size(),
                                   wanted.size(), fmt::join(absent, ", ")));

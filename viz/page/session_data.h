@@ -4,7 +4,8 @@
 //   page(data.value(), data.limits());                // limits: what was left out, in words
 //
 // Pictures come from PassView, so that they are those of the window. A step is stored as what it adds to and
-// takes from the picture before it. Invariant: a pass is in the page whole, or its absence is said in limits().
+// takes from the picture before it. Invariant: a pass is in the page whole, or its absence is said in
+// limits().
 #pragma once
 #include "replay/read/trace.h"
 

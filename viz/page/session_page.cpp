@@ -83,15 +83,15 @@ SessionPage sessionPage(Trace& trace, const SessionChoice& choice, const std::st
       "'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:\">\n<title>{} - "
       "uopscope</title>\n<style>\n{}</style>\n</head>\n",
       htmlText(title), embedded("session.css"));
-  page.html += fmt::format(kFrame, fmt::arg("title", htmlText(title)),
-                           fmt::arg("facts", htmlText(fmt::format("recorded {}{}", recorded,
-                                                                  trace.status() == "complete"
-                                                                      ? ""
-                                                                      : ", " + trace.status()))),
-                           fmt::arg("lesson", lesson.empty() ? "" : markdownHtml(lesson)));
-  page.html += fmt::format("<script type=\"application/json\" id=\"data\">{}</script>\n<script>\n{}</script>\n"
-                           "</body>\n</html>\n",
-                           scriptSafe(data.value()), embedded("session.js"));
+  page.html += fmt::format(
+      kFrame, fmt::arg("title", htmlText(title)),
+      fmt::arg("facts", htmlText(fmt::format("recorded {}{}", recorded,
+                                             trace.status() == "complete" ? "" : ", " + trace.status()))),
+      fmt::arg("lesson", lesson.empty() ? "" : markdownHtml(lesson)));
+  page.html +=
+      fmt::format("<script type=\"application/json\" id=\"data\">{}</script>\n<script>\n{}</script>\n"
+                  "</body>\n</html>\n",
+                  scriptSafe(data.value()), embedded("session.js"));
   return page;
 }
 
