@@ -71,6 +71,13 @@ int64_t PageWords::of(const std::string& text) {
   return at->second;
 }
 
+void PageWords::keep(size_t count) {
+  for (; words_.size() > count; words_.pop_back()) {
+    bytes_ -= words_.back().size() + 4;
+    numbers_.erase(words_.back());
+  }
+}
+
 int64_t SessionData::ruleNumber(RuleId id) {
   const auto known = rules_.find(id);
   if (known != rules_.end()) return known->second;
@@ -124,18 +131,20 @@ Json SessionData::passJson(const PassInfo& pass, size_t number) {
   PassView view(trace_, pass.id, {});
   const auto nodes = static_cast<int64_t>(view.cursor().graphAt(0).size());
   if ((pass.steps + 1) * std::max<int64_t>(nodes, 50) > kMostWork || !view.prepare()) return out;
-  const size_t before = bytes_;
+  const size_t before = bytes_, words = words_.all().size();
+  auto tooLarge = [&] {
+    bytes_ = before;
+    words_.keep(words);
+    return out;
+  };
   PictureDeltas deltas(words_);
   for (int64_t k = 0; k <= view.steps(); ++k) {
     deltas.add(*view.at(k));
-    if (deltas.bytes() > room()) return out;
+    if (deltas.bytes() > room()) return tooLarge();
   }
   Json rows = stepRows(pass);
   bytes_ += deltas.bytes();
-  if (bytes_ + words_.bytes() > choice_.mostBytes + choice_.mostBytes / 10) {
-    bytes_ = before;
-    return out;
-  }
+  if (bytes_ + words_.bytes() > choice_.mostBytes + choice_.mostBytes / 10) return tooLarge();
   out["pictures"] = deltas.json();
   out["rows"] = std::move(rows);
   return out;
@@ -176,6 +185,7 @@ Json SessionData::scopeJson(ScopeId id, PassId only) {
       absent.push_back(fmt::format("{} ({} steps)", pass.name, pass.steps));
     out["passes"].push_back(std::move(p));
   }
+  full_ |= !absent.empty();
   if (!absent.empty())
     limits_.push_back(fmt::format("of {} {} (number {}), {} of {} passes are named without their steps: {}",
                                   kindName(scope.kind), scope.name, id, absent.size(), passes.size(),
@@ -218,9 +228,12 @@ SessionData::SessionData(Trace& trace, const SessionChoice& choice) : trace_(tra
   if (!choice.kernel.empty())
     limits_.push_back(
         fmt::format("one of the {} kernels and schedules of the trace was chosen", trace.scopes().size()));
+  full_ |= !absent.empty();
   if (!absent.empty())
     limits_.push_back(fmt::format("{} of {} kernels and schedules are not in this file: {}", absent.size(),
                                   wanted.size(), fmt::join(absent, ", ")));
+  if (full_)
+    limits_.emplace_back("--megabytes makes a larger page; --kernel and --pass choose what is in it");
   std::sort(json_["scopes"].begin(), json_["scopes"].end(),
             [](const Json& a, const Json& b) { return a["id"] < b["id"]; });
   json_["words"] = words_.all();

@@ -26,6 +26,8 @@ public:
   int64_t of(const std::string& text);
   size_t bytes() const { return bytes_; }
   const std::vector<std::string>& all() const { return words_; }
+  /// Forgets all but the first `count`: what was added for a pass that does not fit.
+  void keep(size_t count);
 
 private:
   std::map<std::string, int64_t, std::less<>> numbers_;
@@ -55,6 +57,7 @@ private:
   PageWords words_;
   std::map<RuleId, int64_t> rules_;
   size_t bytes_ = 0;
+  bool full_ = false; ///< something was left out for want of room
 };
 
 } // namespace uopscope

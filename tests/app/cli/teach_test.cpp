@@ -180,3 +180,51 @@ with rules_after("initial symbolic", PatternMatcher([(x + x, right), (x + c, wro
   CHECK(contains(call(f, {"bisect", broken}).out, "fails without any optional rewrite"));
   CHECK(call(f, {"run", right}, "UOPSCOPE_FUEL=many").code == 2);
 }
+
+TEST_CASE("a browser steps through a session: slider, keys, links") {
+  if (std::system("command -v chromium >/dev/null 2>&1") != 0) {
+    MESSAGE("skipped: no chromium");
+    return;
+  }
+  Folder f;
+  const std::string page = f.file("s.html");
+  REQUIRE(call(f, {"export", sampleTrace(f), "--what", "session", "-o", page}).code == 0);
+  // What a person would do, and what he would see then, as the page's title.
+  std::string html = textOf(page);
+  html.insert(html.rfind("</body>"), R"(<script>
+    const seen = [], look = () => seen.push(document.getElementById("where").textContent + " " +
+      document.querySelectorAll("#canvas .box").length + " " + document.querySelectorAll("#canvas .box.m1").length);
+    const slider = document.getElementById("slider");
+    slider.value = 3; slider.dispatchEvent(new Event("input")); look();
+    dispatchEvent(new KeyboardEvent("keydown", {key: "ArrowRight"})); look();
+    dispatchEvent(new KeyboardEvent("keydown", {key: "ArrowLeft"})); look();
+    dispatchEvent(new KeyboardEvent("keydown", {key: "End"})); look();
+    dispatchEvent(new KeyboardEvent("keydown", {key: "Home"})); look();
+    for (const tab of document.querySelectorAll(".tabs button")) { tab.click(); seen.push(document.getElementById("pane").textContent.length > 20); }
+    document.title = seen.join(";");
+  </script>)");
+  const std::string driven = f.file("driven.html", html), dom = f.file("dom");
+  const std::string command =
+      "timeout 200 chromium --headless --no-sandbox --disable-gpu --virtual-time-budget=3000 --dump-dom " +
+      shell("file://" + driven + "#kernel=r_4&pass=1&step=0") + " >" + shell(dom) + " 2>/dev/null </dev/null";
+  if (std::system(command.c_str()) != 0) {
+    MESSAGE("skipped: chromium does not run here");
+    return;
+  }
+  const std::string after = textOf(dom);
+  const size_t from = after.find("<title>") + 7;
+  const std::string title = after.substr(from, after.find("</title>") - from);
+  INFO(title);
+  std::vector<std::string> seen;
+  std::istringstream parts(title);
+  for (std::string part; std::getline(parts, part, ';');) seen.push_back(part);
+  REQUIRE(seen.size() == 9);
+  CHECK(seen[0].starts_with("step 3 of "));
+  CHECK(seen[1].starts_with("step 4 of "));
+  CHECK(seen[2] == seen[0]); // there and back is the same picture
+  CHECK(seen[3].find("step ") == 0);
+  CHECK(seen[4].starts_with("step 0 of "));
+  CHECK(!seen[0].ends_with(" 0")); // something is marked as new
+  CHECK(seen[5] == "true");
+  CHECK(contains(after, "<svg"));
+}
