@@ -65,7 +65,9 @@ int checkValues(const LookOptions& options);
 struct ExportOptions : LookOptions {
   std::string output;
   bool difference = false;
-  int timeout = 30; ///< seconds for Graphviz
+  int timeout = 30;     ///< seconds for Graphviz
+  std::string lesson;   ///< of a session: a Markdown file
+  size_t megabytes = 4; ///< of a session, about
 };
 int exportFile(const ExportOptions& options);
 

@@ -2,6 +2,7 @@
 #include "app/cli/bench_command.h"
 #include "app/cli/output.h"
 #include "app/cli/replay_command.h"
+#include "app/cli/teach_command.h"
 #include "replay/schema/printable.h"
 #include "replay/schema/schema.h"
 #ifdef UOPSCOPE_HAVE_WINDOW
@@ -36,9 +37,9 @@ Examples:
 Exit codes: 0 fine, 1 a difference or a failure, 2 wrong usage or input, 130 interrupted.
 )";
 
-const std::vector<std::string> kVerbs = {"open",    "record", "run",    "python", "ls",        "show",
-                                         "stats",   "why",    "query",  "export", "replay",    "diff",
-                                         "compare", "check",  "import", "bench",  "completion"};
+const std::vector<std::string> kVerbs = {
+    "open",   "record", "run",   "python", "ls",    "show",       "stats", "why",    "query",  "export", "replay",
+    "diff",   "compare", "check", "import", "bench", "completion", "story", "whatif", "bisect", "lesson"};
 
 void addLook(CLI::App* verb, LookOptions& o) {
   verb->add_option("TRACE", o.trace, "a .uoptrace file")->required();
@@ -285,15 +286,30 @@ int dispatch(int argc, char** argv) {
       "export", "a graph, steps or statistics as SVG, PNG, DOT, JSON, HTML or CSV; a whole trace as "
                 "JSON lines (.jsonl) or for Perfetto and Chrome (.trace.json)");
   addLook(exportVerb, exports);
-  exportVerb->add_option("KERNEL", exports.kernel, "kernel or schedule");
+  exportVerb->add_option("KERNEL,--kernel", exports.kernel, "kernel or schedule, by number or name");
   addPlace(exportVerb, exports);
   exportVerb->add_option("-o,--output", exports.output, "the file; its ending decides the form")->required();
   exportVerb->add_flag("--diff", exports.difference, "mark what the step (or the whole pass) changed");
   exportVerb->add_option("--timeout", exports.timeout, "seconds Graphviz may take")
       ->check(CLI::Range(1, 3600));
+  exportVerb
+      ->add_option("--what", exports.what,
+                   "session: one .html file in which the compilation is stepped through, without a network "
+                   "and without uopscope")
+      ->check(CLI::IsMember({"session"}));
+  exportVerb->add_option("--lesson", exports.lesson, "of a session: a Markdown file that is shown beside it");
+  exportVerb
+      ->add_option("--megabytes", exports.megabytes,
+                   "of a session, about (4); what does not fit is listed in it")
+      ->check(CLI::Range(1, 500));
+  exportVerb->footer(
+      "Examples:\n  uopscope export t.uoptrace r_16_16 --pass devectorize --diff -o change.svg\n"
+      "  uopscope export t.uoptrace --what session --lesson docs/lessons/1-a-plus-b.md -o s.html");
 
   ReplayArguments replayArguments;
   addReplayVerb(app, replayArguments, code);
+  TeachArguments teachArguments;
+  addTeachVerbs(app, teachArguments, code);
 
   BenchArguments benchArguments;
   addBenchVerb(app, benchArguments, code);

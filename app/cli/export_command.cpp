@@ -5,6 +5,7 @@
 #include "app/cli/json_lines.h"
 #include "app/cli/output.h"
 #include "replay/read/print.h"
+#include "viz/page/session_page.h"
 
 #include <fmt/format.h>
 
@@ -129,11 +130,36 @@ std::string htmlPage(Trace& trace, ScopeId scope, Cursor* cursor, int64_t k, int
   return out + "</html>\n";
 }
 
+std::string textOf(const std::string& path) {
+  std::ifstream in(path, std::ios::binary);
+  if (!in) throw Error(ErrorKind::File, fmt::format("{}: {}; give a Markdown file", path, strerror(errno)));
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+/// Stepping offline, in one file; what is not in it is said on stderr and in the page.
+int exportSession(Trace& trace, const ExportOptions& o) {
+  if (!o.output.ends_with(".html"))
+    throw Error(ErrorKind::Value, fmt::format("-o {}: a session is an .html file", o.output));
+  SessionChoice choice{
+      .kernel = o.kernel, .pass = o.pass, .mostBytes = o.megabytes * 1'000'000, .progress = {}};
+  const SessionPage page = sessionPage(trace, choice, o.lesson.empty() ? "" : textOf(o.lesson));
+  std::ofstream file(o.output, std::ios::binary);
+  file << page.html;
+  file.flush();
+  if (!file)
+    throw Error(ErrorKind::File, fmt::format("{}: cannot be written: {}", o.output, strerror(errno)));
+  for (const std::string& limit : page.limits) fmt::print(stderr, "uopscope: {}\n", limit);
+  if (o.json) printJson(Json{{"file", o.output}, {"bytes", page.html.size()}, {"limits", page.limits}});
+  return kFine;
+}
+
 } // namespace
 
 int exportFile(const ExportOptions& o) {
   Trace trace(o.trace);
   warnAbout(trace);
+  if (o.what == "session") return exportSession(trace, o);
+  if (!o.lesson.empty()) throw Error(ErrorKind::Value, "--lesson goes with --what session");
   std::string ending = std::filesystem::path(o.output).extension().string();
   if (ending.empty())
     throw Error(ErrorKind::Value,

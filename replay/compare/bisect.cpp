@@ -5,6 +5,7 @@
 #include "engine/rewrite/rule.h"
 #include "engine/uop/print.h"
 #include "replay/compare/kernel_run.h"
+#include "replay/record/rewrite_limits.h"
 
 #include <fmt/format.h>
 
@@ -13,18 +14,8 @@
 
 namespace uopscope {
 
-bool FuelGate::isOptional(const Rule& rule) {
-  static constexpr std::string_view files[] = {"sums.cpp",  "divmod.cpp",     "compare.cpp", "minmax.cpp",
-                                               "where.cpp", "identities.cpp", "folding.cpp", "boolean.cpp",
-                                               "power.cpp", "valid.cpp",      "cast.cpp"};
-  std::string_view file = rule.file();
-  if (file.find("engine/rules/") == std::string_view::npos) return false;
-  return std::any_of(std::begin(files), std::end(files),
-                     [&](std::string_view f) { return file.ends_with(f); });
-}
-
 Control FuelGate::onRewrite(const RewriteEvent& event) {
-  if (!isOptional(*event.rule)) return Control::Apply;
+  if (!isOptionalRule(*event.rule)) return Control::Apply;
   if (used_ >= fuel_) return Control::Skip;
   if (++used_ == fuel_) {
     rule = event.rule->name();

@@ -25,7 +25,8 @@ struct RewriteCulprit {
 RewriteCulprit bisectRewrites(const Compilation& kernel, BisectFor what, int timeoutSeconds = 60,
                               const std::function<bool(const Compilation&, Observer&)>& judge = {});
 
-/// Allows the first `fuel` optional rewrites and skips the rest; remembers the last one it allowed.
+/// Allows the first `fuel` optional rewrites (replay/record/rewrite_limits.h) and skips the rest; remembers
+/// the last one it allowed.
 class FuelGate : public Observer {
 public:
   explicit FuelGate(size_t fuel) : fuel_(fuel) {}
@@ -36,9 +37,6 @@ public:
   Control onRewrite(const RewriteEvent& event) override;
   size_t used() const { return used_; }
   std::string rule, pass, before, after; ///< of the last rewrite allowed
-
-  /// Whether the rule is an equation that a compilation can do without.
-  static bool isOptional(const Rule& rule);
 
 private:
   size_t fuel_, used_ = 0;

@@ -51,6 +51,18 @@ Decisions decisionsOf(Trace& trace, PassId pass) {
   return read(std::move(s));
 }
 
+std::vector<DecidedStep> decidedSteps(Trace& trace, ScopeId scope) {
+  std::vector<DecidedStep> out;
+  for (const PassInfo& pass : trace.passes(scope)) {
+    Decisions made = decisionsOf(trace, pass.id);
+    if (made.empty()) continue;
+    for (const StepInfo& step : trace.steps(pass.id))
+      if (auto found = made.find(step.id); found != made.end())
+        for (Decision& d : found->second) out.push_back({pass.id, step.k, std::move(d)});
+  }
+  return out;
+}
+
 std::vector<Decision> decisionsAt(Trace& trace, StepId step) {
   if (trace.database().pragma("user_version") < kSince) return {};
   Statement s = trace.database().prepare(
@@ -63,6 +75,13 @@ std::vector<Decision> decisionsAt(Trace& trace, StepId step) {
 std::string priceText(const std::optional<double>& price, const std::string& unit) {
   if (!price) return {};
   return fmt::format("{:.3g}{}{}", *price, unit.empty() ? "" : " ", unit);
+}
+
+std::string priceText(const Decision& decision) {
+  std::string out = priceText(decision.price, decision.unit);
+  for (size_t i = 0; i < decision.others.size() && !out.empty(); ++i)
+    out += fmt::format("{} {} ({:.3g})", i ? "," : "; else", decision.others[i].what, decision.others[i].price);
+  return out;
 }
 
 std::string dearer(const Decision& decision, const Decision::Alternative& other) {

@@ -60,7 +60,7 @@ bool Breakpoint::holds(const GatePlace& p) const {
 }
 
 DebugGate::DebugGate(Observer& inner, const std::string& path, std::function<void()> settle)
-    : inner_(inner), settle_(std::move(settle)) {
+    : ForwardingObserver(inner), settle_(std::move(settle)) {
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
   if (path.size() >= sizeof address.sun_path)

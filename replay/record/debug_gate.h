@@ -15,7 +15,7 @@
 //   DebugGate gate(recorder, "/run/user/1000/uopscope-1.sock", [&] { recorder.flush(); });
 //   ObserverScope scope(&gate);
 #pragma once
-#include "engine/rewrite/observer.h"
+#include "replay/record/forwarding_observer.h"
 
 #include <functional>
 #include <map>
@@ -38,7 +38,7 @@ private:
   std::map<std::string, std::string> wanted_;
 };
 
-class DebugGate final : public Observer {
+class DebugGate final : public ForwardingObserver {
 public:
   /// Error(Runtime) when nobody listens there. `settle` is called before each wait.
   DebugGate(Observer& inner, const std::string& socketPath, std::function<void()> settle);
@@ -46,36 +46,11 @@ public:
   DebugGate(const DebugGate&) = delete;
   DebugGate& operator=(const DebugGate&) = delete;
 
-  bool wantsRewrites() const override { return true; }
-  bool wantsCounts() const override { return inner_.wantsCounts(); }
-  const std::atomic<bool>* stopFlag() const override { return inner_.stopFlag(); }
   void onScopeBegin(const ScopeBegin& begin) override;
   void onScopeEnd() override;
   void onPassBegin(const PassBegin& begin) override;
   void onPassEnd(const PassEnd& end) override;
   Control onRewrite(const RewriteEvent& event) override;
-  void onGate(UOp node) override { inner_.onGate(node); }
-  void onUnchanged(const Rule& rule, UOp node) override {
-    if (inner_.wantsRewrites()) inner_.onUnchanged(rule, node);
-  }
-  void onProgram(std::span<const UOp> program) override { inner_.onProgram(program); }
-  void onPhase(const Phase& phase) override { inner_.onPhase(phase); }
-  void onCandidate(const Candidate& candidate) override { inner_.onCandidate(candidate); }
-  void onDecision(const Decision& decision) override { inner_.onDecision(decision); }
-  void onBuffer(const BufferEvent& buffer) override { inner_.onBuffer(buffer); }
-  void onOutput(std::string_view stream, std::string_view text) override { inner_.onOutput(stream, text); }
-  void onRuleError(const Rule& rule, UOp before, std::string_view message) override {
-    inner_.onRuleError(rule, before, message);
-  }
-  void onCounts(std::span<const MatchCount> counts) override { inner_.onCounts(counts); }
-  void onDeclines(std::span<const DeclineCount> declines) override { inner_.onDeclines(declines); }
-  void onArtifact(const Artifact& artifact) override { inner_.onArtifact(artifact); }
-  void onLaunch(const Launch& launch) override { inner_.onLaunch(launch); }
-  void onOrigin(const Origin& origin) override { inner_.onOrigin(origin); }
-  void poolRetired(Pool& pool) override { inner_.poolRetired(pool); }
-  /// Nothing is done on other threads while somebody may stop it: work is observed here, one after the other.
-  std::unique_ptr<Observer> fork(uint64_t) override { return nullptr; }
-  void join(std::unique_ptr<Observer> child) override { inner_.join(std::move(child)); }
 
 private:
   enum class Run { Free, Step, Next, Finish };
@@ -85,7 +60,6 @@ private:
   void obey(const std::string& order);
   void answer(const std::string& line);
 
-  Observer& inner_;
   std::function<void()> settle_;
   int socket_ = -1;
   std::string pending_;

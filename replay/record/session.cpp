@@ -102,8 +102,12 @@ std::string environmentJson() {
   std::vector<std::string> found;
   for (char** e = environ; *e; ++e) {
     std::string entry = *e, name = entry.substr(0, entry.find('='));
-    static const std::vector<std::string> known = {
-        "DEV", "CPU", "REF", "NULL", "CUDA", "CL", "DEFAULT_FLOAT", "PYTHONHASHSEED", "SEED"};
+    static const std::vector<std::string> known = {"DEV",           "CPU",
+                                                   "REF",           "NULL",
+                                                   "CUDA",          "CL",
+                                                   "DEFAULT_FLOAT", "PYTHONHASHSEED",
+                                                   "SEED",          "UOPSCOPE_WITHOUT",
+                                                   "UOPSCOPE_FUEL"};
     if (ContextVar::find(name) || std::find(known.begin(), known.end(), name) != known.end())
       found.push_back(entry);
   }
@@ -185,12 +189,17 @@ void RecordingSession::begin() {
     if (observer) both_ = std::make_unique<Tee>(observer, &capture_->observer());
     observer = both_ ? static_cast<Observer*>(both_.get()) : &capture_->observer();
   }
-  if (!observer) return;
+  const RewriteLimits limits = RewriteLimits::fromEnvironment();
+  if (!observer && !limits.any()) return;
   // Somebody wants to stop the recording at breakpoints; what the script starts is none of his business.
   if (const char* gate = std::getenv("UOPSCOPE_GATE"); gate && recorder_) {
     gate_ = std::make_unique<DebugGate>(*recorder_, gate, [this] { recorder_->flush(); });
     unsetenv("UOPSCOPE_GATE");
     observer = gate_.get();
+  }
+  if (limits.any()) {
+    limits_ = std::make_unique<LimitGate>(observer ? *observer : nobody_, limits);
+    observer = limits_.get();
   }
   scope_.emplace(observer);
   scriptScope_.emplace(ScopeBegin{ScopeKind::Script, fs::path(options_.script).filename().string(), {}, {}});
@@ -221,6 +230,7 @@ void RecordingSession::finish(std::string_view status, std::string_view message)
   finished_ = true;
   scriptScope_.reset();
   scope_.reset();
+  limits_.reset();
   if (recorder_) {
     recorderOfSignals = nullptr;
     progressOfSignals = nullptr;

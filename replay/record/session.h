@@ -15,6 +15,7 @@
 #include "replay/record/git_place.h"
 #include "replay/record/match_stats.h"
 #include "replay/record/recorder.h"
+#include "replay/record/rewrite_limits.h"
 #include "replay/record/tee.h"
 
 #include <optional>
@@ -64,6 +65,8 @@ private:
   std::unique_ptr<DebugGate> gate_;
   std::unique_ptr<CaptureSession> capture_;
   std::unique_ptr<Tee> both_;
+  Observer nobody_; ///< what limits stand before where nothing is recorded
+  std::unique_ptr<LimitGate> limits_;
   std::optional<ObserverScope> scope_;
   std::optional<ObservedScope> scriptScope_;
   std::vector<std::byte> signalStack_;

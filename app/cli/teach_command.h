@@ -1,0 +1,43 @@
+// uopscope story, whatif, bisect and lesson: the laboratory and the classroom over replay/teach.
+#pragma once
+#include "app/cli/cli.h"
+
+namespace uopscope::cli {
+
+struct StoryArguments {
+  std::string trace, kernel, output;
+  bool json = false;
+};
+int tellStory(const StoryArguments& options);
+
+struct WhatIfArguments {
+  std::string input, kernel; ///< input: a script, a trace or a corpus
+  std::vector<std::string> without, opts, arguments;
+  int repeats = 25, timeout = 60;
+  bool json = false, diffs = false, noTimes = false;
+};
+int compareVariants(const WhatIfArguments& options);
+
+struct BisectArguments {
+  std::string script;
+  std::vector<std::string> arguments;
+  bool json = false;
+};
+int bisectByScript(const BisectArguments& options);
+
+struct LessonArguments {
+  std::string file; ///< empty: lists lessons
+  bool answers = false, restart = false, teacher = false;
+};
+int takeLesson(const LessonArguments& options);
+
+/// Adds the four verbs; `code` receives the exit code of the one that ran.
+struct TeachArguments {
+  StoryArguments story;
+  WhatIfArguments whatIf;
+  BisectArguments bisect;
+  LessonArguments lesson;
+};
+void addTeachVerbs(CLI::App& app, TeachArguments& arguments, int& code);
+
+} // namespace uopscope::cli

@@ -1,0 +1,76 @@
+// Options of story, whatif, bisect and lesson, with an example each.
+#include "app/cli/teach_command.h"
+
+#include <CLI/CLI.hpp>
+
+namespace uopscope::cli {
+
+void addTeachVerbs(CLI::App& app, TeachArguments& a, int& code) {
+  CLI::App* story = app.add_subcommand("story", "a kernel's compilation told in chapters, a sentence a pass");
+  story->add_option("TRACE", a.story.trace, "a .uoptrace file")->required();
+  story->add_option("KERNEL", a.story.kernel,
+                    "kernel or schedule, by number or name; without one, every kernel");
+  story->add_option("-o,--output", a.story.output, "write it to this file: .html or .txt");
+  story->add_flag("--json", a.story.json, "JSON instead of text");
+  story->footer("Example: uopscope story softmax.uoptrace r_16_25_4 -o story.html");
+  story->callback([&] { code = tellStory(a.story); });
+
+  CLI::App* whatIf =
+      app.add_subcommand("whatif", "kernels compiled again without a rule, or with other Opts: code, "
+                                   "instructions and times side by side");
+  whatIf->add_option("SCRIPT", a.whatIf.input, "a script (it is run), a .uoptrace or a .uopcorpus file")
+      ->required();
+  whatIf
+      ->add_option("--without", a.whatIf.without,
+                   "a rule, or several with commas; each --without is a variant")
+      ->expected(1)
+      ->take_all();
+  whatIf
+      ->add_option(
+          "--opts", a.whatIf.opts,
+          "Opts in place of those chosen: \"UPCAST 0 4; UNROLL 0 8\", or none; each --opts is a variant")
+      ->expected(1)
+      ->take_all();
+  whatIf->add_option("--kernel", a.whatIf.kernel,
+                     "one kernel, by name or number; without one, all that change");
+  whatIf->add_option("--repeats", a.whatIf.repeats, "timed runs of each variant (25)")
+      ->check(CLI::Range(1, 100000));
+  whatIf->add_option("--timeout", a.whatIf.timeout, "seconds for one variant (60)")
+      ->check(CLI::Range(1, 86400));
+  whatIf->add_flag("--no-times", a.whatIf.noTimes, "compile only");
+  whatIf->add_flag("--diffs", a.whatIf.diffs, "the whole difference of the code");
+  whatIf->add_flag("--json", a.whatIf.json, "JSON instead of text");
+  whatIf->add_option("ARGS", a.whatIf.arguments, "of the script, after --");
+  whatIf->footer(
+      "Exit code 1 if a variant does not compile or gives other results.\n"
+      "Example: uopscope whatif samples/matmul.py --kernel r_2_16_4_16_48 --opts none --opts \"UPCAST 0 4\" "
+      "--without cut-arithmetic");
+  whatIf->callback([&] { code = compareVariants(a.whatIf); });
+
+  CLI::App* bisect = app.add_subcommand(
+      "bisect", "which rewrite makes a script fail: it is run with fewer and fewer rewrites");
+  bisect
+      ->add_option("SCRIPT", a.bisect.script,
+                   "a script that ends with another exit code than 0 where its numbers are wrong")
+      ->required();
+  bisect->add_flag("--json", a.bisect.json, "JSON instead of text");
+  bisect->add_option("ARGS", a.bisect.arguments, "of the script, after --");
+  bisect->footer(
+      "Any rule is found that states an equation, the script's own included. Exit code 1 if one was found.\n"
+      "Example: uopscope bisect wrong.py");
+  bisect->callback([&] { code = bisectByScript(a.bisect); });
+
+  CLI::App* lesson =
+      app.add_subcommand("lesson", "a lesson with commands and questions; without FILE, lists lessons");
+  lesson->add_option("FILE", a.lesson.file,
+                     "a Markdown file, such as docs/lessons/1-a-plus-b.md, or a lesson's number");
+  lesson->add_flag("--answers", a.lesson.answers,
+                   "goes through it alone with the answers in it, checking each");
+  lesson->add_flag("--restart", a.lesson.restart, "from the beginning, whatever was done before");
+  lesson->add_flag("--teacher", a.lesson.teacher, "the teacher's notes and the answers");
+  lesson->footer("Progress is kept in ~/.local/share/uopscope/lessons (XDG_DATA_HOME).\n"
+                 "Example: uopscope lesson docs/lessons/1-a-plus-b.md");
+  lesson->callback([&] { code = takeLesson(a.lesson); });
+}
+
+} // namespace uopscope::cli

@@ -1,0 +1,164 @@
+// uopscope whatif and bisect: what becomes of kernels without a rule or with other Opts; which rewrite makes
+// a script fail. Scripts run in processes of their own, this program again.
+#include "app/cli/output.h"
+#include "app/cli/replay_command.h"
+#include "app/cli/teach_command.h"
+#include "replay/compare/bisect_script.h"
+#include "replay/teach/variants.h"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <fstream>
+
+namespace uopscope::cli {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string lastLine(const std::string& path) {
+  std::ifstream in(path);
+  std::string last;
+  for (std::string line; std::getline(in, line);)
+    if (!line.empty()) last = line;
+  return last;
+}
+
+void mustExist(const std::string& path) {
+  std::error_code ignored;
+  if (!fs::is_regular_file(path, ignored))
+    throw Error(ErrorKind::File,
+                fmt::format("{}: no such file; give a script, a .uoptrace or a .uopcorpus", path));
+}
+
+bool isStored(const std::string& path) {
+  return path.ends_with(".uoptrace") || path.ends_with(".uopcorpus");
+}
+
+/// Runs the script with its compilations kept in `corpus`.
+void capture(const WhatIfArguments& o, const std::string& corpus) {
+  TemporaryFile log(".log");
+  std::vector<std::string> command = {selfPath(), "run", o.input};
+  command.insert(command.end(), o.arguments.begin(), o.arguments.end());
+  const int code =
+      runProgram(command, {}, log.path(), {{"CAPTURE_PROCESS_REPLAY", "1"}, {"UOPSCOPE_CORPUS", corpus}});
+  if (code == kFine) return;
+  fmt::print(stderr, "uopscope: {} ended with exit code {} ({}); what it compiled until then is looked at\n",
+             o.input, code, lastLine(log.path()));
+}
+
+/// By name or number; of a trace the numbers are those that ls prints.
+CorpusEntry kernelOf(const WhatIfArguments& o, const StoredCompilations& stored, const Corpus& corpus) {
+  if (o.input.ends_with(".uoptrace")) {
+    Trace trace(o.input);
+    const ScopeId scope = trace.findScope(o.kernel);
+    for (const CorpusEntry& e : corpus.entries())
+      if (const auto at = stored.scopes().find(e.inputHash);
+          at != stored.scopes().end() && at->second == scope)
+        return e;
+    return findEntry(corpus, trace.scope(scope).name);
+  }
+  return findEntry(corpus, o.kernel);
+}
+
+bool isBad(const VariantResult& r) {
+  return !r.problem.empty() || r.wrong;
+}
+
+} // namespace
+
+int compareVariants(const WhatIfArguments& o) {
+  std::vector<Variant> variants;
+  for (const std::string& rules : o.without) variants.push_back(variantWithout(rules));
+  for (const std::string& opts : o.opts) variants.push_back(variantOpts(opts));
+  if (variants.empty())
+    throw Error(ErrorKind::Value,
+                "what if what? give --without RULE or --opts \"UPCAST 0 4\", several times if wanted");
+  mustExist(o.input);
+  TemporaryFile made(".uopcorpus");
+  if (!isStored(o.input)) capture(o, made.path());
+  if (std::error_code ignored; !isStored(o.input) && !fs::exists(made.path(), ignored))
+    throw Error(ErrorKind::Value, fmt::format("{} compiled nothing: it must realize a tensor", o.input));
+  const StoredCompilations stored = openStored(isStored(o.input) ? o.input : made.path());
+  const Corpus corpus = Corpus::open(stored.path());
+  std::vector<CorpusEntry> kernels;
+  if (!o.kernel.empty())
+    kernels.push_back(kernelOf(o, stored, corpus));
+  else
+    for (const CorpusEntry& e : corpus.entries())
+      if (e.kind == ScopeKind::Kernel) kernels.push_back(e);
+  if (kernels.empty()) throw Error(ErrorKind::Value, fmt::format("{} has no kernel", o.input));
+  const WhatIfOptions options{o.noTimes ? 0 : o.repeats, o.timeout};
+  Json all = Json::array();
+  size_t same = 0;
+  bool bad = false;
+  for (const CorpusEntry& e : kernels) {
+    const Compilation kernel = corpus.load(e);
+    // Where many are asked, what does not change is not worth its time.
+    if (o.kernel.empty()) {
+      const WhatIf quick = whatIf(kernel, variants, {0, o.timeout});
+      if (std::ranges::all_of(quick.variants, [](const VariantResult& v) { return v.sameCode; })) {
+        ++same;
+        continue;
+      }
+    }
+    const WhatIf w = whatIf(kernel, variants, options);
+    for (const VariantResult& v : w.variants) bad |= isBad(v);
+    if (o.json) {
+      all.push_back(whatIfJson(w));
+    } else {
+      fmt::print("{}\n", whatIfText(w, o.diffs ? 0 : 40));
+      std::fflush(stdout);
+    }
+  }
+  if (o.json)
+    printJson(Json{{"kernels", all}, {"unchanged", same}});
+  else if (o.kernel.empty())
+    fmt::print("{} of {} kernels stay as they are\n", same, kernels.size());
+  return bad ? kFailed : kFine;
+}
+
+int bisectByScript(const BisectArguments& o) {
+  mustExist(o.script);
+  std::vector<std::string> command = {selfPath(), "run", o.script};
+  command.insert(command.end(), o.arguments.begin(), o.arguments.end());
+  TemporaryFile log(".log"), report(".json");
+  size_t runs = 0;
+  const ScriptCulprit c = bisectScript([&](size_t fuel) {
+    std::error_code ignored;
+    fs::remove(report.path(), ignored);
+    if (useColour()) fmt::print(stderr, "\rrun {}   ", ++runs);
+    std::vector<std::pair<std::string, std::string>> environment = {{"UOPSCOPE_FUEL_REPORT", report.path()}};
+    if (fuel != SIZE_MAX) environment.emplace_back("UOPSCOPE_FUEL", std::to_string(fuel));
+    const int code = runProgram(command, {}, log.path(), environment);
+    if (code == kInterrupted) throw Error(ErrorKind::Runtime, "interrupted");
+    ScriptRun run{code != kFine, {}};
+    if (fs::exists(report.path(), ignored))
+      run.last = LastRewrite::read(report.path());
+    else if (fuel == SIZE_MAX)
+      throw Error(ErrorKind::Value,
+                  fmt::format("{} did not get as far as the compiler: {}", o.script, lastLine(log.path())));
+    return run;
+  });
+  if (useColour()) fmt::print(stderr, "\r          \r");
+  if (o.json)
+    printJson(Json{{"found", c.found},
+                   {"sentence", c.sentence},
+                   {"rewrites", c.optional},
+                   {"number", c.number},
+                   {"runs", c.runs},
+                   {"rule", c.rewrite.rule},
+                   {"at", c.rewrite.at},
+                   {"kernel", c.rewrite.kernel},
+                   {"pass", c.rewrite.pass},
+                   {"before", c.rewrite.before},
+                   {"after", c.rewrite.after}});
+  else
+    fmt::print("{} ({} runs)\n", c.sentence, c.runs);
+  if (c.found && !o.json)
+    fmt::print("without it: UOPSCOPE_WITHOUT={} uopscope run {}\n", c.rewrite.rule, o.script);
+  return c.found ? kFailed : kFine;
+}
+
+} // namespace uopscope::cli

@@ -1,0 +1,44 @@
+// Bad with all rewrites, good with none: somewhere between is the first that is bad.
+#include "replay/compare/bisect_script.h"
+
+#include <fmt/format.h>
+
+namespace uopscope {
+
+ScriptCulprit bisectScript(const std::function<ScriptRun(size_t fuel)>& run) {
+  ScriptCulprit c;
+  auto counted = [&](size_t fuel) {
+    ++c.runs;
+    return run(fuel);
+  };
+  const ScriptRun all = counted(SIZE_MAX);
+  c.optional = all.last.optional;
+  if (!all.bad) {
+    c.sentence = "the script succeeds with all its rewrites: there is nothing to find";
+    return c;
+  }
+  if (c.optional == 0 || counted(0).bad) {
+    c.sentence = "the script fails without any optional rewrite, too: no equation makes it fail; look at the "
+                 "script and at "
+                 "the passes that lower";
+    return c;
+  }
+  size_t good = 0, bad = c.optional;
+  while (bad - good > 1) {
+    const size_t middle = good + (bad - good) / 2;
+    (counted(middle).bad ? bad : good) = middle;
+  }
+  const ScriptRun culprit = counted(bad);
+  c.found = culprit.bad;
+  c.number = bad;
+  c.rewrite = culprit.last;
+  c.sentence =
+      c.found
+          ? fmt::format("rewrite {} of {} makes it fail: rule {} ({}) in pass \"{}\" of {} turns {} into {}",
+                        bad, c.optional, c.rewrite.rule, c.rewrite.at, c.rewrite.pass, c.rewrite.kernel,
+                        c.rewrite.before, c.rewrite.after)
+          : "the script fails now and then with the same rewrites: it is not the compiler alone that decides";
+  return c;
+}
+
+} // namespace uopscope

@@ -1,0 +1,190 @@
+// Line by line; a block ends where a line of another kind begins.
+#include "replay/teach/markdown.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <vector>
+
+namespace uopscope {
+
+namespace {
+
+bool isTraceLink(std::string_view address) {
+  for (std::string_view begin : {"kernel=", "pass=", "step=", "node="})
+    if (address.starts_with(begin)) return true;
+  return false;
+}
+
+/// `[words](address)` from `at` on; the number of characters it takes, 0 for anything else.
+size_t link(std::string_view s, size_t at, std::string& out) {
+  const size_t close = s.find("](", at), end = close == std::string_view::npos ? close : s.find(')', close);
+  if (end == std::string_view::npos) return 0;
+  const std::string words = htmlText(s.substr(at + 1, close - at - 1));
+  const std::string_view address = s.substr(close + 2, end - close - 2);
+  out += isTraceLink(address) ? fmt::format("<a href=\"#{}\">{}</a>", htmlText(address), words)
+                              : fmt::format("{} ({})", words, htmlText(address));
+  return end + 1 - at;
+}
+
+std::string inlineHtml(std::string_view s) {
+  std::string out;
+  for (size_t i = 0; i < s.size();) {
+    const bool strong = s.substr(i).starts_with("**");
+    if (s[i] == '`' || strong || s[i] == '*') {
+      const std::string_view sign = s.substr(i, strong ? 2 : 1);
+      const size_t end = s.find(sign, i + sign.size());
+      const bool opens = s[i] == '`' || (i + sign.size() < s.size() && s[i + sign.size()] != ' ');
+      if (end != std::string_view::npos && end > i + sign.size() && opens) {
+        const std::string_view inside = s.substr(i + sign.size(), end - i - sign.size());
+        const char* tag = s[i] == '`' ? "code" : strong ? "strong" : "em";
+        out += fmt::format("<{0}>{1}</{0}>", tag, s[i] == '`' ? htmlText(inside) : inlineHtml(inside));
+        i = end + sign.size();
+        continue;
+      }
+    }
+    if (s[i] == '[')
+      if (const size_t taken = link(s, i, out)) {
+        i += taken;
+        continue;
+      }
+    const size_t next = std::min(s.find_first_of("`*[", i + 1), s.size());
+    out += htmlText(s.substr(i, next - i));
+    i = next;
+  }
+  return out;
+}
+
+std::string trimmed(std::string_view s) {
+  const size_t from = s.find_first_not_of(" \t");
+  if (from == std::string_view::npos) return {};
+  return std::string(s.substr(from, s.find_last_not_of(" \t") + 1 - from));
+}
+
+std::string tableRow(std::string_view line, const char* cell) {
+  std::string row = trimmed(line), out = "<tr>";
+  row = row.substr(1, row.size() > 1 && row.back() == '|' ? row.size() - 2 : std::string::npos);
+  for (size_t at = 0; at <= row.size();) {
+    const size_t bar = std::min(row.find('|', at), row.size());
+    out +=
+        fmt::format("<{0}>{1}</{0}>", cell, inlineHtml(trimmed(std::string_view(row).substr(at, bar - at))));
+    at = bar + 1;
+  }
+  return out + "</tr>\n";
+}
+
+class Blocks {
+public:
+  void line(std::string_view text) {
+    if (text.starts_with("```")) return fence();
+    if (fenced_) {
+      out_ += htmlText(text) + "\n";
+      return;
+    }
+    const std::string plain = trimmed(text);
+    if (plain.empty()) return open({});
+    const size_t hashes = std::min(plain.find_first_not_of('#'), plain.size());
+    if (hashes > 0 && hashes < 7 && hashes < plain.size() && plain[hashes] == ' ') {
+      open({});
+      out_ += fmt::format("<h{0}>{1}</h{0}>\n", hashes, inlineHtml(plain.substr(hashes + 1)));
+      return;
+    }
+    if (plain.starts_with("|")) return tableLine(plain);
+    if (plain.starts_with("- ") || plain.starts_with("* ")) return item("ul", plain.substr(2));
+    const size_t digits = plain.find_first_not_of("0123456789");
+    if (digits > 0 && digits != std::string::npos && plain.substr(digits).starts_with(". "))
+      return item("ol", plain.substr(digits + 2));
+    if (plain.starts_with("> ")) {
+      open("blockquote");
+      out_ += inlineHtml(plain.substr(2)) + "\n";
+      return;
+    }
+    if (open_ == "ul" || open_ == "ol") { // goes on with the item
+      out_ += " " + inlineHtml(plain);
+      return;
+    }
+    open("p");
+    out_ += inlineHtml(plain) + "\n";
+  }
+  std::string finish() {
+    if (fenced_) fence();
+    open({});
+    return std::move(out_);
+  }
+
+private:
+  void fence() {
+    open({});
+    out_ += fenced_ ? "</pre>\n" : "<pre>";
+    fenced_ = !fenced_;
+  }
+  void open(const std::string& block) {
+    if (block == open_) return;
+    if (open_ == "ul" || open_ == "ol") out_ += "</li>";
+    if (!open_.empty()) out_ += fmt::format("</{}>\n", open_);
+    if (!block.empty()) out_ += fmt::format("<{}>", block);
+    open_ = block;
+  }
+  void item(const std::string& list, const std::string& text) {
+    const bool first = open_ != list;
+    open(list);
+    out_ += fmt::format("{}<li>{}", first ? "" : "</li>\n", inlineHtml(text));
+  }
+  void tableLine(const std::string& plain) {
+    const bool first = open_ != "table";
+    open("table");
+    if (plain.find_first_not_of("|-: ") == std::string::npos) return;
+    out_ += tableRow(plain, first ? "th" : "td");
+  }
+  std::string out_, open_;
+  bool fenced_ = false;
+};
+
+} // namespace
+
+std::string htmlText(std::string_view text) {
+  std::string out;
+  out.reserve(text.size());
+  for (size_t i = 0; i < text.size(); ++i) {
+    const auto c = static_cast<unsigned char>(text[i]);
+    // Bytes that begin no character of UTF-8, or whose followers are missing.
+    const size_t more = c < 0x80 ? 0 : c >= 0xf0 && c < 0xf5 ? 3 : c >= 0xe0 ? 2 : c >= 0xc2 ? 1 : 9;
+    bool whole = more != 9 && i + more < text.size() + (more == 0) && c < 0xf5;
+    for (size_t k = 1; whole && k <= more; ++k)
+      whole = i + k < text.size() && (static_cast<unsigned char>(text[i + k]) & 0xc0) == 0x80;
+    if (!whole) {
+      out += "\xef\xbf\xbd";
+      continue;
+    }
+    if (c == '&')
+      out += "&amp;";
+    else if (c == '<')
+      out += "&lt;";
+    else if (c == '>')
+      out += "&gt;";
+    else if (c == '"')
+      out += "&quot;";
+    else if (c == '\'')
+      out += "&#39;";
+    else if (c < 0x20 && c != '\n' && c != '\t')
+      out += ' ';
+    else
+      out += text.substr(i, more + 1);
+    i += more;
+  }
+  return out;
+}
+
+std::string markdownHtml(std::string_view text) {
+  Blocks blocks;
+  for (size_t at = 0; at < text.size();) {
+    const size_t end = std::min(text.find('\n', at), text.size());
+    std::string_view line = text.substr(at, end - at);
+    if (line.ends_with('\r')) line.remove_suffix(1);
+    blocks.line(line);
+    at = end + 1;
+  }
+  return blocks.finish();
+}
+
+} // namespace uopscope

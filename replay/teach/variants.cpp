@@ -1,0 +1,212 @@
+// A child answers with JSON: nothing else of it is trusted to be there.
+#include "replay/teach/variants.h"
+
+#include "engine/base/error.h"
+#include "engine/tensor/known_rules.h"
+#include "engine/uop/uop.h"
+#include "replay/compare/divergence.h"
+#include "replay/compare/kernel_run.h"
+#include "replay/compare/recompile.h"
+#include "replay/compare/story_view.h"
+#include "replay/record/story.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <sstream>
+
+namespace uopscope {
+
+using nlohmann::json;
+
+namespace {
+
+std::vector<std::string> parts(const std::string& text, char at) {
+  std::vector<std::string> out;
+  std::istringstream in(text);
+  for (std::string part; std::getline(in, part, at);) {
+    const size_t from = part.find_first_not_of(" \t"), to = part.find_last_not_of(" \t");
+    if (from != std::string::npos) out.push_back(part.substr(from, to + 1 - from));
+  }
+  return out;
+}
+
+size_t stepsOf(const Compilation& c) {
+  const Story story(c.story);
+  return static_cast<size_t>(
+      std::ranges::count_if(story.events(), [](const StoryEvent& e) { return e.kind == StoryEvent::Step; }));
+}
+
+/// The input with these Opts in place of those that were chosen.
+Compilation withOpts(const Compilation& input, const std::vector<Opt>& opts) {
+  Pool pool;
+  PoolScope scope(pool);
+  UOp root = graphFromText(input.graph);
+  KernelInfo info = root.arg().kind() == ArgKind::Kernel ? root.arg().as<KernelInfo>() : KernelInfo{};
+  info.hasOptsToApply = true;
+  info.optsToApply = opts;
+  Compilation out = input;
+  out.graph = graphToText(root.withArg(Arg::of(info)));
+  return out;
+}
+
+json facts(const Compilation& c) {
+  return {{"problem", c.status == "ok" ? "" : c.message},
+          {"source", c.source},
+          {"rewrites", stepsOf(c)},
+          {"lines", std::count(c.source.begin(), c.source.end(), '\n')},
+          {"instructions", instructionCount(c.assembly)}};
+}
+
+VariantResult resultOf(const std::string& name, const json& j) {
+  VariantResult r;
+  r.name = name;
+  r.problem = j.value("problem", ""), r.unmeasured = j.value("unmeasured", ""),
+  r.source = j.value("source", "");
+  r.difference = j.value("difference", ""), r.pass = j.value("pass", "");
+  r.rewrites = j.value("rewrites", size_t{0}), r.lines = j.value("lines", size_t{0});
+  r.instructions = j.value("instructions", size_t{0});
+  r.seconds = j.value("seconds", 0.0), r.ratio = j.value("ratio", 1.0);
+  r.low = j.value("low", 1.0), r.high = j.value("high", 1.0);
+  r.wrong = j.value("wrong", false), r.sameCode = j.value("same", false);
+  return r;
+}
+
+/// Runs in the child: both compiled, compared, run and timed.
+std::string compareWith(const Compilation& kernel, const Variant& variant, int repeats) {
+  const bool opts = variant.opts.has_value();
+  const Compilation input = opts ? withOpts(kernel, *variant.opts) : kernel;
+  WithoutRules gate(variant.without);
+  Observer* asked = variant.without.empty() ? nullptr : &gate;
+  const Compilation before = recompile(kernel, {.assembly = true});
+  const Compilation after = recompile(input, {.assembly = true, .gate = asked});
+  json out = facts(after);
+  const Divergence d = firstDivergence(Story(before.story), Story(after.story));
+  if (opts)
+    out["difference"] = after.opts == before.opts
+                            ? ""
+                            : fmt::format("other Opts: {} in place of {}", after.opts, before.opts);
+  else if (d.found())
+    out["difference"] = d.sentence(), out["pass"] = d.pass;
+  out["same"] = after.status == "ok" && after.source == before.source && after.ir == before.ir;
+  if (after.status != "ok" || before.status != "ok" || repeats == 0)
+    return out.dump(-1, ' ', false, json::error_handler_t::replace);
+  try {
+    KernelRunner base(kernel, {.repeats = repeats}), other(input, {.gate = asked, .repeats = repeats});
+    const KernelOutcome a = base.run(), b = other.run();
+    KernelOutcome again = base.run(),
+                  more = other.run(); // in turn, so that a slow moment of the machine is in both
+    std::vector<double> x = a.seconds, y = b.seconds;
+    x.insert(x.end(), again.seconds.begin(), again.seconds.end());
+    y.insert(y.end(), more.seconds.begin(), more.seconds.end());
+    const TimeComparison t = compareTimes(x, y);
+    out["seconds"] = t.after, out["ratio"] = t.ratio, out["low"] = t.low, out["high"] = t.high;
+    out["wrong"] = isWrong(a, b);
+  } catch (const std::exception& e) {
+    out["unmeasured"] = e.what();
+  }
+  return out.dump(-1, ' ', false, json::error_handler_t::replace);
+}
+
+std::string baseFacts(const Compilation& kernel, int repeats) {
+  const Compilation now = recompile(kernel, {.assembly = true});
+  json out = facts(now);
+  try {
+    if (repeats && now.status == "ok") {
+      KernelRunner runner(kernel, {.repeats = repeats});
+      std::vector<double> s = runner.run().seconds;
+      std::sort(s.begin(), s.end());
+      if (!s.empty()) out["seconds"] = s[s.size() / 2];
+    }
+  } catch (const std::exception& e) {
+    out["unmeasured"] = e.what();
+  }
+  return out.dump(-1, ' ', false, json::error_handler_t::replace);
+}
+
+VariantResult inChild(const std::string& name, const std::function<std::string()>& work, int timeout) {
+  try {
+    return resultOf(name, json::parse(isolated(work, timeout)));
+  } catch (const std::exception& e) {
+    VariantResult r;
+    r.name = name, r.problem = e.what();
+    return r;
+  }
+}
+
+} // namespace
+
+Variant variantWithout(const std::string& rules) {
+  Variant v{"without " + rules, parts(rules, ','), {}};
+  if (v.without.empty())
+    throw Error(ErrorKind::Value, "--without: give the name of a rule, or several with commas");
+  for (const std::string& name : v.without) {
+    const std::string stem = name.substr(0, name.find('-'));
+    std::vector<std::string> near;
+    bool known = false;
+    for (const RuleDef* def : knownRules()) {
+      const std::string_view other = def->name;
+      known |= other == name;
+      if (near.size() < 8 && other.starts_with(stem)) near.emplace_back(other);
+    }
+    if (!known)
+      throw Error(ErrorKind::Key,
+                  fmt::format("there is no rule \"{}\"{}; uopscope stats TRACE lists those that applied",
+                              name,
+                              near.empty() ? "" : fmt::format("; near it are {}", fmt::join(near, ", "))));
+  }
+  return v;
+}
+
+Variant variantOpts(const std::string& text) {
+  Variant v{"Opts " + text, {}, std::vector<Opt>{}};
+  if (text == "none") return v;
+  for (const std::string& one : parts(text, ';')) {
+    std::istringstream in(one);
+    std::string name;
+    Opt opt;
+    in >> name;
+    const auto op = optOpFromName(name);
+    bool whole = static_cast<bool>(op);
+    if (op) opt.op = *op;
+    if (whole && (in >> opt.axis)) // NOLOCALS has neither axis nor amount
+      for (int64_t n; in >> n;) opt.arg.push_back(n);
+    whole = whole && in.eof();
+    if (!whole)
+      throw Error(
+          ErrorKind::Value,
+          fmt::format("--opts \"{}\": \"{}\" is no Opt; write \"UPCAST 0 4; UNROLL 0 8\": name, axis, amount "
+                      "(UPCAST, UNROLL, LOCAL, THREAD, GROUP, GROUPTOP, SWAP, PADTO, NOLOCALS), or none",
+                      text, one));
+    v.opts->push_back(std::move(opt));
+  }
+  if (v.opts->empty()) throw Error(ErrorKind::Value, "--opts: give Opts such as \"UPCAST 0 4\", or none");
+  return v;
+}
+
+size_t instructionCount(std::string_view assembly) {
+  size_t n = 0;
+  for (size_t at = 0; at < assembly.size();) {
+    const size_t end = std::min(assembly.find('\n', at), assembly.size());
+    std::string_view line = assembly.substr(at, end - at);
+    const size_t from = line.find_first_not_of(" \t");
+    at = end + 1;
+    if (from == std::string_view::npos) continue;
+    line.remove_prefix(from);
+    n += line[0] != '.' && line[0] != '#' && line[0] != ';' && !line.ends_with(':');
+  }
+  return n;
+}
+
+WhatIf whatIf(const Compilation& kernel, const std::vector<Variant>& variants, const WhatIfOptions& o) {
+  if (kernel.kind != ScopeKind::Kernel)
+    throw Error(ErrorKind::Value, fmt::format("{} is a schedule; what-if compiles kernels", kernel.name));
+  WhatIf w{kernel.name, kernel.file.empty() ? "" : fmt::format("{}:{}", kernel.file, kernel.line), {}, {}};
+  w.base = inChild("as it is", [&] { return baseFacts(kernel, o.repeats); }, o.timeoutSeconds);
+  for (const Variant& v : variants)
+    w.variants.push_back(
+        inChild(v.name, [&] { return compareWith(kernel, v, o.repeats); }, o.timeoutSeconds));
+  return w;
+}
+
+} // namespace uopscope

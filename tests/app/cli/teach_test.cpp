@@ -1,0 +1,230 @@
+// Offline sessions, stories, what-if and bisection, as people use them.
+#include "tests/app/cli/support.h"
+
+#include <doctest/doctest.h>
+
+using namespace uopscope;
+using namespace uopscope::test;
+
+namespace {
+
+constexpr const char* kProduct = R"(from tinygrad import Tensor, Context
+with Context(CPU_TARGET=3, CPU_COUNT=1):
+  a, b = Tensor.ones(16, 16).contiguous().realize(), Tensor.ones(16, 16).contiguous().realize()
+  assert (a @ b).realize().numpy().sum() == 16 ** 3
+)";
+
+/// The JSON inside of a page.
+Json dataOf(const std::string& html) {
+  const size_t from = html.find("id=\"data\">") + 10, to = html.find("</script>", from);
+  return Json::parse(html.substr(from, to - from));
+}
+
+/// A trace whose names and texts are markup.
+std::string hostileTrace(const Folder& f) {
+  const std::string path = f.file("hostile.uoptrace");
+  recordTo(path, [] {
+    Pool pool;
+    PoolScope scope(pool);
+    UOp root = randomGraph(3, 40);
+    ObservedScope kernel({ScopeKind::Kernel, "</script><img src=x onerror=alert(1)>", {"<b>.py", 3}, root});
+    graphRewrite(root, shrinking(), {.name = "<script>alert(1)</script>"});
+    Observer::current()->onArtifact(
+        {"source", "</pre></script><script>alert('\xff')</script> & \"quotes\"\n"});
+  });
+  return path;
+}
+
+} // namespace
+
+TEST_CASE("a session is one file that needs nothing else") {
+  Folder f;
+  const std::string trace = sampleTrace(f), page = f.file("s.html");
+  const std::string lesson =
+      f.file("lesson.md",
+             "# Look\nat [this](kernel=r_4&pass=1&step=1) and [that](https://example.org/x) <script>\n");
+  REQUIRE(call(f, {"export", trace, "--what", "session", "--lesson", lesson, "-o", page}).code == 0);
+  const std::string html = textOf(page);
+  CHECK(html.size() > 50'000);
+  CHECK(!contains(html, "src=\"http"));
+  CHECK(!contains(html, "href=\"http"));
+  CHECK(contains(html, "href=\"#kernel=r_4&amp;pass=1&amp;step=1\""));
+  CHECK(contains(html, "and that (https://example.org/x) &lt;script&gt;"));
+  CHECK(contains(html, "default-src 'none'"));
+  const Json data = dataOf(html);
+  REQUIRE(data["scopes"].size() == 2);
+  for (const auto& scope : data["scopes"])
+    for (const auto& pass : scope["passes"]) {
+      REQUIRE(pass.contains("rows"));
+      CHECK(pass["rows"].size() == pass["steps"].get<size_t>());
+      REQUIRE(pass["pictures"]["states"].size() == pass["rows"].size() + 1);
+      // Going through all differences never takes away what is not there, nor adds what is.
+      std::set<int> boxes;
+      for (const auto& state : pass["pictures"]["states"]) {
+        for (const auto& b : state[1]) CHECK(boxes.erase(b.get<int>()) == 1);
+        for (const auto& b : state[0]) CHECK(boxes.insert(b.get<int>()).second);
+        for (const auto& m : state[4]) CHECK(boxes.contains(m.get<int>() >> 2));
+      }
+    }
+  CHECK(data["limits"].empty());
+}
+
+TEST_CASE("what does not fit into a session is said") {
+  Folder f;
+  const std::string trace = sampleTrace(f), page = f.file("s.html");
+  Result one =
+      call(f, {"export", trace, "--what", "session", "--kernel", "r_4", "--pass", "1", "-o", page, "--json"});
+  REQUIRE(one.code == 0);
+  CHECK(contains(one.err, "was chosen"));
+  CHECK(Json::parse(one.out)["limits"].size() == 2);
+  CHECK(dataOf(textOf(page))["scopes"][0]["passes"].size() == 1);
+  CHECK(call(f, {"export", trace, "--what", "session", "--pass", "1", "-o", page}).code == 2);
+  CHECK(call(f, {"export", trace, "--what", "session", "-o", f.file("s.svg")}).code == 2);
+  CHECK(call(f, {"export", trace, "--lesson", "x.md", "-o", page}).code == 2);
+  CHECK(call(f, {"export", trace, "--what", "session", "--lesson", "nowhere.md", "-o", page}).code == 2);
+}
+
+TEST_CASE("nothing of a trace is markup in a session or a story") {
+  Folder f;
+  const std::string trace = hostileTrace(f), page = f.file("s.html"), story = f.file("story.html");
+  REQUIRE(call(f, {"export", trace, "--what", "session", "-o", page}).code == 0);
+  REQUIRE(call(f, {"story", trace, "-o", story}).code == 0);
+  for (const std::string& file : {page, story}) {
+    const std::string html = textOf(file);
+    CHECK(!contains(html, "<img"));
+    CHECK(!contains(html, "<script>alert"));
+    CHECK(!contains(html, "\xff"));
+  }
+  CHECK(dataOf(textOf(page))["scopes"][0]["name"] == "</script><img src=x onerror=alert(1)>");
+}
+
+TEST_CASE("a story has eight to twelve chapters with a sentence for every pass") {
+  Folder f;
+  const std::string script = f.file("product.py", kProduct), trace = f.file("p.uoptrace");
+  REQUIRE(call(f, {"record", script, "-o", trace, "-q"}).code == 0);
+  const Json all = Json::parse(call(f, {"story", trace, "--json"}).out);
+  REQUIRE(all.size() == 2);
+  const std::string number = std::to_string(all[1]["number"].get<int>());
+  const Json passes = Json::parse(call(f, {"ls", trace, number, "--json"}).out);
+  for (const Json& kernel : all) {
+    CHECK(kernel["chapters"].size() >= 8);
+    CHECK(kernel["chapters"].size() <= 12);
+    for (const Json& c : kernel["chapters"]) CHECK(!c["sentences"].empty());
+  }
+  const Result text = call(f, {"story", trace, number});
+  REQUIRE(text.code == 0);
+  for (const auto& p : passes["passes"])
+    CHECK_MESSAGE(contains(text.out, p["name"].get<std::string>()), p["name"]);
+  for (const char* part : {"4. Choices", "decided: ", "REDUCE is gone", "line 4", "__attribute__"})
+    CHECK_MESSAGE(contains(text.out, part), part);
+  CHECK(call(f, {"story", trace, "nothing"}).code == 2);
+  CHECK(call(f, {"story", trace, "-o", "x.pdf"}).code == 2);
+}
+
+TEST_CASE("what-if compiles variants aside and compares them") {
+  Folder f;
+  const std::string script = f.file("product.py", kProduct);
+  const Result r = call(f, {"whatif", script, "--opts", "none", "--opts", "UPCAST 1 4", "--without",
+                            "mul-zero", "--repeats", "3", "--json"});
+  REQUIRE(r.code == 0);
+  const Json out = Json::parse(r.out);
+  REQUIRE(out["kernels"].size() == 2);
+  const Json& product = out["kernels"][1];
+  REQUIRE(product["variants"].size() == 3);
+  CHECK(product["base"]["instructions"].get<int>() > 10);
+  for (const Json& v : product["variants"]) {
+    CHECK(v["problem"] == "");
+    CHECK(v["wrong"] == false);
+    CHECK(v["seconds"].get<double>() > 0);
+    CHECK(v["low"].get<double>() <= v["ratio"].get<double>() * 1.0001);
+  }
+  CHECK(product["variants"][0]["source"] != product["base"]["source"]);
+  CHECK(product["variants"][1]["difference"].get<std::string>().find("UPCAST") != std::string::npos);
+  // Opts that do not fit are a row that says so, not the end.
+  const Result bad = call(f, {"whatif", script, "--opts", "UPCAST 0 7", "--no-times"});
+  CHECK(bad.code == 1);
+  CHECK(contains(bad.out, "does not compile"));
+  CHECK(call(f, {"whatif", script, "--opts", "SIDEWAYS 1 2"}).code == 2);
+  const Result rule = call(f, {"whatif", script, "--without", "mul-zro"});
+  CHECK(rule.code == 2);
+  CHECK(contains(rule.err, "mul-zero"));
+  CHECK(call(f, {"whatif", script}).code == 2);
+  CHECK(call(f, {"whatif", "nowhere.py", "--opts", "none"}).code == 2);
+}
+
+TEST_CASE("bisect finds the rewrite that makes a script fail, a script's own rule") {
+  Folder f;
+  const std::string script = f.file("wrong.py", R"(from tinygrad import Tensor
+from tinygrad.codegen import rules_after
+from tinygrad.uop.ops import UPat, PatternMatcher
+x, c = UPat.var("x"), UPat.cvar("c")
+def right(x): return x * 2
+def wrong(x, c): return x + 8 if c.arg == 7 else None
+with rules_after("initial symbolic", PatternMatcher([(x + x, right), (x + c, wrong)])):
+  assert (Tensor([1, 2, 3]).realize() * 3 + 7).tolist() == [10, 13, 16]
+)");
+  const Result r = call(f, {"bisect", script, "--json"});
+  CHECK(r.code == 1);
+  const Json out = Json::parse(r.out);
+  CHECK(out["found"] == true);
+  CHECK(out["rule"] == "wrong");
+  CHECK(contains(out["at"].get<std::string>(), "wrong.py"));
+  CHECK(call(f, {"run", script}, "UOPSCOPE_WITHOUT=wrong").code == 0);
+  CHECK(call(f, {"run", script}).code == 1);
+  const std::string right = f.file("right.py", "from tinygrad import Tensor\nTensor([1]).realize()\n");
+  const Result none = call(f, {"bisect", right});
+  CHECK(none.code == 0);
+  CHECK(contains(none.out, "nothing to find"));
+  const std::string broken =
+      f.file("broken.py", "from tinygrad import Tensor\n(Tensor([1]) + 1).tolist()\nraise SystemExit(3)\n");
+  CHECK(contains(call(f, {"bisect", broken}).out, "fails without any optional rewrite"));
+  CHECK(call(f, {"run", right}, "UOPSCOPE_FUEL=many").code == 2);
+}
+
+TEST_CASE("a browser steps through a session: slider, keys, links") {
+  if (std::system("command -v chromium >/dev/null 2>&1") != 0) {
+    MESSAGE("skipped: no chromium");
+    return;
+  }
+  Folder f;
+  const std::string page = f.file("s.html");
+  REQUIRE(call(f, {"export", sampleTrace(f), "--what", "session", "-o", page}).code == 0);
+  // What a person would do, and what he would see then, as the page's title.
+  std::string html = textOf(page);
+  html.insert(html.rfind("</body>"), R"(<script>
+    const seen = [], look = () => seen.push(document.getElementById("where").textContent + " " +
+      document.querySelectorAll("#canvas .box").length + " " + document.querySelectorAll("#canvas .box.m1").length);
+    const slider = document.getElementById("slider");
+    slider.value = 3; slider.dispatchEvent(new Event("input")); look();
+    dispatchEvent(new KeyboardEvent("keydown", {key: "ArrowRight"})); look();
+    dispatchEvent(new KeyboardEvent("keydown", {key: "ArrowLeft"})); look();
+    dispatchEvent(new KeyboardEvent("keydown", {key: "End"})); look();
+    dispatchEvent(new KeyboardEvent("keydown", {key: "Home"})); look();
+    for (const tab of document.querySelectorAll(".tabs button")) { tab.click(); seen.push(document.getElementById("pane").textContent.length > 20); }
+    document.title = seen.join(";");
+  </script>)");
+  const std::string driven = f.file("driven.html", html), dom = f.file("dom");
+  const std::string command =
+      "timeout 200 chromium --headless --no-sandbox --disable-gpu --virtual-time-budget=3000 --dump-dom " +
+      shell("file://" + driven + "#kernel=r_4&pass=1&step=0") + " >" + shell(dom) + " 2>/dev/null </dev/null";
+  if (std::system(command.c_str()) != 0) {
+    MESSAGE("skipped: chromium does not run here");
+    return;
+  }
+  const std::string after = textOf(dom);
+  const size_t from = after.find("<title>") + 7;
+  const std::string title = after.substr(from, after.find("</title>") - from);
+  INFO(title);
+  std::vector<std::string> seen;
+  std::istringstream parts(title);
+  for (std::string part; std::getline(parts, part, ';');) seen.push_back(part);
+  REQUIRE(seen.size() == 9);
+  CHECK(seen[0].starts_with("step 3 of "));
+  CHECK(seen[1].starts_with("step 4 of "));
+  CHECK(seen[2] == seen[0]); // there and back is the same picture
+  CHECK(seen[3].find("step ") == 0);
+  CHECK(seen[4].starts_with("step 0 of "));
+  CHECK(!seen[0].ends_with(" 0")); // something is marked as new
+  CHECK(seen[5] == "true");
+  CHECK(contains(after, "<svg"));
+}
