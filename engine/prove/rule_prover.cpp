@@ -119,14 +119,16 @@ void RuleProver::proveGraphs() {
   Instances family(*rule_, Leaves::Graphs);
   std::set<uint32_t> seen;
   constexpr std::array kFloats{dtypes::float16, dtypes::fp8e4m3, dtypes::float32, dtypes::fp8e5m2};
-  int wanted = expressionHolds_ ? options_.graphs / 4 : options_.graphs, found = 0;
-  for (uint64_t seed = 0; seed < kMostSeeds && found < wanted; ++seed) {
+  // Integers and floats apart: that a rule is proved for the one says nothing of the other.
+  int integers = expressionHolds_ ? options_.graphs / 4 : options_.graphs, floats = options_.graphs / 2;
+  for (uint64_t seed = 0; seed < kMostSeeds && integers + floats > 0; ++seed) {
     family.onlyFloat(kFloats[seed / Instances::types() % kFloats.size()]);
     UOp before = family.make(seed);
     if (!before || !seen.insert(before.id()).second) continue;
-    UOp after = apply(before, seed);
+    int& left = hasFloat(before) ? floats : integers;
+    UOp after = left > 0 ? apply(before, seed) : UOp();
     if (!after) continue;
-    ++found;
+    --left;
     measures_.add(before, after);
     isInteger_ |= hasInteger(before);
     if (!hasFloat(before)) types_.insert(typeOf(before));

@@ -91,16 +91,16 @@ ConstValue valueOf(UOp leaf, const z3::expr& v) {
 } // namespace
 
 Answer Solver::compare(UOp before, UOp after) {
-  bool bits = needsBits(before) || needsBits(after);
-  Numbers first = bits ? Numbers::Bits : Numbers::IndexUnbounded, second = Numbers::Wrapped;
-  if (divides(before) || divides(after)) std::swap(first, second);
-  Answer answer = compareAs(before, after, first);
+  bool bits = needsBits(before) || needsBits(after), hard = divides(before) || divides(after);
+  // Bits of a division are decided at once or not at all; as numbers they are often easy.
+  unsigned all = state_->milliseconds;
+  Answer answer = compareAs(before, after, bits ? Numbers::Bits : Numbers::IndexUnbounded, hard ? all / 4 : all);
   if (answer.verdict != Verdict::Undecided) return answer;
-  Answer other = compareAs(before, after, second);
+  Answer other = compareAs(before, after, Numbers::Wrapped, all);
   return other.verdict == Verdict::Undecided ? answer : other;
 }
 
-Answer Solver::compareAs(UOp before, UOp after, Numbers numbers) {
+Answer Solver::compareAs(UOp before, UOp after, Numbers numbers, unsigned milliseconds) {
   Answer answer;
   z3::context& c = state_->context;
   if (numbers == Numbers::Bits && (!fitsBits(before) || !fitsBits(after)))
@@ -120,8 +120,8 @@ Answer Solver::compareAs(UOp before, UOp after, Numbers numbers) {
     z3::solver solver(c);
     z3::params limits(c);
     // Steps, not time, so that a loaded machine proves as much as an idle one; time is the last resort.
-    limits.set("rlimit", state_->milliseconds * kStepsPerMillisecond);
-    limits.set("timeout", state_->milliseconds * 20);
+    limits.set("rlimit", milliseconds * kStepsPerMillisecond);
+    limits.set("timeout", milliseconds * 3);
     solver.set(limits);
     for (unsigned i = 0; i < terms.bounds().size(); ++i) solver.add(terms.bounds()[static_cast<int>(i)]);
     solver.add(!same);

@@ -45,7 +45,7 @@ public:
   static std::string version();
 
 private:
-  Answer compareAs(UOp before, UOp after, Numbers numbers);
+  Answer compareAs(UOp before, UOp after, Numbers numbers, unsigned milliseconds);
   struct State;
   std::unique_ptr<State> state_;
 };
