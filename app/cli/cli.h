@@ -62,6 +62,13 @@ int compareStates(const CompareOptions& options);
 /// Whether one rewrite keeps the value of what it rewrote; without a kernel, every one of the trace.
 int checkValues(const LookOptions& options);
 
+struct ProveArguments {
+  std::string rule, table, rules; ///< rules: a Python file whose rules are proved instead of the engine's
+  int64_t milliseconds = 0;       ///< for one question to Z3; 0: the default
+  bool json = false, markdown = false, quick = false;
+};
+int proveCommand(const ProveArguments& arguments);
+
 struct ExportOptions : LookOptions {
   std::string output;
   bool difference = false;

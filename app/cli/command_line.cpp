@@ -38,8 +38,8 @@ Exit codes: 0 fine, 1 a difference or a failure, 2 wrong usage or input, 130 int
 )";
 
 const std::vector<std::string> kVerbs = {
-    "open",   "record", "run",   "python", "ls",    "show",       "stats", "why",    "query",  "export", "replay",
-    "diff",   "compare", "check", "import", "bench", "completion", "story", "whatif", "bisect", "lesson"};
+    "open",    "record", "run",   "python", "ls",     "show",  "stats",      "why",   "query",  "export", "replay",
+    "diff",    "compare", "check", "prove",  "import", "bench", "completion", "story", "whatif", "bisect", "lesson"};
 
 void addLook(CLI::App* verb, LookOptions& o) {
   verb->add_option("TRACE", o.trace, "a .uoptrace file")->required();
@@ -261,6 +261,22 @@ int dispatch(int argc, char** argv) {
                     "variables. TRACE may be a script: it is recorded first. Exit code 1 if they differ.\n"
                     "Example: uopscope check t.uoptrace r_16_16 --pass \"initial symbolic\" --step 3");
 
+  ProveArguments proofs;
+  CLI::App* proveVerb = app.add_subcommand("prove", "the status of each rule: proved, exhaustive, checked, "
+                                                    "changes-rounding, assumed or refuted");
+  proveVerb->add_option("RULE", proofs.rule, "only rules of this name; * stands for any letters");
+  proveVerb->add_option("--table", proofs.table, "only rules of source files with this in their path");
+  proveVerb->add_option("--rules", proofs.rules,
+                        "a Python file: its PatternMatchers instead of the engine's");
+  proveVerb
+      ->add_option("--timeout", proofs.milliseconds, "milliseconds for one question to Z3 (default: 1500)")
+      ->check(CLI::Range(1, 3600000));
+  proveVerb->add_flag("--json", proofs.json, "JSON instead of text");
+  proveVerb->add_flag("--markdown", proofs.markdown, "docs/design/rules.md");
+  proveVerb->add_flag("--quick", proofs.quick, "fewer graphs and no programs: refutes, proves less");
+  proveVerb->footer("Exit code 1 if a rule is refuted or has no status.\n"
+                    "Example: uopscope prove fold-divmod");
+
   CLI::App* whyVerb = app.add_subcommand("why", "why a rule did not fire on a node");
   addLook(whyVerb, look);
   whyVerb->add_option("KERNEL", look.kernel, "kernel or schedule")->required();
@@ -322,6 +338,7 @@ int dispatch(int argc, char** argv) {
   listVerb->callback([&] { code = list(look); });
   showVerb->callback([&] { code = show(look); });
   statsVerb->callback([&] { code = stats(look); });
+  proveVerb->callback([&] { code = proveCommand(proofs); });
   ImportOptions imports;
   CLI::App* importVerb =
       app.add_subcommand("import", "a graph in DOT, a timeline, JSON lines or CSV as a trace");

@@ -1,5 +1,6 @@
 // uopscope stats TRACE [--by rule|pass|op|kernel] and uopscope query TRACE SQL: numbers of a trace.
 #include "app/cli/output.h"
+#include "engine/prove/known_status.h"
 #include "replay/read/sql.h"
 
 #include <fmt/format.h>
@@ -17,6 +18,12 @@ std::string csvField(const std::string& text) {
   std::string out = "\"";
   for (char c : text) out += c == '"' ? std::string("\"\"") : std::string(1, c);
   return out + "\"";
+}
+/// Of a rule of the engine's tables; empty for one that a script made.
+std::string proofOf(Trace& trace, const MatchTotals& t) {
+  if (!t.rule) return {};
+  std::string at = fileLine(trace.rule(t.rule).at);
+  return std::string(prove::knownStatus(at.substr(0, at.rfind(':')), trace.rule(t.rule).name));
 }
 } // namespace
 
@@ -69,7 +76,7 @@ int stats(const LookOptions& o) {
       fmt::print("{}", o.by);
       for (const char* name : kOutcomes) fmt::print(",{}", name);
       for (const char* name : kOutcomes) fmt::print(",{}_ns", name);
-      fmt::print(",at\n");
+      fmt::print(",at,proof\n");
     }
     if (o.limit > 0 && static_cast<size_t>(o.limit) < totals.size())
       totals.resize(static_cast<size_t>(o.limit));
@@ -81,6 +88,7 @@ int stats(const LookOptions& o) {
       if (t.rule) {
         j["at"] = at;
         j["text"] = trace.rule(t.rule).text;
+        j["proof"] = proofOf(trace, t);
       }
       if (!o.csv) {
         out.push_back(j);
@@ -89,13 +97,13 @@ int stats(const LookOptions& o) {
       fmt::print("{}", csvField(nameOf(t)));
       for (uint64_t c : t.count) fmt::print(",{}", c);
       for (int64_t ns : t.ns) fmt::print(",{}", ns);
-      fmt::print(",{}\n", csvField(at));
+      fmt::print(",{},{}\n", csvField(at), proofOf(trace, t));
     }
     if (!o.csv) printJson(out);
     return kFine;
   }
   Table table({o.by, "matches", "attempts", "rate", "match time", "time", "early", "structure", "declined",
-               "applied", "unchanged", "at"});
+               "applied", "unchanged", "at", o.by == "rule" ? "proof" : ""});
   size_t limit = o.limit > 0 ? static_cast<size_t>(o.limit) : totals.size(), matched = 0;
   MatchTotals all;
   for (const MatchTotals& t : totals) {
@@ -116,6 +124,7 @@ int stats(const LookOptions& o) {
     for (uint64_t c : t.count) row.push_back(grouped(static_cast<int64_t>(c)));
     std::string at = t.rule ? fileLine(trace.rule(t.rule).at) : "";
     row.push_back(at.substr(at.rfind('/') + 1));
+    row.push_back(proofOf(trace, t));
     table.add(std::move(row));
   }
   table.print();

@@ -107,6 +107,7 @@ ContextVar ignoreOob("IGNORE_OOB", 1, "0: check that indices are within bounds")
 ContextVar rewriteStackLimit("REWRITE_STACK_LIMIT", 250000,
                              "nodes in flight in one graph rewrite before it counts as endless");
 ContextVar fuseArange("FUSE_ARANGE", 0, "fuse arange into its users");
+ContextVar strictFloat("STRICT_FLOAT", 0, "1: no rule that changes the bits of a float");
 ContextVar tracemeta("TRACEMETA", 1, "remember script line and tensor operation of every node");
 ContextVar fuseOptim("FUSE_OPTIM", 0, "1: optimizers update all parameters as one vector");
 ContextVar threads("UOPSCOPE_THREADS", 0, "threads that lower kernels, 0: all cores");

@@ -163,7 +163,9 @@ UOp toDivision(Match& m) {
 }
 UOp maxByCompare(Match& m) {
   if (isNative(targetOf(m), Op::MAX)) return m.decline("the device has a maximum");
-  return (m[x] < m[y]).where(m[y], m[x]);
+  UOp second = m[x] < m[y];
+  if (m[y].dtype().isFloat()) second = second | ne(m[y], m[y]); // a NaN on either side stays
+  return second.where(m[y], m[x]);
 }
 UOp notLess(Match& m) {
   // not (v < c) of signed integers is c-1 < v; not (c < v) is v < c+1.

@@ -2,6 +2,7 @@
 // as text.
 #include "engine/python/module.h"
 
+#include "engine/python/bind_prove.h"
 #include "engine/python/bind_transform.h"
 #include "engine/python/bindings.h"
 #include "engine/python/call_errors.h"
@@ -23,6 +24,7 @@ void initModule(py::module_& m) {
   bindUOps(m);
   bindRules(m);
   bindRuleSets(m);
+  bindProve(m);
   bindTensors(m);
   bindTransforms(m);
   bindFiles(m);

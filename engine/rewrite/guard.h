@@ -24,6 +24,7 @@ struct Guard {
     AtLeast,    ///< its lower bound is `number` or more
     AtMost,     ///< its upper bound is `number` or less
     Different,  ///< another node than the second variable
+    MayRound,   ///< the node is no float, or STRICT_FLOAT is not set
     Unlike,     ///< another dtype than the node that is rewritten
     Divides     ///< constant integers: the second is a multiple of the first
   };
@@ -76,6 +77,14 @@ consteval Guard atMost(PatVar v, int64_t number) {
 consteval Guard different(PatVar v, PatVar other) {
   Guard g = make(Guard::Kind::Different, v, " and the other node are one");
   for (size_t i = 0; other.name[i]; ++i) g.otherName[i] = other.name[i];
+  return g;
+}
+/// For rules that change the bits of floats; they stand in the list of engine/rules/rounding.h.
+consteval Guard mayRound() {
+  Guard g;
+  g.kind = Guard::Kind::MayRound;
+  constexpr std::string_view kWhy = "STRICT_FLOAT keeps the bits of floats";
+  for (size_t i = 0; i < kWhy.size(); ++i) g.why[i] = kWhy[i];
   return g;
 }
 consteval Guard unlikeRoot(PatVar v) {

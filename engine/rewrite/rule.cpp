@@ -1,6 +1,7 @@
 // Rules: from table entry to result, and printing of patterns.
 #include "engine/rewrite/rule.h"
 
+#include "engine/base/context_var.h"
 #include "engine/base/error.h"
 #include "engine/base/source_path.h"
 #include "engine/uop/eval.h"
@@ -141,6 +142,7 @@ UOp buildResult(const Pat& result, Match& m) {
 }
 
 bool holds(const Guard& g, const Match& m) {
+  if (g.kind == Guard::Kind::MayRound) return !vars::strictFloat || !m.root().dtype().isFloat();
   UOp u = m.bind(static_cast<size_t>(g.var));
   auto integer = [](UOp c) { return c.isConst() && c.arg().kind() == ArgKind::Int; };
   switch (g.kind) {
@@ -152,6 +154,7 @@ bool holds(const Guard& g, const Match& m) {
   case Guard::Kind::NotZero: return integer(u) && u.arg().i() != 0;
   case Guard::Kind::Positive: return integer(u) && u.arg().i() > 0;
   case Guard::Kind::AtLeast: return u.vmin() >= g.number;
+  case Guard::Kind::MayRound: break; // answered above: it has no variable
   case Guard::Kind::AtMost: return u.vmax() <= g.number;
   case Guard::Kind::Different: return u != m.bind(static_cast<size_t>(g.other));
   case Guard::Kind::Unlike: return u.dtype() != m.root().dtype();

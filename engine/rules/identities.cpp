@@ -1,7 +1,9 @@
 // Identities that hold for one node and a constant, or for a node with itself.
 //
-// x*0 is 0 for floats too, as in the reference: only a constant NaN or infinity is kept.
+// x*0 is 0 for floats too, as in the reference: only a constant NaN or infinity is kept. rounding.h lists
+// what is not exact.
 #include "engine/rules/families.h"
+#include "engine/rules/rounding.h"
 #include "engine/rules/variables.h"
 
 #include <cmath>
@@ -38,11 +40,11 @@ UOp mulThenDiv(Match& m) {
 }
 
 constexpr RuleDef kIdentityRules[] = {
-    RULE("add-zero", x + 0, x),
+    RULE("add-zero", x + 0, x, kMayRound),
     RULE("sub-zero", pat::op(Op::SUB, x, 0), x),
     RULE("sub-self", pat::op(Op::SUB, xIntBool, xIntBool), 0),
     RULE("mul-one", x * 1, x),
-    RULE("mul-zero", x * 0, timesZero),
+    RULE("mul-zero", x * 0, timesZero, kMayRound),
     RULE("xor-zero", xIntBool ^ 0, x),
     RULE("xor-self", x ^ x, 0),
     RULE("or-zero", xIntBool | 0, x),

@@ -1,6 +1,7 @@
 // Powers by constants, and identities of floats that give the same bits (or, where the reference takes the
 // same liberty, the same value wherever it is finite: x/x is 1).
 #include "engine/rules/families.h"
+#include "engine/rules/rounding.h"
 #include "engine/rules/variables.h"
 
 #include <cmath>
@@ -70,20 +71,20 @@ UOp reciprocalOfMultiple(Match& m) {
 }
 
 constexpr RuleDef kPowerRules[] = {
-    RULE("pow-const", pat::op(Op::POW, x, c0), powerOfConst),
-    RULE("const-pow", pat::op(Op::POW, c0, xf), constToPower),
+    RULE("pow-const", pat::op(Op::POW, x, c0), powerOfConst, kMayRound),
+    RULE("const-pow", pat::op(Op::POW, c0, xf), constToPower, kMayRound),
 };
 
 constexpr RuleDef kExactFloatRules[] = {
-    RULE("fdiv-self", pat::op(Op::FDIV, x, x), 1),
-    RULE("mul-reciprocal", xf* pat::recip(x), 1),
+    RULE("fdiv-self", pat::op(Op::FDIV, x, x), 1, kMayRound),
+    RULE("mul-reciprocal", xf* pat::recip(x), 1, kMayRound),
     RULE("fdiv-one", pat::op(Op::FDIV, x, 1), x),
-    RULE("mul-fdiv-same", pat::op(Op::FDIV, xf* y, y), x),
-    RULE("mul-mul-reciprocal", (xf * y) * pat::recip(y), x),
-    RULE("div-div", (xf * pat::recip(y)) * pat::recip(z), x* pat::recip(y* z), guard::different(y, z)),
+    RULE("mul-fdiv-same", pat::op(Op::FDIV, xf* y, y), x, kMayRound),
+    RULE("mul-mul-reciprocal", (xf * y) * pat::recip(y), x, kMayRound),
+    RULE("div-div", (xf * pat::recip(y)) * pat::recip(z), x* pat::recip(y* z), guard::different(y, z), kMayRound),
     RULE("float-add-self", xf + x, x * 2),
-    RULE("float-mul-consts", (xf * c0) * c1, mergeExactFactors),
-    RULE("reciprocal-of-multiple", pat::recip(xf* c0), reciprocalOfMultiple),
+    RULE("float-mul-consts", (xf * c0) * c1, mergeExactFactors, kMayRound),
+    RULE("reciprocal-of-multiple", pat::recip(xf* c0), reciprocalOfMultiple, kMayRound),
     RULE("float-max-consts", pat::max(pat::max(xf, c0), c1), pat::max(x, pat::fold(pat::max(c0, c1)))),
 };
 

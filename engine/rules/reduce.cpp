@@ -4,6 +4,7 @@
 // must not be negative.
 #include "engine/rules/algebra.h"
 #include "engine/rules/families.h"
+#include "engine/rules/rounding.h"
 #include "engine/rules/variables.h"
 
 #include <algorithm>
@@ -37,7 +38,7 @@ UOp neZero(Match& m) {
 }
 
 constexpr RuleDef kReduceRules[] = {
-    RULE("mul-out-of-reduce", pat::op(Op::REDUCE, pat::any(OpSet{Op::MUL})).more(), mulOutOfReduce),
+    RULE("mul-out-of-reduce", pat::op(Op::REDUCE, pat::any(OpSet{Op::MUL})).more(), mulOutOfReduce, kMayRound),
 };
 
 constexpr RuleDef kKernelRules[] = {

@@ -1,5 +1,6 @@
 // Vectors: GEP of what its lanes are known of, and arithmetic whose lanes are all the same.
 #include "engine/rules/families.h"
+#include "engine/rules/rounding.h"
 #include "engine/rules/variables.h"
 
 #include <algorithm>
@@ -143,8 +144,8 @@ UOp vectorIdentity(Match& m) {
                    (u.dtype().isBool() && ((u.is(Op::AND) && n == 1) || (u.is(Op::OR) && n == 0)));
     bool absorbing = (u.is(Op::MUL) && n == 0) ||
                      (u.dtype().isBool() && ((u.is(Op::AND) && n == 0) || (u.is(Op::OR) && n == 1)));
-    if (either && neutral) return other;
-    if (either && absorbing) return u.src(at);
+    if (either && neutral && (!u.is(Op::ADD) || mayRound(u.dtype()))) return other;
+    if (either && absorbing && mayRound(u.dtype())) return u.src(at);
   }
   return m.decline("no operand is neutral or absorbing in every lane");
 }

@@ -10,6 +10,7 @@
 #include "engine/codegen/program_text.h"
 #include "engine/render/c_renderer.h"
 #include "engine/rewrite/replacement.h"
+#include "engine/rules/rounding.h"
 #include "engine/rules/user_rules.h"
 #include "engine/runtime/device.h"
 #include "engine/runtime/kernel_report.h"
@@ -127,9 +128,10 @@ void makeRoom(Cache& c) {
 
 uint64_t kernelSettingsKey() {
   uint64_t h = 0;
-  for (const ContextVar* v : {&vars::noopt, &vars::beam, &vars::transcendental, &vars::devectorize,
-                              &vars::nolocals, &vars::tc, &vars::cpuCount, &vars::cpuLlvm, &vars::cpuTarget,
-                              &vars::disableFastIdiv, &vars::pcontig, &vars::splitReduceop})
+  for (const ContextVar* v :
+       {&vars::noopt, &vars::beam, &vars::transcendental, &vars::devectorize, &vars::nolocals, &vars::tc,
+        &vars::cpuCount, &vars::cpuLlvm, &vars::cpuTarget, &vars::disableFastIdiv, &vars::pcontig,
+        &vars::splitReduceop, &vars::strictFloat})
     h = (h ^ static_cast<uint64_t>(v->value())) * 0x9E3779B97F4A7C15ull + 1;
   return (h ^ userRulesVersion()) * 0x9E3779B97F4A7C15ull;
 }

@@ -4,6 +4,7 @@
 #include "engine/base/context_var.h"
 #include "engine/base/error.h"
 #include "engine/base/id_map.h"
+#include "engine/rules/rounding.h"
 #include "engine/rules/user_rules.h"
 
 #include <fmt/format.h>
@@ -39,6 +40,7 @@ Signature signatureOf(UOp sink) {
   Signature s;
   s.words = {static_cast<uint64_t>(vars::splitReduceop.value()),
              static_cast<uint64_t>(vars::noMemoryPlanner.value()),
+             static_cast<uint64_t>(vars::strictFloat.value()),
              static_cast<uint64_t>(envInt("MAX_KERNEL_BUFFERS", 0)), userRulesVersion()};
   IdMap<uint32_t> position, uniqueNumber;
   struct Frame {

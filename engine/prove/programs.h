@@ -1,0 +1,69 @@
+// Tensor programs that make rules of memory, loops, shapes and gradients apply. Each is compiled for several
+// targets and run by the reference interpreter; what comes out is compared with the tensor graph computed as
+// it stands.
+//
+//   ProgramResults r = runPrograms(keep);
+//   r.right.at(&def)      in how many programs with right results the rule applied
+//   keep.of(&def)         some of its rewrites, to be compared by themselves
+//
+// Floats are compared within a few units of their type, since a sum may be added up in any order.
+#pragma once
+#include "engine/rewrite/observer.h"
+#include "engine/tensor/tensor.h"
+
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace uopscope::prove {
+
+/// A program: its name, and what it computes. Inputs are realized.
+struct TensorProgram {
+  std::string_view name;
+  std::vector<Tensor> (*make)();
+};
+std::span<const TensorProgram> tensorPrograms();
+
+/// A value, and the inputs that the sum of its squares is differentiated by.
+struct Differentiated {
+  Tensor value;
+  std::vector<Tensor> inputs;
+};
+struct GradientProgram {
+  std::string_view name;
+  Differentiated (*make)();
+};
+std::span<const GradientProgram> gradientPrograms();
+
+/// Rules that apply, and the first small rewrites of each, in a pool of their own.
+class Rewrites : public Observer {
+public:
+  explicit Rewrites(size_t most) : most_(most) {}
+  Control onRewrite(const RewriteEvent& e) override;
+  void onPassEnd(const PassEnd& e) override;
+  void beginProgram() { applied_.clear(); }
+  const std::set<const RuleDef*>& applied() const { return applied_; }
+  const std::vector<std::pair<UOp, UOp>>& of(const RuleDef* rule) const;
+  /// Graphs that passes ended with.
+  const std::vector<UOp>& graphs() const { return graphs_; }
+  Pool& pool() { return pool_; }
+
+private:
+  size_t most_;
+  Pool pool_;
+  std::set<const RuleDef*> applied_;
+  std::map<const RuleDef*, std::vector<std::pair<UOp, UOp>>> some_;
+  std::set<std::pair<uint32_t, uint32_t>> seen_;
+  std::vector<UOp> graphs_;
+};
+
+struct ProgramResults {
+  std::map<const RuleDef*, int> right;
+  std::vector<std::string> wrong; ///< "conv for CUDA: element 3 is 2.5 instead of 2"
+  int runs = 0;
+  std::vector<std::string> skipped; ///< what could not be run, and why
+};
+ProgramResults runPrograms(Rewrites& keep);
+
+} // namespace uopscope::prove

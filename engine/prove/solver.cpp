@@ -1,0 +1,164 @@
+// Questions to Z3. See solver.h.
+#include "engine/prove/solver.h"
+
+#include <algorithm>
+
+#ifdef UOPSCOPE_HAVE_Z3
+#include "engine/prove/terms.h"
+
+#include <fmt/format.h>
+#endif
+
+namespace uopscope::prove {
+
+std::vector<UOp> leavesOf(UOp before, UOp after) {
+  std::vector<UOp> out;
+  for (UOp root : {before, after})
+    for (UOp u : root.toposort())
+      if (u.in({Op::DEFINE_VAR, Op::RANGE, Op::SPECIAL}) && std::find(out.begin(), out.end(), u) == out.end())
+        out.push_back(u);
+  return out;
+}
+
+#ifdef UOPSCOPE_HAVE_Z3
+
+namespace {
+constexpr unsigned kStepsPerMillisecond = 2000;
+}
+
+struct Solver::State {
+  z3::context context;
+  unsigned milliseconds;
+};
+
+Solver::Solver(unsigned milliseconds) : state_(std::make_unique<State>()) {
+  state_->milliseconds = milliseconds;
+}
+Solver::~Solver() = default;
+
+bool Solver::available() {
+  return true;
+}
+std::string Solver::version() {
+  unsigned a = 0, b = 0, c = 0, d = 0;
+  Z3_get_version(&a, &b, &c, &d);
+  return fmt::format("{}.{}.{}", a, b, c);
+}
+
+namespace {
+
+bool isIndex(UOp u) {
+  return u.dtype().kind() == Scalar::Index && !u.dtype().isPtr();
+}
+
+/// Whether some index is converted to a type of a width, or its bits are looked at.
+bool needsBits(UOp root) {
+  for (UOp u : root.toposort()) {
+    bool converts =
+        u.is(Op::CAST) && isIndex(u) != isIndex(u.src(0)) && u.dtype().isInt() && u.src(0).dtype().isInt();
+    if (converts || (isIndex(u) && u.in({Op::AND, Op::OR, Op::XOR, Op::SHL, Op::SHR, Op::BITCAST})))
+      return true;
+  }
+  return false;
+}
+/// Whether arithmetic on an index stays within 64 bits for all values of its variables.
+bool fitsBits(UOp root) {
+  constexpr OpSet kGrows{Op::ADD, Op::SUB, Op::MUL, Op::NEG, Op::SHL, Op::MULACC};
+  for (UOp u : root.toposort())
+    if (isIndex(u) && u.in(kGrows) && (u.vmin() == INT64_MIN || u.vmax() == INT64_MAX)) return false;
+  return true;
+}
+/// Division is hard on bits and easy on numbers.
+bool divides(UOp root) {
+  for (UOp u : root.toposort())
+    if (u.in({Op::IDIV, Op::MOD}) && u.dtype().itemsize() > 1) return true;
+  return false;
+}
+
+ConstValue valueOf(UOp leaf, const z3::expr& v) {
+  if (v.is_bool()) return ConstValue::ofBool(v.is_true());
+  int64_t n = 0;
+  uint64_t bits = 0;
+  if (v.is_numeral_i64(n)) {
+    unsigned width = v.is_bv() ? v.get_sort().bv_size() : 64;
+    if (width < 64 && !leaf.dtype().isUnsigned() && n >> (width - 1) & 1) n -= int64_t{1} << width;
+    return ConstValue::ofInt(n);
+  }
+  v.is_numeral_u64(bits);
+  return ConstValue::ofInt(static_cast<int64_t>(bits));
+}
+
+} // namespace
+
+Answer Solver::compare(UOp before, UOp after) {
+  bool bits = needsBits(before) || needsBits(after), hard = divides(before) || divides(after);
+  // Bits of a division are decided at once or not at all; as numbers they are often easy.
+  unsigned all = state_->milliseconds;
+  Answer answer = compareAs(before, after, bits ? Numbers::Bits : Numbers::IndexUnbounded, hard ? all / 4 : all);
+  if (answer.verdict != Verdict::Undecided) return answer;
+  Answer other = compareAs(before, after, Numbers::Wrapped, all);
+  return other.verdict == Verdict::Undecided ? answer : other;
+}
+
+Answer Solver::compareAs(UOp before, UOp after, Numbers numbers, unsigned milliseconds) {
+  Answer answer;
+  z3::context& c = state_->context;
+  if (numbers == Numbers::Bits && (!fitsBits(before) || !fitsBits(after)))
+    return {Verdict::Undecided, "an index may leave 64 bits", {}};
+  try {
+    Terms terms(c, numbers);
+    const Lanes a = terms.of(before);
+    const Lanes b = before.is(Op::STORE) && after.is(Op::NOOP) ? terms.memoryBefore(before) : terms.of(after);
+    if (a.size() != b.size()) return {Verdict::Undecided, "another number of lanes", {}};
+    bool decidesAccess = isIndex(before) || before.is(Op::INDEX);
+    z3::expr same = c.bool_val(true);
+    for (size_t l = 0; l < a.size(); ++l) {
+      z3::expr gates = decidesAccess ? a[l].valid == b[l].valid : z3::implies(a[l].valid, b[l].valid);
+      z3::expr equal = b[l].defined && gates && z3::implies(a[l].valid, a[l].value == b[l].value);
+      same = same && z3::implies(a[l].defined, equal);
+    }
+    z3::solver solver(c);
+    z3::params limits(c);
+    // Steps, not time, so that a loaded machine proves as much as an idle one; time is the last resort.
+    limits.set("rlimit", milliseconds * kStepsPerMillisecond);
+    limits.set("timeout", milliseconds * 3);
+    solver.set(limits);
+    for (unsigned i = 0; i < terms.bounds().size(); ++i) solver.add(terms.bounds()[static_cast<int>(i)]);
+    solver.add(!same);
+    switch (solver.check()) {
+    case z3::unsat: answer.verdict = Verdict::Equal; break;
+    case z3::unknown: answer.why = "Z3 did not decide in time"; break;
+    case z3::sat: {
+      z3::model model = solver.get_model();
+      answer.verdict = Verdict::Differs;
+      for (const auto& [leaf, term] : terms.leaves())
+        if (!leaf.dtype().isFloat()) answer.values.emplace_back(leaf, valueOf(leaf, model.eval(term, true)));
+      break;
+    }
+    }
+  } catch (const NoTerm& e) {
+    answer.why = e.why;
+  } catch (const z3::exception& e) {
+    answer.why = e.msg();
+  }
+  return answer;
+}
+
+#else
+
+struct Solver::State {};
+Solver::Solver(unsigned) {}
+Solver::~Solver() = default;
+bool Solver::available() {
+  return false;
+}
+std::string Solver::version() {
+  return {};
+}
+Answer Solver::compare(UOp, UOp) {
+  return {Verdict::Undecided, "built without Z3", {}};
+}
+
+#endif
+
+} // namespace uopscope::prove

@@ -1,0 +1,56 @@
+// Are two expressions the same function: both become Z3 terms, and Z3 looks for values on which they differ.
+//
+//   Solver z3(2000);
+//   Answer a = z3.compare((x * 3) / 3, x);       // x an int32
+//   a.verdict == Verdict::Differs; a.values      // x = 1431655766: the product wraps
+//
+// Integers are bit-vectors of their width, bool is bool, lanes are taken one by one. An index is an unbounded
+// integer within the bounds of its variables; where a graph converts between index and integers, or takes the
+// bits of an index, it is a bit-vector of 64 bits that may not overflow. Floats are unknown: operations on
+// them are functions of which nothing is known but that equal operands give equal results. Memory is an
+// array.
+//
+// Invalid, and division by zero, have no value: where the first expression has none, the second may have any.
+// An index must be Invalid for the same values on both sides, since that decides about an access.
+#pragma once
+#include "engine/uop/uop.h"
+
+#include <memory>
+#include <utility>
+#include <vector>
+
+namespace uopscope::prove {
+
+enum class Verdict : uint8_t { Equal, Differs, Undecided };
+
+struct Answer {
+  Verdict verdict = Verdict::Undecided;
+  std::string why;                                ///< Undecided: the reason
+  std::vector<std::pair<UOp, ConstValue>> values; ///< Differs: of the leaves
+};
+
+enum class Numbers : uint8_t;
+
+class Solver {
+public:
+  /// About so many `milliseconds` for one question, counted in steps of Z3.
+  explicit Solver(unsigned milliseconds);
+  ~Solver();
+  Solver(const Solver&) = delete;
+  Solver& operator=(const Solver&) = delete;
+
+  Answer compare(UOp before, UOp after);
+  /// Whether the program was built with Z3, and its version.
+  static bool available();
+  static std::string version();
+
+private:
+  Answer compareAs(UOp before, UOp after, Numbers numbers, unsigned milliseconds);
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+/// Variables, loops and hardware indices of both graphs, in order of their first appearance.
+std::vector<UOp> leavesOf(UOp before, UOp after);
+
+} // namespace uopscope::prove

@@ -1,0 +1,150 @@
+// Proofs of rules: wrong ones are refuted, the solver computes what the interpreter computes, and the list of
+// rules that change floats is switched off as a whole.
+#include "engine/base/context_var.h"
+#include "engine/prove/instances.h"
+#include "engine/prove/prove.h"
+#include "engine/prove/solver.h"
+#include "engine/prove/termination.h"
+#include "engine/prove/values.h"
+#include "engine/rules/rounding.h"
+#include "engine/rules/rules.h"
+#include "engine/uop/eval.h"
+
+#include <doctest/doctest.h>
+
+#include <random>
+
+using namespace uopscope;
+using namespace uopscope::prove;
+
+namespace {
+
+constexpr PatVar x{"x", PatVar::Ints}, f{"f", PatVar::Floats}, c0{"c0", PatVar::Const};
+
+UOp halved(Match& m) {
+  return m[x];
+}
+
+constexpr RuleDef kWrong[] = {
+    RULE("wrong-double-half", (x * 2) / 2, x),
+    RULE("wrong-double-half-fn", (x * 2) / 2, halved),
+    RULE("wrong-float", f * 3.0, f + f),
+    RULE("wrong-less", x < c0, c0 < x),
+};
+constexpr RuleDef kRight[] = {
+    RULE("right-sum", (x + c0) + c0, x + c0 * 2),
+    RULE("right-float", f + f, f * 2.0),
+    RULE("right-where", pat::where(PatVar("c", PatVar::Bool), x, x), x),
+};
+
+RuleProof proofOf(const RuleDef& def) {
+  return proveRules({std::make_shared<Rule>(def)}, {.graphs = 8}).at(0);
+}
+
+} // namespace
+
+TEST_CASE("a wrong rule is refuted, with Python that shows it") {
+  if (!Solver::available()) return;
+  for (const RuleDef& def : kWrong) {
+    RuleProof p = proofOf(def);
+    CAPTURE(p.rule);
+    CAPTURE(p.scope);
+    CHECK(p.status == ProofStatus::Refuted);
+    CHECK(p.counterexample.find("ast = ") != std::string::npos);
+  }
+}
+
+TEST_CASE("a right rule is proved, and one of floats is computed on all of them") {
+  if (!Solver::available()) return;
+  CHECK(proofOf(kRight[0]).status == ProofStatus::Proved);
+  CHECK(proofOf(kRight[1]).status == ProofStatus::Exhaustive);
+  CHECK(proofOf(kRight[2]).status == ProofStatus::Proved);
+  CHECK_THROWS_AS(proveRules({std::make_shared<Rule>(kRight[0])}, {.rule = "no-such-rule"}), Error);
+}
+
+TEST_CASE("the solver computes what the interpreter computes") {
+  if (!Solver::available()) return;
+  Pool pool;
+  PoolScope scope(pool);
+  Solver z3(2000);
+  std::mt19937_64 random(7);
+  constexpr std::array kTypes{dtypes::int8,   dtypes::uint8, dtypes::int32,
+                              dtypes::uint32, dtypes::int64, dtypes::index};
+  constexpr std::array kOps{Op::ADD, Op::SUB, Op::MUL, Op::IDIV, Op::MOD,   Op::MAX,   Op::AND,
+                            Op::OR,  Op::XOR, Op::SHL, Op::SHR,  Op::CMPLT, Op::CMPNE, Op::NEG};
+  for (DType d : kTypes)
+    for (Op op : kOps)
+      for (int k = 0; k < 4; ++k) {
+        UOp a = UOp::constant(d, static_cast<int64_t>(random() % 200) - (d.isUnsigned() ? 0 : 100));
+        UOp b = UOp::constant(d, static_cast<int64_t>(random() % 9) + 1 -
+                                     (d.isUnsigned() || op == Op::SHL || op == Op::SHR ? 0 : 5));
+        if (b.isConst(0) && (op == Op::IDIV || op == Op::MOD)) continue; // has no value
+        UOp u = op == Op::NEG ? a.alu(op) : a.alu(op, {b});
+        std::vector<ConstValue> v{a.constValue()};
+        if (op != Op::NEG) v.push_back(b.constValue());
+        Answer answer = z3.compare(u, UOp::constant(u.dtype(), evalAlu(op, u.dtype(), d, v)));
+        CAPTURE(u.render());
+        CAPTURE(answer.why);
+        CHECK(answer.verdict == Verdict::Equal);
+      }
+}
+
+TEST_CASE("what has no value may become anything; an index stays as Invalid as it was") {
+  if (!Solver::available()) return;
+  Pool pool;
+  PoolScope scope(pool);
+  Solver z3(2000);
+  UOp n = UOp::variable("n", 0, 10), r = UOp::range(8, 0);
+  CHECK(z3.compare(n / n, n.constLike(int64_t{1})).verdict == Verdict::Equal);
+  CHECK(z3.compare(n.constLike(int64_t{1}), n / n).verdict == Verdict::Differs);
+  UOp gated = r.validWhere(r < 4);
+  CHECK(z3.compare(gated + 1, (r + 1).validWhere(r < 4)).verdict == Verdict::Equal);
+  CHECK(z3.compare(gated, r).verdict == Verdict::Differs);
+  CHECK(z3.compare(gated < 6, r < 6).verdict == Verdict::Equal);
+}
+
+TEST_CASE("STRICT_FLOAT switches off all that changes the bits of a float, and nothing of integers") {
+  ContextScope strict({{"STRICT_FLOAT", 1}});
+  Pool pool;
+  PoolScope scope(pool);
+  UOp a = UOp::variable("a", -9, 9, dtypes::float32), i = UOp::variable("i", 1, 9, dtypes::int32);
+  CHECK(graphRewrite(a.alu(Op::FDIV, {a}), symbolic()).is(Op::FDIV));
+  CHECK(graphRewrite(a * a.alu(Op::RECIPROCAL), symbolic()).is(Op::MUL));
+  CHECK(graphRewrite(a * a.constLike(0.0), symbolic()).is(Op::MUL));
+  CHECK(graphRewrite(i * i.constLike(int64_t{0}), symbolic()).isConst(0));
+  CHECK(graphRewrite(i + i.constLike(int64_t{0}), symbolic()) == i);
+  for (const auto& rule : sym().rules()) {
+    const RoundingRule* listed = roundingRule(rule->name());
+    if (!listed || !listed->optional) continue;
+    Instances family(*rule, Leaves::Graphs);
+    PatternMatcher one(std::vector<std::shared_ptr<const Rule>>{rule});
+    for (uint64_t seed = 0; seed < 400; ++seed) {
+      UOp before = family.make(seed);
+      if (!before || !before.dtype().isFloat()) continue;
+      CAPTURE(rule->name());
+      bool changesNothing = before.is(Op::MUL) && rule->name().starts_with("vector-identity");
+      CHECK((changesNothing || !one.rewrite(before)));
+    }
+  }
+}
+
+TEST_CASE("the larger of two keeps a NaN on either side where the target has no maximum") {
+  Pool pool;
+  PoolScope scope(pool);
+  UOp a = UOp::variable("a", INT64_MIN, INT64_MAX, dtypes::fp8e5m2),
+      b = UOp::variable("b", INT64_MIN, INT64_MAX, dtypes::fp8e5m2);
+  UOp max = a.alu(Op::MAX, {b});
+  CHECK(Evaluator(max, ((a < b) | ne(b, b)).where(b, a)).exhaustively(70000).gap == FloatGap::None);
+  CHECK(Evaluator(max, (a < b).where(b, a)).exhaustively(70000).gap == FloatGap::Special);
+}
+
+TEST_CASE("a set of rules ends where measures remove all of them") {
+  Pool pool;
+  PoolScope scope(pool);
+  UOp i = UOp::variable("i", 0, 9);
+  Measures shrinks, grows;
+  shrinks.add(i + 0, i);
+  grows.add(i, i + 0);
+  CHECK(terminationOrder({&shrinks}).at(0) < kMeasures);
+  CHECK(terminationOrder({&shrinks, &grows}) == std::vector<size_t>{kMeasures, kMeasures});
+}
