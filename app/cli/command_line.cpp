@@ -37,9 +37,10 @@ Examples:
 Exit codes: 0 fine, 1 a difference or a failure, 2 wrong usage or input, 130 interrupted.
 )";
 
-const std::vector<std::string> kVerbs = {
-    "open",    "record", "run",   "python", "ls",     "show",  "stats",      "why",   "query",  "export", "replay",
-    "diff",    "compare", "check", "prove",  "import", "bench", "completion", "story", "whatif", "bisect", "lesson"};
+const std::vector<std::string> kVerbs = {"open",    "record", "run",    "python", "ls",     "show",
+                                         "stats",   "why",    "query",  "export", "replay", "diff",
+                                         "compare", "check",  "prove",  "import", "bench",  "completion",
+                                         "story",   "whatif", "bisect", "lesson"};
 
 void addLook(CLI::App* verb, LookOptions& o) {
   verb->add_option("TRACE", o.trace, "a .uoptrace file")->required();

@@ -357,13 +357,13 @@ int runScriptPlain(const std::string& script, const std::vector<std::string>& ar
     execProgram(script, arguments);
   }
   if (const char* report = std::getenv("UOPSCOPE_METER")) { // `bench` measures this run
-      RunMeter meter;
-      ObserverScope measured(&meter);
-      const int code = runPythonScript(script, arguments);
-      meter.write(report);
-      return code;
-    }
-    SessionOptions s = RecordingSession::optionsFromEnvironment(script, arguments);
+    RunMeter meter;
+    ObserverScope measured(&meter);
+    const int code = runPythonScript(script, arguments);
+    meter.write(report);
+    return code;
+  }
+  SessionOptions s = RecordingSession::optionsFromEnvironment(script, arguments);
   s.handleInterrupt = false;
   RecordingSession session(std::move(s));
   int code = runPythonScript(script, arguments);

@@ -91,8 +91,8 @@ int nearestMisses(Trace& trace, const PassInfo& pass, NodeId node, const LookOpt
     auto left = testsLeft(rule, u);
     if (!left) continue;
     auto at = fired.find(id);
-    misses.push_back({&info, *left,
-                      at != fired.end() ? firing(trace, at->second) : PatternMatcher().explain(rule, u)});
+    misses.push_back(
+        {&info, *left, at != fired.end() ? firing(trace, at->second) : PatternMatcher().explain(rule, u)});
     if (misses.back().reason.empty()) misses.back().reason = "it applies here alone: another rule came first";
   }
   std::ranges::stable_sort(misses, [](const Miss& a, const Miss& b) { return a.left < b.left; });

@@ -50,10 +50,10 @@ private:
 int64_t envInt(const char* name, int64_t fallback);
 
 namespace vars {
-extern ContextVar debug, viz, spec, noopt, strictFloat, beam, jit, cpuTarget, trackMatchStats, captureProcessReplay,
-    transcendental, devectorize, nolocals, tc, splitReduceop, wino, cpuCount, cpuLlvm, disableFastIdiv,
-    debugRangeify, pcontig, noMemoryPlanner, ccache, ignoreBeamCache, ignoreOob, rewriteStackLimit,
-    fuseArange, tracemeta, threads;
+extern ContextVar debug, viz, spec, noopt, strictFloat, beam, jit, cpuTarget, trackMatchStats,
+    captureProcessReplay, transcendental, devectorize, nolocals, tc, splitReduceop, wino, cpuCount, cpuLlvm,
+    disableFastIdiv, debugRangeify, pcontig, noMemoryPlanner, ccache, ignoreBeamCache, ignoreOob,
+    rewriteStackLimit, fuseArange, tracemeta, threads;
 }
 
 } // namespace uopscope

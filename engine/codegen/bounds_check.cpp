@@ -31,7 +31,8 @@ std::optional<Access> accessOf(UOp u) {
   return Access{indexOf(u.src(1)), valid, buffer.dtype().size()};
 }
 
-/// What the index hangs on; none where that is more than loops and variables, or too many steps.
+/// The loops and variables that the index depends on; none where it depends on anything else, or has too many
+/// values.
 std::optional<std::vector<UOp>> leavesOf(const Access& a) {
   std::vector<UOp> leaves;
   int64_t points = 1;

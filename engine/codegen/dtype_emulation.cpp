@@ -151,7 +151,7 @@ UOp emulatedCast(Match& m) {
   if (inner.is(Op::CONST)) return UOp::constant(outer.dtype(), inner.constValue());
   if (!v) return m.decline("its value is neither cast nor constant");
   UOp rounded = widen(narrow(v.cast(wideType(v)), inner.dtype()), inner.dtype());
-  // What a load widened needs no rounding.
+  // A value that a load widened needs no rounding.
   if (v.is(Op::BITCAST) && v.dtype().kind() == Scalar::Float32 && outer.dtype().kind() == Scalar::Float32)
     return v;
   return rounded.cast(outer.dtype());

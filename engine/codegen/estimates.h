@@ -1,4 +1,5 @@
-// What a kernel costs, read off its linear program: arithmetic, bytes moved, bytes of the buffers touched.
+// Estimates of the cost of a kernel, read off its linear program: arithmetic, bytes moved, bytes of the
+// buffers touched.
 #pragma once
 #include "engine/codegen/codegen.h"
 

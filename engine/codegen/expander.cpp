@@ -218,7 +218,7 @@ UOp dropExpandedRanges(Match& m) {
   return sources.size() == 1 ? sources[0] : root.withSrc(sources);
 }
 
-/// Lanes of the expanded reduction axes come slowest, so that what is added up stands in whole slices.
+/// Lanes of the expanded reduction axes come slowest, so that the addends stand in whole slices.
 UOp expandReduce(Match& m) {
   UOp root = m.root();
   std::vector<Axis> over = unionAxes(root.src().subspan(1)), all = unionAxes(root.src());
@@ -265,7 +265,8 @@ constexpr RuleDef kExpander[] = {
     RULE("contract", any(Op::CONTRACT), contract),
 };
 
-/// Last part of the id of the loop that reads what a group wrote: no axis was split from it.
+/// Last part of the id of the loop that reads the results of a work group. No Opt splits an axis under this
+/// number.
 constexpr int64_t kReadBack = 2;
 
 /// A reduction split over the threads of a work group: each reduces its part, writes it to local memory, and

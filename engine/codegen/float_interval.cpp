@@ -102,7 +102,7 @@ private:
       Interval x = of(from);
       return x ? rounded(u.dtype(), x->low, x->high) : Interval();
     }
-    // What is not known of a 64-bit number is the end of its type.
+    // An unknown bound of a 64-bit number is the end of its type.
     if (from.dtype().itemsize() > 4) return {};
     return rounded(u.dtype(), static_cast<double>(from.vmin()), static_cast<double>(from.vmax()));
   }

@@ -162,7 +162,7 @@ void chooseForReduction(Scheduler& s, const Kernel& k, int64_t width) {
     if (p.isTerm ? tryApply(s, OptOp::UNROLL, unrollAxis(s, p.range), p.amount, why)
                  : tryApply(s, OptOp::UPCAST, axisOf(s, p.range), p.amount, why))
       taken *= p.amount;
-  // The panel that the lanes read stays in the cache while the other axis runs: it goes round the inside.
+  // The panel that the lanes read stays in the cache while the other axis runs: that axis is the inner loop.
   if (tile.vectors && tile.parts.size() > 1) {
     const Tile::Part &row = tile.parts[tile.parts.size() - 2], &lanes = tile.parts.back();
     int outer = axisOf(s, row.range), inner = axisOf(s, lanes.range);
@@ -204,7 +204,7 @@ void chooseThreads(Scheduler& s) {
       vars::cpuCount > 0 ? vars::cpuCount.value() : static_cast<int64_t>(std::thread::hardware_concurrency());
   cores = std::min(cores, s.target().globalMax[0]);
   std::vector<UOp> parallel = s.parallelRanges();
-  // Outer loops first: what an inner loop reads again and again is then one thread's own.
+  // Outer loops first: a thread then owns the memory that its inner loops read again and again.
   std::stable_sort(parallel.begin(), parallel.end(),
                    [](UOp a, UOp b) { return a.arg().as<RangeArg>().ids < b.arg().as<RangeArg>().ids; });
   for (int64_t threads = std::min(cores, work / kWorkPerThread); threads > 1; --threads)
@@ -225,7 +225,7 @@ void chooseForGroups(Scheduler& s, const Kernel& k) {
   bool onTensorCores = vars::tc && !s.target().tensorCores.empty() && k.reduction;
   if (onTensorCores &&
       tryApply(s, Opt{OptOp::TC, 0, {-1, 2, 1}}, inWords("the product's types fit a tensor core"))) {
-    // Tiles next to each other share what was loaded.
+    // Tiles next to each other share their loads.
     for (UOp r : k.outputs)
       if (int64_t amount = largestDivisor(extentNow(s, r), {4, 2}))
         tryApply(s, OptOp::UPCAST, axisOf(s, r), amount, inWords("tiles side by side share their operands"));

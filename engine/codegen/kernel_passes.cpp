@@ -141,7 +141,7 @@ UOp preMatcher(const KernelPass& pass, UOp sink, const Target& target) {
   return own.pre ? graphRewrite(sink, *own.pre, {.name = pass.name}) : sink;
 }
 
-/// Everything is decomposed already, but for what a renderer's own rules make.
+/// Everything is decomposed already, but for results of a renderer's own rules.
 UOp finalRewrite(const KernelPass& pass, UOp sink, const Target& target) {
   TargetContext context{target};
   RendererRules own = rendererRules(target.device);

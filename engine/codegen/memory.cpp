@@ -105,7 +105,7 @@ struct Access {
   UOp address; ///< pointer to read or write through
 };
 
-/// An access of many lanes cut into what the target can do.
+/// An access of many lanes, cut into accesses of widths that the target has.
 struct AccessPlan {
   std::vector<Access> accesses;
   std::vector<int64_t>
@@ -218,7 +218,7 @@ UOp splitStore(Match& m) {
   return UOp::make(Op::GROUP, dtypes::void_, stores);
 }
 
-/// A scalar access whose index can never be valid, or always is.
+/// A scalar access whose index is Invalid: a load gives 0, a store does nothing.
 UOp gateOfLoad(Match& m) {
   UOp load = m.root(), index = m[at];
   if (index.srcCount() < 2 || laneCount(index.src(1)) != 1 || !index.src(1).isInvalidConst())

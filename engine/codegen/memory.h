@@ -11,7 +11,7 @@
 
 namespace uopscope {
 
-/// What rules of the late passes know: the target.
+/// Context of the late passes: the target.
 struct TargetContext {
   const Target& target;
 };
@@ -21,7 +21,7 @@ std::span<const RuleDef> addLoadRules();
 std::span<const RuleDef> accessRules();
 /// GEP of known lanes, arithmetic on more lanes than the target writes at once. Needs TargetContext.
 std::span<const RuleDef> laneRules();
-/// What only linear programs want: alternatives of gated loads, plain VECTORIZE and GEP, one range per END.
+/// Rules for linear programs alone: alternatives of gated loads, plain VECTORIZE and GEP, one range per END.
 std::span<const RuleDef> finalRules();
 
 /// Lanes of one operation on values of this type.

@@ -1,4 +1,4 @@
-// Opts and what they do to the ranges of a kernel.
+// Opts, and the change each makes to the ranges of a kernel.
 #include "engine/codegen/opt.h"
 
 #include "engine/base/context_var.h"
@@ -16,7 +16,7 @@ namespace uopscope {
 
 namespace {
 
-/// Place of a type in the list of ranges: what is outside comes first.
+/// Place of a type in the list of ranges: outer loops come first.
 int order(AxisType t) {
   switch (t) {
   case AxisType::Outer: return -2;

@@ -1,11 +1,12 @@
-// Panels: what the lanes of a matrix product read is copied once to where it lies side by side.
+// Panels: the elements that the lanes of a matrix product read are copied once, so that they lie side by
+// side.
 //
 // The rows of a panel (16 columns of a matrix, say) lie as far apart as the matrix is wide. Where that is a
 // multiple of a page, a cache holds eight of them and no more, and a product of 1,024 by 1,024 runs at a
 // fifth of the speed. A panel is read again for every row of the result, so copying it costs little. (Goto
 // and van de Geijn, "Anatomy of high-performance matrix multiplication", TOMS 2008.)
 //
-// The same copy puts side by side what lies apart, as the columns of a transposed matrix do.
+// The same copy puts the columns of a transposed matrix, which lie apart, side by side.
 //
 //   for n: for m: for k: acc += a[m*K + k] * b[k*N + n..]
 //   for n: { for k: panel[k] = b[k*N + n..];  for m: for k: acc += a[m*K + k] * panel[k] }

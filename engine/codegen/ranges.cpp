@@ -151,7 +151,7 @@ constexpr size_t kMaxPieces = 8;
 /// read, which a gate does as well, it is not worth loops that are short.
 constexpr int kWorthCutting = 4;
 
-/// What a choice decides about: arithmetic on values below its branches.
+/// Number of operations on values below the branches of a choice, counted up to kWorthCutting.
 int workBelow(UOp choice) {
   int work = 0;
   std::vector<UOp> stack(choice.src().begin() + 1, choice.src().end());

@@ -107,7 +107,7 @@ int64_t firstFreeRangeId(const std::vector<UOp>& nodes) {
 UOp withFreshRange(UOp end, UOp range, int64_t id) {
   RangeArg arg = range.arg().as<RangeArg>();
   arg.ids = {id};
-  // What already happened in other loops over the range stays as it is: only nodes that see the range open
+  // Other loops over the range, already closed, stay as they are: only nodes that see the range open
   // change.
   UOpMap<UOp> changed;
   UOp fresh = range.withArg(Arg::of(arg));

@@ -1,4 +1,4 @@
-// What code generation must know of the machine it generates for. A renderer owns one; passes read it.
+// Target: the facts about a machine that code generation needs. A renderer owns one; passes read it.
 #pragma once
 #include "engine/rewrite/matcher.h"
 

@@ -27,8 +27,9 @@ constexpr double kCached = 128 << 10; ///< elements that a core keeps near itsel
 constexpr double kStream = 3;         ///< cycles until memory has delivered a vector, at best
 constexpr double kAddressing = 6;     ///< operations of an address with divisions
 constexpr double kThere = 0.4;        ///< of the lanes of a strided window; the rest are known to be 0
-constexpr double kPanelCare = 1.15;   ///< what lies in order as it is comes first
-constexpr int64_t kWindow = 5;        ///< a sum as short as this is written out, and gates by it fold
+constexpr double kPanelCare = 1.15; ///< factor on the price of a panel: where both cost the same, memory that
+                                    ///< is in order already is read directly
+constexpr int64_t kWindow = 5;      ///< a sum as short as this is written out, and gates by it fold
 
 struct Chosen {
   size_t axis;
@@ -212,7 +213,7 @@ Tile chooseTile(const std::vector<TileAxis>& axes, size_t reads, int64_t registe
           for (int64_t m : few[a])
             if (m > 1) consider({v, n}, {{a, m}});
     }
-  // A third axis, where it helps what was found.
+  // A third axis, where it makes the tile cheaper.
   if (rows.size() == 1) {
     Chosen v = lanes, row = rows[0];
     for (size_t b = 0; b < axes.size(); ++b)

@@ -3,7 +3,7 @@
 //
 // Accuracy: float32 within about 1.5 units in the last place, float64 within about 4; float16 and bfloat16
 // are computed as float32. The sine of a float64 loses accuracy above 2^30, and is 0 above 2^53. Infinities,
-// NaN, zeros and denormals give what the C library gives.
+// NaN, zeros and denormals give the results of the C library.
 #include "engine/base/context_var.h"
 #include "engine/codegen/decompositions.h"
 #include "engine/codegen/float_interval.h"

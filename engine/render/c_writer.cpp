@@ -100,7 +100,7 @@ private:
     Value& value = of(throughAfter(u));
     if (!value.written)
       throw Error(ErrorKind::Compile,
-                  fmt::format("kernel {}: {} is used before it is there", kernel_.name, opName(u.op())));
+                  fmt::format("kernel {}: {} is used before it is computed", kernel_.name, opName(u.op())));
     return value.text;
   }
   /// One lane of a vector, or the scalar itself.

@@ -48,7 +48,7 @@ private:
     auto it = values_.find(throughAfter(u));
     if (it == values_.end())
       throw Error(ErrorKind::Compile,
-                  fmt::format("kernel {}: {} is used before it is there", kernel_.name, opName(u.op())));
+                  fmt::format("kernel {}: {} is used before it is computed", kernel_.name, opName(u.op())));
     return it->second;
   }
 

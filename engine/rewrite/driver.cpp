@@ -81,7 +81,7 @@ private:
   enum class Stage : uint8_t { Enter, Rebuild, Link };
   struct Frame {
     UOp original; ///< whose result this frame finds
-    UOp current;  ///< what it has become so far
+    UOp current;  ///< its latest form
     Stage stage;
     uint32_t nextSrc;
   };

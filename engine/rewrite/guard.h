@@ -1,4 +1,4 @@
-// Guards: what a rule asks of its variables beyond the structure of a match, as data. A guard is written
+// Guards: tests of the variables of a rule beyond the structure of a match, as data. A guard is written
 // after the result, is printed with the rule, and gives the reason where the rule declines.
 //
 //   RULE("max-const-last", pat::op(Op::MAX, c0, xn), pat::max(x, c0), notConst(x)),

@@ -14,7 +14,7 @@ namespace uopscope {
 
 namespace {
 
-/// A pattern with every choice made: what is left is a plain tree.
+/// A pattern with every choice made: a plain tree.
 struct Tree {
   const PatNode* node;
   std::vector<const PatNode*> alsoKnownAs; ///< oneOf nodes this stands in for, whose name and dtype hold too

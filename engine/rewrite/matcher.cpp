@@ -226,7 +226,7 @@ UOp PatternMatcher::rewrite(UOp node, const PassContext& ctx, Observer* observer
   } registers;
   registers.at[0] = node;
 
-  // The rule whose ways are being tried, and what became of them so far.
+  // The rule whose ways are being tried, and its outcome so far.
   const Rule* rule = nullptr;
   uint32_t ruleIndex = 0, place = 0;
   Outcome outcome = Outcome::StructureDiffers;

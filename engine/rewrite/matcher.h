@@ -56,7 +56,7 @@ public:
   /// same for the same node.
   uint64_t identity() const;
 
-  /// What happened on the way to an answer, besides the answer.
+  /// Facts about an attempt, besides its result.
   struct Attempts {
     const Rule* fired = nullptr; ///< the last rule that rewrote something
     bool skipped = false;        ///< the observer forbade a rewrite

@@ -26,7 +26,7 @@ namespace uopscope {
 class Rule;
 class PatternMatcher;
 
-/// What the compiler does next with a rewrite it is about to make. Step, Next and Finish apply it; they tell
+/// The answer to a rewrite that is about to be made. Step, Next and Finish apply it; they tell
 /// a debugger's observer, which sees every answer again, how far to run.
 enum class Control : uint8_t {
   Apply, ///< make the rewrite
@@ -65,7 +65,7 @@ struct RewriteEvent {
   bool bottomUp = false;   ///< applied before the sources of `before` were rewritten
 };
 
-/// What became of attempts to match a rule on nodes of one operation.
+/// Outcome of an attempt to match a rule on a node.
 enum class Outcome : uint8_t { RejectedEarly, StructureDiffers, Declined, Applied, Unchanged };
 constexpr int kOutcomeCount = 5;
 struct MatchCount {
@@ -89,7 +89,7 @@ struct ScopeBegin {
   ScopeKind kind = ScopeKind::Other;
   std::string_view name; ///< "schedule 3", "r_16_16"
   SourceLocation script; ///< line of the model script that asked for it, if known
-  UOp root;              ///< what is scheduled or compiled, may be null
+  UOp root;              ///< the graph that is scheduled or compiled, may be null
 };
 
 /// A line of a text (from 1) and an instruction of the linear program (from 0) that had a part in it.
@@ -115,7 +115,7 @@ struct BufferEvent {
   uint64_t id = 0; ///< given once in a process, in order
   std::string_view device, dtype;
   int64_t bytes = 0;
-  uint64_t base = 0; ///< id of what it is a view of
+  uint64_t base = 0; ///< id of the buffer it is a view of
   int64_t offset = 0;
   bool freed = false;
 };
@@ -130,16 +130,16 @@ struct Candidate {
   int64_t durationNs = -1;  ///< negative: it did not run
   std::string_view message; ///< why not
 };
-/// Why the rewrite that follows is made: in words and, for a choice, with its price and what else there was.
+/// Why the rewrite that follows is made: in words and, for a choice, with its price and the alternatives.
 struct Decision {
   struct Alternative {
     std::string what;
     double price = 0; ///< in the unit of the decision
   };
   std::string reason;                   ///< "cut at 1024: four operations hang on it"
-  std::optional<double> price = {};     ///< of what was chosen
+  std::optional<double> price = {};     ///< of the choice
   std::string unit = {};                ///< "cycles a result"
-  std::vector<Alternative> others = {}; ///< the best of what was not chosen, cheapest first
+  std::vector<Alternative> others = {}; ///< the best alternatives, cheapest first
 };
 /// A tensor operation of the script made a node.
 struct Origin {

@@ -1,6 +1,6 @@
-// Patterns: what a rule matches, as data. The same small nodes serve rules written in C++ (made at compile
-// time by the operators below) and in Python (made at run time by pattern_builder.h), are printed, stored in
-// traces and compiled to straight-line checks by matcher.cpp.
+// Patterns: the shape of graph that a rule matches, as data. The same small nodes serve rules written in C++
+// (made at compile time by the operators below) and in Python (made at run time by pattern_builder.h), are
+// printed, stored in traces and compiled to straight-line checks by matcher.cpp.
 //
 //   constexpr PatVar x{"x"}, c0{"c0", PatVar::Const};
 //   (x + 0), (x * c0) / c0, op(Op::CAST, x).named(y), op({Op::ADD, Op::MUL}, x, c0)
@@ -113,7 +113,7 @@ struct Pat {
   constexpr PatNode& root() { return nodes[count - 1u]; }
   constexpr const PatNode& root() const { return nodes[count - 1u]; }
 
-  /// Binds what this matches to a variable.
+  /// Binds the node that this matches to a variable.
   constexpr Pat named(PatVar v) const {
     Pat p = *this;
     p.root().var = p.bindVar(v.view());

@@ -1,4 +1,4 @@
-// A rule: a name, where it stands, a pattern, and what to make of a match: another expression, or a function.
+// A rule: a name, a place in the source, a pattern, and a result: an expression or a function.
 // Rules written in C++ are constants (RuleDef) in tables, one line each:
 //
 //   constexpr RuleDef kArith[] = {
@@ -39,7 +39,7 @@ public:
   UOp bind(size_t i) const { return binds_[i]; }
   /// The node the rule is tried on.
   UOp root() const { return root_; }
-  /// What the pass was given as context; T must be its type.
+  /// The context of the pass; T must be its type.
   template <typename T>
   T& ctx() const {
     if (!ctx_ || *ctxType_ != typeid(T)) badContext(typeid(T));
@@ -47,7 +47,7 @@ public:
   }
   bool hasCtx() const { return ctx_ != nullptr; }
   void* rawCtx() const { return ctx_; }
-  /// What a function returns that makes nothing of this match. The reason lives for ever (a literal); a few
+  /// The answer of a function that declines this match. The reason lives for ever (a literal); a few
   /// words that name the thing in the way: "not divisible by 4".
   UOp decline(const char* why) {
     declined_ = why;

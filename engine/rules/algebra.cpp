@@ -20,7 +20,7 @@ UOp simplify(UOp u) {
   // A rule that asks has the rewrites of its helper graph nested in its step. Asked by no pass, as by a shape
   // of the script, a new expression is made and no graph is changed: there is nothing to tell.
   ObserverScope observed(insideObservedPass() ? Observer::current() : nullptr);
-  // A sum is put in order by what uses it; at the top that is a SINK.
+  // The user of a sum puts it in order; at the top that is a SINK.
   if (u.is(Op::ADD) || u.is(Op::MUL))
     return graphRewrite(UOp::sink(std::array{u}), symbolic(), {.name = "simplify"}).src(0);
   return graphRewrite(u, symbolic(), {.name = "simplify"});

@@ -56,7 +56,7 @@ UOp inInt(Match& m) {
   UOp r = a.cast(narrow).alu(u.op(), {b.cast(narrow)});
   return r.cast(u.dtype());
 }
-/// (x + c) of index cast to an integer: the constant can fold into what follows.
+/// (x + c) of index cast to an integer: the constant can fold into the next sum.
 UOp castOfSum(Match& m) {
   DType d = m.root().dtype();
   if (!d.isInt() || d.isUnsigned() || d.kind() == Scalar::Index || d.count() != 1 || !isInt(m[c0]))

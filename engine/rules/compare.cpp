@@ -36,7 +36,7 @@ UOp divideLess(const Linear& sum, int64_t c) {
   auto magnitude = [](const Term& t) { return t.factor < 0 ? -Wide{t.factor} : Wide{t.factor}; };
   std::stable_sort(byFactor.begin(), byFactor.end(),
                    [&](const Term& a, const Term& b) { return magnitude(a) > magnitude(b); });
-  // What is left of the sum after each prefix.
+  // Interval of the rest of the sum after each prefix.
   std::vector<Interval> rest(byFactor.size() + 1);
   for (size_t i = byFactor.size(); i-- > 0;) rest[i] = rest[i + 1] + termInterval(byFactor[i]);
   int64_t d = 0;
@@ -93,7 +93,7 @@ UOp lessThanConst(UOp root, Linear sum, int64_t c) {
   return moved ? less(sum.toUOp(), bound) : UOp{};
 }
 
-/// Takes out of both sums what they share; the constants end up at the right. False when nothing changed.
+/// Takes common terms out of both sums; the constants end up at the right. False when nothing changed.
 bool cancel(Linear& a, Linear& b) {
   bool changed = a.constant != 0;
   if (__builtin_sub_overflow(b.constant, a.constant, &b.constant)) return false;

@@ -4,7 +4,7 @@
 //   (n*6 + 4) // 4                  is  (n*3)//2 + 1
 //
 // Division truncates; most folds need a dividend that is never negative, where truncation is rounding down.
-// What is below zero throughout is turned around first; what may have either sign is only divided exactly.
+// A dividend that is never positive is negated first; one that may have either sign is only divided exactly.
 #include "engine/rules/algebra.h"
 #include "engine/rules/families.h"
 #include "engine/rules/interval.h"
@@ -113,7 +113,7 @@ private:
     return out.toUOp();
   }
 
-  /// A divisor of c that divides all factors: it divides out, and what the constant leaves is added.
+  /// A divisor of c that divides all factors: it divides out, and the remainder of the constant is added.
   UOp commonFactor() {
     int64_t g = c_;
     for (const Term& t : l_.terms) g = std::gcd(g, t.factor);
@@ -126,7 +126,7 @@ private:
     return linearOf(r * g).toUOp() + index(floorMod(l_.constant, g));
   }
 
-  /// Multiples of c in the dividend leave it, where what remains is still at least 0.
+  /// Multiples of c in the dividend leave it, where the rest is still at least 0.
   UOp pullOut() {
     Linear rem{{}, l_.constant, l_.dtype}, quo{{}, 0, l_.dtype};
     for (const Term& t : l_.terms) {

@@ -20,12 +20,12 @@ Family exactFloatRules();  ///< floats, results bit for bit
 Family randomRules();      ///< halves of Threefry's 64 bits
 Family simpleWhereRules(); ///< WHERE of constants and equal branches
 Family whereRules();       ///< WHERE and arithmetic
-Family boundsRules();      ///< what bounds alone decide
+Family boundsRules();      ///< decided by bounds alone
 Family sumRules();         ///< sums and products of integers in normal form
 Family divmodRules();      ///< division and remainder of index
 Family compareRules();     ///< comparisons of index
 Family minmaxRules();
-Family effectRules();    ///< AFTER and what it orders
+Family effectRules();    ///< AFTER and the effects it orders
 Family vectorRules();    ///< GEP, VECTORIZE, CAT
 Family broadcastRules(); ///< arithmetic of equal lanes
 Family validRules();     ///< gates
@@ -33,7 +33,7 @@ Family dropClauseRules();
 Family moveWhereRules();
 Family memoryRules(); ///< LOAD, STORE, SINK
 Family reduceRules();
-Family kernelRules(); ///< what sym() adds besides
+Family kernelRules(); ///< for kernels alone
 Family lowerIndexRules();
 
 } // namespace uopscope::rules

@@ -91,7 +91,7 @@ UOp lowerGep(Match& m) {
   return UOp::make(Op::GEP, inner.dtype().scalar().vec(u.dtype().count()), {inner}, u.arg(), u.tag())
       .cast(u.dtype());
 }
-/// What no integer type holds for certain, and unsigned 64 bits, go through int64.
+/// Floats and unsigned 64 bits, which no narrower type holds for certain, go through int64.
 UOp castThroughLong(Match& m) {
   DType from = m[x].dtype();
   bool needs = from.isFloat() || from.kind() == Scalar::UInt64;

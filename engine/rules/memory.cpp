@@ -1,4 +1,4 @@
-// Loads, stores and effects: accesses that do nothing, and lists of effects without what is none.
+// Loads, stores and effects: accesses that do nothing, and lists of effects in which only effects stand.
 #include "engine/rules/families.h"
 #include "engine/rules/variables.h"
 

@@ -138,7 +138,7 @@ UOp gated(UOp index, UOp valid) {
 UOp allOf(UOp a, UOp b) {
   if (!a || a.isConst(1)) return b;
   if (!b || b.isConst(1) || a == b) return a;
-  // A conjunction is a chain to the left: what b adds is appended clause by clause.
+  // A conjunction is a chain to the left: the clauses of b are appended one by one.
   if (b.is(Op::AND)) return allOf(allOf(a, b.src(0)), b.src(1));
   for (UOp chain = a; chain.is(Op::AND); chain = chain.src(0))
     if (chain.src(1) == b || chain.src(0) == b) return a;

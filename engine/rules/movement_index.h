@@ -6,7 +6,7 @@
 //   PAD(x, 1 before) at (i)          reads x at WHERE(1 <= i and i < n+1, i-1, Invalid), and is 0 elsewhere
 //
 // An index may be gated: WHERE(valid, index, Invalid). Gates pass through all operations. Results are folded
-// where bounds decide it at once (x % 8 of x < 8 is x); what needs more is left to the symbolic rules.
+// where bounds decide it at once (x % 8 of x < 8 is x); the symbolic rules do the rest.
 #pragma once
 #include "engine/uop/sint.h"
 

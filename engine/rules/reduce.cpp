@@ -1,4 +1,4 @@
-// Reductions: factors that do not depend on the loop leave it. And what else suits kernels alone.
+// Reductions: factors that do not depend on the loop leave it. And two rules for kernels alone.
 //
 // A factor taken out of a float sum rounds differently, as it does in the reference; a factor of a maximum
 // must not be negative.
@@ -38,7 +38,8 @@ UOp neZero(Match& m) {
 }
 
 constexpr RuleDef kReduceRules[] = {
-    RULE("mul-out-of-reduce", pat::op(Op::REDUCE, pat::any(OpSet{Op::MUL})).more(), mulOutOfReduce, kMayRound),
+    RULE("mul-out-of-reduce", pat::op(Op::REDUCE, pat::any(OpSet{Op::MUL})).more(), mulOutOfReduce,
+         kMayRound),
 };
 
 constexpr RuleDef kKernelRules[] = {

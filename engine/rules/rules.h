@@ -1,4 +1,4 @@
-// The rule sets of the symbolic engine: what simplifies expressions everywhere in the compiler.
+// The rule sets of the symbolic engine, which simplify expressions everywhere in the compiler.
 //
 //   UOp better = graphRewrite(sink, symbolic(), {.name = "initial symbolic"});
 //   static const PatternMatcher mine = sym() + PatternMatcher({kMine});
@@ -13,12 +13,12 @@ namespace uopscope {
 /// Constant folding, identities, casts, simple WHERE folding, propagation of Invalid.
 const PatternMatcher& symbolicSimple();
 /// symbolicSimple and all safe identities: sums in normal form, division and remainder, comparisons, bounds,
-/// boolean algebra, WHERE, casts, pushGep. What UOp simplification uses.
+/// boolean algebra, WHERE, casts, pushGep. UOp::simplify() uses it.
 const PatternMatcher& symbolic();
-/// symbolic, simplifyValid, and what suits kernels: memory, reductions, reciprocals, effects, casts into
+/// symbolic, simplifyValid, and rules for kernels: memory, reductions, reciprocals, effects, casts into
 /// branches.
 const PatternMatcher& sym();
-/// Gates of indices and what lies behind them: AND of conditions, WHERE(condition, index, Invalid).
+/// Gates of indices and the indices behind them: AND of conditions, WHERE(condition, index, Invalid).
 const PatternMatcher& simplifyValid();
 /// Drops clauses of a gate that have nothing to do with the index behind it.
 const PatternMatcher& dropAndClauses();

@@ -55,7 +55,7 @@ private:
     for (UOp q : quotientsOf(t.node)) waiting_[q].push_back(t.node);
     if (UOp key = residue(t.node)) waiting_[key].push_back(t.node);
   }
-  /// A quotient, or what another remainder is taken of.
+  /// A quotient, or the dividend of another remainder.
   void arrived(UOp partner) {
     wake(partner);
     if (!isDiv(partner)) return;
@@ -64,7 +64,7 @@ private:
     quotientByResidue_[key] = partner;
     wake(key);
   }
-  /// What y//c and y%c have in common: y with its factors reduced by c, modulo c. Null where y may be
+  /// The common part of y//c and y%c: y with its factors reduced by c, modulo c. Null where y may be
   /// negative or is no sum.
   static UOp residue(UOp u) {
     UOp y = u.src(0);
@@ -125,7 +125,7 @@ private:
 
   Linear& sum_;
   UOpMap<int64_t> factors_;
-  UOpMap<UOp> modOf_;                ///< remainder by what it is the remainder of
+  UOpMap<UOp> modOf_;                ///< remainder by its dividend
   UOpMap<std::vector<UOp>> waiting_; ///< remainders by the quotient they would join
   UOpMap<UOp> quotientByResidue_;
   std::vector<UOp> mods_;

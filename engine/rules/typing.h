@@ -1,4 +1,4 @@
-// What every level of the spec asks of a node alone: types of arithmetic, conversions and constants. And how
+// The spec of a single node, common to all levels: types of arithmetic, conversions and constants. And how
 // a node that does not fit is reported.
 //
 //   wellTyped(a + b)                 false where a, b and the sum are not of one type
@@ -19,7 +19,7 @@ std::string describeNode(UOp u);
 /// Throws Error(Spec): `before`, the node, `why`, its sources and who among `nodes` uses it.
 [[noreturn]] void specError(UOp u, std::span<const UOp> nodes, std::string_view before, std::string_view why);
 
-/// What a rule of a spec answers for a valid node: a node of its own, since the node itself would read as
+/// The answer of a spec rule for a valid node: a node of its own, since the node itself would read as
 /// "nothing applied".
 UOp validNode();
 inline UOp validIf(bool isValid) {

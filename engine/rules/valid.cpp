@@ -1,4 +1,4 @@
-// Gates: conditions under which an index is accessed. What stands behind a gate may be simplified under the
+// Gates: conditions under which an index is accessed. An index behind a gate may be simplified under the
 // assumption that it holds, and each clause of a conjunction under the assumption of those before it.
 //
 //   WHERE(r0 < 3, r0 % 3, Invalid)  is  WHERE(r0 < 3, r0, Invalid)
@@ -25,7 +25,7 @@ struct Bound {
   UOp expr;
   bool isUpper = false;
   int64_t bound = 0;
-  bool isAll = false; ///< the clause says no more; what is compared with a variable says more
+  bool isAll = false; ///< the clause is this bound and nothing else
 };
 
 std::optional<Bound> parseClause(UOp v) {

@@ -1,4 +1,4 @@
-// Vectors: GEP of what its lanes are known of, and arithmetic whose lanes are all the same.
+// Vectors: GEP of vectors with known lanes, and arithmetic whose lanes are all the same.
 #include "engine/rules/families.h"
 #include "engine/rules/rounding.h"
 #include "engine/rules/variables.h"

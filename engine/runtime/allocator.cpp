@@ -55,7 +55,7 @@ void* BlockAllocator::allocate(size_t bytes) {
     inUse_ += size;
     return memory;
   }
-  // Overcommitting systems hand out what they do not have; asking for more than the machine's memory cannot
+  // Overcommitting systems hand out memory they do not have; a request beyond the machine's memory cannot
   // end well.
   while (kept_ && inUse_ + kept_ + size > source_.total) evictOldest();
   void* memory = nullptr;

@@ -5,7 +5,7 @@
 //   void* p = a.allocate(1 << 20);  a.release(p, 1 << 20);
 //   a.allocate(1 << 20) == p
 //
-// Kept memory is bounded; what was given back longest ago goes first.
+// Kept memory is bounded; memory given back longest ago goes first.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -35,7 +35,7 @@ public:
   BlockAllocator(const BlockAllocator&) = delete;
   BlockAllocator& operator=(const BlockAllocator&) = delete;
 
-  /// Contents are undefined. Throws Error(Runtime) saying what was asked for and what is in use.
+  /// Contents are undefined. Throws Error(Runtime) that names the size asked for and the memory in use.
   void* allocate(size_t bytes);
   void release(void* memory, size_t bytes);
   /// Gives all kept memory back to the system.

@@ -31,7 +31,7 @@ constexpr Kind kFiles{"DISK", makeFileDevice};
 /// The reference's name for an interpreter of programs: REF under another name.
 constexpr Kind kPython{"PYTHON", makeRefDevice};
 
-/// Kinds of hardware that nothing here drives, and what driving them would take.
+/// Kinds of hardware without a driver here, and the parts that one would need.
 struct Missing {
   const char *name, *needs;
 };

@@ -94,7 +94,7 @@ public:
   int64_t size() const { return size_; }
   size_t bytes() const { return static_cast<size_t>(size_) * static_cast<size_t>(dtype_.itemsize()); }
   bool isAllocated() const { return memory_ != nullptr || base_ != nullptr; }
-  /// What this is a part of, and where it starts there in bytes; null for memory of its own.
+  /// The buffer this is a part of, and the offset in bytes; null for memory of its own.
   const std::shared_ptr<Buffer>& base() const { return base_; }
   size_t offset() const { return offset_; }
   /// How many nodes of graphs, and others by ref(), hold this memory or a view of it.
@@ -132,7 +132,7 @@ private:
   std::atomic<int64_t> holders_{0};
 };
 
-/// What has been run and moved, as the reference counts it.
+/// Counts of kernels run and bytes moved, as the reference has them.
 struct GlobalCounters {
   static int64_t globalOps, globalMem, kernelCount, memUsed;
   static double timeSum;
@@ -152,7 +152,8 @@ std::shared_ptr<const CompiledKernel> getKernel(const ScheduleItem& item, Device
 /// Makes every kernel among the items that is not in the cache yet, on UOPSCOPE_THREADS threads; devices[i]
 /// is where items[i] runs. All are tried; then the first failure, in order of the items, is thrown.
 void prepareKernels(std::span<const ScheduleItem> items, std::span<Device* const> devices);
-/// From the cache alone, null where it is not there. Prints what DEBUG asks for when a kernel first runs.
+/// From the cache alone, null where it is not there. Prints the texts that DEBUG asks for when a kernel first
+/// runs.
 std::shared_ptr<const CompiledKernel> findKernel(const ScheduleItem& item, Device& device, bool& firstRun);
 /// UOPSCOPE_THREADS, or as many as there are cores.
 int loweringThreads();

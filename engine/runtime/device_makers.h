@@ -1,4 +1,4 @@
-// What device.cpp knows of each device: a name and how to open it. A new device adds a line here and one
+// The makers of devices: device.cpp knows a name and how to open it. A new device adds a line here and one
 // there.
 #pragma once
 #include "engine/runtime/device.h"

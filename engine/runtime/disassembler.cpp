@@ -1,4 +1,4 @@
-// Two walks over each function: the first collects what is jumped to, the second prints.
+// Two walks over each function: the first collects targets of jumps, the second prints.
 #ifdef UOPSCOPE_HAVE_LLVM
 #include "engine/runtime/disassembler.h"
 

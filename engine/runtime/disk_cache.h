@@ -46,7 +46,7 @@ private:
 
 /// Identifies this build of the engine: changes with every change of its code.
 const std::string& buildIdentity();
-/// Identifies the processor and what it can do.
+/// Identifies the processor and its instruction sets.
 const std::string& hostIdentity();
 
 } // namespace uopscope

@@ -41,7 +41,7 @@ CompiledKernel lowerAndRender(UOp ast, const Device& device, std::string& report
   PoolScope pool(*k.pool);
   Observer* observer = Observer::current();
   if (observer) {
-    // What was lowered is in the trace even where it does not render or compile.
+    // The linear program is in the trace even where it does not render or compile.
     observer->onArtifact({"name", k.name});
     observer->onProgram(k.uops);
     observer->onArtifact({"opts", optsJson(k)});
@@ -88,7 +88,7 @@ struct KeyHash {
 
 struct Entry {
   std::shared_ptr<CompiledKernel> kernel = std::make_shared<CompiledKernel>(); ///< captured runs hold it too
-  std::string report; ///< what DEBUG asks to print of it
+  std::string report; ///< the text that DEBUG asks for
   bool ran = false;   ///< asked for by a run: the report is printed
   uint64_t used = 0;  ///< when it was last asked for
 };
@@ -187,7 +187,8 @@ std::unique_ptr<Entry> makeKernel(const ScheduleItem& item, Device& device) {
   return entry;
 }
 
-/// Of a compiled kernel only what a launch asks for, in a small pool: its graph and linear program go.
+/// Keeps of a compiled kernel the parts that a launch needs, in a small pool: its graph and linear program
+/// go.
 void keepLaunchOnly(LoweredKernel& k) {
   auto small = std::make_shared<Pool>();
   PoolScope scope(*small);

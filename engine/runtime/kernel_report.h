@@ -1,4 +1,4 @@
-// What is told of a kernel: listings and JSON for the trace, the line of DEBUG=2.
+// Reports on a kernel: listings and JSON for the trace, the line of DEBUG=2.
 #pragma once
 #include "engine/runtime/device.h"
 
@@ -22,7 +22,7 @@ CompiledKernel lowerAndRender(UOp ast, const Device& device, std::string& report
 /// A symbolic size where the variables have these values. Throws Error(Value) for a variable without one.
 int64_t evaluate(const Sint& size, std::span<const std::pair<std::string, int64_t>> values);
 
-/// What the line of a launch says.
+/// The contents of the line about a launch.
 struct LaunchReport {
   std::string_view device, name;
   bool firstRun = false, isCopy = false;

@@ -1,4 +1,4 @@
-// Functions that compiled kernels call for what neither the processor nor libm does.
+// Functions that compiled kernels call where neither the processor nor libm has the operation.
 #pragma once
 #include <span>
 #include <utility>

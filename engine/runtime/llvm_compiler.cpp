@@ -49,8 +49,8 @@ namespace uopscope {
 
 namespace {
 
-/// What every kernel shares. The JIT may be used by several threads, a TargetMachine by one at a time: each
-/// compilation borrows one.
+/// State that all kernels share. The JIT may be used by several threads, a TargetMachine by one at a time:
+/// each compilation borrows one.
 class Llvm {
 public:
   Llvm() {

@@ -1,4 +1,4 @@
-// Levels of x86-64, and what this machine can run of them.
+// Levels of x86-64, and those that this machine can run.
 #include "engine/runtime/processor.h"
 
 #include "engine/base/context_var.h"

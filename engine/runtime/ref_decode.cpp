@@ -64,7 +64,7 @@ private:
     auto it = slotOf_.find(u);
     if (it == slotOf_.end())
       throw Error(ErrorKind::Compile,
-                  fmt::format("kernel {}: {} is used before it is there", kernel_.name, opName(u.op())));
+                  fmt::format("kernel {}: {} is used before it is computed", kernel_.name, opName(u.op())));
     return {it->second, u.dtype().count() > 1 ? 1 : 0};
   }
   int32_t newSlots(int lanes) {
@@ -134,7 +134,7 @@ private:
     Operand a = operand(u.src(0)), b = u.srcCount() > 1 ? operand(u.src(1)) : Operand{},
             c = u.srcCount() > 2 ? operand(u.src(2)) : Operand{};
     DType from = u.src(u.is(Op::WHERE) ? 1 : 0).dtype().scalar();
-    // What fills inner loops, without the generality of evalAlu and with the same results.
+    // The operations of inner loops, without the generality of evalAlu and with the same results.
     Do what = Do::Alu;
     constexpr OpSet kFastFloat{Op::ADD, Op::SUB, Op::MUL, Op::FDIV},
         kFastInt{Op::ADD, Op::SUB, Op::MUL, Op::AND, Op::OR};

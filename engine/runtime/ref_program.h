@@ -6,7 +6,7 @@
 //   p.launch(buffers, vars, globalSize, localSize, true);
 //
 // Work items of a group run in turns from BARRIER to BARRIER. Memory of DEFINE_REG and DEFINE_LOCAL starts as
-// all ones (NaN, -1), so that reading what nobody wrote shows.
+// all ones (NaN, -1), so that a read of memory that nobody wrote shows.
 //
 // As a GPU (RefProgram(kernel, RefGpu{})) the threads are watched (gpu_watch.h): a launch in which they race,
 // part at a barrier or read what was never written throws Error(Runtime) with everything that was found.

@@ -125,7 +125,7 @@ std::vector<std::shared_ptr<Buffer>> touched(const RunStep& step, bool writes) {
 } // namespace
 
 void CapturedRun::freeIntermediates() {
-  // what is read before anything is written to it is not an intermediate: a weight, a state, a constant
+  // a buffer that is read before it is written is no intermediate: it is a weight, a state, a constant
   std::unordered_set<const Buffer*> kept;
   std::unordered_set<std::shared_ptr<Buffer>> made;
   for (const Step& s : steps_) {

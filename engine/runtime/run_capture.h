@@ -32,10 +32,10 @@ struct RunStep {
   std::vector<std::string> metadata;
   VarValues values;
   std::shared_ptr<Pool> pool = nullptr; ///< owns ast
-  UOp ast = {};                         ///< what the kernel was made from
+  UOp ast = {};                         ///< the graph that the kernel was made from
 };
 
-/// What the host does before each replay: writes the next place of a stream of random numbers.
+/// Work of the host before each replay: it writes the next place of a stream of random numbers.
 struct HostAction {
   std::function<void()> run;
   std::string device; ///< whose stream
@@ -75,7 +75,7 @@ public:
   Memory memory() const;
   /// The inputs that some step reads or writes.
   std::vector<bool> usedInputs() const;
-  /// (argument of the step, number of the input) for what changes from call to call.
+  /// (argument of the step, number of the input) for memory that changes from call to call.
   std::vector<std::pair<size_t, size_t>> inputsOf(size_t step) const;
 
 private:
@@ -127,7 +127,7 @@ public:
     std::vector<RunCapture*> paused_;
   };
 
-  // --- told by what runs ---
+  // --- called by the runtime ---
   static bool active();
   static void ran(const RunStep& step);
   static void viewed(const std::shared_ptr<Buffer>& view, const std::shared_ptr<Buffer>& of, size_t offset);

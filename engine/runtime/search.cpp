@@ -27,7 +27,7 @@ constexpr int64_t kMaxExpanded = 256;
 /// A launch is repeated until this much time is spent, up to a number of times.
 constexpr double kTimingSeconds = 0.01;
 constexpr int kTimings = 12;
-/// What a round must gain to be worth another.
+/// The gain that makes another round worth while.
 constexpr double kProgress = 0.99;
 
 std::vector<Opt> actionsFor(const Scheduler& s) {
@@ -149,7 +149,7 @@ public:
     }
   }
 
-  /// The fastest of some runs. Gives up early on what is far slower than `best`.
+  /// The fastest of some runs. Gives up early where it is far slower than `best`.
   double time(const LoweredKernel& k, Program& program, double best) {
     std::vector<void*> memory;
     for (int position : k.globals) memory.push_back(buffers_.at(static_cast<size_t>(position))->memory());

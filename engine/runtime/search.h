@@ -1,5 +1,5 @@
 // BEAM=n: optimisations of a kernel found by trying. Every round each of the n best is changed by one Opt in
-// every way that fits, and what comes out is compiled and timed; it ends when nothing gets faster.
+// every way that fits, and each result is compiled and timed; it ends when nothing gets faster.
 //
 //   std::vector<Opt> best = searchOpts(ast, device, 4);   // for KernelInfo::optsToApply
 //

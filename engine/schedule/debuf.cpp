@@ -207,7 +207,7 @@ UOp indexOfConst(Match& m) {
   return value.isConst() ? value : m.decline("no constant");
 }
 
-/// A reader in the same loops reads what was just computed.
+/// A reader in the same loops reads the value that was just computed.
 UOp sameLoops(Match& m) {
   UOp b = m[buf], i = m.root();
   if (!b.arg().as<BufferizeOpts>().removable || b.srcCount() != i.srcCount())

@@ -1,4 +1,4 @@
-// "earliest rewrites": what is decided before any loop exists. Markers that mean nothing here go away,
+// "earliest rewrites": the decisions that need no loop. Markers that mean nothing here go away,
 // movement operations merge, empty tensors become constants, large reductions are split in two, and copies
 // and assignments get the form that later passes rely on:
 //   COPY reads a value that has memory, through RESHAPEs alone;  ASSIGN writes a view of a BUFFER.
@@ -40,7 +40,7 @@ constexpr size_t kSmallNodes = 64;
 constexpr OpSet kHasMemory{Op::BUFFER, Op::BUFFER_VIEW, Op::CONTIGUOUS, Op::COPY, Op::ASSIGN, Op::AFTER};
 
 struct EarliestContext {
-  std::vector<UOp> outputs; ///< bases of what is asked for
+  std::vector<UOp> outputs; ///< bases of the values asked for
 };
 
 bool isEmpty(UOp u) {
@@ -91,7 +91,7 @@ UOp contiguousOfMemory(Match& m) {
   if (c.arg()) return m.decline("it has options");
   while (s.is(Op::RESHAPE)) s = s.src(0);
   if (!s.in(kHasMemory)) return m.decline("the value has no memory of its own");
-  UOp at = s; // an assignment leaves its values in the order of what it assigns
+  UOp at = s; // an assignment keeps the order of the elements it assigns
   while (at.in({Op::RESHAPE, Op::ASSIGN})) at = at.src(0);
   return s.is(Op::ASSIGN) && !at.in(kHasMemory) ? m.decline("an update of a value without memory") : c.src(0);
 }

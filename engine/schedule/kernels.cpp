@@ -1,4 +1,4 @@
-// "split kernels": what stands between two buffers becomes a kernel.
+// "split kernels": the computation between two buffers becomes a kernel.
 //
 //   END(STORE(INDEX(BUFFER b0, i), INDEX(AFTER(BUFFER b1, ...), i)), r)
 //     ->  KERNEL(SINK(END(STORE(INDEX(DEFINE_GLOBAL 0, i), INDEX(DEFINE_GLOBAL 1, i)), r)), b0, AFTER(b1,
@@ -251,7 +251,7 @@ UOp fixAssign(UOp sink, ScheduleState& state, std::vector<KernelEntry>& order) {
       if (version.is(Op::AFTER)) precede(numberOf.at(version.src(1)), k);
     }
   AssignContext ctx;
-  std::map<std::pair<size_t, size_t>, UOp> hazards; // (reader, writer) -> what is read
+  std::map<std::pair<size_t, size_t>, UOp> hazards; // (reader, writer) -> the contents read
   for (size_t k = 0; k < n; ++k) {
     for (int64_t o : kernels[k].arg().ints()) {
       UOp version = kernels[k].src(static_cast<size_t>(o) + 1);

@@ -34,7 +34,7 @@ Shape longAxes(const Shape& shape) {
     if (!(s == Sint(1))) out.push_back(s);
   return out;
 }
-/// A RESHAPE that only adds or removes axes of length 1: indices stay what they are.
+/// A RESHAPE that only adds or removes axes of length 1: indices stay the same.
 bool isSqueeze(UOp u) {
   return u.is(Op::RESHAPE) && u.src(0).hasShape() && longAxes(u.shape()) == longAxes(u.src(0).shape());
 }

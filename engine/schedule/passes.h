@@ -1,4 +1,4 @@
-// The passes of a schedule and what they hand to one another. Internal to engine/schedule.
+// The passes of a schedule and the state they share. Internal to engine/schedule.
 //
 // schedule_passes.h has their order.
 //
@@ -30,7 +30,7 @@ struct StoredValue {
   UOp buffer;              ///< once it is stored
 };
 
-/// What the passes share.
+/// State that the passes share.
 struct ScheduleState {
   std::vector<StoredValue> stored;
   std::vector<UOp> outputs;     ///< bases of the sources of the SINK that get stored, in order

@@ -35,7 +35,7 @@ public:
     Ranges* r = ranges_.find(u.slot());
     return r ? r->in : nullptr;
   }
-  /// What a reader at these indices uses for `source`: the value itself, or an INDEX into memory.
+  /// The node that a reader at these indices uses for `source`: the value itself, or an INDEX into memory.
   /// A reader in the loops that store the value uses it as it comes.
   UOp read(UOp source, const Indices* at, int kernel);
   /// The kernel that computes a value.

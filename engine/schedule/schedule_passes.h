@@ -17,7 +17,7 @@
 
 namespace uopscope::sched {
 
-/// What a pass may use besides the graph.
+/// State that a pass uses besides the graph.
 struct ScheduleWork {
   ScheduleState& state;
   std::span<const UOp> copied; ///< contents that reads get a copy of

@@ -1,4 +1,5 @@
-// What a schedule depends on, as a list of numbers: two graphs with equal signatures get the same kernels.
+// The signature of a schedule: everything it depends on, as a list of numbers. Graphs with equal signatures
+// get the same kernels.
 //
 // One walk over the tensor graph, without making a node: buffers are numbered as they come, values of bound
 // variables are left out, every other field is in. Equality of signatures is equality of structure, so a hit

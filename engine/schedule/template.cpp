@@ -1,4 +1,4 @@
-// All passes in order, and what is kept of them.
+// Runs the passes of a schedule and keeps the result in numbers that outlive the graph.
 #include "engine/schedule/template.h"
 
 #include "engine/base/context_var.h"
@@ -35,7 +35,7 @@ UOp numberBuffer(Match& m) {
 UOp stripBinding(Match& m) {
   return m.root().src(0);
 }
-/// Constants that are unlike any other stay so: what is made of them has memory of its own.
+/// A constant with a UNIQUE of its own keeps it: values made of it get memory of their own.
 UOp numberConstant(Match& m) {
   UOp c = m.root();
   if (c.srcCount() < 2 || !c.src(1).is(Op::UNIQUE)) return m.decline("no constant of its own");
@@ -133,7 +133,7 @@ private:
     runSchedulePasses(SchedulePass::Part::Ranges, sink, work);
   }
 
-  // --- what is kept ---
+  // --- the result ---
 
   /// The view of a buffer that holds the value of a node of the rewritten graph; null where none does.
   UOp located(UOp u, const UOpMap<size_t>& numberOf) {

@@ -1,4 +1,4 @@
-// A finished schedule that knows buffers by number only: what the cache keeps, and what every call is made
+// A finished schedule that knows buffers by number only. The cache keeps it, and every call is made
 // from.
 #pragma once
 #include "engine/schedule/passes.h"

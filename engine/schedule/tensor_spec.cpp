@@ -100,7 +100,7 @@ const PatternMatcher& tensorSpec() {
 }
 
 void verifyTensorGraph(UOp sink, std::string_view pass) {
-  // What a kernel given by hand is made of has a spec of its own.
+  // The inside of a kernel given by hand has a spec of its own.
   auto isTensor = [](UOp u) { return !u.is(Op::CUSTOM_KERNEL) && !u.is(Op::KERNEL); };
   std::vector<UOp> nodes = sink.toposort(isTensor);
   std::string where = fmt::format("the tensor graph is not valid after pass '{}': ", pass);

@@ -1,4 +1,4 @@
-// Tensor-graph nodes: checks that name what does not fit, and the nodes themselves.
+// Tensor-graph nodes: checks whose errors name the misfit, and the nodes themselves.
 #include "engine/tensor/graph.h"
 
 #include "engine/tensor/operation_scope.h"
@@ -153,7 +153,7 @@ UOp copyTo(UOp x, const std::string& deviceName) {
 }
 
 UOp assign(UOp target, UOp value) {
-  std::vector<UOp> views; // what is assigned is memory: a view of it, without markers
+  std::vector<UOp> views; // an assignment is to memory: a view of it, without markers
   UOp at = target;
   for (; at.in(group::kMovement) || at.is(Op::DETACH); at = at.src(0)) views.push_back(at);
   for (size_t k = views.size(); k-- > 0;) {
@@ -199,7 +199,8 @@ UOp belowStride(UOp shrink) {
   return pad.src(0);
 }
 
-/// What a node is a view of, one step down; null where it is none. An expansion shows elements several times.
+/// The node that this is a view of, one step down; null where it is no view. An expansion shows elements
+/// several times.
 UOp belowView(UOp u) {
   if (u.in({Op::RESHAPE, Op::PERMUTE, Op::FLIP, Op::DETACH})) return u.src(0);
   if (!u.is(Op::SHRINK)) return {};

@@ -1,4 +1,4 @@
-// Builders of tensor-graph nodes: what Tensor operations are made of, on bare UOps of the current pool.
+// Builders of tensor-graph nodes, on bare UOps of the current pool. Tensor operations are made of them.
 // Each gives its source back where it would change nothing, so graphs stay as small as the reference's.
 //
 //   UOp x = newBuffer("CPU", dtypes::float32, 12);
@@ -42,9 +42,9 @@ UOp assign(UOp target, UOp value);
 
 /// Whether the values lie in a BUFFER already, in order.
 bool isRealized(UOp x);
-/// What remains when movement operations are taken off.
+/// The node below all movement operations.
 UOp base(UOp x);
-/// What remains when views are taken off: movement operations that reach each element once, and detach().
+/// The node below all views: movement operations that reach each element once, and detach().
 UOp viewed(UOp x);
 /// Whether u is a view of x: elements of x's memory, each where it lies. Padding makes elements, and so does
 /// a reshape of what was expanded.

@@ -15,7 +15,7 @@ namespace {
 
 using OptBounds = std::vector<std::optional<std::pair<Sint, Sint>>>;
 
-/// What one entry of an index asks of its axis.
+/// The effect of one entry of an index on its axis.
 struct AxisPlan {
   Index::Kind kind;
   Sint size = 1; ///< of the axis that results

@@ -20,13 +20,13 @@
 
 namespace uopscope {
 
-/// A function that cannot be captured, or a call that does not fit what was captured.
+/// A function that cannot be captured, or a call that does not fit the capture.
 class JitError : public Error {
 public:
   explicit JitError(const std::string& message) : Error(ErrorKind::Runtime, message) {}
 };
 
-/// What a call hands to a captured function: realized tensors, one buffer each, and variables by name.
+/// The arguments of a captured function: realized tensors, one buffer each, and variables by name.
 struct JitInputs {
   std::vector<UOpRef> views; ///< movement operations over a BUFFER
   std::vector<std::shared_ptr<Buffer>> buffers;
@@ -54,7 +54,7 @@ public:
   }
   Parts parts() const { return {run_.parts(), views_, names_, results_, passed_}; }
   void freeIntermediates() { run_.freeIntermediates(); }
-  /// Runs the body and keeps what it launched. `results` are realized before the capture ends.
+  /// Runs the body and keeps its launches. `results` are realized before the capture ends.
   static CapturedJit capture(const JitInputs& inputs,
                              const std::function<std::vector<Tensor>(const JitInputs&)>& body, bool prune);
   /// Launches all of it on other inputs. Throws JitError where their shapes, views, types or devices differ.

@@ -16,7 +16,7 @@ std::vector<const RuleDef*> knownRules() {
       Schedule schedule = Tensor::schedule({y});
       for (const ScheduleItem& item : schedule.items)
         if (item.ast.is(Op::SINK)) getKernel(item, Device::get("NULL"));
-    } catch (const Error&) { // what has been made until then is known
+    } catch (const Error&) { // the rules met until then are known
     }
     return true;
   }();

@@ -87,7 +87,7 @@ Tensor Tensor::conv2d(const Tensor& weight, const Tensor& bias, int64_t groups, 
   filter.insert(filter.end(), n, Sint(1));
   filter.push_back(cin);
   filter.insert(filter.end(), kernel.begin(), kernel.end());
-  // (batch, groups, rcout, out..., cin, kernel...): what is summed stands last
+  // (batch, groups, rcout, out..., cin, kernel...): the summed axes stand last
   Ints order{0, 1, 3};
   for (size_t i = 0; i < n; ++i) order.push_back(static_cast<int64_t>(4 + i));
   order.push_back(2);

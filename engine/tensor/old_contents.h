@@ -1,4 +1,4 @@
-// What live tensors still need of contents that an assignment is about to overwrite.
+// Old contents: memory that live tensors still read and an assignment is about to overwrite.
 // docs/design/assignment.md tells the model.
 //
 //   old = f(w)                      lazy, reads w

@@ -1,4 +1,4 @@
-// Scopes of tensor operations: state of one thread, and what the observer is told.
+// Scopes of tensor operations: state of one thread, and the reports to its observer.
 #include "engine/tensor/operation_scope.h"
 
 #include "engine/base/context_var.h"

@@ -121,7 +121,7 @@ std::vector<UOp> separatedRoots(const std::vector<Tensor>& tensors) {
   return roots;
 }
 
-/// What is to be computed for these tensors, and for others that would lose what they read.
+/// The values to compute for these tensors, and for others whose sources would be overwritten.
 std::vector<UOp> rootsOf(std::vector<Tensor> tensors, Tensor::State* inPlace) {
   foldValues(tensors);
   separateBindings(tensors);
@@ -220,7 +220,7 @@ void realizeTensors(const std::vector<Tensor>& tensors, Tensor::State* inPlace) 
       std::vector<UOpRef> shards = heldShards(roots);
       Schedule s = createSchedule(UOp::sink(roots));
       runSchedule(s);
-      applyBecomes(s.becomes); // after the run: what failed stays as it was
+      applyBecomes(s.becomes); // after the run: a tensor whose kernel failed stays as it was
     }
   }
   if (!OperationScope::current()) collectIfGrown();

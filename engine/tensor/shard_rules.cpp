@@ -362,9 +362,9 @@ UOp operationOnEach(Match& m) {
 }
 
 /// Operations with a rule of their own, and those that stay: they say which devices there are.
-constexpr OpSet kOwnRule =
-    group::kMovement | OpSet{Op::CONST,         Op::COPY,  Op::REDUCE_AXIS, Op::ALLREDUCE, Op::ASSIGN, Op::AFTER,
-                             Op::CUSTOM_KERNEL, Op::MULTI, Op::MSTACK,      Op::DEVICE, Op::SINK};
+constexpr OpSet kOwnRule = group::kMovement | OpSet{Op::CONST,  Op::COPY,   Op::REDUCE_AXIS,   Op::ALLREDUCE,
+                                                    Op::ASSIGN, Op::AFTER,  Op::CUSTOM_KERNEL, Op::MULTI,
+                                                    Op::MSTACK, Op::DEVICE, Op::SINK};
 
 constexpr RuleDef kShardRules[] = {
     RULE("const-on-each-device", any(Op::CONST), constOnEach),

@@ -1,4 +1,4 @@
-// The handle: state, list of live tensors, what is asked of a tensor without computing it.
+// The handle: state, list of live tensors, questions to a tensor that compute nothing.
 #include "engine/tensor/tensor.h"
 
 #include "engine/runtime/device.h"
@@ -282,7 +282,7 @@ Tensor Tensor::assign(const Operand& value) const {
 
 void Tensor::assignWhole(const Tensor& x) const {
   UOp target = uop(), made = graph::assign(target, x.uop());
-  // What has no memory yet takes the value instead; gradients stop there, as they do at an assignment.
+  // A tensor without memory takes the value instead; gradients stop there, as they do at an assignment.
   if (!graph::isMemory(graph::viewed(target)) && devices().size() == 1) {
     made = graph::contiguous(graph::detach(x.uop()));
     state_->mayShare = true;

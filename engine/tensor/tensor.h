@@ -5,7 +5,7 @@
 //   Tensor y = x.matmul(w).relu();
 //   std::vector<float> values = y.values<float>();      // realizes
 //
-// A Tensor is a handle: copies share one state, as in Python. The state can change what it stands for:
+// A Tensor is a handle: copies share one state, as in Python. The state can come to stand for another node:
 // realize() makes it the buffer that was computed, assign() another value. Names, arguments and results
 // follow the reference's Tensor
 // (`log_softmax` is logSoftmax here); errors name the operation, the shapes and the script's line.
@@ -92,7 +92,7 @@ public:
   /// The bytes of a file, read when used; on the device "DISK:/path".
   static Tensor fromFile(const std::string& path);
   /// The same memory under another type: an empty handle where the values do not lie in a buffer in one
-  /// piece. What is assigned to the buffer later may or may not be seen: for memory that stays as it is.
+  /// piece. Later assignments to the buffer may or may not be seen: for memory that stays as it is.
   Tensor memoryView(DType as) const;
   static Tensor full(const Shape& shape, ConstValue value, const TensorOptions& o = {});
   static Tensor zeros(const Shape& shape, const TensorOptions& o = {});
@@ -105,7 +105,7 @@ public:
 
   // --- random numbers (random.cpp): the reference's streams, equal seed gives equal numbers ---
   static void manualSeed(int64_t seed);
-  /// What a replay does before a captured draw: writes the stream's place to `at` and goes on by so many
+  /// Work of a replay before a captured draw: writes the stream's place to `at` and goes on by so many
   /// words.
   static HostAction drawAgain(const std::string& device, int64_t words, std::shared_ptr<Buffer> at);
   static Tensor rand(const Ints& shape, const TensorOptions& o = {}, bool contiguous = true);
@@ -325,7 +325,7 @@ public:
   Tensor oneHot(int64_t classes = -1) const;
   Tensor oneHotAlong(const Sint& classes, int64_t dim = -1) const;
   Tensor maskedSelect(const Tensor& mask) const;
-  /// Positions of what is not zero: one row each, one column per axis. Realizes.
+  /// Positions of the elements that are not zero: one row each, one column per axis. Realizes.
   Tensor nonzero() const;
   /// Sorted values and where they came from.
   std::pair<Tensor, Tensor> sort(int64_t dim = -1, bool descending = false) const;

@@ -17,8 +17,8 @@ public:
   NodesHeld& operator=(const NodesHeld&) = delete;
 };
 
-/// Frees what nothing reaches, now. No bare UOp of the tensor pool may be in use. Returns the number of nodes
-/// freed.
+/// Frees all nodes that nothing reaches, now. No bare UOp of the tensor pool may be in use. Returns the
+/// number of nodes freed.
 size_t collectTensorPool();
 
 /// The same, unless bare nodes are in use: for who asks how much memory is in use.

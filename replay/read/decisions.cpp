@@ -80,7 +80,8 @@ std::string priceText(const std::optional<double>& price, const std::string& uni
 std::string priceText(const Decision& decision) {
   std::string out = priceText(decision.price, decision.unit);
   for (size_t i = 0; i < decision.others.size() && !out.empty(); ++i)
-    out += fmt::format("{} {} ({:.3g})", i ? "," : "; else", decision.others[i].what, decision.others[i].price);
+    out +=
+        fmt::format("{} {} ({:.3g})", i ? "," : "; else", decision.others[i].what, decision.others[i].price);
   return out;
 }
 
