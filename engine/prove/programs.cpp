@@ -62,7 +62,11 @@ constexpr TensorProgram kPrograms[] = {
     {"layer norm", [] { return Made{some({6, 16}).layernorm()}; }},
     {"variance", [] { return Made{some({7, 9}).var(std::vector<int64_t>{0}), some({7, 9}).std()}; }},
     {"running sum", [] { return Made{some({40}).cumsum(), some({6, 20}, dtypes::int32).cumsum(1)}; }},
-    {"running maximum", [] { return Made{some({24}, dtypes::int32).cummax()}; }},
+    {"running maximum",
+     [] {
+       auto [v, i] = some({24}, dtypes::int32).cummax();
+       return Made{v, i};
+     }},
     {"arg max", [] { return Made{some({5, 11}).argmax(1), some({30}, dtypes::int32).argmin()}; }},
     {"sorting",
      [] {

@@ -1,6 +1,7 @@
 // Proofs of rules: wrong ones are refuted, the solver computes what the interpreter computes, and the list of
 // rules that change floats is switched off as a whole.
 #include "engine/base/context_var.h"
+#include "engine/base/error.h"
 #include "engine/prove/instances.h"
 #include "engine/prove/prove.h"
 #include "engine/prove/solver.h"
