@@ -1,5 +1,5 @@
-// uopscope check TRACE (or SCRIPT): whether rewrites keep the value of what they rewrite, which ones could not
-// be evaluated and why, and a link to the first one that is wrong.
+// uopscope check TRACE (or SCRIPT): whether rewrites keep the value of what they rewrite, which ones could
+// not be evaluated and why, and a link to the first one that is wrong.
 #include "app/cli/output.h"
 #include "replay/compare/difference_script.h"
 #include "replay/compare/value_check.h"
@@ -33,7 +33,8 @@ void writeScript(Trace& trace, StepId step, const std::string& path) {
   const std::string text = stepScript(trace, step);
   std::ofstream out(path);
   if (!(out << text) || !out.flush())
-    throw Error(ErrorKind::File, fmt::format("{}: cannot be written; choose another place with --script", path));
+    throw Error(ErrorKind::File,
+                fmt::format("{}: cannot be written; choose another place with --script", path));
   fmt::print(stderr, "uopscope: {} shows it: uopscope run {}\n", path, path);
 }
 
@@ -120,9 +121,10 @@ void printSurvey(Trace& trace, const ValueSurvey& found, const LookOptions& o) {
   if (!found.faults.empty()) {
     Table table({"step", "rule", "pass", "before", "after", "where"});
     for (const ValueSurvey::Fault& f : found.faults)
-      table.add({f.step ? fmt::format("{}", f.step) : "all", f.rule ? trace.rule(f.rule).name : "a whole graph",
-                 f.kernel ? trace.scope(f.kernel).name : trace.pass(f.pass).name, f.check.before, f.check.after,
-                 f.check.where});
+      table.add({f.step ? fmt::format("{}", f.step) : "all",
+                 f.rule ? trace.rule(f.rule).name : "a whole graph",
+                 f.kernel ? trace.scope(f.kernel).name : trace.pass(f.pass).name, f.check.before,
+                 f.check.after, f.check.where});
     table.print();
   }
   if (!found.faults.empty() && found.faults.front().step) {
@@ -140,8 +142,9 @@ void printSurvey(Trace& trace, const ValueSurvey& found, const LookOptions& o) {
     fmt::print("{} passes: {} keep what they compute, {} cannot be evaluated; {} kernels: {}, {}\n",
                grouped(found.passes.checked), grouped(found.passes.same), grouped(found.passes.unknown),
                grouped(found.kernels.checked), grouped(found.kernels.same), grouped(found.kernels.unknown));
-  fmt::print("{} rewrites: {} keep their value, {} cannot be evaluated, {} differ{}\n", grouped(found.checked),
-             grouped(found.same + found.unchanged), grouped(found.unknown), grouped(found.differ),
+  fmt::print("{} rewrites: {} keep their value, {} cannot be evaluated, {} differ{}\n",
+             grouped(found.checked), grouped(found.same + found.unchanged), grouped(found.unknown),
+             grouped(found.differ),
              found.unknown && !o.errors ? " (--blind lists what cannot be evaluated)" : "");
 }
 

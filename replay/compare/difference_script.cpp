@@ -50,7 +50,8 @@ std::vector<UOp> sharedBySize(UOp before, UOp after) {
 }
 
 /// Loops a value is open in, and symbolic integers as loops, in order of appearance.
-UOp asKernel(UOp u, int64_t output, int64_t& size, const UOpMap<UOp>& variables, const std::vector<UOp>& loops) {
+UOp asKernel(UOp u, int64_t output, int64_t& size, const UOpMap<UOp>& variables,
+             const std::vector<UOp>& loops) {
   const UOp body = u.substitute(variables);
   size = 1;
   UOp at = UOp::index(0);
@@ -100,13 +101,15 @@ Difference shrinkDifference(RewriteChecker& checker, UOp before, UOp after) {
 }
 
 std::string differenceScript(UOp before, UOp after, const std::string& from) {
-  constexpr OpSet kOutside = group::kMovement | OpSet{Op::BUFFER, Op::BUFFERIZE, Op::UNROLL, Op::CONTRACT, Op::SPECIAL};
+  constexpr OpSet kOutside =
+      group::kMovement | OpSet{Op::BUFFER, Op::BUFFERIZE, Op::UNROLL, Op::CONTRACT, Op::SPECIAL};
   for (const UOp u : {before, after})
     if (u.below().intersects(kOutside) || u.in(kOutside) || u.dtype().isPtr())
-      throw Error(ErrorKind::Unsupported,
-                  fmt::format("a script of a difference is made of what a kernel computes, and this has {}; "
-                              "look at the step in the window",
-                              opName((u.below() & kOutside).empty() ? u.op() : (u.below() & kOutside).first())));
+      throw Error(
+          ErrorKind::Unsupported,
+          fmt::format("a script of a difference is made of what a kernel computes, and this has {}; "
+                      "look at the step in the window",
+                      opName((u.below() & kOutside).empty() ? u.op() : (u.below() & kOutside).first())));
   UOp kernels[2] = {before, after};
   int64_t output = nextParameter(before, after), size = 0;
   const bool isValue = !before.dtype().isVoid();
@@ -127,8 +130,8 @@ std::string differenceScript(UOp before, UOp after, const std::string& from) {
         loopOf[v.node] = (r + arg.vmin).cast(v.node.dtype());
       }
     kernels[0] = asKernel(before, output, size, loopOf, loops);
-    kernels[1] = asKernel(after.dtype() == before.dtype() ? after : after.cast(before.dtype()), output, size, loopOf,
-                          loops);
+    kernels[1] = asKernel(after.dtype() == before.dtype() ? after : after.cast(before.dtype()), output, size,
+                          loopOf, loops);
   } else {
     for (UOp& k : kernels)
       if (!k.is(Op::SINK)) k = UOp::sink(std::vector<UOp>{k}, Arg::of(KernelInfo{}));
@@ -140,7 +143,8 @@ std::string differenceScript(UOp before, UOp after, const std::string& from) {
   for (const UOp k : kernels)
     for (const UOp u : k.toposort()) {
       if (u.is(Op::DEFINE_GLOBAL))
-        parameters[u.arg().i()] = {std::string(u.dtype().base().name()), std::max<int64_t>(1, u.dtype().size())};
+        parameters[u.arg().i()] = {std::string(u.dtype().base().name()),
+                                   std::max<int64_t>(1, u.dtype().size())};
       if (u.is(Op::STORE))
         if (const UOp b = memoryBase(u.src(0)); b && b.is(Op::DEFINE_GLOBAL)) written[b.arg().i()] = true;
     }
@@ -155,7 +159,8 @@ std::string differenceScript(UOp before, UOp after, const std::string& from) {
   out += "PARAMETERS = [ # size, type, written\n";
   for (int64_t k = 0; k <= parameters.rbegin()->first; ++k) {
     const auto it = parameters.find(k);
-    const auto& [type, n] = it == parameters.end() ? std::pair<std::string, int64_t>{"dtypes.int", 1} : it->second;
+    const auto& [type, n] =
+        it == parameters.end() ? std::pair<std::string, int64_t>{"dtypes.int", 1} : it->second;
     out += fmt::format("  ({}, {}, {}),\n", n, type, written.contains(k) ? "True" : "False");
   }
   out += R"(]
@@ -182,7 +187,8 @@ raise SystemExit(any(not np.allclose(a, b, rtol=1e-3, atol=1e-4, equal_nan=True)
 std::string stepScript(Trace& trace, StepId step) {
   Statement s = trace.database().prepare("SELECT before, after, rule, pass FROM step WHERE id = ?1");
   s.bind(1, step);
-  if (!s.step() || !s.integer(1)) throw Error(ErrorKind::Value, "the rule failed: there is nothing to compare");
+  if (!s.step() || !s.integer(1))
+    throw Error(ErrorKind::Value, "the rule failed: there is nothing to compare");
   RewriteChecker checker;
   const NodeReader read = trace.nodes().reader();
   Materializer make(read, checker.pool());

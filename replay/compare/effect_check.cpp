@@ -87,7 +87,8 @@ void GraphComparison::leavesOf(UOp u, VariableList& loops, std::vector<Leaf>& ou
     break;
   case Op::KERNEL:
     for (size_t k = 1; k < u.srcCount(); ++k) ctx_.parameters[static_cast<int64_t>(k) - 1] = u.src(k);
-    leavesOf(u.src(0).is(Op::COPY) && u.srcCount() == 3 ? copyOf(u.src(0).src(0)) : u.src(0), loops, out, true);
+    leavesOf(u.src(0).is(Op::COPY) && u.srcCount() == 3 ? copyOf(u.src(0).src(0)) : u.src(0), loops, out,
+             true);
     break;
   case Op::LINEAR: cannot("a linear program is compared as a kernel");
   default: cannot(fmt::format("{} is not evaluated", opName(u.op())));
@@ -100,10 +101,12 @@ ValueCheck GraphComparison::compareEffects(UOp before, UOp after) {
   for (const UOp root : {before, after})
     if (root.is(Op::SINK))
       for (const UOp s : root.src())
-        if (const Form f = formOf(s); f == Form::Tensor || f == Form::Value) return compareOutputs(before, after);
+        if (const Form f = formOf(s); f == Form::Tensor || f == Form::Value)
+          return compareOutputs(before, after);
   ctx_.parameters.clear();
   if (before.is(Op::KERNEL) && after.is(Op::KERNEL)) {
-    if (before.srcCount() != after.srcCount() || before.src(0) != after.src(0)) cannot("a kernel became another one");
+    if (before.srcCount() != after.srcCount() || before.src(0) != after.src(0))
+      cannot("a kernel became another one");
     for (size_t k = 1; k < before.srcCount(); ++k)
       if (ValueCheck c = compareMemory(before.src(k), after.src(k)); c.verdict != Verdict::Same) return c;
     return same(1);
@@ -134,10 +137,10 @@ ValueCheck GraphComparison::compareOutputs(UOp before, UOp after) {
     for (size_t k = 0; comparable && k < before.srcCount(); ++k) {
       const UOp a = before.src(k), b = after.src(k);
       if (a == b) continue;
-      const ValueCheck c = formOf(a) == Form::Tensor  ? compareTensors(a, b)
-                           : formOf(a) == Form::Memory ? compareMemory(a, b)
+      const ValueCheck c = formOf(a) == Form::Tensor    ? compareTensors(a, b)
+                           : formOf(a) == Form::Memory  ? compareMemory(a, b)
                            : formOf(a) == Form::Address ? compareAddresses(a, b)
-                                                         : compareValues(a, b);
+                                                        : compareValues(a, b);
       if (c.verdict != Verdict::Same) return c;
     }
     if (comparable) return same(1);
@@ -176,7 +179,8 @@ ValueCheck GraphComparison::compareMemory(UOp before, UOp after) {
       for (const UOp s : u.src().subspan(1))
         if (s.is(Op::KERNEL) || s.is(Op::CUSTOM_KERNEL)) {
           for (const int64_t k : s.arg().kind() == ArgKind::Ints ? s.arg().ints() : std::vector<int64_t>{})
-            if (const auto at = static_cast<size_t>(k) + 1; at < s.srcCount() && memoryBase(s.src(at)) == from)
+            if (const auto at = static_cast<size_t>(k) + 1;
+                at < s.srcCount() && memoryBase(s.src(at)) == from)
               out.push_back({s, {}, true});
         } else if (s.dtype().isVoid()) {
           leavesOf(s, loops, all, false);
@@ -241,10 +245,11 @@ ValueCheck GraphComparison::compareLeaves(std::vector<Leaf> left, std::vector<Le
       if (first) common = l.loops;
       std::erase_if(common, [&](const Variable& v) {
         return std::none_of(l.loops.begin(), l.loops.end(), [&](const Variable& w) {
-          return w.key == v.key && (w.node == v.node || (w.node && v.node && w.node.vmax() == v.node.vmax()) ||
-                                    (!w.node && !v.node && w.size == v.size) ||
-                                    (w.node && !v.node && w.node.vmax() + 1 == v.size) ||
-                                    (!w.node && v.node && v.node.vmax() + 1 == w.size));
+          return w.key == v.key &&
+                 (w.node == v.node || (w.node && v.node && w.node.vmax() == v.node.vmax()) ||
+                  (!w.node && !v.node && w.size == v.size) ||
+                  (w.node && !v.node && w.node.vmax() + 1 == v.size) ||
+                  (!w.node && v.node && v.node.vmax() + 1 == w.size));
         });
       });
       first = false;
@@ -321,10 +326,12 @@ GraphComparison::Writes GraphComparison::writesOf(GraphValues& v, const std::vec
 }
 
 std::optional<std::string> GraphComparison::writeDiffers(GraphValues& a, GraphValues& b, const Writes& left,
-                                                         const Writes& right, uint64_t hash, ValueCheck& out) {
+                                                         const Writes& right, uint64_t hash,
+                                                         ValueCheck& out) {
   auto l = left.begin();
   auto r = right.begin();
-  for (; l != left.end() && r != right.end() && l->first == r->first; ++l, ++r) {}
+  for (; l != left.end() && r != right.end() && l->first == r->first; ++l, ++r) {
+  }
   if (l != left.end() || r != right.end()) {
     const bool lost = r == right.end() || (l != left.end() && l->first < r->first);
     out.before = lost ? "it is written" : "nothing is written there";
@@ -374,38 +381,41 @@ ValueCheck GraphComparison::comparePointwise(const std::vector<Leaf>& left, cons
       for (const Leaf& l : right)
         for (const Variable& w : l.loops)
           if (w.key == it->second && !hasKey(matched, w.key)) matched.push_back(w);
-  UOp before = left.empty() ? right[0].effect : left[0].effect, after = right.empty() ? before : right[0].effect;
-  return sample(before, after, variables, [&](GraphValues& a, GraphValues& b, uint64_t seed, ValueCheck& out) {
-    for (const auto& [from, to] : renamed) b.set(to, *a.get(from));
-    if (inOrder) {
-      auto runAll = [&](GraphValues& v, const std::vector<Leaf>& leaves) {
-        for (const Leaf& l : leaves) {
-          if (l.token) cannot("an effect that is taken as it is among stores to registers");
-          VariableList rest;
-          for (const Variable& x : l.loops)
-            if (!hasKey(common, x.key)) rest.push_back(x);
-          v.forEach(rest, [&] { v.run(l.effect); });
-        }
-      };
-      runAll(a, left), runAll(b, right);
-      auto l = a.written().begin();
-      for (auto r = b.written().begin();; ++l, ++r) {
-        const bool ended = l == a.written().end();
-        if (ended && r == b.written().end()) return true;
-        if (ended || r == b.written().end() || l->first != r->first || !alike(l->second, r->second, ctx_)) {
-          out.before = ended ? "nothing" : showLanes({l->second});
-          out.after = r == b.written().end() ? "nothing" : showLanes({r->second});
-          return false;
-        }
-      }
-    }
-    const Writes l = writesOf(a, left, common), r = writesOf(b, right, matched);
-    if (const auto where = writeDiffers(a, b, l, r, seed, out)) {
-      out.where = *where;
-      return false;
-    }
-    return true;
-  });
+  UOp before = left.empty() ? right[0].effect : left[0].effect,
+      after = right.empty() ? before : right[0].effect;
+  return sample(before, after, variables,
+                [&](GraphValues& a, GraphValues& b, uint64_t seed, ValueCheck& out) {
+                  for (const auto& [from, to] : renamed) b.set(to, *a.get(from));
+                  if (inOrder) {
+                    auto runAll = [&](GraphValues& v, const std::vector<Leaf>& leaves) {
+                      for (const Leaf& l : leaves) {
+                        if (l.token) cannot("an effect that is taken as it is among stores to registers");
+                        VariableList rest;
+                        for (const Variable& x : l.loops)
+                          if (!hasKey(common, x.key)) rest.push_back(x);
+                        v.forEach(rest, [&] { v.run(l.effect); });
+                      }
+                    };
+                    runAll(a, left), runAll(b, right);
+                    auto l = a.written().begin();
+                    for (auto r = b.written().begin();; ++l, ++r) {
+                      const bool ended = l == a.written().end();
+                      if (ended && r == b.written().end()) return true;
+                      if (ended || r == b.written().end() || l->first != r->first ||
+                          !alike(l->second, r->second, ctx_)) {
+                        out.before = ended ? "nothing" : showLanes({l->second});
+                        out.after = r == b.written().end() ? "nothing" : showLanes({r->second});
+                        return false;
+                      }
+                    }
+                  }
+                  const Writes l = writesOf(a, left, common), r = writesOf(b, right, matched);
+                  if (const auto where = writeDiffers(a, b, l, r, seed, out)) {
+                    out.where = *where;
+                    return false;
+                  }
+                  return true;
+                });
 }
 
 } // namespace uopscope

@@ -28,7 +28,8 @@ std::optional<double> slope(Op op, std::vector<ConstValue> x, size_t k) {
     return evalAlu(op, dtypes::float64, dtypes::float64, x).asDouble();
   };
   const double low = (f(at) - f(at - h)) / h, high = (f(at + h) - f(at)) / h;
-  if (!std::isfinite(low) || !std::isfinite(high) || std::abs(low - high) > 1e-2 * std::max(1.0, std::abs(low)))
+  if (!std::isfinite(low) || !std::isfinite(high) ||
+      std::abs(low - high) > 1e-2 * std::max(1.0, std::abs(low)))
     return {};
   return (low + high) / 2;
 }
@@ -82,7 +83,8 @@ std::optional<double> expected(GraphValues& v, UOp u, UOp given, size_t k, const
   if (u.in(group::kComparison)) return 0.0;
   if (u.is(Op::WHERE)) return k == 0 ? 0.0 : (element(u.src(0), at).i != 0) == (k == 1) ? g : 0.0;
   if (u.in(OpSet{Op::CAST, Op::CONTIGUOUS, Op::CONTIGUOUS_BACKWARD, Op::COPY})) return g;
-  if (!u.in(group::kAlu) || !u.dtype().isFloat()) cannot("a gradient of an operation without a known derivative");
+  if (!u.in(group::kAlu) || !u.dtype().isFloat())
+    cannot("a gradient of an operation without a known derivative");
   std::vector<ConstValue> x;
   for (const UOp s : u.src()) x.push_back(element(s, at));
   const auto by = slope(u.op(), x, k);
@@ -109,7 +111,8 @@ ValueCheck GraphComparison::compareGradient(UOp before, UOp after) {
     }
   ValueCheck out;
   if (candidates.empty()) { // no gradient at all, which is right where there is none
-    const bool none = std::all_of(after.src().begin(), after.src().end(), [](UOp s) { return s.dtype().isVoid(); });
+    const bool none =
+        std::all_of(after.src().begin(), after.src().end(), [](UOp s) { return s.dtype().isVoid(); });
     if (!none || (before.dtype().isFloat() && !before.in(group::kComparison)))
       cannot("the gradient it was given is not in the result");
     return same(1);
@@ -120,12 +123,15 @@ ValueCheck GraphComparison::compareGradient(UOp before, UOp after) {
     for (const UOp s : before.src())
       if (s.dtype().isFloat() && !s.isConst()) ctx_.opaque.insert(s.slot());
     ValueCheck c = sample(
-        before, after, ctx_.variables.of(after), [&](GraphValues& a, GraphValues& b, uint64_t seed, ValueCheck& told) {
+        before, after, ctx_.variables.of(after),
+        [&](GraphValues& a, GraphValues& b, uint64_t seed, ValueCheck& told) {
           for (size_t k = 0; k < after.srcCount(); ++k) {
             const UOp from = before.src(k), gradient = after.src(k);
             if (gradient.dtype().isVoid() || !from.dtype().isFloat()) continue;
             TensorIndex at;
-            for (const int64_t n : a.shapeOf(from)) at.push_back(n > 0 ? static_cast<int64_t>(mixHash(seed, at.size() + k) % static_cast<uint64_t>(n)) : 0);
+            for (const int64_t n : a.shapeOf(from))
+              at.push_back(
+                  n > 0 ? static_cast<int64_t>(mixHash(seed, at.size() + k) % static_cast<uint64_t>(n)) : 0);
             if (b.shapeOf(gradient) != a.shapeOf(from)) {
               told.before = shapeStr(from.shape()), told.after = shapeStr(gradient.shape());
               return false;
@@ -133,7 +139,8 @@ ValueCheck GraphComparison::compareGradient(UOp before, UOp after) {
             const auto right = expected(a, before, given, k, at);
             if (!right) continue;
             const double got = b.valueAt(gradient, at).front().asDouble();
-            if (std::isfinite(got) && std::abs(*right - got) > 1e-2 * std::max({1.0, std::abs(*right), std::abs(got)})) {
+            if (std::isfinite(got) &&
+                std::abs(*right - got) > 1e-2 * std::max({1.0, std::abs(*right), std::abs(got)})) {
               told.before = std::to_string(*right), told.after = std::to_string(got);
               return false;
             }

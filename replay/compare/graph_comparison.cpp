@@ -130,7 +130,8 @@ ValueCheck GraphComparison::compare(UOp before, UOp after, std::unordered_set<ui
   if (before.is(Op::BUFFERIZE) && right == Form::Memory) return compareStored(before, after);
   if (left == Form::Memory && right == Form::Memory) return compareMemory(before, after);
   if (left == Form::Address && right == Form::Address) return compareAddresses(before, after);
-  if (before.is(Op::RANGE) && !after.isConst() && !isSameLoop(before, after)) return compareLoops(before, after);
+  if (before.is(Op::RANGE) && !after.isConst() && !isSameLoop(before, after))
+    return compareLoops(before, after);
   if (left == Form::Address || right == Form::Address) cannot("an address is no value");
   if (isTensor(before) && isTensor(after)) return compareTensors(before, after);
   if (isTensor(before) != isTensor(after)) cannot("a tensor became the value of a loop");
@@ -142,8 +143,8 @@ void GraphComparison::assign(GraphValues& a, GraphValues& b, const VariableList&
   std::map<uint32_t, std::pair<int64_t, int64_t>> bounds;
   auto put = [&](uint32_t key, int64_t low, int64_t high) {
     const auto known = bound_.find(key);
-    const int64_t v = known != bound_.end() ? known->second
-                                            : choose(n, low, std::max(low, high), mixHash(seed, key));
+    const int64_t v =
+        known != bound_.end() ? known->second : choose(n, low, std::max(low, high), mixHash(seed, key));
     a.set(key, v), b.set(key, v);
   };
   for (const Variable& v : variables)
@@ -160,9 +161,9 @@ void GraphComparison::assign(GraphValues& a, GraphValues& b, const VariableList&
   }
 }
 
-ValueCheck GraphComparison::sample(
-    UOp before, UOp after, const VariableList& variables,
-    const std::function<bool(GraphValues&, GraphValues&, uint64_t, ValueCheck&)>& f) {
+ValueCheck
+GraphComparison::sample(UOp before, UOp after, const VariableList& variables,
+                        const std::function<bool(GraphValues&, GraphValues&, uint64_t, ValueCheck&)>& f) {
   ValueCheck out = same(0);
   int64_t spent = 0;
   for (int n = 0; n < limits_.samples && (n < 2 || spent < limits_.inAll); ++n) {
@@ -230,7 +231,8 @@ ValueCheck GraphComparison::compareTensors(UOp before, UOp after) {
                   }
                   const Lanes left = a.valueAt(before, at);
                   if (lanesAlike(left, b.valueAt(after, at), out)) return true;
-                  for (const int64_t i : at) out.where += fmt::format("{}{}", out.where.empty() ? "at " : ", ", i);
+                  for (const int64_t i : at)
+                    out.where += fmt::format("{}{}", out.where.empty() ? "at " : ", ", i);
                   return false;
                 });
 }
@@ -278,7 +280,9 @@ ValueCheck GraphComparison::compareStored(UOp bufferize, UOp after) {
                     flat = to[0].index;
                   }
                   const Lanes left = a.value(value.is(Op::ASSIGN) ? value.src(1) : value);
-                  return lanesAlike(left, {b.read(after, flat, left.empty() ? dtypes::void_ : value.dtype().scalar())}, out);
+                  return lanesAlike(
+                      left, {b.read(after, flat, left.empty() ? dtypes::void_ : value.dtype().scalar())},
+                      out);
                 });
 }
 
@@ -290,26 +294,28 @@ ValueCheck GraphComparison::compareAddresses(UOp before, UOp after) {
   const UOp from = versionOf(before), to = versionOf(after);
   if (from != to && from.is(Op::AFTER) && to.is(Op::AFTER))
     if (ValueCheck c = compareMemory(from, to); c.verdict != Verdict::Same) return c;
-  return sample(before, after, joined(ctx_.variables.of(before), ctx_.variables.of(after)),
-                [&](GraphValues& a, GraphValues& b, uint64_t, ValueCheck& out) {
-                  auto listed = [](GraphValues& v, UOp u) {
-                    std::vector<std::tuple<bool, uint64_t, int64_t>> all;
-                    for (const Pointer& p : v.pointers(u))
-                      for (int k = 0; k < p.width; ++k)
-                        all.emplace_back(p.valid, p.valid ? v.memoryKey(p.memory) : 0, p.valid ? p.index + k : 0);
-                    return all;
-                  };
-                  const auto left = listed(a, before), right = listed(b, after);
-                  if (left == right) return true;
-                  auto shown = [](const auto& all) {
-                    std::string text;
-                    for (const auto& [valid, memory, index] : all)
-                      text += fmt::format("{}{}", text.empty() ? "address " : ", ", valid ? std::to_string(index) : "none");
-                    return text;
-                  };
-                  out.before = shown(left), out.after = shown(right);
-                  return false;
-                });
+  return sample(
+      before, after, joined(ctx_.variables.of(before), ctx_.variables.of(after)),
+      [&](GraphValues& a, GraphValues& b, uint64_t, ValueCheck& out) {
+        auto listed = [](GraphValues& v, UOp u) {
+          std::vector<std::tuple<bool, uint64_t, int64_t>> all;
+          for (const Pointer& p : v.pointers(u))
+            for (int k = 0; k < p.width; ++k)
+              all.emplace_back(p.valid, p.valid ? v.memoryKey(p.memory) : 0, p.valid ? p.index + k : 0);
+          return all;
+        };
+        const auto left = listed(a, before), right = listed(b, after);
+        if (left == right) return true;
+        auto shown = [](const auto& all) {
+          std::string text;
+          for (const auto& [valid, memory, index] : all)
+            text +=
+                fmt::format("{}{}", text.empty() ? "address " : ", ", valid ? std::to_string(index) : "none");
+          return text;
+        };
+        out.before = shown(left), out.after = shown(right);
+        return false;
+      });
 }
 
 /// The very loop, perhaps as another type or as lanes.

@@ -1,10 +1,9 @@
 // Memory of graphs: addresses, loads, and what effects write. Registers and local memory are run in order, as
 // a kernel does; a buffer of the schedule is asked for one element, and the store that wrote it is evaluated
 // there alone.
-#include "replay/compare/graph_values.h"
-
 #include "engine/base/error.h"
 #include "engine/uop/eval.h"
+#include "replay/compare/graph_values.h"
 
 #include <fmt/format.h>
 
@@ -48,8 +47,7 @@ std::vector<Pointer> GraphValues::pointers(UOp u) {
   case Op::CAST:
   case Op::BITCAST: {
     auto out = pointers(u.src(0));
-    if (u.dtype().scalar() != u.src(0).dtype().scalar())
-      cannot("memory is read as another type");
+    if (u.dtype().scalar() != u.src(0).dtype().scalar()) cannot("memory is read as another type");
     if (out.size() == 1 || u.dtype().isPtr())
       for (Pointer& p : out) p.width = u.dtype().isPtr() ? u.dtype().base().count() : p.width;
     return out;
@@ -95,7 +93,8 @@ std::vector<Pointer> GraphValues::pointers(UOp u) {
   case Op::LOAD: // a store through what is read there
     return pointers(u.src(0));
   default:
-    if (u.in(group::kDefines | kScheduleMemory)) return {Pointer{u, 0, true, std::max(1, u.dtype().base().count())}};
+    if (u.in(group::kDefines | kScheduleMemory))
+      return {Pointer{u, 0, true, std::max(1, u.dtype().base().count())}};
     cannot(fmt::format("{} is no address", opName(u.op())));
   }
 }
@@ -117,7 +116,8 @@ std::vector<Pointer> GraphValues::indexPointers(UOp u) {
       valid = valid && !v.isInvalid();
       index.push_back(v.i);
     }
-    for (; valid && memory.in(group::kMovement); memory = memory.src(0)) valid = throughMovement(memory, index);
+    for (; valid && memory.in(group::kMovement); memory = memory.src(0))
+      valid = throughMovement(memory, index);
     if (valid && index.size() != 1) cannot("memory is read by several indices, and its layout is not known");
     while (memory.in(group::kMovement)) memory = memory.src(0);
     at.push_back(valid ? ConstValue::ofInt(index[0]) : ConstValue::invalid());
@@ -170,8 +170,7 @@ Lanes GraphValues::computeLoad(UOp u) {
       else
         out.push_back(instead.empty() ? convertConst(type, ConstValue::ofInt(0))
                                       : instead[out.size() % instead.size()]);
-  if (out.size() != lanes)
-    cannot(fmt::format("a LOAD of {} lanes from {} addresses", lanes, out.size()));
+  if (out.size() != lanes) cannot(fmt::format("a LOAD of {} lanes from {} addresses", lanes, out.size()));
   return out;
 }
 
@@ -194,8 +193,7 @@ Lanes GraphValues::computeIndex(UOp u) {
   const DType type = u.dtype().scalar();
   for (const Pointer& p : indexPointers(u))
     for (int k = 0; k < p.width; ++k)
-      out.push_back(p.valid ? read(p.memory, p.index + k, type)
-                            : convertConst(type, ConstValue::ofInt(0)));
+      out.push_back(p.valid ? read(p.memory, p.index + k, type) : convertConst(type, ConstValue::ofInt(0)));
   const auto lanes = static_cast<size_t>(std::max(1, u.dtype().count()));
   if (out.size() == 1 && lanes > 1) out.resize(lanes, out[0]);
   return out;
@@ -223,7 +221,8 @@ ConstValue GraphValues::unknownAt(uint64_t memory, int64_t address, DType type) 
 ConstValue GraphValues::read(UOp memory, int64_t address, DType type) {
   spend();
   if (memory.is(Op::AFTER)) return readStored(memory, address, type);
-  if (memory.is(Op::CAST) || memory.is(Op::INDEX) || memory.in(group::kMovement)) return read(memory.src(0), address, type);
+  if (memory.is(Op::CAST) || memory.is(Op::INDEX) || memory.in(group::kMovement))
+    return read(memory.src(0), address, type);
   if (memory.is(Op::DEFINE_GLOBAL))
     if (const auto it = ctx_.parameters.find(memory.arg().i()); it != ctx_.parameters.end())
       return read(it->second, address, type);
@@ -268,8 +267,8 @@ ConstValue GraphValues::readStored(UOp after, int64_t address, DType type) {
     if (!s.dtype().isVoid())
       for (const Variable& v : ctx_.variables.of(s)) open |= !running_.contains(v.key);
   // What a loop that is not run here left in memory before this iteration.
-  const bool reads = std::any_of(after.src().begin() + 1, after.src().end(),
-                                 [](UOp s) { return s.dtype().isVoid(); });
+  const bool reads =
+      std::any_of(after.src().begin() + 1, after.src().end(), [](UOp s) { return s.dtype().isVoid(); });
   if (open && (reads || base.is(Op::DEFINE_REG) || base.is(Op::DEFINE_LOCAL))) {
     uint64_t hash = key;
     for (const UOp s : after.src().subspan(1))
@@ -305,8 +304,8 @@ void GraphValues::run(UOp effect) {
     VariableList lanes; // all threads of the group arrive
     for (const Variable& v : ctx_.variables.of(effect))
       if (v.node && ((v.node.is(Op::SPECIAL) && v.node.arg().str().starts_with("l")) ||
-                     (v.node.is(Op::RANGE) && (v.node.axisType() == AxisType::Local ||
-                                               v.node.axisType() == AxisType::GroupReduce))))
+                     (v.node.is(Op::RANGE) &&
+                      (v.node.axisType() == AxisType::Local || v.node.axisType() == AxisType::GroupReduce))))
         lanes.push_back(v);
     forEach(lanes, [&] {
       for (const UOp s : effect.src()) run(s);

@@ -20,9 +20,9 @@ namespace {
 constexpr int kDeepest = 3000;
 constexpr size_t kMostKept = 1'000'000;
 /// Values in these depend on which element of a tensor is asked for.
-constexpr OpSet kTensorOps = group::kMovement | OpSet{Op::BUFFER, Op::BUFFER_VIEW, Op::REDUCE_AXIS,
-                                                      Op::BUFFERIZE, Op::AFTER, Op::MSTACK, Op::MSELECT,
-                                                      Op::ALLREDUCE, Op::MULTI};
+constexpr OpSet kTensorOps =
+    group::kMovement | OpSet{Op::BUFFER, Op::BUFFER_VIEW, Op::REDUCE_AXIS, Op::BUFFERIZE, Op::AFTER,
+                             Op::MSTACK, Op::MSELECT,     Op::ALLREDUCE,   Op::MULTI};
 constexpr OpSet kPassThrough{Op::CONTIGUOUS, Op::DETACH, Op::CONTIGUOUS_BACKWARD, Op::NOOP, Op::COPY};
 
 size_t lanesOf(UOp u) {
@@ -68,9 +68,9 @@ ConstValue valueOfHash(DType type, uint64_t hash, int64_t low, int64_t high) {
   const auto width = static_cast<uint64_t>(high) - static_cast<uint64_t>(low);
   if (width < 1000) {
     const bool corner = hash % 4 == 0;
-    return convertConst(scalar, ConstValue::ofInt(corner ? ((hash >> 2) & 1 ? low : high)
-                                                         : low + static_cast<int64_t>((hash >> 8) %
-                                                                                      (width + 1))));
+    return convertConst(scalar,
+                        ConstValue::ofInt(corner ? ((hash >> 2) & 1 ? low : high)
+                                                 : low + static_cast<int64_t>((hash >> 8) % (width + 1))));
   }
   const int64_t small = static_cast<int64_t>((hash >> 8) % 33) - 16; // where rules go wrong
   return convertConst(scalar, ConstValue::ofInt(std::clamp(small, low, high)));
@@ -84,7 +84,8 @@ bool alike(const ConstValue& a, const ConstValue& b, const ValueContext& context
   if (std::isnan(x) || std::isinf(x)) return true; // outside of what rules promise for floats
   static constexpr double kRelative[] = {1e-4, 1e-4, 1e-4, 2e-2, 6e-2, 0.3};
   const double relative = kRelative[context.coarsest];
-  return std::abs(x - y) <= relative * std::max({1.0, std::abs(x), std::abs(y)}) + context.roundoff * relative;
+  return std::abs(x - y) <=
+         relative * std::max({1.0, std::abs(x), std::abs(y)}) + context.roundoff * relative;
 }
 
 std::string showLanes(const Lanes& lanes) {
@@ -168,8 +169,7 @@ Lanes GraphValues::opaqueValue(UOp u) {
   const bool isInt = u.dtype().isInt() || u.dtype().isBool();
   const int64_t low = isInt ? u.vmin() : 0, high = isInt ? u.vmax() : 0;
   Lanes out;
-  for (size_t l = 0; l < lanesOf(u); ++l)
-    out.push_back(valueOfHash(u.dtype(), mixHash(hash, l), low, high));
+  for (size_t l = 0; l < lanesOf(u); ++l) out.push_back(valueOfHash(u.dtype(), mixHash(hash, l), low, high));
   return out;
 }
 
@@ -404,23 +404,27 @@ bool GraphValues::throughMovement(UOp u, TensorIndex& at) {
   case Op::PERMUTE: {
     const auto& order = u.arg().ints();
     const TensorIndex result = at;
-    for (size_t k = 0; k < order.size() && k < result.size(); ++k)
+    for (size_t k = 0; k < order.size() && k < result.size(); ++k) {
+      if (order[k] < 0 || static_cast<size_t>(order[k]) >= at.size()) cannot("an axis that is not there");
       at[static_cast<size_t>(order[k])] = result[k];
+    }
     break;
   }
   case Op::FLIP: {
     const TensorIndex from = shapeOf(u.src(0));
-    for (size_t k = 0; k < at.size(); ++k)
+    for (size_t k = 0; k < std::min(at.size(), u.arg().ints().size()); ++k)
       if (u.arg().ints()[k]) at[k] = from[k] - 1 - at[k];
     break;
   }
   case Op::SHRINK: {
     const TensorIndex first = numbers(u.src(1));
+    if (first.size() != at.size()) cannot("a tensor of another rank");
     for (size_t k = 0; k < at.size(); ++k) at[k] += first[k];
     break;
   }
   default: { // PAD
     const TensorIndex before = numbers(u.src(1)), from = shapeOf(u.src(0));
+    if (before.size() != at.size()) cannot("a tensor of another rank");
     for (size_t k = 0; k < at.size(); ++k) {
       at[k] -= before[k];
       if (at[k] < 0 || at[k] >= from[k]) return false;

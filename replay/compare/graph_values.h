@@ -39,11 +39,11 @@ struct ValueContext {
   uint64_t seed = 0;
   std::unordered_set<uint32_t> opaque;             ///< slots of nodes that are taken as unknown functions
   std::unordered_map<uint64_t, DType> memoryTypes; ///< as first read
-  UOpMap<TensorIndex> layouts;                     ///< of stored values that are still read by several indices
-  std::map<int64_t, UOp> parameters;               ///< DEFINE_GLOBAL -> what a KERNEL is given for it
-  int64_t budget = 0;                              ///< nodes that may still be computed
-  double roundoff = 0;                             ///< by which sums may differ when their order does
-  int coarsest = 0;                                ///< of the float types met: 0 none, 1 double ... 5 fp8
+  UOpMap<TensorIndex> layouts;       ///< of stored values that are still read by several indices
+  std::map<int64_t, UOp> parameters; ///< DEFINE_GLOBAL -> what a KERNEL is given for it
+  int64_t budget = 0;                ///< nodes that may still be computed
+  double roundoff = 0;               ///< by which sums may differ when their order does
+  int coarsest = 0;                  ///< of the float types met: 0 none, 1 double ... 5 fp8
   bool guessed = false; ///< an operation without values took part: equal is equal, different says nothing
 };
 

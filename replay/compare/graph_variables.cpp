@@ -57,9 +57,7 @@ VariableList Variables::closedBy(UOp u) {
 }
 
 const VariableList& Variables::of(UOp root) {
-  auto known = [&](UOp u) {
-    return u.slot() < known_.size() ? known_[u.slot()] : nullptr;
-  };
+  auto known = [&](UOp u) { return u.slot() < known_.size() ? known_[u.slot()] : nullptr; };
   if (const VariableList* list = known(root)) return *list;
   std::vector<UOp> stack{root};
   while (!stack.empty()) {

@@ -9,7 +9,7 @@
 namespace uopscope {
 namespace {
 
-constexpr OpSet kLeaves{Op::BUFFER, Op::BUFFER_VIEW, Op::CONST, Op::VCONST,        Op::DEFINE_VAR, Op::BIND,
+constexpr OpSet kLeaves{Op::BUFFER, Op::BUFFER_VIEW, Op::CONST,   Op::VCONST,        Op::DEFINE_VAR, Op::BIND,
                         Op::DEVICE, Op::UNIQUE,      Op::LUNIQUE, Op::CUSTOM_KERNEL, Op::AFTER};
 constexpr int kNear = 6;
 
@@ -51,7 +51,8 @@ void learnBefore(UOp before, UOp after, PassMemory& pass) {
           at[k] = after.src(next++);
       }
     }
-    const size_t sources = before.in(OpSet{Op::COPY, Op::REDUCE_AXIS, Op::CONTIGUOUS}) ? 1 : before.srcCount();
+    const size_t sources =
+        before.in(OpSet{Op::COPY, Op::REDUCE_AXIS, Op::CONTIGUOUS}) ? 1 : before.srcCount();
     for (size_t k = 0; k < sources; ++k)
       if (!before.src(k).is(Op::DEVICE)) learnRead(before.src(k), at, pass);
   } catch (const Error&) {

@@ -1,6 +1,7 @@
 // What a pass remembers between its rewrites, told from the rewrites in order.
 //
-//   learnBefore(before, after, memory);   then the rewrite is checked   then learnAfter(before, after, memory);
+//   learnBefore(before, after, memory);   then the rewrite is checked   then learnAfter(before, after,
+//   memory);
 #pragma once
 #include "replay/compare/rewrite_check.h"
 

@@ -13,10 +13,11 @@ namespace uopscope {
 namespace {
 
 constexpr size_t kMostShared = 6000;
-constexpr OpSet kNeverOpaque = group::kDefines | group::kIrreducible |
-                               OpSet{Op::VCONST, Op::BUFFER, Op::BUFFER_VIEW, Op::DEVICE, Op::UNIQUE,
-                                     Op::LUNIQUE, Op::BIND, Op::CONTRACT};
-constexpr OpSet kIndexOps = group::kAlu | group::kIrreducible | OpSet{Op::CAST, Op::VECTORIZE, Op::VCONST, Op::BIND};
+constexpr OpSet kNeverOpaque =
+    group::kDefines | group::kIrreducible | OpSet{Op::VCONST, Op::BUFFER,  Op::BUFFER_VIEW, Op::DEVICE,
+                                                  Op::UNIQUE, Op::LUNIQUE, Op::BIND,        Op::CONTRACT};
+constexpr OpSet kIndexOps =
+    group::kAlu | group::kIrreducible | OpSet{Op::CAST, Op::VECTORIZE, Op::VCONST, Op::BIND};
 
 /// Exact and cheap: rules rely on what is inside.
 bool isIndexArithmetic(UOp u) {

@@ -26,15 +26,15 @@ struct CheckLimits {
   int samples = 16;
   int64_t perSample = 400'000; ///< nodes computed at most
   int64_t total = 1'200'000;   ///< of all samples of all layers
-  int64_t inAll = 100'000;       ///< no further sample is begun after this many
-  size_t writes = 1u << 18;      ///< elements whose addresses are listed
+  int64_t inAll = 100'000;     ///< no further sample is begun after this many
+  size_t writes = 1u << 18;    ///< elements whose addresses are listed
 };
 
 /// What a pass knows beside its graph.
 struct PassMemory {
-  UOpMap<UOp> renamed, renamedFrom;     ///< buffers and loops that got another name: one to one
-  UOpMap<TensorIndex> layouts;          ///< of stored values
-  UOpMap<std::vector<UOp>> indices;     ///< tensor -> the loops it is computed in
+  UOpMap<UOp> renamed, renamedFrom; ///< buffers and loops that got another name: one to one
+  UOpMap<TensorIndex> layouts;      ///< of stored values
+  UOpMap<std::vector<UOp>> indices; ///< tensor -> the loops it is computed in
 };
 
 class RewriteChecker {

@@ -108,7 +108,8 @@ private:
       if (++out_.checked % 64 == 0 && options_.progress &&
           !options_.progress(static_cast<double>(id) / total))
         return;
-      step(id, s.integer(1), static_cast<NodeId>(s.integer(2)), static_cast<NodeId>(s.integer(3)), s.integer(4));
+      step(id, s.integer(1), static_cast<NodeId>(s.integer(2)), static_cast<NodeId>(s.integer(3)),
+           s.integer(4));
     }
     out_.complete = true;
   }
@@ -175,7 +176,8 @@ private:
     count.unknown += c.verdict == Verdict::Unknown;
     if (c.verdict == Verdict::Unknown) {
       auto& b = blind_[{0, kernel ? "(kernel)" : passName(pass), c.why}];
-      if (b.count++ == 0) b.rule = kernel ? "a whole kernel" : "a whole pass", b.pass = passName(pass), b.why = c.why;
+      if (b.count++ == 0)
+        b.rule = kernel ? "a whole kernel" : "a whole pass", b.pass = passName(pass), b.why = c.why;
     }
     if (c.verdict == Verdict::Differs && out_.faults.size() < options_.mostFaults)
       out_.faults.push_back({0, 0, pass, kernel, std::move(c)});
@@ -203,9 +205,9 @@ ValueCheck checkRewrite(const NodeReader& read, NodeId before, NodeId after, int
 ValueCheck checkStep(Trace& trace, StepId step, int samples) {
   StepChecker checker(trace.nodes().reader());
   CheckLimits limits{.samples = 1};
-  Statement s = trace.database().prepare(
-      "SELECT id, before, after FROM step WHERE pass = (SELECT pass FROM step WHERE id = ?1) AND id <= ?1 AND "
-      "kind <> 2 AND before <> after ORDER BY id");
+  Statement s = trace.database().prepare("SELECT id, before, after FROM step WHERE pass = (SELECT pass FROM "
+                                         "step WHERE id = ?1) AND id <= ?1 AND "
+                                         "kind <> 2 AND before <> after ORDER BY id");
   s.bind(1, step);
   ValueCheck last;
   last.why = "the rule failed";

@@ -66,10 +66,11 @@ void Checker::checkAll() {
   session_.background().ask(
       Channel::Check,
       [this](Background::Job& job) -> Background::Answer {
-        const ValueSurvey found = checkTrace(job.trace, {.mostFaults = kMostFaults, .progress = [&job](double share) {
-                                                job.progress(share);
-                                                return !job.stale();
-                                              }});
+        const ValueSurvey found =
+            checkTrace(job.trace, {.mostFaults = kMostFaults, .progress = [&job](double share) {
+                                     job.progress(share);
+                                     return !job.stale();
+                                   }});
         QVariantList list;
         for (const auto& f : found.faults)
           list << QVariantMap{{"step", static_cast<qlonglong>(f.step)},
@@ -80,9 +81,10 @@ void Checker::checkAll() {
         return [this, list, found] {
           busy_ = false;
           faults_ = list;
-          survey_ = tr("%1 rewrites: %2 keep their value, %3 cannot be evaluated, %4 differ")
-                        .arg(grouped(found.checked), grouped(found.same + found.unchanged), grouped(found.unknown))
-                        .arg(grouped(found.differ));
+          survey_ =
+              tr("%1 rewrites: %2 keep their value, %3 cannot be evaluated, %4 differ")
+                  .arg(grouped(found.checked), grouped(found.same + found.unchanged), grouped(found.unknown))
+                  .arg(grouped(found.differ));
           Q_EMIT changed();
           if (list.isEmpty())
             session_.showNotice(survey_);

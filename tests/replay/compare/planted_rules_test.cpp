@@ -93,9 +93,12 @@ TEST_CASE("planted rules: reductions") {
   CHECK(p.verdict(sum(x), a.indexed({i * 8 + outer * 4 + inner * 0}, dtypes::float32)
                               .reduce(Op::ADD, std::vector<UOp>{outer, inner})) == V::Differs);
   auto loop = [&](double start) {
-    const UOp acc = UOp::make(Op::DEFINE_REG, dtypes::float32.ptr(1, AddrSpace::Reg), {}, Arg::of(int64_t{0}));
+    const UOp acc =
+        UOp::make(Op::DEFINE_REG, dtypes::float32.ptr(1, AddrSpace::Reg), {}, Arg::of(int64_t{0}));
     const UOp at = UOp::index(0);
-    const UOp init = acc.after(std::vector<UOp>{i}).indexed({at}, acc.dtype()).store(UOp::constant(dtypes::float32, start));
+    const UOp init = acc.after(std::vector<UOp>{i})
+                         .indexed({at}, acc.dtype())
+                         .store(UOp::constant(dtypes::float32, start));
     const UOp before = acc.after(std::vector<UOp>{init, r}).indexed({at}, dtypes::float32);
     const UOp done = acc.indexed({at}, acc.dtype()).store(before + x).end({r});
     return acc.after(std::vector<UOp>{done}).indexed({at}, dtypes::float32);
@@ -119,10 +122,11 @@ TEST_CASE("planted rules: loops and what they store") {
   CHECK(p.verdict(copy(r, r, {r}), copy(outer, outer, {outer})) == V::Differs); // some are not written
   // Cut in two at a condition.
   const UOp low = UOp::range(5, 0), high = UOp::range(7, 9);
-  CHECK(p.verdict(copy(r, r, {r}), UOp::groupOf(std::vector<UOp>{copy(low, low, {low}),
-                                                               copy(high + 5, high + 5, {high})})) == V::Same);
-  CHECK(p.verdict(copy(r, r, {r}), UOp::groupOf(std::vector<UOp>{copy(low, low, {low}),
-                                                               copy(high + 4, high + 4, {high})})) == V::Differs);
+  CHECK(p.verdict(copy(r, r, {r}), UOp::groupOf(std::vector<UOp>{
+                                       copy(low, low, {low}), copy(high + 5, high + 5, {high})})) == V::Same);
+  CHECK(p.verdict(copy(r, r, {r}),
+                  UOp::groupOf(std::vector<UOp>{copy(low, low, {low}), copy(high + 4, high + 4, {high})})) ==
+        V::Differs);
 }
 
 TEST_CASE("planted rules: lanes of expanded loops") {
@@ -132,7 +136,8 @@ TEST_CASE("planted rules: lanes of expanded loops") {
   auto lanes = [&](std::vector<int64_t> order) {
     std::vector<UOp> each;
     for (const int64_t k : order) each.push_back(a.indexed({UOp::index(k)}, dtypes::float32));
-    return UOp::make(Op::UNROLL, dtypes::float32, {UOp::vectorize(each)}, Arg::of(std::vector<int64_t>{3, 4}));
+    return UOp::make(Op::UNROLL, dtypes::float32, {UOp::vectorize(each)},
+                     Arg::of(std::vector<int64_t>{3, 4}));
   };
   CHECK(p.verdict(a.indexed({r}, dtypes::float32), lanes({0, 1, 2, 3})) == V::Same);
   CHECK(p.verdict(a.indexed({r}, dtypes::float32), lanes({0, 2, 1, 3})) == V::Differs);
