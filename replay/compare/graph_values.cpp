@@ -404,23 +404,27 @@ bool GraphValues::throughMovement(UOp u, TensorIndex& at) {
   case Op::PERMUTE: {
     const auto& order = u.arg().ints();
     const TensorIndex result = at;
-    for (size_t k = 0; k < order.size() && k < result.size(); ++k)
+    for (size_t k = 0; k < order.size() && k < result.size(); ++k) {
+      if (order[k] < 0 || static_cast<size_t>(order[k]) >= at.size()) cannot("an axis that is not there");
       at[static_cast<size_t>(order[k])] = result[k];
+    }
     break;
   }
   case Op::FLIP: {
     const TensorIndex from = shapeOf(u.src(0));
-    for (size_t k = 0; k < at.size(); ++k)
+    for (size_t k = 0; k < std::min(at.size(), u.arg().ints().size()); ++k)
       if (u.arg().ints()[k]) at[k] = from[k] - 1 - at[k];
     break;
   }
   case Op::SHRINK: {
     const TensorIndex first = numbers(u.src(1));
+    if (first.size() != at.size()) cannot("a tensor of another rank");
     for (size_t k = 0; k < at.size(); ++k) at[k] += first[k];
     break;
   }
   default: { // PAD
     const TensorIndex before = numbers(u.src(1)), from = shapeOf(u.src(0));
+    if (before.size() != at.size()) cannot("a tensor of another rank");
     for (size_t k = 0; k < at.size(); ++k) {
       at[k] -= before[k];
       if (at[k] < 0 || at[k] >= from[k]) return false;
