@@ -94,7 +94,8 @@ Answer Solver::compare(UOp before, UOp after) {
   bool bits = needsBits(before) || needsBits(after), hard = divides(before) || divides(after);
   // Bits of a division are decided at once or not at all; as numbers they are often easy.
   unsigned all = state_->milliseconds;
-  Answer answer = compareAs(before, after, bits ? Numbers::Bits : Numbers::IndexUnbounded, hard ? all / 4 : all);
+  Answer answer =
+      compareAs(before, after, bits ? Numbers::Bits : Numbers::IndexUnbounded, hard ? all / 4 : all);
   if (answer.verdict != Verdict::Undecided) return answer;
   Answer other = compareAs(before, after, Numbers::Wrapped, all);
   return other.verdict == Verdict::Undecided ? answer : other;
