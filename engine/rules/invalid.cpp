@@ -29,7 +29,9 @@ UOp compareUngated(Match& m) {
   auto value = [](UOp s) { return s.is(Op::WHERE) && s.src(2).isInvalidConst() ? s.src(1) : s; };
   return value(u.src(0)).alu(u.op(), {value(u.src(1))});
 }
+/// Out of index nobody asks whether the gate holds; a cast to the type it has is another rule's, and keeps it.
 UOp castUngated(Match& m) {
+  if (m.root().dtype() == m[x].dtype()) return {};
   return m[x].cast(m.root().dtype());
 }
 UOp mergeGates(Match& m) {
