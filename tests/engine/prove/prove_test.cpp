@@ -129,6 +129,15 @@ TEST_CASE("STRICT_FLOAT switches off all that changes the bits of a float, and n
   }
 }
 
+TEST_CASE("a gate survives a cast of an index to index") {
+  Pool pool;
+  PoolScope scope(pool);
+  UOp r = UOp::range(8, 0), gated = (r + 1).validWhere(r < 2);
+  UOp same = UOp::make(Op::CAST, dtypes::index, {gated});
+  CHECK(graphRewrite(same, symbolic()) == gated);
+  CHECK(graphRewrite(gated.cast(dtypes::int32), symbolic()).below().has(Op::WHERE) == false);
+}
+
 TEST_CASE("the larger of two keeps a NaN on either side where the target has no maximum") {
   Pool pool;
   PoolScope scope(pool);
