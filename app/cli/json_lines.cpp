@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 namespace uopscope::cli {
 
@@ -15,8 +16,12 @@ namespace {
 Json differences(Json lines) {
   int64_t last = 0;
   for (Json& line : lines)
-    for (Json& position : line)
-      position = position.get<int64_t>() - std::exchange(last, position.get<int64_t>());
+    for (Json& position : line) {
+      if (!position.is_number_integer())
+        throw Error(ErrorKind::Value, "\"lines\" holds something else than positions of instructions");
+      const auto at = position.get<int64_t>();
+      position = at - std::exchange(last, at);
+    }
   return lines;
 }
 

@@ -222,6 +222,11 @@ const std::vector<PassInfo>& Trace::passes(ScopeId scopeId) {
     p.message = string(s.integer(13));
     p.beginNs = s.integer(14);
     if (!s.isNull(15)) p.endNs = s.integer(15);
+    if (p.parent >= p.id) // whoever walks down from a pass would walk in a circle
+      throw Error(
+          ErrorKind::File,
+          fmt::format("{}: pass {} is said to run inside pass {}, which began later; the file is damaged",
+                      path(), p.id, p.parent));
     if (auto parent = at.find(p.parent); parent != at.end()) p.depth = out[parent->second].depth + 1;
     if (p.depth > kDeepest)
       throw Error(ErrorKind::File,

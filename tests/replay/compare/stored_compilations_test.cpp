@@ -106,3 +106,14 @@ TEST_CASE("what is neither a corpus nor a trace is refused, and a trace without 
   StoredCompilations stored(trace.path);
   CHECK(stored.warning().find("without its rewrites") != std::string::npos);
 }
+
+TEST_CASE("passes that are said to run in each other, or in themselves, are refused") {
+  for (const char* sql : {"UPDATE pass SET parent = id, parent_steps = 0",
+                          "UPDATE pass SET parent = id + 1, parent_steps = 0 WHERE id % 2"}) {
+    CAPTURE(sql);
+    TempTrace file;
+    recordTo(file.path, compileSome);
+    Database::openForWriting(file.path).execute(sql);
+    CHECK_THROWS_AS(StoredCompilations(file.path), Error);
+  }
+}

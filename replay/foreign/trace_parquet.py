@@ -1,0 +1,73 @@
+#!/usr/bin/env python3
+"""Views of traces as Parquet, for whatever reads that: one file a view, all traces in it, with a column `trace`.
+
+    python3 replay/foreign/trace_parquet.py run1.uoptrace run2.uoptrace -o parquet/
+    python3 replay/foreign/trace_parquet.py run.uoptrace -o steps.parquet --view v_rewrite
+    duckdb -c "SELECT trace, rule, count(*) FROM 'parquet/v_rewrite.parquet' GROUP BY ALL"
+
+Needs pyarrow (pip install pyarrow; Debian 12 has no package of it) and nothing of uopscope. Rows are written in portions, so a
+trace need not fit into memory. Columns get the type that their values have: whole numbers, numbers, else text.
+"""
+import argparse, os, sqlite3, sys
+
+VIEWS = ["v_kernel", "v_pass", "v_rewrite", "v_node", "v_edge", "v_match", "v_match_pass", "v_decision", "v_alternative", "v_launch", "v_launch_time",
+         "v_origin", "v_buffer", "v_phase"]
+PORTION = 100_000
+
+
+def opened(path):
+    if not os.path.isfile(path): sys.exit(f"trace_parquet: {path}: no such file")
+    db = sqlite3.connect(f"file:{path}?mode=ro", uri=True)
+    try: version = (db.execute("PRAGMA application_id").fetchone()[0] == 0x554f5053) and db.execute("PRAGMA user_version").fetchone()[0]
+    except sqlite3.Error as error: sys.exit(f"trace_parquet: {path}: {error}")
+    if not version: sys.exit(f"trace_parquet: {path}: not a trace of uopscope")
+    if version < 5: sys.exit(f"trace_parquet: {path}: format {version}, whose nodes are packed; record again, or copy it by `uopscope export -o x.jsonl` and `uopscope import`")
+    db.text_factory = lambda raw: raw.decode("utf8", "replace")
+    return db
+
+
+def types_of(traces, view, pa):
+    """Names and types of a view's columns, in all traces."""
+    names, kinds = [], {}
+    for db in traces.values():
+        names = [column[0] for column in db.execute(f"SELECT * FROM {view} LIMIT 0").description]
+        for name in names:
+            kinds.setdefault(name, set()).update(kind for (kind,) in db.execute(f'SELECT DISTINCT typeof("{name}") FROM {view}'))
+    def arrow(kind):
+        kind = kind - {"null"}
+        return pa.int64() if kind == {"integer"} else pa.float64() if kind and kind <= {"integer", "real"} else pa.string()
+    return names, [arrow(kinds[name]) for name in names]
+
+
+def write(traces, view, path, pa, pq):
+    names, types = types_of(traces, view, pa)
+    schema = pa.schema([("trace", pa.string())] + list(zip(names, types)))
+    made = 0
+    with pq.ParquetWriter(path, schema, compression="zstd") as out:
+        for trace, db in traces.items():
+            rows = db.execute(f"SELECT * FROM {view}")
+            while portion := rows.fetchmany(PORTION):
+                columns = [[v if v is None or t != pa.string() else str(v) for v in column] for column, t in zip(zip(*portion), types)]
+                out.write_table(pa.table([pa.array([trace] * len(portion))] + [pa.array(c, t) for c, t in zip(columns, types)], schema=schema))
+                made += len(portion)
+    print(f"{path}: {made:,} rows, {os.path.getsize(path):,} bytes")
+
+
+def main():
+    a = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    a.add_argument("traces", nargs="+"), a.add_argument("-o", "--output", required=True, help="FILE.parquet, or a folder for all views")
+    a.add_argument("--view", help="with FILE.parquet: the view, v_rewrite if none is named", choices=VIEWS)
+    o = a.parse_args()
+    try: import pyarrow as pa, pyarrow.parquet as pq
+    except ImportError: sys.exit("trace_parquet: pyarrow is missing: pip install pyarrow, in a virtual environment where the system's Python is managed")
+    traces = {path: opened(path) for path in o.traces}
+    if o.output.endswith(".parquet"):
+        write(traces, o.view or "v_rewrite", o.output, pa, pq)
+    elif o.view:
+        sys.exit(f"trace_parquet: --view goes with -o FILE.parquet; {o.output} gets all views")
+    else:
+        os.makedirs(o.output, exist_ok=True)
+        for view in VIEWS: write(traces, view, os.path.join(o.output, view + ".parquet"), pa, pq)
+
+
+if __name__ == "__main__": main()
