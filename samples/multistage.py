@@ -11,7 +11,7 @@ from tinygrad import Tensor, dtypes
 from uopscope import vmap, sparse_jacobian
 from uopscope.optim import SQP
 
-STEP, LIMIT = 0.2, 0.3
+STEP, LIMIT = 0.15, 0.5
 
 def motion(stage):
   """The state after a stage: springs that harden, between walls and neighbours."""
@@ -19,7 +19,8 @@ def motion(stage):
   stretch = position.pad(((1, 1),))[1:] - position.pad(((1, 1),))[:-1]
   pull = stretch + 0.3 * stretch * stretch * stretch
   push = force.reshape(2, 1).pad(((0, 0), (0, 1))).reshape(4)
-  return Tensor.cat(position + STEP * speed, speed + STEP * (pull[1:] - pull[:-1] + push - 0.1 * speed))
+  faster = speed + STEP * (pull[1:] - pull[:-1] + push - 0.2 * speed)
+  return Tensor.cat(position + STEP * faster, faster)
 
 def cost(x): return (vmap(lambda s: (s[:8] * s[:8]).sum() + 0.1 * (s[8:] * s[8:]).sum())(x.reshape(-1, 10))).sum() * 0.5
 def coupling(x):

@@ -54,7 +54,8 @@ def jaxs():
     stretch = wide[1:] - wide[:-1]
     pull = stretch + 0.3 * stretch * stretch * stretch
     push = jnp.stack([force, jnp.zeros(2)], 1).reshape(4)
-    return jnp.concatenate([position + 0.2 * speed, speed + 0.2 * (pull[1:] - pull[:-1] + push - 0.1 * speed)])
+    faster = speed + 0.15 * (pull[1:] - pull[:-1] + push - 0.2 * speed)
+    return jnp.concatenate([position + 0.15 * faster, faster])
   def coupling(x):
     stages = x.reshape(-1, 10)
     start = jnp.array([1.0, 0.5, -0.5, 0.8, 0, 0, 0, 0])

@@ -6,7 +6,7 @@
 #
 # Functions take one tensor of shape (n,), best of float64. Values, Jacobians and Hessians are computed by kernels, sparse and
 # captured once; the linear systems, whose patterns are those of the problem, are solved on the host (by SciPy where it is
-# there, else as full matrices by NumPy).
+# there, else by NumPy in an order that makes them narrow bands).
 from dataclasses import dataclass, field
 import numpy as np
 from _uopscope import Tensor
@@ -33,7 +33,46 @@ def _diagonal(v): return _sparse.diags(v) if _sparse is not None else np.diag(v)
 def _solve(blocks, right):
   """The solution of a symmetric system of blocks."""
   if _sparse is not None: return _splu(_sparse.bmat(blocks, format="csc")).solve(right)
-  return np.linalg.solve(np.block(blocks), right)
+  K = np.block(blocks)
+  order = _narrow_order(K)
+  rows, cols = np.nonzero(K[np.ix_(order, order)])
+  band = int(abs(rows - cols).max(initial=0))
+  if 4 * band > len(right): return np.linalg.solve(K, right)
+  x = np.empty_like(right)
+  x[order] = _solve_banded(K[np.ix_(order, order)], right[order], max(band, 1))
+  return x
+
+def _narrow_order(K):
+  """Neighbours side by side: the reverse order of Cuthill and McKee (1969)."""
+  near = [np.flatnonzero(row) for row in K]
+  degree, order, seen = np.array([len(n) for n in near]), [], np.zeros(len(near), bool)
+  for start in np.argsort(degree, kind="stable"):
+    if seen[start]: continue
+    seen[start], at = True, len(order)
+    order.append(start)
+    while at < len(order):
+      fresh = near[order[at]][~seen[near[order[at]]]]
+      seen[fresh] = True
+      order += list(fresh[np.argsort(degree[fresh], kind="stable")])
+      at += 1
+  return np.array(order[::-1], dtype=int)
+
+def _solve_banded(K, right, band):
+  """A system of this band as one of blocks beside the diagonal, eliminated in order; a second pass corrects the first."""
+  cuts = [*range(0, len(right), band), len(right)]
+  parts = [slice(a, b) for a, b in zip(cuts, cuts[1:])]
+  def once(r):
+    ahead, y = [], []
+    for k, p in enumerate(parts):
+      D, b = K[p, p], r[p]
+      if k: D, b = D - K[p, parts[k - 1]] @ ahead[-1], b - K[p, parts[k - 1]] @ y[-1]
+      both = np.linalg.solve(D, np.column_stack([K[p, parts[k + 1]], b]) if k + 1 < len(parts) else b[:, None])
+      ahead.append(both[:, :-1])
+      y.append(both[:, -1])
+    for k in range(len(parts) - 2, -1, -1): y[k] = y[k] - ahead[k] @ y[k + 1]
+    return np.concatenate(y)
+  x = once(right)
+  return x + once(right - K @ x)
 
 class _Evaluated:
   """Tensors, and values of sparse matrices, of functions of x (and more arguments), computed by one captured call."""
@@ -89,7 +128,7 @@ def _quadratic(H, g, A, c, C, h, tol=1e-11, steps=60):
   for _ in range(steps):
     rd, rp, ri, mu = H @ d + g - A.T @ y - C.T @ z, A @ d + c, C @ d + h - s, s @ z / max(p, 1)
     if max(abs(rd).max(initial=0), abs(rp).max(initial=0), abs(ri).max(initial=0), mu) <= tol * scale: break
-    K = [[H + C.T @ _diagonal(z / s) @ C + _diagonal(np.full(n, 1e-12)), A.T], [A, _diagonal(np.full(m, -1e-12))]] if m else [[H + C.T @ _diagonal(z / s) @ C]]
+    K = [[H + C.T @ _diagonal(z / s) @ C + _diagonal(np.full(n, 1e-10)), A.T], [A, _diagonal(np.full(m, -1e-10))]] if m else [[H + C.T @ _diagonal(z / s) @ C]]
     def direction(rc):
       both = _solve(K, np.concatenate([-rd - C.T @ ((rc + z * ri) / s), -rp]))
       dd, dy = both[:n], -both[n:]

@@ -24,8 +24,7 @@ class Pattern:
     ptr = memoryview(self._indptr).cast("i")
     return [r for r in range(self.shape[0]) for _ in range(ptr[r + 1] - ptr[r])]
 
-def _ints(values, device): return Tensor(values, dtype=_INT32, device=device).reshape(len(values))
-_INT32 = Tensor([0]).dtype
+def _ints(values, device): return Tensor(values, dtype="int32", device=device).reshape(len(values))
 
 class Sparse:
   """A sparse matrix: `values` of the elements at (`rows`, `cols`), tensors of one length, row by row, columns ascending.
