@@ -3,6 +3,7 @@
 #include "engine/runtime/opencl_program.h"
 
 #include "engine/base/error.h"
+#include "engine/render/gpu_text.h"
 #include "engine/render/signature.h"
 #include "engine/runtime/disassembler.h"
 
@@ -52,7 +53,7 @@ std::string buildLog(Object program, Object device) {
 class OpenClProgram : public Program {
 public:
   OpenClProgram(const LoweredKernel& kernel, const std::string& source, QueueOwner& device)
-      : function_(identifier(kernel.name)), name_(kernel.name), source_(source), maker_(&device) {
+      : function_(openClFunctionName(kernel.name)), name_(kernel.name), source_(source), maker_(&device) {
     KernelSignature signature = signatureOf(kernel);
     for (UOp g : signature.globals) {
       auto position = static_cast<int>(g.arg().i());
