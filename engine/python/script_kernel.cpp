@@ -69,6 +69,11 @@ double ScriptKernel::run(const std::vector<std::shared_ptr<Buffer>>& buffers, co
     if (!b->root()->isAllocated())
       throw Error(ErrorKind::Shape,
                   fmt::format("kernel {} is given a buffer without memory", lowered().name));
+    auto kind = [](const std::string& name) { return name.substr(0, name.find(':')); };
+    if (kind(b->device()) != kind(device) && !Device::get(b->device()).hostView(b->memory()))
+      throw Error(ErrorKind::Device, fmt::format("kernel {} runs on {}, and is given memory of {}: move the "
+                                                 "tensor with .to(\"{}\")",
+                                                 lowered().name, device, b->device(), device));
     memory.push_back(b->memory());
     ids.push_back(b->id());
   }

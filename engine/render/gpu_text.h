@@ -10,6 +10,7 @@
 
 #include <functional>
 #include <memory>
+#include <string>
 
 namespace uopscope {
 
@@ -48,6 +49,9 @@ struct OpenClFeatures {
 GpuLanguage cudaLanguage();
 GpuLanguage metalLanguage();
 GpuLanguage openClLanguage(OpenClFeatures features = {});
+/// The function of a kernel: a name of a script's own gets a "_", since OpenCL has functions called all, sum,
+/// max.
+std::string openClFunctionName(const std::string& kernel);
 GpuLanguage wgslLanguage();
 std::span<const GpuLanguage> gpuLanguages();
 

@@ -106,8 +106,8 @@ public:
                                  memoryName(g.dtype().base()), globalName(g)));
     for (UOp v : f.signature.vars)
       list.push_back(fmt::format("const {} {}", name(v.dtype()), identifier(v.arg().as<VarArg>().name)));
-    return fmt::format("{}__kernel void {}({}) {{\n{}}}\n", declarations(), f.name, fmt::join(list, ", "),
-                       f.body);
+    return fmt::format("{}__kernel void {}({}) {{\n{}}}\n", declarations(), openClFunctionName(f.kernel.name),
+                       fmt::join(list, ", "), f.body);
   }
 
 protected:
@@ -159,6 +159,11 @@ private:
 };
 
 } // namespace
+
+std::string openClFunctionName(const std::string& kernel) {
+  bool generated = kernel.starts_with("E_") || kernel.starts_with("r_");
+  return identifier(kernel) + (generated ? "" : "_");
+}
 
 GpuLanguage openClLanguage(OpenClFeatures features) {
   auto target = [features] {

@@ -3,6 +3,7 @@
 #include "engine/runtime/opencl_program.h"
 
 #include "engine/base/error.h"
+#include "engine/render/gpu_text.h"
 #include "engine/render/signature.h"
 #include "engine/runtime/disassembler.h"
 
@@ -52,7 +53,7 @@ std::string buildLog(Object program, Object device) {
 class OpenClProgram : public Program {
 public:
   OpenClProgram(const LoweredKernel& kernel, const std::string& source, QueueOwner& device)
-      : function_(identifier(kernel.name)), name_(kernel.name), source_(source), maker_(&device) {
+      : function_(openClFunctionName(kernel.name)), name_(kernel.name), source_(source), maker_(&device) {
     KernelSignature signature = signatureOf(kernel);
     for (UOp g : signature.globals) {
       auto position = static_cast<int>(g.arg().i());
@@ -115,11 +116,12 @@ public:
                               [](unsigned char c) { return c >= ' ' || c == '\n' || c == '\t' || c == 0; });
     if (isText) return binary.substr(0, binary.find('\0')); // PTX of NVIDIA's driver
 #if defined(UOPSCOPE_HAVE_LLVM) && defined(__x86_64__)
-    // PoCL packs shared objects for the CPU into its binary.
+    // PoCL packs a shared object for the CPU into its binary, at any offset; reading one takes an aligned
+    // copy.
     size_t at = binary.find("\x7f"
                             "ELF");
     if (at != std::string::npos)
-      return disassembleObject(std::string_view(binary).substr(at), "x86_64-pc-linux-gnu", "x86-64-v4", "");
+      return disassembleObject(binary.substr(at), "x86_64-pc-linux-gnu", "x86-64-v4", "");
 #endif
     return {};
   }

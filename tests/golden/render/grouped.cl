@@ -1,4 +1,4 @@
-__kernel void grouped(__global float* restrict data0_8, const __global float* restrict data1_512) {
+__kernel void grouped_(__global float* restrict data0_8, const __global float* restrict data1_512) {
   __attribute__((aligned(16))) __local float temp0[16];
   float acc0[1];
   float acc1[1];

@@ -1,4 +1,4 @@
-__kernel void tiled(__global float* restrict data0_256, const __global float* restrict data1_256, const __global float* restrict data2_256) {
+__kernel void tiled_(__global float* restrict data0_256, const __global float* restrict data1_256, const __global float* restrict data2_256) {
   float acc0[8];
   int gidx0 = get_group_id(0);
   int alu0 = gidx0 << 2;

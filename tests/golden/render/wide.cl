@@ -1,4 +1,4 @@
-__kernel void wide(__global float* restrict data0_256, const __global float* restrict data1_256) {
+__kernel void wide_(__global float* restrict data0_256, const __global float* restrict data1_256) {
   int gidx0 = get_group_id(0);
   int lidx0 = get_local_id(0);
   int alu0 = (gidx0 << 6) + (lidx0 << 2);
