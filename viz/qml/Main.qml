@@ -276,6 +276,7 @@ ApplicationWindow {
         anchors.fill: parent
         z: 1000
         enabled: window.typing
+        Accessible.ignored: true
         acceptedButtons: Qt.AllButtons
         onPressed: mouse => {
             mouse.accepted = false;

@@ -78,7 +78,7 @@ TEST_CASE("dictionary: the window speaks German, its commands are found in Germa
     bool seen = false, english = false;
     std::function<void(QQuickItem*)> look = [&](QQuickItem* item) {
       const QString text = item->property("text").toString();
-      seen |= item->isVisible() && text == "Schritt 1 von 1";
+      seen |= item->isVisible() && text == "Schritt 1 von 2";
       english |= item->isVisible() && (text == "Steps" || text == "Graph before");
       for (QQuickItem* child : item->childItems()) look(child);
     };
