@@ -164,7 +164,7 @@ TEST_CASE("hostile rows") {
            "UPDATE pass SET root = 4000000000",
            "UPDATE pass SET root = -5", //
            "UPDATE pass SET parent = id",
-          "UPDATE pass SET parent = id + 1, parent_steps = 0",
+           "UPDATE pass SET parent = id + 1, parent_steps = 0",
            "UPDATE pass SET first_step = 100000000", //
            "UPDATE pass SET first_step = -9223372036854775807, last_step = 9223372036854775807",
            "UPDATE step SET gain = 1",
