@@ -82,15 +82,16 @@ int nearestMisses(Trace& trace, const PassInfo& pass, NodeId node, const LookOpt
   for (const RuleDef* def : knownRules()) defs.try_emplace(def->name, def);
   for (RuleId id : tried) {
     const RuleInfo& info = trace.rule(id);
+    auto at = fired.find(id);
     auto def = defs.find(info.name);
     if (def == defs.end()) {
       ++unknown;
+      if (at != fired.end()) misses.push_back({&info, 0, firing(trace, at->second)});
       continue;
     }
     Rule rule(*def->second);
     auto left = testsLeft(rule, u);
     if (!left) continue;
-    auto at = fired.find(id);
     misses.push_back(
         {&info, *left, at != fired.end() ? firing(trace, at->second) : PatternMatcher().explain(rule, u)});
     if (misses.back().reason.empty()) misses.back().reason = "it applies here alone: another rule came first";

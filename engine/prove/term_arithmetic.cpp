@@ -85,6 +85,7 @@ z3::expr Terms::integer(Op op, DType d, const std::vector<z3::expr>& v, z3::expr
   case Op::SHL:
   case Op::SHR: {
     // The amount may be of another type; a shift by the width or more shifts everything out.
+    if (!v[0].is_bv() || !v[1].is_bv()) throw NoTerm{"a shift of an unbounded integer"};
     unsigned width = v[0].get_sort().bv_size(), by = v[1].get_sort().bv_size();
     if (by > width) throw NoTerm{"a shift by a wider number"};
     z3::expr amount = by < width ? z3::zext(v[1], width - by) : v[1];
@@ -136,7 +137,9 @@ z3::expr Terms::converted(DType from, DType to, const z3::expr& v) {
   if (to.isBool()) return v != number(from, ConstValue::ofInt(0));
   if (numbers_ == Numbers::Wrapped) return wrapped(to, v);
   if (!isBits(from) || !isBits(to)) throw NoTerm{"an unbounded integer of a width"};
-  unsigned a = v.get_sort().bv_size(), b = sortOf(to).bv_size();
+  const z3::sort target = sortOf(to);
+  if (!v.is_bv() || !target.is_bv()) throw NoTerm{"an unbounded integer of a width"};
+  unsigned a = v.get_sort().bv_size(), b = target.bv_size();
   if (b <= a) return b == a ? v : v.extract(b - 1, 0);
   return from.isUnsigned() ? z3::zext(v, b - a) : z3::sext(v, b - a);
 }

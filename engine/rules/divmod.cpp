@@ -154,7 +154,7 @@ private:
       if (t.factor == INT64_MIN) return {};
       out.terms.push_back({t.node, -t.factor});
     }
-    return index(floorDiv(l_.constant, c_)) + result(out, c_) * -1;
+    return result(out, c_) * -1 + index(floorDiv(l_.constant, c_));
   }
 
   /// The constant as small as it can be: between 0 and c where the rest allows it.

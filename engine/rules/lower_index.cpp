@@ -18,7 +18,9 @@ bool isIndex(UOp u) {
 }
 /// CAST of an integer to index: a node that is lowered already.
 bool isLowered(UOp u) {
-  return u.is(Op::CAST) && isIndex(u) && !isIndex(u.src(0)) && !u.src(0).dtype().isFloat();
+  if (!u.is(Op::CAST) || !isIndex(u)) return false;
+  DType from = u.src(0).dtype(); // unsigned 64 bits go through int64 first: no integer type holds them beside signed ones
+  return !isIndex(u.src(0)) && !from.isFloat() && from.kind() != Scalar::UInt64;
 }
 UOp stripped(UOp u) {
   return isLowered(u) ? u.src(0) : u;

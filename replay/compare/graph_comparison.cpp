@@ -24,9 +24,13 @@ VariableList joined(const VariableList& a, const VariableList& b) {
     if (std::find(out.begin(), out.end(), v) == out.end()) out.push_back(v);
   return out;
 }
-/// First everything at its lowest, then at its highest, then corners and values between at random.
+/// First everything at its lowest, then at its highest, then corners and values between at random; every other
+/// sample goes through the values of a short range in turn.
 int64_t choose(int sample, int64_t low, int64_t high, uint64_t hash) {
+  constexpr uint64_t kShort = 16;
   const uint64_t width = static_cast<uint64_t>(high) - static_cast<uint64_t>(low);
+  if (width < kShort && sample > 1 && sample % 2 == 0)
+    return low + static_cast<int64_t>(static_cast<uint64_t>(sample / 2) % (width + 1));
   if (sample == 0 || (sample > 1 && hash % 4 == 0)) return low;
   if (sample == 1 || hash % 4 == 1) return high;
   return width == UINT64_MAX ? static_cast<int64_t>(hash)

@@ -91,7 +91,7 @@ Corpus Corpus::append(const std::string& path) {
 Corpus Corpus::forReplayOf(const std::string& input, const std::string& path, bool withAssembly) {
   Corpus in = open(input);
   for (const char* suffix : {"", "-wal", "-shm", "-journal"}) std::remove((path + suffix).c_str());
-  in.db_.prepare("VACUUM INTO ?").bind(1, std::string_view(path)).run();
+  in.db_.copyTo(path);
   Corpus c(Database::openForWriting(path));
   c.replays_ = true;
   c.db_.execute(

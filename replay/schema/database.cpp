@@ -195,6 +195,24 @@ Database Database::openForWriting(const std::string& path) {
   return db;
 }
 
+void Database::copyTo(const std::string& path) const {
+  // The copy is attached by SQLite itself: nothing of the file runs meanwhile.
+  sqlite3* db = db_.get();
+  const int attached = sqlite3_limit(db, SQLITE_LIMIT_ATTACHED, 1);
+  sqlite3_set_authorizer(db, nullptr, nullptr);
+  auto guardAgain = [&] {
+    sqlite3_limit(db, SQLITE_LIMIT_ATTACHED, attached);
+    if (sqlite3_db_readonly(db, "main") == 1) allowReading(db);
+  };
+  try {
+    prepare("VACUUM INTO ?").bind(1, std::string_view(path)).run();
+  } catch (...) {
+    guardAgain();
+    throw;
+  }
+  guardAgain();
+}
+
 Database Database::openReadOnly(const std::string& path) {
   Database db;
   db.path_ = path;

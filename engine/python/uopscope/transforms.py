@@ -11,7 +11,7 @@ from _uopscope import Tensor
 from uopscope.pytree import flatten, same, spread, unflatten
 
 def _tensor(uop, shape=None):
-  t = Tensor(uop)
+  t = Tensor(uop) if uop.device is None else Tensor(uop, device=uop.device)
   return t if shape is None else t.reshape(shape)
 def _name(f): return getattr(f, "__name__", type(f).__name__)
 def _uops(tensors): return [t.uop for t in tensors]

@@ -69,7 +69,7 @@ def test_a_gradient_of_one_element():
   x = Tensor([2.0])
   close((x * x).sum().gradient(x, gradient=Tensor([3.0]))[0], [12])
 def test_padding_by_a_variable():
-  n = Variable("n", 0, 8).bind(3)
+  n = Variable("n", 1, 8).bind(3)
   x = Tensor(np.arange(8, dtype=np.float32)).realize()
   close(x[:n].pad(((0, 8 - n),)).reshape(8), [0, 1, 2, 0, 0, 0, 0, 0])
 

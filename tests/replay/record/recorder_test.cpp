@@ -45,7 +45,7 @@ std::string contents(const std::string& path) {
        s.step();)
     tables.emplace_back(s.text(0));
   for (const std::string& table : tables) {
-    if (table.starts_with("sqlite_")) continue;
+    if (table.starts_with("sqlite_") || table == "packed_time") continue;
     Statement s =
         db.prepare("SELECT * FROM " + table + (table == "meta" ? " WHERE key NOT LIKE 'time.%'" : ""));
     while (s.step()) {
