@@ -13,11 +13,26 @@ std::string kernelName(UOp sink) {
   return sink.arg().kind() == ArgKind::Kernel ? sink.arg().as<KernelInfo>().name : "unnamed";
 }
 
+namespace {
+/// Whether a CONTRACT makes lanes of this range: then it is no loop, and needs no END.
+bool becomesLanes(UOp sink, UOp range) {
+  if (!sink.below().has(Op::CONTRACT)) return false;
+  const auto& ids = range.arg().as<RangeArg>().ids;
+  for (UOp u : sink.toposort()) {
+    if (!u.is(Op::CONTRACT) || u.arg().kind() != ArgKind::Ints) continue;
+    const auto& axes = u.arg().ints(); // id and size in turn
+    for (size_t i = 0; i + 1 < axes.size(); i += 2)
+      if (ids.size() == 1 && ids[0] == axes[i]) return true;
+  }
+  return false;
+}
+} // namespace
+
 void checkRangesClosed(UOp sink) {
   std::string open;
   for (UOp r : sink.ranges()) {
     // The threads that shared a reduction are not a loop: they become a hardware index.
-    if (r.axisType() == AxisType::GroupReduce) continue;
+    if (r.axisType() == AxisType::GroupReduce || becomesLanes(sink, r)) continue;
     open += fmt::format("{}{} (0 to {}, {})", open.empty() ? "" : ", ", r.render(), r.vmax(),
                         axisTypeName(r.axisType()));
   }

@@ -19,7 +19,8 @@ UOp compareUngated(Match& m) {
 constexpr Pat kGatedAs = pat::where(cond, x, kInvalid.named(w)); ///< with the Invalid bound
 
 constexpr RuleDef kInvalidRules[] = {
-    // Out of index nobody asks whether the gate holds; a cast to the type it has is another rule's, and keeps it.
+    // Out of index nobody asks whether the gate holds; a cast to the type it has is another rule's, and keeps
+    // it.
     RULE("cast-gated", pat::op(Op::CAST, kGated), pat::toRoot(x), guard::unlikeRoot(x)),
     RULE("lift-gate-left", pat::op(kCarries, kGatedAs, z), pat::where(cond, pat::sameOp(x, z), w)),
     RULE("lift-gate-right", pat::op(kCarries, z, kGatedAs), pat::where(cond, pat::sameOp(z, x), w)),

@@ -19,7 +19,9 @@ bool isIndex(UOp u) {
 /// CAST of an integer to index: a node that is lowered already.
 bool isLowered(UOp u) {
   if (!u.is(Op::CAST) || !isIndex(u)) return false;
-  DType from = u.src(0).dtype(); // unsigned 64 bits go through int64 first: no integer type holds them beside signed ones
+  DType from =
+      u.src(0)
+          .dtype(); // unsigned 64 bits go through int64 first: no integer type holds them beside signed ones
   return !isIndex(u.src(0)) && !from.isFloat() && from.kind() != Scalar::UInt64;
 }
 UOp stripped(UOp u) {
@@ -53,7 +55,9 @@ UOp lowerLoop(Match& m) {
   if (!isLowered(u.src(0))) return m.decline("the extent is not lowered yet");
   std::vector<UOp> src;
   for (UOp s : u.src()) src.push_back(stripped(s));
-  DType d = u.is(Op::SPECIAL) ? dtypes::int32 : src[0].dtype();
+  bool counts =
+      !u.is(Op::SPECIAL) && src[0].dtype().isInt(); // an extent that is a condition is no type to count in
+  DType d = counts ? src[0].dtype() : dtypes::int32;
   src[0] = src[0].cast(d);
   return UOp::make(u.op(), d, src, u.arg(), u.tag()).cast(u.dtype());
 }

@@ -24,8 +24,8 @@ VariableList joined(const VariableList& a, const VariableList& b) {
     if (std::find(out.begin(), out.end(), v) == out.end()) out.push_back(v);
   return out;
 }
-/// First everything at its lowest, then at its highest, then corners and values between at random; every other
-/// sample goes through the values of a short range in turn.
+/// First everything at its lowest, then at its highest, then corners and values between at random; every
+/// other sample goes through the values of a short range in turn.
 int64_t choose(int sample, int64_t low, int64_t high, uint64_t hash) {
   constexpr uint64_t kShort = 16;
   const uint64_t width = static_cast<uint64_t>(high) - static_cast<uint64_t>(low);

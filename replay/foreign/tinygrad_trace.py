@@ -497,7 +497,7 @@ CREATE VIEW v_node AS
   SELECT spelled.id, op.name AS op, dtype.name AS dtype, arg.value AS arg, tag.value AS tag, spelled.kind
   FROM spelled JOIN kind ON kind.id = spelled.kind JOIN op ON op.id = kind.op JOIN dtype ON dtype.id = kind.dtype
   LEFT JOIN arg ON arg.id = kind.arg LEFT JOIN arg AS tag ON tag.id = kind.tag;
--- Schema version 4: why a rewrite was made.
+-- Schema version 4: why a rewrite was made, and why another was not.
 
 -- Reasons of steps: what the compiler decided, in words; for a choice its price, and what else there was. Most steps need
 -- none: their rule says it all.
@@ -516,6 +516,24 @@ CREATE VIEW v_decision AS
          decision.reason, decision.price, decision.unit, decision.others
   FROM decision JOIN step ON step.id = decision.step JOIN pass ON pass.id = step.pass JOIN string AS name ON name.id = pass.name
   JOIN rule ON rule.id = step.rule LEFT JOIN scope ON scope.id = pass.scope LEFT JOIN string AS kernel ON kernel.id = scope.name;
+
+-- Reasons of rules for declining a node whose structure they match, with the number of times, per outermost pass (what
+-- is nested in it counts with it).
+CREATE TABLE decline (
+  pass INTEGER NOT NULL,   -- pass.id
+  rule INTEGER NOT NULL,   -- rule.id
+  reason INTEGER NOT NULL, -- string.id: "y is a constant"
+  count INTEGER NOT NULL,
+  PRIMARY KEY (pass, rule, reason)
+) STRICT, WITHOUT ROWID;
+
+-- Reasons with the names of kernel, pass and rule.
+CREATE VIEW v_decline AS
+  SELECT decline.pass, scope.id AS scope, kernel.value AS kernel, name.value AS pass_name, rule.name AS rule,
+         reason.value AS reason, decline.count
+  FROM decline JOIN pass ON pass.id = decline.pass JOIN string AS name ON name.id = pass.name JOIN rule ON rule.id = decline.rule
+  JOIN string AS reason ON reason.id = decline.reason LEFT JOIN scope ON scope.id = pass.scope
+  LEFT JOIN string AS kernel ON kernel.id = scope.name;
 -- Schema version 5: nodes, edges and attempts are plain values, so that whatever reads SQLite answers with them; texts share
 -- blocks, which pays for it. Texts, their lines and programs are all that is still packed: v_line, artifact, text_line and
 -- instruction need sqlar_uncompress(X, size), every other view needs nothing.

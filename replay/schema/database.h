@@ -69,7 +69,8 @@ public:
   int64_t pragma(const std::string& name) const; ///< value of an integer pragma
   const std::string& path() const { return path_; }
   sqlite3* handle() const { return db_.get(); }
-  /// A compact copy of the whole file at `path`, which must not exist. Allowed to a connection that only reads.
+  /// A compact copy of the whole file at `path`, which must not exist. Allowed to a connection that only
+  /// reads.
   void copyTo(const std::string& path) const;
   /// Ends WAL mode where nobody else has the file open: what belongs to it is in it then.
   void makeOneFile() const;

@@ -113,8 +113,7 @@ TEST_CASE("a story has eight to twelve chapters with a sentence for every pass")
   }
   const Result text = call(f, {"story", trace, number});
   REQUIRE(text.code == 0);
-  for (const auto& p : passes)
-    CHECK_MESSAGE(contains(text.out, p["name"].get<std::string>()), p["name"]);
+  for (const auto& p : passes) CHECK_MESSAGE(contains(text.out, p["name"].get<std::string>()), p["name"]);
   for (const char* part : {"4. Choices", "decided: ", "REDUCE is gone", "line 4", "__attribute__"})
     CHECK_MESSAGE(contains(text.out, part), part);
   CHECK(call(f, {"story", trace, "nothing"}).code == 2);
