@@ -99,7 +99,18 @@ void writeCounts(Trace& trace, Spelled& spelled, std::ostream& out) {
   std::map<uint32_t, std::string> ops;
   for (Statement o = trace.database().prepare("SELECT id, name FROM op"); o.step();)
     ops[static_cast<uint32_t>(o.integer(0))] = o.text(1);
+  // Within a pass by the name of the nested pass: numbers of names depend on who recorded, too.
+  int64_t pass = 0;
+  std::map<std::string, std::string> ofPass;
+  auto write = [&] {
+    for (const auto& [nested, lines] : ofPass) out << lines;
+    ofPass.clear();
+  };
   for (MatchBlockReader in(trace.database(), 1, INT64_MAX); in.next();) {
+    if (in.pass() != pass) write();
+    pass = in.pass();
+    const std::string nested = in.nested() ? std::string(spelled.strings.of(in.nested())) : std::string();
+    std::string& lines = ofPass[nested];
     std::map<std::pair<std::string, uint32_t>, MatchCell>
         cells; // numbers of operations depend on who recorded
     in.decode([&](uint32_t rule, uint32_t op, const MatchCell& cell) { cells[{ops[op], rule}] = cell; });
@@ -109,11 +120,12 @@ void writeCounts(Trace& trace, Spelled& spelled, std::ostream& out) {
              {"rule", of.second},
              {"op", of.first},
              {"count", cell.count}};
-      if (in.nested()) j["nested"] = spelled.strings.of(in.nested());
+      if (in.nested()) j["nested"] = nested;
       if (std::ranges::any_of(cell.ns, [](int64_t ns) { return ns != 0; })) j["took_ns"] = cell.ns;
-      out << line(j);
+      lines += line(j);
     }
   }
+  write();
 }
 
 void writeTexts(Trace& trace, Spelled& spelled, std::ostream& out) {
