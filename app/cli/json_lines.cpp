@@ -77,7 +77,11 @@ struct Spelled {
 };
 
 void writeTable(Trace& trace, Spelled& spelled, const Names& names, std::ostream& out) {
-  for (Statement s = trace.database().prepare(fmt::format("SELECT * FROM {}", names.table)); s.step();) {
+  // The columns of a step stand in other orders in other versions of the schema.
+  const bool isStep = std::string_view(names.table) == "step";
+  const char* columns = isStep ? "id, pass, rule, before, after, kind, took_ns" : "*";
+  for (Statement s = trace.database().prepare(fmt::format("SELECT {} FROM {}", columns, names.table));
+       s.step();) {
     Json j{{"type", names.table}};
     for (int c = 0; c < s.columns(); ++c) {
       std::string name = s.columnName(c);

@@ -97,7 +97,8 @@ TEST_CASE("window: the wheel zooms at the pointer, dragging pans, Space fits") {
   CHECK(std::abs(w.canvas->viewRect().x() - fitted.x()) < 1);
 }
 
-// Against the centre of the canvas: a line about the step may make the canvas lower, and its centre stays in view.
+// Against the centre of the canvas: a line about the step may make the canvas lower, and its centre stays in
+// view.
 TEST_CASE("window: stepping moves no node on the screen") {
   Window w(compiledTrace());
   w.session.setStepAlone(false); // in the layout of the pass
