@@ -65,7 +65,7 @@ int checkValues(const LookOptions& options);
 struct ProveArguments {
   std::string rule, table, rules; ///< rules: a Python file whose rules are proved instead of the engine's
   int64_t milliseconds = 0;       ///< for one question to Z3; 0: the default
-  bool json = false, markdown = false, quick = false;
+  bool json = false, markdown = false, full = false; ///< markdown: full as well
 };
 int proveCommand(const ProveArguments& arguments);
 

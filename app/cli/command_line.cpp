@@ -274,7 +274,7 @@ int dispatch(int argc, char** argv) {
       ->check(CLI::Range(1, 3600000));
   proveVerb->add_flag("--json", proofs.json, "JSON instead of text");
   proveVerb->add_flag("--markdown", proofs.markdown, "docs/design/rules.md");
-  proveVerb->add_flag("--quick", proofs.quick, "fewer graphs and no programs: refutes, proves less");
+  proveVerb->add_flag("--full", proofs.full, "more graphs, and programs: minutes instead of half of one");
   proveVerb->footer("Exit code 1 if a rule is refuted or has no status.\n"
                     "Example: uopscope prove fold-divmod");
 

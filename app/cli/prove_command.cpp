@@ -36,7 +36,7 @@ int proveCommand(const ProveArguments& o) {
   options.rule = o.rule;
   options.table = o.table;
   if (o.milliseconds) options.milliseconds = static_cast<unsigned>(o.milliseconds);
-  if (o.quick) {
+  if (!o.full && !o.markdown) {
     options.programs = false;
     options.graphs = 8;
   }

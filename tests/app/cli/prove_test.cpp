@@ -23,7 +23,7 @@ bool hasZ3(const Folder& f) {
 TEST_CASE("no rule is refuted, each has a status, and the page of rules has it") {
   Folder f;
   if (!hasZ3(f)) return;
-  Result r = call(f, {"prove", "--quick", "--json"});
+  Result r = call(f, {"prove", "--json"});
   CHECK(r.code == 0);
   Json rules = Json::parse(r.out);
   CHECK(rules.size() > 150);
@@ -43,8 +43,8 @@ TEST_CASE("one rule, several by their letters, and none of a name") {
   REQUIRE(one.size() == 1);
   CHECK(one[0]["status"] == "proved");
   CHECK(one[0]["integer"] == true);
-  CHECK(Json::parse(call(f, {"prove", "shl-*", "--quick", "--json"}).out).size() == 1);
-  Result none = call(f, {"prove", "no-such-rule", "--quick"});
+  CHECK(Json::parse(call(f, {"prove", "shl-*", "--json"}).out).size() == 1);
+  Result none = call(f, {"prove", "no-such-rule"});
   CHECK(none.code == 2);
   CHECK(contains(none.err, "no rule is called 'no-such-rule'"));
 }
