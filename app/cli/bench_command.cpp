@@ -6,11 +6,12 @@
 #include "replay/experiment/bench_html.h"
 #include "replay/experiment/run_script.h"
 #include "replay/experiment/statistics.h"
+#include "replay/record/machine.h"
+#include "replay/record/story.h"
 #include "replay/schema/schema.h"
 
 #include <fmt/chrono.h>
 #include <fmt/format.h>
-#include <sys/utsname.h>
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
@@ -20,18 +21,12 @@
 #include <fstream>
 #include <random>
 #include <sstream>
-#include <thread>
 
 namespace uopscope::cli {
 
 namespace {
 
 namespace fs = std::filesystem;
-
-std::string amount(Metric metric, double v) {
-  if (!isBytes(metric)) return duration(static_cast<int64_t>(v));
-  return v >= 1e9 ? fmt::format("{:.2f} GB", v / 1e9) : fmt::format("{:.1f} MB", v / 1e6);
-}
 
 std::vector<std::string> splitAt(const std::string& text, char separator) {
   std::vector<std::string> out;
@@ -77,25 +72,15 @@ std::vector<BenchSettings> matrixOf(const BenchArguments& a) {
   return cells;
 }
 
-std::string processorName() {
-  std::ifstream in("/proc/cpuinfo");
-  for (std::string line; std::getline(in, line);)
-    if (line.starts_with("model name")) return line.substr(line.find(':') + 2);
-  return "unknown processor";
-}
-
 std::string contentHash(const std::string& path) {
   std::ifstream in(path, std::ios::binary);
   if (!in)
     throw Error(ErrorKind::File, fmt::format("{}: cannot be read; give the path of a Python script", path));
-  uint64_t hash = 0xcbf29ce484222325ull;
-  for (char c; in.get(c);) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3ull;
-  return fmt::format("{:016x}", hash);
+  const std::string text((std::istreambuf_iterator<char>(in)), {});
+  return fmt::format("{:016x}", hashText(text));
 }
 
 std::map<std::string, std::string> metaOf(const BenchArguments& a, const std::vector<BenchSettings>& cells) {
-  utsname system{};
-  uname(&system);
   nlohmann::json matrix = nlohmann::json::array();
   for (const BenchSettings& c : cells) matrix.push_back(c);
   return {{"script", a.script},
@@ -105,8 +90,7 @@ std::map<std::string, std::string> metaOf(const BenchArguments& a, const std::ve
           {"repeat", std::to_string(a.repeat)},
           {"warmup", std::to_string(a.warmup)},
           {"seed", std::to_string(a.seed)},
-          {"machine", fmt::format("{}, {} threads, {} {}", processorName(),
-                                  std::thread::hardware_concurrency(), system.sysname, system.release)},
+          {"machine", machineText()},
           {"uopscope", std::string(kProgramVersion)},
           {"started", fmt::format("{:%Y-%m-%d %H:%M:%S} UTC", fmt::gmtime(std::time(nullptr)))}};
 }
@@ -121,10 +105,19 @@ std::pair<int64_t, int64_t> partOf(const std::string& text) {
   return {i - 1, n};
 }
 
+/// Hours of measurements are not replaced unasked.
+void refuseExisting(const std::string& output, const BenchArguments& a) {
+  std::error_code ignored;
+  if (!a.overwrite && fs::exists(output, ignored))
+    throw Error(ErrorKind::File,
+                fmt::format("{}: exists; give another name to -o, or --overwrite to replace it", output));
+}
+
 int runBench(const BenchArguments& a) {
   const std::vector<BenchSettings> cells = matrixOf(a);
   const auto [part, parts] = partOf(a.part);
   const std::string output = a.output.empty() ? fs::path(a.script).stem().string() + ".uopbench" : a.output;
+  refuseExisting(output, a);
   Experiment e = Experiment::create(output, metaOf(a, cells));
   std::vector<int64_t> ids;
   for (const BenchSettings& c : cells) ids.push_back(e.cell(c));
@@ -191,14 +184,14 @@ int showBench(const BenchArguments& a) {
   for (const BenchCell& c : e.cells()) {
     auto median = [&](Metric metric) {
       std::vector<double> values = e.values(c.id, metric);
-      return values.empty() ? std::string("-") : amount(metric, summarize(values).median);
+      return values.empty() ? std::string("-") : amountText(metric, summarize(values).median);
     };
     const Summary wall = summarize(e.values(c.id, Metric::Wall));
     const auto counts = e.kernelsAndLaunches(c.id);
     table.add({c.name(), median(Metric::Wall),
-               wall.count
-                   ? fmt::format("{} to {}", amount(Metric::Wall, wall.low), amount(Metric::Wall, wall.high))
-                   : "-",
+               wall.count ? fmt::format("{} to {}", amountText(Metric::Wall, wall.low),
+                                        amountText(Metric::Wall, wall.high))
+                          : "-",
                median(Metric::Kernel), median(Metric::Compile), median(Metric::Search), median(Metric::Peak),
                counts ? grouped(counts->second) : "-", std::to_string(e.failures(c.id).first)});
   }
@@ -276,7 +269,7 @@ int compareBench(const BenchArguments& a) {
                      {"ratio", c.ratio},
                      {"p", c.p},
                      {"verdict", verdict}});
-      table.add({pair.name, metricName(metric), amount(metric, x), amount(metric, y),
+      table.add({pair.name, metricName(metric), amountText(metric, x), amountText(metric, y),
                  fmt::format("{:+.1f} %", (c.ratio - 1) * 100), fmt::format("{:.2g}", c.p), verdict});
     }
   if (a.json) {
@@ -295,6 +288,7 @@ int mergeBench(const BenchArguments& a) {
     if (fs::equivalent(file, a.output, ignored))
       throw Error(ErrorKind::Value,
                   fmt::format("{}: is one of the parts; give another name to -o", a.output));
+  refuseExisting(a.output, a);
   Experiment first = Experiment::open(a.files.at(0));
   Experiment whole = Experiment::create(a.output, first.meta());
   for (const std::string& file : a.files) whole.merge(Experiment::open(file));
@@ -328,6 +322,7 @@ void addBenchVerb(CLI::App& app, BenchArguments& a, int& code) {
   run->add_option("--part", a.part,
                   "I/N: one of N shares of the runs, for several machines; `bench merge` joins them");
   run->add_option("-o,--output", a.output, "the experiment (default: SCRIPT's name with .uopbench, here)");
+  run->add_flag("--overwrite", a.overwrite, "replace an experiment that is there");
   run->add_flag("-q,--quiet", a.quiet, "no progress, no summary");
   run->add_option("ARGS", a.arguments, "of the script, after --");
   run->callback([&] { code = runBench(a); });
@@ -346,6 +341,7 @@ void addBenchVerb(CLI::App& app, BenchArguments& a, int& code) {
   CLI::App* merge = bench->add_subcommand("merge", "the parts of an experiment as one");
   merge->add_option("PARTS", a.files, ".uopbench files made with --part")->required();
   merge->add_option("-o,--output", a.output, "the whole")->required();
+  merge->add_flag("--overwrite", a.overwrite, "replace an experiment that is there");
   merge->callback([&] { code = mergeBench(a); });
 }
 

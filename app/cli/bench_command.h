@@ -15,7 +15,7 @@ struct BenchArguments {
   int repeat = 10, warmup = 1;
   unsigned seed = 0;
   double timeout = 0;
-  bool json = false, quiet = false;
+  bool json = false, quiet = false, overwrite = false;
 };
 
 /// Adds the verb and its own verbs (run, show, compare, merge); `code` receives the exit code of the one that

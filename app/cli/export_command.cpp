@@ -5,6 +5,7 @@
 #include "app/cli/json_lines.h"
 #include "app/cli/output.h"
 #include "replay/read/print.h"
+#include "replay/schema/html_text.h"
 #include "viz/page/session_page.h"
 
 #include <fmt/format.h>
@@ -16,16 +17,6 @@ namespace uopscope::cli {
 
 namespace {
 
-std::string escaped(const std::string& text) {
-  std::string out;
-  for (char c : text)
-    out += c == '<'   ? "&lt;"
-           : c == '>' ? "&gt;"
-           : c == '&' ? "&amp;"
-           : c == '"' ? "&quot;"
-                      : std::string(1, c);
-  return out;
-}
 std::string csvField(const std::string& text) {
   if (text.find_first_of(",\"\n") == std::string::npos) return text;
   std::string out = "\"";
@@ -87,8 +78,8 @@ std::string htmlPage(Trace& trace, ScopeId scope, Cursor* cursor, int64_t k, int
       "height:auto}}@media(prefers-color-scheme:dark){{body{{background:#181818;color:#eee}}pre{{background:#"
       "262626}}svg{{background:#fff}}}}"
       "</style>\n<h1>{0}</h1>\n<p>{1}, recorded {2}, {3}</p>\n",
-      escaped(name), escaped(trace.meta("script")), escaped(trace.meta("time.began")),
-      escaped(trace.status()));
+      htmlText(name), htmlText(trace.meta("script")), htmlText(trace.meta("time.began")),
+      htmlText(trace.status()));
   if (!scope) {
     out += "<h2>Kernels and schedules</h2>\n<table><tr><th>#<th>kind<th>name<th>steps<th>script line\n";
     for (const ScopeInfo& s : trace.scopes())
@@ -96,37 +87,37 @@ std::string htmlPage(Trace& trace, ScopeId scope, Cursor* cursor, int64_t k, int
                          s.kind == ScopeKind::Kernel     ? "kernel"
                          : s.kind == ScopeKind::Schedule ? "schedule"
                                                          : "",
-                         escaped(s.name), grouped(s.steps), escaped(fileLine(s.script)));
+                         htmlText(s.name), grouped(s.steps), htmlText(fileLine(s.script)));
     return out + "</table>\n</html>\n";
   }
   out += "<h2>Passes</h2>\n<table><tr><th>#<th>pass<th>steps<th>time\n";
   const auto& passes = trace.passes(scope);
   for (size_t n = 0; n < passes.size(); ++n)
     out += fmt::format("<tr><td class=n>{}<td style=\"padding-left:{}em\">{}<td class=n>{}<td class=n>{}\n",
-                       n + 1, 1 + passes[n].depth, escaped(passes[n].name), grouped(passes[n].steps),
+                       n + 1, 1 + passes[n].depth, htmlText(passes[n].name), grouped(passes[n].steps),
                        passes[n].endNs ? duration(*passes[n].endNs - passes[n].beginNs) : "");
   out += "</table>\n";
   if (cursor) {
     out +=
-        fmt::format("<h2>{}, after step {} of {}</h2>\n", escaped(cursor->info().name), k, cursor->steps());
+        fmt::format("<h2>{}, after step {} of {}</h2>\n", htmlText(cursor->info().name), k, cursor->steps());
     try {
       std::string svg = runDot(dotText(*cursor, k, nullptr), "svg", timeout);
       out += svg.substr(std::min(svg.size(), svg.find("<svg")));
     } catch (const Error& e) {
-      out += fmt::format("<p>No picture: {}</p>\n<pre>{}</pre>\n", escaped(e.what()),
-                         escaped(printTree(cursor->reader(), cursor->rootAt(k), 2000)));
+      out += fmt::format("<p>No picture: {}</p>\n<pre>{}</pre>\n", htmlText(e.what()),
+                         htmlText(printTree(cursor->reader(), cursor->rootAt(k), 2000)));
     }
     auto read = trace.nodes().reader();
     out += "<table><tr><th>step<th>rule<th>before<th>after\n";
     for (const StepInfo& s : trace.steps(cursor->pass()))
       out += fmt::format("<tr><td class=n>{}<td>{}<td><code>{}</code><td><code>{}</code>\n", s.k,
-                         escaped(trace.rule(s.rule).name), escaped(expression(read, s.before, 4, 160)),
-                         s.after ? escaped(expression(read, s.after, 4, 160)) : "REWRITE_ERROR");
+                         htmlText(trace.rule(s.rule).name), htmlText(expression(read, s.before, 4, 160)),
+                         s.after ? htmlText(expression(read, s.after, 4, 160)) : "REWRITE_ERROR");
     out += "</table>\n";
   }
   for (const char* kind : {"source", "ir", "asm", "uops"})
     if (auto text = trace.artifact(scope, kind))
-      out += fmt::format("<h2>{}</h2>\n<pre>{}</pre>\n", kind, escaped(*text));
+      out += fmt::format("<h2>{}</h2>\n<pre>{}</pre>\n", kind, htmlText(*text));
   return out + "</html>\n";
 }
 

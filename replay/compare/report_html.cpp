@@ -1,6 +1,7 @@
 // The report as one page: no script is needed to read it, a few lines of script filter and sort the list.
 #include "replay/compare/report.h"
 #include "replay/compare/text_diff.h"
+#include "replay/schema/html_text.h"
 #include "replay_compare_embedded.h"
 
 #include <fmt/format.h>
@@ -9,26 +10,9 @@ namespace uopscope {
 
 namespace {
 
-std::string escaped(std::string_view s) {
-  std::string out;
-  for (char c : s) {
-    if (c == '&')
-      out += "&amp;";
-    else if (c == '<')
-      out += "&lt;";
-    else if (c == '>')
-      out += "&gt;";
-    else if (c == '"')
-      out += "&quot;";
-    else
-      out += c;
-  }
-  return out;
-}
-
 std::string words(const std::vector<DiffWord>& list) {
   std::string out;
-  for (const DiffWord& w : list) out += w.changed ? "<b>" + escaped(w.text) + "</b>" : escaped(w.text);
+  for (const DiffWord& w : list) out += w.changed ? "<b>" + htmlText(w.text) + "</b>" : htmlText(w.text);
   return out;
 }
 
@@ -59,7 +43,7 @@ std::string sideBySide(const std::string& before, const std::string& after) {
     }
     flush();
     if (d.mark == ' ') {
-      row(d.before, escaped(d.text), d.after, escaped(d.text));
+      row(d.before, htmlText(d.text), d.after, htmlText(d.text));
     } else if (d.mark == '-' && d.partner >= 0) {
       const DiffLine& e = lines[static_cast<size_t>(d.partner)];
       DiffWords w = diffWords(d.text, e.text);
@@ -67,9 +51,9 @@ std::string sideBySide(const std::string& before, const std::string& after) {
           "<tr><td class=no>{}</td><td class=del>{}</td><td class=no>{}</td><td class=add>{}</td></tr>\n",
           d.before, words(w.before), e.after, words(w.after));
     } else if (d.mark == '-') {
-      row(d.before, escaped(d.text), 0, "");
+      row(d.before, htmlText(d.text), 0, "");
     } else if (d.partner < 0) {
-      row(0, "", d.after, escaped(d.text));
+      row(0, "", d.after, htmlText(d.text));
     }
   }
   flush();
@@ -82,11 +66,11 @@ std::string changeHtml(const Change& c, const Corpus& before, const Corpus& afte
   std::string out =
       fmt::format("<details class=change data-text=\"{0} {1} {2} {3}\"><summary>{3} <code>{0}</code> <span "
                   "class=dim>{1}{4}</span></summary>",
-                  escaped(name), escaped(c.entry().place()), escaped(c.cause), statusName(c.status),
+                  htmlText(name), htmlText(c.entry().place()), htmlText(c.cause), statusName(c.status),
                   c.confidence < 1 ? fmt::format(" · paired by likeness, {:.0f} %", c.confidence * 100) : "");
-  if (c.divergence.found()) out += "<p>" + escaped(c.divergence.sentence()) + "</p>";
-  for (const std::string& f : changeFacts(c, before, after)) out += "<div>" + escaped(f) + "</div>";
-  if (!c.entry().message.empty()) out += "<pre>" + escaped(c.entry().message) + "</pre>";
+  if (c.divergence.found()) out += "<p>" + htmlText(c.divergence.sentence()) + "</p>";
+  for (const std::string& f : changeFacts(c, before, after)) out += "<div>" + htmlText(f) + "</div>";
+  if (!c.entry().message.empty()) out += "<pre>" + htmlText(c.entry().message) + "</pre>";
   Compilation x = c.before ? before.load(*c.before, true) : Compilation{},
               y = c.after ? after.load(*c.after, true) : Compilation{};
   auto text = [&](const std::string& s) { return o.ignoreNames ? withoutNames(s) : s; };
@@ -121,18 +105,18 @@ std::string reportHtml(const CorpusDiff& d, const Corpus& before, const Corpus& 
     if (name == "report.css") css = text;
   std::string out = fmt::format("<!doctype html><html lang=en><meta charset=utf-8><title>Process "
                                 "replay</title><style>{}</style>\n<h1>{}</h1>\n",
-                                css, escaped(headline(d)));
+                                css, htmlText(headline(d)));
   auto side = [](const std::string& name, const std::string& commit) {
-    return escaped(commit.empty() ? name : name + " (" + commit.substr(0, 12) + ")");
+    return htmlText(commit.empty() ? name : name + " (" + commit.substr(0, 12) + ")");
   };
   out += fmt::format("<p class=dim>{} → {}</p>", side(d.beforeName, d.beforeCommit),
                      side(d.afterName, d.afterCommit));
-  for (const std::string& w : d.warnings) out += "<p><strong>Warning:</strong> " + escaped(w) + "</p>";
+  for (const std::string& w : d.warnings) out += "<p><strong>Warning:</strong> " + htmlText(w) + "</p>";
   if (!d.groups.empty())
     out += "<p><input id=filter type=search placeholder='filter by kernel, cause or script line' "
            "aria-label=filter> <span id=count class=dim></span></p>";
   for (const ChangeGroup& g : d.groups) {
-    out += fmt::format("<h2>{} <span class=dim>{} kernels, {} schedules</span></h2>\n", escaped(g.cause),
+    out += fmt::format("<h2>{} <span class=dim>{} kernels, {} schedules</span></h2>\n", htmlText(g.cause),
                        g.kernels, g.schedules);
     for (size_t index : g.changes) out += changeHtml(d.changes[index], before, after, o);
   }
@@ -141,11 +125,12 @@ std::string reportHtml(const CorpusDiff& d, const Corpus& before, const Corpus& 
            "class=n>after<th class=n>attempts before<th class=n>after<th class=n>ms before<th "
            "class=n>after</tr>";
     for (const RuleChange& r : d.rules)
-      out += fmt::format("<tr><td><code>{}</code><td>{}<td class=n>{}<td class=n>{}<td class=n>{}<td "
-                         "class=n>{}<td class=n>{:.2f}<td class=n>{:.2f}</tr>",
-                         escaped(r.rule), escaped(r.what + (r.renamedTo.empty() ? "" : " to " + r.renamedTo)),
-                         r.appliedBefore, r.appliedAfter, r.attemptsBefore, r.attemptsAfter,
-                         static_cast<double>(r.nsBefore) / 1e6, static_cast<double>(r.nsAfter) / 1e6);
+      out +=
+          fmt::format("<tr><td><code>{}</code><td>{}<td class=n>{}<td class=n>{}<td class=n>{}<td "
+                      "class=n>{}<td class=n>{:.2f}<td class=n>{:.2f}</tr>",
+                      htmlText(r.rule), htmlText(r.what + (r.renamedTo.empty() ? "" : " to " + r.renamedTo)),
+                      r.appliedBefore, r.appliedAfter, r.attemptsBefore, r.attemptsAfter,
+                      static_cast<double>(r.nsBefore) / 1e6, static_cast<double>(r.nsAfter) / 1e6);
     out += "</table>";
   }
   if (!d.groups.empty()) out += fmt::format("<script>{}</script>", kScript);

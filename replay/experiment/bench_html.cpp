@@ -2,6 +2,7 @@
 #include "replay/experiment/bench_html.h"
 
 #include "replay/experiment/statistics.h"
+#include "replay/schema/html_text.h"
 
 #include <fmt/format.h>
 
@@ -20,25 +21,6 @@ td:first-child,th:first-child{text-align:left}.dot{fill:var(--dot);fill-opacity:
 pre{overflow:auto;background:#8881;padding:.6rem}
 )";
 
-std::string escaped(std::string_view text) {
-  std::string out;
-  for (char c : text) switch (c) {
-    case '&': out += "&amp;"; break;
-    case '<': out += "&lt;"; break;
-    case '>': out += "&gt;"; break;
-    case '"': out += "&quot;"; break;
-    default: out += static_cast<unsigned char>(c) < 32 && c != '\n' && c != '\t' ? '?' : c;
-    }
-  return out;
-}
-
-std::string amount(Metric metric, double v) {
-  if (isBytes(metric))
-    return v >= 1e9 ? fmt::format("{:.2f} GB", v / 1e9) : fmt::format("{:.1f} MB", v / 1e6);
-  if (v >= 1e9) return fmt::format("{:.3f} s", v / 1e9);
-  return v >= 1e6 ? fmt::format("{:.2f} ms", v / 1e6) : fmt::format("{:.1f} µs", v / 1e3);
-}
-
 /// One line per cell: every run a dot, the interval of the median a band.
 std::string strips(const Experiment& e, const std::vector<BenchCell>& cells, Metric metric) {
   constexpr double kLeft = 260, kWidth = 640, kRow = 26;
@@ -55,21 +37,21 @@ std::string strips(const Experiment& e, const std::vector<BenchCell>& cells, Met
     std::vector<double> values = e.values(c.id, metric);
     svg += fmt::format(
         "<text x='0' y='{:.1f}'>{}</text><line class='axis' x1='{}' x2='{}' y1='{:.1f}' y2='{:.1f}'/>", y + 4,
-        escaped(c.name()), kLeft, kLeft + kWidth, y, y);
+        htmlText(c.name()), kLeft, kLeft + kWidth, y, y);
     if (!values.empty()) {
       Summary s = summarize(values);
       svg += fmt::format("<rect class='band' x='{:.1f}' y='{:.1f}' width='{:.1f}' height='16'/>", at(s.low),
                          y - 8, std::max(1.0, at(s.high) - at(s.low)));
       for (double v : values)
         svg += fmt::format("<circle class='dot' cx='{:.1f}' cy='{:.1f}' r='3.5'><title>{}</title></circle>",
-                           at(v), y, amount(metric, v));
+                           at(v), y, amountText(metric, v));
       svg += fmt::format("<line class='median' x1='{0:.1f}' x2='{0:.1f}' y1='{1:.1f}' y2='{2:.1f}'/>",
                          at(s.median), y - 9, y + 9);
     }
     y += kRow;
   }
   svg += fmt::format("<text x='{}' y='{}'>0</text><text x='{}' y='{}' text-anchor='end'>{}</text></svg>",
-                     kLeft, y + 6, kLeft + kWidth, y + 6, amount(metric, most));
+                     kLeft, y + 6, kLeft + kWidth, y + 6, amountText(metric, most));
   return svg;
 }
 
@@ -81,13 +63,13 @@ std::string benchPage(const Experiment& e) {
       "<!doctype html><html lang='en'><meta charset='utf-8'><meta name='viewport' "
       "content='width=device-width'><title>{0}</title><style>{1}</style><h1>{0}</h1><p>{2}</"
       "p><table><tr><th>cell",
-      escaped(e.meta("script")), kStyle,
-      escaped(fmt::format("{} · {} · {} runs each after {} to warm up, seed {}", e.meta("machine"),
-                          e.meta("started"), e.meta("repeat"), e.meta("warmup"), e.meta("seed"))));
+      htmlText(e.meta("script")), kStyle,
+      htmlText(fmt::format("{} · {} · {} runs each after {} to warm up, seed {}", e.meta("machine"),
+                           e.meta("started"), e.meta("repeat"), e.meta("warmup"), e.meta("seed"))));
   for (Metric metric : kMetrics) page += fmt::format("<th>{}", metricName(metric));
   page += "<th>kernels<th>launches<th>failed";
   for (const BenchCell& c : cells) {
-    page += "<tr><td>" + escaped(c.name());
+    page += "<tr><td>" + htmlText(c.name());
     for (Metric metric : kMetrics) {
       std::vector<double> values = e.values(c.id, metric);
       if (values.empty()) {
@@ -95,9 +77,10 @@ std::string benchPage(const Experiment& e) {
         continue;
       }
       Summary s = summarize(values);
-      page += fmt::format("<td title='mean {}, deviation {}, {} runs'>{}<br><small>{} – {}</small>",
-                          amount(metric, s.mean), amount(metric, s.deviation), s.count,
-                          amount(metric, s.median), amount(metric, s.low), amount(metric, s.high));
+      page +=
+          fmt::format("<td title='mean {}, deviation {}, {} runs'>{}<br><small>{} – {}</small>",
+                      amountText(metric, s.mean), amountText(metric, s.deviation), s.count,
+                      amountText(metric, s.median), amountText(metric, s.low), amountText(metric, s.high));
     }
     auto counts = e.kernelsAndLaunches(c.id);
     page += counts ? fmt::format("<td>{}<td>{}", counts->first, counts->second) : "<td>–<td>–";
@@ -110,13 +93,13 @@ std::string benchPage(const Experiment& e) {
   for (const BenchCell& c : cells) {
     auto [failed, output] = e.failures(c.id);
     if (failed)
-      page +=
-          fmt::format("<h2>{}: {} runs failed</h2><pre>{}</pre>", escaped(c.name()), failed, escaped(output));
+      page += fmt::format("<h2>{}: {} runs failed</h2><pre>{}</pre>", htmlText(c.name()), failed,
+                          htmlText(output));
     for (const BenchKernel& k : e.kernels(c.id))
       page +=
           fmt::format("<details><summary>{}: {} ({} launches, median {})</summary><pre>{}</pre></details>",
-                      escaped(c.name()), escaped(k.name), k.launches,
-                      amount(Metric::Kernel, static_cast<double>(k.medianNs)), escaped(k.source));
+                      htmlText(c.name()), htmlText(k.name), k.launches,
+                      amountText(Metric::Kernel, static_cast<double>(k.medianNs)), htmlText(k.source));
   }
   return page + "</html>\n";
 }

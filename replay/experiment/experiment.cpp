@@ -45,6 +45,13 @@ bool isBytes(Metric metric) {
   return metric == Metric::Peak || metric == Metric::DeviceBytes;
 }
 
+std::string amountText(Metric metric, double v) {
+  if (isBytes(metric))
+    return v >= 1e9 ? fmt::format("{:.2f} GB", v / 1e9) : fmt::format("{:.1f} MB", v / 1e6);
+  if (v >= 1e9) return fmt::format("{:.3f} s", v / 1e9);
+  return v >= 1e6 ? fmt::format("{:.2f} ms", v / 1e6) : fmt::format("{:.1f} µs", v / 1e3);
+}
+
 std::string BenchCell::name() const {
   std::string text;
   for (const auto& [key, value] : settings)

@@ -28,6 +28,8 @@ constexpr Metric kMetrics[] = {Metric::Wall,     Metric::Cpu,    Metric::Kernel,
 const char* metricName(Metric metric);
 /// Whether it is bytes; else nanoseconds.
 bool isBytes(Metric metric);
+/// "1.23 ms", "45.6 µs", "120.4 MB".
+std::string amountText(Metric metric, double value);
 
 struct BenchRun {
   int64_t cell = 0;

@@ -4,6 +4,7 @@
 
 #include "engine/base/context_var.h"
 #include "engine/base/error.h"
+#include "replay/record/machine.h"
 #include "replay/schema/schema.h"
 
 #include <dlfcn.h>
@@ -64,20 +65,6 @@ std::string timeNow() {
   char text[32];
   std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &utc);
   return text;
-}
-
-/// System, processor and cores, memory: "Linux 6.1 x86_64; AMD EPYC 7B13, 2 cores; 24 GB".
-std::string machineText() {
-  utsname system{};
-  uname(&system);
-  std::string processor;
-  std::ifstream info("/proc/cpuinfo");
-  for (std::string line; processor.empty() && std::getline(info, line);)
-    if (line.starts_with("model name") && line.find(": ") != std::string::npos)
-      processor = line.substr(line.find(": ") + 2) + ", ";
-  auto memory = static_cast<double>(sysconf(_SC_PHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGESIZE));
-  return fmt::format("{} {} {}; {}{} cores; {:.0f} GB", system.sysname, system.release, system.machine,
-                     processor, std::thread::hardware_concurrency(), memory / 1e9);
 }
 
 /// Of the libraries that are part of this process, as they say themselves: no need to be built with them.

@@ -1,6 +1,6 @@
 // Chapters for a terminal, as JSON, and as a page.
+#include "replay/schema/html_text.h"
 #include "replay/teach/chapters.h"
-#include "replay/teach/markdown.h"
 #include "replay_teach_embedded.h"
 
 #include <fmt/format.h>

@@ -11,8 +11,6 @@
 
 namespace uopscope {
 
-/// & < > " ' and what is no UTF-8 made harmless: for texts and for attributes.
-std::string htmlText(std::string_view text);
 std::string markdownHtml(std::string_view text);
 
 } // namespace uopscope

@@ -1,6 +1,7 @@
 // The frame of the page; what it looks like is session.css, what it does session.js.
 #include "viz/page/session_page.h"
 
+#include "replay/schema/html_text.h"
 #include "replay/teach/markdown.h"
 #include "viz_page_embedded.h"
 

@@ -47,8 +47,11 @@ TEST_CASE("bench: a run that fails is told with its output, and its time is not 
   Result shown = call(f, {"bench", "show", made});
   CHECK(shown.out.find("WRONG=3: 1 runs failed") != std::string::npos);
   Result late = call(f, {"bench", "run", script, "--set", "EXTRA=30", "--repeat", "1", "--warmup", "0",
-                         "--timeout", "1", "-o", made});
+                         "--overwrite", "--timeout", "1", "-o", made});
   CHECK(late.code == 1);
+  Result again = call(f, {"bench", "run", script, "-o", made});
+  CHECK(again.code == 2);
+  CHECK(again.err.find("--overwrite") != std::string::npos);
 }
 
 TEST_CASE("bench: a slowdown is found, and the parts of an experiment make the whole") {
