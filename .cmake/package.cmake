@@ -7,7 +7,7 @@ install(FILES app/package/uopscope.desktop DESTINATION ${CMAKE_INSTALL_DATADIR}/
 install(FILES app/package/uopscope.xml DESTINATION ${CMAKE_INSTALL_DATADIR}/mime/packages)
 install(FILES app/package/uopscope.svg DESTINATION ${CMAKE_INSTALL_DATADIR}/icons/hicolor/scalable/apps)
 install(FILES LICENSE README.md DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/uopscope)
-install(DIRECTORY docs/guide samples DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/uopscope
+install(DIRECTORY docs/guide docs/lessons samples DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/uopscope
   PATTERN "__pycache__" EXCLUDE PATTERN "*.cpp" EXCLUDE)
 if(TARGET _uopscope)
   # Python finds it with: PYTHONPATH=/usr/lib/uopscope/python python3 -c "import tinygrad"

@@ -29,10 +29,11 @@ std::string readFile(const std::string& path) {
   return {std::istreambuf_iterator<char>(in), {}};
 }
 
-/// docs/lessons here, or beside the build that this program is of.
+/// docs/lessons here, beside the build that this program is of, or where a package installs them.
 std::vector<std::string> lessonFiles() {
   for (const fs::path& folder :
-       {fs::path("docs/lessons"), fs::path(selfPath()).parent_path() / "../../docs/lessons"}) {
+       {fs::path("docs/lessons"), fs::path(selfPath()).parent_path() / "../../docs/lessons",
+        fs::path(selfPath()).parent_path() / "../share/doc/uopscope/lessons"}) {
     std::vector<std::string> out;
     std::error_code ignored;
     for (const auto& e : fs::directory_iterator(folder, ignored))
