@@ -265,7 +265,8 @@ ConstValue GraphValues::readStored(UOp after, int64_t address, DType type) {
   bool open = false;
   for (const UOp s : after.src().subspan(1))
     if (!s.dtype().isVoid())
-      for (const Variable& v : ctx_.variables.of(s)) open |= !running_.contains(v.key);
+      for (const Variable& v : ctx_.variables.of(s)) // a symbolic extent is one number, not a loop
+        open |= !(v.node && v.node.is(Op::DEFINE_VAR)) && !running_.contains(v.key);
   // What a loop that is not run here left in memory before this iteration.
   const bool reads =
       std::any_of(after.src().begin() + 1, after.src().end(), [](UOp s) { return s.dtype().isVoid(); });
