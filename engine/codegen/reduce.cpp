@@ -54,6 +54,50 @@ UOp combineTree(UOp value, int width, Op how, const Target& target) {
   return parts[0];
 }
 
+/// Lanes of the results of tensor cores: all of them, or those that a GEP takes.
+struct TileLanes {
+  UOp wmma; ///< null where the value is none of a tensor core
+  std::vector<int64_t> lanes;
+};
+TileLanes tileLanesOf(UOp value) {
+  TileLanes t;
+  if (value.is(Op::GEP) && value.src(0).is(Op::WMMA)) {
+    t.wmma = value.src(0);
+    for (int64_t lane : value.arg().ints()) t.lanes.push_back(lane);
+  } else if (value.is(Op::WMMA)) {
+    t.wmma = value;
+    for (int lane = 0; lane < laneCount(value); ++lane) t.lanes.push_back(lane);
+  }
+  if (t.wmma && t.wmma.arg().as<WmmaArg>().upcastAxes.size() != 3) t.wmma = {};
+  return t;
+}
+
+/// sum plus `lanes` of tiles, computed by the tensor cores: the sum takes the place of what each tile adds to. Null
+/// where the lanes are no whole tiles.
+UOp addTiles(UOp sum, UOp wmma, std::span<const int64_t> lanes) {
+  const WmmaArg& arg = wmma.arg().as<WmmaArg>();
+  std::array<int64_t, 3> size{1, 1, 1};
+  for (size_t s = 0; s < 3; ++s)
+    for (auto [axis, n] : arg.upcastAxes[s]) size[s] *= n;
+  std::vector<int64_t> place(lanes.size()), back(lanes.size());
+  for (size_t i = 0; i < lanes.size(); ++i) place[i] = static_cast<int64_t>(i);
+  std::sort(place.begin(), place.end(), [&](int64_t a, int64_t b) { return lanes[static_cast<size_t>(a)] < lanes[static_cast<size_t>(b)]; });
+  std::array<std::vector<int64_t>, 2> operands;
+  for (size_t i = 0; i < place.size(); ++i) {
+    int64_t lane = lanes[static_cast<size_t>(place[i])], k = static_cast<int64_t>(i) % size[2];
+    back[static_cast<size_t>(place[i])] = static_cast<int64_t>(i);
+    if (lane % size[2] != k || (k && lane != lanes[static_cast<size_t>(place[i - 1])] + 1)) return {};
+    if (k == 0)
+      for (size_t s = 0; s < 2; ++s)
+        for (int64_t e = 0; e < size[s]; ++e) operands[s].push_back(lane / size[2] * size[s] + e);
+  }
+  if (static_cast<int64_t>(lanes.size()) % size[2]) return {};
+  UOp wide = UOp::make(Op::WMMA, sum.dtype(),
+                       {pickLanes(wmma.src(0), operands[0]), pickLanes(wmma.src(1), operands[1]), pickLanes(sum, place)},
+                       wmma.arg());
+  return pickLanes(wide, back);
+}
+
 UOp reduceToAccumulator(Match& m) {
   auto& ctx = m.ctx<ReduceContext>();
   UOp red = m.root(), value = red.src(0);
@@ -75,10 +119,12 @@ UOp reduceToAccumulator(Match& m) {
   std::vector<UOp> inside{start};
   inside.insert(inside.end(), loops.begin(), loops.end());
   UOp next = acc.after(inside).indexed({at}, type);
-  if (how == Op::ADD && value.is(Op::WMMA) && in == out) // adds to what it is given
-    next = value.withSrc({value.src(0), value.src(1), next});
-  else
-    for (int first = 0; first < in; first += width) next = addSlice(next, value, first, how, ctx.target);
+  TileLanes tiles = how == Op::ADD ? tileLanesOf(value) : TileLanes{};
+  for (int first = 0; first < in; first += width) {
+    UOp added = tiles.wmma ? addTiles(next, tiles.wmma, std::span(tiles.lanes).subspan(static_cast<size_t>(first), static_cast<size_t>(width)))
+                           : UOp{};
+    next = added ? added : addSlice(next, value, first, how, ctx.target);
+  }
   UOp done = acc.indexed({at}, withLanes(acc.dtype(), width)).store(next).end(loops);
   UOp result = acc.after(std::span<const UOp>(&done, 1)).indexed({at}, type);
   return combineTree(result, out, how, ctx.target);

@@ -6,6 +6,7 @@
 #include "engine/prove/tensor_values.h"
 #include "engine/render/c_renderer.h"
 #include "engine/render/gpu_text.h"
+#include "engine/runtime/buffer.h"
 #include "engine/runtime/device.h"
 #include "engine/runtime/ref_program.h"
 #include "engine/tensor/tensor_memory.h"

@@ -3,6 +3,7 @@
 
 #include "engine/base/error.h"
 #include "engine/codegen/reduce.h"
+#include "engine/runtime/buffer.h"
 #include "engine/runtime/device.h"
 #include "engine/uop/eval.h"
 #include "engine/uop/sint.h"

@@ -3,6 +3,7 @@
 //   view = memoryview(_uopscope.tensor_bytes(Tensor(pathlib.Path("model.gguf"))))
 //   part = _uopscope.tensor_part(t, 4096, dtypes.float32, (16, 16))
 #include "engine/python/bindings.h"
+#include "engine/runtime/buffer.h"
 #include "engine/runtime/device.h"
 #include "engine/runtime/mapped_file.h"
 

@@ -4,6 +4,7 @@
 //   np.from_dlpack(t)          a view of the tensor's buffer, which it keeps alive
 //   Tensor.from_dlpack(a)      a tensor over the other library's memory, which it keeps alive
 #include "engine/python/bindings.h"
+#include "engine/runtime/buffer.h"
 #include "engine/runtime/device.h"
 #include "engine/uop/unique.h"
 

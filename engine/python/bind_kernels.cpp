@@ -1,5 +1,6 @@
 // Kernels by hand: lowering, what a lowered kernel is made of, running it, and what a device's renderer can
 // do.
+#include "engine/runtime/kernel_cache.h"
 #include "engine/codegen/codegen.h"
 #include "engine/codegen/estimates.h"
 #include "engine/codegen/kernel_passes.h"

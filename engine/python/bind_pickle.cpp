@@ -6,6 +6,8 @@
 //   pickle.loads(pickle.dumps(jitted))        replays in a process that never had the function
 #include "engine/python/python_jit.h"
 #include "engine/python/uop_arguments.h"
+#include "engine/runtime/buffer.h"
+#include "engine/runtime/kernel_cache.h"
 #include "engine/runtime/device.h"
 #include "engine/runtime/mapped_file.h"
 #include "engine/tensor/tensor_memory.h"

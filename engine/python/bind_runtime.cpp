@@ -1,6 +1,9 @@
 // Devices, counters, settings and schedules.
 #include "engine/base/context_var.h"
 #include "engine/python/bindings.h"
+#include "engine/runtime/counters.h"
+#include "engine/runtime/run_schedule.h"
+#include "engine/runtime/kernel_cache.h"
 #include "engine/runtime/device.h"
 #include "engine/tensor/tensor_memory.h"
 

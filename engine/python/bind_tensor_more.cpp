@@ -1,6 +1,7 @@
 // Matrices, hashes, axes by name, several devices, memory of others; and the names that are known and not
 // supported here.
 #include "engine/python/bindings.h"
+#include "engine/runtime/buffer.h"
 #include "engine/runtime/device.h"
 #include "engine/uop/unique.h"
 

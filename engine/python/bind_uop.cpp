@@ -5,6 +5,7 @@
 #include "engine/rewrite/driver.h"
 #include "engine/rules/algebra.h"
 #include "engine/rules/rules.h"
+#include "engine/runtime/buffer.h"
 #include "engine/runtime/device.h"
 #include "engine/tensor/multi.h"
 #include "engine/tensor/tensor_memory.h"

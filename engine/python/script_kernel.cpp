@@ -1,4 +1,6 @@
 // Kernels of scripts: lowering, importing their nodes, running them.
+#include "engine/runtime/kernel_cache.h"
+#include "engine/runtime/buffer.h"
 #include "engine/python/script_kernel.h"
 
 #include "engine/render/c_renderer.h"

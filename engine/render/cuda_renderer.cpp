@@ -56,6 +56,18 @@ public:
         "  To to;\n  memcpy(&to, &from, sizeof(To));\n  return to;\n}\n";
     return fmt::format("same_bits<{}>(({})({}))", name(to), name(from), bare(value));
   }
+  std::string cast(DType to, DType from, const std::string& value) override {
+    // Which comparison is meant of a half and 0 the headers leave open.
+    if (to.isBool() && from.isFloat() && from.itemsize() < 4) return fmt::format("((float){} != 0.0f)", value);
+    return GpuText::cast(to, from, value);
+  }
+  std::string alu(UOp u, DType type, DType from, std::span<const std::string> a) override {
+    if (u.is(Op::MULACC) && type.kind() == Scalar::Float32)
+      return fmt::format("fmaf({}, {}, {})", bare(a[0]), bare(a[1]), bare(a[2]));
+    if (u.is(Op::MULACC) && type.kind() == Scalar::Float64)
+      return fmt::format("fma({}, {}, {})", bare(a[0]), bare(a[1]), bare(a[2]));
+    return GpuText::alu(u, type, from, a);
+  }
   std::string vectorOf(DType type, std::span<const std::string> lanes) override {
     return fmt::format("{}{{{}}}", name(type), fmt::join(lanes, ", "));
   }
@@ -143,6 +155,7 @@ GpuLanguage cudaLanguage() {
           [] {
             Target t = gpuTarget("CUDA");
             t.vectorLimit = 8;
+            t.nativeOps = t.nativeOps | OpSet{Op::MULACC};
             t.globalMax = {2147483647, 65535, 65535};
             t.sharedMax = 49152;
             // mma.m16n8k16 of sm_80 and later.

@@ -1,5 +1,6 @@
 // Compiles C by the system's clang: source through standard input, a shared library in a directory of its
 // own, loaded and deleted at once.
+#include "engine/base/child_process.h"
 #include "engine/base/error.h"
 #include "engine/render/signature.h"
 #include "engine/runtime/disk_cache.h"
@@ -7,23 +8,17 @@
 #include "engine/runtime/processor.h"
 
 #include <dlfcn.h>
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <poll.h>
-#include <spawn.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <cerrno>
-#include <csignal>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
-
-extern char** environ;
 
 namespace uopscope {
 
@@ -37,111 +32,11 @@ constexpr const char* kFlags[] = {
     "-fno-math-errno", "-fno-trapping-math", "-ffp-contract=off"};
 
 std::string findClang() {
-  const char* path = std::getenv("PATH");
   // By version first: the plain name may be an older one. Halves need 16 at least.
-  for (const char* name : {"clang-21", "clang-20", "clang-19", "clang-18", "clang-17", "clang-16", "clang"}) {
-    std::string rest = path ? path : "/usr/bin:/bin";
-    while (!rest.empty()) {
-      size_t colon = rest.find(':');
-      std::string candidate = rest.substr(0, colon) + "/" + name;
-      if (access(candidate.c_str(), X_OK) == 0) return candidate;
-      rest = colon == std::string::npos ? "" : rest.substr(colon + 1);
-    }
-  }
+  for (const char* name : {"clang-21", "clang-20", "clang-19", "clang-18", "clang-17", "clang-16", "clang"})
+    if (std::string found = findProgram(name); !found.empty()) return found;
   throw Error(ErrorKind::Compile,
               "no clang in PATH: install the package clang-19, or build with LLVM and leave CPU_LLVM=1");
-}
-
-struct Pipe {
-  int ends[2] = {-1, -1};
-  Pipe() {
-    if (pipe2(ends, O_CLOEXEC) != 0)
-      throw Error(ErrorKind::Runtime, fmt::format("no pipe to the compiler: {}", std::strerror(errno)));
-  }
-  ~Pipe() {
-    close(0);
-    close(1);
-  }
-  void close(int i) {
-    if (ends[i] >= 0) ::close(ends[i]);
-    ends[i] = -1;
-  }
-};
-
-struct Finished {
-  int status;
-  std::string out, err;
-};
-
-/// A compiler that dies while it is fed ends the write with an error, not this process with SIGPIPE.
-class NoSigpipe {
-public:
-  NoSigpipe() {
-    sigemptyset(&pipe_);
-    sigaddset(&pipe_, SIGPIPE);
-    pthread_sigmask(SIG_BLOCK, &pipe_, &before_);
-  }
-  ~NoSigpipe() {
-    timespec now{};
-    while (sigtimedwait(&pipe_, nullptr, &now) > 0) {
-    }
-    pthread_sigmask(SIG_SETMASK, &before_, nullptr);
-  }
-  NoSigpipe(const NoSigpipe&) = delete;
-  NoSigpipe& operator=(const NoSigpipe&) = delete;
-
-private:
-  sigset_t pipe_, before_;
-};
-
-/// Runs a program to its end, feeding it `input`.
-Finished runProgram(const std::vector<std::string>& arguments, const std::string& input) {
-  Pipe in, out, err;
-  posix_spawn_file_actions_t actions;
-  posix_spawn_file_actions_init(&actions);
-  posix_spawn_file_actions_adddup2(&actions, in.ends[0], 0);
-  posix_spawn_file_actions_adddup2(&actions, out.ends[1], 1);
-  posix_spawn_file_actions_adddup2(&actions, err.ends[1], 2);
-  std::vector<char*> argv;
-  for (const std::string& a : arguments) argv.push_back(const_cast<char*>(a.c_str()));
-  argv.push_back(nullptr);
-  pid_t pid = 0;
-  int failure = posix_spawn(&pid, argv[0], &actions, nullptr, argv.data(), environ);
-  posix_spawn_file_actions_destroy(&actions);
-  if (failure)
-    throw Error(ErrorKind::Compile, fmt::format("cannot start {}: {}", arguments[0], std::strerror(failure)));
-  in.close(0);
-  out.close(1);
-  err.close(1);
-  fcntl(in.ends[1], F_SETFL, O_NONBLOCK);
-
-  NoSigpipe guard; // after the child began, which must not inherit it
-  Finished result{};
-  size_t written = 0;
-  if (input.empty()) in.close(1);
-  while (out.ends[0] >= 0 || err.ends[0] >= 0) {
-    pollfd fds[3] = {{out.ends[0], POLLIN, 0}, {err.ends[0], POLLIN, 0}, {in.ends[1], POLLOUT, 0}};
-    if (poll(fds, 3, -1) < 0 && errno != EINTR) break;
-    char block[65536];
-    auto drain = [&](Pipe& p, pollfd& fd, std::string& text) {
-      if (p.ends[0] < 0 || !(fd.revents & (POLLIN | POLLHUP | POLLERR))) return;
-      ssize_t n = read(p.ends[0], block, sizeof block);
-      if (n > 0)
-        text.append(block, static_cast<size_t>(n));
-      else if (n == 0 || errno != EINTR)
-        p.close(0);
-    };
-    drain(out, fds[0], result.out);
-    drain(err, fds[1], result.err);
-    if (in.ends[1] >= 0 && fds[2].revents) {
-      ssize_t n = write(in.ends[1], input.data() + written, input.size() - written);
-      if (n > 0) written += static_cast<size_t>(n);
-      if ((n < 0 && errno != EAGAIN && errno != EINTR) || written == input.size()) in.close(1);
-    }
-  }
-  while (waitpid(pid, &result.status, 0) < 0 && errno == EINTR) {
-  }
-  return result;
 }
 
 std::vector<std::string> commandLine(std::initializer_list<const char*> more) {
@@ -212,7 +107,7 @@ public:
     if (found) {
       std::ofstream(library, std::ios::binary) << *found;
     } else {
-      Finished run = runProgram(commandLine({"-shared", "-o", library.c_str(), "-"}), whole);
+      FinishedChild run = runProgram(commandLine({"-shared", "-o", library.c_str(), "-"}), whole);
       if (!WIFEXITED(run.status) || WEXITSTATUS(run.status) != 0)
         throw Error(ErrorKind::Compile, fmt::format("kernel {}: clang does not compile it\n{}\nsource:\n{}",
                                                     function, run.err, source));

@@ -118,6 +118,7 @@ public:
     return std::make_shared<CpuProgram>(
         compiler(usesLlvm(kernel)).compile(identifier(kernel.name), signature, source), signature);
   }
+  bool isTimed() const override { return true; }
   void* allocate(size_t bytes) override { return allocator_.allocate(bytes); }
   void release(void* memory, size_t bytes) override { allocator_.release(memory, bytes); }
   void copyIn(void* device, const void* host, size_t bytes) override { std::memcpy(device, host, bytes); }

@@ -25,25 +25,25 @@ struct Kind {
   std::shared_ptr<Device> (*make)(std::string);
 };
 constexpr Kind kKinds[] = {
-    {"CPU", makeCpuDevice}, {"NULL", makeNullDevice}, {"REF", makeRefDevice}, {"CL", makeOpenClDevice}};
+    {"CPU", makeCpuDevice}, {"NULL", makeNullDevice}, {"REF", makeRefDevice}, {"CL", makeOpenClDevice},
+    {"CUDA", makeCudaDevice}};
 /// One device for all files; buffers know which.
 constexpr Kind kFiles{"DISK", makeFileDevice};
 /// The reference's name for an interpreter of programs: REF under another name.
 constexpr Kind kPython{"PYTHON", makeRefDevice};
 
-/// Kinds of hardware without a driver here, and the parts that one would need.
+/// Kinds of hardware without a driver here, and what to do about it.
 struct Missing {
-  const char *name, *needs;
+  const char *name, *advice;
 };
-constexpr Missing kMissing[] = {{"CUDA", "the CUDA driver (libcuda.so.1) and a device that uses it"},
-                                {"METAL", "macOS and a device that uses its Metal driver"},
-                                {"GPU", "another name: DEV=CL runs them by OpenCL"},
-                                {"WEBGPU", "a WebGPU library such as wgpu-native and a device that uses it"},
-                                {"AMD", "AMD's driver (amdgpu) and a device that uses it"},
-                                {"HIP", "AMD's driver (amdgpu), the HIP toolkit and a device that uses them"},
-                                {"NV", "NVIDIA's driver and a device that uses it"},
-                                {"QCOM", "Qualcomm's driver and a device that uses it"},
-                                {"DSP", "Qualcomm's DSP driver and a device that uses it"}};
+constexpr Missing kMissing[] = {{"METAL", "running its kernels takes macOS and a device that uses its Metal driver"},
+                                {"GPU", "DEV=CL runs them by OpenCL"},
+                                {"WEBGPU", "running its kernels takes a WebGPU library such as wgpu-native and a device that uses it"},
+                                {"AMD", "running its kernels takes AMD's driver (amdgpu) and a device that uses it"},
+                                {"HIP", "running its kernels takes AMD's driver (amdgpu), the HIP toolkit and a device that uses them"},
+                                {"NV", "DEV=CUDA runs on GPUs of NVIDIA"},
+                                {"QCOM", "running its kernels takes Qualcomm's driver and a device that uses it"},
+                                {"DSP", "running its kernels takes Qualcomm's DSP driver and a device that uses it"}};
 
 struct Registry {
   std::mutex mutex;
@@ -85,10 +85,9 @@ const Kind& kindNamed(const std::string& canonical) {
     if (name != m.name) continue;
     std::string instead =
         isGpuLanguage(name) ? fmt::format("; DEV=NULL:{} renders its kernels and runs nothing", name) : "";
-    throw Error(ErrorKind::Device, fmt::format("there is no {0} device: running {0} kernels takes {1}{2}",
-                                               name, m.needs, instead));
+    throw Error(ErrorKind::Device, fmt::format("there is no {} device: {}{}", name, m.advice, instead));
   }
-  if (isGpuLanguage(name) && name != "CL")
+  if (isGpuLanguage(name) && name != "CL" && name != "CUDA")
     throw Error(
         ErrorKind::Device,
         fmt::format("{0} kernels can be looked at, but there is no {0} device to run them: DEV=NULL:{0} "

@@ -1,15 +1,13 @@
 // Devices: memory, compiling and running. `Device::get("CPU")` opens one; names are canonical ("CPU",
-// "CPU:1").
+// "CPU:1"). Memory of a graph's nodes is in buffer.h, kernels that were made in kernel_cache.h.
 //
 //   Device& d = Device::get("CPU");
-//   Buffer b(d, dtypes::float32, 1024);  b.allocate();  b.copyIn(bytes);
-//   auto program = d.compile(kernel);    // LoweredKernel -> Program, cached by source
-//   double seconds = program->launch(buffers, vars, /*wait=*/true);
+//   auto program = d.compile(kernel, source);    // LoweredKernel and its text -> Program
+//   double seconds = program->launch(memory, vars, globalSize, localSize, /*wait=*/true);
 #pragma once
 #include "engine/render/renderer.h"
-#include "engine/schedule/schedule.h"
+#include "engine/runtime/launch_batch.h"
 
-#include <atomic>
 #include <memory>
 #include <span>
 #include <string>
@@ -53,6 +51,16 @@ public:
   virtual void copyIn(void* device, const void* host, size_t bytes) = 0;
   virtual void copyOut(void* host, const void* device, size_t bytes) = 0;
   virtual void synchronize() {}
+  /// Copies from memory of `source` without the host's help; false: the caller goes by way of the host.
+  virtual bool copyFrom(void* /*to*/, Device& /*source*/, const void* /*from*/, size_t /*bytes*/) {
+    return false;
+  }
+  /// Launches that are given to the device as one; null where it takes them one by one.
+  virtual std::unique_ptr<LaunchBatch> makeBatch(std::span<const BatchedLaunch> /*launches*/) {
+    return nullptr;
+  }
+  /// Whether times of launches say how fast a kernel is, so that BEAM may search by them.
+  virtual bool isTimed() const { return false; }
   /// Host address of device memory, where the host can read it in place; else null.
   virtual void* hostView(void* /*memory*/) { return nullptr; }
 
@@ -71,103 +79,5 @@ protected:
 private:
   std::string name_;
 };
-
-/// Memory of a BUFFER. Allocated when first written.
-class Buffer {
-public:
-  /// `device` "CPU" ...; throws Error(Device) for an unknown one.
-  Buffer(std::string device, DType dtype, int64_t size);
-  ~Buffer();
-  Buffer(const Buffer&) = delete;
-  Buffer& operator=(const Buffer&) = delete;
-  /// A part of another buffer; keeps it alive.
-  static std::shared_ptr<Buffer> view(std::shared_ptr<Buffer> base, DType dtype, int64_t size,
-                                      int64_t byteOffset);
-  /// Memory that somebody else owns; `keep` is held while it is used.
-  static std::shared_ptr<Buffer> foreign(std::string device, DType dtype, int64_t size, void* memory,
-                                         std::shared_ptr<void> keep);
-
-  /// Given once in a process, in order.
-  uint64_t id() const { return id_; }
-  const std::string& device() const { return device_; }
-  DType dtype() const { return dtype_; }
-  int64_t size() const { return size_; }
-  size_t bytes() const { return static_cast<size_t>(size_) * static_cast<size_t>(dtype_.itemsize()); }
-  bool isAllocated() const { return memory_ != nullptr || base_ != nullptr; }
-  /// The buffer this is a part of, and the offset in bytes; null for memory of its own.
-  const std::shared_ptr<Buffer>& base() const { return base_; }
-  size_t offset() const { return offset_; }
-  /// How many nodes of graphs, and others by ref(), hold this memory or a view of it.
-  int64_t holders() const { return root()->holders_; }
-  void ref(int64_t more) { (base_ ? base_.get() : this)->holders_ += more; }
-  const Buffer* root() const { return base_ ? base_.get() : this; }
-  void allocate();
-  void* memory();
-  void copyIn(const void* host);
-  void copyOut(void* host);
-  /// Gives memory of its own back; it is allocated anew when next asked for. Views and foreign memory stay.
-  void release();
-
-  /// The memory of a BUFFER node (made when first asked for) and of a BUFFER_VIEW, whose offset counts
-  /// elements of what it is a view of; nodes hold theirs until they die.
-  static std::shared_ptr<Buffer> of(UOp buffer);
-  /// Gives a BUFFER node its memory.
-  static void bind(UOp buffer, std::shared_ptr<Buffer> memory);
-  /// Forgets the memory of a node before the node dies. A node that dies (Pool::collect) is forgotten by
-  /// itself.
-  static void forget(UOp buffer);
-
-private:
-  void tell(bool freed) const;
-
-  uint64_t id_;
-  std::string device_;
-  DType dtype_;
-  int64_t size_ = 0;
-  void* memory_ = nullptr;
-  std::shared_ptr<Device> owner_; ///< of memory_, when it is ours
-  std::shared_ptr<Buffer> base_;
-  size_t offset_ = 0;
-  std::shared_ptr<void> keep_;
-  std::atomic<int64_t> holders_{0};
-};
-
-/// Counts of kernels run and bytes moved, as the reference has them.
-struct GlobalCounters {
-  static int64_t globalOps, globalMem, kernelCount, memUsed;
-  static double timeSum;
-  static void reset();
-};
-
-/// Lowers, renders, compiles (all cached) and runs every item in order, with DEBUG output and observer
-/// events.
-void runSchedule(Schedule& schedule);
-/// The kernel of an item as lowered for a device, from the cache where it was lowered before.
-struct CompiledKernel : std::enable_shared_from_this<CompiledKernel> {
-  LoweredKernel lowered;
-  std::string source;
-  std::shared_ptr<Program> program; ///< null on NULL
-};
-std::shared_ptr<const CompiledKernel> getKernel(const ScheduleItem& item, Device& device);
-/// Makes every kernel among the items that is not in the cache yet, on UOPSCOPE_THREADS threads; devices[i]
-/// is where items[i] runs. All are tried; then the first failure, in order of the items, is thrown.
-void prepareKernels(std::span<const ScheduleItem> items, std::span<Device* const> devices);
-/// From the cache alone, null where it is not there. Prints the texts that DEBUG asks for when a kernel first
-/// runs.
-std::shared_ptr<const CompiledKernel> findKernel(const ScheduleItem& item, Device& device, bool& firstRun);
-/// UOPSCOPE_THREADS, or as many as there are cores.
-int loweringThreads();
-/// Drops every compiled kernel; the observer is told of the pools that go.
-void clearKernelCache();
-/// How often getKernel found a kernel, how often it lowered one, and how many are kept.
-struct KernelCacheStats {
-  uint64_t hits = 0, misses = 0;
-  size_t kernels = 0;
-};
-KernelCacheStats kernelCacheStats();
-/// Names the settings and user rules that kernels are made with now.
-uint64_t kernelSettingsKey();
-/// Above so many kernels those used longest ago go; returns the limit there was.
-size_t limitKernelCache(size_t kernels);
 
 } // namespace uopscope

@@ -11,6 +11,8 @@ std::shared_ptr<Device> makeCpuDevice(std::string name);
 std::shared_ptr<Device> makeRefDevice(std::string name);
 /// Runs kernels by an OpenCL driver, which is opened with the first device.
 std::shared_ptr<Device> makeOpenClDevice(std::string name);
+/// Runs kernels by CUDA's driver, which is opened with the first device.
+std::shared_ptr<Device> makeCudaDevice(std::string name);
 /// Compiles as CPU does and runs nothing: for measuring and for looking at code.
 std::shared_ptr<Device> makeNullDevice(std::string name);
 /// Holds files as memory and computes nothing (mapped_file.h).

@@ -12,6 +12,7 @@
 #include "engine/rewrite/replacement.h"
 #include "engine/rules/rounding.h"
 #include "engine/rules/user_rules.h"
+#include "engine/runtime/kernel_cache.h"
 #include "engine/runtime/device.h"
 #include "engine/runtime/kernel_report.h"
 #include "engine/runtime/search.h"

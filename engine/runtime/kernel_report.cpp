@@ -1,4 +1,5 @@
 // Text about kernels and launches.
+#include "engine/runtime/counters.h"
 #include "engine/runtime/kernel_report.h"
 
 #include "engine/base/error.h"

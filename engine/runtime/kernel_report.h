@@ -1,5 +1,6 @@
 // Reports on a kernel: listings and JSON for the trace, the line of DEBUG=2.
 #pragma once
+#include "engine/runtime/kernel_cache.h"
 #include "engine/runtime/device.h"
 
 #include <span>

@@ -1,4 +1,5 @@
 // Mapping files, and the device that stands for them: it holds and copies bytes and runs nothing.
+#include "engine/runtime/buffer.h"
 #include "engine/runtime/mapped_file.h"
 
 #include "engine/base/error.h"

@@ -7,6 +7,7 @@
 // A file that another program shortens while it is mapped takes the pages away: as with every mapping, the
 // process ends when it reads them.
 #pragma once
+#include "engine/runtime/buffer.h"
 #include "engine/runtime/device.h"
 
 #include <memory>

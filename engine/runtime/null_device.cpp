@@ -1,7 +1,9 @@
 // NULL: kernels are lowered and rendered as for CPU, and never run; memory is an address that nobody follows.
-// NULL:CUDA, NULL:METAL, NULL:CL and NULL:WGSL do the same in the languages of GPUs.
+// NULL:CUDA, NULL:METAL, NULL:CL and NULL:WGSL do the same in the languages of GPUs; with CUDA_ARCH=sm_90 NULL:CUDA
+// compiles as well, so that registers and machine code can be read without a GPU.
 #include "engine/render/c_renderer.h"
 #include "engine/render/gpu_text.h"
+#include "engine/runtime/cuda_compiler.h"
 #include "engine/runtime/device_makers.h"
 
 #include <cstring>
@@ -12,9 +14,13 @@ namespace {
 
 class NullDevice : public Device {
 public:
-  explicit NullDevice(std::string name) : Device(std::move(name)), renderer_(rendererOf(this->name())) {}
+  explicit NullDevice(std::string name) : Device(std::move(name)), renderer_(rendererOf(this->name())) {
+    if (this->name() == "NULL:CUDA") architecture_ = cuda::wantedArchitecture();
+  }
   const Renderer& renderer() const override { return *renderer_; }
-  std::shared_ptr<Program> compile(const LoweredKernel&, const std::string&) override { return nullptr; }
+  std::shared_ptr<Program> compile(const LoweredKernel& kernel, const std::string& source) override {
+    return architecture_.empty() ? nullptr : cuda::makeListing(kernel, source, architecture_);
+  }
   void* allocate(size_t) override { return this; }
   void release(void*, size_t) override {}
   void copyIn(void*, const void*, size_t) override {}
@@ -28,6 +34,7 @@ private:
     return std::make_unique<CRenderer>(t);
   }
   std::unique_ptr<Renderer> renderer_;
+  std::string architecture_; ///< of CUDA_ARCH; empty: kernels are rendered only
 };
 
 } // namespace

@@ -34,6 +34,7 @@ public:
   std::shared_ptr<Program> compile(const LoweredKernel& kernel, const std::string& source) override {
     return makeProgram(kernel, source, *this);
   }
+  bool isTimed() const override { return true; }
   void* allocate(size_t bytes) override { return allocator_->allocate(bytes); }
   void release(void* memory, size_t bytes) override { allocator_->release(memory, bytes); }
   void copyIn(void* device, const void* host, size_t bytes) override {

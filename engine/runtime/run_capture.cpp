@@ -1,5 +1,7 @@
 // Noting launches, and playing them back. A replay without observer and DEBUG touches nothing but the
 // addresses and numbers that change, and calls the programs.
+#include "engine/runtime/counters.h"
+#include "engine/runtime/buffer.h"
 #include "engine/runtime/run_capture.h"
 
 #include "engine/base/context_var.h"
@@ -226,29 +228,32 @@ std::vector<std::pair<size_t, size_t>> CapturedRun::inputsOf(size_t step) const 
   return out;
 }
 
-void CapturedRun::replayStep(Step& s, std::span<const std::shared_ptr<Buffer>> inputs,
-                             std::span<const int64_t> values, bool told) {
+bool CapturedRun::update(Step& s, std::span<const std::shared_ptr<Buffer>> inputs,
+                         std::span<const int64_t> values) {
+  bool differs = false;
+  auto set = [&](auto& old, auto now) {
+    differs = differs || old != now;
+    old = now;
+  };
   for (const Patch& p : s.patches)
-    s.memory[p.argument] = static_cast<std::byte*>(inputs[p.input]->memory()) + p.offset;
-  for (auto [position, number] : s.varPatches) s.vars[position] = values[number];
+    set(s.memory[p.argument], static_cast<void*>(static_cast<std::byte*>(inputs[p.input]->memory()) + p.offset));
+  for (auto [position, number] : s.varPatches) set(s.vars[position], values[number]);
   for (auto [position, number] : s.valuePatches) s.step.values[position].second = values[number];
-  if (!told && s.step.kernel) {
-    const LoweredKernel& k = s.step.kernel->lowered;
-    if (s.symbolicSize) {
-      for (size_t i = 0; i < k.globalSize.size(); ++i)
-        s.globalSize[i] = evaluate(k.globalSize[i], s.step.values);
-      for (size_t i = 0; i < k.localSize.size(); ++i)
-        s.localSize[i] = evaluate(k.localSize[i], s.step.values);
-      s.ops = evaluate(k.estimates.ops, s.step.values);
-      s.mem = evaluate(k.estimates.mem, s.step.values);
-    }
-    ++GlobalCounters::kernelCount;
-    GlobalCounters::globalOps += s.ops;
-    GlobalCounters::globalMem += s.mem;
-    if (s.step.kernel->program)
-      s.step.kernel->program->launch(s.memory, s.vars, s.globalSize, s.localSize, false);
-    return;
-  }
+  if (!s.step.kernel || !s.symbolicSize) return differs;
+  const LoweredKernel& k = s.step.kernel->lowered;
+  for (size_t i = 0; i < k.globalSize.size(); ++i) set(s.globalSize[i], evaluate(k.globalSize[i], s.step.values));
+  for (size_t i = 0; i < k.localSize.size(); ++i) set(s.localSize[i], evaluate(k.localSize[i], s.step.values));
+  s.ops = evaluate(k.estimates.ops, s.step.values);
+  s.mem = evaluate(k.estimates.mem, s.step.values);
+  return differs;
+}
+
+void CapturedRun::replayStep(Step& s) {
+  if (s.step.kernel->program)
+    s.step.kernel->program->launch(s.memory, s.vars, s.globalSize, s.localSize, false);
+}
+
+void CapturedRun::replayStepTold(Step& s, std::span<const std::shared_ptr<Buffer>> inputs) {
   RunStep full = s.step;
   for (const Patch& p : s.patches) {
     const auto& in = inputs[p.input];
@@ -270,18 +275,77 @@ void CapturedRun::replayStep(Step& s, std::span<const std::shared_ptr<Buffer>> i
   RunCapture::ran(full);
 }
 
+BatchedLaunch CapturedRun::launchOf(const Step& s) {
+  return {s.step.kernel->program.get(), s.memory, s.vars, s.globalSize, s.localSize};
+}
+
+void CapturedRun::makeBatches() {
+  batched_ = true;
+  auto takes = [](const Step& s) { return s.step.kernel && s.step.kernel->program; };
+  for (size_t first = 0; first < steps_.size();) {
+    size_t end = first;
+    while (end < steps_.size() && takes(steps_[end]) && steps_[end].step.device == steps_[first].step.device) ++end;
+    if (end - first >= 2) {
+      std::vector<BatchedLaunch> launches;
+      for (size_t i = first; i < end; ++i) {
+        launches.push_back(launchOf(steps_[i]));
+        steps_[i].changed = false;
+      }
+      if (auto batch = steps_[first].step.device->makeBatch(launches))
+        batches_.push_back({first, end, std::move(batch)});
+    }
+    first = std::max(end, first + 1);
+  }
+}
+
+void CapturedRun::replayBatch(Batch& b) {
+  for (size_t i = b.first; i < b.end; ++i) {
+    Step& s = steps_[i];
+    if (s.changed) b.batch->change(i - b.first, launchOf(s));
+    s.changed = false;
+  }
+  b.batch->launch();
+}
+
 void CapturedRun::replay(std::span<const std::shared_ptr<Buffer>> inputs, std::span<const int64_t> values) {
-  if (freed_)
+  if (freed_) {
+    batches_.clear(); // of addresses that are no more
+    batched_ = false;
     for (Step& s : steps_)
       for (size_t i = 0; i < s.step.buffers.size(); ++i)
         if (const auto& b = s.step.buffers[i]) s.memory[i] = b->memory();
+  }
   freed_ = false;
   for (const HostAction& action : before_) {
     action.run();
     RunCapture::beforeReplay(action);
   }
+  for (Step& s : steps_) s.changed = update(s, inputs, values) || s.changed;
   bool told = Observer::current() || vars::debug >= 2 || RunCapture::active();
-  for (Step& s : steps_) replayStep(s, inputs, values, told);
+  if (told) {
+    for (Step& s : steps_) replayStepTold(s, inputs);
+    return;
+  }
+  if (!batched_) makeBatches();
+  auto batch = batches_.begin();
+  for (size_t i = 0; i < steps_.size();) {
+    if (!steps_[i].step.kernel) {
+      replayStepTold(steps_[i++], inputs);
+      continue;
+    }
+    size_t end = i + 1;
+    if (batch != batches_.end() && batch->first == i) {
+      replayBatch(*batch);
+      end = batch++->end;
+    } else {
+      replayStep(steps_[i]);
+    }
+    for (; i < end; ++i) {
+      ++GlobalCounters::kernelCount;
+      GlobalCounters::globalOps += steps_[i].ops;
+      GlobalCounters::globalMem += steps_[i].mem;
+    }
+  }
 }
 
 } // namespace uopscope

@@ -9,6 +9,8 @@
 // A captured run holds every buffer it uses, so results of a replay stand in the memory that the captured run
 // gave them. Captures nest: what an inner one replays is noted by the outer one like any other launch.
 #pragma once
+#include "engine/runtime/buffer.h"
+#include "engine/runtime/kernel_cache.h"
 #include "engine/runtime/device.h"
 
 #include <functional>
@@ -88,14 +90,27 @@ private:
     std::vector<std::pair<size_t, size_t>> varPatches;   ///< position in vars -> number of the value
     std::vector<std::pair<size_t, size_t>> valuePatches; ///< position in step.values -> number of the value
     bool symbolicSize = false;
+    bool changed = true; ///< since its batch was last told of it
     int64_t ops = 0, mem = 0;
+  };
+  /// Kernels that follow one another on a device that takes them as one.
+  struct Batch {
+    size_t first, end; ///< steps
+    std::unique_ptr<LaunchBatch> batch;
   };
   /// Sizes, variables and costs of a step whose patches are known.
   void prepare(Step& step) const;
-  void replayStep(Step& step, std::span<const std::shared_ptr<Buffer>> inputs,
-                  std::span<const int64_t> values, bool told);
+  /// Addresses and numbers of this call; whether any of them differs from the call before.
+  static bool update(Step& step, std::span<const std::shared_ptr<Buffer>> inputs, std::span<const int64_t> values);
+  void replayStep(Step& step);
+  void replayStepTold(Step& step, std::span<const std::shared_ptr<Buffer>> inputs);
+  void replayBatch(Batch& batch);
+  static BatchedLaunch launchOf(const Step& step);
+  void makeBatches();
 
   std::vector<Step> steps_;
+  std::vector<Batch> batches_;
+  bool batched_ = false; ///< batches_ are known
   std::vector<std::string> names_;
   std::vector<HostAction> before_;
   bool freed_ = false; ///< addresses are those of memory that was given back

@@ -2,6 +2,10 @@
 #include "engine/base/clock.h"
 #include "engine/base/context_var.h"
 #include "engine/base/error.h"
+#include "engine/runtime/buffer.h"
+#include "engine/runtime/counters.h"
+#include "engine/runtime/run_schedule.h"
+#include "engine/runtime/kernel_cache.h"
 #include "engine/runtime/device.h"
 #include "engine/runtime/kernel_report.h"
 #include "engine/runtime/run_capture.h"
@@ -153,7 +157,8 @@ void copyBuffer(Buffer& to, Buffer& from, const std::vector<std::string>& metada
     throw Error(ErrorKind::Runtime, fmt::format("copy of {} bytes into {} bytes", from.bytes(), to.bytes()));
   int64_t start = nowNs();
   Device& source = Device::get(from.device());
-  if (const void* host = source.hostView(from.memory())) {
+  if (void* target = to.memory(); Device::get(to.device()).copyFrom(target, source, from.memory(), from.bytes())) {
+  } else if (const void* host = source.hostView(from.memory())) {
     to.copyIn(host);
   } else {
     std::vector<std::byte> staging(from.bytes());

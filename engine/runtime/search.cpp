@@ -1,5 +1,7 @@
 // Beam search over Opts. Attempts of a round are compiled side by side and timed one after the other, on
 // buffers of zeros as large as the kernel's.
+#include "engine/runtime/kernel_cache.h"
+#include "engine/runtime/buffer.h"
 #include "engine/runtime/search.h"
 
 #include "engine/base/context_var.h"
@@ -247,9 +249,7 @@ UOp withOpts(UOp ast, std::vector<Opt> opts) {
 }
 
 bool wantsSearch(UOp ast, Device& device) {
-  const std::string& kind = device.renderer().target().device;
-  if (vars::beam <= 0 || vars::noopt || (kind != "CPU" && kind != "CL"))
-    return false; // where time means something
+  if (vars::beam <= 0 || vars::noopt || !device.isTimed()) return false;
   if (ast.arg().kind() != ArgKind::Kernel) return true;
   const auto& info = ast.arg().as<KernelInfo>();
   return !info.hasOptsToApply && info.appliedOpts.empty();

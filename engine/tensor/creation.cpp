@@ -1,4 +1,5 @@
 // Tensors from nothing and from memory.
+#include "engine/runtime/buffer.h"
 #include "engine/runtime/device.h"
 #include "engine/runtime/mapped_file.h"
 #include "engine/tensor/multi.h"

@@ -4,6 +4,7 @@
 //   t.shrink({{{8, 24}}}).bitcast(dtypes::float32).to("CPU")             // copies 16 bytes, computes nothing
 //
 // DISK computes nothing, so what is no such part has to be moved to another device first.
+#include "engine/runtime/buffer.h"
 #include "engine/runtime/mapped_file.h"
 #include "engine/tensor/tensor.h"
 #include "engine/uop/unique.h"

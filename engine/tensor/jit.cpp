@@ -1,5 +1,6 @@
 // Capturing a function and replaying it. The launches are runtime/run_capture; here is what belongs to
 // tensors: which buffers a call hands in, whether they fit, and results that are views of inputs.
+#include "engine/runtime/buffer.h"
 #include "engine/tensor/jit.h"
 
 #include "engine/base/context_var.h"

@@ -3,6 +3,7 @@
 #include "engine/tensor/old_contents.h"
 
 #include "engine/base/id_map.h"
+#include "engine/runtime/buffer.h"
 #include "engine/runtime/device.h"
 #include "engine/runtime/run_capture.h"
 #include "engine/tensor/graph.h"

@@ -7,6 +7,7 @@
 // Invariant: once a schedule is run, or a captured function replayed, no live tensor reads overwritten memory
 // but the names of that memory.
 #pragma once
+#include "engine/runtime/buffer.h"
 #include "engine/runtime/run_capture.h"
 #include "engine/tensor/tensor.h"
 

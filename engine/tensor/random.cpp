@@ -2,6 +2,7 @@
 // run. Where in the stream a call starts is counted here and written into a buffer of one element, so the
 // graph of a step does not depend on how many steps were made before, and tensors keep their numbers in
 // whatever order they are realized.
+#include "engine/runtime/buffer.h"
 #include "engine/runtime/device.h"
 #include "engine/runtime/run_capture.h"
 #include "engine/tensor/multi.h"

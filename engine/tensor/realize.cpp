@@ -1,6 +1,9 @@
 // From tensors to numbers: schedule, run, and let every tensor that depended on what was computed read the
 // buffer. The tensor pool is collected here, the one place where no bare node is in use.
 #include "engine/base/id_map.h"
+#include "engine/runtime/buffer.h"
+#include "engine/runtime/counters.h"
+#include "engine/runtime/run_schedule.h"
 #include "engine/runtime/device.h"
 #include "engine/tensor/fold_values.h"
 #include "engine/tensor/gradient.h"

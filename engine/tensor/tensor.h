@@ -14,6 +14,7 @@
 // reduce.cpp, indexing.cpp, matmul.cpp, pooling.cpp, loss.cpp, sorting.cpp, linalg.cpp, hashing.cpp,
 // multi.cpp, rearrange.cpp, gradient.cpp, realize.cpp; jit.h replays functions of tensors.
 #pragma once
+#include "engine/runtime/buffer.h"
 #include "engine/schedule/schedule.h"
 #include "engine/tensor/graph.h"
 #include "engine/tensor/operation_scope.h"

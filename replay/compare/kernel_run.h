@@ -8,6 +8,7 @@
 // their bounds. A kernel that follows an index out of its buffer may end the process: callers that must go on
 // use isolated().
 #pragma once
+#include "engine/runtime/kernel_cache.h"
 #include "replay/record/capture.h"
 
 #include <functional>

@@ -1,4 +1,5 @@
 // Replaying: settings, graph and device as they were stored, everything else as this build has it.
+#include "engine/runtime/kernel_cache.h"
 #include "replay/compare/recompile.h"
 
 #include "engine/base/context_var.h"

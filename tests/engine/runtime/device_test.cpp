@@ -2,6 +2,8 @@
 #include "engine/base/context_var.h"
 #include "engine/base/error.h"
 #include "engine/runtime/allocator.h"
+#include "engine/runtime/buffer.h"
+#include "engine/runtime/counters.h"
 #include "engine/runtime/device.h"
 #include "engine/runtime/kernel_report.h"
 #include "engine/runtime/thread_pool.h"

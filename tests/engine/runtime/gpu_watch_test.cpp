@@ -1,6 +1,7 @@
 // Kernels that are broken on purpose, each found by what is broken; kernels that are right, in which nothing
 // is found; and what the interpreter says of the cost of memory.
 #include "engine/base/error.h"
+#include "engine/runtime/buffer.h"
 #include "engine/runtime/device.h"
 #include "engine/runtime/ref_program.h"
 #include "tests/engine/render/linear_program.h"

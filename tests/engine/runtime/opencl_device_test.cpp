@@ -1,8 +1,9 @@
 // The OpenCL device: memory, offsets, launches, several devices, and what it says of what cannot be. Every
 // test says so and stops where no driver is installed.
+#include "engine/runtime/buffer.h"
 #include "engine/runtime/opencl_memory.h"
 #include "tests/engine/render/linear_program.h"
-#include "tests/engine/runtime/opencl_here.h"
+#include "tests/engine/runtime/gpu_here.h"
 
 #include <numeric>
 

@@ -4,6 +4,7 @@
 #include "engine/base/error.h"
 #include "engine/rewrite/observer.h"
 #include "engine/rewrite/rule.h"
+#include "engine/runtime/kernel_cache.h"
 #include "engine/runtime/device.h"
 #include "engine/tensor/multi.h"
 #include "engine/tensor/operation_scope.h"

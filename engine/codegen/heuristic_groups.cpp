@@ -1,0 +1,241 @@
+// Options for targets with work groups. A GPU wants tens of thousands of threads, neighbouring threads at neighbouring
+// addresses, loads of 16 bytes, and values that are used several times once they are in registers:
+//
+//   a product of matrices   tensor cores where the types fit, else a tile of registers a thread
+//   a long sum              threads of a group share it, and read side by side
+//   everything else         four results side by side a thread, threads side by side along what is written
+//
+// Threads of a group are numbered with the LOCAL applied last fastest.
+#include "engine/base/context_var.h"
+#include "engine/codegen/heuristic.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace uopscope::heuristic {
+
+namespace {
+
+constexpr int64_t kThreads = 256;          ///< of a group
+constexpr int64_t kEnoughThreads = 16384;  ///< that keep a large GPU busy
+constexpr int64_t kShortestShared = 128;   ///< terms of a sum that threads share
+
+int64_t product(const std::vector<UOp>& ranges) {
+  int64_t n = 1;
+  for (UOp r : ranges) n *= std::max<int64_t>(1, extentOf(r));
+  return n;
+}
+
+int64_t divisorUpTo(int64_t n, int64_t most) {
+  for (int64_t d = std::min<int64_t>(most, n); d > 1; --d)
+    if (n % d == 0 && ((d & (d - 1)) == 0 || most < 16)) return d;
+  return 1;
+}
+
+/// The number that GROUP has for a range.
+int groupAxis(const Scheduler& s, UOp range) {
+  int n = 0;
+  for (size_t a : s.axesOf({AxisType::Reduce})) {
+    if (s.ranges()[a].arg() == range.arg()) return n;
+    ++n;
+  }
+  return -1;
+}
+
+/// Loops of output become threads, up to `most` in a group; `sideBySide` is the loop whose steps neighbouring threads
+/// take (null: the innermost).
+void spreadOverThreads(Scheduler& s, const KernelShape& k, int64_t most, UOp sideBySide = {}) {
+  std::vector<UOp> order(k.outputs.rbegin(), k.outputs.rend());
+  if (sideBySide)
+    std::stable_partition(order.begin(), order.end(), [&](UOp r) { return r == sideBySide; });
+  std::vector<std::pair<UOp, int64_t>> amounts;
+  for (UOp r : order) {
+    int64_t amount = divisorUpTo(extentNow(s, r), most);
+    if (amount <= 1) continue;
+    amounts.emplace_back(r, amount);
+    most /= amount;
+    if (most <= 1) break;
+  }
+  for (auto a = amounts.rbegin(); a != amounts.rend(); ++a)
+    tryApply(s, OptOp::LOCAL, axisOf(s, a->first), a->second, inWords("neighbouring threads take neighbouring results"));
+}
+
+/// A loop of output with no divisor to make threads of is padded.
+void padForThreads(Scheduler& s, const KernelShape& k) {
+  if (product(k.outputs) < 1024) return;
+  for (UOp r : k.outputs)
+    if (divisorUpTo(extentOf(r), 32) >= 8) return;
+  UOp longest = *std::max_element(k.outputs.begin(), k.outputs.end(), [](UOp a, UOp b) { return extentOf(a) < extentOf(b); });
+  tryApply(s, OptOp::PADTO, axisOf(s, longest), 32, inWords("no loop of output divides into threads"));
+}
+
+struct Product {
+  UOp row, column, term;
+  bool columnsInMemory = false; ///< columns of results and of the right operand lie side by side
+  bool termsInMemory = false;   ///< terms of the left operand lie side by side
+};
+
+/// Rows that the left operand alone has and columns that the right one alone has.
+bool findProduct(const KernelShape& k, Product& p) {
+  if (k.reads.size() != 2 || k.summed.empty()) return false;
+  for (UOp column : k.outputs)
+    for (UOp row : k.outputs)
+      for (int left = 0; left < 2; ++left) {
+        UOp a = k.reads[static_cast<size_t>(left)], b = k.reads[static_cast<size_t>(1 - left)];
+        if (row == column || strideOf(a, column) != 0 || strideOf(b, row) != 0 || strideOf(a, row) == 0 ||
+            strideOf(b, column) == 0)
+          continue;
+        if (p.row && !writtenNextToEachOther(k, column)) continue;
+        p.row = row;
+        p.column = column;
+        p.term = k.summed.back();
+        for (UOp t : k.summed)
+          if (strideOf(a, t) == 1) p.term = t;
+        p.columnsInMemory = writtenNextToEachOther(k, column) && strideOf(b, column) == 1;
+        p.termsInMemory = strideOf(a, p.term) == 1 || strideOf(b, p.term) == 1;
+      }
+  return static_cast<bool>(p.row);
+}
+
+/// Each operand is used by `rows * columns` results of a thread, and lies in registers in between.
+bool chooseForProduct(Scheduler& s, const KernelShape& k) {
+  Product p;
+  if (!findProduct(k, p)) return false;
+  int64_t rows = extentOf(p.row), columns = extentOf(p.column);
+  struct Size {
+    int64_t rows, columns;
+  };
+  Size tile{1, 1};
+  for (Size t : {Size{8, 8}, Size{8, 4}, Size{4, 4}, Size{2, 4}, Size{2, 2}})
+    if (rows % t.rows == 0 && columns % t.columns == 0 &&
+        product(k.outputs) / (t.rows * t.columns) >= kEnoughThreads) {
+      tile = t;
+      break;
+    }
+  if (tile.rows == 1) {
+    tile.rows = largestDivisor(rows, {2});
+    tile.columns = largestDivisor(columns, {4, 2});
+    if (!tile.rows || !tile.columns || product(k.outputs) < 4096) return false;
+  }
+  std::string used = fmt::format("{} loads a step give {} products of a thread", tile.rows + tile.columns,
+                                 tile.rows * tile.columns);
+  Decision why{.reason = used};
+  if (p.termsInMemory && extentOf(p.term) % 4 == 0)
+    tryApply(s, OptOp::UNROLL, unrollAxis(s, p.term), 4, inWords("four terms lie side by side in memory"));
+  int64_t sideBySide = std::min<int64_t>(4, tile.columns);
+  tryApply(s, OptOp::UPCAST, axisOf(s, p.column), sideBySide, why);
+  int64_t across = divisorUpTo(extentNow(s, p.column) / (tile.columns / sideBySide), 16);
+  int64_t down = divisorUpTo(extentNow(s, p.row) / tile.rows, kThreads / std::max<int64_t>(16, across));
+  if (down > 1)
+    tryApply(s, OptOp::LOCAL, axisOf(s, p.row), down, inWords("threads of a group share columns of the right operand"));
+  if (across > 1)
+    tryApply(s, OptOp::LOCAL, axisOf(s, p.column), across, inWords("threads of a group share rows of the left operand"));
+  if (tile.columns > sideBySide) tryApply(s, OptOp::UPCAST, axisOf(s, p.column), tile.columns / sideBySide, why);
+  tryApply(s, OptOp::UPCAST, axisOf(s, p.row), tile.rows, why);
+  return true;
+}
+
+bool chooseTensorCores(Scheduler& s, const KernelShape& k) {
+  if (!vars::tc || s.target().tensorCores.empty() || !k.reduction) return false;
+  Product p;
+  const Opt tc{OptOp::TC, 0, {-1, 2, 1}};
+  Decision fits = inWords("the product's types fit a tensor core");
+  if (!findProduct(k, p)) return tryApply(s, tc, fits);
+  // Tiles are interleaved: what a thread holds of four tiles side by side is four neighbours in memory.
+  int64_t rows = extentOf(p.row), columns = extentOf(p.column), terms = extentOf(p.term);
+  Scheduler before = s;
+  int64_t tiles = rows * columns / 128;
+  if (p.columnsInMemory)
+    if (int64_t amount = columns % 64 == 0 && tiles / 8 >= 528 ? 8 : columns % 32 == 0 && tiles / 4 >= 132 ? 4 : 0) {
+      if (tryApply(s, OptOp::UPCAST, axisOf(s, p.column), amount, inWords("columns of several tiles are loaded at once")))
+        tiles /= amount;
+    }
+  if (p.termsInMemory)
+    if (int64_t amount = terms % 32 == 0 ? 2 : 0)
+      tryApply(s, OptOp::UNROLL, unrollAxis(s, p.term), amount, inWords("terms of several tiles are loaded at once"));
+  if (!tryApply(s, tc, fits)) {
+    s = before;
+    return tryApply(s, tc, fits);
+  }
+  for (UOp r : {p.row, p.column}) { // 128 numbers of results a thread are what registers hold
+    int64_t held = 4;
+    for (size_t a : s.axesOf({AxisType::Upcast}))
+      if (s.extent(a) > 2) held *= s.extent(a);
+    if (int64_t amount = largestDivisor(extentNow(s, r), {4, 2});
+        amount && held * amount <= 128 && tiles / amount >= 528 &&
+        tryApply(s, OptOp::UPCAST, axisOf(s, r), amount, inWords("tiles side by side share their operands")))
+      tiles /= amount;
+  }
+  for (UOp r : {p.row, p.column})
+    if (int64_t amount = largestDivisor(extentNow(s, r), {2}); amount && tiles / amount >= 264)
+      if (tryApply(s, OptOp::LOCAL, axisOf(s, r), amount, inWords("warps of a group share operands in the cache")))
+        tiles /= amount;
+  return true;
+}
+
+/// Few results of many terms each: the threads of a group sum a part each.
+bool chooseForLongSum(Scheduler& s, const KernelShape& k) {
+  int64_t outputs = product(k.outputs), terms = product(k.summed);
+  if (terms < kShortestShared) return false;
+  UOp along; // a loop whose terms lie side by side
+  for (UOp t : k.summed) {
+    bool suits = extentOf(t) >= 32 && std::all_of(k.reads.begin(), k.reads.end(), [&](UOp r) {
+      return strideOf(r, t) == 1 || strideOf(r, t) == 0;
+    });
+    if (suits && std::any_of(k.reads.begin(), k.reads.end(), [&](UOp r) { return strideOf(r, t) == 1; })) along = t;
+  }
+  if (along) {
+    int64_t n = extentOf(along);
+    if (n % 4 == 0 && n / 4 >= 32)
+      if (tryApply(s, OptOp::UNROLL, unrollAxis(s, along), 4, inWords("four terms are loaded at once"))) n /= 4;
+    int64_t group = divisorUpTo(n, outputs >= 2 * kEnoughThreads / 32 ? 64 : kThreads);
+    if (group < 8) return false;
+    if (group < 128) spreadOverThreads(s, k, 128 / group); // before GROUP, whose threads have to be the neighbours
+    return tryApply(s, OptOp::GROUP, groupAxis(s, along), group,
+                    {.reason = fmt::format("{} results of {} terms: threads share each sum and read side by side",
+                                           outputs, terms)});
+  }
+  if (outputs >= kEnoughThreads) return false;
+  UOp sideBySide; // a loop of results that every read follows
+  for (UOp r : k.outputs)
+    if (readsSuitLanes(k, r)) sideBySide = r;
+  UOp longest = *std::max_element(k.summed.begin(), k.summed.end(), [](UOp a, UOp b) { return extentOf(a) < extentOf(b); });
+  int64_t across = sideBySide ? divisorUpTo(extentOf(sideBySide), 32) : 1;
+  int64_t group = divisorUpTo(extentOf(longest), across >= 8 ? 16 : 64);
+  if (group < 4) return false;
+  if (!tryApply(s, OptOp::GROUP, groupAxis(s, longest), group,
+                {.reason = fmt::format("{} results of {} terms: threads share each sum", outputs, terms)}))
+    return false;
+  if (across > 1)
+    tryApply(s, OptOp::LOCAL, axisOf(s, sideBySide), across, inWords("neighbouring threads read side by side"));
+  return true;
+}
+
+void chooseForResults(Scheduler& s, const KernelShape& k) {
+  UOp sideBySide;
+  for (UOp r : k.outputs) {
+    if (!writtenNextToEachOther(k, r)) continue;
+    sideBySide = r;
+    bool wide = extentOf(r) % 4 == 0 && product(k.outputs) / 4 >= kEnoughThreads && (k.reduction || readsSuitLanes(k, r));
+    if (wide) tryApply(s, OptOp::UPCAST, axisOf(s, r), 4, inWords("results lie next to each other along it"));
+    break;
+  }
+  spreadOverThreads(s, k, k.reduction ? kThreads / 2 : kThreads, sideBySide);
+}
+
+} // namespace
+
+void chooseForGroups(Scheduler& s, const KernelShape& k) {
+  if (vars::nolocals) {
+    s.apply({OptOp::NOLOCALS, -1, {}}, inWords("NOLOCALS=1"));
+    return;
+  }
+  if (chooseTensorCores(s, k)) return;
+  if (k.reduction && (chooseForProduct(s, k) || chooseForLongSum(s, k))) return;
+  if (k.outputs.empty()) return;
+  padForThreads(s, k);
+  chooseForResults(s, inspect(s));
+}
+
+} // namespace uopscope::heuristic

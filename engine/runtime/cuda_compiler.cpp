@@ -1,0 +1,344 @@
+// NVRTC, opened at run time, and the listing of what it makes.
+#include "engine/runtime/cuda_compiler.h"
+
+#include "engine/base/child_process.h"
+#include "engine/base/error.h"
+#include "engine/runtime/disk_cache.h"
+
+#include <dlfcn.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <regex>
+#include <sstream>
+
+namespace uopscope::cuda {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Nvrtc {
+  using Handle = void*;
+  int (*version)(int*, int*);
+  int (*supportedCount)(int*);
+  int (*supported)(int*);
+  int (*createProgram)(Handle*, const char*, const char*, int, const char* const*, const char* const*);
+  int (*compileProgram)(Handle, int, const char* const*);
+  int (*destroyProgram)(Handle*);
+  int (*logSize)(Handle, size_t*);
+  int (*log)(Handle, char*);
+  int (*ptxSize)(Handle, size_t*);
+  int (*ptx)(Handle, char*);
+  int (*cubinSize)(Handle, size_t*);
+  int (*cubin)(Handle, char*);
+  int major = 0, minor = 0;
+  std::vector<int> architectures; ///< 75, 80, 90 ...
+  std::string include;            ///< the folder of cuda_fp16.h
+};
+
+/// Folders of toolkits: those that variables name, the usual one, those of Python packages.
+std::vector<fs::path> toolkits() {
+  std::vector<fs::path> all;
+  for (const char* name : {"CUDA_HOME", "CUDA_PATH"})
+    if (const char* value = std::getenv(name); value && *value) all.emplace_back(value);
+  all.emplace_back("/usr/local/cuda");
+  all.emplace_back("/usr/lib/cuda");
+  std::string python = std::getenv("VIRTUAL_ENV") ? std::getenv("VIRTUAL_ENV") : "";
+  std::error_code ignored;
+  for (const fs::path& lib : {fs::path(python.empty() ? "/usr/local/lib" : python + "/lib")})
+    for (const auto& version : fs::directory_iterator(lib, ignored))
+      for (const char* packages : {"site-packages", "dist-packages"})
+        for (const auto& part : fs::directory_iterator(version.path() / packages / "nvidia", ignored))
+          all.push_back(part.path());
+  return all;
+}
+
+void* openLibrary() {
+  for (const char* name : {"libnvrtc.so", "libnvrtc.so.13", "libnvrtc.so.12"})
+    if (void* library = dlopen(name, RTLD_NOW | RTLD_LOCAL)) return library;
+  for (const fs::path& toolkit : toolkits())
+    for (const char* folder : {"lib64", "lib"})
+      for (const char* name : {"libnvrtc.so", "libnvrtc.so.13", "libnvrtc.so.12"})
+        if (void* library = dlopen((toolkit / folder / name).c_str(), RTLD_NOW | RTLD_LOCAL)) return library;
+  throw Error(ErrorKind::Device,
+              "there is no compiler of CUDA kernels: libnvrtc.so is missing. Install the CUDA Toolkit, or the "
+              "Python package nvidia-cuda-nvrtc; CUDA_HOME names a toolkit elsewhere");
+}
+
+std::string includeFolder() {
+  for (const fs::path& toolkit : toolkits())
+    if (std::error_code ignored; fs::exists(toolkit / "include/cuda_fp16.h", ignored))
+      return (toolkit / "include").string();
+  return fs::exists("/usr/include/cuda_fp16.h") ? "/usr/include" : "";
+}
+
+template <typename F>
+void take(void* library, F*& function, const char* name) {
+  function = reinterpret_cast<F*>(dlsym(library, name));
+  if (!function)
+    throw Error(ErrorKind::Device, fmt::format("NVRTC lacks {}: it is older than CUDA 11.2", name));
+}
+
+Nvrtc open() {
+  void* library = openLibrary();
+  Nvrtc n{};
+  take(library, n.version, "nvrtcVersion");
+  take(library, n.supportedCount, "nvrtcGetNumSupportedArchs");
+  take(library, n.supported, "nvrtcGetSupportedArchs");
+  take(library, n.createProgram, "nvrtcCreateProgram");
+  take(library, n.compileProgram, "nvrtcCompileProgram");
+  take(library, n.destroyProgram, "nvrtcDestroyProgram");
+  take(library, n.logSize, "nvrtcGetProgramLogSize");
+  take(library, n.log, "nvrtcGetProgramLog");
+  take(library, n.ptxSize, "nvrtcGetPTXSize");
+  take(library, n.ptx, "nvrtcGetPTX");
+  take(library, n.cubinSize, "nvrtcGetCUBINSize");
+  take(library, n.cubin, "nvrtcGetCUBIN");
+  n.version(&n.major, &n.minor);
+  int count = 0;
+  if (n.supportedCount(&count) == 0 && count > 0) {
+    n.architectures.resize(static_cast<size_t>(count));
+    n.supported(n.architectures.data());
+    std::sort(n.architectures.begin(), n.architectures.end());
+  }
+  n.include = includeFolder();
+  return n;
+}
+
+const Nvrtc& nvrtc() {
+  static const Nvrtc n = open();
+  return n;
+}
+
+/// "sm_90"; "compute_90" where 90 is the newest that NVRTC knows and the GPU is newer.
+std::string targetFor(const std::string& architecture) {
+  int wanted = std::atoi(architecture.c_str() + std::min<size_t>(architecture.size(), 3));
+  const std::vector<int>& known = nvrtc().architectures;
+  if (wanted == 0 || known.empty() || std::binary_search(known.begin(), known.end(), wanted))
+    return architecture;
+  auto above = std::upper_bound(known.begin(), known.end(), wanted);
+  if (above == known.begin())
+    throw Error(ErrorKind::Device, fmt::format("NVRTC {}.{} has no {}: it begins with sm_{}", nvrtc().major,
+                                               nvrtc().minor, architecture, known.front()));
+  return fmt::format("compute_{}", *std::prev(above));
+}
+
+template <typename Size, typename Get>
+std::string textOf(Nvrtc::Handle program, Size size, Get get) {
+  size_t bytes = 0;
+  if (size(program, &bytes) != 0 || bytes <= 1) return {};
+  std::string text(bytes, '\0');
+  if (get(program, text.data()) != 0) return {};
+  return text;
+}
+std::string withoutEnd(std::string text) {
+  text.resize(std::min(text.find('\0'), text.size()));
+  return text;
+}
+
+/// "line 7: int x = y;\n", where the log names a line of the source.
+std::string lineNamedBy(const std::string& log, const std::string& source) {
+  static const std::regex place(R"(kernel\.cu\((\d+)\))");
+  std::smatch found;
+  if (!std::regex_search(log, found, place)) return {};
+  std::istringstream lines(source);
+  std::string line;
+  for (int n = std::stoi(found[1]); n > 0; --n)
+    if (!std::getline(lines, line)) return {};
+  return fmt::format("line {}: {}\n", found[1].str(), line);
+}
+
+/// Of ptxas -v: "23 registers, 0 bytes spilled, 4096 bytes shared".
+std::string resourcesIn(const std::string& log) {
+  static const std::regex used(R"(Used (\d+) registers)"), spilled(R"((\d+) bytes spill stores)"),
+      shared(R"((\d+) bytes smem)");
+  std::smatch found;
+  if (!std::regex_search(log, found, used)) return {};
+  std::string text = fmt::format("{} registers a thread", found[1].str());
+  if (std::regex_search(log, found, spilled)) text += fmt::format(", {} bytes spilled", found[1].str());
+  text += std::regex_search(log, found, shared) ? fmt::format(", {} bytes shared", found[1].str())
+                                                : ", 0 bytes shared";
+  return text;
+}
+
+Binary compileNow(const std::string& kernel, const std::string& source, const std::string& architecture,
+                  const std::vector<std::string>& options) {
+  const Nvrtc& n = nvrtc();
+  Nvrtc::Handle program = nullptr;
+  if (n.createProgram(&program, source.c_str(), "kernel.cu", 0, nullptr, nullptr) != 0)
+    throw Error(ErrorKind::Compile, fmt::format("kernel {}: NVRTC takes no source", kernel));
+  struct Owner {
+    const Nvrtc& n;
+    Nvrtc::Handle& program;
+    ~Owner() { n.destroyProgram(&program); }
+  } owner{n, program};
+  std::vector<const char*> arguments;
+  for (const std::string& o : options) arguments.push_back(o.c_str());
+  int status = n.compileProgram(program, static_cast<int>(arguments.size()), arguments.data());
+  std::string log = withoutEnd(textOf(program, n.logSize, n.log));
+  if (status != 0)
+    throw Error(ErrorKind::Compile,
+                fmt::format("kernel {}: NVRTC does not compile it for {}\n{}\n{}source:\n{}", kernel,
+                            architecture, log, lineNamedBy(log, source), source));
+  Binary made;
+  made.ptx = withoutEnd(textOf(program, n.ptxSize, n.ptx));
+  made.image = textOf(program, n.cubinSize, n.cubin);
+  if (made.image.empty()) made.image = made.ptx;
+  made.resources = resourcesIn(log);
+  return made;
+}
+
+/// A Binary as one text for the cache: lengths, then the parts.
+std::string packed(const Binary& b) {
+  return fmt::format("{} {} {}\n{}{}{}", b.image.size(), b.ptx.size(), b.resources.size(), b.image, b.ptx,
+                     b.resources);
+}
+std::optional<Binary> unpacked(const std::string& text) {
+  std::istringstream head(text.substr(0, text.find('\n')));
+  size_t image = 0, ptx = 0, resources = 0, at = text.find('\n') + 1;
+  if (!(head >> image >> ptx >> resources) || at + image + ptx + resources != text.size()) return {};
+  return Binary{text.substr(at, image), text.substr(at + image, ptx), text.substr(at + image + ptx)};
+}
+
+/// A file that goes with its owner.
+class TemporaryFile {
+public:
+  explicit TemporaryFile(const std::string& content)
+      : path_((fs::temp_directory_path() / "uopscope-XXXXXX").string()) {
+    int file = mkstemp(path_.data());
+    if (file < 0) path_.clear();
+    else close(file);
+    if (!path_.empty()) std::ofstream(path_, std::ios::binary) << content;
+  }
+  ~TemporaryFile() {
+    if (!path_.empty()) unlink(path_.c_str());
+  }
+  TemporaryFile(const TemporaryFile&) = delete;
+  TemporaryFile& operator=(const TemporaryFile&) = delete;
+  const std::string& path() const { return path_; }
+
+private:
+  std::string path_;
+};
+
+/// Text line by line, without what people do not read; `placed` answers the line of the source that a line names, -1
+/// for a line that is kept, 0 for one that is not.
+template <typename Placed>
+std::string tidied(const std::string& listing, std::vector<AssemblyLine>* lines, Placed placed) {
+  std::string out;
+  uint32_t line = 0, source = 0;
+  std::istringstream in(listing);
+  for (std::string text; std::getline(in, text);) {
+    size_t first = text.find_first_not_of(" \t");
+    if (first == std::string::npos) continue;
+    int place = placed(text, std::string_view(text).substr(first));
+    if (place > 0) source = static_cast<uint32_t>(place);
+    if (place >= 0) continue;
+    out += text + '\n';
+    ++line;
+    if (lines && source) lines->push_back({line, source});
+  }
+  return out;
+}
+
+/// Of nvdisasm: instructions and labels; remarks name the lines.
+int placedInSass(const std::string& text, std::string_view trimmed) {
+  static const std::regex place(R"x(//## File "[^"]*kernel\.cu", line (\d+))x");
+  std::smatch found;
+  if (trimmed.starts_with("//#")) return std::regex_search(text, found, place) ? std::stoi(found[1]) : 0;
+  return trimmed.starts_with(".L_") || trimmed.starts_with("/*") ? -1 : 0;
+}
+
+/// Of PTX: all but remarks, tables of lines and sections of debug information; .loc names the lines.
+class PlacedInPtx {
+public:
+  int operator()(const std::string& text, std::string_view trimmed) {
+    static const std::regex place(R"(\.loc\s+\d+\s+(\d+))");
+    std::smatch found;
+    if (trimmed.starts_with(".loc")) return std::regex_search(text, found, place) ? std::stoi(found[1]) : 0;
+    if (trimmed.starts_with(".section")) inSection_ = true;
+    bool kept = !inSection_ && !trimmed.starts_with("//") && !trimmed.starts_with(".file");
+    if (inSection_ && trimmed.starts_with("}")) inSection_ = false;
+    return kept ? -1 : 0;
+  }
+
+private:
+  bool inSection_ = false;
+};
+
+class Listing : public Program {
+public:
+  explicit Listing(Binary binary) : binary_(std::move(binary)) {}
+  double launch(std::span<void* const>, std::span<const int64_t>, std::span<const int64_t>,
+                std::span<const int64_t>, bool) override {
+    return -1;
+  }
+  std::string assembly() const override { return sass(binary_, nullptr); }
+  std::string assemblyWithLines(std::vector<AssemblyLine>& lines) const override {
+    return sass(binary_, &lines);
+  }
+  std::string ir() const override { return binary_.ptx; }
+
+private:
+  Binary binary_;
+};
+
+} // namespace
+
+Binary compile(const std::string& kernel, const std::string& source, const std::string& architecture) {
+  const Nvrtc& n = nvrtc();
+  // A product and a sum are one rounding where the program says MULACC, and two elsewhere: every device gives
+  // the same value.
+  std::vector<std::string> options{"--gpu-architecture=" + targetFor(architecture), "--std=c++17",
+                                   "--fmad=false", "-lineinfo", "--ptxas-options=-v"};
+  if (!n.include.empty()) options.push_back("--include-path=" + n.include);
+  DiskCache* disk = DiskCache::named("kernels");
+  std::string key;
+  if (disk) {
+    key = fmt::format("NVRTC {}.{} {}\n{}", n.major, n.minor, fmt::join(options, " "), source);
+    if (auto kept = disk->find(key))
+      if (auto binary = unpacked(*kept)) return *binary;
+  }
+  Binary made = compileNow(kernel, source, architecture, options);
+  if (disk) disk->store(key, packed(made));
+  return made;
+}
+
+std::string sass(const Binary& binary, std::vector<AssemblyLine>* lines) {
+  std::string head = binary.resources.empty() ? "" : "// " + binary.resources + "\n";
+  std::string further;
+  for (const fs::path& toolkit : toolkits()) further += (toolkit / "bin").string() + ":";
+  std::string program = findProgram("nvdisasm", further);
+  std::string text;
+  if (!program.empty() && binary.image != binary.ptx) {
+    TemporaryFile file(binary.image);
+    FinishedChild run = runProgram({program, "--print-code", "--print-line-info", file.path()});
+    if (run.succeeded()) text = tidied(run.out, lines, placedInSass);
+  }
+  if (text.empty()) text = tidied(binary.ptx, lines, PlacedInPtx());
+  if (lines && !head.empty())
+    for (AssemblyLine& l : *lines) ++l.line;
+  return head + text;
+}
+
+std::string wantedArchitecture() {
+  const char* value = std::getenv("CUDA_ARCH");
+  if (!value || !*value) return {};
+  std::string text = value;
+  if (!std::regex_match(text, std::regex("sm_[0-9]+[a-f]?")))
+    throw Error(ErrorKind::Value,
+                fmt::format("CUDA_ARCH is \"{}\": it names an architecture such as sm_80, sm_90 or sm_100", text));
+  return text;
+}
+
+std::shared_ptr<Program> makeListing(const LoweredKernel& kernel, const std::string& source,
+                                     const std::string& architecture) {
+  return std::make_shared<Listing>(compile(kernel.name, source, architecture));
+}
+
+} // namespace uopscope::cuda

@@ -1,0 +1,198 @@
+// Loading, launching one by one, and launching as a graph.
+#include "engine/runtime/cuda_program.h"
+
+#include "engine/base/error.h"
+#include "engine/render/signature.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <cstring>
+#include <map>
+#include <utility>
+
+namespace uopscope::cuda {
+
+namespace {
+
+/// Values of a launch where the driver reads them: one word each, little-endian.
+struct Arguments {
+  std::vector<uint64_t> words;
+  std::vector<void*> pointers;
+};
+struct Shape {
+  std::array<unsigned, 3> grid{1, 1, 1}, block{1, 1, 1};
+};
+
+Shape shapeOf(std::span<const int64_t> globalSize, std::span<const int64_t> localSize) {
+  Shape shape;
+  for (size_t i = 0; i < globalSize.size(); ++i) shape.grid.at(i) = static_cast<unsigned>(globalSize[i]);
+  for (size_t i = 0; i < localSize.size(); ++i) shape.block.at(i) = static_cast<unsigned>(localSize[i]);
+  return shape;
+}
+
+class CudaProgram : public Program {
+public:
+  CudaProgram(const LoweredKernel& kernel, const std::string& source, Gpu& gpu)
+      : name_(kernel.name), function_(identifier(kernel.name)), maker_(&gpu),
+        binary_(compile(kernel.name, source, gpu.architecture)) {
+    for (int slot : signatureOf(kernel).varSlots) slots_.push_back(static_cast<size_t>(slot));
+    size_t threads = 1;
+    for (const Sint& s : kernel.localSize) threads *= s.isInt() ? static_cast<size_t>(s.i()) : 1;
+    const Loaded& loaded = loadedOn(gpu);
+    if (threads > loaded.maxThreads)
+      throw Error(ErrorKind::Compile, fmt::format("kernel {}: {} threads in a block, {} runs at most {} of this kernel",
+                                                  name_, threads, gpu.label, loaded.maxThreads));
+  }
+  ~CudaProgram() override {
+    for (auto& [gpu, loaded] : loaded_)
+      if (api().contextSetCurrent(gpu->context) == 0) api().moduleUnload(loaded.module);
+  }
+
+  double launch(std::span<void* const> buffers, std::span<const int64_t> vars,
+                std::span<const int64_t> globalSize, std::span<const int64_t> localSize, bool wait) override {
+    Gpu& gpu = gpuOf(buffers);
+    gpu.enter();
+    Object function = loadedOn(gpu).function;
+    Arguments arguments = argumentsOf(buffers, vars);
+    Shape s = shapeOf(globalSize, localSize);
+    for (unsigned n : s.grid)
+      if (n == 0) return 0; // nothing to do is no launch
+    std::string where = whereOn(gpu);
+    if (!wait) {
+      check(api().launchKernel(function, s.grid[0], s.grid[1], s.grid[2], s.block[0], s.block[1], s.block[2], 0,
+                               gpu.stream, arguments.pointers.data(), nullptr),
+            "cuLaunchKernel", where);
+      gpu.note(name_);
+      return 0;
+    }
+    gpu.synchronize();
+    std::lock_guard lock(gpu.mutex);
+    check(api().eventRecord(gpu.begin, gpu.stream), "cuEventRecord", where);
+    check(api().launchKernel(function, s.grid[0], s.grid[1], s.grid[2], s.block[0], s.block[1], s.block[2], 0,
+                             gpu.stream, arguments.pointers.data(), nullptr),
+          "cuLaunchKernel", where);
+    check(api().eventRecord(gpu.end, gpu.stream), "cuEventRecord", where);
+    check(api().eventSynchronize(gpu.end), "cuEventSynchronize", where);
+    float milliseconds = 0;
+    check(api().eventElapsedTime(&milliseconds, gpu.begin, gpu.end), "cuEventElapsedTime", where);
+    return static_cast<double>(milliseconds) * 1e-3;
+  }
+
+  std::string assembly() const override { return sass(binary_, nullptr); }
+  std::string assemblyWithLines(std::vector<AssemblyLine>& lines) const override {
+    return sass(binary_, &lines);
+  }
+  std::string ir() const override { return binary_.ptx; }
+
+  Arguments argumentsOf(std::span<void* const> buffers, std::span<const int64_t> vars) const {
+    Arguments a;
+    for (void* b : buffers) a.words.push_back(reinterpret_cast<uintptr_t>(b));
+    for (size_t slot : slots_) a.words.push_back(static_cast<uint64_t>(vars[slot]));
+    for (uint64_t& w : a.words) a.pointers.push_back(&w);
+    return a;
+  }
+  Object functionOn(Gpu& gpu) { return loadedOn(gpu).function; }
+  const std::string& name() const { return name_; }
+  std::string whereOn(const Gpu& gpu) const { return fmt::format("kernel {} on {}", name_, gpu.label); }
+
+private:
+  struct Loaded {
+    Object module = nullptr, function = nullptr;
+    size_t maxThreads = 0;
+  };
+
+  Gpu& gpuOf(std::span<void* const> buffers) {
+    return buffers.empty() ? *maker_ : memoryTable().gpuOf(buffers[0]);
+  }
+
+  const Loaded& loadedOn(Gpu& gpu) {
+    std::lock_guard lock(mutex_);
+    auto at = loaded_.find(&gpu);
+    if (at != loaded_.end()) return at->second;
+    gpu.enter();
+    Loaded made;
+    check(api().moduleLoadData(&made.module, binary_.image.c_str()), "cuModuleLoadData", whereOn(gpu));
+    check(api().moduleGetFunction(&made.function, made.module, function_.c_str()), "cuModuleGetFunction",
+          whereOn(gpu));
+    int threads = 0;
+    check(api().functionGetAttribute(&threads, kFunctionMaxThreads, made.function), "cuFuncGetAttribute",
+          whereOn(gpu));
+    made.maxThreads = static_cast<size_t>(threads);
+    return loaded_.emplace(&gpu, made).first->second;
+  }
+
+  std::string name_, function_;
+  Gpu* maker_;
+  Binary binary_;
+  std::vector<size_t> slots_; ///< of the kernel's variables among those of a launch
+  std::mutex mutex_;
+  std::map<Gpu*, Loaded> loaded_;
+};
+
+class Graph : public LaunchBatch {
+public:
+  Graph(Gpu& gpu, std::span<const BatchedLaunch> launches) : gpu_(gpu) {
+    gpu.enter();
+    check(api().graphCreate(&graph_, 0), "cuGraphCreate", gpu.label);
+    Object before = nullptr;
+    for (const BatchedLaunch& l : launches) {
+      Arguments arguments;
+      KernelNode node = nodeOf(l, arguments);
+      Object added = nullptr;
+      check(api().graphAddKernelNode(&added, graph_, &before, before ? 1 : 0, &node), "cuGraphAddKernelNode",
+            program(l).whereOn(gpu));
+      nodes_.push_back(added);
+      before = added;
+    }
+    check(api().graphInstantiate(&runnable_, graph_, 0), "cuGraphInstantiate", gpu.label);
+  }
+  ~Graph() override {
+    if (api().contextSetCurrent(gpu_.context) != 0) return;
+    if (runnable_) api().graphExecDestroy(runnable_);
+    if (graph_) api().graphDestroy(graph_);
+  }
+
+  void change(size_t number, const BatchedLaunch& launch) override {
+    Arguments arguments;
+    KernelNode node = nodeOf(launch, arguments);
+    gpu_.enter();
+    check(api().graphSetKernelNode(runnable_, nodes_.at(number), &node), "cuGraphExecKernelNodeSetParams",
+          program(launch).whereOn(gpu_));
+  }
+  void launch() override {
+    gpu_.enter();
+    check(api().graphLaunch(runnable_, gpu_.stream), "cuGraphLaunch", gpu_.label);
+    gpu_.note("a captured function");
+  }
+
+private:
+  static CudaProgram& program(const BatchedLaunch& l) { return static_cast<CudaProgram&>(*l.program); }
+  KernelNode nodeOf(const BatchedLaunch& l, Arguments& arguments) {
+    arguments = program(l).argumentsOf(l.memory, l.vars);
+    Shape s = shapeOf(l.globalSize, l.localSize);
+    KernelNode node;
+    node.function = program(l).functionOn(gpu_);
+    std::copy(s.grid.begin(), s.grid.end(), node.grid);
+    std::copy(s.block.begin(), s.block.end(), node.block);
+    node.parameters = arguments.pointers.data();
+    node.context = gpu_.context;
+    return node;
+  }
+
+  Gpu& gpu_;
+  Object graph_ = nullptr, runnable_ = nullptr;
+  std::vector<Object> nodes_;
+};
+
+} // namespace
+
+std::shared_ptr<Program> makeProgram(const LoweredKernel& kernel, const std::string& source, Gpu& gpu) {
+  return std::make_shared<CudaProgram>(kernel, source, gpu);
+}
+
+std::unique_ptr<LaunchBatch> makeBatch(Gpu& gpu, std::span<const BatchedLaunch> launches) {
+  return std::make_unique<Graph>(gpu, launches);
+}
+
+} // namespace uopscope::cuda

@@ -1,0 +1,87 @@
+// NVRTC needs no GPU: kernels of every kind compile for three generations, their machine code can be read, and an error
+// names its line. Every test says so and stops where the library is not installed.
+#include "engine/base/error.h"
+#include "engine/render/gpu_text.h"
+#include "engine/runtime/cuda_compiler.h"
+#include "tests/engine/codegen/kernels.h"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+
+using namespace uopscope;
+using namespace uopscope::testing;
+
+namespace {
+
+constexpr const char* kAdd =
+    "extern \"C\" __global__ void add(float* a) {\n  a[threadIdx.x] = a[threadIdx.x] + 1.0f;\n}\n";
+
+bool compilerHere() {
+  try {
+    cuda::compile("add", kAdd, "sm_90");
+    return true;
+  } catch (const Error& e) {
+    if (e.kind() != ErrorKind::Device) throw;
+    MESSAGE("not run: ", std::string(e.what()));
+    return false;
+  }
+}
+
+UOp product(DType type, int64_t n) {
+  UOp i = UOp::range(n, 0), j = UOp::range(n, 1), k = UOp::range(n, 2, AxisType::Reduce);
+  UOp term = read(memory(1, n * n, type), i * n + k) * read(memory(2, n * n, type), k * n + j);
+  UOp sum = term.cast(dtypes::float32).reduce(Op::ADD, std::vector<UOp>{k});
+  return kernel({memory(0, n * n).indexed({i * n + j}).store(sum).end({i, j})});
+}
+
+} // namespace
+
+TEST_CASE("CUDA kernels compile for three generations of GPUs, tensor cores and small types included") {
+  if (!compilerHere()) return;
+  Pool pool;
+  PoolScope scope(pool);
+  auto renderer = makeGpuRenderer("CUDA");
+  std::vector<UOp> kernels{elementwise(256, [](UOp x) { return x.alu(Op::EXP2) + x.alu(Op::SIN) + x.alu(Op::SQRT); }),
+                           rowSums(8, 512), product(dtypes::float32, 128), product(dtypes::float16, 128),
+                           product(dtypes::bfloat16, 64)};
+  for (UOp ast : kernels) {
+    LoweredKernel k = lowerKernel(ast, renderer->target());
+    PoolScope inner(*k.pool);
+    std::string source = renderer->render(k);
+    for (const char* architecture : {"sm_80", "sm_90", "sm_100"}) {
+      CAPTURE(architecture);
+      CAPTURE(source);
+      cuda::Binary made = cuda::compile(k.name, source, architecture);
+      CHECK(made.image.size() > 500);
+      CHECK(made.ptx.find(".entry " + k.name) != std::string::npos);
+      CHECK(made.resources.find("registers a thread, 0 bytes spilled") != std::string::npos);
+    }
+  }
+}
+
+TEST_CASE("a listing of CUDA leads back to the lines of the source") {
+  if (!compilerHere()) return;
+  std::vector<AssemblyLine> lines;
+  std::string text = cuda::sass(cuda::compile("add", kAdd, "sm_90"), &lines);
+  CHECK(text.find("registers a thread") != std::string::npos);
+  CHECK(text.find("kernel.cu") == std::string::npos);
+  REQUIRE(!lines.empty());
+  size_t count = static_cast<size_t>(std::count(text.begin(), text.end(), '\n'));
+  CHECK(std::all_of(lines.begin(), lines.end(), [&](AssemblyLine l) { return l.line <= count && l.source <= 3; }));
+  CHECK(std::any_of(lines.begin(), lines.end(), [](AssemblyLine l) { return l.source == 2; }));
+}
+
+TEST_CASE("NVRTC's errors name the kernel and the line") {
+  if (!compilerHere()) return;
+  std::string message;
+  try {
+    cuda::compile("bad", "extern \"C\" __global__ void bad() {\n  int x = nonsense;\n}\n", "sm_90");
+  } catch (const Error& e) {
+    message = e.what();
+  }
+  CAPTURE(message);
+  CHECK(message.find("kernel bad: NVRTC does not compile it for sm_90") == 0);
+  CHECK(message.find("line 2:   int x = nonsense;") != std::string::npos);
+  CHECK_THROWS_WITH_AS(cuda::compile("add", kAdd, "sm_20"), doctest::Contains("begins with sm_"), Error);
+}
