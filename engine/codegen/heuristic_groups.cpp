@@ -103,6 +103,7 @@ bool chooseForProduct(Scheduler& s, const KernelShape& k) {
   Product p;
   if (!findProduct(k, p)) return false;
   int64_t rows = extentOf(p.row), columns = extentOf(p.column);
+  if (product(k.outputs) < kEnoughThreads && product(k.summed) >= kShortestShared) return false; // threads share sums
   struct Size {
     int64_t rows, columns;
   };
@@ -121,18 +122,20 @@ bool chooseForProduct(Scheduler& s, const KernelShape& k) {
   std::string used = fmt::format("{} loads a step give {} products of a thread", tile.rows + tile.columns,
                                  tile.rows * tile.columns);
   Decision why{.reason = used};
-  if (p.termsInMemory && extentOf(p.term) % 4 == 0)
-    tryApply(s, OptOp::UNROLL, unrollAxis(s, p.term), 4, inWords("four terms lie side by side in memory"));
-  int64_t sideBySide = std::min<int64_t>(4, tile.columns);
+  if (int64_t terms = largestDivisor(extentOf(p.term), {16, 8, 4}))
+    tryApply(s, OptOp::UNROLL, unrollAxis(s, p.term), terms, inWords("several terms are loaded at once"));
+  // Four neighbours are one load; the other four lie as far away as the threads of the group reach.
+  int64_t sideBySide = std::min<int64_t>(4, tile.columns), below = std::min<int64_t>(4, tile.rows);
   tryApply(s, OptOp::UPCAST, axisOf(s, p.column), sideBySide, why);
+  tryApply(s, OptOp::UPCAST, axisOf(s, p.row), below, why);
   int64_t across = divisorUpTo(extentNow(s, p.column) / (tile.columns / sideBySide), 16);
-  int64_t down = divisorUpTo(extentNow(s, p.row) / tile.rows, kThreads / std::max<int64_t>(16, across));
+  int64_t down = divisorUpTo(extentNow(s, p.row) / (tile.rows / below), kThreads / std::max<int64_t>(16, across));
   if (down > 1)
     tryApply(s, OptOp::LOCAL, axisOf(s, p.row), down, inWords("threads of a group share columns of the right operand"));
   if (across > 1)
     tryApply(s, OptOp::LOCAL, axisOf(s, p.column), across, inWords("threads of a group share rows of the left operand"));
   if (tile.columns > sideBySide) tryApply(s, OptOp::UPCAST, axisOf(s, p.column), tile.columns / sideBySide, why);
-  tryApply(s, OptOp::UPCAST, axisOf(s, p.row), tile.rows, why);
+  if (tile.rows > below) tryApply(s, OptOp::UPCAST, axisOf(s, p.row), tile.rows / below, why);
   return true;
 }
 

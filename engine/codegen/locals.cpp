@@ -53,7 +53,7 @@ UOp toLocalMemory(Match& m) {
   UOp& memory = memoryOf[b];
   if (!memory)
     memory = UOp::make(define, value.dtype().scalar().ptr(size, space), {},
-                       Arg::of(static_cast<int64_t>(memoryOf.size()) - 1));
+                       Arg::of(m.ctx<LocalsContext>().first + static_cast<int64_t>(memoryOf.size()) - 1));
   auto address = [&](std::span<const UOp> at, UOp from) {
     UOp flat = flatten(at, ranges);
     if (width > 1) {

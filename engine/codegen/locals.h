@@ -6,6 +6,7 @@
 namespace uopscope {
 
 struct LocalsContext {
+  int64_t first = 0;    ///< number of the first DEFINE_LOCAL made here; those before are the kernel's own
   UOpMap<UOp> memoryOf; ///< BUFFERIZE -> its DEFINE_LOCAL, numbered in order
 };
 std::span<const RuleDef> localBufferRules();

@@ -6,6 +6,7 @@
 #include "engine/codegen/loop_tree.h"
 #include "engine/codegen/panels.h"
 #include "engine/codegen/ranges.h"
+#include "engine/codegen/staging.h"
 #include "engine/rewrite/replacement.h"
 
 #include <fmt/format.h>
@@ -365,7 +366,9 @@ UOp Scheduler::optimized() const {
   info.axisTypes.clear();
   for (UOp r : ranges_) info.axisTypes.push_back(r.axisType());
   static const PatternMatcher flatten({flattenRangeRules()}), describe({kDescribeKernel});
-  UOp packed = applied_.empty() ? ast_ : packPanels(ast_, *target_, nextId_);
+  UOp packed = applied_.empty() ? ast_
+               : target_->hasShared ? stageOperands(ast_, *target_, nextId_)
+                                    : packPanels(ast_, *target_, nextId_);
   UOp flat = graphRewrite(packed, flatten, {.name = "flatten range"});
   return replaceNodes(flat, {{flat, flat.withArg(Arg::of(info))}}, describe, "describe kernel");
 }

@@ -12,6 +12,8 @@ namespace uopscope {
 
 namespace {
 
+constexpr int64_t kManyRegisters = 32; ///< accumulators of a thread that make registers scarce
+
 class CudaText final : public GpuText {
 public:
   std::string name(DType type) override {
@@ -113,9 +115,17 @@ public:
       list.push_back(fmt::format("const {} {}", name(v.dtype()), identifier(v.arg().as<VarArg>().name)));
     int64_t threads = 1;
     for (const Sint& s : f.kernel.localSize) threads *= s.isInt() ? s.i() : 1;
+    // A group that waits at a barrier leaves its processor to another: registers have to suffice for two groups.
+    bool waits = false, holdsMany = false;
+    for (UOp u : f.kernel.uops) {
+      waits = waits || u.is(Op::BARRIER);
+      holdsMany = holdsMany || (u.is(Op::DEFINE_REG) && u.dtype().size() >= kManyRegisters);
+    }
+    std::string bounds = waits && holdsMany && threads <= 256 ? fmt::format("{}, {}", threads, 512 / threads)
+                                                              : fmt::format("{}", threads);
     std::string head = declarations();
     return fmt::format("{}{}extern \"C\" __global__ void __launch_bounds__({}) {}({}) {{\n{}}}\n", head,
-                       head.empty() ? "" : "\n", threads, f.name, fmt::join(list, ", "), f.body);
+                       head.empty() ? "" : "\n", bounds, f.name, fmt::join(list, ", "), f.body);
   }
 
 protected:

@@ -281,6 +281,7 @@ BatchedLaunch CapturedRun::launchOf(const Step& s) {
 
 void CapturedRun::makeBatches() {
   batched_ = true;
+  if (vars::jit >= 2) return; // asked for kernel by kernel
   auto takes = [](const Step& s) { return s.step.kernel && s.step.kernel->program; };
   for (size_t first = 0; first < steps_.size();) {
     size_t end = first;

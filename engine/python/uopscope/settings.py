@@ -43,7 +43,7 @@ _IDLE = {
 # Settings whose larger values do no more: name -> (largest that differs, why).
 _LARGEST = {
   "TRACK_MATCH_STATS": (2, "all counts are printed at 2; `uopscope record` keeps every single rewrite"),
-  "JIT": (1, "a captured function is replayed launch by launch, there are no graphs of launches to switch off"),
+  "JIT": (2, "a captured function is replayed launch by launch at 2"),
   "SPEC": (2, "every node is checked at 2")}
 _said = set()
 
