@@ -115,13 +115,6 @@ macro(uopscope_find_packages)
   else()
     uopscope_missing("the window" "switched off")
   endif()
-  find_package(CUDAToolkit QUIET)
-  if(NOT UOPSCOPE_CUDA)
-    uopscope_missing("CUDA" "switched off")
-  elseif(NOT CUDAToolkit_FOUND)
-    set(UOPSCOPE_CUDA OFF)
-    uopscope_missing("CUDA" "CUDA Toolkit not found")
-  endif()
 endmacro()
 
 # Programs allocate by mimalloc: rewriting makes and drops small lists all the time. A sanitizer brings its own.

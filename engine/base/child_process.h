@@ -1,8 +1,8 @@
-// Programs run as children: a compiler, a disassembler. Input goes in and both outputs come back through pipes,
-// so that neither side waits for the other.
+// Programs run as children: a compiler, a disassembler. Input goes in and both outputs come back through
+// pipes, so that neither side waits for the other.
 //
-//   FinishedChild run = runProgram({findProgram("clang-19"), "-x", "c", "-S", "-o", "-", "-"}, "int f() { return 1; }");
-//   if (!run.succeeded()) fmt::print("{}", run.err);
+//   FinishedChild run = runProgram({findProgram("clang-19"), "-x", "c", "-S", "-o", "-", "-"}, "int f() {
+//   return 1; }"); if (!run.succeeded()) fmt::print("{}", run.err);
 #pragma once
 #include <string>
 #include <string_view>

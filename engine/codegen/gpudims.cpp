@@ -109,7 +109,11 @@ UOp addGpuDims(Match& m) {
   }
   auto byId = [](UOp a, UOp b) { return a.arg().as<RangeArg>().ids < b.arg().as<RangeArg>().ids; };
   std::sort(globals.begin(), globals.end(), byId);
-  std::sort(locals.begin(), locals.end(), byId);
+  // Neighbouring threads make a warp: its range is the fastest index.
+  std::sort(locals.begin(), locals.end(), [&](UOp a, UOp b) {
+    bool warpA = a.axisType() == AxisType::Warp, warpB = b.axisType() == AxisType::Warp;
+    return warpA != warpB ? warpB : byId(a, b);
+  });
   UOpMap<UOp> replace;
   if (target.hasThreads && !target.hasLocal) {
     if (globals.size() > 1 || !locals.empty())

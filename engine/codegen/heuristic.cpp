@@ -4,8 +4,9 @@
 // either next to each other too or the same for all lanes; a second axis becomes lanes where some read does
 // not depend on it, so that what was loaded is used several times; a sum over neighbours is unrolled, so that
 // each lane has its own accumulator. Targets with work groups are in heuristic_groups.cpp.
-#include "engine/base/context_var.h"
 #include "engine/codegen/heuristic.h"
+
+#include "engine/base/context_var.h"
 #include "engine/codegen/tiling.h"
 
 #include <fmt/format.h>

@@ -1,8 +1,9 @@
-// Choosing Opts by looking at a kernel: its reads, writes and loops, and how an access moves with a loop. heuristic.cpp
-// chooses for processors with lanes, heuristic_groups.cpp for targets with work groups.
+// Choosing Opts by looking at a kernel: its reads, writes and loops, and how an access moves with a loop.
+// heuristic.cpp chooses for processors with lanes, heuristic_groups.cpp for targets with work groups.
 //
 //   KernelShape k = inspect(s);
-//   if (strideOf(k.reads[0], k.outputs.back()) == 1) tryApply(s, OptOp::UPCAST, axisOf(s, k.outputs.back()), 4, why);
+//   if (strideOf(k.reads[0], k.outputs.back()) == 1) tryApply(s, OptOp::UPCAST, axisOf(s, k.outputs.back()),
+//   4, why);
 #pragma once
 #include "engine/codegen/opt.h"
 

@@ -1,5 +1,6 @@
-// Options for targets with work groups. A GPU wants tens of thousands of threads, neighbouring threads at neighbouring
-// addresses, loads of 16 bytes, and values that are used several times once they are in registers:
+// Options for targets with work groups. A GPU wants tens of thousands of threads, neighbouring threads at
+// neighbouring addresses, loads of 16 bytes, and values that are used several times once they are in
+// registers:
 //
 //   a product of matrices   tensor cores where the types fit, else a tile of registers a thread
 //   a long sum              threads of a group share it, and read side by side
@@ -17,9 +18,9 @@ namespace uopscope::heuristic {
 
 namespace {
 
-constexpr int64_t kThreads = 256;          ///< of a group
-constexpr int64_t kEnoughThreads = 16384;  ///< that keep a large GPU busy
-constexpr int64_t kShortestShared = 128;   ///< terms of a sum that threads share
+constexpr int64_t kThreads = 256;         ///< of a group
+constexpr int64_t kEnoughThreads = 16384; ///< that keep a large GPU busy
+constexpr int64_t kShortestShared = 128;  ///< terms of a sum that threads share
 
 int64_t product(const std::vector<UOp>& ranges) {
   int64_t n = 1;
@@ -43,12 +44,11 @@ int groupAxis(const Scheduler& s, UOp range) {
   return -1;
 }
 
-/// Loops of output become threads, up to `most` in a group; `sideBySide` is the loop whose steps neighbouring threads
-/// take (null: the innermost).
+/// Loops of output become threads, up to `most` in a group; `sideBySide` is the loop whose steps neighbouring
+/// threads take (null: the innermost).
 void spreadOverThreads(Scheduler& s, const KernelShape& k, int64_t most, UOp sideBySide = {}) {
   std::vector<UOp> order(k.outputs.rbegin(), k.outputs.rend());
-  if (sideBySide)
-    std::stable_partition(order.begin(), order.end(), [&](UOp r) { return r == sideBySide; });
+  if (sideBySide) std::stable_partition(order.begin(), order.end(), [&](UOp r) { return r == sideBySide; });
   std::vector<std::pair<UOp, int64_t>> amounts;
   for (UOp r : order) {
     int64_t amount = divisorUpTo(extentNow(s, r), most);
@@ -58,7 +58,8 @@ void spreadOverThreads(Scheduler& s, const KernelShape& k, int64_t most, UOp sid
     if (most <= 1) break;
   }
   for (auto a = amounts.rbegin(); a != amounts.rend(); ++a)
-    tryApply(s, OptOp::LOCAL, axisOf(s, a->first), a->second, inWords("neighbouring threads take neighbouring results"));
+    tryApply(s, OptOp::LOCAL, axisOf(s, a->first), a->second,
+             inWords("neighbouring threads take neighbouring results"));
 }
 
 /// A loop of output with no divisor to make threads of is padded.
@@ -66,7 +67,8 @@ void padForThreads(Scheduler& s, const KernelShape& k) {
   if (product(k.outputs) < 1024) return;
   for (UOp r : k.outputs)
     if (divisorUpTo(extentOf(r), 32) >= 8) return;
-  UOp longest = *std::max_element(k.outputs.begin(), k.outputs.end(), [](UOp a, UOp b) { return extentOf(a) < extentOf(b); });
+  UOp longest = *std::max_element(k.outputs.begin(), k.outputs.end(),
+                                  [](UOp a, UOp b) { return extentOf(a) < extentOf(b); });
   tryApply(s, OptOp::PADTO, axisOf(s, longest), 32, inWords("no loop of output divides into threads"));
 }
 
@@ -103,7 +105,8 @@ bool chooseForProduct(Scheduler& s, const KernelShape& k) {
   Product p;
   if (!findProduct(k, p)) return false;
   int64_t rows = extentOf(p.row), columns = extentOf(p.column);
-  if (product(k.outputs) < kEnoughThreads && product(k.summed) >= kShortestShared) return false; // threads share sums
+  if (product(k.outputs) < kEnoughThreads && product(k.summed) >= kShortestShared)
+    return false; // threads share sums
   struct Size {
     int64_t rows, columns;
   };
@@ -129,12 +132,16 @@ bool chooseForProduct(Scheduler& s, const KernelShape& k) {
   tryApply(s, OptOp::UPCAST, axisOf(s, p.column), sideBySide, why);
   tryApply(s, OptOp::UPCAST, axisOf(s, p.row), below, why);
   int64_t across = divisorUpTo(extentNow(s, p.column) / (tile.columns / sideBySide), 16);
-  int64_t down = divisorUpTo(extentNow(s, p.row) / (tile.rows / below), kThreads / std::max<int64_t>(16, across));
+  int64_t down =
+      divisorUpTo(extentNow(s, p.row) / (tile.rows / below), kThreads / std::max<int64_t>(16, across));
   if (down > 1)
-    tryApply(s, OptOp::LOCAL, axisOf(s, p.row), down, inWords("threads of a group share columns of the right operand"));
+    tryApply(s, OptOp::LOCAL, axisOf(s, p.row), down,
+             inWords("threads of a group share columns of the right operand"));
   if (across > 1)
-    tryApply(s, OptOp::LOCAL, axisOf(s, p.column), across, inWords("threads of a group share rows of the left operand"));
-  if (tile.columns > sideBySide) tryApply(s, OptOp::UPCAST, axisOf(s, p.column), tile.columns / sideBySide, why);
+    tryApply(s, OptOp::LOCAL, axisOf(s, p.column), across,
+             inWords("threads of a group share rows of the left operand"));
+  if (tile.columns > sideBySide)
+    tryApply(s, OptOp::UPCAST, axisOf(s, p.column), tile.columns / sideBySide, why);
   if (tile.rows > below) tryApply(s, OptOp::UPCAST, axisOf(s, p.row), tile.rows / below, why);
   return true;
 }
@@ -150,13 +157,17 @@ bool chooseTensorCores(Scheduler& s, const KernelShape& k) {
   Scheduler before = s;
   int64_t tiles = rows * columns / 128;
   if (p.columnsInMemory)
-    if (int64_t amount = columns % 64 == 0 && tiles / 8 >= 528 ? 8 : columns % 32 == 0 && tiles / 4 >= 132 ? 4 : 0) {
-      if (tryApply(s, OptOp::UPCAST, axisOf(s, p.column), amount, inWords("columns of several tiles are loaded at once")))
+    if (int64_t amount = columns % 64 == 0 && tiles / 8 >= 528   ? 8
+                         : columns % 32 == 0 && tiles / 4 >= 132 ? 4
+                                                                 : 0) {
+      if (tryApply(s, OptOp::UPCAST, axisOf(s, p.column), amount,
+                   inWords("columns of several tiles are loaded at once")))
         tiles /= amount;
     }
   if (p.termsInMemory)
-    if (int64_t amount = terms % 32 == 0 ? 2 : 0)
-      tryApply(s, OptOp::UNROLL, unrollAxis(s, p.term), amount, inWords("terms of several tiles are loaded at once"));
+    if (int64_t amount = terms % 64 == 0 ? 4 : terms % 32 == 0 ? 2 : 0)
+      tryApply(s, OptOp::UNROLL, unrollAxis(s, p.term), amount,
+               inWords("terms of several tiles are loaded at once"));
   if (!tryApply(s, tc, fits)) {
     s = before;
     return tryApply(s, tc, fits);
@@ -165,14 +176,18 @@ bool chooseTensorCores(Scheduler& s, const KernelShape& k) {
     int64_t held = 4;
     for (size_t a : s.axesOf({AxisType::Upcast}))
       if (s.extent(a) > 2) held *= s.extent(a);
-    if (int64_t amount = largestDivisor(extentNow(s, r), {4, 2});
+    int64_t rest = extentNow(s, r);
+    if (int64_t amount = r == p.row ? largestDivisor(rest, {4, 2}) : largestDivisor(rest, {8, 4, 2});
         amount && held * amount <= 128 && tiles / amount >= 528 &&
         tryApply(s, OptOp::UPCAST, axisOf(s, r), amount, inWords("tiles side by side share their operands")))
       tiles /= amount;
   }
   for (UOp r : {p.row, p.column})
-    if (int64_t amount = largestDivisor(extentNow(s, r), {2}); amount && tiles / amount >= 264)
-      if (tryApply(s, OptOp::LOCAL, axisOf(s, r), amount, inWords("warps of a group share operands in the cache")))
+    if (int64_t amount =
+            r == p.row ? largestDivisor(extentNow(s, r), {2}) : largestDivisor(extentNow(s, r), {4, 2});
+        amount && tiles / amount >= 264)
+      if (tryApply(s, OptOp::LOCAL, axisOf(s, r), amount,
+                   inWords("warps of a group share operands in the cache")))
         tiles /= amount;
   return true;
 }
@@ -184,26 +199,31 @@ bool chooseForLongSum(Scheduler& s, const KernelShape& k) {
   UOp along; // a loop whose terms lie side by side
   for (UOp t : k.summed) {
     bool suits = extentOf(t) >= 32 && std::all_of(k.reads.begin(), k.reads.end(), [&](UOp r) {
-      return strideOf(r, t) == 1 || strideOf(r, t) == 0;
-    });
-    if (suits && std::any_of(k.reads.begin(), k.reads.end(), [&](UOp r) { return strideOf(r, t) == 1; })) along = t;
+                   return strideOf(r, t) == 1 || strideOf(r, t) == 0;
+                 });
+    if (suits && std::any_of(k.reads.begin(), k.reads.end(), [&](UOp r) { return strideOf(r, t) == 1; }))
+      along = t;
   }
   if (along) {
     int64_t n = extentOf(along);
     if (n % 4 == 0 && n / 4 >= 32)
-      if (tryApply(s, OptOp::UNROLL, unrollAxis(s, along), 4, inWords("four terms are loaded at once"))) n /= 4;
+      if (tryApply(s, OptOp::UNROLL, unrollAxis(s, along), 4, inWords("four terms are loaded at once")))
+        n /= 4;
     int64_t group = divisorUpTo(n, outputs >= 2 * kEnoughThreads / 32 ? 64 : kThreads);
     if (group < 8) return false;
-    if (group < 128) spreadOverThreads(s, k, 128 / group); // before GROUP, whose threads have to be the neighbours
-    return tryApply(s, OptOp::GROUP, groupAxis(s, along), group,
-                    {.reason = fmt::format("{} results of {} terms: threads share each sum and read side by side",
-                                           outputs, terms)});
+    if (group < 128)
+      spreadOverThreads(s, k, 128 / group); // before GROUP, whose threads have to be the neighbours
+    return tryApply(
+        s, OptOp::GROUP, groupAxis(s, along), group,
+        {.reason = fmt::format("{} results of {} terms: threads share each sum and read side by side",
+                               outputs, terms)});
   }
   if (outputs >= kEnoughThreads) return false;
   UOp sideBySide; // a loop of results that every read follows
   for (UOp r : k.outputs)
     if (readsSuitLanes(k, r)) sideBySide = r;
-  UOp longest = *std::max_element(k.summed.begin(), k.summed.end(), [](UOp a, UOp b) { return extentOf(a) < extentOf(b); });
+  UOp longest = *std::max_element(k.summed.begin(), k.summed.end(),
+                                  [](UOp a, UOp b) { return extentOf(a) < extentOf(b); });
   int64_t across = sideBySide ? divisorUpTo(extentOf(sideBySide), 32) : 1;
   int64_t group = divisorUpTo(extentOf(longest), across >= 8 ? 16 : 64);
   if (group < 4) return false;
@@ -211,7 +231,8 @@ bool chooseForLongSum(Scheduler& s, const KernelShape& k) {
                 {.reason = fmt::format("{} results of {} terms: threads share each sum", outputs, terms)}))
     return false;
   if (across > 1)
-    tryApply(s, OptOp::LOCAL, axisOf(s, sideBySide), across, inWords("neighbouring threads read side by side"));
+    tryApply(s, OptOp::LOCAL, axisOf(s, sideBySide), across,
+             inWords("neighbouring threads read side by side"));
   return true;
 }
 
@@ -220,7 +241,8 @@ void chooseForResults(Scheduler& s, const KernelShape& k) {
   for (UOp r : k.outputs) {
     if (!writtenNextToEachOther(k, r)) continue;
     sideBySide = r;
-    bool wide = extentOf(r) % 4 == 0 && product(k.outputs) / 4 >= kEnoughThreads && (k.reduction || readsSuitLanes(k, r));
+    bool wide = extentOf(r) % 4 == 0 && product(k.outputs) / 4 >= kEnoughThreads &&
+                (k.reduction || readsSuitLanes(k, r));
     if (wide) tryApply(s, OptOp::UPCAST, axisOf(s, r), 4, inWords("results lie next to each other along it"));
     break;
   }

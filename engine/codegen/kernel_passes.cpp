@@ -128,7 +128,8 @@ UOp postoptSymbolic(const KernelPass& pass, UOp sink, const Target& target) {
 UOp addLocalBuffers(const KernelPass& pass, UOp sink, const Target& target) {
   LocalsContext locals;
   for (UOp u : sink.toposort())
-    if (u.is(Op::DEFINE_LOCAL) && u.arg().kind() == ArgKind::Int) locals.first = std::max(locals.first, u.arg().i() + 1);
+    if (u.is(Op::DEFINE_LOCAL) && u.arg().kind() == ArgKind::Int)
+      locals.first = std::max(locals.first, u.arg().i() + 1);
   return rewrite(pass, sink, target, locals);
 }
 

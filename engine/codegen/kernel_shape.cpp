@@ -1,7 +1,6 @@
 // What reads, writes and loops of a kernel look like.
-#include "engine/codegen/heuristic.h"
-
 #include "engine/base/error.h"
+#include "engine/codegen/heuristic.h"
 #include "engine/codegen/ranges.h"
 #include "engine/codegen/tiling.h"
 

@@ -366,7 +366,7 @@ UOp Scheduler::optimized() const {
   info.axisTypes.clear();
   for (UOp r : ranges_) info.axisTypes.push_back(r.axisType());
   static const PatternMatcher flatten({flattenRangeRules()}), describe({kDescribeKernel});
-  UOp packed = applied_.empty() ? ast_
+  UOp packed = applied_.empty()     ? ast_
                : target_->hasShared ? stageOperands(ast_, *target_, nextId_)
                                     : packPanels(ast_, *target_, nextId_);
   UOp flat = graphRewrite(packed, flatten, {.name = "flatten range"});

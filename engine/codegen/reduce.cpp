@@ -72,8 +72,8 @@ TileLanes tileLanesOf(UOp value) {
   return t;
 }
 
-/// sum plus `lanes` of tiles, computed by the tensor cores: the sum takes the place of what each tile adds to. Null
-/// where the lanes are no whole tiles.
+/// sum plus `lanes` of tiles, computed by the tensor cores: the sum takes the place of what each tile adds
+/// to. Null where the lanes are no whole tiles.
 UOp addTiles(UOp sum, UOp wmma, std::span<const int64_t> lanes) {
   const WmmaArg& arg = wmma.arg().as<WmmaArg>();
   std::array<int64_t, 3> size{1, 1, 1};
@@ -81,7 +81,9 @@ UOp addTiles(UOp sum, UOp wmma, std::span<const int64_t> lanes) {
     for (auto [axis, n] : arg.upcastAxes[s]) size[s] *= n;
   std::vector<int64_t> place(lanes.size()), back(lanes.size());
   for (size_t i = 0; i < lanes.size(); ++i) place[i] = static_cast<int64_t>(i);
-  std::sort(place.begin(), place.end(), [&](int64_t a, int64_t b) { return lanes[static_cast<size_t>(a)] < lanes[static_cast<size_t>(b)]; });
+  std::sort(place.begin(), place.end(), [&](int64_t a, int64_t b) {
+    return lanes[static_cast<size_t>(a)] < lanes[static_cast<size_t>(b)];
+  });
   std::array<std::vector<int64_t>, 2> operands;
   for (size_t i = 0; i < place.size(); ++i) {
     int64_t lane = lanes[static_cast<size_t>(place[i])], k = static_cast<int64_t>(i) % size[2];
@@ -92,9 +94,10 @@ UOp addTiles(UOp sum, UOp wmma, std::span<const int64_t> lanes) {
         for (int64_t e = 0; e < size[s]; ++e) operands[s].push_back(lane / size[2] * size[s] + e);
   }
   if (static_cast<int64_t>(lanes.size()) % size[2]) return {};
-  UOp wide = UOp::make(Op::WMMA, sum.dtype(),
-                       {pickLanes(wmma.src(0), operands[0]), pickLanes(wmma.src(1), operands[1]), pickLanes(sum, place)},
-                       wmma.arg());
+  UOp wide = UOp::make(
+      Op::WMMA, sum.dtype(),
+      {pickLanes(wmma.src(0), operands[0]), pickLanes(wmma.src(1), operands[1]), pickLanes(sum, place)},
+      wmma.arg());
   return pickLanes(wide, back);
 }
 
@@ -121,8 +124,11 @@ UOp reduceToAccumulator(Match& m) {
   UOp next = acc.after(inside).indexed({at}, type);
   TileLanes tiles = how == Op::ADD ? tileLanesOf(value) : TileLanes{};
   for (int first = 0; first < in; first += width) {
-    UOp added = tiles.wmma ? addTiles(next, tiles.wmma, std::span(tiles.lanes).subspan(static_cast<size_t>(first), static_cast<size_t>(width)))
-                           : UOp{};
+    UOp added =
+        tiles.wmma
+            ? addTiles(next, tiles.wmma,
+                       std::span(tiles.lanes).subspan(static_cast<size_t>(first), static_cast<size_t>(width)))
+            : UOp{};
     next = added ? added : addSlice(next, value, first, how, ctx.target);
   }
   UOp done = acc.indexed({at}, withLanes(acc.dtype(), width)).store(next).end(loops);

@@ -51,7 +51,8 @@ void layOut(Tile& tile) {
     if (d.range.axisType() == AxisType::Unroll) return 3;
     if (isThread(d.range)) return 1;
     for (const Digit& other : tile.digits)
-      if (other.range.axisType() == AxisType::Upcast) return other.range == d.range ? 0 : 2; // the nearest one
+      if (other.range.axisType() == AxisType::Upcast)
+        return other.range == d.range ? 0 : 2; // the nearest one
     return 2;
   };
   std::vector<size_t> order(tile.digits.size());
@@ -97,7 +98,8 @@ std::optional<Tile> tileOf(UOp read, UOp reduction, const std::vector<UOp>& thre
       tile.reuse *= extentOf(r);
     }
   }
-  std::sort(tile.digits.begin(), tile.digits.end(), [](const Digit& a, const Digit& b) { return a.stride < b.stride; });
+  std::sort(tile.digits.begin(), tile.digits.end(),
+            [](const Digit& a, const Digit& b) { return a.stride < b.stride; });
   bool hasTerms = std::any_of(tile.digits.begin(), tile.digits.end(),
                               [](const Digit& d) { return d.range.axisType() == AxisType::Unroll; });
   int64_t group = 1;
@@ -105,7 +107,8 @@ std::optional<Tile> tileOf(UOp read, UOp reduction, const std::vector<UOp>& thre
   if (!hasTerms || tile.reuse < kStagingReuse || tile.size % group) return {};
   int64_t each = tile.size / group, widest = kVectorBytes / read.dtype().itemsize();
   if (tile.digits[0].stride == 1)
-    while (tile.vector * 2 <= widest && each % (tile.vector * 2) == 0 && tile.digits[0].extent % (tile.vector * 2) == 0)
+    while (tile.vector * 2 <= widest && each % (tile.vector * 2) == 0 &&
+           tile.digits[0].extent % (tile.vector * 2) == 0)
       tile.vector *= 2;
   layOut(tile);
   return tile;
@@ -113,7 +116,8 @@ std::optional<Tile> tileOf(UOp read, UOp reduction, const std::vector<UOp>& thre
 
 class Stage {
 public:
-  Stage(const std::vector<UOp>& threads, UOp steps, int64_t nextId) : threads_(threads), steps_(steps), nextId_(nextId) {}
+  Stage(const std::vector<UOp>& threads, UOp steps, int64_t nextId)
+      : threads_(threads), steps_(steps), nextId_(nextId) {}
 
   /// The copy of this thread's part, as an effect.
   UOp copy(const Tile& tile, UOp memory) {
@@ -196,7 +200,8 @@ UOp stageOperands(UOp ast, const Target& target, int64_t nextId) {
   std::vector<Tile> tiles;
   int64_t bytes = 0;
   for (UOp read : nodes) {
-    if (!read.is(Op::INDEX) || !read.src(0).is(Op::DEFINE_GLOBAL) || !sum.reduction.src(0).dependsOn(read)) continue;
+    if (!read.is(Op::INDEX) || !read.src(0).is(Op::DEFINE_GLOBAL) || !sum.reduction.src(0).dependsOn(read))
+      continue;
     auto tile = tileOf(read, sum.reduction, threads);
     if (!tile) return ast; // an operand that stays in global memory would be the one that is waited for
     bytes += 2 * tile->step * read.dtype().itemsize();
@@ -215,8 +220,9 @@ UOp stageOperands(UOp ast, const Target& target, int64_t nextId) {
   for (size_t i = 0; i < tiles.size(); ++i)
     staged[tiles[i].read] = stage.readBack(tiles[i], memories[i].after(std::span<const UOp>(&ready, 1)));
   because([&] {
-    return fmt::format("each element is read by {} threads of a group: {} bytes of shared memory, a barrier a step",
-                       tiles[0].reuse, bytes);
+    return fmt::format(
+        "each element is read by {} threads of a group: {} bytes of shared memory, a barrier a step",
+        tiles[0].reuse, bytes);
   });
   static const PatternMatcher useShared({kStaged}), asLoop({kTerms});
   ast = replaceNodes(ast, staged, useShared, "shared operands");

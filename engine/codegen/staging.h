@@ -1,15 +1,18 @@
 // Staging: the threads of a group copy what all of them read into shared memory once, and read it from there.
 //
-// Each thread of a product reads a row of one operand and a column of the other; its neighbours read the same. A group
-// of 16 by 16 threads with 8 by 8 results each needs 128 rows and 128 columns, 8 terms of each at a time:
+// Each thread of a product reads a row of one operand and a column of the other; its neighbours read the
+// same. A group of 16 by 16 threads with 8 by 8 results each needs 128 rows and 128 columns, 8 terms of each
+// at a time:
 //
-//   for ko:  shared[ko % 2] = 8 terms of 128 rows, 8 terms of 128 columns       (each thread copies a sixteenth byte line)
+//   for ko:  shared[ko % 2] = 8 terms of 128 rows, 8 terms of 128 columns       (each thread copies a
+//   sixteenth byte line)
 //            barrier
 //            64 sums += products of what shared[ko % 2] holds
 //
-// Two halves take turns, so that one barrier a step is enough: nobody writes a half before everybody has passed the
-// barrier that follows its last read. What a thread reads as a vector lies side by side in shared memory, and rows of
-// terms are 16 bytes longer than they need be, so that the threads that write fall into different banks.
+// Two halves take turns, so that one barrier a step is enough: nobody writes a half before everybody has
+// passed the barrier that follows its last read. What a thread reads as a vector lies side by side in shared
+// memory, and rows of terms are 16 bytes longer than they need be, so that the threads that write fall into
+// different banks.
 #pragma once
 #include "engine/codegen/target.h"
 

@@ -3,8 +3,8 @@
 //
 //   b = Buffer("CPU", 4, dtypes.int32).allocate(); b.copyin(memoryview(struct.pack("4i", 1, 2, 3, 4)))
 //   b.view(2, dtypes.int32, 8).as_buffer().cast("i").tolist()                  # [3, 4]
-#include "engine/runtime/buffer.h"
 #include "engine/python/bindings.h"
+#include "engine/runtime/buffer.h"
 #include "engine/runtime/run_capture.h"
 #include "engine/tensor/tensor_memory.h"
 

@@ -1,6 +1,5 @@
 // Kernels by hand: lowering, what a lowered kernel is made of, running it, and what a device's renderer can
 // do.
-#include "engine/runtime/kernel_cache.h"
 #include "engine/codegen/codegen.h"
 #include "engine/codegen/estimates.h"
 #include "engine/codegen/kernel_passes.h"
@@ -9,6 +8,7 @@
 #include "engine/python/bindings.h"
 #include "engine/python/script_kernel.h"
 #include "engine/rules/user_rules.h"
+#include "engine/runtime/kernel_cache.h"
 #include "engine/runtime/run_capture.h"
 #include "engine/runtime/search.h"
 #include "engine/schedule/schedule_passes.h"

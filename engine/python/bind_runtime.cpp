@@ -2,9 +2,9 @@
 #include "engine/base/context_var.h"
 #include "engine/python/bindings.h"
 #include "engine/runtime/counters.h"
-#include "engine/runtime/run_schedule.h"
-#include "engine/runtime/kernel_cache.h"
 #include "engine/runtime/device.h"
+#include "engine/runtime/kernel_cache.h"
+#include "engine/runtime/run_schedule.h"
 #include "engine/tensor/tensor_memory.h"
 
 #include <fmt/format.h>

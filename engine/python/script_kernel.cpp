@@ -1,9 +1,9 @@
 // Kernels of scripts: lowering, importing their nodes, running them.
-#include "engine/runtime/kernel_cache.h"
-#include "engine/runtime/buffer.h"
 #include "engine/python/script_kernel.h"
 
 #include "engine/render/c_renderer.h"
+#include "engine/runtime/buffer.h"
+#include "engine/runtime/kernel_cache.h"
 #include "engine/tensor/tensor_memory.h"
 
 #include <fmt/format.h>

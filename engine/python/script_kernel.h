@@ -1,9 +1,9 @@
 // A kernel as a script sees it: its nodes come into the tensor pool when they are asked for, it is compiled
 // when it is first run.
 #pragma once
-#include "engine/runtime/kernel_cache.h"
-#include "engine/runtime/buffer.h"
 #include "engine/python/bindings.h"
+#include "engine/runtime/buffer.h"
+#include "engine/runtime/kernel_cache.h"
 #include "engine/runtime/run_capture.h"
 
 namespace uopscope {

@@ -60,7 +60,8 @@ public:
   }
   std::string cast(DType to, DType from, const std::string& value) override {
     // Which comparison is meant of a half and 0 the headers leave open.
-    if (to.isBool() && from.isFloat() && from.itemsize() < 4) return fmt::format("((float){} != 0.0f)", value);
+    if (to.isBool() && from.isFloat() && from.itemsize() < 4)
+      return fmt::format("((float){} != 0.0f)", value);
     return GpuText::cast(to, from, value);
   }
   std::string alu(UOp u, DType type, DType from, std::span<const std::string> a) override {
@@ -115,7 +116,8 @@ public:
       list.push_back(fmt::format("const {} {}", name(v.dtype()), identifier(v.arg().as<VarArg>().name)));
     int64_t threads = 1;
     for (const Sint& s : f.kernel.localSize) threads *= s.isInt() ? s.i() : 1;
-    // A group that waits at a barrier leaves its processor to another: registers have to suffice for two groups.
+    // A group that waits at a barrier leaves its processor to another: registers have to suffice for two
+    // groups.
     bool waits = false, holdsMany = false;
     for (UOp u : f.kernel.uops) {
       waits = waits || u.is(Op::BARRIER);

@@ -1,7 +1,8 @@
 // Memory of buffers, and the table from BUFFER nodes to it. Nodes are known by pool and id, which are not
 // reused.
-#include "engine/base/error.h"
 #include "engine/runtime/buffer.h"
+
+#include "engine/base/error.h"
 #include "engine/runtime/counters.h"
 #include "engine/runtime/device.h"
 

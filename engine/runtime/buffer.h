@@ -1,7 +1,8 @@
 // Memory of BUFFER nodes: who owns it, parts of it, and the table from nodes to memory.
 //
 //   Buffer b("CPU", dtypes::float32, 1024);  b.allocate();  b.copyIn(bytes);
-//   auto part = Buffer::view(whole, dtypes::float32, 16, 64);      // 16 floats from byte 64 on; keeps `whole`
+//   auto part = Buffer::view(whole, dtypes::float32, 16, 64);      // 16 floats from byte 64 on; keeps
+//   `whole`
 #pragma once
 #include "engine/runtime/device.h"
 

@@ -75,9 +75,10 @@ Api open() {
                 "interprets them");
   Api a = functionsOf(library);
   if (Status status = a.init(0); status != 0)
-    throw Error(ErrorKind::Device, fmt::format("CUDA's driver does not start: {}. Is a GPU of NVIDIA here, and "
-                                               "does nvidia-smi list it?",
-                                               nameOf(a, status)));
+    throw Error(ErrorKind::Device,
+                fmt::format("CUDA's driver does not start: {}. Is a GPU of NVIDIA here, and "
+                            "does nvidia-smi list it?",
+                            nameOf(a, status)));
   int count = 0;
   if (Status status = a.deviceGetCount(&count); status != 0 || count == 0)
     throw Error(ErrorKind::Device,

@@ -67,7 +67,8 @@ struct Api {
 constexpr Status kOutOfMemory = 2, kLaunchOutOfResources = 701;
 constexpr int kMaxThreadsPerBlock = 1, kMaxBlockDimX = 2, kMaxGridDimX = 5, kMaxSharedPerBlock = 8,
               kMultiprocessors = 16, kCapabilityMajor = 75, kCapabilityMinor = 76;
-constexpr int kFunctionMaxThreads = 0, kFunctionSharedBytes = 1, kFunctionLocalBytes = 3, kFunctionRegisters = 4;
+constexpr int kFunctionMaxThreads = 0, kFunctionSharedBytes = 1, kFunctionLocalBytes = 3,
+              kFunctionRegisters = 4;
 constexpr unsigned kStreamNonBlocking = 1;
 
 /// Opened and initialised when first asked for. Throws Error(Device) where there is no driver or no GPU.

@@ -65,9 +65,10 @@ void* openLibrary() {
     for (const char* folder : {"lib64", "lib"})
       for (const char* name : {"libnvrtc.so", "libnvrtc.so.13", "libnvrtc.so.12"})
         if (void* library = dlopen((toolkit / folder / name).c_str(), RTLD_NOW | RTLD_LOCAL)) return library;
-  throw Error(ErrorKind::Device,
-              "there is no compiler of CUDA kernels: libnvrtc.so is missing. Install the CUDA Toolkit, or the "
-              "Python package nvidia-cuda-nvrtc; CUDA_HOME names a toolkit elsewhere");
+  throw Error(
+      ErrorKind::Device,
+      "there is no compiler of CUDA kernels: libnvrtc.so is missing. Install the CUDA Toolkit, or the "
+      "Python package nvidia-cuda-nvrtc; CUDA_HOME names a toolkit elsewhere");
 }
 
 std::string includeFolder() {
@@ -211,8 +212,10 @@ public:
   explicit TemporaryFile(const std::string& content)
       : path_((fs::temp_directory_path() / "uopscope-XXXXXX").string()) {
     int file = mkstemp(path_.data());
-    if (file < 0) path_.clear();
-    else close(file);
+    if (file < 0)
+      path_.clear();
+    else
+      close(file);
     if (!path_.empty()) std::ofstream(path_, std::ios::binary) << content;
   }
   ~TemporaryFile() {
@@ -226,8 +229,8 @@ private:
   std::string path_;
 };
 
-/// Text line by line, without what people do not read; `placed` answers the line of the source that a line names, -1
-/// for a line that is kept, 0 for one that is not.
+/// Text line by line, without what people do not read; `placed` answers the line of the source that a line
+/// names, -1 for a line that is kept, 0 for one that is not.
 template <typename Placed>
 std::string tidied(const std::string& listing, std::vector<AssemblyLine>* lines, Placed placed) {
   std::string out;
@@ -296,6 +299,7 @@ Binary compile(const std::string& kernel, const std::string& source, const std::
   // the same value.
   std::vector<std::string> options{"--gpu-architecture=" + targetFor(architecture), "--std=c++17",
                                    "--fmad=false", "-lineinfo", "--ptxas-options=-v"};
+  if (n.major >= 13) options.push_back("--no-cache"); // what it finds there comes without ptxas' words
   if (!n.include.empty()) options.push_back("--include-path=" + n.include);
   DiskCache* disk = DiskCache::named("kernels");
   std::string key;
@@ -331,8 +335,9 @@ std::string wantedArchitecture() {
   if (!value || !*value) return {};
   std::string text = value;
   if (!std::regex_match(text, std::regex("sm_[0-9]+[a-f]?")))
-    throw Error(ErrorKind::Value,
-                fmt::format("CUDA_ARCH is \"{}\": it names an architecture such as sm_80, sm_90 or sm_100", text));
+    throw Error(
+        ErrorKind::Value,
+        fmt::format("CUDA_ARCH is \"{}\": it names an architecture such as sm_80, sm_90 or sm_100", text));
   return text;
 }
 

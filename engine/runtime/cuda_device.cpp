@@ -1,5 +1,5 @@
-// CUDA: a GPU of NVIDIA. CUDA:1 is the second one; with CUDA_SPLIT=4 each GPU is shown as four devices with streams
-// of their own, so that shards can be tried on one.
+// CUDA: a GPU of NVIDIA. CUDA:1 is the second one; with CUDA_SPLIT=4 each GPU is shown as four devices with
+// streams of their own, so that shards can be tried on one.
 #include "engine/base/context_var.h"
 #include "engine/base/error.h"
 #include "engine/render/gpu_text.h"
@@ -73,13 +73,15 @@ private:
   /// Opens the driver's device of that name. Never destroyed: buffers die after everything static.
   static Gpu& opened(const std::string& name) {
     size_t colon = name.find(':');
-    auto number = static_cast<int>(colon == std::string::npos ? 0 : std::strtol(name.c_str() + colon + 1, nullptr, 10));
+    auto number =
+        static_cast<int>(colon == std::string::npos ? 0 : std::strtol(name.c_str() + colon + 1, nullptr, 10));
     auto split = static_cast<int>(std::max<int64_t>(1, envInt("CUDA_SPLIT", 1)));
     api();
     if (int count = deviceCount(); number >= count * split)
-      throw Error(ErrorKind::Device,
-                  fmt::format("there is no {}: CUDA finds {} GPU{} here; CUDA_SPLIT={} shows each as several devices",
-                              name, count, count == 1 ? "" : "s", number / count + 1));
+      throw Error(
+          ErrorKind::Device,
+          fmt::format("there is no {}: CUDA finds {} GPU{} here; CUDA_SPLIT={} shows each as several devices",
+                      name, count, count == 1 ? "" : "s", number / count + 1));
     auto* gpu = std::make_unique<Gpu>().release();
     check(api().deviceGet(&gpu->ordinal, number / split), "cuDeviceGet", name);
     std::array<char, 256> text{};

@@ -25,11 +25,12 @@ void Gpu::synchronize() {
   Status status = api().streamSynchronize(stream);
   std::lock_guard lock(mutex);
   if (status != 0)
-    throw Error(ErrorKind::Runtime,
-                fmt::format("{}: {}. One of the last kernels failed: {}. This process cannot use the device any "
-                            "more; DEBUG=2 waits for each kernel and names the one that failed, DEV=REF:CUDA "
-                            "finds the access",
-                            label, statusName(status), fmt::join(launched, ", ")));
+    throw Error(
+        ErrorKind::Runtime,
+        fmt::format("{}: {}. One of the last kernels failed: {}. This process cannot use the device any "
+                    "more; DEBUG=2 waits for each kernel and names the one that failed, DEV=REF:CUDA "
+                    "finds the access",
+                    label, statusName(status), fmt::join(launched, ", ")));
   launched.clear();
 }
 

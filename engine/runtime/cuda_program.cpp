@@ -41,8 +41,9 @@ public:
     for (const Sint& s : kernel.localSize) threads *= s.isInt() ? static_cast<size_t>(s.i()) : 1;
     const Loaded& loaded = loadedOn(gpu);
     if (threads > loaded.maxThreads)
-      throw Error(ErrorKind::Compile, fmt::format("kernel {}: {} threads in a block, {} runs at most {} of this kernel",
-                                                  name_, threads, gpu.label, loaded.maxThreads));
+      throw Error(ErrorKind::Compile,
+                  fmt::format("kernel {}: {} threads in a block, {} runs at most {} of this kernel", name_,
+                              threads, gpu.label, loaded.maxThreads));
   }
   ~CudaProgram() override {
     for (auto& [gpu, loaded] : loaded_)
@@ -60,8 +61,8 @@ public:
       if (n == 0) return 0; // nothing to do is no launch
     std::string where = whereOn(gpu);
     if (!wait) {
-      check(api().launchKernel(function, s.grid[0], s.grid[1], s.grid[2], s.block[0], s.block[1], s.block[2], 0,
-                               gpu.stream, arguments.pointers.data(), nullptr),
+      check(api().launchKernel(function, s.grid[0], s.grid[1], s.grid[2], s.block[0], s.block[1], s.block[2],
+                               0, gpu.stream, arguments.pointers.data(), nullptr),
             "cuLaunchKernel", where);
       gpu.note(name_);
       return 0;

@@ -24,9 +24,11 @@ struct Kind {
   const char* name;
   std::shared_ptr<Device> (*make)(std::string);
 };
-constexpr Kind kKinds[] = {
-    {"CPU", makeCpuDevice}, {"NULL", makeNullDevice}, {"REF", makeRefDevice}, {"CL", makeOpenClDevice},
-    {"CUDA", makeCudaDevice}};
+constexpr Kind kKinds[] = {{"CPU", makeCpuDevice},
+                           {"NULL", makeNullDevice},
+                           {"REF", makeRefDevice},
+                           {"CL", makeOpenClDevice},
+                           {"CUDA", makeCudaDevice}};
 /// One device for all files; buffers know which.
 constexpr Kind kFiles{"DISK", makeFileDevice};
 /// The reference's name for an interpreter of programs: REF under another name.
@@ -36,14 +38,15 @@ constexpr Kind kPython{"PYTHON", makeRefDevice};
 struct Missing {
   const char *name, *advice;
 };
-constexpr Missing kMissing[] = {{"METAL", "running its kernels takes macOS and a device that uses its Metal driver"},
-                                {"GPU", "DEV=CL runs them by OpenCL"},
-                                {"WEBGPU", "running its kernels takes a WebGPU library such as wgpu-native and a device that uses it"},
-                                {"AMD", "running its kernels takes AMD's driver (amdgpu) and a device that uses it"},
-                                {"HIP", "running its kernels takes AMD's driver (amdgpu), the HIP toolkit and a device that uses them"},
-                                {"NV", "DEV=CUDA runs on GPUs of NVIDIA"},
-                                {"QCOM", "running its kernels takes Qualcomm's driver and a device that uses it"},
-                                {"DSP", "running its kernels takes Qualcomm's DSP driver and a device that uses it"}};
+constexpr Missing kMissing[] = {
+    {"METAL", "running its kernels takes macOS and a device that uses its Metal driver"},
+    {"GPU", "DEV=CL runs them by OpenCL"},
+    {"WEBGPU", "running its kernels takes a WebGPU library such as wgpu-native and a device that uses it"},
+    {"AMD", "running its kernels takes AMD's driver (amdgpu) and a device that uses it"},
+    {"HIP", "running its kernels takes AMD's driver (amdgpu), the HIP toolkit and a device that uses them"},
+    {"NV", "DEV=CUDA runs on GPUs of NVIDIA"},
+    {"QCOM", "running its kernels takes Qualcomm's driver and a device that uses it"},
+    {"DSP", "running its kernels takes Qualcomm's DSP driver and a device that uses it"}};
 
 struct Registry {
   std::mutex mutex;

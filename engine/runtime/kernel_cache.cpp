@@ -5,6 +5,8 @@
 // Kernels of one schedule are made side by side: each by one thread, in pools of their own, told to an
 // observer of their own. What is printed and recorded does not depend on the number of threads: texts are
 // kept until the kernel first runs, and observers are joined in the order of the schedule.
+#include "engine/runtime/kernel_cache.h"
+
 #include "engine/base/context_var.h"
 #include "engine/base/error.h"
 #include "engine/codegen/program_text.h"
@@ -12,7 +14,6 @@
 #include "engine/rewrite/replacement.h"
 #include "engine/rules/rounding.h"
 #include "engine/rules/user_rules.h"
-#include "engine/runtime/kernel_cache.h"
 #include "engine/runtime/device.h"
 #include "engine/runtime/kernel_report.h"
 #include "engine/runtime/search.h"

@@ -1,8 +1,8 @@
 // Text about kernels and launches.
-#include "engine/runtime/counters.h"
 #include "engine/runtime/kernel_report.h"
 
 #include "engine/base/error.h"
+#include "engine/runtime/counters.h"
 #include "engine/uop/eval.h"
 
 #include <fmt/format.h>

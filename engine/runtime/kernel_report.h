@@ -1,7 +1,7 @@
 // Reports on a kernel: listings and JSON for the trace, the line of DEBUG=2.
 #pragma once
-#include "engine/runtime/kernel_cache.h"
 #include "engine/runtime/device.h"
+#include "engine/runtime/kernel_cache.h"
 
 #include <span>
 #include <string>

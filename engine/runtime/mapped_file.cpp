@@ -1,9 +1,9 @@
 // Mapping files, and the device that stands for them: it holds and copies bytes and runs nothing.
-#include "engine/runtime/buffer.h"
 #include "engine/runtime/mapped_file.h"
 
 #include "engine/base/error.h"
 #include "engine/runtime/allocator.h"
+#include "engine/runtime/buffer.h"
 #include "engine/runtime/device_makers.h"
 
 #include <fcntl.h>

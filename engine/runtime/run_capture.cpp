@@ -1,12 +1,12 @@
 // Noting launches, and playing them back. A replay without observer and DEBUG touches nothing but the
 // addresses and numbers that change, and calls the programs.
-#include "engine/runtime/counters.h"
-#include "engine/runtime/buffer.h"
 #include "engine/runtime/run_capture.h"
 
 #include "engine/base/context_var.h"
 #include "engine/base/error.h"
 #include "engine/rewrite/observer.h"
+#include "engine/runtime/buffer.h"
+#include "engine/runtime/counters.h"
 #include "engine/runtime/kernel_report.h"
 
 #include <fmt/format.h>
@@ -236,13 +236,16 @@ bool CapturedRun::update(Step& s, std::span<const std::shared_ptr<Buffer>> input
     old = now;
   };
   for (const Patch& p : s.patches)
-    set(s.memory[p.argument], static_cast<void*>(static_cast<std::byte*>(inputs[p.input]->memory()) + p.offset));
+    set(s.memory[p.argument],
+        static_cast<void*>(static_cast<std::byte*>(inputs[p.input]->memory()) + p.offset));
   for (auto [position, number] : s.varPatches) set(s.vars[position], values[number]);
   for (auto [position, number] : s.valuePatches) s.step.values[position].second = values[number];
   if (!s.step.kernel || !s.symbolicSize) return differs;
   const LoweredKernel& k = s.step.kernel->lowered;
-  for (size_t i = 0; i < k.globalSize.size(); ++i) set(s.globalSize[i], evaluate(k.globalSize[i], s.step.values));
-  for (size_t i = 0; i < k.localSize.size(); ++i) set(s.localSize[i], evaluate(k.localSize[i], s.step.values));
+  for (size_t i = 0; i < k.globalSize.size(); ++i)
+    set(s.globalSize[i], evaluate(k.globalSize[i], s.step.values));
+  for (size_t i = 0; i < k.localSize.size(); ++i)
+    set(s.localSize[i], evaluate(k.localSize[i], s.step.values));
   s.ops = evaluate(k.estimates.ops, s.step.values);
   s.mem = evaluate(k.estimates.mem, s.step.values);
   return differs;
@@ -285,7 +288,8 @@ void CapturedRun::makeBatches() {
   auto takes = [](const Step& s) { return s.step.kernel && s.step.kernel->program; };
   for (size_t first = 0; first < steps_.size();) {
     size_t end = first;
-    while (end < steps_.size() && takes(steps_[end]) && steps_[end].step.device == steps_[first].step.device) ++end;
+    while (end < steps_.size() && takes(steps_[end]) && steps_[end].step.device == steps_[first].step.device)
+      ++end;
     if (end - first >= 2) {
       std::vector<BatchedLaunch> launches;
       for (size_t i = first; i < end; ++i) {

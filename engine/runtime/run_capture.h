@@ -10,8 +10,8 @@
 // gave them. Captures nest: what an inner one replays is noted by the outer one like any other launch.
 #pragma once
 #include "engine/runtime/buffer.h"
-#include "engine/runtime/kernel_cache.h"
 #include "engine/runtime/device.h"
+#include "engine/runtime/kernel_cache.h"
 
 #include <functional>
 #include <memory>
@@ -101,7 +101,8 @@ private:
   /// Sizes, variables and costs of a step whose patches are known.
   void prepare(Step& step) const;
   /// Addresses and numbers of this call; whether any of them differs from the call before.
-  static bool update(Step& step, std::span<const std::shared_ptr<Buffer>> inputs, std::span<const int64_t> values);
+  static bool update(Step& step, std::span<const std::shared_ptr<Buffer>> inputs,
+                     std::span<const int64_t> values);
   void replayStep(Step& step);
   void replayStepTold(Step& step, std::span<const std::shared_ptr<Buffer>> inputs);
   void replayBatch(Batch& batch);

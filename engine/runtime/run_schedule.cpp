@@ -1,12 +1,13 @@
 // Runs the items of a schedule in order: kernels, copies, views.
+#include "engine/runtime/run_schedule.h"
+
 #include "engine/base/clock.h"
 #include "engine/base/context_var.h"
 #include "engine/base/error.h"
 #include "engine/runtime/buffer.h"
 #include "engine/runtime/counters.h"
-#include "engine/runtime/run_schedule.h"
-#include "engine/runtime/kernel_cache.h"
 #include "engine/runtime/device.h"
+#include "engine/runtime/kernel_cache.h"
 #include "engine/runtime/kernel_report.h"
 #include "engine/runtime/run_capture.h"
 
@@ -157,7 +158,8 @@ void copyBuffer(Buffer& to, Buffer& from, const std::vector<std::string>& metada
     throw Error(ErrorKind::Runtime, fmt::format("copy of {} bytes into {} bytes", from.bytes(), to.bytes()));
   int64_t start = nowNs();
   Device& source = Device::get(from.device());
-  if (void* target = to.memory(); Device::get(to.device()).copyFrom(target, source, from.memory(), from.bytes())) {
+  if (void* target = to.memory();
+      Device::get(to.device()).copyFrom(target, source, from.memory(), from.bytes())) {
   } else if (const void* host = source.hostView(from.memory())) {
     to.copyIn(host);
   } else {

@@ -1,13 +1,13 @@
 // Beam search over Opts. Attempts of a round are compiled side by side and timed one after the other, on
 // buffers of zeros as large as the kernel's.
-#include "engine/runtime/kernel_cache.h"
-#include "engine/runtime/buffer.h"
 #include "engine/runtime/search.h"
 
 #include "engine/base/context_var.h"
 #include "engine/base/error.h"
 #include "engine/codegen/opt.h"
+#include "engine/runtime/buffer.h"
 #include "engine/runtime/disk_cache.h"
+#include "engine/runtime/kernel_cache.h"
 #include "engine/runtime/kernel_report.h"
 #include "engine/runtime/processor.h"
 

@@ -1,9 +1,9 @@
 // Capturing a function and replaying it. The launches are runtime/run_capture; here is what belongs to
 // tensors: which buffers a call hands in, whether they fit, and results that are views of inputs.
-#include "engine/runtime/buffer.h"
 #include "engine/tensor/jit.h"
 
 #include "engine/base/context_var.h"
+#include "engine/runtime/buffer.h"
 #include "engine/tensor/state.h"
 #include "engine/tensor/tensor_memory.h"
 #include "engine/uop/unique.h"

@@ -8,8 +8,8 @@
 // replay returns are those of the capture: their memory is written anew by every call. docs/design/jit.md
 // tells how.
 #pragma once
-#include "engine/runtime/buffer.h"
 #include "engine/base/error.h"
+#include "engine/runtime/buffer.h"
 #include "engine/runtime/run_capture.h"
 #include "engine/tensor/old_contents.h"
 #include "engine/tensor/tensor.h"

@@ -1,8 +1,8 @@
 #include "engine/tensor/known_rules.h"
 
 #include "engine/rewrite/observer.h"
-#include "engine/runtime/kernel_cache.h"
 #include "engine/runtime/device.h"
+#include "engine/runtime/kernel_cache.h"
 #include "engine/tensor/multi.h"
 #include "engine/tensor/tensor.h"
 

@@ -1,10 +1,10 @@
 // Buffers as the kernel's DEFINE_GLOBALs ask for them, filled from a small generator of random numbers.
-#include "engine/runtime/kernel_cache.h"
-#include "engine/runtime/buffer.h"
 #include "replay/compare/kernel_run.h"
 
 #include "engine/base/context_var.h"
 #include "engine/base/error.h"
+#include "engine/runtime/buffer.h"
+#include "engine/runtime/kernel_cache.h"
 #include "engine/runtime/kernel_report.h"
 #include "replay/compare/recompile.h"
 #include "replay/compare/worker_process.h"

@@ -1,10 +1,10 @@
 // Replaying: settings, graph and device as they were stored, everything else as this build has it.
-#include "engine/runtime/kernel_cache.h"
 #include "replay/compare/recompile.h"
 
 #include "engine/base/context_var.h"
 #include "engine/base/error.h"
 #include "engine/rewrite/rule.h"
+#include "engine/runtime/kernel_cache.h"
 #include "engine/runtime/kernel_report.h"
 #include "replay/compare/story_view.h"
 

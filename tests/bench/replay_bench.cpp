@@ -4,8 +4,8 @@
 //   build/bench/replay_bench [KERNELS]      10,000 by default; prints as it goes
 #include "engine/base/clock.h"
 #include "engine/base/context_var.h"
-#include "engine/runtime/kernel_cache.h"
 #include "engine/runtime/device.h"
+#include "engine/runtime/kernel_cache.h"
 #include "engine/runtime/kernel_report.h"
 #include "engine/schedule/schedule.h"
 #include "engine/tensor/tensor.h"

@@ -1,5 +1,5 @@
-// Operands in shared memory: the product is what it was, for operands of any layout; nothing is staged where threads
-// share too little.
+// Operands in shared memory: the product is what it was, for operands of any layout; nothing is staged where
+// threads share too little.
 #include "engine/codegen/staging.h"
 #include "engine/render/gpu_text.h"
 #include "tests/engine/codegen/kernels.h"
@@ -17,7 +17,10 @@ UOp product(int64_t n, int64_t m, int64_t k, bool aTransposed, bool bTransposed)
   UOp i = UOp::range(n, 0), j = UOp::range(m, 1), t = UOp::range(k, 2, AxisType::Reduce);
   UOp a = read(memory(1, n * k), aTransposed ? t * n + i : i * k + t);
   UOp b = read(memory(2, k * m), bTransposed ? j * k + t : t * m + j);
-  return kernel({memory(0, n * m).indexed({i * m + j}).store((a * b).reduce(Op::ADD, std::vector<UOp>{t})).end({i, j})});
+  return kernel({memory(0, n * m)
+                     .indexed({i * m + j})
+                     .store((a * b).reduce(Op::ADD, std::vector<UOp>{t}))
+                     .end({i, j})});
 }
 UOp withOpts(UOp ast, std::vector<Opt> opts) {
   KernelInfo info;
@@ -35,8 +38,11 @@ int64_t barriersOf(const LoweredKernel& k) {
   return std::count_if(k.uops.begin(), k.uops.end(), [](UOp u) { return u.is(Op::BARRIER); });
 }
 
-const std::vector<Opt> kTile{{OptOp::UNROLL, 0, {8}}, {OptOp::UPCAST, 1, {4}}, {OptOp::LOCAL, 0, {8}},
-                             {OptOp::LOCAL, 1, {8}},  {OptOp::UPCAST, 0, {2}}};
+const std::vector<Opt> kTile{{OptOp::UNROLL, 0, {8}},
+                             {OptOp::UPCAST, 1, {4}},
+                             {OptOp::LOCAL, 0, {8}},
+                             {OptOp::LOCAL, 1, {8}},
+                             {OptOp::UPCAST, 0, {2}}};
 
 } // namespace
 
@@ -64,10 +70,17 @@ TEST_CASE("nothing is staged that few threads read, that is gated, or that does 
   };
   UOp plain = product(16, 32, 24, false, false);
   CHECK(staged(plain, kTile));
-  CHECK_FALSE(staged(plain, {{OptOp::UNROLL, 0, {8}}, {OptOp::UPCAST, 1, {4}}, {OptOp::LOCAL, 0, {4}}, {OptOp::LOCAL, 1, {4}}}));
-  CHECK_FALSE(staged(plain, {{OptOp::UPCAST, 1, {4}}, {OptOp::LOCAL, 0, {8}}, {OptOp::LOCAL, 1, {8}}})); // no terms at once
-  CHECK_FALSE(staged(product(16, 32, 8, false, false), kTile));                                           // a single step
-  CHECK_FALSE(staged(product(20, 32, 24, false, false), {{OptOp::PADTO, 0, {32}}, {OptOp::UNROLL, 0, {8}}, {OptOp::UPCAST, 1, {4}}, {OptOp::LOCAL, 0, {8}}, {OptOp::LOCAL, 1, {8}}}));
+  CHECK_FALSE(staged(
+      plain,
+      {{OptOp::UNROLL, 0, {8}}, {OptOp::UPCAST, 1, {4}}, {OptOp::LOCAL, 0, {4}}, {OptOp::LOCAL, 1, {4}}}));
+  CHECK_FALSE(staged(
+      plain, {{OptOp::UPCAST, 1, {4}}, {OptOp::LOCAL, 0, {8}}, {OptOp::LOCAL, 1, {8}}})); // no terms at once
+  CHECK_FALSE(staged(product(16, 32, 8, false, false), kTile));                           // a single step
+  CHECK_FALSE(staged(product(20, 32, 24, false, false), {{OptOp::PADTO, 0, {32}},
+                                                         {OptOp::UNROLL, 0, {8}},
+                                                         {OptOp::UPCAST, 1, {4}},
+                                                         {OptOp::LOCAL, 0, {8}},
+                                                         {OptOp::LOCAL, 1, {8}}}));
   target.sharedMax = 2048;
   CHECK_FALSE(staged(plain, kTile));
 }

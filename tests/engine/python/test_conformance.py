@@ -2,7 +2,7 @@
 # sharded tensors, private names. Each test stands for a class of differences that the reference's own tests found.
 import importlib.util
 import numpy as np
-from tinygrad import Context, GlobalCounters, Tensor, TinyJit, UOp, Variable, dtypes
+from tinygrad import Context, Device, GlobalCounters, Tensor, TinyJit, UOp, Variable, dtypes
 from tinygrad.uop import Ops
 from tinygrad.uop.ops import AxisType, KernelInfo, python_alu
 from check import close, raises, run
@@ -89,7 +89,7 @@ def test_shards_that_a_schedule_computes_are_kept():
   assert t.uop.is_realized
 def test_a_tensor_of_a_node_is_on_the_default_device():
   t = Tensor([1, 2]).shard(TWO, 0)
-  assert Tensor(t.uop).device == "CPU"
+  assert Tensor(t.uop).device == Device.DEFAULT
   close(Tensor(t.uop), [1, 2])
 
 def test_a_kernel_by_hand_of_shards():
@@ -113,8 +113,8 @@ def test_streams_of_random_numbers():
   Tensor.manual_seed(3)
   assert not Tensor._device_seeds and not Tensor._device_rng_counters
   Tensor.rand(4).realize()
-  assert Tensor._device_rng_counters["CPU"].tolist() == [4] and Tensor._device_seeds["CPU"].tolist()[1] == 3
-  key, low, high = Tensor._device_seeds["CPU"], Tensor([0, 1], dtype=dtypes.uint32), Tensor([2, 3], dtype=dtypes.uint32)
+  assert Tensor._device_rng_counters[Device.DEFAULT].tolist() == [4] and Tensor._device_seeds[Device.DEFAULT].tolist()[1] == 3
+  key, low, high = Tensor._device_seeds[Device.DEFAULT], Tensor([0, 1], dtype=dtypes.uint32), Tensor([2, 3], dtype=dtypes.uint32)
   words = Tensor._threefry_random_bits(key, low, high).numpy()
   Tensor.manual_seed(3)
   close(Tensor.rand(4), (words >> 9) / 2.0 ** 23)

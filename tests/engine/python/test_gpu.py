@@ -77,6 +77,13 @@ def test_long_sums_and_products_of_every_shape():
   for n, k, m in ((64, 64, 64), (128, 256, 64), (256, 96, 320), (33, 65, 17), (1, 512, 256), (256, 512, 1), (130, 70, 190)):
     a, b = rng.normal(size=(n, k)).astype(np.float32), rng.normal(size=(k, m)).astype(np.float32)
     close(on(a) @ on(b), a @ b, rtol=1e-3, atol=1e-3), close(on(a) @ on(b.T.copy()).T, a @ b, rtol=1e-3, atol=1e-3)
+  for n, k, m in ((512, 64, 1024), (1024, 96, 512)):  # several warps in a group
+    a, b = rng.normal(size=(n, k)).astype(np.float16), rng.normal(size=(k, m)).astype(np.float16)
+    want = a.astype(np.float32) @ b.astype(np.float32)
+    close((on(a) @ on(b)).float(), want, rtol=1e-2, atol=6e-2), close((on(a) @ on(b.T.copy()).T).float(), want, rtol=1e-2, atol=6e-2)
+    close(on(a).float() @ on(b).float(), want, rtol=1e-3, atol=1e-3)
+  for n, k, m in ((64, 64, 64), (33, 65, 17), (130, 70, 190)):
+    a, b = rng.normal(size=(n, k)).astype(np.float32), rng.normal(size=(k, m)).astype(np.float32)
     h, g = a.astype(np.float16), b.astype(np.float16)
     close((on(h) @ on(g)).float(), h.astype(np.float32) @ g.astype(np.float32), rtol=1e-2, atol=6e-2)
 

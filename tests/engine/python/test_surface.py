@@ -67,11 +67,11 @@ def test_kernels_by_hand():
   item = items[-1].lower()
   assert isinstance(item.prg, CompiledRunner) and item.prg.p.outs == [0] and sorted(item.prg.p.ins) == [1, 2] and "data0" in item.prg.p.src
   assert item.run(wait=True) >= 0 and c.tolist() == [11, 22, 33, 44]
-  out = Buffer("CPU", 4, dtypes.float32).allocate()
-  get_runner("CPU", item.ast)([out, *item.bufs[1:]], {}, wait=True)
+  out = Buffer(Device.DEFAULT, 4, dtypes.float32).allocate()
+  get_runner(Device.DEFAULT, item.ast)([out, *item.bufs[1:]], {}, wait=True)
   assert out.as_buffer().cast("f").tolist() == [11, 22, 33, 44]
-  copied = Buffer("CPU", 4, dtypes.float32)
-  ExecItem(item.ast, [copied.ensure_allocated(), out], prg=BufferCopy(16, "CPU", "CPU")).run()
+  copied = Buffer(Device.DEFAULT, 4, dtypes.float32)
+  ExecItem(item.ast, [copied.ensure_allocated(), out], prg=BufferCopy(16, Device.DEFAULT, Device.DEFAULT)).run()
   assert copied.as_buffer() == out.as_buffer()
   d = a * 3
   run_schedule(d.schedule())
@@ -89,7 +89,7 @@ def test_optimising_by_hand():
   assert get_program(ast, Device["CPU"].renderer, opts=[Opt(OptOps.UPCAST, 0, 2)]).applied_opts == (Opt(OptOps.UPCAST, 0, 2),)
 
 def test_a_renderers_rules_are_asked():
-  seen, renderer = [], Device["CPU"].renderer
+  seen, renderer = [], Device[Device.DEFAULT].renderer
   renderer.pre_matcher = PatternMatcher([(UPat(Ops.ADD, name="x"), lambda x: seen.append(x))])
   try:
     x = Tensor.arange(11).contiguous().realize()

@@ -143,6 +143,13 @@ TEST_CASE("a product of halves is computed by tensor cores") {
     CHECK_THROWS_WITH_AS(lower(withOpts(halfProduct(30, 32, 64), {tc})),
                          doctest::Contains("does not divide 30"), Error);
     CHECK_THROWS_WITH_AS(lower(withOpts(rowSums(16, 16), {tc})), doctest::Contains("sums no product"), Error);
+    // Threads of a warp are neighbours, whatever else is LOCAL.
+    LoweredKernel grouped =
+        lower(withOpts(halfProduct(64, 64, 64), {tc, {OptOp::LOCAL, 0, {2}}, {OptOp::LOCAL, 1, {2}}}));
+    auto fastest = std::find_if(grouped.uops.begin(), grouped.uops.end(),
+                                [](UOp u) { return u.is(Op::SPECIAL) && u.arg().str() == "lidx0"; });
+    REQUIRE(fastest != grouped.uops.end());
+    CHECK((*fastest).vmax() == 31);
     // Every element of each tile is held once.
     for (const TensorCore& core : renderer->target().tensorCores)
       for (const auto& layout : {core.a, core.b, core.c}) {

@@ -1,5 +1,5 @@
-// NVRTC needs no GPU: kernels of every kind compile for three generations, their machine code can be read, and an error
-// names its line. Every test says so and stops where the library is not installed.
+// NVRTC needs no GPU: kernels of every kind compile for three generations, their machine code can be read,
+// and an error names its line. Every test says so and stops where the library is not installed.
 #include "engine/base/error.h"
 #include "engine/render/gpu_text.h"
 #include "engine/runtime/cuda_compiler.h"
@@ -42,9 +42,10 @@ TEST_CASE("CUDA kernels compile for three generations of GPUs, tensor cores and 
   Pool pool;
   PoolScope scope(pool);
   auto renderer = makeGpuRenderer("CUDA");
-  std::vector<UOp> kernels{elementwise(256, [](UOp x) { return x.alu(Op::EXP2) + x.alu(Op::SIN) + x.alu(Op::SQRT); }),
-                           rowSums(8, 512), product(dtypes::float32, 128), product(dtypes::float16, 128),
-                           product(dtypes::bfloat16, 64)};
+  std::vector<UOp> kernels{
+      elementwise(256, [](UOp x) { return x.alu(Op::EXP2) + x.alu(Op::SIN) + x.alu(Op::SQRT); }),
+      rowSums(8, 512), product(dtypes::float32, 128), product(dtypes::float16, 128),
+      product(dtypes::bfloat16, 64)};
   for (UOp ast : kernels) {
     LoweredKernel k = lowerKernel(ast, renderer->target());
     PoolScope inner(*k.pool);
@@ -64,11 +65,13 @@ TEST_CASE("a listing of CUDA leads back to the lines of the source") {
   if (!compilerHere()) return;
   std::vector<AssemblyLine> lines;
   std::string text = cuda::sass(cuda::compile("add", kAdd, "sm_90"), &lines);
+  CAPTURE(text);
   CHECK(text.find("registers a thread") != std::string::npos);
   CHECK(text.find("kernel.cu") == std::string::npos);
   REQUIRE(!lines.empty());
   size_t count = static_cast<size_t>(std::count(text.begin(), text.end(), '\n'));
-  CHECK(std::all_of(lines.begin(), lines.end(), [&](AssemblyLine l) { return l.line <= count && l.source <= 3; }));
+  CHECK(std::all_of(lines.begin(), lines.end(),
+                    [&](AssemblyLine l) { return l.line <= count && l.source <= 3; }));
   CHECK(std::any_of(lines.begin(), lines.end(), [](AssemblyLine l) { return l.source == 2; }));
 }
 

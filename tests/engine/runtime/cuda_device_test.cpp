@@ -1,5 +1,5 @@
-// CUDA: launches, parts of memory, batches, several devices and messages. Every test says so and stops where no driver
-// or no GPU is.
+// CUDA: launches, parts of memory, batches, several devices and messages. Every test says so and stops where
+// no driver or no GPU is.
 #include "engine/runtime/buffer.h"
 #include "engine/runtime/cuda_memory.h"
 #include "tests/engine/render/linear_program.h"
@@ -62,7 +62,8 @@ TEST_CASE("CUDA: launches on whole buffers and on parts at any element, one by o
   const int64_t groups[] = {2}, threads[] = {4}, vars[] = {5};
   for (int64_t offset : {0, 256, 3, 1016}) {
     CAPTURE(offset);
-    auto in = Buffer::view(from, dtypes::float32, 8, offset * 4), out = Buffer::view(to, dtypes::float32, 8, offset * 4);
+    auto in = Buffer::view(from, dtypes::float32, 8, offset * 4),
+         out = Buffer::view(to, dtypes::float32, 8, offset * 4);
     void* memory[] = {out->memory(), in->memory()};
     CHECK(program->launch(memory, vars, groups, threads, true) > 0);
     CHECK(read(*out)[7] == static_cast<float>(offset + 12));
@@ -104,8 +105,8 @@ TEST_CASE("CUDA: errors name the kernel, the line and what was asked for") {
   if (!cudaHere()) return;
   Device& cuda = Device::get("CUDA");
   LoweredKernel k = addNumber(8);
-  std::string message =
-      messageOf([&] { cuda.compile(k, "extern \"C\" __global__ void add_number() {\n  int x = nonsense;\n}\n"); });
+  std::string message = messageOf(
+      [&] { cuda.compile(k, "extern \"C\" __global__ void add_number() {\n  int x = nonsense;\n}\n"); });
   CAPTURE(message);
   CHECK(message.find("kernel add_number: NVRTC does not compile it") == 0);
   CHECK(message.find("line 2:   int x = nonsense;") != std::string::npos);

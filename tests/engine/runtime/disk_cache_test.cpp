@@ -1,9 +1,9 @@
 // The cache on disk: what comes back is what was kept, whatever happened to the files, however many processes
 // there are; it stays within its size; code of another build or compiler is never found.
 #include "engine/base/context_var.h"
-#include "engine/runtime/kernel_cache.h"
 #include "engine/runtime/device.h"
 #include "engine/runtime/disk_cache.h"
+#include "engine/runtime/kernel_cache.h"
 #include "engine/tensor/tensor.h"
 
 #include <doctest/doctest.h>

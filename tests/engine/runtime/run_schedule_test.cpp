@@ -3,9 +3,9 @@
 #include "engine/base/context_var.h"
 #include "engine/base/error.h"
 #include "engine/runtime/counters.h"
-#include "engine/runtime/run_schedule.h"
-#include "engine/runtime/kernel_cache.h"
 #include "engine/runtime/device.h"
+#include "engine/runtime/kernel_cache.h"
+#include "engine/runtime/run_schedule.h"
 #include "engine/tensor/tensor.h"
 #include "engine/tensor/tensor_memory.h"
 

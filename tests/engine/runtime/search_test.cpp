@@ -1,7 +1,7 @@
 // BEAM: what a search finds computes the same, candidates are told, results are kept.
-#include "engine/runtime/kernel_cache.h"
 #include "engine/base/context_var.h"
 #include "engine/runtime/disk_cache.h"
+#include "engine/runtime/kernel_cache.h"
 #include "engine/runtime/search.h"
 #include "engine/tensor/tensor.h"
 

@@ -1,7 +1,7 @@
 // TinyJit from C++: replays launch and do not schedule, inputs and variables change, what does not fit is
 // refused, memory stays.
-#include "engine/runtime/kernel_cache.h"
 #include "engine/base/context_var.h"
+#include "engine/runtime/kernel_cache.h"
 #include "engine/tensor/jit.h"
 #include "engine/uop/sint.h"
 

@@ -1,7 +1,7 @@
 // Real kernels captured, stored, replayed in worker processes, and compared; and what becomes of damaged
 // files and of kernels that break.
-#include "engine/runtime/kernel_cache.h"
 #include "engine/runtime/device.h"
+#include "engine/runtime/kernel_cache.h"
 #include "engine/tensor/tensor.h"
 #include "replay/compare/kernel_run.h"
 #include "replay/compare/recompile.h"

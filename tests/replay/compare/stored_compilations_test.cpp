@@ -1,8 +1,8 @@
 // What a trace holds of a compilation is what a capture of the same run keeps: the same inputs, the same
 // stories, the same texts.
 #include "engine/base/context_var.h"
-#include "engine/runtime/kernel_cache.h"
 #include "engine/runtime/device.h"
+#include "engine/runtime/kernel_cache.h"
 #include "engine/tensor/tensor.h"
 #include "replay/compare/difference.h"
 #include "replay/compare/stored_compilations.h"
