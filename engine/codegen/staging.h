@@ -4,10 +4,9 @@
 // same. A group of 16 by 16 threads with 8 by 8 results each needs 128 rows and 128 columns, 8 terms of each
 // at a time:
 //
-//   for ko:  shared[ko % 2] = 8 terms of 128 rows, 8 terms of 128 columns       (each thread copies a
-//   sixteenth byte line)
+//   for ko:  shared[ko % 2] = 8 terms of 128 rows, 8 terms of 128 columns
 //            barrier
-//            64 sums += products of what shared[ko % 2] holds
+//            for k in 8:  64 sums += products of shared[ko % 2]
 //
 // Two halves take turns, so that one barrier a step is enough: nobody writes a half before everybody has
 // passed the barrier that follows its last read. What a thread reads as a vector lies side by side in shared
