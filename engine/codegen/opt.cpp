@@ -75,13 +75,13 @@ bool vanishesInPadding(UOp u, UOp range, UOpMap<bool>& known) {
 }
 
 using namespace pat;
-constexpr RuleDef kSplitRange[] = {RULE("split-range", any(Op::RANGE), replaced)};
-constexpr RuleDef kPadRange[] = {RULE("pad-range", any(Op::RANGE), replaced)};
-constexpr RuleDef kGatePadding[] = {RULE("gate-padding", any(Op::INDEX), replaced)};
-constexpr RuleDef kSwapRanges[] = {RULE("swap-ranges", any(Op::RANGE), replaced)};
-constexpr RuleDef kSwapDone[] = {RULE("swapped-range", any(Op::RANGE), replaced)};
-constexpr RuleDef kLoopsToGlobal[] = {RULE("loop-to-global", any(Op::RANGE), replaced)};
-constexpr RuleDef kDescribeKernel[] = {RULE("describe-kernel", any(Op::SINK), replaced)};
+constexpr RuleDef kSplitRange[] = {RULE("split-range", any(Op::RANGE), entry())};
+constexpr RuleDef kPadRange[] = {RULE("pad-range", any(Op::RANGE), entry())};
+constexpr RuleDef kGatePadding[] = {RULE("gate-padding", any(Op::INDEX), entry())};
+constexpr RuleDef kSwapRanges[] = {RULE("swap-ranges", any(Op::RANGE), entry())};
+constexpr RuleDef kSwapDone[] = {RULE("swapped-range", any(Op::RANGE), entry())};
+constexpr RuleDef kLoopsToGlobal[] = {RULE("loop-to-global", any(Op::RANGE), entry())};
+constexpr RuleDef kDescribeKernel[] = {RULE("describe-kernel", any(Op::SINK), entry())};
 
 } // namespace
 

@@ -70,7 +70,7 @@ private:
 
 /// Opts chosen by looking at the kernel; applied to it.
 void chooseOpts(Scheduler& s);
-/// What KernelInfo asks for (optsToApply), or what chooseOpts finds, or nothing with NOOPT=1.
+/// Applies the Opts that KernelInfo asks for (optsToApply), else those of chooseOpts; none with NOOPT=1.
 UOp optimizeKernel(UOp ast, const Target& target);
 
 } // namespace uopscope

@@ -98,8 +98,8 @@ std::vector<Product> productsFor(const TensorCore& core, const std::vector<UOp>&
 }
 
 using namespace pat;
-constexpr RuleDef kTensorCore[] = {RULE("product-on-tensor-core", any(Op::REDUCE), replaced)};
-constexpr RuleDef kTiles[] = {RULE("tile-of-tensor-core", any(Op::RANGE), replaced)};
+constexpr RuleDef kTensorCore[] = {RULE("product-on-tensor-core", any(Op::REDUCE), entry())};
+constexpr RuleDef kTiles[] = {RULE("tile-of-tensor-core", any(Op::RANGE), entry())};
 
 } // namespace
 

@@ -98,7 +98,7 @@ void bindCreation(TensorClass& c) {
       "const_like",
       [](const Tensor& t, py::object v) {
         PoolScope s(tensorPool());
-        return Tensor::fromUOp(graph::constLike(t.uop(), toConst(v)));
+        return Tensor::fromUOp(constantLike(t.uop(), toConst(v)));
       },
       py::arg("b"));
   c.def_static(

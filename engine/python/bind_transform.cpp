@@ -32,7 +32,7 @@ UOpMap<UOp> arguments(const Nodes& keys, const Nodes& values, const Shape& front
   return map;
 }
 
-constexpr RuleDef kArguments[] = {RULE("argument", pat::any(Op::BUFFER), replaced)};
+constexpr RuleDef kArguments[] = {RULE("argument", pat::any(Op::BUFFER), pat::entry())};
 
 /// The values for these arguments.
 Nodes applied(const Nodes& values, const Nodes& keys, const Nodes& with) {

@@ -52,7 +52,7 @@ void bindArithmetic(UOpClass& c) {
   auto alu = [](Op op) { return [op](UOp a, UOp b) { return a.alu(op, {b}); }; };
   auto negative = [](UOp x) {
     return x.dtype().scalar().isBool() ? x.logicalNot()
-                                       : x.alu(Op::MUL, {graph::constLike(x, ConstValue::ofInt(-1))});
+                                       : x.alu(Op::MUL, {constantLike(x, ConstValue::ofInt(-1))});
   };
   binary(c, "add", "__add__", "__radd__", alu(Op::ADD));
   binary(c, "mul", "__mul__", "__rmul__", alu(Op::MUL));

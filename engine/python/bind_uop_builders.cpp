@@ -136,7 +136,7 @@ void bindBuilders(UOpClass& c) {
   auto def = [&](const char* name, auto f, auto&&... extra) { c.def(name, f, extra...); };
   def("const_like", [](UOp u, py::object v) {
     PoolScope s(tensorPool());
-    return graph::constLike(u, toConst(v));
+    return constantLike(u, toConst(v));
   });
   def("ufix", [](UOp u, py::object x) {
     PoolScope s(tensorPool());

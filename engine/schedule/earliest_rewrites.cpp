@@ -274,8 +274,8 @@ constexpr RuleDef kEarliest[] = {
     RULE("merge-small-updates", op(Op::ASSIGN, any(Op::ASSIGN), x), mergeSmallUpdates),
 };
 
-constexpr RuleDef kKeepUpdates[] = {RULE("keep-small-updates", any(Op::SINK), replaced)};
-constexpr RuleDef kReadCopies[] = {RULE("read-from-copies", any(Op::SINK), replaced)};
+constexpr RuleDef kKeepUpdates[] = {RULE("keep-small-updates", any(Op::SINK), entry())};
+constexpr RuleDef kReadCopies[] = {RULE("read-from-copies", any(Op::SINK), entry())};
 
 /// Readers of small updates forget about them, but they have to happen: the last assignment to each buffer
 /// becomes an output.

@@ -45,8 +45,8 @@ UOp firstOnly(Match& m, UOp g) {
   return UOp::make(Op::GROUP, dtypes::void_, each);
 }
 UOp number(UOp like, double v) {
-  return graph::constLike(like, like.dtype().isFloat() ? ConstValue::ofFloat(v)
-                                                       : ConstValue::ofInt(static_cast<int64_t>(v)));
+  return constantLike(like, like.dtype().isFloat() ? ConstValue::ofFloat(v)
+                                                   : ConstValue::ofInt(static_cast<int64_t>(v)));
 }
 UOp truth(UOp like) {
   return graph::broadcastTo(graph::constant(dtypes::bool_, ConstValue::ofBool(true), like.device()),

@@ -35,7 +35,7 @@ UOp zero() {
   return UOp::make(Op::NOOP, dtypes::void_);
 }
 UOp number(UOp like, double v) {
-  return graph::constLike(like, ConstValue::ofFloat(v));
+  return constantLike(like, ConstValue::ofFloat(v));
 }
 UOp times(UOp a, UOp b) {
   return a.alu(Op::MUL, {b});
