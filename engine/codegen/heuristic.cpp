@@ -22,7 +22,7 @@ namespace {
 /// Iterations that are worth a thread.
 constexpr int64_t kWorkPerThread = 128 << 10;
 
-int axisOf(const Scheduler& s, UOp range) {
+int axisOf(const KernelOptimizer& s, UOp range) {
   // A range that was split keeps its argument while its extent changes.
   for (size_t i = 0; i < s.ranges().size(); ++i)
     if (s.ranges()[i].arg() == range.arg()) return static_cast<int>(i);
@@ -31,7 +31,7 @@ int axisOf(const Scheduler& s, UOp range) {
 int64_t extentOf(UOp range) {
   return range.src(0).isConst() ? range.src(0).arg().i() : -1;
 }
-int64_t extentNow(const Scheduler& s, UOp range) {
+int64_t extentNow(const KernelOptimizer& s, UOp range) {
   int axis = axisOf(s, range);
   return axis < 0 ? 1 : s.extent(static_cast<size_t>(axis));
 }
@@ -57,7 +57,7 @@ struct Kernel {
   UOp reduction;
 };
 
-Kernel inspect(const Scheduler& s) {
+Kernel inspect(const KernelOptimizer& s) {
   Kernel k;
   int64_t most = 0;
   for (UOp red : s.reduces()) {
@@ -100,7 +100,7 @@ bool readsSuitLanes(const Kernel& k, UOp range) {
   });
 }
 /// False where the Opt does not fit, which is an answer here; any other error goes on.
-bool tryApply(Scheduler& s, const Opt& opt, const Decision& why) {
+bool tryApply(KernelOptimizer& s, const Opt& opt, const Decision& why) {
   try {
     return s.apply(opt, why);
   } catch (const Error& e) {
@@ -108,7 +108,7 @@ bool tryApply(Scheduler& s, const Opt& opt, const Decision& why) {
     return false;
   }
 }
-bool tryApply(Scheduler& s, OptOp op, int axis, int64_t amount, const Decision& why) {
+bool tryApply(KernelOptimizer& s, OptOp op, int axis, int64_t amount, const Decision& why) {
   return axis >= 0 && tryApply(s, Opt{op, axis, {amount}}, why);
 }
 Decision inWords(const char* words) {
@@ -123,7 +123,7 @@ Decision priceOf(const Tile& tile) {
   for (const Tile::Other& o : tile.others) d.others.push_back({o.what, o.cycles});
   return d;
 }
-int unrollAxis(const Scheduler& s, UOp range) {
+int unrollAxis(const KernelOptimizer& s, UOp range) {
   int n = 0;
   for (size_t a : s.axesOf({AxisType::GroupReduce, AxisType::Reduce})) {
     if (s.extent(a) <= 1) continue;
@@ -151,7 +151,7 @@ std::vector<TileAxis> tileAxes(const Kernel& k) {
 
 /// Lanes are applied last: the axis expanded last is the one whose lanes lie side by side, and those must be
 /// the ones that are next to each other in memory.
-void chooseForReduction(Scheduler& s, const Kernel& k, int64_t width) {
+void chooseForReduction(KernelOptimizer& s, const Kernel& k, int64_t width) {
   std::vector<TileAxis> axes = tileAxes(k);
   if (axes.empty()) return;
   Observer* observer = Observer::current();
@@ -178,7 +178,7 @@ void chooseForReduction(Scheduler& s, const Kernel& k, int64_t width) {
 }
 
 /// The loops of a kernel may be pieces of one that was cut: each gets lanes.
-void chooseForElementwise(Scheduler& s, const Kernel& k, int64_t width) {
+void chooseForElementwise(KernelOptimizer& s, const Kernel& k, int64_t width) {
   std::vector<UOp> done; // writes that have their lanes
   for (UOp r : k.outputs) {
     std::vector<UOp> writes;
@@ -197,7 +197,7 @@ void chooseForElementwise(Scheduler& s, const Kernel& k, int64_t width) {
   }
 }
 
-void chooseThreads(Scheduler& s) {
+void chooseThreads(KernelOptimizer& s) {
   int64_t work = 1;
   for (size_t i = 0; i < s.ranges().size(); ++i) work *= std::max<int64_t>(1, s.extent(i));
   int64_t cores =
@@ -217,7 +217,7 @@ void chooseThreads(Scheduler& s) {
     }
 }
 
-void chooseForGroups(Scheduler& s, const Kernel& k) {
+void chooseForGroups(KernelOptimizer& s, const Kernel& k) {
   if (vars::nolocals) {
     s.apply({OptOp::NOLOCALS, -1, {}}, inWords("NOLOCALS=1"));
     return;
@@ -246,7 +246,7 @@ void chooseForGroups(Scheduler& s, const Kernel& k) {
 
 } // namespace
 
-void chooseOpts(Scheduler& s) {
+void chooseOpts(KernelOptimizer& s) {
   Kernel k = inspect(s);
   if (s.target().hasLocal) {
     chooseForGroups(s, k);

@@ -85,7 +85,7 @@ constexpr RuleDef kDescribeKernel[] = {RULE("describe-kernel", any(Op::SINK), en
 
 } // namespace
 
-Scheduler::Scheduler(UOp ast, const Target& target) : ast_(ast), target_(&target) {
+KernelOptimizer::KernelOptimizer(UOp ast, const Target& target) : ast_(ast), target_(&target) {
   if (ast.arg().kind() == ArgKind::Kernel) {
     const auto& info = ast.arg().as<KernelInfo>();
     dontUseLocals_ = info.dontUseLocals;
@@ -95,14 +95,14 @@ Scheduler::Scheduler(UOp ast, const Target& target) : ast_(ast), target_(&target
   refresh();
 }
 
-void Scheduler::replace(const UOpMap<UOp>& nodes, const PatternMatcher& rules) {
+void KernelOptimizer::replace(const UOpMap<UOp>& nodes, const PatternMatcher& rules) {
   // Said here, where nothing can refuse the Opt any more, and once.
   if (!why_.reason.empty()) because([&] { return why_; });
   why_ = {};
   ast_ = replaceNodes(ast_, nodes, rules, pass_);
 }
 
-void Scheduler::refresh() {
+void KernelOptimizer::refresh() {
   ranges_.clear();
   reduces_.clear();
   accesses_.clear();
@@ -118,19 +118,19 @@ void Scheduler::refresh() {
   });
 }
 
-int64_t Scheduler::extent(size_t axis) const {
+int64_t KernelOptimizer::extent(size_t axis) const {
   UOp e = ranges_[axis].src(0);
   return e.isConst() ? e.arg().i() : -1;
 }
 
-std::vector<size_t> Scheduler::axesOf(std::initializer_list<AxisType> types) const {
+std::vector<size_t> KernelOptimizer::axesOf(std::initializer_list<AxisType> types) const {
   std::vector<size_t> axes;
   for (size_t i = 0; i < ranges_.size(); ++i)
     if (std::find(types.begin(), types.end(), ranges_[i].axisType()) != types.end()) axes.push_back(i);
   return axes;
 }
 
-std::vector<UOp> Scheduler::parallelRanges() const {
+std::vector<UOp> KernelOptimizer::parallelRanges() const {
   std::vector<UOp> common;
   bool first = true;
   for (UOp effect : ast_.src()) {
@@ -153,17 +153,17 @@ std::vector<UOp> Scheduler::parallelRanges() const {
   return common;
 }
 
-int64_t Scheduler::expandedSize() const {
+int64_t KernelOptimizer::expandedSize() const {
   int64_t n = 1;
   for (size_t a : axesOf({AxisType::Upcast, AxisType::Unroll})) n *= extent(a);
   return n;
 }
 
-void Scheduler::refuse(const Opt& opt, const std::string& why) const {
+void KernelOptimizer::refuse(const Opt& opt, const std::string& why) const {
   throw Error(ErrorKind::Compile, fmt::format("{} does not fit kernel '{}': {}", toString(opt), name(), why));
 }
 
-size_t Scheduler::axisOf(const Opt& opt) const {
+size_t KernelOptimizer::axisOf(const Opt& opt) const {
   auto pick = [&](const std::vector<size_t>& axes) {
     if (opt.axis < 0 || static_cast<size_t>(opt.axis) >= axes.size())
       refuse(opt, fmt::format("it has {} such axes", axes.size()));
@@ -179,7 +179,7 @@ size_t Scheduler::axisOf(const Opt& opt) const {
   return pick(unrollable);
 }
 
-void Scheduler::split(const Opt& opt, size_t axis) {
+void KernelOptimizer::split(const Opt& opt, size_t axis) {
   UOp range = ranges_[axis];
   AxisType to = typeOf(opt.op), from = range.axisType();
   int64_t n = extent(axis), amount = opt.arg.empty() ? 0 : opt.arg[0];
@@ -239,7 +239,7 @@ void Scheduler::split(const Opt& opt, size_t axis) {
   this->replace(replace, splitRange);
 }
 
-void Scheduler::padTo(size_t axis, int64_t multiple) {
+void KernelOptimizer::padTo(size_t axis, int64_t multiple) {
   Opt opt{OptOp::PADTO, static_cast<int>(axis), {multiple}};
   UOp range = ranges_[axis];
   AxisType type = range.axisType();
@@ -275,7 +275,7 @@ void Scheduler::padTo(size_t axis, int64_t multiple) {
   replace(gates, gatePadding);
 }
 
-void Scheduler::swapAxes(size_t axis, size_t other) {
+void KernelOptimizer::swapAxes(size_t axis, size_t other) {
   Opt opt{OptOp::SWAP, static_cast<int>(axis), {static_cast<int64_t>(other)}};
   require(other < ranges_.size(), opt, "no such axis");
   UOp a = ranges_[axis], b = ranges_[other];
@@ -296,7 +296,7 @@ void Scheduler::swapAxes(size_t axis, size_t other) {
   this->replace(untag, done);
 }
 
-bool Scheduler::apply(const Opt& opt, const Decision& why) {
+bool KernelOptimizer::apply(const Opt& opt, const Decision& why) {
   UOp before = ast_;
   pass_ = optOpName(opt.op);
   std::string amount = opt.arg.empty() ? "" : fmt::format(" by {}", opt.arg[0]);
@@ -331,7 +331,7 @@ bool Scheduler::apply(const Opt& opt, const Decision& why) {
   return true;
 }
 
-void Scheduler::loopsToGlobal() {
+void KernelOptimizer::loopsToGlobal() {
   if (!target_->hasLocal) return;
   UOpMap<UOp> replace;
   for (UOp r : parallelRanges())
@@ -343,7 +343,7 @@ void Scheduler::loopsToGlobal() {
   refresh();
 }
 
-std::string Scheduler::name() const {
+std::string KernelOptimizer::name() const {
   std::string text = reduces_.empty() ? "E" : "r";
   auto safe = [](std::string s) {
     for (char& ch : s)
@@ -356,7 +356,7 @@ std::string Scheduler::name() const {
   return text;
 }
 
-UOp Scheduler::optimized() const {
+UOp KernelOptimizer::optimized() const {
   KernelInfo info;
   if (ast_.arg().kind() == ArgKind::Kernel) info = ast_.arg().as<KernelInfo>();
   if (info.name == "test" || info.name.empty()) info.name = name();
@@ -371,7 +371,7 @@ UOp Scheduler::optimized() const {
 }
 
 UOp optimizeKernel(UOp ast, const Target& target) {
-  Scheduler s(ast, target);
+  KernelOptimizer s(ast, target);
   s.loopsToGlobal();
   const KernelInfo* info = ast.arg().kind() == ArgKind::Kernel ? &ast.arg().as<KernelInfo>() : nullptr;
   if (info && info->hasOptsToApply) {

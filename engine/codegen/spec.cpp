@@ -114,47 +114,46 @@ bool endsSomething(const Match& m) {
   return m.root().srcCount() >= 2;
 }
 
+constexpr Pat kValid = pat::accepted();
 constexpr Guard kTyped = guard::when(isTyped, "types or lanes of its sources differ"),
                 kLanes = guard::when(hasLanes, "its sources have another number of lanes"),
                 kOverLoops = guard::when(endsLoops, "a source after the first counts nothing");
 
 constexpr RuleDef kShared[] = {
-    RULE("valid-define", any(group::kDefines), accepted(),
+    RULE("valid-define", any(group::kDefines), kValid,
          guard::when(isDefinition, "no pointer with a number as argument")),
-    RULE("valid-variable", any({Op::DEFINE_VAR, Op::SPECIAL}), accepted()),
-    RULE("valid-constant", any(Op::CONST), accepted(), kTyped),
-    RULE("valid-range", any(Op::RANGE), accepted(), guard::when(isLoop, "its extent has another type")),
-    RULE("valid-arithmetic", any(group::kAlu), accepted(), kTyped),
-    RULE("valid-cast", any({Op::CAST, Op::BITCAST}), accepted(),
+    RULE("valid-variable", any({Op::DEFINE_VAR, Op::SPECIAL}), kValid),
+    RULE("valid-constant", any(Op::CONST), kValid, kTyped),
+    RULE("valid-range", any(Op::RANGE), kValid, guard::when(isLoop, "its extent has another type")),
+    RULE("valid-arithmetic", any(group::kAlu), kValid, kTyped),
+    RULE("valid-cast", any({Op::CAST, Op::BITCAST}), kValid,
          guard::when(isConversion, "the lanes differ, or the sizes of a BITCAST")),
-    RULE("valid-load", any(Op::LOAD), accepted(),
+    RULE("valid-load", any(Op::LOAD), kValid,
          guard::when(isLoad, "no address, or an alternative of another type")),
-    RULE("valid-store", any(Op::STORE), accepted(),
+    RULE("valid-store", any(Op::STORE), kValid,
          guard::when(isStore, "no address, or a value of another type")),
-    RULE("valid-after", any(Op::AFTER), accepted(),
-         guard::when(isLikeItsSource, "another type than its source")),
-    RULE("valid-effect", any({Op::SINK, Op::GROUP, Op::BARRIER, Op::NOOP, Op::CUSTOM}), accepted(),
+    RULE("valid-after", any(Op::AFTER), kValid, guard::when(isLikeItsSource, "another type than its source")),
+    RULE("valid-effect", any({Op::SINK, Op::GROUP, Op::BARRIER, Op::NOOP, Op::CUSTOM}), kValid,
          guard::when(isEffect, "an effect has no type")),
-    RULE("valid-inline-text", any({Op::CUSTOMI, Op::WMMA}), accepted()),
+    RULE("valid-inline-text", any({Op::CUSTOMI, Op::WMMA}), kValid),
 };
 constexpr RuleDef kKernelOnly[] = {
-    RULE("valid-address", any(Op::INDEX), accepted(),
+    RULE("valid-address", any(Op::INDEX), kValid,
          guard::when(isIndexing, "no memory, or an index that is no integer")),
     RULE("valid-lanes",
-         any({Op::VECTORIZE, Op::GEP, Op::CAT, Op::PTRCAT, Op::VCONST, Op::UNROLL, Op::CONTRACT}), accepted(),
+         any({Op::VECTORIZE, Op::GEP, Op::CAT, Op::PTRCAT, Op::VCONST, Op::UNROLL, Op::CONTRACT}), kValid,
          kLanes),
-    RULE("valid-reduce", any(Op::REDUCE), accepted(),
+    RULE("valid-reduce", any(Op::REDUCE), kValid,
          guard::when(isReduction, "another type than its source, or no operation"), kOverLoops),
-    RULE("valid-end", any(Op::END), accepted(), guard::when(endsSomething, "it ends no loop"), kOverLoops),
-    RULE("valid-movement", any(group::kMovement | OpSet{Op::BUFFERIZE, Op::BIND, Op::CONTIGUOUS}),
-         accepted()),
+    RULE("valid-end", any(Op::END), kValid, guard::when(endsSomething, "it ends no loop"), kOverLoops),
+    RULE("valid-movement", any(group::kMovement | OpSet{Op::BUFFERIZE, Op::BIND, Op::CONTIGUOUS}), kValid),
 };
 constexpr RuleDef kProgramOnly[] = {
-    RULE("valid-low-address", any(Op::INDEX), accepted(),
+    RULE("valid-low-address", any(Op::INDEX), kValid,
          guard::when(isFlatIndexing, "no definition of memory with one index")),
-    RULE("valid-low-lanes", any({Op::VECTORIZE, Op::GEP}), accepted(), kLanes),
-    RULE("valid-single-end", op(Op::END, anything(), any(Op::RANGE)), accepted()),
-    RULE("valid-if", any({Op::IF, Op::ENDIF}), accepted()),
+    RULE("valid-low-lanes", any({Op::VECTORIZE, Op::GEP}), kValid, kLanes),
+    RULE("valid-single-end", op(Op::END, anything(), any(Op::RANGE)), kValid),
+    RULE("valid-if", any({Op::IF, Op::ENDIF}), kValid),
 };
 
 [[noreturn]] void invalid(UOp u, std::span<const UOp> all, std::string_view kernel, std::string_view pass,

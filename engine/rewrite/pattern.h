@@ -181,6 +181,8 @@ struct Pat {
     return static_cast<int8_t>(varCount++);
   }
   constexpr uint8_t addCall(RuleFn fn) {
+    for (uint8_t i = 0; i < callCount; ++i)
+      if (calls[i] == fn) return i;
     if (callCount == kMaxCalls) throw "a result calls at most 6 functions";
     calls[callCount] = fn;
     return callCount++;
@@ -190,11 +192,10 @@ struct Pat {
     std::array<int8_t, kMaxVars> map{};
     for (int i = 0; i < p.varCount; ++i)
       map[static_cast<size_t>(i)] = bindVar(p.vars[static_cast<size_t>(i)].data());
-    uint8_t base = count, firstCall = callCount;
-    for (int i = 0; i < p.callCount; ++i) addCall(p.calls[static_cast<size_t>(i)]);
+    uint8_t base = count;
     for (int i = 0; i < p.count; ++i) {
       PatNode n = p.nodes[static_cast<size_t>(i)];
-      n.call = static_cast<uint8_t>(n.call + firstCall);
+      if (n.making == Making::Call) n.call = addCall(p.calls[n.call]);
       if (n.var >= 0) n.var = map[static_cast<size_t>(n.var)];
       for (uint8_t k = 0; k < n.childCount; ++k) n.children[k] = static_cast<uint8_t>(n.children[k] + base);
       push(n);

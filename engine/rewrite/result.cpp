@@ -25,15 +25,9 @@ ConstValue numberAs(DType d, double number) {
 }
 
 /// The operation on constants; null, with the reason, where an operand is none.
-UOp folded(UOp made, std::span<const UOp> operands, Match& m) {
-  std::array<ConstValue, PatNode::kMaxChildren> values;
-  for (size_t k = 0; k < operands.size(); ++k) {
-    if (!operands[k].isConst() || operands[k].isInvalidConst())
-      return m.decline("a lane or Invalid is no number to fold");
-    values[k] = operands[k].constValue();
-  }
-  return UOp::constant(made.dtype(), evalAlu(made.op(), made.dtype(), operands.back().dtype(),
-                                             std::span<const ConstValue>(values.data(), operands.size())));
+UOp folded(Op op, DType type, std::span<const UOp> operands, Match& m) {
+  UOp c = evalConstants(op, type, operands);
+  return c ? c : m.decline("Invalid, or a lane that differs, is no number to fold");
 }
 
 class Builder {
@@ -111,10 +105,7 @@ private:
   }
 
   UOp converted(const PatNode& n, UOp from, DType type) {
-    if (n.fold && of_.match)
-      return from.isConst() && !from.isInvalidConst()
-                 ? UOp::constant(type, from.constValue())
-                 : of_.match->decline("a lane or Invalid is no number to fold");
+    if (n.fold && of_.match) return folded(n.ops.first(), type, std::span(&from, 1), *of_.match);
     return n.ops == OpSet(Op::BITCAST) ? from.bitcast(type) : from.cast(type);
   }
 
@@ -122,7 +113,7 @@ private:
     if (kEffects.has(op)) return UOp::make(op, dtypes::void_, src);
     if (!group::kAlu.has(op)) return UOp::make(op, src[0].dtype(), src);
     UOp made = src[0].alu(op, src.subspan(1));
-    return n.fold && of_.match ? folded(made, src, *of_.match) : made;
+    return n.fold && of_.match ? folded(op, made.dtype(), src, *of_.match) : made;
   }
 
   static UOp withFirst(UOp u, std::span<const UOp> first) {

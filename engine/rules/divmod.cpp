@@ -322,14 +322,10 @@ UOp foldDivMod(Match& m) {
   return m.decline("the divisor may be 0 or negative");
 }
 
-UOp rangeItself(Match& m) {
-  return m.root().src(0);
-}
-
 constexpr Pat kRange = pat::op(Op::RANGE, y).more();
 
 constexpr RuleDef kDivmodRules[] = {
-    RULE("range-mod-extent", pat::op(Op::MOD, kRange, y), rangeItself),
+    RULE("range-mod-extent", pat::op(Op::MOD, kRange.named(x), y), x),
     RULE("range-div-extent", pat::op(Op::IDIV, kRange, y), 0),
     RULE("fold-divmod", pat::op(OpSet{Op::IDIV, Op::MOD}, xi, y), foldDivMod),
 };

@@ -50,13 +50,12 @@ UOp toParameter(Match& m) {
   }
   return UOp::make(Op::DEFINE_GLOBAL, buffer.dtype().ptr(buffer.shape()[0].i()), {}, Arg::of(it->second));
 }
-UOp sourceItself(Match& m) {
-  return m.root().src(0);
-}
+
+constexpr PatVar x{"x"};
 
 constexpr RuleDef kInKernel[] = {
     RULE("buffer-to-parameter", any({Op::BUFFER, Op::BUFFER_VIEW, Op::AFTER}), toParameter),
-    RULE("remove-marker", any({Op::CONTIGUOUS, Op::NOOP}), sourceItself),
+    RULE("drop-marker", op({Op::CONTIGUOUS, Op::NOOP}, x).more(), x),
 };
 
 /// The same graph with its ranges numbered from 0: loops of the store in order of axes, then the others as
@@ -174,7 +173,7 @@ UOp customKernel(Match& m) {
 }
 
 constexpr RuleDef kSplit[] = {
-    RULE("split-store", any({Op::STORE, Op::END}), splitStore),
+    RULE("kernel-of-store", any({Op::STORE, Op::END}), splitStore),
     RULE("custom-kernel", any(Op::CUSTOM_KERNEL), customKernel),
 };
 

@@ -387,9 +387,6 @@ UOp applyRanges(Match& m) {
   ctx.tagged = true;
   return now.withTag(Arg::of(int64_t{kernel}));
 }
-UOp withoutTag(Match& m) {
-  return m.root().tag() ? m.root().withTag({}) : m.decline("no tag");
-}
 
 constexpr OpSet kComputed =
     group::kElementwise | OpSet{Op::CONTIGUOUS, Op::COPY, Op::ASSIGN, Op::REDUCE_AXIS};
@@ -397,7 +394,6 @@ constexpr RuleDef kApply[] = {
     RULE("store-outputs", any(Op::SINK), applySink),
     RULE("apply-ranges", any(kComputed), applyRanges),
 };
-constexpr RuleDef kRemoveTags[] = {RULE("remove-tag", any(kComputed), withoutTag)};
 
 } // namespace
 
@@ -419,8 +415,7 @@ UOp rangeify(UOp sink, ScheduleState& state) {
   }
   ApplyContext ctx{assignment, state, sink};
   sink = graphRewriteBottomUp(sink, applyRangesMatcher(), {.name = "apply rangeify", .ctx = ctx});
-  static const PatternMatcher untag({kRemoveTags});
-  return ctx.tagged ? graphRewrite(sink, untag, {.name = "remove all tags"}) : sink;
+  return ctx.tagged ? removeTags(sink) : sink;
 }
 
 } // namespace uopscope::sched

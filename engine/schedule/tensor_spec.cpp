@@ -44,34 +44,34 @@ bool sourcesAreAlike(const Match& m) {
   return m.root().src(0).dtype() == m.root().src(1).dtype();
 }
 
+constexpr Pat kValid = pat::accepted();
 constexpr Guard kLikeItsSource = guard::when(isLikeItsSource, "another type than its source"),
                 kTyped = guard::when(isTyped, "types or lanes of its sources differ");
 constexpr Pat kDevice = any(Op::DEVICE);
 
 constexpr RuleDef kTensorSpec[] = {
-    RULE("tensor-buffer", op(Op::BUFFER, any({Op::UNIQUE, Op::LUNIQUE}), kDevice), accepted(),
+    RULE("tensor-buffer", op(Op::BUFFER, any({Op::UNIQUE, Op::LUNIQUE}), kDevice), kValid,
          guard::when(isBuffer, "no size, or a type that memory cannot hold")),
-    RULE("tensor-view", any(Op::BUFFER_VIEW), accepted(),
+    RULE("tensor-view", any(Op::BUFFER_VIEW), kValid,
          guard::when(isView, "no size and offset of one buffer")),
     // A constant may name its device, and be one of its own kind.
-    RULE("tensor-constant", each(Op::CONST, any({Op::DEVICE, Op::UNIQUE, Op::LUNIQUE})), accepted(), kTyped),
-    RULE("tensor-elementwise", any(group::kElementwise), accepted(), kTyped),
-    RULE("tensor-movement", any(group::kMovement), accepted(), kLikeItsSource,
+    RULE("tensor-constant", each(Op::CONST, any({Op::DEVICE, Op::UNIQUE, Op::LUNIQUE})), kValid, kTyped),
+    RULE("tensor-elementwise", any(group::kElementwise), kValid, kTyped),
+    RULE("tensor-movement", any(group::kMovement), kValid, kLikeItsSource,
          guard::when(movesByIndex, "an amount that is no index")),
-    RULE("tensor-reduce", op(Op::REDUCE_AXIS, anything()), accepted(), kLikeItsSource,
+    RULE("tensor-reduce", op(Op::REDUCE_AXIS, anything()), kValid, kLikeItsSource,
          guard::when(reducesBy, "neither a sum, a product nor a maximum")),
-    RULE("tensor-marker", any({Op::CONTIGUOUS, Op::CONTIGUOUS_BACKWARD, Op::DETACH}), accepted(),
-         kLikeItsSource),
-    RULE("tensor-assign", op(Op::ASSIGN, anything(), anything()).more(), accepted(), kLikeItsSource,
+    RULE("tensor-marker", any({Op::CONTIGUOUS, Op::CONTIGUOUS_BACKWARD, Op::DETACH}), kValid, kLikeItsSource),
+    RULE("tensor-assign", op(Op::ASSIGN, anything(), anything()).more(), kValid, kLikeItsSource,
          guard::when(sourcesAreAlike, "target and value differ in type")),
-    RULE("tensor-copy", op(Op::COPY, anything(), kDevice), accepted(), kLikeItsSource),
-    RULE("tensor-bind", op(Op::BIND, any(Op::DEFINE_VAR), any(Op::CONST)), accepted()),
-    RULE("tensor-leaf", any({Op::UNIQUE, Op::LUNIQUE, Op::DEVICE, Op::DEFINE_VAR}), accepted()),
-    RULE("tensor-shape", any({Op::VECTORIZE, Op::VCONST, Op::NOOP}), accepted()),
+    RULE("tensor-copy", op(Op::COPY, anything(), kDevice), kValid, kLikeItsSource),
+    RULE("tensor-bind", op(Op::BIND, any(Op::DEFINE_VAR), any(Op::CONST)), kValid),
+    RULE("tensor-leaf", any({Op::UNIQUE, Op::LUNIQUE, Op::DEVICE, Op::DEFINE_VAR}), kValid),
+    RULE("tensor-shape", any({Op::VECTORIZE, Op::VCONST, Op::NOOP}), kValid),
     RULE("tensor-effect",
          any({Op::SINK, Op::CUSTOM_KERNEL, Op::KERNEL, Op::AFTER, Op::MSELECT, Op::MSTACK, Op::MULTI,
               Op::ALLREDUCE, Op::ENCDEC}),
-         accepted()),
+         kValid),
 };
 
 } // namespace

@@ -11,6 +11,6 @@
 
 namespace uopscope {
 
-std::span<const RuleDef> earlyRules();
+std::span<const RuleDef> wellFormedRules();
 
 } // namespace uopscope
