@@ -29,22 +29,13 @@ const Target& targetOf(const Match& m) {
 }
 
 /// The integer all lanes of u have.
-std::optional<int64_t> constantOf(UOp u) {
-  if (u.is(Op::VECTORIZE)) {
-    for (UOp s : u.src())
-      if (s != u.src(0)) return {};
-    u = u.src(0);
-  }
-  if (!u.isConst() || u.arg().kind() != ArgKind::Int) return {};
-  return u.arg().i();
+std::optional<int64_t> laneInt(UOp u) {
+  UOp c = laneConst(u);
+  return c && c.arg().kind() == ArgKind::Int ? std::optional(c.arg().i()) : std::nullopt;
 }
 bool isConstant(UOp u, double v) {
-  if (u.is(Op::VECTORIZE)) {
-    for (UOp s : u.src())
-      if (s != u.src(0)) return false;
-    u = u.src(0);
-  }
-  return u.isConst(v);
+  UOp c = laneConst(u);
+  return c && c.isConst(v);
 }
 bool isPowerOfTwo(int64_t v) {
   return v > 0 && std::has_single_bit(static_cast<uint64_t>(v));
@@ -104,7 +95,7 @@ UOp divideByMultiply(UOp v, int64_t by, bool mayWiden) {
 
 UOp divideByConstant(Match& m) {
   UOp v = m[x];
-  auto by = constantOf(m[c]);
+  auto by = laneInt(m[c]);
   if (!v.dtype().isInt() || v.dtype().kind() == Scalar::Index || !by || *by <= 1 ||
       !isNative(targetOf(m), Op::SHR))
     return m.decline("no integer by a constant above 1, or the device has no shift");
@@ -117,7 +108,7 @@ UOp divideByConstant(Match& m) {
 }
 UOp moduloByConstant(Match& m) {
   UOp v = m[x];
-  auto by = constantOf(m[c]);
+  auto by = laneInt(m[c]);
   if (!v.dtype().isInt() || v.dtype().kind() == Scalar::Index || !by || *by <= 1)
     return m.decline("no integer by a constant above 1");
   if (isPowerOfTwo(*by) && neverNegative(v) && isNative(targetOf(m), Op::AND))
@@ -128,11 +119,11 @@ UOp moduloByConstant(Match& m) {
   return v + quotient * v.constLike(-*by);
 }
 bool isPowerFromTwo(const Match& m) {
-  auto by = constantOf(m[c]);
+  auto by = laneInt(m[c]);
   return by && *by >= 2 && isPowerOfTwo(*by);
 }
 UOp exponentOfFactor(Match& m) {
-  return m[x].constLike(log2Of(*constantOf(m[c])));
+  return m[x].constLike(log2Of(*laneInt(m[c])));
 }
 
 // --- the machine's own operations ---
@@ -163,8 +154,8 @@ UOp notLess(Match& m) {
   if (!isConstant(m[c], 1) || !less.src(0).dtype().isInt() || less.src(0).dtype().isUnsigned())
     return m.decline("no negated comparison of signed integers");
   UOp a = less.src(0), b = less.src(1);
-  if (auto v = constantOf(b); v && *v > dtypes::minInt(b.dtype())) return b.constLike(*v - 1) < a;
-  if (auto v = constantOf(a); v && static_cast<uint64_t>(*v) != dtypes::maxInt(a.dtype()))
+  if (auto v = laneInt(b); v && *v > dtypes::minInt(b.dtype())) return b.constLike(*v - 1) < a;
+  if (auto v = laneInt(a); v && static_cast<uint64_t>(*v) != dtypes::maxInt(a.dtype()))
     return b < a.constLike(*v + 1);
   return m.decline("no side is a constant below its limit");
 }

@@ -3,6 +3,7 @@
 
 #include "engine/base/context_var.h"
 #include "engine/base/error.h"
+#include "engine/base/integers.h"
 #include "engine/codegen/loop_tree.h"
 #include "engine/codegen/panels.h"
 #include "engine/codegen/ranges.h"
@@ -255,7 +256,7 @@ void KernelOptimizer::padTo(size_t axis, int64_t multiple) {
       UOpMap<bool> known;
       require(vanishesInPadding(red.src(0), range, known), opt, "a term may not be 0 where its reads are");
     }
-  int64_t size = (n + multiple - 1) / multiple * multiple;
+  int64_t size = roundUp(n, multiple);
   require(size < 4 * n, opt, "it would more than quadruple the work");
   UOp wide = range.withSrc({UOp::constant(range.dtype(), size)});
   UOp valid = wide < n;

@@ -12,6 +12,7 @@
 #include "engine/rules/movement_index.h"
 #include "engine/rules/rules.h"
 #include "engine/schedule/passes.h"
+#include "engine/uop/visit.h"
 
 #include <algorithm>
 #include <map>
@@ -144,19 +145,14 @@ private:
     }
     UOp value = buffer.src(0);
     // Reductions inside get ranges of their own: another reader's copy may run in the same kernel.
-    IdMap<bool> seen;
-    std::vector<UOp> stack{value};
-    while (!stack.empty()) {
-      UOp u = stack.back();
-      stack.pop_back();
-      if (seen.contains(u.slot()) || u.is(Op::BUFFERIZE)) continue;
-      seen.set(u.slot(), true);
+    visitBelow(value, [&](UOp u) {
+      if (u.is(Op::BUFFERIZE)) return Visit::Past;
       if (u.is(Op::REDUCE))
         for (UOp r : u.src().subspan(1))
           if (r.is(Op::RANGE) && !with.contains(r))
             with[r] = UOp::range(r.src(0), {state_.nextRange++}, r.axisType());
-      for (UOp s : u.src()) stack.push_back(s);
-    }
+      return Visit::Below;
+    });
     return replaceRanges(value, with, gates);
   }
 
@@ -262,17 +258,9 @@ UOp reduceOfConstant(Match& m) {
 }
 
 bool readsMemory(UOp root) {
-  IdMap<bool> seen;
-  std::vector<UOp> stack{root};
-  while (!stack.empty()) {
-    UOp u = stack.back();
-    stack.pop_back();
-    if (seen.contains(u.slot())) continue;
-    seen.set(u.slot(), true);
-    if (u.in({Op::INDEX, Op::BUFFERIZE, Op::BUFFER, Op::AFTER})) return true;
-    for (UOp s : u.src()) stack.push_back(s);
-  }
-  return false;
+  return !visitBelow(root, [](UOp u) {
+    return u.in({Op::INDEX, Op::BUFFERIZE, Op::BUFFER, Op::AFTER}) ? Visit::Stop : Visit::Below;
+  });
 }
 /// A sum of an expression of loop variables alone, such as arange, often has a closed form.
 UOp collapseSum(Match& m) {

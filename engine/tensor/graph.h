@@ -4,6 +4,7 @@
 //   UOp x = newBuffer("CPU", dtypes::float32, 12);
 //   UOp y = graph::permute(graph::reshape(x, {3, 4}), {1, 0});
 #pragma once
+#include "engine/base/integers.h"
 #include "engine/uop/shape.h"
 #include "engine/uop/sint.h"
 
@@ -55,12 +56,6 @@ bool isMemory(UOp x);
 std::optional<Shape> broadcastShape(const std::vector<Shape>& shapes);
 Sint smax(const Sint& a, const Sint& b);
 Sint smin(const Sint& a, const Sint& b);
-inline int64_t ceilDiv(int64_t a, int64_t b) {
-  return a / b + (a % b != 0 && (a % b > 0) == (b > 0));
-}
-inline int64_t roundUp(int64_t a, int64_t b) {
-  return ceilDiv(a, b) * b;
-}
 /// Whether a dimension is known to be a number equal to v.
 inline bool isInt(const Sint& s, int64_t v) {
   return s.isInt() && s.i() == v;
