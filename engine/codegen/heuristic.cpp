@@ -2,7 +2,7 @@
 //
 // What pays on a CPU: the axis along which results lie next to each other becomes lanes if every read is
 // either next to each other too or the same for all lanes; a second axis becomes lanes where some read does
-// not depend on it, so that what was loaded is used several times; a sum over neighbours is unrolled, so that
+// not depend on it, so that a loaded value is used several times; a sum over neighbours is unrolled, so that
 // each lane has its own accumulator. On a target with work groups output axes become LOCAL and a few lanes.
 #include "engine/base/context_var.h"
 #include "engine/base/error.h"

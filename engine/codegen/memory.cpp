@@ -352,7 +352,7 @@ UOp giveAlternative(Match& m) {
   src.insert(src.begin() + 1, UOp::constant(load.dtype(), int64_t{0}));
   return load.withSrc(src);
 }
-/// gate ? load : other  with the load under the same gate: `other` is what the load gives where the gate
+/// gate ? load : other  with the load under the same gate: the load gives `other` where the gate
 /// fails.
 UOp foldAlternative(UOp gate, UOp load, UOp other, bool inverted) {
   DType result = load.dtype();

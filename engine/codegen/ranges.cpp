@@ -190,7 +190,7 @@ UOp cutStoreRange(Match& m) {
   std::vector<UOp> nodes = effect.toposort();
   for (UOp range : loops) {
     if (!range.is(Op::RANGE) || !range.src(0).isConst() || range.axisType() != AxisType::Loop) continue;
-    if (range.arg().as<RangeArg>().ids[0] >= ctx.firstNew) continue; // once a run: what is left folds first
+    if (range.arg().as<RangeArg>().ids[0] >= ctx.firstNew) continue; // once a run: the pieces fold first
     std::set<int64_t> cuts = cutsOf(nodes, range, loops.size() == 1 ? 0 : kWorthCutting);
     if (cuts.size() < 3 || ctx.pieces + cuts.size() - 2 > kMaxPieces) continue;
     ctx.pieces += cuts.size() - 2;

@@ -75,7 +75,7 @@ UOp reduceToAccumulator(Match& m) {
   std::vector<UOp> inside{start};
   inside.insert(inside.end(), loops.begin(), loops.end());
   UOp next = acc.after(inside).indexed({at}, type);
-  if (how == Op::ADD && value.is(Op::WMMA) && in == out) // adds to what it is given
+  if (how == Op::ADD && value.is(Op::WMMA) && in == out) // adds to its third operand
     next = value.withSrc({value.src(0), value.src(1), next});
   else
     for (int first = 0; first < in; first += width) next = addSlice(next, value, first, how, ctx.target);
@@ -186,7 +186,7 @@ UOp closeRangesOnce(UOp sink) {
     } else {
       now[second] = withFreshRange(second, shared, firstFreeRangeId(nodes));
     }
-    // Users are rebuilt by hand: the merged loop contains what it replaces no longer, so no chain can arise.
+    // Users are rebuilt by hand: the merged loop no longer contains the loops it replaces, so no chain can arise.
     UOpMap<UOp> built(now);
     for (UOp u : nodes) {
       if (built.count(u)) continue;

@@ -1,12 +1,12 @@
 // OptOps.TC: a sum of products is computed by a tensor core. The rows, columns and terms of a product of
-// matrices are cut into tiles; inside a tile they follow from the thread's number in its warp and from which
-// of its elements is meant, as the core's layouts say.
+// matrices are cut into tiles; inside a tile they follow from the number of the thread in its warp and of
+// its element, as the core's layouts say.
 //
 //   sum over k of a[i,k] * b[k,j]  becomes  sum over ko of WMMA(8 elements of a, 4 of b, zeros), 4 results a
 //   thread; the accumulator takes the place of the zeros when the sum becomes a loop.
 //
 // Opt: axis is the number of the choice among (rows, columns, terms) that fit; arg is (core or -1 for the
-// first that fits, 2 to pad what does not divide, 1).
+// first that fits, 2 to pad loops that do not divide, 1).
 #include "engine/codegen/opt.h"
 #include "engine/codegen/ranges.h"
 #include "engine/rewrite/replacement.h"

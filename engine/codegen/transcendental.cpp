@@ -191,7 +191,7 @@ Reduced reduceSmall(UOp v, const MultiplyAdd& multiplyAdd) {
 }
 
 /// For any finite float32: the mantissa times the digits of 2/pi that matter at its exponent, in 64-bit
-/// integers; what is above the point modulo 4 is the quadrant, what is below the rest.
+/// integers; the digits above the point modulo 4 are the quadrant, those below the rest.
 Reduced reduceAny(UOp v) {
   int n = laneCount(v);
   DType narrow = dtypes::uint32.vec(n), wide = dtypes::uint64.vec(n);

@@ -55,7 +55,7 @@ UOp movementAfterOrder(Match& m) {
   return UOp::make(mop.op(), root.dtype(), src, mop.arg());
 }
 
-/// Memory in the place of an effect, as `C.set(...).end(i)` leaves it: what is meant are the effects it waits
+/// Memory in the place of an effect, as `C.set(...).end(i)` leaves it: it stands for the effects it waits
 /// for.
 UOp effectsOfOrder(Match& m) {
   UOp root = m.root();

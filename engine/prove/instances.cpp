@@ -1,4 +1,4 @@
-// From pattern to graph, types first: what a node must have decides about its sources. See instances.h.
+// From pattern to graph, types first: the type wanted of a node decides about its sources. See instances.h.
 #include "engine/prove/instances.h"
 
 #include "engine/rewrite/result.h"
@@ -123,7 +123,7 @@ DType Instances::anyType(int lanes) {
   return lanes == 1 ? d : d.vec(lanes);
 }
 
-/// The type of what a comparison compares, or of what is cast: one that all of it can have.
+/// The type of the operands of a comparison, or of a cast: one that all of them can have.
 DType Instances::operandType(const PatNode& n, DType want) {
   for (uint8_t k = 0; k < n.childCount; ++k) {
     const PatNode& child = rule_.pattern()[n.children[k]];
@@ -295,7 +295,7 @@ UOp Instances::leaf(DType want, const PatNode* n, int depth) {
   return pick(2) ? small + constant(want) : small * constant(want);
 }
 
-// --- what an expression makes of it ---
+// --- results ---
 
 UOp Instances::result() {
   const RuleDef* def = rule_.definition();

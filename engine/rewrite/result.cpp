@@ -62,7 +62,7 @@ private:
   UOp leaf(const PatNode& n) {
     switch (n.making) {
     case Making::Entry: return of_.match ? entryOf(*of_.match) : UOp();
-    case Making::Accepted: return accepted();
+    case Making::Accepted: return of_.match ? accepted() : UOp();
     case Making::Call: return of_.match ? result_.calls[n.call](*of_.match) : UOp();
     case Making::Sources: return answers({});
     default: break;

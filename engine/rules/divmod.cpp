@@ -143,7 +143,7 @@ private:
     return mod_ ? r : quo.toUOp() + r;
   }
 
-  /// (k - A) // c is k//c - (A + c-1 - k%c) // c: what is only taken away is counted upwards.
+  /// (k - A) // c is k//c - (A + c-1 - k%c) // c: a sum that only takes away is counted upwards.
   UOp turnAround() {
     bool onlyTaken = !l_.terms.empty() && std::all_of(l_.terms.begin(), l_.terms.end(), [](const Term& t) {
       return t.factor < 0 && t.node.vmin() >= 0;

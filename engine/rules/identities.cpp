@@ -1,7 +1,7 @@
 // Identities that hold for one node and a constant, or for a node with itself.
 //
 // x*0 is 0 for floats too, as in the reference: only a constant NaN or infinity is kept. rounding.h lists
-// what is not exact.
+// the rules that are not exact.
 #include "engine/rules/families.h"
 #include "engine/rules/rounding.h"
 #include "engine/rules/variables.h"

@@ -4,7 +4,7 @@
 // The price of a candidate with N elements that are asked for D times, W being the work of one element:
 //   in memory     N * (W + kStore) + D * kLoad + kKernel     (W and kKernel only where no kernel computes it
 //   anyway) inlined       D * W
-// Work is counted in quarters of a simple vector operation; what a REDUCE covers counts once per iteration. A
+// Work is counted in quarters of a simple vector operation; the nodes below a REDUCE count once per iteration. A
 // reduction over memory is never repeated; an expression of no memory at all, or of one load and next to
 // nothing, always is.
 #include "engine/base/id_map.h"

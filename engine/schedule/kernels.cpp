@@ -97,7 +97,7 @@ void checkInPlace(UOp body, KernelContext& ctx, size_t outputs) {
   }
 }
 
-/// Whether an effect writes memory of the schedule: what a kernel already made writes are parameters and
+/// Whether an effect writes memory of the schedule: a kernel that is made already writes parameters and
 /// registers, through STOREs, or through AFTERs of them where it was given by hand.
 bool writesBuffer(UOp effect) {
   while (effect.in({Op::END, Op::GROUP}) && effect.srcCount()) effect = effect.src(0);

@@ -217,7 +217,7 @@ std::vector<UOp> transposed(const CustomDerivative& derivative, UOp u, UOp g) {
   return each;
 }
 
-/// A value with derivatives given by hand: a function shares the gradient out among what it was made from.
+/// A value with derivatives given by hand: a function shares the gradient out among its inputs.
 /// After a kernel the gradient goes to the kernel, whose buffers stand where a marked value has its inputs.
 UOp customGradient(UOp u, UOp g) {
   std::vector<UOp> each(u.srcCount(), none());

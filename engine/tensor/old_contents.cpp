@@ -156,7 +156,7 @@ bool isOutsideOfCapture(const Tensor::State& s) {
   return RunCapture::active() && s.born <= captureStart();
 }
 
-/// Stored in the order of its own elements, a view shares the loops of what it is read with: a transposed
+/// Stored in the order of its own elements, a view shares the loops of its reader: a transposed
 /// gradient those of its parameter.
 void storeInOwnOrder(Tensor::State& s) {
   bool inOrder = true;
@@ -218,7 +218,7 @@ OldContentsKept keepOldContents(const std::vector<UOp>& roots, Tensor::State* in
     UOp u = state->uop;
     if (!old.reads(u)) continue; // builds on one before it
     std::vector<Tensor>& to = isOutsideOfCapture(*state) ? outside : kept.along;
-    // What a function makes again is one node with what was made before it, and must not become its buffer.
+    // A value that a function makes again is one node with the value from before, and must not become its buffer.
     bool isApart = &to != &outside || !old.isScheduled(plain(u));
     if (!old.isName(u) && isApart && isComputable(u) && isCheaperThanCopies(old, u)) {
       storeInOwnOrder(*state);

@@ -109,7 +109,7 @@ IndexSets Analysis::dense(UOp u) {
   return IndexSets::uniform(table_.unionOf(all), numbers(u.shape(), u));
 }
 
-/// A factor that is 0 or 1: what bool it is of; null for any other.
+/// The bool of a factor that is 0 or 1; null for any other.
 UOp maskOf(UOp factor) {
   UOp u = factor;
   while (u.in(group::kMovement)) u = u.src(0);

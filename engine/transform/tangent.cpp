@@ -1,4 +1,4 @@
-// The forward rules. Movement operations and sums are linear: they do to the tangent what they do to the
+// The forward rules. Movement operations and sums are linear: they do the same to the tangent as to the
 // value.
 #include "engine/transform/tangent.h"
 
@@ -151,7 +151,7 @@ UOp customTangent(const CustomDerivative& derivative, UOp u, const UOpMap<UOp>& 
   return derivative.forward(each, u);
 }
 
-/// Which values of the path are asked for: what a marked value was made by is not, its own function answers.
+/// Which values of the path are asked for: the nodes that made a marked value are not, its function answers.
 std::vector<bool> needed(std::span<const UOp> values, const std::vector<UOp>& path) {
   UOpMap<bool> asked;
   for (UOp u : values) asked[u] = true;

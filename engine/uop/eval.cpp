@@ -1,4 +1,4 @@
-// Evaluation of operations on constants. See eval.h for what is defined where C is not.
+// Evaluation of operations on constants. eval.h says how the cases are defined that C leaves open.
 #include "engine/uop/eval.h"
 
 #include "engine/base/error.h"
