@@ -3,6 +3,7 @@
 #include "app/cli/output.h"
 #include "app/cli/replay_command.h"
 #include "app/cli/teach_command.h"
+#include "app/cli/verbs.h"
 #include "replay/schema/printable.h"
 #include "replay/schema/schema.h"
 #ifdef UOPSCOPE_HAVE_WINDOW
@@ -41,17 +42,6 @@ const std::vector<std::string> kVerbs = {"open",    "record", "run",    "python"
                                          "stats",   "why",    "query",  "export", "replay", "diff",
                                          "compare", "check",  "prove",  "import", "bench",  "completion",
                                          "story",   "whatif", "bisect", "lesson"};
-
-void addLook(CLI::App* verb, LookOptions& o) {
-  verb->add_option("TRACE", o.trace, "a .uoptrace file")->required();
-  verb->add_flag("--json", o.json, "JSON instead of text");
-}
-
-void addPlace(CLI::App* verb, LookOptions& o) {
-  verb->add_option("--pass", o.pass, "pass by name, name#2, or number");
-  verb->add_option("--step", o.step, "after this many steps of the pass (default: all)")
-      ->check(CLI::NonNegativeNumber);
-}
 
 /// `run` and `python` hand everything after the script to it, dashes and all.
 int passThrough(const std::string& verb, int argc, char** argv) {
@@ -133,242 +123,19 @@ int dispatch(int argc, char** argv) {
   app.footer(kExamples);
   app.set_version_flag("--version", "uopscope " + std::string(kProgramVersion));
   app.require_subcommand(1);
-  int code = kFine;
 
-  OpenOptions openOptions;
-  CLI::App* openVerb =
-      app.add_subcommand("open", "open a script, a trace or nothing in the window (the default)");
-  openVerb->add_option("FILE", openOptions.file, "a script or a .uoptrace file");
-  openVerb->add_option("--at", openOptions.link,
-                       "where to go: kernel=3&pass=devectorize&step=12&node=456&tab=source");
-  openVerb->add_option("--screenshot", openOptions.screenshot, "write a PNG and end; needs no display");
-  openVerb->add_option("--theme", openOptions.theme, "dark, light, contrast, contrast-light or system")
-      ->check(CLI::IsMember({"dark", "light", "contrast", "contrast-light", "system"}));
-  openVerb->add_option("--width", openOptions.width, "of the window");
-  openVerb->add_option("--height", openOptions.height, "of the window");
-
-  RecordOptions recordOptions;
-  CLI::App* recordVerb = app.add_subcommand("record", "run a script and record its compilation");
-  recordVerb->add_option("SCRIPT", recordOptions.script,
-                         "a Python script, or a program that makes a RecordingSession");
-  recordVerb->add_option("-o,--output", recordOptions.output,
-                         "the trace (default: SCRIPT's name with .uoptrace, here)");
-  recordVerb->add_option("--tier", recordOptions.tier, "full: every rewrite; stats: counts only; off")
-      ->check(CLI::IsMember({"full", "stats", "off"}));
-  recordVerb->add_option("--device", recordOptions.device, "default device, such as CPU or REF");
-  recordVerb->add_flag("--json", recordOptions.json, "summary as JSON");
-  recordVerb->add_flag("-q,--quiet", recordOptions.quiet, "no progress, no summary");
-  recordVerb
-      ->add_option(
-          "--break", recordOptions.breakpoints,
-          "stop before rewrites such as \"rule=add-* op=ADD\" (also into=, pass=, kernel=) and ask what "
-          "to do; may be given several times")
-      ->expected(1)
-      ->take_all();
-  recordVerb->add_flag("--check", recordOptions.check,
-                       "afterwards, whether each rewrite keeps the value of what it rewrites (see check)");
-  recordVerb->add_flag("--pause", recordOptions.pause, "stop before the first rewrite");
-  recordVerb->add_option("ARGS", recordOptions.arguments, "of the script, after --");
-  recordVerb->footer(
-      "uopscope record train.py -o train.uoptrace --tier stats -- --epochs 1\n"
-      "uopscope record -o tests.uoptrace -m pytest -q tests   a module, with all that follows\n"
-      "uopscope record -o sum.uoptrace -c 'from tinygrad import Tensor; Tensor.ones(9).sum().item()'");
-
-  app.add_subcommand("run", "run a script without recording: uopscope run SCRIPT [ARGS]");
-  app.add_subcommand("python", "the Python interpreter with uopscope built in");
-
-  LookOptions look;
-  CLI::App* listVerb = app.add_subcommand("ls", "kernels and schedules; passes of one; steps of one");
-  addLook(listVerb, look);
-  listVerb->add_option("KERNEL", look.kernel, "kernel or schedule, by number or name");
-  listVerb->add_option("PASS", look.pass, "pass by name, name#2, or number");
-  listVerb->add_option("--limit", look.limit, "at most this many rows (0: all)");
-  listVerb->add_option("--kind", look.kind, "only kernels or only schedules")
-      ->check(CLI::IsMember({"kernel", "schedule", "script", "other"}));
-  listVerb->add_option("--name", look.name, "only what has this in its name (steps: in the rule's)");
-  listVerb->add_option("--node", look.node, "only steps that rewrote or made this node")
-      ->check(CLI::PositiveNumber);
-  listVerb->add_option("--find", look.find,
-                       "nodes of the trace with these words in operation, type or argument");
-  listVerb->add_flag("--errors", look.errors, "only what failed");
-  listVerb->add_option("--sort", look.sort, "most first; default: in order of time")
-      ->check(CLI::IsMember({"steps", "time", "name"}));
-
-  CLI::App* showVerb =
-      app.add_subcommand("show", "a graph, a rewrite, a kernel's texts, where a node came from");
-  addLook(showVerb, look);
-  showVerb->add_option("KERNEL", look.kernel,
-                       "kernel or schedule, by number or name; only a line of the script needs none");
-  addPlace(showVerb, look);
-  showVerb
-      ->add_option(
-          "--what", look.what,
-          "graph, diff, source, ir, asm, uops, opts, launch (sizes), candidates (of BEAM) or provenance")
-      ->check(CLI::IsMember(
-          {"graph", "diff", "source", "ir", "asm", "uops", "opts", "launch", "candidates", "provenance"}));
-  showVerb->add_option("--node", look.node, "for provenance: a node's id")
-      ->check(CLI::Range(int64_t{1}, int64_t{kFirstViewNode - 1}));
-  showVerb->add_option(
-      "--line", look.line,
-      "for provenance: source:12, ir:3 or asm:40 of the kernel, or model.py:6 of the script");
-  showVerb->add_option("--limit", look.limit, "at most this many lines of a graph (0: all)");
-  showVerb->footer(
-      "Example: uopscope show t.uoptrace r_16_16 --pass \"initial symbolic\" --step 3 --what diff");
-
-  CLI::App* statsVerb = app.add_subcommand("stats", "match statistics: attempts by outcome, with time");
-  addLook(statsVerb, look);
-  statsVerb
-      ->add_option("--by", look.by,
-                   "rule, pass, op or kernel; phase: where the time went; launch: what kernels achieved")
-      ->check(CLI::IsMember({"rule", "pass", "op", "kernel", "reason", "phase", "launch"}));
-  statsVerb->add_option("--kernel", look.kernel, "of this kernel or schedule only");
-  statsVerb->add_option("--pass", look.pass, "of this pass only");
-  statsVerb->add_option("--limit", look.limit, "at most this many rows (0: all)");
-  statsVerb->add_flag("--csv", look.csv, "comma-separated values");
-
-  statsVerb->add_option("--name", look.name, "only what has this in its name");
-  statsVerb->add_option("--sort", look.sort, "most first (default: time)")
-      ->check(CLI::IsMember({"time", "matches", "attempts", "rate", "unchanged", "name"}));
-  statsVerb->add_option("--diff", look.other, "another trace to compare with: biggest differences first");
-
-  CLI::App* diffVerb =
-      app.add_subcommand("diff", "whether two traces tell the same story, and where they first part");
-  addLook(diffVerb, look);
-  diffVerb->add_option("OTHER", look.other, "another .uoptrace file")->required();
-  diffVerb->add_option("--limit", look.limit, "at most this many kernels (0: all)");
-
-  CompareOptions compared;
-  CLI::App* compareVerb =
-      app.add_subcommand("compare", "two states side by side: steps, passes, kernels, traces");
-  compareVerb->add_option("TRACE", compared.trace, "a .uoptrace file")->required();
-  compareVerb->add_option("FROM", compared.from, "a link: kernel=3&pass=devectorize&step=12")->required();
-  compareVerb->add_option("TO", compared.to,
-                          "another link (default: the end of FROM's pass, or FROM in --other)");
-  compareVerb->add_option("--other", compared.other, "another trace, which TO is in");
-  compareVerb->add_option("--what", compared.what, "graph, source, ir, asm or uops")
-      ->check(CLI::IsMember({"graph", "source", "ir", "asm", "uops"}));
-  compareVerb->add_flag("--json", compared.json, "JSON instead of text");
-  compareVerb->footer("Exit code 1 if they differ.\n"
-                      "Example: uopscope compare t.uoptrace \"kernel=3&pass=devectorize&step=0\"");
-  CLI::App* checkVerb = app.add_subcommand("check", "whether rewrites keep the value of what they rewrite");
-  addLook(checkVerb, look);
-  checkVerb->add_option("KERNEL", look.kernel, "kernel or schedule; without one, every rewrite is checked");
-  addPlace(checkVerb, look);
-  checkVerb->add_option("--limit", look.limit, "list this many that differ (default: 20)");
-  checkVerb->add_flag("--blind", look.errors, "list what cannot be evaluated, by rule and reason");
-  checkVerb->add_option("--script", look.script, "write a Python script that shows the first difference");
-  checkVerb->add_flag("--whole", look.whole, "whole passes and kernels too: what each began and ended with");
-  checkVerb->footer("Both sides are evaluated on corner values and random ones within the bounds of their "
-                    "variables. TRACE may be a script: it is recorded first. Exit code 1 if they differ.\n"
-                    "Example: uopscope check t.uoptrace r_16_16 --pass \"initial symbolic\" --step 3");
-
-  ProveArguments proofs;
-  CLI::App* proveVerb = app.add_subcommand("prove", "the status of each rule: proved, exhaustive, checked, "
-                                                    "changes-rounding, assumed or refuted");
-  proveVerb->add_option("RULE", proofs.rule, "only rules of this name; * stands for any letters");
-  proveVerb->add_option("--table", proofs.table, "only rules of source files with this in their path");
-  proveVerb->add_option("--rules", proofs.rules,
-                        "a Python file: its PatternMatchers instead of the engine's");
-  proveVerb
-      ->add_option("--timeout", proofs.milliseconds, "milliseconds for one question to Z3 (default: 1500)")
-      ->check(CLI::Range(1, 3600000));
-  proveVerb->add_flag("--json", proofs.json, "JSON instead of text");
-  proveVerb->add_flag("--markdown", proofs.markdown, "docs/design/rules.md");
-  proveVerb->add_flag("--full", proofs.full, "more graphs, and programs: minutes instead of half of one");
-  proveVerb->footer("Exit code 1 if a rule is refuted or has no status.\n"
-                    "Example: uopscope prove fold-divmod");
-
-  CLI::App* whyVerb = app.add_subcommand("why", "why a rule did not fire on a node");
-  addLook(whyVerb, look);
-  whyVerb->add_option("KERNEL", look.kernel, "kernel or schedule")->required();
-  whyVerb->add_option("PASS", look.pass, "pass")->required();
-  whyVerb->add_option("NODE", look.node, "a node's id, as ls and show print it")
-      ->required()
-      ->check(CLI::Range(int64_t{1}, int64_t{kFirstViewNode - 1}));
-  whyVerb->add_option("RULE", look.rule, "a rule's name; without one, the rules that came nearest");
-  whyVerb->add_option("--limit", look.limit, "at most this many rules (0: all)");
-
-  CLI::App* queryVerb = app.add_subcommand("query", "SQL over a trace (reading only)");
-  addLook(queryVerb, look);
-  queryVerb->add_option("SQL", look.sql, "one SELECT")->required();
-  queryVerb->add_option("--limit", look.limit, "at most this many rows (0: all)");
-  queryVerb->add_flag("--csv", look.csv, "comma-separated values");
-  queryVerb->footer("The tables are described in docs/guide/trace-format.md; expr(node), label(node) and "
-                    "sources(node) are added.\n"
-                    "Example: uopscope query t.uoptrace \"SELECT name, count(*) FROM step JOIN rule ON "
-                    "rule.id = rule GROUP BY 1 ORDER BY 2 DESC\"");
-
-  ExportOptions exports;
-  CLI::App* exportVerb = app.add_subcommand(
-      "export", "a graph, steps or statistics as SVG, PNG, DOT, JSON, HTML or CSV; a whole trace as "
-                "JSON lines (.jsonl) or for Perfetto and Chrome (.trace.json)");
-  addLook(exportVerb, exports);
-  exportVerb->add_option("KERNEL,--kernel", exports.kernel, "kernel or schedule, by number or name");
-  addPlace(exportVerb, exports);
-  exportVerb->add_option("-o,--output", exports.output, "the file; its ending decides the form")->required();
-  exportVerb->add_flag("--diff", exports.difference, "mark what the step (or the whole pass) changed");
-  exportVerb->add_option("--timeout", exports.timeout, "seconds Graphviz may take")
-      ->check(CLI::Range(1, 3600));
-  exportVerb
-      ->add_option("--what", exports.what,
-                   "session: one .html file in which the compilation is stepped through, without a network "
-                   "and without uopscope")
-      ->check(CLI::IsMember({"session"}));
-  exportVerb->add_option("--lesson", exports.lesson, "of a session: a Markdown file that is shown beside it");
-  exportVerb
-      ->add_option("--megabytes", exports.megabytes,
-                   "of a session, about (4); what does not fit is listed in it")
-      ->check(CLI::Range(1, 500));
-  exportVerb->footer(
-      "Examples:\n  uopscope export t.uoptrace r_16_16 --pass devectorize --diff -o change.svg\n"
-      "  uopscope export t.uoptrace --what session --lesson docs/lessons/1-a-plus-b.md -o s.html");
-
+  VerbArguments o;
+  o.argc = argc;
+  o.argv = argv;
+  o.record.interpreter = interpreter;
+  addTraceVerbs(app, o);
   ReplayArguments replayArguments;
-  addReplayVerb(app, replayArguments, code);
+  addReplayVerb(app, replayArguments, o.code);
   TeachArguments teachArguments;
-  addTeachVerbs(app, teachArguments, code);
-
+  addTeachVerbs(app, teachArguments, o.code);
   BenchArguments benchArguments;
-  addBenchVerb(app, benchArguments, code);
-
-  openVerb->callback([&] { code = open(openOptions, argc, argv); });
-  recordVerb->callback([&] {
-    recordOptions.interpreter = interpreter;
-    code = record(recordOptions);
-  });
-  listVerb->callback([&] { code = list(look); });
-  showVerb->callback([&] { code = show(look); });
-  statsVerb->callback([&] { code = stats(look); });
-  proveVerb->callback([&] { code = proveCommand(proofs); });
-  ImportOptions imports;
-  CLI::App* importVerb =
-      app.add_subcommand("import", "a graph in DOT, a timeline, JSON lines or CSV as a trace");
-  importVerb
-      ->add_option(
-          "FILE", imports.file,
-          ".dot or .gv: a graph; .jsonl: a trace that was exported; .json: a timeline of Chrome or Perfetto; "
-          ".csv: steps, match statistics, or rows with name, begin_ns and took_ns")
-      ->required();
-  importVerb->add_option("-o,--output", imports.output,
-                         "the trace (default: FILE's name with .uoptrace, here)");
-  importVerb->add_flag("--json", imports.json, "summary as JSON");
-  importVerb->callback([&] { code = importFile(imports); });
-
-  std::string shell;
-  CLI::App* completionVerb = app.add_subcommand(
-      "completion", "prints what a shell needs to complete verbs and options, or the manual page");
-  completionVerb->add_option("SHELL", shell, "bash, zsh, fish or man")
-      ->required()
-      ->check(CLI::IsMember({"bash", "zsh", "fish", "man"}));
-  completionVerb->footer("Example: uopscope completion bash >> ~/.bashrc");
-  completionVerb->callback([&] { code = completion(shell, app); });
-
-  compareVerb->callback([&] { code = compareStates(compared); });
-  checkVerb->callback([&] { code = checkValues(look); });
-  diffVerb->callback([&] { code = diff(look); });
-  whyVerb->callback([&] { code = why(look); });
-  queryVerb->callback([&] { code = sqlQuery(look); });
-  exportVerb->callback([&] { code = exportFile(exports); });
+  addBenchVerb(app, benchArguments, o.code);
+  addOtherVerbs(app, o);
 
   std::vector<std::string> reversed(arguments.rbegin(), arguments.rend() - 1);
   try {
@@ -376,7 +143,7 @@ int dispatch(int argc, char** argv) {
   } catch (const CLI::ParseError& e) {
     return app.exit(e) == 0 ? kFine : kUsage;
   }
-  return code;
+  return o.code;
 }
 
 int codeOf(const Error& e) {

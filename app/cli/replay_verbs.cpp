@@ -3,11 +3,9 @@
 
 namespace uopscope::cli {
 
-void addReplayVerb(CLI::App& app, ReplayArguments& o, int& code) {
-  CLI::App* replay =
-      app.add_subcommand("replay", "compilations kept in a corpus: capture, replay, compare, explain");
-  replay->require_subcommand(1);
-  replay->footer(R"(
+namespace {
+
+constexpr const char* kReplayExamples = R"(
 Examples:
   uopscope replay capture samples/matmul.py -o before.uopcorpus     everything these scripts compile
   uopscope replay diff before.uopcorpus                             the same inputs through this build
@@ -18,7 +16,15 @@ Examples:
   uopscope replay reproduce before.uopcorpus r_16_16 -o kernel.py   a script that compiles and runs it alone
 
 Exit codes: 0 fine, 1 a change (with --assert-same) or a failure, 2 wrong usage or input, 130 interrupted.
-)");
+)";
+
+} // namespace
+
+void addReplayVerb(CLI::App& app, ReplayArguments& o, int& code) {
+  CLI::App* replay =
+      app.add_subcommand("replay", "compilations kept in a corpus: capture, replay, compare, explain");
+  replay->require_subcommand(1);
+  replay->footer(kReplayExamples);
   auto verb = [&](const char* name, const char* what, int (*run)(const ReplayArguments&)) {
     CLI::App* v = replay->add_subcommand(name, what);
     v->callback([&o, &code, run] { code = run(o); });

@@ -25,116 +25,137 @@ std::string proofOf(Trace& trace, const MatchTotals& t) {
   std::string at = fileLine(trace.rule(t.rule).at);
   return std::string(prove::knownStatus(at.substr(0, at.rfind(':')), trace.rule(t.rule).name));
 }
+
+MatchGroup groupNamed(const std::string& by) {
+  if (by == "rule") return MatchGroup::Rule;
+  if (by == "pass") return MatchGroup::Pass;
+  if (by == "op") return MatchGroup::Op;
+  if (by == "kernel") return MatchGroup::Scope;
+  throw Error(ErrorKind::Value,
+              fmt::format("--by {}: there are rule, pass, op, kernel, reason, phase and launch", by));
+}
+
+/// Totals of a trace in the order asked for, and their names.
+struct Report {
+  Trace& trace;
+  const LookOptions& o;
+  std::vector<MatchTotals> totals;
+
+  std::string nameOf(const MatchTotals& t) const {
+    if (t.rule) return trace.rule(t.rule).name;
+    if (t.scope) return fmt::format("{} #{}", trace.scope(t.scope).name, t.scope);
+    return t.passName.empty() ? t.op : t.passName;
+  }
+  std::string placeOf(const MatchTotals& t) const {
+    return t.rule ? fileLine(trace.rule(t.rule).at) : std::string();
+  }
+  static double rateOf(const MatchTotals& t) {
+    return t.attempts() ? static_cast<double>(t.matches()) / static_cast<double>(t.attempts()) : 0;
+  }
+  void keepNamed() {
+    if (!o.name.empty())
+      std::erase_if(totals,
+                    [&](const MatchTotals& t) { return nameOf(t).find(o.name) == std::string::npos; });
+  }
+  void sort() {
+    std::ranges::stable_sort(totals, [&](const MatchTotals& a, const MatchTotals& b) {
+      if (o.sort == "matches") return a.matches() > b.matches();
+      if (o.sort == "attempts") return a.attempts() > b.attempts();
+      if (o.sort == "rate") return rateOf(a) > rateOf(b);
+      if (o.sort == "unchanged") return a.count[int(Outcome::Unchanged)] > b.count[int(Outcome::Unchanged)];
+      if (o.sort == "name") return nameOf(a) < nameOf(b);
+      return false; // by time, as they come
+    });
+  }
+  size_t limit() const { return o.limit > 0 ? static_cast<size_t>(o.limit) : totals.size(); }
+
+  void printJsonRows() const {
+    Json out = Json::array();
+    for (size_t i = 0; i < std::min(limit(), totals.size()); ++i) {
+      const MatchTotals& t = totals[i];
+      Json j{{o.by, nameOf(t)}};
+      for (int k = 0; k < kOutcomeCount; ++k) j[kOutcomes[k]] = t.count[k];
+      for (int k = 0; k < kOutcomeCount; ++k) j[fmt::format("{}_ns", kOutcomes[k])] = t.ns[k];
+      if (t.rule) {
+        j["at"] = placeOf(t);
+        j["text"] = trace.rule(t.rule).text;
+        j["proof"] = proofOf(trace, t);
+      }
+      out.push_back(j);
+    }
+    printJson(out);
+  }
+
+  void printCsv() const {
+    fmt::print("{}", o.by);
+    for (const char* name : kOutcomes) fmt::print(",{}", name);
+    for (const char* name : kOutcomes) fmt::print(",{}_ns", name);
+    fmt::print(",at,proof\n");
+    for (size_t i = 0; i < std::min(limit(), totals.size()); ++i) {
+      const MatchTotals& t = totals[i];
+      fmt::print("{}", csvField(nameOf(t)));
+      for (uint64_t c : t.count) fmt::print(",{}", c);
+      for (int64_t ns : t.ns) fmt::print(",{}", ns);
+      fmt::print(",{},{}\n", csvField(placeOf(t)), proofOf(trace, t));
+    }
+  }
+
+  void printTable() const {
+    Table table({o.by, "matches", "attempts", "rate", "match time", "time", "early", "structure", "declined",
+                 "applied", "unchanged", "at", o.by == "rule" ? "proof" : ""});
+    size_t matched = 0;
+    MatchTotals all;
+    for (const MatchTotals& t : totals) {
+      for (int k = 0; k < kOutcomeCount; ++k) {
+        all.count[k] += t.count[k];
+        all.ns[k] += t.ns[k];
+      }
+      matched += t.matches() > 0;
+      if (table.size() >= limit()) continue;
+      std::vector<std::string> row{nameOf(t),
+                                   grouped(static_cast<int64_t>(t.matches())),
+                                   grouped(static_cast<int64_t>(t.attempts())),
+                                   fmt::format("{:.2f}%", 100.0 * rateOf(t)),
+                                   duration(t.matchNs()),
+                                   duration(t.totalNs())};
+      for (uint64_t c : t.count) row.push_back(grouped(static_cast<int64_t>(c)));
+      std::string at = placeOf(t);
+      row.push_back(at.substr(at.rfind('/') + 1));
+      row.push_back(proofOf(trace, t));
+      table.add(std::move(row));
+    }
+    table.print();
+    fmt::print("{} {}s, {} matched; {} matches in {} attempts, {} in matches, {} in all\n", totals.size(),
+               o.by == "pass"     ? "passe"
+               : o.by == "kernel" ? "kernels and schedule"
+                                  : o.by,
+               matched, grouped(static_cast<int64_t>(all.matches())),
+               grouped(static_cast<int64_t>(all.attempts())), duration(all.matchNs()),
+               duration(all.totalNs()));
+    if (limit() < totals.size()) fmt::print("{} of {} shown; --limit 0 shows all\n", limit(), totals.size());
+  }
+};
 } // namespace
 
 int stats(const LookOptions& o) {
-  MatchGroup group;
-  if (o.by == "rule")
-    group = MatchGroup::Rule;
-  else if (o.by == "pass")
-    group = MatchGroup::Pass;
-  else if (o.by == "op")
-    group = MatchGroup::Op;
-  else if (o.by == "kernel")
-    group = MatchGroup::Scope;
-  else if (o.by == "phase")
-    return phaseStats(o);
-  else if (o.by == "launch")
-    return launchStats(o);
-  else if (o.by == "reason")
-    return reasonStats(o);
-  else
-    throw Error(ErrorKind::Value,
-                fmt::format("--by {}: there are rule, pass, op, kernel, reason, phase and launch", o.by));
+  if (o.by == "phase") return phaseStats(o);
+  if (o.by == "launch") return launchStats(o);
+  if (o.by == "reason") return reasonStats(o);
+  MatchGroup group = groupNamed(o.by);
   if (!o.other.empty()) return statsDiff(o, group);
   Trace trace(o.trace);
   warnAbout(trace);
   ScopeId scope = o.kernel.empty() ? 0 : trace.findScope(o.kernel);
   PassId pass = o.pass.empty() ? 0 : trace.findPass(scope, o.pass);
-  auto totals = trace.matchTotals(group, scope, pass);
-  auto nameOf = [&](const MatchTotals& t) {
-    return t.rule    ? trace.rule(t.rule).name
-           : t.scope ? fmt::format("{} #{}", trace.scope(t.scope).name, t.scope)
-                     : (t.passName.empty() ? t.op : t.passName);
-  };
-  if (!o.name.empty())
-    std::erase_if(totals, [&](const MatchTotals& t) { return nameOf(t).find(o.name) == std::string::npos; });
-  auto rateOf = [](const MatchTotals& t) {
-    return t.attempts() ? static_cast<double>(t.matches()) / static_cast<double>(t.attempts()) : 0;
-  };
-  std::ranges::stable_sort(totals, [&](const MatchTotals& a, const MatchTotals& b) {
-    if (o.sort == "matches") return a.matches() > b.matches();
-    if (o.sort == "attempts") return a.attempts() > b.attempts();
-    if (o.sort == "rate") return rateOf(a) > rateOf(b);
-    if (o.sort == "unchanged") return a.count[int(Outcome::Unchanged)] > b.count[int(Outcome::Unchanged)];
-    if (o.sort == "name") return nameOf(a) < nameOf(b);
-    return false; // by time, as they come
-  });
-  if (o.json || o.csv) {
-    Json out = Json::array();
-    if (o.csv) {
-      fmt::print("{}", o.by);
-      for (const char* name : kOutcomes) fmt::print(",{}", name);
-      for (const char* name : kOutcomes) fmt::print(",{}_ns", name);
-      fmt::print(",at,proof\n");
-    }
-    if (o.limit > 0 && static_cast<size_t>(o.limit) < totals.size())
-      totals.resize(static_cast<size_t>(o.limit));
-    for (const MatchTotals& t : totals) {
-      Json j{{o.by, nameOf(t)}};
-      std::string at = t.rule ? fileLine(trace.rule(t.rule).at) : "";
-      for (int k = 0; k < kOutcomeCount; ++k) j[kOutcomes[k]] = t.count[k];
-      for (int k = 0; k < kOutcomeCount; ++k) j[fmt::format("{}_ns", kOutcomes[k])] = t.ns[k];
-      if (t.rule) {
-        j["at"] = at;
-        j["text"] = trace.rule(t.rule).text;
-        j["proof"] = proofOf(trace, t);
-      }
-      if (!o.csv) {
-        out.push_back(j);
-        continue;
-      }
-      fmt::print("{}", csvField(nameOf(t)));
-      for (uint64_t c : t.count) fmt::print(",{}", c);
-      for (int64_t ns : t.ns) fmt::print(",{}", ns);
-      fmt::print(",{},{}\n", csvField(at), proofOf(trace, t));
-    }
-    if (!o.csv) printJson(out);
-    return kFine;
-  }
-  Table table({o.by, "matches", "attempts", "rate", "match time", "time", "early", "structure", "declined",
-               "applied", "unchanged", "at", o.by == "rule" ? "proof" : ""});
-  size_t limit = o.limit > 0 ? static_cast<size_t>(o.limit) : totals.size(), matched = 0;
-  MatchTotals all;
-  for (const MatchTotals& t : totals) {
-    for (int k = 0; k < kOutcomeCount; ++k) {
-      all.count[k] += t.count[k];
-      all.ns[k] += t.ns[k];
-    }
-    matched += t.matches() > 0;
-    if (table.size() >= limit) continue;
-    double rate =
-        t.attempts() ? 100.0 * static_cast<double>(t.matches()) / static_cast<double>(t.attempts()) : 0;
-    std::vector<std::string> row{nameOf(t),
-                                 grouped(static_cast<int64_t>(t.matches())),
-                                 grouped(static_cast<int64_t>(t.attempts())),
-                                 fmt::format("{:.2f}%", rate),
-                                 duration(t.matchNs()),
-                                 duration(t.totalNs())};
-    for (uint64_t c : t.count) row.push_back(grouped(static_cast<int64_t>(c)));
-    std::string at = t.rule ? fileLine(trace.rule(t.rule).at) : "";
-    row.push_back(at.substr(at.rfind('/') + 1));
-    row.push_back(proofOf(trace, t));
-    table.add(std::move(row));
-  }
-  table.print();
-  fmt::print("{} {}s, {} matched; {} matches in {} attempts, {} in matches, {} in all\n", totals.size(),
-             o.by == "pass"     ? "passe"
-             : o.by == "kernel" ? "kernels and schedule"
-                                : o.by,
-             matched, grouped(static_cast<int64_t>(all.matches())),
-             grouped(static_cast<int64_t>(all.attempts())), duration(all.matchNs()), duration(all.totalNs()));
-  if (limit < totals.size()) fmt::print("{} of {} shown; --limit 0 shows all\n", limit, totals.size());
+  Report report{trace, o, trace.matchTotals(group, scope, pass)};
+  report.keepNamed();
+  report.sort();
+  if (o.csv)
+    report.printCsv();
+  else if (o.json)
+    report.printJsonRows();
+  else
+    report.printTable();
   return kFine;
 }
 

@@ -1,5 +1,5 @@
 // Bump allocation for things that die together: nodes of a pool, facts about them. Memory is handed out in
-// chunks that never move, so another thread may read what was published to it.
+// chunks that never move, so another thread may read the objects published to it.
 #pragma once
 #include <cstddef>
 #include <cstdint>

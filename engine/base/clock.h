@@ -1,4 +1,4 @@
-// Monotonic nanoseconds, and the processor's own counter for what is timed millions of times.
+// Monotonic nanoseconds, and the processor's own counter for events that are timed millions of times.
 #pragma once
 #include <chrono>
 #include <cstdint>

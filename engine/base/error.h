@@ -1,4 +1,4 @@
-// The one exception type of the project. A message says what is wrong, where, and what to do; the kind
+// The one exception type of the project. A message names the fault, its place and the remedy; the kind
 // decides which Python exception a script sees and which exit code the command line gives.
 //
 //   throw Error(ErrorKind::Shape, fmt::format("cannot broadcast {} with {}", a, b));

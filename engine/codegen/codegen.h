@@ -39,7 +39,7 @@ LoweredKernel lowerKernel(UOp ast, const Target& target);
 /// The passes alone, in the current pool: kernel graph -> graph ready to be linearised
 /// (`full_rewrite_to_sink`).
 UOp fullRewriteToSink(UOp sink, const Target& target, bool optimize = true);
-/// The passes before optimisations: what Opts of the kernel count their axes in, in the current pool.
+/// The kernel after the passes before its Opts, which count their axes in it. In the current pool.
 UOp readyForOpts(UOp sink, const Target& target);
 /// Graph -> ordered instructions.
 std::vector<UOp> linearize(UOp sink);

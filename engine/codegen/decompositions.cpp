@@ -24,27 +24,18 @@ namespace {
 using namespace pat;
 constexpr PatVar x{"x"}, y{"y"}, c{"c"}, counter{"counter"}, key{"key"};
 
-const Target& targetOf(Match& m) {
+const Target& targetOf(const Match& m) {
   return m.ctx<TargetContext>().target;
 }
 
 /// The integer all lanes of u have.
-std::optional<int64_t> constantOf(UOp u) {
-  if (u.is(Op::VECTORIZE)) {
-    for (UOp s : u.src())
-      if (s != u.src(0)) return {};
-    u = u.src(0);
-  }
-  if (!u.isConst() || u.arg().kind() != ArgKind::Int) return {};
-  return u.arg().i();
+std::optional<int64_t> laneInt(UOp u) {
+  UOp c = laneConst(u);
+  return c && c.arg().kind() == ArgKind::Int ? std::optional(c.arg().i()) : std::nullopt;
 }
 bool isConstant(UOp u, double v) {
-  if (u.is(Op::VECTORIZE)) {
-    for (UOp s : u.src())
-      if (s != u.src(0)) return false;
-    u = u.src(0);
-  }
-  return u.isConst(v);
+  UOp c = laneConst(u);
+  return c && c.isConst(v);
 }
 bool isPowerOfTwo(int64_t v) {
   return v > 0 && std::has_single_bit(static_cast<uint64_t>(v));
@@ -104,7 +95,7 @@ UOp divideByMultiply(UOp v, int64_t by, bool mayWiden) {
 
 UOp divideByConstant(Match& m) {
   UOp v = m[x];
-  auto by = constantOf(m[c]);
+  auto by = laneInt(m[c]);
   if (!v.dtype().isInt() || v.dtype().kind() == Scalar::Index || !by || *by <= 1 ||
       !isNative(targetOf(m), Op::SHR))
     return m.decline("no integer by a constant above 1, or the device has no shift");
@@ -117,7 +108,7 @@ UOp divideByConstant(Match& m) {
 }
 UOp moduloByConstant(Match& m) {
   UOp v = m[x];
-  auto by = constantOf(m[c]);
+  auto by = laneInt(m[c]);
   if (!v.dtype().isInt() || v.dtype().kind() == Scalar::Index || !by || *by <= 1)
     return m.decline("no integer by a constant above 1");
   if (isPowerOfTwo(*by) && neverNegative(v) && isNative(targetOf(m), Op::AND))
@@ -127,39 +118,29 @@ UOp moduloByConstant(Match& m) {
   UOp quotient = v / v.constLike(*by);
   return v + quotient * v.constLike(-*by);
 }
-UOp moduloByDivision(Match& m) {
-  if (isNative(targetOf(m), Op::MOD)) return m.decline("the device has a remainder");
-  UOp quotient = m[x] / m[y];
-  return m[x] + quotient * m[y] * m[x].constLike(-1);
+bool isPowerFromTwo(const Match& m) {
+  auto by = laneInt(m[c]);
+  return by && *by >= 2 && isPowerOfTwo(*by);
 }
-UOp multiplyByShift(Match& m) {
-  UOp v = m[x];
-  auto by = constantOf(m[c]);
-  if (!v.dtype().isInt() || v.dtype().kind() == Scalar::Index || !by || *by < 2 || !isPowerOfTwo(*by) ||
-      !isNative(targetOf(m), Op::SHL))
-    return m.decline("no integer times a power of two, or the device has no shift");
-  return v.alu(Op::SHL, {v.constLike(log2Of(*by))});
+UOp exponentOfFactor(Match& m) {
+  return m[x].constLike(log2Of(*laneInt(m[c])));
 }
 
 // --- the machine's own operations ---
 
-UOp toNegation(Match& m) {
-  if (!isConstant(m[c], -1) || !isNative(targetOf(m), Op::NEG) || m[x].dtype().isBool())
-    return m.decline("not by -1, or the device has no negation");
-  return m[x].alu(Op::NEG);
+template <Op o>
+bool has(const Match& m) {
+  return isNative(targetOf(m), o);
 }
-UOp toSubtraction(Match& m) {
-  return isNative(targetOf(m), Op::SUB) ? m[x].alu(Op::SUB, {m[y]})
-                                        : m.decline("the device has no subtraction");
+template <Op o>
+bool lacks(const Match& m) {
+  return !isNative(targetOf(m), o);
 }
-UOp toEquality(Match& m) {
-  if (!isConstant(m[c], 1) || !isNative(targetOf(m), Op::CMPEQ))
-    return m.decline("not negated, or the device has no equality");
-  return m[x].alu(Op::CMPEQ, {m[y]});
+bool isByMinusOne(const Match& m) {
+  return isConstant(m[c], -1) && !m[x].dtype().isBool();
 }
-UOp toDivision(Match& m) {
-  if (!isNative(targetOf(m), Op::FDIV)) return m.decline("the device has no division of floats");
-  return m[x].constLike(1).alu(Op::FDIV, {m[x]});
+bool isNegated(const Match& m) {
+  return isConstant(m[c], 1);
 }
 UOp maxByCompare(Match& m) {
   if (isNative(targetOf(m), Op::MAX)) return m.decline("the device has a maximum");
@@ -173,8 +154,8 @@ UOp notLess(Match& m) {
   if (!isConstant(m[c], 1) || !less.src(0).dtype().isInt() || less.src(0).dtype().isUnsigned())
     return m.decline("no negated comparison of signed integers");
   UOp a = less.src(0), b = less.src(1);
-  if (auto v = constantOf(b); v && *v > dtypes::minInt(b.dtype())) return b.constLike(*v - 1) < a;
-  if (auto v = constantOf(a); v && static_cast<uint64_t>(*v) != dtypes::maxInt(a.dtype()))
+  if (auto v = laneInt(b); v && *v > dtypes::minInt(b.dtype())) return b.constLike(*v - 1) < a;
+  if (auto v = laneInt(a); v && static_cast<uint64_t>(*v) != dtypes::maxInt(a.dtype()))
     return b < a.constLike(*v + 1);
   return m.decline("no side is a constant below its limit");
 }
@@ -211,13 +192,20 @@ constexpr RuleDef kDecompositions[] = {
     RULE("max-by-compare", max(x, y), maxByCompare),
     RULE("divide-by-constant", x / c, divideByConstant),
     RULE("modulo-by-constant", x % c, moduloByConstant),
-    RULE("modulo-by-division", x % y, moduloByDivision),
-    RULE("multiply-by-shift", x* c, multiplyByShift),
+    RULE("modulo-by-division", x % y, x + x / y * y * -1,
+         guard::when(lacks<Op::MOD>, "the device has a remainder")),
+    RULE("multiply-by-shift", Pat(x).withDtype(kMaskInts & ~kMaskIndex) * c, x << made(exponentOfFactor),
+         guard::when(isPowerFromTwo, "no power of two"),
+         guard::when(has<Op::SHL>, "the device has no shift")),
     RULE("not-less", any(Op::CMPLT).named(x) != c, notLess),
-    RULE("to-equality", op(Op::CMPNE, x, y) != c, toEquality),
-    RULE("to-negation", x* c, toNegation),
-    RULE("to-subtraction", x + op(Op::NEG, y), toSubtraction),
-    RULE("to-division", recip(x), toDivision),
+    RULE("to-equality", op(Op::CMPNE, x, y) != c, op(Op::CMPEQ, x, y), guard::when(isNegated, "not negated"),
+         guard::when(has<Op::CMPEQ>, "the device has no equality")),
+    RULE("to-negation", x* c, op(Op::NEG, x), guard::when(isByMinusOne, "not by -1"),
+         guard::when(has<Op::NEG>, "the device has no negation")),
+    RULE("to-subtraction", x + op(Op::NEG, y), op(Op::SUB, x, y),
+         guard::when(has<Op::SUB>, "the device has no subtraction")),
+    RULE("to-division", recip(x), op(Op::FDIV, 1, x),
+         guard::when(has<Op::FDIV>, "the device has no division of floats")),
 };
 
 } // namespace

@@ -270,7 +270,7 @@ constexpr RuleDef kExpander[] = {
 constexpr int64_t kReadBack = 2;
 
 /// A reduction split over the threads of a work group: each reduces its part, writes it to local memory, and
-/// the parts are reduced again by a loop over what the group wrote.
+/// a loop over the values that the group wrote reduces the parts again.
 UOp splitGroupReduce(Match& m) {
   UOp red = m.root();
   std::vector<UOp> grouped, rest;

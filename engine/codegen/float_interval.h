@@ -1,5 +1,5 @@
 // What is known about the value of a floating-point expression before it is computed: an interval, and that
-// it is a number. Decompositions leave out what cannot happen: a cosine of 2 pi times a random number in [0,
+// it is a number. Decompositions leave out the cases that cannot occur: a cosine of 2 pi times a random number in [0,
 // 1) needs neither the reduction of huge arguments nor care for infinities.
 //
 // Invariant: sound for round-to-nearest, for multiplications fused with additions, and for reciprocals in

@@ -50,7 +50,7 @@ std::vector<TileAxis> tileAxes(const KernelShape& k) {
 
 /// Lanes are applied last: the axis expanded last is the one whose lanes lie side by side, and those must be
 /// the ones that are next to each other in memory.
-void chooseForReduction(Scheduler& s, const KernelShape& k, int64_t width) {
+void chooseForReduction(KernelOptimizer& s, const KernelShape& k, int64_t width) {
   std::vector<TileAxis> axes = tileAxes(k);
   if (axes.empty()) return;
   Observer* observer = Observer::current();
@@ -77,7 +77,7 @@ void chooseForReduction(Scheduler& s, const KernelShape& k, int64_t width) {
 }
 
 /// The loops of a kernel may be pieces of one that was cut: each gets lanes.
-void chooseForElementwise(Scheduler& s, const KernelShape& k, int64_t width) {
+void chooseForElementwise(KernelOptimizer& s, const KernelShape& k, int64_t width) {
   std::vector<UOp> done; // writes that have their lanes
   for (UOp r : k.outputs) {
     std::vector<UOp> writes;
@@ -96,7 +96,7 @@ void chooseForElementwise(Scheduler& s, const KernelShape& k, int64_t width) {
   }
 }
 
-void chooseThreads(Scheduler& s) {
+void chooseThreads(KernelOptimizer& s) {
   int64_t work = 1;
   for (size_t i = 0; i < s.ranges().size(); ++i) work *= std::max<int64_t>(1, s.extent(i));
   int64_t cores =
@@ -118,7 +118,7 @@ void chooseThreads(Scheduler& s) {
 
 } // namespace
 
-void chooseOpts(Scheduler& s) {
+void chooseOpts(KernelOptimizer& s) {
   KernelShape k = inspect(s);
   if (s.target().hasLocal) {
     chooseForGroups(s, k);

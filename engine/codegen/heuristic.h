@@ -19,13 +19,13 @@ struct KernelShape {
   UOp reduction;
 };
 
-KernelShape inspect(const Scheduler& s);
+KernelShape inspect(const KernelOptimizer& s);
 
 /// The axis that a range is now, -1 where it is gone; a range that was split keeps its argument.
-int axisOf(const Scheduler& s, UOp range);
+int axisOf(const KernelOptimizer& s, UOp range);
 /// -1 where it is symbolic.
 int64_t extentOf(UOp range);
-int64_t extentNow(const Scheduler& s, UOp range);
+int64_t extentNow(const KernelOptimizer& s, UOp range);
 /// How an access moves with a range: 0 not at all, TileAxis::kNotLinear in no simple way.
 int64_t strideOf(UOp access, UOp range);
 /// The first of `choices` above 1 that divides n; 0 where none does.
@@ -33,14 +33,14 @@ int64_t largestDivisor(int64_t n, std::initializer_list<int64_t> choices);
 bool writtenNextToEachOther(const KernelShape& k, UOp range);
 bool readsSuitLanes(const KernelShape& k, UOp range);
 /// The number that UNROLL has for a range.
-int unrollAxis(const Scheduler& s, UOp range);
+int unrollAxis(const KernelOptimizer& s, UOp range);
 
 /// False where the Opt does not fit, which is an answer here; any other error goes on.
-bool tryApply(Scheduler& s, const Opt& opt, const Decision& why);
-bool tryApply(Scheduler& s, OptOp op, int axis, int64_t amount, const Decision& why);
+bool tryApply(KernelOptimizer& s, const Opt& opt, const Decision& why);
+bool tryApply(KernelOptimizer& s, OptOp op, int axis, int64_t amount, const Decision& why);
 Decision inWords(const char* words);
 
 /// Opts for a target with work groups.
-void chooseForGroups(Scheduler& s, const KernelShape& k);
+void chooseForGroups(KernelOptimizer& s, const KernelShape& k);
 
 } // namespace uopscope::heuristic

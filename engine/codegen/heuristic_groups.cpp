@@ -35,7 +35,7 @@ int64_t divisorUpTo(int64_t n, int64_t most) {
 }
 
 /// The number that GROUP has for a range.
-int groupAxis(const Scheduler& s, UOp range) {
+int groupAxis(const KernelOptimizer& s, UOp range) {
   int n = 0;
   for (size_t a : s.axesOf({AxisType::Reduce})) {
     if (s.ranges()[a].arg() == range.arg()) return n;
@@ -46,7 +46,7 @@ int groupAxis(const Scheduler& s, UOp range) {
 
 /// Loops of output become threads, up to `most` in a group; `sideBySide` is the loop whose steps neighbouring
 /// threads take (null: the innermost).
-void spreadOverThreads(Scheduler& s, const KernelShape& k, int64_t most, UOp sideBySide = {}) {
+void spreadOverThreads(KernelOptimizer& s, const KernelShape& k, int64_t most, UOp sideBySide = {}) {
   std::vector<UOp> order(k.outputs.rbegin(), k.outputs.rend());
   if (sideBySide) std::stable_partition(order.begin(), order.end(), [&](UOp r) { return r == sideBySide; });
   std::vector<std::pair<UOp, int64_t>> amounts;
@@ -63,7 +63,7 @@ void spreadOverThreads(Scheduler& s, const KernelShape& k, int64_t most, UOp sid
 }
 
 /// A loop of output with no divisor to make threads of is padded.
-void padForThreads(Scheduler& s, const KernelShape& k) {
+void padForThreads(KernelOptimizer& s, const KernelShape& k) {
   if (product(k.outputs) < 1024) return;
   for (UOp r : k.outputs)
     if (divisorUpTo(extentOf(r), 32) >= 8) return;
@@ -101,7 +101,7 @@ bool findProduct(const KernelShape& k, Product& p) {
 }
 
 /// Each operand is used by `rows * columns` results of a thread, and lies in registers in between.
-bool chooseForProduct(Scheduler& s, const KernelShape& k) {
+bool chooseForProduct(KernelOptimizer& s, const KernelShape& k) {
   Product p;
   if (!findProduct(k, p)) return false;
   int64_t rows = extentOf(p.row), columns = extentOf(p.column);
@@ -146,7 +146,7 @@ bool chooseForProduct(Scheduler& s, const KernelShape& k) {
   return true;
 }
 
-bool chooseTensorCores(Scheduler& s, const KernelShape& k) {
+bool chooseTensorCores(KernelOptimizer& s, const KernelShape& k) {
   if (!vars::tc || s.target().tensorCores.empty() || !k.reduction) return false;
   Product p;
   const Opt tc{OptOp::TC, 0, {-1, 2, 1}};
@@ -154,7 +154,7 @@ bool chooseTensorCores(Scheduler& s, const KernelShape& k) {
   if (!findProduct(k, p)) return tryApply(s, tc, fits);
   // Tiles are interleaved: what a thread holds of four tiles side by side is four neighbours in memory.
   int64_t rows = extentOf(p.row), columns = extentOf(p.column), terms = extentOf(p.term);
-  Scheduler before = s;
+  KernelOptimizer before = s;
   int64_t tiles = rows * columns / 128;
   if (p.columnsInMemory)
     if (int64_t amount = columns % 64 == 0 && tiles / 8 >= 528   ? 8
@@ -193,7 +193,7 @@ bool chooseTensorCores(Scheduler& s, const KernelShape& k) {
 }
 
 /// Few results of many terms each: the threads of a group sum a part each.
-bool chooseForLongSum(Scheduler& s, const KernelShape& k) {
+bool chooseForLongSum(KernelOptimizer& s, const KernelShape& k) {
   int64_t outputs = product(k.outputs), terms = product(k.summed);
   if (terms < kShortestShared) return false;
   UOp along; // a loop whose terms lie side by side
@@ -236,7 +236,7 @@ bool chooseForLongSum(Scheduler& s, const KernelShape& k) {
   return true;
 }
 
-void chooseForResults(Scheduler& s, const KernelShape& k) {
+void chooseForResults(KernelOptimizer& s, const KernelShape& k) {
   UOp sideBySide;
   for (UOp r : k.outputs) {
     if (!writtenNextToEachOther(k, r)) continue;
@@ -251,7 +251,7 @@ void chooseForResults(Scheduler& s, const KernelShape& k) {
 
 } // namespace
 
-void chooseForGroups(Scheduler& s, const KernelShape& k) {
+void chooseForGroups(KernelOptimizer& s, const KernelShape& k) {
   if (vars::nolocals) {
     s.apply({OptOp::NOLOCALS, -1, {}}, inWords("NOLOCALS=1"));
     return;

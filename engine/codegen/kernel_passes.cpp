@@ -6,13 +6,13 @@
 #include "engine/codegen/bounds_check.h"
 #include "engine/codegen/control_flow.h"
 #include "engine/codegen/decompositions.h"
-#include "engine/codegen/early.h"
 #include "engine/codegen/expander.h"
 #include "engine/codegen/gpudims.h"
 #include "engine/codegen/locals.h"
 #include "engine/codegen/memory.h"
 #include "engine/codegen/ranges.h"
 #include "engine/codegen/reduce.h"
+#include "engine/codegen/well_formed.h"
 #include "engine/rewrite/replacement.h"
 #include "engine/rules/load_collapse.h"
 #include "engine/rules/rules.h"
@@ -37,12 +37,12 @@ PatternMatcher keepingVectors(const PatternMatcher& rules) {
   return PatternMatcher(std::move(kept));
 }
 
-constexpr RuleDef kDescribe[] = {RULE("describe-bare-kernel", pat::any(Op::SINK), replaced)};
+constexpr RuleDef kDescribe[] = {RULE("describe-bare-kernel", pat::any(Op::SINK), pat::entry())};
 
 struct Matchers {
   PatternMatcher none;
   PatternMatcher describe{{kDescribe}};
-  PatternMatcher early{{earlyRules(), closeRangesRules()}};
+  PatternMatcher wellFormed{{wellFormedRules(), closeRangesRules()}};
   PatternMatcher loadCollapse{{loadCollapseRules()}};
   PatternMatcher splitRanges{{splitRangeRules(), flattenRangeRules()}};
   PatternMatcher initialSymbolic = sym() + PatternMatcher({flattenRangeRules()});
@@ -164,7 +164,7 @@ using M = Matchers;
 constexpr KernelPass kPasses[] = {
     {"View Base AST", Part::Always, kKernel, all<&M::none>, viewAst,
      "the kernel as the schedule, or a script, made it"},
-    {"early movement ops", Part::Always, kKernel, all<&M::early>, nullptr,
+    {"early movement ops", Part::Always, kKernel, all<&M::wellFormed>, nullptr,
      "movement operations that scripts put between a buffer and its index become index arithmetic"},
     {"load collapse", Part::BeforeOpts, kKernel, all<&M::loadCollapse>, nullptr,
      "sums that pick one element, such as a one-hot product, become one load"},

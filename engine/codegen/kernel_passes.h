@@ -17,7 +17,7 @@
 namespace uopscope {
 
 struct KernelPass {
-  /// When it runs: for every kernel; before its Opts are chosen (Opts count axes in what it leaves); after
+  /// When it runs: for every kernel; before its Opts are chosen (Opts count the axes that it leaves); after
   /// them, when loops become lanes, registers and hardware indices.
   enum class Part : uint8_t { Always, BeforeOpts, AfterOpts };
   std::string_view name;

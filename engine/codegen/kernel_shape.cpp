@@ -8,7 +8,7 @@
 
 namespace uopscope::heuristic {
 
-int axisOf(const Scheduler& s, UOp range) {
+int axisOf(const KernelOptimizer& s, UOp range) {
   // A range that was split keeps its argument while its extent changes.
   for (size_t i = 0; i < s.ranges().size(); ++i)
     if (s.ranges()[i].arg() == range.arg()) return static_cast<int>(i);
@@ -17,7 +17,7 @@ int axisOf(const Scheduler& s, UOp range) {
 int64_t extentOf(UOp range) {
   return range.src(0).isConst() ? range.src(0).arg().i() : -1;
 }
-int64_t extentNow(const Scheduler& s, UOp range) {
+int64_t extentNow(const KernelOptimizer& s, UOp range) {
   int axis = axisOf(s, range);
   return axis < 0 ? 1 : s.extent(static_cast<size_t>(axis));
 }
@@ -35,7 +35,7 @@ int64_t largestDivisor(int64_t n, std::initializer_list<int64_t> choices) {
   return 0;
 }
 
-KernelShape inspect(const Scheduler& s) {
+KernelShape inspect(const KernelOptimizer& s) {
   KernelShape k;
   int64_t most = 0;
   for (UOp red : s.reduces()) {
@@ -77,7 +77,7 @@ bool readsSuitLanes(const KernelShape& k, UOp range) {
     return stride == 0 || stride == 1;
   });
 }
-bool tryApply(Scheduler& s, const Opt& opt, const Decision& why) {
+bool tryApply(KernelOptimizer& s, const Opt& opt, const Decision& why) {
   try {
     return s.apply(opt, why);
   } catch (const Error& e) {
@@ -85,13 +85,13 @@ bool tryApply(Scheduler& s, const Opt& opt, const Decision& why) {
     return false;
   }
 }
-bool tryApply(Scheduler& s, OptOp op, int axis, int64_t amount, const Decision& why) {
+bool tryApply(KernelOptimizer& s, OptOp op, int axis, int64_t amount, const Decision& why) {
   return axis >= 0 && tryApply(s, Opt{op, axis, {amount}}, why);
 }
 Decision inWords(const char* words) {
   return {.reason = words};
 }
-int unrollAxis(const Scheduler& s, UOp range) {
+int unrollAxis(const KernelOptimizer& s, UOp range) {
   int n = 0;
   for (size_t a : s.axesOf({AxisType::GroupReduce, AxisType::Reduce})) {
     if (s.extent(a) <= 1) continue;

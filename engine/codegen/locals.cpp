@@ -23,7 +23,7 @@ UOp flatten(std::span<const UOp> index, std::span<const UOp> ranges) {
   return flat ? flat : UOp::index(0);
 }
 
-/// INDEX(BUFFERIZE(value, ranges), index) -> the read; the store is part of what it comes after.
+/// INDEX(BUFFERIZE(value, ranges), index) -> the read; the read comes after the store.
 UOp toLocalMemory(Match& m) {
   UOp read = m.root(), b = m[buffer];
   if (b.arg().kind() != ArgKind::Bufferize) return {};

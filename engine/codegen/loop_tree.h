@@ -1,8 +1,8 @@
 // The loops of a kernel as a tree, and an order of everything in it.
 //
 // A node belongs to the innermost range it sees open; a loop closes at the one END of its range. Within a
-// block (the body of a loop, or the whole kernel) nodes and inner loops are ordered depth first from what
-// ends the block, so a value stands right before its first use and few values live at once; every order made
+// block (the body of a loop, or the whole kernel) nodes and inner loops are ordered depth first from the
+// effects that end the block, so a value stands right before its first use and few values live at once; every order made
 // this way is a valid nesting. A load of memory that the block also stores to comes before the store, unless
 // AFTER says otherwise.
 //

@@ -38,15 +38,9 @@ UOp addLoad(Match& m) {
   UOp address = index.withDtype(withLanes(index.src(0).dtype(), n));
   return address.load({}, index.dtype());
 }
-UOp storeThroughLoad(Match& m) {
-  UOp store = m.root();
-  std::vector<UOp> src(store.src().begin(), store.src().end());
-  src[0] = src[0].src(0);
-  return store.withSrc(src);
-}
 constexpr RuleDef kAddLoads[] = {
     RULE("add-load", any(Op::INDEX), addLoad),
-    RULE("store-through-load", op(Op::STORE, any(Op::LOAD)).more(), storeThroughLoad),
+    RULE("store-through-load", op(Op::STORE, op(Op::LOAD, at).more()).more(), rootWith(at)),
 };
 
 // --- wide accesses ---
@@ -226,10 +220,6 @@ UOp gateOfLoad(Match& m) {
   return load.is(Op::STORE) ? UOp::make(Op::GROUP, dtypes::void_, std::initializer_list<UOp>{})
                             : UOp::constant(load.dtype(), int64_t{0});
 }
-UOp dropTrueGate(Match& m) {
-  UOp index = m.root();
-  return index.withSrc({index.src(0), index.src(1)});
-}
 UOp noEffect(Match& m) {
   // Effects that came to nothing: a GROUP of nothing inside GROUP or END.
   UOp root = m.root();
@@ -249,7 +239,7 @@ constexpr RuleDef kAccess[] = {
     RULE("split-load", op(Op::LOAD, any(Op::INDEX).named(at)).more(), splitLoad),
     RULE("split-store", op(Op::STORE, any(Op::INDEX).named(at), value).more(), splitStore),
     RULE("never-accessed", op(OpSet{Op::LOAD, Op::STORE}, any(Op::INDEX).named(at)).more(), gateOfLoad),
-    RULE("index-gate-true", op(Op::INDEX, x, at, Pat(true)), dropTrueGate),
+    RULE("index-gate-true", op(Op::INDEX, x, at, Pat(true)), rootOf(x, at)),
     RULE("flatten-group", any({Op::GROUP, Op::SINK}), noEffect),
 };
 
@@ -362,7 +352,7 @@ UOp giveAlternative(Match& m) {
   src.insert(src.begin() + 1, UOp::constant(load.dtype(), int64_t{0}));
   return load.withSrc(src);
 }
-/// gate ? load : other  with the load under the same gate: `other` is what the load gives where the gate
+/// gate ? load : other  with the load under the same gate: the load gives `other` where the gate
 /// fails.
 UOp foldAlternative(UOp gate, UOp load, UOp other, bool inverted) {
   DType result = load.dtype();

@@ -3,6 +3,7 @@
 
 #include "engine/base/context_var.h"
 #include "engine/base/error.h"
+#include "engine/base/integers.h"
 #include "engine/codegen/loop_tree.h"
 #include "engine/codegen/panels.h"
 #include "engine/codegen/ranges.h"
@@ -76,17 +77,17 @@ bool vanishesInPadding(UOp u, UOp range, UOpMap<bool>& known) {
 }
 
 using namespace pat;
-constexpr RuleDef kSplitRange[] = {RULE("split-range", any(Op::RANGE), replaced)};
-constexpr RuleDef kPadRange[] = {RULE("pad-range", any(Op::RANGE), replaced)};
-constexpr RuleDef kGatePadding[] = {RULE("gate-padding", any(Op::INDEX), replaced)};
-constexpr RuleDef kSwapRanges[] = {RULE("swap-ranges", any(Op::RANGE), replaced)};
-constexpr RuleDef kSwapDone[] = {RULE("swapped-range", any(Op::RANGE), replaced)};
-constexpr RuleDef kLoopsToGlobal[] = {RULE("loop-to-global", any(Op::RANGE), replaced)};
-constexpr RuleDef kDescribeKernel[] = {RULE("describe-kernel", any(Op::SINK), replaced)};
+constexpr RuleDef kSplitRange[] = {RULE("split-range", any(Op::RANGE), entry())};
+constexpr RuleDef kPadRange[] = {RULE("pad-range", any(Op::RANGE), entry())};
+constexpr RuleDef kGatePadding[] = {RULE("gate-padding", any(Op::INDEX), entry())};
+constexpr RuleDef kSwapRanges[] = {RULE("swap-ranges", any(Op::RANGE), entry())};
+constexpr RuleDef kSwapDone[] = {RULE("swapped-range", any(Op::RANGE), entry())};
+constexpr RuleDef kLoopsToGlobal[] = {RULE("loop-to-global", any(Op::RANGE), entry())};
+constexpr RuleDef kDescribeKernel[] = {RULE("describe-kernel", any(Op::SINK), entry())};
 
 } // namespace
 
-Scheduler::Scheduler(UOp ast, const Target& target) : ast_(ast), target_(&target) {
+KernelOptimizer::KernelOptimizer(UOp ast, const Target& target) : ast_(ast), target_(&target) {
   if (ast.arg().kind() == ArgKind::Kernel) {
     const auto& info = ast.arg().as<KernelInfo>();
     dontUseLocals_ = info.dontUseLocals;
@@ -96,14 +97,14 @@ Scheduler::Scheduler(UOp ast, const Target& target) : ast_(ast), target_(&target
   refresh();
 }
 
-void Scheduler::replace(const UOpMap<UOp>& nodes, const PatternMatcher& rules) {
+void KernelOptimizer::replace(const UOpMap<UOp>& nodes, const PatternMatcher& rules) {
   // Said here, where nothing can refuse the Opt any more, and once.
   if (!why_.reason.empty()) because([&] { return why_; });
   why_ = {};
   ast_ = replaceNodes(ast_, nodes, rules, pass_);
 }
 
-void Scheduler::refresh() {
+void KernelOptimizer::refresh() {
   ranges_.clear();
   reduces_.clear();
   accesses_.clear();
@@ -119,19 +120,19 @@ void Scheduler::refresh() {
   });
 }
 
-int64_t Scheduler::extent(size_t axis) const {
+int64_t KernelOptimizer::extent(size_t axis) const {
   UOp e = ranges_[axis].src(0);
   return e.isConst() ? e.arg().i() : -1;
 }
 
-std::vector<size_t> Scheduler::axesOf(std::initializer_list<AxisType> types) const {
+std::vector<size_t> KernelOptimizer::axesOf(std::initializer_list<AxisType> types) const {
   std::vector<size_t> axes;
   for (size_t i = 0; i < ranges_.size(); ++i)
     if (std::find(types.begin(), types.end(), ranges_[i].axisType()) != types.end()) axes.push_back(i);
   return axes;
 }
 
-std::vector<UOp> Scheduler::parallelRanges() const {
+std::vector<UOp> KernelOptimizer::parallelRanges() const {
   std::vector<UOp> common;
   bool first = true;
   for (UOp effect : ast_.src()) {
@@ -154,17 +155,17 @@ std::vector<UOp> Scheduler::parallelRanges() const {
   return common;
 }
 
-int64_t Scheduler::expandedSize() const {
+int64_t KernelOptimizer::expandedSize() const {
   int64_t n = 1;
   for (size_t a : axesOf({AxisType::Upcast, AxisType::Unroll})) n *= extent(a);
   return n;
 }
 
-void Scheduler::refuse(const Opt& opt, const std::string& why) const {
+void KernelOptimizer::refuse(const Opt& opt, const std::string& why) const {
   throw Error(ErrorKind::Compile, fmt::format("{} does not fit kernel '{}': {}", toString(opt), name(), why));
 }
 
-size_t Scheduler::axisOf(const Opt& opt) const {
+size_t KernelOptimizer::axisOf(const Opt& opt) const {
   auto pick = [&](const std::vector<size_t>& axes) {
     if (opt.axis < 0 || static_cast<size_t>(opt.axis) >= axes.size())
       refuse(opt, fmt::format("it has {} such axes", axes.size()));
@@ -180,7 +181,7 @@ size_t Scheduler::axisOf(const Opt& opt) const {
   return pick(unrollable);
 }
 
-void Scheduler::split(const Opt& opt, size_t axis) {
+void KernelOptimizer::split(const Opt& opt, size_t axis) {
   UOp range = ranges_[axis];
   AxisType to = typeOf(opt.op), from = range.axisType();
   int64_t n = extent(axis), amount = opt.arg.empty() ? 0 : opt.arg[0];
@@ -240,7 +241,7 @@ void Scheduler::split(const Opt& opt, size_t axis) {
   this->replace(replace, splitRange);
 }
 
-void Scheduler::padTo(size_t axis, int64_t multiple) {
+void KernelOptimizer::padTo(size_t axis, int64_t multiple) {
   Opt opt{OptOp::PADTO, static_cast<int>(axis), {multiple}};
   UOp range = ranges_[axis];
   AxisType type = range.axisType();
@@ -256,7 +257,7 @@ void Scheduler::padTo(size_t axis, int64_t multiple) {
       UOpMap<bool> known;
       require(vanishesInPadding(red.src(0), range, known), opt, "a term may not be 0 where its reads are");
     }
-  int64_t size = (n + multiple - 1) / multiple * multiple;
+  int64_t size = roundUp(n, multiple);
   require(size < 4 * n, opt, "it would more than quadruple the work");
   UOp wide = range.withSrc({UOp::constant(range.dtype(), size)});
   UOp valid = wide < n;
@@ -276,7 +277,7 @@ void Scheduler::padTo(size_t axis, int64_t multiple) {
   replace(gates, gatePadding);
 }
 
-void Scheduler::swapAxes(size_t axis, size_t other) {
+void KernelOptimizer::swapAxes(size_t axis, size_t other) {
   Opt opt{OptOp::SWAP, static_cast<int>(axis), {static_cast<int64_t>(other)}};
   require(other < ranges_.size(), opt, "no such axis");
   UOp a = ranges_[axis], b = ranges_[other];
@@ -297,7 +298,7 @@ void Scheduler::swapAxes(size_t axis, size_t other) {
   this->replace(untag, done);
 }
 
-bool Scheduler::apply(const Opt& opt, const Decision& why) {
+bool KernelOptimizer::apply(const Opt& opt, const Decision& why) {
   UOp before = ast_;
   pass_ = optOpName(opt.op);
   std::string amount = opt.arg.empty() ? "" : fmt::format(" by {}", opt.arg[0]);
@@ -332,7 +333,7 @@ bool Scheduler::apply(const Opt& opt, const Decision& why) {
   return true;
 }
 
-void Scheduler::loopsToGlobal() {
+void KernelOptimizer::loopsToGlobal() {
   if (!target_->hasLocal) return;
   UOpMap<UOp> replace;
   for (UOp r : parallelRanges())
@@ -344,7 +345,7 @@ void Scheduler::loopsToGlobal() {
   refresh();
 }
 
-std::string Scheduler::name() const {
+std::string KernelOptimizer::name() const {
   std::string text = reduces_.empty() ? "E" : "r";
   auto safe = [](std::string s) {
     for (char& ch : s)
@@ -357,7 +358,7 @@ std::string Scheduler::name() const {
   return text;
 }
 
-UOp Scheduler::optimized() const {
+UOp KernelOptimizer::optimized() const {
   KernelInfo info;
   if (ast_.arg().kind() == ArgKind::Kernel) info = ast_.arg().as<KernelInfo>();
   if (info.name == "test" || info.name.empty()) info.name = name();
@@ -374,7 +375,7 @@ UOp Scheduler::optimized() const {
 }
 
 UOp optimizeKernel(UOp ast, const Target& target) {
-  Scheduler s(ast, target);
+  KernelOptimizer s(ast, target);
   s.loopsToGlobal();
   const KernelInfo* info = ast.arg().kind() == ArgKind::Kernel ? &ast.arg().as<KernelInfo>() : nullptr;
   if (info && info->hasOptsToApply) {

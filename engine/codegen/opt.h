@@ -1,7 +1,7 @@
 // The optimiser of a kernel: ranges change their type and split, by Opts (UPCAST, UNROLL, LOCAL, GROUP,
 // GROUPTOP, THREAD, PADTO, SWAP, NOLOCALS, TC).
 //
-//   Scheduler s(ast, target);
+//   KernelOptimizer s(ast, target);
 //   s.apply({OptOp::UPCAST, 0, {4}});         // range 0 of s.ranges() gets an inner part of 4 lanes
 //   UOp done = s.optimized();                 // named after its ranges, opts recorded in KernelInfo
 //
@@ -15,9 +15,9 @@
 
 namespace uopscope {
 
-class Scheduler {
+class KernelOptimizer {
 public:
-  Scheduler(UOp ast, const Target& target);
+  KernelOptimizer(UOp ast, const Target& target);
 
   UOp ast() const { return ast_; }
   const Target& target() const { return *target_; }
@@ -53,6 +53,9 @@ private:
   void padTo(size_t axis, int64_t multiple);
   void swapAxes(size_t axis, size_t other);
   void useTensorCore(const Opt& opt);
+  /// The products a tensor core takes, once row, column and term of the chosen one are whole tiles.
+  std::vector<struct TensorCoreProduct> paddedToTiles(const Opt& opt, const TensorCore& core, size_t choice,
+                                                      bool mayPad);
   [[noreturn]] void refuse(const Opt& opt, const std::string& why) const;
   void require(bool ok, const Opt& opt, const char* why) const {
     if (!ok) refuse(opt, why);
@@ -69,8 +72,8 @@ private:
 };
 
 /// Opts chosen by looking at the kernel; applied to it.
-void chooseOpts(Scheduler& s);
-/// What KernelInfo asks for (optsToApply), or what chooseOpts finds, or nothing with NOOPT=1.
+void chooseOpts(KernelOptimizer& s);
+/// Applies the Opts that KernelInfo asks for (optsToApply), else those of chooseOpts; none with NOOPT=1.
 UOp optimizeKernel(UOp ast, const Target& target);
 
 } // namespace uopscope

@@ -54,7 +54,7 @@ UOp rowsOf(UOp read, UOp reduction) {
   return apart || *coefficientOf(index, rows) * size >= kMinDistance ? rows : UOp();
 }
 
-constexpr RuleDef kPanels[] = {RULE("read-from-panel", pat::any(Op::INDEX), replaced)};
+constexpr RuleDef kPanels[] = {RULE("read-from-panel", pat::any(Op::INDEX), pat::entry())};
 
 } // namespace
 

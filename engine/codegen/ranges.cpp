@@ -3,6 +3,7 @@
 
 #include "engine/rewrite/driver.h"
 #include "engine/rules/rules.h"
+#include "engine/uop/visit.h"
 
 #include <fmt/format.h>
 
@@ -154,16 +155,10 @@ constexpr int kWorthCutting = 4;
 /// Number of operations on values below the branches of a choice, counted up to kWorthCutting.
 int workBelow(UOp choice) {
   int work = 0;
-  std::vector<UOp> stack(choice.src().begin() + 1, choice.src().end());
-  UOpMap<bool> seen;
-  while (!stack.empty() && work < kWorthCutting) {
-    UOp u = stack.back();
-    stack.pop_back();
-    if (u.in({Op::INDEX, Op::CONST}) || u.dtype().kind() == Scalar::Index || !seen.emplace(u, true).second)
-      continue;
-    if (u.in(group::kAlu)) ++work;
-    for (UOp s : u.src()) stack.push_back(s);
-  }
+  visitBelow(choice.src().subspan(1), [&](UOp u) {
+    if (u.in({Op::INDEX, Op::CONST}) || u.dtype().kind() == Scalar::Index) return Visit::Past;
+    return u.in(group::kAlu) && ++work == kWorthCutting ? Visit::Stop : Visit::Below;
+  });
   return work;
 }
 
@@ -195,7 +190,7 @@ UOp cutStoreRange(Match& m) {
   std::vector<UOp> nodes = effect.toposort();
   for (UOp range : loops) {
     if (!range.is(Op::RANGE) || !range.src(0).isConst() || range.axisType() != AxisType::Loop) continue;
-    if (range.arg().as<RangeArg>().ids[0] >= ctx.firstNew) continue; // once a run: what is left folds first
+    if (range.arg().as<RangeArg>().ids[0] >= ctx.firstNew) continue; // once a run: the pieces fold first
     std::set<int64_t> cuts = cutsOf(nodes, range, loops.size() == 1 ? 0 : kWorthCutting);
     if (cuts.size() < 3 || ctx.pieces + cuts.size() - 2 > kMaxPieces) continue;
     ctx.pieces += cuts.size() - 2;

@@ -24,8 +24,8 @@ struct CutRangesContext {
 };
 std::span<const RuleDef> cutStoreRangeRules(); ///< needs CutRangesContext
 
-/// The ranges that expressions are made of, each once, outer ones first; what the extent of one depends on is
-/// not among them.
+/// The ranges that expressions are made of, each once, outer ones first; ranges that only
+/// the extent of one depends on are left out.
 std::vector<UOp> rangesIn(std::span<const UOp> expressions);
 /// Coefficient of a range in a sum; none where it is used in another way.
 std::optional<int64_t> coefficientOf(UOp sum, UOp range);

@@ -238,7 +238,7 @@ UOp closeRangesOnce(UOp sink) {
     } else {
       now[second] = withFreshRange(second, shared, firstFreeRangeId(nodes));
     }
-    // Users are rebuilt by hand: the merged loop contains what it replaces no longer, so no chain can arise.
+    // Users are rebuilt by hand: the merged loop no longer contains the loops it replaces, so no chain can arise.
     UOpMap<UOp> built(now);
     for (UOp u : nodes) {
       if (built.count(u)) continue;

@@ -16,149 +16,144 @@ namespace {
 
 using namespace pat;
 
-UOp yes(bool isValid) {
-  return validIf(isValid);
+bool isTyped(const Match& m) {
+  return wellTyped(m.root());
 }
-UOp valid() {
-  return validNode();
-}
-
-UOp typed(Match& m) {
-  return yes(wellTyped(m.root()));
-}
-UOp conversion(Match& m) {
+bool isConversion(const Match& m) {
   UOp u = m.root();
-  bool sameSize =
-      !u.is(Op::BITCAST) || u.dtype().isPtr() || u.dtype().itemsize() == u.src(0).dtype().itemsize();
-  return yes(wellTyped(u) && sameSize);
+  return wellTyped(u) &&
+         (!u.is(Op::BITCAST) || u.dtype().isPtr() || u.dtype().itemsize() == u.src(0).dtype().itemsize());
 }
-UOp definition(Match& m) {
+bool isDefinition(const Match& m) {
   UOp u = m.root();
-  return yes(u.dtype().isPtr() && u.srcCount() == 0 && u.arg().kind() == ArgKind::Int);
+  return u.dtype().isPtr() && u.srcCount() == 0 && u.arg().kind() == ArgKind::Int;
 }
-UOp loopNode(Match& m) {
+bool isLoop(const Match& m) {
   UOp u = m.root();
-  return yes(u.srcCount() >= 1 && u.dtype().isInt() && u.src(0).dtype() == u.dtype() &&
-             u.arg().kind() == ArgKind::Range);
+  return u.srcCount() >= 1 && u.dtype().isInt() && u.src(0).dtype() == u.dtype() &&
+         u.arg().kind() == ArgKind::Range;
 }
-UOp address(Match& m) {
+bool isIndexing(const Match& m) {
   UOp u = m.root();
-  if (u.srcCount() < 2) return {};
   constexpr OpSet kMemory = group::kDefines | group::kMovement |
                             OpSet{Op::AFTER, Op::BUFFERIZE, Op::INDEX, Op::CAST, Op::VECTORIZE};
-  if (!u.src(0).in(kMemory)) return {};
+  if (u.srcCount() < 2 || !u.src(0).in(kMemory)) return false;
   for (size_t i = 1; i < u.srcCount(); ++i) {
     DType d = u.src(i).dtype();
-    if (!d.isInt() && !(d.isBool() && i + 1 == u.srcCount() && i > 1)) return {};
+    if (!d.isInt() && !(d.isBool() && i + 1 == u.srcCount() && i > 1)) return false;
   }
-  return valid();
+  return true;
 }
-UOp lowAddress(Match& m) {
+bool isFlatIndexing(const Match& m) {
   UOp u = m.root();
-  if (u.srcCount() < 2 || u.srcCount() > 3 || !u.dtype().isPtr()) return {};
-  if (!u.src(0).in(group::kDefines | OpSet{Op::AFTER})) return {};
-  return yes(u.src(1).dtype().isInt() && laneCount(u.src(1)) == 1 &&
-             (u.srcCount() == 2 || u.src(2).dtype() == dtypes::bool_));
+  if (u.srcCount() < 2 || u.srcCount() > 3 || !u.dtype().isPtr()) return false;
+  if (!u.src(0).in(group::kDefines | OpSet{Op::AFTER})) return false;
+  return u.src(1).dtype().isInt() && laneCount(u.src(1)) == 1 &&
+         (u.srcCount() == 2 || u.src(2).dtype() == dtypes::bool_);
 }
 bool isAddress(UOp u) {
   while (u.is(Op::CAST)) u = u.src(0);
   return u.is(Op::INDEX) || u.is(Op::LOAD) || u.is(Op::UNROLL);
 }
-UOp loadNode(Match& m) {
+bool isLoad(const Match& m) {
   UOp u = m.root();
-  if (u.srcCount() < 1 || !isAddress(u.src(0)) || u.dtype().isPtr() || u.dtype().isVoid()) return {};
-  return yes(u.srcCount() < 2 || u.src(1).dtype().isVoid() || u.src(1).dtype() == u.dtype());
+  if (u.srcCount() < 1 || !isAddress(u.src(0)) || u.dtype().isPtr() || u.dtype().isVoid()) return false;
+  return u.srcCount() < 2 || u.src(1).dtype().isVoid() || u.src(1).dtype() == u.dtype();
 }
-UOp storeNode(Match& m) {
+bool isStore(const Match& m) {
   UOp u = m.root();
-  if (u.srcCount() < 2 || !u.dtype().isVoid() || !isAddress(u.src(0))) return {};
+  if (u.srcCount() < 2 || !u.dtype().isVoid() || !isAddress(u.src(0))) return false;
   DType to = u.src(0).dtype(), value = u.src(1).dtype();
   int64_t lanes = to.isPtr() ? to.base().count() * to.vcount() : to.count();
-  return yes(to.kind() == value.kind() && lanes == value.count());
+  return to.kind() == value.kind() && lanes == value.count();
 }
-UOp reduction(Match& m) {
+bool endsLoops(const Match& m) {
+  auto loops = m.root().src().subspan(std::min<size_t>(1, m.root().srcCount()));
+  return std::all_of(loops.begin(), loops.end(), [](UOp r) { return r.dtype().isInt(); });
+}
+bool isReduction(const Match& m) {
   UOp u = m.root();
-  if (u.srcCount() < 1 || u.arg().kind() != ArgKind::Op || u.dtype().scalar() != u.src(0).dtype().scalar())
-    return {};
-  for (UOp r : u.src().subspan(1))
-    if (!r.dtype().isInt()) return {};
-  return yes(laneCount(u.src(0)) % laneCount(u) == 0);
+  return u.srcCount() >= 1 && u.arg().kind() == ArgKind::Op &&
+         u.dtype().scalar() == u.src(0).dtype().scalar() && laneCount(u.src(0)) % laneCount(u) == 0;
 }
-UOp lanesOf(Match& m) {
+bool hasLanes(const Match& m) {
   UOp u = m.root();
   switch (u.op()) {
   case Op::VECTORIZE: {
     for (UOp s : u.src())
-      if (laneCount(s) != 1 || s.dtype().kind() != u.dtype().kind()) return {};
-    return yes(static_cast<size_t>(laneCount(u)) == u.srcCount() || u.srcCount() == 0);
+      if (laneCount(s) != 1 || s.dtype().kind() != u.dtype().kind()) return false;
+    return static_cast<size_t>(laneCount(u)) == u.srcCount() || u.srcCount() == 0;
   }
   case Op::CAT: {
     int n = 0;
     for (UOp s : u.src()) n += laneCount(s);
-    return yes(n == laneCount(u));
+    return n == laneCount(u);
   }
   case Op::GEP: {
     for (int64_t i : u.arg().ints())
-      if (i < 0 || i >= laneCount(u.src(0))) return {};
-    return yes(u.arg().ints().size() == static_cast<size_t>(laneCount(u)));
+      if (i < 0 || i >= laneCount(u.src(0))) return false;
+    return u.arg().ints().size() == static_cast<size_t>(laneCount(u));
   }
-  case Op::VCONST:
-    return yes(u.arg().as<std::vector<ConstValue>>().size() == static_cast<size_t>(laneCount(u)));
+  case Op::VCONST: return u.arg().as<std::vector<ConstValue>>().size() == static_cast<size_t>(laneCount(u));
   default: {
     int64_t n = 1;
     const auto& axes = u.arg().ints();
     for (size_t i = 1; i < axes.size(); i += 2) n *= axes[i];
     UOp wide = u.is(Op::UNROLL) ? u.src(0) : u, narrow = u.is(Op::UNROLL) ? u : u.src(0);
-    return yes(u.dtype().isVoid() || laneCount(wide) == n * laneCount(narrow));
+    return u.dtype().isVoid() || laneCount(wide) == n * laneCount(narrow);
   }
   }
 }
-UOp effectNode(Match& m) {
-  return yes(m.root().dtype().isVoid());
+bool isEffect(const Match& m) {
+  return m.root().dtype().isVoid();
 }
-UOp accept(Match&) {
-  return valid();
+bool isLikeItsSource(const Match& m) {
+  return m.root().srcCount() >= 1 && m.root().dtype() == m.root().src(0).dtype();
 }
-UOp afterNode(Match& m) {
-  return yes(m.root().srcCount() >= 1 && m.root().dtype() == m.root().src(0).dtype());
-}
-UOp endNode(Match& m) {
-  UOp u = m.root();
-  if (u.srcCount() < 2) return {};
-  for (UOp r : u.src().subspan(1))
-    if (!r.dtype().isInt()) return {};
-  return valid();
-}
-UOp endOfOne(Match& m) {
-  return yes(m.root().srcCount() == 2 && m.root().src(1).is(Op::RANGE));
+bool endsSomething(const Match& m) {
+  return m.root().srcCount() >= 2;
 }
 
+constexpr Pat kValid = pat::accepted();
+constexpr Guard kTyped = guard::when(isTyped, "types or lanes of its sources differ"),
+                kLanes = guard::when(hasLanes, "its sources have another number of lanes"),
+                kOverLoops = guard::when(endsLoops, "a source after the first counts nothing");
+
 constexpr RuleDef kShared[] = {
-    RULE("valid-define", any(group::kDefines), definition),
-    RULE("valid-variable", any({Op::DEFINE_VAR, Op::SPECIAL}), accept),
-    RULE("valid-constant", any(Op::CONST), typed),
-    RULE("valid-range", any(Op::RANGE), loopNode),
-    RULE("valid-arithmetic", any(group::kAlu), typed),
-    RULE("valid-cast", any({Op::CAST, Op::BITCAST}), conversion),
-    RULE("valid-load", any(Op::LOAD), loadNode),
-    RULE("valid-store", any(Op::STORE), storeNode),
-    RULE("valid-after", any(Op::AFTER), afterNode),
-    RULE("valid-effect", any({Op::SINK, Op::GROUP, Op::BARRIER, Op::NOOP, Op::CUSTOM}), effectNode),
-    RULE("valid-inline-text", any({Op::CUSTOMI, Op::WMMA}), accept),
+    RULE("valid-define", any(group::kDefines), kValid,
+         guard::when(isDefinition, "no pointer with a number as argument")),
+    RULE("valid-variable", any({Op::DEFINE_VAR, Op::SPECIAL}), kValid),
+    RULE("valid-constant", any(Op::CONST), kValid, kTyped),
+    RULE("valid-range", any(Op::RANGE), kValid, guard::when(isLoop, "its extent has another type")),
+    RULE("valid-arithmetic", any(group::kAlu), kValid, kTyped),
+    RULE("valid-cast", any({Op::CAST, Op::BITCAST}), kValid,
+         guard::when(isConversion, "the lanes differ, or the sizes of a BITCAST")),
+    RULE("valid-load", any(Op::LOAD), kValid,
+         guard::when(isLoad, "no address, or an alternative of another type")),
+    RULE("valid-store", any(Op::STORE), kValid,
+         guard::when(isStore, "no address, or a value of another type")),
+    RULE("valid-after", any(Op::AFTER), kValid, guard::when(isLikeItsSource, "another type than its source")),
+    RULE("valid-effect", any({Op::SINK, Op::GROUP, Op::BARRIER, Op::NOOP, Op::CUSTOM}), kValid,
+         guard::when(isEffect, "an effect has no type")),
+    RULE("valid-inline-text", any({Op::CUSTOMI, Op::WMMA}), kValid),
 };
 constexpr RuleDef kKernelOnly[] = {
-    RULE("valid-address", any(Op::INDEX), address),
+    RULE("valid-address", any(Op::INDEX), kValid,
+         guard::when(isIndexing, "no memory, or an index that is no integer")),
     RULE("valid-lanes",
-         any({Op::VECTORIZE, Op::GEP, Op::CAT, Op::PTRCAT, Op::VCONST, Op::UNROLL, Op::CONTRACT}), lanesOf),
-    RULE("valid-reduce", any(Op::REDUCE), reduction),
-    RULE("valid-end", any(Op::END), endNode),
-    RULE("valid-movement", any(group::kMovement | OpSet{Op::BUFFERIZE, Op::BIND, Op::CONTIGUOUS}), accept),
+         any({Op::VECTORIZE, Op::GEP, Op::CAT, Op::PTRCAT, Op::VCONST, Op::UNROLL, Op::CONTRACT}), kValid,
+         kLanes),
+    RULE("valid-reduce", any(Op::REDUCE), kValid,
+         guard::when(isReduction, "another type than its source, or no operation"), kOverLoops),
+    RULE("valid-end", any(Op::END), kValid, guard::when(endsSomething, "it ends no loop"), kOverLoops),
+    RULE("valid-movement", any(group::kMovement | OpSet{Op::BUFFERIZE, Op::BIND, Op::CONTIGUOUS}), kValid),
 };
 constexpr RuleDef kProgramOnly[] = {
-    RULE("valid-low-address", any(Op::INDEX), lowAddress),
-    RULE("valid-low-lanes", any({Op::VECTORIZE, Op::GEP}), lanesOf),
-    RULE("valid-single-end", any(Op::END), endOfOne),
-    RULE("valid-if", any({Op::IF, Op::ENDIF}), accept),
+    RULE("valid-low-address", any(Op::INDEX), kValid,
+         guard::when(isFlatIndexing, "no definition of memory with one index")),
+    RULE("valid-low-lanes", any({Op::VECTORIZE, Op::GEP}), kValid, kLanes),
+    RULE("valid-single-end", op(Op::END, anything(), any(Op::RANGE)), kValid),
+    RULE("valid-if", any({Op::IF, Op::ENDIF}), kValid),
 };
 
 [[noreturn]] void invalid(UOp u, std::span<const UOp> all, std::string_view kernel, std::string_view pass,

@@ -1,11 +1,11 @@
-// type_verify: what is a valid graph, as rule sets. A rule matches a node and answers with it where it is
+// type_verify: valid graphs, described by sets of rules. A rule matches a node and answers with it where it is
 // valid; a node that no rule accepts is an error that names the node, its neighbours and the pass that made
 // it.
 //
 //   typeVerify(sink, SpecStage::Kernel, "early movement ops");
 //   typeVerify(program);                       // a linear program: also order, nesting, types lowered
 //
-// Stages loosen and tighten what is allowed: a kernel graph has ranges, reductions and index types; a lowered
+// Each stage has its own limits: a kernel graph has ranges, reductions and index types; a lowered
 // graph has none of the index type and no movement; a program is a list.
 #pragma once
 #include "engine/rewrite/matcher.h"

@@ -1,12 +1,12 @@
 // OptOps.TC: a sum of products is computed by a tensor core. The rows, columns and terms of a product of
-// matrices are cut into tiles; inside a tile they follow from the thread's number in its warp and from which
-// of its elements is meant, as the core's layouts say.
+// matrices are cut into tiles; inside a tile they follow from the number of the thread in its warp and of
+// its element, as the core's layouts say.
 //
 //   sum over k of a[i,k] * b[k,j]  becomes  sum over ko of WMMA(8 elements of a, 4 of b, zeros), 4 results a
 //   thread; the accumulator takes the place of the zeros when the sum becomes a loop.
 //
 // Opt: axis is the number of the choice among (rows, columns, terms) that fit; arg is (core or -1 for the
-// first that fits, 2 to pad what does not divide, 1).
+// first that fits, 2 to pad loops that do not divide, 1).
 #include "engine/codegen/opt.h"
 #include "engine/codegen/ranges.h"
 #include "engine/rewrite/replacement.h"
@@ -19,13 +19,15 @@
 
 namespace uopscope {
 
-namespace {
-
 /// A sum of products, and which of its loops can be rows, columns and terms.
-struct Product {
+struct TensorCoreProduct {
   UOp sum, left, right;
   UOp row, column, term;
 };
+
+namespace {
+
+using Product = TensorCoreProduct;
 
 int bitsOf(std::string_view layout) {
   return static_cast<int>(layout.size() / 2);
@@ -97,13 +99,130 @@ std::vector<Product> productsFor(const TensorCore& core, const std::vector<UOp>&
   return found;
 }
 
+Arg flat(const std::vector<std::pair<int64_t, int64_t>>& list) {
+  std::vector<int64_t> numbers;
+  for (auto [id, size] : list) numbers.insert(numbers.end(), {id, size});
+  return Arg::of(numbers);
+}
+
+/// A product written for a tensor core: its tiles, the threads of one tile and the elements of each thread.
+class CoreKernel {
+public:
+  CoreKernel(const TensorCore& core, const Product& product, int64_t& nextId)
+      : core_(core), p_(product), nextId_(nextId) {
+    thread_ = UOp::range(core.threads, nextId_++, AxisType::Warp);
+    inA_ = elementsOf(core.a, AxisType::Unroll);
+    inB_ = elementsOf(core.b, AxisType::Unroll);
+    inC_ = elementsOf(core.c, AxisType::Upcast);
+    rows_ = tiles(p_.row, rowsOf(core));
+    columns_ = tiles(p_.column, columnsOf(core));
+    terms_ = tiles(p_.term, termsOf(core));
+  }
+
+  UOp row(const TensorCore::Layout& layout, const std::vector<UOp>& elements) const {
+    return rows_ * rowsOf(core_) + coordinate(layout.row, thread_, elements);
+  }
+  UOp rowOfResult() const { return row(core_.c, inC_); }
+  UOp columnOfResult() const { return column(core_.c, inC_); }
+
+  /// The sum over tiles of the products of fragments, for each element of the result.
+  UOp sum(const std::string& device) const {
+    UOp a = fragment(
+        p_.left.substitute({{p_.row, row(core_.a, inA_)}, {p_.term, term(core_.a.column, inA_)}}), inA_);
+    UOp b = fragment(
+        p_.right.substitute({{p_.term, term(core_.b.row, inB_)}, {p_.column, column(core_.b, inB_)}}), inB_);
+    DType results = core_.out.vec(1 << inC_.size());
+    std::vector<UOp> sources{a, b, UOp::constant(results, 0.0)};
+    sources.insert(sources.end(), inA_.begin(), inA_.end());
+    sources.insert(sources.end(), inB_.begin(), inB_.end());
+    WmmaArg arg{core_.name,
+                {columnsOf(core_), rowsOf(core_), termsOf(core_)},
+                core_.in,
+                core_.out,
+                device,
+                core_.threads,
+                {axes(inA_), axes(inB_), axes(inC_)},
+                {}};
+    UOp wmma = UOp::make(Op::WMMA, results, sources, Arg::of(arg));
+    UOp each = UOp::make(Op::UNROLL, core_.out, {wmma}, flat(axes(inC_)));
+    std::vector<UOp> over;
+    for (UOp r : rangesIn(p_.sum.src().subspan(1)))
+      if (r != p_.term)
+        over.push_back(r);
+      else if (terms_.is(Op::RANGE))
+        over.push_back(terms_);
+    return over.empty() ? each : each.reduce(Op::ADD, over);
+  }
+
+private:
+  /// The slowest axis of a vector has the smallest id, which is how the expander lays vectors out.
+  std::vector<UOp> elementsOf(const TensorCore::Layout& layout, AxisType type) {
+    std::vector<UOp> elements(elementBits(layout));
+    for (size_t i = elements.size(); i-- > 0;) elements[i] = UOp::range(2, nextId_++, type);
+    return elements;
+  }
+  static UOp tiles(UOp range, int64_t size) {
+    int64_t n = range.src(0).arg().i() / size;
+    return n == 1 ? UOp::index(0) : range.withSrc({UOp::constant(range.dtype(), n)});
+  }
+  UOp column(const TensorCore::Layout& layout, const std::vector<UOp>& elements) const {
+    return columns_ * columnsOf(core_) + coordinate(layout.column, thread_, elements);
+  }
+  UOp term(const char* layout, const std::vector<UOp>& elements) const {
+    return terms_ * termsOf(core_) + coordinate(layout, thread_, elements);
+  }
+  /// Axes of a vector, the slowest first, as the expander counts them.
+  static std::vector<std::pair<int64_t, int64_t>> axes(const std::vector<UOp>& elements) {
+    std::vector<std::pair<int64_t, int64_t>> list;
+    for (auto e = elements.rbegin(); e != elements.rend(); ++e)
+      list.emplace_back(e->arg().as<RangeArg>().ids[0], 2);
+    return list;
+  }
+  static UOp fragment(UOp value, const std::vector<UOp>& elements) {
+    return UOp::make(Op::CONTRACT, value.dtype().vec(1 << elements.size()), {value}, flat(axes(elements)));
+  }
+
+  const TensorCore& core_;
+  const Product p_;
+  int64_t& nextId_;
+  UOp thread_, rows_, columns_, terms_;
+  std::vector<UOp> inA_, inB_, inC_;
+};
+
 using namespace pat;
-constexpr RuleDef kTensorCore[] = {RULE("product-on-tensor-core", any(Op::REDUCE), replaced)};
-constexpr RuleDef kTiles[] = {RULE("tile-of-tensor-core", any(Op::RANGE), replaced)};
+constexpr RuleDef kTensorCore[] = {RULE("product-on-tensor-core", any(Op::REDUCE), entry())};
+constexpr RuleDef kTiles[] = {RULE("tile-of-tensor-core", any(Op::RANGE), entry())};
 
 } // namespace
 
-void Scheduler::useTensorCore(const Opt& opt) {
+/// Padding makes the kernel anew, so its parts are looked up again; where it fails, the kernel stays.
+std::vector<Product> KernelOptimizer::paddedToTiles(const Opt& opt, const TensorCore& core, size_t choice,
+                                                    bool mayPad) {
+  std::vector<Product> found = productsFor(core, reduces_, parallelRanges());
+  UOp before = ast_;
+  try {
+    for (int part = 0; part < 3; ++part) {
+      const Product& p = found[choice];
+      UOp range = part == 0 ? p.row : part == 1 ? p.column : p.term;
+      int64_t tile = part == 0 ? rowsOf(core) : part == 1 ? columnsOf(core) : termsOf(core);
+      auto axis = static_cast<size_t>(std::find(ranges_.begin(), ranges_.end(), range) - ranges_.begin());
+      require(axis < ranges_.size() && extent(axis) > 0, opt, "a loop is symbolic or has one step");
+      if (extent(axis) % tile == 0) continue;
+      if (!mayPad) refuse(opt, fmt::format("{} does not divide {}", tile, extent(axis)));
+      padTo(axis, tile);
+      refresh();
+      found = productsFor(core, reduces_, parallelRanges());
+      require(choice < found.size(), opt, "padded, the products are no longer found");
+    }
+  } catch (...) {
+    ast_ = before;
+    refresh();
+    throw;
+  }
+  return found;
+}
+
+void KernelOptimizer::useTensorCore(const Opt& opt) {
   require(!target_->tensorCores.empty(), opt, "the target has no tensor cores");
   require(axesOf({AxisType::Warp}).empty(), opt, "it uses tensor cores already");
   require(!dontUseLocals_, opt, "locals are switched off");
@@ -123,94 +242,11 @@ void Scheduler::useTensorCore(const Opt& opt) {
           "it sums no product of the types a tensor core takes, over loops of its own each");
   require(choice < found.size(), opt, "there are fewer choices of rows, columns and terms");
 
-  // Padding makes the kernel anew, so its parts are looked up again.
-  UOp before = ast_;
-  try {
-    for (int part = 0; part < 3; ++part) {
-      const Product& p = found[choice];
-      UOp range = part == 0 ? p.row : part == 1 ? p.column : p.term;
-      int64_t tile = part == 0 ? rowsOf(*core) : part == 1 ? columnsOf(*core) : termsOf(*core);
-      auto axis = static_cast<size_t>(std::find(ranges_.begin(), ranges_.end(), range) - ranges_.begin());
-      require(axis < ranges_.size() && extent(axis) > 0, opt, "a loop is symbolic or has one step");
-      if (extent(axis) % tile == 0) continue;
-      if (effort < 2) refuse(opt, fmt::format("{} does not divide {}", tile, extent(axis)));
-      padTo(axis, tile);
-      refresh();
-      found = productsFor(*core, reduces_, parallelRanges());
-      require(choice < found.size(), opt, "padded, the products are no longer found");
-    }
-  } catch (...) {
-    ast_ = before;
-    refresh();
-    throw;
-  }
-
-  const Product p = found[choice];
-  // The slowest axis of a vector has the smallest id, which is how the expander lays vectors out.
-  auto elementsOf = [&](const TensorCore::Layout& layout, AxisType type) {
-    std::vector<UOp> elements(elementBits(layout));
-    for (size_t i = elements.size(); i-- > 0;) elements[i] = UOp::range(2, nextId_++, type);
-    return elements;
-  };
-  UOp thread = UOp::range(core->threads, nextId_++, AxisType::Warp);
-  std::vector<UOp> inA = elementsOf(core->a, AxisType::Unroll), inB = elementsOf(core->b, AxisType::Unroll),
-                   inC = elementsOf(core->c, AxisType::Upcast);
-  auto tiles = [](UOp range, int64_t size) {
-    int64_t n = range.src(0).arg().i() / size;
-    return n == 1 ? UOp::index(0) : range.withSrc({UOp::constant(range.dtype(), n)});
-  };
-  UOp rows = tiles(p.row, rowsOf(*core)), columns = tiles(p.column, columnsOf(*core)),
-      terms = tiles(p.term, termsOf(*core));
-  auto at = [&](UOp tile, int64_t size, const char* layout, const std::vector<UOp>& elements) {
-    return tile * size + coordinate(layout, thread, elements);
-  };
-  // Axes of a vector, the slowest first, as the expander counts them.
-  auto axes = [](const std::vector<UOp>& elements) {
-    std::vector<std::pair<int64_t, int64_t>> list;
-    for (auto e = elements.rbegin(); e != elements.rend(); ++e)
-      list.emplace_back(e->arg().as<RangeArg>().ids[0], 2);
-    return list;
-  };
-  auto flat = [](const std::vector<std::pair<int64_t, int64_t>>& list) {
-    std::vector<int64_t> numbers;
-    for (auto [id, size] : list) numbers.insert(numbers.end(), {id, size});
-    return Arg::of(numbers);
-  };
-  auto fragment = [&](UOp value, const std::vector<UOp>& elements) {
-    return UOp::make(Op::CONTRACT, value.dtype().vec(1 << elements.size()), {value}, flat(axes(elements)));
-  };
-  UOp a = fragment(p.left.substitute({{p.row, at(rows, rowsOf(*core), core->a.row, inA)},
-                                      {p.term, at(terms, termsOf(*core), core->a.column, inA)}}),
-                   inA);
-  UOp b = fragment(p.right.substitute({{p.term, at(terms, termsOf(*core), core->b.row, inB)},
-                                       {p.column, at(columns, columnsOf(*core), core->b.column, inB)}}),
-                   inB);
-  DType results = core->out.vec(1 << inC.size());
-  std::vector<UOp> sources{a, b, UOp::constant(results, 0.0)};
-  sources.insert(sources.end(), inA.begin(), inA.end());
-  sources.insert(sources.end(), inB.begin(), inB.end());
-  WmmaArg arg{core->name,
-              {columnsOf(*core), rowsOf(*core), termsOf(*core)},
-              core->in,
-              core->out,
-              target_->device,
-              core->threads,
-              {axes(inA), axes(inB), axes(inC)},
-              {}};
-  UOp wmma = UOp::make(Op::WMMA, results, sources, Arg::of(arg));
-  UOp each = UOp::make(Op::UNROLL, core->out, {wmma}, flat(axes(inC)));
-  std::vector<UOp> over;
-  for (UOp r : rangesIn(p.sum.src().subspan(1)))
-    if (r != p.term)
-      over.push_back(r);
-    else if (terms.is(Op::RANGE))
-      over.push_back(terms);
-  UOp sum = over.empty() ? each : each.reduce(Op::ADD, over);
+  const Product p = paddedToTiles(opt, *core, choice, effort >= 2)[choice];
+  CoreKernel kernel(*core, p, nextId_);
   static const PatternMatcher useCore({kTensorCore}), tiled({kTiles});
-  replace({{p.sum, sum}}, useCore);
-  replace({{p.row, at(rows, rowsOf(*core), core->c.row, inC)},
-           {p.column, at(columns, columnsOf(*core), core->c.column, inC)}},
-          tiled);
+  replace({{p.sum, kernel.sum(target_->device)}}, useCore);
+  replace({{p.row, kernel.rowOfResult()}, {p.column, kernel.columnOfResult()}}, tiled);
 }
 
 } // namespace uopscope

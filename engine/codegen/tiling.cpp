@@ -118,7 +118,7 @@ public:
     return cycles * (panels ? kPanelCare : 1) / static_cast<double>(all);
   }
 
-  /// How often what the lanes read is read again, where it lies apart and a panel of it is worth its copying
+  /// How often the memory that the lanes read is read again, where it lies apart and a panel is worth its copy
   /// (see panels.h); else 0.
   double panelReuse(size_t read, Chosen lanes, const std::vector<Chosen>& rows) const {
     const TileAxis& v = axes_[lanes.axis];

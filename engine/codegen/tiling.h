@@ -1,8 +1,8 @@
 // How much of a reduction is computed at once: which axis becomes the lanes of vectors, how many of them, and
-// which other axes are taken along so that what was loaded is used several times.
+// which other axes are taken along so that a loaded value is used several times.
 //
 //   c[i,j] = sum over k of a[i,k] * b[k,j]:   j becomes 16 lanes (b and c lie next to each other along j), 4
-//   rows i share what was loaded of b: 4 x 16 results in 8 registers, for 2 loads of vectors and 4 of single
+//   rows i share the values loaded of b: 4 x 16 results in 8 registers, for 2 loads of vectors and 4 of single
 //   values.
 //
 // Every choice is given the cycles it would take per result and term, from counts of loads, operations and

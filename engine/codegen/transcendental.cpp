@@ -191,7 +191,7 @@ Reduced reduceSmall(UOp v, const MultiplyAdd& multiplyAdd) {
 }
 
 /// For any finite float32: the mantissa times the digits of 2/pi that matter at its exponent, in 64-bit
-/// integers; what is above the point modulo 4 is the quadrant, what is below the rest.
+/// integers; the digits above the point modulo 4 are the quadrant, those below the rest.
 Reduced reduceAny(UOp v) {
   int n = laneCount(v);
   DType narrow = dtypes::uint32.vec(n), wide = dtypes::uint64.vec(n);
@@ -306,19 +306,26 @@ UOp sqrtRule(Match& m) {
   if (isNative(m.ctx<TargetContext>().target, Op::SQRT)) return {};
   return powerOf(m[x], num(m[x], 0.5));
 }
-UOp truncRule(Match& m) {
-  if (isNative(m.ctx<TargetContext>().target, Op::TRUNC)) return {};
-  // From 2^52 (2^23) on every value is whole already, and may not fit an integer.
-  UOp v = m[x];
-  double whole = isDouble(v) ? 0x1p52 : 0x1p23;
-  UOp fits = (v < num(v, whole)) & (num(v, -whole) < v);
-  return fits.where(v.cast(dtypes::int64.vec(laneCount(v))).cast(v.dtype()), v);
+bool lacksTrunc(const Match& m) {
+  return !isNative(m.ctx<TargetContext>().target, Op::TRUNC);
+}
+/// From 2^52 (2^23) on every value is whole already, and may not fit an integer.
+UOp wholeFrom(Match& m) {
+  return num(m[x], isDouble(m[x]) ? 0x1p52 : 0x1p23);
+}
+UOp wholeDownFrom(Match& m) {
+  return num(m[x], isDouble(m[x]) ? -0x1p52 : -0x1p23);
 }
 
 constexpr RuleDef kTranscendental[] = {
-    RULE("exp2-by-series", op(Op::EXP2, x), exp2Rule), RULE("log2-by-series", op(Op::LOG2, x), log2Rule),
-    RULE("sin-by-series", op(Op::SIN, x), sinRule),    RULE("pow-by-exp2", op(Op::POW, x, y), powRule),
-    RULE("sqrt-by-pow", op(Op::SQRT, x), sqrtRule),    RULE("trunc-by-cast", op(Op::TRUNC, x), truncRule),
+    RULE("exp2-by-series", op(Op::EXP2, x), exp2Rule),
+    RULE("log2-by-series", op(Op::LOG2, x), log2Rule),
+    RULE("sin-by-series", op(Op::SIN, x), sinRule),
+    RULE("pow-by-exp2", op(Op::POW, x, y), powRule),
+    RULE("sqrt-by-pow", op(Op::SQRT, x), sqrtRule),
+    RULE("trunc-by-cast", op(Op::TRUNC, x),
+         where(op(Op::AND, x < made(wholeFrom), made(wholeDownFrom) < x), toRoot(to(dtypes::int64, x)), x),
+         guard::when(lacksTrunc, "the device truncates")),
 };
 
 } // namespace

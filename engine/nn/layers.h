@@ -5,7 +5,7 @@
 //   nn::Conv2d conv(1, 8, {3, 3}, {.padding = {1}});
 //   Tensor y = conv(Tensor::rand({1, 1, 28, 28}));
 //
-// Members are public, as in the reference: what a layer holds is what there is to know about it. An absent
+// Members are public, as in the reference: the members of a layer are all of its state. An absent
 // parameter is an empty handle.
 #pragma once
 #include "engine/nn/module.h"
@@ -41,7 +41,7 @@ struct ConvTranspose2d : Conv2d {
   Tensor operator()(const Tensor& x) const;
 };
 
-/// Normalises each channel over batch and space: by the batch in training, else by what was seen in training.
+/// Normalises each channel over batch and space: by the batch in training, else by the averages of training.
 struct BatchNorm : Module {
   explicit BatchNorm(int64_t size, double eps = 1e-5, bool affine = true, bool track = true,
                      double momentum = 0.1);

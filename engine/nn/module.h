@@ -18,8 +18,8 @@
 
 namespace uopscope::nn {
 
-/// Tensors by name, in the order in which they were added. Handles: what is assigned to them is seen by the
-/// model.
+/// Tensors by name, in the order in which they were added. Handles: the model sees
+/// assignments to them.
 using StateDict = std::vector<std::pair<std::string, Tensor>>;
 
 class Module {

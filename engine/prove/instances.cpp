@@ -1,5 +1,7 @@
-// From pattern to graph, types first: what a node must have decides about its sources. See instances.h.
+// From pattern to graph, types first: the type wanted of a node decides about its sources. See instances.h.
 #include "engine/prove/instances.h"
+
+#include "engine/rewrite/result.h"
 
 #include <fmt/format.h>
 
@@ -121,7 +123,7 @@ DType Instances::anyType(int lanes) {
   return lanes == 1 ? d : d.vec(lanes);
 }
 
-/// The type of what a comparison compares, or of what is cast: one that all of it can have.
+/// The type of the operands of a comparison, or of a cast: one that all of them can have.
 DType Instances::operandType(const PatNode& n, DType want) {
   for (uint8_t k = 0; k < n.childCount; ++k) {
     const PatNode& child = rule_.pattern()[n.children[k]];
@@ -293,38 +295,12 @@ UOp Instances::leaf(DType want, const PatNode* n, int depth) {
   return pick(2) ? small + constant(want) : small * constant(want);
 }
 
-// --- what an expression makes of it ---
+// --- results ---
 
 UOp Instances::result() {
   const RuleDef* def = rule_.definition();
-  if (!def || !def->result.count || !root_) return {};
-  const Pat& r = def->result;
-  std::vector<UOp> built(r.count);
-  auto literal = [](DType d, double v) {
-    return v == static_cast<double>(static_cast<int64_t>(v)) ? UOp::constant(d, static_cast<int64_t>(v))
-                                                             : UOp::constant(d, v);
-  };
-  for (size_t i = 0; i < r.count; ++i) {
-    const PatNode& n = r.nodes[i];
-    if (n.literal) continue;
-    if (!n.childCount) {
-      built[i] = bound_[static_cast<size_t>(n.var)];
-      if (!built[i]) return {};
-      continue;
-    }
-    DType beside = root_.dtype();
-    for (uint8_t k = n.ops == OpSet(Op::WHERE); k < n.childCount; ++k)
-      if (!r.nodes[n.children[k]].literal) {
-        beside = built[n.children[k]].dtype();
-        break;
-      }
-    std::vector<UOp> src;
-    for (uint8_t k = 0; k < n.childCount; ++k)
-      src.push_back(r.nodes[n.children[k]].literal ? literal(beside, r.nodes[n.children[k]].number)
-                                                   : built[n.children[k]]);
-    built[i] = src[0].alu(n.ops.first(), std::span(src).subspan(1));
-  }
-  return r.root().literal ? literal(root_.dtype(), r.root().number) : built[r.count - 1u];
+  if (!def || !def->hasExpression() || !root_) return {};
+  return buildResult(def->result, {root_, bound_.data()});
 }
 
 } // namespace uopscope::prove

@@ -1,4 +1,4 @@
-// The statuses of docs/design/rules.md, which the program carries: what `uopscope stats` shows beside a rule.
+// The statuses of docs/design/rules.md, which the program carries; `uopscope stats` shows them beside rules.
 //
 //   knownStatus("engine/rules/identities.cpp", "div-one")     // "proved"; empty for a rule that is not in
 //   the page

@@ -1,5 +1,5 @@
 // Tensor programs that make rules of memory, loops, shapes and gradients apply. Each is compiled for several
-// targets and run by the reference interpreter; what comes out is compared with the tensor graph computed as
+// targets and run by the reference interpreter; its results are compared with the tensor graph computed as
 // it stands.
 //
 //   ProgramResults r = runPrograms(keep);
@@ -18,7 +18,7 @@
 
 namespace uopscope::prove {
 
-/// A program: its name, and what it computes. Inputs are realized.
+/// A program: its name, and its tensors. Inputs are realized.
 struct TensorProgram {
   std::string_view name;
   std::vector<Tensor> (*make)();

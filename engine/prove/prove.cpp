@@ -70,7 +70,7 @@ RuleProof proveSpec(const std::shared_ptr<const Rule>& rule, const std::vector<U
     for (UOp u : graph.toposort()) {
       UOp answer = one.rewrite(u);
       ++asked;
-      if (!answer || answer == validNode()) continue;
+      if (!answer || answer == accepted()) continue;
       p.status = ProofStatus::Refuted;
       p.counterexample =
           fmt::format("# {} rewrites a node that it should only look at: {}", rule->name(), u.str());

@@ -1,15 +1,16 @@
 // Is a rule right? Every rule of the engine's tables, and every rule of a script, gets a status:
 //
-//   proved            for the types and graphs that `scope` names Z3 found no values on which both sides
-//   differ exhaustive        both sides were computed on all values: of half precision, or of pairs of 8-bit
-//   floats checked           both sides, or whole programs in which the rule applied, were computed on chosen
-//   values changes-rounding  a float may come out otherwise; `reason` says why that is allowed,
-//   STRICT_FLOAT=1 switches it off assumed           `reason` says what stands in for a proof refuted
-//   `counterexample` is Python that shows values on which the sides differ: a bug
+//   proved            Z3 found no values on which both sides differ, for the types and graphs of `scope`
+//   exhaustive        both sides were computed on all values: of half precision, or of pairs of 8-bit floats
+//   checked           both sides, or programs in which the rule applied, were computed on chosen values
+//   changes-rounding  a float may come out otherwise; `reason` says why that is allowed, STRICT_FLOAT=1
+//                     switches the rule off
+//   assumed           `reason` stands in for a proof
+//   refuted           `counterexample` is Python that shows values on which the sides differ: a bug
 //
 //   for (const RuleProof& p : proveTables({})) fmt::print("{} {}\n", p.rule, statusName(p.status));
 //
-// docs/design/rules.md is what proveTables() says.
+// docs/design/rules.md is the text of proveTables().
 #pragma once
 #include "engine/rewrite/matcher.h"
 

@@ -1,4 +1,4 @@
-// One rule: instances of its pattern, what the rule makes of them, and what can be said of both.
+// One rule: instances of its pattern, the results of the rule, and the comparison of both.
 #pragma once
 #include "engine/prove/instances.h"
 #include "engine/prove/prove.h"

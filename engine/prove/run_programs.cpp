@@ -103,7 +103,7 @@ struct Runner {
   void credit() {
     for (const RuleDef* rule : keep.applied()) ++results.right[rule];
   }
-  /// Empty where what was computed is what the graphs before say.
+  /// Empty where the results are those of the graphs before.
   std::string compare(const std::vector<Tensor>& made, const std::vector<TensorValues::Values>& wanted) {
     for (size_t k = 0; k < made.size(); ++k) {
       TensorValues now;

@@ -4,7 +4,7 @@
 //   TensorValues values;
 //   const std::vector<ConstValue>& v = values.of(y.uop());     // in row order
 //
-// Shapes are numbers. Buffers are read when first asked for. Throws Error(Unsupported) for what has no value
+// Shapes are numbers. Buffers are read when first asked for. Throws Error(Unsupported) for a node without a value
 // here.
 #pragma once
 #include "engine/uop/uop.h"

@@ -1,4 +1,4 @@
-// Arithmetic of terms: what engine/uop/eval.cpp computes, in the logic of bit-vectors and integers.
+// Arithmetic of terms: that of engine/uop/eval.cpp, in the logic of bit-vectors and integers.
 #ifdef UOPSCOPE_HAVE_Z3
 #include "engine/prove/terms.h"
 

@@ -1,7 +1,7 @@
 // Does a set of rules end? A measure of a graph that every rewrite makes less, or at least not more, is why.
 //
 // For a set the measures are taken in turn: one that no rule of the set ever raises removes the rules that
-// always lower it, and what is left is a smaller set with the same question. Rules that no measure removes
+// always lower it, which leaves a smaller set with the same question. Rules that no measure removes
 // are named. It is read off the instances on which the rules were proved, so it is as good as these are many.
 #pragma once
 #include "engine/uop/uop.h"

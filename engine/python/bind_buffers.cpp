@@ -68,11 +68,10 @@ py::memoryview asBuffer(py::object self, bool allowZeroCopy, bool forceZeroCopy)
   return py::memoryview(out);
 }
 
-} // namespace
+using BufferClass = py::class_<Buffer, BufferRef>;
 
-void bindBuffers(py::module_& m) {
-  py::class_<Buffer, BufferRef> c(m, "Buffer", py::buffer_protocol());
-  c.attr("__module__") = "tinygrad.device";
+/// A buffer from Python, and its fields.
+void bindFields(BufferClass& c) {
   c.def(py::init([](py::object device, int64_t size, py::object dtype, py::object opaque, py::object,
                     py::object initial, int, const BufferRef& base, int64_t offset, bool preallocate) {
           return makeBuffer(device, size, dtype, opaque, initial, base, offset, preallocate);
@@ -110,6 +109,10 @@ void bindBuffers(py::module_& m) {
            })
       .def("is_allocated", [](const Buffer& b) { return b.root()->isAllocated(); })
       .def("is_initialized", [](const Buffer& b) { return b.root()->isAllocated(); });
+}
+
+/// Memory of a buffer: allocated, copied, viewed.
+void bindMemory(BufferClass& c) {
   auto allocate = [](const BufferRef& b, py::object opaque, py::object external) {
     if (!opaque.is_none() || !external.is_none())
       throw Error(
@@ -175,6 +178,15 @@ void bindBuffers(py::module_& m) {
         return fmt::format("<buf real:{} device:{} size:{} dtype:{} offset:{}>", b.isAllocated(), b.device(),
                            b.size(), b.dtype().name(), b.offset());
       });
+}
+
+} // namespace
+
+void bindBuffers(py::module_& m) {
+  BufferClass c(m, "Buffer", py::buffer_protocol());
+  c.attr("__module__") = "tinygrad.device";
+  bindFields(c);
+  bindMemory(c);
   m.def("copy_buffer", [](const BufferRef& to, const BufferRef& from) {
     copyBuffer(*to, *from, {});
     if (RunCapture::active()) RunCapture::ran({nullptr, nullptr, {to, from}, {}, {}});

@@ -8,7 +8,7 @@ namespace uopscope {
 namespace {
 
 /// What a call hands in: tensors (those of lists, tuples and dicts among the arguments as well, one level
-/// deep), what the direct ones are called, and bound variables.
+/// deep), the names of the direct ones, and bound variables.
 struct Arguments {
   std::vector<Tensor> tensors;
   py::list names;

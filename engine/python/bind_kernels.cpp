@@ -1,5 +1,5 @@
-// Kernels by hand: lowering, what a lowered kernel is made of, running it, and what a device's renderer can
-// do.
+// Kernels by hand: lowering, the parts of a lowered kernel, running it, and the abilities of a device's
+// renderer.
 #include "engine/codegen/codegen.h"
 #include "engine/codegen/estimates.h"
 #include "engine/codegen/kernel_passes.h"

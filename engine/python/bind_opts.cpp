@@ -14,25 +14,25 @@ namespace uopscope {
 namespace {
 
 /// A Scheduler of the tensor pool, whose nodes it holds.
-struct ScriptScheduler {
+struct ScriptKernel {
   std::string device;
   UOpRef first;
-  Scheduler scheduler;
+  KernelOptimizer kernel;
   std::vector<UOpRef> held; ///< every graph there was: what an older one was asked for stays
 
-  ScriptScheduler(UOp ast, const std::string& d)
-      : device(d), first(ast), scheduler(ast, Device::get(d).renderer().target()) {
+  ScriptKernel(UOp ast, const std::string& d)
+      : device(d), first(ast), kernel(ast, Device::get(d).renderer().target()) {
     hold();
   }
   void hold() {
-    held.emplace_back(scheduler.ast());
-    for (UOp r : scheduler.ranges()) held.emplace_back(r);
+    held.emplace_back(kernel.ast());
+    for (UOp r : kernel.ranges()) held.emplace_back(r);
   }
   template <typename F>
   void change(F f) {
     PoolScope scope(tensorPool());
     NodesHeld nodes;
-    f(scheduler);
+    f(kernel);
     hold();
   }
 };
@@ -64,28 +64,29 @@ void bindOpts(py::module_& m) {
           "__eq__", [](const Opt& a, const Opt& b) { return a == b; }, py::is_operator())
       .def("__hash__", [](const Opt& o) { return std::hash<std::string>()(toString(o)); })
       .def("__repr__", [](const Opt& o) { return toString(o); });
-  py::class_<ScriptScheduler>(m, "KernelScheduler")
+  py::class_<ScriptKernel>(m, "KernelScheduler")
       .def(py::init([](UOp ast, const std::string& device) {
         PoolScope scope(tensorPool());
         NodesHeld held;
-        return ScriptScheduler(ast, device);
+        return ScriptKernel(ast, device);
       }))
-      .def("copy", [](const ScriptScheduler& s) { return ScriptScheduler(s); })
-      .def_property_readonly("ast", [](const ScriptScheduler& s) { return s.scheduler.ast(); })
-      .def_property_readonly("applied_opts", [](const ScriptScheduler& s) { return s.scheduler.applied(); })
-      .def_property_readonly("rngs", [](const ScriptScheduler& s) { return nodes(s.scheduler.ranges()); })
-      .def_property_readonly("reduceops",
-                             [](const ScriptScheduler& s) { return nodes(s.scheduler.reduces()); })
-      .def_property_readonly("bufs", [](const ScriptScheduler& s) { return nodes(s.scheduler.accesses()); })
-      .def("parallel_ranges", [](const ScriptScheduler& s) { return nodes(s.scheduler.parallelRanges()); })
-      .def("apply", [](ScriptScheduler& s, const Opt& opt) { s.change([&](Scheduler& k) { k.apply(opt); }); })
-      .def("loops_to_global", [](ScriptScheduler& s) { s.change([](Scheduler& k) { k.loopsToGlobal(); }); })
-      .def("choose", [](ScriptScheduler& s) { s.change([](Scheduler& k) { chooseOpts(k); }); })
-      .def_property_readonly("name", [](const ScriptScheduler& s) { return s.scheduler.name(); })
-      .def("optimized", [](ScriptScheduler& s) {
+      .def("copy", [](const ScriptKernel& s) { return ScriptKernel(s); })
+      .def_property_readonly("ast", [](const ScriptKernel& s) { return s.kernel.ast(); })
+      .def_property_readonly("applied_opts", [](const ScriptKernel& s) { return s.kernel.applied(); })
+      .def_property_readonly("rngs", [](const ScriptKernel& s) { return nodes(s.kernel.ranges()); })
+      .def_property_readonly("reduceops", [](const ScriptKernel& s) { return nodes(s.kernel.reduces()); })
+      .def_property_readonly("bufs", [](const ScriptKernel& s) { return nodes(s.kernel.accesses()); })
+      .def("parallel_ranges", [](const ScriptKernel& s) { return nodes(s.kernel.parallelRanges()); })
+      .def("apply",
+           [](ScriptKernel& s, const Opt& opt) { s.change([&](KernelOptimizer& k) { k.apply(opt); }); })
+      .def("loops_to_global",
+           [](ScriptKernel& s) { s.change([](KernelOptimizer& k) { k.loopsToGlobal(); }); })
+      .def("choose", [](ScriptKernel& s) { s.change([](KernelOptimizer& k) { chooseOpts(k); }); })
+      .def_property_readonly("name", [](const ScriptKernel& s) { return s.kernel.name(); })
+      .def("optimized", [](ScriptKernel& s) {
         PoolScope scope(tensorPool());
         NodesHeld held;
-        return s.scheduler.optimized();
+        return s.kernel.optimized();
       });
   m.def("ready_for_opts", [](UOp sink, const std::string& device) {
     PoolScope scope(tensorPool());

@@ -1,5 +1,5 @@
 // Pickling and deep copies: types, nodes, buffers, tensors, captured functions. Graphs go as flat lists, so
-// that deep ones need no deep recursion; BUFFERs and UNIQUEs are objects of their own, so that what two
+// that deep ones need no deep recursion; BUFFERs and UNIQUEs are objects of their own, so that the nodes two
 // tensors share they share again after loading.
 //
 //   pickle.loads(pickle.dumps(net))           tensors with the values they had

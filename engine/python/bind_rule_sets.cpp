@@ -3,7 +3,6 @@
 //   builtin_matcher("symbolic").rules[0].pattern_text
 //   (builtin_matcher("symbolic_simple") + mine).rewrite(node)
 #include "engine/codegen/decompositions.h"
-#include "engine/codegen/early.h"
 #include "engine/codegen/expander.h"
 #include "engine/codegen/gpudims.h"
 #include "engine/codegen/locals.h"
@@ -11,6 +10,7 @@
 #include "engine/codegen/ranges.h"
 #include "engine/codegen/reduce.h"
 #include "engine/codegen/spec.h"
+#include "engine/codegen/well_formed.h"
 #include "engine/python/bindings.h"
 #include "engine/rules/load_collapse.h"
 #include "engine/rules/rules.h"
@@ -34,7 +34,7 @@ const std::map<std::string, PatternMatcher, std::less<>>& sets() {
       {"move_where_on_load", moveWhereOnLoad()},
       {"push_gep", pushGep()},
       {"lower_index_dtype", lowerIndexDtype()},
-      {"early", PatternMatcher({earlyRules()})},
+      {"early", PatternMatcher({wellFormedRules()})},
       {"load_collapse", PatternMatcher({loadCollapseRules()})},
       {"split_ranges", PatternMatcher({splitRangeRules()})},
       {"flatten_range", PatternMatcher({flattenRangeRules()})},

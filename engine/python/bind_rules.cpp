@@ -1,8 +1,8 @@
 // Rules written in Python: UPat becomes the pattern nodes that C++ rules are made of, a function becomes the
 // rule's function, so a Python rule is matched, counted, recorded and switched off like any other.
 //
-// A rule's function always sees nodes of the tensor pool: in a pass over another pool (a kernel's) what it is
-// given is imported there first, and its answer is imported back.
+// A rule's function always sees nodes of the tensor pool: in a pass over another pool (a kernel's) its
+// arguments are imported there first, and its answer is imported back.
 #include "engine/python/bindings.h"
 #include "engine/rewrite/driver.h"
 #include "engine/tensor/tensor_memory.h"
@@ -194,7 +194,7 @@ void bindRules(py::module_& m) {
              return py::module_::import("tinygrad.uop.ops").attr("_joined")(a, b);
            })
       .def("__len__", [](const PatternMatcher& p) { return p.rules().size(); })
-      // A rule of the engine is both: what it matches, and what it makes.
+      // A rule of the engine is both: a pattern and a result.
       .def_property_readonly("patterns",
                              [](const PatternMatcher& p) {
                                py::list out;

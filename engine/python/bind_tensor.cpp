@@ -98,7 +98,7 @@ void bindCreation(TensorClass& c) {
       "const_like",
       [](const Tensor& t, py::object v) {
         PoolScope s(tensorPool());
-        return Tensor::fromUOp(graph::constLike(t.uop(), toConst(v)));
+        return Tensor::fromUOp(constantLike(t.uop(), toConst(v)));
       },
       py::arg("b"));
   c.def_static(
@@ -130,7 +130,9 @@ void bindCreation(TensorClass& c) {
   c.def_static("from_uop", [](UOp u, const py::kwargs&) {
     return Tensor::scalar(ConstValue::ofInt(0), {{}, dtypes::int32, false}).add(Operand(Sint(u)));
   });
+}
 
+void bindRandom(TensorClass& c) {
   auto streams = [](Tensor RandomStream::* member) {
     return [member](const py::object&) {
       std::map<std::string, Tensor> out;
@@ -283,12 +285,8 @@ train.__module__ = "tinygrad.tensor"
   m.attr("__dict__").attr("pop")("train");
 }
 
-} // namespace
-
-void bindTensors(py::module_& m) {
-  TensorClass c(m, "Tensor");
-  c.attr("__module__") = "tinygrad.tensor";
-  reinterpret_cast<PyTypeObject*>(c.ptr())->tp_name = "Tensor"; // as messages of Python call it
+/// A tensor from data; its node, type, shape and device.
+void bindProperties(TensorClass& c) {
   c.def(py::init([](py::object data, py::object device, py::object dtype, py::object requiresGrad) {
           TensorOptions o;
           if (!device.is_none()) o.device = toDevice(device);
@@ -348,8 +346,10 @@ void bindTensors(py::module_& m) {
       .def("__delitem__",
            [](const Tensor&, py::object) { throw py::type_error("Tensor does not support deleting items"); });
   c.def_readwrite_static("training", &Tensor::training);
-  bindCreation(c);
+}
 
+/// From a tensor to its values: schedules, memory, numbers.
+void bindRealizing(TensorClass& c) {
   c.def("item", [](const Tensor& t) { return fromConst(t.item(), t.dtype()); })
       .def("tolist", [](const Tensor& t) { return tensorToList(t); })
       .def("numpy", [](const Tensor& t) { return tensorToNumpy(t); })
@@ -375,18 +375,22 @@ void bindTensors(py::module_& m) {
                 py::module_::import("tinygrad.helpers").attr("fetch")(url, py::arg("gunzip") = gunzip);
             return py::type::of<Tensor::State>()(path, **options);
           },
-          py::arg("url"), py::arg("gunzip") = false)
-      .def("contiguous",
-           [](const Tensor& t, const py::args& opts, const py::kwargs& named) {
-             // Opts for the kernel that computes it are advice; anything else is a mistake of the caller.
-             for (py::handle opt : opts)
-               if (!py::isinstance<Opt>(opt) && !py::isinstance<py::tuple>(opt))
-                 throw py::type_error("contiguous takes Opts for the kernel that computes it");
-             if (named.size() && !(named.size() == 1 && named.contains("arg")))
-               throw py::type_error(
-                   fmt::format("unexpected keyword argument '{}'", named.begin()->first.cast<std::string>()));
-             return t.contiguous();
-           })
+          py::arg("url"), py::arg("gunzip") = false);
+}
+
+/// Values at another place, assignment and gradients.
+void bindMoving(TensorClass& c) {
+  c.def("contiguous",
+        [](const Tensor& t, const py::args& opts, const py::kwargs& named) {
+          // Opts for the kernel that computes it are advice; anything else is a mistake of the caller.
+          for (py::handle opt : opts)
+            if (!py::isinstance<Opt>(opt) && !py::isinstance<py::tuple>(opt))
+              throw py::type_error("contiguous takes Opts for the kernel that computes it");
+          if (named.size() && !(named.size() == 1 && named.contains("arg")))
+            throw py::type_error(
+                fmt::format("unexpected keyword argument '{}'", named.begin()->first.cast<std::string>()));
+          return t.contiguous();
+        })
       .def("contiguous_backward", method(&Tensor::contiguousBackward))
       .def("detach", method(&Tensor::detach))
       .def("clone", method(&Tensor::clone))
@@ -432,6 +436,19 @@ void bindTensors(py::module_& m) {
             return customKernel(tensorsOf(first, more), fxn, grad);
           },
           py::arg("fxn"), py::arg("grad_fxn") = py::none());
+}
+
+} // namespace
+
+void bindTensors(py::module_& m) {
+  TensorClass c(m, "Tensor");
+  c.attr("__module__") = "tinygrad.tensor";
+  reinterpret_cast<PyTypeObject*>(c.ptr())->tp_name = "Tensor"; // as messages of Python call it
+  bindProperties(c);
+  bindCreation(c);
+  bindRandom(c);
+  bindRealizing(c);
+  bindMoving(c);
   m.def("compute_gradient", [](UOp root, UOp seed, const std::vector<UOp>& targets) {
     PoolScope scope(tensorPool());
     NodesHeld held;

@@ -65,6 +65,7 @@ void bindOperators(TensorClass& c) {
       .def("__abs__", method(&Tensor::abs));
 }
 
+/// Functions of a tensor alone.
 void bindFunctions(TensorClass& c) {
   const std::pair<const char*, Tensor (Tensor::*)() const> unary[] = {{"neg", &Tensor::neg},
                                                                       {"logical_not", &Tensor::logicalNot},
@@ -111,6 +112,9 @@ void bindFunctions(TensorClass& c) {
                                                                       {"logsigmoid", &Tensor::logsigmoid},
                                                                       {"hardswish", &Tensor::hardswish}};
   for (auto [name, f] : unary) c.def(name, method(f));
+}
+
+void bindFunctionsOfNumbers(TensorClass& c) {
   c.def("elu", method(&Tensor::elu), py::arg("alpha") = 1.0)
       .def("celu", method(&Tensor::celu), py::arg("alpha") = 1.0)
       .def("selu", method(&Tensor::selu), py::arg("alpha") = 1.67326, py::arg("gamma") = 1.0507)
@@ -139,6 +143,9 @@ void bindFunctions(TensorClass& c) {
       .def("lshift", method(&Tensor::lshift), py::arg("x"))
       .def("rshift", method(&Tensor::rshift), py::arg("x"))
       .def("threefry", method(&Tensor::threefry), py::arg("seed"));
+}
+
+void bindClamping(TensorClass& c) {
   auto clamp = [](const Tensor& t, std::optional<Operand> low, std::optional<Operand> high) {
     return t.clamp(low, high);
   };
@@ -154,6 +161,10 @@ void bindFunctions(TensorClass& c) {
   };
   c.def("clamp", clampAny, py::arg("min_") = py::none(), py::arg("max_") = py::none());
   c.def("clip", clampAny, py::arg("min_") = py::none(), py::arg("max_") = py::none());
+}
+
+/// Arithmetic by name, and types.
+void bindNamedArithmetic(TensorClass& c) {
   reversible(c, "add", &Tensor::add);
   reversible(c, "sub", &Tensor::sub);
   reversible(c, "mul", &Tensor::mul);
@@ -234,6 +245,9 @@ void bindReductions(TensorClass& c) {
 void bindTensorMath(TensorClass& c) {
   bindOperators(c);
   bindFunctions(c);
+  bindFunctionsOfNumbers(c);
+  bindClamping(c);
+  bindNamedArithmetic(c);
   bindReductions(c);
 }
 

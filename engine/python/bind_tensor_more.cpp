@@ -115,7 +115,7 @@ void bindTensorMore(TensorClass& c) {
       [](const Tensor& t, const Operand& x) -> Tensor {
         if (x.isTensor()) return x.tensor();
         PoolScope s(tensorPool());
-        return Tensor::fromUOp(graph::constLike(t.uop(), x.value()));
+        return Tensor::fromUOp(constantLike(t.uop(), x.value()));
       },
       py::arg("x"));
   c.def("usum", [](const Tensor& t, const py::args& others) {

@@ -119,9 +119,8 @@ void variadic(TensorClass& c, const char* function, const char* name, F f) {
       py::kw_only(), py::arg(name));
 }
 
-} // namespace
-
-void bindTensorMovement(TensorClass& c) {
+/// The same elements in another shape or order, repeated or cut.
+void bindShapes(TensorClass& c) {
   auto reshape = [](const Tensor& t, py::object shape) { return t.reshape(shapeWithNone(shape, t, false)); };
   variadic(c, "reshape", "shape", reshape);
   variadic(c, "view", "shape", reshape);
@@ -175,7 +174,10 @@ void bindTensorMovement(TensorClass& c) {
           py::arg("dim"), py::arg("sizes"))
       .def("repeat_interleave", method(&Tensor::repeatInterleave), py::arg("repeats"),
            py::arg("dim") = py::none());
-  // used both as t.cat(u, dim=1) and as Tensor.cat(*tensors, dim=1)
+}
+
+/// Several tensors in one, and one in several. Used both as t.cat(u, dim=1) and as Tensor.cat(*tensors, dim=1).
+void bindJoining(TensorClass& c) {
   c.def(
       "cat",
       [](py::object first, const py::args& rest, int64_t dim) {
@@ -221,7 +223,10 @@ void bindTensorMovement(TensorClass& c) {
             return t.pool(toInts(k), toInts(s), toInts(d));
           },
           py::arg("k_"), py::arg("stride") = 1, py::arg("dilation") = 1);
+}
 
+/// Elements by index, by mask and by order.
+void bindIndexing(TensorClass& c) {
   c.def("__getitem__", [](const Tensor& t, py::object key) { return t.get(toIndices(key, t)); })
       .def("__setitem__",
            [](const Tensor& t, py::object key, py::object value) {
@@ -261,6 +266,14 @@ void bindTensorMovement(TensorClass& c) {
             return t.topk(k, dim, largest);
           },
           py::arg("k"), py::arg("dim") = -1, py::arg("largest") = true, py::arg("sorted_") = true);
+}
+
+} // namespace
+
+void bindTensorMovement(TensorClass& c) {
+  bindShapes(c);
+  bindJoining(c);
+  bindIndexing(c);
 }
 
 } // namespace uopscope

@@ -20,9 +20,8 @@ Ints spread(py::object o, size_t n) {
   return v.size() == 1 && PyIndex_Check(o.ptr()) ? Ints(n, v[0]) : v;
 }
 
-} // namespace
-
-void bindTensorNN(TensorClass& c) {
+/// Products and convolutions.
+void bindProducts(TensorClass& c) {
   c.def(
       "dot", [](const Tensor& t, const Tensor& w, py::object d) { return t.dot(w, toOptionalDType(d)); },
       py::arg("w"), py::arg("dtype") = py::none());
@@ -77,6 +76,10 @@ void bindTensorNN(TensorClass& c) {
       },
       py::arg("weight"), py::arg("bias") = Tensor(), py::arg("groups") = 1, py::arg("stride") = 1,
       py::arg("dilation") = 1, py::arg("padding") = 0, py::arg("output_padding") = 0);
+}
+
+/// Windows over the last axes.
+void bindPooling(TensorClass& c) {
   auto pads = [](py::object padding, size_t n) {
     return PyIndex_Check(padding.ptr()) ? Ints(2 * n, toInts(padding)[0]) : toInts(padding);
   };
@@ -112,6 +115,10 @@ void bindTensorNN(TensorClass& c) {
         return t.interpolate(toInts(size), mode, align);
       },
       py::arg("size"), py::arg("mode") = "linear", py::arg("align_corners") = false);
+}
+
+/// Attention and norms.
+void bindNorms(TensorClass& c) {
   c.def("scaled_dot_product_attention", method(&Tensor::scaledDotProductAttention), py::arg("key"),
         py::arg("value"), py::arg("attn_mask") = Tensor(), py::arg("dropout_p") = 0.0,
         py::arg("is_causal") = false, py::arg("enable_gqa") = false);
@@ -125,6 +132,9 @@ void bindTensorNN(TensorClass& c) {
       [](const Tensor& t, const Tensor& w, const Tensor& b, const Tensor& mean, const Tensor& invstd,
          py::object axis) { return t.batchnorm(w, b, mean, invstd, toInts(axis)); },
       py::arg("weight"), py::arg("bias"), py::arg("mean"), py::arg("invstd"), py::arg("axis") = 1);
+}
+
+void bindLosses(TensorClass& c) {
   c.def(
       "binary_crossentropy",
       [](const Tensor& t, const Tensor& y, const std::string& r) {
@@ -156,6 +166,15 @@ void bindTensorNN(TensorClass& c) {
          const std::string& r) { return t.nllLoss(y, w, ignore, toReduction(r)); },
       py::arg("Y"), py::arg("weight") = Tensor(), py::arg("ignore_index") = py::none(),
       py::arg("reduction") = "mean");
+}
+
+} // namespace
+
+void bindTensorNN(TensorClass& c) {
+  bindProducts(c);
+  bindPooling(c);
+  bindNorms(c);
+  bindLosses(c);
 }
 
 } // namespace uopscope

@@ -21,7 +21,7 @@ namespace {
 
 using Nodes = std::vector<UOp>;
 
-/// Placeholders with what stands for them. A value is flat, as its placeholder is, but for axes in front.
+/// Placeholders with the values in their place. A value is flat, as its placeholder is, but for axes in front.
 UOpMap<UOp> arguments(const Nodes& keys, const Nodes& values, const Shape& front) {
   UOpMap<UOp> map;
   for (size_t i = 0; i < keys.size(); ++i) {
@@ -32,7 +32,7 @@ UOpMap<UOp> arguments(const Nodes& keys, const Nodes& values, const Shape& front
   return map;
 }
 
-constexpr RuleDef kArguments[] = {RULE("argument", pat::any(Op::BUFFER), replaced)};
+constexpr RuleDef kArguments[] = {RULE("argument", pat::any(Op::BUFFER), pat::entry())};
 
 /// The values for these arguments.
 Nodes applied(const Nodes& values, const Nodes& keys, const Nodes& with) {
@@ -144,7 +144,7 @@ void bindTransforms(py::module_& m) {
     PoolScope scope(tensorPool());
     return withDerivative(value, inputs, key);
   });
-  // Equal to the value and another node: what is made of it is computed again.
+  // Equal to the value and another node: its users are computed again.
   def("computed_again", [](UOp value) {
     PoolScope scope(tensorPool());
     return UOp::make(Op::CONTIGUOUS, value.dtype(), {value}, Arg::of("again"));

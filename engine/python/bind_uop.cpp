@@ -53,7 +53,7 @@ void bindArithmetic(UOpClass& c) {
   auto alu = [](Op op) { return [op](UOp a, UOp b) { return a.alu(op, {b}); }; };
   auto negative = [](UOp x) {
     return x.dtype().scalar().isBool() ? x.logicalNot()
-                                       : x.alu(Op::MUL, {graph::constLike(x, ConstValue::ofInt(-1))});
+                                       : x.alu(Op::MUL, {constantLike(x, ConstValue::ofInt(-1))});
   };
   binary(c, "add", "__add__", "__radd__", alu(Op::ADD));
   binary(c, "mul", "__mul__", "__rmul__", alu(Op::MUL));
@@ -115,6 +115,7 @@ void bindArithmetic(UOpClass& c) {
   });
 }
 
+/// The fields of a node, and the same node with other fields.
 void bindFields(UOpClass& c) {
   c.def_property_readonly("op", [](UOp u) { return u.op(); })
       .def_property_readonly("dtype", [](UOp u) { return u.dtype(); })
@@ -153,16 +154,19 @@ void bindFields(UOpClass& c) {
              py::detail::make_caster<UOp> node;
              return node.load(b, false) && py::detail::cast_op<UOp&>(node) == a;
            })
-      .def_property_readonly("key",
-                             [](UOp u) {
-                               auto [high, low] = u.key();
-                               return py::bytes(fmt::format("{:016x}{:016x}", high, low));
-                             })
-      .def_property_readonly("shape",
-                             [](UOp u) {
-                               PoolScope scope(tensorPool());
-                               return fromShape(u.shape());
-                             })
+      .def_property_readonly("key", [](UOp u) {
+        auto [high, low] = u.key();
+        return py::bytes(fmt::format("{:016x}{:016x}", high, low));
+      });
+}
+
+/// Facts about a node: shape, place, origin, bounds.
+void bindFacts(UOpClass& c) {
+  c.def_property_readonly("shape",
+                          [](UOp u) {
+                            PoolScope scope(tensorPool());
+                            return fromShape(u.shape());
+                          })
       .def_property_readonly("_shape",
                              [](UOp u) -> py::object {
                                PoolScope scope(tensorPool());
@@ -233,6 +237,7 @@ void bindFields(UOpClass& c) {
   c.def_property_readonly("vmax", [bound](UOp u) { return bound(u, u.vmax(), true); });
 }
 
+/// The graph below a node, and a graph with nodes replaced.
 void bindGraph(UOpClass& c) {
   c.def(
        "toposort",
@@ -274,13 +279,17 @@ void bindGraph(UOpClass& c) {
             for (auto [k, v] : map) replacements[k.cast<UOp>()] = v.cast<UOp>();
             return u.substitute(replacements);
           },
-          py::arg("dvars"), py::arg("name") = py::none(), py::arg("extra_pm") = py::none())
-      .def("simplify",
-           [](UOp u) {
-             PoolScope scope(tensorPool());
-             NodesHeld held;
-             return simplify(u);
-           })
+          py::arg("dvars"), py::arg("name") = py::none(), py::arg("extra_pm") = py::none());
+}
+
+/// Questions about integer expressions.
+void bindAlgebra(UOpClass& c) {
+  c.def("simplify",
+        [](UOp u) {
+          PoolScope scope(tensorPool());
+          NodesHeld held;
+          return simplify(u);
+        })
       .def("ssimplify",
            [](UOp u) {
              PoolScope scope(tensorPool());
@@ -388,8 +397,10 @@ class _UOpMeta(type(Exemplar)):
   UOpClass c(m, "UOp", py::metaclass(m.attr("_UOpMeta")));
   c.attr("__module__") = "tinygrad.uop.ops";
   bindFields(c);
+  bindFacts(c);
   bindArithmetic(c);
   bindGraph(c);
+  bindAlgebra(c);
   bindBuilders(c);
 
   py::class_<KernelInfo> info(m, "KernelInfo");

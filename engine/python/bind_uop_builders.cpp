@@ -34,9 +34,8 @@ UOp indexNode(UOp u, py::object key) {
   return graph::permute(u, order).indexed(at, u.dtype());
 }
 
-} // namespace
-
-void bindBuilders(UOpClass& c) {
+/// Nodes of several sources, called on the class or on the first of them.
+void bindJoining(UOpClass& c) {
   c.def("sink", [](const py::args& srcs, const py::kwargs& kw) {
     PoolScope scope(tensorPool());
     py::object arg = kw.contains("arg") ? py::object(kw["arg"]) : py::none();
@@ -60,6 +59,10 @@ void bindBuilders(UOpClass& c) {
     auto all = toUOps(srcs);
     return joinUop(all, all[0].dtype().isBool() ? Op::AND : Op::MUL, all[0]);
   });
+}
+
+/// Leaves: constants, loops, variables, memory.
+void bindLeaves(UOpClass& c) {
   c.def_static(
       "const",
       [](py::object dtype, py::object value, py::object device, py::object shape) {
@@ -132,33 +135,39 @@ void bindBuilders(UOpClass& c) {
         return placeholder(u.shape(), u.dtype(), slot, AddrSpace::Global);
       },
       py::arg("slot"));
+}
 
-  auto def = [&](const char* name, auto f, auto&&... extra) { c.def(name, f, extra...); };
-  def("const_like", [](UOp u, py::object v) {
+/// A node of this node: constants like it, other types, lanes.
+void bindAlike(UOpClass& c) {
+  c.def("const_like", [](UOp u, py::object v) {
     PoolScope s(tensorPool());
-    return graph::constLike(u, toConst(v));
+    return constantLike(u, toConst(v));
   });
-  def("ufix", [](UOp u, py::object x) {
+  c.def("ufix", [](UOp u, py::object x) {
     PoolScope s(tensorPool());
     return operandFor(u, x);
   });
-  def("cast", [](UOp u, py::object d) {
+  c.def("cast", [](UOp u, py::object d) {
     PoolScope s(tensorPool());
     return u.cast(toDType(d));
   });
-  def("bitcast", [](UOp u, py::object d) {
+  c.def("bitcast", [](UOp u, py::object d) {
     PoolScope s(tensorPool());
     return u.bitcast(toDType(d));
   });
-  def("gep", [](UOp u, py::object i) {
+  c.def("gep", [](UOp u, py::object i) {
     PoolScope s(tensorPool());
     return u.gep(toInts(i));
   });
-  def("broadcast", [](UOp u, int n) {
+  c.def("broadcast", [](UOp u, int n) {
     PoolScope s(tensorPool());
     return u.broadcast(n);
   });
-  def(
+}
+
+/// Memory: addresses, loads, stores and the order of effects.
+void bindAccesses(UOpClass& c) {
+  c.def(
       "index",
       [](UOp u, const py::args& at, bool ptr, py::object dtype) {
         PoolScope s(tensorPool());
@@ -168,22 +177,22 @@ void bindBuilders(UOpClass& c) {
         return u.indexed(indices, !dtype.is_none() ? toDType(dtype) : ptr ? u.dtype() : u.dtype().base());
       },
       py::arg("ptr") = false, py::arg("dtype") = py::none());
-  def("__getitem__", [](UOp u, py::object key) { return indexNode(u, key); });
-  def(
+  c.def("__getitem__", [](UOp u, py::object key) { return indexNode(u, key); });
+  c.def(
       "load",
       [](UOp u, const py::args& more, py::object dtype) {
         PoolScope s(tensorPool());
         return u.load(toUOps(more), dtype.is_none() ? DType() : toDType(dtype));
       },
       py::arg("dtype") = py::none());
-  def("store", [](UOp u, py::object value, const py::args& more) {
+  c.def("store", [](UOp u, py::object value, const py::args& more) {
     PoolScope s(tensorPool());
     py::detail::make_caster<UOp> node;
     UOp v = node.load(value, false) ? py::detail::cast_op<UOp&>(node)
                                     : UOp::constant(u.dtype().base(), toConst(value));
     return u.store(v, toUOps(more));
   });
-  def(
+  c.def(
       "set",
       [](UOp u, py::object value, py::object end) {
         PoolScope s(tensorPool());
@@ -196,48 +205,52 @@ void bindBuilders(UOpClass& c) {
         return u.src(0).after(std::span<const UOp>(&stored, 1));
       },
       py::arg("val"), py::arg("end") = py::tuple());
-  def("end", [](UOp u, const py::args& ranges) {
+  c.def("end", [](UOp u, const py::args& ranges) {
     PoolScope s(tensorPool());
     return u.end(toUOps(ranges));
   });
-  def("after", [](UOp u, const py::args& effects) {
+  c.def("after", [](UOp u, const py::args& effects) {
     PoolScope s(tensorPool());
     return u.after(toUOps(effects));
   });
-  def("assign", [](UOp u, UOp x) {
+  c.def("assign", [](UOp u, UOp x) {
     PoolScope s(tensorPool());
     return graph::assign(u, x);
   });
-  def("barrier", [](UOp u, const py::args& more) {
+  c.def("barrier", [](UOp u, const py::args& more) {
     PoolScope s(tensorPool());
     auto all = toUOps(more);
     all.insert(all.begin(), u);
     return UOp::make(Op::BARRIER, dtypes::void_, all);
   });
-  def(
+}
+
+/// Nodes of the tensor graph.
+void bindTensorNodes(UOpClass& c) {
+  c.def(
       "reduce",
       [](UOp u, const py::args& ranges, Op arg) {
         PoolScope s(tensorPool());
         return u.reduce(arg, toUOps(ranges));
       },
       py::arg("arg"));
-  def("r", [](UOp u, Op op, py::object axes) {
+  c.def("r", [](UOp u, Op op, py::object axes) {
     PoolScope s(tensorPool());
     return graph::reduceAxis(u, op, toInts(axes));
   });
-  def("contiguous", [](UOp u) {
+  c.def("contiguous", [](UOp u) {
     PoolScope s(tensorPool());
     return graph::contiguous(u);
   });
-  def("detach", [](UOp u) {
+  c.def("detach", [](UOp u) {
     PoolScope s(tensorPool());
     return graph::detach(u);
   });
-  def("copy_to_device", [](UOp u, py::object d) {
+  c.def("copy_to_device", [](UOp u, py::object d) {
     PoolScope s(tensorPool());
     return graph::copyTo(u, toDevice(d));
   });
-  def(
+  c.def(
       "bufferize",
       [](UOp u, const py::args& ranges, py::object arg) {
         PoolScope s(tensorPool());
@@ -246,19 +259,19 @@ void bindBuilders(UOpClass& c) {
         return makeChecked(Op::BUFFERIZE, u.dtype(), all, toArg(arg, Op::BUFFERIZE));
       },
       py::arg("arg") = py::none());
-  def("reshape", [](UOp u, const py::args& a) {
+  c.def("reshape", [](UOp u, const py::args& a) {
     PoolScope s(tensorPool());
     return graph::reshape(u, toShape(argfix(a)));
   });
-  def("expand", [](UOp u, const py::args& a) {
+  c.def("expand", [](UOp u, const py::args& a) {
     PoolScope s(tensorPool());
     return graph::broadcastTo(u, toShape(argfix(a)));
   });
-  def("permute", [](UOp u, const py::args& a) {
+  c.def("permute", [](UOp u, const py::args& a) {
     PoolScope s(tensorPool());
     return graph::permute(u, toInts(argfix(a)));
   });
-  def("flip", [](UOp u, const py::args& a) {
+  c.def("flip", [](UOp u, const py::args& a) {
     PoolScope s(tensorPool());
     return graph::flip(u, toInts(argfix(a)));
   });
@@ -268,15 +281,19 @@ void bindBuilders(UOpClass& c) {
       out.push_back({toSint(py::object(p[py::int_(0)])), toSint(py::object(p[py::int_(1)]))});
     return out;
   };
-  def("pad", [bounds](UOp u, py::object a) {
+  c.def("pad", [bounds](UOp u, py::object a) {
     PoolScope s(tensorPool());
     return graph::pad(u, bounds(a));
   });
-  def("shrink", [bounds](UOp u, py::object a) {
+  c.def("shrink", [bounds](UOp u, py::object a) {
     PoolScope s(tensorPool());
     return graph::shrink(u, bounds(a));
   });
-  def("bind", [](UOp u, py::object v) {
+}
+
+/// Values of variables, and gates.
+void bindValues(UOpClass& c) {
+  c.def("bind", [](UOp u, py::object v) {
     PoolScope s(tensorPool());
     if (!u.is(Op::DEFINE_VAR))
       throw Error(ErrorKind::Shape, fmt::format("op is {}, need DEFINE_VAR", opName(u.op())));
@@ -292,23 +309,34 @@ void bindBuilders(UOpClass& c) {
       throw Error(ErrorKind::Shape, fmt::format("can't unbind {}", opName(u.op())));
     return fromConst(u.src(1).constValue());
   };
-  def("unbind", [boundTo](UOp u) {
+  c.def("unbind", [boundTo](UOp u) {
     py::object value = boundTo(u);
     return py::make_tuple(u.src(0), value);
   });
   c.def_property_readonly("val", boundTo);
-  def("valid", [](UOp u, UOp condition) {
+  c.def("valid", [](UOp u, UOp condition) {
     PoolScope s(tensorPool());
     return u.validWhere(condition);
   });
-  def("get_idx", [](UOp u) {
+  c.def("get_idx", [](UOp u) {
     PoolScope s(tensorPool());
     return indexOf(u);
   });
-  def("get_valid", [](UOp u) {
+  c.def("get_valid", [](UOp u) {
     PoolScope s(tensorPool());
     return validOf(u);
   });
+}
+
+} // namespace
+
+void bindBuilders(UOpClass& c) {
+  bindJoining(c);
+  bindLeaves(c);
+  bindAlike(c);
+  bindAccesses(c);
+  bindTensorNodes(c);
+  bindValues(c);
 }
 
 } // namespace uopscope

@@ -89,7 +89,7 @@ std::string describeAll(const py::detail::function_record& record, PyObject* arg
   return fmt::format("{}", fmt::join(parts, ", "));
 }
 
-/// The arguments a function takes, without what pybind11 knows them by.
+/// The arguments a function takes, without the names that pybind11 gives them.
 std::string signatureOf(const py::detail::function_record& record) {
   std::string text = record.signature ? record.signature : "";
   for (const char* noise : {"_uopscope.", "tinygrad.tensor.", "arg0: ", "self: Tensor, ", "self: Tensor"})

@@ -1,4 +1,4 @@
-// Errors of calls from Python: the exception classes, and what a message says besides what went wrong: the
+// Errors of calls from Python: the exception classes, and the places that a message names beside the fault: the
 // function that was called, the arguments it got, and the line of the script.
 //
 //   Tensor([1, 2]).gather(0, [0])

@@ -36,7 +36,7 @@ Sint toSint(py::handle h);
 py::object fromSint(const Sint& s);
 Shape toShape(py::handle sequence);
 py::tuple fromShape(const Shape& shape);
-/// A bound of a variable: a whole number; infinities, and what is beyond 64 bits, are the largest there are.
+/// A bound of a variable: a whole number; infinities, and numbers beyond 64 bits, become the largest there are.
 int64_t boundOf(py::handle h);
 /// int or sequence of ints.
 Ints toInts(py::handle h);
@@ -50,8 +50,8 @@ py::object fromArg(const Arg& arg, Op op, DType dtype = {});
 py::object invalidObject();
 void bindInvalid(py::module_& m);
 
-/// A reference to a Python object that may outlive the interpreter: what the engine keeps for as long as it
-/// lives (a matcher's rules, gradients of custom kernels) holds Python functions by this alone.
+/// A reference to a Python object that may outlive the interpreter: objects that live as long as the engine
+/// (a matcher's rules, gradients of custom kernels) hold Python functions by this alone.
 std::shared_ptr<PyObject> share(py::object o);
 
 /// An interned copy of a text that lives as long as the process.

@@ -12,8 +12,8 @@
 
 namespace uopscope {
 
-/// Runs a script as __main__. `argv[0]` is what the script sees as its name. Prints the script's own
-/// traceback if it raises. Returns its exit code: 0, what it gave to sys.exit, 1 after an exception, 130
+/// Runs a script as __main__. The script sees `argv[0]` as its name. Prints the script's own
+/// traceback if it raises. Returns its exit code: 0, the argument of sys.exit, 1 after an exception, 130
 /// after Ctrl-C, 2 if the file cannot be read.
 int runScript(const std::string& path, const std::vector<std::string>& argv);
 /// The exception that ended the script, with the script's line: "ValueError: no such axis (model.py:5)";

@@ -1,4 +1,4 @@
-// The module _uopscope: what C++ gives Python. `tinygrad` and `uopscope` are Python modules over it, embedded
+// The module _uopscope: the classes and functions of C++ for Python. `tinygrad` and `uopscope` are Python modules over it, embedded
 // as text.
 #include "engine/python/module.h"
 

@@ -1,5 +1,5 @@
-// A captured function as Python holds it: the capture, what the function returned, and how its arguments are
-// called.
+// A captured function as Python holds it: the capture, the structure of its answer, and the names of its
+// arguments.
 #pragma once
 #include "engine/python/bindings.h"
 #include "engine/tensor/jit.h"
@@ -8,7 +8,7 @@ namespace uopscope {
 
 class __attribute__((visibility("hidden"))) PyCapturedJit { // as hidden as the Python objects it holds
 public:
-  /// Calls f(*args, **kwargs) under capture; `tensorsOf` lists the tensors of what it returns.
+  /// Calls f(*args, **kwargs) under capture; `tensorsOf` lists the tensors of its answer.
   PyCapturedJit(py::function f, py::function tensorsOf, py::tuple args, py::dict kwargs, bool prune);
   PyCapturedJit(CapturedJit jit, py::object ret, py::list names, size_t inputs)
       : jit_(std::move(jit)), ret_(std::move(ret)), names_(std::move(names)), inputs_(inputs) {}

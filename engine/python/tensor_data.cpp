@@ -126,7 +126,7 @@ Tensor tensorFromPython(py::object data, const TensorOptions& o) {
                           {o.device, o.dtype.value_or(dtypes::defaultFloat()), o.requiresGrad});
   if (PyLong_Check(data.ptr()) || PyFloat_Check(data.ptr()))
     return Tensor::scalar(toConst(data), o,
-                          o.requiresGrad != false); // what may get a gradient is unlike any other
+                          o.requiresGrad != false); // one that may get a gradient is unlike any other
   py::detail::make_caster<UOp> node;
   if (node.load(data, false)) {
     UOp u = py::detail::cast_op<UOp&>(node);
@@ -166,7 +166,7 @@ Tensor tensorFromPython(py::object data, const TensorOptions& o) {
     return Tensor::scalar(toConst(data), typed);
   }
   if (py::isinstance(data, py::module_::import("pathlib").attr("Path"))) {
-    data.attr("stat")(); // raises what Python raises for a missing file
+    data.attr("stat")(); // raises Python's own error for a missing file
     Tensor t = Tensor::fromFile(py::str(data.attr("resolve")()));
     if (o.dtype) t = t.bitcast(*o.dtype);
     return o.device ? t.to(*o.device) : t;

@@ -28,7 +28,7 @@ inline UOp operandFor(UOp like, py::handle h) {
   if (!isNumber(h) && !h.is(invalidObject()))
     throw py::type_error(fmt::format("{} is no operand of a UOp", std::string(py::repr(h))));
   if (h.is(invalidObject())) return UOp::invalid();
-  return graph::constLike(like, toConst(h));
+  return constantLike(like, toConst(h));
 }
 
 inline UOp sintUOp(py::handle h, DType d) {

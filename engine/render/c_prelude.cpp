@@ -1,4 +1,4 @@
-// The text of the helper functions of rendered C kernels, with what each needs.
+// The text of the helper functions of rendered C kernels, each with the functions it calls.
 #include "engine/render/c_prelude.h"
 
 #include <span>

@@ -6,7 +6,7 @@
 
 namespace uopscope {
 
-/// The text of every function in `names` and of what these call.
+/// The text of every function in `names` and of the functions these call.
 /// Names: bf16_to_float, float_to_bf16, fp8e4m3_to_float, float_to_fp8e4m3, fp8e5m2_..., odd_float, threefry.
 std::string cPrelude(const std::set<std::string>& names);
 

@@ -151,7 +151,7 @@ std::string CText::cast(DType to, DType from, const std::string& value) {
   if (isComputedAsFloat(from)) return cast(to, dtypes::float32, toFloat(from, value));
   if (to.isBool()) return fmt::format("({} != 0)", value);
   if (from.isFloat() && to.isInt() && to.itemsize() < 8 && to.kind() != Scalar::Int32) {
-    // By way of a wider integer, so that what does not fit wraps.
+    // By way of a wider integer, so that a value that does not fit wraps.
     return fmt::format("(({})({}){})", name(to),
                        to.itemsize() < 4 ? name(dtypes::int32) : name(dtypes::int64), value);
   }
@@ -220,7 +220,7 @@ std::string CText::boolean(Op op, std::span<const std::string> a) {
 
 std::string CText::plain(Op op, UOp u, DType type, std::span<const std::string> a) {
   bool isFloat = type.isFloat(), isBool = type.isBool(), vector = type.count() > 1;
-  // C computes small integers as int: what can leave the type is put back into it at once.
+  // C computes small integers as int: a value that can leave the type is put back into it at once.
   auto wrapped = [&](std::string s) {
     return type.isInt() && type.itemsize() < 4 && !vector ? forced(type, s) : s;
   };

@@ -39,7 +39,7 @@ struct CFunction {
   std::set<uint32_t> stored; ///< ids of the buffers that are written
 };
 
-/// The language. This class is C as clang takes it; other languages override what they spell differently.
+/// The language. This class is C as clang takes it; other languages override the words they spell differently.
 class CText {
 public:
   virtual ~CText() = default;
@@ -72,7 +72,7 @@ public:
   virtual std::string store(const CPlace& place, const std::string& value);
   /// The expression that SPECIAL `u` stands for.
   virtual std::string special(const LoweredKernel& kernel, UOp u);
-  /// Tensor cores: the operation on fragments; declares what it needs.
+  /// Tensor cores: the operation on fragments; declares its helpers.
   virtual std::string wmma(UOp u, std::span<const std::string> operands);
   /// The whole text.
   virtual std::string function(const CFunction& f);

@@ -1,10 +1,10 @@
 // Vectors in C: clang's ext_vector_type has arithmetic, comparison and selection on whole vectors, so most
-// operations are one expression, and only what it lacks is written lane by lane.
+// operations are one expression, and only those it lacks are written lane by lane.
 //
 //   float8 alu3 = (val0 < 0.0f ? (float8)0.0f : val0) * 2.0f;
 //
 // A vector of bools is a vector of bytes 0 and 1, as in memory. A comparison that only selects is kept as
-// clang gives it, a vector of integers as wide as what was compared, all ones where it holds.
+// clang gives it, a vector of integers as wide as its operands, all ones where it holds.
 #pragma once
 #include "engine/render/c_text.h"
 

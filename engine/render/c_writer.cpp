@@ -208,21 +208,19 @@ private:
   }
 
   void visit(UOp u) {
+    if (u.in({Op::NOOP, Op::GROUP, Op::AFTER, Op::SINK, Op::INDEX})) return;
+    if (u.in({Op::RANGE, Op::END, Op::IF, Op::ENDIF, Op::BARRIER})) return block(u);
+    if (u.in(group::kDefines | OpSet{Op::DEFINE_VAR, Op::SPECIAL})) return definition(u);
+    if (u.in({Op::CONST, Op::VCONST, Op::VECTORIZE, Op::GEP})) return lanes(u);
+    if (u.is(Op::STORE)) return store(u);
+    if (u.in({Op::CUSTOM, Op::CUSTOMI})) return custom(u);
+    value(u);
+  }
+
+  void definition(UOp u) {
     switch (u.op()) {
-    case Op::NOOP:
-    case Op::GROUP:
-    case Op::AFTER:
-    case Op::SINK:
-    case Op::INDEX: return;
-    case Op::BARRIER:
-      if (std::string text = types_.barrier(); !text.empty()) line(text);
-      return;
     case Op::DEFINE_GLOBAL: give(u, globalName(u)); return;
-    case Op::DEFINE_VAR: {
-      const std::string& name = u.arg().as<VarArg>().name;
-      give(u, identifier(name));
-      return;
-    }
+    case Op::DEFINE_VAR: give(u, identifier(u.arg().as<VarArg>().name)); return;
     case Op::SPECIAL: {
       std::string index = types_.special(kernel_, u);
       const std::string& name = u.arg().str();
@@ -230,13 +228,16 @@ private:
       give(u, index == "core_id" ? index : name);
       return;
     }
-    case Op::DEFINE_LOCAL:
-    case Op::DEFINE_REG: {
+    default: {
       const char* prefix = u.is(Op::DEFINE_REG) ? "acc" : "temp";
       give(u, fmt::format(FMT_COMPILE("{}{}"), prefix, counters_[prefix]++));
       line(types_.array(u.dtype().base(), text(u), u.dtype().size(), u.dtype().addrspace()));
-      return;
     }
+    }
+  }
+
+  void block(UOp u) {
+    switch (u.op()) {
     case Op::RANGE: {
       std::string name = rangeName(u);
       give(u, name);
@@ -254,65 +255,73 @@ private:
       close(1);
       return;
     case Op::END: close(u.srcCount() - 1); return;
-    case Op::WMMA: {
-      std::vector<std::string> operands;
-      for (UOp s : u.src()) operands.push_back(text(s));
-      keep(u, types_.wmma(u, operands), "wmma", true);
-      return;
+    default:
+      if (std::string text = types_.barrier(); !text.empty()) line(text);
     }
-    case Op::STORE: {
-      Access a = accessOf(u);
-      bool gated = a.gate && std::find(conditions_.begin(), conditions_.end(), a.gate) == conditions_.end();
-      auto write = [&](const CPlace& to, const std::string& value) {
-        std::string statement = types_.store(to, bare(value));
-        line(gated ? types_.when(bare(text(a.gate)), statement) : statement);
-      };
-      CPlace to = place(a);
-      if (!byLane(to)) {
-        write(to, text(u.src(1)));
-        return;
-      }
-      for (int i = 0; i < 3; ++i) write(laneOf(to, i), lane(u.src(1), i));
-      return;
-    }
-    case Op::LOAD: keep(u, load(u), "val", true); return;
+  }
+
+  void lanes(UOp u) {
+    auto laneOfThis = [&](int i) { return lane(u, i); };
+    switch (u.op()) {
     case Op::CONST:
       keep(u,
            u.dtype().count() == 1 ? types_.constant(u.dtype(), u.constValue())
-                                  : vectorOf(u.dtype(), [&](int i) { return lane(u, i); }),
+                                  : vectorOf(u.dtype(), laneOfThis),
            "const");
       return;
-    case Op::VCONST: keep(u, vectorOf(u.dtype(), [&](int i) { return lane(u, i); }), "const"); return;
+    case Op::VCONST: keep(u, vectorOf(u.dtype(), laneOfThis), "const"); return;
     case Op::VECTORIZE:
       if (isSplat(u) && types_.hasSplat())
         keep(u, fmt::format("({}){}", types_.name(u.dtype()), text(u.src(0))), "vec");
       else
         keep(u, vectorOf(u.dtype(), [&](int i) { return text(u.src(static_cast<size_t>(i))); }), "vec");
       return;
-    case Op::GEP: {
-      const std::vector<int64_t>& lanes = u.arg().ints();
-      auto laneText = [&](int i) { return lane(u.src(0), static_cast<int>(lanes[static_cast<size_t>(i)])); };
-      if (lanes.size() == 1)
+    default: {
+      const std::vector<int64_t>& picked = u.arg().ints();
+      auto laneText = [&](int i) { return lane(u.src(0), static_cast<int>(picked[static_cast<size_t>(i)])); };
+      if (picked.size() == 1)
         give(u, laneText(0));
       else
         keep(u, vectorOf(u.dtype(), laneText), "gep");
+    }
+    }
+  }
+
+  void store(UOp u) {
+    Access a = accessOf(u);
+    bool gated = a.gate && std::find(conditions_.begin(), conditions_.end(), a.gate) == conditions_.end();
+    auto write = [&](const CPlace& to, const std::string& value) {
+      std::string statement = types_.store(to, bare(value));
+      line(gated ? types_.when(bare(text(a.gate)), statement) : statement);
+    };
+    CPlace to = place(a);
+    if (!byLane(to)) return write(to, text(u.src(1)));
+    for (int i = 0; i < 3; ++i) write(laneOf(to, i), lane(u.src(1), i));
+  }
+
+  void custom(UOp u) {
+    std::vector<std::string> operands;
+    for (UOp s : u.src()) operands.push_back(of(throughAfter(s)).written ? text(s) : std::string());
+    std::string text = formatCustom(u.arg().str(), operands);
+    if (u.dtype().isVoid())
+      line(text);
+    else
+      keep(u, text, "custom", u.is(Op::CUSTOM));
+  }
+
+  void value(UOp u) {
+    switch (u.op()) {
+    case Op::LOAD: keep(u, load(u), "val", true); return;
+    case Op::WMMA: {
+      std::vector<std::string> operands;
+      for (UOp s : u.src()) operands.push_back(text(s));
+      keep(u, types_.wmma(u, operands), "wmma", true);
       return;
     }
     case Op::CAST:
       if (!u.dtype().isPtr()) keep(u, alu(u), "cast");
       return;
     case Op::BITCAST: keep(u, types_.bitcast(u.dtype(), u.src(0).dtype(), text(u.src(0))), "cast"); return;
-    case Op::CUSTOM:
-    case Op::CUSTOMI: {
-      std::vector<std::string> operands;
-      for (UOp s : u.src()) operands.push_back(of(throughAfter(s)).written ? text(s) : std::string());
-      std::string custom = formatCustom(u.arg().str(), operands);
-      if (u.dtype().isVoid())
-        line(custom);
-      else
-        keep(u, custom, "custom", u.is(Op::CUSTOM));
-      return;
-    }
     default:
       if (!u.in(group::kAlu))
         throw Error(ErrorKind::Compile,

@@ -11,7 +11,7 @@
 
 namespace uopscope {
 
-/// Throws Error(Compile) for what is no complete linear program or has no form in the language.
+/// Throws Error(Compile) where the program is not complete or has no form in the language.
 /// `lines` receives which instructions each line is made of.
 std::string writeC(const LoweredKernel& kernel, CText& language, std::vector<TextLine>* lines = nullptr);
 

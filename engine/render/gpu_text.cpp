@@ -1,4 +1,4 @@
-// The table of GPU languages, and what they share.
+// The table of GPU languages, and the text they share.
 #include "engine/render/gpu_text.h"
 
 #include "engine/base/error.h"

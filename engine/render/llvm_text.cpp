@@ -158,7 +158,7 @@ std::string LlvmText::cast(DType to, DType from, const std::string& value) {
     std::string v = value;
     bool exactInFloat = from.isBool() || from.kind() == Scalar::Float32 || from.scalar().itemsize() < 3;
     if (!exactInFloat) {
-      // Round to odd on the way through float, so that rounding again gives what one rounding would.
+      // Round to odd on the way through float, so that rounding again gives the result of one rounding.
       DType d = dtypes::float64.vec(n), bits = dtypes::bool_.vec(n);
       std::string wide = cast(d, from, v), near = cast(f, d, wide), back = cast(d, f, near);
       std::string exact = emit("cast", fmt::format("fcmp ueq {} {}, {}", type(d), back, wide));
@@ -198,7 +198,7 @@ std::string LlvmText::cast(DType to, DType from, const std::string& value) {
     return emit("cast", fmt::format("icmp ne {} {}, {}", type(from), value, llvmSplat(from, "0")));
   }
   if (from.isFloat() && to.isInt() && to.scalar().itemsize() < 8 && to.kind() != Scalar::Int32) {
-    // By way of a wider integer, so that what does not fit wraps.
+    // By way of a wider integer, so that a value that does not fit wraps.
     DType wide = (to.scalar().itemsize() < 4 ? dtypes::int32 : dtypes::int64).vec(n);
     return convert("trunc", wide, to, convert("fptosi", from, wide, value));
   }
@@ -270,7 +270,7 @@ std::string LlvmText::divide(UOp divisorNode, DType d, const std::string& x, con
     std::string negated = emit("alu", fmt::format("sub {} {}, {}", t, llvmSplat(d, "0"), x));
     result = emit("alu", fmt::format("select {} {}, {} {}, {} {}", flag, isMinusOne, t, negated, t, result));
   }
-  // A remainder by 1 is 0 already, which is also what -1 and 0 give.
+  // A remainder by 1 is 0 already, as it is by -1 and 0.
   if (!isZero.empty() && wantQuotient)
     result =
         emit("alu", fmt::format("select {} {}, {} {}, {} {}", flag, isZero, t, llvmSplat(d, "0"), t, result));

@@ -1,4 +1,4 @@
-// Reads what renderers and loaders share off a linear program.
+// Reads parameters and names, which renderers and loaders share, off a linear program.
 #include "engine/render/signature.h"
 
 #include "engine/base/error.h"

@@ -27,7 +27,7 @@ std::string rangeName(UOp range);
 /// Fills the {} and {0} of a CUSTOM's text, as Python's str.format does; "{{" and "}}" are braces.
 /// Throws Error(Compile) where the text asks for a source that is not there.
 std::string formatCustom(std::string_view text, std::span<const std::string> arguments);
-/// `name` with what no identifier may hold replaced by '_'.
+/// `name` with '_' in the place of letters that no identifier may hold.
 std::string identifier(std::string_view name);
 
 /// Float types that no CPU computes with: stored as integers, computed as float32.

@@ -3,7 +3,7 @@
 // many passes are short, and see few operations.
 //
 // Early rejections, by far the most, cost nothing to count: a rule is reached by every node that no rule
-// before it rewrote, so what it did not do otherwise it rejected early. Times of attempts that fail on
+// before it rewrote, so it rejected early every node that it did not decline or rewrite. Times of attempts that fail on
 // structure are sampled (one node in 64 is timed and stands for all); functions that ran and rewrites that
 // were made are always timed.
 #pragma once

@@ -4,7 +4,9 @@
 //   RULE("max-const-last", pat::op(Op::MAX, c0, xn), pat::max(x, c0), notConst(x)),
 //
 // A rule applies where all its guards hold. Guards look at the nodes bound and at their bounds; they make no
-// node.
+// node. A condition that is one table's own is a function with a name and a reason:
+//
+//   RULE("gep-in-order", gepOf(x), x, guard::when(takesAllInOrder, "the lanes change order")),
 #pragma once
 #include "engine/rewrite/pattern.h"
 
@@ -26,13 +28,17 @@ struct Guard {
     Different,  ///< another node than the second variable
     MayRound,   ///< the node is no float, or STRICT_FLOAT is not set
     Unlike,     ///< another dtype than the node that is rewritten
-    Divides     ///< constant integers: the second is a multiple of the first
+    Alike,      ///< the dtype of the node that is rewritten
+    Divides,    ///< constant integers: the second is a multiple of the first
+    Test        ///< a function says so
   };
   Kind kind = Kind::Const;
   std::array<char, 16> name{}, otherName{};
   int8_t var = -1, other = -1; ///< places in the pattern's variables, found when the rule is made
   int64_t number = 0;
   std::array<char, 64> why{};
+  bool (*test)(const Match&) = nullptr;
+  const char* reason = nullptr; ///< of a test, instead of `why`
 };
 
 namespace guard {
@@ -89,6 +95,17 @@ consteval Guard mayRound() {
 }
 consteval Guard unlikeRoot(PatVar v) {
   return make(Guard::Kind::Unlike, v, " has the dtype of the result already");
+}
+consteval Guard likeRoot(PatVar v) {
+  return make(Guard::Kind::Alike, v, " has another dtype than the result");
+}
+/// `why` lives for ever (a literal): the words of the rule that declines.
+consteval Guard when(bool (*test)(const Match&), const char* why) {
+  Guard g;
+  g.kind = Guard::Kind::Test;
+  g.test = test;
+  g.reason = why;
+  return g;
 }
 /// `factor` divides `multiple`.
 consteval Guard divides(PatVar factor, PatVar multiple) {

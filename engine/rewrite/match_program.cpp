@@ -71,7 +71,7 @@ public:
     };
     narrow(*tree.node);
     for (const PatNode* also : tree.alsoKnownAs) narrow(*also);
-    // Operands of these have the type of the result, so what is asked of one is asked of the root.
+    // Operands of these have the type of the result, so a test of one is a test of the root.
     constexpr OpSet kOneType{Op::ADD, Op::SUB, Op::MUL, Op::IDIV, Op::MOD,
                              Op::MAX, Op::AND, Op::OR,  Op::XOR,  Op::FDIV};
     const bool oneType = !tree.node->ops.empty() && kOneType.contains(tree.node->ops);

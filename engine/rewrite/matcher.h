@@ -1,6 +1,6 @@
 // PatternMatcher: a list of rules, compiled for dispatch. Rules are found by the operation of the node; a
-// rule whose required source operations are absent is rejected before anything is matched; what remains are
-// straight-line checks.
+// rule whose required source operations are absent is rejected before anything is matched; straight-line checks
+// decide about the rest.
 //
 //   const PatternMatcher& symbolic() { static const PatternMatcher m({kArith, kDivMod}); return m; }
 //   PatternMatcher both = a + b;                       // rules of a first
@@ -51,8 +51,8 @@ public:
   const std::vector<std::shared_ptr<const Rule>>& rules() const;
   /// Operations the root of some rule may have. A graph without them is not rewritten.
   const OpSet& roots() const;
-  /// Number of this list of rules; equal lists have equal numbers. 0 where a rule was made at run time: what
-  /// such a rule answers may depend on anything, while a rule of a table that is given no context answers the
+  /// Number of this list of rules; equal lists have equal numbers. 0 where a rule was made at run time: the
+  /// answer of such a rule may depend on anything, while a rule of a table that is given no context answers the
   /// same for the same node.
   uint64_t identity() const;
 

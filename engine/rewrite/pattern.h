@@ -7,6 +7,9 @@
 //
 // Commutative operators match their operands in either order. A variable that appears twice must bind the
 // same node. A number matches a CONST of that value, whatever its type.
+//
+// The result of a rule is written in the same notation, with the words of result_words.h for the rest: "the
+// same operation", "a cast to the dtype of the root".
 #pragma once
 #include "engine/uop/uop.h"
 
@@ -18,6 +21,10 @@
 #include <string_view>
 
 namespace uopscope {
+
+class Match;
+/// The function of a rule, or of a part of its result. Null declines.
+using RuleFn = UOp (*)(Match&);
 
 /// Which scalar kinds a pattern accepts, as a bit per Scalar; 0 accepts all. Lanes do not matter.
 using DTypeMask = uint32_t;
@@ -49,6 +56,21 @@ enum class SrcMode : uint8_t {
   Repeat    ///< every source matches the one child (also when there is no source)
 };
 
+/// How a node of a result comes about (result_words.h has a word for each). Patterns are Plain throughout.
+enum class Making : uint8_t {
+  Plain,    ///< the operation of its operands; a variable, a number, Invalid or NOOP where it has none
+  ToRoot,   ///< CAST or BITCAST to the dtype of the root; the operand itself where it has that dtype
+  ToVar,    ///< the same to the dtype of a variable
+  ToType,   ///< the same to `exactDtype`, with as many lanes as the operand
+  SameOp,   ///< the operation of the root, of these operands
+  Alike,    ///< the root, or the variable's node, with these sources
+  First,    ///< the root, or the variable's node, with these as its first sources
+  Sources,  ///< GROUP of an answer for each source of the root: these for the first, NOOP for the rest
+  Entry,    ///< what the table of replacements of the pass has for the root
+  Accepted, ///< the root is valid (rules of a spec)
+  Call      ///< what a function makes of the match
+};
+
 /// One node of a pattern. Children follow as indices into the pattern's array.
 struct PatNode {
   static constexpr int kMaxChildren = 6;
@@ -59,13 +81,14 @@ struct PatNode {
   uint64_t argBits = 0;
   enum class ArgTest : uint8_t { None, Equal, Number } argTest = ArgTest::None;
   double number = 0; ///< ArgTest::Number; also a literal on a result side
-  int8_t var = -1;   ///< variable bound here, or -1
+  int8_t var = -1;   ///< variable bound here (result side: taken from), or -1
   SrcMode mode = SrcMode::Any;
-  bool oneOf = false;    ///< children are alternatives of this node itself
-  bool literal = false;  ///< written as a number
-  bool fold = false;     ///< result side: evaluate this operation on constants
-  bool likeRoot = false; ///< result side: has the dtype of the node that is rewritten
-  bool rootOp = false;   ///< result side: has the operation of the node that is rewritten
+  bool oneOf = false;   ///< children are alternatives of this node itself
+  bool literal = false; ///< written as a number
+  Making making = Making::Plain;
+  bool fold = false;    ///< result side: evaluate this operation on constants
+  bool tensors = false; ///< result side: numbers take the shape and device of the operand beside them
+  uint8_t call = 0;     ///< Making::Call: which function of the pattern
   uint8_t childCount = 0;
   std::array<uint8_t, kMaxChildren> children{};
 };
@@ -87,10 +110,11 @@ struct PatVar {
 
 /// A pattern under construction: a tree in an array, root last.
 struct Pat {
-  static constexpr int kMaxNodes = 24, kMaxVars = 12;
+  static constexpr int kMaxNodes = 32, kMaxVars = 12, kMaxCalls = 6;
   std::array<PatNode, kMaxNodes> nodes{};
   std::array<std::array<char, 16>, kMaxVars> vars{};
-  uint8_t count = 0, varCount = 0;
+  std::array<RuleFn, kMaxCalls> calls{}; ///< functions of a result
+  uint8_t count = 0, varCount = 0, callCount = 0;
 
   constexpr Pat() = default;
   constexpr Pat(PatVar v) {
@@ -146,7 +170,7 @@ struct Pat {
   }
 
   constexpr void push(const PatNode& n) {
-    if (count == kMaxNodes) throw "a pattern has at most 24 nodes";
+    if (count == kMaxNodes) throw "a pattern has at most 32 nodes";
     nodes[count++] = n;
   }
   constexpr int8_t bindVar(std::string_view name) {
@@ -156,6 +180,13 @@ struct Pat {
     for (size_t k = 0; k < name.size(); ++k) vars[varCount][k] = name[k];
     return static_cast<int8_t>(varCount++);
   }
+  constexpr uint8_t addCall(RuleFn fn) {
+    for (uint8_t i = 0; i < callCount; ++i)
+      if (calls[i] == fn) return i;
+    if (callCount == kMaxCalls) throw "a result calls at most 6 functions";
+    calls[callCount] = fn;
+    return callCount++;
+  }
   /// Appends another pattern's nodes, its variables mapped by name; returns the index of its root.
   constexpr uint8_t append(const Pat& p) {
     std::array<int8_t, kMaxVars> map{};
@@ -164,6 +195,7 @@ struct Pat {
     uint8_t base = count;
     for (int i = 0; i < p.count; ++i) {
       PatNode n = p.nodes[static_cast<size_t>(i)];
+      if (n.making == Making::Call) n.call = addCall(p.calls[n.call]);
       if (n.var >= 0) n.var = map[static_cast<size_t>(n.var)];
       for (uint8_t k = 0; k < n.childCount; ++k) n.children[k] = static_cast<uint8_t>(n.children[k] + base);
       push(n);
@@ -223,27 +255,6 @@ constexpr Pat oneOf(const P&... alternatives) {
 template <typename P>
 constexpr Pat orCasted(const P& inner) {
   return oneOf(Pat(inner), op(Op::CAST, inner));
-}
-/// Result side: the operation evaluated on constants.
-constexpr Pat fold(const Pat& expression) {
-  Pat p = expression;
-  for (int i = 0; i < p.count; ++i)
-    if (p.nodes[static_cast<size_t>(i)].childCount) p.nodes[static_cast<size_t>(i)].fold = true;
-  return p;
-}
-/// Result side: a CAST or BITCAST to the dtype of the node that is rewritten; the operand itself where it has
-/// that dtype.
-constexpr Pat toRoot(const Pat& a, Op o = Op::CAST) {
-  Pat p = makeNode(o, SrcMode::Exact, a);
-  p.root().likeRoot = true;
-  return p;
-}
-/// Result side: the operation of the node that is rewritten, of these operands.
-template <typename... P>
-constexpr Pat sameOp(const P&... children) {
-  Pat p = makeNode(Op::NOOP, SrcMode::Exact, children...);
-  p.root().rootOp = true;
-  return p;
 }
 constexpr Pat binary(Op o, const Pat& a, const Pat& b) {
   return makeNode(o, group::kCommutative.has(o) ? SrcMode::AnyOrder : SrcMode::Exact, a, b);

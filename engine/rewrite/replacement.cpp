@@ -9,10 +9,10 @@ struct Replacements {
 };
 } // namespace
 
-UOp replaced(Match& m) {
+UOp entryOf(Match& m) {
   const UOpMap<UOp>& all = m.ctx<Replacements>().all;
   auto found = all.find(m.root());
-  return found == all.end() ? UOp() : found->second;
+  return found == all.end() ? m.decline("nothing takes its place") : found->second;
 }
 
 UOp replaceNodes(UOp root, const UOpMap<UOp>& replacements, const PatternMatcher& rules,

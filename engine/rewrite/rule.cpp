@@ -4,7 +4,7 @@
 #include "engine/base/context_var.h"
 #include "engine/base/error.h"
 #include "engine/base/source_path.h"
-#include "engine/uop/eval.h"
+#include "engine/rewrite/result.h"
 
 #include <cxxabi.h>
 #include <fmt/format.h>
@@ -17,8 +17,8 @@ namespace uopscope {
 
 namespace {
 
-/// The one node that means "stop here"; it never becomes part of a graph.
-const Node kGate{};
+/// The nodes that mean "stop here" and "valid"; they never become part of a graph.
+const Node kGate{}, kAccepted{};
 
 std::string opsText(const OpSet& ops) {
   if (ops.empty()) return "any";
@@ -84,65 +84,9 @@ std::string printPattern(std::span<const PatNode> nodes, std::span<const std::ar
   return text.empty() || text[0] == ':' ? name + text : name + "=" + text;
 }
 
-/// dtype of a number on a result side: that of the operand beside it.
-DType literalDtype(const PatNode& parent, uint8_t position, const UOp* built, std::span<const PatNode> nodes,
-                   UOp root) {
-  bool isWhere = parent.ops == OpSet(Op::WHERE);
-  if (isWhere && position == 0) return dtypes::bool_;
-  for (uint8_t k = isWhere ? 1 : 0; k < parent.childCount; ++k)
-    if (!nodes[parent.children[k]].literal) return built[parent.children[k]].dtype();
-  return root.dtype();
-}
-
-UOp constantOf(DType d, double number) {
-  if (number == static_cast<double>(static_cast<int64_t>(number)))
-    return UOp::constant(d, static_cast<int64_t>(number));
-  return UOp::constant(d, number);
-}
-
-/// Builds the result expression of a table rule; null where something cannot be folded.
-UOp buildResult(const Pat& result, Match& m) {
-  std::array<UOp, Pat::kMaxNodes> built;
-  std::span<const PatNode> nodes(result.nodes.data(), result.count);
-  for (size_t i = 0; i < nodes.size(); ++i) {
-    const PatNode& n = nodes[i];
-    if (n.literal) continue;
-    if (!n.childCount) {
-      built[i] = m.bind(static_cast<size_t>(n.var));
-      continue;
-    }
-    std::array<UOp, PatNode::kMaxChildren> src;
-    for (uint8_t k = 0; k < n.childCount; ++k) {
-      uint8_t c = n.children[k];
-      src[k] = nodes[c].literal
-                   ? constantOf(literalDtype(n, k, built.data(), nodes, m.root()), nodes[c].number)
-                   : built[c];
-      if (!src[k]) return {};
-    }
-    Op op = n.rootOp ? m.root().op() : n.ops.first();
-    if (n.likeRoot) {
-      built[i] = op == Op::BITCAST ? src[0].bitcast(m.root().dtype()) : src[0].cast(m.root().dtype());
-      continue;
-    }
-    UOp made = src[0].alu(op, std::span<const UOp>(src.data() + 1, n.childCount - 1u));
-    if (n.fold) {
-      std::array<ConstValue, PatNode::kMaxChildren> values;
-      for (uint8_t k = 0; k < n.childCount; ++k) {
-        if (!src[k].isConst() || src[k].isInvalidConst())
-          return m.decline("a lane or Invalid is no number to fold");
-        values[k] = src[k].constValue();
-      }
-      made = UOp::constant(made.dtype(), evalAlu(op, made.dtype(), src[n.childCount - 1u].dtype(),
-                                                 std::span<const ConstValue>(values.data(), n.childCount)));
-    }
-    built[i] = made;
-  }
-  if (nodes.back().literal) return constantOf(m.root().dtype(), nodes.back().number);
-  return built[nodes.size() - 1];
-}
-
 bool holds(const Guard& g, const Match& m) {
   if (g.kind == Guard::Kind::MayRound) return !vars::strictFloat || !m.root().dtype().isFloat();
+  if (g.kind == Guard::Kind::Test) return g.test(m);
   UOp u = m.bind(static_cast<size_t>(g.var));
   auto integer = [](UOp c) { return c.isConst() && c.arg().kind() == ArgKind::Int; };
   switch (g.kind) {
@@ -154,10 +98,12 @@ bool holds(const Guard& g, const Match& m) {
   case Guard::Kind::NotZero: return integer(u) && u.arg().i() != 0;
   case Guard::Kind::Positive: return integer(u) && u.arg().i() > 0;
   case Guard::Kind::AtLeast: return u.vmin() >= g.number;
-  case Guard::Kind::MayRound: break; // answered above: it has no variable
+  case Guard::Kind::MayRound: // these two are answered above: they have no variable
+  case Guard::Kind::Test: break;
   case Guard::Kind::AtMost: return u.vmax() <= g.number;
   case Guard::Kind::Different: return u != m.bind(static_cast<size_t>(g.other));
   case Guard::Kind::Unlike: return u.dtype() != m.root().dtype();
+  case Guard::Kind::Alike: return u.dtype() == m.root().dtype();
   case Guard::Kind::Divides: {
     UOp of = m.bind(static_cast<size_t>(g.other));
     return integer(u) && integer(of) && u.arg().i() != 0 && of.arg().i() % u.arg().i() == 0;
@@ -173,6 +119,9 @@ UOp gateHere() {
 }
 bool isGate(UOp answer) {
   return answer.node() == &kGate;
+}
+UOp accepted() {
+  return UOp(&kAccepted);
 }
 
 void Match::badContext(const std::type_info& wanted) const {
@@ -237,9 +186,9 @@ std::string Rule::patternText() const {
 UOp Rule::apply(Match& m) const {
   if (!def_) return fn_(m);
   for (size_t i = 0; i < def_->guardCount; ++i)
-    if (const Guard& g = def_->guards[i]; !holds(g, m)) return m.decline(g.why.data());
+    if (const Guard& g = def_->guards[i]; !holds(g, m)) return m.decline(g.reason ? g.reason : g.why.data());
   if (def_->fn) return def_->fn(m);
-  return buildResult(def_->result, m);
+  return buildResult(def_->result, {m.root(), m.binds(), &m});
 }
 
 } // namespace uopscope

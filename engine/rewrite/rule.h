@@ -14,6 +14,7 @@
 #pragma once
 #include "engine/rewrite/guard.h"
 #include "engine/rewrite/pattern.h"
+#include "engine/rewrite/result_words.h"
 
 #include <cstring>
 #include <functional>
@@ -37,6 +38,7 @@ public:
     return {};
   }
   UOp bind(size_t i) const { return binds_[i]; }
+  const UOp* binds() const { return &binds_.at[0]; }
   /// The node the rule is tried on.
   UOp root() const { return root_; }
   /// The context of the pass; T must be its type.
@@ -79,11 +81,13 @@ private:
 UOp gateHere();
 bool isGate(UOp answer);
 
-using RuleFn = UOp (*)(Match&);
+/// Answer of a rule of a spec for a valid node: a node of no graph, since the node itself would read as
+/// "nothing applied".
+UOp accepted();
 
 /// A rule as written in a table. Lives for ever.
 struct RuleDef {
-  static constexpr size_t kMaxGuards = 3;
+  static constexpr size_t kMaxGuards = 4;
   const char* name;
   const char* file;
   int line;
@@ -93,6 +97,8 @@ struct RuleDef {
   RuleFn fn = nullptr;
   std::array<Guard, kMaxGuards> guards{};
   uint8_t guardCount = 0;
+  /// Whether the result is data: an expression, of which a function may make a part.
+  constexpr bool hasExpression() const { return result.count && result.root().making != Making::Call; }
 };
 
 /// Place of a variable among those a pattern binds.

@@ -57,15 +57,6 @@ UOp lessThan(const Sint& a, const Sint& b) {
   if (a.isInt() && b.isInt()) return UOp::boolean(a.i() < b.i());
   return a.uop() < b.uop();
 }
-Sint smax(const Sint& a, const Sint& b) {
-  if (a.isInt() && b.isInt()) return std::max(a.i(), b.i());
-  return simplify(Sint(a.uop().maximum(b.uop())));
-}
-Sint smin(const Sint& a, const Sint& b) {
-  if (a.isInt() && b.isInt()) return std::min(a.i(), b.i());
-  return simplify(Sint(a.uop().minimum(b.uop())));
-}
-
 int64_t constFactor(UOp u) {
   Linear l = linearOf(u);
   int64_t g = l.constant;

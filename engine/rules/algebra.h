@@ -25,8 +25,6 @@ bool resolve(UOp condition, bool fallback = true);
 bool resolve(bool condition, bool fallback = true);
 /// Comparisons to resolve(); certain where the bounds are.
 UOp lessThan(const Sint& a, const Sint& b);
-Sint smax(const Sint& a, const Sint& b);
-Sint smin(const Sint& a, const Sint& b);
 
 /// The largest known int that divides the expression (0 for the constant 0).
 int64_t constFactor(UOp u);

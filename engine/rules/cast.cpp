@@ -12,20 +12,8 @@ namespace {
 
 constexpr Pat xCastCast = pat::op(Op::CAST, pat::op(Op::CAST, x).named(y));
 
-UOp noChange(Match& m) {
-  return m.root().dtype() == m[x].dtype() ? m[x] : m.decline("the types differ");
-}
-/// To a type that holds all values, and back.
-UOp thereAndBack(Match& m) {
-  bool same = m.root().dtype() == m[x].dtype();
-  return same && losslessCast(m[x].dtype(), m[y].dtype())
-             ? m[x]
-             : m.decline("the type between holds fewer values, or the ends differ");
-}
-UOp skipMiddle(Match& m) {
-  DType from = m[x].dtype(), middle = m[y].dtype();
-  if (middle.isPtr() || !losslessCast(from, middle)) return m.decline("the type between holds fewer values");
-  return m[x].cast(m.root().dtype());
+bool middleHolds(const Match& m) {
+  return losslessCast(m[x].dtype(), m[y].dtype());
 }
 /// Whether every value the node can have is a value of the type.
 bool boundsFit(UOp u, DType d) {
@@ -33,59 +21,53 @@ bool boundsFit(UOp u, DType d) {
   if (d.kind() == Scalar::UInt64) return u.vmin() >= 0;
   return dtypes::minInt(d) <= u.vmin() && u.vmax() <= static_cast<int64_t>(dtypes::maxInt(d));
 }
-UOp skipFittingMiddle(Match& m) {
-  if (!m[y].dtype().isInt() || !(m.root().dtype().isInt() || m.root().dtype().isFloat()))
-    return m.decline("a type is no number");
-  return boundsFit(m[x], m[y].dtype()) ? m[x].cast(m.root().dtype())
-                                       : m.decline("the bounds do not fit the type between");
+bool middleHoldsBounds(const Match& m) {
+  return boundsFit(m[x], m[y].dtype());
 }
-UOp boolThroughCast(Match& m) {
-  return m[x].dtype().isBool() ? m[x] : m.decline("what is cast is no bool");
+bool fitsInt(const Match& m) {
+  UOp u = m.root();
+  return (!u.dtype().isInt() || boundsFit(u, dtypes::int32)) && boundsFit(m[x], dtypes::int32) &&
+         boundsFit(m[y], dtypes::int32);
 }
-UOp notBoolThroughCast(Match& m) {
-  return m[x].dtype().isBool() ? m[x].logicalNot() : m.decline("what is cast is no bool");
+bool isSignedScalar(const Match& m) {
+  DType d = m.root().dtype();
+  return d.isInt() && !d.isUnsigned() && d.kind() != Scalar::Index && d.count() == 1 && isInt(m[c0]);
+}
+bool sumFits(const Match& m) {
+  DType d = m.root().dtype();
+  return boundsFit(m[x], d) && boundsFit(m[c0], d) && boundsFit(m[y], d);
 }
 
-/// 64-bit arithmetic whose operands and result fit 32 bits.
-UOp inInt(Match& m) {
-  UOp u = m.root(), a = m[x], b = m[y];
-  DType narrow = dtypes::int32.vec(a.dtype().count());
-  bool resultFits = !u.dtype().isInt() || boundsFit(u, dtypes::int32);
-  if (!resultFits || !boundsFit(a, dtypes::int32) || !boundsFit(b, dtypes::int32))
-    return m.decline("the bounds do not fit 32 bits");
-  UOp r = a.cast(narrow).alu(u.op(), {b.cast(narrow)});
-  return r.cast(u.dtype());
-}
-/// (x + c) of index cast to an integer: the constant can fold into the next sum.
-UOp castOfSum(Match& m) {
-  DType d = m.root().dtype();
-  if (!d.isInt() || d.isUnsigned() || d.kind() == Scalar::Index || d.count() != 1 || !isInt(m[c0]))
-    return m.decline("no scalar signed integer, or no constant");
-  if (!boundsFit(m[x], d) || !boundsFit(m[c0], d) || !boundsFit(m.root().src(0), d))
-    return m.decline("the bounds do not fit the type");
-  return m[x].cast(d) + UOp::constant(d, intOf(m[c0]));
-}
+constexpr Pat castBool = pat::op(Op::CAST, xb);
+constexpr DTypeMask kNumbers = kMaskInts | kMaskFloats;
+constexpr Guard kMiddleHolds = guard::when(middleHolds, "the type between holds fewer values"),
+                kFitsInt = guard::when(fitsInt, "the bounds do not fit 32 bits");
 
 constexpr RuleDef kCastRules[] = {
-    RULE("cast-to-same", pat::op(OpSet{Op::CAST, Op::BITCAST}, x), noChange),
-    RULE("cast-there-and-back", xCastCast, thereAndBack),
+    RULE("cast-to-same", pat::op(OpSet{Op::CAST, Op::BITCAST}, x), x, guard::likeRoot(x)),
+    RULE("cast-there-and-back", xCastCast, x, guard::likeRoot(x), kMiddleHolds),
     RULE("bitcast-bitcast", pat::op(Op::BITCAST, pat::op(Op::BITCAST, x)), pat::toRoot(x, Op::BITCAST),
          guard::notPointer(x)),
-    RULE("bool-cast-ne-zero", pat::op(Op::CAST, x) != 0, boolThroughCast),
-    RULE("bool-cast-ne-one", pat::op(Op::CAST, x) != 1, notBoolThroughCast),
-    RULE("bool-cast-lt-one", pat::op(Op::CMPLT, pat::op(Op::CAST, x), 1), notBoolThroughCast),
-    RULE("zero-lt-bool-cast", pat::op(Op::CMPLT, 0, pat::op(Op::CAST, x)), boolThroughCast),
+    RULE("bool-cast-ne-zero", castBool != 0, x),
+    RULE("bool-cast-ne-one", castBool != 1, pat::logicalNot(x)),
+    RULE("bool-cast-lt-one", pat::op(Op::CMPLT, castBool, 1), pat::logicalNot(x)),
+    RULE("zero-lt-bool-cast", pat::op(Op::CMPLT, 0, castBool), x),
 };
 
 constexpr RuleDef kNarrowingRules[] = {
-    RULE("cast-skip-lossless", xCastCast, skipMiddle),
-    RULE("cast-skip-fitting", pat::op(Op::CAST, pat::op(Op::CAST, xn).named(y)), skipFittingMiddle),
+    RULE("cast-skip-lossless", xCastCast, pat::toRoot(x), guard::notPointer(y), kMiddleHolds),
+    RULE("cast-skip-fitting",
+         pat::op(Op::CAST, pat::op(Op::CAST, xn).withDtype(kMaskInts).named(y)).withDtype(kNumbers),
+         pat::toRoot(x), guard::when(middleHoldsBounds, "the bounds do not fit the type between")),
     RULE("long-to-int",
          pat::op(group::kBinary - OpSet{Op::THREEFRY, Op::SHL, Op::SHR, Op::POW},
                  Pat(x).withDtype(dtypes::int64), Pat(y).withDtype(dtypes::int64))
              .withDtype(maskOf(dtypes::int64) | kMaskBool),
-         inInt),
-    RULE("cast-of-sum", pat::op(Op::CAST, xi + c0), castOfSum),
+         pat::toRoot(pat::sameOp(pat::to(dtypes::int32, x), pat::to(dtypes::int32, y))), kFitsInt),
+    // The constant can fold into the next sum.
+    RULE("cast-of-sum", pat::op(Op::CAST, (xi + c0).named(y)), pat::toRoot(x) + pat::fold(pat::toRoot(c0)),
+         guard::when(isSignedScalar, "no scalar signed integer, or no constant"),
+         guard::when(sumFits, "the bounds do not fit the type")),
 };
 
 } // namespace

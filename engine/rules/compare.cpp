@@ -183,10 +183,6 @@ UOp lessOfQuotient(Match& m) {
   return less(m[x], bound);
 }
 
-UOp eqAsNe(Match& m) {
-  return ne(m[x], m[y]).logicalNot();
-}
-
 constexpr Pat xWrap = Pat(x).withDtype(kMaskInts & ~kMaskIndex);
 
 constexpr RuleDef kCompareRules[] = {
@@ -194,7 +190,7 @@ constexpr RuleDef kCompareRules[] = {
     RULE("lt-normal", pat::op(Op::CMPLT, xi, y), foldLess),
     RULE("ne-normal", pat::op(OpSet{Op::CMPNE, Op::CMPEQ}, xi, y), foldEquality),
     RULE("ne-move-const", (xWrap + c0) != c1, x != pat::fold(pat::op(Op::SUB, c1, c0))),
-    RULE("eq-as-ne", pat::op(Op::CMPEQ, xi, y), eqAsNe),
+    RULE("eq-as-ne", pat::op(Op::CMPEQ, xi, y), pat::logicalNot(x != y)),
 };
 
 } // namespace

@@ -143,7 +143,7 @@ private:
     return mod_ ? r : quo.toUOp() + r;
   }
 
-  /// (k - A) // c is k//c - (A + c-1 - k%c) // c: what is only taken away is counted upwards.
+  /// (k - A) // c is k//c - (A + c-1 - k%c) // c: a sum that only takes away is counted upwards.
   UOp turnAround() {
     bool onlyTaken = !l_.terms.empty() && std::all_of(l_.terms.begin(), l_.terms.end(), [](const Term& t) {
       return t.factor < 0 && t.node.vmin() >= 0;
@@ -322,14 +322,10 @@ UOp foldDivMod(Match& m) {
   return m.decline("the divisor may be 0 or negative");
 }
 
-UOp rangeItself(Match& m) {
-  return m.root().src(0);
-}
-
 constexpr Pat kRange = pat::op(Op::RANGE, y).more();
 
 constexpr RuleDef kDivmodRules[] = {
-    RULE("range-mod-extent", pat::op(Op::MOD, kRange, y), rangeItself),
+    RULE("range-mod-extent", pat::op(Op::MOD, kRange.named(x), y), x),
     RULE("range-div-extent", pat::op(Op::IDIV, kRange, y), 0),
     RULE("fold-divmod", pat::op(OpSet{Op::IDIV, Op::MOD}, xi, y), foldDivMod),
 };

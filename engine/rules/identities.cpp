@@ -1,7 +1,7 @@
 // Identities that hold for one node and a constant, or for a node with itself.
 //
 // x*0 is 0 for floats too, as in the reference: only a constant NaN or infinity is kept. rounding.h lists
-// what is not exact.
+// the rules that are not exact.
 #include "engine/rules/families.h"
 #include "engine/rules/rounding.h"
 #include "engine/rules/variables.h"
@@ -21,22 +21,13 @@ UOp timesZero(Match& m) {
   bool poison = isFloat && !std::isfinite(v.arg().f());
   return UOp::constant(m.root().dtype(), ConstValue::ofFloat(poison ? std::nan("") : 0.0));
 }
-UOp negated(Match& m) {
-  return m[x] * m[x].constLike(int64_t{-1});
-}
-UOp innerMod(Match& m) {
-  return m.root().src(0);
-}
-/// (x*c0)//c0 where the product cannot wrap.
-UOp mulThenDiv(Match& m) {
-  if (!isInt(m[c0]) || intOf(m[c0]) == 0) return m.decline("the constant is 0 or no integer");
+bool productFits(const Match& m) {
   UOp u = m[x];
-  if (u.dtype().kind() == Scalar::Index) return u;
-  if (u.dtype().kind() == Scalar::UInt64) return m.decline("a product of uint64 may wrap");
+  if (u.dtype().kind() == Scalar::Index) return true;
+  if (u.dtype().kind() == Scalar::UInt64) return false; // its bounds are those of int64
   __int128 f = intOf(m[c0]), low = u.vmin() * f, high = u.vmax() * f;
   if (low > high) std::swap(low, high);
-  bool fits = low >= dtypes::minInt(u.dtype()) && high <= static_cast<__int128>(dtypes::maxInt(u.dtype()));
-  return fits ? u : m.decline("the product may wrap");
+  return low >= dtypes::minInt(u.dtype()) && high <= static_cast<__int128>(dtypes::maxInt(u.dtype()));
 }
 
 constexpr RuleDef kIdentityRules[] = {
@@ -58,10 +49,11 @@ constexpr RuleDef kIdentityRules[] = {
     RULE("div-one", x / 1, x),
     RULE("div-minus-one", x / -1, x * -1, guard::isSigned(x)),
     RULE("zero-div", pat::op(OpSet{Op::IDIV, Op::MOD}, 0, x), 0),
-    RULE("mul-div-same", xn* c0 / c0, mulThenDiv),
+    RULE("mul-div-same", xn* c0 / c0, x, guard::notZero(c0),
+         guard::when(productFits, "the product may wrap")),
     RULE("mod-self", x % x, 0),
     RULE("mod-one", x % 1, 0),
-    RULE("mod-mod-same", (x % y) % y, innerMod),
+    RULE("mod-mod-same", (x % y).named(z) % y, z),
     RULE("idempotent", pat::op(group::kIdempotent, x, x), x),
     RULE("lt-self", x < x, 0),
     RULE("ne-self", xIntBool != xIntBool, 0),

@@ -1,5 +1,6 @@
 // Bounds of sums in 128 bits, so that nothing wraps while terms are added up.
 #pragma once
+#include "engine/base/integers.h"
 #include "engine/uop/linear.h"
 
 namespace uopscope::rules {
@@ -27,16 +28,6 @@ inline Interval intervalOf(const Linear& l) {
   return termsInterval(l.terms) + Interval{l.constant, l.constant};
 }
 
-inline Wide floorDiv(Wide a, Wide b) {
-  Wide q = a / b;
-  return a % b != 0 && (a < 0) != (b < 0) ? q - 1 : q;
-}
-inline Wide ceilDiv(Wide a, Wide b) {
-  return -floorDiv(-a, b);
-}
-inline Wide floorMod(Wide a, Wide b) {
-  return a - floorDiv(a, b) * b;
-}
 inline bool fitsInt64(Wide v) {
   return v == static_cast<int64_t>(v);
 }

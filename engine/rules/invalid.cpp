@@ -11,11 +11,6 @@ namespace {
 
 constexpr OpSet kCarries = group::kBinary - group::kComparison;
 
-UOp compareUngated(Match& m) {
-  UOp u = m.root();
-  auto value = [](UOp s) { return s.is(Op::WHERE) && s.src(2).isInvalidConst() ? s.src(1) : s; };
-  return value(u.src(0)).alu(u.op(), {value(u.src(1))});
-}
 constexpr Pat kGatedAs = pat::where(cond, x, kInvalid.named(w)); ///< with the Invalid bound
 
 constexpr RuleDef kInvalidRules[] = {
@@ -24,8 +19,8 @@ constexpr RuleDef kInvalidRules[] = {
     RULE("cast-gated", pat::op(Op::CAST, kGated), pat::toRoot(x), guard::unlikeRoot(x)),
     RULE("lift-gate-left", pat::op(kCarries, kGatedAs, z), pat::where(cond, pat::sameOp(x, z), w)),
     RULE("lift-gate-right", pat::op(kCarries, z, kGatedAs), pat::where(cond, pat::sameOp(z, x), w)),
-    RULE("compare-gated-left", pat::op(group::kComparison, kGated, z), compareUngated),
-    RULE("compare-gated-right", pat::op(group::kComparison, z, kGated), compareUngated),
+    RULE("compare-gated-left", pat::op(group::kComparison, kGated, z), pat::sameOp(x, z)),
+    RULE("compare-gated-right", pat::op(group::kComparison, z, kGated), pat::sameOp(z, x)),
     RULE("invalid-left", pat::op(kCarries, kInvalid.named(w), z), w),
     RULE("invalid-right", pat::op(kCarries, z, kInvalid.named(w)), w),
     RULE("gate-of-gate", pat::where(yb, kGated, kInvalid.named(w)), pat::where(cond& yb, x, w)),

@@ -93,7 +93,7 @@ std::optional<Linear> linearIn(UOp u, UOp r) {
   }
   return {};
 }
-UOp floorDiv(UOp x, int64_t by) {
+UOp floorQuotient(UOp x, int64_t by) {
   if (by == 1) return x;
   // Towards minus infinity, by a positive number, with division that truncates.
   if (x.vmin() >= 0) return x / by;
@@ -135,10 +135,10 @@ bool addCondition(UOp c, UOp r, Bounds& b) {
   auto raise = [&](UOp v) { b.lower = b.lower ? b.lower.maximum(v) : v; };
   auto cut = [&](UOp v) { b.upper = b.upper ? b.upper.minimum(v) : v; };
   if (k > 0) {
-    UOp bound = floorDiv(right - 1, k) + 1; // first r with k*r >= right
+    UOp bound = floorQuotient(right - 1, k) + 1; // first r with k*r >= right
     negated ? raise(bound) : cut(bound);
   } else {
-    UOp bound = floorDiv(-right, -k) + 1; // first r with -k*r > -right
+    UOp bound = floorQuotient(-right, -k) + 1; // first r with -k*r > -right
     negated ? cut(bound) : raise(bound);
   }
   return true;

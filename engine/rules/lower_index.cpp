@@ -33,16 +33,9 @@ DType fitting(UOp u) {
   DType d = u.vmin() < low || u.vmax() > high ? dtypes::int64 : dtypes::int32;
   return d.vec(u.dtype().count());
 }
-UOp relabel(UOp u, DType d, UOp like) {
-  return u.withDtype(d).cast(like.dtype());
-}
-
-UOp lowerConst(Match& m) {
-  UOp u = m.root();
-  return u.isInvalidConst() ? m.decline("Invalid has no type of a machine") : relabel(u, fitting(u), u);
-}
-UOp lowerVar(Match& m) {
-  return relabel(m.root(), fitting(m.root()), m.root());
+/// A constant or a variable in the type of the machine that its bounds ask for.
+UOp inMachineType(Match& m) {
+  return m.root().withDtype(fitting(m.root()));
 }
 UOp lowerBind(Match& m) {
   UOp u = m.root();
@@ -97,17 +90,8 @@ UOp lowerGep(Match& m) {
   return UOp::make(Op::GEP, inner.dtype().scalar().vec(u.dtype().count()), {inner}, u.arg(), u.tag())
       .cast(u.dtype());
 }
-/// Floats and unsigned 64 bits, which no narrower type holds for certain, go through int64.
-UOp castThroughLong(Match& m) {
-  DType from = m[x].dtype();
-  bool needs = from.isFloat() || from.kind() == Scalar::UInt64;
-  return needs ? m[x].cast(dtypes::int64.vec(from.count())).cast(m.root().dtype())
-               : m.decline("a 32-bit integer holds the value");
-}
-/// Out of index into another type: directly.
-UOp castOut(Match& m) {
-  return isLowered(m.root().src(0)) ? m[x].cast(m.root().dtype())
-                                    : m.decline("the source is not lowered yet");
+bool castIsLowered(const Match& m) {
+  return isLowered(m.root().src(0));
 }
 
 /// INDEX(buffer, WHERE(gate, index, Invalid)): the gate becomes the third source.
@@ -135,19 +119,25 @@ constexpr OpSet kTakesAny{Op::SINK, Op::NOOP,   Op::END,    Op::GROUP,   Op::AFT
 constexpr Pat kLoweredSrc = pat::any(OpSet{Op::CAST}).withDtype(kMaskIndex);
 
 constexpr RuleDef kLowerIndexRules[] = {
-    RULE("lower-const", pat::any(OpSet{Op::CONST}).withDtype(kMaskIndex), lowerConst),
-    RULE("lower-var", pat::any(OpSet{Op::DEFINE_VAR}).withDtype(kMaskIndex), lowerVar),
+    RULE("lower-const", pat::any(OpSet{Op::CONST}).withDtype(kMaskIndex).named(x),
+         pat::toRoot(pat::made(inMachineType)), guard::notInvalid(x)),
+    RULE("lower-var", pat::any(OpSet{Op::DEFINE_VAR}).withDtype(kMaskIndex),
+         pat::toRoot(pat::made(inMachineType))),
     RULE("lower-bind", pat::op(Op::BIND, kLoweredSrc, kLoweredSrc).withDtype(kMaskIndex), lowerBind),
     RULE("lower-loop", pat::op(OpSet{Op::RANGE, Op::SPECIAL}, kLoweredSrc).more().withDtype(kMaskIndex),
          lowerLoop),
-    RULE("cast-through-long", pat::op(Op::CAST, x).withDtype(kMaskIndex), castThroughLong),
+    // Floats and unsigned 64 bits, which no narrower type holds for certain, go through int64.
+    RULE("cast-through-long",
+         pat::op(Op::CAST, Pat(x).withDtype(kMaskFloats | maskOf(dtypes::uint64))).withDtype(kMaskIndex),
+         pat::toRoot(pat::to(dtypes::int64, x))),
     RULE("lower-unary", pat::op(group::kUnary, kLoweredSrc), lowerAlu),
     RULE("lower-binary", pat::op(group::kBinary, kLoweredSrc, kLoweredSrc), lowerAlu),
     RULE("lower-where", pat::op(Op::WHERE, z, kLoweredSrc, kLoweredSrc), lowerAlu),
     RULE("lower-mulacc", pat::op(Op::MULACC, kLoweredSrc, kLoweredSrc, kLoweredSrc), lowerAlu),
     RULE("lower-vectorize", pat::each(OpSet{Op::VECTORIZE}, kLoweredSrc), lowerVectorize),
     RULE("lower-gep", pat::op(Op::GEP, kLoweredSrc), lowerGep),
-    RULE("cast-out-of-index", pat::op(Op::CAST, pat::op(Op::CAST, x).withDtype(kMaskIndex)), castOut),
+    RULE("cast-out-of-index", pat::op(Op::CAST, pat::op(Op::CAST, x).withDtype(kMaskIndex)), pat::toRoot(x),
+         guard::when(castIsLowered, "the source is not lowered yet")),
     RULE("gate-of-index", pat::op(Op::INDEX, y, kGated).more(), gateOfIndex),
     RULE("strip-index-casts", pat::any(kTakesAny), stripSources),
 };

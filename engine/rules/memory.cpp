@@ -8,7 +8,7 @@ namespace uopscope::rules {
 
 namespace {
 
-constexpr PatVar a{"a"}, i{"i"};
+constexpr PatVar a{"a"}, i{"i"}, at{"at"};
 constexpr Pat kIndex = pat::any(OpSet{Op::INDEX});
 constexpr OpSet kNoEffect{Op::UNROLL, Op::NOOP, Op::VECTORIZE, Op::SINK};
 constexpr OpSet kEffects{Op::RANGE,  Op::STORE,  Op::KERNEL,        Op::BARRIER, Op::END,
@@ -16,28 +16,6 @@ constexpr OpSet kEffects{Op::RANGE,  Op::STORE,  Op::KERNEL,        Op::BARRIER,
 
 UOp nothing() {
   return UOp::make(Op::NOOP, dtypes::void_, std::initializer_list<UOp>{});
-}
-
-/// a[i] = a[i], unless ranges hang on it.
-UOp storeOfOwnLoad(Match&) {
-  return nothing();
-}
-
-/// a[i] = c ? v : a[i] stores v where c holds.
-UOp storeWhere(Match& m, bool negate) {
-  UOp store = m.root(), index = m[i];
-  if (index.srcCount() != 2 || index.src(1).dtype().kind() != Scalar::Index) return {};
-  UOp gate = negate ? m[cond].logicalNot() : m[cond];
-  std::vector<UOp> src(store.src().begin(), store.src().end());
-  src[0] = index.withSrc({index.src(0), gate.where(index.src(1), UOp::invalid())});
-  src[1] = m[x];
-  return store.withSrc(src);
-}
-UOp storeWhereThen(Match& m) {
-  return storeWhere(m, false);
-}
-UOp storeWhereElse(Match& m) {
-  return storeWhere(m, true);
 }
 
 /// Nothing is stored at Invalid, and 0 loaded.
@@ -76,6 +54,11 @@ UOp flattenAfter(Match& m) {
 }
 
 constexpr Pat ownLoad = pat::op(Op::LOAD, kIndex.named(i));
+constexpr Pat kPlainIndex = pat::op(Op::INDEX, a, Pat(at).withDtype(kMaskIndex)).named(i);
+/// The same index behind a gate.
+constexpr Pat gated(const Pat& gate) {
+  return pat::alike(i, a, pat::where(gate, at, pat::invalid()));
+}
 
 constexpr RuleDef kEffectRules[] = {
     RULE("after-effects", pat::any(OpSet{Op::AFTER}), flattenAfter),
@@ -83,11 +66,13 @@ constexpr RuleDef kEffectRules[] = {
 };
 
 constexpr RuleDef kMemoryRules[] = {
-    RULE("store-own-load", pat::op(Op::STORE, kIndex.named(i), ownLoad), storeOfOwnLoad),
-    RULE("store-where-then", pat::op(Op::STORE, kIndex.named(i), pat::where(cond, x, ownLoad)).more(),
-         storeWhereThen),
-    RULE("store-where-else", pat::op(Op::STORE, kIndex.named(i), pat::where(cond, ownLoad, x)).more(),
-         storeWhereElse),
+    // a[i] = a[i], unless ranges hang on it.
+    RULE("store-own-load", pat::op(Op::STORE, kIndex.named(i), ownLoad), pat::nothing()),
+    // a[i] = c ? v : a[i] stores v where c holds.
+    RULE("store-where-then", pat::op(Op::STORE, kPlainIndex, pat::where(cond, x, ownLoad)).more(),
+         pat::rootWith(gated(cond), x)),
+    RULE("store-where-else", pat::op(Op::STORE, kPlainIndex, pat::where(cond, ownLoad, x)).more(),
+         pat::rootWith(gated(pat::logicalNot(cond)), x)),
     RULE("access-invalid",
          pat::op(OpSet{Op::LOAD, Op::STORE}, pat::orCasted(pat::op(Op::INDEX, a, kInvalid).more())).more(),
          invalidAccess),

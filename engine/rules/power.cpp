@@ -56,18 +56,13 @@ UOp constToPower(Match& m) {
   return scaled.alu(Op::EXP2);
 }
 
-/// (x*a)*b with a or b a power of two, so that a*b is rounded once as before.
-UOp mergeExactFactors(Match& m) {
-  if (!isFloatConst(m[c0]) || !isFloatConst(m[c1])) return m.decline("a factor is no float");
-  double a = m[c0].arg().f(), b = m[c1].arg().f();
-  if (!isPowerOfTwo(a) && !isPowerOfTwo(b))
-    return m.decline("no factor is a power of two: the product would round twice");
-  return m[x] * UOp::constant(m[x].dtype(), a * b);
+/// (x*a)*b with a or b a power of two: a*b is rounded once as before.
+bool mergeIsExact(const Match& m) {
+  return isFloatConst(m[c0]) && isFloatConst(m[c1]) &&
+         (isPowerOfTwo(m[c0].arg().f()) || isPowerOfTwo(m[c1].arg().f()));
 }
-UOp reciprocalOfMultiple(Match& m) {
-  if (!isFloatConst(m[c0]) || !isPowerOfTwo(m[c0].arg().f()))
-    return m.decline("the factor is no power of two");
-  return m[x].alu(Op::RECIPROCAL) * UOp::constant(m[x].dtype(), 1 / m[c0].arg().f());
+bool factorIsPowerOfTwo(const Match& m) {
+  return isFloatConst(m[c0]) && isPowerOfTwo(m[c0].arg().f());
 }
 
 constexpr RuleDef kPowerRules[] = {
@@ -84,8 +79,10 @@ constexpr RuleDef kExactFloatRules[] = {
     RULE("div-div", (xf * pat::recip(y)) * pat::recip(z), x* pat::recip(y* z), guard::different(y, z),
          kMayRound),
     RULE("float-add-self", xf + x, x * 2),
-    RULE("float-mul-consts", (xf * c0) * c1, mergeExactFactors, kMayRound),
-    RULE("reciprocal-of-multiple", pat::recip(xf* c0), reciprocalOfMultiple, kMayRound),
+    RULE("float-mul-consts", (xf * c0) * c1, x* pat::fold(c0* c1), kMayRound,
+         guard::when(mergeIsExact, "no factor is a power of two: the product would round twice")),
+    RULE("reciprocal-of-multiple", pat::recip(xf* c0), pat::recip(x) * pat::fold(pat::recip(c0)), kMayRound,
+         guard::when(factorIsPowerOfTwo, "the factor is no power of two")),
     RULE("float-max-consts", pat::max(pat::max(xf, c0), c1), pat::max(x, pat::fold(pat::max(c0, c1)))),
 };
 

@@ -33,17 +33,13 @@ UOp mulOutOfReduce(Match& m) {
   return reduce.withSrc(src) * joinUop(outside, Op::MUL, {});
 }
 
-UOp neZero(Match& m) {
-  return m[x].cast(dtypes::bool_.vec(m[x].dtype().count()));
-}
-
 constexpr RuleDef kReduceRules[] = {
     RULE("mul-out-of-reduce", pat::op(Op::REDUCE, pat::any(OpSet{Op::MUL})).more(), mulOutOfReduce,
          kMayRound),
 };
 
 constexpr RuleDef kKernelRules[] = {
-    RULE("ne-zero-as-cast", x != 0, neZero, guard::notPointer(x)),
+    RULE("ne-zero-as-cast", x != 0, pat::to(dtypes::bool_, x), guard::notPointer(x)),
     RULE("cast-into-branches", pat::op(Op::CAST, pat::where(cond, x, y)),
          pat::where(cond, pat::toRoot(x), pat::toRoot(y)), guard::notInvalid(x), guard::notInvalid(y)),
 };

@@ -90,12 +90,6 @@ void specError(UOp u, std::span<const UOp> nodes, std::string_view before, std::
   throw Error(ErrorKind::Spec, text);
 }
 
-UOp validNode() {
-  static Pool pool;
-  static const UOp answer = pool.make(Op::NOOP, dtypes::void_, {}, {}, {});
-  return answer;
-}
-
 SpecObserver::SpecObserver(const PatternMatcher& spec, std::string where, Observer* next)
     : spec_(spec), where_(std::move(where)), next_(next) {}
 

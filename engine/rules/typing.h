@@ -19,13 +19,6 @@ std::string describeNode(UOp u);
 /// Throws Error(Spec): `before`, the node, `why`, its sources and who among `nodes` uses it.
 [[noreturn]] void specError(UOp u, std::span<const UOp> nodes, std::string_view before, std::string_view why);
 
-/// The answer of a spec rule for a valid node: a node of its own, since the node itself would read as
-/// "nothing applied".
-UOp validNode();
-inline UOp validIf(bool isValid) {
-  return isValid ? validNode() : UOp();
-}
-
 /// SPEC=2: every node that a rewrite makes is checked as it is made; an error names the rule. Hands all
 /// events on to the observer that was there.
 class SpecObserver : public Observer {

@@ -38,13 +38,12 @@ UOp gepOfConst(Match& m) {
   if (picked.size() == 1) return UOp::constant(c.dtype().scalar(), picked[0]);
   return UOp::make(Op::VCONST, m.root().dtype(), {}, Arg::of(std::move(picked)));
 }
-UOp gepInOrder(Match& m) {
+bool takesAllInOrder(const Match& m) {
   const auto& lanes = lanesOf(m.root());
-  if (m.root().dtype().isPtr() || static_cast<int>(lanes.size()) != m[x].dtype().count())
-    return m.decline("not all lanes, or a pointer");
+  if (m.root().dtype().isPtr() || static_cast<int>(lanes.size()) != m[x].dtype().count()) return false;
   for (size_t i = 0; i < lanes.size(); ++i)
-    if (lanes[i] != static_cast<int64_t>(i)) return m.decline("the lanes change order");
-  return m[x];
+    if (lanes[i] != static_cast<int64_t>(i)) return false;
+  return true;
 }
 UOp gepThroughAlu(Match& m) {
   UOp alu = m[v], gep = m.root();
@@ -161,7 +160,7 @@ constexpr RuleDef kVectorRules[] = {
     RULE("gep-of-vectorize", gepOf(kVectorize.named(v)), gepOfVectorize),
     RULE("gep-of-const", gepOf(c0), gepOfConst),
     RULE("gep-of-void", gepOf(Pat(x).withDtype(kMaskVoid)), x),
-    RULE("gep-in-order", gepOf(x), gepInOrder),
+    RULE("gep-in-order", gepOf(x), x, guard::when(takesAllInOrder, "not all lanes, or not in order")),
     RULE("gep-through-alu", gepOf(pat::any(kThrough).named(v)), gepThroughAlu),
     RULE("cat-as-vectorize", pat::any(OpSet{Op::CAT}), catAsVectorize),
     RULE("geps-of-one-vector", pat::each(OpSet{Op::VECTORIZE}, pat::op(Op::GEP, x)), gepsOfOne),

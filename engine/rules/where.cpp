@@ -16,34 +16,16 @@ UOp branchTaken(Match& m) {
   return m[c0].constValue().asDouble() != 0 ? m[x] : m[y];
 }
 
-/// not c ? x : y, unless y is Invalid: gates stay in one form.
-UOp swapBranches(Match& m) {
-  return m[y].isInvalidConst() ? m.decline("the gate of an index stays as it is") : m[cond].where(m[y], m[x]);
+bool onePairIsConst(const Match& m) {
+  return bothConst(m[t0], m[t1]) || bothConst(m[f0], m[f1]);
+}
+bool branchesAreConst(const Match& m) {
+  return laneConst(m[c0]) && bothConst(m[t0], m[f0]);
 }
 
-/// One WHERE instead of two where one of its branches then is a constant.
-UOp joinWheres(Match& m) {
-  UOp u = m.root(), a = u.src(0), b = u.src(1);
-  if (!bothConst(a.src(1), b.src(1)) && !bothConst(a.src(2), b.src(2)))
-    return m.decline("no pair of branches is constant");
-  return a.src(0).where(a.src(1).alu(u.op(), {b.src(1)}), a.src(2).alu(u.op(), {b.src(2)}));
-}
-UOp joinWheresInSum(Match& m) {
-  if (!bothConst(m[t0], m[t1]) && !bothConst(m[f0], m[f1]))
-    return m.decline("no pair of branches is constant");
-  return m[y] + m[cond].where(m[t0] + m[t1], m[f0] + m[f1]);
-}
-/// A constant joins two constant branches.
-UOp intoConstBranches(Match& m) {
-  UOp u = m.root();
-  bool left = u.src(0).is(Op::WHERE);
-  UOp choice = u.src(left ? 0 : 1), c = u.src(left ? 1 : 0);
-  if (!laneConst(c) || !bothConst(choice.src(1), choice.src(2))) return m.decline("a branch is no constant");
-  auto apply = [&](UOp v) { return left ? v.alu(u.op(), {c}) : c.alu(u.op(), {v}); };
-  return choice.src(0).where(apply(choice.src(1)), apply(choice.src(2)));
-}
-
-constexpr Pat kWhere = pat::any(OpSet{Op::WHERE});
+constexpr Pat kWhere0 = pat::where(cond, t0, f0), kWhere1 = pat::where(cond, t1, f1);
+constexpr Guard kOnePairIsConst = guard::when(onePairIsConst, "no pair of branches is constant"),
+                kBranchesAreConst = guard::when(branchesAreConst, "a branch is no constant");
 constexpr OpSet kJoinable = group::kBinary - OpSet{Op::THREEFRY, Op::POW};
 
 constexpr RuleDef kSimpleWhereRules[] = {
@@ -59,15 +41,20 @@ constexpr RuleDef kSimpleWhereRules[] = {
 };
 
 constexpr RuleDef kWhereRules[] = {
-    RULE("where-not", pat::where(pat::logicalNot(cond), x, y), swapBranches),
+    // An index stays as it is, so that gates have one form.
+    RULE("where-not", pat::where(pat::logicalNot(cond), x, y), pat::where(cond, y, x), guard::notInvalid(y)),
     RULE("where-bool-or", pat::where(xb, true, yb), x | y),
     RULE("where-bool-and", pat::where(xb, yb, false), x& y),
-    RULE("alu-of-wheres", pat::op(kJoinable, pat::where(cond, t0, f0), pat::where(cond, t1, f1)), joinWheres),
-    RULE("sum-of-wheres",
-         ((y + pat::where(cond, t0, f0)) + pat::where(cond, t1, f1)).withDtype(kMaskIntsBool),
-         joinWheresInSum),
-    RULE("where-const-left", pat::op(kJoinable, kWhere, c0), intoConstBranches),
-    RULE("where-const-right", pat::op(kJoinable, c0, kWhere), intoConstBranches),
+    // One WHERE instead of two where one of its branches then is a constant.
+    RULE("alu-of-wheres", pat::op(kJoinable, kWhere0, kWhere1),
+         pat::where(cond, pat::sameOp(t0, t1), pat::sameOp(f0, f1)), kOnePairIsConst),
+    RULE("sum-of-wheres", ((y + kWhere0) + kWhere1).withDtype(kMaskIntsBool),
+         y + pat::where(cond, t0 + t1, f0 + f1), kOnePairIsConst),
+    // A constant joins two constant branches.
+    RULE("where-const-left", pat::op(kJoinable, kWhere0, c0),
+         pat::where(cond, pat::sameOp(t0, c0), pat::sameOp(f0, c0)), kBranchesAreConst),
+    RULE("where-const-right", pat::op(kJoinable, c0, kWhere0),
+         pat::where(cond, pat::sameOp(c0, t0), pat::sameOp(c0, f0)), kBranchesAreConst),
 };
 
 } // namespace

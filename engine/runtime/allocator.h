@@ -29,7 +29,7 @@ BlockSource hostMemory();
 
 class BlockAllocator {
 public:
-  /// Keeps at most `keepBytes` of free memory (0: a quarter of what there is).
+  /// Keeps at most `keepBytes` of free memory (0: a quarter of the machine's).
   explicit BlockAllocator(std::string device, size_t keepBytes = 0, BlockSource source = hostMemory());
   ~BlockAllocator();
   BlockAllocator(const BlockAllocator&) = delete;

@@ -1,5 +1,5 @@
-// Races by remembering, for every element, who wrote and who read it last; costs by gathering what the
-// threads of a warp ask for at the same instruction.
+// Races by remembering, for every element, who wrote and who read it last; costs by gathering the
+// accesses of a warp's threads at the same instruction.
 #include "engine/runtime/gpu_watch.h"
 
 #include <fmt/format.h>

@@ -1,6 +1,6 @@
 // Watches a kernel that the interpreter runs as a GPU would, thread by thread: who touched which element
-// since the last barrier, what was never written, where barriers part; and counts what memory would have to
-// do.
+// since the last barrier, which one was never written, where barriers part; and counts the work of the
+// memory.
 //
 //   GpuWatch watch(name, memories, instructions);
 //   watch.launchBegins(groups, threads, shadows);  watch.groupBegins(0);

@@ -152,7 +152,7 @@ std::vector<TextLine> throughSource(const std::vector<AssemblyLine>& assembly,
   return out;
 }
 
-constexpr RuleDef kSearched[] = {RULE("take-searched-opts", pat::any(Op::SINK), replaced)};
+constexpr RuleDef kSearched[] = {RULE("take-searched-opts", pat::any(Op::SINK), pat::entry())};
 
 std::unique_ptr<Entry> makeKernel(const ScheduleItem& item, Device& device) {
   ObservedScope scope({ScopeKind::Kernel, "kernel", item.script, item.ast});

@@ -15,7 +15,7 @@ std::string optsJson(const LoweredKernel& kernel);
 std::string launchJson(const LoweredKernel& kernel, const Device& device);
 
 /// The part of making a kernel that needs no machine: lowers and renders it, tells the observer each text as
-/// it is made, and adds what DEBUG asks for to `report`. The program is null. Opens no scope: who asks does.
+/// it is made, and adds the lines that DEBUG asks for to `report`. The program is null. Opens no scope: who asks does.
 /// `lines` receives which instructions the lines of the source are made of.
 CompiledKernel lowerAndRender(UOp ast, const Device& device, std::string& report,
                               std::vector<TextLine>* lines = nullptr);

@@ -11,7 +11,7 @@ class Module;
 
 namespace uopscope {
 
-/// `text` is what the module was parsed from: one instruction on a line. Does nothing where that is not so.
+/// The module was parsed from `text`: one instruction on a line. Does nothing where that is not so.
 void attachLines(llvm::Module& module, const std::string& function, const std::string& text);
 
 } // namespace uopscope

@@ -1,6 +1,6 @@
 // REF: host memory and the reference interpreter. Its listing of a kernel is C, for reading.
 // REF:GPU runs kernels made for a GPU, thread by thread, and watches them; its listing is OpenCL C. REF:CUDA,
-// REF:METAL, REF:CL and REF:WGSL do so with what is made for these, tensor cores aside.
+// REF:METAL, REF:CL and REF:WGSL do so with kernels made for these, tensor cores aside.
 #include "engine/render/c_renderer.h"
 #include "engine/render/gpu_text.h"
 #include "engine/runtime/allocator.h"

@@ -9,7 +9,7 @@
 // all ones (NaN, -1), so that a read of memory that nobody wrote shows.
 //
 // As a GPU (RefProgram(kernel, RefGpu{})) the threads are watched (gpu_watch.h): a launch in which they race,
-// part at a barrier or read what was never written throws Error(Runtime) with everything that was found.
+// part at a barrier or read memory that was never written throws Error(Runtime) with everything that was found.
 #pragma once
 #include "engine/runtime/device.h"
 #include "engine/runtime/gpu_watch.h"
@@ -29,14 +29,14 @@ struct RefGpu {
 
 class RefProgram : public Program {
 public:
-  /// Throws Error(Compile) for what is no complete linear program, Error(Unsupported) for text of other
+  /// Throws Error(Compile) where the linear program is not complete, Error(Unsupported) for text of other
   /// targets and WMMA.
   explicit RefProgram(const LoweredKernel& kernel, std::optional<RefGpu> gpu = {});
   double launch(std::span<void* const> buffers, std::span<const int64_t> vars,
                 std::span<const int64_t> globalSize, std::span<const int64_t> localSize, bool wait) override;
   /// The decoded instructions, as text.
   std::string assembly() const override;
-  /// Of a GPU's program after a launch: what each access of memory cost, what a group takes of a processor.
+  /// Of a GPU's program after a launch: the cost of each access of memory, the share of a processor that a group takes.
   std::string report() const;
 
 private:
@@ -75,14 +75,14 @@ private:
 
   void run(Run& r, WorkItem& item) const;
   void access(const Run& r, WorkItem& item, const Instruction& in) const;
-  /// `before`: what a store found at `now`; null for a load.
+  /// `before`: the bytes a store found at `now`; null for a load.
   void watch(const Instruction& in, int64_t index, int64_t bytes, const std::byte* before,
              const std::byte* now) const;
   void watchBarrier(std::span<const WorkItem> items);
   void runGroup(Run& r, std::span<WorkItem> items);
   void watchLaunch(std::span<void* const> buffers, std::span<const int64_t> globalSize,
                    std::span<const int64_t> localSize);
-  /// The report where DEBUG asks for it; throws what was found.
+  /// The report where DEBUG asks for it; throws the faults found.
   void finishWatch();
   [[noreturn]] void outOfBounds(const Instruction& in, int64_t index) const;
 

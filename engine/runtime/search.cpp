@@ -32,7 +32,7 @@ constexpr int kTimings = 12;
 /// The gain that makes another round worth while.
 constexpr double kProgress = 0.99;
 
-std::vector<Opt> actionsFor(const Scheduler& s) {
+std::vector<Opt> actionsFor(const KernelOptimizer& s) {
   std::vector<Opt> actions;
   auto add = [&](OptOp op, size_t axis, int64_t amount) {
     actions.push_back({op, static_cast<int>(axis), {amount}});
@@ -75,7 +75,7 @@ std::vector<Opt> actionsFor(const Scheduler& s) {
 }
 
 struct Attempt {
-  Scheduler state;
+  KernelOptimizer state;
   LoweredKernel lowered = {};
   std::shared_ptr<Program> program = {};
   std::string refusal = {};
@@ -187,19 +187,19 @@ void tell(const Attempt& c) {
 std::vector<Opt> search(UOp ast, Device& device, int width) {
   const Target& target = device.renderer().target();
   Bench bench(ast, device);
-  Scheduler bare = [&] {
+  KernelOptimizer bare = [&] {
     ObserverScope unheard(nullptr);
-    Scheduler s(readyForOpts(ast, target), target);
+    KernelOptimizer s(readyForOpts(ast, target), target);
     s.loopsToGlobal();
     return s;
   }();
   UOpMap<bool> seen;
   std::vector<Attempt> beam, round;
-  auto consider = [&](Scheduler s) {
+  auto consider = [&](KernelOptimizer s) {
     if (s.expandedSize() <= kMaxExpanded && seen.emplace(s.ast(), true).second)
       round.push_back({std::move(s)});
   };
-  Scheduler chosen = bare;
+  KernelOptimizer chosen = bare;
   {
     ObserverScope unheard(nullptr);
     chooseOpts(chosen);
@@ -225,7 +225,7 @@ std::vector<Opt> search(UOp ast, Device& device, int width) {
     ObserverScope unheard(nullptr);
     for (const Attempt& c : beam)
       for (const Opt& action : actionsFor(c.state)) {
-        Scheduler changed = c.state;
+        KernelOptimizer changed = c.state;
         try {
           changed.apply(action);
         } catch (const Error& e) {

@@ -6,6 +6,7 @@
 // Layout is row-major; a symbolic dimension takes the room of its largest value, so where an element lies
 // does not depend on variables. An assignment stores into the buffer that is there.
 #include "engine/base/error.h"
+#include "engine/rewrite/replacement.h"
 #include "engine/rules/movement_index.h"
 #include "engine/schedule/passes.h"
 #include "engine/uop/unique.h"
@@ -82,15 +83,7 @@ constexpr RuleDef kStore[] = {
 
 // --- several outputs ---
 
-struct GroupContext {
-  UOpMap<UOp> merged; ///< END -> END of all stores of its kernel
-};
-UOp mergeStores(Match& m) {
-  auto& merged = m.ctx<GroupContext>().merged;
-  auto it = merged.find(m.root());
-  return it == merged.end() ? m.decline("no other store to merge with") : it->second;
-}
-constexpr RuleDef kGroup[] = {RULE("merge-stores", any(Op::END), mergeStores)};
+constexpr RuleDef kGroup[] = {RULE("merge-stores", any(Op::END), entry())};
 
 struct StoreNode {
   UOp end;
@@ -165,15 +158,15 @@ UOp groupStores(UOp sink, ScheduleState& state) {
     }
     groups = std::move(fine);
   }
-  GroupContext ctx;
+  UOpMap<UOp> merged; // END -> END of all stores of its kernel
   for (const auto& members : groups) {
     std::vector<UOp> effects;
     for (size_t k : members) effects.push_back(stores[k].end.src(0));
     UOp first = stores[members[0]].end;
     UOp all = UOp::groupOf(effects).end(first.src().subspan(1));
-    for (size_t k : members) ctx.merged[stores[k].end] = all;
+    for (size_t k : members) merged[stores[k].end] = all;
   }
-  return graphRewriteBottomUp(sink, groupMatcher(), {.name = "group outputs", .ctx = ctx});
+  return replaceNodes(sink, merged, groupMatcher(), "group outputs");
 }
 
 const PatternMatcher& storeMatcher() {

@@ -8,7 +8,7 @@
 #include "engine/rewrite/replacement.h"
 #include "engine/rules/movement_index.h"
 #include "engine/schedule/passes.h"
-#include "engine/uop/unique.h"
+#include "engine/uop/shape.h"
 
 #include <fmt/format.h>
 
@@ -31,7 +31,7 @@ UOp assignedBuffer(UOp target) {
 namespace {
 
 using namespace pat;
-constexpr PatVar x{"x"};
+constexpr PatVar x{"x"}, y{"y"};
 constexpr int64_t kSplitFrom = 32768; // input elements per output from which a reduction is split
 constexpr int64_t kSplitLargest = 256, kSplitSmallest = 8;
 constexpr int64_t kSplitOutputs = int64_t{1} << 22; // elements the first half may have
@@ -50,28 +50,8 @@ bool isEmpty(UOp u) {
   return false;
 }
 
-/// A constant of the type, shape and device of u.
-UOp filled(UOp u, ConstValue value) {
-  std::string where = u.device();
-  UOp c = UOp::constant(u.dtype(), value);
-  if (!where.empty()) c = UOp::make(Op::CONST, u.dtype(), {deviceNode(where)}, c.arg());
-  const Shape& shape = u.shape();
-  if (shape.empty()) return c;
-  UOp ones = UOp::make(Op::RESHAPE, u.dtype(), {c, shapeToUOp(Shape(shape.size(), Sint(1)))});
-  return UOp::make(Op::EXPAND, u.dtype(), {ones, shapeToUOp(shape)});
-}
-
-UOp mergeReshape(Match& m) {
-  UOp outer = m.root(), inner = outer.src(0);
-  if (inner.is(Op::RESHAPE)) return outer.withSrc({inner.src(0), outer.src(1)});
-  if (inner.hasShape() && inner.shape() == outer.shape()) return inner;
-  return m.decline("the shape changes");
-}
-UOp mergeExpand(Match& m) {
-  UOp outer = m.root(), inner = outer.src(0);
-  if (inner.is(Op::EXPAND)) return outer.withSrc({inner.src(0), outer.src(1)});
-  if (inner.hasShape() && inner.shape() == outer.shape()) return inner;
-  return m.decline("the shape changes");
+bool keepsShape(const Match& m) {
+  return m[x].hasShape() && m[x].shape() == m.root().shape();
 }
 UOp mergePermute(Match& m) {
   UOp outer = m.root(), inner = outer.src(0);
@@ -82,24 +62,31 @@ UOp mergePermute(Match& m) {
   }
   return std::is_sorted(order.begin(), order.end()) ? inner : m.decline("the order changes");
 }
-UOp sourceItself(Match& m) {
-  return m.root().src(0);
+/// The value below RESHAPEs, which do not move memory.
+UOp unreshaped(UOp u) {
+  while (u.is(Op::RESHAPE)) u = u.src(0);
+  return u;
 }
-
-UOp contiguousOfMemory(Match& m) {
-  UOp c = m.root(), s = c.src(0);
-  if (c.arg()) return m.decline("it has options");
-  while (s.is(Op::RESHAPE)) s = s.src(0);
-  if (!s.in(kHasMemory)) return m.decline("the value has no memory of its own");
-  UOp at = s; // an assignment keeps the order of the elements it assigns
+bool hasNoOptions(const Match& m) {
+  return !m.root().arg();
+}
+bool hasMemory(const Match& m) {
+  return unreshaped(m[x]).in(kHasMemory);
+}
+bool hasNoMemory(const Match& m) {
+  return !hasMemory(m);
+}
+/// An assignment keeps the order of the elements it assigns.
+bool updatesMemory(const Match& m) {
+  UOp s = unreshaped(m[x]), at = s;
   while (at.in({Op::RESHAPE, Op::ASSIGN})) at = at.src(0);
-  return s.is(Op::ASSIGN) && !at.in(kHasMemory) ? m.decline("an update of a value without memory") : c.src(0);
+  return !s.is(Op::ASSIGN) || at.in(kHasMemory);
 }
 
 UOp emptyToConst(Match& m) {
   UOp u = m.root();
   if (!isEmpty(u) || baseOf(u).is(Op::CONST)) return m.decline("it holds elements, or is a constant");
-  return filled(u, ConstValue::ofInt(0));
+  return constantLike(u, ConstValue::ofInt(0));
 }
 ConstValue identityOf(Op op, DType d) {
   if (op == Op::ADD) return ConstValue::ofInt(0);
@@ -109,8 +96,8 @@ ConstValue identityOf(Op op, DType d) {
 }
 UOp emptyReduce(Match& m) {
   UOp r = m.root();
-  if (!isEmpty(r.src(0)) || isEmpty(r)) return m.decline("what is reduced holds elements");
-  return filled(r, identityOf(r.arg().as<ReduceArg>().op, r.dtype()));
+  if (!isEmpty(r.src(0)) || isEmpty(r)) return m.decline("its source holds elements");
+  return constantLike(r, identityOf(r.arg().as<ReduceArg>().op, r.dtype()));
 }
 
 /// Axes of a node along which its base does not change: repeated by EXPAND.
@@ -182,20 +169,11 @@ UOp copyOfConst(Match& m) {
   UOp moved = c.withSrc(src);
   return copy.src(0).substitute({{c, moved}});
 }
-UOp copyToSameDevice(Match& m) {
-  UOp copy = m.root();
-  return copy.src(0).device() == copy.device() ? copy.src(0) : m.decline("the devices differ");
+bool isThere(const Match& m) {
+  return m[x].device() == m.root().device();
 }
-UOp copyOfMemory(Match& m) {
-  UOp copy = m.root(), s = copy.src(0);
-  while (s.is(Op::RESHAPE)) s = s.src(0);
-  if (s.in(kHasMemory)) return m.decline("the value has memory of its own");
-  return copy.withSrc({UOp::make(Op::CONTIGUOUS, copy.dtype(), {copy.src(0)}), copy.src(1)});
-}
-UOp assignToValue(Match& m) {
-  UOp a = m.root();
-  if (assignedBuffer(a.src(0))) return m.decline("the target is a buffer");
-  return UOp::make(Op::CONTIGUOUS, a.dtype(), {a.src(1)});
+bool targetIsValue(const Match& m) {
+  return !assignedBuffer(m[x]);
 }
 
 /// Whether computing the value again is cheaper than ordering reads of the buffer it is assigned to: a
@@ -240,14 +218,14 @@ UOp readSmallUpdate(Match& m) {
   UOp now = u.withSrc(src);
   return now == u ? UOp() : now;
 }
-/// Nobody reads the first of two small updates any more, unless it is an output.
-UOp mergeSmallUpdates(Match& m) {
-  UOp outer = m.root(), inner = outer.src(0);
-  if (!isSmallUpdate(inner) || !(inner.shape() == outer.shape())) return {};
-  for (UOp s : m.ctx<EarliestContext>().outputs)
-    if (s == inner.src(0) || s.is(Op::ASSIGN)) // an output among the updates keeps all of them apart
-      return {};
-  return outer.withSrc({inner.src(0), outer.src(1)});
+bool firstIsSmall(const Match& m) {
+  UOp first = m.root().src(0);
+  return isSmallUpdate(first) && first.shape() == m.root().shape();
+}
+/// An output among the updates keeps all of them apart.
+bool noUpdateIsOutput(const Match& m) {
+  const auto& outputs = m.ctx<EarliestContext>().outputs;
+  return std::none_of(outputs.begin(), outputs.end(), [&](UOp s) { return s == m[y] || s.is(Op::ASSIGN); });
 }
 
 constexpr OpSet kTensorOps =
@@ -258,24 +236,33 @@ constexpr OpSet kComputing =
     group::kElementwise | OpSet{Op::REDUCE_AXIS, Op::CONTIGUOUS, Op::COPY, Op::ASSIGN};
 
 constexpr RuleDef kEarliest[] = {
-    RULE("remove-marker", any({Op::DETACH, Op::CONTIGUOUS_BACKWARD}), sourceItself),
+    RULE("remove-marker", op({Op::DETACH, Op::CONTIGUOUS_BACKWARD}, x).more(), x),
     RULE("empty-reduce", any(Op::REDUCE_AXIS), emptyReduce),
     RULE("empty-tensor", any(kTensorOps), emptyToConst),
-    RULE("merge-reshape", any(Op::RESHAPE), mergeReshape),
-    RULE("merge-expand", any(Op::EXPAND), mergeExpand),
+    RULE("merge-reshape", op(Op::RESHAPE, op(Op::RESHAPE, x, anything()), y), rootOf(x, y)),
+    RULE("merge-expand", op(Op::EXPAND, op(Op::EXPAND, x, anything()), y), rootOf(x, y)),
+    RULE("keep-shape", op({Op::RESHAPE, Op::EXPAND}, x, anything()), x,
+         guard::when(keepsShape, "the shape changes")),
     RULE("merge-permute", any(Op::PERMUTE), mergePermute),
-    RULE("contiguous-of-memory", any(Op::CONTIGUOUS), contiguousOfMemory),
+    RULE("contiguous-of-memory", op(Op::CONTIGUOUS, x).more(), x, guard::when(hasNoOptions, "it has options"),
+         guard::when(hasMemory, "the value has no memory of its own"),
+         guard::when(updatesMemory, "an update of a value without memory")),
     RULE("split-reduce", any(Op::REDUCE_AXIS), splitReduce),
     RULE("copy-const", any(Op::COPY), copyOfConst),
-    RULE("copy-to-same-device", any(Op::COPY), copyToSameDevice),
-    RULE("copy-memory", any(Op::COPY), copyOfMemory),
-    RULE("assign-to-value", any(Op::ASSIGN), assignToValue),
+    RULE("copy-to-same-device", op(Op::COPY, x).more(), x, guard::when(isThere, "the devices differ")),
+    RULE("copy-memory", op(Op::COPY, x, y), rootOf(op(Op::CONTIGUOUS, x), y),
+         guard::when(hasNoMemory, "the value has memory of its own")),
+    RULE("assign-to-value", op(Op::ASSIGN, x, y).more(), op(Op::CONTIGUOUS, y),
+         guard::when(targetIsValue, "the target is a buffer")),
     RULE("read-small-update", any(kComputing), readSmallUpdate),
-    RULE("merge-small-updates", op(Op::ASSIGN, any(Op::ASSIGN), x), mergeSmallUpdates),
+    // Nobody reads the first of two small updates any more, unless it is an output.
+    RULE("merge-small-updates", op(Op::ASSIGN, op(Op::ASSIGN, y).more(), x), rootOf(y, x),
+         guard::when(firstIsSmall, "the first is no small update of all elements"),
+         guard::when(noUpdateIsOutput, "an update is an output")),
 };
 
-constexpr RuleDef kKeepUpdates[] = {RULE("keep-small-updates", any(Op::SINK), replaced)};
-constexpr RuleDef kReadCopies[] = {RULE("read-from-copies", any(Op::SINK), replaced)};
+constexpr RuleDef kKeepUpdates[] = {RULE("keep-small-updates", any(Op::SINK), entry())};
+constexpr RuleDef kReadCopies[] = {RULE("read-from-copies", any(Op::SINK), entry())};
 
 /// Readers of small updates forget about them, but they have to happen: the last assignment to each buffer
 /// becomes an output.

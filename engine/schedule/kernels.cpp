@@ -50,13 +50,12 @@ UOp toParameter(Match& m) {
   }
   return UOp::make(Op::DEFINE_GLOBAL, buffer.dtype().ptr(buffer.shape()[0].i()), {}, Arg::of(it->second));
 }
-UOp sourceItself(Match& m) {
-  return m.root().src(0);
-}
+
+constexpr PatVar x{"x"};
 
 constexpr RuleDef kInKernel[] = {
     RULE("buffer-to-parameter", any({Op::BUFFER, Op::BUFFER_VIEW, Op::AFTER}), toParameter),
-    RULE("remove-marker", any({Op::CONTIGUOUS, Op::NOOP}), sourceItself),
+    RULE("drop-marker", op({Op::CONTIGUOUS, Op::NOOP}, x).more(), x),
 };
 
 /// The same graph with its ranges numbered from 0: loops of the store in order of axes, then the others as
@@ -98,7 +97,7 @@ void checkInPlace(UOp body, KernelContext& ctx, size_t outputs) {
   }
 }
 
-/// Whether an effect writes memory of the schedule: what a kernel already made writes are parameters and
+/// Whether an effect writes memory of the schedule: a kernel that is made already writes parameters and
 /// registers, through STOREs, or through AFTERs of them where it was given by hand.
 bool writesBuffer(UOp effect) {
   while (effect.in({Op::END, Op::GROUP}) && effect.srcCount()) effect = effect.src(0);
@@ -174,7 +173,7 @@ UOp customKernel(Match& m) {
 }
 
 constexpr RuleDef kSplit[] = {
-    RULE("split-store", any({Op::STORE, Op::END}), splitStore),
+    RULE("kernel-of-store", any({Op::STORE, Op::END}), splitStore),
     RULE("custom-kernel", any(Op::CUSTOM_KERNEL), customKernel),
 };
 

@@ -3,6 +3,7 @@
 #include "engine/base/context_var.h"
 #include "engine/base/id_map.h"
 #include "engine/schedule/passes.h"
+#include "engine/uop/visit.h"
 
 #include <algorithm>
 
@@ -18,20 +19,12 @@ struct LimitContext {
 };
 
 size_t buffersRead(UOp root, size_t enough) {
-  std::vector<UOp> found;
-  IdMap<bool> seen;
-  std::vector<UOp> stack{root};
-  while (!stack.empty() && found.size() <= enough) {
-    UOp u = stack.back();
-    stack.pop_back();
-    if (seen.contains(u.slot())) continue;
-    seen.set(u.slot(), true);
-    if (u.in({Op::BUFFERIZE, Op::BUFFER, Op::AFTER, Op::BUFFER_VIEW, Op::DEFINE_VAR}))
-      found.push_back(u);
-    else
-      for (UOp s : u.src()) stack.push_back(s);
-  }
-  return found.size();
+  size_t found = 0;
+  visitBelow(root, [&](UOp u) {
+    if (!u.in({Op::BUFFERIZE, Op::BUFFER, Op::AFTER, Op::BUFFER_VIEW, Op::DEFINE_VAR})) return Visit::Below;
+    return ++found > enough ? Visit::Stop : Visit::Past;
+  });
+  return found;
 }
 
 /// The operand, stored over all loops it is in and read back.

@@ -96,8 +96,7 @@ OutputGroups::OutputGroups(const std::vector<UOp>& order, const UOpMap<bool>& re
         continue;
       }
       if (!keepsIndex(u) || isFence(u)) continue;
-      if (u != root && realize.contains(u))
-        continue; // read from memory: what is below was shared by u itself
+      if (u != root && realize.contains(u)) continue; // read from memory: u itself shared the nodes below
       for (UOp s : valuesOf(u)) {
         if (isWeak(s) || !s.hasShape()) continue;
         UOp base = baseOf(s);

@@ -80,7 +80,7 @@ UOp fixAssign(UOp sink, ScheduleState& state, std::vector<KernelEntry>& order);
 const PatternMatcher& copyRules();
 const PatternMatcher& earliestMatcher();
 const PatternMatcher& applyRangesMatcher();
-const PatternMatcher& debufMatcher();
+const PatternMatcher& inlineMatcher();
 const PatternMatcher& limitMatcher();
 const PatternMatcher& storeMatcher();
 const PatternMatcher& groupMatcher();

@@ -135,7 +135,7 @@ void RangeAssignment::assign(UOp u) {
   const Shape& shape = u.shape();
 
   double demand = 0;
-  std::map<int, double> perKernel; // what one kernel computes at the same indices it computes once
+  std::map<int, double> perKernel; // a kernel computes a value at the same indices once
   for (const Use& use : uses) {
     double& evals = perKernel[use.kernel];
     evals = std::max(evals, use.evals);
@@ -312,7 +312,7 @@ void RangeAssignment::print(UOp u, const Ranges& r) {
 
 namespace {
 
-/// Values that get memory in any case: outputs, what asks for memory, both ends of a copy, buffers of kernels
+/// Values that get memory in any case: outputs, values that ask for it, both ends of a copy, buffers of kernels
 /// given by hand.
 UOpMap<bool> valuesToStore(UOp sink) {
   UOpMap<bool> stored;
@@ -387,8 +387,9 @@ UOp applyRanges(Match& m) {
   ctx.tagged = true;
   return now.withTag(Arg::of(int64_t{kernel}));
 }
-UOp withoutTag(Match& m) {
-  return m.root().tag() ? m.root().withTag({}) : m.decline("no tag");
+
+UOp withoutMark(Match& m) {
+  return m.root().tag() ? m.root().withTag({}) : m.decline("no mark");
 }
 
 constexpr OpSet kComputed =
@@ -397,7 +398,8 @@ constexpr RuleDef kApply[] = {
     RULE("store-outputs", any(Op::SINK), applySink),
     RULE("apply-ranges", any(kComputed), applyRanges),
 };
-constexpr RuleDef kRemoveTags[] = {RULE("remove-tag", any(kComputed), withoutTag)};
+/// Tags of stored values stay: they are their numbers.
+constexpr RuleDef kUnmark[] = {RULE("remove-reader-mark", any(kComputed), withoutMark)};
 
 } // namespace
 
@@ -419,8 +421,8 @@ UOp rangeify(UOp sink, ScheduleState& state) {
   }
   ApplyContext ctx{assignment, state, sink};
   sink = graphRewriteBottomUp(sink, applyRangesMatcher(), {.name = "apply rangeify", .ctx = ctx});
-  static const PatternMatcher untag({kRemoveTags});
-  return ctx.tagged ? graphRewrite(sink, untag, {.name = "remove all tags"}) : sink;
+  static const PatternMatcher unmark({kUnmark});
+  return ctx.tagged ? graphRewrite(sink, unmark, {.name = "remove all tags"}) : sink;
 }
 
 } // namespace uopscope::sched

@@ -61,7 +61,7 @@ constexpr SchedulePass kPasses[] = {
      "movements and copies merge, long sums split in two, small updates wait for one another"},
     {"apply rangeify", Part::Ranges, false, of<applyRangesMatcher>, ranges,
      "values that need memory get it (\"get realize\"), every axis becomes a range (\"assign ranges\")"},
-    {"symbolic+reduce_collapse+debuf", Part::Ranges, false, of<debufMatcher>, with<removeCheapBuffers>,
+    {"symbolic+reduce_collapse+debuf", Part::Ranges, false, of<inlineMatcher>, with<removeCheapBuffers>,
      "values that are cheaper to compute again than to store are inlined, sums with a closed form collapse"},
     {"limit buffers", Part::Ranges, false, of<limitMatcher>, with<limitBuffers>,
      "a kernel that would read more buffers than the device takes stores a part first"},

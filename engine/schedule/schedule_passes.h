@@ -5,8 +5,8 @@
 //   for (const SchedulePass& pass : schedulePasses()) fmt::print("{}  {}\n", pass.name, pass.about);
 //
 // Before the first stand "Apply Multi Map" (engine/tensor/multi.h), where tensors lie on several devices, and
-// "rewrite for sched cache", whose result is looked up in the cache of schedules: what is found there needs
-// no pass of this table.
+// "rewrite for sched cache", whose result is looked up in the cache of schedules: a schedule found there
+// needs no pass of this table.
 //
 // Invariant: every change of a schedule's graph happens in a pass of this table or in one nested in it.
 #pragma once
@@ -27,7 +27,7 @@ struct ScheduleWork {
 };
 
 struct SchedulePass {
-  /// Passes over the tensor graph tell what became of each node; those over ranges work on stored values.
+  /// Passes over the tensor graph tell the successor of each node; those over ranges work on stored values.
   enum class Part : uint8_t { TensorGraph, Ranges };
   std::string_view name;
   Part part;

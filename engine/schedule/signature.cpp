@@ -3,6 +3,7 @@
 
 #include "engine/base/context_var.h"
 #include "engine/base/error.h"
+#include "engine/base/hash.h"
 #include "engine/base/id_map.h"
 #include "engine/rules/rounding.h"
 #include "engine/rules/user_rules.h"
@@ -24,14 +25,10 @@ std::span<const UOp> wantedSources(UOp u) {
 } // namespace
 
 std::pair<uint64_t, uint64_t> Signature::key() const {
-  auto mix = [](uint64_t h, uint64_t v) {
-    __uint128_t p = static_cast<__uint128_t>(h ^ v) * 0x9E3779B97F4A7C15ull;
-    return static_cast<uint64_t>(p) ^ static_cast<uint64_t>(p >> 64);
-  };
   uint64_t a = 0x243F6A8885A308D3ull, b = 0x13198A2E03707344ull;
   for (uint64_t w : words) {
-    a = mix(a + 1, w);
-    b = mix(b + a, w ^ 0xA4093822299F31D0ull);
+    a = mixHash(a + 1, w);
+    b = mixHash(b + a, w ^ 0xA4093822299F31D0ull);
   }
   return {a, b};
 }

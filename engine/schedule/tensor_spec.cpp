@@ -15,81 +15,63 @@ namespace {
 
 using namespace pat;
 
-bool isDevice(UOp u) {
-  return u.is(Op::DEVICE);
+bool isBuffer(const Match& m) {
+  DType d = m.root().dtype();
+  return !d.isPtr() && !d.isVoid() && m.root().arg().kind() == ArgKind::Int && m.root().arg().i() >= 0;
 }
-
-UOp bufferNode(Match& m) {
+bool isView(const Match& m) {
   UOp u = m.root();
-  bool sized = u.arg().kind() == ArgKind::Int && u.arg().i() >= 0;
-  return validIf(u.srcCount() == 2 && u.src(0).in(OpSet{Op::UNIQUE, Op::LUNIQUE}) && isDevice(u.src(1)) &&
-                 sized && !u.dtype().isPtr() && !u.dtype().isVoid());
+  return u.srcCount() == 1 && u.arg().kind() == ArgKind::Ints && u.arg().ints().size() == 2;
 }
-UOp bufferView(Match& m) {
-  UOp u = m.root();
-  return validIf(u.srcCount() == 1 && u.arg().kind() == ArgKind::Ints && u.arg().ints().size() == 2);
+bool isTyped(const Match& m) {
+  return wellTyped(m.root());
 }
-/// A constant may name its device, and be one of its own kind.
-UOp constNode(Match& m) {
-  UOp u = m.root();
-  bool places = std::all_of(u.src().begin(), u.src().end(),
-                            [](UOp s) { return s.in(OpSet{Op::DEVICE, Op::UNIQUE, Op::LUNIQUE}); });
-  return validIf(wellTyped(u) && places);
-}
-UOp elementwise(Match& m) {
-  return validIf(wellTyped(m.root()));
+bool isLikeItsSource(const Match& m) {
+  return m.root().srcCount() >= 1 && m.root().dtype() == m.root().src(0).dtype();
 }
 /// Shapes are computed, which fails where they do not fit; the type stays.
-UOp sameTypeAsSource(Match& m) {
-  UOp u = m.root();
-  return validIf(u.srcCount() >= 1 && u.dtype() == u.src(0).dtype());
+bool movesByIndex(const Match& m) {
+  auto amounts = m.root().src().subspan(std::min<size_t>(1, m.root().srcCount()));
+  return std::all_of(amounts.begin(), amounts.end(), [](UOp amount) {
+    return amount.dtype().kind() == Scalar::Index || amount.dtype().isVoid();
+  });
 }
-UOp movementNode(Match& m) {
-  UOp u = m.root();
-  if (u.srcCount() < 1 || u.dtype() != u.src(0).dtype()) return {};
-  for (UOp amounts : u.src().subspan(1))
-    if (amounts.dtype().kind() != Scalar::Index && !amounts.dtype().isVoid()) return {};
-  return validNode();
+bool reducesBy(const Match& m) {
+  Arg arg = m.root().arg();
+  return arg.kind() == ArgKind::Reduce && OpSet{Op::ADD, Op::MUL, Op::MAX}.has(arg.as<ReduceArg>().op);
 }
-UOp reduceAxis(Match& m) {
-  UOp u = m.root();
-  if (u.srcCount() != 1 || u.arg().kind() != ArgKind::Reduce || u.dtype() != u.src(0).dtype()) return {};
-  Op op = u.arg().as<ReduceArg>().op;
-  return validIf(OpSet{Op::ADD, Op::MUL, Op::MAX}.has(op));
-}
-UOp assignNode(Match& m) {
-  UOp u = m.root();
-  return validIf(u.srcCount() >= 2 && u.dtype() == u.src(0).dtype() && u.src(0).dtype() == u.src(1).dtype());
-}
-UOp copyNode(Match& m) {
-  UOp u = m.root();
-  return validIf(u.srcCount() == 2 && isDevice(u.src(1)) && u.dtype() == u.src(0).dtype());
-}
-UOp bindNode(Match& m) {
-  UOp u = m.root();
-  return validIf(u.srcCount() == 2 && u.src(0).is(Op::DEFINE_VAR) && u.src(1).isConst());
-}
-UOp accept(Match&) {
-  return validNode();
+bool sourcesAreAlike(const Match& m) {
+  return m.root().src(0).dtype() == m.root().src(1).dtype();
 }
 
+constexpr Pat kValid = pat::accepted();
+constexpr Guard kLikeItsSource = guard::when(isLikeItsSource, "another type than its source"),
+                kTyped = guard::when(isTyped, "types or lanes of its sources differ");
+constexpr Pat kDevice = any(Op::DEVICE);
+
 constexpr RuleDef kTensorSpec[] = {
-    RULE("tensor-buffer", any(Op::BUFFER), bufferNode),
-    RULE("tensor-view", any(Op::BUFFER_VIEW), bufferView),
-    RULE("tensor-constant", any(Op::CONST), constNode),
-    RULE("tensor-elementwise", any(group::kElementwise), elementwise),
-    RULE("tensor-movement", any(group::kMovement), movementNode),
-    RULE("tensor-reduce", any(Op::REDUCE_AXIS), reduceAxis),
-    RULE("tensor-marker", any({Op::CONTIGUOUS, Op::CONTIGUOUS_BACKWARD, Op::DETACH}), sameTypeAsSource),
-    RULE("tensor-assign", any(Op::ASSIGN), assignNode),
-    RULE("tensor-copy", any(Op::COPY), copyNode),
-    RULE("tensor-bind", any(Op::BIND), bindNode),
-    RULE("tensor-leaf", any({Op::UNIQUE, Op::LUNIQUE, Op::DEVICE, Op::DEFINE_VAR}), accept),
-    RULE("tensor-shape", any({Op::VECTORIZE, Op::VCONST, Op::NOOP}), accept),
+    RULE("tensor-buffer", op(Op::BUFFER, any({Op::UNIQUE, Op::LUNIQUE}), kDevice), kValid,
+         guard::when(isBuffer, "no size, or a type that memory cannot hold")),
+    RULE("tensor-view", any(Op::BUFFER_VIEW), kValid,
+         guard::when(isView, "no size and offset of one buffer")),
+    // A constant may name its device, and be one of its own kind.
+    RULE("tensor-constant", each(Op::CONST, any({Op::DEVICE, Op::UNIQUE, Op::LUNIQUE})), kValid, kTyped),
+    RULE("tensor-elementwise", any(group::kElementwise), kValid, kTyped),
+    RULE("tensor-movement", any(group::kMovement), kValid, kLikeItsSource,
+         guard::when(movesByIndex, "an amount that is no index")),
+    RULE("tensor-reduce", op(Op::REDUCE_AXIS, anything()), kValid, kLikeItsSource,
+         guard::when(reducesBy, "neither a sum, a product nor a maximum")),
+    RULE("tensor-marker", any({Op::CONTIGUOUS, Op::CONTIGUOUS_BACKWARD, Op::DETACH}), kValid, kLikeItsSource),
+    RULE("tensor-assign", op(Op::ASSIGN, anything(), anything()).more(), kValid, kLikeItsSource,
+         guard::when(sourcesAreAlike, "target and value differ in type")),
+    RULE("tensor-copy", op(Op::COPY, anything(), kDevice), kValid, kLikeItsSource),
+    RULE("tensor-bind", op(Op::BIND, any(Op::DEFINE_VAR), any(Op::CONST)), kValid),
+    RULE("tensor-leaf", any({Op::UNIQUE, Op::LUNIQUE, Op::DEVICE, Op::DEFINE_VAR}), kValid),
+    RULE("tensor-shape", any({Op::VECTORIZE, Op::VCONST, Op::NOOP}), kValid),
     RULE("tensor-effect",
          any({Op::SINK, Op::CUSTOM_KERNEL, Op::KERNEL, Op::AFTER, Op::MSELECT, Op::MSTACK, Op::MULTI,
               Op::ALLREDUCE, Op::ENCDEC}),
-         accept),
+         kValid),
 };
 
 } // namespace

@@ -192,7 +192,7 @@ Tensor Tensor::arange(ConstValue start, ConstValue stop, ConstValue step, const 
            fmt::format("arange [{}, {}) is not representable in dtype {}", start.i, stop.i, d.name()));
   }
   int64_t n = real ? static_cast<int64_t>(std::ceil((stop.asDouble() - start.asDouble()) / step.asDouble()))
-                   : graph::ceilDiv(stop.i - start.i, step.i);
+                   : ceilDiv(stop.i - start.i, step.i);
   TensorOptions typed = o;
   typed.dtype = d;
   if (n <= 0) return fromDoubles({}, {0}, typed);

@@ -44,7 +44,7 @@ Tensor Tensor::splitCumulate(int64_t axis, Op op) const {
   if (n <= kPart * 2) return cumulate(axis, op);
   Tensor x = transpose(axis, -1);
   Bounds amounts(x.shape().size(), {0, 0});
-  amounts.back() = {Sint(graph::roundUp(n, kPart) - n), 0};
+  amounts.back() = {Sint(roundUp(n, kPart) - n), 0};
   Tensor parts =
       x.pad(amounts, identityOf(op, dtype())).unflatten(-1, {Sint(-1), Sint(kPart)}).cumulate(-1, op);
   std::vector<std::optional<std::pair<Sint, Sint>>> last(parts.shape().size());

@@ -3,7 +3,7 @@
 //   Tensor t = Tensor::fromFile("/data/weights.bin");                    // uint8 on DISK:/data/weights.bin
 //   t.shrink({{{8, 24}}}).bitcast(dtypes::float32).to("CPU")             // copies 16 bytes, computes nothing
 //
-// DISK computes nothing, so what is no such part has to be moved to another device first.
+// DISK computes nothing, so any other value has to be moved to another device first.
 #include "engine/runtime/buffer.h"
 #include "engine/runtime/mapped_file.h"
 #include "engine/tensor/tensor.h"

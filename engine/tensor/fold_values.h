@@ -1,4 +1,4 @@
-// Values that need no kernel: what comes to a constant, or to another value unchanged.
+// Values that need no kernel: those that come to a constant, or to another value unchanged.
 //
 //   x + 0                 x itself, from then on a copy that shares x's memory until one of the two is
 //   assigned Tensor.ones(4).exp()  a constant; sum, max and prod of a constant too

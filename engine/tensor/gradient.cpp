@@ -38,19 +38,12 @@ UOp none() {
 UOp gradients(std::initializer_list<UOp> each) {
   return UOp::make(Op::GROUP, dtypes::void_, each);
 }
-/// One source with a gradient, the others (shapes, devices) without.
-UOp firstOnly(Match& m, UOp g) {
-  std::vector<UOp> each(m.root().srcCount(), none());
-  each[0] = g;
-  return UOp::make(Op::GROUP, dtypes::void_, each);
-}
 UOp number(UOp like, double v) {
-  return graph::constLike(like, like.dtype().isFloat() ? ConstValue::ofFloat(v)
-                                                       : ConstValue::ofInt(static_cast<int64_t>(v)));
+  return constantLike(like, like.dtype().isFloat() ? ConstValue::ofFloat(v)
+                                                   : ConstValue::ofInt(static_cast<int64_t>(v)));
 }
 UOp truth(UOp like) {
-  return graph::broadcastTo(graph::constant(dtypes::bool_, ConstValue::ofBool(true), like.device()),
-                            like.shape());
+  return constantLike(like, ConstValue::ofBool(true));
 }
 UOp equal(UOp a, UOp b) {
   UOp differs = a.alu(Op::CMPNE, {b});
@@ -63,53 +56,6 @@ UOp inverseOf(UOp x) {
   return x.alu(Op::RECIPROCAL);
 }
 
-UOp castGradient(Match& m) {
-  UOp x = m.root().src(0); // whole numbers have no gradient, nor what is rounded to them
-  if (!x.dtype().isFloat() || !m.root().dtype().isFloat()) return gradients({none()});
-  return gradients({grad(m).cast(x.dtype())});
-}
-UOp reciprocalGradient(Match& m) {
-  UOp r = m.root(), g = grad(m);
-  return gradients({times(times(times(g, number(g, -1)), r), r)});
-}
-UOp divisionGradient(Match& m) {
-  UOp r = m.root(), y = r.src(1), byNumerator = grad(m).alu(Op::FDIV, {y});
-  return gradients({byNumerator, times(times(byNumerator, number(r, -1)), r)});
-}
-UOp sinGradient(Match& m) {
-  UOp x = m.root().src(0), negative = times(x, number(x, -1));
-  return gradients({times(number(x, std::numbers::pi / 2).alu(Op::ADD, {negative}).alu(Op::SIN), grad(m))});
-}
-UOp log2Gradient(Match& m) {
-  UOp x = m.root().src(0);
-  return gradients({times(grad(m), inverseOf(times(x, number(x, std::numbers::ln2))))});
-}
-UOp exp2Gradient(Match& m) {
-  UOp r = m.root();
-  return gradients({times(times(r, grad(m)), number(r, std::numbers::ln2))});
-}
-UOp sqrtGradient(Match& m) {
-  UOp r = m.root();
-  return gradients({times(grad(m), inverseOf(times(r, number(r, 2))))});
-}
-UOp noGradient(Match& m) {
-  return UOp::make(Op::GROUP, dtypes::void_, std::vector<UOp>(m.root().srcCount(), none()));
-}
-UOp addGradient(Match& m) {
-  return gradients({grad(m), grad(m)});
-}
-UOp subGradient(Match& m) {
-  return gradients({grad(m), times(grad(m), number(grad(m), -1))});
-}
-UOp negGradient(Match& m) {
-  return gradients({times(grad(m), number(grad(m), -1))});
-}
-UOp mulaccGradient(Match& m) {
-  return gradients({times(m.root().src(1), grad(m)), times(m.root().src(0), grad(m)), grad(m)});
-}
-UOp mulGradient(Match& m) {
-  return gradients({times(m.root().src(1), grad(m)), times(m.root().src(0), grad(m))});
-}
 UOp powGradient(Match& m) {
   UOp r = m.root(), g = grad(m), b = r.src(0), e = r.src(1);
   UOp zeroBase = equal(b, number(b, 0)), zeroPower = equal(e, number(e, 0));
@@ -118,16 +64,6 @@ UOp powGradient(Match& m) {
   UOp atZero = e.alu(Op::CMPLT, {number(e, 0)}).where(number(r, -INFINITY), number(r, 0));
   UOp byPower = zeroBase.where(atZero, times(times(r, b.alu(Op::LOG2)), number(r, std::numbers::ln2)));
   return gradients({times(g, byBase), times(g, byPower)});
-}
-UOp maxGradient(Match& m) {
-  // equal values share
-  UOp g = grad(m), x = m.root().src(0), y = m.root().src(1);
-  UOp shared = equal(x, y).where(times(g, number(g, 0.5)), number(g, 0));
-  return gradients({y.alu(Op::CMPLT, {x}).where(g, shared), x.alu(Op::CMPLT, {y}).where(g, shared)});
-}
-UOp whereGradient(Match& m) {
-  UOp g = grad(m), condition = m.root().src(0), zero = number(g, 0);
-  return gradients({none(), condition.where(g, zero), condition.where(zero, g)});
 }
 UOp reduceGradient(Match& m) {
   UOp r = m.root(), g = grad(m), x = r.src(0);
@@ -144,47 +80,41 @@ UOp reduceGradient(Match& m) {
   default: return {};
   }
 }
-UOp sameGradient(Match& m) {
-  return firstOnly(m, grad(m));
-}
-UOp contiguousBackwardGradient(Match& m) {
-  return firstOnly(m, graph::contiguous(grad(m)));
+UOp contiguousGradient(Match& m) {
+  return graph::contiguous(grad(m));
 }
 UOp reshapeGradient(Match& m) {
-  return firstOnly(m, graph::reshape(grad(m), m.root().src(0).shape()));
+  return graph::reshape(grad(m), m.root().src(0).shape());
 }
 UOp expandGradient(Match& m) {
   const Shape &from = m.root().src(0).shape(), &to = m.root().shape();
   Ints axes;
   for (size_t i = 0; i < from.size(); ++i)
     if (!(from[i] == to[i])) axes.push_back(static_cast<int64_t>(i));
-  return firstOnly(m, graph::reduceAxis(grad(m), Op::ADD, axes));
+  return graph::reduceAxis(grad(m), Op::ADD, axes);
 }
 UOp padGradient(Match& m) {
   Shape before = uopToShape(m.root().src(1));
   const Shape& inner = m.root().src(0).shape();
   Bounds bounds;
   for (size_t i = 0; i < inner.size(); ++i) bounds.push_back({before[i], before[i] + inner[i]});
-  return firstOnly(m, graph::shrink(grad(m), bounds));
+  return graph::shrink(grad(m), bounds);
 }
 UOp shrinkGradient(Match& m) {
   Shape begin = uopToShape(m.root().src(1)), end = uopToShape(m.root().src(2));
   const Shape& outer = m.root().src(0).shape();
   Bounds amounts;
   for (size_t i = 0; i < outer.size(); ++i) amounts.push_back({begin[i], outer[i] - end[i]});
-  return firstOnly(m, graph::pad(grad(m), amounts));
+  return graph::pad(grad(m), amounts);
 }
 UOp permuteGradient(Match& m) {
   const Ints& order = m.root().arg().ints();
   Ints back(order.size());
   for (size_t i = 0; i < order.size(); ++i) back[static_cast<size_t>(order[i])] = static_cast<int64_t>(i);
-  return firstOnly(m, graph::permute(grad(m), back));
-}
-UOp flipGradient(Match& m) {
-  return firstOnly(m, UOp::make(Op::FLIP, grad(m).dtype(), {grad(m)}, m.root().arg()));
+  return graph::permute(grad(m), back);
 }
 UOp copyGradient(Match& m) {
-  return firstOnly(m, graph::copyTo(grad(m), m.root().src(0).device()));
+  return graph::copyTo(grad(m), m.root().src(0).device());
 }
 /// Shards of a value each get their part of its gradient.
 UOp multiGradient(Match& m) {
@@ -207,33 +137,56 @@ UOp stackGradient(Match& m) {
 constexpr OpSet kSteps{Op::CMPLT, Op::CMPNE, Op::CMPEQ, Op::BITCAST, Op::TRUNC, Op::IDIV,    Op::MOD,
                        Op::AND,   Op::OR,    Op::XOR,   Op::SHL,     Op::SHR,   Op::THREEFRY};
 
+// --- the rules: r is the node, x and y its sources, g its gradient ---
+
+constexpr PatVar r{"r"}, x{"x"}, y{"y"}, z{"z"}, xf{"x", PatVar::Floats}, cond{"cond"};
+constexpr Pat g = made(grad);
+constexpr double kLn2 = std::numbers::ln2, kHalfPi = std::numbers::pi / 2;
+
+template <typename... P>
+constexpr Pat perSource(const P&... gradient) {
+  return answers(tensors(gradient)...);
+}
+constexpr Pat sine(const Pat& of) {
+  return op(Op::SIN, of);
+}
+constexpr Pat same(const Pat& a, const Pat& b) {
+  return logicalNot(a != b);
+}
+
 constexpr RuleDef kGradients[] = {
-    RULE("cast-gradient", any(Op::CAST), castGradient),
-    RULE("reciprocal-gradient", any(Op::RECIPROCAL), reciprocalGradient),
-    RULE("division-gradient", any(Op::FDIV), divisionGradient),
-    RULE("sin-gradient", any(Op::SIN), sinGradient),
-    RULE("log2-gradient", any(Op::LOG2), log2Gradient),
-    RULE("exp2-gradient", any(Op::EXP2), exp2Gradient),
-    RULE("sqrt-gradient", any(Op::SQRT), sqrtGradient),
-    RULE("no-gradient-of-steps", any(kSteps), noGradient),
-    RULE("sum-gradient", any(Op::ADD), addGradient),
-    RULE("difference-gradient", any(Op::SUB), subGradient),
-    RULE("negative-gradient", any(Op::NEG), negGradient),
-    RULE("product-and-sum-gradient", any(Op::MULACC), mulaccGradient),
-    RULE("product-gradient", any(Op::MUL), mulGradient),
+    // Whole numbers have no gradient, nor has a float that was rounded to one.
+    RULE("cast-gradient", op(Op::CAST, xf).withDtype(kMaskFloats), perSource(toTypeOf(x, g))),
+    RULE("no-gradient-of-steps", any(kSteps | OpSet{Op::CAST}), answers()),
+    RULE("reciprocal-gradient", op(Op::RECIPROCAL, x).named(r), perSource(g * -1 * r * r)),
+    RULE("division-gradient", op(Op::FDIV, x, y).named(r),
+         perSource(op(Op::FDIV, g, y), op(Op::FDIV, g, y) * -1 * r)),
+    RULE("sin-gradient", op(Op::SIN, x), perSource(sine(kHalfPi + x * -1) * g)),
+    RULE("log2-gradient", op(Op::LOG2, x), perSource(g* recip(x* kLn2))),
+    RULE("exp2-gradient", op(Op::EXP2, x).named(r), perSource(r* g* kLn2)),
+    RULE("sqrt-gradient", op(Op::SQRT, x).named(r), perSource(g* recip(r * 2))),
+    RULE("sum-gradient", op(Op::ADD, x, y), perSource(g, g)),
+    RULE("difference-gradient", op(Op::SUB, x, y), perSource(g, g * -1)),
+    RULE("negative-gradient", op(Op::NEG, x), perSource(g * -1)),
+    RULE("product-and-sum-gradient", op(Op::MULACC, x, y, z), perSource(y* g, x* g, g)),
+    RULE("product-gradient", op(Op::MUL, x, y), perSource(y* g, x* g)),
     RULE("power-gradient", any(Op::POW), powGradient),
-    RULE("maximum-gradient", any(Op::MAX), maxGradient),
-    RULE("where-gradient", any(Op::WHERE), whereGradient),
+    // Equal values share.
+    RULE("maximum-gradient", op(Op::MAX, x, y),
+         perSource(where(y < x, g, where(same(x, y), g * 0.5, 0)),
+                   where(x < y, g, where(same(x, y), g * 0.5, 0)))),
+    RULE("where-gradient", op(Op::WHERE, cond, x, y),
+         perSource(nothing(), where(cond, g, 0), where(cond, 0, g))),
     RULE("reduce-gradient", any(Op::REDUCE_AXIS), reduceGradient),
-    RULE("gradient-passes-through", any(OpSet({Op::CONTIGUOUS, Op::AFTER})), sameGradient),
-    RULE("contiguous-gradient", any(Op::CONTIGUOUS_BACKWARD), contiguousBackwardGradient),
-    RULE("reshape-gradient", any(Op::RESHAPE), reshapeGradient),
-    RULE("expand-gradient", any(Op::EXPAND), expandGradient),
-    RULE("pad-gradient", any(Op::PAD), padGradient),
-    RULE("shrink-gradient", any(Op::SHRINK), shrinkGradient),
-    RULE("permute-gradient", any(Op::PERMUTE), permuteGradient),
-    RULE("flip-gradient", any(Op::FLIP), flipGradient),
-    RULE("copy-gradient", any(Op::COPY), copyGradient),
+    RULE("gradient-passes-through", any(OpSet({Op::CONTIGUOUS, Op::AFTER})), answers(g)),
+    RULE("contiguous-gradient", any(Op::CONTIGUOUS_BACKWARD), answers(made(contiguousGradient))),
+    RULE("reshape-gradient", any(Op::RESHAPE), answers(made(reshapeGradient))),
+    RULE("expand-gradient", any(Op::EXPAND), answers(made(expandGradient))),
+    RULE("pad-gradient", any(Op::PAD), answers(made(padGradient))),
+    RULE("shrink-gradient", any(Op::SHRINK), answers(made(shrinkGradient))),
+    RULE("permute-gradient", any(Op::PERMUTE), answers(made(permuteGradient))),
+    RULE("flip-gradient", any(Op::FLIP), answers(rootOf(g))),
+    RULE("copy-gradient", any(Op::COPY), answers(made(copyGradient))),
     RULE("shards-gradient", any(Op::MULTI), multiGradient),
     RULE("shard-stack-gradient", any(Op::MSTACK), stackGradient),
 };
@@ -264,7 +217,7 @@ std::vector<UOp> transposed(const CustomDerivative& derivative, UOp u, UOp g) {
   return each;
 }
 
-/// A value with derivatives given by hand: a function shares the gradient out among what it was made from.
+/// A value with derivatives given by hand: a function shares the gradient out among its inputs.
 /// After a kernel the gradient goes to the kernel, whose buffers stand where a marked value has its inputs.
 UOp customGradient(UOp u, UOp g) {
   std::vector<UOp> each(u.srcCount(), none());

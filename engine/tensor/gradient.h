@@ -2,8 +2,8 @@
 //
 //   UOpMap<UOp> g = gradientsOf(loss, one, {w});      // g.at(w)
 //
-// A marked value is DETACH(value, inputs..., UNIQUE): the value itself, whose derivatives by the inputs are
-// what the functions answer that are kept under the UNIQUE.
+// A marked value is DETACH(value, inputs..., UNIQUE): the value itself, whose derivatives by the inputs come
+// from the functions kept under the UNIQUE.
 #pragma once
 #include "engine/rewrite/matcher.h"
 

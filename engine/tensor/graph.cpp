@@ -30,12 +30,6 @@ UOp uniqueConstant(DType dtype, ConstValue value, const std::string& deviceName)
                    UOp::constant(dtype, value).arg());
 }
 
-UOp constLike(UOp like, ConstValue value) {
-  std::string where = like.device();
-  UOp c = where.empty() ? UOp::constant(like.dtype(), value) : constant(like.dtype(), value, where);
-  return where.empty() || !like.hasShape() ? c : broadcastTo(c, like.shape());
-}
-
 UOp reshape(UOp x, const Shape& shape) {
   const Shape& from = x.shape();
   if (from == shape) return x;

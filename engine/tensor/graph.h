@@ -4,6 +4,8 @@
 //   UOp x = newBuffer("CPU", dtypes::float32, 12);
 //   UOp y = graph::permute(graph::reshape(x, {3, 4}), {1, 0});
 #pragma once
+#include "engine/base/integers.h"
+#include "engine/uop/shape.h"
 #include "engine/uop/sint.h"
 
 #include <optional>
@@ -20,10 +22,8 @@ namespace graph {
 
 /// CONST with a DEVICE source: a tensor of shape ().
 UOp constant(DType dtype, ConstValue value, const std::string& device);
-/// The same, unlike any other constant: what may be assigned to, or has a gradient of its own.
+/// The same, unlike any other constant, so that it may be assigned to and has a gradient of its own.
 UOp uniqueConstant(DType dtype, ConstValue value, const std::string& device);
-/// Constant with the type, shape and device of another node.
-UOp constLike(UOp like, ConstValue value);
 
 UOp reshape(UOp x, const Shape& shape);
 UOp expand(UOp x, const Shape& shape);
@@ -47,7 +47,7 @@ UOp base(UOp x);
 /// The node below all views: movement operations that reach each element once, and detach().
 UOp viewed(UOp x);
 /// Whether u is a view of x: elements of x's memory, each where it lies. Padding makes elements, and so does
-/// a reshape of what was expanded.
+/// a reshape of an expanded value.
 bool isView(UOp u, UOp x);
 /// Whether a node is memory, now or once assignments that are pending are made.
 bool isMemory(UOp x);
@@ -56,12 +56,6 @@ bool isMemory(UOp x);
 std::optional<Shape> broadcastShape(const std::vector<Shape>& shapes);
 Sint smax(const Sint& a, const Sint& b);
 Sint smin(const Sint& a, const Sint& b);
-inline int64_t ceilDiv(int64_t a, int64_t b) {
-  return a / b + (a % b != 0 && (a % b > 0) == (b > 0));
-}
-inline int64_t roundUp(int64_t a, int64_t b) {
-  return ceilDiv(a, b) * b;
-}
 /// Whether a dimension is known to be a number equal to v.
 inline bool isInt(const Sint& s, int64_t v) {
   return s.isInt() && s.i() == v;

@@ -98,7 +98,7 @@ constexpr int64_t kChunk = int64_t{1} << 20;
 /// Zeros at the end of a row of bytes, up to a whole number of chunks.
 Tensor padToChunks(const Tensor& bytes) {
   int64_t n = bytes.intNumel();
-  return bytes.pad({{0, Sint(graph::roundUp(std::max<int64_t>(n, 1), kChunk) - n)}});
+  return bytes.pad({{0, Sint(roundUp(std::max<int64_t>(n, 1), kChunk) - n)}});
 }
 
 } // namespace

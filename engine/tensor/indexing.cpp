@@ -8,7 +8,6 @@
 
 namespace uopscope {
 
-using graph::ceilDiv;
 using graph::isInt;
 
 namespace {
@@ -97,7 +96,7 @@ Tensor moveAxes(Tensor x, const std::vector<AxisPlan>& plans) {
   std::vector<std::optional<Sint>> first;
   Ints sizes = x.intShape();
   for (size_t i = 0; i < sizes.size(); ++i) {
-    int64_t full = graph::roundUp(sizes[i], steps[i]), n = full / steps[i];
+    int64_t full = roundUp(sizes[i], steps[i]), n = full / steps[i];
     grow.push_back({0, Sint(full - sizes[i])});
     apart.insert(apart.end(), {Sint(n), Sint(steps[i])});
     first.insert(first.end(), {Sint(n), Sint(1)});

@@ -81,7 +81,7 @@ UOp rebased(UOp view, UOp from, UOp to) {
 JitInputs JitInputs::of(const std::vector<Tensor>& tensors, const std::vector<UOp>& bound) {
   PoolScope scope(tensorPool());
   JitInputs in;
-  NodesHeld held; // `bound` is bare nodes, and what is realized below may collect
+  NodesHeld held; // `bound` is bare nodes, and realizing below may collect
   std::vector<Tensor> open;
   for (const Tensor& t : tensors)
     if (!graph::base(t.uop()).is(Op::BUFFER) && !graph::isRealized(t.uop())) open.push_back(t);
@@ -115,7 +115,7 @@ CapturedJit CapturedJit::capture(const JitInputs& inputs,
                                  bool prune) {
   PoolScope scope(tensorPool());
   CapturedJit made;
-  // The views are kept over buffers without memory: what was handed in may go.
+  // The views are kept over buffers without memory: the arguments may go.
   for (const UOpRef& view : inputs.views) {
     UOp base = graph::base(view);
     made.views_.emplace_back(rebased(view, base, newBuffer(base.device(), base.dtype(), base.arg().i())));
@@ -124,7 +124,7 @@ CapturedJit CapturedJit::capture(const JitInputs& inputs,
   made.values_.resize(made.names_.size());
   size_t launched = 0;
   {
-    // what is pruned runs once and must keep its memory
+    // a pruned launch runs once and must keep its memory
     ContextScope settings({{"NO_MEMORY_PLANNER", prune || vars::noMemoryPlanner}});
     CaptureScope since;
     RunCapture capture;

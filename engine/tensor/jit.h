@@ -4,7 +4,7 @@
 //   for (...) Tensor y = step({batch})[0];      // 1st call runs, 2nd captures, from the 3rd on it replays
 //
 // What changes from call to call are the buffers of the tensors handed in and the values of bound variables;
-// everything else the function touches (weights, constants) is what it was at the capture. The tensors a
+// everything else the function touches (weights, constants) stays as it was at the capture. The tensors a
 // replay returns are those of the capture: their memory is written anew by every call. docs/design/jit.md
 // tells how.
 #pragma once

@@ -53,7 +53,7 @@ std::pair<Tensor, Tensor> Tensor::qr() const {
   Tensor r = *this, q = identityLike(*this, m);
   Tensor row = arange(m, {device(), {}, {}}).reshape({Sint(m), 1});
   for (int64_t i = 0; i < std::min(m, n); ++i) {
-    // the reflection that turns what stands below the diagonal of column i to zero
+    // the reflection that turns column i below the diagonal to zero
     Tensor below = row.ge(i), pivotRow = row.eq(i);
     Tensor x = below.where(columns(r, i, i + 1), 0);
     Tensor first = pivotRow.where(x, 0).sum(Ints{-2}, true);

@@ -32,7 +32,7 @@ Tensor Tensor::sparseCategoricalCrossentropy(const Tensor& y, int64_t ignoreInde
                     .sum(Ints{-1})
                     .mul(1 - smoothing, true)
                     .add(logs.mean(Ints{-1}).mul(mask).mul(smoothing, true));
-  // the mean counts what the mask leaves, not every element
+  // the mean counts the elements that the mask leaves
   Tensor total = r == Reduction::Mean ? each.sum().div(mask.sum()) : r == Reduction::Sum ? each.sum() : each;
   return total.neg();
 }

@@ -8,7 +8,6 @@
 
 namespace uopscope {
 
-using graph::ceilDiv;
 using graph::isInt;
 
 namespace {

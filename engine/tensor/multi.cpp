@@ -8,6 +8,7 @@
 #include "engine/tensor/tensor.h"
 #include "engine/uop/facts.h"
 #include "engine/uop/unique.h"
+#include "engine/uop/visit.h"
 
 #include <fmt/format.h>
 
@@ -75,18 +76,9 @@ Bounds shardBounds(const Shape& shape, int64_t axis, size_t k, size_t n) {
 }
 
 bool touchesSeveralDevices(std::span<const UOp> roots) {
-  IdMap<bool> seen;
-  std::vector<UOp> stack(roots.begin(), roots.end());
-  while (!stack.empty()) {
-    UOp u = stack.back();
-    stack.pop_back();
-    if (seen.contains(u.slot())) continue;
-    seen.set(u.slot(), true);
-    if (u.is(Op::DEVICE) && splitDevices(u.device()).size() > 1) return true;
-    for (UOp s : u.src())
-      if (!seen.contains(s.slot())) stack.push_back(s);
-  }
-  return false;
+  return !visitBelow(roots, [](UOp u) {
+    return u.is(Op::DEVICE) && splitDevices(u.device()).size() > 1 ? Visit::Stop : Visit::Below;
+  });
 }
 
 std::vector<std::string> Tensor::devices() const {

@@ -9,6 +9,7 @@
 #include "engine/tensor/graph.h"
 #include "engine/tensor/placeholder.h"
 #include "engine/tensor/state.h"
+#include "engine/uop/visit.h"
 
 #include <algorithm>
 
@@ -119,19 +120,13 @@ public:
 
   /// The overwritten contents that it needs.
   std::vector<UOp> readBy(UOp root) {
-    std::vector<UOp> found, stack{root};
-    IdMap<bool> seen;
-    while (!stack.empty()) {
-      UOp u = stack.back();
-      stack.pop_back();
-      if (seen.contains(u.slot()) || !reads(u)) continue;
-      seen.set(u.slot(), true);
-      if (isOverwritten(u)) {
-        found.push_back(u);
-        continue;
-      }
-      for (UOp s : u.src()) stack.push_back(s);
-    }
+    std::vector<UOp> found;
+    visitBelow(root, [&](UOp u) {
+      if (!reads(u)) return Visit::Past;
+      if (!isOverwritten(u)) return Visit::Below;
+      found.push_back(u);
+      return Visit::Past;
+    });
     return found;
   }
 
@@ -162,7 +157,7 @@ bool isOutsideOfCapture(const Tensor::State& s) {
   return RunCapture::active() && s.born <= captureStart();
 }
 
-/// Stored in the order of its own elements, a view shares the loops of what it is read with: a transposed
+/// Stored in the order of its own elements, a view shares the loops of its reader: a transposed
 /// gradient those of its parameter.
 void storeInOwnOrder(Tensor::State& s) {
   bool inOrder = true;
@@ -224,7 +219,7 @@ OldContentsKept keepOldContents(const std::vector<UOp>& roots, Tensor::State* in
     UOp u = state->uop;
     if (!old.reads(u)) continue; // builds on one before it
     std::vector<Tensor>& to = isOutsideOfCapture(*state) ? outside : kept.along;
-    // What a function makes again is one node with what was made before it, and must not become its buffer.
+    // A value that a function makes again is one node with the value from before, and must not become its buffer.
     bool isApart = &to != &outside || !old.isScheduled(plain(u));
     if (!old.isName(u) && isApart && isComputable(u) && isCheaperThanCopies(old, u)) {
       storeInOwnOrder(*state);
@@ -305,24 +300,19 @@ bool ReplayGuard::mayName(Tensor::State& s) {
 
 /// The contents that a value reads, or assigns, and that a replay overwrites or is to see assigned.
 std::vector<UOp> ReplayGuard::lost(UOp root, bool isName) const {
-  std::vector<UOp> found, stack{root};
-  IdMap<bool> seen;
+  std::vector<UOp> found;
   IdMap<bool> assigned;
   if (plain(root).is(Op::ASSIGN))
     for (UOp u : plain(root).src(0).toposort())
       if (u.is(Op::BUFFER)) assigned.set(u.slot(), true);
-  while (!stack.empty()) {
-    UOp u = stack.back();
-    stack.pop_back();
-    if (seen.contains(u.slot())) continue;
-    seen.set(u.slot(), true);
-    for (UOp s : u.src()) stack.push_back(s);
-    if (!u.is(Op::BUFFER)) continue;
+  visitBelow(root, [&](UOp u) {
+    if (!u.is(Op::BUFFER)) return Visit::Below;
     const Buffer* memory = Buffer::of(u)->root();
     if (memory_.written.contains(memory) || (!isName && writtenInputs_.contains(memory)) ||
         (assigned.contains(u.slot()) && memory_.read.contains(memory)))
       found.push_back(u);
-  }
+    return Visit::Past; // its sources say where it lies
+  });
   return found;
 }
 

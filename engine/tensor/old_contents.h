@@ -23,8 +23,8 @@ struct OldContentsKept {
 /// `inPlace` follow the assignment.
 OldContentsKept keepOldContents(const std::vector<UOp>& roots, Tensor::State* inPlace);
 
-/// Inside of a capture: computes what these roots use of tensors made before it, and do not make again,
-/// outside of it. Whether there was any: the roots are to be asked for again.
+/// Inside of a capture: computes, outside of it, the values of tensors made before it that these roots
+/// use and do not make again. Whether there was any: the roots are to be asked for again.
 bool computeBeforeCapture(const std::vector<UOp>& roots);
 
 /// Tensors made before a capture began are computed outside of it: a replay must not make them anew.
@@ -47,10 +47,10 @@ private:
 void madeInCapture(UOp u);
 
 /// Before each replay of a captured function: makes assignments to the memory it reads that are pending, and
-/// computes what reads the memory that it writes.
+/// computes the values that read the memory it writes.
 class ReplayGuard {
 public:
-  /// What every replay uses. What names it now is to show what a replay writes.
+  /// The memory that every replay uses. Tensors that name it now will show the values of a replay.
   void watch(CapturedRun::Memory memory);
   void keep(std::span<const std::shared_ptr<Buffer>> inputs);
 

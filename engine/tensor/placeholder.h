@@ -1,4 +1,4 @@
-// Placeholders: what a transform (vmap, jvp ...) hands to a function in place of its arguments. A placeholder
+// Placeholders: a transform (vmap, jvp ...) hands them to a function in place of its arguments. A placeholder
 // has a shape and no values: the function's graph is built over it once, and the transform writes it anew.
 //
 //   UOp p = newPlaceholder({3}, dtypes::float32, "CPU");    // a BUFFER with the tag "placeholder"

@@ -25,7 +25,7 @@ Ints Tensor::ceilPads(const Ints& pads, const Ints& kernel, const Ints& stride, 
     size_t at = (n - 1 - i) * 2;
     int64_t in = sizes[sizes.size() - n + i], before = pads[at], after = pads[at + 1],
             reach = d[i] * (kernel[i] - 1) + 1;
-    int64_t count = graph::ceilDiv(in + before + after - reach, s[i]) + 1;
+    int64_t count = ceilDiv(in + before + after - reach, s[i]) + 1;
     out[at + 1] += s[i] * (count - 1) + reach - (in + before + after) -
                    std::max<int64_t>(s[i] * (count - 1) - (before + in - 1), 0);
   }

@@ -104,7 +104,7 @@ RandomWords drawWords(int64_t words, const std::string& device) {
   if (RunCapture::active()) // a captured call goes on in the stream each time it is replayed
     RunCapture::beforeReplay(Tensor::drawAgain(device, words, Buffer::of(graph::base(start.uop()))));
 
-  int64_t half = graph::ceilDiv(words, 2);
+  int64_t half = ceilDiv(words, 2);
   Tensor low = Tensor::arange(half, {device, dtypes::uint32, false}).add(start);
   Tensor high = low.add(ConstValue::ofInt(half));
   auto keyWord = [&](int64_t i) {
@@ -164,7 +164,7 @@ Tensor Tensor::rand(const Ints& shape, const TensorOptions& o, bool contiguousRe
   std::string where = Device::canonicalize(o.device ? *o.device : Device::defaultName());
   Shape to(shape.begin(), shape.end());
   if (numel == 0) return zeros(to, {where, d, o.requiresGrad});
-  int64_t words = graph::ceilDiv(numel * d.itemsize(), 4);
+  int64_t words = ceilDiv(numel * d.itemsize(), 4);
   RandomWords drawn = drawWords(words, where);
   Tensor random = uniformFromBits(first(cat({drawn.low, drawn.high}), words).bitcast(bitsType(d)), d);
   Tensor result = first(random, numel).reshape(to).setRequiresGrad(o.requiresGrad);

@@ -1,4 +1,4 @@
-// From tensors to numbers: schedule, run, and let every tensor that depended on what was computed read the
+// From tensors to numbers: schedule, run, and let every tensor that depended on a computed value read its
 // buffer. The tensor pool is collected here, the one place where no bare node is in use.
 #include "engine/base/id_map.h"
 #include "engine/runtime/buffer.h"
@@ -183,7 +183,7 @@ void releaseUnreached() {
 }
 
 namespace {
-/// Shards of live tensors: what becomes of them is asked for, as of any value that a tensor stands for.
+/// Shards of live tensors: their successors are asked for, as those of any value that a tensor stands for.
 std::vector<UOpRef> heldShards(const std::vector<UOp>& roots) {
   std::vector<UOp> held;
   forEachTensor([&](Tensor::State& s) {

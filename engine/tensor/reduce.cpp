@@ -1,4 +1,4 @@
-// Reductions and what is made of them: statistics, softmax, norms.
+// Reductions, and statistics, softmax and norms made of them.
 #include "engine/tensor/state.h"
 #include "engine/tensor/tensor.h"
 

@@ -1,4 +1,4 @@
-// A transform as a pass: what the observer is told.
+// A transform as a pass, told to the observer.
 #include "engine/tensor/value_pass.h"
 
 #include "engine/base/source_path.h"

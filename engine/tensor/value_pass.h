@@ -4,7 +4,7 @@
 //   ValuePass pass("vmap", "vmap", rules, values);
 //   for (size_t k = 0; k < values.size(); ++k) answers[k] = pass.step(k, context);
 //
-// Invariant: what stands below an answer is not walked again, so the answers are the pass's last graph.
+// Invariant: nodes below an answer are not walked again, so the answers are the pass's last graph.
 #pragma once
 #include "engine/rewrite/matcher.h"
 

@@ -1,5 +1,5 @@
-// The batching rules: shapes and axes move over by one, and what has no batch axis is spread where it meets
-// what has one.
+// The batching rules: shapes and axes move over by one, and a value without a batch axis is spread where it
+// meets one with it.
 #include "engine/transform/batch.h"
 
 #include "engine/base/id_map.h"
@@ -151,7 +151,7 @@ constexpr RuleDef kBatch[] = {
 // --- values with derivatives given by hand ---
 
 /// A call of a marked value's functions as they were written, for one of the batch: placeholders stand for
-/// what has the first axis, `wanted` is asked for the answer, and that is batched.
+/// values that have the first axis, `wanted` is asked for the answer, and that is batched.
 struct OneOfBatch {
   UOpMap<UOp> arguments;
   Sint length;

@@ -9,7 +9,7 @@ namespace uopscope {
 
 namespace {
 
-/// The pattern by what is to be coloured (lines) and by what two of one colour must not share (meetings).
+/// The pattern by the lines to be coloured and by the meetings that two of one colour must not share.
 struct Lines {
   std::vector<int32_t> linePtr, meetings; ///< of each line
   std::vector<int32_t> meetPtr, lines;    ///< of each meeting
@@ -63,7 +63,7 @@ Coloring greedy(const Lines& l, const std::vector<int32_t>& order) {
 }
 
 /// Smallest last: the line that meets the fewest others is coloured last, then the same for those that
-/// remain. How many lines one meets is counted once per meeting, which is what it costs to count.
+/// remain. How many lines one meets is counted once per meeting, at the price of one step each.
 std::vector<int32_t> smallestLast(const Lines& l) {
   auto n = static_cast<size_t>(l.count());
   std::vector<int32_t> degree(n, 0), order;
@@ -99,7 +99,7 @@ std::vector<int32_t> smallestLast(const Lines& l) {
   return order;
 }
 
-/// Pairs of lines that meet, each as often as it does: what an order by degrees takes to find.
+/// Pairs of lines that meet, each as often as it does: the price of an order by degrees.
 int64_t pairs(const Lines& l) {
   int64_t all = 0;
   for (size_t i = 0; i + 1 < l.meetPtr.size(); ++i)

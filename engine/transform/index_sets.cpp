@@ -1,6 +1,8 @@
 // Sets of input elements: unions by number, and views of them.
 #include "engine/transform/index_sets.h"
 
+#include "engine/base/hash.h"
+
 #include <algorithm>
 
 namespace uopscope {
@@ -49,7 +51,7 @@ SetTable::SetTable() : begin_{0, 0} {}
 int32_t SetTable::intern(std::span<const int32_t> sorted) {
   if (sorted.empty()) return 0;
   uint64_t hash = sorted.size();
-  for (int32_t e : sorted) hash = (hash ^ static_cast<uint64_t>(e)) * 0x9E3779B97F4A7C15ull + (hash >> 29);
+  for (int32_t e : sorted) hash = mixHash(hash, static_cast<uint64_t>(e));
   auto [from, to] = byHash_.equal_range(hash);
   for (auto it = from; it != to; ++it)
     if (std::ranges::equal(elements(it->second), sorted)) return it->second;

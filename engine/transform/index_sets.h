@@ -4,8 +4,8 @@
 //   IndexSets x = IndexSets::identity(table, {3, 4});        // element k is reached by k alone
 //   x.permute({1, 0}).shrink({0, 0}, {2, 3})                 // views: nothing is copied
 //
-// Equal sets are one number, so elementwise operations look up unions of two numbers. What does not vary
-// along an axis is kept once (stride 0): a product over an expanded operand costs what its operands hold.
+// Equal sets are one number, so elementwise operations look up unions of two numbers. Values that do not
+// vary along an axis are kept once (stride 0): a product over an expanded operand costs what its operands hold.
 #pragma once
 #include <cstdint>
 #include <memory>

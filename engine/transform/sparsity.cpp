@@ -72,12 +72,12 @@ std::optional<std::vector<uint8_t>> Analysis::truth(UOp condition) {
     if (isPlaceholder(u)) return std::nullopt; // this argument, or that of a transform around it
     result.fromValues = result.fromValues || u.is(Op::BUFFER);
   }
-  Tensor values = Tensor::fromUOp(
-      condition.dtype().isBool()
-          ? condition
-          : condition.alu(Op::CMPNE,
-                          {graph::constLike(condition, condition.dtype().isFloat() ? ConstValue::ofFloat(0)
-                                                                                   : ConstValue::ofInt(0))}));
+  Tensor values =
+      Tensor::fromUOp(condition.dtype().isBool()
+                          ? condition
+                          : condition.alu(Op::CMPNE, {constantLike(condition, condition.dtype().isFloat()
+                                                                                  ? ConstValue::ofFloat(0)
+                                                                                  : ConstValue::ofInt(0))}));
   return values.contiguous().values<uint8_t>();
 }
 
@@ -109,7 +109,7 @@ IndexSets Analysis::dense(UOp u) {
   return IndexSets::uniform(table_.unionOf(all), numbers(u.shape(), u));
 }
 
-/// A factor that is 0 or 1: what bool it is of; null for any other.
+/// The bool of a factor that is 0 or 1; null for any other.
 UOp maskOf(UOp factor) {
   UOp u = factor;
   while (u.in(group::kMovement)) u = u.src(0);

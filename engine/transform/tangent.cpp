@@ -1,4 +1,4 @@
-// The forward rules. Movement operations and sums are linear: they do to the tangent what they do to the
+// The forward rules. Movement operations and sums are linear: they do the same to the tangent as to the
 // value.
 #include "engine/transform/tangent.h"
 
@@ -34,14 +34,17 @@ UOp tangentOf(Match& m, size_t k) {
 UOp zero() {
   return UOp::make(Op::NOOP, dtypes::void_);
 }
+/// The same as a part of a result.
+template <size_t k>
+UOp tangent(Match& m) {
+  UOp t = tangentOf(m, k);
+  return t ? t : zero();
+}
 UOp number(UOp like, double v) {
-  return graph::constLike(like, ConstValue::ofFloat(v));
+  return constantLike(like, ConstValue::ofFloat(v));
 }
 UOp times(UOp a, UOp b) {
   return a.alu(Op::MUL, {b});
-}
-UOp negative(UOp x) {
-  return times(x, number(x, -1));
 }
 /// A sum of terms some of which are zero.
 UOp sum(UOp a, UOp b) {
@@ -51,51 +54,7 @@ UOp sum(UOp a, UOp b) {
 UOp orZeros(UOp t, UOp like) {
   return t ? t : number(like, 0);
 }
-/// A rule of one source: the tangent times the slope.
-template <UOp (*slope)(UOp r, UOp x)>
-UOp chain(Match& m) {
-  UOp t = tangentOf(m, 0);
-  return t ? times(t, slope(m.root(), m.root().src(0))) : zero();
-}
-UOp reciprocalSlope(UOp r, UOp) {
-  return negative(times(r, r));
-}
-UOp sinSlope(UOp, UOp x) {
-  return number(x, std::numbers::pi / 2).alu(Op::ADD, {negative(x)}).alu(Op::SIN);
-}
-UOp log2Slope(UOp, UOp x) {
-  return times(x, number(x, std::numbers::ln2)).alu(Op::RECIPROCAL);
-}
-UOp exp2Slope(UOp r, UOp) {
-  return times(r, number(r, std::numbers::ln2));
-}
-UOp sqrtSlope(UOp r, UOp) {
-  return times(r, number(r, 2)).alu(Op::RECIPROCAL);
-}
-UOp negSlope(UOp, UOp x) {
-  return number(x, -1);
-}
 
-UOp addTangent(Match& m) {
-  return sum(tangentOf(m, 0), tangentOf(m, 1));
-}
-UOp subTangent(Match& m) {
-  UOp t = tangentOf(m, 1);
-  return sum(tangentOf(m, 0), t ? negative(t) : t);
-}
-UOp mulTangent(Match& m) {
-  UOp a = tangentOf(m, 0), b = tangentOf(m, 1);
-  return sum(a ? times(a, m.root().src(1)) : a, b ? times(m.root().src(0), b) : b);
-}
-UOp mulaccTangent(Match& m) {
-  UOp product = mulTangent(m);
-  return sum(product.is(Op::NOOP) ? UOp() : product, tangentOf(m, 2));
-}
-UOp divisionTangent(Match& m) {
-  UOp r = m.root(), y = r.src(1), a = tangentOf(m, 0), b = tangentOf(m, 1);
-  UOp top = sum(a, b ? negative(times(r, b)) : b);
-  return top.is(Op::NOOP) ? top : top.alu(Op::FDIV, {y});
-}
 UOp powTangent(Match& m) {
   UOp r = m.root(), b = r.src(0), e = r.src(1), tb = tangentOf(m, 0), te = tangentOf(m, 1);
   UOp otherBase = b.alu(Op::CMPNE, {number(b, 0)});
@@ -109,23 +68,6 @@ UOp powTangent(Match& m) {
     te = times(te, otherBase.where(times(times(r, b.alu(Op::LOG2)), number(r, std::numbers::ln2)), atZero));
   }
   return sum(tb, te);
-}
-UOp maxTangent(Match& m) {
-  UOp a = tangentOf(m, 0), b = tangentOf(m, 1), x = m.root().src(0), y = m.root().src(1);
-  if (!a && !b) return zero();
-  a = orZeros(a, m.root());
-  b = orZeros(b, m.root());
-  UOp shared = times(a.alu(Op::ADD, {b}), number(a, 0.5)); // equal values share
-  return y.alu(Op::CMPLT, {x}).where(a, x.alu(Op::CMPLT, {y}).where(b, shared));
-}
-UOp whereTangent(Match& m) {
-  UOp a = tangentOf(m, 1), b = tangentOf(m, 2);
-  if (!a && !b) return zero();
-  return m.root().src(0).where(orZeros(a, m.root()), orZeros(b, m.root()));
-}
-UOp castTangent(Match& m) {
-  UOp t = tangentOf(m, 0);
-  return t && m.root().dtype().isFloat() ? t.cast(m.root().dtype()) : zero();
 }
 UOp reduceTangent(Match& m) {
   UOp r = m.root(), x = r.src(0), t = tangentOf(m, 0);
@@ -141,21 +83,6 @@ UOp reduceTangent(Match& m) {
   case Op::MUL: return summed(times(t, productOfOthers(x, arg.axes)));
   default: return {};
   }
-}
-/// What does to the tangent as to the value: movement, copies.
-UOp linearTangent(Match& m) {
-  UOp t = tangentOf(m, 0);
-  if (!t) return zero();
-  std::vector<UOp> src(m.root().src().begin(), m.root().src().end());
-  src[0] = t;
-  return UOp::make(m.root().op(), t.dtype(), src, m.root().arg());
-}
-UOp sameTangent(Match& m) {
-  UOp t = tangentOf(m, 0);
-  return t ? t : zero();
-}
-UOp noTangent(Match&) {
-  return zero();
 }
 UOp shardsTangent(Match& m) {
   std::vector<UOp> parts;
@@ -176,28 +103,36 @@ UOp assignTangent(Match&) {
 constexpr OpSet kSteps{Op::CMPLT, Op::CMPNE, Op::CMPEQ, Op::BITCAST, Op::TRUNC, Op::IDIV,    Op::MOD,
                        Op::AND,   Op::OR,    Op::XOR,   Op::SHL,     Op::SHR,   Op::THREEFRY};
 
+// --- the rules: r is the node, x, y and z its sources, dx, dy and dz their tangents ---
+
+constexpr PatVar r{"r"}, x{"x"}, y{"y"}, z{"z"};
+constexpr Pat dx = made(tangent<0>), dy = made(tangent<1>), dz = made(tangent<2>);
+constexpr double kLn2 = std::numbers::ln2, kHalfPi = std::numbers::pi / 2;
+
 constexpr RuleDef kTangents[] = {
-    RULE("cast-tangent", any(Op::CAST), castTangent),
-    RULE("reciprocal-tangent", any(Op::RECIPROCAL), chain<reciprocalSlope>),
-    RULE("sin-tangent", any(Op::SIN), chain<sinSlope>),
-    RULE("log2-tangent", any(Op::LOG2), chain<log2Slope>),
-    RULE("exp2-tangent", any(Op::EXP2), chain<exp2Slope>),
-    RULE("sqrt-tangent", any(Op::SQRT), chain<sqrtSlope>),
-    RULE("negative-tangent", any(Op::NEG), chain<negSlope>),
-    RULE("sum-tangent", any(Op::ADD), addTangent),
-    RULE("difference-tangent", any(Op::SUB), subTangent),
-    RULE("product-tangent", any(Op::MUL), mulTangent),
-    RULE("product-and-sum-tangent", any(Op::MULACC), mulaccTangent),
-    RULE("division-tangent", any(Op::FDIV), divisionTangent),
+    RULE("cast-tangent", op(Op::CAST, x).withDtype(kMaskFloats), tensors(toRoot(dx))),
+    RULE("no-tangent-of-steps", any(kSteps | OpSet{Op::CAST}), nothing()),
+    RULE("reciprocal-tangent", op(Op::RECIPROCAL, x).named(r), tensors(dx*(r* r * -1))),
+    RULE("sin-tangent", op(Op::SIN, x), tensors(dx* op(Op::SIN, kHalfPi + x * -1))),
+    RULE("log2-tangent", op(Op::LOG2, x), tensors(dx* recip(x* kLn2))),
+    RULE("exp2-tangent", op(Op::EXP2, x).named(r), tensors(dx*(r* kLn2))),
+    RULE("sqrt-tangent", op(Op::SQRT, x).named(r), tensors(dx* recip(r * 2))),
+    RULE("negative-tangent", op(Op::NEG, x), tensors(dx * -1)),
+    RULE("sum-tangent", op(Op::ADD, x, y), tensors(dx + dy)),
+    RULE("difference-tangent", op(Op::SUB, x, y), tensors(dx + dy * -1)),
+    RULE("product-tangent", op(Op::MUL, x, y), tensors(dx* y + x * dy)),
+    RULE("product-and-sum-tangent", op(Op::MULACC, x, y, z), tensors(dx* y + x * dy + dz)),
+    RULE("division-tangent", op(Op::FDIV, x, y).named(r), tensors(op(Op::FDIV, dx + r * dy * -1, y))),
     RULE("power-tangent", any(Op::POW), powTangent),
-    RULE("maximum-tangent", any(Op::MAX), maxTangent),
-    RULE("where-tangent", any(Op::WHERE), whereTangent),
-    RULE("no-tangent-of-steps", any(kSteps), noTangent),
+    // Equal values share.
+    RULE("maximum-tangent", op(Op::MAX, x, y), tensors(where(y < x, dx, where(x < y, dy, (dx + dy) * 0.5)))),
+    RULE("where-tangent", op(Op::WHERE, x, y, z), tensors(where(x, dy, dz))),
     RULE("reduce-tangent", any(Op::REDUCE_AXIS), reduceTangent),
-    RULE("linear-tangent", any(group::kMovement | OpSet{Op::COPY, Op::MULTI}), linearTangent),
+    // Movement and copies do to the tangent as to the value.
+    RULE("linear-tangent", any(group::kMovement | OpSet{Op::COPY, Op::MULTI}), tensors(rootWith(dx))),
     RULE("shard-stack-tangent", any(Op::MSTACK), shardsTangent),
-    RULE("tangent-passes-through", any({Op::CONTIGUOUS, Op::CONTIGUOUS_BACKWARD}), sameTangent),
-    RULE("no-tangent-of-detached", any(Op::DETACH), noTangent),
+    RULE("tangent-passes-through", any({Op::CONTIGUOUS, Op::CONTIGUOUS_BACKWARD}), tangent<0>),
+    RULE("no-tangent-of-detached", any(Op::DETACH), nothing()),
     RULE("kernel-tangent", any({Op::AFTER, Op::CUSTOM_KERNEL}), kernelTangent),
     RULE("assign-tangent", any(Op::ASSIGN), assignTangent),
 };
@@ -216,7 +151,7 @@ UOp customTangent(const CustomDerivative& derivative, UOp u, const UOpMap<UOp>& 
   return derivative.forward(each, u);
 }
 
-/// Which values of the path are asked for: what a marked value was made by is not, its own function answers.
+/// Which values of the path are asked for: the nodes that made a marked value are not, its function answers.
 std::vector<bool> needed(std::span<const UOp> values, const std::vector<UOp>& path) {
   UOpMap<bool> asked;
   for (UOp u : values) asked[u] = true;

@@ -93,7 +93,7 @@ struct ConstValue {
   double asDouble() const { return kind == Kind::Float ? f : static_cast<double>(i); }
   bool operator==(const ConstValue& o) const;
 };
-/// WMMA: what a tensor core needs to know.
+/// WMMA: the tile of a tensor core, its types and its axes.
 struct WmmaArg {
   std::string name;
   std::vector<int64_t> dims; ///< N, M, K

@@ -54,7 +54,7 @@ public:
   constexpr uint64_t bits() const { return bits_; }
 
   constexpr Scalar kind() const { return static_cast<Scalar>(bits_ & 0x1f); }
-  /// Lanes: 1 for a scalar. Of a pointer, the lanes of what it points to.
+  /// Lanes: 1 for a scalar. Of a pointer, the lanes of its elements.
   constexpr int count() const { return static_cast<int>(bits_ >> kCountAt & 0xfff); }
   constexpr bool isPtr() const { return bits_ >> kPtrAt & 1; }
   constexpr AddrSpace addrspace() const { return static_cast<AddrSpace>(bits_ >> kSpaceAt & 3); }

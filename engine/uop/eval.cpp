@@ -1,4 +1,4 @@
-// Evaluation of operations on constants. See eval.h for what is defined where C is not.
+// Evaluation of operations on constants. eval.h says how the cases are defined that C leaves open.
 #include "engine/uop/eval.h"
 
 #include "engine/base/error.h"
@@ -254,6 +254,28 @@ bool losslessCast(DType from, DType to) {
   }
   if (from.isUnsigned()) return from.bitsize() < to.bitsize();
   return !to.isUnsigned() && from.bitsize() < to.bitsize();
+}
+
+UOp evalConstants(Op op, DType result, std::span<const UOp> operands) {
+  DType operand = operands[op == Op::WHERE ? 1 : 0].dtype();
+  if (op == Op::BITCAST && result.itemsize() != operand.itemsize()) return {};
+  bool hasLanes = false;
+  for (UOp u : operands) hasLanes |= u.is(Op::VCONST);
+  std::vector<ConstValue> lanes;
+  for (size_t lane = 0; lane < (hasLanes ? static_cast<size_t>(result.count()) : 1); ++lane) {
+    std::array<ConstValue, 3> v;
+    for (size_t i = 0; i < operands.size(); ++i) {
+      UOp u = operands[i];
+      if (!u.is(Op::VCONST)) u = laneConst(u);
+      if (!u) return {};
+      v[i] = u.isConst() ? u.constValue() : u.arg().as<std::vector<ConstValue>>()[lane];
+      if (v[i].isInvalid() && result.kind() != Scalar::Index) return {};
+    }
+    lanes.push_back(evalAlu(op, result, operand, std::span(v.data(), operands.size())));
+  }
+  bool alike = std::all_of(lanes.begin(), lanes.end(), [&](const ConstValue& v) { return v == lanes[0]; });
+  return alike ? UOp::constant(result, lanes[0])
+               : UOp::make(Op::VCONST, result, {}, Arg::of(std::move(lanes)));
 }
 
 } // namespace uopscope

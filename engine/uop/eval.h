@@ -7,7 +7,7 @@
 // shifts everything out, a float that no integer of the type holds is truncated to 64 bits (saturating, NaN
 // is 0) and wrapped. Invalid operands give Invalid, but for the branch of a WHERE that is not taken.
 #pragma once
-#include "engine/uop/arg.h"
+#include "engine/uop/uop.h"
 
 #include <span>
 
@@ -21,6 +21,9 @@ inline ConstValue evalAlu(Op op, DType result, DType operand, std::initializer_l
 }
 /// A value as a constant of the type: wrapped or rounded, of the type's kind.
 ConstValue convertConst(DType type, ConstValue value);
+/// The constant that an operation, CAST or BITCAST makes of constants, lane by lane where they have lanes. Null
+/// where an operand is no number (Invalid is one of type index), or a BITCAST changes the size.
+UOp evalConstants(Op op, DType result, std::span<const UOp> operands);
 /// Random bits from a counter and a key: the 20-round Threefry-2x32.
 uint64_t threefry2x32(uint64_t counter, uint64_t key);
 /// Whether every value of `from` is a value of `to`.

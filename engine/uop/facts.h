@@ -1,4 +1,4 @@
-// Facts: what is worth knowing about a node and is computed once: bounds, ranges in scope, shape, device.
+// Facts: properties of a node that are computed once: bounds, ranges in scope, shape, device.
 // Computed on first use, for a whole graph without recursion, and kept with the node in its pool.
 #pragma once
 #include "engine/uop/sint.h"

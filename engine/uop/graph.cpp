@@ -1,5 +1,6 @@
 // Walking graphs: topological order, slices, consumers, substitution, content keys. All iterative, since a
 // chain of a hundred thousand nodes is an ordinary graph here, and linear in nodes and edges.
+#include "engine/base/hash.h"
 #include "engine/base/id_map.h"
 #include "engine/uop/uop.h"
 
@@ -107,8 +108,7 @@ std::pair<uint64_t, uint64_t> UOp::key() const {
   using Key = std::pair<uint64_t, uint64_t>;
   IdMap<Key> keys;
   auto mix = [](uint64_t h, uint64_t v) {
-    __uint128_t product = static_cast<__uint128_t>(h ^ v) * 0xD6E8FEB86659FD93ull;
-    return (static_cast<uint64_t>(product) ^ static_cast<uint64_t>(product >> 64)) + 0x2545F4914F6CDD1Dull;
+    return mixHash(h, v, 0xD6E8FEB86659FD93ull) + 0x2545F4914F6CDD1Dull;
   };
   Key last;
   walk(*this, kEverything, [&](UOp u) {

@@ -62,7 +62,7 @@ UOp termBase(UOp term) {
   return term.is(Op::MUL) && isIntConst(term.src(1)) ? term.src(0) : term;
 }
 
-/// Is `u` built from others by what linearOf() takes apart?
+/// Is `u` built from others by operations that linearOf() takes apart?
 bool isSumPart(UOp u) {
   switch (u.op()) {
   case Op::ADD:
@@ -122,7 +122,7 @@ UOp Linear::toUOp() const {
 
 bool normalize(Linear& sum) {
   std::vector<Term> terms = sum.terms;
-  // By id first, which is cheap and brings equal nodes together; content decides the order of what remains.
+  // By id first, which is cheap and brings equal nodes together; content decides the order of the others.
   std::sort(terms.begin(), terms.end(),
             [](const Term& a, const Term& b) { return a.node.id() < b.node.id(); });
   size_t n = 0;

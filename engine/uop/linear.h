@@ -5,7 +5,7 @@
 //   l.toUOp() renders n+r0*7+6
 //
 // A sum is flattened in one go: cost is n log n in its number of terms, whatever its nesting, and nothing
-// recurses. The order depends on what nodes are, not on when they were made, so it is the same in every pool.
+// recurses. The order depends on the content of nodes, not on when they were made, so it is the same in every pool.
 // Arithmetic that leaves 64 bits is not folded: the part in question stays a node of its own.
 #pragma once
 #include "engine/uop/uop.h"
@@ -37,7 +37,7 @@ int compareNodes(UOp a, UOp b);
 Linear linearOf(UOp sum);
 /// Sorts and merges terms; false when a factor leaves 64 bits (then nothing is changed).
 bool normalize(Linear& sum);
-/// Whether the nodes are already what linearOf(u).toUOp() gives; looks at no more than `limit` terms and
+/// Whether the nodes are already those of linearOf(u).toUOp(); looks at no more than `limit` terms and
 /// answers true beyond that. Known answers are remembered, so asking again is free.
 bool isNormalSum(UOp u, size_t limit = SIZE_MAX);
 /// Whether the sum has more than `limit` parts (ADD nodes are counted along their left sources).

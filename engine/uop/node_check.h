@@ -1,4 +1,4 @@
-// What a node of each operation must look like, as ops.def declares it: how many sources, and what kind of
+// The form of a node of each operation, as ops.def declares it: the number of its sources and the kind of its
 // argument. Nodes that come from outside (Python, the parser, files) pass here; builds with a sanitizer check
 // every node. The compiler itself relies on it: it reads sources and arguments without asking again.
 //
@@ -8,7 +8,7 @@
 
 namespace uopscope {
 
-/// Throws Error(Spec) that names the operation, the field, what was given and what is allowed.
+/// Throws Error(Spec) that names the operation, the field, the value given and those allowed.
 void checkNode(Op op, std::span<const UOp> src, Arg arg);
 
 /// The node of these fields in the current pool, once it is checked.

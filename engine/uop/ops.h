@@ -23,7 +23,7 @@ static_assert(kOpCount <= 128, "OpSet holds 128 operations");
 
 /// Name as the reference spells it, without the "Ops." in front: "ADD".
 std::string_view opName(Op op);
-/// One line on what the operation is.
+/// The operation in one line.
 std::string_view opDoc(Op op);
 std::optional<Op> opFromName(std::string_view name);
 /// How people write a binary operation between its operands: "+", "//", "<"; empty for all others.

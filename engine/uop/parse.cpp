@@ -1,4 +1,4 @@
-// Reads back what pyrender writes: assignments of calls, methods, operators, numbers, strings and tuples. Not
+// Reads the text of pyrender back: assignments of calls, methods, operators, numbers, strings and tuples. Not
 // Python, but the part of it that builds nodes. Text is not trusted: nesting is limited, and whatever does
 // not fit is Error(Value) with its line.
 #include "engine/base/error.h"
@@ -69,7 +69,7 @@ public:
 private:
   void spaces() { c_.skipSpaces(depthInParens_ > 0); }
 
-  // --- what a value is asked to be ---
+  // --- values as the kind that is wanted ---
   UOp node(const Value& v) {
     if (auto* u = as<UOp>(v)) return *u;
     c_.fail("a node expected");
@@ -124,7 +124,7 @@ private:
     return out;
   }
 
-  /// A value as the argument of an operation, which decides what a tuple means.
+  /// A value as the argument of an operation, which decides about the meaning of a tuple.
   Arg argument(const Value& v, Op op) {
     if (as<Nothing>(v)) return {};
     if (auto* a = as<Arg>(v)) return *a;

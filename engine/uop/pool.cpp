@@ -2,6 +2,7 @@
 // node; the hash is computed from ids and content, so it is the same in every run. Measured cost of a make is
 // in docs/design/performance.md.
 #include "engine/base/error.h"
+#include "engine/base/hash.h"
 #include "engine/base/id_map.h"
 #include "engine/uop/fact_store.h"
 #include "engine/uop/node_check.h"
@@ -22,16 +23,11 @@ std::atomic<void (*)(UOp)> bufferHook{nullptr};
 std::atomic<void (*)(Pool&)> retireHook{nullptr};
 constexpr uint8_t kMarked = 1;
 
-uint64_t mix(uint64_t h, uint64_t v) {
-  __uint128_t product = static_cast<__uint128_t>(h ^ v) * 0x9E3779B97F4A7C15ull;
-  return static_cast<uint64_t>(product) ^ static_cast<uint64_t>(product >> 64);
-}
-
 uint32_t hashOf(Op op, DType dtype, std::span<const UOp> src, Arg arg, Arg tag) {
-  uint64_t h = mix(0x243F6A8885A308D3ull + static_cast<uint64_t>(op), dtype.bits());
-  if (arg) h = mix(h, arg.hash());
-  if (tag) h = mix(h, tag.hash() + 1);
-  for (UOp s : src) h = mix(h, s.id() + 0x100000000ull);
+  uint64_t h = mixHash(0x243F6A8885A308D3ull + static_cast<uint64_t>(op), dtype.bits());
+  if (arg) h = mixHash(h, arg.hash());
+  if (tag) h = mixHash(h, tag.hash() + 1);
+  for (UOp s : src) h = mixHash(h, s.id() + 0x100000000ull);
   return static_cast<uint32_t>(h ^ h >> 32);
 }
 

@@ -6,6 +6,7 @@
 
 #include "engine/base/error.h"
 #include "engine/uop/linear.h"
+#include "engine/uop/unique.h"
 
 #include <fmt/format.h>
 
@@ -238,6 +239,18 @@ std::optional<Shape> computeShape(UOp u) {
     if (u.in(group::kAlu)) return elementwiseShape(u, u.srcCount());
     return std::nullopt; // effects and nodes of kernels
   }
+}
+
+UOp constantLike(UOp like, ConstValue value) {
+  std::string device = like.device();
+  UOp scalar = UOp::constant(like.dtype(), value);
+  if (device.empty()) return scalar;
+  UOp c = UOp::make(Op::CONST, like.dtype(), {deviceNode(device)}, scalar.arg());
+  if (!like.hasShape() || like.shape().empty()) return c;
+  const Shape& shape = like.shape();
+  Shape ones(shape.size(), Sint(1));
+  c = UOp::make(Op::RESHAPE, c.dtype(), {c, shapeToUOp(ones)});
+  return shape == ones ? c : UOp::make(Op::EXPAND, c.dtype(), {c, shapeToUOp(shape)});
 }
 
 } // namespace uopscope

@@ -12,4 +12,8 @@ namespace uopscope {
 /// Whether two shapes are known to be the same.
 bool sameShape(std::span<const Sint> a, std::span<const Sint> b);
 
+/// A constant with the type, shape and device of a node of the tensor graph; of a node without a device, with
+/// its type alone.
+UOp constantLike(UOp like, ConstValue value);
+
 } // namespace uopscope

@@ -3,6 +3,7 @@
 #include "engine/uop/sint.h"
 
 #include "engine/base/error.h"
+#include "engine/base/integers.h"
 #include "engine/uop/linear.h"
 
 #include <fmt/format.h>
@@ -10,17 +11,16 @@
 namespace uopscope {
 
 namespace {
-int64_t floorDiv(int64_t a, int64_t b) {
+int64_t divided(int64_t a, int64_t b) {
   if (b == 0) throw Error(ErrorKind::Value, fmt::format("division of the dimension {} by zero", a));
-  int64_t q = a / b;
-  return (a % b != 0 && (a < 0) != (b < 0)) ? q - 1 : q;
+  return floorDiv(a, b);
 }
 int64_t checked(bool overflow, int64_t value, int64_t a, int64_t b) {
   if (overflow)
     throw Error(ErrorKind::Value, fmt::format("dimensions {} and {} do not combine within 64 bits", a, b));
   return value;
 }
-/// Like floorDiv; IDIV truncates, so where signs may differ the quotient is corrected.
+/// Rounds down; IDIV truncates, so where signs may differ the quotient is corrected.
 UOp floorQuotient(UOp a, UOp b) {
   UOp quotient = a / b;
   if (a.vmin() >= 0 && b.vmin() > 0) return quotient;
@@ -63,7 +63,7 @@ Sint Sint::operator*(const Sint& o) const {
 }
 
 Sint Sint::operator/(const Sint& o) const {
-  if (isInt() && o.isInt()) return floorDiv(value_, o.value_);
+  if (isInt() && o.isInt()) return divided(value_, o.value_);
   if (o.isInt() && o.value_ == 1) return *this;
   if (*this == o) return 1;
   if (UOp exact = divideTerms(uop(), o.uop())) return exact;
@@ -71,7 +71,7 @@ Sint Sint::operator/(const Sint& o) const {
 }
 
 Sint Sint::operator%(const Sint& o) const {
-  if (isInt() && o.isInt()) return value_ - floorDiv(value_, o.value_) * o.value_;
+  if (isInt() && o.isInt()) return value_ - divided(value_, o.value_) * o.value_;
   if ((o.isInt() && o.value_ == 1) || *this == o) return 0;
   if (divideTerms(uop(), o.uop())) return 0;
   if (uop().vmin() >= 0 && o.uop().vmin() > 0) return uop() % o.uop();

@@ -1,4 +1,4 @@
-// Making nodes by what they mean: constants, loops, memory accesses, arithmetic.
+// Making nodes by their meaning: constants, loops, memory accesses, arithmetic.
 #include "engine/uop/uop.h"
 
 #include "engine/base/error.h"

@@ -7,7 +7,7 @@
 //
 // Each thread has a current pool (PoolScope); every node is made there and its sources must live there too.
 // Pools are independent: `import` copies a graph from another one, which is how a kernel gets a small pool of
-// its own, whose ids do not depend on what was compiled before it.
+// its own, whose ids do not depend on kernels compiled before it.
 //
 //   Pool pool; PoolScope scope(pool);
 //   UOp i = UOp::range(16, 0);
@@ -265,8 +265,8 @@ public:
   /// The bit of Node::settled that stands for a set of rules (PatternMatcher::identity) in this pool; 0 when
   /// all are taken. A node whose bit is set was rewritten to a fixed point with everything below it.
   uint64_t settledBit(uint64_t ruleSet);
-  /// Called with every BUFFER and BUFFER_VIEW that goes away, by collect() or with its pool: what hangs on
-  /// the node outside the pool (its memory) is released there. Null: nobody is told.
+  /// Called with every BUFFER and BUFFER_VIEW that goes away, by collect() or with its pool. The hook
+  /// releases the memory that hangs on the node outside the pool. Null: nobody is told.
   static void whenBufferDies(void (*hook)(UOp));
   /// Called with every pool that is about to die or to be collected, on the thread that does it: readers of
   /// its nodes on other threads finish there. Null: nobody is told. The Observer hangs on it.

@@ -147,7 +147,7 @@ TEST_CASE("an option that does not fit is refused and says why") {
   PoolScope scope(pool);
   Target target = plainTarget();
   auto refusal = [&](const Opt& opt) {
-    Scheduler s(matmul(8, 6, 10), target);
+    KernelOptimizer s(matmul(8, 6, 10), target);
     UOp before = s.ast();
     std::string text = errorOf([&] { s.apply(opt); }, ErrorKind::Compile);
     CHECK(s.ast() == before);
@@ -161,7 +161,7 @@ TEST_CASE("an option that does not fit is refused and says why") {
   CHECK(has(refusal({OptOp::THREAD, 0, {2}}), "threads"));
   CHECK(has(refusal({OptOp::TC, 0, {0, 0, 1}}), "tensor cores"));
   CHECK(has(refusal({OptOp::PADTO, 0, {64}}), "quadruple"));
-  Scheduler s(matmul(8, 6, 10), target);
+  KernelOptimizer s(matmul(8, 6, 10), target);
   s.apply({OptOp::UPCAST, 0, {4}});
   s.apply({OptOp::UNROLL, 0, {5}});
   CHECK(s.name() == "r_2_6_4_2_5");

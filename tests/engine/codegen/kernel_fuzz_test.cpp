@@ -87,7 +87,7 @@ private:
 /// A few options that fit, chosen at random.
 std::vector<Opt> randomOpts(UOp sink, const Target& target, uint32_t seed) {
   std::mt19937 random(seed);
-  Scheduler s(sink, target);
+  KernelOptimizer s(sink, target);
   for (int tries = 0; tries < 5; ++tries) {
     constexpr OptOp kOps[] = {OptOp::UPCAST, OptOp::UNROLL, OptOp::PADTO, OptOp::SWAP, OptOp::THREAD};
     Opt opt{kOps[random() % 5], static_cast<int>(random() % 4), {static_cast<int64_t>(random() % 5)}};

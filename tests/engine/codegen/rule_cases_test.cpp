@@ -1,9 +1,9 @@
 // Rules of code generation one at a time, where kernels reach them rarely: the node, and what the rule alone
 // makes of it.
 #include "engine/codegen/decompositions.h"
-#include "engine/codegen/early.h"
 #include "engine/codegen/expander.h"
 #include "engine/codegen/memory.h"
+#include "engine/codegen/well_formed.h"
 #include "engine/rewrite/observer.h"
 #include "engine/rules/rules.h"
 #include "engine/uop/sint.h"
@@ -49,7 +49,7 @@ struct Fixture {
 } // namespace
 
 TEST_CASE_FIXTURE(Fixture, "rules of early passes") {
-  PatternMatcher early({earlyRules()});
+  PatternMatcher early({wellFormedRules()});
   UOp row = UOp::make(Op::INDEX, p.dtype(), {p, r});
   UOp both = UOp::make(Op::INDEX, dtypes::float32, {row, x});
   CHECK(apply(early, "index-of-index", both) == UOp::make(Op::INDEX, dtypes::float32, {p, r, x}));

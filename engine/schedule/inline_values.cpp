@@ -4,7 +4,7 @@
 // The price of a candidate with N elements that are asked for D times, W being the work of one element:
 //   in memory     N * (W + kStore) + D * kLoad + kKernel     (W and kKernel only where no kernel computes it
 //   anyway) inlined       D * W
-// Work is counted in quarters of a simple vector operation; what a REDUCE covers counts once per iteration. A
+// Work is counted in quarters of a simple vector operation; the nodes below a REDUCE count once per iteration. A
 // reduction over memory is never repeated; an expression of no memory at all, or of one load and next to
 // nothing, always is.
 #include "engine/base/id_map.h"
@@ -12,6 +12,7 @@
 #include "engine/rules/movement_index.h"
 #include "engine/rules/rules.h"
 #include "engine/schedule/passes.h"
+#include "engine/uop/visit.h"
 
 #include <algorithm>
 #include <map>
@@ -21,7 +22,7 @@ namespace uopscope::sched {
 namespace {
 
 using namespace pat;
-constexpr PatVar buf{"buf"};
+constexpr PatVar buf{"buf"}, value{"value"};
 
 constexpr double kLoad = 4, kStore = 16, kKernel = 262144;
 constexpr double kTrivial = 8;      ///< work besides one load that is not worth a buffer
@@ -144,19 +145,14 @@ private:
     }
     UOp value = buffer.src(0);
     // Reductions inside get ranges of their own: another reader's copy may run in the same kernel.
-    IdMap<bool> seen;
-    std::vector<UOp> stack{value};
-    while (!stack.empty()) {
-      UOp u = stack.back();
-      stack.pop_back();
-      if (seen.contains(u.slot()) || u.is(Op::BUFFERIZE)) continue;
-      seen.set(u.slot(), true);
+    visitBelow(value, [&](UOp u) {
+      if (u.is(Op::BUFFERIZE)) return Visit::Past;
       if (u.is(Op::REDUCE))
         for (UOp r : u.src().subspan(1))
           if (r.is(Op::RANGE) && !with.contains(r))
             with[r] = UOp::range(r.src(0), {state_.nextRange++}, r.axisType());
-      for (UOp s : u.src()) stack.push_back(s);
-    }
+      return Visit::Below;
+    });
     return replaceRanges(value, with, gates);
   }
 
@@ -202,19 +198,15 @@ private:
   std::map<std::pair<uint32_t, uint32_t>, UOp> memo_;
 };
 
-UOp indexOfConst(Match& m) {
-  UOp value = m[buf].src(0);
-  return value.isConst() ? value : m.decline("no constant");
+bool isRemovable(const Match& m) {
+  return m[buf].arg().as<BufferizeOpts>().removable;
 }
-
-/// A reader in the same loops reads the value that was just computed.
-UOp sameLoops(Match& m) {
-  UOp b = m[buf], i = m.root();
-  if (!b.arg().as<BufferizeOpts>().removable || b.srcCount() != i.srcCount())
-    return m.decline("the value has to be stored, or is read by other loops");
-  for (size_t k = 1; k < b.srcCount(); ++k)
-    if (b.src(k) != i.src(k)) return m.decline("an index differs");
-  return m.ctx<Inliner>().mustStore(b) ? m.decline("a small update has to be stored") : b.src(0);
+bool isReadInItsLoops(const Match& m) {
+  auto loops = m[buf].src().subspan(1), indices = m.root().src().subspan(1);
+  return std::equal(loops.begin(), loops.end(), indices.begin(), indices.end());
+}
+bool mayStayUnstored(const Match& m) {
+  return !m.ctx<Inliner>().mustStore(m[buf]);
 }
 
 /// A loop that the value does not depend on would only store copies: such axes are not stored.
@@ -266,17 +258,9 @@ UOp reduceOfConstant(Match& m) {
 }
 
 bool readsMemory(UOp root) {
-  IdMap<bool> seen;
-  std::vector<UOp> stack{root};
-  while (!stack.empty()) {
-    UOp u = stack.back();
-    stack.pop_back();
-    if (seen.contains(u.slot())) continue;
-    seen.set(u.slot(), true);
-    if (u.in({Op::INDEX, Op::BUFFERIZE, Op::BUFFER, Op::AFTER})) return true;
-    for (UOp s : u.src()) stack.push_back(s);
-  }
-  return false;
+  return !visitBelow(root, [](UOp u) {
+    return u.in({Op::INDEX, Op::BUFFERIZE, Op::BUFFER, Op::AFTER}) ? Visit::Stop : Visit::Below;
+  });
 }
 /// A sum of an expression of loop variables alone, such as arange, often has a closed form.
 UOp collapseSum(Match& m) {
@@ -285,25 +269,30 @@ UOp collapseSum(Match& m) {
 }
 
 constexpr Pat kReader = op(Op::INDEX, any(Op::BUFFERIZE).named(buf)).more();
-constexpr RuleDef kDebuf[] = {
+constexpr RuleDef kInline[] = {
     RULE("reduce-of-constant", any(Op::REDUCE), reduceOfConstant),
-    RULE("collapse-sum", any(Op::REDUCE), collapseSum),
-    RULE("index-of-constant", kReader, indexOfConst),
-    RULE("same-loops", kReader, sameLoops),
+    RULE("collapse-loop-sum", any(Op::REDUCE), collapseSum),
+    RULE("index-of-constant", op(Op::INDEX, op(Op::BUFFERIZE, any(Op::CONST).named(value)).more()).more(),
+         value),
+    // A reader in the same loops reads the value that was just computed.
+    RULE("same-loops", op(Op::INDEX, op(Op::BUFFERIZE, value).more().named(buf)).more(), value,
+         guard::when(isRemovable, "the value has to be stored"),
+         guard::when(isReadInItsLoops, "it is read by other loops"),
+         guard::when(mayStayUnstored, "a small update has to be stored")),
     RULE("drop-dead-loops", kReader, dropDeadLoops),
     RULE("inline-cheap-value", kReader, inlineValue),
 };
 
 } // namespace
 
-const PatternMatcher& debufMatcher() {
-  static const PatternMatcher rules = symbolic() + PatternMatcher({kDebuf});
+const PatternMatcher& inlineMatcher() {
+  static const PatternMatcher rules = symbolic() + PatternMatcher({kInline});
   return rules;
 }
 
 UOp removeCheapBuffers(UOp sink, ScheduleState& state) {
   Inliner inliner(state);
-  return graphRewrite(sink, debufMatcher(), {.name = "symbolic+reduce_collapse+debuf", .ctx = inliner});
+  return graphRewrite(sink, inlineMatcher(), {.name = "symbolic+reduce_collapse+debuf", .ctx = inliner});
 }
 
 } // namespace uopscope::sched

@@ -2,8 +2,8 @@
 //
 //   INDEX(RESHAPE(buf, (4, 8)), i, j)  ->  INDEX(buf, i*8 + j)
 //
-// Kernels written by hand index buffers by several axes this way (UOp.placeholder reshapes its buffer). With
-// it goes what makes a kernel well formed for all later passes: bound variables lose their values, loops
+// Kernels written by hand index buffers by several axes this way (UOp.placeholder reshapes its buffer). The
+// other rules make a kernel well formed for all later passes: bound variables lose their values, loops
 // without a step are dropped (a reduction over none of them is its identity), and a range that several stores
 // close is closed once.
 #pragma once
@@ -11,6 +11,6 @@
 
 namespace uopscope {
 
-std::span<const RuleDef> earlyRules();
+std::span<const RuleDef> wellFormedRules();
 
 } // namespace uopscope

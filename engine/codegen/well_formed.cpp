@@ -1,5 +1,5 @@
 // Movement operations pushed into INDEX, and kernels made well formed.
-#include "engine/codegen/early.h"
+#include "engine/codegen/well_formed.h"
 
 #include "engine/base/error.h"
 #include "engine/codegen/reduce.h"
@@ -55,7 +55,7 @@ UOp movementAfterOrder(Match& m) {
   return UOp::make(mop.op(), root.dtype(), src, mop.arg());
 }
 
-/// Memory in the place of an effect, as `C.set(...).end(i)` leaves it: what is meant are the effects it waits
+/// Memory in the place of an effect, as `C.set(...).end(i)` leaves it: it stands for the effects it waits
 /// for.
 UOp effectsOfOrder(Match& m) {
   UOp root = m.root();
@@ -90,7 +90,7 @@ UOp emptyLoop(Match& m) {
   return m.decline("no loop is empty");
 }
 
-constexpr RuleDef kEarly[] = {
+constexpr RuleDef kWellFormed[] = {
     RULE("movement-into-index", op(Op::INDEX, any(group::kMovement).named(moved)).more(), throughMovement),
     RULE("index-of-index", op(Op::INDEX, any(Op::INDEX).named(inner)).more(), joinIndices),
     RULE("movement-after-order", op(Op::AFTER, any(group::kMovement).named(moved)).more(),
@@ -102,8 +102,8 @@ constexpr RuleDef kEarly[] = {
 
 } // namespace
 
-std::span<const RuleDef> earlyRules() {
-  return kEarly;
+std::span<const RuleDef> wellFormedRules() {
+  return kWellFormed;
 }
 
 } // namespace uopscope

@@ -1,0 +1,32 @@
+// The options of the verbs that read and make traces, and their declaration to the parser.
+//
+//   VerbArguments o{.argc = argc, .argv = argv};
+//   addTraceVerbs(app, o);                          // app.parse(...) then runs the verb and sets o.code
+#pragma once
+#include "app/cli/cli.h"
+
+#include <CLI/CLI.hpp>
+#include <string>
+
+namespace uopscope::cli {
+
+struct VerbArguments {
+  int argc = 0;
+  char** argv = nullptr;
+  int code = 0;
+  OpenOptions open;
+  RecordOptions record;
+  LookOptions look;
+  CompareOptions compared;
+  ProveArguments proofs;
+  ExportOptions exports;
+  ImportOptions imports;
+  std::string shell;
+};
+
+/// open to export, in the order in which help lists them.
+void addTraceVerbs(CLI::App& app, VerbArguments& o);
+/// import and completion, the last.
+void addOtherVerbs(CLI::App& app, VerbArguments& o);
+
+} // namespace uopscope::cli

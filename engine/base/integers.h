@@ -1,0 +1,28 @@
+// Division of integers that rounds down or up, for any integer type, __int128 too.
+//
+//   floorDiv(-7, 2) is -4     ceilDiv(7, 2) is 4     floorMod(-7, 2) is 1     roundUp(7, 4) is 8
+#pragma once
+
+namespace uopscope {
+
+template <typename A, typename B>
+constexpr auto floorDiv(A a, B b) {
+  auto q = a / b;
+  return a % b != 0 && (a < 0) != (b < 0) ? q - 1 : q;
+}
+template <typename A, typename B>
+constexpr auto ceilDiv(A a, B b) {
+  auto q = a / b;
+  return a % b != 0 && (a < 0) == (b < 0) ? q + 1 : q;
+}
+template <typename A, typename B>
+constexpr auto floorMod(A a, B b) {
+  return a - floorDiv(a, b) * b;
+}
+/// The least multiple of `b` that is not below `a`.
+template <typename A, typename B>
+constexpr auto roundUp(A a, B b) {
+  return ceilDiv(a, b) * b;
+}
+
+} // namespace uopscope
