@@ -77,8 +77,7 @@ UOp divisionGradient(Match& m) {
   return gradients({byNumerator, times(times(byNumerator, number(r, -1)), r)});
 }
 UOp sinGradient(Match& m) {
-  UOp x = m.root().src(0), negative = times(x, number(x, -1));
-  return gradients({times(number(x, std::numbers::pi / 2).alu(Op::ADD, {negative}).alu(Op::SIN), grad(m))});
+  return gradients({times(cosine(m.root().src(0)), grad(m))});
 }
 UOp log2Gradient(Match& m) {
   UOp x = m.root().src(0);
@@ -114,7 +113,7 @@ UOp powGradient(Match& m) {
   UOp r = m.root(), g = grad(m), b = r.src(0), e = r.src(1);
   UOp zeroBase = equal(b, number(b, 0)), zeroPower = equal(e, number(e, 0));
   UOp slope = times(e, b.alu(Op::POW, {e.alu(Op::ADD, {number(e, -1)})}));
-  UOp byBase = zeroBase.alu(Op::AND, {zeroPower}).where(e, slope);
+  UOp byBase = zeroPower.where(e, slope);
   UOp atZero = e.alu(Op::CMPLT, {number(e, 0)}).where(number(r, -INFINITY), number(r, 0));
   UOp byPower = zeroBase.where(atZero, times(times(r, b.alu(Op::LOG2)), number(r, std::numbers::ln2)));
   return gradients({times(g, byBase), times(g, byPower)});
@@ -359,6 +358,14 @@ UOpMap<UOp> gradientsOf(UOp root, UOp seed, const std::vector<UOp>& targets) {
 UOpMap<UOp> gradientsOf(const std::vector<std::pair<UOp, UOp>>& seeded, const std::vector<UOp>& targets,
                         const char* name) {
   return computeGradient(seeded, setOf(targets), name, name);
+}
+
+UOp cosine(UOp x) {
+  // As Tensor::cos has it: half an argument is exact. Small floats are computed wider.
+  UOp wide = x.dtype().itemsize() < 4 ? x.cast(dtypes::float32) : x;
+  UOp half = times(wide, number(wide, 0.5)).alu(Op::SIN);
+  UOp result = times(times(half, half), number(half, -2)).alu(Op::ADD, {number(half, 1)});
+  return x.dtype() == wide.dtype() ? result : result.cast(x.dtype());
 }
 
 UOp productOfOthers(UOp x, const std::vector<int64_t>& axes) {

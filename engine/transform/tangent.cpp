@@ -61,7 +61,7 @@ UOp reciprocalSlope(UOp r, UOp) {
   return negative(times(r, r));
 }
 UOp sinSlope(UOp, UOp x) {
-  return number(x, std::numbers::pi / 2).alu(Op::ADD, {negative(x)}).alu(Op::SIN);
+  return cosine(x);
 }
 UOp log2Slope(UOp, UOp x) {
   return times(x, number(x, std::numbers::ln2)).alu(Op::RECIPROCAL);
