@@ -355,16 +355,12 @@ UOp giveAlternative(Match& m) {
 /// gate ? load : other  with the load under the same gate: the load gives `other` where the gate
 /// fails.
 UOp foldAlternative(UOp gate, UOp load, UOp other, bool inverted) {
-  DType result = load.dtype();
-  while (load.is(Op::CAST)) load = load.src(0);
   if (!load.is(Op::LOAD)) return {};
   UOp index = gatedIndexOf(load);
   if (!index) return {};
   UOp own = index.src(2);
   bool same = inverted ? own.is(Op::CMPNE) && own.src(0) == gate && own.src(1).isConst(1) : own == gate;
   if (!same || other.dependsOn(load)) return {};
-  // Through a cast the alternative would be converted there and back.
-  if (result != load.dtype()) return {};
   std::vector<UOp> src{load.src(0), other};
   for (UOp s : load.src().subspan(1))
     if (s.dtype().isVoid()) src.push_back(s);

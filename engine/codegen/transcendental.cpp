@@ -266,16 +266,18 @@ UOp sineOf(UOp v, const MultiplyAdd& multiplyAdd) {
   return finite.where(arg.isNot(0.0).where(result, v), num(v, kNan));
 }
 
+/// As C has it: 1 to any power and any power 0 are 1, even of NaN; the sign of -0 and of -inf counts for odd
+/// exponents; infinite exponents, and those too large for fractions, are even.
 UOp powerOf(UOp base, UOp exponent) {
-  UOp zero = num(base, 0.0), one = num(base, 1.0), negative = base < zero;
-  UOp size = negative.where(mul(base, -1), base);
-  UOp result = (size.alu(Op::LOG2) * exponent).alu(Op::EXP2);
-  DType whole = dtypes::int64.vec(laneCount(base));
-  UOp asInt = exponent.cast(whole);
-  UOp isWhole = eq(asInt.cast(base.dtype()), exponent);
-  UOp isOdd = ne(asInt & asInt.constLike(1), asInt.constLike(0)) & isWhole;
-  UOp withSign = isWhole.where(isOdd.where(mul(result, -1), result), num(base, kNan));
-  return eq(exponent, zero).where(one, negative.where(withSign, result));
+  UOp zero = num(base, 0.0), one = num(base, 1.0), below = base < zero;
+  UOp size = below.where(mul(base, -1), base);
+  UOp result = eq(size, one).where(one, (size.alu(Op::LOG2) * exponent).alu(Op::EXP2));
+  UOp half = mul(exponent, 0.5), isWhole = eq(exponent.alu(Op::TRUNC), exponent);
+  UOp isOdd = isWhole & ne(half.alu(Op::TRUNC), half);
+  UOp negative = below | (eq(base, zero) & (base.alu(Op::RECIPROCAL) < zero));
+  UOp withSign = (isOdd & negative).where(mul(result, -1), result);
+  UOp hasNone = below & (num(base, -kInf) < base) & ne(isWhole, isWhole.constLike(int64_t{1}));
+  return eq(exponent, zero).where(one, hasNone.where(num(base, kNan), withSign));
 }
 
 // --- rules ---

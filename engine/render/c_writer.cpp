@@ -130,6 +130,9 @@ private:
     if (nameIt || (!atom && (value.uses > 1 || value.mustName || expression.size() > kLongExpression))) {
       DType type =
           value.isMask ? maskType(u.src(0).dtype().scalar().itemsize(), u.dtype().count()) : u.dtype();
+      // A comparison gives lanes of char or long, which are not those of signed char and long long.
+      if (value.isMask && (type.scalar().itemsize() == 1 || type.scalar().itemsize() == 8))
+        expression = fmt::format("({})({})", types_.name(type), bare(expression));
       std::string name = fmt::format(FMT_COMPILE("{}{}"), prefix, counters_[prefix]++);
       line(types_.declare(type, name, bare(expression)));
       expression = name;

@@ -43,6 +43,9 @@ std::vector<std::string> commandLine(std::initializer_list<const char*> more) {
   std::vector<std::string> command{findClang()};
   command.insert(command.end(), std::begin(kFlags), std::end(kFlags));
   command.push_back("-march=" + processor().march);
+#if defined(__x86_64__)
+  command.push_back("-mno-avx512fp16"); // see processor.cpp
+#endif
   command.insert(command.end(), more.begin(), more.end());
   return command;
 }

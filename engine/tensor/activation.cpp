@@ -10,29 +10,54 @@ namespace {
 
 /// Horner's scheme, highest power first.
 Tensor polynomial(const Tensor& x, std::initializer_list<double> coefficients) {
-  Tensor sum;
-  for (double c : coefficients) sum = sum ? sum.mul(x).add(c) : x.mul(0.0).add(c);
+  const double* c = coefficients.begin();
+  Tensor sum = x.mul(c[0]).add(c[1]);
+  for (size_t i = 2; i < coefficients.size(); ++i) sum = sum.mul(x).add(c[i]);
   return sum;
+}
+
+/// Integers as floats: the smallest has no negative, and nothing unsigned has.
+Tensor real(const Tensor& x) {
+  return x.cast(dtypes::leastUpperFloat(x.dtype()));
+}
+/// Odd functions are computed of the magnitude; unlike abs() its slope at 0 is 1, as theirs is not 0.
+Tensor magnitudeOf(const Tensor& x) {
+  Tensor r = real(x);
+  return r.lt(0).where(r.neg(), r);
+}
+Tensor withSignOf(const Tensor& x, const Tensor& magnitude) {
+  return x.lt(0).where(magnitude.neg(), magnitude);
+}
+/// What exponentials of a branch are taken of: where the branch is not chosen they do not overflow.
+Tensor negativePart(const Tensor& x) {
+  return x.gt(0).where(0, x);
+}
+/// From here on x*x + 1 is x*x, and x*x does not overflow yet.
+double farOut(DType d) {
+  return d.kind() == Scalar::Float64 ? 0x1p28 : d.kind() == Scalar::Float16 ? 0x1p7 : 0x1p13;
+}
+/// log(sum), and log(2x) far out.
+Tensor logOrTwice(const Tensor& isFar, const Tensor& x, const Tensor& sum) {
+  return isFar.where(x, sum).log().add(isFar.cast(sum.dtype()).mul(std::numbers::ln2));
 }
 
 } // namespace
 
 Tensor Tensor::relu() const {
   OperationScope op("relu");
-  // not maximum(0): its gradient at 0 would be a half
-  if (dtype().isBool()) return gt(0).where(*this, 0);
-  UOp x = uop(), zero = broadcasted(*this, 0).y.uop(), positive = zero.alu(Op::CMPLT, {x});
-  OperationScope::made(positive);
-  return apply(positive.where(x, zero));
+  // Not maximum(0): its gradient at 0 would be a half. A NaN is not below 0 and stays.
+  if (!isFloat()) return gt(0).where(*this, 0);
+  return le(0).where(0, *this);
 }
 Tensor Tensor::relu6() const {
   OperationScope op("relu6");
-  return relu().sub(sub(6).relu());
+  return hardtanh(0, 6);
 }
 Tensor Tensor::sigmoid() const {
   OperationScope op("sigmoid");
   // By e^-|x|, which cannot overflow: infinity would meet a zero in the gradient of a saturated value.
-  Tensor negative = lt(0), decay = negative.where(*this, neg()).mul(1 / std::numbers::ln2).exp2();
+  Tensor x = real(*this), negative = lt(0),
+         decay = negative.where(x, x.neg()).mul(1 / std::numbers::ln2).exp2();
   return negative.where(decay, 1.0).div(decay.add(1, true));
 }
 Tensor Tensor::tanh() const {
@@ -41,7 +66,10 @@ Tensor Tensor::tanh() const {
 }
 Tensor Tensor::gelu() const {
   OperationScope op("gelu");
-  Tensor inner = add(pow(3).mul(0.044715, true)).mul(std::sqrt(2 / std::numbers::pi), true);
+  // Far out the result is x or 0; without bounds the cube would overflow there.
+  constexpr double kFar = 16;
+  Tensor x = clamp(Operand(-kFar), Operand(kFar));
+  Tensor inner = x.add(x.pow(3).mul(0.044715, true)).mul(std::sqrt(2 / std::numbers::pi), true);
   return mul(0.5, true).mul(inner.tanh().add(1, true));
 }
 Tensor Tensor::quickGelu() const {
@@ -54,19 +82,20 @@ Tensor Tensor::silu() const {
 }
 Tensor Tensor::elu(double alpha) const {
   OperationScope op("elu");
-  return relu().sub(exp().sub(1, true).relu().mul(alpha, true));
+  return gt(0).where(*this, negativePart(*this).exp().sub(1).mul(alpha, true));
 }
 Tensor Tensor::celu(double alpha) const {
   OperationScope op("celu");
-  return maximum(0).add(div(alpha).exp().sub(1).mul(alpha, true).minimum(0));
+  return gt(0).where(*this, negativePart(*this).div(alpha).exp().sub(1).mul(alpha, true));
 }
 Tensor Tensor::selu(double alpha, double gamma) const {
   OperationScope op("selu");
-  return ge(0).detach().where(*this, exp().sub(1).mul(alpha, true)).mul(gamma, true);
+  return elu(alpha).mul(gamma, true);
 }
 Tensor Tensor::softplus(double beta) const {
   OperationScope op("softplus");
-  return mul(beta).logaddexp(0.0).mul(1 / beta, true);
+  Tensor x = real(*this);
+  return x.maximum(0).add(x.abs().mul(-beta).exp().add(1).log().mul(1 / beta, true));
 }
 Tensor Tensor::mish() const {
   OperationScope op("mish");
@@ -74,7 +103,8 @@ Tensor Tensor::mish() const {
 }
 Tensor Tensor::softsign() const {
   OperationScope op("softsign");
-  return div(abs().add(1, true));
+  Tensor x = real(*this);
+  return x.div(x.abs().add(1, true));
 }
 Tensor Tensor::logsigmoid() const {
   OperationScope op("logsigmoid");
@@ -82,28 +112,31 @@ Tensor Tensor::logsigmoid() const {
 }
 Tensor Tensor::hardsigmoid(double alpha, double beta) const {
   OperationScope op("hardsigmoid");
-  Tensor line = mul(alpha, true).add(beta);
-  return line.relu().sub(line.sub(1).relu());
+  return mul(alpha, true).add(beta).hardtanh(0, 1);
 }
 Tensor Tensor::hardswish() const {
   OperationScope op("hardswish");
-  return mul(add(3).relu6()).mul(1.0 / 6);
+  return mul(add(3).relu6().mul(1.0 / 6));
 }
 Tensor Tensor::hardtanh(double low, double high) const {
   OperationScope op("hardtanh");
-  return clamp(Operand(low), Operand(high));
+  return le(low).where(low, ge(high).where(high, *this));
 }
 Tensor Tensor::leakyRelu(double slope) const {
   OperationScope op("leaky_relu");
-  return lt(0).where(mul(slope, true), *this);
+  return gt(0).where(*this, mul(slope, true));
 }
 Tensor Tensor::asin() const {
   OperationScope op("asin");
-  // Abramowitz and Stegun 4.4.46
-  Tensor magnitude = abs();
-  Tensor p = polynomial(magnitude, {-0.0012624911, 0.0066700901, -0.0170881256, 0.0308918810, -0.0501743046,
-                                    0.0889789874, -0.2145988016, 1.5707963050});
-  return sign().mul(magnitude.sub(1.0, true).sqrt().mul(p).sub(std::numbers::pi / 2, true));
+  // Above 1/2 by the half angle, asin(m) = pi/2 - 2 asin(sqrt((1-m)/2)), below it a series in the square.
+  Tensor magnitude = magnitudeOf(*this), isLarge = magnitude.gt(0.5);
+  Tensor root = isLarge.where(magnitude.sub(1, true).mul(0.5), 0.25).sqrt();
+  Tensor s = isLarge.where(root, magnitude), square = s.mul(s);
+  Tensor p = polynomial(square, {0.031085700741449618, 0.010491472996084682, 0.023634999234731228,
+                                 0.030266156835507910, 0.044647836893383150, 0.07499992038447836,
+                                 0.16666666687335477});
+  Tensor angle = s.add(s.mul(square).mul(p));
+  return withSignOf(*this, isLarge.where(angle.mul(2).sub(std::numbers::pi / 2, true), angle));
 }
 Tensor Tensor::acos() const {
   OperationScope op("acos");
@@ -111,34 +144,49 @@ Tensor Tensor::acos() const {
 }
 Tensor Tensor::atan() const {
   OperationScope op("atan");
-  return div(mul(*this).add(1, true).sqrt()).asin();
+  Tensor magnitude = magnitudeOf(*this), isLarge = magnitude.gt(1);
+  Tensor t = isLarge.where(isLarge.where(magnitude, 1).reciprocal(), magnitude);
+  Tensor angle = t.div(t.mul(t).add(1).sqrt()).asin();
+  return withSignOf(*this, isLarge.where(angle.sub(std::numbers::pi / 2, true), angle));
 }
 Tensor Tensor::sinh() const {
   OperationScope op("sinh");
-  return exp().sub(neg().exp()).div(2);
+  Tensor x = real(*this);
+  return x.exp().sub(x.neg().exp()).div(2);
 }
 Tensor Tensor::cosh() const {
   OperationScope op("cosh");
-  return exp().add(neg().exp()).div(2);
+  Tensor x = real(*this);
+  return x.exp().add(x.neg().exp()).div(2);
 }
 Tensor Tensor::asinh() const {
   OperationScope op("asinh");
-  return add(square().add(1).sqrt()).log();
+  Tensor magnitude = magnitudeOf(*this), isFar = magnitude.gt(farOut(dtype())), m = isFar.where(1, magnitude);
+  Tensor sum = m.add(m.mul(m).add(1).sqrt());
+  return withSignOf(*this, logOrTwice(isFar, magnitude, sum));
 }
 Tensor Tensor::acosh() const {
   OperationScope op("acosh");
-  return add(square().sub(1).sqrt()).log();
+  Tensor isFar = gt(farOut(dtype())), x = isFar.where(2, real(*this));
+  return logOrTwice(isFar, *this, x.add(x.sub(1).sqrt().mul(x.add(1).sqrt())));
 }
 Tensor Tensor::atanh() const {
   OperationScope op("atanh");
-  return add(1, true).div(sub(1, true)).log().div(2);
+  Tensor x = real(*this);
+  return x.add(1, true).log().sub(x.sub(1, true).log()).div(2);
 }
 Tensor Tensor::erf() const {
   OperationScope op("erf");
-  // Abramowitz and Stegun 7.1.26
-  Tensor t = abs().mul(0.3275911, true).add(1.0, true).reciprocal();
+  // Near 0 a series, further out Abramowitz and Stegun 7.1.26.
+  Tensor magnitude = magnitudeOf(*this), isNear = magnitude.lt(0.5);
+  Tensor near = isNear.where(magnitude, 0), far = magnitude.gt(16).where(16, magnitude);
+  Tensor t = far.mul(0.3275911, true).add(1.0, true).reciprocal();
+  Tensor series =
+      near.mul(polynomial(near.mul(near), {-0.00076947935865325, 0.005200200596834698, -0.026863031831923838,
+                                           0.1128377217580037, -0.3761263841814888, 1.128379167066853}));
   Tensor p = polynomial(t, {1.061405429, -1.453152027, 1.421413741, -0.284496736, 0.254829592});
-  return sign().mul(t.mul(p).mul(square().neg().exp()).sub(1.0, true));
+  Tensor tail = t.mul(p).mul(far.mul(far).neg().exp()).sub(1.0, true);
+  return withSignOf(*this, isNear.where(series, tail));
 }
 
 } // namespace uopscope

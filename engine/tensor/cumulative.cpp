@@ -79,7 +79,8 @@ std::pair<Tensor, Tensor> Tensor::cummax(int64_t axis) const {
   // hits[i, j]: element i is the largest of those up to j; among them the first one counts most
   Tensor x = transpose(axis, -1);
   int64_t n = x.intShape().back();
-  Tensor hits = x.unsqueeze(-1).eq(largest.transpose(axis, -1).unsqueeze(-2));
+  Tensor element = x.unsqueeze(-1), hits = element.eq(largest.transpose(axis, -1).unsqueeze(-2));
+  if (isFloat()) hits = hits.bitOr(element.ne(element)); // a NaN equals nothing
   Tensor upTo = ones({Sint(n), Sint(n)}, plain).triu();
   Tensor down = arange(ConstValue::ofInt(n), ConstValue::ofInt(0), ConstValue::ofInt(-1), plain);
   Tensor first = hits.mul(upTo).mul(down.reshape({Sint(n), Sint(1)})).max(Ints{-2});

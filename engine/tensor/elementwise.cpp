@@ -33,6 +33,10 @@ Tensor expandTo(const Tensor& x, const Shape& shape) {
   return x.cast(wide).broadcastTo(shape).cast(x.dtype());
 }
 
+DType signedOfSize(int64_t bytes) {
+  return bytes == 1 ? dtypes::int8 : bytes == 2 ? dtypes::int16 : bytes == 4 ? dtypes::int32 : dtypes::int64;
+}
+
 } // namespace
 
 Broadcasted broadcasted(const Tensor& x, const Operand& operand, bool reverse, bool matchDtype) {
@@ -174,7 +178,11 @@ Tensor Tensor::div(const Operand& x, bool reverse, const std::string& rounding) 
 Tensor Tensor::mod(const Operand& x, bool reverse) const {
   OperationScope op("mod");
   auto [a, b] = broadcasted(*this, x, reverse);
-  return a.sub(a.div(b, false, "floor").mul(b));
+  Tensor quotient = a.div(b, false, "floor");
+  if (!a.isFloat()) return a.sub(quotient.mul(b));
+  // None of an infinite divisor is taken away, and a quotient that was rounded up is one too large.
+  Tensor rest = a.sub(quotient.eq(0).where(0, quotient.mul(b)));
+  return rest.ne(0).bitAnd(rest.lt(0).ne(b.lt(0))).where(rest.add(b), rest);
 }
 
 Tensor Tensor::pow(const Operand& x, bool reverse) const {
@@ -244,6 +252,16 @@ Tensor Tensor::rshift(int64_t n) const {
   return idiv(ConstValue::ofInt(static_cast<int64_t>(uint64_t{1} << n)));
 }
 
+namespace {
+/// A value that is not above a NaN is not below it either.
+Tensor orEqual(const Tensor& x, const Operand& y, const Tensor& strictly, const Tensor& reversed) {
+  bool number = !y.isTensor() && !y.isUOp();
+  bool mayBeNan = x.isFloat() || (y.isTensor() && y.tensor().isFloat()) ||
+                  (number && y.value().kind == ConstValue::Kind::Float);
+  return mayBeNan ? strictly.bitOr(x.eq(y)) : reversed.logicalNot();
+}
+} // namespace
+
 Tensor Tensor::lt(const Operand& x) const {
   OperationScope op("__lt__");
   return binary(Op::CMPLT, x, false);
@@ -254,11 +272,11 @@ Tensor Tensor::gt(const Operand& x) const {
 }
 Tensor Tensor::le(const Operand& x) const {
   OperationScope op("__le__");
-  return gt(x).logicalNot();
+  return orEqual(*this, x, lt(x), gt(x));
 }
 Tensor Tensor::ge(const Operand& x) const {
   OperationScope op("__ge__");
-  return lt(x).logicalNot();
+  return orEqual(*this, x, gt(x), lt(x));
 }
 Tensor Tensor::ne(const Operand& x) const {
   OperationScope op("ne");
@@ -338,11 +356,10 @@ Tensor Tensor::log10() const {
 }
 Tensor Tensor::cos() const {
   OperationScope op("cos");
-  if (!isFloat()) return sub(std::numbers::pi / 2, true).sin();
-  return cast(dtypes::leastUpper(dtype(), dtypes::float32))
-      .sub(std::numbers::pi / 2, true)
-      .sin()
-      .cast(dtype());
+  // 1 - 2 sin(x/2)^2: half an argument is exact, however large, while pi/2 less it is rounded.
+  Tensor half = cast(dtypes::leastUpper(dtypes::leastUpperFloat(dtype()), dtypes::float32)).mul(0.5).sin();
+  Tensor result = half.mul(half).mul(-2).add(1);
+  return isFloat() ? result.cast(dtype()) : result;
 }
 Tensor Tensor::tan() const {
   OperationScope op("tan");
@@ -364,19 +381,22 @@ Tensor Tensor::ceil() const {
 }
 Tensor Tensor::round() const {
   OperationScope op("round");
-  // halves go to the even neighbour: which one that is follows from the parity of the whole part
-  Tensor half = trunc().div(2.0);
-  return gt(0).eq(half.trunc().eq(half)).where(sub(0.5).ceil(), add(0.5).floor());
+  // Halves go to the even neighbour. What is cut off is exact, and the sign of a zero stays.
+  Tensor whole = trunc(), half = whole.div(2.0), rest = sub(whole).abs();
+  Tensor away = rest.gt(0.5).bitOr(rest.eq(0.5).bitAnd(half.trunc().ne(half)));
+  return away.where(lt(0).where(whole.sub(1), whole.add(1)), whole);
 }
 Tensor Tensor::sign() const {
   OperationScope op("sign");
   auto constant = [&](int64_t v) { return scalar(ConstValue::ofInt(v), {device(), dtype(), false}); };
-  Tensor direction = ne(0).where(lt(0).where(constant(-1), constant(1)), constant(0));
-  return direction.add(mul(0)); // NaN stays NaN
+  Tensor direction = lt(0).where(constant(-1), constant(1));
+  if (isFloat()) direction = ne(*this).where(*this, direction).detach();
+  return ne(0).where(direction, constant(0));
 }
 Tensor Tensor::abs() const {
   OperationScope op("abs");
-  return mul(sign());
+  if (!isFloat()) return mul(sign());
+  return eq(0).where(0, lt(0).where(neg(), *this)); // of -0 it is 0, and its gradient there is 0
 }
 Tensor Tensor::square() const {
   OperationScope op("square");
@@ -386,8 +406,13 @@ Tensor Tensor::clamp(const std::optional<Operand>& low, const std::optional<Oper
   OperationScope op("clamp");
   if (!low && !high) fail(ErrorKind::Runtime, "at least one of 'min_' or 'max_' must not be None");
   Tensor x = *this;
-  if (low) x = x.lt(*low).where(*low, x);
-  if (high) x = x.gt(*high).where(*high, x);
+  // A NaN among the bounds is the result, as one in the tensor is.
+  auto beyond = [](const Tensor& is, const Operand& bound) {
+    bool mayBeNan = bound.isTensor() && bound.tensor().isFloat();
+    return mayBeNan ? is.bitOr(bound.tensor().ne(bound)) : is;
+  };
+  if (low) x = beyond(x.lt(*low), *low).where(*low, x);
+  if (high) x = beyond(x.gt(*high), *high).where(*high, x);
   return x;
 }
 Tensor Tensor::isnan() const {
@@ -424,13 +449,19 @@ Tensor Tensor::lerp(const Tensor& end, const Operand& weight) const {
 }
 Tensor Tensor::copysign(const Operand& o) const {
   OperationScope op("copysign");
-  Tensor other = broadcasted(*this, o).y;
-  return other.lt(0).where(abs().neg(), abs()).add(other.mul(0));
+  auto [x, other] = broadcasted(*this, o);
+  if (!x.isFloat()) return other.lt(0).where(x.abs().neg(), x.abs());
+  // The bit, since -0 is not less than 0.
+  DType bits = signedOfSize(other.dtype().itemsize());
+  return other.detach().bitcast(bits).lt(0).where(x.abs().neg(), x.abs());
 }
 Tensor Tensor::logaddexp(const Operand& o) const {
   OperationScope op("logaddexp");
-  Tensor m = maximum(o);
-  return sub(m).exp().add(broadcasted(*this, o).y.sub(m).exp()).log().add(m);
+  auto [a, b] = broadcasted(*this, o);
+  DType type = dtypes::leastUpperFloat(a.dtype());
+  Tensor x = a.cast(type), y = b.cast(type);
+  Tensor apart = x.eq(y).where(0, x.sub(y)); // two equal infinities are not apart
+  return x.maximum(y).add(apart.abs().neg().exp().add(1).log());
 }
 Tensor Tensor::threefry(const Tensor& key) const {
   OperationScope op("threefry");

@@ -56,11 +56,14 @@ UOp inverseOf(UOp x) {
   return x.alu(Op::RECIPROCAL);
 }
 
+UOp cosineOfSource(Match& m) {
+  return cosine(m.root().src(0));
+}
 UOp powGradient(Match& m) {
   UOp r = m.root(), g = grad(m), b = r.src(0), e = r.src(1);
   UOp zeroBase = equal(b, number(b, 0)), zeroPower = equal(e, number(e, 0));
   UOp slope = times(e, b.alu(Op::POW, {e.alu(Op::ADD, {number(e, -1)})}));
-  UOp byBase = zeroBase.alu(Op::AND, {zeroPower}).where(e, slope);
+  UOp byBase = zeroPower.where(e, slope);
   UOp atZero = e.alu(Op::CMPLT, {number(e, 0)}).where(number(r, -INFINITY), number(r, 0));
   UOp byPower = zeroBase.where(atZero, times(times(r, b.alu(Op::LOG2)), number(r, std::numbers::ln2)));
   return gradients({times(g, byBase), times(g, byPower)});
@@ -141,14 +144,11 @@ constexpr OpSet kSteps{Op::CMPLT, Op::CMPNE, Op::CMPEQ, Op::BITCAST, Op::TRUNC, 
 
 constexpr PatVar r{"r"}, x{"x"}, y{"y"}, z{"z"}, xf{"x", PatVar::Floats}, cond{"cond"};
 constexpr Pat g = made(grad);
-constexpr double kLn2 = std::numbers::ln2, kHalfPi = std::numbers::pi / 2;
+constexpr double kLn2 = std::numbers::ln2;
 
 template <typename... P>
 constexpr Pat perSource(const P&... gradient) {
   return answers(tensors(gradient)...);
-}
-constexpr Pat sine(const Pat& of) {
-  return op(Op::SIN, of);
 }
 constexpr Pat same(const Pat& a, const Pat& b) {
   return logicalNot(a != b);
@@ -161,7 +161,7 @@ constexpr RuleDef kGradients[] = {
     RULE("reciprocal-gradient", op(Op::RECIPROCAL, x).named(r), perSource(g * -1 * r * r)),
     RULE("division-gradient", op(Op::FDIV, x, y).named(r),
          perSource(op(Op::FDIV, g, y), op(Op::FDIV, g, y) * -1 * r)),
-    RULE("sin-gradient", op(Op::SIN, x), perSource(sine(kHalfPi + x * -1) * g)),
+    RULE("sin-gradient", any(Op::SIN), perSource(made(cosineOfSource) * g)),
     RULE("log2-gradient", op(Op::LOG2, x), perSource(g* recip(x* kLn2))),
     RULE("exp2-gradient", op(Op::EXP2, x).named(r), perSource(r* g* kLn2)),
     RULE("sqrt-gradient", op(Op::SQRT, x).named(r), perSource(g* recip(r * 2))),
@@ -312,6 +312,14 @@ UOpMap<UOp> gradientsOf(UOp root, UOp seed, const std::vector<UOp>& targets) {
 UOpMap<UOp> gradientsOf(const std::vector<std::pair<UOp, UOp>>& seeded, const std::vector<UOp>& targets,
                         const char* name) {
   return computeGradient(seeded, setOf(targets), name, name);
+}
+
+UOp cosine(UOp x) {
+  // As Tensor::cos has it: half an argument is exact. Small floats are computed wider.
+  UOp wide = x.dtype().itemsize() < 4 ? x.cast(dtypes::float32) : x;
+  UOp half = times(wide, number(wide, 0.5)).alu(Op::SIN);
+  UOp result = times(times(half, half), number(half, -2)).alu(Op::ADD, {number(half, 1)});
+  return x.dtype() == wide.dtype() ? result : result.cast(x.dtype());
 }
 
 UOp productOfOthers(UOp x, const std::vector<int64_t>& axes) {

@@ -24,6 +24,8 @@ const PatternMatcher& gradientRules();
 /// For each element the product of all others along the axes, zeros among them or not: the slope of a
 /// product.
 UOp productOfOthers(UOp x, const std::vector<int64_t>& axes);
+/// The slope of a sine, as right for large arguments as the sine is.
+UOp cosine(UOp x);
 
 struct CustomDerivative {
   /// One gradient per input (null: none) from the gradient of the value.

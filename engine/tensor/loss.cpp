@@ -9,14 +9,24 @@ Tensor Tensor::reduceLoss(Reduction r) const {
   return r == Reduction::Mean ? mean() : r == Reduction::Sum ? sum() : *this;
 }
 
-Tensor Tensor::binaryCrossentropy(const Tensor& y, Reduction r) const {
+namespace {
+/// Labels that are unsigned or truth values have no negative.
+Tensor real(const Tensor& labels) {
+  return labels.cast(dtypes::leastUpperFloat(labels.dtype()));
+}
+} // namespace
+
+Tensor Tensor::binaryCrossentropy(const Tensor& labels, Reduction r) const {
   OperationScope op("binary_crossentropy");
-  return y.neg().mul(log()).sub(y.sub(1, true).mul(sub(1, true).log())).reduceLoss(r);
+  // A certain and right prediction is 0 times the logarithm of 0, which has to stay a number.
+  auto logarithm = [](const Tensor& p) { return p.log().clamp(Operand(-100), {}); };
+  Tensor y = real(labels);
+  return y.neg().mul(logarithm(*this)).sub(y.sub(1, true).mul(logarithm(sub(1, true)))).reduceLoss(r);
 }
 
-Tensor Tensor::binaryCrossentropyLogits(const Tensor& y, Reduction r, const Tensor& posWeight) const {
+Tensor Tensor::binaryCrossentropyLogits(const Tensor& labels, Reduction r, const Tensor& posWeight) const {
   OperationScope op("binary_crossentropy_logits");
-  Tensor weighted = posWeight ? posWeight.mul(y) : y.mul(1, true);
+  Tensor y = real(labels), weighted = posWeight ? posWeight.mul(y) : y.mul(1, true);
   return weighted.mul(logsigmoid()).add(y.sub(1, true).mul(neg().logsigmoid())).neg().reduceLoss(r);
 }
 
@@ -27,11 +37,11 @@ Tensor Tensor::sparseCategoricalCrossentropy(const Tensor& y, int64_t ignoreInde
   Tensor logs = logSoftmax();
   Tensor mask = ignoreIndex != -1 ? y.ne(ConstValue::ofInt(ignoreIndex))
                                   : y.fullLike(ConstValue::ofBool(true), {{}, dtypes::bool_, {}});
-  Tensor hot = y.to(device()).unsqueeze(-1).oneHotAlong(shape().back()).mul(mask.unsqueeze(-1));
-  Tensor each = logs.mul(hot)
-                    .sum(Ints{-1})
-                    .mul(1 - smoothing, true)
-                    .add(logs.mean(Ints{-1}).mul(mask).mul(smoothing, true));
+  // Chosen, not multiplied: a class that cannot be has an infinite logarithm.
+  Tensor hot = y.to(device()).unsqueeze(-1).oneHotAlong(shape().back()).bitAnd(mask.unsqueeze(-1));
+  Tensor each = hot.where(logs, 0).sum(Ints{-1});
+  if (smoothing != 0)
+    each = each.mul(1 - smoothing, true).add(logs.mean(Ints{-1}).mul(mask).mul(smoothing, true));
   // the mean counts the elements that the mask leaves
   Tensor total = r == Reduction::Mean ? each.sum().div(mask.sum()) : r == Reduction::Sum ? each.sum() : each;
   return total.neg();
@@ -49,6 +59,7 @@ Tensor Tensor::crossEntropy(const Tensor& target, Reduction r, double smoothing)
       fail(ErrorKind::Runtime,
            fmt::format("shape mismatch: self.shape={}, Y.shape={}", shapeStr(shape()), shapeStr(y.shape())));
     y = y.unsqueeze(classes).oneHotAlong(shape()[static_cast<size_t>(classes)], classes);
+    if (smoothing == 0) return y.where(logSoftmax(classes), 0).sum(Ints{classes}).neg().reduceLoss(r);
   }
   double share = smoothing / static_cast<double>(y.intShape()[static_cast<size_t>(classes)]);
   y = y.mul(1 - smoothing, true).add(share);

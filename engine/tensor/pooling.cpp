@@ -42,16 +42,19 @@ Tensor Tensor::avgPool2d(const Ints& kernel, const Ints& stride, const Ints& dil
     return x.padFlat(p, ConstValue::ofFloat(0)).pool(kernel, step, dilation);
   };
   auto onesLike = [](const Tensor& x) { return x.fullLike(ConstValue::ofInt(1)); };
+  auto average = [&](const Tensor& values, const Tensor& counted) { // a sum of halves soon is infinite
+    auto sum = [&](const Tensor& x) { return x.sum(axes, false, sumAccDtype(x.dtype())); };
+    Tensor result = sum(values).div(sum(counted));
+    return isFloat() ? result.cast(dtype()) : result;
+  };
   if (!countIncludePad) {
     const Ints& p = ceilMode ? wide : pads;
-    return windows(*this, p).sum(axes).div(windows(onesLike(*this), p).sum(axes));
+    return average(windows(*this, p), windows(onesLike(*this), p));
   }
   if (!ceilMode) return windows(*this, pads).mean(axes);
   Ints more = wide;
   for (size_t i = 0; i < more.size(); ++i) more[i] -= pads[i];
-  return windows(*this, wide)
-      .sum(axes)
-      .div(windows(onesLike(padFlat(pads, ConstValue::ofFloat(0))), more).sum(axes));
+  return average(windows(*this, wide), windows(onesLike(padFlat(pads, ConstValue::ofFloat(0))), more));
 }
 
 std::pair<Tensor, Tensor> Tensor::maxPool2d(const Ints& kernel, const Ints& stride, const Ints& dilation,
@@ -70,8 +73,9 @@ std::pair<Tensor, Tensor> Tensor::maxPool2d(const Ints& kernel, const Ints& stri
   down = down.reshape(Shape(spatial.begin(), spatial.end()))
              .padFlat(pads, ConstValue::ofInt(dtypes::minInt(down.dtype())))
              .pool(kernel, step, dilation);
-  Tensor hits = windows.eq(windows.max(axes, true)).mul(down);
-  return {windows.max(axes), hits.max(axes).sub(ConstValue::ofInt(n), true)};
+  Tensor largest = windows.eq(windows.max(axes, true));
+  if (isFloat()) largest = largest.bitOr(windows.ne(windows)); // a NaN equals nothing
+  return {windows.max(axes), largest.mul(down).max(axes).sub(ConstValue::ofInt(n), true)};
 }
 
 Tensor Tensor::maxUnpool2d(const Tensor& indices, const Ints& kernel, const Ints& stride,

@@ -81,24 +81,42 @@ Tensor Tensor::mean(const Axes& axes, bool keepdim) const {
   return cast(sumAccDtype(dtype())).sum(axes, keepdim).div(reducedCount(*this, resolveAxes(axes))).cast(out);
 }
 
+namespace {
+/// As wide as sums are: the square of a half soon is infinite.
+Tensor variance(const Tensor& x, const Ints& axes, bool keepdim, int64_t correction) {
+  Tensor apart = x.sub(x.mean(axes, true));
+  return apart.cast(sumAccDtype(apart.dtype()))
+      .square()
+      .sum(axes, keepdim)
+      .div(graph::smax(0, reducedCount(x, axes) - Sint(correction)));
+}
+DType typeOfMean(const Tensor& x) {
+  return x.isFloat() ? x.dtype() : dtypes::float32;
+}
+} // namespace
+
 Tensor Tensor::var(const Axes& axes, bool keepdim, int64_t correction) const {
   OperationScope op("var");
-  Tensor squares = sub(mean(axes, true)).square();
-  return squares.sum(axes, keepdim)
-      .div(graph::smax(0, reducedCount(*this, resolveAxes(axes)) - Sint(correction)));
+  return variance(*this, resolveAxes(axes), keepdim, correction).cast(typeOfMean(*this));
 }
 
 Tensor Tensor::std(const Axes& axes, bool keepdim, int64_t correction) const {
   OperationScope op("std");
-  return var(axes, keepdim, correction).sqrt();
+  // The slope of a root is infinite at 0, that of equal values is taken as 0.
+  Tensor squared = variance(*this, resolveAxes(axes), keepdim, correction), isZero = squared.eq(0);
+  return isZero.where(0, isZero.where(1, squared).sqrt()).cast(typeOfMean(*this));
 }
 
 namespace {
+/// Integers as floats, whose differences do not wrap around.
+Tensor real(const Tensor& x) {
+  return x.cast(dtypes::leastUpperFloat(x.dtype()));
+}
 struct SoftmaxParts {
   Tensor shifted, exponentials, sum;
 };
-SoftmaxParts softmaxParts(const Tensor& x, int64_t axis, std::optional<DType> dtype) {
-  Tensor m = x.sub(x.max(Ints{axis}, true).detach());
+SoftmaxParts softmaxParts(const Tensor& values, int64_t axis, std::optional<DType> dtype) {
+  Tensor x = real(values), m = x.sub(x.max(Ints{axis}, true).detach());
   if (dtype) m = m.cast(*dtype);
   Tensor e = m.exp();
   return {m, e, e.sum(Ints{axis}, true)};
@@ -115,10 +133,17 @@ Tensor Tensor::logSoftmax(int64_t axis, std::optional<DType> dt) const {
   auto parts = softmaxParts(*this, axis, dt);
   return parts.shifted.sub(parts.sum.log());
 }
+namespace {
+/// What exponents are made smaller by: infinity less infinity would be no number.
+Tensor finiteOrZero(const Tensor& largest) {
+  return largest.isinf().where(0, largest);
+}
+} // namespace
+
 Tensor Tensor::logsumexp(const Axes& axes, bool keepdim) const {
   OperationScope op("logsumexp");
-  Tensor m = max(axes, true);
-  Tensor total = sub(m).exp().sum(axes, true).log().add(m);
+  Tensor x = real(*this), m = finiteOrZero(x.max(axes, true).detach());
+  Tensor total = x.sub(m).exp().sum(axes, true).log().add(m);
   if (keepdim) return total;
   Ints over = resolveAxes(axes);
   Shape rest;
@@ -129,13 +154,13 @@ Tensor Tensor::logsumexp(const Axes& axes, bool keepdim) const {
 Tensor Tensor::logcumsumexp(int64_t axis) const {
   OperationScope op("logcumsumexp");
   if (ndim() == 0) return *this;
-  Tensor x = transpose(axis, -1);
+  Tensor x = real(transpose(axis, -1));
   int64_t n = x.intShape().back();
   Shape wide = x.shape();
   wide.insert(wide.end() - 1, Sint(n));
-  Tensor running = x.splitCumulate(-1, Op::MAX);
+  Tensor running = finiteOrZero(x.splitCumulate(-1, Op::MAX).detach());
   Tensor mask = ones({Sint(n), Sint(n)}, {device(), dtypes::bool_, false}).tril();
-  Tensor low = scalar(dtypeMin(dtype()), {device(), dtype(), false});
+  Tensor low = scalar(dtypeMin(x.dtype()), {device(), x.dtype(), false});
   Tensor sum = mask.where(x.unsqueeze(-2).expand(wide).sub(running.unsqueeze(-1)), low)
                    .exp()
                    .sum(Ints{-1})
@@ -188,7 +213,8 @@ Tensor Tensor::tril(int64_t diagonal) const {
 Tensor Tensor::layernorm(const Ints& axes, double eps) const {
   OperationScope op("layernorm");
   Tensor y = sub(mean(axes, true));
-  return y.mul(y.mul(y).mean(axes, true).add(eps).rsqrt());
+  Tensor wide = y.cast(sumAccDtype(y.dtype())); // the square of a half soon is infinite
+  return y.mul(wide.mul(wide).mean(axes, true).add(eps).rsqrt().cast(y.dtype()));
 }
 
 Tensor Tensor::batchnorm(const Tensor& weight, const Tensor& bias, const Tensor& mean, const Tensor& invstd,

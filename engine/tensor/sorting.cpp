@@ -1,8 +1,11 @@
 // Sorting by a bitonic network: log2(n) stages of exchanges, each one elementwise operation over the whole
-// axis.
+// axis. A NaN is larger than any number. Each exchange keeps or swaps a pair, so the gradient of a result is
+// that of the one element it came from.
 #include "engine/tensor/tensor.h"
 
 #include <fmt/format.h>
+
+#include <cmath>
 
 namespace uopscope {
 
@@ -11,6 +14,23 @@ int64_t bitLength(int64_t v) {
   int64_t bits = 0;
   for (; v; v >>= 1) ++bits;
   return bits;
+}
+/// Whether the second of a pair comes before the first.
+Tensor isSwapped(const Tensor& a, const Tensor& b) {
+  Tensor less = b.lt(a);
+  return a.isFloat() ? less.bitOr(a.ne(a)) : less;
+}
+/// Integers that are equal where the values are the same one in the order, which NaNs are.
+Tensor orderKey(const Tensor& x) {
+  if (!x.isFloat()) return x;
+  int64_t bytes = x.dtype().itemsize();
+  DType bits = bytes == 1   ? dtypes::int8
+               : bytes == 2 ? dtypes::int16
+               : bytes == 4 ? dtypes::int32
+                            : dtypes::int64;
+  Tensor v = x.detach(), isZero = v.eq(0);
+  return v.ne(v).where(ConstValue::ofInt(static_cast<int64_t>(dtypes::maxInt(bits))),
+                       isZero.where(0, v.bitcast(bits)));
 }
 } // namespace
 
@@ -21,8 +41,8 @@ std::pair<Tensor, Tensor> Tensor::sort(int64_t dim, bool descending) const {
   int64_t stages = bitLength(n - 1), full = int64_t{1} << stages;
   Bounds grow(shape().size(), {0, 0});
   grow[static_cast<size_t>(d)] = {0, Sint(full - n)};
-  Tensor x = pad(grow, descending ? dtypeMin(dtype()) : dtypeMax(dtype()))
-                 .unflatten(d, Shape(static_cast<size_t>(stages), Sint(2)));
+  ConstValue last = descending ? dtypeMin(dtype()) : isFloat() ? ConstValue::ofFloat(NAN) : dtypeMax(dtype());
+  Tensor x = pad(grow, last).unflatten(d, Shape(static_cast<size_t>(stages), Sint(2)));
   for (int64_t stage = 1; stage <= stages; ++stage) {
     int64_t crossover = d + stages - stage - 1;
     Ints flips;
@@ -35,7 +55,8 @@ std::pair<Tensor, Tensor> Tensor::sort(int64_t dim, bool descending) const {
     for (int64_t sub = stage - 1; sub >= 0; --sub) {
       int64_t partner = d + stages - sub - 1;
       auto pair = x.splitEvery(1, partner);
-      Tensor larger = pair[0].maximum(pair[1]), smaller = pair[0].minimum(pair[1]);
+      Tensor swapped = isSwapped(pair[0], pair[1]);
+      Tensor larger = swapped.where(pair[0], pair[1]), smaller = swapped.where(pair[1], pair[0]);
       x = (descending ? cat({larger, smaller}, partner) : cat({smaller, larger}, partner)).contiguous();
     }
     if (stage != stages) x = mirror(x);
@@ -51,9 +72,10 @@ std::pair<Tensor, Tensor> Tensor::sort(int64_t dim, bool descending) const {
   auto occurrence = [&](const Tensor& t) {
     return lower.bitAnd(t.unsqueeze(d).eq(t.unsqueeze(d + 1))).sum(Ints{d + 1});
   };
-  Tensor same = unsqueeze(d + 1)
-                    .eq(x.unsqueeze(d))
-                    .bitAnd(occurrence(*this).unsqueeze(d + 1).eq(occurrence(x).unsqueeze(d)));
+  Tensor from = orderKey(*this), to = orderKey(x);
+  Tensor same = from.unsqueeze(d + 1)
+                    .eq(to.unsqueeze(d))
+                    .bitAnd(occurrence(from).unsqueeze(d + 1).eq(occurrence(to).unsqueeze(d)));
   Tensor position = arange(n, {device(), {}, {}}).reshape(column);
   return {x, same.mul(position.unsqueeze(d + 1)).sum(Ints{d})};
 }

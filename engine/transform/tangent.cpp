@@ -54,6 +54,9 @@ UOp sum(UOp a, UOp b) {
 UOp orZeros(UOp t, UOp like) {
   return t ? t : number(like, 0);
 }
+UOp cosineOfSource(Match& m) {
+  return cosine(m.root().src(0));
+}
 
 UOp powTangent(Match& m) {
   UOp r = m.root(), b = r.src(0), e = r.src(1), tb = tangentOf(m, 0), te = tangentOf(m, 1);
@@ -107,13 +110,13 @@ constexpr OpSet kSteps{Op::CMPLT, Op::CMPNE, Op::CMPEQ, Op::BITCAST, Op::TRUNC, 
 
 constexpr PatVar r{"r"}, x{"x"}, y{"y"}, z{"z"};
 constexpr Pat dx = made(tangent<0>), dy = made(tangent<1>), dz = made(tangent<2>);
-constexpr double kLn2 = std::numbers::ln2, kHalfPi = std::numbers::pi / 2;
+constexpr double kLn2 = std::numbers::ln2;
 
 constexpr RuleDef kTangents[] = {
     RULE("cast-tangent", op(Op::CAST, x).withDtype(kMaskFloats), tensors(toRoot(dx))),
     RULE("no-tangent-of-steps", any(kSteps | OpSet{Op::CAST}), nothing()),
     RULE("reciprocal-tangent", op(Op::RECIPROCAL, x).named(r), tensors(dx*(r* r * -1))),
-    RULE("sin-tangent", op(Op::SIN, x), tensors(dx* op(Op::SIN, kHalfPi + x * -1))),
+    RULE("sin-tangent", any(Op::SIN), tensors(dx* made(cosineOfSource))),
     RULE("log2-tangent", op(Op::LOG2, x), tensors(dx* recip(x* kLn2))),
     RULE("exp2-tangent", op(Op::EXP2, x).named(r), tensors(dx*(r* kLn2))),
     RULE("sqrt-tangent", op(Op::SQRT, x).named(r), tensors(dx* recip(r * 2))),

@@ -72,8 +72,14 @@ ConstValue valueOfHash(DType type, uint64_t hash, int64_t low, int64_t high) {
                         ConstValue::ofInt(corner ? ((hash >> 2) & 1 ? low : high)
                                                  : low + static_cast<int64_t>((hash >> 8) % (width + 1))));
   }
-  const int64_t small = static_cast<int64_t>((hash >> 8) % 33) - 16; // where rules go wrong
-  return convertConst(scalar, ConstValue::ofInt(std::clamp(small, low, high)));
+  // Rules go wrong at small numbers, and at those that a narrower type does not hold.
+  uint64_t v = (hash >> 8) % 33 - 16;
+  if (hash % 2 == 0 && type.kind() != Scalar::Index) {
+    static constexpr int kEnds[] = {7, 8, 15, 16, 31, 32, 63};
+    v += uint64_t{1} << kEnds[(hash >> 16) % std::size(kEnds)];
+    if ((hash >> 32) & 1) v = 0 - v;
+  }
+  return convertConst(scalar, ConstValue::ofInt(std::clamp(static_cast<int64_t>(v), low, high)));
 }
 
 bool alike(const ConstValue& a, const ConstValue& b, const ValueContext& context) {

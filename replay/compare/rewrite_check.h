@@ -23,7 +23,7 @@ struct ValueCheck {
 };
 
 struct CheckLimits {
-  int samples = 16;
+  int samples = 32;
   int64_t perSample = 400'000; ///< nodes computed at most
   int64_t total = 1'200'000;   ///< of all samples of all layers
   int64_t inAll = 100'000;     ///< no further sample is begun after this many

@@ -122,6 +122,18 @@ TEST_CASE_FIXTURE(Fixture, "rules for what a target lacks") {
         (i < j).where(j, i));
 }
 
+TEST_CASE_FIXTURE(Fixture, "a gated load gives the alternative of its own gate, not through a cast") {
+  PatternMatcher last({finalRules()});
+  UOp ints = UOp::make(Op::DEFINE_GLOBAL, dtypes::int32.ptr(64), {}, Arg::of(int64_t{0}));
+  UOp gate = i < i.constLike(3), other = i.constLike(7);
+  UOp at = UOp::make(Op::INDEX, ints.dtype(), {ints, r, gate}), load = at.load();
+  UOp given = apply(last, "where-of-gated-load", gate.where(load, other));
+  REQUIRE(given);
+  CHECK(given.src(1) == other);
+  UOp narrowed = load.cast(dtypes::int16).cast(dtypes::int32);
+  CHECK_FALSE(apply(last, "where-of-gated-load", gate.where(narrowed, other)));
+}
+
 TEST_CASE_FIXTURE(Fixture, "rules that lower index") {
   const PatternMatcher& lower = lowerIndexDtype();
   UOp low = i.cast(dtypes::index), more = UOp::variable("j", 0, 9, dtypes::int32).cast(dtypes::index);

@@ -64,6 +64,16 @@ TEST_CASE("value check: bits taken as another type are computed") {
   CHECK(check(power, byBits(126)).verdict == ValueCheck::Verdict::Differs);
 }
 
+TEST_CASE("value check: what memory holds need not fit a narrower type") {
+  Pool pool;
+  PoolScope scope(pool);
+  const UOp memory = UOp::make(Op::DEFINE_GLOBAL, dtypes::int32.ptr(64), {}, Arg::of(int64_t{0}));
+  const UOp v = memory.indexed({UOp::range(8, 0)}, memory.dtype()).load();
+  for (const DType narrow : {dtypes::int8, dtypes::int16, dtypes::uint16})
+    CHECK(check(v.cast(narrow).cast(dtypes::int32), v).verdict == ValueCheck::Verdict::Differs);
+  CHECK(check(v.cast(dtypes::int64).cast(dtypes::int32), v).verdict == ValueCheck::Verdict::Same);
+}
+
 TEST_CASE("value check: a whole trace of right rules has no fault, and is counted") {
   TempTrace file;
   recordTo(file.path, [] {
