@@ -6,6 +6,7 @@
 
 #include "engine/base/id_map.h"
 #include "engine/rewrite/matcher.h"
+#include "engine/tensor/loops.h"
 #include "engine/tensor/multi.h"
 #include "engine/tensor/placeholder.h"
 #include "engine/tensor/state.h"
@@ -131,6 +132,8 @@ UOp whereGradient(Match& m) {
 }
 UOp reduceGradient(Match& m) {
   UOp r = m.root(), g = grad(m), x = r.src(0);
+  if (r.is(Op::REDUCE)) // over turns of a loop: each has the sum's gradient
+    return r.arg().op() == Op::ADD ? firstOnly(m, g) : m.decline("only sums over loops have a gradient");
   const auto& arg = r.arg().as<ReduceArg>();
   auto spread = [&](UOp u) { return graph::expand(u, x.shape()); };
   switch (arg.op) {
@@ -224,7 +227,7 @@ constexpr RuleDef kGradients[] = {
     RULE("power-gradient", any(Op::POW), powGradient),
     RULE("maximum-gradient", any(Op::MAX), maxGradient),
     RULE("where-gradient", any(Op::WHERE), whereGradient),
-    RULE("reduce-gradient", any(Op::REDUCE_AXIS), reduceGradient),
+    RULE("reduce-gradient", any(OpSet({Op::REDUCE_AXIS, Op::REDUCE})), reduceGradient),
     RULE("gradient-passes-through", any(OpSet({Op::CONTIGUOUS, Op::AFTER})), sameGradient),
     RULE("contiguous-gradient", any(Op::CONTIGUOUS_BACKWARD), contiguousBackwardGradient),
     RULE("reshape-gradient", any(Op::RESHAPE), reshapeGradient),
@@ -339,7 +342,7 @@ UOpMap<UOp> computeGradient(const std::vector<std::pair<UOp, UOp>>& seeded, cons
     if (custom) derivation.keep(k); // its own function answers, no rule does
     OperationScope::madeGraph(each);
     for (size_t i = 0; i < u.srcCount(); ++i)
-      if (!each.src(i).is(Op::NOOP)) add(u.src(i), each.src(i));
+      if (!each.src(i).is(Op::NOOP)) add(u.src(i), summedOverLoops(each.src(i), u, u.src(i)));
   }
   return grads;
 }

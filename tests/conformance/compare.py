@@ -50,7 +50,7 @@ def reference(file, folder):
   kept = KEPT / f"{key}.json"
   if not kept.exists():
     KEPT.mkdir(parents=True, exist_ok=True)
-    kept.write_text(json.dumps(run_file(["env", "-u", "DEV", sys.executable], file, [TREE, PLUGIN], folder)))
+    kept.write_text(json.dumps(run_file(["env", "DEV=CPU", sys.executable], file, [TREE, PLUGIN], folder)))
   return json.loads(kept.read_text())
 
 def brief(why):
