@@ -1,6 +1,7 @@
-// What the compiler and the devices do, told to a Python object while a script asks for it (TRACK_MATCH_STATS=2,
-// PROFILE=1): uopscope/tracked.py keeps it in memory. Nodes are told as numbers of entries (operation, dtype,
-// numbers of sources, argument, tag), so nothing that is kept holds a node or its memory.
+// What the compiler and the devices do, told to a Python object while a script asks for it
+// (TRACK_MATCH_STATS=2, PROFILE=1): uopscope/tracked.py keeps it in memory. Nodes are told as numbers of
+// entries (operation, dtype, numbers of sources, argument, tag), so nothing that is kept holds a node or its
+// memory.
 //
 //   _uopscope.track(listener, rewrites=True)     # until _uopscope.track(None)
 #include "engine/python/bind_tracking.h"
@@ -31,9 +32,10 @@ public:
   void onScopeBegin(const ScopeBegin& begin) override {
     ForwardingObserver::onScopeBegin(begin);
     if (rewrites_)
-      tell("scope_begin", begin.kind == ScopeKind::Kernel     ? "kernel"
-                          : begin.kind == ScopeKind::Schedule ? "schedule"
-                                                              : "other",
+      tell("scope_begin",
+           begin.kind == ScopeKind::Kernel     ? "kernel"
+           : begin.kind == ScopeKind::Schedule ? "schedule"
+                                               : "other",
            std::string(begin.name));
   }
   void onScopeEnd() override {

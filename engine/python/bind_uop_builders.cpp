@@ -299,7 +299,8 @@ void bindBuilders(UOpClass& c) {
   c.def_property_readonly("val", boundTo);
   def("valid", [](UOp u, UOp condition) {
     PoolScope s(tensorPool());
-    return u.validWhere(condition);
+    if (condition.isConst(1)) return u;
+    return (u.dtype().isInt() ? u.cast(dtypes::index.vec(u.dtype().count())) : u).validWhere(condition);
   });
   def("get_idx", [](UOp u) {
     PoolScope s(tensorPool());

@@ -22,10 +22,11 @@ int64_t turnsOf(UOp range) {
                                        range.render(), range.src(0).render()));
   int64_t turns = range.vmax() + 1;
   if (turns > kMostTurns)
-    fail(ErrorKind::Shape,
-         fmt::format("a loop over tensor operations has at most {} turns, {} has {}: its kernels are launched "
-                     "one by one; make it an axis of the tensors",
-                     kMostTurns, range.render(), turns));
+    fail(
+        ErrorKind::Shape,
+        fmt::format("a loop over tensor operations has at most {} turns, {} has {}: its kernels are launched "
+                    "one by one; make it an axis of the tensors",
+                    kMostTurns, range.render(), turns));
   return turns;
 }
 

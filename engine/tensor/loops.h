@@ -1,5 +1,6 @@
-// Loops of a script over tensor operations: a RANGE that a tensor graph is indexed by, and that one node closes.
-// They are loops over kernels, whatever type the range has: each turn is computed as if the script had written it.
+// Loops of a script over tensor operations: a RANGE that a tensor graph is indexed by, and that one node
+// closes. They are loops over kernels, whatever type the range has: each turn is computed as if the script
+// had written it.
 //
 //   i = UOp.range(3, -1, AxisType.OUTER)
 //   Tensor((x @ mats[i]).uop.reduce(i, arg=Ops.ADD))               the sum of three products
@@ -16,12 +17,12 @@
 namespace uopscope {
 
 /// What these graphs become without their loops, as (node, what stands for it) pairs; none where there are no
-/// loops. Stores in a loop are made at once, before this returns, since each turn reads what the one before it
-/// wrote: ask again until nothing comes back.
+/// loops. Stores in a loop are made at once, before this returns, since each turn reads what the one before
+/// it wrote: ask again until nothing comes back.
 std::vector<std::pair<UOpRef, UOpRef>> withoutLoops(const std::vector<UOp>& roots);
 
-/// The sum over the turns of those loops that `user` is in and `source` is not: a gradient of `source` that came
-/// through `user`.
+/// The sum over the turns of those loops that `user` is in and `source` is not: a gradient of `source` that
+/// came through `user`.
 UOp summedOverLoops(UOp gradient, UOp user, UOp source);
 
 } // namespace uopscope

@@ -39,7 +39,6 @@ NAMES = {
   "tinygrad.schedule.indexing": dict.fromkeys(("apply_movement_op", "_apply_reshape", "IndexingContext"), _SCHEDULE),
   "tinygrad.schedule.rangeify": dict.fromkeys(("Kernel", "RangeifyContext", "pm_rangeify", "get_rangeify_map"), _SCHEDULE),
   "tinygrad.runtime.support.c": dict.fromkeys(("DLL", "CEnum", "CStruct", "_IO", "_IOW", "_IOR", "_IOWR"), "no bindings of C libraries are generated"),
-  "tinygrad.engine.jit": {"graph_class": "a captured function is replayed by C++"},
   "tinygrad.engine.realize": {"get_kernel": "the reference itself replaced it by codegen.get_program"},
   "tinygrad.runtime.support.compiler_cpu": {"CPULLVMCompiler": "LLVM is called from C++, not from Python"},
 }
