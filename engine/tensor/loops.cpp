@@ -121,38 +121,62 @@ bool closesStores(UOp u) {
          u.src(0).below().intersects(kData);
 }
 
-/// Makes the stores of a loop, turn by turn.
-void store(UOp end) {
-  std::vector<UOp> ranges = rangesAmong(end.src().subspan(1));
+/// `names` is a tensor of the memory that is written: it, and all names of it, read what is stored.
+void store(UOp end, Tensor::State& names) {
   std::vector<UOpRef> turns{end.src(0)};
-  for (UOp r : ranges) { // the first range is the outermost loop
+  for (UOp r : rangesAmong(end.src().subspan(1))) { // the first range is the outermost loop
     std::vector<UOpRef> more;
     for (const UOpRef& t : turns)
       for (int64_t at = 0, n = turnsOf(r); at < n; ++at) more.emplace_back(turn(t, r, at));
     turns = std::move(more);
   }
   for (const UOpRef& t : turns) {
-    Tensor target = Tensor::named(t->src(0));
-    Tensor value = Tensor::fromUOp(t->src(1)).reshape(target.shape());
-    realizeTensors({Tensor::fromUOp(graph::assign(target.uop(), value.uop()))}, target.state().get());
+    Tensor value = Tensor::fromUOp(t->src(1)).reshape(t->src(0).shape());
+    realizeTensors({Tensor::fromUOp(graph::assign(t->src(0), value.uop()))}, &names);
   }
+}
+
+std::vector<UOp> withRanges(const std::vector<UOp>& roots) {
+  std::vector<UOp> looped;
+  for (UOp u : roots)
+    if (u.below().has(Op::RANGE)) looped.push_back(u);
+  return looped;
 }
 
 } // namespace
 
-std::vector<std::pair<UOpRef, UOpRef>> withoutLoops(const std::vector<UOp>& roots) {
+bool makeLoopStores(const std::vector<UOp>& roots, const std::function<void(const Becomes&)>& become) {
+  std::vector<UOp> looped = withRanges(roots);
+  if (looped.empty()) return false;
   PoolScope scope(tensorPool());
-  std::vector<UOp> looped;
-  for (UOp u : roots)
-    if (u.below().has(Op::RANGE)) looped.push_back(u);
-  if (looped.empty()) return {};
+  UOp found;
   for (UOp u : UOp::sink(looped).toposort())
     if (closesStores(u)) {
-      UOpRef after = u, memory = u.src(0);
-      store(u.src(1));
-      return {{after, memory}};
+      found = u;
+      break;
     }
-  std::vector<std::pair<UOpRef, UOpRef>> becomes;
+  if (!found) return false;
+  const UOpRef after = found, memory = found.src(0), end = found.src(1);
+  const UOp buffer = graph::viewed(memory);
+  std::vector<Tensor> results;
+  Tensor names;
+  forEachTensor([&](Tensor::State& s) {
+    UOp lies = graph::viewed(s.uop);
+    if (lies == after.get()) results.emplace_back(s.shared_from_this());
+    if (lies == buffer && !names) names = Tensor(s.shared_from_this());
+  });
+  become({{after, memory}});
+  if (!names) names = Tensor::fromUOp(memory);
+  for (const Tensor& t : results) t.state()->joinNames(*names.state());
+  store(end, *names.state());
+  return true;
+}
+
+Becomes withoutLoops(const std::vector<UOp>& roots) {
+  std::vector<UOp> looped = withRanges(roots);
+  if (looped.empty()) return {};
+  PoolScope scope(tensorPool());
+  Becomes becomes;
   for (UOp u : looped)
     if (UOp now = takenApart(u); now != u) becomes.emplace_back(u, now);
   return becomes;

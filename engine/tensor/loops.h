@@ -11,15 +11,22 @@
 #pragma once
 #include "engine/uop/uop.h"
 
+#include <functional>
 #include <utility>
 #include <vector>
 
 namespace uopscope {
 
-/// What these graphs become without their loops, as (node, what stands for it) pairs; none where there are no
-/// loops. Stores in a loop are made at once, before this returns, since each turn reads what the one before
-/// it wrote: ask again until nothing comes back.
-std::vector<std::pair<UOpRef, UOpRef>> withoutLoops(const std::vector<UOp>& roots);
+using Becomes = std::vector<std::pair<UOpRef, UOpRef>>;
+
+/// Makes the stores of the first loop that closes stores and is in these graphs, turn by turn, since each
+/// turn reads what the one before it wrote. Tensors that stood for the memory after the loop stand for the
+/// memory, as `become` is told before. False where there is no such loop: ask again until there is none.
+bool makeLoopStores(const std::vector<UOp>& roots, const std::function<void(const Becomes&)>& become);
+
+/// What these graphs become without their other loops, as (node, what stands for it) pairs; none where there
+/// are no loops.
+Becomes withoutLoops(const std::vector<UOp>& roots);
 
 /// The sum over the turns of those loops that `user` is in and `source` is not: a gradient of `source` that
 /// came through `user`.

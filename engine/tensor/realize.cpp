@@ -130,6 +130,7 @@ std::vector<UOp> rootsOf(std::vector<Tensor> tensors, Tensor::State* inPlace) {
   for (;;) {
     std::vector<UOp> nodes;
     for (const Tensor& t : tensors) nodes.push_back(t.uop());
+    if (makeLoopStores(nodes, applyBecomes)) continue;
     if (auto apart = withoutLoops(nodes); !apart.empty()) {
       applyBecomes(apart);
       continue;

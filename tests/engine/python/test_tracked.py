@@ -35,7 +35,7 @@ def test_rewrites_are_grouped_by_what_asks_for_them():
 def test_a_group_has_the_name_its_function_gives():
   @track_rewrites(name=lambda u, ret: TracingKey(f"from {u.render()}"))
   def named(u): return graph_rewrite(u, sym)
-  assert tracked(lambda: named(UOp.variable("a", 0, 3) + 0))[0]["name"] == "from (a+0)"
+  assert tracked(lambda: named(UOp.variable("a", 0, 3) + 0))[0]["name"] == "from a"
 
 def test_rewrites_inside_a_rule_are_nested():
   x = UOp.variable("x", 0, 3)
@@ -101,7 +101,7 @@ def test_launches_and_memory_on_a_time_line():
 # Lowering for no device
 def test_an_expression_is_lowered_as_it_is_without_a_device():
   x = UOp.variable("x", 0, 100)
-  lowered = full_rewrite_to_sink((x * 4 % 3).sink()).src[0]
+  lowered = full_rewrite_to_sink((x * 4 % 7).sink()).src[0]
   assert {u.op for u in lowered.toposort()} & {Ops.MUL, Ops.MOD} == {Ops.MUL, Ops.MOD}
   assert Ops.SHL in {u.op for u in full_rewrite_to_sink((x * 4).sink(), "CPU").toposort()}
   r = UOp.range(4, 0)
@@ -126,7 +126,7 @@ def test_object_files_are_linked():
   with tempfile.NamedTemporaryFile(suffix=".o") as f:
     try: subprocess.run(["clang-19", "-x", "c", "-c", "-O2", "-fPIC", "-ffreestanding", "-", "-o", f.name], input=source.encode(), check=True)
     except FileNotFoundError: return
-    blob = f.read()
+    with open(f.name, "rb") as made: blob = made.read()
   raises(RuntimeError, lambda: elf_loader(blob), "powf")
   image, sections, relocations = elf_loader(blob, link_libs=["m"])
   assert ".text" in [s.name for s in sections] and relocations and len(image)
