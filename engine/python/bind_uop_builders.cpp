@@ -67,6 +67,7 @@ void bindBuilders(UOpClass& c) {
         py::detail::make_caster<UOp> node;
         if (node.load(value, false)) return py::detail::cast_op<UOp&>(node);
         DType d = toDType(dtype);
+        if (value.is_none() && d.isVoid()) return UOp::make(Op::NOOP, d); // nothing
         if (py::isinstance<py::tuple>(value))
           return makeChecked(Op::VCONST, d, {}, toArg(value, Op::VCONST, d));
         UOp c = device.is_none() ? UOp::constant(d, toConst(value))
