@@ -18,17 +18,32 @@ constexpr int64_t kMostPoints = 20000;
 struct Access {
   UOp index, valid;
   int64_t size = 0;
+  bool readsMemory = false; ///< it depends on values that are read: any of their type
 
   bool within(int64_t at) const { return at >= 0 && at < size; }
 };
 
 std::optional<Access> accessOf(UOp u) {
-  if (!u.is(Op::INDEX) || u.srcCount() < 2 || u.src(1).dtype() != dtypes::index) return std::nullopt;
+  if (!u.is(Op::INDEX) || u.srcCount() < 2 || !u.src(1).dtype().isInt() || u.src(1).dtype().count() != 1)
+    return std::nullopt;
   UOp buffer = u.bufferOf();
   if (!buffer.in(group::kDefines) || buffer.dtype().size() == DType::kUnsized) return std::nullopt;
   UOp valid = validOf(u.src(1));
   if (u.srcCount() > 2) valid = valid & u.src(2);
-  return Access{indexOf(u.src(1)), valid, buffer.dtype().size()};
+  Access a{indexOf(u.src(1)), valid, buffer.dtype().size()};
+  UOpMap<UOp> unknown;
+  for (UOp read : UOp::sink(std::vector{a.index, a.valid}).toposort()) {
+    bool isRead = read.is(Op::LOAD) || (read.is(Op::INDEX) && !read.dtype().isPtr());
+    if (!isRead || read.dtype().isFloat() || read.dtype().count() != 1) continue;
+    unknown[read] =
+        UOp::variable(fmt::format("read{}", unknown.size()), read.vmin(), read.vmax(), read.dtype());
+  }
+  a.readsMemory = !unknown.empty();
+  if (a.readsMemory) {
+    a.index = simplify(a.index.substitute(unknown));
+    a.valid = simplify(a.valid.substitute(unknown));
+  }
+  return a;
 }
 
 /// The loops and variables that the index depends on; none where it depends on anything else, or has too many
@@ -100,8 +115,8 @@ void checkBounds(UOp sink, std::string_view pass) {
         where += fmt::format("{}{}={}", where.empty() ? "" : ", ", leaf.render(), at->at(leaf).i);
       outside(sink, pass, u, *a, fmt::format("it is {} at {}", evaluate(a->index, *at)->i, where));
     }
-    bool always = narrowed.vmin() >= a->size || narrowed.vmax() < 0;
-    if (always && a->valid.isConst(1))
+    bool always = a->valid.isConst(1) && (narrowed.vmin() >= a->size || narrowed.vmax() < 0);
+    if (always || a->readsMemory)
       outside(sink, pass, u, *a, fmt::format("it lies between {} and {}", narrowed.vmin(), narrowed.vmax()));
   }
 }

@@ -21,6 +21,7 @@ constexpr RuleDef kControlFlow[] = {RULE("chain-range", any(Op::RANGE), chainRan
 
 ControlFlowContext orderLoops(UOp sink) {
   ControlFlowContext context;
+  if (!isProgram(sink)) return context;
   LoopTree tree(sink, LoopTree::Wanted::Successions);
   for (auto [range, end] : tree.successions())
     if (!range.dependsOn(end)) context.before[range] = end;

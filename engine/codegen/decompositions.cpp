@@ -151,6 +151,7 @@ UOp maxByCompare(Match& m) {
 UOp notLess(Match& m) {
   // not (v < c) of signed integers is c-1 < v; not (c < v) is v < c+1.
   UOp less = m[x];
+  if (!isNative(targetOf(m), Op::CMPLT)) return m.decline("the device says nothing of comparisons");
   if (!isConstant(m[c], 1) || !less.src(0).dtype().isInt() || less.src(0).dtype().isUnsigned())
     return m.decline("no negated comparison of signed integers");
   UOp a = less.src(0), b = less.src(1);

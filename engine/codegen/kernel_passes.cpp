@@ -29,11 +29,11 @@ namespace {
 
 /// The symbolic rules for graphs with arithmetic on vectors: a lane of a sum stays a lane of it, where
 /// elsewhere it becomes the sum of two lanes, which would take vectors apart. Lanes of addresses are pushed
-/// by a rule of laneRules.
+/// by a rule of laneRules. Constants are taken apart there.
 PatternMatcher keepingVectors(const PatternMatcher& rules) {
   std::vector<std::shared_ptr<const Rule>> kept;
   for (const auto& rule : rules.rules())
-    if (rule->name() != "gep-through-alu") kept.push_back(rule);
+    if (rule->name() != "gep-through-alu" && rule->name() != "vector-of-constants") kept.push_back(rule);
   return PatternMatcher(std::move(kept));
 }
 

@@ -28,7 +28,12 @@ bool becomesLanes(UOp sink, UOp range) {
 }
 } // namespace
 
+bool isProgram(UOp sink) {
+  return sink.below().intersects({Op::STORE, Op::END});
+}
+
 void checkRangesClosed(UOp sink) {
+  if (!isProgram(sink)) return;
   std::string open;
   for (UOp r : sink.ranges()) {
     // The threads that shared a reduction are not a loop: they become a hardware index.

@@ -71,5 +71,7 @@ private:
 std::string kernelName(UOp sink);
 /// Error(Spec) naming the kernel and every range that is open at its SINK.
 void checkRangesClosed(UOp sink);
+/// Whether it does anything: values alone have no order, and need not close their ranges.
+bool isProgram(UOp sink);
 
 } // namespace uopscope

@@ -4,6 +4,7 @@
 #include "engine/base/error.h"
 #include "engine/codegen/lanes.h"
 #include "engine/codegen/ranges.h"
+#include "engine/uop/eval.h"
 
 #include <algorithm>
 #include <array>
@@ -355,16 +356,24 @@ UOp giveAlternative(Match& m) {
 /// gate ? load : other  with the load under the same gate: the load gives `other` where the gate
 /// fails.
 UOp foldAlternative(UOp gate, UOp load, UOp other, bool inverted) {
+  DType result = load.dtype();
+  if (load.is(Op::CAST)) load = load.src(0);
   if (!load.is(Op::LOAD)) return {};
   UOp index = gatedIndexOf(load);
   if (!index) return {};
   UOp own = index.src(2);
   bool same = inverted ? own.is(Op::CMPNE) && own.src(0) == gate && own.src(1).isConst(1) : own == gate;
   if (!same || other.dependsOn(load)) return {};
+  if (result != load.dtype()) { // through a cast the alternative is converted there and back
+    if (!other.isConst()) return {};
+    ConstValue before = convertConst(load.dtype(), other.constValue());
+    if (!(convertConst(result, before) == other.constValue())) return {};
+    other = UOp::constant(load.dtype(), before);
+  }
   std::vector<UOp> src{load.src(0), other};
   for (UOp s : load.src().subspan(1))
     if (s.dtype().isVoid()) src.push_back(s);
-  return load.withSrc(src);
+  return load.withSrc(src).cast(result);
 }
 UOp whereOfLoad(Match& m) {
   UOp w = m.root();

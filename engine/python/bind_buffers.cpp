@@ -118,6 +118,7 @@ void bindMemory(BufferClass& c) {
       throw Error(
           ErrorKind::Unsupported,
           "memory of somebody else is given to the constructor: Buffer(device, size, dtype, opaque=address)");
+    releaseUnreached(); // memory that nobody can use any more is given back before more is asked for
     b->allocate();
     return b;
   };

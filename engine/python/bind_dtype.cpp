@@ -37,7 +37,7 @@ void bindDTypes(py::module_& m) {
   c.def_property_readonly("name", [](const DType& d) { return std::string(d.cName()); })
       .def_property_readonly("itemsize", [](const DType& d) { return d.isPtr() ? 8 : d.itemsize(); })
       .def_property_readonly("bitsize", [](const DType& d) { return d.bitsize(); })
-      .def_property_readonly("count", [](const DType& d) { return d.isPtr() ? 1 : d.count(); })
+      .def_property_readonly("count", [](const DType& d) { return d.count(); })
       .def_property_readonly("vcount", [](const DType& d) { return d.vcount(); })
       .def_property_readonly("v", [](const DType& d) { return d.vcount(); })
       .def_property_readonly("fmt", [](const DType& d) { return formatOf(d); })

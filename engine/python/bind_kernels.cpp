@@ -99,7 +99,7 @@ void bindKernels(py::module_& m) {
   m.def("full_rewrite_to_sink", [](UOp sink, const std::string& device, bool optimize) {
     PoolScope scope(tensorPool());
     NodesHeld held;
-    return fullRewriteToSink(sink, Device::get(device).renderer().target(), optimize);
+    return fullRewriteToSink(sink, scriptTarget(device), optimize);
   });
   py::class_<UserRules>(m, "UserRules")
       .def(py::init([](std::string_view pass, PatternMatcher rules) {
@@ -144,7 +144,7 @@ void bindKernels(py::module_& m) {
   });
   m.def("settings_key", [] { return kernelSettingsKey(); });
   m.def("device_facts",
-        [](const std::string& device) { return facts(Device::get(device).renderer().target()); });
+        [](const std::string& device) { return facts(scriptTarget(device)); });
   m.def("supports_dtype", [](const std::string& device, py::object dtype) {
     const Target& t = Device::get(device).renderer().target();
     return !t.supportsDtype || t.supportsDtype(toDType(dtype).scalar());

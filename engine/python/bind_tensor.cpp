@@ -211,11 +211,16 @@ std::vector<Tensor> customKernel(const std::vector<Tensor>& tensors, py::object 
   py::list placeholders;
   for (const Tensor& t : tensors) {
     UOp u = graph::contiguous(t.uop());
+    Shape shape = u.shape(); // of a tensor that is split, the part that each device has
+    if (auto axis = splitAxis(u)) {
+      auto parts = static_cast<int64_t>(t.devices().size());
+      shape[static_cast<size_t>(*axis)] = shape[static_cast<size_t>(*axis)] / Sint(parts);
+    }
     int64_t size = 1;
-    for (const Sint& s : u.shape()) size *= s.vmax();
+    for (const Sint& s : shape) size *= s.vmax();
     UOp p =
         UOp::make(Op::DEFINE_GLOBAL, u.dtype().ptr(size), {}, Arg::of(static_cast<int64_t>(buffers.size())));
-    if (u.shape().size() > 1) p = graph::reshape(p, u.shape());
+    if (shape.size() > 1) p = graph::reshape(p, shape);
     placeholders.append(p);
     buffers.push_back(u);
   }

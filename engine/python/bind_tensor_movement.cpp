@@ -34,6 +34,9 @@ Index toIndex(py::handle h, const Tensor& t) {
                   fmt::format("index {} contains non-int element", std::string(py::repr(h))));
     return Index::of(values);
   }
+  int overflow = 0;
+  if (PyLong_Check(h.ptr()) && (PyLong_AsLongLongAndOverflow(h.ptr(), &overflow), overflow))
+    throw Error(ErrorKind::Index, fmt::format("index {} is out of bounds", std::string(py::str(h))));
   if (PyIndex_Check(h.ptr()) || py::isinstance<Node>(h)) return Index::of(toSint(h));
   throw py::index_error(
       fmt::format("{} indexing is not supported", std::string(py::str(py::type::of(h).attr("__name__")))));

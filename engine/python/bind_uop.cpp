@@ -115,6 +115,19 @@ void bindArithmetic(UOpClass& c) {
   });
 }
 
+/// The engine keeps bounds of whole numbers: of floats those are known that come from such, or are constants.
+double floatBound(UOp u, bool upper) {
+  if (u.is(Op::CAST) && !u.src(0).dtype().isFloat())
+    return static_cast<double>(upper ? u.src(0).vmax() : u.src(0).vmin());
+  if (u.is(Op::VCONST)) {
+    const auto& lanes = u.arg().as<std::vector<ConstValue>>();
+    auto less = [](const ConstValue& a, const ConstValue& b) { return a.asDouble() < b.asDouble(); };
+    auto [low, high] = std::minmax_element(lanes.begin(), lanes.end(), less);
+    return (upper ? high : low)->asDouble();
+  }
+  return upper ? INFINITY : -INFINITY;
+}
+
 /// The fields of a node, and the same node with other fields.
 void bindFields(UOpClass& c) {
   c.def_property_readonly("op", [](UOp u) { return u.op(); })
@@ -212,8 +225,10 @@ void bindFacts(UOpClass& c) {
           "metadata",
           [](UOp u) -> py::object {
             const NodeOrigin* o = originOf(u);
-            return o ? py::object(py::make_tuple(std::string(o->operation), std::string(o->file), o->line))
-                     : py::none();
+            if (!o) return py::none();
+            return py::make_tuple(
+                py::module_::import("tinygrad.helpers")
+                    .attr("Metadata")(std::string(o->operation), fmt::format("{}:{}", o->file, o->line)));
           })
       .def_property_readonly("ranges",
                              [](UOp u) {
@@ -228,9 +243,9 @@ void bindFacts(UOpClass& c) {
       });
   // bounds: of floats and booleans as Python's own values
   auto bound = [](UOp u, int64_t v, bool upper) -> py::object {
-    if (u.isConst()) return fromConst(u.constValue(), u.dtype());
+    if (u.isConst() && !u.isInvalidConst()) return fromConst(u.constValue(), u.dtype());
     if (u.dtype().scalar().isBool()) return py::bool_(v != 0);
-    if (u.dtype().isFloat()) return py::float_(upper ? INFINITY : -INFINITY);
+    if (u.dtype().isFloat()) return py::float_(floatBound(u, upper));
     return py::int_(v);
   };
   c.def_property_readonly("vmin", [bound](UOp u) { return bound(u, u.vmin(), false); });
@@ -305,7 +320,7 @@ void bindAlgebra(UOpClass& c) {
             UOp simple = simplify(u);
             auto lanes = simple.src();
             bool isConstant =
-                simple.is(Op::VECTORIZE) &&
+                simple.is(Op::VECTORIZE) && !lanes.empty() &&
                 std::all_of(lanes.begin(), lanes.end(), [](UOp lane) { return lane.isConst(); });
             if (!isConstant) return closedExpression(simple);
             if (std::all_of(lanes.begin(), lanes.end(), [&](UOp lane) { return lane == lanes[0]; }))

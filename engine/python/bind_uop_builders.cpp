@@ -70,6 +70,7 @@ void bindLeaves(UOpClass& c) {
         py::detail::make_caster<UOp> node;
         if (node.load(value, false)) return py::detail::cast_op<UOp&>(node);
         DType d = toDType(dtype);
+        if (value.is_none() && d.isVoid()) return UOp::make(Op::NOOP, d); // nothing
         if (py::isinstance<py::tuple>(value))
           return makeChecked(Op::VCONST, d, {}, toArg(value, Op::VCONST, d));
         UOp c = device.is_none() ? UOp::constant(d, toConst(value))
@@ -316,7 +317,8 @@ void bindValues(UOpClass& c) {
   c.def_property_readonly("val", boundTo);
   c.def("valid", [](UOp u, UOp condition) {
     PoolScope s(tensorPool());
-    return u.validWhere(condition);
+    if (condition.isConst(1)) return u;
+    return (u.dtype().isInt() ? u.cast(dtypes::index.vec(u.dtype().count())) : u).validWhere(condition);
   });
   c.def("get_idx", [](UOp u) {
     PoolScope s(tensorPool());

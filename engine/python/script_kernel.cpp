@@ -4,19 +4,36 @@
 #include "engine/render/c_renderer.h"
 #include "engine/runtime/buffer.h"
 #include "engine/runtime/kernel_cache.h"
+#include "engine/runtime/kernel_report.h"
 #include "engine/tensor/tensor_memory.h"
 
 #include <fmt/format.h>
 
+#include <cstdio>
+
 namespace uopscope {
+
+const Target& scriptTarget(const std::string& device) {
+  static const Target none = [] {
+    Target t;
+    t.hasLocal = t.hasShared = true;
+    t.globalMax = t.localMax = {INT32_MAX, INT32_MAX, INT32_MAX};
+    t.nativeOps = {Op::MOD};
+    return t;
+  }();
+  return device.empty() ? none : Device::get(device).renderer().target();
+}
 
 ScriptKernel lowerForScript(UOp ast, const std::string& device) {
   PoolScope scope(tensorPool());
   NodesHeld held;
-  Device& d = Device::get(device);
-  auto made = std::make_shared<CompiledKernel>();
-  made->lowered = lowerKernel(ast, d.renderer().target());
-  made->source = d.renderer().render(made->lowered);
+  ObservedScope told({ScopeKind::Kernel, "kernel", scriptLocation(), ast});
+  std::string report; // the text that DEBUG asks for
+  auto made = std::make_shared<CompiledKernel>(lowerAndRender(ast, Device::get(device), report));
+  if (!report.empty()) {
+    fmt::print("{}", report);
+    std::fflush(stdout);
+  }
   return {made, device};
 }
 

@@ -25,6 +25,9 @@ struct ScriptKernel {
   double run(const std::vector<std::shared_ptr<Buffer>>& buffers, const py::dict& values, bool wait);
 };
 
+/// What is lowered for: the target of a device, or, without a name, one that has no operation of its own: an
+/// expression keeps the form the rules give it.
+const Target& scriptTarget(const std::string& device);
 ScriptKernel lowerForScript(UOp ast, const std::string& device);
 
 } // namespace uopscope

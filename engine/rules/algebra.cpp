@@ -72,7 +72,12 @@ UOp divides(UOp u, int64_t d) {
 
 UOp divideExact(UOp u, UOp divisor) {
   if (u == divisor) return UOp::constant(u.dtype(), int64_t{1});
-  return divideTerms(u, divisor);
+  if (UOp terms = divideTerms(u, divisor)) return terms;
+  std::vector<UOp> factors = splitUop(u, Op::MUL);
+  auto whole = std::find(factors.begin(), factors.end(), divisor);
+  if (whole == factors.end()) return {};
+  factors.erase(whole);
+  return joinUop(factors, Op::MUL, UOp::constant(u.dtype(), int64_t{1}));
 }
 
 std::pair<UOp, int64_t> popConst(UOp u, Op op) {

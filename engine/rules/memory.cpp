@@ -28,11 +28,13 @@ UOp invalidAccess(Match& m) {
 /// Effects in a list instead of behind something that has none.
 UOp flattenEffects(Match& m) {
   UOp u = m.root();
-  bool any = std::any_of(u.src().begin(), u.src().end(), [](UOp s) { return s.in(kNoEffect); });
+  // A vector of values is a value: it stays one.
+  auto isList = [](UOp s) { return s.in(kNoEffect) && (!s.is(Op::VECTORIZE) || s.dtype().isVoid()); };
+  bool any = std::any_of(u.src().begin(), u.src().end(), isList);
   if (!any) return m.decline("every source has an effect");
   std::vector<UOp> src;
   for (UOp s : u.src()) {
-    if (s.in(kNoEffect))
+    if (isList(s))
       src.insert(src.end(), s.src().begin(), s.src().end());
     else
       src.push_back(s);

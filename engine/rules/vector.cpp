@@ -128,6 +128,14 @@ UOp aluOfBroadcasts(Match& m) {
   }
   return UOp::make(u.op(), u.dtype().scalar(), src, u.arg(), u.tag()).broadcast(u.dtype().count());
 }
+/// Lanes that are constants, and not all the same one.
+UOp vectorOfConstants(Match& m) {
+  UOp u = m.root();
+  if (u.srcCount() < 2 || oneLane(u)) return m.decline("one constant in every lane");
+  std::vector<ConstValue> lanes;
+  for (UOp s : u.src()) lanes.push_back(s.constValue());
+  return UOp::make(Op::VCONST, u.dtype(), {}, Arg::of(std::move(lanes)));
+}
 /// x op (c, c, ...) by the identities of scalars.
 UOp vectorIdentity(Match& m) {
   UOp u = m.root();
@@ -168,6 +176,7 @@ constexpr RuleDef kVectorRules[] = {
 };
 
 constexpr RuleDef kBroadcastRules[] = {
+    RULE("vector-of-constants", pat::each(OpSet{Op::VECTORIZE}, pat::any(OpSet{Op::CONST})), vectorOfConstants),
     RULE("vector-identity-right", pat::op(group::kBinary - group::kComparison, x, kVectorize),
          vectorIdentity),
     RULE("vector-identity-left", pat::op(group::kBinary - group::kComparison, kVectorize, x), vectorIdentity),

@@ -342,6 +342,13 @@ std::shared_ptr<const CompiledKernel> getKernel(const ScheduleItem& item, Device
   return findKernel(item, device, firstRun);
 }
 
+std::pair<std::vector<int>, std::vector<int>> kernelAccess(const Pool* program) {
+  std::lock_guard lock(cache().mutex);
+  for (auto& [key, entry] : cache().byContent)
+    if (const LoweredKernel& k = entry->kernel->lowered; k.pool.get() == program) return {k.ins, k.outs};
+  return {};
+}
+
 void clearKernelCache() {
   Cache& c = cache();
   std::lock_guard lock(c.mutex);

@@ -20,6 +20,9 @@ std::string launchJson(const LoweredKernel& kernel, const Device& device);
 CompiledKernel lowerAndRender(UOp ast, const Device& device, std::string& report,
                               std::vector<TextLine>* lines = nullptr);
 
+/// The parameters, by position, that the kernel of this pool reads and writes; none where it is not kept.
+std::pair<std::vector<int>, std::vector<int>> kernelAccess(const Pool* program);
+
 /// A symbolic size where the variables have these values. Throws Error(Value) for a variable without one.
 int64_t evaluate(const Sint& size, std::span<const std::pair<std::string, int64_t>> values);
 

@@ -102,8 +102,18 @@ private:
                                                : ConstValue::ofInt(times));
       return d.isBool() ? value : std::optional(evalAlu(Op::MUL, d, d, {*value, count}));
     }
-    if (!d.isFloat() && value->asDouble() != 1) return {};
+    if (!d.isFloat()) return integerPower(d, *value, times);
     return convertConst(d, ConstValue::ofFloat(std::pow(value->asDouble(), static_cast<double>(times))));
+  }
+
+  /// As a kernel computes it: products wrap.
+  static ConstValue integerPower(DType d, ConstValue base, int64_t exponent) {
+    ConstValue power = convertConst(d, ConstValue::ofInt(1));
+    for (base = convertConst(d, base); exponent; exponent >>= 1) {
+      if (exponent & 1) power = evalAlu(Op::MUL, d, d, {power, base});
+      base = evalAlu(Op::MUL, d, d, {base, base});
+    }
+    return power;
   }
 
   UOpMap<UOp> made_, operands_;

@@ -6,6 +6,7 @@
 
 #include "engine/base/id_map.h"
 #include "engine/rewrite/matcher.h"
+#include "engine/tensor/loops.h"
 #include "engine/tensor/multi.h"
 #include "engine/tensor/placeholder.h"
 #include "engine/tensor/state.h"
@@ -70,6 +71,8 @@ UOp powGradient(Match& m) {
 }
 UOp reduceGradient(Match& m) {
   UOp r = m.root(), g = grad(m), x = r.src(0);
+  if (r.is(Op::REDUCE)) // over turns of a loop: each has the sum's gradient
+    return r.arg().op() == Op::ADD ? firstOnly(m, g) : m.decline("only sums over loops have a gradient");
   const auto& arg = r.arg().as<ReduceArg>();
   auto spread = [&](UOp u) { return graph::expand(u, x.shape()); };
   switch (arg.op) {
@@ -177,7 +180,7 @@ constexpr RuleDef kGradients[] = {
                    where(x < y, g, where(same(x, y), g * 0.5, 0)))),
     RULE("where-gradient", op(Op::WHERE, cond, x, y),
          perSource(nothing(), where(cond, g, 0), where(cond, 0, g))),
-    RULE("reduce-gradient", any(Op::REDUCE_AXIS), reduceGradient),
+    RULE("reduce-gradient", any(OpSet({Op::REDUCE_AXIS, Op::REDUCE})), reduceGradient),
     RULE("gradient-passes-through", any(OpSet({Op::CONTIGUOUS, Op::AFTER})), answers(g)),
     RULE("contiguous-gradient", any(Op::CONTIGUOUS_BACKWARD), answers(made(contiguousGradient))),
     RULE("reshape-gradient", any(Op::RESHAPE), answers(made(reshapeGradient))),
@@ -292,7 +295,7 @@ UOpMap<UOp> computeGradient(const std::vector<std::pair<UOp, UOp>>& seeded, cons
     if (custom) derivation.keep(k); // its own function answers, no rule does
     OperationScope::madeGraph(each);
     for (size_t i = 0; i < u.srcCount(); ++i)
-      if (!each.src(i).is(Op::NOOP)) add(u.src(i), each.src(i));
+      if (!each.src(i).is(Op::NOOP)) add(u.src(i), summedOverLoops(each.src(i), u, u.src(i)));
   }
   return grads;
 }

@@ -1,6 +1,7 @@
 // Tensor-graph nodes: checks whose errors name the misfit, and the nodes themselves.
 #include "engine/tensor/graph.h"
 
+#include "engine/rules/algebra.h"
 #include "engine/tensor/operation_scope.h"
 #include "engine/uop/unique.h"
 
@@ -30,13 +31,15 @@ UOp uniqueConstant(DType dtype, ConstValue value, const std::string& deviceName)
                    UOp::constant(dtype, value).arg());
 }
 
-UOp reshape(UOp x, const Shape& shape) {
+UOp reshape(UOp x, const Shape& asked) {
   const Shape& from = x.shape();
+  const Shape shape = allInt(asked) ? asked : simplify(asked);
   if (from == shape) return x;
   for (const Sint& s : shape)
     if (s.isInt() && s.i() < 0)
       fail(ErrorKind::Shape, fmt::format("shape can't contain negative numbers {}", shapeStr(shape)));
-  if (!(prod(from) == prod(shape)))
+  Sint have = prod(from), want = prod(shape);
+  if (!(have == want || simplify(have - want) == Sint(0)))
     fail(ErrorKind::Shape,
          fmt::format("size mismatch, can't reshape {} -> {}", shapeStr(from), shapeStr(shape)));
   return movement(Op::RESHAPE, x, {shape});
@@ -83,7 +86,7 @@ UOp pad(UOp x, const Bounds& amounts) {
   bool nothing = true;
   Shape before, after;
   for (const auto& [b, a] : amounts) {
-    if (b.vmin() < 0 || a.vmin() < 0)
+    if (b.vmax() < 0 || a.vmax() < 0) // of a variable: for every value
       fail(ErrorKind::Shape, fmt::format("cannot pad {} by a negative amount", shapeStr(x.shape())));
     nothing = nothing && isInt(b, 0) && isInt(a, 0);
     before.push_back(b);

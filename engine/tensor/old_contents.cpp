@@ -335,7 +335,7 @@ void ReplayGuard::keep(std::span<const std::shared_ptr<Buffer>> inputs) {
     std::vector<UOp> contents = lost(u, isName);
     if (contents.empty()) return;
     if (!isName && (isComputable(u) || base.is(Op::ASSIGN))) {
-      if (base.is(Op::ASSIGN) && graph::viewed(u) != base && !mayName(s)) // padded: it lies nowhere yet
+      if (base.is(Op::ASSIGN) && !graph::isView(u, base) && !mayName(s)) // padded: it lies nowhere yet
         s.become(UOp::make(Op::CONTIGUOUS, u.dtype(), {u}, Arg::of("own")));
       (isOutsideOfCapture(s) ? outside : inside).emplace_back(s.shared_from_this());
     } else

@@ -7,6 +7,7 @@
 #include "engine/runtime/run_schedule.h"
 #include "engine/tensor/fold_values.h"
 #include "engine/tensor/gradient.h"
+#include "engine/tensor/loops.h"
 #include "engine/tensor/multi.h"
 #include "engine/tensor/old_contents.h"
 #include "engine/tensor/placeholder.h"
@@ -130,6 +131,13 @@ std::vector<UOp> rootsOf(std::vector<Tensor> tensors, Tensor::State* inPlace) {
   separateBindings(tensors);
   separateEqual(tensors);
   for (;;) {
+    std::vector<UOp> nodes;
+    for (const Tensor& t : tensors) nodes.push_back(t.uop());
+    if (makeLoopStores(nodes, applyBecomes)) continue;
+    if (auto apart = withoutLoops(nodes); !apart.empty()) {
+      applyBecomes(apart);
+      continue;
+    }
     std::vector<UOp> roots = separatedRoots(tensors);
     refusePlaceholders(roots);
     if (computeBeforeCapture(roots)) continue;

@@ -15,12 +15,16 @@ namespace {
 using Side = std::vector<std::vector<std::string>>;
 constexpr const char* kInBrackets = "(...)";
 
-/// Letters, digits and underscores inside, a letter first.
+/// Letters, digits and underscores inside, a letter first; characters beyond ASCII are letters.
 bool isAxisName(const std::string& name) {
-  auto isWord = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; };
+  auto isLetter = [](char c) {
+    return std::isalpha(static_cast<unsigned char>(c)) || static_cast<unsigned char>(c) >= 0x80;
+  };
+  auto isWord = [&](char c) {
+    return isLetter(c) || std::isdigit(static_cast<unsigned char>(c)) || c == '_';
+  };
   return name == "1" || name == "..." ||
-         (std::isalpha(static_cast<unsigned char>(name[0])) && name.back() != '_' &&
-          std::all_of(name.begin(), name.end(), isWord));
+         (isLetter(name[0]) && name.back() != '_' && std::all_of(name.begin(), name.end(), isWord));
 }
 
 /// With "..." for the character of three dots.
@@ -106,6 +110,10 @@ Tensor Tensor::rearrange(const std::string& text,
   auto dots = flat(from);
   if (std::find(dots.begin(), dots.end(), kInBrackets) != dots.end())
     fail(ErrorKind::Shape, fmt::format("\"{}\" splits an axis into ...: name the parts", formula));
+  if (std::count(dots.begin(), dots.end(), "...") > 1)
+    fail(ErrorKind::Shape, fmt::format("\"{}\" has ... twice on its left side: one stands for all axes that "
+                                       "have no name",
+                                       formula));
   if (std::find(dots.begin(), dots.end(), "...") != dots.end()) {
     if (shape().size() + 1 < from.size())
       fail(ErrorKind::Shape, fmt::format("\"{}\" names more axes than {} has", formula, shapeStr(shape())));

@@ -58,7 +58,8 @@ void checkNode(Op op, std::span<const UOp> src, Arg arg) {
   if (src.size() < d.fewest || src.size() > d.most)
     throw Error(ErrorKind::Spec, fmt::format("UOp {} takes {}, {} {} given", opName(op), allowedSources(d),
                                              src.size(), src.size() == 1 ? "was" : "were"));
-  if (!(d.args & bit(arg.kind())))
+  bool isOpen = !arg && OpSet{Op::DEFINE_GLOBAL, Op::DEFINE_VAR}.has(op); // of patterns and parts of graphs
+  if (!(d.args & bit(arg.kind())) && !isOpen)
     throw Error(ErrorKind::Spec, fmt::format("UOp {}: its argument is {}, {} was given", opName(op),
                                              allowedArgs(d.args), arg ? arg.repr() : "none"));
 }

@@ -15,7 +15,7 @@
 //   DebugGate gate(recorder, "/run/user/1000/uopscope-1.sock", [&] { recorder.flush(); });
 //   ObserverScope scope(&gate);
 #pragma once
-#include "replay/record/forwarding_observer.h"
+#include "engine/rewrite/forwarding_observer.h"
 
 #include <functional>
 #include <map>

@@ -9,7 +9,7 @@
 // nothing would compile. Invariant: the order of rewrites is that of one thread, so that a number always
 // means the same rewrite.
 #pragma once
-#include "replay/record/forwarding_observer.h"
+#include "engine/rewrite/forwarding_observer.h"
 
 #include <memory>
 #include <set>

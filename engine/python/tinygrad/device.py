@@ -15,6 +15,7 @@ from uopscope.absent import lacking
 from uopscope.profiling import ProfileDeviceEvent, ProfileEvent, ProfileGraphEntry, ProfileGraphEvent, ProfileProgramEvent, cpu_events, cpu_profile
 
 __getattr__ = lacking(__name__)
+Buffer.profile_events = []  # memory given and taken back while PROFILE is set
 ALL_DEVICES = _uopscope.device_available()
 
 @dataclass(frozen=True, eq=True)

@@ -11,9 +11,7 @@ _METAL, _QCOM, _HIP = "there is no METAL device", "there is no QCOM device", "th
 _DRIVER = "devices are driven through their vendors' libraries, never by registers and queues from Python"
 _PAGES = "memory is managed by the operating system and the vendors' libraries"
 _PYTHON_RULES = "patterns are matched by compiled C++: no Python is generated for them"
-_RECORD = "what each rule did is recorded in C++: `uopscope record` keeps it, `uopscope stats` prints it"
 _SCHEDULE = "kernels are made of tensor graphs by passes in C++ (engine/schedule)"
-_WINDOW = "the window of uopscope reads traces: `uopscope record`, then `uopscope open`"
 
 # module -> reason; a whole module of names
 MODULES = {
@@ -28,20 +26,19 @@ MODULES = {
   "tinygrad.runtime.autogen.cuda": "CUDA's driver is called from C++, not from Python", "tinygrad.runtime.autogen.opencl": "OpenCL's library is called from C++, not from Python", "tinygrad.runtime.autogen.webgpu": "there is no WEBGPU device", "tinygrad.runtime.autogen.pci": _DRIVER,
   "tinygrad.runtime.support.am": _AMD, "tinygrad.runtime.support.am.amdev": _AMD, "tinygrad.runtime.support.am.ip": _AMD, "tinygrad.runtime.support.amd": _AMD, "tinygrad.runtime.support.nv": _NV,
   "tinygrad.runtime.support.nv.nvdev": _NV, "tinygrad.runtime.support.nv.ip": _NV, "tinygrad.runtime.support.usb": _DRIVER, "tinygrad.runtime.support.system": _DRIVER, "tinygrad.runtime.support.hcq": _DRIVER,
-  "tinygrad.runtime.support.memory": _PAGES, "tinygrad.runtime.support.elf": "compiled kernels are loaded by LLVM and the drivers", "tinygrad.runtime.support.autogen": "no bindings of C libraries are generated", "tinygrad.runtime.support.c": "no bindings of C libraries are generated",
+  "tinygrad.runtime.support.memory": _PAGES, "tinygrad.runtime.support.autogen": "no bindings of C libraries are generated",
   "tinygrad.runtime.support.objc": _METAL, "tinygrad.runtime.support.compiler_amd": _AMD, "tinygrad.runtime.support.compiler_mesa": "no renderer uses Mesa", "tinygrad.runtime.support.compiler_cuda": "NVRTC is called from C++, not from Python",
   "tinygrad.runtime.support.hip_comgr": _AMD, "tinygrad.runtime.support.compiler_hip": _AMD, "tinygrad.runtime.support.llvm": "LLVM is called from C++, not from Python",
-  "tinygrad.renderer.ptx": "CUDA kernels are rendered as CUDA C", "tinygrad.renderer.nir": "no renderer uses Mesa", "tinygrad.renderer.amd": _AMD, "tinygrad.viz": _WINDOW, "tinygrad.viz.serve": _WINDOW, "tinygrad.uop.upat": _PYTHON_RULES,
+  "tinygrad.renderer.ptx": "CUDA kernels are rendered as CUDA C", "tinygrad.renderer.nir": "no renderer uses Mesa", "tinygrad.renderer.amd": _AMD, "tinygrad.uop.upat": _PYTHON_RULES,
   "tinygrad.codegen.opt.kernel": "the reference itself replaced it by codegen.opt.postrange.Scheduler",
 }
 
 # module -> {name: reason}, for modules that are here
 NAMES = {
   "tinygrad.apps.llm": {"Handler": "the server is uopscope.chat: `python -m tinygrad.apps.llm --serve`"},
-  "tinygrad.uop.ops": dict.fromkeys(("RewriteTrace", "TrackedGraphRewrite", "active_rewrites", "tracked_ctxs", "tracked_keys", "_name_cnt"), _RECORD),
   "tinygrad.schedule.indexing": dict.fromkeys(("apply_movement_op", "_apply_reshape", "IndexingContext"), _SCHEDULE),
   "tinygrad.schedule.rangeify": dict.fromkeys(("Kernel", "RangeifyContext", "pm_rangeify", "get_rangeify_map"), _SCHEDULE),
-  "tinygrad.engine.jit": {"graph_class": "a captured function is replayed by C++"},
+  "tinygrad.runtime.support.c": dict.fromkeys(("DLL", "CEnum", "CStruct", "_IO", "_IOW", "_IOR", "_IOWR"), "no bindings of C libraries are generated"),
   "tinygrad.engine.realize": {"get_kernel": "the reference itself replaced it by codegen.get_program"},
   "tinygrad.runtime.support.compiler_cpu": {"CPULLVMCompiler": "LLVM is called from C++, not from Python"},
 }

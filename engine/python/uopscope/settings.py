@@ -45,7 +45,10 @@ _LARGEST = {
   "TRACK_MATCH_STATS": (2, "all counts are printed at 2; `uopscope record` keeps every single rewrite"),
   "JIT": (2, "a captured function is replayed launch by launch at 2"),
   "SPEC": (2, "every node is checked at 2")}
-_said = set()
+_said, _followers = set(), {}
+def when_changed(name, follow):
+  """`follow()` is called whenever a setting is given a value."""
+  _followers[name] = follow
 
 def _say_if_idle(name, value, default):
   """One line, the first time, for a value that does nothing or no more than a smaller one."""
@@ -80,6 +83,7 @@ class ContextVar:
     _say_if_idle(self.key, x, self._default)
     if self.key in _ENGINE: _uopscope.context_set(self.key, int(x))
     else: self._value = x
+    if self.key in _followers: _followers[self.key]()
   def __bool__(self): return bool(self.value)
   def __int__(self): return int(self.value)
   def __eq__(self, x): return self.value == _plain(x)

@@ -22,7 +22,9 @@ def get_program(ast, renderer=None, opts=None):
     if asked.arg is None or not asked.arg.opts_to_apply: raise
     raise KernelOptError(str(e)) from None
 
-def full_rewrite_to_sink(sink, ren=None, optimize=True): return _uopscope.full_rewrite_to_sink(sink, _device_of(ren), optimize)
+def full_rewrite_to_sink(sink, ren=None, optimize=True):
+  """Lowered for the renderer's device; without one for no device, so no operation is replaced by what a machine has."""
+  return _uopscope.full_rewrite_to_sink(sink, ren if isinstance(ren, str) else getattr(ren, "device", ""), optimize)
 def full_rewrite(sink, ren=None): return _uopscope.linearize(full_rewrite_to_sink(sink, ren))
 
 # What is left to do on a list of instructions: nothing, the engine's lists are finished.

@@ -5,7 +5,7 @@ import _uopscope
 from _uopscope import CapturedJit, JitError
 from tinygrad.engine.realize import BufferCopy, CompiledRunner, Runner
 from tinygrad.engine.schedule import ExecItem
-from tinygrad.helpers import JIT, DEBUG
+from tinygrad.helpers import DEBUG, JIT, Metadata
 from tinygrad.renderer import ProgramSpec
 from uopscope.absent import lacking
 __getattr__ = lacking(__name__)
@@ -19,10 +19,14 @@ def apply_graph_to_jit(jit_cache, input_buffers, var_vals, max_batch_size=0):
   """The launches as they are replayed: the engine batches all of them, so the list stays as it is."""
   return list(jit_cache)
 
+def graph_class(device):
+  """The class that makes several launches of a device one: none, since the engine replays a captured function as a whole."""
+  return None
+
 class _Item(ExecItem):
   """One launch of a captured function."""
   def __init__(self, captured, i):
-    super().__init__(None, metadata=captured.metadata(i))
+    super().__init__(None, metadata=[Metadata(name, "") for name in captured.metadata(i)])
     self._captured, self._i, self.name, self.inputs = captured, i, captured.name(i), captured.inputs_of(i)
   @property
   def bufs(self): return self._captured.buffers_of(self._i)

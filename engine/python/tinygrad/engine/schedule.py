@@ -3,6 +3,7 @@
 #   item.ast, item.bufs, item.metadata      what it computes, on which buffers, for which tensor operations
 #   item.run(); item.lower().prg            runs it; the runner it was lowered to
 import _uopscope
+from tinygrad.helpers import Metadata
 from uopscope.absent import lacking
 __getattr__ = lacking(__name__)
 
@@ -11,7 +12,7 @@ class ExecItem:
   def __init__(self, ast, bufs=None, metadata=(), fixedvars=None, prg=None): self._schedule, self.ast, self._bufs, self.metadata, self.fixedvars, self.prg = None, ast, list(bufs or []), tuple(metadata), dict(fixedvars or {}), prg
   @staticmethod
   def _of(schedule, position):
-    item = ExecItem(schedule.ast(position), None, schedule.metadata(position), schedule.var_vals)
+    item = ExecItem(schedule.ast(position), None, [Metadata(name, "") for name in schedule.metadata(position)], schedule.var_vals)
     item._schedule, item._position = schedule, position
     return item
   @property

@@ -62,9 +62,10 @@ class ProgramSpec:
 def _lowered_again(ast, device): return ProgramSpec(_uopscope.lower_kernel(ast, device), device, ast)
 
 class Renderer:
-  """Names the device whose renderer lowers a kernel: get_program(ast, Renderer("CPU")). `pre_matcher` and `extra_matcher`
+  """Names the device whose renderer lowers a kernel: get_program(ast, Renderer("CPU")); without a name an expression
+  is lowered for no machine: full_rewrite_to_sink(sink, Renderer()). `pre_matcher` and `extra_matcher`
   of the renderer of Device[name] are asked in every kernel lowered for that device; elsewhere they are only kept."""
-  device, suffix, compiler, has_aux = "CPU", "", None, False
+  device, suffix, compiler, has_aux = "", "", None, False
   def __init__(self, device=None):
     self.__dict__["_of_device"] = False
     if device is not None: self.__dict__["device"] = device

@@ -7,6 +7,8 @@ from tinygrad.dtype import dtypes, AddrSpace, Invalid
 from tinygrad.helpers import Context, Metadata, TRACK_MATCH_STATS, TracingKey
 from uopscope.absent import lacking
 from uopscope.functions import from_parts, to_parts
+from uopscope.tracked import (RewriteTrace, TrackedGraphRewrite, _name_cnt, active_rewrites, profile_matches, start as _start_tracking, track_rewrites,
+                              tracked_ctxs, tracked_keys, uop_fields)
 from tinygrad.uop import GroupOp
 
 Variable = UOp
@@ -142,6 +144,8 @@ def _wide(pat, fn):
   return UPat(pat.op, pat.dtype, arg=pat.arg, name="_root", location=pat.location), try_all
 
 def _rule(pat, fn):
+  """A rule of a pattern and a function; a rule of the engine is both."""
+  if isinstance(pat, _uopscope.Rule): return pat
   file, line = pat.location
   if _is_wide(pat):
     (simple, call), text = _wide(pat, fn), _source_text(file, line)
@@ -212,7 +216,6 @@ def print_uops(uops):
     sources = [number[s] if s in number and s.op is not Ops.CONST else str(s.arg) if s.op is Ops.CONST else "--" for s in u.src]
     print(f"{i:4d} {u.op.name:20s}: {str(u.dtype):40s} {str(sources):32s} {u.arg}")
 def pyrender(ast): return ast.pyrender()
-uop_fields = ("op", "dtype", "src", "arg", "tag")
 
 def range_str(u, color=False):
   text = "_".join(str(x).replace("-", "m") for x in u.arg[:-1])
@@ -227,19 +230,6 @@ def _coloured(text, axis):
   from tinygrad.helpers import colored
   return colored(text, axis_colors.get(axis))
 
-def track_rewrites(name=True, replay=False):
-  """Names what a function rewrites: the passes it runs are recorded as parts of it, like any others."""
-  def decorate(func):
-    @functools.wraps(func)
-    def traced(*args, **kwargs):
-      from tinygrad.helpers import cpu_profile
-      called = func.__name__ if name is True else name(*args, **kwargs, ret=None) if callable(name) and "ret" in inspect.signature(name).parameters else func.__name__
-      with cpu_profile(called): return func(*args, **kwargs)
-    return traced
-  return decorate
-class profile_matches:
-  """A function whose calls are events on the time line while PROFILE is set."""
-  def __new__(cls, func): return track_rewrites()(func)
-
 _substitute = PatternMatcher([(UPat(tuple(Ops), name="x"), lambda ctx, x: ctx.get(x))])
 __getattr__ = lacking(__name__)
+_start_tracking()

@@ -14,7 +14,8 @@ pm_lower_index_dtype = _builtin("lower_index_dtype")
 commutative = Matcher([rule for rule in symbolic.rules if rule.name in ("normal-sum", "normal-product", "normal-operands", "constant-last")])
 
 def simplify_valid(valid):
-  """A condition without the parts that its other parts imply, or None where there are none."""
+  """A condition without the parts that its other parts imply, or None where there are none, or where it reads memory."""
+  if any(u.op in (Ops.INDEX, Ops.LOAD) for u in valid.toposort()): return None
   made = graph_rewrite(valid, symbolic + pm_simplify_valid)
   return made if made is not valid else None
 def uop_given_valid(valid, uop, try_simplex=True):

@@ -1,0 +1,1 @@
+# The views of what was tracked: tinygrad.viz.serve.
