@@ -2,7 +2,7 @@
 // that was asked for is outstanding: worker idle, canvas drawn, list views laid out.
 #include "app/gui/gui.h"
 
-#include "viz/models/dictionary.h"
+#include "viz/models/session/dictionary.h"
 #include "viz/scene/graph_canvas.h"
 #include "viz/scene/register.h"
 

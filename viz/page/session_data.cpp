@@ -5,8 +5,8 @@
 #include "replay/read/print.h"
 #include "replay/read/provenance.h"
 #include "replay/teach/pass_words.h"
-#include "viz/models/pass_view.h"
 #include "viz/page/picture_deltas.h"
+#include "viz/pictures/pass_view.h"
 
 #include <fmt/format.h>
 

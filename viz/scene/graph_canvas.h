@@ -5,7 +5,7 @@
 //
 //   GraphCanvas { source: session.graph; onNodeClicked: (id) => session.node = id }
 #pragma once
-#include "viz/models/graph_source.h"
+#include "viz/models/graph/graph_source.h"
 #include "viz/scene/picture_painter.h"
 
 #include <QImage>

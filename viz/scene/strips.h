@@ -1,7 +1,7 @@
 // Two small pictures beside the canvas: the whole graph with the part in view (MiniMap), and where in a pass
 // the steps and their time are (DensityStrip).
 #pragma once
-#include "viz/models/graph_source.h"
+#include "viz/models/graph/graph_source.h"
 #include "viz/scene/theme.h"
 
 #include <QImage>

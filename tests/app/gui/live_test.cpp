@@ -4,7 +4,7 @@
 
 #if defined(UOPSCOPE_HAVE_WINDOW) && defined(UOPSCOPE_HAVE_PYTHON)
 #include "tests/viz/support.h"
-#include "viz/models/tools.h"
+#include "viz/models/session/tools.h"
 
 using namespace uopscope;
 using namespace uopscope::test;

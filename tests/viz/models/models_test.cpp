@@ -1,12 +1,12 @@
 // Every item model under Qt's model tester, on traces of real passes.
 #include "tests/viz/support.h"
-#include "viz/models/actions.h"
-#include "viz/models/code_model.h"
-#include "viz/models/history.h"
-#include "viz/models/palette_model.h"
-#include "viz/models/stats_model.h"
-#include "viz/models/step_list_model.h"
-#include "viz/models/trace_tree_model.h"
+#include "viz/models/code/code_model.h"
+#include "viz/models/numbers/stats_model.h"
+#include "viz/models/session/actions.h"
+#include "viz/models/session/history.h"
+#include "viz/models/session/palette_model.h"
+#include "viz/models/session/step_list_model.h"
+#include "viz/models/session/trace_tree_model.h"
 
 #include <doctest/doctest.h>
 

@@ -1,8 +1,8 @@
 // The tools of a session on real traces: conditions, bookmarks, hiding and grouping, keys, searching by
 // fields.
 #include "tests/viz/support.h"
-#include "viz/models/node_query.h"
-#include "viz/models/tools.h"
+#include "viz/models/graph/node_query.h"
+#include "viz/models/session/tools.h"
 
 #include <doctest/doctest.h>
 
