@@ -3,7 +3,7 @@
 #include "engine/base/error.h"
 #include "engine/uop/print.h"
 #include "replay/compare/retell.h"
-#include "replay/compare/text_diff.h"
+#include "replay/read/text_diff.h"
 #include "viz/models/work/reports.h"
 
 #include <QCoreApplication>

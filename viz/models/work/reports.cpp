@@ -3,6 +3,7 @@
 #include "engine/uop/sint.h"
 #include "replay/read/decisions.h"
 #include "replay/read/materialize.h"
+#include "replay/read/text_diff.h"
 #include "viz/models/work/rich_text.h"
 #include "viz/pictures/labels.h"
 

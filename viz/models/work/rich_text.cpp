@@ -1,30 +1,11 @@
 #include "viz/models/work/rich_text.h"
 
-#include <QHash>
+#include "replay/read/expression_diff.h"
+
 #include <QSet>
-#include <algorithm>
-#include <vector>
 
 namespace uopscope {
 namespace {
-
-// Above this many pairs of words the table of the comparison would be slow to fill and useless to read.
-constexpr qsizetype kMaxTable = 1'500'000;
-
-QStringList words(const QString& text) {
-  QStringList out;
-  for (qsizetype i = 0; i < text.size();) {
-    qsizetype end = i + 1;
-    auto wordly = [](QChar c) {
-      return c.isLetterOrNumber() || c == QLatin1Char('_') || c == QLatin1Char('.');
-    };
-    if (wordly(text[i]))
-      while (end < text.size() && wordly(text[end])) ++end;
-    out << text.mid(i, end - i);
-    i = end;
-  }
-  return out;
-}
 
 QString coloured(const QString& text, const char* colour) {
   return QStringLiteral("<font color=\"@%1\">%2</font>").arg(QLatin1String(colour), escaped(text));
@@ -125,70 +106,20 @@ QString escaped(const QString& text) {
 }
 
 ExpressionDiff diffExpressions(const QString& before, const QString& after) {
-  ExpressionDiff out;
-  out.same = before == after;
-  const QStringList a = words(before), b = words(after);
-  qsizetype head = 0, tail = 0;
-  while (head < a.size() && head < b.size() && a[head] == b[head]) ++head;
-  while (tail < a.size() - head && tail < b.size() - head && a[a.size() - 1 - tail] == b[b.size() - 1 - tail])
-    ++tail;
-  const qsizetype n = a.size() - head - tail, m = b.size() - head - tail;
-  std::vector<bool> keptA(static_cast<size_t>(n), false), keptB(static_cast<size_t>(m), false);
-  if (n * m <= kMaxTable && n + m < UINT16_MAX) {
-    // Words as numbers: comparing texts would be most of the work.
-    QHash<QString, uint16_t> numbers;
-    auto numbered = [&](const QStringList& words, qsizetype count) {
-      std::vector<uint16_t> out;
-      for (qsizetype i = 0; i < count; ++i)
-        out.push_back(numbers
-                          .emplace(words[head + i],
-                                   numbers.value(words[head + i], static_cast<uint16_t>(numbers.size())))
-                          .value());
-      return out;
-    };
-    const auto one = numbered(a, n), other = numbered(b, m);
-    auto same = [&](qsizetype i, qsizetype j) {
-      return one[static_cast<size_t>(i)] == other[static_cast<size_t>(j)];
-    };
-    std::vector<uint16_t> table(static_cast<size_t>((n + 1) * (m + 1)), 0);
-    auto cell = [&](qsizetype i, qsizetype j) -> uint16_t& {
-      return table[static_cast<size_t>(i * (m + 1) + j)];
-    };
-    for (qsizetype i = n; i-- > 0;)
-      for (qsizetype j = m; j-- > 0;)
-        cell(i, j) = same(i, j) ? static_cast<uint16_t>(cell(i + 1, j + 1) + 1)
-                                : std::max(cell(i + 1, j), cell(i, j + 1));
-    for (qsizetype i = 0, j = 0; i < n && j < m;) {
-      if (same(i, j))
-        keptA[static_cast<size_t>(i++)] = keptB[static_cast<size_t>(j++)] = true;
-      else if (cell(i + 1, j) >= cell(i, j + 1))
-        ++i;
-      else
-        ++j;
-    }
-  }
-  auto spell = [&](const QStringList& w, const std::vector<bool>& kept, const char* colour, const char* tag) {
+  const std::string a = before.toStdString(), b = after.toStdString();
+  const DiffWords words = expressionDiff(a, b);
+  auto spell = [](const std::vector<DiffWord>& words, const char* colour, const char* tag) {
     QString s;
-    for (qsizetype i = 0; i < w.size();) {
-      auto same = [&](qsizetype k) {
-        return k < head || k >= head + static_cast<qsizetype>(kept.size()) ||
-               kept[static_cast<size_t>(k - head)];
-      };
-      qsizetype end = i;
-      QString run;
-      while (end < w.size() && same(end) == same(i)) run += w[end++];
-      if (same(i))
-        s += run.toHtmlEscaped();
-      else
-        s += QStringLiteral("<%1><font color=\"@%2\">%3</font></%1>")
-                 .arg(QLatin1String(tag), QLatin1String(colour), run.toHtmlEscaped());
-      i = end;
+    for (const DiffWord& w : words) {
+      const QString text =
+          QString::fromUtf8(w.text.data(), static_cast<qsizetype>(w.text.size())).toHtmlEscaped();
+      s += w.changed ? QStringLiteral("<%1><font color=\"@%2\">%3</font></%1>")
+                           .arg(QLatin1String(tag), QLatin1String(colour), text)
+                     : text;
     }
     return s;
   };
-  out.before = spell(a, keptA, "removed", "s");
-  out.after = spell(b, keptB, "added", "b");
-  return out;
+  return {spell(words.before, "removed", "s"), spell(words.after, "added", "b"), before == after};
 }
 
 Language languageOf(const QString& what) {

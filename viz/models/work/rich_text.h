@@ -14,7 +14,7 @@ struct ExpressionDiff {
   QString before, after; ///< rich text
   bool same = false;
 };
-/// Word by word. Very long texts are compared from both ends only.
+/// As trees of brackets (replay/read/expression_diff.h).
 ExpressionDiff diffExpressions(const QString& before, const QString& after);
 
 enum class Language { Plain, C, Llvm, Assembly, Python, Uops, Cpp };

@@ -1,5 +1,5 @@
 // Myers' greedy algorithm over numbered lines, with common beginnings and ends taken off first.
-#include "replay/compare/text_diff.h"
+#include "replay/read/text_diff.h"
 
 #include <fmt/format.h>
 
@@ -131,6 +131,12 @@ std::vector<DiffLine> diffLines(std::string_view before, std::string_view after)
       ++i, ++j;
     }
   }
+  return out;
+}
+
+std::vector<std::string> lineDiff(std::string_view before, std::string_view after) {
+  std::vector<std::string> out;
+  for (const DiffLine& d : diffLines(before, after)) out.push_back(d.mark + std::string(d.text));
   return out;
 }
 

@@ -1,5 +1,5 @@
 // Line and word differences, against the definition: what is kept is a common subsequence, as long as can be.
-#include "replay/compare/text_diff.h"
+#include "replay/read/text_diff.h"
 
 #include <doctest/doctest.h>
 

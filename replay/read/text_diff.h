@@ -25,6 +25,9 @@ constexpr int kMaxEdits = 4000;
 
 std::vector<DiffLine> diffLines(std::string_view before, std::string_view after);
 
+/// The same as text: every line after its mark.
+std::vector<std::string> lineDiff(std::string_view before, std::string_view after);
+
 /// Two lists aligned by their longest common subsequence: places in both, or -1 where only the other has an
 /// item. What only the first has comes before what only the second has.
 std::vector<std::pair<int, int>> alignItems(const std::vector<uint64_t>& before,
