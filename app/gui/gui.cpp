@@ -113,7 +113,7 @@ int runWindow(const WindowOptions& options, int argc, char** argv) {
   Theme theme;
   Session session;
   Tools tools(session);
-  session.setPersistent(!screenshot);
+  session.preferences()->setPersistent(!screenshot);
   keepLook(theme, session);
   if (!options.theme.empty()) theme.setName(QString::fromStdString(options.theme));
   if (options.textScale > 0) theme.setTextScale(options.textScale);

@@ -56,8 +56,8 @@ bool isNode(const QString& column) {
 
 SqlModel::SqlModel(Session& session, QObject* parent)
     : QAbstractTableModel(parent), session_(session), text_(QLatin1String(kExamples[0].text)) {
-  connect(&session_, &Session::settingsRead, this, [this] {
-    kept_ = session_.stored(QStringLiteral("queries")).toMap();
+  connect(session_.preferences(), &Preferences::read, this, [this] {
+    kept_ = session_.preferences()->stored(QStringLiteral("queries")).toMap();
     Q_EMIT savedChanged();
   });
   connect(&session_, &Session::opened, this, [this] {
@@ -110,13 +110,13 @@ QVariantList SqlModel::saved() const {
 void SqlModel::keep(const QString& name) {
   if (name.trimmed().isEmpty()) return;
   kept_[name.trimmed()] = text_;
-  session_.store(QStringLiteral("queries"), kept_);
+  session_.preferences()->store(QStringLiteral("queries"), kept_);
   Q_EMIT savedChanged();
 }
 
 void SqlModel::forget(const QString& name) {
   kept_.remove(name);
-  session_.store(QStringLiteral("queries"), kept_);
+  session_.preferences()->store(QStringLiteral("queries"), kept_);
   Q_EMIT savedChanged();
 }
 
@@ -275,7 +275,7 @@ bool SqlModel::followNode(int row, qlonglong id) {
   const PicturePtr& p = session_.graph()->picture();
   if (p && (p->find(id) || (p->map && p->map->find(id))))
     return session_.follow(QStringLiteral("node=%1&tab=graph").arg(id));
-  session_.choose({{"kind", "node"}, {"target", QStringLiteral("anywhere=%1").arg(id)}});
+  session_.jump()->choose({{"kind", "node"}, {"target", QStringLiteral("anywhere=%1").arg(id)}});
   return true;
 }
 

@@ -55,7 +55,7 @@ constexpr Action kActions[] = {
     {"group", "Graph", "Collapse by kernel, loop, reduction, tensor operation, script line", "G"},
     {"colour", "Graph", "Colour by operation, type, axis, line, pass, cost", "Shift+C"},
     {"follow", "Graph", "Follow the changes while stepping", "L"},
-    {"fold", "Graph", "Constants and hubs into labels, or out", "C"},
+    {"fold", "Graph", "Constants, hubs, short expressions and lanes drawn together, or each by itself", "C"},
     {"step-alone", "Graph", "What the step changes and its neighbourhood, or the whole pass", "Z"},
     {"turn", "Graph", "Top to bottom, or left to right", "R"},
     {"map", "Graph", "Show or hide the overview", "M"},

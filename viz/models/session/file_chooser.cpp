@@ -21,7 +21,7 @@ void FileChooser::begin(bool saving, const QStringList& endings, const QString& 
   saving_ = saving;
   endings_ = endings;
   name_ = name;
-  if (folder_.isEmpty()) folder_ = session_.stored(kKept).toString();
+  if (folder_.isEmpty()) folder_ = session_.preferences()->stored(kKept).toString();
   if (!QFileInfo(folder_).isDir()) folder_ = QDir::currentPath();
   goInto(folder_);
 }
@@ -125,7 +125,7 @@ bool FileChooser::take(bool replacing) {
       return refuse(tr("%1 is there already. Replace it, or type another name.").arg(at.fileName()));
   }
   folder_ = at.absolutePath();
-  session_.store(kKept, folder_);
+  session_.preferences()->store(kKept, folder_);
   Q_EMIT chosen(at.absoluteFilePath());
   return true;
 }

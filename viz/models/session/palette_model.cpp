@@ -65,7 +65,13 @@ void PaletteModel::setQuery(const QString& query) {
   }
   std::stable_sort(shown_.begin(), shown_.end(),
                    [](const Shown& a, const Shown& b) { return a.score > b.score; });
-  if (shown_.size() > kMostShown) shown_.resize(kMostShown);
+  if (const size_t all = shown_.size(); all > kMostShown) {
+    shown_.resize(kMostShown);
+    shown_.push_back(
+        {{QStringLiteral("more"), tr("%1 more: more letters find fewer").arg(all - kMostShown), {}, {}},
+         0,
+         {}});
+  }
   endResetModel();
   Q_EMIT changed();
 }

@@ -10,7 +10,6 @@
 #include <QDir>
 #include <QFileInfo>
 #include <QRegularExpression>
-#include <QSettings>
 #include <QStandardPaths>
 #include <algorithm>
 #include <utility>
@@ -19,11 +18,6 @@ namespace uopscope {
 namespace {
 
 constexpr int kRefreshMs = 350;
-constexpr int kRecentFiles = 8;
-
-QSettings settings() {
-  return QSettings(QStringLiteral("uopscope"), QStringLiteral("uopscope"));
-}
 
 bool isScript(const QString& path) {
   return path.endsWith(QLatin1String(".py"));
@@ -31,12 +25,12 @@ bool isScript(const QString& path) {
 
 } // namespace
 
-Session::Session(QObject* parent) : QObject(parent), program_(QCoreApplication::applicationFilePath()) {
+Session::Session(QObject* parent)
+    : QObject(parent), jump_(*this), program_(QCoreApplication::applicationFilePath()) {
   clock_.setInterval(kRefreshMs);
   connect(&clock_, &QTimer::timeout, this, &Session::tick);
-  connect(&palette_, &PaletteModel::changed, this, [this] {
-    if (palette_.query().startsWith(QLatin1Char('/'))) searchTrace(palette_.query());
-  });
+  connect(&preferences_, &Preferences::read, this, &Session::readLook);
+  connect(&preferences_, &Preferences::notice, this, &Session::showNotice);
   connect(&recorder_, &RecordingProcess::finished, this, &Session::tick);
   connect(&recorder_, &RecordingProcess::changed, this, &Session::stateChanged);
   connect(&worker_, &Worker::idleChanged, this, &Session::busyChanged);
@@ -95,89 +89,9 @@ Session::Session(QObject* parent) : QObject(parent), program_(QCoreApplication::
 
 Session::~Session() = default;
 
-void Session::setPersistent(bool on) {
-  persistent_ = on;
-  if (!on) return;
-  recent_ = settings().value(QStringLiteral("recent")).toStringList();
-  recent_.removeIf([](const QString& p) { return !QFileInfo::exists(p); });
-  readLook();
-  const QVariantMap keys = settings().value(QStringLiteral("keys")).toMap();
-  for (auto it = keys.begin(); it != keys.end(); ++it)
-    if (findAction(it.key())) keys_[it.key()] = it.value().toString();
-  Q_EMIT recentChanged();
-  Q_EMIT actionsChanged();
-  Q_EMIT settingsRead();
-}
-
-QVariant Session::stored(const QString& key) const {
-  return persistent_ ? settings().value(key) : QVariant();
-}
-
-void Session::store(const QString& key, const QVariant& value) {
-  if (persistent_) settings().setValue(key, value);
-}
-
 QString Session::fileName() const {
   return QFileInfo(path_).fileName();
 }
-QVariantList Session::actions() const {
-  return actionList(keys_);
-}
-
-bool Session::setKeys(const QString& action, const QString& wanted) {
-  const Action* target = findAction(action);
-  if (!target) return false;
-  const QString table = QString::fromLatin1(target->keys);
-  const QString keys = wanted == QLatin1String("default") ? table : wanted;
-  for (const QString& key : keys.split(QLatin1Char(' '), Qt::SkipEmptyParts))
-    for (const QVariant& v : actions()) {
-      const QVariantMap a = v.toMap();
-      if (a[QStringLiteral("id")].toString() == action) continue;
-      for (const QString& taken : a[QStringLiteral("keys")].toStringList())
-        if (taken.compare(key, Qt::CaseInsensitive) == 0) {
-          showNotice(tr("%1 is the key of \"%2\".").arg(keyCaps(key), a[QStringLiteral("text")].toString()));
-          return false;
-        }
-    }
-  if (keys == table)
-    keys_.remove(action);
-  else
-    keys_[action] = keys;
-  if (persistent_) {
-    QVariantMap saved;
-    for (auto it = keys_.begin(); it != keys_.end(); ++it) saved[it.key()] = it.value();
-    settings().setValue(QStringLiteral("keys"), saved);
-  }
-  Q_EMIT actionsChanged();
-  return true;
-}
-
-QVariantList Session::samples() const {
-  QVariantList out;
-  const QString here = QCoreApplication::applicationDirPath();
-  const QString named = qEnvironmentVariable("UOPSCOPE_SAMPLES");
-  for (const QString& folder :
-       {named, here + QStringLiteral("/../../samples"), here + QStringLiteral("/../samples"),
-        here + QStringLiteral("/../share/uopscope/samples")}) {
-    if (folder.isEmpty() || !QFileInfo(folder).isDir()) continue;
-    for (const QFileInfo& f : QDir(folder).entryInfoList({QStringLiteral("*.py")}, QDir::Files, QDir::Name)) {
-      // The first line of a sample says what to look at.
-      QString about;
-      QFile file(f.filePath());
-      if (file.open(QIODevice::ReadOnly)) {
-        for (int i = 0; i < 4 && about.isEmpty(); ++i) {
-          QString line = QString::fromUtf8(file.readLine(400)).trimmed();
-          while (line.startsWith(QLatin1Char('#')) || line.startsWith(QLatin1Char('"'))) line.remove(0, 1);
-          if (!line.startsWith(QLatin1Char('!'))) about = line.trimmed();
-        }
-      }
-      out << QVariantMap{{"name", f.fileName()}, {"path", f.canonicalFilePath()}, {"about", about}};
-    }
-    if (!out.isEmpty()) break;
-  }
-  return out;
-}
-
 void Session::showNotice(const QString& text) {
   notice_ = text;
   Q_EMIT noticeChanged();
@@ -234,13 +148,7 @@ void Session::openTrace(const QString& path) {
   loadSummary();
   loadScript();
   if (growing_ || recorder_.running()) clock_.start();
-  if (persistent_) {
-    recent_.removeAll(path);
-    recent_.prepend(path);
-    while (recent_.size() > kRecentFiles) recent_.removeLast();
-    settings().setValue(QStringLiteral("recent"), recent_);
-    Q_EMIT recentChanged();
-  }
+  preferences_.addRecent(path);
   Q_EMIT stateChanged();
   Q_EMIT opened();
   goToFirst();

@@ -10,7 +10,8 @@
 #include "viz/models/numbers/stats_model.h"
 #include "viz/models/record/recording_process.h"
 #include "viz/models/session/history.h"
-#include "viz/models/session/palette_model.h"
+#include "viz/models/session/jump.h"
+#include "viz/models/session/preferences.h"
 #include "viz/models/session/step_list_model.h"
 #include "viz/models/session/trace_tree_model.h"
 #include "viz/models/work/background.h"
@@ -70,28 +71,19 @@ class Session : public QObject {
   Q_PROPERTY(uopscope::StatsModel* stats READ stats CONSTANT)
   Q_PROPERTY(uopscope::CodeModel* code READ code CONSTANT)
   Q_PROPERTY(uopscope::CodeModel* scriptCode READ scriptCode CONSTANT)
-  Q_PROPERTY(uopscope::PaletteModel* palette READ palette CONSTANT)
+  Q_PROPERTY(uopscope::Jump* jump READ jump CONSTANT)
+  Q_PROPERTY(uopscope::Preferences* preferences READ preferences CONSTANT)
   Q_PROPERTY(uopscope::GraphSource* graph READ graph CONSTANT)
   Q_PROPERTY(uopscope::RecordingProcess* recorder READ recorder CONSTANT)
-  Q_PROPERTY(QVariantList actions READ actions NOTIFY actionsChanged)
-  Q_PROPERTY(QStringList recent READ recent NOTIFY recentChanged)
-  Q_PROPERTY(QVariantList samples READ samples CONSTANT)
 
 public:
   explicit Session(QObject* parent = nullptr);
   ~Session() override;
 
-  /// Settings (recent files, keys, queries, the place of the window) are read and written only when this is
-  /// on.
-  void setPersistent(bool on);
   /// The program that records; this one, unless a test says otherwise.
   void setRecorderProgram(const QString& program) { program_ = program; }
   /// Asked first of every action: true where it has done it.
   void setActionFilter(std::function<bool(const QString&)> filter) { actionFilter_ = std::move(filter); }
-
-  /// What is kept between runs ("window/panes"); nothing unless settings are kept at all.
-  Q_INVOKABLE QVariant stored(const QString& key) const;
-  Q_INVOKABLE void store(const QString& key, const QVariant& value);
 
   /// A trace, or a script (which is recorded).
   Q_INVOKABLE void open(const QString& path);
@@ -110,9 +102,6 @@ public:
   Q_INVOKABLE void goToRule(qlonglong rule);
   /// Does an action of the table; what only a window can do is passed on by uiAction.
   Q_INVOKABLE void trigger(const QString& action);
-  /// A palette entry was chosen.
-  Q_INVOKABLE void choose(const QVariantMap& entry);
-  Q_INVOKABLE void preparePalette();
   Q_INVOKABLE void showNotice(const QString& text);
 
   QString state() const { return state_; }
@@ -181,17 +170,10 @@ public:
   StatsModel* stats() { return &stats_; }
   CodeModel* code() { return &code_; }
   CodeModel* scriptCode() { return &script_; }
-  PaletteModel* palette() { return &palette_; }
-  /// Nodes of the whole trace by what they say, for the palette; cancelled by the next one.
-  void searchTrace(const QString& query);
+  Jump* jump() { return &jump_; }
+  Preferences* preferences() { return &preferences_; }
   GraphSource* graph() { return &graph_; }
   RecordingProcess* recorder() { return &recorder_; }
-  QVariantList actions() const;
-  /// Gives an action other keys (separated by blanks); those in the table again where `keys` is "default".
-  /// Says which action has a key already, and changes nothing then.
-  Q_INVOKABLE bool setKeys(const QString& action, const QString& keys);
-  QStringList recent() const { return recent_; }
-  QVariantList samples() const;
 
 Q_SIGNALS:
   void stateChanged();
@@ -201,10 +183,6 @@ Q_SIGNALS:
   void busyChanged();
   void optionsChanged();
   void statsChanged();
-  void recentChanged();
-  void actionsChanged();
-  /// Settings are kept from now on: stored() answers.
-  void settingsRead();
   void noticeChanged();
   /// For the window: "search", "jump", "fit", "theme" ...
   void uiAction(const QString& id);
@@ -257,7 +235,8 @@ private:
   StepListModel steps_;
   StatsModel stats_;
   CodeModel code_, script_;
-  PaletteModel palette_;
+  Preferences preferences_;
+  Jump jump_;
   GraphSource graph_;
   History history_;
   ViewOptions options_;
@@ -270,15 +249,13 @@ private:
   QString statsGroup_ = QStringLiteral("rule"), statsRange_ = QStringLiteral("trace"), codeShown_;
   QVariantMap nodeInfo_, stepInfo_, summary_, failure_;
   std::function<bool(const QString&)> actionFilter_;
-  QStringList recent_;
-  QMap<QString, QString> keys_;
   qlonglong node_ = -1;
   ScopeId scope_ = 0;
   PassId pass_ = 0;
   int64_t step_ = 0;
   int interval_ = 1;
   bool stepAlone_ = true;
-  bool growing_ = false, persistent_ = false, travelling_ = false, nodeAsked_ = false;
+  bool growing_ = false, travelling_ = false, nodeAsked_ = false;
   bool hasOutput_ = false;
 };
 

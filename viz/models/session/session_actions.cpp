@@ -1,47 +1,13 @@
 // What keys and the palette do in a session: moving along the trace, walking over the graph, jumping by name.
 #include "replay/read/link.h"
-#include "replay/read/node_search.h"
-#include "replay/read/print.h"
 #include "replay/read/step_search.h"
 #include "viz/models/session/actions.h"
 #include "viz/models/session/session.h"
 #include "viz/models/work/reports.h"
 
 #include <algorithm>
-#include <map>
 
 namespace uopscope {
-namespace {
-
-// Lines of the script that made something, and every rule: what one remembers of a trace besides its kernels.
-void addLinesAndRules(Trace& trace, std::vector<PaletteModel::Entry>& entries) {
-  const std::string file = trace.scriptName();
-  std::map<int, std::pair<const ScopeInfo*, int>> made; // line -> the first thing it made, and how many
-  for (const ScopeInfo& s : trace.scopes())
-    if (s.script.line > 0 && s.script.file == file && s.totalSteps > 0) {
-      auto& [first, count] = made[s.script.line];
-      if (!first || (s.kind == ScopeKind::Kernel && first->kind != ScopeKind::Kernel)) first = &s;
-      ++count;
-    }
-  if (!made.empty()) {
-    const auto text = trace.fileText(file);
-    const QStringList lines = QString::fromStdString(text.value_or("")).split(QLatin1Char('\n'));
-    for (const auto& [line, what] : made)
-      entries.push_back({QStringLiteral("script"),
-                         Session::tr("line %1  %2").arg(line).arg(lines.value(line - 1).trimmed()),
-                         what.second > 1 ? Session::tr("%1 and %2 more")
-                                               .arg(QString::fromStdString(what.first->name))
-                                               .arg(what.second - 1)
-                                         : QString::fromStdString(what.first->name),
-                         QStringLiteral("kernel=%1").arg(what.first->id)});
-  }
-  for (const RuleInfo& r : trace.rules())
-    entries.push_back({QStringLiteral("rule"), QString::fromStdString(r.name),
-                       Session::tr("rule, %1").arg(shortPlace(r.at)), QStringLiteral("rule=%1").arg(r.id)});
-}
-
-} // namespace
-
 void Session::walk(bool toSource) {
   const PicturePtr& p = graph_.picture();
   if (!p) return;
@@ -242,91 +208,6 @@ void Session::goToOrigin() {
     return setTab(QStringLiteral("script"));
   }
   showNotice(node_ < 0 ? tr("Select a node first.") : tr("No script line is known for this node."));
-}
-
-void Session::preparePalette() {
-  std::vector<PaletteModel::Entry> entries;
-  for (const Action& a : actionTable()) {
-    const QString keys = QString::fromLatin1(a.keys).section(QLatin1Char(' '), 0, 0);
-    entries.push_back({QStringLiteral("command"), actionText(a), keyCaps(keys), QLatin1String(a.id)});
-  }
-  if (trace_) {
-    for (const ScopeInfo& s : trace_->scopes()) {
-      if (s.totalSteps == 0) continue;
-      const QString name = QString::fromStdString(s.name);
-      const QString kind = s.kind == ScopeKind::Kernel     ? QStringLiteral("kernel")
-                           : s.kind == ScopeKind::Schedule ? QStringLiteral("schedule")
-                                                           : QStringLiteral("script");
-      entries.push_back(
-          {kind, name, tr("%1 steps").arg(grouped(s.totalSteps)), QStringLiteral("kernel=%1").arg(s.id)});
-      if (s.id != scope_) continue;
-      int number = 0;
-      for (const PassInfo& p : trace_->passes(s.id)) {
-        ++number;
-        if (p.steps > 0)
-          entries.push_back({QStringLiteral("pass"), QString::fromStdString(p.name),
-                             tr("pass %1 of %2, %3 steps").arg(number).arg(name, grouped(p.steps)),
-                             QStringLiteral("kernel=%1&pass=%2").arg(s.id).arg(number)});
-      }
-    }
-  }
-  if (trace_) addLinesAndRules(*trace_, entries);
-  palette_.setEntries(std::move(entries));
-}
-
-void Session::searchTrace(const QString& query) {
-  constexpr size_t kMost = 200;
-  const QString wanted = query.mid(1).trimmed();
-  if (!trace_ || wanted.isEmpty()) return;
-  background_.ask(Channel::Search,
-                  [this, query, text = wanted.toStdString()](Background::Job& job) -> Background::Answer {
-                    const NodeHits hits = findNodes(job.trace, text, kMost);
-                    std::vector<PaletteModel::Entry> found;
-                    const NodeReader read = job.trace.nodes().reader();
-                    for (const NodeId id : hits.nodes) {
-                      if (job.stale()) return {};
-                      const QString number = QString::number(id);
-                      found.push_back(
-                          {QStringLiteral("node"),
-                           QString::fromStdString(nodeLabel(read(id)) + "   " + expression(read, id, 3, 90)),
-                           QLatin1Char('#') + number, QStringLiteral("anywhere=") + number});
-                    }
-                    if (hits.total > hits.nodes.size())
-                      found.push_back({QStringLiteral("more"),
-                                       tr("%1 nodes in all; %2 are shown, more words find fewer")
-                                           .arg(grouped(static_cast<int64_t>(hits.total)))
-                                           .arg(hits.nodes.size()),
-                                       {},
-                                       {}});
-                    return [this, query, found] { palette_.setFound(query, found); };
-                  });
-}
-
-void Session::choose(const QVariantMap& entry) {
-  const QString target = entry[QStringLiteral("target")].toString();
-  if (target.isEmpty()) return;
-  if (target.startsWith(QLatin1String("anywhere="))) {
-    background_.ask(Channel::Search,
-                    [this, id = static_cast<NodeId>(target.mid(9).toULongLong())](
-                        Background::Job& job) -> Background::Answer {
-                      const auto at = placeOf(job.trace, id);
-                      return [this, at, id] {
-                        if (!at)
-                          return showNotice(tr("Node #%1 is part of no graph that was recorded.").arg(id));
-                        // One link: the picture that answers it is the one the node is looked for in.
-                        follow(QString::fromStdString(
-                            makeLink(*trace_, {at->scope, at->pass, at->step, id, "graph"}).str()));
-                      };
-                    });
-    return;
-  }
-  if (entry[QStringLiteral("kind")].toString() == QLatin1String("command")) return trigger(target);
-  if (target.startsWith(QLatin1String("rule="))) return goToRule(target.mid(5).toLongLong());
-  if (follow(target) && target.startsWith(QLatin1String("node="))) {
-    tab_ = QStringLiteral("graph");
-    Q_EMIT placeChanged();
-    Q_EMIT focusAsked(node_);
-  }
 }
 
 } // namespace uopscope

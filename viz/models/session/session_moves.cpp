@@ -19,7 +19,7 @@ const QString kStepAlone = QStringLiteral("graph/stepAlone");
 } // namespace
 
 void Session::readLook() {
-  if (const QVariant kept = stored(kStepAlone); kept.isValid()) stepAlone_ = kept.toBool();
+  if (const QVariant kept = preferences_.stored(kStepAlone); kept.isValid()) stepAlone_ = kept.toBool();
 }
 
 PictureQuestion Session::question() const {
@@ -221,7 +221,7 @@ void Session::setFoldLabels(bool on) {
 void Session::setStepAlone(bool on) {
   if (on == stepAlone_) return;
   stepAlone_ = on;
-  store(kStepAlone, on);
+  preferences_.store(kStepAlone, on);
   Q_EMIT optionsChanged();
   askPicture();
 }
