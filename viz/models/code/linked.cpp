@@ -108,6 +108,7 @@ void LinkedPanes::load() {
             (*into)[static_cast<size_t>(p.line - 1)].known = true;
             (p.text == "source" ? in.source : in.assembly).insert(static_cast<int>(p.line - 1));
           }
+          in.operand = lines.operand(i);
           try {
             for (const OriginInfo& o : provenance.origins(in.node)) {
               const std::string key = o.operation + "\n" + std::to_string(o.script.line);
@@ -141,13 +142,14 @@ void LinkedPanes::load() {
         out->cost =
             runs == 0
                 ? tr("not run in this trace")
-                : tr("%1 runs, %2 each, %3 FLOPs, %4%5")
-                      .arg(runs)
-                      .arg(duration(ns / runs), grouped(flops / runs), amount(bytes / runs),
-                           ns > 0 ? tr(": %1 GFLOP/s, %2 GB/s")
-                                        .arg(static_cast<double>(flops) / static_cast<double>(ns), 0, 'f', 2)
-                                        .arg(static_cast<double>(bytes) / static_cast<double>(ns), 0, 'f', 2)
-                                  : QString());
+                : (runs == 1 ? tr("1 run") : tr("%1 runs").arg(runs)) +
+                      tr(", %1 each, %2 FLOPs, %3%4")
+                          .arg(duration(ns / runs), grouped(flops / runs), amount(bytes / runs),
+                               ns > 0
+                                   ? tr(": %1 GFLOP/s, %2 GB/s")
+                                         .arg(static_cast<double>(flops) / static_cast<double>(ns), 0, 'f', 2)
+                                         .arg(static_cast<double>(bytes) / static_cast<double>(ns), 0, 'f', 2)
+                                   : QString());
         return [this, out] {
           script_.setLines(std::move(out->script), Language::Python);
           tensors_.setLines(std::move(out->tensors), Language::Plain);
@@ -173,6 +175,10 @@ void LinkedPanes::select(const QString& pane, int row) {
                                                         : in.assembly.contains(row);
     if (hit) found.insert(static_cast<int>(i));
   }
+  // What a line merely reads (0.0 is read by many) is not what it is about.
+  QSet<int> about = found;
+  about.removeIf([&](int i) { return instructions_[static_cast<size_t>(i)].operand; });
+  if (!about.isEmpty()) found = about;
   if (found.isEmpty()) session_.showNotice(tr("Nothing in this kernel is known to belong to that line."));
   light(found);
 }

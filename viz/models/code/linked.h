@@ -82,6 +82,8 @@ private:
   struct Instruction {
     NodeId node = kNoNode;
     QSet<int> script, tensors, source, assembly; ///< rows
+    /// A number or a loop variable that instructions read: no line is about it that has another one.
+    bool operand = false;
   };
   struct Loaded;
   void light(const QSet<int>& instructions);

@@ -30,32 +30,66 @@ QVariantMap finding(const char* kind, const QString& title, const QString& detai
           {"step", static_cast<qlonglong>(step)}};
 }
 
-// Rules that were tried and never matched, most tried first; that answered without a change; and pairs of
-// steps that take each other back.
+/// "0.4 % of the time in rules"
+QString shareOf(double ns, double whole) {
+  return QObject::tr("%1 % of the time in rules").arg(whole > 0 ? 100 * ns / whole : 0, 0, 'f', 1);
+}
+
+// What costs most comes first, with its share of the time in rules and what helps against it; rules below
+// kWorth of that are told of in one line, since nothing is to be gained by them.
 QVariantList findFaults(Trace& trace) {
+  constexpr double kWorth = 0.002;
   QVariantList out;
-  auto totals = trace.matchTotals(MatchGroup::Rule);
-  std::stable_sort(totals.begin(), totals.end(),
-                   [](auto& a, auto& b) { return a.attempts() > b.attempts(); });
-  for (const MatchTotals& t : totals)
-    if (t.count[int(Outcome::Unchanged)] > 0 && out.size() < kMostFindings)
-      out << finding("unchanged", QString::fromStdString(trace.rule(t.rule).name),
-                     QObject::tr("matched %1 times without a change, %2")
-                         .arg(grouped(static_cast<int64_t>(t.count[int(Outcome::Unchanged)])),
-                              duration(t.ns[int(Outcome::Unchanged)])),
-                     t.rule, 0);
+  const auto totals = trace.matchTotals(MatchGroup::Rule);
+  double whole = 0;
+  for (const MatchTotals& t : totals) whole += static_cast<double>(t.totalNs());
+  struct Cost {
+    double ns;
+    const MatchTotals* totals;
+    bool unchanged;
+  };
+  std::vector<Cost> costs;
+  for (const MatchTotals& t : totals) {
+    if (t.count[int(Outcome::Unchanged)] > 0)
+      costs.push_back({static_cast<double>(t.ns[int(Outcome::Unchanged)]), &t, true});
+    if (t.matches() == 0) costs.push_back({static_cast<double>(t.totalNs()), &t, false});
+  }
+  std::stable_sort(costs.begin(), costs.end(), [](const Cost& a, const Cost& b) { return a.ns > b.ns; });
+  size_t cheap = 0;
+  double cheapNs = 0;
+  QVariantList dear;
+  for (const Cost& c : costs) {
+    const MatchTotals& t = *c.totals;
+    if (!c.unchanged && (c.ns < kWorth * whole || dear.size() >= kMostFindings)) {
+      ++cheap, cheapNs += c.ns;
+      continue;
+    }
+    const uint64_t early = t.count[int(Outcome::RejectedEarly)];
+    const QString advice =
+        c.unchanged ? QObject::tr("a condition that sees it beforehand spares the rewrite")
+        : 2 * early >= t.attempts()
+            ? QObject::tr("most are rejected early: only leaving it out of passes that never need it helps")
+            : QObject::tr("a pattern that names the operation of a source rejects them early");
+    const QString times =
+        c.unchanged
+            ? QObject::tr("matched %1 times without a change")
+                  .arg(grouped(static_cast<int64_t>(t.count[int(Outcome::Unchanged)])))
+            : QObject::tr("tried %1 times, never matched").arg(grouped(static_cast<int64_t>(t.attempts())));
+    dear << finding(c.unchanged ? "unchanged" : "dead", QString::fromStdString(trace.rule(t.rule).name),
+                    QStringLiteral("%1: %2, %3; %4")
+                        .arg(shareOf(c.ns, whole), duration(static_cast<int64_t>(c.ns)), times, advice),
+                    t.rule, 0);
+  }
+  out << dear;
   for (const TakenBack& t : stepsTakenBack(trace, 100))
     out << finding("undo", QString::fromStdString(trace.rule(t.rule).name),
                    QObject::tr("is taken back by %1 %2 steps later")
                        .arg(QString::fromStdString(trace.rule(t.byRule).name))
                        .arg(t.by - t.step),
                    t.rule, t.step);
-  for (const MatchTotals& t : totals)
-    if (t.matches() == 0 && out.size() < kMostFindings)
-      out << finding("dead", QString::fromStdString(trace.rule(t.rule).name),
-                     QObject::tr("tried %1 times, never matched, %2")
-                         .arg(grouped(static_cast<int64_t>(t.attempts())), duration(t.totalNs())),
-                     t.rule, 0);
+  if (cheap > 0)
+    out << finding("dead", QObject::tr("%1 more rules").arg(cheap),
+                   QObject::tr("never matched, together %1").arg(shareOf(cheapNs, whole)), 0, 0);
   return out;
 }
 
@@ -264,23 +298,23 @@ void ProfileModel::compareWith(const QString& path) {
     }
     std::vector<std::pair<std::string, Row>> order(rows.begin(), rows.end());
     std::stable_sort(order.begin(), order.end(), [](auto& a, auto& b) {
-      return std::abs(a.second.ns[1] - a.second.ns[0]) > std::abs(b.second.ns[1] - b.second.ns[0]);
+      return std::abs(a.second.ns[0] - a.second.ns[1]) > std::abs(b.second.ns[0] - b.second.ns[1]);
     });
     QVariantList list;
     for (const auto& [name, r] : order)
       list << QVariantMap{{"name", QString::fromStdString(name)},
                           {"ns", duration(r.ns[0])},
                           {"otherNs", duration(r.ns[1])},
-                          {"change_ns", static_cast<qlonglong>(r.ns[1] - r.ns[0])},
+                          {"change_ns", static_cast<qlonglong>(r.ns[0] - r.ns[1])},
                           {"here_ns", static_cast<qlonglong>(r.ns[0])},
                           {"there_ns", static_cast<qlonglong>(r.ns[1])},
                           {"matches_here", static_cast<qulonglong>(r.matches[0])},
                           {"matches_there", static_cast<qulonglong>(r.matches[1])},
                           {"attempts_here", static_cast<qulonglong>(r.attempts[0])},
                           {"attempts_there", static_cast<qulonglong>(r.attempts[1])},
-                          {"delta", (r.ns[1] < r.ns[0] ? QStringLiteral("−") : QStringLiteral("+")) +
-                                        duration(std::abs(r.ns[1] - r.ns[0]))},
-                          {"less", r.ns[1] < r.ns[0]},
+                          {"delta", (r.ns[0] < r.ns[1] ? QStringLiteral("−") : QStringLiteral("+")) +
+                                        duration(std::abs(r.ns[0] - r.ns[1]))},
+                          {"less", r.ns[0] < r.ns[1]},
                           {"matches", grouped(static_cast<int64_t>(r.matches[0]))},
                           {"otherMatches", grouped(static_cast<int64_t>(r.matches[1]))},
                           {"attempts", grouped(static_cast<int64_t>(r.attempts[0]))},

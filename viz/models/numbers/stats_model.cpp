@@ -80,6 +80,8 @@ void StatsModel::arrange() {
   const QStringList words = filter_.split(QLatin1Char(' '), Qt::SkipEmptyParts);
   for (uint32_t i = 0; i < rows_->size(); ++i) {
     const StatsRow& r = (*rows_)[i];
+    wholeNs_ +=
+        static_cast<double>(r.totals.totalNs()); // a share stays one of everything, whatever is filtered
     if (show_ == QLatin1String("applied") && r.totals.matches() == 0) continue;
     if (show_ == QLatin1String("never") && r.totals.matches() != 0) continue;
     if (show_ == QLatin1String("faults") && of(r.totals, Outcome::Unchanged) == 0) continue;
@@ -88,7 +90,6 @@ void StatsModel::arrange() {
                      [&](const QString& w) { return all.contains(w, Qt::CaseInsensitive); }))
       continue;
     order_.push_back(i);
-    wholeNs_ += static_cast<double>(r.totals.totalNs());
   }
   for (const uint32_t i : order_)
     for (int c = 0; c < kColumns; ++c) largest_[c] = std::max(largest_[c], value((*rows_)[i], c));
