@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <charconv>
+
 namespace uopscope {
 namespace {
 
@@ -37,6 +39,11 @@ std::string unwrapped(std::string s) {
 }
 std::string formula(const NodeReader& read, NodeId id, int depth = 5) {
   return clipped(unwrapped(expression(read, id, depth, 160)));
+}
+// A formula that does not fit says less than the edges do.
+std::string wholeFormula(const NodeReader& read, NodeId id, int depth) {
+  std::string s = unwrapped(expression(read, id, depth, 120));
+  return s.size() <= kDetail && s.find("...") == std::string::npos ? s : std::string();
 }
 
 } // namespace
@@ -94,6 +101,57 @@ std::string foldedText(const NodeReader& read, const NodeFields& node) {
   }
 }
 
+std::string expressionText(const NodeReader& read, NodeId node) {
+  return unwrapped(expression(read, node, 6, 60));
+}
+
+bool isShortExpression(const NodeReader& read, const NodeFields& n, size_t most) {
+  if (!group::kAlu.has(n.op) || n.dtype.kind() != Scalar::Index || n.dtype.count() > 1) return false;
+  const std::string s = expressionText(read, n.id);
+  return s.size() <= most && s.find("...") == std::string::npos;
+}
+
+std::string titleOf(const NodeReader& read, const NodeFields& node) {
+  const PictureNode box = labelOf(read, node);
+  return box.detail.empty() ? box.op : box.op + " " + box.detail;
+}
+
+namespace {
+
+/// "0, 1 … 63" of numbers in even steps; empty where they are none.
+std::string evenSteps(const std::vector<FoldedSource>& folded) {
+  std::vector<int64_t> numbers;
+  for (const FoldedSource& f : folded) {
+    int64_t n = 0;
+    const auto [end, bad] = std::from_chars(f.text.data(), f.text.data() + f.text.size(), n);
+    if (bad != std::errc() || end != f.text.data() + f.text.size()) return {};
+    if (f.count != 1 || f.port != folded.front().port + numbers.size()) return {};
+    numbers.push_back(n);
+  }
+  for (size_t i = 2; i < numbers.size(); ++i)
+    if (numbers[i] - numbers[i - 1] != numbers[1] - numbers[0]) return {};
+  return fmt::format("{}, {} … {}", numbers[0], numbers[1], numbers.back());
+}
+
+} // namespace
+
+void joinFolded(std::vector<FoldedSource>& folded) {
+  if (folded.size() <= 4) return;
+  if (std::string steps = evenSteps(folded); !steps.empty()) {
+    folded.front().count = static_cast<uint32_t>(folded.size());
+    folded.front().text = std::move(steps);
+    folded.resize(1);
+    return;
+  }
+  std::vector<FoldedSource> joined;
+  for (FoldedSource& f : folded)
+    if (!joined.empty() && joined.back().text == f.text && joined.back().port + joined.back().count == f.port)
+      ++joined.back().count;
+    else
+      joined.push_back(std::move(f));
+  folded = std::move(joined);
+}
+
 PictureNode labelOf(const NodeReader& read, const NodeFields& n) {
   PictureNode box;
   box.id = n.id;
@@ -116,7 +174,9 @@ PictureNode labelOf(const NodeReader& read, const NodeFields& n) {
   case Op::DEFINE_GLOBAL:
     box.detail = n.arg.kind() == ArgKind::Int ? fmt::format("data{}", n.arg.i()) : n.arg.repr();
     break;
-  case Op::INDEX: box.detail = n.src.size() > 1 ? formula(read, n.src[1]) : std::string(); break;
+  case Op::INDEX:
+    if (n.src.size() > 1) box.detail = wholeFormula(read, n.src[1], 5);
+    break;
   case Op::SINK:
     if (n.arg.kind() == ArgKind::Kernel) box.detail = clipped(withoutEscapes(n.arg.as<KernelInfo>().name));
     break;
@@ -139,9 +199,7 @@ PictureNode labelOf(const NodeReader& read, const NodeFields& n) {
   case Op::BARRIER: break;
   default:
     if (group::kAlu.has(n.op)) {
-      // A formula that does not fit says less than the edges do.
-      std::string s = unwrapped(expression(read, n.id, 4, 120));
-      if (s.size() <= kDetail && s.find("...") == std::string::npos) box.detail = s;
+      box.detail = wholeFormula(read, n.id, 4);
     } else if (n.arg) {
       box.detail = clipped(n.arg.repr());
     }

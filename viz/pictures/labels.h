@@ -18,5 +18,13 @@ bool foldsAlways(const NodeReader& read, const NodeFields& node);
 bool mayBeHub(Op op);
 /// What stands for a folded node in a label.
 std::string foldedText(const NodeReader& read, const NodeFields& node);
+/// Arithmetic over loop variables that is told in `most` characters.
+bool isShortExpression(const NodeReader& read, const NodeFields& node, size_t most);
+std::string expressionText(const NodeReader& read, NodeId node);
+/// Operation and detail in one line.
+std::string titleOf(const NodeReader& read, const NodeFields& node);
+/// Of more sources than a label has room for, those side by side that read the same are told as one, and
+/// numbers in even steps by their ends.
+void joinFolded(std::vector<FoldedSource>& folded);
 
 } // namespace uopscope

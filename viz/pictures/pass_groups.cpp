@@ -141,11 +141,13 @@ void PassView::fold(Picture& p) {
         box.id = kFirstGroupId + g;
         box.op = group.title, box.detail = group.detail, box.family = group.family;
         box.x = group.centre.x, box.y = group.centre.y, box.width = group.width, box.height = group.height;
+        box.mark = n.mark;
         nodes.push_back(std::move(box));
       }
       PictureNode& box = nodes[it->second];
-      if (n.mark != Mark::Removed) ++box.members;
-      if (n.mark == Mark::Added || n.mark == Mark::Removed) box.mark = Mark::Changed;
+      box.slots.push_back(n.slot);
+      if (n.mark != Mark::Removed || groups_[g].lanes) ++box.members;
+      if (n.mark != box.mark) box.mark = Mark::Changed;
       if (n.mark == Mark::Added && !n.was.empty()) box.was = n.was;
       ++p.groupedNodes;
       now[i] = it->second;
@@ -154,16 +156,29 @@ void PassView::fold(Picture& p) {
       nodes.push_back(std::move(n));
     }
   }
-  for (PictureNode& n : nodes)
-    if (n.id >= kFirstGroupId) n.dtype = fmt::format("{} nodes", n.members);
+  for (PictureNode& n : nodes) {
+    if (n.id < kFirstGroupId) continue;
+    const Group& group = groups_[static_cast<size_t>(n.id - kFirstGroupId)];
+    n.dtype = group.lanes ? group.dtype : fmt::format("{} nodes", n.members);
+    if (group.lanes) n.op = fmt::format("{} ×{}", group.title, n.members), n.was.clear();
+    const PictureNode laidOut = n;
+    measure(n);
+    n.width = laidOut.width, n.height = laidOut.height;
+  }
   p.groups = static_cast<uint32_t>(groupAt.size());
   std::vector<PictureEdge> edges;
-  std::unordered_set<uint64_t> joined;
+  std::unordered_map<uint64_t, size_t> joined;
   for (PictureEdge& e : p.edges) {
     const uint32_t from = now[e.from], to = now[e.to];
     if (from == kNone || to == kNone || from == to) continue;
     const bool folded = nodes[from].id >= kFirstGroupId || nodes[to].id >= kFirstGroupId;
-    if (folded && !joined.insert(key(from, to)).second) continue;
+    if (folded)
+      if (const auto [known, fresh] = joined.emplace(key(from, to), edges.size()); !fresh) {
+        PictureEdge& one = edges[known->second];
+        ++one.times;
+        if (one.mark != e.mark) one.mark = Mark::Same;
+        continue;
+      }
     e.from = from, e.to = to;
     if (nodes[to].id >= kFirstGroupId) e.port = 0, e.ports = 1;
     if (folded) e.bends = {};

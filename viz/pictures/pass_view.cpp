@@ -88,8 +88,12 @@ const PictureNode& PassView::label(NodeId node) {
     const NodeId s = raw.src[port];
     const auto slot = slotOf(s), own = slotOf(node);
     const bool hub = slot && own && quiet(*slot, *own);
-    if (folds(s) || hub) box.folded.push_back({port, s, foldedText(read_, cursor_.fields(s))});
+    if (folds(s) || hub)
+      box.folded.push_back({port, s, foldedText(read_, cursor_.fields(s))});
+    else if (inLabel(s) && box.detail.empty())
+      box.folded.push_back({port, s, expressionText(read_, s)});
   }
+  joinFolded(box.folded);
   measure(box);
   return labels_.emplace(node, std::move(box)).first->second;
 }
@@ -119,7 +123,7 @@ bool PassView::prepare(const std::atomic<bool>* cancel) {
   link();
   layOut(cancel);
   for (Slot& slot : slots_)
-    slot.home = slot.centre, slot.homeWidth = slot.width, slot.homeHeight = slot.height;
+    slot.passHome = slot.centre, slot.passWidth = slot.width, slot.passHeight = slot.height;
   ready_ = !cancelled();
   return ready_;
 }
@@ -167,11 +171,14 @@ void PassView::link() {
 
 bool PassView::arrange(const Arrangement& arrangement, const std::atomic<bool>* cancel) {
   if (arrangement == arrangement_) return true;
+  const bool inPlace = sameBlock(arrangement);
   const bool regroup = arrangement.groupBy != arrangement_.groupBy;
   arrangement_ = arrangement;
-  if (regroup) makeGroups();
-  near_.clear();
-  nearNodes_ = {};
+  if (inPlace) return true;
+  near_.clear(), nearNodes_ = {};
+  inLabels_.clear(), touched_.clear(), was_ = {};
+  firstShown_ = arrangement_.firstStep, lastShown_ = arrangement_.lastStep;
+  if (regroup || arrangement_.groupBy == GroupBy::Nothing) makeGroups();
   if (arrangement_.near())
     layOutNear(cancel);
   else
@@ -188,7 +195,7 @@ void PassView::layOut(const std::atomic<bool>* cancel) {
   for (uint32_t i = 0; i < slots_.size(); ++i) {
     Slot& s = slots_[i];
     s.hub = false, s.hubUser = UINT32_MAX, s.width = s.height = 0;
-    s.visible = s.drawn && !hides(i) && awake(s) && !farSlot(i);
+    s.visible = s.drawn && !hides(i) && awake(s) && !farSlot(i) && (inLabels_.empty() || !inLabels_[i]);
   }
   std::vector<Link> links;
   for (const Link& l : links_)
@@ -205,7 +212,14 @@ void PassView::layOut(const std::atomic<bool>* cancel) {
   auto size = [&](NodeId node) {
     Slot& s = slots_[*slotOf(node)];
     if (!s.visible || measured[*slotOf(node)]++ >= kMeasured) return;
-    const PictureNode& box = label(node);
+    const NodeId* before = was_.find(node);
+    PictureNode changed;
+    if (before) {
+      changed = label(node);
+      changed.was = titleOf(read_, cursor_.fields(*before));
+      measure(changed);
+    }
+    const PictureNode& box = before ? changed : label(node);
     s.width = std::max(s.width, box.width);
     s.height = std::max(s.height, box.height);
   };
@@ -255,6 +269,8 @@ void PassView::layOut(const std::atomic<bool>* cancel) {
   o.cancel = cancel;
   Layout layout = layoutLayered(nodes, edges, o);
   if (layout.cancelled) return;
+  static std::atomic<uint64_t> layouts{0};
+  layout_ = ++layouts;
   for (uint32_t i = 0; i < slots_.size(); ++i)
     if (number[i] != UINT32_MAX) slots_[i].centre = layout.centres[number[i]];
   for (uint32_t g = 0; g < groups_.size(); ++g)
@@ -285,6 +301,7 @@ PicturePtr PassView::at(int64_t step, int64_t interval) {
   picture->pass = pass();
   picture->step = step;
   picture->alone = arrangement_.lastStep >= 0;
+  picture->layout = layout_;
   picture->leftToRight = options_.leftToRight;
   picture->width = width_, picture->height = height_, picture->straightEdges = straight_;
 
@@ -351,6 +368,11 @@ PicturePtr PassView::at(int64_t step, int64_t interval) {
       ++picture->foldedConstants;
       continue;
     }
+    ++picture->graphNodes;
+    if (inLabel(node)) {
+      ++picture->foldedExpressions;
+      continue;
+    }
     if (far(node)) {
       ++picture->elsewhere;
       farChanged += cameFrom.contains(node);
@@ -364,8 +386,10 @@ PicturePtr PassView::at(int64_t step, int64_t interval) {
     }
     PictureNode& box = place(node, mark, was);
     if (mark == Mark::Added && was != kNoNode) {
-      const PictureNode old = labelOf(read_, cursor_.fields(was));
-      box.was = old.op + (old.detail.empty() ? "" : "  " + old.detail);
+      box.was = titleOf(read_, cursor_.fields(was));
+      measure(box);
+      if (box.slot != UINT32_MAX && slots_[box.slot].width > 0)
+        box.width = std::min(box.width, slots_[box.slot].width);
     }
   }
   // Changes of several steps at once: others may stand by now where a node stood.
@@ -379,7 +403,7 @@ PicturePtr PassView::at(int64_t step, int64_t interval) {
   if (crowded)
     for (const PictureNode& n : picture->nodes) rowOf(n).push_back(extent(n));
   auto ghost = [&](NodeId node) {
-    if (folds(node) || at.contains(node) || far(node)) return;
+    if (hidesInLabel(node) || at.contains(node) || far(node)) return;
     const PictureNode& box = place(node, Mark::Removed, kNoNode);
     if (!crowded) return;
     auto& row = rowOf(box);
@@ -453,6 +477,7 @@ PicturePtr PassView::at(int64_t step, int64_t interval) {
   picture->everySlotEdges = everyEdge_;
   picture->bendsOf = bends_;
   if (!arrangement_.plain()) fold(*picture);
+  joinWires(*picture);
   for (const PictureNode& n : picture->nodes) picture->hubs += n.hub;
   picture->index();
   picture->changed += farChanged;

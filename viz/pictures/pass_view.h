@@ -55,8 +55,10 @@ private:
     NodeId occupant = kNoNode;
     float width = 0, height = 0;
     LayoutPoint centre;
-    LayoutPoint home; ///< its centre in the layout of the whole pass, as large as homeWidth x homeHeight
+    LayoutPoint home; ///< its centre on the map, as large as homeWidth x homeHeight
     float homeWidth = 0, homeHeight = 0;
+    LayoutPoint passHome; ///< the same in the layout of the whole pass
+    float passWidth = 0, passHeight = 0;
     bool drawn = false; ///< not only constants that are written into labels
     bool visible = false;
     bool hub = false;
@@ -70,6 +72,8 @@ private:
     LayoutPoint centre;
     float width = 0, height = 0;
     uint32_t slots = 0;
+    std::string dtype = {};
+    bool lanes = false; ///< nodes that do the same: pass_lanes.cpp
   };
   uint32_t slotFor(NodeId node);
   std::optional<uint32_t> slotOf(NodeId node) const {
@@ -81,12 +85,24 @@ private:
   void link();
   const PictureNode& label(NodeId node);
   bool folds(NodeId node);
+  bool inLabel(NodeId node) const {
+    const auto slot = inLabels_.empty() ? std::nullopt : slotOf(node);
+    return slot && inLabels_[*slot];
+  }
+  bool hidesInLabel(NodeId node) { return folds(node) || inLabel(node); }
   /// Whether the edge from a source is drawn only on demand.
   bool quiet(uint32_t from, uint32_t to) const { return slots_[from].hub && slots_[from].hubUser != to; }
   static uint64_t key(uint32_t from, uint32_t to) { return static_cast<uint64_t>(from) << 32 | to; }
   void layOut(const std::atomic<bool>* cancel);
+  // Pictures of few steps: pass_near.cpp, pass_lanes.cpp.
   void layOutNear(const std::atomic<bool>* cancel);
+  bool layOutBlock(int64_t first, int64_t last, bool part, const std::atomic<bool>* cancel);
+  bool sameBlock(const Arrangement& arrangement) const;
+  void collectChanges(bool asOne);
+  void foldExpressions(bool on);
   void findNear(size_t most);
+  void makeLanes();
+  void findLanes(const std::vector<NodeId>& graph);
   bool fits() const;
   /// On the map only: too far from what the steps change.
   bool farSlot(uint32_t slot) const { return !near_.empty() && !near_[slot]; }
@@ -101,7 +117,7 @@ private:
   }
   /// Shows something at the steps that are laid out.
   bool awake(const Slot& s) const {
-    return arrangement_.lastStep < 0 || (s.born <= arrangement_.lastStep && s.gone >= arrangement_.firstStep);
+    return lastShown_ < 0 || (s.born <= lastShown_ && s.gone >= firstShown_);
   }
   bool collapsed(uint32_t slot) const {
     return slots_[slot].group != UINT32_MAX && !arrangement_.opened.contains(slots_[slot].group);
@@ -116,6 +132,14 @@ private:
   Arrangement arrangement_;
   std::vector<Group> groups_;
   std::map<uint32_t, std::vector<NodeId>> groupNodes_;
+  int64_t firstShown_ = -1, lastShown_ = -1; ///< steps that are laid out together; -1: the whole pass
+  std::vector<NodeId> seeds_;                ///< what these steps make
+  std::vector<uint32_t> seedSlots_;          ///< where what they remove stood
+  NodeMap<NodeId> was_;                      ///< what they rewrite: after -> before
+  std::vector<uint64_t> touched_;            ///< by slot: what they do to it; 0: nothing
+  std::vector<bool> inLabels_;               ///< slots whose expressions are written into labels
+  bool mapped_ = false;                      ///< the map is of their graph, not of the pass
+  uint64_t layout_ = 0;
   std::vector<bool> near_;  ///< slots that are drawn; empty: all of them
   NodeMap<bool> nearNodes_; ///< the same, for nodes that no sample saw
   NodeReader read_;

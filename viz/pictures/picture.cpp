@@ -2,6 +2,8 @@
 // everywhere.
 #include "viz/pictures/picture.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 
@@ -102,19 +104,69 @@ void Picture::index() {
   }
 }
 
+void joinWires(Picture& p) {
+  // Two wires are no bundle: their places among the sources say more than a count.
+  constexpr uint32_t kBundle = 3;
+  struct Run {
+    uint32_t count = 0;
+    size_t first = SIZE_MAX;
+  };
+  std::unordered_map<uint64_t, Run> runs;
+  auto keyOf = [](const PictureEdge& e) {
+    return (static_cast<uint64_t>(e.from) << 34) ^ (static_cast<uint64_t>(e.to) << 2) ^
+           static_cast<uint64_t>(e.mark);
+  };
+  bool any = false;
+  for (const PictureEdge& e : p.edges) any |= ++runs[keyOf(e)].count >= kBundle;
+  if (!any) return;
+  std::vector<PictureEdge> edges;
+  edges.reserve(p.edges.size());
+  std::unordered_map<uint32_t, uint32_t> joinedInto; // nodes with a bundle -> what arrives at them now
+  for (PictureEdge& e : p.edges) {
+    Run& run = runs[keyOf(e)];
+    if (run.count >= kBundle && run.first != SIZE_MAX) {
+      edges[run.first].times += e.times;
+      continue;
+    }
+    if (run.count >= kBundle) joinedInto[e.to] = 0;
+    run.first = edges.size();
+    edges.push_back(std::move(e));
+  }
+  for (PictureEdge& e : edges)
+    if (const auto to = joinedInto.find(e.to); to != joinedInto.end())
+      e.number = e.port, e.port = to->second++;
+  for (PictureEdge& e : edges)
+    if (const auto to = joinedInto.find(e.to); to != joinedInto.end()) e.ports = to->second;
+  p.edges = std::move(edges);
+}
+
+std::string FoldedSource::ports() const {
+  return count > 1 ? fmt::format("{}–{}", port, port + count - 1) : std::to_string(port);
+}
+
 void measure(PictureNode& n) {
   using namespace metrics;
   const auto chars = [](const std::string& s) { return static_cast<float>(std::min(s.size(), kMaxChars)); };
-  float width = chars(n.op) * kTitle * kTitleAdvance + chars(n.dtype) * kSmall * kMonoAdvance +
-                (n.dtype.empty() ? 0 : 14);
+  const float small = kSmall * kMonoAdvance;
+  float width = chars(n.op) * kTitle * kTitleAdvance;
   float height = kTop + kTitleLine + kBottom;
+  if (!n.dtype.empty()) {
+    n.dtypeBelow = width + 14 + chars(n.dtype) * small > kWideTitle;
+    width = n.dtypeBelow ? std::max(width, chars(n.dtype) * small) : width + 14 + chars(n.dtype) * small;
+    height += n.dtypeBelow ? kSmallLine : 0;
+  }
+  if (!n.was.empty()) {
+    width = std::max(width, std::min(chars(n.was) * small + 14, kWideTitle));
+    height += kWasLine;
+  }
   if (!n.detail.empty()) {
     width = std::max(width, chars(n.detail) * kSmall * kMonoAdvance);
     height += kSmallLine;
   }
   if (!n.folded.empty()) {
     float line = 0;
-    for (const FoldedSource& f : n.folded) line += (chars(f.text) + 3) * kSmall * kMonoAdvance + 8;
+    for (const FoldedSource& f : n.folded)
+      line += (chars(f.text) + 2 + chars(f.ports())) * kSmall * kMonoAdvance + 8;
     width = std::max(width, line);
     height += kSmallLine + 2;
   }

@@ -1,6 +1,6 @@
 #include "viz/models/compare/compare_view.h"
 
-#include "replay/compare/text_diff.h"
+#include "replay/read/text_diff.h"
 #include "viz/pictures/labels.h"
 
 #include <algorithm>
@@ -85,6 +85,7 @@ PicturePtr compareGraphs(const CompareSide& before, const CompareSide& after, bo
       if (old.detail != box.detail || old.dtype != box.dtype)
         box.was = old.op + "  " + (old.detail != box.detail ? old.detail : old.dtype);
     }
+    joinFolded(box.folded);
     measure(box);
     at[box.id] = static_cast<uint32_t>(picture->nodes.size());
     picture->nodes.push_back(std::move(box));
@@ -123,6 +124,7 @@ PicturePtr compareGraphs(const CompareSide& before, const CompareSide& after, bo
     for (uint32_t p = 0; p < src.size(); ++p)
       connect(now(src[p]), now(id), p, static_cast<uint32_t>(src.size()), Mark::Removed);
   }
+  joinWires(*picture);
   std::vector<LayoutNode> boxes;
   std::vector<LayoutEdge> edges;
   for (const PictureNode& n : picture->nodes) boxes.push_back({n.width, n.height});

@@ -21,6 +21,8 @@ class GraphSource : public QObject {
   Q_PROPERTY(int covered READ covered NOTIFY pictureChanged)
   Q_PROPERTY(int changed READ changed NOTIFY pictureChanged)
   Q_PROPERTY(int foldedConstants READ foldedConstants NOTIFY pictureChanged)
+  /// Expressions over loops that are told in the labels of what uses them.
+  Q_PROPERTY(int foldedExpressions READ foldedExpressions NOTIFY pictureChanged)
   Q_PROPERTY(int hubs READ hubs NOTIFY pictureChanged)
   Q_PROPERTY(int hiddenEdges READ hiddenEdges NOTIFY pictureChanged)
   Q_PROPERTY(bool empty READ empty NOTIFY pictureChanged)
@@ -54,13 +56,16 @@ public:
   void setFound(std::vector<int64_t> found);
 
   int nodeCount() const {
-    return picture_ ? static_cast<int>(picture_->nodes.size() - picture_->removed + picture_->elsewhere) : 0;
+    if (!picture_) return 0;
+    return static_cast<int>(picture_->graphNodes ? picture_->graphNodes
+                                                 : picture_->nodes.size() - picture_->removed);
   }
   int edgeCount() const { return picture_ ? static_cast<int>(picture_->edges.size()) : 0; }
   int added() const { return picture_ ? static_cast<int>(picture_->added) : 0; }
   int removed() const { return picture_ ? static_cast<int>(picture_->removed + picture_->covered) : 0; }
   int covered() const { return picture_ ? static_cast<int>(picture_->covered) : 0; }
   int changed() const { return picture_ ? static_cast<int>(picture_->changed) : 0; }
+  int foldedExpressions() const { return picture_ ? static_cast<int>(picture_->foldedExpressions) : 0; }
   int foldedConstants() const { return picture_ ? static_cast<int>(picture_->foldedConstants) : 0; }
   int hubs() const { return picture_ ? static_cast<int>(picture_->hubs) : 0; }
   int hiddenEdges() const { return picture_ ? static_cast<int>(picture_->hiddenEdges) : 0; }

@@ -42,7 +42,14 @@ void GraphTools::toggleGroup(qlonglong id) {
   if (id < kFirstGroupId) return;
   Arrangement a = session_.arrangement();
   const auto group = static_cast<uint32_t>(id - kFirstGroupId);
-  if (!a.opened.erase(group)) a.opened.insert(group);
+  if (a.groupBy == GroupBy::Nothing) { // lanes: other steps number them otherwise
+    const PicturePtr& p = session_.graph()->picture();
+    const PictureNode* box = p ? p->find(id) : nullptr;
+    if (!box) return;
+    a.shown.insert(box->slots.begin(), box->slots.end());
+  } else if (!a.opened.erase(group)) {
+    a.opened.insert(group);
+  }
   session_.setArrangement(a);
 }
 
