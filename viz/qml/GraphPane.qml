@@ -13,15 +13,15 @@ Item {
     function search() { if (Session.graph.elsewhere > 0) Session.stepAlone = false; searching = true; field.forceActiveFocus(); field.selectAll(); }
     function endSearch() { searching = false; field.text = ""; Session.graph.search(""); canvas.forceActiveFocus(); }
 
-    // Where in the pass one clicked on the map: looked at when the layout of the pass is there.
-    property var wanted: null
+    // The node one clicked at on the map: looked at when the layout of the pass is there.
+    property real wanted: -1
     Connections {
         target: Session.graph
         function onPictureChanged() {
-            if (pane.wanted === null || Session.stepAlone) return;
-            const at = pane.wanted;
-            pane.wanted = null;
-            Qt.callLater(() => canvas.lookAtPoint(at.x, at.y));
+            if (pane.wanted < 0 || Session.stepAlone) return;
+            const node = pane.wanted;
+            pane.wanted = -1;
+            Qt.callLater(() => canvas.focusNode(node));
         }
     }
     readonly property real larger: Theme.presenting ? 1.6 : 1
@@ -268,9 +268,8 @@ Item {
             MouseArea {
                 anchors.fill: parent
                 function go(mouse) {
-                    const p = mini.toGraph(mouse.x, mouse.y);
-                    if (!Session.stepAlone) { canvas.lookAtPoint(p.x, p.y); return; }
-                    pane.wanted = p;
+                    if (!Session.stepAlone) { const p = mini.toGraph(mouse.x, mouse.y); canvas.lookAtPoint(p.x, p.y); return; }
+                    pane.wanted = mini.nearest(mouse.x, mouse.y);
                     Session.stepAlone = false;
                 }
                 onPressed: mouse => go(mouse)
