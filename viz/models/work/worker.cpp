@@ -87,8 +87,10 @@ void WorkerTasks::picture(quint64 number, const PictureQuestion& question) {
     QVariantMap step = stepReport(*trace_, *v, std::clamp<int64_t>(question.step, 0, v->steps()));
     if (stale(Picture, number)) return;
     NodeId followed = follow(*v, question.follow, *picture);
-    if (followed == kNoNode && question.follow != kNoNode && picture->elsewhere > 0) {
-      // What one looks at stays in the picture, however far it is from the change.
+    const bool leavesOut =
+        picture->map && (picture->elsewhere || picture->foldedExpressions || picture->groups);
+    if (followed == kNoNode && question.follow != kNoNode && leavesOut) {
+      // What one looks at is drawn, however far it is from the change and whatever would stand for it.
       Arrangement with = question.arrangement;
       with.kept = followed = follow(*v, question.follow, *picture->map);
       if (followed != kNoNode) {
