@@ -134,19 +134,12 @@ function(uopscope_with_z3 target)
 endfunction()
 
 # uopscope_library(engine/uop LINKS ...): all .cpp of the folder as library engine_uop. The word QT switches moc on.
-# ONLY and EXCEPT, regular expressions on paths, take a part of a folder; NAME is the part's own.
 function(uopscope_library folder)
-  cmake_parse_arguments(ARG "QT" "NAME;ONLY;EXCEPT" "LINKS" ${ARGN})
+  cmake_parse_arguments(ARG "QT" "" "LINKS" ${ARGN})
   string(REPLACE "/" "_" target ${folder})
-  if(ARG_NAME)
-    set(target ${ARG_NAME})
-  endif()
   file(GLOB sources CONFIGURE_DEPENDS ${folder}/*.cpp ${folder}/*.h)
-  if(ARG_ONLY)
-    list(FILTER sources INCLUDE REGEX "${ARG_ONLY}")
-  endif()
-  if(ARG_EXCEPT)
-    list(FILTER sources EXCLUDE REGEX "${ARG_EXCEPT}")
+  if(folder STREQUAL "viz/models") # by pane
+    file(GLOB sources CONFIGURE_DEPENDS ${folder}/*/*.cpp ${folder}/*/*.h)
   endif()
   file(GLOB resources CONFIGURE_DEPENDS ${folder}/*.sql ${folder}/*.css ${folder}/*.js)
   file(GLOB_RECURSE python CONFIGURE_DEPENDS ${folder}/*.py)

@@ -1,9 +1,9 @@
 // uopscope compare TRACE FROM [TO]: two states of a trace (or of two) beside each other. States are links, as
 // the window copies them.
 #include "app/cli/output.h"
-#include "replay/compare/text_diff.h"
 #include "replay/read/link.h"
 #include "replay/read/print.h"
+#include "replay/read/text_diff.h"
 
 #include <fmt/format.h>
 

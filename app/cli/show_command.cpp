@@ -1,6 +1,7 @@
 // uopscope show TRACE KERNEL [--pass P] [--step K] [--what ...]: one thing of a trace as text.
 #include "app/cli/output.h"
 #include "replay/read/print.h"
+#include "replay/read/text_diff.h"
 
 #include <fmt/format.h>
 

@@ -2,7 +2,7 @@
 // that was asked for is outstanding: worker idle, canvas drawn, list views laid out.
 #include "app/gui/gui.h"
 
-#include "viz/models/dictionary.h"
+#include "viz/models/session/dictionary.h"
 #include "viz/scene/graph_canvas.h"
 #include "viz/scene/register.h"
 
@@ -113,7 +113,7 @@ int runWindow(const WindowOptions& options, int argc, char** argv) {
   Theme theme;
   Session session;
   Tools tools(session);
-  session.setPersistent(!screenshot);
+  session.preferences()->setPersistent(!screenshot);
   keepLook(theme, session);
   if (!options.theme.empty()) theme.setName(QString::fromStdString(options.theme));
   if (options.textScale > 0) theme.setTextScale(options.textScale);

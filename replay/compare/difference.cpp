@@ -4,9 +4,10 @@
 
 #include "engine/base/error.h"
 #include "replay/compare/align.h"
-#include "replay/compare/text_diff.h"
+#include "replay/read/text_diff.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <map>
@@ -114,10 +115,12 @@ private:
     if (!text.empty()) d_.warnings.insert(d_.warnings.begin(), "settings differ: " + text);
   }
 
-  void compareSettings(const std::string& before, const std::string& after) {
-    if (before == after) return;
+  /// "NOOPT 0 to 1" for each that differs.
+  static std::vector<std::string> settingsBetween(const std::string& before, const std::string& after) {
+    std::vector<std::string> out;
+    if (before == after) return out;
     auto x = nlohmann::json::parse(before, nullptr, false), y = nlohmann::json::parse(after, nullptr, false);
-    if (!x.is_object() || !y.is_object()) return;
+    if (!x.is_object() || !y.is_object()) return out;
     auto value = [](const nlohmann::json& j, const std::string& key) {
       return j.contains(key) ? j[key].dump() : "unset";
     };
@@ -126,7 +129,8 @@ private:
       for (const auto& item : j->items()) names.insert(item.key());
     for (const std::string& name : names)
       if (value(x, name) != value(y, name))
-        ++settings_[fmt::format("{} {} to {}", name, value(x, name), value(y, name))];
+        out.push_back(fmt::format("{} {} to {}", name, value(x, name), value(y, name)));
+    return out;
   }
 
   void judge(Change& c) {
@@ -152,7 +156,10 @@ private:
       return;
     }
     Compilation before = a_.load(x), after = b_.load(y);
-    compareSettings(before.settings, after.settings);
+    const std::vector<std::string> settings = settingsBetween(before.settings, after.settings);
+    for (const std::string& s : settings) ++settings_[s];
+    // The hash of an input covers the settings: where only they differ, what came of them decides.
+    if (!settings.empty()) sameInput = before.graph == after.graph && before.device == after.device;
     auto text = [&](const std::string& s) { return o_.ignoreNames ? withoutNames(s) : s; };
     c.source = text(before.source) != text(after.source);
     c.ir = text(before.ir) != text(after.ir);
@@ -183,6 +190,8 @@ private:
       c.cause = c.divergence.found()   ? c.divergence.cause()
                 : x.device != y.device ? "another device"
                                        : "the text of the renderer changed, the program did not";
+    if (!settings.empty() && c.divergence.found())
+      c.cause = fmt::format("{}: {}", fmt::join(settings, ", "), c.cause);
   }
 
   static uint64_t lastGraph(const Story& s) {

@@ -2,7 +2,7 @@
 // Stretches are aligned first, so that a rewrite is never paired with one of another pass.
 #include "replay/compare/lock_step.h"
 
-#include "replay/compare/text_diff.h"
+#include "replay/read/text_diff.h"
 
 #include <algorithm>
 

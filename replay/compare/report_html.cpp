@@ -1,6 +1,6 @@
 // The report as one page: no script is needed to read it, a few lines of script filter and sort the list.
 #include "replay/compare/report.h"
-#include "replay/compare/text_diff.h"
+#include "replay/read/text_diff.h"
 #include "replay/schema/html_text.h"
 #include "replay_compare_embedded.h"
 

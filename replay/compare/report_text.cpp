@@ -1,6 +1,6 @@
 // The report on a terminal and in a pull request.
 #include "replay/compare/report.h"
-#include "replay/compare/text_diff.h"
+#include "replay/read/text_diff.h"
 #include "replay/schema/printable.h"
 
 #include <fmt/format.h>

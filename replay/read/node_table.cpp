@@ -190,10 +190,12 @@ const Arg& NodeTable::arg(uint32_t id) {
     throw Error(ErrorKind::File,
                 fmt::format("{}: argument {} is missing; the file is damaged or cut off", db_.path(), id));
   Arg value;
+  std::string text(selectArg_.text(0));
+  // The first recorder of tinygrad spelled an operation as Python prints it.
+  if (text.starts_with("Ops.") && opFromName(std::string_view(text).substr(4))) text.replace(0, 4, "@");
   try {
-    value = Arg::decode(selectArg_.text(0));
+    value = Arg::decode(text);
   } catch (const Error& e) {
-    std::string text(selectArg_.text(0));
     selectArg_.reset();
     throw Error(ErrorKind::File,
                 fmt::format("{}: argument {} (\"{}\") cannot be read: {}; the file is damaged", db_.path(),

@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <sstream>
 #include <unordered_map>
 
 namespace uopscope {
@@ -153,45 +152,6 @@ std::string programText(const NodeReader& read, const std::vector<NodeId>& progr
     if (u.op == Op::RANGE || u.op == Op::IF) ++depth;
   }
   return text;
-}
-
-std::vector<std::string> lineDiff(const std::string& before, const std::string& after) {
-  auto split = [](const std::string& text) {
-    std::vector<std::string> lines;
-    std::istringstream in(text);
-    for (std::string line; std::getline(in, line);) lines.push_back(line);
-    return lines;
-  };
-  std::vector<std::string> a = split(before), b = split(after), out;
-  size_t head = 0, tail = 0;
-  while (head < a.size() && head < b.size() && a[head] == b[head]) ++head;
-  while (tail < a.size() - head && tail < b.size() - head && a[a.size() - 1 - tail] == b[b.size() - 1 - tail])
-    ++tail;
-  size_t n = a.size() - head - tail, m = b.size() - head - tail;
-  for (size_t k = 0; k < head; ++k) out.push_back(" " + a[k]);
-  if (n * m > 16'000'000) { // too large for the table: all of one, then all of the other
-    for (size_t i = 0; i < n; ++i) out.push_back("-" + a[head + i]);
-    for (size_t j = 0; j < m; ++j) out.push_back("+" + b[head + j]);
-  } else {
-    std::vector<uint32_t> length((n + 1) * (m + 1));
-    auto at = [&](size_t i, size_t j) -> uint32_t& { return length[i * (m + 1) + j]; };
-    for (size_t i = n; i-- > 0;)
-      for (size_t j = m; j-- > 0;)
-        at(i, j) = a[head + i] == b[head + j] ? at(i + 1, j + 1) + 1 : std::max(at(i + 1, j), at(i, j + 1));
-    size_t i = 0, j = 0;
-    while (i < n || j < m) {
-      if (i < n && j < m && a[head + i] == b[head + j]) {
-        out.push_back(" " + a[head + i]);
-        ++i, ++j;
-      } else if (j == m || (i < n && at(i + 1, j) >= at(i, j + 1))) {
-        out.push_back("-" + a[head + i++]);
-      } else {
-        out.push_back("+" + b[head + j++]);
-      }
-    }
-  }
-  for (size_t k = a.size() - tail; k < a.size(); ++k) out.push_back(" " + a[k]);
-  return out;
 }
 
 } // namespace uopscope

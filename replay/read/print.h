@@ -16,7 +16,5 @@ std::string nodeLabel(const NodeFields& node);
 std::string printTree(const NodeReader& read, NodeId id, size_t maxLines = SIZE_MAX);
 /// A linear program: number, operation, type, numbers of the sources and argument of each instruction.
 std::string programText(const NodeReader& read, const std::vector<NodeId>& program);
-/// Line-by-line difference of two texts: unified, with all lines, prefix ' ', '-' or '+'.
-std::vector<std::string> lineDiff(const std::string& before, const std::string& after);
 
 } // namespace uopscope

@@ -2,6 +2,7 @@
 #include "replay/read/trace_comparison.h"
 
 #include "replay/read/print.h"
+#include "replay/read/text_diff.h"
 
 #include <fmt/format.h>
 

@@ -1,5 +1,5 @@
 // Variants as a table and as JSON.
-#include "replay/compare/text_diff.h"
+#include "replay/read/text_diff.h"
 #include "replay/teach/variants.h"
 
 #include <fmt/format.h>

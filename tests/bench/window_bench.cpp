@@ -13,8 +13,8 @@
 #include "viz/layout/layered.h"
 #ifdef UOPSCOPE_HAVE_WINDOW_MODELS
 #include "replay/read/node_search.h"
-#include "viz/models/node_query.h"
-#include "viz/models/reports.h"
+#include "viz/models/graph/node_query.h"
+#include "viz/models/work/reports.h"
 #include "viz/scene/graph_canvas.h"
 
 #include <sys/wait.h>

@@ -8,7 +8,7 @@
 #include "replay/read/opening.h"
 #include "replay/record/session.h"
 #include "tests/replay/support.h"
-#include "viz/models/session.h"
+#include "viz/models/session/session.h"
 
 #include <doctest/doctest.h>
 

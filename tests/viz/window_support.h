@@ -46,7 +46,7 @@ struct Window {
 
   /// With `kept`, settings are kept as the program does it: in a folder of the tests.
   explicit Window(const QString& file = {}, bool kept = false) {
-    session.setPersistent(kept);
+    session.preferences()->setPersistent(kept);
     session.setStepAlone(
         false); // tests name nodes and places of the whole pass; those of small pictures ask for them
     keepLook(theme, session);

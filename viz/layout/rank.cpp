@@ -1,4 +1,4 @@
-// Cycles come from slots that different nodes take over time (see viz/models/pass_view.h); they are few, so
+// Cycles come from slots that different nodes take over time (see viz/pictures/pass_view.h); they are few, so
 // the first edge found to close one is turned around and nothing cleverer is tried.
 #include "viz/layout/rank.h"
 

@@ -47,14 +47,17 @@ std::string svgPath(const Picture& p, const PictureEdge& e) {
 uint32_t PictureDeltas::boxOf(const PictureNode& n) {
   std::string folded;
   for (const FoldedSource& f : n.folded)
-    folded += fmt::format("{}{} {}", folded.empty() ? "" : "  ", f.port, f.text);
+    folded += fmt::format("{}{} {}", folded.empty() ? "" : "  ", f.ports(), f.text);
+  // A type below the operation is one more line.
+  const std::string lines = !n.dtypeBelow ? n.detail : n.detail.empty() ? n.dtype : n.dtype + "\n" + n.detail;
+  const std::string beside = n.dtypeBelow ? std::string() : n.dtype;
   const std::string key =
       fmt::format("{}|{}|{}|{}|{}\n{}\n{}\n{}\n{}", whole(n.x), whole(n.y), whole(n.width), whole(n.height),
-                  static_cast<int>(n.family), n.op, n.detail, n.dtype, folded);
+                  static_cast<int>(n.family), n.op, lines, beside, folded);
   const auto [at, isNew] = boxNumbers_.emplace(key, static_cast<uint32_t>(boxes_.size()));
   if (isNew) {
     boxes_.push_back({whole(n.x), whole(n.y), whole(n.width), whole(n.height), static_cast<int>(n.family),
-                      words_.of(n.op), words_.of(n.detail), words_.of(n.dtype), words_.of(folded)});
+                      words_.of(n.op), words_.of(lines), words_.of(beside), words_.of(folded)});
     bytes_ += 42;
     width_ = std::max(width_, n.x + n.width / 2), height_ = std::max(height_, n.y + n.height / 2);
   }

@@ -7,8 +7,8 @@
 // A box is its texts and its place, whatever node is in it, and an edge is its line: a node rebuilt with the
 // same words changes neither.
 #pragma once
-#include "viz/models/picture.h"
 #include "viz/page/session_data.h"
+#include "viz/pictures/picture.h"
 
 #include <unordered_map>
 

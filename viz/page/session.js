@@ -102,13 +102,13 @@
     g.append(svg("rect", {x: left, y: top, width: w, height: h, rx: 6, stroke: `var(--f${family})`}),
              svg("rect", {x: left + 4, y: top + 6, width: 3, height: Math.max(h - 12, 1), fill: `var(--f${family})`}));
     let line = top + 20;
+    if (was) g.append(svg("text", {class: "was", x: left + 13, y: top + 14}, was)), line += 17;
     if (mark) g.append(svg("text", {class: "sign", x: left - 4, y: top - 3, "text-anchor": "middle"}, signs[mark]));
     g.append(svg("text", {class: "op", x: left + 13, y: line}, words[op]));
     if (words[dtype]) g.append(svg("text", {class: "soft", x: left + w - 9, y: line, "text-anchor": "end"}, words[dtype]));
     const room = Math.floor((w - 20) / 6.6), cut = t => t.length > room ? t.slice(0, room - 1) + "\u2026" : t;
-    if (words[detail]) g.append(svg("text", {x: left + 13, y: line += 17}, cut(words[detail])));
+    for (const t of (words[detail] || "").split("\n")) if (t) g.append(svg("text", {x: left + 13, y: line += 16.5}, cut(t)));
     if (words[folded]) g.append(svg("text", {class: "soft", x: left + 13, y: line += 16}, cut(words[folded])));
-    if (was) g.append(svg("text", {class: "was", x: left + w + 2, y: top - 4, "text-anchor": "end"}, was));
     const title = [words[op], words[dtype], words[detail], words[folded] && "sources written in: " + words[folded], was && "was " + was].filter(Boolean).join("\n");
     g.append(svg("title", {}, title));
     return g;

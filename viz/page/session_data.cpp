@@ -4,9 +4,10 @@
 #include "replay/read/decisions.h"
 #include "replay/read/print.h"
 #include "replay/read/provenance.h"
+#include "replay/read/text_diff.h"
 #include "replay/teach/pass_words.h"
-#include "viz/models/pass_view.h"
 #include "viz/page/picture_deltas.h"
+#include "viz/pictures/pass_view.h"
 
 #include <fmt/format.h>
 

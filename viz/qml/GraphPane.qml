@@ -13,15 +13,15 @@ Item {
     function search() { if (Session.graph.elsewhere > 0) Session.stepAlone = false; searching = true; field.forceActiveFocus(); field.selectAll(); }
     function endSearch() { searching = false; field.text = ""; Session.graph.search(""); canvas.forceActiveFocus(); }
 
-    // Where in the pass one clicked on the map: looked at when the layout of the pass is there.
-    property var wanted: null
+    // The node one clicked at on the map: looked at when the layout of the pass is there.
+    property real wanted: -1
     Connections {
         target: Session.graph
         function onPictureChanged() {
-            if (pane.wanted === null || Session.stepAlone) return;
-            const at = pane.wanted;
-            pane.wanted = null;
-            Qt.callLater(() => canvas.lookAtPoint(at.x, at.y));
+            if (pane.wanted < 0 || Session.stepAlone) return;
+            const node = pane.wanted;
+            pane.wanted = -1;
+            Qt.callLater(() => canvas.focusNode(node));
         }
     }
     readonly property real larger: Theme.presenting ? 1.6 : 1
@@ -153,7 +153,7 @@ Item {
             UButton { icon16: "plus"; tip: qsTr("Closer (+)"); onClicked: canvas.zoomBy(1.35) }
             Rectangle { width: 1; height: Theme.px(18); color: Theme.line; anchors.verticalCenter: parent.verticalCenter }
             UButton { icon16: "target"; on: canvas.follow; tip: qsTr("Follow the changes while stepping (L)"); onClicked: canvas.follow = !canvas.follow }
-            UButton { objectName: "toggleFold"; icon16: "fold"; on: Session.foldLabels; tip: qsTr("Constants and hubs written into labels (C)"); onClicked: Session.foldLabels = !Session.foldLabels }
+            UButton { objectName: "toggleFold"; icon16: "fold"; on: Session.foldLabels; tip: qsTr("Constants, hubs and short expressions written into labels, lanes in one box (C)"); onClicked: Session.foldLabels = !Session.foldLabels }
             UButton { objectName: "stepAlone"; icon16: "compact"; on: Session.stepAlone; tip: qsTr("What the step changes and its neighbourhood, or the whole pass (Z)"); onClicked: Session.stepAlone = !Session.stepAlone }
             UButton { objectName: "toggleTurn"; icon16: "turn"; on: Session.leftToRight; tip: qsTr("Left to right (R)"); onClicked: Session.leftToRight = !Session.leftToRight }
             UButton { icon16: "map"; on: pane.showMap; tip: qsTr("Overview (M)"); onClicked: pane.showMap = !pane.showMap }
@@ -233,10 +233,11 @@ Item {
         UChip { visible: Session.graph.changed > 0; sign: "~"; tone: Theme.modified; text: qsTr("%1 rebuilt").arg(Session.graph.changed); link: true; onClicked: canvas.showChange() }
         UChip { text: qsTr("%1 nodes").arg(Session.graph.nodeCount) }
         UChip { visible: Session.graph.foldedConstants > 0; text: qsTr("%1 constants in labels").arg(Session.graph.foldedConstants); link: true; onClicked: Session.foldLabels = false }
+        UChip { objectName: "expressionsChip"; visible: Session.graph.foldedExpressions > 0; text: qsTr("%1 expressions in labels").arg(Session.graph.foldedExpressions); link: true; onClicked: Session.foldLabels = false }
         UChip { visible: Session.graph.hiddenEdges > 0; text: qsTr("%1 hub edges in labels").arg(Session.graph.hiddenEdges); link: true; onClicked: Session.foldLabels = false }
-        UChip { visible: !Session.foldLabels; text: qsTr("constants and hubs drawn"); link: true; onClicked: Session.foldLabels = true }
+        UChip { visible: !Session.foldLabels; text: qsTr("everything drawn"); link: true; onClicked: Session.foldLabels = true }
         UChip { objectName: "hiddenChip"; visible: Session.graph.hiddenNodes > 0; sign: "○"; tone: Theme.warning; text: qsTr("%1 nodes hidden").arg(Session.graph.hiddenNodes); link: true; onClicked: Tools.graph.showAll() }
-        UChip { objectName: "groupChip"; visible: Session.graph.groups > 0; sign: "▣"; text: qsTr("%1 nodes in %2 groups").arg(Session.graph.groupedNodes).arg(Session.graph.groups); link: true; onClicked: Tools.graph.groupBy = "nothing" }
+        UChip { objectName: "groupChip"; visible: Session.graph.groups > 0; sign: "▣"; readonly property bool lanes: Tools.graph.groupBy === "nothing"; text: (lanes ? qsTr("%1 lanes in %2 boxes") : qsTr("%1 nodes in %2 groups")).arg(Session.graph.groupedNodes).arg(Session.graph.groups); link: true; onClicked: if (lanes) Session.foldLabels = false; else Tools.graph.groupBy = "nothing" }
         UChip { objectName: "elsewhereChip"; visible: Session.graph.elsewhere > 0; sign: "○"; text: qsTr("%1 farther away").arg(Session.graph.elsewhere); link: true; onClicked: Session.stepAlone = false }
         UChip { objectName: "wholeChip"; visible: !Session.stepAlone; text: qsTr("the pass in one layout"); link: true; onClicked: Session.stepAlone = true }
         UChip { visible: Session.interval > 1; sign: "Δ"; tone: Theme.accent; text: qsTr("changes of %1 steps").arg(Session.interval); link: true; onClicked: Session.interval = 1 }
@@ -267,9 +268,8 @@ Item {
             MouseArea {
                 anchors.fill: parent
                 function go(mouse) {
-                    const p = mini.toGraph(mouse.x, mouse.y);
-                    if (!Session.stepAlone) { canvas.lookAtPoint(p.x, p.y); return; }
-                    pane.wanted = p;
+                    if (!Session.stepAlone) { const p = mini.toGraph(mouse.x, mouse.y); canvas.lookAtPoint(p.x, p.y); return; }
+                    pane.wanted = mini.nearest(mouse.x, mouse.y);
                     Session.stepAlone = false;
                 }
                 onPressed: mouse => go(mouse)

@@ -18,7 +18,7 @@ Popup {
     enter: Transition { enabled: Theme.animated; NumberAnimation { property: "opacity"; from: 0; to: 1; duration: 90 } }
     readonly property var groups: {
         const order = [], by = {};
-        for (const a of Session.actions) {
+        for (const a of Session.preferences.actions) {
             if (by[a.group] === undefined) { by[a.group] = []; order.push(a.group); }
             by[a.group].push(a);
         }
@@ -43,9 +43,9 @@ Popup {
                 if (popup.changing.length === 0) return;
                 event.accepted = true;
                 if (event.key === Qt.Key_Escape) { popup.changing = ""; return; }
-                if (event.key === Qt.Key_Backspace) { Session.setKeys(popup.changing, ""); popup.changing = ""; return; }
+                if (event.key === Qt.Key_Backspace) { Session.preferences.setKeys(popup.changing, ""); popup.changing = ""; return; }
                 const key = popup.keyName(event);
-                if (key.length > 0 && Session.setKeys(popup.changing, key)) popup.changing = "";
+                if (key.length > 0 && Session.preferences.setKeys(popup.changing, key)) popup.changing = "";
             }
         }
         ULabel { anchors.left: heading.right; anchors.leftMargin: Theme.px(14); anchors.baseline: heading.baseline; color: Theme.textMuted; font.pixelSize: Theme.small; text: popup.changing.length > 0 ? qsTr("press the new key; Backspace for none, Esc to leave it") : qsTr("click a line to change its key, double-click for the one it had") }
@@ -98,7 +98,7 @@ Popup {
                                         height: Theme.px(22)
                                         readonly property bool asking: popup.changing === modelData.id
                                         Rectangle { anchors.fill: parent; anchors.leftMargin: -Theme.px(4); radius: 4; color: line.asking ? Theme.selection : lineArea.containsMouse ? Theme.hover : "transparent" }
-                                        UArea { id: lineArea; objectName: "keyOf-" + line.modelData.id; anchors.fill: parent; name: line.modelData.text + ": " + line.modelData.caps.join(qsTr(" or ")); onClicked: { popup.changing = line.asking ? "" : line.modelData.id; catcher.forceActiveFocus(); } onDoubleClicked: { popup.changing = ""; Session.setKeys(line.modelData.id, "default"); } }
+                                        UArea { id: lineArea; objectName: "keyOf-" + line.modelData.id; anchors.fill: parent; name: line.modelData.text + ": " + line.modelData.caps.join(qsTr(" or ")); onClicked: { popup.changing = line.asking ? "" : line.modelData.id; catcher.forceActiveFocus(); } onDoubleClicked: { popup.changing = ""; Session.preferences.setKeys(line.modelData.id, "default"); } }
                                         ULabel { width: parent.width - caps.width - Theme.px(8); height: parent.height; text: line.modelData.text; font.pixelSize: Theme.px(12); color: Theme.textMuted }
                                         Row {
                                             id: caps

@@ -123,7 +123,7 @@ ApplicationWindow {
     }
     // The window opens where and as it was closed. A place on a screen that is gone is forgotten.
     Component.onCompleted: {
-        const place = JSON.parse(Session.stored("window/place") || "{}");
+        const place = JSON.parse(Session.preferences.stored("window/place") || "{}");
         if (place.width > 0 && place.height > 0) {
             width = Math.max(minimumWidth, place.width);
             height = Math.max(minimumHeight, place.height);
@@ -134,23 +134,23 @@ ApplicationWindow {
             if (place.maximized) visibility = Window.Maximized;
         }
         for (const [name, split] of splits()) {
-            const layout = Session.stored("window/" + name);
+            const layout = Session.preferences.stored("window/" + name);
             if (layout) split.restore(layout);
         }
-        left.shown = Session.stored("window/left") !== "false";
-        right.shown = Session.stored("window/right") !== "false";
+        left.shown = Session.preferences.stored("window/left") !== "false";
+        right.shown = Session.preferences.stored("window/right") !== "false";
     }
     function splits() { return [["panes", panes], ["side", left]]; }
     onClosing: {
-        const old = JSON.parse(Session.stored("window/place") || "{}"), now = visibility === Window.Windowed ? window : old;
-        Session.store("window/place", JSON.stringify({ x: now.x, y: now.y, width: now.width, height: now.height, maximized: visibility === Window.Maximized }));
-        for (const [name, split] of splits()) Session.store("window/" + name, split.saveState());
-        Session.store("window/left", String(left.shown));
-        Session.store("window/right", String(right.shown));
+        const old = JSON.parse(Session.preferences.stored("window/place") || "{}"), now = visibility === Window.Windowed ? window : old;
+        Session.preferences.store("window/place", JSON.stringify({ x: now.x, y: now.y, width: now.width, height: now.height, maximized: visibility === Window.Maximized }));
+        for (const [name, split] of splits()) Session.preferences.store("window/" + name, split.saveState());
+        Session.preferences.store("window/left", String(left.shown));
+        Session.preferences.store("window/right", String(right.shown));
     }
     TextEdit { id: clipboard; visible: false }
     Instantiator {
-        model: Session.actions
+        model: Session.preferences.actions
         delegate: QtObject {
             id: keysOf
             required property var modelData

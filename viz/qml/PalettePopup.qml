@@ -15,8 +15,8 @@ Popup {
     padding: 0
     modal: true
     focus: true
-    function ask(prefix) { Session.preparePalette(); field.text = prefix; Session.palette.query = prefix; list.currentIndex = 0; open(); field.forceActiveFocus(); }
-    function accept() { const e = Session.palette.entry(list.currentIndex); close(); if (e.target !== undefined) Session.choose(e); }
+    function ask(prefix) { Session.jump.prepare(); field.text = prefix; Session.jump.palette.query = prefix; list.currentIndex = 0; open(); field.forceActiveFocus(); }
+    function accept() { const e = Session.jump.palette.entry(list.currentIndex); close(); if (e.target !== undefined) Session.jump.choose(e); }
     Overlay.modal: Rectangle { color: Theme.dark ? "#80000000" : "#40000000" }
     background: Rectangle { radius: 10; color: Theme.raised; border.color: Theme.lineStrong }
     enter: Transition { enabled: Theme.animated; NumberAnimation { property: "opacity"; from: 0; to: 1; duration: 90 } }
@@ -31,7 +31,7 @@ Popup {
             height: Theme.px(36)
             hint: qsTr("Kernel, pass, rule, script line, #node, :step, /text anywhere, > for commands")
             font.pixelSize: Theme.px(14)
-            onTextChanged: { Session.palette.query = text; list.currentIndex = 0; }
+            onTextChanged: { Session.jump.palette.query = text; list.currentIndex = 0; }
             Keys.onDownPressed: list.incrementCurrentIndex()
             Keys.onUpPressed: list.decrementCurrentIndex()
             Keys.onReturnPressed: popup.accept()
@@ -43,7 +43,7 @@ Popup {
             width: parent.width
             height: parent.height - Theme.px(56)
             clip: true
-            model: Session.palette
+            model: Session.jump.palette
             boundsBehavior: Flickable.StopAtBounds
             ScrollBar.vertical: UScrollBar {}
             delegate: Rectangle {

@@ -40,7 +40,7 @@ Rectangle {
                     value: Tools.profile.what
                     onPicked: value => Tools.profile.what = value
                 }
-                UField { id: find; objectName: "profileFind"; hint: qsTr("Name"); Layout.preferredWidth: Theme.px(170) }
+                UField { id: find; objectName: "profileFind"; hint: qsTr("Name"); Layout.fillWidth: true; Layout.minimumWidth: Theme.px(70); Layout.maximumWidth: Theme.px(170) }
                 Row {
                     visible: pane.mode === "flame" || pane.mode === "treemap"
                     Layout.fillWidth: true
@@ -90,7 +90,7 @@ Rectangle {
             id: findings
             objectName: "findings"
             name: qsTr("Findings")
-            onTaken: index => { const f = model[index]; if (f.step > 0) { Session.tab = "graph"; Session.goToTraceStep(f.step); } else Session.goToRule(f.rule); }
+            onTaken: index => { const f = model[index]; if (f.step > 0) { Session.tab = "graph"; Session.goToTraceStep(f.step); } else if (f.kind === "unchanged") Session.goToRule(f.rule); else { Session.tab = "stats"; Session.stats.show = "never"; } }
             visible: pane.mode === "findings"
             Layout.fillWidth: true
             Layout.fillHeight: true
@@ -131,7 +131,7 @@ Rectangle {
                 height: Theme.px(30)
                 color: Theme.panel
                 visible: Tools.profile.other.length > 0
-                Cells { anchors.fill: parent; values: [qsTr("Rule"), qsTr("Change"), qsTr("Time here"), qsTr("in %1").arg(Tools.profile.other), qsTr("Matches here"), qsTr("there"), qsTr("Attempts here"), qsTr("there")]; muted: true }
+                Cells { anchors.fill: parent; values: [qsTr("Rule"), qsTr("Change"), qsTr("Before: %1").arg(Tools.profile.other), qsTr("Time now"), qsTr("Matches before"), qsTr("now"), qsTr("Attempts before"), qsTr("now")]; muted: true }
             }
             component Cells: RowLayout {
                 property var values: []
@@ -146,7 +146,7 @@ Rectangle {
                 required property var modelData
                 width: two.width
                 height: Theme.px(26)
-                values: [modelData.name, modelData.delta, modelData.ns, modelData.otherNs, modelData.matches, modelData.otherMatches, modelData.attempts, modelData.otherAttempts]
+                values: [modelData.name, modelData.delta, modelData.otherNs, modelData.ns, modelData.otherMatches, modelData.matches, modelData.otherAttempts, modelData.attempts]
                 second: modelData.less ? Theme.added : Theme.removed
             }
             ULabel { visible: two.count === 0; x: Theme.px(16); y: Theme.px(44); color: Theme.textFaint; text: qsTr("Choose another trace: rules are compared by name, biggest change of time first.") }
@@ -172,7 +172,7 @@ Rectangle {
                         ULabel { text: parent.modelData[1]; font.pixelSize: Theme.small; color: Theme.textMuted }
                     }
                 }
-                ULabel { font.pixelSize: Theme.small; color: Theme.textMuted; text: (view.leftOut > 0 ? qsTr("%1 too small to draw: click a box to fill the view with it. ").arg(view.leftOut) : "") + qsTr("Double-click goes there. Kernels compiled at the same time add up.") }
+                ULabel { width: Math.min(implicitWidth, hint.width); wrapMode: Text.Wrap; font.pixelSize: Theme.small; color: Theme.textMuted; text: (view.leftOut > 0 ? qsTr("%1 too small to draw: click a box to fill the view with it. ").arg(view.leftOut) : "") + qsTr("Double-click goes there. Kernels compiled at the same time add up.") }
             }
         }
     }

@@ -14,6 +14,7 @@ Rectangle {
         repeater.itemAt(to).take();
     }
     function show(tab) { flick.contentX = Math.max(0, Math.min(Math.max(0, flick.contentWidth - flick.width), Math.max(tab.x + tab.width + Theme.px(20) - flick.width, Math.min(flick.contentX, tab.x - Theme.px(20))))); }
+    function showTaken() { for (let i = 0; i < repeater.count; ++i) if (repeater.itemAt(i).taken) show(repeater.itemAt(i)); }
     // Where all names do not fit, they are moved so that the one in front is seen.
     Flickable {
         id: flick
@@ -23,6 +24,8 @@ Rectangle {
         boundsBehavior: Flickable.StopAtBounds
         interactive: contentWidth > width
         clip: true
+        onWidthChanged: Qt.callLater(bar.showTaken)
+        onContentWidthChanged: Qt.callLater(bar.showTaken)
         Row {
             id: row
             x: Theme.px(6)

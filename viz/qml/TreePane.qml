@@ -138,11 +138,16 @@ Rectangle {
             color: Theme.panel
             Rectangle { width: parent.width; height: 1; color: Theme.line }
             ULabel {
+                id: hiddenText
                 anchors.verticalCenter: parent.verticalCenter
                 x: Theme.px(12)
                 font.pixelSize: Theme.small
                 color: hiddenArea.containsMouse ? Theme.text : Theme.textFaint
-                text: Session.tree.hideEmpty ? qsTr("%1 passes without an effect hidden · show").arg(Session.tree.hiddenCount) : qsTr("Passes without an effect shown · hide")
+                readonly property string whole: Session.tree.hideEmpty ? qsTr("%1 passes without an effect hidden · show").arg(Session.tree.hiddenCount) : qsTr("Passes without an effect shown · hide")
+                readonly property string brief: Session.tree.hideEmpty ? qsTr("%1 hidden · show").arg(Session.tree.hiddenCount) : qsTr("All shown · hide")
+                width: parent.width - Theme.px(24)
+                text: wholeSize.advanceWidth <= width ? whole : brief
+                TextMetrics { id: wholeSize; font: hiddenText.font; text: hiddenText.whole }
             }
             UArea { id: hiddenArea; objectName: "hiddenPasses"; anchors.fill: parent; cursorShape: Qt.PointingHandCursor; name: Session.tree.hideEmpty ? qsTr("Show passes without an effect") : qsTr("Hide passes without an effect"); onClicked: Session.tree.hideEmpty = !Session.tree.hideEmpty }
         }

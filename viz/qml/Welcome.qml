@@ -16,7 +16,7 @@ Rectangle {
         { sample: "transformer_block.py", link: "tab=profile", title: qsTr("Find what compiling costs"), about: qsTr("transformer_block.py: by schedule, kernel, pass and rule; which rules are tried in vain."), keys: [["Ctrl 6", qsTr("match statistics")], ["Ctrl 9", qsTr("SQL")]] }
     ]
     function sample(name) {
-        for (const s of Session.samples) if (s.name === name) return s.path;
+        for (const s of Session.preferences.samples) if (s.name === name) return s.path;
         return "";
     }
     Flickable {
@@ -56,7 +56,7 @@ Rectangle {
                     spacing: Theme.px(6)
                     ULabel { text: qsTr("Samples"); font.weight: Font.DemiBold; Layout.bottomMargin: Theme.px(2) }
                     Repeater {
-                        model: Session.samples
+                        model: Session.preferences.samples
                         Rectangle {
                             id: card
                             required property var modelData
@@ -77,7 +77,7 @@ Rectangle {
                             UArea { id: area; objectName: "sample-" + card.modelData.name; radius: 8; anchors.fill: parent; cursorShape: Qt.PointingHandCursor; name: card.modelData.name + ": " + card.modelData.about; onClicked: Session.open(card.modelData.path) }
                         }
                     }
-                    ULabel { visible: Session.samples.length === 0; text: qsTr("No samples folder was found beside the program."); color: Theme.textFaint }
+                    ULabel { visible: Session.preferences.samples.length === 0; text: qsTr("No samples folder was found beside the program."); color: Theme.textFaint }
                 }
                 ColumnLayout {
                     Layout.fillWidth: true
@@ -124,9 +124,9 @@ Rectangle {
                             UArea { id: trialArea; radius: 8; anchors.fill: parent; cursorShape: Qt.PointingHandCursor; name: trial.modelData.title + ": " + trial.modelData.about; onClicked: trial.go() }
                         }
                     }
-                    ULabel { text: qsTr("Recent"); font.weight: Font.DemiBold; visible: Session.recent.length > 0; Layout.topMargin: Theme.px(12) }
+                    ULabel { text: qsTr("Recent"); font.weight: Font.DemiBold; visible: Session.preferences.recent.length > 0; Layout.topMargin: Theme.px(12) }
                     Repeater {
-                        model: Session.recent
+                        model: Session.preferences.recent
                         ULabel {
                             id: recent
                             required property string modelData

@@ -23,7 +23,7 @@ Rectangle {
             spacing: Theme.px(8)
             ULabel { text: qsTr("Why not on %1").arg(Tools.why.about); font.weight: Font.DemiBold }
             UField { id: filter; objectName: "whyFilter"; hint: qsTr("Rule"); Layout.preferredWidth: Theme.px(220); onAccepted: Tools.why.ask(text) }
-            ULabel { Layout.fillWidth: true; color: Theme.textMuted; font.pixelSize: Theme.small; text: Tools.why.rule.length > 0 ? "" : qsTr("the %1 rules of this pass that came nearest; click one to draw its pattern").arg(Tools.why.count) }
+            ULabel { Layout.fillWidth: true; color: Theme.textMuted; font.pixelSize: Theme.small; text: Tools.why.rule.length > 0 ? "" : Tools.why.count > 0 ? qsTr("the %1 rules of this pass that came nearest; click one to draw its pattern").arg(Tools.why.count) : qsTr("No rule of this pass can be asked: they were made while the script ran (by Python, say), or the trace is of another program.") }
             UButton { visible: Tools.why.rule.length > 0; quiet: false; text: qsTr("All rules"); onClicked: Tools.why.ask("") }
             UButton { icon16: "close"; tip: qsTr("Close (W)"); onClicked: Tools.why.open = false }
         }

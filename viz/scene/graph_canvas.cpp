@@ -47,6 +47,19 @@ GraphCanvas::GraphCanvas(QQuickItem* parent)
     Q_EMIT viewChanged();
     redraw();
   });
+  move_.setDuration(220);
+  move_.setStartValue(0.0);
+  move_.setEndValue(1.0);
+  move_.setEasingCurve(QEasingCurve::InOutCubic);
+  connect(&move_, &QVariantAnimation::valueChanged, this, [this] {
+    baseDirty_ = true;
+    redraw();
+  });
+  connect(&move_, &QVariantAnimation::finished, this, [this] {
+    baseDirty_ = true;
+    redraw();
+    Q_EMIT settledChanged();
+  });
   fade_.setDuration(160);
   fade_.setStartValue(0.0);
   fade_.setEndValue(1.0);
@@ -111,7 +124,7 @@ void GraphCanvas::setFollow(bool on) {
 
 bool GraphCanvas::settled() const {
   return !drawing_ && !again_ && !baseDirty_ && glide_.state() != QAbstractAnimation::Running &&
-         fade_.state() != QAbstractAnimation::Running;
+         move_.state() != QAbstractAnimation::Running && fade_.state() != QAbstractAnimation::Running;
 }
 
 QRectF GraphCanvas::viewRect() const {
@@ -119,10 +132,15 @@ QRectF GraphCanvas::viewRect() const {
 }
 
 void GraphCanvas::onPicture() {
+  const PicturePtr before = picture_;
+  const double beforeScale = scale_;
+  const QPointF beforeOffset = offset_;
   const PictureNode* held = picture_ ? picture_->find(anchor_) : nullptr;
   const QPointF heldAt = held ? QPointF(held->x, held->y) * scale_ + offset_ : QPointF();
   picture_ = source_ ? source_->picture() : nullptr;
   bounds_ = picture_ ? boundsOf(*picture_) : QRectF();
+  // Steps that share a small layout are all seen from one place.
+  if (picture_ && picture_->alone) bounds_ |= QRectF(0, 0, picture_->width, picture_->height);
   baseDirty_ = overlayDirty_ = true;
   hovered_ = -1;
   Q_EMIT boundsChanged();
@@ -133,8 +151,10 @@ void GraphCanvas::onPicture() {
   }
   const PictureNode* selected = source_ ? picture_->find(source_->selected()) : nullptr;
   anchor_ = selected ? selected->id : -1;
-  const bool relaid = picture_->pass != shownPass_ || picture_->alone || shownAlone_;
+  const bool relaid = picture_->pass != shownPass_ || picture_->alone != shownAlone_ ||
+                      (picture_->alone && picture_->layout != shownLayout_);
   shownAlone_ = picture_->alone;
+  shownLayout_ = picture_->layout;
   if (fitted_ && held && selected && relaid && !picture_->alone &&
       boundingRect().adjusted(0, kTopBorder, 0, -kBottomBorder).contains(heldAt)) {
     // The selection stays where one looks at it.
@@ -154,12 +174,45 @@ void GraphCanvas::onPicture() {
     if (follow_ && picture_->step > 0 && scale_ < kReadable) showChange();
     if (follow_ && scale_ < kLegible) showRoot();
     if (theme_) theme_->setAnimated(animated);
+    if (before && picture_->alone) moveFrom(*before, beforeScale, beforeOffset);
   } else if (follow_ && picture_->step > 0) {
     const QRectF change = changedRect(*picture_);
     if (!change.isNull() && (scale_ < 0.25 || !viewRect().contains(QRectF(change.center(), QSizeF(1, 1)))))
       showChange();
   }
   redraw();
+}
+
+// What stays is followed by the eye to its new place.
+void GraphCanvas::moveFrom(const Picture& before, double scale, QPointF offset) {
+  constexpr size_t kMost = 200;
+  move_.stop();
+  moved_.clear();
+  if (!theme_ || !theme_->animated() || picture_->nodes.size() > kMost || before.nodes.size() > kMost) return;
+  std::unordered_map<uint32_t, const PictureNode*> bySlot;
+  if (before.pass == picture_->pass)
+    for (const PictureNode& n : before.nodes)
+      if (n.slot != UINT32_MAX && n.mark != Mark::Removed) bySlot.emplace(n.slot, &n);
+  for (const PictureNode& n : picture_->nodes) {
+    const auto known = bySlot.find(n.slot);
+    const PictureNode* was = known != bySlot.end() ? known->second : before.find(n.id);
+    if (was) moved_[n.id] = (QPointF(was->x, was->y) * scale + offset - offset_) / scale_;
+  }
+  if (!moved_.empty()) move_.start();
+}
+
+// Edges go straight while their ends move: lanes are of where nodes will stand.
+PicturePtr GraphCanvas::moving() const {
+  if (move_.state() != QAbstractAnimation::Running) return picture_;
+  const auto t = static_cast<float>(move_.currentValue().toDouble());
+  auto now = std::make_shared<Picture>(*picture_);
+  for (PictureNode& n : now->nodes)
+    if (const auto from = moved_.find(n.id); from != moved_.end()) {
+      n.x += (static_cast<float>(from->second.x()) - n.x) * (1 - t);
+      n.y += (static_cast<float>(from->second.y()) - n.y) * (1 - t);
+    }
+  for (PictureEdge& e : now->edges) e.bends = {};
+  return now;
 }
 
 void GraphCanvas::setView(double scale, QPointF offset, bool animate) {
@@ -306,8 +359,9 @@ GraphCanvas::Frame GraphCanvas::draw(const Picture& picture, const Palette& pale
 // A step of the same pass is faded in over what was there: nothing moves, so only what was added or removed
 // is seen to change.
 void GraphCanvas::show(Frame frame, PicturePtr picture) {
-  const bool step = drawn_ && picture && drawn_ != picture && drawn_->pass == picture->pass &&
-                    drawn_->step != picture->step && qFuzzyCompare(base_.scale, frame.scale);
+  const bool step = move_.state() != QAbstractAnimation::Running && drawn_ && picture && drawn_ != picture &&
+                    drawn_->pass == picture->pass && drawn_->step != picture->step &&
+                    qFuzzyCompare(base_.scale, frame.scale);
   if (step && theme_ && theme_->animated()) {
     before_ = std::move(base_);
     fade_.stop();
@@ -335,7 +389,7 @@ void GraphCanvas::drawBase() {
   const QRectF area = view.adjusted(-view.width() * kMargin, -view.height() * kMargin, view.width() * kMargin,
                                     view.height() * kMargin);
   if (cheap(area)) {
-    show(draw(*picture_, theme_->colours(), source_->tinting(), area, scale_, dpr), picture_);
+    show(draw(*moving(), theme_->colours(), source_->tinting(), area, scale_, dpr), picture_);
     baseDirty_ = false;
     Q_EMIT settledChanged();
     return;

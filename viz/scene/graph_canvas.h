@@ -5,7 +5,7 @@
 //
 //   GraphCanvas { source: session.graph; onNodeClicked: (id) => session.node = id }
 #pragma once
-#include "viz/models/graph_source.h"
+#include "viz/models/graph/graph_source.h"
 #include "viz/scene/picture_painter.h"
 
 #include <QImage>
@@ -102,6 +102,8 @@ private:
     double scale = 0;
   };
   void onPicture();
+  void moveFrom(const Picture& before, double scale, QPointF offset);
+  PicturePtr moving() const;
   void showRoot();
   void setView(double scale, QPointF offset, bool animate);
   void redraw();
@@ -128,6 +130,7 @@ private:
   bool follow_ = true, fitted_ = false;
   int64_t shownPass_ = -2, anchor_ = -1;
   bool shownAlone_ = false; ///< the picture shown is of a step laid out by itself
+  uint64_t shownLayout_ = 0;
   qlonglong hovered_ = -1;
   QPointF pressedAt_, lastAt_;
   bool dragging_ = false, entered_ = false;
@@ -137,6 +140,8 @@ private:
   Frame before_;     ///< while the step's additions fade in: what was shown before it
   PicturePtr drawn_; ///< what base_ shows
   QVariantAnimation fade_;
+  QVariantAnimation move_; ///< nodes go from where they were to where another layout has them
+  std::unordered_map<int64_t, QPointF> moved_; ///< by node: where it was, in units of the graph of now
   bool baseDirty_ = true, overlayDirty_ = true, newTextures_ = false;
   bool drawing_ = false; ///< a worker draws
   bool again_ = false;   ///< and what it draws is already out of date

@@ -96,16 +96,24 @@ QByteArray pictureToSvg(const Picture& picture, const Palette& p, const TintingP
                          : n.mark == Mark::Changed ? QStringLiteral("~ ")
                                                    : QString();
     double y = r.y() + metrics::kTop + 14;
+    if (!n.was.empty()) {
+      text(r.x() + metrics::kPadding + 3, y, QString(QChar(0x2212)) + QLatin1Char(' ') + escapedText(n.was),
+           p.removed, "font-family=\"monospace\" font-size=\"11\" text-decoration=\"line-through\"");
+      y += metrics::kWasLine;
+    }
     text(r.x() + metrics::kPadding + 3, y, sign + escapedText(n.op), p.text,
          "font-family=\"sans-serif\" font-weight=\"bold\" font-size=\"13\"");
-    text(r.right() - metrics::kPadding, y, escapedText(n.dtype), p.textMuted,
-         "font-family=\"monospace\" font-size=\"11\" text-anchor=\"end\"");
+    if (n.dtypeBelow)
+      text(r.x() + metrics::kPadding + 3, y += metrics::kSmallLine, escapedText(n.dtype), p.textMuted,
+           "font-family=\"monospace\" font-size=\"11\"");
+    else
+      text(r.right() - metrics::kPadding, y, escapedText(n.dtype), p.textMuted,
+           "font-family=\"monospace\" font-size=\"11\" text-anchor=\"end\"");
     if (!n.detail.empty())
       text(r.x() + metrics::kPadding + 3, y += metrics::kSmallLine + 1, escapedText(n.detail), p.textMuted,
            "font-family=\"monospace\" font-size=\"11\"");
     std::string folded;
-    for (const FoldedSource& f : n.folded)
-      folded += (folded.empty() ? "" : "  ") + std::to_string(f.port) + " " + f.text;
+    for (const FoldedSource& f : n.folded) folded += (folded.empty() ? "" : "  ") + f.ports() + " " + f.text;
     if (!folded.empty())
       text(r.x() + metrics::kPadding + 3, y + metrics::kSmallLine + 1, escapedText(folded), p.textFaint,
            "font-family=\"monospace\" font-size=\"11\"");

@@ -3,7 +3,7 @@
 //
 //   const QPointF tip = entryOf(picture, node, /*port=*/1, /*ports=*/3);
 #pragma once
-#include "viz/models/picture.h"
+#include "viz/pictures/picture.h"
 
 #include <QPointF>
 

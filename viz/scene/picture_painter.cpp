@@ -104,7 +104,7 @@ void drawTexts(QPainter& painter, const Fonts& fonts, const PictureNode& n, cons
   const Palette& p = o.palette;
   const bool ghost = n.mark == Mark::Removed;
   const double left = r.left() + kPadding + 3, right = r.right() - kPadding;
-  double y = r.top() + kTop;
+  double y = r.top() + kTop + (n.was.empty() ? 0 : kWasLine);
   const bool small = o.scale >= kTextScale;
 
   const Face& title = ghost ? fonts.struckTitle : fonts.title;
@@ -112,7 +112,7 @@ void drawTexts(QPainter& painter, const Fonts& fonts, const PictureNode& n, cons
   painter.setPen(ghost ? p.textMuted : p.text);
   const QString dtype = small ? text(n.dtype) : QString();
   const double dtypeWidth = fonts.small.width(dtype);
-  const double room = right - left - (dtypeWidth > 0 ? dtypeWidth + 8 : 0) + 2;
+  const double room = right - left - (dtypeWidth > 0 && !n.dtypeBelow ? dtypeWidth + 8 : 0) + 2;
   const QString op = text(n.op);
   // Boxes are as wide as the widest letters would be; only where that was cut does the name have to be
   // measured.
@@ -121,11 +121,16 @@ void drawTexts(QPainter& painter, const Fonts& fonts, const PictureNode& n, cons
              fits ? op : QFontMetricsF(title.font).elidedText(op, Qt::ElideRight, room));
   if (!small) return;
   painter.setFont(fonts.small.font);
-  if (dtypeWidth > 0) {
+  if (dtypeWidth > 0 && !n.dtypeBelow) {
     painter.setPen(p.textMuted);
     fonts.small.draw(painter, right - dtypeWidth, y + 0.5, kTitleLine, dtype);
   }
   y += kTitleLine;
+  if (n.dtypeBelow) {
+    painter.setPen(p.textMuted);
+    fonts.small.draw(painter, left, y, kSmallLine, fonts.small.elided(dtype, right - left + 2));
+    y += kSmallLine;
+  }
   if (!n.detail.empty()) {
     painter.setPen(ghost ? p.textMuted : mix(p.text, p.textMuted, 0.35));
     fonts.small.draw(painter, left, y, kSmallLine, fonts.small.elided(text(n.detail), right - left + 2));
@@ -133,7 +138,7 @@ void drawTexts(QPainter& painter, const Fonts& fonts, const PictureNode& n, cons
   }
   double x = left;
   for (const FoldedSource& f : n.folded) {
-    const QString port = QString::number(f.port), what = text(f.text);
+    const QString port = QString::fromStdString(f.ports()), what = text(f.text);
     const double before = fonts.small.width(port) + fonts.small.advance;
     const double w = before + fonts.small.width(what) + 9;
     if (x + w > right + 4) {
@@ -153,31 +158,26 @@ void drawTexts(QPainter& painter, const Fonts& fonts, const PictureNode& n, cons
   }
 }
 
-// What stood in this place before the step: a tab at the upper right corner, above the numbers of the arrows
-// where it would cover them.
-void drawWas(QPainter& painter, const Fonts& fonts, const PictureNode& n, const QRectF& r, const Palette& p,
-             double portsReach) {
+// What stood in this place before the step: a strip along the top of the box, struck through.
+void drawWas(QPainter& painter, const Fonts& fonts, const PictureNode& n, const QRectF& r, const Palette& p) {
+  const QRectF strip(r.left() + 1.5, r.top() + 1.5, r.width() - 3, metrics::kWasLine);
+  painter.setPen(Qt::NoPen);
+  painter.setBrush(mix(p.canvas, p.removed, 0.16));
+  painter.drawRoundedRect(strip, 5, 5);
+  painter.setPen(QPen(p.removed, 1.1, Qt::DashLine));
+  painter.drawLine(strip.bottomLeft(), strip.bottomRight());
   QFont struck = fonts.small.font;
   struck.setStrikeOut(true);
-  const QFontMetricsF fm(struck);
-  const QString was = fm.elidedText(text(n.was), Qt::ElideRight, 190);
-  const double w = fm.horizontalAdvance(was) + 26;
-  const double left = r.right() - w + 8;
-  const bool over = left < r.center().x() + portsReach / 2 + 18;
-  const QRectF tab(left, r.top() - (over ? 32 : 17), w, 16);
-  if (over) {
-    painter.setPen(QPen(p.removed, 1.2, Qt::DashLine));
-    painter.drawLine(QPointF(r.right() - 3, tab.bottom()), QPointF(r.right() - 3, r.top()));
-  }
-  painter.setPen(QPen(p.removed, 1.2, Qt::DashLine));
-  painter.setBrush(mix(p.canvas, p.removed, 0.12));
-  painter.drawRoundedRect(tab, 5, 5);
+  const double left = r.left() + metrics::kPadding + 3;
   painter.setPen(p.removed);
   painter.setFont(fonts.badge);
-  painter.drawText(tab.adjusted(6, -1, 0, 0), Qt::AlignVCenter | Qt::AlignLeft, QString(QChar(0x2212)));
+  painter.drawText(QRectF(left, strip.top() - 1, 10, strip.height()), Qt::AlignCenter,
+                   QString(QChar(0x2212)));
   painter.setFont(struck);
   painter.setPen(mix(p.text, p.removed, 0.45));
-  painter.drawText(tab.adjusted(18, 0, 0, 0), Qt::AlignVCenter | Qt::AlignLeft, was);
+  const QRectF words(left + 13, strip.top(), strip.right() - left - 15, strip.height());
+  painter.drawText(words, Qt::AlignVCenter | Qt::AlignLeft,
+                   QFontMetricsF(struck).elidedText(text(n.was), Qt::ElideRight, words.width()));
 }
 
 // Colour of a node's kind, and the text that goes with it where the colours are not those of operations.
@@ -195,7 +195,7 @@ Tone toneOf(const PictureNode& n, size_t index, const PaintOptions& o) {
   return {o.tinting->ordered ? p.heat[colour % p.heat.size()] : p.tint[colour % p.tint.size()], e.text};
 }
 
-void drawNode(QPainter& painter, const Fonts& fonts, const PictureNode& n, size_t index, double portsReach,
+void drawNode(QPainter& painter, const Fonts& fonts, const PictureNode& n, size_t index,
               const PaintOptions& o) {
   const Palette& p = o.palette;
   const Tone tone = toneOf(n, index, o);
@@ -253,11 +253,12 @@ void drawNode(QPainter& painter, const Fonts& fonts, const PictureNode& n, size_
   if (!ghost) {
     painter.setPen(Qt::NoPen);
     painter.setBrush(family);
-    painter.drawRoundedRect(QRectF(r.left() + 4, r.top() + 6, 3, r.height() - 12), 1.5, 1.5);
+    const double was = n.was.empty() ? 0 : metrics::kWasLine;
+    painter.drawRoundedRect(QRectF(r.left() + 4, r.top() + 6 + was, 3, r.height() - 12 - was), 1.5, 1.5);
   }
+  if (!n.was.empty() && o.scale >= kTextScale) drawWas(painter, fonts, n, r, p);
   drawTexts(painter, fonts, n, r, o);
   if (o.scale < kTextScale) return;
-  if (!n.was.empty()) drawWas(painter, fonts, n, r, p, portsReach);
   if (!tone.text.isEmpty() || n.pinned) {
     painter.setFont(fonts.small.font);
     painter.setPen(mix(p.text, family, 0.55));
@@ -395,38 +396,38 @@ void paintPicture(QPainter& painter, const Picture& picture, const PaintOptions&
     if (many) painter.setRenderHint(QPainter::Antialiasing, o.scale >= kTitleScale);
   }
   const QRectF near = o.view.adjusted(-20, -20, 20, 20);
-  std::vector<uint32_t> ports(picture.nodes.size(), 0);
-  for (const PictureEdge& e : picture.edges) ports[e.to] = std::max(ports[e.to], e.ports);
   for (bool marked : {false, true})
     for (size_t i = 0; i < picture.nodes.size(); ++i) {
       const PictureNode& n = picture.nodes[i];
-      if ((n.mark != Mark::Same) == marked && near.intersects(nodeRect(n)))
-        drawNode(painter, fonts, n, i, picture.leftToRight ? 0 : portsReach(picture, n, ports[i]), o);
+      if ((n.mark != Mark::Same) == marked && near.intersects(nodeRect(n))) drawNode(painter, fonts, n, i, o);
     }
   if (o.scale < kPortScale) return;
   painter.setFont(fonts.small.font);
   painter.setPen(p.textFaint);
   for (const PictureEdge& e : picture.edges) {
     const PictureNode& to = picture.nodes[e.to];
-    if (e.quiet || e.ports < 2 || e.port % portsPerNumber(picture, to, e.ports) != 0) continue;
+    const bool numbered = e.ports > 1 && e.port % portsPerNumber(picture, to, e.ports) == 0;
+    if (e.quiet || (e.times < 2 && !numbered)) continue;
     // Where an edge is gone that a node of now had, its number would stand among those of now.
     if (e.mark == Mark::Removed && to.mark != Mark::Removed) continue;
     const QPointF tip = entryOf(picture, to, e.port, e.ports);
     if (!near.contains(tip)) continue;
     painter.drawText(tip + (picture.leftToRight ? QPointF(-14, -4) : QPointF(4, -3)),
-                     QString::number(e.port));
+                     e.times > 1 ? QStringLiteral("×%1").arg(e.times)
+                                 : QString::number(e.number == UINT32_MAX ? e.port : e.number));
   }
 }
 
 void paintEmphasis(QPainter& painter, const Picture& picture, const Emphasis& em, const PaintOptions& o) {
   const Palette& p = o.palette;
   painter.setRenderHint(QPainter::Antialiasing, true);
-  auto around = [&](int64_t id, const QColor& colour, double width, double space) {
+  auto around = [&](int64_t id, const QColor& colour, double width, double space,
+                    Qt::PenStyle style = Qt::SolidLine) {
     const PictureNode* n = picture.find(id);
     if (!n) return;
     const double s = std::max(1.0, 0.6 / o.scale);
     painter.setBrush(Qt::NoBrush);
-    painter.setPen(QPen(colour, width * s));
+    painter.setPen(QPen(colour, width * s, style));
     painter.drawRoundedRect(nodeRect(*n).adjusted(-space, -space, space, space), 8, 8);
   };
   auto neighbours = [&](int64_t id, double strength) {
@@ -440,19 +441,33 @@ void paintEmphasis(QPainter& painter, const Picture& picture, const Emphasis& em
              2.5);
     }
   };
+  // A node that is told of in the label of what reads it has its note there, one below the other.
+  std::map<int64_t, int> below;
+  auto reader = [&](int64_t id) -> const PictureNode* {
+    const auto reads = [&](const PictureNode& n) {
+      return n.mark != Mark::Removed &&
+             std::ranges::any_of(n.folded, [&](const FoldedSource& f) { return f.id == id; });
+    };
+    for (const PictureNode& n : picture.nodes)
+      if (em.notes.contains(n.id) && reads(n)) return &n;
+    return nullptr;
+  };
   for (const auto& [id, note] : em.notes) {
-    const PictureNode* n = picture.find(id);
+    const PictureNode* drawn = picture.find(id);
+    const PictureNode* n = drawn ? drawn : reader(id);
     if (!n) continue;
     const bool bad = note.startsWith(QLatin1Char('!'));
-    const QColor colour = bad ? p.error : p.accent;
-    around(id, colour, 2.6, 5);
+    // A selection is a full line: what fits the pattern has a dotted one.
+    const QColor colour = bad ? p.error : p.added;
+    if (drawn) around(id, colour, 2.2, 5, bad ? Qt::SolidLine : Qt::DotLine);
+    const int line = drawn && !below.contains(n->id) ? 0 : ++below[n->id];
     if (note.size() < 2 || o.scale < kTitleScale) continue;
     QFont font(p.mono);
     font.setPixelSize(11);
     font.setBold(true);
     const QString text = (bad ? QStringLiteral("\u2717 ") : QStringLiteral("\u2713 ")) + note.mid(1);
     const double w = QFontMetricsF(font).horizontalAdvance(text) + 12;
-    const QRectF tab(n->x + n->width / 2 + 9, n->y - 9, w, 18);
+    const QRectF tab(n->x + n->width / 2 + 9, n->y - 9 + 20.0 * line, w, 18);
     painter.setPen(QPen(colour, 1.4));
     painter.setBrush(mix(p.canvas, colour, 0.16));
     painter.drawRoundedRect(tab, 4, 4);

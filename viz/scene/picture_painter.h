@@ -5,7 +5,7 @@
 //   paintPicture(painter, picture, {palette(true), visible, scale});     // painter maps graph units to
 //   pixels
 #pragma once
-#include "viz/models/tinting.h"
+#include "viz/models/graph/tinting.h"
 #include "viz/scene/theme.h"
 
 #include <QPainter>

@@ -3,7 +3,7 @@
 //   ProfileView { model: Tools.profile; theme: Theme; mode: "flame"; onOpened: node =>
 //   Tools.profile.follow(node) }
 #pragma once
-#include "viz/models/profile.h"
+#include "viz/models/numbers/profile.h"
 #include "viz/scene/theme.h"
 
 #include <QPointer>

@@ -38,6 +38,8 @@ void registerTypes() {
   qmlRegisterUncreatableType<StatsModel>(kUri, 1, 0, "StatsModel", notMade);
   qmlRegisterUncreatableType<CodeModel>(kUri, 1, 0, "CodeModel", notMade);
   qmlRegisterUncreatableType<PaletteModel>(kUri, 1, 0, "PaletteModel", notMade);
+  qmlRegisterUncreatableType<Jump>(kUri, 1, 0, "Jump", notMade);
+  qmlRegisterUncreatableType<Preferences>(kUri, 1, 0, "Preferences", notMade);
   qmlRegisterUncreatableType<GraphTools>(kUri, 1, 0, "GraphTools", notMade);
   qmlRegisterUncreatableType<Conditions>(kUri, 1, 0, "Conditions", notMade);
   qmlRegisterUncreatableType<SqlModel>(kUri, 1, 0, "SqlModel", notMade);
@@ -74,11 +76,12 @@ void setUpEngine(QQmlEngine& engine, Theme& theme, Session& session, Tools& tool
 
 void keepLook(Theme& theme, Session& session) {
   const QString kName = QStringLiteral("theme"), kScale = QStringLiteral("textScale");
-  if (const QVariant name = session.stored(kName); name.isValid()) theme.setName(name.toString());
-  if (const double scale = session.stored(kScale).toDouble(); scale > 0) theme.setTextScale(scale);
-  QObject::connect(&theme, &Theme::changed, &session, [&theme, &session, kName, kScale] {
-    session.store(kName, theme.name());
-    if (!theme.presenting()) session.store(kScale, theme.textScale());
+  Preferences& kept = *session.preferences();
+  if (const QVariant name = kept.stored(kName); name.isValid()) theme.setName(name.toString());
+  if (const double scale = kept.stored(kScale).toDouble(); scale > 0) theme.setTextScale(scale);
+  QObject::connect(&theme, &Theme::changed, &kept, [&theme, &kept, kName, kScale] {
+    kept.store(kName, theme.name());
+    if (!theme.presenting()) kept.store(kScale, theme.textScale());
   });
 }
 

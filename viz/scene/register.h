@@ -3,7 +3,7 @@
 //
 //   QQmlEngine engine;  Theme theme;  Session session;  setUpEngine(engine, theme, session);
 #pragma once
-#include "viz/models/tools.h"
+#include "viz/models/session/tools.h"
 #include "viz/scene/theme.h"
 
 class QQmlEngine;

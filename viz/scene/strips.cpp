@@ -63,6 +63,17 @@ QPointF MiniMap::toGraph(qreal x, qreal y) const {
   return (QPointF(x, y) - offset) / s;
 }
 
+qlonglong MiniMap::nearest(qreal x, qreal y) const {
+  const QPointF at = toGraph(x, y);
+  qlonglong best = -1;
+  double away = 0;
+  if (whole())
+    for (const PictureNode& n : whole()->nodes)
+      if (const double d = (QPointF(n.x, n.y) - at).manhattanLength(); best < 0 || d < away)
+        best = n.id, away = d;
+  return best;
+}
+
 void MiniMap::paint(QPainter* painter) {
   if (!source_ || !source_->picture() || !theme_) return;
   const auto [s, offset] = mapping();
@@ -82,6 +93,9 @@ void MiniMap::paint(QPainter* painter) {
         if (n.mark == Mark::Added) colour = c.added;
         if (n.mark == Mark::Removed) colour = c.removed;
         if (n.mark == Mark::Changed) colour = c.changed;
+        // What the picture leaves out stands back.
+        if (source_->picture()->map && n.mark == Mark::Same && !source_->picture()->find(n.id))
+          colour.setAlphaF(0.4f);
         const QRectF r = nodeRect(n);
         p.fillRect(QRectF(r.topLeft() * s + offset,
                           QSizeF(std::max(least, r.width() * s), std::max(least, r.height() * s))),

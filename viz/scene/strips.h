@@ -1,7 +1,7 @@
 // Two small pictures beside the canvas: the whole graph with the part in view (MiniMap), and where in a pass
 // the steps and their time are (DensityStrip).
 #pragma once
-#include "viz/models/graph_source.h"
+#include "viz/models/graph/graph_source.h"
 #include "viz/scene/theme.h"
 
 #include <QImage>
@@ -26,6 +26,8 @@ public:
   void setViewRect(const QRectF& view);
   /// The point of the graph under a point of this item.
   Q_INVOKABLE QPointF toGraph(qreal x, qreal y) const;
+  /// The node drawn nearest to a point of this item; -1 if there is none.
+  Q_INVOKABLE qlonglong nearest(qreal x, qreal y) const;
   void paint(QPainter* painter) override;
 
 Q_SIGNALS:

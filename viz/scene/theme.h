@@ -6,7 +6,7 @@
 //
 //   Theme.name = "light"; Theme.textScale = 1.5        // QML: import uopscope.core
 #pragma once
-#include "viz/models/picture.h"
+#include "viz/pictures/picture.h"
 
 #include <QColor>
 #include <QFont>

@@ -1,6 +1,6 @@
 #include "viz/scene/timeline_view.h"
 
-#include "viz/models/reports.h"
+#include "viz/models/work/reports.h"
 #include "viz/scene/picture_file.h"
 
 #include <QHoverEvent>

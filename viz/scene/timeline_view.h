@@ -1,7 +1,7 @@
 // The timeline drawn: wheel zooms at the pointer, drag pans, Shift-drag selects a stretch, a click selects a
 // span, a double click goes to it.
 #pragma once
-#include "viz/models/timeline.h"
+#include "viz/models/numbers/timeline.h"
 #include "viz/scene/theme.h"
 
 #include <QPointer>

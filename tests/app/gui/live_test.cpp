@@ -4,7 +4,12 @@
 
 #if defined(UOPSCOPE_HAVE_WINDOW) && defined(UOPSCOPE_HAVE_PYTHON)
 #include "tests/viz/support.h"
-#include "viz/models/tools.h"
+#include "viz/models/session/tools.h"
+
+#include <QDirIterator>
+#include <QFileInfo>
+#include <QProcess>
+#include <fstream>
 
 using namespace uopscope;
 using namespace uopscope::test;
@@ -78,4 +83,51 @@ TEST_CASE("live: the command line asks at breakpoints and follows orders") {
   CHECK(wrong.err.find("rule=, op=, into=, pass=, kernel=") != std::string::npos);
   CHECK(call(folder, {"record", "model.py", "--pause", "--tier", "stats"}).code == 2);
 }
+
+TEST_CASE(
+    "live: a window that is killed takes recorder, script and what the script began along within a second") {
+  application();
+  Folder folder;
+  const std::string script =
+      folder.file("endless.py", "import os, subprocess\n"
+                                "os.chdir(os.path.dirname(os.path.abspath(__file__)))\n"
+                                "from tinygrad import Tensor\n"
+                                "(Tensor.ones(4) + 1).realize()\n"
+                                "other = subprocess.Popen(['sleep', '1000'])\n"
+                                "open('pids.new', 'w').write(f'{os.getpid()} {other.pid}')\n"
+                                "os.rename('pids.new', 'pids')\n"
+                                "while True: pass\n");
+  QProcess window;
+  QProcessEnvironment environment = QProcessEnvironment::systemEnvironment();
+  environment.insert("QT_QPA_PLATFORM", "offscreen");
+  environment.insert("QT_QUICK_BACKEND", "software");
+  environment.insert("XDG_CACHE_HOME", QString::fromStdString(folder.path.string()));
+  environment.insert("XDG_CONFIG_HOME", QString::fromStdString(folder.path.string()));
+  window.setProcessEnvironment(environment);
+  window.setWorkingDirectory(QString::fromStdString(folder.path.string()));
+  window.start(QString::fromStdString(kProgram), {QString::fromStdString(script)});
+  const QString pids = QString::fromStdString((folder.path / "pids").string());
+  REQUIRE(waitFor([&] { return QFileInfo::exists(pids); }, 60'000));
+  std::ifstream file(pids.toStdString());
+  pid_t running = 0, other = 0;
+  file >> running >> other;
+  REQUIRE(running > 1);
+  REQUIRE(other > 1);
+  const auto runs = [](pid_t pid) {
+    std::ifstream stat("/proc/" + std::to_string(pid) + "/stat");
+    std::string number, name, state;
+    return (stat >> number >> name >> state) && state != "Z";
+  };
+  CHECK(runs(running));
+  window.kill();
+  window.waitForFinished();
+  CHECK(waitFor([&] { return !runs(running) && !runs(other); }, 1500));
+  // What was recorded until then is a trace that says how it ended.
+  QDirIterator traces(QString::fromStdString(folder.path.string()), {"*.uoptrace"}, QDir::Files,
+                      QDirIterator::Subdirectories);
+  REQUIRE(traces.hasNext());
+  const std::string trace = traces.next().toStdString();
+  CHECK(waitFor([&] { return Trace(trace).meta("status") == "interrupted"; }, 2000));
+}
+
 #endif

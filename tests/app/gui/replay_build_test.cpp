@@ -5,7 +5,7 @@
 
 #ifdef UOPSCOPE_HAVE_WINDOW
 #include "tests/viz/support.h"
-#include "viz/models/replay_model.h"
+#include "viz/models/compare/replay_model.h"
 
 using namespace uopscope;
 using namespace uopscope::test;

@@ -38,6 +38,21 @@ TEST_CASE("a rule that was switched off is the cause, and only of the kernels it
   CHECK(diffOf(after, before).groups[0].cause == "rule 'mul-one' applies where it did not");
 }
 
+TEST_CASE("settings that changed nothing are no change, and else they are named in the cause") {
+  const Commit all = commits::of(commits::kFirst);
+  TempCorpus before(all, 12, R"({"NOOPT":0})"), after(all, 12, R"({"NOOPT":1})");
+  CorpusDiff d = diffOf(before, after);
+  CHECK(d.changed == 0);
+  CHECK(d.same == 12);
+  REQUIRE(d.warnings.size() == 1);
+  CHECK(d.warnings[0] == "settings differ: NOOPT 0 to 1 (12 compilations)");
+  TempCorpus other(commits::of(commits::kOff), 12, R"({"NOOPT":1})");
+  d = diffOf(before, other);
+  CHECK(d.same == 4);
+  REQUIRE(d.groups.size() == 1);
+  CHECK(d.groups[0].cause == "NOOPT 0 to 1: rule 'mul-one' no longer applies");
+}
+
 TEST_CASE("a rule made wrong gives another result") {
   TempCorpus before(commits::of(commits::kFirst)), after(commits::of(commits::kWrong));
   CorpusDiff d = diffOf(before, after);

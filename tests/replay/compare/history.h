@@ -105,14 +105,17 @@ inline Compilation compileAs(const Commit& commit, const Compilation& input, Rul
 }
 
 struct TempCorpus {
-  explicit TempCorpus(const Commit& commit, int count = 12) {
+  explicit TempCorpus(const Commit& commit, int count = 12, const std::string& settings = "{}") {
     static int number = 0;
     path = (std::filesystem::temp_directory_path() /
             ("uopscope-corpus-" + std::to_string(getpid()) + "-" + std::to_string(++number) + ".uopcorpus"))
                .string();
     Corpus c = Corpus::create(path);
     RuleCounts counts;
-    for (const Compilation& input : historyInputs(count)) c.add(compileAs(commit, input, &counts));
+    for (std::vector<Compilation> inputs = historyInputs(count); Compilation & input : inputs) {
+      input.settings = settings;
+      c.add(compileAs(commit, input, &counts));
+    }
     c.addCounts(counts);
     c.finish();
   }

@@ -1,12 +1,12 @@
 // Every item model under Qt's model tester, on traces of real passes.
 #include "tests/viz/support.h"
-#include "viz/models/actions.h"
-#include "viz/models/code_model.h"
-#include "viz/models/history.h"
-#include "viz/models/palette_model.h"
-#include "viz/models/stats_model.h"
-#include "viz/models/step_list_model.h"
-#include "viz/models/trace_tree_model.h"
+#include "viz/models/code/code_model.h"
+#include "viz/models/numbers/stats_model.h"
+#include "viz/models/session/actions.h"
+#include "viz/models/session/history.h"
+#include "viz/models/session/palette_model.h"
+#include "viz/models/session/step_list_model.h"
+#include "viz/models/session/trace_tree_model.h"
 
 #include <doctest/doctest.h>
 
@@ -137,8 +137,10 @@ TEST_CASE("statistics: sorted, filtered, summed, exported") {
   stats.setFilter("ZERO add");
   CHECK(stats.rowCount() == 1);
   CHECK(stats.sum()["attempts"] == "100");
+  CHECK(stats.data(stats.index(0, StatsModel::ShareColumn), StatsModel::TextRole) ==
+        "33.3 %"); // of everything
   CHECK(stats.csv().count('\n') == 2);
-  CHECK(stats.csv().contains("\"file,1\",100,10,0,90,0,0,500,500,1,0.1")); // numbers one can add up
+  CHECK(stats.csv().contains("\"file,1\",100,10,0,90,0,0,500,500,0.333333,0.1")); // numbers one can add up
 }
 
 TEST_CASE("code: lines, notes, search, copying") {

@@ -1,6 +1,6 @@
 // Pictures of a pass: true to the graph, and steady from step to step.
 #include "tests/viz/support.h"
-#include "viz/models/pass_view.h"
+#include "viz/pictures/pass_view.h"
 
 #include <doctest/doctest.h>
 

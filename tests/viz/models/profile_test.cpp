@@ -1,7 +1,7 @@
 // Where the time of a run went: profile, timeline, and what running cost, of a trace of kernels that did run.
 #include "tests/viz/support.h"
-#include "viz/models/run_times.h"
-#include "viz/models/tools.h"
+#include "viz/models/graph/run_times.h"
+#include "viz/models/session/tools.h"
 
 #include <doctest/doctest.h>
 

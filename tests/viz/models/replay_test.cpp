@@ -1,8 +1,8 @@
 // The comparison of corpora and traces as the window keeps it, without a screen.
 #include "tests/replay/compare/history.h"
 #include "tests/viz/support.h"
-#include "viz/models/replay_model.h"
-#include "viz/models/tools.h"
+#include "viz/models/compare/replay_model.h"
+#include "viz/models/session/tools.h"
 
 #include <doctest/doctest.h>
 

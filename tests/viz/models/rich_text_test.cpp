@@ -1,4 +1,4 @@
-#include "viz/models/rich_text.h"
+#include "viz/models/work/rich_text.h"
 
 #include <doctest/doctest.h>
 

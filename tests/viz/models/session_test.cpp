@@ -1,6 +1,6 @@
 // A session without a screen: opening, moving, links, bad input, recording a script in a child process.
 #include "tests/viz/support.h"
-#include "viz/models/session.h"
+#include "viz/models/session/session.h"
 
 #include <doctest/doctest.h>
 

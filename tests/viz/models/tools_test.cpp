@@ -1,8 +1,8 @@
 // The tools of a session on real traces: conditions, bookmarks, hiding and grouping, keys, searching by
 // fields.
 #include "tests/viz/support.h"
-#include "viz/models/node_query.h"
-#include "viz/models/tools.h"
+#include "viz/models/graph/node_query.h"
+#include "viz/models/session/tools.h"
 
 #include <doctest/doctest.h>
 
@@ -319,19 +319,19 @@ TEST_CASE("moves: a selection goes along to the next pass") {
 
 TEST_CASE("keys: changed, given back, and never given twice") {
   Desk d(compiledTrace());
-  CHECK(d.session.setKeys("play", "Ctrl+Shift+Space"));
+  CHECK(d.session.preferences()->setKeys("play", "Ctrl+Shift+Space"));
   auto keysOf = [&](const char* id) {
-    for (const QVariant& v : d.session.actions())
+    for (const QVariant& v : d.session.preferences()->actions())
       if (v.toMap()["id"].toString() == id) return v.toMap()["keys"].toStringList();
     return QStringList();
   };
   CHECK(keysOf("play") == QStringList{"Ctrl+Shift+Space"});
-  CHECK_FALSE(d.session.setKeys("play", "Right"));
+  CHECK_FALSE(d.session.preferences()->setKeys("play", "Right"));
   CHECK(keysOf("play") == QStringList{"Ctrl+Shift+Space"});
-  CHECK(d.session.setKeys("play", "default"));
+  CHECK(d.session.preferences()->setKeys("play", "default"));
   CHECK(keysOf("play") == QStringList{"Ctrl+Space"});
   QStringList all;
-  for (const QVariant& v : d.session.actions()) all << v.toMap()["keys"].toStringList();
+  for (const QVariant& v : d.session.preferences()->actions()) all << v.toMap()["keys"].toStringList();
   CHECK(all.removeDuplicates() == 0);
 }
 

@@ -1,6 +1,6 @@
 // Why not, is it right, what differs, where the time goes, SQL: each asked of real traces.
 #include "tests/viz/support.h"
-#include "viz/models/tools.h"
+#include "viz/models/session/tools.h"
 
 #include <doctest/doctest.h>
 

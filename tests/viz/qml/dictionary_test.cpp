@@ -1,7 +1,7 @@
 // The window in German: every text has a translation with the same places, and it is what one sees.
 #include "tests/viz/window_support.h"
-#include "viz/models/actions.h"
-#include "viz/models/dictionary.h"
+#include "viz/models/session/actions.h"
+#include "viz/models/session/dictionary.h"
 
 #include <QDirIterator>
 #include <QFile>

@@ -34,8 +34,8 @@ TEST_CASE("drive: a rule is found by name and leads to a step of it") {
   w.key(Qt::Key_P, Qt::ControlModifier);
   w.type(rule);
   int row = -1;
-  for (int i = 0; i < w.session.palette()->count() && row < 0; ++i) {
-    const QVariantMap e = w.session.palette()->entry(i);
+  for (int i = 0; i < w.session.jump()->palette()->count() && row < 0; ++i) {
+    const QVariantMap e = w.session.jump()->palette()->entry(i);
     if (e["kind"].toString() == "rule" && e["text"].toString() == rule) row = i;
   }
   REQUIRE(row >= 0);
@@ -84,6 +84,16 @@ TEST_CASE("drive: a line of the kernel lights up its UOps, and a UOp its line") 
   w.settle();
   CHECK(w.tools.linked()->uops()->lit(uop));
   CHECK(w.tools.linked()->source()->litCount() > 0);
+  // Numbers are read by many lines and are about none: a line lights what it does, not what shares its 0.0.
+  for (int i = 0; i < w.tools.linked()->source()->count(); ++i) {
+    if (!w.tools.linked()->source()->lines()[static_cast<size_t>(i)].known) continue;
+    w.tools.linked()->select("source", i);
+    int numbers = 0;
+    for (int u = 0; u < w.tools.linked()->uops()->count(); ++u)
+      numbers += w.tools.linked()->uops()->lit(u) &&
+                 w.tools.linked()->uops()->lines()[static_cast<size_t>(u)].text.startsWith("CONST");
+    CHECK((numbers == 0 || numbers == w.tools.linked()->uops()->litCount()));
+  }
 }
 
 TEST_CASE("drive: a node dragged with Shift stays where it was put, at the next step too") {

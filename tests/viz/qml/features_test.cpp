@@ -113,8 +113,8 @@ TEST_CASE("features: a node is found anywhere in the trace") {
   Window w(expressionTrace());
   w.key(Qt::Key_P, Qt::ControlModifier);
   w.type("/xor");
-  REQUIRE(waitFor([&] { return w.session.palette()->count() > 0; }));
-  CHECK(w.session.palette()->entry(0)["text"].toString().startsWith("XOR"));
+  REQUIRE(waitFor([&] { return w.session.jump()->palette()->count() > 0; }));
+  CHECK(w.session.jump()->palette()->entry(0)["text"].toString().startsWith("XOR"));
   w.key(Qt::Key_Return);
   REQUIRE(waitFor([&] { return w.session.passName() == "nest"; }));
   w.settle();
@@ -123,12 +123,12 @@ TEST_CASE("features: a node is found anywhere in the trace") {
   CHECK(w.session.graph()->picture()->find(w.session.node())->op == "XOR");
   w.key(Qt::Key_P, Qt::ControlModifier);
   w.type("/nothing like it");
-  CHECK(w.session.palette()->count() == 0);
+  CHECK(w.session.jump()->palette()->count() == 0);
 }
 
 TEST_CASE("features: a key is changed on the sheet and works at once") {
   Window w(compiledTrace());
-  REQUIRE(w.session.setKeys("legend", "Ctrl+Shift+K"));
+  REQUIRE(w.session.preferences()->setKeys("legend", "Ctrl+Shift+K"));
   w.settle();
   CHECK_FALSE(below(w.window->contentItem(), "canvas")->parentItem()->property("showLegend").toBool());
   w.key(Qt::Key_K, Qt::ControlModifier | Qt::ShiftModifier);

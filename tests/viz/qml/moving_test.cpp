@@ -14,8 +14,8 @@ void choose(Window& w, const QString& typed, const QString& kind) {
   w.key(Qt::Key_P, kCtrl);
   w.type(typed);
   int row = -1;
-  for (int i = 0; i < w.session.palette()->count() && row < 0; ++i)
-    if (w.session.palette()->entry(i)["kind"].toString() == kind) row = i;
+  for (int i = 0; i < w.session.jump()->palette()->count() && row < 0; ++i)
+    if (w.session.jump()->palette()->entry(i)["kind"].toString() == kind) row = i;
   REQUIRE(row >= 0);
   for (int i = 0; i < row; ++i) w.key(Qt::Key_Down);
   w.key(Qt::Key_Return);
@@ -185,7 +185,7 @@ TEST_CASE("moving: the palette leads to a kernel, a step and a node") {
   const qlonglong scope = w.session.scope();
   w.key(Qt::Key_P, kCtrl);
   w.type("softmax nothing of the kind");
-  CHECK(w.session.palette()->count() == 0);
+  CHECK(w.session.jump()->palette()->count() == 0);
   w.key(Qt::Key_Escape);
   w.key(Qt::Key_P, kCtrl);
   w.type(":2");

@@ -132,10 +132,10 @@ TEST_CASE("results: a line of the script is jumped to by the palette, and linked
   w.key(Qt::Key_P, Qt::ControlModifier);
   w.type("line");
   int row = -1;
-  for (int i = 0; i < w.session.palette()->count() && row < 0; ++i)
-    if (w.session.palette()->entry(i)["text"].toString().startsWith("line ")) row = i;
+  for (int i = 0; i < w.session.jump()->palette()->count() && row < 0; ++i)
+    if (w.session.jump()->palette()->entry(i)["text"].toString().startsWith("line ")) row = i;
   REQUIRE(row >= 0);
-  const int line = w.session.palette()->entry(row)["text"].toString().split(' ')[1].toInt();
+  const int line = w.session.jump()->palette()->entry(row)["text"].toString().split(' ')[1].toInt();
   for (int i = 0; i < row; ++i) w.key(Qt::Key_Down);
   w.key(Qt::Key_Return);
   CHECK(w.session.trace()->scope(w.session.scope()).script.line == line);

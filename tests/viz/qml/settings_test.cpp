@@ -28,7 +28,7 @@ TEST_CASE("settings: theme, text size, recent files, keys and queries survive a 
     Window w(compiledTrace(), true);
     w.key(Qt::Key_T);
     w.key(Qt::Key_Plus, Qt::ControlModifier);
-    REQUIRE(w.session.setKeys("legend", "Ctrl+Shift+K"));
+    REQUIRE(w.session.preferences()->setKeys("legend", "Ctrl+Shift+K"));
     w.tools.sql()->setText("SELECT 42 AS answer");
     w.tools.sql()->keep("the answer");
     w.key(Qt::Key_F9); // large text of a presentation is no setting
@@ -36,7 +36,7 @@ TEST_CASE("settings: theme, text size, recent files, keys and queries survive a 
   Window w({}, true);
   CHECK(w.theme.name() == "light");
   CHECK(w.theme.textScale() == doctest::Approx(1.1));
-  CHECK(w.session.recent() == QStringList{compiledTrace()});
+  CHECK(w.session.preferences()->recent() == QStringList{compiledTrace()});
   bool kept = false;
   for (const QVariant& q : w.tools.sql()->saved())
     kept |= q.toMap()["name"].toString() == "the answer" && q.toMap()["own"].toBool();
@@ -89,7 +89,7 @@ TEST_CASE("settings: without leave nothing is read and nothing is kept") {
     Window w(compiledTrace());
     w.key(Qt::Key_T);
     w.tools.sql()->keep("nothing");
-    REQUIRE(w.session.setKeys("legend", "Ctrl+Shift+K"));
+    REQUIRE(w.session.preferences()->setKeys("legend", "Ctrl+Shift+K"));
     w.window->close();
   }
   CHECK(QSettings(QStringLiteral("uopscope"), QStringLiteral("uopscope")).allKeys().isEmpty());

@@ -104,6 +104,28 @@ TEST_CASE("painter: ten thousand nodes in a frame") {
   CHECK(near < 50 * 8);
 }
 
+TEST_CASE("painter: a note on a number is drawn at the node whose label tells it") {
+  Picture p;
+  PictureNode node;
+  node.id = 1;
+  node.op = "ADD";
+  node.folded.push_back({1, 77, "0.0"});
+  measure(node);
+  node.x = 100, node.y = 60;
+  p.nodes.push_back(node);
+  p.index();
+  auto drawn = [&](const std::map<int64_t, QString>& notes) {
+    QImage image(400, 160, QImage::Format_RGB32);
+    image.fill(Qt::white);
+    QPainter painter(&image);
+    paintEmphasis(painter, p, {-1, -1, {}, -1, notes}, {palette(true), QRectF(0, 0, 400, 160), 1, nullptr});
+    return image;
+  };
+  const QImage fits = drawn({{1, "+ADD"}}), fails = drawn({{1, "+ADD"}, {77, "!1.0"}});
+  CHECK(fits != fails);
+  CHECK(drawn({{77, "!1.0"}}) == drawn({})); // of a node that nothing shown reads
+}
+
 TEST_CASE("painter: of a long edge the part in the view is drawn, and it looks the same") {
   Picture p;
   for (int i = 0; i < 2; ++i) {

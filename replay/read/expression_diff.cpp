@@ -1,0 +1,147 @@
+// Equal parts are found from the outside in. Where one whole is a part of the other, that part is kept. Else
+// the parts of both wholes are aligned (alignItems); signs and brackets keep a part company but are never a
+// reason to align; parts left over between the same neighbours are compared with each other.
+#include "replay/read/expression_diff.h"
+
+#include <algorithm>
+#include <cctype>
+
+namespace uopscope {
+namespace {
+
+/// A word, or a bracketed list of parts; the first and last part of a list are its brackets.
+struct Part {
+  std::string_view text;
+  std::vector<Part> parts;
+  uint64_t hash = 0;
+  bool kept = false;
+};
+
+constexpr size_t kDeepest = 200;
+
+bool wordly(char c) {
+  // Bytes of a letter outside ASCII stay together.
+  return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '.' || static_cast<unsigned char>(c) > 127;
+}
+bool isWord(const Part& p) {
+  return p.parts.empty() && !p.text.empty() && wordly(p.text.front());
+}
+char closing(char open) {
+  return open == '(' ? ')' : open == '[' ? ']' : open == '{' ? '}' : '\0';
+}
+
+Part leaf(std::string_view text) {
+  return {text, {}, std::hash<std::string_view>{}(text), false};
+}
+
+Part parse(std::string_view text, size_t& at, char until, size_t depth) {
+  const size_t begin = at;
+  Part out;
+  if (until) out.parts.push_back(leaf(text.substr(at++, 1)));
+  while (at < text.size()) {
+    const char c = text[at];
+    if (until && c == until) {
+      out.parts.push_back(leaf(text.substr(at++, 1)));
+      break;
+    }
+    if (closing(c) && depth < kDeepest) {
+      out.parts.push_back(parse(text, at, closing(c), depth + 1));
+      continue;
+    }
+    const size_t from = at++;
+    if (wordly(c))
+      while (at < text.size() && wordly(text[at])) ++at;
+    out.parts.push_back(leaf(text.substr(from, at - from)));
+  }
+  out.text = text.substr(begin, at - begin);
+  out.hash = 1;
+  for (const Part& p : out.parts) out.hash = out.hash * 0x9e3779b97f4a7c15ull + p.hash;
+  return out;
+}
+
+void keep(Part& p) {
+  p.kept = true;
+  for (Part& part : p.parts) keep(part);
+}
+
+Part* find(Part& within, const Part& what) {
+  if (within.hash == what.hash && within.text == what.text) return &within;
+  for (Part& p : within.parts)
+    if (p.text.size() >= what.text.size())
+      if (Part* found = find(p, what)) return found;
+  return nullptr;
+}
+
+// A list whose only part but brackets is one other says no more than that.
+Part& core(Part& p) {
+  return p.parts.size() == 1 ? core(p.parts.front()) : p;
+}
+
+void compare(Part& wholeA, Part& wholeB) {
+  Part &a = core(wholeA), &b = core(wholeB);
+  if (a.hash == b.hash && a.text == b.text) return keep(a), keep(b);
+  const bool inB = a.text.size() < b.text.size();
+  Part &small = inB ? a : b, &large = inB ? b : a;
+  if (!small.parts.empty() || isWord(small))
+    if (Part* part = find(large, small)) return keep(small), keep(*part);
+  if (a.parts.empty() || b.parts.empty()) return;
+  std::vector<uint64_t> first, second;
+  for (const Part& p : a.parts) first.push_back(p.hash);
+  for (const Part& p : b.parts) second.push_back(p.hash);
+  const auto pairs = alignItems(first, second);
+  std::vector<Part*> onlyA, onlyB;
+  auto settle = [&] {
+    for (size_t i = 0; i < std::min(onlyA.size(), onlyB.size()); ++i) compare(*onlyA[i], *onlyB[i]);
+    onlyA.clear(), onlyB.clear();
+  };
+  std::vector<std::pair<Part*, Part*>> signs;
+  bool company = false;
+  for (const auto& [i, j] : pairs) {
+    Part* left = i < 0 ? nullptr : &a.parts[static_cast<size_t>(i)];
+    Part* right = j < 0 ? nullptr : &b.parts[static_cast<size_t>(j)];
+    if (left && right) {
+      settle();
+      if (left->parts.empty() && !isWord(*left))
+        signs.emplace_back(left, right);
+      else
+        company = true, keep(*left), keep(*right);
+      continue;
+    }
+    if (left && (!left->parts.empty() || isWord(*left))) onlyA.push_back(left);
+    if (right && (!right->parts.empty() || isWord(*right))) onlyB.push_back(right);
+  }
+  settle();
+  auto holds = [](const Part& whole, const auto& self) -> bool {
+    return std::ranges::any_of(whole.parts, [&](const Part& p) { return p.kept || self(p, self); });
+  };
+  if (company || holds(a, holds))
+    for (const auto& [left, right] : signs) left->kept = right->kept = true;
+}
+
+void spell(const Part& p, std::vector<DiffWord>& out) {
+  if (!p.parts.empty()) {
+    for (const Part& part : p.parts) spell(part, out);
+    return;
+  }
+  if (p.text.empty()) return;
+  if (!out.empty() && out.back().changed == !p.kept)
+    out.back().text = {out.back().text.data(), out.back().text.size() + p.text.size()};
+  else
+    out.push_back({p.text, !p.kept});
+}
+
+} // namespace
+
+DiffWords expressionDiff(std::string_view before, std::string_view after) {
+  size_t at = 0;
+  Part a = parse(before, at, '\0', 0);
+  at = 0;
+  Part b = parse(after, at, '\0', 0);
+  compare(a, b);
+  DiffWords out;
+  spell(a, out.before);
+  spell(b, out.after);
+  return out;
+}
+
+} // namespace uopscope

@@ -1,0 +1,54 @@
+// Differences of two texts by lines, and of two lines by words (Myers, "An O(ND) Difference Algorithm",
+// 1986).
+//
+//   for (const DiffLine& d : diffLines(before, after)) print(d.mark, d.text);     // ' ', '-', '+'
+//   std::string u = unifiedDiff(before, after, "before", "after");
+//
+// Texts that differ too much to be worth aligning (more than kMaxEdits lines) are given as removed and added
+// whole.
+#pragma once
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace uopscope {
+
+struct DiffLine {
+  char mark = ' ';           ///< ' ' in both, '-' before only, '+' after only
+  std::string_view text;     ///< into the texts given
+  int before = 0, after = 0; ///< line numbers from 1; 0 where it is not
+  int partner = -1;          ///< of a changed line: index of the line it became, or came from
+};
+constexpr int kMaxEdits = 4000;
+
+std::vector<DiffLine> diffLines(std::string_view before, std::string_view after);
+
+/// The same as text: every line after its mark.
+std::vector<std::string> lineDiff(std::string_view before, std::string_view after);
+
+/// Two lists aligned by their longest common subsequence: places in both, or -1 where only the other has an
+/// item. What only the first has comes before what only the second has.
+std::vector<std::pair<int, int>> alignItems(const std::vector<uint64_t>& before,
+                                            const std::vector<uint64_t>& after);
+
+/// Pieces of a changed line: runs of words that are in both lines, or in this one alone.
+struct DiffWord {
+  std::string_view text;
+  bool changed = false;
+};
+struct DiffWords {
+  std::vector<DiffWord> before, after;
+};
+DiffWords diffWords(std::string_view before, std::string_view after);
+
+/// In the form of `diff -u`, with `context` lines around changes; empty for equal texts.
+std::string unifiedDiff(std::string_view before, std::string_view after, std::string_view beforeName,
+                        std::string_view afterName, int context = 3);
+
+/// The text with the numbers in names (alu12, val3, %cast7, data0_64) renumbered in the order they are met,
+/// so that mere renaming is no difference.
+std::string withoutNames(std::string_view source);
+
+} // namespace uopscope

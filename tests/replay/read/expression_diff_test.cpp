@@ -1,0 +1,46 @@
+#include "replay/read/expression_diff.h"
+
+#include <doctest/doctest.h>
+
+using namespace uopscope;
+
+namespace {
+
+/// "a [b] c": what is marked stands in square brackets.
+std::string shown(const std::vector<DiffWord>& words) {
+  std::string s;
+  for (const DiffWord& w : words) s += w.changed ? "[" + std::string(w.text) + "]" : std::string(w.text);
+  return s;
+}
+std::string both(std::string_view before, std::string_view after) {
+  const DiffWords d = expressionDiff(before, after);
+  return shown(d.before) + " | " + shown(d.after);
+}
+
+} // namespace
+
+TEST_CASE("expression diff: only the operand that changed is marked") {
+  CHECK(both("((L0*4)+u1)", "((L0*4)+0)") == "((L0*4)+[u1]) | ((L0*4)+[0])");
+  CHECK(both("(a+(b*c))", "(a+(b*d))") == "(a+(b*[c])) | (a+(b*[d]))");
+  CHECK(both("same", "same") == "same | same");
+  CHECK(both("(x+0)", "(x+0)") == "(x+0) | (x+0)");
+}
+
+TEST_CASE("expression diff: what is wrapped or unwrapped is kept whole") {
+  CHECK(both("R1", "((R1*25)+r2)") == "R1 | [((]R1[*25)+r2)]");
+  CHECK(both("((r0*4)+0)", "(r0*4)") == "[(](r0*4)[+0)] | (r0*4)");
+}
+
+TEST_CASE("expression diff: signs that happen to be in both keep nothing alive") {
+  CHECK(both("(2*32)", "64") == "[(2*32)] | [64]");
+  CHECK(both("((a*b)+c)", "((d*e)+f)") == "[((a*b)+c)] | [((d*e)+f)]");
+}
+
+TEST_CASE("expression diff: moved and unbalanced texts are told without harm") {
+  CHECK(both("(a+b)", "(b+a)").find("b") != std::string::npos);
+  CHECK(both("((a", "((a") == "((a | ((a");
+  CHECK(both(")a(", "a") == "[)]a[(] | a");
+  CHECK(both("", "a") == " | [a]");
+  const std::string deep(5000, '(');
+  CHECK(shown(expressionDiff(deep, deep + "x").before).size() >= deep.size());
+}

@@ -1,0 +1,73 @@
+// A text as lines: kernel source, IR, assembly, UOps, the model script. A line is highlighted when it is
+// first shown, so a text of any length opens at once. Lines may carry a note (which kernels a script line
+// made) that leads somewhere.
+//
+//   CodeModel code;  code.setText("source", text);  code.lineCount()
+#pragma once
+#include "viz/models/work/rich_text.h"
+
+#include <QAbstractListModel>
+#include <QVariantMap>
+#include <map>
+#include <vector>
+
+namespace uopscope {
+
+class CodeModel : public QAbstractListModel {
+  Q_OBJECT
+  Q_PROPERTY(int lineCount READ lineCount NOTIFY changed)
+  Q_PROPERTY(QString title READ title NOTIFY changed)
+  /// Why there is no text, when there is none.
+  Q_PROPERTY(QString missing READ missing NOTIFY changed)
+  Q_PROPERTY(int currentLine READ currentLine WRITE setCurrentLine NOTIFY changed)
+  /// Where the script failed, and how in words; 0: nowhere.
+  Q_PROPERTY(int faultLine READ faultLine NOTIFY changed)
+  Q_PROPERTY(QString faultText READ faultText NOTIFY changed)
+  Q_PROPERTY(int widest READ widest NOTIFY changed)
+
+public:
+  enum Roles { NumberRole = Qt::UserRole + 1, HtmlRole, NoteRole, NoteScopeRole, LinkedRole };
+  struct Note {
+    QString text;
+    qlonglong scope = 0;
+  };
+  using QAbstractListModel::QAbstractListModel;
+
+  void setText(const QString& title, const QString& text, Language language);
+  void setMissing(const QString& why);
+  void setNotes(std::map<int, Note> notes);
+  /// The line that the rest of the window is about, 0 for none.
+  void setCurrentLine(int line);
+  int currentLine() const { return current_; }
+  void setFault(int line, const QString& text);
+  int faultLine() const { return fault_; }
+  QString faultText() const { return faultText_; }
+  int lineCount() const { return static_cast<int>(lines_.size()); }
+  QString title() const { return title_; }
+  QString missing() const { return missing_; }
+  int widest() const { return widest_; } ///< characters of the longest line
+  /// Lines first to last (from 1), both included, as plain text.
+  Q_INVOKABLE QString plainText(int first = 1, int last = -1) const;
+  /// What went wrong in words, empty if nothing.
+  Q_INVOKABLE QString exportTo(const QString& path) const;
+  /// The next line that contains the text, from `line` on and around; 0 if there is none.
+  Q_INVOKABLE int find(const QString& text, int line, int direction) const;
+
+  int rowCount(const QModelIndex& parent = {}) const override;
+  QVariant data(const QModelIndex& index, int role) const override;
+  QHash<int, QByteArray> roleNames() const override;
+
+Q_SIGNALS:
+  void changed();
+
+private:
+  QString title_, missing_, faultText_;
+  QStringList lines_;
+  std::vector<bool> inside_; ///< whether a line begins inside a comment or string
+  mutable std::map<int, QString> html_;
+  std::map<int, Note> notes_;
+  Language language_ = Language::Plain;
+  int current_ = 0, widest_ = 0, fault_ = 0;
+};
+
+} // namespace uopscope

@@ -1,0 +1,252 @@
+#include "viz/models/compare/replay_model.h"
+
+#include "engine/base/error.h"
+#include "replay/compare/report.h"
+#include "viz/models/session/actions.h"
+#include "viz/models/work/reports.h"
+
+#include <QCoreApplication>
+#include <QFileInfo>
+
+namespace uopscope {
+namespace {
+
+constexpr int kLookMs = 300; ///< between two looks at how far a replay is
+
+QString pathOf(QString path) {
+  if (path.startsWith(QLatin1String("file://"))) path.remove(0, 7);
+  return QFileInfo(path).absoluteFilePath();
+}
+
+} // namespace
+
+ReplayModel::ReplayModel(Session& session, QObject* parent)
+    : QObject(parent), session_(session), bench_(std::make_shared<ReplayBench>()), detail_(aside_, bench_),
+      program_(QCoreApplication::applicationFilePath()) {
+  connect(&list_, &ReplayList::chosen, this, [this](int change) {
+    detail_.load(list_.diff()->changes[static_cast<size_t>(change)]);
+    Q_EMIT titleChanged();
+  });
+  connect(&aside_, &Aside::progressed, this, [this](int channel, double share, const QString& what) {
+    if (channel != ReplayDetail::Open) return;
+    progress_ = share;
+    doing_ = what;
+    Q_EMIT progressChanged();
+  });
+  connect(&detail_, &ReplayDetail::linkReady, this, [this](const QString& trace, const QString& link) {
+    if (trace.isEmpty()) return session_.showNotice(tr("There is nothing to step through on this side."));
+    if (trace != session_.path()) session_.open(trace);
+    setShown(false);
+    if (!link.isEmpty()) session_.follow(link);
+    session_.setTab(QStringLiteral("graph"));
+    session_.showNotice(tr("Ctrl Shift D leads back to the comparison."));
+  });
+  connect(&session_, &Session::corpusAsked, this, [this](const QString& path) { openFiles({path}); });
+  connect(&session_, &Session::opened, this, [this] {
+    if (session_.trace()) setShown(false);
+  });
+  connect(&replay_, &QProcess::finished, this, &ReplayModel::replayEnded);
+  connect(&replay_, &QProcess::errorOccurred, this, [this](QProcess::ProcessError e) {
+    if (e == QProcess::FailedToStart)
+      fail(tr("%1 cannot be started: %2").arg(program_, replay_.errorString()));
+  });
+  clock_.setInterval(kLookMs);
+  connect(&clock_, &QTimer::timeout, this, [this] {
+    try {
+      const auto all = Corpus::open(before_.toStdString()).entries().size();
+      const auto done = Corpus::open(after_.toStdString()).entries().size();
+      progress_ = static_cast<double>(done) / static_cast<double>(std::max<size_t>(all, 1));
+      doing_ = tr("compiling %1 of %2")
+                   .arg(grouped(static_cast<int64_t>(done)), grouped(static_cast<int64_t>(all)));
+      Q_EMIT progressChanged();
+    } catch (const Error&) { // nothing is written yet
+    }
+  });
+  session_.setActionFilter([this](const QString& action) { return trigger(action); });
+}
+
+ReplayModel::~ReplayModel() {
+  session_.setActionFilter({});
+  replay_.disconnect(this);
+  replay_.kill();
+  replay_.waitForFinished(1000);
+}
+
+void ReplayModel::setShown(bool on) {
+  if (on == shown_) return;
+  shown_ = on;
+  Q_EMIT changed();
+}
+
+void ReplayModel::setState(const QString& state) {
+  state_ = state;
+  Q_EMIT changed();
+}
+
+void ReplayModel::fail(const QString& what) {
+  clock_.stop();
+  error_ = what;
+  setState(QStringLiteral("error"));
+}
+
+void ReplayModel::clear() {
+  cancel();
+  before_.clear(), after_.clear(), headline_.clear(), warning_.clear(), error_.clear();
+  list_.setDiff(nullptr);
+  detail_.clear();
+  setState(QStringLiteral("choosing"));
+  Q_EMIT titleChanged();
+}
+
+void ReplayModel::openFiles(const QStringList& paths) {
+  if (paths.isEmpty()) return;
+  const bool second =
+      paths.size() == 1 && shown_ && state_ == QLatin1String("choosing") && !before_.isEmpty();
+  const QString first = second ? before_ : pathOf(paths[0]);
+  const QString other = second ? pathOf(paths[0]) : paths.size() > 1 ? pathOf(paths[1]) : QString();
+  clear();
+  before_ = first, after_ = other;
+  shown_ = true;
+  Q_EMIT changed();
+  if (!other.isEmpty()) compare();
+}
+
+void ReplayModel::swap() {
+  std::swap(before_, after_);
+  if (!before_.isEmpty() && !after_.isEmpty()) compare();
+  Q_EMIT changed();
+}
+
+void ReplayModel::cancel() {
+  aside_.cancelAll();
+  clock_.stop();
+  if (replay_.state() != QProcess::NotRunning) {
+    replay_.disconnect(this);
+    replay_.kill();
+    replay_.waitForFinished(1000);
+    connect(&replay_, &QProcess::finished, this, &ReplayModel::replayEnded);
+  }
+  if (state_ == QLatin1String("working")) {
+    after_.clear();
+    setState(QStringLiteral("choosing"));
+  }
+}
+
+void ReplayModel::compareWithBuild() {
+  if (before_.isEmpty()) return;
+  cancel();
+  after_ = folder_.filePath(QStringLiteral("this-build.uopcorpus"));
+  QFile::remove(after_);
+  progress_ = -1;
+  doing_ = tr("compiling with this build");
+  error_.clear();
+  setState(QStringLiteral("working"));
+  Q_EMIT progressChanged();
+  clock_.start();
+  replay_.start(program_, {QStringLiteral("replay"), QStringLiteral("run"), before_, QStringLiteral("-o"),
+                           after_, QStringLiteral("-q")});
+}
+
+void ReplayModel::replayEnded(int code, QProcess::ExitStatus status) {
+  clock_.stop();
+  // 1: some of the inputs failed, which the comparison tells.
+  if (status != QProcess::NormalExit || code > 1)
+    return fail(
+        tr("The replay ended early: %1").arg(QString::fromUtf8(replay_.readAllStandardError()).trimmed()));
+  compare();
+}
+
+void ReplayModel::compare() {
+  error_.clear();
+  progress_ = -1;
+  doing_ = tr("opening");
+  list_.setDiff(nullptr);
+  detail_.clear();
+  setState(QStringLiteral("working"));
+  Q_EMIT progressChanged();
+  aside_.ask(
+      ReplayDetail::Open,
+      [this, bench = bench_, before = before_.toStdString(), after = after_.toStdString(),
+       ignore = ignoreNames()](Aside::Job& job) -> Aside::Answer {
+        auto diff = bench->open(before, after, ignore, {job.progress, &job.stop});
+        if (!diff) return {};
+        const QString headlineText = QString::fromStdString(uopscope::headline(*diff));
+        return [this, diff, headlineText] {
+          headline_ = headlineText;
+          warning_.clear();
+          for (const std::string& w : diff->warnings)
+            warning_ += (warning_.isEmpty() ? QString() : QStringLiteral(" ")) + QString::fromStdString(w);
+          list_.setDiff(diff);
+          setState(QStringLiteral("ready"));
+          if (diff->anyChange() || diff->otherWay > 0) list_.chooseFirst();
+          Q_EMIT titleChanged();
+        };
+      },
+      [this](const QString& what) { fail(what); });
+}
+
+void ReplayModel::setIgnoreNames(bool on) {
+  if (on == ignoreNames()) return;
+  detail_.setIgnoreNames(on);
+  if (state_ == QLatin1String("ready")) compare();
+  Q_EMIT changed();
+}
+
+QVariantMap ReplayModel::title() const {
+  if (!list_.diff() || list_.current() < 0) return {};
+  const Change& c = list_.diff()->changes[static_cast<size_t>(list_.current())];
+  return {{"name", QString::fromStdString(c.entry().name)},
+          {"place", QString::fromStdString(c.entry().place())},
+          {"status", QString::fromUtf8(statusName(c.status))},
+          {"sure", c.confidence},
+          {"kind", c.entry().isKernel() ? QStringLiteral("kernel") : QStringLiteral("schedule")}};
+}
+
+// While the page is in front, whatever moves, draws or understands a trace is about the page.
+bool ReplayModel::trigger(const QString& action) {
+  auto is = [&](const char* id) { return action == QLatin1String(id); };
+  if (is("replay")) {
+    setShown(!shown_);
+    return true;
+  }
+  if (!shown_) return false;
+  if (is("next-step") || is("previous-step")) {
+    detail_.move(is("next-step") ? 1 : -1);
+  } else if (is("forward-many") || is("back-many")) {
+    detail_.move(is("forward-many") ? 10 : -10);
+  } else if (is("first-step") || is("last-step")) {
+    detail_.setRow(is("first-step") ? 0 : detail_.rows()->rowCount() - 1);
+  } else if (is("next-pass") || is("previous-pass")) {
+    detail_.movePass(is("next-pass") ? 1 : -1);
+  } else if (is("next-changing") || is("previous-changing")) {
+    detail_.moveDifferent(is("next-changing") ? 1 : -1);
+  } else if (is("next-kernel") || is("previous-kernel")) {
+    list_.move(is("next-kernel") ? 1 : -1);
+  } else if (is("show-change")) {
+    detail_.toParting();
+  } else if (is("turn")) {
+    detail_.setLeftToRight(!detail_.leftToRight());
+  } else if (is("tab-graph") || is("tab-compare")) {
+    detail_.setWhat(is("tab-graph") ? QStringLiteral("rewrites") : QStringLiteral("graph"));
+  } else if (is("tab-source") || is("tab-ir") || is("tab-asm")) {
+    detail_.setWhat(action.mid(4));
+  } else if (is("search") || is("filter")) {
+    Q_EMIT uiAction(QStringLiteral("search"));
+  } else if (is("fit") || is("zoom-in") || is("zoom-out") || is("zoom-reset")) {
+    Q_EMIT uiAction(action);
+  } else if (is("escape") || is("close")) {
+    if (state_ == QLatin1String("working"))
+      cancel();
+    else
+      setShown(false);
+  } else {
+    const Action* a = findAction(action);
+    const QString group = a ? QLatin1String(a->group) : QString();
+    return group == QLatin1String("Steps") || group == QLatin1String("Graph") ||
+           group == QLatin1String("Understand") || group == QLatin1String("Conditions") ||
+           action.startsWith(QLatin1String("tab-"));
+  }
+  return true;
+}
+
+} // namespace uopscope

@@ -1,0 +1,97 @@
+// Two corpora of compilations, or two traces, compared in the window: what is opened, how far the comparison
+// is, the list of what changed, and the pair in front. The page of the window and its keys are made of this.
+//
+//   ReplayModel replay(session);  replay.openFiles({"before.uopcorpus", "after.uopcorpus"});
+#pragma once
+#include "viz/models/compare/replay_detail.h"
+#include "viz/models/compare/replay_list.h"
+#include "viz/models/session/session.h"
+
+#include <QProcess>
+#include <QTimer>
+
+namespace uopscope {
+
+class ReplayModel : public QObject {
+  Q_OBJECT
+  /// The page is in front.
+  Q_PROPERTY(bool shown READ shown WRITE setShown NOTIFY changed)
+  /// "choosing", "working", "ready" or "error"
+  Q_PROPERTY(QString state READ state NOTIFY changed)
+  Q_PROPERTY(QString before READ before NOTIFY changed)
+  Q_PROPERTY(QString after READ after NOTIFY changed)
+  Q_PROPERTY(QString errorText READ errorText NOTIFY changed)
+  /// "312 kernels changed for 3 causes; 9,688 are the same"
+  Q_PROPERTY(QString headline READ headline NOTIFY changed)
+  Q_PROPERTY(QString warning READ warning NOTIFY changed)
+  /// Of the work: 0 to 1, negative where nobody knows; and at what it is.
+  Q_PROPERTY(qreal progress READ progress NOTIFY progressChanged)
+  Q_PROPERTY(QString doing READ doing NOTIFY progressChanged)
+  Q_PROPERTY(bool ignoreNames READ ignoreNames WRITE setIgnoreNames NOTIFY changed)
+  /// Of the pair in front: {name, place, status, sure, kind}
+  Q_PROPERTY(QVariantMap title READ title NOTIFY titleChanged)
+  Q_PROPERTY(uopscope::ReplayList* list READ list CONSTANT)
+  Q_PROPERTY(uopscope::ReplayDetail* detail READ detail CONSTANT)
+
+public:
+  explicit ReplayModel(Session& session, QObject* parent = nullptr);
+  ~ReplayModel() override;
+
+  /// Two are compared; one asks for the other, or fills the place that is still free.
+  Q_INVOKABLE void openFiles(const QStringList& paths);
+  /// What the first file asked for, compiled by this build.
+  Q_INVOKABLE void compareWithBuild();
+  Q_INVOKABLE void swap();
+  Q_INVOKABLE void cancel();
+  /// Both are let go; the page asks for files.
+  Q_INVOKABLE void clear();
+  /// The program that replays; this one, unless a test says otherwise.
+  void setProgram(const QString& program) { program_ = program; }
+
+  bool shown() const { return shown_; }
+  void setShown(bool on);
+  QString state() const { return state_; }
+  QString before() const { return before_; }
+  QString after() const { return after_; }
+  QString errorText() const { return error_; }
+  QString headline() const { return headline_; }
+  QString warning() const { return warning_; }
+  qreal progress() const { return progress_; }
+  QString doing() const { return doing_; }
+  bool ignoreNames() const { return detail_.ignoreNames(); }
+  void setIgnoreNames(bool on);
+  QVariantMap title() const;
+  ReplayList* list() { return &list_; }
+  ReplayDetail* detail() { return &detail_; }
+  /// Everything asked for is here.
+  bool settled() const { return aside_.idle() && replay_.state() == QProcess::NotRunning; }
+  /// Does an action while the page is in front; true where the page is what it is about.
+  bool trigger(const QString& action);
+
+Q_SIGNALS:
+  void changed();
+  void titleChanged();
+  void progressChanged();
+  /// For the page: "search" or "fit".
+  void uiAction(const QString& id);
+
+private:
+  void compare();
+  void setState(const QString& state);
+  void fail(const QString& what);
+  void replayEnded(int code, QProcess::ExitStatus status);
+
+  Session& session_;
+  std::shared_ptr<ReplayBench> bench_;
+  Aside aside_;
+  ReplayList list_;
+  ReplayDetail detail_;
+  QProcess replay_;
+  QTimer clock_; ///< looks how far the replay is
+  QTemporaryDir folder_;
+  QString state_ = QStringLiteral("choosing"), before_, after_, error_, headline_, warning_, doing_, program_;
+  qreal progress_ = -1;
+  bool shown_ = false;
+};
+
+} // namespace uopscope

@@ -1,0 +1,167 @@
+#include "viz/models/graph/graph_tools.h"
+
+#include <algorithm>
+#include <iterator>
+
+namespace uopscope {
+
+GraphTools::GraphTools(Session& session, QObject* parent) : QObject(parent), session_(session) {
+  connect(&session_, &Session::optionsChanged, this, &GraphTools::changed);
+  connect(&session_, &Session::placeChanged, this, &GraphTools::changed);
+  connect(session_.graph(), &GraphSource::factsWanted, this, &GraphTools::lookUpFacts);
+  connect(&session_, &Session::opened, this, [this] {
+    factsOf_ = -1;
+    session_.graph()->setFacts(nullptr);
+  });
+}
+
+QString GraphTools::groupBy() const {
+  const auto name = kGroupNames[static_cast<size_t>(session_.arrangement().groupBy)];
+  return QString::fromLatin1(name.data(), static_cast<qsizetype>(name.size()));
+}
+
+void GraphTools::setGroupBy(const QString& what) {
+  Arrangement a = session_.arrangement();
+  for (size_t i = 0; i < std::size(kGroupNames); ++i)
+    if (what.toStdString() == kGroupNames[i]) a.groupBy = static_cast<GroupBy>(i);
+  a.opened.clear();
+  session_.setArrangement(a);
+}
+
+void GraphTools::showAll() {
+  if (session_.arrangement().plain()) session_.setStepAlone(false);
+  session_.setArrangement({});
+}
+
+bool GraphTools::drawn(uint32_t slot) const {
+  const PicturePtr& p = session_.graph()->picture();
+  return p && std::ranges::any_of(p->nodes, [&](const PictureNode& n) { return n.slot == slot; });
+}
+
+void GraphTools::toggleGroup(qlonglong id) {
+  if (id < kFirstGroupId) return;
+  Arrangement a = session_.arrangement();
+  const auto group = static_cast<uint32_t>(id - kFirstGroupId);
+  if (a.groupBy == GroupBy::Nothing) { // lanes: other steps number them otherwise
+    const PicturePtr& p = session_.graph()->picture();
+    const PictureNode* box = p ? p->find(id) : nullptr;
+    if (!box) return;
+    a.shown.insert(box->slots.begin(), box->slots.end());
+  } else if (!a.opened.erase(group)) {
+    a.opened.insert(group);
+  }
+  session_.setArrangement(a);
+}
+
+void GraphTools::pinAt(qlonglong id, qreal x, qreal y) {
+  const PicturePtr& p = session_.graph()->picture();
+  const PictureNode* n = p ? p->find(id) : nullptr;
+  if (!n || n->slot == UINT32_MAX) return;
+  Arrangement a = session_.arrangement();
+  a.pinned[n->slot] = {static_cast<float>(x), static_cast<float>(y)};
+  session_.setArrangement(a);
+}
+
+const PictureNode* GraphTools::selected() {
+  const PicturePtr& p = session_.graph()->picture();
+  const PictureNode* n = p ? p->find(session_.node()) : nullptr;
+  if (!n || n->slot == UINT32_MAX) {
+    session_.showNotice(tr("Select a node first."));
+    return nullptr;
+  }
+  return n;
+}
+
+// By the trace's own sources, so that hidden neighbours are found too: slots of the full picture are asked
+// for from the nodes that are shown and the ids of the report.
+std::vector<uint32_t> GraphTools::neighbours(uint32_t slot, bool sources) const {
+  std::vector<uint32_t> out;
+  const PicturePtr& p = session_.graph()->picture();
+  if (!p || !p->everySlotEdges) return out;
+  for (const auto& [from, to] : *p->everySlotEdges) {
+    if (sources && to == slot) out.push_back(from);
+    if (!sources && from == slot) out.push_back(to);
+  }
+  return out;
+}
+
+// Facts are looked up for the whole picture at once and kept while the scope stays.
+void GraphTools::lookUpFacts() {
+  const PicturePtr p = session_.graph()->picture();
+  if (!p) return;
+  const ScopeId scope = session_.scope();
+  std::shared_ptr<FactMap> known = std::make_shared<FactMap>();
+  if (factsOf_ == scope && session_.graph()->facts()) *known = *session_.graph()->facts();
+  std::vector<int64_t> ids;
+  for (const PictureNode& n : p->nodes)
+    if (!known->contains(n.id)) ids.push_back(n.id);
+  session_.background().ask(
+      Channel::Facts, [this, ids, scope, known](Background::Job& job) -> Background::Answer {
+        auto found = uopscope::lookUpFacts(job.trace, scope, ids, [&job] { return job.stale(); });
+        for (const int64_t id : ids) found->try_emplace(id); // asked for once is enough
+        found->insert(known->begin(), known->end());
+        return [this, found, scope] {
+          factsOf_ = scope;
+          session_.graph()->setFacts(found);
+        };
+      });
+}
+
+bool GraphTools::trigger(const QString& action) {
+  auto is = [&](const char* id) { return action == QLatin1String(id); };
+  Arrangement a = session_.arrangement();
+  if (is("show-all")) {
+    showAll();
+  } else if (is("hide")) {
+    const PictureNode* n = selected();
+    if (!n) return true;
+    a.hidden.insert(n->slot);
+    a.shown.erase(n->slot);
+    session_.setNode(-1);
+    session_.setArrangement(a);
+  } else if (is("neighbourhood")) {
+    const PictureNode* n = selected();
+    if (!n) return true;
+    const uint32_t slot = n->slot;
+    a.only = true;
+    a.shown = {slot};
+    a.hidden.clear();
+    for (const bool sources : {true, false})
+      for (const uint32_t s : neighbours(slot, sources)) a.shown.insert(s);
+    session_.setArrangement(a);
+  } else if (is("reveal-inputs") || is("reveal-outputs")) {
+    const bool inputs = is("reveal-inputs");
+    const PictureNode* n = selected();
+    if (!n) return true;
+    bool news = false;
+    for (const uint32_t s : neighbours(n->slot, inputs)) {
+      news |= a.hidden.erase(s) > 0;
+      if (a.only || !drawn(s)) news |= a.shown.insert(s).second;
+    }
+    if (news)
+      session_.setArrangement(a);
+    else
+      session_.trigger(inputs ? QStringLiteral("go-source") : QStringLiteral("go-user"));
+  } else if (is("pin")) {
+    const PictureNode* n = selected();
+    if (!n) return true;
+    if (!a.pinned.erase(n->slot)) a.pinned[n->slot] = {n->x, n->y};
+    session_.setArrangement(a);
+  } else if (is("group")) {
+    setGroupBy(QString::fromLatin1(
+        kGroupNames[(static_cast<size_t>(a.groupBy) + 1) % std::size(kGroupNames)].data()));
+    session_.showNotice(groupBy() == QLatin1String("nothing") ? tr("Nothing is collapsed.")
+                                                              : tr("Collapsed by %1.").arg(groupBy()));
+  } else if (is("colour")) {
+    QStringList order = tintings();
+    if (session_.graph()->answerTitle().isEmpty()) order.removeAll(QStringLiteral("query"));
+    const qsizetype next = (order.indexOf(session_.graph()->colourBy()) + 1) % order.size();
+    session_.graph()->setColourBy(order[next]);
+    session_.showNotice(tr("Coloured by %1.").arg(order[next]));
+  } else {
+    return false;
+  }
+  return true;
+}
+
+} // namespace uopscope

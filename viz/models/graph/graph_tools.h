@@ -1,0 +1,41 @@
+// What a person does to the graph with keys and menus: hide, show only, reveal, group, pin. Changes the
+// session's arrangement, which the worker lays out.
+//
+//   GraphTools tools(session);  tools.setGroupBy("reduce");  tools.hide();
+#pragma once
+#include "viz/models/session/session.h"
+
+namespace uopscope {
+
+class GraphTools : public QObject {
+  Q_OBJECT
+  Q_PROPERTY(QString groupBy READ groupBy WRITE setGroupBy NOTIFY changed)
+  Q_PROPERTY(bool arranged READ arranged NOTIFY changed)
+
+public:
+  explicit GraphTools(Session& session, QObject* parent = nullptr);
+  QString groupBy() const;
+  /// "nothing", "kernel", "loop", "reduce" or "tensor"
+  void setGroupBy(const QString& what);
+  /// Something is hidden, folded or pinned.
+  bool arranged() const { return !session_.arrangement().plain(); }
+  Q_INVOKABLE void showAll();
+  /// Opens a collapsed group, or closes the group of a node.
+  Q_INVOKABLE void toggleGroup(qlonglong id);
+  Q_INVOKABLE void pinAt(qlonglong id, qreal x, qreal y);
+  /// Does what the action says; false if it is none of the graph's.
+  bool trigger(const QString& action);
+
+Q_SIGNALS:
+  void changed();
+
+private:
+  bool drawn(uint32_t slot) const;
+  std::vector<uint32_t> neighbours(uint32_t slot, bool sources) const;
+  const PictureNode* selected();
+  void lookUpFacts();
+  Session& session_;
+  ScopeId factsOf_ = -1;
+};
+
+} // namespace uopscope

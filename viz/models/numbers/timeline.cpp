@@ -1,0 +1,284 @@
+#include "viz/models/numbers/timeline.h"
+
+#include "viz/models/work/reports.h"
+#include "viz/models/work/table_text.h"
+
+#include <algorithm>
+
+namespace uopscope {
+namespace {
+
+// Lanes of one kind: a span goes to the first one that is free, so work of several threads stands side by
+// side.
+class Lanes {
+public:
+  Lanes(TimelineData& data, std::string name) : data_(data), name_(std::move(name)) {}
+  void add(TimelineSpan span, size_t atLeast = 0) {
+    size_t lane = atLeast;
+    while (lane < ends_.size() && ends_[lane] > span.begin) ++lane;
+    while (lane >= ends_.size()) {
+      ends_.push_back(INT64_MIN);
+      ids_.push_back(UINT32_MAX);
+    }
+    if (ids_[lane] == UINT32_MAX) {
+      ids_[lane] = static_cast<uint32_t>(data_.lanes.size());
+      data_.lanes.push_back(lane == 0 ? name_ : std::string());
+    }
+    ends_[lane] = span.end;
+    span.lane = ids_[lane];
+    data_.spans.push_back(std::move(span));
+  }
+
+private:
+  TimelineData& data_;
+  std::string name_;
+  std::vector<int64_t> ends_;
+  std::vector<uint32_t> ids_;
+};
+
+} // namespace
+
+TimelinePtr buildTimeline(Trace& trace) {
+  auto data = std::make_shared<TimelineData>();
+  TimelineData& d = *data;
+  int64_t low = INT64_MAX, high = 0;
+  auto seen = [&](int64_t begin, int64_t end) { low = std::min(low, begin), high = std::max(high, end); };
+  Lanes scopes(d, "schedules, kernels"), passes(d, "passes"), phases(d, "parts of kernels");
+  std::vector<TimelineSpan> passSpans, phaseSpans;
+  for (const ScopeInfo& s : std::vector<ScopeInfo>(trace.scopes())) {
+    const int64_t end = s.endNs.value_or(s.beginNs);
+    seen(s.beginNs, end);
+    if (s.kind != ScopeKind::Script)
+      scopes.add({0,
+                  s.beginNs,
+                  end,
+                  s.name,
+                  s.kind == ScopeKind::Kernel ? "kernel" : "schedule",
+                  s.id,
+                  0,
+                  s.script.known() ? "line " + std::to_string(s.script.line) : "",
+                  {}});
+    for (const PhaseInfo& p : trace.phases(s.id))
+      phaseSpans.push_back({0, p.beginNs, p.beginNs + p.ns, p.name, "phase", s.id, 0, {}, {}});
+    for (const PassInfo& p : trace.passes(s.id))
+      passSpans.push_back({0,
+                           p.beginNs,
+                           p.endNs.value_or(p.beginNs),
+                           p.name,
+                           "pass",
+                           s.id,
+                           p.id,
+                           std::to_string(p.steps) + " steps",
+                           {}});
+  }
+  auto byBegin = [](const TimelineSpan& a, const TimelineSpan& b) {
+    return a.begin != b.begin ? a.begin < b.begin : a.end > b.end;
+  };
+  std::stable_sort(passSpans.begin(), passSpans.end(), byBegin);
+  std::stable_sort(phaseSpans.begin(), phaseSpans.end(), byBegin);
+  for (auto& s : passSpans) seen(s.begin, s.end), passes.add(std::move(s));
+  for (auto& s : phaseSpans) seen(s.begin, s.end), phases.add(std::move(s));
+  std::map<std::string, Lanes> devices;
+  std::map<int64_t, int64_t> baseOf;
+  for (const BufferInfo& b : trace.buffers()) baseOf[b.id] = b.base ? b.base : b.id;
+  for (const LaunchInfo& l : trace.launches()) {
+    const auto it = devices.try_emplace(l.device, d, "runs on " + l.device).first;
+    TimelineSpan span{
+        0, l.beginNs, l.beginNs + l.ns, l.kernel, "launch", l.compiled ? l.compiled : l.scope, 0, {}, {}};
+    for (const int64_t b : l.buffers) span.buffers.push_back(baseOf.contains(b) ? baseOf[b] : b);
+    if (l.ns > 0)
+      span.detail = QObject::tr("%1 GFLOP/s, %2 GB/s")
+                        .arg(l.gflops(), 0, 'f', 2)
+                        .arg(l.gbPerSecond(), 0, 'f', 2)
+                        .toStdString();
+    seen(span.begin, span.end);
+    it->second.add(std::move(span));
+  }
+  // Memory: views own nothing. Buffers are stacked where they fit, oldest below.
+  std::map<int64_t, int64_t> changes;
+  for (const BufferInfo& b : trace.buffers()) {
+    if (b.base || b.bytes <= 0) continue;
+    const int64_t end = std::max(b.endNs.value_or(high), b.beginNs);
+    d.buffers.push_back({b.beginNs, end, b.bytes, 0, b.id, b.device});
+    changes[b.beginNs] += b.bytes;
+    changes[end] -= b.bytes;
+    seen(b.beginNs, end);
+  }
+  int64_t now = 0;
+  for (const auto& [at, bytes] : changes) {
+    now += bytes;
+    d.memory.push_back({at, now});
+    d.peak = std::max(d.peak, now);
+  }
+  std::stable_sort(d.buffers.begin(), d.buffers.end(), [](auto& a, auto& b) { return a.begin < b.begin; });
+  std::map<int64_t, int64_t> taken; // offset -> end of what lies there
+  std::vector<TimelineData::Buffer*> alive;
+  for (auto& b : d.buffers) {
+    std::erase_if(alive, [&](auto* o) { return o->end <= b.begin; });
+    std::sort(alive.begin(), alive.end(), [](auto* x, auto* y) { return x->offset < y->offset; });
+    int64_t at = 0;
+    for (const auto* o : alive) {
+      if (o->offset - at >= b.bytes) break;
+      at = std::max(at, o->offset + o->bytes);
+    }
+    b.offset = at;
+    alive.push_back(&b);
+    d.peak = std::max(d.peak, at + b.bytes);
+  }
+  d.begin = low == INT64_MAX ? 0 : low;
+  d.end = std::max(high, d.begin + 1);
+  d.first = d.end;
+  for (const TimelineSpan& s : d.spans) d.first = std::min(d.first, s.begin);
+  return data;
+}
+
+TimelineModel::TimelineModel(Session& session, QObject* parent) : QObject(parent), session_(session) {
+  auto forget = [this] {
+    data_ = nullptr;
+    totals_.clear();
+    selection_.clear();
+    buffers_.clear();
+    selectedFrom_ = selectedTo_ = 0;
+    Q_EMIT changed();
+    Q_EMIT selectionChanged();
+    if (session_.tab() == QLatin1String("timeline")) load();
+  };
+  connect(&session_, &Session::opened, this, forget);
+  connect(&session_, &Session::grown, this, forget);
+  connect(&session_, &Session::placeChanged, this, [this] {
+    if (!data_ && session_.tab() == QLatin1String("timeline")) load();
+  });
+}
+
+void TimelineModel::load() {
+  if (data_ || !session_.trace() || session_.background().busy(Channel::Timeline)) return;
+  session_.background().ask(Channel::Timeline, [this](Background::Job& job) -> Background::Answer {
+    const TimelinePtr d = buildTimeline(job.trace);
+    return [this, d] {
+      data_ = d;
+      showWork();
+      Q_EMIT changed();
+    };
+  });
+}
+
+void TimelineModel::show(double from, double to) {
+  if (!data_) return;
+  const auto low = static_cast<double>(data_->begin), high = static_cast<double>(data_->end);
+  const double wide = std::clamp(to - from, 100.0, high - low);
+  from_ = std::clamp(from, low, high - wide);
+  to_ = from_ + wide;
+  Q_EMIT viewChanged();
+}
+
+void TimelineModel::showAll() {
+  if (data_) show(static_cast<double>(data_->begin), static_cast<double>(data_->end));
+}
+
+// Importing libraries may take far longer than all that is of interest here.
+void TimelineModel::showWork() {
+  if (!data_ || data_->spans.empty()) return showAll();
+  const auto first = static_cast<double>(data_->first), end = static_cast<double>(data_->end);
+  show(first - (end - first) * 0.02, end);
+}
+
+void TimelineModel::select(double from, double to) {
+  if (!data_) return;
+  selectedFrom_ = std::min(from, to), selectedTo_ = std::max(from, to);
+  buffers_.clear();
+  std::map<std::string, Sum> sums;
+  for (const TimelineSpan& s : data_->spans) {
+    const int64_t a = std::max(s.begin, static_cast<int64_t>(selectedFrom_)),
+                  b = std::min(s.end, static_cast<int64_t>(selectedTo_));
+    if (b <= a) continue;
+    Sum& sum = sums[s.kind + "  " + s.name];
+    ++sum.count;
+    sum.ns += b - a;
+  }
+  selection_ = selectedTo_ > selectedFrom_
+                   ? tr("%1 selected").arg(duration(static_cast<int64_t>(selectedTo_ - selectedFrom_)))
+                   : QString();
+  setTotals(sums);
+}
+
+void TimelineModel::setTotals(const std::map<std::string, Sum>& sums) {
+  std::vector<std::pair<std::string, Sum>> order(sums.begin(), sums.end());
+  std::stable_sort(order.begin(), order.end(), [](auto& a, auto& b) { return a.second.ns > b.second.ns; });
+  totals_.clear();
+  for (const auto& [name, sum] : order)
+    totals_ << QVariantMap{{"name", QString::fromStdString(name)},
+                           {"count", static_cast<qlonglong>(sum.count)},
+                           {"ns", static_cast<qlonglong>(sum.ns)},
+                           {"time", duration(sum.ns)}};
+  Q_EMIT selectionChanged();
+}
+
+void TimelineModel::selectSpan(int span) {
+  if (!data_ || span < 0 || static_cast<size_t>(span) >= data_->spans.size()) return select(0, 0);
+  const TimelineSpan& s = data_->spans[static_cast<size_t>(span)];
+  select(static_cast<double>(s.begin), static_cast<double>(s.end));
+  buffers_ = s.buffers;
+  std::sort(buffers_.begin(), buffers_.end());
+  if (!buffers_.empty())
+    selection_ = tr("%1: %2, %3 buffers")
+                     .arg(QString::fromStdString(s.name), duration(s.end - s.begin))
+                     .arg(std::unique(buffers_.begin(), buffers_.end()) - buffers_.begin());
+  Q_EMIT selectionChanged();
+}
+
+void TimelineModel::selectBuffer(int buffer) {
+  if (!data_ || buffer < 0 || static_cast<size_t>(buffer) >= data_->buffers.size()) return select(0, 0);
+  const TimelineData::Buffer& b = data_->buffers[static_cast<size_t>(buffer)];
+  selectedFrom_ = static_cast<double>(b.begin), selectedTo_ = static_cast<double>(b.end);
+  buffers_ = {b.id};
+  std::map<std::string, Sum> users;
+  for (const TimelineSpan& s : data_->spans)
+    if (std::find(s.buffers.begin(), s.buffers.end(), b.id) != s.buffers.end()) {
+      Sum& sum = users[s.kind + "  " + s.name];
+      ++sum.count;
+      sum.ns += s.end - s.begin;
+    }
+  selection_ = tr("Buffer %1, %2: launches that have it").arg(b.id).arg(amount(b.bytes));
+  setTotals(users);
+}
+
+QString TimelineModel::describeBuffer(int buffer) const {
+  if (!data_ || buffer < 0 || static_cast<size_t>(buffer) >= data_->buffers.size()) return {};
+  const TimelineData::Buffer& b = data_->buffers[static_cast<size_t>(buffer)];
+  const auto users = std::count_if(data_->spans.begin(), data_->spans.end(), [&](const TimelineSpan& s) {
+    return std::find(s.buffers.begin(), s.buffers.end(), b.id) != s.buffers.end();
+  });
+  return tr("buffer %1 on %2\n%3, alive %4\n%5 launches have it")
+      .arg(b.id)
+      .arg(QString::fromStdString(b.device), amount(b.bytes), duration(b.end - b.begin))
+      .arg(users);
+}
+
+QString TimelineModel::exportTotals(const QString& path) const {
+  QList<QVariantList> rows;
+  for (const QVariant& t : totals_) {
+    const QVariantMap m = t.toMap();
+    rows << QVariantList{m["name"], m["count"], m["ns"]};
+  }
+  return writeTable(path, {QStringLiteral("name"), QStringLiteral("count"), QStringLiteral("took_ns")}, rows);
+}
+
+QString TimelineModel::describe(int span) const {
+  if (!data_ || span < 0 || static_cast<size_t>(span) >= data_->spans.size()) return {};
+  const TimelineSpan& s = data_->spans[static_cast<size_t>(span)];
+  return tr("%1 %2\n%3%4")
+      .arg(QString::fromStdString(s.kind), QString::fromStdString(s.name), duration(s.end - s.begin),
+           s.detail.empty() ? QString() : QStringLiteral("\n") + QString::fromStdString(s.detail));
+}
+
+void TimelineModel::follow(int span) {
+  if (!data_ || span < 0 || static_cast<size_t>(span) >= data_->spans.size()) return;
+  const TimelineSpan s = data_->spans[static_cast<size_t>(span)];
+  session_.setTab(QStringLiteral("graph"));
+  if (s.pass)
+    session_.goToPass(s.scope, s.pass);
+  else if (s.scope)
+    session_.goToScope(s.scope);
+}
+
+} // namespace uopscope

@@ -1,0 +1,95 @@
+#include "viz/models/session/bookmarks.h"
+
+#include <QFile>
+#include <QJsonArray>
+#include <QJsonDocument>
+#include <QJsonObject>
+#include <QSaveFile>
+
+namespace uopscope {
+namespace {
+
+// A notes file is somebody else's input: more than this is not a list of bookmarks.
+constexpr qint64 kMostBytes = 4 << 20;
+
+} // namespace
+
+Bookmarks::Bookmarks(Session& session, QObject* parent) : QAbstractListModel(parent), session_(session) {
+  connect(&session_, &Session::opened, this, &Bookmarks::load);
+}
+
+void Bookmarks::load() {
+  beginResetModel();
+  marks_.clear();
+  file_ = session_.trace() ? fileFor(session_.path()) : QString();
+  QFile in(file_);
+  if (!file_.isEmpty() && in.size() < kMostBytes && in.open(QIODevice::ReadOnly))
+    for (const QJsonValue& v : QJsonDocument::fromJson(in.readAll()).array()) {
+      const QJsonObject o = v.toObject();
+      if (!o[QStringLiteral("link")].toString().isEmpty())
+        marks_.push_back({o[QStringLiteral("note")].toString(), o[QStringLiteral("place")].toString(),
+                          o[QStringLiteral("link")].toString()});
+    }
+  endResetModel();
+  Q_EMIT changed();
+}
+
+void Bookmarks::save() {
+  QJsonArray list;
+  for (const Mark& m : marks_) list << QJsonObject{{"note", m.note}, {"place", m.place}, {"link", m.link}};
+  QSaveFile out(file_);
+  if (!out.open(QIODevice::WriteOnly) || out.write(QJsonDocument(list).toJson()) < 0 || !out.commit())
+    session_.showNotice(tr("Bookmarks cannot be kept in %1: %2").arg(file_, out.errorString()));
+  Q_EMIT changed();
+}
+
+void Bookmarks::add(const QString& note) {
+  const QString link = session_.link();
+  if (link.isEmpty()) return;
+  beginInsertRows({}, count(), count());
+  marks_.push_back(
+      {note, tr("%1 › %2, step %3").arg(session_.scopeName(), session_.passName()).arg(session_.step()),
+       link});
+  endInsertRows();
+  save();
+}
+
+void Bookmarks::setNote(int row, const QString& note) {
+  if (row < 0 || row >= count() || marks_[static_cast<size_t>(row)].note == note) return;
+  marks_[static_cast<size_t>(row)].note = note;
+  Q_EMIT dataChanged(index(row), index(row));
+  save();
+}
+
+void Bookmarks::remove(int row) {
+  if (row < 0 || row >= count()) return;
+  beginRemoveRows({}, row, row);
+  marks_.erase(marks_.begin() + row);
+  endRemoveRows();
+  save();
+}
+
+void Bookmarks::goTo(int row) {
+  if (row >= 0 && row < count()) session_.follow(marks_[static_cast<size_t>(row)].link);
+}
+
+int Bookmarks::rowCount(const QModelIndex& parent) const {
+  return parent.isValid() ? 0 : count();
+}
+
+QVariant Bookmarks::data(const QModelIndex& index, int role) const {
+  if (!index.isValid() || index.row() >= count()) return {};
+  const Mark& m = marks_[static_cast<size_t>(index.row())];
+  switch (role) {
+  case NoteRole: return m.note;
+  case PlaceRole: return m.place;
+  case LinkRole: return m.link;
+  default: return {};
+  }
+}
+
+QHash<int, QByteArray> Bookmarks::roleNames() const {
+  return {{NoteRole, "note"}, {PlaceRole, "place"}, {LinkRole, "link"}};
+}
+
+} // namespace uopscope

@@ -1,0 +1,43 @@
+// States of a trace one wants to come back to, each with a note. Kept beside the trace, in
+// FILE.uoptrace.notes.json, so that they travel with it and the trace itself stays as it was recorded.
+//
+//   Bookmarks marks(session);  marks.add("here the loop is split");  marks.goTo(0);
+#pragma once
+#include "viz/models/session/session.h"
+
+namespace uopscope {
+
+class Bookmarks : public QAbstractListModel {
+  Q_OBJECT
+  Q_PROPERTY(int count READ count NOTIFY changed)
+
+public:
+  enum Roles { NoteRole = Qt::UserRole + 1, PlaceRole, LinkRole };
+  explicit Bookmarks(Session& session, QObject* parent = nullptr);
+  int count() const { return static_cast<int>(marks_.size()); }
+  /// The present state.
+  Q_INVOKABLE void add(const QString& note = {});
+  Q_INVOKABLE void setNote(int row, const QString& note);
+  Q_INVOKABLE void remove(int row);
+  Q_INVOKABLE void goTo(int row);
+  static QString fileFor(const QString& trace) { return trace + QStringLiteral(".notes.json"); }
+
+  int rowCount(const QModelIndex& parent = {}) const override;
+  QVariant data(const QModelIndex& index, int role) const override;
+  QHash<int, QByteArray> roleNames() const override;
+
+Q_SIGNALS:
+  void changed();
+
+private:
+  struct Mark {
+    QString note, place, link;
+  };
+  void load();
+  void save();
+  Session& session_;
+  std::vector<Mark> marks_;
+  QString file_;
+};
+
+} // namespace uopscope

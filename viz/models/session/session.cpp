@@ -1,0 +1,385 @@
+// Opening, recording and following a trace. Moving around in it is session_moves.cpp.
+#include "viz/models/session/session.h"
+
+#include "replay/read/link.h"
+#include "replay/schema/schema.h"
+#include "viz/models/session/actions.h"
+
+#include <QCoreApplication>
+#include <QDateTime>
+#include <QDir>
+#include <QFileInfo>
+#include <QRegularExpression>
+#include <QStandardPaths>
+#include <algorithm>
+#include <utility>
+
+namespace uopscope {
+namespace {
+
+constexpr int kRefreshMs = 350;
+
+bool isScript(const QString& path) {
+  return path.endsWith(QLatin1String(".py"));
+}
+
+} // namespace
+
+Session::Session(QObject* parent)
+    : QObject(parent), jump_(*this), program_(QCoreApplication::applicationFilePath()) {
+  clock_.setInterval(kRefreshMs);
+  connect(&clock_, &QTimer::timeout, this, &Session::tick);
+  connect(&preferences_, &Preferences::read, this, &Session::readLook);
+  connect(&preferences_, &Preferences::notice, this, &Session::showNotice);
+  connect(&recorder_, &RecordingProcess::finished, this, &Session::tick);
+  connect(&recorder_, &RecordingProcess::changed, this, &Session::stateChanged);
+  connect(&worker_, &Worker::idleChanged, this, &Session::busyChanged);
+  connect(&worker_, &Worker::failed, this, &Session::showNotice);
+  connect(&background_, &Background::failed, this, &Session::showNotice);
+  connect(&worker_, &Worker::pictureReady, this,
+          [this](PicturePtr picture, const QVariantMap& step, qlonglong followed) {
+            stepInfo_ = step;
+            qlonglong lookAt = -1;
+            if (node_ >= 0) {
+              if (followed < 0 && nodeAsked_)
+                showNotice(tr("Node #%1 is not in the graph of this step.").arg(node_));
+              const bool look = nodeAsked_ && followed >= 0;
+              nodeAsked_ = false;
+              lookAt = look ? followed : -1;
+              node_ = followed;
+              graph_.setSelected(node_);
+            }
+            graph_.setPicture(std::move(picture));
+            if (lookAt >= 0) Q_EMIT focusAsked(lookAt);
+            Q_EMIT stepInfoChanged();
+            if (node_ >= 0)
+              worker_.askNode(question(), static_cast<NodeId>(node_));
+            else
+              nodeInfo_.clear();
+            Q_EMIT nodeChanged();
+            Q_EMIT placeChanged();
+          });
+  connect(&worker_, &Worker::nodeReady, this, [this](qlonglong node, const QVariantMap& report) {
+    if (node != node_) return;
+    nodeInfo_ = report;
+    int line = 0;
+    for (const QVariant& o : report[QStringLiteral("origins")].toList())
+      if (line == 0) line = o.toMap()[QStringLiteral("place")].toMap()[QStringLiteral("line")].toInt();
+    if (line > 0) script_.setCurrentLine(line);
+    Q_EMIT nodeChanged();
+  });
+  connect(&worker_, &Worker::statsReady, this, [this](const auto& rows) { stats_.setRows(rows); });
+  connect(&worker_, &Worker::textReady, this,
+          [this](qlonglong, const QString& kind, const QString& text, bool exists) {
+            if (exists)
+              code_.setText(kind, text, languageOf(kind));
+            else if (scopeKind_ == QLatin1String("kernel"))
+              code_.setMissing(kind == QLatin1String("source")
+                                   ? tr("No source was recorded for this kernel: it failed before it was "
+                                        "rendered, or it is still being compiled.")
+                                   : tr("This kernel's device recorded no %1.")
+                                         .arg(kind == QLatin1String("ir")    ? tr("intermediate code")
+                                              : kind == QLatin1String("asm") ? tr("assembly")
+                                                                             : tr("linear program")));
+            else
+              code_.setMissing(
+                  tr("%1 is not a kernel. Code belongs to kernels: choose one in the tree.").arg(scopeName_));
+          });
+}
+
+Session::~Session() = default;
+
+QString Session::fileName() const {
+  return QFileInfo(path_).fileName();
+}
+void Session::showNotice(const QString& text) {
+  notice_ = text;
+  Q_EMIT noticeChanged();
+}
+
+void Session::fail(const QString& text) {
+  close();
+  state_ = QStringLiteral("error");
+  error_ = text;
+  Q_EMIT stateChanged();
+}
+
+void Session::open(const QString& path) {
+  QString file = path;
+  if (file.startsWith(QLatin1String("file://"))) file.remove(0, 7);
+  if (!QFileInfo::exists(file)) {
+    fail(tr("%1 does not exist. Check the path, or choose another file.").arg(file));
+    return;
+  }
+  if (isScript(file))
+    record(file);
+  else if (file.endsWith(QLatin1String(".uopcorpus")))
+    Q_EMIT corpusAsked(QFileInfo(file).absoluteFilePath());
+  else
+    openTrace(QFileInfo(file).absoluteFilePath());
+}
+
+void Session::openAt(const QString& path, const QString& link) {
+  linkAfter_ = link;
+  open(path);
+}
+
+void Session::followAfter() {
+  if (!linkAfter_.isEmpty()) follow(std::exchange(linkAfter_, QString()));
+}
+
+void Session::openTrace(const QString& path) {
+  std::unique_ptr<Trace> trace;
+  try {
+    trace = std::make_unique<Trace>(path.toStdString());
+  } catch (const std::exception& e) {
+    path_ = path;
+    fail(QString::fromUtf8(e.what()));
+    return;
+  }
+  close();
+  trace_ = std::move(trace);
+  path_ = path;
+  state_ = QStringLiteral("ready");
+  growing_ = !trace_->finished();
+  worker_.open(path, trace_->overview());
+  background_.open(path, trace_->overview());
+  tree_.setTrace(trace_.get());
+  loadSummary();
+  loadScript();
+  if (growing_ || recorder_.running()) clock_.start();
+  preferences_.addRecent(path);
+  Q_EMIT stateChanged();
+  Q_EMIT opened();
+  goToFirst();
+  entered_ = {pass_, step_, node_};
+  askTab();
+  if (!growing_ && !recorder_.running()) followAfter();
+}
+
+void Session::close() {
+  clock_.stop();
+  tree_.setTrace(nullptr);
+  steps_.setPass(nullptr, 0);
+  worker_.open({});
+  background_.open({});
+  arrangement_ = {};
+  trace_.reset();
+  history_.clear();
+  graph_.setPicture(nullptr);
+  graph_.setFound({});
+  graph_.setSelected(-1);
+  stats_.setRows(nullptr);
+  code_.setMissing({});
+  script_.setMissing({});
+  codeShown_.clear();
+  state_ = QStringLiteral("empty");
+  error_.clear();
+  warning_.clear();
+  growing_ = false;
+  scope_ = 0, pass_ = 0, step_ = 0, node_ = -1, interval_ = 1;
+  scopeName_.clear(), scopeKind_.clear(), passName_.clear(), passPlace_.clear(), passProblem_.clear();
+  nodeInfo_.clear(), stepInfo_.clear(), summary_.clear(), failure_.clear();
+  hasOutput_ = false;
+  Q_EMIT stateChanged();
+  Q_EMIT placeChanged();
+  Q_EMIT nodeChanged();
+  Q_EMIT stepInfoChanged();
+  Q_EMIT opened();
+}
+
+void Session::record(const QString& script) {
+  if (recorder_.running()) {
+    showNotice(
+        tr("%1 is still being recorded. Cancel it first.").arg(QFileInfo(recorder_.script()).fileName()));
+    return;
+  }
+  close();
+  const QString folder =
+      QStandardPaths::writableLocation(QStandardPaths::CacheLocation) + QStringLiteral("/traces");
+  if (!QDir().mkpath(folder)) {
+    fail(tr("The folder %1 for traces cannot be made. Check its permissions.").arg(folder));
+    return;
+  }
+  const QString trace = folder + QLatin1Char('/') + QFileInfo(script).completeBaseName() + QLatin1Char('-') +
+                        QDateTime::currentDateTime().toString(QStringLiteral("yyyyMMdd-HHmmss-zzz")) +
+                        QStringLiteral(".uoptrace");
+  path_ = script;
+  state_ = QStringLiteral("recording");
+  recorder_.start(program_, script, trace);
+  clock_.start();
+  Q_EMIT stateChanged();
+}
+
+void Session::recordAgain() {
+  const QString script = trace_ ? QString::fromStdString(trace_->scriptFile().file) : recorder_.script();
+  if (isScript(script) && QFileInfo::exists(script))
+    record(script);
+  else
+    showNotice(tr("This trace does not name a script that is still there."));
+}
+
+// What a growing trace has gained, and whether a recording has begun to show something.
+void Session::tick() {
+  if (state_ == QLatin1String("recording")) {
+    if (QFileInfo::exists(recorder_.trace())) {
+      try {
+        Trace probe(recorder_.trace().toStdString());
+        const bool something = std::any_of(probe.scopes().begin(), probe.scopes().end(),
+                                           [](const ScopeInfo& s) { return s.totalSteps > 0; });
+        if (something || !recorder_.running()) {
+          openTrace(recorder_.trace());
+          return;
+        }
+      } catch (const std::exception& e) {
+        if (!recorder_.running()) fail(QString::fromUtf8(e.what()) + QLatin1Char('\n') + recorder_.output());
+      }
+    } else if (!recorder_.running()) {
+      fail((recorder_.problem().isEmpty() ? tr("Nothing was recorded.") : recorder_.problem()) +
+           QStringLiteral("\n\n") + recorder_.output());
+    }
+    return;
+  }
+  if (!trace_) return;
+  try {
+    const bool grew = trace_->refresh(), was = growing_;
+    // A recorder of ours that is gone writes nothing more, whatever it left in the trace.
+    const bool going = !trace_->finished() && (!ownRecording() || recorder_.running());
+    if (grew) {
+      tree_.refresh();
+      loadSummary();
+      worker_.refresh();
+      background_.refresh();
+      const int64_t before = steps_.count();
+      if (pass_) steps_.setPass(trace_.get(), pass_);
+      if (pass_ == 0) {
+        goToFirst();
+        entered_ = {pass_, step_, node_};
+      } else if (steps_.count() != before) {
+        askPicture();
+      }
+      Q_EMIT placeChanged();
+    }
+    if (!going && !recorder_.running()) {
+      clock_.stop();
+      growing_ = false;
+      loadSummary();
+      loadScript();
+      codeShown_.clear();
+      askTab();
+      // What a recording showed first is seldom what is most worth a look: who has not moved is taken there.
+      if (entered_ == std::tuple(pass_, step_, node_)) goToFirst();
+      followAfter();
+    }
+    if (was != going || grew) {
+      growing_ = going;
+      Q_EMIT stateChanged();
+      Q_EMIT grown();
+    }
+  } catch (const std::exception& e) {
+    clock_.stop();
+    showNotice(QString::fromUtf8(e.what()));
+  }
+}
+
+void Session::loadSummary() {
+  int kernels = 0, schedules = 0;
+  int64_t steps = 0;
+  for (const ScopeInfo& s : trace_->scopes()) {
+    kernels += s.kind == ScopeKind::Kernel;
+    schedules += s.kind == ScopeKind::Schedule;
+    if (s.parent == 0) steps += s.totalSteps;
+  }
+  warning_ = growing_ && recorder_.running() ? QString() : QString::fromStdString(trace_->warning());
+  if (ownRecording() && !recorder_.running() && !trace_->finished()) warning_ = recorder_.problem();
+  summary_ = {{"kernels", kernels},
+              {"schedules", schedules},
+              {"steps", grouped(steps)},
+              {"script", QString::fromStdString(trace_->scriptFile().file)},
+              {"scriptName", QFileInfo(QString::fromStdString(trace_->scriptFile().file)).fileName()},
+              {"tier", QString::fromStdString(trace_->meta("tier"))},
+              {"bytes", QFileInfo(path_).size()}};
+  hasOutput_ = !trace_->outputs(1, 1).empty();
+  loadFailure();
+}
+
+// The recorder ends its message with the script's line: "ValueError: no such axis (model.py:5)".
+void Session::loadFailure() {
+  failure_.clear();
+  if (growing_ || trace_->status() != traceStatus::kFailed) return;
+  const QString text = QString::fromStdString(trace_->meta("message"));
+  static const QRegularExpression place(QStringLiteral("\\((?:at )?([^()]+):(\\d+)\\)$"));
+  const QRegularExpressionMatch at = place.match(text);
+  const bool own = QFileInfo(at.captured(1)).fileName() ==
+                   QFileInfo(QString::fromStdString(trace_->scriptFile().file)).fileName();
+  failure_ = {{"text", text}, {"line", own ? at.captured(2).toInt() : 0}};
+}
+
+QString Session::outputText() {
+  constexpr qsizetype kMost = 400'000;
+  if (ownRecording() || !trace_) return recorder_.output();
+  QString text;
+  try {
+    for (const OutputInfo& o : trace_->outputs()) {
+      text += QString::fromStdString(o.text);
+      if (text.size() > 2 * kMost) text = text.right(kMost);
+    }
+  } catch (const std::exception& e) {
+    showNotice(QString::fromUtf8(e.what()));
+  }
+  return text.size() > kMost ? tr("... earlier output left out ...\n") + text.right(kMost) : text;
+}
+
+QString Session::suggestedName(const QString& ending) const {
+  QStringList parts{QFileInfo(summary_[QStringLiteral("scriptName")].toString()).completeBaseName()};
+  if (parts.first().isEmpty()) parts = {QFileInfo(path_).completeBaseName()};
+  const bool ofTrace = tab_ == QLatin1String("script") || tab_ == QLatin1String("timeline") ||
+                       tab_ == QLatin1String("sql") || tab_ == QLatin1String("profile") ||
+                       tab_ == QLatin1String("stats");
+  if (!ofTrace) parts << scopeName_;
+  if (tab_ == QLatin1String("graph"))
+    parts << passName_ << QString::number(step_);
+  else
+    parts << tab_;
+  static const QRegularExpression odd(QStringLiteral("[^\\w.]+"));
+  for (QString& part : parts) part = part.replace(odd, QStringLiteral("_"));
+  parts.removeAll(QString());
+  return parts.join(QLatin1Char('-')) + QLatin1Char('.') + ending;
+}
+
+void Session::loadScript() {
+  const std::string file = trace_->scriptName();
+  const auto text = file.empty() ? std::nullopt : trace_->fileText(file);
+  if (!text) {
+    script_.setMissing(file.empty()
+                           ? tr("This trace does not come from a script.")
+                           : tr("The trace does not hold the text of %1.").arg(QString::fromStdString(file)));
+    return;
+  }
+  script_.setText(QFileInfo(QString::fromStdString(file)).fileName(), QString::fromStdString(*text),
+                  languageOf(QString::fromStdString(file)));
+  struct Made {
+    int kernels = 0;
+    int64_t steps = 0;
+    ScopeId first = 0;
+  };
+  std::map<int, Made> made;
+  for (const ScopeInfo& s : trace_->scopes()) {
+    if (s.script.file != file || s.script.line <= 0 || s.kind == ScopeKind::Script) continue;
+    Made& m = made[s.script.line];
+    m.kernels += s.kind == ScopeKind::Kernel;
+    m.steps += s.steps;
+    if (s.kind == ScopeKind::Kernel && (m.first == 0 || trace_->scope(m.first).kind != ScopeKind::Kernel))
+      m.first = s.id;
+    if (m.first == 0) m.first = s.id;
+  }
+  std::map<int, CodeModel::Note> notes;
+  for (const auto& [line, m] : made)
+    notes[line] = {m.kernels == 1 ? tr("1 kernel, %1 steps").arg(grouped(m.steps))
+                                  : tr("%1 kernels, %2 steps").arg(m.kernels).arg(grouped(m.steps)),
+                   m.first};
+  script_.setNotes(std::move(notes));
+  script_.setFault(failure_[QStringLiteral("line")].toInt(), failure_[QStringLiteral("text")].toString());
+}
+
+} // namespace uopscope

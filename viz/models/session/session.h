@@ -1,0 +1,262 @@
+// The state of one window: which trace, kernel, pass, step, node and tab; what the panes show of it; how one
+// got there. No Qt Quick: tests drive it without a screen. Whatever takes time runs on the worker, answers
+// arrive as signals.
+//
+//   Session s;  s.open("run.uoptrace");  s.trigger("next-step");  s.link()  //
+//   "kernel=r_16&pass=devectorize&step=1"
+#pragma once
+#include "viz/models/code/code_model.h"
+#include "viz/models/graph/graph_source.h"
+#include "viz/models/numbers/stats_model.h"
+#include "viz/models/record/recording_process.h"
+#include "viz/models/session/history.h"
+#include "viz/models/session/jump.h"
+#include "viz/models/session/preferences.h"
+#include "viz/models/session/step_list_model.h"
+#include "viz/models/session/trace_tree_model.h"
+#include "viz/models/work/background.h"
+#include "viz/models/work/worker.h"
+
+#include <QSize>
+#include <QTimer>
+#include <tuple>
+
+namespace uopscope {
+
+class Session : public QObject {
+  Q_OBJECT
+  /// "empty", "recording" (nothing to see yet), "ready" or "error"
+  Q_PROPERTY(QString state READ state NOTIFY stateChanged)
+  Q_PROPERTY(QString errorText READ errorText NOTIFY stateChanged)
+  Q_PROPERTY(QString path READ path NOTIFY stateChanged)
+  Q_PROPERTY(QString fileName READ fileName NOTIFY stateChanged)
+  /// One sentence when the recording did not end well.
+  Q_PROPERTY(QString warning READ warning NOTIFY stateChanged)
+  /// The script raised: {text, line (0: not in the script)}; empty otherwise.
+  Q_PROPERTY(QVariantMap failure READ failure NOTIFY stateChanged)
+  /// What the script printed is at hand: of a recording under way, or kept in the trace.
+  Q_PROPERTY(bool hasOutput READ hasOutput NOTIFY stateChanged)
+  Q_PROPERTY(bool growing READ growing NOTIFY stateChanged)
+  Q_PROPERTY(QVariantMap summary READ summary NOTIFY stateChanged)
+  Q_PROPERTY(QString notice READ notice NOTIFY noticeChanged)
+
+  Q_PROPERTY(qlonglong scope READ scope NOTIFY placeChanged)
+  Q_PROPERTY(qlonglong pass READ pass NOTIFY placeChanged)
+  Q_PROPERTY(qlonglong step READ step WRITE setStep NOTIFY placeChanged)
+  Q_PROPERTY(qlonglong stepCount READ stepCount NOTIFY placeChanged)
+  Q_PROPERTY(int interval READ interval WRITE setInterval NOTIFY placeChanged)
+  Q_PROPERTY(QString scopeName READ scopeName NOTIFY placeChanged)
+  Q_PROPERTY(QString scopeKind READ scopeKind NOTIFY placeChanged)
+  Q_PROPERTY(QString passName READ passName NOTIFY placeChanged)
+  Q_PROPERTY(QString passPlace READ passPlace NOTIFY placeChanged)
+  Q_PROPERTY(QString passProblem READ passProblem NOTIFY placeChanged)
+  Q_PROPERTY(QString tab READ tab WRITE setTab NOTIFY placeChanged)
+  Q_PROPERTY(qlonglong node READ node WRITE setNode NOTIFY nodeChanged)
+  Q_PROPERTY(QVariantMap nodeInfo READ nodeInfo NOTIFY nodeChanged)
+  Q_PROPERTY(QVariantMap stepInfo READ stepInfo NOTIFY stepInfoChanged)
+  Q_PROPERTY(QString link READ link NOTIFY placeChanged)
+  Q_PROPERTY(bool canGoBack READ canGoBack NOTIFY placeChanged)
+  Q_PROPERTY(bool canGoForward READ canGoForward NOTIFY placeChanged)
+  Q_PROPERTY(bool busy READ busy NOTIFY busyChanged)
+  Q_PROPERTY(bool foldLabels READ foldLabels WRITE setFoldLabels NOTIFY optionsChanged)
+  /// Each step is laid out by itself: small, and no longer in one place. Otherwise the pass has one layout.
+  Q_PROPERTY(bool stepAlone READ stepAlone WRITE setStepAlone NOTIFY optionsChanged)
+  Q_PROPERTY(bool leftToRight READ leftToRight WRITE setLeftToRight NOTIFY optionsChanged)
+  /// "rule", "pass" or "op"; "trace", "kernel" or "pass"
+  Q_PROPERTY(QString statsGroup READ statsGroup WRITE setStatsGroup NOTIFY statsChanged)
+  Q_PROPERTY(QString statsRange READ statsRange WRITE setStatsRange NOTIFY statsChanged)
+
+  Q_PROPERTY(uopscope::TraceTreeModel* tree READ tree CONSTANT)
+  Q_PROPERTY(uopscope::StepListModel* steps READ steps CONSTANT)
+  Q_PROPERTY(uopscope::StatsModel* stats READ stats CONSTANT)
+  Q_PROPERTY(uopscope::CodeModel* code READ code CONSTANT)
+  Q_PROPERTY(uopscope::CodeModel* scriptCode READ scriptCode CONSTANT)
+  Q_PROPERTY(uopscope::Jump* jump READ jump CONSTANT)
+  Q_PROPERTY(uopscope::Preferences* preferences READ preferences CONSTANT)
+  Q_PROPERTY(uopscope::GraphSource* graph READ graph CONSTANT)
+  Q_PROPERTY(uopscope::RecordingProcess* recorder READ recorder CONSTANT)
+
+public:
+  explicit Session(QObject* parent = nullptr);
+  ~Session() override;
+
+  /// The program that records; this one, unless a test says otherwise.
+  void setRecorderProgram(const QString& program) { program_ = program; }
+  /// Asked first of every action: true where it has done it.
+  void setActionFilter(std::function<bool(const QString&)> filter) { actionFilter_ = std::move(filter); }
+
+  /// A trace, or a script (which is recorded).
+  Q_INVOKABLE void open(const QString& path);
+  /// The same, and then to a link: of a script once its recording has ended.
+  Q_INVOKABLE void openAt(const QString& path, const QString& link);
+  Q_INVOKABLE void close();
+  Q_INVOKABLE void recordAgain();
+  /// Goes to a link; says what is wrong with it if it does not fit. Parts that are absent stay as they are.
+  Q_INVOKABLE bool follow(const QString& link);
+  Q_INVOKABLE void goToPass(qlonglong scope, qlonglong pass);
+  Q_INVOKABLE void goTo(qlonglong pass, qlonglong step, qlonglong node = -1);
+  Q_INVOKABLE void goToScope(qlonglong scope);
+  /// To a step by its number in the whole trace.
+  Q_INVOKABLE bool goToTraceStep(qlonglong id, qlonglong node = -1);
+  /// The next step of the trace by this rule, from the present one on and around.
+  Q_INVOKABLE void goToRule(qlonglong rule);
+  /// Does an action of the table; what only a window can do is passed on by uiAction.
+  Q_INVOKABLE void trigger(const QString& action);
+  Q_INVOKABLE void showNotice(const QString& text);
+
+  QString state() const { return state_; }
+  QString errorText() const { return error_; }
+  QString path() const { return path_; }
+  QString fileName() const;
+  QString warning() const { return warning_; }
+  QVariantMap failure() const { return failure_; }
+  bool hasOutput() const { return hasOutput_ || !recorder_.output().isEmpty(); }
+  /// All that the script printed, its end where that is long.
+  Q_INVOKABLE QString outputText();
+  bool growing() const { return growing_; }
+  QVariantMap summary() const { return summary_; }
+  QString notice() const { return notice_; }
+  qlonglong scope() const { return scope_; }
+  qlonglong pass() const { return pass_; }
+  qlonglong step() const { return step_; }
+  void setStep(qlonglong step);
+  qlonglong stepCount() const { return steps_.count(); }
+  int interval() const { return interval_; }
+  void setInterval(int steps);
+  QString scopeName() const { return scopeName_; }
+  QString scopeKind() const { return scopeKind_; }
+  QString passName() const { return passName_; }
+  QString passPlace() const { return passPlace_; }
+  QString passProblem() const { return passProblem_; }
+  QString tab() const { return tab_; }
+  void setTab(const QString& tab);
+  qlonglong node() const { return node_; }
+  void setNode(qlonglong node);
+  QVariantMap nodeInfo() const { return nodeInfo_; }
+  QVariantMap stepInfo() const { return stepInfo_; }
+  QString link() const;
+  bool canGoBack() const { return history_.canGoBack(); }
+  bool canGoForward() const { return history_.canGoForward(); }
+  bool busy() const { return worker_.drawing(); }
+  /// Everything asked for is here; screenshots and tests wait for it.
+  bool settled() const { return worker_.idle() && background_.idle(); }
+  bool foldLabels() const { return options_.foldConstants; }
+  void setFoldLabels(bool on);
+  bool leftToRight() const { return options_.leftToRight; }
+  bool stepAlone() const { return stepAlone_; }
+  void setStepAlone(bool on);
+  void setLeftToRight(bool on);
+  /// How large the graph's pane is, in pixels at which a label is read: a step by itself fits into it.
+  Q_INVOKABLE void setGraphPane(qreal width, qreal height);
+  QString statsGroup() const { return statsGroup_; }
+  void setStatsGroup(const QString& group);
+  QString statsRange() const { return statsRange_; }
+  void setStatsRange(const QString& range);
+
+  /// Null when nothing is open. The trace of this thread: questions that take long belong to background().
+  Trace* trace() { return trace_.get(); }
+  Background& background() { return background_; }
+  /// To the end of what is recorded so far: where the engine is, or was when the script failed.
+  Q_INVOKABLE void showLatest();
+  /// A name for a file with what is in front: "matmul-r_16_16-devectorize-12.svg".
+  Q_INVOKABLE QString suggestedName(const QString& ending) const;
+  /// The step one stands on, by its number in the whole trace; of step 0: the one before the pass.
+  StepId traceStep() const;
+  const Arrangement& arrangement() const { return arrangement_; }
+  void setArrangement(const Arrangement& arrangement);
+
+  TraceTreeModel* tree() { return &tree_; }
+  StepListModel* steps() { return &steps_; }
+  StatsModel* stats() { return &stats_; }
+  CodeModel* code() { return &code_; }
+  CodeModel* scriptCode() { return &script_; }
+  Jump* jump() { return &jump_; }
+  Preferences* preferences() { return &preferences_; }
+  GraphSource* graph() { return &graph_; }
+  RecordingProcess* recorder() { return &recorder_; }
+
+Q_SIGNALS:
+  void stateChanged();
+  void placeChanged();
+  void nodeChanged();
+  void stepInfoChanged();
+  void busyChanged();
+  void optionsChanged();
+  void statsChanged();
+  void noticeChanged();
+  /// For the window: "search", "jump", "fit", "theme" ...
+  void uiAction(const QString& id);
+  /// Another trace, or none, is open now.
+  void opened();
+  /// What was opened is a corpus of compilations, which is no trace.
+  void corpusAsked(const QString& path);
+  /// The trace grew, or its recording has ended.
+  void grown();
+  /// The canvas should look at the node.
+  void focusAsked(qlonglong node);
+
+private:
+  void openTrace(const QString& path);
+  void record(const QString& script);
+  void fail(const QString& text);
+  void tick();
+  void loadSummary();
+  void loadScript();
+  void readLook();
+  void loadFailure();
+  bool ownRecording() const { return !recorder_.trace().isEmpty() && path_ == recorder_.trace(); }
+  void goToFirst();
+  bool selectPass(ScopeId scope, PassId pass);
+  void followAfter();
+  void askPicture();
+  void askTab();
+  void remember();
+  void movePass(int direction);
+  void moveScope(int direction);
+  void walk(bool toSource);
+  void walkInput(int k);
+  void goToMaker();
+  void goToOrigin();
+  void stepInTrace(int direction);
+  void leavePass(bool forward);
+  void nextChanging(int direction);
+  void goToDecided(int direction);
+  bool triggerMove(const QString& action);
+  std::vector<PassId> visiblePasses(ScopeId scope);
+  PictureQuestion question() const;
+
+  std::unique_ptr<Trace> trace_;
+  Worker worker_;
+  Background background_;
+  Arrangement arrangement_;
+  RecordingProcess recorder_;
+  QTimer clock_;
+  TraceTreeModel tree_;
+  StepListModel steps_;
+  StatsModel stats_;
+  CodeModel code_, script_;
+  Preferences preferences_;
+  Jump jump_;
+  GraphSource graph_;
+  History history_;
+  ViewOptions options_;
+  QSize pane_;
+
+  QString state_ = QStringLiteral("empty"), error_, path_, warning_, notice_, program_;
+  QString scopeName_, scopeKind_, passName_, passPlace_, passProblem_, tab_ = QStringLiteral("graph");
+  std::tuple<PassId, int64_t, qlonglong> entered_; ///< where the trace was entered
+  QString linkAfter_;                              ///< where openAt() leads when there is something to go to
+  QString statsGroup_ = QStringLiteral("rule"), statsRange_ = QStringLiteral("trace"), codeShown_;
+  QVariantMap nodeInfo_, stepInfo_, summary_, failure_;
+  std::function<bool(const QString&)> actionFilter_;
+  qlonglong node_ = -1;
+  ScopeId scope_ = 0;
+  PassId pass_ = 0;
+  int64_t step_ = 0;
+  int interval_ = 1;
+  bool stepAlone_ = true;
+  bool growing_ = false, travelling_ = false, nodeAsked_ = false;
+  bool hasOutput_ = false;
+};
+
+} // namespace uopscope

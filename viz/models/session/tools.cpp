@@ -1,0 +1,92 @@
+#include "viz/models/session/tools.h"
+
+#include <algorithm>
+
+namespace uopscope {
+
+Tools::Tools(Session& session, QObject* parent)
+    : QObject(parent), session_(session), graph_(session), conditions_(session), bookmarks_(session),
+      sql_(session), profile_(session), why_(session), checker_(session), compare_(session), live_(session),
+      timeline_(session), linked_(session), replay_(session), files_(session) {
+  connect(&session_, &Session::uiAction, this, &Tools::trigger);
+  connect(&session_, &Session::opened, this, [this] {
+    if (playing()) play();
+  });
+  connect(&clock_, &QTimer::timeout, this, [this] {
+    if (session_.busy()) return; // a picture at a time, however slow
+    if (session_.step() >= session_.stepCount()) return play();
+    session_.setStep(session_.step() + 1);
+  });
+}
+
+void Tools::setSpeed(qreal speed) {
+  speed_ = std::clamp(speed, 0.25, 64.0);
+  clock_.setInterval(static_cast<int>(1000 / speed_));
+  Q_EMIT playChanged();
+}
+
+void Tools::play() {
+  if (playing()) {
+    clock_.stop();
+  } else if (session_.stepCount() > 0) {
+    if (session_.step() >= session_.stepCount()) session_.setStep(0);
+    clock_.start(static_cast<int>(1000 / speed_));
+  }
+  Q_EMIT playChanged();
+}
+
+// The script of the trace once more, stopping where the condition holds; without one, at its first rewrite.
+void Tools::recordPaused() {
+  const QString script = session_.trace() ? QString::fromStdString(session_.trace()->scriptFile().file)
+                                          : session_.recorder()->script();
+  if (!script.endsWith(QLatin1String(".py"))) return session_.showNotice(tr("Open a script first."));
+  const QString breakpoint = breakpointOf(conditions_.text());
+  if (!conditions_.text().isEmpty() && breakpoint.isEmpty())
+    return session_.showNotice(tr("A recording can stop by rule:, op:, into:, pass: and kernel: only."));
+  live_.setBreakpoints(breakpoint.isEmpty() ? QStringList() : QStringList{breakpoint});
+  live_.record(script);
+}
+
+bool Tools::trigger(const QString& action) {
+  auto is = [&](const char* id) { return action == QLatin1String(id); };
+  if (is("live-continue") || is("live-pause")) {
+    live_.order(is("live-continue") ? QStringLiteral("continue") : QStringLiteral("pause"));
+    return true;
+  }
+  if (is("record-paused")) {
+    recordPaused();
+    return true;
+  }
+  if (!session_.trace()) return false;
+  if (graph_.trigger(action)) return true;
+  if (is("play")) {
+    play();
+  } else if (is("faster") || is("slower")) {
+    setSpeed(is("faster") ? speed_ * 2 : speed_ / 2);
+    session_.showNotice(tr("%1 steps a second").arg(speed_));
+  } else if (is("run-forward") || is("run-back")) {
+    conditions_.run(is("run-forward") ? 1 : -1);
+  } else if (is("why")) {
+    if (why_.open())
+      why_.setOpen(false);
+    else
+      why_.ask();
+  } else if (is("compare-mark")) {
+    compare_.remember();
+  } else if (is("compare-now")) {
+    compare_.compareNow();
+    session_.setTab(QStringLiteral("compare"));
+  } else if (is("check")) {
+    checker_.checkStep();
+  } else if (is("check-all")) {
+    checker_.checkAll();
+  } else if (is("bookmark")) {
+    bookmarks_.add();
+    session_.showNotice(tr("Bookmarked. Notes are under Marks, on the left."));
+  } else {
+    return false;
+  }
+  return true;
+}
+
+} // namespace uopscope

@@ -1,0 +1,85 @@
+// What one works with in a session beyond looking: each tool is an object of its own that knows the session
+// and nothing of the others. Actions that no session does itself arrive here.
+//
+//   Session session;  Tools tools(session);  session.trigger("hide");
+#pragma once
+#include "viz/models/code/linked.h"
+#include "viz/models/compare/compare_model.h"
+#include "viz/models/compare/replay_model.h"
+#include "viz/models/graph/checker.h"
+#include "viz/models/graph/graph_tools.h"
+#include "viz/models/graph/why.h"
+#include "viz/models/numbers/profile.h"
+#include "viz/models/numbers/sql_model.h"
+#include "viz/models/numbers/timeline.h"
+#include "viz/models/record/live_control.h"
+#include "viz/models/session/bookmarks.h"
+#include "viz/models/session/conditions.h"
+#include "viz/models/session/file_chooser.h"
+
+namespace uopscope {
+
+class Tools : public QObject {
+  Q_OBJECT
+  Q_PROPERTY(uopscope::GraphTools* graph READ graph CONSTANT)
+  Q_PROPERTY(uopscope::Conditions* conditions READ conditions CONSTANT)
+  Q_PROPERTY(uopscope::Bookmarks* bookmarks READ bookmarks CONSTANT)
+  Q_PROPERTY(uopscope::SqlModel* sql READ sql CONSTANT)
+  Q_PROPERTY(uopscope::ProfileModel* profile READ profile CONSTANT)
+  Q_PROPERTY(uopscope::WhyModel* why READ why CONSTANT)
+  Q_PROPERTY(uopscope::Checker* checker READ checker CONSTANT)
+  Q_PROPERTY(uopscope::CompareModel* compare READ compare CONSTANT)
+  Q_PROPERTY(uopscope::LiveControl* live READ live CONSTANT)
+  Q_PROPERTY(uopscope::TimelineModel* timeline READ timeline CONSTANT)
+  Q_PROPERTY(uopscope::LinkedPanes* linked READ linked CONSTANT)
+  Q_PROPERTY(uopscope::ReplayModel* replay READ replay CONSTANT)
+  Q_PROPERTY(uopscope::FileChooser* files READ files CONSTANT)
+  Q_PROPERTY(bool playing READ playing NOTIFY playChanged)
+  /// Steps a second.
+  Q_PROPERTY(qreal speed READ speed WRITE setSpeed NOTIFY playChanged)
+
+public:
+  explicit Tools(Session& session, QObject* parent = nullptr);
+  GraphTools* graph() { return &graph_; }
+  Conditions* conditions() { return &conditions_; }
+  Bookmarks* bookmarks() { return &bookmarks_; }
+  SqlModel* sql() { return &sql_; }
+  ProfileModel* profile() { return &profile_; }
+  WhyModel* why() { return &why_; }
+  Checker* checker() { return &checker_; }
+  CompareModel* compare() { return &compare_; }
+  LiveControl* live() { return &live_; }
+  TimelineModel* timeline() { return &timeline_; }
+  LinkedPanes* linked() { return &linked_; }
+  ReplayModel* replay() { return &replay_; }
+  FileChooser* files() { return &files_; }
+  bool playing() const { return clock_.isActive(); }
+  qreal speed() const { return speed_; }
+  void setSpeed(qreal speed);
+  bool trigger(const QString& action);
+
+Q_SIGNALS:
+  void playChanged();
+
+private:
+  void play();
+  void recordPaused();
+  Session& session_;
+  GraphTools graph_;
+  Conditions conditions_;
+  Bookmarks bookmarks_;
+  SqlModel sql_;
+  ProfileModel profile_;
+  WhyModel why_;
+  Checker checker_;
+  CompareModel compare_;
+  LiveControl live_;
+  TimelineModel timeline_;
+  LinkedPanes linked_;
+  ReplayModel replay_;
+  FileChooser files_;
+  QTimer clock_;
+  qreal speed_ = 4;
+};
+
+} // namespace uopscope

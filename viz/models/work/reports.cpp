@@ -1,0 +1,269 @@
+#include "viz/models/work/reports.h"
+
+#include "engine/uop/sint.h"
+#include "replay/read/decisions.h"
+#include "replay/read/materialize.h"
+#include "replay/read/text_diff.h"
+#include "viz/models/work/rich_text.h"
+#include "viz/pictures/labels.h"
+
+#include <QObject>
+#include <algorithm>
+#include <cmath>
+
+namespace uopscope {
+namespace {
+
+// Lists in the pane end here, with a line that says how many more there are.
+constexpr size_t kMaxListed = 40;
+constexpr size_t kMaxExpression = 4000;
+constexpr int kExpressionDepth = 10;
+
+QString q(std::string_view s) {
+  return QString::fromUtf8(s.data(), static_cast<qsizetype>(s.size()));
+}
+
+QVariantMap place(const FileLine& at) {
+  return {{"file", q(at.file)}, {"line", at.line}, {"text", at.known() ? shortPlace(at) : QString()}};
+}
+
+QVariantMap brief(const NodeReader& read, NodeId id) {
+  const PictureNode box = labelOf(read, read(id));
+  return {{"id", static_cast<qlonglong>(id)},
+          {"op", q(box.op)},
+          {"detail", q(box.detail)},
+          {"dtype", q(box.dtype)},
+          {"family", static_cast<int>(box.family)}};
+}
+
+QVariantMap linkReport(Trace& trace, const ProvenanceLink& l, const NodeReader& read) {
+  QVariantMap m{{"pass", static_cast<qlonglong>(l.pass)}, {"step", static_cast<qlonglong>(l.k)}};
+  if (l.pass) m["passName"] = q(trace.pass(l.pass).name);
+  if (l.maker == Maker::Rule && l.rule) {
+    const RuleInfo& r = trace.rule(l.rule);
+    m["rule"] = q(r.name);
+    m["rulePlace"] = shortPlace(r.at);
+  }
+  m["kind"] = l.maker == Maker::Root      ? "root"
+              : l.maker == Maker::Rule    ? "rule"
+              : l.maker == Maker::Rebuilt ? "rebuilt"
+                                          : "unknown";
+  m["node"] = static_cast<qlonglong>(l.node);
+  if (l.from != kNoNode) m["from"] = brief(read, l.from);
+  if (l.node != kNoNode) m["what"] = brief(read, l.node);
+  return m;
+}
+
+QVariantList linkReports(Trace& trace, const std::vector<ProvenanceLink>& links, const NodeReader& read) {
+  QVariantList out;
+  for (const ProvenanceLink& l : links) {
+    if (static_cast<size_t>(out.size()) == kMaxListed) break;
+    out << linkReport(trace, l, read);
+  }
+  return out;
+}
+
+void addFacts(QVariantList& facts, Cursor& cursor, NodeId id) {
+  auto add = [&](const char* key, const std::string& value) {
+    facts << QVariantMap{{"key", q(key)}, {"value", q(value)}};
+  };
+  // A trace may hold nodes that no engine of ours would make: then there is less to say about them, no more.
+  try {
+    Pool pool;
+    PoolScope scope(pool);
+    const UOp u = Materializer(cursor.reader(), pool)(id);
+    try {
+      if (u.hasShape()) add("shape", shapeStr(u.shape()));
+    } catch (const std::exception&) {
+    }
+    if ((u.dtype().isInt() || u.dtype().isBool()) && !u.dtype().isPtr() && u.dtype().count() == 1)
+      add("bounds", std::to_string(u.vmin()) + " to " + std::to_string(u.vmax()));
+    std::string ranges;
+    for (const UOp& r : u.ranges()) ranges += (ranges.empty() ? "" : ", ") + r.render();
+    if (!ranges.empty()) add("in loops", ranges);
+    const std::string device = u.device();
+    if (!device.empty()) add("device", device);
+  } catch (const std::exception& e) {
+    add("note", std::string("the engine cannot rebuild this node: ") + e.what());
+  }
+}
+
+// Bars are long by price: the dearest one is 1.
+QVariantMap decisionReport(const Decision& d) {
+  double dearest = d.price.value_or(0);
+  for (const Decision::Alternative& other : d.others) dearest = std::max(dearest, other.price);
+  auto bar = [&](double price) { return dearest > 0 ? std::clamp(price / dearest, 0.0, 1.0) : 0; };
+  QVariantList bars;
+  if (d.price && !d.others.empty())
+    bars << QVariantMap{{"what", QObject::tr("chosen")},
+                        {"price", q(priceText(d.price, {}))},
+                        {"part", bar(*d.price)},
+                        {"chosen", true},
+                        {"more", QString()}};
+  for (const Decision::Alternative& other : d.others)
+    bars << QVariantMap{{"what", q(other.what)},
+                        {"price", q(priceText(other.price, {}))},
+                        {"part", bar(other.price)},
+                        {"chosen", false},
+                        {"more", q(dearer(d, other))}};
+  return {
+      {"reason", q(d.reason)}, {"price", q(priceText(d.price, d.unit))}, {"unit", q(d.unit)}, {"bars", bars}};
+}
+
+} // namespace
+
+QVariantMap groupReport(PassView& view, int64_t group) {
+  const NodeReader read = view.cursor().reader();
+  const auto members = view.groupMembers(group);
+  QVariantList list;
+  for (const NodeId id : members)
+    if (static_cast<size_t>(list.size()) < kMaxListed) list << brief(read, id);
+  return {{"id", static_cast<qlonglong>(group)},
+          {"op", QObject::tr("%1 nodes").arg(members.size())},
+          {"doc", QObject::tr("A group. Double-click it to see its nodes.")},
+          {"family", -1},
+          {"between", true},
+          {"facts", QVariantList()},
+          {"expression", QString()},
+          {"sources", list},
+          {"sourceCount", static_cast<int>(members.size())},
+          {"users", QVariantList()},
+          {"userCount", 0}};
+}
+
+QString grouped(int64_t number) {
+  QString s = QString::number(std::abs(number));
+  for (qsizetype i = s.size() - 3; i > 0; i -= 3) s.insert(i, QLatin1Char(','));
+  return number < 0 ? QLatin1Char('-') + s : s;
+}
+
+QString duration(int64_t ns) {
+  const auto v = static_cast<double>(ns);
+  if (ns < 1000) return QStringLiteral("%1 ns").arg(ns);
+  if (ns < 1'000'000) return QStringLiteral("%1 µs").arg(v / 1e3, 0, 'f', v < 1e4 ? 1 : 0);
+  if (ns < 1'000'000'000) return QStringLiteral("%1 ms").arg(v / 1e6, 0, 'f', v < 1e7 ? 2 : 1);
+  return QStringLiteral("%1 s").arg(v / 1e9, 0, 'f', 2);
+}
+
+QString amount(int64_t bytes) {
+  const auto v = static_cast<double>(bytes);
+  if (bytes < 1000) return QStringLiteral("%1 B").arg(bytes);
+  if (bytes < 1'000'000) return QStringLiteral("%1 kB").arg(v / 1e3, 0, 'f', 1);
+  if (bytes < 1'000'000'000) return QStringLiteral("%1 MB").arg(v / 1e6, 0, 'f', 1);
+  return QStringLiteral("%1 GB").arg(v / 1e9, 0, 'f', 2);
+}
+
+QString shortPlace(const FileLine& at) {
+  if (!at.known()) return {};
+  const std::string_view name = std::string_view(at.file).substr(at.file.rfind('/') + 1); // npos + 1 is 0
+  return q(name) + (at.line > 0 ? QLatin1Char(':') + QString::number(at.line) : QString());
+}
+
+QVariantMap stepReport(Trace& trace, PassView& view, int64_t step) {
+  Cursor& cursor = view.cursor();
+  const NodeReader read = [&](NodeId id) { return cursor.fields(id); };
+  QVariantMap m{{"step", static_cast<qlonglong>(step)}, {"passAt", place(cursor.info().at)}};
+  const NodeId root = cursor.rootAt(std::clamp<int64_t>(step, 0, cursor.steps()));
+  m["root"] = brief(read, root);
+  m["graphSize"] = static_cast<int>(cursor.graphAt(std::clamp<int64_t>(step, 0, cursor.steps())).size());
+  if (step < 1 || step > cursor.steps()) return m;
+  const StepInfo info = cursor.step(step);
+  const RuleInfo& rule = trace.rule(info.rule);
+  m["rule"] = q(rule.name);
+  m["ruleAt"] = place(rule.at);
+  m["ruleText"] = q(rule.text);
+  m["pattern"] = q(rule.pattern);
+  m["time"] = duration(info.ns);
+  m["kind"] = info.kind == StepKind::RewriteError ? "error" : info.kind == StepKind::WayDown ? "down" : "up";
+  m["traceStep"] = static_cast<qlonglong>(info.id);
+  QVariantList decisions;
+  for (const Decision& d : decisionsAt(trace, info.id)) decisions << decisionReport(d);
+  m["decisions"] = decisions;
+  const QString before = q(expression(read, info.before, kExpressionDepth, kMaxExpression));
+  m["before"] = before;
+  m["beforeNode"] = brief(read, info.before);
+  if (info.kind == StepKind::RewriteError || info.after == kNoNode) {
+    m["message"] = q(trace.stepMessage(info.id));
+    m["beforeHtml"] = before.toHtmlEscaped();
+    return m;
+  }
+  QString after = q(expression(read, info.after, kExpressionDepth, kMaxExpression));
+  const ExpressionDiff diff = diffExpressions(before, after);
+  m["after"] = after;
+  m["afterNode"] = brief(read, info.after);
+  m["beforeHtml"] = diff.before;
+  m["afterHtml"] = diff.after;
+  m["unchanged"] = info.before == info.after;
+  if (diff.same && info.before != info.after) {
+    // Expressions leave types and arguments of some operations out; what differs is then told by the trees.
+    QStringList lines;
+    for (const std::string& l : lineDiff(printTree(read, info.before, 60), printTree(read, info.after, 60))) {
+      const QString text = escaped(q(l));
+      if (l.starts_with('-'))
+        lines << QStringLiteral("<s><font color=\"@removed\">%1</font></s>").arg(text);
+      else if (l.starts_with('+'))
+        lines << QStringLiteral("<b><font color=\"@added\">%1</font></b>").arg(text);
+      else
+        lines << text;
+    }
+    m["treeHtml"] = lines.join(QLatin1String("<br>"));
+  }
+  return m;
+}
+
+QVariantMap nodeReport(Trace& trace, PassView& view, int64_t step, NodeId id, Provenance* provenance) {
+  Cursor& cursor = view.cursor();
+  const NodeReader read = [&](NodeId n) { return cursor.fields(n); };
+  const NodeFields n = cursor.fields(id);
+  QVariantMap m = brief(read, id);
+  m["doc"] = q(opDoc(n.op));
+  m["between"] = id >= kFirstViewNode;
+  QVariantList facts;
+  auto add = [&](const char* key, const QString& value) {
+    facts << QVariantMap{{"key", q(key)}, {"value", value}};
+  };
+  if (!n.dtype.isVoid()) add("dtype", q(shortType(n.dtype)));
+  if (n.arg) add("arg", q(n.arg.repr()));
+  if (n.tag) add("tag", q(n.tag.repr()));
+  addFacts(facts, cursor, id);
+  m["facts"] = facts;
+  m["expression"] = q(expression(read, id, kExpressionDepth, kMaxExpression));
+
+  QVariantList sources, users;
+  for (size_t i = 0; i < n.src.size() && i < kMaxListed; ++i) {
+    QVariantMap s = brief(read, n.src[i]);
+    s["port"] = static_cast<int>(i);
+    sources << s;
+  }
+  m["sources"] = sources;
+  m["sourceCount"] = static_cast<int>(n.src.size());
+  int userCount = 0;
+  for (NodeId other : cursor.graphAt(std::clamp<int64_t>(step, 0, cursor.steps()))) {
+    const auto src = cursor.raw(other).src;
+    if (std::find(src.begin(), src.end(), id) == src.end()) continue;
+    if (static_cast<size_t>(userCount++) < kMaxListed) users << brief(read, other);
+  }
+  m["users"] = users;
+  m["userCount"] = userCount;
+
+  if (provenance) {
+    // Nodes between two steps exist for this view only: their story is that of the node they were made from.
+    try {
+      const std::vector<ProvenanceLink> chain = provenance->chain(id);
+      m["chain"] = linkReports(trace, chain, read);
+      m["chainCount"] = static_cast<int>(chain.size());
+      const std::vector<ProvenanceLink> fate = provenance->fate(id);
+      m["fate"] = linkReports(trace, fate, read);
+      QVariantList origins;
+      for (const OriginInfo& o : provenance->origins(id))
+        if (static_cast<size_t>(origins.size()) < kMaxListed)
+          origins << QVariantMap{{"operation", q(o.operation)}, {"place", place(o.script)}};
+      m["origins"] = origins;
+    } catch (const Error&) {
+      m["chain"] = QVariantList();
+    }
+  }
+  return m;
+}
+
+} // namespace uopscope

@@ -1,0 +1,28 @@
+// What the right-hand pane says about a step and about a node, as maps QML reads. Made on the worker thread:
+// provenance and users cost a walk over the graph.
+//
+//   QVariantMap step = stepReport(trace, view, 12);      // rule, ruleText, beforeHtml, afterHtml ...
+//   QVariantMap node = nodeReport(trace, view, 12, 456, provenance);
+#pragma once
+#include "replay/read/provenance.h"
+#include "viz/pictures/pass_view.h"
+
+#include <QVariantMap>
+
+namespace uopscope {
+
+QVariantMap stepReport(Trace& trace, PassView& view, int64_t step);
+/// `provenance` may be null: then the parts that need it are left out.
+QVariantMap nodeReport(Trace& trace, PassView& view, int64_t step, NodeId node, Provenance* provenance);
+/// What a collapsed group stands for.
+QVariantMap groupReport(PassView& view, int64_t group);
+/// "file.py:12", only the last part of the path.
+QString shortPlace(const FileLine& at);
+/// "12 µs", "3.4 ms", "1.2 s".
+QString duration(int64_t ns);
+/// "13.2 MB"
+QString amount(int64_t bytes);
+/// 12,345
+QString grouped(int64_t number);
+
+} // namespace uopscope

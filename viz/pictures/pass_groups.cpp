@@ -1,0 +1,198 @@
+// Groups of a PassView, and the pictures folded by them. A slot's group is decided once, from the last node
+// that lived in it, so it is the same at every step.
+#include "replay/read/materialize.h"
+#include "replay/read/provenance.h"
+#include "viz/pictures/labels.h"
+#include "viz/pictures/pass_view.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <unordered_set>
+
+namespace uopscope {
+namespace {
+
+constexpr uint32_t kNone = UINT32_MAX;
+
+bool isReduce(Op op) {
+  return op == Op::REDUCE || op == Op::REDUCE_AXIS || op == Op::ALLREDUCE;
+}
+bool isKernel(Op op) {
+  return op == Op::KERNEL || op == Op::BUFFERIZE || op == Op::CONTIGUOUS || op == Op::STORE || op == Op::COPY;
+}
+
+} // namespace
+
+// A node belongs to the reduction (or kernel) if everything that reads it does.
+void PassView::groupByRoot(const std::vector<NodeId>& latest, bool reduce) {
+  std::vector<std::vector<uint32_t>> users(slots_.size());
+  std::vector<uint32_t> order;
+  for (NodeId node : members_) {
+    const uint32_t to = *slotOf(node);
+    if (latest[to] != node) continue;
+    for (NodeId s : cursor_.raw(node).src)
+      if (const auto from = slotOf(s); from && *from != to) users[*from].push_back(to);
+  }
+  // Users before sources: a depth-first walk over users, so that each slot is decided after all that read it.
+  std::vector<uint8_t> state(slots_.size(), 0);
+  std::vector<std::pair<uint32_t, size_t>> stack;
+  for (uint32_t start = 0; start < slots_.size(); ++start) {
+    if (state[start]) continue;
+    stack.push_back({start, 0});
+    state[start] = 1;
+    while (!stack.empty()) {
+      auto& [slot, next] = stack.back();
+      if (next < users[slot].size()) {
+        const uint32_t u = users[slot][next++];
+        if (!state[u]) state[u] = 1, stack.push_back({u, 0});
+      } else {
+        order.push_back(slot);
+        stack.pop_back();
+      }
+    }
+  }
+  for (uint32_t slot : order) {
+    if (latest[slot] == kNoNode) continue;
+    const NodeFields n = cursor_.fields(latest[slot]);
+    if (reduce ? isReduce(n.op) : isKernel(n.op)) {
+      const PictureNode box = labelOf(read_, n);
+      slots_[slot].group = static_cast<uint32_t>(groups_.size());
+      groups_.push_back({box.op, box.detail, box.family, {}, 0, 0, 0});
+    } else if (!users[slot].empty() && !mayBeHub(n.op)) {
+      uint32_t group = slots_[users[slot][0]].group;
+      for (uint32_t u : users[slot])
+        if (slots_[u].group != group) group = kNone;
+      slots_[slot].group = group;
+    }
+  }
+}
+
+void PassView::makeGroups() {
+  groups_.clear();
+  for (Slot& s : slots_) s.group = kNone;
+  if (arrangement_.groupBy == GroupBy::Nothing) return;
+  std::vector<NodeId> latest(slots_.size(), kNoNode);
+  for (NodeId node : members_)
+    if (!folds(node)) latest[*slotOf(node)] = node;
+  if (arrangement_.groupBy == GroupBy::Reduce || arrangement_.groupBy == GroupBy::Kernel) {
+    groupByRoot(latest, arrangement_.groupBy == GroupBy::Reduce);
+  } else {
+    std::map<std::string, uint32_t> byKey;
+    Pool pool;
+    PoolScope scope(pool);
+    Materializer make(read_, pool);
+    Provenance provenance(trace_, cursor_.info().scope);
+    for (uint32_t slot = 0; slot < slots_.size(); ++slot) {
+      if (latest[slot] == kNoNode || mayBeHub(cursor_.fields(latest[slot]).op)) continue;
+      std::string title, detail;
+      try {
+        if (arrangement_.groupBy == GroupBy::Loop) {
+          for (const UOp& r : make(latest[slot]).ranges()) title += (title.empty() ? "" : " ") + r.render();
+          detail = title.empty() ? "" : "in these loops";
+        } else if (const auto from = provenance.origins(latest[slot]); !from.empty()) {
+          const OriginInfo& first = from.front();
+          const std::string line = first.script.known() ? fmt::format("line {}", first.script.line) : "";
+          const bool byLine = arrangement_.groupBy == GroupBy::Line;
+          title = byLine ? line : first.operation;
+          detail = byLine ? first.script.file.substr(first.script.file.rfind('/') + 1) : line;
+        }
+      } catch (const Error&) { // a node no engine makes, or one between two steps: in no group
+      }
+      if (title.empty()) continue;
+      const auto [it, fresh] = byKey.emplace(title + "\n" + detail, static_cast<uint32_t>(groups_.size()));
+      if (fresh) groups_.push_back({title, detail, OpFamily::Control, {}, 0, 0, 0});
+      slots_[slot].group = it->second;
+    }
+  }
+  for (const Slot& s : slots_)
+    if (s.group != kNone) ++groups_[s.group].slots;
+  // One node alone is no group.
+  for (Slot& s : slots_)
+    if (s.group != kNone && groups_[s.group].slots < 2) s.group = kNone;
+  for (Group& g : groups_) {
+    PictureNode box;
+    box.op = g.title;
+    box.dtype = fmt::format("{} nodes", g.slots);
+    box.detail = g.detail;
+    measure(box);
+    g.width = box.width;
+    g.height = box.height;
+  }
+}
+
+// Leaves out what is hidden and puts groups in place of their nodes.
+void PassView::fold(Picture& p) {
+  groupNodes_.clear();
+  std::vector<PictureNode> nodes;
+  std::vector<uint32_t> now(p.nodes.size(), kNone);
+  std::map<uint32_t, uint32_t> groupAt;
+  for (uint32_t i = 0; i < p.nodes.size(); ++i) {
+    PictureNode& n = p.nodes[i];
+    if (n.slot != kNone && hides(n.slot)) {
+      ++p.hiddenNodes;
+    } else if (n.slot != kNone && collapsed(n.slot)) {
+      const uint32_t g = slots_[n.slot].group;
+      groupNodes_[g].push_back(static_cast<NodeId>(n.id));
+      const auto [it, fresh] = groupAt.emplace(g, static_cast<uint32_t>(nodes.size()));
+      if (fresh) {
+        const Group& group = groups_[g];
+        PictureNode box;
+        box.id = kFirstGroupId + g;
+        box.op = group.title, box.detail = group.detail, box.family = group.family;
+        box.x = group.centre.x, box.y = group.centre.y, box.width = group.width, box.height = group.height;
+        box.mark = n.mark;
+        nodes.push_back(std::move(box));
+      }
+      PictureNode& box = nodes[it->second];
+      box.slots.push_back(n.slot);
+      if (n.mark != Mark::Removed || groups_[g].lanes) ++box.members;
+      if (n.mark != box.mark) box.mark = Mark::Changed;
+      if (n.mark == Mark::Added && !n.was.empty()) box.was = n.was;
+      ++p.groupedNodes;
+      now[i] = it->second;
+    } else {
+      now[i] = static_cast<uint32_t>(nodes.size());
+      nodes.push_back(std::move(n));
+    }
+  }
+  for (PictureNode& n : nodes) {
+    if (n.id < kFirstGroupId) continue;
+    const Group& group = groups_[static_cast<size_t>(n.id - kFirstGroupId)];
+    n.dtype = group.lanes ? group.dtype : fmt::format("{} nodes", n.members);
+    if (group.lanes) n.op = fmt::format("{} ×{}", group.title, n.members), n.was.clear();
+    const PictureNode laidOut = n;
+    measure(n);
+    n.width = laidOut.width, n.height = laidOut.height;
+  }
+  p.groups = static_cast<uint32_t>(groupAt.size());
+  std::vector<PictureEdge> edges;
+  std::unordered_map<uint64_t, size_t> joined;
+  for (PictureEdge& e : p.edges) {
+    const uint32_t from = now[e.from], to = now[e.to];
+    if (from == kNone || to == kNone || from == to) continue;
+    const bool folded = nodes[from].id >= kFirstGroupId || nodes[to].id >= kFirstGroupId;
+    if (folded)
+      if (const auto [known, fresh] = joined.emplace(key(from, to), edges.size()); !fresh) {
+        PictureEdge& one = edges[known->second];
+        ++one.times;
+        if (one.mark != e.mark) one.mark = Mark::Same;
+        continue;
+      }
+    e.from = from, e.to = to;
+    if (nodes[to].id >= kFirstGroupId) e.port = 0, e.ports = 1;
+    if (folded) e.bends = {};
+    edges.push_back(std::move(e));
+  }
+  p.nodes = std::move(nodes);
+  p.edges = std::move(edges);
+  p.hiddenEdges = static_cast<uint32_t>(
+      std::count_if(p.edges.begin(), p.edges.end(), [](const PictureEdge& e) { return e.quiet; }));
+}
+
+std::vector<NodeId> PassView::groupMembers(int64_t groupId) const {
+  const auto it = groupNodes_.find(static_cast<uint32_t>(groupId - kFirstGroupId));
+  return it == groupNodes_.end() ? std::vector<NodeId>() : it->second;
+}
+
+} // namespace uopscope

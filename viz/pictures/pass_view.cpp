@@ -1,0 +1,502 @@
+// Walking a pass costs (steps x nodes); kWalkBudget bounds it. Longer passes are sampled every stride_ steps,
+// always at the same ones, and a node that lives only between two samples is put beside its neighbours when
+// it is drawn.
+#include "viz/pictures/pass_view.h"
+
+#include "viz/pictures/labels.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <unordered_set>
+
+namespace uopscope {
+namespace {
+
+// About half a second of walking.
+constexpr int64_t kWalkBudget = 700'000;
+// Labels of a slot's nodes that are measured for its size: the first ones, and the last.
+constexpr uint8_t kMeasured = 6;
+// Labels kept for drawing, twice over; a long walk through large graphs would collect millions.
+constexpr size_t kKeptLabels = 50'000;
+// A leaf with more users than this is written into their labels.
+constexpr uint32_t kHubUsers = 6;
+
+} // namespace
+
+PassView::PassView(Trace& trace, PassId pass, ViewOptions options)
+    : trace_(trace), cursor_(trace, pass), options_(options),
+      read_([this](NodeId id) { return cursor_.fields(id); }) {}
+
+uint32_t PassView::slotFor(NodeId node) {
+  if (const auto known = slotOf(node)) return *known;
+  const auto slot = static_cast<uint32_t>(slots_.size());
+  slots_.push_back({});
+  slotOf_[node] = slot;
+  members_.push_back(node);
+  return slot;
+}
+
+// Brings the occupants of slots from one graph to a later one.
+void PassView::follow(const GraphDiff& diff, int64_t from, int64_t to) {
+  auto leave = [&](NodeId node) {
+    if (const auto slot = slotOf(node); slot && slots_[*slot].occupant == node)
+      slots_[*slot].occupant = kNoNode, slots_[*slot].gone = to;
+  };
+  auto occupy = [&](Slot& slot, NodeId node) {
+    slot.occupant = node;
+    slot.born = std::min(slot.born, from + 1);
+    slot.gone = INT64_MAX;
+  };
+  for (NodeId n : diff.removed) leave(n);
+  for (const auto& c : diff.changed) leave(c.before);
+  auto enter = [&](NodeId node, uint32_t wanted) {
+    if (const auto known = slotOf(node)) {
+      Slot& home = slots_[*known];
+      if (home.occupant == node) return;
+      if (home.occupant == kNoNode) return occupy(home, node);
+      // It comes back and another one lives there now.
+      slotOf_[node] = static_cast<uint32_t>(slots_.size());
+      slots_.push_back({});
+      occupy(slots_.back(), node);
+      members_.push_back(node);
+      return;
+    }
+    if (wanted != UINT32_MAX && slots_[wanted].occupant == kNoNode) {
+      occupy(slots_[wanted], node);
+      slotOf_[node] = wanted;
+      members_.push_back(node);
+      return;
+    }
+    const uint32_t slot = slotFor(node);
+    occupy(slots_[slot], node);
+  };
+  // A rule's result first: where several nodes end in one, it stands where the rewrite happened.
+  for (bool rewritten : {true, false})
+    for (const auto& c : diff.changed)
+      if (c.rewritten == rewritten) enter(c.after, slotFor(c.before));
+  for (NodeId n : diff.added) enter(n, UINT32_MAX);
+}
+
+const PictureNode& PassView::label(NodeId node) {
+  auto it = labels_.find(node);
+  if (it != labels_.end()) return it->second;
+  if (auto older = olderLabels_.extract(node)) return labels_.insert(std::move(older)).position->second;
+  PictureNode box = labelOf(read_, cursor_.fields(node));
+  const RawNode& raw = cursor_.raw(node);
+  for (uint32_t port = 0; port < raw.src.size(); ++port) {
+    const NodeId s = raw.src[port];
+    const auto slot = slotOf(s), own = slotOf(node);
+    const bool hub = slot && own && quiet(*slot, *own);
+    if (folds(s) || hub)
+      box.folded.push_back({port, s, foldedText(read_, cursor_.fields(s))});
+    else if (inLabel(s) && box.detail.empty())
+      box.folded.push_back({port, s, expressionText(read_, s)});
+  }
+  joinFolded(box.folded);
+  measure(box);
+  return labels_.emplace(node, std::move(box)).first->second;
+}
+
+bool PassView::folds(NodeId node) {
+  if (!options_.foldConstants) return false;
+  if (const bool* known = folds_.find(node)) return *known;
+  return folds_[node] = foldsAlways(read_, cursor_.fields(node));
+}
+
+bool PassView::prepare(const std::atomic<bool>* cancel) {
+  auto cancelled = [&] { return cancel && cancel->load(std::memory_order_relaxed); };
+  const int64_t n = cursor_.steps();
+  const auto size = static_cast<int64_t>(cursor_.graphAt(0).size());
+  stride_ = std::max<int64_t>(1, n * std::max<int64_t>(size, 50) / kWalkBudget);
+  for (NodeId node : cursor_.graphAt(0)) {
+    Slot& slot = slots_[slotFor(node)];
+    slot.occupant = node, slot.born = 0, slot.gone = INT64_MAX;
+  }
+  for (int64_t k = 0; k < n;) {
+    if (cancelled()) return false;
+    const int64_t next = std::min(n, k + stride_);
+    follow(cursor_.diff(k, next), k, next);
+    k = next;
+  }
+  setMoments();
+  link();
+  layOut(cancel);
+  for (Slot& slot : slots_)
+    slot.passHome = slot.centre, slot.passWidth = slot.width, slot.passHeight = slot.height;
+  ready_ = !cancelled();
+  return ready_;
+}
+
+// Moments begin where slots are born, spread evenly over those.
+void PassView::setMoments() {
+  std::vector<int64_t> births;
+  for (Slot& s : slots_) {
+    if (s.born == INT64_MAX) s.born = 0, s.gone = INT64_MAX; // met as a source only
+    if (s.born > 0) births.push_back(s.born);
+  }
+  std::sort(births.begin(), births.end());
+  if (std::set<int64_t>(births.begin(), births.end()).size() < kMoments)
+    moments_ = births;
+  else
+    for (size_t i = 1; i < kMoments; ++i) moments_.push_back(births[i * (births.size() - 1) / kMoments]);
+  moments_.erase(std::unique(moments_.begin(), moments_.end()), moments_.end());
+}
+
+// Most nodes of a slot are rebuilt from sources in the slots of before: those add nothing.
+void PassView::link() {
+  std::unordered_set<uint64_t> seen;
+  std::vector<uint64_t> last(slots_.size(), 0);
+  for (NodeId node : members_) {
+    if (folds(node)) continue;
+    const uint32_t to = *slotOf(node);
+    slots_[to].drawn = true;
+    const auto src = cursor_.raw(node).src;
+    uint64_t sum = src.size() + 1;
+    for (NodeId s : src) {
+      const auto from = slotOf(s);
+      sum = (sum ^ (sum >> 29) ^ (from ? *from + 1 : 0)) * 0xbf58476d1ce4e5b9ull;
+    }
+    if (std::exchange(last[to], sum) == sum) continue;
+    for (uint32_t port = 0; port < src.size(); ++port)
+      if (const auto from = slotOf(src[port]);
+          from && *from != to && !folds(src[port]) && seen.insert(key(*from, to)).second)
+        links_.push_back({*from, to, port});
+  }
+  auto edges = std::make_shared<std::vector<std::pair<uint32_t, uint32_t>>>();
+  for (const Link& l : links_) edges->emplace_back(l.from, l.to);
+  std::sort(edges->begin(), edges->end());
+  everyEdge_ = std::move(edges);
+}
+
+bool PassView::arrange(const Arrangement& arrangement, const std::atomic<bool>* cancel) {
+  if (arrangement == arrangement_) return true;
+  const bool inPlace = sameBlock(arrangement);
+  const bool regroup = arrangement.groupBy != arrangement_.groupBy;
+  arrangement_ = arrangement;
+  if (inPlace) return true;
+  near_.clear(), nearNodes_ = {};
+  inLabels_.clear(), touched_.clear(), was_ = {};
+  firstShown_ = arrangement_.firstStep, lastShown_ = arrangement_.lastStep;
+  if (regroup || arrangement_.groupBy == GroupBy::Nothing) makeGroups();
+  if (arrangement_.near())
+    layOutNear(cancel);
+  else
+    layOut(cancel);
+  if (!cancel || !cancel->load(std::memory_order_relaxed)) return true;
+  arrangement_.hidden.insert(UINT32_MAX); // half done: the next call does it again
+  return false;
+}
+
+void PassView::layOut(const std::atomic<bool>* cancel) {
+  labels_.clear();
+  olderLabels_.clear();
+  std::vector<uint32_t> users(slots_.size(), 0);
+  for (uint32_t i = 0; i < slots_.size(); ++i) {
+    Slot& s = slots_[i];
+    s.hub = false, s.hubUser = UINT32_MAX, s.width = s.height = 0;
+    s.visible = s.drawn && !hides(i) && awake(s) && !farSlot(i) && (inLabels_.empty() || !inLabels_[i]);
+  }
+  std::vector<Link> links;
+  for (const Link& l : links_)
+    if (slots_[l.from].visible && slots_[l.to].visible) links.push_back(l), ++users[l.from];
+  if (options_.foldHubs)
+    for (NodeId node : members_) {
+      const uint32_t slot = *slotOf(node);
+      if (users[slot] > kHubUsers && !slots_[slot].hub) slots_[slot].hub = mayBeHub(cursor_.fields(node).op);
+    }
+  for (const Link& l : links)
+    if (slots_[l.from].hub && slots_[l.from].hubUser == UINT32_MAX) slots_[l.from].hubUser = l.to;
+
+  std::vector<uint8_t> measured(slots_.size(), 0);
+  auto size = [&](NodeId node) {
+    Slot& s = slots_[*slotOf(node)];
+    if (!s.visible || measured[*slotOf(node)]++ >= kMeasured) return;
+    const NodeId* before = was_.find(node);
+    PictureNode changed;
+    if (before) {
+      changed = label(node);
+      changed.was = titleOf(read_, cursor_.fields(*before));
+      measure(changed);
+    }
+    const PictureNode& box = before ? changed : label(node);
+    s.width = std::max(s.width, box.width);
+    s.height = std::max(s.height, box.height);
+  };
+  for (NodeId node : cursor_.graphAt(steps()))
+    if (slotOf(node) && !folds(node)) size(node);
+  for (NodeId node : members_) {
+    if (folds(node)) continue;
+    if (cancel && cancel->load(std::memory_order_relaxed)) return;
+    size(node);
+  }
+  // What is laid out: visible slots, and collapsed groups as one box each.
+  std::vector<uint32_t> number(slots_.size(), UINT32_MAX), groupNumber(groups_.size(), UINT32_MAX);
+  std::vector<LayoutNode> nodes;
+  auto moment = [&](int64_t step) {
+    return static_cast<uint8_t>(std::upper_bound(moments_.begin(), moments_.end(), step) - moments_.begin());
+  };
+  for (uint32_t i = 0; i < slots_.size(); ++i) {
+    if (!slots_[i].visible) continue;
+    if (collapsed(i)) {
+      uint32_t& n = groupNumber[slots_[i].group];
+      if (n == UINT32_MAX) {
+        n = static_cast<uint32_t>(nodes.size());
+        nodes.push_back({groups_[slots_[i].group].width, groups_[slots_[i].group].height, kMoments - 1, 0});
+      }
+      nodes[n].born = std::min(nodes[n].born, moment(slots_[i].born));
+      nodes[n].gone = std::max(nodes[n].gone, moment(slots_[i].gone));
+      number[i] = n;
+      continue;
+    }
+    number[i] = static_cast<uint32_t>(nodes.size());
+    nodes.push_back({slots_[i].width, slots_[i].height, moment(slots_[i].born), moment(slots_[i].gone)});
+  }
+  std::vector<LayoutEdge> edges;
+  std::vector<uint64_t> keys;
+  std::unordered_set<uint64_t> joined;
+  for (const Link& l : links) {
+    if (quiet(l.from, l.to)) continue;
+    const bool folded = collapsed(l.from) || collapsed(l.to);
+    if (number[l.from] == number[l.to] ||
+        (folded && !joined.insert(key(number[l.from], number[l.to])).second))
+      continue;
+    edges.push_back({number[l.from], number[l.to], l.port});
+    keys.push_back(folded ? 0 : key(l.from, l.to));
+  }
+  LayoutOptions o;
+  o.leftToRight = options_.leftToRight;
+  o.cancel = cancel;
+  Layout layout = layoutLayered(nodes, edges, o);
+  if (layout.cancelled) return;
+  static std::atomic<uint64_t> layouts{0};
+  layout_ = ++layouts;
+  for (uint32_t i = 0; i < slots_.size(); ++i)
+    if (number[i] != UINT32_MAX) slots_[i].centre = layout.centres[number[i]];
+  for (uint32_t g = 0; g < groups_.size(); ++g)
+    if (groupNumber[g] != UINT32_MAX) groups_[g].centre = layout.centres[groupNumber[g]];
+  for (const auto& [slot, at] : arrangement_.pinned)
+    if (slot < slots_.size()) slots_[slot].centre = at;
+  auto bends = std::make_shared<Bends>();
+  for (size_t e = 0; e < edges.size(); ++e) {
+    const auto from = static_cast<uint32_t>(keys[e] >> 32), to = static_cast<uint32_t>(keys[e]);
+    if (keys[e] && !layout.bends[e].empty() && !arrangement_.pinned.contains(from) &&
+        !arrangement_.pinned.contains(to))
+      bends->emplace(keys[e], std::move(layout.bends[e]));
+  }
+  bends_ = std::move(bends);
+  width_ = layout.width;
+  height_ = layout.height;
+  straight_ = layout.straightEdges;
+}
+
+PicturePtr PassView::at(int64_t step, int64_t interval) {
+  auto picture = std::make_shared<Picture>();
+  if (labels_.size() > kKeptLabels) {
+    olderLabels_ = std::move(labels_);
+    labels_.clear();
+  }
+  step = std::clamp<int64_t>(step, 0, steps());
+  const int64_t from = std::clamp<int64_t>(step - std::max<int64_t>(1, interval), 0, step);
+  picture->pass = pass();
+  picture->step = step;
+  picture->alone = arrangement_.lastStep >= 0;
+  picture->layout = layout_;
+  picture->leftToRight = options_.leftToRight;
+  picture->width = width_, picture->height = height_, picture->straightEdges = straight_;
+
+  GraphDiff diff;
+  if (from == step)
+    diff.after = cursor_.graphAt(step);
+  else
+    diff = cursor_.diff(from, step);
+  NodeMap<const GraphDiff::Change*> cameFrom; // after -> the change that made it
+  NodeMap<NodeId> image;
+  for (const auto& c : diff.changed) {
+    image[c.before] = c.after;
+    const GraphDiff::Change*& known = cameFrom[c.after];
+    if (!known || (c.rewritten && !known->rewritten)) known = &c;
+  }
+  NodeMap<bool> added;
+  for (NodeId node : diff.added) added[node] = true;
+
+  NodeMap<uint32_t> at;                          // node -> index in the picture
+  std::vector<bool> taken(slots_.size(), false); // slots in use
+  picture->nodes.reserve(diff.after.size() + diff.removed.size());
+  struct Spot {
+    uint32_t slot = UINT32_MAX;
+    LayoutPoint centre;
+  };
+  // A node that no sample saw: where what it replaces stood, or below one of its sources, which are placed
+  // before it.
+  LayoutPoint lastPlaced;
+  auto spot = [&](NodeId node, NodeId instead) -> Spot {
+    for (NodeId candidate : {node, instead}) {
+      const auto slot = candidate == kNoNode ? std::nullopt : slotOf(candidate);
+      if (slot && !taken[*slot] && awake(slots_[*slot])) return {*slot, slots_[*slot].centre};
+    }
+    for (NodeId source : cursor_.raw(node).src)
+      if (const uint32_t* index = at.find(source); index && *index != UINT32_MAX) {
+        const PictureNode& above = picture->nodes[*index];
+        return {UINT32_MAX, options_.leftToRight ? LayoutPoint{above.x + 130, above.y + 40}
+                                                 : LayoutPoint{above.x + 40, above.y + 66}};
+      }
+    return {UINT32_MAX, {lastPlaced.x + 40, lastPlaced.y - 66}};
+  };
+  auto place = [&](NodeId node, Mark mark, NodeId instead) -> PictureNode& {
+    PictureNode box = label(node);
+    box.mark = mark;
+    const Spot s = spot(node, instead);
+    box.x = s.centre.x, box.y = s.centre.y;
+    lastPlaced = s.centre;
+    if (s.slot != UINT32_MAX) {
+      taken[s.slot] = true;
+      // Of a sampled pass: one that nothing was measured for must not cover its neighbours.
+      if (slots_[s.slot].width > 0) box.width = std::min(box.width, slots_[s.slot].width);
+      box.hub = slots_[s.slot].hub;
+      box.slot = s.slot;
+      box.pinned = arrangement_.pinned.contains(s.slot);
+    }
+    at[node] = static_cast<uint32_t>(picture->nodes.size());
+    picture->nodes.push_back(std::move(box));
+    return picture->nodes.back();
+  };
+
+  uint32_t farChanged = 0;
+  for (NodeId node : diff.after) {
+    if (folds(node)) {
+      ++picture->foldedConstants;
+      continue;
+    }
+    ++picture->graphNodes;
+    if (inLabel(node)) {
+      ++picture->foldedExpressions;
+      continue;
+    }
+    if (far(node)) {
+      ++picture->elsewhere;
+      farChanged += cameFrom.contains(node);
+      continue;
+    }
+    Mark mark = added.contains(node) ? Mark::Added : Mark::Same;
+    NodeId was = kNoNode;
+    if (const auto c = cameFrom.find(node)) {
+      was = (*c)->before;
+      mark = (*c)->rewritten ? Mark::Added : Mark::Changed;
+    }
+    PictureNode& box = place(node, mark, was);
+    if (mark == Mark::Added && was != kNoNode) {
+      box.was = titleOf(read_, cursor_.fields(was));
+      measure(box);
+      if (box.slot != UINT32_MAX && slots_[box.slot].width > 0)
+        box.width = std::min(box.width, slots_[box.slot].width);
+    }
+  }
+  // Changes of several steps at once: others may stand by now where a node stood.
+  std::map<float, std::vector<std::pair<float, float>>> rows;
+  const bool crowded = step - from > 1;
+  auto extent = [&](const PictureNode& n) {
+    return options_.leftToRight ? std::pair(n.y - n.height / 2, n.y + n.height / 2)
+                                : std::pair(n.x - n.width / 2, n.x + n.width / 2);
+  };
+  auto rowOf = [&](const PictureNode& n) -> auto& { return rows[options_.leftToRight ? n.x : n.y]; };
+  if (crowded)
+    for (const PictureNode& n : picture->nodes) rowOf(n).push_back(extent(n));
+  auto ghost = [&](NodeId node) {
+    if (hidesInLabel(node) || at.contains(node) || far(node)) return;
+    const PictureNode& box = place(node, Mark::Removed, kNoNode);
+    if (!crowded) return;
+    auto& row = rowOf(box);
+    const auto [low, high] = extent(box);
+    if (std::ranges::any_of(row, [&](const auto& r) { return r.first < high && low < r.second; })) {
+      picture->nodes.pop_back();
+      at[node] = UINT32_MAX;
+      ++picture->covered;
+    } else {
+      row.emplace_back(low, high);
+    }
+  };
+  for (NodeId node : diff.removed) ghost(node);
+  for (const auto& c : diff.changed) {
+    // Its place is taken by what replaced it; only where the result stands elsewhere does it leave a gap.
+    if (const auto slot = slotOf(c.before); slot && !taken[*slot]) ghost(c.before);
+  }
+
+  auto indexOf = [&](NodeId node) -> uint32_t {
+    for (int hops = 0; hops < 3; ++hops) {
+      if (const uint32_t* index = at.find(node)) return *index;
+      const NodeId* next = image.find(node);
+      if (!next) break;
+      node = *next;
+    }
+    return UINT32_MAX;
+  };
+  auto connect = [&](NodeId source, uint32_t to, uint32_t port, uint32_t ports, Mark mark) {
+    const uint32_t f = indexOf(source);
+    if (f == UINT32_MAX || f == to) return;
+    PictureEdge e{f, to, port, ports, mark, false, {}};
+    const uint32_t a = picture->nodes[f].slot, b = picture->nodes[to].slot;
+    if (a != UINT32_MAX && b != UINT32_MAX) {
+      e.quiet = quiet(a, b);
+      const auto bends = bends_->find(key(a, b));
+      if (bends != bends_->end()) e.bends = bends->second;
+    }
+    picture->hiddenEdges += e.quiet;
+    if (mark != Mark::Removed) ++picture->nodes[f].users;
+    picture->edges.push_back(std::move(e));
+  };
+  const size_t count = picture->nodes.size();
+  for (uint32_t i = 0; i < count; ++i) {
+    const auto id = static_cast<NodeId>(picture->nodes[i].id);
+    const Mark mark = picture->nodes[i].mark;
+    const auto src = cursor_.raw(id).src;
+    const auto ports = static_cast<uint32_t>(src.size());
+    const auto c = cameFrom.find(id);
+    std::span<const NodeId> old;
+    if (c && (mark == Mark::Changed || mark == Mark::Added)) old = cursor_.raw((*c)->before).src;
+    auto imageOf = [&](NodeId s) {
+      const NodeId* i = image.find(s);
+      return i ? *i : s;
+    };
+    // A sink may have thousands of sources: they are looked up, not walked for each other.
+    NodeMap<bool> had, has;
+    for (NodeId o : old) had[o] = had[imageOf(o)] = true;
+    if (!old.empty())
+      for (NodeId s : src) has[s] = true;
+    for (uint32_t port = 0; port < ports; ++port) {
+      Mark edge = mark == Mark::Removed ? Mark::Removed : Mark::Same;
+      if (mark == Mark::Added || mark == Mark::Changed)
+        edge = had.contains(src[port]) ? Mark::Same : Mark::Added;
+      connect(src[port], i, port, ports, edge);
+    }
+    for (uint32_t port = 0; port < old.size(); ++port) {
+      if (!has.contains(imageOf(old[port])) && !has.contains(old[port]))
+        connect(old[port], i, port, static_cast<uint32_t>(old.size()), Mark::Removed);
+    }
+  }
+  picture->everySlotEdges = everyEdge_;
+  picture->bendsOf = bends_;
+  if (!arrangement_.plain()) fold(*picture);
+  joinWires(*picture);
+  for (const PictureNode& n : picture->nodes) picture->hubs += n.hub;
+  picture->index();
+  picture->changed += farChanged;
+  if (picture->alone) addMap(*picture, diff);
+  return picture;
+}
+
+NodeId PassView::counterpart(NodeId node, const Picture& picture) {
+  if (node == kNoNode || picture.find(node)) return node;
+  if (const auto slot = slotOf(node))
+    for (const PictureNode& n : picture.nodes)
+      if (slotOf(static_cast<NodeId>(n.id)) == slot) return static_cast<NodeId>(n.id);
+  try {
+    const NodeId image = cursor_.imageAt(node, picture.step);
+    if (picture.find(image)) return image;
+  } catch (const Error&) {
+    // A node of another pass: it has no image here.
+  }
+  return kNoNode;
+}
+
+} // namespace uopscope

@@ -1,0 +1,166 @@
+// One pass as pictures that agree with each other: every step of the pass is drawn in one layout, made once
+// from all the graphs the pass goes through, so that stepping moves nothing.
+//
+// A place in the layout is a slot. A node that takes over from another one (a rule replaced it, or it was
+// rebuilt because a source changed) takes its slot; nodes that live at the same time never share one. Slots
+// that nothing is ever shown in at the same step may stand in one place. So the layout has about the size of
+// the largest graph of the pass, not of all of them together, and a picture depends on the pass and the step
+// alone, never on how one got there.
+//
+//   PassView view(trace, pass, {});
+//   view.prepare();
+//   PicturePtr now = view.at(12);          // what step 12 did; at(12, 5): what steps 8 to 12 did
+#pragma once
+#include "replay/read/cursor.h"
+#include "replay/read/print.h"
+#include "viz/pictures/arrangement.h"
+#include "viz/pictures/picture.h"
+
+#include <atomic>
+#include <memory>
+
+namespace uopscope {
+
+struct ViewOptions {
+  bool foldConstants = true, foldHubs = true, leftToRight = false;
+  bool operator==(const ViewOptions&) const = default;
+};
+
+class PassView {
+public:
+  PassView(Trace& trace, PassId pass, ViewOptions options);
+
+  PassId pass() const { return cursor_.pass(); }
+  const ViewOptions& options() const { return options_; }
+  Cursor& cursor() { return cursor_; }
+  int64_t steps() const { return cursor_.steps(); }
+  /// Slots and layout. False when it was cancelled: the view is not to be used then.
+  bool prepare(const std::atomic<bool>* cancel = nullptr);
+  /// Hides, groups and pins; lays out again where that differs from now. False when cancelled.
+  bool arrange(const Arrangement& arrangement, const std::atomic<bool>* cancel = nullptr);
+  const Arrangement& arrangement() const { return arrangement_; }
+  /// Nodes of a group of the picture last made.
+  std::vector<NodeId> groupMembers(int64_t groupId) const;
+  /// The graph after `step` steps with what the last `interval` of them did.
+  PicturePtr at(int64_t step, int64_t interval = 1);
+  /// The node of a picture that a node of any other step has become or was: itself, its image, or what stands
+  /// in its place; kNoNode if there is none.
+  NodeId counterpart(NodeId node, const Picture& picture);
+  /// Steps that were looked at one by one; others lie between two that were (very long passes).
+  int64_t stride() const { return stride_; }
+  size_t slotCount() const { return slots_.size(); }
+
+private:
+  struct Slot {
+    NodeId occupant = kNoNode;
+    float width = 0, height = 0;
+    LayoutPoint centre;
+    LayoutPoint home; ///< its centre on the map, as large as homeWidth x homeHeight
+    float homeWidth = 0, homeHeight = 0;
+    LayoutPoint passHome; ///< the same in the layout of the whole pass
+    float passWidth = 0, passHeight = 0;
+    bool drawn = false; ///< not only constants that are written into labels
+    bool visible = false;
+    bool hub = false;
+    uint32_t hubUser = UINT32_MAX; ///< slot of the one user a hub is drawn to
+    uint32_t group = UINT32_MAX;
+    int64_t born = INT64_MAX, gone = -1; ///< first and last step that shows something here, ghosts included
+  };
+  struct Group {
+    std::string title, detail;
+    OpFamily family = OpFamily::Control;
+    LayoutPoint centre;
+    float width = 0, height = 0;
+    uint32_t slots = 0;
+    std::string dtype = {};
+    bool lanes = false; ///< nodes that do the same: pass_lanes.cpp
+  };
+  uint32_t slotFor(NodeId node);
+  std::optional<uint32_t> slotOf(NodeId node) const {
+    const uint32_t* s = slotOf_.find(node);
+    return s ? std::optional(*s) : std::nullopt;
+  }
+  void follow(const GraphDiff& diff, int64_t from, int64_t to);
+  void setMoments();
+  void link();
+  const PictureNode& label(NodeId node);
+  bool folds(NodeId node);
+  bool inLabel(NodeId node) const {
+    const auto slot = inLabels_.empty() ? std::nullopt : slotOf(node);
+    return slot && inLabels_[*slot];
+  }
+  bool hidesInLabel(NodeId node) { return folds(node) || inLabel(node); }
+  /// Whether the edge from a source is drawn only on demand.
+  bool quiet(uint32_t from, uint32_t to) const { return slots_[from].hub && slots_[from].hubUser != to; }
+  static uint64_t key(uint32_t from, uint32_t to) { return static_cast<uint64_t>(from) << 32 | to; }
+  void layOut(const std::atomic<bool>* cancel);
+  // Pictures of few steps: pass_near.cpp, pass_lanes.cpp.
+  void layOutNear(const std::atomic<bool>* cancel);
+  bool layOutBlock(int64_t first, int64_t last, bool part, const std::atomic<bool>* cancel);
+  bool sameBlock(const Arrangement& arrangement) const;
+  void collectChanges(bool asOne);
+  void foldExpressions(bool on);
+  void findNear(size_t most);
+  void makeLanes();
+  void findLanes(const std::vector<NodeId>& graph);
+  bool fits() const;
+  /// On the map only: too far from what the steps change.
+  bool farSlot(uint32_t slot) const { return !near_.empty() && !near_[slot]; }
+  bool far(NodeId node) const {
+    if (near_.empty()) return false;
+    const auto slot = slotOf(node);
+    return slot ? farSlot(*slot) : !nearNodes_.contains(node);
+  }
+  void addMap(Picture& picture, const GraphDiff& diff);
+  bool hides(uint32_t slot) const {
+    return arrangement_.hidden.contains(slot) || (arrangement_.only && !arrangement_.shown.contains(slot));
+  }
+  /// Shows something at the steps that are laid out.
+  bool awake(const Slot& s) const {
+    return lastShown_ < 0 || (s.born <= lastShown_ && s.gone >= firstShown_);
+  }
+  bool collapsed(uint32_t slot) const {
+    return slots_[slot].group != UINT32_MAX && !arrangement_.opened.contains(slots_[slot].group);
+  }
+  void makeGroups();
+  void fold(Picture& picture);
+  void groupByRoot(const std::vector<NodeId>& latest, bool reduce);
+
+  Trace& trace_;
+  Cursor cursor_;
+  ViewOptions options_;
+  Arrangement arrangement_;
+  std::vector<Group> groups_;
+  std::map<uint32_t, std::vector<NodeId>> groupNodes_;
+  int64_t firstShown_ = -1, lastShown_ = -1; ///< steps that are laid out together; -1: the whole pass
+  std::vector<NodeId> seeds_;                ///< what these steps make
+  std::vector<uint32_t> seedSlots_;          ///< where what they remove stood
+  NodeMap<NodeId> was_;                      ///< what they rewrite: after -> before
+  std::vector<uint64_t> touched_;            ///< by slot: what they do to it; 0: nothing
+  std::vector<bool> inLabels_;               ///< slots whose expressions are written into labels
+  bool mapped_ = false;                      ///< the map is of their graph, not of the pass
+  uint64_t layout_ = 0;
+  std::vector<bool> near_;  ///< slots that are drawn; empty: all of them
+  NodeMap<bool> nearNodes_; ///< the same, for nodes that no sample saw
+  NodeReader read_;
+  int64_t stride_ = 1;
+  std::vector<int64_t> moments_; ///< first steps of moments 1, 2 ...: see LayoutNode::born
+  std::vector<Slot> slots_;
+  NodeMap<uint32_t> slotOf_;
+  std::vector<NodeId> members_; ///< nodes in order of their first appearance
+  /// Labels asked for lately, and those asked for before them: what neither holds is made again.
+  std::unordered_map<NodeId, PictureNode> labels_, olderLabels_;
+  NodeMap<bool> folds_;
+  struct Link {
+    uint32_t from, to, port;
+  };
+  std::vector<Link> links_; ///< every edge between slots that any step has
+  using Bends = std::unordered_map<uint64_t, std::vector<LayoutPoint>>;
+  std::shared_ptr<const Bends> bends_; ///< by key of the two slots, long edges only; pictures share it
+  std::shared_ptr<const std::vector<std::pair<uint32_t, uint32_t>>> everyEdge_;
+  float width_ = 0, height_ = 0;
+  uint32_t straight_ = 0;
+  bool ready_ = false;
+};
+
+} // namespace uopscope
