@@ -165,9 +165,9 @@ private:
   int64_t nextId_;
 };
 
-constexpr RuleDef kStaged[] = {RULE("read-from-shared", pat::any(Op::INDEX), replaced)};
+constexpr RuleDef kStaged[] = {RULE("read-from-shared", pat::any(Op::INDEX), pat::entry())};
 
-constexpr RuleDef kTerms[] = {RULE("loop-over-staged-terms", pat::any(Op::RANGE), replaced)};
+constexpr RuleDef kTerms[] = {RULE("loop-over-staged-terms", pat::any(Op::RANGE), pat::entry())};
 
 /// The one sum of a kernel and the loop over its steps; null where there are others.
 struct Sum {

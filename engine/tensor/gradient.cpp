@@ -71,8 +71,12 @@ UOp powGradient(Match& m) {
 }
 UOp reduceGradient(Match& m) {
   UOp r = m.root(), g = grad(m), x = r.src(0);
-  if (r.is(Op::REDUCE)) // over turns of a loop: each has the sum's gradient
-    return r.arg().op() == Op::ADD ? firstOnly(m, g) : m.decline("only sums over loops have a gradient");
+  if (r.is(Op::REDUCE)) { // over turns of a loop: each has the sum's gradient, and the loops have none
+    if (r.arg().op() != Op::ADD) return m.decline("only sums over loops have a gradient");
+    std::vector<UOp> each(r.srcCount(), none());
+    each[0] = g;
+    return UOp::make(Op::GROUP, dtypes::void_, each);
+  }
   const auto& arg = r.arg().as<ReduceArg>();
   auto spread = [&](UOp u) { return graph::expand(u, x.shape()); };
   switch (arg.op) {
