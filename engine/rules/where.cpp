@@ -12,10 +12,6 @@ bool bothConst(UOp a, UOp b) {
   return laneConst(a) && laneConst(b) && !a.isInvalidConst() && !b.isInvalidConst();
 }
 
-UOp branchTaken(Match& m) {
-  return m[c0].constValue().asDouble() != 0 ? m[x] : m[y];
-}
-
 bool onePairIsConst(const Match& m) {
   return bothConst(m[t0], m[t1]) || bothConst(m[f0], m[f1]);
 }
@@ -30,7 +26,8 @@ constexpr OpSet kJoinable = group::kBinary - OpSet{Op::THREEFRY, Op::POW};
 
 constexpr RuleDef kSimpleWhereRules[] = {
     RULE("where-same-branches", pat::where(cond, x, x), x),
-    RULE("where-const", pat::where(c0, x, y), branchTaken, guard::isConst(c0)),
+    RULE("where-true", pat::where(true, x, y), x),
+    RULE("where-false", pat::where(false, x, y), y),
     RULE("where-true-false", pat::where(xb, true, false).withDtype(kMaskBool), x),
     RULE("where-false-true", pat::where(xb, false, true).withDtype(kMaskBool), pat::logicalNot(x)),
     RULE("where-where-else", pat::where(x, pat::where(y, z, w), w), pat::where(x& y, z, w)),

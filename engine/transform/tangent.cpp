@@ -134,7 +134,7 @@ constexpr RuleDef kTangents[] = {
     // Movement and copies do to the tangent as to the value.
     RULE("linear-tangent", any(group::kMovement | OpSet{Op::COPY, Op::MULTI}), tensors(rootWith(dx))),
     RULE("shard-stack-tangent", any(Op::MSTACK), shardsTangent),
-    RULE("tangent-passes-through", any({Op::CONTIGUOUS, Op::CONTIGUOUS_BACKWARD}), tangent<0>),
+    RULE("tangent-passes-through", any({Op::CONTIGUOUS, Op::CONTIGUOUS_BACKWARD}), tensors(toRoot(dx))),
     RULE("no-tangent-of-detached", any(Op::DETACH), nothing()),
     RULE("kernel-tangent", any({Op::AFTER, Op::CUSTOM_KERNEL}), kernelTangent),
     RULE("assign-tangent", any(Op::ASSIGN), assignTangent),
