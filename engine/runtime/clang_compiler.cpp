@@ -144,13 +144,27 @@ Finished runProgram(const std::vector<std::string>& arguments, const std::string
   return result;
 }
 
+/// What keeps this machine's own target from AVX512-FP16, as far as this clang knows of it: see
+/// processor.cpp.
+const std::vector<std::string>& flagsOfHost() {
+  static const std::vector<std::string> flags = [] {
+    std::vector<std::string> known;
+#if defined(__x86_64__)
+    for (const char* flag : {"-mno-avx10.1-256", "-mno-avx512fp16"})
+      if (runProgram({findClang(), flag, "-E", "-x", "c", "/dev/null"}, "").status == 0)
+        known.push_back(flag);
+#endif
+    return known;
+  }();
+  return flags;
+}
+
 std::vector<std::string> commandLine(std::initializer_list<const char*> more) {
   std::vector<std::string> command{findClang()};
   command.insert(command.end(), std::begin(kFlags), std::end(kFlags));
   command.push_back("-march=" + processor().march);
-#if defined(__x86_64__)
-  command.push_back("-mno-avx512fp16"); // see processor.cpp
-#endif
+  if (processor().march == "native")
+    command.insert(command.end(), flagsOfHost().begin(), flagsOfHost().end());
   command.insert(command.end(), more.begin(), more.end());
   return command;
 }
