@@ -179,18 +179,18 @@ UOp notLess(Match& m) {
   return m.decline("no side is a constant below its limit");
 }
 
-/// Whether unsigned arithmetic may hold what was a negative number of 8 or 16 bits.
+/// Whether unsigned arithmetic may hold what was a negative number of fewer bits.
 bool mayWrapFromSmall(UOp u, int& budget) {
   if (--budget < 0) return true;
   if (u.is(Op::CAST) && u.src(0).dtype().isInt() && !u.src(0).dtype().isUnsigned())
-    return u.src(0).dtype().scalar().itemsize() <= 2 && !neverNegative(u.src(0));
+    return u.src(0).dtype().itemsize() < u.dtype().itemsize() && !neverNegative(u.src(0));
   bool isBounded = u.in({Op::IDIV, Op::SHR}) || (u.vmin() >= 0 && u.vmax() <= INT32_MAX);
   if (!u.in(group::kElementwise) || !u.dtype().isUnsigned() || isBounded) return false;
   for (UOp s : u.src())
     if (s.dtype().isUnsigned() && mayWrapFromSmall(s, budget)) return true;
   return false;
 }
-/// LLVM 19 computes the float of such a number, in lanes, as that of its 8 or 16 bits. A signed conversion is
+/// LLVM 19 computes the float of such a number, in lanes, as that of its own few bits. A signed conversion is
 /// right: of the number, or where it is too large, of its half with the last bit kept for rounding.
 UOp floatOfWrapped(Match& m) {
   UOp v = m[x];

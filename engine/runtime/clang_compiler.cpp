@@ -30,7 +30,7 @@ namespace uopscope {
 namespace {
 
 constexpr const char* kFlags[] = {
-    "-x", "c", "-std=gnu17", "-O2", "-fPIC", "-w",
+    "-x", "c", "-std=gnu17", "-O2", "-fno-slp-vectorize", "-fPIC", "-w",
     // As the reference interpreter computes: integers wrap, halves round every time.
     "-fwrapv", "-fno-strict-aliasing", "-Xclang", "-ffloat16-excess-precision=none",
     // Each operation rounds once: a value is the same in every kernel.

@@ -111,6 +111,7 @@ TEST_CASE("programs that failed once") {
       "index 47239 0 0 4",
       // unsigned numbers that were small negative ones, as floats
       "leaf|leaf 73825 0 18393 53|cast 25 4508|movement 10532 17 0 1|movement 59 14|reduce 88184 0 0 0 19972",
+      "leaf 75378 0 28 6|cast 0 93831|binary 9 0 62",
       // an index that is read keeps its gate inside of another gate
       "leaf 0 0 15 50|index|movement 25 46 0 24859|effect 11335 1",
       // an element of what an empty tensor is reshaped to
