@@ -161,6 +161,31 @@ UOp notLess(Match& m) {
   return m.decline("no side is a constant below its limit");
 }
 
+/// Whether unsigned arithmetic may hold what was a negative number of fewer bits.
+bool mayWrapFromSmall(UOp u, int& budget) {
+  if (--budget < 0) return true;
+  if (u.is(Op::CAST) && u.src(0).dtype().isInt() && !u.src(0).dtype().isUnsigned())
+    return u.src(0).dtype().itemsize() < u.dtype().itemsize() && !neverNegative(u.src(0));
+  bool isBounded = u.in({Op::IDIV, Op::SHR}) || (u.vmin() >= 0 && u.vmax() <= INT32_MAX);
+  if (!u.in(group::kElementwise) || !u.dtype().isUnsigned() || isBounded) return false;
+  for (UOp s : u.src())
+    if (s.dtype().isUnsigned() && mayWrapFromSmall(s, budget)) return true;
+  return false;
+}
+/// LLVM 19 computes the float of such a number, in lanes, as that of its own few bits. A signed conversion is
+/// right: of the number, or where it is too large, of its half with the last bit kept for rounding.
+UOp floatOfWrapped(Match& m) {
+  UOp v = m[x];
+  DType to = m.root().dtype();
+  int budget = 64;
+  if (!to.isFloat() || !v.dtype().isUnsigned() || v.dtype().scalar().itemsize() < 4)
+    return m.decline("no wide unsigned number to a float");
+  if (!mayWrapFromSmall(v, budget)) return m.decline("it does not come from a small signed number");
+  DType same = (v.dtype().scalar().itemsize() == 4 ? dtypes::int32 : dtypes::int64).vec(laneCount(v));
+  UOp whole = v.cast(same), half = ((v / v.constLike(2)) | (v & v.constLike(1))).cast(same).cast(to);
+  return (whole < whole.constLike(0)).where(half * half.constLike(2), whole.cast(to));
+}
+
 // --- Threefry-2x32 with 20 rounds, in 32-bit words ---
 
 UOp threefry(Match& m) {
@@ -207,6 +232,7 @@ constexpr RuleDef kDecompositions[] = {
          guard::when(has<Op::SUB>, "the device has no subtraction")),
     RULE("to-division", recip(x), op(Op::FDIV, 1, x),
          guard::when(has<Op::FDIV>, "the device has no division of floats")),
+    RULE("float-of-wrapped", op(Op::CAST, x), floatOfWrapped),
 };
 
 } // namespace

@@ -170,9 +170,38 @@ UOp simplifyConjunction(Match& m) {
   return before == after ? UOp{} : r;
 }
 
+/// The outermost reads of memory in an index, each with a variable of its bounds.
+UOpMap<UOp> readsOf(UOp index) {
+  UOpMap<UOp> reads;
+  std::vector<UOp> stack{index};
+  UOpMap<bool> seen;
+  while (!stack.empty()) {
+    UOp u = stack.back();
+    stack.pop_back();
+    if (!seen.emplace(u, true).second) continue;
+    if (u.in({Op::INDEX, Op::LOAD}))
+      reads[u] = UOp::variable(fmt::format("read{}", reads.size()), u.vmin(), u.vmax(), u.dtype());
+    else
+      stack.insert(stack.end(), u.src().begin(), u.src().end());
+  }
+  return reads;
+}
+/// An address that is read inside keeps its own gate: the read may happen where the outer gate fails.
 UOp gatedGivenValid(Match& m) {
-  UOp u = givenValid(m[cond], m[x], false);
-  return u == m[x] ? m.decline("the gate says nothing of the index") : m[cond].where(u, m.root().src(2));
+  UOp gate = m[cond], index = m[x];
+  UOpMap<UOp> back;
+  if (index.below().intersects(OpSet{Op::INDEX, Op::LOAD})) {
+    UOpMap<UOp> reads = readsOf(index);
+    for (auto [read, variable] : reads) {
+      if (!read.dtype().isInt()) return m.decline("it depends on a float in memory");
+      back[variable] = read;
+    }
+    gate = gate.substitute(reads);
+    index = index.substitute(reads);
+  }
+  UOp u = givenValid(gate, index, false);
+  if (u == index) return m.decline("the gate says nothing of the index");
+  return m[cond].where(back.empty() ? u : u.substitute(back), m.root().src(2));
 }
 
 /// Whether every range of `a` is one of `b`.

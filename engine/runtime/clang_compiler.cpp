@@ -25,7 +25,7 @@ namespace uopscope {
 namespace {
 
 constexpr const char* kFlags[] = {
-    "-x", "c", "-std=gnu17", "-O2", "-fPIC", "-w",
+    "-x", "c", "-std=gnu17", "-O2", "-fno-slp-vectorize", "-fPIC", "-w",
     // As the reference interpreter computes: integers wrap, halves round every time.
     "-fwrapv", "-fno-strict-aliasing", "-Xclang", "-ffloat16-excess-precision=none",
     // Each operation rounds once: a value is the same in every kernel.
@@ -39,13 +39,27 @@ std::string findClang() {
               "no clang in PATH: install the package clang-19, or build with LLVM and leave CPU_LLVM=1");
 }
 
+/// What keeps this machine's own target from AVX512-FP16, as far as this clang knows of it: see
+/// processor.cpp.
+const std::vector<std::string>& flagsOfHost() {
+  static const std::vector<std::string> flags = [] {
+    std::vector<std::string> known;
+#if defined(__x86_64__)
+    for (const char* flag : {"-mno-avx10.1-256", "-mno-avx512fp16"})
+      if (runProgram({findClang(), flag, "-E", "-x", "c", "/dev/null"}, "").status == 0)
+        known.push_back(flag);
+#endif
+    return known;
+  }();
+  return flags;
+}
+
 std::vector<std::string> commandLine(std::initializer_list<const char*> more) {
   std::vector<std::string> command{findClang()};
   command.insert(command.end(), std::begin(kFlags), std::end(kFlags));
   command.push_back("-march=" + processor().march);
-#if defined(__x86_64__)
-  command.push_back("-mno-avx512fp16"); // see processor.cpp
-#endif
+  if (processor().march == "native")
+    command.insert(command.end(), flagsOfHost().begin(), flagsOfHost().end());
   command.insert(command.end(), more.begin(), more.end());
   return command;
 }

@@ -152,8 +152,9 @@ public:
     llvm::CGSCCAnalysisManager callGraph;
     llvm::ModuleAnalysisManager modules;
     llvm::PipelineTuningOptions tuning;
-    tuning.LoopVectorization = tuning.SLPVectorization = tuning.LoopInterleaving = tuning.LoopUnrolling =
-        true;
+    tuning.LoopVectorization = tuning.LoopInterleaving = tuning.LoopUnrolling = true;
+    // Not across straight lines: LLVM 19 makes wrong code of sums of comparisons there.
+    tuning.SLPVectorization = false;
     llvm::PassBuilder builder(machine.get(), tuning);
     builder.registerModuleAnalyses(modules);
     builder.registerCGSCCAnalyses(callGraph);

@@ -44,11 +44,13 @@ Processor host() {
   p.march = "native";
 #ifdef UOPSCOPE_HAVE_LLVM
   p.name = llvm::sys::getHostCPUName().str();
-  for (const auto& f : llvm::sys::getHostCPUFeatures()) {
-    // LLVM 19 makes wrong code of selects and comparisons of halves with it; as floats they round the same.
-    bool isUsed = f.second && f.first() != "avx512fp16";
-    p.features += fmt::format("{}{}{}", p.features.empty() ? "" : ",", isUsed ? '+' : '-', f.first().str());
-  }
+  for (const auto& f : llvm::sys::getHostCPUFeatures())
+    p.features += fmt::format("{}{}{}", p.features.empty() ? "" : ",", f.second ? '+' : '-', f.first().str());
+#if defined(__x86_64__)
+  // LLVM 19 makes wrong code of selects and comparisons of halves with it; as floats they round the same.
+  // Last, since other features imply it.
+  p.features += ",-avx512fp16";
+#endif
 #endif
   p.lanes = can.avx512 ? 16 : can.avx2 ? 8 : 4;
   p.hasFma = can.fma;

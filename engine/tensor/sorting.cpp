@@ -38,11 +38,13 @@ std::pair<Tensor, Tensor> Tensor::sort(int64_t dim, bool descending) const {
   OperationScope op("sort");
   int64_t d = resolveDim(dim), n = ndim() ? intShape()[static_cast<size_t>(d)] : 1;
   if (n <= 1) return {*this, fullLike(ConstValue::ofInt(0), {{}, dtypes::defaultInt(), {}})};
+  // Computed once: positions are found by comparing values with themselves.
+  Tensor source = contiguous();
   int64_t stages = bitLength(n - 1), full = int64_t{1} << stages;
   Bounds grow(shape().size(), {0, 0});
   grow[static_cast<size_t>(d)] = {0, Sint(full - n)};
   ConstValue last = descending ? dtypeMin(dtype()) : isFloat() ? ConstValue::ofFloat(NAN) : dtypeMax(dtype());
-  Tensor x = pad(grow, last).unflatten(d, Shape(static_cast<size_t>(stages), Sint(2)));
+  Tensor x = source.pad(grow, last).unflatten(d, Shape(static_cast<size_t>(stages), Sint(2)));
   for (int64_t stage = 1; stage <= stages; ++stage) {
     int64_t crossover = d + stages - stage - 1;
     Ints flips;
@@ -72,7 +74,7 @@ std::pair<Tensor, Tensor> Tensor::sort(int64_t dim, bool descending) const {
   auto occurrence = [&](const Tensor& t) {
     return lower.bitAnd(t.unsqueeze(d).eq(t.unsqueeze(d + 1))).sum(Ints{d + 1});
   };
-  Tensor from = orderKey(*this), to = orderKey(x);
+  Tensor from = orderKey(source), to = orderKey(x);
   Tensor same = from.unsqueeze(d + 1)
                     .eq(to.unsqueeze(d))
                     .bitAnd(occurrence(from).unsqueeze(d + 1).eq(occurrence(to).unsqueeze(d)));

@@ -208,7 +208,9 @@ inline void bitcastStep(State& s) {
   int64_t last = a->tensor.ndim() ? a->tensor.intShape().back() : 0;
   if (from.itemsize() != to.itemsize() && (last * from.itemsize()) % to.itemsize()) return;
   if (from.itemsize() != to.itemsize() && a->tensor.ndim() == 0) return;
-  s.push(a->tensor.bitcast(to), {0, double(to.bitsize()), Precision::kNone},
+  // A sum may lose the sign of a zero (add-zero), which the bits show.
+  Tensor source = from.isFloat() ? a->tensor.eq(Operand(0)).where(Operand(0), a->tensor) : a->tensor;
+  s.push(source.bitcast(to), {0, double(to.bitsize()), Precision::kNone},
          fmt::format("{}.bitcast({})", nameOf(*a), to.name()));
 }
 

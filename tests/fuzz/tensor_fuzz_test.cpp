@@ -16,6 +16,8 @@ using namespace uopscope::fuzz;
 
 namespace {
 
+using fuzz::Program;
+
 /// Settings that must not change what is computed, drawn from the seed.
 std::vector<std::pair<std::string, int64_t>> settingsOf(uint64_t seed) {
   std::mt19937_64 random(seed * 31 + 7);
@@ -103,6 +105,17 @@ TEST_CASE("programs that failed once") {
       // one value cast at two places, through a reshape and without
       "leaf|leaf|leaf 10674 0 0 1|join 24176|index 59 0 0 93394|integer|movement|product|unary|"
       "binary 52662 0 23|scalar 35494",
+      // a value narrowed and widened again, behind the gate of its load
+      "leaf 0 0 0 17|leaf 28744 0 36435 3|cast 17 28|join 31 9 8 11288 7",
+      // halves that are compared and chosen from, in lanes and one that is left
+      "leaf|leaf 0 0 10728 3|join|cast 49327 75132|integer|unary 14 "
+      "2636|movement|movement|binary|binary|binary|"
+      "index 47239 0 0 4",
+      // unsigned numbers that were small negative ones, as floats
+      "leaf|leaf 73825 0 18393 53|cast 25 4508|movement 10532 17 0 1|movement 59 14|reduce 88184 0 0 0 19972",
+      "leaf 75378 0 28 6|cast 0 93831|binary 9 0 62",
+      // an index that is read keeps its gate inside of another gate
+      "leaf 0 0 15 50|index|movement 25 46 0 24859|effect 11335 1",
       // an element of what an empty tensor is reshaped to
       "leaf 75426 68387 65200 46439 78650 13936|"
       "movement 53992 19302 90793 90953 64791 65691|"
@@ -114,6 +127,7 @@ TEST_CASE("programs that failed once") {
       "movement 71048 45673 34007 2518 90468 92519|"
       "movement 76843 33946 24949 94622 30096 6652|"
       "movement 96067 29982 30436 81344 37862 72035"};
+  ContextScope settings({{"SPEC", 1}, {"IGNORE_OOB", 0}});
   for (const char* text : kPrograms) CHECK_MESSAGE(failureOf(parseProgram(text)) == "", text);
 }
 

@@ -122,6 +122,21 @@ TEST_CASE_FIXTURE(Fixture, "rules for what a target lacks") {
         (i < j).where(j, i));
 }
 
+TEST_CASE_FIXTURE(Fixture, "a float of what was a small negative number is made by signed conversions") {
+  PatternMatcher rules({decompositionRules()});
+  Target target = plainTarget();
+  TargetContext ctx{target};
+  UOp small = i.cast(dtypes::int8), wide = small.cast(dtypes::uint64);
+  UOp made = apply(rules, "float-of-wrapped", wide.cast(dtypes::float32), ctx);
+  REQUIRE(made);
+  CHECK(made.is(Op::WHERE));
+  CHECK(made.src(2) == wide.cast(dtypes::int64).cast(dtypes::float32));
+  CHECK(apply(rules, "float-of-wrapped", (wide + wide.constLike(5)).cast(dtypes::float64), ctx));
+  UOp positive = UOp::variable("positive", 0, 9, dtypes::int32);
+  CHECK_FALSE(apply(rules, "float-of-wrapped", positive.cast(dtypes::uint64).cast(dtypes::float32), ctx));
+  CHECK_FALSE(apply(rules, "float-of-wrapped", made.src(1).src(0), ctx));
+}
+
 TEST_CASE_FIXTURE(Fixture, "a gated load gives the alternative of its own gate, not through a cast") {
   PatternMatcher last({finalRules()});
   UOp ints = UOp::make(Op::DEFINE_GLOBAL, dtypes::int32.ptr(64), {}, Arg::of(int64_t{0}));

@@ -36,6 +36,14 @@ def test_positions_of_computed_values():
         one_hot = Tensor(x).softmax(-1); hits = (one_hot == one_hot.max(-1, keepdim=True)).sum(-1).numpy()
         assert (hits == 1).all(), (settings, "one-hot of a maximum", rows, n)
 
+def test_positions_of_integers():
+  for settings in everywhere():
+    with Context(**settings):
+      for n in (5, 17, 31, 33, 48, 65):
+        x = rng.integers(-4, 30, (2, n)).astype(np.int32); order = np.argsort(x, axis=1, kind="stable")
+        assert (Tensor(x).argsort(1).numpy() == order).all(), (settings, n)
+        assert (Tensor(x).sort(1)[0].numpy() == np.sort(x, 1)).all(), (settings, n)
+
 def test_a_dropped_value_is_the_kept_one_scaled():
   with Tensor.train():
     for settings in everywhere():
