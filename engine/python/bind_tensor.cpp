@@ -4,6 +4,7 @@
 #include "engine/runtime/device.h"
 #include "engine/tensor/multi.h"
 #include "engine/tensor/gradient.h"
+#include "engine/tensor/multi.h"
 #include "engine/tensor/random_streams.h"
 #include "engine/tensor/tensor_memory.h"
 

@@ -63,6 +63,20 @@ TEST_CASE_FIXTURE(Fixture, "GEP of whole groups of a WMMA asks for whole groups 
   CHECK(pushed(wmma.gep({1, 2})).is(Op::GEP));
 }
 
+TEST_CASE_FIXTURE(Fixture,
+                  "a vector of constants is one constant, and a vector of values stays under a SINK") {
+  auto lanes = [](std::initializer_list<int64_t> values) {
+    std::vector<UOp> all;
+    for (int64_t v : values) all.push_back(UOp::constant(dtypes::int32, v));
+    return UOp::vectorize(all);
+  };
+  UOp constant = graphRewrite(lanes({1, 2, 3}), sym());
+  CHECK(constant.is(Op::VCONST));
+  CHECK(graphRewrite(lanes({1, 2, 3}) + lanes({4, 3, 2}), sym()) == lanes({5, 5, 5}));
+  CHECK(graphRewrite(lanes({7, 7}), sym()) == lanes({7, 7}));
+  CHECK(graphRewrite(UOp::sink(std::vector{constant}), sym()).src(0) == constant);
+}
+
 TEST_CASE_FIXTURE(Fixture, "vectors of equal lanes compute one lane") {
   UOp v = UOp::make(Op::LOAD, dtypes::float32.vec(4), {a.indexed({r0})});
   CHECK(full(x.broadcast(4) + y.broadcast(4)) == (x + y).broadcast(4));

@@ -43,7 +43,7 @@ const std::set<std::string> kElsewhere = {
     "group-of-one",     "flatten-effects",       "end-of-nothing",       "after-effects",
     "after-nothing",    "mul-out-of-reduce",     "range-mod-extent",     "range-div-extent",
     "bind-of-const",    "bitcast-bitcast",       "normal-operands",      "cast-to-same",
-    "gate-of-invalid",  "simplify-gate",         "gated-given-valid"};
+    "gate-of-invalid",  "simplify-gate",         "gated-given-valid",    "vector-of-constants"};
 
 } // namespace
 
