@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <optional>
 
 namespace uopscope {
@@ -88,6 +89,31 @@ std::optional<Binding> counterexample(const Access& a, const std::vector<UOp>& l
   }
 }
 
+/// The index with the bounds that its gate gives to parts of it: under "x < 7 and not x < 0" x is a number from 0 to
+/// 6, whatever it is made of.
+UOp givenClauses(const Access& a) {
+  UOpMap<std::pair<int64_t, int64_t>> bounds;
+  auto of = [&](UOp x) -> std::pair<int64_t, int64_t>& {
+    return bounds.emplace(x, std::pair(x.vmin(), x.vmax())).first->second;
+  };
+  for (UOp clause : splitUop(a.valid, Op::AND)) {
+    bool negated = clause.is(Op::CMPNE) && clause.src(1).isConst(1);
+    if (negated) clause = clause.src(0);
+    if (!clause.is(Op::CMPLT)) continue;
+    UOp x = clause.src(0), y = clause.src(1);
+    if (y.isConst() && negated) of(x).first = std::max(of(x).first, y.arg().i());
+    if (y.isConst() && !negated) of(x).second = std::min(of(x).second, y.arg().i() - 1);
+    if (x.isConst() && negated) of(y).second = std::min(of(y).second, x.arg().i());
+    if (x.isConst() && !negated) of(y).first = std::max(of(y).first, x.arg().i() + 1);
+  }
+  UOpMap<UOp> bounded;
+  for (auto& [x, range] : bounds)
+    if (!x.isConst() && range.first <= range.second)
+      bounded[x] =
+          UOp::variable(fmt::format("part{}", bounded.size()), range.first, range.second, x.dtype());
+  return bounded.empty() ? a.index : simplify(a.index.substitute(bounded));
+}
+
 [[noreturn]] void outside(UOp sink, std::string_view pass, UOp u, const Access& a, const std::string& how) {
   std::string gate = a.valid.isConst(1) ? "" : fmt::format(" where {}", a.valid.render());
   throw Error(
@@ -106,7 +132,7 @@ void checkBounds(UOp sink, std::string_view pass) {
     auto inBounds = [&](UOp index) { return a->within(index.vmin()) && a->within(index.vmax()); };
     if (inBounds(a->index)) continue;
     UOp narrowed = a->valid.isConst(1) ? a->index : givenValid(a->valid, a->index);
-    if (inBounds(narrowed)) continue;
+    if (inBounds(narrowed) || (a->readsMemory && inBounds(givenClauses(*a)))) continue;
     if (auto leaves = leavesOf(*a)) {
       auto at = counterexample(*a, *leaves);
       if (!at) continue;

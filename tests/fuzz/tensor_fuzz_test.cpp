@@ -16,8 +16,6 @@ using namespace uopscope::fuzz;
 
 namespace {
 
-using fuzz::Program;
-
 /// Settings that must not change what is computed, drawn from the seed.
 std::vector<std::pair<std::string, int64_t>> settingsOf(uint64_t seed) {
   std::mt19937_64 random(seed * 31 + 7);
@@ -42,7 +40,7 @@ std::string compare(const Value& cpu, const Value& reference) {
 }
 
 /// What is wrong with a program, empty for nothing. The last values are realized together.
-std::string failureOf(const Program& p) {
+std::string failureOf(const fuzz::Program& p) {
   try {
     std::vector<Value> cpu = runProgram(p, "CPU"), reference = runProgram(p, "REF");
     if (cpu.size() != reference.size()) return "CPU and REF build different graphs";
@@ -61,7 +59,7 @@ std::string failureOf(const Program& p) {
   return {};
 }
 
-std::string reproducer(const Program& p) {
+std::string reproducer(const fuzz::Program& p) {
   std::string text = fmt::format("\n  UOPSCOPE_FUZZ_PROGRAM='{}'", p.text());
   try {
     for (const Value& v : runProgram(p, "REF")) text += "\n  " + v.text;
@@ -82,13 +80,13 @@ TEST_CASE("random tensor programs give the same on CPU and REF") {
   for (int64_t i = first; i < first + count && wrong < 8; ++i) {
     auto seed = static_cast<uint64_t>(i);
     ContextScope settings(settingsOf(seed));
-    Program p = given ? parseProgram(given) : randomProgram(seed);
+    fuzz::Program p = given ? parseProgram(given) : randomProgram(seed);
     if (trace) std::cerr << "seed " << seed << ": " << p.text() << std::endl;
     std::string failure = failureOf(p);
     if (failure.empty()) continue;
     ++wrong;
-    Program least =
-        given ? p : minimised(p, [](const Program& smaller) { return !failureOf(smaller).empty(); });
+    fuzz::Program least =
+        given ? p : minimised(p, [](const fuzz::Program& smaller) { return !failureOf(smaller).empty(); });
     std::string with;
     for (const auto& [name, value] : settingsOf(seed)) with += fmt::format(" {}={}", name, value);
     FAIL_CHECK(fmt::format("seed {} with{}: {}{}", seed, with, failureOf(least), reproducer(least)));
@@ -132,13 +130,13 @@ TEST_CASE("programs that failed once") {
 }
 
 TEST_CASE("a failing program is minimised to the steps that matter") {
-  Program p = randomProgram(3);
+  fuzz::Program p = randomProgram(3);
   p.steps.push_back({"reduce", {7, 9, 5, 3, 2, 1}});
-  auto fails = [](const Program& q) {
+  auto fails = [](const fuzz::Program& q) {
     return std::any_of(q.steps.begin(), q.steps.end(),
                        [](const Step& s) { return s.op == "reduce" && s.choices[1] > 4; });
   };
-  Program least = minimised(p, fails);
+  fuzz::Program least = minimised(p, fails);
   REQUIRE(least.steps.size() == 1);
   CHECK(least.steps[0].choices[0] == 0);
   CHECK(parseProgram(least.text()).steps == least.steps);

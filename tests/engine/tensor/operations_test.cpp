@@ -68,7 +68,7 @@ TEST_CASE("every operation takes empty tensors and dimensions of 1") {
           CHECK_MESSAGE(same, what, ": element ", i, " is ", cpu[i], " instead of ", reference[i]);
         }
       } catch (const Error& e) {
-        FAIL_CHECK(what << ": " << e.what());
+        FAIL_CHECK(what << ": " << std::string(e.what()));
       }
     }
 }
