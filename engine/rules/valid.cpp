@@ -170,7 +170,7 @@ UOp simplifyConjunction(Match& m) {
   return before == after ? UOp{} : r;
 }
 
-/// The outermost reads of memory in an index, each with a variable of its bounds.
+/// The outermost reads of memory in an index, each with a variable of its own: gates lie inside of gates.
 UOpMap<UOp> readsOf(UOp index) {
   UOpMap<UOp> reads;
   std::vector<UOp> stack{index};
@@ -180,7 +180,7 @@ UOpMap<UOp> readsOf(UOp index) {
     stack.pop_back();
     if (!seen.emplace(u, true).second) continue;
     if (u.in({Op::INDEX, Op::LOAD}))
-      reads[u] = UOp::variable(fmt::format("read{}", reads.size()), u.vmin(), u.vmax(), u.dtype());
+      reads[u] = UOp::variable(fmt::format("read{}", u.id()), u.vmin(), u.vmax(), u.dtype());
     else
       stack.insert(stack.end(), u.src().begin(), u.src().end());
   }
