@@ -88,7 +88,11 @@ UOp RuleProver::apply(UOp before, uint64_t seed) {
 
 void RuleProver::proveExpression() {
   const RuleDef* def = rule_->definition();
-  if (!def || !def->result.count) return;
+  if (!def || !def->hasExpression()) return;
+  // A test decides by code that the solver does not see: the rule is proved on graphs, where it runs.
+  auto guards = std::span(def->guards).first(def->guardCount);
+  if (std::any_of(guards.begin(), guards.end(), [](const Guard& g) { return g.kind == Guard::Kind::Test; }))
+    return;
   Pool own;
   PoolScope scope(options_.pool ? *options_.pool : own);
   Instances family(*rule_, Leaves::Unknowns);

@@ -154,6 +154,10 @@ private:
 } // namespace
 
 UOp buildResult(const Pat& result, const ResultOf& of) {
+  // Most results are a variable or a spec's yes, and are asked for millions of times.
+  const PatNode& top = result.root();
+  if (top.making == Making::Accepted && of.match) return accepted();
+  if (!top.childCount && top.var >= 0) return of.binds[static_cast<size_t>(top.var)];
   return Builder(result, of).build(result.count - 1u);
 }
 

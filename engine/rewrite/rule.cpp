@@ -164,7 +164,7 @@ std::vector<const RuleDef*> rulesInUse() {
 }
 
 Rule::Rule(std::string name, std::string file, int line, std::string text, std::vector<PatNode> pattern,
-           std::vector<std::string> vars, Function fn)
+           const std::vector<std::string>& vars, Function fn)
     : name_(std::move(name)), file_(std::move(file)), text_(std::move(text)), line_(line),
       pattern_(std::move(pattern)), fn_(std::move(fn)) {
   if (vars.size() > Match::kMaxBinds)

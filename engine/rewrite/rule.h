@@ -103,8 +103,8 @@ struct RuleDef {
 
 /// Place of a variable among those a pattern binds.
 consteval int8_t placeOf(const Pat& pattern, std::string_view name) {
-  for (int8_t k = 0; k < pattern.varCount; ++k)
-    if (name == std::string_view(pattern.vars[static_cast<size_t>(k)].data())) return k;
+  for (uint8_t k = 0; k < pattern.varCount; ++k)
+    if (name == std::string_view(pattern.vars[k].data())) return static_cast<int8_t>(k);
   throw "the result or a guard uses a variable that the pattern does not bind";
 }
 
@@ -141,7 +141,7 @@ public:
   explicit Rule(const RuleDef& def);
   /// A rule made at run time. Pattern as for tables: children before parents, root last.
   Rule(std::string name, std::string file, int line, std::string text, std::vector<PatNode> pattern,
-       std::vector<std::string> vars, Function fn);
+       const std::vector<std::string>& vars, Function fn);
 
   const std::string& name() const { return name_; }
   const std::string& file() const { return file_; }

@@ -261,18 +261,21 @@ UOp evalConstants(Op op, DType result, std::span<const UOp> operands) {
   if (op == Op::BITCAST && result.itemsize() != operand.itemsize()) return {};
   bool hasLanes = false;
   for (UOp u : operands) hasLanes |= u.is(Op::VCONST);
-  std::vector<ConstValue> lanes;
-  for (size_t lane = 0; lane < (hasLanes ? static_cast<size_t>(result.count()) : 1); ++lane) {
+  auto evaluated = [&](size_t lane, ConstValue& out) {
     std::array<ConstValue, 3> v;
     for (size_t i = 0; i < operands.size(); ++i) {
-      UOp u = operands[i];
-      if (!u.is(Op::VCONST)) u = laneConst(u);
-      if (!u) return {};
+      UOp u = operands[i].is(Op::VCONST) ? operands[i] : laneConst(operands[i]);
+      if (!u) return false;
       v[i] = u.isConst() ? u.constValue() : u.arg().as<std::vector<ConstValue>>()[lane];
-      if (v[i].isInvalid() && result.kind() != Scalar::Index) return {};
+      if (v[i].isInvalid() && result.kind() != Scalar::Index) return false;
     }
-    lanes.push_back(evalAlu(op, result, operand, std::span(v.data(), operands.size())));
-  }
+    out = evalAlu(op, result, operand, std::span(v.data(), operands.size()));
+    return true;
+  };
+  if (ConstValue value; !hasLanes) return evaluated(0, value) ? UOp::constant(result, value) : UOp();
+  std::vector<ConstValue> lanes(static_cast<size_t>(result.count()));
+  for (size_t lane = 0; lane < lanes.size(); ++lane)
+    if (!evaluated(lane, lanes[lane])) return {};
   bool alike = std::all_of(lanes.begin(), lanes.end(), [&](const ConstValue& v) { return v == lanes[0]; });
   return alike ? UOp::constant(result, lanes[0])
                : UOp::make(Op::VCONST, result, {}, Arg::of(std::move(lanes)));
