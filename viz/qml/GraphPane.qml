@@ -10,7 +10,7 @@ Item {
     property bool showLegend: false
     property bool searching: false
     // A search is of the whole pass: what is on the map only would not be found.
-    function search() { if (Session.graph.elsewhere > 0) Session.stepAlone = false; searching = true; field.forceActiveFocus(); field.selectAll(); }
+    function search() { if (Session.graph.elsewhere + Session.graph.foldedExpressions + Session.graph.groups > 0) Session.stepAlone = false; searching = true; field.forceActiveFocus(); field.selectAll(); }
     function endSearch() { searching = false; field.text = ""; Session.graph.search(""); canvas.forceActiveFocus(); }
 
     // The node one clicked at on the map: looked at when the layout of the pass is there.
