@@ -192,7 +192,10 @@ void PassView::findNear(size_t most) {
     near_[*slot] = true;
     const uint32_t group = slots_[*slot].group;
     if (group == UINT32_MAX || !groupMet[group]) ++count;
-    if (group != UINT32_MAX) groupMet[group] = true;
+    if (group == UINT32_MAX || groupMet[group]) return;
+    groupMet[group] = true; // lanes come together
+    for (size_t i = 0; i < slots_.size(); ++i)
+      if (slots_[i].group == group) near_[i] = true;
   };
   NodeMap<bool> met;
   auto add = [&](NodeId node) {
