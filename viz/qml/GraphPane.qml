@@ -28,7 +28,10 @@ Item {
     // Of a small picture the map stands beside it, not over its nodes.
     readonly property real mapWidth: Math.min(Theme.px(200), width * 0.3)
     readonly property bool beside: showMap && Session.stepAlone && width > Theme.px(600)
-    function tellSize() { Session.setGraphPane((width - (beside ? mapWidth + Theme.px(16) : 0)) / larger, canvas.height / larger); }
+    // What is told of a picture takes one line or two: its room does not depend on that, or it would change what is told.
+    readonly property real room: height - bar.height - Theme.px(66)
+    function tellSize() { Session.setGraphPane((width - (beside ? mapWidth + Theme.px(16) : 0)) / larger, room / larger); }
+    onRoomChanged: tellSize()
     onLargerChanged: tellSize()
     onWidthChanged: tellSize()
     onBesideChanged: tellSize()
@@ -36,7 +39,6 @@ Item {
     GraphCanvas {
         id: canvas
         anchors.rightMargin: pane.beside && Session.graph.elsewhere > 0 ? pane.mapWidth + Theme.px(16) : 0
-        onHeightChanged: pane.tellSize()
         objectName: "canvas"
         anchors.fill: parent
         anchors.topMargin: bar.height
