@@ -131,6 +131,7 @@ void PassView::fold(Picture& p) {
     PictureNode& n = p.nodes[i];
     if (n.slot != kNone && hides(n.slot)) {
       ++p.hiddenNodes;
+      if (n.mark != Mark::Removed && p.graphNodes > 0) --p.graphNodes;
     } else if (n.slot != kNone && collapsed(n.slot)) {
       const uint32_t g = slots_[n.slot].group;
       groupNodes_[g].push_back(static_cast<NodeId>(n.id));

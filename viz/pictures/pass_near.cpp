@@ -23,10 +23,10 @@ constexpr size_t kTried = 90;
 constexpr size_t kMapped = 400;
 /// Blocks of steps that are tried, longest first, and the longest pass that is tried as one.
 constexpr int64_t kBlocks[] = {8, 4, 2}, kWholePass = 48;
-/// Nodes of a small picture, tried from the largest on: of a block, of a step.
-constexpr size_t kBlockBudgets[] = {44, 28, 18}, kBudgets[] = {48, 36, 27, 20, 15, 12, 9, 6, 4};
-/// Nodes around what a block changes, at least; else shorter blocks say more.
-constexpr size_t kAround = 6;
+/// Nodes of a small picture, tried from the largest on.
+constexpr size_t kBudgets[] = {48, 36, 27, 20, 15, 12, 9, 6, 4};
+/// Nodes around what a block changes, and the most that it may change.
+constexpr size_t kAround[] = {12, 6, 2}, kMostChanged = 40;
 /// What more nodes than this read is no neighbourhood, and of a node with more sources the first ones are
 /// shown.
 constexpr size_t kCrowd = 6, kFirstSources = 10;
@@ -103,8 +103,8 @@ bool PassView::layOutBlock(int64_t first, int64_t last, bool part, const std::at
     return cancelled() || fits();
   };
   if (asked) return std::ranges::any_of(kBudgets, grow) || true;
-  return std::ranges::any_of(kBlockBudgets,
-                             [&](size_t most) { return most >= seeds_.size() + kAround && grow(most); });
+  return seeds_.size() <= kMostChanged &&
+         std::ranges::any_of(kAround, [&](size_t around) { return grow(seeds_.size() + around); });
 }
 
 void PassView::collectChanges(bool asOne) {
@@ -192,7 +192,10 @@ void PassView::findNear(size_t most) {
     near_[*slot] = true;
     const uint32_t group = slots_[*slot].group;
     if (group == UINT32_MAX || !groupMet[group]) ++count;
-    if (group != UINT32_MAX) groupMet[group] = true;
+    if (group == UINT32_MAX || groupMet[group]) return;
+    groupMet[group] = true; // lanes come together
+    for (size_t i = 0; i < slots_.size(); ++i)
+      if (slots_[i].group == group) near_[i] = true;
   };
   NodeMap<bool> met;
   auto add = [&](NodeId node) {

@@ -10,7 +10,7 @@ Item {
     property bool showLegend: false
     property bool searching: false
     // A search is of the whole pass: what is on the map only would not be found.
-    function search() { if (Session.graph.elsewhere > 0) Session.stepAlone = false; searching = true; field.forceActiveFocus(); field.selectAll(); }
+    function search() { if (Session.graph.elsewhere + Session.graph.foldedExpressions + Session.graph.groups > 0) Session.stepAlone = false; searching = true; field.forceActiveFocus(); field.selectAll(); }
     function endSearch() { searching = false; field.text = ""; Session.graph.search(""); canvas.forceActiveFocus(); }
 
     // The node one clicked at on the map: looked at when the layout of the pass is there.
@@ -28,7 +28,10 @@ Item {
     // Of a small picture the map stands beside it, not over its nodes.
     readonly property real mapWidth: Math.min(Theme.px(200), width * 0.3)
     readonly property bool beside: showMap && Session.stepAlone && width > Theme.px(600)
-    function tellSize() { Session.setGraphPane((width - (beside ? mapWidth + Theme.px(16) : 0)) / larger, canvas.height / larger); }
+    // What is told of a picture takes one line or two: its room does not depend on that, or it would change what is told.
+    readonly property real room: height - bar.height - Theme.px(66)
+    function tellSize() { Session.setGraphPane((width - (beside ? mapWidth + Theme.px(16) : 0)) / larger, room / larger); }
+    onRoomChanged: tellSize()
     onLargerChanged: tellSize()
     onWidthChanged: tellSize()
     onBesideChanged: tellSize()
@@ -36,7 +39,6 @@ Item {
     GraphCanvas {
         id: canvas
         anchors.rightMargin: pane.beside && Session.graph.elsewhere > 0 ? pane.mapWidth + Theme.px(16) : 0
-        onHeightChanged: pane.tellSize()
         objectName: "canvas"
         anchors.fill: parent
         anchors.topMargin: bar.height

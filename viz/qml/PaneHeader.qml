@@ -22,12 +22,16 @@ Item {
             font.pixelSize: Theme.px(10.5)
             font.weight: Font.DemiBold
             font.letterSpacing: 0.9
+            elide: Text.ElideRight
+            Layout.fillWidth: header.detail.length === 0
+            Layout.minimumWidth: 0
         }
         ULabel {
             text: header.detail
             color: Theme.textFaint
             font.pixelSize: Theme.small
             Layout.fillWidth: true
+            Layout.minimumWidth: 0
         }
         Row { id: extras; spacing: 2 }
     }

@@ -42,7 +42,8 @@ Rectangle {
                 }
                 UField { id: find; objectName: "profileFind"; hint: qsTr("Name"); Layout.fillWidth: true; Layout.minimumWidth: Theme.px(70); Layout.maximumWidth: Theme.px(170) }
                 Row {
-                    visible: pane.mode === "flame" || pane.mode === "treemap"
+                    // The way back: of everything there is none.
+                    visible: (pane.mode === "flame" || pane.mode === "treemap") && Tools.profile.way.length > 1
                     Layout.fillWidth: true
                     clip: true
                     spacing: Theme.px(4)
@@ -51,7 +52,7 @@ Rectangle {
                         UButton { required property var modelData; required property int index; objectName: "profileWay-" + index; text: modelData.name + "  " + modelData.time; onClicked: Tools.profile.root = modelData.node }
                     }
                 }
-                Item { Layout.fillWidth: pane.mode !== "flame" && pane.mode !== "treemap" }
+                Item { Layout.fillWidth: pane.mode !== "flame" && pane.mode !== "treemap" || Tools.profile.way.length < 2 }
                 UButton { visible: pane.mode === "compare"; quiet: false; icon16: "open"; text: qsTr("Another trace…"); onClicked: pane.compareAsked() }
             }
             Rectangle { width: parent.width; height: 1; anchors.bottom: parent.bottom; color: Theme.line }
