@@ -33,11 +33,15 @@ std::optional<Access> accessOf(UOp u) {
   if (u.srcCount() > 2) valid = valid & u.src(2);
   Access a{indexOf(u.src(1)), valid, buffer.dtype().size()};
   UOpMap<UOp> unknown;
-  for (UOp read : UOp::sink(std::vector{a.index, a.valid}).toposort()) {
-    bool isRead = read.is(Op::LOAD) || (read.is(Op::INDEX) && !read.dtype().isPtr());
-    if (!isRead || read.dtype().isFloat() || read.dtype().count() != 1) continue;
-    unknown[read] =
-        UOp::variable(fmt::format("read{}", unknown.size()), read.vmin(), read.vmax(), read.dtype());
+  auto isRead = [](UOp u) {
+    bool reads = u.is(Op::LOAD) || (u.is(Op::INDEX) && !u.dtype().isPtr());
+    return reads && !u.dtype().isFloat() && u.dtype().count() == 1;
+  };
+  for (UOp n : UOp::sink(std::vector{a.index, a.valid}).toposort()) {
+    bool isConverted = n.is(Op::CAST) && n.dtype() == dtypes::index && isRead(n.src(0));
+    if (!isRead(n) && !isConverted) continue;
+    UOp read = isConverted ? n.src(0) : n;
+    unknown[n] = UOp::variable(fmt::format("read{}", read.id()), read.vmin(), read.vmax(), n.dtype());
   }
   a.readsMemory = !unknown.empty();
   if (a.readsMemory) {

@@ -165,10 +165,10 @@ bool makeLoopStores(const std::vector<UOp>& roots, const std::function<void(cons
     if (lies == after.get()) results.emplace_back(s.shared_from_this());
     if (lies == buffer && !names) names = Tensor(s.shared_from_this());
   });
-  become({{after, memory}});
   if (!names) names = Tensor::fromUOp(memory);
-  for (const Tensor& t : results) t.state()->joinNames(*names.state());
   store(end, *names.state());
+  become({{after, memory}});
+  for (const Tensor& t : results) t.state()->joinNames(*names.state());
   return true;
 }
 

@@ -21,7 +21,7 @@ using Becomes = std::vector<std::pair<UOpRef, UOpRef>>;
 
 /// Makes the stores of the first loop that closes stores and is in these graphs, turn by turn, since each
 /// turn reads what the one before it wrote. Tensors that stood for the memory after the loop stand for the
-/// memory, as `become` is told before. False where there is no such loop: ask again until there is none.
+/// memory, as `become` is told then. False where there is no such loop: ask again until there is none.
 bool makeLoopStores(const std::vector<UOp>& roots, const std::function<void(const Becomes&)>& become);
 
 /// What these graphs become without their other loops, as (node, what stands for it) pairs; none where there

@@ -153,6 +153,13 @@ bool isCheaperThanCopies(OldContents& old, UOp u) {
   return own <= copies;
 }
 
+/// Whether it belongs to a loop of the script that is still to run: it reads what there is then.
+bool isInLoop(UOp u) {
+  if (!u.below().has(Op::RANGE)) return false;
+  bool isKernel = u.below().intersects({Op::CUSTOM_KERNEL, Op::KERNEL});
+  return !u.ranges().empty() || (u.below().has(Op::END) && !isKernel);
+}
+
 bool isOutsideOfCapture(const Tensor::State& s) {
   return RunCapture::active() && s.born <= captureStart();
 }
@@ -193,7 +200,7 @@ std::vector<std::shared_ptr<Tensor::State>> readersOf(OldContents& old, Tensor::
   std::vector<std::shared_ptr<Tensor::State>> found;
   forEachTensor([&](Tensor::State& s) {
     UOp u = s.uop;
-    if (following.contains(&s)) return;
+    if (following.contains(&s) || isInLoop(u)) return;
     if (UOp base = plain(u); base.is(Op::BUFFER) && !old.isOverwritten(base)) return;
     if (old.reads(u)) found.push_back(s.shared_from_this());
   });
@@ -327,7 +334,7 @@ void ReplayGuard::keep(std::span<const std::shared_ptr<Buffer>> inputs) {
     if (writtenInputs_.empty() && s.changed <= checked_) return;
     UOp u = s.uop, base = plain(u);
     bool isName = base.is(Op::BUFFER) || base.is(Op::MULTI);
-    if (isName && mayName(s)) return;
+    if ((isName && mayName(s)) || isInLoop(u)) return;
     // a copy that is no more than another name, until one of the two is assigned
     UOp below = base;
     while (below.is(Op::CONTIGUOUS) && !below.arg()) below = plain(below.src(0));
