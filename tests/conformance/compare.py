@@ -67,8 +67,8 @@ def known_reasons():
 def passing(there): return [t for t, (kind, _) in there.items() if kind == "passed"]
 
 def last():
-  """The last whole run, beside what is known of the reference now."""
-  return {file: (here, passing(reference(file, None))) for file, (here, _) in json.loads((KEPT / "last.json").read_text()).items()}
+  """The last whole run."""
+  return {file: tuple(row) for file, row in json.loads((KEPT / "last.json").read_text()).items()}
 
 def run_all():
   """{file: (what became of its tests here, those that pass there)}, kept for `--page`."""
