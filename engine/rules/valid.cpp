@@ -200,7 +200,9 @@ UOp gatedGivenValid(Match& m) {
     index = index.substitute(reads);
   }
   UOp u = givenValid(gate, index, false);
-  if (u == index) return m.decline("the gate says nothing of the index");
+  // Variables stand in another order in a sum than the reads they stand for: that alone is no change.
+  if (u == index || (!back.empty() && u == simplify(index)))
+    return m.decline("the gate says nothing of the index");
   return m[cond].where(back.empty() ? u : u.substitute(back), m.root().src(2));
 }
 
