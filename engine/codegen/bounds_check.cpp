@@ -113,8 +113,7 @@ UOp givenClauses(const Access& a) {
   UOpMap<UOp> bounded;
   for (auto& [x, range] : bounds)
     if (!x.isConst() && range.first <= range.second)
-      bounded[x] =
-          UOp::variable(fmt::format("part{}", bounded.size()), range.first, range.second, x.dtype());
+      bounded[x] = UOp::variable(fmt::format("part{}", bounded.size()), range.first, range.second, x.dtype());
   return bounded.empty() ? a.index : simplify(a.index.substitute(bounded));
 }
 

@@ -2,7 +2,6 @@
 #include "engine/python/bindings.h"
 #include "engine/python/tensor_data.h"
 #include "engine/runtime/device.h"
-#include "engine/tensor/multi.h"
 #include "engine/tensor/gradient.h"
 #include "engine/tensor/multi.h"
 #include "engine/tensor/random_streams.h"

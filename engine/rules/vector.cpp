@@ -176,7 +176,8 @@ constexpr RuleDef kVectorRules[] = {
 };
 
 constexpr RuleDef kBroadcastRules[] = {
-    RULE("vector-of-constants", pat::each(OpSet{Op::VECTORIZE}, pat::any(OpSet{Op::CONST})), vectorOfConstants),
+    RULE("vector-of-constants", pat::each(OpSet{Op::VECTORIZE}, pat::any(OpSet{Op::CONST})),
+         vectorOfConstants),
     RULE("vector-identity-right", pat::op(group::kBinary - group::kComparison, x, kVectorize),
          vectorIdentity),
     RULE("vector-identity-left", pat::op(group::kBinary - group::kComparison, kVectorize, x), vectorIdentity),

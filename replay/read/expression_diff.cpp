@@ -21,7 +21,8 @@ constexpr size_t kDeepest = 200;
 
 bool wordly(char c) {
   // Bytes of a letter outside ASCII stay together.
-  return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '.' || static_cast<unsigned char>(c) > 127;
+  return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '.' ||
+         static_cast<unsigned char>(c) > 127;
 }
 bool isWord(const Part& p) {
   return p.parts.empty() && !p.text.empty() && wordly(p.text.front());

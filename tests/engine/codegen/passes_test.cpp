@@ -139,7 +139,8 @@ TEST_CASE("the page of passes is the tables") {
           "line and "
           "rendered: the table of\n`engine/codegen/kernel_passes.cpp`. Between *before Opts* and *after "
           "Opts* stand the "
-          "Opts themselves, each a pass\nwith its name, then \"panels\" or \"shared operands\", \"flatten range\" and \"describe "
+          "Opts themselves, each a pass\nwith its name, then \"panels\" or \"shared operands\", \"flatten "
+          "range\" and \"describe "
           "kernel\".\n\n"
           "| pass | runs | verified as | rules | what it does |\n|---|---|---|---|---|\n";
   Target target = plainTarget();
