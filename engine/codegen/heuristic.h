@@ -6,6 +6,7 @@
 //   4, why);
 #pragma once
 #include "engine/codegen/opt.h"
+#include "engine/codegen/ranges.h"
 
 #include <initializer_list>
 #include <vector>
@@ -23,8 +24,6 @@ KernelShape inspect(const KernelOptimizer& s);
 
 /// The axis that a range is now, -1 where it is gone; a range that was split keeps its argument.
 int axisOf(const KernelOptimizer& s, UOp range);
-/// -1 where it is symbolic.
-int64_t extentOf(UOp range);
 int64_t extentNow(const KernelOptimizer& s, UOp range);
 /// How an access moves with a range: 0 not at all, TileAxis::kNotLinear in no simple way.
 int64_t strideOf(UOp access, UOp range);

@@ -14,9 +14,6 @@ int axisOf(const KernelOptimizer& s, UOp range) {
     if (s.ranges()[i].arg() == range.arg()) return static_cast<int>(i);
   return -1;
 }
-int64_t extentOf(UOp range) {
-  return range.src(0).isConst() ? range.src(0).arg().i() : -1;
-}
 int64_t extentNow(const KernelOptimizer& s, UOp range) {
   int axis = axisOf(s, range);
   return axis < 0 ? 1 : s.extent(static_cast<size_t>(axis));

@@ -16,9 +16,6 @@ constexpr int64_t kMinDistance = 2048;
 bool isLoop(UOp range) {
   return range.axisType() == AxisType::Loop || range.axisType() == AxisType::Thread;
 }
-int64_t extentOf(UOp range) {
-  return range.src(0).isConst() ? range.src(0).arg().i() : -1;
-}
 int64_t idOf(UOp range) {
   return range.arg().as<RangeArg>().ids[0];
 }

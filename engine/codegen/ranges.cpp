@@ -234,6 +234,10 @@ std::span<const RuleDef> cutStoreRangeRules() {
   return kCut;
 }
 
+int64_t extentOf(UOp range) {
+  return range.src(0).isConst() ? range.src(0).arg().i() : -1;
+}
+
 std::optional<int64_t> coefficientOf(UOp sum, UOp range) {
   if (!sum.dependsOn(range)) return 0;
   if (sum == range) return 1;

@@ -27,6 +27,8 @@ std::span<const RuleDef> cutStoreRangeRules(); ///< needs CutRangesContext
 /// The ranges that expressions are made of, each once, outer ones first; ranges that only
 /// the extent of one depends on are left out.
 std::vector<UOp> rangesIn(std::span<const UOp> expressions);
+/// Extent of a range; -1 where it is symbolic.
+int64_t extentOf(UOp range);
 /// Coefficient of a range in a sum; none where it is used in another way.
 std::optional<int64_t> coefficientOf(UOp sum, UOp range);
 /// One more than the largest id of a RANGE below.

@@ -15,9 +15,6 @@ namespace {
 
 constexpr int64_t kVectorBytes = 16;
 
-int64_t extentOf(UOp range) {
-  return range.src(0).isConst() ? range.src(0).arg().i() : -1;
-}
 bool isThread(UOp range) {
   return range.axisType() == AxisType::Local;
 }

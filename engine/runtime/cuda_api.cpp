@@ -22,7 +22,6 @@ void take(void* library, F*& function, const char* name) {
 Api functionsOf(void* library) {
   Api a{};
   take(library, a.init, "cuInit");
-  take(library, a.driverGetVersion, "cuDriverGetVersion");
   take(library, a.getErrorName, "cuGetErrorName");
   take(library, a.getErrorString, "cuGetErrorString");
   take(library, a.deviceGetCount, "cuDeviceGetCount");
@@ -39,7 +38,6 @@ Api functionsOf(void* library) {
   take(library, a.memcpyPeer, "cuMemcpyPeerAsync");
   take(library, a.streamCreate, "cuStreamCreate");
   take(library, a.streamSynchronize, "cuStreamSynchronize");
-  take(library, a.streamWaitEvent, "cuStreamWaitEvent");
   take(library, a.eventCreate, "cuEventCreate");
   take(library, a.eventRecord, "cuEventRecord");
   take(library, a.eventSynchronize, "cuEventSynchronize");

@@ -27,7 +27,6 @@ struct KernelNode {
 
 struct Api {
   Status (*init)(unsigned);
-  Status (*driverGetVersion)(int*);
   Status (*getErrorName)(Status, const char**);
   Status (*getErrorString)(Status, const char**);
   Status (*deviceGetCount)(int*);
@@ -44,7 +43,6 @@ struct Api {
   Status (*memcpyPeer)(Address, Object, Address, Object, size_t, Object);
   Status (*streamCreate)(Object*, unsigned);
   Status (*streamSynchronize)(Object);
-  Status (*streamWaitEvent)(Object, Object, unsigned);
   Status (*eventCreate)(Object*, unsigned);
   Status (*eventRecord)(Object, Object);
   Status (*eventSynchronize)(Object);
@@ -64,11 +62,9 @@ struct Api {
   Status (*graphExecDestroy)(Object);
 };
 
-constexpr Status kOutOfMemory = 2, kLaunchOutOfResources = 701;
 constexpr int kMaxThreadsPerBlock = 1, kMaxBlockDimX = 2, kMaxGridDimX = 5, kMaxSharedPerBlock = 8,
-              kMultiprocessors = 16, kCapabilityMajor = 75, kCapabilityMinor = 76;
-constexpr int kFunctionMaxThreads = 0, kFunctionSharedBytes = 1, kFunctionLocalBytes = 3,
-              kFunctionRegisters = 4;
+              kCapabilityMajor = 75, kCapabilityMinor = 76;
+constexpr int kFunctionMaxThreads = 0;
 constexpr unsigned kStreamNonBlocking = 1;
 
 /// Opened and initialised when first asked for. Throws Error(Device) where there is no driver or no GPU.

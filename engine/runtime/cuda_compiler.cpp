@@ -4,6 +4,7 @@
 #include "engine/base/child_process.h"
 #include "engine/base/error.h"
 #include "engine/runtime/disk_cache.h"
+#include "engine/runtime/kernel_report.h"
 
 #include <dlfcn.h>
 #include <fmt/format.h>
@@ -147,11 +148,7 @@ std::string lineNamedBy(const std::string& log, const std::string& source) {
   static const std::regex place(R"(kernel\.cu\((\d+)\))");
   std::smatch found;
   if (!std::regex_search(log, found, place)) return {};
-  std::istringstream lines(source);
-  std::string line;
-  for (int n = std::stoi(found[1]); n > 0; --n)
-    if (!std::getline(lines, line)) return {};
-  return fmt::format("line {}: {}\n", found[1].str(), line);
+  return sourceLine(source, std::stoul(found[1]));
 }
 
 /// Of ptxas -v: "23 registers, 0 bytes spilled, 4096 bytes shared".

@@ -59,20 +59,21 @@ public:
     Shape s = shapeOf(globalSize, localSize);
     for (unsigned n : s.grid)
       if (n == 0) return 0; // nothing to do is no launch
-    std::string where = whereOn(gpu);
+    auto start = [&] {
+      Status status = api().launchKernel(function, s.grid[0], s.grid[1], s.grid[2], s.block[0], s.block[1],
+                                         s.block[2], 0, gpu.stream, arguments.pointers.data(), nullptr);
+      if (status != 0) check(status, "cuLaunchKernel", whereOn(gpu));
+    };
     if (!wait) {
-      check(api().launchKernel(function, s.grid[0], s.grid[1], s.grid[2], s.block[0], s.block[1], s.block[2],
-                               0, gpu.stream, arguments.pointers.data(), nullptr),
-            "cuLaunchKernel", where);
+      start();
       gpu.note(name_);
       return 0;
     }
+    const std::string where = whereOn(gpu);
     gpu.synchronize();
     std::lock_guard lock(gpu.mutex);
     check(api().eventRecord(gpu.begin, gpu.stream), "cuEventRecord", where);
-    check(api().launchKernel(function, s.grid[0], s.grid[1], s.grid[2], s.block[0], s.block[1], s.block[2], 0,
-                             gpu.stream, arguments.pointers.data(), nullptr),
-          "cuLaunchKernel", where);
+    start();
     check(api().eventRecord(gpu.end, gpu.stream), "cuEventRecord", where);
     check(api().eventSynchronize(gpu.end), "cuEventSynchronize", where);
     float milliseconds = 0;

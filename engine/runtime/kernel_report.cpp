@@ -108,4 +108,13 @@ std::string launchLine(const LaunchReport& r, bool colours) {
   return out;
 }
 
+std::string sourceLine(std::string_view source, size_t line) {
+  for (size_t i = 1; i < line; ++i) {
+    size_t end = source.find('\n');
+    if (end == std::string_view::npos) return {};
+    source.remove_prefix(end + 1);
+  }
+  return fmt::format("line {}: {}\n", line, source.substr(0, source.find('\n')));
+}
+
 } // namespace uopscope

@@ -26,6 +26,10 @@ std::pair<std::vector<int>, std::vector<int>> kernelAccess(const Pool* program);
 /// A symbolic size where the variables have these values. Throws Error(Value) for a variable without one.
 int64_t evaluate(const Sint& size, std::span<const std::pair<std::string, int64_t>> values);
 
+/// "line 7: int x = y;\n": a line of a kernel's source, counted from 1, for an error of a compiler; empty where there is no
+/// such line.
+std::string sourceLine(std::string_view source, size_t line);
+
 /// The contents of the line about a launch.
 struct LaunchReport {
   std::string_view device, name;

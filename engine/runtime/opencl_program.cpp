@@ -6,6 +6,7 @@
 #include "engine/render/gpu_text.h"
 #include "engine/render/signature.h"
 #include "engine/runtime/disassembler.h"
+#include "engine/runtime/kernel_report.h"
 
 #include <fmt/format.h>
 
@@ -32,13 +33,7 @@ std::string lineNamedBy(const std::string& log, const std::string& source) {
   static const std::regex place(R"(:(\d+):\d+[: ])");
   std::smatch found;
   if (!std::regex_search(log, found, place)) return {};
-  size_t line = std::stoul(found[1]), begin = 0;
-  for (size_t i = 1; i < line; ++i) {
-    begin = source.find('\n', begin);
-    if (begin++ == std::string::npos) return {};
-  }
-  std::string text = source.substr(begin, source.find('\n', begin) - begin);
-  return fmt::format("line {}: {}\n", line, text);
+  return sourceLine(source, std::stoul(found[1]));
 }
 
 std::string buildLog(Object program, Object device) {

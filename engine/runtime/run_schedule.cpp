@@ -158,16 +158,17 @@ void copyBuffer(Buffer& to, Buffer& from, const std::vector<std::string>& metada
     throw Error(ErrorKind::Runtime, fmt::format("copy of {} bytes into {} bytes", from.bytes(), to.bytes()));
   int64_t start = nowNs();
   Device& source = Device::get(from.device());
-  if (void* target = to.memory();
-      Device::get(to.device()).copyFrom(target, source, from.memory(), from.bytes())) {
-  } else if (const void* host = source.hostView(from.memory())) {
-    to.copyIn(host);
-  } else {
-    std::vector<std::byte> staging(from.bytes());
-    from.copyOut(staging.data());
-    to.copyIn(staging.data());
+  Device& target = Device::get(to.device());
+  if (!target.copyFrom(to.memory(), source, from.memory(), from.bytes())) {
+    if (const void* host = source.hostView(from.memory())) {
+      to.copyIn(host);
+    } else {
+      std::vector<std::byte> staging(from.bytes());
+      from.copyOut(staging.data());
+      to.copyIn(staging.data());
+    }
   }
-  Device::get(to.device()).synchronize();
+  target.synchronize();
   auto bytes = static_cast<int64_t>(to.bytes());
   std::string amount = bytes >= 1'000'000 ? fmt::format("{:7.2f}M", static_cast<double>(bytes) * 1e-6)
                                           : fmt::format("{:8}", bytes);

@@ -45,7 +45,7 @@ def _address_in_libraries(symbol, libraries):
     path = ctypes.util.find_library(library)
     try: return ctypes.cast(getattr(ctypes.CDLL(path), symbol), ctypes.c_void_p).value
     except (OSError, AttributeError): continue
-  raise RuntimeError(f"Attempting to relocate against an undefined symbol {symbol}: {'none of ' + ', '.join(libraries) + ' has it' if libraries else 'no library is linked'}")
+  raise RuntimeError(f"the symbol {symbol} is defined neither in the object file nor in {' or '.join(libraries) if libraries else 'a library: none is linked'}")
 
 def elf_loader(blob, force_section_align=1, link_libs=None):
   """(image, sections, relocations) of an object file or a library. Sections without an address are placed one after another,
