@@ -18,8 +18,10 @@ namespace uopscope::heuristic {
 
 namespace {
 
+// Chosen by trying them on an H100 (docs/guide/devices.md has the figures): no model prices them yet.
 constexpr int64_t kThreads = 256;         ///< of a group
 constexpr int64_t kEnoughThreads = 16384; ///< that keep a large GPU busy
+constexpr int64_t kProcessors = 132;      ///< of that GPU; a warp's tile is worth growing while each has work
 constexpr int64_t kShortestShared = 128;  ///< terms of a sum that threads share
 
 int64_t product(const std::vector<UOp>& ranges) {
@@ -157,9 +159,9 @@ bool chooseTensorCores(KernelOptimizer& s, const KernelShape& k) {
   KernelOptimizer before = s;
   int64_t tiles = rows * columns / 128;
   if (p.columnsInMemory)
-    if (int64_t amount = columns % 64 == 0 && tiles / 8 >= 528   ? 8
-                         : columns % 32 == 0 && tiles / 4 >= 132 ? 4
-                                                                 : 0) {
+    if (int64_t amount = columns % 64 == 0 && tiles / 8 >= 4 * kProcessors ? 8
+                         : columns % 32 == 0 && tiles / 4 >= kProcessors   ? 4
+                                                                           : 0) {
       if (tryApply(s, OptOp::UPCAST, axisOf(s, p.column), amount,
                    inWords("columns of several tiles are loaded at once")))
         tiles /= amount;
@@ -178,14 +180,14 @@ bool chooseTensorCores(KernelOptimizer& s, const KernelShape& k) {
       if (s.extent(a) > 2) held *= s.extent(a);
     int64_t rest = extentNow(s, r);
     if (int64_t amount = r == p.row ? largestDivisor(rest, {4, 2}) : largestDivisor(rest, {8, 4, 2});
-        amount && held * amount <= 128 && tiles / amount >= 528 &&
+        amount && held * amount <= 128 && tiles / amount >= 4 * kProcessors &&
         tryApply(s, OptOp::UPCAST, axisOf(s, r), amount, inWords("tiles side by side share their operands")))
       tiles /= amount;
   }
   for (UOp r : {p.row, p.column})
     if (int64_t amount =
             r == p.row ? largestDivisor(extentNow(s, r), {2}) : largestDivisor(extentNow(s, r), {4, 2});
-        amount && tiles / amount >= 264)
+        amount && tiles / amount >= 2 * kProcessors)
       if (tryApply(s, OptOp::LOCAL, axisOf(s, r), amount,
                    inWords("warps of a group share operands in the cache")))
         tiles /= amount;
