@@ -37,12 +37,18 @@ static int64_t initialValue(const char* name, int64_t fallback) {
 }
 
 ContextVar::ContextVar(const char* name, int64_t fallback, const char* help)
-    : name_(name), help_(help), value_(initialValue(name, fallback)) {
+    : name_(name), help_(help), number_(registry().size()), initial_(initialValue(name, fallback)) {
   auto& table = registry();
+  if (number_ >= EngineSession::kMaxSettings) {
+    fmt::print(stderr, "uopscope: more than {} context variables: raise EngineSession::kMaxSettings\n",
+               EngineSession::kMaxSettings);
+    std::abort(); // before main: nobody could catch an exception
+  }
   auto byName = [](const ContextVar* a, const ContextVar* b) {
     return std::string_view(a->name_) < b->name_;
   };
   table.insert(std::lower_bound(table.begin(), table.end(), this, byName), this);
+  EngineSession::process().setting(number_).store(initial_, std::memory_order_relaxed);
 }
 
 const std::vector<ContextVar*>& ContextVar::all() {

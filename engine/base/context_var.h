@@ -1,11 +1,12 @@
 // Settings by environment variable, as the reference's users know them: DEBUG=2, NOOPT=1, BEAM=4 ...
-// A variable reads its initial value from the environment; `ContextScope` changes it for a block (Python's
-// `with Context(DEBUG=2):`) and puts the old value back, so tests leave nothing behind.
+// A variable has a value in each session, at first that of the environment; `ContextScope` changes it for a
+// block (Python's `with Context(DEBUG=2):`) and puts the old value back, so tests leave nothing behind.
 //
 //   if (vars::debug >= 2) printLine();
 //   ContextScope quiet({{"DEBUG", 0}});
 #pragma once
-#include <atomic>
+#include "engine/base/engine_session.h"
+
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -17,11 +18,17 @@ namespace uopscope {
 class ContextVar {
 public:
   ContextVar(const char* name, int64_t fallback, const char* help);
-  operator int64_t() const { return value_.load(std::memory_order_relaxed); }
-  int64_t value() const { return *this; }
-  void set(int64_t value) { value_.store(value, std::memory_order_relaxed); }
+  operator int64_t() const { return value(); }
+  /// In the current session.
+  int64_t value() const { return EngineSession::current().setting(number_).load(std::memory_order_relaxed); }
+  void set(int64_t value) {
+    EngineSession::current().setting(number_).store(value, std::memory_order_relaxed);
+  }
   const char* name() const { return name_; }
   const char* help() const { return help_; }
+  /// Its place among the settings of a session, and its value in a new one.
+  size_t number() const { return number_; }
+  int64_t initial() const { return initial_; }
 
   /// Every variable, in order of name.
   static const std::vector<ContextVar*>& all();
@@ -31,7 +38,8 @@ public:
 private:
   const char* name_;
   const char* help_;
-  std::atomic<int64_t> value_;
+  size_t number_;
+  int64_t initial_;
 };
 
 /// Sets variables for a block. Throws Error(Key) for a name that is no context variable.

@@ -88,7 +88,7 @@ BatchNorm::BatchNorm(int64_t size, double e, bool affine, bool t, double m) : ep
 }
 Tensor BatchNorm::operator()(const Tensor& x) const {
   Tensor mean = runningMean, var;
-  if (track && !Tensor::training) {
+  if (track && !Tensor::training()) {
     var = runningVar.reshape(perChannel(x)).expand(x.shape());
   } else {
     Axes others = Ints{};
@@ -97,7 +97,7 @@ Tensor BatchNorm::operator()(const Tensor& x) const {
     mean = x.mean(others);
     var = (x - mean.detach().reshape(perChannel(x))).square().mean(others);
   }
-  if (track && Tensor::training) {
+  if (track && Tensor::training()) {
     auto n = static_cast<double>(x.intNumel());
     double unbiased = n / (n - static_cast<double>(x.intShape()[1]));
     runningMean.assign(runningMean * (1 - momentum) + mean.detach() * momentum);

@@ -46,8 +46,8 @@ inline void save(const Module& model, const std::string& path) {
 /// Tensor::training for a block.
 class Training {
 public:
-  explicit Training(bool mode = true) : saved_(Tensor::training) { Tensor::training = mode; }
-  ~Training() { Tensor::training = saved_; }
+  explicit Training(bool mode = true) : saved_(Tensor::training()) { Tensor::training() = mode; }
+  ~Training() { Tensor::training() = saved_; }
   Training(const Training&) = delete;
   Training& operator=(const Training&) = delete;
 

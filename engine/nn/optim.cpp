@@ -106,7 +106,7 @@ void Optimizer::step() {
 }
 
 std::vector<Tensor> Optimizer::scheduleStep() {
-  if (!Tensor::training)
+  if (!Tensor::training())
     throw Error(
         ErrorKind::Runtime,
         "Tensor::training is false and must be true for an optimizer step: nn::Training sets it for a block");

@@ -1,5 +1,6 @@
 // Programs are scheduled, lowered for several targets, and run by the reference interpreter. See programs.h.
 #include "engine/base/context_var.h"
+#include "engine/base/engine_session.h"
 #include "engine/base/error.h"
 #include "engine/codegen/codegen.h"
 #include "engine/prove/programs.h"
@@ -204,6 +205,8 @@ const std::vector<std::pair<UOp, UOp>>& Rewrites::of(const RuleDef* rule) const 
 }
 
 ProgramResults runPrograms(Rewrites& keep) {
+  EngineSession session; // the caller's tensors, settings and caches neither matter nor change
+  EngineSessionScope in(session);
   Runner runner{keep, {}};
   NodesHeld held;
   PoolScope scope(tensorPool());

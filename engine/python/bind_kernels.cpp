@@ -142,7 +142,7 @@ void bindKernels(py::module_& m) {
     NodesHeld held;
     return searchOpts(ast, Device::get(device), width);
   });
-  m.def("settings_key", [] { return kernelSettingsKey(); });
+  m.def("settings_key", [] { return kernelSettingsNumber(); });
   m.def("device_facts", [](const std::string& device) { return facts(scriptTarget(device)); });
   m.def("supports_dtype", [](const std::string& device, py::object dtype) {
     const Target& t = Device::get(device).renderer().target();

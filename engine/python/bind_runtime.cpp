@@ -11,6 +11,19 @@
 
 namespace uopscope {
 
+namespace {
+
+/// An attribute of the class that is a counter of the current session.
+template <auto Counter>
+void defineCounter(py::class_<GlobalCounters>& c, const char* name) {
+  using Value = std::remove_reference_t<decltype(GlobalCounters::current().*Counter)>;
+  c.def_property_static(
+      name, [](const py::object&) { return GlobalCounters::current().*Counter; },
+      [](const py::object&, Value value) { GlobalCounters::current().*Counter = value; });
+}
+
+} // namespace
+
 void bindRuntime(py::module_& m) {
   m.def("context_get", [](const std::string& name) {
     ContextVar* v = ContextVar::find(name);
@@ -33,19 +46,20 @@ void bindRuntime(py::module_& m) {
   m.def("device_available", [] { return Device::available(); });
   m.def("device_open", [](const std::string& name) { return Device::get(name).name(); });
   m.def("device_synchronize", [](const std::string& name) { Device::get(name).synchronize(); });
-  py::class_<GlobalCounters>(m, "GlobalCounters")
-      .def_readwrite_static("global_ops", &GlobalCounters::globalOps)
-      .def_readwrite_static("global_mem", &GlobalCounters::globalMem)
-      .def_readwrite_static("time_sum_s", &GlobalCounters::timeSum)
-      .def_readwrite_static("kernel_count", &GlobalCounters::kernelCount)
+  py::class_<GlobalCounters> counters(m, "GlobalCounters");
+  defineCounter<&GlobalCounters::globalOps>(counters, "global_ops");
+  defineCounter<&GlobalCounters::globalMem>(counters, "global_mem");
+  defineCounter<&GlobalCounters::timeSum>(counters, "time_sum_s");
+  defineCounter<&GlobalCounters::kernelCount>(counters, "kernel_count");
+  counters
       .def_property_static(
           "mem_used",
           [](const py::object&) {
             releaseUnreached();
-            return GlobalCounters::memUsed;
+            return GlobalCounters::current().memUsed;
           },
-          [](const py::object&, int64_t bytes) { GlobalCounters::memUsed = bytes; })
-      .def_static("reset", &GlobalCounters::reset);
+          [](const py::object&, int64_t bytes) { GlobalCounters::current().memUsed = bytes; })
+      .def_static("reset", [] { GlobalCounters::current().reset(); });
 
   py::class_<Schedule, std::shared_ptr<Schedule>>(m, "Schedule")
       .def("__len__", [](const Schedule& s) { return s.items.size(); })

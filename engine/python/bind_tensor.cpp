@@ -351,7 +351,9 @@ void bindProperties(TensorClass& c) {
            })
       .def("__delitem__",
            [](const Tensor&, py::object) { throw py::type_error("Tensor does not support deleting items"); });
-  c.def_readwrite_static("training", &Tensor::training);
+  c.def_property_static(
+      "training", [](const py::object&) { return Tensor::training(); },
+      [](const py::object&, bool on) { Tensor::training() = on; });
 }
 
 /// From a tensor to its values: schedules, memory, numbers.

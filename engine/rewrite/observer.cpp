@@ -1,25 +1,31 @@
-// The thread's observer.
+// The observer of a thread, in the session that it was set in.
 #include "engine/rewrite/observer.h"
+
+#include "engine/base/engine_session.h"
 
 namespace uopscope {
 
 namespace {
-thread_local Observer* currentObserver = nullptr;
+struct Observed {
+  Observer* observer = nullptr;
+  const EngineSession* session = nullptr; ///< its work is reported; that of another one is not
+};
+thread_local Observed observed;
 
 void announce(Pool& pool) {
-  if (currentObserver) currentObserver->poolRetired(pool);
+  if (observed.observer) observed.observer->poolRetired(pool);
 }
 } // namespace
 
 Observer* Observer::current() {
-  return currentObserver;
+  return observed.observer && observed.session == &EngineSession::current() ? observed.observer : nullptr;
 }
-ObserverScope::ObserverScope(Observer* observer) : before_(currentObserver) {
+ObserverScope::ObserverScope(Observer* observer) : before_(observed.observer), session_(observed.session) {
   Pool::whenRetired(announce);
-  currentObserver = observer;
+  observed = {observer, &EngineSession::current()};
 }
 ObserverScope::~ObserverScope() {
-  currentObserver = before_;
+  observed = {before_, session_};
 }
 
 } // namespace uopscope

@@ -25,6 +25,7 @@ namespace uopscope {
 
 class Rule;
 class PatternMatcher;
+class EngineSession;
 
 /// The answer to a rewrite that is about to be made. Step, Next and Finish apply it; they tell
 /// a debugger's observer, which sees every answer again, how far to run.
@@ -196,11 +197,12 @@ public:
   virtual std::unique_ptr<Observer> fork(uint64_t /*ordinal*/) { return nullptr; }
   virtual void join(std::unique_ptr<Observer>) {}
 
-  /// The thread's observer, or null.
+  /// The observer of this thread and its session, or null.
   static Observer* current();
 };
 
-/// Makes an observer the thread's for a block (null: none).
+/// Makes an observer that of the thread, in its current session, for a block (null: none). Work of another
+/// session that the block enters is not reported.
 class ObserverScope {
 public:
   explicit ObserverScope(Observer* observer);
@@ -210,6 +212,7 @@ public:
 
 private:
   Observer* before_;
+  const EngineSession* session_; ///< that `before_` observes
 };
 
 /// Opens a scope on the thread's observer, if there is one, and closes it.

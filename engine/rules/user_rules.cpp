@@ -1,6 +1,7 @@
 // The rules that users added, in order.
 #include "engine/rules/user_rules.h"
 
+#include "engine/base/engine_session.h"
 #include "engine/base/error.h"
 
 #include <fmt/format.h>
@@ -27,8 +28,7 @@ struct Registry {
   std::atomic<uint64_t> version{0}; ///< 0 where nothing is added, so that the common case takes no lock
 };
 Registry& registry() {
-  static Registry r;
-  return r;
+  return EngineSession::current().part<Registry>();
 }
 void changed(Registry& r) {
   ++r.changes;

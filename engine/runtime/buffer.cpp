@@ -2,6 +2,7 @@
 // reused.
 #include "engine/runtime/buffer.h"
 
+#include "engine/base/engine_session.h"
 #include "engine/base/error.h"
 #include "engine/runtime/counters.h"
 #include "engine/runtime/device.h"
@@ -15,9 +16,9 @@
 
 namespace uopscope {
 
-int64_t GlobalCounters::globalOps = 0, GlobalCounters::globalMem = 0, GlobalCounters::kernelCount = 0,
-        GlobalCounters::memUsed = 0;
-double GlobalCounters::timeSum = 0;
+GlobalCounters& GlobalCounters::current() {
+  return EngineSession::current().part<GlobalCounters>();
+}
 
 void GlobalCounters::reset() {
   globalOps = globalMem = kernelCount = 0;
@@ -35,11 +36,9 @@ struct Table {
   Table() {
     Pool::whenBufferDies([](UOp u) { Buffer::forget(u); });
   }
-  ~Table() { Pool::whenBufferDies(nullptr); }
 };
 Table& table() {
-  static Table t;
-  return t;
+  return EngineSession::current().part<Table>();
 }
 
 uint64_t keyOf(UOp u) {
@@ -81,7 +80,7 @@ void Buffer::release() {
   owner_->release(memory_, bytes());
   owner_.reset();
   memory_ = nullptr;
-  GlobalCounters::memUsed -= static_cast<int64_t>(bytes());
+  GlobalCounters::current().memUsed -= static_cast<int64_t>(bytes());
   tell(/*freed=*/true);
 }
 
@@ -127,7 +126,7 @@ void Buffer::allocate() {
   Device& d = Device::get(device_);
   memory_ = d.allocate(bytes());
   owner_ = d.shared_from_this();
-  GlobalCounters::memUsed += static_cast<int64_t>(bytes());
+  GlobalCounters::current().memUsed += static_cast<int64_t>(bytes());
   tell(/*freed=*/false);
 }
 
@@ -173,14 +172,15 @@ void Buffer::bind(UOp buffer, std::shared_ptr<Buffer> memory) {
 }
 
 void Buffer::forget(UOp buffer) {
-  Table& t = table();
+  Table* t = EngineSession::current().findPart<Table>(); // none in a session that ends: its memory went first
+  if (!t) return;
   std::shared_ptr<Buffer> gone; // freed after the lock
-  std::lock_guard lock(t.mutex);
-  auto it = t.memory.find(keyOf(buffer));
-  if (it == t.memory.end()) return;
+  std::lock_guard lock(t->mutex);
+  auto it = t->memory.find(keyOf(buffer));
+  if (it == t->memory.end()) return;
   gone = std::move(it->second);
   gone->ref(-1);
-  t.memory.erase(it);
+  t->memory.erase(it);
 }
 
 } // namespace uopscope

@@ -1,6 +1,6 @@
-// Counts of all that was run since the last reset(), as tinygrad.helpers.GlobalCounters shows them.
+// Counts of all that a session ran since the last reset(), as tinygrad.helpers.GlobalCounters shows them.
 //
-//   GlobalCounters::reset();  runSchedule(s);  GlobalCounters::kernelCount      // 3
+//   GlobalCounters::current().reset();  runSchedule(s);  GlobalCounters::current().kernelCount      // 3
 #pragma once
 #include <cstdint>
 
@@ -8,9 +8,12 @@ namespace uopscope {
 
 /// Counts of kernels run and bytes moved, as the reference has them.
 struct GlobalCounters {
-  static int64_t globalOps, globalMem, kernelCount, memUsed;
-  static double timeSum;
-  static void reset();
+  int64_t globalOps = 0, globalMem = 0; ///< operations, bytes that kernels read and wrote
+  int64_t kernelCount = 0;
+  int64_t memUsed = 0; ///< bytes allocated now; reset() leaves them
+  double timeSum = 0;  ///< seconds
+  void reset();
+  static GlobalCounters& current();
 };
 
 } // namespace uopscope

@@ -2,6 +2,7 @@
 #include "engine/runtime/device.h"
 
 #include "engine/base/context_var.h"
+#include "engine/base/engine_session.h"
 #include "engine/base/error.h"
 #include "engine/render/gpu_text.h"
 #include "engine/runtime/device_makers.h"
@@ -54,8 +55,7 @@ struct Registry {
   std::string defaultName;
 };
 Registry& registry() {
-  static Registry r;
-  return r;
+  return EngineSession::current().part<Registry>();
 }
 
 /// "CPU:1" -> "CPU", and whether what follows the colon is a number.

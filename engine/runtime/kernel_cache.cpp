@@ -1,6 +1,6 @@
 // Kernels that were lowered and compiled. Two tables: by the node asked for, which costs nothing, and by the
 // content of the kernel, so that the same kernel of another schedule is found too. Settings that change what
-// is made of a kernel are part of both keys.
+// is made of a kernel are part of both keys. Both compare content: an equal hash is no equal kernel.
 //
 // Kernels of one schedule are made side by side: each by one thread, in pools of their own, told to an
 // observer of their own. What is printed and recorded does not depend on the number of threads: texts are
@@ -8,7 +8,9 @@
 #include "engine/runtime/kernel_cache.h"
 
 #include "engine/base/context_var.h"
+#include "engine/base/engine_session.h"
 #include "engine/base/error.h"
+#include "engine/base/hash.h"
 #include "engine/codegen/program_text.h"
 #include "engine/render/c_renderer.h"
 #include "engine/rewrite/replacement.h"
@@ -18,13 +20,16 @@
 #include "engine/runtime/kernel_report.h"
 #include "engine/runtime/search.h"
 #include "engine/runtime/thread_pool.h"
+#include "engine/uop/content.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <cstdio>
 #include <exception>
+#include <map>
 #include <mutex>
 #include <thread>
 #include <unordered_map>
@@ -76,17 +81,42 @@ CompiledKernel lowerAndRender(UOp ast, const Device& device, std::string& report
 
 namespace {
 
-struct Key {
-  uint64_t a, b, settings;
+/// A node asked for: ids of a pool are given once, serials of pools too.
+struct NodeKey {
+  uint64_t pool, id, settings;
   const Device* device;
-  bool operator==(const Key&) const = default;
+  bool operator==(const NodeKey&) const = default;
+};
+/// A kernel by what it is (contentOf).
+struct ContentKey {
+  std::vector<uint64_t> words;
+  uint64_t settings;
+  const Device* device;
+  bool operator==(const ContentKey&) const = default;
 };
 struct KeyHash {
-  size_t operator()(const Key& k) const {
-    return (k.a * 0x9E3779B97F4A7C15ull ^ k.b) * 0xD6E8FEB86659FD93ull ^ k.settings ^
-           reinterpret_cast<uintptr_t>(k.device);
+  size_t operator()(const NodeKey& k) const {
+    return mixHash(mixHash(k.pool, k.id), k.settings) ^ reinterpret_cast<uintptr_t>(k.device);
+  }
+  size_t operator()(const ContentKey& k) const {
+    uint64_t h = k.settings;
+    for (uint64_t w : k.words) h = mixHash(h, w);
+    return h ^ reinterpret_cast<uintptr_t>(k.device);
   }
 };
+
+/// Values of all that changes what is made of a kernel.
+struct Settings {
+  std::array<int64_t, 13> values;
+  uint64_t rules;
+  auto operator<=>(const Settings&) const = default;
+};
+Settings settingsNow() {
+  return {{vars::noopt, vars::beam, vars::transcendental, vars::devectorize, vars::nolocals, vars::tc,
+           vars::cpuCount, vars::cpuLlvm, vars::cpuTarget, vars::disableFastIdiv, vars::pcontig,
+           vars::splitReduceop, vars::strictFloat},
+          userRulesVersion()};
+}
 
 struct Entry {
   std::shared_ptr<CompiledKernel> kernel = std::make_shared<CompiledKernel>(); ///< captured runs hold it too
@@ -96,15 +126,28 @@ struct Entry {
 };
 struct Cache {
   std::mutex mutex;
-  std::unordered_map<Key, Entry*, KeyHash> byNode;
-  std::unordered_map<Key, std::unique_ptr<Entry>, KeyHash> byContent;
+  std::unordered_map<NodeKey, Entry*, KeyHash> byNode;
+  std::unordered_map<ContentKey, std::unique_ptr<Entry>, KeyHash> byContent;
+  std::map<Settings, uint64_t> settings; ///< numbers of those met, never given twice
+  std::pair<Settings, uint64_t> lastSettings{};
+  uint64_t settingsMet = 0;
   KernelCacheStats stats;
   size_t limit = 8192;
   uint64_t now = 0;
+
+  uint64_t settingsNumber() {
+    constexpr size_t kMaxKept = 1024; // rules of a script that come and go
+    Settings wanted = settingsNow();
+    if (settingsMet && wanted == lastSettings.first) return lastSettings.second;
+    if (settings.size() >= kMaxKept) settings.clear();
+    auto [it, isNew] = settings.try_emplace(wanted, settingsMet);
+    settingsMet += isNew;
+    lastSettings = *it;
+    return it->second;
+  }
 };
 Cache& cache() {
-  static Cache c;
-  return c;
+  return EngineSession::current().part<Cache>();
 }
 constexpr size_t kMaxNodes = 1 << 16;
 
@@ -128,14 +171,10 @@ void makeRoom(Cache& c) {
 
 } // namespace
 
-uint64_t kernelSettingsKey() {
-  uint64_t h = 0;
-  for (const ContextVar* v :
-       {&vars::noopt, &vars::beam, &vars::transcendental, &vars::devectorize, &vars::nolocals, &vars::tc,
-        &vars::cpuCount, &vars::cpuLlvm, &vars::cpuTarget, &vars::disableFastIdiv, &vars::pcontig,
-        &vars::splitReduceop, &vars::strictFloat})
-    h = (h ^ static_cast<uint64_t>(v->value())) * 0x9E3779B97F4A7C15ull + 1;
-  return (h ^ userRulesVersion()) * 0x9E3779B97F4A7C15ull;
+uint64_t kernelSettingsNumber() {
+  Cache& c = cache();
+  std::lock_guard lock(c.mutex);
+  return c.settingsNumber();
 }
 
 namespace {
@@ -211,7 +250,7 @@ void keepLaunchOnly(LoweredKernel& k) {
 struct Missing {
   const ScheduleItem* item;
   Device* device;
-  Key byContent;
+  ContentKey byContent;
   std::unique_ptr<Entry> made;
   std::exception_ptr failure;
 };
@@ -239,7 +278,8 @@ void makeAll(std::vector<Missing>& missing) {
     return;
   }
   std::atomic<size_t> next{0};
-  auto work = [&] {
+  auto work = [&, &session = EngineSession::current()] {
+    EngineSessionScope in(session);
     for (size_t i; (i = next.fetch_add(1, std::memory_order_relaxed)) < missing.size();) {
       ObserverScope scope(observers[i].get());
       make(missing[i]);
@@ -253,7 +293,7 @@ void makeAll(std::vector<Missing>& missing) {
     for (auto& o : observers) observer->join(std::move(o));
 }
 
-Entry* find(Cache& c, const Key& byNode) {
+Entry* find(Cache& c, const NodeKey& byNode) {
   auto it = c.byNode.find(byNode);
   return it == c.byNode.end() ? nullptr : it->second;
 }
@@ -276,17 +316,16 @@ int loweringThreads() {
 
 void prepareKernels(std::span<const ScheduleItem> items, std::span<Device* const> devices) {
   Cache& c = cache();
-  uint64_t settings = kernelSettingsKey();
+  uint64_t settings = kernelSettingsNumber();
   std::vector<Missing> missing;
-  std::vector<std::pair<Key, Key>> wanted;
+  std::vector<std::pair<NodeKey, ContentKey>> wanted;
   for (size_t i = 0; i < items.size(); ++i) {
     if (!items[i].ast.is(Op::SINK)) continue;
     Device* device = &makerFor(*devices[i]);
-    Key byNode{items[i].ast.node()->pool->serial(), items[i].ast.id(), settings, device};
+    NodeKey byNode{items[i].ast.node()->pool->serial(), items[i].ast.id(), settings, device};
     std::lock_guard lock(c.mutex);
     if (find(c, byNode)) continue;
-    auto [a, b] = items[i].ast.key();
-    Key byContent{a, b, settings, device};
+    ContentKey byContent{contentOf(items[i].ast), settings, device};
     wanted.emplace_back(byNode, byContent);
     auto kept = c.byContent.find(byContent);
     if (kept != c.byContent.end()) kept->second->used = ++c.now; // no room is made at its cost
@@ -317,7 +356,7 @@ std::shared_ptr<const CompiledKernel> findKernel(const ScheduleItem& item, Devic
   Cache& c = cache();
   std::lock_guard lock(c.mutex);
   Entry* entry =
-      find(c, {item.ast.node()->pool->serial(), item.ast.id(), kernelSettingsKey(), &makerFor(device)});
+      find(c, {item.ast.node()->pool->serial(), item.ast.id(), c.settingsNumber(), &makerFor(device)});
   if (!entry) return nullptr;
   firstRun = !entry->ran;
   entry->used = ++c.now;

@@ -35,8 +35,8 @@ struct KernelCacheStats {
   size_t kernels = 0;
 };
 KernelCacheStats kernelCacheStats();
-/// Names the settings and user rules that kernels are made with now.
-uint64_t kernelSettingsKey();
+/// The number of the settings and user rules that kernels are made with now: another number where they differ.
+uint64_t kernelSettingsNumber();
 /// Above so many kernels those used longest ago go; returns the limit there was.
 size_t limitKernelCache(size_t kernels);
 

@@ -81,23 +81,25 @@ std::string launchLine(const LaunchReport& r, bool colours) {
   auto colour = [&](const std::string& text, int code) {
     return colours ? fmt::format("\033[{}m{}\033[0m", code, text) : text;
   };
-  std::string head = fmt::format("*** {:7} {:4}", r.device.substr(0, 7), GlobalCounters::kernelCount);
+  std::string head =
+      fmt::format("*** {:7} {:4}", r.device.substr(0, 7), GlobalCounters::current().kernelCount);
   std::string name(r.name);
   std::string padding(name.size() < 46 ? 46 - name.size() : 1, ' ');
   std::string out = fmt::format("{} {}{} arg {:2} mem {:6.2f} GB", r.firstRun ? colour(head, 32) : head,
                                 r.isCopy ? colour(name, 33) : name, padding, r.buffers,
-                                static_cast<double>(GlobalCounters::memUsed) * 1e-9);
+                                static_cast<double>(GlobalCounters::current().memUsed) * 1e-9);
   if (r.seconds >= 0) {
     double s = std::max(r.seconds, 1e-20);
     double flops = static_cast<double>(r.ops) / s, mem = static_cast<double>(std::min(r.mem, r.lds)) / s,
            lds = static_cast<double>(r.lds) / s;
     std::string time = timeText(r.seconds);
-    out += fmt::format(
-        " tm {}/{:9.2f}ms ({} {})", r.seconds > 0.01 ? colour(time, 33) : time, GlobalCounters::timeSum * 1e3,
-        flops < 1e14 ? fmt::format("{:7.1f} GFLOPS", flops * 1e-9)
-                     : fmt::format("{:7.1f} TFLOPS", flops * 1e-12),
-        mem < 1e13 && lds < 1e15 ? fmt::format("{:5.1f}|{:<7.1f} GB/s", mem * 1e-9, lds * 1e-9)
-                                 : fmt::format("{:5.1f}|{:<7.1f} TB/s", mem * 1e-12, lds * 1e-12));
+    out += fmt::format(" tm {}/{:9.2f}ms ({} {})", r.seconds > 0.01 ? colour(time, 33) : time,
+                       GlobalCounters::current().timeSum * 1e3,
+                       flops < 1e14 ? fmt::format("{:7.1f} GFLOPS", flops * 1e-9)
+                                    : fmt::format("{:7.1f} TFLOPS", flops * 1e-12),
+                       mem < 1e13 && lds < 1e15
+                           ? fmt::format("{:5.1f}|{:<7.1f} GB/s", mem * 1e-9, lds * 1e-9)
+                           : fmt::format("{:5.1f}|{:<7.1f} TB/s", mem * 1e-12, lds * 1e-12));
   }
   if (r.metadata && !r.metadata->empty()) {
     out += " [";

@@ -3,6 +3,7 @@
 #include "engine/runtime/run_capture.h"
 
 #include "engine/base/context_var.h"
+#include "engine/base/engine_session.h"
 #include "engine/base/error.h"
 #include "engine/rewrite/observer.h"
 #include "engine/runtime/buffer.h"
@@ -21,9 +22,11 @@ namespace {
 ContextVar capturing("CAPTURING", 1,
                      "captured functions note what runs; at 0 it runs now, and is not replayed");
 
+struct Captures {
+  std::vector<RunCapture*> innermostLast;
+};
 std::vector<RunCapture*>& captures() {
-  static thread_local std::vector<RunCapture*> stack;
-  return stack;
+  return EngineSession::current().part<Captures>().innermostLast;
 }
 
 bool allInts(std::span<const Sint> sizes) {
@@ -346,9 +349,9 @@ void CapturedRun::replay(std::span<const std::shared_ptr<Buffer>> inputs, std::s
       replayStep(steps_[i]);
     }
     for (; i < end; ++i) {
-      ++GlobalCounters::kernelCount;
-      GlobalCounters::globalOps += steps_[i].ops;
-      GlobalCounters::globalMem += steps_[i].mem;
+      ++GlobalCounters::current().kernelCount;
+      GlobalCounters::current().globalOps += steps_[i].ops;
+      GlobalCounters::current().globalMem += steps_[i].mem;
     }
   }
 }

@@ -24,10 +24,10 @@ namespace {
 
 /// After a launch or copy: counters, the observer, the line of DEBUG=2.
 void account(LaunchReport& report, int64_t startNs, const Pool* program, std::span<const uint64_t> buffers) {
-  ++GlobalCounters::kernelCount;
-  GlobalCounters::globalOps += report.ops;
-  GlobalCounters::globalMem += report.mem;
-  if (report.seconds > 0) GlobalCounters::timeSum += report.seconds;
+  ++GlobalCounters::current().kernelCount;
+  GlobalCounters::current().globalOps += report.ops;
+  GlobalCounters::current().globalMem += report.mem;
+  if (report.seconds > 0) GlobalCounters::current().timeSum += report.seconds;
   if (Observer* observer = Observer::current())
     observer->onLaunch({report.name, report.device, startNs,
                         static_cast<int64_t>(std::max(report.seconds, 0.0) * 1e9), report.ops, report.mem,

@@ -3,6 +3,7 @@
 #include "engine/runtime/search.h"
 
 #include "engine/base/context_var.h"
+#include "engine/base/engine_session.h"
 #include "engine/base/error.h"
 #include "engine/codegen/opt.h"
 #include "engine/runtime/buffer.h"
@@ -113,7 +114,8 @@ void compileAll(UOp ast, std::vector<Attempt>& candidates, Device& device) {
   std::vector<UOp> asked;
   for (const Attempt& c : candidates) asked.push_back(withOpts(ast, c.state.applied()));
   std::atomic<size_t> next{0};
-  auto work = [&] {
+  auto work = [&, &session = EngineSession::current()] {
+    EngineSessionScope in(session);
     ObserverScope unheard(nullptr);
     for (size_t i; (i = next.fetch_add(1, std::memory_order_relaxed)) < candidates.size();) {
       Attempt& c = candidates[i];

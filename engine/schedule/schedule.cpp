@@ -3,11 +3,13 @@
 
 #include "engine/base/clock.h"
 #include "engine/base/context_var.h"
+#include "engine/base/engine_session.h"
 #include "engine/schedule/template.h"
 #include "engine/uop/origin.h"
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <unordered_map>
 
@@ -23,15 +25,26 @@ struct KeyHash {
 struct CachedSchedule {
   std::vector<uint64_t> signature;
   std::shared_ptr<const ScheduleTemplate> form;
+  int64_t used = 0; ///< the number of the schedule that last asked for it
 };
-/// Of one thread, as tensors are.
 struct Cache {
   std::unordered_map<std::pair<uint64_t, uint64_t>, CachedSchedule, KeyHash> entries;
   int64_t schedules = 0;
+
+  /// Drops the half that was used longest ago where there are too many: a loop over ever new shapes keeps
+  /// the memory of this many graphs.
+  void makeRoom() {
+    constexpr size_t kMaxEntries = 1024;
+    if (entries.size() < kMaxEntries) return;
+    std::vector<int64_t> times;
+    for (const auto& [key, entry] : entries) times.push_back(entry.used);
+    auto middle = times.begin() + static_cast<std::ptrdiff_t>(times.size() / 2);
+    std::nth_element(times.begin(), middle, times.end());
+    std::erase_if(entries, [&](const auto& known) { return known.second.used < *middle; });
+  }
 };
 Cache& cache() {
-  static thread_local Cache c;
-  return c;
+  return EngineSession::current().part<Cache>();
 }
 
 SourceLocation scriptLine(UOp sink) {
@@ -63,8 +76,10 @@ Schedule createSchedule(UOp bigSink) {
   bool hit = it != c.entries.end() && it->second.signature == signature.words;
   if (!hit) {
     auto form = makeTemplate(bigSink, signature);
+    c.makeRoom();
     it = c.entries.insert_or_assign(key, CachedSchedule{signature.words, std::move(form)}).first;
   }
+  it->second.used = c.schedules;
   Schedule schedule = instantiate(*it->second.form, signature);
   schedule.cacheHit = hit;
   printSummary(schedule, nowNs() - start, key);

@@ -4,6 +4,7 @@
 //   x * y, gradient g   ->   GROUP(y * g, x * g)
 #include "engine/tensor/gradient.h"
 
+#include "engine/base/engine_session.h"
 #include "engine/base/id_map.h"
 #include "engine/rewrite/matcher.h"
 #include "engine/tensor/loops.h"
@@ -198,9 +199,12 @@ constexpr RuleDef kGradients[] = {
     RULE("shard-stack-gradient", any(Op::MSTACK), stackGradient),
 };
 
+/// By id of the key, a node of the tensor pool.
+struct CustomDerivatives {
+  std::unordered_map<uint32_t, CustomDerivative> byKey;
+};
 std::unordered_map<uint32_t, CustomDerivative>& customDerivatives() {
-  static std::unordered_map<uint32_t, CustomDerivative> table;
-  return table;
+  return EngineSession::current().part<CustomDerivatives>().byKey;
 }
 
 /// The gradient where there is a forward rule alone: that rule is linear in the tangents, so its own gradient

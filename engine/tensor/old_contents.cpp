@@ -2,6 +2,7 @@
 // old_contents.h.
 #include "engine/tensor/old_contents.h"
 
+#include "engine/base/engine_session.h"
 #include "engine/base/id_map.h"
 #include "engine/runtime/buffer.h"
 #include "engine/runtime/device.h"
@@ -19,15 +20,16 @@ namespace {
 
 constexpr double kKernel = 65536; ///< elements whose copy costs as much as a launch
 
-thread_local CaptureScope* innermost = nullptr;
+/// The capture that tensors are made in, and the time it began: nothing made before belongs to it.
+struct Capturing {
+  CaptureScope* innermost = nullptr;
+  uint64_t start = 0;
+};
+Capturing& capturing() {
+  return EngineSession::current().part<Capturing>();
+}
 
 constexpr OpSet kMarkers{Op::DETACH, Op::CONTIGUOUS_BACKWARD};
-
-/// The time that the innermost capture began; nothing made before belongs to it.
-uint64_t& captureStart() {
-  static thread_local uint64_t start = 0;
-  return start;
-}
 
 UOp plain(UOp u) {
   while (u.in(group::kMovement) || u.in(kMarkers)) u = u.src(0);
@@ -161,7 +163,7 @@ bool isInLoop(UOp u) {
 }
 
 bool isOutsideOfCapture(const Tensor::State& s) {
-  return RunCapture::active() && s.born <= captureStart();
+  return RunCapture::active() && s.born <= capturing().start;
 }
 
 /// Stored in the order of its own elements, a view shares the loops of its reader: a transposed
@@ -250,19 +252,19 @@ OldContentsKept keepOldContents(const std::vector<UOp>& roots, Tensor::State* in
 }
 
 void madeInCapture(UOp u) {
-  for (CaptureScope* c = innermost; c; c = c->outer_) c->made_.insert(u.id());
+  for (CaptureScope* c = capturing().innermost; c; c = c->outer_) c->made_.insert(u.id());
 }
 
 bool computeBeforeCapture(const std::vector<UOp>& roots) {
   if (!RunCapture::active()) return false;
-  auto wasMade = [](UOp u) { return innermost && innermost->made(u); };
+  auto wasMade = [within = capturing().innermost](UOp u) { return within && within->made(u); };
   IdMap<bool> scheduled;
   for (UOp u : UOp::sink(roots).toposort()) scheduled.set(u.slot(), true);
   std::vector<std::shared_ptr<Tensor::State>> found;
   forEachTensor([&](Tensor::State& s) {
     UOp u = s.uop, base = plain(u);
     bool computed = base.in({Op::BUFFER, Op::CONST, Op::MULTI}) || graph::isRealized(u);
-    if (s.changed <= captureStart() && !computed && !wasMade(u) && scheduled.contains(base.slot()) &&
+    if (s.changed <= capturing().start && !computed && !wasMade(u) && scheduled.contains(base.slot()) &&
         isComputable(u))
       found.push_back(s.shared_from_this());
   });
@@ -271,7 +273,7 @@ bool computeBeforeCapture(const std::vector<UOp>& roots) {
   return true;
 }
 
-CaptureScope::CaptureScope() : outerStart_(captureStart()), outer_(innermost) {
+CaptureScope::CaptureScope() : outerStart_(capturing().start), outer_(capturing().innermost) {
   std::vector<std::shared_ptr<Tensor::State>> outside, inside;
   forEachTensor([&](Tensor::State& s) {
     if (plain(s.uop).is(Op::ASSIGN))
@@ -279,12 +281,12 @@ CaptureScope::CaptureScope() : outerStart_(captureStart()), outer_(innermost) {
   });
   if (!outside.empty()) computeOutside(std::vector<Tensor>(outside.begin(), outside.end()));
   if (!inside.empty()) realizeTensors(std::vector<Tensor>(inside.begin(), inside.end()));
-  captureStart() = tensorClock();
-  innermost = this;
+  capturing().start = tensorClock();
+  capturing().innermost = this;
 }
 CaptureScope::~CaptureScope() {
-  captureStart() = outerStart_;
-  innermost = outer_;
+  capturing().start = outerStart_;
+  capturing().innermost = outer_;
 }
 
 // --- replays ---

@@ -1,7 +1,8 @@
-// Scopes of tensor operations: state of one thread, and the reports to its observer.
+// Scopes of tensor operations: state of a session, and the reports to its observer.
 #include "engine/tensor/operation_scope.h"
 
 #include "engine/base/context_var.h"
+#include "engine/base/engine_session.h"
 #include "engine/uop/origin.h"
 
 #include <fmt/format.h>
@@ -18,9 +19,12 @@ struct ScopeState {
   bool located = false;
   SourceLocation script;
 };
-thread_local ScopeState state;
+ScopeState& scopeState() {
+  return EngineSession::current().part<ScopeState>();
+}
 
 void report(UOp node) {
+  ScopeState& state = scopeState();
   if (!state.located) {
     state.script = scriptLocation();
     state.located = true;
@@ -32,8 +36,7 @@ void report(UOp node) {
 } // namespace
 
 Pool& tensorPool() {
-  static Pool pool;
-  return pool;
+  return EngineSession::current().part<Pool>();
 }
 
 void setScriptLocator(ScriptLocator locator) {
@@ -44,28 +47,33 @@ SourceLocation scriptLocation() {
   return scriptLocator ? scriptLocator() : SourceLocation{};
 }
 
-OperationScope::OperationScope(const char* name) : pool_(tensorPool()), outermost_(state.name == nullptr) {
-  if (outermost_) state = {name, tensorPool().nextId(), false, {}};
+OperationScope::OperationScope(const char* name)
+    : pool_(tensorPool()), outermost_(scopeState().name == nullptr) {
+  if (outermost_) scopeState() = {name, tensorPool().nextId(), false, {}};
 }
 
 OperationScope::~OperationScope() {
-  if (outermost_) state.name = nullptr;
+  if (outermost_) scopeState().name = nullptr;
 }
 
 const char* OperationScope::current() {
-  return state.name;
+  return scopeState().name;
 }
 
 void OperationScope::made(UOp node) {
-  if (state.name && node.id() >= state.firstId && vars::tracemeta >= 1) report(node);
+  if (const ScopeState& state = scopeState();
+      state.name && node.id() >= state.firstId && vars::tracemeta >= 1)
+    report(node);
 }
 
 void OperationScope::madeGraph(UOp root) {
+  const ScopeState& state = scopeState();
   if (!state.name || vars::tracemeta < 1) return;
-  for (UOp node : root.toposort([](UOp u) { return u.id() >= state.firstId; })) report(node);
+  for (UOp node : root.toposort([&](UOp u) { return u.id() >= state.firstId; })) report(node);
 }
 
 void fail(ErrorKind kind, const std::string& message) {
+  const ScopeState& state = scopeState();
   std::string text = state.name ? fmt::format("{}: {}", state.name, message) : message;
   SourceLocation at = scriptLocation();
   if (at.line > 0) text += fmt::format(" (at {}:{})", at.file, at.line);

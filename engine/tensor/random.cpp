@@ -2,12 +2,14 @@
 // run. Where in the stream a call starts is counted here and written into a buffer of one element, so the
 // graph of a step does not depend on how many steps were made before, and tensors keep their numbers in
 // whatever order they are realized.
+#include "engine/base/engine_session.h"
 #include "engine/runtime/buffer.h"
 #include "engine/runtime/device.h"
 #include "engine/runtime/run_capture.h"
 #include "engine/tensor/multi.h"
 #include "engine/tensor/random_streams.h"
 #include "engine/tensor/sha256.h"
+#include "engine/tensor/state.h"
 #include "engine/tensor/tensor.h"
 #include "engine/uop/threefry.h"
 #include "engine/uop/unique.h"
@@ -30,11 +32,14 @@ struct Stream {
 struct Generator {
   int64_t seed = static_cast<int64_t>(std::time(nullptr));
   std::map<std::string, std::shared_ptr<Stream>> streams;
+
+  Generator() {
+    tensorPool(); // made first, so that they outlive the streams' tensors
+    tensorClock();
+  }
 };
 Generator& generator() {
-  tensorPool(); // made first, so that it outlives the streams' tensors
-  static Generator g;
-  return g;
+  return EngineSession::current().part<Generator>();
 }
 
 /// Explicit mantissa bits of a float type.
@@ -310,7 +315,7 @@ Tensor Tensor::multinomial(int64_t samples, bool replacement) const {
 Tensor Tensor::dropout(double p) const {
   OperationScope op("dropout");
   if (p < 0 || p > 1) fail(ErrorKind::Value, fmt::format("p={} is out of range [0, 1]", p));
-  if (!training || p == 0) return *this;
+  if (!training() || p == 0) return *this;
   if (p == 1) return fullLike(ConstValue::ofInt(0));
   return randLike({{}, dtypes::defaultFloat(), false}, false).ge(p).contiguous().where(*this, 0).div(1.0 - p);
 }

@@ -1,5 +1,6 @@
 // From tensors to numbers: schedule, run, and let every tensor that depended on a computed value read its
 // buffer. The tensor pool is collected here, the one place where no bare node is in use.
+#include "engine/base/engine_session.h"
 #include "engine/base/id_map.h"
 #include "engine/runtime/buffer.h"
 #include "engine/runtime/counters.h"
@@ -147,27 +148,34 @@ std::vector<UOp> rootsOf(std::vector<Tensor> tensors, Tensor::State* inPlace) {
   }
 }
 
-int heldNodes = 0;
-size_t nodesAfterCollect = 0;
-int64_t memoryAfterCollect = 0;
+/// When the tensor pool is collected.
+struct Collecting {
+  int heldNodes = 0; ///< blocks in which nodes must stay
+  size_t nodesAfter = 0;
+  int64_t memoryAfter = 0; ///< bytes
+};
+Collecting& collecting() {
+  return EngineSession::current().part<Collecting>();
+}
 
 void collectIfGrown() {
+  const Collecting& last = collecting();
   constexpr size_t kNodes = 4096; // small pools are collected at every turn that made that many nodes
   constexpr int64_t kMemory = int64_t{4} << 20; // buffers that wait for their nodes to go
   Pool& pool = tensorPool();
-  bool many = pool.liveNodes() > nodesAfterCollect + std::max(kNodes, nodesAfterCollect / 2);
-  bool large = GlobalCounters::memUsed > memoryAfterCollect + kMemory &&
-               pool.liveNodes() < nodesAfterCollect + 16 * kNodes;
-  if (heldNodes == 0 && (many || large)) collectTensorPool();
+  bool many = pool.liveNodes() > last.nodesAfter + std::max(kNodes, last.nodesAfter / 2);
+  bool large = GlobalCounters::current().memUsed > last.memoryAfter + kMemory &&
+               pool.liveNodes() < last.nodesAfter + 16 * kNodes;
+  if (last.heldNodes == 0 && (many || large)) collectTensorPool();
 }
 
 } // namespace
 
 NodesHeld::NodesHeld() {
-  ++heldNodes;
+  ++collecting().heldNodes;
 }
 NodesHeld::~NodesHeld() {
-  --heldNodes;
+  --collecting().heldNodes;
 }
 
 size_t collectTensorPool() {
@@ -181,13 +189,13 @@ size_t collectTensorPool() {
     dropOrigins(pool, [&](uint32_t id) { return alive.contains(id); });
     dropCustomDerivatives([&](uint32_t id) { return alive.contains(id); });
   }
-  nodesAfterCollect = pool.liveNodes();
-  memoryAfterCollect = GlobalCounters::memUsed;
+  collecting().nodesAfter = pool.liveNodes();
+  collecting().memoryAfter = GlobalCounters::current().memUsed;
   return freed;
 }
 
 void releaseUnreached() {
-  if (heldNodes == 0 && !OperationScope::current()) collectTensorPool();
+  if (collecting().heldNodes == 0 && !OperationScope::current()) collectTensorPool();
 }
 
 namespace {

@@ -12,7 +12,16 @@
 
 namespace uopscope {
 
-/// Alive from construction to destruction in a doubly linked list, oldest first. Confined to one thread.
+/// The tensors of a session, and its clock: it counts up with every tensor made, and with every one that stands
+/// for another node.
+struct LiveTensors {
+  Tensor::State* first = nullptr;
+  Tensor::State* last = nullptr;
+  uint64_t clock = 0;
+};
+
+/// Alive from construction to destruction in a doubly linked list, oldest first. Used by one thread at a time;
+/// it must go before its session does.
 struct Tensor::State : std::enable_shared_from_this<Tensor::State> {
   State(UOp u, RequiresGrad g);
   ~State();
@@ -40,6 +49,7 @@ struct Tensor::State : std::enable_shared_from_this<Tensor::State> {
   UOpRef uop; ///< written by become() alone
   RequiresGrad requiresGrad;
   std::shared_ptr<State> grad;
+  LiveTensors& live; ///< of the session it was made in
   State* before = nullptr;
   State* after = nullptr;
   State* previousName = this;
@@ -48,7 +58,7 @@ struct Tensor::State : std::enable_shared_from_this<Tensor::State> {
   bool mayShare = false;  ///< a copy: may lie in the buffer of a tensor that is no name of it
 };
 
-/// Counts up with every tensor made, and with every one that stands for another node.
+/// The clock of LiveTensors.
 uint64_t tensorClock();
 /// Calls f(State&) for each live tensor, oldest first. f must not make or drop tensors.
 void forEachTensor(const std::function<void(Tensor::State&)>& f);

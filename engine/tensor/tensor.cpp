@@ -1,6 +1,7 @@
 // The handle: state, list of live tensors, questions to a tensor that compute nothing.
 #include "engine/tensor/tensor.h"
 
+#include "engine/base/engine_session.h"
 #include "engine/runtime/device.h"
 #include "engine/runtime/mapped_file.h"
 #include "engine/tensor/multi.h"
@@ -16,45 +17,41 @@ namespace uopscope {
 
 namespace {
 
-struct LiveList {
-  Tensor::State* first = nullptr;
-  Tensor::State* last = nullptr;
+struct Training {
+  bool on = false;
 };
-LiveList& liveList() {
-  static LiveList list;
-  return list;
-}
-uint64_t& clockNow() {
-  static uint64_t now = 0;
-  return now;
+
+LiveTensors& liveTensors() {
+  return EngineSession::current().part<LiveTensors>();
 }
 
 } // namespace
 
-bool Tensor::training = false;
-
-uint64_t tensorClock() {
-  return clockNow();
+bool& Tensor::training() {
+  return EngineSession::current().part<Training>().on;
 }
 
-Tensor::State::State(UOp u, RequiresGrad g) : uop(u), requiresGrad(g), born(++clockNow()), changed(born) {
-  LiveList& list = liveList();
-  before = list.last;
-  (before ? before->after : list.first) = this;
-  list.last = this;
+uint64_t tensorClock() {
+  return liveTensors().clock;
+}
+
+Tensor::State::State(UOp u, RequiresGrad g)
+    : uop(u), requiresGrad(g), live(liveTensors()), born(++live.clock), changed(born) {
+  before = live.last;
+  (before ? before->after : live.first) = this;
+  live.last = this;
 }
 
 Tensor::State::~State() {
   leaveNames();
-  LiveList& list = liveList();
-  (before ? before->after : list.first) = after;
-  (after ? after->before : list.last) = before;
+  (before ? before->after : live.first) = after;
+  (after ? after->before : live.last) = before;
 }
 
 void Tensor::State::become(UOp u) {
   if (uop.get() == u) return;
   uop = u;
-  changed = ++clockNow();
+  changed = ++live.clock;
 }
 void Tensor::State::joinNames(State& of) {
   leaveNames();
@@ -90,7 +87,7 @@ void Tensor::State::leaveSharedBuffer() {
 }
 
 void forEachTensor(const std::function<void(Tensor::State&)>& f) {
-  for (Tensor::State* s = liveList().first; s; s = s->after) f(*s);
+  for (Tensor::State* s = liveTensors().first; s; s = s->after) f(*s);
 }
 
 std::vector<Tensor> Tensor::live() {

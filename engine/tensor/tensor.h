@@ -374,8 +374,8 @@ public:
                                bool materialize = false) const;
   Tensor backward(const Tensor& seed = {}) const;
 
-  /// Whether dropout and batch norm behave as in training (Tensor.training).
-  static bool training;
+  /// Whether dropout and batch norm of this session behave as in training (Tensor.training).
+  static bool& training();
   /// Every tensor alive, oldest first.
   static std::vector<Tensor> live();
 

@@ -2,6 +2,7 @@
 // meets one with it.
 #include "engine/transform/batch.h"
 
+#include "engine/base/engine_session.h"
 #include "engine/base/id_map.h"
 #include "engine/tensor/gradient.h"
 #include "engine/tensor/operation_scope.h"
@@ -204,6 +205,12 @@ CustomDerivative batchedDerivative(UOp key, CustomDerivative one, std::vector<bo
   return all;
 }
 
+/// Keys of functions that were batched, by key of the function and which inputs have the axis.
+struct BatchedKeys {
+  BatchedKeys() { tensorPool(); } // their nodes' pool outlives them
+  std::map<std::pair<uint32_t, std::vector<bool>>, UOpRef> of;
+};
+
 UOp batchMarked(Match& m) {
   UOp u = m.root();
   const CustomDerivative* derivative = derivativeOf(u);
@@ -217,8 +224,7 @@ UOp batchMarked(Match& m) {
   }
   // the same function batched in the same way is the same function, so that graphs stay equal from call to
   // call
-  static std::map<std::pair<uint32_t, std::vector<bool>>, UOpRef> keys;
-  UOpRef& key = keys[{u.src().back().id(), isBatched}];
+  UOpRef& key = EngineSession::current().part<BatchedKeys>().of[{u.src().back().id(), isBatched}];
   if (!key.get()) {
     key = newUnique();
     setCustomDerivative(key, batchedDerivative(u.src().back(), *derivative, isBatched));

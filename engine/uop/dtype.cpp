@@ -3,6 +3,7 @@
 // is two ANDs and a count of trailing zeros: kinds are declared in order of promotion.
 #include "engine/uop/dtype.h"
 
+#include "engine/base/engine_session.h"
 #include "engine/base/error.h"
 
 #include <fmt/format.h>
@@ -87,25 +88,28 @@ constexpr auto kAbove = [] {
   return above;
 }();
 
+Scalar floatOfEnvironment() {
+  const char* text = std::getenv("DEFAULT_FLOAT");
+  if (!text || !*text) return Scalar::Float32;
+  std::string lower;
+  for (const char* p = text; *p; ++p)
+    lower += static_cast<char>(std::tolower(static_cast<unsigned char>(*p)));
+  auto d = dtypes::fromName(lower);
+  if (!d || !d->isFloat())
+    throw Error(
+        ErrorKind::Value,
+        fmt::format("DEFAULT_FLOAT={} is not a float dtype; use HALF, BFLOAT16, FLOAT or DOUBLE", text));
+  return d->kind();
+}
+
+struct DefaultKinds {
+  std::atomic<Scalar> ofFloats = floatOfEnvironment(), ofInts = Scalar::Int32;
+};
 std::atomic<Scalar>& defaultFloatKind() {
-  static std::atomic<Scalar> kind = [] {
-    const char* text = std::getenv("DEFAULT_FLOAT");
-    if (!text || !*text) return Scalar::Float32;
-    std::string lower;
-    for (const char* p = text; *p; ++p)
-      lower += static_cast<char>(std::tolower(static_cast<unsigned char>(*p)));
-    auto d = dtypes::fromName(lower);
-    if (!d || !d->isFloat())
-      throw Error(
-          ErrorKind::Value,
-          fmt::format("DEFAULT_FLOAT={} is not a float dtype; use HALF, BFLOAT16, FLOAT or DOUBLE", text));
-    return d->kind();
-  }();
-  return kind;
+  return EngineSession::current().part<DefaultKinds>().ofFloats;
 }
 std::atomic<Scalar>& defaultIntKind() {
-  static std::atomic<Scalar> kind{Scalar::Int32};
-  return kind;
+  return EngineSession::current().part<DefaultKinds>().ofInts;
 }
 
 /// How a binary float format that is narrower than a double lays out its bits.

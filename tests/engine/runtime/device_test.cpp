@@ -180,14 +180,14 @@ TEST_CASE("the NULL device compiles and runs nothing") {
 }
 
 TEST_CASE("buffers, views and foreign memory") {
-  int64_t used = GlobalCounters::memUsed;
+  int64_t used = GlobalCounters::current().memUsed;
   {
     auto b = std::make_shared<Buffer>("CPU", dtypes::int32, 8);
     CHECK(!b->isAllocated());
     CHECK_THROWS_AS(b->copyOut(nullptr), Error);
     std::vector<int32_t> in{0, 1, 2, 3, 4, 5, 6, 7}, out(8);
     b->copyIn(in.data());
-    CHECK(GlobalCounters::memUsed == used + 32);
+    CHECK(GlobalCounters::current().memUsed == used + 32);
     CHECK(reinterpret_cast<uintptr_t>(b->memory()) % 64 == 0);
     b->copyOut(out.data());
     CHECK(out == in);
@@ -202,7 +202,7 @@ TEST_CASE("buffers, views and foreign memory") {
     CHECK(halves[0] == 5);
     CHECK_THROWS_AS(Buffer::view(middle, dtypes::int32, 8, 0), Error);
     CHECK_THROWS_AS(Buffer::view(middle, dtypes::int32, 1, -4), Error);
-    CHECK(GlobalCounters::memUsed == used + 32);
+    CHECK(GlobalCounters::current().memUsed == used + 32);
 
     auto keep = std::make_shared<std::vector<int32_t>>(std::vector<int32_t>{7, 8});
     std::weak_ptr<std::vector<int32_t>> watch = keep;
@@ -213,14 +213,14 @@ TEST_CASE("buffers, views and foreign memory") {
     foreign.reset();
     CHECK(watch.expired());
   }
-  CHECK(GlobalCounters::memUsed == used);
+  CHECK(GlobalCounters::current().memUsed == used);
   CHECK_THROWS_AS(Buffer("CPU", dtypes::int32, -1), Error);
   Buffer empty("CPU", dtypes::int32, 0);
   CHECK(empty.memory() != nullptr);
 }
 
 TEST_CASE("memory of a BUFFER node goes with the node") {
-  int64_t used = GlobalCounters::memUsed;
+  int64_t used = GlobalCounters::current().memUsed;
   Pool pool;
   PoolScope scope(pool);
   UOp device = UOp::make(Op::DEVICE, dtypes::void_, {}, Arg::of("CPU"));
@@ -233,13 +233,13 @@ TEST_CASE("memory of a BUFFER node goes with the node") {
   void* memory = Buffer::of(kept)->memory();
   CHECK(Buffer::of(dropped)->memory() != memory);
   CHECK(Buffer::of(kept)->memory() == memory);
-  CHECK(GlobalCounters::memUsed == used + 800);
+  CHECK(GlobalCounters::current().memUsed == used + 800);
   UOp view = UOp::make(Op::BUFFER_VIEW, dtypes::float32, {kept.get()}, Arg::of(std::vector<int64_t>{10, 20}));
   CHECK(Buffer::of(view)->memory() == static_cast<float*>(memory) + 20);
   pool.collect();
-  CHECK(GlobalCounters::memUsed == used + 400);
+  CHECK(GlobalCounters::current().memUsed == used + 400);
   Buffer::forget(kept);
-  CHECK(GlobalCounters::memUsed == used);
+  CHECK(GlobalCounters::current().memUsed == used);
 }
 
 TEST_CASE("freed blocks are used again, the oldest go first, absurd sizes are refused") {
@@ -293,11 +293,13 @@ TEST_CASE("symbolic sizes are evaluated, a variable without a value is named") {
 TEST_CASE("the line of a launch looks as in the reference") {
   std::vector<std::string> metadata{"matmul", "relu"};
   LaunchReport r{"CPU", "r_16_16", false, false, 3, 12.34e-6, 151800, 14800, 41960, &metadata};
-  int64_t count = GlobalCounters::kernelCount, used = GlobalCounters::memUsed;
-  double time = GlobalCounters::timeSum;
-  GlobalCounters::kernelCount = 12, GlobalCounters::memUsed = 10'000'000, GlobalCounters::timeSum = 5e-5;
+  int64_t count = GlobalCounters::current().kernelCount, used = GlobalCounters::current().memUsed;
+  double time = GlobalCounters::current().timeSum;
+  GlobalCounters::current().kernelCount = 12, GlobalCounters::current().memUsed = 10'000'000,
+  GlobalCounters::current().timeSum = 5e-5;
   CHECK(launchLine(r, false) ==
         "*** CPU       12 r_16_16                                        arg  3 mem   0.01 GB tm     "
         "12.34us/     0.05ms (   12.3 GFLOPS   1.2|3.4     GB/s) ['matmul', 'relu']");
-  GlobalCounters::kernelCount = count, GlobalCounters::memUsed = used, GlobalCounters::timeSum = time;
+  GlobalCounters::current().kernelCount = count, GlobalCounters::current().memUsed = used,
+  GlobalCounters::current().timeSum = time;
 }
