@@ -1,4 +1,5 @@
 # What a model script imports: the engine under the reference's names.
+is_uopscope = True  # what tells this package from the reference's (uopscope.as_tinygrad)
 import importlib
 from tinygrad.tensor import Tensor
 from tinygrad.engine.jit import TinyJit

@@ -36,7 +36,10 @@ def _threefry_random_bits(key, counts0, counts1):
   def joined(low, high): return high.cast(dtypes.uint64).lshift(32).bitwise_or(low.cast(dtypes.uint64))
   bits = joined(counts0, counts1).threefry(joined(key[0], key[1])._broadcast_to(counts0.shape))
   return bits.bitwise_and(0xffffffff).cast(dtypes.uint32).cat(bits.rshift(32).bitwise_and(0xffffffff).cast(dtypes.uint32))
-Tensor._cumalu, Tensor._threefry_random_bits = _cumalu, staticmethod(_threefry_random_bits)
+def _repr_html_(self):
+  from uopscope.notebook import tensor_html
+  return tensor_html(self)
+Tensor._cumalu, Tensor._threefry_random_bits, Tensor._repr_html_ = _cumalu, staticmethod(_threefry_random_bits), _repr_html_
 
 def get_shape(x):
   """The shape of nested lists; all parts have to be alike."""

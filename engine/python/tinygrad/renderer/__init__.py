@@ -30,6 +30,9 @@ class ProgramSpec:
   _ast: object = None
   _renderer: object = None
   name = property(lambda self: self._kernel.name)
+  def _repr_html_(self):
+    from uopscope.notebook import kernel_html
+    return kernel_html(self)
   @functools.cached_property
   def src(self): return self._kernel.src if self._renderer is None else self._renderer.render(self.uops)
   ast = property(lambda self: self._kernel.ast if self._ast is None else self._ast)

@@ -185,6 +185,10 @@ def graph_rewrite_map(sink, pm, ctx=None, bottom_up=False, name=None, bpm=None, 
 
 from uopscope.node_methods import attach as _attach
 _attach(UOp)
+def _repr_html_(self):
+  from uopscope.notebook import graph_html
+  return graph_html(self)
+UOp._repr_html_ = _repr_html_
 
 def sint_to_uop(x, dtype=dtypes.index): return UOp.const(dtype, x) if isinstance(x, int) else x.cast(dtype)
 def srender(x): return x.render() if isinstance(x, UOp) else str(x)
