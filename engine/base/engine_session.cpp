@@ -30,6 +30,7 @@ EngineSession::~EngineSession() {
 
 EngineSession& EngineSession::process() {
   static EngineSession session;
+  if (!detail::enteredSession) detail::enteredSession = &session; // the thread need not ask again
   return session;
 }
 

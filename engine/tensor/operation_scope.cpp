@@ -23,8 +23,7 @@ ScopeState& scopeState() {
   return EngineSession::current().part<ScopeState>();
 }
 
-void report(UOp node) {
-  ScopeState& state = scopeState();
+void report(UOp node, ScopeState& state) {
   if (!state.located) {
     state.script = scriptLocation();
     state.located = true;
@@ -47,9 +46,10 @@ SourceLocation scriptLocation() {
   return scriptLocator ? scriptLocator() : SourceLocation{};
 }
 
-OperationScope::OperationScope(const char* name)
-    : pool_(tensorPool()), outermost_(scopeState().name == nullptr) {
-  if (outermost_) scopeState() = {name, tensorPool().nextId(), false, {}};
+OperationScope::OperationScope(const char* name) : pool_(tensorPool()) {
+  ScopeState& state = scopeState();
+  outermost_ = state.name == nullptr;
+  if (outermost_) state = {name, Pool::current().nextId(), false, {}};
 }
 
 OperationScope::~OperationScope() {
@@ -61,15 +61,14 @@ const char* OperationScope::current() {
 }
 
 void OperationScope::made(UOp node) {
-  if (const ScopeState& state = scopeState();
-      state.name && node.id() >= state.firstId && vars::tracemeta >= 1)
-    report(node);
+  ScopeState& state = scopeState();
+  if (state.name && node.id() >= state.firstId && vars::tracemeta >= 1) report(node, state);
 }
 
 void OperationScope::madeGraph(UOp root) {
-  const ScopeState& state = scopeState();
+  ScopeState& state = scopeState();
   if (!state.name || vars::tracemeta < 1) return;
-  for (UOp node : root.toposort([&](UOp u) { return u.id() >= state.firstId; })) report(node);
+  for (UOp node : root.toposort([&](UOp u) { return u.id() >= state.firstId; })) report(node, state);
 }
 
 void fail(ErrorKind kind, const std::string& message) {

@@ -1,6 +1,7 @@
 // Placeholders: making them, and the error that names how one came to be computed with.
 #include "engine/tensor/placeholder.h"
 
+#include "engine/base/engine_session.h"
 #include "engine/tensor/operation_scope.h"
 #include "engine/uop/sint.h"
 #include "engine/uop/unique.h"
@@ -13,7 +14,12 @@ namespace uopscope {
 
 namespace {
 const char* const kTag = "placeholder";
-bool anyMade = false; ///< a process without transforms searches no graph
+struct Placeholders {
+  bool anyMade = false; ///< a session without transforms searches no graph
+};
+Placeholders& placeholders() {
+  return EngineSession::current().part<Placeholders>();
+}
 } // namespace
 
 UOp newPlaceholder(const Shape& shape, DType dtype, const std::string& device) {
@@ -23,7 +29,7 @@ UOp newPlaceholder(const Shape& shape, DType dtype, const std::string& device) {
          fmt::format("an argument of the symbolic shape {} cannot be transformed: give it a "
                      "shape of numbers",
                      shapeStr(shape)));
-  anyMade = true;
+  placeholders().anyMade = true;
   return newBuffer(device, dtype, size.i()).withTag(Arg::of(kTag));
 }
 
@@ -32,13 +38,13 @@ bool isPlaceholder(UOp u) {
 }
 
 bool dependsOnPlaceholder(UOp u) {
-  if (!anyMade) return false;
+  if (!placeholders().anyMade) return false;
   std::vector<UOp> order = u.toposort();
   return std::any_of(order.begin(), order.end(), isPlaceholder);
 }
 
 void refusePlaceholders(std::span<const UOp> roots) {
-  if (!anyMade) return;
+  if (!placeholders().anyMade) return;
   for (UOp u : UOp::sink(roots).toposort())
     if (isPlaceholder(u))
       fail(ErrorKind::Runtime,

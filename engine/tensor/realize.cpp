@@ -251,6 +251,7 @@ Tensor Tensor::realize() const {
 }
 
 std::shared_ptr<Buffer> Tensor::buffer() const {
+  PoolScope scope(tensorPool());
   intShape();
   if (devices().size() > 1) return to(devices()[0]).buffer();
   Tensor x = contiguous();

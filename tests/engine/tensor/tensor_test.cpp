@@ -1,5 +1,7 @@
 // Tensors from C++: values, gradients, random streams, what realize() does to other tensors, memory, errors.
 #include "engine/base/error.h"
+#include "engine/tensor/operation_scope.h"
+#include "engine/tensor/placeholder.h"
 #include "engine/tensor/sha256.h"
 #include "engine/tensor/tensor.h"
 #include "engine/tensor/tensor_memory.h"
@@ -162,4 +164,13 @@ TEST_CASE("attention trains: a value that loses a loop of its host is stored by 
                      .gradient({w[2]})[0];
   auto alone = again.doubles();
   for (size_t i = 0; i < alone.size(); ++i) CHECK(together[i] == doctest::Approx(alone[i]).epsilon(1e-4));
+}
+
+TEST_CASE("memory is asked for where no pool is current, after a transform made placeholders") {
+  {
+    PoolScope scope(tensorPool());
+    newPlaceholder({Sint(3)}, dtypes::float32, "CPU");
+  }
+  REQUIRE_FALSE(Pool::hasCurrent());
+  CHECK(numbers({1, 2}, {2}).buffer()->size() == 2);
 }
