@@ -27,6 +27,7 @@ def tensor_html(tensor):
   """Shape, dtype and device, and the values of a realized tensor; of more than two axes those of the first index of the others."""
   title = f"Tensor {tuple(tensor.shape)} {tensor.dtype} on {tensor.device}"
   head = f"<div><b>{html.escape(title)}</b></div>"
+  if tensor.uop.base.op is Ops.CONST: return f"{head}<div>each element is {html.escape(str(tensor.uop.base.arg))}</div>"
   known = all(isinstance(size, int) for size in tensor.shape)
   if not known or not tensor.uop.is_realized: return f"{head}<details><summary>not computed yet</summary>{graph_html(tensor.uop)}</details>"
   if tensor.numel() == 0 or tensor.numel() > MOST_VALUES: return head
