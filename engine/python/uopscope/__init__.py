@@ -10,6 +10,8 @@ _MODULES = {"transforms": "vmap jvp vjp linearize grad value_and_grad jacfwd jac
             "sparse": "Sparse sparse_jacobian sparse_hessian", "optim": ""}
 _WHERE = {name: module for module, names in _MODULES.items() for name in names.split()}
 
+from uopscope.recording import record, scope
+
 def __getattr__(name):
   if name in _MODULES: return importlib.import_module(f"uopscope.{name}")
   if name not in _WHERE: raise AttributeError(f"uopscope has no {name}")
