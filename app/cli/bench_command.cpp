@@ -133,7 +133,7 @@ int runBench(const BenchArguments& a) {
     for (size_t k : order) {
       ++place;
       if (round > 0 && place % parts != part) continue; // each part warms up for itself
-      if (!a.quiet && isatty(fileno(stderr)))
+      if (!a.quiet && isatty(2))
         fmt::print(stderr, "\r\x1b[Krun {} of {}  {}", place, total, BenchCell{0, cells[k]}.name());
       const auto program = cells[k].find("program");
       BenchRun run = runScriptOnce(
@@ -145,7 +145,7 @@ int runBench(const BenchArguments& a) {
       e.add(run);
     }
   }
-  if (!a.quiet && isatty(fileno(stderr))) fmt::print(stderr, "\r\x1b[K");
+  if (!a.quiet && isatty(2)) fmt::print(stderr, "\r\x1b[K");
   if (!a.quiet) fmt::print("{}: {} cells, {} runs, {} failed\n", output, cells.size(), place, failed);
   return failed ? kFailed : kFine;
 }

@@ -2,9 +2,9 @@
 #include "app/cli/bench_command.h"
 #include "app/cli/output.h"
 #include "app/cli/replay_command.h"
+#include "app/cli/safe_output.h"
 #include "app/cli/teach_command.h"
 #include "app/cli/verbs.h"
-#include "replay/schema/printable.h"
 #include "replay/schema/schema.h"
 #ifdef UOPSCOPE_HAVE_WINDOW
 #include "app/gui/gui.h"
@@ -108,6 +108,8 @@ int dispatch(int argc, char** argv) {
   if (general && arguments[1] == "help") arguments[1] = "--help";
   if (!verbGiven && !general) arguments.insert(arguments.begin() + 1, "open");
 
+  // What a script prints is its own business; all else that is printed may come from a file.
+  if (arguments[1] != "record") guardOutput();
   // What follows -m or -c of `record` is the module's or the code's own, dashes and all.
   std::vector<std::string> interpreter;
   if (verbGiven && arguments[1] == "record") {
@@ -184,11 +186,11 @@ int run(int argc, char** argv) {
     return dispatch(argc, argv);
   } catch (const Error& e) {
     std::fflush(stdout);
-    fmt::print(stderr, "uopscope: {}\n", printable(e.what()));
+    fmt::print(stderr, "uopscope: {}\n", e.what());
     return codeOf(e);
   } catch (const std::exception& e) {
     std::fflush(stdout);
-    fmt::print(stderr, "uopscope: {}\n", printable(e.what()));
+    fmt::print(stderr, "uopscope: {}\n", e.what());
     return kFailed;
   }
 }

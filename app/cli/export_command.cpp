@@ -4,6 +4,8 @@
 #include "app/cli/graph_text.h"
 #include "app/cli/json_lines.h"
 #include "app/cli/output.h"
+#include "app/cli/parquet_export.h"
+#include "app/cli/trace_folder.h"
 #include "replay/read/print.h"
 #include "replay/schema/html_text.h"
 #include "viz/page/session_page.h"
@@ -147,6 +149,15 @@ int exportSession(Trace& trace, const ExportOptions& o) {
 } // namespace
 
 int exportFile(const ExportOptions& o) {
+  const bool folder = std::filesystem::is_directory(o.trace);
+  if (o.output.ends_with(".parquet") || o.output.ends_with('/')) {
+    const std::vector<std::string> traces = folder ? tracesIn(o.trace) : std::vector{o.trace};
+    for (const std::string& path : traces) Trace{path}; // one that cannot be read has its own words
+    return exportParquet(traces, o.output, o.json);
+  }
+  if (folder)
+    throw Error(ErrorKind::Value,
+                fmt::format("{}: a folder of traces is exported to -o FILE.parquet or -o FOLDER/", o.trace));
   Trace trace(o.trace);
   warnAbout(trace);
   if (o.what == "session") return exportSession(trace, o);
@@ -154,8 +165,8 @@ int exportFile(const ExportOptions& o) {
   std::string ending = std::filesystem::path(o.output).extension().string();
   if (ending.empty())
     throw Error(ErrorKind::Value,
-                fmt::format("-o {}: the name must end in .svg, .png, .dot, .json, .html, .csv, .jsonl or "
-                            ".trace.json",
+                fmt::format("-o {}: the name must end in .svg, .png, .dot, .json, .html, .csv, .jsonl, "
+                            ".trace.json or .parquet, or be a folder that ends in /",
                             o.output));
   ending.erase(0, 1);
   bool chrome = o.output.ends_with(".trace.json") || o.output.ends_with(".perfetto.json");
@@ -202,8 +213,8 @@ int exportFile(const ExportOptions& o) {
   } else {
     throw Error(
         ErrorKind::Value,
-        fmt::format("-o {}: .{} is not known; there are .svg, .png, .dot, .json, .html, .csv, .jsonl and "
-                    ".trace.json",
+        fmt::format("-o {}: .{} is not known; there are .svg, .png, .dot, .json, .html, .csv, .jsonl, "
+                    ".trace.json and .parquet",
                     o.output, ending));
   }
   std::ofstream file(o.output, std::ios::binary);

@@ -38,6 +38,8 @@ const std::vector<Names>& plainTables() {
                                             {"pass", {"name", "message"}, true},
                                             {"step", {}, false},
                                             {"step_error", {}, false},
+                                            {"decision", {}, false},
+                                            {"decline", {"reason"}, false},
                                             {"gate", {}, false},
                                             {"unchanged", {}, false},
                                             {"kernel", {}, false},
@@ -80,7 +82,12 @@ void writeTable(Trace& trace, Spelled& spelled, const Names& names, std::ostream
   // The columns of a step stand in other orders in other versions of the schema.
   const bool isStep = std::string_view(names.table) == "step";
   const char* columns = isStep ? "id, pass, rule, before, after, kind, took_ns" : "*";
-  for (Statement s = trace.database().prepare(fmt::format("SELECT {} FROM {}", columns, names.table));
+  // Numbers of texts depend on who recorded.
+  const char* order = std::string_view(names.table) == "decline"
+                          ? " ORDER BY pass, rule, (SELECT value FROM string WHERE id = reason)"
+                          : "";
+  for (Statement s =
+           trace.database().prepare(fmt::format("SELECT {} FROM {}{}", columns, names.table, order));
        s.step();) {
     Json j{{"type", names.table}};
     for (int c = 0; c < s.columns(); ++c) {
@@ -92,6 +99,8 @@ void writeTable(Trace& trace, Spelled& spelled, const Names& names, std::ostream
         j[name] = spelled.files.of(s.integer(c));
       else if (s.type(c) == Statement::Type::Integer)
         j[name] = s.integer(c);
+      else if (s.type(c) == Statement::Type::Real)
+        j[name] = s.real(c);
       else
         j[name] = s.text(c);
     }

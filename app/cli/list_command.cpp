@@ -1,11 +1,13 @@
 // uopscope ls TRACE [KERNEL [PASS]]: what is in a trace, one level at a time.
 #include "app/cli/output.h"
+#include "app/cli/trace_folder.h"
 #include "replay/read/node_search.h"
 #include "replay/read/print.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <functional>
 #include <span>
 
@@ -247,6 +249,7 @@ int listNodes(Trace& trace, const LookOptions& o) {
 } // namespace
 
 int list(const LookOptions& o) {
+  if (std::error_code ignored; std::filesystem::is_directory(o.trace, ignored)) return listFolder(o);
   Trace trace(o.trace);
   warnAbout(trace);
   if (!o.find.empty()) return listNodes(trace, o);

@@ -129,11 +129,20 @@ std::string reasonOf(int code) {
   return fmt::format("the script ended with exit code {}", code);
 }
 
+/// Where the process writes: in a folder each has a file of its own.
+std::string tracePathOf(const RecordOptions& o, pid_t process) {
+  if (!isTraceFolder(o.output)) return o.output;
+  return (fs::path(o.output) / fmt::format("{}-{}.uoptrace", fs::path(o.script).stem().string(), process))
+      .string();
+}
+
 /// What the child does. Never returns.
 [[noreturn]] void childMain(const RecordOptions& o, ScriptKind kind, RecordingProgress* progress) {
   const pid_t watcher = getppid();
+  const bool folder = isTraceFolder(o.output);
+  const std::string path = tracePathOf(o, getpid());
   std::signal(SIGINT, SIG_DFL); // a shell's background job ignores it, and so would Python
-  setenv("UOPSCOPE_TRACE", o.output.c_str(), 1);
+  setenv("UOPSCOPE_TRACE", folder ? fs::absolute(o.output).c_str() : path.c_str(), 1);
   setenv("UOPSCOPE_TIER", o.tier.c_str(), 1);
   if (kind == ScriptKind::Program) {
     prctl(PR_SET_PDEATHSIG, SIGTERM); // a watcher that is killed takes the program along
@@ -142,12 +151,12 @@ std::string reasonOf(int code) {
   int code = kFailed;
   try {
     SessionOptions s = RecordingSession::optionsFromEnvironment(o.script, o.arguments);
-    s.path = o.output;
+    s.path = path;
     s.tier = tierFromName(o.tier);
     s.openWindow = false;
     s.handleInterrupt = false; // Python does
     s.progress = progress;
-    unsetenv("UOPSCOPE_TRACE"); // processes the script starts do not record into our file
+    if (!folder) unsetenv("UOPSCOPE_TRACE"); // processes the script starts do not record into our file
     RecordingSession session(std::move(s));
     OrphanGuard guard(
         watcher, [progress] { progress->stop = true; },
@@ -262,15 +271,16 @@ int record(const RecordOptions& given) {
     throw Error(ErrorKind::Value, "record what? Give a SCRIPT, -m MODULE or -c CODE; uopscope record --help");
   ScriptKind kind = o.interpreter.empty() ? kindOf(o.script) : ScriptKind::Python;
   if (o.output.empty()) o.output = fs::path(o.script).stem().string() + ".uoptrace";
-  if (std::error_code ignored; fs::is_directory(o.output, ignored))
-    throw Error(ErrorKind::File, fmt::format("{}: a folder; give the path of a file", o.output));
-  if (FILE* probe = std::fopen(o.output.c_str(), "ab"))
+  std::error_code ignored;
+  const bool folder = isTraceFolder(o.output);
+  if (folder) fs::create_directories(o.output, ignored);
+  const std::string tried = folder ? tracePathOf(o, getpid()) : o.output;
+  if (FILE* probe = std::fopen(tried.c_str(), "ab"))
     std::fclose(probe);
   else
-    throw Error(ErrorKind::File, fmt::format("{}: cannot be written: {}; choose another place with -o",
-                                             o.output, strerror(errno)));
-  std::error_code ignored;
-  for (const char* suffix : {"", "-wal", "-shm", "-journal"}) fs::remove(o.output + suffix, ignored);
+    throw Error(ErrorKind::File, fmt::format("{}: cannot be written: {}; choose another place with -o", tried,
+                                             strerror(errno)));
+  for (const char* suffix : {"", "-wal", "-shm", "-journal"}) fs::remove(tried + suffix, ignored);
   if (!o.device.empty()) setenv("DEV", o.device.c_str(), 1);
 
   std::optional<RecordPrompt> prompt;
@@ -292,6 +302,7 @@ int record(const RecordOptions& given) {
     childMain(o, kind, progress.get());
   }
 
+  o.output = tracePathOf(o, child);
   childPid = child;
   interrupts = 0;
   watched = progress.get();
@@ -380,7 +391,13 @@ int runPython(const std::vector<std::string>& arguments) {
 #ifdef UOPSCOPE_HAVE_PYTHON
   std::vector<std::string> argv{"uopscope python"};
   argv.insert(argv.end(), arguments.begin(), arguments.end());
-  return runInteractive(argv);
+  if (Observer::current()) return runInteractive(argv); // `record -m` has a session of its own
+  SessionOptions s = RecordingSession::optionsFromEnvironment("python", arguments);
+  s.handleInterrupt = false;
+  RecordingSession session(std::move(s));
+  const int code = runInteractive(argv);
+  if (code != 0) session.finish(traceStatus::kFailed, reasonOf(code));
+  return code;
 #else
   (void)arguments;
   throw Error(ErrorKind::Unsupported,

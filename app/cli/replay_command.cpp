@@ -7,7 +7,6 @@
 #include "replay/compare/replay.h"
 #include "replay/compare/report.h"
 #include "replay/record/capture_session.h"
-#include "replay/schema/printable.h"
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -42,7 +41,7 @@ ReplayOptions optionsOf(const ReplayArguments& o) {
   r.stop = &stopAsked;
   if (!o.quiet && isatty(2))
     r.progress = [](const ReplayProgress& p) {
-      fmt::print(stderr, "\rreplaying {} of {}{} ", p.done, p.total,
+      fmt::print(stderr, "\r\x1b[Kreplaying {} of {}{} ", p.done, p.total,
                  p.failed ? fmt::format(", {} failed", p.failed) : "");
       if (p.done == p.total) fmt::print(stderr, "\r\x1b[K");
       std::fflush(stderr);
@@ -74,7 +73,7 @@ CorpusDiff compare(const Corpus& a, const Corpus& b, const ReplayArguments& o) {
       if (done == total)
         fmt::print(stderr, "\r\x1b[K");
       else if (done % 256 == 0)
-        fmt::print(stderr, "\rcomparing {} of {} ", done, total);
+        fmt::print(stderr, "\r\x1b[Kcomparing {} of {} ", done, total);
     };
   return diffCorpora(a, b, options);
 }
@@ -320,15 +319,14 @@ int replayShow(const ReplayArguments& o) {
     for (const StoryEvent& s : story.events()) {
       std::string indent(static_cast<size_t>(depth) * 2, ' ');
       if (s.kind == StoryEvent::PassBegin)
-        fmt::print("{}{}\n", indent, printable(story.word(s.word))), ++depth;
+        fmt::print("{}{}\n", indent, story.word(s.word)), ++depth;
       else if (s.kind == StoryEvent::PassEnd)
         depth -= depth > 0;
       else if (s.kind == StoryEvent::Step)
-        fmt::print("{}{}: {} -> {}\n", indent, printable(story.word(s.word)),
-                   printable(story.expression(s.before, 4)), printable(story.expression(s.after, 4)));
+        fmt::print("{}{}: {} -> {}\n", indent, story.word(s.word), story.expression(s.before, 4),
+                   story.expression(s.after, 4));
       else
-        fmt::print("{}{} failed on {}\n", indent, printable(story.word(s.word)),
-                   printable(story.expression(s.before, 4)));
+        fmt::print("{}{} failed on {}\n", indent, story.word(s.word), story.expression(s.before, 4));
     }
     return kFine;
   }
@@ -344,7 +342,7 @@ int replayShow(const ReplayArguments& o) {
                o.what == "asm" ? "; replay run --asm keeps it" : "");
     return kFailed;
   }
-  fmt::print("{}{}", printable(*text), text->ends_with('\n') ? "" : "\n");
+  fmt::print("{}{}", *text, text->ends_with('\n') ? "" : "\n");
   return kFine;
 }
 

@@ -1,6 +1,7 @@
 // replay bisect and reproduce: the commit or the rewrite behind a change, and a kernel as a program of its
 // own.
 #include "app/cli/replay_command.h"
+#include "app/cli/sandbox.h"
 #include "engine/base/error.h"
 #include "replay/compare/bisect.h"
 #include "replay/compare/replay.h"
@@ -101,6 +102,7 @@ int replayBisect(const ReplayArguments& o) {
     throw Error(ErrorKind::Value,
                 "give --commits A B to search commits, or --rewrites to search the rewrites of this build");
   if (!o.commits.empty()) return bisectCommits(o, corpus, entry);
+  if (!o.trust) continueInSandbox("--rewrites", {o.corpus}, entry.name, "");
   Compilation kernel = corpus.load(entry);
   RewriteCulprit c =
       bisectRewrites(kernel, o.check == "slow" ? BisectFor::Slow : BisectFor::Wrong, o.timeout);

@@ -1,7 +1,6 @@
 // Processes around a replay: scripts to capture, commits to build.
 #include "app/cli/replay_command.h"
 #include "engine/base/error.h"
-#include "replay/schema/printable.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -53,7 +52,7 @@ std::string selfPath() {
 
 StoredCompilations openStored(const std::string& path) {
   StoredCompilations stored(path);
-  if (!stored.warning().empty()) fmt::print(stderr, "uopscope: {}\n", printable(stored.warning()));
+  if (!stored.warning().empty()) fmt::print(stderr, "uopscope: {}\n", stored.warning());
   return stored;
 }
 

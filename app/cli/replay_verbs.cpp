@@ -103,6 +103,8 @@ void addReplayVerb(CLI::App& app, ReplayArguments& o, int& code) {
       ->add_option("--check", o.check,
                    "with --rewrites: wrong (results, against the reference interpreter) or slow")
       ->check(CLI::IsMember({"wrong", "slow"}));
+  bisect->add_flag("--trust", o.trust,
+                   "with --rewrites: run the kernel without asking and without a sandbox");
   limits(bisect);
   commits(bisect);
 

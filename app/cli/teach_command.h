@@ -15,6 +15,7 @@ struct WhatIfArguments {
   std::vector<std::string> without, opts, arguments;
   int repeats = 25, timeout = 60;
   bool json = false, diffs = false, noTimes = false;
+  bool trust = false; ///< code of a trace or a corpus may run outside a sandbox
 };
 int compareVariants(const WhatIfArguments& options);
 

@@ -40,6 +40,8 @@ void addTeachVerbs(CLI::App& app, TeachArguments& a, int& code) {
   whatIf->add_flag("--no-times", a.whatIf.noTimes, "compile only");
   whatIf->add_flag("--diffs", a.whatIf.diffs, "the whole difference of the code");
   whatIf->add_flag("--json", a.whatIf.json, "JSON instead of text");
+  whatIf->add_flag("--trust", a.whatIf.trust,
+                   "run kernels of a trace or a corpus without asking and without a sandbox");
   whatIf->add_option("ARGS", a.whatIf.arguments, "of the script, after --");
   whatIf->footer(
       "Exit code 1 if a variant does not compile or gives other results.\n"

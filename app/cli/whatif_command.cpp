@@ -2,6 +2,7 @@
 // a script fail. Scripts run in processes of their own, this program again.
 #include "app/cli/output.h"
 #include "app/cli/replay_command.h"
+#include "app/cli/sandbox.h"
 #include "app/cli/teach_command.h"
 #include "replay/compare/bisect_script.h"
 #include "replay/teach/variants.h"
@@ -76,6 +77,8 @@ int compareVariants(const WhatIfArguments& o) {
     throw Error(ErrorKind::Value,
                 "what if what? give --without RULE or --opts \"UPCAST 0 4\", several times if wanted");
   mustExist(o.input);
+  if (isStored(o.input) && !o.noTimes && !o.trust)
+    continueInSandbox("whatif", {o.input}, o.kernel.empty() ? "its kernels" : o.kernel, "");
   TemporaryFile made(".uopcorpus");
   if (!isStored(o.input)) capture(o, made.path());
   if (std::error_code ignored; !isStored(o.input) && !fs::exists(made.path(), ignored))

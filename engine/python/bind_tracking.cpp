@@ -122,6 +122,20 @@ struct Tracking {
 };
 std::unique_ptr<Tracking> tracking;
 
+/// A scope that a `with` statement opens and closes.
+class BlockScope {
+public:
+  BlockScope(std::string name, std::string file, int line)
+      : name_(std::move(name)), file_(std::move(file)), line_(line) {}
+  void enter() { scope_.emplace(ScopeBegin{ScopeKind::Other, name_, {file_, line_}, {}}); }
+  void exit() { scope_.reset(); }
+
+private:
+  std::string name_, file_;
+  int line_;
+  std::optional<ObservedScope> scope_;
+};
+
 } // namespace
 
 void bindTracking(py::module_& m) {
@@ -137,6 +151,12 @@ void bindTracking(py::module_& m) {
       },
       py::arg("listener"), py::arg("rewrites") = false);
   m.def("release_unreached", &releaseUnreached);
+  m.def("observed", [] { return Observer::current() != nullptr; });
+  py::class_<BlockScope>(m, "ObservedScope")
+      .def(py::init<std::string, std::string, int>(), py::arg("name"), py::arg("file") = "",
+           py::arg("line") = 0)
+      .def("__enter__", [](BlockScope& s) { s.enter(); })
+      .def("__exit__", [](BlockScope& s, const py::args&) { s.exit(); });
 }
 
 } // namespace uopscope

@@ -209,6 +209,7 @@ const std::string& scriptFailure() {
 
 int runInteractive(const std::vector<std::string>& argv) {
   start(argv, true);
+  if (argv.size() > 1) tellOutput(); // a prompt needs its own streams
   return Py_RunMain();
 }
 

@@ -3,6 +3,7 @@
 #include "engine/python/module.h"
 
 #include "engine/python/bind_prove.h"
+#include "engine/python/bind_recording.h"
 #include "engine/python/bind_tracking.h"
 #include "engine/python/bind_transform.h"
 #include "engine/python/bindings.h"
@@ -32,6 +33,7 @@ void initModule(py::module_& m) {
   bindJit(m);
   bindPickling(m);
   bindTracking(m);
+  bindRecording(m);
   nameCallsInErrors(m);
   py::dict sources;
   for (const auto& [path, text] : engine_pythonEmbedded()) sources[py::str(path)] = text;

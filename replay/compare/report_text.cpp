@@ -19,9 +19,6 @@ std::string grouped(uint64_t n) {
 std::string plural(uint64_t n, const char* what) {
   return fmt::format("{} {}{}", grouped(n), what, n == 1 ? "" : "s");
 }
-std::string milliseconds(int64_t ns) {
-  return fmt::format("{:.1f} ms", static_cast<double>(ns) / 1e6);
-}
 bool wanted(const Change& c, const std::string& only) {
   if (only.empty()) return true;
   for (const std::string& s : {c.entry().name, c.cause, c.entry().place()})
@@ -65,11 +62,9 @@ std::string ruleLine(const RuleChange& r) {
                : "-";
   };
   if (r.what == "renamed") return fmt::format("{:<8} {} is now called {}", r.what, r.rule, r.renamedTo);
-  return fmt::format(
-      "{:<8} {}: {} -> {} applied ({} -> {}), {} -> {}, rank {} -> {}", r.what, r.rule,
-      grouped(r.appliedBefore), grouped(r.appliedAfter), percent(r.appliedBefore, r.attemptsBefore),
-      percent(r.appliedAfter, r.attemptsAfter), milliseconds(r.nsBefore), milliseconds(r.nsAfter),
-      r.rankBefore ? std::to_string(r.rankBefore) : "-", r.rankAfter ? std::to_string(r.rankAfter) : "-");
+  return fmt::format("{:<8} {}: {} -> {} applied ({} -> {})", r.what, r.rule, grouped(r.appliedBefore),
+                     grouped(r.appliedAfter), percent(r.appliedBefore, r.attemptsBefore),
+                     percent(r.appliedAfter, r.attemptsAfter));
 }
 std::string tally(const CorpusDiff& d) {
   std::string s = fmt::format("same {}", grouped(d.same));
@@ -81,16 +76,6 @@ std::string tally(const CorpusDiff& d) {
                          {d.removed, "only in the first"}})
     if (n) s += fmt::format(" · {} {}", what, grouped(n));
   return s;
-}
-std::string compileTimes(const CorpusDiff& d) {
-  if (d.compileNsBefore <= 0) return {};
-  if (!d.measuredAlike)
-    return "compile times are not compared: one side was measured while its script ran, the other by replay";
-  return fmt::format(
-      "compile time of kernels in both: {} -> {} ({:.2f}x); {} slower, {} faster, of one run each",
-      milliseconds(d.compileNsBefore), milliseconds(d.compileNsAfter),
-      static_cast<double>(d.compileNsAfter) / static_cast<double>(d.compileNsBefore), grouped(d.slower),
-      grouped(d.faster));
 }
 } // namespace
 
@@ -129,12 +114,6 @@ std::vector<std::string> changeFacts(const Change& c, const Corpus& before, cons
     if (x.opts != y.opts) facts.push_back(fmt::format("optimisations {} -> {}", x.opts, y.opts));
   }
   if (!c.ran.empty()) facts.push_back(c.ran);
-  double ratio = c.compileRatio();
-  constexpr int64_t kNoise = 300'000;
-  if (c.entry().isKernel() && std::abs(c.before->compileNs - c.after->compileNs) > kNoise &&
-      (ratio > 1.5 || ratio < 1 / 1.5))
-    facts.push_back(fmt::format("compile time {} -> {} ({:.2f}x)", milliseconds(c.before->compileNs),
-                                milliseconds(c.after->compileNs), ratio));
   return facts;
 }
 
@@ -157,7 +136,6 @@ std::string reportText(const CorpusDiff& d, const Corpus& before, const Corpus& 
   out += dim(fmt::format("before: {}\nafter:  {}", sideName(d.beforeName, d.beforeCommit),
                          sideName(d.afterName, d.afterCommit))) +
          "\n";
-  if (std::string t = compileTimes(d); !t.empty()) out += t + "\n";
   for (const std::string& w : d.warnings) out += fmt::format("warning: {}\n", w);
   for (size_t i = 0; i < d.groups.size(); ++i) {
     const ChangeGroup& g = d.groups[i];
@@ -197,7 +175,6 @@ std::string reportMarkdown(const CorpusDiff& d, const Corpus& before, const Corp
   std::string out = fmt::format("### Process replay: {}\n\n{}  \n", headline(d), tally(d));
   out += fmt::format("`{}` → `{}`  \n", sideName(d.beforeName, d.beforeCommit),
                      sideName(d.afterName, d.afterCommit));
-  if (std::string t = compileTimes(d); !t.empty()) out += t + "\n";
   for (const std::string& w : d.warnings) out += fmt::format("\n> **Warning** {}\n", w);
   if (d.groups.empty()) return out;
   out += "\n| cause | kernels | schedules | first |\n|---|---:|---:|---|\n";
@@ -244,10 +221,11 @@ std::string reportJson(const CorpusDiff& d, const Corpus& before, const Corpus& 
   j["before"] = {{"corpus", d.beforeName}, {"commit", d.beforeCommit}};
   j["after"] = {{"corpus", d.afterName}, {"commit", d.afterCommit}};
   j["warnings"] = d.warnings;
-  j["counts"] = {{"same", d.same},       {"other_way", d.otherWay}, {"changed", d.changed},
-                 {"failed", d.failed},   {"fixed", d.fixed},        {"added", d.added},
-                 {"removed", d.removed}, {"slower", d.slower},      {"faster", d.faster}};
-  j["compile_ns"] = {{"before", d.compileNsBefore}, {"after", d.compileNsAfter}};
+  j["counts"] = {{"same", d.same},   {"other_way", d.otherWay}, {"changed", d.changed}, {"failed", d.failed},
+                 {"fixed", d.fixed}, {"added", d.added},        {"removed", d.removed}};
+  // Of one run each: no difference is claimed.
+  j["compile_ns"] = {
+      {"before", d.compileNsBefore}, {"after", d.compileNsAfter}, {"measured_alike", d.measuredAlike}};
   j["causes"] = Json::array();
   for (const ChangeGroup& g : d.groups) {
     Json& cause = j["causes"].emplace_back(Json{

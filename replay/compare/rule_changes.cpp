@@ -1,4 +1,5 @@
-// Match statistics compared: rules by name over all passes.
+// Match statistics compared: rules by name over all passes. Times are of one run each, which says nothing of a
+// difference: they are told, and no change is made of them.
 #include "replay/compare/difference.h"
 
 #include <algorithm>
@@ -47,7 +48,6 @@ std::vector<RuleChange> diffRules(const RuleCounts& before, const RuleCounts& af
     auto x = a.find(rule), y = b.find(rule);
     Total none, p = x == a.end() ? none : x->second, q = y == b.end() ? none : y->second;
     RuleChange c{rule, {}, p.attempts, q.attempts, p.applied, q.applied, p.ns, q.ns, p.rank, q.rank, {}};
-    int64_t saved = std::abs(q.ns - p.ns), larger = std::max(p.ns, q.ns);
     if (auto it = oldName.find(rule); it != oldName.end())
       c.what = "renamed", c.renamedTo = rule, c.rule = it->second;
     else if (x == a.end())
@@ -60,10 +60,6 @@ std::vector<RuleChange> diffRules(const RuleCounts& before, const RuleCounts& af
       c.what = "revived";
     else if (p.applied != q.applied || std::abs(rate(p) - rate(q)) > 0.02 * std::max(rate(p), rate(q)))
       c.what = "rate";
-    else if (larger > 10'000'000 && saved * 2 > larger)
-      c.what = "cost"; // times are noise below a factor of two
-    else if (larger > 10'000'000 && std::abs(p.rank - q.rank) >= 10)
-      c.what = "rank";
     else
       continue;
     changes.push_back(std::move(c));

@@ -13,12 +13,15 @@ or its function refused; a saved pickle has neither counts nor kernels' texts no
 """
 import argparse, ast, atexit, functools, json, os, pathlib, pickle, platform, runpy, sqlite3, sys, time, weakref, zlib
 
-# --- the schema: made from replay/schema/*.sql
+# --- the schema: made from replay/schema/trace.sql
 SCHEMA = r"""
--- A trace of uopscope, schema version 1. docs/guide/trace-format.md explains it with example queries.
+-- A trace of uopscope. docs/guide/trace-format.md explains it with example queries.
 -- Times are integer nanoseconds since the recording began; every column that holds one ends in _ns, and they are, with
 -- the keys of meta that begin with "time.", all that two recordings of one deterministic script differ in.
 -- Ids are dense, begin with 1 and are given in the order of events. NULL means "none".
+-- Whatever reads SQLite answers by plain values; texts, their lines and programs are all that is packed: v_line, artifact,
+-- text_line and instruction need sqlar_uncompress(X, size), every other view needs nothing. Views with the names of tables of
+-- older versions (decline, matcher_rule, artifact ...) let one query read old and new files; older.sql has those that differ.
 PRAGMA application_id = 0x554f5053; -- "UOPS"
 
 -- What was recorded, how, and how it ended.
@@ -67,13 +70,6 @@ CREATE TABLE kind (
   tag INTEGER             -- arg.id
 ) STRICT;
 
--- Every node that is part of a recorded graph, once, however many passes and kernels made it. Sources come before users.
-CREATE TABLE node (
-  id INTEGER PRIMARY KEY,
-  kind INTEGER NOT NULL, -- kind.id
-  src BLOB               -- sources in order: for each, node.id - source as LEB128 (7 bits a byte, low first, high bit: more)
-) STRICT;
-
 -- Rewrite rules met.
 CREATE TABLE rule (
   id INTEGER PRIMARY KEY,
@@ -114,18 +110,9 @@ CREATE TABLE pass (
   outcome TEXT,                -- "done", "failed" or "stopped"; NULL: not ended
   message INTEGER,             -- string.id: of the failure
   begin_ns INTEGER NOT NULL,
-  end_ns INTEGER
-) STRICT;
-
--- One applied rewrite. Ids are the order in which the engine made them.
-CREATE TABLE step (
-  id INTEGER PRIMARY KEY,
-  pass INTEGER NOT NULL,  -- pass.id
-  rule INTEGER NOT NULL,  -- rule.id
-  before INTEGER NOT NULL, -- node.id
-  after INTEGER,          -- node.id; equal to before: the rule answered with the node itself; NULL: the rule failed
-  kind INTEGER NOT NULL,  -- 0 on the way up, 1 on the way down (before the sources were rewritten), 2 REWRITE_ERROR
-  took_ns INTEGER NOT NULL
+  end_ns INTEGER,
+  matcher INTEGER, -- matcher.id of the way up
+  matcher_down INTEGER -- matcher.id of the way down
 ) STRICT;
 
 -- What a rule that failed said.
@@ -142,26 +129,6 @@ CREATE TABLE gate (
   PRIMARY KEY (pass, node)
 ) STRICT, WITHOUT ROWID;
 
--- Attempts to match, summed over a pass that is not nested; those of passes nested in it are summed per name.
-CREATE TABLE match_count (
-  pass INTEGER NOT NULL,    -- pass.id of the outermost pass
-  nested INTEGER NOT NULL,  -- string.id of the nested pass's name; 0: the pass itself
-  rule INTEGER NOT NULL,    -- rule.id
-  op INTEGER NOT NULL,      -- op.id of the node tried
-  outcome INTEGER NOT NULL, -- 0 rejected early, 1 structure differs, 2 function declined, 3 applied, 4 applied without change
-  count INTEGER NOT NULL,
-  took_ns INTEGER NOT NULL, -- 0 where not measured
-  PRIMARY KEY (pass, nested, rule, op, outcome)
-) STRICT, WITHOUT ROWID;
-
--- Text that belongs to a scope: "source", "ir", "asm", "uops", "opts", "launch" (JSON).
-CREATE TABLE artifact (
-  id INTEGER PRIMARY KEY,
-  scope INTEGER,         -- scope.id
-  kind INTEGER NOT NULL, -- string.id
-  text TEXT NOT NULL
-) STRICT;
-
 -- Kernels run.
 CREATE TABLE launch (
   id INTEGER PRIMARY KEY,
@@ -171,49 +138,13 @@ CREATE TABLE launch (
   flops INTEGER NOT NULL,
   bytes INTEGER NOT NULL,
   begin_ns INTEGER NOT NULL,
-  took_ns INTEGER NOT NULL
+  took_ns INTEGER NOT NULL,
+  compiled INTEGER, -- scope.id of the kernel's lowering; NULL: a copy, or lowered before the recording
+  accessed INTEGER, -- bytes of all loads and stores, those from caches too
+  buffers TEXT -- JSON array of buffer.id, in order of the kernel's parameters
 ) STRICT;
 
--- Tensor operations of the script and the nodes they made.
-CREATE TABLE origin (
-  id INTEGER PRIMARY KEY,
-  node INTEGER NOT NULL,      -- node.id
-  operation INTEGER NOT NULL, -- string.id: "conv2d"
-  file INTEGER,               -- file.id
-  line INTEGER NOT NULL
-) STRICT;
-
--- Steps of a pass in order, found by its range of ids: SELECT * FROM pass_step WHERE pass = 7.
-CREATE VIEW pass_step AS
-  SELECT step.id, pass.id AS pass, row_number() OVER (PARTITION BY pass.id ORDER BY step.id) AS k,
-         step.rule, step.before, step.after, step.kind, step.took_ns
-  FROM pass JOIN step ON step.id BETWEEN pass.first_step AND coalesce(pass.last_step, 9223372036854775807) AND step.pass = pass.id;
--- Schema version 2: nodes and counts in blocks (a fifth of the size), the linear program of each kernel with the lines of
--- its texts, rules of each pass, rewrites without effect, phases, buffers, candidates of a search, output of the script;
--- and views for people. An older file has none of it; readers take it as empty.
-
-DROP TABLE node;
-DROP TABLE match_count;
-
--- Every node that is part of a recorded graph, once, however many passes and kernels made it; ids without gaps, sources
--- before users. One that was not met for millions of nodes may be there again. A block holds some hundred nodes: the view v_node spells out what they are, `uopscope query` their sources.
-CREATE TABLE node_block (
-  first INTEGER PRIMARY KEY, -- node.id of the first one; the others follow
-  count INTEGER NOT NULL,    -- of nodes
-  kinds BLOB NOT NULL,       -- kind.id of each, lowest byte first: length(kinds) / count bytes, two or three
-  src BLOB NOT NULL          -- for each node its sources in order: (id - source) * 2, plus 1 if more follow, as LEB128 (7 bits a byte, low first, high bit: more); 0: no sources
-) STRICT;
-
--- Attempts to match in a pass that is not nested, and in the passes nested in it, summed per name.
-CREATE TABLE match_block (
-  pass INTEGER NOT NULL,   -- pass.id of the outermost pass
-  nested INTEGER NOT NULL, -- string.id of the nested pass's name; 0: the pass itself
-  counts BLOB NOT NULL,    -- LEB128: for each op its number and how many rules follow; for each of them its id less the last one's, a mask of the values that are not 0, those values: attempts rejected early, structure differs, declined, applied, unchanged
-  counts_ns BLOB NOT NULL, -- LEB128: for each rule and op that took time its place in counts less the last one's, and values likewise
-  PRIMARY KEY (pass, nested)
-) STRICT, WITHOUT ROWID;
-
--- Attempts to match in the whole trace, written when it ends: a match_block of everything, spelled out.
+-- Attempts to match in the whole trace, written when it ends: the sum of match_pass and packed_time, spelled out.
 CREATE TABLE match_total (
   rule INTEGER NOT NULL,            -- rule.id
   op INTEGER NOT NULL,              -- op.id of the node tried
@@ -231,14 +162,10 @@ CREATE TABLE match_total (
 ) STRICT, WITHOUT ROWID;
 
 -- The rules of a pass in the order they are tried; many passes share a matcher.
-CREATE TABLE matcher_rule (
-  matcher INTEGER NOT NULL,  -- pass.matcher, pass.matcher_down
-  position INTEGER NOT NULL, -- from 1
-  rule INTEGER NOT NULL,     -- rule.id
-  PRIMARY KEY (matcher, position)
-) STRICT, WITHOUT ROWID;
-ALTER TABLE pass ADD COLUMN matcher INTEGER;      -- matcher_rule.matcher of the way up
-ALTER TABLE pass ADD COLUMN matcher_down INTEGER; -- matcher_rule.matcher of the way down
+CREATE TABLE matcher (
+  id INTEGER PRIMARY KEY, -- pass.matcher, pass.matcher_down
+  rules TEXT NOT NULL     -- JSON array of rule.id
+) STRICT;
 
 -- Rules that matched and answered with the node itself: attempts without effect.
 CREATE TABLE unchanged (
@@ -262,22 +189,6 @@ CREATE TABLE kernel (
   registers INTEGER          -- of a thread; NULL: not known
 ) STRICT;
 
--- The linear program of a kernel: what renderers write down.
-CREATE TABLE instruction (
-  kernel INTEGER NOT NULL,   -- scope.id
-  position INTEGER NOT NULL, -- from 0
-  node INTEGER NOT NULL,     -- node.id
-  PRIMARY KEY (kernel, position)
-) STRICT, WITHOUT ROWID;
-
--- Which instructions a line of a kernel's source, IR or assembly is made of.
-CREATE TABLE text_line (
-  artifact INTEGER NOT NULL,    -- artifact.id
-  line INTEGER NOT NULL,        -- from 1
-  instruction INTEGER NOT NULL, -- instruction.position in the same kernel
-  PRIMARY KEY (artifact, line, instruction)
-) STRICT, WITHOUT ROWID;
-
 -- Parts of a scope that took time: "lower", "render", "compile", "disassemble".
 CREATE TABLE phase (
   id INTEGER PRIMARY KEY,
@@ -299,10 +210,6 @@ CREATE TABLE buffer (
   end_ns INTEGER             -- when it was freed; NULL: not before the end, or a view
 ) STRICT;
 
-ALTER TABLE launch ADD COLUMN compiled INTEGER; -- scope.id of the kernel's lowering; NULL: a copy, or lowered before the recording
-ALTER TABLE launch ADD COLUMN accessed INTEGER; -- bytes of all loads and stores, those from caches too
-ALTER TABLE launch ADD COLUMN buffers TEXT;     -- JSON array of buffer.id, in order of the kernel's parameters
-
 -- Ways of optimising a kernel that a search tried.
 CREATE TABLE candidate (
   id INTEGER PRIMARY KEY,
@@ -321,20 +228,152 @@ CREATE TABLE output (
   at_ns INTEGER NOT NULL
 ) STRICT;
 
--- Nodes by what they are: SELECT op, count(*) FROM v_node GROUP BY op.
-CREATE VIEW v_node AS
-  WITH RECURSIVE digit(d, v) AS (VALUES ('0',0),('1',1),('2',2),('3',3),('4',4),('5',5),('6',6),('7',7),('8',8),('9',9),('A',10),('B',11),('C',12),('D',13),('E',14),('F',15)),
-  byte(h, v) AS MATERIALIZED (SELECT a.d || b.d, a.v * 16 + b.v FROM digit a, digit b),
-  at(k) AS (SELECT 0 UNION ALL SELECT k + 1 FROM at WHERE k < 511),
-  spelled(id, kind) AS (
-    SELECT first + k, l.v + 256 * m.v + 65536 * h.v
-    FROM (SELECT first, count, kinds, length(kinds) / count AS w FROM node_block) JOIN at ON k < count
-    JOIN byte l ON l.h = hex(substr(kinds, w * k + 1, 1))
-    JOIN byte m ON m.h = hex(substr(kinds, w * k + 2, 1))
-    JOIN byte h ON h.h = CASE w WHEN 3 THEN hex(substr(kinds, w * k + 3, 1)) ELSE '00' END)
-  SELECT spelled.id, op.name AS op, dtype.name AS dtype, arg.value AS arg, tag.value AS tag, spelled.kind
-  FROM spelled JOIN kind ON kind.id = spelled.kind JOIN op ON op.id = kind.op JOIN dtype ON dtype.id = kind.dtype
-  LEFT JOIN arg ON arg.id = kind.arg LEFT JOIN arg AS tag ON tag.id = kind.tag;
+-- Tensor operations of the script and the nodes they made.
+CREATE TABLE origin (
+  id INTEGER NOT NULL,        -- in order of events
+  node INTEGER NOT NULL,      -- node.id
+  operation INTEGER NOT NULL, -- string.id: "conv2d"
+  file INTEGER,               -- file.id
+  line INTEGER NOT NULL,
+  PRIMARY KEY (node, id)
+) STRICT, WITHOUT ROWID;
+
+-- Reasons of steps: what the compiler decided, in words; for a choice its price, and what else there was. Most steps need
+-- none: their rule says it all.
+CREATE TABLE decision (
+  id INTEGER PRIMARY KEY,
+  step INTEGER NOT NULL, -- step.id of the rewrite it explains
+  reason TEXT NOT NULL,  -- "cut at 1024: four operations hang on it"
+  price REAL,            -- of what was chosen; NULL: not a matter of price
+  unit TEXT,             -- of the prices: "cycles a result"
+  others TEXT            -- JSON array of {"what", "price"}: the best of what was not chosen, cheapest first
+) STRICT;
+
+-- Reasons that rules gave for declining a node whose structure they match, each different set once.
+CREATE TABLE decline_set (
+  id INTEGER PRIMARY KEY,
+  cells TEXT NOT NULL -- JSON array: for each reason its cause.id less the one before, alone where it was given once, else in an array with the number of times
+) STRICT;
+
+-- Causes of declining.
+CREATE TABLE cause (
+  id INTEGER PRIMARY KEY,
+  rule INTEGER NOT NULL,  -- rule.id
+  reason INTEGER NOT NULL -- string.id: "y is a constant"
+) STRICT;
+
+-- What rules declined in a pass that is not nested, and in those nested in it.
+CREATE TABLE decline_pass (
+  pass INTEGER PRIMARY KEY, -- pass.id of the outermost pass
+  declines INTEGER NOT NULL -- decline_set.id
+) STRICT;
+
+-- One applied rewrite. Ids are the order in which the engine made them.
+CREATE TABLE step (
+  id INTEGER PRIMARY KEY,
+  pass INTEGER NOT NULL,   -- pass.id
+  rule INTEGER NOT NULL,   -- rule.id
+  before INTEGER NOT NULL, -- node.id
+  gain INTEGER,            -- after less before, which is shorter; NULL: the rule failed
+  kind INTEGER NOT NULL,   -- 0 on the way up, 1 on the way down (before the sources were rewritten), 2 REWRITE_ERROR
+  took_ns INTEGER NOT NULL,
+  after INTEGER AS (before + gain) -- node.id; equal to before: the rule answered with the node itself; NULL: the rule failed
+) STRICT;
+
+-- Every node that is part of a recorded graph, once, however many passes and kernels made it; ids without gaps, sources
+-- before users. One that was not met for millions of nodes may be there again. v_node and v_edge spell it out.
+CREATE TABLE node_block (
+  first INTEGER PRIMARY KEY, -- node.id of the first one; the others follow, up to the next multiple of 1024
+  count INTEGER NOT NULL,    -- of nodes
+  width INTEGER NOT NULL,    -- bytes of a number in used: two or three
+  used BLOB NOT NULL,        -- kind.id of the kinds in this block, lowest byte first
+  kinds BLOB NOT NULL,       -- for each node the place of its kind in used, from 0, lowest byte first: length(kinds) / count bytes, one or two
+  src BLOB NOT NULL          -- for each node its sources in order: (id - source) * 2, plus 1 if more follow, as LEB128 (7 bits a byte, low first, high bit: more); 0: no sources
+) STRICT;
+
+-- Rules that nodes of an operation are tried with.
+CREATE TABLE match_tried (
+  id INTEGER PRIMARY KEY,
+  rules TEXT NOT NULL -- JSON array of rule.id
+) STRICT;
+
+-- Attempts at nodes of one operation in one pass; passes that came to the same share it.
+CREATE TABLE match_group (
+  id INTEGER PRIMARY KEY,
+  op INTEGER NOT NULL,    -- op.id of the nodes tried
+  tried INTEGER NOT NULL, -- match_tried.id
+  times INTEGER NOT NULL, -- attempts rejected early of each rule that is not in cells
+  cells TEXT NOT NULL     -- JSON array, for each other rule: [its place in rules from 0, rejected early, structure differs, declined, applied, unchanged], zeros at the end left out
+) STRICT;
+
+-- Attempts in one pass at all operations.
+CREATE TABLE match_set (
+  id INTEGER PRIMARY KEY,
+  groups TEXT NOT NULL -- JSON array of match_group.id
+) STRICT;
+
+-- Attempts to match in passes that are not nested, and in the passes nested in them, summed per name.
+CREATE TABLE match_pass (
+  pass INTEGER NOT NULL,     -- pass.id of the outermost pass
+  nested INTEGER NOT NULL,   -- string.id of the nested pass's name; 0: the pass itself
+  attempts INTEGER NOT NULL, -- match_set.id
+  PRIMARY KEY (pass, nested)
+) STRICT, WITHOUT ROWID;
+
+-- What attempts of passes took; match_total has the sums.
+CREATE TABLE packed_time (
+  first INTEGER PRIMARY KEY, -- pass.id of the first pass in it
+  last INTEGER NOT NULL,     -- and of the last
+  size INTEGER NOT NULL,     -- bytes of times
+  times BLOB NOT NULL        -- packed LEB128, for each row of match_pass in these: pass less the last one's (the first: less 0), nested, bytes that follow; for each rule and operation that took time its place in the row's groups, from 1, less the last one's, a mask of the values that are not 0, those values in units of 32 ns, in the order of rules
+) STRICT;
+
+-- Texts that belong to scopes, with the instructions their lines are made of: where they lie in their block.
+CREATE TABLE text (
+  id INTEGER PRIMARY KEY,
+  scope INTEGER,               -- scope.id
+  kind INTEGER NOT NULL,       -- string.id
+  block INTEGER NOT NULL,      -- text_block.id
+  at INTEGER NOT NULL,         -- byte of the block's texts it begins with, from 0
+  size INTEGER NOT NULL,       -- bytes
+  lines_at INTEGER NOT NULL,   -- likewise, in the block's lines
+  lines_size INTEGER NOT NULL  -- bytes of JSON: for each line an array of positions in the kernel's program, each less the one before; 0: nothing is known of the lines
+) STRICT;
+
+-- Texts of one kind, one after the other.
+CREATE TABLE text_block (
+  id INTEGER PRIMARY KEY,
+  size INTEGER NOT NULL,       -- bytes of texts
+  texts BLOB NOT NULL,         -- packed
+  lines_size INTEGER NOT NULL, -- bytes of lines
+  lines BLOB NOT NULL          -- packed
+) STRICT;
+
+-- The linear program of a kernel: what renderers write down.
+CREATE TABLE packed_program (
+  kernel INTEGER PRIMARY KEY, -- scope.id
+  count INTEGER NOT NULL,     -- of instructions
+  size INTEGER NOT NULL,      -- bytes of nodes
+  nodes BLOB NOT NULL         -- packed JSON: an array of node.id, each but the first as the difference to the one before
+) STRICT;
+
+-- The rules of a pass in the order they are tried, a rule a row: matcher (matcher.id), position (from 1), rule.
+CREATE VIEW matcher_rule AS
+  SELECT matcher.id AS matcher, item.key + 1 AS position, item.value AS rule FROM matcher, json_each(matcher.rules) AS item;
+
+-- Reasons of rules for declining a node whose structure they match, with the number of times, per outermost pass (what is nested in it counts with it): pass, rule, reason (string.id), count.
+CREATE VIEW decline AS
+  WITH cell(id, cause, count) AS MATERIALIZED (
+    SELECT decline_set.id, sum(iif(item.type = 'array', json_extract(item.value, '$[0]'), item.value)) OVER (PARTITION BY decline_set.id ORDER BY item.key),
+           iif(item.type = 'array', json_extract(item.value, '$[1]'), 1) FROM decline_set, json_each(decline_set.cells) AS item)
+  SELECT decline_pass.pass, cause.rule, cause.reason, cell.count
+  FROM decline_pass JOIN cell ON cell.id = decline_pass.declines JOIN cause ON cause.id = cell.cause;
+
+-- Steps of a pass in order, found by its range of ids: SELECT * FROM pass_step WHERE pass = 7.
+CREATE VIEW pass_step AS
+  SELECT step.id, pass.id AS pass, row_number() OVER (PARTITION BY pass.id ORDER BY step.id) AS k,
+         step.rule, step.before, step.after, step.kind, step.took_ns
+  FROM pass JOIN step ON step.id BETWEEN pass.first_step AND coalesce(pass.last_step, 9223372036854775807) AND step.pass = pass.id;
 
 -- Steps with the names of what they belong to: SELECT rule, count(*) FROM v_rewrite WHERE kernel = 'r_16_16' GROUP BY 1.
 CREATE VIEW v_rewrite AS
@@ -353,17 +392,6 @@ CREATE VIEW v_pass AS
   FROM pass JOIN string AS name ON name.id = pass.name JOIN file ON file.id = pass.file
   LEFT JOIN scope ON scope.id = pass.scope LEFT JOIN string AS owner ON owner.id = scope.name
   LEFT JOIN string AS message ON message.id = pass.message;
-
--- Kernels: where they come from, what became of them, what they cost.
-CREATE VIEW v_kernel AS
-  SELECT scope.id, name.value AS name, file.path AS file, scope.line, scope.root,
-         (SELECT sum(step_count) FROM pass WHERE pass.scope = scope.id) AS steps,
-         kernel.opts, kernel.device, kernel.global_size, kernel.local_size, kernel.registers, kernel.ops, kernel.bytes,
-         (SELECT count(*) FROM instruction WHERE kernel = scope.id) AS instructions,
-         scope.end_ns - scope.begin_ns AS took_ns
-  FROM scope JOIN string AS name ON name.id = scope.name LEFT JOIN file ON file.id = scope.file
-  LEFT JOIN kernel ON kernel.scope = scope.id
-  WHERE scope.kind = 'kernel';
 
 -- Runs of kernels and copies with what they achieved.
 CREATE VIEW v_launch AS
@@ -401,114 +429,6 @@ CREATE VIEW v_phase AS
   SELECT 'schedule' AS phase, count(*) AS times, sum(end_ns - begin_ns) AS took_ns FROM scope WHERE kind = 'schedule'
   UNION ALL SELECT name.value, count(*), sum(took_ns) FROM phase JOIN string AS name ON name.id = phase.name GROUP BY name.value
   UNION ALL SELECT 'run', count(*), sum(took_ns) FROM launch;
--- Schema version 3: texts, their lines, programs, nodes and counts are packed (a third of the size). What is packed is
--- unpacked by sqlar_uncompress(X, size), which the sqlite3 program and `uopscope query` have; in Python it is
--- zlib.decompress(x) where len(x) < size, else x. The views artifact, text_line, instruction and node_block are what had
--- been tables, so a query for an older file answers here.
-
-DROP TABLE artifact;
-DROP TABLE text_line;
-DROP TABLE instruction;
-DROP TABLE node_block;
-DROP TABLE match_block;
-DROP TABLE origin;
-
--- Texts that belong to scopes, with the instructions their lines are made of.
-CREATE TABLE packed_text (
-  id INTEGER PRIMARY KEY,
-  scope INTEGER,               -- scope.id
-  kind INTEGER NOT NULL,       -- string.id
-  size INTEGER NOT NULL,       -- bytes of the text
-  text BLOB NOT NULL,          -- packed
-  lines_size INTEGER NOT NULL, -- bytes of lines; 0: nothing is known of the lines
-  lines BLOB NOT NULL          -- packed JSON: for each line an array of positions in the kernel's program
-) STRICT;
-
--- The linear program of a kernel: what renderers write down.
-CREATE TABLE packed_program (
-  kernel INTEGER PRIMARY KEY, -- scope.id
-  size INTEGER NOT NULL,      -- bytes of nodes
-  nodes BLOB NOT NULL         -- packed JSON: an array of node.id, each but the first as the difference to the one before
-) STRICT;
-
--- Every node that is part of a recorded graph, once, however many passes and kernels made it; ids without gaps, sources
--- before users. One that was not met for millions of nodes may be there again. The view v_node spells out what they are,
--- `uopscope query` their sources.
-CREATE TABLE packed_node (
-  first INTEGER PRIMARY KEY, -- node.id of the first one; the others follow, up to the next multiple of 1024
-  count INTEGER NOT NULL,    -- of nodes
-  width INTEGER NOT NULL,    -- bytes of a kind's number: two or three
-  kinds BLOB NOT NULL,       -- packed, size is width * count: kind.id of each, lowest byte first
-  src_size INTEGER NOT NULL, -- bytes of src
-  src BLOB NOT NULL          -- packed: for each node its sources in order: (id - source) * 2, plus 1 if more follow, as LEB128 (7 bits a byte, low first, high bit: more); 0: no sources
-) STRICT;
-
--- Attempts to match in passes that are not nested, and in the passes nested in them, summed per name.
-CREATE TABLE packed_match (
-  first INTEGER PRIMARY KEY, -- pass.id of the first pass in it
-  last INTEGER NOT NULL,     -- and of the last
-  size INTEGER NOT NULL,     -- bytes of counts
-  counts BLOB NOT NULL,      -- packed LEB128, for each sum: pass.id less the last one's (the first: less 0), string.id of the nested pass's name (0: the pass itself), bytes that follow; for each op its number and how many rules follow; for each of them its id less the last one's, a mask of the values that are not 0, those values: attempts rejected early, structure differs, declined, applied, unchanged
-  size_ns INTEGER NOT NULL,  -- bytes of counts_ns
-  counts_ns BLOB NOT NULL    -- packed LEB128, for each sum: bytes that follow; for each rule and op that took time its place in counts less the last one's, and values likewise
-) STRICT;
-
--- Tensor operations of the script and the nodes they made.
-CREATE TABLE origin (
-  id INTEGER NOT NULL,        -- in order of events
-  node INTEGER NOT NULL,      -- node.id
-  operation INTEGER NOT NULL, -- string.id: "conv2d"
-  file INTEGER,               -- file.id
-  line INTEGER NOT NULL,
-  PRIMARY KEY (node, id)
-) STRICT, WITHOUT ROWID;
-
--- Text that belongs to a scope: "source", "ir", "asm", "uops", "opts", "launch" (JSON): id, scope, kind (string.id), text.
-CREATE VIEW artifact AS
-  SELECT id, scope, kind, CAST(sqlar_uncompress(text, size) AS TEXT) AS text FROM packed_text;
-
--- Which instructions a line of a kernel's source, IR or assembly is made of: artifact (artifact.id), line (from 1), instruction (instruction.position in the same kernel).
-CREATE VIEW text_line AS
-  SELECT packed_text.id AS artifact, line.key + 1 AS line, item.value AS instruction
-  FROM packed_text, json_each(sqlar_uncompress(lines, lines_size)) AS line, json_each(line.value) AS item
-  WHERE lines_size > 0;
-
--- Linear programs, an instruction a row: kernel (scope.id), position (from 0), node (node.id).
-CREATE VIEW instruction AS
-  SELECT kernel, item.key AS position, sum(item.value) OVER (PARTITION BY kernel ORDER BY item.key) AS node
-  FROM packed_program, json_each(sqlar_uncompress(nodes, size)) AS item;
-
--- Nodes in blocks as they are before they are packed: first, count, kinds, src.
-CREATE VIEW node_block AS
-  SELECT first, count, sqlar_uncompress(kinds, width * count) AS kinds, sqlar_uncompress(src, src_size) AS src FROM packed_node;
-
--- Nodes by what they are: SELECT op, count(*) FROM v_node GROUP BY op.
-DROP VIEW v_node;
-CREATE VIEW v_node AS
-  WITH RECURSIVE digit(d, v) AS (VALUES ('0',0),('1',1),('2',2),('3',3),('4',4),('5',5),('6',6),('7',7),('8',8),('9',9),('A',10),('B',11),('C',12),('D',13),('E',14),('F',15)),
-  byte(h, v) AS MATERIALIZED (SELECT a.d || b.d, a.v * 16 + b.v FROM digit a, digit b),
-  at(k) AS (SELECT 0 UNION ALL SELECT k + 1 FROM at WHERE k < 1023),
-  spelled(id, kind) AS (
-    SELECT first + k, l.v + 256 * m.v + 65536 * h.v
-    FROM (SELECT first, count, kinds, length(kinds) / count AS w FROM node_block) JOIN at ON k < count
-    JOIN byte l ON l.h = hex(substr(kinds, w * k + 1, 1))
-    JOIN byte m ON m.h = hex(substr(kinds, w * k + 2, 1))
-    JOIN byte h ON h.h = CASE w WHEN 3 THEN hex(substr(kinds, w * k + 3, 1)) ELSE '00' END)
-  SELECT spelled.id, op.name AS op, dtype.name AS dtype, arg.value AS arg, tag.value AS tag, spelled.kind
-  FROM spelled JOIN kind ON kind.id = spelled.kind JOIN op ON op.id = kind.op JOIN dtype ON dtype.id = kind.dtype
-  LEFT JOIN arg ON arg.id = kind.arg LEFT JOIN arg AS tag ON tag.id = kind.tag;
--- Schema version 4: why a rewrite was made, and why another was not.
-
--- Reasons of steps: what the compiler decided, in words; for a choice its price, and what else there was. Most steps need
--- none: their rule says it all.
-CREATE TABLE decision (
-  id INTEGER PRIMARY KEY,
-  step INTEGER NOT NULL, -- step.id of the rewrite it explains
-  reason TEXT NOT NULL,  -- "cut at 1024: four operations hang on it"
-  price REAL,            -- of what was chosen; NULL: not a matter of price
-  unit TEXT,             -- of the prices: "cycles a result"
-  others TEXT            -- JSON array of {"what", "price"}: the best of what was not chosen, cheapest first
-) STRICT;
 
 -- Decisions with the pass and the kernel they were made in.
 CREATE VIEW v_decision AS
@@ -517,16 +437,6 @@ CREATE VIEW v_decision AS
   FROM decision JOIN step ON step.id = decision.step JOIN pass ON pass.id = step.pass JOIN string AS name ON name.id = pass.name
   JOIN rule ON rule.id = step.rule LEFT JOIN scope ON scope.id = pass.scope LEFT JOIN string AS kernel ON kernel.id = scope.name;
 
--- Reasons of rules for declining a node whose structure they match, with the number of times, per outermost pass (what
--- is nested in it counts with it).
-CREATE TABLE decline (
-  pass INTEGER NOT NULL,   -- pass.id
-  rule INTEGER NOT NULL,   -- rule.id
-  reason INTEGER NOT NULL, -- string.id: "y is a constant"
-  count INTEGER NOT NULL,
-  PRIMARY KEY (pass, rule, reason)
-) STRICT, WITHOUT ROWID;
-
 -- Reasons with the names of kernel, pass and rule.
 CREATE VIEW v_decline AS
   SELECT decline.pass, scope.id AS scope, kernel.value AS kernel, name.value AS pass_name, rule.name AS rule,
@@ -534,102 +444,6 @@ CREATE VIEW v_decline AS
   FROM decline JOIN pass ON pass.id = decline.pass JOIN string AS name ON name.id = pass.name JOIN rule ON rule.id = decline.rule
   JOIN string AS reason ON reason.id = decline.reason LEFT JOIN scope ON scope.id = pass.scope
   LEFT JOIN string AS kernel ON kernel.id = scope.name;
--- Schema version 5: nodes, edges and attempts are plain values, so that whatever reads SQLite answers with them; texts share
--- blocks, which pays for it. Texts, their lines and programs are all that is still packed: v_line, artifact, text_line and
--- instruction need sqlar_uncompress(X, size), every other view needs nothing.
-
-DROP VIEW artifact;
-DROP VIEW text_line;
-DROP VIEW instruction;
-DROP VIEW node_block;
-DROP VIEW v_node;
-DROP VIEW v_kernel;
-DROP TABLE packed_text;
-DROP TABLE packed_program;
-DROP TABLE packed_node;
-DROP TABLE packed_match;
-DROP TABLE step;
-
--- One applied rewrite. Ids are the order in which the engine made them.
-CREATE TABLE step (
-  id INTEGER PRIMARY KEY,
-  pass INTEGER NOT NULL,   -- pass.id
-  rule INTEGER NOT NULL,   -- rule.id
-  before INTEGER NOT NULL, -- node.id
-  gain INTEGER,            -- after less before, which is shorter; NULL: the rule failed
-  kind INTEGER NOT NULL,   -- 0 on the way up, 1 on the way down (before the sources were rewritten), 2 REWRITE_ERROR
-  took_ns INTEGER NOT NULL,
-  after INTEGER AS (before + gain) -- node.id; equal to before: the rule answered with the node itself; NULL: the rule failed
-) STRICT;
-
--- Every node that is part of a recorded graph, once, however many passes and kernels made it; ids without gaps, sources
--- before users. One that was not met for millions of nodes may be there again. v_node and v_edge spell it out.
-CREATE TABLE node_block (
-  first INTEGER PRIMARY KEY, -- node.id of the first one; the others follow, up to the next multiple of 1024
-  count INTEGER NOT NULL,    -- of nodes
-  width INTEGER NOT NULL,    -- bytes of a number in used: two or three
-  used BLOB NOT NULL,        -- kind.id of the kinds in this block, lowest byte first
-  kinds BLOB NOT NULL,       -- for each node the place of its kind in used, from 0, lowest byte first: length(kinds) / count bytes, one or two
-  src BLOB NOT NULL          -- for each node its sources in order: (id - source) * 2, plus 1 if more follow, as LEB128 (7 bits a byte, low first, high bit: more); 0: no sources
-) STRICT;
-
--- Attempts at nodes of one operation in one pass; passes that came to the same share it.
-CREATE TABLE match_group (
-  id INTEGER PRIMARY KEY,
-  op INTEGER NOT NULL, -- op.id of the nodes tried
-  cells TEXT NOT NULL  -- JSON array: first a number n; then for each rule tried its rule.id less the one before, alone where it was rejected early n times, else in an array with the attempts rejected early, structure differs, declined, applied, unchanged (zeros at the end left out)
-) STRICT;
-
--- Attempts in one pass at all operations.
-CREATE TABLE match_set (
-  id INTEGER PRIMARY KEY,
-  groups TEXT NOT NULL -- JSON array of match_group.id
-) STRICT;
-
--- Attempts to match in passes that are not nested, and in the passes nested in them, summed per name.
-CREATE TABLE match_pass (
-  pass INTEGER NOT NULL,     -- pass.id of the outermost pass
-  nested INTEGER NOT NULL,   -- string.id of the nested pass's name; 0: the pass itself
-  attempts INTEGER NOT NULL, -- match_set.id
-  PRIMARY KEY (pass, nested)
-) STRICT, WITHOUT ROWID;
-
--- What attempts of passes took; match_total has the sums.
-CREATE TABLE packed_time (
-  first INTEGER PRIMARY KEY, -- pass.id of the first pass in it
-  last INTEGER NOT NULL,     -- and of the last
-  size INTEGER NOT NULL,     -- bytes of times
-  times BLOB NOT NULL        -- packed LEB128, for each row of match_pass in these: pass less the last one's (the first: less 0), nested, bytes that follow; for each rule and operation that took time its place in the row's groups, from 1, less the last one's, a mask of the values that are not 0, those values in nanoseconds, in the order of cells
-) STRICT;
-
--- Texts that belong to scopes, with the instructions their lines are made of: where they lie in their block.
-CREATE TABLE text (
-  id INTEGER PRIMARY KEY,
-  scope INTEGER,               -- scope.id
-  kind INTEGER NOT NULL,       -- string.id
-  block INTEGER NOT NULL,      -- text_block.id
-  at INTEGER NOT NULL,         -- byte of the block's texts it begins with, from 0
-  size INTEGER NOT NULL,       -- bytes
-  lines_at INTEGER NOT NULL,   -- likewise, in the block's lines
-  lines_size INTEGER NOT NULL  -- bytes of JSON: for each line an array of positions in the kernel's program, each less the one before; 0: nothing is known of the lines
-) STRICT;
-
--- Texts of one kind, one after the other.
-CREATE TABLE text_block (
-  id INTEGER PRIMARY KEY,
-  size INTEGER NOT NULL,       -- bytes of texts
-  texts BLOB NOT NULL,         -- packed
-  lines_size INTEGER NOT NULL, -- bytes of lines
-  lines BLOB NOT NULL          -- packed
-) STRICT;
-
--- The linear program of a kernel: what renderers write down.
-CREATE TABLE packed_program (
-  kernel INTEGER PRIMARY KEY, -- scope.id
-  count INTEGER NOT NULL,     -- of instructions
-  size INTEGER NOT NULL,      -- bytes of nodes
-  nodes BLOB NOT NULL         -- packed JSON: an array of node.id, each but the first as the difference to the one before
-) STRICT;
 
 -- Text that belongs to a scope: "source", "ir", "asm", "uops", "opts", "launch" (JSON): id, scope, kind (string.id), text.
 CREATE VIEW artifact AS
@@ -651,10 +465,12 @@ CREATE VIEW instruction AS
   SELECT kernel, item.key AS position, sum(item.value) OVER (PARTITION BY kernel ORDER BY item.key) AS node
   FROM packed_program, json_each(CAST(sqlar_uncompress(nodes, size) AS TEXT)) AS item;
 
+-- Every byte once, in order: instr(all_of, b) - 1 is the number of a byte.
+CREATE VIEW byte AS SELECT X'000102030405060708090A0B0C0D0E0F101112131415161718191A1B1C1D1E1F202122232425262728292A2B2C2D2E2F303132333435363738393A3B3C3D3E3F404142434445464748494A4B4C4D4E4F505152535455565758595A5B5C5D5E5F606162636465666768696A6B6C6D6E6F707172737475767778797A7B7C7D7E7F808182838485868788898A8B8C8D8E8F909192939495969798999A9B9C9D9E9FA0A1A2A3A4A5A6A7A8A9AAABACADAEAFB0B1B2B3B4B5B6B7B8B9BABBBCBDBEBFC0C1C2C3C4C5C6C7C8C9CACBCCCDCECFD0D1D2D3D4D5D6D7D8D9DADBDCDDDEDFE0E1E2E3E4E5E6E7E8E9EAEBECEDEEEFF0F1F2F3F4F5F6F7F8F9FAFBFCFDFEFF' AS all_of;
+
 -- Nodes by what they are: SELECT op, count(*) FROM v_node GROUP BY op.
 CREATE VIEW v_node AS
-  WITH RECURSIVE byte(all_of) AS (VALUES (X'000102030405060708090A0B0C0D0E0F101112131415161718191A1B1C1D1E1F202122232425262728292A2B2C2D2E2F303132333435363738393A3B3C3D3E3F404142434445464748494A4B4C4D4E4F505152535455565758595A5B5C5D5E5F606162636465666768696A6B6C6D6E6F707172737475767778797A7B7C7D7E7F808182838485868788898A8B8C8D8E8F909192939495969798999A9B9C9D9E9FA0A1A2A3A4A5A6A7A8A9AAABACADAEAFB0B1B2B3B4B5B6B7B8B9BABBBCBDBEBFC0C1C2C3C4C5C6C7C8C9CACBCCCDCECFD0D1D2D3D4D5D6D7D8D9DADBDCDDDEDFE0E1E2E3E4E5E6E7E8E9EAEBECEDEEEFF0F1F2F3F4F5F6F7F8F9FAFBFCFDFEFF')),
-  at(k) AS (SELECT 0 UNION ALL SELECT k + 1 FROM at WHERE k < 1023),
+  WITH RECURSIVE at(k) AS (SELECT 0 UNION ALL SELECT k + 1 FROM at WHERE k < 1023),
   place(id, at, width, used, all_of) AS (
     SELECT first + k, width * CASE length(kinds) WHEN count THEN instr(all_of, substr(kinds, k + 1, 1)) - 1
            ELSE instr(all_of, substr(kinds, 2 * k + 1, 1)) - 1 + 256 * (instr(all_of, substr(kinds, 2 * k + 2, 1)) - 1) END, width, used, all_of
@@ -668,8 +484,7 @@ CREATE VIEW v_node AS
 
 -- Edges of all graphs: node, position of the source (from 0), source. A graph is what can be reached from its root.
 CREATE VIEW v_edge AS
-  WITH RECURSIVE byte(all_of) AS (VALUES (X'000102030405060708090A0B0C0D0E0F101112131415161718191A1B1C1D1E1F202122232425262728292A2B2C2D2E2F303132333435363738393A3B3C3D3E3F404142434445464748494A4B4C4D4E4F505152535455565758595A5B5C5D5E5F606162636465666768696A6B6C6D6E6F707172737475767778797A7B7C7D7E7F808182838485868788898A8B8C8D8E8F909192939495969798999A9B9C9D9E9FA0A1A2A3A4A5A6A7A8A9AAABACADAEAFB0B1B2B3B4B5B6B7B8B9BABBBCBDBEBFC0C1C2C3C4C5C6C7C8C9CACBCCCDCECFD0D1D2D3D4D5D6D7D8D9DADBDCDDDEDFE0E1E2E3E4E5E6E7E8E9EAEBECEDEEEFF0F1F2F3F4F5F6F7F8F9FAFBFCFDFEFF')),
-  walk(rest, node, position, number, scale) AS ( -- scale 0: the number is complete
+  WITH RECURSIVE walk(rest, node, position, number, scale) AS ( -- scale 0: the number is complete
     SELECT src, first, 0, 0, 1 FROM node_block
     UNION ALL
     SELECT substr(rest, 2), node + (scale = 0 AND number & 1 = 0),
@@ -707,13 +522,15 @@ CREATE VIEW v_kernel AS
 
 -- Attempts by pass, kernel, rule, operation and outcome: SELECT rule, sum(count) FROM v_match_pass WHERE kernel = 'r_16_16' AND outcome = 'applied' GROUP BY rule.
 CREATE VIEW v_match_pass AS
-  WITH item(attempts, op, at, value, tried) AS MATERIALIZED (
-    SELECT match_group.id, match_group.op, cell.key, cell.value, json_extract(match_group.cells, '$[0]')
-    FROM match_group, json_each(match_group.cells) AS cell WHERE cell.key > 0),
+  WITH exception(attempts, place, early, differs, declined, applied, unchanged) AS MATERIALIZED (
+    SELECT match_group.id, json_extract(item.value, '$[0]'), json_extract(item.value, '$[1]'), json_extract(item.value, '$[2]'),
+           json_extract(item.value, '$[3]'), json_extract(item.value, '$[4]'), json_extract(item.value, '$[5]')
+    FROM match_group, json_each(match_group.cells) AS item),
   cell(attempts, op, rule, early, differs, declined, applied, unchanged) AS MATERIALIZED (
-    SELECT attempts, op, sum(iif(json_type(value) = 'array', json_extract(value, '$[0]'), value)) OVER (PARTITION BY attempts ORDER BY at),
-           iif(json_type(value) = 'array', json_extract(value, '$[1]'), tried), json_extract(value, '$[2]'),
-           json_extract(value, '$[3]'), json_extract(value, '$[4]'), json_extract(value, '$[5]') FROM item),
+    SELECT match_group.id, match_group.op, tried.value, iif(exception.place IS NULL, match_group.times, exception.early),
+           exception.differs, exception.declined, exception.applied, exception.unchanged
+    FROM match_group JOIN match_tried ON match_tried.id = match_group.tried JOIN json_each(match_tried.rules) AS tried
+    LEFT JOIN exception ON exception.attempts = match_group.id AND exception.place = tried.key),
   attempt(attempts, op, rule, outcome, count) AS MATERIALIZED (
     SELECT attempts, op, rule, 'rejected_early', early FROM cell WHERE early > 0
     UNION ALL SELECT attempts, op, rule, 'structure_differs', differs FROM cell WHERE differs > 0
@@ -746,7 +563,8 @@ CREATE VIEW v_launch_time AS
 """
 # --- end of the schema
 
-APPLICATION, VERSION = 0x554f5053, 5
+TIME_UNIT = 32  # nanoseconds, of packed_time
+APPLICATION, VERSION = 0x554f5053, 6
 KNOWN_SETTINGS = ("DEV", "CPU", "CLANG", "LLVM", "CUDA", "NULL", "NOOPT", "BEAM", "TRANSCENDENTAL", "DEVECTORIZE", "SPEC",
                   "DEFAULT_FLOAT", "PCONTIG", "SPLIT_REDUCEOP", "TC", "JIT", "SEED")
 
@@ -822,7 +640,7 @@ class Trace:
             pathlib.Path(path + ending).unlink(missing_ok=True)
         try:
             self.db = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
-            self.db.executescript("PRAGMA page_size = 1024; PRAGMA journal_mode = WAL; PRAGMA synchronous = OFF;" + SCHEMA +
+            self.db.executescript("PRAGMA page_size = 512; PRAGMA journal_mode = WAL; PRAGMA synchronous = OFF;" + SCHEMA +
                                   f"PRAGMA application_id = {APPLICATION}; PRAGMA user_version = {VERSION};")
         except sqlite3.Error as e: raise SystemExit(f"tinygrad_trace: {path}: cannot be written: {e}")
         self.path, self.start, self.last_commit = path, time.perf_counter_ns(), time.monotonic()
@@ -948,33 +766,33 @@ class Trace:
     def program(self, scope, nodes):
         if not nodes: return
         differences = [node - last for last, node in zip([0] + nodes, nodes)]
-        self.row("packed_program", scope, len(nodes), *packed(json.dumps(differences, separators=(",", ":"))))
+        self.row("packed_program", scope, len(nodes), *packed(compact(differences)))
 
     def matcher(self, rules):
         rules = tuple(rules)
         if rules not in self.matcher_ids:
             self.matcher_ids[rules] = len(self.matcher_ids) + 1
-            for position, rule in enumerate(rules, 1): self.row("matcher_rule", self.matcher_ids[rules], position, rule)
+            self.row("matcher", self.matcher_ids[rules], compact(rules))
         return self.matcher_ids[rules]
 
     def count_blocks(self, number, counts):
         """counts: {nested name or 0: {(op, rule): [early, structure, declined, applied, unchanged, ns of failed, ns of applied]}}"""
         all_times, last = bytearray(), 0
         for nested, cells in counts.items():
-            groups, times, last_timed, last_rule = {}, bytearray(), 0, 0
+            groups, times, last_timed = {}, bytearray(), 0
             for index, ((op, rule), values) in enumerate(sorted(cells.items()), 1):
-                if op not in groups: groups[op], last_rule = [0], 0
-                groups[op].append([rule - last_rule, *values[:5]])
-                last_rule = rule
-                took = [0, int(values[5]), 0, int(values[6]), 0]
+                tried, exceptions = groups.setdefault(op, ([], []))
+                exceptions.append([len(tried), *values[:5]])
+                tried.append(rule)
+                took = [0, int(values[5]) // TIME_UNIT, 0, int(values[6]) // TIME_UNIT, 0]
                 if any(took):
                     times += leb128(index - last_timed) + masked(took)
                     last_timed = index
                 total = self.counts.setdefault((rule, op), [0] * 7)
                 for k, v in enumerate(values): total[k] += v
             name = self.string(nested) if nested else 0
-            ids = [self.shared("match_group", op, json.dumps(group, separators=(",", ":"))) for op, group in groups.items()]
-            self.row("match_pass", number, name, self.shared("match_set", json.dumps(ids, separators=(",", ":"))))
+            ids = [self.shared("match_group", op, self.shared("match_tried", compact(tried)), 0, compact(cells)) for op, (tried, cells) in groups.items()]
+            self.row("match_pass", number, name, self.shared("match_set", compact(ids)))
             all_times += leb128(number - last) + leb128(name) + leb128(len(times)) + times
             last = number
         if all_times: self.row("packed_time", number, number, *packed(all_times))
@@ -1002,6 +820,9 @@ class Trace:
         self.db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
         self.db.execute("PRAGMA journal_mode = DELETE")
         self.db.close()
+
+
+def compact(value): return json.dumps(value, separators=(",", ":"))
 
 
 def masked(values):

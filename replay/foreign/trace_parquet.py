@@ -1,14 +1,15 @@
 #!/usr/bin/env python3
 """Views of traces as Parquet, for whatever reads that: one file a view, all traces in it, with a column `trace`.
 
-    python3 replay/foreign/trace_parquet.py run1.uoptrace run2.uoptrace -o parquet/
-    python3 replay/foreign/trace_parquet.py run.uoptrace -o steps.parquet --view v_rewrite
+    uopscope export run.uoptrace -o steps.parquet                 the rewrites
+    uopscope export traces/ -o parquet/                           all views of all traces of a folder
+    python3 trace_parquet.py run1.uoptrace run2.uoptrace -o nodes.parquet --view v_node
     duckdb -c "SELECT trace, rule, count(*) FROM 'parquet/v_rewrite.parquet' GROUP BY ALL"
 
 Needs pyarrow (pip install pyarrow; Debian 12 has no package of it) and nothing of uopscope. Rows are written in portions, so a
 trace need not fit into memory. Columns get the type that their values have: whole numbers, numbers, else text.
 """
-import argparse, os, sqlite3, sys
+import argparse, json, os, sqlite3, sys
 
 VIEWS = ["v_kernel", "v_pass", "v_rewrite", "v_node", "v_edge", "v_match", "v_match_pass", "v_decision", "v_alternative", "v_launch", "v_launch_time",
          "v_origin", "v_buffer", "v_phase"]
@@ -50,24 +51,28 @@ def write(traces, view, path, pa, pq):
                 columns = [[v if v is None or t != pa.string() else str(v) for v in column] for column, t in zip(zip(*portion), types)]
                 out.write_table(pa.table([pa.array([trace] * len(portion))] + [pa.array(c, t) for c, t in zip(columns, types)], schema=schema))
                 made += len(portion)
-    print(f"{path}: {made:,} rows, {os.path.getsize(path):,} bytes")
+    return {"file": path, "rows": made, "bytes": os.path.getsize(path)}
 
 
 def main():
     a = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     a.add_argument("traces", nargs="+"), a.add_argument("-o", "--output", required=True, help="FILE.parquet, or a folder for all views")
     a.add_argument("--view", help="with FILE.parquet: the view, v_rewrite if none is named", choices=VIEWS)
+    a.add_argument("--json", action="store_true", help="what was written as JSON")
     o = a.parse_args()
     try: import pyarrow as pa, pyarrow.parquet as pq
-    except ImportError: sys.exit("trace_parquet: pyarrow is missing: pip install pyarrow, in a virtual environment where the system's Python is managed")
+    except ImportError as error:
+        sys.exit(f"trace_parquet: Parquet needs pyarrow: {error}; pip install pyarrow, in a virtual environment where the system's Python is managed")
     traces = {path: opened(path) for path in o.traces}
     if o.output.endswith(".parquet"):
-        write(traces, o.view or "v_rewrite", o.output, pa, pq)
+        made = [write(traces, o.view or "v_rewrite", o.output, pa, pq)]
     elif o.view:
         sys.exit(f"trace_parquet: --view goes with -o FILE.parquet; {o.output} gets all views")
     else:
         os.makedirs(o.output, exist_ok=True)
-        for view in VIEWS: write(traces, view, os.path.join(o.output, view + ".parquet"), pa, pq)
+        made = [write(traces, view, os.path.join(o.output, view + ".parquet"), pa, pq) for view in VIEWS]
+    for file in [] if o.json else made: print(f"{file['file']}: {file['rows']:,} rows, {file['bytes']:,} bytes")
+    if o.json: print(json.dumps(made, indent=2))
 
 
 if __name__ == "__main__": main()

@@ -85,4 +85,15 @@ std::string MatchStats::table(int detail) const {
   return out;
 }
 
+Control RewritePrinter::onRewrite(const RewriteEvent& event) {
+  const Control answer = ForwardingObserver::onRewrite(event);
+  if (answer != Control::Skip) {
+    const std::string_view file = event.rule->file();
+    fmt::print("{:7.2f} us -- {:<20} {}\n", static_cast<double>(event.ns) / 1e3,
+               fmt::format("{}:{}", file.substr(file.rfind('/') + 1), event.rule->line()),
+               event.rule->name());
+  }
+  return answer;
+}
+
 } // namespace uopscope

@@ -4,6 +4,7 @@
 //
 //   MatchStats stats;  ObserverScope scope(&stats);  ...  fputs(stats.table(1).c_str(), stdout);
 #pragma once
+#include "engine/rewrite/forwarding_observer.h"
 #include "replay/record/events.h"
 
 namespace uopscope {
@@ -27,6 +28,13 @@ private:
   mutable RuleBook book_;
   RuleCache cache_{book_};
   std::vector<Total> totals_;
+};
+
+/// TRACK_MATCH_STATS=3: each rewrite is printed as it is made, with what it took and where its rule stands.
+class RewritePrinter : public ForwardingObserver {
+public:
+  using ForwardingObserver::ForwardingObserver;
+  Control onRewrite(const RewriteEvent& event) override;
 };
 
 } // namespace uopscope

@@ -106,20 +106,32 @@ std::string environmentJson() {
 
 } // namespace
 
+bool isTraceFolder(const std::string& path) {
+  std::error_code ignored;
+  return path.ends_with('/') || fs::is_directory(path, ignored);
+}
+
 SessionOptions RecordingSession::optionsFromEnvironment(const std::string& script,
                                                         std::vector<std::string> arguments) {
   SessionOptions o;
   o.script = script;
   o.arguments = std::move(arguments);
-  o.matchStats = vars::trackMatchStats > 0;
+  const char* print = std::getenv("PRINT_MATCH_STATS");
+  o.matchStats = print ? std::string_view(print) != "0" : vars::trackMatchStats > 0 && vars::viz >= 0;
+  o.printRewrites = vars::trackMatchStats >= 3;
   if (const char* tier = std::getenv("UOPSCOPE_TIER")) o.tier = tierFromName(tier);
-  if (const char* path = std::getenv("UOPSCOPE_TRACE")) o.path = path;
+  const std::string name = fmt::format("{}-{}.uoptrace", fs::path(script).stem().string(), getpid());
+  if (const char* path = std::getenv("UOPSCOPE_TRACE"))
+    o.path = isTraceFolder(path) ? fs::path(path) / name : path;
   if (o.path.empty() && vars::viz != 0) { // below 0 the run is recorded and no window opens
-    o.path = (fs::temp_directory_path() /
-              fmt::format("{}-{}.uoptrace", fs::path(script).stem().string(), getpid()))
-                 .string();
+    o.path = (fs::temp_directory_path() / name).string();
     o.openWindow = vars::viz > 0;
     if (!o.openWindow) fmt::print(stderr, "uopscope: VIZ={} records to {}\n", vars::viz.value(), o.path);
+    if (std::abs(vars::viz.value()) >= 2)
+      fmt::print(stderr,
+                 "uopscope: VIZ={} records what VIZ=1 does: counters of AMD's hardware, which it stands for, "
+                 "are not read\n",
+                 vars::viz.value());
   }
   if (o.tier == Tier::Off) o.path.clear();
   o.corpus = CaptureSession::pathFromEnvironment();
@@ -132,6 +144,7 @@ RecordingSession::RecordingSession(int argc, char** argv)
 
 RecordingSession::RecordingSession(SessionOptions options) : options_(std::move(options)) {
   exceptions_ = std::uncaught_exceptions();
+  process_ = getpid();
   begin();
 }
 
@@ -165,6 +178,8 @@ void RecordingSession::begin() {
       if (std::string state = gitStateOf(git.root); !state.empty()) r.meta["git.state"] = state;
     }
     if (script.ends_with(".py")) r.files.push_back(script);
+    if (const fs::path folder = fs::path(options_.path).parent_path(); !folder.empty())
+      fs::create_directories(folder, ignored);
     // A file that cannot grow is an error to report, not a death.
     std::signal(SIGXFSZ, SIG_IGN);
     recorder_ = std::make_unique<Recorder>(std::move(r));
@@ -177,7 +192,7 @@ void RecordingSession::begin() {
     observer = both_ ? static_cast<Observer*>(both_.get()) : &capture_->observer();
   }
   const RewriteLimits limits = RewriteLimits::fromEnvironment();
-  if (!observer && !limits.any()) return;
+  if (!observer && !limits.any() && !options_.printRewrites) return;
   // Somebody wants to stop the recording at breakpoints; what the script starts is none of his business.
   if (const char* gate = std::getenv("UOPSCOPE_GATE"); gate && recorder_) {
     gate_ = std::make_unique<DebugGate>(*recorder_, gate, [this] { recorder_->flush(); });
@@ -187,6 +202,10 @@ void RecordingSession::begin() {
   if (limits.any()) {
     limits_ = std::make_unique<LimitGate>(observer ? *observer : nobody_, limits);
     observer = limits_.get();
+  }
+  if (options_.printRewrites) {
+    printer_ = std::make_unique<RewritePrinter>(observer ? *observer : nobody_);
+    observer = printer_.get();
   }
   scope_.emplace(observer);
   scriptScope_.emplace(ScopeBegin{ScopeKind::Script, fs::path(options_.script).filename().string(), {}, {}});
@@ -212,8 +231,20 @@ bool RecordingSession::interrupted() const {
   return options_.progress && options_.progress->stop;
 }
 
+void RecordingSession::leaveToParent() {
+  recorderOfSignals = nullptr;
+  progressOfSignals = nullptr;
+  finished_ = true;
+  scope_.reset();
+  // Their ends would wait for threads that only the parent has.
+  static_cast<void>(recorder_.release());
+  static_cast<void>(capture_.release());
+  static_cast<void>(gate_.release());
+}
+
 void RecordingSession::finish(std::string_view status, std::string_view message) {
   if (finished_) return;
+  if (process_ != getpid()) return leaveToParent();
   finished_ = true;
   scriptScope_.reset();
   scope_.reset();

@@ -7,8 +7,9 @@
 //   }                                         // closed here: "complete", or "failed" when an exception
 //   passes
 //
-// Observes the thread that makes it. A deadly signal and Ctrl-C leave a trace that says so. VIZ=1 without a
-// file records to one in the temporary folder and opens it in the window when the program ends.
+// Observes the thread that makes it. A deadly signal and Ctrl-C leave a trace that says so. UOPSCOPE_TRACE may
+// be a folder: then every process that is started, and every one that forks, records to a file of its own in
+// it. VIZ=1 without a file records to one in the temporary folder and opens it in the window when the program ends.
 #pragma once
 #include "replay/record/capture_session.h"
 #include "replay/record/debug_gate.h"
@@ -28,12 +29,16 @@ struct SessionOptions {
   std::string script;                 ///< what is run, as typed
   std::vector<std::string> arguments; ///< of the script
   bool matchStats = false;            ///< print them at the end
+  bool printRewrites = false;         ///< and each rewrite as it is made
   bool openWindow = false;            ///< start `uopscope open` at the end
   bool handleSignals = true;          ///< commit before a deadly signal ends the program
   bool handleInterrupt = true; ///< SIGINT and SIGTERM end the next rewrite; the second one ends the program
   RecordingProgress* progress = nullptr;
   std::string corpus; ///< what is compiled is added to this corpus; empty: no capture
 };
+
+/// Whether traces of several processes are to lie there, each in a file of its own.
+bool isTraceFolder(const std::string& path);
 
 class RecordingSession {
 public:
@@ -51,6 +56,9 @@ public:
   Recorder* recorder() { return recorder_.get(); }
   /// Ends the recording before the object goes. Idempotent.
   void finish(std::string_view status = "complete", std::string_view message = {});
+  /// After a fork, in the child: the thread is observed no more, and nothing is written or closed by this process, which
+  /// has neither the writer's thread nor the file for itself.
+  void leaveToParent();
   /// Somebody asked to stop: Ctrl-C or RecordingProgress::stop.
   bool interrupted() const;
 
@@ -67,10 +75,11 @@ private:
   std::unique_ptr<Tee> both_;
   Observer nobody_; ///< what limits stand before where nothing is recorded
   std::unique_ptr<LimitGate> limits_;
+  std::unique_ptr<RewritePrinter> printer_;
   std::optional<ObserverScope> scope_;
   std::optional<ObservedScope> scriptScope_;
   std::vector<std::byte> signalStack_;
-  int exceptions_ = 0;
+  int exceptions_ = 0, process_ = 0; ///< process_: the one that records
   bool finished_ = false;
 };
 

@@ -1,11 +1,12 @@
-// A block is closed when it holds 64 kilobytes: twice what zlib looks back over, and little enough to be
-// unpacked for one text.
+// A block is closed when it holds 256 kilobytes: eight times what zlib looks back over, and little enough to be
+// unpacked for one text in a millisecond. One that is still being filled is written with every commit, so it is
+// packed in haste until it is closed.
 #include "replay/record/text_blocks.h"
 
 namespace uopscope {
 
 namespace {
-constexpr size_t kBlockBytes = 64 << 10;
+constexpr size_t kBlockBytes = 256 << 10;
 } // namespace
 
 TextBlockWriter::TextBlockWriter(const Database& db)
@@ -26,21 +27,26 @@ void TextBlockWriter::add(int64_t id, int64_t scope, int64_t kind, std::string_v
   block.lines += lines;
   block.written = false;
   if (block.texts.size() < kBlockBytes) return;
-  write(block);
+  write(block, Packer::Care::Good);
   block = {};
 }
 
-void TextBlockWriter::write(Block& block) {
+void TextBlockWriter::write(Block& block, Packer::Care care) {
   insertBlock_.bind(1, block.id).bind(2, static_cast<int64_t>(block.texts.size()));
-  insertBlock_.bindBlob(3, packer_.pack(block.texts));
-  insertBlock_.bind(4, static_cast<int64_t>(block.lines.size())).bindBlob(5, linesPacker_.pack(block.lines));
+  insertBlock_.bindBlob(3, packer_.pack(block.texts, care));
+  insertBlock_.bind(4, static_cast<int64_t>(block.lines.size()))
+      .bindBlob(5, linesPacker_.pack(block.lines, care));
   insertBlock_.run();
   block.written = true;
 }
 
 void TextBlockWriter::flush() {
   for (auto& [kind, block] : open_)
-    if (!block.written) write(block);
+    if (!block.written) write(block, Packer::Care::Haste);
+}
+
+void TextBlockWriter::finish() {
+  for (auto& [kind, block] : open_) write(block, Packer::Care::Good);
 }
 
 } // namespace uopscope

@@ -4,6 +4,7 @@
 //   TextBlockWriter texts(db);
 //   texts.add(id, scope, kind, "void r_4() {}", "[[0]]");   // lines: JSON, or empty
 //   texts.flush();                                          // before every commit
+//   texts.finish();                                         // before the last one
 #pragma once
 #include "replay/schema/database.h"
 #include "replay/schema/packing.h"
@@ -20,6 +21,8 @@ public:
   /// Writes the blocks that are being filled, which go on being filled. Where blocks begin does not depend on
   /// when.
   void flush();
+  /// Writes them as they stay.
+  void finish();
 
 private:
   struct Block {
@@ -27,7 +30,7 @@ private:
     std::string texts, lines;
     bool written = true;
   };
-  void write(Block& block);
+  void write(Block& block, Packer::Care care);
   Statement insertText_, insertBlock_;
   Packer packer_, linesPacker_;
   std::map<int64_t, Block> open_; ///< by kind

@@ -13,6 +13,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <nlohmann/json.hpp>
+#include <ranges>
 #include <utility>
 
 namespace uopscope {
@@ -24,7 +25,7 @@ namespace {
 
 Database newTrace(const std::string& path) {
   Database db = Database::create(path);
-  db.execute("PRAGMA page_size = 1024");
+  db.execute("PRAGMA page_size = 512");
   db.execute("PRAGMA synchronous = OFF");
   db.execute("PRAGMA journal_mode = MEMORY");
   createTables(db);
@@ -36,14 +37,14 @@ Database newTrace(const std::string& path) {
 bool isPlain(const std::string& table) {
   static constexpr const char* names[] = {"string",    "file",       "rule",       "scope",  "pass",
                                           "step",      "gate",       "kernel",     "phase",  "buffer",
-                                          "launch",    "candidate",  "output",     "origin", "matcher_rule",
+                                          "launch",    "candidate",  "output",     "origin", "decision",
                                           "unchanged", "step_error", "match_total"};
   return std::ranges::find(names, table) != std::end(names);
 }
 } // namespace
 
 TraceRows::TraceRows(const std::string& path, std::string_view tier)
-    : db_(newTrace(path)), nodes_(db_), matches_(db_), texts_(db_) {
+    : db_(newTrace(path)), nodes_(db_), matches_(db_), texts_(db_), declined_(db_) {
   insertString_ = db_.prepare("INSERT INTO string (id, value) VALUES (?, ?)");
   insertFile_ = db_.prepare("INSERT INTO file (id, path, text) VALUES (?, ?, ?)");
   insertRule_ =
@@ -154,6 +155,7 @@ nlohmann::ordered_json stepRow(nlohmann::ordered_json row) {
 } // namespace
 
 void TraceRows::insert(const std::string& table, const nlohmann::ordered_json& given) {
+  if (table == "matcher_rule" || table == "decline") return insertList(table, given);
   const nlohmann::ordered_json& row = table == "step" ? stepRow(given) : given;
   if (!isPlain(table)) wrong(fmt::format("there is no table \"{}\" to put a row in", table));
   Insert& in = inserts_[table];
@@ -176,13 +178,37 @@ void TraceRows::insert(const std::string& table, const nlohmann::ordered_json& g
       in.statement.bind(it->second, value.is_boolean() ? int64_t{value.get<bool>()} : value.get<int64_t>());
     else if (value.is_string())
       in.statement.bind(it->second, std::string_view(value.get_ref<const std::string&>()));
+    else if (value.is_number_float())
+      in.statement.bind(it->second, value.get<double>());
     else if (!value.is_null())
-      wrong(fmt::format("column \"{}\" of table {} holds neither a whole number nor a text", name, table));
+      wrong(fmt::format("column \"{}\" of table {} holds neither a number nor a text", name, table));
   }
   try {
     in.statement.run();
   } catch (const Error& e) {
     wrong(fmt::format("not a row of table {}: {}", table, e.what()));
+  }
+}
+
+void TraceRows::insertList(const std::string& view, const nlohmann::ordered_json& row) {
+  auto number = [&](const char* column) {
+    auto it = row.find(column);
+    if (it == row.end() || !it->is_number_integer() || it->get<int64_t>() < 1)
+      wrong(fmt::format("column \"{}\" of {} holds no whole number above 0", column, view));
+    return it->get<int64_t>();
+  };
+  if (view == "decline")
+    declines_[number("pass")][{number("rule"), number("reason")}] += static_cast<uint64_t>(number("count"));
+  else
+    matchers_[number("matcher")][number("position")] = number("rule");
+}
+
+void TraceRows::finishLists() {
+  for (const auto& [pass, declines] : declines_) declined_.add(pass, declines);
+  Statement insert = db_.prepare("INSERT INTO matcher (id, rules) VALUES (?, ?)");
+  for (const auto& [matcher, rules] : matchers_) {
+    const std::string list = fmt::format("[{}]", fmt::join(rules | std::views::values, ","));
+    insert.bind(1, matcher).bind(2, std::string_view(list)).run();
   }
 }
 
@@ -219,7 +245,8 @@ void TraceRows::finish(const std::map<std::string, std::string>& meta) {
   flushCounts();
   nodes_.flush();
   matches_.flush();
-  texts_.flush();
+  texts_.finish();
+  finishLists();
   writeTotals(db_, totals_);
   Statement set = db_.prepare("INSERT OR REPLACE INTO meta (key, value) VALUES (?, ?)");
   set.bind(1, "status").bind(2, traceStatus::kComplete).run();

@@ -11,6 +11,7 @@
 #pragma once
 #include "replay/record/node_blocks.h"
 #include "replay/record/text_blocks.h"
+#include "replay/schema/decline_sets.h"
 #include "replay/schema/match_blocks.h"
 
 #include <map>
@@ -40,7 +41,8 @@ public:
   int64_t rule(const std::string& name, const std::string& file, int64_t line);
   uint32_t node(const NodeText& text, const std::vector<int64_t>& sources);
   uint32_t nodeCount() const { return nodes_.count(); }
-  /// A row of a table by names of columns; integers, texts, reals and null.
+  /// A row of a table by names of columns; integers, texts, reals and null. The views matcher_rule and decline take rows as
+  /// if they were tables.
   void insert(const std::string& table, const nlohmann::ordered_json& row);
   /// `lines`: JSON as a block of texts holds it, or empty.
   void text(int64_t id, int64_t scope, int64_t kind, std::string_view text, std::string_view lines);
@@ -53,10 +55,13 @@ public:
 private:
   int64_t op(const std::string& name) const;
   void flushCounts();
+  void insertList(const std::string& view, const nlohmann::ordered_json& row);
+  void finishLists();
   Database db_;
   NodeBlockWriter nodes_;
   MatchBlockWriter matches_;
   TextBlockWriter texts_;
+  DeclineWriter declined_;
   Packer packer_;
   Statement insertString_, insertFile_, insertRule_, insertKind_, insertDtype_, insertArg_, insertProgram_;
   std::unordered_map<std::string, int64_t> strings_, files_, dtypes_, args_, ops_;
@@ -68,6 +73,8 @@ private:
   };
   std::map<std::string, Insert> inserts_;
   std::map<int64_t, MatchCounts> counts_; ///< of the pass that is open: nested name -> counts
+  std::map<int64_t, std::map<int64_t, int64_t>> matchers_; ///< position -> rule
+  std::map<int64_t, DeclineWriter::Declines> declines_;    ///< by pass
   int64_t countedPass_ = 0;
   MatchCounts totals_;
   bool finished_ = false;

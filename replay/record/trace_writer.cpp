@@ -33,16 +33,17 @@ std::string_view passOutcomeName(int outcome) {
 
 TraceWriter::TraceWriter(const std::string& path, Tier tier, RuleBook& book, int64_t startNs)
     : db_(Database::create(path)), tier_(tier), book_(book), startNs_(startNs) {
-  db_.execute("PRAGMA page_size = 1024");
+  db_.execute("PRAGMA page_size = 512");
   db_.execute("PRAGMA journal_mode = WAL");
   db_.execute("PRAGMA synchronous = OFF");
-  db_.execute("PRAGMA wal_autocheckpoint = 16000");
+  db_.execute("PRAGMA wal_autocheckpoint = 32000");
   db_.execute("PRAGMA cache_size = -16000");
   db_.execute("PRAGMA temp_store = MEMORY");
   createTables(db_);
   nodes_ = std::make_unique<NodeInterner>(db_);
   matches_ = std::make_unique<MatchBlockWriter>(db_);
   texts_ = std::make_unique<TextBlockWriter>(db_);
+  declined_ = std::make_unique<DeclineWriter>(db_);
   auto prepare = [&](const char* sql) { return db_.prepare(sql); };
   insertString_ = prepare("INSERT INTO string (id, value) VALUES (?, ?)");
   insertFile_ = prepare("INSERT INTO file (id, path, text) VALUES (?, ?, ?)");
@@ -61,7 +62,7 @@ TraceWriter::TraceWriter(const std::string& path, Tier tier, RuleBook& book, int
       prepare("INSERT INTO step (id, pass, rule, before, gain, kind, took_ns) VALUES (?, ?, ?, ?, ?, ?, ?)");
   insertError_ = prepare("INSERT INTO step_error (step, message) VALUES (?, ?)");
   insertGate_ = prepare("INSERT OR IGNORE INTO gate (pass, node, step) VALUES (?, ?, ?)");
-  insertMatcherRule_ = prepare("INSERT INTO matcher_rule (matcher, position, rule) VALUES (?, ?, ?)");
+  insertMatcher_ = prepare("INSERT INTO matcher (id, rules) VALUES (?, ?)");
   insertUnchanged_ = prepare("INSERT OR IGNORE INTO unchanged (pass, rule, node, step) VALUES (?, ?, ?, ?)");
   insertProgram_ =
       prepare("INSERT OR REPLACE INTO packed_program (kernel, count, size, nodes) VALUES (?, ?, ?, ?)");
@@ -75,7 +76,6 @@ TraceWriter::TraceWriter(const std::string& path, Tier tier, RuleBook& book, int
   insertCandidate_ = prepare("INSERT INTO candidate (scope, opts, message, took_ns) VALUES (?, ?, ?, ?)");
   insertDecision_ =
       prepare("INSERT INTO decision (step, reason, price, unit, others) VALUES (?, ?, ?, ?, ?)");
-  insertDecline_ = prepare("INSERT INTO decline (pass, rule, reason, count) VALUES (?, ?, ?, ?)");
   insertOutput_ = prepare("INSERT INTO output (scope, stream, text, at_ns) VALUES (?, ?, ?, ?)");
   insertLaunch_ = prepare("INSERT INTO launch (scope, kernel, device, flops, bytes, begin_ns, took_ns, "
                           "compiled, accessed, buffers) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
@@ -153,9 +153,10 @@ int64_t TraceWriter::matcher(uint32_t index) {
   if (index >= matchers_.size()) matchers_.resize(index + 1);
   if (!matchers_[index]) {
     matchers_[index] = nextMatcher_++;
-    int64_t position = 0;
-    for (uint32_t ruleIndex : book_.rulesOf(index))
-      insertMatcherRule_.bind(1, matchers_[index]).bind(2, ++position).bind(3, rule(ruleIndex)).run();
+    std::vector<int64_t> rules;
+    for (uint32_t ruleIndex : book_.rulesOf(index)) rules.push_back(rule(ruleIndex));
+    const std::string list = fmt::format("[{}]", fmt::join(rules, ","));
+    insertMatcher_.bind(1, matchers_[index]).bind(2, std::string_view(list)).run();
   }
   return matchers_[index];
 }
@@ -416,12 +417,7 @@ void TraceWriter::writeCounts() {
     counts.forEach(
         [&](uint32_t ruleId, uint32_t op, const MatchCell& cell) { totals_.add(ruleId, op, cell); });
   }
-  for (const auto& [cause, count] : declines_)
-    insertDecline_.bind(1, passes_.back().id)
-        .bind(2, cause.first)
-        .bind(3, cause.second)
-        .bind(4, static_cast<int64_t>(count))
-        .run();
+  declined_->add(passes_.back().id, declines_);
   rows_ += counts_.size() + declines_.size();
   counts_.clear();
   declines_.clear();
@@ -451,6 +447,17 @@ std::string packedProgram(const std::vector<int64_t>& nodes) {
   return out + "]";
 }
 
+namespace {
+/// Blocks that were written while they grew leave free pages behind, which are much of a small trace.
+void dropFreePages(const Database& db) {
+  if (db.pragma("freelist_count") * 50 < db.pragma("page_count")) return;
+  try {
+    db.execute("VACUUM");
+  } catch (const Error&) { // somebody reads it: the pages stay
+  }
+}
+} // namespace
+
 void TraceWriter::finish(std::string_view status, std::string_view message, int64_t endNs) {
   setMeta("status", status);
   if (!message.empty()) setMeta("message", message);
@@ -459,8 +466,10 @@ void TraceWriter::finish(std::string_view status, std::string_view message, int6
   setMeta("time.took_ns", fmt::format("{}", endNs - startNs_));
   writeTotals(db_, totals_);
   createIndexes(db_);
+  texts_->finish();
   commit();
   db_.makeOneFile();
+  dropFreePages(db_);
 }
 
 void sealTrace(const std::string& path, std::string_view status, std::string_view message) {

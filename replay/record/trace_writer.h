@@ -5,6 +5,7 @@
 #include "replay/record/event_source.h"
 #include "replay/record/node_interner.h"
 #include "replay/record/text_blocks.h"
+#include "replay/schema/decline_sets.h"
 #include "replay/schema/match_blocks.h"
 #include "replay/schema/schema.h"
 
@@ -84,11 +85,12 @@ private:
   std::unique_ptr<NodeInterner> nodes_;
   std::unique_ptr<MatchBlockWriter> matches_;
   std::unique_ptr<TextBlockWriter> texts_;
+  std::unique_ptr<DeclineWriter> declined_;
   Packer packer_;
   Statement insertString_, insertFile_, insertRule_, insertScope_, nameScope_, rootScope_, endScope_,
       insertPass_, endPass_, insertStep_, insertError_, insertGate_, insertLaunch_, insertOrigin_, setMeta_,
-      insertMatcherRule_, insertUnchanged_, insertProgram_, insertPhase_, insertBuffer_, freeBuffer_,
-      insertCandidate_, insertOutput_, insertKernel_, insertDecision_, insertDecline_;
+      insertMatcher_, insertUnchanged_, insertProgram_, insertPhase_, insertBuffer_, freeBuffer_,
+      insertCandidate_, insertOutput_, insertKernel_, insertDecision_;
   std::map<std::string, int64_t, std::less<>> strings_, files_;
   std::vector<int64_t> rules_, matchers_;          ///< by index in the RuleBook
   std::unordered_map<uint32_t, int64_t> programs_; ///< serial of the pool of a linear program -> scope
@@ -98,7 +100,7 @@ private:
   std::vector<OpenScope> scopes_;
   std::vector<OpenPass> passes_;
   std::map<int64_t, MatchCounts> counts_; ///< of the open outermost pass: nested name -> counts
-  std::map<std::pair<int64_t, int64_t>, uint64_t> declines_; ///< likewise: rule, reason's string -> how often
+  DeclineWriter::Declines declines_;      ///< likewise
   MatchCounts totals_;
   std::vector<Decision> pendingDecisions_; ///< of the next step
   std::unordered_multimap<const Node*, std::unique_ptr<Payload>>

@@ -1,6 +1,7 @@
-// A cell of JSON is a rule's number, where the rule was rejected as often as most, else an array: half the
-// size of arrays alone. A row of times covers sixty-four sums: enough for zlib to find what they have in
-// common; its end depends on their number alone, so that it is the same in every recording.
+// Most rules are rejected early by every node of an operation: a group names the list of rules tried, which few
+// lists are, and spells out those rules alone that came further. A row of times covers sixty-four sums: enough
+// for zlib to find what they have in common; its end depends on their number alone, so that it is the same in
+// every recording.
 #include "replay/schema/match_blocks.h"
 
 #include "replay/schema/schema.h"
@@ -31,22 +32,37 @@ uint64_t mostCommon(const GroupText& group) {
   return most == times.end() ? 0 : most->first;
 }
 
+/// match_tried.rules
+std::string triedIn(const GroupText& group) {
+  std::string out = "[";
+  for (const auto& [rule, cell] : group.cells)
+    fmt::format_to(std::back_inserter(out), "{}{}", out.size() > 1 ? "," : "", rule);
+  return out + "]";
+}
+
 /// match_group.cells
-std::string cellsOf(const GroupText& group) {
-  uint64_t common = mostCommon(group);
-  std::string out = fmt::format("[{}", common);
-  uint32_t last = 0;
-  for (const auto& [rule, cell] : group.cells) {
+std::string cellsOf(const GroupText& group, uint64_t common) {
+  std::string out = "[";
+  for (size_t place = 0; place < group.cells.size(); ++place) {
+    const MatchCell& cell = group.cells[place].second;
     size_t length = kMatchOutcomes;
     while (length && !cell.count[length - 1]) --length;
-    uint32_t step = rule - std::exchange(last, rule);
-    if (length == 1 && cell.count[0] == common)
-      fmt::format_to(std::back_inserter(out), ",{}", step);
-    else
-      fmt::format_to(std::back_inserter(out), ",[{}{}{}]", step, length ? "," : "",
-                     fmt::join(cell.count.begin(), cell.count.begin() + static_cast<long>(length), ","));
+    if (cell.count[0] == common && length <= 1) continue;
+    fmt::format_to(std::back_inserter(out), "{}[{}{}{}]", out.size() > 1 ? "," : "", place, length ? "," : "",
+                   fmt::join(cell.count.begin(), cell.count.begin() + static_cast<long>(length), ","));
   }
   return out + "]";
+}
+
+/// Times as packed_time holds them.
+MatchCounts inUnits(const MatchCounts& counts) {
+  MatchCounts out;
+  counts.forEach([&](uint32_t rule, uint32_t op, const MatchCell& cell) {
+    MatchCell scaled = cell;
+    for (int64_t& ns : scaled.ns) ns = (std::max<int64_t>(ns, 0) + kTimeUnitNs / 2) / kTimeUnitNs;
+    out.add(rule, op, scaled);
+  });
+  return out;
 }
 
 bool isNumber(const nlohmann::json& value, int64_t most) {
@@ -55,15 +71,29 @@ bool isNumber(const nlohmann::json& value, int64_t most) {
 } // namespace
 
 MatchBlockWriter::MatchBlockWriter(const Database& db)
-    : insertGroup_(db.prepare("INSERT INTO match_group (id, op, cells) VALUES (?, ?, ?)")),
+    : insertTried_(db.prepare("INSERT INTO match_tried (id, rules) VALUES (?, ?)")),
+      insertGroup_(
+          db.prepare("INSERT INTO match_group (id, op, tried, times, cells) VALUES (?, ?, ?, ?, ?)")),
       insertSet_(db.prepare("INSERT INTO match_set (id, groups) VALUES (?, ?)")),
       insertPass_(db.prepare("INSERT INTO match_pass (pass, nested, attempts) VALUES (?, ?, ?)")),
       insertTime_(
           db.prepare("INSERT OR REPLACE INTO packed_time (first, last, size, times) VALUES (?, ?, ?, ?)")) {}
 
-int64_t MatchBlockWriter::group(uint32_t op, const std::string& cells) {
-  auto [it, fresh] = groups_.try_emplace({op, cells}, static_cast<int64_t>(groups_.size()) + 1);
-  if (fresh) insertGroup_.bind(1, it->second).bind(2, int64_t{op}).bind(3, std::string_view(cells)).run();
+int64_t MatchBlockWriter::tried(const std::string& rules) {
+  auto [it, fresh] = tried_.try_emplace(rules, static_cast<int64_t>(tried_.size()) + 1);
+  if (fresh) insertTried_.bind(1, it->second).bind(2, std::string_view(rules)).run();
+  return it->second;
+}
+
+int64_t MatchBlockWriter::group(uint32_t op, int64_t tried, uint64_t times, const std::string& cells) {
+  auto [it, fresh] = groups_.try_emplace({op, tried, times, cells}, static_cast<int64_t>(groups_.size()) + 1);
+  if (fresh)
+    insertGroup_.bind(1, it->second)
+        .bind(2, int64_t{op})
+        .bind(3, tried)
+        .bind(4, static_cast<int64_t>(times))
+        .bind(5, std::string_view(cells))
+        .run();
   return it->second;
 }
 
@@ -80,8 +110,11 @@ void MatchBlockWriter::add(int64_t pass, int64_t nested, const MatchCounts& coun
     groups.back().cells.emplace_back(rule, cell);
   });
   std::string ids = "[";
-  for (const GroupText& g : groups)
-    fmt::format_to(std::back_inserter(ids), "{}{}", ids.size() > 1 ? "," : "", group(g.op, cellsOf(g)));
+  for (const GroupText& g : groups) {
+    const uint64_t common = mostCommon(g);
+    fmt::format_to(std::back_inserter(ids), "{}{}", ids.size() > 1 ? "," : "",
+                   group(g.op, tried(triedIn(g)), common, cellsOf(g, common)));
+  }
   insertPass_.bind(1, pass).bind(2, nested).bind(3, set(ids + "]")).run();
 
   if (rows_ >= kSumsOfTime && pass != last_) {
@@ -93,7 +126,7 @@ void MatchBlockWriter::add(int64_t pass, int64_t nested, const MatchCounts& coun
     first_ = pass;
     last_ = 0;
   }
-  std::vector<uint8_t> times = counts.encodeTimes();
+  std::vector<uint8_t> times = inUnits(counts).encodeTimes();
   appendLeb128(times_, static_cast<uint64_t>(pass - last_));
   appendLeb128(times_, static_cast<uint64_t>(nested));
   appendLeb128(times_, times.size());
@@ -112,13 +145,17 @@ void MatchBlockWriter::flush() {
 MatchBlockReader::MatchBlockReader(const Database& db, int64_t lowestPass, int64_t highestPass)
     : low_(lowestPass), high_(highestPass), path_(db.path()) {
   int64_t version = db.pragma("user_version");
-  form_ = version >= kPlainSchemaVersion    ? Form::Plain
+  form_ = version >= kListSchemaVersion     ? Form::Lists
+          : version >= kPlainSchemaVersion  ? Form::Plain
           : version >= kPackedSchemaVersion ? Form::Packed
                                             : Form::Rows;
-  if (form_ == Form::Plain) {
+  if (isPlain()) {
     rows_ = db.prepare("SELECT pass, nested, groups FROM match_pass LEFT JOIN match_set ON match_set.id = "
                        "match_pass.attempts WHERE pass BETWEEN ?1 AND ?2 ORDER BY pass, nested");
-    group_ = db.prepare("SELECT op, cells FROM match_group WHERE id = ?");
+    group_ = db.prepare(form_ == Form::Lists
+                            ? "SELECT op, times, cells, rules FROM match_group LEFT JOIN match_tried ON "
+                              "match_tried.id = match_group.tried WHERE match_group.id = ?"
+                            : "SELECT op, 0, cells FROM match_group WHERE id = ?");
     time_ = db.prepare("SELECT first, last, size, times FROM packed_time WHERE first <= ?1 ORDER BY first "
                        "DESC LIMIT 1");
   } else {
@@ -142,7 +179,7 @@ bool MatchBlockReader::next() {
   if (!rows_.step()) return false;
   pass_ = rows_.integer(0);
   nested_ = rows_.integer(1);
-  if (form_ == Form::Plain) {
+  if (isPlain()) {
     set_ = rows_.text(2);
     return true;
   }
@@ -206,38 +243,73 @@ std::span<const uint8_t> MatchBlockReader::timesOf(int64_t pass, int64_t nested)
   return it == timeParts_.end() ? std::span<const uint8_t>() : it->second;
 }
 
-void MatchBlockReader::decodeGroup(
-    int64_t id, const std::function<void(uint32_t rule, uint32_t op, MatchCell& cell)>& use) {
-  if (!group_.bind(1, id).step()) damaged();
-  auto op = group_.integer(0);
-  auto cells = nlohmann::json::parse(group_.text(1), nullptr, false);
-  group_.reset();
-  if (op < 0 || op > 255 || !cells.is_array() || cells.empty() || !isNumber(cells[0], INT64_MAX)) damaged();
+/// The five counts at the end of a cell.
+void MatchBlockReader::readCell(const nlohmann::json& item, MatchCell& cell) const {
+  if (item.size() > kMatchOutcomes + 1) damaged();
+  for (size_t outcome = 1; outcome < item.size(); ++outcome) {
+    if (!isNumber(item[outcome], INT64_MAX)) damaged();
+    cell.count[outcome - 1] = item[outcome].get<uint64_t>();
+  }
+}
+
+void MatchBlockReader::decodeLists(uint32_t op, const nlohmann::json& cells, const UseCell& use) {
+  auto rules = nlohmann::json::parse(group_.text(3), nullptr, false);
+  const int64_t times = group_.integer(1);
+  if (!rules.is_array() || times < 0) damaged();
+  size_t next = 0;
+  for (size_t place = 0; place < rules.size(); ++place) {
+    if (!isNumber(rules[place], UINT32_MAX)) damaged();
+    MatchCell cell;
+    cell.count[0] = static_cast<uint64_t>(times);
+    if (next < cells.size()) {
+      const nlohmann::json& item = cells[next];
+      if (!item.is_array() || item.empty() || !isNumber(item[0], INT64_MAX)) damaged();
+      if (item[0].get<size_t>() == place) {
+        cell.count[0] = 0;
+        readCell(item, cell);
+        ++next;
+      }
+    }
+    use(rules[place].get<uint32_t>(), op, cell);
+  }
+  if (next != cells.size()) damaged();
+}
+
+/// Version 5: the early rejections that most rules have, then rules less the one before, with their counts.
+void MatchBlockReader::decodeSteps(uint32_t op, const nlohmann::json& cells, const UseCell& use) const {
+  if (cells.empty() || !isNumber(cells[0], INT64_MAX)) damaged();
   uint64_t rule = 0;
   for (size_t k = 1; k < cells.size(); ++k) {
     const nlohmann::json& item = cells[k];
+    if (item.is_array() && item.empty()) damaged();
+    const nlohmann::json& step = item.is_array() ? item[0] : item;
     MatchCell cell;
-    const nlohmann::json* step = &item;
-    if (item.is_array()) {
-      if (item.empty() || item.size() > kMatchOutcomes + 1) damaged();
-      step = &item[0];
-      for (size_t outcome = 1; outcome < item.size(); ++outcome) {
-        if (!isNumber(item[outcome], INT64_MAX)) damaged();
-        cell.count[outcome - 1] = item[outcome].get<uint64_t>();
-      }
-    } else {
+    if (item.is_array())
+      readCell(item, cell);
+    else
       cell.count[0] = cells[0].get<uint64_t>();
-    }
-    if (!isNumber(*step, UINT32_MAX)) damaged();
-    rule += step->get<uint64_t>();
+    if (!isNumber(step, UINT32_MAX)) damaged();
+    rule += step.get<uint64_t>();
     if (rule > UINT32_MAX) damaged();
-    use(static_cast<uint32_t>(rule), static_cast<uint32_t>(op), cell);
+    use(static_cast<uint32_t>(rule), op, cell);
   }
+}
+
+void MatchBlockReader::decodeGroup(int64_t id, const UseCell& use) {
+  if (!group_.bind(1, id).step()) damaged();
+  const int64_t op = group_.integer(0);
+  auto cells = nlohmann::json::parse(group_.text(2), nullptr, false);
+  if (op < 0 || op > 255 || !cells.is_array()) damaged();
+  if (form_ == Form::Lists)
+    decodeLists(static_cast<uint32_t>(op), cells, use);
+  else
+    decodeSteps(static_cast<uint32_t>(op), cells, use);
+  group_.reset();
 }
 
 void MatchBlockReader::decode(
     const std::function<void(uint32_t rule, uint32_t op, const MatchCell& cell)>& use) {
-  if (form_ != Form::Plain) {
+  if (!isPlain()) {
     if (!MatchCounts::decode(counts_, times_, use)) damaged();
     return;
   }
@@ -248,6 +320,8 @@ void MatchBlockReader::decode(
     if (!isNumber(id, INT64_MAX)) damaged();
     decodeGroup(id.get<int64_t>(), [&](uint32_t rule, uint32_t op, MatchCell& cell) {
       if (!times.next(cell)) damaged();
+      if (form_ == Form::Lists)
+        for (int64_t& ns : cell.ns) ns *= kTimeUnitNs;
       use(rule, op, cell);
     });
   }

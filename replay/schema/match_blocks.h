@@ -1,6 +1,6 @@
 // Attempts to match as a trace stores them: JSON that plain SQL reads, each different group of attempts once,
-// since kernels take the same ways (match_group, match_set, match_pass); what they took is packed
-// (packed_time). Older traces have a row for each sum, or packed rows of many; they read the same here.
+// since kernels take the same ways (match_tried, match_group, match_set, match_pass); what they took is packed
+// (packed_time). Older traces have other cells, a row for each sum, or packed rows of many; they read the same.
 //
 //   MatchBlockWriter out(db);  out.add(pass, nested, counts);  out.flush();      // before every commit
 //   MatchBlockReader in(db, 1, 20);                                              // passes 1 to 20
@@ -11,9 +11,14 @@
 #include "replay/schema/packing.h"
 
 #include <map>
+#include <nlohmann/json_fwd.hpp>
 #include <string>
+#include <tuple>
 
 namespace uopscope {
+
+/// Times of passes are estimates from a sample: finer ones would only be digits.
+constexpr int64_t kTimeUnitNs = 32;
 
 class MatchBlockWriter {
 public:
@@ -25,11 +30,12 @@ public:
   void flush();
 
 private:
-  int64_t group(uint32_t op, const std::string& cells);
+  int64_t tried(const std::string& rules);
+  int64_t group(uint32_t op, int64_t tried, uint64_t times, const std::string& cells);
   int64_t set(const std::string& groups);
-  Statement insertGroup_, insertSet_, insertPass_, insertTime_;
-  std::map<std::pair<uint32_t, std::string>, int64_t> groups_;
-  std::map<std::string, int64_t> sets_;
+  Statement insertTried_, insertGroup_, insertSet_, insertPass_, insertTime_;
+  std::map<std::tuple<uint32_t, int64_t, uint64_t, std::string>, int64_t> groups_;
+  std::map<std::string, int64_t> tried_, sets_;
   Packer packer_;
   std::vector<uint8_t> times_;
   int64_t first_ = 0, last_ = 0, rows_ = 0;
@@ -48,13 +54,18 @@ public:
   void decode(const std::function<void(uint32_t rule, uint32_t op, const MatchCell& cell)>& use);
 
 private:
-  enum class Form : uint8_t { Rows, Packed, Plain };
+  enum class Form : uint8_t { Rows, Packed, Plain, Lists };
+  using UseCell = std::function<void(uint32_t rule, uint32_t op, MatchCell& cell)>;
+  bool isPlain() const { return form_ == Form::Plain || form_ == Form::Lists; }
   [[noreturn]] void damaged() const;
   bool nextPacked();
   /// The part of a block that belongs to the next sum, and which sum it is where `names`.
   std::span<const uint8_t> part(const std::vector<uint8_t>& bytes, size_t& at, bool names);
   std::span<const uint8_t> timesOf(int64_t pass, int64_t nested);
-  void decodeGroup(int64_t id, const std::function<void(uint32_t rule, uint32_t op, MatchCell& cell)>& use);
+  void decodeGroup(int64_t id, const UseCell& use);
+  void decodeLists(uint32_t op, const nlohmann::json& cells, const UseCell& use);
+  void decodeSteps(uint32_t op, const nlohmann::json& cells, const UseCell& use) const;
+  void readCell(const nlohmann::json& item, MatchCell& cell) const;
   Statement rows_, group_, time_;
   Form form_ = Form::Rows;
   int64_t low_ = 0, high_ = 0, pass_ = 0, nested_ = 0;

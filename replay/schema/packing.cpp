@@ -9,17 +9,19 @@
 #include <zlib.h>
 
 #include <new>
+#include <utility>
 
 namespace uopscope {
 
 namespace {
-constexpr int kLevel = 6;
+constexpr int kLevel = 6, kHastyLevel = 1;
 constexpr int64_t kMostRatio = 1032; ///< of deflate
 } // namespace
 
 struct Packer::State {
   z_stream stream{};
   std::vector<uint8_t> out;
+  Care care = Care::Good;
   State() {
     if (deflateInit(&stream, kLevel) != Z_OK) throw std::bad_alloc();
   }
@@ -32,11 +34,13 @@ Packer::Packer() : state_(std::make_unique<State>()) {}
 Packer::~Packer() = default;
 Packer::Packer(Packer&&) noexcept = default;
 
-std::span<const uint8_t> Packer::pack(std::span<const uint8_t> bytes) {
+std::span<const uint8_t> Packer::pack(std::span<const uint8_t> bytes, Care care) {
   constexpr size_t kWorthIt = 32;
   if (bytes.size() < kWorthIt) return bytes;
   z_stream& z = state_->stream;
   deflateReset(&z);
+  if (std::exchange(state_->care, care) != care)
+    deflateParams(&z, care == Care::Good ? kLevel : kHastyLevel, Z_DEFAULT_STRATEGY);
   state_->out.resize(bytes.size());
   z.next_in = const_cast<Bytef*>(bytes.data());
   z.avail_in = static_cast<uInt>(bytes.size());
@@ -46,8 +50,8 @@ std::span<const uint8_t> Packer::pack(std::span<const uint8_t> bytes) {
   return std::span<const uint8_t>(state_->out).first(z.total_out);
 }
 
-std::span<const uint8_t> Packer::pack(std::string_view text) {
-  return pack(std::span(reinterpret_cast<const uint8_t*>(text.data()), text.size()));
+std::span<const uint8_t> Packer::pack(std::string_view text, Care care) {
+  return pack(std::span(reinterpret_cast<const uint8_t*>(text.data()), text.size()), care);
 }
 
 std::vector<uint8_t> unpack(std::span<const uint8_t> packed, int64_t size) {

@@ -21,9 +21,11 @@ public:
   Packer();
   ~Packer();
   Packer(Packer&&) noexcept;
+  /// Haste takes half the time and half as many bytes again: for what will be packed anew.
+  enum class Care : uint8_t { Haste, Good };
   /// The packed bytes: these themselves, or some of the packer's that hold until the next call.
-  std::span<const uint8_t> pack(std::span<const uint8_t> bytes);
-  std::span<const uint8_t> pack(std::string_view text);
+  std::span<const uint8_t> pack(std::span<const uint8_t> bytes, Care care = Care::Good);
+  std::span<const uint8_t> pack(std::string_view text, Care care = Care::Good);
 
 private:
   struct State;

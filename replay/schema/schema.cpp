@@ -19,42 +19,89 @@ const std::string& text(std::string_view name) {
   throw Error(ErrorKind::File, fmt::format("the schema's file {} is not part of this build", name));
 }
 
-/// What a file of the schema makes of this kind ("TABLE", "VIEW"), as temporary ones of this connection.
-std::string temporary(std::string_view file, const std::string& kind) {
+/// Statements without comments and without spaces that only align: a tenth of a small trace.
+std::string brief(const std::string& sql) {
   std::string out;
-  const std::string &sql = text(file), begin = "\nCREATE " + kind + " ";
-  for (size_t at = 0; (at = sql.find(begin, at)) != std::string::npos;) {
-    size_t end = sql.find(kind == "TABLE" ? ") STRICT" : ";", at);
-    end = sql.find(';', end) + 1;
-    at += begin.size();
-    out += "CREATE TEMP " + kind + " " + sql.substr(at, end - at) + "\n";
-    at = end;
+  bool quoted = false;
+  for (size_t at = 0; at < sql.size(); ++at) {
+    const char c = sql[at];
+    if (c == '\'') quoted = !quoted;
+    if (!quoted && sql.compare(at, 2, "--") == 0) {
+      at = std::min(sql.find('\n', at), sql.size()) - 1;
+      while (out.ends_with(' ')) out.pop_back();
+    } else if (quoted || c != ' ' || !out.ends_with(' ')) {
+      out += c;
+    }
   }
   return out;
 }
 
-constexpr const char* kTables[] = {
-    "meta",      "string",       "file",      "op",     "dtype",  "arg",         "kind",      "rule",
-    "scope",     "pass",         "step",      "gate",   "origin", "launch",      "phase",     "kernel",
-    "unchanged", "matcher_rule", "candidate", "output", "buffer", "match_total", "step_error"};
+/// The statement that makes a table or a view of this version, for this connection alone.
+std::string temporary(std::string_view kind, std::string_view name) {
+  const std::string &sql = text("trace.sql"), begin = fmt::format("\nCREATE {} {} ", kind, name);
+  const size_t at = sql.find(begin), end = sql.find(kind == "TABLE" ? ") STRICT" : ";\n", at);
+  if (at == std::string::npos) return {};
+  return fmt::format("CREATE TEMP {} {} {};", kind, name,
+                     sql.substr(at + begin.size(), end + (kind == "TABLE" ? 1 : 0) - at - begin.size()));
+}
+
+/// The part of older.sql under this heading.
+std::string partOfOlder(std::string_view heading) {
+  const std::string &sql = text("older.sql"), begin = fmt::format("--: {}\n", heading);
+  const size_t at = sql.find(begin);
+  return sql.substr(at, sql.find("\n--: ", at) - at);
+}
+
+struct TableOf {
+  const char* name;
+  int64_t since; ///< the version
+};
+constexpr TableOf kTables[] = {
+    {"meta", 1},        {"string", 1},      {"file", 1},           {"op", 1},
+    {"dtype", 1},       {"arg", 1},         {"kind", 1},           {"rule", 1},
+    {"scope", 1},       {"pass", 1},        {"step", 1},           {"gate", 1},
+    {"origin", 1},      {"launch", 1},      {"step_error", 1},     {"phase", 2},
+    {"kernel", 2},      {"unchanged", 2},   {"candidate", 2},      {"output", 2},
+    {"buffer", 2},      {"match_total", 2}, {"decision", 4},       {"node_block", 5},
+    {"match_group", 5}, {"match_set", 5},   {"match_pass", 5},     {"packed_time", 5},
+    {"text", 5},        {"text_block", 5},  {"packed_program", 5}, {"match_tried", 6},
+    {"matcher", 6},     {"decline_set", 6}, {"decline_pass", 6},   {"cause", 6}};
+/// Tables that older versions had in place of today's.
 constexpr const char* kTablesBefore3[] = {"artifact", "node_block", "match_block", "text_line",
                                           "instruction"};
-constexpr const char* kTablesSince4[] = {"decision", "decline"};
 constexpr const char* kTablesOf3And4[] = {"packed_text", "packed_program", "packed_node", "packed_match"};
-constexpr const char* kTablesSince5[] = {"node_block",  "match_group", "match_set",  "match_pass",
-                                         "packed_time", "text",        "text_block", "packed_program"};
+/// Those of a file may be anything; readers ask these.
+constexpr const char* kViewsOfReaders[] = {"artifact", "text_line", "instruction"};
+constexpr const char* kViewsSince6[] = {"matcher_rule", "decline", "byte",
+                                        "v_node",       "v_edge",  "v_match_pass"};
+
+/// Tables that readers ask and files of this version do not have, empty; and views.
+void addWhatIsMissing(const Database& db, int64_t version) {
+  std::string sql;
+  for (const TableOf& table : kTables)
+    if (table.since > version && table.since < kPlainSchemaVersion) sql += temporary("TABLE", table.name);
+  if (version < 2) sql += partOfOlder("versions before 2");
+  if (version < 4) sql += partOfOlder("versions before 4");
+  if (version >= kPackedSchemaVersion && version < kPlainSchemaVersion)
+    sql += partOfOlder("versions 3 and 4");
+  if (version >= kPlainSchemaVersion)
+    for (const char* view : kViewsOfReaders) sql += temporary("VIEW", view);
+  if (version >= kListSchemaVersion)
+    for (const char* view : kViewsSince6) sql += temporary("VIEW", view);
+  if (version < 4) sql += temporary("VIEW", "v_decision") + temporary("VIEW", "v_decline");
+  db.execute(sql);
+}
 } // namespace
 
 void createTables(const Database& db) {
   db.execute("BEGIN");
-  for (const auto& [file, text] : replay_schemaEmbedded()) // in order of their numbers
-    if (file[0] >= '0' && file[0] <= '9') db.execute(text);
+  db.execute(brief(text("trace.sql")));
   db.execute(fmt::format("PRAGMA user_version = {}", kTraceSchemaVersion));
   db.execute("COMMIT");
 }
 
 void createIndexes(const Database& db) {
-  db.execute(text("indexes.sql"));
+  db.execute(brief(text("indexes.sql")));
 }
 
 Database openTrace(const std::string& path) {
@@ -80,33 +127,21 @@ Database openTrace(const std::string& path) {
     throw Error(
         ErrorKind::File,
         fmt::format("{}: the trace's format number {} is not valid; the file is damaged", path, version));
-  // Tables that came later, empty.
-  if (version == 1) db.execute(temporary("002_provenance.sql", "TABLE"));
-  if (version < 4) db.execute(temporary("004_decisions.sql", "TABLE"));
-  Statement exists = db.prepare("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?1 UNION ALL "
-                                "SELECT 1 FROM sqlite_temp_schema WHERE type = 'table' AND name = ?1");
-  auto check = [&](auto& tables) {
-    for (const char* table : tables) {
-      bool there = exists.bind(1, std::string_view(table)).step();
-      exists.reset();
-      if (!there)
-        throw Error(ErrorKind::File,
-                    fmt::format("{}: the table {} is missing; the file is damaged", path, table));
-    }
+  Statement exists = db.prepare("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?1");
+  auto check = [&](const char* table) {
+    bool there = exists.bind(1, std::string_view(table)).step();
+    exists.reset();
+    if (!there)
+      throw Error(ErrorKind::File,
+                  fmt::format("{}: the table {} is missing; the file is damaged", path, table));
   };
-  check(kTables);
-  check(kTablesSince4);
-  // Views of the file are its own business: those that readers use are made here.
-  if (version < kPackedSchemaVersion) {
-    check(kTablesBefore3);
-  } else if (version < kPlainSchemaVersion) {
-    check(kTablesOf3And4);
-    db.execute(temporary("003_packed.sql", "VIEW"));
-  } else {
-    check(kTablesSince5);
-    db.execute(temporary("005_plain.sql", "VIEW"));
-  }
-  if (version < 4) db.execute(temporary("004_decisions.sql", "VIEW"));
+  for (const TableOf& table : kTables)
+    if (table.since <= version) check(table.name);
+  if (version == 2)
+    for (const char* table : kTablesBefore3) check(table);
+  if (version >= kPackedSchemaVersion && version < kPlainSchemaVersion)
+    for (const char* table : kTablesOf3And4) check(table);
+  addWhatIsMissing(db, version);
   return db;
 }
 

@@ -1,6 +1,5 @@
-// The trace's schema: numbered .sql files of this folder, run in order. `user_version` is the number of the
-// last one that changed tables; a file of a newer version is refused, an older one is read as it is or
-// migrated when copied.
+// The trace's schema: trace.sql is all of it. `user_version` counts its changes; a file of a newer version is
+// refused, an older one is read as it is, by what older.sql makes for the connection.
 //
 //   Database db = Database::create(path);  createTables(db);  ...  createIndexes(db);
 //   Database db = openTrace(path);         // Error(File): missing, empty, foreign, newer, damaged
@@ -10,10 +9,11 @@
 namespace uopscope {
 
 constexpr int64_t kTraceApplicationId = 0x554f5053; ///< "UOPS"
-constexpr int64_t kTraceSchemaVersion = 5;
+constexpr int64_t kTraceSchemaVersion = 6;
 constexpr int64_t kPackedSchemaVersion =
     3; ///< the first one whose texts, programs, nodes and counts are packed
 constexpr int64_t kPlainSchemaVersion = 5; ///< the first one whose nodes and counts are plain again
+constexpr int64_t kListSchemaVersion = 6;  ///< the first one with lists of rules and sets of declines
 
 /// The version of the program that wrote a trace.
 constexpr std::string_view kProgramVersion = "0.1.0";

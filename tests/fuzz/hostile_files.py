@@ -1,63 +1,34 @@
 #!/usr/bin/env python3
-"""Valid SQLite with hostile content: traces and corpora whose rows, values, tables and views are what no recorder
-writes, passed through every verb of the command line.
+"""Files with hostile content: traces and corpora that are valid SQLite and whose rows, values, tables and views are what no
+recorder writes, and texts that are nearly what uopscope reads, passed through every verb of the command line and every pane
+of the window.
 
-    tests/fuzz/hostile_files.py build/bin/uopscope samples/matmul.py --seed 1 --count 1000 --keep found
+    ninja -C build call_server
+    tests/fuzz/hostile_files.py build/call_server --seed 1 --count 1000 --keep found
 
-A file is a recording with one to four changes drawn from a seed: the same seed makes the same file (--only SEED makes
-it again and keeps it). Nothing about the schema is written here: tables and columns are asked of the file, packed values
-are found by what zlib says of them. A call fails where it ends by a signal, takes longer than --seconds, needs more than
-two gigabytes, exits with a code above 2, or lets an escape byte through. Prints a line for each failure and a summary;
-exit code 1 where there was one.
+A file is one that uopscope wrote with one to four changes drawn from a seed: the same seed makes the same file (--only SEED
+makes it again, keeps it and passes it through every verb). Nothing about the schema is written here: tables and columns are
+asked of the file, packed values are found by what zlib says of them. A call fails where it ends by a signal, takes longer
+than --seconds of the processor, needs more than two gigabytes, exits with a code above 2, or lets an escape byte through.
+Prints a line for each failure and a summary; exit code 1 where there was one.
 """
-import argparse, os, random, resource, shutil, signal, sqlite3, subprocess, sys, tempfile, time, zlib
+import argparse, json, os, random, shutil, sqlite3, subprocess, sys, tempfile, time
 
-INTEGERS = [0, 1, -1, 2, 127, 255, 256, 1023, 1024, 65536, 2**31 - 1, 2**31, 2**32, 2**32 + 1, 2**62, 2**63 - 1, -2**31, -2**63]
-ESCAPE = "\x1b]0;owned\x07\x1b[2J\x9b31m"
+from hostile_texts import change_text, text_calls
+from hostile_values import texts, value
 
-
-def texts(r):
-    return r.choice([
-        "", " ", "\n", "\0", ESCAPE, "x" * r.choice([100, 10000, 300000]), "[" * 20000, "{\"a\":" * 5000, "(" * 20000, "((1,2),(3", "null",
-        "[null,-1,1e999,\"x\",[[]]]", "[99999999999999999999]", "../../../etc/passwd", "/dev/zero", "%s%n%d{}{0}", "<script>alert(1)</script>",
-        "'; DROP TABLE step; --", "dtypes.float.vec(99999999)", "dtypes.nothing", "Range(-1;NOPE)", "Range(0;REDUCE)", "1e999", "-", "'", "\"",
-        "\u202eevil\u202c", "\ud7ff\ufffd\U0010ffff", "kernel", "script", "schedule", "done", "failed", "recording", "full", "9" * 400, "nan", "a\tb\rc\n" * 50])
-
-
-def packed(data):
-    """What zlib makes of a value, or the value itself."""
-    try: return zlib.decompressobj().decompress(data, 1 << 22), True
-    except zlib.error: return data, False
-
-
-def blobs(r, old):
-    data, was_packed = packed(bytes(old or b""))
-    data = bytearray(data)
-    way = r.randrange(8)
-    if way == 0: data = bytearray()
-    elif way == 1: data = bytearray(b"\x80" * r.choice([1, 9, 11, 5000]))
-    elif way == 2: data = bytearray(b"\xff" * len(data))
-    elif way == 3: data = bytearray(len(data))
-    elif way == 4: data = data[:r.randrange(len(data) + 1)]
-    elif way == 5: data += bytes(r.randrange(256) for _ in range(50))
-    elif way == 6: data = bytearray(texts(r).encode("utf8", "surrogatepass"))
-    else:
-        for _ in range(r.choice([1, 3, 30])):
-            if data: data[r.randrange(len(data))] = r.randrange(256)
-    if was_packed and r.random() < 0.8: return zlib.compress(bytes(data))
-    return zlib.compress(bytes(50_000_000)) if r.random() < 0.03 else bytes(data)
-
-
-def value(r, old):
-    if old is None or r.random() < 0.1: return r.choice([None, r.choice(INTEGERS), texts(r), b"\xff\xfe"])
-    if isinstance(old, int): return r.choice([r.choice(INTEGERS), old + r.choice([-1, 1, 1000]), -old, r.randrange(1, 50)])
-    if isinstance(old, float): return r.choice([float("inf"), -0.0, 1e308, 5e-324])
-    if isinstance(old, str):
-        if r.random() < 0.4 and old:
-            at = r.randrange(len(old))
-            return r.choice([old[:at], old[:at] + ESCAPE + old[at:], old[:at] + texts(r)[:200] + old[at:], old * 3, old[::-1]])
-        return texts(r)
-    return blobs(r, old)
+SCRIPT = """
+from tinygrad import Tensor, Variable, Context, dtypes
+a, b = Tensor.arange(12).reshape(3, 4).float().realize(), Tensor.ones(4, 2).contiguous().realize()
+print((a @ b).softmax().tolist())
+for n in (2, 3):
+    v = Variable("n", 1, 4).bind(n)
+    print(a[:, :v].sum().item())
+print((a.cast(dtypes.int) // 5 % 3).tolist(), a.exp().sum(0).relu().tolist())
+with Context(NOOPT=1): print((a + 1).sum(1).tolist())
+"""
+PANES = ["graph", "source", "ir", "asm", "uops", "stats", "script", "links", "compare", "profile", "timeline", "sql"]
+VERBS_OF_A_CORPUS = ["source", "ir", "asm", "graph", "story", "launch", "opts", "settings"]
 
 
 def tables(db):
@@ -100,84 +71,131 @@ def change(db, r):
         db.execute(r.choice(["UPDATE pass SET parent = id - 1", "UPDATE pass SET parent = id", "UPDATE pass SET first_step = 1", "UPDATE pass SET scope = 1"]))
 
 
-def make(base, path, seed):
-    r = random.Random(seed)
+def change_database(r, base, path):
     shutil.copy(base, path)
     db = sqlite3.connect(path, isolation_level=None)
     db.execute("PRAGMA ignore_check_constraints = ON")
+    db.execute("PRAGMA synchronous = OFF")
+    db.execute("PRAGMA journal_mode = MEMORY")
     db.execute("BEGIN")
     for _ in range(r.randrange(1, 5)):
         try: change(db, r)
         except (sqlite3.Error, OverflowError, UnicodeError, IndexError): pass
     db.execute("COMMIT")
     db.close()
-    return r
 
 
-def calls(r, path, base, folder, corpus):
-    out = os.path.join(folder, "out")
-    kernel, number = str(r.randrange(1, 12)), str(r.randrange(1, 30))
-    if corpus:
-        return [["replay", "ls", path], ["replay", "ls", path, "--json"], ["replay", "diff", base, path], ["replay", "diff", path, base, "--json"],
-                ["replay", "diff", path, base, "-o", out + ".html", "--diffs"]] + \
-               [["replay", "show", path, str(k), "--what", what] for k in (1, 2) for what in ("source", "graph", "story", "launch", "opts", "settings")] + \
-               [["replay", "reproduce", path, "1", "-o", out + ".py"], ["replay", "run", path, "-o", out + ".uopcorpus", "--json"]]
-    return [["ls", path], ["ls", path, "--json"], ["ls", path, kernel], ["ls", path, kernel, number], ["stats", path], ["stats", path, "--json"],
-            ["stats", path, "--by", "pass"], ["show", path, kernel], ["show", path, kernel, "--pass", number], ["show", path, kernel, "--pass", number, "--step", "1", "--what", "diff"],
-            ["show", path, kernel, "--what", "provenance"], ["show", path, kernel, "--what", "uops"], ["show", path, kernel, "--what", "ir"],
-            ["check", path], ["diff", base, path], ["diff", path, base, "--json"], ["stats", path, "--diff", base], ["compare", path, f"kernel={kernel}&pass={number}"],
-            ["export", path, "-o", out + ".jsonl"], ["export", path, "-o", out + ".trace.json"], ["export", path, "-o", out + ".html"], ["export", path, "-o", out + ".csv"],
-            ["export", path, kernel, "-o", out + ".json"], ["export", path, kernel, "-o", out + ".dot"], ["replay", "ls", path],
-            ["query", path, "SELECT * FROM v_rewrite LIMIT 50"], ["query", path, "SELECT * FROM v_node LIMIT 50"], ["query", path, "SELECT id, expr(id), sources(id) FROM node LIMIT 50"],
-            ["query", path, "SELECT * FROM v_kernel"], ["query", path, "SELECT count(*) FROM match_count"], ["query", path, "SELECT * FROM artifact LIMIT 3"]]
+def corpus_calls(r, path, base, out):
+    kernel = str(r.randrange(1, 6))
+    return [["replay", "ls", path], ["replay", "ls", path, "--json"], ["replay", "diff", base, path], ["replay", "diff", path, base, "--json"], ["replay", "diff", path, path],
+            ["replay", "diff", path, base, "-o", out + ".html", "--diffs"], ["replay", "diff", base, path, "-o", out + ".md"], ["story", path, kernel],
+            *(["replay", "show", path, kernel, "--what", what] for what in VERBS_OF_A_CORPUS),
+            ["replay", "reproduce", path, kernel, "-o", out + ".py"], ["replay", "reproduce", path, kernel, "-o", out + ".cpp"],
+            ["replay", "run", path, "-o", out + ".uopcorpus", "--json", "-j", "1"], ["replay", "diff", path, "-j", "1"]]
 
 
-def limits():
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    os.setpgid(0, 0)
+def trace_calls(r, path, base, out):
+    kernel, number, node = str(r.randrange(1, 12)), str(r.randrange(1, 30)), str(r.choice([1, 5, 50, 200, 2**31 - 1]))
+    link = f"kernel={kernel}&pass={number}&step={r.choice([0, 1, 3, 9])}"
+    return [["ls", path], ["ls", path, "--json"], ["ls", path, kernel], ["ls", path, kernel, number], ["ls", path, kernel, number, "--json"], ["stats", path], ["stats", path, "--json"],
+            *(["stats", path, "--by", by] for by in ("pass", "op", "kernel", "phase", "reason", "launch")), ["stats", path, kernel], ["stats", path, "--diff", base],
+            ["show", path, kernel], ["show", path, kernel, "--pass", number], ["show", path, kernel, "--pass", number, "--json"], ["show", path, kernel, "--node", node],
+            ["show", path, kernel, "--pass", number, "--step", "1", "--what", "diff"],
+            *(["show", path, kernel, "--what", what] for what in ("provenance", "uops", "ir", "asm", "source", "opts", "launch")),
+            ["check", path, kernel, "--limit", "3"], ["check", path, kernel, "--pass", number], ["diff", base, path], ["diff", path, base, "--json"], ["compare", path, link], ["compare", path, link, "kernel=1"],
+            ["compare", path, link, "--other", base, "--json"], ["why", path, kernel, number, node], ["why", path, kernel, number, node, "add-zero", "--json"], ["story", path, kernel], ["story", path, "-o", out + ".html"],
+            ["replay", "ls", path], ["replay", "diff", path, base], ["replay", "show", path, kernel, "--what", "story"],
+            *(["export", path, "-o", out + end] for end in (".jsonl", ".trace.json", ".html", ".csv", ".parquet")), ["export", path, "--what", "session", "--megabytes", "1", "-o", out + ".html"],
+            ["export", path, kernel, "-o", out + ".json"], ["export", path, kernel, "-o", out + ".dot"], ["export", path, kernel, "--pass", number, "--diff", "-o", out + ".svg"],
+            *(["query", path, f"SELECT * FROM {view} LIMIT 50"] for view in ("v_rewrite", "v_node", "v_edge", "v_kernel", "v_pass", "v_match_pass", "v_line", "v_decision", "v_alternative", "v_launch_time", "v_arg_part")),
+            ["query", path, "SELECT id, expr(id), sources(id) FROM node LIMIT 50"], ["query", path, "SELECT count(*) FROM match_count"], ["query", path, "SELECT * FROM artifact LIMIT 3"]]
 
 
-def run(program, arguments, environment, seconds):
-    """Why the call counts as failed, or nothing."""
-    began = time.monotonic()
-    p = subprocess.Popen([program, *arguments], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL, env=environment, preexec_fn=limits)
-    try: out = p.communicate(timeout=seconds)[0]
-    except subprocess.TimeoutExpired:
-        os.killpg(p.pid, signal.SIGKILL)
-        p.communicate()
-        return f"longer than {seconds} s"
-    if p.returncode < 0: return f"signal {-p.returncode}"
-    if p.returncode > 2: return f"exit code {p.returncode}: {out[-200:].decode(errors='replace')}"
-    if b"\x1b" in out or b"\xc2\x9b" in out: return "an escape byte"
-    if b"terminate called" in out or b"Sanitizer" in out: return out[-300:].decode(errors="replace")
-    peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
-    return f"{peak >> 10} MB" if peak > 2 << 20 else None
+def window_calls(r, path, base, out, is_corpus):
+    picture = ["--screenshot", out + ".png"]
+    if is_corpus: return [["replay", "diff", base, path, *picture]]
+    at = f"kernel={r.randrange(1, 12)}&pass={r.randrange(1, 30)}&step={r.choice([0, 1, 3])}"
+    return [["open", path, "--at", f"{at}&tab={pane}", *picture] for pane in PANES] + [["open", path, *picture]]
+
+
+class Server:
+    """The program under test in one process that forks for each call."""
+    def __init__(self, program, environment, seconds):
+        self.program, self.environment, self.seconds, self.process = program, environment, seconds, None
+
+    def call(self, arguments, output):
+        if self.process is None or self.process.poll() is not None:
+            self.process = subprocess.Popen([self.program], stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=self.environment, text=True)
+        asked = {"arguments": arguments, "output": output, "seconds": self.seconds, "patience": self.seconds * 12, "bytes": 8 << 30}
+        self.process.stdin.write(json.dumps(asked) + "\n")
+        self.process.stdin.flush()
+        return json.loads(self.process.stdout.readline())
+
+    def wrong(self, arguments, output):
+        """Why the call counts as failed, or nothing."""
+        got = self.call(arguments, output)
+        with open(output, "rb") as f: said = f.read(50_000_000)
+        if got["seconds"] > self.seconds or got["late"]: return f"longer than {self.seconds:g} s: {got['seconds']:.1f} s of the processor"
+        if got["signal"]: return f"signal {got['signal']}: {said[-200:].decode(errors='replace')!r}"
+        if got["code"] > 2: return f"exit code {got['code']}: {said[-200:].decode(errors='replace')!r}"
+        if b"\x1b" in said or b"\xc2\x9b" in said: return "an escape byte"
+        if b"terminate called" in said or b"Sanitizer" in said: return f"ended: {said[-300:].decode(errors='replace')!r}"
+        return f"memory: {got['kilobytes'] >> 10} MB" if got["kilobytes"] > 2 << 20 else None
+
+
+def make_bases(server, folder):
+    """What uopscope writes of one small script: each a file that is changed."""
+    def path(name): return os.path.join(folder, name)
+    with open(path("base.py"), "w") as f: f.write(SCRIPT)
+    shutil.copy(os.path.join(os.path.dirname(__file__), "../../docs/lessons/1-a-plus-b.md"), path("base.md"))
+    full = path("base.uoptrace")
+    for arguments in (["record", "-q", path("base.py"), "-o", full], ["record", "-q", "--tier", "stats", path("base.py"), "-o", path("stats.uoptrace")],
+                      ["replay", "capture", "-q", path("base.py"), "-o", path("base.uopcorpus")], ["export", full, "-o", path("base.jsonl")], ["export", full, "-o", path("base.csv")],
+                      ["export", full, "-o", path("base.trace.json")], ["export", full, "3", "-o", path("base.dot")]):
+        if (code := server.call(arguments, path("log"))["code"]) > 1: sys.exit(f"{' '.join(arguments)}: exit code {code}: {open(path('log')).read()}")
+    return [path("base" + end) for end in (".uoptrace", ".uopcorpus", ".dot", ".jsonl", ".csv", ".trace.json", ".md")] + [path("stats.uoptrace")]
+
+
+def draw_base(r, bases):
+    trace, corpus, *others = bases
+    return r.choices([trace, corpus, *others], [60, 20] + [2.5] * (len(others) - 1) + [7.5])[0]
 
 
 def main():
     a = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    a.add_argument("program"), a.add_argument("script")
+    a.add_argument("program", help="call_server")
     a.add_argument("--seed", type=int, default=1), a.add_argument("--count", type=int, default=100), a.add_argument("--only", type=int)
-    a.add_argument("--calls", type=int, default=6, help="of a file, drawn from all verbs"), a.add_argument("--seconds", type=float, default=10)
+    a.add_argument("--calls", type=int, default=3, help="of a file, drawn from all verbs"), a.add_argument("--seconds", type=float, default=10)
+    a.add_argument("--windows", type=float, default=0.03, help="share of files that are opened in the window too")
     a.add_argument("--minutes", type=float, default=1e9), a.add_argument("--keep", help="folder for files that failed")
     o = a.parse_args()
     folder = tempfile.mkdtemp(prefix="uopscope-fuzz-")
     environment = {**os.environ, "HOME": folder, "XDG_RUNTIME_DIR": folder, "QT_QPA_PLATFORM": "offscreen", "NO_COLOR": "1"}
-    trace, corpus = os.path.join(folder, "base.uoptrace"), os.path.join(folder, "base.uopcorpus")
-    subprocess.run([o.program, "record", o.script, "-o", trace], env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=True)
-    subprocess.run([o.program, "replay", "capture", "-q", o.script, "-o", corpus], env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=True)
+    server = Server(o.program, environment, o.seconds)
+    bases = make_bases(server, folder)
+    output = os.path.join(folder, "said")
     began, files, made, failures = time.monotonic(), 0, 0, {}
     for seed in [o.only] if o.only is not None else range(o.seed, o.seed + o.count):
         if time.monotonic() - began > 60 * o.minutes: break
-        is_corpus = seed % 4 == 0
-        base = corpus if is_corpus else trace
-        path = os.path.join(folder, "hostile" + (".uopcorpus" if is_corpus else ".uoptrace"))
-        r = make(base, path, seed)
+        r = random.Random(seed)
+        base = draw_base(r, bases)
+        path = os.path.join(folder, "hostile" + os.path.basename(base)[len(os.path.basename(base).split(".")[0]):])
+        out, is_corpus = os.path.join(folder, "out"), base.endswith(".uopcorpus")
+        if base.endswith((".uoptrace", ".uopcorpus")):
+            change_database(r, base, path)
+            every = (corpus_calls if is_corpus else trace_calls)(r, path, base, out)
+            windows = window_calls(r, path, base, out, is_corpus)
+        else:
+            change_text(r, base, path)
+            every, windows = text_calls(path, folder), []
         files += 1
-        every = calls(r, path, base, folder, is_corpus)
-        for arguments in every if o.only is not None else r.sample(every, min(o.calls, len(every))):
+        if o.only is not None: chosen = every + windows
+        else:
+            chosen = r.sample(every, min(o.calls, len(every)))
+            if windows and r.random() < o.windows: chosen.append(r.choice(windows))
+        for arguments in chosen:
             made += 1
-            if wrong := run(o.program, arguments, environment, o.seconds):
+            if wrong := server.wrong(arguments, output):
                 shown = " ".join(x.replace(path, "FILE").replace(base, "BASE").replace(folder, "") for x in arguments)
                 failures.setdefault(wrong.split(":")[0] + " | " + " ".join(shown.split()[:2]), []).append(seed)
                 print(f"seed {seed}: {shown}: {wrong}", flush=True)
@@ -186,6 +204,7 @@ def main():
                     shutil.copy(path, os.path.join(o.keep, f"{seed}-{os.path.basename(path)}"))
         for left in os.listdir(folder):
             if left.startswith(("hostile", "out")): os.remove(os.path.join(folder, left))
+        if files % 1000 == 0: print(f"{files} files, {made} calls, {time.monotonic() - began:.0f} s", flush=True)
     print(f"{files} files, {made} calls, {sum(map(len, failures.values()))} failures of {len(failures)} kinds, {time.monotonic() - began:.0f} s, seeds from {o.seed}")
     for kind, seeds in sorted(failures.items()): print(f"  {len(seeds):>5}  {kind}: seeds {seeds[:5]}")
     shutil.rmtree(folder, ignore_errors=True)

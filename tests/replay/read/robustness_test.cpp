@@ -53,6 +53,7 @@ bool readAll(const std::string& path) {
     trace.outputs();
     trace.matchTotals(MatchGroup::Rule);
     trace.matchTotals(MatchGroup::Everything);
+    trace.declines(0, 0);
     for (const ScopeInfo& s : std::vector<ScopeInfo>(trace.scopes())) {
       for (const ArtifactInfo& a : trace.artifacts(s.id)) {
         trace.artifactText(a.id);
@@ -187,6 +188,16 @@ TEST_CASE("hostile rows") {
            "UPDATE match_group SET cells = '[1,4294967295,4294967295]'; DELETE FROM match_total",
            "UPDATE match_group SET cells = '[1,[1,1,1,1,1,1,1,1]]'; DELETE FROM match_total",
            "UPDATE match_group SET op = 256; DELETE FROM match_total",
+           "UPDATE match_group SET times = -1; DELETE FROM match_total",
+           "UPDATE match_group SET cells = '[[9223372036854775807,1],[0,1],[0,1]]'; DELETE FROM match_total",
+           "UPDATE match_group SET tried = 0; DELETE FROM match_total",
+           "UPDATE match_tried SET rules = '[[],\"x\",-1,4294967296]'; DELETE FROM match_total",
+           "UPDATE match_tried SET rules = '{\"a\":7}'; DELETE FROM match_total",
+           "UPDATE matcher SET rules = '[[1],\"x\",-1,9223372036854775807,1e99]'",
+           "UPDATE matcher SET rules = 'no JSON'",
+           "UPDATE decline_set SET cells = '[[1],[],\"x\",-1,[9223372036854775807,9223372036854775807]]'",
+           "UPDATE decline_set SET cells = '['",
+           "UPDATE decline_pass SET declines = 0; UPDATE cause SET rule = -1",
            "DELETE FROM match_group; DELETE FROM match_total",
            "UPDATE match_set SET groups = '[[1],\"x\",-1]'; DELETE FROM match_total",
            "DELETE FROM match_set; DELETE FROM match_total",

@@ -18,11 +18,9 @@ using namespace uopscope::test;
 
 namespace {
 
-/// In order of their numbers.
-constexpr const char* kSchemaFiles[] = {"001_initial.sql", "002_provenance.sql", "003_packed.sql",
-                                        "004_decisions.sql", "005_plain.sql"};
+constexpr const char* kSchemaFile = UOPSCOPE_SOURCE_DIR "/replay/schema/trace.sql";
 const std::string kPage = std::string(UOPSCOPE_SOURCE_DIR) + "/docs/guide/trace-format.md";
-constexpr std::string_view kBegin = "<!-- tables: made from replay/schema/*.sql -->\n",
+constexpr std::string_view kBegin = "<!-- tables: made from replay/schema/trace.sql -->\n",
                            kEnd = "<!-- end of tables -->\n";
 
 std::string textOf(const std::string& path) {
@@ -53,41 +51,27 @@ Column columnOf(const std::string& line) {
   return c;
 }
 
-/// Tables and views in order of their files, as the last migration leaves them.
+/// Tables and views in their order.
 std::vector<Described> schema() {
   std::vector<Described> out;
-  for (const char* file : kSchemaFiles) {
-    std::istringstream in(textOf(std::string(UOPSCOPE_SOURCE_DIR) + "/replay/schema/" + file));
-    std::string comment;
-    bool open = false;
-    for (std::string line; std::getline(in, line);) {
-      auto find = [&](const std::string& name) {
-        return std::ranges::find_if(out, [&](const Described& d) { return d.name == name; });
-      };
-      auto word = [&](int n) {
-        std::istringstream words(line);
-        std::string w;
-        for (int k = 0; k <= n; ++k) words >> w;
-        return w.substr(0, w.find(';'));
-      };
-      if (line.starts_with("-- ")) {
-        comment += (comment.empty() ? "" : " ") + line.substr(3);
-      } else if (line.starts_with("CREATE TABLE") || line.starts_with("CREATE VIEW")) {
-        open = line.starts_with("CREATE TABLE");
-        out.push_back({word(2), comment, !open, {}});
-        comment.clear();
-      } else if (line.starts_with("DROP ")) {
-        out.erase(find(word(2)));
-      } else if (line.starts_with("ALTER TABLE")) {
-        find(word(2))->columns.push_back(columnOf(line.substr(line.find("COLUMN ") + 7)));
-      } else if (open && line.starts_with("  PRIMARY KEY")) {
-        continue;
-      } else if (open && line.starts_with("  ")) {
-        out.back().columns.push_back(columnOf(line));
-      } else {
-        open = false;
-        comment.clear();
-      }
+  std::istringstream in(textOf(kSchemaFile));
+  std::string comment;
+  bool open = false;
+  for (std::string line; std::getline(in, line);) {
+    if (line.starts_with("-- ")) {
+      comment += (comment.empty() ? "" : " ") + line.substr(3);
+    } else if (line.starts_with("CREATE TABLE") || line.starts_with("CREATE VIEW")) {
+      open = line.starts_with("CREATE TABLE");
+      std::istringstream words(line);
+      std::string create, kind, name;
+      words >> create >> kind >> name;
+      out.push_back({name, comment, !open, {}});
+      comment.clear();
+    } else if (open && line.starts_with("  ") && !line.starts_with("  PRIMARY KEY")) {
+      out.back().columns.push_back(columnOf(line));
+    } else if (!line.starts_with("  ")) {
+      open = false;
+      comment.clear();
     }
   }
   return out;
@@ -159,8 +143,7 @@ TEST_CASE("the recorder of foreign traces has the same schema") {
   size_t from = script.find(begin), to = script.find(end);
   REQUIRE(from != std::string::npos);
   REQUIRE(to != std::string::npos);
-  for (const char* file : kSchemaFiles)
-    sql += textOf(std::string(UOPSCOPE_SOURCE_DIR) + "/replay/schema/" + file);
+  sql = textOf(kSchemaFile);
   std::string wanted = script.substr(0, from + begin.size()) + sql + script.substr(to);
   if (std::getenv("UPDATE_GOLDEN"))
     std::ofstream(path) << wanted;
@@ -191,7 +174,7 @@ TEST_CASE("every table and column of a trace is described") {
     for (const Column& c : it->columns) wanted.push_back(c.name);
     CHECK(columns == wanted);
   }
-  CHECK(tables == 33);
+  CHECK(tables == 36);
 }
 
 TEST_CASE("queries of docs/guide/trace-format.md run") {
@@ -240,7 +223,7 @@ TEST_CASE("views say what readers say") {
   Database db = Database::openReadOnly(file.path);
   for (const char* view :
        {"v_node", "v_edge", "v_rewrite", "v_pass", "v_kernel", "v_launch", "v_launch_time", "v_match",
-        "v_match_pass", "v_line", "v_origin", "v_buffer", "v_phase", "v_alternative"}) {
+        "v_match_pass", "matcher_rule", "v_line", "v_origin", "v_buffer", "v_phase", "v_alternative"}) {
     CAPTURE(view);
     Statement s = db.prepare(std::string("SELECT count(*) FROM ") + view);
     REQUIRE(s.step());

@@ -105,6 +105,8 @@ ProfilePtr buildProfile(Trace& trace, const std::function<bool()>& stop) {
     nodes[nodes[id].parent].children.push_back(id);
     return id;
   };
+  std::map<ScopeId, std::vector<ScopeId>> below; // asked once, not for each scope
+  for (const ScopeInfo& s : trace.scopes()) below[s.parent].push_back(s.id);
   std::map<PassId, uint32_t> passNode;
   uint32_t schedule = 0; // the latest one: kernels are compiled for it
   std::function<void(ScopeId, uint32_t)> addScope = [&](ScopeId id, uint32_t parent) {
@@ -137,9 +139,9 @@ ProfilePtr buildProfile(Trace& trace, const std::function<bool()>& stop) {
         if (t.totalNs() > 0)
           add({trace.rule(t.rule).name, "rule", t.totalNs(), passNode[pass.id], {}, id, pass.id, t.rule});
     }
-    for (const ScopeId child : trace.childrenOf(id)) addScope(child, me);
+    for (const ScopeId child : below[id]) addScope(child, me);
   };
-  for (const ScopeId id : trace.childrenOf(0)) addScope(id, 0);
+  for (const ScopeId id : below[0]) addScope(id, 0);
   // A part never shows more than the whole: what was measured apart is fitted in.
   for (size_t i = nodes.size(); i-- > 0;) {
     int64_t sum = 0;

@@ -1,0 +1,48 @@
+-- What readers find in traces of older versions under today's names: each part is run when such a trace is opened. Tables of
+-- trace.sql that came later are made empty besides. tests/data has a trace of each version.
+
+--: versions before 2
+CREATE TEMP TABLE node_block (first INTEGER, count INTEGER, kinds BLOB, src BLOB);
+CREATE TEMP TABLE match_block (pass INTEGER, nested INTEGER, counts BLOB, counts_ns BLOB);
+CREATE TEMP TABLE matcher_rule (matcher INTEGER, position INTEGER, rule INTEGER);
+CREATE TEMP TABLE instruction (kernel INTEGER, position INTEGER, node INTEGER);
+CREATE TEMP TABLE text_line (artifact INTEGER, line INTEGER, instruction INTEGER);
+
+--: versions before 4
+CREATE TEMP TABLE decline (pass INTEGER, rule INTEGER, reason INTEGER, count INTEGER);
+
+--: versions 3 and 4
+-- Text that belongs to a scope: "source", "ir", "asm", "uops", "opts", "launch" (JSON): id, scope, kind (string.id), text.
+CREATE TEMP VIEW artifact AS
+  SELECT id, scope, kind, CAST(sqlar_uncompress(text, size) AS TEXT) AS text FROM packed_text;
+
+-- Which instructions a line of a kernel's source, IR or assembly is made of: artifact (artifact.id), line (from 1), instruction (instruction.position in the same kernel).
+CREATE TEMP VIEW text_line AS
+  SELECT packed_text.id AS artifact, line.key + 1 AS line, item.value AS instruction
+  FROM packed_text, json_each(sqlar_uncompress(lines, lines_size)) AS line, json_each(line.value) AS item
+  WHERE lines_size > 0;
+
+-- Linear programs, an instruction a row: kernel (scope.id), position (from 0), node (node.id).
+CREATE TEMP VIEW instruction AS
+  SELECT kernel, item.key AS position, sum(item.value) OVER (PARTITION BY kernel ORDER BY item.key) AS node
+  FROM packed_program, json_each(sqlar_uncompress(nodes, size)) AS item;
+
+-- Nodes in blocks as they are before they are packed: first, count, kinds, src.
+CREATE TEMP VIEW node_block AS
+  SELECT first, count, sqlar_uncompress(kinds, width * count) AS kinds, sqlar_uncompress(src, src_size) AS src FROM packed_node;
+
+-- Nodes by what they are: SELECT op, count(*) FROM v_node GROUP BY op.
+CREATE TEMP VIEW v_node AS
+  WITH RECURSIVE digit(d, v) AS (VALUES ('0',0),('1',1),('2',2),('3',3),('4',4),('5',5),('6',6),('7',7),('8',8),('9',9),('A',10),('B',11),('C',12),('D',13),('E',14),('F',15)),
+  byte(h, v) AS MATERIALIZED (SELECT a.d || b.d, a.v * 16 + b.v FROM digit a, digit b),
+  at(k) AS (SELECT 0 UNION ALL SELECT k + 1 FROM at WHERE k < 1023),
+  whole(first, count, kinds) AS MATERIALIZED (SELECT first, count, kinds FROM node_block),
+  spelled(id, kind) AS (
+    SELECT first + k, l.v + 256 * m.v + 65536 * h.v
+    FROM (SELECT first, count, kinds, length(kinds) / count AS w FROM whole) JOIN at ON k < count
+    JOIN byte l ON l.h = hex(substr(kinds, w * k + 1, 1))
+    JOIN byte m ON m.h = hex(substr(kinds, w * k + 2, 1))
+    JOIN byte h ON h.h = CASE w WHEN 3 THEN hex(substr(kinds, w * k + 3, 1)) ELSE '00' END)
+  SELECT spelled.id, op.name AS op, dtype.name AS dtype, arg.value AS arg, tag.value AS tag, spelled.kind
+  FROM spelled JOIN kind ON kind.id = spelled.kind JOIN op ON op.id = kind.op JOIN dtype ON dtype.id = kind.dtype
+  LEFT JOIN arg ON arg.id = kind.arg LEFT JOIN arg AS tag ON tag.id = kind.tag;
