@@ -17,7 +17,7 @@ Rectangle {
         spacing: Theme.px(6)
         visible: text.length > 0
         Layout.fillWidth: true
-        Layout.maximumWidth: Math.min(name.implicitWidth, Theme.px(240)) + (last ? 0 : Theme.px(16))
+        Layout.maximumWidth: Math.ceil(Math.min(name.implicitWidth, Theme.px(240))) + (last ? 1 : Theme.px(16))
         ULabel {
             id: name
             text: crumb.text
