@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <unordered_map>
 
@@ -23,12 +24,24 @@ struct KeyHash {
 struct CachedSchedule {
   std::vector<uint64_t> signature;
   std::shared_ptr<const ScheduleTemplate> form;
+  int64_t used = 0; ///< the schedule that it last served
 };
 /// Of one thread, as tensors are.
 struct Cache {
   std::unordered_map<std::pair<uint64_t, uint64_t>, CachedSchedule, KeyHash> entries;
   int64_t schedules = 0;
 };
+constexpr size_t kMostSchedules = 4096;
+
+/// Drops the half that served longest ago where there are too many. A schedule that runs holds its kernels.
+void makeRoom(Cache& c) {
+  if (c.entries.size() < kMostSchedules) return;
+  std::vector<int64_t> times;
+  for (auto& [key, entry] : c.entries) times.push_back(entry.used);
+  auto middle = times.begin() + static_cast<std::ptrdiff_t>(times.size() / 2);
+  std::nth_element(times.begin(), middle, times.end());
+  std::erase_if(c.entries, [&](auto& known) { return known.second.used < *middle; });
+}
 Cache& cache() {
   static thread_local Cache c;
   return c;
@@ -63,8 +76,10 @@ Schedule createSchedule(UOp bigSink) {
   bool hit = it != c.entries.end() && it->second.signature == signature.words;
   if (!hit) {
     auto form = makeTemplate(bigSink, signature);
+    makeRoom(c);
     it = c.entries.insert_or_assign(key, CachedSchedule{signature.words, std::move(form)}).first;
   }
+  it->second.used = c.schedules;
   Schedule schedule = instantiate(*it->second.form, signature);
   schedule.cacheHit = hit;
   printSummary(schedule, nowNs() - start, key);
