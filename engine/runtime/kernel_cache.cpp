@@ -379,7 +379,8 @@ std::shared_ptr<const CompiledKernel> getKernel(const ScheduleItem& item, Device
 std::pair<std::vector<int>, std::vector<int>> kernelAccess(const Pool* program) {
   std::lock_guard lock(cache().mutex);
   for (auto& [key, entry] : cache().byContent)
-    if (entry->kernel->identity() == program) return {entry->kernel->lowered.ins, entry->kernel->lowered.outs};
+    if (entry->kernel->identity() == program)
+      return {entry->kernel->lowered.ins, entry->kernel->lowered.outs};
   return {};
 }
 
