@@ -37,6 +37,19 @@
 
 namespace uopscope {
 
+namespace {
+
+/// The nodes in another pool: they outlive the graphs of all passes, which take a hundred times as much.
+std::vector<UOp> copied(const std::vector<UOp>& nodes, Pool& to) {
+  UOpMap<UOp> moved;
+  std::vector<UOp> out;
+  out.reserve(nodes.size());
+  for (UOp u : nodes) out.push_back(to.import(u, &moved));
+  return out;
+}
+
+} // namespace
+
 CompiledKernel lowerAndRender(UOp ast, const Device& device, std::string& report,
                               std::vector<TextLine>* lines) {
   CompiledKernel made;
@@ -50,7 +63,8 @@ CompiledKernel lowerAndRender(UOp ast, const Device& device, std::string& report
   if (observer) {
     // The linear program is in the trace even where it does not render or compile.
     observer->onArtifact({"name", k.name});
-    observer->onProgram(k.uops);
+    made.told = std::make_shared<Pool>();
+    observer->onProgram(copied(k.uops, *made.told));
     observer->onArtifact({"opts", optsJson(k)});
     observer->onArtifact({"launch", launchJson(k, device)});
   }
@@ -123,6 +137,12 @@ struct Entry {
   std::string report; ///< the text that DEBUG asks for
   bool ran = false;   ///< asked for by a run: the report is printed
   uint64_t used = 0;  ///< when it was last asked for
+  /// About what it takes: the pools, and machine code by the length of its text.
+  size_t bytes() const {
+    constexpr size_t kLoaded = 32 << 10; // pages of code and the tables of the JIT
+    auto of = [](const std::shared_ptr<Pool>& pool) { return pool ? pool->bytes() : 0; };
+    return of(kernel->lowered.pool) + of(kernel->told) + 4 * kernel->source.size() + kLoaded;
+  }
 };
 struct Cache {
   std::mutex mutex;
@@ -132,8 +152,11 @@ struct Cache {
   std::pair<Settings, uint64_t> lastSettings{};
   uint64_t settingsMet = 0;
   KernelCacheStats stats;
-  size_t limit = 8192;
+  size_t limit = 8192, bytes = 0;
   uint64_t now = 0;
+  /// Graphs of kernels that are made, which the thread of a recorder may still read.
+  std::vector<std::shared_ptr<Pool>> workings;
+  size_t workingBytes = 0;
 
   uint64_t settingsNumber() {
     constexpr size_t kMaxKept = 1024; // rules of a script that come and go
@@ -150,23 +173,26 @@ Cache& cache() {
   return EngineSession::current().part<Cache>();
 }
 constexpr size_t kMaxNodes = 1 << 16;
+constexpr size_t kMaxBytes = 192 << 20;
+constexpr size_t kMaxWorkingBytes = 16 << 20; ///< then the recorder is waited for, and they go
+
+void letWorkingsGo(Cache& c) {
+  c.workings.clear(); // a pool that dies tells the observer, which finishes with it first
+  c.workingBytes = 0;
+}
 
 /// Drops the half of the kernels that was used longest ago where there are too many. Who runs one holds it.
 void makeRoom(Cache& c) {
-  if (c.byContent.size() <= c.limit) return;
+  if (c.byContent.size() <= c.limit && c.bytes <= kMaxBytes) return;
   std::vector<uint64_t> times;
   for (auto& [key, entry] : c.byContent) times.push_back(entry->used);
   auto middle = times.begin() + static_cast<std::ptrdiff_t>(times.size() / 2);
   std::nth_element(times.begin(), middle, times.end());
   auto isOld = [&](const Entry& e) { return e.used < *middle; };
   std::erase_if(c.byNode, [&](auto& known) { return isOld(*known.second); });
-  Observer* observer = Observer::current();
-  std::erase_if(c.byContent, [&](auto& known) {
-    if (!isOld(*known.second)) return false;
-    const auto& pool = known.second->kernel->lowered.pool;
-    if (observer && pool && known.second->kernel.use_count() == 1) observer->poolRetired(*pool);
-    return true;
-  });
+  std::erase_if(c.byContent, [&](auto& known) { return isOld(*known.second); });
+  c.bytes = 0;
+  for (auto& [key, entry] : c.byContent) c.bytes += entry->bytes();
 }
 
 } // namespace
@@ -228,9 +254,9 @@ std::unique_ptr<Entry> makeKernel(const ScheduleItem& item, Device& device) {
   return entry;
 }
 
-/// Keeps of a compiled kernel the parts that a launch needs, in a small pool: its graph and linear program
-/// go.
-void keepLaunchOnly(LoweredKernel& k) {
+/// Keeps of a compiled kernel the parts that a launch needs, in a small pool. Gives back the one with its
+/// graphs and linear program.
+std::shared_ptr<Pool> keepLaunchOnly(LoweredKernel& k) {
   auto small = std::make_shared<Pool>();
   PoolScope scope(*small);
   UOpMap<UOp> moved;
@@ -243,7 +269,7 @@ void keepLaunchOnly(LoweredKernel& k) {
   for (Sint* s : {&k.estimates.ops, &k.estimates.lds, &k.estimates.mem}) move(*s);
   k.ast = k.sink = {};
   k.uops = {};
-  k.pool = std::move(small);
+  return std::exchange(k.pool, std::move(small));
 }
 
 /// A kernel that is to be made.
@@ -252,6 +278,7 @@ struct Missing {
   Device* device;
   ContentKey byContent;
   std::unique_ptr<Entry> made;
+  std::shared_ptr<Pool> workings; ///< where there is an observer
   std::exception_ptr failure;
 };
 
@@ -259,8 +286,8 @@ void makeAll(std::vector<Missing>& missing) {
   auto make = [](Missing& m) {
     try {
       m.made = makeKernel(*m.item, *m.device);
-      // A recorder reads nodes on a thread of its own: while there is one, they stay.
-      if (!Observer::current()) keepLaunchOnly(m.made->kernel->lowered);
+      std::shared_ptr<Pool> workings = keepLaunchOnly(m.made->kernel->lowered);
+      if (Observer::current()) m.workings = std::move(workings);
     } catch (...) {
       m.failure = std::current_exception();
     }
@@ -332,7 +359,7 @@ void prepareKernels(std::span<const ScheduleItem> items, std::span<Device* const
     bool known =
         kept != c.byContent.end() || std::any_of(missing.begin(), missing.end(),
                                                  [&](const Missing& m) { return m.byContent == byContent; });
-    if (!known) missing.push_back({&items[i], device, byContent, nullptr, nullptr});
+    if (!known) missing.push_back({&items[i], device, byContent, nullptr, nullptr, nullptr});
   }
   makeAll(missing);
   std::lock_guard lock(c.mutex);
@@ -341,11 +368,18 @@ void prepareKernels(std::span<const ScheduleItem> items, std::span<Device* const
   for (Missing& m : missing) {
     ++c.stats.misses;
     if (m.made) m.made->used = ++c.now;
-    if (m.made)
+    if (m.workings) {
+      c.workingBytes += m.workings->bytes();
+      c.workings.push_back(std::move(m.workings));
+    }
+    if (m.made) {
+      c.bytes += m.made->bytes();
       c.byContent.emplace(m.byContent, std::move(m.made));
-    else if (!failure)
+    } else if (!failure) {
       failure = m.failure;
+    }
   }
+  if (c.workingBytes > kMaxWorkingBytes) letWorkingsGo(c);
   if (c.byNode.size() >= kMaxNodes) c.byNode.clear(); // nodes of schedules long gone
   for (auto& [byNode, byContent] : wanted)
     if (auto it = c.byContent.find(byContent); it != c.byContent.end()) c.byNode[byNode] = it->second.get();
@@ -384,18 +418,18 @@ std::shared_ptr<const CompiledKernel> getKernel(const ScheduleItem& item, Device
 std::pair<std::vector<int>, std::vector<int>> kernelAccess(const Pool* program) {
   std::lock_guard lock(cache().mutex);
   for (auto& [key, entry] : cache().byContent)
-    if (const LoweredKernel& k = entry->kernel->lowered; k.pool.get() == program) return {k.ins, k.outs};
+    if (entry->kernel->identity() == program)
+      return {entry->kernel->lowered.ins, entry->kernel->lowered.outs};
   return {};
 }
 
 void clearKernelCache() {
   Cache& c = cache();
   std::lock_guard lock(c.mutex);
-  if (Observer* observer = Observer::current())
-    for (auto& [key, entry] : c.byContent)
-      if (entry->kernel->lowered.pool) observer->poolRetired(*entry->kernel->lowered.pool);
+  letWorkingsGo(c);
   c.byNode.clear();
   c.byContent.clear();
+  c.bytes = 0;
   c.stats = {};
 }
 

@@ -17,6 +17,9 @@ struct CompiledKernel : std::enable_shared_from_this<CompiledKernel> {
   LoweredKernel lowered;
   std::string source;
   std::shared_ptr<Program> program; ///< null on NULL
+  /// The linear program as an observer was told of it, by which launches name the kernel; null without one.
+  std::shared_ptr<Pool> told;
+  const Pool* identity() const { return told ? told.get() : lowered.pool.get(); }
 };
 std::shared_ptr<const CompiledKernel> getKernel(const ScheduleItem& item, Device& device);
 /// Makes every kernel among the items that is not in the cache yet, on UOPSCOPE_THREADS threads; devices[i]

@@ -63,7 +63,9 @@ public:
       throw Error(ErrorKind::Compile,
                   fmt::format("LLVM has no code generator for {}: {}; set CPU_LLVM=0", triple, message));
     triple_ = triple;
+    // No platform: kernels have no initialisers, and its own would add a module and a context to each library.
     jit_ = orThrow(llvm::orc::LLJITBuilder()
+                       .setPlatformSetUp(llvm::orc::setUpInactivePlatform)
                        .setJITTargetMachineBuilder(llvm::orc::JITTargetMachineBuilder(llvm::Triple(triple_)))
                        .create());
     llvm::orc::SymbolMap symbols;

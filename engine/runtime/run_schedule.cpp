@@ -149,7 +149,7 @@ double launchKernel(const CompiledKernel& kernel, Device& device, std::span<void
   if (kernel.program)
     report.seconds = kernel.program->launch(memory, vars, globalSize, localSize,
                                             wait || vars::debug >= 2 || Observer::current());
-  account(report, start, k.pool.get(), buffers);
+  account(report, start, kernel.identity(), buffers);
   return report.seconds;
 }
 

@@ -6,7 +6,6 @@
 #include "viz/pictures/labels.h"
 
 #include <algorithm>
-#include <map>
 #include <set>
 #include <unordered_set>
 
@@ -17,8 +16,6 @@ namespace {
 constexpr int64_t kWalkBudget = 700'000;
 // Labels of a slot's nodes that are measured for its size: the first ones, and the last.
 constexpr uint8_t kMeasured = 6;
-// Labels kept for drawing, twice over; a long walk through large graphs would collect millions.
-constexpr size_t kKeptLabels = 50'000;
 // A leaf with more users than this is written into their labels.
 constexpr uint32_t kHubUsers = 6;
 
@@ -188,7 +185,8 @@ bool PassView::arrange(const Arrangement& arrangement, const std::atomic<bool>* 
   return false;
 }
 
-void PassView::layOut(const std::atomic<bool>* cancel) {
+// Which slots are drawn, which of them are written into the labels of their users, and how large each is.
+std::vector<PassView::Link> PassView::measureSlots(const std::atomic<bool>* cancel) {
   labels_.clear();
   olderLabels_.clear();
   std::vector<uint32_t> users(slots_.size(), 0);
@@ -227,262 +225,79 @@ void PassView::layOut(const std::atomic<bool>* cancel) {
     if (slotOf(node) && !folds(node)) size(node);
   for (NodeId node : members_) {
     if (folds(node)) continue;
-    if (cancel && cancel->load(std::memory_order_relaxed)) return;
+    if (cancel && cancel->load(std::memory_order_relaxed)) break;
     size(node);
   }
-  // What is laid out: visible slots, and collapsed groups as one box each.
-  std::vector<uint32_t> number(slots_.size(), UINT32_MAX), groupNumber(groups_.size(), UINT32_MAX);
-  std::vector<LayoutNode> nodes;
+  return links;
+}
+
+// Visible slots, and collapsed groups as one box each.
+PassView::Boxes PassView::boxesOf(const std::vector<Link>& links) const {
+  Boxes b{{},
+          {},
+          {},
+          std::vector<uint32_t>(slots_.size(), UINT32_MAX),
+          std::vector<uint32_t>(groups_.size(), UINT32_MAX)};
   auto moment = [&](int64_t step) {
     return static_cast<uint8_t>(std::upper_bound(moments_.begin(), moments_.end(), step) - moments_.begin());
   };
   for (uint32_t i = 0; i < slots_.size(); ++i) {
-    if (!slots_[i].visible) continue;
+    const Slot& slot = slots_[i];
+    if (!slot.visible) continue;
     if (collapsed(i)) {
-      uint32_t& n = groupNumber[slots_[i].group];
+      uint32_t& n = b.ofGroup[slot.group];
       if (n == UINT32_MAX) {
-        n = static_cast<uint32_t>(nodes.size());
-        nodes.push_back({groups_[slots_[i].group].width, groups_[slots_[i].group].height, kMoments - 1, 0});
+        n = static_cast<uint32_t>(b.nodes.size());
+        b.nodes.push_back({groups_[slot.group].width, groups_[slot.group].height, kMoments - 1, 0});
       }
-      nodes[n].born = std::min(nodes[n].born, moment(slots_[i].born));
-      nodes[n].gone = std::max(nodes[n].gone, moment(slots_[i].gone));
-      number[i] = n;
+      b.nodes[n].born = std::min(b.nodes[n].born, moment(slot.born));
+      b.nodes[n].gone = std::max(b.nodes[n].gone, moment(slot.gone));
+      b.ofSlot[i] = n;
       continue;
     }
-    number[i] = static_cast<uint32_t>(nodes.size());
-    nodes.push_back({slots_[i].width, slots_[i].height, moment(slots_[i].born), moment(slots_[i].gone)});
+    b.ofSlot[i] = static_cast<uint32_t>(b.nodes.size());
+    b.nodes.push_back({slot.width, slot.height, moment(slot.born), moment(slot.gone)});
   }
-  std::vector<LayoutEdge> edges;
-  std::vector<uint64_t> keys;
   std::unordered_set<uint64_t> joined;
   for (const Link& l : links) {
     if (quiet(l.from, l.to)) continue;
     const bool folded = collapsed(l.from) || collapsed(l.to);
-    if (number[l.from] == number[l.to] ||
-        (folded && !joined.insert(key(number[l.from], number[l.to])).second))
-      continue;
-    edges.push_back({number[l.from], number[l.to], l.port});
-    keys.push_back(folded ? 0 : key(l.from, l.to));
+    const uint32_t from = b.ofSlot[l.from], to = b.ofSlot[l.to];
+    if (from == to || (folded && !joined.insert(key(from, to)).second)) continue;
+    b.edges.push_back({from, to, l.port});
+    b.keys.push_back(folded ? 0 : key(l.from, l.to));
   }
+  return b;
+}
+
+void PassView::layOut(const std::atomic<bool>* cancel) {
+  const Boxes boxes = boxesOf(measureSlots(cancel));
+  if (cancel && cancel->load(std::memory_order_relaxed)) return;
   LayoutOptions o;
   o.leftToRight = options_.leftToRight;
   o.cancel = cancel;
-  Layout layout = layoutLayered(nodes, edges, o);
+  Layout layout = layoutLayered(boxes.nodes, boxes.edges, o);
   if (layout.cancelled) return;
   static std::atomic<uint64_t> layouts{0};
   layout_ = ++layouts;
   for (uint32_t i = 0; i < slots_.size(); ++i)
-    if (number[i] != UINT32_MAX) slots_[i].centre = layout.centres[number[i]];
+    if (boxes.ofSlot[i] != UINT32_MAX) slots_[i].centre = layout.centres[boxes.ofSlot[i]];
   for (uint32_t g = 0; g < groups_.size(); ++g)
-    if (groupNumber[g] != UINT32_MAX) groups_[g].centre = layout.centres[groupNumber[g]];
+    if (boxes.ofGroup[g] != UINT32_MAX) groups_[g].centre = layout.centres[boxes.ofGroup[g]];
   for (const auto& [slot, at] : arrangement_.pinned)
     if (slot < slots_.size()) slots_[slot].centre = at;
   auto bends = std::make_shared<Bends>();
-  for (size_t e = 0; e < edges.size(); ++e) {
-    const auto from = static_cast<uint32_t>(keys[e] >> 32), to = static_cast<uint32_t>(keys[e]);
-    if (keys[e] && !layout.bends[e].empty() && !arrangement_.pinned.contains(from) &&
+  for (size_t e = 0; e < boxes.edges.size(); ++e) {
+    const uint64_t ends = boxes.keys[e];
+    const auto from = static_cast<uint32_t>(ends >> 32), to = static_cast<uint32_t>(ends);
+    if (ends && !layout.bends[e].empty() && !arrangement_.pinned.contains(from) &&
         !arrangement_.pinned.contains(to))
-      bends->emplace(keys[e], std::move(layout.bends[e]));
+      bends->emplace(ends, std::move(layout.bends[e]));
   }
   bends_ = std::move(bends);
   width_ = layout.width;
   height_ = layout.height;
   straight_ = layout.straightEdges;
-}
-
-PicturePtr PassView::at(int64_t step, int64_t interval) {
-  auto picture = std::make_shared<Picture>();
-  if (labels_.size() > kKeptLabels) {
-    olderLabels_ = std::move(labels_);
-    labels_.clear();
-  }
-  step = std::clamp<int64_t>(step, 0, steps());
-  const int64_t from = std::clamp<int64_t>(step - std::max<int64_t>(1, interval), 0, step);
-  picture->pass = pass();
-  picture->step = step;
-  picture->alone = arrangement_.lastStep >= 0;
-  picture->layout = layout_;
-  picture->leftToRight = options_.leftToRight;
-  picture->width = width_, picture->height = height_, picture->straightEdges = straight_;
-
-  GraphDiff diff;
-  if (from == step)
-    diff.after = cursor_.graphAt(step);
-  else
-    diff = cursor_.diff(from, step);
-  NodeMap<const GraphDiff::Change*> cameFrom; // after -> the change that made it
-  NodeMap<NodeId> image;
-  for (const auto& c : diff.changed) {
-    image[c.before] = c.after;
-    const GraphDiff::Change*& known = cameFrom[c.after];
-    if (!known || (c.rewritten && !known->rewritten)) known = &c;
-  }
-  NodeMap<bool> added;
-  for (NodeId node : diff.added) added[node] = true;
-
-  NodeMap<uint32_t> at;                          // node -> index in the picture
-  std::vector<bool> taken(slots_.size(), false); // slots in use
-  picture->nodes.reserve(diff.after.size() + diff.removed.size());
-  struct Spot {
-    uint32_t slot = UINT32_MAX;
-    LayoutPoint centre;
-  };
-  // A node that no sample saw: where what it replaces stood, or below one of its sources, which are placed
-  // before it.
-  LayoutPoint lastPlaced;
-  auto spot = [&](NodeId node, NodeId instead) -> Spot {
-    for (NodeId candidate : {node, instead}) {
-      const auto slot = candidate == kNoNode ? std::nullopt : slotOf(candidate);
-      if (slot && !taken[*slot] && awake(slots_[*slot])) return {*slot, slots_[*slot].centre};
-    }
-    for (NodeId source : cursor_.raw(node).src)
-      if (const uint32_t* index = at.find(source); index && *index != UINT32_MAX) {
-        const PictureNode& above = picture->nodes[*index];
-        return {UINT32_MAX, options_.leftToRight ? LayoutPoint{above.x + 130, above.y + 40}
-                                                 : LayoutPoint{above.x + 40, above.y + 66}};
-      }
-    return {UINT32_MAX, {lastPlaced.x + 40, lastPlaced.y - 66}};
-  };
-  auto place = [&](NodeId node, Mark mark, NodeId instead) -> PictureNode& {
-    PictureNode box = label(node);
-    box.mark = mark;
-    const Spot s = spot(node, instead);
-    box.x = s.centre.x, box.y = s.centre.y;
-    lastPlaced = s.centre;
-    if (s.slot != UINT32_MAX) {
-      taken[s.slot] = true;
-      // Of a sampled pass: one that nothing was measured for must not cover its neighbours.
-      if (slots_[s.slot].width > 0) box.width = std::min(box.width, slots_[s.slot].width);
-      box.hub = slots_[s.slot].hub;
-      box.slot = s.slot;
-      box.pinned = arrangement_.pinned.contains(s.slot);
-    }
-    at[node] = static_cast<uint32_t>(picture->nodes.size());
-    picture->nodes.push_back(std::move(box));
-    return picture->nodes.back();
-  };
-
-  uint32_t farChanged = 0;
-  for (NodeId node : diff.after) {
-    if (folds(node)) {
-      ++picture->foldedConstants;
-      continue;
-    }
-    ++picture->graphNodes;
-    if (inLabel(node)) {
-      ++picture->foldedExpressions;
-      continue;
-    }
-    if (far(node)) {
-      ++picture->elsewhere;
-      farChanged += cameFrom.contains(node);
-      continue;
-    }
-    Mark mark = added.contains(node) ? Mark::Added : Mark::Same;
-    NodeId was = kNoNode;
-    if (const auto c = cameFrom.find(node)) {
-      was = (*c)->before;
-      mark = (*c)->rewritten ? Mark::Added : Mark::Changed;
-    }
-    PictureNode& box = place(node, mark, was);
-    if (mark == Mark::Added && was != kNoNode) {
-      box.was = titleOf(read_, cursor_.fields(was));
-      measure(box);
-      if (box.slot != UINT32_MAX && slots_[box.slot].width > 0)
-        box.width = std::min(box.width, slots_[box.slot].width);
-    }
-  }
-  // Changes of several steps at once: others may stand by now where a node stood.
-  std::map<float, std::vector<std::pair<float, float>>> rows;
-  const bool crowded = step - from > 1;
-  auto extent = [&](const PictureNode& n) {
-    return options_.leftToRight ? std::pair(n.y - n.height / 2, n.y + n.height / 2)
-                                : std::pair(n.x - n.width / 2, n.x + n.width / 2);
-  };
-  auto rowOf = [&](const PictureNode& n) -> auto& { return rows[options_.leftToRight ? n.x : n.y]; };
-  if (crowded)
-    for (const PictureNode& n : picture->nodes) rowOf(n).push_back(extent(n));
-  auto ghost = [&](NodeId node) {
-    if (hidesInLabel(node) || at.contains(node) || far(node)) return;
-    const PictureNode& box = place(node, Mark::Removed, kNoNode);
-    if (!crowded) return;
-    auto& row = rowOf(box);
-    const auto [low, high] = extent(box);
-    if (std::ranges::any_of(row, [&](const auto& r) { return r.first < high && low < r.second; })) {
-      picture->nodes.pop_back();
-      at[node] = UINT32_MAX;
-      ++picture->covered;
-    } else {
-      row.emplace_back(low, high);
-    }
-  };
-  for (NodeId node : diff.removed) ghost(node);
-  for (const auto& c : diff.changed) {
-    // Its place is taken by what replaced it; only where the result stands elsewhere does it leave a gap.
-    if (const auto slot = slotOf(c.before); slot && !taken[*slot]) ghost(c.before);
-  }
-
-  auto indexOf = [&](NodeId node) -> uint32_t {
-    for (int hops = 0; hops < 3; ++hops) {
-      if (const uint32_t* index = at.find(node)) return *index;
-      const NodeId* next = image.find(node);
-      if (!next) break;
-      node = *next;
-    }
-    return UINT32_MAX;
-  };
-  auto connect = [&](NodeId source, uint32_t to, uint32_t port, uint32_t ports, Mark mark) {
-    const uint32_t f = indexOf(source);
-    if (f == UINT32_MAX || f == to) return;
-    PictureEdge e{f, to, port, ports, mark, false, {}};
-    const uint32_t a = picture->nodes[f].slot, b = picture->nodes[to].slot;
-    if (a != UINT32_MAX && b != UINT32_MAX) {
-      e.quiet = quiet(a, b);
-      const auto bends = bends_->find(key(a, b));
-      if (bends != bends_->end()) e.bends = bends->second;
-    }
-    picture->hiddenEdges += e.quiet;
-    if (mark != Mark::Removed) ++picture->nodes[f].users;
-    picture->edges.push_back(std::move(e));
-  };
-  const size_t count = picture->nodes.size();
-  for (uint32_t i = 0; i < count; ++i) {
-    const auto id = static_cast<NodeId>(picture->nodes[i].id);
-    const Mark mark = picture->nodes[i].mark;
-    const auto src = cursor_.raw(id).src;
-    const auto ports = static_cast<uint32_t>(src.size());
-    const auto c = cameFrom.find(id);
-    std::span<const NodeId> old;
-    if (c && (mark == Mark::Changed || mark == Mark::Added)) old = cursor_.raw((*c)->before).src;
-    auto imageOf = [&](NodeId s) {
-      const NodeId* i = image.find(s);
-      return i ? *i : s;
-    };
-    // A sink may have thousands of sources: they are looked up, not walked for each other.
-    NodeMap<bool> had, has;
-    for (NodeId o : old) had[o] = had[imageOf(o)] = true;
-    if (!old.empty())
-      for (NodeId s : src) has[s] = true;
-    for (uint32_t port = 0; port < ports; ++port) {
-      Mark edge = mark == Mark::Removed ? Mark::Removed : Mark::Same;
-      if (mark == Mark::Added || mark == Mark::Changed)
-        edge = had.contains(src[port]) ? Mark::Same : Mark::Added;
-      connect(src[port], i, port, ports, edge);
-    }
-    for (uint32_t port = 0; port < old.size(); ++port) {
-      if (!has.contains(imageOf(old[port])) && !has.contains(old[port]))
-        connect(old[port], i, port, static_cast<uint32_t>(old.size()), Mark::Removed);
-    }
-  }
-  picture->everySlotEdges = everyEdge_;
-  picture->bendsOf = bends_;
-  if (!arrangement_.plain()) fold(*picture);
-  joinWires(*picture);
-  for (const PictureNode& n : picture->nodes) picture->hubs += n.hub;
-  picture->index();
-  picture->changed += farChanged;
-  if (picture->alone) addMap(*picture, diff);
-  return picture;
 }
 
 NodeId PassView::counterpart(NodeId node, const Picture& picture) {

@@ -93,7 +93,21 @@ private:
   /// Whether the edge from a source is drawn only on demand.
   bool quiet(uint32_t from, uint32_t to) const { return slots_[from].hub && slots_[from].hubUser != to; }
   static uint64_t key(uint32_t from, uint32_t to) { return static_cast<uint64_t>(from) << 32 | to; }
+  struct Link {
+    uint32_t from, to, port;
+  };
+  /// The boxes and edges that are laid out, and which of them each slot and group is.
+  struct Boxes {
+    std::vector<LayoutNode> nodes;
+    std::vector<LayoutEdge> edges;
+    std::vector<uint64_t> keys; ///< by edge: its two slots; 0 where an end is a group
+    std::vector<uint32_t> ofSlot, ofGroup;
+  };
   void layOut(const std::atomic<bool>* cancel);
+  std::vector<Link> measureSlots(const std::atomic<bool>* cancel);
+  Boxes boxesOf(const std::vector<Link>& links) const;
+  /// A picture while it is made: pass_picture.cpp.
+  class Draft;
   // Pictures of few steps: pass_near.cpp, pass_lanes.cpp.
   void layOutNear(const std::atomic<bool>* cancel);
   bool layOutBlock(int64_t first, int64_t last, bool part, const std::atomic<bool>* cancel);
@@ -151,9 +165,6 @@ private:
   /// Labels asked for lately, and those asked for before them: what neither holds is made again.
   std::unordered_map<NodeId, PictureNode> labels_, olderLabels_;
   NodeMap<bool> folds_;
-  struct Link {
-    uint32_t from, to, port;
-  };
   std::vector<Link> links_; ///< every edge between slots that any step has
   using Bends = std::unordered_map<uint64_t, std::vector<LayoutPoint>>;
   std::shared_ptr<const Bends> bends_; ///< by key of the two slots, long edges only; pictures share it

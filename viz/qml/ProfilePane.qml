@@ -135,12 +135,13 @@ Rectangle {
                 Cells { anchors.fill: parent; values: [qsTr("Rule"), qsTr("Change"), qsTr("Before: %1").arg(Tools.profile.other), qsTr("Time now"), qsTr("Matches before"), qsTr("now"), qsTr("Attempts before"), qsTr("now")]; muted: true }
             }
             component Cells: RowLayout {
+                id: cells
                 property var values: []
                 property bool muted: false
                 property color second: Theme.text
                 Repeater {
-                    model: parent.values
-                    ULabel { required property var modelData; required property int index; text: modelData; Layout.fillWidth: true; Layout.preferredWidth: index === 0 ? 220 : 90; leftPadding: index === 0 ? Theme.px(14) : 0; rightPadding: Theme.px(10); horizontalAlignment: index === 0 ? Text.AlignLeft : Text.AlignRight; color: parent.muted ? Theme.textMuted : index === 1 ? parent.second : Theme.text; font.pixelSize: Theme.px(12) }
+                    model: cells.values
+                    ULabel { required property var modelData; required property int index; text: modelData; Layout.fillWidth: true; Layout.preferredWidth: index === 0 ? 220 : 90; leftPadding: index === 0 ? Theme.px(14) : 0; rightPadding: Theme.px(10); horizontalAlignment: index === 0 ? Text.AlignLeft : Text.AlignRight; color: cells.muted ? Theme.textMuted : index === 1 ? cells.second : Theme.text; font.pixelSize: Theme.px(12) }
                 }
             }
             delegate: Cells {

@@ -84,9 +84,9 @@ Rectangle {
                 objectName: "replayRow" + index
                 width: rows.width
                 height: group ? Math.max(Theme.px(38), cause.implicitHeight + Theme.px(14)) : Theme.row
-                color: chosen ? Theme.selection : area.containsMouse ? Theme.hover : group ? Theme.raised : "transparent"
+                color: chosen ? Theme.selection : rowArea.containsMouse ? Theme.hover : group ? Theme.raised : "transparent"
                 Rectangle { visible: row.chosen; width: Theme.px(3); height: parent.height; color: Theme.accent }
-                UArea { id: area; anchors.fill: parent; stop: false; name: row.text + " " + row.status; Accessible.role: Accessible.ListItem; Accessible.selected: row.chosen; onClicked: { rows.forceActiveFocus(); pane.list.click(row.index); } }
+                UArea { id: rowArea; anchors.fill: parent; stop: false; name: row.text + " " + row.status; Accessible.role: Accessible.ListItem; Accessible.selected: row.chosen; onClicked: { rows.forceActiveFocus(); pane.list.click(row.index); } }
                 RowLayout { // a cause
                     visible: row.group
                     anchors.fill: parent
@@ -108,7 +108,7 @@ Rectangle {
                     ULabel { visible: row.ratio > 0; text: "×" + row.ratio.toFixed(1); color: row.ratio > 1 ? Theme.removed : Theme.added; font.pixelSize: Theme.small }
                     ULabel { text: pane.baseName(row.place); color: Theme.textFaint; font.pixelSize: Theme.small; elide: Text.ElideLeft; Layout.maximumWidth: row.width * 0.42 }
                 }
-                UTip { visible: area.containsMouse && !row.group; delay: 900; text: row.text + "\n" + row.status + (row.place.length > 0 ? "\n" + row.place : "") + (row.sure < 1 ? "\n" + qsTr("paired by likeness: %1 %").arg(Math.round(row.sure * 100)) : "") + (row.ratio > 0 ? "\n" + qsTr("compile time ×%1").arg(row.ratio.toFixed(2)) : "") }
+                UTip { visible: rowArea.containsMouse && !row.group; delay: 900; x: row.width + Theme.px(8); y: 0; text: row.text + "\n" + row.status + (row.place.length > 0 ? "\n" + row.place : "") + (row.sure < 1 ? "\n" + qsTr("paired by likeness: %1 %").arg(Math.round(row.sure * 100)) : "") + (row.ratio > 0 ? "\n" + qsTr("compile time ×%1").arg(row.ratio.toFixed(2)) : "") }
             }
             ULabel { visible: rows.count === 0; x: Theme.px(14); y: Theme.px(8); text: pane.list.total === 0 ? qsTr("The files hold no compilation.") : qsTr("Nothing is listed by this search."); color: Theme.textFaint }
         }

@@ -89,7 +89,7 @@ Rectangle {
                         Layout.maximumWidth: row.width * 0.5
                     }
                 }
-                UTip { visible: row.hovered; delay: 900; text: row.rule + "\n" + row.before + " → " + row.after + "\n" + row.time + (row.reason.length > 0 ? "\n◆ " + row.reason : "") }
+                UTip { visible: row.hovered; delay: 900; x: row.width + Theme.px(8); y: 0; text: row.rule + "\n" + row.before + " → " + row.after + "\n" + row.time + (row.reason.length > 0 ? "\n◆ " + row.reason : "") }
             }
             ULabel {
                 visible: list.count === 0

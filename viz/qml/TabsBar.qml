@@ -19,15 +19,17 @@ Rectangle {
     Flickable {
         id: flick
         anchors.fill: parent
-        contentWidth: row.width + Theme.px(12)
+        contentWidth: row.wide + Theme.px(12)
         flickableDirection: Flickable.HorizontalFlick
         boundsBehavior: Flickable.StopAtBounds
         interactive: contentWidth > width
         clip: true
         onWidthChanged: Qt.callLater(bar.showTaken)
         onContentWidthChanged: Qt.callLater(bar.showTaken)
-        Row {
+        // Places are sums of widths, not those of a Row: it would be asked to lay out while it does.
+        Item {
             id: row
+            readonly property real wide: repeater.count > 0 && repeater.itemAt(repeater.count - 1) ? repeater.itemAt(repeater.count - 1).x + repeater.itemAt(repeater.count - 1).width : 0
             x: Theme.px(6)
             Repeater {
                 id: repeater
@@ -42,7 +44,10 @@ Rectangle {
                     onTakenChanged: if (taken) bar.show(tab)
                     // Narrow windows take the room between the names before anything is cut.
                     readonly property real room: (bar.width - Theme.px(12) - all.advanceWidth) / bar.tabs.length
-                    width: label.implicitWidth + Math.max(Theme.px(6), Math.min(Theme.px(26), room))
+                    readonly property Item before: index > 0 ? repeater.itemAt(index - 1) : null
+                    x: before ? before.x + before.width : 0
+                    width: own.advanceWidth + Math.max(Theme.px(8), Math.min(Theme.px(26), room))
+                    TextMetrics { id: own; font: all.font; text: tab.modelData.text }
                     height: bar.height
                     ULabel {
                         id: label

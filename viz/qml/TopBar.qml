@@ -8,18 +8,23 @@ Rectangle {
     implicitHeight: Theme.px(44)
     color: Theme.panel
     readonly property bool ready: Session.state === "ready"
-    component Crumb: Row {
+    // Three names share the room there is: the longer ones are cut with dots.
+    component Crumb: RowLayout {
         id: crumb
         property string text: ""
         property bool last: false
         property bool strong: false
         spacing: Theme.px(6)
         visible: text.length > 0
+        Layout.fillWidth: true
+        Layout.maximumWidth: Math.ceil(Math.min(name.implicitWidth, Theme.px(240))) + (last ? 1 : Theme.px(16))
         ULabel {
+            id: name
             text: crumb.text
             color: crumb.strong ? Theme.text : Theme.textMuted
             font.weight: crumb.strong ? Font.DemiBold : Font.Normal
-            width: Math.min(implicitWidth, Theme.px(240))
+            Layout.fillWidth: true
+            Layout.minimumWidth: 0
         }
         ULabel { visible: !crumb.last; text: "›"; color: Theme.textFaint }
     }
@@ -49,15 +54,16 @@ Rectangle {
         UButton { icon16: "open"; tip: qsTr("Open a script or a trace (Ctrl O)"); onClicked: Session.trigger("open") }
         UButton { objectName: "back"; icon16: "back"; tip: qsTr("Back (Alt ←)"); enabled: Session.canGoBack; onClicked: Session.trigger("back") }
         UButton { objectName: "forward"; icon16: "forward"; tip: qsTr("Forward (Alt →)"); enabled: Session.canGoForward; onClicked: Session.trigger("forward") }
-        Row {
+        RowLayout {
+            objectName: "crumbs"
             Layout.leftMargin: Theme.px(8)
             Layout.fillWidth: true
-            clip: true
             visible: bar.ready
             spacing: Theme.px(6)
             Crumb { text: Session.summary.scriptName || Session.fileName }
             Crumb { text: Session.scopeName; last: Session.passName.length === 0 }
             Crumb { text: Session.passName; strong: true; last: true }
+            Item { Layout.fillWidth: true }
         }
         Item { Layout.fillWidth: !bar.ready }
         UChip {
@@ -77,14 +83,15 @@ Rectangle {
         Rectangle {
             objectName: "jumpField"
             visible: bar.ready
-            implicitWidth: Theme.px(210)
+            readonly property bool wide: bar.width > Theme.px(1000)
+            implicitWidth: Theme.px(wide ? 210 : 86)
             implicitHeight: Theme.px(28)
             radius: 6
             color: jumpArea.containsMouse ? Theme.hover : Theme.window
             border.color: Theme.line
             Layout.rightMargin: Theme.px(6)
             Icon { name: "search"; x: Theme.px(8); width: Theme.px(14); height: Theme.px(14); anchors.verticalCenter: parent.verticalCenter; color: Theme.textFaint }
-            ULabel { text: qsTr("Jump to…"); color: Theme.textFaint; x: Theme.px(28); anchors.verticalCenter: parent.verticalCenter }
+            ULabel { visible: parent.wide; text: qsTr("Jump to…"); color: Theme.textFaint; x: Theme.px(28); anchors.verticalCenter: parent.verticalCenter }
             KeyCap { text: "Ctrl P"; anchors.right: parent.right; anchors.rightMargin: Theme.px(5); anchors.verticalCenter: parent.verticalCenter }
             UArea { id: jumpArea; anchors.fill: parent; name: qsTr("Jump to…"); onClicked: Session.trigger("jump") }
         }

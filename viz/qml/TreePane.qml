@@ -116,7 +116,9 @@ Rectangle {
                         font.pixelSize: Theme.small
                     }
                 }
-                UTip {
+                UTip { // beside the rows, not over them
+                    x: row.width + Theme.px(8)
+                    y: 0
                     visible: row.hovered
                     delay: 900
                     text: row.name + (row.time.length > 0 ? "\n" + qsTr("took %1").arg(row.time) : "\n" + qsTr("has not ended")) + (row.place.length > 0 ? "\n" + row.place : "")

@@ -148,7 +148,7 @@ QColor Theme::familyColour(int family) const {
 QString Theme::familyName(int family) const {
   if (family < 0 || family >= kOpFamilyCount) return {};
   const auto name = opFamilyName(static_cast<OpFamily>(family));
-  return QString::fromUtf8(name.data(), static_cast<qsizetype>(name.size()));
+  return tr(std::string(name).c_str());
 }
 
 QString Theme::rich(const QString& html, bool /*dark*/) const {

@@ -93,6 +93,30 @@ TEST_CASE("check: a right rewrite is found right, and the whole trace has none t
   CHECK(d.tools.checker()->faults().isEmpty());
 }
 
+TEST_CASE("check: a bound variable is a value like others, and no damage") {
+  const TempTrace file;
+  recordTo(file.path, [] {
+    Pool pool;
+    PoolScope scope(pool);
+    ObservedScope kernel({.kind = ScopeKind::Kernel, .name = "bound", .script = {}, .root = {}});
+    const UOp n = UOp::variable("n", 1, 10), r0 = UOp::range(4, 0);
+    const UOp bound = UOp::make(Op::BIND, n.dtype(), {n, n.constLike(int64_t{3})});
+    graphRewrite(UOp::sink(std::vector<UOp>{(bound + 0) * 1, bound + r0 * 0}), shrinking(),
+                 {.name = "shrink"});
+  });
+  Desk d(QString::fromStdString(file.path));
+  d.goToPass("shrink");
+  REQUIRE(d.session.stepCount() >= 3);
+  for (qlonglong step = 1; step <= d.session.stepCount(); ++step) {
+    d.session.setStep(step);
+    d.settle();
+    d.trigger("check");
+    CAPTURE(step);
+    CHECK(d.tools.checker()->verdict() == "same");
+    CHECK(d.session.notice().isEmpty());
+  }
+}
+
 TEST_CASE("compare: a state with itself is the same; a pass with its end is not; sides can be swapped") {
   Desk d(compiledTrace());
   d.goToPass("devectorize");

@@ -15,7 +15,7 @@ namespace {
 /// Texts of the sources that pass qsTr or tr.
 QStringList textsOfSources() {
   static const QRegularExpression call(
-      QStringLiteral(R"re((?:qsTr|\btr)\(\s*((?:"(?:[^"\\]|\\.)*"\s*)+))re"));
+      QStringLiteral(R"re((?:qsTr|\btr|\bQT_TR_NOOP)\(\s*((?:"(?:[^"\\]|\\.)*"\s*)+))re"));
   static const QRegularExpression part(QStringLiteral(R"re("((?:[^"\\]|\\.)*)")re"));
   QStringList out;
   QDirIterator files(QStringLiteral(UOPSCOPE_SOURCE_DIR "/viz"), {"*.qml", "*.cpp"}, QDir::Files,
@@ -33,6 +33,8 @@ QStringList textsOfSources() {
     }
   }
   for (const Action& a : actionTable()) out << QLatin1String(a.text) << QLatin1String(a.group);
+  for (int family = 0; family < kOpFamilyCount; ++family)
+    out << QString::fromStdString(std::string(opFamilyName(static_cast<OpFamily>(family))));
   out.removeDuplicates();
   return out;
 }

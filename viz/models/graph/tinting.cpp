@@ -17,11 +17,15 @@ struct Scale {
     return value < edges[0] ? 0 : value < edges[1] ? 1 : value < edges[2] ? 2 : 3;
   }
 };
-constexpr Scale kCost{{1000, 10'000, 100'000}, {"under 1 µs", "1 to 10 µs", "10 to 100 µs", "over 100 µs"}};
+constexpr Scale kCost{{1000, 10'000, 100'000},
+                      {QT_TR_NOOP("under 1 µs"), QT_TR_NOOP("1 to 10 µs"), QT_TR_NOOP("10 to 100 µs"),
+                       QT_TR_NOOP("over 100 µs")}};
 constexpr Scale kRun{{10'000, 100'000, 1'000'000},
-                     {"under 10 µs", "10 to 100 µs", "100 µs to 1 ms", "over 1 ms"}};
+                     {QT_TR_NOOP("under 10 µs"), QT_TR_NOOP("10 to 100 µs"), QT_TR_NOOP("100 µs to 1 ms"),
+                      QT_TR_NOOP("over 1 ms")}};
 constexpr Scale kTimes{{2, 1000, 1'000'000},
-                       {"once", "up to 1,000 times", "up to 1 M times", "over 1 M times"}};
+                       {QT_TR_NOOP("once"), QT_TR_NOOP("up to 1,000 times"), QT_TR_NOOP("up to 1 M times"),
+                        QT_TR_NOOP("over 1 M times")}};
 
 struct Measured {
   const Scale* scale = nullptr;
@@ -77,7 +81,7 @@ TintingPtr tintBy(const QString& what, const Picture& p, const FactMap* facts, c
   std::array<QString, 4> names;
   std::map<int64_t, int> quarter;
   if (scale)
-    for (size_t k = 0; k < 4; ++k) names[k] = QString::fromUtf8(scale->names[k]);
+    for (size_t k = 0; k < 4; ++k) names[k] = QObject::tr(scale->names[k]);
   if (asked && answer && answer->ordered) quarter = quarters(*answer, names);
   out->ordered = scale || !quarter.empty();
   std::vector<QString> texts(p.nodes.size());

@@ -66,10 +66,10 @@ MatchAttempt attemptMatch(const Rule& rule, UOp node) {
     }
     for (const uint8_t reg : seen)
       if (registers[reg])
-        now.places.push_back(
-            {registers[reg],
-             reg == 0 && now.passed == 0 ? "another operation" : wantedAt(variant.steps, reg, rule),
-             reg != culprit});
+        now.places.push_back({registers[reg],
+                              reg == 0 && now.passed == 0 ? QObject::tr("another operation").toStdString()
+                                                          : wantedAt(variant.steps, reg, rule),
+                              reg != culprit});
     if (first || now.passed * best.total > best.passed * now.total) best = std::move(now);
     first = false;
   }

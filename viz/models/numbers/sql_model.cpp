@@ -17,15 +17,16 @@ struct Example {
   const char *name, *text;
 };
 constexpr Example kExamples[] = {
-    {"Rules by number of steps", "SELECT rule.name, count(*) AS steps, sum(took_ns) AS ns\nFROM step JOIN "
-                                 "rule ON rule.id = step.rule\nGROUP BY 1 ORDER BY steps DESC"},
-    {"Slowest rewrites",
+    {QT_TR_NOOP("Rules by number of steps"),
+     "SELECT rule.name, count(*) AS steps, sum(took_ns) AS ns\nFROM step JOIN "
+     "rule ON rule.id = step.rule\nGROUP BY 1 ORDER BY steps DESC"},
+    {QT_TR_NOOP("Slowest rewrites"),
      "SELECT step.id AS step, rule.name, step.before AS node, expr(step.before) AS text, took_ns\nFROM step "
      "JOIN rule ON rule.id = step.rule\nORDER BY took_ns DESC LIMIT 50"},
-    {"Kernels by compile time",
+    {QT_TR_NOOP("Kernels by compile time"),
      "SELECT scope.id AS kernel, string.value AS name, (end_ns - begin_ns) / 1000 AS us\nFROM scope JOIN "
      "string ON string.id = scope.name\nWHERE kind = 'kernel' ORDER BY us DESC"},
-    {"Rewrites that undo each other",
+    {QT_TR_NOOP("Rewrites that undo each other"),
      "SELECT a.id AS step, b.id AS later, expr(a.before) AS was\nFROM step a JOIN step b ON b.pass = a.pass "
      "AND b.id > a.id AND b.before = a.after AND b.after = a.before\nLIMIT 100"},
 };
@@ -101,7 +102,7 @@ void SqlModel::setText(const QString& text) {
 QVariantList SqlModel::saved() const {
   QVariantList out;
   for (const Example& e : kExamples)
-    out << QVariantMap{{"name", QLatin1String(e.name)}, {"text", QLatin1String(e.text)}, {"own", false}};
+    out << QVariantMap{{"name", tr(e.name)}, {"text", QLatin1String(e.text)}, {"own", false}};
   for (auto it = kept_.begin(); it != kept_.end(); ++it)
     out << QVariantMap{{"name", it.key()}, {"text", it.value()}, {"own", true}};
   return out;

@@ -127,10 +127,10 @@ QVariantMap StatsModel::row(int row) const {
   if (row < 0 || row >= shown()) return {};
   const StatsRow& r = (*rows_)[order_[static_cast<size_t>(row)]];
   QVariantList outcomes;
-  static const char* names[] = {"rejected early", "structure differs", "declined", "applied",
-                                "without change"};
+  const QString names[] = {tr("rejected early"), tr("structure differs"), tr("declined"), tr("applied"),
+                           tr("without change")};
   for (int o = 0; o < kOutcomeCount; ++o)
-    outcomes << QVariantMap{{"name", QLatin1String(names[o])},
+    outcomes << QVariantMap{{"name", names[o]},
                             {"count", grouped(static_cast<int64_t>(r.totals.count[o]))},
                             {"share", r.totals.attempts() ? static_cast<double>(r.totals.count[o]) /
                                                                 static_cast<double>(r.totals.attempts())

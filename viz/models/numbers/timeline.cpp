@@ -12,7 +12,7 @@ namespace {
 // side.
 class Lanes {
 public:
-  Lanes(TimelineData& data, std::string name) : data_(data), name_(std::move(name)) {}
+  Lanes(TimelineData& data, const QString& name) : data_(data), name_(name.toStdString()) {}
   void add(TimelineSpan span, size_t atLeast = 0) {
     size_t lane = atLeast;
     while (lane < ends_.size() && ends_[lane] > span.begin) ++lane;
@@ -43,7 +43,8 @@ TimelinePtr buildTimeline(Trace& trace) {
   TimelineData& d = *data;
   int64_t low = INT64_MAX, high = 0;
   auto seen = [&](int64_t begin, int64_t end) { low = std::min(low, begin), high = std::max(high, end); };
-  Lanes scopes(d, "schedules, kernels"), passes(d, "passes"), phases(d, "parts of kernels");
+  Lanes scopes(d, QObject::tr("schedules, kernels")), passes(d, QObject::tr("passes")),
+      phases(d, QObject::tr("parts of kernels"));
   std::vector<TimelineSpan> passSpans, phaseSpans;
   for (const ScopeInfo& s : std::vector<ScopeInfo>(trace.scopes())) {
     const int64_t end = s.endNs.value_or(s.beginNs);
@@ -82,7 +83,9 @@ TimelinePtr buildTimeline(Trace& trace) {
   std::map<int64_t, int64_t> baseOf;
   for (const BufferInfo& b : trace.buffers()) baseOf[b.id] = b.base ? b.base : b.id;
   for (const LaunchInfo& l : trace.launches()) {
-    const auto it = devices.try_emplace(l.device, d, "runs on " + l.device).first;
+    const auto it =
+        devices.try_emplace(l.device, d, QObject::tr("runs on %1").arg(QString::fromStdString(l.device)))
+            .first;
     TimelineSpan span{
         0, l.beginNs, l.beginNs + l.ns, l.kernel, "launch", l.compiled ? l.compiled : l.scope, 0, {}, {}};
     for (const int64_t b : l.buffers) span.buffers.push_back(baseOf.contains(b) ? baseOf[b] : b);

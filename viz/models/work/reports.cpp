@@ -64,8 +64,8 @@ QVariantList linkReports(Trace& trace, const std::vector<ProvenanceLink>& links,
 }
 
 void addFacts(QVariantList& facts, Cursor& cursor, NodeId id) {
-  auto add = [&](const char* key, const std::string& value) {
-    facts << QVariantMap{{"key", q(key)}, {"value", q(value)}};
+  auto add = [&](const QString& key, const QString& value) {
+    facts << QVariantMap{{"key", key}, {"value", value}};
   };
   // A trace may hold nodes that no engine of ours would make: then there is less to say about them, no more.
   try {
@@ -73,18 +73,19 @@ void addFacts(QVariantList& facts, Cursor& cursor, NodeId id) {
     PoolScope scope(pool);
     const UOp u = Materializer(cursor.reader(), pool)(id);
     try {
-      if (u.hasShape()) add("shape", shapeStr(u.shape()));
+      if (u.hasShape()) add(QObject::tr("shape"), q(shapeStr(u.shape())));
     } catch (const std::exception&) {
     }
     if ((u.dtype().isInt() || u.dtype().isBool()) && !u.dtype().isPtr() && u.dtype().count() == 1)
-      add("bounds", std::to_string(u.vmin()) + " to " + std::to_string(u.vmax()));
+      add(QObject::tr("bounds"), QObject::tr("%1 to %2").arg(u.vmin()).arg(u.vmax()));
     std::string ranges;
     for (const UOp& r : u.ranges()) ranges += (ranges.empty() ? "" : ", ") + r.render();
-    if (!ranges.empty()) add("in loops", ranges);
+    if (!ranges.empty()) add(QObject::tr("in loops"), q(ranges));
     const std::string device = u.device();
-    if (!device.empty()) add("device", device);
+    if (!device.empty()) add(QObject::tr("device"), q(device));
   } catch (const std::exception& e) {
-    add("note", std::string("the engine cannot rebuild this node: ") + e.what());
+    add(QObject::tr("note"),
+        QObject::tr("the engine cannot rebuild this node: %1").arg(QString::fromUtf8(e.what())));
   }
 }
 
