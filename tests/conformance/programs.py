@@ -3,7 +3,7 @@
 # Each program runs in a process of its own, first on the reference, then here, alone on the machine if nothing else is
 # running. Outputs agree where no number differs by more than TOLERANCE of the largest of its array.
 import json, math, os, pathlib, statistics, subprocess, sys, tempfile
-from program_cases import CASES, LEFT_OUT, Script
+from program_cases import CASES, EXPLAINED, LEFT_OUT, Script
 
 ROOT, TREE, COMMAND, ONLY = pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2]), sys.argv[3].split(), sys.argv[4:]
 LIMIT, TOLERANCE = int(os.environ.get("LIMIT", 300)), 2e-3
@@ -43,6 +43,8 @@ def row(name, here, there):
 
 def good(here, there): return not isinstance(here, str) and not isinstance(there, str) and difference(here["results"], there["results"]) <= TOLERANCE
 
+def reason(name): return next((why for part, why in EXPLAINED.items() if part in name), "not explained")
+
 def page(rows):
   both = {n: (here, there) for n, (here, there) in rows.items() if not isinstance(there, str)}
   timed = [(h, t) for h, t in both.values() if not isinstance(h, str) and h["steps"] and t["steps"]]
@@ -54,6 +56,7 @@ def page(rows):
     f"The geometric mean of the ratios is {mean(lambda h, t: t['steps'][0] / h['steps'][0]):.1f} for the first step, compilation included, and {mean(lambda h, t: later(t['steps']) / later(h['steps'])):.1f} for a later one.", "",
     "| program | kind | largest difference | first step, times faster | later step, times faster | peak MB, here / there |", "|---|---|---|---|---|---|",
     *(row(name, here, there) for name, (here, there) in rows.items()), "",
+    "## Differences", "", *(f"- {name}: {reason(name)}" for name, r in both.items() if not good(*r)), "",
     "## Left out", "", *(f"- {name}: {why}" for name, why in LEFT_OUT.items()), ""])
 
 def main():
