@@ -70,7 +70,8 @@ constexpr RuleDef kPowerRules[] = {
     RULE("const-pow", pat::op(Op::POW, c0, xf), constToPower, kMayRound),
 };
 
-constexpr Pat kExp = pat::op(Op::EXP2, x), kSigmoidOfMinus = pat::recip(kExp + 1),
+constexpr Pat kExp = pat::op(Op::EXP2, x), kOneMore = kExp + 1,
+              kSigmoidOfMinus = pat::oneOf(pat::recip(kOneMore), pat::op(Op::FDIV, 1, kOneMore)),
               kSigmoid = pat::recip(pat::op(Op::EXP2, x * -1) + 1);
 
 constexpr RuleDef kExactFloatRules[] = {
@@ -86,7 +87,7 @@ constexpr RuleDef kExactFloatRules[] = {
          guard::when(mergeIsExact, "no factor is a power of two: the product would round twice")),
     RULE("reciprocal-of-multiple", pat::recip(xf* c0), pat::recip(x) * pat::fold(pat::recip(c0)), kMayRound,
          guard::when(factorIsPowerOfTwo, "the factor is no power of two")),
-    RULE("exp-over-one-more", pat::oneOf(kExp* kSigmoidOfMinus, pat::op(Op::FDIV, kExp, kExp + 1)), kSigmoid,
+    RULE("exp-over-one-more", pat::oneOf(kExp* kSigmoidOfMinus, pat::op(Op::FDIV, kExp, kOneMore)), kSigmoid,
          kMayRound),
     RULE("exp-over-one-more-times", kExp*(kSigmoidOfMinus* y), kSigmoid* y, kMayRound),
     RULE("exp-over-one-more-times-two", kExp*((kSigmoidOfMinus * y) * z), (kSigmoid * y) * z, kMayRound),
