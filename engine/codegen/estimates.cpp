@@ -1,9 +1,25 @@
-// Costs. Arithmetic that only makes addresses and conditions of accesses is left out, as the reference does.
+// Costs. Arithmetic that only makes addresses and conditions of accesses is left out, and so is the one on loop
+// counters: whether a value shares it with an address depends on how a kernel is cut. Reads and writes of one
+// buffer are two transfers, each of the whole buffer at most.
 #include "engine/codegen/estimates.h"
 
+#include <algorithm>
 #include <map>
 
 namespace uopscope {
+
+namespace {
+
+constexpr OpSet kCounters{Op::RANGE, Op::SPECIAL, Op::CONST, Op::VCONST, Op::DEFINE_VAR};
+
+/// Whether a node is an integer made of loop counters, variables and constants alone.
+bool countsLoops(UOp u, const UOpMap<bool>& counters) {
+  if (u.in(kCounters)) return true;
+  if (!u.in(group::kAlu | OpSet{Op::CAST, Op::VECTORIZE, Op::GEP}) || u.dtype().isFloat()) return false;
+  return std::all_of(u.src().begin(), u.src().end(), [&](UOp s) { return counters.contains(s); });
+}
+
+} // namespace
 
 Estimates estimate(std::span<const UOp> program) {
   UOpMap<bool> address;
@@ -18,8 +34,10 @@ Estimates estimate(std::span<const UOp> program) {
   Estimates e;
   Sint times = 1;
   std::vector<Sint> outer;
-  std::map<int64_t, std::pair<int64_t, Sint>> perBuffer; // size in bytes, bytes moved
+  std::map<std::pair<int64_t, Op>, std::pair<int64_t, Sint>> perBuffer; // size in bytes, bytes moved
+  UOpMap<bool> counters;
   for (UOp u : program) {
+    if (countsLoops(u, counters)) counters[u] = true;
     switch (u.op()) {
     case Op::RANGE:
       outer.push_back(times);
@@ -43,7 +61,7 @@ Estimates estimate(std::span<const UOp> program) {
       Sint bytes = times * Sint(moved.itemsize());
       e.lds = e.lds + bytes;
       if (buffer.is(Op::DEFINE_GLOBAL)) {
-        auto& [size, sum] = perBuffer[buffer.arg().i()];
+        auto& [size, sum] = perBuffer[{buffer.arg().i(), u.op()}];
         size = buffer.dtype().size() * buffer.dtype().base().itemsize();
         sum = sum + bytes;
       }
@@ -56,7 +74,7 @@ Estimates estimate(std::span<const UOp> program) {
       break;
     }
     default:
-      if (u.in(group::kAlu) && !address.count(u))
+      if (u.in(group::kAlu) && !address.count(u) && !counters.contains(u))
         e.ops = e.ops + times * Sint((u.is(Op::MULACC) ? 2 : 1) * u.dtype().count());
     }
   }

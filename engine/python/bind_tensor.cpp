@@ -390,14 +390,22 @@ void bindRealizing(TensorClass& c) {
 void bindMoving(TensorClass& c) {
   c.def("contiguous",
         [](const Tensor& t, const py::args& opts, const py::kwargs& named) {
-          // Opts for the kernel that computes it are advice; anything else is a mistake of the caller.
-          for (py::handle opt : opts)
-            if (!py::isinstance<Opt>(opt) && !py::isinstance<py::tuple>(opt))
-              throw py::type_error("contiguous takes Opts for the kernel that computes it");
           if (named.size() && !(named.size() == 1 && named.contains("arg")))
             throw py::type_error(
                 fmt::format("unexpected keyword argument '{}'", named.begin()->first.cast<std::string>()));
-          return t.contiguous();
+          bool isOneTuple = py::len(opts) == 1 && py::isinstance<py::tuple>(opts[0]);
+          py::object arg = named.contains("arg") ? py::object(named["arg"])
+                           : isOneTuple          ? py::object(opts[0])
+                           : opts.empty()        ? py::none()
+                                                 : py::object(opts);
+          if (arg.is_none()) return t.contiguous();
+          try {
+            OperationScope op("contiguous");
+            Arg wanted = Arg::of(arg.cast<std::vector<Opt>>());
+            return Tensor::fromUOp(UOp::make(Op::CONTIGUOUS, t.dtype(), {t.uop()}, wanted), t.requiresGrad());
+          } catch (const py::cast_error&) {
+            throw py::type_error("contiguous takes a tuple of Opts for the kernel that computes it");
+          }
         })
       .def("contiguous_backward", method(&Tensor::contiguousBackward))
       .def("detach", method(&Tensor::detach))

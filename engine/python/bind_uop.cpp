@@ -14,6 +14,7 @@
 #include "engine/uop/origin.h"
 #include "engine/uop/print.h"
 #include "engine/uop/unique.h"
+#include "engine/uop/visit.h"
 
 #include <fmt/format.h>
 #include <pybind11/eval.h>
@@ -32,7 +33,8 @@ UOp makeUOp(Op op, py::object dtype, py::object src, py::object arg, py::object 
 py::object bufferObject(UOp u) {
   UOp b = graph::base(u);
   if (!b.in({Op::BUFFER, Op::BUFFER_VIEW}))
-    throw Error(ErrorKind::Shape, fmt::format("{} has no buffer: realize the tensor first", opName(b.op())));
+    throw Error(ErrorKind::Shape,
+                fmt::format("{} has no buffer, it must be BUFFER: realize the tensor first", opName(b.op())));
   return py::cast(Buffer::of(b));
 }
 
@@ -297,13 +299,27 @@ void bindGraph(UOpClass& c) {
           py::arg("dvars"), py::arg("name") = py::none(), py::arg("extra_pm") = py::none());
 }
 
+/// A division by the constant 0 has no value. In the index of a masked access it may stand where nothing is read, so
+/// the rules keep it; who asks for the value of an expression hears of it.
+UOp simplifyDefined(UOp u) {
+  visitBelow(u, [](UOp n) {
+    if (n.in({Op::IDIV, Op::MOD}) && n.src(1).isConst() && n.src(1).arg().isNumber() &&
+        n.src(1).arg().number() == 0) {
+      PyErr_SetString(PyExc_ZeroDivisionError, fmt::format("{} divides by 0", n.render()).c_str());
+      throw py::error_already_set();
+    }
+    return Visit::Below;
+  });
+  return simplify(u);
+}
+
 /// Questions about integer expressions.
 void bindAlgebra(UOpClass& c) {
   c.def("simplify",
         [](UOp u) {
           PoolScope scope(tensorPool());
           NodesHeld held;
-          return simplify(u);
+          return simplifyDefined(u);
         })
       .def("ssimplify",
            [](UOp u) {

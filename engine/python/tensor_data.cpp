@@ -2,6 +2,7 @@
 #include "engine/python/tensor_data.h"
 
 #include "engine/runtime/device.h"
+#include "engine/runtime/mapped_file.h"
 
 #include <fmt/format.h>
 #include <pybind11/numpy.h>
@@ -178,9 +179,14 @@ Tensor tensorFromPython(py::object data, const TensorOptions& o) {
                                               std::string(py::str(py::type::of(data)))));
 }
 
+/// For a type that the host has not; a file computes nothing, so its bytes are moved first.
+static Tensor widened(const Tensor& t) {
+  return (isFileDevice(t.device()) ? t.to(Device::defaultName()) : t).cast(dtypes::float32);
+}
+
 py::object tensorToNumpy(const Tensor& t) {
   const char* name = numpyName(t.dtype());
-  if (!name) return tensorToNumpy(t.cast(dtypes::float32));
+  if (!name) return tensorToNumpy(widened(t));
   OperationScope op("numpy");
   Ints shape = t.intShape();
   py::array out(py::dtype(name), shape);
@@ -201,7 +207,7 @@ py::object tensorToMemory(const Tensor& t) {
 }
 
 py::object tensorToList(const Tensor& t) {
-  if (t.isFloat() && t.dtype().itemsize() < 4) return tensorToList(t.cast(dtypes::float32));
+  if (t.isFloat() && t.dtype().itemsize() < 4) return tensorToList(widened(t));
   return tensorToMemory(t).attr("tolist")();
 }
 

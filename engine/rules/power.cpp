@@ -70,6 +70,10 @@ constexpr RuleDef kPowerRules[] = {
     RULE("const-pow", pat::op(Op::POW, c0, xf), constToPower, kMayRound),
 };
 
+constexpr Pat kExp = pat::op(Op::EXP2, x), kOneMore = kExp + 1,
+              kSigmoidOfMinus = pat::oneOf(pat::recip(kOneMore), pat::op(Op::FDIV, 1, kOneMore)),
+              kSigmoid = pat::recip(pat::op(Op::EXP2, x * -1) + 1);
+
 constexpr RuleDef kExactFloatRules[] = {
     RULE("fdiv-self", pat::op(Op::FDIV, x, x), 1, kMayRound),
     RULE("mul-reciprocal", xf* pat::recip(x), 1, kMayRound),
@@ -83,6 +87,11 @@ constexpr RuleDef kExactFloatRules[] = {
          guard::when(mergeIsExact, "no factor is a power of two: the product would round twice")),
     RULE("reciprocal-of-multiple", pat::recip(xf* c0), pat::recip(x) * pat::fold(pat::recip(c0)), kMayRound,
          guard::when(factorIsPowerOfTwo, "the factor is no power of two")),
+    RULE("exp-over-one-more", pat::oneOf(kExp* kSigmoidOfMinus, pat::op(Op::FDIV, kExp, kOneMore)), kSigmoid,
+         kMayRound),
+    RULE("exp-over-one-more-times", kExp*(kSigmoidOfMinus* y), kSigmoid* y, kMayRound),
+    RULE("exp-over-one-more-times-two", kExp*((kSigmoidOfMinus * y) * z), (kSigmoid * y) * z, kMayRound),
+    RULE("exp-over-one-more-plus", kExp*(kSigmoidOfMinus + y), kSigmoid + kExp * y, kMayRound),
     RULE("float-max-consts", pat::max(pat::max(xf, c0), c1), pat::max(x, pat::fold(pat::max(c0, c1)))),
 };
 

@@ -59,7 +59,7 @@ public:
 private:
   [[noreturn]] void refuse() const {
     throw Error(
-        ErrorKind::Device,
+        ErrorKind::Unsupported,
         "DISK holds files and computes nothing: move the tensor to a device first, as in .to(\"CPU\")");
   }
   BlockAllocator allocator_;

@@ -2,8 +2,8 @@
 // buffer.
 //
 // The price of a candidate with N elements that are asked for D times, W being the work of one element:
-//   in memory     N * (W + kStore) + D * kLoad + kKernel     (W and kKernel only where no kernel computes it
-//   anyway) inlined       D * W
+//   in memory     N * (W + kStore) + D * kLoad + kKernel     (W and kKernel only where no kernel that is there in
+//   any case computes it) inlined       D * W
 // Work is counted in quarters of a simple vector operation; the nodes below a REDUCE count once per iteration. A
 // reduction over memory is never repeated; an expression of no memory at all, or of one load and next to
 // nothing, always is.
@@ -93,7 +93,7 @@ Work workOf(UOp root) {
 
 class Inliner {
 public:
-  explicit Inliner(ScheduleState& state) : state_(state) {}
+  Inliner(ScheduleState& state, UOp sink) : state_(state), sink_(sink) {}
 
   /// Whether the readers of this BUFFERIZE compute its value themselves. Decided once for all of them.
   bool inlines(UOp buffer) {
@@ -129,9 +129,28 @@ private:
     if (work.tooLarge || work.reducesMemory) return false;
     if (!work.loads && work.total <= kNoMemory) return true;
     if (work.loads <= 1 && work.total <= kLoad + kTrivial) return true;
-    double inMemory = info.elements * kStore + info.demand * kLoad;
-    if (!info.hosted) inMemory += info.elements * work.total + kKernel;
-    return info.demand * work.total <= inMemory;
+    double demand = info.demand, inMemory = info.elements * kStore;
+    bool hosted = info.hosted && hostStays(info.kernel);
+    if (!hosted) inMemory += info.elements * work.total + kKernel;
+    if (info.hosted && !hosted) demand += state_.stored[static_cast<size_t>(info.kernel)].demand;
+    return demand * work.total <= inMemory + demand * kLoad;
+  }
+
+  /// Whether the kernel of this value is there in any case: one that its readers compute themselves stores nothing
+  /// else along. Asked before its own turn comes, so it is priced as ranges were assigned.
+  bool hostStays(int kernel) {
+    if (values_.empty())
+      for (UOp u : sink_.toposort())
+        if (u.is(Op::BUFFERIZE)) {
+          const StoredValue& value = state_.stored[static_cast<size_t>(u.tag().i())];
+          values_[u.tag().i()] = u.src(0);
+          if (!value.removable) stays_[value.kernel] = true;
+        }
+    auto [known, isNew] = stays_.try_emplace(kernel, true);
+    auto host = values_.find(kernel);
+    if (isNew && host != values_.end())
+      known->second = !decide(host->second, state_.stored[static_cast<size_t>(kernel)]);
+    return known->second;
   }
 
   UOp expand(UOp buffer, UOp reader) {
@@ -194,7 +213,10 @@ private:
   }
 
   ScheduleState& state_;
+  UOp sink_; ///< before the pass
   std::vector<char> decided_;
+  std::map<int64_t, UOp> values_; ///< stored ones, by number
+  std::map<int, bool> stays_;     ///< kernels, by the number of their first value
   std::map<std::pair<uint32_t, uint32_t>, UOp> memo_;
 };
 
@@ -291,7 +313,7 @@ const PatternMatcher& inlineMatcher() {
 }
 
 UOp removeCheapBuffers(UOp sink, ScheduleState& state) {
-  Inliner inliner(state);
+  Inliner inliner(state, sink);
   return graphRewrite(sink, inlineMatcher(), {.name = "symbolic+reduce_collapse+debuf", .ctx = inliner});
 }
 

@@ -104,6 +104,17 @@ bool writesBuffer(UOp effect) {
   return effect.is(Op::STORE) && effect.src(0).bufferOf().in({Op::BUFFER, Op::BUFFER_VIEW});
 }
 
+/// The Opts that x.contiguous(arg=opts) asks for where x is what is stored; nothing for a kernel that chooses its own.
+KernelInfo infoOf(std::span<const UOp> nodes) {
+  KernelInfo info;
+  for (UOp u : nodes) {
+    if (!u.is(Op::STORE) || !u.src(1).is(Op::CONTIGUOUS) || u.src(1).arg().kind() != ArgKind::Opts) continue;
+    info.hasOptsToApply = true;
+    info.optsToApply = u.src(1).arg().as<std::vector<Opt>>();
+  }
+  return info;
+}
+
 UOp splitStore(Match& m) {
   UOp root = m.root();
   if (!writesBuffer(root) || !root.ranges().empty())
@@ -139,7 +150,7 @@ UOp splitStore(Match& m) {
       effects.clear();
       for (UOp store : body.src(0).src()) effects.push_back(store.end(body.src().subspan(1)));
     }
-    ast = UOp::sink(effects, Arg::of(KernelInfo{}));
+    ast = UOp::sink(effects, Arg::of(infoOf(order)));
     std::string device = ctx.versions[0].device();
     for (UOp v : ctx.versions)
       if (v.device() != device)

@@ -20,9 +20,9 @@ std::span<const UOp> valuesOf(UOp u) {
     return u.src().first(1);
   return u.src();
 }
-/// A copy that keeps old contents is there to have a kernel of its own.
+/// A copy that keeps old contents is there to have a kernel of its own, and so is a value with Opts for its kernel.
 bool isFence(UOp u) {
-  return u.is(Op::CONTIGUOUS) && u.arg().kind() == ArgKind::String;
+  return u.is(Op::CONTIGUOUS) && u.arg();
 }
 bool isWeak(UOp u) {
   return u.in({Op::CONST, Op::VCONST, Op::DEFINE_VAR, Op::BIND, Op::DEVICE, Op::UNIQUE, Op::LUNIQUE});

@@ -116,20 +116,24 @@ Tensor Tensor::keccak(int64_t rate, int64_t suffix) const {
   if (rate < 8 || rate >= kStateBytes || rate % 8)
     fail(ErrorKind::Value, fmt::format("rate={} must be a multiple of 8 below {}", rate, kStateBytes));
   if (ndim() == 0) fail(ErrorKind::Index, "the message is the last axis, and a scalar has none");
-  Ints outer = intShape();
-  outer.pop_back();
   Tensor bytes = bitcast(dtypes::uint8);
-  int64_t length = bytes.intShape().back(), blocks = length / rate + 1, batch = 1;
-  for (int64_t s : outer) batch *= s;
+  Shape result = bytes.shape();
+  if (!result.back().isInt())
+    fail(ErrorKind::Shape,
+         fmt::format("a message of variable length {}: how many blocks there are must be known",
+                     result.back().str()));
+  int64_t length = result.back().i(), blocks = length / rate + 1;
+  result.pop_back();
+  Sint batch = uopscope::prod(result);
   // the message, the suffix right after it, the last bit of the last block
   std::vector<uint8_t> tail(static_cast<size_t>(blocks * rate), 0);
   tail[static_cast<size_t>(length)] ^= static_cast<uint8_t>(suffix);
   tail.back() ^= 0x80;
   Tensor end = fromBytes(tail.data(), {1, blocks * rate}, dtypes::uint8, {device(), {}, false});
-  Tensor padded = bytes.reshape({Sint(batch), Sint(length)})
+  Tensor padded = bytes.reshape({batch, Sint(length)})
                       .pad({{0, 0}, {0, Sint(blocks * rate - length)}})
                       .bitXor(end)
-                      .reshape({Sint(batch), Sint(blocks), Sint(rate)})
+                      .reshape({batch, Sint(blocks), Sint(rate)})
                       .pad({{0, 0}, {0, 0}, {0, Sint(kStateBytes - rate)}});
   Tensor words = padded.contiguous().bitcast(dtypes::uint64);
   Permutation permutation(device());
@@ -141,7 +145,6 @@ Tensor Tensor::keccak(int64_t rate, int64_t suffix) const {
     realize({state});
   }
   int64_t digest = (kStateBytes - rate) / 2;
-  Shape result(outer.begin(), outer.end());
   result.push_back(digest);
   return state.bitcast(dtypes::uint8)
       .shrink({std::nullopt, std::pair<Sint, Sint>{0, digest}})

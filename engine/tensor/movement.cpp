@@ -366,25 +366,26 @@ Tensor Tensor::pool(const Ints& kernel, const Ints& stride, const Ints& dilation
     fail(ErrorKind::Shape, fmt::format("stride/dilation mismatch kernel:{} stride:{} dilation:{}",
                                        joined(kernel), joined(s), joined(d)));
   size_t lead = shape().size() - n;
-  Ints size, out, room;
+  Shape out, room;
+  Ints repeats(lead, 1);
   for (size_t i = 0; i < n; ++i) {
-    if (!shape()[lead + i].isInt())
-      fail(ErrorKind::Shape, fmt::format("does not support symbolic shape {}", shapeStr(shape())));
-    size.push_back(shape()[lead + i].i());
+    const Sint& size = shape()[lead + i];
     if (s[i] < 1) fail(ErrorKind::Value, fmt::format("stride must be positive, got {}", joined(s)));
-    if (d[i] * (kernel[i] - 1) + 1 > size[i])
+    if (d[i] * (kernel[i] - 1) + 1 > size.vmin())
       fail(ErrorKind::Shape, fmt::format("kernel size {} cannot be greater than actual input size {}",
                                          joined(kernel), shapeStr(shape())));
-    out.push_back(ceilDiv(size[i] - d[i] * (kernel[i] - 1), s[i]));
-    // how often the axis must be repeated so that the strided window still fits
-    int64_t factor = size[i] ? std::max<int64_t>(1, ceilDiv(out[i] * s[i] - d[i], size[i])) : 1;
-    room.push_back(size[i] * factor + d[i]);
+    out.push_back((size + Sint(s[i] - 1 - d[i] * (kernel[i] - 1))) / Sint(s[i]));
+    // How often the axis must be repeated so that the strided window still fits: out * stride is at most `over` more
+    // than the axis. Of an axis whose length is a variable, the shortest one needs most.
+    int64_t least = std::max<int64_t>(1, size.vmin()), over = s[i] - 1 - d[i] * kernel[i];
+    if (size.isInt()) over = out[i].i() * s[i] - d[i] - size.i();
+    int64_t factor = 1 + std::max<int64_t>(0, ceilDiv(over, least));
+    room.push_back(size * Sint(factor) + Sint(d[i]));
+    // a window starts one element later in each row of a (kernel, size + dilation) view of the repeated axis
+    repeats.push_back(size == Sint(0) ? 1 : kernel[i] * factor + ceilDiv(kernel[i] * d[i], least));
   }
-  Ints repeats(lead, 1);
   std::vector<std::optional<Sint>> keep(lead);
   Shape front(shape().begin(), shape().begin() + static_cast<long>(lead));
-  // a window starts one element later in each row of a (kernel, size + dilation) view of the repeated axis
-  for (size_t i = 0; i < n; ++i) repeats.push_back(size[i] ? ceilDiv(kernel[i] * room[i], size[i]) : 1);
   auto with = [&](auto add) {
     Shape to = front;
     for (size_t i = 0; i < n; ++i) add(to, i);
@@ -396,15 +397,13 @@ Tensor Tensor::pool(const Ints& kernel, const Ints& stride, const Ints& dilation
     return x.shrinkTo(sizes);
   };
   Tensor x = repeat(repeats);
-  x = shrunk(x, [&](auto& v, size_t i) { v.push_back(Sint(kernel[i] * room[i])); });
-  x = x.reshape(with([&](Shape& v, size_t i) { v.insert(v.end(), {Sint(kernel[i]), Sint(room[i])}); }));
-  x = shrunk(x, [&](auto& v, size_t i) { v.push_back(Sint(kernel[i])), v.push_back(Sint(out[i] * s[i])); });
-  x = x.reshape(
-      with([&](Shape& v, size_t i) { v.insert(v.end(), {Sint(kernel[i]), Sint(out[i]), Sint(s[i])}); }));
-  x = shrunk(x, [&](auto& v, size_t i) {
-    v.push_back(Sint(kernel[i])), v.push_back(Sint(out[i])), v.push_back(Sint(1));
-  });
-  x = x.reshape(with([&](Shape& v, size_t i) { v.insert(v.end(), {Sint(kernel[i]), Sint(out[i])}); }));
+  x = shrunk(x, [&](auto& v, size_t i) { v.push_back(Sint(kernel[i]) * room[i]); });
+  x = x.reshape(with([&](Shape& v, size_t i) { v.insert(v.end(), {Sint(kernel[i]), room[i]}); }));
+  x = shrunk(x, [&](auto& v, size_t i) { v.push_back(Sint(kernel[i])), v.push_back(out[i] * Sint(s[i])); });
+  x = x.reshape(with([&](Shape& v, size_t i) { v.insert(v.end(), {Sint(kernel[i]), out[i], Sint(s[i])}); }));
+  x = shrunk(
+      x, [&](auto& v, size_t i) { v.push_back(Sint(kernel[i])), v.push_back(out[i]), v.push_back(Sint(1)); });
+  x = x.reshape(with([&](Shape& v, size_t i) { v.insert(v.end(), {Sint(kernel[i]), out[i]}); }));
   Ints order(lead);
   std::iota(order.begin(), order.end(), 0);
   for (size_t i = 0; i < n; ++i) order.push_back(static_cast<int64_t>(lead + i * 2 + 1));
@@ -467,7 +466,9 @@ Tensor Tensor::roll(const Ints& shifts, const std::optional<Ints>& dims) const {
   Tensor x = *this;
   for (size_t i = 0; i < shifts.size(); ++i) {
     auto d = static_cast<size_t>(resolveDim((*dims)[i]));
-    int64_t size = intShape()[d];
+    if (!shape()[d].isInt())
+      fail(ErrorKind::Shape, fmt::format("cannot roll the variable axis {} of {}", d, shapeStr(shape())));
+    int64_t size = shape()[d].i();
     if (!size) continue;
     int64_t start = size - ((shifts[i] % size) + size) % size;
     Ints twice(shape().size(), 1);

@@ -160,6 +160,10 @@ Tensor Tensor::rearrange(const std::string& text,
       fail(ErrorKind::Shape, fmt::format("axis {} of {} is {} times what \"{}\" says", axis,
                                          shapeStr(shape()), rest.str(), formula));
   }
+  for (const auto& [name, size] : sizes)
+    if (std::find(names.begin(), names.end(), name) == names.end())
+      fail(ErrorKind::Shape,
+           fmt::format("{}={} is given, and \"{}\" has no axis of that name", name, size, formula));
   Ints order;
   for (const std::string& name : wanted)
     order.push_back(std::find(names.begin(), names.end(), name) - names.begin());

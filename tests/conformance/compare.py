@@ -71,8 +71,8 @@ def last():
   return {file: tuple(row) for file, row in json.loads((KEPT / "last.json").read_text()).items()}
 
 def run_all():
-  """{file: (what became of its tests here, those that pass there)}, kept for `--page`."""
-  rows = {}
+  """{file: (what became of its tests here, those that pass there)}, kept for `--page`: single files among the last run's."""
+  rows, kept = {}, last() if ONLY and (KEPT / "last.json").exists() else {}
   with tempfile.TemporaryDirectory() as folder:
     for name in ("test", "extra", "examples", "docs"): os.symlink(TREE / name, pathlib.Path(folder, name))
     def both(file):
@@ -86,7 +86,7 @@ def run_all():
         good = sum(here.get(t, ("",))[0] == "passed" for t in passed)
         print(f"{file:50s} {good:5d} of {len(passed)}", flush=True)
         KEPT.mkdir(parents=True, exist_ok=True)
-        (KEPT / "last.json").write_text(json.dumps(rows))
+        (KEPT / "last.json").write_text(json.dumps(kept | rows))
   return rows
 
 def main():

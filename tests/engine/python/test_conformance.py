@@ -3,6 +3,7 @@
 import importlib.util
 import numpy as np
 from tinygrad import Context, Device, GlobalCounters, Tensor, TinyJit, UOp, Variable, dtypes
+from tinygrad.codegen.opt import Opt, OptOps
 from tinygrad.uop import Ops
 from tinygrad.uop.ops import AxisType, KernelInfo, python_alu
 from check import close, raises, run
@@ -57,6 +58,7 @@ def test_joining_numbers_and_lists():
 def test_rearrange_dots_and_names():
   x = Tensor(np.arange(24).reshape(2, 3, 4))
   assert x.rearrange("... -> (...)").shape == (24,) and x.rearrange("a \u2026 -> \u2026 a").shape == (3, 4, 2) and x.rearrange("a ... -> (... a)").shape == (24,)
+  raises(AssertionError, lambda: x.rearrange("(a b) c d -> a b c d", a=1, e=2), "e=2", "no axis of that name")
   for wrong in ("(...) -> (...)", "a b* c -> a b* c", "2b b c -> c b 2b", "_a b c -> c b _a", "a_ b c -> c b a_"): raises(AssertionError, lambda: x.rearrange(wrong))
 def test_a_row_of_bytes_is_a_row_of_numbers():
   close(Tensor([b"abc", b"def"], dtype=dtypes.uint8), [[97, 98, 99], [100, 101, 102]])
@@ -72,6 +74,43 @@ def test_padding_by_a_variable():
   n = Variable("n", 1, 8).bind(3)
   x = Tensor(np.arange(8, dtype=np.float32)).realize()
   close(x[:n].pad(((0, 8 - n),)).reshape(8), [0, 1, 2, 0, 0, 0, 0, 0])
+
+def test_a_ratio_of_exponentials_that_leave_the_range():
+  x = Tensor([300.0, -300.0, 0.0, 2.0, -2.0])
+  ratio = x.exp() / (1 + x.exp())
+  want = 1 / (1 + np.exp(-x.numpy().astype(np.float64)))
+  close(ratio, want), close(ratio.gradient(x, gradient=Tensor.ones(5))[0], want * (1 - want), rtol=1e-4)
+def test_opts_for_one_kernel():
+  opts = (Opt(OptOps.UPCAST, 0, 4),)
+  a, b = Tensor(np.arange(16, dtype=np.float32)).realize(), Tensor.ones(16).contiguous().realize()
+  for n, ask in enumerate((lambda t: t.contiguous(arg=opts), lambda t: t.contiguous(*opts), lambda t: t.contiguous(opts))):
+    asked = ask(a + (b + n))
+    item = asked.schedule()[-1]
+    assert item.ast.arg.opts_to_apply == opts
+    item.run()
+    close(asked, np.arange(16) + 1 + n)
+  other = a * b
+  assert [i.ast.arg.opts_to_apply for i in Tensor.schedule((a + b).contiguous(arg=opts), other)].count(opts) == 1
+  assert (a + b).contiguous(arg=()).schedule()[-1].ast.arg.opts_to_apply == ()
+  assert (a + b).contiguous().schedule()[-1].ast.arg.opts_to_apply is None
+  raises(TypeError, lambda: a.contiguous(arg=(1,)))
+
+# Schedules and what they cost
+def test_a_value_is_not_stored_by_a_kernel_that_is_not_there():
+  counter = Tensor.rand(32)
+  Tensor._device_rng_counters[counter.device].realize()
+  assert kernels(counter) == 1  # both halves of the few random bits are computed where they are read
+  large = Tensor.rand(1 << 16)
+  Tensor._device_rng_counters[large.device].realize()
+  assert kernels(large) == 2
+def costs(t):
+  e = t.schedule()[-1].lower().prg.estimates
+  return e.ops, e.mem
+def test_costs_of_a_kernel():
+  a = Tensor.empty(64, 64, dtype=dtypes.uint8).realize()
+  assert costs(a.assign(a + a))[1] == 2 * 64 * 64  # read once, written once
+  for size in (256, 2560): assert costs(Tensor.arange(size).contiguous())[0] == 0
+  assert costs((Tensor.empty(64).realize() + 1).contiguous())[0] == 64
 
 # Sharded tensors
 TWO = ("CPU:0", "CPU:1")

@@ -34,6 +34,16 @@ def every_dtype():
   out = {f"of {d.name}": Tensor([0, 1, 2, 3, 4, 5], dtype=d).reshape(2, 3) for d in (dtypes.bool, *dtypes.ints, dtypes.float16, dtypes.bfloat16, dtypes.float32, dtypes.float64)}
   return out | {"scalar": Tensor(2.5).contiguous(), "empty": Tensor.empty(0, 3), "computed": Tensor.arange(6).reshape(2, 3).transpose(), "ümläut": Tensor([1])}
 
+def test_a_file_computes_nothing():
+  x = Tensor.empty(4, dtype=dtypes.int16, device=f"disk:{path('numbers')}")
+  x.assign(Tensor([1, 2, 3, 4], dtype=dtypes.int16)).realize()
+  raises(NotImplementedError, lambda: x.cast(dtypes.float32).realize(), "DISK", ".to(")
+  for dtype in (dtypes.bfloat16, dtypes.fp8e4m3, dtypes.fp8e5m2): # types that the host has not are widened on a device
+    values = Tensor([0.5, 1.5, -2.0, 4.0]).cast(dtype)
+    nn.state.safe_save({"values": values}, path(dtype.name))
+    back = nn.state.safe_load(path(dtype.name))["values"]
+    close(back, values), close(np.array(back.tolist()), values)
+
 def test_safetensors():
   tensors = every_dtype()
   nn.state.safe_save(tensors, str(path("all.safetensors")), metadata={"made": "here"})

@@ -33,6 +33,22 @@ def test_elementwise():
   each(lambda t: t + Tensor(x[0]), lambda a: a + x[0], x)
   each(lambda t: (t > 0).where(t, 0), lambda a: np.maximum(a, 0), x, axis=0)
 
+def test_windows_and_turns():
+  x, w = floats(10, 2, 30), floats(3, 2, 4)
+  def windows(a, stride, dilation): # of the last axis
+    reach = 3 * dilation + 1
+    starts = range(0, a.shape[2] - reach + 1, stride)
+    return np.stack([np.einsum("bck,ock->bo", a[:, :, s:s + reach:dilation], w) for s in starts], axis=2)
+  for stride, dilation in ((1, 1), (6, 1), (2, 3), (5, 2)):
+    for n in (4, 7, 10):
+      length = Variable("length", 12, 30).bind(10 + 2 * n)
+      cut = Tensor(x).realize().shrink((None, None, (0, length)))
+      want = windows(x[:, :, :10 + 2 * n], stride, dilation)
+      close(concrete(cut.conv2d(Tensor(w), stride=stride, dilation=dilation), want.shape), want, rtol=1e-3, atol=1e-4)
+  each(lambda t: t.roll(1, 1), lambda a: np.roll(a, 1, 1), floats(10, 4))
+  raises(ValueError, lambda: sliced(Tensor(floats(10, 4)), Variable("n", 1, 10).bind(3)).roll(1, 0), "variable axis")
+  raises(ValueError, lambda: Tensor(x).shrink((None, None, (0, Variable("short", 1, 30).bind(9)))).conv2d(Tensor(w)), "kernel size")
+
 def test_reductions():
   x = floats(10, 4)
   each(lambda t: t.sum(), lambda a: a.sum(), x)

@@ -1,0 +1,75 @@
+# Runs the reference's programs here and there and writes the table of their outputs, times and memory: see tests/conformance/programs.
+#
+# Each program runs in a process of its own, first on the reference, then here, alone on the machine if nothing else is
+# running. Outputs agree where no number differs by more than TOLERANCE of the largest of its array.
+import json, math, os, pathlib, statistics, subprocess, sys, tempfile
+from program_cases import CASES, EXPLAINED, LEFT_OUT, Script
+
+ROOT, TREE, COMMAND, ONLY = pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2]), sys.argv[3].split(), sys.argv[4:]
+LIMIT, TOLERANCE = int(os.environ.get("LIMIT", 300)), 2e-3
+HERE = pathlib.Path(__file__).parent
+
+def run(command, name, paths, folder):
+  """What measure_program.py says of a program, or a string: why it says nothing."""
+  out = pathlib.Path(folder, "out.json")
+  out.unlink(missing_ok=True)
+  env = os.environ | {"PYTHONPATH": ":".join(map(str, paths)), "PYTHONDONTWRITEBYTECODE": "1", "CI": ""}
+  try: done = subprocess.run([*command, str(HERE / "measure_program.py"), name, str(out)], cwd=folder, env=env, timeout=LIMIT, capture_output=True, text=True)
+  except subprocess.TimeoutExpired: return f"more than {LIMIT} s"
+  if done.returncode: return next((l for l in reversed(done.stderr.strip().splitlines()) if l and not l.startswith(" ")), f"ended with {done.returncode}")[:200]
+  return json.loads(out.read_text())
+
+def difference(here, there):
+  """The largest difference of two results, as a part of the largest number; infinite where they have other shapes."""
+  if [len(a) for a in here] != [len(a) for a in there]: return math.inf
+  worst = 0.0
+  for a, b in zip(here, there):
+    scale = max((abs(v) for v in b if math.isfinite(v)), default=0) or 1.0
+    for x, y in zip(a, b):
+      if x != y and not (math.isnan(x) and math.isnan(y)): worst = max(worst, abs(x - y) / scale if math.isfinite(x) and math.isfinite(y) else math.inf)
+  return worst
+
+def later(steps): return statistics.median(steps[1:] or steps)
+
+def row(name, here, there):
+  kind = "script" if isinstance(CASES[name], Script) else "training" if CASES[name].train else "forward"
+  head = f"| {name} | {kind} |"
+  if isinstance(there, str): return f"{head} does not run on the reference here: {there.replace('|', ' ')} | | | |"
+  if isinstance(here, str): return f"{head} **fails**: {here.replace('|', ' ')} | | | |"
+  off = difference(here["results"], there["results"])
+  agrees = f"{off:.0e}" if off <= TOLERANCE else f"**{off:.0e}**"
+  if not here["steps"] or not there["steps"]: return f"{head} {agrees} | | | {here['memory'] / 1024:.0f} / {there['memory'] / 1024:.0f} |"
+  return f"{head} {agrees} | {there['steps'][0] / here['steps'][0]:.1f} | {later(there['steps']) / later(here['steps']):.1f} | {here['memory'] / 1024:.0f} / {there['memory'] / 1024:.0f} |"
+
+def good(here, there): return not isinstance(here, str) and not isinstance(there, str) and difference(here["results"], there["results"]) <= TOLERANCE
+
+def reason(name): return next((why for part, why in EXPLAINED.items() if part in name), "not explained")
+
+def page(rows):
+  both = {n: (here, there) for n, (here, there) in rows.items() if not isinstance(there, str)}
+  timed = [(h, t) for h, t in both.values() if not isinstance(h, str) and h["steps"] and t["steps"]]
+  mean = lambda ratio: math.exp(statistics.mean(math.log(ratio(h, t)) for h, t in timed)) if timed else float("nan")
+  return "\n".join(["# The reference's programs here", "",
+    "`tests/conformance/programs` runs the reference's examples, models and documents unmodified, with our Python and with the reference itself, on a CPU and from the same seed.",
+    "Data sets are random images of the right shapes, weights come from the initialisers, and sizes are those that a CPU runs in seconds.", "",
+    f"Of {len(both)} programs that run on the reference, **{sum(good(*r) for r in both.values())}** agree: no number differs by more than {TOLERANCE} of the largest of its array.",
+    f"The geometric mean of the ratios is {mean(lambda h, t: t['steps'][0] / h['steps'][0]):.1f} for the first step, compilation included, and {mean(lambda h, t: later(t['steps']) / later(h['steps'])):.1f} for a later one.", "",
+    "| program | kind | largest difference | first step, times faster | later step, times faster | peak MB, here / there |", "|---|---|---|---|---|---|",
+    *(row(name, here, there) for name, (here, there) in rows.items()), "",
+    "## Differences", "", *(f"- {name}: {reason(name)}" for name, r in both.items() if not good(*r)), "",
+    "## Left out", "", *(f"- {name}: {why}" for name, why in LEFT_OUT.items()), ""])
+
+def main():
+  rows = {}
+  with tempfile.TemporaryDirectory() as folder:
+    for name in ("test", "extra", "examples", "docs"): os.symlink(TREE / name, pathlib.Path(folder, name))
+    for name in CASES:
+      if ONLY and not any(part in name for part in ONLY): continue
+      there = run(["env", "DEV=CPU", sys.executable], name, [TREE, HERE], folder)
+      here = run(COMMAND, name, [folder, HERE, *filter(None, [os.environ.get("PYTHONPATH")])], folder)
+      rows[name] = (here, there)
+      print(row(name, here, there), flush=True)
+      if not ONLY: (ROOT / "docs" / "guide" / "programs.md").write_text(page(rows))
+  return not all(good(*r) for r in rows.values() if not isinstance(r[1], str))
+
+if __name__ == "__main__": raise SystemExit(main())
