@@ -13,23 +13,26 @@ namespace uopscope {
 
 namespace {
 
-constexpr int64_t kMaxLanes = 96; ///< of a tile: more is more code for no more speed
-constexpr int64_t kMaxRegisters =
-    12; ///< of a tile, likewise: lanes that fill them are no gain where they are narrow
-constexpr int64_t kMaxVector = 32;   ///< along one axis
-constexpr int64_t kMaxRows = 8;      ///< of another axis
-constexpr int64_t kMaxSeparate = 64; ///< lanes of terms that keep accumulators of their own
-constexpr int64_t kMaxSeparateRows = 7;
-constexpr double kAccumulators = 13;  ///< registers that are left for them
+constexpr int64_t kMaxVector = 32; ///< along one axis
+constexpr int64_t kMaxRows = 8;    ///< of another axis
 constexpr double kLatency = 4;        ///< cycles until an accumulator may be added to again
 constexpr double kStepOverhead = 1.5; ///< cycles of a step of the loop
 constexpr double kCached = 128 << 10; ///< elements that a core keeps near itself
+constexpr double kNear = 8 << 10;     ///< elements in the first cache
 constexpr double kStream = 3;         ///< cycles until memory has delivered a vector, at best
+constexpr double kNextCache = 8, kLastCache = 2.5; ///< elements a cycle that come from behind the first cache
+constexpr double kLine = 16;                       ///< elements that come together
+constexpr double kTouch = 0.02; ///< cycles of a load that hides behind arithmetic: of equal tiles that with fewer wins
 constexpr double kAddressing = 6;     ///< operations of an address with divisions
 constexpr double kThere = 0.4;        ///< of the lanes of a strided window; the rest are known to be 0
 constexpr double kPanelCare = 1.15; ///< factor on the price of a panel: where both cost the same, memory that
                                     ///< is in order already is read directly
 constexpr int64_t kWindow = 5;      ///< a sum as short as this is written out, and gates by it fold
+
+/// Registers that are left for accumulators.
+constexpr double accumulators(int64_t registerLanes) {
+  return registerLanes < 16 ? 13 : 28;
+}
 
 struct Chosen {
   size_t axis;
@@ -55,8 +58,8 @@ public:
     int64_t rowCount = 1;
     for (Chosen r : rows) rowCount *= r.amount;
     int64_t all = lanes.amount * rowCount;
-    if (all > std::min(kMaxLanes, kMaxRegisters * width_)) return kNever;
-    if (v.isTerm && (rowCount > kMaxSeparateRows || all > kMaxSeparate)) return kNever;
+    if (all > mostTileRegisters(width_) * width_) return kNever;
+    if (v.isTerm && !keepsAccumulators(all, rowCount, width_)) return kNever;
 
     auto vectorsOf = [&](int64_t n) {
       int64_t vectors = (n + width_ - 1) / width_;
@@ -106,12 +109,15 @@ public:
     bool single = lanes.amount == 1;
     double operations = single ? static_cast<double>(all) : vectorsOf(all);
     if (ragged && !single && rowCount > 1) inserts += 2 * operations;
-    double spilled = 2 * std::max(0.0, operations - kAccumulators);
+    double spilled = 2 * std::max(0.0, operations - accumulators(width_));
     double cycles = std::max({kLatency, operations / 2, (loads + spilled) / 2, inserts,
                               (loads + operations + inserts + 2 * branches + addressing + spilled) / 3.5});
     double stores =
         v.writtenInOrder && !v.isTerm ? operations : static_cast<double>(v.isTerm ? rowCount : all);
-    cycles += kStepOverhead + (stores + (v.isTerm ? 3 * operations : 0)) / steps_;
+    cycles = std::max(cycles, fromCaches(lanes, rows)) + kTouch * loads;
+    // A step over lanes of terms takes several of them.
+    double steps = v.isTerm ? steps_ / static_cast<double>(lanes.amount) : steps_;
+    cycles += kStepOverhead + (stores + (v.isTerm ? 3 * operations : 0)) / steps;
     // Along the terms memory is read in order, whatever the tile; across them a wide tile reads more of each
     // row.
     if (v.isTerm) cycles = std::max(cycles, streams_ * vectorsOf(all) * kStream);
@@ -151,6 +157,40 @@ private:
       all *= a.extent;
     }
     return all <= mostWrittenOut(width_);
+  }
+
+  /// Cycles until a step has its elements. A read stays in a cache from one turn of the innermost loop that it
+  /// does not move with to the next where what it reads within a turn fits; else it comes from the cache behind.
+  double fromCaches(Chosen lanes, const std::vector<Chosen>& rows) const {
+    auto partOf = [&](size_t axis) {
+      if (axis == lanes.axis) return static_cast<double>(lanes.amount);
+      for (Chosen r : rows)
+        if (r.axis == axis) return static_cast<double>(r.amount);
+      return 1.0;
+    };
+    // The loop over the lanes is put outside that over the rows (heuristic.cpp).
+    bool swapped = !rows.empty() && !axes_[lanes.axis].isTerm && rows.back().axis < lanes.axis;
+    double cycles = 0;
+    for (size_t r = 0; r < reads_; ++r) {
+      double step = 1, turn = 1; // elements of a step of the tile, of a turn of the loop
+      double unused = panelReuse(r, lanes, rows) > 0 ? 1 : kLine; // of a line of memory
+      bool again = false;
+      for (size_t i = axes_.size(); i-- > 0;) {
+        size_t at = !swapped ? i : i == lanes.axis ? rows.back().axis : i == rows.back().axis ? lanes.axis : i;
+        const TileAxis& a = axes_[at];
+        double part = partOf(at), extent = static_cast<double>(a.extent);
+        if (a.strides[r]) {
+          step *= part;
+          turn *= again ? part : extent;
+          if (a.strides[r] == 1) unused = std::min(unused, a.isTerm ? 1 : kLine / std::min(kLine, part));
+        } else if (!a.isTerm && part < extent) {
+          again = true;
+        }
+      }
+      if (!again || turn <= kNear) continue;
+      cycles += step * unused / (turn <= kCached ? kNextCache : kLastCache);
+    }
+    return cycles;
   }
 
   const std::vector<TileAxis>& axes_;
@@ -211,7 +251,15 @@ Tile chooseTile(const std::vector<TileAxis>& axes, size_t reads, int64_t registe
       for (size_t a = 0; a < axes.size(); ++a)
         if (a != v)
           for (int64_t m : few[a])
-            if (m > 1) consider({v, n}, {{a, m}});
+            if (m > 1) {
+              consider({v, n}, {{a, m}});
+              // Lanes of terms share what they load with rows of either side.
+              if (axes[v].isTerm && n % registerLanes == 0)
+                for (size_t b = a + 1; b < axes.size(); ++b)
+                  if (b != v)
+                    for (int64_t o : few[b])
+                      if (o > 1) consider({v, n}, {{a, m}, {b, o}});
+            }
     }
   // A third axis, where it makes the tile cheaper.
   if (rows.size() == 1) {

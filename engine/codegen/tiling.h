@@ -21,6 +21,20 @@ constexpr int64_t mostWrittenOut(int64_t registerLanes) {
   return registerLanes < 8 ? 16 * registerLanes : 128;
 }
 
+/// Registers that the results of a tile fill at most; more is more code for no more speed. AVX-512 has 32.
+constexpr int64_t mostTileRegisters(int64_t registerLanes) {
+  return registerLanes < 16 ? 12 : 16;
+}
+
+/// Whether every lane of a sum keeps an accumulator until the loop is over: `lanes` in all, for `results` results.
+/// Otherwise lanes are joined inside the loop.
+constexpr bool keepsAccumulators(int64_t lanes, int64_t results, int64_t registerLanes) {
+  constexpr int64_t kFewLanes = 64, kFewResults = 8;
+  bool wholeRegisters = registerLanes > 1 && lanes / results % registerLanes == 0; // for each result
+  return wholeRegisters ? lanes <= mostTileRegisters(registerLanes) * registerLanes
+                        : lanes <= kFewLanes && results < kFewResults;
+}
+
 /// An axis as the reads of a reduction see it.
 struct TileAxis {
   UOp range;
