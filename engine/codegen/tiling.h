@@ -44,6 +44,8 @@ struct TileAxis {
   std::vector<int64_t>
       strides;             ///< of each read: 0 not at all, 1 next to each other, kNotLinear, others: apart
   std::vector<bool> gates; ///< whether each read is gated by it
+  bool oneByOne = false;   ///< it cannot become lanes
+  bool mayOverlap = false; ///< the last tile may compute results again, where tiles do not divide it
   static constexpr int64_t kNotLinear = INT64_MIN; ///< by division and remainder
 };
 
@@ -64,7 +66,7 @@ struct Tile {
   std::vector<Other> others; ///< the cheapest of the rest, for whoever asks why
 };
 
-/// `registerLanes`: values in a vector register. Parts divide their axes. `listOthers`: alternatives are
+/// `registerLanes`: values in a vector register. Parts divide their axes, or overlap. `listOthers`: alternatives are
 /// kept.
 Tile chooseTile(const std::vector<TileAxis>& axes, size_t reads, int64_t registerLanes,
                 bool listOthers = false);
