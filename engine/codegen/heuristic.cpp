@@ -161,7 +161,7 @@ void chooseOpts(KernelOptimizer& s) {
   int64_t width =
       s.target().supportsVectors ? std::max(4, std::max(s.target().aluLanes, s.target().maxVectorLanes)) : 4;
   if (k.reduction)
-    chooseForReduction(s, k, width);
+    chooseForReduction(s, k, width * 4 / std::max(4, k.reduction.dtype().scalar().itemsize()));
   else
     chooseForElementwise(s, k, width);
   if (s.target().hasThreads) chooseThreads(s);

@@ -142,10 +142,10 @@ UOp reduceToAccumulator(Match& m) {
   std::vector<UOp> loops(red.src().begin() + 1, red.src().end());
   if (loops.empty()) return combineTree(value, out, how, ctx.target);
 
-  int registerLanes = aluLanes(ctx.target, red.dtype());
-  int width = keepsAccumulators(in, out, registerLanes) ? in : out;
+  int lanesOfRegister = registerLanes(ctx.target, red.dtype());
+  int width = keepsAccumulators(in, out, lanesOfRegister) ? in : out;
   // Lanes of terms come first; where they fill registers those of a result are put together, as they are loaded.
-  bool together = width == in && out > 1 && registerLanes > 1 && in / out % registerLanes == 0;
+  bool together = width == in && out > 1 && lanesOfRegister > 1 && in / out % lanesOfRegister == 0;
   if (together) {
     std::vector<int64_t> lanes;
     for (int i = 0; i < in; ++i) lanes.push_back(i % (in / out) * out + i / (in / out));
