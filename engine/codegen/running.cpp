@@ -136,8 +136,9 @@ UOp runningSum(Match& m) {
     return fmt::format("a result along {} is the one before it and one more term: {} steps instead of {}",
                        i.render(), extentOf(i), extentOf(i) * extentOf(i));
   });
+  // It runs inside all other loops but the strip.
+  UOp carrier = UOp::range(i.src(0), {nextId++}, AxisType::Reduce);
   Strip strip = stripOf(k, i, nextId);
-  UOp carrier = i.withArg(Arg::of(RangeArg{i.arg().as<RangeArg>().ids, AxisType::Reduce}));
   UOpMap<UOp> replace = strip.replace, lastTerm;
   lastTerm[k.sum.src(1)] = UOp::index(extentOf(i) - 1);
   replace[i] = carrier;
@@ -207,6 +208,9 @@ UOp scatterSum(Match& m) {
                        extentOf(c.loop));
   });
   int64_t nextId = nextRangeId(sink);
+  UOpMap<UOp> terms; // inside all other loops but the strip
+  for (UOp r : rangesIn(k.sum.src().subspan(1)))
+    terms[r] = UOp::range(r.src(0), {nextId++}, AxisType::Reduce);
   Strip strip = stripOf(k, c.loop, nextId++);
   UOp address = k.store.src(0).src(1), memory = k.store.src(0).src(0);
   // Every thread clears the results that it adds to.
@@ -221,13 +225,14 @@ UOp scatterSum(Match& m) {
   UOp chosen = c.index.cast(dtypes::index), valid = (chosen >= 0) & (chosen < extentOf(c.loop));
   if (c.others) valid = valid & c.others;
   add[c.loop] = chosen;
-  UOp place = address.substitute(add).validWhere(valid.substitute(strip.replace));
+  UOp place = address.substitute(add).validWhere(valid.substitute(strip.replace)).substitute(terms);
   std::vector<UOp> before{cleared}, loops = strip.rest;
   for (UOp r : rangesIn(k.sum.src().subspan(1))) {
-    before.push_back(r);
-    loops.push_back(r);
+    before.push_back(terms[r]);
+    loops.push_back(terms[r]);
   }
-  UOp sum = memory.after(before).indexed({place}, k.sum.dtype()) + term->value.substitute(strip.replace);
+  UOp added = term->value.substitute(strip.replace).substitute(terms);
+  UOp sum = memory.after(before).indexed({place}, k.sum.dtype()) + added;
   return sink.withSrc({memory.indexed({place}).store(sum).end(withInner(loops, strip))});
 }
 
