@@ -43,8 +43,8 @@ TEST_CASE("pictures with a margin are copied, for windows of any stride and dila
   Pool pool;
   PoolScope scope(pool);
   ContextScope settings({{"SPEC", 1}});
-  for (const Picture& s : {Picture{2, 3, 16, 9, 3, 1, 1, 1}, Picture{1, 4, 32, 11, 3, 1, 2, 1},
-                           Picture{2, 2, 16, 10, 3, 2, 1, 2}, Picture{1, 3, 8, 12, 5, 2, 1, 1}}) {
+  for (const Picture& s : {Picture{2, 2, 16, 6, 3, 1, 1, 1}, Picture{1, 2, 64, 7, 3, 1, 2, 1},
+                           Picture{1, 2, 16, 7, 3, 2, 1, 2}}) {
     CAPTURE(s.stride);
     CAPTURE(s.dilation);
     CHECK(isStaged(checkKernel(convolution(s), plainTarget(8), 5, {}, 1e-4)));
