@@ -14,9 +14,6 @@ namespace {
 /// Bytes between rows; nearer ones do not fight for places in the cache.
 constexpr int64_t kMinDistance = 2048;
 
-/// Terms of a sum that is written out.
-constexpr int64_t kShortSum = 5;
-
 bool isLoop(UOp range) {
   return range.axisType() == AxisType::Loop || range.axisType() == AxisType::Thread;
 }
@@ -51,9 +48,8 @@ std::vector<UOp> rowsOf(UOp read, UOp reduction) {
   for (UOp r : rangesIn(reduction.src().subspan(1))) {
     if (!index.dependsOn(r)) continue;
     auto stride = coefficientOf(index, r);
-    bool isTerm =
-        r.axisType() == AxisType::Reduce || (r.axisType() == AxisType::Unroll && extentOf(r) <= kShortSum);
-    if (!isTerm || !stride) return {};
+    // Lanes of terms are no rows.
+    if (r.axisType() != AxisType::Reduce || !stride) return {};
     rows.push_back(r);
     count *= extentOf(r);
     distance = std::min(distance, *stride * size);
