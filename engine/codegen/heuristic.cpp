@@ -32,15 +32,17 @@ Decision priceOf(const Tile& tile) {
   for (const Tile::Other& o : tile.others) d.others.push_back({o.what, o.cycles});
   return d;
 }
-std::vector<TileAxis> tileAxes(const KernelShape& k) {
+std::vector<TileAxis> tileAxes(const KernelOptimizer& s, const KernelShape& k, int64_t width) {
   std::vector<TileAxis> axes;
   auto add = [&](UOp r, bool isTerm) {
     TileAxis a{r, extentOf(r), isTerm, !isTerm && writtenNextToEachOther(k, r), {}, {}};
+    a.oneByOne = !s.mayBecomeLanes(r);
     for (UOp read : k.reads) {
       a.strides.push_back(strideOf(read, r));
       UOp index = read.src(1);
       a.gates.push_back(index.is(Op::WHERE) && index.src(0).dependsOn(r));
     }
+    a.mayOverlap = !isTerm && a.extent % (2 * width) != 0 && s.mayOverlap(r);
     axes.push_back(std::move(a));
   };
   for (UOp r : k.outputs) add(r, false);
@@ -48,10 +50,16 @@ std::vector<TileAxis> tileAxes(const KernelShape& k) {
   return axes;
 }
 
+Opt upcast(const KernelOptimizer& s, const Tile::Part& part) {
+  Opt opt{OptOp::UPCAST, axisOf(s, part.range), {part.amount}};
+  if (extentNow(s, part.range) % part.amount) opt.arg.push_back(kOverlap);
+  return opt;
+}
+
 /// Lanes are applied last: the axis expanded last is the one whose lanes lie side by side, and those must be
 /// the ones that are next to each other in memory.
 void chooseForReduction(KernelOptimizer& s, const KernelShape& k, int64_t width) {
-  std::vector<TileAxis> axes = tileAxes(k);
+  std::vector<TileAxis> axes = tileAxes(s, k, width);
   if (axes.empty()) return;
   Observer* observer = Observer::current();
   Tile tile = chooseTile(axes, k.reads.size(), width, observer && observer->wantsRewrites());
@@ -59,7 +67,7 @@ void chooseForReduction(KernelOptimizer& s, const KernelShape& k, int64_t width)
   int64_t taken = 1;
   for (const Tile::Part& p : tile.parts)
     if (p.isTerm ? tryApply(s, OptOp::UNROLL, unrollAxis(s, p.range), p.amount, why)
-                 : tryApply(s, OptOp::UPCAST, axisOf(s, p.range), p.amount, why))
+                 : tryApply(s, upcast(s, p), why))
       taken *= p.amount;
   // The panel that the lanes read stays in the cache while the other axis runs: that axis is the inner loop.
   if (tile.vectors && tile.parts.size() > 1) {
@@ -74,6 +82,30 @@ void chooseForReduction(KernelOptimizer& s, const KernelShape& k, int64_t width)
     if (n < 2 || n > 4 || taken * n > mostWrittenOut(width)) continue;
     if (tryApply(s, OptOp::UNROLL, unrollAxis(s, *r), 0, inWords("a short sum is written out"))) taken *= n;
   }
+}
+
+/// What is read along one loop and written along another: a square of both is read as vectors and written as vectors,
+/// and uses whole lines of the cache.
+void chooseForTransposed(KernelOptimizer& s, const KernelShape& k, int64_t width) {
+  for (UOp written : k.outputs)
+    for (UOp read : k.outputs) {
+      if (read == written || !writtenNextToEachOther(k, written)) continue;
+      bool any = false, all = true;
+      for (UOp r : k.reads) {
+        int64_t along = strideOf(r, written);
+        bool apart = along != 0 && along != 1;
+        any |= apart;
+        all &= !apart || (along != TileAxis::kNotLinear && strideOf(r, read) == 1);
+      }
+      int64_t down = largestDivisor(extentOf(read), {width, width / 2, 4});
+      int64_t across = largestDivisor(extentOf(written), {width, width / 2, 4});
+      if (!any || !all || !down || !across) continue;
+      Decision why =
+          inWords("it is read along one loop and written along the other: a square of both is whole vectors");
+      if (tryApply(s, OptOp::UPCAST, axisOf(s, read), down, why))
+        tryApply(s, OptOp::UPCAST, axisOf(s, written), across, why);
+      return;
+    }
 }
 
 /// The loops of a kernel may be pieces of one that was cut: each gets lanes.
@@ -94,11 +126,13 @@ void chooseForElementwise(KernelOptimizer& s, const KernelShape& k, int64_t widt
       tryApply(s, OptOp::UPCAST, axisOf(s, r), amount,
                inWords("what is read and written lies next to each other along it"));
   }
+  if (done.empty()) chooseForTransposed(s, k, width);
 }
 
 void chooseThreads(KernelOptimizer& s) {
   int64_t work = 1;
-  for (size_t i = 0; i < s.ranges().size(); ++i) work *= std::max<int64_t>(1, s.extent(i));
+  for (size_t i = 0; i < s.ranges().size(); ++i)
+    if (!isOfCopy(s, s.ranges()[i])) work *= std::max<int64_t>(1, s.extent(i));
   int64_t cores =
       vars::cpuCount > 0 ? vars::cpuCount.value() : static_cast<int64_t>(std::thread::hardware_concurrency());
   cores = std::min(cores, s.target().globalMax[0]);
@@ -127,7 +161,7 @@ void chooseOpts(KernelOptimizer& s) {
   int64_t width =
       s.target().supportsVectors ? std::max(4, std::max(s.target().aluLanes, s.target().maxVectorLanes)) : 4;
   if (k.reduction)
-    chooseForReduction(s, k, width);
+    chooseForReduction(s, k, width * 4 / std::max(4, k.reduction.dtype().scalar().itemsize()));
   else
     chooseForElementwise(s, k, width);
   if (s.target().hasThreads) chooseThreads(s);

@@ -21,6 +21,8 @@ struct KernelShape {
 };
 
 KernelShape inspect(const KernelOptimizer& s);
+/// Whether a loop is one of a copy that a reduction waits for, and not one over results.
+bool isOfCopy(const KernelOptimizer& s, UOp loop);
 
 /// The axis that a range is now, -1 where it is gone; a range that was split keeps its argument.
 int axisOf(const KernelOptimizer& s, UOp range);

@@ -12,7 +12,9 @@
 #include "engine/codegen/memory.h"
 #include "engine/codegen/ranges.h"
 #include "engine/codegen/reduce.h"
+#include "engine/codegen/running.h"
 #include "engine/codegen/well_formed.h"
+#include "engine/codegen/windows.h"
 #include "engine/rewrite/replacement.h"
 #include "engine/rules/load_collapse.h"
 #include "engine/rules/rules.h"
@@ -46,6 +48,8 @@ struct Matchers {
   PatternMatcher loadCollapse{{loadCollapseRules()}};
   PatternMatcher splitRanges{{splitRangeRules(), flattenRangeRules()}};
   PatternMatcher initialSymbolic = sym() + PatternMatcher({flattenRangeRules()});
+  PatternMatcher running{{runningSumRules()}};
+  PatternMatcher windows{{windowRules()}};
   PatternMatcher simplifyRanges{{simplifyRangeRules()}};
   PatternMatcher cutStoreRanges{{cutStoreRangeRules(), flattenRangeRules()}};
   PatternMatcher postopt = sym() + moveWhereOnLoad();
@@ -78,6 +82,12 @@ const PatternMatcher* all(const Target&) {
 /// Parts of a loop are no loops where an iteration is a thread.
 const PatternMatcher* cutOnCpu(const Target& target) {
   return target.hasLocal ? nullptr : &matchers().cutStoreRanges;
+}
+const PatternMatcher* carriedOnCpu(const Target& target) {
+  return target.hasLocal ? nullptr : &matchers().running;
+}
+const PatternMatcher* stagedOnCpu(const Target& target) {
+  return target.hasLocal ? nullptr : &matchers().windows;
 }
 const PatternMatcher* users(const Target& target) {
   bool any = target.preMatcher || rendererRules(target.device).pre;
@@ -125,16 +135,23 @@ UOp postoptSymbolic(const KernelPass& pass, UOp sink, const Target& target) {
   return sink;
 }
 
+/// The first number that no memory of this kind has.
+int64_t firstFree(UOp sink, Op define) {
+  int64_t first = 0;
+  if (!sink.below().has(define)) return first;
+  for (UOp u : sink.toposort())
+    if (u.is(define) && u.arg().kind() == ArgKind::Int) first = std::max(first, u.arg().i() + 1);
+  return first;
+}
+
 UOp addLocalBuffers(const KernelPass& pass, UOp sink, const Target& target) {
   LocalsContext locals;
-  for (UOp u : sink.toposort())
-    if (u.is(Op::DEFINE_LOCAL) && u.arg().kind() == ArgKind::Int)
-      locals.first = std::max(locals.first, u.arg().i() + 1);
+  locals.first = std::max(firstFree(sink, Op::DEFINE_LOCAL), firstFree(sink, Op::DEFINE_REG));
   return rewrite(pass, sink, target, locals);
 }
 
 UOp removeReduce(const KernelPass& pass, UOp sink, const Target& target) {
-  ReduceContext reductions{target};
+  ReduceContext reductions{target, firstFree(sink, Op::DEFINE_REG)};
   return rewrite(pass, sink, target, reductions);
 }
 
@@ -172,10 +189,14 @@ constexpr KernelPass kPasses[] = {
      "a range that is used modulo a number becomes two"},
     {"initial symbolic", Part::BeforeOpts, kKernel, all<&M::initialSymbolic>, nullptr,
      "index and value expressions take their simplest form"},
+    {"running sums", Part::BeforeOpts, kKernel, carriedOnCpu, nullptr,
+     "sums that grow from result to result, or go to the result an index names, take one step a term"},
     {"simplify ranges", Part::BeforeOpts, kKernel, all<&M::simplifyRanges>, nullptr,
      "ranges that no address needs apart become one"},
     {"cut store ranges", Part::BeforeOpts, kKernel, cutOnCpu, cutStoreRanges,
      "a loop that a comparison with a constant splits in cases becomes a loop for each case"},
+    {"windows", Part::BeforeOpts, kKernel, stagedOnCpu, nullptr,
+     "what the windows of a convolution read is copied once, with its margins"},
     {"postopt symbolic", Part::AfterOpts, kKernel, all<&M::postopt>, postoptSymbolic,
      "expressions are simplified again, and conditions move onto the loads they guard"},
     {"expander", Part::AfterOpts, kKernel, all<&M::expander>, nullptr,

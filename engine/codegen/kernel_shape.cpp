@@ -3,6 +3,7 @@
 #include "engine/codegen/heuristic.h"
 #include "engine/codegen/ranges.h"
 #include "engine/codegen/tiling.h"
+#include "engine/uop/visit.h"
 
 #include <algorithm>
 
@@ -32,6 +33,14 @@ int64_t largestDivisor(int64_t n, std::initializer_list<int64_t> choices) {
   return 0;
 }
 
+bool isOfCopy(const KernelOptimizer& s, UOp loop) {
+  if (loop.axisType() != AxisType::Loop || !s.ast().below().has(Op::AFTER)) return false;
+  for (UOp effect : s.ast().src())
+    for (UOp r : rangesIn(effect.src().subspan(std::min<size_t>(1, effect.srcCount()))))
+      if (r == loop) return false;
+  return true;
+}
+
 KernelShape inspect(const KernelOptimizer& s) {
   KernelShape k;
   int64_t most = 0;
@@ -47,15 +56,23 @@ KernelShape inspect(const KernelOptimizer& s) {
   std::vector<UOp> stored;
   for (UOp u : s.ast().toposort())
     if (u.is(Op::STORE) && u.src(0).is(Op::INDEX)) stored.push_back(u.src(0));
+  // Copies that a reduction waits for have accesses and loops of their own.
+  UOpMap<bool> own;
+  if (k.reduction)
+    visitBelow(k.reduction.src(0), [&](UOp u) {
+      if (u.is(Op::INDEX)) own[u] = true;
+      return u.is(Op::AFTER) ? Visit::Past : Visit::Below;
+    });
   for (UOp a : s.accesses()) {
     bool isWrite = std::find(stored.begin(), stored.end(), a) != stored.end();
-    if (isWrite)
+    if (isWrite && (!k.reduction || a.bufferOf().is(Op::DEFINE_GLOBAL)))
       k.writes.push_back(a);
-    else if (!k.reduction || k.reduction.dependsOn(a))
+    else if (!isWrite && (!k.reduction || own.contains(a)))
       k.reads.push_back(a);
   }
   for (UOp r : s.ranges()) {
     if (extentOf(r) <= 1) continue;
+    if (k.reduction && isOfCopy(s, r)) continue;
     if (r.axisType() == AxisType::Loop || r.axisType() == AxisType::Global) k.outputs.push_back(r);
     if (k.reduction && r.axisType() == AxisType::Reduce)
       for (UOp own : k.reduction.src().subspan(1))

@@ -17,6 +17,10 @@ int aluLanes(const Target& target, DType d) {
   return target.aluLanes;
 }
 
+int registerLanes(const Target& target, DType d) {
+  return std::max(1, aluLanes(target, d) * 4 / std::max(4, d.scalar().itemsize()));
+}
+
 int accessLanes(const Target& target, DType d, AddrSpace space) {
   if (!target.supportsVectors) return 1;
   if (space == AddrSpace::Reg) return aluLanes(target, d); // registers are as wide as the arithmetic on them

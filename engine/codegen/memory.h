@@ -26,6 +26,8 @@ std::span<const RuleDef> finalRules();
 
 /// Lanes of one operation on values of this type.
 int aluLanes(const Target& target, DType d);
+/// Lanes of values of this type in one register: half of them where values take eight bytes.
+int registerLanes(const Target& target, DType d);
 /// Widest access of values of this type.
 int accessLanes(const Target& target, DType d, AddrSpace space);
 

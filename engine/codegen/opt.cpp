@@ -149,10 +149,39 @@ std::vector<UOp> KernelOptimizer::parallelRanges() const {
   // A loop that another effect inside closes, or that an inner store does not see, cannot be taken out.
   for (UOp u : ast_.toposort()) {
     if (!u.is(Op::STORE) && !u.is(Op::BUFFERIZE)) continue;
+    // Registers are a thread's own: each thread fills all that it reads.
+    if (u.is(Op::STORE) && u.src(0).bufferOf().is(Op::DEFINE_REG)) continue;
     const auto& open = u.is(Op::STORE) ? u.src(0).ranges() : u.ranges();
     std::erase_if(common, [&](UOp r) { return std::find(open.begin(), open.end(), r) == open.end(); });
   }
   return common;
+}
+
+bool KernelOptimizer::mayBecomeLanes(UOp range) const {
+  if (!ast_.below().has(Op::DEFINE_REG)) return true;
+  for (UOp u : ast_.toposort()) {
+    if (!u.is(Op::STORE) || !u.src(0).bufferOf().is(Op::DEFINE_REG) || u.src(0).src(1).dependsOn(range))
+      continue;
+    const auto& open = u.ranges();
+    if (std::find(open.begin(), open.end(), range) != open.end()) return false;
+  }
+  return true;
+}
+
+bool KernelOptimizer::mayOverlap(UOp range) const {
+  std::vector<UOp> parallel = parallelRanges();
+  if (target_->hasLocal || std::find(parallel.begin(), parallel.end(), range) == parallel.end()) return false;
+  std::vector<UOp> written;
+  for (UOp u : ast_.toposort()) {
+    const auto& open = u.ranges();
+    if (u.is(Op::STORE) && std::find(open.begin(), open.end(), range) != open.end())
+      written.push_back(u.src(0));
+  }
+  // What was stored once must not be what is read the second time.
+  return std::none_of(accesses_.begin(), accesses_.end(), [&](UOp a) {
+    return std::find(written.begin(), written.end(), a) == written.end() &&
+           std::any_of(written.begin(), written.end(), [&](UOp w) { return w.bufferOf() == a.bufferOf(); });
+  });
 }
 
 int64_t KernelOptimizer::expandedSize() const {
@@ -187,12 +216,17 @@ void KernelOptimizer::split(const Opt& opt, size_t axis) {
   int64_t n = extent(axis), amount = opt.arg.empty() ? 0 : opt.arg[0];
   if (amount == 0) amount = n;
   require(n > 0, opt, "the range is symbolic or empty");
-  if (amount < 1 || n % amount) refuse(opt, fmt::format("{} does not divide {}", amount, n));
+  const bool overlap = opt.op == OptOp::UPCAST && opt.arg.size() == 2 && opt.arg[1] == kOverlap && n % amount;
+  if (amount < 1 || (n % amount && !overlap)) refuse(opt, fmt::format("{} does not divide {}", amount, n));
+  require((opt.op != OptOp::UPCAST && opt.op != OptOp::UNROLL) || mayBecomeLanes(range), opt,
+          "memory of the kernel's own holds one step of that loop at a time");
   switch (opt.op) {
   case OptOp::UPCAST:
     require(from == AxisType::Global || from == AxisType::Local || from == AxisType::Loop, opt,
             "UPCAST takes GLOBAL, LOCAL and LOOP ranges");
     require(amount <= 64, opt, "more than 64 lanes");
+    require(!overlap || (amount < n && mayOverlap(range)), opt,
+            "results may not be computed twice there, or a tile is longer than the range");
     break;
   case OptOp::UNROLL:
     require(from == AxisType::Reduce || from == AxisType::GroupReduce, opt, "UNROLL takes REDUCE ranges");
@@ -229,12 +263,15 @@ void KernelOptimizer::split(const Opt& opt, size_t axis) {
                     opt, "the reduction is inside another one");
   }
   }
-  UOp rest = range.withSrc({UOp::constant(range.dtype(), n / amount)});
+  UOp rest = range.withSrc({UOp::constant(range.dtype(), ceilDiv(n, amount))});
   UOp fresh = UOp::range(UOp::constant(range.dtype(), amount), {nextId_++}, to, range.dtype());
   bool top = opt.op == OptOp::GROUPTOP || opt.op == OptOp::THREAD;
   UOpMap<UOp> replace;
   if (amount == n)
     replace[range] = fresh;
+  else if (overlap)
+    replace[range] =
+        (rest < n / amount).where(rest * amount, UOp::constant(range.dtype(), n - amount)) + fresh;
   else
     replace[range] = top ? fresh * (n / amount) + rest : rest * amount + fresh;
   static const PatternMatcher splitRange({kSplitRange});

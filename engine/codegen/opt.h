@@ -15,6 +15,10 @@
 
 namespace uopscope {
 
+/// Second argument of an UPCAST whose amount does not divide the range: the last tile begins earlier and computes
+/// some results a second time, so that every tile is whole. For kernels that do not read what they write.
+constexpr int64_t kOverlap = 1;
+
 class KernelOptimizer {
 public:
   KernelOptimizer(UOp ast, const Target& target);
@@ -32,6 +36,10 @@ public:
   const std::vector<UOp>& accesses() const { return accesses_; }
   /// Loops that hold output, in every store of the kernel: those that may run side by side.
   std::vector<UOp> parallelRanges() const;
+  /// Whether several steps of the range can be taken at once: not where memory of the kernel's own holds but one.
+  bool mayBecomeLanes(UOp range) const;
+  /// Whether results along the range may be computed twice.
+  bool mayOverlap(UOp range) const;
   /// Product of the extents of UPCAST and UNROLL ranges.
   int64_t expandedSize() const;
 

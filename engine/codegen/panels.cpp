@@ -5,6 +5,7 @@
 #include "engine/rewrite/replacement.h"
 
 #include <algorithm>
+#include <cstdint>
 
 namespace uopscope {
 
@@ -20,35 +21,42 @@ int64_t idOf(UOp range) {
   return range.arg().as<RangeArg>().ids[0];
 }
 
-/// The range along which the read becomes a panel, null where it is not worth one.
-UOp rowsOf(UOp read, UOp reduction) {
+/// The ranges along which the read becomes a panel, none where it is not worth one.
+std::vector<UOp> rowsOf(UOp read, UOp reduction) {
   UOp index = read.src(1);
   if (read.srcCount() != 2 || index.is(Op::WHERE)) return {};
-  UOp rows, lanes;
-  int64_t outermostInside = -1, innermostOutside = -1, reuse = 1;
-  for (UOp r : reduction.ranges()) { // loops around the reduction
+  UOp lanes;
+  int64_t innermostUsed = -1;
+  std::vector<UOp> loops;
+  for (UOp r : reduction.ranges()) { // around the reduction
     bool used = index.dependsOn(r);
     if (isLoop(r)) {
       if (extentOf(r) < 0) return {};
-      if (used && r.axisType() == AxisType::Loop) innermostOutside = std::max(innermostOutside, idOf(r));
-      if (!used && r.axisType() == AxisType::Loop) {
-        reuse *= extentOf(r);
-        outermostInside = outermostInside < 0 ? idOf(r) : std::min(outermostInside, idOf(r));
-      }
+      if (r.axisType() == AxisType::Loop) loops.push_back(r);
+      if (used && r.axisType() == AxisType::Loop) innermostUsed = std::max(innermostUsed, idOf(r));
     } else if (r.axisType() == AxisType::Upcast && used) {
       if (lanes || !coefficientOf(index, r)) return {};
       lanes = r;
     }
   }
+  if (!lanes) return {};
+  double reuse = 1;
+  for (UOp l : loops)
+    if (!index.dependsOn(l) && idOf(l) > innermostUsed) reuse *= static_cast<double>(extentOf(l));
+  std::vector<UOp> rows;
+  int64_t count = 1, distance = INT64_MAX, size = read.dtype().itemsize();
   for (UOp r : rangesIn(reduction.src().subspan(1))) {
-    if (r.axisType() != AxisType::Reduce || rows || !coefficientOf(index, r)) return {};
-    rows = r;
+    if (!index.dependsOn(r)) continue;
+    auto stride = coefficientOf(index, r);
+    // Lanes of terms are no rows.
+    if (r.axisType() != AxisType::Reduce || !stride) return {};
+    rows.push_back(r);
+    count *= extentOf(r);
+    distance = std::min(distance, *stride * size);
   }
-  if (!rows || !lanes || reuse < kPanelReuse || innermostOutside > outermostInside) return {};
-  int64_t size = read.dtype().itemsize();
-  if (extentOf(rows) < kPanelRows || extentOf(rows) * extentOf(lanes) * size > kPanelBytes) return {};
   bool apart = *coefficientOf(index, lanes) != 1;
-  return apart || *coefficientOf(index, rows) * size >= kMinDistance ? rows : UOp();
+  if (!apart && distance < kMinDistance) return {};
+  return worthPanel(apart, count, reuse, count * extentOf(lanes) * size) ? rows : std::vector<UOp>{};
 }
 
 constexpr RuleDef kPanels[] = {RULE("read-from-panel", pat::any(Op::INDEX), pat::entry())};
@@ -69,15 +77,16 @@ UOp packPanels(UOp ast, const Target& target, int64_t nextId) {
   for (UOp read : nodes) {
     if (!read.is(Op::INDEX) || !read.src(0).is(Op::DEFINE_GLOBAL) || !reduction.src(0).dependsOn(read))
       continue;
-    UOp rows = rowsOf(read, reduction);
-    if (!rows) continue;
-    UOp row = UOp::range(rows.src(0), {nextId++}, AxisType::Loop, rows.dtype());
+    std::vector<UOp> rows = rowsOf(read, reduction);
+    if (rows.empty()) continue;
     UOpMap<UOp> replace;
-    replace[rows] = row;
+    std::vector<UOp> copied{read};
+    for (UOp r : rows)
+      copied.push_back(replace[r] = UOp::range(r.src(0), {nextId++}, AxisType::Loop, r.dtype()));
+    copied[0] = read.substitute(replace);
     BufferizeOpts opts{{}, AddrSpace::Reg, false};
-    UOp panel = UOp::make(Op::BUFFERIZE, read.dtype(), std::vector<UOp>{read.substitute(replace), row},
-                          Arg::of(opts));
-    panels[read] = panel.indexed({rows}, read.dtype());
+    UOp panel = UOp::make(Op::BUFFERIZE, read.dtype(), copied, Arg::of(opts));
+    panels[read] = panel.indexed(rows, read.dtype());
   }
   static const PatternMatcher usePanels({kPanels});
   return replaceNodes(ast, panels, usePanels, "panels");

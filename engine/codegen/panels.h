@@ -15,9 +15,16 @@
 
 namespace uopscope {
 
-constexpr int64_t kPanelRows = 128;        ///< fewest rows
-constexpr int64_t kPanelReuse = 16;        ///< fewest times it is read
-constexpr int64_t kPanelBytes = 256 << 10; ///< it must stay in the second cache, and on the stack
+constexpr int64_t kPanelBytes = 384 << 10; ///< it must stay in the second cache, and on the stack
+
+/// Whether a panel is worth its copy: `apart` where the elements of a row are, or else the rows, lie far from each
+/// other in memory; `reuse` is how often it is read.
+constexpr bool worthPanel(bool apart, int64_t rows, double reuse, int64_t bytes) {
+  constexpr int64_t kRowsApart = 16, kRows = 128;
+  constexpr double kReuseApart = 4, kReuse = 16;
+  return bytes <= kPanelBytes && rows >= (apart ? kRowsApart : kRows) &&
+         reuse >= (apart ? kReuseApart : kReuse);
+}
 
 /// The kernel with such reads served from panels, or as it was. Ranges from `nextId` on are free.
 UOp packPanels(UOp ast, const Target& target, int64_t nextId);

@@ -3,6 +3,8 @@
 
 #include "engine/base/error.h"
 #include "engine/codegen/lanes.h"
+#include "engine/codegen/memory.h"
+#include "engine/codegen/tiling.h"
 
 #include <fmt/format.h>
 
@@ -15,11 +17,6 @@ namespace uopscope {
 namespace {
 
 using namespace pat;
-
-/// Above this many lanes in all, a reduction joins lanes inside its loop.
-constexpr int kMaxAccumulatorLanes = 64;
-/// From this many lanes of result on the loop has enough independent chains.
-constexpr int kEnoughChains = 8;
 
 /// Whether `value` is a product that a sum may take in without rounding it first.
 bool isFusedTerm(UOp value, Op how, const Target& target) {
@@ -52,6 +49,40 @@ UOp combineTree(UOp value, int width, Op how, const Target& target) {
     parts = std::move(next);
   }
   return parts[0];
+}
+
+/// `value` with lanes in another order. Operations are done again on operands in that order, so that what a load
+/// brings as a vector stays one.
+UOp reordered(UOp value, const std::vector<int64_t>& lanes, UOpMap<UOp>& done) {
+  if (auto hit = done.find(value); hit != done.end()) return hit->second;
+  UOp result;
+  if (value.in(group::kElementwise) && laneCount(value) == static_cast<int>(lanes.size())) {
+    std::vector<UOp> sources;
+    for (UOp s : value.src()) sources.push_back(reordered(s, lanes, done));
+    result = value.withSrc(sources);
+  } else {
+    result = pickLanes(value, lanes);
+  }
+  return done[value] = result;
+}
+
+/// The lanes of each of `results` results, which stand together, combined by halves.
+UOp combineNeighbours(UOp value, int results, Op how) {
+  int each = laneCount(value) / results;
+  while (each > 1) {
+    int parts = each % 2 ? each : 2, size = each / parts;
+    UOp sum;
+    for (int part = 0; part < parts; ++part) {
+      std::vector<int64_t> lanes;
+      for (int r = 0; r < results; ++r)
+        for (int i = 0; i < size; ++i) lanes.push_back(r * each + part * size + i);
+      UOp slice = pickLanes(value, lanes);
+      sum = sum ? sum.alu(how, {slice}) : slice;
+    }
+    value = sum;
+    each = size;
+  }
+  return value;
 }
 
 /// Lanes of the results of tensor cores: all of them, or those that a GEP takes.
@@ -111,8 +142,16 @@ UOp reduceToAccumulator(Match& m) {
   std::vector<UOp> loops(red.src().begin() + 1, red.src().end());
   if (loops.empty()) return combineTree(value, out, how, ctx.target);
 
-  bool separate = out < kEnoughChains && in <= kMaxAccumulatorLanes;
-  int width = separate ? in : out;
+  int lanesOfRegister = registerLanes(ctx.target, red.dtype());
+  int width = keepsAccumulators(in, out, lanesOfRegister) ? in : out;
+  // Lanes of terms come first; where they fill registers those of a result are put together, as they are loaded.
+  bool together = width == in && out > 1 && lanesOfRegister > 1 && in / out % lanesOfRegister == 0;
+  if (together) {
+    std::vector<int64_t> lanes;
+    for (int i = 0; i < in; ++i) lanes.push_back(i % (in / out) * out + i / (in / out));
+    UOpMap<UOp> done;
+    value = reordered(value, lanes, done);
+  }
   DType type = withLanes(red.dtype(), width);
   UOp acc = UOp::make(Op::DEFINE_REG, red.dtype().scalar().ptr(width, AddrSpace::Reg), {},
                       Arg::of(ctx.accumulators++));
@@ -133,7 +172,7 @@ UOp reduceToAccumulator(Match& m) {
   }
   UOp done = acc.indexed({at}, withLanes(acc.dtype(), width)).store(next).end(loops);
   UOp result = acc.after(std::span<const UOp>(&done, 1)).indexed({at}, type);
-  return combineTree(result, out, how, ctx.target);
+  return together ? combineNeighbours(result, out, how) : combineTree(result, out, how, ctx.target);
 }
 
 UOp closeOnce(Match& m) {

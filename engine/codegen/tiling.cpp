@@ -13,23 +13,27 @@ namespace uopscope {
 
 namespace {
 
-constexpr int64_t kMaxLanes = 96; ///< of a tile: more is more code for no more speed
-constexpr int64_t kMaxRegisters =
-    12; ///< of a tile, likewise: lanes that fill them are no gain where they are narrow
-constexpr int64_t kMaxVector = 32;   ///< along one axis
-constexpr int64_t kMaxRows = 8;      ///< of another axis
-constexpr int64_t kMaxSeparate = 64; ///< lanes of terms that keep accumulators of their own
-constexpr int64_t kMaxSeparateRows = 7;
-constexpr double kAccumulators = 13;  ///< registers that are left for them
-constexpr double kLatency = 4;        ///< cycles until an accumulator may be added to again
-constexpr double kStepOverhead = 1.5; ///< cycles of a step of the loop
-constexpr double kCached = 128 << 10; ///< elements that a core keeps near itself
-constexpr double kStream = 3;         ///< cycles until memory has delivered a vector, at best
-constexpr double kAddressing = 6;     ///< operations of an address with divisions
-constexpr double kThere = 0.4;        ///< of the lanes of a strided window; the rest are known to be 0
+constexpr int64_t kMaxVector = 32;                 ///< along one axis
+constexpr int64_t kMaxRows = 8;                    ///< of another axis
+constexpr double kLatency = 4;                     ///< cycles until an accumulator may be added to again
+constexpr double kStepOverhead = 1.5;              ///< cycles of a step of the loop
+constexpr double kCached = 128 << 10;              ///< elements that a core keeps near itself
+constexpr double kNear = 8 << 10;                  ///< elements in the first cache
+constexpr double kStream = 3;                      ///< cycles until memory has delivered a vector, at best
+constexpr double kNextCache = 8, kLastCache = 2.5; ///< elements a cycle that come from behind the first cache
+constexpr double kLine = 16;                       ///< elements that come together
+constexpr double kTouch =
+    0.02; ///< cycles of a load that hides behind arithmetic: of equal tiles that with fewer wins
+constexpr double kAddressing = 6;   ///< operations of an address with divisions
+constexpr double kThere = 0.4;      ///< of the lanes of a strided window; the rest are known to be 0
 constexpr double kPanelCare = 1.15; ///< factor on the price of a panel: where both cost the same, memory that
                                     ///< is in order already is read directly
 constexpr int64_t kWindow = 5;      ///< a sum as short as this is written out, and gates by it fold
+
+/// Registers that are left for accumulators.
+constexpr double accumulators(int64_t registerLanes) {
+  return registerLanes < 16 ? 13 : 28;
+}
 
 struct Chosen {
   size_t axis;
@@ -55,8 +59,8 @@ public:
     int64_t rowCount = 1;
     for (Chosen r : rows) rowCount *= r.amount;
     int64_t all = lanes.amount * rowCount;
-    if (all > std::min(kMaxLanes, kMaxRegisters * width_)) return kNever;
-    if (v.isTerm && (rowCount > kMaxSeparateRows || all > kMaxSeparate)) return kNever;
+    if (all > mostTileRegisters(width_) * width_) return kNever;
+    if (v.isTerm && !keepsAccumulators(all, rowCount, width_)) return kNever;
 
     auto vectorsOf = [&](int64_t n) {
       int64_t vectors = (n + width_ - 1) / width_;
@@ -106,16 +110,19 @@ public:
     bool single = lanes.amount == 1;
     double operations = single ? static_cast<double>(all) : vectorsOf(all);
     if (ragged && !single && rowCount > 1) inserts += 2 * operations;
-    double spilled = 2 * std::max(0.0, operations - kAccumulators);
+    double spilled = 2 * std::max(0.0, operations - accumulators(width_));
     double cycles = std::max({kLatency, operations / 2, (loads + spilled) / 2, inserts,
                               (loads + operations + inserts + 2 * branches + addressing + spilled) / 3.5});
     double stores =
         v.writtenInOrder && !v.isTerm ? operations : static_cast<double>(v.isTerm ? rowCount : all);
-    cycles += kStepOverhead + (stores + (v.isTerm ? 3 * operations : 0)) / steps_;
+    cycles = std::max(cycles, fromCaches(lanes, rows)) + kTouch * loads;
+    // A step over lanes of terms takes several of them.
+    double steps = v.isTerm ? steps_ / static_cast<double>(lanes.amount) : steps_;
+    cycles += kStepOverhead + (stores + (v.isTerm ? 3 * operations : 0)) / steps;
     // Along the terms memory is read in order, whatever the tile; across them a wide tile reads more of each
     // row.
     if (v.isTerm) cycles = std::max(cycles, streams_ * vectorsOf(all) * kStream);
-    return cycles * (panels ? kPanelCare : 1) / static_cast<double>(all);
+    return cycles * (panels ? kPanelCare : 1) * repeated(lanes, rows) / static_cast<double>(all);
   }
 
   /// How often the memory that the lanes read is read again, where it lies apart and a panel is worth its copy
@@ -124,23 +131,52 @@ public:
     const TileAxis& v = axes_[lanes.axis];
     if (v.isTerm || v.strides[read] == 1 || v.strides[read] == TileAxis::kNotLinear || lanes.amount < width_)
       return 0;
-    double reuse = 1;
-    int64_t terms = 0;
+    int64_t terms = 1;
     for (const TileAxis& a : axes_) {
-      if (a.gates[read] || a.strides[read] == TileAxis::kNotLinear || (a.isTerm && terms)) return 0;
-      if (a.isTerm) terms = a.extent;
-      if (a.isTerm || a.strides[read]) continue;
-      reuse *= static_cast<double>(a.extent);
-      for (Chosen row : rows)
-        if (&axes_[row.axis] == &a) reuse /= static_cast<double>(row.amount);
+      if (a.gates[read] || a.strides[read] == TileAxis::kNotLinear) return 0;
+      if (a.isTerm && a.strides[read]) terms *= a.extent;
     }
-    bool fits = terms >= kPanelRows && terms * lanes.amount * 4 <= kPanelBytes;
-    return fits && reuse >= kPanelReuse ? reuse : 0;
+    // Loops inside the innermost one that it moves with.
+    double reuse = 1;
+    for (size_t i = axes_.size(); i-- > 0;) {
+      size_t at = place(i, lanes, rows);
+      const TileAxis& a = axes_[at];
+      if (a.isTerm) continue;
+      int64_t part = partOf(at, lanes, rows);
+      if (a.strides[read] && part < a.extent) break;
+      if (!a.strides[read]) reuse *= static_cast<double>(a.extent) / static_cast<double>(part);
+    }
+    return worthPanel(true, terms, reuse, terms * lanes.amount * 4) ? reuse : 0;
   }
 
   static constexpr double kNever = std::numeric_limits<double>::infinity();
 
 private:
+  /// The axis whose loop is the i-th from outside: that over the lanes is put outside that over the rows
+  /// (heuristic.cpp).
+  size_t place(size_t i, Chosen lanes, const std::vector<Chosen>& rows) const {
+    bool swapped = !rows.empty() && !axes_[lanes.axis].isTerm && rows.back().axis < lanes.axis;
+    if (!swapped) return i;
+    return i == lanes.axis ? rows.back().axis : i == rows.back().axis ? lanes.axis : i;
+  }
+  static int64_t partOf(size_t axis, Chosen lanes, const std::vector<Chosen>& rows) {
+    if (axis == lanes.axis) return lanes.amount;
+    for (Chosen r : rows)
+      if (r.axis == axis) return r.amount;
+    return 1;
+  }
+
+  /// How often a result is computed: more than once where tiles overlap.
+  double repeated(Chosen lanes, const std::vector<Chosen>& rows) const {
+    auto of = [&](Chosen c) {
+      int64_t extent = axes_[c.axis].extent, rest = extent % c.amount;
+      return rest ? static_cast<double>(extent - rest + c.amount) / static_cast<double>(extent) : 1.0;
+    };
+    double times = of(lanes);
+    for (Chosen r : rows) times *= of(r);
+    return times;
+  }
+
   /// Whether gates and divisions in the address of a read fold when the code is made: the lanes are the whole
   /// axis, and the sums they go over are short enough to be written out.
   bool isKnownInAdvance(size_t read, Chosen lanes, int64_t all) const {
@@ -153,16 +189,44 @@ private:
     return all <= mostWrittenOut(width_);
   }
 
+  /// Cycles until a step has its elements. A read stays in a cache from one turn of the innermost loop that it
+  /// does not move with to the next where what it reads within a turn fits; else it comes from the cache behind.
+  double fromCaches(Chosen lanes, const std::vector<Chosen>& rows) const {
+    double cycles = 0;
+    for (size_t r = 0; r < reads_; ++r) {
+      double step = 1, turn = 1; // elements of a step of the tile, of a turn of the loop
+      double unused = panelReuse(r, lanes, rows) > 0 ? 1 : kLine; // of a line of memory
+      bool again = false;
+      for (size_t i = axes_.size(); i-- > 0;) {
+        size_t at = place(i, lanes, rows);
+        const TileAxis& a = axes_[at];
+        auto part = static_cast<double>(partOf(at, lanes, rows)), extent = static_cast<double>(a.extent);
+        if (a.strides[r]) {
+          step *= part;
+          turn *= again ? part : extent;
+          if (a.strides[r] == 1) unused = std::min(unused, a.isTerm ? 1 : kLine / std::min(kLine, part));
+        } else if (!a.isTerm && part < extent) {
+          again = true;
+        }
+      }
+      if (!again || turn <= kNear) continue;
+      cycles += step * unused / (turn <= kCached ? kNextCache : kLastCache);
+    }
+    return cycles;
+  }
+
   const std::vector<TileAxis>& axes_;
   size_t reads_;
   int64_t width_;
   double steps_ = 1, streams_ = 0; ///< reads that come from memory, each element once
 };
 
-std::vector<int64_t> divisors(int64_t n, int64_t upTo) {
+/// Amounts to take of an axis: its divisors, and where tiles may overlap multiples of `whole`.
+std::vector<int64_t> amounts(const TileAxis& axis, int64_t upTo, int64_t whole) {
   std::vector<int64_t> found;
-  for (int64_t d = 1; d <= std::min(n, upTo); ++d)
-    if (n % d == 0) found.push_back(d);
+  if (axis.oneByOne) upTo = 1;
+  for (int64_t d = 1; d <= std::min(axis.extent, upTo); ++d)
+    if (axis.extent % d == 0 || (axis.mayOverlap && d % whole == 0)) found.push_back(d);
   return found;
 }
 
@@ -187,8 +251,8 @@ Tile chooseTile(const std::vector<TileAxis>& axes, size_t reads, int64_t registe
   Model model(axes, reads, registerLanes);
   std::vector<std::vector<int64_t>> few, many;
   for (const TileAxis& a : axes) {
-    few.push_back(a.isTerm ? std::vector<int64_t>{1} : divisors(a.extent, kMaxRows));
-    many.push_back(divisors(a.extent, kMaxVector));
+    few.push_back(a.isTerm ? std::vector<int64_t>{1} : amounts(a, kMaxRows, 4));
+    many.push_back(amounts(a, kMaxVector, registerLanes));
   }
   double best = Model::kNever;
   Chosen lanes{0, 1};
@@ -211,7 +275,15 @@ Tile chooseTile(const std::vector<TileAxis>& axes, size_t reads, int64_t registe
       for (size_t a = 0; a < axes.size(); ++a)
         if (a != v)
           for (int64_t m : few[a])
-            if (m > 1) consider({v, n}, {{a, m}});
+            if (m > 1) {
+              consider({v, n}, {{a, m}});
+              // Lanes of terms share what they load with rows of either side.
+              if (axes[v].isTerm && n % registerLanes == 0)
+                for (size_t b = a + 1; b < axes.size(); ++b)
+                  if (b != v)
+                    for (int64_t o : few[b])
+                      if (o > 1) consider({v, n}, {{a, m}, {b, o}});
+            }
     }
   // A third axis, where it makes the tile cheaper.
   if (rows.size() == 1) {

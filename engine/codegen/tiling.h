@@ -21,6 +21,20 @@ constexpr int64_t mostWrittenOut(int64_t registerLanes) {
   return registerLanes < 8 ? 16 * registerLanes : 128;
 }
 
+/// Registers that the results of a tile fill at most; more is more code for no more speed. AVX-512 has 32.
+constexpr int64_t mostTileRegisters(int64_t registerLanes) {
+  return registerLanes < 16 ? 12 : 16;
+}
+
+/// Whether every lane of a sum keeps an accumulator until the loop is over: `lanes` in all, for `results` results.
+/// Otherwise lanes are joined inside the loop.
+constexpr bool keepsAccumulators(int64_t lanes, int64_t results, int64_t registerLanes) {
+  constexpr int64_t kFewLanes = 64, kFewResults = 8;
+  bool wholeRegisters = registerLanes > 1 && lanes / results % registerLanes == 0; // for each result
+  return wholeRegisters ? lanes <= mostTileRegisters(registerLanes) * registerLanes
+                        : lanes <= kFewLanes && results < kFewResults;
+}
+
 /// An axis as the reads of a reduction see it.
 struct TileAxis {
   UOp range;
@@ -30,6 +44,8 @@ struct TileAxis {
   std::vector<int64_t>
       strides;             ///< of each read: 0 not at all, 1 next to each other, kNotLinear, others: apart
   std::vector<bool> gates; ///< whether each read is gated by it
+  bool oneByOne = false;   ///< it cannot become lanes
+  bool mayOverlap = false; ///< the last tile may compute results again, where tiles do not divide it
   static constexpr int64_t kNotLinear = INT64_MIN; ///< by division and remainder
 };
 
@@ -50,7 +66,7 @@ struct Tile {
   std::vector<Other> others; ///< the cheapest of the rest, for whoever asks why
 };
 
-/// `registerLanes`: values in a vector register. Parts divide their axes. `listOthers`: alternatives are
+/// `registerLanes`: values in a vector register. Parts divide their axes, or overlap. `listOthers`: alternatives are
 /// kept.
 Tile chooseTile(const std::vector<TileAxis>& axes, size_t reads, int64_t registerLanes,
                 bool listOthers = false);

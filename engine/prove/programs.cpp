@@ -61,6 +61,11 @@ constexpr TensorProgram kPrograms[] = {
     {"softmax", [] { return Made{some({5, 12}).softmax()}; }},
     {"layer norm", [] { return Made{some({6, 16}).layernorm()}; }},
     {"variance", [] { return Made{some({7, 9}).var(std::vector<int64_t>{0}), some({7, 9}).std()}; }},
+    {"sums by index",
+     [] {
+       Tensor hit = Tensor::arange(20).reshape({20, 1}).eq(some({1, 30}, dtypes::int32));
+       return Made{hit.cast(dtypes::float32).mul(some({1, 30})).sum(Ints{1})};
+     }},
     {"running sum", [] { return Made{some({40}).cumsum(), some({6, 20}, dtypes::int32).cumsum(1)}; }},
     {"running maximum",
      [] {

@@ -2,8 +2,6 @@
 // whose parts bound the range from below or above, fix it, or do not depend on it.
 #include "engine/rules/load_collapse.h"
 
-#include <optional>
-
 namespace uopscope {
 
 namespace {
@@ -14,11 +12,6 @@ bool isZero(UOp u) {
   return u.isConst(0);
 }
 
-struct Term {
-  std::vector<UOp> conditions;
-  UOp value;
-};
-
 void splitAnd(UOp u, std::vector<UOp>& out) {
   if (u.is(Op::AND) || (u.is(Op::MUL) && u.dtype().isBool())) {
     splitAnd(u.src(0), out);
@@ -26,44 +19,6 @@ void splitAnd(UOp u, std::vector<UOp>& out) {
   } else {
     out.push_back(u);
   }
-}
-
-/// condition ? value : 0, through casts of conditions and products with them.
-std::optional<Term> asTerm(UOp u) {
-  Term t;
-  if (u.is(Op::WHERE) && isZero(u.src(2))) {
-    splitAnd(u.src(0), t.conditions);
-    t.value = u.src(1);
-  } else if (u.is(Op::WHERE) && isZero(u.src(1))) {
-    UOp c = u.src(0);
-    t.conditions.push_back(
-        c.is(Op::CMPNE) && c.src(1).isConst(1) && c.src(0).dtype().isBool() ? c.src(0) : c.logicalNot());
-    t.value = u.src(2);
-  } else if (u.is(Op::CAST) && u.src(0).dtype() == dtypes::bool_) {
-    splitAnd(u.src(0), t.conditions);
-    t.value = UOp::constant(u.dtype(), int64_t{1});
-  } else if (u.is(Op::CAST)) {
-    auto inner = asTerm(u.src(0));
-    if (!inner) return {};
-    inner->value = inner->value.cast(u.dtype());
-    return inner;
-  } else if (u.is(Op::MUL)) {
-    for (size_t k = 0; k < 2; ++k) {
-      UOp side = u.src(k);
-      if (!side.is(Op::CAST) || !(side.src(0).dtype() == dtypes::bool_)) continue;
-      splitAnd(side.src(0), t.conditions);
-      t.value = u.src(1 - k);
-      break;
-    }
-    if (!t.value) return {};
-  } else {
-    return {};
-  }
-  if (auto deeper = asTerm(t.value)) {
-    t.conditions.insert(t.conditions.end(), deeper->conditions.begin(), deeper->conditions.end());
-    t.value = deeper->value;
-  }
-  return t;
 }
 
 UOp asIndex(UOp u) {
@@ -163,7 +118,7 @@ std::optional<UOp> collapseOver(UOp value, UOp r) {
     if (!b) return {};
     return *a + *b;
   }
-  auto term = asTerm(value);
+  auto term = asSumTerm(value);
   if (!term) return {};
   Bounds b;
   for (UOp c : term->conditions)
@@ -208,6 +163,43 @@ UOp collapseReduce(Match& m) {
 constexpr RuleDef kCollapse[] = {RULE("collapse-sum", any(Op::REDUCE), collapseReduce)};
 
 } // namespace
+
+std::optional<SumTerm> asSumTerm(UOp u) {
+  SumTerm t;
+  if (u.is(Op::WHERE) && isZero(u.src(2))) {
+    splitAnd(u.src(0), t.conditions);
+    t.value = u.src(1);
+  } else if (u.is(Op::WHERE) && isZero(u.src(1))) {
+    UOp c = u.src(0);
+    t.conditions.push_back(
+        c.is(Op::CMPNE) && c.src(1).isConst(1) && c.src(0).dtype().isBool() ? c.src(0) : c.logicalNot());
+    t.value = u.src(2);
+  } else if (u.is(Op::CAST) && u.src(0).dtype() == dtypes::bool_) {
+    splitAnd(u.src(0), t.conditions);
+    t.value = UOp::constant(u.dtype(), int64_t{1});
+  } else if (u.is(Op::CAST)) {
+    auto inner = asSumTerm(u.src(0));
+    if (!inner) return {};
+    inner->value = inner->value.cast(u.dtype());
+    return inner;
+  } else if (u.is(Op::MUL)) {
+    for (size_t k = 0; k < 2; ++k) {
+      UOp side = u.src(k);
+      if (!side.is(Op::CAST) || !(side.src(0).dtype() == dtypes::bool_)) continue;
+      splitAnd(side.src(0), t.conditions);
+      t.value = u.src(1 - k);
+      break;
+    }
+    if (!t.value) return {};
+  } else {
+    return {};
+  }
+  if (auto deeper = asSumTerm(t.value)) {
+    t.conditions.insert(t.conditions.end(), deeper->conditions.begin(), deeper->conditions.end());
+    t.value = deeper->value;
+  }
+  return t;
+}
 
 std::span<const RuleDef> loadCollapseRules() {
   return kCollapse;

@@ -7,7 +7,18 @@
 #pragma once
 #include "engine/rewrite/matcher.h"
 
+#include <optional>
+#include <vector>
+
 namespace uopscope {
+
+/// A term of a sum as  all conditions ? value : 0.
+struct SumTerm {
+  std::vector<UOp> conditions;
+  UOp value;
+};
+/// Through casts of conditions and products with them; none where the term has no condition.
+std::optional<SumTerm> asSumTerm(UOp u);
 
 std::span<const RuleDef> loadCollapseRules();
 

@@ -3,8 +3,9 @@
 //   Tensor({1, 2, 3}).cumsum()            {1, 3, 6}
 //   Tensor({1, 3, 2}).cummax()            {1, 3, 3}, found at {0, 1, 1}
 //
-// A long axis is cut in parts of 256, each summed by itself and then moved by the total of those before it,
-// so that the cost is n * 256 instead of n * n.
+// A long axis is cut in parts of 256, each summed by itself and then moved by the total of those before it, so that
+// parts are summed side by side. A processor carries a sum from element to element (engine/codegen/running.h), and
+// needs no parts where there are other axes to share among its threads and lanes.
 #include "engine/tensor/graph.h"
 #include "engine/tensor/tensor.h"
 
@@ -35,13 +36,16 @@ Tensor Tensor::cumulate(int64_t axis, Op op, bool includeInitial) const {
 }
 
 Tensor Tensor::splitCumulate(int64_t axis, Op op) const {
-  constexpr int64_t kPart = 256; // two stages cost n * 256 instead of n * n
+  constexpr int64_t kPart = 256, kRows = 16;
   axis = resolveDim(axis);
   if (ndim() == 0) return *this;
   for (const Sint& s : shape())
     if (graph::isInt(s, 0)) return *this;
   int64_t n = intShape()[static_cast<size_t>(axis)];
-  if (n <= kPart * 2) return cumulate(axis, op);
+  int64_t rows = 1;
+  for (int64_t s : intShape()) rows *= s;
+  rows /= n;
+  if (n <= kPart * 2 || (rows >= kRows && device().starts_with("CPU"))) return cumulate(axis, op);
   Tensor x = transpose(axis, -1);
   Bounds amounts(x.shape().size(), {0, 0});
   amounts.back() = {Sint(roundUp(n, kPart) - n), 0};

@@ -27,7 +27,7 @@ UOp product(int64_t rows, int64_t columns, int64_t terms, int64_t rowStride, int
 
 int panelsOf(const LoweredKernel& k) {
   int found = 0;
-  for (UOp u : k.uops) found += u.is(Op::DEFINE_REG) && u.dtype().size() >= kPanelRows * 8;
+  for (UOp u : k.uops) found += u.is(Op::DEFINE_REG) && u.dtype().size() >= 128 * 8;
   return found;
 }
 

@@ -1,0 +1,250 @@
+// Which sums can be carried along, and the loops they become.
+#include "engine/codegen/running.h"
+
+#include "engine/codegen/ranges.h"
+#include "engine/codegen/reduce.h"
+#include "engine/rewrite/driver.h"
+#include "engine/rules/load_collapse.h"
+#include "engine/rules/rules.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace uopscope {
+
+namespace {
+
+using namespace pat;
+
+constexpr int64_t kFewResults = 16; ///< computed anew just as well, in lanes
+constexpr int64_t kStrip = 512;     ///< accumulators that stay in the first cache
+constexpr int64_t kLanes = 16;      ///< of a strip whose steps lie apart in memory
+
+/// A kernel of one store of one sum.
+struct OneSum {
+  UOp end, store, sum;
+  std::vector<UOp> loops; ///< around the store
+};
+
+bool findSum(UOp sink, OneSum& k) {
+  if (sink.srcCount() != 1 || !sink.src(0).is(Op::END) || !sink.src(0).src(0).is(Op::STORE)) return false;
+  k.end = sink.src(0);
+  k.store = k.end.src(0);
+  if (k.store.srcCount() != 2 || !k.store.src(0).is(Op::INDEX)) return false;
+  UOp memory = k.store.src(0).bufferOf();
+  for (UOp u : sink.toposort()) {
+    if (u.in({Op::DEFINE_REG, Op::DEFINE_LOCAL, Op::AFTER})) return false;
+    if (u.is(Op::INDEX) && u != k.store.src(0) && u.bufferOf() == memory) return false;
+    if (!u.is(Op::REDUCE)) continue;
+    if (k.sum) return false;
+    k.sum = u;
+  }
+  for (size_t i = 1; i < k.end.srcCount(); ++i) {
+    UOp loop = k.end.src(i);
+    if (!loop.is(Op::RANGE) || loop.axisType() != AxisType::Loop || extentOf(loop) < 1) return false;
+    k.loops.push_back(loop);
+  }
+  return k.sum && k.sum.dtype().count() == 1;
+}
+
+/// The part of a loop that runs inside the loop that carries sums.
+struct Strip {
+  UOp loop, inner;
+  UOpMap<UOp> replace; ///< the loop in terms of what is left of it and the part
+  std::vector<UOp> rest;
+};
+
+int64_t divisorUpTo(int64_t n, int64_t most) {
+  for (int64_t d = std::min(n, most); d > 1; --d)
+    if (n % d == 0) return d;
+  return 1;
+}
+
+/// Of the loops but for `carrier`: the one whose results lie side by side, else the longest, where each step is a
+/// lane.
+Strip stripOf(const OneSum& k, UOp carrier, int64_t nextId) {
+  Strip s;
+  AxisType type = AxisType::Loop;
+  int64_t amount = 1;
+  for (UOp l : k.loops)
+    if (l != carrier && coefficientOf(k.store.src(0).src(1), l) == 1 && extentOf(l) >= 4) s.loop = l;
+  if (s.loop) {
+    int64_t n = extentOf(s.loop);
+    amount = divisorUpTo(n, std::min(kStrip, std::max<int64_t>(n / 2, kLanes))); // threads share the rest
+  } else {
+    type = AxisType::Upcast;
+    for (UOp l : k.loops)
+      if (l != carrier && (!s.loop || extentOf(l) > extentOf(s.loop))) s.loop = l;
+    if (s.loop) amount = divisorUpTo(extentOf(s.loop), kLanes);
+  }
+  if (amount > 1) {
+    s.inner = UOp::range(amount, nextId, type);
+    UOp outer = s.loop.withSrc({UOp::index(extentOf(s.loop) / amount)});
+    bool whole = amount == extentOf(s.loop);
+    s.replace[s.loop] = whole ? s.inner : outer * amount + s.inner;
+    if (!whole) s.rest.push_back(outer);
+  }
+  for (UOp l : k.loops)
+    if (l != carrier && (amount == 1 || l != s.loop)) s.rest.push_back(l);
+  return s;
+}
+
+std::vector<UOp> withInner(std::vector<UOp> loops, const Strip& s, UOp inner = {}) {
+  if (s.inner) loops.push_back(inner ? inner : s.inner);
+  return loops;
+}
+
+UOp simplified(UOp u) {
+  return graphRewrite(u, sym(), {.name = "running sum"});
+}
+
+/// Whether what a read gives, or a constant, leaves a sum as it is.
+bool isIdentity(UOp u, Op how) {
+  if (u.is(Op::INDEX)) return how == Op::ADD && u.src(1).isInvalidConst();
+  return u.isConst() && u == identityElement(how, u.dtype());
+}
+
+/// Whether the sum for step i of a loop is that for the step before and the term at the end of its range: terms
+/// depend on i + k alone, and are nothing wherever a later step drops them.
+bool isRunning(UOp sum, UOp i, int64_t nextId) {
+  UOp k = sum.src(1), value = sum.src(0);
+  int64_t n = extentOf(i);
+  if (extentOf(k) != n || !value.dependsOn(i)) return false;
+  for (UOp u : value.toposort()) // only what is added up may use them in other ways
+    if (u.is(Op::RANGE) && u != k && u.dependsOn(k)) return false;
+  auto at = [&](int64_t extent) {
+    UOpMap<UOp> replace;
+    replace[k] = UOp::range(extent, nextId) - i;
+    return simplified(value.substitute(replace));
+  };
+  return !at(2 * n - 1).dependsOn(i) && isIdentity(at(n - 1), sum.arg().op());
+}
+
+UOp runningSum(Match& m) {
+  UOp sink = m.root();
+  OneSum k;
+  if (!sink.below().has(Op::REDUCE) || !findSum(sink, k)) return m.decline("not one store of one sum");
+  if (k.sum.srcCount() != 2 || !k.sum.src(1).is(Op::RANGE)) return m.decline("a sum over several ranges");
+  Op how = k.sum.arg().op();
+  int64_t nextId = nextRangeId(sink);
+  UOp i;
+  for (UOp l : k.loops)
+    if (extentOf(l) >= kFewResults && isRunning(k.sum, l, nextId)) i = l;
+  if (!i) return m.decline("no result is the one before and one more term");
+  because([&] {
+    return fmt::format("a result along {} is the one before it and one more term: {} steps instead of {}",
+                       i.render(), extentOf(i), extentOf(i) * extentOf(i));
+  });
+  // It runs inside all other loops but the strip.
+  UOp carrier = UOp::range(i.src(0), {nextId++}, AxisType::Reduce);
+  Strip strip = stripOf(k, i, nextId);
+  UOpMap<UOp> replace = strip.replace, lastTerm;
+  lastTerm[k.sum.src(1)] = UOp::index(extentOf(i) - 1);
+  replace[i] = carrier;
+  UOp term = simplified(k.sum.src(0).substitute(lastTerm)).substitute(replace);
+
+  DType type = k.sum.dtype();
+  int64_t size = strip.inner ? extentOf(strip.inner) : 1;
+  UOp memory = UOp::make(Op::DEFINE_REG, type.ptr(size, AddrSpace::Reg), {}, Arg::of(int64_t{0}));
+  bool lanes = strip.inner && strip.inner.axisType() == AxisType::Upcast;
+  UOp first = !strip.inner ? UOp::index(0) : lanes ? strip.inner : UOp::range(size, nextId + 1);
+  UOp place = strip.inner ? strip.inner : UOp::index(0);
+  UOp cleared = (strip.rest.empty() ? memory : memory.after(strip.rest))
+                    .indexed({first})
+                    .store(identityElement(how, type));
+  if (strip.inner) cleared = cleared.end({first});
+  std::vector<UOp> before{cleared, carrier};
+  UOp sum = memory.after(before).indexed({place}, type).alu(how, {term});
+  UOp kept = memory.indexed({place}).store(sum);
+  UOp result = memory.after(std::span<const UOp>(&kept, 1)).indexed({place}, type);
+  UOpMap<UOp> known;
+  known[k.sum] = result;
+  UOp value = k.store.src(1).substitute(known).substitute(replace), to = k.store.src(0).substitute(replace);
+  std::vector<UOp> loops = strip.rest;
+  loops.push_back(carrier);
+  return sink.withSrc({to.store(value).end(withInner(loops, strip))});
+}
+
+/// A condition that is true for one step of a loop: `index == loop`.
+struct Chosen {
+  UOp loop, index, others; ///< what else has to hold, null: nothing
+};
+bool findChoice(const SumTerm& term, const OneSum& k, Chosen& c) {
+  for (UOp condition : term.conditions) {
+    UOp equal = condition;
+    if (equal.is(Op::CMPNE) && equal.src(0).dtype().isBool() && equal.src(1).isConst(1) &&
+        equal.src(0).is(Op::CMPNE))
+      equal = equal.src(0);
+    else if (!equal.is(Op::CMPEQ))
+      equal = {};
+    for (size_t side = 0; equal && !c.loop && side < 2; ++side) {
+      UOp loop = equal.src(side), index = equal.src(1 - side);
+      while (loop.is(Op::CAST) && loop.src(0).dtype().isInt() &&
+             static_cast<uint64_t>(loop.src(0).vmax()) <= dtypes::maxInt(loop.dtype()))
+        loop = loop.src(0);
+      bool isLoop = std::find(k.loops.begin(), k.loops.end(), loop) != k.loops.end();
+      if (!isLoop || !index.dtype().isInt() || index.dependsOn(loop)) continue;
+      c.loop = loop;
+      c.index = index;
+      equal = condition = {};
+    }
+    if (condition) c.others = c.others ? c.others & condition : condition;
+  }
+  return c.loop && !term.value.dependsOn(c.loop) && !(c.others && c.others.dependsOn(c.loop));
+}
+
+UOp scatterSum(Match& m) {
+  UOp sink = m.root();
+  OneSum k;
+  if (!sink.below().has(Op::REDUCE) || !findSum(sink, k)) return m.decline("not one store of one sum");
+  if (k.sum.arg().op() != Op::ADD || k.store.src(1) != k.sum) return m.decline("more than a sum is stored");
+  auto term = asSumTerm(k.sum.src(0));
+  Chosen c;
+  if (!term || !findChoice(*term, k, c) || extentOf(c.loop) < kFewResults)
+    return m.decline("no index says which result a term belongs to");
+  because([&] {
+    return fmt::format("each term belongs to one of {} results: terms are gone through once",
+                       extentOf(c.loop));
+  });
+  int64_t nextId = nextRangeId(sink);
+  UOpMap<UOp> terms; // inside all other loops but the strip
+  for (UOp r : rangesIn(k.sum.src().subspan(1)))
+    terms[r] = UOp::range(r.src(0), {nextId++}, AxisType::Reduce);
+  Strip strip = stripOf(k, c.loop, nextId++);
+  UOp address = k.store.src(0).src(1), memory = k.store.src(0).src(0);
+  // Every thread clears the results that it adds to.
+  UOpMap<UOp> clear = strip.replace, add = strip.replace;
+  UOp all = clear[c.loop] = UOp::range(extentOf(c.loop), nextId++), inner;
+  UOp cleared = (strip.rest.empty() ? memory : memory.after(strip.rest));
+  if (strip.inner) inner = UOp::range(extentOf(strip.inner), nextId++, strip.inner.axisType());
+  if (strip.inner) clear[strip.loop] = strip.replace.at(strip.loop).substitute({{strip.inner, inner}});
+  cleared = cleared.indexed({address.substitute(clear)}).store(UOp::constant(k.sum.dtype(), int64_t{0}));
+  cleared = cleared.end(withInner({all}, strip, inner));
+
+  UOp chosen = c.index.cast(dtypes::index), valid = (chosen >= 0) & (chosen < extentOf(c.loop));
+  if (c.others) valid = valid & c.others;
+  add[c.loop] = chosen;
+  UOp place = address.substitute(add).validWhere(valid.substitute(strip.replace)).substitute(terms);
+  std::vector<UOp> before{cleared}, loops = strip.rest;
+  for (UOp r : rangesIn(k.sum.src().subspan(1))) {
+    before.push_back(terms[r]);
+    loops.push_back(terms[r]);
+  }
+  UOp added = term->value.substitute(strip.replace).substitute(terms);
+  UOp sum = memory.after(before).indexed({place}, k.sum.dtype()) + added;
+  return sink.withSrc({memory.indexed({place}).store(sum).end(withInner(loops, strip))});
+}
+
+constexpr RuleDef kRunning[] = {
+    RULE("running-sum", any(Op::SINK), runningSum),
+    RULE("scatter-sum", any(Op::SINK), scatterSum),
+};
+
+} // namespace
+
+std::span<const RuleDef> runningSumRules() {
+  return kRunning;
+}
+
+} // namespace uopscope

@@ -1,0 +1,313 @@
+"""Kernels one by one, ours against PyTorch, or NumPy where the other Python has no PyTorch.
+
+kernels.py UOPSCOPE OTHER_PYTHON [rounds] [words of names ...]
+
+Each side is a process of its own with two threads and the same inputs; they take turns, so that noise hits both, and the
+fastest burst of each counts. Both keep freed memory (no page faults are measured). Every result is compared with NumPy in
+float64: sums of n terms may err by n * eps * (the sum of absolute values), other cases name their bound.
+"""
+import json, math, os, subprocess, sys, tempfile, time
+
+THREADS = 2
+EPS = 2.0**-24
+BURST = 0.03  # seconds
+ROUNDS = 7
+
+
+def normal(*shape): return lambda rng: rng.standard_normal(shape, dtype="float32")
+def integers(high, *shape): return lambda rng: rng.integers(0, high, shape).astype("int32")
+
+
+def product_case(group, name, a, b, subscript, tensors):
+    """A product: `tensors` works on Tensors and on torch's; the reference is an einsum in float64."""
+    letters = subscript.split("->")[0].split(",")
+    sizes = {c: n for word, shape in zip(letters, (a, b)) for c, n in zip(word, shape)}
+    terms = math.prod(n for c, n in sizes.items() if c not in subscript.split("->")[1])
+    return dict(group=group, name=name, inputs=[normal(*a), normal(*b)], ours=tensors, torch=tensors, numpy=tensors,
+                exact=lambda np, x, y: np.einsum(subscript, x, y, optimize=True), terms=terms, flops=2 * math.prod(sizes.values()))
+
+
+def windows(np, x, size, stride, pad):
+    """Windows of the last axes of x: batch, channels, places ..., offsets ..."""
+    n = len(size)
+    x = np.pad(x, [(0, 0), (0, 0)] + [(pad, pad)] * n)
+    v = np.lib.stride_tricks.sliding_window_view(x, size, axis=tuple(range(2, 2 + n)))
+    return v[(slice(None), slice(None)) + (slice(None, None, stride),) * n]
+
+
+def conv_exact(np, x, w, stride=1, pad=0, groups=1):
+    n, per = w.ndim - 2, w.shape[1]
+    outs = []
+    for g in range(groups):
+        v = windows(np, x[:, g * per:(g + 1) * per], w.shape[2:], stride, pad)
+        part = w[g * (w.shape[0] // groups):(g + 1) * (w.shape[0] // groups)]
+        over_v, over_w = [1] + list(range(2 + n, 2 + 2 * n)), list(range(1, 2 + n))
+        outs.append(np.moveaxis(np.tensordot(v, part, (over_v, over_w)), -1, 1))
+    return np.concatenate(outs, 1)
+
+
+def conv_case(group, name, x, w, stride=1, pad=0, groups=1):
+    def ours(a, b): return a.conv2d(b, stride=stride, padding=pad, groups=groups)
+    def torch_(a, b):
+        import torch.nn.functional as F
+        return {3: F.conv1d, 4: F.conv2d, 5: F.conv3d}[a.ndim](a, b, stride=stride, padding=pad, groups=groups)
+    outputs = [(n + 2 * pad - k) // stride + 1 for n, k in zip(x[2:], w[2:])]
+    terms = math.prod(w[1:])
+    return dict(group=group, name=name, inputs=[normal(*x), normal(*w)], ours=ours, torch=torch_,
+                exact=lambda np, a, b: conv_exact(np, a, b, stride, pad, groups), terms=terms,
+                flops=2 * x[0] * w[0] * math.prod(outputs) * terms)
+
+
+def conv_weight_case(group, name, x, g, size, pad):
+    """The gradient of a convolution for its weights: windows of the input times gradients of the output."""
+    def torch_(a, b):
+        import torch
+        grad = torch.nn.grad.conv2d_weight if a.ndim == 4 else torch.nn.grad.conv3d_weight
+        return grad(a, (g[1], x[1]) + size, b, padding=pad)
+    def ours(a, b):
+        from tinygrad import Tensor
+        w = Tensor.zeros(g[1], x[1], *size).contiguous().requires_grad_(True)
+        return (a.conv2d(w, padding=pad) * b).sum().gradient(w)[0]
+    def exact(np, a, b):
+        n = len(size)
+        v = windows(np, a, size, 1, pad)
+        over = [0] + list(range(2, 2 + n))
+        return np.tensordot(b, v, (over, over))
+    places = x[0] * math.prod(g[2:])
+    return dict(group=group, name=name, inputs=[normal(*x), normal(*g)], ours=ours, torch=torch_, exact=exact, terms=places,
+                flops=2 * places * g[1] * x[1] * math.prod(size))
+
+
+def case(group, name, inputs, ours, torch, exact, numpy=None, terms=None, bound=None, flops=None, bytes=None):
+    return dict(group=group, name=name, inputs=inputs, ours=ours, torch=torch, exact=exact, numpy=numpy, terms=terms, bound=bound,
+                flops=flops, bytes=bytes)
+
+
+def softmax64(np, x, axis=-1):
+    e = np.exp(x - x.max(axis, keepdims=True))
+    return e / e.sum(axis, keepdims=True)
+
+
+def attention64(np, q, k, v, causal=False):
+    s = q @ np.swapaxes(k, -1, -2) / math.sqrt(q.shape[-1])
+    if causal: s = np.where(np.tril(np.ones(s.shape[-2:], bool)), s, -np.inf)
+    return softmax64(np, s) @ v
+
+
+def embedding_gradient(indices, g, rows):
+    from tinygrad import Tensor
+    w = Tensor.zeros(rows, g.shape[-1]).contiguous().requires_grad_(True)
+    return (w[indices] * g).sum().gradient(w)[0]
+
+
+def torch_embedding_gradient(indices, g, rows):
+    import torch
+    return torch.zeros(rows, g.shape[-1]).index_add_(0, indices, g)
+
+
+def np_scatter_add(np, indices, g, rows):
+    out = np.zeros((rows, g.shape[-1]), g.dtype)
+    np.add.at(out, indices.astype(int), g)
+    return out
+
+
+def F():
+    import torch
+    return torch.nn.functional
+
+
+
+def cases():
+    T, M = "table", "more"
+    square = lambda n: ((n, n), (n, n))
+    mm, mt, tm = "mk,kn->mn", "mk,nk->mn", "km,kn->mn"
+    plain, right, left = lambda a, b: a @ b, lambda a, b: a @ b.T, lambda a, b: a.T @ b
+    attention = dict(inputs=[normal(8, 512, 64)] * 3, flops=4 * 8 * 512 * 512 * 64, bound=64 * EPS)
+    yield product_case(T, "product 256", *square(256), mm, plain)
+    yield product_case(T, "product 512", *square(512), mm, plain)
+    yield product_case(T, "product 1024", *square(1024), mm, plain)
+    yield product_case(T, "product 2048", *square(2048), mm, plain)
+    yield product_case(T, "a @ b.T 1024", *square(1024), mt, right)
+    yield product_case(T, "a.T @ b 1024", *square(1024), tm, left)
+    yield product_case(T, "batched product 16x256", (16, 256, 256), (16, 256, 256), "bmk,bkn->bmn", plain)
+    yield product_case(T, "gemv 4096", (4096, 4096), (4096,), "mk,k->m", plain)
+    yield product_case(T, "gemv 4096 transposed", (4096, 4096), (4096,), "km,k->m", left)
+    yield conv_case(T, "conv 1x1 256x28x28 b8", (8, 256, 28, 28), (256, 256, 1, 1))
+    yield conv_case(T, "conv 3x3 64x56x56 b1", (1, 64, 56, 56), (64, 64, 3, 3), 1, 1)
+    yield conv_case(T, "conv 3x3 64x56x56 b8", (8, 64, 56, 56), (64, 64, 3, 3), 1, 1)
+    yield conv_case(T, "conv 7x7/2 3x224x224 b4", (4, 3, 224, 224), (64, 3, 7, 7), 2, 3)
+    yield conv_case(T, "depthwise 3x3 128x56x56 b4", (4, 128, 56, 56), (128, 1, 3, 3), 1, 1, 128)
+    yield case(T, "attention 8x512x64", ours=lambda q, k, v: q.scaled_dot_product_attention(k, v),
+               torch=lambda q, k, v: F().scaled_dot_product_attention(q, k, v), exact=lambda np, q, k, v: attention64(np, q, k, v), **attention)
+    yield case(T, "attention 8x512x64 causal", ours=lambda q, k, v: q.scaled_dot_product_attention(k, v, is_causal=True),
+               torch=lambda q, k, v: F().scaled_dot_product_attention(q, k, v, is_causal=True),
+               exact=lambda np, q, k, v: attention64(np, q, k, v, True), **attention)
+    big = [normal(4096, 4096)]
+    yield case(T, "softmax 4096x1024", [normal(4096, 1024)], lambda x: x.softmax(), lambda x: x.softmax(-1), lambda np, x: softmax64(np, x), bound=32 * EPS, bytes=8 << 22)
+    yield case(T, "layer norm 4096x1024", [normal(4096, 1024)], lambda x: x.layernorm(), lambda x: F().layer_norm(x, x.shape[-1:]),
+               lambda np, x: (x - x.mean(-1, keepdims=True)) / np.sqrt(x.var(-1, keepdims=True) + 1e-5), bound=64 * EPS, bytes=8 << 22)
+    yield case(T, "sum of 64 Mi", [normal(8192, 8192)], lambda x: x.sum(), lambda x: x.sum(), lambda np, x: x.sum(), lambda x: x.sum(), terms=1 << 26, bytes=4 << 26)
+    yield case(T, "sum along columns 4096", big, lambda x: x.sum(0), lambda x: x.sum(0), lambda np, x: x.sum(0), lambda x: x.sum(0), terms=4096, bytes=4 << 24)
+    yield case(T, "cumsum 1024x1024", [normal(1024, 1024)], lambda x: x.cumsum(-1), lambda x: x.cumsum(-1), lambda np, x: x.cumsum(-1), lambda x: x.cumsum(-1), terms=1024, bytes=8 << 20)
+    yield case(T, "argmax 4096x1024", [normal(4096, 1024)], lambda x: x.argmax(-1), lambda x: x.argmax(-1), lambda np, x: x.argmax(-1), lambda x: x.argmax(-1), bound=0, bytes=4 << 22)
+    yield case(T, "sort 256x1024", [normal(256, 1024)], lambda x: x.sort()[0], lambda x: x.sort()[0], lambda np, x: np.sort(x), bound=0, bytes=8 << 18)
+    yield case(T, "gather 4096 of 4096x1024", [normal(4096, 1024), integers(4096, 4096)], lambda x, i: x[i], lambda x, i: x[i], lambda np, x, i: x[i.astype(int)],
+               lambda x, i: x[i], bound=0, bytes=8 << 22)
+    yield case(T, "transpose 4096", big, lambda x: x.T.contiguous(), lambda x: x.T.contiguous(), lambda np, x: x.T.copy(), lambda x: x.T.copy(), bound=0, bytes=8 << 24)
+    yield case(T, "add 16 Mi", big * 2, lambda a, b: a + b, lambda a, b: a + b, lambda np, a, b: a + b, lambda a, b: a + b, bound=4 * EPS, bytes=12 << 24)
+    yield case(T, "gelu 16 Mi", big, lambda x: x.gelu(), lambda x: F().gelu(x, approximate="tanh"),
+               lambda np, x: 0.5 * x * (1 + np.tanh(math.sqrt(2 / math.pi) * (x + 0.044715 * x**3))), bound=32 * EPS, bytes=8 << 24)
+
+    for m, k, n in ((1024, 256, 256), (64, 1024, 1024), (256, 128, 512), (256, 768, 3072), (32, 512, 512), (512, 64, 512), (128, 784, 10)):
+        yield product_case(M, f"linear {m}x{k}x{n}", (m, k), (n, k), mt, right)
+    yield product_case(M, "odd product 1000x999x1001", (1000, 999), (999, 1001), mm, plain)
+    yield product_case(M, "odd a @ b.T 500x333x701", (500, 333), (701, 333), mt, right)
+    yield product_case(M, "weight gradient 1024x256x512", (1024, 256), (1024, 512), tm, left)
+    yield product_case(M, "weight gradient 64x784x128", (64, 784), (64, 128), tm, left)
+    yield product_case(M, "thin product 8x1024x1024", (8, 1024), (1024, 1024), mm, plain)
+    yield product_case(M, "thin a @ b.T 8x1024x1024", (8, 1024), (1024, 1024), mt, right)
+    yield product_case(M, "batched a @ b.T 16x256x64", (16, 256, 64), (16, 256, 64), "bmk,bnk->bmn", lambda a, b: a @ b.swapaxes(1, 2) if hasattr(a, "strides") else a @ b.transpose(1, 2))
+    yield conv_case(M, "conv 3x3 256x14x14 b8", (8, 256, 14, 14), (256, 256, 3, 3), 1, 1)
+    yield conv_case(M, "conv 3x3/2 128x28x28 b8", (8, 128, 28, 28), (256, 128, 3, 3), 2, 1)
+    yield conv_case(M, "conv 5x5 32x32x32 b8", (8, 32, 32, 32), (64, 32, 5, 5), 1, 2)
+    yield conv_case(M, "conv1d 9 64x4096", (1, 64, 4096), (64, 64, 9), 1, 4)
+    yield conv_case(M, "conv3d 3x3x3 16x32x32x32", (1, 16, 32, 32, 32), (32, 16, 3, 3, 3), 1, 1)
+    yield conv_weight_case(M, "conv 3x3 weight gradient b8", (8, 64, 28, 28), (8, 64, 28, 28), (3, 3), 1)
+    yield conv_weight_case(M, "conv3d weight gradient", (1, 16, 16, 32, 32), (1, 16, 16, 32, 32), (3, 3, 3), 1)
+    yield case(M, "cumsum of columns 1024", [normal(1024, 1024)], lambda x: x.cumsum(0), lambda x: x.cumsum(0), lambda np, x: x.cumsum(0), lambda x: x.cumsum(0), terms=1024, bytes=8 << 20)
+    yield case(M, "cumsum of 1 Mi", [normal(1 << 20)], lambda x: x.cumsum(0), lambda x: x.cumsum(0), lambda np, x: x.cumsum(0), lambda x: x.cumsum(0), terms=1 << 20, bytes=8 << 20)
+    yield case(M, "cummax 1024x1024", [normal(1024, 1024)], lambda x: x.cummax(-1)[0], lambda x: x.cummax(-1)[0], lambda np, x: np.maximum.accumulate(x, -1), bound=0, bytes=8 << 20)
+    yield case(M, "cumprod 1024x64", [lambda rng: 1 + 0.01 * rng.standard_normal((1024, 64), dtype="float32")], lambda x: x.cumprod(-1), lambda x: x.cumprod(-1),
+               lambda np, x: x.cumprod(-1), lambda x: x.cumprod(-1), bound=256 * EPS, bytes=8 << 16)
+    yield case(M, "top-k 8 of 256x4096", [normal(256, 4096)], lambda x: x.topk(8)[0], lambda x: x.topk(8)[0], lambda np, x: -np.sort(-x)[:, :8], bound=0, bytes=4 << 20)
+    yield case(M, "embedding gradient 1024x256 of 4096", [integers(4096, 1024), normal(1024, 256)], lambda i, g: embedding_gradient(i, g, 4096),
+               lambda i, g: torch_embedding_gradient(i, g, 4096), lambda np, i, g: np_scatter_add(np, i, g, 4096), bound=16 * EPS, bytes=4 << 20)
+    yield case(M, "max pool 2x2 64x56x56 b8", [normal(8, 64, 56, 56)], lambda x: x.max_pool2d(), lambda x: F().max_pool2d(x, 2),
+               lambda np, x: x.reshape(8, 64, 28, 2, 28, 2).max((3, 5)), bound=0, bytes=5 * 8 * 64 * 56 * 56)
+
+
+# --- a side ---
+
+def worker(kind):
+    """Answers lines of JSON: what to compute, how often; the answer is the fastest burst, or a file with the result."""
+    import numpy as np
+    table = {c["name"]: c for c in cases()}
+    if kind == "ours":
+        from tinygrad import Tensor, TinyJit
+    elif kind == "torch":
+        import torch
+        torch.set_num_threads(THREADS)
+        torch.set_grad_enabled(False)
+    current, call = None, None
+    for line in sys.stdin:
+        ask = json.loads(line)
+        c = table[ask["name"]]
+        if current != ask["name"]:
+            current, rng = ask["name"], np.random.default_rng(1)
+            arrays = [make(rng) for make in c["inputs"]]
+            if kind == "ours":
+                tensors = [Tensor(a).contiguous().realize() for a in arrays]
+                jitted = TinyJit(lambda *t, f=c["ours"]: f(*t).realize())
+                call = lambda: jitted(*tensors)
+                for _ in range(3): result = call()
+                get = lambda: call().numpy()
+            elif kind == "torch":
+                tensors = [torch.from_numpy(a) for a in arrays]
+                tensors = [t.long() if t.dtype == torch.int32 else t for t in tensors]
+                call = lambda: c["torch"](*tensors)
+                get = lambda: call().numpy()
+            else:
+                call = (lambda: c["numpy"](*arrays)) if c["numpy"] else None
+                get = call
+        if ask.get("save"):
+            if call: np.save(ask["save"], get())
+            answer = {"there": call is not None}
+        else:
+            times = []
+            for _ in range(ask["calls"]):
+                start = time.perf_counter()
+                call()
+                times.append(time.perf_counter() - start)
+            answer = {"least": min(times), "median": sorted(times)[len(times) // 2]}
+        print(json.dumps(answer), flush=True)
+
+
+# --- the table ---
+
+class Side:
+    def __init__(self, command, kind):
+        environment = dict(os.environ, CPU_COUNT=str(THREADS), OMP_NUM_THREADS=str(THREADS), OPENBLAS_NUM_THREADS=str(THREADS), MKL_NUM_THREADS=str(THREADS),
+                           MALLOC_MMAP_THRESHOLD_=str(1 << 32), MALLOC_TRIM_THRESHOLD_=str(1 << 40))
+        self.kind = kind
+        self.process = subprocess.Popen([*command, os.path.abspath(__file__), "--worker", kind], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment)
+
+    def ask(self, **what):
+        self.process.stdin.write(json.dumps(what) + "\n")
+        self.process.stdin.flush()
+        line = self.process.stdout.readline()
+        if not line: sys.exit(f"{self.kind} stopped at {what}")
+        return json.loads(line)
+
+    def close(self):
+        self.process.stdin.close()
+        self.process.wait()
+
+
+def library(python):
+    for module in ("torch", "numpy"):
+        done = subprocess.run([python, "-c", f"import {module}; print({module}.__version__)"], capture_output=True, text=True)
+        if done.returncode == 0: return module, done.stdout.strip()
+    return None, ""
+
+
+def errorOf(np, c, path):
+    """The largest error as a part of its bound; infinite where the shape is another one."""
+    rng = np.random.default_rng(1)
+    arrays = [make(rng) for make in c["inputs"]]
+    wide = [a.astype("float64") for a in arrays]
+    got, right = np.load(path), np.asarray(c["exact"](np, *wide))
+    if got.shape != right.shape: return math.inf
+    if not c["terms"] and c["bound"] == 0: return 0.0 if np.array_equal(got, right) else math.inf
+    bound = c["terms"] * EPS * np.asarray(c["exact"](np, *[abs(a) for a in wide])) if c["terms"] else c["bound"] * np.maximum(1, abs(right))
+    return float((abs(got - right) / np.maximum(bound, 1e-300)).max())
+
+
+def table(uopscope, python, rounds, words):
+    import numpy as np
+    module, version = library(python)
+    ours = Side([uopscope, "python"], "ours")
+    theirs = Side([python], module) if module else None
+    print(f"two threads, {rounds} rounds in turns, the fastest call; theirs: {module} {version}" if module else "nothing to compare with")
+    print(f"{'':38}{'ours, ms':>10}{'theirs':>10}{'ratio':>8}{'rate':>16}{'error/bound':>13}")
+    ratios, wrong = {"table": {}, "more": {}}, []
+    with tempfile.TemporaryDirectory() as folder:
+        for c in cases():
+            if words and not any(w in c["name"] for w in words): continue
+            path = os.path.join(folder, "result.npy")
+            ours.ask(name=c["name"], save=path)
+            error = errorOf(np, c, path)
+            if not error <= 1: wrong.append(c["name"])
+            sides = [ours] + ([theirs] if theirs and theirs.ask(name=c["name"], save=path)["there"] else [])
+            calls = {s: max(1, min(1000, int(BURST / max(1e-6, s.ask(name=c["name"], calls=2)["least"])))) for s in sides}
+            best = {s: math.inf for s in sides}
+            for _ in range(rounds):
+                for s in sides: best[s] = min(best[s], s.ask(name=c["name"], calls=calls[s])["least"])
+            mine, other = best[ours], best.get(theirs)
+            if other: ratios[c["group"]][c["name"]] = other / mine
+            rate = f"{c['flops'] / mine * 1e-9:9.1f} GFLOPS" if c["flops"] else f"{c['bytes'] / mine * 1e-9:9.1f} GB/s  "
+            print(f"{c['name']:38}{mine * 1e3:10.3f}" + (f"{other * 1e3:10.3f}{other / mine:8.2f}" if other else f"{'-':>10}{'-':>8}") + f"{rate:>16}{error:13.2g}", flush=True)
+    for group, found in ratios.items():
+        if not found: continue
+        mean, least = math.exp(sum(map(math.log, found.values())) / len(found)), min(found, key=found.get)
+        print(f"{group}: {len(found)} kernels, geometric mean {mean:.2f}, least {found[least]:.2f} ({least})")
+    ours.close()
+    if theirs: theirs.close()
+    if wrong: sys.exit(f"beyond the error bound: {', '.join(wrong)}")
+
+
+if __name__ == "__main__":
+    if sys.argv[1] == "--worker":
+        worker(sys.argv[2])
+    else:
+        numbers, words = [int(a) for a in sys.argv[3:] if a.isdigit()], [a for a in sys.argv[3:] if not a.isdigit()]
+        table(sys.argv[1], sys.argv[2], numbers[0] if numbers else ROUNDS, words)

@@ -1,0 +1,93 @@
+// Running sums and sums by index give what they gave, in one step a term.
+#include "engine/base/context_var.h"
+#include "kernels.h"
+#include "oracle.h"
+
+#include <doctest/doctest.h>
+
+using namespace uopscope;
+using namespace uopscope::testing;
+
+namespace {
+
+/// out[r,i] = all of x[r,0] to x[r,i] combined, or to x[r,i-1] where the first result is that of nothing; results
+/// along i lie `step` apart, those along r `rowStep`.
+UOp running(Op op, int64_t rows, int64_t n, int64_t rowStep, int64_t step, bool exclusive = false,
+            DType d = dtypes::int32) {
+  UOp r = UOp::range(rows, 0), i = UOp::range(n, 1), k = UOp::range(n, 2, AxisType::Reduce);
+  int64_t before = n - (exclusive ? 0 : 1), size = (rows - 1) * rowStep + (n - 1) * step + 1;
+  UOp inside = (i + k < before).logicalNot();
+  UOp place = (r * rowStep + (i + k - before) * step).validWhere(inside);
+  UOp term = inside.where(read(memory(1, size, d), place), identityElement(op, d));
+  UOp result = term.reduce(op, std::vector<UOp>{k}) + 1;
+  return kernel({memory(0, size, d).indexed({r * rowStep + i * step}).store(result).end({r, i})});
+}
+/// Longest chain of loops around a store of results, as steps.
+int64_t stepsOf(const LoweredKernel& k) {
+  int64_t most = 0;
+  for (UOp u : k.uops) {
+    if (!u.is(Op::STORE)) continue;
+    int64_t steps = 1;
+    for (UOp r : u.ranges()) steps *= r.vmax() + 1;
+    most = std::max(most, steps);
+  }
+  return most;
+}
+
+} // namespace
+
+TEST_CASE("a running sum takes one step a result, along rows and along columns") {
+  Pool pool;
+  PoolScope scope(pool);
+  ContextScope settings({{"SPEC", 1}});
+  for (Op op : {Op::ADD, Op::MAX, Op::MUL})
+    for (auto [rows, n] : {std::pair<int64_t, int64_t>{32, 20}, {7, 18}, {1, 17}})
+      for (bool exclusive : {false, true})
+        for (bool columns : {false, true}) {
+          CAPTURE(opName(op));
+          CAPTURE(rows);
+          CAPTURE(columns);
+          UOp sink = running(op, rows, n, columns ? 1 : n, columns ? rows : 1, exclusive);
+          LoweredKernel k = checkKernel(sink, plainTarget(8), 5);
+          CHECK(stepsOf(k) <= rows * n);
+        }
+}
+
+TEST_CASE("sums that are no running sums stay") {
+  Pool pool;
+  PoolScope scope(pool);
+  // A window of 5: terms drop out of it again.
+  UOp i = UOp::range(40, 0), k = UOp::range(40, 1, AxisType::Reduce);
+  UOp term = (k < 5).where(read(memory(1, 80), i + k), UOp::constant(dtypes::float32, 0.0));
+  UOp window = kernel({memory(0, 40).indexed({i}).store(term.reduce(Op::ADD, std::vector<UOp>{k})).end({i})});
+  checkKernel(window, plainTarget(8), 5, {}, 1e-5);
+  // Every term changes from result to result.
+  UOp inside = (i + k < 39).logicalNot();
+  UOp scaled = inside.where(read(memory(1, 40), (i + k - 39).validWhere(inside)) * i.cast(dtypes::float32),
+                            UOp::constant(dtypes::float32, 0.0));
+  checkKernel(
+      kernel({memory(0, 40).indexed({i}).store(scaled.reduce(Op::ADD, std::vector<UOp>{k})).end({i})}),
+      plainTarget(8), 5, {}, 1e-4);
+}
+
+TEST_CASE("terms with the number of a result go to that result") {
+  Pool pool;
+  PoolScope scope(pool);
+  ContextScope settings({{"SPEC", 1}});
+  for (auto [results, width, terms] : {std::array<int64_t, 3>{40, 32, 50}, {17, 1, 60}, {64, 6, 9}}) {
+    CAPTURE(width);
+    UOp v = UOp::range(results, 0), d = UOp::range(width, 1), j = UOp::range(terms, 2, AxisType::Reduce);
+    UOp index = read(memory(1, terms, dtypes::int32), j),
+        value = read(memory(2, terms * width, dtypes::int32), j * width + d);
+    UOp zero = UOp::constant(dtypes::int32, int64_t{0});
+    for (bool negated : {false, true}) {
+      UOp is = index.alu(Op::CMPNE, {v.cast(dtypes::int32)});
+      UOp term = negated ? is.where(zero, value) : is.logicalNot().where(value, zero);
+      UOp sum = term.reduce(Op::ADD, std::vector<UOp>{j});
+      LoweredKernel k = checkKernel(
+          kernel({memory(0, results * width, dtypes::int32).indexed({v * width + d}).store(sum).end({v, d})}),
+          plainTarget(8), 5);
+      CHECK(stepsOf(k) <= std::max(results, terms) * width);
+    }
+  }
+}
