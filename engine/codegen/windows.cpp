@@ -1,7 +1,6 @@
 // Which operand of a sum is read through windows, and the copy.
-#include "engine/codegen/windows.h"
-
 #include "engine/codegen/ranges.h"
+#include "engine/codegen/windows.h"
 #include "engine/rewrite/driver.h"
 #include "engine/rules/rules.h"
 
@@ -16,6 +15,10 @@ namespace {
 using namespace pat;
 
 constexpr int64_t kLongestStride = 8; ///< of windows
+constexpr int64_t kFarApart = 2048;   ///< bytes between terms: each in a page of its own, or nearly so
+constexpr int64_t kColumns = 128;     ///< rows of the result that are copied at once
+constexpr int64_t kReaders = 128;     ///< fewest results that read each of them
+constexpr int64_t kNear = 256 << 10;  ///< an operand of so many bytes is read where it lies
 
 /// A result's place and a step of its window that are only used together: as place * stride + step * dilation, one of
 /// the two factors being 1.
@@ -110,17 +113,36 @@ bool findWindow(UOp operand, const std::vector<UOp>& loops, const std::vector<UO
          std::all_of(w.paired.begin(), w.paired.end(), [&](UOp l) { return idOf(l) > w.innermostOutside; });
 }
 
-UOp stageWindows(Match& m) {
-  UOp sink = m.root();
+/// The one sum of a kernel that is one loop; else the reason why there is none.
+const char* findSum(UOp sink, UOp& sum) {
   if (!sink.below().has(Op::REDUCE) || sink.srcCount() != 1 || !sink.src(0).is(Op::END))
-    return m.decline("not one loop with a sum");
-  UOp sum;
+    return "not one loop with a sum";
   for (UOp u : sink.toposort()) {
-    if (u.in({Op::DEFINE_REG, Op::DEFINE_LOCAL, Op::AFTER})) return m.decline("it has memory of its own");
+    if (u.in({Op::DEFINE_REG, Op::DEFINE_LOCAL, Op::AFTER})) return "it has memory of its own";
     if (!u.is(Op::REDUCE)) continue;
-    if (sum) return m.decline("several sums");
+    if (sum) return "several sums";
     sum = u;
   }
+  return nullptr;
+}
+
+/// A copy in memory of the kernel's own, written at `loops` and read at `places`.
+UOp readOfCopy(UOp value, const std::vector<UOp>& loops, const std::vector<UOp>& places) {
+  UOp to = UOp::index(0), from = UOp::index(0);
+  int64_t size = 1;
+  for (size_t i = 0; i < loops.size(); ++i) {
+    to = to * extentOf(loops[i]) + loops[i];
+    from = from * extentOf(loops[i]) + places[i];
+    size *= extentOf(loops[i]);
+  }
+  UOp memory = UOp::make(Op::DEFINE_REG, value.dtype().ptr(size, AddrSpace::Reg), {}, Arg::of(int64_t{0}));
+  UOp copy = memory.indexed({simplified(to)}).store(value).end(loops);
+  return memory.after(std::span<const UOp>(&copy, 1)).indexed({simplified(from)}, value.dtype());
+}
+
+UOp stageWindows(Match& m) {
+  UOp sink = m.root(), sum;
+  if (const char* why = findSum(sink, sum)) return m.decline(why);
   std::vector<UOp> loops = rangesIn(sink.src(0).src().subspan(1)), terms = rangesIn(sum.src().subspan(1));
   for (const std::vector<UOp>* list : {&loops, &terms})
     for (UOp r : *list)
@@ -144,21 +166,60 @@ UOp stageWindows(Match& m) {
       return fmt::format("each of {} elements, margins included, is read {:.0f} times: {} bytes hold them",
                          w.size, reuse, bytes);
     });
-    UOp memory =
-        UOp::make(Op::DEFINE_REG, operand.dtype().ptr(w.size, AddrSpace::Reg), {}, Arg::of(int64_t{0}));
-    UOp to = UOp::index(0), from = UOp::index(0);
-    for (size_t i = 0; i < w.loops.size(); ++i) {
-      to = to * extentOf(w.loops[i]) + w.loops[i];
-      from = from * extentOf(w.loops[i]) + w.places[i];
-    }
-    UOp copy = memory.indexed({simplified(to)}).store(w.copied).end(w.loops);
-    UOp read = memory.after(std::span<const UOp>(&copy, 1)).indexed({simplified(from)}, operand.dtype());
+    UOp read = readOfCopy(w.copied, w.loops, w.places);
     return sink.substitute({{operand, read}});
   }
   return m.decline("no operand is read through windows");
 }
 
-constexpr RuleDef kWindows[] = {RULE("stage-windows", any(Op::SINK), stageWindows)};
+/// Rows of a block of a transposed left operand, 0 where no block is worth a copy.
+int64_t blockOf(UOp row, UOp term, int64_t bytes, int64_t readers) {
+  int64_t rows = extentOf(row), block = kColumns;
+  auto fits = [&] { return rows % block == 0 && block * extentOf(term) * bytes <= kWindowBytes; };
+  while (block > 8 && !fits()) block /= 2;
+  return fits() && readers >= kReaders && rows * extentOf(term) * bytes > kNear ? block : 0;
+}
+
+/// A transposed left operand: rows of the result lie side by side in it, terms far apart.
+UOp stageColumns(Match& m) {
+  UOp sink = m.root(), sum;
+  if (const char* why = findSum(sink, sum)) return m.decline(why);
+  UOp store = sink.src(0).src(0), term = sum.src(1);
+  if (sum.srcCount() != 2 || !sum.src(0).is(Op::MUL) || !term.is(Op::RANGE) || extentOf(term) < 1 ||
+      !store.is(Op::STORE))
+    return m.decline("no product summed over one range");
+  std::vector<UOp> loops = rangesIn(sink.src(0).src().subspan(1));
+  for (UOp operand : sum.src(0).src()) {
+    UOp address = addressOf(operand);
+    if (!address || address.is(Op::WHERE)) continue;
+    auto apart = coefficientOf(address, term);
+    int64_t bytes = operand.dtype().itemsize();
+    if (!apart || *apart * bytes < kFarApart) continue;
+    for (UOp row : loops) {
+      if (coefficientOf(address, row) != 1 || coefficientOf(store.src(0).src(1), row) == 1) continue;
+      int64_t readers = 1;
+      for (UOp l : loops)
+        if (idOf(l) > idOf(row) && !operand.dependsOn(l)) readers *= std::max<int64_t>(1, extentOf(l));
+      int64_t block = blockOf(row, term, bytes, readers);
+      if (!block) return m.decline("it is read too seldom, is near enough, or no block of rows fits");
+      because([&] {
+        return fmt::format(
+            "{} terms that lie {} bytes apart are read {} times: a copy puts those of {} rows side by side",
+            extentOf(term), *apart * bytes, readers, block);
+      });
+      int64_t nextId = nextRangeId(sink);
+      UOp outer = row.withSrc({UOp::index(extentOf(row) / block)}), inner = UOp::range(block, nextId);
+      std::vector<UOp> copied{UOp::range(extentOf(term), nextId + 1), UOp::range(block, nextId + 2)};
+      UOp value = operand.substitute({{term, copied[0]}, {row, outer * block + copied[1]}});
+      UOp read = readOfCopy(value, copied, {term, inner});
+      return sink.substitute({{operand, read}}).substitute({{row, outer * block + inner}});
+    }
+  }
+  return m.decline("no operand has its terms far apart");
+}
+
+constexpr RuleDef kWindows[] = {RULE("stage-windows", any(Op::SINK), stageWindows),
+                                RULE("stage-columns", any(Op::SINK), stageColumns)};
 
 } // namespace
 

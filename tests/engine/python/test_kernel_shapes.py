@@ -24,6 +24,12 @@ def test_products_of_every_layout(m, k, n):
   close((Tensor(a) @ Tensor(b)).relu() + 1, np.maximum(right, 0) + 1, k)
 
 
+@pytest.mark.parametrize("m,k,n", [(512, 200, 160), (640, 150, 131), (1024, 512, 256)])
+def test_products_with_a_left_operand_whose_terms_lie_apart(m, k, n):
+  a, b = normal(k, m), normal(k, n)
+  close(Tensor(a).T @ Tensor(b), a.T.astype(np.float64) @ b, k)
+
+
 @pytest.mark.parametrize("dtype", ["float64", "int32", "float16", "int8"])
 def test_products_of_other_types(dtype):
   a, b = rng.integers(-4, 5, (37, 70)), rng.integers(-4, 5, (70, 41))
