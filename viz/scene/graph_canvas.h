@@ -8,12 +8,13 @@
 #include "viz/models/graph/graph_source.h"
 #include "viz/scene/picture_painter.h"
 
+#include <qqml.h>
+
 #include <QImage>
 #include <QPointer>
 #include <QQuickItem>
 #include <QThreadPool>
 #include <QVariantAnimation>
-#include <qqml.h>
 
 namespace uopscope {
 
