@@ -169,6 +169,18 @@ function(uopscope_library folder)
   endif()
 endfunction()
 
+# The types of a library (QML_ELEMENT) and of one below it (QML_FOREIGN) as a QML module without files of its own.
+function(uopscope_qml_types target uri foreign)
+  set_target_properties(${foreign} PROPERTIES AUTOMOC_MOC_OPTIONS --output-json)
+  qt_extract_metatypes(${foreign})
+  string(REPLACE "." "/" folder ${uri})
+  qt_add_qml_module(${target} URI ${uri} VERSION 1.0 NO_PLUGIN NO_CACHEGEN NO_GENERATE_QMLDIR
+    OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/qml_types/${folder} TYPEINFO types.qmltypes)
+  file(WRITE ${CMAKE_BINARY_DIR}/qml_types/${folder}/qmldir # for tests/qmllint
+    "module ${uri}\ntypeinfo types.qmltypes\nimport QtQuick auto\n")
+  target_include_directories(${target} PRIVATE viz/scene) # the registrar forgets folders
+endfunction()
+
 # Turns text files into a header <target>_embedded.h with one `{"path below base", text}` entry per file, in name order.
 function(uopscope_embed target base)
   set(out ${CMAKE_CURRENT_BINARY_DIR}/embedded/${target}_embedded.h)

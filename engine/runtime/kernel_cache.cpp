@@ -37,19 +37,6 @@
 
 namespace uopscope {
 
-namespace {
-
-/// The nodes in another pool: they outlive the graphs of all passes, which take a hundred times as much.
-std::vector<UOp> copied(const std::vector<UOp>& nodes, Pool& to) {
-  UOpMap<UOp> moved;
-  std::vector<UOp> out;
-  out.reserve(nodes.size());
-  for (UOp u : nodes) out.push_back(to.import(u, &moved));
-  return out;
-}
-
-} // namespace
-
 CompiledKernel lowerAndRender(UOp ast, const Device& device, std::string& report,
                               std::vector<TextLine>* lines) {
   CompiledKernel made;
@@ -63,8 +50,11 @@ CompiledKernel lowerAndRender(UOp ast, const Device& device, std::string& report
   if (observer) {
     // The linear program is in the trace even where it does not render or compile.
     observer->onArtifact({"name", k.name});
+    // A program is named by the pool of its first node: one that outlives the graphs of all passes.
+    std::vector<UOp> program = k.uops;
     made.told = std::make_shared<Pool>();
-    observer->onProgram(copied(k.uops, *made.told));
+    if (!program.empty()) program.front() = made.told->import(program.front());
+    observer->onProgram(program);
     observer->onArtifact({"opts", optsJson(k)});
     observer->onArtifact({"launch", launchJson(k, device)});
   }

@@ -17,7 +17,7 @@ struct CompiledKernel : std::enable_shared_from_this<CompiledKernel> {
   LoweredKernel lowered;
   std::string source;
   std::shared_ptr<Program> program; ///< null on NULL
-  /// The linear program as an observer was told of it, by which launches name the kernel; null without one.
+  /// Of the first node of the program that an observer was told of: launches name the kernel by it. Null without one.
   std::shared_ptr<Pool> told;
   const Pool* identity() const { return told ? told.get() : lowered.pool.get(); }
 };

@@ -65,11 +65,43 @@ void keep(Part& p) {
   for (Part& part : p.parts) keep(part);
 }
 
+// Deep parts of an expression are printed as "...": how many depends on what stands around them, so one that was
+// wrapped is left out at other places than before. "..." stands for the parts of one operand.
+bool isLeftOut(const Part& p) {
+  return p.text == "...";
+}
+bool endsOperand(const Part& p) {
+  return p.parts.empty() && !isWord(p) && p.text != "<" && p.text != ">";
+}
+bool same(const Part& a, const Part& b);
+bool sameFrom(const std::vector<Part>& a, size_t i, const std::vector<Part>& b, size_t j) {
+  if (i == a.size() || j == b.size()) return i == a.size() && j == b.size();
+  if (isLeftOut(a[i]) || isLeftOut(b[j])) {
+    auto end = [](const std::vector<Part>& list, size_t at) {
+      do ++at;
+      while (at < list.size() && !endsOperand(list[at]));
+      return at;
+    };
+    return sameFrom(a, end(a, i), b, end(b, j));
+  }
+  return same(a[i], b[j]) && sameFrom(a, i + 1, b, j + 1);
+}
+bool same(const Part& a, const Part& b) {
+  if (a.hash == b.hash && a.text == b.text) return true;
+  if (a.parts.empty() || b.parts.empty()) return false;
+  const bool leftOut = a.text.find("...") != a.text.npos || b.text.find("...") != b.text.npos;
+  return leftOut && sameFrom(a.parts, 0, b.parts, 0);
+}
+
+/// Both ends of a part that says enough to be told again.
+bool tells(const Part& p) {
+  return std::ranges::any_of(p.parts, [](const Part& q) { return (isWord(q) && !isLeftOut(q)) || tells(q); });
+}
+
 Part* find(Part& within, const Part& what) {
-  if (within.hash == what.hash && within.text == what.text) return &within;
+  if (same(within, what)) return &within;
   for (Part& p : within.parts)
-    if (p.text.size() >= what.text.size())
-      if (Part* found = find(p, what)) return found;
+    if (Part* found = find(p, what)) return found;
   return nullptr;
 }
 
@@ -80,11 +112,13 @@ Part& core(Part& p) {
 
 void compare(Part& wholeA, Part& wholeB) {
   Part &a = core(wholeA), &b = core(wholeB);
-  if (a.hash == b.hash && a.text == b.text) return keep(a), keep(b);
+  if (same(a, b)) return keep(a), keep(b);
   const bool inB = a.text.size() < b.text.size();
   Part &small = inB ? a : b, &large = inB ? b : a;
-  if (!small.parts.empty() || isWord(small))
+  if (tells(small) || (isWord(small) && !isLeftOut(small)))
     if (Part* part = find(large, small)) return keep(small), keep(*part);
+  if (tells(large))
+    if (Part* part = find(small, large)) return keep(large), keep(*part); // it has more left out
   if (a.parts.empty() || b.parts.empty()) return;
   std::vector<uint64_t> first, second;
   for (const Part& p : a.parts) first.push_back(p.hash);

@@ -8,16 +8,19 @@
 #include "viz/models/graph/graph_source.h"
 #include "viz/scene/picture_painter.h"
 
+#include <qqml.h>
+
 #include <QImage>
 #include <QPointer>
 #include <QQuickItem>
+#include <QThreadPool>
 #include <QVariantAnimation>
-#include <atomic>
 
 namespace uopscope {
 
 class GraphCanvas : public QQuickItem {
   Q_OBJECT
+  QML_ELEMENT
   Q_PROPERTY(uopscope::GraphSource* source READ source WRITE setSource NOTIFY sourceChanged)
   Q_PROPERTY(uopscope::Theme* theme READ theme WRITE setTheme NOTIFY themeChanged)
   Q_PROPERTY(qreal zoom READ zoom NOTIFY viewChanged)
@@ -32,7 +35,6 @@ class GraphCanvas : public QQuickItem {
 
 public:
   explicit GraphCanvas(QQuickItem* parent = nullptr);
-  ~GraphCanvas() override;
 
   GraphSource* source() const { return source_; }
   void setSource(GraphSource* source);
@@ -145,10 +147,10 @@ private:
   bool baseDirty_ = true, overlayDirty_ = true, newTextures_ = false;
   bool drawing_ = false; ///< a worker draws
   bool again_ = false;   ///< and what it draws is already out of date
-  std::shared_ptr<std::atomic<int>> alive_;
   QVariantAnimation glide_;
   double fromScale_ = 1, toScale_ = 1;
   QPointF fromOffset_, toOffset_;
+  QThreadPool painters_; ///< the last member, so the first to go: it waits for what is being drawn
 };
 
 } // namespace uopscope

@@ -4,11 +4,13 @@
 #pragma once
 #include <QColor>
 #include <QQuickPaintedItem>
+#include <qqml.h>
 
 namespace uopscope {
 
 class Icon : public QQuickPaintedItem {
   Q_OBJECT
+  QML_ELEMENT
   Q_PROPERTY(QString name READ name WRITE setName NOTIFY changed)
   Q_PROPERTY(QColor color READ color WRITE setColor NOTIFY changed)
 

@@ -8,11 +8,13 @@
 
 #include <QPointer>
 #include <QQuickPaintedItem>
+#include <qqml.h>
 
 namespace uopscope {
 
 class ProfileView : public QQuickPaintedItem {
   Q_OBJECT
+  QML_ELEMENT
   Q_PROPERTY(uopscope::ProfileModel* model READ model WRITE setModel NOTIFY changed)
   Q_PROPERTY(uopscope::Theme* theme READ theme WRITE setTheme NOTIFY changed)
   Q_PROPERTY(QString mode READ mode WRITE setMode NOTIFY changed)

@@ -7,11 +7,13 @@
 #include <QImage>
 #include <QPointer>
 #include <QQuickPaintedItem>
+#include <qqml.h>
 
 namespace uopscope {
 
 class MiniMap : public QQuickPaintedItem {
   Q_OBJECT
+  QML_ELEMENT
   Q_PROPERTY(uopscope::GraphSource* source READ source WRITE setSource NOTIFY changed)
   Q_PROPERTY(uopscope::Theme* theme READ theme WRITE setTheme NOTIFY changed)
   Q_PROPERTY(QRectF viewRect READ viewRect WRITE setViewRect NOTIFY changed)
@@ -47,6 +49,7 @@ private:
 /// Bars over the steps of a pass: height is time (log scale), colour the rule that took the step.
 class DensityStrip : public QQuickPaintedItem {
   Q_OBJECT
+  QML_ELEMENT
   /// Time of each step in ns; a rule's number modulo 8 for its colour.
   Q_PROPERTY(QList<qreal> times READ times WRITE setTimes NOTIFY changed)
   Q_PROPERTY(QList<int> rules READ rules WRITE setRules NOTIFY changed)

@@ -6,11 +6,13 @@
 
 #include <QPointer>
 #include <QQuickPaintedItem>
+#include <qqml.h>
 
 namespace uopscope {
 
 class TimelineView : public QQuickPaintedItem {
   Q_OBJECT
+  QML_ELEMENT
   Q_PROPERTY(uopscope::TimelineModel* model READ model WRITE setModel NOTIFY changed)
   Q_PROPERTY(uopscope::Theme* theme READ theme WRITE setTheme NOTIFY changed)
   /// Span under the pointer, or buffer; -1: none.

@@ -31,6 +31,13 @@ TEST_CASE("expression diff: what is wrapped or unwrapped is kept whole") {
   CHECK(both("((r0*4)+0)", "(r0*4)") == "[(](r0*4)[+0)] | (r0*4)");
 }
 
+TEST_CASE("expression diff: what was wrapped is the same where more or less of it is left out") {
+  CHECK(both("SINK(COPY(EXPAND(RESHAPE(BUFFER, (1, 2)), (3, 2))))", "SINK(STAGE(COPY(EXPAND(..., (3, 2)))))") ==
+        "SINK(COPY(EXPAND(RESHAPE(BUFFER, (1, 2)), (3, 2)))) | SINK[(STAGE](COPY(EXPAND(..., (3, 2))))[)]");
+  CHECK(both("f((a*...)+b)", "f((...*c)+b)") == "f((a*...)+b) | f((...*c)+b)");
+  CHECK(both("f(...)", "g(h)") == "[f](...) | [g](h)"); // something was left out in both
+}
+
 TEST_CASE("expression diff: signs that happen to be in both keep nothing alive") {
   CHECK(both("(2*32)", "64") == "[(2*32)] | [64]");
   CHECK(both("((a*b)+c)", "((d*e)+f)") == "[((a*b)+c)] | [((d*e)+f)]");

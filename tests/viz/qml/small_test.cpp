@@ -159,6 +159,47 @@ TEST_CASE("small: steps of one block are seen from one place; what stays moves t
   MESSAGE(shared, " steps moved nothing, ", moved, " were laid out anew");
 }
 
+TEST_CASE("small: what stays glides to its next place, and comes to stand where it stands without moving") {
+  Small s;
+  Trace& trace = *s.w.session.trace();
+  auto seen = [&] {
+    return s.w.window->grabWindow().copy(
+        QRect(s.w.canvas->mapToScene({0, 0}).toPoint(), s.w.canvas->size().toSize()));
+  };
+  auto stay = [](const Picture& a, const Picture& b) {
+    return std::ranges::count_if(b.nodes, [&](const PictureNode& n) { return a.find(n.id) != nullptr; });
+  };
+  for (const ScopeInfo& scope : trace.scopes())
+    for (const PassInfo& pass : std::vector<PassInfo>(trace.passes(scope.id)))
+      for (int64_t step = 2; step <= std::min<int64_t>(pass.steps, 12); ++step) {
+        s.w.session.goTo(pass.id, step - 1);
+        s.w.settle();
+        const PicturePtr before = s.w.session.graph()->picture();
+        s.w.key(Qt::Key_Right);
+        const PicturePtr now = s.w.session.graph()->picture();
+        if (now->layout == before->layout || stay(*before, *now) < 3) continue;
+        const QImage there = seen();
+        s.w.key(Qt::Key_Left);
+        s.w.theme.setAnimated(true);
+        QTest::keyClick(s.w.window, Qt::Key_Right);
+        REQUIRE(waitFor([&] { return s.w.session.graph()->picture()->step == step; }));
+        std::vector<QImage> frames;
+        QElapsedTimer clock;
+        clock.start();
+        while (!s.w.canvas->settled() && clock.elapsed() < 5000) {
+          QCoreApplication::processEvents(QEventLoop::AllEvents, 5);
+          if (const QImage frame = seen(); frames.empty() || frame != frames.back()) frames.push_back(frame);
+        }
+        s.w.settle();
+        CHECK(clock.elapsed() < 5000);
+        CHECK(std::ranges::any_of(frames, [&](const QImage& f) { return f != there; }));
+        CHECK(seen() == there);
+        s.w.theme.setAnimated(false);
+        return;
+      }
+  FAIL("no step is laid out anew with three nodes that stay");
+}
+
 TEST_CASE("small: a step looks the same however one came to it") {
   Small s;
   Trace& trace = *s.w.session.trace();
