@@ -49,14 +49,14 @@ TEST_CASE("each test of a recorded suite is a scope with what it compiled") {
   Folder f;
   f.file("test_suite.py", kSuite);
   Result r = call(f, {"record", "-q", "-o", "p.uoptrace", "-m", "pytest", "-q", "test_suite.py"});
-  CHECK_MESSAGE(r.code == 0, r.out + r.err);
+  CHECK_MESSAGE(r.code == 0, (r.out + r.err));
   std::vector<Scope> scopes = scopesOf(f, "p.uoptrace");
   CHECK(kernelsIn(scopes, "test_suite.py::test_add") == 1);
   CHECK(kernelsIn(scopes, "test_suite.py::TestMul::test_") == 1);
   CHECK(std::ranges::count_if(scopes, [](const Scope& s) { return s.kind == "other"; }) == 3);
 
   r = call(f, {"record", "-q", "-o", "u.uoptrace", "-m", "unittest", "-q", "test_suite"});
-  CHECK_MESSAGE(r.code == 0, r.out + r.err);
+  CHECK_MESSAGE(r.code == 0, (r.out + r.err));
   scopes = scopesOf(f, "u.uoptrace");
   CHECK(kernelsIn(scopes, "test_suite.TestMul.test_again") == 1);
   CHECK(kernelsIn(scopes, "test_suite.TestMul.test_mul") == 0); // compiled already
