@@ -20,6 +20,12 @@ TEST_CASE("a trace that went through JSON lines is the same trace") {
        {sampleTrace(f), std::string(UOPSCOPE_SOURCE_DIR) + "/tests/data/version-2.uoptrace",
         std::string(UOPSCOPE_SOURCE_DIR) + "/tests/data/version-3.uoptrace"}) {
     CAPTURE(trace);
+    if (trace.find("version-") != std::string::npos) { // its times are to the nanosecond, now they are to 16
+      REQUIRE(call(f, {"export", trace, "-o", "older.jsonl"}).code == 0);
+      std::filesystem::remove(f.file("now.uoptrace"));
+      trace = f.file("now.uoptrace");
+      REQUIRE(call(f, {"import", "older.jsonl", "-o", trace}).code == 0);
+    }
     REQUIRE(call(f, {"export", trace, "-o", "a.jsonl"}).code == 0);
     Result imported = call(f, {"import", "a.jsonl", "-o", "back.uoptrace"});
     CHECK(imported.err.find("back.uoptrace") != std::string::npos);
