@@ -1,6 +1,7 @@
 // Which operand of a sum is read through windows, and the copy.
-#include "engine/codegen/ranges.h"
 #include "engine/codegen/windows.h"
+
+#include "engine/codegen/ranges.h"
 #include "engine/rewrite/driver.h"
 #include "engine/rules/rules.h"
 

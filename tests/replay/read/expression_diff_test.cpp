@@ -32,8 +32,9 @@ TEST_CASE("expression diff: what is wrapped or unwrapped is kept whole") {
 }
 
 TEST_CASE("expression diff: what was wrapped is the same where more or less of it is left out") {
-  CHECK(both("SINK(COPY(EXPAND(RESHAPE(BUFFER, (1, 2)), (3, 2))))", "SINK(STAGE(COPY(EXPAND(..., (3, 2)))))") ==
-        "SINK(COPY(EXPAND(RESHAPE(BUFFER, (1, 2)), (3, 2)))) | SINK[(STAGE](COPY(EXPAND(..., (3, 2))))[)]");
+  CHECK(
+      both("SINK(COPY(EXPAND(RESHAPE(BUFFER, (1, 2)), (3, 2))))", "SINK(STAGE(COPY(EXPAND(..., (3, 2)))))") ==
+      "SINK(COPY(EXPAND(RESHAPE(BUFFER, (1, 2)), (3, 2)))) | SINK[(STAGE](COPY(EXPAND(..., (3, 2))))[)]");
   CHECK(both("f((a*...)+b)", "f((...*c)+b)") == "f((a*...)+b) | f((...*c)+b)");
   CHECK(both("f(...)", "g(h)") == "[f](...) | [g](h)"); // something was left out in both
 }
