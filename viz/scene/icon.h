@@ -2,9 +2,10 @@
 //
 //   Icon { name: "search"; color: theme.textMuted; width: 16; height: 16 }
 #pragma once
+#include <qqml.h>
+
 #include <QColor>
 #include <QQuickPaintedItem>
-#include <qqml.h>
 
 namespace uopscope {
 

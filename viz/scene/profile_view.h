@@ -6,9 +6,10 @@
 #include "viz/models/numbers/profile.h"
 #include "viz/scene/theme.h"
 
+#include <qqml.h>
+
 #include <QPointer>
 #include <QQuickPaintedItem>
-#include <qqml.h>
 
 namespace uopscope {
 

@@ -4,10 +4,11 @@
 #include "viz/models/graph/graph_source.h"
 #include "viz/scene/theme.h"
 
+#include <qqml.h>
+
 #include <QImage>
 #include <QPointer>
 #include <QQuickPaintedItem>
-#include <qqml.h>
 
 namespace uopscope {
 

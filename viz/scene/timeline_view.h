@@ -4,9 +4,10 @@
 #include "viz/models/numbers/timeline.h"
 #include "viz/scene/theme.h"
 
+#include <qqml.h>
+
 #include <QPointer>
 #include <QQuickPaintedItem>
-#include <qqml.h>
 
 namespace uopscope {
 
