@@ -7,6 +7,7 @@
 #include "app/cli/orphan_guard.h"
 #include "app/cli/output.h"
 #include "app/cli/record_prompt.h"
+#include "app/cli/safe_output.h"
 #include "engine/base/clock.h"
 #include "replay/experiment/run_meter.h"
 #include "replay/record/session.h"
@@ -389,6 +390,7 @@ int runScriptPlain(const std::string& script, const std::vector<std::string>& ar
 
 int runPython(const std::vector<std::string>& arguments) {
 #ifdef UOPSCOPE_HAVE_PYTHON
+  leaveOutput();
   std::vector<std::string> argv{"uopscope python"};
   argv.insert(argv.end(), arguments.begin(), arguments.end());
   if (Observer::current()) return runInteractive(argv); // `record -m` has a session of its own

@@ -14,7 +14,6 @@
 #include <cstdio>
 #include <string>
 #include <string_view>
-#include <utility>
 
 namespace uopscope::cli {
 
@@ -27,6 +26,11 @@ constexpr std::array kColours = {"\x1b[0m"sv,  "\x1b[1m"sv,  "\x1b[2m"sv,  "\x1b
 /// Begins a line of progress anew.
 constexpr std::string_view kAnew = "\r\x1b[K";
 constexpr size_t kLongest = 7;
+
+/// The streams before the guard, null without one.
+struct Plain {
+  FILE *out = nullptr, *err = nullptr;
+} plain;
 
 class Guard {
 public:
@@ -93,12 +97,19 @@ FILE* guarded(Guard& guard, int buffering) {
 } // namespace
 
 void guardOutput() {
-  static bool done = false;
-  if (std::exchange(done, true)) return;
+  if (plain.out) return;
   static Guard out(STDOUT_FILENO), err(STDERR_FILENO);
   std::fflush(nullptr);
+  plain = {stdout, stderr};
   if (FILE* stream = guarded(out, isatty(STDOUT_FILENO) ? _IOLBF : _IOFBF)) stdout = stream;
   if (FILE* stream = guarded(err, _IONBF)) stderr = stream;
+}
+
+void leaveOutput() {
+  if (!plain.out) return;
+  std::fflush(nullptr);
+  stdout = plain.out;
+  stderr = plain.err;
 }
 
 } // namespace uopscope::cli

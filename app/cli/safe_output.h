@@ -8,5 +8,8 @@ namespace uopscope::cli {
 
 /// Child processes and Python write to the descriptors themselves and are not concerned.
 void guardOutput();
+/// Ends it, before a script runs in this process: Python takes its streams from the descriptors of stdout and
+/// stderr, and a guarded stream has none.
+void leaveOutput();
 
 } // namespace uopscope::cli

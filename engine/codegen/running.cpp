@@ -224,7 +224,7 @@ UOp scatterSum(Match& m) {
 
   UOp chosen = c.index.cast(dtypes::index), valid = (chosen >= 0) & (chosen < extentOf(c.loop));
   if (c.others) valid = valid & c.others;
-  add[c.loop] = chosen;
+  add[c.loop] = chosen.substitute(strip.replace); // what is put in is not looked at again
   UOp place = address.substitute(add).validWhere(valid.substitute(strip.replace)).substitute(terms);
   std::vector<UOp> before{cleared}, loops = strip.rest;
   for (UOp r : rangesIn(k.sum.src().subspan(1))) {

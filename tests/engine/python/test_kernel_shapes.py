@@ -99,3 +99,15 @@ def test_a_histogram_counts_what_is_inside():
 def test_transposed_copies(shape):
   x = normal(*shape)
   np.testing.assert_array_equal((Tensor(x).transpose(-1, -2) + 1).contiguous().numpy(), np.swapaxes(x, -1, -2) + 1)
+
+
+def test_sums_by_index_of_each_picture():
+  x = Tensor(normal(8, 3, 50, 50), requires_grad=True)
+  best, where = x.max_pool2d(kernel_size=(5, 5), stride=(6, 5), return_indices=True)
+  back = best.max_unpool2d(where, kernel_size=(5, 5), stride=(6, 5)).numpy().reshape(24, -1)
+  right = np.zeros_like(back)
+  for row, values, places in zip(right, best.numpy().reshape(24, -1), where.numpy().reshape(24, -1)): row[places] = values
+  np.testing.assert_array_equal(back, right)
+
+
+if __name__ == "__main__": raise SystemExit(pytest.main([__file__, "-q", "-p", "no:cacheprovider"]))
