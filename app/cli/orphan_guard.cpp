@@ -48,14 +48,12 @@ void OrphanGuard::watch(pid_t watcher) {
   // It may have died before we looked: then we are somebody else's child already.
   if (getppid() == watcher && alive >= 0 && doneWithin(alive, -1)) {
     close(alive);
-    if (getppid() != watcher)
-      killDescendants(getpid()); // both ended: what the script began has not heard of it
     return;
   }
   if (alive >= 0) close(alive);
   asked_();
   kill(getpid(), SIGINT);
-  if (doneWithin(-1, kGraceMs)) return killDescendants(getpid());
+  if (doneWithin(-1, kGraceMs)) return;
   last_();
   killDescendants(getpid());
   kill(getpid(), SIGKILL);

@@ -40,7 +40,13 @@ std::atomic<RecordingProgress*> watched{nullptr};
 std::atomic<int> interrupts{0};
 std::atomic<pid_t> childPid{0};
 
+/// A window that dies tells us once for each of its threads: what comes so soon is the same request.
+constexpr int64_t kSameRequestNs = 200'000'000;
+std::atomic<int64_t> lastInterruptNs{0};
+
 void onInterrupt(int, siginfo_t* info, void*) {
+  const int64_t now = nowNs(), last = lastInterruptNs.exchange(now);
+  if (interrupts > 0 && now - last < kSameRequestNs) return;
   ++interrupts;
   if (RecordingProgress* p = watched.load()) p->stop = true;
   // The terminal tells the whole group; a signal from a process came to us alone.
@@ -166,7 +172,9 @@ std::string tracePathOf(const RecordOptions& o, pid_t process) {
         });
     code = runPythonScript(o.script, o.arguments, o.interpreter);
     std::string failure = session.recorder() ? session.recorder()->failure() : "";
-    if (code == 130 || progress->stop)
+    const bool stopped = code == 130 || progress->stop;
+    if (stopped) killDescendants(getpid()); // for where nobody watches any more
+    if (stopped)
       session.finish(traceStatus::kInterrupted, "stopped by the user");
     else if (code != 0)
       session.finish(traceStatus::kFailed, reasonOf(code));
@@ -292,6 +300,7 @@ int record(const RecordOptions& given) {
     setenv("UOPSCOPE_GATE", prompt->socketPath().c_str(), 1);
   }
   SharedProgress progress;
+  prctl(PR_SET_CHILD_SUBREAPER, 1); // what the script leaves behind stays below us
   std::fflush(nullptr);
   pid_t child = fork();
   if (child < 0)
@@ -306,6 +315,7 @@ int record(const RecordOptions& given) {
   o.output = tracePathOf(o, child);
   childPid = child;
   interrupts = 0;
+  lastInterruptNs = 0;
   watched = progress.get();
   struct sigaction action{}, oldInt{}, oldTerm{};
   action.sa_sigaction = onInterrupt;
@@ -318,6 +328,7 @@ int record(const RecordOptions& given) {
   sigaction(SIGINT, &oldInt, nullptr);
   sigaction(SIGTERM, &oldTerm, nullptr);
   childPid = 0;
+  if (interrupts > 0) killDescendants(getpid());
 
   int code = WIFEXITED(status) ? WEXITSTATUS(status) : kFailed;
   std::string sealStatus, message;

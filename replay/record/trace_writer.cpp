@@ -468,8 +468,8 @@ void TraceWriter::finish(std::string_view status, std::string_view message, int6
   createIndexes(db_);
   texts_->finish();
   commit();
+  dropFreePages(db_); // while there is a journal that a death leaves readable
   db_.makeOneFile();
-  dropFreePages(db_);
 }
 
 void sealTrace(const std::string& path, std::string_view status, std::string_view message) {
