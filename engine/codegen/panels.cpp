@@ -17,9 +17,6 @@ constexpr int64_t kMinDistance = 2048;
 bool isLoop(UOp range) {
   return range.axisType() == AxisType::Loop || range.axisType() == AxisType::Thread;
 }
-int64_t idOf(UOp range) {
-  return range.arg().as<RangeArg>().ids[0];
-}
 
 /// The ranges along which the read becomes a panel, none where it is not worth one.
 std::vector<UOp> rowsOf(UOp read, UOp reduction) {

@@ -235,6 +235,9 @@ std::span<const RuleDef> cutStoreRangeRules() {
   return kCut;
 }
 
+int64_t idOf(UOp range) {
+  return range.arg().as<RangeArg>().ids[0];
+}
 int64_t extentOf(UOp range) {
   return range.src(0).isConst() ? range.src(0).arg().i() : -1;
 }
@@ -267,9 +270,12 @@ std::vector<UOp> rangesIn(std::span<const UOp> expressions) {
 }
 
 int64_t nextRangeId(UOp sink) {
+  return nextRangeId(sink.toposort());
+}
+int64_t nextRangeId(std::span<const UOp> nodes) {
   int64_t id = 0;
-  for (UOp u : sink.toposort())
-    if (u.is(Op::RANGE)) id = std::max(id, u.arg().as<RangeArg>().ids[0] + 1);
+  for (UOp u : nodes)
+    if (u.is(Op::RANGE)) id = std::max(id, idOf(u) + 1);
   return id;
 }
 

@@ -27,11 +27,14 @@ std::span<const RuleDef> cutStoreRangeRules(); ///< needs CutRangesContext
 /// The ranges that expressions are made of, each once, outer ones first; ranges that only
 /// the extent of one depends on are left out.
 std::vector<UOp> rangesIn(std::span<const UOp> expressions);
+/// The first id of a range: loops further out have lower ones.
+int64_t idOf(UOp range);
 /// Extent of a range; -1 where it is symbolic.
 int64_t extentOf(UOp range);
 /// Coefficient of a range in a sum; none where it is used in another way.
 std::optional<int64_t> coefficientOf(UOp sum, UOp range);
-/// One more than the largest id of a RANGE below.
+/// One more than the largest id of a RANGE below, or among these nodes.
 int64_t nextRangeId(UOp sink);
+int64_t nextRangeId(std::span<const UOp> nodes);
 
 } // namespace uopscope

@@ -4,6 +4,7 @@
 #include "engine/base/error.h"
 #include "engine/codegen/lanes.h"
 #include "engine/codegen/memory.h"
+#include "engine/codegen/ranges.h"
 #include "engine/codegen/tiling.h"
 
 #include <fmt/format.h>
@@ -187,13 +188,6 @@ std::vector<UOp> closedBy(UOp end) {
   return {end.src().begin() + 1, end.src().end()};
 }
 
-int64_t firstFreeRangeId(const std::vector<UOp>& nodes) {
-  int64_t id = 0;
-  for (UOp u : nodes)
-    if (u.is(Op::RANGE)) id = std::max(id, u.arg().as<RangeArg>().ids[0] + 1);
-  return id;
-}
-
 /// The body of `end` over a range of its own in place of `range`.
 UOp withFreshRange(UOp end, UOp range, int64_t id) {
   RangeArg arg = range.arg().as<RangeArg>();
@@ -225,6 +219,18 @@ std::span<const RuleDef> reduceRules() {
 }
 std::span<const RuleDef> closeRangesRules() {
   return kClose;
+}
+
+const char* onlyReduce(UOp sink, UOp& sum) {
+  if (!sink.below().has(Op::REDUCE) || sink.srcCount() != 1 || !sink.src(0).is(Op::END))
+    return "not one loop with a sum";
+  for (UOp u : sink.toposort()) {
+    if (u.in({Op::DEFINE_REG, Op::DEFINE_LOCAL, Op::AFTER})) return "it has memory of its own";
+    if (!u.is(Op::REDUCE)) continue;
+    if (sum) return "several sums";
+    sum = u;
+  }
+  return nullptr;
 }
 
 UOp identityElement(Op op, DType dtype) {
@@ -275,7 +281,7 @@ UOp closeRangesOnce(UOp sink) {
       now[first] = merged;
       now[second] = merged;
     } else {
-      now[second] = withFreshRange(second, shared, firstFreeRangeId(nodes));
+      now[second] = withFreshRange(second, shared, nextRangeId(nodes));
     }
     // Users are rebuilt by hand: the merged loop no longer contains the loops it replaces, so no chain can arise.
     UOpMap<UOp> built(now);

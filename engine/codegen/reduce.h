@@ -25,6 +25,9 @@ struct ReduceContext {
 };
 std::span<const RuleDef> reduceRules();
 
+/// The one REDUCE of a kernel that is one loop without memory of its own, in `sum`; else the reason why there is none.
+const char* onlyReduce(UOp sink, UOp& sum);
+
 /// The value that leaves an operation as it is: 0 for ADD, the lowest for MAX ...; all lanes of dtype.
 UOp identityElement(Op op, DType dtype);
 

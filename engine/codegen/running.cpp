@@ -28,24 +28,19 @@ struct OneSum {
 };
 
 bool findSum(UOp sink, OneSum& k) {
-  if (sink.srcCount() != 1 || !sink.src(0).is(Op::END) || !sink.src(0).src(0).is(Op::STORE)) return false;
+  if (onlyReduce(sink, k.sum) || !sink.src(0).src(0).is(Op::STORE)) return false;
   k.end = sink.src(0);
   k.store = k.end.src(0);
   if (k.store.srcCount() != 2 || !k.store.src(0).is(Op::INDEX)) return false;
   UOp memory = k.store.src(0).bufferOf();
-  for (UOp u : sink.toposort()) {
-    if (u.in({Op::DEFINE_REG, Op::DEFINE_LOCAL, Op::AFTER})) return false;
+  for (UOp u : sink.toposort())
     if (u.is(Op::INDEX) && u != k.store.src(0) && u.bufferOf() == memory) return false;
-    if (!u.is(Op::REDUCE)) continue;
-    if (k.sum) return false;
-    k.sum = u;
-  }
   for (size_t i = 1; i < k.end.srcCount(); ++i) {
     UOp loop = k.end.src(i);
     if (!loop.is(Op::RANGE) || loop.axisType() != AxisType::Loop || extentOf(loop) < 1) return false;
     k.loops.push_back(loop);
   }
-  return k.sum && k.sum.dtype().count() == 1;
+  return k.sum.dtype().count() == 1;
 }
 
 /// The part of a loop that runs inside the loop that carries sums.
@@ -124,7 +119,7 @@ bool isRunning(UOp sum, UOp i, int64_t nextId) {
 UOp runningSum(Match& m) {
   UOp sink = m.root();
   OneSum k;
-  if (!sink.below().has(Op::REDUCE) || !findSum(sink, k)) return m.decline("not one store of one sum");
+  if (!findSum(sink, k)) return m.decline("not one store of one sum");
   if (k.sum.srcCount() != 2 || !k.sum.src(1).is(Op::RANGE)) return m.decline("a sum over several ranges");
   Op how = k.sum.arg().op();
   int64_t nextId = nextRangeId(sink);
@@ -197,7 +192,7 @@ bool findChoice(const SumTerm& term, const OneSum& k, Chosen& c) {
 UOp scatterSum(Match& m) {
   UOp sink = m.root();
   OneSum k;
-  if (!sink.below().has(Op::REDUCE) || !findSum(sink, k)) return m.decline("not one store of one sum");
+  if (!findSum(sink, k)) return m.decline("not one store of one sum");
   if (k.sum.arg().op() != Op::ADD || k.store.src(1) != k.sum) return m.decline("more than a sum is stored");
   auto term = asSumTerm(k.sum.src(0));
   Chosen c;

@@ -2,6 +2,7 @@
 #include "engine/codegen/windows.h"
 
 #include "engine/codegen/ranges.h"
+#include "engine/codegen/reduce.h"
 #include "engine/rewrite/driver.h"
 #include "engine/rules/rules.h"
 
@@ -40,9 +41,6 @@ struct Window {
 
 UOp simplified(UOp u) {
   return graphRewrite(u, sym(), {.name = "window"});
-}
-int64_t idOf(UOp range) {
-  return range.arg().as<RangeArg>().ids[0];
 }
 
 UOp addressOf(UOp operand) {
@@ -114,19 +112,6 @@ bool findWindow(UOp operand, const std::vector<UOp>& loops, const std::vector<UO
          std::all_of(w.paired.begin(), w.paired.end(), [&](UOp l) { return idOf(l) > w.innermostOutside; });
 }
 
-/// The one sum of a kernel that is one loop; else the reason why there is none.
-const char* findSum(UOp sink, UOp& sum) {
-  if (!sink.below().has(Op::REDUCE) || sink.srcCount() != 1 || !sink.src(0).is(Op::END))
-    return "not one loop with a sum";
-  for (UOp u : sink.toposort()) {
-    if (u.in({Op::DEFINE_REG, Op::DEFINE_LOCAL, Op::AFTER})) return "it has memory of its own";
-    if (!u.is(Op::REDUCE)) continue;
-    if (sum) return "several sums";
-    sum = u;
-  }
-  return nullptr;
-}
-
 /// A copy in memory of the kernel's own, written at `loops` and read at `places`.
 UOp readOfCopy(UOp value, const std::vector<UOp>& loops, const std::vector<UOp>& places) {
   UOp to = UOp::index(0), from = UOp::index(0);
@@ -143,7 +128,7 @@ UOp readOfCopy(UOp value, const std::vector<UOp>& loops, const std::vector<UOp>&
 
 UOp stageWindows(Match& m) {
   UOp sink = m.root(), sum;
-  if (const char* why = findSum(sink, sum)) return m.decline(why);
+  if (const char* why = onlyReduce(sink, sum)) return m.decline(why);
   std::vector<UOp> loops = rangesIn(sink.src(0).src().subspan(1)), terms = rangesIn(sum.src().subspan(1));
   for (const std::vector<UOp>* list : {&loops, &terms})
     for (UOp r : *list)
@@ -184,7 +169,7 @@ int64_t blockOf(UOp row, UOp term, int64_t bytes, int64_t readers) {
 /// A transposed left operand: rows of the result lie side by side in it, terms far apart.
 UOp stageColumns(Match& m) {
   UOp sink = m.root(), sum;
-  if (const char* why = findSum(sink, sum)) return m.decline(why);
+  if (const char* why = onlyReduce(sink, sum)) return m.decline(why);
   UOp store = sink.src(0).src(0), term = sum.src(1);
   if (sum.srcCount() != 2 || !sum.src(0).is(Op::MUL) || !term.is(Op::RANGE) || extentOf(term) < 1 ||
       !store.is(Op::STORE))

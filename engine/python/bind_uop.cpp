@@ -302,14 +302,15 @@ void bindGraph(UOpClass& c) {
 /// A division by the constant 0 has no value. In the index of a masked access it may stand where nothing is read, so
 /// the rules keep it; who asks for the value of an expression hears of it.
 UOp simplifyDefined(UOp u) {
-  visitBelow(u, [](UOp n) {
-    if (n.in({Op::IDIV, Op::MOD}) && n.src(1).isConst() && n.src(1).arg().isNumber() &&
-        n.src(1).arg().number() == 0) {
-      PyErr_SetString(PyExc_ZeroDivisionError, fmt::format("{} divides by 0", n.render()).c_str());
-      throw py::error_already_set();
-    }
-    return Visit::Below;
-  });
+  if (u.below().has(Op::IDIV) || u.below().has(Op::MOD))
+    visitBelow(u, [](UOp n) {
+      if (n.in({Op::IDIV, Op::MOD}) && n.src(1).isConst() && n.src(1).arg().isNumber() &&
+          n.src(1).arg().number() == 0) {
+        PyErr_SetString(PyExc_ZeroDivisionError, fmt::format("{} divides by 0", n.render()).c_str());
+        throw py::error_already_set();
+      }
+      return Visit::Below;
+    });
   return simplify(u);
 }
 

@@ -11,6 +11,7 @@
 #include "engine/base/engine_session.h"
 #include "engine/base/error.h"
 #include "engine/base/hash.h"
+#include "engine/base/recent.h"
 #include "engine/codegen/program_text.h"
 #include "engine/render/c_renderer.h"
 #include "engine/rewrite/replacement.h"
@@ -174,11 +175,9 @@ void letWorkingsGo(Cache& c) {
 /// Drops the half of the kernels that was used longest ago where there are too many. Who runs one holds it.
 void makeRoom(Cache& c) {
   if (c.byContent.size() <= c.limit && c.bytes <= kMaxBytes) return;
-  std::vector<uint64_t> times;
-  for (auto& [key, entry] : c.byContent) times.push_back(entry->used);
-  auto middle = times.begin() + static_cast<std::ptrdiff_t>(times.size() / 2);
-  std::nth_element(times.begin(), middle, times.end());
-  auto isOld = [&](const Entry& e) { return e.used < *middle; };
+  if (c.byContent.empty()) return;
+  const uint64_t middle = middleTime(c.byContent, [](auto& known) { return known.second->used; });
+  auto isOld = [&](const Entry& e) { return e.used < middle; };
   std::erase_if(c.byNode, [&](auto& known) { return isOld(*known.second); });
   std::erase_if(c.byContent, [&](auto& known) { return isOld(*known.second); });
   c.bytes = 0;

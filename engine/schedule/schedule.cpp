@@ -4,12 +4,12 @@
 #include "engine/base/clock.h"
 #include "engine/base/context_var.h"
 #include "engine/base/engine_session.h"
+#include "engine/base/recent.h"
 #include "engine/schedule/template.h"
 #include "engine/uop/origin.h"
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cstdio>
 #include <unordered_map>
 
@@ -36,11 +36,8 @@ struct Cache {
   void makeRoom() {
     constexpr size_t kMaxEntries = 1024;
     if (entries.size() < kMaxEntries) return;
-    std::vector<int64_t> times;
-    for (const auto& [key, entry] : entries) times.push_back(entry.used);
-    auto middle = times.begin() + static_cast<std::ptrdiff_t>(times.size() / 2);
-    std::nth_element(times.begin(), middle, times.end());
-    std::erase_if(entries, [&](const auto& known) { return known.second.used < *middle; });
+    auto middle = middleTime(entries, [](const auto& known) { return known.second.used; });
+    std::erase_if(entries, [&](const auto& known) { return known.second.used < middle; });
   }
 };
 Cache& cache() {

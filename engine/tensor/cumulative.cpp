@@ -6,6 +6,7 @@
 // A long axis is cut in parts of 256, each summed by itself and then moved by the total of those before it, so that
 // parts are summed side by side. A processor carries a sum from element to element (engine/codegen/running.h), and
 // needs no parts where there are other axes to share among its threads and lanes.
+#include "engine/runtime/device.h"
 #include "engine/tensor/graph.h"
 #include "engine/tensor/tensor.h"
 
@@ -45,7 +46,8 @@ Tensor Tensor::splitCumulate(int64_t axis, Op op) const {
   int64_t rows = 1;
   for (int64_t s : intShape()) rows *= s;
   rows /= n;
-  if (n <= kPart * 2 || (rows >= kRows && device().starts_with("CPU"))) return cumulate(axis, op);
+  if (n <= kPart * 2 || (rows >= kRows && !Device::get(devices()[0]).renderer().target().hasLocal))
+    return cumulate(axis, op);
   Tensor x = transpose(axis, -1);
   Bounds amounts(x.shape().size(), {0, 0});
   amounts.back() = {Sint(roundUp(n, kPart) - n), 0};

@@ -7,10 +7,10 @@
 # A tensor that is not realized shows its shape and graph alone: looking at a cell must not compute anything.
 import html, shutil, subprocess
 from tinygrad.uop import Ops
+from uopscope.colours import colour_of
 
 MOST_ROWS, MOST_COLUMNS, MOST_VALUES, MOST_NODES = 8, 10, 1 << 16, 120
 _BOX = "font-family:monospace;border:1px solid #8888;padding:1px 6px;text-align:right"
-COLOURS = {Ops.CONST: "#d8d8d8", Ops.LOAD: "#ffc8a8", Ops.STORE: "#ffb0b0", Ops.RANGE: "#ffe9a8", Ops.BUFFER: "#b8d4ff", Ops.DEFINE_GLOBAL: "#b8d4ff", Ops.SINK: "#d8c8ff"}
 
 def _cell(value): return f'<td style="{_BOX}">{html.escape(f"{value:.4g}" if isinstance(value, float) else str(value))}</td>'
 def _places(n, most): return list(range(n)) if n <= most else [*range(most // 2), None, *range(n - most // 2, n)]
@@ -42,7 +42,7 @@ def dot_text(node):
   number = {u: i for i, u in enumerate(nodes)}
   def label(u): return f"{u.op.name}\\n{u.dtype}" + (f"\\n{str(u.arg)[:40]}" if u.arg is not None else "")
   quoted = lambda text: '"' + text.replace('"', "'") + '"'
-  lines = [f"n{i} [label={quoted(label(u))} fillcolor={quoted(COLOURS.get(u.op, '#f4f4f4'))}]" for u, i in number.items()]
+  lines = [f"n{i} [label={quoted(label(u))} fillcolor={quoted(colour_of(u))}]" for u, i in number.items()]
   edges = [f"n{number[s]} -> n{number[u]}" + (f" [label={k}]" if len(u.src) > 1 else "") for u in nodes for k, s in enumerate(u.src)]
   return 'digraph { node [shape=box style="filled,rounded" fontname=monospace fontsize=10 height=0.2] edge [fontsize=8 arrowsize=0.5]\n' + "\n".join(lines + edges) + "\n}\n"
 

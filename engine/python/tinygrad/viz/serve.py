@@ -7,9 +7,10 @@
 import difflib, json, struct
 from tinygrad.dtype import dtypes
 from tinygrad.helpers import printable, word_wrap
-from tinygrad.uop.ops import GroupOp, Ops, RewriteTrace, UOp, pyrender, srender, tracked_ctxs, tracked_keys, uop_fields
+from tinygrad.uop.ops import Ops, RewriteTrace, UOp, pyrender, srender, tracked_ctxs, tracked_keys, uop_fields
 from uopscope.profiling import ProfileDeviceEvent, ProfileGraphEvent, ProfilePointEvent, ProfileRangeEvent, TracingKey
 from uopscope.absent import lacking
+from uopscope.colours import colour_of
 __getattr__ = lacking(__name__)
 
 trace = RewriteTrace(tracked_keys, tracked_ctxs, uop_fields)
@@ -20,12 +21,6 @@ def get_rewrites(t):
   """A dictionary per group: its name, and its rewrites in the order they began."""
   def step(group, i, s): return {"name": s.name, "loc": s.loc, "match_count": len(s.matches), "code_line": printable(s.loc), "query": f"/graph-rewrites?ctx={group}&idx={i}", "depth": s.depth, "trace": s.trace}
   return [{"name": key.display_name, "steps": [step(group, i, s) for i, s in enumerate(steps)]} for group, (key, steps) in enumerate(zip(t.keys, t.rewrites))]
-
-# Families of operations in the colours of the window's dark theme (viz/scene/theme.cpp).
-_COLOURS = {op: colour for colour, ops in {
-  "#8b95a3": (Ops.CONST, Ops.VCONST, Ops.DEVICE, Ops.UNIQUE, Ops.LUNIQUE), "#d8bd45": (Ops.RANGE, Ops.SPECIAL, Ops.DEFINE_VAR, Ops.BIND),
-  "#2fb58a": (Ops.BUFFER, Ops.BUFFERIZE, Ops.DEFINE_GLOBAL, Ops.DEFINE_LOCAL, Ops.DEFINE_REG), "#4b9fe0": (Ops.INDEX, Ops.LOAD, Ops.STORE, Ops.COPY, Ops.ASSIGN),
-  "#e07a45": (Ops.REDUCE, Ops.REDUCE_AXIS, Ops.WMMA), "#7a889c": tuple(GroupOp.Movement)}.items() for op in ops}
 
 def _drawn_inside(u, root):
   """Constants, devices and numbers that make a buffer its own are words in the nodes that use them."""
@@ -42,7 +37,7 @@ def uop_to_json(x):
     label += [f"{s.op.name}{i} {_inside(s)}" for i, s in enumerate(u.src) if _drawn_inside(s, x)]
     if u.op not in (Ops.SINK, Ops.BUFFER) and u._shape: label.append(f"({','.join(map(srender, u._shape))})")
     if u.metadata: label.append(repr(u.metadata))
-    graph[id(u)] = {"label": "\n".join(label), "src": [(i, id(s)) for i, s in enumerate(u.src) if not _drawn_inside(s, x)], "color": _COLOURS.get(u.op, "#9a8be0"), "ref": None, "tag": repr(u.tag) if u.tag is not None else None}
+    graph[id(u)] = {"label": "\n".join(label), "src": [(i, id(s)) for i, s in enumerate(u.src) if not _drawn_inside(s, x)], "color": colour_of(u), "ref": None, "tag": repr(u.tag) if u.tag is not None else None}
   return graph
 def _inside(u): return f"{u.src[0].arg} x{len(u.src)}" if u.op is Ops.VECTORIZE else str(u.arg)
 
