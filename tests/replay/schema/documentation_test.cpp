@@ -136,21 +136,6 @@ TEST_CASE("the page on the trace format says what the schema says") {
     CHECK_MESSAGE(page == wanted, "run the test with UPDATE_GOLDEN=1");
 }
 
-TEST_CASE("the recorder of foreign traces has the same schema") {
-  const std::string path = std::string(UOPSCOPE_SOURCE_DIR) + "/replay/foreign/tinygrad_trace.py";
-  std::string script = textOf(path), begin = "SCHEMA = r\"\"\"\n", end = "\"\"\"\n# --- end of the schema",
-              sql;
-  size_t from = script.find(begin), to = script.find(end);
-  REQUIRE(from != std::string::npos);
-  REQUIRE(to != std::string::npos);
-  sql = textOf(kSchemaFile);
-  std::string wanted = script.substr(0, from + begin.size()) + sql + script.substr(to);
-  if (std::getenv("UPDATE_GOLDEN"))
-    std::ofstream(path) << wanted;
-  else
-    CHECK_MESSAGE(script == wanted, "run the test with UPDATE_GOLDEN=1");
-}
-
 TEST_CASE("every table and column of a trace is described") {
   TempTrace file;
   recordTo(file.path, [] {});
