@@ -5,6 +5,7 @@
 // arguments are imported there first, and its answer is imported back.
 #include "engine/python/bindings.h"
 #include "engine/rewrite/driver.h"
+#include "engine/rewrite/match_program.h"
 #include "engine/tensor/tensor_memory.h"
 
 #include <fmt/format.h>
@@ -151,6 +152,21 @@ std::shared_ptr<const Rule> makeRuleFromPython(py::object pat, py::object fn, bo
   return std::make_shared<Rule>(name, file, line, text, flat.nodes, flat.vars, function);
 }
 
+/// Every way a UPat matches a node: a dictionary of the named nodes for each.
+py::list matchPattern(py::object pat, UOp u) {
+  Flattened flat;
+  flatten(flat, pat);
+  const Rule rule("UPat.match", "", 0, "", flat.nodes, flat.vars, [](Match&) { return UOp(); });
+  py::list out;
+  for (const std::vector<UOp>& nodes : matchesOf(rule, u)) {
+    py::dict named;
+    for (size_t i = 0; i < nodes.size(); ++i)
+      if (nodes[i]) named[py::str(flat.vars[i])] = py::cast(nodes[i]);
+    out.append(named);
+  }
+  return out;
+}
+
 UOp rewriteGraph(UOp root, const PatternMatcher& pm, py::object ctx, bool bottomUp, py::object name,
                  py::object bpm, bool keepMap, UOpMap<UOp>& map) {
   PoolScope scope(tensorPool());
@@ -178,6 +194,7 @@ void bindRules(py::module_& m) {
     return std::const_pointer_cast<Rule>(
         makeRuleFromPython(pat, fn, wantsContext, name, file, line, text, gateType));
   });
+  m.def("match_pattern", &matchPattern);
   py::class_<PatternMatcher>(m, "Matcher")
       .def(py::init([](const std::vector<std::shared_ptr<Rule>>& rules) {
         return PatternMatcher(std::vector<std::shared_ptr<const Rule>>(rules.begin(), rules.end()));

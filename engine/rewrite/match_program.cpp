@@ -245,4 +245,17 @@ size_t runSteps(std::span<const MatchStep> steps, UOp* registers, UOp* binds) {
   return steps.size();
 }
 
+std::vector<std::vector<UOp>> matchesOf(const Rule& rule, UOp node) {
+  std::vector<std::vector<UOp>> found;
+  for (const MatchVariant& variant : *variantsOf(rule)) {
+    if (!variant.root.has(node.op())) continue;
+    std::array<UOp, kMatchRegisters> registers;
+    std::array<UOp, Match::kMaxBinds> binds{};
+    registers[0] = node;
+    if (runSteps(variant.steps, registers.data(), binds.data()) == variant.steps.size())
+      found.emplace_back(binds.begin(), binds.begin() + static_cast<ptrdiff_t>(rule.vars().size()));
+  }
+  return found;
+}
+
 } // namespace uopscope

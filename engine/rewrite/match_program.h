@@ -51,4 +51,8 @@ std::shared_ptr<const std::vector<MatchVariant>> variantsOf(const Rule& rule);
 /// is a match.
 size_t runSteps(std::span<const MatchStep> steps, UOp* registers, UOp* binds);
 
+/// Every way the rule's pattern matches the node: for each the nodes of the rule's variables, null for one that
+/// an alternative leaves out.
+std::vector<std::vector<UOp>> matchesOf(const Rule& rule, UOp node);
+
 } // namespace uopscope

@@ -73,7 +73,7 @@ enum class Making : uint8_t {
 
 /// One node of a pattern. Children follow as indices into the pattern's array.
 struct PatNode {
-  static constexpr int kMaxChildren = 6;
+  static constexpr int kMaxChildren = 16;
   OpSet ops;               ///< empty: any operation
   DTypeMask dtypes = 0;    ///< 0: any
   uint64_t exactDtype = 0; ///< bits of a DType to equal, 0: not asked

@@ -172,10 +172,7 @@ Rule::Rule(std::string name, std::string file, int line, std::string text, std::
                                                 vars.size(), Match::kMaxBinds));
   for (const std::string& v : vars) {
     auto& slot = vars_.emplace_back();
-    if (v.size() >= slot.size())
-      throw Error(ErrorKind::Rewrite,
-                  fmt::format("rule {}: the name '{}' has more than {} letters", name_, v, slot.size() - 1));
-    std::copy(v.begin(), v.end(), slot.begin());
+    std::copy_n(v.begin(), std::min(v.size(), slot.size() - 1), slot.begin());
   }
 }
 

@@ -139,7 +139,8 @@ public:
 
   /// A rule of a table.
   explicit Rule(const RuleDef& def);
-  /// A rule made at run time. Pattern as for tables: children before parents, root last.
+  /// A rule made at run time. Pattern as for tables: children before parents, root last. Names of variables
+  /// beyond 15 letters are shown shortened.
   Rule(std::string name, std::string file, int line, std::string text, std::vector<PatNode> pattern,
        const std::vector<std::string>& vars, Function fn);
 

@@ -54,6 +54,16 @@ def test_patterns_of_any_width():
   found = UPat(Ops.ADD, src=[UPat.var("a"), UPat(Ops.CONST, name="c")]).match(UOp.const(dtypes.index, 3) + values[0], {})
   assert len(found) == 1 and found[0]["a"] is values[0]
 
+def test_matches_are_the_matchers():
+  x, y = UOp.variable("x", 0, 9), UOp.variable("y", 0, 9)
+  pair = UPat(src=[UPat.var("a"), UPat.var("b")])             # any operation, its sources in any order
+  assert [(f["a"], f["b"]) for f in pair.match(x * y, {})] == [((x * y).src[0], (x * y).src[1]), ((x * y).src[1], (x * y).src[0])]
+  assert pair.match(x * y, {"a": x, "more": 1}) == [{"a": x, "b": y, "more": 1}]
+  assert UPat.var("twice", dtypes.float32).match(x, {}) == []
+  assert [f["n"] for f in UPat.any(UPat(Ops.ADD, name="n"), UPat(Ops.MUL, name="n")).match(x * y, {})] == [x * y]
+  named = PatternMatcher([(UPat(Ops.MUL, src=(UPat.var("a_name_of_many_letters"), UPat.var("a_name_of_many_other"))), lambda a_name_of_many_letters, a_name_of_many_other: a_name_of_many_other)])
+  assert named.rewrite(x * y) is (x * y).src[1]
+
 def test_specs():
   t = (Tensor([1.0, 2.0]) + 1).sum()
   type_verify(t.uop, tensor_spec)

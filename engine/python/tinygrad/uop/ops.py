@@ -1,5 +1,5 @@
 # UOp, patterns and rewriting. Patterns are data that C++ matches; this file names their parts.
-import functools, inspect, itertools, linecache, math, operator, sys
+import functools, inspect, linecache, math, operator, sys
 import _uopscope
 from _uopscope import (UOp, Ops, AxisType, KernelInfo, BufferizeOpts, Matcher as _Matcher, graph_rewrite as _graph_rewrite,
                        graph_rewrite_map as _graph_rewrite_map)
@@ -94,21 +94,7 @@ class UPat:
   def printable(self): return _source_text(*self.location)
   def match(self, uop, store):
     """Every way this matches the node: dictionaries of named nodes that extend `store`."""
-    if self.is_any: return [found for p in self.src for found in p.match(uop, dict(store))]
-    if self.op is not None and uop.op not in self.op: return []
-    if self.name is not None and store.setdefault(self.name, uop) is not uop: return []
-    if self.dtype is not None and not any(uop.dtype == d or uop.dtype.scalar() == d for d in (self.dtype if isinstance(self.dtype, tuple) else (self.dtype,))): return []
-    if self.arg is not None and self.arg != uop.arg: return []
-    if self.src is None: return [store]
-    if isinstance(self.src, UPat): orders = [[self.src] * len(uop.src)]
-    elif len(uop.src) < len(self.src) or (len(uop.src) != len(self.src) and not self.allow_any_len): return []
-    else: orders = itertools.permutations(self.src) if isinstance(self.src, list) else [self.src]
-    found = []
-    for order in orders:
-      stores = [dict(store)]
-      for p, u in zip(order, uop.src): stores = [more for s in stores for more in p.match(u, dict(s))]
-      found += stores
-    return found
+    return [{**store, **found} for found in _uopscope.match_pattern(self, uop) if all(store.get(name, u) is u for name, u in found.items())]
   def __repr__(self):
     parts = [f"{k}={getattr(self, k)!r}" for k in ("op", "dtype", "src", "arg", "name") if getattr(self, k) is not None]
     return f"UPat{'.any' if self.is_any else ''}({', '.join(parts)})"
@@ -133,23 +119,10 @@ def _source_text(file, line):
     if depth <= 0: break
   return " ".join(text.split()).rstrip(",")
 
-_MAX_SOURCES = 6  # that a compiled pattern tests at once; wider ones are matched here, node by node
-def _is_wide(pat): return not isinstance(pat.src, UPat) and pat.src is not None and ((len(pat.src) > _MAX_SOURCES) or any(map(_is_wide, pat.src)))
-def _wide(pat, fn):
-  names = inspect.signature(fn).parameters
-  def try_all(_root, ctx=None):
-    for found in pat.match(_root, {}):
-      answer = fn(**found, **({"ctx": ctx} if "ctx" in names else {}))
-      if answer is not None: return answer
-  return UPat(pat.op, pat.dtype, arg=pat.arg, name="_root", location=pat.location), try_all
-
 def _rule(pat, fn):
   """A rule of a pattern and a function; a rule of the engine is both."""
   if isinstance(pat, _uopscope.Rule): return pat
   file, line = pat.location
-  if _is_wide(pat):
-    (simple, call), text = _wide(pat, fn), _source_text(file, line)
-    return _uopscope.make_rule(simple, call, True, getattr(fn, "__name__", text) if getattr(fn, "__name__", "<lambda>") != "<lambda>" else text[:60], file, line, text, BottomUpGate)
   names = inspect.signature(fn).parameters
   text = _source_text(file, line)
   name = fn.__name__ if getattr(fn, "__name__", "<lambda>") != "<lambda>" else text if len(text) <= 60 else text[:57] + "..."
