@@ -1,9 +1,8 @@
 // Matrices, hashes, axes by name, several devices, memory of others; and the names that are known and not
 // supported here.
 #include "engine/python/bindings.h"
-#include "engine/runtime/buffer.h"
 #include "engine/runtime/device.h"
-#include "engine/uop/unique.h"
+#include "engine/tensor/foreign_memory.h"
 
 #include <fmt/format.h>
 
@@ -84,15 +83,8 @@ void bindDevices(TensorClass& c) {
       "from_blob",
       [](uintptr_t address, py::object shape, const py::kwargs& kw) {
         TensorOptions o = takeOptions(kw);
-        Ints dims = toInts(shape);
-        int64_t n = 1;
-        for (int64_t d : dims) n *= d;
-        std::string where = o.device.value_or(Device::defaultName());
-        DType dtype = o.dtype.value_or(dtypes::defaultFloat());
-        PoolScope scope(tensorPool());
-        UOp buffer = newBuffer(where, dtype, n);
-        Buffer::bind(buffer, Buffer::foreign(where, dtype, n, reinterpret_cast<void*>(address), nullptr));
-        return Tensor::fromUOp(graph::reshape(buffer, Shape(dims.begin(), dims.end())), o.requiresGrad);
+        return tensorOver(o.device.value_or(Device::defaultName()), o.dtype.value_or(dtypes::defaultFloat()),
+                          toInts(shape), reinterpret_cast<void*>(address), nullptr, o.requiresGrad);
       },
       py::arg("ptr"), py::arg("shape"));
 }
