@@ -29,7 +29,7 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
-#include <optional>
+#include <memory>
 
 namespace uopscope::cli {
 
@@ -291,13 +291,12 @@ void clearPlace(const RecordOptions& o) {
   for (const char* suffix : {"", "-wal", "-shm", "-journal"}) fs::remove(tried + suffix, ignored);
 }
 
-/// The prompt of --pause and --break; the script's process finds its socket in the environment.
-std::optional<RecordPrompt> promptFor(const RecordOptions& o) {
-  std::optional<RecordPrompt> prompt;
-  if (!o.pause && o.breakpoints.empty()) return prompt;
+/// The prompt of --pause and --break, null without them; the script's process finds its socket in the environment.
+std::unique_ptr<RecordPrompt> promptFor(const RecordOptions& o) {
+  if (!o.pause && o.breakpoints.empty()) return {};
   if (o.tier != "full")
     throw Error(ErrorKind::Value, "--break and --pause stop at rewrites: they need --tier full");
-  prompt.emplace(o.pause ? std::vector<std::string>{} : o.breakpoints);
+  auto prompt = std::make_unique<RecordPrompt>(o.pause ? std::vector<std::string>{} : o.breakpoints);
   setenv("UOPSCOPE_GATE", prompt->socketPath().c_str(), 1);
   return prompt;
 }
@@ -374,7 +373,7 @@ int record(const RecordOptions& given) {
   const ScriptKind kind = o.interpreter.empty() ? kindOf(o.script) : ScriptKind::Python;
   clearPlace(o);
   if (!o.device.empty()) setenv("DEV", o.device.c_str(), 1);
-  std::optional<RecordPrompt> prompt = promptFor(o);
+  const std::unique_ptr<RecordPrompt> prompt = promptFor(o);
   SharedProgress progress;
   prctl(PR_SET_CHILD_SUBREAPER, 1); // processes that the script leaves behind stay below us
   std::fflush(nullptr);
@@ -389,7 +388,7 @@ int record(const RecordOptions& given) {
   }
 
   o.output = tracePathOf(o, child);
-  Ending end = watchScript(child, o, *progress.get(), prompt ? &*prompt : nullptr);
+  Ending end = watchScript(child, o, *progress.get(), prompt.get());
   std::error_code ignored;
   if (fs::exists(o.output, ignored)) {
     end.code = closeTrace(o, end);

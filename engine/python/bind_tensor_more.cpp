@@ -65,6 +65,20 @@ void bindMatrices(TensorClass& c) {
       py::arg("dilation") = 1, py::arg("padding") = 0, py::arg("output_size") = py::none());
 }
 
+/// Methods that Python writes: (name, function of uopscope.tensor_methods).
+constexpr std::pair<const char*, const char*> kForwarded[] = {{"_cumalu", "cumalu"},
+                                                              {"_repr_html_", "repr_html"}};
+
+void bindForwarded(TensorClass& c) {
+  for (const auto& [name, function] : kForwarded)
+    c.def(name, [function](py::object self, const py::args& args, const py::kwargs& more) {
+      return py::module_::import("uopscope.tensor_methods").attr(function)(self, *args, **more);
+    });
+  c.def_static("_threefry_random_bits", [](py::object key, py::object low, py::object high) {
+    return py::module_::import("uopscope.tensor_methods").attr("threefry_random_bits")(key, low, high);
+  });
+}
+
 void bindDevices(TensorClass& c) {
   c.def(
        "shard",
@@ -94,6 +108,7 @@ void bindDevices(TensorClass& c) {
 void bindTensorMore(TensorClass& c) {
   bindMatrices(c);
   bindDevices(c);
+  bindForwarded(c);
   c.def(
       "alu",
       [](const Tensor& t, Op op, const py::args& others) {

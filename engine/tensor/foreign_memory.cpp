@@ -49,7 +49,9 @@ Tensor tensorOver(const std::string& device, DType dtype, const Ints& shape, voi
         fmt::format("this memory ({} elements of {}) overlaps that of another tensor ({} elements of {}) "
                     "without being a part of it: make a tensor of the whole memory first, and slices of it",
                     size, dtype.name(), whole->size(), whole->dtype().name()));
-  return Tensor::fromUOp(graph::reshape(graph::shrink(node, {{first, first + size}}), dims), requiresGrad);
+  // A node unlike the other tensor's own, so that it becomes one more name of the memory.
+  const UOp part = graph::reshape(graph::shrink(node, {{first, first + size}}), dims);
+  return Tensor::named(graph::detach(part), requiresGrad);
 }
 
 } // namespace uopscope
