@@ -1,6 +1,6 @@
 // Threefry-2x32 with 20 rounds (Salmon et al., "Parallel random numbers: as easy as 1, 2, 3", SC 2011),
-// written once for every kind of 32-bit word: nodes of a kernel, and tensors of a
-// device without 64-bit integers.
+// written once for every kind of 32-bit word: nodes of a kernel, and tensors of a device without 64-bit
+// integers.
 //
 //   auto [low, high] = threefryRounds(ops, counterLow, counterHigh, keyLow, keyHigh);
 //
