@@ -2,7 +2,7 @@
 //
 //   simplify(r0*4 + r0)          r0*5
 //   *divides(r0*6 + 12, 3)       r0*2+4
-//   resolve(Sint(n) < 10, false) true if n < 10 for every value of n; `false` is the answer when that is unknown
+//   resolve(Sint(n) < 10, false) true if n < 10 for every value of n; `false` if that is unknown
 #pragma once
 #include "engine/uop/linear.h"
 #include "engine/uop/sint.h"
