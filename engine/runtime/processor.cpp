@@ -1,4 +1,4 @@
-// Levels of x86-64, and those that this machine can run.
+// The levels of x86-64, and the levels that this machine can run.
 #include "engine/runtime/processor.h"
 
 #include "engine/base/context_var.h"
@@ -47,8 +47,8 @@ Processor host() {
   for (const auto& f : llvm::sys::getHostCPUFeatures())
     p.features += fmt::format("{}{}{}", p.features.empty() ? "" : ",", f.second ? '+' : '-', f.first().str());
 #if defined(__x86_64__)
-  // LLVM 19 makes wrong code of selects and comparisons of halves with it; as floats they round the same.
-  // Last, since other features imply it.
+  // LLVM 19 miscompiles selects and comparisons of halves with this feature; computed as floats they round
+  // the same. It is disabled last, since other features imply it.
   p.features += ",-avx512fp16";
 #endif
 #endif
