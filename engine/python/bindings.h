@@ -1,6 +1,6 @@
 // The parts of the module _uopscope, one function per file. docs/guide documents the Python interface.
 //
-//   void bindDType(py::module_& m);        // bind_dtype.cpp
+//   void bindDTypes(py::module_& m);       // bind_dtype.cpp
 #pragma once
 #include "engine/python/casters.h"
 

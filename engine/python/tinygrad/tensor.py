@@ -1,4 +1,4 @@
-# Tensor, and what else the reference's module of this name gives.
+# Tensor, and the further names of the reference's module.
 from _uopscope import Tensor
 from tinygrad.device import Buffer, Device
 from tinygrad.dtype import DType, DTypeLike, ConstType, PyConst, dtypes, _from_np_dtype, _to_np_dtype, least_upper_dtype, least_upper_float, sum_acc_dtype, to_dtype, truncate
@@ -13,18 +13,18 @@ __getattr__ = lacking(__name__)
 ReductionStr = Literal["mean", "sum", "none"]
 
 class _Operation:
-  """The tensor operation at work, as the metadata of the nodes it makes."""
+  """The current tensor operation, which becomes the metadata of the nodes it makes."""
   def get(self):
     name = _current_operation()
     return Metadata(name, "") if name else None
   def set(self, value):
-    if value is None and self.get() is None: return  # outside of an operation there is none
+    if value is None and self.get() is None: return  # there is none outside of an operation
     raise NotImplementedError("tinygrad.tensor._METADATA.set is not in uopscope: nodes are marked by the operation that makes them, in C++")
 from _uopscope import current_operation as _current_operation
 _METADATA = _Operation()
 
 def _cumalu(self, axis, op, _include_initial=False):
-  """What `op` (ADD, MAX, MUL) makes of everything up to each element; with _include_initial of everything before it."""
+  """For each element, the reduction by `op` (ADD, MAX, MUL) of all elements up to it; with _include_initial, of all before it."""
   reduces = {Ops.ADD: Tensor.sum, Ops.MAX: Tensor.max, Ops.MUL: Tensor.prod}
   count = self.shape[axis]
   assert count != 0 and op in reduces, f"{op} of an axis of {count}: ADD, MAX and MUL of at least one element can be accumulated"
@@ -32,7 +32,7 @@ def _cumalu(self, axis, op, _include_initial=False):
   padded = self.transpose(axis, -1).pad((count - (not _include_initial), -int(_include_initial)), value=identity)
   return reduces[op](padded._pool((count,)), -1).transpose(axis, -1)
 def _threefry_random_bits(key, counts0, counts1):
-  """The random words of a key of two words and of counters: those of the low halves, then those of the high halves."""
+  """The random words for a key of two words and for counters: all low halves, then all high halves."""
   def joined(low, high): return high.cast(dtypes.uint64).lshift(32).bitwise_or(low.cast(dtypes.uint64))
   bits = joined(counts0, counts1).threefry(joined(key[0], key[1])._broadcast_to(counts0.shape))
   return bits.bitwise_and(0xffffffff).cast(dtypes.uint32).cat(bits.rshift(32).bitwise_and(0xffffffff).cast(dtypes.uint32))
@@ -42,7 +42,7 @@ def _repr_html_(self):
 Tensor._cumalu, Tensor._threefry_random_bits, Tensor._repr_html_ = _cumalu, staticmethod(_threefry_random_bits), _repr_html_
 
 def get_shape(x):
-  """The shape of nested lists; all parts have to be alike."""
+  """The shape of nested lists. All parts of a list must have the same shape."""
   nested = hasattr(x, "__len__") and hasattr(x, "__getitem__") and not isinstance(x, str)
   if not nested or getattr(x, "shape", None) == (): return ()
   shapes = [get_shape(part) for part in x]
@@ -51,7 +51,7 @@ def get_shape(x):
   return (len(shapes), *(shapes[0] if shapes else ()))
 
 def _broadcast_shape(*shapes):
-  """The shape that all shapes can be repeated to."""
+  """The shape to which all of these shapes broadcast."""
   length = max(map(len, shapes), default=0)
   columns = zip(*((1,) * (length - len(s)) + tuple(s) for s in shapes))
   return tuple(0 if any(isinstance(s, int) and s == 0 for s in column) else smax(*column) for column in columns)
