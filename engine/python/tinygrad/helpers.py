@@ -1,5 +1,5 @@
-# Settings, counters and small functions that model scripts import from tinygrad.helpers. Helpers of more than a few lines have
-# modules in uopscope: settings, progress, profiling, disk_cache, web.
+# Settings, counters and small functions that model scripts import from tinygrad.helpers. Helpers of more than a few lines
+# have modules in uopscope: settings, progress, profiling, disk_cache, web.
 import ctypes, functools, importlib, itertools, math, operator, os, platform, re, string, sys, time, typing
 from dataclasses import dataclass
 import _uopscope

@@ -110,7 +110,8 @@ class Transformer:
 
   @staticmethod
   def from_gguf(gguf, max_context=None, realize=True):
-    """A model and the metadata of a file, given as a path or a tensor of its bytes. Weights become float16; HALF=0 keeps their types."""
+    """A model and the metadata of a file, given as a path or a tensor of its bytes. Weights become float16; HALF=0 keeps
+    their types."""
     kv, weights = nn.state.gguf_load(gguf)
     if getenv("HALF", 1): weights = {name: t.cast(dtypes.float16) for name, t in weights.items()}
     weights.setdefault("output.weight", weights["token_embd.weight"])
@@ -130,8 +131,9 @@ class Transformer:
     return model, kv
 
   def _read(self, tokens, at):
-    """Reads the tokens from position `at` on into the cache; returns the token after them. If the prompt does not fill a piece, the
-  piece ends in padding tokens: no earlier token attends to these, and they are overwritten before a later token is read."""
+    """Reads the tokens from position `at` on into the cache; returns the token after them. If the prompt does not fill a
+    piece, the piece ends in padding tokens: no earlier token attends to these, and they are overwritten before a later token
+    is read."""
     position, last = UOp.variable("start_pos", 0, self.max_context - 1), UOp.variable("last", 0, PROMPT_PIECE - 1)
     bound = (lambda v, n: v.bind(n)) if getenv("SYM", 1) else (lambda v, n: n)
     following = None

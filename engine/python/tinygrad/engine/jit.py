@@ -1,5 +1,5 @@
-# TinyJit: the first call runs, the second captures its launches, later calls replay these on new inputs and variables. Capture
-# and replay are C++; this module handles the arguments and results of Python calls.
+# TinyJit: the first call runs, the second captures its launches, later calls replay these on new inputs and variables.
+# Capture and replay are C++; this module handles the arguments and results of Python calls.
 import functools
 import _uopscope
 from _uopscope import CapturedJit, JitError
@@ -56,7 +56,8 @@ CapturedJit.jit_cache = property(lambda self: [_Item(self, i) for i in range(len
 CapturedJit.input_replace = property(lambda self: {(j, argument): number for j, item in enumerate(self.jit_cache) for argument, number in item.inputs})
 
 class TinyJit:
-  """Captures a function or method of tensors, as the decorator @TinyJit. Its result is realized, and overwritten by the next call."""
+  """Captures a function or method of tensors, as the decorator @TinyJit. Its result is realized, and overwritten by the next
+  call."""
   def __init__(self, fxn=None, captured=None, prune=False, optimize=False):
     assert fxn is not None or captured is not None, "need either a function or a CapturedJit"
     self.fxn, self.captured, self.prune, self.optimize = fxn, captured, prune, optimize

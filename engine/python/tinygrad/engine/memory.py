@@ -1,5 +1,5 @@
-# A memory planner for lists of buffers made by hand: buffers that are not needed at the same time share memory. The engine plans
-# its own schedules (schedule/memory_planner.h).
+# A memory planner for lists of buffers made by hand: buffers that are not needed at the same time share memory. The engine
+# plans its own schedules (schedule/memory_planner.h).
 from tinygrad.helpers import NO_MEMORY_PLANNER, round_up
 from tinygrad.dtype import dtypes
 from tinygrad.device import Buffer

@@ -1,4 +1,5 @@
-# Models in ONNX files, run as tensor operations. uopscope.onnx_file reads the files, uopscope.onnx_operators has the operators.
+# Models in ONNX files, run as tensor operations. uopscope.onnx_file reads the files, uopscope.onnx_operators has the
+# operators.
 #
 #   model = OnnxRunner("model.onnx")
 #   model.graph_inputs                                # {"x": OnnxValue(shape=("batch", 3, 224, 224), dtype=dtypes.float)}

@@ -4,9 +4,9 @@
 #   with Tensor.train():
 #     opt.zero_grad(); loss = f(model).backward(); opt.step()
 #
-# There are two update rules, each with a trust ratio of the norms of a layer's weights and of its step: momentum (LARS; without
-# the ratio SGD, with orthogonal steps Muon) and running moments (LAMB; without the ratio Adam and AdamW). `fused` (or
-# FUSE_OPTIM=1) updates all parameters as one long vector: fewer kernels, and one ratio for all parameters.
+# There are two update rules, each with a trust ratio of the norms of a layer's weights and of its step: momentum (LARS;
+# without the ratio SGD, with orthogonal steps Muon) and running moments (LAMB; without the ratio Adam and AdamW). `fused`
+# (or FUSE_OPTIM=1) updates all parameters as one long vector: fewer kernels, and one ratio for all parameters.
 import itertools
 from tinygrad.tensor import Tensor
 from tinygrad.dtype import dtypes, least_upper_dtype, to_dtype
@@ -59,13 +59,14 @@ class OptimizerGroup(Optimizer):
   def schedule_step(self): return flatten(o.schedule_step() for o in self.optimizers)
 
 def _trust(weights, step, factor=1.0, decay=0.0):
-  """factor * |weights| / (|step| + decay |weights|); 1 if either is zero. Stored, since it reads all weights before any change."""
+  """factor * |weights| / (|step| + decay |weights|); 1 if either is zero. Stored, since it reads all weights before any
+  change."""
   w, s = weights.detach().square().sum().sqrt(), step.square().sum().sqrt()
   return ((w > 0) & (s > 0)).where(factor * w / (s + decay * w), 1.0).contiguous()
 
 class LARS(Optimizer):
-  """Momentum. `classic` multiplies by the rate before the momentum, not after it. `pre_wd` adds the weight decay to the gradient, not
-  to the weights. `tcoef` 0 leaves out the trust ratio. `ns_coefficients` make steps orthogonal."""
+  """Momentum. `classic` multiplies by the rate before the momentum, not after it. `pre_wd` adds the weight decay to the
+  gradient, not to the weights. `tcoef` 0 leaves out the trust ratio. `ns_coefficients` make steps orthogonal."""
   def __init__(self, params, lr=0.001, momentum=0.9, weight_decay=1e-4, ns_steps=0, ns_coefficients=None, nesterov=False, classic=True, pre_wd=True, tcoef=0.001, fused=FUSE_OPTIM):
     Optimizer.__init__(self, params, lr, fused=fused)
     self.momentum, self.nesterov, self.classic, self.tcoef = momentum, nesterov, classic, tcoef

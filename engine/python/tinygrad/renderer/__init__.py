@@ -65,9 +65,9 @@ class ProgramSpec:
 def _lowered_again(ast, device): return ProgramSpec(_uopscope.lower_kernel(ast, device), device, ast)
 
 class Renderer:
-  """Names the device whose renderer lowers a kernel: get_program(ast, Renderer("CPU")). Without a name, an expression is lowered for no
-  machine: full_rewrite_to_sink(sink, Renderer()). The `pre_matcher` and `extra_matcher` of the renderer of Device[name] are applied in
-  every kernel lowered for that device; those of any other Renderer object have no effect."""
+  """Names the device whose renderer lowers a kernel: get_program(ast, Renderer("CPU")). Without a name, an expression is
+  lowered for no machine: full_rewrite_to_sink(sink, Renderer()). The `pre_matcher` and `extra_matcher` of the renderer of
+  Device[name] are applied in every kernel lowered for that device; those of any other Renderer object have no effect."""
   device, suffix, compiler, has_aux = "", "", None, False
   def __init__(self, device=None):
     self.__dict__["_of_device"] = False

@@ -1,5 +1,5 @@
-# Functions of floats by arithmetic, in place of EXP2, LOG2, SIN and POW on a device without them, as graphs for scripts to read and run. The
-# engine lowers kernels by its own rules (codegen/transcendental.cpp).
+# Functions of floats by arithmetic, in place of EXP2, LOG2, SIN and POW on a device without them, as graphs for scripts to
+# read and run. The engine lowers kernels by its own rules (codegen/transcendental.cpp).
 #
 #   r, q = cody_waite_reduction(x)      # x = q * pi + r
 #   y = xexp2(x)                        # 2**x, from additions, products and bits
@@ -63,8 +63,8 @@ def _inverse_of_two_pi(bits):
 _WORDS = [0] + [_inverse_of_two_pi(1248) >> 1248 - 32 * k & 0xffffffff for k in range(1, 40)]
 
 def payne_hanek_reduction(d):
-  """(r, q) with d = q * pi/2 + r up to full turns, for any d > 0; q is 1 to 4, and -pi/2 <= r <= 0. Only the part of d times 1/(2 pi) after
-  the point is needed, so 96 bits of that constant are used, those at the exponent of d."""
+  """(r, q) with d = q * pi/2 + r up to full turns, for any d > 0; q is 1 to 4, and -pi/2 <= r <= 0. Only the part of d times
+  1/(2 pi) after the point is needed, so 96 bits of that constant are used, those at the exponent of d."""
   scalar = d.dtype.scalar()
   wide = d if scalar == dtypes.float64 else _to(d, dtypes.float32) if scalar == dtypes.float16 else d
   mantissa, exponent = frexp(wide)

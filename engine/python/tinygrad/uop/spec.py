@@ -1,5 +1,5 @@
-# The specs of valid graphs: the engine's rules, by stage. A script may add rules. A rule returns True or a node (valid), False (not valid) or
-# None (try the next rule).
+# The specs of valid graphs: the engine's rules, by stage. A script may add rules. A rule returns True or a node (valid),
+# False (not valid) or None (try the next rule).
 #
 #   type_verify(tensor.uop, tensor_spec)      raises RuntimeError naming the first node that is not valid
 from _uopscope import builtin_matcher as _builtin

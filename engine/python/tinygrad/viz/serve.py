@@ -1,5 +1,5 @@
-# The records of uopscope.tracked in the form that a viewer asks for: groups with their rewrites, the graphs of one rewrite step by step, and the
-# time line of devices and memory. The window of uopscope reads traces of whole runs instead.
+# The records of uopscope.tracked in the form that a viewer asks for: groups with their rewrites, the graphs of one rewrite
+# step by step, and the time line of devices and memory. The window of uopscope reads traces of whole runs instead.
 #
 #   trace = RewriteTrace(tracked_keys, tracked_ctxs, uop_fields)
 #   get_rewrites(trace)[0]["steps"][0]["match_count"]
@@ -91,11 +91,12 @@ def _line_order(name):
   return ({"USER": 0, "TINY": 1}.get(name, 2), name)
 
 def get_profile(profile, sort_by=_line_order):
-  """Events as bytes, little endian: <IQII duration, most memory at once, length of the JSON index, number of lines>, the index
-  {strings, dtypes, markers}, then each line: <B length> name, <B kind> <I count> and its events, with times in microseconds from the first
-  event. Kind 0 is spans, <IIIIfI name, rewrite group, key, begin, duration, words>, where an option is 0 or one more than its number. Kind 1
-  is memory, <Q most at once> and <BII allocated, time, key> with <IQ dtype, bytes>; a free has <I count> users instead, <IIIB number of the
-  launch, name, position of the parameter, 0 read 1 written 2 both>."""
+  """Events as bytes, little endian: <IQII duration, most memory at once, length of the JSON index, number of lines>, the
+  index {strings, dtypes, markers}, then each line: <B length> name, <B kind> <I count> and its events, with times in
+  microseconds from the first event. Kind 0 is spans, <IIIIfI name, rewrite group, key, begin, duration, words>, where an
+  option is 0 or one more than its number. Kind 1 is memory, <Q most at once> and <BII allocated, time, key> with <IQ dtype,
+  bytes>; a free has <I count> users instead, <IIIB number of the launch, name, position of the parameter, 0 read 1 written 2
+  both>."""
   shifts = {e.device: e for e in profile if isinstance(e, ProfileDeviceEvent)}
   def shift(device, is_copy):
     known = shifts.get(device)
@@ -132,7 +133,8 @@ def get_profile(profile, sort_by=_line_order):
   return b"".join(out)
 
 def _memory(device, points, since, end, strings, types):
-  """The most bytes at once, and the packed events of a device's memory. Memory that is never freed comes at the end, the last first."""
+  """The most bytes at once, and the packed events of a device's memory. Memory that is never freed comes at the end, the
+  last first."""
   uses, events, live, used, peak = {}, [], {}, 0, 0
   def give_back(key, at):
     nonlocal used
