@@ -161,7 +161,7 @@ UOp preMatcher(const KernelPass& pass, UOp sink, const Target& target) {
   return own.pre ? graphRewrite(sink, *own.pre, {.name = pass.name}) : sink;
 }
 
-/// Rules of renderers may make new operations, which are then decomposed here; all others are decomposed
+/// Rules of renderers may make new operations, which are decomposed here. All earlier ones are decomposed
 /// already.
 UOp finalRewrite(const KernelPass& pass, UOp sink, const Target& target) {
   TargetContext context{target};

@@ -72,10 +72,11 @@ def _axis(t, axis, f, what):
 def vmap(f, in_axes=0, out_axes=0):
   """A function that is `f` over an axis of its arguments: vmap(f)(xs)[i] is f(xs[i]).
 
-  in_axes: the axis of each argument (a number for all, or a tuple or tree with one for each); None passes an argument on
-  whole. out_axes: the position of the axis in the results; None for a result that depends on no mapped argument. Shapes: f:
-  (a,) -> (b,) gives (n, a) -> (n, b). Keyword arguments are mapped over axis 0. Random numbers that f draws are drawn once
-  and are the same in every call; for different numbers, draw first and map over them."""
+  in_axes: the axis of each argument (a number for all, or a tuple or tree with one for each); None passes an argument on whole.
+  out_axes: the position of the axis in the results; None for a result that depends on no mapped argument.
+  Shapes: f: (a,) -> (b,) gives (n, a) -> (n, b). Keyword arguments are mapped over axis 0.
+  Random numbers that f draws are drawn once and are the same in every call. For different numbers, draw first and map over
+  them."""
   @functools.wraps(f, assigned=("__name__", "__doc__"), updated=())
   def mapped(*args, **kwargs):
     axes = None
