@@ -261,7 +261,7 @@ void KernelOptimizer::split(const Opt& opt, size_t axis) {
           for (UOp open : red.ranges())
             require(open.axisType() != AxisType::Reduce && open.axisType() != AxisType::Unroll &&
                         open.axisType() != AxisType::GroupReduce,
-                    opt, "the reduction is inside another one");
+                    opt, "the reduction is inside a different reduction");
   }
   }
   UOp rest = range.withSrc({UOp::constant(range.dtype(), ceilDiv(n, amount))});

@@ -185,7 +185,7 @@ UOp cutStoreRange(Match& m) {
   auto& ctx = m.ctx<CutRangesContext>();
   UOp end = m.root(), effect = m[store];
   if (!effect.below().has(Op::CMPLT)) return m.decline("the stored value compares nothing");
-  if (effect.below().has(Op::AFTER)) return m.decline("a loop carries what it stores");
+  if (effect.below().has(Op::AFTER)) return m.decline("a loop carries the stored value");
   std::span<const UOp> loops = end.src().subspan(1);
   std::vector<UOp> nodes = effect.toposort();
   for (UOp range : loops) {

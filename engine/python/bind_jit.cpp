@@ -83,7 +83,7 @@ py::object PyCapturedJit::call(py::tuple args, py::dict kwargs) {
 void bindJit(py::module_& m) {
   static PyObject* error = PyErr_NewExceptionWithDoc("tinygrad.engine.jit.JitError",
                                                      "A function that cannot be captured, or a call that "
-                                                     "does not fit what was captured.",
+                                                     "does not fit the capture.",
                                                      PyExc_Exception, nullptr);
   m.attr("JitError") = py::reinterpret_borrow<py::object>(error);
   py::register_exception_translator([](std::exception_ptr p) {

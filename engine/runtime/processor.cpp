@@ -66,7 +66,8 @@ Processor level(int64_t n) {
   if (!runs)
     throw Error(
         ErrorKind::Value,
-        fmt::format("CPU_TARGET={0}: this machine cannot run code for x86-64-v{0}; 0 is what it can", n));
+        fmt::format("CPU_TARGET={0}: this machine cannot run code for x86-64-v{0}; set 0 for its own level",
+                    n));
   std::string name = fmt::format("x86-64-v{}", n);
   return {name, name, "", n == 4 ? 16 : n == 3 ? 8 : 4, n > 2};
 }

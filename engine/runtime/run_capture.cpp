@@ -19,8 +19,7 @@ namespace uopscope {
 
 namespace {
 
-ContextVar capturing("CAPTURING", 1,
-                     "captured functions note what runs; at 0 it runs now, and is not replayed");
+ContextVar capturing("CAPTURING", 1, "captures record launches; at 0 launches run and are not recorded");
 
 struct Captures {
   std::vector<RunCapture*> innermostLast;

@@ -199,7 +199,8 @@ UOp waitForReaders(Match& m) {
   UOp after = m.root();
   auto& ctx = m.ctx<AssignContext>();
   auto it = ctx.readers.find(after.src(1));
-  if (it == ctx.readers.end() || after.srcCount() > 2) return m.decline("nobody reads what it overwrites");
+  if (it == ctx.readers.end() || after.srcCount() > 2)
+    return m.decline("no kernel reads the contents it overwrites");
   std::vector<UOp> src(after.src().begin(), after.src().end());
   src.insert(src.end(), it->second.begin(), it->second.end());
   return after.withSrc(src);

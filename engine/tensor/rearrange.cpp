@@ -158,7 +158,7 @@ Tensor Tensor::rearrange(const std::string& text,
     if (open != names.size())
       dims[open] = rest;
     else if (!graph::isInt(rest, 1))
-      fail(ErrorKind::Shape, fmt::format("axis {} of {} is {} times what \"{}\" says", axis,
+      fail(ErrorKind::Shape, fmt::format("axis {} of {} is {} times its size in \"{}\"", axis,
                                          shapeStr(shape()), rest.str(), formula));
   }
   for (const auto& [name, size] : sizes)

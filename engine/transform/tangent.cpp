@@ -97,7 +97,7 @@ UOp kernelTangent(Match&) {
                                "function, or use vjp and grad with its grad_fxn");
 }
 UOp assignTangent(Match&) {
-  fail(ErrorKind::Unsupported, "the function assigns to a tensor in place, and what was there before has no "
+  fail(ErrorKind::Unsupported, "the function assigns to a tensor in place, and its contents before have no "
                                "derivative any more: return "
                                "the new value instead");
 }

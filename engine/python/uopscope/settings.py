@@ -23,8 +23,8 @@ _REFERENCE = {
 _IDLE_ENGINE = {"WINO": 0, "FUSE_ARANGE": 0, "PCONTIG": 0, "DEVECTORIZE": 1}
 _IDLE = {
   "WINO": "convolutions are not rewritten by Winograd's algorithm",
-  "FUSE_ARANGE": "an arange is always fused into what reads it",
-  "PCONTIG": "what is stored inside a loop is chosen by price",
+  "FUSE_ARANGE": "an arange is always fused into its readers",
+  "PCONTIG": "prices decide which values inside a loop are stored",
   "DEVECTORIZE": "vectors are split where the device's renderer asks for it",
   "IMAGE": "there are no image buffers",
   "JIT_BATCH_SIZE": "a captured function is replayed as one batch",
