@@ -1,5 +1,8 @@
 // Nodes as Z3 terms: a second definition of the semantics of engine/uop/eval.h, for a solver. Only solver.cpp
 // and this folder's term files include it.
+//
+//   Terms terms(context, Numbers::Bits);
+//   z3::expr sum = terms.of(x + y)[0].value;      // the first lane
 #pragma once
 #include "engine/uop/uop.h"
 

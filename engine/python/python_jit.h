@@ -1,5 +1,8 @@
 // A captured function as a Python object: the capture, the structure of its result, and the names of its
 // arguments.
+//
+//   PyCapturedJit jit(f, tensorsOf, args, kwargs, false);      // captures f(*args, **kwargs)
+//   py::object result = jit.call(newArgs, kwargs);             // replays it
 #pragma once
 #include "engine/python/bindings.h"
 #include "engine/tensor/jit.h"

@@ -1,5 +1,8 @@
 // A kernel as a script sees it. Its nodes are imported into the tensor pool at first use, and it is compiled
 // when it first runs.
+//
+//   ScriptKernel k = lowerForScript(ast, "CPU");
+//   double seconds = k.run(buffers, py::dict(), true);
 #pragma once
 #include "engine/python/bindings.h"
 #include "engine/runtime/buffer.h"

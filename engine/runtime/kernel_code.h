@@ -1,5 +1,8 @@
 // Compiled code of one CPU kernel, from LLVM in process or from a shared library made by clang. The loader
 // calls every kernel through the same entry, whatever its parameters: entry(buffers, vars, core).
+//
+//   auto code = makeClangCompiler()->compile("E_4", signature, source);
+//   code->entry()(buffers, vars, 0);
 #pragma once
 #include "engine/runtime/device.h"
 

@@ -1,4 +1,6 @@
 // Reports on a kernel: listings and JSON for the trace, and the line of DEBUG=2.
+//
+//   optsJson(kernel)      // ["Opt(op=OptOps.UPCAST, axis=0, arg=4)"]
 #pragma once
 #include "engine/runtime/device.h"
 #include "engine/runtime/kernel_cache.h"

@@ -1,4 +1,6 @@
 // Storage of facts for one pool. Slots are reused when nodes die, and equal lists of ranges are stored once.
+//
+//   pool.facts().of(u).vmin        // a fact of a node of the pool
 #pragma once
 #include "engine/uop/facts.h"
 
