@@ -2,9 +2,9 @@
 // barriers, reads of elements that were never written, and threads that wait at different barriers. It also
 // counts the cost of memory accesses.
 //
-//   GpuWatch watch(name, memories, instructions);
-//   watch.launchBegins(groups, threads, shadows);  watch.groupBegins(0);
-//   watch.touched({.instruction = 14, .memory = 2, .first = 5, .count = 1, .isWrite = true}, thread);
+//   GpuWatch watch(memories, instructions);
+//   watch.launchBegins(groups, threads, shadows);  watch.groupBegins(0);  watch.threadRuns(3);
+//   watch.touched({.instruction = 14, .memory = 2, .first = 5, .count = 1, .isWrite = true});
 //   watch.phaseEnds();            // all threads have reached a barrier
 //   watch.findings()              // {"race: thread (3,0,0) writes ...", ...}, each pair of instructions once
 //
