@@ -1,5 +1,6 @@
-// Chunk growth: a pool of a few nodes takes two kilobytes (a compiled kernel keeps one, a cached schedule
-// another), and each further chunk is as large as all before it, up to a size that malloc keeps at hand.
+// Growth of an arena. The first chunk is two kilobytes, since a compiled kernel and a cached schedule each
+// keep a pool of a few nodes. Each further chunk is as large as all chunks before it together, up to 64
+// kilobytes, a size that malloc keeps ready.
 #include "engine/base/arena.h"
 
 #include <algorithm>

@@ -1,5 +1,8 @@
-// Bump allocation for things that die together: nodes of a pool, facts about them. Memory is handed out in
-// chunks that never move, so another thread may read the objects published to it.
+// Bump allocation for objects that die together: the nodes of a pool, the facts about them. Memory is handed
+// out in chunks that never move, so another thread may read the objects published to it.
+//
+//   Arena arena;
+//   void* storage = arena.allocate(sizeof(Node));      // lives as long as `arena`
 #pragma once
 #include <cstddef>
 #include <cstdint>

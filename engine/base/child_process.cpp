@@ -1,4 +1,4 @@
-// Starting children and feeding them.
+// Starting child processes, feeding them input and collecting their output.
 #include "engine/base/child_process.h"
 
 #include "engine/base/error.h"
@@ -37,7 +37,7 @@ struct Pipe {
   }
 };
 
-/// A child that dies while it is fed ends the write with an error, not this process with SIGPIPE.
+/// Blocks SIGPIPE: writing to a child that died then fails with an error instead of ending this process.
 class NoSigpipe {
 public:
   NoSigpipe() {
@@ -80,7 +80,7 @@ FinishedChild runProgram(const std::vector<std::string>& arguments, const std::s
   err.close(1);
   fcntl(in.ends[1], F_SETFL, O_NONBLOCK);
 
-  NoSigpipe guard; // after the child began, which must not inherit it
+  NoSigpipe guard; // created after the child was started, which must not inherit the blocked signal
   FinishedChild result{};
   size_t written = 0;
   if (input.empty()) in.close(1);

@@ -1,4 +1,4 @@
-// Calibration: two readings of both clocks a millisecond apart, once per process.
+// Calibration of the processor's counter: both clocks are read twice, a millisecond apart, once per process.
 #include "engine/base/clock.h"
 
 namespace uopscope {

@@ -1,4 +1,6 @@
 // Monotonic nanoseconds, and the processor's own counter for events that are timed millions of times.
+//
+//   uint64_t before = ticks();  apply(rule);  spent += ticks() - before;      // later: ticksToNs(spent)
 #pragma once
 #include <chrono>
 #include <cstdint>
@@ -11,8 +13,8 @@ inline int64_t nowNs() {
       .count();
 }
 
-/// Ticks of a counter that runs at a constant rate: a few nanoseconds to read. Convert differences with
-/// ticksToNs.
+/// Ticks of a counter that runs at a constant rate; reading it takes a few nanoseconds. ticksToNs converts a
+/// difference.
 inline uint64_t ticks() {
 #if defined(__x86_64__)
   return __builtin_ia32_rdtsc();
@@ -20,7 +22,7 @@ inline uint64_t ticks() {
   return static_cast<uint64_t>(nowNs());
 #endif
 }
-/// Measured once against the monotonic clock.
+/// The rate is measured once, against the monotonic clock.
 int64_t ticksToNs(uint64_t difference);
 
 } // namespace uopscope

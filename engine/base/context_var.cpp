@@ -27,7 +27,7 @@ int64_t envInt(const char* name, int64_t fallback) {
   return end && *end == 0 ? value : fallback;
 }
 
-/// The environment's word for a variable; x86-64-v3 is level 3.
+/// The value that the environment gives a variable; CPU_TARGET also accepts "x86-64-v3" for 3.
 static int64_t initialValue(const char* name, int64_t fallback) {
   const char* text = std::getenv(name);
   constexpr std::string_view kLevel = "x86-64-v";
@@ -42,7 +42,7 @@ ContextVar::ContextVar(const char* name, int64_t fallback, const char* help)
   if (number_ >= EngineSession::kMaxSettings) {
     fmt::print(stderr, "uopscope: more than {} context variables: raise EngineSession::kMaxSettings\n",
                EngineSession::kMaxSettings);
-    std::abort(); // before main: nobody could catch an exception
+    std::abort(); // this runs before main, where nobody could catch an exception
   }
   auto byName = [](const ContextVar* a, const ContextVar* b) {
     return std::string_view(a->name_) < b->name_;

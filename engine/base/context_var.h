@@ -19,18 +19,18 @@ class ContextVar {
 public:
   ContextVar(const char* name, int64_t fallback, const char* help);
   operator int64_t() const { return value(); }
-  /// In the current session.
+  /// Its value in the current session.
   int64_t value() const { return EngineSession::current().setting(number_).load(std::memory_order_relaxed); }
   void set(int64_t value) {
     EngineSession::current().setting(number_).store(value, std::memory_order_relaxed);
   }
   const char* name() const { return name_; }
   const char* help() const { return help_; }
-  /// Its place among the settings of a session, and its value in a new one.
+  /// Its position among the settings of a session.
   size_t number() const { return number_; }
   int64_t initial() const { return initial_; }
 
-  /// Every variable, in order of name.
+  /// Every variable, sorted by name.
   static const std::vector<ContextVar*>& all();
   /// The variable of that name, or null.
   static ContextVar* find(std::string_view name);
@@ -54,7 +54,7 @@ private:
   std::vector<std::pair<ContextVar*, int64_t>> saved_;
 };
 
-/// Integer environment variable that is no context variable (`getenv` of tinygrad.helpers).
+/// The value of an integer environment variable outside of the table (`getenv` of tinygrad.helpers).
 int64_t envInt(const char* name, int64_t fallback);
 
 namespace vars {

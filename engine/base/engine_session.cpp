@@ -30,7 +30,7 @@ EngineSession::~EngineSession() {
 
 EngineSession& EngineSession::process() {
   static EngineSession session;
-  if (!detail::enteredSession) detail::enteredSession = &session; // the thread need not ask again
+  if (!detail::enteredSession) detail::enteredSession = &session; // so that the next call takes the fast path
   return session;
 }
 

@@ -11,14 +11,14 @@
 //   struct Cache { std::unordered_map<Key, Entry> entries; };
 //   Cache& cache() { return EngineSession::current().part<Cache>(); }
 //
-// Invariant: parts are made when they are first asked for and destroyed in the opposite order, while their
-// session is the current one. What a part's constructor asks for outlives that part.
+// Invariant: a part is made when it is first asked for. Parts are destroyed in the opposite order, while
+// their session is the current one, so a part that another part's constructor asked for outlives it.
 //
-// A thread that entered no session works in the session of the process. A thread that helps another one
-// enters its session (`EngineSessionScope in(theirs)`). One thread at a time works with the tensors of a session;
-// settings, devices, memory and compiled kernels may be used by its helpers at the same time.
-// Not of a session, because it is the same for all of them: contents of arguments, compiled rules, threads
-// that run kernels, files of the cache on disk, and where nodes come from (known by their pool).
+// A thread that entered no session works in the session of the process. A helper thread enters the session of
+// the thread it works for (`EngineSessionScope in(theirs)`). Only one thread at a time works with the tensors
+// of a session; its helpers may use settings, devices, memory and compiled kernels at the same time.
+// All sessions share the contents of arguments, compiled rules, the threads that run kernels, the cache files
+// on disk, and the origins of nodes (kept per pool).
 #pragma once
 #include <array>
 #include <atomic>
@@ -44,14 +44,14 @@ public:
   /// The session of threads that entered none; it ends with the process.
   static EngineSession& process();
 
-  /// The session's T, made now where there is none.
+  /// The session's part of type T; made if the session has none yet.
   template <typename T>
   T& part() {
     size_t place = placeOf<T>();
     void* made = parts_[place].load(std::memory_order_acquire);
     return made ? *static_cast<T*>(made) : makePart<T>(place);
   }
-  /// The session's T where there is one, or null.
+  /// The session's part of type T, or null if it has none.
   template <typename T>
   T* findPart() {
     return static_cast<T*>(parts_[placeOf<T>()].load(std::memory_order_acquire));
@@ -84,11 +84,11 @@ private:
 
   std::array<std::atomic<int64_t>, kMaxSettings> settings_{};
   std::array<std::atomic<void*>, kMaxParts> parts_{};
-  std::recursive_mutex making_; ///< a part's constructor may ask for others
+  std::recursive_mutex making_; ///< recursive: the constructor of a part may ask for further parts
   std::vector<Made> made_;      ///< in order of completion
 };
 
-/// The thread works in a session for a block.
+/// Makes a session the current one of this thread for a block.
 class EngineSessionScope {
 public:
   explicit EngineSessionScope(EngineSession& session);
@@ -101,7 +101,7 @@ private:
 };
 
 namespace detail {
-/// Null: the process's.
+/// The session that this thread entered; null: it works in the session of the process.
 extern constinit thread_local EngineSession* enteredSession;
 } // namespace detail
 

@@ -1,6 +1,6 @@
-// A map from dense numbers (UOp::slot) to small values that empties in O(1): every slot carries the epoch it
-// was written in. Rewriting, topological sorts and substitutions borrow one from a thread's stock, so nested
-// traversals each have their own and nothing is allocated once a program has warmed up.
+// A map from dense numbers (UOp::slot) to small values that empties in O(1): every slot carries the epoch in
+// which it was written. Rewriting, topological sorts and substitutions borrow a store from a stock of the
+// thread, so nested traversals each have a map of their own and a warm program allocates nothing.
 //
 //   IdMap<const Node*> done;          // borrowed here, given back at the end of the scope
 //   if (auto* hit = done.find(u.slot())) ...

@@ -1,4 +1,4 @@
-// Division of integers that rounds down or up, for any integer type, __int128 too.
+// Integer division that rounds down or up, for any integer type including __int128.
 //
 //   floorDiv(-7, 2) is -4     ceilDiv(7, 2) is 4     floorMod(-7, 2) is 1     roundUp(7, 4) is 8
 #pragma once

@@ -1,5 +1,5 @@
-// What a bounded table gives up when it is full: the half of its entries that was used longest ago. Halves, so that a full
-// table is not looked through for every new entry.
+// Eviction from a bounded table. A full table drops the half of its entries that was used longest ago:
+// dropping half at once means that a full table is not searched for every new entry.
 //
 //   auto middle = middleTime(entries, [](const auto& known) { return known.second.used; });
 //   std::erase_if(entries, [&](const auto& known) { return known.second.used < middle; });
@@ -10,7 +10,7 @@
 
 namespace uopscope {
 
-/// The median of the times of a map's elements; there must be one.
+/// The median of the times of a map's elements. The map must not be empty.
 template <typename Map, typename TimeOf>
 auto middleTime(const Map& map, TimeOf timeOf) {
   std::vector<decltype(timeOf(*map.begin()))> times;

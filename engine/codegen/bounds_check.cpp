@@ -1,4 +1,4 @@
-// Indices against the sizes of buffers. See bounds_check.h.
+// The check of indices against the sizes of their buffers: by bounds first, then by trying all points.
 #include "engine/codegen/bounds_check.h"
 
 #include "engine/base/error.h"
@@ -19,7 +19,7 @@ constexpr int64_t kMostPoints = 20000;
 struct Access {
   UOp index, valid;
   int64_t size = 0;
-  bool readsMemory = false; ///< it depends on values that are read: any of their type
+  bool readsMemory = false; ///< values loaded from memory occur in it; they may be any of their type
 
   bool within(int64_t at) const { return at >= 0 && at < size; }
 };
@@ -51,14 +51,14 @@ std::optional<Access> accessOf(UOp u) {
   return a;
 }
 
-/// The loops and variables that the index depends on; none where it depends on anything else, or has too many
-/// values.
+/// The ranges and variables that the index depends on. None if it also depends on memory, or if they have too
+/// many combinations to try.
 std::optional<std::vector<UOp>> leavesOf(const Access& a) {
   std::vector<UOp> leaves;
   int64_t points = 1;
   for (UOp u : UOp::sink(std::vector{a.index, a.valid}).toposort()) {
     if (u.in(OpSet{Op::RANGE, Op::SPECIAL, Op::DEFINE_VAR})) {
-      // Bounds of an extent that varies hold for its largest value only.
+      // The bounds of a symbolic extent hold for its largest value alone.
       if (!u.is(Op::DEFINE_VAR) && !u.src(0).isConst()) return std::nullopt;
       int64_t steps = 0;
       if (__builtin_sub_overflow(u.vmax(), u.vmin(), &steps) || steps >= kMostPoints) return std::nullopt;
@@ -72,7 +72,8 @@ std::optional<std::vector<UOp>> leavesOf(const Access& a) {
   return leaves;
 }
 
-/// A point where the gate holds and the index is outside.
+/// Values of the leaves for which the gate holds and the index is outside of the buffer; none if there are
+/// none.
 std::optional<Binding> counterexample(const Access& a, const std::vector<UOp>& leaves) {
   Binding at;
   for (UOp leaf : leaves) at[leaf] = ConstValue::ofInt(leaf.vmin());
@@ -93,8 +94,8 @@ std::optional<Binding> counterexample(const Access& a, const std::vector<UOp>& l
   }
 }
 
-/// The index with the bounds that its gate gives to parts of it: under "x < 7 and not x < 0" x is a number from 0 to
-/// 6, whatever it is made of.
+/// The index with the bounds that its gate gives to expressions in it: under "x < 7 and not x < 0" the
+/// expression x is a number from 0 to 6.
 UOp givenClauses(const Access& a) {
   UOpMap<std::pair<int64_t, int64_t>> bounds;
   auto of = [&](UOp x) -> std::pair<int64_t, int64_t>& {

@@ -1,4 +1,4 @@
-// The order of loops as edges of the graph.
+// Reads the order of loops off the loop tree and writes it into the graph as sources of RANGEs.
 #include "engine/codegen/control_flow.h"
 
 namespace uopscope {

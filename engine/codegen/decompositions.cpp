@@ -1,4 +1,4 @@
-// Integer arithmetic, random bits, and the operations of machines.
+// Decompositions of integer arithmetic and random bits, and the rules that choose operations of machines.
 #include "engine/codegen/decompositions.h"
 
 #include "engine/base/context_var.h"
@@ -28,7 +28,7 @@ const Target& targetOf(const Match& m) {
   return m.ctx<TargetContext>().target;
 }
 
-/// The integer all lanes of u have.
+/// The integer that all lanes of u have.
 std::optional<int64_t> laneInt(UOp u) {
   UOp c = laneConst(u);
   return c && c.arg().kind() == ArgKind::Int ? std::optional(c.arg().i()) : std::nullopt;
@@ -56,9 +56,9 @@ struct Magic {
   __int128 factor;
   int shift;
 };
-/// factor and shift with v / by == (v * factor) >> shift for 0 <= v <= largest. The factor is the reciprocal
-/// rounded up, so factor * by = 2^shift + error, and the quotient is right as long as error * v stays below
-/// 2^shift.
+/// A factor and a shift such that v / by == (v * factor) >> shift for 0 <= v <= largest. The factor is the
+/// reciprocal rounded up: factor * by = 2^shift + error. The quotient is right as long as error * v stays
+/// below 2^shift.
 Magic magicFor(int64_t largest, int64_t by) {
   int bits = static_cast<int>(std::bit_width(static_cast<uint64_t>(largest)));
   for (int shift = 0; shift <= 2 * bits; ++shift) {
@@ -80,7 +80,7 @@ UOp divideByMultiply(UOp v, int64_t by, bool mayWiden) {
            magic.factor * low >= dtypes::minInt(d) &&
            magic.factor <= static_cast<__int128>(dtypes::maxInt(d)) && magic.shift < d.bitsize();
   };
-  // A negative value rounds down by the shift: one more makes it truncate.
+  // A shift rounds a negative value down: adding one makes it truncate.
   auto apply = [&](DType d) {
     UOp wide = v.cast(d.vec(laneCount(v)));
     UOp q = shiftRight(wide * wide.constLike(static_cast<int64_t>(magic.factor)), magic.shift).cast(type);
@@ -126,7 +126,7 @@ UOp exponentOfFactor(Match& m) {
   return m[x].constLike(log2Of(*laneInt(m[c])));
 }
 
-// --- the machine's own operations ---
+// --- operations of machines ---
 
 template <Op o>
 bool has(const Match& m) {
@@ -145,11 +145,11 @@ bool isNegated(const Match& m) {
 UOp maxByCompare(Match& m) {
   if (isNative(targetOf(m), Op::MAX)) return m.decline("the device has a maximum");
   UOp second = m[x] < m[y];
-  if (m[y].dtype().isFloat()) second = second | ne(m[y], m[y]); // a NaN on either side stays
+  if (m[y].dtype().isFloat()) second = second | ne(m[y], m[y]); // a NaN in either operand is the result
   return second.where(m[y], m[x]);
 }
 UOp notLess(Match& m) {
-  // not (v < c) of signed integers is c-1 < v; not (c < v) is v < c+1.
+  // For signed integers, not (v < c) is c-1 < v, and not (c < v) is v < c+1.
   UOp less = m[x];
   if (!isNative(targetOf(m), Op::CMPLT)) return m.decline("the device says nothing of comparisons");
   if (!isConstant(m[c], 1) || !less.src(0).dtype().isInt() || less.src(0).dtype().isUnsigned())
@@ -161,7 +161,8 @@ UOp notLess(Match& m) {
   return m.decline("no side is a constant below its limit");
 }
 
-/// Whether unsigned arithmetic may hold what was a negative number of fewer bits.
+/// Whether an unsigned value may come from a negative number of a smaller type, sign-extended and
+/// reinterpreted.
 bool mayWrapFromSmall(UOp u, int& budget) {
   if (--budget < 0) return true;
   if (u.is(Op::CAST) && u.src(0).dtype().isInt() && !u.src(0).dtype().isUnsigned())
@@ -172,8 +173,9 @@ bool mayWrapFromSmall(UOp u, int& budget) {
     if (s.dtype().isUnsigned() && mayWrapFromSmall(s, budget)) return true;
   return false;
 }
-/// LLVM 19 computes the float of such a number, in lanes, as that of its own few bits. A signed conversion is
-/// right: of the number, or where it is too large, of its half with the last bit kept for rounding.
+/// LLVM 19 miscompiles the conversion of such a value to a float in vectors: it converts the number of the
+/// smaller type. This uses a signed conversion instead. Where the value is too large for it, the conversion
+/// takes half of the value, with the last bit kept for rounding, and doubles the result.
 UOp floatOfWrapped(Match& m) {
   UOp v = m[x];
   DType to = m.root().dtype();

@@ -1,5 +1,6 @@
-// decompositions: operations a target lacks, in terms of those it has; and the operations of machines
-// (shifts, subtraction, multiply-add, division) in place of the few the rest of the compiler works with.
+// The pass "decompositions". It replaces operations that the target lacks by those it has. It also puts
+// operations of machines (shifts, subtraction, multiply-add, division) in place of the few operations that
+// earlier passes work with.
 //
 //   x // 8    of x >= 0                ->  x >> 3
 //   x // 3    of 0 <= x < 1000         ->  (x * 683) >> 11
@@ -11,13 +12,14 @@
 namespace uopscope {
 
 std::span<const RuleDef> decompositionRules(); ///< needs TargetContext
-/// EXP2, LOG2, SIN, POW and SQRT by arithmetic, where the target lacks them or TRANSCENDENTAL=2 asks. Needs
-/// TargetContext.
+/// EXP2, LOG2, SIN, POW and SQRT by arithmetic, if the target lacks them or TRANSCENDENTAL=2 asks for it.
+/// Needs TargetContext.
 std::span<const RuleDef> transcendentalRules();
-/// Small floats the target does not support: stored as bits, computed with as float32. Needs TargetContext.
+/// Small floats that the target does not support: memory holds their bits, arithmetic is in float32. Needs
+/// TargetContext.
 std::span<const RuleDef> dtypeEmulationRules();
 
-/// Whether the target does `op` itself.
+/// Whether the target has `op` as an operation of its own.
 bool isNative(const Target& target, Op op);
 bool isSupported(const Target& target, DType d);
 

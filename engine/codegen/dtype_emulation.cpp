@@ -22,7 +22,7 @@ DType bitsOf(DType d) {
   return d.scalar().itemsize() == 1 ? dtypes::uint8 : dtypes::uint16;
 }
 
-/// Parts of a small float.
+/// The fields of a small float.
 struct Format {
   int mantissa, exponentBits, bias;
   bool hasInfinity;
@@ -45,8 +45,8 @@ UOp shr(UOp v, int by) {
   return v / number(v, int64_t{1} << by);
 }
 
-/// Bits (unsigned) of a small float as a float32: exponents are moved by multiplying with a power of two,
-/// which also makes denormals right.
+/// The bits (unsigned) of a small float as a float32. A multiplication by a power of two moves the exponent;
+/// it also normalises denormals.
 UOp widen(UOp bits, DType from) {
   int n = laneCount(bits);
   Format f = formatOf(from);
@@ -69,7 +69,7 @@ UOp widen(UOp bits, DType from) {
   return (scaledBits | sign).bitcast(real);
 }
 
-/// The bits of a float32 rounded to a small float.
+/// The bits of a float32, rounded to a small float.
 UOp narrow(UOp v, DType to) {
   int n = laneCount(v);
   Format f = formatOf(to);
@@ -87,8 +87,8 @@ UOp narrow(UOp v, DType to) {
   if (to.kind() == Scalar::BFloat16) {
     result = isNan.where(number(rest, 0x7fc0), roundOff(rest));
   } else {
-    // Normal results: exponent moved, mantissa rounded. Denormal ones: adding a constant aligns and rounds
-    // the mantissa.
+    // For a normal result the exponent is moved and the mantissa rounded. For a denormal one, adding a
+    // constant aligns and rounds the mantissa.
     UOp moved = rest + number(rest, -(int64_t{127 - f.bias} << 23));
     UOp normal = roundOff(moved);
     double align = __builtin_ldexp(1.0, 1 - f.bias + drop);
@@ -131,7 +131,7 @@ UOp emulatedStore(Match& m) {
   src[1] = narrow(v.cast(wideType(v)), v.dtype());
   return store.withSrc(src);
 }
-/// Arithmetic on them is arithmetic on float32; the casts in between are those that emulatedCast removes.
+/// Arithmetic on small floats becomes arithmetic on float32 between casts, which emulatedCast then removes.
 UOp emulatedArithmetic(Match& m) {
   UOp u = m.root();
   bool any = isEmulated(m, u.dtype());
@@ -143,7 +143,7 @@ UOp emulatedArithmetic(Match& m) {
   UOp wide = UOp::make(u.op(), result ? wideType(u) : u.dtype(), src, u.arg());
   return result ? wide.cast(u.dtype()) : wide;
 }
-/// float32 -> small -> anything: rounded through its bits.
+/// The cast float32 -> small -> any type: it rounds through the bits of the small type.
 UOp emulatedCast(Match& m) {
   UOp outer = m.root(), inner = outer.src(0);
   if (!isEmulated(m, inner.dtype())) return m.decline("the device has the type");
@@ -151,7 +151,7 @@ UOp emulatedCast(Match& m) {
   if (inner.is(Op::CONST)) return UOp::constant(outer.dtype(), inner.constValue());
   if (!v) return m.decline("its value is neither cast nor constant");
   UOp rounded = widen(narrow(v.cast(wideType(v)), inner.dtype()), inner.dtype());
-  // A value that a load widened needs no rounding.
+  // A value widened by a load is exact already and needs no rounding.
   if (v.is(Op::BITCAST) && v.dtype().kind() == Scalar::Float32 && outer.dtype().kind() == Scalar::Float32)
     return v;
   return rounded.cast(outer.dtype());

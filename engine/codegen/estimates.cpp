@@ -1,6 +1,6 @@
-// Costs. Arithmetic that only makes addresses and conditions of accesses is left out, and so is the one on loop
-// counters: whether a value shares it with an address depends on how a kernel is cut. Reads and writes of one
-// buffer are two transfers, each of the whole buffer at most.
+// Costs of a kernel. Arithmetic that only computes addresses and gates is left out. So is arithmetic on loop
+// counters: whether a value shares it with an address depends on how loops are split. Reads and writes of one
+// buffer count as two transfers, each of at most the whole buffer.
 #include "engine/codegen/estimates.h"
 
 #include <algorithm>
@@ -12,7 +12,7 @@ namespace {
 
 constexpr OpSet kCounters{Op::RANGE, Op::SPECIAL, Op::CONST, Op::VCONST, Op::DEFINE_VAR};
 
-/// Whether a node is an integer made of loop counters, variables and constants alone.
+/// Whether a node is an integer computed from loop counters, variables and constants alone.
 bool countsLoops(UOp u, const UOpMap<bool>& counters) {
   if (u.in(kCounters)) return true;
   if (!u.in(group::kAlu | OpSet{Op::CAST, Op::VECTORIZE, Op::GEP}) || u.dtype().isFloat()) return false;

@@ -1,5 +1,5 @@
-// Estimates of the cost of a kernel, read off its linear program: arithmetic, bytes moved, bytes of the
-// buffers touched.
+// Estimates of the cost of a kernel, read off its linear program: arithmetic operations, bytes moved, and
+// bytes of the buffers accessed.
 #pragma once
 #include "engine/codegen/codegen.h"
 

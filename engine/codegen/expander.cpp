@@ -1,4 +1,5 @@
-// The expander. Effects (STORE, END) take vectors as they are; only values carry UNROLL upwards.
+// The rules of the expander. Effects (STORE, END) take vectors as sources; values alone pass UNROLL on to
+// their users.
 #include "engine/codegen/expander.h"
 
 #include "engine/base/error.h"
@@ -46,7 +47,7 @@ std::vector<Axis> without(const std::vector<Axis>& axes, const std::vector<Axis>
     if (!hasAxis(gone, a.first)) rest.push_back(a);
   return rest;
 }
-/// All axes of the UNROLLs among the sources, ascending.
+/// The union of the axes of all UNROLLs among the sources, ascending.
 std::vector<Axis> unionAxes(std::span<const UOp> sources) {
   std::map<int64_t, int64_t> all;
   for (UOp s : sources)
@@ -59,7 +60,8 @@ UOp unroll(UOp value, DType laneType, const std::vector<Axis>& axes) {
   return UOp::make(Op::UNROLL, laneType, {value}, argOf(axes));
 }
 
-/// For each combination of `axes` (last fastest) the position in a value laid out by `own`.
+/// For each point of `axes` (the last axis varies fastest), its position in a value whose lanes are laid out
+/// by `own`.
 std::vector<int64_t> positions(const std::vector<Axis>& axes, const std::vector<Axis>& own) {
   int64_t total = sizeOf(axes);
   std::vector<int64_t> strides(axes.size(), 0);
@@ -82,8 +84,8 @@ std::vector<int64_t> positions(const std::vector<Axis>& axes, const std::vector<
   return result;
 }
 
-/// A source as a vector over `axes`: an UNROLL rearranged, anything else repeated. Elements keep their own
-/// lanes.
+/// A source as a vector over `axes`: an UNROLL is rearranged, any other source repeated. An element that is a
+/// vector keeps its lanes.
 UOp layOut(UOp source, const std::vector<Axis>& axes) {
   int64_t n = sizeOf(axes);
   if (!source.is(Op::UNROLL)) {
@@ -115,7 +117,7 @@ UOp rangeToLanes(Match& m) {
   return unroll(laneNumbers(n, range.dtype()), range.dtype(), {{id, n}});
 }
 
-/// Elementwise operations, casts, loads, addresses, local buffers: every source becomes a vector.
+/// Elementwise operations, casts, loads, addresses and local buffers: every source becomes a vector.
 UOp expandValue(Match& m) {
   UOp root = m.root();
   std::vector<Axis> axes = unionAxes(root.src());
@@ -132,8 +134,8 @@ UOp expandValue(Match& m) {
   return unroll(wide, root.dtype(), axes);
 }
 
-/// Tiles of a tensor core are whole vectors, repeated for every combination of the axes outside; the ranges
-/// of their elements, which stand behind them, have become lanes.
+/// A WMMA works on whole vectors and is repeated for every point of the remaining axes. The ranges of its
+/// elements, which are its last sources, have become lanes and are dropped.
 UOp expandTensorCore(Match& m) {
   UOp root = m.root();
   std::vector<Axis> axes = unionAxes(root.src().first(3));
@@ -145,7 +147,7 @@ UOp expandTensorCore(Match& m) {
   return unroll(wide, root.dtype(), axes);
 }
 
-/// VECTORIZE and GEP choose lanes, so the result is written lane by lane.
+/// VECTORIZE and GEP choose lanes, so their result is built lane by lane.
 UOp expandLanes(Match& m) {
   UOp root = m.root();
   std::vector<Axis> axes = unionAxes(root.src());
@@ -167,7 +169,7 @@ UOp expandLanes(Match& m) {
   return unroll(joinLanes(lanes), root.dtype(), axes);
 }
 
-/// Target text cannot be widened: it is repeated for every lane.
+/// A CUSTOM node holds text of the target, which has no vector form: it is repeated for every lane.
 UOp expandCustom(Match& m) {
   UOp root = m.root();
   std::vector<Axis> axes = unionAxes(root.src());
@@ -193,7 +195,7 @@ UOp expandStore(Match& m) {
   for (size_t i = 0; i < root.srcCount(); ++i) {
     UOp s = root.src(i);
     if (i >= 2 && s.is(Op::UNROLL)) {
-      changed = true; // an expanded range needs no closing
+      changed = true; // an expanded range needs no END
       continue;
     }
     sources.push_back(i < 2 && !axes.empty() ? layOut(s, axes) : s);
@@ -201,7 +203,7 @@ UOp expandStore(Match& m) {
   return changed ? root.withSrc(sources) : m.decline("no axis is expanded");
 }
 
-/// END and AFTER only name ranges and effects: expanded ranges drop out.
+/// Expanded ranges are dropped from the sources of END and AFTER.
 UOp dropExpandedRanges(Match& m) {
   UOp root = m.root();
   std::vector<UOp> sources{root.src(0)};
@@ -218,7 +220,7 @@ UOp dropExpandedRanges(Match& m) {
   return sources.size() == 1 ? sources[0] : root.withSrc(sources);
 }
 
-/// Lanes of the expanded reduction axes come slowest, so that the addends stand in whole slices.
+/// The lanes of expanded reduction axes become the slowest, so each step of the reduction adds a whole slice.
 UOp expandReduce(Match& m) {
   UOp root = m.root();
   std::vector<Axis> over = unionAxes(root.src().subspan(1)), all = unionAxes(root.src());
@@ -265,12 +267,12 @@ constexpr RuleDef kExpander[] = {
     RULE("contract", any(Op::CONTRACT), contract),
 };
 
-/// Last part of the id of the loop that reads the results of a work group. No Opt splits an axis under this
+/// Last part of the id of the loop that reads the results of a work group. No Opt makes an axis with this
 /// number.
 constexpr int64_t kReadBack = 2;
 
-/// A reduction split over the threads of a work group: each reduces its part, writes it to local memory, and
-/// a loop over the values that the group wrote reduces the parts again.
+/// Splits a reduction over the threads of a work group in two: each thread reduces its part and writes it to
+/// local memory, then a loop over the values of the group reduces these parts.
 UOp splitGroupReduce(Match& m) {
   UOp red = m.root();
   std::vector<UOp> grouped, rest;

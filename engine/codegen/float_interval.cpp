@@ -1,5 +1,5 @@
-// Interval arithmetic over floats. An interval holds both the exact result and the rounded one, so that it
-// stays true when the compiler contracts a product with a sum.
+// Interval arithmetic over floats. An interval contains both the exact result and the rounded one, so it
+// stays valid when the compiler fuses a product and a sum.
 #include "engine/codegen/float_interval.h"
 
 #include <algorithm>
@@ -13,9 +13,9 @@ namespace {
 
 using Interval = std::optional<FloatInterval>;
 
-constexpr int kMostNodes = 96; ///< looked at for one answer
+constexpr int kMostNodes = 96; ///< visited for one answer
 
-/// The interval of exact results as one of computed results; none where it leaves the finite numbers.
+/// The interval of rounded results for one of exact results; none where it leaves the finite numbers.
 Interval rounded(DType type, double low, double high) {
   if (!(low <= high)) return {};
   low = std::nextafter(low, -std::numeric_limits<double>::infinity());
@@ -30,7 +30,7 @@ Interval rounded(DType type, double low, double high) {
   return FloatInterval{low, high};
 }
 
-/// Of an operation that is not correctly rounded everywhere: some units in the last place more.
+/// The same for an operation that is not correctly rounded: a few units in the last place wider.
 Interval approximate(DType type, double low, double high) {
   double slack = type.kind() == Scalar::Float32 ? 0x1p-20 : 0x1p-48;
   return rounded(type, low - std::abs(low) * slack, high + std::abs(high) * slack);
@@ -65,7 +65,7 @@ public:
     Interval x = of(u.src(0)), y = u.srcCount() > 1 ? of(u.src(1)) : x;
     if (!x || !y) return {};
     if (!u.is(Op::MULACC)) return ofOperation(u.op(), u.dtype(), *x, *y);
-    // The product may stay exact or be rounded: the wider interval holds both.
+    // The product may be rounded or exact (fused): the wider interval contains both.
     Interval product = ofOperation(Op::MUL, u.dtype(), *x, *y), z = of(u.src(2));
     return product && z ? ofOperation(Op::ADD, u.dtype(), *product, *z) : Interval();
   }
@@ -86,7 +86,8 @@ private:
       if (all) all = v == values[0] ? all : joined(all, of(v));
     return all;
   }
-  /// Floats that are not negative are ordered as their bits are.
+  /// The float interval for an integer interval of bits. Floats that are not negative are ordered like their
+  /// bits.
   static Interval ofBits(UOp u) {
     UOp bits = u.src(0);
     if (!bits.dtype().isInt() || u.dtype().kind() != Scalar::Float32) return {};
@@ -102,7 +103,7 @@ private:
       Interval x = of(from);
       return x ? rounded(u.dtype(), x->low, x->high) : Interval();
     }
-    // An unknown bound of a 64-bit number is the end of its type.
+    // An unknown bound of a 64-bit integer reads as the end of its type.
     if (from.dtype().itemsize() > 4) return {};
     return rounded(u.dtype(), static_cast<double>(from.vmin()), static_cast<double>(from.vmax()));
   }
@@ -121,7 +122,7 @@ private:
       return approximate(type, 1 / x.high, 1 / x.low);
     case Op::FDIV: {
       if (y.low <= 0 && y.high >= 0) return {};
-      if (!approximate(type, 1 / y.high, 1 / y.low)) return {}; // it may be multiplied by its reciprocal
+      if (!approximate(type, 1 / y.high, 1 / y.low)) return {}; // the compiler may multiply by 1 / y
       double q[] = {x.low / y.low, x.low / y.high, x.high / y.low, x.high / y.high};
       return approximate(type, *std::min_element(q, q + 4), *std::max_element(q, q + 4));
     }

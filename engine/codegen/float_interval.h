@@ -1,9 +1,10 @@
-// What is known about the value of a floating-point expression before it is computed: an interval, and that
-// it is a number. Decompositions leave out the cases that cannot occur: a cosine of 2 pi times a random number in [0,
-// 1) needs neither the reduction of huge arguments nor care for infinities.
+// Bounds of a floating-point expression, known at compile time: a finite interval that excludes NaN.
+// Decompositions use it to leave out cases that cannot occur: a cosine of 2 pi times a random number in [0,
+// 1) needs neither the reduction of huge arguments nor a case for infinities.
 //
-// Invariant: sound for round-to-nearest, for multiplications fused with additions, and for reciprocals in
-// place of divisions, which compilers of GPUs may use. float32 and float64 only; anything else is unknown.
+// Invariant: the interval is sound for round-to-nearest, for multiplications fused with additions, and for
+// reciprocals in place of divisions, which compilers of GPUs may use. Only float32 and float64 have
+// intervals.
 //
 //   floatInterval(BITCAST(x & 0x7fffff | 0x3f800000))  ->  [1, 1.99999988]
 //   floatInterval(a load)                              ->  none
@@ -14,14 +15,14 @@
 
 namespace uopscope {
 
-/// Both ends finite. Every lane of a vector lies within.
+/// Both bounds are finite. Every lane of a vector lies between them.
 struct FloatInterval {
   double low, high;
   bool within(double from, double to) const { return from <= low && high <= to; }
 };
 
-/// None where the value may be NaN or infinite, where nothing bounds it, and where finding out takes more
-/// than a few dozen nodes.
+/// None if the value may be NaN or infinite, if it has no bounds, or if computing them takes more than a few
+/// dozen nodes.
 std::optional<FloatInterval> floatInterval(UOp value);
 
 } // namespace uopscope

@@ -1,4 +1,4 @@
-// Ranges to hardware indices.
+// Ranges that run in parallel become hardware indices.
 #include "engine/codegen/gpudims.h"
 
 #include "engine/base/error.h"
@@ -23,14 +23,15 @@ bool isLocalAxis(AxisType t) {
   return t == AxisType::Local || t == AxisType::Warp || t == AxisType::GroupReduce;
 }
 
-/// Hardware sizes: at most as many as there are limits, none over its limit, the product as asked for.
+/// Hardware sizes for these sizes: their number and each size are within the limits, their product is
+/// unchanged.
 std::vector<Sint> fitSizes(std::vector<Sint> sizes, std::span<const int64_t> limits) {
   if (!allInt(sizes)) {
     if (sizes.size() > limits.size())
       throw Error(ErrorKind::Compile, "a symbolic launch size has more dimensions than the target");
     return sizes;
   }
-  // Joining neighbours first keeps indices cheap: one division per joined pair.
+  // Neighbouring sizes are joined first, which costs one division per joined pair.
   auto fits = [&](size_t n) { return n <= limits.size(); };
   while (!fits(sizes.size())) {
     size_t best = sizes.size();
@@ -67,7 +68,7 @@ std::vector<Sint> fitSizes(std::vector<Sint> sizes, std::span<const int64_t> lim
   return sizes;
 }
 
-/// Index expressions for `ranges`, last one fastest on hardware index 0.
+/// Index expressions for `ranges`. The last range varies fastest and belongs to hardware index 0.
 std::vector<UOp> hardwareIndices(const std::string& prefix, const std::vector<UOp>& ranges,
                                  std::span<const int64_t> limits) {
   std::vector<Sint> wanted;
@@ -109,7 +110,7 @@ UOp addGpuDims(Match& m) {
   }
   auto byId = [](UOp a, UOp b) { return a.arg().as<RangeArg>().ids < b.arg().as<RangeArg>().ids; };
   std::sort(globals.begin(), globals.end(), byId);
-  // Neighbouring threads make a warp: its range is the fastest index.
+  // A warp is made of neighbouring threads, so the WARP range must vary fastest.
   std::sort(locals.begin(), locals.end(), [&](UOp a, UOp b) {
     bool warpA = a.axisType() == AxisType::Warp, warpB = b.axisType() == AxisType::Warp;
     return warpA != warpB ? warpB : byId(a, b);
@@ -127,7 +128,7 @@ UOp addGpuDims(Match& m) {
   for (size_t i = 0; i < globals.size(); ++i) replace[globals[i]] = index[i];
   std::vector<UOp> within = hardwareIndices("lidx", locals, target.localMax);
   for (size_t i = 0; i < locals.size(); ++i) replace[locals[i]] = within[i];
-  // All threads of a group would write the same place: one does.
+  // All threads of a group would store the same value: a gate lets one thread store it.
   UOpMap<UOp> gated;
   for (UOp u : nodes) {
     if (!u.is(Op::STORE) || !u.src(0).is(Op::INDEX) ||

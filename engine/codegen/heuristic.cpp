@@ -1,9 +1,10 @@
-// Options chosen by looking at a kernel: which axes become lanes, which are unrolled, which run side by side.
+// Opts chosen by looking at a kernel: the axes that become lanes, the axes that are unrolled, the axes that
+// threads share.
 //
-// What pays on a CPU: the axis along which results lie next to each other becomes lanes if every read is
-// either next to each other too or the same for all lanes; a second axis becomes lanes where some read does
-// not depend on it, so that what was loaded is used several times; a sum over neighbours is unrolled, so that
-// each lane has its own accumulator. Targets with work groups are in heuristic_groups.cpp.
+// On a CPU, an axis along which results are contiguous becomes lanes if every read is either contiguous along
+// it or independent of it. A second axis becomes lanes if some read does not depend on it: each loaded value
+// is then used several times. A short sum is unrolled, so that each lane has an accumulator of its own.
+// heuristic_groups.cpp chooses for targets with work groups.
 #include "engine/codegen/heuristic.h"
 
 #include "engine/base/context_var.h"
@@ -20,10 +21,10 @@ namespace {
 
 using namespace heuristic;
 
-/// Iterations that are worth a thread.
+/// Iterations that justify a thread of their own.
 constexpr int64_t kWorkPerThread = 128 << 10;
 
-/// The tile's price against the next best ones.
+/// The cost of the chosen tile and of the next best ones, for the observer.
 Decision priceOf(const Tile& tile) {
   Decision d{
       fmt::format("{:.2f} cycles a lane and step", tile.cycles), tile.cycles, "cycles a lane and step", {}};
@@ -56,8 +57,8 @@ Opt upcast(const KernelOptimizer& s, const Tile::Part& part) {
   return opt;
 }
 
-/// Lanes are applied last: the axis expanded last is the one whose lanes lie side by side, and those must be
-/// the ones that are next to each other in memory.
+/// Lanes are applied last: the axis expanded last gives the neighbouring lanes, and these must be contiguous
+/// in memory.
 void chooseForReduction(KernelOptimizer& s, const KernelShape& k, int64_t width) {
   std::vector<TileAxis> axes = tileAxes(s, k, width);
   if (axes.empty()) return;
@@ -69,14 +70,15 @@ void chooseForReduction(KernelOptimizer& s, const KernelShape& k, int64_t width)
     if (p.isTerm ? tryApply(s, OptOp::UNROLL, unrollAxis(s, p.range), p.amount, why)
                  : tryApply(s, upcast(s, p), why))
       taken *= p.amount;
-  // The panel that the lanes read stays in the cache while the other axis runs: that axis is the inner loop.
+  // The panel that the lanes read stays in the cache while the row axis runs, so the row axis becomes the
+  // inner loop.
   if (tile.vectors && tile.parts.size() > 1) {
     const Tile::Part &row = tile.parts[tile.parts.size() - 2], &lanes = tile.parts.back();
     int outer = axisOf(s, row.range), inner = axisOf(s, lanes.range);
     if (!lanes.isTerm && lanes.amount > 4 && outer >= 0 && outer < inner)
       tryApply(s, OptOp::SWAP, outer, inner, inWords("the panel of the lanes stays in the cache"));
   }
-  // A short inner sum, such as the window of a convolution, is written out.
+  // A short inner sum, such as the window of a convolution, is unrolled.
   for (auto r = k.summed.rbegin(); r != k.summed.rend(); ++r) {
     int64_t n = extentNow(s, *r);
     if (n < 2 || n > 4 || taken * n > mostWrittenOut(width)) continue;
@@ -84,8 +86,8 @@ void chooseForReduction(KernelOptimizer& s, const KernelShape& k, int64_t width)
   }
 }
 
-/// What is read along one loop and written along another: a square of both is read as vectors and written as vectors,
-/// and uses whole lines of the cache.
+/// For a copy that reads along one loop and writes along another: a square tile of both loops makes all reads
+/// and writes vectors, and uses whole cache lines.
 void chooseForTransposed(KernelOptimizer& s, const KernelShape& k, int64_t width) {
   for (UOp written : k.outputs)
     for (UOp read : k.outputs) {
@@ -108,9 +110,9 @@ void chooseForTransposed(KernelOptimizer& s, const KernelShape& k, int64_t width
     }
 }
 
-/// The loops of a kernel may be pieces of one that was cut: each gets lanes.
+/// A loop that was cut leaves several loops in the kernel: each of them gets lanes.
 void chooseForElementwise(KernelOptimizer& s, const KernelShape& k, int64_t width) {
-  std::vector<UOp> done; // writes that have their lanes
+  std::vector<UOp> done; // stores that have lanes already
   for (UOp r : k.outputs) {
     std::vector<UOp> writes;
     for (UOp w : k.writes)
@@ -137,7 +139,7 @@ void chooseThreads(KernelOptimizer& s) {
       vars::cpuCount > 0 ? vars::cpuCount.value() : static_cast<int64_t>(std::thread::hardware_concurrency());
   cores = std::min(cores, s.target().globalMax[0]);
   std::vector<UOp> parallel = s.parallelRanges();
-  // Outer loops first: a thread then owns the memory that its inner loops read again and again.
+  // Outer loops come first: the inner loops of a thread then read the same memory again and again.
   std::stable_sort(parallel.begin(), parallel.end(),
                    [](UOp a, UOp b) { return a.arg().as<RangeArg>().ids < b.arg().as<RangeArg>().ids; });
   for (int64_t threads = std::min(cores, work / kWorkPerThread); threads > 1; --threads)

@@ -1,9 +1,10 @@
-// Choosing Opts by looking at a kernel: its reads, writes and loops, and how an access moves with a loop.
-// heuristic.cpp chooses for processors with lanes, heuristic_groups.cpp for targets with work groups.
+// Opts chosen by looking at a kernel: its reads, its writes, its loops, and the stride of each access along
+// each loop. heuristic.cpp chooses for processors with vector lanes, heuristic_groups.cpp for targets with
+// work groups.
 //
 //   KernelShape k = inspect(s);
-//   if (strideOf(k.reads[0], k.outputs.back()) == 1) tryApply(s, OptOp::UPCAST, axisOf(s, k.outputs.back()),
-//   4, why);
+//   UOp last = k.outputs.back();
+//   if (strideOf(k.reads[0], last) == 1) tryApply(s, OptOp::UPCAST, axisOf(s, last), 4, why);
 #pragma once
 #include "engine/codegen/opt.h"
 #include "engine/codegen/ranges.h"
@@ -14,34 +15,35 @@
 namespace uopscope::heuristic {
 
 struct KernelShape {
-  std::vector<UOp> reads, writes; ///< INDEX nodes; reads of the reduction where there is one
+  std::vector<UOp> reads, writes; ///< INDEX nodes; in a kernel with a reduction, those of the reduction
   std::vector<UOp> outputs;       ///< LOOP ranges of constant extent
   std::vector<UOp> summed;        ///< ranges of the main reduction
   UOp reduction;
 };
 
 KernelShape inspect(const KernelOptimizer& s);
-/// Whether a loop is one of a copy that a reduction waits for, and not one over results.
+/// Whether a loop belongs to a copy that a reduction reads, and not to the results.
 bool isOfCopy(const KernelOptimizer& s, UOp loop);
 
-/// The axis that a range is now, -1 where it is gone; a range that was split keeps its argument.
+/// The present axis of a range, -1 if it has none. A range that was split keeps its argument.
 int axisOf(const KernelOptimizer& s, UOp range);
 int64_t extentNow(const KernelOptimizer& s, UOp range);
-/// How an access moves with a range: 0 not at all, TileAxis::kNotLinear in no simple way.
+/// The stride of an access along a range: 0 if it does not depend on it, TileAxis::kNotLinear if it is not
+/// linear.
 int64_t strideOf(UOp access, UOp range);
-/// The first of `choices` above 1 that divides n; 0 where none does.
+/// The first of `choices` above 1 that divides n; 0 if none does.
 int64_t largestDivisor(int64_t n, std::initializer_list<int64_t> choices);
 bool writtenNextToEachOther(const KernelShape& k, UOp range);
 bool readsSuitLanes(const KernelShape& k, UOp range);
-/// The number that UNROLL has for a range.
+/// The axis number that UNROLL uses for a range.
 int unrollAxis(const KernelOptimizer& s, UOp range);
 
-/// False where the Opt does not fit, which is an answer here; any other error goes on.
+/// Applies an Opt. Returns false if the Opt does not fit; any other error is thrown on.
 bool tryApply(KernelOptimizer& s, const Opt& opt, const Decision& why);
 bool tryApply(KernelOptimizer& s, OptOp op, int axis, int64_t amount, const Decision& why);
 Decision inWords(const char* words);
 
-/// Opts for a target with work groups.
+/// Chooses Opts for a target with work groups.
 void chooseForGroups(KernelOptimizer& s, const KernelShape& k);
 
 } // namespace uopscope::heuristic

@@ -1,12 +1,11 @@
-// Options for targets with work groups. A GPU wants tens of thousands of threads, neighbouring threads at
-// neighbouring addresses, loads of 16 bytes, and values that are used several times once they are in
-// registers:
+// Opts for targets with work groups. A GPU wants tens of thousands of threads, neighbouring threads at
+// neighbouring addresses, loads of 16 bytes, and several uses of each value held in registers:
 //
-//   a product of matrices   tensor cores where the types fit, else a tile of registers a thread
-//   a long sum              threads of a group share it, and read side by side
-//   everything else         four results side by side a thread, threads side by side along what is written
+//   a product of matrices   tensor cores where the types fit, else a tile of registers for each thread
+//   a long sum              the threads of a group share it, and read neighbouring terms
+//   any other kernel        four contiguous results for each thread, neighbouring threads along that axis
 //
-// Threads of a group are numbered with the LOCAL applied last fastest.
+// Of the LOCAL axes of a group, the one applied last varies fastest in the number of a thread.
 #include "engine/base/context_var.h"
 #include "engine/codegen/heuristic.h"
 
@@ -18,11 +17,12 @@ namespace uopscope::heuristic {
 
 namespace {
 
-// Chosen by trying them on an H100 (docs/guide/devices.md has the figures): no model prices them yet.
-constexpr int64_t kThreads = 256;         ///< of a group
-constexpr int64_t kEnoughThreads = 16384; ///< that keep a large GPU busy
-constexpr int64_t kProcessors = 132;      ///< of that GPU; a warp's tile is worth growing while each has work
-constexpr int64_t kShortestShared = 128;  ///< terms of a sum that threads share
+// These values were found by trying several on an H100 (docs/guide/devices.md has the figures): no model
+// prices them yet.
+constexpr int64_t kThreads = 256;         ///< in a group
+constexpr int64_t kEnoughThreads = 16384; ///< threads that keep a large GPU busy
+constexpr int64_t kProcessors = 132;      ///< multiprocessors of that GPU; tiles may grow while all have work
+constexpr int64_t kShortestShared = 128;  ///< fewest terms of a sum that threads share
 
 int64_t product(const std::vector<UOp>& ranges) {
   int64_t n = 1;
@@ -36,7 +36,7 @@ int64_t divisorUpTo(int64_t n, int64_t most) {
   return 1;
 }
 
-/// The number that GROUP has for a range.
+/// The axis number that GROUP uses for a range.
 int groupAxis(const KernelOptimizer& s, UOp range) {
   int n = 0;
   for (size_t a : s.axesOf({AxisType::Reduce})) {
@@ -46,8 +46,8 @@ int groupAxis(const KernelOptimizer& s, UOp range) {
   return -1;
 }
 
-/// Loops of output become threads, up to `most` in a group; `sideBySide` is the loop whose steps neighbouring
-/// threads take (null: the innermost).
+/// Makes output loops threads, up to `most` in a group. Neighbouring threads take neighbouring steps of the
+/// loop `sideBySide` (null: the innermost loop).
 void spreadOverThreads(KernelOptimizer& s, const KernelShape& k, int64_t most, UOp sideBySide = {}) {
   std::vector<UOp> order(k.outputs.rbegin(), k.outputs.rend());
   if (sideBySide) std::stable_partition(order.begin(), order.end(), [&](UOp r) { return r == sideBySide; });
@@ -64,7 +64,7 @@ void spreadOverThreads(KernelOptimizer& s, const KernelShape& k, int64_t most, U
              inWords("neighbouring threads take neighbouring results"));
 }
 
-/// A loop of output with no divisor to make threads of is padded.
+/// Pads an output loop whose extent has no divisor suitable for threads.
 void padForThreads(KernelOptimizer& s, const KernelShape& k) {
   if (product(k.outputs) < 1024) return;
   for (UOp r : k.outputs)
@@ -76,11 +76,12 @@ void padForThreads(KernelOptimizer& s, const KernelShape& k) {
 
 struct Product {
   UOp row, column, term;
-  bool columnsInMemory = false; ///< columns of results and of the right operand lie side by side
-  bool termsInMemory = false;   ///< terms of the left operand lie side by side
+  bool columnsInMemory = false; ///< columns of the results and of the right operand are contiguous
+  bool termsInMemory = false;   ///< terms of the left operand are contiguous
 };
 
-/// Rows that the left operand alone has and columns that the right one alone has.
+/// Finds the rows, which the left operand alone depends on, and the columns, which the right one alone
+/// depends on.
 bool findProduct(const KernelShape& k, Product& p) {
   if (k.reads.size() != 2 || k.summed.empty()) return false;
   for (UOp column : k.outputs)
@@ -102,13 +103,13 @@ bool findProduct(const KernelShape& k, Product& p) {
   return static_cast<bool>(p.row);
 }
 
-/// Each operand is used by `rows * columns` results of a thread, and lies in registers in between.
+/// Each thread computes a tile of `rows * columns` results, which share the operands held in registers.
 bool chooseForProduct(KernelOptimizer& s, const KernelShape& k) {
   Product p;
   if (!findProduct(k, p)) return false;
   int64_t rows = extentOf(p.row), columns = extentOf(p.column);
   if (product(k.outputs) < kEnoughThreads && product(k.summed) >= kShortestShared)
-    return false; // threads share sums
+    return false; // chooseForLongSum lets threads share the sum
   struct Size {
     int64_t rows, columns;
   };
@@ -129,7 +130,7 @@ bool chooseForProduct(KernelOptimizer& s, const KernelShape& k) {
   Decision why{.reason = used};
   if (int64_t terms = largestDivisor(extentOf(p.term), {16, 8, 4}))
     tryApply(s, OptOp::UNROLL, unrollAxis(s, p.term), terms, inWords("several terms are loaded at once"));
-  // Four neighbours are one load; the other four lie as far away as the threads of the group reach.
+  // Four contiguous results are one load. A second four lie as far away as the threads of the group reach.
   int64_t sideBySide = std::min<int64_t>(4, tile.columns), below = std::min<int64_t>(4, tile.rows);
   tryApply(s, OptOp::UPCAST, axisOf(s, p.column), sideBySide, why);
   tryApply(s, OptOp::UPCAST, axisOf(s, p.row), below, why);
@@ -154,7 +155,8 @@ bool chooseTensorCores(KernelOptimizer& s, const KernelShape& k) {
   const Opt tc{OptOp::TC, 0, {-1, 2, 1}};
   Decision fits = inWords("the product's types fit a tensor core");
   if (!findProduct(k, p)) return tryApply(s, tc, fits);
-  // Tiles are interleaved: what a thread holds of four tiles side by side is four neighbours in memory.
+  // Tiles are interleaved: the elements that a thread holds of four neighbouring tiles are contiguous in
+  // memory.
   int64_t rows = extentOf(p.row), columns = extentOf(p.column), terms = extentOf(p.term);
   KernelOptimizer before = s;
   int64_t tiles = rows * columns / 128;
@@ -174,7 +176,7 @@ bool chooseTensorCores(KernelOptimizer& s, const KernelShape& k) {
     s = before;
     return tryApply(s, tc, fits);
   }
-  for (UOp r : {p.row, p.column}) { // 128 numbers of results a thread are what registers hold
+  for (UOp r : {p.row, p.column}) { // the registers hold 128 results of a thread
     int64_t held = 4;
     for (size_t a : s.axesOf({AxisType::Upcast}))
       if (s.extent(a) > 2) held *= s.extent(a);
@@ -194,11 +196,11 @@ bool chooseTensorCores(KernelOptimizer& s, const KernelShape& k) {
   return true;
 }
 
-/// Few results of many terms each: the threads of a group sum a part each.
+/// For few results of many terms: each thread of a group sums a part of the terms.
 bool chooseForLongSum(KernelOptimizer& s, const KernelShape& k) {
   int64_t outputs = product(k.outputs), terms = product(k.summed);
   if (terms < kShortestShared) return false;
-  UOp along; // a loop whose terms lie side by side
+  UOp along; // a loop along which the terms are contiguous
   for (UOp t : k.summed) {
     bool suits = extentOf(t) >= 32 && std::all_of(k.reads.begin(), k.reads.end(), [&](UOp r) {
                    return strideOf(r, t) == 1 || strideOf(r, t) == 0;
@@ -213,15 +215,14 @@ bool chooseForLongSum(KernelOptimizer& s, const KernelShape& k) {
         n /= 4;
     int64_t group = divisorUpTo(n, outputs >= 2 * kEnoughThreads / 32 ? 64 : kThreads);
     if (group < 8) return false;
-    if (group < 128)
-      spreadOverThreads(s, k, 128 / group); // before GROUP, whose threads have to be the neighbours
+    if (group < 128) spreadOverThreads(s, k, 128 / group); // before GROUP, whose threads must be neighbours
     return tryApply(
         s, OptOp::GROUP, groupAxis(s, along), group,
         {.reason = fmt::format("{} results of {} terms: threads share each sum and read side by side",
                                outputs, terms)});
   }
   if (outputs >= kEnoughThreads) return false;
-  UOp sideBySide; // a loop of results that every read follows
+  UOp sideBySide; // a loop of results along which every read is contiguous or constant
   for (UOp r : k.outputs)
     if (readsSuitLanes(k, r)) sideBySide = r;
   UOp longest = *std::max_element(k.summed.begin(), k.summed.end(),

@@ -1,4 +1,4 @@
-// The table, the matchers it names, and how a pass is run.
+// The table of passes, the matchers that it names, and the execution of a pass.
 #include "engine/codegen/kernel_passes.h"
 
 #include "engine/base/context_var.h"
@@ -29,9 +29,9 @@ namespace uopscope {
 
 namespace {
 
-/// The symbolic rules for graphs with arithmetic on vectors: a lane of a sum stays a lane of it, where
-/// elsewhere it becomes the sum of two lanes, which would take vectors apart. Lanes of addresses are pushed
-/// by a rule of laneRules. Constants are taken apart there.
+/// The symbolic rules for graphs with vector arithmetic. Two rules are left out: one would turn a lane of a
+/// sum into a sum of two lanes, the other would take vector constants apart. A rule of laneRules pushes lanes
+/// into addresses.
 PatternMatcher keepingVectors(const PatternMatcher& rules) {
   std::vector<std::shared_ptr<const Rule>> kept;
   for (const auto& rule : rules.rules())
@@ -74,12 +74,12 @@ const Matchers& matchers() {
 using Part = KernelPass::Part;
 constexpr SpecStage kKernel = SpecStage::Kernel, kLowered = SpecStage::Lowered;
 
-/// The rules of a pass that are the same for every target.
+/// The rules of a pass that has the same rules for every target.
 template <PatternMatcher Matchers::* rules>
 const PatternMatcher* all(const Target&) {
   return &(matchers().*rules);
 }
-/// Parts of a loop are no loops where an iteration is a thread.
+/// Loops are cut on processors alone: where each iteration is a thread, a part of a loop is no loop.
 const PatternMatcher* cutOnCpu(const Target& target) {
   return target.hasLocal ? nullptr : &matchers().cutStoreRanges;
 }
@@ -117,7 +117,7 @@ UOp splitRanges(const KernelPass& pass, UOp sink, const Target& target) {
   return rewrite(pass, sink, target, splits);
 }
 
-/// A piece may be cut along its other loops, once it is simplified.
+/// Cuts loops, simplifies, and repeats: a piece may be cut again along its remaining loops.
 UOp cutStoreRanges(const KernelPass& pass, UOp sink, const Target& target) {
   CutRangesContext cuts(nextRangeId(sink));
   for (size_t before = cuts.pieces;;) {
@@ -135,7 +135,7 @@ UOp postoptSymbolic(const KernelPass& pass, UOp sink, const Target& target) {
   return sink;
 }
 
-/// The first number that no memory of this kind has.
+/// The first number that no node of this operation has as its argument.
 int64_t firstFree(UOp sink, Op define) {
   int64_t first = 0;
   if (!sink.below().has(define)) return first;
@@ -161,7 +161,8 @@ UOp preMatcher(const KernelPass& pass, UOp sink, const Target& target) {
   return own.pre ? graphRewrite(sink, *own.pre, {.name = pass.name}) : sink;
 }
 
-/// Everything is decomposed already, but for results of a renderer's own rules.
+/// Rules of renderers may make new operations, which are decomposed here. All earlier ones are decomposed
+/// already.
 UOp finalRewrite(const KernelPass& pass, UOp sink, const Target& target) {
   TargetContext context{target};
   RendererRules own = rendererRules(target.device);
@@ -196,7 +197,7 @@ constexpr KernelPass kPasses[] = {
     {"cut store ranges", Part::BeforeOpts, kKernel, cutOnCpu, cutStoreRanges,
      "a loop that a comparison with a constant splits in cases becomes a loop for each case"},
     {"windows", Part::BeforeOpts, kKernel, stagedOnCpu, nullptr,
-     "what the windows of a convolution read is copied once, with its margins"},
+     "the picture that the windows of a convolution read is copied once, with its margins"},
     {"postopt symbolic", Part::AfterOpts, kKernel, all<&M::postopt>, postoptSymbolic,
      "expressions are simplified again, and conditions move onto the loads they guard"},
     {"expander", Part::AfterOpts, kKernel, all<&M::expander>, nullptr,
@@ -214,7 +215,7 @@ constexpr KernelPass kPasses[] = {
     {"lower all index dtypes", Part::AfterOpts, kLowered, all<&M::lowerIndex>, onTarget,
      "index types become 32- or 64-bit integers"},
     {"post index symbolic", Part::AfterOpts, kLowered, all<&M::postIndex>, nullptr,
-     "what became simpler with a known width is simplified"},
+     "expressions that a known width makes simpler are simplified"},
     {"pre_matcher", Part::AfterOpts, kLowered, users, preMatcher, "rules that a user gave the renderer"},
     {"decompositions", Part::AfterOpts, kLowered, all<&M::decompose>, onTarget,
      "operations that the target lacks are computed by those it has"},
@@ -263,7 +264,7 @@ UOp runKernelPass(const KernelPass& pass, UOp sink, const Target& target) {
     if (vars::spec >= 1 && pass.stage) typeVerify(sink, *pass.stage, pass.name);
     return sink;
   } catch (const Error& e) {
-    if (std::string_view(e.what()).starts_with(kernel)) throw; // it says where already
+    if (std::string_view(e.what()).starts_with(kernel)) throw; // the message names the kernel already
     throw Error(e.kind(), fmt::format("{}, pass '{}': {}", kernel, pass.name, e.what()));
   }
 }

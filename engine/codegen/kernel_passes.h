@@ -1,6 +1,6 @@
-// The passes of a kernel as one table, in order: from the graph that the schedule made to the graph that is
-// put in a line and rendered. Whoever reads the table knows the compiler; it drives execution, verification,
-// the rules of users, lists of passes and docs/design/passes.md.
+// The passes of a kernel as one table in order, from the graph that the schedule made to the graph that is
+// linearised and rendered. The table is the outline of the compiler. It drives execution, verification, the
+// insertion of users' rules, the lists of passes and docs/design/passes.md.
 //
 //   for (const KernelPass& pass : kernelPasses()) fmt::print("{}  {}\n", pass.name, pass.about);
 //
@@ -17,26 +17,26 @@
 namespace uopscope {
 
 struct KernelPass {
-  /// When it runs: for every kernel; before its Opts are chosen (Opts count the axes that it leaves); after
-  /// them, when loops become lanes, registers and hardware indices.
+  /// When the pass runs: for every kernel; before the Opts are chosen (Opts count the axes of the graph it
+  /// leaves); or after them, when loops become lanes, registers and hardware indices.
   enum class Part : uint8_t { Always, BeforeOpts, AfterOpts };
   std::string_view name;
   Part part;
-  std::optional<SpecStage> stage; ///< as which the graph is verified afterwards, with SPEC=1
-  /// Rules for the target; null: the target has none, and the pass is left out.
+  std::optional<SpecStage> stage; ///< with SPEC=1 the graph is verified for this stage afterwards
+  /// The rules for the target. Null: the target does not need the pass.
   const PatternMatcher* (*rules)(const Target&);
-  /// Runs it where it is more than one rewrite without context; null elsewhere.
+  /// Runs a pass that is more than one rewrite without context; null for any other pass.
   UOp (*run)(const KernelPass&, UOp sink, const Target&);
   std::string_view about; ///< one line for people
 };
 
-/// All of them, in the order in which they run.
+/// All passes in the order in which they run.
 std::span<const KernelPass> kernelPasses();
-/// Their names.
+/// The names of all passes.
 std::span<const std::string_view> kernelPassNames();
 
-/// Runs one pass, the rules that users added after it, and the verification that SPEC asks for. An error says
-/// in which kernel and pass it happened.
+/// Runs one pass, then the rules that users added after it, then the verification that SPEC asks for. An
+/// error names the kernel and the pass in which it happened.
 UOp runKernelPass(const KernelPass& pass, UOp sink, const Target& target);
 
 } // namespace uopscope

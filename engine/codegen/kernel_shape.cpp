@@ -1,4 +1,4 @@
-// What reads, writes and loops of a kernel look like.
+// Collects the reads, the writes and the loops of a kernel for the heuristics.
 #include "engine/base/error.h"
 #include "engine/codegen/heuristic.h"
 #include "engine/codegen/ranges.h"
@@ -10,7 +10,7 @@
 namespace uopscope::heuristic {
 
 int axisOf(const KernelOptimizer& s, UOp range) {
-  // A range that was split keeps its argument while its extent changes.
+  // A range that was split keeps its argument, while its extent changes.
   for (size_t i = 0; i < s.ranges().size(); ++i)
     if (s.ranges()[i].arg() == range.arg()) return static_cast<int>(i);
   return -1;
@@ -56,7 +56,7 @@ KernelShape inspect(const KernelOptimizer& s) {
   std::vector<UOp> stored;
   for (UOp u : s.ast().toposort())
     if (u.is(Op::STORE) && u.src(0).is(Op::INDEX)) stored.push_back(u.src(0));
-  // Copies that a reduction waits for have accesses and loops of their own.
+  // The copies that a reduction reads have accesses and loops of their own, which are left out.
   UOpMap<bool> own;
   if (k.reduction)
     visitBelow(k.reduction.src(0), [&](UOp u) {

@@ -1,4 +1,4 @@
-// Lanes of vectors. Everything here looks through GEP, CAT and VECTORIZE before it makes a node.
+// Lanes of vectors. Every function looks through GEP, CAT and VECTORIZE before it makes a node.
 #include "engine/codegen/lanes.h"
 
 #include <algorithm>
@@ -50,7 +50,7 @@ UOp sliceLanes(UOp v, int64_t first, int64_t count) {
 
 UOp joinLanes(const std::vector<UOp>& parts) {
   if (parts.size() == 1) return parts[0];
-  // Lanes of one vector, all single: one GEP says it shorter.
+  // Single lanes of one vector: one GEP of that vector replaces them.
   auto single = [](UOp u) { return u.is(Op::GEP) && u.arg().ints().size() == 1; };
   if (std::all_of(parts.begin(), parts.end(),
                   [&](UOp u) { return single(u) && u.src(0) == parts[0].src(0); })) {

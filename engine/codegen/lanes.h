@@ -1,6 +1,6 @@
-// Lanes of vectors, taken apart and put together without leaving GEP, CAT and VECTORIZE nodes behind where
-// the lanes are known. The expander makes vectors, the devectoriser takes them apart; both speak through
-// these.
+// Taking the lanes of vectors apart and putting them together. Where the lanes are known, no GEP, CAT or
+// VECTORIZE node is left behind. The expander makes vectors and the devectoriser takes them apart, both with
+// these functions.
 //
 //   lane(VECTORIZE(a, b), 1) == b
 //   pickLanes(x, {0, 1, 2, 3}) == x         for x of four lanes
@@ -9,24 +9,24 @@
 
 namespace uopscope {
 
-/// Values (or pointers) side by side in this: 1 for a scalar.
+/// The number of lanes (values or pointers) of a node: 1 for a scalar.
 inline int laneCount(UOp u) {
   return u.dtype().isPtr() ? u.dtype().vcount() : u.dtype().count();
 }
-/// The same type with n lanes: n values, or n pointers.
+/// The same type with n lanes: n values or n pointers.
 inline DType withLanes(DType d, int n) {
   return d.isPtr() ? d.vec(n) : d.scalar().vec(n);
 }
 
 /// Lane i as a scalar.
 UOp lane(UOp v, int64_t i);
-/// Some lanes, in the order given.
+/// The lanes `picked`, in this order.
 UOp pickLanes(UOp v, const std::vector<int64_t>& picked);
-/// `count` lanes from `first` on.
+/// `count` lanes from lane `first` on.
 UOp sliceLanes(UOp v, int64_t first, int64_t count);
-/// Scalars and vectors joined into one vector.
+/// Scalars and vectors, joined into one vector.
 UOp joinLanes(const std::vector<UOp>& parts);
-/// Index constants 0 ... n-1 as a vector (a scalar 0 for n == 1).
+/// The index constants 0 ... n-1 as a vector (a scalar 0 for n == 1).
 UOp laneNumbers(int64_t n, DType scalar = dtypes::index);
 
 } // namespace uopscope

@@ -1,4 +1,4 @@
-// Graph to ordered instructions: the order of the loop tree, then IF ... ENDIF around gated stores.
+// Graph to instructions: in the order of the loop tree, with IF ... ENDIF around gated stores.
 #include "engine/codegen/codegen.h"
 #include "engine/codegen/loop_tree.h"
 
@@ -17,14 +17,14 @@ UOp gateOf(UOp store) {
 std::vector<UOp> linearize(UOp sink) {
   LoopTree tree(sink);
   std::vector<UOp> program;
-  UOp open; // the IF in force
+  UOp open; // the open IF
   auto close = [&] {
     if (open) program.push_back(UOp::make(Op::ENDIF, dtypes::void_, {open}));
     open = {};
   };
   for (UOp u : tree.order()) {
     UOp gate = u.is(Op::STORE) ? gateOf(u) : UOp();
-    // Neighbouring stores under one gate share the block.
+    // Neighbouring stores with the same gate share one IF.
     if (open && (!gate || open.src(0) != gate)) close();
     if (gate && !open) {
       open = UOp::make(Op::IF, dtypes::void_, {gate, u.src(0)});

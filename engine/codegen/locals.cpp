@@ -1,4 +1,4 @@
-// Local memory.
+// Local memory: BUFFERIZE to DEFINE_LOCAL, store, BARRIER and read.
 #include "engine/codegen/locals.h"
 
 #include "engine/base/error.h"
@@ -23,7 +23,7 @@ UOp flatten(std::span<const UOp> index, std::span<const UOp> ranges) {
   return flat ? flat : UOp::index(0);
 }
 
-/// INDEX(BUFFERIZE(value, ranges), index) -> the read; the read comes after the store.
+/// INDEX(BUFFERIZE(value, ranges), index) -> a read of the local memory that comes after its store.
 UOp toLocalMemory(Match& m) {
   UOp read = m.root(), b = m[buffer];
   if (b.arg().kind() != ArgKind::Bufferize) return {};

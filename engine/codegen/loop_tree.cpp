@@ -1,4 +1,4 @@
-// Loops of a kernel and the order of its nodes.
+// Finds the loops of a kernel, nests them, and orders the nodes of each block.
 #include "engine/codegen/loop_tree.h"
 
 #include "engine/base/error.h"
@@ -14,13 +14,13 @@ std::string kernelName(UOp sink) {
 }
 
 namespace {
-/// Whether a CONTRACT makes lanes of this range: then it is no loop, and needs no END.
+/// Whether a CONTRACT makes lanes of this range; the range is then no loop and needs no END.
 bool becomesLanes(UOp sink, UOp range) {
   if (!sink.below().has(Op::CONTRACT)) return false;
   const auto& ids = range.arg().as<RangeArg>().ids;
   for (UOp u : sink.toposort()) {
     if (!u.is(Op::CONTRACT) || u.arg().kind() != ArgKind::Ints) continue;
-    const auto& axes = u.arg().ints(); // id and size in turn
+    const auto& axes = u.arg().ints(); // id, size, id, size ...
     for (size_t i = 0; i + 1 < axes.size(); i += 2)
       if (ids.size() == 1 && ids[0] == axes[i]) return true;
   }
@@ -36,7 +36,7 @@ void checkRangesClosed(UOp sink) {
   if (!isProgram(sink)) return;
   std::string open;
   for (UOp r : sink.ranges()) {
-    // The threads that shared a reduction are not a loop: they become a hardware index.
+    // Threads that share a reduction are no loop: the range becomes a hardware index.
     if (r.axisType() == AxisType::GroupReduce || becomesLanes(sink, r)) continue;
     open += fmt::format("{}{} (0 to {}, {})", open.empty() ? "" : ", ", r.render(), r.vmax(),
                         axisTypeName(r.axisType()));
@@ -104,11 +104,11 @@ int LoopTree::innermost(const std::vector<UOp>& open) const {
     size_t i = loopOfRange_.at(r);
     if (loops_[i].depth > loops_[best].depth) best = i;
   }
-  // The others must enclose it.
+  // All open loops must enclose the innermost one.
   for (UOp r : open) {
     size_t i = loopOfRange_.at(r), at = best;
     while (at && at != i) at = static_cast<size_t>(loops_[at].parent);
-    // A loop whose parent is not known yet is being placed by the caller; it has been checked by then.
+    // A loop whose parent is still unknown is being placed by the caller, which has checked it already.
     if (at != i)
       throw Error(
           ErrorKind::Spec,
@@ -152,7 +152,7 @@ void LoopTree::connect(const std::vector<UOp>& nodes) {
   nodeOfUnit_.resize(units_.size());
   edges_.reserve(2 * nodes.size());
   size_t next = loops_.size();
-  const std::vector<UOp>* open = nullptr; // of the node before: neighbours mostly share their ranges
+  const std::vector<UOp>* open = nullptr; // those of the previous node: neighbours mostly share their ranges
   size_t scopeOfOpen = 0;
   for (UOp u : nodes) {
     size_t scope = 0;
@@ -180,7 +180,7 @@ void LoopTree::orderMemory(const std::vector<UOp>& nodes) {
   for (UOp u : nodes) {
     if (!u.is(Op::STORE)) continue;
     UOp buffer = u.src(0).bufferOf();
-    if (!buffer.is(Op::DEFINE_GLOBAL)) continue; // the rest is ordered by AFTER
+    if (!buffer.is(Op::DEFINE_GLOBAL)) continue; // AFTER orders the accesses of any other memory
     auto hit = loads.find(buffer);
     if (hit == loads.end()) continue;
     for (UOp l : hit->second)
@@ -195,7 +195,8 @@ void LoopTree::emit(size_t loop) {
     order_.push_back(l.range);
     units_[*unitOfNode_.find(l.range.slot())].state = kDone;
   } else {
-    // What a reader expects at the head of a function, in an order that does not depend on its use.
+    // The definitions come first, as readers of a function expect, in an order that does not depend on their
+    // use.
     auto rank = [](UOp u) {
       constexpr Op kFirst[] = {Op::DEFINE_GLOBAL, Op::DEFINE_VAR, Op::DEFINE_LOCAL, Op::DEFINE_REG};
       return std::find(std::begin(kFirst), std::end(kFirst), u.op()) - std::begin(kFirst);
@@ -226,8 +227,8 @@ void LoopTree::emit(size_t loop) {
   };
   struct Frame {
     size_t unit;
-    uint32_t edge; ///< next one to follow
-    bool hard;     ///< of those it needs; those it only comes after follow
+    uint32_t edge; ///< the edge to follow next
+    bool hard;     ///< edges to needed nodes come first, then those that order alone
   };
   std::vector<Frame> stack;
   auto visit = [&](size_t start) {
@@ -265,7 +266,8 @@ void LoopTree::emit(size_t loop) {
   };
   size_t last = *unitOfNode_.find(l.end.slot());
   for (uint32_t e = units_[last].needs; e; e = edges_[e].next) visit(edges_[e].to);
-  // What the end of the block does not lead to still belongs to it (a load whose value only orders others).
+  // Members that the end of the block does not reach are placed too: a load may serve only to order its
+  // users.
   for (UOp u : l.members)
     if (u != l.end) visit(*unitOfNode_.find(u.slot()));
   for (int child : l.children) visit(static_cast<size_t>(child));

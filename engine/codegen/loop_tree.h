@@ -1,10 +1,10 @@
-// The loops of a kernel as a tree, and an order of everything in it.
+// The loops of a kernel as a tree, and an order of all its nodes.
 //
-// A node belongs to the innermost range it sees open; a loop closes at the one END of its range. Within a
-// block (the body of a loop, or the whole kernel) nodes and inner loops are ordered depth first from the
-// effects that end the block, so a value stands right before its first use and few values live at once; every order made
-// this way is a valid nesting. A load of memory that the block also stores to comes before the store, unless
-// AFTER says otherwise.
+// A node belongs to the innermost range in its scope; a loop is closed by the one END of its range. The nodes
+// and inner loops of a block (the body of a loop, or the whole kernel) are ordered depth first from the
+// effects that end the block. A value is thus computed right before its first use, few values are alive at
+// once, and every such order is correctly nested. A load of memory that its block also stores to comes before
+// the store, unless AFTER orders them.
 //
 //   LoopTree tree(sink);        // Error(Spec) for a range that nothing closes, or two loops that cross
 //   for (UOp u : tree.order()) ...
@@ -20,20 +20,21 @@ namespace uopscope {
 class LoopTree {
 public:
   enum class Wanted { Order, Successions };
-  /// Every END of the graph closes one RANGE. Where only successions are wanted and no block has two loops,
-  /// nothing is put in order.
+  /// Every RANGE must be closed by one END. With Wanted::Successions nodes are ordered only if some block has
+  /// two loops.
   explicit LoopTree(UOp sink, Wanted wanted = Wanted::Order);
 
-  /// All nodes, loops nested: RANGE, body, END.
+  /// All nodes with nested loops: RANGE, body, END.
   const std::vector<UOp>& order() const { return order_; }
-  /// Pairs of loops that follow one another in a block: range of the later one, END of the earlier one.
+  /// Pairs of loops that follow one another in a block: the RANGE of the later one, the END of the earlier
+  /// one.
   const std::vector<std::pair<UOp, UOp>>& successions() const { return successions_; }
 
 private:
   struct Loop {
     UOp range, end;
     int parent = -1, depth = -1;
-    std::vector<UOp> members; ///< nodes directly in the block, in topological order
+    std::vector<UOp> members; ///< the block's own nodes, in topological order
     std::vector<int> children;
   };
   void findLoops(const std::vector<UOp>& nodes);
@@ -45,7 +46,7 @@ private:
   void emit(size_t loop);
 
   struct Edge {
-    uint32_t to, next; ///< next edge of the same unit, 0 for none
+    uint32_t to, next; ///< the next edge of the same unit, 0 for none
   };
   struct Unit {                         ///< a node or a whole loop, as its block sees it
     uint32_t needs = 0, comesAfter = 0; ///< first edges
@@ -57,21 +58,21 @@ private:
 
   UOp sink_;
   std::string kernel_;
-  std::vector<Loop> loops_; ///< 0: the kernel itself
+  std::vector<Loop> loops_; ///< loop 0 is the kernel itself
   UOpMap<size_t> loopOfRange_;
   IdMap<uint32_t> scope_, unitOfNode_;
-  std::vector<Unit> units_;         ///< first one per loop, then one per node
-  std::vector<Edge> edges_{Edge{}}; ///< in lists by unit, in order of addition
+  std::vector<Unit> units_;         ///< one per loop first, then one per node
+  std::vector<Edge> edges_{Edge{}}; ///< linked lists by unit, in order of addition
   std::vector<UOp> nodeOfUnit_;
   std::vector<UOp> order_;
   std::vector<std::pair<UOp, UOp>> successions_;
 };
 
-/// Name of a kernel graph for messages.
+/// The name of a kernel graph in messages.
 std::string kernelName(UOp sink);
-/// Error(Spec) naming the kernel and every range that is open at its SINK.
+/// Throws Error(Spec) naming the kernel and every range that is open at its SINK.
 void checkRangesClosed(UOp sink);
-/// Whether it does anything: values alone have no order, and need not close their ranges.
+/// Whether the graph has effects. Values alone have no order, and their ranges need no END.
 bool isProgram(UOp sink);
 
 } // namespace uopscope

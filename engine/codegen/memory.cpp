@@ -1,4 +1,4 @@
-// Loads and stores.
+// The rules of loads, wide accesses, lanes and the final rewrite.
 #include "engine/codegen/memory.h"
 
 #include "engine/base/error.h"
@@ -51,11 +51,11 @@ constexpr RuleDef kAddLoads[] = {
 // --- wide accesses ---
 
 struct LaneAddress {
-  UOp gate, base; ///< null gate: always; null base: a constant address
+  UOp gate, base; ///< null gate: always accessed; null base: a constant address
   int64_t offset;
 };
 
-/// valid ? base + offset : Invalid, taken apart. False where the lane is never accessed.
+/// Takes "valid ? base + offset : Invalid" apart. Returns false if the lane is never accessed.
 bool takeApart(UOp index, UOp gate, LaneAddress& out) {
   out = {gate, index, 0};
   if (index.isInvalidConst()) return false;
@@ -97,18 +97,18 @@ int64_t powerOfTwoIn(UOp u, int64_t limit) {
   }
 }
 
-/// A run of lanes next to each other in memory.
+/// A run of lanes that are contiguous in memory.
 struct Access {
   LaneAddress at;
   int64_t lanes;
-  UOp address; ///< pointer to read or write through
+  UOp address; ///< the pointer of the load or store
 };
 
 /// An access of many lanes, cut into accesses of widths that the target has.
 struct AccessPlan {
   std::vector<Access> accesses;
   std::vector<int64_t>
-      laneAt; ///< for each lane of the whole its place among all lanes of the accesses; -1: none
+      laneAt; ///< position of each original lane among all lanes of the accesses; -1: not accessed
 };
 
 AccessPlan planAccess(const Target& target, UOp index) {
@@ -118,7 +118,7 @@ AccessPlan planAccess(const Target& target, UOp index) {
   AddrSpace space = buffer.dtype().addrspace();
   int64_t widest = accessLanes(target, element, space);
 
-  // Lanes by base, in order of first appearance; within a base by offset.
+  // Lanes are grouped by base in order of first appearance, and by offset within a base.
   struct Group {
     UOp gate, base;
     std::map<int64_t, std::vector<int>> lanesAtOffset;
@@ -198,7 +198,7 @@ UOp splitStore(Match& m) {
   UOp store = m.root(), index = m[at];
   if (!manyLanes(index)) return m.decline("one lane");
   AccessPlan plan = planAccess(m.ctx<TargetContext>().target, index);
-  // Where lanes write to one place the last one counts.
+  // If several lanes write to the same place, the last lane wins.
   int64_t total = 0;
   for (const Access& a : plan.accesses) total += a.lanes;
   std::vector<UOp> written(static_cast<size_t>(total));
@@ -217,7 +217,7 @@ UOp splitStore(Match& m) {
   return UOp::make(Op::GROUP, dtypes::void_, stores);
 }
 
-/// A scalar access whose index is Invalid: a load gives 0, a store does nothing.
+/// A scalar access with an Invalid index: a load gives 0, a store does nothing.
 UOp gateOfLoad(Match& m) {
   UOp load = m.root(), index = m[at];
   if (index.srcCount() < 2 || laneCount(index.src(1)) != 1 || !index.src(1).isInvalidConst())
@@ -226,7 +226,7 @@ UOp gateOfLoad(Match& m) {
                             : UOp::constant(load.dtype(), int64_t{0});
 }
 UOp noEffect(Match& m) {
-  // Effects that came to nothing: a GROUP of nothing inside GROUP or END.
+  // Effects that were removed leave an empty GROUP inside a GROUP or END.
   UOp root = m.root();
   std::vector<UOp> kept;
   for (UOp s : root.src()) {
@@ -263,7 +263,7 @@ UOp knownLanes(Match& m) {
   return result == gep ? m.decline("it is known already") : result;
 }
 
-/// Lanes of arithmetic, cast, vector: the operation on the lanes.
+/// A lane of arithmetic, a cast or a vector becomes the same operation on lanes of its sources.
 UOp laneOfArithmetic(Match& m) {
   UOp gep = m.root(), from = gep.src(0);
   std::vector<UOp> sources;
@@ -278,7 +278,7 @@ UOp laneOfIndexArithmetic(Match& m) {
   return laneOfArithmetic(m);
 }
 
-/// Arithmetic on more lanes than the target does at once is cut.
+/// Cuts arithmetic that has more lanes than the target computes at once.
 UOp cutArithmetic(Match& m) {
   UOp root = m.root();
   int n = laneCount(root);
@@ -297,7 +297,7 @@ UOp cutArithmetic(Match& m) {
   }
   return joinLanes(parts);
 }
-/// Several tiles side by side: a tensor core takes them one after the other.
+/// Neighbouring tiles are computed one after the other by the tensor core.
 UOp cutTensorCore(Match& m) {
   UOp root = m.root();
   const WmmaArg& arg = root.arg().as<WmmaArg>();
@@ -357,8 +357,8 @@ UOp giveAlternative(Match& m) {
   src.insert(src.begin() + 1, UOp::constant(load.dtype(), int64_t{0}));
   return load.withSrc(src);
 }
-/// gate ? load : other  with the load under the same gate: the load gives `other` where the gate
-/// fails.
+/// gate ? load : other, where the load has the same gate, becomes a load that gives `other` where the gate is
+/// false.
 UOp foldAlternative(UOp gate, UOp load, UOp other, bool inverted) {
   DType result = load.dtype();
   if (load.is(Op::CAST)) load = load.src(0);
@@ -368,7 +368,7 @@ UOp foldAlternative(UOp gate, UOp load, UOp other, bool inverted) {
   UOp own = index.src(2);
   bool same = inverted ? own.is(Op::CMPNE) && own.src(0) == gate && own.src(1).isConst(1) : own == gate;
   if (!same || other.dependsOn(load)) return {};
-  if (result != load.dtype()) { // through a cast the alternative is converted there and back
+  if (result != load.dtype()) { // a cast in between: the alternative is converted there and back
     if (!other.isConst()) return {};
     ConstValue before = convertConst(load.dtype(), other.constValue());
     if (!(convertConst(result, before) == other.constValue())) return {};
@@ -394,12 +394,12 @@ UOp plainLanes(Match& m) {
 }
 UOp splitEnd(Match& m) {
   UOp end = m.root();
-  // A range that became an index of the hardware, or a constant, needs no end of its own but may hide real
-  // ranges.
+  // A range that became a hardware index or a constant needs no END of its own, but its expression may
+  // contain ranges.
   std::vector<UOp> ranges = rangesIn(end.src().subspan(1));
   if (end.srcCount() == 2 && ranges.size() == 1 && ranges[0] == end.src(1))
     return m.decline("it ends one range");
-  // The innermost loop ends first: ranges are ordered by their ids, later ones inside.
+  // The innermost loop ends first. Ids order the ranges: inner loops have larger ids.
   std::sort(ranges.begin(), ranges.end(),
             [](UOp a, UOp b) { return a.arg().as<RangeArg>().ids > b.arg().as<RangeArg>().ids; });
   UOp result = end.src(0);

@@ -1,4 +1,4 @@
-// Opts, and the change each makes to the ranges of a kernel.
+// Opts, and the change that each makes to the ranges of a kernel.
 #include "engine/codegen/opt.h"
 
 #include "engine/base/context_var.h"
@@ -18,7 +18,7 @@ namespace uopscope {
 
 namespace {
 
-/// Place of a type in the list of ranges: outer loops come first.
+/// Position of an axis type in the list of ranges: outer loops come first.
 int order(AxisType t) {
   switch (t) {
   case AxisType::Outer: return -2;
@@ -46,7 +46,7 @@ AxisType typeOf(OptOp op) {
   }
 }
 
-/// Whether a term is 0 in the steps that padding adds to a range: there its reads give 0.
+/// Whether a term is 0 in the steps that padding adds to a range. Reads give 0 there.
 bool vanishesInPadding(UOp u, UOp range, UOpMap<bool>& known) {
   if (auto hit = known.find(u); hit != known.end()) return hit->second;
   auto of = [&](size_t i) { return vanishesInPadding(u.src(i), range, known); };
@@ -98,7 +98,7 @@ KernelOptimizer::KernelOptimizer(UOp ast, const Target& target) : ast_(ast), tar
 }
 
 void KernelOptimizer::replace(const UOpMap<UOp>& nodes, const PatternMatcher& rules) {
-  // Said here, where nothing can refuse the Opt any more, and once.
+  // Nothing can refuse the Opt from here on, so its reason is reported now, and once.
   if (!why_.reason.empty()) because([&] { return why_; });
   why_ = {};
   ast_ = replaceNodes(ast_, nodes, rules, pass_);
@@ -146,10 +146,11 @@ std::vector<UOp> KernelOptimizer::parallelRanges() const {
       std::erase_if(common, [&](UOp r) { return std::find(own.begin(), own.end(), r) == own.end(); });
     first = false;
   }
-  // A loop that another effect inside closes, or that an inner store does not see, cannot be taken out.
+  // A loop cannot run in parallel if an inner effect closes it as well, or an inner store does not depend on
+  // it.
   for (UOp u : ast_.toposort()) {
     if (!u.is(Op::STORE) && !u.is(Op::BUFFERIZE)) continue;
-    // Registers are a thread's own: each thread fills all that it reads.
+    // A register belongs to one thread, and each thread fills all registers that it reads.
     if (u.is(Op::STORE) && u.src(0).bufferOf().is(Op::DEFINE_REG)) continue;
     const auto& open = u.is(Op::STORE) ? u.src(0).ranges() : u.ranges();
     std::erase_if(common, [&](UOp r) { return std::find(open.begin(), open.end(), r) == open.end(); });
@@ -177,7 +178,7 @@ bool KernelOptimizer::mayOverlap(UOp range) const {
     if (u.is(Op::STORE) && std::find(open.begin(), open.end(), range) != open.end())
       written.push_back(u.src(0));
   }
-  // What was stored once must not be what is read the second time.
+  // The second computation must not read a result that the first one stored.
   return std::none_of(accesses_.begin(), accesses_.end(), [&](UOp a) {
     return std::find(written.begin(), written.end(), a) == written.end() &&
            std::any_of(written.begin(), written.end(), [&](UOp w) { return w.bufferOf() == a.bufferOf(); });
@@ -260,7 +261,7 @@ void KernelOptimizer::split(const Opt& opt, size_t axis) {
           for (UOp open : red.ranges())
             require(open.axisType() != AxisType::Reduce && open.axisType() != AxisType::Unroll &&
                         open.axisType() != AxisType::GroupReduce,
-                    opt, "the reduction is inside another one");
+                    opt, "the reduction is inside a different reduction");
   }
   }
   UOp rest = range.withSrc({UOp::constant(range.dtype(), ceilDiv(n, amount))});
@@ -329,7 +330,7 @@ void KernelOptimizer::swapAxes(size_t axis, size_t other) {
   replace[a] = withIds(a, b);
   replace[b] = withIds(b, a);
   for (auto& [from, to] : replace) untag[to] = to.withTag({});
-  // In two steps, since each range takes the other's identity.
+  // Two steps, since each range takes the ids of the other.
   static const PatternMatcher swap({kSwapRanges}), done({kSwapDone});
   this->replace(replace, swap);
   this->replace(untag, done);

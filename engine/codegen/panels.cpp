@@ -1,4 +1,4 @@
-// Which reads of a product are worth a panel, and the copy.
+// Chooses the reads of a product that are worth a panel, and makes the copy.
 #include "engine/codegen/panels.h"
 
 #include "engine/codegen/ranges.h"
@@ -11,21 +11,22 @@ namespace uopscope {
 
 namespace {
 
-/// Bytes between rows; nearer ones do not fight for places in the cache.
+/// Smallest distance of rows in bytes that makes a panel worthwhile; nearer rows do not compete for places in
+/// the cache.
 constexpr int64_t kMinDistance = 2048;
 
 bool isLoop(UOp range) {
   return range.axisType() == AxisType::Loop || range.axisType() == AxisType::Thread;
 }
 
-/// The ranges along which the read becomes a panel, none where it is not worth one.
+/// The ranges that the panel is indexed by; none if the read is not worth a panel.
 std::vector<UOp> rowsOf(UOp read, UOp reduction) {
   UOp index = read.src(1);
   if (read.srcCount() != 2 || index.is(Op::WHERE)) return {};
   UOp lanes;
   int64_t innermostUsed = -1;
   std::vector<UOp> loops;
-  for (UOp r : reduction.ranges()) { // around the reduction
+  for (UOp r : reduction.ranges()) { // the ranges around the reduction
     bool used = index.dependsOn(r);
     if (isLoop(r)) {
       if (extentOf(r) < 0) return {};
@@ -45,7 +46,7 @@ std::vector<UOp> rowsOf(UOp read, UOp reduction) {
   for (UOp r : rangesIn(reduction.src().subspan(1))) {
     if (!index.dependsOn(r)) continue;
     auto stride = coefficientOf(index, r);
-    // Lanes of terms are no rows.
+    // An unrolled range, whose terms are lanes, cannot be a row of the panel.
     if (r.axisType() != AxisType::Reduce || !stride) return {};
     rows.push_back(r);
     count *= extentOf(r);

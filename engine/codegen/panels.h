@@ -1,12 +1,11 @@
-// Panels: the elements that the lanes of a matrix product read are copied once, so that they lie side by
-// side.
+// Panels: the elements that the lanes of a matrix product read are copied once, so that they are contiguous.
 //
-// The rows of a panel (16 columns of a matrix, say) lie as far apart as the matrix is wide. Where that is a
-// multiple of a page, a cache holds eight of them and no more, and a product of 1,024 by 1,024 runs at a
-// fifth of the speed. A panel is read again for every row of the result, so copying it costs little. (Goto
-// and van de Geijn, "Anatomy of high-performance matrix multiplication", TOMS 2008.)
+// The rows of a panel (16 columns of a matrix, say) are as far apart as the matrix is wide. If that distance
+// is a multiple of a page, a cache holds only eight of the rows, and a product of 1,024 by 1,024 runs at a
+// fifth of the speed. A panel is read again for every row of the result, so its copy costs little. (Goto and
+// van de Geijn, "Anatomy of high-performance matrix multiplication", TOMS 2008.)
 //
-// The same copy puts the columns of a transposed matrix, which lie apart, side by side.
+// The same copy makes the columns of a transposed matrix contiguous, which lie apart in memory.
 //
 //   for n: for m: for k: acc += a[m*K + k] * b[k*N + n..]
 //   for n: { for k: panel[k] = b[k*N + n..];  for m: for k: acc += a[m*K + k] * panel[k] }
@@ -15,10 +14,10 @@
 
 namespace uopscope {
 
-constexpr int64_t kPanelBytes = 384 << 10; ///< it must stay in the second cache, and on the stack
+constexpr int64_t kPanelBytes = 384 << 10; ///< a panel must fit in the second-level cache and on the stack
 
-/// Whether a panel is worth its copy: `apart` where the elements of a row are, or else the rows, lie far from each
-/// other in memory; `reuse` is how often it is read.
+/// Whether a panel is worth its copy. `apart`: the elements of a row are far from each other in memory;
+/// otherwise the rows are. `reuse`: how many times the panel is read.
 constexpr bool worthPanel(bool apart, int64_t rows, double reuse, int64_t bytes) {
   constexpr int64_t kRowsApart = 16, kRows = 128;
   constexpr double kReuseApart = 4, kReuse = 16;
@@ -26,7 +25,8 @@ constexpr bool worthPanel(bool apart, int64_t rows, double reuse, int64_t bytes)
          reuse >= (apart ? kReuseApart : kReuse);
 }
 
-/// The kernel with such reads served from panels, or as it was. Ranges from `nextId` on are free.
+/// The kernel with such reads served from panels; unchanged if it has none. Range ids from `nextId` on are
+/// free.
 UOp packPanels(UOp ast, const Target& target, int64_t nextId);
 
 } // namespace uopscope

@@ -1,7 +1,7 @@
 // The pipeline: from a kernel's graph to its linear program, by the passes of kernel_passes.h.
 //
-// Every pass is a graph_rewrite that an observer sees by name. With SPEC=1 the graph is verified after each,
-// with SPEC=2 every node as a rule makes it; with IGNORE_OOB=0 indices are checked against their buffers.
+// Every pass is a graph rewrite that an observer sees by name. SPEC=1 verifies the graph after each pass,
+// SPEC=2 also every node that a rule makes. IGNORE_OOB=0 checks indices against the sizes of their buffers.
 #include "engine/base/context_var.h"
 #include "engine/base/error.h"
 #include "engine/codegen/codegen.h"
@@ -26,7 +26,7 @@ UOp run(UOp sink, const Target& target, KernelPass::Part part) {
   return sink;
 }
 
-/// The first passes, those that every kernel takes.
+/// Runs the first passes, which every kernel takes.
 UOp begin(UOp sink, const Target& target) {
   if (!sink.is(Op::SINK))
     throw Error(ErrorKind::Spec, fmt::format("a kernel is a SINK, this is {}", opName(sink.op())));

@@ -1,4 +1,4 @@
-// Text of linear programs.
+// Writes the table of instructions.
 #include "engine/codegen/program_text.h"
 
 #include <fmt/format.h>

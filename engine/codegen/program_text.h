@@ -1,4 +1,4 @@
-// Linear programs as text: for DEBUG=5 and 6, and for traces.
+// Linear programs as text, for DEBUG=5 and 6 and for traces.
 //
 //      3 RANGE            dtypes.int                  [2]  (0, AxisType.LOOP)
 #pragma once
@@ -9,7 +9,7 @@
 
 namespace uopscope {
 
-/// A line per instruction: number, operation, type, numbers of its sources (constants by value), argument.
+/// One line per instruction: number, operation, type, numbers of its sources (constants by value), argument.
 std::string programText(std::span<const UOp> program);
 
 } // namespace uopscope

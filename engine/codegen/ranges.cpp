@@ -28,7 +28,7 @@ UOp flattenRanges(Match& m) {
   size_t first = firstRangeOf(root);
   if (root.srcCount() <= first) return m.decline("it has no ranges");
   std::vector<UOp> src(root.src().begin(), root.src().begin() + static_cast<std::ptrdiff_t>(first));
-  // A range may have been replaced by an expression, or by a constant where it had one step.
+  // A range may have been replaced by an expression, or by a constant if it had one step.
   std::vector<UOp> found = rangesIn(root.src().subspan(first));
   if (std::equal(found.begin(), found.end(), root.src().begin() + static_cast<std::ptrdiff_t>(first),
                  root.src().end()))
@@ -36,8 +36,7 @@ UOp flattenRanges(Match& m) {
   if (found.size() == root.srcCount() - first &&
       std::all_of(root.src().begin() + static_cast<std::ptrdiff_t>(first), root.src().end(),
                   [](UOp s) { return s.is(Op::RANGE); }))
-    return m.decline("only the order differs, and the order given is meant"); // only the order differs, and
-                                                                              // the order given is meant
+    return m.decline("only the order differs, and the order given is meant");
   src.insert(src.end(), found.begin(), found.end());
   if (found.empty() && !root.is(Op::STORE)) return root.src(0);
   return root.withSrc(src);
@@ -86,7 +85,7 @@ int divModCount(const std::vector<UOp>& nodes) {
   return n;
 }
 
-/// Whether some address certainly needs the two ranges apart, which spares the attempt to merge them.
+/// Whether some address certainly needs both ranges; merging them is then not tried.
 bool certainlyApart(const std::vector<UOp>& nodes, UOp outer, UOp inner) {
   if (!inner.src(0).isConst()) return false;
   int64_t size = inner.src(0).arg().i();
@@ -133,7 +132,7 @@ UOp mergeRanges(Match& m) {
       replace[outer] = merged / inner.src(0);
       replace[inner] = merged % inner.src(0);
       UOp tried = graphRewrite(root.substitute(replace), rules, {.name = "simplify range"});
-      if (!tried.is(root.op())) continue; // the whole operation folded: leave that to the symbolic pass
+      if (!tried.is(root.op())) continue; // the whole operation folded, which is left to the symbolic pass
       if (divModCount(tried.toposort()) > divModCount(nodes)) continue;
       root = tried;
       anyMerged = again = true;
@@ -146,13 +145,13 @@ constexpr RuleDef kMerge[] = {RULE("merge-ranges", any({Op::END, Op::REDUCE}), m
 
 // --- cut ---
 
-/// More pieces than this would cost more code than the comparisons they spare.
+/// More pieces would cost more code than the comparisons they save.
 constexpr size_t kMaxPieces = 8;
-/// Operations that a comparison must decide about before a loop inside others is cut for it: to leave out a
-/// read, which a gate does as well, it is not worth loops that are short.
+/// The number of operations a comparison must decide about before a nested loop is cut for it. A gate leaves
+/// out a read as well, so a read alone does not justify shorter loops.
 constexpr int kWorthCutting = 4;
 
-/// Number of operations on values below the branches of a choice, counted up to kWorthCutting.
+/// The number of ALU operations below the branches of a WHERE, counted up to kWorthCutting.
 int workBelow(UOp choice) {
   int work = 0;
   visitBelow(choice.src().subspan(1), [&](UOp u) {
@@ -162,8 +161,8 @@ int workBelow(UOp choice) {
   return work;
 }
 
-/// Where comparisons with constants cut a range: its ends included, in order. Only those that decide about
-/// `worth` operations count.
+/// The sorted positions where comparisons with constants cut a range, with both ends of the range. A
+/// comparison counts only if it decides about at least `worth` operations.
 std::set<int64_t> cutsOf(std::span<const UOp> nodes, UOp range, int worth) {
   int64_t extent = range.src(0).arg().i();
   std::set<int64_t> cuts{0, extent};
@@ -181,17 +180,18 @@ std::set<int64_t> cutsOf(std::span<const UOp> nodes, UOp range, int worth) {
   return cuts;
 }
 
-/// Each piece has loops of its own: no range is closed twice.
+/// Each piece gets ranges of its own, so no range is closed twice.
 UOp cutStoreRange(Match& m) {
   auto& ctx = m.ctx<CutRangesContext>();
   UOp end = m.root(), effect = m[store];
   if (!effect.below().has(Op::CMPLT)) return m.decline("the stored value compares nothing");
-  if (effect.below().has(Op::AFTER)) return m.decline("a loop carries what it stores");
+  if (effect.below().has(Op::AFTER)) return m.decline("a loop carries the stored value");
   std::span<const UOp> loops = end.src().subspan(1);
   std::vector<UOp> nodes = effect.toposort();
   for (UOp range : loops) {
     if (!range.is(Op::RANGE) || !range.src(0).isConst() || range.axisType() != AxisType::Loop) continue;
-    if (range.arg().as<RangeArg>().ids[0] >= ctx.firstNew) continue; // once a run: the pieces fold first
+    if (range.arg().as<RangeArg>().ids[0] >= ctx.firstNew)
+      continue; // once a run: pieces are simplified first
     std::set<int64_t> cuts = cutsOf(nodes, range, loops.size() == 1 ? 0 : kWorthCutting);
     if (cuts.size() < 3 || ctx.pieces + cuts.size() - 2 > kMaxPieces) continue;
     ctx.pieces += cuts.size() - 2;

@@ -12,28 +12,28 @@
 namespace uopscope {
 
 struct SplitRangesContext {
-  std::vector<std::pair<UOp, int64_t>> splits; ///< range and the inner extent it is split by
+  std::vector<std::pair<UOp, int64_t>> splits; ///< a range and the extent of its new inner part
 };
 std::span<const RuleDef> splitRangeRules(); ///< needs SplitRangesContext
 std::span<const RuleDef> flattenRangeRules();
 std::span<const RuleDef> simplifyRangeRules();
 struct CutRangesContext {
   explicit CutRangesContext(int64_t first) : firstNew(first), nextId(first) {}
-  int64_t firstNew, nextId; ///< of ranges that are new
-  size_t pieces = 1;        ///< there are so far
+  int64_t firstNew, nextId; ///< first id of the ranges made in this run; next free id
+  size_t pieces = 1;        ///< pieces made so far
 };
 std::span<const RuleDef> cutStoreRangeRules(); ///< needs CutRangesContext
 
-/// The ranges that expressions are made of, each once, outer ones first; ranges that only
-/// the extent of one depends on are left out.
+/// The ranges that the expressions depend on, each once, outer ones first. Ranges that only the extent of a
+/// range depends on are left out.
 std::vector<UOp> rangesIn(std::span<const UOp> expressions);
-/// The first id of a range: loops further out have lower ones.
+/// The first id of a range. Outer loops have lower ids.
 int64_t idOf(UOp range);
-/// Extent of a range; -1 where it is symbolic.
+/// The extent of a range; -1 if it is symbolic.
 int64_t extentOf(UOp range);
-/// Coefficient of a range in a sum; none where it is used in another way.
+/// The coefficient of a range in a sum; none if the sum is not linear in it.
 std::optional<int64_t> coefficientOf(UOp sum, UOp range);
-/// One more than the largest id of a RANGE below, or among these nodes.
+/// One more than the largest id of a RANGE in the graph, or among these nodes.
 int64_t nextRangeId(UOp sink);
 int64_t nextRangeId(std::span<const UOp> nodes);
 

@@ -19,14 +19,14 @@ namespace {
 
 using namespace pat;
 
-/// Whether `value` is a product that a sum may take in without rounding it first.
+/// Whether `value` is a product that may be added to a sum without rounding it first.
 bool isFusedTerm(UOp value, Op how, const Target& target) {
   Scalar kind = value.dtype().kind();
   return how == Op::ADD && value.is(Op::MUL) && (kind == Scalar::Float32 || kind == Scalar::Float64) &&
          target.nativeOps.has(Op::MULACC);
 }
 
-/// sum combined with the lanes of `value` from `first` on, as many as sum has.
+/// `sum` combined with lanes of `value`: those from `first` on, as many as `sum` has.
 UOp addSlice(UOp sum, UOp value, int first, Op how, const Target& target) {
   int width = laneCount(sum);
   if (isFusedTerm(value, how, target))
@@ -35,7 +35,7 @@ UOp addSlice(UOp sum, UOp value, int first, Op how, const Target& target) {
   return sum.alu(how, {sliceLanes(value, first, width)});
 }
 
-/// Slices of `width` lanes combined pairwise, so that the depth is logarithmic.
+/// Combines slices of `width` lanes pairwise, so that the depth is logarithmic.
 UOp combineTree(UOp value, int width, Op how, const Target& target) {
   int lanes = laneCount(value);
   std::vector<UOp> parts;
@@ -52,8 +52,8 @@ UOp combineTree(UOp value, int width, Op how, const Target& target) {
   return parts[0];
 }
 
-/// `value` with lanes in another order. Operations are done again on operands in that order, so that what a load
-/// brings as a vector stays one.
+/// `value` with its lanes in a different order. Elementwise operations are rebuilt on reordered sources, so a
+/// vector that a load gives stays a vector.
 UOp reordered(UOp value, const std::vector<int64_t>& lanes, UOpMap<UOp>& done) {
   if (auto hit = done.find(value); hit != done.end()) return hit->second;
   UOp result;
@@ -67,7 +67,7 @@ UOp reordered(UOp value, const std::vector<int64_t>& lanes, UOpMap<UOp>& done) {
   return done[value] = result;
 }
 
-/// The lanes of each of `results` results, which stand together, combined by halves.
+/// Combines the lanes of each of `results` results, which are neighbours, by halves.
 UOp combineNeighbours(UOp value, int results, Op how) {
   int each = laneCount(value) / results;
   while (each > 1) {
@@ -86,9 +86,9 @@ UOp combineNeighbours(UOp value, int results, Op how) {
   return value;
 }
 
-/// Lanes of the results of tensor cores: all of them, or those that a GEP takes.
+/// Lanes of a WMMA: all of its lanes, or those that a GEP takes.
 struct TileLanes {
-  UOp wmma; ///< null where the value is none of a tensor core
+  UOp wmma; ///< null if the value does not come from a WMMA
   std::vector<int64_t> lanes;
 };
 TileLanes tileLanesOf(UOp value) {
@@ -104,8 +104,8 @@ TileLanes tileLanesOf(UOp value) {
   return t;
 }
 
-/// sum plus `lanes` of tiles, computed by the tensor cores: the sum takes the place of what each tile adds
-/// to. Null where the lanes are no whole tiles.
+/// The sum plus `lanes` of a WMMA, computed by the tensor cores: the sum becomes the third source of the
+/// WMMA. Null if the lanes are not whole tiles.
 UOp addTiles(UOp sum, UOp wmma, std::span<const int64_t> lanes) {
   const WmmaArg& arg = wmma.arg().as<WmmaArg>();
   std::array<int64_t, 3> size{1, 1, 1};
@@ -145,7 +145,8 @@ UOp reduceToAccumulator(Match& m) {
 
   int lanesOfRegister = registerLanes(ctx.target, red.dtype());
   int width = keepsAccumulators(in, out, lanesOfRegister) ? in : out;
-  // Lanes of terms come first; where they fill registers those of a result are put together, as they are loaded.
+  // The lanes of terms come first. Where they fill registers, the lanes of one result are put together, as
+  // they are loaded.
   bool together = width == in && out > 1 && lanesOfRegister > 1 && in / out % lanesOfRegister == 0;
   if (together) {
     std::vector<int64_t> lanes;
@@ -188,11 +189,11 @@ std::vector<UOp> closedBy(UOp end) {
   return {end.src().begin() + 1, end.src().end()};
 }
 
-/// The body of `end` over a range of its own in place of `range`.
+/// The body of `end` with a new range in place of `range`.
 UOp withFreshRange(UOp end, UOp range, int64_t id) {
   RangeArg arg = range.arg().as<RangeArg>();
   arg.ids = {id};
-  // Other loops over the range, already closed, stay as they are: only nodes that see the range open
+  // Loops over the range that are closed already stay as they are: only nodes that have the range in scope
   // change.
   UOpMap<UOp> changed;
   UOp fresh = range.withArg(Arg::of(arg));
@@ -273,7 +274,7 @@ UOp closeRangesOnce(UOp sink) {
       break;
     }
     if (!shared) return sink;
-    // `first` stands before `second` in topological order, so only `second` can depend on `first`.
+    // `first` comes before `second` in topological order, so only `second` can depend on `first`.
     UOpMap<UOp> now;
     if (closedBy(first) == closedBy(second) && first.ranges() == second.ranges() &&
         !second.dependsOn(first)) {
@@ -283,7 +284,8 @@ UOp closeRangesOnce(UOp sink) {
     } else {
       now[second] = withFreshRange(second, shared, nextRangeId(nodes));
     }
-    // Users are rebuilt by hand: the merged loop no longer contains the loops it replaces, so no chain can arise.
+    // Users are rebuilt by hand: the merged loop no longer contains the loops it replaces, so there is no
+    // chain of replacements.
     UOpMap<UOp> built(now);
     for (UOp u : nodes) {
       if (built.count(u)) continue;

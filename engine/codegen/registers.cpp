@@ -1,4 +1,4 @@
-// One walk finds the last user of each value, another adds and takes away.
+// The first walk finds the last user of each value, the second counts the values alive.
 #include "engine/codegen/registers.h"
 
 #include <algorithm>
@@ -19,7 +19,7 @@ int64_t wordsOf(UOp u) {
 int64_t registersOf(std::span<const UOp> program) {
   UOpMap<size_t> place;
   std::vector<size_t> last(program.size()), begins;
-  std::vector<std::pair<size_t, size_t>> loops; // first and last instruction
+  std::vector<std::pair<size_t, size_t>> loops; // their first and last instructions
   for (size_t i = 0; i < program.size(); ++i) {
     UOp u = program[i];
     place[u] = last[i] = i;

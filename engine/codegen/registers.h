@@ -1,10 +1,10 @@
-// How many 32-bit registers a thread of a linear program needs at least: the most values that are alive at
-// once.
+// A lower bound for the 32-bit registers that a thread of a linear program needs: the largest number of
+// values alive at the same time.
 //
-//   registersOf(kernel.uops)      // 12; a compiler takes some more for addresses
+//   registersOf(kernel.uops)      // 12; a compiler uses some more for addresses
 //
-// A value is alive from its instruction to its last user; one that is used in a loop it was made before stays
-// alive to the loop's end. Constants and addresses count nothing.
+// A value is alive from its instruction to its last user. A value made before a loop and used in it stays
+// alive to the end of the loop. Constants and addresses do not count.
 #pragma once
 #include "engine/uop/uop.h"
 

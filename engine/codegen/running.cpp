@@ -1,4 +1,4 @@
-// Which sums can be carried along, and the loops they become.
+// Finds the sums that a loop can carry, and makes the loops that carry them.
 #include "engine/codegen/running.h"
 
 #include "engine/codegen/ranges.h"
@@ -17,14 +17,14 @@ namespace {
 
 using namespace pat;
 
-constexpr int64_t kFewResults = 16; ///< computed anew just as well, in lanes
-constexpr int64_t kStrip = 512;     ///< accumulators that stay in the first cache
-constexpr int64_t kLanes = 16;      ///< of a strip whose steps lie apart in memory
+constexpr int64_t kFewResults = 16; ///< so few results are computed independently just as fast, in lanes
+constexpr int64_t kStrip = 512;     ///< accumulators that fit in the first-level cache
+constexpr int64_t kLanes = 16;      ///< lanes of a strip whose steps are not contiguous
 
-/// A kernel of one store of one sum.
+/// A kernel that is one store of one sum.
 struct OneSum {
   UOp end, store, sum;
-  std::vector<UOp> loops; ///< around the store
+  std::vector<UOp> loops; ///< the loops around the store
 };
 
 bool findSum(UOp sink, OneSum& k) {
@@ -43,10 +43,10 @@ bool findSum(UOp sink, OneSum& k) {
   return k.sum.dtype().count() == 1;
 }
 
-/// The part of a loop that runs inside the loop that carries sums.
+/// The part of a loop that runs inside the loop that carries the sums.
 struct Strip {
   UOp loop, inner;
-  UOpMap<UOp> replace; ///< the loop in terms of what is left of it and the part
+  UOpMap<UOp> replace; ///< the loop, as an expression of its remaining outer part and the strip
   std::vector<UOp> rest;
 };
 
@@ -56,8 +56,8 @@ int64_t divisorUpTo(int64_t n, int64_t most) {
   return 1;
 }
 
-/// Of the loops but for `carrier`: the one whose results lie side by side, else the longest, where each step is a
-/// lane.
+/// Chooses a strip among the loops other than `carrier`: the loop along which results are contiguous; without
+/// one, the longest loop, whose steps become lanes.
 Strip stripOf(const OneSum& k, UOp carrier, int64_t nextId) {
   Strip s;
   AxisType type = AxisType::Loop;
@@ -94,19 +94,19 @@ UOp simplified(UOp u) {
   return graphRewrite(u, sym(), {.name = "running sum"});
 }
 
-/// Whether what a read gives, or a constant, leaves a sum as it is.
+/// Whether the node is a read that gives the identity of the sum, or the identity as a constant.
 bool isIdentity(UOp u, Op how) {
   if (u.is(Op::INDEX)) return how == Op::ADD && u.src(1).isInvalidConst();
   return u.isConst() && u == identityElement(how, u.dtype());
 }
 
-/// Whether the sum for step i of a loop is that for the step before and the term at the end of its range: terms
-/// depend on i + k alone, and are nothing wherever a later step drops them.
+/// Whether the sum of step i is the sum of step i - 1 plus the last term. This holds if terms depend on i + k
+/// alone, and are the identity wherever a later step would drop them.
 bool isRunning(UOp sum, UOp i, int64_t nextId) {
   UOp k = sum.src(1), value = sum.src(0);
   int64_t n = extentOf(i);
   if (extentOf(k) != n || !value.dependsOn(i)) return false;
-  for (UOp u : value.toposort()) // only what is added up may use them in other ways
+  for (UOp u : value.toposort()) // only the summed value may use the ranges in other ways
     if (u.is(Op::RANGE) && u != k && u.dependsOn(k)) return false;
   auto at = [&](int64_t extent) {
     UOpMap<UOp> replace;
@@ -131,7 +131,7 @@ UOp runningSum(Match& m) {
     return fmt::format("a result along {} is the one before it and one more term: {} steps instead of {}",
                        i.render(), extentOf(i), extentOf(i) * extentOf(i));
   });
-  // It runs inside all other loops but the strip.
+  // The carrier runs inside all remaining loops, and the strip inside the carrier.
   UOp carrier = UOp::range(i.src(0), {nextId++}, AxisType::Reduce);
   Strip strip = stripOf(k, i, nextId);
   UOpMap<UOp> replace = strip.replace, lastTerm;
@@ -161,9 +161,9 @@ UOp runningSum(Match& m) {
   return sink.withSrc({to.store(value).end(withInner(loops, strip))});
 }
 
-/// A condition that is true for one step of a loop: `index == loop`.
+/// A condition `index == loop`, which holds for one step of a loop.
 struct Chosen {
-  UOp loop, index, others; ///< what else has to hold, null: nothing
+  UOp loop, index, others; ///< the remaining conditions; null: none
 };
 bool findChoice(const SumTerm& term, const OneSum& k, Chosen& c) {
   for (UOp condition : term.conditions) {
@@ -203,7 +203,7 @@ UOp scatterSum(Match& m) {
                        extentOf(c.loop));
   });
   int64_t nextId = nextRangeId(sink);
-  UOpMap<UOp> terms; // inside all other loops but the strip
+  UOpMap<UOp> terms; // inside all remaining loops but the strip
   for (UOp r : rangesIn(k.sum.src().subspan(1)))
     terms[r] = UOp::range(r.src(0), {nextId++}, AxisType::Reduce);
   Strip strip = stripOf(k, c.loop, nextId++);
@@ -219,7 +219,7 @@ UOp scatterSum(Match& m) {
 
   UOp chosen = c.index.cast(dtypes::index), valid = (chosen >= 0) & (chosen < extentOf(c.loop));
   if (c.others) valid = valid & c.others;
-  add[c.loop] = chosen.substitute(strip.replace); // what is put in is not looked at again
+  add[c.loop] = chosen.substitute(strip.replace); // replacements are not searched again
   UOp place = address.substitute(add).validWhere(valid.substitute(strip.replace)).substitute(terms);
   std::vector<UOp> before{cleared}, loops = strip.rest;
   for (UOp r : rangesIn(k.sum.src().subspan(1))) {

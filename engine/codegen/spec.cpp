@@ -1,4 +1,4 @@
-// Rules of validity.
+// The rules that define valid graphs of each stage.
 #include "engine/codegen/spec.h"
 
 #include "engine/base/error.h"

@@ -1,12 +1,12 @@
-// type_verify: valid graphs, described by sets of rules. A rule matches a node and answers with it where it is
-// valid; a node that no rule accepts is an error that names the node, its neighbours and the pass that made
+// type_verify: sets of rules describe the valid graphs. A rule matches a node and answers whether it is
+// valid. A node that no rule accepts is an error that names the node, its neighbours and the pass that made
 // it.
 //
 //   typeVerify(sink, SpecStage::Kernel, "early movement ops");
 //   typeVerify(program);                       // a linear program: also order, nesting, types lowered
 //
-// Each stage has its own limits: a kernel graph has ranges, reductions and index types; a lowered
-// graph has none of the index type and no movement; a program is a list.
+// Each stage has its own rules: a kernel graph has ranges, reductions and index types; a lowered graph has no
+// index type and no movement operation; a program is a list.
 #pragma once
 #include "engine/rewrite/matcher.h"
 
@@ -16,7 +16,7 @@ enum class SpecStage : uint8_t { Kernel, Lowered };
 const PatternMatcher& kernelSpec();
 const PatternMatcher& programSpec();
 
-/// Throws Error(Spec).
+/// Throws Error(Spec) for a node that is not valid in the stage.
 void typeVerify(UOp sink, SpecStage stage, std::string_view pass);
 void typeVerify(std::span<const UOp> program);
 

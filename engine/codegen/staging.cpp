@@ -1,4 +1,4 @@
-// Which reads are staged, the copy, and where an element lies in shared memory.
+// Chooses the reads that are staged, makes the copy, and lays out its elements in shared memory.
 #include "engine/codegen/staging.h"
 
 #include "engine/codegen/ranges.h"
@@ -19,20 +19,20 @@ bool isThread(UOp range) {
   return range.axisType() == AxisType::Local;
 }
 
-/// A loop of a tile: a thread, a result of a thread, or a term.
+/// A loop that the address of a read depends on: over threads, over results of a thread, or over terms.
 struct Digit {
   UOp range;
   int64_t extent, stride;
-  int64_t inShared = 0; ///< its stride there
+  int64_t inShared = 0; ///< its stride in shared memory
 };
 struct Tile {
   UOp read;
-  std::vector<Digit> digits; ///< nearest in memory first
+  std::vector<Digit> digits; ///< sorted by stride, the smallest first
   int64_t size = 1, reuse = 1, vector = 1;
-  int64_t bytes = 0, step = 0; ///< of one half in shared memory, in elements
+  int64_t bytes = 0, step = 0; ///< of one half of the shared memory; `step` counts elements
 };
 
-/// Threads of a group, in order of their numbers, the fastest first.
+/// The LOCAL ranges, in order of their part in the thread number, the fastest first.
 std::vector<UOp> threadsOf(UOp ast) {
   std::vector<UOp> threads;
   for (UOp u : ast.toposort())
@@ -42,14 +42,15 @@ std::vector<UOp> threadsOf(UOp ast) {
   return threads;
 }
 
-/// Places digits in shared memory: lanes of a vector first, then threads, then further results, terms last.
+/// Chooses strides in shared memory: lanes of a vector vary fastest, then threads, then further results, then
+/// terms.
 void layOut(Tile& tile) {
   auto rank = [&](const Digit& d) {
     if (d.range.axisType() == AxisType::Unroll) return 3;
     if (isThread(d.range)) return 1;
     for (const Digit& other : tile.digits)
       if (other.range.axisType() == AxisType::Upcast)
-        return other.range == d.range ? 0 : 2; // the nearest one
+        return other.range == d.range ? 0 : 2; // the UPCAST with the smallest stride
     return 2;
   };
   std::vector<size_t> order(tile.digits.size());
@@ -116,7 +117,7 @@ public:
   Stage(const std::vector<UOp>& threads, UOp steps, int64_t nextId)
       : threads_(threads), steps_(steps), nextId_(nextId) {}
 
-  /// The copy of this thread's part, as an effect.
+  /// The copy of this thread's part of the tile, as an effect.
   UOp copy(const Tile& tile, UOp memory) {
     int64_t group = 1;
     UOp number = UOp::index(0);
@@ -166,7 +167,7 @@ constexpr RuleDef kStaged[] = {RULE("read-from-shared", pat::any(Op::INDEX), pat
 
 constexpr RuleDef kTerms[] = {RULE("loop-over-staged-terms", pat::any(Op::RANGE), pat::entry())};
 
-/// The one sum of a kernel and the loop over its steps; null where there are others.
+/// The one reduction of a kernel and the loop over its steps; null if there are several.
 struct Sum {
   UOp reduction, steps;
 };
@@ -200,7 +201,7 @@ UOp stageOperands(UOp ast, const Target& target, int64_t nextId) {
     if (!read.is(Op::INDEX) || !read.src(0).is(Op::DEFINE_GLOBAL) || !sum.reduction.src(0).dependsOn(read))
       continue;
     auto tile = tileOf(read, sum.reduction, threads);
-    if (!tile) return ast; // an operand that stays in global memory would be the one that is waited for
+    if (!tile) return ast; // one operand left in global memory would take as long as both
     bytes += 2 * tile->step * read.dtype().itemsize();
     tiles.push_back(std::move(*tile));
   }
@@ -223,7 +224,8 @@ UOp stageOperands(UOp ast, const Target& target, int64_t nextId) {
   });
   static const PatternMatcher useShared({kStaged}), asLoop({kTerms});
   ast = replaceNodes(ast, staged, useShared, "shared operands");
-  // Operands of a step no longer wait for memory: a loop over its terms needs the registers of one term.
+  // The operands of a step are in shared memory now: a loop over its terms needs the registers of a single
+  // term.
   UOpMap<UOp> loops;
   for (UOp u : ast.toposort())
     if (u.is(Op::RANGE) && u.axisType() == AxisType::Unroll)

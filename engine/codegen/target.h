@@ -1,4 +1,6 @@
-// Target: the facts about a machine that code generation needs. A renderer owns one; passes read it.
+// Target: the facts about a machine that code generation needs. A renderer owns one, and passes read it.
+//
+//   if (target.hasLocal) ...       // the ranges become work groups
 #pragma once
 #include "engine/rewrite/matcher.h"
 
@@ -8,9 +10,9 @@
 
 namespace uopscope {
 
-/// A unit that multiplies tiles: a warp of threads holds parts of each tile. Where a coordinate lies is said
-/// bit by bit, lowest first: "l2l3l4e1" is made of bits 2 to 4 of the thread's number in its warp and bit 1
-/// of the element's number in the thread.
+/// A unit that multiplies tiles: the threads of a warp hold parts of each tile. A layout gives the bits of a
+/// coordinate, lowest first: "l2l3l4e1" consists of bits 2 to 4 of the thread's number in its warp and of bit
+/// 1 of the element's number in its thread.
 struct TensorCore {
   const char* name;
   DType in, out;
@@ -22,22 +24,21 @@ struct TensorCore {
 
 struct Target {
   std::string device;          ///< "CPU", "REF", "NULL", "CUDA" ...
-  std::string suffix;          ///< of the renderer: "C", "LLVM" ...
+  std::string suffix;          ///< names the renderer: "C", "LLVM" ...
   bool hasLocal = false;       ///< work groups with local indices
   bool hasShared = false;      ///< memory shared by a work group
   bool hasThreads = false;     ///< outer loop split over CPU threads
   bool supportsVectors = true; ///< loads and stores of several lanes
-  int maxVectorLanes = 4;      ///< of a load or store of 32-bit values (other widths in proportion)
-  int vectorLimit = 64;        ///< lanes of the longest vector type, whatever its elements
+  int maxVectorLanes = 4;      ///< for loads and stores of 32-bit values (other widths in proportion)
+  int vectorLimit = 64;        ///< lanes of the longest vector type, for any element type
   bool alignedVectors = false; ///< a load or store of n lanes must be aligned to n elements
-  int aluLanes = 1; ///< lanes of arithmetic on values the renderer writes as one operation; 1: scalars only
+  int aluLanes = 1; ///< lanes of arithmetic that the renderer writes as one operation; 1: scalars only
   std::vector<TensorCore> tensorCores = {};
   std::array<int64_t, 3> globalMax{0x8FFFFFFF, 65535, 65535}, localMax{1024, 1024, 64};
   int64_t sharedMax = 32768;
-  OpSet nativeOps =
-      group::kAlu; ///< ALU operations the target has for the types it supports; others are decomposed
-  const PatternMatcher* extraMatcher = nullptr; ///< the renderer's own rules, with the final rewrite
-  const PatternMatcher* preMatcher = nullptr;   ///< a user's rules, run right before the kernel is finalised
+  OpSet nativeOps = group::kAlu; ///< operations of the target, on types it supports; the rest is decomposed
+  const PatternMatcher* extraMatcher = nullptr; ///< the renderer's own rules, applied in the final rewrite
+  const PatternMatcher* preMatcher = nullptr;   ///< a user's rules, before the kernel is finalised
   /// Whether values of the type can be stored and computed with.
   bool (*supportsDtype)(DType) = nullptr;
 };

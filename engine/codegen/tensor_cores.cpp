@@ -1,12 +1,12 @@
-// OptOps.TC: a sum of products is computed by a tensor core. The rows, columns and terms of a product of
-// matrices are cut into tiles; inside a tile they follow from the number of the thread in its warp and of
-// its element, as the core's layouts say.
+// OptOps.TC: a tensor core computes a sum of products. The rows, columns and terms of the matrix product are
+// cut into tiles. The coordinates inside a tile are computed from the number of the thread in its warp and
+// the number of its element, as the core's layouts describe.
 //
 //   sum over k of a[i,k] * b[k,j]  becomes  sum over ko of WMMA(8 elements of a, 4 of b, zeros), 4 results a
-//   thread; the accumulator takes the place of the zeros when the sum becomes a loop.
+//   thread; the accumulator replaces the zeros when the sum becomes a loop.
 //
-// Opt: axis is the number of the choice among (rows, columns, terms) that fit; arg is (core or -1 for the
-// first that fits, 2 to pad loops that do not divide, 1).
+// In the Opt, axis is the number of the choice among the (rows, columns, terms) that fit; arg is (core, or -1
+// for the first that fits; 2 to pad loops that do not divide; 1).
 #include "engine/codegen/opt.h"
 #include "engine/codegen/ranges.h"
 #include "engine/rewrite/replacement.h"
@@ -19,7 +19,7 @@
 
 namespace uopscope {
 
-/// A sum of products, and which of its loops can be rows, columns and terms.
+/// A sum of products, and the loops chosen as its rows, columns and terms.
 struct TensorCoreProduct {
   UOp sum, left, right;
   UOp row, column, term;
@@ -41,13 +41,13 @@ int64_t columnsOf(const TensorCore& core) {
 int64_t termsOf(const TensorCore& core) {
   return int64_t{1} << bitsOf(core.a.column);
 }
-/// Ranges of two steps, one for each bit of an element's number.
+/// Makes ranges of two steps, one for each bit of an element's number.
 size_t elementBits(const TensorCore::Layout& layout) {
   std::string all = std::string(layout.row) + layout.column;
   return static_cast<size_t>(std::count(all.begin(), all.end(), 'e'));
 }
 
-/// The coordinate a layout describes.
+/// The coordinate that a layout describes.
 UOp coordinate(std::string_view layout, UOp thread, const std::vector<UOp>& elements) {
   UOp sum = UOp::index(0);
   for (size_t i = 0; i < layout.size(); i += 2) {
@@ -57,7 +57,7 @@ UOp coordinate(std::string_view layout, UOp thread, const std::vector<UOp>& elem
       sum = sum + elements[bit] * weight;
       continue;
     }
-    // Neighbouring bits of the thread's number are taken at once.
+    // Consecutive bits of the thread's number become one expression.
     size_t run = 1;
     while (i + 2 * run < layout.size() && layout[i + 2 * run] == 'l' &&
            static_cast<size_t>(layout[i + 2 * run + 1] - '0') == bit + run)
@@ -72,7 +72,7 @@ bool contains(const std::vector<UOp>& list, UOp u) {
   return std::find(list.begin(), list.end(), u) != list.end();
 }
 
-/// Everything a tensor core with these types could compute, in order.
+/// All products that a tensor core with these types could compute, in order.
 std::vector<Product> productsFor(const TensorCore& core, const std::vector<UOp>& sums,
                                  const std::vector<UOp>& parallel) {
   std::vector<Product> found;
@@ -105,7 +105,7 @@ Arg flat(const std::vector<std::pair<int64_t, int64_t>>& list) {
   return Arg::of(numbers);
 }
 
-/// A product written for a tensor core: its tiles, the threads of one tile and the elements of each thread.
+/// A product rewritten for a tensor core: its tiles, the threads of a tile and the elements of each thread.
 class CoreKernel {
 public:
   CoreKernel(const TensorCore& core, const Product& product, int64_t& nextId)
@@ -155,7 +155,7 @@ public:
   }
 
 private:
-  /// The slowest axis of a vector has the smallest id, which is how the expander lays vectors out.
+  /// The slowest axis of a vector gets the smallest id: the expander lays vectors out in this order.
   std::vector<UOp> elementsOf(const TensorCore::Layout& layout, AxisType type) {
     std::vector<UOp> elements(elementBits(layout));
     for (size_t i = elements.size(); i-- > 0;) elements[i] = UOp::range(2, nextId_++, type);
@@ -171,7 +171,7 @@ private:
   UOp term(const char* layout, const std::vector<UOp>& elements) const {
     return terms_ * termsOf(core_) + coordinate(layout, thread_, elements);
   }
-  /// Axes of a vector, the slowest first, as the expander counts them.
+  /// The axes of a vector as the expander numbers them, the slowest first.
   static std::vector<std::pair<int64_t, int64_t>> axes(const std::vector<UOp>& elements) {
     std::vector<std::pair<int64_t, int64_t>> list;
     for (auto e = elements.rbegin(); e != elements.rend(); ++e)
@@ -195,7 +195,7 @@ constexpr RuleDef kTiles[] = {RULE("tile-of-tensor-core", any(Op::RANGE), entry(
 
 } // namespace
 
-/// Padding makes the kernel anew, so its parts are looked up again; where it fails, the kernel stays.
+/// Padding rebuilds the kernel, so its products are searched again. The kernel is unchanged if padding fails.
 std::vector<Product> KernelOptimizer::paddedToTiles(const Opt& opt, const TensorCore& core, size_t choice,
                                                     bool mayPad) {
   std::vector<Product> found = productsFor(core, reduces_, parallelRanges());

@@ -1,4 +1,4 @@
-// The cost of ways to compute a reduction in tiles.
+// The cost model for tiles of a reduction, and the search for the cheapest tile.
 #include "engine/codegen/tiling.h"
 
 #include "engine/codegen/panels.h"
@@ -13,24 +13,24 @@ namespace uopscope {
 
 namespace {
 
-constexpr int64_t kMaxVector = 32;                 ///< along one axis
-constexpr int64_t kMaxRows = 8;                    ///< of another axis
+constexpr int64_t kMaxVector = 32;                 ///< lanes along one axis
+constexpr int64_t kMaxRows = 8;                    ///< rows along a second axis
 constexpr double kLatency = 4;                     ///< cycles until an accumulator may be added to again
 constexpr double kStepOverhead = 1.5;              ///< cycles of a step of the loop
-constexpr double kCached = 128 << 10;              ///< elements that a core keeps near itself
-constexpr double kNear = 8 << 10;                  ///< elements in the first cache
+constexpr double kCached = 128 << 10;              ///< elements that a core's own caches hold
+constexpr double kNear = 8 << 10;                  ///< elements that the first-level cache holds
 constexpr double kStream = 3;                      ///< cycles until memory has delivered a vector, at best
-constexpr double kNextCache = 8, kLastCache = 2.5; ///< elements a cycle that come from behind the first cache
-constexpr double kLine = 16;                       ///< elements that come together
+constexpr double kNextCache = 8, kLastCache = 2.5; ///< elements a cycle from the caches behind the first
+constexpr double kLine = 16;                       ///< elements of a cache line
 constexpr double kTouch =
-    0.02; ///< cycles of a load that hides behind arithmetic: of equal tiles that with fewer wins
+    0.02; ///< cycles of a load hidden behind arithmetic: of equal tiles the one with fewer loads wins
 constexpr double kAddressing = 6;   ///< operations of an address with divisions
-constexpr double kThere = 0.4;      ///< of the lanes of a strided window; the rest are known to be 0
-constexpr double kPanelCare = 1.15; ///< factor on the price of a panel: where both cost the same, memory that
-                                    ///< is in order already is read directly
-constexpr int64_t kWindow = 5;      ///< a sum as short as this is written out, and gates by it fold
+constexpr double kThere = 0.4;      ///< part of the lanes of a strided window that is read; the rest is 0
+constexpr double kPanelCare = 1.15; ///< factor on the cost of a panel: at equal cost, contiguous memory
+                                    ///< is read without a panel
+constexpr int64_t kWindow = 5;      ///< a sum of at most this length is unrolled, and its gates fold
 
-/// Registers that are left for accumulators.
+/// Registers available for accumulators.
 constexpr double accumulators(int64_t registerLanes) {
   return registerLanes < 16 ? 13 : 28;
 }
@@ -53,7 +53,7 @@ public:
       streams_ += std::all_of(axes.begin(), axes.end(), [&](const TileAxis& a) { return a.strides[r] != 0; });
   }
 
-  /// Cycles per lane and step; `lanes` is the axis that lies in vectors, `rows` are taken along.
+  /// Cycles per lane and step. `lanes` is the axis in vectors; `rows` are the further axes of the tile.
   double cost(Chosen lanes, const std::vector<Chosen>& rows) const {
     const TileAxis& v = axes_[lanes.axis];
     int64_t rowCount = 1;
@@ -116,16 +116,15 @@ public:
     double stores =
         v.writtenInOrder && !v.isTerm ? operations : static_cast<double>(v.isTerm ? rowCount : all);
     cycles = std::max(cycles, fromCaches(lanes, rows)) + kTouch * loads;
-    // A step over lanes of terms takes several of them.
+    // If lanes are terms, a step of the loop takes several terms.
     double steps = v.isTerm ? steps_ / static_cast<double>(lanes.amount) : steps_;
     cycles += kStepOverhead + (stores + (v.isTerm ? 3 * operations : 0)) / steps;
-    // Along the terms memory is read in order, whatever the tile; across them a wide tile reads more of each
-    // row.
+    // Along the terms, memory is read in order by any tile. Across them, a wider tile reads more of each row.
     if (v.isTerm) cycles = std::max(cycles, streams_ * vectorsOf(all) * kStream);
     return cycles * (panels ? kPanelCare : 1) * repeated(lanes, rows) / static_cast<double>(all);
   }
 
-  /// How often the memory that the lanes read is read again, where it lies apart and a panel is worth its copy
+  /// How many times the memory that the lanes read is read again, if it is not contiguous and worth a panel
   /// (see panels.h); else 0.
   double panelReuse(size_t read, Chosen lanes, const std::vector<Chosen>& rows) const {
     const TileAxis& v = axes_[lanes.axis];
@@ -136,7 +135,7 @@ public:
       if (a.gates[read] || a.strides[read] == TileAxis::kNotLinear) return 0;
       if (a.isTerm && a.strides[read]) terms *= a.extent;
     }
-    // Loops inside the innermost one that it moves with.
+    // The read is repeated by the loops inside the innermost loop that its address depends on.
     double reuse = 1;
     for (size_t i = axes_.size(); i-- > 0;) {
       size_t at = place(i, lanes, rows);
@@ -152,8 +151,8 @@ public:
   static constexpr double kNever = std::numeric_limits<double>::infinity();
 
 private:
-  /// The axis whose loop is the i-th from outside: that over the lanes is put outside that over the rows
-  /// (heuristic.cpp).
+  /// The axis of the i-th loop from outside. The loop over the lanes is placed outside of the loop over the
+  /// rows (heuristic.cpp).
   size_t place(size_t i, Chosen lanes, const std::vector<Chosen>& rows) const {
     bool swapped = !rows.empty() && !axes_[lanes.axis].isTerm && rows.back().axis < lanes.axis;
     if (!swapped) return i;
@@ -166,7 +165,7 @@ private:
     return 1;
   }
 
-  /// How often a result is computed: more than once where tiles overlap.
+  /// How many times a result is computed on average: more than once where tiles overlap.
   double repeated(Chosen lanes, const std::vector<Chosen>& rows) const {
     auto of = [&](Chosen c) {
       int64_t extent = axes_[c.axis].extent, rest = extent % c.amount;
@@ -177,8 +176,8 @@ private:
     return times;
   }
 
-  /// Whether gates and divisions in the address of a read fold when the code is made: the lanes are the whole
-  /// axis, and the sums they go over are short enough to be written out.
+  /// Whether gates and divisions in the address of a read fold at compile time: the lanes are the whole axis,
+  /// and the sums that the address depends on are short enough to be unrolled.
   bool isKnownInAdvance(size_t read, Chosen lanes, int64_t all) const {
     if (lanes.amount != axes_[lanes.axis].extent) return false;
     for (const TileAxis& a : axes_) {
@@ -189,13 +188,14 @@ private:
     return all <= mostWrittenOut(width_);
   }
 
-  /// Cycles until a step has its elements. A read stays in a cache from one turn of the innermost loop that it
-  /// does not move with to the next where what it reads within a turn fits; else it comes from the cache behind.
+  /// Cycles until the caches have delivered the elements of a step. Take the innermost loop that a read does
+  /// not depend on: if the elements of one iteration fit in a cache, the next iteration finds them there;
+  /// else they come from the next cache.
   double fromCaches(Chosen lanes, const std::vector<Chosen>& rows) const {
     double cycles = 0;
     for (size_t r = 0; r < reads_; ++r) {
-      double step = 1, turn = 1; // elements of a step of the tile, of a turn of the loop
-      double unused = panelReuse(r, lanes, rows) > 0 ? 1 : kLine; // of a line of memory
+      double step = 1, turn = 1; // elements of a step of the tile, and of an iteration of that loop
+      double unused = panelReuse(r, lanes, rows) > 0 ? 1 : kLine; // fetched elements per used element
       bool again = false;
       for (size_t i = axes_.size(); i-- > 0;) {
         size_t at = place(i, lanes, rows);
@@ -218,10 +218,10 @@ private:
   const std::vector<TileAxis>& axes_;
   size_t reads_;
   int64_t width_;
-  double steps_ = 1, streams_ = 0; ///< reads that come from memory, each element once
+  double steps_ = 1, streams_ = 0; ///< number of reads that come from memory, each element once
 };
 
-/// Amounts to take of an axis: its divisors, and where tiles may overlap multiples of `whole`.
+/// The amounts to try for an axis: its divisors and, where tiles may overlap, multiples of `whole`.
 std::vector<int64_t> amounts(const TileAxis& axis, int64_t upTo, int64_t whole) {
   std::vector<int64_t> found;
   if (axis.oneByOne) upTo = 1;
@@ -277,7 +277,7 @@ Tile chooseTile(const std::vector<TileAxis>& axes, size_t reads, int64_t registe
           for (int64_t m : few[a])
             if (m > 1) {
               consider({v, n}, {{a, m}});
-              // Lanes of terms share what they load with rows of either side.
+              // Lanes of terms can share their loads with rows of both operands.
               if (axes[v].isTerm && n % registerLanes == 0)
                 for (size_t b = a + 1; b < axes.size(); ++b)
                   if (b != v)
@@ -285,7 +285,7 @@ Tile chooseTile(const std::vector<TileAxis>& axes, size_t reads, int64_t registe
                       if (o > 1) consider({v, n}, {{a, m}, {b, o}});
             }
     }
-  // A third axis, where it makes the tile cheaper.
+  // A third axis is added if it makes the tile cheaper.
   if (rows.size() == 1) {
     Chosen v = lanes, row = rows[0];
     for (size_t b = 0; b < axes.size(); ++b)

@@ -1,8 +1,8 @@
 // Transcendental functions by arithmetic: range reduction on the bits of the number, then a series on a small
 // interval.
 //
-// Accuracy: float32 within about 1.5 units in the last place, float64 within about 4; float16 and bfloat16
-// are computed as float32. The sine of a float64 loses accuracy above 2^30, and is 0 above 2^53. Infinities,
+// Accuracy: float32 within about 1.5 units in the last place, float64 within about 4. float16 and bfloat16
+// are computed as float32. The sine of a float64 loses accuracy above 2^30 and is 0 above 2^53. Infinities,
 // NaN, zeros and denormals give the results of the C library.
 #include "engine/base/context_var.h"
 #include "engine/codegen/decompositions.h"
@@ -34,8 +34,8 @@ UOp mul(UOp a, double v) {
   return a * num(a, v);
 }
 
-/// a*b + c, rounded once where the machine can. The choice is the target's alone, so that every kernel has
-/// the same value.
+/// a*b + c, rounded once if the machine can. The target alone decides, so every kernel computes the same
+/// value.
 class MultiplyAdd {
 public:
   explicit MultiplyAdd(const Target& target) : fused_(isNative(target, Op::MULACC)) {}
@@ -45,7 +45,7 @@ private:
   bool fused_;
 };
 
-/// Questions about an argument, answered at once where its interval is known.
+/// Conditions on an argument, which fold to a constant where its interval is known.
 class Argument {
 public:
   explicit Argument(UOp v) : v_(v), interval_(floatInterval(v)) {}
@@ -65,7 +65,7 @@ public:
     if (interval_ && (interval_->high < c || c < interval_->low)) return yes();
     return ne(v_, num(v_, c));
   }
-  /// Known to lie there.
+  /// Whether the argument is known to lie between these bounds.
   bool within(double low, double high) const { return interval_ && interval_->within(low, high); }
   UOp yes() const { return UOp::constant(dtypes::bool_.vec(laneCount(v_)), int64_t{1}); }
   UOp no() const { return UOp::constant(dtypes::bool_.vec(laneCount(v_)), int64_t{0}); }
@@ -91,11 +91,11 @@ Layout layoutOf(UOp v) {
 UOp shiftLeft(UOp v, int by) {
   return v * v.constLike(int64_t{1} << by);
 }
-/// Towards minus infinity: v >> by of a signed integer.
+/// v >> by of a signed integer, rounded towards minus infinity.
 UOp shiftDown(UOp v, int by) {
   return v.alu(Op::SHR, {v.constLike(by)});
 }
-/// 2^e for an exponent of a normal number.
+/// 2^e, for the exponent e of a normal number.
 UOp powerOfTwo(UOp e, DType type, const Layout& l) {
   return shiftLeft(e + e.constLike(l.bias), l.mantissa).bitcast(type);
 }
@@ -110,7 +110,7 @@ UOp horner(UOp v, const C& fromHighest, const MultiplyAdd& multiplyAdd) {
   return sum;
 }
 
-/// 2^s = sum of (s ln 2)^k / k!, |s| <= 1/2.
+/// Coefficients of 2^s = sum of (s ln 2)^k / k!, for |s| <= 1/2.
 std::vector<double> exp2Series(int degree) {
   std::vector<double> c(static_cast<size_t>(degree) + 1);
   double term = 1;
@@ -130,7 +130,7 @@ UOp exp2Of(UOp v, const MultiplyAdd& multiplyAdd) {
   UOp e = nearest(safe, l);
   UOp s = safe + mul(e.cast(v.dtype()), -1);
   UOp p = horner(s, exp2Series(isDouble(v) ? 13 : 7), multiplyAdd);
-  // In two factors, so that results at both ends of the range do not pass through infinity or zero.
+  // Two factors, so that results near both ends of the range do not pass through infinity or zero.
   UOp half = shiftDown(e, 1), other = e + half * half.constLike(-1);
   UOp result = p * powerOfTwo(half, v.dtype(), l) * powerOfTwo(other, v.dtype(), l);
   UOp outside = (v < num(v, 0.0)).where(num(v, 0.0), num(v, kInf));
@@ -143,7 +143,7 @@ UOp log2Of(UOp v, const MultiplyAdd& multiplyAdd) {
   Argument arg(v);
   UOp tiny = arg.below(smallest);
   UOp normal = tiny.where(mul(v, scale), v);
-  // Exponent of normal / 0.75, so that the mantissa lies in [0.75, 1.5).
+  // The exponent of normal / 0.75, which brings the mantissa into [0.75, 1.5).
   UOp bits = mul(normal, 4.0 / 3.0).bitcast(l.bits);
   UOp e = (shiftDown(bits, l.mantissa) & bits.constLike(l.mask)) + bits.constLike(-l.bias);
   UOp m = (normal.bitcast(l.bits) + shiftLeft(e, l.mantissa) * e.constLike(-1)).bitcast(v.dtype());
@@ -153,7 +153,7 @@ UOp log2Of(UOp v, const MultiplyAdd& multiplyAdd) {
   int terms = isDouble(v) ? 12 : 6;
   std::vector<double> series;
   for (int k = terms - 1; k >= 1; --k) series.push_back(2 / std::numbers::ln2 / (2 * k + 1));
-  // The leading coefficient in two parts keeps the last bits of a result near zero.
+  // Splitting the leading coefficient in two keeps the last bits of a result near zero.
   double lead = 2 / std::numbers::ln2,
          high = isDouble(v) ? lead : static_cast<double>(static_cast<float>(lead));
   UOp tail = horner(s2, series, multiplyAdd) * s2 * s;
@@ -166,7 +166,7 @@ UOp log2Of(UOp v, const MultiplyAdd& multiplyAdd) {
 
 // --- sine ---
 
-/// 2/pi in 32-bit digits, one before the binary point: enough for the largest exponent of a float32.
+/// 2/pi in 32-bit digits, one before the binary point. They suffice for the largest exponent of a float32.
 constexpr std::array<int64_t, 8> kTwoOverPi{0,          0xA2F9836E, 0x4E441529, 0xFC2757D1,
                                             0xF534DDC0, 0xDB629599, 0x3C439041, 0xFE5163AB};
 
@@ -174,7 +174,7 @@ struct Reduced {
   UOp rest, quadrant; ///< v = quadrant * pi/2 + rest
 };
 
-/// For small arguments: subtract a multiple of pi/2 given in parts that multiply exactly.
+/// For small arguments: subtracts a multiple of pi/2, given in parts whose products are exact.
 Reduced reduceSmall(UOp v, const MultiplyAdd& multiplyAdd) {
   Layout l = layoutOf(v);
   UOp q = nearest(mul(v, 2 / std::numbers::pi), l), f = q.cast(v.dtype());
@@ -190,8 +190,8 @@ Reduced reduceSmall(UOp v, const MultiplyAdd& multiplyAdd) {
   return {rest, q.cast(dtypes::int32.vec(laneCount(v)))};
 }
 
-/// For any finite float32: the mantissa times the digits of 2/pi that matter at its exponent, in 64-bit
-/// integers; the digits above the point modulo 4 are the quadrant, those below the rest.
+/// For any finite float32: multiplies the mantissa by the digits of 2/pi that matter at its exponent, in
+/// 64-bit integers. The digits above the point modulo 4 are the quadrant, the digits below it the rest.
 Reduced reduceAny(UOp v) {
   int n = laneCount(v);
   DType narrow = dtypes::uint32.vec(n), wide = dtypes::uint64.vec(n);
@@ -200,9 +200,9 @@ Reduced reduceAny(UOp v) {
   UOp bits = v.bitcast(narrow);
   UOp exponent = right(bits, bits.constLike(23)) & bits.constLike(255);
   UOp mantissa = ((bits & bits.constLike((1 << 23) - 1)) | bits.constLike(1 << 23)).cast(wide);
-  // v = mantissa * 2^(exponent - 150). The window of digits starts two bits above the last one that counts
-  // modulo 4, at bit exponent - 152 after the point; the digit before the point keeps that in the table for
-  // v >= 1/128.
+  // v = mantissa * 2^(exponent - 150). The window of digits starts two bits above the last bit that counts
+  // modulo 4, at bit exponent - 152 after the point. The digit before the point keeps the window inside the
+  // table for v >= 1/128.
   UOp position = exponent + exponent.constLike(-120);
   UOp word = right(position, position.constLike(5)), shift = position & position.constLike(31);
   UOp rest31 = shift ^ shift.constLike(31);
@@ -215,16 +215,16 @@ Reduced reduceAny(UOp v) {
               .where(digits[offset], UOp::constant(narrow, kTwoOverPi[static_cast<size_t>(k) + offset]));
   }
   std::array<UOp, 3>
-      window; // 96 bits of 2/pi; the lower digit is shifted by 32 - shift in two steps, since that may be 32
+      window; // 96 bits of 2/pi; a shift by 32 - shift is done in two steps, since it may be 32
   for (size_t k = 0; k < 3; ++k)
     window[k] = (left(digits[k], shift) | right(right(digits[k + 1], shift.constLike(1)), rest31)).cast(wide);
-  // The product has its point so that its top two bits of 64 are the quadrant.
+  // The point of the product is placed so that the top two of its 64 bits are the quadrant.
   UOp by32 = mantissa.constLike(32);
   UOp product = left(mantissa * window[0], by32) + mantissa * window[1] + right(mantissa * window[2], by32);
   UOp quadrant = right(product, product.constLike(62)).cast(dtypes::int32.vec(n));
-  // What is left, read as a signed number, is the part of a quadrant: above a half it counts down from the
-  // next one.
-  // In two halves, since few machines convert 64-bit integers to floats for many lanes at once.
+  // The remaining bits, read as a signed number, are the fraction of a quadrant: above one half they count
+  // down from the next quadrant. The fraction is converted in two halves, since few machines convert vectors
+  // of 64-bit integers to floats.
   UOp over = right(product, product.constLike(61)) & product.constLike(1);
   UOp fraction = left(product, product.constLike(2));
   DType half = dtypes::int32.vec(n);
@@ -251,7 +251,7 @@ UOp sineOf(UOp v, const MultiplyAdd& multiplyAdd) {
     r = reduceSmall(small.where(size, num(v, 0.0)), multiplyAdd);
     r = {small.where(r.rest, big.rest), small.where(r.quadrant, big.quadrant)};
   }
-  // sin on even quadrants, cos on odd ones, by their series on |rest| <= pi/4.
+  // The series of sin for even quadrants and of cos for odd ones, on |rest| <= pi/4.
   int terms = isDouble(v) ? 9 : 5;
   std::vector<double> sine, cosine;
   for (int k = terms - 1; k >= 0; --k) {
@@ -266,8 +266,8 @@ UOp sineOf(UOp v, const MultiplyAdd& multiplyAdd) {
   return finite.where(arg.isNot(0.0).where(result, v), num(v, kNan));
 }
 
-/// As C has it: 1 to any power and any power 0 are 1, even of NaN; the sign of -0 and of -inf counts for odd
-/// exponents; infinite exponents, and those too large for fractions, are even.
+/// POW as in C: 1 to any power and any base to the power 0 are 1, even for NaN. The sign of -0 and of -inf
+/// counts for odd exponents. Infinite exponents, and those too large to have a fraction, are even.
 UOp powerOf(UOp base, UOp exponent) {
   UOp zero = num(base, 0.0), one = num(base, 1.0), below = base < zero;
   UOp size = below.where(mul(base, -1), base);
@@ -311,7 +311,7 @@ UOp sqrtRule(Match& m) {
 bool lacksTrunc(const Match& m) {
   return !isNative(m.ctx<TargetContext>().target, Op::TRUNC);
 }
-/// From 2^52 (2^23) on every value is whole already, and may not fit an integer.
+/// From 2^52 (for float32: 2^23) on every value is whole already, and may not fit an integer type.
 UOp wholeFrom(Match& m) {
   return num(m[x], isDouble(m[x]) ? 0x1p52 : 0x1p23);
 }

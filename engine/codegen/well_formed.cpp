@@ -1,4 +1,4 @@
-// Movement operations pushed into INDEX, and kernels made well formed.
+// Rules that push movement operations into INDEX and make kernels well formed.
 #include "engine/codegen/well_formed.h"
 
 #include "engine/base/error.h"
@@ -19,9 +19,7 @@ UOp throughMovement(Match& m) {
   std::vector<UOp> index(root.src().begin() + 1, root.src().end());
   Shape shape = mop.shape();
   if (index.size() < shape.size()) {
-    if (root.dtype().isPtr())
-      return m.decline(
-          "a part of an address: more indices follow"); // a part of an address: more indices follow
+    if (root.dtype().isPtr()) return m.decline("a part of an address: more indices follow");
     throw Error(ErrorKind::Spec, fmt::format("INDEX gives {} indices to {} of shape {}", index.size(),
                                              opName(mop.op()), shapeStr(shape)));
   }
@@ -38,7 +36,7 @@ UOp throughMovement(Match& m) {
   return base.indexed(index, root.dtype());
 }
 
-/// INDEX of an address that is itself an INDEX with fewer axes: the indices follow one another.
+/// INDEX of an INDEX with fewer axes than its memory: the lists of indices are joined.
 UOp joinIndices(Match& m) {
   UOp root = m.root();
   if (!m[inner].dtype().isPtr() || root.dtype().isPtr())
@@ -55,8 +53,8 @@ UOp movementAfterOrder(Match& m) {
   return UOp::make(mop.op(), root.dtype(), src, mop.arg());
 }
 
-/// Memory in the place of an effect, as `C.set(...).end(i)` leaves it: it stands for the effects it waits
-/// for.
+/// Memory used as an effect, as `C.set(...).end(i)` produces it: it stands for the effects that its AFTER
+/// waits for.
 UOp effectsOfOrder(Match& m) {
   UOp root = m.root();
   std::vector<UOp> src;

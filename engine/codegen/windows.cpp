@@ -1,4 +1,4 @@
-// Which operand of a sum is read through windows, and the copy.
+// Chooses the operand of a sum that is read through windows, and makes the copy.
 #include "engine/codegen/windows.h"
 
 #include "engine/codegen/ranges.h"
@@ -17,13 +17,13 @@ namespace {
 using namespace pat;
 
 constexpr int64_t kLongestStride = 8; ///< of windows
-constexpr int64_t kFarApart = 2048;   ///< bytes between terms: each in a page of its own, or nearly so
+constexpr int64_t kFarApart = 2048;   ///< distance of terms in bytes: (nearly) each is in a page of its own
 constexpr int64_t kColumns = 128;     ///< rows of the result that are copied at once
-constexpr int64_t kReaders = 128;     ///< fewest results that read each of them
-constexpr int64_t kNear = 256 << 10;  ///< an operand of so many bytes is read where it lies
+constexpr int64_t kReaders = 128;     ///< fewest results that must read each of these rows
+constexpr int64_t kNear = 256 << 10;  ///< an operand of at most this size in bytes is not copied
 
-/// A result's place and a step of its window that are only used together: as place * stride + step * dilation, one of
-/// the two factors being 1.
+/// The place of a result and the step of its window, if the operand uses them only in the sum place * stride
+/// + step * dilation. One of the two factors is 1.
 struct Pair {
   UOp place, step;
   int64_t stride = 1, dilation = 1;
@@ -31,9 +31,9 @@ struct Pair {
   int64_t extent() const { return (extentOf(place) - 1) * stride + (extentOf(step) - 1) * dilation + 1; }
 };
 
-/// An operand in terms of what is copied.
+/// An operand, and the copy that replaces it.
 struct Window {
-  UOp operand, copied; ///< as it stands in the sum; as a function of `loops`
+  UOp operand, copied; ///< the operand in the sum; the same as a function of `loops`
   std::vector<UOp> loops, places;
   int64_t size = 1, innermostOutside = -1;
   std::vector<UOp> paired;
@@ -54,8 +54,8 @@ UOp addressOf(UOp operand) {
   return found;
 }
 
-/// The operand with `pair` replaced by one loop over what both reach; null where it does not depend on their sum
-/// alone.
+/// The operand with `pair` replaced by one loop over all positions that the pair reaches; null if the operand
+/// does not depend on the pair's sum alone.
 UOp joined(UOp operand, const Pair& p, UOp loop) {
   UOpMap<UOp> replace;
   UOp gone = p.dilation == 1 ? p.place : p.step;
@@ -158,7 +158,7 @@ UOp stageWindows(Match& m) {
   return m.decline("no operand is read through windows");
 }
 
-/// Rows of a block of a transposed left operand, 0 where no block is worth a copy.
+/// The number of rows in a block of a transposed left operand; 0 if no block is worth a copy.
 int64_t blockOf(UOp row, UOp term, int64_t bytes, int64_t readers) {
   int64_t rows = extentOf(row), block = kColumns;
   auto fits = [&] { return rows % block == 0 && block * extentOf(term) * bytes <= kWindowBytes; };
@@ -166,7 +166,7 @@ int64_t blockOf(UOp row, UOp term, int64_t bytes, int64_t readers) {
   return fits() && readers >= kReaders && rows * extentOf(term) * bytes > kNear ? block : 0;
 }
 
-/// A transposed left operand: rows of the result lie side by side in it, terms far apart.
+/// Copies a transposed left operand, in which rows of the result are contiguous and terms are far apart.
 UOp stageColumns(Match& m) {
   UOp sink = m.root(), sum;
   if (const char* why = onlyReduce(sink, sum)) return m.decline(why);

@@ -1,14 +1,16 @@
-// Windows: what the windows of a convolution read is put side by side once, margins included.
+// Windows: the picture that a convolution reads is copied once with its margins, so that its windows are read
+// as vectors.
 //
-// Windows overlap, so each element is read for several of them, and for every filter; each read asks whether it is
-// inside the picture, and a question keeps it from being read as a vector. A copy of the picture with its margin
-// answers once an element:
+// Windows overlap, so each element is read for several windows and for every filter. Each read is gated by a
+// test whether it lies inside the picture, and a gated read cannot be a vector. The copy contains the
+// margins, so it makes the test once per element:
 //
 //   for n: for o: for y: acc += w[o, k] * (0 <= y + k - 1 < H ? x[n, y + k - 1] : 0)
-//   for n: { for t: picture[t] = 0 <= t - 1 < H ? x[n, t - 1] : 0;   for o: for y: acc += w[o, k] * picture[y + k] }
+//   for n: { for t: picture[t] = 0 <= t - 1 < H ? x[n, t - 1] : 0;
+//            for o: for y: acc += w[o, k] * picture[y + k] }
 //
-// Whatever else is computed from the element alone (an activation, a normalisation) is computed once, too. For
-// targets whose caches are large and whose threads have a stack: processors.
+// Any computation on the element alone (an activation, a normalisation) is also done once, by the copy. The
+// pass is for targets with large caches and a stack for each thread: processors.
 #pragma once
 #include "engine/rewrite/matcher.h"
 
@@ -16,8 +18,8 @@
 
 namespace uopscope {
 
-constexpr int64_t kWindowBytes = 1 << 20; ///< a copy stays in the second cache, and on the stack
-constexpr double kWindowReuse = 16;       ///< fewest times that an element is read
+constexpr int64_t kWindowBytes = 1 << 20; ///< a copy must fit in the second-level cache and on the stack
+constexpr double kWindowReuse = 16;       ///< fewest times that each element must be read
 
 /// A rule on SINK; it needs no context.
 std::span<const RuleDef> windowRules();

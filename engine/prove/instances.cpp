@@ -1,4 +1,4 @@
-// From pattern to graph, types first: the type wanted of a node decides about its sources. See instances.h.
+// Builds a graph from a pattern, types first: the type wanted of a node decides the types of its sources.
 #include "engine/prove/instances.h"
 
 #include "engine/rewrite/result.h"
@@ -13,8 +13,8 @@ namespace {
 
 constexpr DType kScalars[] = {dtypes::bool_,  dtypes::index, dtypes::int32,  dtypes::int64, dtypes::uint8,
                               dtypes::uint32, dtypes::int8,  dtypes::uint64, dtypes::int16, dtypes::uint16};
-constexpr size_t kScalarTypes = std::size(kScalars) + 1; // and a float
-constexpr int64_t kIndexLimit = int64_t{1} << 62;        ///< of an index that may be anything
+constexpr size_t kScalarTypes = std::size(kScalars) + 1; // and one float type
+constexpr int64_t kIndexLimit = int64_t{1} << 62;        ///< bound of an index that may have any value
 constexpr int kVectorLanes[] = {2, 4};
 constexpr OpSet kFloatOnly{Op::EXP2, Op::LOG2, Op::SIN, Op::SQRT, Op::RECIPROCAL, Op::FDIV};
 constexpr OpSet kIntsOnly{Op::IDIV, Op::MOD, Op::SHL, Op::SHR};
@@ -123,7 +123,7 @@ DType Instances::anyType(int lanes) {
   return lanes == 1 ? d : d.vec(lanes);
 }
 
-/// The type of the operands of a comparison, or of a cast: one that all of them can have.
+/// The type of the operands of a comparison or cast: one that all of the operands can have.
 DType Instances::operandType(const PatNode& n, DType want) {
   for (uint8_t k = 0; k < n.childCount; ++k) {
     const PatNode& child = rule_.pattern()[n.children[k]];

@@ -1,12 +1,12 @@
-// Graphs that a pattern matches, made from the pattern: every variable becomes a leaf, every set of
-// operations one of its members, every type one that fits.
+// Graphs that a pattern matches, made from the pattern. Every variable becomes a leaf, every set of
+// operations becomes one of its members, and every type becomes one that fits.
 //
 //   Instances family(*rule, Leaves::Graphs);
 //   for (uint64_t seed = 0; seed < 400; ++seed) if (UOp u = family.make(seed)) tryRule(u);
 //
-// Leaves::Unknowns: variables of the pattern are variables of the whole range of their type, constants too,
-// so that a proof holds for all of them. Leaves::Graphs: small expressions, loops, numbers and vectors, as
-// rules that are functions ask for; a proof holds for this graph.
+// Leaves::Unknowns: the pattern's variables, including constants, become variables with the whole range of
+// their type, so a proof holds for all values. Leaves::Graphs: leaves are small expressions, loops, numbers
+// and vectors, as rules with functions need them; a proof then holds for this graph.
 #pragma once
 #include "engine/rewrite/rule.h"
 
@@ -20,13 +20,13 @@ class Instances {
 public:
   Instances(const Rule& rule, Leaves leaves) : rule_(rule), leaves_(leaves) {}
 
-  /// The graph for a seed, in the current pool; null where types do not fit.
+  /// The graph for a seed, in the current pool; null if no types fit.
   UOp make(uint64_t seed);
-  /// What the rule's expression makes of it; null where it has none. Of Leaves::Unknowns only.
+  /// The rule's result expression for that graph; null if the rule has none. For Leaves::Unknowns only.
   UOp result();
-  /// The same with every float of the type, as far as make() chooses one.
+  /// Makes this the only float type of graphs, where make() chooses one.
   void onlyFloat(DType d) { float_ = d; }
-  /// How many types of roots there are: seed % types() chooses among them.
+  /// The number of root types: seed % types() chooses one of them.
   static size_t types();
 
 private:

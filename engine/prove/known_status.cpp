@@ -1,4 +1,4 @@
-// The page is read once: a heading names the file, the first two cells of a row the rule and its status.
+// Reads the page once. A heading names the file; the first two cells of a row are the rule and its status.
 #include "engine/prove/known_status.h"
 
 #include "engine_prove_embedded.h"

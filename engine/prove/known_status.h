@@ -1,7 +1,7 @@
-// The statuses of docs/design/rules.md, which the program carries; `uopscope stats` shows them beside rules.
+// The statuses of docs/design/rules.md, which is embedded in the program. `uopscope stats` shows them beside
+// rules.
 //
-//   knownStatus("engine/rules/identities.cpp", "div-one")     // "proved"; empty for a rule that is not in
-//   the page
+//   knownStatus("engine/rules/identities.cpp", "div-one")     // "proved"; empty for a rule not in the page
 #pragma once
 #include <string>
 #include <string_view>

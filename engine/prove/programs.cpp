@@ -1,4 +1,4 @@
-// The list of programs. Small shapes: a value is computed one element at a time.
+// The list of programs. Shapes are small, since the reference computes a value one element at a time.
 #include "engine/prove/programs.h"
 
 #include "engine/uop/eval.h"
@@ -14,7 +14,7 @@ TensorOptions of(DType d) {
   o.dtype = d;
   return o;
 }
-/// Numbers of a type, the same for the same seed: small, some negative, for floats with fractions.
+/// Numbers of a type, the same for the same seed: small, some negative, with fractions for floats.
 Tensor some(const Ints& shape, DType d = dtypes::float32, uint32_t seed = 1) {
   std::mt19937 random(seed);
   int64_t n = 1;
@@ -28,7 +28,7 @@ Tensor some(const Ints& shape, DType d = dtypes::float32, uint32_t seed = 1) {
 }
 using Made = std::vector<Tensor>;
 
-/// Inputs of gradients: doubles, so that differences are exact enough; no two alike.
+/// Inputs for gradients: doubles, so that difference quotients are exact enough, and no two equal.
 Tensor exact(const Ints& shape, uint32_t seed = 1) {
   Tensor x = some(shape, dtypes::float64, seed);
   return (x + (Tensor::arange(x.intNumel()).cast(dtypes::float64).reshape(x.shape()) + 0.37 * seed) * 0.01)

@@ -1,12 +1,12 @@
-// Tensor programs that make rules of memory, loops, shapes and gradients apply. Each is compiled for several
-// targets and run by the reference interpreter; its results are compared with the tensor graph computed as
-// it stands.
+// Tensor programs in which rules of memory, loops, shapes and gradients apply. Each program is compiled for
+// several targets and run by the reference interpreter. Its results are compared with the tensor graph
+// evaluated directly.
 //
 //   ProgramResults r = runPrograms(keep);
-//   r.right.at(&def)      in how many programs with right results the rule applied
-//   keep.of(&def)         some of its rewrites, to be compared by themselves
+//   r.right.at(&def)      the number of programs with right results in which the rule applied
+//   keep.of(&def)         some of its rewrites, to be compared one by one
 //
-// Floats are compared within a few units of their type, since a sum may be added up in any order.
+// Floats are compared within a few units in the last place, since a sum may be added in any order.
 #pragma once
 #include "engine/rewrite/observer.h"
 #include "engine/tensor/tensor.h"
@@ -18,14 +18,14 @@
 
 namespace uopscope::prove {
 
-/// A program: its name, and its tensors. Inputs are realized.
+/// A program: its name and its tensors. The inputs are realized.
 struct TensorProgram {
   std::string_view name;
   std::vector<Tensor> (*make)();
 };
 std::span<const TensorProgram> tensorPrograms();
 
-/// A value, and the inputs that the sum of its squares is differentiated by.
+/// A value, and the inputs for the gradient of the sum of its squares.
 struct Differentiated {
   Tensor value;
   std::vector<Tensor> inputs;
@@ -36,7 +36,7 @@ struct GradientProgram {
 };
 std::span<const GradientProgram> gradientPrograms();
 
-/// Rules that apply, and the first small rewrites of each, in a pool of their own.
+/// Records the rules that apply, and the first small rewrites of each, in a pool of its own.
 class Rewrites : public Observer {
 public:
   explicit Rewrites(size_t most) : most_(most) {}
@@ -45,7 +45,7 @@ public:
   void beginProgram() { applied_.clear(); }
   const std::set<const RuleDef*>& applied() const { return applied_; }
   const std::vector<std::pair<UOp, UOp>>& of(const RuleDef* rule) const;
-  /// Graphs that passes ended with.
+  /// The graphs at the ends of passes.
   const std::vector<UOp>& graphs() const { return graphs_; }
   Pool& pool() { return pool_; }
 
@@ -62,7 +62,7 @@ struct ProgramResults {
   std::map<const RuleDef*, int> right;
   std::vector<std::string> wrong; ///< "conv for CUDA: element 3 is 2.5 instead of 2"
   int runs = 0;
-  std::vector<std::string> skipped; ///< what could not be run, and why
+  std::vector<std::string> skipped; ///< the programs that could not run, with reasons
 };
 ProgramResults runPrograms(Rewrites& keep);
 

@@ -1,4 +1,4 @@
-// All rules in turn. See prove.h.
+// Proves all rules in turn, and decides about the termination of rule sets.
 #include "engine/prove/prove.h"
 
 #include "engine/base/error.h"
@@ -22,7 +22,7 @@ namespace {
 constexpr std::string_view kOwnTest = "no generated graph or program makes it apply; a test of its own does "
                                       "(engine_tests fails where a rule has none)";
 
-/// Rules that hold where they are used and not for a node by itself.
+/// A rule that is right where it is used, but not for a node by itself.
 struct Assumption {
   std::string_view rule, reason;
 };
@@ -49,7 +49,7 @@ bool matches(std::string_view name, std::string_view wanted) {
   return false;
 }
 
-/// Rules of a spec rewrite nothing: they say whether a node is valid.
+/// Whether the rule belongs to a spec. Such rules rewrite nothing: they answer whether a node is valid.
 bool isSpec(const Rule& rule) {
   return rule.file().ends_with("spec.cpp");
 }
@@ -60,7 +60,7 @@ RuleProof unproved(const Rule& rule) {
   p.line = rule.line();
   return p;
 }
-/// What a spec answers must not be a part of any graph.
+/// Checks that the answers of a spec's rule are no part of any graph.
 RuleProof proveSpec(const std::shared_ptr<const Rule>& rule, const std::vector<UOp>& graphs) {
   RuleProof p = unproved(*rule);
   p.status = ProofStatus::Checked;
@@ -80,7 +80,7 @@ RuleProof proveSpec(const std::shared_ptr<const Rule>& rule, const std::vector<U
   return p;
 }
 
-/// The sets that are applied to a fixed point, largest first.
+/// The rule sets that are applied to a fixed point, largest first.
 std::vector<const PatternMatcher*> fixedPointSets() {
   static const PatternMatcher decompose = symbolicSimple() + PatternMatcher({decompositionRules()});
   static const PatternMatcher lanes({laneRules(), accessRules()});
@@ -88,7 +88,7 @@ std::vector<const PatternMatcher*> fixedPointSets() {
 }
 
 struct Proving {
-  std::vector<std::unique_ptr<RuleProver>> provers; ///< null for a spec
+  std::vector<std::unique_ptr<RuleProver>> provers; ///< null for a rule of a spec
   std::vector<RuleProof> proofs;
 };
 
@@ -223,7 +223,7 @@ std::vector<RuleProof> proveTables(const ProveOptions& options) {
       return proofs;
     }
   }
-  ProgramResults programs = runPrograms(rewrites); // first: tables are known once they are used
+  ProgramResults programs = runPrograms(rewrites); // comes first, since a table is known once it is used
   Rules rules = chosen(rulesOfTables(), options);
   if (rules.empty()) noSuchRule(options);
   std::vector<RuleProof> proofs = proveChosen(rules, options, rewrites, programs);

@@ -1,4 +1,4 @@
-// See report.h.
+// Writes the results of proofs as text, JSON and Markdown.
 #include "engine/prove/report.h"
 
 #include "engine/prove/solver.h"
@@ -40,7 +40,7 @@ std::string summary(const std::vector<RuleProof>& proofs) {
   return text;
 }
 
-/// A cell of a table: no bars, no line ends.
+/// The text as a cell of a table, without bars and line ends.
 std::string cell(std::string text) {
   for (size_t at = 0; (at = text.find('|', at)) != std::string::npos; at += 2) text.replace(at, 1, "\\|");
   std::replace(text.begin(), text.end(), '\n', ' ');

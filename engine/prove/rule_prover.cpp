@@ -1,4 +1,4 @@
-// Instances are compared by Z3 first, then by value. See rule_prover.h.
+// Compares instances of a rule, by Z3 first and then by value.
 #include "engine/prove/rule_prover.h"
 
 #include "engine/base/error.h"
@@ -15,12 +15,12 @@ namespace uopscope::prove {
 
 namespace {
 
-constexpr uint64_t kMostValues = 70000;   ///< assignments that are tried one by one
-constexpr uint64_t kSamples = 2000;       ///< of what has more
-constexpr uint64_t kMostSeeds = 6000;     ///< tried until there are as many instances as asked for
-constexpr uint64_t kExpressionSeeds = 99; ///< of a rule that is an expression: each type three times or more
+constexpr uint64_t kMostValues = 70000;   ///< so many assignments are tried exhaustively
+constexpr uint64_t kSamples = 2000;       ///< assignments tried where there are more
+constexpr uint64_t kMostSeeds = 6000;     ///< seeds tried to get the requested number of instances
+constexpr uint64_t kExpressionSeeds = 99; ///< for a rule with an expression: each type three times or more
 
-/// A target that does everything itself, one that does little, and one between.
+/// One of three targets: with all operations, with few, and with most of them.
 const Target& targetOf(uint64_t seed) {
   static const std::array<Target, 3> all = [] {
     Target cpu = cpuTarget("C"), bare = cpu, some = cpu;
@@ -42,14 +42,14 @@ bool hasInteger(UOp root) {
     if ((u.dtype().isInt() || u.dtype().isBool()) && !u.dtype().isPtr()) return true;
   return false;
 }
-/// The type a reader would name: that of the leaves.
+/// The type of the leaves, which a reader would name.
 std::string typeOf(UOp before) {
   for (UOp u : before.toposort())
     if (u.in({Op::DEFINE_VAR, Op::RANGE, Op::CONST})) return u.dtype().scalar().name().substr(7);
   return before.dtype().scalar().name().substr(7);
 }
 
-/// Python that makes both sides with the values in their places.
+/// Python code that builds both sides with these values.
 std::string python(const std::string& rule, UOp before, UOp after, const std::vector<UOp>& leaves,
                    const Difference& d) {
   UOpMap<UOp> values;
@@ -81,7 +81,7 @@ UOp RuleProver::apply(UOp before, uint64_t seed) {
     UOp after = matcher_.rewrite(before, context);
     return !after || isGate(after) || after == before || after.node()->pool != before.node()->pool ? UOp()
                                                                                                    : after;
-  } catch (const Error&) { // asks for the context of its pass, or refuses the graph
+  } catch (const Error&) { // it needs the context of its pass, or refuses the graph
     return {};
   }
 }
@@ -89,7 +89,7 @@ UOp RuleProver::apply(UOp before, uint64_t seed) {
 void RuleProver::proveExpression() {
   const RuleDef* def = rule_->definition();
   if (!def || !def->hasExpression()) return;
-  // A test decides by code that the solver does not see: the rule is proved on graphs, where it runs.
+  // The solver cannot see the code of a Test guard. Such a rule is proved on graphs, where the test runs.
   auto guards = std::span(def->guards).first(def->guardCount);
   if (std::any_of(guards.begin(), guards.end(), [](const Guard& g) { return g.kind == Guard::Kind::Test; }))
     return;
@@ -123,7 +123,7 @@ void RuleProver::proveGraphs() {
   Instances family(*rule_, Leaves::Graphs);
   std::set<uint32_t> seen;
   constexpr std::array kFloats{dtypes::float16, dtypes::fp8e4m3, dtypes::float32, dtypes::fp8e5m2};
-  // Integers and floats apart: that a rule is proved for the one says nothing of the other.
+  // Integers and floats are counted separately, since a proof for one says nothing about the other.
   int integers = expressionHolds_ ? options_.graphs / 4 : options_.graphs, floats = options_.graphs / 2;
   for (uint64_t seed = 0; seed < kMostSeeds && integers + floats > 0; ++seed) {
     family.onlyFloat(kFloats[seed / Instances::types() % kFloats.size()]);
@@ -144,7 +144,8 @@ void RuleProver::proveGraphs() {
 void RuleProver::proveRewrite(UOp before, UOp after) {
   measures_.add(before, after);
   isInteger_ |= hasInteger(before) && before.dtype().isInt();
-  // A loop that takes another one's place has the same values in another order: programs decide about that.
+  // A loop that replaces a loop has the same values, but perhaps in a different order. Programs decide about
+  // such rewrites.
   std::vector<UOp> loops = leavesOf(before, before), others = leavesOf(after, after);
   auto isNew = [&](UOp u) { return std::find(loops.begin(), loops.end(), u) == loops.end(); };
   if (std::any_of(others.begin(), others.end(), isNew)) {
@@ -168,7 +169,7 @@ void RuleProver::compare(UOp before, UOp after) {
   settle(before, after, answer);
 }
 
-/// By value; false where there are none to compute with.
+/// Compares floats by value. Returns false if the values cannot be computed.
 bool RuleProver::compareFloats(UOp before, UOp after) {
   Evaluator both(before, after);
   if (!both.ready()) return false;
@@ -179,7 +180,7 @@ bool RuleProver::compareFloats(UOp before, UOp after) {
     d = both.sampled(kSamples, 1);
     ++floatsSampled_;
   }
-  if (d.differs && d.gap <= FloatGap::SignOfZero) { // an integer or a truth value came out otherwise
+  if (d.differs && d.gap <= FloatGap::SignOfZero) { // an integer or bool in the result differs
     if (floatExample_.empty()) floatExample_ = python(rule_->name(), before, after, both.leaves(), d);
     gap_ = FloatGap::Special;
   }
@@ -190,7 +191,7 @@ bool RuleProver::compareFloats(UOp before, UOp after) {
   return true;
 }
 
-/// What Z3 did not find equal: values decide, all of them where they are few.
+/// Decides by values if Z3 has not proved equality: by all values if they are few.
 void RuleProver::settle(UOp before, UOp after, const Answer& answer) {
   Evaluator both(before, after);
   if (!both.ready()) {

@@ -1,4 +1,8 @@
-// One rule: instances of its pattern, the results of the rule, and the comparison of both.
+// The proof of one rule: instances of its pattern, the results of the rule, and the comparison of both.
+//
+//   RuleProver prover(rule, z3, options);
+//   prover.proveExpression(), prover.proveGraphs();
+//   RuleProof p = prover.verdict(false);
 #pragma once
 #include "engine/prove/instances.h"
 #include "engine/prove/prove.h"
@@ -12,13 +16,13 @@ class RuleProver {
 public:
   RuleProver(std::shared_ptr<const Rule> rule, Solver& z3, const ProveOptions& options);
 
-  /// Its expression, as it stands, for all values of variables and constants.
+  /// Proves the rule's expression for all values of its variables and constants.
   void proveExpression();
-  /// What the rule itself makes of generated graphs.
+  /// Compares the results of the rule on generated graphs.
   void proveGraphs();
-  /// A rewrite that a compilation made.
+  /// Compares the two sides of a rewrite recorded in a compilation.
   void proveRewrite(UOp before, UOp after);
-  /// The status as far as this is known; `isAllowedToRound` where it stands in that list.
+  /// The status reached so far. `isAllowedToRound`: the rule is in the list of rounding.h.
   RuleProof verdict(bool isAllowedToRound) const;
   const Measures& measures() const { return measures_; }
   bool hasInstances() const { return compared_ > 0; }
@@ -39,7 +43,7 @@ private:
   std::set<std::string> universal_, types_, notDecided_;
   int compared_ = 0, solved_ = 0, enumerated_ = 0, sampled_ = 0, undecided_ = 0;
   int floatsEnumerated_ = 0, floatsSampled_ = 0, floatsSolved_ = 0;
-  int notCompared_ = 0; ///< rewrites of programs
+  int notCompared_ = 0; ///< rewrites of programs that were not compared
   bool isInteger_ = false, expressionHolds_ = false, ofProgram_ = false;
   FloatGap gap_ = FloatGap::None;
   std::string counterexample_, floatExample_;

@@ -1,4 +1,5 @@
-// Programs are scheduled, lowered for several targets, and run by the reference interpreter. See programs.h.
+// Schedules programs, lowers them for several targets, runs them on the reference interpreter, and compares
+// the results.
 #include "engine/base/context_var.h"
 #include "engine/base/engine_session.h"
 #include "engine/base/error.h"
@@ -24,7 +25,7 @@ namespace {
 
 constexpr size_t kMostNodes = 80, kMostGraphs = 40;
 
-/// A target and the settings it is compiled with.
+/// A target and the settings for compiling to it.
 struct Way {
   std::string name;
   Target target;
@@ -89,7 +90,7 @@ void launch(const ScheduleItem& item, const Target& target) {
   if (Observer* observer = Observer::current()) observer->poolRetired(*kernel.pool);
 }
 
-/// What the schedule computes. Throws Error(Unsupported) where an item is no kernel.
+/// Runs the kernels of the schedule. Throws Error(Unsupported) if an item is no kernel.
 void runItems(const Schedule& schedule, const Target& target) {
   for (const ScheduleItem& item : schedule.items) {
     if (!item.ast.is(Op::SINK)) throw Error(ErrorKind::Unsupported, "a copy between devices");
@@ -104,7 +105,7 @@ struct Runner {
   void credit() {
     for (const RuleDef* rule : keep.applied()) ++results.right[rule];
   }
-  /// Empty where the results are those of the graphs before.
+  /// Describes the first difference from the results of the original graphs; empty if there is none.
   std::string compare(const std::vector<Tensor>& made, const std::vector<TensorValues::Values>& wanted) {
     for (size_t k = 0; k < made.size(); ++k) {
       TensorValues now;
@@ -150,7 +151,7 @@ double lossOf(UOp value) {
   return sum;
 }
 
-/// The gradient against differences of the value, both computed as graphs stand.
+/// Compares the gradient with difference quotients of the value, both evaluated on graphs directly.
 void Runner::gradient(const GradientProgram& program) {
   constexpr double kStep = 1e-3;
   Differentiated made = program.make();
@@ -205,7 +206,7 @@ const std::vector<std::pair<UOp, UOp>>& Rewrites::of(const RuleDef* rule) const 
 }
 
 ProgramResults runPrograms(Rewrites& keep) {
-  EngineSession session; // the caller's tensors, settings and caches neither matter nor change
+  EngineSession session; // protects the caller's tensors, settings and caches
   EngineSessionScope in(session);
   Runner runner{keep, {}};
   NodesHeld held;

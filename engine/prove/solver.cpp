@@ -1,4 +1,4 @@
-// Questions to Z3. See solver.h.
+// Asks Z3 whether two expressions are equal.
 #include "engine/prove/solver.h"
 
 #include <algorithm>
@@ -51,7 +51,7 @@ bool isIndex(UOp u) {
   return u.dtype().kind() == Scalar::Index && !u.dtype().isPtr();
 }
 
-/// Whether some index is converted to a type of a width, or its bits are looked at.
+/// Whether an index is converted to or from a type with a width, or its bits are used.
 bool needsBits(UOp root) {
   for (UOp u : root.toposort()) {
     bool converts =
@@ -68,7 +68,7 @@ bool fitsBits(UOp root) {
     if (isIndex(u) && u.in(kGrows) && (u.vmin() == INT64_MIN || u.vmax() == INT64_MAX)) return false;
   return true;
 }
-/// Division is hard on bits and easy on numbers.
+/// Whether it contains a division, which is hard for bit-vectors and easy for numbers.
 bool divides(UOp root) {
   for (UOp u : root.toposort())
     if (u.in({Op::IDIV, Op::MOD}) && u.dtype().itemsize() > 1) return true;
@@ -92,7 +92,8 @@ ConstValue valueOf(UOp leaf, const z3::expr& v) {
 
 Answer Solver::compare(UOp before, UOp after) {
   bool bits = needsBits(before) || needsBits(after), hard = divides(before) || divides(after);
-  // Bits of a division are decided at once or not at all; as numbers they are often easy.
+  // With bit-vectors a division is decided quickly or not at all, so it gets a quarter of the time; then
+  // numbers are tried.
   unsigned all = state_->milliseconds;
   Answer answer =
       compareAs(before, after, bits ? Numbers::Bits : Numbers::IndexUnbounded, hard ? all / 4 : all);
@@ -120,7 +121,8 @@ Answer Solver::compareAs(UOp before, UOp after, Numbers numbers, unsigned millis
     }
     z3::solver solver(c);
     z3::params limits(c);
-    // Steps, not time, so that a loaded machine proves as much as an idle one; time is the last resort.
+    // The limit counts steps, so that a loaded machine proves as much as an idle one. The time limit is the
+    // last resort.
     limits.set("rlimit", milliseconds * kStepsPerMillisecond);
     limits.set("timeout", milliseconds * 3);
     solver.set(limits);

@@ -1,17 +1,17 @@
-// Are two expressions the same function: both become Z3 terms, and Z3 looks for values on which they differ.
+// Equality of two expressions as functions. Both become Z3 terms, and Z3 searches for values on which they
+// differ.
 //
 //   Solver z3(2000);
 //   Answer a = z3.compare((x * 3) / 3, x);       // x an int32
 //   a.verdict == Verdict::Differs; a.values      // x = 1431655766: the product wraps
 //
-// Integers are bit-vectors of their width, bool is bool, lanes are taken one by one. An index is an unbounded
-// integer within the bounds of its variables; where a graph converts between index and integers, or takes the
-// bits of an index, it is a bit-vector of 64 bits that may not overflow. Floats are unknown: operations on
-// them are functions of which nothing is known but that equal operands give equal results. Memory is an
-// array.
+// Integers are bit-vectors of their width, and bool is bool. Lanes are compared one by one. An index is an
+// unbounded integer within the bounds of its variables; if a graph converts between index and integers, or
+// uses the bits of an index, it is a bit-vector of 64 bits that may not overflow. Operations on floats are
+// unknown functions: equal operands give equal results, and nothing else is known. Memory is an array.
 //
-// Invalid, and division by zero, have no value: where the first expression has none, the second may have any.
-// An index must be Invalid for the same values on both sides, since that decides about an access.
+// Invalid and division by zero have no value. Where the first expression has no value, the second may have
+// any. An index must be Invalid for the same values on both sides, since that decides about an access.
 #pragma once
 #include "engine/uop/uop.h"
 
@@ -25,22 +25,22 @@ enum class Verdict : uint8_t { Equal, Differs, Undecided };
 
 struct Answer {
   Verdict verdict = Verdict::Undecided;
-  std::string why;                                ///< Undecided: the reason
-  std::vector<std::pair<UOp, ConstValue>> values; ///< Differs: of the leaves
+  std::string why;                                ///< the reason, if Undecided
+  std::vector<std::pair<UOp, ConstValue>> values; ///< values of the leaves, if Differs
 };
 
 enum class Numbers : uint8_t;
 
 class Solver {
 public:
-  /// About so many `milliseconds` for one question, counted in steps of Z3.
+  /// Spends about `milliseconds` on a question, measured in steps of Z3.
   explicit Solver(unsigned milliseconds);
   ~Solver();
   Solver(const Solver&) = delete;
   Solver& operator=(const Solver&) = delete;
 
   Answer compare(UOp before, UOp after);
-  /// Whether the program was built with Z3, and its version.
+  /// Whether the program was built with Z3; and the version of Z3.
   static bool available();
   static std::string version();
 
@@ -50,7 +50,7 @@ private:
   std::unique_ptr<State> state_;
 };
 
-/// Variables, loops and hardware indices of both graphs, in order of their first appearance.
+/// The variables, loops and hardware indices of both graphs, in order of first appearance.
 std::vector<UOp> leavesOf(UOp before, UOp after);
 
 } // namespace uopscope::prove

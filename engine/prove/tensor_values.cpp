@@ -1,4 +1,4 @@
-// See tensor_values.h.
+// The evaluation of each tensor operation, element by element.
 #include "engine/prove/tensor_values.h"
 
 #include "engine/base/error.h"
@@ -33,7 +33,7 @@ size_t countOf(const Sizes& shape) {
   for (int64_t s : shape) n *= s;
   return static_cast<size_t>(n);
 }
-/// Calls f(place, element) for each element of the shape in row order.
+/// Calls f(place, element) for each element of the shape in row-major order.
 template <typename F>
 void eachElement(const Sizes& shape, F f) {
   Sizes at(shape.size(), 0);
@@ -45,7 +45,7 @@ void eachElement(const Sizes& shape, F f) {
     }
   }
 }
-/// Place in row order; -1 outside.
+/// The position in row-major order; -1 if it is outside of the shape.
 int64_t flat(const Sizes& shape, const Sizes& at) {
   int64_t n = 0;
   for (size_t i = 0; i < shape.size(); ++i) {

@@ -1,11 +1,11 @@
-// A tensor graph computed as it stands, element by element: no schedule, no kernel, no rule. What the
-// compiler makes of the same graph must come out the same.
+// Direct evaluation of a tensor graph, element by element, without a schedule, kernels or rules. A
+// compilation of the graph must give the same values.
 //
 //   TensorValues values;
 //   const std::vector<ConstValue>& v = values.of(y.uop());     // in row order
 //
-// Shapes are numbers. Buffers are read when first asked for. Throws Error(Unsupported) for a node without a value
-// here.
+// All shapes must be numbers. Buffers are read at first use. Throws Error(Unsupported) for a node that has no
+// value here.
 #pragma once
 #include "engine/uop/uop.h"
 

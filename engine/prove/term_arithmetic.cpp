@@ -1,4 +1,4 @@
-// Arithmetic of terms: that of engine/uop/eval.cpp, in the logic of bit-vectors and integers.
+// Arithmetic on terms: the semantics of engine/uop/eval.cpp, in the logic of bit-vectors and integers.
 #ifdef UOPSCOPE_HAVE_Z3
 #include "engine/prove/terms.h"
 
@@ -7,7 +7,7 @@
 namespace uopscope::prove {
 
 namespace {
-constexpr int64_t kMostProducts = 64; ///< a power by a constant is written out up to this
+constexpr int64_t kMostProducts = 64; ///< a power by a larger constant is not written as products
 constexpr OpSet kBitOps{Op::AND, Op::OR, Op::XOR, Op::SHL, Op::SHR};
 } // namespace
 
@@ -34,7 +34,7 @@ z3::expr Terms::alu(UOp u, const std::vector<z3::expr>& v, z3::expr& defined) {
 
 z3::expr Terms::compared(Op op, DType operand, const z3::expr& a, const z3::expr& b) {
   if (operand.isFloat()) {
-    // Nothing is known of an order of floats, nor whether a value equals itself.
+    // The order of floats is unknown, and so is whether a value equals itself.
     z3::expr less = function(fmt::format("{} {}", op == Op::CMPLT ? "<" : "==", operand.scalar().name()),
                              {a, b}, dtypes::bool_);
     return op == Op::CMPNE ? !less : less;
@@ -84,7 +84,7 @@ z3::expr Terms::integer(Op op, DType d, const std::vector<z3::expr>& v, z3::expr
     return isUnsigned ? z3::urem(v[0], v[1]) : z3::srem(v[0], v[1]);
   case Op::SHL:
   case Op::SHR: {
-    // The amount may be of another type; a shift by the width or more shifts everything out.
+    // The amount may have a different type. A shift by the width or more shifts everything out.
     if (!v[0].is_bv() || !v[1].is_bv()) throw NoTerm{"a shift of an unbounded integer"};
     unsigned width = v[0].get_sort().bv_size(), by = v[1].get_sort().bv_size();
     if (by > width) throw NoTerm{"a shift by a wider number"};
@@ -96,7 +96,7 @@ z3::expr Terms::integer(Op op, DType d, const std::vector<z3::expr>& v, z3::expr
   }
 }
 
-/// What a type of a width keeps of a number; an index keeps all.
+/// A number wrapped to a type with a width; an index is not wrapped.
 z3::expr Terms::wrapped(DType d, const z3::expr& v) {
   if (d.kind() == Scalar::Index) return v;
   z3::expr whole = c_.int_val((uint64_t{1} << (d.bitsize() - 1))) * 2;
@@ -107,8 +107,8 @@ z3::expr Terms::wrapped(DType d, const z3::expr& v) {
 
 z3::expr Terms::unbounded(Op op, DType d, const std::vector<z3::expr>& v, z3::expr& defined) {
   if (kBitOps.has(op)) throw NoTerm{"bits of an unbounded integer"};
-  // Z3 rounds a quotient so that the remainder is never negative: that of a dividend that is not negative
-  // rounds to zero, whatever the divisor.
+  // Z3 rounds a quotient so that the remainder is never negative. For a dividend of at least 0 this is
+  // truncation, for any divisor; a negative dividend is negated first.
   auto quotient = [&] { return z3::ite(v[0] >= 0, v[0] / v[1], -(-v[0] / v[1])); };
   switch (op) {
   case Op::ADD: return wrapped(d, v[0] + v[1]);

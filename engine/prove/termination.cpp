@@ -1,4 +1,4 @@
-// Measures of graphs, and the order in which they remove rules. See termination.h.
+// Measures of graphs, and the order in which they remove rules from a set.
 #include "engine/prove/termination.h"
 
 #include "engine/uop/linear.h"

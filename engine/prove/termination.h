@@ -1,8 +1,10 @@
-// Does a set of rules end? A measure of a graph that every rewrite makes less, or at least not more, is why.
+// Termination of rule sets. A set of rules terminates if every rewrite lowers a measure of the graph, or a
+// sequence of measures.
 //
-// For a set the measures are taken in turn: one that no rule of the set ever raises removes the rules that
-// always lower it, which leaves a smaller set with the same question. Rules that no measure removes
-// are named. It is read off the instances on which the rules were proved, so it is as good as these are many.
+// The measures are tried in turn on a set. A measure that no rule raises removes the rules that always lower
+// it. The remaining set is smaller, and the question is the same. Rules that no measure removes are named.
+// The effect of a rule on a measure is read off the instances used in its proof, so the answer is as reliable
+// as these are numerous.
 #pragma once
 #include "engine/uop/uop.h"
 
@@ -16,16 +18,16 @@ namespace uopscope::prove {
 constexpr size_t kMeasures = 12;
 using Sizes = std::array<int64_t, kMeasures>;
 
-/// What a measure is, in words.
+/// The description of a measure in words.
 std::string_view measureName(size_t measure);
 Sizes sizesOf(UOp root);
 
-/// How one rule changes each measure.
+/// The changes of each measure by one rule.
 class Measures {
 public:
   void add(UOp before, UOp after);
   int count() const { return count_; }
-  /// On every instance so far.
+  /// Whether the rule has not raised the measure on any instance so far.
   bool neverRaises(size_t m) const { return !raises_[m]; }
   bool alwaysLowers(size_t m) const { return count_ && !keeps_[m] && !raises_[m]; }
 
@@ -34,7 +36,7 @@ private:
   std::array<bool, kMeasures> raises_{}, keeps_{};
 };
 
-/// For each of the rules the measure that removes it, or kMeasures.
+/// For each rule, the measure that removes it; kMeasures if none does.
 std::vector<size_t> terminationOrder(const std::vector<const Measures*>& set);
 
 } // namespace uopscope::prove

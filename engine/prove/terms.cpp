@@ -1,4 +1,4 @@
-// Nodes become terms. See terms.h.
+// Translates nodes to terms.
 #ifdef UOPSCOPE_HAVE_Z3
 #include "engine/prove/terms.h"
 
@@ -16,7 +16,7 @@ unsigned widthOf(DType d) {
   return d.kind() == Scalar::Index ? 64u : static_cast<unsigned>(d.bitsize());
 }
 
-/// One index of one lane, perhaps behind a gate.
+/// Whether it is an access of a single lane with a single index, which may be gated.
 bool hasPlainAddress(UOp u) {
   if (u.is(Op::LOAD)) u = u.src(0);
   bool gated = u.srcCount() == 3 && u.src(2).dtype().isBool();
@@ -50,7 +50,7 @@ bool Terms::isShared(UOp u) const {
   return numbers_ != Numbers::IndexUnbounded && u.in(kLeaves) && u.dtype().isInt();
 }
 
-/// The same term wherever the same node, or another one of its name, asks.
+/// The term of an unknown node. The same node has the same term, and so has a shared leaf of the same name.
 z3::expr Terms::unknown(UOp u, size_t lane) {
   bool shared = isShared(u);
   std::string name =
@@ -79,8 +79,7 @@ z3::expr Terms::function(const std::string& name, const std::vector<z3::expr>& o
 
 const Lanes& Terms::of(UOp root) {
   if (auto it = known_.find(root.id()); it != known_.end()) return it->second;
-  // Sources first, so that nothing recurses along a long chain; a branch of a WHERE is computed like any
-  // other.
+  // Sources come first, so a long chain needs no recursion. Both branches of a WHERE are computed.
   for (UOp u : root.toposort([&](UOp n) { return !known_.contains(n.id()); }))
     if (!known_.contains(u.id()) && (u == root || (!u.dtype().isVoid() && !u.dtype().isPtr())))
       known_.emplace(u.id(), compute(u));
@@ -131,7 +130,7 @@ Lanes Terms::compute(UOp u) {
   return unknownLanes(u);
 }
 
-/// What is the same node has the same value, whatever that is.
+/// Unknown values for a node: equal nodes have equal values.
 Lanes Terms::unknownLanes(UOp u) {
   Lanes out;
   for (int l = 0; l < u.dtype().count(); ++l) out.push_back(plain(unknown(u, static_cast<size_t>(l))));
@@ -157,7 +156,7 @@ Lanes Terms::leaf(UOp u) {
     } else {
       bounds_.push_back(v >= number(d, ConstValue::ofInt(low)) && v <= number(d, ConstValue::ofInt(high)));
     }
-    if (numbers_ == Numbers::Bits) { // the one number lies within the type
+    if (numbers_ == Numbers::Bits) { // the shared number lies within the type
       z3::expr whole = named_.at(nameOf(u));
       bounds_.push_back(whole >= c_.bv_val(low, 64) && whole <= c_.bv_val(high, 64));
     }

@@ -1,5 +1,8 @@
-// Nodes as Z3 terms: the semantics of engine/uop/eval.h, once more, for a solver. Only solver.cpp includes
-// this.
+// Nodes as Z3 terms: a second definition of the semantics of engine/uop/eval.h, for a solver. Only solver.cpp
+// and this folder's term files include it.
+//
+//   Terms terms(context, Numbers::Bits);
+//   z3::expr sum = terms.of(x + y)[0].value;      // the first lane
 #pragma once
 #include "engine/uop/uop.h"
 
@@ -11,7 +14,7 @@
 
 namespace uopscope::prove {
 
-/// Something a term cannot be made of.
+/// The reason why a node has no term.
 struct NoTerm {
   std::string why;
 };
@@ -19,26 +22,27 @@ struct NoTerm {
 /// One lane of a node.
 struct Lane {
   z3::expr value;
-  z3::expr valid;   ///< not Invalid
-  z3::expr defined; ///< nothing is divided by zero
+  z3::expr valid;   ///< whether it is not Invalid
+  z3::expr defined; ///< whether no division by zero occurs
 };
 using Lanes = std::vector<Lane>;
 
-/// What integers are: an index unbounded and all others bits; all of them bits, an index 64; or all of them
-/// unbounded, where arithmetic of a width is taken modulo its power of two.
+/// The representation of integers. IndexUnbounded: an index is unbounded, all other integers are bit-vectors.
+/// Bits: all are bit-vectors, an index has 64 bits. Wrapped: all are unbounded, and arithmetic is taken
+/// modulo the range of its type.
 enum class Numbers : uint8_t { IndexUnbounded, Bits, Wrapped };
 
 class Terms {
 public:
   Terms(z3::context& c, Numbers numbers) : c_(c), numbers_(numbers), bounds_(c) {}
 
-  /// The lanes of a node. An address has its index as value; a STORE has the memory it leaves.
+  /// The lanes of a node. The value of an address is its index; the value of a STORE is the memory after it.
   const Lanes& of(UOp u);
-  /// What bounds of variables say.
+  /// The constraints given by the bounds of variables.
   const z3::expr_vector& bounds() const { return bounds_; }
-  /// The memory of an access as it was before.
+  /// The memory of an access before the access.
   Lanes memoryBefore(UOp access);
-  /// The variables and the terms they became.
+  /// The variables and their terms.
   const std::vector<std::pair<UOp, z3::expr>>& leaves() const { return leaves_; }
 
 private:
@@ -69,7 +73,7 @@ private:
     return d.isInt() && numbers_ != Numbers::Wrapped &&
            (d.kind() != Scalar::Index || numbers_ == Numbers::Bits);
   }
-  /// A variable is one number, whatever the type it is held in.
+  /// Whether a variable is one number in all types that it is used in.
   bool isShared(UOp u) const;
 
   z3::context& c_;

@@ -1,4 +1,4 @@
-// Evaluation step by step in one array of lanes. See values.h.
+// Evaluates both expressions step by step in one array of lanes.
 #include "engine/prove/values.h"
 
 #include "engine/base/error.h"

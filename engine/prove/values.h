@@ -1,11 +1,11 @@
-// Two expressions computed side by side on chosen values of their leaves, as engine/uop/eval.h computes.
+// Two expressions evaluated side by side on chosen values of their leaves, with the semantics of
+// engine/uop/eval.h.
 //
-//   Evaluator both(before, after);                     // ready() is false where something has no value
-//   Difference d = both.exhaustively(65536);           // every value of every leaf, or none if there are
-//   more
+//   Evaluator both(before, after);                     // ready() is false if a node has no value
+//   Difference d = both.exhaustively(65536);           // tries all assignments, or none if there are more
 //
-// Where the first expression is Invalid or divides by zero the second may be anything; an index must be
-// Invalid on both sides or on none. Two NaN are the same.
+// Where the first expression is Invalid or divides by zero, the second may have any value. An index must be
+// Invalid on both sides or on neither. Two NaNs are equal.
 #pragma once
 #include "engine/uop/uop.h"
 
@@ -14,31 +14,31 @@
 
 namespace uopscope::prove {
 
-/// How two values of a float differ, least first.
+/// The kind of difference between two float values, smallest first.
 enum class FloatGap : uint8_t { None, SignOfZero, Rounding, Special };
 
 struct Difference {
-  bool complete = false; ///< every value was tried
+  bool complete = false; ///< every assignment was tried
   uint64_t tried = 0;
-  bool differs = false;          ///< of integers and booleans, or by more than the sign of a zero
-  FloatGap gap = FloatGap::None; ///< the largest there was
-  std::vector<ConstValue> at;    ///< values of the leaves where the largest was
+  bool differs = false;          ///< for integers and booleans, or by more than the sign of zero
+  FloatGap gap = FloatGap::None; ///< the largest difference found
+  std::vector<ConstValue> at;    ///< values of the leaves at the largest difference
   ConstValue before, after;
 };
 
 class Evaluator {
 public:
   Evaluator(UOp before, UOp after);
-  /// Whether both sides have a value that can be computed.
+  /// Whether both sides can be evaluated.
   bool ready() const { return ready_; }
   const std::vector<UOp>& leaves() const { return leaves_; }
-  /// How many assignments there are; more than `most` reads as `most` + 1.
+  /// The number of assignments; `most` + 1 if there are more than `most`.
   uint64_t domain(uint64_t most) const;
 
   Difference exhaustively(uint64_t most);
-  /// Special values of each leaf in every combination, as far as they are few, then random ones.
+  /// Tries special values of the leaves in every combination, as long as these are few, then random values.
   Difference sampled(uint64_t count, uint64_t seed);
-  /// On one assignment, in order of leaves().
+  /// Evaluates one assignment, in order of leaves().
   Difference at(const std::vector<ConstValue>& values);
 
 private:
@@ -62,7 +62,7 @@ private:
   bool ready_ = true, divides_ = false;
 };
 
-/// Every value of a type of at most 16 bits; `count` values of a larger one, special ones first.
+/// All values of a type of at most 16 bits; for a larger type `count` values, special ones first.
 std::vector<ConstValue> valuesOf(UOp leaf, size_t count, uint64_t seed);
 
 } // namespace uopscope::prove

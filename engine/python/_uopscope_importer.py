@@ -1,5 +1,5 @@
-# Serves the Python files that are embedded in _uopscope, to our own interpreter. A plain Python reads the same files
-# from the folder python/ of the build.
+# Serves the Python files embedded in _uopscope to the embedded interpreter. A plain Python reads the same files from the
+# folder python/ of the build.
 #
 #   import tinygrad.nn          reads _uopscope.sources["tinygrad/nn/__init__.py"]
 import sys, importlib.util, _uopscope
@@ -28,8 +28,8 @@ class _Importer:
   def get_source(name): return _uopscope.sources.get(_Importer._path(name))
 
 class _OwnFunctions:
-  """Packages that bring a library which is in this process in another version already, since LLVM uses it. Such a library
-  looks for functions in itself first: one of the other version would read its data by another layout."""
+  """Packages that bring a library of which this process already has a different version, since LLVM uses it. Such a library
+  searches itself first for functions: one of the other version would read its data with a different layout."""
   libraries = {"z3": "libz3"}
   @staticmethod
   def find_spec(name, path=None, target=None):

@@ -1,5 +1,5 @@
-// Buffers: memory of a device, as Python holds it. A Buffer is of the engine's own kind, so kernels take it
-// as it is.
+// Buffers: memory of a device as a Python object. A Buffer of Python is a Buffer of the engine, so kernels
+// take it directly.
 //
 //   b = Buffer("CPU", 4, dtypes.int32).allocate(); b.copyin(memoryview(struct.pack("4i", 1, 2, 3, 4)))
 //   b.view(2, dtypes.int32, 8).as_buffer().cast("i").tolist()                  # [3, 4]
@@ -16,7 +16,7 @@ namespace {
 
 using BufferRef = std::shared_ptr<Buffer>;
 
-/// Copies a Python buffer into ours; both have to be of one length.
+/// Copies a Python buffer into a Buffer. Both must have the same length.
 void copyIn(Buffer& to, const py::buffer& from) {
   py::buffer_info info = from.request();
   if (static_cast<size_t>(info.size * info.itemsize) != to.bytes())
@@ -41,7 +41,7 @@ BufferRef makeBuffer(py::object device, int64_t size, py::object dtype, py::obje
     return Buffer::view(base, d, size, offset);
   }
   std::string name = toDevice(device);
-  if (!opaque.is_none()) // an address; who gives it keeps the memory
+  if (!opaque.is_none()) // an address; the caller keeps the memory alive
     return Buffer::foreign(name, d, size, reinterpret_cast<void*>(opaque.cast<uintptr_t>()), share(opaque));
   auto made = std::make_shared<Buffer>(name, d, size);
   if (!initialValue.is_none())
@@ -51,7 +51,7 @@ BufferRef makeBuffer(py::object device, int64_t size, py::object dtype, py::obje
   return made;
 }
 
-/// All bytes: of the memory itself where the host can read it and that is wanted, else a copy.
+/// All bytes: the memory itself if the host can read it in place and that is allowed, else a copy.
 py::memoryview asBuffer(py::object self, bool allowZeroCopy, bool forceZeroCopy) {
   auto& b = self.cast<Buffer&>();
   requireAllocated(b);
@@ -70,7 +70,7 @@ py::memoryview asBuffer(py::object self, bool allowZeroCopy, bool forceZeroCopy)
 
 using BufferClass = py::class_<Buffer, BufferRef>;
 
-/// A buffer from Python, and its fields.
+/// The constructor of a buffer, and its fields.
 void bindFields(BufferClass& c) {
   c.def(py::init([](py::object device, int64_t size, py::object dtype, py::object opaque, py::object,
                     py::object initial, int, const BufferRef& base, int64_t offset, bool preallocate) {
@@ -111,14 +111,14 @@ void bindFields(BufferClass& c) {
       .def("is_initialized", [](const Buffer& b) { return b.root()->isAllocated(); });
 }
 
-/// Memory of a buffer: allocated, copied, viewed.
+/// The memory of a buffer: allocation, copies, views.
 void bindMemory(BufferClass& c) {
   auto allocate = [](const BufferRef& b, py::object opaque, py::object external) {
     if (!opaque.is_none() || !external.is_none())
       throw Error(
           ErrorKind::Unsupported,
           "memory of somebody else is given to the constructor: Buffer(device, size, dtype, opaque=address)");
-    releaseUnreached(); // memory that nobody can use any more is given back before more is asked for
+    releaseUnreached(); // frees unreachable memory before more is allocated
     b->allocate();
     return b;
   };
@@ -168,7 +168,7 @@ void bindMemory(BufferClass& c) {
              return py::module_::import("numpy").attr("frombuffer")(asBuffer(self, false, false), type);
            })
       .def("__reduce__",
-           [](py::object self) { // a buffer of its own with the same content, where there is some
+           [](py::object self) { // a new buffer with the same contents, if it has any
              auto& b = self.cast<Buffer&>();
              py::object bytes =
                  b.root()->isAllocated() ? py::object(py::bytes(asBuffer(self, false, false))) : py::none();

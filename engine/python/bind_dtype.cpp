@@ -1,4 +1,4 @@
-// DType, its constructors and questions.
+// DType: its constructors and properties.
 #include "engine/python/bindings.h"
 
 #include <fmt/format.h>
@@ -11,7 +11,7 @@ namespace uopscope {
 
 namespace {
 
-/// Format character of the struct module; none for types it does not know.
+/// The format character of the struct module; None for types that struct does not know.
 py::object formatOf(DType d) {
   switch (d.kind()) {
   case Scalar::Bool: return py::str("?");

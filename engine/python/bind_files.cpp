@@ -1,4 +1,5 @@
-// What readers of file formats stand on: a tensor's bytes without a copy, and tensors over parts of them.
+// The basis of readers of file formats: the bytes of a tensor without a copy, and tensors over parts of these
+// bytes.
 //
 //   view = memoryview(_uopscope.tensor_bytes(Tensor(pathlib.Path("model.gguf"))))
 //   part = _uopscope.tensor_part(t, 4096, dtypes.float32, (16, 16))
@@ -13,10 +14,10 @@ namespace uopscope {
 
 namespace {
 
-/// Memory of a tensor as Python's buffer protocol shows it, held while Python looks at it.
+/// The memory of a tensor for Python's buffer protocol; it is held as long as Python uses it.
 struct TensorBytes {
   std::shared_ptr<Buffer> buffer;
-  std::vector<std::byte> copy; ///< where the device's memory is not the host's
+  std::vector<std::byte> copy; ///< used if the memory of the device is not host memory
 };
 
 std::shared_ptr<TensorBytes> bytesOf(const Tensor& t) {
@@ -30,8 +31,8 @@ std::shared_ptr<TensorBytes> bytesOf(const Tensor& t) {
   return out;
 }
 
-/// A tensor over a part of a realized one: on files and where vectors may be read from there, else an
-/// operation.
+/// A tensor over a part of a realized tensor: a view on files and where vectors may be read at the offset,
+/// else an operation.
 Tensor partOf(const Tensor& t, int64_t offset, DType dtype, const Ints& shape) {
   int64_t count = 1;
   for (int64_t s : shape) {

@@ -1,8 +1,8 @@
-// Memory shared with other libraries: DLPack both ways, without copies where the device's memory is the
-// host's.
+// Memory shared with other libraries: DLPack in both directions, without a copy if the memory of the device
+// is host memory.
 //
 //   np.from_dlpack(t)          a view of the tensor's buffer, which it keeps alive
-//   Tensor.from_dlpack(a)      a tensor over the other library's memory, which it keeps alive
+//   Tensor.from_dlpack(a)      a tensor over the memory of the array `a`, which it keeps alive
 #include "engine/python/bindings.h"
 #include "engine/runtime/device.h"
 #include "engine/tensor/foreign_memory.h"
@@ -15,7 +15,7 @@ namespace uopscope {
 
 namespace {
 
-// The layout of DLPack 0.8, as every library has it.
+// The layout of DLPack 0.8, which every library uses.
 struct DlDevice {
   int32_t type, id;
 };
@@ -62,7 +62,7 @@ DType typeFrom(DlDataType t) {
               fmt::format("from_dlpack: type code {} of {} bits and {} lanes", t.code, t.bits, t.lanes));
 }
 
-/// What an exported tensor keeps while somebody uses it.
+/// The objects that an exported tensor keeps alive.
 struct Exported {
   DlManaged managed{};
   std::shared_ptr<Buffer> buffer;
@@ -94,13 +94,13 @@ py::capsule exportTensor(const Tensor& t) {
                 e.get(),
                 [](DlManaged* m) { delete static_cast<Exported*>(m->context); }};
   PyObject* capsule = PyCapsule_New(&e->managed, kFresh, [](PyObject* c) {
-    // a capsule that nobody took still owns its tensor
+    // A capsule that nobody consumed still owns its tensor.
     if (!PyCapsule_IsValid(c, kFresh)) return;
     auto* m = static_cast<DlManaged*>(PyCapsule_GetPointer(c, kFresh));
     m->deleter(m);
   });
   if (!capsule) throw py::error_already_set();
-  e.release(); // the capsule's, or its taker's, from here
+  e.release(); // from here the capsule, or its consumer, owns it
   return py::reinterpret_steal<py::capsule>(capsule);
 }
 

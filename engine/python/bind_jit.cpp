@@ -1,4 +1,4 @@
-// TinyJit's captured function: one call from Python gathers the arguments, checks them and launches.
+// The captured function of TinyJit: one call from Python gathers the arguments, checks them and launches.
 #include "engine/python/python_jit.h"
 #include "engine/python/script_kernel.h"
 #include "engine/tensor/tensor_memory.h"
@@ -7,8 +7,8 @@ namespace uopscope {
 
 namespace {
 
-/// What a call hands in: tensors (those of lists, tuples and dicts among the arguments as well, one level
-/// deep), the names of the direct ones, and bound variables.
+/// The arguments of a call: tensors (also those in lists, tuples and dicts, one level deep), the names of the
+/// direct ones, and bound variables.
 struct Arguments {
   std::vector<Tensor> tensors;
   py::list names;
@@ -83,7 +83,7 @@ py::object PyCapturedJit::call(py::tuple args, py::dict kwargs) {
 void bindJit(py::module_& m) {
   static PyObject* error = PyErr_NewExceptionWithDoc("tinygrad.engine.jit.JitError",
                                                      "A function that cannot be captured, or a call that "
-                                                     "does not fit what was captured.",
+                                                     "does not fit the capture.",
                                                      PyExc_Exception, nullptr);
   m.attr("JitError") = py::reinterpret_borrow<py::object>(error);
   py::register_exception_translator([](std::exception_ptr p) {

@@ -1,4 +1,4 @@
-// Kernels by hand: lowering, the parts of a lowered kernel, running it, and the abilities of a device's
+// Kernels by hand: lowering, the parts of a lowered kernel, launching it, and the abilities of a device's
 // renderer.
 #include "engine/codegen/codegen.h"
 #include "engine/codegen/estimates.h"
@@ -42,7 +42,7 @@ py::dict facts(const Target& t) {
   return out;
 }
 
-/// A list of instructions as a kernel that a renderer takes.
+/// A kernel for a renderer, made of a list of instructions.
 LoweredKernel kernelOf(const std::vector<UOp>& program) {
   LoweredKernel k;
   k.uops = program;

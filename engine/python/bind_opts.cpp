@@ -13,12 +13,12 @@ namespace uopscope {
 
 namespace {
 
-/// A Scheduler of the tensor pool, whose nodes it holds.
+/// A Scheduler in the tensor pool; it holds the nodes that it needs.
 struct ScriptKernel {
   std::string device;
   UOpRef first;
   KernelOptimizer kernel;
-  std::vector<UOpRef> held; ///< every graph there was: what an older one was asked for stays
+  std::vector<UOpRef> held; ///< all earlier graphs, whose nodes a script may still use
 
   ScriptKernel(UOp ast, const std::string& d)
       : device(d), first(ast), kernel(ast, Device::get(d).renderer().target()) {

@@ -1,9 +1,9 @@
-// Pickling and deep copies: types, nodes, buffers, tensors, captured functions. Graphs go as flat lists, so
-// that deep ones need no deep recursion; BUFFERs and UNIQUEs are objects of their own, so that the nodes two
-// tensors share they share again after loading.
+// Pickling and deep copies of types, nodes, buffers, tensors and captured functions. Graphs are written as
+// flat lists, so deep graphs need no deep recursion. BUFFERs and UNIQUEs are pickled as objects, so nodes
+// shared by two tensors are also shared after loading.
 //
-//   pickle.loads(pickle.dumps(net))           tensors with the values they had
-//   pickle.loads(pickle.dumps(jitted))        replays in a process that never had the function
+//   pickle.loads(pickle.dumps(net))           tensors with the same values
+//   pickle.loads(pickle.dumps(jitted))        replays in a process that does not have the function
 #include "engine/python/python_jit.h"
 #include "engine/python/uop_arguments.h"
 #include "engine/runtime/buffer.h"
@@ -29,7 +29,7 @@ bool isLeaf(UOp u) {
   return u.in({Op::BUFFER, Op::UNIQUE});
 }
 
-/// (function, arguments) that make the node again.
+/// (function, arguments) for making the node again.
 py::tuple reduceNode(UOp root) {
   PoolScope scope(tensorPool());
   NodesHeld held;
@@ -105,7 +105,7 @@ std::shared_ptr<Buffer> bufferFrom(const std::string& device, DType dtype, int64
   return b;
 }
 
-/// A kernel is kept as its graph, and lowered again where it is needed.
+/// A kernel is pickled as its graph, and lowered again after loading.
 py::tuple kernelState(const RunStep& step) {
   PoolScope scope(tensorPool());
   return py::make_tuple(tensorPool().import(step.ast), step.device->name());

@@ -1,4 +1,4 @@
-// Proofs of rules that a script defines. See bind_prove.h.
+// Proves the rules that a script defines.
 #include "engine/python/bind_prove.h"
 
 #include "engine/prove/report.h"

@@ -1,10 +1,11 @@
-// _uopscope.recording: recordings that Python begins and ends; uopscope/recording.py stands over it. One at a time, of the
-// thread that begins it; a process that forks leaves it to its parent.
+// _uopscope.recording: recordings that Python begins and ends; uopscope/recording.py is the interface to it.
+// There is one recording at a time. It belongs to the thread that begins it, and a process that forks leaves
+// it to its parent.
 //
 //   _uopscope.recording.begin("steps.uoptrace");  ...;  _uopscope.recording.end()
 //
-// The session is ended by Python's exit handlers, while nodes can still be printed. After a fork the child owns neither the
-// writer's thread nor the file: what it inherited is never touched again, so it is not destroyed either.
+// Python's exit handlers end the session, while nodes can still be printed. After a fork the child owns
+// neither the writer's thread nor the file: it never uses the inherited session and does not destroy it.
 #include "engine/python/bind_recording.h"
 
 #include "engine/python/casters.h"
@@ -22,11 +23,11 @@ std::unique_ptr<RecordingSession>& running() {
   return session;
 }
 
-/// The path of the trace, empty where what was asked for makes none.
+/// Begins a recording; returns the path of the trace, or an empty path if the options ask for none.
 std::string begin(SessionOptions options) {
   if (Observer::current())
     throw Error(ErrorKind::Value, "this process is being recorded already; end that recording first");
-  options.handleInterrupt = false; // Python does
+  options.handleInterrupt = false; // Python handles Ctrl-C itself
   const std::string path = options.path;
   running() = std::make_unique<RecordingSession>(std::move(options));
   return path;
@@ -65,7 +66,7 @@ void bindRecording(py::module_& whole) {
   m.def("forked", [] {
     if (RecordingSession* inherited = running().release())
       inherited->leaveToParent();
-    else // recorded by the program that this Python is part of
+    else // this Python runs inside `uopscope record`, which records
       static_cast<void>(std::make_unique<ObserverScope>(nullptr).release());
   });
 }

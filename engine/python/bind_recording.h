@@ -1,4 +1,4 @@
-// Recordings that Python begins and ends: see uopscope/recording.py.
+// Recordings that Python begins and ends; uopscope/recording.py uses them.
 #pragma once
 #include <pybind11/pybind11.h>
 

@@ -1,4 +1,4 @@
-// The engine's rule sets as objects of Python: one looks into them, adds to them and runs them.
+// The rule sets of the engine as Python objects, to inspect, extend and run.
 //
 //   builtin_matcher("symbolic").rules[0].pattern_text
 //   (builtin_matcher("symbolic_simple") + mine).rewrite(node)
@@ -23,7 +23,7 @@ namespace uopscope {
 
 namespace {
 
-/// Passes of lowering that ask for no more than the graph.
+/// The rule sets of passes that need no context.
 const std::map<std::string, PatternMatcher, std::less<>>& sets() {
   static const std::map<std::string, PatternMatcher, std::less<>> all{
       {"symbolic_simple", symbolicSimple()},

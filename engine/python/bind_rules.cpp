@@ -1,8 +1,8 @@
-// Rules written in Python: UPat becomes the pattern nodes that C++ rules are made of, a function becomes the
-// rule's function, so a Python rule is matched, counted, recorded and switched off like any other.
+// Rules written in Python. A UPat becomes the same pattern nodes as in C++ rules, and a function the function
+// of a rule. A Python rule is therefore matched, counted, recorded and switched off like any rule.
 //
-// A rule's function always sees nodes of the tensor pool: in a pass over another pool (a kernel's) its
-// arguments are imported there first, and its answer is imported back.
+// The function of a rule always receives nodes of the tensor pool. In a pass over a different pool (a
+// kernel's), its arguments are imported to the tensor pool first, and its result is imported back.
 #include "engine/python/bindings.h"
 #include "engine/rewrite/driver.h"
 #include "engine/rewrite/match_program.h"
@@ -92,12 +92,11 @@ uint8_t flatten(Flattened& out, py::handle pat) {
   return static_cast<uint8_t>(out.nodes.size() - 1);
 }
 
-/// What a Python function answered that is no node: PatternMatcher.rewrite() hands it out, a pass cannot use
+/// The result of a Python function that is no node. PatternMatcher.rewrite() returns it; a pass cannot use
 /// it.
 thread_local py::object* otherAnswer = nullptr;
 
-/// The context of a pass asked for by Python; passes of the engine have contexts of their own, which Python
-/// cannot see.
+/// The context of a pass that Python started. A pass of the engine has a context that Python cannot use.
 py::object contextOf(Match& m) {
   if (!m.hasCtx()) return py::none();
   try {
@@ -152,7 +151,7 @@ std::shared_ptr<const Rule> makeRuleFromPython(py::object pat, py::object fn, bo
   return std::make_shared<Rule>(name, file, line, text, flat.nodes, flat.vars, function);
 }
 
-/// Every way a UPat matches a node: a dictionary of the named nodes for each.
+/// All matches of a UPat on a node: a dictionary of the named nodes for each match.
 py::list matchPattern(py::object pat, UOp u) {
   Flattened flat;
   flatten(flat, pat);
@@ -175,7 +174,7 @@ UOp rewriteGraph(UOp root, const PatternMatcher& pm, py::object ctx, bool bottom
   const PatternMatcher* down = bpm.is_none() ? nullptr : &bpm.cast<const PatternMatcher&>();
   RewriteOptions options{passName, ctx, down, keepMap ? &map : nullptr};
   SourceLocation at = pythonLocation();
-  const char* file = internText(at.file); // interned, so it ends with a zero
+  const char* file = internText(at.file); // interned, so it ends with a zero byte
   return bottomUp ? graphRewriteBottomUp(root, pm, options, file, at.line)
                   : graphRewrite(root, pm, options, file, at.line);
 }
@@ -211,7 +210,7 @@ void bindRules(py::module_& m) {
              return py::module_::import("tinygrad.uop.ops").attr("_joined")(a, b);
            })
       .def("__len__", [](const PatternMatcher& p) { return p.rules().size(); })
-      // A rule of the engine is both: a pattern and a result.
+      // A rule of the engine is both the pattern and the result.
       .def_property_readonly("patterns",
                              [](const PatternMatcher& p) {
                                py::list out;

@@ -13,7 +13,7 @@ namespace uopscope {
 
 namespace {
 
-/// An attribute of the class that is a counter of the current session.
+/// A class attribute that is a counter of the current session.
 template <auto Counter>
 void defineCounter(py::class_<GlobalCounters>& c, const char* name) {
   using Value = std::remove_reference_t<decltype(GlobalCounters::current().*Counter)>;

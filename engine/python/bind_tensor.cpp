@@ -1,4 +1,5 @@
-// Tensor: construction, fields, creation, data, realize, gradient. Operations are in bind_tensor_*.cpp.
+// Tensor: construction, fields, creation, data, realize, gradient. The files bind_tensor_*.cpp have its
+// operations.
 #include "engine/python/bindings.h"
 #include "engine/python/tensor_data.h"
 #include "engine/runtime/device.h"
@@ -31,14 +32,14 @@ TensorOptions takeOptions(const py::kwargs& kwargs, std::initializer_list<const 
 
 namespace {
 
-/// A keyword besides device, dtype and requires_grad.
+/// The value of a keyword other than device, dtype and requires_grad.
 template <typename T>
 T option(const py::kwargs& kwargs, const char* name, T fallback) {
   return kwargs.contains(name) ? py::object(kwargs[name]).cast<T>() : fallback;
 }
 
-/// arange with bounds or a step that are symbolic: as many numbers as there can be, cut to as many as there
-/// are.
+/// arange with symbolic bounds or step: computes the largest possible number of values, then shrinks to the
+/// actual number.
 Tensor symbolicArange(py::handle start, py::handle stop, py::handle step, TensorOptions o) {
   PoolScope scope(tensorPool());
   NodesHeld held;
@@ -189,7 +190,7 @@ void bindRandom(TensorClass& c) {
         py::arg("replacement") = false);
 }
 
-/// A range that neither an END closes, nor a CONTRACT makes lanes of; null if there is none.
+/// A range that no END closes and no CONTRACT makes lanes of; null if there is none.
 UOp openRange(UOp sink) {
   if (sink.ranges().empty()) return {};
   std::vector<int64_t> lanes; // (range, length) of each axis
@@ -204,7 +205,7 @@ UOp openRange(UOp sink) {
   return {};
 }
 
-/// Custom kernels: the function gets a placeholder per tensor and answers the SINK of the kernel.
+/// Custom kernels: the function receives a placeholder per tensor and returns the SINK of the kernel.
 std::vector<Tensor> customKernel(const std::vector<Tensor>& tensors, py::object fxn, py::object gradFxn) {
   OperationScope op("custom_kernel");
   NodesHeld held;
@@ -212,7 +213,7 @@ std::vector<Tensor> customKernel(const std::vector<Tensor>& tensors, py::object 
   py::list placeholders;
   for (const Tensor& t : tensors) {
     UOp u = graph::contiguous(t.uop());
-    Shape shape = u.shape(); // of a tensor that is split, the part that each device has
+    Shape shape = u.shape(); // for a split tensor, the part on each device
     if (auto axis = splitAxis(u)) {
       auto parts = static_cast<int64_t>(t.devices().size());
       shape[static_cast<size_t>(*axis)] = shape[static_cast<size_t>(*axis)] / Sint(parts);
@@ -242,8 +243,8 @@ std::vector<Tensor> customKernel(const std::vector<Tensor>& tensors, py::object 
   if (!gradFxn.is_none())
     setCustomDerivative(kernel, {.reverse =
                                      [held = share(gradFxn)](UOp g, UOp k) {
-                                       // The function sees the buffers as the kernel's sources, as in the
-                                       // reference.
+                                       // As in the reference, the function receives the buffers as sources of
+                                       // the kernel.
                                        py::list buffers;
                                        for (UOp b : k.src().subspan(1)) buffers.append(b);
                                        py::object seen = py::module_::import("types").attr("SimpleNamespace")(
@@ -273,7 +274,7 @@ py::list scheduleItems(const std::shared_ptr<Schedule>& schedule) {
   return items;
 }
 
-/// `with Tensor.train():`, in Python since it decorates functions of Python as well.
+/// `with Tensor.train():`, written in Python since it also decorates Python functions.
 void bindTraining(py::module_& m, TensorClass& c) {
   py::exec(R"(
 import contextlib
@@ -291,7 +292,7 @@ train.__module__ = "tinygrad.tensor"
   m.attr("__dict__").attr("pop")("train");
 }
 
-/// A tensor from data; its node, type, shape and device.
+/// Tensors from data, and the properties node, type, shape and device.
 void bindProperties(TensorClass& c) {
   c.def(py::init([](py::object data, py::object device, py::object dtype, py::object requiresGrad) {
           TensorOptions o;
@@ -311,7 +312,7 @@ void bindProperties(TensorClass& c) {
       .def_property_readonly("dtype", [](const Tensor& t) { return t.dtype(); })
       .def_property_readonly("shape",
                              [](const Tensor& t) {
-                               PoolScope s(tensorPool()); // a symbolic length may have to be simplified
+                               PoolScope s(tensorPool()); // a symbolic length may be simplified
                                return fromShape(t.shape());
                              })
       .def_property_readonly("device", [](const Tensor& t) { return fromDevice(t.device()); })
@@ -386,7 +387,7 @@ void bindRealizing(TensorClass& c) {
           py::arg("url"), py::arg("gunzip") = false);
 }
 
-/// Values at another place, assignment and gradients.
+/// Moving values, assignment and gradients.
 void bindMoving(TensorClass& c) {
   c.def("contiguous",
         [](const Tensor& t, const py::args& opts, const py::kwargs& named) {
@@ -459,7 +460,7 @@ void bindMoving(TensorClass& c) {
 void bindTensors(py::module_& m) {
   TensorClass c(m, "Tensor");
   c.attr("__module__") = "tinygrad.tensor";
-  reinterpret_cast<PyTypeObject*>(c.ptr())->tp_name = "Tensor"; // as messages of Python call it
+  reinterpret_cast<PyTypeObject*>(c.ptr())->tp_name = "Tensor"; // the name in Python's messages
   bindProperties(c);
   bindCreation(c);
   bindRandom(c);

@@ -1,4 +1,4 @@
-// Elementwise operations, operators, functions, reductions.
+// Elementwise operations, operators, functions and reductions of Tensor.
 #include "engine/python/bindings.h"
 
 #include <fmt/format.h>
@@ -51,7 +51,7 @@ void bindOperators(TensorClass& c) {
   operators("__ge__", nullptr, nullptr, [](const Tensor& t, const Operand& x, bool) { return t.ge(x); });
   operators("__ne__", nullptr, nullptr, [](const Tensor& t, const Operand& x, bool) { return t.ne(x); });
   operators("__eq__", nullptr, nullptr, [](const Tensor& t, const Operand& x, bool) { return t.eq(x); });
-  // pybind11 forgets the hash of a class that gets an __eq__
+  // pybind11 removes the hash of a class that gets an __eq__.
   c.def("__hash__", [](const Tensor& t) { return reinterpret_cast<size_t>(t.state().get()) >> 4; });
   c.def("__matmul__", [](const Tensor& t, const Tensor& x) { return t.matmul(x); });
   c.def("__rmatmul__", [](const Tensor& t, const Tensor& x) { return t.matmul(x, true); });
@@ -65,7 +65,7 @@ void bindOperators(TensorClass& c) {
       .def("__abs__", method(&Tensor::abs));
 }
 
-/// Functions of a tensor alone.
+/// Functions of a tensor without further arguments.
 void bindFunctions(TensorClass& c) {
   const std::pair<const char*, Tensor (Tensor::*)() const> unary[] = {{"neg", &Tensor::neg},
                                                                       {"logical_not", &Tensor::logicalNot},
@@ -163,7 +163,7 @@ void bindClamping(TensorClass& c) {
   c.def("clip", clampAny, py::arg("min_") = py::none(), py::arg("max_") = py::none());
 }
 
-/// Arithmetic by name, and types.
+/// Arithmetic with named methods, and conversions of types.
 void bindNamedArithmetic(TensorClass& c) {
   reversible(c, "add", &Tensor::add);
   reversible(c, "sub", &Tensor::sub);

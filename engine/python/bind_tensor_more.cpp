@@ -1,5 +1,5 @@
-// Matrices, hashes, axes by name, several devices, memory of others; and the names that are known and not
-// supported here.
+// Matrices, hashes, axes by name, several devices, memory of other libraries; and names of the reference that
+// are not supported here.
 #include "engine/python/bindings.h"
 #include "engine/runtime/device.h"
 #include "engine/tensor/foreign_memory.h"

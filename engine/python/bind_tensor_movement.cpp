@@ -1,4 +1,4 @@
-// Movement, joining, indexing.
+// Movement, joining and indexing of Tensor.
 #include "engine/python/bindings.h"
 #include "engine/python/tensor_data.h"
 #include "engine/runtime/device.h"
@@ -71,7 +71,7 @@ std::vector<Tensor> joined(py::object first, const py::args& rest) {
   return out;
 }
 
-/// A shape with None for "as it is".
+/// A shape in which None stands for the present length.
 Shape shapeWithNone(py::object sequence, const Tensor& t, bool expanding) {
   Shape out;
   size_t i = 0;
@@ -122,7 +122,7 @@ void variadic(TensorClass& c, const char* function, const char* name, F f) {
       py::kw_only(), py::arg(name));
 }
 
-/// The same elements in another shape or order, repeated or cut.
+/// Operations that change the shape or order of elements, or repeat or cut them.
 void bindShapes(TensorClass& c) {
   auto reshape = [](const Tensor& t, py::object shape) { return t.reshape(shapeWithNone(shape, t, false)); };
   variadic(c, "reshape", "shape", reshape);
@@ -179,7 +179,7 @@ void bindShapes(TensorClass& c) {
            py::arg("dim") = py::none());
 }
 
-/// Several tensors in one, and one in several. Used both as t.cat(u, dim=1) and as Tensor.cat(*tensors, dim=1).
+/// Joining and splitting tensors. Both t.cat(u, dim=1) and Tensor.cat(*tensors, dim=1) are possible.
 void bindJoining(TensorClass& c) {
   c.def(
       "cat",

@@ -1,4 +1,4 @@
-// Products, convolution, pooling, norms, losses.
+// Products, convolution, pooling, norms and losses of Tensor.
 #include "engine/python/bindings.h"
 
 #include <fmt/format.h>
@@ -14,7 +14,7 @@ Reduction toReduction(const std::string& name) {
   throw Error(ErrorKind::Value, fmt::format("reduction='{}' must be one of mean, sum, none", name));
 }
 
-/// An axis count's worth of ints from an int or a sequence.
+/// One int per axis, from an int or a sequence.
 Ints spread(py::object o, size_t n) {
   Ints v = toInts(o);
   return v.size() == 1 && PyIndex_Check(o.ptr()) ? Ints(n, v[0]) : v;

@@ -1,7 +1,6 @@
-// What the compiler and the devices do, told to a Python object while a script asks for it
-// (TRACK_MATCH_STATS=2, PROFILE=1): uopscope/tracked.py keeps it in memory. Nodes are told as numbers of
-// entries (operation, dtype, numbers of sources, argument, tag), so nothing that is kept holds a node or its
-// memory.
+// Reports the work of the compiler and the devices to a Python object while a script asks for it
+// (TRACK_MATCH_STATS=2, PROFILE=1); uopscope/tracked.py stores it. A node is reported as the number of an
+// entry (operation, dtype, numbers of sources, argument, tag), so the records hold neither nodes nor memory.
 //
 //   _uopscope.track(listener, rewrites=True)     # until _uopscope.track(None)
 #include "engine/python/bind_tracking.h"
@@ -85,7 +84,8 @@ public:
   }
 
 private:
-  /// Told by whichever thread works; an exception of the listener ends that work, as a rule's would.
+  /// Calls the listener on the working thread. An exception of the listener ends that work, as that of a rule
+  /// does.
   template <typename... A>
   void tell(const char* what, A&&... arguments) {
     py::gil_scoped_acquire lock;
@@ -94,7 +94,7 @@ private:
   static py::tuple ruleOf(const Rule& rule) {
     return py::make_tuple(std::string(rule.file()), rule.line(), rule.text());
   }
-  /// The number of the entry of a node; entries of its sources are made first.
+  /// The number of a node's entry. Entries of its sources are made first.
   py::object number(UOp root) {
     if (!root) return py::none();
     auto key = [](UOp u) { return uint64_t{u.node()->pool->serial()} << 32 | u.id(); };
@@ -114,7 +114,7 @@ private:
   std::unordered_map<uint64_t, int64_t> numbers_; ///< by pool and id
 };
 
-/// The tracker in use, before whatever observed the thread already.
+/// The active tracker, which passes events on to the previous observer of the thread.
 struct Tracking {
   Observer nobody;
   std::optional<Tracker> tracker;
@@ -142,7 +142,7 @@ void bindTracking(py::module_& m) {
   m.def(
       "track",
       [](py::object listener, bool rewrites) {
-        tracking.reset(); // the scope first: it was made last
+        tracking.reset(); // in the opposite order of construction
         if (listener.is_none()) return;
         tracking = std::make_unique<Tracking>();
         Observer* outer = Observer::current();

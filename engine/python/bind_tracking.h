@@ -1,4 +1,5 @@
-// Hands Python what the compiler and the devices do while a script tracks it: see uopscope/tracked.py.
+// Reports the work of the compiler and the devices to Python while a script tracks it; uopscope/tracked.py
+// uses it.
 #pragma once
 #include <pybind11/pybind11.h>
 

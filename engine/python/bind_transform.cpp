@@ -1,6 +1,6 @@
-// Transforms of graphs: placeholders, vmap, forward and reverse derivatives, patterns of Jacobians,
-// derivatives given by hand. All on nodes; docs/design/transforms.md says how they make functions of
-// functions.
+// Transforms of graphs: placeholders, vmap, forward and reverse derivatives, patterns of Jacobians, custom
+// derivatives. All work on nodes; docs/design/transforms.md describes how functions of functions are built
+// from them.
 #include "engine/python/bind_transform.h"
 
 #include "engine/python/bindings.h"
@@ -21,7 +21,8 @@ namespace {
 
 using Nodes = std::vector<UOp>;
 
-/// Placeholders with the values in their place. A value is flat, as its placeholder is, but for axes in front.
+/// Placeholders with the values in their place. A value is flat, as its placeholder is, but for axes in
+/// front.
 UOpMap<UOp> arguments(const Nodes& keys, const Nodes& values, const Shape& front) {
   UOpMap<UOp> map;
   for (size_t i = 0; i < keys.size(); ++i) {

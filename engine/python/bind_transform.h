@@ -1,4 +1,4 @@
-// Transforms of graphs for Python; `uopscope.transforms` makes functions of functions of them.
+// Transforms of graphs for Python; `uopscope.transforms` builds functions of functions from them.
 #pragma once
 #include "engine/python/casters.h"
 

@@ -1,5 +1,5 @@
-// UOp as Python sees it: the constructor, fields, arithmetic, builders, questions and printing. All nodes of
-// Python live in the tensor pool.
+// UOp in Python: the constructor, fields, arithmetic, builders, questions and printing. All nodes that Python
+// holds live in the tensor pool.
 #include "engine/python/bindings.h"
 #include "engine/python/uop_arguments.h"
 #include "engine/rewrite/driver.h"
@@ -29,7 +29,7 @@ UOp makeUOp(Op op, py::object dtype, py::object src, py::object arg, py::object 
   return makeChecked(op, d, toUOps(src), toArg(arg, op, d), toArg(tag, Op::NOOP));
 }
 
-/// The memory of a realized node, as the engine holds it.
+/// The memory of a realized node, as a Buffer of the engine.
 py::object bufferObject(UOp u) {
   UOp b = graph::base(u);
   if (!b.in({Op::BUFFER, Op::BUFFER_VIEW}))
@@ -117,7 +117,8 @@ void bindArithmetic(UOpClass& c) {
   });
 }
 
-/// The engine keeps bounds of whole numbers: of floats those are known that come from such, or are constants.
+/// A bound of a float. The engine keeps bounds of integers, so only constants and floats converted from
+/// integers have bounds.
 double floatBound(UOp u, bool upper) {
   if (u.is(Op::CAST) && !u.src(0).dtype().isFloat())
     return static_cast<double>(upper ? u.src(0).vmax() : u.src(0).vmin());
@@ -130,7 +131,7 @@ double floatBound(UOp u, bool upper) {
   return upper ? INFINITY : -INFINITY;
 }
 
-/// The fields of a node, and the same node with other fields.
+/// The fields of a node, and copies of a node with other fields.
 void bindFields(UOpClass& c) {
   c.def_property_readonly("op", [](UOp u) { return u.op(); })
       .def_property_readonly("dtype", [](UOp u) { return u.dtype(); })
@@ -175,7 +176,7 @@ void bindFields(UOpClass& c) {
       });
 }
 
-/// Facts about a node: shape, place, origin, bounds.
+/// Facts about a node: shape, device, origin, bounds.
 void bindFacts(UOpClass& c) {
   c.def_property_readonly("shape",
                           [](UOp u) {
@@ -243,7 +244,7 @@ void bindFacts(UOpClass& c) {
           throw Error(ErrorKind::Shape, fmt::format("expr needs a DEFINE_VAR, not {}", opName(u.op())));
         return u.arg().as<VarArg>().name;
       });
-  // bounds: of floats and booleans as Python's own values
+  // Bounds of floats and booleans become Python values of that type.
   auto bound = [](UOp u, int64_t v, bool upper) -> py::object {
     if (u.isConst() && !u.isInvalidConst()) return fromConst(u.constValue(), u.dtype());
     if (u.dtype().scalar().isBool()) return py::bool_(v != 0);
@@ -254,7 +255,7 @@ void bindFacts(UOpClass& c) {
   c.def_property_readonly("vmax", [bound](UOp u) { return bound(u, u.vmax(), true); });
 }
 
-/// The graph below a node, and a graph with nodes replaced.
+/// The graph below a node, and substitution in it.
 void bindGraph(UOpClass& c) {
   c.def(
        "toposort",
@@ -286,7 +287,7 @@ void bindGraph(UOpClass& c) {
       .def(
           "substitute",
           [](UOp u, py::dict map, py::object name, py::object more) {
-            if (!more.is_none()) { // with rules besides: a rewrite of its own
+            if (!more.is_none()) { // further rules: a rewrite with these
               py::module_ ops = py::module_::import("tinygrad.uop.ops");
               return ops.attr("graph_rewrite")(u, more + ops.attr("_substitute"), map, true, name)
                   .cast<UOp>();
@@ -299,8 +300,9 @@ void bindGraph(UOpClass& c) {
           py::arg("dvars"), py::arg("name") = py::none(), py::arg("extra_pm") = py::none());
 }
 
-/// A division by the constant 0 has no value. In the index of a masked access it may stand where nothing is read, so
-/// the rules keep it; who asks for the value of an expression hears of it.
+/// Simplifies an expression. A division by the constant 0 has no value. The rules keep it, since it may occur
+/// in the index of a masked access where nothing is read. A script that asks for the value of the expression
+/// gets a ZeroDivisionError.
 UOp simplifyDefined(UOp u) {
   if (u.below().has(Op::IDIV) || u.below().has(Op::MOD))
     visitBelow(u, [](UOp n) {
@@ -377,7 +379,7 @@ void bindAlgebra(UOpClass& c) {
              return symInfer(u, vars);
            })
       .def("vars",
-           [](UOp u) { // a variable that is bound counts as its BIND
+           [](UOp u) { // a bound variable counts as its BIND
              py::set out;
              UOpMap<bool> bound;
              for (UOp n : u.toposort())
@@ -415,7 +417,7 @@ void bindAlgebra(UOpClass& c) {
 } // namespace
 
 void bindUOps(py::module_& m) {
-  // Calling the class gives the one object of the node, whatever made it first.
+  // Calling the class returns the one object of the node, even if it existed before.
   py::exec(R"(
 class _UOpMeta(type(Exemplar)):
   def __call__(cls, op, dtype=None, src=(), arg=None, tag=None): return _make_uop(op, dtype, src, arg, tag)

@@ -1,4 +1,4 @@
-// Builders: ranges, constants, loads, stores, movement, kernels' parameters; indexing.
+// Builders of UOp: ranges, constants, loads, stores, movement, parameters of kernels; and indexing.
 #include "engine/python/uop_arguments.h"
 #include "engine/rules/algebra.h"
 #include "engine/uop/node_check.h"
@@ -8,7 +8,7 @@ namespace uopscope {
 
 namespace {
 
-/// Index of a node by numbers, nodes and slices: sliced axes are moved last and stay.
+/// Indexes a node by numbers, nodes and slices. Sliced axes are moved to the end and stay.
 UOp indexNode(UOp u, py::object key) {
   PoolScope scope(tensorPool());
   py::tuple parts = py::isinstance<py::tuple>(key) ? key.cast<py::tuple>() : py::make_tuple(key);
@@ -34,7 +34,7 @@ UOp indexNode(UOp u, py::object key) {
   return graph::permute(u, order).indexed(at, u.dtype());
 }
 
-/// Nodes of several sources, called on the class or on the first of them.
+/// Nodes with several sources, as functions of the class or of the first source.
 void bindJoining(UOpClass& c) {
   c.def("sink", [](const py::args& srcs, const py::kwargs& kw) {
     PoolScope scope(tensorPool());
@@ -70,7 +70,7 @@ void bindLeaves(UOpClass& c) {
         py::detail::make_caster<UOp> node;
         if (node.load(value, false)) return py::detail::cast_op<UOp&>(node);
         DType d = toDType(dtype);
-        if (value.is_none() && d.isVoid()) return UOp::make(Op::NOOP, d); // nothing
+        if (value.is_none() && d.isVoid()) return UOp::make(Op::NOOP, d); // a value of None makes a NOOP
         if (py::isinstance<py::tuple>(value))
           return makeChecked(Op::VCONST, d, {}, toArg(value, Op::VCONST, d));
         UOp c = device.is_none() ? UOp::constant(d, toConst(value))
@@ -138,7 +138,7 @@ void bindLeaves(UOpClass& c) {
       py::arg("slot"));
 }
 
-/// A node of this node: constants like it, other types, lanes.
+/// Nodes made from one node: constants like it, conversions, lanes.
 void bindAlike(UOpClass& c) {
   c.def("const_like", [](UOp u, py::object v) {
     PoolScope s(tensorPool());

@@ -1,5 +1,6 @@
-// The parts of the module _uopscope, one function per file. What Python sees is documented in docs/guide;
-// these only name things.
+// The parts of the module _uopscope, one function per file. docs/guide documents the Python interface.
+//
+//   void bindDTypes(py::module_& m);       // bind_dtype.cpp
 #pragma once
 #include "engine/python/casters.h"
 
@@ -26,13 +27,14 @@ void bindTensorNN(TensorClass& t);
 void bindTensorMore(TensorClass& t);
 void bindInterop(TensorClass& t);
 
-/// A member function of Tensor as a function of Tensor.
+/// Wraps a member function of Tensor as a function of Tensor.
 template <typename R, typename... A>
 auto method(R (Tensor::*f)(A...) const) {
   return [f](const Tensor& t, A... a) -> R { return (t.*f)(std::forward<A>(a)...); };
 }
 
-/// device=, dtype=, requires_grad= of a creating function; a keyword that is none of them is a TypeError.
+/// Reads device=, dtype= and requires_grad= of a creating function. Any keyword outside of these and `others`
+/// is a TypeError.
 TensorOptions takeOptions(const py::kwargs& kwargs, std::initializer_list<const char*> others = {});
 
 } // namespace uopscope

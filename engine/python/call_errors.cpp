@@ -1,5 +1,5 @@
-// Exception classes, their translation from Error, and the functions of the module wrapped so that errors
-// name them.
+// Exception classes, the translation of Error to them, and wrappers around the functions of the module that
+// complete error messages.
 #include "engine/python/call_errors.h"
 
 #include <fmt/format.h>
@@ -38,7 +38,7 @@ for _c in (ArgumentError, CallError, ShapeError, CompileError, DeviceError, Rewr
       case ErrorKind::Value: PyErr_SetString(PyExc_ValueError, e.what()); break;
       case ErrorKind::Index: PyErr_SetString(PyExc_IndexError, e.what()); break;
       case ErrorKind::Key: PyErr_SetString(PyExc_KeyError, e.what()); break;
-      case ErrorKind::File: { // of the class that Python has for the system's reason
+      case ErrorKind::File: { // becomes the class that Python has for the system's reason
         std::string_view text = e.what();
         bool refused = text.find(std::strerror(EACCES)) != std::string_view::npos;
         bool absent = text.find(std::strerror(ENOENT)) != std::string_view::npos;
@@ -63,7 +63,7 @@ for _c in (ArgumentError, CallError, ShapeError, CompileError, DeviceError, Rewr
 
 namespace {
 
-PyCFunctionWithKeywords boundCall = nullptr; // pybind11's entry, the same for every function
+PyCFunctionWithKeywords boundCall = nullptr; // pybind11's entry point, the same for every function
 
 /// "Tensor (2, 3) float", "int 5", "str 'abc'".
 std::string describe(py::handle h) {
@@ -89,7 +89,7 @@ std::string describeAll(const py::detail::function_record& record, PyObject* arg
   return fmt::format("{}", fmt::join(parts, ", "));
 }
 
-/// The arguments a function takes, without the names that pybind11 gives them.
+/// The arguments that a function takes, without the names that pybind11 makes up.
 std::string signatureOf(const py::detail::function_record& record) {
   std::string text = record.signature ? record.signature : "";
   for (const char* noise : {"_uopscope.", "tinygrad.tensor.", "arg0: ", "self: Tensor, ", "self: Tensor"})
@@ -97,8 +97,8 @@ std::string signatureOf(const py::detail::function_record& record) {
   return text.substr(0, text.find(" -> "));
 }
 
-/// Puts the name of the function, its arguments and the script's line into an error that a bound function
-/// has just raised itself. What came out of a script's function has a traceback and stays as it is.
+/// Adds the name of the function, its arguments and the line of the script to an error that a bound function
+/// raised itself. An error that came out of a script's function has a traceback and is not changed.
 void completeError(const py::detail::function_record& record, PyObject* args, PyObject* kwargs) {
   PyObject *type = nullptr, *value = nullptr, *trace = nullptr;
   PyErr_Fetch(&type, &value, &trace);
@@ -125,8 +125,8 @@ void completeError(const py::detail::function_record& record, PyObject* args, Py
     text += "; called with " + describeAll(record, args, kwargs);
   if (!text.starts_with(name + ":") && text.find(": ") > 40) text = name + ": " + text;
   if (SourceLocation at = pythonLocation(); at.line > 0) text += fmt::format(" (at {}:{})", at.file, at.line);
-  // Asking for an attribute hands in nothing but the object: an AttributeError there would tell hasattr that
-  // it has none.
+  // Reading an attribute passes only the object. An AttributeError there must stay one, since hasattr relies
+  // on it.
   bool called = !record.is_method || py::reinterpret_borrow<py::tuple>(args).size() > 1 ||
                 (kwargs && PyDict_Size(kwargs));
   py::object callError = py::module_::import("_uopscope").attr(called ? "CallError" : "ArgumentError");
@@ -143,7 +143,7 @@ PyObject* namedCall(PyObject* self, PyObject* args, PyObject* kwargs) {
       static_cast<py::detail::function_record*>(PyCapsule_GetPointer(self, PyCapsule_GetName(self)));
   try {
     completeError(*record, args, kwargs);
-  } catch (py::error_already_set& e) { // the repr of an argument failed: that error is as good
+  } catch (py::error_already_set& e) { // the repr of an argument failed, and its error is shown instead
     e.restore();
   } catch (const std::exception& e) {
     PyErr_SetString(PyExc_RuntimeError, e.what());
@@ -158,7 +158,7 @@ void nameCalls(py::handle callable) {
     return;
   }
   if (PyInstanceMethod_Check(f)) f = PyInstanceMethod_GET_FUNCTION(f);
-  py::object inside; // of a staticmethod
+  py::object inside; // the function inside a staticmethod
   if (PyObject_TypeCheck(f, &PyStaticMethod_Type)) {
     inside = callable.attr("__func__");
     f = inside.ptr();

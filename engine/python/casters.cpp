@@ -1,4 +1,4 @@
-// Conversions: numbers, shapes, arguments; the frame a call came from.
+// Conversions of numbers, shapes and arguments, and the script line of a call.
 #include "engine/python/casters.h"
 
 #include "engine/runtime/device.h"
@@ -212,7 +212,7 @@ Arg toArg(py::handle h, Op op, DType dtype) {
                                       : UOp::constant(dtype.scalar(), toConst(item)).constValue());
     return Arg::of(values);
   }
-  Ints flat; // pairs of UNROLL and CONTRACT are flattened
+  Ints flat; // the pairs of UNROLL and CONTRACT are flattened
   for (py::handle item : items)
     for (int64_t v : toInts(item)) flat.push_back(v);
   return Arg::of(flat);
@@ -311,7 +311,7 @@ const char* internText(std::string_view text) {
 }
 
 namespace {
-std::string ownFolder; // of the modules of a plain Python; empty where they are embedded
+std::string ownFolder; // folder of the modules of a plain Python; empty if they are embedded
 }
 
 void setOwnSources(const std::string& folder) {
@@ -329,8 +329,8 @@ SourceLocation pythonLocation() {
   if (!Py_IsInitialized()) return {};
   PyFrameObject* top = PyEval_GetFrame();
   if (!top) return {};
-  // Lines are looked up once per place in the code. Code objects met are kept alive, so that an address stays
-  // theirs; a script that makes code without end begins anew.
+  // Lines are looked up once per position in the code. The code objects are kept alive, so their addresses
+  // are not reused. A script that makes code without end clears the table now and then.
   constexpr size_t kMostCode = 1 << 14;
   struct Place {
     SourceLocation at;
@@ -366,7 +366,7 @@ SourceLocation pythonLocation() {
 namespace pybind11::detail {
 
 handle type_caster<uopscope::DType>::cast(const uopscope::DType& d, return_value_policy, handle parent) {
-  static std::unordered_map<uint64_t, PyObject*> known; // for the life of the process
+  static std::unordered_map<uint64_t, PyObject*> known; // lives as long as the process
   auto [it, isNew] = known.try_emplace(d.bits(), nullptr);
   if (isNew) it->second = type_caster_base<uopscope::DType>::cast(d, return_value_policy::copy, parent).ptr();
   return handle(it->second).inc_ref();

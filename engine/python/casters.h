@@ -1,5 +1,7 @@
-// Conversions between Python's values and ours: enumerations (as Python enums), data types (one object each),
+// Conversions between values of Python and C++: enumerations (as Python enums), data types (one object each),
 // numbers, symbolic integers, arguments of nodes, tensors.
+//
+//   DType d = toDType(py::str("float"));      Ints shape = toInts(py::make_tuple(2, 3));
 #pragma once
 #include "engine/python/node_pin.h"
 #include "engine/tensor/state.h"
@@ -13,53 +15,55 @@ namespace uopscope {
 
 namespace py = pybind11;
 
-/// The Python enum of a C++ enumeration: members in order of their values. Lives as long as the process.
+/// The Python enum for a C++ enumeration, with members in order of their values. It lives as long as the
+/// process.
 template <typename E>
 struct PyEnum {
   static inline PyObject* type = nullptr;
   static inline std::vector<PyObject*> members;
 };
 
-/// Makes Ops, AxisType, OptOps and AddrSpace and puts them into the module.
+/// Makes Ops, AxisType, OptOps and AddrSpace, and puts them into the module.
 void bindEnums(py::module_& m);
 
-DType toDType(py::handle h);                        ///< a DType or its name; TypeError otherwise
-std::optional<DType> toOptionalDType(py::handle h); ///< None: nothing
-std::string toDevice(py::handle h);                 ///< a device name; of a tuple, all joined by ','
-py::object fromDevice(const std::string& device);   ///< a name, or a tuple of several
-bool isNumber(py::handle h);                        ///< bool, int, float, and NumPy's scalars of these
+DType toDType(py::handle h);                        ///< a DType or its name; else TypeError
+std::optional<DType> toOptionalDType(py::handle h); ///< none for None
+std::string toDevice(py::handle h);                 ///< a device name; for a tuple, all names joined by ','
+py::object fromDevice(const std::string& device);   ///< a name, or a tuple of names
+bool isNumber(py::handle h);                        ///< bool, int, float, and the NumPy scalars of these
 ConstValue toConst(py::handle h);
 py::object fromConst(ConstValue v);
-/// A constant as an element of the type: 1 as a float is 1.0; uint64 above 2^63 stays positive.
+/// A constant as a Python value of the type: 1 as a float is 1.0; uint64 above 2^63 stays positive.
 py::object fromConst(ConstValue v, DType d);
 Sint toSint(py::handle h);
 py::object fromSint(const Sint& s);
 Shape toShape(py::handle sequence);
 py::tuple fromShape(const Shape& shape);
-/// A bound of a variable: a whole number; infinities, and numbers beyond 64 bits, become the largest there are.
+/// A bound of a variable as an integer. Infinities and numbers beyond 64 bits become the largest 64-bit
+/// values.
 int64_t boundOf(py::handle h);
-/// int or sequence of ints.
+/// The ints of an int or a sequence of ints.
 Ints toInts(py::handle h);
-/// `f(*shape)` and `f(shape)` are the same.
+/// Unifies `f(*shape)` and `f(shape)`.
 py::object argfix(const py::args& args);
 Axes toAxes(py::handle h);
-/// The argument of a node of an operation (a CONST's is typed by its dtype), and back.
+/// Converts the argument of a node of an operation (its dtype decides the type of a CONST's value), and back.
 Arg toArg(py::handle h, Op op, DType dtype = {});
 py::object fromArg(const Arg& arg, Op op, DType dtype = {});
-/// The Invalid object of the reference's dtype module.
+/// The object Invalid of the reference's dtype module.
 py::object invalidObject();
 void bindInvalid(py::module_& m);
 
-/// A reference to a Python object that may outlive the interpreter: objects that live as long as the engine
-/// (a matcher's rules, gradients of custom kernels) hold Python functions by this alone.
+/// A reference to a Python object that may outlive the interpreter. Objects that live as long as the engine
+/// (the rules of a matcher, gradients of custom kernels) must hold Python functions this way.
 std::shared_ptr<PyObject> share(py::object o);
 
 /// An interned copy of a text that lives as long as the process.
 const char* internText(std::string_view text);
-/// Whether a file of Python is one of our modules: embedded, or below the folder that was set.
+/// Whether a Python file is part of the packages: embedded, or below the folder that was set.
 bool isOwnSource(std::string_view file);
 void setOwnSources(const std::string& folder);
-/// File and line of the innermost frame of the script (not of our own Python modules).
+/// The file and line of the innermost frame of the script, outside of the packages.
 SourceLocation pythonLocation();
 
 } // namespace uopscope
@@ -88,7 +92,7 @@ struct type_caster<uopscope::OptOp> : python_enum_caster<uopscope::OptOp> {};
 template <>
 struct type_caster<uopscope::AddrSpace> : python_enum_caster<uopscope::AddrSpace> {};
 
-/// Equal types are one Python object, so `is` works on them.
+/// Equal types are the same Python object, so `is` compares them.
 template <>
 struct type_caster<uopscope::DType> : type_caster_base<uopscope::DType> {
   static handle cast(const uopscope::DType& d, return_value_policy, handle parent);
@@ -101,7 +105,7 @@ template <>
 struct type_caster<uopscope::Tensor> {
   PYBIND11_TYPE_CASTER(uopscope::Tensor, const_name("Tensor"));
   bool load(handle source, bool) {
-    if (source.is_none()) { // "no tensor": optional weights, biases
+    if (source.is_none()) { // "no tensor": optional weights and biases
       value = uopscope::Tensor();
       return true;
     }
@@ -116,8 +120,8 @@ struct type_caster<uopscope::Tensor> {
   }
 };
 
-/// The other side of an operation: a tensor, a number or a symbolic integer. Anything else handed to a
-/// function or an operator is an error, as in the reference; load(h, false) asks whether it is one.
+/// The second operand of an operation: a tensor, a number or a symbolic integer. As in the reference, any
+/// other object is an error in a call; load(h, false) asks whether it fits.
 template <>
 struct type_caster<uopscope::Operand> {
   static constexpr auto name = const_name("Tensor | int | float | bool");

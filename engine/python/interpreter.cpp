@@ -1,4 +1,4 @@
-// Starting, running and ending CPython.
+// Starts CPython, runs scripts and ends it.
 #include "engine/python/interpreter.h"
 
 #include "engine/python/module.h"
@@ -21,7 +21,7 @@ namespace py = pybind11;
 
 namespace {
 
-// Serves the embedded modules, and leaves them out of tracebacks.
+// Serves the embedded modules, and hides them in tracebacks.
 constexpr const char* kStartup = R"py(
 import sys, _uopscope
 exec(_uopscope.sources["_uopscope_importer.py"], {"__name__": "_uopscope_importer"})
@@ -73,7 +73,7 @@ std::string& failure() {
   return text;
 }
 
-// What the script writes goes where it went, and to the observer.
+// The output of the script goes to its original stream and also to the observer.
 constexpr const char* kTellOutput = R"(
 import sys
 
@@ -113,8 +113,8 @@ void check(PyStatus status) {
                 std::string("Python does not start: ") + (status.err_msg ? status.err_msg : "unknown"));
 }
 
-/// The Python whose packages scripts see: that of the virtual environment the caller is in, where it is of
-/// the version that is linked, or the one that was there at configure time.
+/// The Python program whose packages scripts use: that of the caller's virtual environment if it has the
+/// linked version, else the one found at configure time.
 std::string programName() {
   const char* environment = std::getenv("VIRTUAL_ENV");
   if (!environment || !*environment) return UOPSCOPE_PYTHON_PROGRAM;
@@ -155,7 +155,7 @@ void start(const std::vector<std::string>& argv, bool parseArguments) {
   py::exec(kStartup, names);
 }
 
-/// Exit code of the pending exception, printed unless it is a quiet exit.
+/// The exit code for the pending exception, which is printed unless it is a quiet exit.
 int codeOfError() {
   if (PyErr_ExceptionMatches(PyExc_SystemExit)) {
     py::error_already_set exit;
@@ -199,7 +199,7 @@ int runScript(const std::string& path, const std::vector<std::string>& argv) {
   start(argv, false);
   tellOutput();
   int code = runMain(path, text.str());
-  // exit handlers and destructors of the script's objects still belong to it
+  // Exit handlers and destructors of the script's objects are still part of the script.
   return Py_FinalizeEx() < 0 && code == 0 ? 120 : code;
 }
 
@@ -209,7 +209,7 @@ const std::string& scriptFailure() {
 
 int runInteractive(const std::vector<std::string>& argv) {
   start(argv, true);
-  if (argv.size() > 1) tellOutput(); // a prompt needs its own streams
+  if (argv.size() > 1) tellOutput(); // a prompt needs the original streams
   return Py_RunMain();
 }
 

@@ -1,5 +1,5 @@
-// The module _uopscope: the classes and functions of C++ for Python. `tinygrad` and `uopscope` are Python modules over it, embedded
-// as text.
+// The module _uopscope: the classes and functions of C++ for Python. The packages `tinygrad` and `uopscope`
+// are written in Python on top of it and embedded as text.
 #include "engine/python/module.h"
 
 #include "engine/python/bind_prove.h"

@@ -1,4 +1,4 @@
-// Fills the module _uopscope; the embedding interpreter and a plain extension module both call it.
+// Fills the module _uopscope, for the embedded interpreter and for the extension module.
 #pragma once
 #include <pybind11/pybind11.h>
 

@@ -1,6 +1,6 @@
-// How Python holds nodes: one Python object per node, so that `is` compares structure as it does in the
-// reference. The object pins the node (and all below it) in the tensor pool. Nodes of other pools never reach
-// Python: they are imported first (rules.cpp).
+// How Python holds nodes. There is one Python object per node, so `is` compares structure as in the
+// reference. The object pins the node (and so its transitive sources) in the tensor pool. Nodes of other
+// pools are imported before they reach Python (bind_rules.cpp).
 #pragma once
 #include "engine/tensor/operation_scope.h"
 #include "engine/uop/uop.h"
@@ -9,7 +9,7 @@
 
 namespace uopscope {
 
-/// Holder of pybind11: counts in Node::pins.
+/// The holder type for pybind11; it counts in Node::pins.
 template <typename T>
 class NodePin {
 public:

@@ -1,4 +1,4 @@
-// Kernels of scripts: lowering, importing their nodes, running them.
+// Lowers kernels of scripts, imports their nodes, and runs them.
 #include "engine/python/script_kernel.h"
 
 #include "engine/render/c_renderer.h"

@@ -1,5 +1,8 @@
-// A kernel as a script sees it: its nodes come into the tensor pool when they are asked for, it is compiled
-// when it is first run.
+// A kernel as a script sees it. Its nodes are imported into the tensor pool at first use, and it is compiled
+// when it first runs.
+//
+//   ScriptKernel k = lowerForScript(ast, "CPU");
+//   double seconds = k.run(buffers, py::dict(), true);
 #pragma once
 #include "engine/python/bindings.h"
 #include "engine/runtime/buffer.h"
@@ -14,19 +17,19 @@ struct ScriptKernel {
 
   const LoweredKernel& lowered() const { return kernel->lowered; }
   py::list uops() const;
-  /// The source that people read: C for kernels that are compiled as LLVM IR.
+  /// The source for readers: C, also for kernels compiled as LLVM IR.
   std::string text() const;
   static UOp imported(UOp u);
   static py::list importedAll(std::span<const UOp> nodes);
   static py::tuple sizes(const std::vector<Sint>& all);
-  /// Compiled where it was not yet; null on a device that runs nothing.
+  /// The program, compiled at first use; null for a device that runs nothing.
   Program* program();
-  /// `buffers` in order of the kernel's globals; seconds where it waits.
+  /// Launches with `buffers` in order of the kernel's globals; returns seconds if it waits.
   double run(const std::vector<std::shared_ptr<Buffer>>& buffers, const py::dict& values, bool wait);
 };
 
-/// What is lowered for: the target of a device, or, without a name, one that has no operation of its own: an
-/// expression keeps the form the rules give it.
+/// The target of a device. Without a device name, a target without operations of its own, so that expressions
+/// keep the form that rules give them.
 const Target& scriptTarget(const std::string& device);
 ScriptKernel lowerForScript(UOp ast, const std::string& device);
 

@@ -1,4 +1,4 @@
-// Reading and writing tensor values from Python.
+// Moves values of tensors from and to Python.
 #include "engine/python/tensor_data.h"
 
 #include "engine/runtime/device.h"
@@ -17,7 +17,7 @@ bool isSequence(py::handle h) {
   return py::isinstance<py::list>(h) || py::isinstance<py::tuple>(h) || py::isinstance<py::bytes>(h);
 }
 
-/// The rows of an array of NumPy inside of a list, as lists; null for anything else.
+/// The rows of a NumPy array inside a list, as lists; null for any other object.
 py::object rowsOf(py::handle h) {
   if (PyLong_Check(h.ptr()) || PyFloat_Check(h.ptr()) || !py::hasattr(h, "__array_interface__")) return {};
   return h.attr("ndim").cast<int>() > 0 ? py::object(h.attr("tolist")()) : py::object();
@@ -110,7 +110,7 @@ Tensor fromArray(py::object data, const TensorOptions& o) {
   if (!type)
     throw Error(ErrorKind::Type,
                 fmt::format("NumPy arrays of {} are not supported", std::string(py::str(array.dtype()))));
-  // NumPy converts, where it knows the type, as it would in `astype`
+  // NumPy converts if it knows the type, as `astype` does.
   if (o.dtype && *o.dtype != *type && numpyName(*o.dtype)) {
     array = py::array::ensure(py::object(data.attr("astype")(numpyName(*o.dtype))), py::array::c_style);
     type = o.dtype;
@@ -127,7 +127,7 @@ Tensor tensorFromPython(py::object data, const TensorOptions& o) {
                           {o.device, o.dtype.value_or(dtypes::defaultFloat()), o.requiresGrad});
   if (PyLong_Check(data.ptr()) || PyFloat_Check(data.ptr()))
     return Tensor::scalar(toConst(data), o,
-                          o.requiresGrad != false); // one that may get a gradient is unlike any other
+                          o.requiresGrad != false); // a tensor that may get a gradient has a node of its own
   py::detail::make_caster<UOp> node;
   if (node.load(data, false)) {
     UOp u = py::detail::cast_op<UOp&>(node);
@@ -136,7 +136,7 @@ Tensor tensorFromPython(py::object data, const TensorOptions& o) {
     if (o.dtype && *o.dtype != u.dtype())
       fail(ErrorKind::Shape, fmt::format("dtype mismatch: {} vs {}", o.dtype->name(), u.dtype().name()));
     Tensor t = Tensor::named(u, o.requiresGrad);
-    if (t.device().empty()) return t; // it depends on none: it is computed where it is used
+    if (t.device().empty()) return t; // it has no device, and is computed where it is used
     return t.to(Device::canonicalize(o.device ? *o.device : Device::defaultName()));
   }
   if (py::isinstance<py::bytes>(data)) {
@@ -150,7 +150,7 @@ Tensor tensorFromPython(py::object data, const TensorOptions& o) {
     collect(data, values);
     TensorOptions typed = o;
     typed.dtype = o.dtype.value_or(typeOfValues(values)).scalar();
-    if (typed.dtype->isInt() && typed.dtype->itemsize() == 8) { // 64-bit integers do not pass through double
+    if (typed.dtype->isInt() && typed.dtype->itemsize() == 8) { // not by way of double
       std::vector<int64_t> exact;
       for (const ConstValue& v : values)
         exact.push_back(v.kind == ConstValue::Kind::Float ? static_cast<int64_t>(v.f) : v.i);
@@ -179,7 +179,7 @@ Tensor tensorFromPython(py::object data, const TensorOptions& o) {
                                               std::string(py::str(py::type::of(data)))));
 }
 
-/// For a type that the host has not; a file computes nothing, so its bytes are moved first.
+/// Converts a type that the host does not have. A file computes nothing, so its bytes are moved first.
 static Tensor widened(const Tensor& t) {
   return (isFileDevice(t.device()) ? t.to(Device::defaultName()) : t).cast(dtypes::float32);
 }

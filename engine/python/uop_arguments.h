@@ -1,4 +1,6 @@
-// What the files that bind UOp share: nodes from Python sequences, numbers next to nodes.
+// Helpers for the files that bind UOp: nodes from Python sequences, numbers as operands.
+//
+//   UOp one = operandFor(node, py::int_(1));      // the constant 1 in the type of `node`
 #pragma once
 #include "engine/python/bindings.h"
 
@@ -21,7 +23,7 @@ inline py::tuple tupleOf(std::span<const UOp> uops) {
   return out;
 }
 
-/// A number next to a node: a constant like it; a node: itself.
+/// For a number, a constant of the type of `like`; for a node, the node.
 inline UOp operandFor(UOp like, py::handle h) {
   py::detail::make_caster<UOp> node;
   if (node.load(h, false)) return py::detail::cast_op<UOp&>(node);
@@ -37,7 +39,7 @@ inline UOp sintUOp(py::handle h, DType d) {
   return UOp::constant(d, h.cast<int64_t>());
 }
 
-/// Functions that make nodes (bind_uop_builders.cpp).
+/// Binds the functions that make nodes (bind_uop_builders.cpp).
 void bindBuilders(UOpClass& c);
 
 } // namespace uopscope

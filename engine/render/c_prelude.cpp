@@ -1,4 +1,4 @@
-// The text of the helper functions of rendered C kernels, each with the functions it calls.
+// The text of each helper function of rendered C kernels, and the helper functions it calls.
 #include "engine/render/c_prelude.h"
 
 #include <span>

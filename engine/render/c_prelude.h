@@ -1,5 +1,7 @@
-// Functions that a rendered C kernel may call, written above it when it does: conversions of the float types
-// that C lacks, and the counter-based random generator.
+// Helper functions that a rendered C kernel may call: conversions of float types that C lacks, and the
+// counter-based random generator. The text of a kernel begins with the helpers that it uses.
+//
+//   cPrelude({"bf16_to_float"})        // static inline float bf16_to_float(bf16 x) { ... }
 #pragma once
 #include <set>
 #include <string>

@@ -1,4 +1,4 @@
-// C for the CPU.
+// C for the CPU: the target, and the renderer around c_writer.
 #include "engine/render/c_renderer.h"
 
 #include "engine/render/c_writer.h"

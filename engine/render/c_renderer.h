@@ -3,11 +3,11 @@
 //   CRenderer c(cpuTarget());
 //   c.render(kernel)   // void E_4(float* restrict data0_4, float* restrict data1_4) { ... }
 //
-// Values with one user are written where they are used, unless the text would get long; loads always get a
-// name, so they stay in program order. Integer arithmetic wraps (compile with -fwrapv); dividing by zero
-// gives zero, as the reference interpreter has it. bfloat16 and fp8 are stored as integers and computed as
-// float through a few functions written above the kernel where it needs them; float16 is clang's _Float16
-// (compile with -Xclang -ffloat16-excess-precision=none to round after every operation).
+// The expression of a value with one user is written inside that user, unless the text would get long. Loads
+// always get a name, so they stay in program order. Integer arithmetic wraps (compile with -fwrapv). Division
+// by zero gives zero, as in the reference interpreter. bfloat16 and fp8 are stored as integers and computed
+// as float, with helper functions above the kernel. float16 is clang's _Float16 (compile with -Xclang
+// -ffloat16-excess-precision=none to round after every operation).
 #pragma once
 #include "engine/render/renderer.h"
 
@@ -24,7 +24,7 @@ private:
   Target target_;
 };
 
-/// What the CPU can do, as codegen sees it.
+/// The abilities of the CPU as code generation sees them.
 Target cpuTarget(std::string suffix);
 
 } // namespace uopscope

@@ -1,4 +1,4 @@
-// How C spells types, constants and operations.
+// The spelling of types, constants and operations in C.
 #include "engine/render/c_text.h"
 
 #include "engine/base/error.h"
@@ -46,7 +46,7 @@ std::string floatText(double v, const char* suffix) {
   return s + suffix;
 }
 
-/// Whether the parentheses at both ends belong together.
+/// Whether the first and the last parenthesis of the text belong together.
 bool isWrapped(const std::string& s) {
   if (s.size() < 2 || s.front() != '(' || s.back() != ')') return false;
   int depth = 0;
@@ -116,7 +116,7 @@ std::string CText::name(DType type) {
   default: break;
   }
   if (type.count() == 1) return s.c;
-  // Lanes of a vector of bools are bytes, as in memory; clang's own vectors of _Bool are bits.
+  // The lanes of a vector of bools are bytes, as in memory; clang's vectors of _Bool are bits.
   const char* element = type.isBool() ? "unsigned char" : s.c;
   std::string vector = fmt::format("{}{}", s.shortName, type.count());
   typedefs_["1" + vector] = fmt::format("typedef {} {} __attribute__((ext_vector_type({}), aligned({})));\n",
@@ -151,7 +151,7 @@ std::string CText::cast(DType to, DType from, const std::string& value) {
   if (isComputedAsFloat(from)) return cast(to, dtypes::float32, toFloat(from, value));
   if (to.isBool()) return fmt::format("({} != 0)", value);
   if (from.isFloat() && to.isInt() && to.itemsize() < 8 && to.kind() != Scalar::Int32) {
-    // By way of a wider integer, so that a value that does not fit wraps.
+    // The cast goes through a wider integer, so that a value that does not fit wraps.
     return fmt::format("(({})({}){})", name(to),
                        to.itemsize() < 4 ? name(dtypes::int32) : name(dtypes::int64), value);
   }
@@ -172,7 +172,7 @@ std::string CText::alu(UOp u, DType type, DType from, std::span<const std::strin
   if (!isComputedAsFloat(from) || u.is(Op::WHERE)) return plain(u.op(), u, type, operands);
   std::vector<std::string> floats;
   for (const std::string& o : operands) floats.push_back(toFloat(from, o));
-  if (u.is(Op::MULACC)) { // every operation rounds to the type
+  if (u.is(Op::MULACC)) { // product and sum are rounded separately
     std::string product = fromFloat(type, fmt::format("{} * {}", floats[0], floats[1]));
     return fromFloat(type, fmt::format("{} + {}", toFloat(type, product), floats[2]));
   }
@@ -220,7 +220,7 @@ std::string CText::boolean(Op op, std::span<const std::string> a) {
 
 std::string CText::plain(Op op, UOp u, DType type, std::span<const std::string> a) {
   bool isFloat = type.isFloat(), isBool = type.isBool(), vector = type.count() > 1;
-  // C computes small integers as int: a value that can leave the type is put back into it at once.
+  // C computes small integers as int: a result that can leave the type is cast back at once.
   auto wrapped = [&](std::string s) {
     return type.isInt() && type.itemsize() < 4 && !vector ? forced(type, s) : s;
   };
@@ -251,7 +251,7 @@ std::string CText::plain(Op op, UOp u, DType type, std::span<const std::string> 
     return wrapped(fmt::format(FMT_COMPILE("({} * {} + {})"), a[0], a[1], a[2]));
   case Op::WHERE: return select(a[0], a[1], a[2]);
   case Op::MAX:
-    // A NaN on either side stays: the second test is for one on the right.
+    // A NaN in either operand is the result; the second test is for one on the right.
     if (isFloat && mayBeNan(u.src(1)))
       return select(fmt::format("{0} < {1} || {1} != {1}", a[0], a[1]), a[1], a[0]);
     return select(fmt::format("{} < {}", a[0], a[1]), a[1], a[0]);

@@ -1,5 +1,5 @@
-// How a language of C's kind spells types, constants, operations and statements; remembers which types and
-// helper functions were used. c_writer.h walks a kernel and asks this for every piece of text.
+// The spelling of a C-like language: types, constants, operations and statements. It remembers the types and
+// helper functions that were used. c_writer.h walks a kernel and asks this class for every piece of text.
 //
 //   struct Metal : CText { std::string barrier() override { return "threadgroup_barrier(...);"; } };
 #pragma once
@@ -13,53 +13,54 @@
 
 namespace uopscope {
 
-/// What has to be known of a divisor: whether it can be 0 or -1, where x86 division traps.
+/// Facts about a divisor: whether it can be 0 or -1, for which x86 division traps.
 struct DivisorFacts {
   bool mayBeZero, mayBeMinusOne;
 };
 DivisorFacts divisorFacts(UOp divisor);
-/// Whether a float may be a NaN: only a constant is known not to be.
+/// Whether a float may be NaN. Only a constant certainly is not.
 bool mayBeNan(UOp value);
 
 /// Memory at an index, as text.
 struct CPlace {
   std::string pointer, index;
-  DType element; ///< of the memory
-  DType type;    ///< of the access: the element or a vector of it
+  DType element; ///< the type of an element of the memory
+  DType type;    ///< the type of the access: an element or a vector of elements
   AddrSpace space = AddrSpace::Global;
-  bool indexIsSum = false; ///< `index` is a sum in parentheses, which pointer arithmetic does not need
-  /// "data0 + 4 + i": a shift binds less than the sum and keeps its parentheses.
+  bool indexIsSum = false; ///< `index` is a sum in parentheses, which the address does not need
+  /// The address as a sum: "data0 + 4 + i". A shift binds weaker than a sum and keeps its parentheses.
   std::string address() const;
 };
-/// What a function is put together from.
+/// The parts of a function's text.
 struct CFunction {
   const LoweredKernel& kernel;
   const KernelSignature& signature;
   std::string name, body;
-  std::set<uint32_t> stored; ///< ids of the buffers that are written
+  std::set<uint32_t> stored; ///< ids of the buffers that the kernel writes
 };
 
-/// The language. This class is C as clang takes it; other languages override the words they spell differently.
+/// The language. This class writes C for clang; subclasses override the words that their language spells
+/// differently.
 class CText {
 public:
   virtual ~CText() = default;
 
   // --- types and values ---
-  /// "float", "unsigned int", "float4" (declared above the kernel), "bf16".
+  /// The name of a type: "float", "unsigned int", "float4" (declared above the kernel), "bf16".
   virtual std::string name(DType type);
   virtual std::string constant(DType type, ConstValue value);
-  /// A scalar operation (or one that C has for vectors) on operands of type `from`.
+  /// A scalar operation, or one that C has for vectors, on operands of type `from`.
   virtual std::string alu(UOp u, DType type, DType from, std::span<const std::string> operands);
-  /// Conversion of a scalar, as C converts.
+  /// The conversion of a scalar, with the semantics of C.
   virtual std::string cast(DType to, DType from, const std::string& value);
   virtual std::string bitcast(DType to, DType from, const std::string& value);
   virtual std::string select(const std::string& condition, const std::string& yes, const std::string& no);
-  /// Vector from lanes, and back.
+  /// A vector of lanes, and a lane of a vector.
   virtual std::string vectorOf(DType type, std::span<const std::string> lanes);
   virtual std::string lane(const std::string& vector, int i);
-  /// Whether a conversion of a scalar to a vector type repeats it in every lane.
+  /// Whether the cast of a scalar to a vector type repeats it in every lane.
   virtual bool hasSplat() { return true; }
-  /// Whether one expression computes the operation on whole vectors.
+  /// Whether a single expression computes the operation on whole vectors.
   virtual bool hasVector(UOp u);
 
   // --- statements ---
@@ -67,29 +68,29 @@ public:
   virtual std::string array(DType element, const std::string& name, int64_t size, AddrSpace space);
   virtual std::string loop(DType type, const std::string& name, const std::string& extent);
   virtual std::string when(const std::string& condition, const std::string& statement);
-  virtual std::string barrier() { return {}; } ///< one thread is a whole group here
+  virtual std::string barrier() { return {}; } ///< empty: a group has one thread here
   virtual std::string load(const CPlace& place);
   virtual std::string store(const CPlace& place, const std::string& value);
-  /// The expression that SPECIAL `u` stands for.
+  /// The expression for the SPECIAL `u`.
   virtual std::string special(const LoweredKernel& kernel, UOp u);
-  /// Tensor cores: the operation on fragments; declares its helpers.
+  /// A WMMA on fragments; also declares its helpers.
   virtual std::string wmma(UOp u, std::span<const std::string> operands);
-  /// The whole text.
+  /// The whole text of the kernel.
   virtual std::string function(const CFunction& f);
 
 protected:
-  /// Whether the type is stored as an integer and computed as float by functions of ours.
+  /// Whether the type is stored as an integer and computed as float with helper functions.
   virtual bool isComputedAsFloat(DType d) { return isEmulatedFloat(d); }
-  /// sqrt, exp2 ... of a scalar.
+  /// A function call on a scalar: sqrt, exp2 ...
   virtual std::string call(Op op, DType type, std::span<const std::string> a);
-  /// A value forced into the type, as a C cast does.
+  /// A value cast to the type with a C cast.
   virtual std::string forced(DType type, const std::string& value);
   virtual std::string shift(Op op, UOp u, DType type, std::span<const std::string> a);
   std::string quotient(DType type, DivisorFacts facts, std::string_view op, const std::string& x,
                        const std::string& y);
   std::string boolean(Op op, std::span<const std::string> a);
   std::string plain(Op op, UOp u, DType type, std::span<const std::string> a);
-  /// typedefs and helper functions that were used.
+  /// The typedefs and helper functions that were used.
   std::string declarations() const;
   /// The text of the functions in helpers_.
   virtual std::string prelude() const;
@@ -102,14 +103,14 @@ private:
   std::string fromFloat(DType to, const std::string& value);
 };
 
-/// A value as C writes a constant of the type.
+/// A value as a C constant of the type.
 std::string constantText(DType type, ConstValue value);
-/// "sqrt", "fmod" ... as most languages call the operation.
+/// The function name that most languages share: "sqrt", "fmod" ...
 const char* functionName(Op op);
-/// Without the parentheses around the whole.
+/// The expression without parentheses around the whole.
 std::string bare(const std::string& expression);
 
-/// Whether a shift by `distance` may be by the width of `type` or more, which C and LLVM leave open.
+/// Whether a shift by `distance` may reach the width of `type`, which is undefined in C and LLVM.
 bool mayShiftOut(DType type, UOp distance);
 
 } // namespace uopscope

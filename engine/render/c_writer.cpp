@@ -1,5 +1,5 @@
-// Writes a kernel in a language of C's kind: one walk over the instructions, expressions kept as text until
-// they are used.
+// Writes a kernel in a C-like language. One walk visits the instructions; expressions are kept as text until
+// their users are written.
 #include "engine/render/c_writer.h"
 
 #include "engine/base/error.h"
@@ -22,7 +22,8 @@ namespace uopscope {
 namespace {
 
 constexpr size_t kLongExpression = 100;
-/// Whether the text of an operation repeats an operand, to test it: that operand gets a name.
+/// Whether the text of an operation contains an operand twice, in order to test it; the operand then gets a
+/// name.
 bool repeatsOperands(UOp u) {
   constexpr OpSet kTested{Op::IDIV, Op::MOD, Op::FDIV, Op::RECIPROCAL, Op::SHL, Op::SHR};
   return u.is(Op::MAX) || (kTested.has(u.op()) && !u.dtype().isFloat());
@@ -46,7 +47,7 @@ public:
     function.stored.insert(stored_.begin(), stored_.end());
     std::string whole = types_.function(function);
     if (size_t at = whole.find(body); lines && at != std::string::npos && at > 0) {
-      std::string_view head = std::string_view(whole).substr(0, at - 1); // the signature's line is its last
+      std::string_view head = std::string_view(whole).substr(0, at - 1); // ends with the signature
       size_t line = head.rfind('\n');
       *lines = map.lines(head.substr(0, line == std::string_view::npos ? 0 : line + 1));
     }
@@ -54,12 +55,12 @@ public:
   }
 
 private:
-  /// What is known of an instruction.
+  /// The text and the uses of an instruction.
   struct Value {
     std::string text;
-    int uses = 0; ///< how often its text will be written
+    int uses = 0; ///< how many times its text will be written
     bool written = false, named = false, mustName = false;
-    bool isMask = false; ///< a comparison that only selects lanes
+    bool isMask = false; ///< a comparison used for selection of lanes alone
   };
   Value& of(UOp u) {
     if (const uint32_t* place = places_.find(u.slot())) return values_[*place];
@@ -72,7 +73,7 @@ private:
     value.written = true;
   }
 
-  /// How often the text of each value will be written, and which must have a name for it.
+  /// Counts how many times the text of each value will be written, and marks the values that need a name.
   void countUses() {
     std::map<uint32_t, int> selections;
     for (auto it = kernel_.uops.rbegin(); it != kernel_.uops.rend(); ++it) {
@@ -123,14 +124,15 @@ private:
     return types_.vectorOf(type, lanes);
   }
 
-  /// Keeps an expression for its users, under a name where it has several, is long or must stand here.
+  /// Stores an expression for its users. It gets a name if it has several uses, is long, or must be computed
+  /// here.
   void keep(UOp u, std::string expression, const char* prefix, bool nameIt = false) {
     Value& value = of(u);
     bool atom = u.is(Op::CONST) || (isSplat(u) && types_.hasSplat());
     if (nameIt || (!atom && (value.uses > 1 || value.mustName || expression.size() > kLongExpression))) {
       DType type =
           value.isMask ? maskType(u.src(0).dtype().scalar().itemsize(), u.dtype().count()) : u.dtype();
-      // A comparison gives lanes of char or long, which are not those of signed char and long long.
+      // clang's masks have lanes of char or long, which are different types from signed char and long long.
       if (value.isMask && (type.scalar().itemsize() == 1 || type.scalar().itemsize() == 8))
         expression = fmt::format("({})({})", types_.name(type), bare(expression));
       std::string name = fmt::format(FMT_COMPILE("{}{}"), prefix, counters_[prefix]++);
@@ -147,7 +149,7 @@ private:
             a.type,          a.pointer.dtype().addrspace(), at.is(Op::ADD) && !a.gate};
   }
 
-  /// Operands of an operation on whole vectors: a scalar stands for its splat where another operand is a
+  /// The operands of an operation on whole vectors. A scalar replaces its splat if a different operand is a
   /// vector.
   std::vector<std::string> vectorOperands(UOp u) {
     bool scalars = u.srcCount() == 2 && scalarMayStandForSplat(u.src(0).dtype()) && !u.is(Op::MAX);
@@ -189,7 +191,7 @@ private:
     return type.count() == 1 ? computed(0) : vectorOf(type, computed);
   }
 
-  /// Three lanes go one by one: clang moves four for them, one of which is not ours.
+  /// A vector of three lanes is accessed lane by lane, since clang would access a fourth element.
   static bool byLane(const CPlace& p) { return p.type.count() == 3 && p.element != p.type; }
   static CPlace laneOf(CPlace p, int i) {
     p.type = p.element;
@@ -344,12 +346,12 @@ private:
   const LoweredKernel& kernel_;
   KernelSignature signature_;
   CText& types_;
-  IdMap<uint32_t> places_; ///< in values_, by slot
+  IdMap<uint32_t> places_; ///< index in values_, by slot
   std::deque<Value> values_;
-  std::set<uint32_t> stored_; ///< ids of buffers
+  std::set<uint32_t> stored_; ///< ids of the written buffers
   std::map<std::string, int> counters_;
   std::string body_;
-  std::vector<UOp> conditions_; ///< of the IFs that are open
+  std::vector<UOp> conditions_; ///< conditions of the open IFs
   int depth_ = 1;
 };
 

@@ -12,7 +12,7 @@ namespace uopscope {
 
 namespace {
 
-constexpr int64_t kManyRegisters = 32; ///< accumulators of a thread that make registers scarce
+constexpr int64_t kManyRegisters = 32; ///< a thread with so many accumulators is short of registers
 
 class CudaText final : public GpuText {
 public:
@@ -59,7 +59,7 @@ public:
     return fmt::format("same_bits<{}>(({})({}))", name(to), name(from), bare(value));
   }
   std::string cast(DType to, DType from, const std::string& value) override {
-    // Which comparison is meant of a half and 0 the headers leave open.
+    // In CUDA's headers the comparison of a half with 0 is ambiguous.
     if (to.isBool() && from.isFloat() && from.itemsize() < 4)
       return fmt::format("((float){} != 0.0f)", value);
     return GpuText::cast(to, from, value);
@@ -75,7 +75,7 @@ public:
     return fmt::format("{}{{{}}}", name(type), fmt::join(lanes, ", "));
   }
   std::string lane(const std::string& vector, int i) override {
-    // Built-in vectors have members x to w, ours an array. Which one it is shows in the declaration.
+    // Built-in vectors have members x to w, our own an array. The declaration decides which kind a name is.
     return arrays_.contains(vector) ? fmt::format("{}.s[{}]", vector, i)
                                     : fmt::format("{}.{}", vector, "xyzw"[i]);
   }
@@ -116,8 +116,8 @@ public:
       list.push_back(fmt::format("const {} {}", name(v.dtype()), identifier(v.arg().as<VarArg>().name)));
     int64_t threads = 1;
     for (const Sint& s : f.kernel.localSize) threads *= s.isInt() ? s.i() : 1;
-    // A group that waits at a barrier leaves its processor to another: registers have to suffice for two
-    // groups.
+    // While a group waits at a barrier, its processor runs a second group: the registers must suffice for
+    // both.
     bool waits = false, holdsMany = false;
     for (UOp u : f.kernel.uops) {
       waits = waits || u.is(Op::BARRIER);
@@ -170,7 +170,7 @@ GpuLanguage cudaLanguage() {
             t.nativeOps = t.nativeOps | OpSet{Op::MULACC};
             t.globalMax = {2147483647, 65535, 65535};
             t.sharedMax = 49152;
-            // mma.m16n8k16 of sm_80 and later.
+            // mma.m16n8k16, from sm_80 on
             const TensorCore::Layout a{"l2l3l4e1", "e0l0l1e2"}, b{"e0l0l1e1", "l2l3l4"},
                 c{"l2l3l4e1", "e0l0l1"};
             t.tensorCores = {{"mma_16_8_16_half", dtypes::float16, dtypes::float32, a, b, c},

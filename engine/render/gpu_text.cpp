@@ -1,4 +1,4 @@
-// The table of GPU languages, and the text they share.
+// The table of GPU languages, and the text that they share.
 #include "engine/render/gpu_text.h"
 
 #include "engine/base/error.h"
@@ -32,7 +32,7 @@ std::string GpuText::constant(DType type, ConstValue v) {
 }
 
 std::string GpuText::cast(DType to, DType from, const std::string& value) {
-  // Between two small float types by way of float, which has all values of both.
+  // A cast between two small float types goes through float, which has all values of both.
   if (to != from && to.isFloat() && from.isFloat() && to.itemsize() < 4 && from.itemsize() < 4)
     return CText::cast(to, dtypes::float32, CText::cast(dtypes::float32, from, value));
   return CText::cast(to, from, value);

@@ -1,5 +1,5 @@
-// What the languages of GPUs share: scalars alone are computed with, vectors are only loaded, stored and
-// taken apart; work groups have indices, memory of their own and barriers. One file per language holds the
+// The part that the languages of GPUs share. Arithmetic is on scalars alone; vectors are only loaded, stored
+// and taken apart. Work groups have indices, shared memory and barriers. Each language has a file with the
 // rest.
 //
 //   for (const GpuLanguage& l : gpuLanguages()) ...       // CUDA, METAL, CL, WGSL
@@ -24,17 +24,17 @@ public:
 
 protected:
   bool isComputedAsFloat(DType) override { return false; }
-  /// A float constant that has no digits: NaN, or an infinity.
+  /// A float constant without digits: NaN or an infinity.
   virtual std::string notFinite(DType type, double value);
-  /// "ll" of 64-bit constants, behind the "u" of unsigned ones.
+  /// The suffix of 64-bit constants, written behind the "u" of unsigned ones.
   virtual const char* longSuffix() { return "l"; }
-  /// The expression of dimension `axis` of a launch: of groups, of threads in a group, of all threads.
+  /// The number of a group, of a thread in its group, or of a thread in the launch.
   enum class Index : uint8_t { Group, Local, All };
   virtual std::string launchIndex(Index kind, int axis) = 0;
   [[noreturn]] static void noForm(const char* language, const std::string& what);
 };
 
-/// What a GPU can do, as far as they agree.
+/// The abilities that all GPUs share.
 Target gpuTarget(std::string device);
 
 struct GpuLanguage {
@@ -42,22 +42,23 @@ struct GpuLanguage {
   std::function<Target()> target;
   std::function<std::unique_ptr<CText>()> text;
 };
-/// What OpenCL devices may lack. Halves are then stored as 16-bit integers and computed as floats.
+/// Features that an OpenCL device may lack. Without half arithmetic, halves are stored as 16-bit integers and
+/// computed as floats.
 struct OpenClFeatures {
   bool half = true, doubles = true;
 };
 GpuLanguage cudaLanguage();
 GpuLanguage metalLanguage();
 GpuLanguage openClLanguage(OpenClFeatures features = {});
-/// The function of a kernel: a name of a script's own gets a "_", since OpenCL has functions called all, sum,
-/// max.
+/// The name of a kernel's function. The name of a script's own kernel gets a "_", since OpenCL has functions
+/// all, sum, max.
 std::string openClFunctionName(const std::string& kernel);
 GpuLanguage wgslLanguage();
 std::span<const GpuLanguage> gpuLanguages();
 
-/// Null where there is no such language. Names are in capitals.
+/// Null if there is no such language. Names are in capitals.
 std::unique_ptr<Renderer> makeGpuRenderer(std::string_view language);
-/// Of a device that exists, with its own limits.
+/// The renderer for an existing device with its own limits.
 std::unique_ptr<Renderer> makeGpuRenderer(GpuLanguage language, Target target);
 
 } // namespace uopscope

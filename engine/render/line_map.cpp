@@ -1,4 +1,5 @@
-// A line's text may grow in several visits only where a renderer keeps it open, which none does.
+// Finds the instructions of each line. A line belongs to the visit that ends it: no renderer returns to an
+// earlier line.
 #include "engine/render/line_map.h"
 
 #include <algorithm>

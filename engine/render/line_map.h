@@ -1,11 +1,13 @@
-// Which instructions of a linear program a renderer's lines are made of, found by watching its text grow.
+// The instructions of a linear program that each line of a renderer's text comes from, found by watching the
+// text grow.
 //
 //   LineMap map(kernel.uops);
 //   for (UOp u : kernel.uops) { visit(u); map.visited(u, body); }
 //   map.lines(head)             // lines of "head, signature, body", from 1
 //
-// A line belongs to the instruction that wrote it and to those that were written into it because they have no
-// line of their own: constants, addresses, values with one user. Parameters belong to the signature's line.
+// A line belongs to the instruction that wrote it, and to the instructions written inside it that have no
+// line of their own: constants, addresses, values with one user. Parameters belong to the line of the
+// signature.
 #pragma once
 #include "engine/codegen/codegen.h"
 #include "engine/rewrite/observer.h"
@@ -15,9 +17,9 @@ namespace uopscope {
 class LineMap {
 public:
   explicit LineMap(std::span<const UOp> program);
-  /// `u`, the next instruction, has been written; `body` is the text so far.
+  /// Reports that `u`, the next instruction, has been written; `body` is the text so far.
   void visited(UOp u, const std::string& body);
-  /// In the whole text: `head`, one line for the signature, `entry`, the body.
+  /// The lines of the whole text: `head`, one line for the signature, `entry`, the body.
   std::vector<TextLine> lines(std::string_view head, std::string_view entry = {}) const;
 
 private:

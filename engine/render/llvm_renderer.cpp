@@ -1,4 +1,4 @@
-// Writes LLVM IR from a linear program: one walk over the instructions, one basic block after the other.
+// Writes LLVM IR for a linear program in one walk over the instructions.
 #include "engine/render/llvm_renderer.h"
 
 #include "engine/base/error.h"
@@ -56,7 +56,7 @@ private:
     return type.itemsize() == 8 ? out_.emit("cast", "zext i32 %core_id to i64") : "%core_id";
   }
 
-  /// Rotated: the test stands at the end, and in front only where the loop may not run at all.
+  /// Opens a rotated loop: its test is at the end, and also in front if the loop may not run at all.
   void openRange(UOp range) {
     std::string name = uniqueLabel(rangeName(range)), type = LlvmText::type(range.dtype());
     out_.line(fmt::format("br label %before_{}", name));
@@ -92,7 +92,7 @@ private:
   std::string address(const Access& a) {
     DType element = a.pointer.dtype().base();
     const std::string& index = value(a.index.src(1));
-    // A gated address may lie outside; it is then not used, but must not be poison.
+    // A gated address may lie outside of the buffer. It is then not used, but must not be poison.
     return out_.emit("ptr", fmt::format("getelementptr {}{}, ptr {}, {} {}", a.gate ? "" : "inbounds ",
                                         LlvmText::memoryType(element), value(a.pointer),
                                         LlvmText::type(a.index.src(1).dtype()), index));
@@ -180,7 +180,7 @@ private:
     case Op::AFTER:
     case Op::SINK:
     case Op::INDEX:
-    case Op::BARRIER: return; // one thread is a whole group here
+    case Op::BARRIER: return; // a group has one thread here
     case Op::DEFINE_GLOBAL: values_[u] = "%" + globalName(u); return;
     case Op::DEFINE_VAR: {
       const std::string& name = u.arg().as<VarArg>().name;
@@ -265,7 +265,7 @@ private:
   LlvmText out_;
   UOpMap<std::string> values_;
   std::string allocas_;
-  std::vector<std::string> open_; ///< labels of blocks
+  std::vector<std::string> open_; ///< labels of the open blocks
   std::map<std::string, int> used_;
 };
 

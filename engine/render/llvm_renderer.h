@@ -3,12 +3,12 @@
 //   LlvmRenderer l(cpuTarget("LLVM"));
 //   l.render(kernel)    // define void @E_4(ptr noalias %data0_4, ...) { ... }
 //
-// Loops are rotated and their variable is a phi; buffers are noalias, so the loop vectoriser works without
-// checks; index arithmetic carries nsw where the bounds of its operands prove it. Float arithmetic has no
-// fast-math flag: each operation rounds once, as IEEE 754 says, so that an expression has the same value in
-// every kernel and for every width of lanes; a fused multiply-add is a MULACC of the program (reduce.h).
-// Accesses claim the alignment of one element. bfloat16 and fp8 are integers computed as float; fp8
-// conversions and Threefry call functions of the runtime.
+// Loops are rotated, and the variable of a loop is a phi. Buffers are noalias, so the loop vectoriser needs
+// no checks. Index arithmetic carries nsw if the bounds of its operands prove it. Float arithmetic has no
+// fast-math flag: each operation rounds once, as IEEE 754 requires, so an expression has the same value in
+// every kernel and for every number of lanes. A fused multiply-add is a MULACC of the program (reduce.h).
+// Accesses claim the alignment of one element. bfloat16 and fp8 are integers computed as float; conversions
+// of fp8 and Threefry call functions of the runtime.
 #pragma once
 #include "engine/render/renderer.h"
 
@@ -25,11 +25,11 @@ private:
   Target target_;
 };
 
-/// Functions the text may call; the loader must provide them (runtime/kernel_support.h).
+/// Functions that the text may call. The loader must provide them (runtime/kernel_support.h).
 namespace llvm_support {
 constexpr const char* kThreefry = "uopscope_threefry";            ///< i64 (i64 counter, i64 key)
 constexpr const char* kIntegerPower = "uopscope_integer_power";   ///< i64 (i64 x, i64 y)
-constexpr const char* kUnsignedPower = "uopscope_unsigned_power"; ///< the same of unsigned integers
+constexpr const char* kUnsignedPower = "uopscope_unsigned_power"; ///< the same for unsigned integers
 constexpr const char* kFp8E4M3ToFloat = "uopscope_from_fp8e4m3";  ///< float (i8)
 constexpr const char* kFloatToFp8E4M3 = "uopscope_to_fp8e4m3";    ///< i8 (float)
 constexpr const char* kFp8E5M2ToFloat = "uopscope_from_fp8e5m2";

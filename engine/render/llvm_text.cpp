@@ -1,4 +1,4 @@
-// How LLVM IR spells types, constants and operations.
+// The spelling of types, constants and operations in LLVM IR.
 #include "engine/render/llvm_text.h"
 
 #include "engine/base/error.h"
@@ -39,7 +39,7 @@ std::string scalarType(DType d) {
   }
 }
 
-/// "v4f32", as intrinsics are named.
+/// The type as it appears in names of intrinsics: "v4f32".
 std::string mangled(DType d) {
   std::string s = d.isFloat() ? fmt::format("f{}", 8 * d.scalar().itemsize()) : scalarType(d);
   return d.count() > 1 ? fmt::format("v{}{}", d.count(), s) : s;
@@ -51,7 +51,7 @@ std::string scalarConstant(DType type, ConstValue v) {
     if (type.kind() == Scalar::BFloat16) return fmt::format("{}", dtypes::toBFloat16(d));
     if (isEmulatedFloat(type)) return fmt::format("{}", dtypes::toFp8(type, d));
     if (type.kind() == Scalar::Float16) return fmt::format("0xH{:04X}", dtypes::toHalf(d));
-    // Decimals where they say the value exactly, bits elsewhere.
+    // A decimal if it is exact, else the bits.
     if (std::abs(d) < 1e6 && d * 1024 == std::trunc(d * 1024)) {
       std::string decimal = fmt::format("{}", d);
       if (decimal.find('e') == std::string::npos)
@@ -64,7 +64,7 @@ std::string scalarConstant(DType type, ConstValue v) {
   return fmt::format("{}", i);
 }
 
-/// Whether the result of an operation on ints within these bounds stays in the type, so that nsw holds.
+/// Whether the operation on integers within these bounds cannot overflow, so that it may carry nsw.
 bool cannotOverflow(Op op, UOp u, DType d) {
   if (!d.isInt() || d.isUnsigned() || d.itemsize() < 4 || d.count() > 1) return false;
   __int128 a = u.src(0).vmin(), b = u.src(0).vmax(), c = u.src(1).vmin(), e = u.src(1).vmax();
@@ -158,7 +158,7 @@ std::string LlvmText::cast(DType to, DType from, const std::string& value) {
     std::string v = value;
     bool exactInFloat = from.isBool() || from.kind() == Scalar::Float32 || from.scalar().itemsize() < 3;
     if (!exactInFloat) {
-      // Round to odd on the way through float, so that rounding again gives the result of one rounding.
+      // The conversion to float rounds to odd, so that the second rounding gives the result of a single one.
       DType d = dtypes::float64.vec(n), bits = dtypes::bool_.vec(n);
       std::string wide = cast(d, from, v), near = cast(f, d, wide), back = cast(d, f, near);
       std::string exact = emit("cast", fmt::format("fcmp ueq {} {}, {}", type(d), back, wide));
@@ -198,7 +198,7 @@ std::string LlvmText::cast(DType to, DType from, const std::string& value) {
     return emit("cast", fmt::format("icmp ne {} {}, {}", type(from), value, llvmSplat(from, "0")));
   }
   if (from.isFloat() && to.isInt() && to.scalar().itemsize() < 8 && to.kind() != Scalar::Int32) {
-    // By way of a wider integer, so that a value that does not fit wraps.
+    // The cast goes through a wider integer, so that a value that does not fit wraps.
     DType wide = (to.scalar().itemsize() < 4 ? dtypes::int32 : dtypes::int64).vec(n);
     return convert("trunc", wide, to, convert("fptosi", from, wide, value));
   }
@@ -241,7 +241,7 @@ std::string LlvmText::alu(UOp u, std::span<const std::string> operands) {
   DType f = dtypes::float32.vec(from.count());
   std::vector<std::string> floats;
   for (const std::string& o : operands) floats.push_back(cast(f, from, o));
-  if (u.is(Op::MULACC)) { // every operation rounds to the type
+  if (u.is(Op::MULACC)) { // product and sum are rounded separately
     std::string product = emit("alu", fmt::format("fmul {} {}, {}", type(f), floats[0], floats[1]));
     std::string rounded = cast(f, result, cast(result, f, product));
     return cast(result, f, emit("alu", fmt::format("fadd {} {}, {}", type(f), rounded, floats[2])));
@@ -270,7 +270,7 @@ std::string LlvmText::divide(UOp divisorNode, DType d, const std::string& x, con
     std::string negated = emit("alu", fmt::format("sub {} {}, {}", t, llvmSplat(d, "0"), x));
     result = emit("alu", fmt::format("select {} {}, {} {}, {} {}", flag, isMinusOne, t, negated, t, result));
   }
-  // A remainder by 1 is 0 already, as it is by -1 and 0.
+  // A remainder needs no such step: the replaced divisor 1 gives 0, the result for 0 and -1.
   if (!isZero.empty() && wantQuotient)
     result =
         emit("alu", fmt::format("select {} {}, {} {}, {} {}", flag, isZero, t, llvmSplat(d, "0"), t, result));
@@ -288,7 +288,7 @@ std::string LlvmText::shift(UOp u, DType d, std::span<const std::string> a) {
                                              llvmSplat(by, fmt::format("{}", d.bitsize() - 1))));
   std::string safe = emit("alu", fmt::format("select {} {}, {} {}, {} {}", flag, fits, t, distance, t, last));
   std::string shifted = emit("alu", fmt::format("{} {} {}, {}", how, t, a[0], safe));
-  if (how == "ashr") return shifted; // by all but the sign already
+  if (how == "ashr") return shifted; // the largest shift leaves the sign alone
   return emit("alu", fmt::format("select {} {}, {} {}, {} {}", flag, fits, t, shifted, t, llvmSplat(d, "0")));
 }
 
@@ -301,7 +301,7 @@ std::string LlvmText::integerPower(UOp u, DType d, std::span<const std::string> 
     return cast(one, wide, call("alu", wide, function, wide, operands));
   };
   if (d.count() == 1) return power(a[0], a[1]);
-  std::string all = "poison"; // a call has no vector form: lane by lane
+  std::string all = "poison"; // a call has no vector form: one call per lane
   for (int lane = 0; lane < d.count(); ++lane) {
     std::string x = emit("alu", fmt::format("extractelement {} {}, i32 {}", type(d), a[0], lane));
     std::string y = emit("alu", fmt::format("extractelement {} {}, i32 {}", type(exponent), a[1], lane));
@@ -378,7 +378,7 @@ std::string LlvmText::plain(Op op, UOp u, DType d, DType from, std::span<const s
   case Op::MAX:
     if (!isFloat) return intrinsic(d.isUnsigned() ? "umax" : "smax");
     {
-      // a unless a < b or b is a NaN: a NaN on either side stays.
+      // a, unless a < b or b is NaN: a NaN in either operand is the result.
       std::string less = emit("alu", fmt::format("fcmp olt {} {}, {}", t, a[0], a[1]));
       if (!mayBeNan(u.src(1)))
         return emit("alu", fmt::format("select {} {}, {} {}, {} {}", flag, less, t, a[1], t, a[0]));
@@ -397,7 +397,7 @@ std::string LlvmText::plain(Op op, UOp u, DType d, DType from, std::span<const s
     }
     if (d.kind() != Scalar::Float16) return intrinsic("fma");
     std::string product =
-        emit("alu", fmt::format("fmul {} {}, {}", t, a[0], a[1])); // a half rounds every time
+        emit("alu", fmt::format("fmul {} {}, {}", t, a[0], a[1])); // halves round after every operation
     return emit("alu", fmt::format("fadd {} {}, {}", t, product, a[2]));
   }
   case Op::SQRT: return intrinsic("sqrt");

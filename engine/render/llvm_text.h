@@ -1,5 +1,7 @@
-// Emits LLVM IR instructions of scalar and vector arithmetic, conversions and constants into a growing text.
-// Values are strings as IR writes them: "%alu3", "42", "<i32 1, i32 2>".
+// Writes LLVM IR instructions for scalar and vector arithmetic, conversions and constants. Values are strings
+// in the syntax of the IR: "%alu3", "42", "<i32 1, i32 2>".
+//
+//   std::string sum = text.emit("alu", "add i32 %a, %b");      // writes "%alu0 = add i32 %a, %b"
 #pragma once
 #include "engine/uop/uop.h"
 
@@ -12,32 +14,32 @@ namespace uopscope {
 
 class LlvmText {
 public:
-  /// In registers: "float", "<4 x i32>", "i1" for bool. In memory bool is "i8".
+  /// The type in registers: "float", "<4 x i32>", "i1" for bool. In memory a bool is "i8".
   static std::string type(DType d);
   static std::string memoryType(DType d);
   static std::string constant(DType d, ConstValue v);
 
-  /// `%prefixN = instruction`; the new value.
+  /// Writes `%prefixN = instruction` and returns the new value.
   std::string emit(const char* prefix, const std::string& instruction);
   void line(const std::string& text) { body += "  " + text + '\n'; }
   void label(const std::string& name) {
     body += name + ":\n";
     block = name;
   }
-  /// `count` of a name so far, to make labels from.
+  /// The next number for a name, for labels.
   int number(const char* name) { return counters_[name]++; }
 
-  /// ALU operation `u` on its operands' values.
+  /// The ALU operation `u` on these operands.
   std::string alu(UOp u, std::span<const std::string> operands);
   std::string cast(DType to, DType from, const std::string& value);
   std::string bitcast(DType to, DType from, const std::string& value);
-  /// Between the form in registers and in memory (bool).
+  /// Conversion between the forms in registers and in memory, which differ for bool.
   std::string toMemory(DType d, const std::string& value);
   std::string fromMemory(DType d, const std::string& value);
 
   std::string declarations() const;
   std::string body;
-  std::string block = "entry"; ///< label of the block being written
+  std::string block = "entry"; ///< label of the current block
 
 private:
   std::string call(const char* prefix, DType result, const std::string& function, DType parameter,
@@ -54,7 +56,7 @@ private:
   std::set<std::string> declared_;
 };
 
-/// "splat": the scalar literal as a vector constant of the type, or itself.
+/// A scalar literal as a vector constant ("splat"), or the literal itself for a scalar type.
 std::string llvmSplat(DType d, const std::string& scalar);
 
 } // namespace uopscope

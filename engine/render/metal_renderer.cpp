@@ -88,7 +88,7 @@ public:
 
 protected:
   std::string call(Op op, DType type, std::span<const std::string> a) override {
-    // The fast variants lose range; precise ones agree with other devices.
+    // The fast variants have a smaller range; the precise ones agree with the remaining devices.
     const char* exact = type.kind() == Scalar::Float32 ? "precise::" : "";
     std::string s = fmt::format("{}{}({}{})", op == Op::TRUNC ? "" : exact, functionName(op), bare(a[0]),
                                 a.size() > 1 ? ", " + bare(a[1]) : "");

@@ -13,7 +13,7 @@ namespace uopscope {
 
 namespace {
 
-/// Functions of C that OpenCL C spells differently, in the helpers that both share.
+/// Functions that the shared helpers use and OpenCL C spells differently from C.
 constexpr std::pair<std::string_view, std::string_view> kSpelledDifferently[] = {
     {"__builtin_bit_cast(float, ", "as_float("},
     {"__builtin_bit_cast(unsigned int, ", "as_uint("},
@@ -28,7 +28,7 @@ constexpr std::pair<std::string_view, std::string_view> kSpelledDifferently[] = 
     {"static inline", "static"},
 };
 
-/// Halves of a device that cannot compute with them: every OpenCL can read and write them.
+/// Helpers for halves on a device without half arithmetic: every OpenCL device can load and store them.
 constexpr std::pair<const char*, const char*> kHalfHelpers[] = {
     {"f16_to_float",
      "static float f16_to_float(f16 x) { return vload_half(0, (const __private half*)&x); }\n"},
@@ -43,7 +43,7 @@ public:
   std::string name(DType type) override {
     std::string n = std::string(type.scalar().cName());
     switch (type.kind()) {
-    case Scalar::Bool: n = type.count() > 1 ? "uchar" : "bool"; break; // there are no vectors of bool
+    case Scalar::Bool: n = type.count() > 1 ? "uchar" : "bool"; break; // OpenCL has no vectors of bool
     case Scalar::Int8: n = "char"; break;
     case Scalar::UInt8: n = "uchar"; break;
     case Scalar::UInt16: n = "ushort"; break;
@@ -73,10 +73,10 @@ public:
   std::string bitcast(DType to, DType from, const std::string& value) override {
     if (from.isBool()) return cast(to, from, value);
     if (to.isBool()) return fmt::format("(({} & 1) != 0)", value);
-    // Arithmetic of small integers is of ints, whose bits are not meant.
+    // Arithmetic on small integers has type int; the cast restores the type whose bits are meant.
     return fmt::format("as_{}(({}){})", bits(to), bits(from), value);
   }
-  /// A product and a sum stay two roundings, as everywhere; one is where MULACC says so.
+  /// A product and a sum round separately, as in every renderer; only MULACC rounds once.
   std::string alu(UOp u, DType type, DType from, std::span<const std::string> a) override {
     if (u.is(Op::MUL) && type.isFloat()) typedefs_["contract"] = "#pragma OPENCL FP_CONTRACT OFF\n";
     bool fused = u.is(Op::MULACC) && (type.kind() == Scalar::Float32 || type.kind() == Scalar::Float64);
@@ -134,13 +134,13 @@ protected:
   }
 
 private:
-  /// A float type that is an integer here: by the name its helpers have, as vectors by the integer's.
+  /// The type name of a float stored as an integer: the name its helpers use, or a vector of that integer.
   std::string stored(DType type, const char* shortName, const char* integer) {
     if (type.count() > 1) return fmt::format("{}{}", integer, type.count());
     typedefs_[shortName] = fmt::format("typedef {} {};\n", integer, shortName);
     return shortName;
   }
-  /// The type that holds the bits of a value.
+  /// The type that as_...() needs for the bits of a value.
   std::string bits(DType type) {
     if (!isComputedAsFloat(type)) return name(type);
     DType integer = type.itemsize() / type.count() == 2 ? dtypes::uint16 : dtypes::uint8;

@@ -1,5 +1,7 @@
-// A renderer turns a linear program into text. One file per target language; adding one is described in
-// docs/design/adding-a-backend.md.
+// A renderer turns a linear program into text. Each target language has a file;
+// docs/design/adding-a-backend.md describes how to add one.
+//
+//   std::string source = makeGpuRenderer("CUDA")->render(kernel);
 #pragma once
 #include "engine/codegen/codegen.h"
 
@@ -10,8 +12,8 @@ public:
   virtual ~Renderer() = default;
   virtual const Target& target() const = 0;
   virtual std::string render(const LoweredKernel& kernel) const = 0;
-  /// The same text; where `lines` is given it receives which instructions each line is made of, in order of
-  /// lines. A renderer that does not know says nothing.
+  /// The same text. `lines`, if given, receives the instructions that each line comes from, in order of
+  /// lines. A renderer that does not know them leaves it empty.
   virtual std::string renderWithLines(const LoweredKernel& kernel, std::vector<TextLine>* /*lines*/) const {
     return render(kernel);
   }

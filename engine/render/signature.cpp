@@ -1,4 +1,4 @@
-// Reads parameters and names, which renderers and loaders share, off a linear program.
+// Reads parameters and names off a linear program, for renderers and loaders alike.
 #include "engine/render/signature.h"
 
 #include "engine/base/error.h"

@@ -1,5 +1,5 @@
-// WGSL, the shading language of WebGPU. It has no 64-bit types and no memory of fewer than 32 bits an
-// element: bools, bytes and 16-bit integers are parts of words, which stores change atomically.
+// WGSL, the shading language of WebGPU. It has no 64-bit types, and no element of memory is smaller than 32
+// bits: bools, bytes and 16-bit integers are parts of words, which stores change atomically.
 //
 //   @group(0) @binding(0) var<storage, read_write> data0_4: array<f32>;
 //   @compute @workgroup_size(4, 1, 1) fn E_4(...) { ... }
@@ -64,7 +64,7 @@ public:
     return fmt::format("select({}, {}, {})", bare(no), bare(yes), bare(condition));
   }
   std::string alu(UOp u, DType type, DType from, std::span<const std::string> a) override {
-    if (from.isBool()) { // which has & and | but no order, and != instead of ^
+    if (from.isBool()) { // WGSL's bool has & and | but no order, and != instead of ^
       if (u.is(Op::CMPLT)) return fmt::format("(!{} & {})", a[0], a[1]);
       if (u.is(Op::XOR) || u.is(Op::SUB) || u.is(Op::CMPNE)) return fmt::format("({} != {})", a[0], a[1]);
       if (u.is(Op::MOD)) return "false";
@@ -118,7 +118,7 @@ public:
     std::vector<std::string> size;
     for (const Sint& s : f.kernel.localSize) size.push_back(s.isInt() ? fmt::format("{}", s.i()) : "1");
     if (size.empty()) size.emplace_back("1");
-    // Extensions are enabled before anything is declared.
+    // Extensions must be enabled before the first declaration.
     std::string enables, declared;
     for (const auto& [key, text] : typedefs_) (key[0] == '0' ? enables : declared) += text;
     return fmt::format("{}{}{}\n@compute @workgroup_size({}) fn {}(@builtin(workgroup_id) gid: vec3<u32>, "
@@ -129,7 +129,7 @@ public:
 
 protected:
   std::string notFinite(DType type, double v) override {
-    // A constant expression must not be one of these: the bits come through a parameter.
+    // A constant expression must not be NaN or infinite, so the bits are passed as a parameter.
     typedefs_["1bits"] = "fn from_bits(bits: u32) -> f32 { return bitcast<f32>(bits); }\n";
     std::string f = fmt::format("from_bits(0x{}u)", std::isnan(v) ? "7fc00000"
                                                     : v < 0       ? "ff800000"
@@ -165,14 +165,14 @@ private:
     std::string word, shift;
     uint32_t mask;
   };
-  /// Where a small element lies within its word.
+  /// The position of a small element in its word.
   static Part partOf(const CPlace& p) {
     int bits = 8 * p.element.itemsize(), perWord = 32 / bits;
     int log = std::countr_zero(static_cast<unsigned>(perWord));
     return {fmt::format("{} >> {}u", p.index, log),
             fmt::format("(u32({} & {}) * {}u)", p.index, perWord - 1, bits), bits == 8 ? 0xffu : 0xffffu};
   }
-  /// A small integer, held in 32 bits, wrapped to its own width.
+  /// A small integer in 32 bits, wrapped to its own width.
   std::string narrowed(DType type, const std::string& value) {
     if (!type.isInt() || type.itemsize() >= 4) return value;
     int unused = 32 - type.bitsize();

@@ -1,12 +1,13 @@
-// The work list of graph_rewrite. One frame per node in flight; results are remembered by node.
+// The work list of graph_rewrite. It has one frame for each node in flight, and results are remembered by
+// node.
 //
-// Parts of the graph that cannot change are not walked: those without any operation that a rule's root asks
-// for, and those the same rules left alone before (Node::settled). The second holds only for rules of tables
-// without context, applied on the way up, and while no observer forbids a rewrite. Attempts that are not made
-// are not counted.
+// Parts of the graph that cannot change are not visited. A part cannot change if it contains no operation
+// that is the root of a rule, or if the same rules left it unchanged before (Node::settled). The second
+// condition is used only for rules of tables without context, applied on the way up, while no observer
+// forbids a rewrite. Attempts that are not made are not counted.
 //
-// A node that is met again while it is still in flight below us can only be one that a rule wrapped into an
-// expression of itself: that never ends, and is reported with the rule that did it.
+// If a node is met again while it is still in flight, a rule has wrapped it into an expression of itself.
+// Such a rewrite never ends, and is reported with the rule that made it.
 #include "engine/rewrite/driver.h"
 
 #include "engine/base/context_var.h"
@@ -80,7 +81,7 @@ public:
 private:
   enum class Stage : uint8_t { Enter, Rebuild, Link };
   struct Frame {
-    UOp original; ///< whose result this frame finds
+    UOp original; ///< the node whose result this frame computes
     UOp current;  ///< its latest form
     Stage stage;
     uint32_t nextSrc;
@@ -90,10 +91,11 @@ private:
     const Node* node = nullptr;
   };
 
-  /// Whether no rule can change anything from here down: none asks for an operation that is there, or they
-  /// were all tried before.
+  /// Whether no rule can change anything from here down: no rule's root has an operation that occurs here, or
+  /// all rules have been tried here before.
   bool untouched(UOp u) const { return (u.node()->settled & settledBit_) || !u.below().intersects(active_); }
-  /// Makes sure the result of u is known; false where a frame for it had to be opened.
+  /// Ensures that the result of u is known. Returns false if it opened a frame for u, which must finish
+  /// first.
   bool known(UOp u) {
     if (untouched(u)) return true;
     if (State* state = done_.find(u.slot())) {
@@ -156,7 +158,7 @@ private:
 
   void rebuild() {
     {
-      // Sources first, left to right; the frame is resumed here after each.
+      // Sources come first, left to right. The frame is resumed here after each source.
       Frame& frame = stack_.back();
       while (frame.nextSrc < frame.current.srcCount())
         if (!known(frame.current.src(frame.nextSrc++))) return;
@@ -206,7 +208,7 @@ private:
   PatternMatcher::Attempts attempts_;
 };
 
-/// Passes of this thread that were announced to an observer and have not ended.
+/// The number of passes of this thread that were announced to an observer and have not ended.
 thread_local int observedPasses = 0;
 struct ObservedPassCount {
   ObservedPassCount() { ++observedPasses; }

@@ -1,13 +1,14 @@
-// An observer that stands before another one and hands on all it is told: what answers the gate derives from
-// it and overrides the few functions it is about.
+// An observer that passes all events on to an inner observer. An observer that filters rewrites derives from
+// it and overrides the functions it needs.
 //
 //   struct NoDivisions : ForwardingObserver {
 //     using ForwardingObserver::ForwardingObserver;
-//     Control onRewrite(const RewriteEvent& e) override { return isDivision(e) ? Control::Skip :
-//     inner_.onRewrite(e); }
+//     Control onRewrite(const RewriteEvent& e) override {
+//       return isDivision(e) ? Control::Skip : inner_.onRewrite(e);
+//     }
 //   };
 //
-// Work stays on the thread of the script: a gate decides about rewrites in their order.
+// All work stays on the thread of the script, since such an observer decides about rewrites in their order.
 #pragma once
 #include "engine/rewrite/observer.h"
 

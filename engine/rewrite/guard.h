@@ -1,10 +1,11 @@
-// Guards: tests of the variables of a rule beyond the structure of a match, as data. A guard is written
-// after the result, is printed with the rule, and gives the reason where the rule declines.
+// Guards: tests on the variables of a rule, as data, which the structure of the pattern cannot express.
+// Guards are written after the result and printed with the rule. A guard that fails gives the reason why the
+// rule declines.
 //
 //   RULE("max-const-last", pat::op(Op::MAX, c0, xn), pat::max(x, c0), notConst(x)),
 //
-// A rule applies where all its guards hold. Guards look at the nodes bound and at their bounds; they make no
-// node. A condition that is one table's own is a function with a name and a reason:
+// A rule applies if all its guards hold. Guards read the bound nodes and their bounds, and make no nodes. A
+// condition that a single table needs is a function with a name and a reason:
 //
 //   RULE("gep-in-order", gepOf(x), x, guard::when(takesAllInOrder, "the lanes change order")),
 #pragma once
@@ -12,33 +13,33 @@
 
 namespace uopscope {
 
-/// One test on one or two variables of a pattern. Made by the functions below; `why` is the text of a
+/// One test on one or two variables of a pattern, made by the functions below. `why` is the text of a
 /// refusal: "x is a constant".
 struct Guard {
   enum class Kind : uint8_t {
     Const,      ///< a CONST
-    NotConst,   ///< neither a CONST nor the same CONST in every lane
-    NotInvalid, ///< not the index that must not be accessed
+    NotConst,   ///< neither a CONST nor a vector with the same CONST in every lane
+    NotInvalid, ///< not Invalid
     NotPointer, ///< its dtype is no pointer
     Signed,     ///< its dtype is no unsigned integer
-    NotZero,    ///< a constant integer but 0
+    NotZero,    ///< a constant integer other than 0
     Positive,   ///< a constant integer above 0
     AtLeast,    ///< its lower bound is `number` or more
     AtMost,     ///< its upper bound is `number` or less
-    Different,  ///< another node than the second variable
+    Different,  ///< a different node from the second variable
     MayRound,   ///< the node is no float, or STRICT_FLOAT is not set
-    Unlike,     ///< another dtype than the node that is rewritten
-    Alike,      ///< the dtype of the node that is rewritten
+    Unlike,     ///< its dtype differs from that of the root
+    Alike,      ///< its dtype is that of the root
     Divides,    ///< constant integers: the second is a multiple of the first
-    Test        ///< a function says so
+    Test        ///< a function decides
   };
   Kind kind = Kind::Const;
   std::array<char, 16> name{}, otherName{};
-  int8_t var = -1, other = -1; ///< places in the pattern's variables, found when the rule is made
+  int8_t var = -1, other = -1; ///< positions among the pattern's variables, found when the rule is made
   int64_t number = 0;
   std::array<char, 64> why{};
   bool (*test)(const Match&) = nullptr;
-  const char* reason = nullptr; ///< of a test, instead of `why`
+  const char* reason = nullptr; ///< of a test, in place of `why`
 };
 
 namespace guard {
@@ -85,7 +86,7 @@ consteval Guard different(PatVar v, PatVar other) {
   for (size_t i = 0; other.name[i]; ++i) g.otherName[i] = other.name[i];
   return g;
 }
-/// For rules that change the bits of floats; they stand in the list of engine/rules/rounding.h.
+/// For rules that change the bits of floats, which are listed in engine/rules/rounding.h.
 consteval Guard mayRound() {
   Guard g;
   g.kind = Guard::Kind::MayRound;
@@ -99,7 +100,7 @@ consteval Guard unlikeRoot(PatVar v) {
 consteval Guard likeRoot(PatVar v) {
   return make(Guard::Kind::Alike, v, " has another dtype than the result");
 }
-/// `why` lives for ever (a literal): the words of the rule that declines.
+/// `why` is the reason for declining. It must be a literal, which lives forever.
 consteval Guard when(bool (*test)(const Match&), const char* why) {
   Guard g;
   g.kind = Guard::Kind::Test;
@@ -107,7 +108,7 @@ consteval Guard when(bool (*test)(const Match&), const char* why) {
   g.reason = why;
   return g;
 }
-/// `factor` divides `multiple`.
+/// Holds if `factor` divides `multiple`.
 consteval Guard divides(PatVar factor, PatVar multiple) {
   Guard g = make(Guard::Kind::Divides, factor, " does not divide the other constant");
   for (size_t i = 0; multiple.name[i]; ++i) g.otherName[i] = multiple.name[i];

@@ -1,4 +1,4 @@
-// Compilation of patterns to variants, and the loop that runs them.
+// Compilation of patterns to match programs, and the loop that runs them.
 #include "engine/rewrite/match_program.h"
 
 #include "engine/base/error.h"
@@ -14,10 +14,10 @@ namespace uopscope {
 
 namespace {
 
-/// A pattern with every choice made: a plain tree.
+/// A pattern with one alternative chosen everywhere: a plain tree.
 struct Tree {
   const PatNode* node;
-  std::vector<const PatNode*> alsoKnownAs; ///< oneOf nodes this stands in for, whose name and dtype hold too
+  std::vector<const PatNode*> alsoKnownAs; ///< oneOf nodes around it; their names and dtypes apply too
   std::vector<Tree> children;
 };
 
@@ -71,7 +71,8 @@ public:
     };
     narrow(*tree.node);
     for (const PatNode* also : tree.alsoKnownAs) narrow(*also);
-    // Operands of these have the type of the result, so a test of one is a test of the root.
+    // The operands of these operations have the type of the result, so the test of an operand narrows the
+    // root.
     constexpr OpSet kOneType{Op::ADD, Op::SUB, Op::MUL, Op::IDIV, Op::MOD,
                              Op::MAX, Op::AND, Op::OR,  Op::XOR,  Op::FDIV};
     const bool oneType = !tree.node->ops.empty() && kOneType.contains(tree.node->ops);
@@ -114,7 +115,7 @@ private:
         static_cast<uint32_t>(n.var));
     bound_ |= bit;
   }
-  /// `place`: of the node among the root's sources, counted from 1, where MatchVariant::sources covers it.
+  /// `place` is the position among the root's sources, counted from 1, if MatchVariant::sources covers it.
   void node(const Tree& t, uint8_t reg, bool isRoot, uint32_t place = 0) {
     const PatNode& n = *t.node;
     if (!isRoot && !n.ops.empty()) {

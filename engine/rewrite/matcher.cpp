@@ -1,5 +1,5 @@
-// Dispatch: for each operation the rules whose root may have it, in order, and bit tables that leave only
-// those that can match by the operations around a node.
+// Dispatch. Each operation has the list of rules whose root may have it, in order. Bit tables then select the
+// rules that can match a node, by the node and the operations of its first sources.
 #include "engine/rewrite/matcher.h"
 
 #include "engine/base/error.h"
@@ -35,21 +35,22 @@ uint64_t identityOf(const std::vector<std::shared_ptr<const Rule>>& rules) {
   return known.numbers.try_emplace(std::move(definitions), known.numbers.size() + 1).first->second;
 }
 
-/// The ways rules match nodes of one operation, in order, and which of them a node can match at all: a bit
-/// per way, by the node's scalar kind, its number of sources, and the operations of its first three sources.
+/// The variants ("ways") of all rules for one operation, in order, and tables with a bit per way. The tables
+/// select the ways that can match a node: by its scalar kind, its number of sources, and the operations of
+/// its first three sources.
 struct ForOp {
   static constexpr size_t kPositions = MatchVariant::kSources,
-                          kCounts = 6; ///< as many sources or more share the last count
+                          kCounts = 6; ///< larger counts of sources share the last table row
   struct Way {
-    uint32_t rule, place, firstStep, stepCount; ///< place: of the rule in `rules`
-    bool bindsAll; ///< every variable of the rule, so that none needs to be cleared first
+    uint32_t rule, place, firstStep, stepCount; ///< place: position of the rule in `rules`
+    bool bindsAll; ///< it binds every variable of the rule, so none needs to be cleared first
   };
   std::vector<Way> ways;
-  std::vector<uint32_t> rules; ///< those with a way, in order
+  std::vector<uint32_t> rules; ///< rules that have a way, in order
   std::vector<MatchStep> steps;
   size_t words = 0;
   std::array<std::array<uint8_t, kOpCount>, kPositions>
-      classOf{}; ///< operations no rule tells apart are one class
+      classOf{}; ///< operations that no rule distinguishes are in one class
   std::array<std::vector<uint64_t>, kPositions> byClass;
   std::vector<uint64_t> byKind, byCount;
 
@@ -69,7 +70,7 @@ struct ForOp {
     variants.push_back(&v);
   }
 
-  /// Once all ways are there.
+  /// Builds the tables, once all ways are added.
   void finish() {
     words = (ways.size() + 63) / 64;
     byKind = table(kScalarCount,
@@ -86,9 +87,9 @@ struct ForOp {
   }
 
 private:
-  std::vector<const MatchVariant*> variants; ///< of the ways, until finish()
+  std::vector<const MatchVariant*> variants; ///< variants of the ways, until finish()
 
-  /// Fills classOf: every set of operations that some way wants splits the classes there are. Returns one
+  /// Fills classOf: every set of operations that a way accepts splits the existing classes. Returns one
   /// operation of each class.
   std::vector<Op> classify(size_t position) {
     auto& classes = classOf[position];
@@ -136,8 +137,8 @@ struct PatternMatcher::Compiled {
     identity = identityOf(rules);
   }
 
-  /// Made when a node of the operation is first met: a process sees few of all pairs of matcher and
-  /// operation.
+  /// The tables of an operation. They are made when a node of the operation is first met: a process meets few
+  /// of all pairs of matcher and operation.
   const ForOp* forOp(Op op) const {
     if (!roots.has(op)) return nullptr;
     const ForOp* made = byOp_[static_cast<size_t>(op)].load(std::memory_order_acquire);
@@ -220,13 +221,13 @@ UOp PatternMatcher::rewrite(UOp node, const PassContext& ctx, Observer* observer
   match.root_ = node;
   match.ctx_ = ctx.object();
   match.ctxType_ = ctx.type();
-  union Registers { // written before they are read
+  union Registers { // registers are written before they are read
     constexpr Registers() {}
     UOp at[kMatchRegisters];
   } registers;
   registers.at[0] = node;
 
-  // The rule whose ways are being tried, and its outcome so far.
+  // The rule that is being tried, and its outcome so far.
   const Rule* rule = nullptr;
   uint32_t ruleIndex = 0, place = 0;
   Outcome outcome = Outcome::StructureDiffers;
@@ -314,7 +315,7 @@ void MatchCounters::collect(const std::vector<std::shared_ptr<const Rule>>& rule
   for (const OfOp& of : met_) most += of.tried.size();
   out.reserve(most);
   for (const OfOp& of : met_) {
-    uint64_t reached = of.nodes; // nodes no earlier rule was applied to
+    uint64_t reached = of.nodes; // nodes to which no earlier rule was applied
     for (size_t k = 0; k < of.tried.size() && reached; ++k) {
       MatchCount& m = out.emplace_back(MatchCount{rules[of.tried[k]].get(), of.op, {}, {}});
       if (!of.cells) {
@@ -345,7 +346,7 @@ void MatchCounters::collectReasons(const std::vector<std::shared_ptr<const Rule>
 
 namespace {
 
-/// "src[1].src[0]" for a register, by following the loads that filled it.
+/// The path of a register from the root, "src[1].src[0]", found by following the loads that filled it.
 std::string pathOf(std::span<const MatchStep> steps, uint8_t reg) {
   if (reg == 0) return "the node";
   for (const MatchStep& s : steps) {

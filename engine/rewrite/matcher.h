@@ -1,13 +1,13 @@
-// PatternMatcher: a list of rules, compiled for dispatch. Rules are found by the operation of the node; a
-// rule whose required source operations are absent is rejected before anything is matched; straight-line checks
-// decide about the rest.
+// PatternMatcher: a list of rules, compiled for dispatch. The operation of a node selects the rules. A rule
+// whose required source operations are absent is rejected before it is matched. Straight-line checks decide
+// about the remaining rules.
 //
 //   const PatternMatcher& symbolic() { static const PatternMatcher m({kArith, kDivMod}); return m; }
 //   PatternMatcher both = a + b;                       // rules of a first
 //   UOp r = m.rewrite(node, ctx);                      // null: no rule applies
 //
-// Immutable after construction, so one matcher serves all threads (rules of Python run under the
-// interpreter's lock).
+// A matcher is immutable after construction, so all threads share it. Rules of Python hold the interpreter's
+// lock while they run.
 #pragma once
 #include "engine/rewrite/observer.h"
 #include "engine/rewrite/rule.h"
@@ -18,7 +18,7 @@
 
 namespace uopscope {
 
-/// Context of a pass: any object, by reference, with its type.
+/// The context of a pass: a reference to any object, together with its type.
 class PassContext {
 public:
   PassContext() = default;
@@ -33,13 +33,13 @@ private:
   const std::type_info* type_ = nullptr;
 };
 
-/// Attempts counted while a pass runs: one cell per rule of the matcher, operation and outcome.
+/// Counts of attempts while a pass runs: a cell per rule of the matcher, operation and outcome.
 class MatchCounters;
 
 class PatternMatcher {
 public:
   PatternMatcher();
-  /// Families of rules in order, first rule first.
+  /// Families of rules in order; the first rule is tried first.
   PatternMatcher(std::initializer_list<std::span<const RuleDef>> families);
   explicit PatternMatcher(std::vector<std::shared_ptr<const Rule>> rules);
   ~PatternMatcher();
@@ -49,30 +49,30 @@ public:
   PatternMatcher operator+(const PatternMatcher& o) const;
 
   const std::vector<std::shared_ptr<const Rule>>& rules() const;
-  /// Operations the root of some rule may have. A graph without them is not rewritten.
+  /// The operations that roots of the rules may have. A graph without them is not rewritten.
   const OpSet& roots() const;
-  /// Number of this list of rules; equal lists have equal numbers. 0 where a rule was made at run time: the
-  /// answer of such a rule may depend on anything, while a rule of a table that is given no context answers the
-  /// same for the same node.
+  /// The number of this list of rules; equal lists have equal numbers. 0 if a rule was made at run time: the
+  /// answer of such a rule may depend on anything, while a rule of a table without context always gives the
+  /// same answer for a node.
   uint64_t identity() const;
 
-  /// Facts about an attempt, besides its result.
+  /// Facts about an attempt besides its result.
   struct Attempts {
-    const Rule* fired = nullptr; ///< the last rule that rewrote something
+    const Rule* fired = nullptr; ///< the rule that rewrote last
     bool skipped = false;        ///< the observer forbade a rewrite
   };
-  /// The first result any rule gives for this node, null if none. Reports to `observer` and adds to
-  /// `attempts` where asked.
+  /// The first result that a rule gives for this node; null if no rule applies. Events go to `observer` and
+  /// facts to `attempts`, if given.
   UOp rewrite(UOp node, const PassContext& ctx = {}, Observer* observer = nullptr,
               MatchCounters* counters = nullptr, bool bottomUp = false, Attempts* attempts = nullptr) const;
 
-  /// Why a rule does not apply to a node: the first test of the pattern that fails ("src[1] is ADD, wants
-  /// CONST"), or the reason its guards or its function give when tried ("y is a constant"). Empty where the
-  /// rule applies. The function runs without a context and without an observer.
+  /// The reason why a rule does not apply to a node: the first test of the pattern that fails ("src[1] is
+  /// ADD, wants CONST"), or the reason of its guards or its function ("y is a constant"). Empty if the rule
+  /// applies. The function runs without a context and without an observer.
   std::string explain(const Rule& rule, UOp node) const;
 
 private:
-  /// The reason of a rule whose pattern matches with these bindings.
+  /// The reason of a rule that declines although its pattern matches with these bindings.
   static std::string explainFunction(const Rule& rule, UOp node, std::span<const UOp> binds);
 
   struct Compiled;

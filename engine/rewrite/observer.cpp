@@ -1,4 +1,4 @@
-// The observer of a thread, in the session that it was set in.
+// The observer of a thread, together with the session in which it was set.
 #include "engine/rewrite/observer.h"
 
 #include "engine/base/engine_session.h"
@@ -8,7 +8,7 @@ namespace uopscope {
 namespace {
 struct Observed {
   Observer* observer = nullptr;
-  const EngineSession* session = nullptr; ///< its work is reported; that of another one is not
+  const EngineSession* session = nullptr; ///< only work of this session is reported to it
 };
 thread_local Observed observed;
 

@@ -1,12 +1,16 @@
-// The one gate: everything the compiler does passes an Observer. Recording, breakpoints, switching a rule
-// off, fuel and bisection all hang on it; without an observer nothing is called and nothing is timed.
+// The one gate: everything that the compiler does passes an Observer. Recording, breakpoints, switching rules
+// off, fuel and bisection are observers. Without an observer nothing is called and nothing is timed.
 //
-// Nodes handed to an observer stay valid until the pool they live in dies. A pool that is about to die, or to
-// be collected, announces itself by poolRetired() to the observer of the thread that does it: an observer
-// that reads nodes on another thread finishes with them there.
+// Nodes given to an observer stay valid until their pool dies. A pool that is about to die or to be collected
+// calls poolRetired() on the observer of that thread. An observer that reads nodes on a different thread
+// finishes with them there.
 //
-//   struct Counter : Observer { Control onRewrite(const RewriteEvent&) override { ++n; return Control::Apply;
-//   } int n = 0; }; Counter counter; ObserverScope scope(&counter);
+//   struct Counter : Observer {
+//     Control onRewrite(const RewriteEvent&) override { ++n; return Control::Apply; }
+//     int n = 0;
+//   };
+//   Counter counter;
+//   ObserverScope scope(&counter);
 #pragma once
 #include "engine/base/clock.h"
 #include "engine/uop/uop.h"
@@ -27,32 +31,32 @@ class Rule;
 class PatternMatcher;
 class EngineSession;
 
-/// The answer to a rewrite that is about to be made. Step, Next and Finish apply it; they tell
-/// a debugger's observer, which sees every answer again, how far to run.
+/// The answer to a rewrite that is about to be made. Step, Next and Finish also apply it; they tell the
+/// observer of a debugger, which sees every answer again, how far to run.
 enum class Control : uint8_t {
   Apply, ///< make the rewrite
-  Skip,  ///< do not: the next rule is tried
-  Step,  ///< make it, stop at the next one
-  Next,  ///< make it, stop at the next one of this pass, not of passes nested in it
+  Skip,  ///< do not make it: the next rule is tried
+  Step,  ///< make it, stop at the next rewrite
+  Next,  ///< make it, stop at the next rewrite of this pass, not of passes nested in it
   Finish ///< make it, stop when this pass has ended
 };
 
 struct SourceLocation {
-  std::string_view file; ///< as compiled or as Python names it
+  std::string_view file; ///< as compiled, or as Python names it
   int line = 0;
 };
 
 /// A graph_rewrite that begins.
 struct PassBegin {
-  std::string_view name; ///< as in the reference ("initial symbolic")
-  SourceLocation at;     ///< who called graph_rewrite
+  std::string_view name; ///< spelled as in the reference ("initial symbolic")
+  SourceLocation at;     ///< the caller of graph_rewrite
   UOp root;
-  const PatternMatcher* matcher = nullptr;  ///< top-down rules, may be null
-  const PatternMatcher* bottomUp = nullptr; ///< rules applied on the way down, may be null
+  const PatternMatcher* matcher = nullptr;  ///< rules for the way up, may be null
+  const PatternMatcher* bottomUp = nullptr; ///< rules for the way down, may be null
 };
 enum class PassOutcome : uint8_t { Done, Failed, Stopped };
 struct PassEnd {
-  UOp root; ///< null when it failed
+  UOp root; ///< null if the pass failed
   PassOutcome outcome = PassOutcome::Done;
   std::string_view message; ///< of the failure
 };
@@ -60,27 +64,27 @@ struct PassEnd {
 /// A rule produced a result: `before` becomes `after`.
 struct RewriteEvent {
   const Rule* rule = nullptr;
-  UOp before, after;       ///< never equal: a rule that answers with the node itself is counted as Unchanged
+  UOp before, after;       ///< never equal: a rule that returns the node itself counts as Unchanged
   int64_t ns = 0;          ///< time of the match and the function
   uint32_t firstNewId = 0; ///< nodes with ids in [firstNewId, pool.nextId()) were made by the function
   bool bottomUp = false;   ///< applied before the sources of `before` were rewritten
 };
 
-/// Outcome of an attempt to match a rule on a node.
+/// The outcome of an attempt to match a rule on a node.
 enum class Outcome : uint8_t { RejectedEarly, StructureDiffers, Declined, Applied, Unchanged };
 constexpr int kOutcomeCount = 5;
 struct MatchCount {
   const Rule* rule;
-  Op op; ///< operation of the node tried
+  Op op; ///< operation of the node
   uint64_t count[kOutcomeCount];
   int64_t ns[kOutcomeCount]; ///< time, zero where not measured
 };
 
-/// How often a rule declined on nodes of one operation for one reason.
+/// How many times a rule declined for one reason, on nodes of one operation.
 struct DeclineCount {
   const Rule* rule;
   Op op;
-  const char* why; ///< lives for ever
+  const char* why; ///< a literal, which lives forever
   uint64_t count;
 };
 
@@ -89,49 +93,49 @@ enum class ScopeKind : uint8_t { Script, Schedule, Kernel, Other };
 struct ScopeBegin {
   ScopeKind kind = ScopeKind::Other;
   std::string_view name; ///< "schedule 3", "r_16_16"
-  SourceLocation script; ///< line of the model script that asked for it, if known
+  SourceLocation script; ///< line of the model script, if known
   UOp root;              ///< the graph that is scheduled or compiled, may be null
 };
 
-/// A line of a text (from 1) and an instruction of the linear program (from 0) that had a part in it.
+/// A line of a text (from 1), and an instruction of the linear program (from 0) that it comes from.
 struct TextLine {
   uint32_t line = 0, instruction = 0;
 };
-/// Text or bytes that belong to the scope: rendered source, IR, assembly.
+/// Text or bytes that belong to a scope: rendered source, IR, assembly.
 struct Artifact {
   std::string_view kind; ///< "source", "ir", "asm", "uops", "opts", "launch" (JSON)
   std::string_view text;
-  std::span<const TextLine> lines = {}; ///< where its lines come from, as far as known
+  std::span<const TextLine> lines = {}; ///< the instructions of its lines, as far as known
 };
 struct Launch {
   std::string_view kernel, device;
   int64_t startNs = 0, durationNs = 0; ///< duration 0: not measured
   int64_t flops = 0, bytes = 0;
-  int64_t accessed = 0;                   ///< bytes of all loads and stores, those from caches too
-  const Pool* program = nullptr;          ///< the pool its linear program lives in, if it is a kernel
+  int64_t accessed = 0;                   ///< bytes of all loads and stores, including those served by caches
+  const Pool* program = nullptr;          ///< the pool of its linear program, if it is a kernel
   std::span<const uint64_t> buffers = {}; ///< BufferEvent::id, in order of the kernel's parameters
 };
-/// Memory was given to a buffer or taken back. A view has a base and no memory of its own.
+/// A buffer received memory or released it. A view has a base and no memory of its own.
 struct BufferEvent {
-  uint64_t id = 0; ///< given once in a process, in order
+  uint64_t id = 0; ///< unique in the process, ascending
   std::string_view device, dtype;
   int64_t bytes = 0;
-  uint64_t base = 0; ///< id of the buffer it is a view of
+  uint64_t base = 0; ///< id of the buffer that it is a view of
   int64_t offset = 0;
   bool freed = false;
 };
-/// A stretch of time with a name, told of when it is over: "render", "compile", "disassemble" ...
+/// A named stretch of time, reported when it is over: "render", "compile", "disassemble" ...
 struct Phase {
   std::string_view name;
   int64_t startNs = 0, durationNs = 0;
 };
-/// One way of optimising a kernel that a search tried.
+/// A list of Opts for a kernel that a search tried.
 struct Candidate {
   std::string_view opts;    ///< JSON list
   int64_t durationNs = -1;  ///< negative: it did not run
-  std::string_view message; ///< why not
+  std::string_view message; ///< the reason if it did not run
 };
-/// Why the rewrite that follows is made: in words and, for a choice, with its price and the alternatives.
+/// The reason for the next rewrite: words and, for a choice, its price and the alternatives.
 struct Decision {
   struct Alternative {
     std::string what;
@@ -153,11 +157,12 @@ class Observer {
 public:
   virtual ~Observer() = default;
 
-  /// Whether onRewrite wants calls, and whether attempts are to be counted and timed.
+  /// Whether onRewrite is to be called, and whether attempts are to be counted and timed.
   virtual bool wantsRewrites() const { return true; }
   virtual bool wantsCounts() const { return false; }
 
-  /// Set from outside (Ctrl-C): the next attempt to rewrite a node throws Error(Runtime) "interrupted".
+  /// A flag set from outside (Ctrl-C): the next attempt to rewrite a node then throws Error(Runtime)
+  /// "interrupted".
   virtual const std::atomic<bool>* stopFlag() const { return nullptr; }
 
   virtual void onScopeBegin(const ScopeBegin&) {}
@@ -166,33 +171,33 @@ public:
   virtual void onPassEnd(const PassEnd&) {}
   /// Called before a rewrite takes effect; an exception thrown here ends the pass.
   virtual Control onRewrite(const RewriteEvent&) { return Control::Apply; }
-  /// A rule gated this node on the way down: its sources are not visited from here. Only if wantsRewrites().
+  /// A rule gated this node on the way down: its sources are not visited. Only called if wantsRewrites().
   virtual void onGate(UOp) {}
-  /// A rule answered with the node itself: a match without effect. Only if wantsRewrites().
+  /// A rule returned the node itself: a match without an effect. Only called if wantsRewrites().
   virtual void onUnchanged(const Rule&, UOp) {}
-  /// A rule threw; `before` is the culprit. The exception goes on after this call.
+  /// A rule threw while it was tried on `before`. The exception goes on after this call.
   virtual void onRuleError(const Rule&, UOp /*before*/, std::string_view /*message*/) {}
-  /// Attempts of the pass that ends, before onPassEnd. Only if wantsCounts().
+  /// The attempts of the ending pass, before onPassEnd. Only called if wantsCounts().
   virtual void onCounts(std::span<const MatchCount>) {}
-  /// Reasons of rules of the pass that ends for declining, after onCounts. Only if wantsCounts().
+  /// The reasons for which rules declined in the ending pass, after onCounts. Only called if wantsCounts().
   virtual void onDeclines(std::span<const DeclineCount>) {}
   virtual void onArtifact(const Artifact&) {}
-  /// The linear program of the kernel that is being lowered; lines of artifacts refer to it.
+  /// The linear program of the kernel being lowered. Lines of artifacts refer to it.
   virtual void onProgram(std::span<const UOp>) {}
   virtual void onPhase(const Phase&) {}
   virtual void onCandidate(const Candidate&) {}
-  /// Explains the next rewrite of this thread. Only if wantsRewrites().
+  /// Explains the next rewrite of this thread. Only called if wantsRewrites().
   virtual void onDecision(const Decision&) {}
   virtual void onBuffer(const BufferEvent&) {}
-  /// The script wrote to "stdout" or "stderr".
+  /// The script wrote text to "stdout" or "stderr".
   virtual void onOutput(std::string_view /*stream*/, std::string_view /*text*/) {}
   virtual void onLaunch(const Launch&) {}
   virtual void onOrigin(const Origin&) {}
-  /// Nodes of the pool will go away when this returns.
+  /// Nodes of the pool may die when this returns.
   virtual void poolRetired(Pool&) {}
 
-  /// An observer for work item `ordinal` done on another thread; join() merges its events in order of
-  /// ordinals, so that a trace does not depend on the number of threads. Null: that work stays on this
+  /// An observer for the work item `ordinal` that runs on a different thread. join() merges its events in
+  /// order of ordinals, so a trace does not depend on the number of threads. Null: the work stays on this
   /// thread.
   virtual std::unique_ptr<Observer> fork(uint64_t /*ordinal*/) { return nullptr; }
   virtual void join(std::unique_ptr<Observer>) {}
@@ -201,8 +206,8 @@ public:
   static Observer* current();
 };
 
-/// Makes an observer that of the thread, in its current session, for a block (null: none). Work of another
-/// session that the block enters is not reported.
+/// Makes an observer (or null: none) that of the thread in its current session, for a block. Work of other
+/// sessions that the block enters is not reported to it.
 class ObserverScope {
 public:
   explicit ObserverScope(Observer* observer);
@@ -212,10 +217,10 @@ public:
 
 private:
   Observer* before_;
-  const EngineSession* session_; ///< that `before_` observes
+  const EngineSession* session_; ///< the session that `before_` observes
 };
 
-/// Opens a scope on the thread's observer, if there is one, and closes it.
+/// Begins a scope on the thread's observer, if there is one, and ends it.
 class ObservedScope {
 public:
   explicit ObservedScope(const ScopeBegin& begin) : observer_(Observer::current()) {
@@ -231,8 +236,8 @@ private:
   Observer* observer_;
 };
 
-/// Tells the thread's observer, if it listens, why the next rewrite is made. `words` is a function that gives
-/// the reason or the whole Decision: it is not asked where nobody listens.
+/// Tells the thread's observer, if it wants rewrites, why the next rewrite is made. The function `words`
+/// returns the reason or the whole Decision; it is not called without such an observer.
 template <typename F>
 void because(F&& words) {
   Observer* observer = Observer::current();

@@ -1,15 +1,15 @@
-// Patterns: the shape of graph that a rule matches, as data. The same small nodes serve rules written in C++
-// (made at compile time by the operators below) and in Python (made at run time by pattern_builder.h), are
-// printed, stored in traces and compiled to straight-line checks by matcher.cpp.
+// Patterns: the shape of the graph that a rule matches, as data. Rules written in C++ make patterns at
+// compile time, with the operators below. Rules written in Python make them at run time (pattern_builder.h).
+// Patterns are printed, stored in traces, and compiled to straight-line checks by matcher.cpp.
 //
 //   constexpr PatVar x{"x"}, c0{"c0", PatVar::Const};
 //   (x + 0), (x * c0) / c0, op(Op::CAST, x).named(y), op({Op::ADD, Op::MUL}, x, c0)
 //
-// Commutative operators match their operands in either order. A variable that appears twice must bind the
-// same node. A number matches a CONST of that value, whatever its type.
+// Commutative operators match their operands in either order. A variable that occurs twice must bind the same
+// node. A number matches a CONST of that value and of any type.
 //
-// The result of a rule is written in the same notation, with the words of result_words.h for the rest: "the
-// same operation", "a cast to the dtype of the root".
+// The result of a rule uses the same notation. result_words.h adds words for "the operation of the root", "a
+// cast to the dtype of the root" and so on.
 #pragma once
 #include "engine/uop/uop.h"
 
@@ -26,7 +26,7 @@ class Match;
 /// The function of a rule, or of a part of its result. Null declines.
 using RuleFn = UOp (*)(Match&);
 
-/// Which scalar kinds a pattern accepts, as a bit per Scalar; 0 accepts all. Lanes do not matter.
+/// The scalar kinds that a pattern accepts, a bit per Scalar; 0 accepts all. Lanes do not matter.
 using DTypeMask = uint32_t;
 constexpr DTypeMask maskOf(DType d) {
   return 1u << static_cast<unsigned>(d.kind());
@@ -49,26 +49,26 @@ constexpr DTypeMask kMaskBool = 1u << static_cast<unsigned>(Scalar::Bool),
                     kMaskIntsBool = kMaskInts | kMaskBool;
 
 enum class SrcMode : uint8_t {
-  Any,      ///< sources are not looked at
+  Any,      ///< sources are not tested
   Exact,    ///< as many sources as children, in order
   AnyOrder, ///< as many sources as children, in any order
   Prefix,   ///< at least as many sources as children, the first ones in order
-  Repeat    ///< every source matches the one child (also when there is no source)
+  Repeat    ///< every source matches the one child (no source also matches)
 };
 
-/// How a node of a result comes about (result_words.h has a word for each). Patterns are Plain throughout.
+/// How a node of a result is made (result_words.h has a word for each way). All nodes of patterns are Plain.
 enum class Making : uint8_t {
-  Plain,    ///< the operation of its operands; a variable, a number, Invalid or NOOP where it has none
-  ToRoot,   ///< CAST or BITCAST to the dtype of the root; the operand itself where it has that dtype
+  Plain,    ///< the operation on its operands; without operands a variable, a number, Invalid or NOOP
+  ToRoot,   ///< CAST or BITCAST to the dtype of the root; the operand itself if it has that dtype
   ToVar,    ///< the same to the dtype of a variable
   ToType,   ///< the same to `exactDtype`, with as many lanes as the operand
-  SameOp,   ///< the operation of the root, of these operands
+  SameOp,   ///< the operation of the root on these operands
   Alike,    ///< the root, or the variable's node, with these sources
   First,    ///< the root, or the variable's node, with these as its first sources
   Sources,  ///< GROUP of an answer for each source of the root: these for the first, NOOP for the rest
-  Entry,    ///< what the table of replacements of the pass has for the root
+  Entry,    ///< the replacement of the root (replacement.h)
   Accepted, ///< the root is valid (rules of a spec)
-  Call      ///< what a function makes of the match
+  Call      ///< the result of a function of the match
 };
 
 /// One node of a pattern. Children follow as indices into the pattern's array.
@@ -76,24 +76,24 @@ struct PatNode {
   static constexpr int kMaxChildren = 16;
   OpSet ops;               ///< empty: any operation
   DTypeMask dtypes = 0;    ///< 0: any
-  uint64_t exactDtype = 0; ///< bits of a DType to equal, 0: not asked
+  uint64_t exactDtype = 0; ///< bits of the required DType; 0: not tested
   ArgKind argKind = ArgKind::None;
   uint64_t argBits = 0;
   enum class ArgTest : uint8_t { None, Equal, Number } argTest = ArgTest::None;
-  double number = 0; ///< ArgTest::Number; also a literal on a result side
-  int8_t var = -1;   ///< variable bound here (result side: taken from), or -1
+  double number = 0; ///< for ArgTest::Number; in a result, the value of a literal
+  int8_t var = -1;   ///< the variable bound here (in a result: read here), or -1
   SrcMode mode = SrcMode::Any;
-  bool oneOf = false;   ///< children are alternatives of this node itself
+  bool oneOf = false;   ///< children are alternatives for this node itself
   bool literal = false; ///< written as a number
   Making making = Making::Plain;
-  bool fold = false;    ///< result side: evaluate this operation on constants
-  bool tensors = false; ///< result side: numbers take the shape and device of the operand beside them
-  uint8_t call = 0;     ///< Making::Call: which function of the pattern
+  bool fold = false;    ///< in a result: the operation is evaluated on constants
+  bool tensors = false; ///< in a result: numbers take the shape and device of the operand beside them
+  uint8_t call = 0;     ///< for Making::Call: the number of the pattern's function
   uint8_t childCount = 0;
   std::array<uint8_t, kMaxChildren> children{};
 };
 
-/// A variable of a pattern. Name decides identity within a rule.
+/// A variable of a pattern. Variables of a rule with equal names are the same variable.
 struct PatVar {
   enum Kind : uint8_t { Any, Const, Ints, Index, Bool, Floats };
   char name[16]{};
@@ -108,7 +108,7 @@ struct PatVar {
   constexpr std::string_view view() const { return name; }
 };
 
-/// A pattern under construction: a tree in an array, root last.
+/// A pattern under construction: a tree in an array, with the root last.
 struct Pat {
   static constexpr int kMaxNodes = 32, kMaxVars = 12, kMaxCalls = 6;
   std::array<PatNode, kMaxNodes> nodes{};
@@ -129,7 +129,7 @@ struct Pat {
   }
   constexpr Pat(int value) { pushNumber(value); }
   constexpr Pat(double value) { pushNumber(value); }
-  template <std::same_as<bool> B> // not pointers, which would convert
+  template <std::same_as<bool> B> // excludes pointers, which would convert to bool
   constexpr Pat(B value) {
     pushNumber(value ? 1 : 0);
   }
@@ -137,7 +137,7 @@ struct Pat {
   constexpr PatNode& root() { return nodes[count - 1u]; }
   constexpr const PatNode& root() const { return nodes[count - 1u]; }
 
-  /// Binds the node that this matches to a variable.
+  /// Binds the matched node to a variable.
   constexpr Pat named(PatVar v) const {
     Pat p = *this;
     p.root().var = p.bindVar(v.view());
@@ -149,7 +149,7 @@ struct Pat {
     return p;
   }
   constexpr Pat withDtype(DType d) const { return withDtype(maskOf(d)); }
-  /// Argument equals an inline one (number, Op, none).
+  /// Requires an argument that equals an inline one (number, Op, none).
   constexpr Pat withArg(Arg a) const {
     Pat p = *this;
     p.root().argTest = PatNode::ArgTest::Equal;
@@ -157,7 +157,7 @@ struct Pat {
     p.root().argBits = a.bits();
     return p;
   }
-  /// More sources than the named ones may follow.
+  /// Allows further sources after the named ones.
   constexpr Pat more() const {
     Pat p = *this;
     p.root().mode = SrcMode::Prefix;
@@ -187,7 +187,7 @@ struct Pat {
     calls[callCount] = fn;
     return callCount++;
   }
-  /// Appends another pattern's nodes, its variables mapped by name; returns the index of its root.
+  /// Appends the nodes of a second pattern, with its variables mapped by name; returns the index of its root.
   constexpr uint8_t append(const Pat& p) {
     std::array<int8_t, kMaxVars> map{};
     for (int i = 0; i < p.varCount; ++i)
@@ -232,7 +232,7 @@ template <typename... P>
 constexpr Pat op(OpSet ops, const P&... children) {
   return makeNode(ops, SrcMode::Exact, children...);
 }
-/// A node of one of the operations, whatever its sources.
+/// A node of one of the operations, with any sources.
 constexpr Pat any(OpSet ops) {
   return makeNode(ops, SrcMode::Any);
 }
@@ -240,7 +240,7 @@ constexpr Pat any(OpSet ops) {
 constexpr Pat anything() {
   return makeNode(OpSet{}, SrcMode::Any);
 }
-/// Every source matches.
+/// A node all of whose sources match.
 template <typename P>
 constexpr Pat each(OpSet ops, const P& child) {
   return makeNode(ops, SrcMode::Repeat, child);
@@ -301,7 +301,7 @@ template <typename A>
 constexpr Pat recip(const A& a) {
   return op(Op::RECIPROCAL, Pat(a));
 }
-/// not x, as the engine writes it: x != true
+/// "not x" in the engine's form: x != true
 template <typename A>
 constexpr Pat logicalNot(const A& a) {
   return binary(Op::CMPNE, Pat(a), Pat(true));

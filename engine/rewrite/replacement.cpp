@@ -1,4 +1,4 @@
-// Replacing nodes by a table of them, as a pass.
+// Replaces nodes by the entries of a table, as a pass.
 #include "engine/rewrite/replacement.h"
 
 namespace uopscope {

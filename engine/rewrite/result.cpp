@@ -1,4 +1,4 @@
-// Results from data: one function for each way in which a node of a result comes about (Making).
+// Builds results from data: one function for each way to make a node (Making).
 #include "engine/rewrite/result.h"
 
 #include "engine/rewrite/replacement.h"
@@ -24,7 +24,7 @@ ConstValue numberAs(DType d, double number) {
                                : ConstValue::ofFloat(number);
 }
 
-/// The operation on constants; null, with the reason, where an operand is none.
+/// The operation evaluated on constants; null, with the reason, if an operand is no constant.
 UOp folded(Op op, DType type, std::span<const UOp> operands, Match& m) {
   UOp c = evalConstants(op, type, operands);
   return c ? c : m.decline("Invalid, or a lane that differs, is no number to fold");
@@ -71,8 +71,8 @@ private:
     return n.ops == OpSet(Op::NOOP) ? UOp::make(Op::NOOP, dtypes::void_) : UOp::invalid();
   }
 
-  /// The operands of a node, numbers after the others, since they are like these. False where there is no
-  /// need to go on: `early` is the answer.
+  /// Builds the operands of a node. Numbers are built last, since their dtype is that of the remaining
+  /// operands. Returns false if the node needs no operands: `early` is then its result.
   bool operands(const PatNode& n, std::array<UOp, PatNode::kMaxChildren>& src, UOp& early) {
     bool isProduct = n.tensors && n.making == Making::Plain && OpSet{Op::MUL, Op::FDIV}.contains(n.ops);
     for (uint8_t k = 0; k < n.childCount; ++k) {
@@ -90,7 +90,7 @@ private:
     return true;
   }
 
-  /// A number has the dtype of the operand beside it; in a WHERE, of the other branch.
+  /// A number with the dtype of the operand beside it; in a WHERE, of the other branch.
   UOp number(const PatNode& parent, uint8_t position, std::span<const UOp> src, double value) {
     bool isWhere = parent.ops == OpSet(Op::WHERE);
     UOp like = of_.root;
@@ -128,7 +128,7 @@ private:
     return UOp::make(Op::GROUP, dtypes::void_, each);
   }
 
-  /// Operands that are nothing: see pat::tensors.
+  /// Handles operands that are nothing(), as pat::tensors defines; returns true if `answer` is the result.
   static bool withNothing(const PatNode& n, std::array<UOp, PatNode::kMaxChildren>& src, UOp& answer) {
     if (n.making == Making::Sources) return false;
     bool isWhere = n.ops == OpSet(Op::WHERE), isSum = n.ops == OpSet(Op::ADD);
@@ -154,7 +154,7 @@ private:
 } // namespace
 
 UOp buildResult(const Pat& result, const ResultOf& of) {
-  // Most results are a variable or a spec's yes, and are asked for millions of times.
+  // Most results are a single variable, or the answer of a spec, and are built millions of times.
   const PatNode& top = result.root();
   if (top.making == Making::Accepted && of.match) return accepted();
   if (!top.childCount && top.var >= 0) return of.binds[static_cast<size_t>(top.var)];

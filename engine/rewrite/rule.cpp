@@ -1,4 +1,4 @@
-// Rules: from table entry to result, and printing of patterns.
+// Rules: application from a table entry to a result, and the printing of patterns.
 #include "engine/rewrite/rule.h"
 
 #include "engine/base/context_var.h"
@@ -17,7 +17,7 @@ namespace uopscope {
 
 namespace {
 
-/// The nodes that mean "stop here" and "valid"; they never become part of a graph.
+/// The nodes that mean "stop here" and "valid". They never become part of a graph.
 const Node kGate{}, kAccepted{};
 
 std::string opsText(const OpSet& ops) {
@@ -98,7 +98,7 @@ bool holds(const Guard& g, const Match& m) {
   case Guard::Kind::NotZero: return integer(u) && u.arg().i() != 0;
   case Guard::Kind::Positive: return integer(u) && u.arg().i() > 0;
   case Guard::Kind::AtLeast: return u.vmin() >= g.number;
-  case Guard::Kind::MayRound: // these two are answered above: they have no variable
+  case Guard::Kind::MayRound: // these two have no variable and are answered above
   case Guard::Kind::Test: break;
   case Guard::Kind::AtMost: return u.vmax() <= g.number;
   case Guard::Kind::Different: return u != m.bind(static_cast<size_t>(g.other));

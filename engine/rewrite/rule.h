@@ -1,4 +1,4 @@
-// A rule: a name, a place in the source, a pattern, and a result: an expression or a function.
+// A rule: a name, its place in the source, a pattern, and a result, which is an expression or a function.
 // Rules written in C++ are constants (RuleDef) in tables, one line each:
 //
 //   constexpr RuleDef kArith[] = {
@@ -8,9 +8,9 @@
 //     RULE("collapse-reduce", op(Op::REDUCE, x).more(), collapseReduce),      // UOp collapseReduce(Match&)
 //   };
 //
-// A result or a guard that uses a variable the pattern does not bind does not compile. A function declines by
-// `return m.decline("two users");`: the reason is counted and shown. It returns `gateHere()` to stop the
-// descent of a bottom-up pass at this node.
+// A result or guard that uses a variable which the pattern does not bind does not compile. A function
+// declines by `return m.decline("two users");`: the reason is counted and shown. In a bottom-up pass, a
+// function that returns `gateHere()` stops the descent at this node.
 #pragma once
 #include "engine/rewrite/guard.h"
 #include "engine/rewrite/pattern.h"
@@ -23,10 +23,10 @@
 
 namespace uopscope {
 
-/// Bindings of a match in progress, as the function of a rule sees them.
+/// The bindings of a match, as the function of a rule sees them.
 class Match {
 public:
-  /// The node bound to a variable; null where an alternative did not bind it.
+  /// The node bound to a variable; null if the matching alternative does not contain the variable.
   UOp operator[](const PatVar& v) const {
     for (size_t i = 0; i < varCount_; ++i)
       if (std::memcmp(varNames_[i].data(), v.name, sizeof v.name) == 0) return binds_[i];
@@ -39,7 +39,7 @@ public:
   }
   UOp bind(size_t i) const { return binds_[i]; }
   const UOp* binds() const { return &binds_.at[0]; }
-  /// The node the rule is tried on.
+  /// The node on which the rule is tried.
   UOp root() const { return root_; }
   /// The context of the pass; T must be its type.
   template <typename T>
@@ -49,13 +49,13 @@ public:
   }
   bool hasCtx() const { return ctx_ != nullptr; }
   void* rawCtx() const { return ctx_; }
-  /// The answer of a function that declines this match. The reason lives for ever (a literal); a few
-  /// words that name the thing in the way: "not divisible by 4".
+  /// The return value of a function that declines this match. The reason is a literal, which lives forever: a
+  /// few words that name the obstacle, such as "not divisible by 4".
   UOp decline(const char* why) {
     declined_ = why;
     return {};
   }
-  /// The reason given last; null where the rule gave none.
+  /// The last reason given; null if the rule gave none.
   const char* declined() const { return declined_; }
 
   static constexpr size_t kMaxBinds = 32;
@@ -69,7 +69,7 @@ private:
   void* ctx_ = nullptr;
   const std::type_info* ctxType_ = nullptr;
   const char* declined_ = nullptr;
-  union Binds { // written before it is read: a match is tried too often to clear it first
+  union Binds { // written before it is read: clearing it for every match would cost too much
     constexpr Binds() {}
     UOp at[kMaxBinds];
     UOp& operator[](size_t i) { return at[i]; }
@@ -77,38 +77,39 @@ private:
   } binds_;
 };
 
-/// Answer of a rule function: do not rewrite, and do not descend into this node (bottom-up passes).
+/// The answer of a rule function that means: do not rewrite, and do not descend into this node (bottom-up
+/// passes).
 UOp gateHere();
 bool isGate(UOp answer);
 
-/// Answer of a rule of a spec for a valid node: a node of no graph, since the node itself would read as
-/// "nothing applied".
+/// The answer of a spec's rule for a valid node. It belongs to no graph, since the node itself would mean
+/// "unchanged".
 UOp accepted();
 
-/// A rule as written in a table. Lives for ever.
+/// A rule as written in a table. It lives forever.
 struct RuleDef {
   static constexpr size_t kMaxGuards = 4;
   const char* name;
   const char* file;
   int line;
-  const char* text; ///< source text of the pattern and the rest
+  const char* text; ///< source text of the pattern, the result and the guards
   Pat pattern;
-  Pat result; ///< its variables are places in pattern.vars; count 0: fn is used
+  Pat result; ///< its variables are positions in pattern.vars; count 0: fn is used
   RuleFn fn = nullptr;
   std::array<Guard, kMaxGuards> guards{};
   uint8_t guardCount = 0;
-  /// Whether the result is data: an expression, of which a function may make a part.
+  /// Whether the result is an expression. A function may make a part of it.
   constexpr bool hasExpression() const { return result.count && result.root().making != Making::Call; }
 };
 
-/// Place of a variable among those a pattern binds.
+/// The position of a variable among those that a pattern binds.
 consteval int8_t placeOf(const Pat& pattern, std::string_view name) {
   for (uint8_t k = 0; k < pattern.varCount; ++k)
     if (name == std::string_view(pattern.vars[k].data())) return static_cast<int8_t>(k);
   throw "the result or a guard uses a variable that the pattern does not bind";
 }
 
-/// Accepts as result an expression or a function.
+/// Makes a RuleDef; the result is an expression or a function.
 template <typename P, typename R, typename... G>
 consteval RuleDef makeRule(const char* name, const char* text, const char* file, int line, const P& pattern,
                            R result, G... guards) {
@@ -118,7 +119,7 @@ consteval RuleDef makeRule(const char* name, const char* text, const char* file,
     d.fn = result;
   } else {
     d.result = Pat(result);
-    for (int i = 0; i < d.result.count; ++i) { // variables of the result by their place in the pattern
+    for (int i = 0; i < d.result.count; ++i) { // maps variables of the result to positions in the pattern
       int8_t& var = d.result.nodes[static_cast<size_t>(i)].var;
       if (var >= 0) var = placeOf(d.pattern, d.result.vars[static_cast<size_t>(var)].data());
     }
@@ -132,22 +133,22 @@ consteval RuleDef makeRule(const char* name, const char* text, const char* file,
 }
 #define RULE(name, ...) ::uopscope::makeRule(name, #__VA_ARGS__, __FILE__, __LINE__, __VA_ARGS__)
 
-/// A rule in use. Rules of tables and rules made at run time (Python) look the same from here.
+/// A rule in use. Rules of tables and rules made at run time (Python) have the same interface.
 class Rule {
 public:
   using Function = std::function<UOp(Match&)>;
 
   /// A rule of a table.
   explicit Rule(const RuleDef& def);
-  /// A rule made at run time. Pattern as for tables: children before parents, root last. Names of variables
-  /// beyond 15 letters are shown shortened.
+  /// A rule made at run time. The pattern is stored as in tables: children before parents, root last. Names
+  /// of variables are shortened to 15 letters for display.
   Rule(std::string name, std::string file, int line, std::string text, std::vector<PatNode> pattern,
        const std::vector<std::string>& vars, Function fn);
 
   const std::string& name() const { return name_; }
   const std::string& file() const { return file_; }
   int line() const { return line_; }
-  /// Source text, and the pattern printed from its data.
+  /// The source text; and the pattern printed from its data.
   const std::string& text() const { return text_; }
   std::string patternText() const;
   std::span<const PatNode> pattern() const { return pattern_; }
@@ -155,7 +156,7 @@ public:
   const RuleDef* definition() const { return def_; }
   std::span<const std::array<char, 16>> vars() const { return vars_; }
 
-  /// The result for a complete match, null where the rule declines (Match::declined says why).
+  /// The result for a complete match; null if the rule declines (Match::declined has the reason).
   UOp apply(Match& m) const;
 
 private:
@@ -167,8 +168,8 @@ private:
   Function fn_;
 };
 
-/// Every rule of a table that any matcher of this process was made of, in order of file and line. Matchers
-/// are made when first used, so this grows while the compiler runs.
+/// Every table rule of the matchers made so far in this process, sorted by file and line. A matcher is made
+/// when it is first used, so the list grows while the compiler runs.
 std::vector<const RuleDef*> rulesInUse();
 
 } // namespace uopscope

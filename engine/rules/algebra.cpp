@@ -1,4 +1,4 @@
-// Questions about integer expressions. See algebra.h.
+// Simplification, bounds, divisibility and evaluation of integer expressions.
 #include "engine/rules/algebra.h"
 
 #include "engine/base/error.h"
@@ -17,10 +17,11 @@ namespace uopscope {
 
 UOp simplify(UOp u) {
   if (u.isConst() || u.is(Op::DEFINE_VAR)) return u;
-  // A rule that asks has the rewrites of its helper graph nested in its step. Asked by no pass, as by a shape
-  // of the script, a new expression is made and no graph is changed: there is nothing to tell.
+  // Inside an observed pass, the rewrites of this helper graph are recorded as part of the step of the rule
+  // that asks. Outside of a pass (a shape of the script, for example) no graph changes, so nothing is
+  // reported.
   ObserverScope observed(insideObservedPass() ? Observer::current() : nullptr);
-  // The user of a sum puts it in order; at the top that is a SINK.
+  // Rules normalise a sum when its user is visited, so a bare sum gets a SINK as its user.
   if (u.is(Op::ADD) || u.is(Op::MUL))
     return graphRewrite(UOp::sink(std::array{u}), symbolic(), {.name = "simplify"}).src(0);
   return graphRewrite(u, symbolic(), {.name = "simplify"});
@@ -221,7 +222,7 @@ int64_t symInfer(UOp u, const std::map<std::string, int64_t>& vars) {
                   fmt::format("variable {} has no value; bind it before {} is needed", name, u.render()));
     leaves[n] = ConstValue::ofInt(it->second);
   }
-  // A bound variable takes the value given here, which is the one it was bound to.
+  // A bound variable takes the value given for the variable, else that of its binding.
   for (UOp n : u.toposort())
     if (n.is(Op::BIND)) leaves[n] = leaves.contains(n.src(0)) ? leaves[n.src(0)] : n.src(1).constValue();
   auto v = evaluate(u, leaves);

@@ -1,4 +1,4 @@
-// Boolean algebra. "not x" is x != true.
+// Boolean algebra. "not x" is written x != true.
 #include "engine/rules/families.h"
 #include "engine/rules/variables.h"
 
@@ -19,7 +19,7 @@ constexpr RuleDef kBooleanRules[] = {
     RULE("or-not", xb | notX, 1),
     RULE("and-not", xb& notX, 0),
     RULE("xor-bools", pat::op(Op::XOR, xb, yb), x != y),
-    // MUL of bools is AND, ADD and MAX are OR: the other rules then need to know the two only.
+    // MUL of bools becomes AND, ADD and MAX become OR, so the remaining rules match AND and OR alone.
     RULE("bool-mul", xb* yb, x& y),
     RULE("bool-add", xb + yb, x | y),
     RULE("bool-max", pat::max(xb, yb), x | y),

@@ -1,5 +1,5 @@
-// Casts: those that do nothing, pairs that can be one, and arithmetic moved to a narrower type where bounds
-// allow.
+// Casts: casts without an effect are removed, pairs become one, and arithmetic moves to a narrower type if
+// bounds allow.
 #include "engine/rules/families.h"
 #include "engine/rules/variables.h"
 #include "engine/uop/eval.h"
@@ -15,7 +15,7 @@ constexpr Pat xCastCast = pat::op(Op::CAST, pat::op(Op::CAST, x).named(y));
 bool middleHolds(const Match& m) {
   return losslessCast(m[x].dtype(), m[y].dtype());
 }
-/// Whether every value the node can have is a value of the type.
+/// Whether every value that the node can have is a value of the type.
 bool boundsFit(UOp u, DType d) {
   if (u.dtype().kind() == Scalar::UInt64 && u.vmax() == INT64_MAX) return d.kind() == Scalar::UInt64;
   if (d.kind() == Scalar::UInt64) return u.vmin() >= 0;
@@ -64,7 +64,7 @@ constexpr RuleDef kNarrowingRules[] = {
                  Pat(x).withDtype(dtypes::int64), Pat(y).withDtype(dtypes::int64))
              .withDtype(maskOf(dtypes::int64) | kMaskBool),
          pat::toRoot(pat::sameOp(pat::to(dtypes::int32, x), pat::to(dtypes::int32, y))), kFitsInt),
-    // The constant can fold into the next sum.
+    // The constant can then fold into the next sum.
     RULE("cast-of-sum", pat::op(Op::CAST, (xi + c0).named(y)), pat::toRoot(x) + pat::fold(pat::toRoot(c0)),
          guard::when(isSignedScalar, "no scalar signed integer, or no constant"),
          guard::when(sumFits, "the bounds do not fit the type")),

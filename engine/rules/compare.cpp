@@ -1,5 +1,5 @@
-// Comparisons of index expressions, on the normal form of sums: constants to the right, common terms and
-// factors cancelled, decided where bounds of the difference allow.
+// Comparisons of index expressions, on the normal form of sums. Constants move to the right, common terms and
+// factors cancel, and bounds of the difference decide the comparison where they can.
 //
 //   r0*4 + r1 + 8 < 16  with r1 < 4   is  r0 < 2
 #include "engine/rules/families.h"
@@ -29,14 +29,14 @@ bool negate(Linear& l) {
   return !__builtin_sub_overflow(0, l.constant, &l.constant);
 }
 
-/// sum < c where a divisor of the larger factors decides: d*A + r < d*q + s with r within [0, s) is A < q+1,
-/// within [s, d) is A < q. The sum has no constant.
+/// sum < c, decided by a divisor d of the larger factors. d*A + r < d*q + s is A < q+1 if r is within [0, s),
+/// and A < q if r is within [s, d). The sum has no constant.
 UOp divideLess(const Linear& sum, int64_t c) {
   std::vector<Term> byFactor = sum.terms;
   auto magnitude = [](const Term& t) { return t.factor < 0 ? -Wide{t.factor} : Wide{t.factor}; };
   std::stable_sort(byFactor.begin(), byFactor.end(),
                    [&](const Term& a, const Term& b) { return magnitude(a) > magnitude(b); });
-  // Interval of the rest of the sum after each prefix.
+  // The interval of the remaining terms after each prefix of the sum.
   std::vector<Interval> rest(byFactor.size() + 1);
   for (size_t i = byFactor.size(); i-- > 0;) rest[i] = rest[i + 1] + termInterval(byFactor[i]);
   int64_t d = 0;
@@ -62,7 +62,7 @@ UOp divideLess(const Linear& sum, int64_t c) {
   return {};
 }
 
-/// sum < 1 of terms that are all at least 0 says that all of them are 0, whatever their factors.
+/// sum < 1, where all terms are at least 0, means that all terms are 0. Their factors are dropped.
 UOp dropFactors(Linear sum) {
   bool changed = false;
   for (Term& t : sum.terms) {
@@ -93,7 +93,8 @@ UOp lessThanConst(UOp root, Linear sum, int64_t c) {
   return moved ? less(sum.toUOp(), bound) : UOp{};
 }
 
-/// Takes common terms out of both sums; the constants end up at the right. False when nothing changed.
+/// Removes common terms from both sums and moves the constants to the right. Returns false if nothing
+/// changed.
 bool cancel(Linear& a, Linear& b) {
   bool changed = a.constant != 0;
   if (__builtin_sub_overflow(b.constant, a.constant, &b.constant)) return false;
@@ -143,7 +144,8 @@ UOp foldLess(Match& m) {
   return r == u ? m.decline("it is in normal form") : r;
 }
 
-/// Equality: constants and common factors to one side; never equal where the difference cannot be 0.
+/// Equality: constants and common factors move to one side. The sides are never equal if their difference
+/// cannot be 0.
 UOp foldEquality(Match& m) {
   UOp u = m.root(), a = u.src(0), b = u.src(1);
   if (a.dtype() != dtypes::index || a.isInvalidConst() || b.isInvalidConst())
@@ -171,14 +173,14 @@ UOp foldEquality(Match& m) {
   return r == u || r == b.alu(u.op(), {a}) ? m.decline("it is in normal form") : r;
 }
 
-/// x//d < c
+/// x//d < c becomes a comparison of x.
 UOp lessOfQuotient(Match& m) {
   if (!isInt(m[c0]) || !isInt(m[c1]) || m[x].dtype().count() != 1)
     return m.decline("a constant is no integer, or x is a vector");
   int64_t d = intOf(m[c0]), c = intOf(m[c1]), bound;
   if (d <= 0 || __builtin_mul_overflow(c, d, &bound))
     return m.decline("the divisor is not positive, or the product leaves 64 bits");
-  // Division rounds towards zero, so below zero a quotient covers the numbers just under its multiple.
+  // Division rounds towards zero, so a negative quotient also covers the numbers just below its multiple.
   if (c <= 0 && __builtin_sub_overflow(bound, d - 1, &bound)) return m.decline("the bound leaves 64 bits");
   return less(m[x], bound);
 }

@@ -3,8 +3,9 @@
 //   (r0*8 + r1) // 4   with r1 < 4  is  r0*2          (r0*8 + r1) % 4  is  r1
 //   (n*6 + 4) // 4                  is  (n*3)//2 + 1
 //
-// Division truncates; most folds need a dividend that is never negative, where truncation is rounding down.
-// A dividend that is never positive is negated first; one that may have either sign is only divided exactly.
+// Division truncates. Most folds need a dividend that is never negative, since truncation then rounds down. A
+// dividend that is never positive is negated first. A dividend of either sign is folded only if the division
+// is exact.
 #include "engine/rules/algebra.h"
 #include "engine/rules/families.h"
 #include "engine/rules/interval.h"
@@ -17,13 +18,13 @@ namespace uopscope::rules {
 
 namespace {
 
-constexpr int kMostNesting = 8; ///< how often a division is tried by parts
+constexpr int kMostNesting = 8; ///< deepest nesting of divisions by parts
 
 UOp index(Wide v) {
   return UOp::index(static_cast<int64_t>(v));
 }
 
-/// One division or remainder by a constant c > 1 of a dividend that is at least 0.
+/// Folds one division or remainder by a constant c > 1. The dividend is at least 0.
 class ByConst {
 public:
   ByConst(UOp dividend, int64_t c, bool wantsMod, int depth)
@@ -48,8 +49,8 @@ private:
     return mod_ ? d % c : d / c;
   }
 
-  /// All factors replaced by remainders of c: when the sum then stays within one multiple of c, that is the
-  /// answer.
+  /// All factors are replaced by their remainders modulo c. This is the result if the sum then stays within
+  /// one multiple of c.
   UOp congruent() {
     Linear rem{{}, 0, l_.dtype}, quo{{}, 0, l_.dtype};
     for (const Term& t : l_.terms) {
@@ -75,7 +76,7 @@ private:
     return quo.toUOp();
   }
 
-  /// f*(v % m) with f*m a multiple of c is congruent to f*v.
+  /// f*(v % m), where f*m is a multiple of c, is congruent to f*v.
   UOp innerMods() {
     if (!mod_) return {};
     Linear out{{}, l_.constant, l_.dtype};
@@ -96,7 +97,7 @@ private:
     return result(out, c_);
   }
 
-  /// A single unknown of two values picks between two results.
+  /// A single unknown with two values: the result is linear in it.
   UOp twoValues() {
     if (l_.terms.size() != 1) return {};
     const Term& t = l_.terms[0];
@@ -113,7 +114,7 @@ private:
     return out.toUOp();
   }
 
-  /// A divisor of c that divides all factors: it divides out, and the remainder of the constant is added.
+  /// A divisor of c that divides all factors is divided out; the remainder of the constant is added again.
   UOp commonFactor() {
     int64_t g = c_;
     for (const Term& t : l_.terms) g = std::gcd(g, t.factor);
@@ -126,7 +127,7 @@ private:
     return linearOf(r * g).toUOp() + index(floorMod(l_.constant, g));
   }
 
-  /// Multiples of c in the dividend leave it, where the rest is still at least 0.
+  /// Multiples of c leave the dividend, if the rest is still at least 0.
   UOp pullOut() {
     Linear rem{{}, l_.constant, l_.dtype}, quo{{}, 0, l_.dtype};
     for (const Term& t : l_.terms) {
@@ -143,7 +144,7 @@ private:
     return mod_ ? r : quo.toUOp() + r;
   }
 
-  /// (k - A) // c is k//c - (A + c-1 - k%c) // c: a sum that only takes away is counted upwards.
+  /// (k - A) // c is k//c - (A + c-1 - k%c) // c: a dividend that only subtracts becomes one that adds.
   UOp turnAround() {
     bool onlyTaken = !l_.terms.empty() && std::all_of(l_.terms.begin(), l_.terms.end(), [](const Term& t) {
       return t.factor < 0 && t.node.vmin() >= 0;
@@ -157,7 +158,7 @@ private:
     return result(out, c_) * -1 + index(floorDiv(l_.constant, c_));
   }
 
-  /// The constant as small as it can be: between 0 and c where the rest allows it.
+  /// Makes the constant as small as possible: between 0 and c, if the dividend stays at least 0.
   UOp smallerConst() {
     Wide lowest = termsInterval(l_.terms).lo, k = floorMod(l_.constant, c_);
     if (lowest + k < 0) k += ceilDiv(-lowest - k, c_) * c_;
@@ -168,8 +169,8 @@ private:
     return mod_ ? r : r + index((l_.constant - k) / c_);
   }
 
-  /// g*A + low with g a divisor of c and low within [0, g): the remainder is A%(c/g)*g + low. What is low
-  /// leaves the division, and comes together with a quotient of A elsewhere.
+  /// g*A + low, with g a divisor of c and low within [0, g), has the remainder A%(c/g)*g + low. The low part
+  /// leaves the remainder, and A%(c/g) can then be recombined with a quotient of A in an enclosing sum.
   UOp lowPart() {
     std::vector<Term> byFactor = l_.terms;
     auto magnitude = [](const Term& t) { return t.factor < 0 ? -Wide{t.factor} : Wide{t.factor}; };
@@ -192,7 +193,7 @@ private:
     return {};
   }
 
-  /// (A + v//a) // c is (A*a + v) // (a*c), which is worth it where that has no division left.
+  /// (A + v//a) // c is (A*a + v) // (a*c). The rule applies if the result has no division of the dividend.
   UOp overQuotient() {
     if (l_.terms.size() < 2) return {};
     const Term* quotient = nullptr;
@@ -211,8 +212,8 @@ private:
     return ByConst(rest.toUOp() * a + quotient->node.src(0), whole, false, depth_).congruent();
   }
 
-  /// v//a inside: (v//a + k) // c  is  (v + k*a) // (a*c). And v % m with m a multiple of c: (v % m) // c is
-  /// (v//c) % (m/c). Otherwise by a part of c first, where that makes the dividend simpler.
+  /// (v//a + k) // c  is  (v + k*a) // (a*c), and (v % m) // c is (v//c) % (m/c) if m is a multiple of c.
+  /// Otherwise the dividend is divided by a factor of c first, if that simplifies it.
   UOp byParts() {
     if (l_.terms.size() == 1 && l_.terms[0].factor == 1) {
       UOp inner = l_.terms[0].node;
@@ -243,14 +244,14 @@ private:
   int depth_;
 };
 
-/// A dividend all of whose terms are multiples of the divisor.
+/// Divides a dividend all of whose terms are multiples of the divisor.
 UOp exactly(UOp a, UOp b, bool wantsMod) {
   UOp q = divideExact(a, b);
   if (!q) return {};
   return wantsMod ? UOp::index(0) : q;
 }
 
-/// Symbolic divisor: common factors cancel, multiples of the divisor leave the dividend.
+/// Folds a symbolic divisor: common factors cancel, and multiples of the divisor leave the dividend.
 UOp bySymbol(UOp a, UOp b, bool wantsMod) {
   if (UOp r = exactly(a, b, wantsMod)) return r;
   std::vector<UOp> both{a, b};
@@ -279,8 +280,8 @@ UOp negate(UOp u) {
   return linearOf(u * -1).toUOp();
 }
 
-/// (g*a) // (g*c) is a // c and (g*a) % (g*c) is (a % c)*g, whatever the sign of a: nothing is left over
-/// below g.
+/// (g*a) // (g*c) is a // c and (g*a) % (g*c) is (a % c)*g for any sign of a, since both sides are multiples
+/// of g.
 UOp commonFactorOfSigned(UOp a, int64_t c, bool wantsMod) {
   int64_t g = std::gcd(constFactor(a), c);
   UOp rest = g > 1 ? divides(a, g) : UOp{};
@@ -307,7 +308,7 @@ UOp foldDivMod(Match& m) {
   if (isInt(b) && intOf(b) > 1) {
     int64_t c = intOf(b), product;
     if (UOp r = exactly(a, b, wantsMod)) return r;
-    // Quotients of quotients, whatever the sign.
+    // Quotients of quotients, for any sign.
     if (!wantsMod && a.is(Op::IDIV) && isInt(a.src(1)) && intOf(a.src(1)) > 0 &&
         !__builtin_mul_overflow(c, intOf(a.src(1)), &product))
       return a.src(0) / product;

@@ -1,5 +1,7 @@
-// The families of rules, one per file; rules.cpp puts them together. Order within a family matters, order
-// between families is set there.
+// The families of rules, one per file; rules.cpp joins them into rule sets. The order of rules within a
+// family matters. rules.cpp sets the order of families.
+//
+//   PatternMatcher m({identityRules(), foldingRules()});
 #pragma once
 #include "engine/rewrite/rule.h"
 
@@ -11,16 +13,16 @@ using Family = std::span<const RuleDef>;
 
 Family invalidRules();     ///< Invalid and gated indices pass through arithmetic
 Family identityRules();    ///< x+0, x*1, x-x ...
-Family foldingRules();     ///< constants
+Family foldingRules();     ///< arithmetic on constants
 Family booleanRules();     ///< and, or, not
-Family castRules();        ///< casts that do nothing or can be one
+Family castRules();        ///< casts that have no effect or can be merged
 Family narrowingRules();   ///< casts and bounds: 64-bit arithmetic in 32 bits
 Family powerRules();       ///< powers by constants
-Family exactFloatRules();  ///< floats, results bit for bit
+Family exactFloatRules();  ///< identities of floats that are exact
 Family randomRules();      ///< halves of Threefry's 64 bits
 Family simpleWhereRules(); ///< WHERE of constants and equal branches
 Family whereRules();       ///< WHERE and arithmetic
-Family boundsRules();      ///< decided by bounds alone
+Family boundsRules();      ///< nodes decided by their bounds alone
 Family sumRules();         ///< sums and products of integers in normal form
 Family divmodRules();      ///< division and remainder of index
 Family compareRules();     ///< comparisons of index
@@ -33,7 +35,7 @@ Family dropClauseRules();
 Family moveWhereRules();
 Family memoryRules(); ///< LOAD, STORE, SINK
 Family reduceRules();
-Family kernelRules(); ///< for kernels alone
+Family kernelRules(); ///< for graphs of kernels alone
 Family lowerIndexRules();
 
 } // namespace uopscope::rules

@@ -1,4 +1,4 @@
-// Arithmetic of constants, and nodes whose bounds leave one value.
+// Arithmetic on constants, and nodes whose bounds leave a single value.
 #include "engine/rules/families.h"
 #include "engine/rules/variables.h"
 #include "engine/uop/eval.h"
@@ -9,7 +9,7 @@ namespace uopscope::rules {
 
 namespace {
 
-/// A number converted; a constant of an index that is Invalid has no other type.
+/// An operation on constants becomes a constant. Invalid is excluded: it exists in dtype index alone.
 UOp foldCast(Match& m) {
   UOp u = m.root();
   if (u.dtype().isPtr() || m[x].isInvalidConst() || u.dtype().isVoid())
@@ -22,7 +22,7 @@ UOp onlyValue(Match& m) {
   UOp u = m.root();
   if (u.is(Op::WHERE) && (u.src(1).isInvalidConst() || u.src(2).isInvalidConst()))
     return m.decline("a branch is Invalid");
-  // Empty loops are folded by nobody: their variable has no value at all.
+  // The RANGE of an empty loop has no value at all, so it is not folded.
   if (u.is(Op::RANGE) && !u.src(0).isConst(1)) return m.decline("the loop may be empty");
   int64_t v = u.vmin();
   if (v != u.vmax() || v == std::numeric_limits<int64_t>::max() || v == std::numeric_limits<int64_t>::min())

@@ -1,7 +1,7 @@
-// Identities that hold for one node and a constant, or for a node with itself.
+// Identities of a node with a constant, and of a node with itself.
 //
-// x*0 is 0 for floats too, as in the reference: only a constant NaN or infinity is kept. rounding.h lists
-// the rules that are not exact.
+// x*0 becomes 0 for floats too, as in the reference; a constant NaN or infinity is kept. rounding.h lists the
+// rules that are not exact.
 #include "engine/rules/families.h"
 #include "engine/rules/rounding.h"
 #include "engine/rules/variables.h"
@@ -24,7 +24,7 @@ UOp timesZero(Match& m) {
 bool productFits(const Match& m) {
   UOp u = m[x];
   if (u.dtype().kind() == Scalar::Index) return true;
-  if (u.dtype().kind() == Scalar::UInt64) return false; // its bounds are those of int64
+  if (u.dtype().kind() == Scalar::UInt64) return false; // vmin and vmax saturate at int64
   __int128 f = intOf(m[c0]), low = u.vmin() * f, high = u.vmax() * f;
   if (low > high) std::swap(low, high);
   return low >= dtypes::minInt(u.dtype()) && high <= static_cast<__int128>(dtypes::maxInt(u.dtype()));

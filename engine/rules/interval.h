@@ -1,4 +1,6 @@
-// Bounds of sums in 128 bits, so that nothing wraps while terms are added up.
+// Bounds of sums in 128 bits, so that the addition of terms cannot wrap.
+//
+//   intervalOf(linearOf(r0*4 + 3))        // r0 within [0, 7]: lo 3, hi 31
 #pragma once
 #include "engine/base/integers.h"
 #include "engine/uop/linear.h"
@@ -18,7 +20,7 @@ inline Interval termInterval(const Term& t) {
 inline Interval operator+(Interval a, Interval b) {
   return {a.lo + b.lo, a.hi + b.hi};
 }
-/// Bounds of the terms without the constant.
+/// The bounds of the terms, without the constant.
 inline Interval termsInterval(std::span<const Term> terms) {
   Interval sum;
   for (const Term& t : terms) sum = sum + termInterval(t);

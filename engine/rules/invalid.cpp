@@ -1,7 +1,8 @@
-// Invalid marks an index that must not be accessed. It passes through arithmetic to the access that asks for
-// it, and a gate WHERE(c, x, Invalid) passes with it: (c ? x : Invalid) + 1 is c ? x+1 : Invalid.
+// Invalid marks an index that must not be accessed. It moves through arithmetic up to the access, and so does
+// a gate WHERE(c, x, Invalid): (c ? x : Invalid) + 1 becomes c ? x+1 : Invalid.
 //
-// A comparison of a gated value is only looked at where the gate holds, so it drops the gate.
+// The value of a comparison matters only where the gates of its operands hold, so the comparison drops these
+// gates.
 #include "engine/rules/families.h"
 #include "engine/rules/variables.h"
 
@@ -11,11 +12,11 @@ namespace {
 
 constexpr OpSet kCarries = group::kBinary - group::kComparison;
 
-constexpr Pat kGatedAs = pat::where(cond, x, kInvalid.named(w)); ///< with the Invalid bound
+constexpr Pat kGatedAs = pat::where(cond, x, kInvalid.named(w)); ///< binds the Invalid too
 
 constexpr RuleDef kInvalidRules[] = {
-    // Out of index nobody asks whether the gate holds; a cast to the type it has is another rule's, and keeps
-    // it.
+    // A value of any type but index is used only where the gate holds, so a cast out of index drops the gate.
+    // A cast to index is removed by a rule that keeps the gate.
     RULE("cast-gated", pat::op(Op::CAST, kGated), pat::toRoot(x), guard::unlikeRoot(x)),
     RULE("lift-gate-left", pat::op(kCarries, kGatedAs, z), pat::where(cond, pat::sameOp(x, z), w)),
     RULE("lift-gate-right", pat::op(kCarries, z, kGatedAs), pat::where(cond, pat::sameOp(z, x), w)),

@@ -1,5 +1,5 @@
-// Sums that collapse. A term is brought to the form  condition ? value : 0; the condition is a conjunction
-// whose parts bound the range from below or above, fix it, or do not depend on it.
+// Collapses sums. Each term is written as  condition ? value : 0. The condition is a conjunction; each clause
+// bounds the range from below or above, fixes it, or does not depend on it.
 #include "engine/rules/load_collapse.h"
 
 namespace uopscope {
@@ -25,7 +25,7 @@ UOp asIndex(UOp u) {
   return u.cast(dtypes::index);
 }
 
-/// u == k*r + rest with a constant k; casts of integers that lose nothing are seen through.
+/// u == k*r + rest with a constant k. Casts between integers are ignored.
 struct Linear {
   int64_t k = 0;
   UOp rest; ///< null: 0
@@ -50,14 +50,14 @@ std::optional<Linear> linearIn(UOp u, UOp r) {
 }
 UOp floorQuotient(UOp x, int64_t by) {
   if (by == 1) return x;
-  // Towards minus infinity, by a positive number, with division that truncates.
+  // The quotient by a positive number, rounded towards minus infinity; IDIV truncates.
   if (x.vmin() >= 0) return x / by;
   return (x < 0).where((x - (by - 1)) / by, x / by);
 }
 
 struct Bounds {
   UOp lower, upper, fixed; ///< lower <= r < upper; r == fixed
-  std::vector<UOp> rest;   ///< conditions without r
+  std::vector<UOp> rest;   ///< clauses without r
 };
 
 bool addCondition(UOp c, UOp r, Bounds& b) {
@@ -90,10 +90,10 @@ bool addCondition(UOp c, UOp r, Bounds& b) {
   auto raise = [&](UOp v) { b.lower = b.lower ? b.lower.maximum(v) : v; };
   auto cut = [&](UOp v) { b.upper = b.upper ? b.upper.minimum(v) : v; };
   if (k > 0) {
-    UOp bound = floorQuotient(right - 1, k) + 1; // first r with k*r >= right
+    UOp bound = floorQuotient(right - 1, k) + 1; // the first r with k*r >= right
     negated ? raise(bound) : cut(bound);
   } else {
-    UOp bound = floorQuotient(-right, -k) + 1; // first r with -k*r > -right
+    UOp bound = floorQuotient(-right, -k) + 1; // the first r with -k*r > -right
     negated ? cut(bound) : raise(bound);
   }
   return true;
@@ -148,8 +148,7 @@ UOp collapseReduce(Match& m) {
   std::vector<UOp> left;
   for (UOp r : red.src().subspan(1)) {
     std::optional<UOp> collapsed;
-    // Between the range and the value there may be no other reduction: its own range could be the one that
-    // counts.
+    // Loops are removed one at a time. A source may also be an expression of ranges, which is kept.
     if (r.is(Op::RANGE)) collapsed = collapseOver(value, r);
     if (collapsed)
       value = *collapsed;

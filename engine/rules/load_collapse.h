@@ -1,6 +1,6 @@
-// Sums that collapse: sums over a range whose terms are zero but for a few steps need no loop. The scheduler
-// has no buffer for arange thanks to them; "load collapse" in code generation reads a tensor indexed by a
-// tensor at once.
+// Sums that collapse: a sum over a range needs no loop if its terms are zero except for a few steps. Because
+// of these rules the scheduler makes no buffer for arange, and the pass "load collapse" reads a tensor
+// indexed by a tensor directly.
 //
 //   sum over r of (idx == r ? t[r] : 0)         ->  0 <= idx < n ? t[idx] : 0
 //   sum over r of (r < k ? v : 0), v without r  ->  clamp(k, 0, n) * v
@@ -12,12 +12,12 @@
 
 namespace uopscope {
 
-/// A term of a sum as  all conditions ? value : 0.
+/// A term of a sum, written as  all conditions ? value : 0.
 struct SumTerm {
   std::vector<UOp> conditions;
   UOp value;
 };
-/// Through casts of conditions and products with them; none where the term has no condition.
+/// Looks through casts of conditions and products with conditions; none if the term has no condition.
 std::optional<SumTerm> asSumTerm(UOp u);
 
 std::span<const RuleDef> loadCollapseRules();

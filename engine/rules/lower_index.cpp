@@ -1,5 +1,5 @@
-// dtype index becomes int32, or int64 where bounds ask for it. Each index node becomes its lowered self cast
-// back to index; users take the cast off, until none is left.
+// dtype index becomes int32, or int64 if bounds require it. Each index node becomes its lowered form, cast
+// back to index. Users remove the cast of their sources, until no cast to index is left.
 //
 //   INDEX(p, WHERE(r0 < 3, r0 + 1, Invalid))   becomes   INDEX(p, r0:int + 1, r0:int < 3)
 #include "engine/rules/families.h"
@@ -16,12 +16,10 @@ namespace {
 bool isIndex(UOp u) {
   return u.dtype().kind() == Scalar::Index && !u.dtype().isPtr();
 }
-/// CAST of an integer to index: a node that is lowered already.
+/// Whether the node is a lowered form: a CAST of an integer to index.
 bool isLowered(UOp u) {
   if (!u.is(Op::CAST) || !isIndex(u)) return false;
-  DType from =
-      u.src(0)
-          .dtype(); // unsigned 64 bits go through int64 first: no integer type holds them beside signed ones
+  DType from = u.src(0).dtype(); // uint64 is cast to int64 first: no signed type holds all its values
   return !isIndex(u.src(0)) && !from.isFloat() && from.kind() != Scalar::UInt64;
 }
 UOp stripped(UOp u) {
@@ -33,7 +31,7 @@ DType fitting(UOp u) {
   DType d = u.vmin() < low || u.vmax() > high ? dtypes::int64 : dtypes::int32;
   return d.vec(u.dtype().count());
 }
-/// A constant or a variable in the type of the machine that its bounds ask for.
+/// A constant or a variable gets the integer type that its bounds require.
 UOp inMachineType(Match& m) {
   return m.root().withDtype(fitting(m.root()));
 }
@@ -49,12 +47,12 @@ UOp lowerLoop(Match& m) {
   std::vector<UOp> src;
   for (UOp s : u.src()) src.push_back(stripped(s));
   bool counts =
-      !u.is(Op::SPECIAL) && src[0].dtype().isInt(); // an extent that is a condition is no type to count in
+      !u.is(Op::SPECIAL) && src[0].dtype().isInt(); // an extent may be a condition, whose type cannot count
   DType d = counts ? src[0].dtype() : dtypes::int32;
   src[0] = src[0].cast(d);
   return UOp::make(u.op(), d, src, u.arg(), u.tag()).cast(u.dtype());
 }
-/// Arithmetic in the least type that holds operands and result.
+/// Arithmetic gets the least type that holds its operands and its result.
 UOp lowerAlu(Match& m) {
   UOp u = m.root();
   size_t first = u.is(Op::WHERE) ? 1 : 0;
@@ -126,7 +124,7 @@ constexpr RuleDef kLowerIndexRules[] = {
     RULE("lower-bind", pat::op(Op::BIND, kLoweredSrc, kLoweredSrc).withDtype(kMaskIndex), lowerBind),
     RULE("lower-loop", pat::op(OpSet{Op::RANGE, Op::SPECIAL}, kLoweredSrc).more().withDtype(kMaskIndex),
          lowerLoop),
-    // Floats and unsigned 64 bits, which no narrower type holds for certain, go through int64.
+    // A float or an unsigned 64-bit number may not fit int32, so it goes through int64.
     RULE("cast-through-long",
          pat::op(Op::CAST, Pat(x).withDtype(kMaskFloats | maskOf(dtypes::uint64))).withDtype(kMaskIndex),
          pat::toRoot(pat::to(dtypes::int64, x))),

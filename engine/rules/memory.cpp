@@ -1,4 +1,4 @@
-// Loads, stores and effects: accesses that do nothing, and lists of effects in which only effects stand.
+// Loads, stores and effects: accesses without an effect are removed, and lists of effects keep effects alone.
 #include "engine/rules/families.h"
 #include "engine/rules/variables.h"
 
@@ -18,17 +18,17 @@ UOp nothing() {
   return UOp::make(Op::NOOP, dtypes::void_, std::initializer_list<UOp>{});
 }
 
-/// Nothing is stored at Invalid, and 0 loaded.
+/// A store at Invalid does nothing, and a load gives 0.
 UOp invalidAccess(Match& m) {
   UOp u = m.root();
   if (u.is(Op::STORE)) return nothing();
   return u.srcCount() > 1 && u.src(1).dtype() == u.dtype() ? u.src(1) : u.constLike(int64_t{0});
 }
 
-/// Effects in a list instead of behind something that has none.
+/// Replaces each source without an effect of its own (a list of effects) by its sources.
 UOp flattenEffects(Match& m) {
   UOp u = m.root();
-  // A vector of values is a value: it stays one.
+  // A vector of values is a value and is no list.
   auto isList = [](UOp s) { return s.in(kNoEffect) && (!s.is(Op::VECTORIZE) || s.dtype().isVoid()); };
   bool any = std::any_of(u.src().begin(), u.src().end(), isList);
   if (!any) return m.decline("every source has an effect");
@@ -57,7 +57,7 @@ UOp flattenAfter(Match& m) {
 
 constexpr Pat ownLoad = pat::op(Op::LOAD, kIndex.named(i));
 constexpr Pat kPlainIndex = pat::op(Op::INDEX, a, Pat(at).withDtype(kMaskIndex)).named(i);
-/// The same index behind a gate.
+/// An index behind this gate.
 constexpr Pat gated(const Pat& gate) {
   return pat::alike(i, a, pat::where(gate, at, pat::invalid()));
 }
@@ -68,7 +68,7 @@ constexpr RuleDef kEffectRules[] = {
 };
 
 constexpr RuleDef kMemoryRules[] = {
-    // a[i] = a[i], unless ranges hang on it.
+    // a[i] = a[i] does nothing, unless ranges must be closed there.
     RULE("store-own-load", pat::op(Op::STORE, kIndex.named(i), ownLoad), pat::nothing()),
     // a[i] = c ? v : a[i] stores v where c holds.
     RULE("store-where-then", pat::op(Op::STORE, kPlainIndex, pat::where(cond, x, ownLoad)).more(),

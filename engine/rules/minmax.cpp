@@ -1,5 +1,5 @@
-// MAX of integers: by bounds, by the difference of its operands, and with constants. The smaller of two is
-// written -max(-x, -y), so that the same rules serve both.
+// MAX of integers: decided by bounds or by the difference of its operands, or combined with constants. The
+// minimum is written -max(-x, -y), so the same rules apply to it.
 #include "engine/rules/families.h"
 #include "engine/rules/interval.h"
 #include "engine/rules/variables.h"

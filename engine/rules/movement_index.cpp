@@ -1,4 +1,5 @@
-// Index transformations, with the folding that keeps expressions small before any rule has looked at them.
+// Index transformations of movement operations. They fold at once, which keeps expressions small before any
+// rule runs.
 #include "engine/rules/movement_index.h"
 
 #include "engine/base/error.h"
@@ -26,7 +27,7 @@ UOp plus(UOp a, UOp b) {
   if (a.isConst(0)) return b;
   return plus(a, Sint(b));
 }
-/// A constant that is a number; Invalid is none.
+/// Whether it is a constant with a number; Invalid has none.
 bool isWhole(UOp a) {
   return a.isConst() && a.arg().kind() == ArgKind::Int;
 }
@@ -35,7 +36,7 @@ UOp times(UOp a, const Sint& b) {
   if (isWhole(a) && b.isInt()) return UOp::index(a.arg().i() * b.i());
   return a * b.uop();
 }
-/// The extent of an empty axis, of which there is no element to ask for.
+/// Whether an axis is empty: it then has no element with an index.
 bool isNone(const Sint& b) {
   return b.isInt() && b.i() == 0;
 }
@@ -56,7 +57,7 @@ UOp remainder(UOp a, const Sint& b) {
   return a % b.uop();
 }
 
-/// Splits a run of indices into those of another shape with as many elements.
+/// Converts the indices of a run of axes into indices of a run with different axes and equally many elements.
 void reindexBlock(std::span<const Sint> to, std::span<const UOp> indices, std::span<const Sint> from,
                   std::span<UOp> out) {
   if (to.size() == 1 && from.size() == 1) {
@@ -72,8 +73,8 @@ void reindexBlock(std::span<const Sint> to, std::span<const UOp> indices, std::s
   if (!from.empty()) out[0] = gated(rest, valid);
 }
 
-/// RESHAPE: runs of axes with equal products are transformed each on its own, so that unrelated axes never
-/// meet in one division.
+/// RESHAPE: runs of axes with equal products are converted separately, so unrelated axes never occur in one
+/// division.
 std::vector<UOp> reshapeIndices(const Shape& to, std::span<const UOp> indices, const Shape& from) {
   std::vector<UOp> out(from.size(), UOp::index(0));
   Shape toDims, fromDims;
@@ -138,7 +139,7 @@ UOp gated(UOp index, UOp valid) {
 UOp allOf(UOp a, UOp b) {
   if (!a || a.isConst(1)) return b;
   if (!b || b.isConst(1) || a == b) return a;
-  // A conjunction is a chain to the left: the clauses of b are appended one by one.
+  // A conjunction is a chain along the left source, so the clauses of b are appended one by one.
   if (b.is(Op::AND)) return allOf(allOf(a, b.src(0)), b.src(1));
   for (UOp chain = a; chain.is(Op::AND); chain = chain.src(0))
     if (chain.src(1) == b || chain.src(0) == b) return a;

@@ -1,5 +1,5 @@
-// Powers by constants, and identities of floats that give the same bits (or, where the reference takes the
-// same liberty, the same value wherever it is finite: x/x is 1).
+// Powers by constants, and identities of floats that keep all bits. A few identities (x/x is 1) keep the
+// value only where it is finite, as in the reference.
 #include "engine/rules/families.h"
 #include "engine/rules/rounding.h"
 #include "engine/rules/variables.h"
@@ -10,9 +10,9 @@ namespace uopscope::rules {
 
 namespace {
 
-constexpr int kMostProducts = 64; ///< x**n is written as products up to this n
+constexpr int kMostProducts = 64; ///< x**n becomes products up to this n
 
-/// Multiplying by it is exact.
+/// Whether a multiplication by it is exact.
 bool isPowerOfTwo(double v) {
   int exponent = 0;
   return std::isfinite(v) && std::fabs(std::frexp(v, &exponent)) == 0.5 && std::abs(exponent) < 64;
@@ -56,7 +56,7 @@ UOp constToPower(Match& m) {
   return scaled.alu(Op::EXP2);
 }
 
-/// (x*a)*b with a or b a power of two: a*b is rounded once as before.
+/// (x*a)*b becomes x*(a*b) if a or b is a power of two: the product then still rounds once.
 bool mergeIsExact(const Match& m) {
   return isFloatConst(m[c0]) && isFloatConst(m[c1]) &&
          (isPowerOfTwo(m[c0].arg().f()) || isPowerOfTwo(m[c1].arg().f()));

@@ -1,7 +1,7 @@
-// Reductions: factors that do not depend on the loop leave it. And two rules for kernels alone.
+// Reductions: factors that do not depend on the loop move out of it. Two more rules apply to kernels alone.
 //
-// A factor taken out of a float sum rounds differently, as it does in the reference; a factor of a maximum
-// must not be negative.
+// Moving a factor out of a float sum changes its rounding, as it does in the reference. The factor of a
+// maximum must not be negative.
 #include "engine/rules/algebra.h"
 #include "engine/rules/families.h"
 #include "engine/rules/rounding.h"

@@ -1,4 +1,4 @@
-// The list, and the setting that switches it off.
+// The list of rules that round, and the setting that switches them off.
 #include "engine/rules/rounding.h"
 
 #include "engine/base/context_var.h"

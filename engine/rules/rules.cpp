@@ -1,4 +1,4 @@
-// The rule sets, put together from families. See rules.h.
+// Joins the families of rules into rule sets.
 #include "engine/rules/rules.h"
 
 #include "engine/rules/families.h"

@@ -3,8 +3,8 @@
 //   UOp better = graphRewrite(sink, symbolic(), {.name = "initial symbolic"});
 //   static const PatternMatcher mine = sym() + PatternMatcher({kMine});
 //
-// Each set contains the ones it names; families of rules stand in the .cpp files of this folder, one family a
-// file. Integers of dtype index are taken not to overflow; all others wrap. Division truncates.
+// Each set contains the sets named in its description. Each file of this folder holds one family of rules.
+// Integers of dtype index are assumed not to overflow; all other integers wrap. Division truncates.
 #pragma once
 #include "engine/rewrite/matcher.h"
 
@@ -15,18 +15,18 @@ const PatternMatcher& symbolicSimple();
 /// symbolicSimple and all safe identities: sums in normal form, division and remainder, comparisons, bounds,
 /// boolean algebra, WHERE, casts, pushGep. UOp::simplify() uses it.
 const PatternMatcher& symbolic();
-/// symbolic, simplifyValid, and rules for kernels: memory, reductions, reciprocals, effects, casts into
+/// symbolic, simplifyValid, and rules for kernels: memory, reductions, reciprocals, effects, casts moved into
 /// branches.
 const PatternMatcher& sym();
-/// Gates of indices and the indices behind them: AND of conditions, WHERE(condition, index, Invalid).
+/// Gates, and the indices behind gates: AND of conditions, WHERE(condition, index, Invalid).
 const PatternMatcher& simplifyValid();
-/// Drops clauses of a gate that have nothing to do with the index behind it.
+/// Drops clauses of a gate that share no range with the index behind it.
 const PatternMatcher& dropAndClauses();
 /// WHERE(condition, load, 0) becomes a gated load.
 const PatternMatcher& moveWhereOnLoad();
 /// GEP of VECTORIZE, of GEP, of constants, through arithmetic, CAT and WMMA.
 const PatternMatcher& pushGep();
-/// dtype index becomes int32, or int64 where the bounds ask for it; gates of INDEX become its third source.
+/// dtype index becomes int32, or int64 if bounds require it. Gates of INDEX become its third source.
 const PatternMatcher& lowerIndexDtype();
 
 } // namespace uopscope

@@ -1,10 +1,11 @@
-// Sums and products of integers. Sums of dtype index are kept in the normal form of linear.h: terms merged
-// and in order, the constant last. Parts of a division come together again: x//4*4 + x%4 is x.
+// Sums and products of integers. Sums of dtype index are kept in the normal form of linear.h: sorted terms,
+// the constant last. The parts of a division are recombined: x//4*4 + x%4 becomes x.
 //
-// A short sum is normalised as soon as it stands; one of more than kShort parts only where something uses it,
-// once, so that a chain of n additions costs n log n and not the square.
+// A short sum is normalised when it is made. A sum of more than kShort terms is normalised once, when its
+// user is visited, so a chain of n additions costs n log n instead of n squared.
 //
-// Integers of other types wrap, which does not disturb merging of factors; they keep their order.
+// Integers of other types wrap. Their factors are merged, since that is correct for wrapping integers; their
+// order is kept.
 #include "engine/rules/families.h"
 #include "engine/rules/interval.h"
 #include "engine/rules/variables.h"
@@ -17,13 +18,13 @@ namespace {
 
 constexpr size_t kShort = 24;
 
-/// The factors of a sum by node, with which terms find their counterparts.
+/// Finds the terms of a sum that recombine, with an index of its factors by node.
 class Recombiner {
 public:
   explicit Recombiner(Linear& sum) : sum_(sum) {}
 
-  /// k*(y%c) + k*c*(y//c) becomes k*y, and k*(y%c) + k*c*((y//c)%d) becomes k*(y%(c*d)). The remainder may be
-  /// that of another sum with the same remainders of factors: (a*3 + b)%7 goes with (a*10 + b)//7.
+  /// k*(y%c) + k*c*(y//c) becomes k*y, and k*(y%c) + k*c*((y//c)%d) becomes k*(y%(c*d)). The two dividends
+  /// may differ by multiples of c: (a*3 + b)%7 recombines with (a*10 + b)//7.
   void run() {
     for (const Term& t : sum_.terms) add(t);
     bool changed = false;
@@ -55,7 +56,7 @@ private:
     for (UOp q : quotientsOf(t.node)) waiting_[q].push_back(t.node);
     if (UOp key = residue(t.node)) waiting_[key].push_back(t.node);
   }
-  /// A quotient, or the dividend of another remainder.
+  /// Registers a quotient, or the dividend of a different remainder.
   void arrived(UOp partner) {
     wake(partner);
     if (!isDiv(partner)) return;
@@ -64,8 +65,8 @@ private:
     quotientByResidue_[key] = partner;
     wake(key);
   }
-  /// The common part of y//c and y%c: y with its factors reduced by c, modulo c. Null where y may be
-  /// negative or is no sum.
+  /// The key that y//c and y%c share: y with its factors reduced modulo c, as a remainder by c. Null if y may
+  /// be negative or is no sum.
   static UOp residue(UOp u) {
     UOp y = u.src(0);
     if (!OpSet{Op::ADD, Op::MUL}.has(y.op()) || y.vmin() < 0) return {};
@@ -76,12 +77,12 @@ private:
     l.constant = static_cast<int64_t>(floorMod(l.constant, c));
     return UOp::make(Op::MOD, dtypes::index, {l.toUOp(), u.src(1)});
   }
-  /// Remainders that can join now that this node is there.
+  /// Tries the remainders again that wait for this node.
   void wake(UOp partner) {
     auto it = waiting_.find(partner);
     if (it != waiting_.end()) mods_.insert(mods_.end(), it->second.begin(), it->second.end());
   }
-  /// The quotients that go with y%c: y//c, and v//(a*c) where y is v//a.
+  /// The quotients that recombine with y%c: y//c, and v//(a*c) if y is v//a.
   static std::vector<UOp> quotientsOf(UOp mod) {
     UOp y = mod.src(0);
     int64_t c = intOf(mod.src(1)), product;
@@ -94,7 +95,7 @@ private:
     auto it = factors_.find(u);
     return it == factors_.end() ? 0 : it->second;
   }
-  /// Puts k*replacement in the place of k*mod and the term that goes with it.
+  /// Replaces k*mod and its partner by k*replacement.
   bool replace(UOp mod, UOp other, int64_t k, UOp replacement) {
     factors_[mod] = 0;
     factors_[other] = 0;
@@ -125,13 +126,13 @@ private:
 
   Linear& sum_;
   UOpMap<int64_t> factors_;
-  UOpMap<UOp> modOf_;                ///< remainder by its dividend
-  UOpMap<std::vector<UOp>> waiting_; ///< remainders by the quotient they would join
+  UOpMap<UOp> modOf_;                ///< a remainder, by its dividend
+  UOpMap<std::vector<UOp>> waiting_; ///< remainders, by the quotient they recombine with
   UOpMap<UOp> quotientByResidue_;
   std::vector<UOp> mods_;
 };
 
-/// Whether there may be something to recombine: a remainder and a partner.
+/// Whether anything can recombine: there is a remainder and a partner for it.
 bool hasParts(const Linear& l) {
   size_t mods = 0, divs = 0;
   for (const Term& t : l.terms) {
@@ -163,13 +164,13 @@ UOp normalSum(UOp u) {
 UOp normalizeSum(Match& m) {
   UOp u = m.root();
   if (!isScalarIndex(u)) return m.decline("no scalar index");
-  // A multiple distributes over the sum below it; a product of two unknowns is no sum.
+  // A factor is multiplied into the sum below it. A product of two unknowns is no sum.
   if (u.is(Op::MUL) && !isInt(u.src(0)) && !isInt(u.src(1)))
     return m.decline("a product of two unknowns is no sum");
   return isLongSum(u, kShort) ? m.decline("a long sum waits for its user") : normalSum(u);
 }
 
-/// A user of a long sum puts it in order.
+/// Normalises the long sums among the sources of a node.
 UOp normalizeOperands(Match& m) {
   UOp u = m.root();
   std::vector<UOp> src(u.src().begin(), u.src().end());
@@ -185,7 +186,7 @@ UOp normalizeOperands(Match& m) {
   return changed ? u.withSrc(src) : m.decline("no operand is a long sum out of order");
 }
 
-/// Factors of a product in order, the constant last.
+/// Sorts the factors of a product, the constant last.
 UOp normalizeProduct(Match& m) {
   UOp u = m.root();
   if (!isScalarIndex(u) || isLongSum(u, kShort)) return m.decline("a long sum waits for its user");
@@ -194,7 +195,7 @@ UOp normalizeProduct(Match& m) {
   std::stable_sort(factors.begin(), factors.end(), [](UOp a, UOp b) { return compareNodes(a, b) < 0; });
   if (factors.empty()) return UOp::index(constant);
   if (std::any_of(factors.begin(), factors.end(), isInt))
-    return m.decline("the constants leave 64 bits together"); // constants that leave 64 bits together
+    return m.decline("the constants leave 64 bits together");
   UOp product = factors[0];
   for (size_t i = 1; i < factors.size(); ++i) product = product * factors[i];
   if (constant != 1) product = product * constant;
@@ -216,7 +217,7 @@ constexpr RuleDef kSumRules[] = {
          normalizeSum),
     RULE("normal-product", pat::any(OpSet{Op::MUL}).withDtype(kMaskIndex), normalizeProduct),
     RULE("normal-operands", kUserOfSum, normalizeOperands),
-    // Integers that wrap.
+    // Rules for integers that wrap.
     RULE("add-consts", (xWrap + c0) + c1, x + pat::fold(c0 + c1)),
     RULE("mul-consts", (xWrap * c0) * c1, x* pat::fold(c0* c1)),
     RULE("and-consts", (xWrap & c0) & c1, x& pat::fold(c0& c1)),

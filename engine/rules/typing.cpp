@@ -1,4 +1,4 @@
-// Types of nodes, and reports of those that are wrong. See typing.h.
+// The types that each node must have, and the message about a node with wrong types.
 #include "engine/rules/typing.h"
 
 #include "engine/base/error.h"

@@ -1,5 +1,5 @@
-// The spec of a single node, common to all levels: types of arithmetic, conversions and constants. And how
-// a node that does not fit is reported.
+// The spec of a single node, common to all stages: types of arithmetic, conversions and constants. It also
+// makes the message about a node that is not valid.
 //
 //   wellTyped(a + b)                 false where a, b and the sum are not of one type
 //   specError(u, nodes, "kernel 'r_8' is not valid after pass 'expander': ", " does not fit its sources")
@@ -12,18 +12,19 @@
 
 namespace uopscope {
 
-/// Arithmetic (group::kAlu), CAST, BITCAST, CONST: true where types and lanes agree; for any other node true.
+/// Whether types and lanes agree, for arithmetic (group::kAlu), CAST, BITCAST and CONST; true for any other
+/// node.
 bool wellTyped(UOp u);
 /// A node in words: "ADD dtypes.int arg None".
 std::string describeNode(UOp u);
-/// Throws Error(Spec): `before`, the node, `why`, its sources and who among `nodes` uses it.
+/// Throws Error(Spec) with `before`, the node, `why`, its sources, and its users among `nodes`.
 [[noreturn]] void specError(UOp u, std::span<const UOp> nodes, std::string_view before, std::string_view why);
 
-/// SPEC=2: every node that a rewrite makes is checked as it is made; an error names the rule. Hands all
-/// events on to the observer that was there.
+/// SPEC=2: checks every node that a rewrite makes; an error names the rule. All events are passed on to the
+/// previous observer.
 class SpecObserver : public Observer {
 public:
-  /// `where` opens the message: "kernel 'r_8', pass 'expander'".
+  /// The messages begin with `where`: "kernel 'r_8', pass 'expander'".
   SpecObserver(const PatternMatcher& spec, std::string where, Observer* next);
   bool wantsCounts() const override { return next_ && next_->wantsCounts(); }
   const std::atomic<bool>* stopFlag() const override { return next_ ? next_->stopFlag() : nullptr; }

@@ -1,4 +1,4 @@
-// The rules that users added, in order.
+// The list of rules that users added, in order of registration.
 #include "engine/rules/user_rules.h"
 
 #include "engine/base/engine_session.h"
@@ -25,7 +25,7 @@ struct Registry {
   std::vector<Added> added;
   std::map<std::string, RendererRules> renderers;
   uint64_t changes = 0;
-  std::atomic<uint64_t> version{0}; ///< 0 where nothing is added, so that the common case takes no lock
+  std::atomic<uint64_t> version{0}; ///< 0 if there are none, so that the common case takes no lock
 };
 Registry& registry() {
   return EngineSession::current().part<Registry>();

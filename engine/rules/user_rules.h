@@ -1,10 +1,10 @@
-// Rules of a user at any point of the pipeline: while a UserRules lives, its rules run right after the pass
-// it names, in every schedule that is made and every kernel that is lowered.
+// Rules that a user inserts into the pipeline. While a UserRules object lives, its rules run right after the
+// pass it names, in every new schedule and every newly lowered kernel.
 //
 //   UserRules mine("initial symbolic", kernelPassNames(), PatternMatcher({kMyRules}));
 //
-// Schedules and kernels made before are not used while it lives, nor are those made with it used after. Rules
-// of one device's renderer alone are set by setRendererRules.
+// While it lives, schedules and kernels made earlier are not reused; those made with it are not used after
+// it. Rules for the renderer of one device are set by setRendererRules.
 #pragma once
 #include "engine/rewrite/matcher.h"
 
@@ -16,7 +16,7 @@ namespace uopscope {
 
 class UserRules {
 public:
-  /// Throws Error(Value) that lists the passes there are, where `pass` is none of `known`.
+  /// Throws Error(Value), listing the existing passes, if `pass` is not in `known`.
   UserRules(std::string_view pass, std::span<const std::string_view> known, PatternMatcher rules);
   ~UserRules();
   UserRules(const UserRules&) = delete;
@@ -26,18 +26,18 @@ private:
   uint64_t id_;
 };
 
-/// A user's rules for the renderer of one kind of device: `pre` runs right before the kernel is finalised,
-/// `extra` with the final rewrite. Null: none.
+/// A user's rules for the renderer of one kind of device. `pre` runs right before the kernel is finalised,
+/// `extra` in the final rewrite. Null: none.
 struct RendererRules {
   std::shared_ptr<const PatternMatcher> pre, extra;
 };
-/// `device` as Target names it: "CPU".
+/// `device` is spelled as in Target: "CPU".
 void setRendererRules(const std::string& device, RendererRules rules);
 RendererRules rendererRules(const std::string& device);
 
-/// Rules to run after the pass, in order of their registration.
+/// The rules to run after this pass, in order of registration.
 std::vector<std::shared_ptr<const PatternMatcher>> userRulesAfter(std::string_view pass);
-/// Names the set of rules that are active: 0 for none, never the same for two different sets.
+/// A number for the active set of rules: 0 for no rules, and different for any two different sets.
 uint64_t userRulesVersion();
 
 } // namespace uopscope

@@ -1,5 +1,5 @@
-// Gates: conditions under which an index is accessed. An index behind a gate may be simplified under the
-// assumption that it holds, and each clause of a conjunction under the assumption of those before it.
+// Gates: conditions under which an index is accessed. An index is simplified under the assumption that its
+// gate holds, and each clause of a conjunction under the assumption of the clauses before it.
 //
 //   WHERE(r0 < 3, r0 % 3, Invalid)  is  WHERE(r0 < 3, r0, Invalid)
 #include "engine/rules/algebra.h"
@@ -18,14 +18,14 @@ using namespace rules;
 
 namespace {
 
-constexpr size_t kMostClauses = 64; ///< of a gate that is simplified clause by clause
+constexpr size_t kMostClauses = 64; ///< a longer gate is not simplified clause by clause
 
-/// X <= bound or X >= bound.
+/// A clause as a bound: X <= bound or X >= bound.
 struct Bound {
   UOp expr;
   bool isUpper = false;
   int64_t bound = 0;
-  bool isAll = false; ///< the clause is this bound and nothing else
+  bool isAll = false; ///< the clause states this bound alone
 };
 
 std::optional<Bound> parseClause(UOp v) {
@@ -40,8 +40,8 @@ std::optional<Bound> parseClause(UOp v) {
   return std::nullopt;
 }
 
-/// The clauses of a conjunction as bounds of expressions, in order of their first appearance. None: cannot
-/// hold.
+/// The clauses of a conjunction as bounds of expressions, in order of first appearance; `impossible` if they
+/// contradict.
 struct Bounds {
   std::vector<UOp> order;
   UOpMap<std::pair<int64_t, int64_t>> of;
@@ -67,7 +67,7 @@ UOp stand(size_t i, int64_t low, int64_t high, DType d) {
   return UOp::variable(fmt::format("valid{}", i), low, high, d);
 }
 
-/// u with `from` known to lie in other bounds; null where it does not occur.
+/// u with the narrower bounds of `variable` in place of `from`; null if `from` does not occur.
 UOp assuming(UOp u, UOp from, UOp variable) {
   UOp replaced = u.substitute({{from, variable}});
   if (replaced == u) return {};
@@ -88,8 +88,8 @@ UOp givenValid(UOp valid, UOp u, bool trySimplex) {
     all[expr] = variable;
     back[variable] = expr;
     if (UOp r = assuming(u, expr, variable)) u = r;
-    // x0 + x1 + ... > 0 of terms that are never negative: one of them is > 0. What holds whichever it is,
-    // holds.
+    // If a sum of terms that are never negative is > 0, some term is > 0. A simplification that is the same
+    // for every choice of that term is valid.
     std::vector<UOp> parts = splitUop(expr, Op::ADD);
     auto plain = [](UOp p) {
       return p.in(group::kIrreducible) && !p.isConst() && p.vmin() == 0 && p.vmax() > 0;
@@ -118,7 +118,8 @@ namespace rules {
 
 namespace {
 
-/// Clauses first that are part of others, so that these are simplified by them.
+/// Simplifies a conjunction. Clauses whose expressions occur in further clauses come first, and simplify
+/// those.
 UOp simplifyConjunction(Match& m) {
   UOp u = m.root();
   if (!u.dtype().isBool()) return {};
@@ -127,9 +128,9 @@ UOp simplifyConjunction(Match& m) {
     if (std::find(unique.begin(), unique.end(), c) == unique.end()) unique.push_back(c);
   if (unique.size() > kMostClauses) return {};
   for (UOp n : u.toposort())
-    if (n.is(Op::INDEX) || n.is(Op::LOAD)) return {}; // only conditions on indices are worth it
+    if (n.is(Op::INDEX) || n.is(Op::LOAD)) return {}; // simplifying conditions on loaded values does not pay
   if (Bounds(u).impossible) return UOp::constant(u.dtype(), ConstValue::ofBool(false));
-  // Of bounds of the same expression on the same side, the tightest says it all.
+  // Of several bounds of the same expression on the same side, the tightest implies all of them.
   std::erase_if(unique, [&](UOp c) {
     auto b = parseClause(c);
     return b && b->isAll && std::any_of(unique.begin(), unique.end(), [&](UOp other) {
@@ -150,7 +151,7 @@ UOp simplifyConjunction(Match& m) {
   std::vector<UOp> kept;
   for (auto [uses, c] : ordered) {
     UOp simple = kept.empty() ? c : givenValid(joinUop(kept, Op::AND, {}), c);
-    // A clause about an expression whose bound is known already says less.
+    // A bound that the kept clauses already imply is dropped.
     auto b = parseClause(simple);
     bool implied = simple.isConst(1);
     if (b && b->isAll && !kept.empty()) {
@@ -170,7 +171,8 @@ UOp simplifyConjunction(Match& m) {
   return before == after ? UOp{} : r;
 }
 
-/// The outermost reads of memory in an index, each with a variable of its own: gates lie inside of gates.
+/// The outermost reads of memory in an index, each with a variable in its place, since a read has a gate of
+/// its own.
 UOpMap<UOp> readsOf(UOp index) {
   UOpMap<UOp> reads;
   std::vector<UOp> stack{index};
@@ -186,7 +188,7 @@ UOpMap<UOp> readsOf(UOp index) {
   }
   return reads;
 }
-/// An address that is read inside keeps its own gate: the read may happen where the outer gate fails.
+/// Reads inside the index keep their own gates: such a read may happen where the outer gate is false.
 UOp gatedGivenValid(Match& m) {
   UOp gate = m[cond], index = m[x];
   UOpMap<UOp> back;
@@ -200,13 +202,13 @@ UOp gatedGivenValid(Match& m) {
     index = index.substitute(reads);
   }
   UOp u = givenValid(gate, index, false);
-  // Variables stand in another order in a sum than the reads they stand for: that alone is no change.
+  // A variable may be sorted differently in a sum than the read it stands for. This alone is no change.
   if (u == index || (!back.empty() && u == simplify(index)))
     return m.decline("the gate says nothing of the index");
   return m[cond].where(back.empty() ? u : u.substitute(back), m.root().src(2));
 }
 
-/// Whether every range of `a` is one of `b`.
+/// Whether every range of `a` is a range of `b`.
 bool rangesWithin(UOp a, UOp b) {
   const auto& outer = b.ranges();
   for (UOp r : a.ranges())
@@ -227,7 +229,7 @@ UOp dropClauses(Match& m) {
   return joinUop(keep, Op::AND, UOp::boolean(true)).where(m[x], m.root().src(2));
 }
 
-/// Moves the clauses of `condition` into the gate of the INDEX that has the ranges for them.
+/// Moves clauses of `condition` into the gate of the INDEX if its ranges include those of the clause.
 UOp whereOnLoad(UOp condition, UOp load) {
   bool isLoad = load.is(Op::LOAD);
   UOp access = isLoad ? load.src(0) : load;

@@ -1,4 +1,6 @@
-// The variables that rules of this folder are written with.
+// The pattern variables of the rules in this folder.
+//
+//   RULE("add-zero", x + 0, x)
 #pragma once
 #include "engine/rewrite/rule.h"
 
@@ -7,11 +9,11 @@ namespace uopscope::rules {
 inline constexpr PatVar x{"x"}, y{"y"}, z{"z"}, w{"w"};
 inline constexpr PatVar c0{"c0", PatVar::Const}, c1{"c1", PatVar::Const}, c2{"c2", PatVar::Const};
 inline constexpr PatVar xi{"x", PatVar::Index}, yi{"y", PatVar::Index}; ///< of dtype index
-inline constexpr PatVar xn{"x", PatVar::Ints}, yn{"y", PatVar::Ints};   ///< of any integer type, index too
+inline constexpr PatVar xn{"x", PatVar::Ints}, yn{"y", PatVar::Ints};   ///< of any integer type or index
 inline constexpr PatVar xf{"x", PatVar::Floats}, yf{"y", PatVar::Floats};
 inline constexpr PatVar xb{"x", PatVar::Bool}, yb{"y", PatVar::Bool}, cond{"cond", PatVar::Bool};
 
-/// Invalid, and an index behind a gate.
+/// Invalid, and a gated index.
 inline constexpr Pat kInvalid = pat::any(Op::CONST).withArg(Arg::invalid());
 inline constexpr Pat kGated = pat::where(cond, x, kInvalid);
 

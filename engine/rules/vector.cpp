@@ -1,4 +1,4 @@
-// Vectors: GEP of vectors with known lanes, and arithmetic whose lanes are all the same.
+// Vectors: GEP of vectors with known lanes, and arithmetic whose lanes are all equal.
 #include "engine/rules/families.h"
 #include "engine/rules/rounding.h"
 #include "engine/rules/variables.h"
@@ -65,7 +65,7 @@ UOp catAsVectorize(Match& m) {
           s.dtype().count() == 1 ? s : UOp::make(Op::GEP, s.dtype().scalar(), {s}, Arg::of(std::vector{i})));
   return UOp::make(Op::VECTORIZE, cat.dtype(), lanes);
 }
-/// VECTORIZE of single lanes of one vector.
+/// A VECTORIZE of single lanes of one vector becomes one GEP of that vector.
 UOp gepsOfOne(Match& m) {
   std::vector<int64_t> lanes;
   for (UOp s : m.root().src()) {
@@ -75,7 +75,7 @@ UOp gepsOfOne(Match& m) {
   if (lanes.empty() || m[x].dtype().isPtr()) return m.decline("no lanes, or a pointer");
   return UOp::make(Op::GEP, m.root().dtype(), {m[x]}, Arg::of(std::move(lanes)));
 }
-/// Lanes of a WMMA in whole groups of its output ask for whole groups of its operands.
+/// A GEP of whole groups of the lanes of a WMMA becomes a WMMA on the same groups of its operands.
 UOp gepThroughWmma(Match& m) {
   UOp wmma = m[v], gep = m.root();
   const auto& axes = wmma.arg().as<WmmaArg>().upcastAxes;
@@ -110,7 +110,7 @@ UOp gepThroughWmma(Match& m) {
   return UOp::make(Op::WMMA, gep.dtype(), src, wmma.arg(), wmma.tag());
 }
 
-/// The one value of all lanes; null where they differ. Lanes of a scalar are itself.
+/// The value that all lanes have; null if they differ. A scalar is its own lane.
 UOp oneLane(UOp u) {
   if (!u.is(Op::VECTORIZE) || u.srcCount() < 2) return {};
   for (UOp s : u.src())
@@ -128,7 +128,7 @@ UOp aluOfBroadcasts(Match& m) {
   }
   return UOp::make(u.op(), u.dtype().scalar(), src, u.arg(), u.tag()).broadcast(u.dtype().count());
 }
-/// Lanes that are constants, and not all the same one.
+/// A vector of constants that are not all equal.
 UOp vectorOfConstants(Match& m) {
   UOp u = m.root();
   if (u.srcCount() < 2 || oneLane(u)) return m.decline("one constant in every lane");
@@ -136,7 +136,7 @@ UOp vectorOfConstants(Match& m) {
   for (UOp s : u.src()) lanes.push_back(s.constValue());
   return UOp::make(Op::VCONST, u.dtype(), {}, Arg::of(std::move(lanes)));
 }
-/// x op (c, c, ...) by the identities of scalars.
+/// x op (c, c, ...), by the identities of scalars.
 UOp vectorIdentity(Match& m) {
   UOp u = m.root();
   if (u.dtype().count() < 2 || u.dtype().isPtr()) return m.decline("a scalar or a pointer");

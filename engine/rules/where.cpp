@@ -1,4 +1,4 @@
-// WHERE: constant conditions, equal branches, nests of the same condition, arithmetic of two WHEREs.
+// WHERE: constant conditions, equal branches, nested WHEREs of the same condition, arithmetic on WHEREs.
 #include "engine/rules/families.h"
 #include "engine/rules/variables.h"
 
@@ -38,16 +38,16 @@ constexpr RuleDef kSimpleWhereRules[] = {
 };
 
 constexpr RuleDef kWhereRules[] = {
-    // An index stays as it is, so that gates have one form.
+    // A gate keeps its negated condition, so that gates have one form: Invalid comes last.
     RULE("where-not", pat::where(pat::logicalNot(cond), x, y), pat::where(cond, y, x), guard::notInvalid(y)),
     RULE("where-bool-or", pat::where(xb, true, yb), x | y),
     RULE("where-bool-and", pat::where(xb, yb, false), x& y),
-    // One WHERE instead of two where one of its branches then is a constant.
+    // Two WHEREs become one if a branch of the result is then a constant.
     RULE("alu-of-wheres", pat::op(kJoinable, kWhere0, kWhere1),
          pat::where(cond, pat::sameOp(t0, t1), pat::sameOp(f0, f1)), kOnePairIsConst),
     RULE("sum-of-wheres", ((y + kWhere0) + kWhere1).withDtype(kMaskIntsBool),
          y + pat::where(cond, t0 + t1, f0 + f1), kOnePairIsConst),
-    // A constant joins two constant branches.
+    // A constant is combined with two constant branches.
     RULE("where-const-left", pat::op(kJoinable, kWhere0, c0),
          pat::where(cond, pat::sameOp(t0, c0), pat::sameOp(f0, c0)), kBranchesAreConst),
     RULE("where-const-right", pat::op(kJoinable, c0, kWhere0),

@@ -1,4 +1,4 @@
-// A cache of freed blocks in front of an allocator.
+// The cache of freed blocks in front of a block source.
 #include "engine/runtime/allocator.h"
 
 #include "engine/base/error.h"
@@ -46,7 +46,7 @@ void* BlockAllocator::allocate(size_t bytes) {
   std::lock_guard lock(mutex_);
   size_t size = rounded(bytes);
   if (auto it = bySize_.find(size); it != bySize_.end() && !it->second.empty()) {
-    // The one given back last is the one most likely in the processor's cache.
+    // The block released last is most likely still in the processor's cache.
     auto block = it->second.back();
     it->second.pop_back();
     void* memory = block->memory;
@@ -55,8 +55,8 @@ void* BlockAllocator::allocate(size_t bytes) {
     inUse_ += size;
     return memory;
   }
-  // Overcommitting systems hand out memory they do not have; a request beyond the machine's memory cannot
-  // end well.
+  // A system that overcommits would grant more memory than the machine has, and fail later. Kept blocks are
+  // therefore freed before a request exceeds the machine's memory.
   while (kept_ && inUse_ + kept_ + size > source_.total) evictOldest();
   void* memory = nullptr;
   if (bytes <= size && inUse_ + size <= source_.total) {

@@ -1,5 +1,5 @@
-// Memory of buffers, and the table from BUFFER nodes to it. Nodes are known by pool and id, which are not
-// reused.
+// Memory of buffers, and the table from BUFFER nodes to memory. The key of a node is its pool and its id,
+// which are never reused.
 #include "engine/runtime/buffer.h"
 
 #include "engine/base/engine_session.h"
@@ -104,7 +104,7 @@ std::shared_ptr<Buffer> Buffer::view(std::shared_ptr<Buffer> base, DType dtype, 
                                               byteOffset + length, available));
   auto v = std::make_shared<Buffer>(base->device_, dtype, size);
   v->offset_ = static_cast<size_t>(byteOffset);
-  if (base->base_) { // views of views hold the buffer itself
+  if (base->base_) { // the view of a view refers to the buffer itself
     v->offset_ += base->offset_;
     base = base->base_;
   }
@@ -169,7 +169,7 @@ std::shared_ptr<Buffer> Buffer::of(UOp buffer) {
 
 void Buffer::bind(UOp buffer, std::shared_ptr<Buffer> memory) {
   Table& t = table();
-  std::shared_ptr<Buffer> before = std::move(memory); // the old one goes after the lock
+  std::shared_ptr<Buffer> before = std::move(memory); // the old memory is freed after the lock is released
   std::lock_guard lock(t.mutex);
   if (before) before->ref(1);
   Held& held = t.memory[keyOf(buffer)];
@@ -195,9 +195,9 @@ std::pair<UOp, std::shared_ptr<Buffer>> Buffer::overlapping(const std::string& d
 }
 
 void Buffer::forget(UOp buffer) {
-  Table* t = EngineSession::current().findPart<Table>(); // none in a session that ends: its memory went first
+  Table* t = EngineSession::current().findPart<Table>(); // null while the session ends
   if (!t) return;
-  std::shared_ptr<Buffer> gone; // freed after the lock
+  std::shared_ptr<Buffer> gone; // freed after the lock is released
   std::lock_guard lock(t->mutex);
   auto it = t->memory.find(keyOf(buffer));
   if (it == t->memory.end()) return;

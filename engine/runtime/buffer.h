@@ -1,8 +1,7 @@
-// Memory of BUFFER nodes: who owns it, parts of it, and the table from nodes to memory.
+// Memory of BUFFER nodes: its owner, views of it, and the table from nodes to memory.
 //
 //   Buffer b("CPU", dtypes::float32, 1024);  b.allocate();  b.copyIn(bytes);
-//   auto part = Buffer::view(whole, dtypes::float32, 16, 64);      // 16 floats from byte 64 on; keeps
-//   `whole`
+//   auto part = Buffer::view(whole, dtypes::float32, 16, 64);     // 16 floats from byte 64 on; keeps `whole`
 #pragma once
 #include "engine/runtime/device.h"
 
@@ -13,32 +12,32 @@
 
 namespace uopscope {
 
-/// Memory of a BUFFER. Allocated when first written.
+/// The memory of a BUFFER. It is allocated when it is first written.
 class Buffer {
 public:
-  /// `device` "CPU" ...; throws Error(Device) for an unknown one.
+  /// `device` is a name such as "CPU"; throws Error(Device) for an unknown name.
   Buffer(std::string device, DType dtype, int64_t size);
   ~Buffer();
   Buffer(const Buffer&) = delete;
   Buffer& operator=(const Buffer&) = delete;
-  /// A part of another buffer; keeps it alive.
+  /// A part of a buffer, which it keeps alive.
   static std::shared_ptr<Buffer> view(std::shared_ptr<Buffer> base, DType dtype, int64_t size,
                                       int64_t byteOffset);
-  /// Memory that somebody else owns; `keep` is held while it is used.
+  /// Memory owned outside of the engine; `keep` is held as long as the buffer lives.
   static std::shared_ptr<Buffer> foreign(std::string device, DType dtype, int64_t size, void* memory,
                                          std::shared_ptr<void> keep);
 
-  /// Given once in a process, in order.
+  /// A number that is unique in the process, in order of creation.
   uint64_t id() const { return id_; }
   const std::string& device() const { return device_; }
   DType dtype() const { return dtype_; }
   int64_t size() const { return size_; }
   size_t bytes() const { return static_cast<size_t>(size_) * static_cast<size_t>(dtype_.itemsize()); }
   bool isAllocated() const { return memory_ != nullptr || base_ != nullptr; }
-  /// The buffer this is a part of, and the offset in bytes; null for memory of its own.
+  /// The buffer that this is a view of, and the offset in bytes; null if it has memory of its own.
   const std::shared_ptr<Buffer>& base() const { return base_; }
   size_t offset() const { return offset_; }
-  /// How many nodes of graphs, and others by ref(), hold this memory or a view of it.
+  /// The number of graph nodes, and of further holders counted by ref(), of this memory or a view of it.
   int64_t holders() const { return root()->holders_; }
   void ref(int64_t more) { (base_ ? base_.get() : this)->holders_ += more; }
   const Buffer* root() const { return base_ ? base_.get() : this; }
@@ -46,20 +45,19 @@ public:
   void* memory();
   void copyIn(const void* host);
   void copyOut(void* host);
-  /// Gives memory of its own back; it is allocated anew when next asked for. Views and foreign memory stay.
+  /// Releases memory of its own; the next use allocates it again. Views and foreign memory are not affected.
   void release();
 
-  /// The memory of a BUFFER node (made when first asked for) and of a BUFFER_VIEW, whose offset counts
-  /// elements of what it is a view of; nodes hold theirs until they die.
+  /// The memory of a BUFFER node (made at first use) or BUFFER_VIEW, whose offset counts elements of its
+  /// source. A node keeps its memory until it dies.
   static std::shared_ptr<Buffer> of(UOp buffer);
-  /// Gives a BUFFER node its memory.
+  /// Makes this the memory of a BUFFER node.
   static void bind(UOp buffer, std::shared_ptr<Buffer> memory);
   /// A BUFFER whose memory on the device shares a byte with [memory, memory + bytes), and that memory; null
   /// where there is none.
   static std::pair<UOp, std::shared_ptr<Buffer>> overlapping(const std::string& device, const void* memory,
                                                              size_t bytes);
-  /// Forgets the memory of a node before the node dies. A node that dies (Pool::collect) is forgotten by
-  /// itself.
+  /// Drops the memory of a living node. The memory of a dying node (Pool::collect) is dropped automatically.
   static void forget(UOp buffer);
 
 private:
@@ -70,7 +68,7 @@ private:
   DType dtype_;
   int64_t size_ = 0;
   void* memory_ = nullptr;
-  std::shared_ptr<Device> owner_; ///< of memory_, when it is ours
+  std::shared_ptr<Device> owner_; ///< the device of memory_, if the buffer owns it
   std::shared_ptr<Buffer> base_;
   size_t offset_ = 0;
   std::shared_ptr<void> keep_;

@@ -1,5 +1,5 @@
-// Compiles C by the system's clang: source through standard input, a shared library in a directory of its
-// own, loaded and deleted at once.
+// Compiles C with the system's clang. The source goes to standard input. The result is a shared library in a
+// temporary directory, which is loaded and deleted at once.
 #include "engine/base/child_process.h"
 #include "engine/base/error.h"
 #include "engine/render/signature.h"
@@ -26,21 +26,22 @@ namespace {
 
 constexpr const char* kFlags[] = {
     "-x", "c", "-std=gnu17", "-O2", "-fno-slp-vectorize", "-fPIC", "-w",
-    // As the reference interpreter computes: integers wrap, halves round every time.
+    // The semantics of the reference interpreter: integers wrap, halves round after every operation.
     "-fwrapv", "-fno-strict-aliasing", "-Xclang", "-ffloat16-excess-precision=none",
-    // Each operation rounds once: a value is the same in every kernel.
+    // Each operation rounds once, so a value is the same in every kernel.
     "-fno-math-errno", "-fno-trapping-math", "-ffp-contract=off"};
 
 std::string findClang() {
-  // By version first: the plain name may be an older one. Halves need 16 at least.
+  // Names with a version come first, since the plain name may be an older clang. Halves need version 16 or
+  // later.
   for (const char* name : {"clang-21", "clang-20", "clang-19", "clang-18", "clang-17", "clang-16", "clang"})
     if (std::string found = findProgram(name); !found.empty()) return found;
   throw Error(ErrorKind::Compile,
               "no clang in PATH: install the package clang-19, or build with LLVM and leave CPU_LLVM=1");
 }
 
-/// What keeps this machine's own target from AVX512-FP16, as far as this clang knows of it: see
-/// processor.cpp.
+/// The flags that disable AVX512-FP16 on this machine, as far as this clang knows them; processor.cpp has the
+/// reason.
 const std::vector<std::string>& flagsOfHost() {
   static const std::vector<std::string> flags = [] {
     std::vector<std::string> known;
@@ -64,7 +65,7 @@ std::vector<std::string> commandLine(std::initializer_list<const char*> more) {
   return command;
 }
 
-/// The library calls every kernel through one form of function.
+/// Adds a function with a fixed signature that calls the kernel, so that the loader calls every kernel alike.
 std::string withEntry(const std::string& function, const KernelSignature& signature,
                       const std::string& source) {
   std::vector<std::string> arguments;
@@ -142,7 +143,7 @@ public:
   }
 
 private:
-  /// Everything machine code depends on but the text it is made from.
+  /// Everything that machine code depends on besides the source text.
   static const std::string& identity() {
     static const std::string text = [] {
       std::string clang = findClang();

@@ -1,4 +1,4 @@
-// CPU: kernels run in this process, split over its cores where the kernel has a core_id.
+// CPU: kernels run in this process. A kernel with a core_id is split over the cores.
 #include "engine/base/clock.h"
 #include "engine/base/context_var.h"
 #include "engine/base/error.h"
@@ -28,7 +28,7 @@ constexpr bool kHaveLlvm = true;
 constexpr bool kHaveLlvm = false;
 #endif
 
-/// Text written by hand is C, so kernels that hold some are rendered to C.
+/// Whether the kernel contains CUSTOM text. That text is C, so the kernel is rendered to C.
 bool hasCustomText(const LoweredKernel& kernel) {
   return std::any_of(kernel.uops.begin(), kernel.uops.end(),
                      [](UOp u) { return u.is(Op::CUSTOM) || u.is(Op::CUSTOMI); });
@@ -65,7 +65,7 @@ private:
   mutable std::map<std::tuple<bool, int64_t, const Processor*>, Target> targets_;
 };
 
-/// One pool for all CPU devices, made when first a kernel wants several threads.
+/// One pool for all CPU devices, made when a kernel first wants several threads.
 ThreadPool& threadPool() {
   static ThreadPool pool(cpuCount());
   return pool;

@@ -1,4 +1,4 @@
-// Opening CUDA's driver (libcuda.so.1) and the names of its errors.
+// Opens CUDA's driver (libcuda.so.1) and names its errors.
 #include "engine/runtime/cuda_api.h"
 
 #include "engine/base/error.h"

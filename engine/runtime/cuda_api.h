@@ -1,7 +1,8 @@
-// The functions of CUDA's driver that the device calls, opened at run time: nothing is linked, so that one
-// binary runs with and without a driver. Types are those of the C interface; its numbers never change.
+// The functions of CUDA's driver that the device calls. They are looked up at run time and nothing is linked,
+// so one binary runs with and without a driver. Types are those of the C interface, whose numbers never
+// change.
 //
-//   const cuda::Api& cu = cuda::api();                         // throws Error(Device): says what to install
+//   const cuda::Api& cu = cuda::api();                         // throws Error(Device) that names the package
 //   cuda::check(cu.streamSynchronize(stream), "cuStreamSynchronize", "device CUDA");
 #pragma once
 #include <cstddef>
@@ -10,10 +11,10 @@
 
 namespace uopscope::cuda {
 
-/// CUcontext, CUstream, CUmodule, CUfunction, CUevent, CUgraph ...: pointers that only the driver follows.
+/// CUcontext, CUstream, CUmodule, CUfunction, CUevent, CUgraph ...: pointers for the driver alone.
 using Object = void*;
 using Status = int;
-/// CUdeviceptr: an address of the device.
+/// CUdeviceptr: an address on the device.
 using Address = unsigned long long;
 
 /// CUDA_KERNEL_NODE_PARAMS_v2.
@@ -67,7 +68,7 @@ constexpr int kMaxThreadsPerBlock = 1, kMaxBlockDimX = 2, kMaxGridDimX = 5, kMax
 constexpr int kFunctionMaxThreads = 0;
 constexpr unsigned kStreamNonBlocking = 1;
 
-/// Opened and initialised when first asked for. Throws Error(Device) where there is no driver or no GPU.
+/// The driver, opened and initialised at first use. Throws Error(Device) if there is no driver or no GPU.
 const Api& api();
 /// "CUDA_ERROR_ILLEGAL_ADDRESS: an illegal memory access was encountered".
 std::string statusName(Status status);

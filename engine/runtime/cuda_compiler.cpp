@@ -1,4 +1,4 @@
-// NVRTC, opened at run time, and the listing of what it makes.
+// NVRTC, opened at run time, and the listing of compiled code.
 #include "engine/runtime/cuda_compiler.h"
 
 #include "engine/base/child_process.h"
@@ -42,7 +42,7 @@ struct Nvrtc {
   std::string include;            ///< the folder of cuda_fp16.h
 };
 
-/// Folders of toolkits: those that variables name, the usual one, those of Python packages.
+/// The folders of toolkits: those named by environment variables, the default one, those of Python packages.
 std::vector<fs::path> toolkits() {
   std::vector<fs::path> all;
   for (const char* name : {"CUDA_HOME", "CUDA_PATH"})
@@ -117,7 +117,7 @@ const Nvrtc& nvrtc() {
   return n;
 }
 
-/// "sm_90"; "compute_90" where 90 is the newest that NVRTC knows and the GPU is newer.
+/// "sm_90", or "compute_90" if 90 is the newest architecture that NVRTC knows and the GPU is newer.
 std::string targetFor(const std::string& architecture) {
   int wanted = std::atoi(architecture.c_str() + std::min<size_t>(architecture.size(), 3));
   const std::vector<int>& known = nvrtc().architectures;
@@ -143,7 +143,7 @@ std::string withoutEnd(std::string text) {
   return text;
 }
 
-/// "line 7: int x = y;\n", where the log names a line of the source.
+/// The line of the source that the log names, as "line 7: int x = y;\n"; empty if it names none.
 std::string lineNamedBy(const std::string& log, const std::string& source) {
   static const std::regex place(R"(kernel\.cu\((\d+)\))");
   std::smatch found;
@@ -151,7 +151,7 @@ std::string lineNamedBy(const std::string& log, const std::string& source) {
   return sourceLine(source, std::stoul(found[1]));
 }
 
-/// Of ptxas -v: "23 registers, 0 bytes spilled, 4096 bytes shared".
+/// The resources in the output of ptxas -v: "23 registers, 0 bytes spilled, 4096 bytes shared".
 std::string resourcesIn(const std::string& log) {
   static const std::regex used(R"(Used (\d+) registers)"), spilled(R"((\d+) bytes spill stores)"),
       shared(R"((\d+) bytes smem)");
@@ -191,7 +191,7 @@ Binary compileNow(const std::string& kernel, const std::string& source, const st
   return made;
 }
 
-/// A Binary as one text for the cache: lengths, then the parts.
+/// A Binary as one text for the cache: the lengths of its parts, then the parts.
 std::string packed(const Binary& b) {
   return fmt::format("{} {} {}\n{}{}{}", b.image.size(), b.ptx.size(), b.resources.size(), b.image, b.ptx,
                      b.resources);
@@ -203,7 +203,7 @@ std::optional<Binary> unpacked(const std::string& text) {
   return Binary{text.substr(at, image), text.substr(at + image, ptx), text.substr(at + image + ptx)};
 }
 
-/// A file that goes with its owner.
+/// A file that is deleted with its owner.
 class TemporaryFile {
 public:
   explicit TemporaryFile(const std::string& content)
@@ -226,8 +226,8 @@ private:
   std::string path_;
 };
 
-/// Text line by line, without what people do not read; `placed` answers the line of the source that a line
-/// names, -1 for a line that is kept, 0 for one that is not.
+/// A listing without lines that readers do not need. `placed` returns, for each line, the number of the
+/// source line that it names, -1 to keep it, or 0 to drop it.
 template <typename Placed>
 std::string tidied(const std::string& listing, std::vector<AssemblyLine>* lines, Placed placed) {
   std::string out;
@@ -246,7 +246,7 @@ std::string tidied(const std::string& listing, std::vector<AssemblyLine>* lines,
   return out;
 }
 
-/// Of nvdisasm: instructions and labels; remarks name the lines.
+/// For nvdisasm: keeps instructions and labels; comments name the source lines.
 int placedInSass(const std::string& text, std::string_view trimmed) {
   static const std::regex place(R"x(//## File "[^"]*kernel\.cu", line (\d+))x");
   std::smatch found;
@@ -254,7 +254,7 @@ int placedInSass(const std::string& text, std::string_view trimmed) {
   return trimmed.starts_with(".L_") || trimmed.starts_with("/*") ? -1 : 0;
 }
 
-/// Of PTX: all but remarks, tables of lines and sections of debug information; .loc names the lines.
+/// For PTX: drops comments, line tables and debug sections; .loc names the source lines.
 class PlacedInPtx {
 public:
   int operator()(const std::string& text, std::string_view trimmed) {
@@ -292,11 +292,10 @@ private:
 
 Binary compile(const std::string& kernel, const std::string& source, const std::string& architecture) {
   const Nvrtc& n = nvrtc();
-  // A product and a sum are one rounding where the program says MULACC, and two elsewhere: every device gives
-  // the same value.
+  // Product and sum are fused only where the program has a MULACC, so every device computes the same value.
   std::vector<std::string> options{"--gpu-architecture=" + targetFor(architecture), "--std=c++17",
                                    "--fmad=false", "-lineinfo", "--ptxas-options=-v"};
-  if (n.major >= 13) options.push_back("--no-cache"); // what it finds there comes without ptxas' words
+  if (n.major >= 13) options.push_back("--no-cache"); // a cached result has no output of ptxas
   if (!n.include.empty()) options.push_back("--include-path=" + n.include);
   DiskCache* disk = DiskCache::named("kernels");
   std::string key;

@@ -1,7 +1,7 @@
-// CUDA C++ to machine code by NVRTC, which needs no GPU: a kernel can be compiled, and its SASS read, on any
-// machine that has the library (CUDA Toolkit, or the Python package nvidia-cuda-nvrtc).
+// CUDA C++ to machine code by NVRTC, which needs no GPU. A machine that has the library (CUDA Toolkit, or the
+// Python package nvidia-cuda-nvrtc) can compile a kernel and read its SASS.
 //
-//   cuda::Binary code = cuda::compile(kernel.name, source, "sm_90");   // kept on disk from run to run
+//   cuda::Binary code = cuda::compile(kernel.name, source, "sm_90");   // kept on disk between runs
 //   fmt::print("{}", cuda::sass(code, nullptr));
 //
 // Thread-safe.
@@ -14,23 +14,24 @@
 namespace uopscope::cuda {
 
 struct Binary {
-  std::string image;     ///< a cubin, or PTX that the driver compiles where NVRTC is older than the GPU
-  std::string ptx;       ///< between the source and the machine code
+  std::string image;     ///< a cubin; PTX for the driver if the GPU is newer than NVRTC
+  std::string ptx;       ///< the stage between the source and the machine code
   std::string resources; ///< ptxas: "23 registers, 0 bytes spilled"
 };
 
-/// Throws Error(Compile) with the compiler's words, the kernel's name and the line they speak of, and
-/// Error(Device) where there is no NVRTC.
+/// Throws Error(Compile) with the compiler's message, the kernel's name and the line of the source, or
+/// Error(Device) if there is no NVRTC.
 Binary compile(const std::string& kernel, const std::string& source, const std::string& architecture);
 
-/// The machine code as text, where nvdisasm is installed; else the PTX. `lines` receives which lines of the
-/// source its lines come from.
+/// The machine code as text if nvdisasm is installed, else the PTX. `lines` receives the source line of each
+/// line.
 std::string sass(const Binary& binary, std::vector<AssemblyLine>* lines);
 
-/// "sm_90" of CUDA_ARCH, the architecture that NULL:CUDA compiles for; empty: it renders only.
+/// The architecture in CUDA_ARCH ("sm_90"), for which NULL:CUDA compiles; empty: it renders and does not
+/// compile.
 std::string wantedArchitecture();
 
-/// The program of NULL:CUDA: it is compiled and can be read, and does not run.
+/// The program of NULL:CUDA: it is compiled and can be read, but not run.
 std::shared_ptr<Program> makeListing(const LoweredKernel& kernel, const std::string& source,
                                      const std::string& architecture);
 

@@ -1,5 +1,5 @@
-// CUDA: a GPU of NVIDIA. CUDA:1 is the second one; with CUDA_SPLIT=4 each GPU is shown as four devices with
-// streams of their own, so that shards can be tried on one.
+// CUDA: GPUs of NVIDIA. CUDA:1 is the second GPU. With CUDA_SPLIT=4 each GPU appears as four devices with
+// streams of their own, so that shards can be tried on one GPU.
 #include "engine/base/context_var.h"
 #include "engine/base/error.h"
 #include "engine/render/gpu_text.h"
@@ -44,7 +44,7 @@ public:
   void copyIn(void* device, const void* host, size_t bytes) override {
     if (bytes == 0) return;
     gpu_.enter();
-    // The driver has read pageable memory when this returns.
+    // For pageable memory, the driver has read it when this returns.
     check(api().memcpyToDevice(reinterpret_cast<Address>(device), host, bytes, gpu_.stream), "cuMemcpyHtoD",
           gpu_.label);
   }
@@ -59,18 +59,18 @@ public:
     auto* other = dynamic_cast<CudaDevice*>(&source);
     if (!other) return false;
     if (bytes == 0) return true;
-    other->gpu_.synchronize(); // its kernels may still write what is read here
+    other->gpu_.synchronize(); // its kernels may still write the memory read here
     gpu_.enter();
     check(api().memcpyPeer(reinterpret_cast<Address>(to), gpu_.context, reinterpret_cast<Address>(from),
                            other->gpu_.context, bytes, gpu_.stream),
           "cuMemcpyPeer", gpu_.label);
-    gpu_.synchronize(); // and its owner may write over it next
+    gpu_.synchronize(); // its owner may overwrite that memory next
     return true;
   }
   void synchronize() override { gpu_.synchronize(); }
 
 private:
-  /// Opens the driver's device of that name. Never destroyed: buffers die after everything static.
+  /// Opens the driver's device of that name. It is never destroyed, since buffers outlive static objects.
   static Gpu& opened(const std::string& name) {
     size_t colon = name.find(':');
     auto number =

@@ -1,4 +1,4 @@
-// The table from addresses to GPUs, and waiting for one.
+// The table from addresses to GPUs, and waiting for a GPU.
 #include "engine/runtime/cuda_memory.h"
 
 #include "engine/base/error.h"
@@ -11,7 +11,7 @@
 namespace uopscope::cuda {
 
 namespace {
-constexpr size_t kNoted = 16; ///< kernels that an error of a stream may name
+constexpr size_t kNoted = 16; ///< number of kernels that the message about a failed stream names
 }
 
 void Gpu::note(const std::string& kernel) {
@@ -68,7 +68,7 @@ Gpu& MemoryTable::gpuOf(const void* address) {
 }
 
 MemoryTable& memoryTable() {
-  // Never destroyed: buffers die after everything static, and so may the driver.
+  // Never destroyed: buffers outlive static objects, and so may the driver.
   static auto* table = std::make_unique<MemoryTable>().release();
   return *table;
 }

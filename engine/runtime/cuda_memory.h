@@ -1,5 +1,5 @@
-// A CUDA device as memory and programs see it, and the table from addresses to devices: a kernel compiled by
-// CUDA runs on CUDA:1 where its memory is there.
+// CUDA devices as memory and programs see them, and the table from addresses to devices. A kernel compiled
+// for CUDA runs on CUDA:1 if its memory is there.
 //
 //   cuda::Gpu& gpu = cuda::gpuOf(address);
 #pragma once
@@ -12,26 +12,26 @@
 
 namespace uopscope::cuda {
 
-/// Lives until the process ends, as the driver does.
+/// A GPU. It lives until the process ends, as the driver does.
 struct Gpu {
   int ordinal = 0;
   Object context = nullptr, stream = nullptr;
-  Object begin = nullptr, end = nullptr; ///< events around a launch that is timed
+  Object begin = nullptr, end = nullptr; ///< events around a timed launch
   std::string label;                     ///< "CUDA:1 (NVIDIA H100)"
   std::string architecture;              ///< "sm_90"
-  std::mutex mutex;                      ///< of the events and of `launched`
-  std::vector<std::string> launched;     ///< the last kernels since the stream was waited for
+  std::mutex mutex;                      ///< guards the events and `launched`
+  std::vector<std::string> launched;     ///< the last kernels launched since the stream was last waited for
 
-  /// Makes this device's context the thread's.
+  /// Makes this device's context that of the thread.
   void enter() const { check(api().contextSetCurrent(context), "cuCtxSetCurrent", label); }
-  /// Waits for the stream. Throws Error(Runtime) that names the kernels one of which failed.
+  /// Waits for the stream. Throws Error(Runtime) naming the kernels, one of which failed.
   void synchronize();
   void note(const std::string& kernel);
 };
 
 class MemoryTable {
 public:
-  /// Null where the GPU has no more.
+  /// Null if the GPU has no more memory.
   void* take(Gpu& gpu, size_t bytes);
   void give(void* address);
   /// Throws Error(Runtime) for an address that is no memory of CUDA.

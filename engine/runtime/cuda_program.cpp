@@ -1,4 +1,4 @@
-// Loading, launching one by one, and launching as a graph.
+// Loads CUDA programs, and launches them one by one or as a graph.
 #include "engine/runtime/cuda_program.h"
 
 #include "engine/base/error.h"
@@ -15,7 +15,7 @@ namespace uopscope::cuda {
 
 namespace {
 
-/// Values of a launch where the driver reads them: one word each, little-endian.
+/// The arguments of a launch as the driver reads them: one little-endian word each.
 struct Arguments {
   std::vector<uint64_t> words;
   std::vector<void*> pointers;
@@ -58,7 +58,7 @@ public:
     Arguments arguments = argumentsOf(buffers, vars);
     Shape s = shapeOf(globalSize, localSize);
     for (unsigned n : s.grid)
-      if (n == 0) return 0; // nothing to do is no launch
+      if (n == 0) return 0; // CUDA refuses an empty launch
     auto start = [&] {
       Status status = api().launchKernel(function, s.grid[0], s.grid[1], s.grid[2], s.block[0], s.block[1],
                                          s.block[2], 0, gpu.stream, arguments.pointers.data(), nullptr);
@@ -127,7 +127,7 @@ private:
   std::string name_, function_;
   Gpu* maker_;
   Binary binary_;
-  std::vector<size_t> slots_; ///< of the kernel's variables among those of a launch
+  std::vector<size_t> slots_; ///< positions of the kernel's variables among those of a launch
   std::mutex mutex_;
   std::map<Gpu*, Loaded> loaded_;
 };

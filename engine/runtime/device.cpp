@@ -1,4 +1,4 @@
-// The table of devices and their names.
+// The table of kinds of devices, and the names of devices.
 #include "engine/runtime/device.h"
 
 #include "engine/base/context_var.h"
@@ -30,12 +30,12 @@ constexpr Kind kKinds[] = {{"CPU", makeCpuDevice},
                            {"REF", makeRefDevice},
                            {"CL", makeOpenClDevice},
                            {"CUDA", makeCudaDevice}};
-/// One device for all files; buffers know which.
+/// One device serves all files; buffers know their file.
 constexpr Kind kFiles{"DISK", makeFileDevice};
-/// The reference's name for an interpreter of programs: REF under another name.
+/// The reference's name for an interpreter of programs; here it opens REF.
 constexpr Kind kPython{"PYTHON", makeRefDevice};
 
-/// Kinds of hardware without a driver here, and what to do about it.
+/// Kinds of hardware without a driver here, with advice for the user.
 struct Missing {
   const char *name, *advice;
 };
@@ -58,7 +58,7 @@ Registry& registry() {
   return EngineSession::current().part<Registry>();
 }
 
-/// "CPU:1" -> "CPU", and whether what follows the colon is a number.
+/// "CPU:1" -> "CPU", and whether the part behind the colon is a number.
 std::pair<std::string, bool> kindOf(const std::string& canonical) {
   size_t colon = canonical.find(':');
   if (colon == std::string::npos) return {canonical, true};

@@ -1,5 +1,5 @@
-// Devices: memory, compiling and running. `Device::get("CPU")` opens one; names are canonical ("CPU",
-// "CPU:1"). Memory of a graph's nodes is in buffer.h, kernels that were made in kernel_cache.h.
+// Devices: memory, compilation and execution. `Device::get("CPU")` opens one. Names are canonical ("CPU",
+// "CPU:1"). buffer.h has the memory of nodes, kernel_cache.h the compiled kernels.
 //
 //   Device& d = Device::get("CPU");
 //   auto program = d.compile(kernel, source);    // LoweredKernel and its text -> Program
@@ -14,7 +14,7 @@
 
 namespace uopscope {
 
-/// A line of a listing of machine code and the line of the kernel's source it was compiled from; both from 1.
+/// A line of a machine code listing, and the line of the source that it was compiled from; both count from 1.
 struct AssemblyLine {
   uint32_t line = 0, source = 0;
 };
@@ -23,16 +23,16 @@ struct AssemblyLine {
 class Program {
 public:
   virtual ~Program() = default;
-  /// `buffers` are device addresses in order of DEFINE_GLOBAL, `vars` in order of the kernel's vars. Returns
-  /// seconds when waiting.
+  /// `buffers` are device addresses in order of DEFINE_GLOBAL, `vars` are in order of the kernel's vars.
+  /// Returns seconds if it waits.
   virtual double launch(std::span<void* const> buffers, std::span<const int64_t> vars,
                         std::span<const int64_t> globalSize, std::span<const int64_t> localSize,
                         bool wait) = 0;
-  /// Disassembly, where the device has one; else empty.
+  /// The disassembly; empty if the device has none.
   virtual std::string assembly() const { return {}; }
-  /// The same, with where its lines come from; known of kernels compiled under an observer.
+  /// The same with the source of its lines, which is known for kernels compiled under an observer.
   virtual std::string assemblyWithLines(std::vector<AssemblyLine>& /*lines*/) const { return assembly(); }
-  /// Lower-level text between source and machine code (LLVM IR), where there is one.
+  /// The text between source and machine code (LLVM IR), if there is one.
   virtual std::string ir() const { return {}; }
 };
 
@@ -43,32 +43,33 @@ public:
   Device& operator=(const Device&) = delete;
   const std::string& name() const { return name_; }
   virtual const Renderer& renderer() const = 0;
-  /// Throws Error(Compile) with the compiler's message and the source. Null on NULL, which runs nothing.
+  /// Throws Error(Compile) with the compiler's message and the source. Null for NULL, which runs nothing.
   virtual std::shared_ptr<Program> compile(const LoweredKernel& kernel, const std::string& source) = 0;
   virtual void*
-  allocate(size_t bytes) = 0; ///< throws Error(Runtime) saying how much was asked for and how much is in use
+  allocate(size_t bytes) = 0; ///< throws Error(Runtime) with the requested size and the memory in use
   virtual void release(void* memory, size_t bytes) = 0;
   virtual void copyIn(void* device, const void* host, size_t bytes) = 0;
   virtual void copyOut(void* host, const void* device, size_t bytes) = 0;
   virtual void synchronize() {}
-  /// Copies from memory of `source` without the host's help; false: the caller goes by way of the host.
+  /// Copies from memory of `source` without the host. Returns false if it cannot: the caller then copies
+  /// through the host.
   virtual bool copyFrom(void* /*to*/, Device& /*source*/, const void* /*from*/, size_t /*bytes*/) {
     return false;
   }
-  /// Launches that are given to the device as one; null where it takes them one by one.
+  /// Combines launches into one call of the driver; null if the device takes launches one by one.
   virtual std::unique_ptr<LaunchBatch> makeBatch(std::span<const BatchedLaunch> /*launches*/) {
     return nullptr;
   }
-  /// Whether times of launches say how fast a kernel is, so that BEAM may search by them.
+  /// Whether the times of launches measure the speed of a kernel, so that BEAM may use them.
   virtual bool isTimed() const { return false; }
-  /// Host address of device memory, where the host can read it in place; else null.
+  /// The host address of device memory that the host can read in place; else null.
   virtual void* hostView(void* /*memory*/) { return nullptr; }
 
   /// "cpu" -> "CPU", "CPU:0" -> "CPU", "gpu:1" -> "GPU:1".
   static std::string canonicalize(std::string_view name);
-  /// Opened on first use; throws Error(Device) that lists the names there are.
+  /// Opens a device at first use. Throws Error(Device) listing the existing names.
   static Device& get(std::string_view name);
-  /// DEV, or CPU=1, REF=1 ...; else CPU.
+  /// The device named by DEV, or by CPU=1, REF=1 ...; else CPU.
   static std::string defaultName();
   static void setDefaultName(std::string_view name);
   static std::vector<std::string> available();

@@ -1,19 +1,22 @@
-// The makers of devices: device.cpp knows a name and how to open it. A new device adds a line here and one
-// there.
+// The constructors of devices. device.cpp has a table of names and constructors. A new device adds a line in
+// both files.
+//
+//   std::shared_ptr<Device> d = makeCpuDevice("CPU:1");
 #pragma once
 #include "engine/runtime/device.h"
 
 namespace uopscope {
 
-/// Runs kernels on the machine's cores: LLVM in process, or the system's clang with CPU_LLVM=0.
+/// Runs kernels on the machine's cores, compiled by LLVM in process, or by the system's clang with
+/// CPU_LLVM=0.
 std::shared_ptr<Device> makeCpuDevice(std::string name);
-/// Interprets linear programs one operation at a time, checking every access: the oracle for other devices.
+/// Interprets linear programs one operation at a time and checks every access: the oracle for all devices.
 std::shared_ptr<Device> makeRefDevice(std::string name);
-/// Runs kernels by an OpenCL driver, which is opened with the first device.
+/// Runs kernels with an OpenCL driver, which the first device opens.
 std::shared_ptr<Device> makeOpenClDevice(std::string name);
-/// Runs kernels by CUDA's driver, which is opened with the first device.
+/// Runs kernels with CUDA's driver, which the first device opens.
 std::shared_ptr<Device> makeCudaDevice(std::string name);
-/// Compiles as CPU does and runs nothing: for measuring and for looking at code.
+/// Compiles as CPU does and runs nothing: for measuring compilation and reading code.
 std::shared_ptr<Device> makeNullDevice(std::string name);
 /// Holds files as memory and computes nothing (mapped_file.h).
 std::shared_ptr<Device> makeFileDevice(std::string name);

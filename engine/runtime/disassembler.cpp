@@ -1,4 +1,4 @@
-// Two walks over each function: the first collects targets of jumps, the second prints.
+// Walks twice over each function: first to collect the targets of jumps, then to print.
 #ifdef UOPSCOPE_HAVE_LLVM
 #include "engine/runtime/disassembler.h"
 

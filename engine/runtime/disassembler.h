@@ -1,4 +1,4 @@
-// Assembly text of an object file: function by function, with labels where jumps go.
+// The assembly text of an object file, function by function, with labels at targets of jumps.
 #pragma once
 #include "engine/runtime/device.h"
 
@@ -7,7 +7,8 @@
 
 namespace uopscope {
 
-/// Only where the engine was built with LLVM. `lines` receives where lines come from, if the object says.
+/// Available if the engine was built with LLVM. `lines` receives the source of lines, if the object has debug
+/// information.
 std::string disassembleObject(std::string_view object, const std::string& triple, const std::string& cpu,
                               const std::string& features, std::vector<AssemblyLine>* lines = nullptr);
 

@@ -1,4 +1,4 @@
-// Entries are files: a header with sizes and hashes, then the value. Times of last use are file times.
+// Entries are files: a header with sizes and hashes, then the value. The file time is the time of last use.
 #include "engine/runtime/disk_cache.h"
 
 #include "engine/base/context_var.h"
@@ -163,7 +163,7 @@ void DiskCache::makeRoom() {
     std::error_code gone;
     Entry e{it->last_write_time(gone), 0, it->path()};
     if (!gone) e.bytes = it->file_size(gone);
-    if (gone) continue; // another process was faster
+    if (gone) continue; // a different process deleted it first
     if (e.path.extension() == kUnfinished && e.used < anHourAgo) fs::remove(e.path, gone);
     if (e.path.extension() != kSuffix) continue;
     bytes_ += e.bytes;
@@ -171,7 +171,7 @@ void DiskCache::makeRoom() {
   }
   if (bytes_ <= maxBytes_) return;
   std::sort(entries.begin(), entries.end(), [](const Entry& a, const Entry& b) { return a.used < b.used; });
-  // A quarter is freed at once, so that a full cache is not scanned for every new entry.
+  // A quarter is freed at once, so a full cache is not scanned for every new entry.
   for (const Entry& e : entries) {
     if (bytes_ <= maxBytes_ / 4 * 3) break;
     std::error_code ignored;
@@ -221,7 +221,7 @@ void DiskCache::closeAll() {
 
 namespace {
 
-/// The note that the linker writes: a hash of the whole program or library.
+/// The linker's note with a hash of the whole program or library.
 std::string linkersBuildId(const dl_phdr_info& info) {
   for (int i = 0; i < info.dlpi_phnum; ++i) {
     const auto& segment = info.dlpi_phdr[i];
@@ -265,7 +265,7 @@ std::string findBuildIdentity() {
       },
       &search);
   if (!search.id.empty()) return search.id;
-  // Linked without the note: the file it came from, and when that was written.
+  // A program without the note is identified by its file and the time of the last change.
   Dl_info from{};
   struct stat info{};
   std::string file = dladdr(reinterpret_cast<void*>(&buildIdentity), &from) && from.dli_fname

@@ -1,12 +1,13 @@
-// A directory of things that are expensive to make again: compiled kernels, searched optimisations.
+// A cache directory for results that are expensive to compute: compiled kernels, searched Opts.
 //
 //   DiskCache cache("/home/me/.cache/uopscope/kernels", 512 << 20);
 //   if (auto code = cache.find(key)) load(*code); else cache.store(key, compile());
 //
-// A key is text that says everything the value depends on; it is hashed for the file's name. Several
-// processes may share a directory: entries appear whole (written aside, then renamed) and carry a checksum,
-// and one that is damaged counts as absent and is replaced. The directory is bounded: entries used longest
-// ago go first. Nothing here throws: a cache that cannot be read or written is an empty one.
+// A key is a text with everything that the value depends on; its hash names the file. Several processes may
+// share a directory. An entry appears as a whole (it is written under a different name, then renamed) and has
+// a checksum; a damaged entry counts as absent and is replaced. The size of the directory is bounded: entries
+// used longest ago are deleted first. No function throws: a cache that cannot be read or written behaves like
+// an empty one.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -23,14 +24,14 @@ public:
 
   std::optional<std::string> find(std::string_view key);
   void store(std::string_view key, std::string_view value);
-  /// Where the value of a key is or would be.
+  /// The path of the entry for a key, which need not exist.
   std::string pathOf(std::string_view key) const;
   const std::string& directory() const { return directory_; }
 
-  /// The cache of that name below XDG_CACHE_HOME/uopscope (or ~/.cache/uopscope), at most UOPSCOPE_CACHE_MB
-  /// large (512). Null with CCACHE=0 or where there is no home.
+  /// The cache of that name below XDG_CACHE_HOME/uopscope (or ~/.cache/uopscope), limited to
+  /// UOPSCOPE_CACHE_MB (512). Null with CCACHE=0, or if there is no home directory.
   static DiskCache* named(const std::string& name);
-  /// Opens named caches afresh, as after a change of the environment.
+  /// Closes named caches, so that they are opened again after a change of the environment.
   static void closeAll();
 
 private:
@@ -44,7 +45,7 @@ private:
   uint64_t written_ = 0;
 };
 
-/// Identifies this build of the engine: changes with every change of its code.
+/// Identifies this build of the engine; it changes with every change of the code.
 const std::string& buildIdentity();
 /// Identifies the processor and its instruction sets.
 const std::string& hostIdentity();

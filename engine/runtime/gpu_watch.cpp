@@ -1,5 +1,5 @@
-// Races by remembering, for every element, who wrote and who read it last; costs by gathering the
-// accesses of a warp's threads at the same instruction.
+// Finds races by recording, for every element, its last writer and its last readers. Computes costs from the
+// accesses that the threads of a warp make at the same instruction.
 #include "engine/runtime/gpu_watch.h"
 
 #include <fmt/format.h>
@@ -115,7 +115,7 @@ void GpuWatch::touched(const WatchedAccess& a) {
   requests_[{a.instruction, turn}].push_back({int64_t{a.memory}, a.first * m.elementBytes, bytes});
   bool global = m.space == WatchedSpace::Global;
   if (global && !a.isWrite) loadedBytes_ += static_cast<uint64_t>(bytes);
-  if (m.size <= 0) return; // its size is not known: bounds and races are not either
+  if (m.size <= 0) return; // without a size, neither bounds nor races can be checked
   auto [shadow, offset] = global ? shadows_[a.memory] : std::pair<Shadow, size_t>{};
   auto& cells = cellsOf(a.memory);
   Mark me{static_cast<uint32_t>(group_ * threadsPerGroup_ + thread_ + 1), phase_,

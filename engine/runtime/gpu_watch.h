@@ -1,16 +1,16 @@
-// Watches a kernel that the interpreter runs as a GPU would, thread by thread: who touched which element
-// since the last barrier, which one was never written, where barriers part; and counts the work of the
-// memory.
+// Watches a kernel that the interpreter runs thread by thread, as a GPU would. It finds races between two
+// barriers, reads of elements that were never written, and threads that wait at different barriers. It also
+// counts the cost of memory accesses.
 //
-//   GpuWatch watch(name, memories, instructions);
-//   watch.launchBegins(groups, threads, shadows);  watch.groupBegins(0);
-//   watch.touched({.instruction = 14, .memory = 2, .first = 5, .count = 1, .isWrite = true}, thread);
-//   watch.phaseEnds();            // all threads have come to a barrier
+//   GpuWatch watch(memories, instructions);
+//   watch.launchBegins(groups, threads, shadows);  watch.groupBegins(0);  watch.threadRuns(3);
+//   watch.touched({.instruction = 14, .memory = 2, .first = 5, .count = 1, .isWrite = true});
+//   watch.phaseEnds();            // all threads have reached a barrier
 //   watch.findings()              // {"race: thread (3,0,0) writes ...", ...}, each pair of instructions once
 //
-// Two accesses race where one writes, they are of different threads, and no barrier of their group stands
-// between them; threads of different groups have none. A write of the value that is there already changes
-// nothing and does not race with other writes. The same launch gives the same findings in the same order.
+// Two accesses race if one of them writes, they come from different threads, and no barrier of their group is
+// between them. Threads of different groups have no common barrier. A write that does not change the value
+// does not race with other writes. The same launch gives the same findings in the same order.
 #pragma once
 #include <array>
 #include <cstdint>
@@ -29,47 +29,47 @@ struct WatchedMemory {
   int64_t elementBytes = 4, size = 0;
   WatchedSpace space = WatchedSpace::Global;
 };
-/// An access of one thread to elements in a row.
+/// An access of one thread to consecutive elements.
 struct WatchedAccess {
   uint32_t instruction = 0, memory = 0;
   int64_t first = 0, count = 1; ///< elements
   bool isWrite = false;
-  uint64_t changed = ~uint64_t{0}; ///< by element: a write gave it another value
+  uint64_t changed = ~uint64_t{0}; ///< a bit per element: the write changed its value
 };
-/// What a load or store costs, summed over the warps that were looked at.
+/// The cost of a load or store, summed over all watched warps.
 struct AccessCost {
-  uint64_t requests = 0; ///< times that a warp executed it
-  uint64_t sectors = 0;  ///< of 32 bytes that these touched
-  uint64_t passes = 0;   ///< of shared memory: words that one bank had to give, the most of all banks
-  uint64_t bytes = 0;    ///< asked for by all threads
+  uint64_t requests = 0; ///< number of executions by a warp
+  uint64_t sectors = 0;  ///< sectors of 32 bytes that these accessed
+  uint64_t passes = 0;   ///< for shared memory: words served by the busiest bank
+  uint64_t bytes = 0;    ///< requested by all threads
 };
 
 class GpuWatch {
 public:
   static constexpr int64_t kWarp = 32, kSector = 32, kBanks = 32;
   using Shadow =
-      std::vector<bool>*; ///< which bytes of a buffer were ever written; null: all count as written
+      std::vector<bool>*; ///< per byte of a buffer, whether it was ever written; null: all count as written
 
-  /// `instructions` by number, as findings name them.
+  /// Findings name instructions by the texts in `instructions`.
   GpuWatch(std::vector<WatchedMemory> memories, std::vector<std::string> instructions);
 
-  /// `shadows` by number of the memory; offsets of the buffers in them are bytes.
+  /// `shadows` has an entry per memory: the shadow of its buffer, and the byte offset in it.
   void launchBegins(std::span<const int64_t> groups, std::span<const int64_t> threads,
                     std::vector<std::pair<Shadow, size_t>> shadows);
   void groupBegins(int64_t group);
   void threadRuns(int64_t thread) { thread_ = thread; }
-  /// All threads of a warp came to a barrier or their end.
+  /// Called when all threads of a warp have reached a barrier or their end.
   void warpEnds();
   void phaseEnds() { ++phase_; }
   void touched(const WatchedAccess& a);
-  /// Two threads of a group that wait at different places; numbers of instructions.
+  /// Called when two threads of a group wait at different instructions.
   void parted(int64_t a, uint32_t atA, int64_t b, uint32_t atB);
 
   const std::vector<std::string>& findings() const { return findings_; }
-  /// Findings of one launch are not those of the next.
+  /// Drops the findings before the next launch.
   void forgetFindings();
   const std::map<uint32_t, AccessCost>& costs() const { return costs_; }
-  /// Bytes loaded from global memory, and of these the different ones.
+  /// The bytes loaded from global memory, and the number of different bytes among them.
   std::pair<uint64_t, uint64_t> loaded() const { return {loadedBytes_, differentBytes_}; }
   /// "thread (3,0,0) of group (1,0,0)".
   std::string who(int64_t group, int64_t thread) const;
@@ -77,7 +77,7 @@ public:
   const std::string& instruction(uint32_t number) const { return instructions_[number]; }
 
 private:
-  /// One access as an element remembers it; thread 0 is nobody.
+  /// One recorded access to an element; thread 0 means none.
   struct Mark {
     uint32_t thread = 0; ///< its number in the launch, from 1
     uint16_t phase = 0, instruction = 0;
@@ -97,13 +97,14 @@ private:
   int64_t threadsPerGroup_ = 1, group_ = 0, thread_ = 0;
   uint16_t phase_ = 0;
   std::vector<std::pair<Shadow, size_t>> shadows_;
-  std::vector<std::vector<Cell>> cells_; ///< by memory, made when first touched
+  std::vector<std::vector<Cell>> cells_; ///< by memory, made at first access
   std::vector<std::vector<uint32_t>>
-      ownWritten_; ///< by memory, thread and element: the group it was written in, from 1
+      ownWritten_; ///< by memory, thread and element: the group that wrote it, from 1
   std::vector<std::string> findings_;
   std::set<std::tuple<uint32_t, uint32_t, std::string>> known_;
   std::map<uint32_t, AccessCost> costs_;
-  /// Of the warp that runs: (instruction, how often its thread executed it before) -> (memory, byte, bytes).
+  /// For the current warp: (instruction, number of earlier executions by the thread) -> (memory, byte,
+  /// bytes).
   std::map<std::pair<uint32_t, uint32_t>, std::vector<std::array<int64_t, 3>>> requests_;
   std::map<std::pair<uint32_t, int64_t>, uint32_t> executed_; ///< by instruction and thread
   uint64_t loadedBytes_ = 0, differentBytes_ = 0;

@@ -1,10 +1,11 @@
-// Kernels that were lowered and compiled. Two tables: by the node asked for, which costs nothing, and by the
-// content of the kernel, so that the same kernel of another schedule is found too. Settings that change what
-// is made of a kernel are part of both keys. Both compare content: an equal hash is no equal kernel.
+// The cache of lowered and compiled kernels. It has two tables. The table by node costs nothing to look up.
+// The table by the content of the kernel also finds the same kernel of a different schedule. Settings that
+// influence lowering are part of both keys. Both tables compare contents, since kernels with equal hashes may
+// differ.
 //
-// Kernels of one schedule are made side by side: each by one thread, in pools of their own, told to an
-// observer of their own. What is printed and recorded does not depend on the number of threads: texts are
-// kept until the kernel first runs, and observers are joined in the order of the schedule.
+// The kernels of one schedule are made in parallel: each by one thread, in pools of its own, with an observer
+// of its own. Prints and records do not depend on the number of threads: texts are kept until the kernel
+// first runs, and observers are joined in the order of the schedule.
 #include "engine/runtime/kernel_cache.h"
 
 #include "engine/base/context_var.h"
@@ -49,9 +50,10 @@ CompiledKernel lowerAndRender(UOp ast, const Device& device, std::string& report
   PoolScope pool(*k.pool);
   Observer* observer = Observer::current();
   if (observer) {
-    // The linear program is in the trace even where it does not render or compile.
+    // Recorded first, so that a trace has the linear program even if rendering or compiling fails.
     observer->onArtifact({"name", k.name});
-    // A program is named by the pool of its first node: one that outlives the graphs of all passes.
+    // Observers identify a program by the pool of its first node, so that node is copied to a pool that
+    // stays.
     std::vector<UOp> program = k.uops;
     made.told = std::make_shared<Pool>();
     if (!program.empty()) program.front() = made.told->import(program.front());
@@ -63,7 +65,7 @@ CompiledKernel lowerAndRender(UOp ast, const Device& device, std::string& report
   if (vars::debug >= 5) report += k.sink.str() + '\n';
   if (vars::debug >= 6) report += programText(k.uops);
   const bool tracesLines =
-      observer && observer->wantsRewrites(); // lines lead to nodes, which others do not keep
+      observer && observer->wantsRewrites(); // lines refer to nodes, which only such an observer records
   std::vector<TextLine> known;
   {
     ObservedPhase phase("render");
@@ -72,7 +74,7 @@ CompiledKernel lowerAndRender(UOp ast, const Device& device, std::string& report
   if (vars::debug >= 4) report += made.source + '\n';
   bool isIr = made.source.starts_with("define ");
   if (observer) {
-    if (isIr) { // people read C
+    if (isIr) { // readers get C as well
       std::vector<TextLine> linesOfC;
       std::string c =
           CRenderer(device.renderer().target()).renderWithLines(k, tracesLines ? &linesOfC : nullptr);
@@ -86,13 +88,13 @@ CompiledKernel lowerAndRender(UOp ast, const Device& device, std::string& report
 
 namespace {
 
-/// A node asked for: ids of a pool are given once, serials of pools too.
+/// The key of a node. Ids are unique in a pool, and serial numbers of pools are unique in the process.
 struct NodeKey {
   uint64_t pool, id, settings;
   const Device* device;
   bool operator==(const NodeKey&) const = default;
 };
-/// A kernel by what it is (contentOf).
+/// The key of a kernel's content (contentOf).
 struct ContentKey {
   std::vector<uint64_t> words;
   uint64_t settings;
@@ -110,7 +112,7 @@ struct KeyHash {
   }
 };
 
-/// Values of all that changes what is made of a kernel.
+/// The values of all settings that influence the lowering of a kernel.
 struct Settings {
   std::array<int64_t, 13> values;
   uint64_t rules;
@@ -126,9 +128,9 @@ Settings settingsNow() {
 struct Entry {
   std::shared_ptr<CompiledKernel> kernel = std::make_shared<CompiledKernel>(); ///< captured runs hold it too
   std::string report; ///< the text that DEBUG asks for
-  bool ran = false;   ///< asked for by a run: the report is printed
-  uint64_t used = 0;  ///< when it was last asked for
-  /// About what it takes: the pools, and machine code by the length of its text.
+  bool ran = false;   ///< a run has used it, so its report has been printed
+  uint64_t used = 0;  ///< time of the last use
+  /// Estimates its memory: the pools, and machine code by the length of its text.
   size_t bytes() const {
     constexpr size_t kLoaded = 32 << 10; // pages of code and the tables of the JIT
     auto of = [](const std::shared_ptr<Pool>& pool) { return pool ? pool->bytes() : 0; };
@@ -139,18 +141,18 @@ struct Cache {
   std::mutex mutex;
   std::unordered_map<NodeKey, Entry*, KeyHash> byNode;
   std::unordered_map<ContentKey, std::unique_ptr<Entry>, KeyHash> byContent;
-  std::map<Settings, uint64_t> settings; ///< numbers of those met, never given twice
+  std::map<Settings, uint64_t> settings; ///< a number for each set of settings met; numbers are never reused
   std::pair<Settings, uint64_t> lastSettings{};
   uint64_t settingsMet = 0;
   KernelCacheStats stats;
   size_t limit = 8192, bytes = 0;
   uint64_t now = 0;
-  /// Graphs of kernels that are made, which the thread of a recorder may still read.
+  /// Graphs of finished kernels, which the thread of a recorder may still read.
   std::vector<std::shared_ptr<Pool>> workings;
   size_t workingBytes = 0;
 
   uint64_t settingsNumber() {
-    constexpr size_t kMaxKept = 1024; // rules of a script that come and go
+    constexpr size_t kMaxKept = 1024; // a script may add and remove rules many times
     Settings wanted = settingsNow();
     if (settingsMet && wanted == lastSettings.first) return lastSettings.second;
     if (settings.size() >= kMaxKept) settings.clear();
@@ -165,14 +167,15 @@ Cache& cache() {
 }
 constexpr size_t kMaxNodes = 1 << 16;
 constexpr size_t kMaxBytes = 192 << 20;
-constexpr size_t kMaxWorkingBytes = 16 << 20; ///< then the recorder is waited for, and they go
+constexpr size_t kMaxWorkingBytes = 16 << 20; ///< with more, waits for the recorder and drops them
 
 void letWorkingsGo(Cache& c) {
-  c.workings.clear(); // a pool that dies tells the observer, which finishes with it first
+  c.workings.clear(); // a dying pool notifies the observer, which finishes reading it
   c.workingBytes = 0;
 }
 
-/// Drops the half of the kernels that was used longest ago where there are too many. Who runs one holds it.
+/// Drops the half of the kernels used longest ago if there are too many. A running kernel is held by its
+/// caller.
 void makeRoom(Cache& c) {
   if (c.byContent.size() <= c.limit && c.bytes <= kMaxBytes) return;
   if (c.byContent.empty()) return;
@@ -194,7 +197,7 @@ uint64_t kernelSettingsNumber() {
 
 namespace {
 
-/// Instructions of lines of assembly: those of the lines of the source they were compiled from.
+/// The instructions of lines of assembly: those of the source lines they were compiled from.
 std::vector<TextLine> throughSource(const std::vector<AssemblyLine>& assembly,
                                     const std::vector<TextLine>& source) {
   std::vector<TextLine> out;
@@ -243,8 +246,8 @@ std::unique_ptr<Entry> makeKernel(const ScheduleItem& item, Device& device) {
   return entry;
 }
 
-/// Keeps of a compiled kernel the parts that a launch needs, in a small pool. Gives back the one with its
-/// graphs and linear program.
+/// Moves the parts of a kernel that a launch needs to a small pool. Returns the old pool, which has the
+/// graphs and the linear program.
 std::shared_ptr<Pool> keepLaunchOnly(LoweredKernel& k) {
   auto small = std::make_shared<Pool>();
   PoolScope scope(*small);
@@ -261,13 +264,13 @@ std::shared_ptr<Pool> keepLaunchOnly(LoweredKernel& k) {
   return std::exchange(k.pool, std::move(small));
 }
 
-/// A kernel that is to be made.
+/// A kernel that must be made.
 struct Missing {
   const ScheduleItem* item;
   Device* device;
   ContentKey byContent;
   std::unique_ptr<Entry> made;
-  std::shared_ptr<Pool> workings; ///< where there is an observer
+  std::shared_ptr<Pool> workings; ///< only with an observer
   std::exception_ptr failure;
 };
 
@@ -282,8 +285,8 @@ void makeAll(std::vector<Missing>& missing) {
     }
   };
   auto threads = std::min<size_t>(missing.size(), static_cast<size_t>(loweringThreads()));
-  if (userRulesVersion()) threads = 1; // rules of a script run on the script's thread
-  for (const Missing& m : missing)     // kernels that are timed want the machine for themselves
+  if (userRulesVersion()) threads = 1; // rules of a script run on the thread of the script
+  for (const Missing& m : missing)     // timing needs an otherwise idle machine
     if (m.device->renderer().target().preMatcher || wantsSearch(m.item->ast, *m.device)) threads = 1;
   std::vector<std::unique_ptr<Observer>> observers(missing.size());
   Observer* observer = Observer::current();
@@ -314,8 +317,8 @@ Entry* find(Cache& c, const NodeKey& byNode) {
   return it == c.byNode.end() ? nullptr : it->second;
 }
 
-/// The device that makes kernels for all of its kind: CPU for CPU:1, CPU:2 ... What follows the colon of
-/// NULL:CUDA is a language, not a number.
+/// The device that makes the kernels of all devices of a kind: CPU for CPU:1, CPU:2 ... In NULL:CUDA, the
+/// part behind the colon is a language.
 Device& makerFor(Device& device) {
   const std::string& name = device.name();
   size_t colon = name.find(':');
@@ -344,7 +347,7 @@ void prepareKernels(std::span<const ScheduleItem> items, std::span<Device* const
     ContentKey byContent{contentOf(items[i].ast), settings, device};
     wanted.emplace_back(byNode, byContent);
     auto kept = c.byContent.find(byContent);
-    if (kept != c.byContent.end()) kept->second->used = ++c.now; // no room is made at its cost
+    if (kept != c.byContent.end()) kept->second->used = ++c.now; // protects it from eviction
     bool known =
         kept != c.byContent.end() || std::any_of(missing.begin(), missing.end(),
                                                  [&](const Missing& m) { return m.byContent == byContent; });
@@ -369,7 +372,7 @@ void prepareKernels(std::span<const ScheduleItem> items, std::span<Device* const
     }
   }
   if (c.workingBytes > kMaxWorkingBytes) letWorkingsGo(c);
-  if (c.byNode.size() >= kMaxNodes) c.byNode.clear(); // nodes of schedules long gone
+  if (c.byNode.size() >= kMaxNodes) c.byNode.clear(); // nodes of old schedules
   for (auto& [byNode, byContent] : wanted)
     if (auto it = c.byContent.find(byContent); it != c.byContent.end()) c.byNode[byNode] = it->second.get();
   if (failure) std::rethrow_exception(failure);

@@ -1,7 +1,7 @@
-// Kernels that were lowered and compiled, by the node asked for and by content (kernel_cache.cpp).
+// The cache of lowered and compiled kernels, by node and by content (kernel_cache.cpp).
 //
 //   auto kernel = getKernel(item, Device::get("CPU"));      // made now, or found
-//   kernel->lowered.name, kernel->source
+//   kernel->lowered.name, kernel->source                    // from the cache if it was made before
 #pragma once
 #include "engine/runtime/device.h"
 #include "engine/schedule/schedule.h"
@@ -12,35 +12,36 @@
 
 namespace uopscope {
 
-/// The kernel of an item as lowered for a device, from the cache where it was lowered before.
+/// A kernel lowered and compiled for a device.
 struct CompiledKernel : std::enable_shared_from_this<CompiledKernel> {
   LoweredKernel lowered;
   std::string source;
-  std::shared_ptr<Program> program; ///< null on NULL
-  /// Of the first node of the program that an observer was told of: launches name the kernel by it. Null without one.
+  std::shared_ptr<Program> program; ///< null for NULL
+  /// The pool of the node that identifies the program to an observer, which launches refer to. Null without
+  /// an observer.
   std::shared_ptr<Pool> told;
   const Pool* identity() const { return told ? told.get() : lowered.pool.get(); }
 };
 std::shared_ptr<const CompiledKernel> getKernel(const ScheduleItem& item, Device& device);
-/// Makes every kernel among the items that is not in the cache yet, on UOPSCOPE_THREADS threads; devices[i]
-/// is where items[i] runs. All are tried; then the first failure, in order of the items, is thrown.
+/// Makes the kernels of all items that the cache does not have, on UOPSCOPE_THREADS threads. devices[i] runs
+/// items[i]. All kernels are tried before the first failure, in order of items, is thrown.
 void prepareKernels(std::span<const ScheduleItem> items, std::span<Device* const> devices);
-/// From the cache alone, null where it is not there. Prints the texts that DEBUG asks for when a kernel first
+/// A kernel of the cache; null if it is not there. Prints the texts that DEBUG asks for when the kernel first
 /// runs.
 std::shared_ptr<const CompiledKernel> findKernel(const ScheduleItem& item, Device& device, bool& firstRun);
-/// UOPSCOPE_THREADS, or as many as there are cores.
+/// UOPSCOPE_THREADS, or the number of cores.
 int loweringThreads();
-/// Drops every compiled kernel; the observer is told of the pools that go.
+/// Drops every compiled kernel. The observer is notified of the dying pools.
 void clearKernelCache();
-/// How often getKernel found a kernel, how often it lowered one, and how many are kept.
+/// The number of kernels found by getKernel, of kernels lowered by it, and of kernels in the cache.
 struct KernelCacheStats {
   uint64_t hits = 0, misses = 0;
   size_t kernels = 0;
 };
 KernelCacheStats kernelCacheStats();
-/// The number of the settings and user rules that kernels are made with now: another number where they differ.
+/// The number of the present settings and user rules: different numbers mean different settings.
 uint64_t kernelSettingsNumber();
-/// Above so many kernels those used longest ago go; returns the limit there was.
+/// Sets the number of kernels above which those used longest ago are dropped; returns the previous limit.
 size_t limitKernelCache(size_t kernels);
 
 } // namespace uopscope

@@ -1,5 +1,8 @@
-// Compiled code of one CPU kernel, wherever it came from: the LLVM in process or a shared library made by
-// clang. Whatever the kernel's own parameters, the loader calls one entry: entry(buffers, vars, core).
+// Compiled code of one CPU kernel, from LLVM in process or from a shared library made by clang. The loader
+// calls every kernel through the same entry, whatever its parameters: entry(buffers, vars, core).
+//
+//   auto code = makeClangCompiler()->compile("E_4", signature, source);
+//   code->entry()(buffers, vars, 0);
 #pragma once
 #include "engine/runtime/device.h"
 
@@ -17,13 +20,13 @@ public:
   virtual ~KernelCode() = default;
   virtual Entry entry() const = 0;
   virtual std::string assembly() const { return {}; }
-  /// And, for lines of it, the line of the source they were compiled from, where known.
+  /// The same, with the source line of each line, if known.
   virtual std::string assemblyWithLines(std::vector<AssemblyLine>& /*lines*/) const { return assembly(); }
   virtual std::string ir() const { return {}; }
 };
 
-/// Makes KernelCode from a renderer's text, on any number of threads at once; machine code is kept on disk
-/// (disk_cache.h) from one run to the next. Throws Error(Compile) with the compiler's message and the source.
+/// Makes KernelCode from a renderer's text; any number of threads may call it at once. Machine code is kept
+/// on disk between runs (disk_cache.h). Throws Error(Compile) with the compiler's message and the source.
 class KernelCompiler {
 public:
   virtual ~KernelCompiler() = default;
@@ -31,9 +34,9 @@ public:
                                               const std::string& source) = 0;
 };
 
-/// The system's clang as a child process, and dlopen.
+/// The system's clang as a child process; the result is loaded with dlopen.
 std::unique_ptr<KernelCompiler> makeClangCompiler();
-/// LLVM in process. Null where the engine was built without it.
+/// LLVM in process. Null if the engine was built without it.
 std::unique_ptr<KernelCompiler> makeLlvmCompiler();
 
 } // namespace uopscope

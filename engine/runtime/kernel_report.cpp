@@ -1,4 +1,4 @@
-// Text about kernels and launches.
+// Writes texts about kernels and launches.
 #include "engine/runtime/kernel_report.h"
 
 #include "engine/base/error.h"

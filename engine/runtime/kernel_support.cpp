@@ -1,4 +1,4 @@
-// The addresses of the functions compiled kernels may call.
+// The addresses of the functions that compiled kernels may call.
 #include "engine/runtime/kernel_support.h"
 
 #include "engine/render/llvm_renderer.h"
@@ -33,7 +33,7 @@ uint8_t toE5M2(float v) {
 }
 
 #if defined(__x86_64__)
-// A half is passed in a vector register, as float is: the low 16 bits of one.
+// A half is passed like a float, in the low 16 bits of a vector register.
 float asRegister(uint16_t half) {
   return std::bit_cast<float>(uint32_t{half});
 }

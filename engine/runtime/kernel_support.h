@@ -1,4 +1,6 @@
-// Functions that compiled kernels call where neither the processor nor libm has the operation.
+// Functions that compiled kernels call if neither the processor nor libm has the operation.
+//
+//   for (const SupportFunction& f : supportFunctions()) ...      // a name and an address for the loader
 #pragma once
 #include <span>
 #include <utility>
@@ -9,8 +11,8 @@ struct SupportFunction {
   const char* name;
   void* address;
 };
-/// What render/llvm_renderer.h names, and the conversions of half that LLVM calls where the processor has
-/// none.
+/// The functions named in render/llvm_renderer.h, and the conversions of half that LLVM calls if the
+/// processor has none.
 std::span<const SupportFunction> supportFunctions();
 
 } // namespace uopscope

@@ -1,11 +1,11 @@
-// Launches given to a device as one: a captured function's kernels become a graph of the driver, and a replay
-// costs one call instead of one for each kernel.
+// Launches given to a device together. The kernels of a captured function become a graph of the driver, so
+// that a replay costs one call instead of one call per kernel.
 //
 //   auto batch = device.makeBatch(launches);        // null: the device takes launches one by one
 //   batch->change(3, launches[3]);                  // new addresses or variables of the fourth launch
 //   batch->launch();
 //
-// Launches of a batch run in the order they were given in. A program lives as long as a batch with it.
+// The launches of a batch run in the given order. A program must live as long as a batch that contains it.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -15,7 +15,7 @@ namespace uopscope {
 
 class Program;
 
-/// Arguments as Program::launch takes them; the spans are read before the call they are given to returns.
+/// Arguments of Program::launch. The spans are read before the call that receives them returns.
 struct BatchedLaunch {
   Program* program;
   std::span<void* const> memory;
@@ -26,7 +26,7 @@ class LaunchBatch {
 public:
   virtual ~LaunchBatch() = default;
   virtual void change(size_t number, const BatchedLaunch& launch) = 0;
-  /// Not waited for. Throws Error(Runtime) with the driver's words.
+  /// Launches all and does not wait. Throws Error(Runtime) with the driver's message.
   virtual void launch() = 0;
 };
 

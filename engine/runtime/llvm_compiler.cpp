@@ -1,5 +1,5 @@
-// LLVM in process: IR text in, machine code for this machine out, through ORC. Each kernel is a library of
-// its own in the JIT and goes when its last user does.
+// LLVM in process: turns IR text into machine code for this machine, with ORC. Each kernel is a library of
+// its own in the JIT and is removed with its last user.
 #include "engine/runtime/kernel_code.h"
 
 #ifndef UOPSCOPE_HAVE_LLVM
@@ -46,8 +46,8 @@ namespace uopscope {
 
 namespace {
 
-/// State that all kernels share. The JIT may be used by several threads, a TargetMachine by one at a time:
-/// each compilation borrows one.
+/// State that all kernels share. Several threads may use the JIT. A TargetMachine serves one thread at a
+/// time, so each compilation borrows one.
 class Llvm {
 public:
   Llvm() {
@@ -81,7 +81,7 @@ public:
     if (error) throw Error(ErrorKind::Compile, "LLVM: " + llvm::toString(std::move(error)));
   }
 
-  /// A TargetMachine for one compilation at a time; goes back to those of its processor that nobody uses.
+  /// A TargetMachine for one compilation. It then returns to the idle ones of its processor.
   class Machine {
   public:
     Machine(Llvm& llvm, const Processor& cpu) : llvm_(llvm), cpu_(cpu) {
@@ -131,7 +131,7 @@ public:
     return std::string(object.begin(), object.end());
   }
 
-  /// Loaded code: a library of the JIT.
+  /// Loads code as a library of the JIT.
   std::pair<llvm::orc::JITDylib*, KernelCode::Entry> load(const std::string& object) {
     auto& library = orThrow(jit_->createJITDylib(fmt::format("kernel{}", ++libraries_)));
     try {
@@ -152,14 +152,14 @@ public:
     return disassembleObject(object, triple_, cpu.name, cpu.features, lines);
   }
 
-  /// Everything machine code depends on but the text it is made from.
+  /// Everything that machine code depends on besides the text.
   std::string identity(const Processor& cpu) const {
     return fmt::format("LLVM {} {} {} {} {}\n{}\n", LLVM_VERSION_STRING, triple_, cpu.name, cpu.lanes,
                        cpu.features, buildIdentity());
   }
 
 private:
-  std::mutex mutex_; ///< of idle_
+  std::mutex mutex_; ///< guards idle_
   std::string triple_;
   std::map<const Processor*, std::vector<std::unique_ptr<llvm::TargetMachine>>> idle_;
   std::unique_ptr<llvm::orc::LLJIT> jit_;
@@ -167,7 +167,7 @@ private:
   std::atomic<uint64_t> libraries_{0};
 };
 
-/// The one form in which kernels are called.
+/// The text of a function with the fixed signature of entries that calls the kernel.
 std::string entryText(const std::string& function, const KernelSignature& signature) {
   std::string body, arguments;
   auto add = [&](const std::string& argument) { arguments += (arguments.empty() ? "" : ", ") + argument; };

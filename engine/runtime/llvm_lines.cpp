@@ -1,4 +1,4 @@
-// Blocks and instructions of a parsed function have the order of its text, so lines are counted along.
+// Blocks and instructions of a parsed function are in the order of its text, so one walk counts the lines.
 #ifdef UOPSCOPE_HAVE_LLVM
 #include "engine/runtime/llvm_lines.h"
 
@@ -17,7 +17,7 @@
 namespace uopscope {
 
 namespace {
-/// Lines of the text that hold an instruction of the function.
+/// The numbers of the lines that contain an instruction of the function.
 std::vector<unsigned> instructionLines(const std::string& function, const std::string& text) {
   std::vector<unsigned> out;
   std::istringstream in(text);

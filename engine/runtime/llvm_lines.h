@@ -1,5 +1,5 @@
-// Debug information for IR that was written as text: each instruction gets the line it stands on, so that
-// machine code can be led back to it. Code is the same with and without.
+// Debug information for IR text: each instruction gets the number of its line, so that machine code can be
+// traced back to the line. The machine code is the same with and without it.
 //
 //   attachLines(*module, "E_4", text);
 #pragma once
@@ -11,7 +11,8 @@ class Module;
 
 namespace uopscope {
 
-/// The module was parsed from `text`: one instruction on a line. Does nothing where that is not so.
+/// The module was parsed from `text`, with one instruction per line. Does nothing if the text is not of this
+/// form.
 void attachLines(llvm::Module& module, const std::string& function, const std::string& text);
 
 } // namespace uopscope

@@ -78,7 +78,7 @@ void optimise(llvm::Module& module, llvm::TargetMachine& machine, const Processo
     f.addFnAttr("target-features", cpu.features);
     f.addFnAttr("prefer-vector-width", cpu.lanes == 16 ? "512" : "256");
     if (f.getName() == function) {
-      // A function of its own, so that its listing is the kernel and its buffers stay noalias.
+      // The kernel stays a function of its own, so that it has a listing and its buffers stay noalias.
       f.setLinkage(llvm::GlobalValue::InternalLinkage);
       f.addFnAttr(llvm::Attribute::NoInline);
     }
@@ -89,7 +89,7 @@ void optimise(llvm::Module& module, llvm::TargetMachine& machine, const Processo
   llvm::ModuleAnalysisManager modules;
   llvm::PipelineTuningOptions tuning;
   tuning.LoopVectorization = tuning.LoopInterleaving = tuning.LoopUnrolling = true;
-  // Not across straight lines: LLVM 19 makes wrong code of sums of comparisons there.
+  // SLP vectorisation is off: LLVM 19 miscompiles sums of comparisons with it.
   tuning.SLPVectorization = false;
   llvm::PassInstrumentationCallbacks callbacks;
   llvm::PassBuilder builder(&machine, tuning, std::nullopt, listener ? &callbacks : nullptr);

@@ -1,4 +1,4 @@
-// Mapping files, and the device that stands for them: it holds and copies bytes and runs nothing.
+// Maps files, and defines the device for them, which holds and copies bytes and runs nothing.
 #include "engine/runtime/mapped_file.h"
 
 #include "engine/base/error.h"

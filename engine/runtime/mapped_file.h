@@ -1,11 +1,11 @@
-// Files as memory of buffers: a tensor on "DISK:/path" reads the file where the system maps it, so nothing is
-// read before it is used and nothing is held twice.
+// Files as memory of buffers. A tensor on "DISK:/path" uses the pages that the system maps, so nothing is
+// read before it is used, and nothing is stored twice.
 //
 //   std::shared_ptr<Buffer> b = mapFile("/data/model.safetensors");    // uint8, as long as the file
 //   std::shared_ptr<Buffer> out = createFile("/tmp/out.bin", 64);      // writes go to the file
 //
-// A file that another program shortens while it is mapped takes the pages away: as with every mapping, the
-// process ends when it reads them.
+// If a different program shortens a mapped file, its pages disappear. As with every mapping, the process ends
+// when it reads them.
 #pragma once
 #include "engine/runtime/buffer.h"
 #include "engine/runtime/device.h"
@@ -16,7 +16,7 @@
 
 namespace uopscope {
 
-/// Whether a canonical device name stands for a file.
+/// Whether a canonical device name means a file.
 inline bool isFileDevice(std::string_view device) {
   return device.starts_with("DISK:");
 }
@@ -25,10 +25,10 @@ inline std::string filePath(std::string_view device) {
   return std::string(device.substr(5));
 }
 
-/// The bytes of a file; writing into them changes this process's view alone. Throws Error(File) where it
-/// cannot be read or is no regular file.
+/// The bytes of a file. Writing to them does not change the file. Throws Error(File) if it cannot be read or
+/// is no regular file.
 std::shared_ptr<Buffer> mapFile(const std::string& path);
-/// Makes a file, or takes one that is there, at least so many bytes long; writes go to it.
+/// Opens or creates a file of at least this size. Writing to the buffer changes the file.
 std::shared_ptr<Buffer> createFile(const std::string& path, int64_t bytes);
 
 } // namespace uopscope

@@ -1,6 +1,6 @@
-// NULL: kernels are lowered and rendered as for CPU, and never run; memory is an address that nobody follows.
-// NULL:CUDA, NULL:METAL, NULL:CL and NULL:WGSL do the same in the languages of GPUs; with CUDA_ARCH=sm_90
-// NULL:CUDA compiles as well, so that registers and machine code can be read without a GPU.
+// NULL: kernels are lowered and rendered as for CPU, and never run; its memory is an address without
+// contents. NULL:CUDA, NULL:METAL, NULL:CL and NULL:WGSL do the same in the languages of GPUs. With
+// CUDA_ARCH=sm_90, NULL:CUDA also compiles, so that registers and machine code can be read without a GPU.
 #include "engine/render/c_renderer.h"
 #include "engine/render/gpu_text.h"
 #include "engine/runtime/cuda_compiler.h"
@@ -34,7 +34,7 @@ private:
     return std::make_unique<CRenderer>(t);
   }
   std::unique_ptr<Renderer> renderer_;
-  std::string architecture_; ///< of CUDA_ARCH; empty: kernels are rendered only
+  std::string architecture_; ///< the value of CUDA_ARCH; empty: kernels are not compiled
 };
 
 } // namespace

@@ -1,4 +1,4 @@
-// Opening the loader of OpenCL drivers (libOpenCL.so.1), the names of its errors, the devices it knows.
+// Opens the loader of OpenCL drivers (libOpenCL.so.1), names its errors, and lists its devices.
 #include "engine/runtime/opencl_api.h"
 
 #include "engine/base/error.h"
@@ -71,7 +71,7 @@ std::vector<Object> devicesOf(const std::vector<Object>& platforms, Bits kind) {
   std::vector<Object> all;
   for (Object platform : platforms) {
     UInt n = 0;
-    if (api().getDeviceIds(platform, kind, 0, nullptr, &n) != 0 || n == 0) continue; // none of this kind
+    if (api().getDeviceIds(platform, kind, 0, nullptr, &n) != 0 || n == 0) continue; // no such device
     std::vector<Object> some(n);
     check(api().getDeviceIds(platform, kind, n, some.data(), nullptr), "clGetDeviceIDs", "OpenCL");
     all.insert(all.end(), some.begin(), some.end());

@@ -1,9 +1,9 @@
-// The functions of OpenCL that the device calls, opened at run time: nothing is linked, so a machine without
-// a driver runs the same binary. Types are those of the C interface (3.0), whose numbers never change.
+// The functions of OpenCL that the device calls. They are looked up at run time and nothing is linked, so one
+// binary runs with and without a driver. Types are those of the C interface (3.0), whose numbers never
+// change.
 //
-//   const opencl::Api& cl = opencl::api();                       // throws Error(Device): says what to
-//   install opencl::check(cl.finish(queue), "clFinish", "device CL");    // throws Error(Runtime) with the
-//   code's name
+//   const opencl::Api& cl = opencl::api();                    // throws Error(Device) that names the package
+//   opencl::check(cl.finish(queue), "clFinish", "device CL"); // throws Error(Runtime) naming the error
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -13,7 +13,7 @@
 
 namespace uopscope::opencl {
 
-/// cl_platform_id, cl_device_id, cl_context, cl_mem ...: pointers that only the driver follows.
+/// cl_platform_id, cl_device_id, cl_context, cl_mem ...: pointers for the driver alone.
 using Object = void*;
 using Int = int32_t;
 using UInt = uint32_t;
@@ -60,16 +60,15 @@ constexpr Bits kDeviceTypeGpu = 4, kDeviceTypeAll = 0xFFFFFFFF, kQueueProfilingE
                kFpCorrectlyRoundedDivideSqrt = 128;
 constexpr Int kPlatformNotFound = -1001;
 
-/// Opened when first asked for. Throws Error(Device) where there is no library.
+/// The library, opened at first use. Throws Error(Device) if there is none.
 const Api& api();
 /// "CL_OUT_OF_RESOURCES (-5)".
 std::string statusName(Int status);
 /// Throws Error(Runtime): "kernel E_4 on CL: clFinish: CL_OUT_OF_RESOURCES (-5)".
 void check(Int status, const char* call, const std::string& where);
-/// The GPUs of all platforms, or all devices where no platform has a GPU. Throws Error(Device) where there is
-/// none.
+/// The GPUs of all platforms; all devices if there is no GPU. Throws Error(Device) if there is no device.
 const std::vector<Object>& devices();
-/// What clGetDeviceInfo says, as text and as numbers.
+/// The answer of clGetDeviceInfo, as text and as a number.
 std::string deviceText(Object device, UInt what);
 template <typename T>
 T deviceValue(Object device, UInt what) {
@@ -78,7 +77,7 @@ T deviceValue(Object device, UInt what) {
   return value;
 }
 
-/// An object and how it is given back.
+/// An object with the function that releases it.
 using Handle = std::unique_ptr<void, Int (*)(Object)>;
 inline Handle noHandle() {
   return {nullptr, nullptr};

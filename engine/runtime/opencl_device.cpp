@@ -1,5 +1,5 @@
-// CL: any device that an OpenCL driver finds. CL:1 is the second one; each has a context and a queue of its
-// own.
+// CL: any device that an OpenCL driver finds. CL:1 is the second device. Each device has a context and a
+// queue of its own.
 #include "engine/base/error.h"
 #include "engine/render/gpu_text.h"
 #include "engine/runtime/allocator.h"

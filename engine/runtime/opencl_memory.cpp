@@ -10,7 +10,7 @@
 namespace uopscope::opencl {
 
 namespace {
-constexpr size_t kPage = 4096; ///< between blocks, so that an index out of bounds is in none
+constexpr size_t kPage = 4096; ///< between blocks, so that an index out of bounds hits no block
 }
 
 void* MemoryTable::take(QueueOwner& owner, size_t bytes) {
@@ -56,7 +56,7 @@ Object MemoryTable::part(Block& block, size_t offset) {
 }
 
 MemoryTable& memoryTable() {
-  // Never destroyed: buffers die after everything static, and so may the driver.
+  // Never destroyed: buffers outlive static objects, and so may the driver.
   static auto* table = std::make_unique<MemoryTable>().release();
   return *table;
 }

@@ -1,5 +1,6 @@
-// Memory of OpenCL devices under addresses: the engine adds offsets to the memory of a buffer, and a cl_mem
-// is no address. Every block gets a range of numbers that no program may follow; the table leads back.
+// Addresses for memory of OpenCL devices. The engine adds offsets to the memory of a buffer, but a cl_mem is
+// no address. Every block therefore gets a range of addresses that are never dereferenced, and the table maps
+// them back to the block.
 //
 //   void* a = memory.take(device, context, 1 << 20);
 //   auto [block, offset] = memory.find(static_cast<std::byte*>(a) + 256);     // offset == 256
@@ -17,8 +18,8 @@ class QueueOwner;
 struct Block {
   Handle memory = noHandle();
   size_t bytes = 0;
-  QueueOwner* owner = nullptr;         ///< whose memory it is
-  std::map<size_t, Handle> parts = {}; ///< sub-buffers by offset, made when a kernel first takes one
+  QueueOwner* owner = nullptr;         ///< the device that it belongs to
+  std::map<size_t, Handle> parts = {}; ///< sub-buffers by offset, made at first use by a kernel
 };
 /// A device as memory and programs see it.
 class QueueOwner {
@@ -26,13 +27,13 @@ public:
   virtual ~QueueOwner() = default;
   Object id = nullptr;
   Object context = nullptr, queue = nullptr; ///< live until the process ends, as the driver does
-  size_t partAlign = 1;                      ///< bytes that the offset of a sub-buffer must divide by
+  size_t partAlign = 1;                      ///< the offset of a sub-buffer must be a multiple of this
   std::string label;                         ///< "CL:1 (Tesla T4)"
 };
 
 class MemoryTable {
 public:
-  /// Null where the driver has no more.
+  /// Null if the driver has no more memory.
   void* take(QueueOwner& owner, size_t bytes);
   void give(void* address);
   struct Place {
@@ -41,13 +42,13 @@ public:
   };
   /// Throws Error(Runtime) for an address that is no memory of OpenCL.
   Place find(const void* address);
-  /// The sub-buffer from an offset to the block's end; the offset is a multiple of partAlign.
+  /// The sub-buffer from an offset to the end of the block. The offset must be a multiple of partAlign.
   Object part(Block& block, size_t offset);
 
 private:
   std::mutex mutex_;
   std::map<uintptr_t, Block> blocks_;
-  uintptr_t next_ = uintptr_t{1} << 56; // no address of a process on any 64-bit machine
+  uintptr_t next_ = uintptr_t{1} << 56; // above the addresses of any process on 64-bit machines
 };
 /// One table for all devices of the process.
 MemoryTable& memoryTable();

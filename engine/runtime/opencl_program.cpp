@@ -1,5 +1,5 @@
-// Building and launching. Launches go to the in-order queue of the device whose memory they are given and are
-// not waited for unless somebody wants their time; reading memory waits.
+// Builds and launches OpenCL programs. A launch goes to the in-order queue of the device that owns the
+// memory. It is waited for only if the caller asks for its time; reads of memory wait.
 #include "engine/runtime/opencl_program.h"
 
 #include "engine/base/error.h"
@@ -20,15 +20,15 @@ namespace uopscope::opencl {
 namespace {
 
 struct Parameter {
-  size_t bytes; ///< of a buffer that a kernel may touch; 0: to its end
+  size_t bytes; ///< bytes of the buffer that the kernel may access; 0: up to its end
   bool isWritten;
 };
 struct Built {
   Handle program = noHandle(), kernel = noHandle();
-  size_t maxGroup = 0; ///< threads of a group that this kernel may have on the device
+  size_t maxGroup = 0; ///< most threads in a group for this kernel on the device
 };
 
-/// "line 7: int x = y;", where the log names a line of the source.
+/// The line of the source that the log names, as "line 7: int x = y;"; empty if it names none.
 std::string lineNamedBy(const std::string& log, const std::string& source) {
   static const std::regex place(R"(:(\d+):\d+[: ])");
   std::smatch found;
@@ -72,7 +72,7 @@ public:
 
   double launch(std::span<void* const> buffers, std::span<const int64_t> vars,
                 std::span<const int64_t> globalSize, std::span<const int64_t> localSize, bool wait) override {
-    std::lock_guard lock(mutex_); // arguments belong to the kernel object
+    std::lock_guard lock(mutex_); // arguments are state of the kernel object
     QueueOwner& device = buffers.empty() ? *maker_ : *memoryTable().find(buffers[0]).block->owner;
     const Built& built = builtFor(device);
     Object kernel = built.kernel.get();
@@ -111,8 +111,8 @@ public:
                               [](unsigned char c) { return c >= ' ' || c == '\n' || c == '\t' || c == 0; });
     if (isText) return binary.substr(0, binary.find('\0')); // PTX of NVIDIA's driver
 #if defined(UOPSCOPE_HAVE_LLVM) && defined(__x86_64__)
-    // PoCL packs a shared object for the CPU into its binary, at any offset; reading one takes an aligned
-    // copy.
+    // PoCL's binary contains a shared object for the CPU at an arbitrary offset; the copy made here aligns
+    // it.
     size_t at = binary.find("\x7f"
                             "ELF");
     if (at != std::string::npos)
@@ -123,7 +123,7 @@ public:
 
 private:
   static constexpr unsigned kLaunchesAFlush = 8;
-  /// An argument at an offset that no sub-buffer may have: the kernel works on a copy.
+  /// An argument whose offset is not allowed for sub-buffers: the kernel works on a copy.
   struct Moved {
     Handle copy = noHandle();
     Object from = nullptr;
@@ -214,7 +214,7 @@ private:
   std::string function_, name_, source_;
   QueueOwner* maker_;
   std::vector<Parameter> parameters_;
-  std::vector<std::pair<int, size_t>> vars_; ///< position among the launch's vars, bytes
+  std::vector<std::pair<int, size_t>> vars_; ///< position among the launch's vars; size in bytes
   std::mutex mutex_;
   std::map<QueueOwner*, Built> built_;
   unsigned sinceFlush_ = 0;

@@ -1,4 +1,4 @@
-// Levels of x86-64, and those that this machine can run.
+// The levels of x86-64, and the levels that this machine can run.
 #include "engine/runtime/processor.h"
 
 #include "engine/base/context_var.h"
@@ -47,8 +47,8 @@ Processor host() {
   for (const auto& f : llvm::sys::getHostCPUFeatures())
     p.features += fmt::format("{}{}{}", p.features.empty() ? "" : ",", f.second ? '+' : '-', f.first().str());
 #if defined(__x86_64__)
-  // LLVM 19 makes wrong code of selects and comparisons of halves with it; as floats they round the same.
-  // Last, since other features imply it.
+  // LLVM 19 miscompiles selects and comparisons of halves with this feature; computed as floats they round
+  // the same. It is disabled last, since other features imply it.
   p.features += ",-avx512fp16";
 #endif
 #endif
@@ -66,7 +66,8 @@ Processor level(int64_t n) {
   if (!runs)
     throw Error(
         ErrorKind::Value,
-        fmt::format("CPU_TARGET={0}: this machine cannot run code for x86-64-v{0}; 0 is what it can", n));
+        fmt::format("CPU_TARGET={0}: this machine cannot run code for x86-64-v{0}; set 0 for its own level",
+                    n));
   std::string name = fmt::format("x86-64-v{}", n);
   return {name, name, "", n == 4 ? 16 : n == 3 ? 8 : 4, n > 2};
 }

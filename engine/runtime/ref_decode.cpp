@@ -1,5 +1,5 @@
-// Decoding of a linear program: every value gets slots, constants are in place before the program starts,
-// AFTER and single-lane GEP are other names for slots.
+// Decodes a linear program. Every value gets slots. Constants are stored before the program starts. AFTER and
+// single-lane GEP share the slots of their source.
 #include "engine/base/error.h"
 #include "engine/codegen/program_text.h"
 #include "engine/codegen/registers.h"
@@ -134,7 +134,7 @@ private:
     Operand a = operand(u.src(0)), b = u.srcCount() > 1 ? operand(u.src(1)) : Operand{},
             c = u.srcCount() > 2 ? operand(u.src(2)) : Operand{};
     DType from = u.src(u.is(Op::WHERE) ? 1 : 0).dtype().scalar();
-    // The operations of inner loops, without the generality of evalAlu and with the same results.
+    // Operations of inner loops have a fast path with the same results as evalAlu.
     Do what = Do::Alu;
     constexpr OpSet kFastFloat{Op::ADD, Op::SUB, Op::MUL, Op::FDIV},
         kFastInt{Op::ADD, Op::SUB, Op::MUL, Op::AND, Op::OR};

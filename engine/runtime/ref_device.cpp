@@ -1,6 +1,6 @@
-// REF: host memory and the reference interpreter. Its listing of a kernel is C, for reading.
-// REF:GPU runs kernels made for a GPU, thread by thread, and watches them; its listing is OpenCL C. REF:CUDA,
-// REF:METAL, REF:CL and REF:WGSL do so with kernels made for these, tensor cores aside.
+// REF: host memory and the reference interpreter. Its listing of a kernel is C, for readers. REF:GPU runs
+// kernels made for a GPU, thread by thread, and watches them; its listing is OpenCL C. REF:CUDA, REF:METAL,
+// REF:CL and REF:WGSL do the same with kernels made for these targets, without tensor cores.
 #include "engine/render/c_renderer.h"
 #include "engine/render/gpu_text.h"
 #include "engine/runtime/allocator.h"
@@ -30,7 +30,7 @@ public:
   void* hostView(void* memory) override { return memory; }
 
 private:
-  /// Every operation there is, one work item.
+  /// The target of REF: all operations are native, and there is one work item.
   static Target target() {
     Target t = cpuTarget("REF");
     t.device = "REF";
@@ -42,7 +42,7 @@ private:
   CRenderer renderer_{target()};
 };
 
-/// Remembers which bytes were ever written, and shows the host nothing in place, so that none are missed.
+/// Records the bytes that were ever written. It has no host view, so every write passes through it.
 class RefGpuDevice : public Device {
 public:
   explicit RefGpuDevice(std::string name) : Device(name), allocator_(std::move(name)) {

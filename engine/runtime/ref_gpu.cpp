@@ -1,4 +1,4 @@
-// A program of the interpreter watched as a GPU's: the events for the watcher, and its report.
+// Runs a program of the interpreter as a GPU would: reports events to the watcher, and prints its report.
 #include "engine/base/context_var.h"
 #include "engine/base/error.h"
 #include "engine/runtime/ref_program.h"

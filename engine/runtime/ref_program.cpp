@@ -1,4 +1,4 @@
-// The interpreter's loop.
+// The interpreter's loop over instructions.
 #include "engine/runtime/ref_program.h"
 
 #include "engine/base/clock.h"
@@ -68,7 +68,7 @@ void writeValue(DType type, std::byte* p, const ConstValue& v) {
 }
 
 double fastFloat(Op op, double x, double y) {
-  // Of two float32, a double holds enough of the exact result that rounding it once more is right.
+  // A double has enough bits for two float32 operands that rounding its result to float32 is exact.
   double r = op == Op::ADD ? x + y : op == Op::SUB ? x - y : op == Op::MUL ? x * y : x / y;
   return static_cast<double>(static_cast<float>(r));
 }
@@ -131,7 +131,7 @@ void RefProgram::access(const Run& r, WorkItem& item, const Instruction& in) con
   if (watch_) watch(in, index, bytes, before.data(), p);
 }
 
-/// Runs a work item to its next BARRIER or its end.
+/// Runs a work item to its next BARRIER or to its end.
 void RefProgram::run(Run& r, WorkItem& item) const {
   ConstValue* v = item.values.data();
   for (size_t at = item.at;;) {
@@ -227,7 +227,7 @@ double RefProgram::launch(std::span<void* const> buffers, std::span<const int64_
   return static_cast<double>(nowNs() - start) * 1e-9;
 }
 
-/// In turns from barrier to barrier until all are done.
+/// Runs the work items in turns from barrier to barrier until all are done.
 void RefProgram::runGroup(Run& r, std::span<WorkItem> items) {
   for (bool more = true; more;) {
     more = false;

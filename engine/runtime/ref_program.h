@@ -1,15 +1,16 @@
-// The reference interpreter: a linear program decoded once into compact instructions, then run one operation
-// at a time by the rules of evalAlu. Every access is checked against the size of its buffer. It is the oracle
-// for every compiled device: slow, simple, and defined for every operation and type.
+// The reference interpreter. A linear program is decoded once into compact instructions, which then run one
+// operation at a time with the semantics of evalAlu. Every access is checked against the size of its buffer.
+// It is the oracle for every compiled device: slow, simple, and defined for every operation and type.
 //
 //   RefProgram p(kernel);
 //   p.launch(buffers, vars, globalSize, localSize, true);
 //
-// Work items of a group run in turns from BARRIER to BARRIER. Memory of DEFINE_REG and DEFINE_LOCAL starts as
-// all ones (NaN, -1), so that a read of memory that nobody wrote shows.
+// The work items of a group run in turns from BARRIER to BARRIER. Memory of DEFINE_REG and DEFINE_LOCAL
+// starts with all bits set (NaN, -1), which makes reads of unwritten memory visible.
 //
-// As a GPU (RefProgram(kernel, RefGpu{})) the threads are watched (gpu_watch.h): a launch in which they race,
-// part at a barrier or read memory that was never written throws Error(Runtime) with everything that was found.
+// RefProgram(kernel, RefGpu{}) runs as a GPU with watched threads (gpu_watch.h). A launch in which threads
+// race, wait at different barriers, or read memory that was never written throws Error(Runtime) with all
+// findings.
 #pragma once
 #include "engine/runtime/device.h"
 #include "engine/runtime/gpu_watch.h"
@@ -21,27 +22,28 @@
 
 namespace uopscope {
 
-/// How a program is watched as a GPU's.
+/// The configuration of a program that is watched as a GPU's.
 struct RefGpu {
-  /// Which bytes of the buffer at an address were written, and where it starts among them.
+  /// For an address, which bytes of its buffer were written, and the position of the address among these.
   std::function<std::pair<GpuWatch::Shadow, size_t>(const void*)> shadowOf = {};
 };
 
 class RefProgram : public Program {
 public:
-  /// Throws Error(Compile) where the linear program is not complete, Error(Unsupported) for text of other
+  /// Throws Error(Compile) if the linear program is not complete, Error(Unsupported) for CUSTOM text of other
   /// targets and WMMA.
   explicit RefProgram(const LoweredKernel& kernel, std::optional<RefGpu> gpu = {});
   double launch(std::span<void* const> buffers, std::span<const int64_t> vars,
                 std::span<const int64_t> globalSize, std::span<const int64_t> localSize, bool wait) override;
   /// The decoded instructions, as text.
   std::string assembly() const override;
-  /// Of a GPU's program after a launch: the cost of each access of memory, the share of a processor that a group takes.
+  /// After a launch as a GPU: the cost of each memory access, and the share of a processor that a group
+  /// occupies.
   std::string report() const;
 
 private:
   enum class Do : uint8_t { Alu, FastFloat, FastInt, Copy, Load, Store, Range, End, If, Barrier, Done };
-  /// A place for values: `slot` of the first lane; one lane is read for every lane where `step` is 0.
+  /// The place of a value: `slot` is its first lane; with `step` 0 the same lane is read for every lane.
   struct Operand {
     int32_t slot = -1;
     int32_t step = 0;
@@ -53,16 +55,16 @@ private:
     int32_t lanes = 1;
     Operand to, a, b,
         c; ///< Load: a index, b gate, c alternative. Store: a index, b gate, c value. Range: a extent
-    int32_t memory = -1;       ///< Load, Store: which of memories_
-    int32_t jump = -1;         ///< Range, If: where to go when it does not run; End: its Range
-    std::vector<int32_t> from; ///< Copy: a slot per lane
+    int32_t memory = -1;       ///< for Load and Store: index in memories_
+    int32_t jump = -1;         ///< for Range and If: the target if the body does not run; for End: its Range
+    std::vector<int32_t> from; ///< for Copy: a slot per lane
   };
   struct Memory {
     std::string name;
     DType element;
-    int64_t size = 0;    ///< elements
-    int32_t global = -1; ///< position among the launch's buffers, or
-    size_t offset = 0;   ///< offset into a work item's or group's own memory
+    int64_t size = 0;    ///< number of elements
+    int32_t global = -1; ///< position among the launch's buffers; -1 for own and shared memory
+    size_t offset = 0;   ///< offset in the work item's or group's memory
     bool shared = false;
   };
   struct WorkItem {
@@ -75,14 +77,14 @@ private:
 
   void run(Run& r, WorkItem& item) const;
   void access(const Run& r, WorkItem& item, const Instruction& in) const;
-  /// `before`: the bytes a store found at `now`; null for a load.
+  /// `before` are the bytes at `now` before a store; null for a load.
   void watch(const Instruction& in, int64_t index, int64_t bytes, const std::byte* before,
              const std::byte* now) const;
   void watchBarrier(std::span<const WorkItem> items);
   void runGroup(Run& r, std::span<WorkItem> items);
   void watchLaunch(std::span<void* const> buffers, std::span<const int64_t> globalSize,
                    std::span<const int64_t> localSize);
-  /// The report where DEBUG asks for it; throws the faults found.
+  /// Prints the report if DEBUG asks for it; throws the faults found.
   void finishWatch();
   [[noreturn]] void outOfBounds(const Instruction& in, int64_t index) const;
 

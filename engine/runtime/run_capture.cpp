@@ -1,5 +1,5 @@
-// Noting launches, and playing them back. A replay without observer and DEBUG touches nothing but the
-// addresses and numbers that change, and calls the programs.
+// Records launches and replays them. A replay without observer and DEBUG only updates addresses and numbers
+// that change, and calls the programs.
 #include "engine/runtime/run_capture.h"
 
 #include "engine/base/context_var.h"
@@ -19,8 +19,7 @@ namespace uopscope {
 
 namespace {
 
-ContextVar capturing("CAPTURING", 1,
-                     "captured functions note what runs; at 0 it runs now, and is not replayed");
+ContextVar capturing("CAPTURING", 1, "captures record launches; at 0 launches run and are not recorded");
 
 struct Captures {
   std::vector<RunCapture*> innermostLast;
@@ -111,7 +110,7 @@ CapturedRun::Parts CapturedRun::parts() const {
 }
 
 namespace {
-/// The arguments that a step writes, or reads.
+/// The positions of the arguments that a step writes, or reads.
 std::vector<size_t> argumentsOf(const RunStep& step, bool writes) {
   if (!step.kernel) return {writes ? size_t{0} : size_t{1}};
   std::vector<size_t> out;
@@ -121,7 +120,7 @@ std::vector<size_t> argumentsOf(const RunStep& step, bool writes) {
         static_cast<size_t>(std::find(k.globals.begin(), k.globals.end(), position) - k.globals.begin()));
   return out;
 }
-/// Their buffers; null where one is an input.
+/// The buffers of these arguments; null for an input.
 std::vector<std::shared_ptr<Buffer>> touched(const RunStep& step, bool writes) {
   std::vector<std::shared_ptr<Buffer>> out;
   for (size_t i : argumentsOf(step, writes)) out.push_back(step.buffers[i]);
@@ -130,7 +129,7 @@ std::vector<std::shared_ptr<Buffer>> touched(const RunStep& step, bool writes) {
 } // namespace
 
 void CapturedRun::freeIntermediates() {
-  // a buffer that is read before it is written is no intermediate: it is a weight, a state, a constant
+  // A buffer that is read before it is written is a weight, a state or a constant, and no intermediate.
   std::unordered_set<const Buffer*> kept;
   std::unordered_set<std::shared_ptr<Buffer>> made;
   for (const Step& s : steps_) {
@@ -152,7 +151,7 @@ CapturedRun RunCapture::finish(std::span<const std::shared_ptr<Buffer>> inputs,
   run.names_.assign(variables.begin(), variables.end());
   run.before_ = std::move(before_);
 
-  // A buffer is an input, a view made of one, or stays as it is.
+  // A buffer is an input, a view of an input, or the same in every call.
   auto inputOf = [&](const std::shared_ptr<Buffer>& b) -> std::optional<std::pair<size_t, size_t>> {
     std::shared_ptr<Buffer> at = b;
     for (size_t offset = 0;;) {
@@ -287,7 +286,7 @@ BatchedLaunch CapturedRun::launchOf(const Step& s) {
 
 void CapturedRun::makeBatches() {
   batched_ = true;
-  if (vars::jit >= 2) return; // asked for kernel by kernel
+  if (vars::jit >= 2) return; // the user asked for single launches
   auto takes = [](const Step& s) { return s.step.kernel && s.step.kernel->program; };
   for (size_t first = 0; first < steps_.size();) {
     size_t end = first;
@@ -317,7 +316,7 @@ void CapturedRun::replayBatch(Batch& b) {
 
 void CapturedRun::replay(std::span<const std::shared_ptr<Buffer>> inputs, std::span<const int64_t> values) {
   if (freed_) {
-    batches_.clear(); // of addresses that are no more
+    batches_.clear(); // their addresses are no longer valid
     batched_ = false;
     for (Step& s : steps_)
       for (size_t i = 0; i < s.step.buffers.size(); ++i)

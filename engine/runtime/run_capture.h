@@ -1,13 +1,13 @@
-// Capture and replay of what runs: the launches of a function's schedules, kept with their memory resolved,
-// so that running them again is a loop over calls and nothing else.
+// Capture and replay of launches. The launches of a function's schedules are stored with their buffers
+// resolved to memory, so that a replay is a loop over calls of programs.
 //
-//   RunCapture capture;                                  // everything run on this thread is noted as well
+//   RunCapture capture;                                  // records everything that runs on this thread
 //   f(inputs);
-//   CapturedRun run = capture.finish(inputs, {"i"});     // which buffers and variables change from call to
-//   call run.replay(otherInputs, {5});
+//   CapturedRun run = capture.finish(inputs, {"i"});     // these buffers and variables change between calls
+//   run.replay(newInputs, {5});
 //
-// A captured run holds every buffer it uses, so results of a replay stand in the memory that the captured run
-// gave them. Captures nest: what an inner one replays is noted by the outer one like any other launch.
+// A captured run holds every buffer that it uses, so the results of a replay are in the memory that the
+// captured run gave them. Captures nest: an outer capture records the launches that an inner one replays.
 #pragma once
 #include "engine/runtime/buffer.h"
 #include "engine/runtime/device.h"
@@ -23,7 +23,7 @@
 
 namespace uopscope {
 
-/// Values of variables by name.
+/// The values of variables by name.
 using VarValues = std::vector<std::pair<std::string, int64_t>>;
 
 /// One launch: a kernel with its buffers in order of its globals, or a copy from buffers[1] to buffers[0].
@@ -37,23 +37,23 @@ struct RunStep {
   UOp ast = {};                         ///< the graph that the kernel was made from
 };
 
-/// Work of the host before each replay: it writes the next place of a stream of random numbers.
+/// Work of the host before each replay: it writes the next position in a stream of random numbers.
 struct HostAction {
   std::function<void()> run;
-  std::string device; ///< whose stream
-  int64_t words = 0;  ///< that a call draws
+  std::string device; ///< device of the stream
+  int64_t words = 0;  ///< number of words that a call draws
   std::shared_ptr<Buffer> at;
 };
 
 class CapturedRun {
 public:
-  /// An argument of a step that comes from an input of the call.
+  /// An argument of a step that is an input of the call.
   struct Patch {
     uint32_t argument, input;
-    size_t offset; ///< bytes into the input
+    size_t offset; ///< in bytes from the beginning of the input
   };
-  /// What a run holds, to be kept elsewhere and made a run again: steps[i].buffers is null where patches[i]
-  /// says.
+  /// The contents of a run, which may be stored elsewhere and made a run again. A buffer given by a patch is
+  /// null in steps[i].buffers.
   struct Parts {
     std::vector<RunStep> steps;
     std::vector<std::vector<Patch>> patches;
@@ -63,13 +63,13 @@ public:
   CapturedRun() = default;
   explicit CapturedRun(Parts parts);
   Parts parts() const;
-  /// Gives back the memory of everything a replay writes, results included; the next replay takes it anew.
+  /// Releases all memory that a replay writes, results included. The next replay allocates it again.
   void freeIntermediates();
-  /// Runs everything again; `inputs` and `values` in the order given to finish().
+  /// Runs all steps again, with `inputs` and `values` in the order given to finish().
   void replay(std::span<const std::shared_ptr<Buffer>> inputs, std::span<const int64_t> values);
   size_t stepCount() const { return steps_.size(); }
   const RunStep& step(size_t i) const { return steps_[i].step; }
-  /// The memory that every replay uses. Inputs are by number.
+  /// The memory that every replay uses. Inputs are identified by number.
   struct Memory {
     std::unordered_set<const Buffer*> written, read;
     std::vector<bool> writtenInputs;
@@ -77,7 +77,7 @@ public:
   Memory memory() const;
   /// The inputs that some step reads or writes.
   std::vector<bool> usedInputs() const;
-  /// (argument of the step, number of the input) for memory that changes from call to call.
+  /// (argument of the step, number of the input) for the memory that changes between calls.
   std::vector<std::pair<size_t, size_t>> inputsOf(size_t step) const;
 
 private:
@@ -90,17 +90,17 @@ private:
     std::vector<std::pair<size_t, size_t>> varPatches;   ///< position in vars -> number of the value
     std::vector<std::pair<size_t, size_t>> valuePatches; ///< position in step.values -> number of the value
     bool symbolicSize = false;
-    bool changed = true; ///< since its batch was last told of it
+    bool changed = true; ///< since its batch last received its arguments
     int64_t ops = 0, mem = 0;
   };
-  /// Kernels that follow one another on a device that takes them as one.
+  /// Consecutive kernels on a device that takes them together.
   struct Batch {
-    size_t first, end; ///< steps
+    size_t first, end; ///< range of steps
     std::unique_ptr<LaunchBatch> batch;
   };
-  /// Sizes, variables and costs of a step whose patches are known.
+  /// Computes sizes, variables and costs of a step once its patches are known.
   void prepare(Step& step) const;
-  /// Addresses and numbers of this call; whether any of them differs from the call before.
+  /// Sets the addresses and numbers of this call. Returns whether any of them changed.
   static bool update(Step& step, std::span<const std::shared_ptr<Buffer>> inputs,
                      std::span<const int64_t> values);
   void replayStep(Step& step);
@@ -111,10 +111,10 @@ private:
 
   std::vector<Step> steps_;
   std::vector<Batch> batches_;
-  bool batched_ = false; ///< batches_ are known
+  bool batched_ = false; ///< whether batches_ has been filled
   std::vector<std::string> names_;
   std::vector<HostAction> before_;
-  bool freed_ = false; ///< addresses are those of memory that was given back
+  bool freed_ = false; ///< whether the recorded addresses were released
 };
 
 class RunCapture {
@@ -124,14 +124,14 @@ public:
   RunCapture(const RunCapture&) = delete;
   RunCapture& operator=(const RunCapture&) = delete;
 
-  /// What was run since, as a function of these buffers and variables. `prune` leaves out what depends on
-  /// none of them.
+  /// Ends the capture: the recorded launches as a function of these buffers and variables. `prune` leaves out
+  /// launches that depend on none of them.
   CapturedRun finish(std::span<const std::shared_ptr<Buffer>> inputs, std::span<const std::string> variables,
                      bool prune = false);
 
   size_t size() const { return steps_.size(); }
 
-  /// While one lives, nothing that runs on this thread is noted.
+  /// While a Pause lives, nothing is recorded on this thread.
   class Pause {
   public:
     Pause();
@@ -147,7 +147,7 @@ public:
   static bool active();
   static void ran(const RunStep& step);
   static void viewed(const std::shared_ptr<Buffer>& view, const std::shared_ptr<Buffer>& of, size_t offset);
-  /// Something the host does before each replay, such as writing the next numbers of a stream.
+  /// Records work that the host does before each replay, such as advancing a stream of random numbers.
   static void beforeReplay(const HostAction& action);
 
 private:
@@ -162,8 +162,8 @@ private:
 
 // --- shared by running and replaying (run_schedule.cpp) ---
 
-/// Launches a kernel on memory in order of its globals and accounts for it; `buffers` are the ids of what the
-/// memory belongs to, for the observer. Answers the seconds it took where it is waited for.
+/// Launches a kernel on memory in order of its globals and updates the counters. `buffers` are the ids of the
+/// buffers that own the memory, for the observer. Returns the time in seconds if it waits.
 double launchKernel(const CompiledKernel& kernel, Device& device, std::span<void* const> memory,
                     const VarValues& values, bool firstRun, const std::vector<std::string>& metadata,
                     std::span<const uint64_t> buffers = {}, bool wait = false);

@@ -22,7 +22,7 @@ namespace uopscope {
 
 namespace {
 
-/// After a launch or copy: counters, the observer, the line of DEBUG=2.
+/// Reports a launch or copy: to the counters, the observer, and the line of DEBUG=2.
 void account(LaunchReport& report, int64_t startNs, const Pool* program, std::span<const uint64_t> buffers) {
   ++GlobalCounters::current().kernelCount;
   GlobalCounters::current().globalOps += report.ops;
@@ -51,7 +51,7 @@ Device& deviceOf(const ScheduleItem& item) {
   return Device::get(Buffer::of(item.buffers[0])->device());
 }
 
-/// The kernel of the first of the items; where it has to be made, all that are missing are made with it.
+/// The kernel of the first item. If it must be made, all missing kernels of the items are made with it.
 std::shared_ptr<const CompiledKernel> kernelOfFirst(std::span<const ScheduleItem> items, Device& device,
                                                     bool& firstRun) {
   if (auto found = findKernel(items[0], device, firstRun)) return found;
@@ -59,7 +59,7 @@ std::shared_ptr<const CompiledKernel> kernelOfFirst(std::span<const ScheduleItem
   for (const ScheduleItem& item : items) devices.push_back(item.ast.is(Op::SINK) ? &deviceOf(item) : nullptr);
   prepareKernels(items, devices);
   if (auto found = findKernel(items[0], device, firstRun)) return found;
-  // So many kernels at once that room was made at the cost of this one.
+  // So many kernels were made at once that this one was evicted again.
   Device* on = devices[0];
   prepareKernels(items.first(1), {&on, 1});
   auto found = findKernel(items[0], device, firstRun);
@@ -109,7 +109,7 @@ void runCopy(const ScheduleItem& item) {
   if (RunCapture::active()) RunCapture::ran({nullptr, nullptr, {to, from}, item.metadata, {}});
 }
 
-/// buffers[0] becomes a part of buffers[1]; nothing is moved.
+/// Makes buffers[0] a view of buffers[1] without moving data.
 void runView(const ScheduleItem& item) {
   auto base = Buffer::of(item.buffers.at(1));
   const std::vector<int64_t>& arg = item.ast.arg().ints(); // size, offset

@@ -6,7 +6,7 @@
 
 namespace uopscope {
 
-/// Lowers, renders, compiles (all cached) and runs every item in order, with DEBUG output and observer
+/// Lowers, renders and compiles (all cached) and runs every item in order, with DEBUG output and observer
 /// events.
 void runSchedule(Schedule& schedule);
 

@@ -1,5 +1,5 @@
-// Beam search over Opts. Attempts of a round are compiled side by side and timed one after the other, on
-// buffers of zeros as large as the kernel's.
+// Beam search over Opts. The attempts of a round are compiled in parallel and timed one after the other, on
+// zero buffers of the kernel's sizes.
 #include "engine/runtime/search.h"
 
 #include "engine/base/context_var.h"
@@ -25,12 +25,12 @@ namespace uopscope {
 namespace {
 
 constexpr int kRounds = 12;
-/// More lanes than this spill whatever the kernel does.
+/// A kernel with more lanes always spills registers.
 constexpr int64_t kMaxExpanded = 256;
-/// A launch is repeated until this much time is spent, up to a number of times.
+/// A launch is repeated until it has taken this much time in all, up to a number of launches.
 constexpr double kTimingSeconds = 0.01;
 constexpr int kTimings = 12;
-/// The gain that makes another round worth while.
+/// The search goes on while a round improves the time by this factor.
 constexpr double kProgress = 0.99;
 
 std::vector<Opt> actionsFor(const KernelOptimizer& s) {
@@ -83,7 +83,7 @@ struct Attempt {
   double seconds = std::numeric_limits<double>::infinity();
 };
 
-/// As kept on disk: [[op, axis, amounts ...] ...].
+/// Opts in the form stored on disk: [[op, axis, amounts ...] ...].
 std::string packed(const std::vector<Opt>& opts) {
   auto list = nlohmann::json::array();
   for (const Opt& o : opts) list.push_back({optOpName(o.op), o.axis, o.arg});
@@ -99,7 +99,7 @@ std::optional<std::vector<Opt>> unpacked(const std::string& text) {
     }
     return opts;
   } catch (const nlohmann::json::exception&) {
-    return {}; // not from this version: search again
+    return {}; // written by a different version: search again
   }
 }
 
@@ -109,7 +109,7 @@ std::string textOf(const std::vector<Opt>& opts) {
   return list.dump();
 }
 
-/// Compiles, off the record: the kernel that wins is recorded when it is made for good.
+/// Compiles without an observer: the winning kernel is recorded when it is finally made.
 void compileAll(UOp ast, std::vector<Attempt>& candidates, Device& device) {
   std::vector<UOp> asked;
   for (const Attempt& c : candidates) asked.push_back(withOpts(ast, c.state.applied()));
@@ -134,7 +134,7 @@ void compileAll(UOp ast, std::vector<Attempt>& candidates, Device& device) {
   for (std::thread& t : helpers) t.join();
 }
 
-/// Memory and values of variables to run a kernel with.
+/// The memory and the values of variables to run a kernel with.
 class Bench {
 public:
   Bench(UOp ast, Device& device) {
@@ -153,7 +153,7 @@ public:
     }
   }
 
-  /// The fastest of some runs. Gives up early where it is far slower than `best`.
+  /// The shortest time of several launches. Stops early if it is far slower than `best`.
   double time(const LoweredKernel& k, Program& program, double best) {
     std::vector<void*> memory;
     for (int position : k.globals) memory.push_back(buffers_.at(static_cast<size_t>(position))->memory());
@@ -232,7 +232,7 @@ std::vector<Opt> search(UOp ast, Device& device, int width) {
           changed.apply(action);
         } catch (const Error& e) {
           if (e.kind() != ErrorKind::Compile) throw;
-          continue; // a refusal is an answer here
+          continue; // a refused Opt is no error here
         }
         consider(std::move(changed));
       }

@@ -1,20 +1,21 @@
-// BEAM=n: optimisations of a kernel found by trying. Every round each of the n best is changed by one Opt in
-// every way that fits, and each result is compiled and timed; it ends when nothing gets faster.
+// BEAM=n: Opts of a kernel found by search. In every round each of the n best kernels is changed by one Opt
+// in all possible ways, and each result is compiled and timed. The search ends when no result is faster.
 //
 //   std::vector<Opt> best = searchOpts(ast, device, 4);   // for KernelInfo::optsToApply
 //
-// The hand-coded choice takes part, so a search never ends slower than it, up to the noise of timing. Results
-// are kept on disk (IGNORE_BEAM_CACHE=1 searches again). The observer is told every candidate.
+// The heuristic's Opts are among the candidates, so the result is never slower than these, up to the noise of
+// timing. Results are kept on disk (IGNORE_BEAM_CACHE=1 searches again). The observer is told of every
+// candidate.
 #pragma once
 #include "engine/runtime/device.h"
 
 namespace uopscope {
 
-/// Whether BEAM asks for a search for this kernel and the device can time one.
+/// Whether BEAM asks for a search for this kernel and the device can time kernels.
 bool wantsSearch(UOp ast, Device& device);
-/// `ast` is a kernel from any pool; nodes are made in a pool of the search's own.
+/// `ast` is a kernel of any pool. The search makes its nodes in a pool of its own.
 std::vector<Opt> searchOpts(UOp ast, Device& device, int width);
-/// `ast` with optsToApply, in the current pool.
+/// `ast` with these Opts as optsToApply, in the current pool.
 UOp withOpts(UOp ast, std::vector<Opt> opts);
 
 } // namespace uopscope

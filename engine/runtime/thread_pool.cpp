@@ -1,6 +1,6 @@
-// A job is published by storing claims_, and sleepers are woken by counting job_ up. Who claims an index
-// below the job's count may read call_ and context_: the job cannot be over before that index is done. A
-// worker that wakes late finds no index left and has touched nothing, so nobody waits for it.
+// A job is published by a store to claims_; counting job_ up wakes the sleepers. A thread that claims an
+// index below the job's count may read call_ and context_: the job cannot end before that index is done. A
+// worker that wakes late finds no index left and has touched nothing, so it is not waited for.
 #include "engine/runtime/thread_pool.h"
 
 #include "engine/base/clock.h"

@@ -1,11 +1,10 @@
-// Threads that stay: a kernel split over cores starts within microseconds.
+// Persistent threads: a kernel that is split over cores starts within microseconds.
 //
 //   ThreadPool pool(4);
-//   pool.run(4, [&](int core) { work(core); });   // returns when all four are done; the caller does its
-//   share
+//   pool.run(4, [&](int core) { work(core); });   // returns when all four are done; the caller takes part
 //
-// Workers spin for a short while after a job, then sleep. Jobs asked for while another runs are done by the
-// caller.
+// Workers spin for a short while after a job, then sleep. A job given while another job runs is done by its
+// caller alone.
 #pragma once
 #include <atomic>
 #include <mutex>
@@ -21,7 +20,7 @@ public:
   ThreadPool(const ThreadPool&) = delete;
   ThreadPool& operator=(const ThreadPool&) = delete;
 
-  /// f(0) ... f(count-1), in any order, on any thread. f must not throw.
+  /// Calls f(0) ... f(count-1), in any order, on any thread. f must not throw.
   template <typename F>
   void run(int count, F&& f) {
     if (count == 1 || workers_.empty()) {
@@ -43,13 +42,13 @@ private:
   std::mutex busy_;
   Call call_ = nullptr;
   void* context_ = nullptr;
-  std::atomic<uint32_t> job_{0};    ///< grows by one per job
-  std::atomic<uint64_t> claims_{0}; ///< high half: indices of the job, low half: the next one to do
+  std::atomic<uint32_t> job_{0};    ///< incremented with every job
+  std::atomic<uint64_t> claims_{0}; ///< high half: number of indices of the job, low half: next index
   std::atomic<int> done_{0};
   std::atomic<bool> stop_{false};
 };
 
-/// CPU_COUNT, or the cores this process may run on.
+/// CPU_COUNT, or the number of cores that this process may use.
 int cpuCount();
 
 } // namespace uopscope

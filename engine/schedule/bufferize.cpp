@@ -1,10 +1,11 @@
-// "bufferize to store": every stored value gets a BUFFER and a STORE into it, and its readers read that.
+// The pass "bufferize to store": every stored value gets a BUFFER and a STORE into it, and its readers read
+// the BUFFER.
 //
 //   INDEX(BUFFERIZE(v, r0, r1), i, j)  ->  INDEX(AFTER(BUFFER, END(STORE(INDEX(BUFFER, r0*n+r1), v), r0,
 //   r1)), i*n+j)
 //
-// Layout is row-major; a symbolic dimension takes the room of its largest value, so where an element lies
-// does not depend on variables. An assignment stores into the buffer that is there.
+// The layout is row-major. A symbolic dimension takes the room of its largest value, so the place of an
+// element does not depend on variables. An assignment stores into the existing buffer of its target.
 #include "engine/base/error.h"
 #include "engine/rewrite/replacement.h"
 #include "engine/rules/movement_index.h"
@@ -24,7 +25,7 @@ using namespace pat;
 
 struct StoreContext {
   ScheduleState& state;
-  UOpMap<Shape> layout; ///< of the AFTER of a stored value
+  UOpMap<Shape> layout; ///< shape of the layout, by the AFTER of a stored value
 };
 
 UOp storeValue(Match& m) {
@@ -88,17 +89,17 @@ constexpr RuleDef kGroup[] = {RULE("merge-stores", any(Op::END), entry())};
 struct StoreNode {
   UOp end;
   int kernel = -1;
-  std::vector<size_t> needs; ///< stores whose buffers it reads
+  std::vector<size_t> needs; ///< stores of the buffers that this store reads
 };
 
-/// Whether making one node of each kernel leaves an order for all of them.
+/// Whether the kernels can still be ordered if each kernel's stores become one node.
 bool hasOrder(const std::vector<StoreNode>& stores, const std::vector<size_t>& nodeOf, size_t nodes) {
   std::vector<std::set<size_t>> next(nodes);
   std::vector<size_t> waiting(nodes, 0), ready;
   for (size_t k = 0; k < stores.size(); ++k)
     for (size_t n : stores[k].needs)
       if (nodeOf[n] == nodeOf[k])
-        return false; // a member reads another's buffer: it needs it finished
+        return false; // one store of a group reads the finished buffer of another
       else if (next[nodeOf[n]].insert(nodeOf[k]).second)
         ++waiting[nodeOf[k]];
   for (size_t k = 0; k < nodes; ++k)
@@ -123,8 +124,8 @@ const PatternMatcher& groupMatcher() {
 UOp groupStores(UOp sink, ScheduleState& state) {
   std::vector<StoreNode> stores;
   UOpMap<size_t> numberOf;
-  // A value that does not depend on all loops of its host has lost some, and is stored by a kernel of its
-  // own.
+  // The loops are part of the key: a value that lost loops of its host no longer fits the host's kernel and
+  // is stored by a kernel of its own.
   std::map<std::pair<int, std::vector<uint32_t>>, std::vector<size_t>> kernels;
   for (UOp u : sink.toposort()) {
     if (!u.is(Op::AFTER) || !u.src(1).is(Op::END) || numberOf.contains(u.src(1))) continue;
@@ -150,7 +151,7 @@ UOp groupStores(UOp sink, ScheduleState& state) {
     return hasOrder(stores, nodeOf, stores.size());
   };
   std::vector<size_t> nodeOf;
-  if (!nodesOf(groups, nodeOf)) { // some group waits for itself: take them one by one
+  if (!nodesOf(groups, nodeOf)) { // some group waits for itself: groups are added one at a time
     std::vector<std::vector<size_t>> fine;
     for (const auto& members : groups) {
       fine.push_back(members);

@@ -1,6 +1,6 @@
-// "earliest rewrites": the decisions that need no loop. Markers that mean nothing here go away,
-// movement operations merge, empty tensors become constants, large reductions are split in two, and copies
-// and assignments get the form that later passes rely on:
+// The pass "earliest rewrites": decisions that need no loops. Markers without a meaning for the schedule are
+// removed, movement operations are merged, empty tensors become constants, and large reductions are split in
+// two. Copies and assignments get the form that later passes rely on:
 //   COPY reads a value that has memory, through RESHAPEs alone;  ASSIGN writes a view of a BUFFER.
 #include "engine/base/context_var.h"
 #include "engine/base/error.h"
@@ -40,7 +40,7 @@ constexpr size_t kSmallNodes = 64;
 constexpr OpSet kHasMemory{Op::BUFFER, Op::BUFFER_VIEW, Op::CONTIGUOUS, Op::COPY, Op::ASSIGN, Op::AFTER};
 
 struct EarliestContext {
-  std::vector<UOp> outputs; ///< bases of the values asked for
+  std::vector<UOp> outputs; ///< bases of the sources of the SINK
 };
 
 bool isEmpty(UOp u) {
@@ -62,7 +62,7 @@ UOp mergePermute(Match& m) {
   }
   return std::is_sorted(order.begin(), order.end()) ? inner : m.decline("the order changes");
 }
-/// The value below RESHAPEs, which do not move memory.
+/// The value below RESHAPEs, which do not move elements in memory.
 UOp unreshaped(UOp u) {
   while (u.is(Op::RESHAPE)) u = u.src(0);
   return u;
@@ -76,7 +76,7 @@ bool hasMemory(const Match& m) {
 bool hasNoMemory(const Match& m) {
   return !hasMemory(m);
 }
-/// An assignment keeps the order of the elements it assigns.
+/// False for an assignment to a value without memory: CONTIGUOUS must not be removed from it.
 bool updatesMemory(const Match& m) {
   UOp s = unreshaped(m[x]), at = s;
   while (at.in({Op::RESHAPE, Op::ASSIGN})) at = at.src(0);
@@ -100,7 +100,7 @@ UOp emptyReduce(Match& m) {
   return constantLike(r, identityOf(r.arg().as<ReduceArg>().op, r.dtype()));
 }
 
-/// Axes of a node along which its base does not change: repeated by EXPAND.
+/// The axes of a node along which EXPAND repeats its base.
 std::vector<bool> repeatedAxes(UOp u) {
   const Shape& shape = u.shape();
   std::vector<UOp> indices, loops;
@@ -119,7 +119,7 @@ std::vector<bool> repeatedAxes(UOp u) {
   return repeated;
 }
 
-/// sum(x) of many elements -> sum(sum of `divisor` pieces): the first half has enough outputs to keep a
+/// sum(x) of many elements -> sum(sum of `divisor` pieces): the first sum has enough outputs to keep a
 /// machine busy.
 UOp splitReduce(Match& m) {
   UOp r = m.root(), s = r.src(0);
@@ -176,9 +176,9 @@ bool targetIsValue(const Match& m) {
   return !assignedBuffer(m[x]);
 }
 
-/// Whether computing the value again is cheaper than ordering reads of the buffer it is assigned to: a
-/// counter that is advanced, a step number. It reads its own buffer alone: where it read another that is
-/// assigned in this schedule too, each of the two would have to be computed before the other is stored.
+/// Whether an assignment is so small that its readers compute its value again, which costs less than ordering
+/// their reads of the buffer: the step of a counter, for example. Its value may read its own buffer alone: if
+/// two such updates read each other's buffers, each would have to be computed before the other is stored.
 bool isSmallUpdate(UOp a) {
   if (!a.is(Op::ASSIGN) || elementCount(a.shape()) > kSmallElements) return false;
   UOp target = assignedBuffer(a.src(0));
@@ -197,8 +197,8 @@ bool isSmallUpdate(UOp a) {
   }
   return true;
 }
-/// What computes with a small update computes it from the old contents, so it need not wait. A view alone is
-/// a name of the buffer that is updated.
+/// An operation on a small update computes the new value from the old contents, so it need not wait for the
+/// store. A view by itself is a name of the updated buffer and is not rewritten.
 UOp readSmallUpdate(Match& m) {
   UOp u = m.root();
   std::vector<UOp> src(u.src().begin(), u.src().end());
@@ -222,7 +222,7 @@ bool firstIsSmall(const Match& m) {
   UOp first = m.root().src(0);
   return isSmallUpdate(first) && first.shape() == m.root().shape();
 }
-/// An output among the updates keeps all of them apart.
+/// Two updates stay separate if either of them is an output.
 bool noUpdateIsOutput(const Match& m) {
   const auto& outputs = m.ctx<EarliestContext>().outputs;
   return std::none_of(outputs.begin(), outputs.end(), [&](UOp s) { return s == m[y] || s.is(Op::ASSIGN); });
@@ -255,7 +255,8 @@ constexpr RuleDef kEarliest[] = {
     RULE("assign-to-value", op(Op::ASSIGN, x, y).more(), op(Op::CONTIGUOUS, y),
          guard::when(targetIsValue, "the target is a buffer")),
     RULE("read-small-update", any(kComputing), readSmallUpdate),
-    // Nobody reads the first of two small updates any more, unless it is an output.
+    // Merges two small updates of a buffer, since no node reads the first one any more; not if it is an
+    // output.
     RULE("merge-small-updates", op(Op::ASSIGN, op(Op::ASSIGN, y).more(), x), rootOf(y, x),
          guard::when(firstIsSmall, "the first is no small update of all elements"),
          guard::when(noUpdateIsOutput, "an update is an output")),
@@ -264,15 +265,15 @@ constexpr RuleDef kEarliest[] = {
 constexpr RuleDef kKeepUpdates[] = {RULE("keep-small-updates", any(Op::SINK), entry())};
 constexpr RuleDef kReadCopies[] = {RULE("read-from-copies", any(Op::SINK), entry())};
 
-/// Readers of small updates forget about them, but they have to happen: the last assignment to each buffer
-/// becomes an output.
+/// Readers of small updates no longer refer to them, but the stores must happen: the last assignment to each
+/// buffer becomes an output.
 UOp withSmallUpdates(UOp sink) {
   std::vector<UOp> src(sink.src().begin(), sink.src().end()), updates;
   IdMap<bool> overtaken;
   bool anySmall = false;
   for (UOp u : sink.toposort()) {
     if (!u.is(Op::ASSIGN)) continue;
-    // any of them: an update that is merged may be all that asks for another assignment
+    // All assignments, small or not: a merged small update may be the only user of an assignment.
     if (assignedBuffer(u.src(0))) updates.push_back(u);
     anySmall = anySmall || isSmallUpdate(u);
     overtaken.set(baseOf(u.src(0)).slot(), true);
@@ -309,7 +310,7 @@ const PatternMatcher& copyRules() {
 }
 
 UOp readFromCopies(UOp sink, std::span<const UOp> versions, UOpMap<UOp>* map) {
-  // A target of an assignment stays on the buffer itself (`own`); every reader sees the copy (`read`).
+  // The target of an assignment stays the buffer itself (`own`). Readers get the copy (`read`).
   UOpMap<UOp>&own = *map, read;
   std::vector<UOp> src;
   for (UOp u : sink.toposort()) {

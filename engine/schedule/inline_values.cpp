@@ -1,12 +1,14 @@
-// "symbolic+reduce_collapse+debuf": candidates for memory that are cheaper to compute again lose their
-// buffer.
+// The pass "symbolic+reduce_collapse+debuf": values that are cheaper to compute again than to store lose
+// their buffer.
 //
-// The price of a candidate with N elements that are asked for D times, W being the work of one element:
-//   in memory     N * (W + kStore) + D * kLoad + kKernel     (W and kKernel only where no kernel that is there in
-//   any case computes it) inlined       D * W
-// Work is counted in quarters of a simple vector operation; the nodes below a REDUCE count once per iteration. A
-// reduction over memory is never repeated; an expression of no memory at all, or of one load and next to
-// nothing, always is.
+// The cost of a value with N elements, which its readers ask for D times in all, where W is the work of one
+// element:
+//   in memory     N * (W + kStore) + D * kLoad + kKernel     (without N * W and kKernel if some kernel
+//   computes the value anyway)
+//   inlined       D * W
+// The unit of work is a quarter of a simple vector operation; a node below a REDUCE counts once per
+// iteration. A reduction over memory is never repeated. An expression that reads no memory, or makes one load
+// and little else, is always inlined.
 #include "engine/base/id_map.h"
 #include "engine/rules/load_collapse.h"
 #include "engine/rules/movement_index.h"
@@ -25,9 +27,9 @@ using namespace pat;
 constexpr PatVar buf{"buf"}, value{"value"};
 
 constexpr double kLoad = 4, kStore = 16, kKernel = 262144;
-constexpr double kTrivial = 8;      ///< work besides one load that is not worth a buffer
-constexpr double kNoMemory = 64;    ///< work without a load that is not worth a buffer
-constexpr size_t kMostNodes = 4096; ///< an expression larger than this is not copied around
+constexpr double kTrivial = 8;      ///< work besides one load that does not justify a buffer
+constexpr double kNoMemory = 64;    ///< work without a load that does not justify a buffer
+constexpr size_t kMostNodes = 4096; ///< a larger expression is never inlined
 
 double weightOf(UOp u) {
   switch (u.op()) {
@@ -56,7 +58,7 @@ struct Work {
   bool tooLarge = false;
 };
 
-/// Work of one element. Index expressions are not counted; memory below is read, not computed.
+/// The work of one element. Index expressions do not count. Values that have memory count as loads.
 Work workOf(UOp root) {
   Work work;
   IdMap<bool> seen;
@@ -95,7 +97,8 @@ class Inliner {
 public:
   Inliner(ScheduleState& state, UOp sink) : state_(state), sink_(sink) {}
 
-  /// Whether the readers of this BUFFERIZE compute its value themselves. Decided once for all of them.
+  /// Whether the readers of this BUFFERIZE compute its value themselves. The decision is the same for all
+  /// readers.
   bool inlines(UOp buffer) {
     auto n = static_cast<size_t>(buffer.tag().i());
     const StoredValue& value = state_.stored[n];
@@ -105,7 +108,7 @@ public:
     return decided_[n] == 1;
   }
 
-  /// A reduction without loops, where such are stored.
+  /// Whether it is a reduction to a single element that must be stored because of `storeScalars`.
   bool mustStore(UOp buffer) const {
     if (!state_.storeScalars) return false;
     for (UOp loop : buffer.src().subspan(1))
@@ -113,7 +116,7 @@ public:
     return workOf(buffer.src(0)).reducesMemory;
   }
 
-  /// `value` with the ranges it is computed over replaced by a reader's indices.
+  /// The value with its loops replaced by the indices of a reader.
   UOp inlined(UOp buffer, UOp reader) {
     auto [it, isNew] = memo_.try_emplace({buffer.id(), reader.id()});
     if (isNew) it->second = expand(buffer, reader);
@@ -136,8 +139,9 @@ private:
     return demand * work.total <= inMemory + demand * kLoad;
   }
 
-  /// Whether the kernel of this value is there in any case: one that its readers compute themselves stores nothing
-  /// else along. Asked before its own turn comes, so it is priced as ranges were assigned.
+  /// Whether a value's host kernel stays. If the readers of a host inline it, its kernel disappears, and so
+  /// does the place where its guests are stored. The host may not be decided yet, so it is priced with the
+  /// ranges first assigned.
   bool hostStays(int kernel) {
     if (values_.empty())
       for (UOp u : sink_.toposort())
@@ -163,7 +167,7 @@ private:
       if (g.valid) gates[buffer.src(k)] = g.valid;
     }
     UOp value = buffer.src(0);
-    // Reductions inside get ranges of their own: another reader's copy may run in the same kernel.
+    // Inner reductions get new ranges: the copies of two readers may be in the same kernel.
     visitBelow(value, [&](UOp u) {
       if (u.is(Op::BUFFERIZE)) return Visit::Past;
       if (u.is(Op::REDUCE))
@@ -187,7 +191,7 @@ private:
         done.set(u.slot(), it->second.node());
         continue;
       }
-      bool closed = u.ranges().empty() && !u.is(Op::REDUCE); // nothing of the value's loops is inside
+      bool closed = u.ranges().empty() && !u.is(Op::REDUCE); // none of the value's loops occurs inside
       if (closed || u.is(Op::BUFFERIZE) || u.is(Op::BUFFER)) {
         done.set(u.slot(), u.node());
         continue;
@@ -200,7 +204,7 @@ private:
       }
       src.clear();
       for (UOp s : u.src()) src.emplace_back(*done.find(s.slot()));
-      if (u.is(Op::INDEX) && !gates.empty()) // memory is not touched where the reader is outside
+      if (u.is(Op::INDEX) && !gates.empty()) // reads get the reader's gates
         for (size_t k = 1; k < src.size(); ++k) {
           UOp valid;
           for (UOp r : u.src(k).ranges())
@@ -213,10 +217,10 @@ private:
   }
 
   ScheduleState& state_;
-  UOp sink_; ///< before the pass
+  UOp sink_; ///< the graph before the pass
   std::vector<char> decided_;
-  std::map<int64_t, UOp> values_; ///< stored ones, by number
-  std::map<int, bool> stays_;     ///< kernels, by the number of their first value
+  std::map<int64_t, UOp> values_; ///< stored values by number
+  std::map<int, bool> stays_;     ///< whether a kernel stays, by the number of its first value
   std::map<std::pair<uint32_t, uint32_t>, UOp> memo_;
 };
 
@@ -231,7 +235,7 @@ bool mayStayUnstored(const Match& m) {
   return !m.ctx<Inliner>().mustStore(m[buf]);
 }
 
-/// A loop that the value does not depend on would only store copies: such axes are not stored.
+/// Removes axes that the value does not depend on: they would store copies of the same elements.
 UOp dropDeadLoops(Match& m) {
   UOp b = m[buf], reader = m.root();
   StoredValue& value = m.ctx<Inliner>().stored(b);
@@ -258,7 +262,7 @@ UOp inlineValue(Match& m) {
                                  : m.decline("storing it is cheaper, or several need it");
 }
 
-/// A reduction over loops that its value does not depend on.
+/// A reduction over loops that its value does not depend on becomes a product or a power.
 UOp reduceOfConstant(Match& m) {
   UOp r = m.root(), value = r.src(0);
   const auto& open = value.ranges();
@@ -284,7 +288,7 @@ bool readsMemory(UOp root) {
     return u.in({Op::INDEX, Op::BUFFERIZE, Op::BUFFER, Op::AFTER}) ? Visit::Stop : Visit::Below;
   });
 }
-/// A sum of an expression of loop variables alone, such as arange, often has a closed form.
+/// A sum of loop variables without memory, as arange makes it, often has a closed form.
 UOp collapseSum(Match& m) {
   static const PatternMatcher closedForms({loadCollapseRules()});
   return readsMemory(m.root().src(0)) ? m.decline("the sum reads memory") : closedForms.rewrite(m.root());
@@ -296,7 +300,7 @@ constexpr RuleDef kInline[] = {
     RULE("collapse-loop-sum", any(Op::REDUCE), collapseSum),
     RULE("index-of-constant", op(Op::INDEX, op(Op::BUFFERIZE, any(Op::CONST).named(value)).more()).more(),
          value),
-    // A reader in the same loops reads the value that was just computed.
+    // A reader in the loops that compute the value uses it directly.
     RULE("same-loops", op(Op::INDEX, op(Op::BUFFERIZE, value).more().named(buf)).more(), value,
          guard::when(isRemovable, "the value has to be stored"),
          guard::when(isReadInItsLoops, "it is read by other loops"),

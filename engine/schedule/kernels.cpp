@@ -1,12 +1,12 @@
-// "split kernels": the computation between two buffers becomes a kernel.
+// The pass "split kernels": the computation between buffers becomes a kernel.
 //
 //   END(STORE(INDEX(BUFFER b0, i), INDEX(AFTER(BUFFER b1, ...), i)), r)
 //     ->  KERNEL(SINK(END(STORE(INDEX(DEFINE_GLOBAL 0, i), INDEX(DEFINE_GLOBAL 1, i)), r)), b0, AFTER(b1,
 //     ...))
 //
-// Kernels number their buffers (outputs first) and ranges (loops of the store first) from 0, so that equal
-// kernels are equal nodes. "fix_assign" then orders kernels so that whatever reads a buffer does so before it
-// is written again.
+// A kernel numbers its buffers (outputs first) and its ranges (loops of the store first) from 0, so that
+// equal kernels are equal nodes. The pass "fix_assign" then orders kernels: all reads of a buffer's contents
+// come before the next write.
 #include "engine/base/error.h"
 #include "engine/base/id_map.h"
 #include "engine/rules/movement_index.h"
@@ -28,16 +28,16 @@ using namespace pat;
 struct KernelContext {
   ScheduleState& state;
   std::vector<UOp> versions; ///< BUFFER or AFTER, by position
-  UOpMap<int64_t> position;  ///< of a BUFFER
+  UOpMap<int64_t> position;  ///< position of each BUFFER
 };
 
-/// The node of the tensor graph whose contents a BUFFER or AFTER stands for.
+/// The node of the tensor graph whose value a BUFFER or AFTER holds.
 UOp contentsOf(UOp version, const ScheduleState& state) {
   return version.is(Op::AFTER) && version.tag() ? state.stored[static_cast<size_t>(version.tag().i())].node
                                                 : version;
 }
 
-/// DEFINE_GLOBAL of a buffer as it is at this point.
+/// A BUFFER or AFTER becomes the kernel's DEFINE_GLOBAL for that buffer.
 UOp toParameter(Match& m) {
   auto& ctx = m.ctx<KernelContext>();
   UOp version = m.root(), buffer = version.bufferOf();
@@ -58,8 +58,8 @@ constexpr RuleDef kInKernel[] = {
     RULE("drop-marker", op({Op::CONTIGUOUS, Op::NOOP}, x).more(), x),
 };
 
-/// The same graph with its ranges numbered from 0: loops of the store in order of axes, then the others as
-/// they come.
+/// The same graph with its ranges numbered from 0: loops of the store in order of axes, then those of
+/// reductions, then the rest.
 UOp numberRanges(UOp root) {
   UOpMap<UOp> fresh;
   auto number = [&](UOp r) {
@@ -75,14 +75,16 @@ UOp numberRanges(UOp root) {
     if (it->is(Op::REDUCE))
       for (UOp r : it->src().subspan(1)) number(r);
   for (UOp u : order) number(u);
-  // Kernels below have been numbered already: their ranges may be the very nodes that are replaced here.
+  // Kernels below are numbered already and may contain the very ranges that are replaced here: they are left
+  // alone.
   for (UOp u : order)
     for (UOp s : u.src())
       if (s.is(Op::AFTER)) fresh.try_emplace(s, s);
   return root.substitute(fresh);
 }
 
-/// Every other access to a buffer that the kernel writes must be at the element being written.
+/// A kernel that writes a buffer may read it only at the element being written; else it needs a copy of the
+/// old contents.
 void checkInPlace(UOp body, KernelContext& ctx, size_t outputs) {
   std::vector<UOp> nodes = body.toposort();
   UOpMap<UOp> written; // parameter -> index
@@ -97,14 +99,14 @@ void checkInPlace(UOp body, KernelContext& ctx, size_t outputs) {
   }
 }
 
-/// Whether an effect writes memory of the schedule: a kernel that is made already writes parameters and
-/// registers, through STOREs, or through AFTERs of them where it was given by hand.
+/// Whether an effect still writes a BUFFER. The effects inside a finished kernel write parameters and
+/// registers instead, through STOREs, or through AFTERs in a kernel given by hand.
 bool writesBuffer(UOp effect) {
   while (effect.in({Op::END, Op::GROUP}) && effect.srcCount()) effect = effect.src(0);
   return effect.is(Op::STORE) && effect.src(0).bufferOf().in({Op::BUFFER, Op::BUFFER_VIEW});
 }
 
-/// The Opts that x.contiguous(arg=opts) asks for where x is what is stored; nothing for a kernel that chooses its own.
+/// The Opts that x.contiguous(arg=opts) gives a stored value x; none if the kernel chooses its own.
 KernelInfo infoOf(std::span<const UOp> nodes) {
   KernelInfo info;
   for (UOp u : nodes) {
@@ -146,7 +148,7 @@ UOp splitStore(Match& m) {
     UOp body = graphRewriteBottomUp(numberRanges(root), inKernel, {.name = "kernel split", .ctx = ctx});
     checkInPlace(body, ctx, outputs);
     std::vector<UOp> effects{body};
-    if (body.is(Op::END) && body.src(0).is(Op::GROUP)) { // several outputs: an END for each
+    if (body.is(Op::END) && body.src(0).is(Op::GROUP)) { // several outputs: each gets an END
       effects.clear();
       for (UOp store : body.src(0).src()) effects.push_back(store.end(body.src().subspan(1)));
     }
@@ -165,7 +167,7 @@ UOp splitStore(Match& m) {
   return UOp::make(Op::KERNEL, dtypes::void_, src, Arg::of(written));
 }
 
-/// A kernel given by hand takes its buffers in the order of its parameters.
+/// Makes the KERNEL of a kernel given by hand; its buffers are in the order of its parameters.
 UOp customKernel(Match& m) {
   UOp custom = m.root(), sink = m.ctx<ScheduleState>().customSinks[static_cast<size_t>(custom.arg().i())];
   std::vector<UOp> src{sink};
@@ -191,13 +193,14 @@ constexpr RuleDef kSplit[] = {
 // --- order ---
 
 struct AssignContext {
-  UOpMap<std::vector<UOp>> readers; ///< KERNEL -> kernels that must have read before it writes
+  UOpMap<std::vector<UOp>> readers; ///< KERNEL -> kernels that must read before it writes
 };
 UOp waitForReaders(Match& m) {
   UOp after = m.root();
   auto& ctx = m.ctx<AssignContext>();
   auto it = ctx.readers.find(after.src(1));
-  if (it == ctx.readers.end() || after.srcCount() > 2) return m.decline("nobody reads what it overwrites");
+  if (it == ctx.readers.end() || after.srcCount() > 2)
+    return m.decline("no kernel reads the contents it overwrites");
   std::vector<UOp> src(after.src().begin(), after.src().end());
   src.insert(src.end(), it->second.begin(), it->second.end());
   return after.withSrc(src);
@@ -250,7 +253,7 @@ UOp fixAssign(UOp sink, ScheduleState& state, std::vector<KernelEntry>& order) {
       kernels.push_back(u);
     }
   size_t n = kernels.size();
-  std::vector<std::set<size_t>> next(n); // must run later
+  std::vector<std::set<size_t>> next(n); // kernels that must run later
   std::vector<size_t> waiting(n, 0);
   auto precede = [&](size_t a, size_t b) {
     if (a != b && next[a].insert(b).second) ++waiting[b];
@@ -261,13 +264,13 @@ UOp fixAssign(UOp sink, ScheduleState& state, std::vector<KernelEntry>& order) {
       if (version.is(Op::AFTER)) precede(numberOf.at(version.src(1)), k);
     }
   AssignContext ctx;
-  std::map<std::pair<size_t, size_t>, UOp> hazards; // (reader, writer) -> the contents read
+  std::map<std::pair<size_t, size_t>, UOp> hazards; // (reader, writer) -> the contents that are read
   for (size_t k = 0; k < n; ++k) {
     for (int64_t o : kernels[k].arg().ints()) {
       UOp version = kernels[k].src(static_cast<size_t>(o) + 1);
       for (size_t reader : readersOf[version.id()]) {
         if (reader == k) continue;
-        bool alsoWrites = false; // two writers of one version run in order of appearance
+        bool alsoWrites = false; // two kernels that write the same version run in order of appearance
         for (int64_t p : kernels[reader].arg().ints())
           alsoWrites |= kernels[reader].src(static_cast<size_t>(p) + 1) == version;
         if (alsoWrites && reader > k) continue;

@@ -1,5 +1,5 @@
-// "limit buffers": where a device takes only so many buffers in one kernel (MAX_KERNEL_BUFFERS), operands of
-// an expression that reads more get memory of their own.
+// The pass "limit buffers", for devices that limit the buffers of a kernel (MAX_KERNEL_BUFFERS): if an
+// expression reads more buffers, some of its operands get memory of their own.
 #include "engine/base/context_var.h"
 #include "engine/base/id_map.h"
 #include "engine/schedule/passes.h"
@@ -27,7 +27,7 @@ size_t buffersRead(UOp root, size_t enough) {
   return found;
 }
 
-/// The operand, stored over all loops it is in and read back.
+/// Stores the operand over all loops in its scope, and reads it back.
 UOp storeOperand(UOp operand, LimitContext& ctx) {
   std::vector<UOp> outer = operand.ranges(), src, at;
   UOpMap<UOp> fresh;

@@ -1,4 +1,4 @@
-// First fit over free blocks, one list per device, joined as they are given back.
+// Allocation in one arena per device: free blocks are kept in a list and joined when they are released.
 #include "engine/schedule/memory_planner.h"
 
 #include <algorithm>
@@ -12,7 +12,7 @@ constexpr int64_t kAlign = 256;
 class Arena {
 public:
   int64_t take(int64_t bytes) {
-    // The best fit keeps large blocks whole for large buffers.
+    // Best fit: large blocks stay whole for large buffers.
     auto best = free_.end();
     for (auto it = free_.begin(); it != free_.end(); ++it)
       if (it->second >= bytes && (best == free_.end() || it->second < best->second)) best = it;
@@ -22,7 +22,7 @@ public:
       if (size > bytes) free_[at + bytes] = size - bytes;
       return at;
     }
-    // A free block at the end grows.
+    // The last block grows if it is free.
     int64_t at = end_;
     if (!free_.empty() && free_.rbegin()->first + free_.rbegin()->second == end_) {
       at = free_.rbegin()->first;

@@ -10,7 +10,7 @@
 
 namespace uopscope::sched {
 
-/// A buffer's need: bytes from the first to the last kernel (both included) that uses it.
+/// A buffer's size and lifetime: from the first to the last kernel that uses it, both included.
 struct Lifetime {
   std::string device;
   int64_t bytes = 0;
@@ -18,11 +18,11 @@ struct Lifetime {
 };
 
 struct MemoryPlan {
-  std::vector<int64_t> offsets;              ///< into the arena of its device, by lifetime
-  std::map<std::string, int64_t> arenaBytes; ///< by device
+  std::vector<int64_t> offsets;              ///< offset in the arena of its device, by lifetime
+  std::map<std::string, int64_t> arenaBytes; ///< size of the arena, by device
 };
 
-/// First fit in order of time; offsets are multiples of 256.
+/// Places buffers in order of time. Offsets are multiples of 256.
 MemoryPlan planMemory(std::span<const Lifetime> lifetimes);
 
 } // namespace uopscope::sched

@@ -1,4 +1,4 @@
-// Levels, and union of outputs that share something. See output_groups.h.
+// Computes levels, and joins outputs that share a computation or a read.
 #include "engine/schedule/output_groups.h"
 
 #include <algorithm>
@@ -11,16 +11,17 @@ namespace {
 
 constexpr OpSet kSameIndex = group::kElementwise | OpSet{Op::CONTIGUOUS, Op::ASSIGN};
 constexpr OpSet kGroupable = group::kElementwise | OpSet{Op::CONTIGUOUS, Op::ASSIGN, Op::REDUCE_AXIS};
-constexpr size_t kMostOutputs = 32; ///< a larger family of outputs is not grouped at all
+constexpr size_t kMostOutputs = 32; ///< a larger set of outputs is not grouped
 
-/// Sources a value is computed from; the target of an assignment is not among them.
+/// The sources that a value is computed from, which excludes the target of an assignment.
 std::span<const UOp> valuesOf(UOp u) {
   if (u.is(Op::ASSIGN)) return u.src().subspan(1, 1);
   if (u.in(group::kMovement) || u.is(Op::COPY) || u.is(Op::CONTIGUOUS) || u.is(Op::REDUCE_AXIS))
     return u.src().first(1);
   return u.src();
 }
-/// A copy that keeps old contents is there to have a kernel of its own, and so is a value with Opts for its kernel.
+/// A value that must have a kernel of its own: a copy that keeps old contents, or a value with Opts for its
+/// kernel.
 bool isFence(UOp u) {
   return u.is(Op::CONTIGUOUS) && u.arg();
 }
@@ -34,7 +35,7 @@ Shape longAxes(const Shape& shape) {
     if (!(s == Sint(1))) out.push_back(s);
   return out;
 }
-/// A RESHAPE that only adds or removes axes of length 1: indices stay the same.
+/// Whether it is a RESHAPE that only adds or removes axes of length 1, which keeps all other indices.
 bool isSqueeze(UOp u) {
   return u.is(Op::RESHAPE) && u.src(0).hasShape() && longAxes(u.shape()) == longAxes(u.src(0).shape());
 }
@@ -61,10 +62,10 @@ OutputGroups::OutputGroups(const std::vector<UOp>& order, const UOpMap<bool>& re
     int level = 0;
     bool barrier = (!keepsIndex(u) && !u.is(Op::SINK)) || isFence(u);
     for (UOp s : valuesOf(u)) level = std::max(level, levelOf(s) + (barrier || isFence(s) ? 1 : 0));
-    // The second of two assignments to a buffer waits for the first.
+    // Of two assignments to a buffer the second waits for the first.
     if (u.is(Op::ASSIGN) && baseOf(u.src(0)).is(Op::ASSIGN))
       level = std::max(level, levelOf(baseOf(u.src(0))) + 1);
-    // A view of memory is at hand wherever it is read.
+    // A view of a buffer or constant can be read on every level.
     if (u.in(group::kMovement) && baseOf(u).in({Op::BUFFER, Op::CONST})) level = 0;
     level_.set(u.slot(), level);
   }
@@ -75,7 +76,7 @@ OutputGroups::OutputGroups(const std::vector<UOp>& order, const UOpMap<bool>& re
   Sets sets;
   sets.parent.resize(roots.size());
   std::iota(sets.parent.begin(), sets.parent.end(), size_t{0});
-  // What was reached from an output of that shape, level and device already.
+  // The output from which a node was reached first, per kind of output (level, device and shape).
   using Kind = std::tuple<int, std::string, std::vector<uint32_t>>;
   std::map<Kind, int> kinds;
   std::map<std::pair<int, uint32_t>, size_t> reachedFrom;
@@ -96,7 +97,7 @@ OutputGroups::OutputGroups(const std::vector<UOp>& order, const UOpMap<bool>& re
         continue;
       }
       if (!keepsIndex(u) || isFence(u)) continue;
-      if (u != root && realize.contains(u)) continue; // read from memory: u itself shared the nodes below
+      if (u != root && realize.contains(u)) continue; // a read of memory; u itself shared the nodes below
       for (UOp s : valuesOf(u)) {
         if (isWeak(s) || !s.hasShape()) continue;
         UOp base = baseOf(s);

@@ -1,9 +1,10 @@
-// The passes of a schedule and the state they share. Internal to engine/schedule.
-//
+// The passes of a schedule and the state they share, internal to engine/schedule. The table in
 // schedule_passes.h has their order.
 //
-// A value that gets memory of its own is a StoredValue; its number is the tag of its BUFFERIZE, and so
-// survives every rewrite, whatever becomes of the nodes below it.
+// A value that gets memory of its own is a StoredValue. Its number is the tag of its BUFFERIZE, which
+// rewrites of the nodes below keep:
+//
+//   BUFFERIZE(v, r0, r1) tagged 3      // computes state.stored[3]
 #pragma once
 #include "engine/rewrite/driver.h"
 #include "engine/uop/sint.h"
@@ -15,65 +16,66 @@
 namespace uopscope::sched {
 
 struct StoredValue {
-  UOp node; ///< in the graph that ranges were assigned to
+  UOp node; ///< the value in the graph that ranges were assigned to
   std::string device;
   Shape shape;
-  double elements = 1;     ///< how many it has (symbolic dimensions at their largest)
-  double demand = 0;       ///< how often an element is asked for, all readers together
-  int kernel = -1;         ///< number of the first value of the kernel that stores it
+  double elements = 1;     ///< number of its elements, with symbolic dimensions at their largest
+  double demand = 0;       ///< number of elements that all readers together ask for
+  int kernel = -1;         ///< the kernel that stores it, as the number of that kernel's first value
   int level = 0;           ///< see output_groups.h
-  bool hosted = false;     ///< stored by a kernel that computes it anyway
-  bool removable = true;   ///< may be computed again by its readers instead
-  bool exactShape = false; ///< somebody outside wants it, so its buffer must hold all of it
-  std::vector<int> users;  ///< stored values whose computation reads it
-  std::vector<UOp> parts;  ///< nodes computed together with it
-  UOp buffer;              ///< once it is stored
+  bool hosted = false;     ///< the kernel of a reader stores it along with its own output
+  bool removable = true;   ///< its readers may compute it themselves instead
+  bool exactShape = false; ///< it is used outside of the schedule, so the buffer must hold all of it
+  std::vector<int> users;  ///< stored values computed from it
+  std::vector<UOp> parts;  ///< nodes computed in the same loops
+  UOp buffer;              ///< set once it is stored
 };
 
 /// State that the passes share.
 struct ScheduleState {
   std::vector<StoredValue> stored;
-  std::vector<UOp> outputs;     ///< bases of the sources of the SINK that get stored, in order
+  std::vector<UOp> outputs;     ///< bases of those sources of the SINK that get stored, in order
   std::vector<UOp> customSinks; ///< kernels given by hand
   UOpMap<bool> held;            ///< values that Tensors hold
   int64_t nextRange = 0, nextBuffer = 0;
-  /// Reductions without loops of their own are stored instead of computed where they are read, so that an
-  /// assignment does not read its target at other elements than it writes.
+  /// Reductions to a single element are stored instead of being computed by their readers. An assignment then
+  /// does not read its target at elements other than the one it writes.
   bool storeScalars = false;
-  /// Buffers whose old contents are read after, or beside, an assignment to them: the graph is to be
-  /// scheduled again with these reads served from a copy.
+  /// Values of buffers that are read after, or in the same kernel as, an assignment to the buffer. The graph
+  /// is then scheduled again with copies for these reads.
   std::vector<UOp> needCopies;
-  int failing = -1; ///< stored value that an error is about
+  int failing = -1; ///< the stored value that an error is about
   void wantCopy(UOp buffer) {
     if (std::find(needCopies.begin(), needCopies.end(), buffer) == needCopies.end())
       needCopies.push_back(buffer);
   }
 };
 
-/// One kernel, or a transfer.
+/// One kernel or one transfer.
 struct KernelEntry {
-  UOp kernel; ///< KERNEL node
+  UOp kernel; ///< the KERNEL node
   UOp ast;
   std::vector<UOp> buffers; ///< BUFFERs, outputs first
 };
 
 UOp earliestRewrites(UOp sink, UOpMap<UOp>* map);
-/// Reads of these contents (BUFFERs, ASSIGNs) read a copy; assignments still go to the buffers themselves.
+/// Reads of these values (BUFFERs, ASSIGNs) read a copy instead. Assignments still write the buffers
+/// themselves.
 UOp readFromCopies(UOp sink, std::span<const UOp> versions, UOpMap<UOp>* map);
-/// "get realize" and "apply rangeify".
+/// The passes "get realize" and "apply rangeify".
 UOp rangeify(UOp sink, ScheduleState& state);
-/// "symbolic+reduce_collapse+debuf"
+/// The pass "symbolic+reduce_collapse+debuf".
 UOp removeCheapBuffers(UOp sink, ScheduleState& state);
-/// "group outputs": stores over the same loops become one effect.
+/// The pass "group outputs": stores over the same loops become one effect.
 UOp groupStores(UOp sink, ScheduleState& state);
-/// "limit buffers"
+/// The pass "limit buffers".
 UOp limitBuffers(UOp sink, ScheduleState& state);
-/// "bufferize to store"
+/// The pass "bufferize to store".
 UOp bufferizeToStore(UOp sink, ScheduleState& state);
-/// "split kernels". May ask for copies.
+/// The pass "split kernels". It may ask for copies (needCopies).
 UOp splitKernels(UOp sink, ScheduleState& state);
-/// "fix_assign": kernels in an order that keeps every reader before the next
-/// writer. May ask for copies.
+/// The pass "fix_assign": orders kernels so that every reader of a value runs before the next writer of its
+/// buffer. It may ask for copies (needCopies).
 UOp fixAssign(UOp sink, ScheduleState& state, std::vector<KernelEntry>& order);
 
 /// The rules of these passes.
@@ -87,17 +89,17 @@ const PatternMatcher& groupMatcher();
 const PatternMatcher& splitMatcher();
 const PatternMatcher& fixAssignMatcher();
 
-/// "remove all tags"
+/// The pass "remove all tags".
 UOp removeTags(UOp sink);
 
-/// Base of a movement chain.
+/// The node below a chain of movement operations.
 inline UOp baseOf(UOp u) {
   while (u.in(group::kMovement)) u = u.src(0);
   return u;
 }
-/// The BUFFER that an assignment through this node writes; null if it is no view of a buffer.
+/// The BUFFER that an assignment to this target writes; null if the target is no view of a buffer.
 UOp assignedBuffer(UOp target);
-/// Number of elements, symbolic dimensions at their largest.
+/// The number of elements, with symbolic dimensions at their largest.
 double elementCount(std::span<const Sint> shape);
 
 } // namespace uopscope::sched

@@ -1,4 +1,4 @@
-// Assignment of ranges, and the pass that writes them into the graph. See rangeify.h.
+// Assigns ranges to values, and writes them into the graph.
 #include "engine/schedule/rangeify.h"
 
 #include "engine/base/context_var.h"
@@ -60,7 +60,7 @@ const Indices* RangeAssignment::through(UOp movement, const Indices* at) {
   return it->second;
 }
 
-/// One new range per axis where `reduceAxes` is empty, else `outer` with new REDUCE ranges at these axes.
+/// A new range for each axis; with `outer`, its indices with new REDUCE ranges at `reduceAxes`.
 const Indices* RangeAssignment::freshRanges(const Shape& shape, std::span<const int64_t> reduceAxes,
                                             const Indices* outer) {
   Indices list = outer ? *outer : Indices(shape.size());
@@ -89,7 +89,7 @@ int RangeAssignment::store(UOp u, bool removable) {
   return number;
 }
 
-/// The common indices of readers that agree but for their gates; null where they differ.
+/// The common indices of readers whose indices differ in their gates alone; null if they differ otherwise.
 const Indices* RangeAssignment::merge(const std::vector<Use>& uses) {
   const Indices* first = uses[0].at;
   bool identical = true;
@@ -135,7 +135,7 @@ void RangeAssignment::assign(UOp u) {
   const Shape& shape = u.shape();
 
   double demand = 0;
-  std::map<int, double> perKernel; // a kernel computes a value at the same indices once
+  std::map<int, double> perKernel; // a kernel computes a value only once at the same indices
   for (const Use& use : uses) {
     double& evals = perKernel[use.kernel];
     evals = std::max(evals, use.evals);
@@ -162,7 +162,8 @@ void RangeAssignment::assign(UOp u) {
     r.evals = value.elements;
     value.kernel = r.kernel;
     value.hosted = r.kernel != number;
-    // Readers in the loops that store it use the value as it comes; the others would each compute it.
+    // Readers in the loops that store the value use it directly. Only the remaining readers would compute it
+    // again.
     for (const Use& use : uses)
       if (use.at != r.out || use.kernel != r.kernel) value.demand += use.evals;
     for (const auto& [kernel, evals] : perKernel)
@@ -185,7 +186,8 @@ void RangeAssignment::assign(UOp u) {
   addUses(u, r);
 }
 
-/// These loops as indices of a shape that has them as its long axes; null where it does not.
+/// These loops as indices of a shape, assigned to its axes longer than 1 in order; null if the extents do not
+/// fit.
 const Indices* RangeAssignment::alongLoops(const Indices& list, const Shape& shape) {
   Indices loops = loopsOf(list), out;
   size_t next = 0;
@@ -198,8 +200,8 @@ const Indices* RangeAssignment::alongLoops(const Indices& list, const Shape& sha
   return next == loops.size() ? intern(std::move(out)) : nullptr;
 }
 
-/// A reader in whose kernel the value can be stored: it walks all elements in order, and nothing between the
-/// two has to wait for another kernel.
+/// A reader whose kernel can also store the value: it reads all elements in order, and no value between the
+/// two needs a kernel of its own.
 const RangeAssignment::Use* RangeAssignment::hostFor(UOp u, const std::vector<Use>& uses) {
   if (!OutputGroups::canShareLoops(u)) return nullptr;
   for (const Use& use : uses) {
@@ -244,7 +246,7 @@ UOp RangeAssignment::memoryOf(UOp u) {
   UOp kernel = u.src(1);
   std::vector<UOp> buffers;
   for (UOp b : kernel.src().subspan(1)) buffers.push_back(memoryOf(b));
-  // The kernel itself is kept aside: no pass changes it.
+  // The SINK of the kernel is stored outside of the graph, so no pass changes it.
   auto& sinks = state_.customSinks;
   auto at = std::find(sinks.begin(), sinks.end(), kernel.src(0)) - sinks.begin();
   if (at == static_cast<std::ptrdiff_t>(sinks.size())) sinks.push_back(kernel.src(0));
@@ -264,7 +266,7 @@ UOp RangeAssignment::belowAssigns(UOp u) {
 }
 
 UOp RangeAssignment::read(UOp source, const Indices* at, int reader) {
-  std::vector<UOp> pads; // conditions of PADs on the way: elsewhere the value is 0
+  std::vector<UOp> pads; // conditions of the PADs passed; where one is false, the value is 0
   UOp s = source;
   for (; s.in(group::kMovement); s = s.src(0)) {
     if (s.is(Op::PAD))
@@ -274,10 +276,10 @@ UOp RangeAssignment::read(UOp source, const Indices* at, int reader) {
   UOp value = s;
   int number = storedNumber(s);
   if (number >= 0 && ranges_.find(s.slot())->kernel == reader && ranges_.find(s.slot())->out == at) {
-    // In the loops that store it, the value is at hand.
+    // A reader in the loops that store the value uses it directly.
     value = s.is(Op::ASSIGN) ? read(s.src(1), at, reader) : s;
   } else if (number >= 0) {
-    if (s.is(Op::ASSIGN)) // an assigned view is read where it lies in its buffer
+    if (s.is(Op::ASSIGN)) // an assigned view is read at its place in the buffer
       for (UOp t = belowAssigns(s); t.in(group::kMovement); t = belowAssigns(t.src(0))) at = through(t, at);
     value = bufferize(number).indexed(*at);
   } else if (s.is(Op::AFTER)) {
@@ -312,8 +314,8 @@ void RangeAssignment::print(UOp u, const Ranges& r) {
 
 namespace {
 
-/// Values that get memory in any case: outputs, values that ask for it, both ends of a copy, buffers of kernels
-/// given by hand.
+/// The values that certainly get memory: outputs, CONTIGUOUS, both ends of a copy, buffers of kernels given
+/// by hand.
 UOpMap<bool> valuesToStore(UOp sink) {
   UOpMap<bool> stored;
   auto want = [&](UOp u) {
@@ -324,7 +326,7 @@ UOpMap<bool> valuesToStore(UOp sink) {
     if (u.is(Op::COPY)) want(u.src(0));
     if (u.is(Op::CUSTOM_KERNEL) && u.srcCount())
       for (UOp s : u.src().subspan(1)) want(s);
-    if (u == sink) // another SINK is a kernel given by hand
+    if (u == sink) // any SINK but the root is a kernel given by hand
       for (UOp s : u.src()) want(s);
   }
   return stored;
@@ -334,7 +336,7 @@ struct ApplyContext {
   RangeAssignment& ranges;
   ScheduleState& state;
   UOp root;
-  bool tagged = false; ///< some results were told apart by tags
+  bool tagged = false; ///< tags were needed to keep some results apart
 };
 
 UOp applySink(Match& m) {
@@ -353,7 +355,7 @@ UOp applySink(Match& m) {
     bool byHand = base.is(Op::AFTER) && base.src(1).is(Op::CUSTOM_KERNEL);
     if (ctx.ranges.storedNumber(base) >= 0 || byHand) store(base);
   }
-  // What is stored by a kernel that uses it as it comes is read by nobody, and is wanted all the same.
+  // A value stored by a kernel that uses it directly has no reader, but its assignment must still happen.
   for (size_t k = 0; k < ctx.state.stored.size(); ++k) {
     const StoredValue& value = ctx.state.stored[k];
     UOp node = value.node;
@@ -380,7 +382,8 @@ UOp applyRanges(Match& m) {
   for (UOp s : u.src()) src.push_back(s.is(Op::DEVICE) ? s : ctx.ranges.read(s, at, kernel));
   UOp now = u.withSrc(src);
   if (now == u) return m.decline("its indices are its sources");
-  // Without its movements a node may read like another one of the graph that has ranges of its own.
+  // Without its movement operations a node may equal a different node of the graph, which has ranges of its
+  // own.
   const Indices* others = ctx.ranges.sourceIndices(now);
   bool taken = others && (others != at || ctx.ranges.kernelOf(now) != kernel);
   if (!taken) return now;
@@ -398,7 +401,7 @@ constexpr RuleDef kApply[] = {
     RULE("store-outputs", any(Op::SINK), applySink),
     RULE("apply-ranges", any(kComputed), applyRanges),
 };
-/// Tags of stored values stay: they are their numbers.
+/// Tags of stored values are their numbers and stay.
 constexpr RuleDef kUnmark[] = {RULE("remove-reader-mark", any(kComputed), withoutMark)};
 
 } // namespace

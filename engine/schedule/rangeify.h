@@ -1,13 +1,13 @@
-// Which loops each value of the tensor graph is computed in.
+// Assignment of loops: the ranges over which each value of the tensor graph is computed.
 //
-// From the outputs backwards, every value learns at which indices its readers want it. Readers that agree
-// share the computation; where they differ, or where they would compute an element more than once, the value
-// becomes a candidate for memory of its own (a StoredValue) with fresh loops. Movement operations are never
-// values: each reader walks through them to the value below, transforming its indices on the way.
+// The walk goes from the outputs backwards, so the indices at which all readers want a value are known when
+// the value is visited. Readers with equal indices share the computation. If their indices differ, or if they
+// would compute an element more than once, the value becomes a candidate for memory of its own (a
+// StoredValue) with new loops. A movement operation is no value: each reader looks through it to the value
+// below and transforms its indices accordingly.
 //
-// A value that gets memory is stored inside the kernel of a reader that wants exactly its elements in its
-// order, where that makes no kernel wait for itself; outputs that share work share their loops
-// (output_groups.h).
+// A stored value is computed in the kernel of a reader that wants exactly its elements in its order, unless a
+// kernel would then wait for itself. Outputs that share work also share loops (output_groups.h).
 //
 //   out = sum(a * b, axis 1)    sum at (r0), a and b at (r0, r1), r1 a REDUCE range
 #pragma once
@@ -21,7 +21,7 @@
 
 namespace uopscope::sched {
 
-/// Index expressions of one access, one per axis; equal lists are one object.
+/// The index expressions of an access, one per axis. Equal lists are one object.
 using Indices = std::vector<UOp>;
 
 class RangeAssignment {
@@ -30,22 +30,22 @@ public:
 
   void run(UOp sink);
 
-  /// Indices at which the sources of a computed value are read; null for a node that is not computed.
+  /// The indices at which a computed value reads its sources; null for a node that is not computed.
   const Indices* sourceIndices(UOp u) {
     Ranges* r = ranges_.find(u.slot());
     return r ? r->in : nullptr;
   }
-  /// The node that a reader at these indices uses for `source`: the value itself, or an INDEX into memory.
-  /// A reader in the loops that store the value uses it as it comes.
+  /// The node that a reader at these indices uses for `source`: the value itself, or an INDEX into memory. A
+  /// reader in the loops that store the value uses the value itself.
   UOp read(UOp source, const Indices* at, int kernel);
   /// The kernel that computes a value.
   int kernelOf(UOp u) { return ranges_.find(u.slot())->kernel; }
-  /// The memory behind a value that has some, as INDEX takes it: a BUFFER, a BUFFERIZE, either AFTER a kernel
-  /// given by hand.
+  /// The memory of a stored value as INDEX takes it: a BUFFER, a BUFFERIZE, or either AFTER a kernel given by
+  /// hand.
   UOp memoryOf(UOp u);
-  /// BUFFERIZE of a stored value.
+  /// The BUFFERIZE of a stored value.
   UOp bufferize(int number);
-  /// Number of the stored value of this node, -1: none.
+  /// The number of the node's StoredValue; -1 if it has none.
   int storedNumber(UOp u) {
     int* n = numberOf_.find(u.slot());
     return n ? *n : -1;
@@ -55,8 +55,8 @@ private:
   struct Ranges {
     const Indices* out = nullptr;
     const Indices* in = nullptr;
-    int kernel = -1;  ///< it is computed in: number of the first value stored there
-    double evals = 0; ///< how often it is computed
+    int kernel = -1;  ///< the kernel that computes it, as the number of its first stored value
+    double evals = 0; ///< number of its evaluations
   };
   struct Use {
     const Indices* at;
@@ -72,7 +72,7 @@ private:
   void addUses(UOp reader, const Ranges& ranges);
   int store(UOp u, bool removable);
   const Indices* alongLoops(const Indices& list, const Shape& shape);
-  /// The target of the first of a chain of assignments; the node itself if it is none.
+  /// The target of the first in a chain of assignments; the node itself if it is no assignment.
   UOp belowAssigns(UOp u);
   const Use* hostFor(UOp u, const std::vector<Use>& uses);
   void print(UOp u, const Ranges& r);
@@ -89,7 +89,7 @@ private:
   std::map<int, Ranges> groupRanges_;
 };
 
-/// Simplest form of index expressions, recorded as a nested pass of that name.
+/// The simplified index expressions; the rewrite is recorded as a nested pass of that name.
 Indices simplified(Indices indices, std::string_view pass);
 
 } // namespace uopscope::sched

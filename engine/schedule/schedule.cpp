@@ -1,4 +1,4 @@
-// createSchedule: the cache, and the scope that observers see.
+// createSchedule: the cache of schedules, and the scope that observers see.
 #include "engine/schedule/schedule.h"
 
 #include "engine/base/clock.h"
@@ -25,14 +25,14 @@ struct KeyHash {
 struct CachedSchedule {
   std::vector<uint64_t> signature;
   std::shared_ptr<const ScheduleTemplate> form;
-  int64_t used = 0; ///< the number of the schedule that last asked for it
+  int64_t used = 0; ///< number of the schedule that used it last
 };
 struct Cache {
   std::unordered_map<std::pair<uint64_t, uint64_t>, CachedSchedule, KeyHash> entries;
   int64_t schedules = 0;
 
-  /// Drops the half that was used longest ago where there are too many: a loop over ever new shapes keeps
-  /// the memory of this many graphs.
+  /// Drops the half that was used longest ago when the cache is full. A script with new shapes in every step
+  /// thus keeps a bounded number of graphs.
   void makeRoom() {
     constexpr size_t kMaxEntries = 1024;
     if (entries.size() < kMaxEntries) return;

@@ -1,13 +1,12 @@
-// From a tensor graph to kernels in order.
+// Scheduling: from a tensor graph to an ordered list of kernels.
 //
 //   Schedule s = createSchedule(UOp::sink(outputs));      // current pool: the tensor pool
 //   for (ScheduleItem& item : s.items) run(item);
-//   for (auto& [old, now] : s.becomes) ...                // tensors that computed `old` now read buffer
-//   `now`
+//   for (auto& [old, now] : s.becomes) ...                // tensors that computed `old` now read `now`
 //
-// Kernel graphs live in pools of their own. Schedules are cached by the structure of the graph, with buffers
-// numbered and values of bound variables stripped, so the same computation on other buffers is not scheduled
-// again.
+// Kernel graphs live in pools of their own. The cache of schedules compares the structure of graphs: buffers
+// are numbered, and values of bound variables are left out. The same computation on different buffers is
+// therefore not scheduled again.
 #pragma once
 #include "engine/rewrite/driver.h"
 
@@ -16,17 +15,17 @@
 namespace uopscope {
 
 struct ScheduleItem {
-  UOp ast; ///< SINK of the kernel (DEFINE_GLOBAL i is buffers[i]); or COPY / BUFFER_VIEW for transfers
+  UOp ast; ///< SINK of the kernel (DEFINE_GLOBAL i is buffers[i]); COPY or BUFFER_VIEW for transfers
   std::shared_ptr<Pool> pool;        ///< owns ast
   std::vector<UOpRef> buffers;       ///< BUFFERs (or BUFFER_VIEWs of them) of the tensor pool, outputs first
-  std::vector<std::string> metadata; ///< tensor operations it computes ("conv2d", "relu"), for DEBUG lines
-  SourceLocation script;             ///< script line of the first of them, if known
+  std::vector<std::string> metadata; ///< its tensor operations ("conv2d", "relu"), for DEBUG lines
+  SourceLocation script;             ///< script line of the first of these operations, if known
 };
 
 struct Schedule {
   std::vector<ScheduleItem> items;
   std::vector<std::pair<UOpRef, UOpRef>>
-      becomes; ///< node of the tensor pool -> BUFFER view (with movement ops) that holds it
+      becomes; ///< node of the tensor pool -> view of the BUFFER that holds its value
   std::vector<std::pair<std::string, int64_t>> vars; ///< bound variables by name
   bool cacheHit = false;
 };
@@ -34,7 +33,7 @@ struct Schedule {
 Schedule createSchedule(UOp bigSink);
 /// Drops all cached schedules.
 void clearScheduleCache();
-/// How many are kept.
+/// The number of cached schedules.
 size_t scheduleCacheSize();
 
 } // namespace uopscope

@@ -1,4 +1,4 @@
-// The table, and how its passes are run.
+// The table of passes, and the loop that runs them.
 #include "engine/schedule/schedule_passes.h"
 
 #include "engine/base/context_var.h"

@@ -1,4 +1,4 @@
-// The walk that makes a signature. See signature.h.
+// The walk over a tensor graph that makes its signature.
 #include "engine/schedule/signature.h"
 
 #include "engine/base/context_var.h"
@@ -14,10 +14,10 @@ namespace uopscope::sched {
 
 namespace {
 
-/// Sources that matter: a buffer and a constant of its own are known by their number, a bound variable by its
-/// name.
+/// The sources that belong to the signature. A buffer and a constant with a UNIQUE are identified by their
+/// number, a bound variable by its name.
 std::span<const UOp> wantedSources(UOp u) {
-  if (u.is(Op::BUFFER)) return u.src().subspan(1); // without UNIQUE
+  if (u.is(Op::BUFFER)) return u.src().subspan(1); // without the UNIQUE
   if (u.is(Op::BIND) || (u.is(Op::CONST) && u.srcCount())) return u.src().first(1);
   return u.src();
 }

@@ -1,9 +1,11 @@
-// The signature of a schedule: everything it depends on, as a list of numbers. Graphs with equal signatures
-// get the same kernels.
+// The signature of a schedule: everything that the schedule depends on, as a list of numbers. Graphs with
+// equal signatures get the same kernels.
 //
-// One walk over the tensor graph, without making a node: buffers are numbered as they come, values of bound
-// variables are left out, every other field is in. Equality of signatures is equality of structure, so a hit
-// of the cache needs no further check than comparing them.
+//   Signature a = signatureOf(sink);        // sink: x + 1;  y + 1 of another buffer y has the same words
+//
+// One walk over the tensor graph makes the list, without making a node. Buffers are numbered in order of
+// appearance, values of bound variables are left out, and all other fields are included. Equal signatures
+// mean equal structure, so a hit in the cache needs no further check.
 #pragma once
 #include "engine/uop/uop.h"
 
@@ -20,17 +22,17 @@ struct BoundVariable {
 
 struct Signature {
   std::vector<uint64_t> words;
-  std::vector<UOp> nodes; ///< in topological order; their positions are what a cached schedule knows them by
+  std::vector<UOp> nodes;   ///< in topological order; a cached schedule refers to nodes by position
   std::vector<UOp> buffers; ///< in order of first appearance
-  std::vector<UOp> uniques; ///< of constants that are unlike any other, in order of first appearance
-  std::vector<bool> held;   ///< by node: a Tensor or Python object holds it
+  std::vector<UOp> uniques; ///< UNIQUEs of constants, in order of first appearance
+  std::vector<bool> held;   ///< per node: whether a Tensor or Python object holds it
   std::map<std::string, BoundVariable> variables;
 
-  /// 128 bits.
+  /// A hash of 128 bits.
   std::pair<uint64_t, uint64_t> key() const;
 };
 
-/// Throws Error(Value) where a variable is bound to two values.
+/// Throws Error(Value) if a variable is bound to two values.
 Signature signatureOf(UOp sink);
 
 } // namespace uopscope::sched

@@ -1,4 +1,4 @@
-// Runs the passes of a schedule and keeps the result in numbers that outlive the graph.
+// Runs the passes of a schedule, and stores the result with numbers that are valid without the graph.
 #include "engine/schedule/template.h"
 
 #include "engine/base/context_var.h"
@@ -35,7 +35,7 @@ UOp numberBuffer(Match& m) {
 UOp stripBinding(Match& m) {
   return m.root().src(0);
 }
-/// A constant with a UNIQUE of its own keeps it: values made of it get memory of their own.
+/// A constant with a UNIQUE keeps one, so that values computed from it get memory of their own.
 UOp numberConstant(Match& m) {
   UOp c = m.root();
   if (c.srcCount() < 2 || !c.src(1).is(Op::UNIQUE)) return m.decline("no constant of its own");
@@ -83,7 +83,7 @@ private:
   void build() {
     std::vector<UOp> copied;
     for (int attempt = 0;; ++attempt) {
-      // A further attempt begins with the first graph again, so it is a scope of its own.
+      // Each further attempt starts from the first graph again, so observers see it as a scope of its own.
       std::optional<ObservedScope> again;
       if (attempt)
         again.emplace(
@@ -101,10 +101,10 @@ private:
         throw Error(e.kind(), inScript(e.what()));
       }
       if (state_.needCopies.empty()) break;
-      if (!attempt) continue; // storing a scalar costs less than a copy
+      if (!attempt) continue; // storing scalars is tried first, since it costs less than a copy
       for (UOp contents : state_.needCopies) {
-        UOp original = contents; // the graph is built anew from the one that nodes were numbered in
-        auto at = std::find(now_.begin(), now_.end(), contents); // the first: markers of it come later
+        UOp original = contents; // the node in the graph that every attempt starts from
+        auto at = std::find(now_.begin(), now_.end(), contents); // later matches are markers of the value
         if (at != now_.end()) original = normal_[static_cast<size_t>(at - now_.begin())];
         bool again = std::find(copied.begin(), copied.end(), original) != copied.end();
         if (again || attempt > 64)
@@ -135,7 +135,7 @@ private:
 
   // --- the result ---
 
-  /// The view of a buffer that holds the value of a node of the rewritten graph; null where none does.
+  /// The view of a buffer that holds the value of a node of the rewritten graph; null if none does.
   UOp located(UOp u, const UOpMap<size_t>& numberOf) {
     std::vector<UOp> chain;
     for (; u.in(group::kMovement); u = u.src(0)) chain.push_back(u);
@@ -173,7 +173,7 @@ private:
     return at;
   }
 
-  /// The part of the buffer that an assignment writes.
+  /// The view of the buffer that an assignment writes.
   UOp assignedView(UOp u) {
     if (u.is(Op::ASSIGN)) {
       if (auto known = viewAssigned_.find(u); known != viewAssigned_.end()) return known->second;
@@ -211,7 +211,7 @@ private:
       outputs.insert(baseOf(s));
     }
     std::set<size_t> keptSlots;
-    IdMap<bool> overtaken; // ASSIGNs that a later one, which is made, replaces: never run them again
+    IdMap<bool> overtaken; // ASSIGNs replaced by a later ASSIGN: they must not run again
     for (size_t k = now_.size(); k-- > 0;) {
       UOp u = signature_.nodes[k];
       bool wanted = outputs.contains(u) || signature_.held[k] || u.is(Op::ASSIGN);
@@ -219,7 +219,7 @@ private:
           u.in({Op::BUFFER, Op::CONST, Op::DEVICE, Op::UNIQUE, Op::SINK, Op::BIND, Op::DEFINE_VAR}))
         continue;
       UOp base = baseOf(u);
-      if (base.in({Op::BUFFER, Op::CONST, Op::BUFFER_VIEW})) continue; // where it is, it stays
+      if (base.in({Op::BUFFER, Op::CONST, Op::BUFFER_VIEW})) continue; // it keeps its memory
       UOp at = located(now_[k], numberOf);
       if (!at && u.is(Op::ASSIGN) && overtaken.contains(u.slot())) at = assignedView(now_[k]);
       if (!at) continue;
@@ -229,7 +229,7 @@ private:
       UOpMap<UOp> imported;
       form_->becomes.emplace_back(k, kept.import(at, &imported));
       for (const auto& [from, to] : imported) keepLeaf(from, to, slotOf, keptSlots);
-      // Nodes that were imported before are not listed again.
+      // import() does not list nodes that it found in the pool already.
       for (UOp leaf : at.toposort()) keepLeaf(leaf, {}, slotOf, keptSlots);
     }
     planTemporaries(keptSlots);
@@ -260,7 +260,7 @@ private:
   void planTemporaries(const std::set<size_t>& keptSlots) {
     if (vars::noMemoryPlanner) return;
     std::map<size_t, Lifetime> lives;
-    std::set<size_t> transferred; // memory that transfers touch stays on its own
+    std::set<size_t> transferred; // memory used by transfers is not shared
     for (size_t k = 0; k < form_->items.size(); ++k)
       for (size_t s : form_->items[k].slots) {
         if (s < form_->inputs || keptSlots.contains(s)) continue;
@@ -284,7 +284,7 @@ private:
     form_->arenaBytes = plan.arenaBytes;
   }
 
-  /// A message about a graph that cannot be scheduled: the script's line, the operation, and at most ten
+  /// The message for a graph that cannot be scheduled: the line of the script, the operation, and at most ten
   /// lines of text.
   std::string inScript(std::string_view text) {
     constexpr size_t kLines = 10, kColumns = 200;
@@ -325,7 +325,8 @@ private:
         for (int user : state_.stored[k].users) inlined_[static_cast<size_t>(user)].push_back(k);
   }
 
-  /// Operations of the script that a kernel computes, first to last, and the line of the last one.
+  /// Records the tensor operations that a kernel computes, first to last, and the script line of the last
+  /// one.
   void describeOrigin(const KernelEntry& entry, ScheduleTemplate::Item& item) {
     std::vector<size_t> stack;
     for (int64_t o : entry.kernel.arg().ints()) {
@@ -359,13 +360,13 @@ private:
   Pool work_;
   UOp root_;
   std::vector<UOp> normal_,
-      now_; ///< nodes of the signature after "rewrite for sched cache", and as ranges saw them
+      now_; ///< nodes of the signature after "rewrite for sched cache", and before ranges are assigned
   ScheduleState state_;
   std::vector<KernelEntry> order_;
   UOpMap<const NodeOrigin*> origin_;
   UOpMap<std::vector<size_t>> storedBy_;
   std::vector<std::vector<size_t>> inlined_;
-  UOpMap<UOp> assignedAt_, viewAssigned_; ///< of ASSIGNs, so that a chain of them is walked once
+  UOpMap<UOp> assignedAt_, viewAssigned_; ///< caches for ASSIGNs, so that a chain of them is walked once
 };
 
 } // namespace

@@ -1,4 +1,4 @@
-// Rules of validity of tensor graphs. See tensor_spec.h.
+// The rules that define valid tensor graphs.
 #include "engine/schedule/tensor_spec.h"
 
 #include "engine/base/error.h"
@@ -29,7 +29,7 @@ bool isTyped(const Match& m) {
 bool isLikeItsSource(const Match& m) {
   return m.root().srcCount() >= 1 && m.root().dtype() == m.root().src(0).dtype();
 }
-/// Shapes are computed, which fails where they do not fit; the type stays.
+/// Computes the shape, which throws if the sources do not fit; true if the type stays the same.
 bool movesByIndex(const Match& m) {
   auto amounts = m.root().src().subspan(std::min<size_t>(1, m.root().srcCount()));
   return std::all_of(amounts.begin(), amounts.end(), [](UOp amount) {
@@ -54,7 +54,7 @@ constexpr RuleDef kTensorSpec[] = {
          guard::when(isBuffer, "no size, or a type that memory cannot hold")),
     RULE("tensor-view", any(Op::BUFFER_VIEW), kValid,
          guard::when(isView, "no size and offset of one buffer")),
-    // A constant may name its device, and be one of its own kind.
+    // A constant may name its device, and have a UNIQUE.
     RULE("tensor-constant", each(Op::CONST, any({Op::DEVICE, Op::UNIQUE, Op::LUNIQUE})), kValid, kTyped),
     RULE("tensor-elementwise", any(group::kElementwise), kValid, kTyped),
     RULE("tensor-movement", any(group::kMovement), kValid, kLikeItsSource,
@@ -82,7 +82,7 @@ const PatternMatcher& tensorSpec() {
 }
 
 void verifyTensorGraph(UOp sink, std::string_view pass) {
-  // The inside of a kernel given by hand has a spec of its own.
+  // Nodes inside a kernel given by hand are checked by the spec of kernels.
   auto isTensor = [](UOp u) { return !u.is(Op::CUSTOM_KERNEL) && !u.is(Op::KERNEL); };
   std::vector<UOp> nodes = sink.toposort(isTensor);
   std::string where = fmt::format("the tensor graph is not valid after pass '{}': ", pass);

@@ -1,5 +1,5 @@
-// The spec of a valid tensor graph: types, shapes that agree, buffers and devices where they belong. SPEC=1
-// asks before a graph is scheduled and after the passes that leave a tensor graph.
+// The spec of a valid tensor graph: types and shapes agree, buffers and devices are where they belong. With
+// SPEC=1 it is checked before a graph is scheduled and after each pass whose result is a tensor graph.
 //
 //   verifyTensorGraph(sink, "View Input Graph");    // Error(Spec) naming the node, its neighbours, the pass
 #pragma once

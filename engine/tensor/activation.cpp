@@ -1,4 +1,4 @@
-// Functions of one argument made of elementwise operations.
+// Functions of one argument, built from elementwise operations.
 #include "engine/tensor/tensor.h"
 
 #include <cmath>
@@ -16,11 +16,12 @@ Tensor polynomial(const Tensor& x, std::initializer_list<double> coefficients) {
   return sum;
 }
 
-/// Integers as floats: the smallest has no negative, and nothing unsigned has.
+/// Integers as floats: unsigned integers have no negatives, and the smallest signed one has none either.
 Tensor real(const Tensor& x) {
   return x.cast(dtypes::leastUpperFloat(x.dtype()));
 }
-/// Odd functions are computed of the magnitude; unlike abs() its slope at 0 is 1, as theirs is not 0.
+/// The magnitude for odd functions. Its slope at 0 is 1, unlike that of abs(), since the slope of an odd
+/// function at 0 is not 0.
 Tensor magnitudeOf(const Tensor& x) {
   Tensor r = real(x);
   return r.lt(0).where(r.neg(), r);
@@ -28,15 +29,15 @@ Tensor magnitudeOf(const Tensor& x) {
 Tensor withSignOf(const Tensor& x, const Tensor& magnitude) {
   return x.lt(0).where(magnitude.neg(), magnitude);
 }
-/// What exponentials of a branch are taken of: where the branch is not chosen they do not overflow.
+/// min(x, 0), the argument for exponentials in a branch: they cannot overflow where the branch is not chosen.
 Tensor negativePart(const Tensor& x) {
   return x.gt(0).where(0, x);
 }
-/// From here on x*x + 1 is x*x, and x*x does not overflow yet.
+/// From this value on x*x + 1 equals x*x, and x*x does not overflow yet.
 double farOut(DType d) {
   return d.kind() == Scalar::Float64 ? 0x1p28 : d.kind() == Scalar::Float16 ? 0x1p7 : 0x1p13;
 }
-/// log(sum), and log(2x) far out.
+/// log(sum); log(2x) for large x.
 Tensor logOrTwice(const Tensor& isFar, const Tensor& x, const Tensor& sum) {
   return isFar.where(x, sum).log().add(isFar.cast(sum.dtype()).mul(std::numbers::ln2));
 }
@@ -45,7 +46,7 @@ Tensor logOrTwice(const Tensor& isFar, const Tensor& x, const Tensor& sum) {
 
 Tensor Tensor::relu() const {
   OperationScope op("relu");
-  // Not maximum(0): its gradient at 0 would be a half. A NaN is not below 0 and stays.
+  // Not maximum(0), whose gradient at 0 would be one half. A NaN is not less than 0 and stays.
   if (!isFloat()) return gt(0).where(*this, 0);
   return le(0).where(0, *this);
 }
@@ -55,7 +56,7 @@ Tensor Tensor::relu6() const {
 }
 Tensor Tensor::sigmoid() const {
   OperationScope op("sigmoid");
-  // By e^-|x|, which cannot overflow: infinity would meet a zero in the gradient of a saturated value.
+  // e^-|x| cannot overflow; an infinity would meet a zero in the gradient of a saturated value.
   Tensor x = real(*this), negative = lt(0),
          decay = negative.where(x, x.neg()).mul(1 / std::numbers::ln2).exp2();
   return negative.where(decay, 1.0).div(decay.add(1, true));
@@ -66,7 +67,7 @@ Tensor Tensor::tanh() const {
 }
 Tensor Tensor::gelu() const {
   OperationScope op("gelu");
-  // Far out the result is x or 0; without bounds the cube would overflow there.
+  // For large |x| the result is x or 0; the argument is bounded, since its cube would overflow there.
   constexpr double kFar = 16;
   Tensor x = clamp(Operand(-kFar), Operand(kFar));
   Tensor inner = x.add(x.pow(3).mul(0.044715, true)).mul(std::sqrt(2 / std::numbers::pi), true);
@@ -128,7 +129,7 @@ Tensor Tensor::leakyRelu(double slope) const {
 }
 Tensor Tensor::asin() const {
   OperationScope op("asin");
-  // Above 1/2 by the half angle, asin(m) = pi/2 - 2 asin(sqrt((1-m)/2)), below it a series in the square.
+  // Above 1/2 the half angle formula asin(m) = pi/2 - 2 asin(sqrt((1-m)/2)), below it a series in the square.
   Tensor magnitude = magnitudeOf(*this), isLarge = magnitude.gt(0.5);
   Tensor root = isLarge.where(magnitude.sub(1, true).mul(0.5), 0.25).sqrt();
   Tensor s = isLarge.where(root, magnitude), square = s.mul(s);
@@ -177,7 +178,7 @@ Tensor Tensor::atanh() const {
 }
 Tensor Tensor::erf() const {
   OperationScope op("erf");
-  // Near 0 a series, further out Abramowitz and Stegun 7.1.26.
+  // A series near 0, Abramowitz and Stegun 7.1.26 elsewhere.
   Tensor magnitude = magnitudeOf(*this), isNear = magnitude.lt(0.5);
   Tensor near = isNear.where(magnitude, 0), far = magnitude.gt(16).where(16, magnitude);
   Tensor t = far.mul(0.3275911, true).add(1.0, true).reciprocal();

@@ -1,8 +1,8 @@
-// All-reduce: every device ends with the reduction of all parts.
+// All-reduce: afterwards every device has the reduction of all parts.
 //
-//   naive       each copies every part: n^2 transfers of the whole
-//   all-to-all  device i reduces chunk i of every part, and sends it to all
-//   ring        chunk i travels around, growing at each stop, then once more around as it is
+//   naive       each device copies every part: n^2 transfers of the whole
+//   all-to-all  device i reduces chunk i of every part, and sends it to all devices
+//   ring        chunk i travels around the devices and grows at each, then travels around once more unchanged
 #include "engine/base/context_var.h"
 #include "engine/tensor/multi.h"
 
@@ -19,7 +19,7 @@ struct Chunk {
   int64_t begin, end;
 };
 
-/// n pieces of nearly equal length whose lengths keep a power of two where they can.
+/// n pieces of nearly equal length. The lengths are multiples of a power of two if possible.
 std::vector<Chunk> chunksOf(int64_t numel, size_t n) {
   int64_t factor = 32;
   while (numel % factor) factor /= 2;
@@ -67,7 +67,7 @@ std::vector<UOp> allReduce(const std::vector<UOp>& parts, Op op) {
   auto piece = [&](size_t part, const Chunk& c) {
     return graph::shrink(graph::reshape(sources[part], {Sint(numel)}), {{Sint(c.begin), Sint(c.end)}});
   };
-  // arrived[i][d]: chunk i, reduced, on device d
+  // arrived[i][d]: the reduced chunk i on device d
   std::vector<std::vector<UOp>> arrived(n, std::vector<UOp>(n));
   for (size_t i = 0; i < n; ++i) {
     if (chunks[i].begin == chunks[i].end) continue;

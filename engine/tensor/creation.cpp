@@ -1,4 +1,4 @@
-// Tensors from nothing and from memory.
+// Creates tensors from shapes, numbers and memory.
 #include "engine/runtime/buffer.h"
 #include "engine/runtime/device.h"
 #include "engine/runtime/mapped_file.h"
@@ -19,7 +19,7 @@ std::string deviceOf(const TensorOptions& o) {
   return Device::canonicalize(o.device ? *o.device : Device::defaultName());
 }
 
-/// The type of elements that are not given as data.
+/// The element type of a tensor that is not created from data.
 DType elementType(const TensorOptions& o, DType otherwise) {
   DType d = o.dtype.value_or(otherwise);
   if (d.count() > 1)
@@ -28,8 +28,7 @@ DType elementType(const TensorOptions& o, DType otherwise) {
                      d.scalar().name(), d.count(), d.name()));
   return d;
 }
-/// Lanes of a vector type are elements that follow one another, so data of such a type is data of its
-/// scalars.
+/// The type of the data: the lanes of a vector type are consecutive elements of its scalar type.
 DType dataType(const TensorOptions& o, DType otherwise) {
   return o.dtype.value_or(otherwise).scalar();
 }
@@ -44,7 +43,7 @@ Shape toShape(const Ints& shape) {
   return Shape(shape.begin(), shape.end());
 }
 
-/// Element i of `to`, written as the type stores it.
+/// Writes element i of `to` in the representation of its type.
 void storeElement(std::byte* to, DType d, double value) {
   auto put = [&](auto v) { std::memcpy(to, &v, sizeof v); };
   switch (d.kind()) {
@@ -56,7 +55,7 @@ void storeElement(std::byte* to, DType d, double value) {
   case Scalar::Fp8E4M3:
   case Scalar::Fp8E5M2: put(dtypes::toFp8(d, value)); break;
   default: {
-    // integers above 2^63 arrive as doubles as well: they wrap like every other integer
+    // Integers from 2^63 on also arrive as doubles; they wrap like all integers.
     int64_t whole = value >= 9223372036854775808.0 ? static_cast<int64_t>(static_cast<uint64_t>(value))
                                                    : static_cast<int64_t>(value);
     std::memcpy(to, &whole, static_cast<size_t>(d.itemsize()));
@@ -126,12 +125,12 @@ Tensor Tensor::empty(const Shape& shape, const TensorOptions& o) {
   for (const Sint& s : shape)
     if (s.vmin() < 0)
       fail(ErrorKind::Shape, fmt::format("shape can't contain negative numbers {}", shapeStr(shape)));
-  // a symbolic axis gets room for its largest value
+  // A symbolic axis gets room for its largest value.
   int64_t size = 1;
   for (const Sint& s : shape) size *= s.vmax();
   DType d = elementType(o, dtypes::defaultFloat());
   std::string where = deviceOf(o);
-  if (splitDevices(where).size() > 1) { // one on each
+  if (splitDevices(where).size() > 1) { // one on each device
     std::vector<UOp> each;
     TensorOptions one = o;
     for (const std::string& name : splitDevices(where)) {
@@ -153,7 +152,7 @@ Tensor Tensor::empty(const Shape& shape, const TensorOptions& o) {
 Tensor Tensor::full(const Shape& shape, ConstValue value, const TensorOptions& o) {
   OperationScope op("full");
   for (const Sint& s : shape)
-    if (s.vmin() < 0 && !graph::isInt(s, -1)) // -1 keeps the one that is spread, as in expand()
+    if (s.vmin() < 0 && !graph::isInt(s, -1)) // -1 keeps the length of the expanded axis, as in expand()
       fail(ErrorKind::Shape, fmt::format("shape can't contain negative numbers {}", shapeStr(shape)));
   return scalar(value, o, true).reshape(Shape(shape.size(), Sint(1))).expand(shape);
 }

@@ -1,11 +1,11 @@
-// Running sums, products and extremes along an axis: a window of everything so far ends at each element.
+// Running sums, products and extremes along an axis: each element is the reduction of all elements up to it.
 //
 //   Tensor({1, 2, 3}).cumsum()            {1, 3, 6}
 //   Tensor({1, 3, 2}).cummax()            {1, 3, 3}, found at {0, 1, 1}
 //
-// A long axis is cut in parts of 256, each summed by itself and then moved by the total of those before it, so that
-// parts are summed side by side. A processor carries a sum from element to element (engine/codegen/running.h), and
-// needs no parts where there are other axes to share among its threads and lanes.
+// A long axis is split in parts of 256. Each part is summed by itself and then increased by the total of the
+// parts before it, so the parts run in parallel. A processor carries a sum from element to element
+// (engine/codegen/running.h); it needs no parts if there are further axes for its threads and lanes.
 #include "engine/runtime/device.h"
 #include "engine/tensor/graph.h"
 #include "engine/tensor/tensor.h"
@@ -82,7 +82,7 @@ std::pair<Tensor, Tensor> Tensor::cummax(int64_t axis) const {
   bool isEmpty = false;
   for (const Sint& s : shape()) isEmpty = isEmpty || graph::isInt(s, 0);
   if (ndim() == 0 || isEmpty) return {largest, zeros(shape(), {device(), dtypes::int32, false})};
-  // hits[i, j]: element i is the largest of those up to j; among them the first one counts most
+  // hits[i, j]: element i is the largest of elements 0 to j; the first such element counts most.
   Tensor x = transpose(axis, -1);
   int64_t n = x.intShape().back();
   Tensor element = x.unsqueeze(-1), hits = element.eq(largest.transpose(axis, -1).unsqueeze(-2));

@@ -1,4 +1,4 @@
-// Elementwise operations: type promotion, broadcasting, and one primitive node each where there is one.
+// Elementwise operations: type promotion, broadcasting, and one primitive node each if there is one.
 #include "engine/runtime/mapped_file.h"
 #include "engine/tensor/multi.h"
 #include "engine/tensor/tensor.h"
@@ -12,7 +12,7 @@ namespace uopscope {
 
 namespace {
 
-/// A symbolic integer as a tensor: a scalar without a device, which fits any.
+/// A symbolic integer as a tensor: a scalar without a device, which fits any device.
 Tensor fromSymbolic(UOp u) {
   PoolScope scope(tensorPool());
   return Tensor::fromUOp(u.cast(dtypes::int32), false);
@@ -25,7 +25,8 @@ Tensor numberBeside(const Tensor& x, ConstValue value, DType d) {
   return Tensor::fromUOp(UOp::make(Op::CONST, d, {where}, UOp::constant(d, value).arg()), false);
 }
 
-/// Broadcasts; the copy that is repeated is wider for the small floats, so that the gradient's sum is.
+/// Broadcasts. Small floats are expanded in a wider type, so that the sum in their gradient is computed in
+/// it.
 Tensor expandTo(const Tensor& x, const Shape& shape) {
   if (x.shape() == shape) return x;
   DType wide = sumAccDtype(x.dtype());
@@ -75,7 +76,7 @@ Tensor Tensor::binary(Op op, const Operand& operand, bool reverse) const {
   UOp here = deviceOf(a.uop()), there = deviceOf(b.uop());
   if (here && there && here != there && graph::base(b.uop()).isConst() &&
       splitDevices(a.device()).size() == 1) {
-    b = b.to(a.device()); // the reference finds a constant on any one device
+    b = b.to(a.device()); // as in the reference, a constant on one device moves to the device beside it
     there = here;
   }
   if (here && there && here != there)
@@ -91,7 +92,7 @@ Tensor Tensor::cast(DType to) const {
     fail(ErrorKind::Type,
          fmt::format("elements of a tensor are scalars: use {} and one more axis of {} instead of {}",
                      to.scalar().name(), to.count(), to.name()));
-  // floats reach the small unsigned types through int32, where values outside wrap around
+  // Floats convert to the small unsigned types through int32, so values out of range wrap.
   if (dtype().isFloat() && (to == dtypes::uint8 || to == dtypes::uint16))
     return apply(uop().cast(dtypes::int32).cast(to));
   return apply(uop().cast(to));
@@ -167,7 +168,7 @@ Tensor Tensor::div(const Operand& x, bool reverse, const std::string& rounding) 
     Tensor opposite = n.gt(0).bitAnd(d.lt(0)).bitOr(n.lt(0).bitAnd(d.gt(0)));
     return opposite.bitAnd(rest.ne(0)).where(quotient.sub(1), quotient);
   }
-  // A division of its own, not a product with a reciprocal: it rounds once, as NumPy's, in every kernel.
+  // A division node, not a product with a reciprocal: it rounds once in every kernel, as in NumPy.
   DType type = dtypes::leastUpperFloat(n.dtype());
   Tensor result = n.cast(type).binary(Op::FDIV, d.cast(type), false);
   if (rounding.empty()) return result;
@@ -180,7 +181,7 @@ Tensor Tensor::mod(const Operand& x, bool reverse) const {
   auto [a, b] = broadcasted(*this, x, reverse);
   Tensor quotient = a.div(b, false, "floor");
   if (!a.isFloat()) return a.sub(quotient.mul(b));
-  // None of an infinite divisor is taken away, and a quotient that was rounded up is one too large.
+  // A quotient of 0 (an infinite divisor) subtracts nothing. A quotient that was rounded up is one too large.
   Tensor rest = a.sub(quotient.eq(0).where(0, quotient.mul(b)));
   return rest.ne(0).bitAnd(rest.lt(0).ne(b.lt(0))).where(rest.add(b), rest);
 }
@@ -253,7 +254,7 @@ Tensor Tensor::rshift(int64_t n) const {
 }
 
 namespace {
-/// A value that is not above a NaN is not below it either.
+/// "or equal" as a comparison that is false if either operand is NaN.
 Tensor orEqual(const Tensor& x, const Operand& y, const Tensor& strictly, const Tensor& reversed) {
   bool number = !y.isTensor() && !y.isUOp();
   bool mayBeNan = x.isFloat() || (y.isTensor() && y.tensor().isFloat()) ||
@@ -305,7 +306,7 @@ Tensor Tensor::where(const Operand& ifTrue, const Operand& ifFalse) const {
     auto both = broadcasted(ifFalse.tensor(), ifTrue);
     x = both.y, y = both.x;
   } else {
-    // two numbers: typed as beside this tensor, then promoted together
+    // Both operands are numbers: each is typed as if it met this tensor, then they are promoted together.
     auto value = [&](const Operand& o) {
       if (o.isUOp()) return fromSymbolic(o.uop());
       bool whole = o.value().kind != ConstValue::Kind::Float;
@@ -356,7 +357,7 @@ Tensor Tensor::log10() const {
 }
 Tensor Tensor::cos() const {
   OperationScope op("cos");
-  // 1 - 2 sin(x/2)^2: half an argument is exact, however large, while pi/2 less it is rounded.
+  // 1 - 2 sin(x/2)^2: halving is exact for any argument, while pi/2 - x is rounded.
   Tensor half = cast(dtypes::leastUpper(dtypes::leastUpperFloat(dtype()), dtypes::float32)).mul(0.5).sin();
   Tensor result = half.mul(half).mul(-2).add(1);
   return isFloat() ? result.cast(dtype()) : result;
@@ -381,7 +382,7 @@ Tensor Tensor::ceil() const {
 }
 Tensor Tensor::round() const {
   OperationScope op("round");
-  // Halves go to the even neighbour. What is cut off is exact, and the sign of a zero stays.
+  // Halves round to the even neighbour. The cut-off part is exact, and a zero keeps its sign.
   Tensor whole = trunc(), half = whole.div(2.0), rest = sub(whole).abs();
   Tensor away = rest.gt(0.5).bitOr(rest.eq(0.5).bitAnd(half.trunc().ne(half)));
   return away.where(lt(0).where(whole.sub(1), whole.add(1)), whole);
@@ -396,7 +397,7 @@ Tensor Tensor::sign() const {
 Tensor Tensor::abs() const {
   OperationScope op("abs");
   if (!isFloat()) return mul(sign());
-  return eq(0).where(0, lt(0).where(neg(), *this)); // of -0 it is 0, and its gradient there is 0
+  return eq(0).where(0, lt(0).where(neg(), *this)); // 0 for -0, with gradient 0
 }
 Tensor Tensor::square() const {
   OperationScope op("square");
@@ -406,7 +407,7 @@ Tensor Tensor::clamp(const std::optional<Operand>& low, const std::optional<Oper
   OperationScope op("clamp");
   if (!low && !high) fail(ErrorKind::Runtime, "at least one of 'min_' or 'max_' must not be None");
   Tensor x = *this;
-  // A NaN among the bounds is the result, as one in the tensor is.
+  // A NaN in a bound gives NaN, as a NaN in the tensor does.
   auto beyond = [](const Tensor& is, const Operand& bound) {
     bool mayBeNan = bound.isTensor() && bound.tensor().isFloat();
     return mayBeNan ? is.bitOr(bound.tensor().ne(bound)) : is;
@@ -451,7 +452,7 @@ Tensor Tensor::copysign(const Operand& o) const {
   OperationScope op("copysign");
   auto [x, other] = broadcasted(*this, o);
   if (!x.isFloat()) return other.lt(0).where(x.abs().neg(), x.abs());
-  // The bit, since -0 is not less than 0.
+  // The sign bit is tested, since -0 is not less than 0.
   DType bits = signedOfSize(other.dtype().itemsize());
   return other.detach().bitcast(bits).lt(0).where(x.abs().neg(), x.abs());
 }
@@ -460,7 +461,7 @@ Tensor Tensor::logaddexp(const Operand& o) const {
   auto [a, b] = broadcasted(*this, o);
   DType type = dtypes::leastUpperFloat(a.dtype());
   Tensor x = a.cast(type), y = b.cast(type);
-  Tensor apart = x.eq(y).where(0, x.sub(y)); // two equal infinities are not apart
+  Tensor apart = x.eq(y).where(0, x.sub(y)); // equal infinities have distance 0
   return x.maximum(y).add(apart.abs().neg().exp().add(1).log());
 }
 Tensor Tensor::threefry(const Tensor& key) const {

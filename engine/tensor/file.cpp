@@ -1,9 +1,9 @@
-// Tensors of files and of parts of memory. A part that lies in one piece is a buffer over the same bytes:
+// Tensors of files and of parts of memory. A contiguous part is a buffer over the same bytes:
 //
 //   Tensor t = Tensor::fromFile("/data/weights.bin");                    // uint8 on DISK:/data/weights.bin
 //   t.shrink({{{8, 24}}}).bitcast(dtypes::float32).to("CPU")             // copies 16 bytes, computes nothing
 //
-// DISK computes nothing, so any other value has to be moved to another device first.
+// DISK computes nothing, so any other value must be moved to a different device first.
 #include "engine/runtime/buffer.h"
 #include "engine/runtime/mapped_file.h"
 #include "engine/tensor/tensor.h"
@@ -22,7 +22,8 @@ struct Part {
   int64_t offset; ///< in elements
 };
 
-/// The buffer and first element of a node whose values lie in it in order; nothing where they do not.
+/// The buffer in which the values of a node lie contiguously, and the position of the first one; none if they
+/// do not.
 std::optional<Part> partOf(UOp u) {
   if (u.is(Op::BUFFER)) return Part{u, 0};
   if (!u.in({Op::RESHAPE, Op::SHRINK, Op::CONTIGUOUS, Op::DETACH})) return {};
@@ -31,7 +32,7 @@ std::optional<Part> partOf(UOp u) {
   const Shape &from = u.src(0).shape(), &to = u.shape();
   Shape begin = uopToShape(u.src(1));
   int64_t stride = 1;
-  bool whole = true; // every axis so far is taken in full, or has length 1 after one that is not
+  bool whole = true; // all axes so far are taken in full, or have length 1 after one that is not
   for (size_t k = from.size(); k-- > 0;) {
     if (!from[k].isInt() || !to[k].isInt() || !begin[k].isInt()) return {};
     if (!whole && to[k].i() != 1) return {};

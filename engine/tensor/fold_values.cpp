@@ -1,5 +1,4 @@
-// An expression of tensors is read as one of scalars, and simplified by the rules of the compiler. See
-// fold_values.h.
+// Translates an expression of tensors to an expression of scalars, and simplifies it with the symbolic rules.
 #include "engine/tensor/fold_values.h"
 
 #include "engine/rules/algebra.h"
@@ -14,10 +13,11 @@ namespace uopscope {
 
 namespace {
 
-/// The scalar form of one element: operands that repeat a constant are that constant, others a name each.
+/// The expression for one element. An operand that repeats a constant becomes the constant, any other operand
+/// a variable.
 class ScalarForm {
 public:
-  /// Null where the expression is too large, or of a kind that has no scalar form.
+  /// Null if the expression is too large, or an operation has no scalar form.
   UOp of(UOp u) {
     if (auto known = made_.find(u); known != made_.end()) {
       mayCancel_ = true;
@@ -28,9 +28,9 @@ public:
     if (made) made_[u] = made;
     return made;
   }
-  /// Whether there is anything to simplify: a constant, or an operand that is used twice.
+  /// Whether there may be anything to simplify: a constant, or an operand used twice.
   bool mayFold() const { return hasConstant_ || mayCancel_; }
-  /// The operand that a name stands for.
+  /// The operand of a variable.
   UOp operand(UOp name) const {
     auto it = operands_.find(name);
     return it == operands_.end() ? UOp() : it->second;
@@ -57,7 +57,7 @@ private:
     return u.withSrc(src);
   }
 
-  /// The value of every element, where that is a constant.
+  /// The value of all elements if they are the same constant.
   static std::optional<ConstValue> constantThroughout(UOp u) {
     if (u.is(Op::REDUCE_AXIS)) return reducedConstant(u);
     bool padded = false;
@@ -71,7 +71,7 @@ private:
     return value;
   }
 
-  /// Whether a part of a padded value lies in the padding.
+  /// Whether a part of a padded value lies entirely in the padding.
   static bool isPaddingAlone(UOp u) {
     if (!u.is(Op::SHRINK) || !u.src(0).is(Op::PAD)) return false;
     UOp padded = u.src(0);
@@ -92,7 +92,7 @@ private:
     int64_t times = prod(in.shape()).i() / outputs;
     UOp inner = in;
     while (op == Op::ADD && outputs == 1 && inner.is(Op::PAD)) inner = inner.src(0);
-    if (inner != in) times = prod(inner.shape()).i(); // zeros around add nothing
+    if (inner != in) times = prod(inner.shape()).i(); // zeros around it add nothing
     auto value = constantThroughout(inner);
     if (!value || times == 0) return {};
     DType d = r.dtype();
@@ -106,7 +106,7 @@ private:
     return convertConst(d, ConstValue::ofFloat(std::pow(value->asDouble(), static_cast<double>(times))));
   }
 
-  /// As a kernel computes it: products wrap.
+  /// The power as a kernel computes it: products wrap.
   static ConstValue integerPower(DType d, ConstValue base, int64_t exponent) {
     ConstValue power = convertConst(d, ConstValue::ofInt(1));
     for (base = convertConst(d, base); exponent; exponent >>= 1) {
@@ -121,7 +121,7 @@ private:
   bool hasConstant_ = false, mayCancel_ = false;
 };
 
-/// What a value is instead; null where it has to be computed.
+/// The value that replaces this one; null if it must be computed.
 UOp folded(UOp value) {
   if (!value.in(group::kElementwise | OpSet{Op::REDUCE_AXIS}) || value.device().empty()) return {};
   ScalarForm form;

@@ -1,5 +1,5 @@
-// Reverse-mode gradients: one rule per operation, run over the graph from the result to the targets.
-// A rule gives a GROUP with one gradient per source; a NOOP stands for "none".
+// Reverse-mode gradients: one rule per operation, applied to the graph from the result to the targets. The
+// result of a rule is a GROUP with one gradient per source; a NOOP means that a source has none.
 //
 //   x * y, gradient g   ->   GROUP(y * g, x * g)
 #include "engine/tensor/gradient.h"
@@ -28,7 +28,7 @@ namespace {
 using namespace pat;
 
 struct GradientContext {
-  UOp grad; ///< of the node the rule is tried on
+  UOp grad; ///< gradient of the node on which the rule is tried
 };
 
 UOp grad(Match& m) {
@@ -72,7 +72,7 @@ UOp powGradient(Match& m) {
 }
 UOp reduceGradient(Match& m) {
   UOp r = m.root(), g = grad(m), x = r.src(0);
-  if (r.is(Op::REDUCE)) { // over turns of a loop: each has the sum's gradient, and the loops have none
+  if (r.is(Op::REDUCE)) { // a sum over a loop: each iteration has the sum's gradient, the loops have none
     if (r.arg().op() != Op::ADD) return m.decline("only sums over loops have a gradient");
     std::vector<UOp> each(r.srcCount(), none());
     each[0] = g;
@@ -127,7 +127,7 @@ UOp permuteGradient(Match& m) {
 UOp copyGradient(Match& m) {
   return graph::copyTo(grad(m), m.root().src(0).device());
 }
-/// Shards of a value each get their part of its gradient.
+/// Each shard of a value gets its part of the gradient.
 UOp multiGradient(Match& m) {
   UOp multi = m.root(), stack = multi.src(0), g = grad(m);
   std::vector<UOp> parts;
@@ -144,7 +144,7 @@ UOp stackGradient(Match& m) {
   return UOp::make(Op::GROUP, dtypes::void_, parts);
 }
 
-/// Functions that are constant but for jumps, and those of whole numbers.
+/// Functions that are constant except for jumps, and functions of integers.
 constexpr OpSet kSteps{Op::CMPLT, Op::CMPNE, Op::CMPEQ, Op::BITCAST, Op::TRUNC, Op::IDIV,    Op::MOD,
                        Op::AND,   Op::OR,    Op::XOR,   Op::SHL,     Op::SHR,   Op::THREEFRY};
 
@@ -163,7 +163,7 @@ constexpr Pat same(const Pat& a, const Pat& b) {
 }
 
 constexpr RuleDef kGradients[] = {
-    // Whole numbers have no gradient, nor has a float that was rounded to one.
+    // Integers have no gradient, nor has a float that was rounded to an integer.
     RULE("cast-gradient", op(Op::CAST, xf).withDtype(kMaskFloats), perSource(toTypeOf(x, g))),
     RULE("no-gradient-of-steps", any(kSteps | OpSet{Op::CAST}), answers()),
     RULE("reciprocal-gradient", op(Op::RECIPROCAL, x).named(r), perSource(g * -1 * r * r)),
@@ -179,7 +179,7 @@ constexpr RuleDef kGradients[] = {
     RULE("product-and-sum-gradient", op(Op::MULACC, x, y, z), perSource(y* g, x* g, g)),
     RULE("product-gradient", op(Op::MUL, x, y), perSource(y* g, x* g)),
     RULE("power-gradient", any(Op::POW), powGradient),
-    // Equal values share.
+    // Equal operands share the gradient.
     RULE("maximum-gradient", op(Op::MAX, x, y),
          perSource(where(y < x, g, where(same(x, y), g * 0.5, 0)),
                    where(x < y, g, where(same(x, y), g * 0.5, 0)))),
@@ -199,7 +199,7 @@ constexpr RuleDef kGradients[] = {
     RULE("shard-stack-gradient", any(Op::MSTACK), stackGradient),
 };
 
-/// By id of the key, a node of the tensor pool.
+/// The custom derivatives, by the id of their key, which is a node of the tensor pool.
 struct CustomDerivatives {
   std::unordered_map<uint32_t, CustomDerivative> byKey;
 };
@@ -207,8 +207,8 @@ std::unordered_map<uint32_t, CustomDerivative>& customDerivatives() {
   return EngineSession::current().part<CustomDerivatives>().byKey;
 }
 
-/// The gradient where there is a forward rule alone: that rule is linear in the tangents, so its own gradient
-/// by them is wanted.
+/// The gradients for a value with a forward rule alone. That rule is linear in the tangents, so its gradient
+/// with respect to the tangents is computed.
 std::vector<UOp> transposed(const CustomDerivative& derivative, UOp u, UOp g) {
   std::vector<UOp> tangents, targets, flat;
   for (UOp input : u.src().subspan(1, u.srcCount() - 2)) {
@@ -228,8 +228,8 @@ std::vector<UOp> transposed(const CustomDerivative& derivative, UOp u, UOp g) {
   return each;
 }
 
-/// A value with derivatives given by hand: a function shares the gradient out among its inputs.
-/// After a kernel the gradient goes to the kernel, whose buffers stand where a marked value has its inputs.
+/// The gradients for a value with custom derivatives: its function splits the gradient among the inputs. The
+/// gradient of an AFTER of a kernel goes to the kernel, whose buffers are its inputs.
 UOp customGradient(UOp u, UOp g) {
   std::vector<UOp> each(u.srcCount(), none());
   if (u.is(Op::AFTER)) {
@@ -254,7 +254,7 @@ bool hasCustomGradient(UOp u) {
   return derivativeOf(u) != nullptr;
 }
 
-/// Nodes between the targets and the root that a gradient flows through, targets first.
+/// The nodes between the targets and the root that have a gradient, targets first.
 std::vector<UOp> pathTo(UOp root, const UOpMap<bool>& targets) {
   IdMap<bool> leads;
   for (UOp u : root.toposort()) {
@@ -268,8 +268,8 @@ std::vector<UOp> pathTo(UOp root, const UOpMap<bool>& targets) {
   });
 }
 
-/// The pass begins with the values that a gradient flows through, the last one first; each step turns one of
-/// them into the gradients of its sources.
+/// The graph of this pass starts as the list of values that have a gradient, the last value first. Each step
+/// turns a value into the gradients of its sources.
 UOpMap<UOp> computeGradient(const std::vector<std::pair<UOp, UOp>>& seeded, const UOpMap<bool>& targets,
                             const char* scope, const char* pass) {
   const PatternMatcher& rules = gradientRules();
@@ -300,7 +300,7 @@ UOpMap<UOp> computeGradient(const std::vector<std::pair<UOp, UOp>>& seeded, cons
     if (!each)
       fail(ErrorKind::Runtime, fmt::format("failed to compute gradient for {}\n\nin {}...", opName(u.op()),
                                            u.str().substr(0, 1000)));
-    if (custom) derivation.keep(k); // its own function answers, no rule does
+    if (custom) derivation.keep(k); // its custom function answers, not a rule
     OperationScope::madeGraph(each);
     for (size_t i = 0; i < u.srcCount(); ++i)
       if (!each.src(i).is(Op::NOOP)) add(u.src(i), summedOverLoops(each.src(i), u, u.src(i)));
@@ -326,7 +326,7 @@ UOpMap<UOp> gradientsOf(const std::vector<std::pair<UOp, UOp>>& seeded, const st
 }
 
 UOp cosine(UOp x) {
-  // As Tensor::cos has it: half an argument is exact. Small floats are computed wider.
+  // As in Tensor::cos: halving the argument is exact. Small floats are computed in a wider type.
   UOp wide = x.dtype().itemsize() < 4 ? x.cast(dtypes::float32) : x;
   UOp half = times(wide, number(wide, 0.5)).alu(Op::SIN);
   UOp result = times(times(half, half), number(half, -2)).alu(Op::ADD, {number(half, 1)});

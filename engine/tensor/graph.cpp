@@ -1,4 +1,4 @@
-// Tensor-graph nodes: checks whose errors name the misfit, and the nodes themselves.
+// Nodes of the tensor graph, and checks whose errors name the misfit.
 #include "engine/tensor/graph.h"
 
 #include "engine/rules/algebra.h"
@@ -86,7 +86,7 @@ UOp pad(UOp x, const Bounds& amounts) {
   bool nothing = true;
   Shape before, after;
   for (const auto& [b, a] : amounts) {
-    if (b.vmax() < 0 || a.vmax() < 0) // of a variable: for every value
+    if (b.vmax() < 0 || a.vmax() < 0) // for a symbolic amount: negative for every value
       fail(ErrorKind::Shape, fmt::format("cannot pad {} by a negative amount", shapeStr(x.shape())));
     nothing = nothing && isInt(b, 0) && isInt(a, 0);
     before.push_back(b);
@@ -150,7 +150,7 @@ UOp copyTo(UOp x, const std::string& deviceName) {
 }
 
 UOp assign(UOp target, UOp value) {
-  std::vector<UOp> views; // an assignment is to memory: a view of it, without markers
+  std::vector<UOp> views; // an assignment writes a view of memory, without markers
   UOp at = target;
   for (; at.in(group::kMovement) || at.is(Op::DETACH); at = at.src(0)) views.push_back(at);
   for (size_t k = views.size(); k-- > 0;) {
@@ -177,8 +177,8 @@ UOp base(UOp x) {
 
 namespace {
 
-/// What x[::3] views: SHRINK to every third element of a RESHAPE of a PAD that fills the last three up. No
-/// padding is left.
+/// The source of a strided view such as x[::3]. Its graph is a SHRINK to every third element of a RESHAPE of
+/// a PAD that makes the length divisible; no element of the padding is left. Null for any other SHRINK.
 UOp belowStride(UOp shrink) {
   UOp apart = shrink.src(0);
   if (!shrink.is(Op::SHRINK) || !apart.is(Op::RESHAPE) || !apart.src(0).is(Op::PAD)) return {};
@@ -196,8 +196,8 @@ UOp belowStride(UOp shrink) {
   return pad.src(0);
 }
 
-/// The node that this is a view of, one step down; null where it is no view. An expansion shows elements
-/// several times.
+/// The node that this is a view of, one step down; null if it is no view. An EXPAND is no view, since it
+/// repeats elements.
 UOp belowView(UOp u) {
   if (u.in({Op::RESHAPE, Op::PERMUTE, Op::FLIP, Op::DETACH})) return u.src(0);
   if (!u.is(Op::SHRINK)) return {};

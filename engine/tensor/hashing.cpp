@@ -1,7 +1,7 @@
-// Keccak over tensors (FIPS 202): a batch of messages, the state of each 25 words of 64 bits.
+// Keccak over tensors (FIPS 202) for a batch of messages. The state of each message is 25 words of 64 bits.
 //
-// The tables follow from the standard's own rules and are made here: offsets of rotations by walking the
-// lanes, their new places, and the round constants from a shift register.
+// The tables are computed here by the standard's own rules: rotations by walking the lanes, which also gives
+// their new places, and round constants by a shift register.
 #include "engine/tensor/tensor.h"
 
 #include <fmt/format.h>
@@ -15,9 +15,9 @@ namespace {
 constexpr int kLanes = 25, kRounds = 24, kStateBytes = 200;
 
 struct Tables {
-  std::array<int32_t, kLanes> from;     ///< lane that moves to this place
-  std::array<uint64_t, kLanes> left;    ///< how far it is rotated on the way
-  std::array<uint64_t, kRounds> rounds; ///< constants
+  std::array<int32_t, kLanes> from;     ///< the lane that moves to this place
+  std::array<uint64_t, kLanes> left;    ///< its rotation to the left
+  std::array<uint64_t, kRounds> rounds; ///< the round constants
 };
 
 Tables makeTables() {
@@ -49,7 +49,7 @@ public:
   explicit Permutation(const std::string& device) : device_(device) {
     Tables t = makeTables();
     std::array<uint64_t, kLanes> back{};
-    for (size_t i = 0; i < back.size(); ++i) back[i] = 63 - t.left[i]; // and one more: never by 64
+    for (size_t i = 0; i < back.size(); ++i) back[i] = 63 - t.left[i]; // one more shift follows
     auto words = [&](const void* data) { return Tensor::fromBytes(data, {1, kLanes}, dtypes::uint64, on()); };
     from_ = Tensor::fromBytes(t.from.data(), {kLanes}, dtypes::int32, on());
     left_ = words(t.left.data());
@@ -61,7 +61,7 @@ public:
     }
   }
 
-  /// All rounds over a state of (batch, 25).
+  /// Applies all rounds to a state of shape (batch, 25).
   Tensor operator()(Tensor state) const {
     Sint batch = state.shape()[0];
     Shape square{batch, 5, 5}, flat{batch, kLanes};
@@ -95,7 +95,7 @@ private:
 
 constexpr int64_t kChunk = int64_t{1} << 20;
 
-/// Zeros at the end of a row of bytes, up to a whole number of chunks.
+/// Appends zeros to a row of bytes, up to a whole number of chunks.
 Tensor padToChunks(const Tensor& bytes) {
   int64_t n = bytes.intNumel();
   return bytes.pad({{0, Sint(roundUp(std::max<int64_t>(n, 1), kChunk) - n)}});
@@ -125,7 +125,7 @@ Tensor Tensor::keccak(int64_t rate, int64_t suffix) const {
   int64_t length = result.back().i(), blocks = length / rate + 1;
   result.pop_back();
   Sint batch = uopscope::prod(result);
-  // the message, the suffix right after it, the last bit of the last block
+  // The message, then the suffix, then the last bit of the last block.
   std::vector<uint8_t> tail(static_cast<size_t>(blocks * rate), 0);
   tail[static_cast<size_t>(length)] ^= static_cast<uint8_t>(suffix);
   tail.back() ^= 0x80;

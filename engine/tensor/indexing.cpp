@@ -17,13 +17,13 @@ using OptBounds = std::vector<std::optional<std::pair<Sint, Sint>>>;
 /// The effect of one entry of an index on its axis.
 struct AxisPlan {
   Index::Kind kind;
-  Sint size = 1; ///< of the axis that results
+  Sint size = 1; ///< length of the resulting axis
   std::pair<Sint, Sint> bounds{0, 1};
   int64_t step = 1;
   Tensor tensor;
 };
 
-/// Start and stop of a slice of an axis, as Python resolves them.
+/// Start and stop of a slice of an axis, resolved as in Python.
 std::pair<int64_t, int64_t> resolveSlice(const Index& index, int64_t size) {
   auto clamped = [&](const std::optional<Sint>& v, int64_t fallback) {
     if (!v) return fallback;
@@ -79,7 +79,7 @@ AxisPlan planAxis(const Index& index, const Sint& size, const Tensor& x) {
   }
 }
 
-/// Slices, flips and strides by movement operations alone.
+/// Applies slices, flips and strides by movement operations alone.
 Tensor moveAxes(Tensor x, const std::vector<AxisPlan>& plans) {
   OptBounds bounds;
   Ints flips, steps;
@@ -105,7 +105,7 @@ Tensor moveAxes(Tensor x, const std::vector<AxisPlan>& plans) {
   return x.pad(grow).reshape(apart).shrinkTo(first).reshape(kept);
 }
 
-/// Where several entries of the mask name one element, the last one counts.
+/// Sets masked elements. If several entries of the mask select the same element, the last one wins.
 Tensor maskedSet(const Tensor& target, Tensor values, Tensor mask, const Ints& axes) {
   for (size_t i = axes.size(); i-- > 0;) {
     auto masks = mask.splitEvery(1, axes[i]), parts = values.splitEvery(1, axes[i]);
@@ -163,13 +163,13 @@ Tensor Tensor::getOrSet(std::vector<Index> indices, const Tensor& value) const {
   }
   x = x.reshape(kept);
   if (tensors.empty()) {
-    // by way of padding that is gone again
+    // A stride goes through padding, so the result is a view although its graph has a PAD.
     if (x.state_ != state_ && graph::isView(x.uop(), uop())) x.state_->joinNames(*state_);
     return x;
   }
 
-  // index tensors: a mask per axis over (leading axes, index shape, remaining axes), multiplied; then a sum
-  // picks
+  // Each index tensor becomes a mask along its axis, over (leading axes, index shape, remaining axes). The
+  // product of the masks and a sum select the elements.
   auto big = graph::broadcastShape(shapes);
   if (!big) fail(ErrorKind::Index, "cannot broadcast indices to one shape");
   int64_t first = dims[0], n = static_cast<int64_t>(big->size());
@@ -190,7 +190,7 @@ Tensor Tensor::getOrSet(std::vector<Index> indices, const Tensor& value) const {
   for (int64_t d : dims) summed.push_back(d + n);
   x = mask.where(x.reshape(spread), 0).sum(summed, false, dtype());
   bool gap = dims.size() > 1 && dims.back() - dims.front() + 1 != static_cast<int64_t>(dims.size());
-  bool moved = first != 0 && gap; // NumPy: index tensors apart from each other put their axes first
+  bool moved = first != 0 && gap; // as in NumPy, index tensors that are not adjacent put their axes first
   auto toFront = [&](const Tensor& t) {
     Ints order;
     for (int64_t i = 0; i < n; ++i) order.push_back(first + i);

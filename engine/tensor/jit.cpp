@@ -1,5 +1,5 @@
-// Capturing a function and replaying it. The launches are runtime/run_capture; here is what belongs to
-// tensors: which buffers a call hands in, whether they fit, and results that are views of inputs.
+// Captures a function and replays it. runtime/run_capture has the launches. This file has the part about
+// tensors: the buffers that a call passes in, the check that they fit, and results that are views of inputs.
 #include "engine/tensor/jit.h"
 
 #include "engine/base/context_var.h"
@@ -42,7 +42,7 @@ void collectVariables(UOp view, VarValues& all) {
           if (u.is(Op::BIND) && u.srcCount() > 1) addVariable(all, u);
 }
 
-/// Whether two symbolic shapes agree but for the values of their variables.
+/// Whether two symbolic expressions differ at most in the values bound to variables.
 bool sameUnbound(UOp a, UOp b) {
   if (a == b) return true;
   if (a.op() != b.op() || a.dtype() != b.dtype() || !(a.arg() == b.arg())) return false;
@@ -53,11 +53,11 @@ bool sameUnbound(UOp a, UOp b) {
   return true;
 }
 
-/// Whether one view of a buffer looks at its memory as the other does.
+/// Whether two views select the same elements of their buffers.
 bool sameView(UOp a, UOp b) {
   for (;; a = a.src(0), b = b.src(0)) {
     if (a.op() != b.op() || a.dtype() != b.dtype() || !(a.arg() == b.arg())) return false;
-    if (a.is(Op::BUFFER)) return a.src(1) == b.src(1); // device
+    if (a.is(Op::BUFFER)) return a.src(1) == b.src(1); // the device
     if (!a.in(group::kMovement)) return a == b;
     for (size_t i = 1; i < a.srcCount(); ++i)
       if (!sameUnbound(a.src(i), b.src(i))) return false;
@@ -81,7 +81,7 @@ UOp rebased(UOp view, UOp from, UOp to) {
 JitInputs JitInputs::of(const std::vector<Tensor>& tensors, const std::vector<UOp>& bound) {
   PoolScope scope(tensorPool());
   JitInputs in;
-  NodesHeld held; // `bound` is bare nodes, and realizing below may collect
+  NodesHeld held; // `bound` has bare nodes, and realizing below may collect the pool
   std::vector<Tensor> open;
   for (const Tensor& t : tensors)
     if (!graph::base(t.uop()).is(Op::BUFFER) && !graph::isRealized(t.uop())) open.push_back(t);
@@ -115,7 +115,7 @@ CapturedJit CapturedJit::capture(const JitInputs& inputs,
                                  bool prune) {
   PoolScope scope(tensorPool());
   CapturedJit made;
-  // The views are kept over buffers without memory: the arguments may go.
+  // The views are stored over buffers without memory, so the arguments may be freed.
   for (const UOpRef& view : inputs.views) {
     UOp base = graph::base(view);
     made.views_.emplace_back(rebased(view, base, newBuffer(base.device(), base.dtype(), base.arg().i())));
@@ -124,7 +124,7 @@ CapturedJit CapturedJit::capture(const JitInputs& inputs,
   made.values_.resize(made.names_.size());
   size_t launched = 0;
   {
-    // a pruned launch runs once and must keep its memory
+    // A pruned launch runs once, so its memory must not be reused.
     ContextScope settings({{"NO_MEMORY_PLANNER", prune || vars::noMemoryPlanner}});
     CaptureScope since;
     RunCapture capture;

@@ -3,10 +3,10 @@
 //   TinyJit step([&](const std::vector<Tensor>& in) { return std::vector<Tensor>{in[0].matmul(w).relu()}; });
 //   for (...) Tensor y = step({batch})[0];      // 1st call runs, 2nd captures, from the 3rd on it replays
 //
-// What changes from call to call are the buffers of the tensors handed in and the values of bound variables;
-// everything else the function touches (weights, constants) stays as it was at the capture. The tensors a
-// replay returns are those of the capture: their memory is written anew by every call. docs/design/jit.md
-// tells how.
+// Between calls, the buffers of the tensors passed in and the values of bound variables may change.
+// Everything else that the function uses (weights, constants) stays as it was at the capture. A replay
+// returns the tensors of the capture, and every call overwrites their memory. docs/design/jit.md has the
+// details.
 #pragma once
 #include "engine/base/error.h"
 #include "engine/runtime/buffer.h"
@@ -27,22 +27,22 @@ public:
   explicit JitError(const std::string& message) : Error(ErrorKind::Runtime, message) {}
 };
 
-/// The arguments of a captured function: realized tensors, one buffer each, and variables by name.
+/// The arguments of a captured function: realized tensors with one buffer each, and variables by name.
 struct JitInputs {
   std::vector<UOpRef> views; ///< movement operations over a BUFFER
   std::vector<std::shared_ptr<Buffer>> buffers;
-  VarValues variables; ///< in order of name
+  VarValues variables; ///< sorted by name
 
-  /// Realizes tensors that are not. Throws JitError for constants and for one buffer given twice.
+  /// Realizes tensors if needed. Throws JitError for a constant, and for a buffer passed twice.
   static JitInputs of(const std::vector<Tensor>& tensors, const std::vector<UOp>& bound = {});
 };
 
 class CapturedJit {
 public:
-  /// Everything a capture knows, to be kept elsewhere and made a capture again.
+  /// The contents of a capture, which may be stored elsewhere and made a capture again.
   struct Parts {
     CapturedRun::Parts run;
-    std::vector<UOpRef> views; ///< of the inputs, over buffers without memory
+    std::vector<UOpRef> views; ///< views of the inputs, over buffers without memory
     std::vector<std::string> names;
     std::vector<Tensor> results;
     std::vector<std::pair<size_t, size_t>> passed;
@@ -55,16 +55,16 @@ public:
   }
   Parts parts() const { return {run_.parts(), views_, names_, results_, passed_}; }
   void freeIntermediates() { run_.freeIntermediates(); }
-  /// Runs the body and keeps its launches. `results` are realized before the capture ends.
+  /// Runs the body and records its launches. `results` are realized before the capture ends.
   static CapturedJit capture(const JitInputs& inputs,
                              const std::function<std::vector<Tensor>(const JitInputs&)>& body, bool prune);
-  /// Launches all of it on other inputs. Throws JitError where their shapes, views, types or devices differ.
+  /// Launches everything on new inputs. Throws JitError if shapes, views, types or devices differ.
   void replay(const JitInputs& inputs);
   const std::vector<Tensor>& results() const { return results_; }
   const CapturedRun& run() const { return run_; }
 
 private:
-  /// Throws where a call's inputs are not like those of the capture.
+  /// Throws if the inputs of a call do not fit those of the capture.
   void check(const JitInputs& inputs) const;
 
   CapturedRun run_;
@@ -72,7 +72,7 @@ private:
   std::vector<std::string> names_;
   std::vector<int64_t> values_;
   std::vector<Tensor> results_;
-  std::vector<std::pair<size_t, size_t>> passed_; ///< (result, input): a view of what was handed in
+  std::vector<std::pair<size_t, size_t>> passed_; ///< (result, input): the result is a view of the input
   ReplayGuard guard_;
 };
 
@@ -80,9 +80,9 @@ class TinyJit {
 public:
   using Function = std::function<std::vector<Tensor>(const std::vector<Tensor>&)>;
   explicit TinyJit(Function f, bool prune = false) : function_(std::move(f)), prune_(prune) {}
-  /// `bound` are variables with values (BINDs) that the function uses.
+  /// `bound` are the bound variables (BINDs) that the function uses.
   std::vector<Tensor> operator()(const std::vector<Tensor>& inputs, const std::vector<UOp>& bound = {});
-  /// The next call runs, the one after captures again.
+  /// Makes the next call run, and the call after it capture again.
   void reset();
   const std::optional<CapturedJit>& captured() const { return captured_; }
 

@@ -17,7 +17,7 @@ std::vector<const RuleDef*> knownRules() {
       Schedule schedule = Tensor::schedule({y});
       for (const ScheduleItem& item : schedule.items)
         if (item.ast.is(Op::SINK)) getKernel(item, Device::get("NULL"));
-    } catch (const Error&) { // the rules met until then are known
+    } catch (const Error&) { // the rules used until then are known
     }
     return true;
   }();

@@ -1,5 +1,5 @@
-// Every rule of the engine, for those who ask about rules rather than apply them. Matchers are made when a
-// pass first runs, so a small computation is scheduled and lowered once, for a device that executes nothing.
+// Every rule of the engine, for code that asks about rules. A matcher is made when its pass first runs, so a
+// small computation is scheduled and lowered once, for a device that executes nothing.
 //
 //   for (const RuleDef* def : knownRules()) print(def->name);
 #pragma once
@@ -9,7 +9,7 @@
 
 namespace uopscope {
 
-/// In order of file and line. Costs some milliseconds the first time.
+/// All rules, sorted by file and line. The first call takes some milliseconds.
 std::vector<const RuleDef*> knownRules();
 
 } // namespace uopscope

@@ -1,5 +1,5 @@
-// Factorisations of matrices, batched over leading axes. Columns are picked by masks instead of by writing
-// into parts of a tensor, so a factorisation is a graph like any other; svd realizes a round at a time.
+// Factorisations of matrices, batched over leading axes. Columns are selected by masks and not by writes into
+// parts of a tensor, so a factorisation is an ordinary graph. svd realizes after each round.
 #include "engine/tensor/tensor.h"
 
 #include <fmt/format.h>
@@ -10,7 +10,7 @@ namespace uopscope {
 
 namespace {
 
-/// Rows and columns of the last two axes, or an error that names the operation at work.
+/// Rows and columns of the last two axes; an error that names the current operation if there are fewer axes.
 std::pair<int64_t, int64_t> matrixSize(const Tensor& x) {
   if (x.ndim() < 2)
     fail(ErrorKind::Shape, fmt::format("expected two or more dimensions, got {}", shapeStr(x.shape())));
@@ -18,7 +18,7 @@ std::pair<int64_t, int64_t> matrixSize(const Tensor& x) {
   return {shape[shape.size() - 2], shape[shape.size() - 1]};
 }
 
-/// The identity, once for every leading index of `like`.
+/// An identity matrix for every leading index of `like`.
 Tensor identityLike(const Tensor& like, int64_t n) {
   Shape shape = like.shape();
   shape[shape.size() - 2] = shape[shape.size() - 1] = n;
@@ -36,7 +36,7 @@ Tensor matrixTransposed(const Tensor& x) {
   return x.transpose(-1, -2);
 }
 
-/// The last two axes grown by zeros to rows x cols.
+/// Pads the last two axes with zeros to rows x cols.
 Tensor grown(const Tensor& x, int64_t rows, int64_t cols) {
   Bounds amounts(x.shape().size(), {0, 0});
   auto [m, n] = matrixSize(x);
@@ -53,7 +53,7 @@ std::pair<Tensor, Tensor> Tensor::qr() const {
   Tensor r = *this, q = identityLike(*this, m);
   Tensor row = arange(m, {device(), {}, {}}).reshape({Sint(m), 1});
   for (int64_t i = 0; i < std::min(m, n); ++i) {
-    // the reflection that turns column i below the diagonal to zero
+    // The reflection that turns column i below the diagonal to zero.
     Tensor below = row.ge(i), pivotRow = row.eq(i);
     Tensor x = below.where(columns(r, i, i + 1), 0);
     Tensor first = pivotRow.where(x, 0).sum(Ints{-2}, true);
@@ -76,11 +76,12 @@ Tensor::Svd Tensor::svd(bool fullMatrices) const {
     return {matrixTransposed(t.v), t.s, matrixTransposed(t.u)};
   }
   auto [q, r] = qr();
-  int64_t even = n + n % 2, half = even / 2; // a column of zeros makes the number even: nothing rotates it
+  int64_t even = n + n % 2, half = even / 2; // a zero column makes the number even; no rotation changes it
   Tensor u = grown(columns(matrixTransposed(columns(matrixTransposed(r), 0, n)), 0, n), n, even);
   Tensor v = grown(identityLike(r, n), n, even);
-  // Columns meet in pairs (k of the left half with k of the right); between rounds all but the first move on
-  // by one place, so that after even-1 rounds each has met each and stands where it began.
+  // Columns meet in pairs (column k of the left half with column k of the right half). Between rounds all
+  // columns but the first move on by one place. After even-1 rounds each pair has met, and each column is
+  // back at its place.
   auto moveOn = [&](const Tensor& left, const Tensor& right) {
     if (half == 1) return cat({left, right}, -1);
     return cat({columns(left, 0, 1), columns(right, 0, 1), columns(left, 1, half - 1),
@@ -156,7 +157,8 @@ Tensor Tensor::diagonal(int64_t offset, int64_t dim1, int64_t dim2) const {
   if (n == 0) return zeros(result, {device(), dtype(), {}});
   part[r] = {Sint(firstRow), Sint(firstRow + n)};
   part[c] = {Sint(firstColumn), Sint(firstColumn + n)};
-  // A row of n + 1: each row of the square begins one element later, so the diagonal is the first column.
+  // With rows of n + 1 elements, each row of the square starts one element later, so the diagonal is the
+  // first column.
   Bounds more(lead.size() + 1, {0, 0});
   more.back() = {0, Sint(n)};
   Shape skewed = lead;

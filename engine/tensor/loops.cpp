@@ -1,4 +1,4 @@
-// Turns of loops: a graph with the range replaced by each of its values.
+// Unrolls loops of a script: a graph is copied with the range replaced by each of its values.
 #include "engine/tensor/loops.h"
 
 #include "engine/rules/algebra.h"
@@ -30,7 +30,7 @@ int64_t turnsOf(UOp range) {
   return turns;
 }
 
-/// What is known of indices and conditions once a range is a number.
+/// Simplifies indices and conditions after a range became a number.
 UOp withKnownIndices(UOp u) {
   UOpMap<UOp> known;
   for (UOp n : u.toposort()) {
@@ -43,7 +43,7 @@ UOp withKnownIndices(UOp u) {
 
 UOp turn(UOp u, UOp range, int64_t at) {
   UOpMap<UOp> map{{range, UOp::index(at)}};
-  for (UOp n : u.toposort()) // memory as it is in this turn
+  for (UOp n : u.toposort()) // memory as it is in this iteration
     if (n.is(Op::AFTER) && n.srcCount() == 2 && n.src(1) == range) map[n] = n.src(0);
   return withKnownIndices(u.substitute(map));
 }
@@ -54,7 +54,7 @@ UOp sizeOf(UOp shape, const std::vector<UOp>& ranges) {
   return shape.substitute(sizes);
 }
 
-/// The turns of an EXPAND to an axis that is a range, side by side.
+/// The iterations of an EXPAND whose new axis is a range, concatenated along that axis.
 UOp sideBySide(UOp expand, UOp range, size_t axis) {
   std::vector<UOp> dims(expand.src(1).src().begin(), expand.src(1).src().end());
   dims[axis] = UOp::index(1);
@@ -86,10 +86,10 @@ std::vector<UOp> rangesAmong(std::span<const UOp> nodes) {
   return ranges;
 }
 
-/// The graph with every loop that computes values taken apart, the innermost first.
+/// The graph with every loop over values unrolled, innermost loops first.
 UOp takenApart(UOp root) {
   UOpMap<UOp> now;
-  UOpMap<std::vector<UOp>> axes; // of a node: ranges that became axes of it
+  UOpMap<std::vector<UOp>> axes; // by node: the ranges that became axes of it
   for (UOp u : root.toposort()) {
     std::vector<UOp> src;
     for (UOp s : u.src()) src.push_back(now.at(s));
@@ -121,7 +121,8 @@ bool closesStores(UOp u) {
          u.src(0).below().intersects(kData);
 }
 
-/// `names` is a tensor of the memory that is written: it, and all names of it, read what is stored.
+/// Runs the store of each iteration. `names` is a tensor of the written memory: it and all its names read the
+/// new contents.
 void store(UOp end, Tensor::State& names) {
   std::vector<UOpRef> turns{end.src(0)};
   for (UOp r : rangesAmong(end.src().subspan(1))) { // the first range is the outermost loop

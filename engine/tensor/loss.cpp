@@ -10,7 +10,7 @@ Tensor Tensor::reduceLoss(Reduction r) const {
 }
 
 namespace {
-/// Labels that are unsigned or truth values have no negative.
+/// Labels in a type with negatives: unsigned integers and bools have none.
 Tensor real(const Tensor& labels) {
   return labels.cast(dtypes::leastUpperFloat(labels.dtype()));
 }
@@ -18,7 +18,7 @@ Tensor real(const Tensor& labels) {
 
 Tensor Tensor::binaryCrossentropy(const Tensor& labels, Reduction r) const {
   OperationScope op("binary_crossentropy");
-  // A certain and right prediction is 0 times the logarithm of 0, which has to stay a number.
+  // A certain and right prediction gives 0 times log(0), which must be a number.
   auto logarithm = [](const Tensor& p) { return p.log().clamp(Operand(-100), {}); };
   Tensor y = real(labels);
   return y.neg().mul(logarithm(*this)).sub(y.sub(1, true).mul(logarithm(sub(1, true)))).reduceLoss(r);
@@ -37,12 +37,12 @@ Tensor Tensor::sparseCategoricalCrossentropy(const Tensor& y, int64_t ignoreInde
   Tensor logs = logSoftmax();
   Tensor mask = ignoreIndex != -1 ? y.ne(ConstValue::ofInt(ignoreIndex))
                                   : y.fullLike(ConstValue::ofBool(true), {{}, dtypes::bool_, {}});
-  // Chosen, not multiplied: a class that cannot be has an infinite logarithm.
+  // A selection, not a product: an impossible class has an infinite logarithm.
   Tensor hot = y.to(device()).unsqueeze(-1).oneHotAlong(shape().back()).bitAnd(mask.unsqueeze(-1));
   Tensor each = hot.where(logs, 0).sum(Ints{-1});
   if (smoothing != 0)
     each = each.mul(1 - smoothing, true).add(logs.mean(Ints{-1}).mul(mask).mul(smoothing, true));
-  // the mean counts the elements that the mask leaves
+  // The mean is over the elements that the mask keeps.
   Tensor total = r == Reduction::Mean ? each.sum().div(mask.sum()) : r == Reduction::Sum ? each.sum() : each;
   return total.neg();
 }

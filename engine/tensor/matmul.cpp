@@ -87,7 +87,7 @@ Tensor Tensor::conv2d(const Tensor& weight, const Tensor& bias, int64_t groups, 
   filter.insert(filter.end(), n, Sint(1));
   filter.push_back(cin);
   filter.insert(filter.end(), kernel.begin(), kernel.end());
-  // (batch, groups, rcout, out..., cin, kernel...): the summed axes stand last
+  // (batch, groups, rcout, out..., cin, kernel...): the summed axes are last
   Ints order{0, 1, 3};
   for (size_t i = 0; i < n; ++i) order.push_back(static_cast<int64_t>(4 + i));
   order.push_back(2);
@@ -124,7 +124,7 @@ Tensor Tensor::convTranspose2d(const Tensor& weight, const Tensor& bias, int64_t
   Shape apart(shape().begin(), shape().begin() + 2), joined = apart;
   Bounds grow(2, {0, 0});
   std::vector<std::optional<Sint>> cut(2);
-  for (size_t i = 0; i < n; ++i) { // zeros between the elements
+  for (size_t i = 0; i < n; ++i) { // puts zeros between the elements
     Sint k = shape()[2 + i];
     apart.insert(apart.end(), {k, Sint(1)});
     grow.insert(grow.end(), {{0, 0}, {0, Sint(s[i] - 1)}});
@@ -177,7 +177,7 @@ Tensor Tensor::einsum(const std::string& formulaText, const std::vector<Tensor>&
   if (inputs.size() != operands.size())
     fail(ErrorKind::Value, fmt::format("number of operands doesn't match, expected {}, got {}", inputs.size(),
                                        operands.size()));
-  // an ellipsis becomes letters that are not in use, aligned at the right
+  // An ellipsis becomes unused letters, aligned at the right.
   std::string spare, shared;
   for (char c = 'a'; c <= 'z'; ++c)
     for (char letter : {c, static_cast<char>(c - 'a' + 'A')})
@@ -213,7 +213,7 @@ Tensor Tensor::einsum(const std::string& formulaText, const std::vector<Tensor>&
     if (letters.size() != x.shape().size())
       fail(ErrorKind::Index, fmt::format("'{}' names {} axes of a tensor of shape {}", letters,
                                          letters.size(), shapeStr(x.shape())));
-    for (size_t j = 0; j < letters.size(); ++j) // a letter that comes twice takes the diagonal
+    for (size_t j = 0; j < letters.size(); ++j) // a repeated letter takes the diagonal
       for (size_t k = letters.size() - 1; k > j; --k)
         if (letters[k] == letters[j]) {
           int64_t count = x.intShape()[j];

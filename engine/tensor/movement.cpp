@@ -1,4 +1,4 @@
-// Operations that move elements without computing: reshape to roll, cat and windows.
+// Operations that move elements and compute nothing, from reshape to roll, cat and windows.
 #include "engine/tensor/tensor.h"
 
 #include <fmt/format.h>
@@ -119,7 +119,7 @@ Tensor Tensor::pad(const Bounds& amounts, ConstValue value) const {
   bool cuts = false;
   for (size_t i = 0; i < amounts.size(); ++i) {
     const auto& [before, after] = amounts[i];
-    // An amount that depends on a variable is taken to be none below zero, unless it is for every value.
+    // A symbolic amount counts as not negative, unless it is negative for every value of its variables.
     bool isCut = before.vmax() < 0 || after.vmax() < 0;
     if (isCut) {
       cuts = true;
@@ -309,7 +309,7 @@ Tensor Tensor::stack(const std::vector<Tensor>& tensors, int64_t dim) {
 
 namespace {
 
-/// The length of an axis that is cut into parts; other axes may be symbolic.
+/// The length of the axis to be split into parts. It must be a number; the remaining axes may be symbolic.
 int64_t lengthToCut(const Tensor& t, size_t axis) {
   const Sint& length = t.shape()[axis];
   if (!length.isInt())
@@ -375,13 +375,13 @@ Tensor Tensor::pool(const Ints& kernel, const Ints& stride, const Ints& dilation
       fail(ErrorKind::Shape, fmt::format("kernel size {} cannot be greater than actual input size {}",
                                          joined(kernel), shapeStr(shape())));
     out.push_back((size + Sint(s[i] - 1 - d[i] * (kernel[i] - 1))) / Sint(s[i]));
-    // How often the axis must be repeated so that the strided window still fits: out * stride is at most `over` more
-    // than the axis. Of an axis whose length is a variable, the shortest one needs most.
+    // The number of repetitions of the axis for which the strided windows fit: out * stride exceeds the axis
+    // by at most `over`. For a symbolic length, the shortest axis needs the most repetitions.
     int64_t least = std::max<int64_t>(1, size.vmin()), over = s[i] - 1 - d[i] * kernel[i];
     if (size.isInt()) over = out[i].i() * s[i] - d[i] - size.i();
     int64_t factor = 1 + std::max<int64_t>(0, ceilDiv(over, least));
     room.push_back(size * Sint(factor) + Sint(d[i]));
-    // a window starts one element later in each row of a (kernel, size + dilation) view of the repeated axis
+    // A window starts one element later in each row of a (kernel, size + dilation) view of the repeated axis.
     repeats.push_back(size == Sint(0) ? 1 : kernel[i] * factor + ceilDiv(kernel[i] * d[i], least));
   }
   std::vector<std::optional<Sint>> keep(lead);

@@ -1,5 +1,5 @@
-// Tensors on several devices: where they are, how they are split, and how one is made. See multi.h; the rules
-// that take their graphs apart are in shard_rules.cpp.
+// Tensors on several devices: their devices, their split axis, and sharding. shard_rules.cpp has the rules
+// that separate their graphs.
 #include "engine/tensor/multi.h"
 
 #include "engine/base/id_map.h"
@@ -22,7 +22,7 @@ UOp deviceOf(UOp u) {
 }
 
 std::vector<std::string> splitDevices(const std::string& device) {
-  if (device.starts_with("DISK:")) return {device}; // a path may have commas
+  if (device.starts_with("DISK:")) return {device}; // a path may contain commas
   std::vector<std::string> out;
   for (size_t at = 0; at <= device.size();) {
     size_t end = std::min(device.find(',', at), device.size());
@@ -48,7 +48,7 @@ std::optional<int64_t> splitAxis(UOp root) {
     else if (axis && u.is(Op::REDUCE_AXIS)) {
       const auto& axes = u.arg().as<ReduceArg>().axes;
       if (std::find(axes.begin(), axes.end(), *axis) != axes.end()) axis = {};
-    } else if (axis && u.is(Op::RESHAPE)) { // the last axis that begins where the split one began
+    } else if (axis && u.is(Op::RESHAPE)) { // the last axis that begins where the split axis began
       const Shape &from = u.src(0).shape(), &to = u.shape();
       Sint before = prod(Shape(from.begin(), from.begin() + *axis)), reach = 1;
       axis = {};
@@ -90,7 +90,7 @@ std::optional<int64_t> Tensor::shardAxis() const {
   if (splitDevices(u.device()).size() == 1) return {};
   if (u.is(Op::MULTI)) return u.arg() ? std::optional(u.arg().i()) : std::nullopt;
   OperationScope op("axis");
-  ObserverScope asked(nullptr); // a question about the graph: nothing of it changes
+  ObserverScope asked(nullptr); // a question about the graph, which changes nothing
   UOpMap<UOp> apart = separateDevices(UOp::sink(std::vector<UOp>{u}));
   auto found = apart.find(u);
   UOp now = found == apart.end() ? u : found->second;
@@ -115,7 +115,7 @@ Tensor Tensor::shard(const std::vector<std::string>& names, std::optional<int64_
   std::vector<UOp> parts;
   for (size_t k = 0; k < where.size(); ++k)
     parts.push_back(graph::copyTo(graph::shrink(uop(), shardBounds(shape(), a, k, where.size())), where[k]));
-  // a part on the device it comes from is memory of its own all the same
+  // The part on the source's own device is a copy too.
   for (UOp& p : parts)
     if (!p.is(Op::COPY)) p = graph::contiguous(p);
   UOp stack = UOp::make(Op::MSTACK, dtype(), parts);
@@ -128,7 +128,7 @@ Tensor Tensor::shardLike(const Tensor& other) const {
   if (where.size() == 1) return to(other.device());
   if (devices() != where) return shard(where, axis);
   if (shardAxis() == axis) return *this;
-  OperationScope op("shard_like"); // split along another axis: each device takes its part
+  OperationScope op("shard_like"); // a different split axis: each device takes its part
   std::vector<UOp> parts;
   for (size_t k = 0; k < where.size(); ++k)
     parts.push_back(graph::copyTo(

@@ -1,9 +1,9 @@
 // Tensors on several devices, inside the tensor library.
 //
-// Such a tensor is MULTI(MSTACK(part, part, ...), DEVICE "CPU,CPU:1"): its arg is the axis that is split, or
-// nothing where every device has all of it. Operations build the same graph over it as over any other value.
-// Before a schedule, separateDevices takes the graph apart into one graph per device, with COPYs between
-// them: the scheduler and everything after it know one device at a time.
+// Such a tensor is MULTI(MSTACK(part, part, ...), DEVICE "CPU,CPU:1"). The argument of the MULTI is the split
+// axis, or none if every device has the whole tensor. Operations build the same graph over it as over any
+// value. Before a schedule, separateDevices turns the graph into one graph per device, with COPYs between
+// them: the scheduler and all later stages work on one device at a time.
 //
 //   parts of (x sharded on 0) + (w on each)   x0 + w0, x1 + w1
 //   parts of sum over axis 0                  s0 + copy(s1), copy(s0) + s1     (all-reduce)
@@ -19,25 +19,25 @@
 
 namespace uopscope {
 
-/// The DEVICE node a value is on; null for a constant that is on none.
+/// The DEVICE node of a value; null for a constant without a device.
 UOp deviceOf(UOp u);
-/// "CPU,CPU:1" -> both.
+/// "CPU,CPU:1" -> {"CPU", "CPU:1"}.
 std::vector<std::string> splitDevices(const std::string& device);
-/// The axis along which a value on several devices will be split, before it is computed; nothing where each
-/// has all of it, or for a value on one device.
+/// The axis along which a value on several devices will be split, known before it is computed. None if each
+/// device has the whole value, or if it is on one device.
 std::optional<int64_t> splitAxis(UOp u);
-/// The part of a value of this shape that the k-th of n devices has. Throws Error(Runtime) where the axis
-/// does not split evenly.
+/// The part of a value of this shape on the k-th of n devices. Throws Error(Runtime) if the axis does not
+/// split evenly.
 Bounds shardBounds(const Shape& shape, int64_t axis, size_t k, size_t n);
 
 bool touchesSeveralDevices(std::span<const UOp> roots);
-/// For each node of the graph that lies on several devices, or is computed from such: a MULTI of one node per
-/// device, or the node of the one device. One pass, "Apply Multi Map" (shard_rules.cpp).
+/// For each node of the graph on several devices, and each node computed from one: a MULTI of one node per
+/// device, or a node on a single device. This is the pass "Apply Multi Map" (shard_rules.cpp).
 UOpMap<UOp> separateDevices(UOp sink);
 const PatternMatcher& shardRules();
 
-/// The n parts reduced by `op`, on each of their devices. Ring or all-to-all for large values on more than
-/// two devices, as RING and ALL2ALL say (0 never, 1 where it pays, 2 always).
+/// The n parts reduced by `op`, on each of their devices. Large values on more than two devices use a ring or
+/// all-to-all, as RING and ALL2ALL choose (0 never, 1 for large values, 2 always).
 std::vector<UOp> allReduce(const std::vector<UOp>& parts, Op op);
 
 } // namespace uopscope

@@ -1,5 +1,4 @@
-// Marks the versions of buffers that a schedule overwrites, then looks for live tensors that read them. See
-// old_contents.h.
+// Marks the versions of buffers that a schedule overwrites, then finds the live tensors that read them.
 #include "engine/tensor/old_contents.h"
 
 #include "engine/base/engine_session.h"
@@ -18,9 +17,9 @@ namespace uopscope {
 
 namespace {
 
-constexpr double kKernel = 65536; ///< elements whose copy costs as much as a launch
+constexpr double kKernel = 65536; ///< a copy of so many elements costs as much as a launch
 
-/// The capture that tensors are made in, and the time it began: nothing made before belongs to it.
+/// The innermost capture, and the time of its start: tensors made earlier do not belong to it.
 struct Capturing {
   CaptureScope* innermost = nullptr;
   uint64_t start = 0;
@@ -36,8 +35,8 @@ UOp plain(UOp u) {
   return u;
 }
 
-/// The contents that an assignment through this target replaces: a BUFFER, or the assignment before. Null
-/// where it makes memory of its own.
+/// The version that an assignment to this target replaces: a BUFFER or an earlier ASSIGN. Null if the
+/// assignment makes memory of its own.
 UOp versionUnder(UOp target) {
   UOp u = plain(target);
   return u.is(Op::BUFFER) || (u.is(Op::ASSIGN) && versionUnder(u.src(0))) ? u : UOp();
@@ -70,17 +69,18 @@ public:
     for (UOp u : order)
       if (overwritten_.contains(u.slot()))
         reads_.set(u.slot(), true);
-      else if (u.is(Op::ASSIGN)) // whoever reads the last assignment reads the buffer afterwards
+      else if (u.is(Op::ASSIGN)) // a reader of the last assignment reads the buffer later
         reads_.set(u.slot(), false);
     for (UOp root : roots) computed(root);
   }
 
-  /// Assignments to contents that another one of the schedule replaces as well: two tensors share a buffer.
+  /// Assignments to a version that a previous assignment of the schedule replaces as well: two tensors share
+  /// a buffer.
   const std::vector<UOp>& forks() const { return forks_; }
   bool isOverwritten(UOp u) { return overwritten_.contains(u.slot()); }
   bool isScheduled(UOp u) { return scheduled_.contains(u.slot()); }
 
-  /// Whether a tensor of this node is a name of overwritten contents, or will be stored as one.
+  /// Whether a tensor of this node is a name of overwritten memory, or will be stored as one.
   bool isName(UOp root) {
     UOp u = plain(root);
     if (u.is(Op::MULTI))
@@ -95,12 +95,12 @@ public:
     return isOverwritten(u);
   }
 
-  /// The schedule stores this value: whoever builds on it has it.
+  /// Notes that the schedule stores this value: values computed from it no longer need old contents for it.
   void computed(UOp root) {
     if (UOp u = plain(root); !isName(u)) reads_.set(u.slot(), false);
   }
 
-  /// Whether a value needs contents that the schedule overwrites and does not keep.
+  /// Whether a value needs contents that the schedule overwrites and does not store elsewhere.
   bool reads(UOp root) {
     stack_.assign(1, {root, false});
     while (!stack_.empty()) {
@@ -120,7 +120,7 @@ public:
     return *reads_.find(root.slot());
   }
 
-  /// The overwritten contents that it needs.
+  /// The overwritten versions that a value needs.
   std::vector<UOp> readBy(UOp root) {
     std::vector<UOp> found;
     visitBelow(root, [&](UOp u) {
@@ -138,14 +138,14 @@ private:
   std::vector<std::pair<UOp, bool>> stack_;
 };
 
-/// Whether a value can be computed at any time.
+/// Whether the value can be computed now: it depends on no variable or placeholder.
 bool isComputable(UOp u) {
   if (!u.hasShape() || u.below().contains(Op::DEFINE_VAR) || dependsOnPlaceholder(u)) return false;
   const Shape& shape = u.shape();
   return std::all_of(shape.begin(), shape.end(), [](const Sint& n) { return n.isInt(); });
 }
 
-/// Whether storing a value costs less than copying the contents it is made from.
+/// Whether storing a value costs less than copying the versions it reads.
 bool isCheaperThanCopies(OldContents& old, UOp u) {
   double own = elements(u);
   if (own <= kKernel) return true;
@@ -155,7 +155,8 @@ bool isCheaperThanCopies(OldContents& old, UOp u) {
   return own <= copies;
 }
 
-/// Whether it belongs to a loop of the script that is still to run: it reads what there is then.
+/// Whether the value belongs to a loop of the script that has not run yet; it will read the contents of that
+/// time.
 bool isInLoop(UOp u) {
   if (!u.below().has(Op::RANGE)) return false;
   bool isKernel = u.below().intersects({Op::CUSTOM_KERNEL, Op::KERNEL});
@@ -166,13 +167,13 @@ bool isOutsideOfCapture(const Tensor::State& s) {
   return RunCapture::active() && s.born <= capturing().start;
 }
 
-/// Stored in the order of its own elements, a view shares the loops of its reader: a transposed
-/// gradient those of its parameter.
+/// Stores a permuted view in the order of its own elements. It then shares the loops of its reader, as a
+/// transposed gradient and its parameter do.
 void storeInOwnOrder(Tensor::State& s) {
   bool inOrder = true;
   UOp u = s.uop;
   for (; u.in(group::kMovement); u = u.src(0)) {
-    if (!u.in({Op::RESHAPE, Op::PERMUTE, Op::FLIP})) return; // its base is stored whole, and may be anyway
+    if (!u.in({Op::RESHAPE, Op::PERMUTE, Op::FLIP})) return; // its base is stored whole instead
     inOrder = inOrder && u.is(Op::RESHAPE);
   }
   if (!inOrder && s.isOnlyName()) s.become(graph::contiguous(s.uop));
@@ -183,8 +184,8 @@ void computeOutside(const std::vector<Tensor>& tensors) {
   realizeTensors(tensors);
 }
 
-/// The second of two assignments to one version belongs to another tensor that happens to share the buffer:
-/// it gets memory of its own.
+/// Handles a second assignment to one version. It belongs to a tensor that happens to share the buffer, and
+/// gets memory of its own.
 void separateForks(const OldContents& old) {
   UOpMap<UOp> apart;
   for (UOp u : old.forks()) {
@@ -226,9 +227,10 @@ OldContentsKept keepOldContents(const std::vector<UOp>& roots, Tensor::State* in
   IdMap<bool> copied;
   for (const auto& state : readersOf(old, inPlace)) {
     UOp u = state->uop;
-    if (!old.reads(u)) continue; // builds on one before it
+    if (!old.reads(u)) continue; // computed from a tensor handled before
     std::vector<Tensor>& to = isOutsideOfCapture(*state) ? outside : kept.along;
-    // A value that a function makes again is one node with the value from before, and must not become its buffer.
+    // A captured function may compute such a value again, as the same node, so the value must not become its
+    // buffer.
     bool isApart = &to != &outside || !old.isScheduled(plain(u));
     if (!old.isName(u) && isApart && isComputable(u) && isCheaperThanCopies(old, u)) {
       storeInOwnOrder(*state);
@@ -307,7 +309,7 @@ bool ReplayGuard::mayName(Tensor::State& s) {
   return known;
 }
 
-/// The contents that a value reads, or assigns, and that a replay overwrites or is to see assigned.
+/// The buffers that a value reads or assigns and a replay overwrites, or that it assigns and a replay reads.
 std::vector<UOp> ReplayGuard::lost(UOp root, bool isName) const {
   std::vector<UOp> found;
   IdMap<bool> assigned;
@@ -320,7 +322,7 @@ std::vector<UOp> ReplayGuard::lost(UOp root, bool isName) const {
     if (memory_.written.contains(memory) || (!isName && writtenInputs_.contains(memory)) ||
         (assigned.contains(u.slot()) && memory_.read.contains(memory)))
       found.push_back(u);
-    return Visit::Past; // its sources say where it lies
+    return Visit::Past; // sources of a BUFFER are no values
   });
   return found;
 }
@@ -337,14 +339,14 @@ void ReplayGuard::keep(std::span<const std::shared_ptr<Buffer>> inputs) {
     UOp u = s.uop, base = plain(u);
     bool isName = base.is(Op::BUFFER) || base.is(Op::MULTI);
     if ((isName && mayName(s)) || isInLoop(u)) return;
-    // a copy that is no more than another name, until one of the two is assigned
+    // A plain copy is one more name of the memory until one of the two is assigned.
     UOp below = base;
     while (below.is(Op::CONTIGUOUS) && !below.arg()) below = plain(below.src(0));
     isName = isName || (below != base && below.in({Op::BUFFER, Op::ASSIGN}));
     std::vector<UOp> contents = lost(u, isName);
     if (contents.empty()) return;
     if (!isName && (isComputable(u) || base.is(Op::ASSIGN))) {
-      if (base.is(Op::ASSIGN) && !graph::isView(u, base) && !mayName(s)) // padded: it lies nowhere yet
+      if (base.is(Op::ASSIGN) && !graph::isView(u, base) && !mayName(s)) // it has no memory yet
         s.become(UOp::make(Op::CONTIGUOUS, u.dtype(), {u}, Arg::of("own")));
       (isOutsideOfCapture(s) ? outside : inside).emplace_back(s.shared_from_this());
     } else

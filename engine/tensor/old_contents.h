@@ -1,11 +1,11 @@
-// Old contents: memory that live tensors still read and an assignment is about to overwrite.
-// docs/design/assignment.md tells the model.
+// Old contents: memory that live tensors still read and that an assignment is about to overwrite.
+// docs/design/assignment.md describes the model.
 //
 //   old = f(w)                      lazy, reads w
-//   w.assign(g); w.realize()        old is computed with the assignment, or reads a copy of w from now on
+//   w.assign(g); w.realize()        old is computed with the assignment, or reads a copy of w from then on
 //
-// Invariant: once a schedule is run, or a captured function replayed, no live tensor reads overwritten memory
-// but the names of that memory.
+// Invariant: after a schedule ran, or a captured function was replayed, no live tensor reads overwritten
+// memory except the names of that memory.
 #pragma once
 #include "engine/runtime/buffer.h"
 #include "engine/runtime/run_capture.h"
@@ -16,19 +16,20 @@
 namespace uopscope {
 
 struct OldContentsKept {
-  std::vector<Tensor> along; ///< to be computed in the same schedule
-  bool changed = false;      ///< the roots are to be asked for again: tensors stand for other nodes now
+  std::vector<Tensor> along; ///< computed in the same schedule
+  bool changed = false;      ///< tensors now stand for different nodes, so the roots must be computed again
 };
-/// What is still needed of contents that these roots (graphs of one device each) overwrite. Names of
-/// `inPlace` follow the assignment.
+/// Preserves the values that tensors still need from memory that these roots (graphs of one device each)
+/// overwrite. Names of `inPlace` see the new contents.
 OldContentsKept keepOldContents(const std::vector<UOp>& roots, Tensor::State* inPlace);
 
-/// Inside of a capture: computes, outside of it, the values of tensors made before it that these roots
-/// use and do not make again. Whether there was any: the roots are to be asked for again.
+/// During a capture: computes the values of older tensors that these roots use and do not compute themselves;
+/// these computations are not captured. Returns whether there were any; the roots must then be computed
+/// again.
 bool computeBeforeCapture(const std::vector<UOp>& roots);
 
-/// Tensors made before a capture began are computed outside of it: a replay must not make them anew.
-/// Assignments that are pending are made as it begins.
+/// The scope of a capture. Tensors made before it began are computed outside of the capture, since a replay
+/// must not compute them again. Pending assignments are carried out when it begins.
 class CaptureScope {
 public:
   CaptureScope();
@@ -41,16 +42,17 @@ private:
   friend void madeInCapture(UOp u);
   uint64_t outerStart_;
   CaptureScope* outer_;
-  std::unordered_set<uint32_t> made_; ///< ids of nodes that tensors of the function stood for
+  std::unordered_set<uint32_t> made_; ///< ids of the nodes that tensors made in the function stood for
 };
-/// Told of every tensor made.
+/// Reports every tensor made to the captures.
 void madeInCapture(UOp u);
 
-/// Before each replay of a captured function: makes assignments to the memory it reads that are pending, and
-/// computes the values that read the memory it writes.
+/// Runs before each replay of a captured function. It carries out pending assignments to memory that the
+/// replay reads, and computes values that read memory which the replay writes.
 class ReplayGuard {
 public:
-  /// The memory that every replay uses. Tensors that name it now will show the values of a replay.
+  /// Sets the memory that every replay uses. Tensors that are names of it now will show the values of a
+  /// replay.
   void watch(CapturedRun::Memory memory);
   void keep(std::span<const std::shared_ptr<Buffer>> inputs);
 
@@ -59,8 +61,8 @@ private:
   std::vector<UOp> lost(UOp u, bool isName) const;
 
   CapturedRun::Memory memory_;
-  std::unordered_set<const Buffer*> writtenInputs_; ///< of this call
-  std::unordered_set<uint64_t> names_;              ///< births of tensors that are names of what is written
+  std::unordered_set<const Buffer*> writtenInputs_; ///< in this call
+  std::unordered_set<uint64_t> names_;              ///< birth times of the names of written memory
   uint64_t checked_ = 0;
 };
 

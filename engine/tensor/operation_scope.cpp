@@ -1,4 +1,4 @@
-// Scopes of tensor operations: state of a session, and the reports to its observer.
+// Scopes of tensor operations: the state in a session, and reports to its observer.
 #include "engine/tensor/operation_scope.h"
 
 #include "engine/base/context_var.h"
@@ -15,7 +15,7 @@ ScriptLocator scriptLocator = nullptr;
 
 struct ScopeState {
   const char* name = nullptr;
-  uint32_t firstId = 0; ///< nodes from here on were made by the scope
+  uint32_t firstId = 0; ///< the scope made the nodes from here on
   bool located = false;
   SourceLocation script;
 };

@@ -1,12 +1,12 @@
-// Which operation of the model script is at work, and on which line: every public operation of Tensor opens a
-// scope, the outermost one counts. Nodes made inside are reported with it, and error messages name it.
+// The current operation of the model script, and its line. Every public operation of Tensor opens a scope;
+// the outermost one counts. Nodes made inside are reported with it, and error messages name it.
 //
 //   Tensor Tensor::relu() const {
 //     OperationScope op("relu");          // also makes the tensor pool the current one
 //     return fromUOp(...);
 //   }
 //
-// Invariant: the script's line is looked up once per outermost scope, and only when somebody wants to know.
+// Invariant: the line of the script is looked up at most once per outermost scope, and only if it is needed.
 #pragma once
 #include "engine/base/error.h"
 #include "engine/rewrite/observer.h"
@@ -16,14 +16,14 @@
 
 namespace uopscope {
 
-/// The pool that Python and C++ tensors build in.
+/// The pool in which Python and C++ tensors are built.
 Pool& tensorPool();
 
-/// Finds the line of the model script that is running; set by the Python binding. Views it returns stay
-/// valid.
+/// A function that finds the current line of the model script; the Python binding sets it. The views it
+/// returns stay valid.
 using ScriptLocator = SourceLocation (*)();
 void setScriptLocator(ScriptLocator locator);
-/// The line of the script that is running now, empty where unknown.
+/// The current line of the script; empty if it is unknown.
 SourceLocation scriptLocation();
 
 class OperationScope {
@@ -34,9 +34,9 @@ public:
   OperationScope(const OperationScope&) = delete;
   OperationScope& operator=(const OperationScope&) = delete;
 
-  /// The outermost operation at work on this thread, null if none.
+  /// The outermost operation on this thread; null if there is none.
   static const char* current();
-  /// Reports a node made in the current scope (nodes that existed before keep their origin).
+  /// Reports a node made in the current scope. A node that existed before keeps its origin.
   static void made(UOp node);
   /// Reports every node below `root` that the current scope made.
   static void madeGraph(UOp root);
@@ -46,7 +46,7 @@ private:
   bool outermost_;
 };
 
-/// Throws an Error whose message names the operation at work and the line of the script.
+/// Throws an Error whose message names the current operation and the line of the script.
 [[noreturn]] void fail(ErrorKind kind, const std::string& message);
 
 } // namespace uopscope

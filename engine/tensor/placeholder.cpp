@@ -1,4 +1,4 @@
-// Placeholders: making them, and the error that names how one came to be computed with.
+// Makes placeholders, and the error for a placeholder that is about to be computed.
 #include "engine/tensor/placeholder.h"
 
 #include "engine/base/engine_session.h"
@@ -15,7 +15,7 @@ namespace uopscope {
 namespace {
 const char* const kTag = "placeholder";
 struct Placeholders {
-  bool anyMade = false; ///< a session without transforms searches no graph
+  bool anyMade = false; ///< a session without placeholders searches no graph
 };
 Placeholders& placeholders() {
   return EngineSession::current().part<Placeholders>();

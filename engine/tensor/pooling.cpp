@@ -15,8 +15,8 @@ Ints lastAxes(size_t n) {
 }
 } // namespace
 
-/// Padding grown so that a last, partial window counts. A window that would start in the padding at the end
-/// does not.
+/// Padding enlarged for ceil mode, so that a last, partial window counts. A window that would start in the
+/// padding at the end does not.
 Ints Tensor::ceilPads(const Ints& pads, const Ints& kernel, const Ints& stride, const Ints& dilation) const {
   size_t n = kernel.size();
   auto each = [&](const Ints& v) { return v.size() == 1 ? Ints(n, v[0]) : v; };
@@ -42,7 +42,7 @@ Tensor Tensor::avgPool2d(const Ints& kernel, const Ints& stride, const Ints& dil
     return x.padFlat(p, ConstValue::ofFloat(0)).pool(kernel, step, dilation);
   };
   auto onesLike = [](const Tensor& x) { return x.fullLike(ConstValue::ofInt(1)); };
-  auto average = [&](const Tensor& values, const Tensor& counted) { // a sum of halves soon is infinite
+  auto average = [&](const Tensor& values, const Tensor& counted) { // halves soon overflow in a sum
     auto sum = [&](const Tensor& x) { return x.sum(axes, false, sumAccDtype(x.dtype())); };
     Tensor result = sum(values).div(sum(counted));
     return isFloat() ? result.cast(dtype()) : result;

@@ -1,7 +1,7 @@
-// Random numbers by counter: Threefry of (key, counter), so a seed gives the same stream on every device and
-// run. Where in the stream a call starts is counted here and written into a buffer of one element, so the
-// graph of a step does not depend on how many steps were made before, and tensors keep their numbers in
-// whatever order they are realized.
+// Counter-based random numbers: Threefry of (key, counter), so a seed gives the same stream on every device
+// and in every run. The position of a call in the stream is counted here and written into a buffer of one
+// element. The graph of a step therefore does not depend on the number of earlier steps, and tensors keep
+// their numbers in whatever order they are realized.
 #include "engine/base/engine_session.h"
 #include "engine/runtime/buffer.h"
 #include "engine/runtime/device.h"
@@ -27,14 +27,14 @@ namespace {
 
 struct Stream {
   Tensor key;
-  uint32_t drawn = 0; ///< words taken so far
+  uint32_t drawn = 0; ///< number of words drawn so far
 };
 struct Generator {
   int64_t seed = static_cast<int64_t>(std::time(nullptr));
   std::map<std::string, std::shared_ptr<Stream>> streams;
 
   Generator() {
-    tensorPool(); // made first, so that they outlive the streams' tensors
+    tensorPool(); // made first, so that it outlives the tensors of the streams
     tensorClock();
   }
 };
@@ -67,7 +67,7 @@ Tensor first(const Tensor& t, int64_t n) {
   return t.shrink({{{Sint(0), Sint(n)}}});
 }
 
-/// The key of the n-th device: the low word of a hash of n, and the seed.
+/// A stream for the n-th device. Its key is the low word of a hash of n, and the seed.
 std::shared_ptr<Stream> newStream(const std::string& device, int64_t seed, uint32_t ordinal) {
   uint8_t number[4] = {static_cast<uint8_t>(ordinal >> 24), static_cast<uint8_t>(ordinal >> 16),
                        static_cast<uint8_t>(ordinal >> 8), static_cast<uint8_t>(ordinal)};
@@ -98,7 +98,7 @@ std::shared_ptr<Stream> streamOf(const std::string& device) {
   return g.streams[device];
 }
 
-/// The next words of a device's stream: the halves of as many draws, all low ones before the high ones.
+/// The next words of a device's stream: the halves of all draws, low halves first.
 struct RandomWords {
   Tensor low, high;
 };
@@ -106,7 +106,7 @@ RandomWords drawWords(int64_t words, const std::string& device) {
   std::shared_ptr<Stream> stream = streamOf(device);
   Tensor start = Tensor::fromBytes(&stream->drawn, {1}, dtypes::uint32, {device, {}, false});
   stream->drawn += static_cast<uint32_t>(words);
-  if (RunCapture::active()) // a captured call goes on in the stream each time it is replayed
+  if (RunCapture::active()) // each replay of a captured call advances the stream
     RunCapture::beforeReplay(Tensor::drawAgain(device, words, Buffer::of(graph::base(start.uop()))));
 
   int64_t half = ceilDiv(words, 2);
@@ -177,8 +177,8 @@ Tensor Tensor::rand(const Ints& shape, const TensorOptions& o, bool contiguousRe
 }
 
 namespace {
-/// One draw for each device of a sharded tensor, of the shape of its shard; where every device has all of it,
-/// one draw of the default device that is copied.
+/// One draw for each device of a sharded tensor, in the shape of its shard. If every device has the whole
+/// tensor, the default device draws once and the result is copied.
 Tensor drawShards(const Tensor& like, TensorOptions o,
                   const std::function<Tensor(const Tensor&, TensorOptions)>& draw) {
   if (o.device)
@@ -225,8 +225,8 @@ Tensor Tensor::randnLike(TensorOptions o) const {
   for (int64_t s : to) numel *= s;
   if (numel == 0)
     return zeros(shape(), {where, o.dtype.value_or(dtype()), false}).setRequiresGrad(o.requiresGrad);
-  // Box and Muller: an angle from one number, a radius from the other. Both come of one draw, so that they
-  // are made where they are used.
+  // Box and Muller: an angle from one number, a radius from a second number. One draw gives both, so they are
+  // computed where they are used.
   RandomWords drawn = drawWords(2 * numel, where);
   auto uniform = [&](const Tensor& bits) { return uniformFromBits(bits, dtypes::float32).reshape(shape()); };
   Tensor angle = uniform(drawn.low).mul(2 * std::numbers::pi).cos();

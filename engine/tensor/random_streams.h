@@ -1,8 +1,8 @@
-// The streams of random numbers: one for each device that drew some since manual_seed.
+// The streams of random numbers: one for each device that has drawn numbers since manual_seed.
 //
-//   Tensor::rand({4});  randomStreams()[0].drawn     how many words "CPU" has drawn
+//   Tensor::rand({4});  randomStreams()[0].drawn     // the number of words that "CPU" has drawn
 //
-// What is answered are copies: changing them changes no stream.
+// The results are copies: changing them changes no stream.
 #pragma once
 #include "engine/tensor/tensor.h"
 
@@ -11,7 +11,7 @@ namespace uopscope {
 struct RandomStream {
   std::string device;
   Tensor key;   ///< two words
-  Tensor drawn; ///< one: the number of words drawn
+  Tensor drawn; ///< one word: the number of words drawn
 };
 std::vector<RandomStream> randomStreams();
 

@@ -1,4 +1,4 @@
-// From tensors to numbers: schedule, run, and let every tensor that depended on a computed value read its
+// From tensors to numbers: schedules, runs, and makes every tensor that depended on a computed value read its
 // buffer. The tensor pool is collected here, the one place where no bare node is in use.
 #include "engine/base/engine_session.h"
 #include "engine/base/id_map.h"
@@ -27,7 +27,7 @@ namespace uopscope {
 
 namespace {
 
-/// Live tensors whose graph holds a node that became something else get the graph with it replaced.
+/// Replaces nodes in the graphs of all live tensors.
 void applyBecomes(const std::vector<std::pair<UOpRef, UOpRef>>& becomes) {
   if (becomes.empty()) return;
   UOpMap<UOp> map;
@@ -67,7 +67,7 @@ void applyBecomes(const std::vector<std::pair<UOpRef, UOpRef>>& becomes) {
   for (size_t i = 0; i < states.size(); ++i) states[i]->become(after.src(i));
 }
 
-/// Two tensors asked for that are one node, and not names of one memory, get memory each.
+/// Gives memory of their own to tensors that stand for the same node and are not names of one memory.
 void separateEqual(const std::vector<Tensor>& tensors) {
   UOpMap<Tensor::State*> first;
   for (const Tensor& t : tensors) {
@@ -82,7 +82,8 @@ void separateEqual(const std::vector<Tensor>& tensors) {
   }
 }
 
-/// A variable that these tensors bind to several values keeps the first; the others become numbers.
+/// If tensors bind a variable to several values, the variable keeps the first value; each later value becomes
+/// a number.
 void separateBindings(const std::vector<Tensor>& tensors) {
   std::vector<UOp> bound;
   for (const Tensor& t : tensors)
@@ -99,8 +100,8 @@ void separateBindings(const std::vector<Tensor>& tensors) {
   applyBecomes(numbers);
 }
 
-/// Graphs of one device each that these tensors stand for. Tensors on several devices are taken apart here,
-/// for good: they stand for their shards from now on.
+/// The graphs of these tensors, for one device each. Tensors on several devices are separated here
+/// permanently: they stand for their shards from now on.
 std::vector<UOp> separatedRoots(const std::vector<Tensor>& tensors) {
   std::vector<UOp> all;
   for (const Tensor& t : tensors)
@@ -126,7 +127,7 @@ std::vector<UOp> separatedRoots(const std::vector<Tensor>& tensors) {
   return roots;
 }
 
-/// The values to compute for these tensors, and for others whose sources would be overwritten.
+/// The values to compute for these tensors, and for tensors whose sources would be overwritten.
 std::vector<UOp> rootsOf(std::vector<Tensor> tensors, Tensor::State* inPlace) {
   foldValues(tensors);
   separateBindings(tensors);
@@ -148,11 +149,11 @@ std::vector<UOp> rootsOf(std::vector<Tensor> tensors, Tensor::State* inPlace) {
   }
 }
 
-/// When the tensor pool is collected.
+/// The conditions for collecting the tensor pool.
 struct Collecting {
-  int heldNodes = 0; ///< blocks in which nodes must stay
+  int heldNodes = 0; ///< number of scopes in which nodes must not be freed
   size_t nodesAfter = 0;
-  int64_t memoryAfter = 0; ///< bytes
+  int64_t memoryAfter = 0; ///< in bytes
 };
 Collecting& collecting() {
   return EngineSession::current().part<Collecting>();
@@ -160,8 +161,8 @@ Collecting& collecting() {
 
 void collectIfGrown() {
   const Collecting& last = collecting();
-  constexpr size_t kNodes = 4096; // small pools are collected at every turn that made that many nodes
-  constexpr int64_t kMemory = int64_t{4} << 20; // buffers that wait for their nodes to go
+  constexpr size_t kNodes = 4096;               // a pool is collected after at least so many new nodes
+  constexpr int64_t kMemory = int64_t{4} << 20; // bytes of buffers whose nodes may be dead
   Pool& pool = tensorPool();
   bool many = pool.liveNodes() > last.nodesAfter + std::max(kNodes, last.nodesAfter / 2);
   bool large = GlobalCounters::current().memUsed > last.memoryAfter + kMemory &&
@@ -199,7 +200,7 @@ void releaseUnreached() {
 }
 
 namespace {
-/// Shards of live tensors: their successors are asked for, as those of any value that a tensor stands for.
+/// Shards of live tensors, whose successors are needed like those of any value that a tensor stands for.
 std::vector<UOpRef> heldShards(const std::vector<UOp>& roots) {
   std::vector<UOp> held;
   forEachTensor([&](Tensor::State& s) {
@@ -239,7 +240,7 @@ void realizeTensors(const std::vector<Tensor>& tensors, Tensor::State* inPlace) 
       std::vector<UOpRef> shards = heldShards(roots);
       Schedule s = createSchedule(UOp::sink(roots));
       runSchedule(s);
-      applyBecomes(s.becomes); // after the run: a tensor whose kernel failed stays as it was
+      applyBecomes(s.becomes); // after the run, so that a tensor whose kernel failed stays unchanged
     }
   }
   if (!OperationScope::current()) collectIfGrown();

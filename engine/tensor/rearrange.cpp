@@ -1,4 +1,4 @@
-// Axes by name: "b (h w) c -> b h w c" is a split, a permutation and a merge.
+// Axes by name: "b (h w) c -> b h w c" becomes a split, a permutation and a merge.
 #include "engine/tensor/tensor.h"
 
 #include <fmt/format.h>
@@ -10,12 +10,13 @@ namespace uopscope {
 
 namespace {
 
-/// One side of a formula: groups of names, one group per axis. An axis of size one is an empty group. "..."
-/// by itself stands for several axes; in brackets, for several names of one.
+/// One side of a formula: a group of names per axis. An axis of size one is an empty group. "..." by itself
+/// stands for several axes; in brackets it stands for several names in one axis.
 using Side = std::vector<std::vector<std::string>>;
 constexpr const char* kInBrackets = "(...)";
 
-/// Letters, digits and underscores inside, a letter first; characters beyond ASCII are letters.
+/// Whether it consists of letters, digits and inner underscores, and starts with a letter. Non-ASCII
+/// characters are letters.
 bool isAxisName(const std::string& name) {
   auto isLetter = [](char c) {
     return std::isalpha(static_cast<unsigned char>(c)) || static_cast<unsigned char>(c) >= 0x80;
@@ -27,7 +28,7 @@ bool isAxisName(const std::string& name) {
          (isLetter(name[0]) && name.back() != '_' && std::all_of(name.begin(), name.end(), isWord));
 }
 
-/// With "..." for the character of three dots.
+/// The formula with "..." in place of the single character for an ellipsis.
 std::string plainDots(std::string formula) {
   const std::string one = "\u2026";
   for (size_t at; (at = formula.find(one)) != std::string::npos;) formula.replace(at, one.size(), "...");
@@ -68,7 +69,7 @@ Side parseSide(const std::string& text, const std::string& formula) {
   return side;
 }
 
-/// `...` becomes as many names as the tensor has axes left.
+/// Replaces `...` by names for the remaining axes of the tensor.
 void spreadEllipsis(Side& side, size_t axes) {
   Side out;
   auto names = [&] {
@@ -157,7 +158,7 @@ Tensor Tensor::rearrange(const std::string& text,
     if (open != names.size())
       dims[open] = rest;
     else if (!graph::isInt(rest, 1))
-      fail(ErrorKind::Shape, fmt::format("axis {} of {} is {} times what \"{}\" says", axis,
+      fail(ErrorKind::Shape, fmt::format("axis {} of {} is {} times its size in \"{}\"", axis,
                                          shapeStr(shape()), rest.str(), formula));
   }
   for (const auto& [name, size] : sizes)

@@ -1,4 +1,4 @@
-// Reductions, and statistics, softmax and norms made of them.
+// Reductions, and statistics, softmax and norms built from them.
 #include "engine/tensor/state.h"
 #include "engine/tensor/tensor.h"
 
@@ -32,7 +32,7 @@ std::vector<int64_t> Tensor::resolveAxes(const Axes& axes) const {
 Tensor Tensor::reduce(Op op, const Axes& axes, bool keepdim) const {
   Ints over = resolveAxes(axes);
   Tensor result = apply(graph::reduceAxis(uop(), op, over));
-  result.state_->leaveNames(); // a value, even where the axes are of length 1
+  result.state_->leaveNames(); // a new value, even if all axes have length 1
   if (keepdim) return result;
   Shape rest;
   for (int64_t i = 0; i < ndim(); ++i)
@@ -67,7 +67,7 @@ Tensor Tensor::all(const Axes& axes, bool keepdim) const {
 }
 
 namespace {
-/// Number of elements that go into one result.
+/// The number of elements that contribute to one result.
 Sint reducedCount(const Tensor& x, const Ints& axes) {
   Sint n = 1;
   for (int64_t a : axes) n = n * x.shape()[static_cast<size_t>(a)];
@@ -82,7 +82,7 @@ Tensor Tensor::mean(const Axes& axes, bool keepdim) const {
 }
 
 namespace {
-/// As wide as sums are: the square of a half soon is infinite.
+/// The variance in the type that sums use, since the square of a half soon overflows.
 Tensor variance(const Tensor& x, const Ints& axes, bool keepdim, int64_t correction) {
   Tensor apart = x.sub(x.mean(axes, true));
   return apart.cast(sumAccDtype(apart.dtype()))
@@ -102,13 +102,13 @@ Tensor Tensor::var(const Axes& axes, bool keepdim, int64_t correction) const {
 
 Tensor Tensor::std(const Axes& axes, bool keepdim, int64_t correction) const {
   OperationScope op("std");
-  // The slope of a root is infinite at 0, that of equal values is taken as 0.
+  // The slope of a root at 0 is infinite; for equal values it is taken as 0.
   Tensor squared = variance(*this, resolveAxes(axes), keepdim, correction), isZero = squared.eq(0);
   return isZero.where(0, isZero.where(1, squared).sqrt()).cast(typeOfMean(*this));
 }
 
 namespace {
-/// Integers as floats, whose differences do not wrap around.
+/// Integers as floats, whose differences do not wrap.
 Tensor real(const Tensor& x) {
   return x.cast(dtypes::leastUpperFloat(x.dtype()));
 }
@@ -134,7 +134,7 @@ Tensor Tensor::logSoftmax(int64_t axis, std::optional<DType> dt) const {
   return parts.shifted.sub(parts.sum.log());
 }
 namespace {
-/// What exponents are made smaller by: infinity less infinity would be no number.
+/// The value subtracted from exponents. Infinities become 0, since infinity minus infinity is NaN.
 Tensor finiteOrZero(const Tensor& largest) {
   return largest.isinf().where(0, largest);
 }
@@ -173,7 +173,8 @@ Tensor Tensor::argmax(std::optional<int64_t> axis, bool keepdim) const {
   OperationScope op("argmax");
   if (!axis) return flatten().argmax(0);
   int64_t a = resolveDim(*axis), n = ndim() ? intShape()[static_cast<size_t>(a)] : 1;
-  // the first of several largest wins: positions count down, the largest product is the first position
+  // The first of several largest values wins: positions count down, so the largest product belongs to the
+  // first position.
   Shape column{Sint(n)};
   column.insert(column.end(), static_cast<size_t>(std::max<int64_t>(0, ndim() - a - 1)), Sint(1));
   Tensor down =
@@ -181,7 +182,7 @@ Tensor Tensor::argmax(std::optional<int64_t> axis, bool keepdim) const {
           .reshape(column);
   if (ndim() == 0) down = down.reshape({});
   Tensor largest = eq(max(Ints{a}, true));
-  if (isFloat()) largest = largest.bitOr(ne(*this)); // the maximum of NaN is NaN, which equals nothing
+  if (isFloat()) largest = largest.bitOr(ne(*this)); // the maximum of a NaN is NaN, which equals nothing
   Tensor hits = largest.mul(down);
   return hits.max(Ints{a}, keepdim).sub(ConstValue::ofInt(n), true).cast(dtypes::int32);
 }
@@ -191,7 +192,7 @@ Tensor Tensor::argmin(std::optional<int64_t> axis, bool keepdim) const {
 }
 
 namespace {
-/// Where column + diagonal > row, of the last two axes.
+/// The mask column + diagonal > row over the last two axes.
 Tensor triangle(const Tensor& x, int64_t diagonal) {
   Ints s = x.intShape();
   if (s.size() < 2) fail(ErrorKind::Index, fmt::format("needs two axes, got shape {}", shapeStr(x.shape())));
@@ -213,7 +214,7 @@ Tensor Tensor::tril(int64_t diagonal) const {
 Tensor Tensor::layernorm(const Ints& axes, double eps) const {
   OperationScope op("layernorm");
   Tensor y = sub(mean(axes, true));
-  Tensor wide = y.cast(sumAccDtype(y.dtype())); // the square of a half soon is infinite
+  Tensor wide = y.cast(sumAccDtype(y.dtype())); // the square of a half soon overflows
   return y.mul(wide.mul(wide).mean(axes, true).add(eps).rsqrt().cast(y.dtype()));
 }
 

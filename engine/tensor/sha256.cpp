@@ -1,4 +1,4 @@
-// FIPS 180-4. The constants are the first bits of the fractional parts of roots of the first primes, computed
+// FIPS 180-4. The constants are the first fractional bits of roots of the first primes, and are computed
 // here.
 #include "engine/tensor/sha256.h"
 

@@ -1,4 +1,4 @@
-// SHA-256 of a short message; keys of random streams are made with it.
+// SHA-256 of a short message, which makes the keys of random streams.
 #pragma once
 #include <array>
 #include <cstdint>

@@ -1,11 +1,11 @@
-// "Apply Multi Map": a graph over several devices becomes one graph per device, by one rule per operation.
-// The rules go from sources to users: once the sources of a node are MULTI(MSTACK(part, part, ...)), the node
-// becomes a MULTI of one node per part.
+// The pass "Apply Multi Map": a graph over several devices becomes one graph per device, with one rule per
+// operation. Rules apply to sources before users: once the sources of a node are MULTI(MSTACK(part, part,
+// ...)), the node becomes a MULTI of one node per part.
 //
 //   ADD(MULTI(x0, x1)[0], MULTI(w0, w1))        becomes  MULTI(x0 + w0, x1 + w1)[0]
 //   REDUCE_AXIS(MULTI(x0, x1)[0])[ADD, (0,)]    becomes  MULTI(s0 + copy(s1), copy(s0) + s1)
 //
-// Invariant: after the pass an operation over several devices is left in MULTI, MSTACK and DEVICE alone.
+// Invariant: after the pass only MULTI, MSTACK and DEVICE nodes are on several devices.
 #include "engine/rewrite/driver.h"
 #include "engine/tensor/multi.h"
 #include "engine/tensor/state.h"
@@ -22,7 +22,7 @@ namespace {
 
 using namespace pat;
 
-/// A value on several devices, taken apart; one part: on one device.
+/// The parts of a value on several devices; a single part for a value on one device.
 struct Shards {
   std::vector<UOp> parts;
   std::optional<int64_t> axis = {};
@@ -45,7 +45,7 @@ UOp joined(const Shards& v) {
   return UOp::make(Op::MULTI, stack.dtype(), {stack, deviceNode(devices)}, v.axis ? Arg::of(*v.axis) : Arg());
 }
 
-/// Whether a source lies on several devices: otherwise there is nothing to take apart.
+/// Whether a source is on several devices. Otherwise the rules have nothing to do.
 bool hasShards(UOp u) {
   return std::any_of(u.src().begin(), u.src().end(), [](UOp s) { return s.is(Op::MULTI); });
 }
@@ -57,7 +57,7 @@ UOp withFirst(UOp u, UOp first) {
   return u.withSrc(src);
 }
 
-/// f of every part, split along `axis`.
+/// Applies f to every part; the result is split along `axis`.
 template <typename F>
 Shards each(const Shards& v, std::optional<int64_t> axis, F f) {
   Shards out{{}, axis};
@@ -65,8 +65,8 @@ Shards each(const Shards& v, std::optional<int64_t> axis, F f) {
   return out;
 }
 
-/// All of the value on each device: every part padded to the whole and added up. A part is copied before it
-/// is padded, so that no zeros travel.
+/// Gives each device the whole value: every part is padded to the whole, and the parts are added. A part is
+/// copied before it is padded, so no zeros are transferred.
 Shards replicated(const Shards& v) {
   if (!v.axis) return v;
   auto axis = static_cast<size_t>(*v.axis);
@@ -109,7 +109,8 @@ Shards sharded(const Shards& v, std::optional<int64_t> axis) {
                    opName(root.op()), fmt::join(devices, ","), other, advice));
 }
 
-/// A value of one device beside others on several: a constant goes anywhere, memory nowhere unasked.
+/// A value on one device used beside a value on several. A constant may be copied to each device; memory may
+/// not without a request.
 Shards spread(UOp root, const Shards& v, const std::vector<std::string>& devices) {
   if (v.several()) {
     for (size_t k = 0; k < devices.size(); ++k)
@@ -147,7 +148,7 @@ UOp constOnEach(Match& m) {
   return joined(v);
 }
 
-/// A value of its own, also on the device where it is.
+/// A copy with memory of its own, also on the device of x.
 UOp copiedTo(UOp x, const std::string& device) {
   bool isThere = x.device() == device && graph::isMemory(graph::base(x));
   return isThere ? UOp::make(Op::CONTIGUOUS, x.dtype(), {x}, Arg::of("own")) : graph::copyTo(x, device);
@@ -187,7 +188,7 @@ UOp reduceShards(Match& m) {
   return joined(out);
 }
 
-/// Shards that each device reduced for itself.
+/// Combines parts that each device reduced for itself.
 UOp reduceTogether(Match& m) {
   UOp u = m.root();
   if (!hasShards(u)) return m.decline(kOneDevice);
@@ -206,12 +207,12 @@ UOp reshapeShards(Match& m) {
   const Shape& from = u.src(0).shape();
   auto n = static_cast<int64_t>(v.parts.size());
   Sint before = prod(Shape(from.begin(), from.begin() + *v.axis)), reach = 1;
-  std::optional<size_t> axis; // the last one that begins where the split one began
+  std::optional<size_t> axis; // the last axis that begins where the split axis began
   for (size_t i = 0; i < to.size(); ++i) {
     if (reach == before && !(graph::isInt(to[i], 1))) axis = i;
     reach = reach * to[i];
   }
-  if (!axis || !to[*axis].isInt() || to[*axis].i() % n) // items would move between shards
+  if (!axis || !to[*axis].isInt() || to[*axis].i() % n) // elements would move between shards
     return joined(each(replicated(v), {}, reshaped));
   to[*axis] = to[*axis].i() / n;
   return joined(each(v, static_cast<int64_t>(*axis), reshaped));
@@ -295,8 +296,8 @@ UOp shrinkShards(Match& m) {
   return joined(each(replicated(v), {}, [&](UOp p) { return graph::shrink(p, amounts); }));
 }
 
-/// Whether a shard lies in a buffer, or will once an assignment before this one is made. A copy that is yet
-/// to be made has none: it simply takes the new value.
+/// Whether a part is in a buffer, now or after a pending assignment. The copy of a part that is not computed
+/// yet has no buffer: it just takes the new value.
 bool hasMemory(UOp part) {
   return graph::isMemory(graph::viewed(part));
 }
@@ -320,7 +321,7 @@ UOp assignShards(Match& m) {
   return joined(target);
 }
 
-/// A kernel given by hand runs on each device over its shards.
+/// A kernel given by hand runs on each device with its shards.
 UOp kernelOnEach(Match& m) {
   UOp u = m.root();
   if (!hasShards(u)) return m.decline(kOneDevice);
@@ -361,7 +362,7 @@ UOp operationOnEach(Match& m) {
   return joined(out);
 }
 
-/// Operations with a rule of their own, and those that stay: they say which devices there are.
+/// Operations with a rule of their own, and those that stay because they name the devices.
 constexpr OpSet kOwnRule = group::kMovement | OpSet{Op::CONST,  Op::COPY,   Op::REDUCE_AXIS,   Op::ALLREDUCE,
                                                     Op::ASSIGN, Op::AFTER,  Op::CUSTOM_KERNEL, Op::MULTI,
                                                     Op::MSTACK, Op::DEVICE, Op::SINK};

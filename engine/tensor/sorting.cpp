@@ -1,6 +1,6 @@
-// Sorting by a bitonic network: log2(n) stages of exchanges, each one elementwise operation over the whole
-// axis. A NaN is larger than any number. Each exchange keeps or swaps a pair, so the gradient of a result is
-// that of the one element it came from.
+// Sorting by a bitonic network: log2(n) stages of exchanges, each an elementwise operation on the whole axis.
+// NaN is larger than any number. Each exchange keeps or swaps a pair, so the gradient of a result is the
+// gradient of the one element it came from.
 #include "engine/tensor/tensor.h"
 
 #include <fmt/format.h>
@@ -15,12 +15,12 @@ int64_t bitLength(int64_t v) {
   for (; v; v >>= 1) ++bits;
   return bits;
 }
-/// Whether the second of a pair comes before the first.
+/// Whether the second element of a pair belongs before the first.
 Tensor isSwapped(const Tensor& a, const Tensor& b) {
   Tensor less = b.lt(a);
   return a.isFloat() ? less.bitOr(a.ne(a)) : less;
 }
-/// Integers that are equal where the values are the same one in the order, which NaNs are.
+/// Integers that are equal for equal values in the order of the sort, in which all NaNs are equal.
 Tensor orderKey(const Tensor& x) {
   if (!x.isFloat()) return x;
   int64_t bytes = x.dtype().itemsize();
@@ -38,7 +38,7 @@ std::pair<Tensor, Tensor> Tensor::sort(int64_t dim, bool descending) const {
   OperationScope op("sort");
   int64_t d = resolveDim(dim), n = ndim() ? intShape()[static_cast<size_t>(d)] : 1;
   if (n <= 1) return {*this, fullLike(ConstValue::ofInt(0), {{}, dtypes::defaultInt(), {}})};
-  // Computed once: positions are found by comparing values with themselves.
+  // Computed once, since positions are found by comparing values with themselves.
   Tensor source = contiguous();
   int64_t stages = bitLength(n - 1), full = int64_t{1} << stages;
   Bounds grow(shape().size(), {0, 0});
@@ -49,7 +49,7 @@ std::pair<Tensor, Tensor> Tensor::sort(int64_t dim, bool descending) const {
     int64_t crossover = d + stages - stage - 1;
     Ints flips;
     for (int64_t i = 1; i <= stage + ndim() - d; ++i) flips.push_back(-i);
-    auto mirror = [&](const Tensor& t) { // the second half of each pair of blocks runs the other way
+    auto mirror = [&](const Tensor& t) { // reverses the second half of each pair of blocks
       auto halves = t.splitEvery(1, crossover);
       return cat({halves[0], halves[1].flip(flips)}, crossover);
     };
@@ -65,7 +65,7 @@ std::pair<Tensor, Tensor> Tensor::sort(int64_t dim, bool descending) const {
   }
   std::vector<std::optional<Sint>> cut(shape().begin(), shape().end());
   x = x.flatten(d, d + stages - 1).shrinkTo(cut);
-  // where a value came from: the k-th of equal values in the result is the k-th in the source
+  // The source of a value: the k-th of equal values in the result is the k-th of them in the source.
   Shape square{Sint(n), Sint(n)}, column(shape().size(), Sint(1));
   square.insert(square.end(), static_cast<size_t>(ndim() - d - 1), Sint(1));
   square.insert(square.begin(), static_cast<size_t>(d), Sint(1));

@@ -1,4 +1,4 @@
-// The handle: state, list of live tensors, questions to a tensor that compute nothing.
+// The handle: its state, the list of live tensors, and questions to a tensor that compute nothing.
 #include "engine/tensor/tensor.h"
 
 #include "engine/base/engine_session.h"
@@ -137,7 +137,7 @@ RequiresGrad Tensor::requiresGrad() const {
 Tensor Tensor::setRequiresGrad(RequiresGrad value) const {
   OperationScope op("requires_grad_");
   UOp u = uop();
-  // equal constants are one node: a gradient would reach all of them
+  // Equal constants are one node, which would give all of them the gradient.
   if (value.value_or(false) && u.isConst() && u.srcCount() < 2)
     state_->become(graph::uniqueConstant(u.dtype(), u.constValue(), device()));
   state_->requiresGrad = value;
@@ -184,7 +184,7 @@ Tensor Tensor::apply(UOp result, std::initializer_list<Tensor> others) const {
   return made;
 }
 
-/// A value of its own, even where the same buffer serves until one of the two is assigned.
+/// A value of its own, even if it shares a buffer until one of the two is assigned.
 Tensor Tensor::contiguous() const {
   OperationScope op("contiguous");
   Tensor made = fromUOp(graph::contiguous(inMemory().uop()), requiresGrad());
@@ -222,8 +222,7 @@ Tensor Tensor::to(const std::string& where) const {
   OperationScope op("to");
   std::string name = Device::canonicalize(where);
   if (name == device()) return *this;
-  if (isFileDevice(
-          name)) { // files are written at once: nobody else would see a file that is still to be made
+  if (isFileDevice(name)) { // files are written at once, so that they can be read elsewhere
     Tensor file = empty(shape(), {name, dtype(), state_->requiresGrad});
     file.writeToFile(isFileDevice(device()) ? to(Device::defaultName()) : *this);
     return file;
@@ -279,7 +278,7 @@ Tensor Tensor::assign(const Operand& value) const {
 
 void Tensor::assignWhole(const Tensor& x) const {
   UOp target = uop(), made = graph::assign(target, x.uop());
-  // A tensor without memory takes the value instead; gradients stop there, as they do at an assignment.
+  // A target without memory takes the value itself; gradients stop there, as at an assignment.
   if (!graph::isMemory(graph::viewed(target)) && devices().size() == 1) {
     made = graph::contiguous(graph::detach(x.uop()));
     state_->mayShare = true;
@@ -288,11 +287,10 @@ void Tensor::assignWhole(const Tensor& x) const {
   state_->become(made);
 }
 
-/// Other tensors are names of this memory: they read the new contents from now on.
+/// Assigns to a tensor with several names of its memory: all names read the new contents.
 void Tensor::assignNamed(const Tensor& x) const {
   UOp target = uop(), memory = graph::viewed(target);
-  if (memory.is(
-          Op::EXPAND)) { // each element of another name several times, unless it is one number throughout
+  if (memory.is(Op::EXPAND)) { // a repeated element, unless all elements are the same number
     bool isOfAll = graph::base(memory).is(Op::CONST);
     state_->forEachName(
         [&](State& s) { isOfAll = isOfAll && (s.uop.get() == memory || s.uop->dependsOn(memory)); });
@@ -314,7 +312,7 @@ void Tensor::assignNamed(const Tensor& x) const {
     state_->become(made);
     return;
   }
-  // A part of it: stored at once, where the others see it.
+  // This is a part of the memory: it is stored at once, so that the remaining names see it.
   if (!graph::isMemory(memory)) rename(graph::contiguous(memory));
   realize();
   realizeTensors({fromUOp(graph::assign(uop(), x.uop()))}, state_.get());

@@ -5,10 +5,10 @@
 //   Tensor y = x.matmul(w).relu();
 //   std::vector<float> values = y.values<float>();      // realizes
 //
-// A Tensor is a handle: copies share one state, as in Python. The state can come to stand for another node:
-// realize() makes it the buffer that was computed, assign() another value. Names, arguments and results
-// follow the reference's Tensor
-// (`log_softmax` is logSoftmax here); errors name the operation, the shapes and the script's line.
+// A Tensor is a handle: copies share one state, as in Python. A state may come to stand for a different node:
+// realize() makes it the buffer that was computed, assign() a new value. Names, arguments and results follow
+// the reference's Tensor (`log_softmax` is logSoftmax here). Errors name the operation, the shapes and the
+// script's line.
 //
 // Files: tensor.cpp the handle, creation.cpp, random.cpp, movement.cpp, elementwise.cpp, activation.cpp,
 // reduce.cpp, indexing.cpp, matmul.cpp, pooling.cpp, loss.cpp, sorting.cpp, linalg.cpp, hashing.cpp,
@@ -30,9 +30,9 @@ class Tensor;
 class Buffer;
 struct HostAction;
 
-/// Whether a tensor takes part in backward(): unset becomes true in an optimizer.
+/// Whether a tensor takes part in backward(). An optimizer sets it to true where it is unset.
 using RequiresGrad = std::optional<bool>;
-/// Axes of a reduction; nothing means all.
+/// The axes of a reduction; none means all.
 using Axes = std::optional<std::vector<int64_t>>;
 using Ints = std::vector<int64_t>;
 
@@ -42,10 +42,10 @@ struct TensorOptions {
   RequiresGrad requiresGrad;
 };
 
-/// The other side of an operation: a tensor, a number, or a symbolic integer.
+/// The second operand of an operation: a tensor, a number, or a symbolic integer.
 class Operand;
 
-/// One entry of an index: see Tensor::get.
+/// One entry of an index, see Tensor::get.
 struct Index;
 
 enum class Reduction { Mean, Sum, None };
@@ -56,9 +56,9 @@ public:
 
   Tensor() = default;
   explicit Tensor(std::shared_ptr<State> state) : state_(std::move(state)) {}
-  /// Wraps a node of the tensor pool and reports it as made by the operation at work.
+  /// Wraps a node of the tensor pool and reports it as made by the current operation.
   static Tensor fromUOp(UOp uop, RequiresGrad requiresGrad = {});
-  /// The same; a view of a buffer is one more name of it.
+  /// The same; a view of a buffer becomes a name of that memory.
   static Tensor named(UOp uop, RequiresGrad requiresGrad = {});
 
   explicit operator bool() const { return state_ != nullptr; }
@@ -68,7 +68,7 @@ public:
   UOp uop() const;
   DType dtype() const { return uop().dtype(); }
   const Shape& shape() const { return uop().shape(); }
-  /// Shape as numbers; throws Error(Shape) where it is symbolic.
+  /// The shape as numbers. Throws Error(Shape) if it is symbolic.
   Ints intShape() const;
   int64_t ndim() const { return static_cast<int64_t>(shape().size()); }
   std::string device() const;
@@ -83,17 +83,17 @@ public:
 
   // --- creation (creation.cpp) ---
   static Tensor scalar(ConstValue value, const TensorOptions& o = {}, bool unique = false);
-  /// Values in row order; `bytes` holds as many elements of o.dtype as the shape asks for.
+  /// Values in row-major order. `bytes` has as many elements of o.dtype as the shape.
   static Tensor fromBytes(const void* bytes, const Ints& shape, DType dtype, const TensorOptions& o = {});
   static Tensor fromDoubles(const std::vector<double>& values, const Ints& shape,
                             const TensorOptions& o = {});
   template <typename T>
   static Tensor from(const std::vector<T>& values, const Ints& shape, const TensorOptions& o = {});
   static Tensor empty(const Shape& shape, const TensorOptions& o = {});
-  /// The bytes of a file, read when used; on the device "DISK:/path".
+  /// The bytes of a file on the device "DISK:/path"; they are read when used.
   static Tensor fromFile(const std::string& path);
-  /// The same memory under another type: an empty handle where the values do not lie in a buffer in one
-  /// piece. Later assignments to the buffer may or may not be seen: for memory that stays as it is.
+  /// The same memory with a different type; an empty handle if the values are not contiguous in a buffer.
+  /// Only for memory that does not change: it may or may not see later assignments.
   Tensor memoryView(DType as) const;
   static Tensor full(const Shape& shape, ConstValue value, const TensorOptions& o = {});
   static Tensor zeros(const Shape& shape, const TensorOptions& o = {});
@@ -106,8 +106,8 @@ public:
 
   // --- random numbers (random.cpp): the reference's streams, equal seed gives equal numbers ---
   static void manualSeed(int64_t seed);
-  /// Work of a replay before a captured draw: writes the stream's place to `at` and goes on by so many
-  /// words.
+  /// The work of a replay before a captured draw: writes the position of the stream to `at` and advances it
+  /// by so many words.
   static HostAction drawAgain(const std::string& device, int64_t words, std::shared_ptr<Buffer> at);
   static Tensor rand(const Ints& shape, const TensorOptions& o = {}, bool contiguous = true);
   static Tensor randn(const Ints& shape, const TensorOptions& o = {});
@@ -133,14 +133,14 @@ public:
   Tensor flip(Ints axes) const;
   Tensor shrink(const std::vector<std::optional<std::pair<Sint, Sint>>>& bounds) const;
   Tensor shrinkTo(const std::vector<std::optional<Sint>>& sizes) const;
-  /// Amounts per axis, first axis first; negative ones shrink.
+  /// Amounts per axis, first axis first. Negative amounts shrink.
   Tensor pad(const Bounds& amounts, ConstValue value = ConstValue::ofFloat(0)) const;
   Tensor padMode(const Bounds& amounts, const std::string& mode, ConstValue value) const;
   Tensor padTo(const std::vector<std::optional<Sint>>& sizes) const;
   Tensor squeeze(std::optional<int64_t> dim = {}) const;
   Tensor unsqueeze(int64_t dim) const;
-  /// "b (h w) c -> b h w c": names, groups in brackets, 1 and () as size one, `...`; sizes where a group is
-  /// split.
+  /// "b (h w) c -> b h w c": names, groups in brackets, 1 and () for axes of size one, `...`; `sizes` for
+  /// groups that are split.
   Tensor rearrange(const std::string& formula,
                    const std::vector<std::pair<std::string, int64_t>>& sizes = {}) const;
   Tensor flatten(int64_t start = 0, int64_t end = -1) const;
@@ -155,12 +155,13 @@ public:
   Tensor unfold(int64_t dim, int64_t size, int64_t step) const;
   static std::vector<Tensor> meshgrid(const std::vector<Tensor>& tensors, const std::string& indexing = "ij");
   Tensor diag() const;
-  /// Elements of two axes where dim2's index is dim1's plus offset; they become the last axis.
+  /// The elements of two axes for which the index of dim2 is the index of dim1 plus offset. They become the
+  /// last axis.
   Tensor diagonal(int64_t offset = 0, int64_t dim1 = 0, int64_t dim2 = 1) const;
   Tensor roll(const Ints& shifts, const std::optional<Ints>& dims = {}) const;
   Tensor tril(int64_t diagonal = 0) const;
   Tensor triu(int64_t diagonal = 0) const;
-  /// Windows of the last axes: (..., outputs..., kernel...).
+  /// The windows of the last axes: (..., outputs..., kernel...).
   Tensor pool(const Ints& kernel, const Ints& stride, const Ints& dilation) const;
   Tensor contiguous() const;
   Tensor contiguousBackward() const;
@@ -176,8 +177,8 @@ public:
   Tensor sub(const Operand& x, bool reverse = false) const;
   Tensor mul(const Operand& x, bool reverse = false) const;
   Tensor div(const Operand& x, bool reverse = false, const std::string& rounding = "") const;
-  Tensor idiv(const Operand& x, bool reverse = false) const; ///< towards zero
-  Tensor mod(const Operand& x, bool reverse = false) const;  ///< sign of the divisor
+  Tensor idiv(const Operand& x, bool reverse = false) const; ///< rounds towards zero
+  Tensor mod(const Operand& x, bool reverse = false) const;  ///< has the sign of the divisor
   Tensor pow(const Operand& x, bool reverse = false) const;
   Tensor maximum(const Operand& x) const;
   Tensor minimum(const Operand& x) const;
@@ -223,7 +224,7 @@ public:
   Tensor copysign(const Operand& o) const;
   Tensor logaddexp(const Operand& o) const;
   Tensor threefry(const Tensor& key) const;
-  /// The operation on nodes as they are: same shapes and types.
+  /// The operation on operands of the same shape and type, without conversion.
   Tensor alu(Op op, const std::vector<Tensor>& others) const;
 
   // --- functions of one argument (activation.cpp) ---
@@ -273,7 +274,7 @@ public:
   Tensor argmin(std::optional<int64_t> axis = {}, bool keepdim = false) const;
   Tensor cumsum(int64_t axis = 0) const;
   Tensor cumprod(int64_t axis = 0) const;
-  /// The largest so far, and where it first stood.
+  /// The running maximum, and its first position.
   std::pair<Tensor, Tensor> cummax(int64_t axis = 0) const;
   std::pair<Tensor, Tensor> cummin(int64_t axis = 0) const;
   Tensor layernorm(const Ints& axes = {-1}, double eps = 1e-5) const;
@@ -295,11 +296,12 @@ public:
                                    double dropoutP = 0, bool causal = false, bool gqa = false) const;
   Tensor avgPool2d(const Ints& kernel = {2, 2}, const Ints& stride = {}, const Ints& dilation = {1},
                    const Ints& padding = {0}, bool ceilMode = false, bool countIncludePad = true) const;
-  /// Values, and their positions where asked for.
+  /// The values, and their positions if asked for.
   std::pair<Tensor, Tensor> maxPool2d(const Ints& kernel = {2, 2}, const Ints& stride = {},
                                       const Ints& dilation = {1}, const Ints& padding = {0},
                                       bool ceilMode = false, bool indices = false) const;
-  /// Puts values back where maxPool2d's positions say; the output size follows from the window, or is given.
+  /// Puts values back at the positions given by maxPool2d. The output size follows from the window, or is
+  /// given.
   Tensor maxUnpool2d(const Tensor& indices, const Ints& kernel = {2, 2}, const Ints& stride = {},
                      const Ints& dilation = {1}, const Ints& padding = {0},
                      const Ints& outputSize = {}) const;
@@ -326,9 +328,9 @@ public:
   Tensor oneHot(int64_t classes = -1) const;
   Tensor oneHotAlong(const Sint& classes, int64_t dim = -1) const;
   Tensor maskedSelect(const Tensor& mask) const;
-  /// Positions of the elements that are not zero: one row each, one column per axis. Realizes.
+  /// The positions of the nonzero elements: one row each, one column per axis. Realizes.
   Tensor nonzero() const;
-  /// Sorted values and where they came from.
+  /// The sorted values, and their positions before sorting.
   std::pair<Tensor, Tensor> sort(int64_t dim = -1, bool descending = false) const;
   std::pair<Tensor, Tensor> topk(int64_t k, int64_t dim = -1, bool largest = true) const;
 
@@ -338,22 +340,22 @@ public:
   struct Svd;
   /// U, S (descending) and V transposed of the last two axes, by one-sided Jacobi rotations.
   Svd svd(bool fullMatrices = true) const;
-  /// A matrix nearer to an orthogonal one: `steps` times a polynomial in x xT.
+  /// A matrix closer to an orthogonal one: applies a polynomial in x xT `steps` times.
   Tensor newtonSchulz(int64_t steps, const std::vector<double>& params, double eps = 1e-7) const;
 
   // --- hashes (hashing.cpp) ---
-  /// Keccak of the last axis' bytes: "sha3_224", "sha3_256", "shake_128".
+  /// Keccak of the bytes along the last axis: "sha3_224", "sha3_256", "shake_128".
   Tensor keccak(const std::string& kind = "sha3_256") const;
   Tensor keccak(int64_t rate, int64_t suffix) const;
-  /// 16 bytes of a tree of shake_128 over chunks of a mebibyte.
+  /// 16 bytes: the root of a tree of shake_128 over chunks of a mebibyte.
   Tensor hash() const;
 
   // --- several devices (multi.cpp) ---
-  /// Where it is: one name, or one per shard.
+  /// Its device names: one, or one per shard.
   std::vector<std::string> devices() const;
-  /// The axis that is split over the devices; nothing where each has all of it.
+  /// The axis that is split over the devices; none if each device has the whole tensor.
   std::optional<int64_t> shardAxis() const;
-  /// One part per device along an axis, or a copy on each.
+  /// Splits the tensor over devices along an axis, or copies it to each device.
   Tensor shard(const std::vector<std::string>& devices, std::optional<int64_t> axis = {}) const;
   Tensor shardLike(const Tensor& other) const;
 
@@ -363,7 +365,7 @@ public:
   Tensor realize() const;
   static void realize(const std::vector<Tensor>& tensors);
   static Schedule schedule(const std::vector<Tensor>& tensors);
-  /// Realizes and reads: one element, or all of them in row order as the type holds them.
+  /// Realizes and reads one element, or all elements in row-major order in the tensor's type.
   ConstValue item() const;
   std::vector<std::byte> bytes() const;
   std::shared_ptr<Buffer> buffer() const;
@@ -374,15 +376,15 @@ public:
                                bool materialize = false) const;
   Tensor backward(const Tensor& seed = {}) const;
 
-  /// Whether dropout and batch norm of this session behave as in training (Tensor.training).
+  /// Whether dropout and batch norm of this session work as in training (Tensor.training).
   static bool& training();
-  /// Every tensor alive, oldest first.
+  /// Every live tensor, oldest first.
   static std::vector<Tensor> live();
 
 private:
   friend struct TensorMaker;
   Tensor apply(UOp result, std::initializer_list<Tensor> others = {}) const;
-  Tensor inMemory() const; ///< on DISK the part of the file this stands for, elsewhere itself
+  Tensor inMemory() const; ///< for a tensor on DISK the part of the file; else the tensor itself
   void writeToFile(const Tensor& values) const;
   void assignWhole(const Tensor& x) const;
   void assignNamed(const Tensor& x) const;
@@ -435,10 +437,10 @@ private:
 
 struct Index {
   enum class Kind { Int, Slice, NewAxis, Ellipsis, Tensor } kind = Kind::Int;
-  Sint at = 0;                     ///< Int
-  std::optional<Sint> start, stop; ///< Slice
-  int64_t step = 1;                ///< Slice
-  uopscope::Tensor tensor;         ///< Tensor
+  Sint at = 0;                     ///< for Int
+  std::optional<Sint> start, stop; ///< for Slice
+  int64_t step = 1;                ///< for Slice
+  uopscope::Tensor tensor;         ///< for Tensor
   static Index of(Sint i) { return {Kind::Int, i, {}, {}, 1, {}}; }
   static Index slice(std::optional<Sint> start, std::optional<Sint> stop, int64_t step = 1) {
     return {Kind::Slice, 0, start, stop, step, {}};
@@ -449,18 +451,18 @@ struct Index {
   static Index of(const uopscope::Tensor& t) { return {Kind::Tensor, 0, {}, {}, 1, t}; }
 };
 
-/// Both sides of an operation on one type and shape.
+/// Both operands, converted to one type and shape.
 struct Broadcasted {
   Tensor x, y;
 };
 Broadcasted broadcasted(const Tensor& x, const Operand& y, bool reverse = false, bool matchDtype = true);
 
-/// Type that sums of this type are computed in.
+/// The type in which sums of this type are computed.
 DType sumAccDtype(DType d);
-/// Smallest and largest value of a type, infinities for floats.
+/// The smallest and the largest value of a type; infinities for floats.
 ConstValue dtypeMin(DType d);
 ConstValue dtypeMax(DType d);
-/// A dtype for a number as Python's literals have one.
+/// The dtype that Python gives to a literal with this value.
 DType dtypeOf(ConstValue v);
 
 inline Tensor operator+(const Tensor& a, const Operand& b) {

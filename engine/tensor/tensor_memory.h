@@ -1,5 +1,5 @@
-// Memory of the tensor pool: nodes no Tensor and no Python object reaches go, with their buffers, at the end
-// of a realize() once enough has piled up.
+// Memory of the tensor pool. Nodes that no Tensor and no Python object reaches are freed with their buffers.
+// This happens at the end of a realize() if there are enough of them.
 //
 //   { NodesHeld hold; UOp bare = ...; runPythonRule(bare); }   // no collection while bare nodes are in use
 #pragma once
@@ -7,8 +7,8 @@
 
 namespace uopscope {
 
-/// While one lives, realize() does not collect: for code that holds bare UOps of the tensor pool across a
-/// call that may realize.
+/// While one lives, realize() does not collect the pool. It is for code that holds bare UOps of the tensor
+/// pool across a call that may realize.
 class NodesHeld {
 public:
   NodesHeld();
@@ -17,11 +17,11 @@ public:
   NodesHeld& operator=(const NodesHeld&) = delete;
 };
 
-/// Frees all nodes that nothing reaches, now. No bare UOp of the tensor pool may be in use. Returns the
-/// number of nodes freed.
+/// Frees all unreachable nodes now. No bare UOp of the tensor pool may be in use. Returns the number of freed
+/// nodes.
 size_t collectTensorPool();
 
-/// The same, unless bare nodes are in use: for who asks how much memory is in use.
+/// The same, unless bare nodes are in use; called before memory use is reported.
 void releaseUnreached();
 
 } // namespace uopscope

@@ -1,4 +1,4 @@
-// A transform as a pass, told to the observer.
+// Runs a transform as a pass and reports it to the observer.
 #include "engine/tensor/value_pass.h"
 
 #include "engine/base/source_path.h"

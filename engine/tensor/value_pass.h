@@ -1,10 +1,10 @@
-// A transform of a graph of values as a pass that an observer sees: the pass begins with the values that the
-// transform goes through, in the order it takes them, and each step puts an answer in the place of one value.
+// A transform of a graph of values as a pass that an observer sees. The graph of the pass starts as the list
+// of values that the transform visits, in order. Each step replaces one value by its answer.
 //
 //   ValuePass pass("vmap", "vmap", rules, values);
 //   for (size_t k = 0; k < values.size(); ++k) answers[k] = pass.step(k, context);
 //
-// Invariant: nodes below an answer are not walked again, so the answers are the pass's last graph.
+// Invariant: nodes below an answer are not visited again, so the list of answers is the pass's last graph.
 #pragma once
 #include "engine/rewrite/matcher.h"
 
@@ -22,9 +22,9 @@ public:
   ValuePass(const ValuePass&) = delete;
   ValuePass& operator=(const ValuePass&) = delete;
 
-  /// The rules' answer for the k-th value, put in its place; null if no rule has one.
+  /// The rules' answer for the k-th value, which replaces it; null if no rule has one.
   UOp step(size_t k, const PassContext& context);
-  /// The k-th value stays as it is.
+  /// Leaves the k-th value unchanged.
   void keep(size_t k);
 
 private:
@@ -37,8 +37,8 @@ private:
   int exceptions_;
 };
 
-/// Reports a node that takes the place of a value as made where that value was: the line and the operation of
-/// the script that a value comes from outlive its transforms.
+/// Gives a node that replaces a value the origin of that value, so that the line and operation of the script
+/// survive transforms.
 void inheritOrigin(UOp made, UOp from, uint32_t firstNewId);
 
 } // namespace uopscope

@@ -1,5 +1,5 @@
-// The batching rules: shapes and axes move over by one, and a value without a batch axis is spread where it
-// meets one with it.
+// The batching rules. Axes move over by one. A value without a batch axis is broadcast when it meets a value
+// with one.
 #include "engine/transform/batch.h"
 
 #include "engine/base/engine_session.h"
@@ -22,7 +22,7 @@ namespace {
 using namespace pat;
 
 struct BatchContext {
-  UOpMap<UOp> made; ///< of every value that depends on an argument: the same with the first axis
+  UOpMap<UOp> made; ///< value -> the same value with a batch axis; values that depend on an argument
   Sint length;
 
   UOp find(UOp u) const {
@@ -34,7 +34,7 @@ struct BatchContext {
     all.insert(all.end(), of.begin(), of.end());
     return all;
   }
-  /// With the first axis, whether it depends on an argument or not.
+  /// The value with a batch axis, broadcast if it depends on no argument.
   UOp spread(UOp u) const {
     if (UOp with = find(u)) return with;
     return graph::broadcastTo(u, shape(u.shape()));
@@ -60,7 +60,7 @@ Bounds bounds(Match& m, const Sint& firstBegin, const Sint& firstEnd) {
   return out;
 }
 
-/// Constants without a device fit any shape and stay as they are.
+/// A constant without a device fits any shape, so it is not broadcast.
 bool fitsAnyShape(UOp u) {
   return u.in({Op::CONST, Op::VCONST, Op::DEFINE_VAR, Op::BIND}) &&
          (!u.srcCount() || !u.src(0).is(Op::DEVICE));
@@ -70,7 +70,7 @@ UOp elementwise(Match& m) {
   for (UOp s : m.root().src()) src.push_back(fitsAnyShape(s) ? s : context(m).spread(s));
   return m.root().withSrc(src);
 }
-/// The batched source, and the others (a device) as they are.
+/// Batches the first source. Further sources (a device) stay as they are.
 UOp firstAlone(Match& m) {
   std::vector<UOp> src(m.root().src().begin(), m.root().src().end());
   src[0] = first(m);
@@ -103,7 +103,7 @@ UOp batchReduce(Match& m) {
   return UOp::make(Op::REDUCE_AXIS, m.root().dtype(), {first(m)},
                    Arg::of(ReduceArg{arg.op, movedOver(arg.axes, false)}));
 }
-/// A bitcast to another size divides or multiplies the last axis, which is not the new one.
+/// A bitcast that changes the size divides or multiplies the last axis, which is never the batch axis.
 UOp batchBitcast(Match& m) {
   UOp u = m.root();
   if (u.shape().empty() && u.dtype().itemsize() != u.src(0).dtype().itemsize())
@@ -149,10 +149,10 @@ constexpr RuleDef kBatch[] = {
     RULE("batch-shards", any({Op::MULTI, Op::MSTACK, Op::MSELECT, Op::ALLREDUCE}), batchShards),
 };
 
-// --- values with derivatives given by hand ---
+// --- values with custom derivatives ---
 
-/// A call of a marked value's functions as they were written, for one of the batch: placeholders stand for
-/// values that have the first axis, `wanted` is asked for the answer, and that is batched.
+/// Calls the derivative functions of a marked value for one element of the batch, as they were written.
+/// Placeholders stand for one element of batched values; the result is then batched over these placeholders.
 struct OneOfBatch {
   UOpMap<UOp> arguments;
   Sint length;
@@ -166,7 +166,7 @@ struct OneOfBatch {
   UOp batched(UOp one) const { return batch(std::vector<UOp>{one}, arguments, length)[0]; }
 };
 
-/// The marked value of one of the batch, with the UNIQUE it had.
+/// The marked value for one element of the batch, with its original UNIQUE.
 UOp oneOf(OneOfBatch& of, UOp node, UOp key, const std::vector<bool>& isBatched) {
   std::vector<UOp> inputs;
   for (size_t i = 0; i < isBatched.size(); ++i)
@@ -174,8 +174,8 @@ UOp oneOf(OneOfBatch& of, UOp node, UOp key, const std::vector<bool>& isBatched)
   return withDerivative(of.stand(node.src(0)), inputs, key);
 }
 
-/// The derivatives of a batch from those of one: an input without the first axis has the sum of the
-/// gradients.
+/// The derivatives of a batch from those of one element. The gradient of an input without a batch axis is the
+/// sum over the batch.
 CustomDerivative batchedDerivative(UOp key, CustomDerivative one, std::vector<bool> isBatched) {
   CustomDerivative all;
   UOpRef held(key);
@@ -205,9 +205,9 @@ CustomDerivative batchedDerivative(UOp key, CustomDerivative one, std::vector<bo
   return all;
 }
 
-/// Keys of functions that were batched, by key of the function and which inputs have the axis.
+/// Keys of batched functions, by the key of the function and the flags of batched inputs.
 struct BatchedKeys {
-  BatchedKeys() { tensorPool(); } // their nodes' pool outlives them
+  BatchedKeys() { tensorPool(); } // makes the pool of these nodes first, so it outlives them
   std::map<std::pair<uint32_t, std::vector<bool>>, UOpRef> of;
 };
 
@@ -222,8 +222,7 @@ UOp batchMarked(Match& m) {
     isBatched.push_back(with != UOp());
     inputs.push_back(with ? with : s);
   }
-  // the same function batched in the same way is the same function, so that graphs stay equal from call to
-  // call
+  // A function batched twice in the same way gets the same key, so graphs stay equal from call to call.
   UOpRef& key = EngineSession::current().part<BatchedKeys>().of[{u.src().back().id(), isBatched}];
   if (!key.get()) {
     key = newUnique();

@@ -1,10 +1,10 @@
-// vmap on graphs: the same values for many arguments at once, as one new first axis in every shape.
+// vmap on graphs: the same computation for many arguments at once, with one new first axis in every shape.
 //
 //   // y of shape (4,) depends on the placeholder p of shape (3,); xs has the shape (100, 3)
 //   batch({y}, {{p, xs}}, 100)[0].shape()                 // (100, 4)
 //
-// Each operation has one rule, and each value one node before and after: no loop, no larger graph. A value
-// that depends on no argument keeps its shape until it meets one that does.
+// There is one rule per operation. Each value is one node before and one node after, so there is no loop and
+// no larger graph. A value that depends on no argument keeps its shape until it meets a value that does.
 #pragma once
 #include "engine/rewrite/matcher.h"
 
@@ -12,12 +12,13 @@
 
 namespace uopscope {
 
-/// The values with a first axis of this length; `arguments` gives each placeholder its value with that axis.
+/// The values with a first axis of this length. `arguments` maps each placeholder to its value with that
+/// axis.
 std::vector<UOp> batch(std::span<const UOp> values, const UOpMap<UOp>& arguments, const Sint& length);
 /// The rules, one for each operation.
 const PatternMatcher& batchRules();
 
-/// Nodes that depend on one of the keys, the keys left out, sources first.
+/// Nodes that depend on one of the keys, without the keys, sources first.
 std::vector<UOp> dependents(std::span<const UOp> values, const std::function<bool(UOp)>& isKey);
 
 } // namespace uopscope

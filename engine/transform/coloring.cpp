@@ -1,4 +1,4 @@
-// Colouring of columns or rows of a pattern, so that a derivative in few directions holds all its elements.
+// Colouring of the columns or rows of a pattern, so that a few directional derivatives contain all elements.
 #include "engine/transform/sparsity.h"
 
 #include <algorithm>
@@ -9,15 +9,16 @@ namespace uopscope {
 
 namespace {
 
-/// The pattern by the lines to be coloured and by the meetings that two of one colour must not share.
+/// The pattern as lines (the columns or rows to be coloured) and meetings (rows or columns in which lines
+/// overlap). Two lines of one colour must not meet.
 struct Lines {
-  std::vector<int32_t> linePtr, meetings; ///< of each line
-  std::vector<int32_t> meetPtr, lines;    ///< of each meeting
+  std::vector<int32_t> linePtr, meetings; ///< per line
+  std::vector<int32_t> meetPtr, lines;    ///< per meeting
 
   int32_t count() const { return static_cast<int32_t>(linePtr.size()) - 1; }
   std::span<const int32_t> of(int32_t line) const { return part(linePtr, meetings, line); }
   std::span<const int32_t> at(int32_t meeting) const { return part(meetPtr, lines, meeting); }
-  /// No colouring has fewer colours.
+  /// A lower bound for the number of colours.
   int32_t least() const {
     int32_t most = 0;
     for (size_t i = 0; i + 1 < meetPtr.size(); ++i) most = std::max(most, meetPtr[i + 1] - meetPtr[i]);
@@ -32,7 +33,7 @@ private:
   }
 };
 
-/// Compressed columns of compressed rows.
+/// Converts compressed rows to compressed columns.
 void transpose(const Sparsity& s, std::vector<int32_t>& ptr, std::vector<int32_t>& rows) {
   ptr.assign(static_cast<size_t>(s.columns) + 1, 0);
   for (int32_t c : s.indices) ++ptr[static_cast<size_t>(c) + 1];
@@ -44,11 +45,11 @@ void transpose(const Sparsity& s, std::vector<int32_t>& ptr, std::vector<int32_t
       rows[static_cast<size_t>(next[static_cast<size_t>(s.indices[static_cast<size_t>(k)])]++)] = r;
 }
 
-/// Each line in turn gets the smallest colour that no line it meets has.
+/// Gives each line in turn the smallest colour that no meeting line has.
 Coloring greedy(const Lines& l, const std::vector<int32_t>& order) {
   Coloring out{true, 0, std::vector<int32_t>(static_cast<size_t>(l.count()), -1)};
   std::vector<int32_t> taken(static_cast<size_t>(l.count()) + 1,
-                             -1); // by colour: the line that found it taken
+                             -1); // by colour: the last line that could not take it
   for (int32_t line : order) {
     if (l.of(line).empty()) continue;
     for (int32_t meeting : l.of(line))
@@ -62,8 +63,8 @@ Coloring greedy(const Lines& l, const std::vector<int32_t>& order) {
   return out;
 }
 
-/// Smallest last: the line that meets the fewest others is coloured last, then the same for those that
-/// remain. How many lines one meets is counted once per meeting, at the price of one step each.
+/// Smallest-last order: the line that meets the fewest lines is coloured last, and the same holds for the
+/// remaining lines. A line counts once per meeting, which makes each update one step.
 std::vector<int32_t> smallestLast(const Lines& l) {
   auto n = static_cast<size_t>(l.count());
   std::vector<int32_t> degree(n, 0), order;
@@ -99,7 +100,7 @@ std::vector<int32_t> smallestLast(const Lines& l) {
   return order;
 }
 
-/// Pairs of lines that meet, each as often as it does: the price of an order by degrees.
+/// The number of pairs of lines that meet, counted per meeting: the cost of the smallest-last order.
 int64_t pairs(const Lines& l) {
   int64_t all = 0;
   for (size_t i = 0; i + 1 < l.meetPtr.size(); ++i)
@@ -108,7 +109,7 @@ int64_t pairs(const Lines& l) {
 }
 
 Coloring best(const Lines& l) {
-  constexpr int64_t kPairs = 30'000'000; // more are too dense for the order to matter
+  constexpr int64_t kPairs = 30'000'000; // denser patterns gain nothing from the order
   std::vector<int32_t> natural(static_cast<size_t>(l.count()));
   std::iota(natural.begin(), natural.end(), 0);
   Coloring first = greedy(l, natural);

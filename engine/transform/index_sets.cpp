@@ -1,4 +1,4 @@
-// Sets of input elements: unions by number, and views of them.
+// Sets of input elements, identified by number, and strided views of arrays of sets.
 #include "engine/transform/index_sets.h"
 
 #include "engine/base/hash.h"
@@ -15,7 +15,7 @@ int64_t product(const Extents& shape) {
   return n;
 }
 
-/// Calls f(a, b) with the positions of each element of a shape under two lists of strides, in order.
+/// Calls f(a, b) for each element of a shape in order, with its positions under two lists of strides.
 template <typename F>
 void walk(const Extents& shape, int64_t a, const Extents& stridesA, int64_t b, const Extents& stridesB, F f) {
   int64_t total = product(shape);
@@ -34,7 +34,7 @@ void walk(const Extents& shape, int64_t a, const Extents& stridesA, int64_t b, c
   }
 }
 
-/// Lengths to visit where constant axes count once.
+/// The extents to visit, with constant axes visited once.
 Extents visited(const Extents& shape, const std::vector<bool>& constant) {
   Extents out = shape;
   for (size_t i = 0; i < out.size(); ++i)
@@ -164,7 +164,7 @@ IndexSets IndexSets::pad(const Extents& before, const Extents& after) const {
     to[i] += before[i] + after[i];
     constant[i] = strides_[i] == 0 && to[i] == shape_[i];
   }
-  IndexSets out = fresh(to, constant); // zero: the empty set
+  IndexSets out = fresh(to, constant); // zero is the empty set
   int64_t at = 0;
   for (size_t i = 0; i < to.size(); ++i) at += before[i] * out.strides_[i];
   walk(visited(shape_, constant), offset_, strides_, at, out.strides_, [&](int64_t a, int64_t b) {
@@ -179,14 +179,14 @@ IndexSets IndexSets::reshape(const Extents& to) const {
   out.strides_.assign(to.size(), 0);
   out.offset_ = offset_;
   out.sets_ = sets_;
-  // Groups of axes that hold the same number of elements before and after; one that is evenly strided stays a
-  // view.
+  // Axes are grouped so that each group has the same number of elements before and after. If every group is
+  // evenly strided, the result stays a view.
   bool fits = product(to) != 0;
   for (size_t i = 0, o = 0; fits && (i < shape_.size() || o < to.size());) {
     size_t i0 = i, o0 = o;
     int64_t have = i < shape_.size() ? shape_[i++] : 1, want = o < to.size() ? to[o++] : 1;
     while (have != want) (have < want ? have *= shape_[i++] : want *= to[o++]);
-    int64_t stride = 0, length = 1; // of the group as one axis, from its last one
+    int64_t stride = 0, length = 1; // of the group as one axis, from its last axis on
     for (size_t k = i; fits && k-- > i0;) {
       if (shape_[k] == 1) continue;
       fits = length == 1 || strides_[k] == stride * length;

@@ -1,11 +1,12 @@
-// Sets of input elements, one for each element of a tensor: which of them can reach it.
+// Sets of input elements: for each element of a tensor, the input elements that can influence it.
 //
 //   SetTable table;
-//   IndexSets x = IndexSets::identity(table, {3, 4});        // element k is reached by k alone
+//   IndexSets x = IndexSets::identity(table, {3, 4});        // element k is influenced by element k alone
 //   x.permute({1, 0}).shrink({0, 0}, {2, 3})                 // views: nothing is copied
 //
-// Equal sets are one number, so elementwise operations look up unions of two numbers. Values that do not
-// vary along an axis are kept once (stride 0): a product over an expanded operand costs what its operands hold.
+// Equal sets have the same number, so an elementwise operation looks up the union of two numbers. Values that
+// are constant along an axis are stored once (stride 0): a product over an expanded operand costs as much as
+// its operands hold.
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -15,13 +16,13 @@
 
 namespace uopscope {
 
-/// Sets by number; 0 is the empty one.
+/// Sets by number; set 0 is empty.
 class SetTable {
 public:
   SetTable();
   int32_t single(int32_t element);
   int32_t unionOf(int32_t a, int32_t b);
-  /// `sets` is sorted in place.
+  /// Sorts `sets` in place.
   int32_t unionOf(std::vector<int32_t>& sets);
   std::span<const int32_t> elements(int32_t set) const {
     auto s = static_cast<size_t>(set);
@@ -34,16 +35,16 @@ private:
   std::vector<int32_t> elements_, scratch_;
   std::vector<size_t> begin_;
   std::unordered_multimap<uint64_t, int32_t> byHash_;
-  std::unordered_map<uint64_t, int32_t> pairs_; ///< unions that were asked for
+  std::unordered_map<uint64_t, int32_t> pairs_; ///< unions computed so far
 };
 
 using Extents = std::vector<int64_t>;
 
-/// A strided view of set numbers.
+/// A strided view of an array of set numbers.
 class IndexSets {
 public:
   static IndexSets identity(SetTable& table, const Extents& shape);
-  /// One set for all elements.
+  /// The same set for all elements.
   static IndexSets uniform(int32_t set, const Extents& shape);
 
   const Extents& shape() const { return shape_; }
@@ -53,13 +54,14 @@ public:
   IndexSets flip(const Extents& flags) const;
   IndexSets pad(const Extents& before, const Extents& after) const;
   IndexSets reshape(const Extents& to) const;
-  /// The union over the axes, which stay with length 1.
+  /// The union over the axes, which keep length 1.
   IndexSets reduce(SetTable& table, const Extents& axes) const;
-  /// The union with another of the same shape.
+  /// The elementwise union with an array of the same shape.
   IndexSets with(SetTable& table, const IndexSets& other) const;
-  /// This where the condition holds, `other` where not; the condition has a byte per element, in order.
+  /// The elements of this where the condition holds, else those of `other`. The condition has a byte per
+  /// element, in order.
   IndexSets chosen(std::span<const uint8_t> condition, const IndexSets& other) const;
-  /// All numbers in order.
+  /// All set numbers in order.
   std::vector<int32_t> flat() const;
 
 private:
@@ -67,7 +69,7 @@ private:
   /// Calls f(position) for each element in order.
   template <typename F>
   void forEach(const Extents& shape, F f) const;
-  /// A fresh array of this shape; axes with `constant` are kept once.
+  /// A new array of this shape; axes marked in `constant` are stored once.
   static IndexSets fresh(const Extents& shape, const std::vector<bool>& constant);
   bool sameMemoryAs(const IndexSets& o) const;
 

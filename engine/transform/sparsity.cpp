@@ -1,4 +1,4 @@
-// The pattern of a derivative, node by node.
+// Computes the pattern of a derivative, node by node.
 #include "engine/transform/sparsity.h"
 
 #include "engine/rewrite/driver.h"
@@ -62,14 +62,14 @@ private:
   UOp placeholder_;
   SetTable table_;
   std::vector<UOp> path_;
-  UOpMap<IndexSets> sets_; ///< of values that an element reaches
-  bool marked_ = false;    ///< derivatives given by hand: a jump may have one, so jumps end no path
+  UOpMap<IndexSets> sets_; ///< sets of all values that depend on an argument element
+  bool marked_ = false;    ///< there are custom derivatives: a jump may have one, so jumps end no path
 };
 
-/// The values of a condition that no argument decides.
+/// The values of a condition, if it depends on no argument.
 std::optional<std::vector<uint8_t>> Analysis::truth(UOp condition) {
   for (UOp u : condition.toposort()) {
-    if (isPlaceholder(u)) return std::nullopt; // this argument, or that of a transform around it
+    if (isPlaceholder(u)) return std::nullopt; // an argument of this or of an enclosing transform
     result.fromValues = result.fromValues || u.is(Op::BUFFER);
   }
   Tensor values =
@@ -98,7 +98,7 @@ std::optional<IndexSets> Analysis::elementwise(UOp u, size_t firstSource) {
   return all;
 }
 
-/// Every element of the sources may reach every element.
+/// Every element of the sources may influence every element.
 IndexSets Analysis::dense(UOp u) {
   std::vector<int32_t> all;
   for (UOp s : u.src())
@@ -109,7 +109,7 @@ IndexSets Analysis::dense(UOp u) {
   return IndexSets::uniform(table_.unionOf(all), numbers(u.shape(), u));
 }
 
-/// The bool of a factor that is 0 or 1; null for any other.
+/// The condition of a factor that is always 0 or 1; null for any other factor.
 UOp maskOf(UOp factor) {
   UOp u = factor;
   while (u.in(group::kMovement)) u = u.src(0);
@@ -173,8 +173,7 @@ void Analysis::write(UOp value) {
 
 Sparsity sparsityOf(UOp value, UOp placeholder) {
   ObservedScope scope({ScopeKind::Other, "sparsity", scriptLocation(), {}});
-  Sparsity found =
-      Analysis(value, placeholder).result; // may compute conditions, which is a schedule beside it
+  Sparsity found = Analysis(value, placeholder).result; // it may evaluate conditions, and so run schedules
   AnalysisPass pass("sparsity", value);
   return found;
 }

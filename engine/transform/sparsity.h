@@ -1,10 +1,11 @@
-// Sparsity: which elements of an argument can reach which elements of a value, by reading the graph.
+// Sparsity: which elements of an argument can influence which elements of a value, found by reading the
+// graph.
 //
 //   Sparsity s = sparsityOf(y, p);           // y[i] = x[i] * x[i + 1]: row i has the columns i and i + 1
 //
-// Nothing is computed with numbers of the argument. Movement operations are maps of indices, elementwise
-// operations and reductions are unions, jumps (comparisons, rounding) and detach() end a path. Conditions of
-// where() that depend on no argument, such as those of an index tensor, are evaluated and read.
+// The values of the argument are not used. Movement operations map indices, elementwise operations and
+// reductions make unions, and jumps (comparisons, rounding) and detach() end a path. Conditions of where()
+// that depend on no argument, such as those of an index tensor, are evaluated.
 //
 // Invariant: an element that is not in the pattern has derivative zero for every argument.
 #pragma once
@@ -15,27 +16,27 @@
 
 namespace uopscope {
 
-/// Compressed rows: columns of row r, ascending, are indices[indptr[r]] up to indices[indptr[r + 1]].
+/// Compressed rows: the columns of row r are indices[indptr[r]] up to indices[indptr[r + 1]], ascending.
 struct Sparsity {
   int64_t rows = 0, columns = 0;
   std::vector<int32_t> indptr, indices;
   bool forward = true;     ///< whether every operation on the way has a forward derivative
-  bool fromValues = false; ///< whether values of tensors in memory decided: another value, another pattern
+  bool fromValues = false; ///< the pattern depends on values in memory, and may change with them
 };
 
-/// Rows are the elements of the value, columns those of the placeholder.
+/// Rows are the elements of the value, columns are those of the placeholder.
 Sparsity sparsityOf(UOp value, UOp placeholder);
 
-/// Columns (or rows) whose patterns do not meet share a colour, so that one derivative gives all of them.
+/// Columns (or rows) whose patterns do not overlap share a colour: one derivative then contains all of them.
 struct Coloring {
   bool byColumns = true;
   int32_t colors = 0;
-  std::vector<int32_t> color; ///< of each column or row; -1 where it is empty
+  std::vector<int32_t> color; ///< per column or row; -1 if it is empty
 };
 
-/// The smaller of a colouring of columns and one of rows. Greedy, by the heuristic of Curtis, Powell and Reid
-/// (1974) in the natural order and in the smallest-last order of Matula and Beck (1983), whichever needs
-/// fewer colours (Coleman and Moré, 1983).
+/// The better of a colouring of columns and a colouring of rows. Both are greedy (Curtis, Powell and Reid,
+/// 1974), in the natural order and in the smallest-last order of Matula and Beck (1983); the one with fewer
+/// colours is taken (Coleman and Moré, 1983).
 Coloring colorPattern(const Sparsity& s);
 
 } // namespace uopscope

@@ -1,4 +1,4 @@
-// The forward rules. Movement operations and sums are linear: they do the same to the tangent as to the
+// The forward rules. Movement operations and sums are linear, so they apply to the tangent as they do to the
 // value.
 #include "engine/transform/tangent.h"
 
@@ -21,20 +21,20 @@ namespace {
 using namespace pat;
 
 struct TangentContext {
-  UOpMap<UOp> known; ///< of every value that has one; a value that is not here has none
+  UOpMap<UOp> known; ///< tangents of values; a value that is missing has the tangent zero
 };
 
-/// Of the k-th source; null for zero.
+/// The tangent of the k-th source; null for zero.
 UOp tangentOf(Match& m, size_t k) {
   const auto& known = m.ctx<TangentContext>().known;
   auto found = known.find(m.root().src(k));
   return found == known.end() ? UOp() : found->second;
 }
-/// The answer of a rule for zero: a NOOP, since null would be no answer.
+/// The answer of a rule for the tangent zero: a NOOP, since null would mean that the rule declines.
 UOp zero() {
   return UOp::make(Op::NOOP, dtypes::void_);
 }
-/// The same as a part of a result.
+/// The tangent of a source as a part of a result.
 UOp tangentOrZero(Match& m, size_t k) {
   UOp t = tangentOf(m, k);
   return t ? t : zero();
@@ -55,7 +55,7 @@ UOp number(UOp like, double v) {
 UOp times(UOp a, UOp b) {
   return a.alu(Op::MUL, {b});
 }
-/// A sum of terms some of which are zero.
+/// A sum in which a null term is zero.
 UOp sum(UOp a, UOp b) {
   if (!a || !b) return a ? a : b ? b : zero();
   return a.alu(Op::ADD, {b});
@@ -72,7 +72,7 @@ UOp powTangent(Match& m) {
   UOp otherBase = b.alu(Op::CMPNE, {number(b, 0)});
   if (tb) {
     UOp slope = times(e, b.alu(Op::POW, {e.alu(Op::ADD, {number(e, -1)})}));
-    UOp ordinary = otherBase.alu(Op::OR, {e.alu(Op::CMPNE, {number(e, 0)})}); // 0 to the power of 0 is flat
+    UOp ordinary = otherBase.alu(Op::OR, {e.alu(Op::CMPNE, {number(e, 0)})}); // 0 ** 0 has slope 0
     tb = times(tb, ordinary.where(slope, e));
   }
   if (te) {
@@ -90,7 +90,7 @@ UOp reduceTangent(Match& m) {
   case Op::ADD: return summed(t);
   case Op::MAX: {
     UOp hits = x.alu(Op::CMPNE, {graph::expand(r, x.shape())}).where(number(t, 0), number(t, 1));
-    return times(summed(times(hits, t)), summed(hits).alu(Op::RECIPROCAL)); // equal values share
+    return times(summed(times(hits, t)), summed(hits).alu(Op::RECIPROCAL)); // equal maxima share the tangent
   }
   case Op::MUL: return summed(times(t, productOfOthers(x, arg.axes)));
   default: return {};
@@ -106,12 +106,12 @@ UOp kernelTangent(Match&) {
                                "function, or use vjp and grad with its grad_fxn");
 }
 UOp assignTangent(Match&) {
-  fail(ErrorKind::Unsupported, "the function assigns to a tensor in place, and what was there before has no "
+  fail(ErrorKind::Unsupported, "the function assigns to a tensor in place, and its contents before have no "
                                "derivative any more: return "
                                "the new value instead");
 }
 
-/// Functions that are constant but for jumps, and those of whole numbers.
+/// Functions that are constant except for jumps, and functions of integers.
 constexpr OpSet kSteps{Op::CMPLT, Op::CMPNE, Op::CMPEQ, Op::BITCAST, Op::TRUNC, Op::IDIV,    Op::MOD,
                        Op::AND,   Op::OR,    Op::XOR,   Op::SHL,     Op::SHR,   Op::THREEFRY};
 
@@ -136,11 +136,11 @@ constexpr RuleDef kTangents[] = {
     RULE("product-and-sum-tangent", op(Op::MULACC, x, y, z), tensors(dx* y + x * dy + dz)),
     RULE("division-tangent", op(Op::FDIV, x, y).named(r), tensors(op(Op::FDIV, dx + r * dy * -1, y))),
     RULE("power-tangent", any(Op::POW), powTangent),
-    // Equal values share.
+    // Equal operands share the tangent.
     RULE("maximum-tangent", op(Op::MAX, x, y), tensors(where(y < x, dx, where(x < y, dy, (dx + dy) * 0.5)))),
     RULE("where-tangent", op(Op::WHERE, x, y, z), tensors(where(x, dy, dz))),
     RULE("reduce-tangent", any(Op::REDUCE_AXIS), reduceTangent),
-    // Movement and copies do to the tangent as to the value.
+    // Movement operations and copies apply to the tangent as to the value.
     RULE("linear-tangent", any(group::kMovement | OpSet{Op::COPY, Op::MULTI}), tensors(rootWith(dx))),
     RULE("shard-stack-tangent", any(Op::MSTACK), shardsTangent),
     RULE("tangent-passes-through", any({Op::CONTIGUOUS, Op::CONTIGUOUS_BACKWARD}), tensors(toRoot(dx))),
@@ -149,7 +149,7 @@ constexpr RuleDef kTangents[] = {
     RULE("assign-tangent", any(Op::ASSIGN), assignTangent),
 };
 
-/// The tangent of a marked value, by its own function.
+/// The tangent of a marked value, by its custom function.
 UOp customTangent(const CustomDerivative& derivative, UOp u, const UOpMap<UOp>& known) {
   if (!derivative.forward)
     fail(ErrorKind::Unsupported, "a custom_vjp function (checkpoint is one) has no forward derivative: use "
@@ -163,7 +163,8 @@ UOp customTangent(const CustomDerivative& derivative, UOp u, const UOpMap<UOp>& 
   return derivative.forward(each, u);
 }
 
-/// Which values of the path are asked for: the nodes that made a marked value are not, its function answers.
+/// The values of the path whose tangents are needed. The sources of a marked value are not: its custom
+/// function answers.
 std::vector<bool> needed(std::span<const UOp> values, const std::vector<UOp>& path) {
   UOpMap<bool> asked;
   for (UOp u : values) asked[u] = true;

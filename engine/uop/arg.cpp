@@ -1,7 +1,7 @@
 // Interning, hashing and Python-like printing of arguments; the text form of traces is in arg_text.cpp.
 //
-// One table per payload type, in shards by hash, each with its own lock. Entries live as long as the process,
-// so an argument is the address of an entry; hashes are of the content.
+// Each payload type has one table, in shards by hash with a lock each. Entries live as long as the process,
+// so an argument is the address of an entry. Hashes depend on the content alone.
 #include "engine/uop/arg.h"
 
 #include "engine/base/error.h"
@@ -18,7 +18,7 @@ namespace uopscope {
 
 namespace {
 
-/// What the bits of an interned argument point at.
+/// An interned payload; the bits of an argument are the address of one.
 struct Entry {
   uint64_t hash;
   const void* value;
@@ -151,7 +151,7 @@ std::optional<Enum> byName(const std::string_view (&names)[N], std::string_view 
   return std::nullopt;
 }
 
-/// "(a, b)", "(a,)" or "()".
+/// A tuple as Python prints it: "(a, b)", "(a,)" or "()".
 template <typename Range, typename F>
 std::string tuple(const Range& items, F text) {
   std::string s = "(";

@@ -1,5 +1,5 @@
-// Arguments of nodes: small ones inline, larger ones interned for the life of the process, so that an
-// argument is 16 trivially copyable bytes and equality is comparing them.
+// Arguments of nodes. Small ones are stored inline, larger ones are interned for the life of the process, so
+// an argument is 16 trivially copyable bytes, and equality compares these bytes.
 //
 //   Arg a = Arg::of(int64_t{3});  a.i() == 3
 //   Arg r = Arg::of(RangeArg{{0}, AxisType::Reduce});  r.as<RangeArg>().type
@@ -40,19 +40,19 @@ struct RangeArg {
   AxisType type = AxisType::Loop;
   bool operator==(const RangeArg&) const = default;
 };
-/// REDUCE_AXIS.
+/// Argument of REDUCE_AXIS.
 struct ReduceArg {
   Op op = Op::ADD;
   std::vector<int64_t> axes;
   bool operator==(const ReduceArg&) const = default;
 };
-/// DEFINE_VAR: both bounds included.
+/// Argument of DEFINE_VAR. Both bounds are included.
 struct VarArg {
   std::string name;
   int64_t vmin = 0, vmax = 0;
   bool operator==(const VarArg&) const = default;
 };
-/// BUFFERIZE: where the values go. An empty device means the one of the source.
+/// Argument of BUFFERIZE: the place of the values. An empty device stands for the device of the source.
 struct BufferizeOpts {
   std::string device;
   AddrSpace addrspace = AddrSpace::Global;
@@ -62,7 +62,7 @@ struct BufferizeOpts {
 enum class OptOp : uint8_t { TC, UPCAST, UNROLL, LOCAL, THREAD, GROUP, GROUPTOP, NOLOCALS, PADTO, SWAP };
 std::string_view optOpName(OptOp op);
 std::optional<OptOp> optOpFromName(std::string_view name);
-/// One kernel optimisation. axis is -1 where it has none; TC uses all of arg, others arg[0].
+/// One kernel optimisation. axis is -1 if it has none. TC uses all of arg, every other Opt arg[0] alone.
 struct Opt {
   OptOp op = OptOp::UPCAST;
   int axis = -1;
@@ -70,7 +70,7 @@ struct Opt {
   bool operator==(const Opt&) const = default;
 };
 std::string toString(const Opt& opt); ///< "Opt(op=OptOps.UPCAST, axis=0, arg=4)"
-/// SINK of a kernel.
+/// Argument of a kernel's SINK.
 struct KernelInfo {
   std::string name = "test";
   std::vector<AxisType> axisTypes;
@@ -80,7 +80,7 @@ struct KernelInfo {
   std::vector<Opt> optsToApply;
   bool operator==(const KernelInfo&) const = default;
 };
-/// One lane of VCONST, or any constant in transit.
+/// One lane of VCONST, or the value of any constant on its way.
 struct ConstValue {
   enum class Kind : uint8_t { Bool, Int, Float, Invalid } kind = Kind::Int;
   int64_t i = 0; ///< Bool (0/1) and Int; uint64 values as the same 64 bits
@@ -93,7 +93,7 @@ struct ConstValue {
   double asDouble() const { return kind == Kind::Float ? f : static_cast<double>(i); }
   bool operator==(const ConstValue& o) const;
 };
-/// WMMA: the tile of a tensor core, its types and its axes.
+/// Argument of WMMA: the tile of a tensor core, its types and its axes.
 struct WmmaArg {
   std::string name;
   std::vector<int64_t> dims; ///< N, M, K
@@ -125,7 +125,7 @@ enum class ArgKind : uint8_t {
   Opts // interned
 };
 
-/// In words: "an integer", "a range".
+/// The kind as words of a message: "an integer", "a range".
 std::string_view argKindWords(ArgKind kind);
 
 class Arg {
@@ -140,7 +140,7 @@ public:
   static Arg of(const ConstValue& v);
   static Arg of(std::string_view v);
   static Arg of(const char* v) { return of(std::string_view(v)); }
-  /// GEP, PERMUTE, FLIP (0/1), BUFFER_VIEW; UNROLL and CONTRACT as axis, size, axis, size ...
+  /// For GEP, PERMUTE, FLIP (0/1) and BUFFER_VIEW; for UNROLL and CONTRACT as axis, size, axis, size ...
   static Arg of(std::vector<int64_t> v);
   static Arg of(std::vector<std::string> v); ///< several devices
   static Arg of(RangeArg v);
@@ -161,7 +161,7 @@ public:
   constexpr bool isNumber() const {
     return kind_ == ArgKind::Bool || kind_ == ArgKind::Int || kind_ == ArgKind::Float;
   }
-  /// The content, of the kind it has: asked as another kind it throws Error(Spec). Bool and Int.
+  /// The content of a Bool or Int. Each accessor throws Error(Spec) if the argument is of a different kind.
   constexpr int64_t i() const {
     if (kind_ != ArgKind::Int && kind_ != ArgKind::Bool) wrongKind(ArgKind::Int);
     return static_cast<int64_t>(bits_);
@@ -176,8 +176,8 @@ public:
   }
   constexpr double number() const { return kind_ == ArgKind::Float ? f() : static_cast<double>(i()); }
   ConstValue constant() const; ///< Bool, Int, Float, Invalid
-  /// Interned payload (std::string, std::vector<int64_t>, RangeArg ...); Error(Spec) where the argument is of
-  /// another kind.
+  /// The interned payload (std::string, std::vector<int64_t>, RangeArg ...). Throws Error(Spec) if the
+  /// argument is of a different kind.
   template <typename T>
   const T& as() const {
     if (kind_ != kindOf<T>()) wrongKind(kindOf<T>());
@@ -192,9 +192,9 @@ public:
     uint64_t h = (bits_ ^ bits_ >> 32) * 0x9E3779B97F4A7C15ull + static_cast<uint64_t>(kind_);
     return (h ^ h >> 29) * 0xbf58476d1ce4e5b9ull;
   }
-  /// As Python prints it: 3, 1.5, 'gidx0', (0, 1), AxisType.REDUCE ...
+  /// The argument as Python prints it: 3, 1.5, 'gidx0', (0, 1), AxisType.REDUCE ...
   std::string repr() const;
-  /// One line of JSON-free text that parse() reads back; the form stored in traces.
+  /// One line of text that decode() reads back; traces store this form.
   std::string encode() const;
   static Arg decode(std::string_view text); ///< throws Error(Value)
 

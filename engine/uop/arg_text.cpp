@@ -1,11 +1,11 @@
-// The text form of arguments, as traces store it: compact, one line, and stable, so that two recordings
-// compare equal. Numbers, strings and tuples look as in Python; the rest is a word with fields in
-// parentheses:
+// The text form of arguments, as traces store it: one compact line, the same in every run, so that two
+// recordings compare equal. Numbers, strings and tuples look as in Python. Any other kind is a word with its
+// fields in parentheses:
 //
 //   3   1.5   true   'gidx0'   (0,1)   @ADD   Range(0,1;REDUCE)   Var('n';1;10)
 //   Kernel('r_16';GLOBAL,LOCAL;0;[UPCAST:0:4];-)
 //
-// decode() takes nothing on trust: any malformed text is Error(Value).
+// decode() trusts nothing: malformed text is Error(Value).
 #include "engine/base/error.h"
 #include "engine/uop/arg.h"
 #include "engine/uop/text.h"
@@ -16,7 +16,7 @@ namespace uopscope {
 
 namespace {
 
-constexpr size_t kMaxItems = size_t{1} << 24; ///< of a list; a longer one is an attack
+constexpr size_t kMaxItems = size_t{1} << 24; ///< in a list; a longer list is an attack
 constexpr std::string_view kSpaces[] = {"GLOBAL", "LOCAL", "REG"};
 
 template <typename T, typename F>
@@ -47,7 +47,7 @@ std::string constText(const ConstValue& c) {
   return Arg::of(c).encode();
 }
 
-/// The other direction.
+/// Text to argument.
 class Decoder {
 public:
   explicit Decoder(std::string_view text) : c_(text) {}
@@ -188,7 +188,7 @@ private:
     w.reduceAxes = ints(")");
     return w;
   }
-  /// Word(fields)
+  /// A word with fields in parentheses.
   Arg structured() {
     std::string_view word = c_.readName();
     c_.expect("(");

@@ -1,4 +1,4 @@
-// Nodes in topological order, sources by position. See content.h.
+// Writes the words of a graph: nodes in topological order, each source as the position of its node.
 #include "engine/uop/content.h"
 
 #include "engine/base/id_map.h"

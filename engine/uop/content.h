@@ -1,10 +1,10 @@
-// The content of a graph as words: two graphs have the same words exactly when they are the same graph, whatever
-// pools they live in. Tables that must not mistake one graph for another compare these and not a hash.
+// The content of a graph as words. Two graphs have the same words exactly when they are the same graph, even
+// in different pools. A table that must never mistake one graph for another compares words instead of a hash.
 //
 //   contentOf(a) == contentOf(b)        // 4 words a node and one a source
 //
-// The words hold addresses of interned arguments, so they mean nothing in another process: UOp::key() is for
-// that.
+// The words contain addresses of interned arguments, so they have no meaning in another process; use
+// UOp::key() there.
 #pragma once
 #include "engine/uop/uop.h"
 

@@ -1,6 +1,6 @@
-// Names, sizes, promotion and value conversion of data types. The promotion lattice is a table of direct
-// parents; the sets of all types above each one are computed from it at compile time, so a least upper bound
-// is two ANDs and a count of trailing zeros: kinds are declared in order of promotion.
+// Names, sizes, promotion and value conversion of data types. The promotion lattice is a table of the direct
+// parents of each kind. The compiler computes from it the set of all kinds above each kind. Kinds are
+// declared in order of promotion, so a least upper bound is two ANDs and a count of trailing zeros.
 #include "engine/uop/dtype.h"
 
 #include "engine/base/engine_session.h"
@@ -29,8 +29,8 @@ void DType::tooLarge(int64_t size) {
 namespace {
 
 struct KindInfo {
-  const char* shortName; ///< as printed after "dtypes."
-  const char* longName;  ///< with its width
+  const char* shortName; ///< as printed after "dtypes.": "float"
+  const char* longName;  ///< with its width: "float32"
   const char* cName;
   int size;
 };
@@ -61,7 +61,7 @@ constexpr uint32_t bit(Scalar k) {
   return 1u << static_cast<unsigned>(k);
 }
 
-/// For each kind the set of kinds it can be promoted to, itself included.
+/// For each kind the set of kinds that it can be promoted to, itself included.
 constexpr auto kAbove = [] {
   using enum Scalar;
   struct Edge {
@@ -80,7 +80,7 @@ constexpr auto kAbove = [] {
     for (const Edge& e : edges)
       if (static_cast<int>(e.from) == k) above[static_cast<size_t>(k)] |= above[static_cast<size_t>(e.to)];
   }
-  // An index joins any integer to an index and any float to that float.
+  // The join of index and an integer is index, the join of index and a float is that float.
   above[static_cast<size_t>(Index)] =
       bit(Index) | above[static_cast<size_t>(Fp8E4M3)] | above[static_cast<size_t>(Fp8E5M2)];
   for (Scalar k : {Bool, Int8, UInt8, Int16, UInt16, Int32, UInt32, Int64, UInt64})
@@ -112,7 +112,7 @@ std::atomic<Scalar>& defaultIntKind() {
   return EngineSession::current().part<DefaultKinds>().ofInts;
 }
 
-/// How a binary float format that is narrower than a double lays out its bits.
+/// The bit layout of a binary float format narrower than a double.
 struct Layout {
   int exponentBits, mantissaBits, bias;
   bool hasInf;    ///< all-ones exponent is infinity or NaN; without it only the all-ones pattern is NaN
@@ -132,7 +132,7 @@ uint32_t encodeFloat(const Layout& l, double value) {
   double magnitude = std::fabs(value);
   if (magnitude == 0) return sign;
   int exponent = std::ilogb(magnitude);
-  if (exponent < 1 - l.bias) exponent = 1 - l.bias; // subnormals share the smallest exponent
+  if (exponent < 1 - l.bias) exponent = 1 - l.bias; // all subnormals share the smallest exponent
   // In units of the last place; nearbyint rounds half to even, and a carry moves into the exponent by itself.
   double units = std::nearbyint(std::ldexp(magnitude, l.mantissaBits - exponent));
   auto whole = static_cast<uint64_t>(units);
@@ -196,7 +196,7 @@ namespace dtypes {
 DType leastUpper(DType a, DType b) {
   uint32_t common = kAbove[static_cast<size_t>(a.kind())] & kAbove[static_cast<size_t>(b.kind())];
   if (!common) throw Error(ErrorKind::Type, fmt::format("no common type for {} and {}", a.name(), b.name()));
-  // Index is declared before the integers it bounds, so it must only win where it takes part.
+  // Index is declared before the integers above it, so it may win only if one operand is an index.
   bool takesPart = a.kind() == Scalar::Index || b.kind() == Scalar::Index;
   if (!takesPart) common &= ~bit(Scalar::Index);
   return DType(static_cast<Scalar>(std::countr_zero(common)));
@@ -204,8 +204,8 @@ DType leastUpper(DType a, DType b) {
 
 DType leastUpper(std::span<const DType> types) {
   if (types.empty()) throw Error(ErrorKind::Type, "a common type needs at least one type");
-  // Bounds of a lattice with two minimal float types are not associative pairwise, so all sets are joined at
-  // once.
+  // The lattice has two minimal float types, so pairwise joins would depend on their order: all sets are
+  // joined at once.
   uint32_t common = ~0u;
   bool takesPart = false;
   for (DType d : types) {

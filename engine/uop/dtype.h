@@ -54,25 +54,25 @@ public:
   constexpr uint64_t bits() const { return bits_; }
 
   constexpr Scalar kind() const { return static_cast<Scalar>(bits_ & 0x1f); }
-  /// Lanes: 1 for a scalar. Of a pointer, the lanes of its elements.
+  /// Number of lanes, 1 for a scalar; for a pointer, the lanes of its elements.
   constexpr int count() const { return static_cast<int>(bits_ >> kCountAt & 0xfff); }
   constexpr bool isPtr() const { return bits_ >> kPtrAt & 1; }
   constexpr AddrSpace addrspace() const { return static_cast<AddrSpace>(bits_ >> kSpaceAt & 3); }
-  /// Pointers only: how many pointers (a vector of pointers), 1 as a rule.
+  /// For pointers only: the number of pointers in a vector of pointers, usually 1.
   constexpr int vcount() const {
     return isPtr() ? static_cast<int>(bits_ >> kVcountAt & 0x1ff) + 1 : count();
   }
-  /// Pointers only: number of elements, or kUnsized.
+  /// For pointers only: the number of elements, or kUnsized.
   constexpr int64_t size() const {
     uint64_t s = bits_ >> kSizeAt;
     return s == kSizeMask ? kUnsized : static_cast<int64_t>(s);
   }
 
-  /// One lane of this; a pointer's scalar is the scalar it points to.
+  /// The type of one lane; for a pointer, the scalar type that it points to.
   constexpr DType scalar() const { return DType(kind()); }
-  /// What a pointer points to; any other type is its own base.
+  /// The type that a pointer points to; any other type is its own base.
   constexpr DType base() const { return isPtr() ? DType(kind(), count()) : *this; }
-  /// Same kind with n lanes; of a pointer, n pointers (1 ... 512).
+  /// The same kind with n lanes; for a pointer, a vector of n pointers (1 ... 512).
   constexpr DType vec(int n) const {
     if (!isPtr()) return DType(kind(), n);
     if (n < 1 || n > kMaxPointers) tooManyLanes(n, kMaxPointers);
@@ -86,7 +86,7 @@ public:
 
   constexpr bool isBool() const { return kind() == Scalar::Bool; }
   constexpr bool isFloat() const { return kind() >= Scalar::Fp8E4M3; }
-  /// Integers of a width, and index; not bool.
+  /// Whether it is an integer of any width or index. bool is none.
   constexpr bool isInt() const {
     return kind() == Scalar::Index || (kind() >= Scalar::Int8 && kind() <= Scalar::UInt64);
   }
@@ -95,12 +95,11 @@ public:
     return k == Scalar::UInt8 || k == Scalar::UInt16 || k == Scalar::UInt32 || k == Scalar::UInt64;
   }
   constexpr bool isVoid() const { return kind() == Scalar::Void; }
-  /// Bytes of a value, all lanes; of a pointer, bytes of one element it points to. index counts as 8, void as
-  /// 0.
+  /// Bytes of a value with all its lanes; for a pointer, bytes of one element. index counts as 8, void as 0.
   int itemsize() const;
   int bitsize() const { return kind() == Scalar::Bool ? 1 : 8 * scalar().itemsize(); }
-  /// As printed: "dtypes.float", "dtypes.float.vec(4)", "dtypes.int.ptr(16)", "dtypes.float.ptr(4,
-  /// AddrSpace.REG)".
+  /// The type as Python prints it: "dtypes.float", "dtypes.float.vec(4)", "dtypes.int.ptr(16)",
+  /// "dtypes.float.ptr(4, AddrSpace.REG)".
   std::string name() const;
   /// C name of the scalar: "float", "unsigned int", "half".
   std::string_view cName() const;
@@ -124,29 +123,29 @@ constexpr DType void_{Scalar::Void}, index{Scalar::Index}, bool_{Scalar::Bool}, 
     fp8e5m2{Scalar::Fp8E5M2}, float16{Scalar::Float16}, bfloat16{Scalar::BFloat16}, float32{Scalar::Float32},
     float64{Scalar::Float64};
 
-/// The type that both (all) values can be converted to: the least upper bound in the promotion lattice.
+/// The type that both types (or all of them) convert to: the least upper bound in the promotion lattice.
 DType leastUpper(DType a, DType b);
 DType leastUpper(std::span<const DType> types);
-/// The least float type that holds the values of this type; a float is its own.
+/// The least float type that holds the values of this type; for a float, the type itself.
 DType leastUpperFloat(DType a);
-/// By any accepted name ("float32", "float", "half", "dtypes.int", "uchar"); scalars only.
+/// A scalar type by any accepted name ("float32", "float", "half", "dtypes.int", "uchar").
 std::optional<DType> fromName(std::string_view name);
-/// Inverse of DType::name(), vectors and pointers too.
+/// The inverse of DType::name(), for vectors and pointers too.
 std::optional<DType> parse(std::string_view printed);
-/// Smallest and largest value of an integer type as bits; index behaves as int64.
+/// Smallest and largest value of an integer type as bits; index counts as int64.
 int64_t minInt(DType d);
 uint64_t maxInt(DType d);
-/// A value as the type would hold it: integers wrap, floats round (NaN and infinities stay).
+/// A value as the type holds it: integers wrap, floats round (NaN and infinities stay).
 int64_t wrapInt(DType d, int64_t value);
 double roundFloat(DType d, double value);
-/// Bit patterns of the small float types, round to nearest even.
+/// Bit patterns of the small float types, rounded to nearest even.
 uint16_t toHalf(double value);
 double fromHalf(uint16_t bits);
 uint16_t toBFloat16(double value);
 double fromBFloat16(uint16_t bits);
 uint8_t toFp8(DType d, double value);
 double fromFp8(DType d, uint8_t bits);
-/// DEFAULT_FLOAT and dtypes.default_int.
+/// Types of Python's floats and ints: DEFAULT_FLOAT and dtypes.default_int.
 DType defaultFloat();
 DType defaultInt();
 void setDefaultFloat(DType d);

@@ -1,4 +1,4 @@
-// Evaluation of operations on constants. eval.h says how the cases are defined that C leaves open.
+// Evaluation of operations on constants. eval.h defines the cases that C leaves undefined.
 #include "engine/uop/eval.h"
 
 #include "engine/base/error.h"
@@ -24,7 +24,7 @@ int64_t truncateToInt(double v, bool isUnsigned64) {
 
 double intToFloat(DType from, DType to, int64_t v) {
   bool wide = from.kind() == Scalar::UInt64;
-  // Directly to float32, since going through a double would round twice.
+  // Rounds directly to float32: going through a double would round twice.
   if (to.kind() == Scalar::Float32)
     return wide ? static_cast<float>(static_cast<uint64_t>(v)) : static_cast<float>(v);
   return dtypes::roundFloat(to,
@@ -86,7 +86,7 @@ double evalFloat(Op op, DType d, std::span<const ConstValue> v) {
   case Op::MUL: return x * y;
   case Op::FDIV: return x / y;
   case Op::POW: return std::pow(x, y);
-  case Op::MAX: return x < y || std::isnan(y) ? y : x; // a NaN on either side stays
+  case Op::MAX: return x < y || std::isnan(y) ? y : x; // a NaN in either operand is the result
   case Op::MOD: return std::fmod(x, y);
   case Op::MULACC: return dtypes::roundFloat(d, x * y) + v[2].asDouble();
   default: unsupported(op, d);

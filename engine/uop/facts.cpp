@@ -1,9 +1,10 @@
-// Bounds by interval arithmetic, ranges in scope, device: each from the same facts of the sources.
+// Facts of a node, each computed from the same facts of its sources: bounds by interval arithmetic, ranges in
+// scope, device.
 //
-// Bounds are kept as int64 and are sound, not tight: arithmetic is done in 128 bits, and a result that leaves
-// its type (it may wrap) becomes the whole type. An index is assumed not to overflow and saturates instead.
-// Unsigned 64-bit values above the largest int64 are not represented: such bounds are [0, largest int64],
-// which reads "unknown".
+// Bounds are int64 values. They are sound but not always tight. Arithmetic on them uses 128 bits; a result
+// that leaves its type may have wrapped, so its bounds become those of the whole type. An index is assumed
+// not to overflow: its bounds saturate. Unsigned 64-bit values above the largest int64 cannot be represented:
+// the bounds [0, largest int64] of such a type mean "unknown".
 #include "engine/uop/facts.h"
 
 #include "engine/base/error.h"
@@ -26,7 +27,7 @@ struct Bounds {
   Wide lo, hi;
 };
 
-/// Makes sure a fact is there for u and all it depends on, sources first.
+/// Computes a fact for u and all its transitive sources that lack it, sources first.
 template <typename Has, typename Compute>
 void ensure(UOp root, Has has, Compute compute) {
   if (has(root)) return;
@@ -68,7 +69,7 @@ Bounds constBounds(DType d, const ConstValue& v) {
   return {v.i, v.i};
 }
 
-/// Smallest 2^k - 1 that is not below v.
+/// The smallest 2^k - 1 that is at least v.
 Wide fillBits(Wide v) {
   return v <= 0 ? 0 : (Wide{1} << std::bit_width(static_cast<uint64_t>(v))) - 1;
 }
@@ -131,7 +132,7 @@ Bounds boundsFromSources(UOp u, Bounds all) {
   if (group::kComparison.has(u.op()) && (u.src(0).dtype().isInt() || u.src(0).dtype().isBool())) {
     Bounds x = of(0), y = of(1);
     bool apart = x.hi < y.lo || y.hi < x.lo, same = x.lo == x.hi && y.lo == y.hi && x.lo == y.lo;
-    // An unsigned 64-bit bound at the top is "unknown", so nothing is at or above it.
+    // The top bound of an unsigned 64-bit number means "unknown": x < y is then never certainly false.
     bool known = u.src(0).dtype().kind() != Scalar::UInt64 || y.hi < kHigh;
     if (u.op() == Op::CMPLT) return compareBounds(known && x.lo >= y.hi, x.hi < y.lo);
     if (u.op() == Op::CMPNE) return compareBounds(same, apart);
@@ -187,7 +188,7 @@ Bounds boundsFromSources(UOp u, Bounds all) {
     return {std::min(x.lo, y.lo), std::max(x.hi, y.hi)};
   }
   case Op::CAST:
-    // A float may be anything; an integer that fits keeps its bounds.
+    // A float can have any value; an integer that fits the new type keeps its bounds.
     return u.src(0).dtype().isFloat() ? all : of(0);
   default: return all;
   }
@@ -208,7 +209,7 @@ void computeBounds(UOp u) {
   f.hasBounds = true;
 }
 
-/// First source that is a range this operation closes.
+/// The trailing sources of an operation that are the ranges it closes.
 std::span<const UOp> closedRanges(UOp u) {
   size_t first = 0;
   switch (u.op()) {
@@ -301,7 +302,7 @@ const std::vector<UOp>& UOp::ranges() const {
 
 const std::optional<Shape>& shapeOf(UOp u) {
   ensure(u, kHasShape, [](UOp n) {
-    // Asked from outside of any pool, as the shape of a Tensor may be: sizes are made where the node lives.
+    // A Tensor's shape is asked for outside of any pool: new size nodes then go to the pool of the node.
     std::optional<PoolScope> scope;
     if (!Pool::hasCurrent()) scope.emplace(*n.node()->pool);
     std::optional<Shape> shape = computeShape(n);

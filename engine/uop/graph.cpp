@@ -1,5 +1,5 @@
-// Walking graphs: topological order, slices, consumers, substitution, content keys. All iterative, since a
-// chain of a hundred thousand nodes is an ordinary graph here, and linear in nodes and edges.
+// Graph algorithms: topological order, slices, consumers, substitution, content keys. A chain of a hundred
+// thousand nodes is an ordinary graph here, so all of them are iterative and linear in nodes and edges.
 #include "engine/base/hash.h"
 #include "engine/base/id_map.h"
 #include "engine/uop/uop.h"
@@ -10,7 +10,7 @@ namespace uopscope {
 
 namespace {
 
-/// Depth first, sources in order, each node once, after its sources.
+/// Visits each node once, depth first, sources in order, and a node after its sources.
 template <typename Enter, typename Visit>
 void walk(UOp root, Enter enter, Visit visit) {
   IdMap<bool> seen;
@@ -58,7 +58,7 @@ std::vector<UOp> UOp::backwardSlice(bool withSelf) const {
 }
 
 bool UOp::dependsOn(UOp other) const {
-  // A node is made after its sources: nothing older than `other` can depend on it.
+  // Sources are made before their users, so a node with a smaller id than `other` cannot depend on it.
   bool found = false;
   walk(
       *this,

@@ -1,4 +1,4 @@
-// Flattening, ordering and rebuilding of integer sums. See linear.h.
+// Flattening, ordering and rebuilding of integer sums in the normal form of linear.h.
 #include "engine/uop/linear.h"
 
 #include <algorithm>
@@ -7,7 +7,7 @@ namespace uopscope {
 
 namespace {
 
-constexpr int kCompareDepth = 6; ///< beyond, ties go by id; keeps a comparison cheap on deep graphs
+constexpr int kCompareDepth = 6; ///< deeper ties go by id, which keeps a comparison cheap on deep graphs
 
 bool isIntConst(UOp u) {
   return u.isConst() && u.arg().kind() == ArgKind::Int;
@@ -57,12 +57,12 @@ int compareTo(UOp a, UOp b, int depth) {
   return compareArgs(a.tag(), b.tag());
 }
 
-/// The node without its constant factor, as order sees it.
+/// The term without its constant factor; the order of terms compares this.
 UOp termBase(UOp term) {
   return term.is(Op::MUL) && isIntConst(term.src(1)) ? term.src(0) : term;
 }
 
-/// Is `u` built from others by operations that linearOf() takes apart?
+/// Whether `u` is an operation that linearOf() takes apart.
 bool isSumPart(UOp u) {
   switch (u.op()) {
   case Op::ADD:
@@ -74,7 +74,8 @@ bool isSumPart(UOp u) {
   }
 }
 
-/// A term as it stands in a normal sum: not a sum itself, its factor last and worth writing.
+/// Whether the node may be a term of a normal sum: it is no sum itself, and its factor comes last and is not
+/// 1.
 bool isNormalTerm(UOp term) {
   if (term.is(Op::MUL) && isIntConst(term.src(1))) {
     int64_t f = term.src(1).arg().i();
@@ -83,7 +84,7 @@ bool isNormalTerm(UOp term) {
   return !isSumPart(term);
 }
 
-/// Sums found normal lately, by pool and id.
+/// The cache of sums recently found normal, keyed by pool and id.
 bool& rememberedNormal(UOp u, bool& hit) {
   struct Slot {
     uint32_t pool, id;
@@ -122,7 +123,8 @@ UOp Linear::toUOp() const {
 
 bool normalize(Linear& sum) {
   std::vector<Term> terms = sum.terms;
-  // By id first, which is cheap and brings equal nodes together; content decides the order of the others.
+  // Sorting by id first is cheap and brings equal nodes together. Content then decides the order of the terms
+  // left.
   std::sort(terms.begin(), terms.end(),
             [](const Term& a, const Term& b) { return a.node.id() < b.node.id(); });
   size_t n = 0;
@@ -259,7 +261,7 @@ UOp divideTerms(UOp a, UOp b) {
     x.constant /= d;
     return x.toUOp();
   }
-  // A multiple of the whole divisor: factor by factor.
+  // The divisor is a single product: each of its factors must divide every term.
   if (y.terms.size() != 1 || y.constant != 0) return a == b ? UOp::constant(a.dtype(), int64_t{1}) : UOp{};
   int64_t divisorConst = y.terms[0].factor;
   int64_t unused = 1;

@@ -1,12 +1,11 @@
-// Sums of integers in normal form: constant factors times distinct nodes in a fixed order, and a constant
-// last.
+// Integer sums in normal form: distinct nodes times constant factors, in a fixed order, and a constant last.
 //
 //   Linear l = linearOf(r0*4 + n + (r0+2)*3);    // terms {(n,1), (r0,7)}, constant 6
-//   l.toUOp() renders n+r0*7+6
+//   l.toUOp()                                    // renders n+r0*7+6
 //
-// A sum is flattened in one go: cost is n log n in its number of terms, whatever its nesting, and nothing
-// recurses. The order depends on the content of nodes, not on when they were made, so it is the same in every pool.
-// Arithmetic that leaves 64 bits is not folded: the part in question stays a node of its own.
+// A sum is flattened at once: the cost is n log n in its number of terms, whatever its nesting, without
+// recursion. The order depends on the content of nodes and not on the time they were made, so it is the same
+// in every pool. A part whose arithmetic would leave 64 bits is not folded and stays a node of its own.
 #pragma once
 #include "engine/uop/uop.h"
 
@@ -19,7 +18,7 @@ struct Term {
 };
 
 struct Linear {
-  std::vector<Term> terms; ///< in order of compareNodes, factors not 0
+  std::vector<Term> terms; ///< sorted by compareNodes; no factor is 0
   int64_t constant = 0;
   DType dtype = dtypes::index;
 
@@ -30,20 +29,20 @@ struct Linear {
   UOp termUOp(const Term& t) const;
 };
 
-/// Order of nodes by content: operation, type, argument, sources; deep ties go by id.
+/// The order of nodes by content: operation, type, argument, sources. Ties deeper than a few levels go by id.
 int compareNodes(UOp a, UOp b);
 
-/// Flattens an integer sum: ADD, SUB, NEG, MUL by a constant.
+/// Flattens an integer sum, made of ADD, SUB, NEG and MUL by a constant.
 Linear linearOf(UOp sum);
-/// Sorts and merges terms; false when a factor leaves 64 bits (then nothing is changed).
+/// Sorts and merges terms. Returns false and changes nothing if a factor leaves 64 bits.
 bool normalize(Linear& sum);
-/// Whether the nodes are already those of linearOf(u).toUOp(); looks at no more than `limit` terms and
-/// answers true beyond that. Known answers are remembered, so asking again is free.
+/// Whether u already consists of the nodes of linearOf(u).toUOp(). A sum with more than `limit` terms counts
+/// as normal. Answers are remembered, so asking again costs nothing.
 bool isNormalSum(UOp u, size_t limit = SIZE_MAX);
-/// Whether the sum has more than `limit` parts (ADD nodes are counted along their left sources).
+/// Whether the sum has more than `limit` terms; ADD and MUL nodes are counted along left sources alone.
 bool isLongSum(UOp u, size_t limit);
 
-/// Sum, product, exact quotient in normal form; the quotient is null where it is not exact for sure.
+/// Sum, product and exact quotient in normal form. The quotient is null unless it is certainly exact.
 UOp addTerms(UOp a, UOp b);
 UOp multiplyTerms(UOp a, UOp b);
 UOp divideTerms(UOp a, UOp b);

@@ -1,4 +1,4 @@
-// The declarations of ops.def as a table, and the check against it.
+// The declarations of ops.def as a table, and the check of a node against it.
 #include "engine/uop/node_check.h"
 
 #include "engine/base/error.h"
@@ -58,7 +58,7 @@ void checkNode(Op op, std::span<const UOp> src, Arg arg) {
   if (src.size() < d.fewest || src.size() > d.most)
     throw Error(ErrorKind::Spec, fmt::format("UOp {} takes {}, {} {} given", opName(op), allowedSources(d),
                                              src.size(), src.size() == 1 ? "was" : "were"));
-  bool isOpen = !arg && OpSet{Op::DEFINE_GLOBAL, Op::DEFINE_VAR}.has(op); // of patterns and parts of graphs
+  bool isOpen = !arg && OpSet{Op::DEFINE_GLOBAL, Op::DEFINE_VAR}.has(op); // in patterns
   if (!(d.args & bit(arg.kind())) && !isOpen)
     throw Error(ErrorKind::Spec, fmt::format("UOp {}: its argument is {}, {} was given", opName(op),
                                              allowedArgs(d.args), arg ? arg.repr() : "none"));

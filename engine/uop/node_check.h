@@ -1,6 +1,6 @@
-// The form of a node of each operation, as ops.def declares it: the number of its sources and the kind of its
-// argument. Nodes that come from outside (Python, the parser, files) pass here; builds with a sanitizer check
-// every node. The compiler itself relies on it: it reads sources and arguments without asking again.
+// The valid form of a node per operation, as ops.def declares it: the number of its sources and the kind of
+// its argument. Nodes from outside (Python, the parser, files) are checked here; builds with a sanitizer
+// check every node. The compiler relies on it: it reads sources and arguments without checking again.
 //
 //   checkNode(Op::ADD, {a}, {})      Error(Spec): UOp ADD takes 2 sources, 1 was given
 #pragma once
@@ -8,10 +8,10 @@
 
 namespace uopscope {
 
-/// Throws Error(Spec) that names the operation, the field, the value given and those allowed.
+/// Throws Error(Spec) that names the operation, the field, the given value and the allowed ones.
 void checkNode(Op op, std::span<const UOp> src, Arg arg);
 
-/// The node of these fields in the current pool, once it is checked.
+/// Checks these fields, then makes the node in the current pool.
 UOp makeChecked(Op op, DType dtype, std::span<const UOp> src, Arg arg = {}, Arg tag = {});
 
 } // namespace uopscope

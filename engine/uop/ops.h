@@ -26,7 +26,7 @@ std::string_view opName(Op op);
 /// The operation in one line.
 std::string_view opDoc(Op op);
 std::optional<Op> opFromName(std::string_view name);
-/// How people write a binary operation between its operands: "+", "//", "<"; empty for all others.
+/// The sign of a binary operation between its operands: "+", "//", "<"; empty if the operation has none.
 std::string_view opSymbol(Op op);
 
 /// A set of operations as 128 bits.
@@ -57,14 +57,14 @@ public:
   }
   constexpr bool operator==(const OpSet&) const = default;
   constexpr int size() const { return __builtin_popcountll(words_[0]) + __builtin_popcountll(words_[1]); }
-  /// Calls f(Op) for each member in order of the table.
+  /// Calls f(Op) for each member, in the order of the table.
   template <typename F>
   constexpr void forEach(F f) const {
     for (unsigned word = 0; word < 2; ++word)
       for (uint64_t bits = words_[word]; bits; bits &= bits - 1)
         f(static_cast<Op>(word * 64 + static_cast<unsigned>(std::countr_zero(bits))));
   }
-  /// The first member; of a set that is not empty.
+  /// The first member. The set must not be empty.
   constexpr Op first() const {
     return static_cast<Op>(words_[0] ? std::countr_zero(words_[0]) : 64 + std::countr_zero(words_[1]));
   }
@@ -84,7 +84,7 @@ private:
   std::array<uint64_t, 2> words_{};
 };
 
-/// The groups that rules are written with; names as in the reference's GroupOp.
+/// The groups of operations that rules use, with the names of the reference's GroupOp.
 namespace group {
 constexpr OpSet kUnary{Op::EXP2, Op::LOG2, Op::SIN, Op::SQRT, Op::RECIPROCAL, Op::NEG, Op::TRUNC};
 constexpr OpSet kBinary{Op::ADD,   Op::MUL,   Op::IDIV, Op::MAX, Op::MOD,     Op::CMPLT,

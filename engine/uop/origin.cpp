@@ -1,4 +1,5 @@
-// Origins: one table per pool (by serial), texts interned for the life of the process.
+// Origins of nodes: one table per pool (by the pool's serial number), texts interned for the life of the
+// process.
 #include "engine/uop/origin.h"
 
 #include <memory>

@@ -1,12 +1,12 @@
-// Where a node of the tensor graph comes from: the tensor operation that made it and the line of the model
-// script that asked for it. Kept beside the nodes, not in them, so that equal nodes stay equal; the first
-// maker is kept.
+// The origin of a node of the tensor graph: the tensor operation that made it and the line of the model
+// script that asked for it. Origins are stored beside the nodes and not in them, so that equal nodes stay
+// equal. The first maker of a node is recorded.
 //
 //   setOrigin(y, {"relu", "model.py", 12});
 //   if (const NodeOrigin* o = originOf(y)) print(o->operation, o->file, o->line);
 //
-// A table belongs to one pool and is used by the thread that uses the pool. Ids are not reused, so an entry
-// of a node that Pool::collect freed is merely unused; dropOrigins(pool, keep) removes such entries.
+// A table belongs to one pool and is used by the thread that uses the pool. Ids are not reused, so the entry
+// of a node that Pool::collect freed is never read again; dropOrigins(pool, keep) removes such entries.
 #pragma once
 #include "engine/uop/uop.h"
 
@@ -22,11 +22,11 @@ struct NodeOrigin {
   int line = 0;
 };
 
-/// Remembers the origin of a node unless it has one. Strings are copied once per distinct text.
+/// Records the origin of a node unless it has one. Each distinct string is copied once.
 void setOrigin(UOp node, std::string_view operation, std::string_view file, int line);
-/// Of a node of any pool; null if unknown.
+/// The origin of a node of any pool; null if it is unknown.
 const NodeOrigin* originOf(UOp node);
-/// Forgets everything about a pool, or all nodes of it for whose id `keep` is false.
+/// Drops all origins of a pool; with `keep`, only those of nodes for whose id it returns false.
 void dropOrigins(const Pool& pool, const std::function<bool(uint32_t id)>& keep = {});
 
 } // namespace uopscope

@@ -1,6 +1,6 @@
-// Reads the text of pyrender back: assignments of calls, methods, operators, numbers, strings and tuples. Not
-// Python, but the part of it that builds nodes. Text is not trusted: nesting is limited, and whatever does
-// not fit is Error(Value) with its line.
+// Reads the text of pyrender back: assignments of calls, methods, operators, numbers, strings and tuples.
+// This is the part of Python that builds nodes, and no more. Text is not trusted: nesting is limited, and any
+// text outside of the grammar is Error(Value) with its line.
 #include "engine/base/error.h"
 #include "engine/uop/node_check.h"
 #include "engine/uop/print.h"
@@ -69,7 +69,7 @@ public:
 private:
   void spaces() { c_.skipSpaces(depthInParens_ > 0); }
 
-  // --- values as the kind that is wanted ---
+  // --- values, converted to the kind that the caller needs ---
   UOp node(const Value& v) {
     if (auto* u = as<UOp>(v)) return *u;
     c_.fail("a node expected");
@@ -124,7 +124,7 @@ private:
     return out;
   }
 
-  /// A value as the argument of an operation, which decides about the meaning of a tuple.
+  /// A value as the argument of an operation. The operation decides the meaning of a tuple.
   Arg argument(const Value& v, Op op) {
     if (as<Nothing>(v)) return {};
     if (auto* a = as<Arg>(v)) return *a;
@@ -167,7 +167,7 @@ private:
     ~Depth() { --p.depth_; }
   };
 
-  /// Operators that bind looser than `level` are left to the caller; level 0 takes all.
+  /// Parses operators that bind at least as tightly as `level`; level 0 parses all.
   Value expression(int level) {
     Depth guard(*this);
     Value left = primary();

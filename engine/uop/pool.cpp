@@ -1,6 +1,6 @@
-// The pool: the one place that makes nodes. An open-addressing table with linear probing maps content to
-// node; the hash is computed from ids and content, so it is the same in every run. Measured cost of a make is
-// in docs/design/performance.md.
+// The pool: the one place that makes nodes. An open-addressing table with linear probing maps content to a
+// node. The hash is computed from ids and content, so it is the same in every run. docs/design/performance.md
+// gives the measured cost of making a node.
 #include "engine/base/error.h"
 #include "engine/base/hash.h"
 #include "engine/base/id_map.h"
@@ -211,7 +211,7 @@ size_t Pool::collect() {
     for (UOp s : u.src()) mark(s.node());
   }
 
-  // Nodes are freed in order of their ids, so that which memory is reused does not depend on the table.
+  // Nodes are freed in order of their ids, so the reuse of memory does not depend on the order of the table.
   std::vector<const Node*> dead;
   std::vector<Slot> survivors;
   for (const Slot& slot : slots_) {

@@ -1,4 +1,4 @@
-// Expressions and trees. See print.h; pyrender and its reader have files of their own.
+// Expressions and trees of nodes as text, as print.h describes them; pyrender and its reader have own files.
 #include "engine/uop/print.h"
 
 #include <fmt/format.h>
@@ -9,7 +9,7 @@ namespace uopscope {
 
 namespace {
 
-/// How tightly an operator of Python binds; smaller is tighter. 0: not an operator.
+/// Binding strength of an operator in Python: a smaller number binds tighter, 0 is no operator.
 int precedence(Op op) {
   switch (op) {
   case Op::MUL:
@@ -38,7 +38,7 @@ std::string rangeName(UOp r) {
   return s;
 }
 
-/// Text of an expression being put together, piece by piece, left to right.
+/// Builds the text of an expression from left to right.
 class ExpressionWriter {
 public:
   ExpressionWriter(int maxDepth, size_t maxLength, bool closed = false)
@@ -59,10 +59,10 @@ public:
 
 private:
   struct Piece {
-    UOp node; ///< null: text
+    UOp node; ///< null: the piece is text
     std::string text;
     int depth = 0;
-    int around = 99; ///< precedence of the operator around this; looser ones need parentheses
+    int around = 99; ///< precedence of the enclosing operator; a looser operator inside needs parentheses
     bool right = false;
   };
 
@@ -70,7 +70,7 @@ private:
   Piece sub(const Piece& p, size_t i, int around = 99, bool right = false) {
     return {p.node.src(i), {}, p.depth + 1, around, right};
   }
-  /// Pieces in reading order; the stack takes them backwards.
+  /// Pushes pieces given in reading order; the stack holds them in reverse.
   void push(std::vector<Piece> pieces) {
     for (size_t i = pieces.size(); i-- > 0;) todo_.push_back(std::move(pieces[i]));
   }
@@ -156,7 +156,7 @@ private:
 
   int maxDepth_;
   size_t maxLength_;
-  bool closed_; ///< an operation with no operator around it stands in parentheses too
+  bool closed_; ///< whether an operator without an enclosing operator gets parentheses too
   std::string out_;
   std::vector<Piece> todo_;
 };
@@ -180,13 +180,14 @@ std::string brief(UOp u) {
   return s + ")";
 }
 
-// Long enough for any expression a person reads; a tree that sharing would blow up beyond it is cut at #id.
+// The limits fit any expression a person reads. Sharing can blow a tree up beyond them: it is then cut at
+// #id.
 std::string UOp::render() const {
   return expression(*this, 1 << 20, size_t{1} << 20);
 }
 
 std::string UOp::str() const {
-  // First pass: how often each node is used, numbered in the order the tree is written.
+  // The first pass counts the uses of each node and numbers nodes in the order the tree is written.
   struct Use {
     size_t number = 0, count = 0;
     bool written = false;
@@ -218,7 +219,7 @@ std::string UOp::str() const {
       continue;
     }
     if (!l.isRoot) out += "\n";
-    // Deep trees are indented up to a point: a chain of 50,000 nodes would otherwise be gigabytes of blanks.
+    // Indentation stops growing at 200: a chain of 50,000 nodes would otherwise print gigabytes of blanks.
     out.append(l.indent < 200 ? l.indent : 200, ' ');
     Use& use = uses[l.node];
     if (use.written) {

@@ -1,5 +1,6 @@
-// A graph as Python assignments that build it again. Nodes used once stand inside the expression of their
-// user, up to a depth and length a person can read; the rest get a name, sources before users:
+// A graph as Python assignments that build it again. A node with one use is written inside the expression of
+// its user, up to a depth and length a person can read. Any other node gets a name; sources come before
+// users:
 //
 //   c0 = UOp.range(4, 0, AxisType.LOOP)
 //   c1 = UOp(Ops.DEFINE_GLOBAL, dtypes.float.ptr(4), (), 0)
@@ -60,7 +61,7 @@ std::string_view methodOf(Op op) {
   }
 }
 
-/// A constant that reads as a plain number of its type.
+/// Whether the constant can be written as a plain number of its type.
 bool isPlainConst(UOp u) {
   if (!u.isConst() || u.srcCount() || u.tag()) return false;
   switch (u.arg().kind()) {
@@ -117,8 +118,8 @@ private:
     bool parens = t.binds && (t.binds > around || (t.binds == around && (right || around == 7)));
     return parens ? "(" + t.text + ")" : t.text;
   }
-  /// Sources from `first`, separated by commas; a plain number where the reader can tell its type from
-  /// `like`.
+  /// Sources from `first` on, separated by commas. A constant is written as a plain number where the reader
+  /// knows its type from `like`.
   std::string list(UOp u, size_t first, DType like = {}) const {
     std::string s;
     for (size_t i = first; i < u.srcCount(); ++i) {
@@ -169,7 +170,7 @@ private:
     return true;
   }
 
-  /// The forms that have a name of their own; empty where the general one is needed.
+  /// The text of operations that have a constructor of their own; empty where the general form is needed.
   std::string special(UOp u) const {
     std::string dtype = u.dtype() == dtypes::index ? "" : ", dtype=" + u.dtype().name();
     switch (u.op()) {

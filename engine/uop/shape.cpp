@@ -1,7 +1,7 @@
-// Shapes of tensor operations. See shape.h.
+// Shapes of tensor operations, per operation; shape.h describes the interface.
 //
-// A constant, variable or bound variable without a device is a scalar that fits any shape, so that rules may
-// multiply a tensor by a plain CONST.
+// A constant, variable or bound variable without a device is a scalar that fits any shape. Rules may
+// therefore multiply a tensor by a plain CONST.
 #include "engine/uop/shape.h"
 
 #include "engine/base/error.h"
@@ -99,7 +99,7 @@ Shape permuteShape(UOp u) {
   return to;
 }
 
-/// PAD and SHRINK: two lists of as many numbers as there are axes.
+/// The two sources of PAD and SHRINK: lists with a number per axis.
 std::pair<Shape, Shape> twoLists(UOp u, const Shape& from) {
   Shape a = sourceDims(u, 1), b = sourceDims(u, 2);
   if (a.size() != from.size() || b.size() != from.size())
@@ -154,7 +154,7 @@ Shape reduceShape(UOp u) {
 
 Shape multiShape(UOp u) {
   Shape shape = sourceShape(u);
-  if (u.arg().kind() != ArgKind::Int) return shape; // replicated
+  if (u.arg().kind() != ArgKind::Int) return shape; // replicated: each device has the whole tensor
   int64_t axis = u.arg().i();
   if (axis < 0 || axis >= static_cast<int64_t>(shape.size()))
     fail(fmt::format("MULTI along axis {} of {}: there is no such axis", axis, shapeStr(shape)));
@@ -237,7 +237,7 @@ std::optional<Shape> computeShape(UOp u) {
   case Op::NOOP: return elementwiseShape(u, u.srcCount());
   default:
     if (u.in(group::kAlu)) return elementwiseShape(u, u.srcCount());
-    return std::nullopt; // effects and nodes of kernels
+    return std::nullopt; // effects, and nodes of kernels
   }
 }
 

@@ -1,5 +1,5 @@
-// Arithmetic of symbolic integers and shapes as sources of movement operations. Sums of symbols are kept in a
-// normal form by linear.h, so that equal shapes are equal nodes whatever way they were computed.
+// Arithmetic of symbolic integers, and shapes as sources of movement operations. linear.h brings sums of
+// symbols into a normal form, so equal shapes are equal nodes however they were computed.
 #include "engine/uop/sint.h"
 
 #include "engine/base/error.h"
@@ -20,7 +20,7 @@ int64_t checked(bool overflow, int64_t value, int64_t a, int64_t b) {
     throw Error(ErrorKind::Value, fmt::format("dimensions {} and {} do not combine within 64 bits", a, b));
   return value;
 }
-/// Rounds down; IDIV truncates, so where signs may differ the quotient is corrected.
+/// The quotient rounded down. IDIV truncates, so the quotient is corrected where the signs may differ.
 UOp floorQuotient(UOp a, UOp b) {
   UOp quotient = a / b;
   if (a.vmin() >= 0 && b.vmin() > 0) return quotient;

@@ -1,5 +1,7 @@
-// Sint: an int, or a UOp where a dimension is symbolic. Arithmetic on ints is arithmetic; on anything else it
-// makes UOps of dtype index. Equality is structural.
+// Sint: a dimension, which is an int or a symbolic UOp. Arithmetic on two ints gives an int; with a symbolic
+// operand it makes UOps of dtype index. Equality is structural.
+//
+//   Sint n = variable, m = n * 4 + 2;      // m is the node n*4+2;   Sint(3) * 4 is the int 12
 #pragma once
 #include "engine/uop/uop.h"
 
@@ -10,7 +12,7 @@ public:
   Sint(int64_t v = 0) : value_(v) {}
   Sint(int v) : value_(v) {}
   Sint(size_t v) : value_(static_cast<int64_t>(v)) {}
-  /// A CONST becomes its int.
+  /// A CONST becomes an int.
   Sint(UOp u) {
     if (u.isConst() && u.arg().kind() == ArgKind::Int)
       value_ = u.arg().i();
@@ -19,7 +21,7 @@ public:
   }
   bool isInt() const { return !uop_; }
   int64_t i() const { return value_; } ///< only where isInt()
-  /// As a node of dtype index in the current pool.
+  /// The value as a node of dtype index in the current pool.
   UOp uop() const { return uop_ ? uop_ : UOp::index(value_); }
   int64_t vmin() const { return uop_ ? uop_.vmin() : value_; }
   int64_t vmax() const { return uop_ ? uop_.vmax() : value_; }
@@ -29,7 +31,7 @@ public:
   Sint operator+(const Sint& o) const;
   Sint operator-(const Sint& o) const;
   Sint operator*(const Sint& o) const;
-  Sint operator/(const Sint& o) const; ///< floor where both are ints
+  Sint operator/(const Sint& o) const; ///< rounds down if both are ints
   Sint operator%(const Sint& o) const;
 
 private:
@@ -44,8 +46,8 @@ inline bool allInt(std::span<const Sint> shape) {
     if (!s.isInt()) return false;
   return true;
 }
-/// A shape as the source of RESHAPE, EXPAND, PAD, SHRINK: VECTORIZE of index nodes (a CONST for one,
-/// NOOP-free; for rank 0 a VECTORIZE without sources), and back.
+/// A shape as the source of RESHAPE, EXPAND, PAD and SHRINK, and back. The source is a VECTORIZE of index
+/// nodes; a single CONST for rank 1, a VECTORIZE without sources for rank 0.
 UOp shapeToUOp(std::span<const Sint> shape);
 Shape uopToShape(UOp u);
 

@@ -1,4 +1,4 @@
-// Python's spelling of floats and strings, and a cursor that reads them back. See text.h.
+// Python's spelling of floats and strings, and the cursor that reads them back.
 #include "engine/uop/text.h"
 
 #include "engine/base/error.h"
@@ -27,7 +27,7 @@ int hexValue(char c) {
   return -1;
 }
 
-/// Length of the valid UTF-8 sequence at the front, 0 if there is none.
+/// The length of the valid UTF-8 sequence at the front; 0 if there is none.
 size_t utf8Length(std::string_view s) {
   auto byte = [&](size_t i) { return static_cast<unsigned char>(s[i]); };
   unsigned char lead = byte(0);

@@ -1,7 +1,7 @@
-// Writing and reading values the way Python prints them: shared by arguments, printing and parsing.
+// Writing and reading values the way Python prints them. Arguments, printing and parsing share it.
 //
-//   pyFloat(0.1) == "0.1", pyString("it's") == "\"it's\"";  TextCursor c("(1, 2)"); c.expect('(');
-//   c.readInt() == 1
+//   pyFloat(0.1) == "0.1", pyString("it's") == "\"it's\"";
+//   TextCursor c("(1, 2)"); c.expect('('); c.readInt() == 1
 //
 // Reading treats its text as hostile: every failure is Error(Value) with the position.
 #pragma once
@@ -11,10 +11,10 @@
 
 namespace uopscope {
 
-/// Shortest text that reads back as the same double, always recognisable as a float: "1.0", "1e-05", "inf",
-/// "nan".
+/// The shortest text that reads back as the same double and is recognisable as a float: "1.0", "1e-05",
+/// "inf".
 std::string pyFloat(double v);
-/// Quoted as Python's repr does; bytes that are no UTF-8 and control characters as \xNN.
+/// The string quoted as Python's repr does; control characters and invalid UTF-8 become \xNN.
 std::string pyString(std::string_view s);
 
 /// Reads text from the front.
@@ -29,11 +29,11 @@ public:
   void skip(size_t n) { at_ = at_ + n < text_.size() ? at_ + n : text_.size(); }
   void skipSpaces(bool newlines = false);
 
-  bool take(std::string_view s);   ///< consumes s when it is next
-  void expect(std::string_view s); ///< the same, an error when it is not
+  bool take(std::string_view s);   ///< consumes s if the text goes on with it
+  void expect(std::string_view s); ///< consumes s; anything else there is an error
   std::string_view readName();     ///< letters, digits, '_'; at least one
   bool atNumber() const;
-  int64_t readInt(); ///< 64 bits, signed; an error beyond
+  int64_t readInt(); ///< a signed 64-bit number; a larger one is an error
   /// An int or a float (with '.', exponent, inf or nan); returns true for a float.
   bool readNumber(int64_t& i, double& f);
   std::string readString(); ///< quoted with ' or "

@@ -1,5 +1,5 @@
 // Threefry-2x32 with 20 rounds (Salmon et al., "Parallel random numbers: as easy as 1, 2, 3", SC 2011),
-// written once for whatever computes on 32-bit words: nodes of a kernel, tensors of a device without 64-bit
+// written once for every kind of 32-bit word: nodes of a kernel, and tensors of a device without 64-bit
 // integers.
 //
 //   auto [low, high] = threefryRounds(ops, counterLow, counterHigh, keyLow, keyHigh);

@@ -1,4 +1,4 @@
-// Unique numbers: the id that the UNIQUE itself is about to get.
+// Unique numbers. The number of a UNIQUE is the id that its node is about to get.
 #include "engine/uop/unique.h"
 
 namespace uopscope {

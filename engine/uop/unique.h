@@ -1,5 +1,6 @@
-// Nodes that differ from every other one of their pool: memory, above all. Numbers come from the pool's own
-// ids, so the same script numbers its buffers alike on every run, and no two makers of buffers can collide.
+// Nodes that equal no earlier node of their pool, for memory above all. Their numbers come from the pool's
+// own ids, so the same script numbers its buffers alike on every run, and two makers of buffers never
+// collide.
 //
 //   UOp a = newBuffer("CPU", dtypes::float32, 12), b = newBuffer("CPU", dtypes::float32, 12);   // a != b
 #pragma once
@@ -11,9 +12,9 @@ namespace uopscope {
 
 /// A UNIQUE of the current pool that no other UNIQUE equals.
 UOp newUnique();
-/// DEVICE of a canonical name ("CPU", "CPU:1").
+/// The DEVICE node of a canonical name ("CPU", "CPU:1").
 UOp deviceNode(std::string_view name);
-/// A BUFFER of its own in the current pool; its shape is (size,).
+/// A new BUFFER in the current pool; its shape is (size,).
 UOp newBuffer(std::string_view device, DType dtype, int64_t size);
 
 } // namespace uopscope

@@ -1,4 +1,4 @@
-// Making nodes by their meaning: constants, loops, memory accesses, arithmetic.
+// Builders of nodes: constants, ranges, memory accesses, arithmetic.
 #include "engine/uop/uop.h"
 
 #include "engine/base/error.h"

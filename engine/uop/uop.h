@@ -6,8 +6,8 @@
 // the nodes are keyed by slot, which stays small however long a pool lives.
 //
 // Each thread has a current pool (PoolScope); every node is made there and its sources must live there too.
-// Pools are independent: `import` copies a graph from another one, which is how a kernel gets a small pool of
-// its own, whose ids do not depend on kernels compiled before it.
+// Pools are independent. `import` copies a graph from one pool to another: a kernel gets a small pool of its
+// own this way, and its ids do not depend on the kernels compiled before it.
 //
 //   Pool pool; PoolScope scope(pool);
 //   UOp i = UOp::range(16, 0);
@@ -34,7 +34,7 @@ class UOp;
 class FactStore;
 struct Facts;
 
-/// What a UOp points at. Read it through UOp; pool.cpp alone makes one.
+/// The node behind a UOp handle. Read it through UOp; pool.cpp alone makes one.
 struct Node {
   uint32_t id;   ///< rises in order of creation and is never given twice
   uint32_t slot; ///< place in the pool: dense, and given again once the node is freed
@@ -43,16 +43,16 @@ struct Node {
   Op op;
   ArgKind argKind, tagKind;
   uint8_t flags;
-  mutable uint32_t pins; ///< UOpRefs that hold it
+  mutable uint32_t pins; ///< UOpRefs that hold the node
   DType dtype;
   uint64_t argBits, tagBits;
   mutable Facts* facts;     ///< lazily computed properties, see facts.h; owned by the pool
-  Pool* pool;               ///< that made it
-  OpSet below;              ///< operations of this and of all it depends on
-  mutable uint64_t settled; ///< matchers that change nothing from here down: see Pool::settledBit
+  Pool* pool;               ///< the pool that made the node
+  OpSet below;              ///< operations of this node and of all its transitive sources
+  mutable uint64_t settled; ///< rule sets that change nothing from here down: see Pool::settledBit
 };
 
-/// An int or a symbolic integer, as in shapes. See sint.h for arithmetic.
+/// A dimension of a shape: an int or a symbolic integer. sint.h has its arithmetic.
 class Sint;
 using Shape = std::vector<Sint>;
 
@@ -70,12 +70,12 @@ public:
   Arg arg() const { return Arg::fromRaw(node_->argKind, node_->argBits); }
   Arg tag() const { return Arg::fromRaw(node_->tagKind, node_->tagBits); }
   uint32_t id() const { return node_->id; }
-  /// Key of side tables (IdMap): as small as the pool is, but of this node only while it lives.
+  /// The key of side tables (IdMap): a small number, which stands for this node only while the node lives.
   uint32_t slot() const { return node_->slot; }
-  /// Operations of this and of everything it depends on.
+  /// The operations of this node and of all its transitive sources.
   const OpSet& below() const { return node_->below; }
   std::span<const UOp> src() const { return {reinterpret_cast<const UOp*>(node_ + 1), node_->srcCount}; }
-  /// Source i. A node without it throws Error(Spec): graphs come from scripts and files.
+  /// Source i. Throws Error(Spec) if there is none, since graphs come from scripts and files.
   UOp src(size_t i) const {
     if (i >= node_->srcCount) [[unlikely]]
       throwNoSource(i);
@@ -91,7 +91,7 @@ public:
   static UOp make(Op op, DType dtype, std::initializer_list<UOp> src, Arg arg = {}, Arg tag = {}) {
     return make(op, dtype, std::span<const UOp>(src.begin(), src.size()), arg, tag);
   }
-  /// Same node but for the given sources (the rest as it is).
+  /// The same node with these sources.
   UOp withSrc(std::span<const UOp> src) const { return make(op(), dtype(), src, arg(), tag()); }
   UOp withSrc(std::initializer_list<UOp> src) const { return make(op(), dtype(), src, arg(), tag()); }
   UOp withArg(Arg a) const { return make(op(), dtype(), src(), a, tag()); }
@@ -99,14 +99,14 @@ public:
   UOp withDtype(DType d) const { return make(op(), d, src(), arg(), tag()); }
   UOp withOp(Op o) const { return make(o, dtype(), src(), arg(), tag()); }
 
-  /// CONST of the type (VCONST-free: a vector type gives the scalar CONST broadcast by VECTORIZE), value as
-  /// the type holds it.
+  /// A CONST with the value as the type holds it. For a vector type it is the scalar CONST broadcast by
+  /// VECTORIZE, not a VCONST.
   static UOp constant(DType dtype, ConstValue value);
   static UOp constant(DType dtype, int64_t value) { return constant(dtype, ConstValue::ofInt(value)); }
   static UOp constant(DType dtype, double value) { return constant(dtype, ConstValue::ofFloat(value)); }
   static UOp index(int64_t value) { return constant(dtypes::index, value); }
   static UOp boolean(bool value) { return constant(dtypes::bool_, ConstValue::ofBool(value)); }
-  /// Invalid: an index that must not be accessed.
+  /// Invalid: the index of an access that must not happen.
   static UOp invalid() { return make(Op::CONST, dtypes::index, {}, Arg::invalid()); }
   static UOp range(UOp end, std::vector<int64_t> ids, AxisType type = AxisType::Loop,
                    DType dtype = dtypes::index);
@@ -115,82 +115,83 @@ public:
   static UOp special(UOp end, std::string_view name, DType dtype = dtypes::index);
   static UOp sink(std::span<const UOp> src, Arg arg = {});
   static UOp vectorize(std::span<const UOp> scalars);
-  static UOp groupOf(std::span<const UOp> effects); ///< GROUP, or the effect itself when it is one
+  static UOp groupOf(std::span<const UOp> effects); ///< GROUP; the effect itself if it is alone
 
-  /// Arithmetic of `op`: result type by operation (comparison gives bool), sources as they are.
+  /// The operation `op` with this node as its first source. A comparison has dtype bool. Sources are not
+  /// converted.
   UOp alu(Op op, std::span<const UOp> others = {}) const;
   UOp alu(Op op, std::initializer_list<UOp> others) const {
     return alu(op, std::span<const UOp>(others.begin(), others.size()));
   }
   UOp constLike(ConstValue v) const { return constant(dtype(), v); }
   UOp constLike(int64_t v) const { return constant(dtype(), v); }
-  UOp cast(DType d) const;    ///< itself when it has the type already
+  UOp cast(DType d) const;    ///< this node if it has the type already
   UOp bitcast(DType d) const; ///< likewise
   UOp gep(std::vector<int64_t> lanes) const;
-  UOp broadcast(int n) const; ///< VECTORIZE of n times itself; itself for n == 1
+  UOp broadcast(int n) const; ///< VECTORIZE of n copies; this node for n == 1
   UOp load(std::vector<UOp> more = {},
-           DType dtype = {}) const; ///< LOAD of this INDEX; dtype void: the base of the pointer
+           DType dtype = {}) const; ///< LOAD of this INDEX; dtype void: the pointer's base type
   UOp store(UOp value, std::vector<UOp> more = {}) const;
-  UOp indexed(std::vector<UOp> indices, DType dtype = {}) const; ///< INDEX; dtype void: that of this
-  UOp end(std::span<const UOp> ranges) const; ///< END of the ranges after this; itself for none
+  UOp indexed(std::vector<UOp> indices, DType dtype = {}) const; ///< INDEX; dtype void: this dtype
+  UOp end(std::span<const UOp> ranges) const; ///< END of the ranges after this; this node for no ranges
   UOp end(std::initializer_list<UOp> ranges) const {
     return end(std::span<const UOp>(ranges.begin(), ranges.size()));
   }
   UOp after(std::span<const UOp> effects) const;
-  UOp reduce(Op op, std::span<const UOp> ranges) const; ///< REDUCE; itself for no ranges
+  UOp reduce(Op op, std::span<const UOp> ranges) const; ///< REDUCE; this node for no ranges
   UOp where(UOp ifTrue, UOp ifFalse) const { return alu(Op::WHERE, {ifTrue, ifFalse}); }
-  /// this where gate holds, Invalid where not
+  /// This node where the gate holds, else Invalid.
   UOp validWhere(UOp gate) const;
   UOp logicalNot() const;
-  /// The smaller, by MAX of negated operands for signed integers and floats, by WHERE for other types.
+  /// The smaller operand: MAX of negated operands for signed integers and floats, WHERE for other types.
   UOp minimum(UOp o) const;
   UOp maximum(UOp o) const { return alu(Op::MAX, {o}); }
 
   // --- asking ---
   bool isConst() const { return op() == Op::CONST; }
-  /// CONST whose value equals v numerically.
+  /// Whether this is a CONST whose value equals v numerically.
   bool isConst(double v) const { return op() == Op::CONST && arg().isNumber() && arg().number() == v; }
   bool isInvalidConst() const { return op() == Op::CONST && arg().kind() == ArgKind::Invalid; }
-  /// Value of a CONST.
+  /// The value of a CONST.
   ConstValue constValue() const { return arg().constant(); }
-  /// The memory a chain of INDEX, AFTER, CAST ... leads to: a DEFINE_* or BUFFER.
+  /// The memory at the end of a chain of INDEX, AFTER, CAST ...: a DEFINE_* or BUFFER.
   UOp bufferOf() const;
-  /// Of a RANGE.
+  /// The axis type of a RANGE.
   AxisType axisType() const { return arg().as<RangeArg>().type; }
 
-  /// All nodes reachable, sources before users, ties in order of sources; this is last. Iterative.
+  /// All reachable nodes, sources before users, ties in order of sources; this node is last. Iterative.
   std::vector<UOp> toposort() const;
-  /// Only nodes for which enter holds are descended into and listed.
+  /// The same without the nodes for which `enter` is false, and without sources reached through these alone.
   std::vector<UOp> toposort(const std::function<bool(UOp)>& enter) const;
-  /// Every node this depends on; with itself when asked.
+  /// All transitive sources of this node; with the node itself when asked.
   std::vector<UOp> backwardSlice(bool withSelf = false) const;
-  /// Whether `other` is reachable from this (or is this).
+  /// Whether `other` is this node or one of its transitive sources.
   bool dependsOn(UOp other) const;
   /// For each reachable node the nodes that use it, in topological order.
   std::unordered_map<UOp, std::vector<UOp>, struct UOpHash> consumerMap() const;
-  /// Same graph with nodes replaced; replacement is not descended into again.
+  /// The same graph with nodes replaced. Replacements are not searched for further nodes to replace.
   UOp substitute(const std::unordered_map<UOp, UOp, struct UOpHash>& replacements) const;
-  /// 128-bit content hash of the whole graph, equal across pools and processes.
+  /// A 128-bit content hash of the whole graph, equal across pools and processes.
   std::pair<uint64_t, uint64_t> key() const;
 
   // --- facts, computed once per node (facts.h) ---
-  /// Bounds of an integer or bool (constants of float too); the type's own bounds where nothing is known.
-  /// Saturating at int64: an unknown uint64 has vmax INT64_MAX.
+  /// Bounds of an integer or bool, and of float constants; the bounds of the type where nothing is known.
+  /// They saturate at int64: an unknown uint64 has vmax INT64_MAX.
   int64_t vmin() const;
   int64_t vmax() const;
-  /// RANGEs in whose scope this is: those it depends on and that no END or REDUCE below closed; by order of
-  /// their ids.
+  /// The RANGEs in scope: those among the transitive sources that no END or REDUCE below closes, sorted by
+  /// id.
   const std::vector<UOp>& ranges() const;
-  /// Shape in the tensor graph; throws Error(Shape) where there is none. hasShape() asks first.
+  /// The shape in the tensor graph. Throws Error(Shape) if the node has none; hasShape() asks first.
   const Shape& shape() const;
   bool hasShape() const;
-  /// Device name of the tensor graph, empty if none (a constant); several joined by ','.
+  /// The device name in the tensor graph; empty for a constant, several names joined by ','.
   std::string device() const;
 
   // --- printing (print.h) ---
-  /// Expression of an index or ALU graph: "(r0*4+2)".
+  /// The expression of an index or ALU graph: "(r0*4+2)".
   std::string render() const;
-  /// Indented tree as the reference's print(uop): repeated parts named x0, x1...
+  /// The indented tree that the reference's print(uop) gives: repeated parts are named x0, x1...
   std::string str() const;
 
 private:
@@ -205,7 +206,7 @@ struct UOpHash {
 template <typename T>
 using UOpMap = std::unordered_map<UOp, T, UOpHash>;
 
-/// CONST, or the CONST that every lane of a VECTORIZE is; null for anything else.
+/// A CONST, or the CONST that every lane of a VECTORIZE repeats; null for any other node.
 inline UOp laneConst(UOp u) {
   if (u.isConst()) return u;
   if (!u.is(Op::VECTORIZE) || u.srcCount() == 0 || !u.src(0).isConst()) return {};
@@ -214,8 +215,8 @@ inline UOp laneConst(UOp u) {
   return u.src(0);
 }
 
-// Arithmetic. Integers follow C (division truncates, MOD has the sign of x). Operands are used as they are:
-// types must agree.
+// Arithmetic. Integers follow C (division truncates, MOD has the sign of x). Operands are not converted:
+// their types must agree.
 UOp operator+(UOp x, UOp y);
 UOp operator-(UOp x, UOp y); ///< x + y*-1
 UOp operator*(UOp x, UOp y);
@@ -237,7 +238,7 @@ UOp operator>=(UOp x, int64_t y);
 UOp ne(UOp x, UOp y);
 UOp eq(UOp x, UOp y); ///< not (x != y)
 
-/// Owns nodes. Confined to one thread at a time; another thread may read nodes that were handed over to it.
+/// Owns nodes. One thread at a time uses a pool; another thread may read nodes that were handed over to it.
 class Pool {
 public:
   Pool();
@@ -246,10 +247,11 @@ public:
   Pool& operator=(const Pool&) = delete;
 
   UOp make(Op op, DType dtype, std::span<const UOp> src, Arg arg, Arg tag);
-  /// Copies a graph of another pool into this one; nodes that `replace` maps are taken from there instead.
+  /// Copies a graph of another pool into this one. `imported` maps nodes to their copies:
+  /// a node that it has already is not copied, and each new copy is added to it.
   UOp import(UOp root, UOpMap<UOp>* imported = nullptr);
 
-  /// Ids handed out so far: the next node gets this one.
+  /// The number of ids given so far: the next node gets this id.
   uint32_t nextId() const { return nextId_; }
   size_t liveNodes() const { return live_; }
   size_t bytes() const { return arena_.bytesReserved() + slots_.capacity() * sizeof(Slot); }
@@ -257,19 +259,20 @@ public:
   Arena& arena() { return arena_; }
   FactStore& facts() { return *facts_; }
 
-  /// Frees every node not reachable from a pinned one (UOpRef). No bare UOp of this pool may be in use.
-  /// Returns how many were freed. Ids are not given again; slots and memory are.
+  /// Frees every node that no pinned node (UOpRef) reaches. No bare UOp of this pool may be in use. Returns
+  /// the number of freed nodes. Slots and memory are reused, ids are not.
   size_t collect();
-  /// Ids of the nodes there are, in no order.
+  /// Ids of all living nodes, unordered.
   std::vector<uint32_t> liveIds() const;
-  /// The bit of Node::settled that stands for a set of rules (PatternMatcher::identity) in this pool; 0 when
-  /// all are taken. A node whose bit is set was rewritten to a fixed point with everything below it.
+  /// The bit of Node::settled that stands for a set of rules (PatternMatcher::identity) in this pool; 0 once
+  /// all bits are taken. A node with the bit set was rewritten to a fixed point with all its transitive
+  /// sources.
   uint64_t settledBit(uint64_t ruleSet);
-  /// Called with every BUFFER and BUFFER_VIEW that goes away, by collect() or with its pool. The hook
-  /// releases the memory that hangs on the node outside the pool. Null: nobody is told.
+  /// Sets the hook called with every BUFFER and BUFFER_VIEW that dies, by collect() or with its pool. The
+  /// hook releases the memory that is kept for the node outside of the pool. Null: no hook.
   static void whenBufferDies(void (*hook)(UOp));
-  /// Called with every pool that is about to die or to be collected, on the thread that does it: readers of
-  /// its nodes on other threads finish there. Null: nobody is told. The Observer hangs on it.
+  /// Sets the hook called with every pool that is about to die or to be collected, on the same thread. The
+  /// Observer uses it: readers of the pool's nodes on other threads finish there. Null: no hook.
   static void whenRetired(void (*hook)(Pool&));
 
   static Pool& current();
@@ -292,7 +295,7 @@ private:
   uint32_t serial_;
   bool madeBuffer_ = false;
   std::vector<std::vector<Node*>> freeBySrcCount_;
-  std::vector<uint64_t> ruleSets_; ///< position is the bit of Node::settled
+  std::vector<uint64_t> ruleSets_; ///< the position is the bit of Node::settled
   std::unique_ptr<FactStore> facts_;
 };
 
@@ -308,7 +311,7 @@ private:
   Pool* before_;
 };
 
-/// A UOp that survives Pool::collect, with all it depends on. What Tensors and Python objects hold.
+/// A UOp that survives Pool::collect, with all its transitive sources. Tensors and Python objects hold these.
 class UOpRef {
 public:
   UOpRef() = default;

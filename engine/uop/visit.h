@@ -1,5 +1,5 @@
-// Depth-first visit of a graph: each node once, before its sources, the last source first. For walks that look
-// at a part of a graph and stop early; UOp::toposort lists all of it, sources first.
+// Depth-first visit of a graph: each node once, before its sources, the last source first. It serves searches
+// that look at a part of a graph and stop early. UOp::toposort lists the whole graph, sources first.
 //
 //   bool reads = !visitBelow(root, [](UOp u) {
 //     return u.is(Op::LOAD) ? Visit::Stop : u.is(Op::AFTER) ? Visit::Past : Visit::Below;
@@ -11,12 +11,12 @@
 namespace uopscope {
 
 enum class Visit : uint8_t {
-  Below, ///< go on with the sources of the node
-  Past,  ///< leave its sources out
+  Below, ///< go on to the sources of the node
+  Past,  ///< skip the sources of the node
   Stop   ///< end the walk
 };
 
-/// False where the walk was stopped.
+/// Returns false if the visit was ended by Visit::Stop.
 template <typename Enter>
 bool visitBelow(std::span<const UOp> roots, Enter enter) {
   IdMap<bool> seen;

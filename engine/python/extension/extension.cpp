@@ -1,5 +1,5 @@
-// The module _uopscope for a Python that is not ours: `import tinygrad` (or uopscope) with the folder python/
-// of the build on PYTHONPATH. The Python files of the packages stand beside it.
+// The module _uopscope for a plain Python: `import tinygrad` (or uopscope) with the folder python/ of the
+// build on PYTHONPATH. That folder also has the Python files of the packages.
 #include "engine/python/casters.h"
 #include "engine/python/module.h"
 

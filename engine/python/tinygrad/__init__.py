@@ -1,5 +1,5 @@
-# What a model script imports: the engine under the reference's names.
-is_uopscope = True  # what tells this package from the reference's (uopscope.as_tinygrad)
+# The names that a model script imports from tinygrad, on this engine.
+is_uopscope = True  # distinguishes this package from the reference's (uopscope.as_tinygrad)
 import importlib
 from tinygrad.tensor import Tensor
 from tinygrad.engine.jit import TinyJit
@@ -13,5 +13,5 @@ Variable = UOp.variable
 __version__ = "0.12.0"
 _lacking = lacking(__name__)
 def __getattr__(name):
-  """Layers take long to import: `tinygrad.nn` is imported when it is first asked for."""
+  """Imports `tinygrad.nn` at first use, since layers take long to import."""
   return importlib.import_module("tinygrad.nn") if name == "nn" else _lacking(name, 2)

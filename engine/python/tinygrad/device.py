@@ -1,9 +1,9 @@
-# Devices by name, and what a device is made of: memory (Buffer, Allocator), a renderer and a compiler.
+# Devices by name, and the parts of a device: memory (Buffer, Allocator), a renderer and a compiler.
 #
 #   Device.DEFAULT                                # "CPU"; DEV=, CPU=1, REF=1 ... choose another
-#   Device["CPU"].renderer.pre_matcher = PatternMatcher([...])      # asked in every kernel lowered for CPU from now on
+#   Device["CPU"].renderer.pre_matcher = PatternMatcher([...])      # applied in every kernel lowered for CPU from now on
 #
-# Memory is the engine's: an Allocator hands out and takes back addresses of it.
+# The engine owns the memory: an Allocator allocates and frees addresses in it.
 import functools, shutil
 from collections import defaultdict
 from dataclasses import dataclass
@@ -15,12 +15,12 @@ from uopscope.absent import lacking
 from uopscope.profiling import ProfileDeviceEvent, ProfileEvent, ProfileGraphEntry, ProfileGraphEvent, ProfileProgramEvent, cpu_events, cpu_profile
 
 __getattr__ = lacking(__name__)
-Buffer.profile_events = []  # memory given and taken back while PROFILE is set
+Buffer.profile_events = []  # allocations and frees while PROFILE is set
 ALL_DEVICES = _uopscope.device_available()
 
 @dataclass(frozen=True, eq=True)
 class BufferSpec:
-  """How memory is wanted. The devices here have one kind: only `size` and addresses matter to them."""
+  """Requirements on memory. The devices here have one kind of memory, so only `size` and addresses matter to them."""
   image: object = None
   uncached: bool = False
   cpu_access: bool = False
@@ -39,7 +39,7 @@ class MultiBuffer:
   def __repr__(self): return f"<multibuf real:{self.is_allocated()} device:{tuple(b.device for b in self.bufs)} size:{self.size} dtype:{self.dtype}>"
 
 class Allocator:
-  """Memory of a device by address. A class of a script's own overrides the functions with an underscore."""
+  """Memory of a device by address. A subclass in a script overrides the functions with an underscore."""
   def __init__(self, dev, supports_copy_from_disk=True, supports_transfer=True):
     self.dev, self.supports_copy_from_disk, self.supports_transfer = dev, supports_copy_from_disk, supports_transfer
     self.default_buffer_spec = BufferSpec()
@@ -61,7 +61,7 @@ class Allocator:
   def _offset(self, buf, size, offset): return buf + offset
 
 class LRUAllocator(Allocator):
-  """Keeps what was freed for the next that asks for the same size, until `free_cache`."""
+  """Keeps freed memory for the next allocation of the same size, until `free_cache`."""
   def __init__(self, dev, **supports):
     Allocator.__init__(self, dev, **supports)
     self.cache = defaultdict(list)
@@ -71,7 +71,7 @@ class LRUAllocator(Allocator):
       try: return Allocator.alloc(self, size, options)
       except (RuntimeError, MemoryError):
         if last: raise
-        self.free_cache()  # what is kept for others may be what is missing
+        self.free_cache()  # the memory kept for other sizes may be enough
   def free_cache(self):
     for (size, options), kept in self.cache.items():
       while kept: super().free(kept.pop(), size, options)
@@ -80,7 +80,7 @@ class LRUAllocator(Allocator):
     (self.cache[size, options].append if keep else functools.partial(Allocator.free, self, size=size, options=options))(opaque)
 
 class Compiler:
-  """Turns source into a binary. The base class answers the source's bytes."""
+  """Turns source into a binary. The base class returns the bytes of the source."""
   def __init__(self, cachekey=None): self.cachekey = cachekey if CCACHE else None
   def compile(self, src): return src.encode()
   def compile_cached(self, src):
@@ -91,7 +91,7 @@ class Compiler:
   def disassemble(self, lib): pass
 
 class _EngineCompiler(Compiler):
-  """Of C texts, through the system's clang. The kernels of a schedule are compiled in the engine, from their programs."""
+  """Compiles C texts with the system's clang. The engine compiles the kernels of schedules itself, from their programs."""
   def __init__(self, device):
     super().__init__("compile_clang")
     self.device = device
@@ -117,7 +117,7 @@ class CompilerSet:
   ctrl_var: object = None
 
 class Compiled:
-  """A device. `Device[name]` gives those of the engine; a script may derive from it for tools of its own."""
+  """A device. `Device[name]` gives a device of the engine; a script may derive a class for its own tools."""
   profile_events = [ProfileDeviceEvent("CPU")]
   def __init__(self, device, allocator=None, compilers=None, runtime=None, graph=None, group_id=None):
     self.device, self.runtime, self.graph, self.group_id, self._compilers = device, runtime, graph, group_id, compilers
@@ -163,11 +163,11 @@ class _Device:
 Device = _Device()
 
 def is_dtype_supported(dtype, device=None):
-  """Whether tensors of the type can be computed with: everywhere here, by conversion where the hardware has no such type."""
+  """Whether tensors of the type can be computed: true on all devices, by conversion if the hardware lacks the type."""
   return dtype != dtypes.index and dtype != dtypes.void and _uopscope.device_open(Device.canonicalize(device)) is not None
 
 def enumerate_devices_str():
-  """A line per kind of device: whether it works, shown by computing with it."""
+  """A line per kind of device: whether it works, tested by a computation."""
   from tinygrad.tensor import Tensor
   for name in ALL_DEVICES:
     try:

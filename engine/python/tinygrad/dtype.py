@@ -12,8 +12,8 @@ class _PtrMeta(type):
   def __instancecheck__(cls, d): return isinstance(d, DType) and d.is_ptr
 class PtrDType(metaclass=_PtrMeta): pass
 class ImageDType:
-  """The type of an image: rows of pixels of four channels. No device here has image memory, so a buffer of this type is an
-  ordinary one of float32."""
+  """The type of an image: rows of pixels with four channels. No device here has image memory, so a buffer of this type is an
+  ordinary float32 buffer."""
   base, is_ptr, is_float, v, vcount, count, addrspace = _to_dtype("float32"), True, True, 1, 1, 1, AddrSpace.GLOBAL
   def __init__(self, name, itemsize, shape): self.name, self.itemsize, self.shape = name, itemsize, tuple(shape)
   size = property(lambda self: math.prod(self.shape))
@@ -68,7 +68,7 @@ class dtypes(metaclass=_DTypes):
     raise RuntimeError(f"Could not infer dtype of {x} with type {type(x)}")
   @staticmethod
   def as_const(x, dtype):
-    """The value as a Python number of the type's kind; it is not wrapped to the type's range."""
+    """The value as a Python number of the type's kind, without wrapping it to the type's range."""
     if isinstance(x, tuple): return tuple(dtypes.as_const(v, dtype) for v in x)
     if x is Invalid: return x
     return _float(x) if dtype.is_float else _bool(x) if dtype == dtypes.bool else _int(x)
@@ -85,7 +85,7 @@ DTYPES_DICT = {name: d for name, d in vars(dtypes).items() if isinstance(d, DTyp
 INVERSE_DTYPES_DICT = {**{d.name: name for name, d in DTYPES_DICT.items()}, "void": "void", "index": "index"}
 FmtStr = str
 
-# Values as an element of a type holds them: wrapped, or rounded to the nearest.
+# Values as elements of a type: wrapped, or rounded to the nearest value.
 truncate = {d: functools.partial(lambda d, x: _as_const(x, d), d) for d in dtypes.floats + dtypes.ints + (dtypes.bool,)}
 def float_to_fp16(x): return truncate[dtypes.float16](_float(x))
 def float_to_bf16(x): return truncate[dtypes.bfloat16](_float(x))
@@ -93,7 +93,7 @@ truncate_fp16, truncate_bf16 = float_to_fp16, float_to_bf16
 
 @functools.cache
 def _fp8_values(d):
-  """The 256 values of a type of eight bits. e4m3 has no infinity: its two largest codes are NaN."""
+  """The 256 values of an eight-bit type. e4m3 has no infinity: its two largest codes are NaN."""
   exponent_bits, fraction_bits = (4, 3) if d == dtypes.fp8e4m3 else (5, 2)
   def value(code):
     sign, exponent, fraction = -1 if code & 0x80 else 1, code >> fraction_bits & (1 << exponent_bits) - 1, code & (1 << fraction_bits) - 1
@@ -103,11 +103,11 @@ def _fp8_values(d):
     return sign * math.ldexp(fraction + ((1 << fraction_bits) if exponent else 0), max(exponent, 1) - bias - fraction_bits)
   return tuple(map(value, range(256)))
 def fp8_to_float(x, dtype):
-  """The value of a byte of fp8e4m3 or fp8e5m2."""
+  """The value of a byte as fp8e4m3 or fp8e5m2."""
   assert dtype in dtypes.fp8s, f"{dtype} is no type of eight bits"
   return _fp8_values(dtype)[x]
 def float_to_fp8(x, dtype):
-  """The byte whose value is nearest, the even one of two; too large is the largest."""
+  """The byte with the nearest value (the even one of two); a value that is too large gives the largest byte."""
   assert dtype in dtypes.fp8s, f"{dtype} is no type of eight bits"
   negative = math.copysign(1, x) < 0
   value = abs(_as_const(_float(x), dtype))
@@ -118,7 +118,7 @@ def float_to_fp8(x, dtype):
 
 # Types of NumPy and PyTorch.
 def _to_np_dtype(dtype):
-  """NumPy's type for the values; what it lacks is computed with as float32."""
+  """NumPy's type for the values; float32 for types that NumPy lacks."""
   import numpy as np
   if dtype in dtypes.fp8s + (dtypes.bfloat16,): return np.float32
   return np.dtype(dtype.fmt).type if dtype.fmt is not None else None
@@ -137,7 +137,7 @@ def _from_torch_dtype(torchdtype):
   if not found: raise KeyError(f"no dtype for {torchdtype}")
   return found[0]
 
-# Values as the memory of a kernel holds them: types without a format of the struct module as their bits.
+# Values in the memory of a kernel: types that the struct module lacks are stored as their bits.
 def storage_fmt_for_dtype(dtype): return "H" if dtype == dtypes.bfloat16 else "B" if dtype in dtypes.fp8s else dtype.fmt
 def to_storage_scalar(x, dtype):
   if dtype == dtypes.half: return float_to_fp16(x)
@@ -148,7 +148,7 @@ def from_storage_scalar(x, dtype):
   return fp8_to_float(_int(x), dtype) if dtype in dtypes.fp8s else x
 
 def can_lossless_cast(a, b):
-  """Whether the reference holds every value of one type to be a value of the other."""
+  """Whether the reference converts the first type to the second without a loss."""
   if a == b or a == dtypes.bool: return True
   if a.is_int and b.is_int: return b.min <= a.min and a.max <= b.max
   if b == dtypes.bool or b.is_int or b in dtypes.fp8s + (dtypes.bfloat16,): return False

@@ -1,4 +1,4 @@
-# Gradients of graphs: what Tensor.gradient is made of, on UOps.
+# Gradients of graphs of UOps, on which Tensor.gradient is built.
 import _uopscope
 from uopscope.absent import lacking
 __getattr__ = lacking(__name__)

@@ -1,5 +1,5 @@
-# Settings, counters and small functions that model scripts import from tinygrad.helpers. What is more than a few lines has
-# a module of its own in uopscope: settings, progress, profiling, disk_cache, web.
+# Settings, counters and small functions that model scripts import from tinygrad.helpers. Helpers of more than a few lines
+# have modules in uopscope: settings, progress, profiling, disk_cache, web.
 import ctypes, functools, importlib, itertools, math, operator, os, platform, re, string, sys, time, typing
 from dataclasses import dataclass
 import _uopscope
@@ -11,7 +11,7 @@ from uopscope.progress import tqdm, trange
 from uopscope.settings import Context, ContextVar, known as _settings
 
 globals().update(_settings)
-# What few programs need, and takes long to import, is imported when it is asked for.
+# Names that few programs need and that take long to import: they are imported at first use.
 _LATER = dict.fromkeys(("db_connection", "diskcache", "diskcache_clear", "diskcache_get", "diskcache_put"), "uopscope.disk_cache")
 _LATER |= dict.fromkeys(("HTTPRequestHandler", "TCPServerWithReuse"), "uopscope.web")
 _lacking = lacking(__name__)
@@ -26,7 +26,7 @@ def getenv(key, default=0): return type(default)(os.environ.get(key, default))
 
 @dataclass(frozen=True)
 class Metadata:
-  """The tensor operation that a node came from."""
+  """The tensor operation that made a node."""
   name: str
   caller: str
   backward: bool = False
@@ -36,7 +36,7 @@ class Metadata:
 # Sequences
 def prod(x): return functools.reduce(operator.mul, x, 1)
 def argfix(*x):
-  """f(1, 2), f((1, 2)) and f([1, 2]) are the same call."""
+  """Makes f(1, 2), f((1, 2)) and f([1, 2]) the same call."""
   first = x[0] if x else None
   if type(first) not in (tuple, list): return x
   if len(x) > 1: raise ValueError(f"a sequence or separate values, not both: {x}")
@@ -67,7 +67,7 @@ def get_single_element(x):
   assert len(x) == 1, f"one element is needed, there are {len(x)}: {x}"
   return next(iter(x))
 def get_child(obj, key):
-  """get_child(model, "layers.0.weight"): attributes, keys of dictionaries and positions by one dotted name."""
+  """get_child(model, "layers.0.weight"): attributes, dictionary keys and list positions by one dotted name."""
   for part in key.split("."):
     if part.isnumeric(): obj = obj[int(part)]
     else: obj = obj[part] if isinstance(obj, dict) else getattr(obj, part)
@@ -80,7 +80,7 @@ class count:
     self.n += self.step
     return self.n - self.step
 
-# Whole numbers
+# Integers
 def ceildiv(num, amt):
   if hasattr(num, "vmin"):  # a node that is not negative divides as C does: no negation
     positive = amt.vmin > 0 if hasattr(amt, "vmin") else amt > 0
@@ -91,7 +91,7 @@ def round_up(num, amt): return (num + (amt - 1)) // amt * amt
 def round_down(num, amt): return num // amt * amt
 def next_power2(x): return 1 << max(0, (x - 1).bit_length()) if x else 1
 def cdiv(x, y):
-  """Division that rounds to zero, as C does; 0 by 0."""
+  """Division that rounds towards zero, as C does; 0 for a divisor of 0."""
   if y == 0: return 0
   quotient = abs(x) // abs(y)
   return quotient if (x < 0) == (y < 0) else -quotient
@@ -115,7 +115,7 @@ def strides_for_shape(shape):
     step *= s
   return canonicalize_strides(shape, strides[::-1])
 def get_contraction(old_shape, new_shape):
-  """The axes of old_shape that each axis of new_shape joins, or None where one would have to be cut."""
+  """The axes of old_shape that each axis of new_shape joins; None if an axis would have to be split."""
   first_end, seen = {}, 1
   for i, s in enumerate(old_shape, 1):
     seen *= s
@@ -145,14 +145,14 @@ def ansistrip(s): return _ESCAPES.sub("", s)
 def ansilen(s): return len(ansistrip(s))
 def pluralize(st, cnt): return f"{cnt} {st}{'s' * (cnt != 1)}"
 def strip_parens(fst):
-  """Without the outer brackets, where they belong together."""
+  """The text without its outer parentheses, if these belong together."""
   depth = 0
   for i, c in enumerate(fst):
     depth += (c == "(") - (c == ")")
     if depth <= 0: return fst[1:-1] if i and i == len(fst) - 1 and depth == 0 else fst
   return fst
 def word_wrap(x, wrap=80):
-  """Lines of at most `wrap` characters; colour codes count for nothing."""
+  """Wraps the text to lines of at most `wrap` characters; colour codes do not count."""
   out = []
   for line in x.splitlines() or [x]:
     part, width = "", 0
@@ -179,7 +179,7 @@ def temp(x, append_user=False):
   import getpass, tempfile
   return os.path.join(tempfile.gettempdir(), f"{x}.{getpass.getuser()}" if append_user else x)
 def fetch(url, name=None, subdir=None, gunzip=False, allow_caching=True, headers={}):
-  """The path of a file that is on this machine already: see uopscope.downloads for where it is looked for."""
+  """The path of a file that is on this machine already; uopscope.downloads lists the folders that are searched."""
   from uopscope.downloads import local_file
   return local_file(url, name, subdir, gunzip)
 def system(cmd, **kwargs):
@@ -201,13 +201,13 @@ def to_mv(ptr, sz): return memoryview((ctypes.c_uint8 * sz).from_address(ptr)).c
 def mv_address(mv): return ctypes.addressof(ctypes.c_char.from_buffer(mv))
 def flat_mv(mv): return mv.cast("B", (mv.nbytes,)) if len(mv) else mv
 def wait_cond(cb, *args, value=True, timeout_ms=10000, msg=""):
-  """Asks until the answer is `value`."""
+  """Calls `cb` repeatedly until it returns `value`."""
   end = time.perf_counter() + timeout_ms / 1e3
   while (answer := cb(*args)) != value:
     if time.perf_counter() >= end: raise TimeoutError(f"{msg}: after {timeout_ms} ms the answer is {answer}, not {value}")
   return answer
 def suppress_finalizing(func):
-  """What fails only because Python is ending fails silently."""
+  """Wraps a function so that it fails silently while Python is shutting down."""
   @functools.wraps(func)
   def quiet(*args, **kwargs):
     try: return func(*args, **kwargs)
@@ -215,7 +215,7 @@ def suppress_finalizing(func):
       if not sys.is_finalizing(): raise
   return quiet
 def select_first_inited(candidates, err_msg, cache=None):
-  """What the first candidate that does not fail makes; a sequence of candidates is made as a whole."""
+  """The result of the first candidate that does not fail. A candidate that is a sequence must succeed as a whole."""
   cache, failures = {} if cache is None else cache, []
   for candidate in candidates:
     try:

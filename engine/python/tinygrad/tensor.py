@@ -1,4 +1,4 @@
-# Tensor, and what else the reference's module of this name gives.
+# Tensor, and the further names of the reference's module.
 from _uopscope import Tensor
 from tinygrad.device import Buffer, Device
 from tinygrad.dtype import DType, DTypeLike, ConstType, PyConst, dtypes, _from_np_dtype, _to_np_dtype, least_upper_dtype, least_upper_float, sum_acc_dtype, to_dtype, truncate
@@ -13,18 +13,18 @@ __getattr__ = lacking(__name__)
 ReductionStr = Literal["mean", "sum", "none"]
 
 class _Operation:
-  """The tensor operation at work, as the metadata of the nodes it makes."""
+  """The current tensor operation, which becomes the metadata of the nodes it makes."""
   def get(self):
     name = _current_operation()
     return Metadata(name, "") if name else None
   def set(self, value):
-    if value is None and self.get() is None: return  # outside of an operation there is none
+    if value is None and self.get() is None: return  # there is none outside of an operation
     raise NotImplementedError("tinygrad.tensor._METADATA.set is not in uopscope: nodes are marked by the operation that makes them, in C++")
 from _uopscope import current_operation as _current_operation
 _METADATA = _Operation()
 
 def get_shape(x):
-  """The shape of nested lists; all parts have to be alike."""
+  """The shape of nested lists. All parts of a list must have the same shape."""
   nested = hasattr(x, "__len__") and hasattr(x, "__getitem__") and not isinstance(x, str)
   if not nested or getattr(x, "shape", None) == (): return ()
   shapes = [get_shape(part) for part in x]
@@ -33,7 +33,7 @@ def get_shape(x):
   return (len(shapes), *(shapes[0] if shapes else ()))
 
 def _broadcast_shape(*shapes):
-  """The shape that all shapes can be repeated to."""
+  """The shape to which all of these shapes broadcast."""
   length = max(map(len, shapes), default=0)
   columns = zip(*((1,) * (length - len(s)) + tuple(s) for s in shapes))
   return tuple(0 if any(isinstance(s, int) and s == 0 for s in column) else smax(*column) for column in columns)

@@ -1,9 +1,10 @@
-# What is ours alone: transforms of functions, settings of the engine, memory of the tensor graph, errors.
+# The names outside of tinygrad's: transforms of functions, settings of the engine, memory of the tensor graph, errors.
 #
 #   from uopscope import vmap, grad
 #   import uopscope; uopscope.as_tinygrad(); from tinygrad import Tensor      # the installed package: see as_tinygrad
 #
-# Modules of transforms are read when one of their names is first asked for: `import tinygrad` comes by here as well.
+# The modules of transforms are imported at the first use of one of their names, since `import tinygrad` imports this one
+# too.
 import importlib, os, sys
 from _uopscope import (ArgumentError, CallError, ShapeError, CompileError, DeviceError, RewriteError, SpecError, UnsupportedError, collect_nodes, live_tensors, clear_schedule_cache)
 from uopscope.recording import record, scope
@@ -12,18 +13,18 @@ _MODULES = {"transforms": "vmap jvp vjp linearize grad value_and_grad jacfwd jac
             "sparse": "Sparse sparse_jacobian sparse_hessian", "optim": ""}
 _WHERE = {name: module for module, names in _MODULES.items() for name in names.split()}
 
-_NAMES = os.path.join(os.path.dirname(__file__), "names")  # where an installed package keeps the names of tinygrad
+_NAMES = os.path.join(os.path.dirname(__file__), "names")  # where an installed package has the names of tinygrad
 _TINYGRAD = {"Tensor", "TinyJit", "UOp", "Variable", "dtypes", "Device", "GlobalCounters", "Context", "nn"}
 
 def as_tinygrad():
-  """Makes `import tinygrad` give this engine, in this process.
+  """Makes `import tinygrad` import this engine, in this process.
 
-  Where uopscope was installed by pip the names of tinygrad are out of the way, so that it can stand beside the reference; this
-  puts them first. Asking for any name of uopscope that needs them (`Tensor`, `vmap` ...) does the same. In `uopscope python`, or
-  with PYTHONPATH at the modules, it is so from the start, and this does nothing.
+  A uopscope installed by pip keeps the names of tinygrad in a separate folder, so that it can be installed beside the
+  reference. This function puts that folder first. Using a name of uopscope that needs it (`Tensor`, `vmap` ...) does the
+  same. In `uopscope python`, or with PYTHONPATH set to the modules, the folder is first from the start, and this function
+  does nothing.
 
-  Raises ImportError where another tinygrad was imported before: one process has one module of a name.
-  """
+  Raises ImportError if a different tinygrad was imported before: a process has one module of a name."""
   loaded = sys.modules.get("tinygrad")
   if loaded is not None and not getattr(loaded, "is_uopscope", False):
     raise ImportError(f"tinygrad is imported already, from {getattr(loaded, '__file__', 'elsewhere')}: call uopscope.as_tinygrad() before the first `import tinygrad`, or start another process")
@@ -39,5 +40,5 @@ def __getattr__(name):
 def __dir__(): return [*globals(), *_WHERE, *_MODULES, *_TINYGRAD]
 
 def explain(pm, rule, uop):
-  """Why a rule of a matcher does not apply to a node; an empty text where its pattern matches."""
+  """The reason why a rule of a matcher does not apply to a node; an empty text if its pattern matches."""
   return pm.explain(rule, uop)

@@ -1,5 +1,5 @@
-# Names of the reference that have no meaning here, each with its reason. They import, since programs import more than they
-# use; whoever calls one, or asks it for an attribute, is told why it is not here. Any other name that a module lacks is an
+# Names of the reference that have no meaning here, each with its reason. They can be imported, since programs import more
+# than they use. A call or an attribute of such a name raises its reason. The import of any other missing name is an
 # ImportError that says so.
 #
 #   from tinygrad.runtime.ops_amd import AMDDevice     # fine
@@ -13,7 +13,7 @@ _PAGES = "memory is managed by the operating system and the vendors' libraries"
 _PYTHON_RULES = "patterns are matched by compiled C++: no Python is generated for them"
 _SCHEDULE = "kernels are made of tensor graphs by passes in C++ (engine/schedule)"
 
-# module -> reason; a whole module of names
+# module -> reason, for modules that are missing as a whole
 MODULES = {
   "tinygrad.runtime.ops_amd": _AMD, "tinygrad.runtime.ops_nv": _NV, "tinygrad.runtime.ops_metal": _METAL, "tinygrad.runtime.ops_qcom": _QCOM, "tinygrad.runtime.ops_hip": _HIP,
   "tinygrad.runtime.ops_dsp": "there is no DSP device", "tinygrad.runtime.ops_webgpu": "there is no WEBGPU device", "tinygrad.runtime.ops_rdma": _DRIVER,
@@ -33,7 +33,7 @@ MODULES = {
   "tinygrad.codegen.opt.kernel": "the reference itself replaced it by codegen.opt.postrange.Scheduler",
 }
 
-# module -> {name: reason}, for modules that are here
+# module -> {name: reason}, for modules that exist here
 NAMES = {
   "tinygrad.apps.llm": {"Handler": "the server is uopscope.chat: `python -m tinygrad.apps.llm --serve`"},
   "tinygrad.schedule.indexing": dict.fromkeys(("apply_movement_op", "_apply_reshape", "IndexingContext"), _SCHEDULE),
@@ -44,7 +44,8 @@ NAMES = {
 }
 
 class Absent:
-  """Stands where a name of the reference would; using it raises the reason. Classes may derive from it, until they are made."""
+  """Takes the place of a name of the reference; its use raises the reason. A class may derive from it, but not be
+  instantiated."""
   def __init__(self, name, reason): self.__dict__.update(_name=name, _reason=reason, __name__=name.rsplit(".", 1)[1], __doc__=f"Not in uopscope: {reason}.")
   def __getattr__(self, attribute):
     if attribute.startswith("__"): raise AttributeError(attribute)
@@ -62,12 +63,13 @@ class Absent:
   def __repr__(self): return f"<{self._name}: not in uopscope>"
 
 def _is_import(frame):
-  """Whether the frame asks as `from module import name` does."""
+  """Whether the frame executes `from module import name`."""
   code = frame.f_code.co_code
   return 0 <= frame.f_lasti < len(code) and code[frame.f_lasti] == opcode.opmap["IMPORT_FROM"]
 
 def lacking(module):
-  """The `__getattr__` of a module: names of the tables above; for others an error that says that uopscope lacks them."""
+  """The `__getattr__` of a module: returns the names of the tables above; for any other name an error says that uopscope
+  lacks it."""
   def __getattr__(name, depth=1):
     reason = NAMES.get(module, {}).get(name) or (MODULES.get(module) if not name.startswith("__") else None)
     if reason: return Absent(f"{module}.{name}", reason)

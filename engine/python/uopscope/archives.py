@@ -1,4 +1,5 @@
-# Archives: the files in a zip or tar as tensors of bytes. What is stored as it is stays where it is, in the archive.
+# Archives: the files in a zip or tar as tensors of bytes. A file stored without compression stays in the archive and is not
+# copied.
 #
 #   zip_extract("weights.zip")["model/data.bin"];  tar_extract("cifar.tar")["batch_1.bin"]
 import gzip, io, tarfile, zipfile, zlib
@@ -6,7 +7,7 @@ from tinygrad.tensor import Tensor
 from tinygrad.dtype import dtypes
 from uopscope.reader import Cursor, Source, TensorIO
 
-# no deflated byte gives more than this many: a longer promise is a lie that would only cost memory
+# A deflated byte gives at most this many bytes: a header that promises more is damaged, and its memory is not allocated.
 _MOST_PER_BYTE = 1040
 
 def _inflate(packed, size, name, raw):
@@ -48,13 +49,13 @@ def zip_extract(fn):
   return {name: zip_member(source, m) for name, m in zip_members(source).items()}
 
 def gunzipped(source):
-  """The contents of a gzip file, or the source itself where it is none."""
+  """The contents of a gzip file; a source that is no gzip file is returned unchanged."""
   if bytes(source.bytes[:2]) != b"\x1f\x8b": return source
   try: return Source(Tensor(gzip.decompress(source.bytes)))
   except (OSError, EOFError, zlib.error) as e: raise ValueError(f"{source.name}: damaged gzip data: {e}") from None
 
 def tar_extract(fn):
-  """The regular files of a tar, also of a gzipped one, by name."""
+  """The regular files of a tar, which may be gzipped, by name."""
   source = gunzipped(Source(fn))
   try:
     with tarfile.open(fileobj=io.BufferedReader(TensorIO(source)), mode="r:") as tar: members = [m for m in tar if m.type in (tarfile.REGTYPE, tarfile.AREGTYPE)]

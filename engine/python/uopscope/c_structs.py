@@ -1,10 +1,10 @@
-# Structures of C with the layout that C compilers for Linux give them, where ctypes has another or none: packed ones with
+# C structures with the layout of C compilers for Linux, in cases where ctypes differs or has none: packed structures with
 # bit-fields, and bit-fields of type bool.
 #
 #   class Header(Struct): _packed_, _fields_ = True, [("kind", ctypes.c_int, 5), ("size", ctypes.c_int, 27), ("tag", ctypes.c_char)]
 #   ctypes.sizeof(Header)                      # 5
 #
-# Everything else is ctypes' own: a Struct is a ctypes.Structure.
+# In all other respects a Struct is a ctypes.Structure.
 import ctypes
 
 def _needs_own_layout(packed, fields):
@@ -12,7 +12,7 @@ def _needs_own_layout(packed, fields):
   return bool(bits) and (packed or any(f[1] is ctypes.c_bool for f in bits))
 
 def _places(fields, packed):
-  """Where each field begins, in bits, and how many bytes all of them take."""
+  """The first bit of each field, and the number of bytes of all fields."""
   at, largest, places = 0, 1, []
   for _, kind, *width in fields:
     unit, alignment = ctypes.sizeof(kind) * 8, 1 if packed else ctypes.alignment(kind)
@@ -24,7 +24,7 @@ def _places(fields, packed):
   return places, -(-size // largest) * largest
 
 def _whole(kind, offset):
-  """A field of whole bytes: a value of a simple type, a view of any other."""
+  """A field of whole bytes: a value for a simple type, a view for any other type."""
   simple = issubclass(kind, ctypes._SimpleCData)
   def get(self):
     view = kind.from_buffer(self, offset)
@@ -67,7 +67,7 @@ class _StructType(type(ctypes.Structure)):
     for (field, kind, *width), at in zip(value, places): super().__setattr__(field, _bits(kind, at, *width) if width else _whole(kind, at // 8))
 
 class Struct(ctypes.Structure, metaclass=_StructType):
-  """A structure of C; `_packed_ = True` leaves no bytes, or bits, between its fields."""
+  """A C structure; `_packed_ = True` leaves no bytes or bits between its fields."""
   def __init__(self, *values, **named):
     members = getattr(type(self), "_members", None)
     if members is None: return super().__init__(*values, **named)

@@ -1,21 +1,22 @@
-# Talking to a language model: in a terminal, and over HTTP as programs written for OpenAI's service do.
+# Conversations with a language model: in a terminal, and over HTTP with the interface of OpenAI's service.
 #
 #   chat = Chat(model, kv, "tiny");  print("".join(chat.answer([{"role": "user", "content": "hi"}])))
 #   serve(chat, 11434)              # POST /v1/chat/completions, GET /v1/models, GET / a page to type into
 #
-# One request is answered at a time: there is one model with one cache. The server listens on this machine alone.
+# One request is answered at a time, since there is one model with one cache. The server accepts connections from this
+# machine alone.
 import http.server, json, sys, time, uuid
 from uopscope.tokenizer import SimpleTokenizer
 
 class Chat:
-  """A model, its tokenizer, and what is special in it."""
+  """A model with its tokenizer and its special tokens."""
   def __init__(self, model, kv, name="model"):
     self.model, self.name, self.tok = model, name, SimpleTokenizer.from_gguf_kv(kv)
     self.bos = kv.get("tokenizer.ggml.bos_token_id") if kv.get("tokenizer.ggml.add_bos_token", True) else None
     self.eos = kv["tokenizer.ggml.eos_token_id"]
 
   def prompt(self, messages):
-    """Token numbers of a conversation that the model is to continue."""
+    """The token numbers of a conversation, which the model is to continue."""
     ids = [] if self.bos is None else [self.bos]
     for message in messages:
       ids += self.tok.role(message["role"])
@@ -24,7 +25,7 @@ class Chat:
     return ids + self.tok.role("assistant")
 
   def tokens(self, ids, most=None):
-    """The answer's tokens, one at a time, without the one that ends it."""
+    """The tokens of the answer, one at a time, without the token that ends it."""
     for n, i in enumerate(self.model.generate(ids) if most is None or most > 0 else ()):
       if i == self.eos: return
       yield i
@@ -42,7 +43,7 @@ def _texts(content):
   return [part["text"] for part in content]
 
 def _request(body):
-  """A checked request: messages, whether to stream, most tokens, and what to report."""
+  """A validated request: messages, whether to stream, the maximum number of tokens, and the fields to report."""
   try: asked = json.loads(body)
   except (ValueError, RecursionError) as e: raise ValueError(f"the request is no JSON: {e}") from None
   if not isinstance(asked, dict) or not isinstance(asked.get("messages"), list) or not asked["messages"]: raise ValueError("the request needs a list of messages")
@@ -122,7 +123,7 @@ class _Handler(http.server.BaseHTTPRequestHandler):
         delta({}, "length" if out == most else "stop")
         if (asked.get("stream_options") or {}).get("include_usage"): event(choices=[], usage=usage())
         self.wfile.write(b"data: [DONE]\n\n")
-      except (BrokenPipeError, ConnectionResetError): pass # the reader went away: so does the answer
+      except (BrokenPipeError, ConnectionResetError): pass # the reader went away, so the answer ends
     else:
       text = ""
       for i in self.chat.tokens(ids, most):

@@ -1,4 +1,4 @@
-# Families of operations in the colours of the window's dark theme (viz/scene/theme.cpp), for pages and notebooks.
+# Colours of families of operations, as in the window's dark theme (viz/scene/theme.cpp), for pages and notebooks.
 #
 #   colour_of(node)      # "#4b9fe0" for a LOAD
 from tinygrad.uop import GroupOp, Ops

@@ -1,12 +1,12 @@
-# Derivatives given by hand, and derivatives that compute again instead of keeping.
+# Custom derivatives, and derivatives that compute values again instead of keeping them.
 #
 #   @custom_jvp
 #   def log1pexp(x): return (1 + x.exp()).log()
 #   @log1pexp.defjvp
 #   def _(primals, tangents): return log1pexp(*primals), tangents[0] * primals[0].sigmoid()
 #
-# A call answers what the function answers, marked in the graph with its arguments: whatever derives the graph, grad() or
-# Tensor.backward(), asks the rule there.
+# A call returns the result of the function, marked in the graph together with its arguments. Any derivative of the graph, by
+# grad() or Tensor.backward(), uses the rule there.
 import functools
 import _uopscope
 from _uopscope import Tensor
@@ -14,7 +14,7 @@ from uopscope.pytree import flatten, same, unflatten
 from uopscope.transforms import _check_tensors, _name, _tensor, vjp
 
 class _Call:
-  """A call's arguments: which leaves are tensors, and the call made again from nodes."""
+  """The arguments of a call: the leaves that are tensors, and the call repeated with nodes in their place."""
   def __init__(self, f, args, nondiff):
     self.f, self.fixed = f, tuple(args[i] for i in nondiff)
     self.nondiff, self.count = nondiff, len(args)
@@ -31,7 +31,7 @@ class _Call:
     fixed = iter(self.fixed)
     return [next(fixed) if i in self.nondiff else next(rest) for i in range(self.count)]
   def signature(self):
-    """What a rule is kept by: calls that differ in tensors alone share it. None where an argument has no hash."""
+    """The key of a rule: calls that differ in tensors alone share it. None if an argument has no hash."""
     others = tuple(x for x in self.leaves if not isinstance(x, Tensor))
     key = (repr(self.tree), tuple(self.at), others, self.fixed, self.nondiff, self.count)
     try: hash(key)
@@ -55,7 +55,7 @@ class _Custom:
   def _key(self, call, signature, tree, k):
     at = (signature, k)
     if signature is not None and at in self._keys: return self._keys[at]
-    call.leaves = [None if isinstance(x, Tensor) else x for x in call.leaves] # the rule outlives the call and holds none of its tensors
+    call.leaves = [None if isinstance(x, Tensor) else x for x in call.leaves] # the rule outlives the call, without its tensors
     call.tensors = []
     key = _uopscope.new_unique()
     _uopscope.set_derivative(key, *self._rules(call, tree, k))
@@ -63,7 +63,7 @@ class _Custom:
     return key
 
 def _aligned(answer, call, name, what):
-  """A rule's gradients, one for each tensor among the arguments; None for zero."""
+  """The gradients of a rule, one for each tensor among the arguments; None for zero."""
   answer = answer if isinstance(answer, tuple) else (answer,)
   wanted = call.rebuilt([True] * len(call.at))
   if len(answer) != len(wanted): raise ValueError(f"{name}: {what} answered {len(answer)} gradients for {len(wanted)} arguments")
@@ -76,10 +76,11 @@ def _beside(g, wanted):
   return [x for k in keys for x in _beside(None if g is None else g[k], wanted[k])]
 
 class custom_jvp(_Custom):
-  """A function whose forward derivative is given by `defjvp`: rule(primals, tangents) answers (result, tangent of it).
+  """A function with a forward derivative given by `defjvp`: rule(primals, tangents) returns (result, tangent of the result).
 
-  The rule has to be linear in the tangents; the reverse derivative is derived from it. Arguments numbered in nondiff_argnums
-  come first, as they are: rule(*nondiff, primals, tangents). Tangents of what does not vary are zeros."""
+  The rule must be linear in the tangents; the reverse derivative is derived from it. Arguments with numbers in
+  nondiff_argnums come first, unchanged: rule(*nondiff, primals, tangents). The tangents of arguments that do not vary are
+  zeros."""
   _define, rule = "defjvp", None
   def defjvp(self, rule):
     self.rule = rule
@@ -96,10 +97,11 @@ class custom_jvp(_Custom):
     return None, forward
 
 class custom_vjp(_Custom):
-  """A function whose reverse derivative is given by `defvjp(fwd, bwd)`: fwd(*args) answers (result, residuals), and
-  bwd(residuals, cotangent) a tuple with one gradient for each argument (None: zero).
+  """A function with a reverse derivative given by `defvjp(fwd, bwd)`: fwd(*args) returns (result, residuals), and
+  bwd(residuals, cotangent) returns a tuple with one gradient for each argument (None: zero).
 
-  Arguments numbered in nondiff_argnums come first in bwd: bwd(*nondiff, residuals, cotangent), which answers none for them."""
+  Arguments with numbers in nondiff_argnums come first in bwd: bwd(*nondiff, residuals, cotangent). It returns no gradients
+  for them."""
   _define, fwd, bwd = "defvjp", None, None
   def defvjp(self, fwd, bwd): self.fwd, self.bwd = fwd, bwd
   def _ready(self): return self.bwd is not None
@@ -125,7 +127,7 @@ class _Checkpoint(_Custom):
     return reverse, None
 
 def checkpoint(f):
-  """`f`, whose reverse derivative computes what lies between its arguments and its result again instead of keeping it.
+  """`f` with a reverse derivative that computes the values between arguments and result again instead of keeping them.
 
-  Values and gradients are those of f; memory holds f's arguments instead of everything that its gradient reads."""
+  Values and gradients are those of f. Memory holds the arguments of f instead of everything that its gradient reads."""
   return _Checkpoint(f)

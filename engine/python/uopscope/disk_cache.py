@@ -1,5 +1,5 @@
-# A script's own results kept on disk: tables of (key, value) in one SQLite file of the user's cache folder (CACHEDB names
-# another). CACHELEVEL=0 neither reads nor writes. Values are pickled, so the file is for one user's own use.
+# A script's results kept on disk: tables of (key, value) in one SQLite file of the user's cache folder (CACHEDB names a
+# different file). CACHELEVEL=0 neither reads nor writes. Values are pickled, so the file is for a single user.
 #
 #   diskcache_put("sizes", {"model": "a", "layer": 3}, 17); diskcache_get("sizes", {"model": "a", "layer": 3})      # 17
 import functools, hashlib, os, pickle, sqlite3
@@ -36,11 +36,11 @@ def diskcache_get(table, key):
   key = _columns(key)
   where = " AND ".join(f"{_quoted(column)} = ?" for column in key)
   try: row = db_connection().execute(f"SELECT val FROM {_table(table)} WHERE {where}", tuple(key.values())).fetchone()
-  except sqlite3.OperationalError: return None  # nothing was ever put into this table
+  except sqlite3.OperationalError: return None  # the table does not exist yet
   return None if row is None else pickle.loads(row[0])
 
 def diskcache_put(table, key, val, prepickled=False):
-  """Keeps the value and answers it."""
+  """Stores the value and returns it."""
   if known["CACHELEVEL"] < 1: return val
   key, connection = _columns(key), db_connection()
   names = ", ".join(map(_quoted, key))
@@ -51,7 +51,7 @@ def diskcache_put(table, key, val, prepickled=False):
   return val
 
 def diskcache(func):
-  """A function whose answers are kept: its arguments have to be picklable."""
+  """Wraps a function so that its results are stored; its arguments must be picklable."""
   @functools.wraps(func)
   def kept(*args, **kwargs):
     table, key = f"cache_{func.__name__}", hashlib.sha256(pickle.dumps((args, kwargs))).hexdigest()

@@ -1,10 +1,10 @@
-# Files that scripts name by address. Nothing is downloaded: what is already on this machine is found, and where it is
-# not, the message says what to get and where to put it.
+# Files that scripts name by address. Nothing is downloaded. A file that is already on this machine is found; for any other
+# file the error names the file to get and the folder to put it in.
 #
 #   local_file("https://host/path/train-images-idx3-ubyte.gz", gunzip=True)
 #
-# Looked through, in order: the folder UOPSCOPE_DATA names, ./data, ~/.cache/uopscope/data, and what tinygrad has
-# downloaded on this machine (~/.cache/tinygrad/downloads).
+# Folders searched, in order: the one named by UOPSCOPE_DATA, ./data, ~/.cache/uopscope/data, and tinygrad's downloads on
+# this machine (~/.cache/tinygrad/downloads).
 import gzip, hashlib, os, pathlib, shutil, tempfile
 
 def _cache(): return pathlib.Path(os.getenv("XDG_CACHE_HOME") or "~/.cache").expanduser()
@@ -13,7 +13,7 @@ def data_folders():
   return [pathlib.Path(p).expanduser() for p in [os.getenv("UOPSCOPE_DATA") or "data", "data"]] + [_cache() / "uopscope" / "data"]
 
 def _unpacked(path):
-  """The contents of a gzip file as a file of its own in the cache, made when first asked for."""
+  """The contents of a gzip file as a file in the cache, made at first use."""
   about = path.stat()
   to = _cache() / "uopscope" / "unpacked" / hashlib.md5(f"{path.resolve()} {about.st_size} {about.st_mtime_ns}".encode()).hexdigest()
   if not to.exists():
@@ -29,14 +29,14 @@ def _unpacked(path):
   return to
 
 def _missing(message):
-  """What a download that fails raises in the reference, and RuntimeError as well."""
+  """The exception that a failed download raises in the reference, which is also a RuntimeError."""
   from urllib.error import URLError
   class NotOnThisMachine(URLError, RuntimeError):
     def __str__(self): return str(self.reason)
   return NotOnThisMachine(message)
 
 def local_file(url, name=None, subdir=None, gunzip=False):
-  """The path of a file by its address, as it is after unpacking where `gunzip` asks for that."""
+  """The path of a file by its address, unpacked if `gunzip` asks for it."""
   url = str(url)
   direct = pathlib.Path(url.removeprefix("file://"))
   file = str(name) if name else url.rsplit("/", 1)[-1]

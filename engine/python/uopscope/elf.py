@@ -1,5 +1,4 @@
-# Object files in the ELF format of 64 bits: their sections, the image that their contents make, and the places of it that
-# depend on where things are.
+# Object files in the 64-bit ELF format: their sections, the memory image of their contents, and the relocations.
 #
 #   image, sections, relocations = elf_loader(open("kernel.o", "rb").read(), link_libs=["m"])
 #   [s.name for s in sections], relocations[0]          # (place in the image, address of its symbol, type, addend)
@@ -36,7 +35,7 @@ def _sections(blob):
   size, count, names = struct.unpack_from("<HHH", blob, 0x3a)
   if table + size * count > len(blob): raise ValueError(f"the object file ends at {len(blob)}, its table of sections at {table + size * count}")
   headers = [SectionHeader(*struct.unpack_from("<IIQQQQIIQQ", blob, table + i * size)) for i in range(count)]
-  content = lambda h: b"" if h.sh_type == 8 else blob[h.sh_offset:h.sh_offset + h.sh_size]  # 8: zeroes, not in the file
+  content = lambda h: b"" if h.sh_type == 8 else blob[h.sh_offset:h.sh_offset + h.sh_size]  # 8: zeros, which are not in the file
   texts = content(headers[names])
   return [ElfSection(_text(texts, h.sh_name), h, content(h)) for h in headers]
 
@@ -48,9 +47,9 @@ def _address_in_libraries(symbol, libraries):
   raise RuntimeError(f"the symbol {symbol} is defined neither in the object file nor in {' or '.join(libraries) if libraries else 'a library: none is linked'}")
 
 def elf_loader(blob, force_section_align=1, link_libs=None):
-  """(image, sections, relocations) of an object file or a library. Sections without an address are placed one after another,
-  and their header says where. A symbol that is not in the file has the address that one of `link_libs` has for it; RuntimeError
-  where none has."""
+  """(image, sections, relocations) of an object file or library. Sections without an address are placed one after another,
+  and their header has the place. A symbol that the file does not define gets its address from one of `link_libs`;
+  RuntimeError if none has it."""
   blob = bytes(blob)
   sections = _sections(blob)
   code = [s for s in sections if s.header.sh_type == _PROGBITS]
@@ -65,7 +64,7 @@ def elf_loader(blob, force_section_align=1, link_libs=None):
 
 def _relocations(section, sections, libraries):
   target = sections[section.header.sh_info]
-  if target.name == ".eh_frame": return  # for debuggers
+  if target.name == ".eh_frame": return  # for debuggers alone
   symbols = sections[section.header.sh_link]
   names = sections[symbols.header.sh_link].content
   entry = "<QQq" if section.header.sh_type == _RELA else "<QQ"
@@ -75,7 +74,7 @@ def _relocations(section, sections, libraries):
     yield target.header.sh_addr + offset, address, info & 0xffffffff, addend[0] if addend else 0
 
 def jit_loader(obj, base=0, link_libs=None):
-  """The bytes of an object file with what refers to other parts of it filled in, for memory that begins at `base`."""
+  """The bytes of an object file with its relocations applied, for memory that begins at `base`."""
   image, _, relocations = elf_loader(obj, link_libs=link_libs)
   out = bytearray(image)
   for place, address, kind, addend in relocations:

@@ -1,13 +1,13 @@
-# Functions as data: pickle writes functions by name, which lambdas and inner functions do not have.
+# Functions as data: pickle writes functions by name, but lambdas and inner functions cannot be found by name.
 #
 #   f = from_parts(pickle.loads(pickle.dumps(to_parts(lambda x: x + 1))))
 #
-# A function is its code, its defaults and the values it closes over; its module is imported where it is made again. Code is
-# that of one version of Python, so such pickles are for the same version.
+# A function is stored as its code, its defaults and the values in its closure. Its module is imported when it is made again.
+# Code belongs to one version of Python, so such pickles can be loaded by the same version alone.
 import copyreg, importlib, marshal, sys, types
 
 def to_parts(f):
-  """What the function is made of; anything else, and functions that have a name in their module, as they are."""
+  """The parts of a function. Any other object, and a function with a name in its module, is returned unchanged."""
   if not isinstance(f, types.FunctionType): return f
   if getattr(sys.modules.get(f.__module__), f.__qualname__, None) is f: return f
   return ("function", f.__code__, f.__module__, f.__name__, f.__defaults__, tuple(cell.cell_contents for cell in f.__closure__ or ()))

@@ -2,7 +2,7 @@
 #
 #   kv, weights = gguf_load("model.gguf");  kv["general.architecture"];  weights["blk.0.attn_q.weight"]
 #
-# A quantised tensor is an expression over its bytes: nothing is unpacked before it is used.
+# A quantised tensor is an expression on its bytes: nothing is unpacked before it is used.
 import struct
 from tinygrad.tensor import Tensor
 from tinygrad.dtype import dtypes
@@ -26,7 +26,7 @@ def _q5_1(b): return _signed(_nibbles(b[:, 8:]) | (_bits(b[:, 4:8]) << 4)) * _ha
 def _q8_0(b): return _half(b[:, :2]) * _signed(b[:, 2:])
 
 def _scales_of_k(b):
-  """Eight scales and eight minima of six bits each, in twelve bytes."""
+  """Eight scales and eight minima of six bits each, from twelve bytes."""
   low, mid, high = b[:, 0:4], b[:, 4:8], b[:, 8:12]
   scale = (low & 63).cat((high & 15) | ((low >> 6) << 4), dim=-1)
   least = (mid & 63).cat((high >> 4) | ((mid >> 6) << 4), dim=-1)
@@ -53,12 +53,12 @@ def _mxfp4(b):
   size = (two != 0).where((one * 0.5 + 1) * (two - 1).exp2(), one * 0.5)
   return (code >= 8).where(-size, size) * scale
 
-# type: values in a block, its bytes, how to unpack (blocks, bytes) into (blocks, values)
+# type: values in a block, its bytes, the function that unpacks (blocks, bytes) into (blocks, values)
 _QUANTISED = {2: (32, 18, _q4_0), 3: (32, 20, _q4_1), 6: (32, 22, _q5_0), 7: (32, 24, _q5_1), 8: (32, 34, _q8_0), 12: (256, 144, _q4_k), 13: (256, 176, _q5_k), 14: (256, 210, _q6_k),
               39: (32, 17, _mxfp4)}
 
 def ggml_bytes(n, ggml_type):
-  """How many bytes so many values take."""
+  """The number of bytes for n values."""
   if ggml_type in _NATIVE: return n * _NATIVE[ggml_type].itemsize
   if ggml_type not in _QUANTISED: raise ValueError(f"GGML type '{ggml_type}' is not supported! Types are {', '.join(map(str, sorted([*_NATIVE, *_QUANTISED])))}")
   values, size, _ = _QUANTISED[ggml_type]

@@ -1,5 +1,5 @@
-# Methods of UOp that are made of other methods: elementwise functions, movements by other arguments, questions. `attach` gives
-# them to the class, once, as tinygrad.uop.ops is imported.
+# Methods of UOp built from other methods: elementwise functions, movements with different arguments, questions. `attach`
+# adds them to the class, once, when tinygrad.uop.ops is imported.
 #
 #   UOp.variable("x", 0, 9).relu();  node.unsqueeze(0).repeat(2, 1)
 import math
@@ -40,7 +40,7 @@ def isfinite(self): return (self.isinf() | self.isnan()).logical_not()
 
 # Movement
 def _resolve_dim(self, dim, *, extra=False):
-  """The axis as a number from 0; with `extra` it may stand behind the last."""
+  """The axis as a number from 0; with `extra` it may be one past the last axis."""
   count = self.ndim + extra
   if not -max(1, count) <= dim < max(1, count): raise IndexError(f"dim={dim} out of range {[-max(1, count), max(1, count) - 1]}")
   return dim + count if dim < 0 else dim
@@ -80,12 +80,12 @@ def ptrdtype(self):
   if not self.dtype.is_ptr: raise RuntimeError(f"ptrdtype called on UOp with type {self.dtype}")
   return self.dtype
 def realized(self):
-  """The memory of a BUFFER that has some, else None."""
+  """The memory of a BUFFER, or None if it has none."""
   if self.op not in (Ops.BUFFER, Ops.MSTACK) or self.op_in_backward_slice_with_self(Ops.LUNIQUE): return None
   if self.op is Ops.MSTACK: return None if any(s.realized is None for s in self.src) else [s.realized for s in self.src]
   return self.buffer if self.is_realized else None
 def bounds(self):
-  """Where each device's part of a split axis begins and ends."""
+  """The (begin, end) of each device's part of a split axis."""
   if self.axis is None: raise RuntimeError("bounds is not defined when axis is None")
   part = self.shape[self.axis] // len(self.device)
   return tuple((part * i, part * (i + 1)) for i in range(len(self.device)))
@@ -94,7 +94,7 @@ def ended_ranges(self):
   if first is not None: return self.src[first:]
   return tuple(r for s in self.src[1:] for r in s.ended_ranges) if self.op is Ops.AFTER else ()
 def buf_target(self):
-  """The memory that a load, store or index is of."""
+  """The memory that a load, store or index accesses."""
   u = self
   while u.op in (Ops.AFTER, Ops.INDEX, Ops.STORE, Ops.LOAD) or u.op is Ops.VECTORIZE and all_same(u.src): u = u.src[0]
   if u.op not in GroupOp.Defines: raise RuntimeError(f"buf_target called on non load/index/store {u.op}")
@@ -112,7 +112,7 @@ def overflows(self, dtype): return not dtype.min <= self.vmin <= self.vmax <= dt
 def argstr(self): return f"({', '.join(map(str, self.arg))})" if self.op is Ops.REDUCE_AXIS else repr(self.arg)
 def tagstr(self): return "" if self.tag is None else f", tag={self.tag}"
 def unbind_all(self):
-  """Without the values of bound variables, and {variable: value}."""
+  """The node without the values of bound variables, and {variable: value}."""
   bound = {u: u.unbind() for u in self.toposort() if u.op is Ops.BIND}
   return self.substitute({u: variable for u, (variable, _) in bound.items()}), dict(bound.values())
 def topovisit(self, visitor, cache):
@@ -123,7 +123,7 @@ _min_max = property(lambda self: (self.vmin, self.vmax))
 _device = property(lambda self: self.device)
 
 def _methods_that_make(UOp):
-  """Those that make nodes of the class."""
+  """Methods that construct nodes."""
   def f(self, op, **fields): return UOp(op, fields.pop("dtype", self.dtype), (self,), **fields)
   def contract(self, *rngs):
     from tinygrad.uop.ops import AxisType

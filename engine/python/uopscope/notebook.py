@@ -1,10 +1,10 @@
-# Tensors, graphs and kernels as a notebook shows them: values in a table, nodes as a picture, source beside its figures. Classes
-# ask for it by their `_repr_html_`, which IPython looks for; nothing of IPython is imported.
+# Tensors, graphs and kernels in a notebook: values in a table, nodes as a picture, source beside its costs. The classes
+# return these from `_repr_html_`, which IPython looks for; nothing of IPython is imported.
 #
 #   Tensor([[1, 2], [3, 4]])             # at the end of a cell: shape, dtype, device and a table of the values
 #   (Tensor([1, 2]) + 1).uop             # its graph, drawn by Graphviz where `dot` is on PATH, else node by node
 #
-# A tensor that is not realized shows its shape and graph alone: looking at a cell must not compute anything.
+# A tensor that is not realized shows its shape and graph alone, since displaying a cell must not compute anything.
 import html, shutil, subprocess
 from tinygrad.uop import Ops
 from uopscope.colours import colour_of
@@ -16,7 +16,7 @@ def _cell(value): return f'<td style="{_BOX}">{html.escape(f"{value:.4g}" if isi
 def _places(n, most): return list(range(n)) if n <= most else [*range(most // 2), None, *range(n - most // 2, n)]
 
 def table(array):
-  """A NumPy array of up to two axes as a table; what is cut out is marked by dots."""
+  """A NumPy array of up to two axes as a table; dots mark the omitted part."""
   array = array.reshape(1, -1) if array.ndim < 2 else array
   columns = _places(array.shape[1], MOST_COLUMNS)
   dots = f'<td style="{_BOX}">&hellip;</td>'
@@ -24,7 +24,8 @@ def table(array):
   return '<table style="border-collapse:collapse">' + "".join(f"<tr>{row}</tr>" for row in rows) + "</table>"
 
 def tensor_html(tensor):
-  """Shape, dtype and device, and the values of a realized tensor; of more than two axes those of the first index of the others."""
+  """Shape, dtype and device, and the values of a realized tensor; with more than two axes, those at index 0 of the leading
+  axes."""
   title = f"Tensor {tuple(tensor.shape)} {tensor.dtype} on {tensor.device}"
   head = f"<div><b>{html.escape(title)}</b></div>"
   if tensor.uop.base.op is Ops.CONST: return f"{head}<div>each element is {html.escape(str(tensor.uop.base.arg))}</div>"
@@ -47,14 +48,14 @@ def dot_text(node):
   return 'digraph { node [shape=box style="filled,rounded" fontname=monospace fontsize=10 height=0.2] edge [fontsize=8 arrowsize=0.5]\n' + "\n".join(lines + edges) + "\n}\n"
 
 def drawn(text):
-  """SVG by Graphviz, or None where it is not installed or takes more than ten seconds."""
+  """The picture as SVG, or None if Graphviz is not installed or takes more than ten seconds."""
   if shutil.which("dot") is None: return None
   try: done = subprocess.run(["dot", "-Tsvg"], input=text, capture_output=True, text=True, timeout=10)
   except subprocess.TimeoutExpired: return None
   return done.stdout[done.stdout.find("<svg"):] if done.returncode == 0 else None
 
 def graph_html(node):
-  """The graph below a node: a picture of up to 120 nodes, else its text."""
+  """The graph below a node: a picture for up to 120 nodes, else its text."""
   count = len(node.toposort())
   picture = drawn(dot_text(node)) if count <= MOST_NODES else None
   body = picture if picture else f"<pre>{html.escape(str(node))}</pre>"

@@ -1,8 +1,8 @@
-# Reads ONNX files: messages of the protobuf wire format, taken apart by tables of their fields (onnx.proto names them).
+# Reads ONNX files: messages of the protobuf wire format, decoded by tables of their fields (onnx.proto has their names).
 #
 #   model = read_model("model.onnx"); model.graph.nodes[0].op          # "Conv"
 #
-# Weights stay where they are in the file's bytes until they become tensors. Numbers are little-endian, as the format says.
+# Weights stay in the bytes of the file until they become tensors. Numbers are little-endian, as the format requires.
 import os, struct
 from dataclasses import dataclass, field
 from enum import IntEnum
@@ -10,7 +10,7 @@ from tinygrad.dtype import DTYPES_DICT, dtypes
 from tinygrad.tensor import Tensor
 
 class OnnxDataType(IntEnum):
-  """The types of elements by the format's numbers."""
+  """Element types by the numbers of the format."""
   FLOAT = 1
   UINT8 = 2
   INT8 = 3
@@ -29,13 +29,13 @@ class OnnxDataType(IntEnum):
   def to_dtype(self): return {17: dtypes.fp8e4m3, 19: dtypes.fp8e5m2}.get(self.value) or DTYPES_DICT[self.name.lower()]
 
 def dtype_of(number):
-  """The dtype of the format's number of a type."""
+  """The dtype for a type number of the format."""
   try: return OnnxDataType(number).to_dtype()
   except ValueError: raise NotImplementedError(f"elements of ONNX's type {number}, which has no dtype here") from None
 
 @dataclass(frozen=True)
 class OnnxValue:
-  """What an input has to be: names in a shape are lengths that the caller chooses."""
+  """The requirements on an input. Names in its shape are lengths that the caller chooses."""
   shape: tuple
   dtype: object
   is_optional: bool = False
@@ -67,7 +67,7 @@ def _varint(data, at):
     if shift > 63: raise ValueError("a number of more than 64 bits: this is no ONNX file")
 def _signed(value): return value - (1 << 64) if value >> 63 else value
 def _fields(data):
-  """(number, value) of each field of a message: numbers as they are, the rest as bytes."""
+  """(number, value) of each field of a message: integers as integers, any other value as bytes."""
   at, end = 0, len(data)
   while at < end:
     key, at = _varint(data, at)
@@ -90,7 +90,7 @@ def _message(data):
 def _text(m, number): return bytes(m[number][-1]).decode() if number in m else ""
 def _number(m, number, default=0): return _signed(m[number][-1]) if number in m else default
 def _numbers(m, number):
-  """Repeated whole numbers, one by one or packed."""
+  """Repeated integers, one by one or packed."""
   out = []
   for value in m.get(number, ()):
     if isinstance(value, int):
@@ -106,7 +106,7 @@ def _packed(m, number, code):
   return list(struct.unpack(f"<{len(data) // struct.calcsize(code)}{code}", data))
 
 def _raw(m, folder):
-  """The bytes of a tensor that has them as they are: in the message, or in a file beside the model."""
+  """The bytes of a tensor with raw data: in the message, or in a file beside the model."""
   if 9 in m: return bytes(m[9][-1])
   if 13 not in m: return None
   where = {_text(e, 1): _text(e, 2) for e in map(_message, m[13])}
@@ -161,7 +161,7 @@ def read_graph(data, versions, folder):
   return graph
 
 def read_model(source):
-  """The graph of a model: a path, or a tensor or bytes of the file's content."""
+  """The graph of a model, given as a path, or as a tensor or bytes of the file's contents."""
   folder = None
   if isinstance(source, Tensor): data = source.data().tobytes()
   elif isinstance(source, (bytes, bytearray, memoryview)): data = bytes(source)

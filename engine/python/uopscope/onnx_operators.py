@@ -2,8 +2,9 @@
 #
 #   OPERATORS["Gemm"](a, b, c, transB=1, version=13)
 #
-# Inputs that say how (shapes, axes) are read when the operator is applied; they are constants of the model as a rule, so
-# reading them costs once. Most operators are a method of Tensor with ONNX's argument names: those are one line of a table.
+# Inputs that are parameters (shapes, axes) are read when the operator is applied. They are usually constants of the model,
+# so they are read once. Most operators are a method of Tensor with ONNX's argument names: each of those is one line of a
+# table.
 import functools, math
 from tinygrad.dtype import dtypes
 from tinygrad.helpers import prod
@@ -12,14 +13,14 @@ from uopscope.onnx_file import dtype_of
 
 OPERATORS = {}
 def operator(f):
-  """Registers a function under its own name; `version` is handed to those that ask for it."""
+  """Registers a function under its own name; `version` is passed to functions that have such a parameter."""
   takes = f.__code__.co_varnames[:f.__code__.co_argcount + f.__code__.co_kwonlyargcount]
   OPERATORS[f.__name__] = f if "version" in takes else functools.wraps(f)(lambda *inputs, version=1, **opts: f(*inputs, **opts))
   return f
 
 _kept = {}
 def values(x):
-  """The numbers of an input that says how. Those of tensors that are seen again, a model's constants, are kept."""
+  """The numbers of an input that is a parameter. Those of the model's constants are cached."""
   if not isinstance(x, Tensor): return x
   key = x.uop
   if key not in _kept:
@@ -107,7 +108,7 @@ def FastGelu(x, bias=None): return (x if bias is None else x + bias).gelu()
 def Swish(x, alpha=1.0): return x * (x * alpha).sigmoid()
 def _softmax_axis(x, f, axis, version):
   if version >= 13: return f(x, -1 if axis is None else axis)
-  axis = 1 if axis is None else axis % x.ndim  # before, all axes from there on were one
+  axis = 1 if axis is None else axis % x.ndim  # before this version, all axes from there on counted as one
   return f(x.reshape(prod(x.shape[:axis]), -1), -1).reshape(x.shape)
 @operator
 def Softmax(x, axis=None, version=13): return _softmax_axis(x, Tensor.softmax, axis, version)
@@ -218,7 +219,7 @@ def SpaceToDepth(x, blocksize):
 @operator
 def Trilu(x, k=0, upper=1): return x.triu(_one(k) if k is not None else 0) if upper else x.tril(_one(k) if k is not None else 0)
 
-# Looking up and writing
+# Gathering and scattering
 def _positive(index, length): return (index < 0).where(index + length, index)
 @operator
 def Gather(x, indices, axis=0):
@@ -239,7 +240,7 @@ def ScatterElements(x, indices, updates, axis=0, reduction="none"):
 OPERATORS["Scatter"] = OPERATORS["ScatterElements"]
 @operator
 def ScatterND(x, indices, updates, reduction="none"):
-  """Rows of x, counted over the axes that an index names, are written or combined."""
+  """Writes or combines rows of x, which are counted over the axes that an index selects."""
   depth = indices.shape[-1]
   strides = [prod(x.shape[i + 1:depth]) for i in range(depth)]
   row = sum(_positive(indices[..., i], x.shape[i]) * s for i, s in enumerate(strides)).reshape(-1, 1)
@@ -262,7 +263,7 @@ def Compress(x, condition, axis=None):
 
 # Convolutions and pools
 def _padding(pads, kernel, stride, dilation, auto_pad, lengths):
-  """ONNX lists all begins, then all ends; a convolution takes (begin, end) of each axis, last axis first."""
+  """ONNX lists all begins, then all ends; a convolution needs (begin, end) of each axis, last axis first."""
   n = len(kernel)
   if auto_pad in ("SAME_UPPER", "SAME_LOWER"):
     total = [max(0, (-(-length // s) - 1) * s + d * (k - 1) + 1 - length) for length, k, s, d in zip(lengths, kernel, stride, dilation)]
@@ -360,7 +361,7 @@ def Dropout(x, ratio=0.5, training_mode=False, seed=None, version=13):
 
 # Losses
 def _loss(x, target, weight, ignore_index, reduction):
-  """-x at the target's class, weighted by the class; reduced over all that is not ignored."""
+  """-x at the target's class, weighted by the class, reduced over all elements that are not ignored."""
   counts = (target == target).float() if ignore_index is None else (target != ignore_index).float()
   at = target if ignore_index is None else (target == ignore_index).where(0, target)
   w = counts if weight is None else weight[at] * counts
@@ -429,7 +430,7 @@ def ConvInteger(x, w, x_zero=None, w_zero=None, **opts):
   def centred(v, zero): return v.cast(dtypes.int32) if zero is None else v.cast(dtypes.int32) - _beside(v, zero.cast(dtypes.int32), 0)
   return Conv(centred(x, x_zero), centred(w, w_zero), **opts)
 def _quantised(f):
-  """On real numbers, quantised again at the end."""
+  """Computes with real numbers and quantises the result."""
   def run(a, a_scale, a_zero, b, b_scale, b_zero, scale, zero, *more, version=1, **opts):
     return QuantizeLinear(f(DequantizeLinear(a, a_scale, a_zero), DequantizeLinear(b, b_scale, b_zero, axis=0 if f is Conv else b.ndim - 1), *[m * (a_scale * b_scale) for m in more], **opts), scale, zero)
   return run
@@ -458,7 +459,7 @@ def Resize(x, roi=None, scales=None, sizes=None, antialias=0, axes=None, coordin
     x = _resampled(x, axis, [_place(i, x.shape[axis], n, f, coordinate_transformation_mode) for i in range(n)], mode, nearest_mode, cubic_coeff_a, exclude_outside)
   return x
 def _place(i, length, n, f, transform):
-  """Where in the input the i-th element of the output lies."""
+  """The position in the input of the i-th element of the output."""
   if transform == "align_corners": return i * (length - 1) / (length * f - 1) if n > 1 or length * f > 1 else 0.0
   if transform == "asymmetric": return i / f
   if transform == "pytorch_half_pixel" and n == 1: return 0.0
@@ -466,7 +467,7 @@ def _place(i, length, n, f, transform):
     return length / 2 * (1 - n / (length * f)) + (i + 0.5) / f - 0.5
   return (i + 0.5) / f - 0.5
 def _resampled(x, axis, places, mode, nearest, a, exclude):
-  """Each element of the output as a weighted sum of elements of the input, by a matrix."""
+  """Each element of the output as a weighted sum of elements of the input, by a matrix product."""
   length = x.shape[axis]
   def cubic(t):
     t = abs(t)

@@ -1,12 +1,12 @@
-# Solvers made of transforms: Gauss-Newton, Levenberg-Marquardt, and sequential quadratic programming (SQP).
+# Solvers built on transforms: Gauss-Newton, Levenberg-Marquardt, and sequential quadratic programming (SQP).
 #
 #   from uopscope.optim import levenberg_marquardt, sqp
 #   x, info = levenberg_marquardt(residuals, x0)                          # least |residuals(x)|
 #   x, info = sqp(cost, x0, equality=c, inequality=h)                     # least cost(x) with c(x) = 0 and h(x) >= 0
 #
-# Functions take one tensor of shape (n,), best of float64. Values, Jacobians and Hessians are computed by kernels, sparse and
-# captured once; the linear systems, whose patterns are those of the problem, are solved on the host (by SciPy where it is
-# there, else by NumPy in an order that makes them narrow bands).
+# Functions take one tensor of shape (n,), preferably float64. Kernels compute values, Jacobians and Hessians, which are
+# sparse and captured once. The linear systems have the pattern of the problem and are solved on the host: by SciPy if it is
+# installed, else by NumPy in an order that gives them narrow bands.
 from dataclasses import dataclass, field
 import numpy as np
 from _uopscope import Tensor
@@ -19,7 +19,7 @@ except ImportError: _sparse = None
 
 @dataclass
 class Info:
-  """How a solver ended: whether it met its tolerance, after how many steps, and the size of what remained at each."""
+  """The end of a solver: whether it reached its tolerance, the number of steps, and the size of the residual at each step."""
   converged: bool = False
   steps: int = 0
   history: list = field(default_factory=list)
@@ -43,7 +43,7 @@ def _solve(blocks, right):
   return x
 
 def _narrow_order(K):
-  """Neighbours side by side: the reverse order of Cuthill and McKee (1969)."""
+  """An order that puts neighbours side by side: the reverse order of Cuthill and McKee (1969)."""
   near = [np.flatnonzero(row) for row in K]
   degree, order, seen = np.array([len(n) for n in near]), [], np.zeros(len(near), bool)
   for start in np.argsort(degree, kind="stable"):
@@ -58,7 +58,7 @@ def _narrow_order(K):
   return np.array(order[::-1], dtype=int)
 
 def _solve_banded(K, right, band):
-  """A system of this band as one of blocks beside the diagonal, eliminated in order; a second pass corrects the first."""
+  """Solves a banded system as blocks beside the diagonal, eliminated in order; a second pass corrects the first."""
   cuts = [*range(0, len(right), band), len(right)]
   parts = [slice(a, b) for a, b in zip(cuts, cuts[1:])]
   def once(r):
@@ -75,7 +75,7 @@ def _solve_banded(K, right, band):
   return x + once(right - K @ x)
 
 class _Evaluated:
-  """Tensors, and values of sparse matrices, of functions of x (and more arguments), computed by one captured call."""
+  """Tensors, and values of sparse matrices, as functions of x (and more arguments), computed by one captured call."""
   def __init__(self, f):
     self.patterns = {}
     @TinyJit
@@ -94,13 +94,14 @@ class _Evaluated:
 def _at(v, like): return Tensor(np.ascontiguousarray(v), dtype=like.dtype, device=like.device)
 
 def gauss_newton(residuals, x, steps=50, tol=1e-10):
-  """The x of least |residuals(x)|**2 near the given one, each step the least squares of the linearized residuals: (x, Info)."""
+  """The x with the least |residuals(x)|**2 near the given one; each step solves the linearized least squares problem: (x,
+  Info)."""
   return levenberg_marquardt(residuals, x, steps, tol, damping=0)
 
 def levenberg_marquardt(residuals, x, steps=100, tol=1e-10, damping=1e-3):
-  """The x of least |residuals(x)|**2 near the given one: (x, Info). A step that makes it worse is taken back and damped more.
+  """The x with the least |residuals(x)|**2 near the given one: (x, Info). A step that increases it is undone and damped more.
 
-  It has converged where the gradient is below `tol`, relative to 1 + the residuals. With damping 0 it is gauss_newton."""
+  It has converged if the gradient is below `tol`, relative to 1 + the residuals. With damping 0 it is gauss_newton."""
   jacobian = sparse_jacobian(residuals)
   at = _Evaluated(lambda x: {"r": residuals(x), "J": jacobian(x)})
   v, info, mu = x.numpy().astype(np.float64), Info(), damping
@@ -121,7 +122,7 @@ def levenberg_marquardt(residuals, x, steps=100, tol=1e-10, damping=1e-3):
   return _at(v, x), info
 
 def _quadratic(H, g, A, c, C, h, tol=1e-11, steps=60):
-  """The d, y, z of least d'Hd/2 + g'd with A d + c = 0 and C d + h >= 0: a primal-dual interior point method (Mehrotra's)."""
+  """The d, y, z that minimise d'Hd/2 + g'd with A d + c = 0 and C d + h >= 0, by Mehrotra's primal-dual interior point method."""
   n, m, p = len(g), len(c), len(h)
   d, y, z, s = np.zeros(n), np.zeros(m), np.ones(p), np.maximum(h, 1)
   scale = 1 + max(abs(g).max(initial=0), abs(c).max(initial=0), abs(h).max(initial=0))
@@ -146,9 +147,9 @@ def _quadratic(H, g, A, c, C, h, tol=1e-11, steps=60):
   return d, y, z
 
 class SQP:
-  """Sequential quadratic programming on one problem; `step` is one step, and `solve` as many as are needed.
+  """Sequential quadratic programming on one problem; `step` makes one step, and `solve` as many as are needed.
 
-  The least cost(x) with equality(x) = 0 and inequality(x) >= 0; both are optional and answer a tensor of shape (m,)."""
+  Minimises cost(x) with equality(x) = 0 and inequality(x) >= 0. Both are optional and return a tensor of shape (m,)."""
   def __init__(self, cost, equality=None, inequality=None):
     none = lambda x: (x * 0)[:0]
     c, h = equality or none, inequality or none
@@ -161,12 +162,12 @@ class SQP:
     now = self.values(x)
     return np.zeros(now["c"].size), np.zeros(now["h"].size)
   def step(self, x, y, z):
-    """(x, y, z) after a step from x with multipliers y and z, and by how much the conditions of a minimum were missed at x."""
+    """(x, y, z) after a step from x with multipliers y and z, and the violation of the conditions of a minimum at x."""
     now, first, second = self.values(x), self.derivatives(x), self.curvature(x, _at(y, x), _at(z, x))
     g, A, C, H, c, h = first["g"], first["A"], first["C"], second["H"], now["c"].reshape(-1), now["h"].reshape(-1)
     missed = max(abs(g - A.T @ y - C.T @ z).max(initial=0), abs(c).max(initial=0), -h.min(initial=0), abs(h * z).max(initial=0))
     shift = 0.0
-    while True: # a direction in which the model is convex
+    while True: # searches a direction in which the model is convex
       d, y1, z1 = _quadratic(H + _diagonal(np.full(len(g), shift)), g, A, c, C, h)
       if (np.isfinite(d).all() and d @ (H @ d) + shift * (d @ d) >= -1e-12) or shift > 1e8: break
       shift = max(1e-4, shift * 10)
@@ -188,12 +189,12 @@ class SQP:
     return x, info
 
 def sqp_step(cost, x, multipliers=None, equality=None, inequality=None):
-  """One SQP step: (x, multipliers, by how much the conditions of a minimum were missed before it)."""
+  """One SQP step: (x, multipliers, the violation of the conditions of a minimum before the step)."""
   problem = SQP(cost, equality, inequality)
   y, z = multipliers or problem.start(x)
   x, y, z, missed = problem.step(x, y, z)
   return x, (y, z), missed
 
 def sqp(cost, x, equality=None, inequality=None, steps=60, tol=1e-8):
-  """The least cost(x) with equality(x) = 0 and inequality(x) >= 0: (x, Info)."""
+  """Minimises cost(x) with equality(x) = 0 and inequality(x) >= 0: (x, Info)."""
   return SQP(cost, equality, inequality).solve(x, steps, tol)

@@ -1,20 +1,21 @@
-# Reads pickles without running anything. Python's own unpickler imports modules and calls what a file names; this one
-# knows a table of names and builds inert values for all others, so a hostile file can do no more than not be readable.
+# Reads pickles without running their code. Python's own unpickler imports modules and calls functions that a file names.
+# This reader knows a table of names and builds inert values for all other names, so the worst that a hostile file can do is
+# fail to load.
 #
 #   reader = PickleReader({("collections", "OrderedDict"): dict}, persistent=lambda key: ...)
 #   value = reader.load(cursor)
 #
-# `calls` maps (module, name) to a function of plain values; `constants` to values. Everything else is an Opaque.
+# `calls` maps (module, name) to a function of plain values, `constants` to values. Any other name becomes an Opaque.
 import io, pickletools
 
 class Opaque:
-  """A class or object that the file names and nobody here knows: what it is called, and what it was made of."""
+  """A class or object that the file names and the table lacks: its name and its arguments."""
   def __init__(self, module, name, args=()): self.module, self.name, self.args, self.state, self.items = module, name, args, None, []
   def __repr__(self): return f"<{self.module}.{self.name}, not loaded>"
   def __call__(self, *args): return Opaque(self.module, self.name, args)
 
 class _Global:
-  """A name with a function of ours behind it; not that function, so that nothing in a file can change it."""
+  """A name of the table. It hides the function behind it, so that nothing in a file can change that function."""
   def __init__(self, f): self._f = f
   def __call__(self, *args): return self._f(*args)
 
@@ -24,7 +25,7 @@ class PickleReader:
   def __init__(self, calls, constants={}, persistent=lambda key: key): self.calls, self.constants, self.persistent = calls, constants, persistent
 
   def load(self, cursor):
-    """One pickle; the cursor stands behind it afterwards."""
+    """One pickle; the cursor is behind it afterwards."""
     stream = io.BytesIO(bytes(cursor.data[cursor.position:]))
     try: value = self._run(stream)
     except (ValueError, IndexError, KeyError, TypeError, AttributeError, OverflowError, UnicodeError, RecursionError) as e:

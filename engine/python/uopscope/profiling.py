@@ -1,4 +1,4 @@
-# Time: of blocks (Timing), of Python functions (Profiling), and events of a program's own on a time line.
+# Time: of blocks (Timing), of Python functions (Profiling), and a program's own events on a time line.
 #
 #   with Timing("loaded in "): load()
 #   with cpu_profile("sort", "HOST"): work()       an event in cpu_events while PROFILE=1
@@ -10,7 +10,7 @@ from uopscope.settings import known
 def perf_counter_us(): return decimal.Decimal(time.perf_counter_ns()) / 1000
 
 class Timing(contextlib.ContextDecorator):
-  """Prints how long a block took; `on_exit` turns the nanoseconds into more words."""
+  """Prints the time of a block; `on_exit` turns the nanoseconds into more words."""
   def __init__(self, prefix="", on_exit=None, enabled=True): self.prefix, self.on_exit, self.enabled = prefix, on_exit, enabled
   def __enter__(self):
     self.st = time.perf_counter_ns()
@@ -21,7 +21,7 @@ class Timing(contextlib.ContextDecorator):
     if self.enabled: print(f"{self.prefix}{self.et / 1e6:6.2f} ms{more}")
 
 class Profiling(contextlib.ContextDecorator):
-  """Prints the functions of Python that a block spent its time in; `fn` keeps all of it in a file for pstats."""
+  """Prints the Python functions in which a block spent its time; `fn` also writes the profile to a file for pstats."""
   def __init__(self, enabled=True, sort="cumtime", frac=0.2, fn=None, ts=1): self.enabled, self.sort, self.frac, self.fn, self.ts = enabled, sort, frac, fn, ts
   def __enter__(self):
     import cProfile
@@ -51,7 +51,7 @@ def get_stacktrace(frame, max_frames=30):
 
 @dataclass(frozen=True)
 class TracingKey:
-  """The name of a traced call, what it can be found by, and what it returned."""
+  """The name of a traced call, its keys for searching, and its result."""
   display_name: str
   keys: tuple = ()
   ret: Any = None
@@ -109,7 +109,7 @@ cpu_events = []
 
 @contextlib.contextmanager
 def cpu_profile(name, device="TINY", is_copy=False, display=True):
-  """An event from the block's begin to its end, kept while PROFILE is set."""
+  """An event from the beginning to the end of the block, recorded while PROFILE is set."""
   event = ProfileRangeEvent(device, name, perf_counter_us(), is_copy=is_copy)
   try: yield event
   finally:
@@ -121,7 +121,7 @@ def profile_marker(name, color="gray"):
   cpu_events.append(ProfilePointEvent("TINY", "marker", None, {"name": name, "color": color}))
 
 class disable_gc(contextlib.ContextDecorator):
-  """Python's cycle collector rests for a block."""
+  """Disables Python's cycle collector for a block."""
   def __enter__(self):
     self._was_on = gc.isenabled()
     gc.disable()

@@ -1,8 +1,8 @@
-# A bar on stderr that shows how far a loop is: the interface of the package tqdm, and its looks.
+# A progress bar on stderr with the interface and the look of the package tqdm.
 #
 #   for x in tqdm(range(100), desc="epoch"): ...      epoch:  42%|████▏     | 42/100 [0:04<0:05, 10.50it/s]
 #
-# A loop that is faster than `rate` rounds a second is drawn in some of its rounds only.
+# A loop with more than `rate` iterations a second draws the bar in some of its iterations only.
 import math, shutil, sys, time
 
 _EIGHTHS = " ▏▎▍▌▋▊▉"
@@ -23,7 +23,7 @@ def _scaled(x):
   return f"{number:.{digits}f}{_SCALES[step].strip()}"
 
 class tqdm:
-  """Iterates over what it is given; `update(n)` moves a bar that has nothing to iterate over."""
+  """Iterates over its argument; update(n) moves a bar without an argument to iterate over."""
   def __init__(self, iterable=None, desc="", disable=False, unit="it", unit_scale=False, total=None, rate=100):
     self.iterable, self.disable, self.unit, self.unit_scale, self.rate = iterable, disable, unit, unit_scale, rate
     self.t = total if total is not None else len(iterable) if hasattr(iterable, "__len__") else 0

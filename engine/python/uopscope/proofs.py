@@ -1,12 +1,12 @@
-# `uopscope prove --rules FILE.py`: the rules of the PatternMatchers that a script leaves in its names, proved like those of
-# the engine. The script runs as any other first.
+# `uopscope prove --rules FILE.py`: proves the rules of the PatternMatchers that a script assigns to names, like those of the
+# engine. The script runs first, as any script.
 #
 #   rules = PatternMatcher([(UPat.var("x") + 0, lambda x: x)])      # in FILE.py
 import runpy, sys
 import _uopscope
 
 def rules_of(names):
-  """The rules of every matcher among these values, each once."""
+  """The rules of all matchers among these values, each once."""
   found = {}
   for value in names.values():
     if isinstance(value, _uopscope.Matcher):

@@ -1,4 +1,4 @@
-# Trees of tensors: lists, tuples (named ones too), dicts and None hold tensors, as arguments and results of functions do.
+# Trees of tensors: arguments and results of functions hold tensors in lists, tuples (also named ones), dicts and None.
 #
 #   leaves, tree = flatten({"w": w, "b": [b, c]})       # [b, c, w]: dicts in the order of their keys
 #   unflatten(tree, leaves)                              # the same dict
@@ -8,7 +8,8 @@ LEAF = Leaf()
 
 def _is_named(x): return isinstance(x, tuple) and hasattr(x, "_fields")
 
-# Functions of their own rather than inner ones: a function that names itself would keep the leaves until Python looks for cycles.
+# These functions are not inner functions: an inner recursive function would keep the leaves alive until Python collects
+# cycles.
 def _take(x, leaves):
   if x is None: return None
   if isinstance(x, dict): return {k: _take(x[k], leaves) for k in sorted(x, key=lambda k: (str(type(k)), k))}
@@ -34,7 +35,7 @@ def unflatten(tree, leaves):
   return _put(tree, iter(leaves))
 
 def tree_map(f, *trees):
-  """The tree of f(leaf of the first tree, leaf of the second, ...); all trees have one structure."""
+  """The tree of f(leaf of the first tree, leaf of the second tree, ...); all trees must have one structure."""
   flat = [flatten(t) for t in trees]
   if any(not same(t, flat[0][1]) for _, t in flat): raise ValueError(f"trees of one structure are needed: {' and '.join(str(t) for _, t in flat)}")
   return unflatten(flat[0][1], [f(*each) for each in zip(*(leaves for leaves, _ in flat))])
@@ -47,7 +48,8 @@ def same(a, b):
   return len(a) == len(b) and all(map(same, a, b))
 
 def spread(prefix, tree, what):
-  """One value for each leaf of `tree`: `prefix` is a tree that may end early, its ends holding for all below."""
+  """One value for each leaf of `tree`: `prefix` is a tree that may end early; a value where it ends holds for all leaves
+  below."""
   if tree is None: return []
   if tree is LEAF: return [prefix]
   keys = list(tree if isinstance(tree, dict) else range(len(tree)))

@@ -1,5 +1,5 @@
-# What the readers of file formats share: the bytes of a file or tensor without a copy, and reading them in order with
-# every length checked, so that a truncated or hostile file ends in a ValueError that says where.
+# The common part of readers of file formats: the bytes of a file or tensor without a copy, read in order. Every length is
+# checked, so a truncated or hostile file ends in a ValueError that names the place.
 #
 #   source = Source("model.gguf")           # or a path, or a tensor of bytes
 #   r = Cursor(source.bytes, "model.gguf")
@@ -11,7 +11,7 @@ from tinygrad.tensor import Tensor
 from tinygrad.dtype import dtypes
 
 class Source:
-  """A file or a tensor of bytes: `bytes` to look at, `part` for tensors over it."""
+  """A file or a tensor of bytes: `bytes` gives the bytes, `part` makes tensors over them."""
   def __init__(self, fn):
     self.tensor = fn if isinstance(fn, Tensor) else Tensor(pathlib.Path(fn))
     if self.tensor.ndim != 1 or self.tensor.dtype != dtypes.uint8: raise ValueError(f"Tensor must be 1d and of dtype uint8! It is {self.tensor}")
@@ -22,7 +22,7 @@ class Source:
   def part(self, offset, dtype, shape): return _uopscope.tensor_part(self.tensor, offset, dtype, tuple(shape))
 
 class Cursor:
-  """Reads forwards; `what` in a message is what was being read."""
+  """Reads forwards; in a message, `what` names the item that was being read."""
   def __init__(self, data, name, position=0): self.data, self.name, self.position = data, name, position
   @property
   def left(self): return len(self.data) - self.position
@@ -32,12 +32,12 @@ class Cursor:
     return self.data[self.position - n:self.position]
   def unpack(self, fmt, what="data"): return struct.unpack(fmt, self.take(struct.calcsize(fmt), what))
   def count(self, n, least, what):
-    """A number of things that take at least so many bytes each: more than fit means damage, and is not allocated."""
+    """Reads a number of items of at least this many bytes each. A number that cannot fit means damage, and is not allocated."""
     if n < 0 or n * least > self.left: raise ValueError(f"{self.name}: truncated or damaged: {n} {what} at byte {self.position} do not fit into {self.left} bytes")
     return n
 
 class TensorIO(io.RawIOBase):
-  """A tensor of bytes as a file to read."""
+  """A tensor of bytes as a file object for reading."""
   def __init__(self, t): self._source, self._position = t if isinstance(t, Source) else Source(t), 0
   def readable(self): return True
   def seekable(self): return True

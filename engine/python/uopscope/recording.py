@@ -1,5 +1,5 @@
-# Recordings as Python sees them: those that the environment asks for begin with the import of tinygrad, others when a script or
-# a notebook says so; each test of a suite is a scope of its own in whatever records.
+# Recordings made by Python. A recording that the environment asks for begins with the import of tinygrad; a script or a
+# notebook may begin one at any time. Each test of a test suite is a scope of its own in the recording.
 #
 #   with uopscope.record("steps.uoptrace"): model(x).realize()
 #   VIZ=1 python3 model.py        UOPSCOPE_TRACE=traces/ python3 -m pytest tests
@@ -11,7 +11,7 @@ ASKED_BY = ("UOPSCOPE_TRACE", "VIZ", "TRACK_MATCH_STATS", "CAPTURE_PROCESS_REPLA
 _failure = ""
 
 class record:
-  """Records what the compiler does from here on, until stop() or the end of the block."""
+  """Records the work of the compiler from here on, until stop() or the end of the block."""
   def __init__(self, path, tier="full"):
     self.path = os.fspath(path)
     if os.path.isdir(self.path): self.path = os.path.join(self.path, f"python-{os.getpid()}.uoptrace")
@@ -34,12 +34,12 @@ def _is_worker():
   return multiprocessing.parent_process() is not None
 
 def _begin_as_asked():
-  """Where the environment asks for a recording and nobody makes one yet: this is not a script of `uopscope record`."""
+  """Begins a recording if the environment asks for one and none is made: this script does not run under `uopscope record`."""
   if _uopscope.observed() or not any(os.environ.get(name, "0") not in ("", "0") for name in ASKED_BY): return
   one_file = os.environ.get("UOPSCOPE_TRACE", "")
   window = not ("multiprocessing" in sys.modules and _is_worker())
   _native.begin_as_asked(_script(), sys.argv[1:], window)
-  if one_file and not _is_folder(one_file): os.environ.pop("UOPSCOPE_TRACE") # processes that this one starts record elsewhere
+  if one_file and not _is_folder(one_file): os.environ.pop("UOPSCOPE_TRACE") # processes started by this one record elsewhere
 
 def _end(): _native.end("failed" if _failure else "complete", _failure)
 
@@ -49,11 +49,11 @@ def _note_failure(kind, error, trace):
   _hook_before(kind, error, trace)
 
 def _in_child():
-  """A forked process records by itself, and not where its parent does."""
+  """A forked process makes its own recording, in a different file than its parent."""
   _native.forked()
   if not _is_folder(os.environ.get("UOPSCOPE_TRACE", "")) and os.environ.get("VIZ", "0") in ("", "0"): return
   _native.begin_as_asked(_script(), sys.argv[1:], False)
-  if "multiprocessing.util" in sys.modules: # its processes end without exit handlers
+  if "multiprocessing.util" in sys.modules: # processes of multiprocessing end without exit handlers
     util = sys.modules["multiprocessing.util"]
     util.register_after_fork(_native, lambda _: util.Finalize(None, _end, exitpriority=100))
 
@@ -61,7 +61,7 @@ def _in_child():
 
 @contextlib.contextmanager
 def scope(name, file="", line=0):
-  """What is compiled in the block stands below this name in traces."""
+  """Traces show everything compiled in the block below this name."""
   with _uopscope.ObservedScope(name, file, line): yield
 
 _in_test = False
@@ -89,7 +89,7 @@ def _watch(module):
   else: module.TestCase.run = _as_test(module.TestCase.run, _describe_case)
 
 class _Watcher:
-  """Sees test frameworks as they are imported."""
+  """Hooks test frameworks when they are imported."""
   def __init__(self, names): self.names = set(names)
   def find_spec(self, name, path=None, target=None):
     if name not in self.names: return None

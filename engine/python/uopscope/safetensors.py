@@ -1,4 +1,4 @@
-# safetensors files: eight bytes with the length of a JSON header, the header, the values.
+# safetensors files: eight bytes with the length of a JSON header, the header, then the values.
 #
 #   safe_save({"w": Tensor.ones(2, 2)}, "model.safetensors", metadata={"made": "today"})
 #   safe_load("model.safetensors")["w"]           # on DISK until it is used elsewhere
@@ -14,7 +14,7 @@ safe_dtypes = {"BOOL": dtypes.bool, "I8": dtypes.int8, "U8": dtypes.uint8, "I16"
 inverse_safe_dtypes = {dtype: name for name, dtype in safe_dtypes.items()}
 
 def _header(source):
-  """Where the values begin, and the header as a dict."""
+  """The position of the first value, and the header as a dict."""
   r = Cursor(source.bytes, source.name)
   text = r.take(r.unpack("<Q", "length of the header")[0], "the header")
   def unique(pairs):
@@ -39,7 +39,7 @@ def _entry(name, about, length, file):
   return dtype, tuple(shape), begin
 
 def safe_load_metadata(fn):
-  """The tensor of the whole file, where its values begin, and the header."""
+  """The tensor of the whole file, the position of its first value, and the header."""
   source = Source(fn)
   return (source.tensor, *_header(source))
 
@@ -60,7 +60,7 @@ def _layout(tensors, metadata):
   return text + b" " * (-len(text) % 8)
 
 def safe_save(tensors, fn, metadata=None):
-  """Writes tensors by name. The file appears when it is complete, and may be the one that the tensors come from."""
+  """Writes tensors by name. The file appears when it is complete; it may be the file that the tensors come from."""
   text, path = _layout(tensors, metadata), pathlib.Path(fn)
   handle, unfinished = tempfile.mkstemp(dir=path.parent, prefix=path.name + ".")
   try:

@@ -1,10 +1,12 @@
-# Settings: named numbers that the environment sets, `Context` changes for a block, and the engine or a script reads.
+# Settings: named numbers that the environment sets, that `Context` changes for a block, and that the engine or a script
+# reads.
 #
 #   STEPS = ContextVar("STEPS", 3)                # a script's own; STEPS=5 in the environment makes it 5
 #   with Context(STEPS=1, NOOPT=1): assert STEPS.value == 1
 #
-# There is one object per name. What the engine reads lives in the engine and is asked for there; all others live here.
-# A setting that the reference has and that changes nothing here says so, once, when it is given a value of its own.
+# There is one object per name. The engine stores the settings that it reads, and is asked for their values; all other
+# settings are stored here. A setting of the reference that changes nothing here prints a line about that, once, when it is
+# given a different value.
 import contextlib, math, os, sys
 import _uopscope
 
@@ -17,12 +19,12 @@ _REFERENCE = {
   "NV_PTX": 0, "CUDA_PTX": 0, "NV_NAK": 0, "QCOM_IR3": 0, "NULL_IR3": 0, "NULL_NAK": 0, "AMD_CC": "", "CPU_CC": "", "NV_CC": "", "CUDA_CC": "",
   "QCOM_CC": "", "PROFILE": abs(_uopscope.context_get("VIZ")), "TUPLE_ORDER": 1, "ALLOW_TF32": 0}
 
-# Why a setting changes nothing; those of them that the engine has are named with their default.
+# The reasons why settings change nothing. Those that the engine has are listed with their defaults.
 _IDLE_ENGINE = {"WINO": 0, "FUSE_ARANGE": 0, "PCONTIG": 0, "DEVECTORIZE": 1}
 _IDLE = {
   "WINO": "convolutions are not rewritten by Winograd's algorithm",
-  "FUSE_ARANGE": "an arange is always fused into what reads it",
-  "PCONTIG": "what is stored inside a loop is chosen by price",
+  "FUSE_ARANGE": "an arange is always fused into its readers",
+  "PCONTIG": "prices decide which values inside a loop are stored",
   "DEVECTORIZE": "vectors are split where the device's renderer asks for it",
   "IMAGE": "there are no image buffers",
   "JIT_BATCH_SIZE": "a captured function is replayed as one batch",
@@ -40,18 +42,18 @@ _IDLE = {
   "QCOM_IR3": "there is no QCOM device", "QCOM_CC": "there is no QCOM device", "NULL_IR3": "there is no NULL device", "NULL_NAK": "there is no NULL device",
   "TUPLE_ORDER": "the order of a program has one tie-break, the order of creation",
   "ALLOW_TF32": "products of float32 are computed in float32"}
-# Settings whose larger values do no more: name -> (largest that differs, why).
+# Settings whose larger values have no further effect: name -> (largest value with an effect, why).
 _LARGEST = {
   "TRACK_MATCH_STATS": (2, "all counts are printed at 2; `uopscope record` keeps every single rewrite"),
   "JIT": (2, "a captured function is replayed launch by launch at 2"),
   "SPEC": (2, "every node is checked at 2")}
 _said, _followers = set(), {}
 def when_changed(name, follow):
-  """`follow()` is called whenever a setting is given a value."""
+  """Calls `follow()` whenever a setting is changed."""
   _followers[name] = follow
 
 def _say_if_idle(name, value, default):
-  """One line, the first time, for a value that does nothing or no more than a smaller one."""
+  """Prints one line, the first time, about a value without an effect, or without more effect than a smaller one."""
   if name in _said: return
   largest, why = _LARGEST.get(name, (math.inf, ""))
   if name in _IDLE and value != default: text = f"{name}={value} changes nothing here: {_IDLE[name]}"
@@ -67,7 +69,7 @@ def _from_environment(key, default):
   except ValueError: raise ValueError(f"the environment sets {key}={text!r}: {type(default).__name__} is needed") from None
 
 class ContextVar:
-  """A setting. `ContextVar(name, default)` makes a script's own; its value is the environment's, else the default."""
+  """A setting. ContextVar(name, default) makes a setting of a script; its value is the environment's, else the default."""
   _cache = {}
   def __init__(self, key, default_value):
     if key in ContextVar._cache: raise RuntimeError(f"there is a ContextVar {key} already: a name has one owner")
@@ -97,7 +99,7 @@ class ContextVar:
 def _plain(x): return x.value if isinstance(x, ContextVar) else x
 
 class Context(contextlib.ContextDecorator):
-  """`with Context(DEBUG=2): ...` sets settings for a block; `@Context(DEBUG=2)` for every call of a function."""
+  """`with Context(DEBUG=2): ...` sets settings for a block; `@Context(DEBUG=2)` sets them for every call of a function."""
   def __init__(self, **values): self._values, self._before = values, []
   def __enter__(self):
     unknown = [name for name in self._values if name not in ContextVar._cache]
@@ -110,4 +112,4 @@ class Context(contextlib.ContextDecorator):
     for name, value in values.items(): ContextVar._cache[name].value = value
 
 known = {name: ContextVar(name, 0) for name in sorted(_ENGINE)} | {name: ContextVar(name, default) for name, default in _REFERENCE.items()}
-known["USE_TC"] = known["TC"]  # the name that the reference's module gives it
+known["USE_TC"] = known["TC"]  # the name in the reference's module

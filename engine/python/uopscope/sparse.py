@@ -1,5 +1,5 @@
-# Jacobians and Hessians by their patterns: what can be other than zero is found by reading the graph, columns (or rows) that
-# do not meet share a colour, and one derivative per colour gives all values.
+# Jacobians and Hessians by their patterns. The elements that may be nonzero are found by reading the graph. Columns (or
+# rows) that do not overlap share a colour, and one derivative per colour gives all values.
 #
 #   s = sparse_jacobian(f)(x)
 #   s.values, s.rows, s.cols                      # tensors: one entry for each element of the pattern, row by row
@@ -9,10 +9,10 @@ import _uopscope
 from _uopscope import Tensor
 from uopscope.transforms import Trace, _applied, _floats, _like, _name, _or_zeros, _partial, _tensor, _Arguments, grad, new_placeholder
 
-_KEPT = 16 # patterns that a function keeps: one for each shape it is asked for
+_KEPT = 16 # number of patterns that a function keeps, one for each shape
 
 class Pattern:
-  """Which elements of a Jacobian may be other than zero, and a colouring: rows of `indptr` and `indices` as in CSR."""
+  """The elements of a Jacobian that may be nonzero, with `indptr` and `indices` as in CSR, and a colouring."""
   def __init__(self, found):
     self.shape, self.by_columns, self.colors = found["shape"], found["by_columns"], found["colors"]
     self._indptr, self._indices, self._color, self.from_values = found["indptr"], found["indices"], found["color"], found["from_values"]
@@ -54,7 +54,7 @@ class Sparse:
     return f"<Sparse {self.shape[0]} by {self.shape[1]}, {self.nnz} elements, {self.values.dtype} on {self.values.device}, {how}>"
 
 class _Jacobian:
-  """What is kept for arguments of one shape: placeholders, and for each graph the pattern, seeds and compressed values."""
+  """The cached results for arguments of one shape: placeholders, and for each graph the pattern, seeds and compressed values."""
   def __init__(self, x):
     self.x, self.graphs = new_placeholder(*_like(x)), {}
   def of(self, part, x):
@@ -64,14 +64,14 @@ class _Jacobian:
     known = self.graphs.get(out.uop)
     if known is None or known[0].from_values:
       pattern = Pattern(_uopscope.jacobian_pattern(out.uop, traced.keys[0]))
-      # nodes, not tensors: nobody's values wait for them when a buffer that f reads is assigned
+      # Nodes and not tensors: an assignment to a buffer that f reads must not compute these values first.
       known = pattern, self._values(traced, out, x, pattern).uop, _ints(pattern.rows(), x.device), _ints(pattern.cols(), x.device)
       while len(self.graphs) >= _KEPT: self.graphs.pop(next(iter(self.graphs)))
       self.graphs[out.uop] = known
     pattern, values, rows, cols = known
     return Sparse(_applied(traced, [_tensor(values)], [x])[0], pattern, rows, cols)
   def _values(self, traced, out, x, p):
-    """The values, over the placeholder: derivatives along seeds, one for each colour, gathered."""
+    """The values over the placeholder: derivatives along seeds, one for each colour, then gathered."""
     if p.nnz == 0: return Tensor.zeros(0, dtype=out.dtype, device=out.device)
     color, rows, cols = p.color(), p.rows(), p.cols()
     seeds = _ints(color, x.device).reshape(1, len(color)).eq(Tensor.arange(p.colors, device=x.device).reshape(p.colors, 1)).cast(x.dtype if p.by_columns else out.dtype)
@@ -84,10 +84,11 @@ class _Jacobian:
     return compressed.reshape(-1)[_ints(at, x.device)]
 
 def sparse_jacobian(f, argnums=0):
-  """A function that answers the Jacobian of `f` by the argument `argnums` as a Sparse of shape (results, elements of the argument).
+  """A function that returns the Jacobian of `f` with respect to the argument `argnums`, as a Sparse of shape (results,
+  elements of the argument).
 
-  f answers one float tensor. The pattern is found by reading f's graph, once for each shape; every call derives and gathers.
-  An argument or result of size 0 gives values of shape (0,)."""
+  f returns one float tensor. The pattern is found by reading the graph of f, once for each shape; every call derives and
+  gathers. An argument or result of size 0 gives values of shape (0,)."""
   if not isinstance(argnums, int): raise TypeError(f"sparse_jacobian is by one argument: argnums is a number, not {argnums!r}")
   kept = {}
   @functools.wraps(f, assigned=("__name__", "__doc__"), updated=())
@@ -101,5 +102,5 @@ def sparse_jacobian(f, argnums=0):
   return jacobian
 
 def sparse_hessian(f, argnums=0):
-  """A function that answers the second derivatives of `f`, which answers one float of shape (), as a Sparse."""
+  """A function that returns the second derivatives of `f`, which returns one float of shape (), as a Sparse."""
   return sparse_jacobian(grad(f, argnums), argnums)

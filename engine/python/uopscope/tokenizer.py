@@ -1,24 +1,25 @@
-# Text to token numbers and back: byte-pair encoding as GGUF files of Llama 3, Qwen and OLMo hold it.
+# Text to token numbers and back: byte-pair encoding with the vocabularies of GGUF files of Llama 3, Qwen and OLMo.
 #
 #   tok = SimpleTokenizer.from_gguf_kv(kv)
 #   ids = tok.role("user") + tok.encode("hello") + tok.end_turn(eos)
 #   tok.decode(ids)
 #
-# A token's number is its rank: of the pairs that may be joined, the one that makes the lowest number is joined first.
+# The number of a token is its rank: of all pairs that may be joined, the one whose joined token has the lowest number is
+# joined first.
 import codecs, functools, re, sys, unicodedata
 
 PRESETS = ("llama3", "llama-v3", "llama-bpe", "qwen2", "olmo")
 
 @functools.cache
 def _byte_letters():
-  """The printable letter that stands for each byte in a vocabulary, as GPT-2 began it."""
+  """The printable letter for each byte in a vocabulary, as introduced by GPT-2."""
   plain = [*range(33, 127), *range(161, 173), *range(174, 256)]
   others = [b for b in range(256) if b not in plain]
   return {chr(b): b for b in plain} | {chr(256 + i): b for i, b in enumerate(others)}
 
 @functools.cache
 def _letters(kind):
-  """A regular expression's set of all characters whose Unicode category begins so, as ranges."""
+  """A character set for regular expressions, as ranges: all characters whose Unicode category begins with this letter."""
   last_assigned = 0x323b0
   found = [c for c in range(last_assigned) if unicodedata.category(chr(c)).startswith(kind)]
   starts = [c for c, before in zip(found, [-2] + found) if c != before + 1]
@@ -32,7 +33,7 @@ def _words():
                     rf"|[{space}]*[\r\n]+" rf"|[{space}]+(?![^{space}])" rf"|[{space}]+")
 
 class SimpleTokenizer:
-  """`normal_tokens` are written in byte letters, `special_tokens` as they appear in text."""
+  """`normal_tokens` are spelled in byte letters, `special_tokens` as they appear in text."""
   def __init__(self, normal_tokens, special_tokens, preset="llama3"):
     if preset not in PRESETS: raise ValueError(f"Invalid tokenizer preset '{preset}'; known are {', '.join(PRESETS)}")
     letters = _byte_letters()
@@ -65,7 +66,7 @@ class SimpleTokenizer:
   def _encode_plain(self, text): return [i for word in _words().findall(text) for i in self._encode_word(word.encode())]
 
   def encode(self, text):
-    """Special tokens in the text become themselves, what is between them is split into words and encoded."""
+    """Special tokens in the text are kept as tokens; the text between them is split into words and encoded."""
     ids, at = [], 0
     for special in self._specials.finditer(text):
       ids += self._encode_plain(text[at:special.start()]) + [self._special_tokens[special.group()]]
@@ -73,12 +74,12 @@ class SimpleTokenizer:
     return ids + self._encode_plain(text[at:])
   def decode(self, ids): return b"".join(self._tok2bytes[i] for i in ids).decode(errors="replace")
   def stream(self):
-    """A function that decodes one token after the other and keeps back what is not yet a whole character."""
+    """A function that decodes one token after another and holds back an incomplete character."""
     whole = codecs.getincrementaldecoder("utf-8")(errors="replace")
     return lambda i=None: whole.decode(b"" if i is None else self._tok2bytes[i], final=i is None)
 
   def role(self, role):
-    """What opens a turn of a conversation."""
+    """The tokens that begin a turn of a conversation."""
     if self.preset == "olmo": return self.encode(f"<|{role}|>\n")
     if self.preset == "qwen2": return self.encode(f"<|im_start|>{role}\n")
     return self.encode(f"<|start_header_id|>{role}<|end_header_id|>\n\n")

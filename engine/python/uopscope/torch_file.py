@@ -1,5 +1,5 @@
-# Checkpoints of PyTorch in the three forms it has had: a zip (since 1.6), a run of pickles (0.1.10 to 1.5), a tar
-# (before). Nothing in a file runs: see pickles. Values stay in the file, except for those that lie in it transposed.
+# Checkpoints of PyTorch in its three formats: a zip (since 1.6), a sequence of pickles (0.1.10 to 1.5), a tar (before).
+# Nothing in a file is executed (see pickles). Values stay in the file, except for those stored transposed.
 #
 #   torch_load("model.pth")["layer.weight"]
 import tarfile
@@ -20,7 +20,7 @@ _CONSTANTS |= {("torch", name): _TYPES[of] for name, of in _NAMES.items()}
 _CONSTANTS |= {("torch", "float8_e4m3fn"): dtypes.fp8e4m3, ("torch", "float8_e5m2"): dtypes.fp8e5m2}
 
 class _Storage:
-  """A run of values in the file: a name, a type, a count."""
+  """A sequence of values in the file: a name, a type, a count."""
   def __init__(self, key, dtype, count): self.key, self.dtype, self.count = key, dtype, count
 
 def _is_count(x): return type(x) is int and x >= 0
@@ -31,7 +31,7 @@ def _strided(flat, size, stride):
   order = sorted((i for i in range(len(size)) if size[i] > 1 and stride[i] > 0), key=lambda i: -stride[i])
   steps = [stride[i] for i in order]
   if any(big % small or big // small < size[i] for big, small, i in zip(steps, steps[1:], order[1:])): raise ValueError(f"strides {stride} of shape {size} overlap: nonpermutable strides")
-  # one axis per step, each as long as the step before it is wide; what is beyond `size` is cut off
+  # One axis per stride. Each axis is as long as the stride of the previous one is wide; elements beyond `size` are cut off.
   rows = [size[order[0]]] + [big // small for big, small in zip(steps, steps[1:])] if order else []
   x = flat.pad(((0, prod(rows) * steps[-1] - flat.shape[0]),)) if order and prod(rows) * steps[-1] > flat.shape[0] else flat
   x = x.reshape(*rows, -1).shrink((*((0, size[i]) for i in order), (0, 1))) if order else x.shrink(((0, 1),))
@@ -39,17 +39,17 @@ def _strided(flat, size, stride):
   return x.reshape(tuple(1 if stride[i] == 0 else size[i] for i in range(len(size)))).expand(tuple(size))
 
 def _rows(size):
-  """Strides of values in row order."""
+  """The strides of values in row-major order."""
   out = [1] * len(size)
   for i in range(len(size) - 2, -1, -1): out[i] = out[i + 1] * max(size[i + 1], 1)
   return out
 
 class _Parameter:
-  """A parameter of the tar form: its state begins with the tensor."""
+  """A parameter in the tar format: its state begins with the tensor."""
   def built(self, state): return state[0]
 
 class _Numpy:
-  """A type, number or array of NumPy, kept as what it was made of and given as a plain value."""
+  """A NumPy type, number or array: stores the arguments it was made of, and gives a plain value."""
   def __init__(self, kind=""): self.kind = kind
   def built(self, state): return self
 
@@ -58,7 +58,7 @@ def _scalar(kind, data):
   return np.frombuffer(data.encode("latin1") if isinstance(data, str) else data, dtype=np.dtype(kind.kind).newbyteorder("<"))[0].item()
 
 class _Checkpoint:
-  """Reads one file. `where` maps a storage's key to (first byte, bytes) or a tensor of its bytes."""
+  """Reads one file. `where` maps the key of a storage to (first byte, bytes) or to a tensor of its bytes."""
   def __init__(self, source):
     self.source, self.where, self.objects, self.storages = source, {}, {}, {}
     calls = {("collections", "OrderedDict"): lambda items=(): dict(items), ("collections", "defaultdict"): lambda *_: {}, ("torch", "Size"): lambda x=(): tuple(x),
@@ -83,7 +83,7 @@ class _Checkpoint:
 
   def _tensor(self, storage, dtype, offset, size, stride):
     if not isinstance(storage, _Storage) or not _is_count(offset) or not _are_counts(size) or not _are_counts(stride) or len(size) != len(stride): raise ValueError("a tensor is not described by storage, offset, size and stride")
-    if storage.key not in self.where: return None # a first pass, that only looks for storages
+    if storage.key not in self.where: return None # the first pass only collects storages
     first, held = self.where[storage.key]
     if prod(size) == 0: return Tensor.empty(*size, dtype=dtype)
     last = offset + sum((s - 1) * st for s, st in zip(size, stride))
@@ -139,7 +139,7 @@ class _Checkpoint:
     if self.reader.load(r) != 0x1950a86a20f9469cfc6c: raise ValueError(f"{self.source.name}: not a checkpoint of PyTorch: neither a zip, nor a tar, nor a run of pickles")
     for _ in range(2): self.reader.load(r) # version and machine
     at = r.position
-    self.reader.load(r) # for its storages alone
+    self.reader.load(r) # only its storages are needed
     for key in self.reader.load(r):
       if key not in self.storages: raise ValueError(f"{self.source.name}: damaged: storage {key!r} belongs to no tensor")
       r.unpack("<q", "length of a storage")

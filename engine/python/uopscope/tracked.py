@@ -1,12 +1,12 @@
-# What the compiler and the devices do, kept in this process while a script asks: every graph rewrite while TRACK_MATCH_STATS
-# is 2 or more, memory and launches while PROFILE is set. `tinygrad.viz.serve` reads it. For whole runs there is `uopscope
-# record`, which keeps the same in a file.
+# Records of the compiler and the devices, kept in this process while a script asks for them: every graph rewrite while
+# TRACK_MATCH_STATS is 2 or more, memory and launches while PROFILE is set. `tinygrad.viz.serve` reads them. For whole runs,
+# `uopscope record` writes the same to a file.
 #
 #   with Context(TRACK_MATCH_STATS=2): model(x).realize()
 #   [(key.display_name, [rewrite.name for rewrite in steps]) for key, steps in zip(tracked_keys, tracked_ctxs)]
 #
-# Nodes are kept as entries (operation, dtype, numbers of sources, argument, tag) by number, so what is kept holds no memory of
-# tensors alive.
+# A node is recorded as the number of an entry (operation, dtype, numbers of sources, argument, tag), so records keep no
+# memory of tensors alive.
 import atexit, decimal, functools, inspect, os, sys
 from dataclasses import dataclass, field
 import _uopscope
@@ -17,7 +17,8 @@ ENDLESS = "infinite loop in fixed_point_rewrite"
 
 @dataclass
 class TrackedGraphRewrite:
-  """One graph_rewrite: where it was asked for, its first graph, and each match as (before, after, (file, line, text), seconds)."""
+  """One graph_rewrite: the place that asked for it, its first graph, and each match as (before, after, (file, line, text),
+  seconds)."""
   loc: tuple
   sink: int
   matches: list
@@ -28,14 +29,14 @@ class TrackedGraphRewrite:
 
 @dataclass(frozen=True)
 class RewriteTrace:
-  """Names of groups, the rewrites of each, and the entries of nodes by number."""
+  """The names of groups, the rewrites of each group, and the entries of nodes by number."""
   keys: list
   rewrites: list
   uop_fields: dict
 
 tracked_keys, tracked_ctxs, active_rewrites, uop_fields, _name_cnt = [], [], [], {}, {}
-_number_of, _before_group = {}, []  # numbers by entry; rewrites that prepare the schedule that follows
-_scopes = []  # what is open: "schedule", "kernel" or "other"
+_number_of, _before_group = {}, []  # numbers by entry; rewrites that prepare the next schedule
+_scopes = []  # kinds of the open scopes: "schedule", "kernel" or "other"
 
 def _numbered(name):
   _name_cnt[name] = _name_cnt.get(name, 0) + 1
@@ -52,11 +53,11 @@ def _callers():
   return (here, *get_stacktrace(frame))
 
 class _Listener:
-  """What the engine tells."""
+  """Receives the events of the engine."""
   def node(self, op, dtype, src, arg, tag):
     entry = (op, dtype, src, arg, tag)
     try: number = _number_of.setdefault(entry, len(uop_fields))
-    except TypeError: number = _number_of.setdefault((op, dtype, src, repr(arg), repr(tag)), len(uop_fields))  # an argument that has no hash
+    except TypeError: number = _number_of.setdefault((op, dtype, src, repr(arg), repr(tag)), len(uop_fields))  # the argument has no hash
     if number == len(uop_fields): uop_fields[number] = entry
     return number
   def scope_begin(self, kind, name):
@@ -82,7 +83,7 @@ class _Listener:
     step = active_rewrites.pop()
     step.end = sink if sink is not None else step.sink
     if failure is not None and failure.startswith("infinite loop"):
-      seen = {step.sink}  # up to where a node comes back
+      seen = {step.sink}  # up to the point where a node reappears
       for at, (before, after, *_) in enumerate(step.matches):
         if after in seen: del step.matches[at:]
         seen.add(after)
@@ -109,7 +110,7 @@ class _Listener:
 def _at(positions, buffers): return {p for p in positions if p < len(buffers)}
 
 def _count(root, op):
-  """How many nodes of an operation an entry reaches."""
+  """The number of nodes with this operation that an entry reaches."""
   seen, stack, found = {root}, [root], 0
   while stack:
     entry = uop_fields[stack.pop()]
@@ -120,8 +121,8 @@ def _count(root, op):
   return found
 
 def track_rewrites(name=True, replay=False):
-  """Calls of the function are groups: of the rewrites they make, and of events on the time line. The name of a group is the
-  function's, or what `name(*arguments, ret=result)` answers: a text, which is numbered, or a TracingKey."""
+  """Makes each call of a function a group of the rewrites made inside, and of events on the time line. The name of a group
+  is the function's name, or the result of `name(*arguments, ret=result)`: a text, which gets a number, or a TracingKey."""
   def decorate(func):
     @functools.wraps(func)
     def traced(*args, **kwargs):
@@ -138,8 +139,8 @@ def track_rewrites(name=True, replay=False):
   return decorate
 
 def profile_matches(func):
-  """Calls of the function are a step of the group they are made in, with the rewrites made inside nested in it. Its first
-  argument is the graph, and so is its answer."""
+  """Makes each call of a function a step of the enclosing group, with the rewrites made inside nested in it. The first
+  argument is the graph, and so is the result."""
   @functools.wraps(func)
   def traced(*args, **kwargs):
     if known["TRACK_MATCH_STATS"] < 2:
@@ -158,7 +159,7 @@ def _entry_of(root):
 
 _listener, _told = _Listener(), (False, False)
 def _follow_settings():
-  """The engine is listened to while a setting asks for it."""
+  """Listens to the engine while a setting asks for it."""
   global _told, _VOID
   wanted = (known["TRACK_MATCH_STATS"].value >= 2, bool(known["PROFILE"].value))
   if wanted == _told: return

@@ -3,8 +3,9 @@
 #   from uopscope import vmap, grad
 #   vmap(grad(loss), in_axes=(None, 0))(w, xs)           # the gradient for each x, as one graph
 #
-# A transform calls the function once, with placeholders that have shapes and no values, and writes the graph that comes out
-# anew (docs/design/transforms.md). What it returns is a graph like any other: lazy, fused, transformed again, captured by TinyJit.
+# A transform calls the function once, with placeholders that have shapes and no values, and rewrites the resulting graph
+# (docs/design/transforms.md). Its result is a graph like any other: lazy, fused, ready for a further transform or a capture
+# by TinyJit.
 import functools
 import _uopscope
 from _uopscope import Tensor
@@ -22,11 +23,12 @@ def _check_tensors(leaves, f, what):
     if not isinstance(x, Tensor): raise TypeError(f"{_name(f)}: {what} holds {x!r} ({type(x).__name__}); tensors are needed, in lists, tuples and dicts")
 
 class Trace:
-  """What a function makes of placeholders of these shapes: `outs` (tensors) over `keys` (their nodes), and the tree of results."""
+  """The trace of a function over placeholders of these shapes: `outs` (tensors) over `keys` (their nodes), and the tree of
+  results."""
   def __init__(self, f, call, like, placeholders=None):
     made = placeholders or [new_placeholder(shape, dtype, device) for shape, dtype, device in like]
     self.keys, self.f = [key for key, _ in made], f
-    # a view of its own, so that an assignment to the argument is seen
+    # A view, so that an assignment to the argument is noticed.
     arguments = [_tensor(t.uop) for _, t in made]
     before = _uops(arguments)
     result, self.aux = call(arguments), None
@@ -44,7 +46,7 @@ def new_placeholder(shape, dtype, device):
 def _like(t): return t.shape, t.dtype, t.device
 
 class _Arguments:
-  """The tensors among the arguments of a function that a transform goes by; the rest is handed on as it is."""
+  """The tensors among the arguments that a transform varies; the remaining arguments are passed on unchanged."""
   def __init__(self, f, args, kwargs, chosen):
     self.f, (self.leaves, self.tree) = f, flatten((tuple(args), dict(kwargs)))
     self.at = [i for i, yes in enumerate(chosen(self.leaves, self.tree)) if yes]
@@ -70,10 +72,11 @@ def _axis(t, axis, f, what):
 def vmap(f, in_axes=0, out_axes=0):
   """A function that is `f` over an axis of its arguments: vmap(f)(xs)[i] is f(xs[i]).
 
-  in_axes: the axis of each argument (a number for all, or a tuple or tree with one for each); None hands an argument on whole.
-  out_axes: where the axis stands in the results; None for a result that depends on no mapped argument.
+  in_axes: the axis of each argument (a number for all, or a tuple or tree with one for each); None passes an argument on whole.
+  out_axes: the position of the axis in the results; None for a result that depends on no mapped argument.
   Shapes: f: (a,) -> (b,) gives (n, a) -> (n, b). Keyword arguments are mapped over axis 0.
-  Random numbers that f draws are drawn once and are the same in every call: map over drawn ones to have others in each."""
+  Random numbers that f draws are drawn once and are the same in every call. For different numbers, draw first and map over
+  them."""
   @functools.wraps(f, assigned=("__name__", "__doc__"), updated=())
   def mapped(*args, **kwargs):
     axes = None
@@ -115,7 +118,7 @@ def _check_tangents(f, primals, tangents, what):
 def _or_zeros(uop, like): return _tensor(uop) if uop is not None else like.zeros_like()
 
 def _tangents(traced, primals, tangents):
-  """Tangents of what was traced, over its placeholders, from those of the arguments that are floats."""
+  """The tangents of the traced results, over the placeholders, for tangents of the float arguments."""
   floats = [i for i, p in enumerate(primals) if p.is_floating_point()]
   each = _uopscope.tangents_of(_uops(traced.outs), [traced.keys[i] for i in floats], [tangents[i].uop for i in floats])
   return [_or_zeros(u, like) for u, like in zip(each, traced.outs)]
@@ -123,7 +126,7 @@ def _tangents(traced, primals, tangents):
 def _applied(traced, tensors, primals): return [_tensor(u) for u in _uopscope.apply_values(_uops(tensors), traced.keys, _uops(primals))]
 
 def _kept(tensors):
-  """The values as they are now, whatever is assigned to these tensors later."""
+  """The present values, which later assignments to these tensors do not change."""
   return [_tensor(t.uop) for t in tensors]
 
 def jvp(f, primals, tangents):
@@ -139,7 +142,7 @@ def jvp(f, primals, tangents):
   return traced.results(done[:n]), traced.results(done[n:])
 
 def linearize(f, *primals):
-  """(f(*primals), a function of tangents): the derivative is derived once, however often it is applied."""
+  """(f(*primals), a function of tangents). The derivative is derived once, however many times it is applied."""
   a = _Arguments(f, primals, {}, _floats)
   traced = a.trace()
   slots = [new_placeholder(*_like(t)) for t in a.tensors]
@@ -152,15 +155,16 @@ def linearize(f, *primals):
 # --- reverse ---
 
 def _cotangents(traced, seeds, keys, likes):
-  """Gradients of the sum of outs times seeds by the placeholders `keys`, in the shapes of `likes`."""
+  """The gradients of the sum of outs times seeds with respect to the placeholders `keys`, in the shapes of `likes`."""
   floats = [i for i, t in enumerate(traced.outs) if t.is_floating_point()]
   each = _uopscope.cotangents_of([traced.outs[i].uop for i in floats], [seeds[i].uop for i in floats], keys)
   return [_tensor(u).reshape(like.shape) if u is not None else like.zeros_like() for u, like in zip(each, likes)]
 
 def vjp(f, *primals, has_aux=False):
-  """(f(*primals), a function of cotangents): it answers a tuple with one gradient for each argument.
+  """(f(*primals), a function of cotangents), which returns a tuple with one gradient for each argument.
 
-  A cotangent has the structure and shapes of the result. With has_aux, f answers (result, aux) and so does vjp, aux last."""
+  A cotangent has the structure and shapes of the result. With has_aux, f returns (result, aux), and vjp also returns aux as
+  its last value."""
   a = _Arguments(f, primals, {}, _floats)
   aux = []
   def call(tensors):
@@ -185,7 +189,7 @@ def _aux(traced, aux, primals):
   return unflatten(tree, leaves)
 
 def _partial(f, args, kwargs, argnums):
-  """f of the chosen arguments alone, and these."""
+  """f as a function of the chosen arguments alone, and these arguments."""
   if not all(isinstance(i, int) for i in _tuple(argnums)): raise TypeError(f"{_name(f)}: argnums is a number or a tuple of numbers, not {argnums!r}")
   for i in _tuple(argnums):
     if not -len(args) <= i < len(args): raise ValueError(f"{_name(f)}: argnums names argument {i}, and there are {len(args)}")
@@ -203,9 +207,9 @@ def _partial(f, args, kwargs, argnums):
 def _unwrap(argnums, each): return each[0] if isinstance(argnums, int) else tuple(each)
 
 def value_and_grad(f, argnums=0, has_aux=False):
-  """A function that answers (f(...), its gradient by the arguments `argnums`). f answers one float, of shape ().
+  """A function that returns (f(...), its gradient with respect to the arguments `argnums`). f returns one float, of shape ().
 
-  With has_aux, f answers (value, aux), and this ((value, aux), gradient)."""
+  With has_aux, f returns (value, aux), and this function ((value, aux), gradient)."""
   @functools.wraps(f, assigned=("__name__", "__doc__"), updated=())
   def both(*args, **kwargs):
     part, chosen = _partial(f, args, kwargs, argnums)
@@ -217,9 +221,10 @@ def value_and_grad(f, argnums=0, has_aux=False):
   return both
 
 def grad(f, argnums=0, has_aux=False):
-  """A function that answers the gradient of `f` by the arguments `argnums`, in their shapes. f answers one float, of shape ().
+  """A function that returns the gradient of `f` with respect to the arguments `argnums`, in their shapes. f returns one
+  float, of shape ().
 
-  grad(f)(x) is jacrev(f)(x). With has_aux it answers (gradient, aux)."""
+  grad(f)(x) is jacrev(f)(x). With has_aux it returns (gradient, aux)."""
   both = value_and_grad(f, argnums, has_aux)
   @functools.wraps(f, assigned=("__name__", "__doc__"), updated=())
   def gradient(*args, **kwargs):
@@ -232,9 +237,10 @@ def grad(f, argnums=0, has_aux=False):
 def _eye(t): return Tensor.eye(t.numel(), dtype=t.dtype, device=t.device).reshape(t.numel(), *t.shape)
 
 def jacfwd(f, argnums=0):
-  """A function that answers the Jacobian of `f` by forward derivatives, one for each element of the arguments `argnums`.
+  """A function that returns the Jacobian of `f` by forward derivatives, one for each element of the arguments `argnums`.
 
-  Shapes: f: (a, b) -> (c,) gives (c, a, b). Results and arguments may be trees: a tree of results of trees of arguments."""
+  Shapes: f: (a, b) -> (c,) gives (c, a, b). Results and arguments may be trees: the result is then a tree of results of
+  trees of arguments."""
   @functools.wraps(f, assigned=("__name__", "__doc__"), updated=())
   def jacobian(*args, **kwargs):
     part, chosen = _partial(f, args, kwargs, argnums)
@@ -252,9 +258,9 @@ def jacfwd(f, argnums=0):
   return jacobian
 
 def jacrev(f, argnums=0):
-  """A function that answers the Jacobian of `f` by reverse derivatives, one for each element of the result; shapes as of jacfwd.
+  """A function that returns the Jacobian of `f` by reverse derivatives, one for each element of the result; shapes as for jacfwd.
 
-  The better one where the result has fewer elements than the arguments."""
+  It is the better choice if the result has fewer elements than the arguments."""
   @functools.wraps(f, assigned=("__name__", "__doc__"), updated=())
   def jacobian(*args, **kwargs):
     part, chosen = _partial(f, args, kwargs, argnums)
@@ -281,13 +287,14 @@ def _jacobian(traced, blocks, a, argnums):
   return traced.results([_unwrap(argnums, unflatten(a.tree[0], row)) for row in rows])
 
 def hessian(f, argnums=0):
-  """A function that answers the second derivatives of `f`: forward over reverse. f: (a,) -> () gives (a, a)."""
+  """A function that returns the second derivatives of `f`: forward over reverse. f: (a,) -> () gives (a, a)."""
   return jacfwd(jacrev(f, argnums), argnums)
 
 def hvp(f, primals, tangents):
-  """The Hessian of `f`, which answers one float, times the tangents, without the Hessian: in the structure of the arguments.
+  """The product of the Hessian of `f`, which returns one float, with the tangents, without computing the Hessian; in the
+  structure of the arguments.
 
-  One argument may stand alone: hvp(f, x, v) is hessian(f)(x) times v."""
+  A single argument may be given without a tuple: hvp(f, x, v) is hessian(f)(x) times v."""
   args = _tuple(primals)
   out = jvp(grad(f, tuple(range(len(args)))), args, _tuple(tangents))[1]
   return out if isinstance(primals, tuple) else out[0]

@@ -1,4 +1,4 @@
-# Servers for small answers over HTTP.
+# HTTP servers for small responses.
 #
 #   class Handler(HTTPRequestHandler):
 #     def do_GET(self): self.send_data(b"{}")
@@ -8,14 +8,14 @@ from http.server import BaseHTTPRequestHandler
 from socketserver import TCPServer
 
 class TCPServerWithReuse(TCPServer):
-  """Can be started again at once on the same port."""
+  """A server that can be started again at once on the same port."""
   allow_reuse_address = True
   def __init__(self, address, handler):
     super().__init__(address, handler)
     print(f"*** started server on http://127.0.0.1:{self.server_address[1]}")
 
 class HTTPRequestHandler(BaseHTTPRequestHandler):
-  """Answers with bytes as a whole, or with objects as a stream of events."""
+  """Responds with bytes as a whole, or with objects as a stream of events."""
   def _begin(self, status, headers):
     self.send_response(status)
     for name, value in headers.items(): self.send_header(name, value)

@@ -1,10 +1,11 @@
-# Language models from GGUF files: Llama 3, Qwen 2 and 3, OLMoE, and what is built like them.
+# Language models from GGUF files: Llama 3, Qwen 2 and 3, OLMoE, and models with the same architecture.
 #
 #   uopscope python -m tinygrad.apps.llm --model model.gguf                 a conversation in the terminal
 #   uopscope python -m tinygrad.apps.llm --model model.gguf --serve 11434   an OpenAI-style server on this machine
 #
-# Keys and values of what was read stay in a cache, and a position in it is a bound variable: the graph is the same at
-# every position, so nothing is scheduled or compiled twice. A prompt is read in pieces of one length for the same reason, the last one filled up.
+# The keys and values of all tokens read stay in a cache. The position in the cache is a bound variable, so the graph is the
+# same at every position, and nothing is scheduled or compiled twice. For the same reason a prompt is read in pieces of one
+# length; the last piece is filled up.
 import argparse, functools, os, sys
 from tinygrad import Tensor, TinyJit, UOp, nn
 from tinygrad.dtype import dtypes
@@ -13,17 +14,17 @@ from uopscope.tokenizer import SimpleTokenizer
 from uopscope.absent import lacking
 __getattr__ = lacking(__name__)
 
-PROMPT_PIECE = 32 # tokens of a prompt that are read at once
+PROMPT_PIECE = 32 # tokens of a prompt in one piece
 
 @functools.cache
 def precompute_freqs_cis(dim, end, theta=10000.0):
-  """(end, dim): cosines, then sines, of every position's angles."""
+  """(end, dim): for every position the cosines of its angles, then their sines."""
   turns = 1.0 / (theta ** (Tensor.arange(0, dim, 2)[:dim // 2] / dim))
   angles = Tensor.arange(end).unsqueeze(1) * turns.unsqueeze(0)
   return angles.cos().cat(angles.sin(), dim=-1).contiguous()
 
 def apply_rope(x, freqs_cis):
-  """Turns the two halves of each head's vector by its position's angles."""
+  """Rotates the two halves of each head's vector by the angles of its position."""
   assert x.shape[-1] % 2 == 0, f"rope turns pairs: the last axis of {x.shape} is odd"
   half = x.shape[-1] // 2
   angles = freqs_cis.reshape(1, 1, x.shape[2], 2 * half)
@@ -31,7 +32,7 @@ def apply_rope(x, freqs_cis):
   return Tensor.cat(a * cos - b * sin, b * cos + a * sin, dim=-1)
 
 def attend(q, k, v, mask=None):
-  """Attention of (B, H, T, D) over (B, G, S, D), every group of H/G heads over the same keys. S may be symbolic."""
+  """Attention of (B, H, T, D) over (B, G, S, D); each group of H/G heads uses the same keys. S may be symbolic."""
   B, H, T, D = q.shape
   groups = k.shape[1]
   q, k, v = q.reshape(B, groups, H // groups, T, D), k.unsqueeze(2), v.unsqueeze(2)
@@ -40,7 +41,7 @@ def attend(q, k, v, mask=None):
   return (scores.softmax(-1) @ v).reshape(B, H, T, D)
 
 class ExpertWeights:
-  """A linear layer per expert, weight (experts, out, in); each token uses those that were selected for it."""
+  """A linear layer per expert, weight (experts, out, in). Each token uses the experts selected for it."""
   def __init__(self, num_experts, in_features, out_features): self.weight = Tensor.zeros(num_experts, out_features, in_features)
   def __call__(self, sel, x): return (x.unsqueeze(-2) @ self.weight[sel].transpose(-1, -2)).squeeze(-2)
 
@@ -51,7 +52,7 @@ class TransformerBlock:
     self.attn_k, self.attn_v = nn.Linear(dim, head_dim * n_kv_heads, bias=qkv_bias), nn.Linear(dim, head_dim * n_kv_heads, bias=qkv_bias)
     self.attn_norm, self.ffn_norm = nn.RMSNorm(dim, norm_eps), nn.RMSNorm(dim, norm_eps)
     for name in ("attn_q_norm", "attn_k_norm") if qk_norm else (): setattr(self, name, nn.RMSNorm(qk_norm, norm_eps))
-    # gate and up widen, down narrows: for all tokens alike, or by the experts that each token's gate chooses
+    # gate and up widen, down narrows: one layer for all tokens, or the experts that a gate chooses for each token
     self.experts = num_experts_per_tok if num_experts else 0
     for name, sizes in (("ffn_gate", (dim, hidden_dim)), ("ffn_up", (dim, hidden_dim)), ("ffn_down", (hidden_dim, dim))):
       if num_experts: setattr(self, f"{name}_exps", ExpertWeights(num_experts, *sizes))
@@ -61,18 +62,18 @@ class TransformerBlock:
   def _attention(self, x, start_pos):
     normed = self.attn_norm(x)
     q, k, v = (project(normed) for project in (self.attn_q, self.attn_k, self.attn_v))
-    whole = self.qk_norm and self.qk_norm != self.head_dim # normalised over all heads together, or each head by itself
+    whole = self.qk_norm and self.qk_norm != self.head_dim # normalise all heads together, not each head by itself
     if whole: q, k = self.attn_q_norm(q), self.attn_k_norm(k)
     B, T = x.shape[:2]
     q, k, v = (t.reshape(B, T, heads, self.head_dim).transpose(1, 2) for t, heads in ((q, self.n_heads), (k, self.n_kv_heads), (v, self.n_kv_heads)))
     if self.qk_norm and not whole: q, k = self.attn_q_norm(q), self.attn_k_norm(k)
     end = start_pos + T
     angles = precompute_freqs_cis(self.head_dim, self.max_context, self.rope_theta)[start_pos:end]
-    q, k = apply_rope(q, angles), apply_rope(k, angles) # float32 from here on, whatever the weights are: halves overflow
+    q, k = apply_rope(q, angles), apply_rope(k, angles) # float32 from here on for all weights, since halves overflow
     if not hasattr(self, "cache_kv"): self.cache_kv = Tensor.zeros(2, B, self.n_kv_heads, self.max_context, self.head_dim, dtype=k.dtype, device=k.device).contiguous().realize()
     self.cache_kv[:, :, :, start_pos:end, :].assign(Tensor.stack(k, v)).realize()
     mask = None
-    if T > 1: # what comes later is not seen
+    if T > 1: # a token does not attend to later ones
       seen, at = Tensor.arange(self.max_context)[0:end].reshape(1, 1, 1, 1, end), (Tensor.arange(T) + start_pos).reshape(1, 1, 1, T, 1)
       mask = seen <= at
     out = attend(q, self.cache_kv[0, :, :, 0:end, :], self.cache_kv[1, :, :, 0:end, :], mask)
@@ -109,28 +110,30 @@ class Transformer:
 
   @staticmethod
   def from_gguf(gguf, max_context=None, realize=True):
-    """A model and the metadata of a file, given as a path or a tensor of its bytes. Weights become float16, as they are with HALF=0."""
+    """A model and the metadata of a file, given as a path or a tensor of its bytes. Weights become float16; HALF=0 keeps
+    their types."""
     kv, weights = nn.state.gguf_load(gguf)
     if getenv("HALF", 1): weights = {name: t.cast(dtypes.float16) for name, t in weights.items()}
     weights.setdefault("output.weight", weights["token_embd.weight"])
     try: model = Transformer(**_sizes(kv, weights, max_context))
     except KeyError as e: raise ValueError(f"the file's metadata has no {e.args[0]}: no model this program knows") from None
     arch = kv["general.architecture"]
-    if arch == "llama": # its pairs to turn stand side by side; here they stand half a head apart
+    if arch == "llama": # the file has the two elements of a rotated pair adjacent; here they are half a head apart
       for name, heads in (("attn_q", kv[f"{arch}.attention.head_count"]), ("attn_k", kv[f"{arch}.attention.head_count_kv"])):
         for i in range(len(model.blk)):
           w = weights[f"blk.{i}.{name}.weight"]
           weights[f"blk.{i}.{name}.weight"] = w.reshape(heads, -1, 2, w.shape[-1]).transpose(1, 2).reshape(w.shape)
     nn.state.load_state_dict(model, weights, verbose=False, consume=True, realize=False)
     params = nn.state.get_parameters(model)
-    for p in params: # unpacked once, one after the other
+    for p in params: # unpacks one weight after the other
       p.replace(p.contiguous())
       if realize: p.realize()
     return model, kv
 
   def _read(self, tokens, at):
-    """The token after those from position `at` on, which become part of the cache. A piece that the prompt does not fill
-    ends in tokens that nothing before them sees, and that are written over before anything after them is read."""
+    """Reads the tokens from position `at` on into the cache; returns the token after them. If the prompt does not fill a
+    piece, the piece ends in padding tokens: no earlier token attends to these, and they are overwritten before a later token
+    is read."""
     position, last = UOp.variable("start_pos", 0, self.max_context - 1), UOp.variable("last", 0, PROMPT_PIECE - 1)
     bound = (lambda v, n: v.bind(n)) if getenv("SYM", 1) else (lambda v, n: n)
     following = None
@@ -149,7 +152,7 @@ class Transformer:
     return int(following.item())
 
   def generate(self, tokens, start_pos=0):
-    """Tokens that continue `tokens`, which grows by each of them. What the cache holds from before is not read again."""
+    """Generates tokens that continue `tokens`, and appends them to it. Tokens that the cache already has are not read again."""
     assert tokens, "there is nothing to continue: give at least one token"
     same = next((i for i, (a, b) in enumerate(zip(tokens, self._in_cache)) if a != b), min(len(tokens), len(self._in_cache)))
     at = min(same, len(tokens) - 1)

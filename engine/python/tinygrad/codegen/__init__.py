@@ -11,7 +11,7 @@ def _device_of(renderer):
   return getattr(renderer, "device", None) or Device.DEFAULT
 
 def get_program(ast, renderer=None, opts=None):
-  """The kernel lowered for the renderer's device; `opts` are applied in place of those the engine would choose."""
+  """The kernel lowered for the renderer's device; `opts` replace the Opts that the engine would choose."""
   from tinygrad.codegen.opt import KernelOptError
   device, asked = _device_of(renderer), ast
   if opts is not None:
@@ -23,14 +23,14 @@ def get_program(ast, renderer=None, opts=None):
     raise KernelOptError(str(e)) from None
 
 def full_rewrite_to_sink(sink, ren=None, optimize=True):
-  """Lowered for the renderer's device; without one for no device, so no operation is replaced by what a machine has."""
+  """The graph lowered for the renderer's device. Without a renderer, no operation is replaced by operations of a machine."""
   return _uopscope.full_rewrite_to_sink(sink, ren if isinstance(ren, str) else getattr(ren, "device", ""), optimize)
 def full_rewrite(sink, ren=None): return _uopscope.linearize(full_rewrite_to_sink(sink, ren))
 
-# What is left to do on a list of instructions: nothing, the engine's lists are finished.
+# The engine's instruction lists are finished, so no cleanup rules are left.
 pm_linearize_cleanups = PatternMatcher([])
 def line_rewrite(lst, pm):
-  """Rewrites a list of instructions in order: a rule answers (what stands for the node, the instructions in its place)."""
+  """Rewrites a list of instructions in order. A rule returns (the node's replacement, the instructions in its place)."""
   standing, out = {}, []
   for u in lst:
     moved = u.replace(src=tuple(standing[s] for s in u.src))
@@ -40,7 +40,8 @@ def line_rewrite(lst, pm):
   return out
 
 class rules_after:
-  """`with rules_after("initial symbolic", PatternMatcher([...])):` the rules run right after that pass of every schedule made and every kernel lowered inside."""
+  """`with rules_after("initial symbolic", PatternMatcher([...])):` runs the rules right after that pass, in every schedule and
+  every kernel made inside the block."""
   def __init__(self, pass_name, rules): self._arguments = (pass_name, rules)
   def __enter__(self):
     self._active = _uopscope.UserRules(*self._arguments)

@@ -1,4 +1,4 @@
-# Loops as work items: numbers of a grid of at most three dimensions, each of limited length, for any number of loops.
+# Loops as work items: indices in a grid of at most three dimensions of limited length, for any number of loops.
 #
 #   get_grouped_dims("gidx", (4, 100, 3), (16, 16, 16))      # three expressions of gidx0, gidx1 and gidx2
 import math
@@ -9,7 +9,7 @@ from uopscope.absent import lacking
 __getattr__ = lacking(__name__)
 
 def _joined(dims, most):
-  """Neighbours multiplied, first ones first, until the grid holds them; None where it cannot."""
+  """Multiplies neighbouring dimensions, first ones first, until the grid holds them; None if it cannot."""
   dims = list(dims)
   while len(dims) > len(most) or any(d > m for d, m in zip(dims, most)):
     at = next((i for i, m in enumerate(most) if i + 1 < len(dims) and dims[i] * dims[i + 1] <= m), None)
@@ -18,7 +18,7 @@ def _joined(dims, most):
   return dims
 
 def _spread(dims, most):
-  """Too long dimensions give factors, smallest first, to the next one round the grid."""
+  """Moves factors, smallest first, from a dimension that is too long to the next dimension (cyclically)."""
   sizes = [*dims] + [1] * (3 - len(dims))
   for i, limit in enumerate(most):
     while sizes[i] > limit:
@@ -30,7 +30,7 @@ def _spread(dims, most):
   return sizes
 
 def get_grouped_dims(prefix, dims, max_sizes, reverse=False):
-  """The number of each loop in terms of the numbers of a work item; the first dimension runs fastest with `reverse`."""
+  """The index of each loop as an expression of the work item's indices; the first dimension varies fastest with `reverse`."""
   dims = tuple(dims)
   if reverse:
     numbers = get_grouped_dims(prefix, tuple(reversed(dims)), max_sizes)

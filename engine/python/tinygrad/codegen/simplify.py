@@ -1,4 +1,4 @@
-# Loops and their bounds: joining, splitting, collapsing of loops that only count.
+# Rules on ranges and their bounds: joining, splitting, and collapsing reductions that only count.
 from _uopscope import builtin_matcher as _builtin
 from uopscope.absent import lacking
 __getattr__ = lacking(__name__)

@@ -1,5 +1,5 @@
-# TinyJit: the first call runs, the second captures what it launches, later ones replay that on new inputs and
-# variables. Capture and replay are C++; here is what a call of Python needs besides.
+# TinyJit: the first call runs, the second captures its launches, later calls replay these on new inputs and variables.
+# Capture and replay are C++; this module handles the arguments and results of Python calls.
 import functools
 import _uopscope
 from _uopscope import CapturedJit, JitError
@@ -12,15 +12,15 @@ __getattr__ = lacking(__name__)
 
 class GraphException(Exception): pass
 class GraphRunner(Runner):
-  """Several launches as one. A captured function is replayed by the engine as a whole, so none is made here; classes of
-  tests and tools derive from it."""
+  """Several launches as one. The engine replays a captured function as a whole, so none is made here; tests and tools derive
+  classes from it."""
 class MultiGraphRunner(GraphRunner): pass
 def apply_graph_to_jit(jit_cache, input_buffers, var_vals, max_batch_size=0):
-  """The launches as they are replayed: the engine batches all of them, so the list stays as it is."""
+  """The launches as they are replayed. The engine batches all of them, so the list is unchanged."""
   return list(jit_cache)
 
 def graph_class(device):
-  """The class that makes several launches of a device one: none, since the engine replays a captured function as a whole."""
+  """The class that combines launches of a device: None, since the engine replays a captured function as a whole."""
   return None
 
 class _Item(ExecItem):
@@ -43,7 +43,7 @@ class _Item(ExecItem):
   def __repr__(self): return f"<{self.name} inputs {self.inputs}>"
 
 def _tensors(x, strict=False):
-  """The tensors of what a function returns: itself, or in lists, tuples, dicts and objects."""
+  """The tensors in a function's result: the result itself, or those in lists, tuples, dicts and objects."""
   from tinygrad.tensor import Tensor
   if x is None: return []
   if isinstance(x, Tensor): return [x]
@@ -56,7 +56,8 @@ CapturedJit.jit_cache = property(lambda self: [_Item(self, i) for i in range(len
 CapturedJit.input_replace = property(lambda self: {(j, argument): number for j, item in enumerate(self.jit_cache) for argument, number in item.inputs})
 
 class TinyJit:
-  """@TinyJit over a function or a method of tensors. What it returns is realized, and written anew by the next call."""
+  """Captures a function or method of tensors, as the decorator @TinyJit. Its result is realized, and overwritten by the next
+  call."""
   def __init__(self, fxn=None, captured=None, prune=False, optimize=False):
     assert fxn is not None or captured is not None, "need either a function or a CapturedJit"
     self.fxn, self.captured, self.prune, self.optimize = fxn, captured, prune, optimize

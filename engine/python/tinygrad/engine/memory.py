@@ -1,5 +1,5 @@
-# Which buffers of a schedule may lie in the same memory. Schedules of the engine are planned in the engine
-# (schedule/memory_planner.h); this plans lists of buffers by hand.
+# A memory planner for lists of buffers made by hand: buffers that are not needed at the same time share memory. The engine
+# plans its own schedules (schedule/memory_planner.h).
 from tinygrad.helpers import NO_MEMORY_PLANNER, round_up
 from tinygrad.dtype import dtypes
 from tinygrad.device import Buffer
@@ -9,8 +9,8 @@ __getattr__ = lacking(__name__)
 _ALIGNMENT = 0x1000
 
 def _internal_memory_planner(buffers, noopt_buffers=None, ignore_checks=False, debug_prefix=""):
-  """{buffer: a part of one arena per device}, where `buffers` lists what each step uses. Parts overlap only where one is
-  used for the last time before the other is used for the first: each takes the lowest place that is free then."""
+  """{buffer: a part of one arena per device}, for `buffers`, a list of the buffers that each step uses. Parts overlap only if the
+  last use of one comes before the first use of the other. Each buffer takes the lowest place that is free then."""
   if NO_MEMORY_PLANNER: return {}
   kept = {b.base for b in noopt_buffers or []}
   life = {}
@@ -34,7 +34,7 @@ def _internal_memory_planner(buffers, noopt_buffers=None, ignore_checks=False, d
   return planned
 
 def memory_planner(schedule):
-  """The items on planned memory."""
+  """The items with planned memory."""
   from tinygrad.engine.schedule import ExecItem
   planned = _internal_memory_planner([item.bufs for item in schedule])
   return [ExecItem(item.ast, [planned.get(b, b) for b in item.bufs], item.metadata, item.fixedvars) for item in schedule]

@@ -1,4 +1,4 @@
-# Running by hand: what a schedule's items are run by, and the list of them as a program.
+# Running by hand: the runners of a schedule's items, and the list of items as a program.
 #
 #   for item in Tensor.schedule(t): item.lower().run()
 #   runner = get_runner("CPU", ast); runner([out, a, b], {}, wait=True)          # seconds
@@ -14,7 +14,7 @@ from uopscope.absent import lacking
 __getattr__ = lacking(__name__)
 
 class Runner:
-  """Something that runs on buffers: a kernel, a copy. A class of a script's own overrides __call__."""
+  """A runner: something that runs on buffers, such as a kernel or a copy. A subclass in a script overrides __call__."""
   def __init__(self, display_name, device, estimates=Estimates()): self.display_name, self.device, self.estimates, self.first_run = display_name, device, estimates, True
   @property
   def dev(self): return Device[self.device]
@@ -49,13 +49,13 @@ class BufferXfer(BufferCopy):
   """A copy between devices of one kind."""
 
 class ViewOp(Runner):
-  """The first buffer is a part of the second already: nothing runs."""
+  """The first buffer is already a view of the second, so nothing runs."""
   def __init__(self, buf): super().__init__(colored(f"view {buf.nbytes:8d} @ {buf.offset:<10d}", "yellow"), buf.device)
   def __call__(self, rawbufs, var_vals=None, wait=False): return None
 
 method_cache = {}
 def get_runner(device, ast):
-  """The kernel compiled for the device, from the cache where it was asked for before."""
+  """The kernel compiled for the device; the cache is used if it has it."""
   key = (device, ast.key, BEAM.value, NOOPT.value, _uopscope.settings_key())
   if key not in method_cache:
     if BEAM and ast.arg is not None and ast.arg.opts_to_apply is None and not NOOPT:
@@ -64,7 +64,7 @@ def get_runner(device, ast):
   return method_cache[key]
 
 def runner_for(item):
-  """What runs an item of a schedule."""
+  """The runner of a schedule item."""
   if item.ast.op is Ops.SINK: return get_runner(item.bufs[0].device, item.ast)
   if item.ast.op is Ops.COPY:
     to, source = item.bufs[:2]
@@ -73,16 +73,16 @@ def runner_for(item):
   if item.ast.op is Ops.BUFFER_VIEW: return ViewOp(item.bufs[0])
   raise RuntimeError(f"{item.ast.op} is no kernel, copy or view")
 
-# Objects with a method `add(item)`: told every item that runs.
+# Objects with a method `add(item)`, which is called with every item that runs.
 capturing = []
 
 def lower_schedule_item(item): return item.lower()
 def lower_schedule(schedule):
-  """Each item with its runner, made as it is asked for."""
+  """Iterates over the items and gives each its runner."""
   for item in schedule: yield item, item.lower()
 
 def run_schedule(schedule, var_vals=None, do_update_stats=True):
-  """Runs the items in order and empties the list as it goes."""
+  """Runs the items in order and removes each from the list."""
   while len(schedule):
     item = schedule.pop(0)
     if capturing and CAPTURING: capturing[0].add(item)

@@ -1,14 +1,14 @@
-# What Tensor.schedule() gives: one item per kernel, copy or view, in order.
+# The items that Tensor.schedule() returns: one per kernel, copy or view, in order.
 #
-#   item.ast, item.bufs, item.metadata      what it computes, on which buffers, for which tensor operations
-#   item.run(); item.lower().prg            runs it; the runner it was lowered to
+#   item.ast, item.bufs, item.metadata      its kernel, its buffers, the tensor operations it computes
+#   item.run(); item.lower().prg            runs it; the runner that it was lowered to
 import _uopscope
 from tinygrad.helpers import Metadata
 from uopscope.absent import lacking
 __getattr__ = lacking(__name__)
 
 class ExecItem:
-  """One launch. `ExecItem(ast, bufs)` makes one of a script's own."""
+  """One launch. A script can make one by ExecItem(ast, bufs)."""
   def __init__(self, ast, bufs=None, metadata=(), fixedvars=None, prg=None): self._schedule, self.ast, self._bufs, self.metadata, self.fixedvars, self.prg = None, ast, list(bufs or []), tuple(metadata), dict(fixedvars or {}), prg
   @staticmethod
   def _of(schedule, position):
@@ -19,16 +19,16 @@ class ExecItem:
   def bufs(self): return self._bufs if self._schedule is None else [_uopscope.buffer_of(b) for b in self._schedule.buffers(self._position)]
   @property
   def cache_hit(self):
-    """Whether the same graph on other buffers was scheduled before."""
+    """Whether the same graph was scheduled before with different buffers."""
     return self._schedule is not None and self._schedule.cache_hit
   def lower(self):
-    """Finds what runs it, and answers itself."""
+    """Finds its runner, and returns itself."""
     if self.prg is None:
       from tinygrad.engine.realize import runner_for
       self.prg = runner_for(self)
     return self
   def run(self, var_vals=None, wait=False, jit=False, do_update_stats=True):
-    """Runs it; the seconds it took where it is waited for."""
+    """Runs it; returns the time in seconds if it waits."""
     values = self.fixedvars | {k if isinstance(k, str) else k.expr: v for k, v in (var_vals or {}).items()}
     if self._schedule is not None and self.prg is None and not wait and values == self.fixedvars: return self._schedule.run_item(self._position)
     bufs = [b.ensure_allocated() for b in self.lower().bufs]
@@ -39,7 +39,7 @@ class ExecItem:
 ScheduleItem = ExecItem
 
 class _Schedules:
-  """The schedules that are kept by the structure of their graphs: how many there are, and forgetting them."""
+  """The cache of schedules: len() is the number of schedules, clear() drops them."""
   def clear(self): _uopscope.clear_schedule_cache()
   def __len__(self): return _uopscope.schedule_cache_size()
 schedule_cache = _Schedules()

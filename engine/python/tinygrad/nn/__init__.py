@@ -1,11 +1,11 @@
-# Layers: each holds its parameters as tensors and, called, applies the tensor operation that uses them.
+# Layers. Each holds its parameters as tensors; a call applies the tensor operation that uses them.
 #
 #   model = nn.Linear(4, 2)
 #   y = model(Tensor.rand(3, 4))                  # (3, 2)
 #   nn.state.get_state_dict(model).keys()         # weight, bias
 #
-# Parameters are the attributes; nn.state finds them by name, nn.optim trains them. Three families: what multiplies (Linear,
-# convolutions), what normalises, and tables and memories (Embedding, LSTMCell).
+# Parameters are attributes; nn.state finds them by name, nn.optim trains them. There are three families: products (Linear,
+# convolutions), normalisations, and layers with tables or memory (Embedding, LSTMCell).
 from tinygrad.tensor import Tensor
 from tinygrad.dtype import dtypes
 from tinygrad.helpers import make_tuple, prod
@@ -14,7 +14,7 @@ from uopscope.absent import lacking
 __getattr__ = lacking(__name__)
 
 def _within(fan_in, *shape):
-  """A parameter drawn evenly from the values within 1/sqrt(fan_in)."""
+  """A parameter drawn uniformly from the values within 1/sqrt(fan_in)."""
   bound = fan_in ** -0.5
   return Tensor.uniform(*shape, low=-bound, high=bound)
 
@@ -28,7 +28,7 @@ class Linear:
   def __call__(self, x): return x.linear(weight=self.weight.T, bias=self.bias)
 
 def _same_padding(kernel, stride, dilation):
-  """Zeros on both sides of each axis, last axis first, that keep its length; the odd one stands behind."""
+  """Padding with zeros on both sides of each axis, last axis first, that keeps its length; an odd zero goes behind."""
   if stride != 1: raise ValueError("padding='same' keeps lengths, which strided convolutions do not")
   sides = []
   for k, d in zip(reversed(kernel), make_tuple(dilation, len(kernel))):
@@ -37,7 +37,7 @@ def _same_padding(kernel, stride, dilation):
   return tuple(sides)
 
 class Conv2d:
-  """Convolution over the axes after (batch, channels); the kernel's length says how many. padding="same" keeps their sizes."""
+  """Convolution over the axes after (batch, channels); the kernel's length is their number. padding="same" keeps their sizes."""
   def __init__(self, in_channels, out_channels, kernel_size, stride=1, padding=0, dilation=1, groups=1, bias=True):
     kernel = make_tuple(kernel_size, 2)
     if isinstance(padding, str):
@@ -50,10 +50,10 @@ class Conv2d:
   def __call__(self, x): return x.conv2d(self.weight, self.bias, groups=self.groups, stride=self.stride, dilation=self.dilation, padding=self.padding)
 
 class ConvTranspose2d(Conv2d):
-  """The gradient of a convolution as a layer of its own; weight (in_channels, out_channels / groups, ...)."""
+  """The gradient of a convolution, as a layer; weight (in_channels, out_channels / groups, ...)."""
   def __init__(self, in_channels, out_channels, kernel_size, stride=1, padding=0, output_padding=0, dilation=1, groups=1, bias=True):
     Conv2d.__init__(self, in_channels, out_channels, kernel_size, stride=stride, padding=padding, dilation=dilation, groups=groups, bias=bias)
-    # drawn a second time: a seed then gives the numbers that checkpoints and tutorials of the reference show
+    # Drawn a second time, so that a seed gives the same numbers as the reference, its checkpoints and tutorials.
     self.weight = _within(in_channels * prod(self.kernel_size), in_channels, out_channels // groups, *self.kernel_size)
     self.output_padding = output_padding
   def __call__(self, x):
@@ -70,18 +70,18 @@ def ConvTranspose1d(in_channels, out_channels, kernel_size, stride=1, padding=0,
 # Normalisation
 
 def _along_channels(x, values):
-  """One value per channel (axis 1), in a shape that stands beside x."""
+  """One value per channel (axis 1), in a shape that broadcasts with x."""
   return values.reshape(*(-1 if axis == 1 else 1 for axis in range(x.ndim)))
 
 class _Normalised:
-  """`weight` and `bias` of `shape` by which normalised values are scaled and shifted; without `affine` there are none."""
+  """`weight` and `bias` of `shape`, which scale and shift normalised values; none without `affine`."""
   def __init__(self, shape, eps, affine):
     self.eps = eps
     self.weight = Tensor.ones(*shape) if affine else None
     self.bias = Tensor.zeros(*shape) if affine else None
 
 class BatchNorm(_Normalised):
-  """Normalises each channel (axis 1) over batch and space; in training by the batch, else by the running statistics."""
+  """Normalises each channel (axis 1) over batch and space: in training with the batch's statistics, else with running ones."""
   def __init__(self, sz, eps=1e-5, affine=True, track_running_stats=True, momentum=0.1):
     super().__init__((sz,), eps, affine)
     self.momentum, self.track_running_stats = momentum, track_running_stats
@@ -90,14 +90,14 @@ class BatchNorm(_Normalised):
     self.running_mean = Tensor.zeros(sz, requires_grad=False)
     self.running_var = Tensor.ones(sz, requires_grad=False)
   def calc_stats(self, x):
-    """Mean and variance by which x is normalised."""
+    """The mean and the variance that normalise x."""
     if not Tensor.training and self.track_running_stats: return self.running_mean, _along_channels(x, self.running_var).expand(x.shape)
     over = [axis for axis in range(x.ndim) if axis != 1]
     mean = x.mean(over)
-    # the variance does not change with the mean: nothing to differentiate
+    # The variance does not depend on the mean, so the mean needs no derivative here.
     return mean, (x - _along_channels(x, mean.detach())).square().mean(over)
   def _track(self, x, mean, var):
-    """Running statistics take a part of the batch's; the variance as that of a sample."""
+    """Updates the running statistics by a part of the batch's; the variance is that of a sample."""
     samples = x.numel() // x.shape[1]
     for running, now in ((self.running_mean, mean.detach()), (self.running_var, var.detach() * (samples / (samples - 1)))):
       running.assign(running * (1 - self.momentum) + now * self.momentum)

@@ -1,4 +1,4 @@
-# Data sets, read from files that are on this machine: see uopscope.downloads for where they are looked for.
+# Data sets, read from files on this machine; uopscope.downloads lists the folders that are searched.
 #
 #   x_train, y_train, x_test, y_test = nn.datasets.mnist()       # uint8: (60000, 1, 28, 28), (60000,), (10000, ...)
 from tinygrad.tensor import Tensor
@@ -15,7 +15,7 @@ def _checked(path, t, header, row):
   return t
 
 def mnist(device=None, fashion=False):
-  """Digits, or with `fashion` clothes. The two have files of equal names: those of fashion go into a folder `fashion`."""
+  """MNIST digits, or with `fashion` clothes. Their files have the same names, so those of fashion go into a folder `fashion`."""
   def read(file, header, row):
     path = local_file((_FASHION if fashion else _MNIST) + file, subdir="fashion" if fashion else None, gunzip=True)
     return _checked(path, Tensor(path), header, row)[header:]

@@ -1,4 +1,5 @@
-# Models in ONNX files, run as tensor operations. uopscope.onnx_file reads them, uopscope.onnx_operators has the operators.
+# Models in ONNX files, run as tensor operations. uopscope.onnx_file reads the files, uopscope.onnx_operators has the
+# operators.
 #
 #   model = OnnxRunner("model.onnx")
 #   model.graph_inputs                                # {"x": OnnxValue(shape=("batch", 3, 224, 224), dtype=dtypes.float)}
@@ -13,7 +14,7 @@ from uopscope.onnx_operators import OPERATORS as onnx_ops
 __getattr__ = lacking(__name__)
 
 class OnnxRunner:
-  """A model: called with {input: tensor, array or number}, it answers {output: tensor}."""
+  """A model. A call with {input: tensor, array or number} returns {output: tensor}."""
   def __init__(self, model_path): self._set(read_model(model_path))
   def _set(self, graph):
     self._graph = graph

@@ -1,12 +1,12 @@
-# Optimizers: zero_grad() forgets gradients, step() assigns new values to the parameters and computes them.
+# Optimizers: zero_grad() drops gradients, step() computes new values and assigns them to the parameters.
 #
 #   opt = nn.optim.Adam(nn.state.get_parameters(model), lr=1e-3)
 #   with Tensor.train():
 #     opt.zero_grad(); loss = f(model).backward(); opt.step()
 #
-# There are two update rules, each with a ratio that trusts a layer by the norms of its weights and step: momentum
-# (LARS; without the ratio SGD, with orthogonal steps Muon) and running moments (LAMB; without the ratio Adam and AdamW).
-# `fused` (or FUSE_OPTIM=1) updates all parameters as one long vector: fewer kernels, and one ratio for all of them.
+# There are two update rules, each with a trust ratio of the norms of a layer's weights and of its step: momentum (LARS;
+# without the ratio SGD, with orthogonal steps Muon) and running moments (LAMB; without the ratio Adam and AdamW). `fused`
+# (or FUSE_OPTIM=1) updates all parameters as one long vector: fewer kernels, and one ratio for all parameters.
 import itertools
 from tinygrad.tensor import Tensor
 from tinygrad.dtype import dtypes, least_upper_dtype, to_dtype
@@ -15,10 +15,10 @@ from uopscope.absent import lacking
 __getattr__ = lacking(__name__)
 
 class Optimizer:
-  """What all have in common. A rule's _step(params, grads) answers the new values and the tensors of its own state."""
+  """The common part of all optimizers. A rule's _step(params, grads) returns the new values and the tensors of its state."""
   def __init__(self, params, lr, fused=FUSE_OPTIM):
     given = dedup(params)
-    for p in given: p.requires_grad = p.requires_grad is not False  # who was not asked takes part
+    for p in given: p.requires_grad = p.requires_grad is not False  # unset means that it takes part
     self.params, self.buffers = partition(given, lambda p: p.requires_grad)
     assert self.params, "an optimizer needs at least one parameter: every tensor it was given has requires_grad=False"
     self.fused = bool(fused)
@@ -37,10 +37,10 @@ class Optimizer:
     assert not missing, f"no gradient for parameter {missing[0]} of shape {self.params[missing[0]].shape}: call backward() on a loss that depends on it first"
     return [x.grad for x in self.params]
   def schedule_step(self):
-    """Assigns the new values and answers every tensor that has to be realized for it."""
+    """Assigns the new values; returns every tensor that must be realized for them."""
     if not Tensor.training: raise RuntimeError("Tensor.training is False and must be True for an optimizer step: set it, or use `with Tensor.train():`")
     grads = self._grads()
-    if self.fused:  # one vector
+    if self.fused:  # one vector of all parameters
       one, extra = self._step([Tensor.cat(*[x.flatten() for x in self.params])], [Tensor.cat(*[g.contiguous().flatten() for g in grads])])
       new = [one[0][a:b].reshape(x.shape) for x, a, b in zip(self.params, self.pos_params, self.pos_params[1:])]
     else: new, extra = self._step(self.params, grads)
@@ -49,7 +49,7 @@ class Optimizer:
   def _step(self, params, grads): raise NotImplementedError(f"{type(self).__name__} has no _step(params, grads)")
 
 class OptimizerGroup(Optimizer):
-  """Several optimizers that step together."""
+  """Several optimizers whose steps are made together."""
   def __init__(self, *optimizers):
     self.params, self.buffers = (flatten(getattr(o, name) for o in optimizers) for name in ("params", "buffers"))
     self.optimizers = list(optimizers)
@@ -59,13 +59,14 @@ class OptimizerGroup(Optimizer):
   def schedule_step(self): return flatten(o.schedule_step() for o in self.optimizers)
 
 def _trust(weights, step, factor=1.0, decay=0.0):
-  """factor * |weights| / (|step| + decay |weights|), and 1 where either is zero. Stored: the weights are read whole before any changes."""
+  """factor * |weights| / (|step| + decay |weights|); 1 if either is zero. Stored, since it reads all weights before any
+  change."""
   w, s = weights.detach().square().sum().sqrt(), step.square().sum().sqrt()
   return ((w > 0) & (s > 0)).where(factor * w / (s + decay * w), 1.0).contiguous()
 
 class LARS(Optimizer):
-  """Momentum. `classic` scales by the rate before the momentum, not after; `pre_wd` decays by the gradient, not the weights;
-  `tcoef` 0 leaves out the ratio; `ns_coefficients` make the step orthogonal."""
+  """Momentum. `classic` multiplies by the rate before the momentum, not after it. `pre_wd` adds the weight decay to the
+  gradient, not to the weights. `tcoef` 0 leaves out the trust ratio. `ns_coefficients` make steps orthogonal."""
   def __init__(self, params, lr=0.001, momentum=0.9, weight_decay=1e-4, ns_steps=0, ns_coefficients=None, nesterov=False, classic=True, pre_wd=True, tcoef=0.001, fused=FUSE_OPTIM):
     Optimizer.__init__(self, params, lr, fused=fused)
     self.momentum, self.nesterov, self.classic, self.tcoef = momentum, nesterov, classic, tcoef
@@ -93,13 +94,13 @@ def SGD(params, lr=0.001, momentum=0.0, weight_decay=0.0, nesterov=False, classi
   return LARS(params, lr=lr, momentum=momentum, weight_decay=weight_decay, nesterov=nesterov, classic=classic, tcoef=0.0, fused=fused)
 
 def Muon(params, lr=0.001, momentum=0.95, weight_decay=0.1, ns_steps=5, ns_coefficients=(3.4445, -4.775, 2.0315), nesterov=True, fused=FUSE_OPTIM):
-  """Momentum with steps made orthogonal by Newton-Schulz iterations: for matrices, each on its own."""
+  """Momentum with steps made orthogonal by Newton-Schulz iterations, for each matrix separately."""
   assert not fused, "FUSE_OPTIM not allowed for Muon optimizer: a step is orthogonal per parameter"
   orthogonal = dict(ns_steps=ns_steps, ns_coefficients=ns_coefficients)
   return LARS(params, lr=lr, momentum=momentum, weight_decay=weight_decay, nesterov=nesterov, classic=False, pre_wd=False, tcoef=0.0, fused=fused, **orthogonal)
 
 class LAMB(Optimizer):
-  """Running mean and square of the gradient; `adam` leaves out the ratio."""
+  """Running mean and running square of the gradient; `adam` leaves out the trust ratio."""
   def __init__(self, params, lr=0.001, b1=0.9, b2=0.999, eps=1e-6, weight_decay=0.0, adam=False, fused=FUSE_OPTIM):
     Optimizer.__init__(self, params, lr, fused=fused)
     self.adam, self.wd, self.eps = adam, weight_decay, eps
@@ -120,8 +121,8 @@ class LAMB(Optimizer):
     return new, [self.b1_t, self.b2_t] + self.m + self.v
 
 def AdamW(params, lr=0.001, b1=0.9, b2=0.999, eps=1e-8, weight_decay=0.01, fused=FUSE_OPTIM):
-  """Adam that decays the weights themselves."""
+  """Adam with decay of the weights themselves."""
   return LAMB(params, lr=lr, b1=b1, b2=b2, eps=eps, weight_decay=weight_decay, adam=True, fused=fused)
 def Adam(params, lr=0.001, b1=0.9, b2=0.999, eps=1e-8, fused=FUSE_OPTIM):
-  """Steps by the running mean of the gradient over the root of that of its square."""
+  """Steps by the running mean of the gradient, divided by the root of its running square."""
   return AdamW(params, lr=lr, b1=b1, b2=b2, eps=eps, weight_decay=0.0, fused=fused)

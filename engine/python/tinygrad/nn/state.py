@@ -1,5 +1,5 @@
-# Parameters of a model by name, and the file formats that hold them. Readers take a path or a tensor of bytes; what they
-# give lies on DISK, in the file, until it is moved or loaded into a model.
+# Parameters of a model by name, and the file formats for them. Readers take a path or a tensor of bytes. The tensors they
+# return are on DISK, in the file, until they are moved or loaded into a model.
 #
 #   nn.state.safe_save(nn.state.get_state_dict(model), "model.safetensors")
 #   nn.state.load_state_dict(model, nn.state.safe_load("model.safetensors"))
@@ -39,8 +39,8 @@ def _moved(target, value):
   return value if isinstance(value.device, tuple) else value.shard(target.device, target.uop.axis)
 
 def load_state_dict(model, state_dict, strict=True, verbose=True, consume=False, realize=True):
-  """Gives a model's tensors the values of a state dict, and answers them. `strict`: every name has to be there;
-  `consume`: takes the values out of the dict, so that their memory goes as they are loaded."""
+  """Gives the tensors of a model the values of a state dict, and returns them. `strict`: every name must be in the dict.
+  `consume`: removes values from the dict, so that their memory is freed while they are loaded."""
   loaded, before = [], GlobalCounters.mem_used
   def rate(ns): return f", {(GlobalCounters.mem_used - before) / 1e9:.2f} GB loaded at {(GlobalCounters.mem_used - before) / ns:.2f} GB/s"
   with Timing("loaded weights in ", rate, enabled=verbose):

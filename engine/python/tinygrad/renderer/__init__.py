@@ -1,4 +1,4 @@
-# What a kernel becomes: its program and text (ProgramSpec), its costs (Estimates), and what writes it (Renderer).
+# The results of lowering: a kernel's program and text (ProgramSpec), its costs (Estimates), and its renderer (Renderer).
 #
 #   prg = get_program(ast, Device["CPU"].renderer)
 #   prg.name, prg.src, prg.uops, prg.global_size, prg.estimates.ops
@@ -13,7 +13,7 @@ __getattr__ = lacking(__name__)
 
 @dataclass(frozen=True)
 class Estimates:
-  """What a kernel costs: arithmetic, bytes loaded and stored, bytes of memory touched."""
+  """The costs of a kernel: arithmetic, bytes loaded and stored, bytes of memory accessed."""
   ops: object = 0
   lds: object = 0
   mem: object = 0
@@ -24,7 +24,7 @@ class Estimates:
 
 @dataclass(eq=False, repr=False)
 class ProgramSpec:
-  """A lowered kernel. Everything about it but the name of its device is asked of the engine."""
+  """A lowered kernel. The engine holds everything about it except the name of its device."""
   _kernel: object
   device: str
   _ast: object = None
@@ -50,7 +50,7 @@ class ProgramSpec:
   def estimates(self): return Estimates(*self._kernel.costs)
   @functools.cached_property
   def lib(self):
-    """The machine code as a listing; nothing on a device that runs nothing."""
+    """The machine code as a listing; empty for a device that runs nothing."""
     return self._kernel.assembly().encode()
   global_size = property(lambda self: list(self._kernel.global_size) or [1, 1, 1])
   @property
@@ -65,9 +65,9 @@ class ProgramSpec:
 def _lowered_again(ast, device): return ProgramSpec(_uopscope.lower_kernel(ast, device), device, ast)
 
 class Renderer:
-  """Names the device whose renderer lowers a kernel: get_program(ast, Renderer("CPU")); without a name an expression
-  is lowered for no machine: full_rewrite_to_sink(sink, Renderer()). `pre_matcher` and `extra_matcher`
-  of the renderer of Device[name] are asked in every kernel lowered for that device; elsewhere they are only kept."""
+  """Names the device whose renderer lowers a kernel: get_program(ast, Renderer("CPU")). Without a name, an expression is
+  lowered for no machine: full_rewrite_to_sink(sink, Renderer()). The `pre_matcher` and `extra_matcher` of the renderer of
+  Device[name] are applied in every kernel lowered for that device; those of any other Renderer object have no effect."""
   device, suffix, compiler, has_aux = "", "", None, False
   def __init__(self, device=None):
     self.__dict__["_of_device"] = False
@@ -92,7 +92,7 @@ class Renderer:
   def __repr__(self): return f"<{type(self).__name__} {self.device}>"
 
 def renderer_of(device):
-  """The renderer that the device itself uses: its matchers are asked."""
+  """The renderer of the device itself, whose matchers are applied."""
   from tinygrad.renderer.cstyle import ClangRenderer
   from tinygrad.runtime.ops_python import PythonRenderer
   kind = device.split(":")[0]

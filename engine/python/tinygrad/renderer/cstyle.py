@@ -1,5 +1,5 @@
-# Renderers of languages like C, by the names of the reference: each names the engine's own. CUDA, METAL and CL render
-# without such a device (DEV=NULL:CUDA).
+# Renderers of C-like languages under the names of the reference; each stands for a renderer of the engine. CUDA, METAL and
+# CL render without such a device (DEV=NULL:CUDA).
 from tinygrad.renderer import Renderer
 from uopscope.absent import lacking
 __getattr__ = lacking(__name__)

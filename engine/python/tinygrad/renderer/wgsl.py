@@ -1,4 +1,4 @@
-# WGSL, the shading language of WebGPU: rendered without such a device.
+# WGSL, the shading language of WebGPU. It is rendered without such a device.
 from tinygrad.renderer.cstyle import CStyleLanguage
 from uopscope.absent import lacking
 __getattr__ = lacking(__name__)

@@ -1,3 +1,3 @@
-# Devices by module, as the reference names them.
+# Devices, under the reference's module names.
 from uopscope.absent import lacking
 __getattr__ = lacking(__name__)

@@ -1,4 +1,4 @@
-# The device CPU by the reference's module.
+# The device CPU, under the reference's module name.
 from tinygrad.device import Allocator, Compiled, Device
 from uopscope.absent import lacking
 __getattr__ = lacking(__name__)

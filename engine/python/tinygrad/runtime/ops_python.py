@@ -1,5 +1,5 @@
-# The device PYTHON: kernels interpreted one operation at a time, on memory that Python owns. The interpreter is the engine's
-# own (the device REF); a "binary" is the linear program, pickled.
+# The device PYTHON: interprets kernels one operation at a time, on memory that Python owns. The interpreter is the engine's
+# (the device REF); a "binary" is the linear program, pickled.
 #
 #   program = PythonProgram("run", PythonCompiler().compile(get_program(ast, PythonRenderer()).src))
 #   program(out, a, b)                     # memoryviews, in order of the kernel's globals

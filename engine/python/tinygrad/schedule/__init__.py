@@ -1,1 +1,1 @@
-# From tensor graphs to kernels, by the reference's modules. The engine's passes are in C++ (engine/schedule).
+# From tensor graphs to kernels, under the reference's module names. The engine's passes are in C++ (engine/schedule).

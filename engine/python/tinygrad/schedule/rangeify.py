@@ -1,3 +1,3 @@
-# Which values are stored, and kernels. The passes are in C++ (engine/schedule).
+# Stored values, and kernels. The passes are in C++ (engine/schedule).
 from uopscope.absent import lacking
 __getattr__ = lacking(__name__)

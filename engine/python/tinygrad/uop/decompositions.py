@@ -1,10 +1,10 @@
-# Functions of floats by arithmetic: what stands for EXP2, LOG2, SIN and POW where a device lacks them, as graphs to look at
-# and to run. Kernels are lowered by the engine's own rules (codegen/transcendental.cpp); these are for scripts.
+# Functions of floats by arithmetic, in place of EXP2, LOG2, SIN and POW on a device without them, as graphs for scripts to
+# read and run. The engine lowers kernels by its own rules (codegen/transcendental.cpp).
 #
 #   r, q = cody_waite_reduction(x)      # x = q * pi + r
 #   y = xexp2(x)                        # 2**x, from additions, products and bits
 #
-# Every function takes scalars and vectors alike: all its nodes have as many lanes as its argument.
+# Every function takes scalars and vectors: all its nodes have as many lanes as its argument.
 import math
 from tinygrad.dtype import dtypes
 from tinygrad.helpers import polyN
@@ -14,7 +14,7 @@ __getattr__ = lacking(__name__)
 
 TRANSCENDENTAL_DTYPES = (dtypes.float16, dtypes.float32, dtypes.float64)
 
-# Bits of the fraction and bias of the exponent.
+# Number of fraction bits, and bias of the exponent.
 _FRACTION = {dtypes.float16: 10, dtypes.float32: 23, dtypes.float64: 52}
 _BIAS = {dtypes.float16: 15, dtypes.float32: 127, dtypes.float64: 1023}
 _SIGNED = {dtypes.float16: dtypes.int16, dtypes.float32: dtypes.int32, dtypes.float64: dtypes.int64}
@@ -26,21 +26,21 @@ def _shl(u, bits): return u * (1 << bits)
 def _shr(u, bits): return u // (1 << bits)
 
 def rintk(d):
-  """The nearest whole number, halves away from zero, as an integer of the same width."""
+  """The nearest integer (halves away from zero), as an integer type of the same width."""
   return _to(d + (d < 0.0).where(d.const_like(-0.5), d.const_like(0.5)), _SIGNED[d.dtype.scalar()])
 
 def pow2if(q, float_dtype):
-  """2**q for a whole q, made of its exponent's bits."""
+  """2**q for an integer q, built from the bits of its exponent."""
   scalar = float_dtype.scalar()
   return _as(_shl(_to(q, _SIGNED[scalar]) + _BIAS[scalar], _FRACTION[scalar]), scalar)
 
 def ldexp2k(d, e):
-  """d * 2**e in two steps, so that neither power leaves the type."""
+  """d * 2**e in two steps, so that neither factor overflows."""
   half = _shr(e, 1)
   return d * pow2if(half, d.dtype) * pow2if(e - half, d.dtype)
 
 def frexp(v):
-  """(m, e) with |v| = m * 2**e and m from 0.5 up to 1; v is not zero and normal."""
+  """(m, e) with |v| = m * 2**e and 0.5 <= m < 1, for a v that is normal and not zero."""
   scalar = v.dtype.scalar()
   fraction, bias = _FRACTION[scalar], _BIAS[scalar]
   bits = _as(v, _UNSIGNED[scalar])
@@ -49,7 +49,7 @@ def frexp(v):
   return mantissa, exponent
 
 def _inverse_of_two_pi(bits):
-  """floor(2**bits / (2 * pi)), by Machin's formula on whole numbers."""
+  """floor(2**bits / (2 * pi)), by Machin's formula on integers."""
   one = 1 << bits + 64
   def arctangent_of_inverse(n):
     total, term, k = 0, one // n, 0
@@ -59,12 +59,12 @@ def _inverse_of_two_pi(bits):
     return total
   pi = 4 * (4 * arctangent_of_inverse(5) - arctangent_of_inverse(239))
   return (one << bits) // (2 * pi)
-# A word of zeros, then 1 / (2 pi) in words of 32 bits: enough for every exponent of a double.
+# A zero word, then 1 / (2 pi) in words of 32 bits. They suffice for every exponent of a double.
 _WORDS = [0] + [_inverse_of_two_pi(1248) >> 1248 - 32 * k & 0xffffffff for k in range(1, 40)]
 
 def payne_hanek_reduction(d):
-  """(r, q): d = q * pi/2 + r but for full turns, q from 1 to 4, r from -pi/2 up to 0; for any d above 0.
-  d times 1/(2 pi) is needed after the point only: 96 bits of that constant, those at d's exponent, are multiplied."""
+  """(r, q) with d = q * pi/2 + r up to full turns, for any d > 0; q is 1 to 4, and -pi/2 <= r <= 0. Only the part of d times
+  1/(2 pi) after the point is needed, so 96 bits of that constant are used, those at the exponent of d."""
   scalar = d.dtype.scalar()
   wide = d if scalar == dtypes.float64 else _to(d, dtypes.float32) if scalar == dtypes.float16 else d
   mantissa, exponent = frexp(wide)
@@ -86,7 +86,7 @@ def payne_hanek_reduction(d):
   return r, quadrant + 1
 
 def cody_waite_reduction(d):
-  """(r, q): d = q * pi + r with the nearest whole q; pi is subtracted in parts whose products are exact."""
+  """(r, q) with d = q * pi + r and the nearest integer q. pi is subtracted in parts whose products are exact."""
   scalar = d.dtype.scalar()
   q = rintk(d * (1 / math.pi))
   f = _to(q, scalar)
@@ -96,15 +96,15 @@ def cody_waite_reduction(d):
     step = math.ldexp(1.0, math.frexp(rest)[1] - bits)
     part = math.floor(rest / step) * step
     r, rest = r - f * part, rest - part
-  beyond = 1.2246467991473532e-16  # of pi, after the double
+  beyond = 1.2246467991473532e-16  # the part of pi beyond a double
   return r - f * (rest + beyond), _to(q, dtypes.int32)
 
 def trig_poly(d, coeff32, coeff64):
-  """An odd polynomial: d times one of d squared."""
+  """An odd polynomial: d times a polynomial of d squared."""
   return d * polyN(d * d, coeff64 if d.dtype.scalar() == dtypes.float64 else coeff32)
 
 def xexp2(d):
-  """2**d: the whole part as bits, the rest by the series of the exponential."""
+  """2**d: the integer part as bits, the rest by the series of the exponential."""
   scalar = d.dtype.scalar()
   x = d.ne(d).where(d.const_like(0.0), d)
   x = x.ne(math.inf).where(x.ne(-math.inf).where(x, x.const_like(0.0)), x.const_like(0.0))
@@ -118,7 +118,7 @@ def xexp2(d):
   return d.ne(d).where(d.const_like(math.nan), y)
 
 def xlog2(d):
-  """log2(d): the exponent, and the mantissa by the series of the area tangent."""
+  """log2(d): the exponent, plus the logarithm of the mantissa by the series of the area tangent."""
   scalar = d.dtype.scalar()
   smallest, up = {dtypes.float16: (6.1e-5, 10), dtypes.float32: (1.2e-38, 64), dtypes.float64: (2.3e-308, 64)}[scalar]
   tiny = d < smallest
@@ -134,7 +134,7 @@ def xlog2(d):
   return (d < 0.0).where(y.const_like(math.nan), d.ne(d).where(d.const_like(math.nan), y))
 
 def xpow(base, exponent):
-  """base**exponent; of a negative base for whole exponents only."""
+  """base**exponent; a negative base needs an integer exponent."""
   size = (base < 0.0).where(base * -1.0, base)
   y = xexp2(xlog2(size) * exponent)
   whole = _to(rintk(exponent), base.dtype.scalar())
@@ -144,7 +144,7 @@ def xpow(base, exponent):
   return exponent.ne(0.0).where(y, y.const_like(1.0))
 
 def fast_idiv(device, x, d, dont_cast=False):
-  """x // d for a whole d above 0 as a product and a shift, exact for all x within its bounds; None where none of 64 bits is."""
+  """x // d for an integer d > 0 as a product and a shift, exact for all x within its bounds; None if 64 bits do not suffice."""
   if d <= 0: return None
   least, most = x.vmin, x.vmax
   reach = max(abs(least), abs(most)) + 1

@@ -1,4 +1,4 @@
-# UOp, patterns and rewriting. Patterns are data that C++ matches; this file names their parts.
+# UOp, patterns and rewriting. Patterns are data that C++ matches; this file defines their constructors.
 import functools, inspect, linecache, math, operator, sys
 import _uopscope
 from _uopscope import (UOp, Ops, AxisType, KernelInfo, BufferizeOpts, Matcher as _Matcher, graph_rewrite as _graph_rewrite,
@@ -14,7 +14,7 @@ from tinygrad.uop import GroupOp
 Variable = UOp
 sint = int | UOp
 class BottomUpGate(Exception):
-  """Raised by a rule: do not rewrite this node and do not descend into it."""
+  """Raised by a rule: do not rewrite this node, and do not descend into it."""
 
 def resolve(x, default=True):
   if isinstance(x, bool): return x
@@ -93,7 +93,7 @@ class UPat:
   def __hash__(self): return id(self)
   def printable(self): return _source_text(*self.location)
   def match(self, uop, store):
-    """Every way this matches the node: dictionaries of named nodes that extend `store`."""
+    """All matches on the node: dictionaries of named nodes that extend `store`."""
     return [{**store, **found} for found in _uopscope.match_pattern(self, uop) if all(store.get(name, u) is u for name, u in found.items())]
   def __repr__(self):
     parts = [f"{k}={getattr(self, k)!r}" for k in ("op", "dtype", "src", "arg", "name") if getattr(self, k) is not None]
@@ -109,7 +109,7 @@ for _word, _op in (("exp2", Ops.EXP2), ("log2", Ops.LOG2), ("sin", Ops.SIN), ("s
   setattr(UPat, _word, (lambda op: lambda self: self.alu(op))(_op))
 
 def _source_text(file, line):
-  """The rule as written: lines from where its pattern stands until the brackets close."""
+  """The source text of the rule: the lines from its pattern to the closing brackets."""
   text, depth = "", 0
   for number in range(line, line + 12):
     part = linecache.getline(file, number)
@@ -120,7 +120,7 @@ def _source_text(file, line):
   return " ".join(text.split()).rstrip(",")
 
 def _rule(pat, fn):
-  """A rule of a pattern and a function; a rule of the engine is both."""
+  """A rule made of a pattern and a function; a rule of the engine is returned as it is."""
   if isinstance(pat, _uopscope.Rule): return pat
   file, line = pat.location
   names = inspect.signature(fn).parameters
@@ -136,8 +136,8 @@ def _joined(a, b):
   return both
 
 class PatternMatcher(_Matcher):
-  """Rules in order: [(UPat, function of the named nodes)]. A function answers the new node, or None to decline."""
-  patterns = None  # of this matcher, in place of those that the engine's have
+  """Rules in order: [(UPat, function of the named nodes)]. A function returns the new node, or None to decline."""
+  patterns = None  # the patterns of this matcher, in place of the engine's
   def __init__(self, patterns, compiled=True):
     self.patterns = list(patterns)
     super().__init__([_rule(p, fn) for p, fn in self.patterns])
@@ -150,7 +150,7 @@ def engine_rules(name):
   return _uopscope.builtin_matcher(name)
 def _matcher_again(patterns): return PatternMatcher([(pat, from_parts(fn)) for pat, fn in patterns])
 
-# Every matcher is recorded: the reference's class for those that are has nothing to add.
+# Every matcher is recorded, so the reference's class for recorded matchers adds nothing.
 TrackedPatternMatcher = PatternMatcher
 
 def graph_rewrite(sink, pm, ctx=None, bottom_up=False, name=None, bpm=None): return _graph_rewrite(sink, pm, ctx, bottom_up, name, bpm)
@@ -166,9 +166,9 @@ UOp._repr_html_ = _repr_html_
 def sint_to_uop(x, dtype=dtypes.index): return UOp.const(dtype, x) if isinstance(x, int) else x.cast(dtype)
 def srender(x): return x.render() if isinstance(x, UOp) else str(x)
 
-# Arithmetic on numbers, as a kernel would compute it.
+# Arithmetic on numbers with the semantics of kernels.
 def _apply(op, *operands):
-  """On numbers as a kernel computes it; on tensors and nodes by the operators of Python."""
+  """Arithmetic with the semantics of kernels on numbers, and with Python's operators on tensors and nodes."""
   if not all(isinstance(x, (bool, int, float)) for x in operands): return _exact(op, operands)
   return _uopscope.eval_alu(op, dtypes.from_py(operands[-1]), list(operands))
 python_alu = {op: functools.partial(_apply, op) for op in GroupOp.ALU if op is not Ops.THREEFRY}
@@ -178,7 +178,7 @@ def exec_alu(op, dtype, operands, truncate_output=True):
   if not truncate_output and dtype.is_int: return _exact(op, operands)
   return _uopscope.eval_alu(op, dtype, list(operands))
 def _exact(op, operands):
-  """On whole numbers of any size."""
+  """Arithmetic on integers of any size."""
   from tinygrad.helpers import cdiv, cmod
   table = {Ops.ADD: operator.add, Ops.SUB: operator.sub, Ops.MUL: operator.mul, Ops.IDIV: cdiv, Ops.MOD: cmod, Ops.NEG: operator.neg, Ops.MAX: max, Ops.POW: pow,
            Ops.AND: operator.and_, Ops.OR: operator.or_, Ops.XOR: operator.xor, Ops.SHL: operator.lshift, Ops.SHR: operator.rshift, Ops.CMPLT: operator.lt,
@@ -186,7 +186,7 @@ def _exact(op, operands):
   return table[op](*operands)
 
 def print_uops(uops):
-  """A line per instruction: number, operation, type, numbers of its sources (constants by value), argument."""
+  """One line per instruction: number, operation, type, numbers of its sources (constants by value), argument."""
   uops = list(uops)
   number = {u: i for i, u in enumerate(uops)}
   for i, u in enumerate(uops):

@@ -1,5 +1,5 @@
-# What a valid graph looks like: the engine's own rules, stage by stage. A script's rules may stand beside them: a rule answers
-# True or a node (valid), False (not valid) or None (ask the next).
+# The specs of valid graphs: the engine's rules, by stage. A script may add rules. A rule returns True or a node (valid),
+# False (not valid) or None (try the next rule).
 #
 #   type_verify(tensor.uop, tensor_spec)      raises RuntimeError naming the first node that is not valid
 from _uopscope import builtin_matcher as _builtin

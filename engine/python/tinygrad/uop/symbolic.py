@@ -1,4 +1,4 @@
-# The engine's rules of arithmetic, as matchers to look into, add to and run.
+# The engine's rules of arithmetic, as matchers to inspect, extend and run.
 #
 #   graph_rewrite(node, symbolic + mine);  [r.name for r in symbolic.rules]
 from _uopscope import Matcher, builtin_matcher as _builtin
@@ -10,16 +10,16 @@ symbolic_simple, symbolic, sym = _builtin("symbolic_simple"), _builtin("symbolic
 gep_pushing, pm_simplify_valid, pm_drop_and_clauses, pm_move_where_on_load = map(_builtin, ("push_gep", "simplify_valid", "drop_and_clauses", "move_where_on_load"))
 pm_lower_index_dtype = _builtin("lower_index_dtype")
 
-# The engine's order of sums and products: by what their parts are, the constant last.
+# The engine's order of sums and products: by the content of their operands, the constant last.
 commutative = Matcher([rule for rule in symbolic.rules if rule.name in ("normal-sum", "normal-product", "normal-operands", "constant-last")])
 
 def simplify_valid(valid):
-  """A condition without the parts that its other parts imply, or None where there are none, or where it reads memory."""
+  """The condition without clauses that its other clauses imply; None if there are none, or if it reads memory."""
   if any(u.op in (Ops.INDEX, Ops.LOAD) for u in valid.toposort()): return None
   made = graph_rewrite(valid, symbolic + pm_simplify_valid)
   return made if made is not valid else None
 def uop_given_valid(valid, uop, try_simplex=True):
-  """The node simplified where the condition holds."""
+  """The node, simplified under the assumption that the condition holds."""
   from tinygrad.dtype import Invalid
   made = graph_rewrite(uop.valid(valid), sym)
   return made.get_idx() if made.op is Ops.WHERE else made

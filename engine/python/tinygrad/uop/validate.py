@@ -1,4 +1,4 @@
-# Whole-number nodes as formulas of Z3, for proofs about them. Needs the package z3-solver.
+# Integer nodes as formulas of Z3, for proofs about them. Needs the package z3-solver.
 #
 #   solver = z3.Solver(); a, b = uops_to_z3(solver, old, new); solver.check(a != b) == z3.unsat       # they are equal
 import z3
@@ -10,11 +10,11 @@ __getattr__ = lacking(__name__)
 _WHOLE = (*dtypes.ints, dtypes.index)
 
 def z3_cdiv(a, b):
-  """Division that rounds to zero; Z3's own rounds so that the remainder is never negative."""
+  """Division that rounds towards zero; Z3's own division rounds so that the remainder is never negative."""
   return z3.If(a >= 0, a / b, -((-a) / b))
 def _mod(a, b): return a - z3_cdiv(a, b) * b
 def _and(a, b):
-  """Of booleans; of numbers where the second is a mask of the lowest bits."""
+  """AND of booleans, and of numbers with a mask of the lowest bits."""
   return z3.And(a, b) if z3.is_bool(a) else a % (b + 1)
 _FORMULAS = {
   Ops.ADD: lambda a, b: z3.Or(a, b) if z3.is_bool(a) else a + b, Ops.SUB: lambda a, b: a - b, Ops.MUL: lambda a, b: z3.And(a, b) if z3.is_bool(a) else a * b, Ops.NEG: lambda a: -a,
@@ -46,11 +46,11 @@ def _formula(solver, u, known):
     if scalar == dtypes.bool: return src[0] if z3.is_bool(src[0]) else src[0] != 0
     return z3.If(src[0], z3.IntVal(1, ctx=ctx), z3.IntVal(0, ctx=ctx)) if z3.is_bool(src[0]) else src[0]
   if u.op in GroupOp.ALU and not of_floats: return _FORMULAS[u.op](*src)
-  name = f"{u.op.name.lower()}{len(known)}"  # loads, and whatever comes from floats: any value of the type
+  name = f"{u.op.name.lower()}{len(known)}"  # loads, and values computed from floats, may have any value of the type
   return z3.Bool(name, ctx=ctx) if scalar == dtypes.bool else _unknown(solver, name, u.dtype.min, u.dtype.max)
 
 def uops_to_z3(solver, *uops):
-  """A formula for each node; bounds of variables and gates of indices are added to the solver."""
+  """A formula for each node. The bounds of variables and the gates of indices are added to the solver."""
   known = {}
   of_numbers = lambda u: u.op is Ops.SINK or u.dtype.scalar() in _WHOLE or u.dtype.scalar() == dtypes.bool
   for u in UOp.sink(*uops).toposort(of_numbers):

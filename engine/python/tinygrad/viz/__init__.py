@@ -1,1 +1,1 @@
-# The views of what was tracked: tinygrad.viz.serve.
+# Views of the recorded rewrites: tinygrad.viz.serve.

@@ -1,4 +1,4 @@
-# What was tracked (uopscope.tracked), as the data that a viewer asks for: groups with their rewrites, the graphs of one rewrite
+# The records of uopscope.tracked in the form that a viewer asks for: groups with their rewrites, the graphs of one rewrite
 # step by step, and the time line of devices and memory. The window of uopscope reads traces of whole runs instead.
 #
 #   trace = RewriteTrace(tracked_keys, tracked_ctxs, uop_fields)
@@ -18,16 +18,16 @@ trace = RewriteTrace(tracked_keys, tracked_ctxs, uop_fields)
 # --- groups and their rewrites ---
 
 def get_rewrites(t):
-  """A dictionary per group: its name, and its rewrites in the order they began."""
+  """A dictionary per group: its name, and its rewrites in order of their beginning."""
   def step(group, i, s): return {"name": s.name, "loc": s.loc, "match_count": len(s.matches), "code_line": printable(s.loc), "query": f"/graph-rewrites?ctx={group}&idx={i}", "depth": s.depth, "trace": s.trace}
   return [{"name": key.display_name, "steps": [step(group, i, s) for i, s in enumerate(steps)]} for group, (key, steps) in enumerate(zip(t.keys, t.rewrites))]
 
 def _drawn_inside(u, root):
-  """Constants, devices and numbers that make a buffer its own are words in the nodes that use them."""
+  """Whether a node is drawn as a word in its users: constants, devices, and the UNIQUE of a buffer."""
   return u is not root and (u.op in (Ops.DEVICE, Ops.UNIQUE, Ops.LUNIQUE, Ops.CONST, Ops.VCONST) or u.op is Ops.VECTORIZE and u.src and all(s.op is Ops.CONST for s in u.src))
 
 def uop_to_json(x):
-  """{id of a node: its label, its sources as (position, id), its colour and tag}; what is drawn inside others is left out."""
+  """{id of a node: its label, its sources as (position, id), its colour and tag}, without the nodes drawn inside others."""
   graph = {}
   for u in x.toposort():
     if _drawn_inside(u, x): continue
@@ -41,9 +41,9 @@ def uop_to_json(x):
   return graph
 def _inside(u): return f"{u.src[0].arg} x{len(u.src)}" if u.op is Ops.VECTORIZE else str(u.arg)
 
-_nodes = {}  # by number: the same entry is the same node for whoever looks again
+_nodes = {}  # by number, so that an entry always gives the same node
 def _node(number):
-  """The node of an entry; nodes of its sources are made first."""
+  """The node of an entry; the nodes of its sources are made first."""
   stack, made = [number], _nodes
   while stack:
     op, dtype, src, arg, tag = uop_fields[stack[-1]]
@@ -56,10 +56,10 @@ def _node(number):
 
 def _text(u):
   try: return pyrender(u).splitlines()
-  except Exception as e: return [f"{type(e).__name__}: {e}"]  # a graph may be shown that cannot be written
+  except Exception as e: return [f"{type(e).__name__}: {e}"]  # a graph that can be shown may have no text
 
 def get_full_rewrite(step):
-  """The graph before the first match, then after each: with what changed, the difference as text, and the rule."""
+  """The graph before the first match, then after each match: with the changed nodes, the difference as text, and the rule."""
   graph = _node(step.sink)
   yield {"graph": uop_to_json(graph), "uop": str(graph), "changed": None, "diff": None, "upat": None}
   for before, after, rule, _ in step.matches:
@@ -79,7 +79,7 @@ class _Strings:
 def _option(x): return 0 if x is None else x + 1
 
 def _graph_ranges(e, shift):
-  """The parts of a captured graph as events of their devices, and the graph itself as one on a line of its own."""
+  """The launches of a captured graph as events of their devices, and the graph itself as an event on a line of its own."""
   parts = [ProfileRangeEvent(entry.device, entry.name, e.sigs[entry.st_id], e.sigs[entry.en_id], entry.is_copy) for entry in e.ents]
   placed = [(p, p.st + shift(p.device, p.is_copy), p.en + shift(p.device, p.is_copy)) for p in parts]
   first = e.ents[0].device
@@ -87,15 +87,16 @@ def _graph_ranges(e, shift):
   return [(whole, min(st for _, st, _ in placed), max(en for _, _, en in placed)), *placed]
 
 def _line_order(name):
-  """The program's own lines first, then devices by name, with their copies and memory behind them."""
+  """The program's own lines first, then devices by name, each with its copies and memory behind it."""
   return ({"USER": 0, "TINY": 1}.get(name, 2), name)
 
 def get_profile(profile, sort_by=_line_order):
-  """Events as bytes, little endian: <IQII duration, most memory at once, lengths of the JSON index and number of lines>, the index
-  {strings, dtypes, markers}, then each line: <B length> name, <B kind> <I count> and its events, times in microseconds from the
-  first. Kind 0 is spans, <IIIIfI name, rewrite group, key, begin, duration, words>, an option being 0 or one more than the number;
-  kind 1 is memory, <Q most at once> and <BII allocated, time, key> with <IQ dtype, bytes>, or for memory given back with <I count>
-  users <IIIB number of the launch, name, position of the parameter, 0 read 1 written 2 both>."""
+  """Events as bytes, little endian: <IQII duration, most memory at once, length of the JSON index, number of lines>, the
+  index {strings, dtypes, markers}, then each line: <B length> name, <B kind> <I count> and its events, with times in
+  microseconds from the first event. Kind 0 is spans, <IIIIfI name, rewrite group, key, begin, duration, words>, where an
+  option is 0 or one more than its number. Kind 1 is memory, <Q most at once> and <BII allocated, time, key> with <IQ dtype,
+  bytes>; a free has <I count> users instead, <IIIB number of the launch, name, position of the parameter, 0 read 1 written 2
+  both>."""
   shifts = {e.device: e for e in profile if isinstance(e, ProfileDeviceEvent)}
   def shift(device, is_copy):
     known = shifts.get(device)
@@ -132,7 +133,8 @@ def get_profile(profile, sort_by=_line_order):
   return b"".join(out)
 
 def _memory(device, points, since, end, strings, types):
-  """The most bytes at once, and the packed events of a device's memory. What is never given back is at the end, the last first."""
+  """The most bytes at once, and the packed events of a device's memory. Memory that is never freed comes at the end, the
+  last first."""
   uses, events, live, used, peak = {}, [], {}, 0, 0
   def give_back(key, at):
     nonlocal used

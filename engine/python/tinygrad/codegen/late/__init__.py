@@ -1,1 +1,1 @@
-# The last passes of lowering, by the reference's modules.
+# The last passes of lowering, under the reference's module names.

@@ -1,4 +1,4 @@
-# devectorize: lanes become what the target loads, stores and computes with.
+# The rules of devectorize: vectors become the widths that the target loads, stores and computes with.
 from _uopscope import builtin_matcher as _builtin
 from uopscope.absent import lacking
 __getattr__ = lacking(__name__)

@@ -1,4 +1,4 @@
-# expander: loops of the types UPCAST and UNROLL become lanes.
+# The rules of the expander: ranges of the types UPCAST and UNROLL become lanes.
 from _uopscope import builtin_matcher as _builtin
 from uopscope.absent import lacking
 from tinygrad.uop.symbolic import sym

@@ -1,4 +1,4 @@
-# Kernel optimisations by name.
+# Opts (kernel optimisations) by name.
 from _uopscope import CompileError, Opt, OptOps
 from uopscope.absent import lacking
 __getattr__ = lacking(__name__)

@@ -1,4 +1,4 @@
-# Optimisations chosen by looking at the kernel: the engine's own choice (codegen/heuristic.cpp).
+# Opts chosen by looking at the kernel: the engine's own choice (codegen/heuristic.cpp).
 from uopscope.absent import lacking
 __getattr__ = lacking(__name__)
 

@@ -1,4 +1,4 @@
-# The optimiser of a kernel: its loops change their type and split, by Opts.
+# The optimiser of a kernel: Opts change the type of its ranges and split them.
 #
 #   k = Scheduler(ast, Device["CPU"].renderer)
 #   k.apply_opt(Opt(OptOps.UPCAST, 0, 4)); k.full_shape, k.axis_types, k.get_optimized_ast()
@@ -57,11 +57,11 @@ class Scheduler:
     return made.replace(arg=KernelInfo(name_override, info.axis_types, info.dont_use_locals, info.applied_opts))
 
 def bufs_from_ast(ast, dname):
-  """A buffer for each that the kernel takes, in order."""
+  """A new buffer for each parameter of the kernel, in order."""
   taken = sorted((u for u in ast.toposort() if u.op is Ops.DEFINE_GLOBAL), key=lambda u: u.arg)
   return [Buffer(dname, u.dtype.size, u.dtype.base) for u in taken]
 def apply_opts(ast, ren):
-  """The kernel with the Opts that its KernelInfo asks for, else those that the engine chooses."""
+  """The kernel with the Opts in its KernelInfo; without these, with the Opts that the engine chooses."""
   k = Scheduler(ast, ren)
   k.convert_loop_to_global()
   asked = ast.arg.opts_to_apply if ast.arg is not None else None

@@ -1,4 +1,4 @@
-# Optimisations found by trying. The search itself is the engine's (runtime/search.h); here is what it is made of.
+# Beam search for Opts. The engine has the search (runtime/search.h); this module has its parts for scripts.
 #
 #   bufs = bufs_from_ast(k.ast, "CPU"); best = beam_search(k, bufs, 4)
 import itertools
@@ -15,7 +15,7 @@ actions = [Opt(op, axis, amount) for op, axes, amounts in (
 actions += [Opt(OptOps.SWAP, axis, other) for axis in range(5) for other in range(axis + 1, 5)] + [Opt(OptOps.NOLOCALS)]
 
 def get_kernel_actions(s, include_0=True, max_up=256):
-  """{number: the Scheduler after one more Opt}, for all that fit; 0 is the Scheduler as it is."""
+  """{number: the Scheduler after one more Opt} for all Opts that fit; number 0 is the unchanged Scheduler."""
   found = {0: s.copy()} if include_0 else {}
   for number, opt in enumerate(actions, 1):
     if opt.axis is not None and opt.axis >= s.shape_len: continue

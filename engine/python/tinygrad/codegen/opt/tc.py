@@ -1,9 +1,9 @@
-# Tensor cores: which shapes and types a device multiplies as a whole. Their layouts are the engine's (codegen/target.h).
+# Tensor cores: the shapes and types that a device multiplies as whole tiles. codegen/target.h has their layouts.
 from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class TensorCore:
-  """D = A * B + C of (N, M, K) by `threads` threads."""
+  """D = A * B + C of size (N, M, K), computed by `threads` threads."""
   name: str
   dtype_in: object
   dtype_out: object

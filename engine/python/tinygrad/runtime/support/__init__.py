@@ -1,3 +1,3 @@
-# What devices are made of, by the reference's modules.
+# Parts of devices, under the reference's module names.
 from uopscope.absent import lacking
 __getattr__ = lacking(__name__)

@@ -1,4 +1,4 @@
-# Compilers of CPU kernels from C: to an object file, or to code that can be called where it stands.
+# Compilers of CPU kernels from C: to an object file, or to code that can be called in place.
 from tinygrad.device import Compiler, _EngineCompiler
 from uopscope.absent import lacking
 from uopscope.elf import jit_loader

@@ -1,4 +1,4 @@
-# Object files: see uopscope.elf.
+# Object files, from uopscope.elf.
 from uopscope.absent import lacking
 from uopscope.elf import ElfSection, elf_loader, jit_loader
 __getattr__ = lacking(__name__)
