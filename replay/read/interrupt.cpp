@@ -5,7 +5,7 @@
 namespace uopscope {
 namespace {
 
-// Virtual machine steps between two looks at whether anybody still waits: about a tenth of a millisecond.
+// SQLite asks for cancellation after this many steps of its virtual machine: about a tenth of a millisecond.
 constexpr int kStepsBetweenLooks = 4000;
 
 int ask(void* stop) {
