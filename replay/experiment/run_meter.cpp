@@ -1,4 +1,4 @@
-// See run_meter.h.
+// Adds up the times of scopes and launches, and follows the memory of buffers.
 #include "replay/experiment/run_meter.h"
 
 #include "engine/base/error.h"
@@ -11,7 +11,7 @@
 namespace uopscope {
 
 namespace {
-/// Launches kept per kernel: enough for a median, bounded in a training loop.
+/// Launches kept per kernel: enough for a median, yet bounded in a training loop.
 constexpr size_t kTimesKept = 1000;
 } // namespace
 

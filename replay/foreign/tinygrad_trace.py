@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Records what the original tinygrad's compiler does into a .uoptrace file, for uopscope's window and command line.
+"""Records the work of the original tinygrad's compiler in a .uoptrace file, for uopscope's window and command line.
 
   python tinygrad_trace.py record SCRIPT.py [-o OUT.uoptrace] [-- ARGS]     run a script under the recorder
   python tinygrad_trace.py convert [rewrites.pkl] [-o OUT.uoptrace]         a trace that VIZ=1 or TRACK_MATCH_STATS=2 saved
@@ -7,28 +7,28 @@
 Needs Python 3.10 with sqlite3, the tinygrad (0.12.0 or newer) it is run beside, and the schema: replay/schema/trace.sql of a
 checkout, or a copy of it beside this file. It hooks functions of tinygrad while a script runs and changes no file of it.
 
-What the original cannot tell stays empty: a failed match is counted as one whose structure differs, whether its pattern
-or its function refused; a saved pickle has neither counts nor kernels' texts nor times of passes. `meta` says so under
+The original cannot tell everything. A failed match counts as one whose structure differs, whether its pattern or its
+function refused. A saved pickle has no counts, no texts of kernels and no times of passes. `meta` says so under
 "foreign". Invariant: rows follow docs/guide/trace-format.md; nodes are stored once, by content, sources first.
 """
 import argparse, ast, atexit, functools, json, os, pathlib, pickle, platform, runpy, sqlite3, sys, time, weakref, zlib
 
 def schema():
-  """The tables and views of a trace, of the file in a checkout or of a copy beside this program."""
+  """The tables and views of a trace, from the file in a checkout or from a copy beside this program."""
   here = pathlib.Path(__file__).resolve().parent
   places = [here / "trace.sql", here.parent / "schema" / "trace.sql"]
   found = next((place for place in places if place.is_file()), None)
   if found is None: raise SystemExit(f"tinygrad_trace: no trace.sql: copy replay/schema/trace.sql of uopscope to {here}")
   return found.read_text()
 
-TIME_UNIT = 32  # nanoseconds, of packed_time
+TIME_UNIT = 32  # nanoseconds: the unit of packed_time
 APPLICATION, VERSION = 0x554f5053, 6
 KNOWN_SETTINGS = ("DEV", "CPU", "CLANG", "LLVM", "CUDA", "NULL", "NOOPT", "BEAM", "TRANSCENDENTAL", "DEVECTORIZE", "SPEC",
                   "DEFAULT_FLOAT", "PCONTIG", "SPLIT_REDUCEOP", "TC", "JIT", "SEED")
 
 
 def packed(value):
-    """(size, packed bytes), as docs/guide/trace-format.md has it."""
+    """(size, packed bytes), in the form that docs/guide/trace-format.md defines."""
     value = value.encode(errors="replace") if isinstance(value, str) else bytes(value)
     small = zlib.compress(value) if len(value) >= 32 else value
     return len(value), small if len(small) < len(value) else value
@@ -44,7 +44,7 @@ def leb128(number):
 
 
 def text_of_arg(arg):
-    """One line that uopscope reads back; what it has no form for is shown as a string."""
+    """One line that uopscope reads back; an argument without such a form becomes a string."""
     name = type(arg).__name__
     if arg is None: return ""
     if isinstance(arg, bool): return "true" if arg else "false"
@@ -80,7 +80,7 @@ def text_of_arg(arg):
 
 
 def text_of_dtype(dtype):
-    """The shape of a scalar is a vector of no indexes: a type that nothing has a value of."""
+    """The text of a dtype. The shape of a scalar is a vector without indexes; no value has its type, so it is void."""
     return str(dtype) if getattr(dtype, "count", 1) else "dtypes.void"
 
 
@@ -91,7 +91,7 @@ def text_of_opt(opt):
 
 
 class Trace:
-    """The file: gives ids in the order of events and writes rows in large transactions."""
+    """The trace file. It gives ids in the order of events and writes rows in large transactions."""
 
     def __init__(self, path, script, tier="full"):
         for ending in ("", "-wal", "-shm", "-journal"):
@@ -151,7 +151,7 @@ class Trace:
         return self.rules[key]
 
     def node(self, op, dtype, arg, tag, sources):
-        """Number of a node with sources that have numbers."""
+        """The number of a node whose sources have numbers already."""
         if op not in self.ops:
             self.ops[op] = len(self.ops)
             self.row("op", self.ops[op], op)
@@ -256,7 +256,7 @@ class Trace:
         if all_times: self.row("packed_time", number, number, *packed(all_times))
 
     def shared(self, table, *values):
-        """Number of a row that is stored once."""
+        """The number of a row that is stored once."""
         known = self.shared_rows.setdefault(table, {})
         if values not in known:
             known[values] = len(known) + 1
@@ -289,7 +289,7 @@ def masked(values):
 
 @functools.cache
 def source_of(path, line):
-    """The statement of a file that begins on a line, on one line."""
+    """The statement that begins on a line of a file, joined to one line."""
     try: lines = pathlib.Path(path).read_text().splitlines()
     except (OSError, UnicodeDecodeError): return ""
     for end in range(line, min(line + 30, len(lines)) + 1):
@@ -301,7 +301,7 @@ def source_of(path, line):
 
 
 class Recorder:
-    """Hooks of a running tinygrad."""
+    """Observes a running tinygrad through hooks."""
 
     def __init__(self, path, script):
         import tinygrad, tinygrad.uop.ops as ops
@@ -375,7 +375,7 @@ class Recorder:
 
     @staticmethod
     def replace(function, wrap):
-        """A function under every name it was imported as."""
+        """Replaces a function under every name it was imported as."""
         wrapped = wrap(function)
         wrapped._uoptrace = True
         for module in [m for n, m in list(sys.modules.items()) if n.startswith("tinygrad") and m]:
@@ -412,7 +412,7 @@ class Recorder:
         return observed
 
     def observed_lower(self, function):
-        """Which operations a kernel is for the original keeps beside its graph, not in it."""
+        """Remembers the operations a kernel serves: the original keeps them beside its graph, not in it."""
         @functools.wraps(function)
         def observed(item, *args, **kwargs):
             before, self.made_for = self.made_for, tuple(getattr(item, "metadata", None) or ())
@@ -535,7 +535,7 @@ class Recorder:
         return run
 
     def finish(self, status, message=""):
-        try:  # what goes with the interpreter is called by nobody, whose line the original would ask for
+        try:  # at exit no caller is left, yet the original would ask for its line
             from tinygrad.helpers import TRACEMETA
             TRACEMETA.value = 0
         except (ImportError, AttributeError): pass
@@ -545,7 +545,7 @@ class Recorder:
 
 
 def plain(name):
-    """Without the colours of a terminal."""
+    """The name without the colours of a terminal."""
     out, inside = "", False
     for c in str(name):
         if c == "\x1b": inside = True
@@ -571,7 +571,7 @@ def version_of(tinygrad):
 
 def record(script, output, arguments):
     if not os.path.isfile(script): raise SystemExit(f"tinygrad_trace: {script}: no such script")
-    os.environ.setdefault("TRACEMETA", "2")  # lines of the script beside its operations; read when tinygrad is imported
+    os.environ.setdefault("TRACEMETA", "2")  # adds script lines to operations; tinygrad reads it when it is imported
     try: import tinygrad  # noqa: F401
     except ImportError as e: raise SystemExit(f"tinygrad_trace: {e}; run this file with the Python that has tinygrad")
     output = output or pathlib.Path(script).stem + ".uoptrace"
@@ -595,7 +595,7 @@ def record(script, output, arguments):
 
 
 def convert(path, output):
-    """A RewriteTrace as tinygrad saves it. Unpickling runs code of the file: convert only what you made yourself."""
+    """Converts a RewriteTrace as tinygrad saves it. Unpickling runs code of the file: convert only your own files."""
     if path is None:
         from tinygrad.helpers import temp
         path = temp("rewrites.pkl", append_user=True)
