@@ -1,5 +1,5 @@
-// uopscope check TRACE (or SCRIPT): whether rewrites keep the value of what they rewrite, which ones could
-// not be evaluated and why, and a link to the first one that is wrong.
+// uopscope check TRACE (or SCRIPT): tests whether rewrites keep the value of the rewritten node. It lists
+// rewrites that cannot be evaluated, with the reason, and prints a link to the first wrong one.
 #include "app/cli/output.h"
 #include "replay/compare/difference_script.h"
 #include "replay/compare/value_check.h"
@@ -19,7 +19,7 @@ namespace {
 bool isTrace(const std::string& path) {
   std::ifstream in(path, std::ios::binary);
   char magic[6] = {};
-  return !in.read(magic, 6) || std::memcmp(magic, "SQLite", 6) == 0; // what cannot be read, Trace explains
+  return !in.read(magic, 6) || std::memcmp(magic, "SQLite", 6) == 0; // Trace explains an unreadable file
 }
 
 const char* verdictName(ValueCheck::Verdict verdict) {
@@ -28,7 +28,7 @@ const char* verdictName(ValueCheck::Verdict verdict) {
                                                    : "unknown";
 }
 
-/// The rewrite, made small, as a script that shows it.
+/// Writes a script that shows the rewrite, shrunk to a small one.
 void writeScript(Trace& trace, StepId step, const std::string& path) {
   const std::string text = stepScript(trace, step);
   std::ofstream out(path);
@@ -152,7 +152,7 @@ void printSurvey(Trace& trace, const ValueSurvey& found, const LookOptions& o) {
 
 int checkValues(const LookOptions& given) {
   LookOptions o = given;
-  if (!isTrace(o.trace)) { // a script: what it compiles is recorded first
+  if (!isTrace(o.trace)) { // a script: its compilation is recorded first
     RecordOptions r;
     r.script = o.trace;
     r.quiet = true;

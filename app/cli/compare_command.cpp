@@ -1,5 +1,5 @@
-// uopscope compare TRACE FROM [TO]: two states of a trace (or of two) beside each other. States are links, as
-// the window copies them.
+// uopscope compare TRACE FROM [TO]: shows two states of a trace (or of two traces) beside each other. A state
+// is a link, as the window copies it.
 #include "app/cli/output.h"
 #include "replay/read/link.h"
 #include "replay/read/print.h"
@@ -11,7 +11,7 @@ namespace uopscope::cli {
 
 namespace {
 
-/// A state of a trace, and what of it is compared.
+/// The text of a state of a trace: the part that is to be compared.
 std::string textOf(Trace& trace, const ResolvedLink& at, const std::string& what) {
   if (what == "graph") {
     if (!at.pass)

@@ -1,4 +1,4 @@
-// uopscope ls TRACE [KERNEL [PASS]]: what is in a trace, one level at a time.
+// uopscope ls TRACE [KERNEL [PASS]]: lists the content of a trace, one level at a time.
 #include "app/cli/output.h"
 #include "app/cli/trace_folder.h"
 #include "replay/read/node_search.h"
@@ -43,7 +43,7 @@ bool hasName(const std::string& text, const LookOptions& o) {
   return o.name.empty() || text.find(o.name) != std::string::npos;
 }
 
-/// Those asked for, in the order asked for; `steps`, `ns` and `name` say what of each.
+/// The wanted elements in the requested order; `steps` and `ns` give the sort keys of an element.
 template <typename T, typename Steps, typename Ns>
 std::vector<T> chosen(const std::vector<T>& all, const LookOptions& o,
                       const std::function<bool(const T&)>& wanted, Steps steps, Ns ns) {

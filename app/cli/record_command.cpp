@@ -1,9 +1,10 @@
-// uopscope record SCRIPT: the script runs in a child process that records; this process watches, shows
-// progress, and sees to it that whatever happens to the child, the trace is closed and says how it ended.
+// uopscope record SCRIPT: the script runs in a child process that records. This process watches it and shows
+// progress. However the child ends, this process closes the trace and stores how it ended.
 //
-// Ctrl-C reaches both: the child is asked through shared memory (the next rewrite ends with "interrupted")
-// and, in Python, by its own KeyboardInterrupt. Who does not end within a second, or is interrupted twice, is
-// killed with all it started. Where this process is killed, the child ends the same way (orphan_guard.h).
+// Ctrl-C reaches both processes. The child is asked to stop through shared memory (the next rewrite ends with
+// "interrupted") and, in Python, by its own KeyboardInterrupt. A child that does not end within a second, or
+// is interrupted twice, is killed with every process it started. If this process is killed, the child ends
+// the same way (orphan_guard.h).
 #include "app/cli/orphan_guard.h"
 #include "app/cli/output.h"
 #include "app/cli/record_prompt.h"
@@ -40,7 +41,7 @@ std::atomic<RecordingProgress*> watched{nullptr};
 std::atomic<int> interrupts{0};
 std::atomic<pid_t> childPid{0};
 
-/// A window that dies tells us once for each of its threads: what comes so soon is the same request.
+/// A window that dies sends one signal for each of its threads; signals this close together are one request.
 constexpr int64_t kSameRequestNs = 200'000'000;
 std::atomic<int64_t> lastInterruptNs{0};
 
@@ -49,11 +50,11 @@ void onInterrupt(int, siginfo_t* info, void*) {
   if (interrupts > 0 && now - last < kSameRequestNs) return;
   ++interrupts;
   if (RecordingProgress* p = watched.load()) p->stop = true;
-  // The terminal tells the whole group; a signal from a process came to us alone.
+  // A terminal signals the whole group; a signal from a process reached only this process.
   if (info->si_code <= 0 && childPid > 0) kill(childPid, SIGINT);
 }
 
-/// Progress that parent and child both see.
+/// Progress in memory that parent and child share.
 class SharedProgress {
 public:
   SharedProgress() {
@@ -128,7 +129,7 @@ int runPythonScript(const std::string& script, const std::vector<std::string>& a
 #endif
 }
 
-/// Why a script ended with that code: its exception, or what it gave to sys.exit.
+/// Why a script ended with this code: its exception, or its argument of sys.exit.
 std::string reasonOf(int code) {
 #ifdef UOPSCOPE_HAVE_PYTHON
   if (!scriptFailure().empty()) return scriptFailure();
@@ -136,14 +137,14 @@ std::string reasonOf(int code) {
   return fmt::format("the script ended with exit code {}", code);
 }
 
-/// Where the process writes: in a folder each has a file of its own.
+/// Where the process writes: in a folder each process has a file of its own.
 std::string tracePathOf(const RecordOptions& o, pid_t process) {
   if (!isTraceFolder(o.output)) return o.output;
   return (fs::path(o.output) / fmt::format("{}-{}.uoptrace", fs::path(o.script).stem().string(), process))
       .string();
 }
 
-/// What the child does. Never returns.
+/// The child's work. Never returns.
 [[noreturn]] void childMain(const RecordOptions& o, ScriptKind kind, RecordingProgress* progress) {
   const pid_t watcher = getppid();
   const bool folder = isTraceFolder(o.output);
@@ -152,7 +153,7 @@ std::string tracePathOf(const RecordOptions& o, pid_t process) {
   setenv("UOPSCOPE_TRACE", folder ? fs::absolute(o.output).c_str() : path.c_str(), 1);
   setenv("UOPSCOPE_TIER", o.tier.c_str(), 1);
   if (kind == ScriptKind::Program) {
-    prctl(PR_SET_PDEATHSIG, SIGTERM); // a watcher that is killed takes the program along
+    prctl(PR_SET_PDEATHSIG, SIGTERM); // the program dies with a killed watcher
     execProgram(o.script, o.arguments);
   }
   int code = kFailed;
@@ -161,9 +162,9 @@ std::string tracePathOf(const RecordOptions& o, pid_t process) {
     s.path = path;
     s.tier = tierFromName(o.tier);
     s.openWindow = false;
-    s.handleInterrupt = false; // Python does
+    s.handleInterrupt = false; // Python handles it
     s.progress = progress;
-    if (!folder) unsetenv("UOPSCOPE_TRACE"); // processes the script starts do not record into our file
+    if (!folder) unsetenv("UOPSCOPE_TRACE"); // child processes must not record into this file
     RecordingSession session(std::move(s));
     OrphanGuard guard(
         watcher, [progress] { progress->stop = true; },
@@ -173,7 +174,7 @@ std::string tracePathOf(const RecordOptions& o, pid_t process) {
     code = runPythonScript(o.script, o.arguments, o.interpreter);
     std::string failure = session.recorder() ? session.recorder()->failure() : "";
     const bool stopped = code == 130 || progress->stop;
-    if (stopped) killDescendants(getpid()); // for where nobody watches any more
+    if (stopped) killDescendants(getpid()); // in case no watcher is left to do it
     if (stopped)
       session.finish(traceStatus::kInterrupted, "stopped by the user");
     else if (code != 0)
@@ -218,7 +219,7 @@ int waitFor(pid_t child, RecordingProgress& progress, const RecordOptions& o, bo
       progress.stop = true;
       kill(child, SIGINT);
     }
-    // As long as what had queued up is still being written, it is on its way.
+    // While queued events are still being written, the child is on its way to its end.
     if (interrupts > 0 && (!quietSince || progress.rowsWritten != rows)) {
       quietSince = nowNs();
       rows = progress.rowsWritten;
@@ -300,13 +301,13 @@ int record(const RecordOptions& given) {
     setenv("UOPSCOPE_GATE", prompt->socketPath().c_str(), 1);
   }
   SharedProgress progress;
-  prctl(PR_SET_CHILD_SUBREAPER, 1); // what the script leaves behind stays below us
+  prctl(PR_SET_CHILD_SUBREAPER, 1); // processes that the script leaves behind stay below this one
   std::fflush(nullptr);
   pid_t child = fork();
   if (child < 0)
     throw Error(ErrorKind::Runtime, fmt::format("no process for the script: {}", strerror(errno)));
   if (child == 0) {
-    if (prompt) // what is typed is for the prompt
+    if (prompt) // the prompt reads the standard input
       if (const int nothing = ::open("/dev/null", O_RDONLY | O_CLOEXEC); nothing >= 0)
         dup2(nothing, STDIN_FILENO);
     childMain(o, kind, progress.get());

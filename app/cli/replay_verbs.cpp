@@ -1,4 +1,4 @@
-// Options of uopscope replay, and its examples.
+// Declares the options and examples of uopscope replay.
 #include "app/cli/replay_command.h"
 
 namespace uopscope::cli {

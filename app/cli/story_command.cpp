@@ -1,4 +1,4 @@
-// uopscope story TRACE [KERNEL] [-o FILE]: a compilation told in chapters, as text, HTML or JSON.
+// uopscope story TRACE [KERNEL] [-o FILE]: tells a compilation in chapters, as text, HTML or JSON.
 #include "app/cli/output.h"
 #include "app/cli/teach_command.h"
 #include "replay/teach/chapters.h"

@@ -1,4 +1,4 @@
-// The verbs that read and make traces: a function a verb, which lists its options and names its command.
+// The verbs that read and make traces. One function per verb declares its options and names its command.
 #include "app/cli/verbs.h"
 
 #include "app/cli/output.h"
@@ -33,7 +33,7 @@ void addOpen(CLI::App& app, VerbArguments& o) {
   verb->callback([&o] { o.code = open(o.open, o.argc, o.argv); });
 }
 
-/// And `run` and `python`, which never get here: they are listed.
+/// Also adds `run` and `python`: dispatch() handles them, and they are declared here only for the help.
 void addRecord(CLI::App& app, VerbArguments& o) {
   CLI::App* verb = app.add_subcommand("record", "run a script and record its compilation");
   verb->add_option("SCRIPT", o.record.script, "a Python script, or a program that makes a RecordingSession");
