@@ -7,7 +7,7 @@
 namespace uopscope {
 namespace {
 
-// Lines longer than this are cut on the screen; copying gives them whole.
+// The screen cuts lines longer than this; a copy contains them whole.
 constexpr qsizetype kMaxShown = 600;
 constexpr size_t kKeptLines = 4000;
 

@@ -127,12 +127,12 @@ void LinkedPanes::load() {
                 in.script.insert(o.script.line - 1);
               }
             }
-          } catch (const Error&) { // of a node whose story was not recorded
+          } catch (const Error&) { // the node's origin is not recorded
           }
           out->instructions.push_back(std::move(in));
         }
         int64_t runs = 0, ns = 0, flops = 0, bytes = 0;
-        // Traces of other programs know the launched kernel by its name only.
+        // A trace of another program knows a launched kernel only by its name.
         const std::vector<LaunchInfo> launches = trace.launches();
         const bool byName =
             std::ranges::none_of(launches, [](const LaunchInfo& l) { return l.compiled != 0; });
@@ -175,7 +175,7 @@ void LinkedPanes::select(const QString& pane, int row) {
                                                         : in.assembly.contains(row);
     if (hit) found.insert(static_cast<int>(i));
   }
-  // What a line merely reads (0.0 is read by many) is not what it is about.
+  // Operands are dropped where a line has further instructions: many lines read the constant 0.0.
   QSet<int> about = found;
   about.removeIf([&](int i) { return instructions_[static_cast<size_t>(i)].operand; });
   if (!about.isEmpty()) found = about;
@@ -200,7 +200,7 @@ void LinkedPanes::light(const QSet<int>& found) {
     askRewrites(instructions_[static_cast<size_t>(*std::max_element(found.begin(), found.end()))].node);
 }
 
-// How the last of the selected instructions came to be, oldest first.
+// Shows the rewrites that made the last of the selected instructions, oldest first.
 void LinkedPanes::askRewrites(NodeId node) {
   session_.background().ask(
       Channel::Find, [this, node, scope = session_.scope()](Background::Job& job) -> Background::Answer {

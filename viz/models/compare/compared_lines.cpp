@@ -5,7 +5,7 @@
 namespace uopscope {
 namespace {
 
-constexpr size_t kAround = 3; // lines kept around a change where the rest is left out
+constexpr size_t kAround = 3; // unchanged lines kept around a change while equal lines are hidden
 
 } // namespace
 

@@ -21,14 +21,14 @@ QString text(std::string_view s) {
   return QString::fromUtf8(s.data(), static_cast<qsizetype>(s.size()));
 }
 
-/// A file as it is now: another one may come to stand in its place.
+/// Identifies the content of a file: another file may take its place.
 std::string stampOf(const std::string& path) {
   const QFileInfo info(QString::fromStdString(path));
   return path + '@' + std::to_string(info.lastModified().toMSecsSinceEpoch()) + '+' +
          std::to_string(info.size());
 }
 
-/// Thrown out of a comparison that nobody waits for.
+/// Thrown to end a comparison whose answer nobody waits for.
 struct Stopped {};
 
 QString numberText(int64_t n) {
@@ -74,7 +74,7 @@ std::vector<ReplayFact> factsOf(const Compilation& x, const Compilation& y, bool
   return facts;
 }
 
-/// What a rewrite made of what. Both are built in one pool, so that a node left out has one number.
+/// The expressions before and after a rewrite. One pool builds both, so that a node left out has one number.
 std::pair<QString, QString> expressionsOf(const Story& story, const StoryEvent& e) {
   const bool failed = e.kind == StoryEvent::Error;
   try {
@@ -82,7 +82,7 @@ std::pair<QString, QString> expressionsOf(const Story& story, const StoryEvent& 
     PoolScope scope(pool);
     const UOp from = story.build(e.before), to = failed ? UOp() : story.build(e.after);
     return {text(expression(from, 5, 400)), failed ? tr("failed") : text(expression(to, 5, 400))};
-  } catch (const Error&) { // an operation that this build does not know
+  } catch (const Error&) { // this build does not know an operation
     return {text(story.expression(e.before)), failed ? tr("failed") : text(story.expression(e.after))};
   }
 }
@@ -298,7 +298,7 @@ PicturePtr ReplayBench::together(const QString& where, size_t row, bool leftToRi
     if (!side.trace || side.passes.empty()) return {};
     PassId pass = side.passOf(place);
     if (where == QLatin1String("begin")) pass = side.passes.front();
-    if (where == QLatin1String("end")) // of the last pass that is not inside another
+    if (where == QLatin1String("end")) // the end of the last outermost pass
       for (const PassId p : side.passes)
         if (side.trace->pass(p).depth == 0) pass = p;
     if (!pass) return {};

@@ -86,7 +86,7 @@ void ReplayDetail::load(const Change& change) {
       [this](const QString& what) { fail(what); });
 }
 
-// What the view in front shows.
+// Asks for the data of the visible view.
 void ReplayDetail::ask() {
   if (!pair_) return;
   askStep();

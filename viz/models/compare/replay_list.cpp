@@ -88,7 +88,7 @@ void ReplayList::setSearch(const QString& text) {
   show();
 }
 
-// While one searches or filters, everything that is found is in view.
+// A search or a filter opens every group with a match.
 void ReplayList::show() {
   beginResetModel();
   rows_.clear();

@@ -5,7 +5,7 @@
 namespace uopscope {
 namespace {
 
-// One run of each kernel in ns: the mean of its launches that were measured.
+// Time of one run of each kernel in ns: the mean of its measured launches.
 std::unordered_map<ScopeId, int64_t> meanTimes(Trace& trace) {
   std::unordered_map<ScopeId, std::pair<int64_t, int64_t>> sums;
   for (const LaunchInfo& l : trace.launches())

@@ -81,7 +81,7 @@ void StatsModel::arrange() {
   for (uint32_t i = 0; i < rows_->size(); ++i) {
     const StatsRow& r = (*rows_)[i];
     wholeNs_ +=
-        static_cast<double>(r.totals.totalNs()); // a share stays one of everything, whatever is filtered
+        static_cast<double>(r.totals.totalNs()); // of all rows, also of those that a filter hides
     if (show_ == QLatin1String("applied") && r.totals.matches() == 0) continue;
     if (show_ == QLatin1String("never") && r.totals.matches() != 0) continue;
     if (show_ == QLatin1String("faults") && of(r.totals, Outcome::Unchanged) == 0) continue;

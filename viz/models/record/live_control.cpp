@@ -81,7 +81,7 @@ void LiveControl::record(const QString& script) {
 void LiveControl::accept() {
   const int fresh = ::accept4(listener_, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK);
   if (fresh < 0) return;
-  if (peer_ >= 0) { // one recording at a time
+  if (peer_ >= 0) { // there is one recording at a time
     ::close(fresh);
     return;
   }

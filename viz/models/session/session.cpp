@@ -1,4 +1,4 @@
-// Opening, recording and following a trace. Moving around in it is session_moves.cpp.
+// Opens, records and follows a trace.
 #include "viz/models/session/session.h"
 
 #include "replay/read/link.h"
@@ -219,7 +219,7 @@ void Session::recordAgain() {
     showNotice(tr("This trace does not name a script that is still there."));
 }
 
-// What a growing trace has gained, and whether a recording has begun to show something.
+// Reads the new content of a growing trace, or shows a recording as soon as it has content.
 void Session::tick() {
   if (state_ == QLatin1String("recording")) {
     if (QFileInfo::exists(recorder_.trace())) {
@@ -243,7 +243,7 @@ void Session::tick() {
   if (!trace_) return;
   try {
     const bool grew = trace_->refresh(), was = growing_;
-    // A recorder of ours that is gone writes nothing more, whatever it left in the trace.
+    // A recorder of ours that has ended writes nothing more, whatever status the trace has.
     const bool going = !trace_->finished() && (!ownRecording() || recorder_.running());
     if (grew) {
       tree_.refresh();
@@ -267,7 +267,8 @@ void Session::tick() {
       loadScript();
       codeShown_.clear();
       askTab();
-      // What a recording showed first is seldom what is most worth a look: who has not moved is taken there.
+      // The first state of a recording is seldom the best start; a person who has not moved is taken to that
+      // one.
       if (entered_ == std::tuple(pass_, step_, node_)) goToFirst();
       followAfter();
     }
@@ -303,7 +304,7 @@ void Session::loadSummary() {
   loadFailure();
 }
 
-// The recorder ends its message with the script's line: "ValueError: no such axis (model.py:5)".
+// The recorder's message ends with the script's line: "ValueError: no such axis (model.py:5)".
 void Session::loadFailure() {
   failure_.clear();
   if (growing_ || trace_->status() != traceStatus::kFailed) return;

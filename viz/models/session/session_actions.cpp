@@ -1,4 +1,4 @@
-// What keys and the palette do in a session: moving along the trace, walking over the graph, jumping by name.
+// Actions of keys and palette in a session: they move along the trace, walk over the graph, and jump by name.
 #include "replay/read/link.h"
 #include "replay/read/step_search.h"
 #include "viz/models/session/actions.h"
@@ -43,7 +43,7 @@ void Session::showLatest() {
   }
 }
 
-// The order in which the engine worked: into passes that run inside a rule, and out of them.
+// Moves in the order of the engine's work: into passes that run inside a rule, and out of them.
 void Session::stepInTrace(int direction) {
   const StepId here = traceStep();
   const StepId next = nextStep(*trace_, direction > 0 || step_ > 0 ? here : here + 1, {}, direction);
@@ -52,8 +52,8 @@ void Session::stepInTrace(int direction) {
                            : tr("This is the first rewrite of the trace."));
 }
 
-// To the parent's step that this pass ran in, or to where that step began; an outermost pass is run to its
-// end.
+// Goes to the parent's step that this pass ran in, or to the beginning of that step. An outermost pass goes
+// to its own end or beginning.
 void Session::leavePass(bool forward) {
   const PassInfo here = trace_->pass(pass_);
   if (here.parent == 0) return setStep(forward ? stepCount() : 0);
@@ -66,7 +66,7 @@ void Session::nextChanging(int direction) {
     const StepInfo& s = all[static_cast<size_t>(k - 1)];
     if (s.after != kNoNode && s.after != s.before) return setStep(k);
   }
-  // Passes without a change are passed over.
+  // Skips passes without a change.
   if (direction < 0 && step_ > 0) return setStep(0);
   for (qlonglong before = -1; before != pass_ && stepCount() >= 0;) {
     before = pass_;
@@ -75,7 +75,7 @@ void Session::nextChanging(int direction) {
   }
 }
 
-// On through the passes of the kernel: few of them decide anything.
+// Goes on through the passes of the kernel, since few of them contain decisions.
 void Session::goToDecided(int direction) {
   if (const int64_t k = steps_.nextDecided(step_, direction)) return setStep(k);
   const auto& passes = trace_->passes(scope_);
@@ -179,7 +179,7 @@ void Session::trigger(const QString& action) {
   Q_EMIT uiAction(action);
 }
 
-// The k-th source of the selected node; sources written into the label count too.
+// Goes to the k-th source of the selected node; sources written into the label count too.
 void Session::walkInput(int k) {
   const QVariantList sources = nodeInfo_[QStringLiteral("sources")].toList();
   if (node_ < 0 || k < 1 || k > sources.size())
@@ -189,7 +189,7 @@ void Session::walkInput(int k) {
   Q_EMIT focusAsked(id);
 }
 
-// The last rewrite that made the selected node; nodes of the graph as the pass began have none.
+// Goes to the last rewrite that made the selected node; nodes of the pass's first graph have none.
 void Session::goToMaker() {
   for (const QVariant& v : nodeInfo_[QStringLiteral("chain")].toList()) {
     const QVariantMap made = v.toMap();

@@ -1,4 +1,4 @@
-// Moving around in an open trace: passes, steps, nodes, tabs, links, and the actions of the keyboard.
+// Moves in an open trace: passes, steps, nodes, tabs and links.
 #include "replay/read/link.h"
 #include "replay/read/opening.h"
 #include "replay/read/step_search.h"
@@ -37,7 +37,7 @@ void Session::askPicture() {
   if (trace_ && pass_) worker_.askPicture(question());
 }
 
-// The texts and tables of the tab in front; others are fetched when one turns to them.
+// Requests the texts and tables of the visible tab; other tabs request theirs when they are opened.
 void Session::askTab() {
   if (!trace_) return;
   if (tab_ == QLatin1String("stats")) {
@@ -58,7 +58,7 @@ void Session::askTab() {
   }
 }
 
-// Where a trace is entered: at a rewrite that teaches something, in the kernel in which most was rewritten.
+// Enters a trace at an instructive rewrite, in the kernel with most rewrites.
 void Session::goToFirst() {
   try {
     const ScopeId scope = fullestScope(*trace_);
@@ -72,13 +72,13 @@ void Session::goToFirst() {
   Q_EMIT placeChanged();
 }
 
-// Makes the pass the present one, without asking for anything yet.
+// Makes the pass the present one but requests no data yet.
 bool Session::selectPass(ScopeId scope, PassId pass) {
   try {
     const PassInfo info = trace_->pass(pass);
     const ScopeInfo& s = trace_->scope(scope ? scope : info.scope);
     if (pass != pass_) {
-      // The selection goes along: the worker finds what the node is in the other pass.
+      // The selection stays: the worker finds the node's counterpart in the new pass.
       if (node_ >= static_cast<qlonglong>(kFirstViewNode) || s.id != scope_) node_ = -1;
       nodeInfo_.clear();
       interval_ = 1;
@@ -201,7 +201,7 @@ void Session::setNode(qlonglong node) {
   graph_.setSelected(node);
   nodeInfo_.clear();
   if (node_ >= 0 && trace_ && pass_) worker_.askNode(question(), static_cast<NodeId>(node_));
-  // A node that is on the map only is brought into the picture.
+  // A node that only the map shows is brought into the picture.
   if (const PicturePtr& p = graph_.picture();
       node_ >= 0 && p && p->map && !p->find(node_) && p->map->find(node_)) {
     nodeAsked_ = true;
@@ -226,7 +226,7 @@ void Session::setStepAlone(bool on) {
   askPicture();
 }
 
-// Steps of a pane's size, so that dragging its edge does not lay out at every pixel.
+// Rounds the pane's size to steps, so that dragging its edge does not lay out at every pixel.
 void Session::setGraphPane(qreal width, qreal height) {
   constexpr int kSteps = 48;
   const QSize size(static_cast<int>(width) / kSteps * kSteps, static_cast<int>(height) / kSteps * kSteps);
@@ -281,7 +281,7 @@ bool Session::follow(const QString& text) {
   if (!trace_) return false;
   try {
     Link link = Link::parse(text.trimmed().toStdString());
-    // What a link leaves out stays as it is: "step=12" is a place in the pass one looks at.
+    // Absent parts of a link keep their present value: "step=12" is a place in the present pass.
     const bool samePass = link.kernel.empty() && link.pass.empty();
     ResolvedLink at;
     if (samePass) {
@@ -349,7 +349,7 @@ void Session::movePass(int direction) {
   moveScope(direction);
 }
 
-// The next (or previous) scope in which something was rewritten; going back one lands on its last pass.
+// Goes to the next (or previous) scope with rewrites; going back ends at its last pass.
 void Session::moveScope(int direction) {
   if (!trace_ || trace_->scopes().empty()) return;
   const auto& scopes = trace_->scopes();

@@ -1,5 +1,5 @@
-// The steps of one pass: which rule rewrote what. Also their times and rules as flat lists, for the strip
-// over the slider.
+// The steps of one pass: rule and rewritten node of each. It also gives their times and rules as flat lists,
+// for the strip over the slider.
 #pragma once
 #include "replay/read/decisions.h"
 
@@ -22,7 +22,7 @@ public:
     TimeRole,
     FaultRole,  ///< "error", "unchanged" or empty
     DownRole,   ///< applied before the sources were rewritten
-    ReasonRole, ///< what was decided at it, in words; empty for most
+    ReasonRole, ///< the decision of the step, in words; mostly empty
   };
   using QAbstractListModel::QAbstractListModel;
 
@@ -31,7 +31,7 @@ public:
   const std::vector<StepInfo>& steps() const { return steps_; }
   QList<qreal> times() const { return times_; }
   QList<int> rules() const { return rules_; }
-  /// The next step after (or before) `from` whose rule is that of step `like`, or that touches the node; 0:
+  /// The next (or previous) step after `from` with the same rule as `from`, or one that touches the node; 0:
   /// none.
   int64_t nextOfRule(int64_t from, int direction) const;
   int64_t nextTouching(int64_t from, int direction, NodeId node) const;

@@ -1,6 +1,5 @@
-// Questions of any kind, answered aside: two threads with a trace of their own each, so that a query over a
-// gigabyte never keeps a tooltip waiting. Of each channel only the newest question is answered; the work of
-// an older one is told to stop.
+// Answers questions of any kind on two threads with a trace each, so that a query over a gigabyte never
+// delays a tooltip. Each channel answers only its newest question and tells older work to stop.
 //
 //   background.ask(Channel::Sql, [text](Background::Job& job) -> Background::Answer {
 //     auto rows = query(job.trace, text);            // on the thread
@@ -18,7 +17,7 @@
 
 namespace uopscope {
 
-/// The first ones are quick, those from Sql on may take long: they have the other thread.
+/// Quick channels come first. Channels from Sql on may take long, so the second thread serves them.
 enum class Channel {
   Facts,
   Find,
@@ -42,9 +41,9 @@ public:
     Trace& trace;
     const std::atomic<quint64>& newest;
     quint64 number;
-    /// Nobody waits for this any more.
+    /// Whether a newer question has replaced this one.
     bool stale() const { return newest.load(std::memory_order_relaxed) != number; }
-    /// Shares 0 to 1 for whoever shows progress.
+    /// Reports a share from 0 to 1.
     std::function<void(double)> progress;
   };
   using Answer = std::function<void()>;
@@ -56,7 +55,7 @@ public:
   /// `known`: the overview of a reader that has the file open already.
   void open(const QString& path, std::shared_ptr<const TraceOverview> known = {});
   void refresh();
-  /// `failed` gets the message of an exception; without it, failed() is emitted.
+  /// `failed` receives the message of an exception; without it, failed() is emitted.
   void ask(Channel channel, Work work, std::function<void(QString)> failed = {});
   void cancel(Channel channel);
   bool idle() const { return pending_ == 0; }
