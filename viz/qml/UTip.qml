@@ -7,7 +7,7 @@ ToolTip {
     delay: 500
     padding: Theme.px(7)
     contentWidth: Math.min(label.implicitWidth, Theme.px(560))
-    // Names and lines of a trace are text, whatever they hold.
+    // Names and lines of a trace are plain text, whatever characters they contain.
     contentItem: Text {
         id: label
         text: tip.text
