@@ -11,7 +11,7 @@
 namespace uopscope {
 namespace {
 
-// Longest side of a PNG: beyond it the scale is lowered.
+// Longest side of a PNG; a larger graph gets a lower scale.
 constexpr double kMostPixels = 12'000, kBorder = 24;
 
 QString escapedText(const std::string& text) {

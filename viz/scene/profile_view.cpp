@@ -153,7 +153,7 @@ void ProfileView::hoverLeaveEvent(QHoverEvent*) {
 }
 void ProfileView::mousePressEvent(QMouseEvent* event) {
   event->accept();
-  // The first click zooms: the second one of a double click finds something else under the pointer.
+  // The first click zooms, so the second click of a double click would hit a different box.
   const auto apart = event->timestamp() - pressedWhen_;
   pressedWhen_ = event->timestamp();
   if (apart < static_cast<quint64>(QGuiApplication::styleHints()->mouseDoubleClickInterval())) return;
