@@ -1,7 +1,7 @@
-# The programs of tests/conformance/programs: which run, on which data, and which cannot.
+# The programs of tests/conformance/programs: those that run, with their data, and those that cannot run.
 #
 # A script runs whole, as __main__, with these settings; `limit` cuts its loops over steps. A model is a module of the
-# reference: `make` builds it with weights from the seed, in a size that a CPU runs in seconds, and answers the function
+# reference: `make` builds it with weights from the seed, in a size that a CPU runs in seconds, and returns the function
 # that is a step. Data and weights from the network are replaced: random images of the right shapes, weights from the
 # initialisers.
 from dataclasses import dataclass, field
@@ -20,7 +20,7 @@ class Model:
   train: bool = False  # the step trains: forward, backward, optimizer
 
 FORWARD = "step = lambda: model(x)\n"
-FILL = "for t in nn.state.get_parameters(model): t.replace((Tensor.randn(*t.shape) * 0.1).realize())\n"  # those that begin empty
+FILL = "for t in nn.state.get_parameters(model): t.replace((Tensor.randn(*t.shape) * 0.1).realize())\n"  # some begin empty
 def train(inputs, loss):
   return f"""
 params = nn.state.get_parameters(model)
@@ -222,12 +222,12 @@ model = SpeedyResNet(Tensor.randn(12, 3, 2, 2).realize())
   "train_resnet": Script("examples/train_resnet.py", {}, limit=3),
 }
 
-# Differences that are explained, by a part of the program's name.
+# Explained differences, by a part of the program's name.
 EXPLAINED = {
   "_mnist": "held against PyTorch in float64, the gradients of the first step are off by at most 2e-5 of the largest here and by up to 3e-2 on the reference, and Adam turns a small gradient of either sign into a whole step",
 }
 
-# Those that run on neither side of this machine, with the reason.
+# Programs that run on neither side of this machine, with the reason.
 LEFT_OUT = {
   "examples/beautiful_cartpole.py": "it needs the package gymnasium",
   "examples/benchmark_onnx.py, test_onnx_imagenet.py, test_pkl_imagenet.py, yolov8-onnx.py": "their models and images are downloaded",
