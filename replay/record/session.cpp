@@ -84,7 +84,7 @@ std::string versionsJson() {
   return out.dump();
 }
 
-/// Variables that change what the compiler does.
+/// Environment variables that affect the compiled result.
 std::string environmentJson() {
   nlohmann::ordered_json out = nlohmann::ordered_json::object();
   std::vector<std::string> found;

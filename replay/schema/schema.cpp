@@ -75,7 +75,7 @@ constexpr const char* kViewsOfReaders[] = {"artifact", "text_line", "instruction
 constexpr const char* kViewsSince6[] = {"matcher_rule", "decline", "byte",
                                         "v_node",       "v_edge",  "v_match_pass"};
 
-/// Adds what readers query and files of this version lack: empty tables, and views.
+/// Adds the tables (empty) and views that readers query and that files of this version lack.
 void addWhatIsMissing(const Database& db, int64_t version) {
   std::string sql;
   for (const TableOf& table : kTables)
