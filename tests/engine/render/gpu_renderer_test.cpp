@@ -1,5 +1,5 @@
 // Kernels in the languages of GPUs. Golden texts fix the output (UPDATE_GOLDEN=1 writes them anew). The same
-// programs run on the reference interpreter, which proves their values. Compilers accept the texts where one
+// programs run on the reference interpreter, which checks their values. Compilers accept the texts where one
 // is installed: nvcc for CUDA, clang for OpenCL C.
 #include "engine/base/context_var.h"
 #include "engine/base/error.h"

@@ -80,8 +80,7 @@ void StatsModel::arrange() {
   const QStringList words = filter_.split(QLatin1Char(' '), Qt::SkipEmptyParts);
   for (uint32_t i = 0; i < rows_->size(); ++i) {
     const StatsRow& r = (*rows_)[i];
-    wholeNs_ +=
-        static_cast<double>(r.totals.totalNs()); // of all rows, also of those that a filter hides
+    wholeNs_ += static_cast<double>(r.totals.totalNs()); // of all rows, also of those that a filter hides
     if (show_ == QLatin1String("applied") && r.totals.matches() == 0) continue;
     if (show_ == QLatin1String("never") && r.totals.matches() != 0) continue;
     if (show_ == QLatin1String("faults") && of(r.totals, Outcome::Unchanged) == 0) continue;
