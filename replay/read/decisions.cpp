@@ -1,3 +1,5 @@
+// Reads rows of the table decision. The alternatives are JSON from an untrusted file, so malformed ones are
+// dropped.
 #include "replay/read/decisions.h"
 
 #include "replay/schema/printable.h"

@@ -1,3 +1,4 @@
+// Uses SQLite's progress handler, which asks a function at intervals and ends the query when it answers yes.
 #include "replay/read/interrupt.h"
 
 #include <sqlite3.h>

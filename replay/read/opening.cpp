@@ -1,3 +1,5 @@
+// Walks over the passes of the scope once, and remembers the first step of each class: decided, visible
+// effect, any.
 #include "replay/read/opening.h"
 
 #include "replay/read/decisions.h"

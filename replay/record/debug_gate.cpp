@@ -1,3 +1,4 @@
+// The gate reads the socket without blocking while the program runs, and blocks while a breakpoint holds.
 #include "replay/record/debug_gate.h"
 
 #include "engine/base/error.h"
