@@ -1,3 +1,4 @@
+// Splits the text into lines at once, and highlights a line when the view asks for it.
 #include "viz/models/code/code_model.h"
 
 #include "viz/models/work/table_text.h"

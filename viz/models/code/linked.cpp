@@ -1,3 +1,5 @@
+// A background thread loads the lines and, for each instruction, the rows of every pane that belong to it. A
+// selection is then a union of sets.
 #include "viz/models/code/linked.h"
 
 #include "replay/read/kernel_lines.h"

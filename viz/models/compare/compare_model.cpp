@@ -1,3 +1,4 @@
+// Opens both states on a background thread and compares them there; the answer sets the picture or the lines.
 #include "viz/models/compare/compare_model.h"
 
 #include "replay/read/link.h"

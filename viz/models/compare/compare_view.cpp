@@ -1,3 +1,5 @@
+// Pairs the nodes of both graphs by content hash, then from the roots down, and draws the union. Texts are
+// paired by the line diff.
 #include "viz/models/compare/compare_view.h"
 
 #include "replay/read/text_diff.h"

@@ -1,3 +1,4 @@
+// Keeps all rows, and a list of the visible ones.
 #include "viz/models/compare/compared_lines.h"
 
 #include <algorithm>

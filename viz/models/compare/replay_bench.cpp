@@ -1,3 +1,5 @@
+// Loads pairs of compilations, aligns them in lock-step, and makes a trace of each side for pictures and
+// links.
 #include "viz/models/compare/replay_bench.h"
 
 #include "engine/base/error.h"

@@ -1,3 +1,5 @@
+// Asks the bench on its thread; each kind of question has a channel, in which a newer question replaces an
+// older one.
 #include "viz/models/compare/replay_detail.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Groups are made once per comparison. A filter, a search or a click makes the visible rows anew.
 #include "viz/models/compare/replay_list.h"
 
 #include "viz/models/work/reports.h"

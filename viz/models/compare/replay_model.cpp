@@ -1,3 +1,5 @@
+// Runs the replay as a child process and the comparison on a background thread, and passes results to list
+// and detail.
 #include "viz/models/compare/replay_model.h"
 
 #include "engine/base/error.h"

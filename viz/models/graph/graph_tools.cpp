@@ -1,3 +1,4 @@
+// Each tool changes a copy of the arrangement and hands it to the session.
 #include "viz/models/graph/graph_tools.h"
 
 #include <algorithm>

@@ -1,3 +1,5 @@
+// Makes each node again in a pool to ask the engine for its shape and loops; provenance gives its origin and
+// maker.
 #include "viz/models/graph/node_facts.h"
 
 #include "engine/uop/sint.h"

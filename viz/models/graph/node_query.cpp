@@ -1,3 +1,4 @@
+// Splits the text into terms; each term has a field and a comparison, a wildcard or a regular expression.
 #include "viz/models/graph/node_query.h"
 
 #include <QStringList>

@@ -1,3 +1,5 @@
+// Follows the nodes of each kernel's graph back through the schedule, and adds the kernel's mean time to all
+// of them.
 #include "viz/models/graph/run_times.h"
 
 #include <unordered_set>

@@ -1,3 +1,5 @@
+// Gives each node a text for the criterion, counts the texts, and assigns colours to them in order of
+// frequency.
 #include "viz/models/graph/tinting.h"
 
 #include <QObject>

@@ -1,3 +1,4 @@
+// Matches rules of the linked engine against the node made again, on a background thread.
 #include "viz/models/graph/why.h"
 
 #include "engine/rewrite/match_program.h"

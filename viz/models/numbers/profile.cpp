@@ -1,3 +1,4 @@
+// Builds the tree of times, lays it out as flame graph and treemap, and finds faults of rules.
 #include "viz/models/numbers/profile.h"
 
 #include "engine/rewrite/rule.h"

@@ -1,3 +1,4 @@
+// Runs statements on a background thread; sorting and marking use the rows that have arrived.
 #include "viz/models/numbers/sql_model.h"
 
 #include "replay/read/sql.h"

@@ -1,3 +1,4 @@
+// Keeps all rows, and the order of those that pass the filter.
 #include "viz/models/numbers/stats_model.h"
 
 #include "viz/models/work/table_text.h"

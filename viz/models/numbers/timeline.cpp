@@ -1,3 +1,5 @@
+// A background thread lays spans out in lanes and stacks buffers; the model keeps the visible interval and
+// the selection.
 #include "viz/models/numbers/timeline.h"
 
 #include "viz/models/work/reports.h"

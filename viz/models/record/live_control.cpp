@@ -1,3 +1,4 @@
+// Speaks the line protocol of replay/record/debug_gate.h over a local socket that only this user can open.
 #include "viz/models/record/live_control.h"
 
 #include <sys/socket.h>

@@ -1,3 +1,4 @@
+// Starts and ends the recorder with signals, and keeps the end of its output.
 #include "viz/models/record/recording_process.h"
 
 #include <sys/prctl.h>

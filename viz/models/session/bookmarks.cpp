@@ -1,3 +1,4 @@
+// Reads and writes the notes file of a trace; every change is saved at once.
 #include "viz/models/session/bookmarks.h"
 
 #include <QFile>

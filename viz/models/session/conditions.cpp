@@ -1,3 +1,4 @@
+// A background thread searches the steps; typing replaces a search that is still running.
 #include "viz/models/session/conditions.h"
 
 #include "replay/read/step_search.h"

@@ -1,3 +1,4 @@
+// Reads a .tsv file into a hash table from English texts to translations.
 #include "viz/models/session/dictionary.h"
 
 #include <QFile>

@@ -1,3 +1,4 @@
+// Lists a folder, and checks a name before it accepts it.
 #include "viz/models/session/file_chooser.h"
 
 #include "viz/models/work/reports.h"

@@ -1,3 +1,4 @@
+// Lists the names of a trace for the palette. Nodes are searched on a background thread.
 #include "viz/models/session/jump.h"
 
 #include "replay/read/link.h"

@@ -1,3 +1,4 @@
+// Scores every entry against the query and keeps the best ones in order.
 #include "viz/models/session/palette_model.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Stores settings with QSettings, and only after setPersistent(true).
 #include "viz/models/session/preferences.h"
 
 #include "viz/models/session/actions.h"

@@ -1,3 +1,4 @@
+// Owns the tools, and passes an action to the first tool that handles it.
 #include "viz/models/session/tools.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Makes the list of visible rows anew after each change, and replaces only the rows that differ.
 #include "viz/models/session/trace_tree_model.h"
 
 #include "replay/read/step_search.h"

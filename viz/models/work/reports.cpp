@@ -1,3 +1,4 @@
+// Collects the facts of a step or a node from trace, cursor and provenance into maps for QML.
 #include "viz/models/work/reports.h"
 
 #include "engine/uop/sint.h"

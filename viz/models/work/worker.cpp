@@ -1,3 +1,4 @@
+// Every question has a number; a task compares it with the newest one before each costly step.
 #include "viz/models/work/worker.h"
 
 #include <algorithm>
