@@ -1,3 +1,4 @@
+// One table of labels by operation; all lengths are cut here, so that a box has a bounded size.
 #include "viz/pictures/labels.h"
 
 #include <fmt/format.h>
