@@ -1,3 +1,4 @@
+// SVG is written as text from the picture's own geometry; PNG is painted by picture_painter.h.
 #include "viz/scene/picture_file.h"
 
 #include <QBuffer>

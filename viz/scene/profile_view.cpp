@@ -1,3 +1,4 @@
+// Boxes are laid out when the model or the size changes; painting and hovering use them.
 #include "viz/scene/profile_view.h"
 
 #include "viz/scene/picture_file.h"

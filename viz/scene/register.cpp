@@ -1,3 +1,4 @@
+// Links the generated registration of QML types, and stores the objects of the singletons in the engine.
 #include "viz/scene/register.h"
 
 #include "viz/scene/qml_types.h"

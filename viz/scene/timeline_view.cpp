@@ -1,3 +1,4 @@
+// Paints only spans in the visible interval; rows and labels scale with the text size.
 #include "viz/scene/timeline_view.h"
 
 #include "viz/models/work/reports.h"
