@@ -1,3 +1,4 @@
+// The tabs of the session, with the mouse and the keyboard.
 import QtQuick
 import uopscope.core
 

@@ -1,3 +1,4 @@
+// A tooltip for plain text, wrapped and cut after twelve lines.
 import QtQuick
 import QtQuick.Controls.Basic
 import uopscope.core
