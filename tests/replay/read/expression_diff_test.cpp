@@ -1,3 +1,4 @@
+// Expression differences: changed operands are marked whole, kept ones stay whole.
 #include "replay/read/expression_diff.h"
 
 #include <doctest/doctest.h>
