@@ -1,5 +1,5 @@
-// The visited places, as links. A move within one pass replaces the present entry, so Back leads to places
-// and not through every step.
+// Where one has been, as links. Moving on replaces the present entry while it is the same pass, so Back leads
+// to places and not through every step.
 //
 //   History h;  h.visit("kernel=1&pass=2&step=0", "1/2");  h.back()
 #pragma once
@@ -10,7 +10,7 @@ namespace uopscope {
 
 class History {
 public:
-  /// `place` identifies the place (kernel, pass and tab).
+  /// `place` tells what counts as the same place (kernel, pass and tab).
   void visit(const QString& link, const QString& place) {
     if (at_ >= 0 && entries_[static_cast<size_t>(at_)].place == place) {
       entries_[static_cast<size_t>(at_)].link = link;
@@ -23,7 +23,7 @@ public:
   }
   bool canGoBack() const { return at_ > 0; }
   bool canGoForward() const { return at_ + 1 < static_cast<int>(entries_.size()); }
-  /// The link to go back to; empty if there is none.
+  /// The link to go to; empty if there is none.
   QString back() { return canGoBack() ? entries_[static_cast<size_t>(--at_)].link : QString(); }
   QString forward() { return canGoForward() ? entries_[static_cast<size_t>(++at_)].link : QString(); }
   void clear() {

@@ -1,4 +1,3 @@
-// Each job has a stop flag. A newer job of its channel sets the flag, and a stopped job's answer is dropped.
 #include "viz/models/work/aside.h"
 
 namespace uopscope {

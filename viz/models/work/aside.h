@@ -1,5 +1,5 @@
-// Runs work on a separate thread, without a trace of the session (Background is the class with one). Jobs run
-// in order. A newer job of a channel tells older ones to stop, and their answers are dropped.
+// Work on a thread of its own, apart from any trace of the session: Background without a trace. Jobs run one
+// after another; a newer job of a channel tells the older ones to stop and nobody hears their answers.
 //
 //   aside.ask(0, [](Aside::Job& job) -> Aside::Answer { auto n = slow(job.stop); return [n] { show(n); }; });
 #pragma once
@@ -17,7 +17,7 @@ class Aside : public QObject {
 public:
   struct Job {
     const std::atomic<bool>& stop;
-    /// Reports the progress: a share from 0 to 1, and the present task.
+    /// For whoever shows how far it is: from 0 to 1, and at what.
     std::function<void(double, const QString&)> progress;
   };
   using Answer = std::function<void()>;
@@ -25,7 +25,7 @@ public:
 
   explicit Aside(QObject* parent = nullptr);
   ~Aside() override;
-  /// `failed` receives the message of an exception.
+  /// `failed` gets the message of an exception.
   void ask(int channel, Work work, std::function<void(QString)> failed);
   void cancel(int channel);
   void cancelAll();
@@ -38,7 +38,7 @@ Q_SIGNALS:
 
 private:
   QThread thread_;
-  QObject* place_ = new QObject; ///< lives on the thread and is deleted when the thread ends
+  QObject* place_ = new QObject; ///< lives on the thread; goes when it ends
   std::map<int, std::shared_ptr<std::atomic<bool>>> newest_;
   int pending_ = 0;
 };

@@ -1,4 +1,4 @@
-// Answers questions on two threads. A stale job is interrupted inside SQLite too.
+// A stale job is stopped inside SQLite too.
 #include "viz/models/work/background.h"
 
 #include "replay/read/interrupt.h"
@@ -8,8 +8,8 @@ namespace uopscope {
 
 struct Background::Lane {
   QThread thread;
-  QObject* place = new QObject; // lives on the thread and is deleted when the thread ends
-  // Only the thread touches it. The first question opens it, since most files get no question.
+  QObject* place = new QObject; // lives on the thread; goes when it ends
+  // Touched on the thread only. Opened by the first question: most files are looked at without one.
   std::unique_ptr<Trace> trace;
   std::string path;
   std::shared_ptr<const TraceOverview> known;
@@ -55,7 +55,7 @@ void Background::refresh() {
     QMetaObject::invokeMethod(l->place, [lane = l.get()] {
       try {
         if (lane->trace) lane->trace->refresh();
-      } catch (const std::exception&) { // the session reads the file too and reports the fault
+      } catch (const std::exception&) { // the session reads it too, and says what is wrong
       }
     });
 }

@@ -1,5 +1,6 @@
-// Answers questions of any kind on two threads with a trace each, so that a query over a gigabyte never
-// delays a tooltip. Each channel answers only its newest question and tells older work to stop.
+// Questions of any kind, answered aside: two threads with a trace of their own each, so that a query over a
+// gigabyte never keeps a tooltip waiting. Of each channel only the newest question is answered; the work of
+// an older one is told to stop.
 //
 //   background.ask(Channel::Sql, [text](Background::Job& job) -> Background::Answer {
 //     auto rows = query(job.trace, text);            // on the thread
@@ -17,7 +18,7 @@
 
 namespace uopscope {
 
-/// Quick channels come first. Channels from Sql on may take long, so the second thread serves them.
+/// The first ones are quick, those from Sql on may take long: they have the other thread.
 enum class Channel {
   Facts,
   Find,
@@ -41,9 +42,9 @@ public:
     Trace& trace;
     const std::atomic<quint64>& newest;
     quint64 number;
-    /// Whether a newer question has replaced this one.
+    /// Nobody waits for this any more.
     bool stale() const { return newest.load(std::memory_order_relaxed) != number; }
-    /// Reports a share from 0 to 1.
+    /// Shares 0 to 1 for whoever shows progress.
     std::function<void(double)> progress;
   };
   using Answer = std::function<void()>;
@@ -55,7 +56,7 @@ public:
   /// `known`: the overview of a reader that has the file open already.
   void open(const QString& path, std::shared_ptr<const TraceOverview> known = {});
   void refresh();
-  /// `failed` receives the message of an exception; without it, failed() is emitted.
+  /// `failed` gets the message of an exception; without it, failed() is emitted.
   void ask(Channel channel, Work work, std::function<void(QString)> failed = {});
   void cancel(Channel channel);
   bool idle() const { return pending_ == 0; }

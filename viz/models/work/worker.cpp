@@ -1,4 +1,3 @@
-// Every question has a number; a task compares it with the newest one before each costly step.
 #include "viz/models/work/worker.h"
 
 #include <algorithm>
@@ -6,7 +5,7 @@
 namespace uopscope {
 namespace {
 
-// Number of passes whose layout is kept: steps back and forth over a pass boundary must not lay out again.
+// Passes whose layout is kept: stepping back and forth over a pass boundary must not lay out again.
 constexpr size_t kKeptViews = 6;
 
 } // namespace
@@ -35,7 +34,7 @@ void WorkerTasks::refresh() {
     if (!trace_ || !trace_->refresh()) return;
     provenance_.reset();
     provenanceScope_ = -1;
-    // A pass that was still growing has more steps now, so its layout is dropped.
+    // A pass that was still going on has more steps now: its layout is made anew.
     views_.remove_if([&](const auto& v) { return trace_->pass(v->pass()).steps != v->steps(); });
   });
 }
@@ -61,7 +60,7 @@ Provenance* WorkerTasks::provenance(ScopeId scope) {
   return provenance_.get();
 }
 
-// Finds a node's counterpart in another pass: by its rewrites, then by its makers, nearest first.
+// A node of another pass is looked for by what it was made from and what became of it, nearest first.
 NodeId WorkerTasks::follow(PassView& v, NodeId node, const uopscope::Picture& picture) {
   const NodeId here = v.counterpart(node, picture);
   if (here != kNoNode || node == kNoNode || node >= kFirstViewNode) return here;
@@ -72,7 +71,7 @@ NodeId WorkerTasks::follow(PassView& v, NodeId node, const uopscope::Picture& pi
         for (const NodeId candidate : {l.node, l.from})
           if (candidate != kNoNode && v.counterpart(candidate, picture) != kNoNode)
             return v.counterpart(candidate, picture);
-  } catch (const Error&) { // a node of another scope has no provenance in this one
+  } catch (const Error&) { // a node of another scope: it has no story in this one
   }
   return kNoNode;
 }
@@ -91,7 +90,7 @@ void WorkerTasks::picture(quint64 number, const PictureQuestion& question) {
     const bool leavesOut =
         picture->map && (picture->elsewhere || picture->foldedExpressions || picture->groups);
     if (followed == kNoNode && question.follow != kNoNode && leavesOut) {
-      // The selected node is drawn, however far it is from the change and even if a group would replace it.
+      // What one looks at is drawn, however far it is from the change and whatever would stand for it.
       Arrangement with = question.arrangement;
       with.kept = followed = follow(*v, question.follow, *picture->map);
       if (followed != kNoNode) {

@@ -1,6 +1,6 @@
-// Runs everything that may take longer than a frame, on one thread with a trace of its own: layouts,
-// provenance, statistics, long texts. Each kind of question answers only its newest one; a new question
-// cancels a running layout.
+// Everything that may take longer than a frame, on one thread with a trace of its own: layouts, provenance,
+// statistics, long texts. Of each kind of question only the newest is answered; a layout under way is
+// cancelled by the next one.
 //
 //   Worker worker;
 //   connect(&worker, &Worker::pictureReady, ...);
@@ -21,21 +21,21 @@ struct PictureQuestion {
   int64_t step = 0, interval = 1;
   ViewOptions options;
   Arrangement arrangement;
-  NodeId follow = kNoNode; ///< a node of another step; the answer has its counterpart here
+  NodeId follow = kNoNode; ///< a node of another step: the answer says which node it is in this one
 };
 struct StatsQuestion {
   MatchGroup group = MatchGroup::Rule;
   ScopeId scope = 0;
   PassId pass = 0;
 };
-/// A row of the statistics, ready for display.
+/// A row of the statistics, ready to be shown.
 struct StatsRow {
   QString name, place, text;
   RuleId rule = 0;
   MatchTotals totals;
 };
 
-/// The part of Worker that runs on the thread; other code uses Worker.
+/// What runs on the thread. Use Worker.
 class WorkerTasks : public QObject {
   Q_OBJECT
 public:
@@ -84,7 +84,7 @@ public:
   void askNode(const PictureQuestion& question, NodeId node);
   void askStats(const StatsQuestion& question);
   void askText(ScopeId scope, const QString& kind);
-  /// Whether every question has its answer.
+  /// Nothing asked is unanswered.
   bool idle() const { return pending_ == 0; }
   bool drawing() const { return pictures_ > 0; }
 
