@@ -13,7 +13,7 @@ namespace {
 
 using Kind = Divergence::Kind;
 
-/// A rewrite, identified by content.
+/// A rewrite as content.
 struct Made {
   uint64_t before, after;
   bool operator==(const Made&) const = default;

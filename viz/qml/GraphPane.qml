@@ -28,8 +28,7 @@ Item {
     // Of a small picture the map stands beside it, not over its nodes.
     readonly property real mapWidth: Math.min(Theme.px(200), width * 0.3)
     readonly property bool beside: showMap && Session.stepAlone && width > Theme.px(600)
-    // The text about a picture takes one line or two. The room must not depend on it, or the text would
-    // change itself.
+    // What is told of a picture takes one line or two: its room does not depend on that, or it would change what is told.
     readonly property real room: height - bar.height - Theme.px(66)
     function tellSize() { Session.setGraphPane((width - (beside ? mapWidth + Theme.px(16) : 0)) / larger, room / larger); }
     onRoomChanged: tellSize()

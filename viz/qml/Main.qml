@@ -32,7 +32,7 @@ ApplicationWindow {
     function restFocus() { (Session.tab === "graph" && ready ? canvas : panes).forceActiveFocus(); }
     readonly property string tab: Session.tab
     onTabChanged: Qt.callLater(() => { if (!window.popped && activeFocusItem && !activeFocusItem.visible) restFocus(); })
-    // The visible pane as a file: its file formats, and the function that writes it.
+    // What is shown, as a file: the endings the pane in front offers, and who writes it.
     readonly property var pictures: ["svg", "png"]
     readonly property var tables: ["csv", "json"]
     function exporter() {

@@ -10,10 +10,10 @@
 namespace uopscope {
 namespace {
 
-/// Scale of small graphs in a presentation.
+/// A presentation shows small graphs large.
 constexpr double kPresented = 2.4;
 constexpr double kReadable = 0.62, kLegible = 0.26;
-// Room around a graph that is shown as a whole.
+// Room around a graph that is shown whole.
 constexpr double kBorder = 32, kTopBorder = 32, kBottomBorder = 32;
 
 } // namespace
@@ -157,8 +157,8 @@ void GraphCanvas::onPicture() {
     const bool animated = theme_ && theme_->animated();
     if (theme_) theme_->setAnimated(false); // a new graph: no view to glide from
     fit();
-    // A graph that is unreadable as a whole is entered at the change, or at its root; the overview shows the
-    // place.
+    // A whole that cannot be read is entered where something happens, or at its root; the overview shows
+    // where.
     if (follow_ && picture_->step > 0 && scale_ < kReadable) showChange();
     if (follow_ && scale_ < kLegible) showRoot();
     if (theme_) theme_->setAnimated(animated);

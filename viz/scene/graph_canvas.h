@@ -41,7 +41,7 @@ public:
   Theme* theme() const { return theme_; }
   void setTheme(Theme* theme);
   qreal zoom() const { return scale_; }
-  QRectF viewRect() const; ///< the visible part, in graph units
+  QRectF viewRect() const; ///< what is visible, in graph units
   QRectF bounds() const { return bounds_; }
   qlonglong hovered() const { return hovered_; }
   bool follow() const { return follow_; }
@@ -116,7 +116,7 @@ private:
     return {graph.topLeft() * scale_ + offset_, graph.size() * scale_};
   }
   QPointF toGraph(QPointF screen) const { return (screen - offset_) / scale_; }
-  QPointF middle() const; ///< of the part without controls over it
+  QPointF middle() const; ///< of the part that nothing floats over
   bool cheap(const QRectF& area) const;
   static Frame draw(const Picture& picture, const Palette& palette, const TintingPtr& tinting,
                     const QRectF& area, double scale, double dpr);

@@ -39,7 +39,7 @@ QRectF nodeRect(const PictureNode& node);
 QPainterPath edgePath(const Picture& picture, const PictureEdge& edge, const QRectF& view = {});
 /// Smallest rectangle around the nodes the step touched; null where it touched none.
 QRectF changedRect(const Picture& picture);
-/// The rectangle of all nodes, ghosts included.
+/// Everything, ghosts included.
 QRectF boundsOf(const Picture& picture);
 /// The node at a point, -1 for none; the topmost where boxes touch.
 int nodeAt(const Picture& picture, QPointF at, double slack = 0);

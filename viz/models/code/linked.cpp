@@ -129,12 +129,12 @@ void LinkedPanes::load() {
                 in.script.insert(o.script.line - 1);
               }
             }
-          } catch (const Error&) { // the node's origin is not recorded
+          } catch (const Error&) { // of a node whose story was not recorded
           }
           out->instructions.push_back(std::move(in));
         }
         int64_t runs = 0, ns = 0, flops = 0, bytes = 0;
-        // A trace of another program knows a launched kernel only by its name.
+        // Traces of other programs know the launched kernel by its name only.
         const std::vector<LaunchInfo> launches = trace.launches();
         const bool byName =
             std::ranges::none_of(launches, [](const LaunchInfo& l) { return l.compiled != 0; });
@@ -202,7 +202,7 @@ void LinkedPanes::light(const QSet<int>& found) {
     askRewrites(instructions_[static_cast<size_t>(*std::max_element(found.begin(), found.end()))].node);
 }
 
-// Shows the rewrites that made the last of the selected instructions, oldest first.
+// How the last of the selected instructions came to be, oldest first.
 void LinkedPanes::askRewrites(NodeId node) {
   session_.background().ask(
       Channel::Find, [this, node, scope = session_.scope()](Background::Job& job) -> Background::Answer {

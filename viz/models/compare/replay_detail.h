@@ -54,7 +54,7 @@ class ReplayDetail : public QObject {
   Q_PROPERTY(uopscope::GraphSource* together READ together CONSTANT)
 
 public:
-  enum Channel { Open, Load, Step, Text, Link }; ///< channels of the thread; the list uses Open
+  enum Channel { Open, Load, Step, Text, Link }; ///< of the thread, Open being the list's
   ReplayDetail(Aside& aside, std::shared_ptr<ReplayBench> bench, QObject* parent = nullptr);
 
   void load(const Change& change);

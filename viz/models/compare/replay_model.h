@@ -62,9 +62,9 @@ public:
   QVariantMap title() const;
   ReplayList* list() { return &list_; }
   ReplayDetail* detail() { return &detail_; }
-  /// Whether all requested data has arrived.
+  /// Everything asked for is here.
   bool settled() const { return aside_.idle() && replay_.state() == QProcess::NotRunning; }
-  /// Does an action while the page is in front; true where the page handles it.
+  /// Does an action while the page is in front; true where the page is what it is about.
   bool trigger(const QString& action);
 
 Q_SIGNALS:

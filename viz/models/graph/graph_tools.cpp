@@ -99,7 +99,7 @@ void GraphTools::lookUpFacts() {
   session_.background().ask(
       Channel::Facts, [this, ids, scope, known](Background::Job& job) -> Background::Answer {
         auto found = uopscope::lookUpFacts(job.trace, scope, ids, [&job] { return job.stale(); });
-        for (const int64_t id : ids) found->try_emplace(id); // an id without facts is not asked for again
+        for (const int64_t id : ids) found->try_emplace(id); // asked for once is enough
         found->insert(known->begin(), known->end());
         return [this, found, scope] {
           factsOf_ = scope;

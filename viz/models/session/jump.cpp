@@ -188,7 +188,7 @@ void Jump::goToNode(qulonglong id) {
         const auto at = placeOf(job.trace, id);
         return [this, at, id] {
           if (!at) return session_.showNotice(tr("Node #%1 is part of no graph that was recorded.").arg(id));
-          // A single link, so that the node is searched in the picture that answers it.
+          // One link: the picture that answers it is the one the node is looked for in.
           session_.follow(QString::fromStdString(
               makeLink(*session_.trace(), {at->scope, at->pass, at->step, id, "graph"}).str()));
         };

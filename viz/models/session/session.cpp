@@ -243,7 +243,7 @@ void Session::tick() {
   if (!trace_) return;
   try {
     const bool grew = trace_->refresh(), was = growing_;
-    // A recorder of ours that has ended writes nothing more, whatever status the trace has.
+    // A recorder of ours that is gone writes nothing more, whatever it left in the trace.
     const bool going = !trace_->finished() && (!ownRecording() || recorder_.running());
     if (grew) {
       tree_.refresh();
@@ -267,8 +267,7 @@ void Session::tick() {
       loadScript();
       codeShown_.clear();
       askTab();
-      // The first state of a recording is seldom the best start; a person who has not moved is taken to that
-      // one.
+      // What a recording showed first is seldom what is most worth a look: who has not moved is taken there.
       if (entered_ == std::tuple(pass_, step_, node_)) goToFirst();
       followAfter();
     }

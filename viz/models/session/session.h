@@ -139,7 +139,7 @@ public:
   bool canGoBack() const { return history_.canGoBack(); }
   bool canGoForward() const { return history_.canGoForward(); }
   bool busy() const { return worker_.drawing(); }
-  /// Whether all requested data has arrived; screenshots and tests wait for it.
+  /// Everything asked for is here; screenshots and tests wait for it.
   bool settled() const { return worker_.idle() && background_.idle(); }
   bool foldLabels() const { return options_.foldConstants; }
   void setFoldLabels(bool on);
@@ -155,10 +155,10 @@ public:
   QString statsRange() const { return statsRange_; }
   void setStatsRange(const QString& range);
 
-  /// Null when no trace is open. It is this thread's trace; long questions belong to background().
+  /// Null when nothing is open. The trace of this thread: questions that take long belong to background().
   Trace* trace() { return trace_.get(); }
   Background& background() { return background_; }
-  /// Goes to the end of the recording so far: the engine's place, also after the script failed.
+  /// To the end of what is recorded so far: where the engine is, or was when the script failed.
   Q_INVOKABLE void showLatest();
   /// A name for a file of the visible content: "matmul-r_16_16-devectorize-12.svg".
   Q_INVOKABLE QString suggestedName(const QString& ending) const;
@@ -246,8 +246,8 @@ private:
 
   QString state_ = QStringLiteral("empty"), error_, path_, warning_, notice_, program_;
   QString scopeName_, scopeKind_, passName_, passPlace_, passProblem_, tab_ = QStringLiteral("graph");
-  std::tuple<PassId, int64_t, qlonglong> entered_; ///< the first place shown in the trace
-  QString linkAfter_;                              ///< openAt()'s link, kept until its target exists
+  std::tuple<PassId, int64_t, qlonglong> entered_; ///< where the trace was entered
+  QString linkAfter_;                              ///< where openAt() leads when there is something to go to
   QString statsGroup_ = QStringLiteral("rule"), statsRange_ = QStringLiteral("trace"), codeShown_;
   QVariantMap nodeInfo_, stepInfo_, summary_, failure_;
   std::function<bool(const QString&)> actionFilter_;

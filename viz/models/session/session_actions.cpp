@@ -1,4 +1,4 @@
-// Actions of keys and palette in a session: they move along the trace, walk over the graph, and jump by name.
+// What keys and the palette do in a session: moving along the trace, walking over the graph, jumping by name.
 #include "replay/read/link.h"
 #include "replay/read/step_search.h"
 #include "viz/models/session/actions.h"
@@ -52,8 +52,8 @@ void Session::stepInTrace(int direction) {
                            : tr("This is the first rewrite of the trace."));
 }
 
-// Goes to the parent's step that this pass ran in, or to the beginning of that step. An outermost pass goes
-// to its own end or beginning.
+// To the parent's step that this pass ran in, or to where that step began; an outermost pass is run to its
+// end.
 void Session::leavePass(bool forward) {
   const PassInfo here = trace_->pass(pass_);
   if (here.parent == 0) return setStep(forward ? stepCount() : 0);
@@ -66,7 +66,7 @@ void Session::nextChanging(int direction) {
     const StepInfo& s = all[static_cast<size_t>(k - 1)];
     if (s.after != kNoNode && s.after != s.before) return setStep(k);
   }
-  // Skips passes without a change.
+  // Passes without a change are passed over.
   if (direction < 0 && step_ > 0) return setStep(0);
   for (qlonglong before = -1; before != pass_ && stepCount() >= 0;) {
     before = pass_;
@@ -75,7 +75,7 @@ void Session::nextChanging(int direction) {
   }
 }
 
-// Goes on through the passes of the kernel, since few of them contain decisions.
+// On through the passes of the kernel: few of them decide anything.
 void Session::goToDecided(int direction) {
   if (const int64_t k = steps_.nextDecided(step_, direction)) return setStep(k);
   const auto& passes = trace_->passes(scope_);

@@ -1,4 +1,4 @@
-// Moves in an open trace: passes, steps, nodes, tabs and links.
+// Moving around in an open trace: passes, steps, nodes, tabs, links, and the actions of the keyboard.
 #include "replay/read/link.h"
 #include "replay/read/opening.h"
 #include "replay/read/step_search.h"
@@ -37,7 +37,7 @@ void Session::askPicture() {
   if (trace_ && pass_) worker_.askPicture(question());
 }
 
-// Requests the texts and tables of the visible tab; other tabs request theirs when they are opened.
+// The texts and tables of the tab in front; others are fetched when one turns to them.
 void Session::askTab() {
   if (!trace_) return;
   if (tab_ == QLatin1String("stats")) {
@@ -78,7 +78,7 @@ bool Session::selectPass(ScopeId scope, PassId pass) {
     const PassInfo info = trace_->pass(pass);
     const ScopeInfo& s = trace_->scope(scope ? scope : info.scope);
     if (pass != pass_) {
-      // The selection stays: the worker finds the node's counterpart in the new pass.
+      // The selection goes along: the worker finds what the node is in the other pass.
       if (node_ >= static_cast<qlonglong>(kFirstViewNode) || s.id != scope_) node_ = -1;
       nodeInfo_.clear();
       interval_ = 1;
@@ -201,7 +201,7 @@ void Session::setNode(qlonglong node) {
   graph_.setSelected(node);
   nodeInfo_.clear();
   if (node_ >= 0 && trace_ && pass_) worker_.askNode(question(), static_cast<NodeId>(node_));
-  // A node that only the map shows is brought into the picture.
+  // A node that is on the map only is brought into the picture.
   if (const PicturePtr& p = graph_.picture();
       node_ >= 0 && p && p->map && !p->find(node_) && p->map->find(node_)) {
     nodeAsked_ = true;
@@ -281,7 +281,7 @@ bool Session::follow(const QString& text) {
   if (!trace_) return false;
   try {
     Link link = Link::parse(text.trimmed().toStdString());
-    // Absent parts of a link keep their present value: "step=12" is a place in the present pass.
+    // What a link leaves out stays as it is: "step=12" is a place in the pass one looks at.
     const bool samePass = link.kernel.empty() && link.pass.empty();
     ResolvedLink at;
     if (samePass) {
@@ -349,7 +349,7 @@ void Session::movePass(int direction) {
   moveScope(direction);
 }
 
-// Goes to the next (or previous) scope with rewrites; going back ends at its last pass.
+// The next (or previous) scope in which something was rewritten; going back one lands on its last pass.
 void Session::moveScope(int direction) {
   if (!trace_ || trace_->scopes().empty()) return;
   const auto& scopes = trace_->scopes();

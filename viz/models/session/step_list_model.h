@@ -31,7 +31,7 @@ public:
   const std::vector<StepInfo>& steps() const { return steps_; }
   QList<qreal> times() const { return times_; }
   QList<int> rules() const { return rules_; }
-  /// The next (or previous) step after `from` with the same rule as `from`, or one that touches the node; 0:
+  /// The next step after (or before) `from` whose rule is that of step `like`, or that touches the node; 0:
   /// none.
   int64_t nextOfRule(int64_t from, int direction) const;
   int64_t nextTouching(int64_t from, int direction, NodeId node) const;
