@@ -1,7 +1,7 @@
-# The programs of tests/conformance/programs: those that run, with their data, and those that cannot run.
+# The programs of tests/conformance/programs: which run, on which data, and which cannot.
 #
 # A script runs whole, as __main__, with these settings; `limit` cuts its loops over steps. A model is a module of the
-# reference: `make` builds it with weights from the seed, in a size that a CPU runs in seconds, and returns the function
+# reference: `make` builds it with weights from the seed, in a size that a CPU runs in seconds, and answers the function
 # that is a step. Data and weights from the network are replaced: random images of the right shapes, weights from the
 # initialisers.
 from dataclasses import dataclass, field
@@ -222,7 +222,7 @@ model = SpeedyResNet(Tensor.randn(12, 3, 2, 2).realize())
   "train_resnet": Script("examples/train_resnet.py", {}, limit=3),
 }
 
-# Explained differences, by a part of the program's name.
+# Differences that are explained, by a part of the program's name.
 EXPLAINED = {
   "_mnist": "held against PyTorch in float64, the gradients of the first step are off by at most 2e-5 of the largest here and by up to 3e-2 on the reference, and Adam turns a small gradient of either sign into a whole step",
 }

@@ -1,7 +1,7 @@
 # Runs the reference's programs on both engines and writes the table of their outputs, times and memory: see tests/conformance/programs.
 #
-# Each program runs in a process of its own, first on the reference, then here; nothing else should run on the machine.
-# Outputs agree where no number differs by more than TOLERANCE of the largest of its array.
+# Each program runs in a process of its own, first on the reference, then here, alone on the machine if nothing else is
+# running. Outputs agree where no number differs by more than TOLERANCE of the largest of its array.
 import json, math, os, pathlib, statistics, subprocess, sys, tempfile
 from program_cases import CASES, EXPLAINED, LEFT_OUT, Script
 
