@@ -1,6 +1,6 @@
 # Transforms beside JAX's: the sparse Jacobian of a multistage problem of 50 stages, a small network vmapped over 1,000 inputs, and a
-# Hessian-vector product of its loss. Prints the first call (trace, derive, compile, run) in wall time and in processor time of all
-# threads, and the median of later calls, in milliseconds.
+# Hessian-vector product of its loss. The first call (trace, derive, compile, run) by the clock and in processor time of all
+# threads, and a later one, the median, in milliseconds.
 #
 #   uopscope run tests/bench/transforms.py             ours, one JSON line for each
 #   PYTHON tests/bench/transforms.py                   JAX's, with a Python that has jax
@@ -68,8 +68,7 @@ def jaxs():
   x, params, batch = jnp.array(X0), [jnp.array(w) for w in W], jnp.array(BATCH)
   def network(x, ws): return jnp.tanh(jnp.tanh(x @ ws[0]) @ ws[1]) @ ws[2]
   loss = lambda *ws: (jax.vmap(lambda x: network(x, ws))(batch) ** 2).mean()
-  # JAX has no pattern analysis, so it gets the pattern and its colours (columns of stages two apart share
-  # one)
+  # JAX has no pattern analysis: it is given the pattern and its colours (columns of stages two apart share one)
   dense = np.asarray(jax.jacfwd(coupling)(x))
   rows, cols = np.nonzero(dense)
   seeds = jnp.array((np.arange(N * 10) % 20 == np.arange(20)[:, None]).astype(np.float64))
