@@ -174,7 +174,7 @@ std::string tracePathOf(const RecordOptions& o, pid_t process) {
     code = runPythonScript(o.script, o.arguments, o.interpreter);
     std::string failure = session.recorder() ? session.recorder()->failure() : "";
     const bool stopped = code == 130 || progress->stop;
-    if (stopped) killDescendants(getpid()); // in case no watcher is left to do it
+    if (stopped) killDescendants(getpid()); // for where nobody watches any more
     if (stopped)
       session.finish(traceStatus::kInterrupted, "stopped by the user");
     else if (code != 0)
@@ -301,13 +301,13 @@ int record(const RecordOptions& given) {
     setenv("UOPSCOPE_GATE", prompt->socketPath().c_str(), 1);
   }
   SharedProgress progress;
-  prctl(PR_SET_CHILD_SUBREAPER, 1); // processes that the script leaves behind stay below this one
+  prctl(PR_SET_CHILD_SUBREAPER, 1); // what the script leaves behind stays below us
   std::fflush(nullptr);
   pid_t child = fork();
   if (child < 0)
     throw Error(ErrorKind::Runtime, fmt::format("no process for the script: {}", strerror(errno)));
   if (child == 0) {
-    if (prompt) // the prompt reads the standard input
+    if (prompt) // what is typed is for the prompt
       if (const int nothing = ::open("/dev/null", O_RDONLY | O_CLOEXEC); nothing >= 0)
         dup2(nothing, STDIN_FILENO);
     childMain(o, kind, progress.get());

@@ -7,28 +7,28 @@
 Needs Python 3.10 with sqlite3, the tinygrad (0.12.0 or newer) it is run beside, and the schema: replay/schema/trace.sql of a
 checkout, or a copy of it beside this file. It hooks functions of tinygrad while a script runs and changes no file of it.
 
-The original cannot tell everything. A failed match counts as one whose structure differs, whether its pattern or its
-function refused. A saved pickle has no counts, no texts of kernels and no times of passes. `meta` says so under
+What the original cannot tell stays empty: a failed match is counted as one whose structure differs, whether its pattern
+or its function refused; a saved pickle has neither counts nor kernels' texts nor times of passes. `meta` says so under
 "foreign". Invariant: rows follow docs/guide/trace-format.md; nodes are stored once, by content, sources first.
 """
 import argparse, ast, atexit, functools, json, os, pathlib, pickle, platform, runpy, sqlite3, sys, time, weakref, zlib
 
 def schema():
-  """The tables and views of a trace, from the file in a checkout or from a copy beside this program."""
+  """The tables and views of a trace, of the file in a checkout or of a copy beside this program."""
   here = pathlib.Path(__file__).resolve().parent
   places = [here / "trace.sql", here.parent / "schema" / "trace.sql"]
   found = next((place for place in places if place.is_file()), None)
   if found is None: raise SystemExit(f"tinygrad_trace: no trace.sql: copy replay/schema/trace.sql of uopscope to {here}")
   return found.read_text()
 
-TIME_UNIT = 32  # nanoseconds: the unit of packed_time
+TIME_UNIT = 32  # nanoseconds, of packed_time
 APPLICATION, VERSION = 0x554f5053, 6
 KNOWN_SETTINGS = ("DEV", "CPU", "CLANG", "LLVM", "CUDA", "NULL", "NOOPT", "BEAM", "TRANSCENDENTAL", "DEVECTORIZE", "SPEC",
                   "DEFAULT_FLOAT", "PCONTIG", "SPLIT_REDUCEOP", "TC", "JIT", "SEED")
 
 
 def packed(value):
-    """(size, packed bytes), in the form that docs/guide/trace-format.md defines."""
+    """(size, packed bytes), as docs/guide/trace-format.md has it."""
     value = value.encode(errors="replace") if isinstance(value, str) else bytes(value)
     small = zlib.compress(value) if len(value) >= 32 else value
     return len(value), small if len(small) < len(value) else value
@@ -44,7 +44,7 @@ def leb128(number):
 
 
 def text_of_arg(arg):
-    """One line that uopscope reads back; an argument without such a form becomes a string."""
+    """One line that uopscope reads back; what it has no form for is shown as a string."""
     name = type(arg).__name__
     if arg is None: return ""
     if isinstance(arg, bool): return "true" if arg else "false"
@@ -80,7 +80,7 @@ def text_of_arg(arg):
 
 
 def text_of_dtype(dtype):
-    """The text of a dtype. The shape of a scalar is a vector without indexes; no value has its type, so it is void."""
+    """The shape of a scalar is a vector of no indexes: a type that nothing has a value of."""
     return str(dtype) if getattr(dtype, "count", 1) else "dtypes.void"
 
 
@@ -91,7 +91,7 @@ def text_of_opt(opt):
 
 
 class Trace:
-    """The trace file. It gives ids in the order of events and writes rows in large transactions."""
+    """The file: gives ids in the order of events and writes rows in large transactions."""
 
     def __init__(self, path, script, tier="full"):
         for ending in ("", "-wal", "-shm", "-journal"):
@@ -151,7 +151,7 @@ class Trace:
         return self.rules[key]
 
     def node(self, op, dtype, arg, tag, sources):
-        """The number of a node whose sources have numbers already."""
+        """Number of a node with sources that have numbers."""
         if op not in self.ops:
             self.ops[op] = len(self.ops)
             self.row("op", self.ops[op], op)
@@ -256,7 +256,7 @@ class Trace:
         if all_times: self.row("packed_time", number, number, *packed(all_times))
 
     def shared(self, table, *values):
-        """The number of a row that is stored once."""
+        """Number of a row that is stored once."""
         known = self.shared_rows.setdefault(table, {})
         if values not in known:
             known[values] = len(known) + 1
