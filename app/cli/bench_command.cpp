@@ -16,6 +16,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <charconv>
 #include <ctime>
 #include <filesystem>
 #include <fstream>
@@ -99,8 +100,11 @@ std::map<std::string, std::string> metaOf(const BenchArguments& a, const std::ve
 std::pair<int64_t, int64_t> partOf(const std::string& text) {
   if (text.empty()) return {0, 1};
   int64_t i = 0, n = 0;
-  char rest = 0;
-  if (std::sscanf(text.c_str(), "%ld/%ld%c", &i, &n, &rest) != 2 || i < 1 || n < 1 || i > n)
+  const char* end = text.data() + text.size();
+  const auto first = std::from_chars(text.data(), end, i);
+  const bool divided = first.ec == std::errc() && first.ptr != end && *first.ptr == '/';
+  const auto second = divided ? std::from_chars(first.ptr + 1, end, n) : first;
+  if (!divided || second.ec != std::errc() || second.ptr != end || i < 1 || i > n)
     throw Error(ErrorKind::Value, fmt::format("--part {}: give I/N with 1 <= I <= N, such as 2/4", text));
   return {i - 1, n};
 }

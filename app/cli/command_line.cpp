@@ -96,7 +96,7 @@ int dispatch(int argc, char** argv) {
   // Options may stand before the verb, so the first word without a dash is moved to the front if it is a
   // verb.
   const auto word = std::find_if(arguments.begin() + 1, arguments.end(),
-                                 [](const std::string& a) { return !a.starts_with("-"); });
+                                 [](const std::string& a) { return !a.starts_with('-'); });
   if (word != arguments.end() && std::find(kVerbs.begin(), kVerbs.end(), *word) != kVerbs.end() &&
       *word != "run" && *word != "python")
     std::rotate(arguments.begin() + 1, word, word + 1);
@@ -105,7 +105,7 @@ int dispatch(int argc, char** argv) {
                               arguments[1] == "--version" || arguments[1] == "help");
   if (verbGiven && (arguments[1] == "run" || arguments[1] == "python"))
     return passThrough(arguments[1], argc, argv);
-  if (argc > 1 && !verbGiven && !general && !arguments[1].starts_with("-")) checkFileOrVerb(arguments[1]);
+  if (argc > 1 && !verbGiven && !general && !arguments[1].starts_with('-')) checkFileOrVerb(arguments[1]);
   if (general && arguments[1] == "help") arguments[1] = "--help";
   if (!verbGiven && !general) arguments.insert(arguments.begin() + 1, "open");
 
@@ -130,7 +130,7 @@ int dispatch(int argc, char** argv) {
   VerbArguments o;
   o.argc = argc;
   o.argv = argv;
-  o.record.interpreter = interpreter;
+  o.record.interpreter = std::move(interpreter);
   addTraceVerbs(app, o);
   ReplayArguments replayArguments;
   addReplayVerb(app, replayArguments, o.code);

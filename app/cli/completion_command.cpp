@@ -112,7 +112,7 @@ void bash(const std::vector<Verb>& verbs) {
 }
 
 void zsh(const std::vector<Verb>& verbs) {
-  auto escaped = [](std::string text) {
+  auto escaped = [](const std::string& text) {
     std::string out;
     for (char c : text)
       if (c == '[' || c == ']' || c == ':' || c == '\'')

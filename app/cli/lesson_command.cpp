@@ -75,7 +75,7 @@ void printText(const std::string& markdown) {
   std::istringstream in(markdown);
   for (std::string line; std::getline(in, line);)
     fmt::print("{}\n",
-               line.starts_with("#")
+               line.starts_with('#')
                    ? paint(Paint::Bold, line.substr(std::min(line.find_first_not_of("# "), line.size())))
                    : line);
 }

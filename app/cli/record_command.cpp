@@ -30,7 +30,7 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
-#include <optional>
+#include <memory>
 
 namespace uopscope::cli {
 
@@ -84,10 +84,8 @@ ScriptKind kindOf(const std::string& script) {
     throw Error(ErrorKind::File, fmt::format("{}: a folder; give a script", script));
   std::ifstream in(script, std::ios::binary);
   char magic[4] = {};
-  if (!in || !in.read(magic, 4)) {
-    if (!in.eof())
-      throw Error(ErrorKind::File, fmt::format("{}: cannot be read: {}", script, strerror(errno)));
-  }
+  if ((!in || !in.read(magic, 4)) && !in.eof())
+    throw Error(ErrorKind::File, fmt::format("{}: cannot be read: {}", script, strerror(errno)));
   if (std::memcmp(magic,
                   "\x7f"
                   "ELF",
@@ -172,7 +170,6 @@ std::string tracePathOf(const RecordOptions& o, pid_t process) {
           if (session.recorder()) session.recorder()->flush();
         });
     code = runPythonScript(o.script, o.arguments, o.interpreter);
-    std::string failure = session.recorder() ? session.recorder()->failure() : "";
     const bool stopped = code == 130 || progress->stop;
     if (stopped) killDescendants(getpid()); // for where nobody watches any more
     if (stopped)
@@ -265,10 +262,8 @@ void summarize(const RecordOptions& o, int code) {
              grouped(kernels), static_cast<double>(bytes) / 1e6, warning.empty() ? "" : "; " + warning);
 }
 
-} // namespace
-
-int record(const RecordOptions& given) {
-  RecordOptions o = given;
+/// The options with what follows from them: a script's name for -m and -c, a name for the trace.
+RecordOptions completed(RecordOptions o) {
   tierFromName(o.tier);
   if (!o.interpreter.empty()) {
     if (!o.script.empty() || o.interpreter.size() < 2)
@@ -279,8 +274,12 @@ int record(const RecordOptions& given) {
   }
   if (o.script.empty())
     throw Error(ErrorKind::Value, "record what? Give a SCRIPT, -m MODULE or -c CODE; uopscope record --help");
-  ScriptKind kind = o.interpreter.empty() ? kindOf(o.script) : ScriptKind::Python;
   if (o.output.empty()) o.output = fs::path(o.script).stem().string() + ".uoptrace";
+  return o;
+}
+
+/// Removes an older trace of that name. Error(File) where none can be written.
+void clearPlace(const RecordOptions& o) {
   std::error_code ignored;
   const bool folder = isTraceFolder(o.output);
   if (folder) fs::create_directories(o.output, ignored);
@@ -291,33 +290,30 @@ int record(const RecordOptions& given) {
     throw Error(ErrorKind::File, fmt::format("{}: cannot be written: {}; choose another place with -o", tried,
                                              strerror(errno)));
   for (const char* suffix : {"", "-wal", "-shm", "-journal"}) fs::remove(tried + suffix, ignored);
-  if (!o.device.empty()) setenv("DEV", o.device.c_str(), 1);
+}
 
-  std::optional<RecordPrompt> prompt;
-  if (o.pause || !o.breakpoints.empty()) {
-    if (o.tier != "full")
-      throw Error(ErrorKind::Value, "--break and --pause stop at rewrites: they need --tier full");
-    prompt.emplace(o.pause ? std::vector<std::string>{} : o.breakpoints);
-    setenv("UOPSCOPE_GATE", prompt->socketPath().c_str(), 1);
-  }
-  SharedProgress progress;
-  prctl(PR_SET_CHILD_SUBREAPER, 1); // what the script leaves behind stays below us
-  std::fflush(nullptr);
-  pid_t child = fork();
-  if (child < 0)
-    throw Error(ErrorKind::Runtime, fmt::format("no process for the script: {}", strerror(errno)));
-  if (child == 0) {
-    if (prompt) // what is typed is for the prompt
-      if (const int nothing = ::open("/dev/null", O_RDONLY | O_CLOEXEC); nothing >= 0)
-        dup2(nothing, STDIN_FILENO);
-    childMain(o, kind, progress.get());
-  }
+/// The prompt of --pause and --break, null without them; the script's process finds its socket in the environment.
+std::unique_ptr<RecordPrompt> promptFor(const RecordOptions& o) {
+  if (!o.pause && o.breakpoints.empty()) return {};
+  if (o.tier != "full")
+    throw Error(ErrorKind::Value, "--break and --pause stop at rewrites: they need --tier full");
+  auto prompt = std::make_unique<RecordPrompt>(o.pause ? std::vector<std::string>{} : o.breakpoints);
+  setenv("UOPSCOPE_GATE", prompt->socketPath().c_str(), 1);
+  return prompt;
+}
 
-  o.output = tracePathOf(o, child);
+/// How the script's process ended: the exit code, and a status and a message for a trace it could not close.
+struct Ending {
+  int code = kFine;
+  std::string status, message;
+};
+
+/// Waits for the script with SIGINT and SIGTERM passed on to it, and ends what it leaves behind.
+Ending watchScript(pid_t child, const RecordOptions& o, RecordingProgress& progress, RecordPrompt* prompt) {
   childPid = child;
   interrupts = 0;
   lastInterruptNs = 0;
-  watched = progress.get();
+  watched = &progress;
   struct sigaction action{}, oldInt{}, oldTerm{};
   action.sa_sigaction = onInterrupt;
   action.sa_flags = SA_SIGINFO;
@@ -325,54 +321,87 @@ int record(const RecordOptions& given) {
   sigaction(SIGINT, &action, &oldInt);
   sigaction(SIGTERM, &action, &oldTerm);
   bool killed = false;
-  int status = waitFor(child, *progress.get(), o, killed, prompt ? &*prompt : nullptr);
+  const int status = waitFor(child, progress, o, killed, prompt);
   sigaction(SIGINT, &oldInt, nullptr);
   sigaction(SIGTERM, &oldTerm, nullptr);
   childPid = 0;
   if (interrupts > 0) killDescendants(getpid());
 
-  int code = WIFEXITED(status) ? WEXITSTATUS(status) : kFailed;
-  std::string sealStatus, message;
+  Ending end;
+  end.code = WIFEXITED(status) ? WEXITSTATUS(status) : kFailed;
   if (WIFSIGNALED(status)) {
-    int number = WTERMSIG(status);
-    bool ours = killed || interrupts > 0;
-    sealStatus = ours ? traceStatus::kInterrupted : traceStatus::kCrashed;
-    message = ours ? std::string("stopped by the user")
-                   : fmt::format("the script died of SIG{} ({})", sigabbrev_np(number), strsignal(number));
+    const int number = WTERMSIG(status);
+    const bool ours = killed || interrupts > 0;
+    end.status = ours ? traceStatus::kInterrupted : traceStatus::kCrashed;
+    end.message = ours
+                      ? std::string("stopped by the user")
+                      : fmt::format("the script died of SIG{} ({})", sigabbrev_np(number), strsignal(number));
     if (!ours)
-      fmt::print(stderr, "uopscope: {}: {}; what was recorded until then is in {}\n", o.script, message,
+      fmt::print(stderr, "uopscope: {}: {}; what was recorded until then is in {}\n", o.script, end.message,
                  o.output);
-    code = ours ? kInterrupted : kFailed;
+    end.code = ours ? kInterrupted : kFailed;
   }
-  if (interrupts > 0) code = kInterrupted;
-  bool exists = fs::exists(o.output, ignored);
-  if (kind == ScriptKind::Program && !exists && WIFEXITED(status)) {
+  if (interrupts > 0) end.code = kInterrupted;
+  return end;
+}
+
+/// Closes a trace that its process left open, sums it up, and checks it where that is asked for. The exit code.
+int closeTrace(const RecordOptions& o, Ending end) {
+  try {
+    const bool open = !Trace(o.output).finished();
+    if (open && end.status.empty()) {
+      end.status = traceStatus::kFailed;
+      end.message =
+          fmt::format("the process ended with exit code {} without closing the recording", end.code);
+    }
+    if (open || !end.status.empty()) sealTrace(o.output, end.status, end.message);
+    summarize(o, end.code);
+    if (!o.check) return end.code;
+    LookOptions look;
+    look.trace = o.output, look.json = o.json;
+    const int wrong = checkValues(look);
+    return end.code == kFine ? wrong : end.code;
+  } catch (const Error& e) {
+    fmt::print(stderr, "uopscope: {}\n", e.what());
+    return end.code == kFine ? kFailed : end.code;
+  }
+}
+
+} // namespace
+
+int record(const RecordOptions& given) {
+  RecordOptions o = completed(given);
+  const ScriptKind kind = o.interpreter.empty() ? kindOf(o.script) : ScriptKind::Python;
+  clearPlace(o);
+  if (!o.device.empty()) setenv("DEV", o.device.c_str(), 1);
+  const std::unique_ptr<RecordPrompt> prompt = promptFor(o);
+  SharedProgress progress;
+  prctl(PR_SET_CHILD_SUBREAPER, 1); // processes that the script leaves behind stay below us
+  std::fflush(nullptr);
+  const pid_t child = fork();
+  if (child < 0)
+    throw Error(ErrorKind::Runtime, fmt::format("no process for the script: {}", strerror(errno)));
+  if (child == 0) {
+    if (prompt) // the prompt reads the terminal
+      if (const int nothing = ::open("/dev/null", O_RDONLY | O_CLOEXEC); nothing >= 0)
+        dup2(nothing, STDIN_FILENO);
+    childMain(o, kind, progress.get());
+  }
+
+  o.output = tracePathOf(o, child);
+  Ending end = watchScript(child, o, *progress.get(), prompt.get());
+  std::error_code ignored;
+  if (fs::exists(o.output, ignored)) {
+    end.code = closeTrace(o, end);
+  } else if (kind == ScriptKind::Program && end.status.empty()) {
     fmt::print(stderr,
                "uopscope: {}: recorded nothing; a program records when it makes a RecordingSession "
                "(replay/record/session.h)\n",
                o.script);
-    return code == kFine ? kFailed : code;
+    if (end.code == kFine) return kFailed;
+    return end.code;
   }
-  if (exists) {
-    try {
-      bool open = !Trace(o.output).finished();
-      if (open && sealStatus.empty()) {
-        sealStatus = traceStatus::kFailed;
-        message = fmt::format("the process ended with exit code {} without closing the recording", code);
-      }
-      if (open || !sealStatus.empty()) sealTrace(o.output, sealStatus, message);
-      summarize(o, code);
-      if (o.check) {
-        LookOptions look;
-        look.trace = o.output, look.json = o.json;
-        if (const int wrong = checkValues(look); code == kFine) code = wrong;
-      }
-    } catch (const Error& e) {
-      fmt::print(stderr, "uopscope: {}\n", e.what());
-      if (code == kFine) code = kFailed;
-    }
-  }
-  return code == kFine || code == kUsage || code == kInterrupted ? code : kFailed;
+  return end.code == kFine || end.code == kUsage || end.code == kInterrupted ? end.code : kFailed;
 }
 
 int runScriptPlain(const std::string& script, const std::vector<std::string>& arguments) {

@@ -41,7 +41,8 @@ const RuleDef* findInEngine(const std::string& name, const RuleInfo* like) {
 /// The number of tests left in the rule's best variant; none where its root does not match the node.
 std::optional<size_t> testsLeft(const Rule& rule, UOp u) {
   std::optional<size_t> best;
-  for (const MatchVariant& v : *variantsOf(rule)) {
+  const auto variants = variantsOf(rule); // the only owner, for a rule made at run time
+  for (const MatchVariant& v : *variants) {
     if (!v.root.has(u.op())) continue;
     std::array<UOp, kMatchRegisters> registers;
     std::array<UOp, Match::kMaxBinds> binds;

@@ -4,9 +4,8 @@
 //   np.from_dlpack(t)          a view of the tensor's buffer, which it keeps alive
 //   Tensor.from_dlpack(a)      a tensor over the other library's memory, which it keeps alive
 #include "engine/python/bindings.h"
-#include "engine/runtime/buffer.h"
 #include "engine/runtime/device.h"
-#include "engine/uop/unique.h"
+#include "engine/tensor/foreign_memory.h"
 
 #include <fmt/format.h>
 
@@ -131,12 +130,9 @@ Tensor importTensor(py::object source) {
   auto* data = static_cast<std::byte*>(t.data) + t.byteOffset;
   auto itemsize = static_cast<size_t>(dtype.itemsize());
   if (dense || size == 0) {
-    PoolScope scope(tensorPool());
     std::string where = Device::defaultName();
     if (!Device::get(where).hostView(data)) return Tensor::fromBytes(data, shape, dtype);
-    UOp buffer = newBuffer(where, dtype, size);
-    Buffer::bind(buffer, Buffer::foreign(where, dtype, size, data, keep));
-    return Tensor::fromUOp(graph::reshape(buffer, Shape(shape.begin(), shape.end())));
+    return tensorOver(where, dtype, shape, data, keep);
   }
   std::vector<std::byte> packed(static_cast<size_t>(size) * itemsize);
   std::vector<int64_t> at(shape.size(), 0);

@@ -1,9 +1,8 @@
 // Matrices, hashes, axes by name, several devices, memory of others; and the names that are known and not
 // supported here.
 #include "engine/python/bindings.h"
-#include "engine/runtime/buffer.h"
 #include "engine/runtime/device.h"
-#include "engine/uop/unique.h"
+#include "engine/tensor/foreign_memory.h"
 
 #include <fmt/format.h>
 
@@ -66,6 +65,20 @@ void bindMatrices(TensorClass& c) {
       py::arg("dilation") = 1, py::arg("padding") = 0, py::arg("output_size") = py::none());
 }
 
+/// Methods that Python writes: (name, function of uopscope.tensor_methods).
+constexpr std::pair<const char*, const char*> kForwarded[] = {{"_cumalu", "cumalu"},
+                                                              {"_repr_html_", "repr_html"}};
+
+void bindForwarded(TensorClass& c) {
+  for (const auto& [name, function] : kForwarded)
+    c.def(name, [function](py::object self, const py::args& args, const py::kwargs& more) {
+      return py::module_::import("uopscope.tensor_methods").attr(function)(self, *args, **more);
+    });
+  c.def_static("_threefry_random_bits", [](py::object key, py::object low, py::object high) {
+    return py::module_::import("uopscope.tensor_methods").attr("threefry_random_bits")(key, low, high);
+  });
+}
+
 void bindDevices(TensorClass& c) {
   c.def(
        "shard",
@@ -84,15 +97,8 @@ void bindDevices(TensorClass& c) {
       "from_blob",
       [](uintptr_t address, py::object shape, const py::kwargs& kw) {
         TensorOptions o = takeOptions(kw);
-        Ints dims = toInts(shape);
-        int64_t n = 1;
-        for (int64_t d : dims) n *= d;
-        std::string where = o.device.value_or(Device::defaultName());
-        DType dtype = o.dtype.value_or(dtypes::defaultFloat());
-        PoolScope scope(tensorPool());
-        UOp buffer = newBuffer(where, dtype, n);
-        Buffer::bind(buffer, Buffer::foreign(where, dtype, n, reinterpret_cast<void*>(address), nullptr));
-        return Tensor::fromUOp(graph::reshape(buffer, Shape(dims.begin(), dims.end())), o.requiresGrad);
+        return tensorOver(o.device.value_or(Device::defaultName()), o.dtype.value_or(dtypes::defaultFloat()),
+                          toInts(shape), reinterpret_cast<void*>(address), nullptr, o.requiresGrad);
       },
       py::arg("ptr"), py::arg("shape"));
 }
@@ -102,6 +108,7 @@ void bindDevices(TensorClass& c) {
 void bindTensorMore(TensorClass& c) {
   bindMatrices(c);
   bindDevices(c);
+  bindForwarded(c);
   c.def(
       "alu",
       [](const Tensor& t, Op op, const py::args& others) {

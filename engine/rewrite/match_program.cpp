@@ -247,7 +247,8 @@ size_t runSteps(std::span<const MatchStep> steps, UOp* registers, UOp* binds) {
 
 std::vector<std::vector<UOp>> matchesOf(const Rule& rule, UOp node) {
   std::vector<std::vector<UOp>> found;
-  for (const MatchVariant& variant : *variantsOf(rule)) {
+  const Variants variants = variantsOf(rule); // the only owner, for a rule made at run time
+  for (const MatchVariant& variant : *variants) {
     if (!variant.root.has(node.op())) continue;
     std::array<UOp, kMatchRegisters> registers;
     std::array<UOp, Match::kMaxBinds> binds{};

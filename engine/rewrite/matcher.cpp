@@ -417,7 +417,8 @@ std::string PatternMatcher::explainFunction(const Rule& rule, UOp node, std::spa
 std::string PatternMatcher::explain(const Rule& rule, UOp node) const {
   std::string best;
   size_t furthest = 0;
-  for (const MatchVariant& variant : *variantsOf(rule)) {
+  const auto variants = variantsOf(rule); // the only owner, for a rule made at run time
+  for (const MatchVariant& variant : *variants) {
     std::string reason;
     size_t passed = 0;
     if (!variant.root.has(node.op())) {

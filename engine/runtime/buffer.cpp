@@ -29,9 +29,14 @@ namespace {
 
 std::atomic<uint64_t> lastId{0};
 
+struct Held {
+  UOp node;
+  std::shared_ptr<Buffer> buffer;
+};
+
 struct Table {
   std::mutex mutex;
-  std::unordered_map<uint64_t, std::shared_ptr<Buffer>> memory;
+  std::unordered_map<uint64_t, Held> memory;
 
   Table() {
     Pool::whenBufferDies([](UOp u) { Buffer::forget(u); });
@@ -153,13 +158,13 @@ std::shared_ptr<Buffer> Buffer::of(UOp buffer) {
   uint64_t key = keyOf(buffer);
   {
     std::lock_guard lock(t.mutex);
-    if (auto it = t.memory.find(key); it != t.memory.end()) return it->second;
+    if (auto it = t.memory.find(key); it != t.memory.end()) return it->second.buffer;
   }
   auto made = makeFor(buffer);
   std::lock_guard lock(t.mutex);
-  auto [it, isNew] = t.memory.emplace(key, std::move(made));
-  if (isNew) it->second->ref(1);
-  return it->second;
+  auto [it, isNew] = t.memory.emplace(key, Held{buffer, std::move(made)});
+  if (isNew) it->second.buffer->ref(1);
+  return it->second.buffer;
 }
 
 void Buffer::bind(UOp buffer, std::shared_ptr<Buffer> memory) {
@@ -167,8 +172,26 @@ void Buffer::bind(UOp buffer, std::shared_ptr<Buffer> memory) {
   std::shared_ptr<Buffer> before = std::move(memory); // the old one goes after the lock
   std::lock_guard lock(t.mutex);
   if (before) before->ref(1);
-  t.memory[keyOf(buffer)].swap(before);
+  Held& held = t.memory[keyOf(buffer)];
+  held.node = buffer;
+  held.buffer.swap(before);
   if (before) before->ref(-1);
+}
+
+std::pair<UOp, std::shared_ptr<Buffer>> Buffer::overlapping(const std::string& device, const void* memory,
+                                                            size_t bytes) {
+  if (bytes == 0) return {};
+  const std::string where = Device::canonicalize(device);
+  const auto begin = reinterpret_cast<uintptr_t>(memory);
+  Table& t = table();
+  std::lock_guard lock(t.mutex);
+  for (const auto& [key, held] : t.memory) {
+    const Buffer& b = *held.buffer;
+    if (b.base_ || !b.memory_ || b.device_ != where) continue;
+    const auto first = reinterpret_cast<uintptr_t>(b.memory_);
+    if (begin < first + b.bytes() && first < begin + bytes) return {held.node, held.buffer};
+  }
+  return {};
 }
 
 void Buffer::forget(UOp buffer) {
@@ -178,7 +201,7 @@ void Buffer::forget(UOp buffer) {
   std::lock_guard lock(t->mutex);
   auto it = t->memory.find(keyOf(buffer));
   if (it == t->memory.end()) return;
-  gone = std::move(it->second);
+  gone = std::move(it->second.buffer);
   gone->ref(-1);
   t->memory.erase(it);
 }

@@ -9,6 +9,7 @@
 #include <atomic>
 #include <memory>
 #include <string>
+#include <utility>
 
 namespace uopscope {
 
@@ -53,6 +54,10 @@ public:
   static std::shared_ptr<Buffer> of(UOp buffer);
   /// Gives a BUFFER node its memory.
   static void bind(UOp buffer, std::shared_ptr<Buffer> memory);
+  /// A BUFFER whose memory on the device shares a byte with [memory, memory + bytes), and that memory; null
+  /// where there is none.
+  static std::pair<UOp, std::shared_ptr<Buffer>> overlapping(const std::string& device, const void* memory,
+                                                             size_t bytes);
   /// Forgets the memory of a node before the node dies. A node that dies (Pool::collect) is forgotten by
   /// itself.
   static void forget(UOp buffer);

@@ -263,7 +263,7 @@ public:
     if (trimmed.starts_with(".loc")) return std::regex_search(text, found, place) ? std::stoi(found[1]) : 0;
     if (trimmed.starts_with(".section")) inSection_ = true;
     bool kept = !inSection_ && !trimmed.starts_with("//") && !trimmed.starts_with(".file");
-    if (inSection_ && trimmed.starts_with("}")) inSection_ = false;
+    if (inSection_ && trimmed.starts_with('}')) inSection_ = false;
     return kept ? -1 : 0;
   }
 

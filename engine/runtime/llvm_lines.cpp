@@ -26,7 +26,7 @@ std::vector<unsigned> instructionLines(const std::string& function, const std::s
   for (std::string line; std::getline(in, line);) {
     ++number;
     if (line.starts_with("define ")) inside = line.find("@" + function + "(") != std::string::npos;
-    if (line.starts_with("}")) inside = false;
+    if (line.starts_with('}')) inside = false;
     if (inside && line.starts_with("  ")) out.push_back(number);
   }
   return out;

@@ -35,10 +35,19 @@ UOp zero() {
   return UOp::make(Op::NOOP, dtypes::void_);
 }
 /// The same as a part of a result.
-template <size_t k>
-UOp tangent(Match& m) {
+UOp tangentOrZero(Match& m, size_t k) {
   UOp t = tangentOf(m, k);
   return t ? t : zero();
+}
+// Not a template: patterns compare functions at compile time, and g++ cannot compare instances under its sanitizers.
+UOp firstTangent(Match& m) {
+  return tangentOrZero(m, 0);
+}
+UOp secondTangent(Match& m) {
+  return tangentOrZero(m, 1);
+}
+UOp thirdTangent(Match& m) {
+  return tangentOrZero(m, 2);
 }
 UOp number(UOp like, double v) {
   return constantLike(like, ConstValue::ofFloat(v));
@@ -109,7 +118,7 @@ constexpr OpSet kSteps{Op::CMPLT, Op::CMPNE, Op::CMPEQ, Op::BITCAST, Op::TRUNC, 
 // --- the rules: r is the node, x, y and z its sources, dx, dy and dz their tangents ---
 
 constexpr PatVar r{"r"}, x{"x"}, y{"y"}, z{"z"};
-constexpr Pat dx = made(tangent<0>), dy = made(tangent<1>), dz = made(tangent<2>);
+constexpr Pat dx = made(firstTangent), dy = made(secondTangent), dz = made(thirdTangent);
 constexpr double kLn2 = std::numbers::ln2;
 
 constexpr RuleDef kTangents[] = {

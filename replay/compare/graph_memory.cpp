@@ -304,7 +304,7 @@ void GraphValues::run(UOp effect) {
   case Op::BARRIER: {
     VariableList lanes; // every thread of the group arrives here
     for (const Variable& v : ctx_.variables.of(effect))
-      if (v.node && ((v.node.is(Op::SPECIAL) && v.node.arg().str().starts_with("l")) ||
+      if (v.node && ((v.node.is(Op::SPECIAL) && v.node.arg().str().starts_with('l')) ||
                      (v.node.is(Op::RANGE) &&
                       (v.node.axisType() == AxisType::Local || v.node.axisType() == AxisType::GroupReduce))))
         lanes.push_back(v);

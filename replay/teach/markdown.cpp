@@ -91,7 +91,7 @@ public:
       out_ += fmt::format("<h{0}>{1}</h{0}>\n", hashes, inlineHtml(plain.substr(hashes + 1)));
       return;
     }
-    if (plain.starts_with("|")) return tableLine(plain);
+    if (plain.starts_with('|')) return tableLine(plain);
     if (plain.starts_with("- ") || plain.starts_with("* ")) return item("ul", plain.substr(2));
     const size_t digits = plain.find_first_not_of("0123456789");
     if (digits > 0 && digits != std::string::npos && plain.substr(digits).starts_with(". "))

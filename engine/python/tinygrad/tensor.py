@@ -23,24 +23,6 @@ class _Operation:
 from _uopscope import current_operation as _current_operation
 _METADATA = _Operation()
 
-def _cumalu(self, axis, op, _include_initial=False):
-  """What `op` (ADD, MAX, MUL) makes of everything up to each element; with _include_initial of everything before it."""
-  reduces = {Ops.ADD: Tensor.sum, Ops.MAX: Tensor.max, Ops.MUL: Tensor.prod}
-  count = self.shape[axis]
-  assert count != 0 and op in reduces, f"{op} of an axis of {count}: ADD, MAX and MUL of at least one element can be accumulated"
-  identity = {Ops.ADD: 0, Ops.MAX: dtypes.min(self.dtype), Ops.MUL: 1}[op]
-  padded = self.transpose(axis, -1).pad((count - (not _include_initial), -int(_include_initial)), value=identity)
-  return reduces[op](padded._pool((count,)), -1).transpose(axis, -1)
-def _threefry_random_bits(key, counts0, counts1):
-  """The random words of a key of two words and of counters: those of the low halves, then those of the high halves."""
-  def joined(low, high): return high.cast(dtypes.uint64).lshift(32).bitwise_or(low.cast(dtypes.uint64))
-  bits = joined(counts0, counts1).threefry(joined(key[0], key[1])._broadcast_to(counts0.shape))
-  return bits.bitwise_and(0xffffffff).cast(dtypes.uint32).cat(bits.rshift(32).bitwise_and(0xffffffff).cast(dtypes.uint32))
-def _repr_html_(self):
-  from uopscope.notebook import tensor_html
-  return tensor_html(self)
-Tensor._cumalu, Tensor._threefry_random_bits, Tensor._repr_html_ = _cumalu, staticmethod(_threefry_random_bits), _repr_html_
-
 def get_shape(x):
   """The shape of nested lists; all parts have to be alike."""
   nested = hasattr(x, "__len__") and hasattr(x, "__getitem__") and not isinstance(x, str)

@@ -56,6 +56,28 @@ def test_dlpack_shares_memory():
   close(Tensor.from_dlpack(np.arange(6, dtype=np.int64).reshape(2, 3).T), np.arange(6).reshape(2, 3).T)
   raises(TypeError, lambda: Tensor.from_dlpack(3), "from_dlpack")
 
+def test_memory_of_two_tensors_is_one_buffer():
+  if not HOST: return
+  a = np.arange(6, dtype=np.float32)
+  t, u = Tensor.from_dlpack(a), Tensor.from_dlpack(a)
+  total, part = u.sum(), Tensor.from_dlpack(a[2:4])
+  t.assign(t * 0).realize()                                      # lazy values keep the contents they were written with
+  assert total.item() == 15 and u.tolist() == [0] * 6 and not a.any()
+  part.assign(part + 5).realize()
+  close(t, [0, 0, 5, 5, 0, 0])
+  b = np.arange(6, dtype=np.float32)
+  tail, head = Tensor.from_dlpack(b), Tensor.from_dlpack(b[:-1])
+  tail[1:].assign(head * 2).realize()                            # not 0, 0, 0: each element is read before it is written
+  close(b, [0, 0, 2, 4, 6, 8])
+  c = np.arange(6, dtype=np.float32)
+  first = Tensor.from_dlpack(c[:4])
+  raises(ValueError, lambda: Tensor.from_dlpack(c[2:]), "overlaps", "slices")
+  del first
+  close(Tensor.from_dlpack(c[2:]), [2, 3, 4, 5])                 # nothing holds the first four any more
+  back = Tensor.from_dlpack(t)
+  back.assign(back + 1).realize()
+  close(t, [1, 1, 6, 6, 1, 1])
+
 def test_from_blob():
   if not HOST: return  # a host address is no device memory
   a = np.arange(4, dtype=np.float32)

@@ -20,7 +20,7 @@ struct Told : Observer {
   void onCandidate(const Candidate& c) override {
     ++candidates;
     timed += c.durationNs > 0;
-    CHECK(std::string(c.opts).starts_with("["));
+    CHECK(std::string(c.opts).starts_with('['));
     if (c.durationNs < 0) CHECK(!c.message.empty());
   }
   int candidates = 0, timed = 0;

@@ -46,7 +46,7 @@ TEST_CASE("expression diff: signs that happen to be in both keep nothing alive")
 }
 
 TEST_CASE("expression diff: moved and unbalanced texts are told without harm") {
-  CHECK(both("(a+b)", "(b+a)").find("b") != std::string::npos);
+  CHECK(both("(a+b)", "(b+a)").find('b') != std::string::npos);
   CHECK(both("((a", "((a") == "((a | ((a");
   CHECK(both(")a(", "a") == "[)]a[(] | a");
   CHECK(both("", "a") == " | [a]");

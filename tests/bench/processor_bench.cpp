@@ -1,0 +1,101 @@
+// The processor in the units of the cost model of tiles (engine/codegen/tiling.cpp): cycles of one core and
+// float32 elements. A cycle is the time of one of a chain of dependent integer additions.
+//
+//   build/bench/processor_bench          a line per quantity: measured, and the constant it gave
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+#include <cstdio>
+#include <functional>
+#include <numeric>
+#include <vector>
+
+namespace {
+
+constexpr int kRounds = 9;
+constexpr size_t kVector = 16; // float32 elements of a vector of 64 bytes
+
+using Vector = float __attribute__((vector_size(64)));
+
+/// Nanoseconds of the fastest of some calls.
+double fastest(const std::function<void()>& f) {
+  double best = 1e18;
+  for (int i = 0; i < kRounds; ++i) {
+    const auto start = std::chrono::steady_clock::now();
+    f();
+    const std::chrono::duration<double, std::nano> took = std::chrono::steady_clock::now() - start;
+    best = std::min(best, took.count());
+  }
+  return best;
+}
+
+/// Nanoseconds of a cycle.
+double cycle() {
+  constexpr int64_t kSteps = 20'000'000;
+  return fastest([] {
+           int64_t x = 1;
+           for (int64_t i = 0; i < kSteps; ++i) asm volatile("add $1, %0" : "+r"(x));
+         }) /
+         static_cast<double>(kSteps);
+}
+
+/// Nanoseconds until a fused multiply-add may read the last one's result.
+double accumulate() {
+  constexpr int64_t kSteps = 4'000'000;
+  return fastest([] {
+           float x = 1;
+           for (int64_t i = 0; i < kSteps; ++i) {
+             x = __builtin_fmaf(x, 0.5F, 1.F);
+             asm volatile("" : "+x"(x));
+           }
+         }) /
+         static_cast<double>(kSteps);
+}
+
+/// Elements a nanosecond of a sum over `elements` that lie in order, read again and again.
+double readInOrder(size_t elements) {
+  std::vector<float> memory(elements + kVector, 1.F);
+  auto* from = reinterpret_cast<const Vector*>((reinterpret_cast<uintptr_t>(memory.data()) + 63) & ~uintptr_t{63});
+  const size_t vectors = elements / kVector, times = std::max<size_t>(1, (size_t{8} << 20) / elements);
+  const double took = fastest([&] {
+    Vector a{}, b{}, c{}, d{};
+    for (size_t t = 0; t < times; ++t)
+      for (size_t i = 0; i + 4 <= vectors; i += 4) {
+        a += from[i], b += from[i + 1], c += from[i + 2], d += from[i + 3];
+        asm volatile("" : "+x"(a), "+x"(b), "+x"(c), "+x"(d));
+      }
+  });
+  return static_cast<double>(vectors * kVector * times) / took;
+}
+
+/// Nanoseconds of a read of one element, `apart` elements from the last, over memory that no cache holds.
+double readApart(size_t apart) {
+  constexpr size_t kElements = size_t{64} << 20;
+  static const std::vector<float> memory(kElements, 1.F);
+  const double took = fastest([&] {
+    float sum = 0;
+    for (size_t i = 0; i < kElements; i += apart) sum += memory[i];
+    asm volatile("" : "+x"(sum));
+  });
+  return took / (static_cast<double>(kElements) / static_cast<double>(apart));
+}
+
+} // namespace
+
+int main() {
+  const double ns = cycle();
+  std::printf("a cycle: %.3f ns\n", ns);
+  std::printf("%-62s %8.1f   kLatency\n", "cycles until an accumulator may be added to again", accumulate() / ns);
+  for (const auto& [kilobytes, constant] :
+       {std::pair<size_t, const char*>{16, ""}, {32, "kNear ends here"}, {256, "kNextCache"}, {512, "kCached ends here"},
+        {1024, ""}, {4096, "kLastCache"}, {65536, "memory; kStream is the cycles of 16 elements"}}) {
+    char text[64];
+    std::snprintf(text, sizeof text, "elements a cycle, read in order, of %zu kB", kilobytes);
+    std::printf("%-62s %8.1f   %s\n", text, readInOrder(kilobytes * 256) * ns, constant);
+  }
+  for (size_t apart : {1, 4, 8, 16, 32}) {
+    char text[64];
+    std::snprintf(text, sizeof text, "cycles a read, %zu elements apart, of memory", apart);
+    std::printf("%-62s %8.1f   %s\n", text, readApart(apart) / ns, apart == 16 ? "kLine: farther apart costs no more lines" : "");
+  }
+}
