@@ -171,7 +171,7 @@ std::string tracePathOf(const RecordOptions& o, pid_t process) {
         });
     code = runPythonScript(o.script, o.arguments, o.interpreter);
     const bool stopped = code == 130 || progress->stop;
-    if (stopped) killDescendants(getpid()); // for where nobody watches any more
+    if (stopped) killDescendants(getpid()); // in case no watcher is left to do it
     if (stopped)
       session.finish(traceStatus::kInterrupted, "stopped by the user");
     else if (code != 0)
@@ -262,7 +262,7 @@ void summarize(const RecordOptions& o, int code) {
              grouped(kernels), static_cast<double>(bytes) / 1e6, warning.empty() ? "" : "; " + warning);
 }
 
-/// The options with what follows from them: a script's name for -m and -c, a name for the trace.
+/// Fills in options that follow from the given ones: a script's name for -m and -c, a name for the trace.
 RecordOptions completed(RecordOptions o) {
   tierFromName(o.tier);
   if (!o.interpreter.empty()) {
@@ -278,7 +278,7 @@ RecordOptions completed(RecordOptions o) {
   return o;
 }
 
-/// Removes an older trace of that name. Error(File) where none can be written.
+/// Removes an older trace of that name. Throws Error(File) where the place is not writable.
 void clearPlace(const RecordOptions& o) {
   std::error_code ignored;
   const bool folder = isTraceFolder(o.output);
@@ -292,7 +292,8 @@ void clearPlace(const RecordOptions& o) {
   for (const char* suffix : {"", "-wal", "-shm", "-journal"}) fs::remove(tried + suffix, ignored);
 }
 
-/// The prompt of --pause and --break, null without them; the script's process finds its socket in the environment.
+/// The prompt of --pause and --break, null without them. The script's process finds its socket in the
+/// environment.
 std::unique_ptr<RecordPrompt> promptFor(const RecordOptions& o) {
   if (!o.pause && o.breakpoints.empty()) return {};
   if (o.tier != "full")
@@ -302,13 +303,14 @@ std::unique_ptr<RecordPrompt> promptFor(const RecordOptions& o) {
   return prompt;
 }
 
-/// How the script's process ended: the exit code, and a status and a message for a trace it could not close.
+/// The end of the script's process: the exit code, and a status and a message for a trace that it could not
+/// close.
 struct Ending {
   int code = kFine;
   std::string status, message;
 };
 
-/// Waits for the script with SIGINT and SIGTERM passed on to it, and ends what it leaves behind.
+/// Waits for the script and passes SIGINT and SIGTERM on to it; then ends the processes that it left behind.
 Ending watchScript(pid_t child, const RecordOptions& o, RecordingProgress& progress, RecordPrompt* prompt) {
   childPid = child;
   interrupts = 0;
@@ -345,7 +347,8 @@ Ending watchScript(pid_t child, const RecordOptions& o, RecordingProgress& progr
   return end;
 }
 
-/// Closes a trace that its process left open, sums it up, and checks it where that is asked for. The exit code.
+/// Closes a trace that its process left open, prints a summary, and checks it on request. Returns the exit
+/// code.
 int closeTrace(const RecordOptions& o, Ending end) {
   try {
     const bool open = !Trace(o.output).finished();
@@ -376,7 +379,7 @@ int record(const RecordOptions& given) {
   if (!o.device.empty()) setenv("DEV", o.device.c_str(), 1);
   const std::unique_ptr<RecordPrompt> prompt = promptFor(o);
   SharedProgress progress;
-  prctl(PR_SET_CHILD_SUBREAPER, 1); // processes that the script leaves behind stay below us
+  prctl(PR_SET_CHILD_SUBREAPER, 1); // processes that the script leaves behind stay below this one
   std::fflush(nullptr);
   const pid_t child = fork();
   if (child < 0)

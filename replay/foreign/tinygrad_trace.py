@@ -8,8 +8,8 @@ Needs Python 3.10 with sqlite3, the tinygrad (0.12.0 or newer) it is run beside,
 replay/schema/trace.sql of a checkout, or a copy of it beside the two. It hooks functions of tinygrad while a script runs and
 changes no file of it.
 
-What the original cannot tell stays empty: a failed match is counted as one whose structure differs, whether its pattern
-or its function refused; a saved pickle has neither counts nor kernels' texts nor times of passes. `meta` says so under
+The original cannot tell everything. A failed match counts as one whose structure differs, whether its pattern or its
+function refused. A saved pickle has no counts, no texts of kernels and no times of passes. `meta` says so under
 "foreign". Invariant: rows follow docs/guide/trace-format.md; nodes are stored once, by content, sources first.
 """
 import argparse, ast, functools, json, os, pathlib, pickle, runpy, sys, time, weakref

@@ -37,7 +37,7 @@ Question questionOf(const std::vector<std::string>& lines, int first) {
   for (size_t i = 0; i < lines.size(); ++i) {
     const std::string text = trimmed(lines[i]);
     if (text.empty()) continue;
-    if (lines[i].starts_with(' ') && last) { // goes on
+    if (lines[i].starts_with(' ') && last) { // continues the line before
       *last += " " + text;
       continue;
     }

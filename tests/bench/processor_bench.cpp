@@ -1,7 +1,8 @@
-// The processor in the units of the cost model of tiles (engine/codegen/tiling.cpp): cycles of one core and
-// float32 elements. A cycle is the time of one of a chain of dependent integer additions.
+// Measures the processor in the units of the cost model of tiles (engine/codegen/tiling.cpp): cycles of one
+// core and float32 elements. A cycle is the time of one integer addition in a chain of dependent ones.
 //
-//   build/bench/processor_bench          a line per quantity: measured, and the constant it gave
+//   build/bench/processor_bench          a line per quantity: the measured value, and the constant made from
+//   it
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
@@ -17,7 +18,7 @@ constexpr size_t kVector = 16; // float32 elements of a vector of 64 bytes
 
 using Vector = float __attribute__((vector_size(64)));
 
-/// Nanoseconds of the fastest of some calls.
+/// Nanoseconds of the fastest call among several.
 double fastest(const std::function<void()>& f) {
   double best = 1e18;
   for (int i = 0; i < kRounds; ++i) {
@@ -39,7 +40,7 @@ double cycle() {
          static_cast<double>(kSteps);
 }
 
-/// Nanoseconds until a fused multiply-add may read the last one's result.
+/// Nanoseconds until a fused multiply-add may read the result of the one before.
 double accumulate() {
   constexpr int64_t kSteps = 4'000'000;
   return fastest([] {
@@ -52,10 +53,11 @@ double accumulate() {
          static_cast<double>(kSteps);
 }
 
-/// Elements a nanosecond of a sum over `elements` that lie in order, read again and again.
+/// Elements per nanosecond of a sum over `elements` that lie in order, read again and again.
 double readInOrder(size_t elements) {
   std::vector<float> memory(elements + kVector, 1.F);
-  auto* from = reinterpret_cast<const Vector*>((reinterpret_cast<uintptr_t>(memory.data()) + 63) & ~uintptr_t{63});
+  auto* from =
+      reinterpret_cast<const Vector*>((reinterpret_cast<uintptr_t>(memory.data()) + 63) & ~uintptr_t{63});
   const size_t vectors = elements / kVector, times = std::max<size_t>(1, (size_t{8} << 20) / elements);
   const double took = fastest([&] {
     Vector a{}, b{}, c{}, d{};
@@ -68,7 +70,7 @@ double readInOrder(size_t elements) {
   return static_cast<double>(vectors * kVector * times) / took;
 }
 
-/// Nanoseconds of a read of one element, `apart` elements from the last, over memory that no cache holds.
+/// Nanoseconds to read one element, `apart` elements from the one before, in memory that no cache holds.
 double readApart(size_t apart) {
   constexpr size_t kElements = size_t{64} << 20;
   static const std::vector<float> memory(kElements, 1.F);
@@ -85,10 +87,15 @@ double readApart(size_t apart) {
 int main() {
   const double ns = cycle();
   std::printf("a cycle: %.3f ns\n", ns);
-  std::printf("%-62s %8.1f   kLatency\n", "cycles until an accumulator may be added to again", accumulate() / ns);
-  for (const auto& [kilobytes, constant] :
-       {std::pair<size_t, const char*>{16, ""}, {32, "kNear ends here"}, {256, "kNextCache"}, {512, "kCached ends here"},
-        {1024, ""}, {4096, "kLastCache"}, {65536, "memory; kStream is the cycles of 16 elements"}}) {
+  std::printf("%-62s %8.1f   kLatency\n", "cycles until an accumulator may be added to again",
+              accumulate() / ns);
+  for (const auto& [kilobytes, constant] : {std::pair<size_t, const char*>{16, ""},
+                                            {32, "kNear ends here"},
+                                            {256, "kNextCache"},
+                                            {512, "kCached ends here"},
+                                            {1024, ""},
+                                            {4096, "kLastCache"},
+                                            {65536, "memory; kStream is the cycles of 16 elements"}}) {
     char text[64];
     std::snprintf(text, sizeof text, "elements a cycle, read in order, of %zu kB", kilobytes);
     std::printf("%-62s %8.1f   %s\n", text, readInOrder(kilobytes * 256) * ns, constant);
@@ -96,6 +103,7 @@ int main() {
   for (size_t apart : {1, 4, 8, 16, 32}) {
     char text[64];
     std::snprintf(text, sizeof text, "cycles a read, %zu elements apart, of memory", apart);
-    std::printf("%-62s %8.1f   %s\n", text, readApart(apart) / ns, apart == 16 ? "kLine: farther apart costs no more lines" : "");
+    std::printf("%-62s %8.1f   %s\n", text, readApart(apart) / ns,
+                apart == 16 ? "kLine: farther apart costs no more lines" : "");
   }
 }
