@@ -139,13 +139,13 @@ void printSurvey(Trace& trace, const ValueSurvey& found, const LookOptions& o) {
                makeLink(trace, at).str());
   }
   if (found.passes.checked)
-    fmt::print("{} passes: {} keep what they compute, {} cannot be evaluated; {} kernels: {}, {}\n",
+    fmt::print("{} passes: {} keep their values, {} cannot be evaluated; {} kernels: {}, {}\n",
                grouped(found.passes.checked), grouped(found.passes.same), grouped(found.passes.unknown),
                grouped(found.kernels.checked), grouped(found.kernels.same), grouped(found.kernels.unknown));
   fmt::print("{} rewrites: {} keep their value, {} cannot be evaluated, {} differ{}\n",
              grouped(found.checked), grouped(found.same + found.unchanged), grouped(found.unknown),
              grouped(found.differ),
-             found.unknown && !o.errors ? " (--blind lists what cannot be evaluated)" : "");
+             found.unknown && !o.errors ? " (--blind lists those that cannot be evaluated)" : "");
 }
 
 } // namespace

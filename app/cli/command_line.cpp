@@ -177,8 +177,9 @@ int open(const OpenOptions& o, int argc, char** argv) {
   return runWindow(window, argc, argv);
 #else
   (void)o, (void)argc, (void)argv;
-  throw Error(ErrorKind::Unsupported,
-              "this uopscope was built without the window; uopscope --help lists what the command line does");
+  throw Error(
+      ErrorKind::Unsupported,
+      "this uopscope was built without the window; uopscope --help lists the verbs of the command line");
 #endif
 }
 

@@ -23,8 +23,9 @@ std::string textOf(Trace& trace, const ResolvedLink& at, const std::string& what
   if (!at.scope) throw Error(ErrorKind::Value, "to compare texts, name a kernel, as in \"kernel=3\"");
   auto text = trace.artifact(at.scope, what);
   if (!text)
-    throw Error(ErrorKind::Key, fmt::format("\"{}\" in {} has no {}; show TRACE KERNEL lists what it has",
-                                            trace.scope(at.scope).name, trace.path(), what));
+    throw Error(ErrorKind::Key,
+                fmt::format("\"{}\" in {} has no {}; uopscope show TRACE KERNEL lists its texts",
+                            trace.scope(at.scope).name, trace.path(), what));
   return *text;
 }
 

@@ -314,9 +314,10 @@ int importFile(const ImportOptions& o) {
     } else if (ending == ".dot" || ending == ".gv") {
       made = importDot(whole(), o.file, partial.path());
     } else {
-      throw Error(ErrorKind::Value,
-                  "what it is cannot be told from its name; there are .dot and .gv (a graph), .jsonl (a "
-                  "whole trace), .json (a timeline of Chrome or Perfetto) and .csv");
+      throw Error(
+          ErrorKind::Value,
+          "the ending of its name is unknown; use .dot or .gv (a graph), .jsonl (a whole trace), .json "
+          "(a timeline of Chrome or Perfetto) or .csv");
     }
   } catch (const Error& e) {
     if (e.kind() == ErrorKind::File) throw;

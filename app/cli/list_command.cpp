@@ -210,7 +210,7 @@ int listSteps(Trace& trace, PassId pass, const LookOptions& o) {
     return kFine;
   }
   if (steps.empty()) {
-    fmt::print("no step{}\n", filtered ? " fits" : "; stats --pass says what was tried");
+    fmt::print("no step{}\n", filtered ? " fits" : "; stats --pass lists the rules that were tried");
     return kFine;
   }
   Table table({"step", "rule", "time", "before -> after"});
@@ -223,7 +223,7 @@ int listSteps(Trace& trace, PassId pass, const LookOptions& o) {
   table.print();
   noteHidden(steps.size(), static_cast<size_t>(all));
   if (std::ranges::any_of(steps, [&](const StepInfo& s) { return decided.contains(s.id); }))
-    fmt::print("* a decision: uopscope show ... --step says why, at what price, and instead of what\n");
+    fmt::print("* a decision: uopscope show ... --step shows the reason, the price and the alternatives\n");
   return kFine;
 }
 

@@ -137,8 +137,8 @@ int ofKernelLine(Trace& trace, ScopeId scope, const std::string& text, int64_t l
     throw Error(
         ErrorKind::Key,
         fmt::format(
-            "the recording does not know what the lines of the {} of \"{}\" come from; its renderer or "
-            "compiler does not say",
+            "the recording does not know the origin of the lines of the {} of \"{}\"; its renderer or "
+            "compiler does not tell",
             text, name));
   Provenance provenance(trace, scope);
   std::vector<uint32_t> instructions = lines.own(text, line);
@@ -226,7 +226,7 @@ int ofKernel(Trace& trace, ScopeId scope, const LookOptions& o) {
   if (!lines.mapped("source"))
     throw Error(ErrorKind::Value,
                 "--what provenance needs --node ID, --line TEXT:N (source:12, ir:3, asm:40, "
-                "model.py:6), or --pass P --step K for what that step made");
+                "model.py:6), or --pass P --step K for the node that the step made");
   Provenance provenance(trace, scope);
   Json out = Json::array();
   Table table({"script", "line", "source"});

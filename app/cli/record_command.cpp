@@ -267,13 +267,14 @@ RecordOptions completed(RecordOptions o) {
   tierFromName(o.tier);
   if (!o.interpreter.empty()) {
     if (!o.script.empty() || o.interpreter.size() < 2)
-      throw Error(ErrorKind::Value, fmt::format("record takes one of SCRIPT, -m MODULE and -c CODE{}",
-                                                o.script.empty() ? ": what follows " + o.interpreter[0] + "?"
-                                                                 : ", not two of them"));
+      throw Error(ErrorKind::Value,
+                  fmt::format("record takes one of SCRIPT, -m MODULE and -c CODE{}",
+                              o.script.empty() ? "; " + o.interpreter[0] + " needs an argument"
+                                               : ", not two of them"));
     o.script = o.interpreter[0] == "-m" ? o.interpreter[1] : "code";
   }
   if (o.script.empty())
-    throw Error(ErrorKind::Value, "record what? Give a SCRIPT, -m MODULE or -c CODE; uopscope record --help");
+    throw Error(ErrorKind::Value, "record needs a SCRIPT, -m MODULE or -c CODE; uopscope record --help");
   if (o.output.empty()) o.output = fs::path(o.script).stem().string() + ".uoptrace";
   return o;
 }
@@ -339,7 +340,7 @@ Ending watchScript(pid_t child, const RecordOptions& o, RecordingProgress& progr
                       ? std::string("stopped by the user")
                       : fmt::format("the script died of SIG{} ({})", sigabbrev_np(number), strsignal(number));
     if (!ours)
-      fmt::print(stderr, "uopscope: {}: {}; what was recorded until then is in {}\n", o.script, end.message,
+      fmt::print(stderr, "uopscope: {}: {}; the trace up to then is in {}\n", o.script, end.message,
                  o.output);
     end.code = ours ? kInterrupted : kFailed;
   }

@@ -136,7 +136,7 @@ int captureScripts(const std::vector<std::string>& scripts, const std::string& c
                            {{"CAPTURE_PROCESS_REPLAY", "1"}, {"UOPSCOPE_CORPUS", corpus}});
     if (ended == kInterrupted || ended == 128 + SIGINT) return kInterrupted;
     if (ended != 0) {
-      fmt::print(stderr, "uopscope: {} ended with exit code {}; what it compiled until then is kept\n",
+      fmt::print(stderr, "uopscope: {} ended with exit code {}; its compilations up to then are kept\n",
                  script, ended);
       code = kFailed;
     }

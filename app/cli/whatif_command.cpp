@@ -74,8 +74,9 @@ int compareVariants(const WhatIfArguments& o) {
   for (const std::string& rules : o.without) variants.push_back(variantWithout(rules));
   for (const std::string& opts : o.opts) variants.push_back(variantOpts(opts));
   if (variants.empty())
-    throw Error(ErrorKind::Value,
-                "what if what? give --without RULE or --opts \"UPCAST 0 4\", several times if wanted");
+    throw Error(
+        ErrorKind::Value,
+        "whatif needs a variant: give --without RULE or --opts \"UPCAST 0 4\", several times if wanted");
   mustExist(o.input);
   if (isStored(o.input) && !o.noTimes && !o.trust)
     continueInSandbox("whatif", {o.input}, o.kernel.empty() ? "its kernels" : o.kernel, "");

@@ -107,7 +107,7 @@ std::string differenceScript(UOp before, UOp after, const std::string& from) {
     if (u.below().intersects(kOutside) || u.in(kOutside) || u.dtype().isPtr())
       throw Error(
           ErrorKind::Unsupported,
-          fmt::format("a script of a difference is made of what a kernel computes, and this has {}; "
+          fmt::format("a script of a difference contains only operations of kernels, and this graph has {}; "
                       "look at the step in the window",
                       opName((u.below() & kOutside).empty() ? u.op() : (u.below() & kOutside).first())));
   UOp kernels[2] = {before, after};

@@ -107,7 +107,7 @@ ValueCheck GraphComparison::compareEffects(UOp before, UOp after) {
   ctx_.parameters.clear();
   if (before.is(Op::KERNEL) && after.is(Op::KERNEL)) {
     if (before.srcCount() != after.srcCount() || before.src(0) != after.src(0))
-      cannot("a kernel became another one");
+      cannot("a kernel became a different kernel");
     for (size_t k = 1; k < before.srcCount(); ++k)
       if (ValueCheck c = compareMemory(before.src(k), after.src(k)); c.verdict != Verdict::Same) return c;
     return same(1);
@@ -168,7 +168,7 @@ ValueCheck GraphComparison::compareOutputs(UOp before, UOp after) {
 ValueCheck GraphComparison::compareMemory(UOp before, UOp after) {
   if (before == after) return same(1);
   const UOp from = memoryBase(before), to = memoryBase(after);
-  if (!from || !to) cannot("what is no memory");
+  if (!from || !to) cannot("a node that is no memory");
   GraphValues names(ctx_);
   if (names.memoryKey(before) != names.memoryKey(after)) return differs("", "one buffer", "another buffer");
   const uint64_t key = names.memoryKey(before);

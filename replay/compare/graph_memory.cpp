@@ -237,7 +237,7 @@ ConstValue GraphValues::readStored(UOp after, int64_t address, DType type) {
   if (ctx_.opaque.contains(after.slot()))
     return unknownAt(mixHash(mixHash(0xAF7E, after.slot()), environment(after)), address, type);
   const UOp base = memoryBase(after);
-  if (!base) cannot("AFTER of what is no memory");
+  if (!base) cannot("AFTER of a node that is no memory");
   const uint64_t key = memoryKey(after);
   if (base.in(kScheduleMemory)) {
     for (size_t k = after.srcCount(); k-- > 1;) {
@@ -372,7 +372,7 @@ void GraphValues::collectWrites(UOp effect, uint64_t memory, WriteMap& out) {
           }
       });
     } else {
-      cannot(fmt::format("{} writes what is read", opName(u.op())));
+      cannot(fmt::format("{} writes memory that is read", opName(u.op())));
     }
   };
   walk(effect);

@@ -103,7 +103,8 @@ void RunMeter::write(const std::string& path) const {
   std::ofstream file(path, std::ios::trunc);
   file << report().dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
   file.close();
-  if (!file) throw Error(ErrorKind::File, fmt::format("{}: what the run cost cannot be written", path));
+  if (!file)
+    throw Error(ErrorKind::File, fmt::format("{}: the measurements of the run cannot be written", path));
 }
 
 } // namespace uopscope

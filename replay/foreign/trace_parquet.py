@@ -58,7 +58,7 @@ def main():
     a = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     a.add_argument("traces", nargs="+"), a.add_argument("-o", "--output", required=True, help="FILE.parquet, or a folder for all views")
     a.add_argument("--view", help="with FILE.parquet: the view, v_rewrite if none is named", choices=VIEWS)
-    a.add_argument("--json", action="store_true", help="what was written as JSON")
+    a.add_argument("--json", action="store_true", help="a summary of the written files as JSON")
     o = a.parse_args()
     try: import pyarrow as pa, pyarrow.parquet as pq
     except ImportError as error:

@@ -76,8 +76,8 @@ std::string Trace::warning() const {
   const std::string& s = status();
   if (s == traceStatus::kComplete) return {};
   if (s.empty() || s == traceStatus::kRecording)
-    return "the recording is still going on, or its process was killed: this is what was written up to the "
-           "last commit";
+    return "the recording is still going on, or its process was killed: this is the part up to the last "
+           "commit";
   std::string why = meta("message").empty() ? "" : ": " + meta("message");
   if (s == traceStatus::kFailed) return "the script failed" + why;
   if (s == traceStatus::kInterrupted) return "the recording was interrupted" + why;

@@ -393,7 +393,8 @@ std::string Corpus::meta(const std::string& key) const {
 std::string Corpus::warning() const {
   std::string status = meta("status");
   if (status == "complete") return {};
-  if (status == "open") return fmt::format("{}: was not finished: what was committed last is there", path());
+  if (status == "open")
+    return fmt::format("{}: was not finished: it holds the compilations of the last commit", path());
   return fmt::format("{}: ended as '{}'", path(), status);
 }
 

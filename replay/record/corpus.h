@@ -6,8 +6,9 @@
 //   for (const CorpusEntry& e : in.entries()) if (e.status != "ok") use(in.load(e).message);
 //
 // The file is SQLite with texts in zstd blocks of many compilations (corpus.sql). A missing, foreign, newer
-// or damaged file throws Error(File). A process that is killed leaves its last commit (a commit comes every
-// 64 compilations or every second). Several processes may append to one corpus.
+// or damaged file throws Error(File). A process that is killed leaves its last commit; a commit comes
+// with each full block, and after 64 compilations once a second has passed. Several processes may append to
+// one corpus.
 #pragma once
 #include "replay/record/capture.h"
 #include "replay/schema/database.h"

@@ -130,7 +130,7 @@ SessionOptions RecordingSession::optionsFromEnvironment(const std::string& scrip
     if (!o.openWindow) fmt::print(stderr, "uopscope: VIZ={} records to {}\n", vars::viz.value(), o.path);
     if (std::abs(vars::viz.value()) >= 2)
       fmt::print(stderr,
-                 "uopscope: VIZ={} records what VIZ=1 does: counters of AMD's hardware, which it stands for, "
+                 "uopscope: VIZ={} records as VIZ=1: counters of AMD's hardware, which it stands for, "
                  "are not read\n",
                  vars::viz.value());
   }
