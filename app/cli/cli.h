@@ -45,6 +45,8 @@ struct LookOptions {
 int list(const LookOptions& options);
 int show(const LookOptions& options);
 int showProvenance(Trace& trace, ScopeId scope, const LookOptions& options);
+/// Passes of LLVM that changed the kernel; with a step, the difference that one made.
+int showLlvm(Trace& trace, ScopeId scope, const LookOptions& options);
 int stats(const LookOptions& options);
 int phaseStats(const LookOptions& options);
 int reasonStats(const LookOptions& options);

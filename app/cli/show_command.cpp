@@ -161,6 +161,7 @@ int show(const LookOptions& given) {
   ScopeId scope = o.kernel.empty() || o.kernel == "0" ? 0 : trace.findScope(o.kernel);
   if (o.what.empty()) o.what = o.pass.empty() ? "source" : o.step > 0 ? "diff" : "graph";
   if (o.what == "candidates") return showCandidates(trace, scope, o);
+  if (o.what == "llvm") return showLlvm(trace, scope, o);
   if (o.what == "provenance") return showProvenance(trace, scope, o);
   if (o.what != "graph" && o.what != "diff") return showArtifact(trace, scope, o);
   PassId pass;

@@ -89,11 +89,12 @@ void addShow(CLI::App& app, VerbArguments& o) {
   verb->add_option("KERNEL", o.look.kernel,
                    "kernel or schedule, by number or name; only a line of the script needs none");
   addPlace(verb, o.look);
-  verb->add_option(
-          "--what", o.look.what,
-          "graph, diff, source, ir, asm, uops, opts, launch (sizes), candidates (of BEAM) or provenance")
-      ->check(CLI::IsMember(
-          {"graph", "diff", "source", "ir", "asm", "uops", "opts", "launch", "candidates", "provenance"}));
+  verb->add_option("--what", o.look.what,
+                   "graph, diff, source, ir, asm, uops, opts, launch (sizes), candidates (of BEAM), "
+                   "provenance, or llvm: the "
+                   "passes of LLVM that changed a kernel, with --step what one of them changed")
+      ->check(CLI::IsMember({"graph", "diff", "source", "ir", "asm", "uops", "opts", "launch", "candidates",
+                             "provenance", "llvm"}));
   verb->add_option("--node", o.look.node, "for provenance: a node's id")
       ->check(CLI::Range(int64_t{1}, int64_t{kFirstViewNode - 1}));
   verb->add_option("--line", o.look.line,

@@ -19,20 +19,17 @@ std::unique_ptr<KernelCompiler> makeLlvmCompiler() {
 #include "engine/runtime/disk_cache.h"
 #include "engine/runtime/kernel_support.h"
 #include "engine/runtime/llvm_lines.h"
+#include "engine/runtime/llvm_pipeline.h"
 #include "engine/runtime/processor.h"
 
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wall"
 #pragma GCC diagnostic ignored "-Wextra"
 #pragma GCC diagnostic ignored "-Wconversion"
-#include <llvm/AsmParser/Parser.h>
 #include <llvm/Config/llvm-config.h>
 #include <llvm/ExecutionEngine/Orc/LLJIT.h>
 #include <llvm/IR/LegacyPassManager.h>
 #include <llvm/IR/Module.h>
-#include <llvm/MC/TargetRegistry.h>
-#include <llvm/Passes/PassBuilder.h>
-#include <llvm/Support/SourceMgr.h>
 #include <llvm/Support/TargetSelect.h>
 #include <llvm/Target/TargetMachine.h>
 #include <llvm/TargetParser/Host.h>
@@ -57,12 +54,7 @@ public:
     llvm::InitializeNativeTarget();
     llvm::InitializeNativeTargetAsmPrinter();
     llvm::InitializeNativeTargetDisassembler();
-    std::string triple = llvm::sys::getProcessTriple(), message;
-    target_ = llvm::TargetRegistry::lookupTarget(triple, message);
-    if (!target_)
-      throw Error(ErrorKind::Compile,
-                  fmt::format("LLVM has no code generator for {}: {}; set CPU_LLVM=0", triple, message));
-    triple_ = triple;
+    triple_ = llvm::sys::getProcessTriple();
     // No platform: kernels have no initialisers, and its own would add a module and a context to each library.
     jit_ = orThrow(llvm::orc::LLJITBuilder()
                        .setPlatformSetUp(llvm::orc::setUpInactivePlatform)
@@ -101,10 +93,7 @@ public:
           idle.pop_back();
         }
       }
-      if (!machine_)
-        machine_.reset(llvm.target_->createTargetMachine(
-            llvm.triple_, cpu.name, cpu.features, llvm::TargetOptions(), llvm::Reloc::PIC_, std::nullopt,
-            llvm::CodeGenOptLevel::Default, /*JIT=*/true));
+      if (!machine_) machine_ = llvmMachine(cpu);
     }
     ~Machine() {
       std::lock_guard lock(llvm_.mutex_);
@@ -123,47 +112,12 @@ public:
   };
 
   /// IR text -> optimised module.
-  std::unique_ptr<llvm::Module> optimise(Machine& machine, llvm::LLVMContext& context,
-                                         const std::string& function, const std::string& source,
-                                         const std::string& entry, bool withLines) {
-    llvm::SMDiagnostic diagnostic;
-    auto module = llvm::parseAssemblyString(source + entry, diagnostic, context);
-    if (!module) {
-      std::string message;
-      llvm::raw_string_ostream out(message);
-      diagnostic.print("ir", out, false);
-      throw Error(ErrorKind::Compile, fmt::format("kernel {}: LLVM does not take it\n{}\nsource:\n{}",
-                                                  function, message, source));
-    }
+  std::unique_ptr<llvm::Module> optimised(Machine& machine, llvm::LLVMContext& context,
+                                          const std::string& function, const std::string& source,
+                                          const std::string& entry, bool withLines) {
+    auto module = parseKernel(context, function, source + entry);
     if (withLines) attachLines(*module, function, source);
-    module->setDataLayout(machine->createDataLayout());
-    module->setTargetTriple(triple_);
-    for (llvm::Function& f : *module) {
-      if (f.isDeclaration()) continue;
-      f.addFnAttr("target-cpu", machine.cpu().name);
-      f.addFnAttr("target-features", machine.cpu().features);
-      f.addFnAttr("prefer-vector-width", machine.cpu().lanes == 16 ? "512" : "256");
-      if (f.getName() == function) {
-        // A function of its own, so that its listing is the kernel and its buffers stay noalias.
-        f.setLinkage(llvm::GlobalValue::InternalLinkage);
-        f.addFnAttr(llvm::Attribute::NoInline);
-      }
-    }
-    llvm::LoopAnalysisManager loops;
-    llvm::FunctionAnalysisManager functions;
-    llvm::CGSCCAnalysisManager callGraph;
-    llvm::ModuleAnalysisManager modules;
-    llvm::PipelineTuningOptions tuning;
-    tuning.LoopVectorization = tuning.LoopInterleaving = tuning.LoopUnrolling = true;
-    // Not across straight lines: LLVM 19 makes wrong code of sums of comparisons there.
-    tuning.SLPVectorization = false;
-    llvm::PassBuilder builder(machine.get(), tuning);
-    builder.registerModuleAnalyses(modules);
-    builder.registerCGSCCAnalyses(callGraph);
-    builder.registerFunctionAnalyses(functions);
-    builder.registerLoopAnalyses(loops);
-    builder.crossRegisterProxies(loops, functions, callGraph, modules);
-    builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O2).run(*module, modules);
+    optimise(*module, *machine.get(), machine.cpu(), function);
     return module;
   }
 
@@ -207,7 +161,6 @@ public:
 private:
   std::mutex mutex_; ///< of idle_
   std::string triple_;
-  const llvm::Target* target_ = nullptr;
   std::map<const Processor*, std::vector<std::unique_ptr<llvm::TargetMachine>>> idle_;
   std::unique_ptr<llvm::orc::LLJIT> jit_;
   llvm::orc::JITDylib* support_ = nullptr;
@@ -257,7 +210,7 @@ public:
     }
     llvm::LLVMContext context;
     Llvm::Machine machine(*llvm_, cpu_);
-    auto module = llvm_->optimise(machine, context, function_, source_, entryIr_, withLines);
+    auto module = llvm_->optimised(machine, context, function_, source_, entryIr_, withLines);
     object_ = llvm_->generate(machine, *module);
     std::tie(library_, entry_) = llvm_->load(object_);
     if (disk) disk->store(key, object_);
@@ -271,7 +224,7 @@ public:
   std::string ir() const override {
     llvm::LLVMContext context;
     Llvm::Machine machine(*llvm_, cpu_);
-    auto module = llvm_->optimise(machine, context, function_, source_, entryIr_, false);
+    auto module = llvm_->optimised(machine, context, function_, source_, entryIr_, false);
     if (llvm::Function* entry = module->getFunction("uopscope_entry")) entry->eraseFromParent();
     std::string text;
     llvm::raw_string_ostream out(text);

@@ -1,0 +1,85 @@
+// uopscope show TRACE KERNEL --what llvm [--step N]: what LLVM made of a kernel after our own passes, pass by pass.
+#include "app/cli/output.h"
+#include "engine/runtime/llvm_passes.h"
+#include "replay/read/text_diff.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <sstream>
+
+namespace uopscope::cli {
+
+namespace {
+
+struct Change {
+  int64_t lines = 0, added = 0, removed = 0;
+};
+
+Change changeOf(const std::string& before, const std::string& after) {
+  Change c;
+  c.lines = std::count(after.begin(), after.end(), '\n');
+  for (const DiffLine& d : diffLines(before, after)) {
+    c.added += d.mark == '+';
+    c.removed += d.mark == '-';
+  }
+  return c;
+}
+
+int printDifference(const std::vector<LlvmPass>& passes, size_t k, const LookOptions& o) {
+  if (o.json) {
+    printJson(Json{{"pass", passes[k].name}, {"step", k}, {"text", passes[k].text}});
+    return kFine;
+  }
+  fmt::print("{}  step {} of {}  {}\n", paint(Paint::Bold, passes[k].name), k, passes.size() - 1,
+             llvmPassMeaning(passes[k].name));
+  if (k == 0) {
+    fmt::print("{}", passes[0].text);
+    return kFine;
+  }
+  std::istringstream changes(unifiedDiff(passes[k - 1].text, passes[k].text, "before", "after"));
+  for (std::string line; std::getline(changes, line);)
+    fmt::print("{}\n", line[0] == '+'   ? paint(Paint::Added, line)
+                       : line[0] == '-' ? paint(Paint::Removed, line)
+                                        : line);
+  return kFine;
+}
+
+} // namespace
+
+int showLlvm(Trace& trace, ScopeId scope, const LookOptions& o) {
+  const auto text = trace.artifact(scope, "ir");
+  if (!text)
+    throw Error(
+        ErrorKind::Key,
+        fmt::format("\"{}\" has no LLVM IR: its passes are those of kernels on the CPU with CPU_LLVM=1",
+                    trace.scope(scope).name));
+  const std::vector<LlvmPass> passes = llvmPasses(*text);
+  if (o.step >= 0) {
+    if (o.step >= static_cast<int64_t>(passes.size()))
+      throw Error(ErrorKind::Index, fmt::format("LLVM changed \"{}\" in {} passes; there is no step {}",
+                                                trace.scope(scope).name, passes.size() - 1, o.step));
+    return printDifference(passes, static_cast<size_t>(o.step), o);
+  }
+  Json out = Json::array();
+  Table table({"#", "pass", "lines", "added", "removed", "what it does"});
+  for (size_t k = 0; k < passes.size(); ++k) {
+    const Change c = changeOf(k ? passes[k - 1].text : passes[0].text, passes[k].text);
+    if (o.json)
+      out.push_back(Json{{"step", k},
+                         {"pass", passes[k].name},
+                         {"lines", c.lines},
+                         {"added", c.added},
+                         {"removed", c.removed}});
+    else
+      table.add({fmt::format("{}", k), passes[k].name, grouped(c.lines), grouped(c.added), grouped(c.removed),
+                 std::string(llvmPassMeaning(passes[k].name))});
+  }
+  if (o.json)
+    printJson(out);
+  else
+    table.print();
+  return kFine;
+}
+
+} // namespace uopscope::cli

@@ -1,0 +1,107 @@
+#ifdef UOPSCOPE_HAVE_LLVM
+#include "engine/runtime/llvm_pipeline.h"
+
+#include "engine/base/error.h"
+
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wall"
+#pragma GCC diagnostic ignored "-Wextra"
+#pragma GCC diagnostic ignored "-Wconversion"
+#include <llvm/AsmParser/Parser.h>
+#include <llvm/IR/Module.h>
+#include <llvm/IR/PassInstrumentation.h>
+#include <llvm/MC/TargetRegistry.h>
+#include <llvm/Passes/PassBuilder.h>
+#include <llvm/Support/SourceMgr.h>
+#include <llvm/Support/TargetSelect.h>
+#include <llvm/Target/TargetMachine.h>
+#include <llvm/TargetParser/Host.h>
+#pragma GCC diagnostic pop
+
+#include <fmt/format.h>
+
+namespace uopscope {
+
+namespace {
+
+/// Tells the listener of passes; those that only run others (managers, adaptors) are left out.
+void listen(llvm::PassInstrumentationCallbacks& callbacks, const llvm::Module& module,
+            const LlvmListener& listener) {
+  auto tell = [&callbacks, &module, &listener](llvm::StringRef className) {
+    if (llvm::isSpecialPass(className, {"PassManager", "PassAdaptor", "AnalysisManagerProxy",
+                                        "DevirtSCCRepeatedPass", "ModuleInlinerWrapperPass", "VerifierPass"}))
+      return;
+    const llvm::StringRef name = callbacks.getPassNameForClassName(className);
+    listener((name.empty() ? className : name).str(), module);
+  };
+  callbacks.registerAfterPassCallback(
+      [tell](llvm::StringRef pass, llvm::Any, const llvm::PreservedAnalyses&) { tell(pass); });
+  callbacks.registerAfterPassInvalidatedCallback( // it removed the loop that it ran on
+      [tell](llvm::StringRef pass, const llvm::PreservedAnalyses&) { tell(pass); });
+}
+
+} // namespace
+
+std::unique_ptr<llvm::TargetMachine> llvmMachine(const Processor& cpu) {
+  llvm::InitializeNativeTarget();
+  llvm::InitializeNativeTargetAsmPrinter();
+  const std::string triple = llvm::sys::getProcessTriple();
+  std::string message;
+  const llvm::Target* target = llvm::TargetRegistry::lookupTarget(triple, message);
+  if (!target)
+    throw Error(ErrorKind::Compile,
+                fmt::format("LLVM has no code generator for {}: {}; set CPU_LLVM=0", triple, message));
+  return std::unique_ptr<llvm::TargetMachine>(
+      target->createTargetMachine(triple, cpu.name, cpu.features, llvm::TargetOptions(), llvm::Reloc::PIC_,
+                                  std::nullopt, llvm::CodeGenOptLevel::Default, /*JIT=*/true));
+}
+
+std::unique_ptr<llvm::Module> parseKernel(llvm::LLVMContext& context, const std::string& function,
+                                          const std::string& text) {
+  llvm::SMDiagnostic diagnostic;
+  auto module = llvm::parseAssemblyString(text, diagnostic, context);
+  if (module) return module;
+  std::string message;
+  llvm::raw_string_ostream out(message);
+  diagnostic.print("ir", out, false);
+  throw Error(ErrorKind::Compile,
+              fmt::format("kernel {}: LLVM does not take it\n{}\nsource:\n{}", function, message, text));
+}
+
+void optimise(llvm::Module& module, llvm::TargetMachine& machine, const Processor& cpu,
+              const std::string& function, const LlvmListener& listener) {
+  module.setDataLayout(machine.createDataLayout());
+  module.setTargetTriple(machine.getTargetTriple().str());
+  for (llvm::Function& f : module) {
+    if (f.isDeclaration()) continue;
+    f.addFnAttr("target-cpu", cpu.name);
+    f.addFnAttr("target-features", cpu.features);
+    f.addFnAttr("prefer-vector-width", cpu.lanes == 16 ? "512" : "256");
+    if (f.getName() == function) {
+      // A function of its own, so that its listing is the kernel and its buffers stay noalias.
+      f.setLinkage(llvm::GlobalValue::InternalLinkage);
+      f.addFnAttr(llvm::Attribute::NoInline);
+    }
+  }
+  llvm::LoopAnalysisManager loops;
+  llvm::FunctionAnalysisManager functions;
+  llvm::CGSCCAnalysisManager callGraph;
+  llvm::ModuleAnalysisManager modules;
+  llvm::PipelineTuningOptions tuning;
+  tuning.LoopVectorization = tuning.LoopInterleaving = tuning.LoopUnrolling = true;
+  // Not across straight lines: LLVM 19 makes wrong code of sums of comparisons there.
+  tuning.SLPVectorization = false;
+  llvm::PassInstrumentationCallbacks callbacks;
+  llvm::PassBuilder builder(&machine, tuning, std::nullopt, listener ? &callbacks : nullptr);
+  if (listener) listen(callbacks, module, listener);
+  if (listener) listener("input", module);
+  builder.registerModuleAnalyses(modules);
+  builder.registerCGSCCAnalyses(callGraph);
+  builder.registerFunctionAnalyses(functions);
+  builder.registerLoopAnalyses(loops);
+  builder.crossRegisterProxies(loops, functions, callGraph, modules);
+  builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O2).run(module, modules);
+}
+
+} // namespace uopscope
+#endif

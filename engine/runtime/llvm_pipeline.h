@@ -1,0 +1,39 @@
+// The passes of LLVM that every CPU kernel goes through. The compiler (llvm_compiler.cpp) runs them; the debugger runs
+// them again and listens (llvm_passes.h).
+//
+//   auto machine = llvmMachine(processor());
+//   optimise(*module, *machine, processor(), "E_4");            // the module is ready for code generation
+//
+// Invariant: listening changes nothing of the result.
+#pragma once
+#include "engine/runtime/processor.h"
+
+#include <functional>
+#include <memory>
+#include <string>
+
+namespace llvm {
+class LLVMContext;
+class Module;
+class TargetMachine;
+} // namespace llvm
+
+namespace uopscope {
+
+/// Called before the first pass ("input") and after each pass of LLVM that ran, with its name as `opt -passes=`
+/// takes it: "sroa", "loop-vectorize".
+using LlvmListener = std::function<void(const std::string& pass, const llvm::Module& module)>;
+
+/// LLVM's description of the processor; one compilation at a time. Throws Error(Compile) where this LLVM has no
+/// code generator for it.
+std::unique_ptr<llvm::TargetMachine> llvmMachine(const Processor& cpu);
+
+/// The module of a kernel's text. Throws Error(Compile) with LLVM's message and the text.
+std::unique_ptr<llvm::Module> parseKernel(llvm::LLVMContext& context, const std::string& function,
+                                          const std::string& text);
+
+/// Gives the functions the processor's attributes and runs the passes. The kernel stays a function of its own.
+void optimise(llvm::Module& module, llvm::TargetMachine& machine, const Processor& cpu,
+              const std::string& function, const LlvmListener& listener = {});
+
+} // namespace uopscope
