@@ -45,7 +45,7 @@ struct LookOptions {
 int list(const LookOptions& options);
 int show(const LookOptions& options);
 int showProvenance(Trace& trace, ScopeId scope, const LookOptions& options);
-/// Passes of LLVM that changed the kernel; with a step, the difference that one made.
+/// Lists the passes of LLVM that changed the kernel; with `step`, prints the difference that this pass made.
 int showLlvm(Trace& trace, ScopeId scope, const LookOptions& options);
 int stats(const LookOptions& options);
 int phaseStats(const LookOptions& options);

@@ -91,8 +91,8 @@ void addShow(CLI::App& app, VerbArguments& o) {
   addPlace(verb, o.look);
   verb->add_option("--what", o.look.what,
                    "graph, diff, source, ir, asm, uops, opts, launch (sizes), candidates (of BEAM), "
-                   "provenance, or llvm: the "
-                   "passes of LLVM that changed a kernel, with --step what one of them changed")
+                   "provenance, or llvm: the passes of LLVM that changed a kernel, with --step the "
+                   "difference that one pass made")
       ->check(CLI::IsMember({"graph", "diff", "source", "ir", "asm", "uops", "opts", "launch", "candidates",
                              "provenance", "llvm"}));
   verb->add_option("--node", o.look.node, "for provenance: a node's id")
