@@ -27,8 +27,8 @@ void TraceWriter::launch(const Event& e) {
       .run();
 }
 
-/// A buffer that existed before the recording began gets its row at its first use; the columns that nobody
-/// knows stay empty.
+/// A buffer that was there before the recording began gets its row, without what is not known of it, when it
+/// is first used.
 int64_t TraceWriter::bufferOf(uint64_t id, int64_t ns) {
   auto [it, fresh] = buffers_.try_emplace(id, nextBuffer_);
   if (fresh) {
