@@ -8,6 +8,7 @@
 #include "engine/python/bind_transform.h"
 #include "engine/python/bindings.h"
 #include "engine/python/call_errors.h"
+#include "engine/python/docstrings.h"
 #include "engine_python_embedded.h"
 
 namespace uopscope {
@@ -34,6 +35,7 @@ void initModule(py::module_& m) {
   bindPickling(m);
   bindTracking(m);
   bindRecording(m);
+  addDocstrings(m);
   nameCallsInErrors(m);
   py::dict sources;
   for (const auto& [path, text] : engine_pythonEmbedded()) sources[py::str(path)] = text;

@@ -3,6 +3,7 @@
 #
 #   UOp.variable("x", 0, 9).relu();  node.unsqueeze(0).repeat(2, 1)
 import math
+from _uopscope import docstring
 from tinygrad.dtype import dtypes
 from tinygrad.helpers import all_same, argfix, prod
 from tinygrad.uop import GroupOp, Ops
@@ -151,4 +152,7 @@ _PROPERTIES = {"backward_slice_with_self", "ptrdtype", "realized", "bounds", "en
 def attach(UOp):
   own = {name: value for name, value in globals().items() if getattr(value, "__module__", None) == __name__ or isinstance(value, property)}
   for name, value in (own | _methods_that_make(UOp)).items():
-    if name not in ("attach", "_methods_that_make"): setattr(UOp, name, property(value) if name in _PROPERTIES else value)
+    if name in ("attach", "_methods_that_make"): continue
+    text = docstring("UOp", name) or getattr(value, "__doc__", None)
+    if name not in _PROPERTIES and callable(value): value.__doc__ = text
+    setattr(UOp, name, property(value, doc=text) if name in _PROPERTIES else value)

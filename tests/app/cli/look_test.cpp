@@ -276,6 +276,38 @@ TEST_CASE("what a search tried is shown fastest first, with what was chosen and 
   CHECK(contains(none.err, "BEAM=2"));
 }
 
+TEST_CASE("passes of LLVM follow ours: which changed a kernel, and what one of them changed") {
+  Folder f;
+  const std::string path = f.file("ir.uoptrace");
+  recordTo(path, [] {
+    Pool pool;
+    PoolScope scope(pool);
+    ObservedScope kernel({ScopeKind::Kernel, "E_4", {"model.py", 3}, randomGraph(4, 20)});
+    Observer::current()->onArtifact({"ir", "define void @E_4(ptr %data0, i32 %x) {\nentry:\n"
+                                           "  %a = mul i32 %x, 8\n  %b = add i32 %a, 0\n"
+                                           "  store i32 %b, ptr %data0, align 4\n  ret void\n}\n"});
+  });
+  const Json rows = Json::parse(call(f, {"show", path, "E_4", "--what", "llvm", "--json"}).out);
+  REQUIRE(rows.size() > 1);
+  CHECK(rows[0]["pass"] == "input");
+  size_t simplified = 0; // by which pass is LLVM's affair
+  for (size_t k = 1; k < rows.size(); ++k) {
+    const Json step = Json::parse(
+        call(f, {"show", path, "E_4", "--what", "llvm", "--step", std::to_string(k), "--json"}).out);
+    if (!simplified && step["text"].get<std::string>().find("add i32") == std::string::npos) simplified = k;
+  }
+  REQUIRE(simplified > 0);
+  const Result text = call(f, {"show", path, "E_4", "--what", "llvm", "--step", std::to_string(simplified)});
+  CHECK(text.code == 0);
+  CHECK(contains(text.out, "-  %b = add i32 %a, 0"));
+  const Result beyond = call(f, {"show", path, "E_4", "--what", "llvm", "--step", "999"});
+  CHECK(beyond.code == 2);
+  CHECK(contains(beyond.err, "there is no step 999"));
+  const Result none = call(f, {"show", sampleTrace(f), "r_4", "--what", "llvm"});
+  CHECK(none.code == 2);
+  CHECK(contains(none.err, "no LLVM IR"));
+}
+
 TEST_CASE("a decision is told by ls, show and why: reason, price, alternatives") {
   Folder f;
   const std::string trace = f.file("decided.uoptrace");
