@@ -290,7 +290,7 @@ TEST_CASE("passes of LLVM follow ours: which changed a kernel, and what one of t
   const Json rows = Json::parse(call(f, {"show", path, "E_4", "--what", "llvm", "--json"}).out);
   REQUIRE(rows.size() > 1);
   CHECK(rows[0]["pass"] == "input");
-  size_t simplified = 0; // by which pass is LLVM's affair
+  size_t simplified = 0; // which pass simplifies depends on LLVM's release
   for (size_t k = 1; k < rows.size(); ++k) {
     const Json step = Json::parse(
         call(f, {"show", path, "E_4", "--what", "llvm", "--step", std::to_string(k), "--json"}).out);
