@@ -28,7 +28,7 @@ ApplicationWindow {
         else Session.open(paths[0]);
     }
     function chooseFile(then) { filePopup.load(["py", "uoptrace", "uopcorpus"], then); }
-    // Keys must belong to a visible item, never to a field that has been hidden.
+    // Keys belong to what is in front: never to a field that nobody sees any longer.
     function restFocus() { (Session.tab === "graph" && ready ? canvas : panes).forceActiveFocus(); }
     readonly property string tab: Session.tab
     onTabChanged: Qt.callLater(() => { if (!window.popped && activeFocusItem && !activeFocusItem.visible) restFocus(); })
