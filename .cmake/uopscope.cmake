@@ -141,7 +141,7 @@ function(uopscope_library folder)
   if(folder STREQUAL "viz/models") # by pane
     file(GLOB sources CONFIGURE_DEPENDS ${folder}/*/*.cpp ${folder}/*/*.h)
   endif()
-  file(GLOB resources CONFIGURE_DEPENDS ${folder}/*.sql ${folder}/*.css ${folder}/*.js ${folder}/docs/*.txt)
+  file(GLOB resources CONFIGURE_DEPENDS ${folder}/*.sql ${folder}/*.css ${folder}/*.js ${folder}/*.txt)
   file(GLOB_RECURSE python CONFIGURE_DEPENDS ${folder}/*.py)
   list(APPEND resources ${python})
   list(FILTER ARG_LINKS EXCLUDE REGEX "^QT$")

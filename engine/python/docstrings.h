@@ -1,9 +1,6 @@
-// Docstrings of what C++ binds: texts of engine/python/docs behind the signatures that pybind11 writes.
+// Docstrings of what C++ binds: the texts of engine/docs behind the signatures that pybind11 writes.
 //
 //   help(Tensor.cumsum)        # cumsum(self: Tensor, axis: int = 0) -> Tensor, then the text of "cumsum" in docs/Tensor.txt
-//
-// A file is named after its class. A line at its left edge names members ("add, __add__"), the indented lines below are their
-// text, '#' begins a comment. tests/engine/python/test_docstrings.py runs each example.
 #pragma once
 #include "engine/python/bindings.h"
 
