@@ -1,6 +1,6 @@
-// The entry point of every test program; tests/<part>/**/*_test.cpp are linked into it. Nothing compiled is
-// taken from the cache of the user, or left there. CAPTURE_PROCESS_REPLAY=1 keeps what the tests compile in a
-// corpus, which UOPSCOPE_CORPUS names.
+// The entry point of every test program; tests/<part>/**/*_test.cpp are linked into it. The tests take no
+// compiled code from the user's cache and leave none there. CAPTURE_PROCESS_REPLAY=1 stores the tests'
+// compilations in a corpus, which UOPSCOPE_CORPUS names.
 #define DOCTEST_CONFIG_IMPLEMENT
 #include "replay/record/capture_session.h"
 
@@ -9,7 +9,7 @@
 #include <cstdlib>
 
 namespace {
-/// Before settings read the environment, which they do once.
+/// Runs before the settings read the environment, since they read it only once.
 [[gnu::constructor(101)]] void keepNothing() {
   setenv("CCACHE", "0", 0);
 }

@@ -1,5 +1,5 @@
-// uopscope bench run|show|compare|merge: a script under a matrix of settings, measured in turn, and two such
-// experiments compared by a named test.
+// uopscope bench run|show|compare|merge: measures a script under a matrix of settings, in turn, and compares
+// two such experiments by a named test.
 #include "app/cli/bench_command.h"
 
 #include "app/cli/output.h"
@@ -36,7 +36,7 @@ std::vector<std::string> splitAt(const std::string& text, char separator) {
   return out;
 }
 
-/// Every combination of one value of each axis.
+/// Every combination of settings that takes one value of each axis.
 std::vector<BenchSettings> matrixOf(const BenchArguments& a) {
   std::vector<std::pair<std::string, std::vector<std::string>>> axes;
   auto add = [&](const std::string& name, std::vector<std::string> values) {
@@ -96,7 +96,7 @@ std::map<std::string, std::string> metaOf(const BenchArguments& a, const std::ve
           {"started", fmt::format("{:%Y-%m-%d %H:%M:%S} UTC", fmt::gmtime(std::time(nullptr)))}};
 }
 
-/// "2/4": this process does every run whose place is 2 modulo 4, counted from 1.
+/// Parses "2/4": this process does every fourth run, beginning with the second.
 std::pair<int64_t, int64_t> partOf(const std::string& text) {
   if (text.empty()) return {0, 1};
   int64_t i = 0, n = 0;
@@ -109,7 +109,7 @@ std::pair<int64_t, int64_t> partOf(const std::string& text) {
   return {i - 1, n};
 }
 
-/// Hours of measurements are not replaced unasked.
+/// Refuses to replace hours of measurements unless the person asks for it.
 void refuseExisting(const std::string& output, const BenchArguments& a) {
   std::error_code ignored;
   if (!a.overwrite && fs::exists(output, ignored))
@@ -129,14 +129,14 @@ int runBench(const BenchArguments& a) {
   const auto total = static_cast<int64_t>(cells.size()) * (a.repeat + a.warmup);
   int64_t place = 0, failed = 0;
   for (int round = 1 - a.warmup; round <= a.repeat; ++round) {
-    // Every round runs all cells in an order of its own, so that drift of the machine falls on all alike.
+    // Every round shuffles the order of the cells, so that drift of the machine affects all cells alike.
     std::vector<size_t> order(cells.size());
     for (size_t k = 0; k < order.size(); ++k) order[k] = k;
     std::mt19937 random(a.seed * 1'000'003u + static_cast<unsigned>(round + a.warmup));
     for (size_t k = order.size(); k > 1; --k) std::swap(order[k - 1], order[random() % k]);
     for (size_t k : order) {
       ++place;
-      if (round > 0 && place % parts != part) continue; // each part warms up for itself
+      if (round > 0 && place % parts != part) continue; // each part has its own warm-up runs
       if (!a.quiet && isatty(2))
         fmt::print(stderr, "\r\x1b[Krun {} of {}  {}", place, total, BenchCell{0, cells[k]}.name());
       const auto program = cells[k].find("program");
@@ -206,7 +206,7 @@ int showBench(const BenchArguments& a) {
   return kFine;
 }
 
-/// Pairs of cells to compare: those of equal settings in two files, or those of one file that differ in one
+/// A pair of cells to compare: equal settings in two files, or two cells of one file that differ in one
 /// setting.
 struct Pair {
   std::string name;

@@ -1,4 +1,4 @@
-// The verb `bench`: experiments with a script. See docs/design/experiments.md.
+// The verb `bench`: experiments with a script. docs/design/experiments.md describes them.
 #pragma once
 #include <string>
 #include <vector>
@@ -18,8 +18,8 @@ struct BenchArguments {
   bool json = false, quiet = false, overwrite = false;
 };
 
-/// Adds the verb and its own verbs (run, show, compare, merge); `code` receives the exit code of the one that
-/// runs.
+/// Adds the verb and its sub-verbs (run, show, compare, merge); `code` receives the exit code of the sub-verb
+/// that runs.
 void addBenchVerb(CLI::App& app, BenchArguments& arguments, int& code);
 
 } // namespace uopscope::cli

@@ -1,5 +1,5 @@
-// uopscope check TRACE (or SCRIPT): whether rewrites keep the value of what they rewrite, which ones could
-// not be evaluated and why, and a link to the first one that is wrong.
+// uopscope check TRACE (or SCRIPT): tests whether rewrites keep the value of the rewritten node. It lists
+// rewrites that cannot be evaluated, with the reason, and prints a link to the first wrong one.
 #include "app/cli/output.h"
 #include "replay/compare/difference_script.h"
 #include "replay/compare/value_check.h"
@@ -19,7 +19,7 @@ namespace {
 bool isTrace(const std::string& path) {
   std::ifstream in(path, std::ios::binary);
   char magic[6] = {};
-  return !in.read(magic, 6) || std::memcmp(magic, "SQLite", 6) == 0; // what cannot be read, Trace explains
+  return !in.read(magic, 6) || std::memcmp(magic, "SQLite", 6) == 0; // Trace explains an unreadable file
 }
 
 const char* verdictName(ValueCheck::Verdict verdict) {
@@ -28,7 +28,7 @@ const char* verdictName(ValueCheck::Verdict verdict) {
                                                    : "unknown";
 }
 
-/// The rewrite, made small, as a script that shows it.
+/// Writes a script that shows the rewrite, shrunk to a small one.
 void writeScript(Trace& trace, StepId step, const std::string& path) {
   const std::string text = stepScript(trace, step);
   std::ofstream out(path);
@@ -139,20 +139,20 @@ void printSurvey(Trace& trace, const ValueSurvey& found, const LookOptions& o) {
                makeLink(trace, at).str());
   }
   if (found.passes.checked)
-    fmt::print("{} passes: {} keep what they compute, {} cannot be evaluated; {} kernels: {}, {}\n",
+    fmt::print("{} passes: {} keep their values, {} cannot be evaluated; {} kernels: {}, {}\n",
                grouped(found.passes.checked), grouped(found.passes.same), grouped(found.passes.unknown),
                grouped(found.kernels.checked), grouped(found.kernels.same), grouped(found.kernels.unknown));
   fmt::print("{} rewrites: {} keep their value, {} cannot be evaluated, {} differ{}\n",
              grouped(found.checked), grouped(found.same + found.unchanged), grouped(found.unknown),
              grouped(found.differ),
-             found.unknown && !o.errors ? " (--blind lists what cannot be evaluated)" : "");
+             found.unknown && !o.errors ? " (--blind lists those that cannot be evaluated)" : "");
 }
 
 } // namespace
 
 int checkValues(const LookOptions& given) {
   LookOptions o = given;
-  if (!isTrace(o.trace)) { // a script: what it compiles is recorded first
+  if (!isTrace(o.trace)) { // a script: its compilation is recorded first
     RecordOptions r;
     r.script = o.trace;
     r.quiet = true;

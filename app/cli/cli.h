@@ -1,6 +1,6 @@
-// The command line. Each verb is a function over parsed options; main.cpp hands the arguments here.
+// The command line. Each verb is a function over parsed options; main.cpp passes the arguments to run().
 //
-// Exit codes: 0 fine, 1 a difference or a failure was found, 2 usage or input is wrong, 130 interrupted.
+// Exit codes: 0 fine, 1 a difference or a failure was found, 2 wrong usage or input, 130 interrupted.
 #pragma once
 #include "replay/read/cursor.h"
 #include "replay/record/event_source.h"
@@ -18,16 +18,16 @@ namespace uopscope::cli {
 constexpr int kFine = 0, kFailed = 1, kUsage = 2, kInterrupted = 130;
 using Json = nlohmann::ordered_json;
 
-/// The whole command line.
+/// Runs the whole command line.
 int run(int argc, char** argv);
 
 struct RecordOptions {
   std::string script, output, tier = "full", device;
   std::vector<std::string> arguments, breakpoints;
-  /// `-m MODULE ARGS` or `-c CODE ARGS` as the interpreter takes them, in place of a script.
+  /// The interpreter's `-m MODULE ARGS` or `-c CODE ARGS`, in place of a script.
   std::vector<std::string> interpreter;
   bool json = false, quiet = false, pause = false;
-  bool check = false; ///< afterwards, every rewrite
+  bool check = false; ///< check every rewrite after the recording
 };
 int record(const RecordOptions& options);
 int runScriptPlain(const std::string& script, const std::vector<std::string>& arguments);
@@ -39,13 +39,13 @@ struct LookOptions {
   int64_t node = 0, limit = 0;
   std::string kind, name, sort, find; ///< filters and order of lists
   bool json = false, csv = false, errors = false;
-  std::string script; ///< check: where to write a script that shows the first difference
-  bool whole = false; ///< check: passes and kernels too
+  std::string script; ///< check: path of a script that shows the first difference
+  bool whole = false; ///< check: compare whole passes and kernels too
 };
 int list(const LookOptions& options);
 int show(const LookOptions& options);
 int showProvenance(Trace& trace, ScopeId scope, const LookOptions& options);
-/// Passes of LLVM that changed the kernel; with a step, the difference that one made.
+/// Lists the passes of LLVM that changed the kernel; with `step`, prints the difference that this pass made.
 int showLlvm(Trace& trace, ScopeId scope, const LookOptions& options);
 int stats(const LookOptions& options);
 int phaseStats(const LookOptions& options);
@@ -61,13 +61,14 @@ struct CompareOptions {
   bool json = false;
 };
 int compareStates(const CompareOptions& options);
-/// Whether one rewrite keeps the value of what it rewrote; without a kernel, every one of the trace.
+/// Checks that one rewrite keeps the value of the rewritten node; without a kernel, every rewrite of the
+/// trace.
 int checkValues(const LookOptions& options);
 
 struct ProveArguments {
-  std::string rule, table, rules; ///< rules: a Python file whose rules are proved instead of the engine's
-  int64_t milliseconds = 0;       ///< for one question to Z3; 0: the default
-  bool json = false, markdown = false, full = false; ///< markdown: full as well
+  std::string rule, table, rules; ///< rules: a Python file; its rules are proved instead of the engine's
+  int64_t milliseconds = 0;       ///< time for one question to Z3; 0: the default
+  bool json = false, markdown = false, full = false; ///< markdown implies full
 };
 int proveCommand(const ProveArguments& arguments);
 
@@ -75,8 +76,8 @@ struct ExportOptions : LookOptions {
   std::string output;
   bool difference = false;
   int timeout = 30;     ///< seconds for Graphviz
-  std::string lesson;   ///< of a session: a Markdown file
-  size_t megabytes = 4; ///< of a session, about
+  std::string lesson;   ///< a Markdown file, for a session
+  size_t megabytes = 4; ///< approximate size of a session
 };
 int exportFile(const ExportOptions& options);
 
@@ -86,12 +87,12 @@ struct ImportOptions {
 };
 int importFile(const ImportOptions& options);
 
-/// Prints what `shell` ("bash", "zsh", "fish") needs to complete the verbs of `app`.
+/// Prints the completion script of `shell` ("bash", "zsh", "fish") for the verbs of `app`.
 int completion(const std::string& shell, CLI::App& app);
 
 struct OpenOptions {
   std::string file, link, screenshot, theme;
-  std::vector<std::string> compare; ///< two corpora or traces instead of a file
+  std::vector<std::string> compare; ///< two corpora or traces in place of a file
   bool ignoreNames = false;
   int width = 0, height = 0;
 };

@@ -1,4 +1,4 @@
-// Verbs and their options. What is not a verb is a file to open.
+// Dispatches the arguments to verbs. An argument that is no verb is a file to open.
 #include "app/cli/bench_command.h"
 #include "app/cli/output.h"
 #include "app/cli/replay_command.h"
@@ -43,7 +43,7 @@ const std::vector<std::string> kVerbs = {"open",    "record", "run",    "python"
                                          "compare", "check",  "prove",  "import", "bench",  "completion",
                                          "story",   "whatif", "bisect", "lesson"};
 
-/// `run` and `python` hand everything after the script to it, dashes and all.
+/// Passes everything after `run` or `python` to the script, options included.
 int passThrough(const std::string& verb, int argc, char** argv) {
   std::vector<std::string> rest(argv + 2, argv + argc);
   bool help = !rest.empty() && (rest[0] == "--help" || rest[0] == "-h");
@@ -65,11 +65,11 @@ int passThrough(const std::string& verb, int argc, char** argv) {
   return runScriptPlain(rest[0], {rest.begin() + 1, rest.end()});
 }
 
-/// What is not a verb is a file to open; what is neither is said to be so.
+/// Accepts a file to open. A word that is neither a verb nor a file throws an error that suggests a verb.
 void checkFileOrVerb(const std::string& word) {
   std::error_code ignored;
   if (std::filesystem::exists(word, ignored)) return;
-  auto distance = [&](const std::string& verb) { // edits between the two
+  auto distance = [&](const std::string& verb) { // edit distance between the two words
     std::vector<size_t> row(verb.size() + 1);
     for (size_t k = 0; k <= verb.size(); ++k) row[k] = k;
     for (size_t i = 1; i <= word.size(); ++i) {
@@ -93,7 +93,8 @@ void checkFileOrVerb(const std::string& word) {
 
 int dispatch(int argc, char** argv) {
   std::vector<std::string> arguments(argv, argv + argc);
-  // Options may stand before the verb: it is the first word, if a verb.
+  // Options may stand before the verb, so the first word without a dash is moved to the front if it is a
+  // verb.
   const auto word = std::find_if(arguments.begin() + 1, arguments.end(),
                                  [](const std::string& a) { return !a.starts_with('-'); });
   if (word != arguments.end() && std::find(kVerbs.begin(), kVerbs.end(), *word) != kVerbs.end() &&
@@ -108,9 +109,9 @@ int dispatch(int argc, char** argv) {
   if (general && arguments[1] == "help") arguments[1] = "--help";
   if (!verbGiven && !general) arguments.insert(arguments.begin() + 1, "open");
 
-  // What a script prints is its own business; all else that is printed may come from a file.
+  // The output of a recorded script is not guarded. All other output may contain text from a file.
   if (arguments[1] != "record") guardOutput();
-  // What follows -m or -c of `record` is the module's or the code's own, dashes and all.
+  // Arguments after -m or -c of `record` belong to the module or the code, options included.
   std::vector<std::string> interpreter;
   if (verbGiven && arguments[1] == "record") {
     const auto at = std::find_if(arguments.begin() + 2, arguments.end(),
@@ -176,8 +177,9 @@ int open(const OpenOptions& o, int argc, char** argv) {
   return runWindow(window, argc, argv);
 #else
   (void)o, (void)argc, (void)argv;
-  throw Error(ErrorKind::Unsupported,
-              "this uopscope was built without the window; uopscope --help lists what the command line does");
+  throw Error(
+      ErrorKind::Unsupported,
+      "this uopscope was built without the window; uopscope --help lists the verbs of the command line");
 #endif
 }
 

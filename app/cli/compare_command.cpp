@@ -1,5 +1,5 @@
-// uopscope compare TRACE FROM [TO]: two states of a trace (or of two) beside each other. States are links, as
-// the window copies them.
+// uopscope compare TRACE FROM [TO]: shows two states of a trace (or of two traces) beside each other. A state
+// is a link, as the window copies it.
 #include "app/cli/output.h"
 #include "replay/read/link.h"
 #include "replay/read/print.h"
@@ -11,7 +11,7 @@ namespace uopscope::cli {
 
 namespace {
 
-/// A state of a trace, and what of it is compared.
+/// The text of a state of a trace: the part that is to be compared.
 std::string textOf(Trace& trace, const ResolvedLink& at, const std::string& what) {
   if (what == "graph") {
     if (!at.pass)
@@ -23,8 +23,9 @@ std::string textOf(Trace& trace, const ResolvedLink& at, const std::string& what
   if (!at.scope) throw Error(ErrorKind::Value, "to compare texts, name a kernel, as in \"kernel=3\"");
   auto text = trace.artifact(at.scope, what);
   if (!text)
-    throw Error(ErrorKind::Key, fmt::format("\"{}\" in {} has no {}; show TRACE KERNEL lists what it has",
-                                            trace.scope(at.scope).name, trace.path(), what));
+    throw Error(ErrorKind::Key,
+                fmt::format("\"{}\" in {} has no {}; uopscope show TRACE KERNEL lists its texts",
+                            trace.scope(at.scope).name, trace.path(), what));
   return *text;
 }
 

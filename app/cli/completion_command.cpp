@@ -1,5 +1,5 @@
-// uopscope completion bash|zsh|fish|man: what a shell needs to complete our verbs and options, and the manual
-// page, made from the verbs themselves.
+// uopscope completion bash|zsh|fish|man: writes a shell's completion of our verbs and options, and the manual
+// page. The verbs' own definitions are the source.
 //
 //   uopscope completion bash >> ~/.bashrc
 //   uopscope completion zsh > "${fpath[1]}/_uopscope"
@@ -19,15 +19,15 @@ namespace {
 
 struct Word {
   std::string name, help;
-  std::vector<std::string> values; ///< of an option
+  std::vector<std::string> values; ///< possible values of an option
 };
 struct Verb {
   Word word;
   std::vector<Word> options;
-  std::vector<Verb> verbs; ///< below this one, as in "replay diff"
+  std::vector<Verb> verbs; ///< sub-verbs, as in "replay diff"
 };
 
-/// "--by TEXT:{rule,pass,op}" -> its values.
+/// The values of an option: "--by TEXT:{rule,pass,op}" gives rule, pass, op.
 std::vector<std::string> valuesOf(const CLI::Option& option) {
   std::string type = option.get_type_name();
   size_t open = type.find('{'), close = type.find('}');
@@ -74,7 +74,7 @@ std::string quoted(const std::string& text) {
   return "'" + out + "'";
 }
 
-/// `use` with every verb and the words that lead to it: "ls", "replay diff".
+/// Calls `use` with every verb and its full name: "ls", "replay diff".
 void forEach(const std::vector<Verb>& verbs, const std::string& above,
              const std::function<void(const Verb&, const std::string& path)>& use) {
   for (const Verb& v : verbs) {
@@ -150,7 +150,7 @@ void zsh(const std::vector<Verb>& verbs) {
 
 void fish(const std::vector<Verb>& verbs, const std::string& when = "__fish_use_subcommand",
           const std::string& above = "") {
-  std::string withOwn; // verbs whose own verbs have names that are verbs here too
+  std::string withOwn; // verbs with sub-verbs, whose names may repeat a verb's
   for (const Verb& v : verbs)
     if (!v.verbs.empty()) withOwn += " " + v.word.name;
   for (const Verb& v : verbs) {
@@ -170,7 +170,7 @@ void fish(const std::vector<Verb>& verbs, const std::string& when = "__fish_use_
   }
 }
 
-/// Text of a manual page: a hyphen is a minus, and no line begins with a request.
+/// Escapes text for a manual page: a hyphen becomes a minus, and no line begins with a request.
 std::string troff(const std::string& text) {
   std::string out;
   for (char c : text) {

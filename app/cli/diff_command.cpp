@@ -1,5 +1,5 @@
-// uopscope diff A B: whether two traces tell the same story, and where they first part. uopscope stats A
-// --diff B: match statistics side by side, the biggest differences first.
+// uopscope diff A B: tells whether two traces record the same story, and where they first part. uopscope
+// stats A --diff B: prints match statistics side by side, biggest differences first.
 #include "app/cli/output.h"
 #include "replay/read/trace_comparison.h"
 

@@ -1,4 +1,4 @@
-// A whole trace as Chrome's trace events, which Perfetto and chrome://tracing open.
+// Writes a whole trace as Chrome's trace events, which Perfetto and chrome://tracing open.
 #include "app/cli/event_export.h"
 
 #include "app/cli/output.h"
@@ -26,7 +26,7 @@ double microseconds(int64_t ns) {
 } // namespace
 
 void writeChromeTrace(Trace& trace, std::ostream& out) {
-  // Thread 1 is the compiler, further ones are devices.
+  // Thread 1 is the compiler; each further thread is a device.
   bool first = true;
   auto event = [&](const Json& j) {
     out << (first ? "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n" : ",\n") << line(j);

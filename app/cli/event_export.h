@@ -1,4 +1,4 @@
-// A whole trace for other programs.
+// Writes a whole trace in a form for other programs.
 //
 //   writeChromeTrace(trace, file);     // opens in ui.perfetto.dev and chrome://tracing
 #pragma once

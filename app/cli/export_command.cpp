@@ -1,5 +1,5 @@
-// uopscope export TRACE ... -o FILE: a graph, steps or statistics in a form other programs read. The ending
-// of the file's name says which.
+// uopscope export TRACE ... -o FILE: writes a graph, steps or statistics in a form that other programs read.
+// The extension of FILE chooses the form.
 #include "app/cli/event_export.h"
 #include "app/cli/graph_text.h"
 #include "app/cli/json_lines.h"
@@ -66,7 +66,7 @@ std::string statsCsv(Trace& trace, ScopeId scope) {
   return out;
 }
 
-/// One page that needs nothing else: the kernel's texts, its passes, and the graph where it can be drawn.
+/// One self-contained page: the kernel's texts, its passes, and the graph where it can be drawn.
 std::string htmlPage(Trace& trace, ScopeId scope, Cursor* cursor, int64_t k, int timeout) {
   std::string name =
       scope ? trace.scope(scope).name : std::filesystem::path(trace.path()).filename().string();
@@ -129,7 +129,7 @@ std::string textOf(const std::string& path) {
   return {std::istreambuf_iterator<char>(in), {}};
 }
 
-/// Stepping offline, in one file; what is not in it is said on stderr and in the page.
+/// Writes a session for stepping offline, in one file. stderr and the page list the parts that it leaves out.
 int exportSession(Trace& trace, const ExportOptions& o) {
   if (!o.output.ends_with(".html"))
     throw Error(ErrorKind::Value, fmt::format("-o {}: a session is an .html file", o.output));
@@ -152,7 +152,7 @@ int exportFile(const ExportOptions& o) {
   const bool folder = std::filesystem::is_directory(o.trace);
   if (o.output.ends_with(".parquet") || o.output.ends_with('/')) {
     const std::vector<std::string> traces = folder ? tracesIn(o.trace) : std::vector{o.trace};
-    for (const std::string& path : traces) Trace{path}; // one that cannot be read has its own words
+    for (const std::string& path : traces) Trace{path}; // an unreadable trace throws here
     return exportParquet(traces, o.output, o.json);
   }
   if (folder)

@@ -1,5 +1,5 @@
-// Colours are those people with any colour vision tell apart (Okabe and Ito): added blue and bold, removed
-// orange and dashed, changed green with a double line.
+// Uses the colours of Okabe and Ito, which people with any colour vision can tell apart: added nodes blue and
+// bold, removed ones orange and dashed, changed ones green with a double line.
 #include "app/cli/graph_text.h"
 
 #include "app/cli/output.h"

@@ -1,5 +1,5 @@
-// Spans of categories that our own export writes come back as what they were; all others are rows of the
-// timeline, one track for each thread. Times begin with the first span.
+// Spans in the categories of our own export become scopes, passes and phases again; all other spans are rows
+// of the timeline, one track for each thread. Times count from the first span.
 #include "app/cli/cli.h"
 #include "app/cli/import_rows.h"
 #include "replay/record/trace_rows.h"
@@ -40,7 +40,7 @@ public:
       }
     for (const Json& e : events)
       if (e.is_object()) add(e);
-    // A span that encloses another one of the same begin comes first.
+    // Of two spans with one begin, the enclosing one comes first.
     std::ranges::stable_sort(spans_, [](const Span& a, const Span& b) {
       return a.begin != b.begin ? a.begin < b.begin : a.took > b.took;
     });
@@ -53,7 +53,7 @@ public:
     double zero = spans_.front().begin;
     for (const Span& s : spans_) zero = std::min(zero, s.begin);
     auto ns = [](double microseconds) { return static_cast<int64_t>(std::llround(microseconds * 1000)); };
-    std::vector<std::pair<double, int64_t>> open; ///< scopes by their end
+    std::vector<std::pair<double, int64_t>> open; ///< open scopes, by their ends
     int64_t scopes = 0, passes = 0, launches = 0, phases = 0;
     for (const Span& s : spans_) {
       const int64_t begin = ns(s.begin - zero), took = ns(s.took);

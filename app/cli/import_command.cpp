@@ -1,6 +1,6 @@
-// uopscope import FILE -o TRACE: what export wrote, or other programs did, as a trace to look at it with our
-// means. A graph in DOT becomes one pass without steps: a node is a CUSTOM with its label; an edge a -> b
-// makes a a source of b.
+// uopscope import FILE -o TRACE: turns a file from `export` or from other programs into a trace, so that all
+// tools for traces apply. A graph in DOT becomes one pass without steps: a node is a CUSTOM with its label;
+// an edge a -> b makes a a source of b.
 #include "app/cli/import_rows.h"
 #include "app/cli/json_lines.h"
 #include "app/cli/output.h"
@@ -21,7 +21,7 @@ namespace uopscope::cli {
 namespace {
 
 struct DotGraph {
-  std::vector<std::string> names; ///< in order of first mention
+  std::vector<std::string> names; ///< in order of first appearance
   std::map<std::string, size_t> index;
   std::vector<std::string> labels;
   std::vector<std::vector<size_t>> sources;
@@ -37,8 +37,8 @@ struct DotGraph {
   }
 };
 
-/// The part of DOT that graphs are written in: node and edge statements with attributes, subgraphs as
-/// brackets.
+/// Reads the part of DOT that describes graphs: node and edge statements with attributes. Subgraphs only act
+/// as brackets.
 class DotReader {
 public:
   explicit DotReader(std::string text) : text_(std::move(text)) { next(); }
@@ -133,7 +133,7 @@ private:
   std::string name() {
     std::string out = token_;
     next();
-    while (token_ == ":" && !quoted_) { // a port
+    while (token_ == ":" && !quoted_) { // skips a port
       next();
       next();
     }
@@ -147,7 +147,7 @@ private:
       if (token_ != "{") next();
       return;
     }
-    if (token_ == "=") { // an attribute of the graph
+    if (token_ == "=") { // skips an attribute of the graph
       next();
       next();
       return;
@@ -197,7 +197,7 @@ private:
   DotGraph graph_;
 };
 
-/// Nodes in the current pool, sources first; the result has all that nothing uses as sources.
+/// Makes nodes in the current pool, sources first. The root has all nodes without users as its sources.
 UOp build(const DotGraph& graph) {
   std::vector<UOp> made(graph.names.size());
   std::vector<uint8_t> state(graph.names.size());
@@ -258,7 +258,7 @@ std::string importDot(const std::string& text, const std::string& file, const st
   return fmt::format("{} nodes", graph.names.size());
 }
 
-/// A trace in the making: it takes its place, and that of a file that was there, only when it is whole.
+/// A trace in the making. Only finish() moves it to its place and replaces an existing file.
 class PartialTrace {
 public:
   explicit PartialTrace(std::string place) : place_(std::move(place)), path_(place_ + ".importing") {
@@ -289,7 +289,7 @@ private:
 int importFile(const ImportOptions& o) {
   namespace fs = std::filesystem;
   std::ifstream in(o.file, std::ios::binary);
-  if (in) in.peek(); // a folder opens, too
+  if (in) in.peek(); // a folder opens too, but peek() fails on it
   if (in.bad() || !in.is_open())
     throw Error(ErrorKind::File, fmt::format("{}: cannot be read: {}", o.file, strerror(errno)));
   std::string ending = fs::path(o.file).extension().string(), name = fs::path(o.file).stem().string();
@@ -314,9 +314,10 @@ int importFile(const ImportOptions& o) {
     } else if (ending == ".dot" || ending == ".gv") {
       made = importDot(whole(), o.file, partial.path());
     } else {
-      throw Error(ErrorKind::Value,
-                  "what it is cannot be told from its name; there are .dot and .gv (a graph), .jsonl (a "
-                  "whole trace), .json (a timeline of Chrome or Perfetto) and .csv");
+      throw Error(
+          ErrorKind::Value,
+          "the ending of its name is unknown; use .dot or .gv (a graph), .jsonl (a whole trace), .json "
+          "(a timeline of Chrome or Perfetto) or .csv");
     }
   } catch (const Error& e) {
     if (e.kind() == ErrorKind::File) throw;

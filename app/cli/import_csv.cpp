@@ -1,5 +1,5 @@
-// Three kinds of tables, told apart by their header: steps and match statistics as `export` writes them, and
-// spans: any rows with a name, a begin and a duration.
+// Reads three kinds of tables, told apart by their header: steps and match statistics as `export` writes
+// them, and spans (any rows with a name, a begin and a duration).
 #include "app/cli/cli.h"
 #include "app/cli/import_rows.h"
 #include "engine/uop/arg.h"
@@ -17,7 +17,8 @@ namespace {
 
 using Row = std::vector<std::string>;
 
-/// A record of comma-separated values, whose quoted fields may hold commas and line ends; false at the end.
+/// Reads a record of comma-separated values, whose quoted fields may contain commas and line ends; false at
+/// the end.
 bool readRecord(std::istream& in, Row& row) {
   row.assign(1, {});
   bool quoted = false, any = false;
@@ -81,11 +82,12 @@ private:
   size_t number_ = 1;
 };
 
-/// One pass: every expression is a node with its text, and the graph it began with holds those no step made.
+/// Makes one pass. Every expression becomes a node with its text. Nodes that no step made form the initial
+/// graph.
 std::string importSteps(CsvTable& csv, TraceRows& rows, const std::string& name) {
   std::map<int64_t, int64_t> nodes,
-      became;                 ///< the table's numbers of nodes -> ours; what a step made of ours
-  std::vector<int64_t> first; ///< ours, that no step made
+      became; ///< `nodes`: number in the table -> our node; `became`: our node before a step -> after it
+  std::vector<int64_t> first; ///< our nodes that no step made
   auto node = [&](int64_t number, const std::string& text, bool made) {
     auto [it, fresh] = nodes.try_emplace(number, 0);
     if (!fresh) return it->second;

@@ -1,8 +1,8 @@
-// Foreign tables as traces: timelines in Chrome's format (Perfetto reads and writes it) and CSV.
+// Turns foreign tables into traces: timelines in Chrome's format (Perfetto reads and writes it) and CSV.
 //
 //   importChromeTrace(text, "out.uoptrace");   // spans become scopes, passes, phases and rows of the
-//   timeline importCsv(in, "out.uoptrace", "steps");    // what `export` wrote, or rows with a name, a begin
-//   and a duration
+//   timeline
+//   importCsv(in, "out.uoptrace", "steps");    // a table from `export`, or rows with name, begin, duration
 #pragma once
 #include <cstdint>
 #include <istream>
@@ -11,9 +11,9 @@
 
 namespace uopscope::cli {
 
-/// "model.py:12" as file and line; line 0 where none is named.
+/// Splits "model.py:12" into file and line; line 0 where the text names none.
 std::pair<std::string, int64_t> scriptPlace(const std::string& at);
-/// What was made of it, in words: "12 spans". Error(Value) says what is wrong.
+/// Returns a summary of the result: "12 spans". Error(Value) states the fault of the input.
 std::string importChromeTrace(const std::string& text, const std::string& path);
 std::string importCsv(std::istream& in, const std::string& path, const std::string& name);
 

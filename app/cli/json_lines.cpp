@@ -1,5 +1,5 @@
-// Most tables go through as they are; which of their columns are numbers of names and files is listed once,
-// for both ways.
+// Most tables need no conversion except for columns that hold numbers of names and files. One list of these
+// columns serves both reading and writing.
 #include "app/cli/json_lines.h"
 
 #include "replay/record/trace_rows.h"
@@ -12,7 +12,7 @@
 namespace uopscope::cli {
 
 namespace {
-/// Positions of instructions by line, each less the one before: as blocks of texts hold them.
+/// Positions of instructions by line, as differences to the position before: the form in blocks of texts.
 Json differences(Json lines) {
   int64_t last = 0;
   for (Json& line : lines)
@@ -28,9 +28,9 @@ Json differences(Json lines) {
 struct Names {
   const char* table;
   std::vector<std::string> strings; ///< columns that hold string.id
-  bool hasFile;                     ///< and one, "file", that holds file.id
+  bool hasFile;                     ///< whether the column "file" holds a file.id
 };
-/// In the order they are written; a row of each is a line.
+/// The tables in the order they are written; each row is a line.
 const std::vector<Names>& plainTables() {
   static const std::vector<Names> tables = {{"rule", {}, true},
                                             {"matcher_rule", {}, false},
@@ -56,7 +56,7 @@ std::string line(const Json& j) {
   return j.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
-/// Texts by number: string.value, file.path.
+/// Texts by number: those of string.value or file.path.
 class Texts {
 public:
   Texts(const Database& db, const char* sql) : select_(db.prepare(sql)) {}
@@ -79,10 +79,10 @@ struct Spelled {
 };
 
 void writeTable(Trace& trace, Spelled& spelled, const Names& names, std::ostream& out) {
-  // The columns of a step stand in other orders in other versions of the schema.
+  // The order of the columns of a step differs between versions of the schema.
   const bool isStep = std::string_view(names.table) == "step";
   const char* columns = isStep ? "id, pass, rule, before, after, kind, took_ns" : "*";
-  // Numbers of texts depend on who recorded.
+  // Numbers of texts differ between recorders, so rows are ordered by the texts.
   const char* order = std::string_view(names.table) == "decline"
                           ? " ORDER BY pass, rule, (SELECT value FROM string WHERE id = reason)"
                           : "";
@@ -112,7 +112,8 @@ void writeCounts(Trace& trace, Spelled& spelled, std::ostream& out) {
   std::map<uint32_t, std::string> ops;
   for (Statement o = trace.database().prepare("SELECT id, name FROM op"); o.step();)
     ops[static_cast<uint32_t>(o.integer(0))] = o.text(1);
-  // Within a pass by the name of the nested pass: numbers of names depend on who recorded, too.
+  // Counts of a pass are ordered by the name of the nested pass, since numbers of names differ between
+  // recorders.
   int64_t pass = 0;
   std::map<std::string, std::string> ofPass;
   auto write = [&] {
@@ -125,7 +126,7 @@ void writeCounts(Trace& trace, Spelled& spelled, std::ostream& out) {
     const std::string nested = in.nested() ? std::string(spelled.strings.of(in.nested())) : std::string();
     std::string& lines = ofPass[nested];
     std::map<std::pair<std::string, uint32_t>, MatchCell>
-        cells; // numbers of operations depend on who recorded
+        cells; // keyed by the operation's name, since numbers differ between recorders
     in.decode([&](uint32_t rule, uint32_t op, const MatchCell& cell) { cells[{ops[op], rule}] = cell; });
     for (const auto& [of, cell] : cells) {
       Json j{{"type", "match_count"},
@@ -159,7 +160,7 @@ void writeTexts(Trace& trace, Spelled& spelled, std::ostream& out) {
   }
 }
 
-/// One line's row into the trace.
+/// Writes each line's row into the trace.
 class LineReader {
 public:
   explicit LineReader(TraceRows& rows) : rows_(rows) {}

@@ -1,5 +1,5 @@
-// uopscope lesson [FILE]: a student is taken through a lesson; with --answers it is gone through alone, each
-// command run and each answer marked, as its test does.
+// uopscope lesson [FILE]: leads a student through a lesson. With --answers it runs alone, as the test of a
+// lesson does: it runs each command and marks each stored answer.
 #include "app/cli/output.h"
 #include "app/cli/replay_command.h"
 #include "app/cli/teach_command.h"
@@ -29,7 +29,7 @@ std::string readFile(const std::string& path) {
   return {std::istreambuf_iterator<char>(in), {}};
 }
 
-/// docs/lessons here, beside the build that this program is of, or where a package installs them.
+/// Lessons of docs/lessons here, of the source tree beside this build, or of an installed package.
 std::vector<std::string> lessonFiles() {
   for (const fs::path& folder :
        {fs::path("docs/lessons"), fs::path(selfPath()).parent_path() / "../../docs/lessons",
@@ -44,7 +44,7 @@ std::vector<std::string> lessonFiles() {
   return {};
 }
 
-/// A path, or the number that a lesson's name begins with.
+/// Finds a lesson by its path, or by the number that its name begins with.
 std::string lessonFile(const std::string& given) {
   if (!given.empty() && given.find_first_not_of("0123456789") == std::string::npos)
     for (const std::string& file : lessonFiles())
@@ -70,7 +70,7 @@ int listLessons() {
   return kFine;
 }
 
-/// Markdown as a terminal shows it: headings bold, the rest as written.
+/// Prints Markdown on a terminal: headings bold, all other text unchanged.
 void printText(const std::string& markdown) {
   std::istringstream in(markdown);
   for (std::string line; std::getline(in, line);)
@@ -80,7 +80,7 @@ void printText(const std::string& markdown) {
                    : line);
 }
 
-/// Commands of a lesson in its folder.
+/// Runs the commands of a lesson in its folder.
 class LessonShell {
 public:
   explicit LessonShell(std::string folder) : folder_(std::move(folder)) {}
@@ -133,7 +133,7 @@ void printFirst(const std::string& text, size_t most) {
   if (left) fmt::print("  ... {} more lines\n", left);
 }
 
-// --- alone, as a test does ---
+// --- without a student, as a test does ---
 
 class Examiner {
 public:
@@ -227,7 +227,7 @@ public:
   }
 
 private:
-  /// A line of the student; none at the end of the input.
+  /// Reads a line from the student; none at the end of the input.
   std::optional<std::string> read(const char* prompt) {
     fmt::print("{}", prompt);
     std::fflush(stdout);

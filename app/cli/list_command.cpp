@@ -1,4 +1,4 @@
-// uopscope ls TRACE [KERNEL [PASS]]: what is in a trace, one level at a time.
+// uopscope ls TRACE [KERNEL [PASS]]: lists the content of a trace, one level at a time.
 #include "app/cli/output.h"
 #include "app/cli/trace_folder.h"
 #include "replay/read/node_search.h"
@@ -43,7 +43,7 @@ bool hasName(const std::string& text, const LookOptions& o) {
   return o.name.empty() || text.find(o.name) != std::string::npos;
 }
 
-/// Those asked for, in the order asked for; `steps`, `ns` and `name` say what of each.
+/// The wanted elements in the requested order; `steps` and `ns` give the sort keys of an element.
 template <typename T, typename Steps, typename Ns>
 std::vector<T> chosen(const std::vector<T>& all, const LookOptions& o,
                       const std::function<bool(const T&)>& wanted, Steps steps, Ns ns) {
@@ -210,7 +210,7 @@ int listSteps(Trace& trace, PassId pass, const LookOptions& o) {
     return kFine;
   }
   if (steps.empty()) {
-    fmt::print("no step{}\n", filtered ? " fits" : "; stats --pass says what was tried");
+    fmt::print("no step{}\n", filtered ? " fits" : "; stats --pass lists the rules that were tried");
     return kFine;
   }
   Table table({"step", "rule", "time", "before -> after"});
@@ -223,7 +223,7 @@ int listSteps(Trace& trace, PassId pass, const LookOptions& o) {
   table.print();
   noteHidden(steps.size(), static_cast<size_t>(all));
   if (std::ranges::any_of(steps, [&](const StepInfo& s) { return decided.contains(s.id); }))
-    fmt::print("* a decision: uopscope show ... --step says why, at what price, and instead of what\n");
+    fmt::print("* a decision: uopscope show ... --step shows the reason, the price and the alternatives\n");
   return kFine;
 }
 

@@ -1,4 +1,8 @@
-// uopscope show TRACE KERNEL --what llvm [--step N]: what LLVM made of a kernel after our own passes, pass by pass.
+// uopscope show TRACE KERNEL --what llvm [--step N]: lists the passes of LLVM that changed a kernel, or prints
+// the difference that pass N made. The trace holds only the kernel's IR; the command runs LLVM's passes on it
+// again.
+//
+//   uopscope show matmul.uoptrace 4 --what llvm --step 2
 #include "app/cli/output.h"
 #include "engine/runtime/llvm_passes.h"
 #include "replay/read/text_diff.h"
@@ -50,10 +54,9 @@ int printDifference(const std::vector<LlvmPass>& passes, size_t k, const LookOpt
 int showLlvm(Trace& trace, ScopeId scope, const LookOptions& o) {
   const auto text = trace.artifact(scope, "ir");
   if (!text)
-    throw Error(
-        ErrorKind::Key,
-        fmt::format("\"{}\" has no LLVM IR: its passes are those of kernels on the CPU with CPU_LLVM=1",
-                    trace.scope(scope).name));
+    throw Error(ErrorKind::Key,
+                fmt::format("\"{}\" has no LLVM IR: record the script on the CPU with CPU_LLVM=1",
+                            trace.scope(scope).name));
   const std::vector<LlvmPass> passes = llvmPasses(*text);
   if (o.step >= 0) {
     if (o.step >= static_cast<int64_t>(passes.size()))

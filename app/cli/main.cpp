@@ -1,4 +1,4 @@
-// The program uopscope. Everything is in command_line.cpp, where tests reach it.
+// The program uopscope. All code is in command_line.cpp, where tests can reach it.
 #include "app/cli/cli.h"
 
 int main(int argc, char** argv) {

@@ -1,4 +1,4 @@
-// Waiting for a process that is not our child: by its pidfd, which becomes readable when it ends.
+// Waits for a process that is not our child, by its pidfd, which becomes readable when the process ends.
 #include "app/cli/orphan_guard.h"
 
 #include <fcntl.h>
@@ -18,14 +18,14 @@
 namespace uopscope::cli {
 
 namespace {
-constexpr int kGraceMs = 800; ///< for a script that takes SIGINT as KeyboardInterrupt
+constexpr int kGraceMs = 800; ///< time for a script that turns SIGINT into KeyboardInterrupt
 }
 
 OrphanGuard::OrphanGuard(pid_t watcher, std::function<void()> asked, std::function<void()> last)
     : asked_(std::move(asked)), last_(std::move(last)) {
   if (pipe2(wake_, O_CLOEXEC) != 0) return;
   sigset_t all, before;
-  sigfillset(&all); // signals are for the thread that runs the script
+  sigfillset(&all); // signals belong to the thread that runs the script
   pthread_sigmask(SIG_SETMASK, &all, &before);
   thread_ = std::thread([this, watcher] { watch(watcher); });
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
@@ -39,13 +39,13 @@ OrphanGuard::~OrphanGuard() {
 
 void OrphanGuard::watch(pid_t watcher) {
   const int alive = static_cast<int>(syscall(SYS_pidfd_open, watcher, 0));
-  auto doneWithin = [&](int fd, int milliseconds) { // whether the guard ended first
+  auto doneWithin = [&](int fd, int milliseconds) { // whether the guard was ended first
     pollfd fds[2] = {{wake_[0], POLLIN, 0}, {fd, POLLIN, 0}};
     while (poll(fds, fd < 0 ? 1 : 2, milliseconds) < 0 && errno == EINTR) {
     }
     return fds[0].revents != 0;
   };
-  // It may have died before we looked: then we are somebody else's child already.
+  // The watcher may have died before getppid(); then this process already has a different parent.
   if (getppid() == watcher && alive >= 0 && doneWithin(alive, -1)) {
     close(alive);
     return;
@@ -68,7 +68,7 @@ void killDescendants(pid_t of) {
     if (std::from_chars(name.data(), name.data() + name.size(), pid).ec != std::errc()) continue;
     std::ifstream in(entry.path() / "stat");
     std::string text((std::istreambuf_iterator<char>(in)), {});
-    size_t end = text.rfind(')'); // the name of a program may hold anything
+    size_t end = text.rfind(')'); // a program's name may contain any character
     if (end == std::string::npos || end + 4 >= text.size()) continue;
     pid_t parent = 0;
     std::from_chars(text.data() + end + 4, text.data() + text.size(), parent);

@@ -1,9 +1,9 @@
-// A recording process that outlives who watches it is of no use: when the watcher dies, even by SIGKILL, the
-// script gets SIGINT, and what has not ended within a second is killed with everything it started.
+// A recording process must not outlive its watcher. When the watcher dies, even by SIGKILL, the script gets
+// SIGINT. A script that has not ended within a second is killed with every process it started.
 //
 //   OrphanGuard guard(watcherPid, [&] { progress->stop = true; }, [&] { seal("cancelled"); });
 //
-// Invariant: a thread of its own waits for the watcher's pidfd and touches nothing else of the process.
+// Invariant: a separate thread waits for the watcher's pidfd and touches no other state of the process.
 #pragma once
 #include <sys/types.h>
 
@@ -14,7 +14,7 @@ namespace uopscope::cli {
 
 class OrphanGuard {
 public:
-  /// `asked` runs at once when the watcher is gone; `last` right before the process is killed.
+  /// `asked` runs as soon as the watcher is gone; `last` runs right before the process is killed.
   OrphanGuard(pid_t watcher, std::function<void()> asked, std::function<void()> last);
   ~OrphanGuard();
   OrphanGuard(const OrphanGuard&) = delete;
@@ -24,11 +24,11 @@ private:
   void watch(pid_t watcher);
 
   std::function<void()> asked_, last_;
-  int wake_[2] = {-1, -1}; ///< a pipe whose end says that the guard is no longer needed
+  int wake_[2] = {-1, -1}; ///< a pipe; closing it tells the thread to end
   std::thread thread_;
 };
 
-/// Ends every process below this one, those that they started included.
+/// Ends every process below this one, including their children.
 void killDescendants(pid_t of);
 
 } // namespace uopscope::cli

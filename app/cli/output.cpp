@@ -1,4 +1,4 @@
-// Widths count code points, so that names with accents and µ line up.
+// Widths count code points, so that names with accents and µ align.
 #include "app/cli/output.h"
 
 #include "replay/schema/printable.h"

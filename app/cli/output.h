@@ -1,17 +1,17 @@
-// What verbs print with: tables whose columns line up, colour only where a terminal shows it, JSON.
+// Output of the verbs: tables with aligned columns, colour only where a terminal shows it, JSON.
 #pragma once
 #include "app/cli/cli.h"
 #include "replay/read/decisions.h"
 
 namespace uopscope::cli {
 
-/// Colour is for terminals that show it, and for nobody who set NO_COLOR; CLICOLOR_FORCE=1 wants it in a
-/// pipe, too.
+/// Whether to use colour: on a terminal unless NO_COLOR is set. CLICOLOR_FORCE=1 asks for colour in a pipe
+/// too.
 bool useColour();
 enum class Paint { Plain, Bold, Dim, Added, Removed, Changed, Warning };
 std::string paint(Paint paint, const std::string& text);
 
-/// Rows of cells; columns that hold numbers are right-aligned. The last column is not padded.
+/// Rows of cells; columns of numbers are right-aligned. The last column is not padded.
 class Table {
 public:
   explicit Table(std::vector<std::string> header) : header_(std::move(header)) {}
@@ -25,17 +25,17 @@ private:
 };
 
 void printJson(const Json& json);
-/// Says on stderr what is unusual about a trace (not finished, crashed ...).
+/// Warns on stderr of an unusual trace (not finished, crashed ...).
 void warnAbout(const Trace& trace);
 /// 1234567 -> "1,234,567"
 std::string grouped(int64_t number);
 /// "1.23 ms", "45 µs"
 std::string duration(int64_t ns);
 std::string fileLine(const FileLine& at);
-/// Why a rewrite was made, with the price of what was not chosen, a line each.
+/// Prints the reasons of a rewrite with the prices of the alternatives, one line each.
 void printDecisions(const std::vector<Decision>& made);
 Json decisionsJson(const std::vector<Decision>& made);
-/// "12" or "v3" for nodes of a cursor's own.
+/// "12", or "v3" for a node of a cursor's own.
 std::string nodeName(NodeId id);
 
 } // namespace uopscope::cli

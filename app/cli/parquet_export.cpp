@@ -1,5 +1,5 @@
-// The script runs in this program's own Python, so that packages of an active virtual environment are found; a build
-// without Python asks python3.
+// The script runs in this program's own Python, so that it finds packages of an active virtual environment. A
+// build without Python runs python3.
 #include "app/cli/parquet_export.h"
 
 #include "app/cli/cli.h"

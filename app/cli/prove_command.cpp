@@ -1,4 +1,4 @@
-// uopscope prove [RULE]: the status of every rule of the engine's tables, or of a script's rules.
+// uopscope prove [RULE]: prints the status of every rule of the engine's tables, or of a script's rules.
 #include "app/cli/cli.h"
 #include "engine/base/error.h"
 #include "engine/prove/report.h"
@@ -10,12 +10,12 @@ namespace uopscope::cli {
 
 namespace {
 
-/// A Python literal of a text.
+/// Quotes text as a Python literal.
 std::string quoted(const std::string& text) {
   return nlohmann::json(text).dump();
 }
 
-/// The script runs first; the rules of the PatternMatchers that it leaves in its names are proved.
+/// Runs the script first, then proves the rules of the PatternMatchers among its global names.
 int proveScript(const ProveArguments& o) {
 #ifdef UOPSCOPE_HAVE_PYTHON
   return runPython(

@@ -1,5 +1,5 @@
-// uopscope show --what provenance: the chain between a line of the script and a line of machine code, from
-// whichever end one holds.
+// uopscope show --what provenance: follows the chain between a line of the script and a line of machine code,
+// from either end.
 #include "replay/read/provenance.h"
 
 #include "app/cli/output.h"
@@ -125,7 +125,7 @@ int ofNode(Trace& trace, ScopeId scope, NodeId node, const LookOptions& o) {
   return kFine;
 }
 
-/// A line of a kernel's text: its instructions, what each came from, and where else they are written.
+/// Shows a line of a kernel's text: its instructions, their origins, and their lines in the other texts.
 int ofKernelLine(Trace& trace, ScopeId scope, const std::string& text, int64_t line, const LookOptions& o) {
   KernelLines lines(trace, scope);
   std::string name = trace.scope(scope).name;
@@ -137,8 +137,8 @@ int ofKernelLine(Trace& trace, ScopeId scope, const std::string& text, int64_t l
     throw Error(
         ErrorKind::Key,
         fmt::format(
-            "the recording does not know what the lines of the {} of \"{}\" come from; its renderer or "
-            "compiler does not say",
+            "the recording does not know the origin of the lines of the {} of \"{}\"; its renderer or "
+            "compiler does not tell",
             text, name));
   Provenance provenance(trace, scope);
   std::vector<uint32_t> instructions = lines.own(text, line);
@@ -168,7 +168,7 @@ int ofKernelLine(Trace& trace, ScopeId scope, const std::string& text, int64_t l
   return kFine;
 }
 
-/// The file of the trace that a person means by a name or the end of a path.
+/// The file of the trace that a person means by a name or by the end of a path.
 std::string scriptNamed(Trace& trace, const std::string& name) {
   std::set<std::string> files;
   for (const OriginInfo& o : trace.allOrigins()) files.insert(o.script.file);
@@ -220,13 +220,13 @@ int ofScriptLine(Trace& trace, ScopeId only, const FileLine& given, const LookOp
   return kFine;
 }
 
-/// Every line of the kernel's source, with the lines of the script it came from.
+/// Shows every line of the kernel's source with the script lines it came from.
 int ofKernel(Trace& trace, ScopeId scope, const LookOptions& o) {
   KernelLines lines(trace, scope);
   if (!lines.mapped("source"))
     throw Error(ErrorKind::Value,
                 "--what provenance needs --node ID, --line TEXT:N (source:12, ir:3, asm:40, "
-                "model.py:6), or --pass P --step K for what that step made");
+                "model.py:6), or --pass P --step K for the node that the step made");
   Provenance provenance(trace, scope);
   Json out = Json::array();
   Table table({"script", "line", "source"});

@@ -1,4 +1,4 @@
-// uopscope stats --by reason: why rules declined nodes whose structure they match, and how often.
+// uopscope stats --by reason: counts why rules declined nodes whose structure they match.
 //
 //   rule          declined  reason
 //   lt-normal        1,204  nothing cancels and the bounds overlap

@@ -1,9 +1,10 @@
-// uopscope record SCRIPT: the script runs in a child process that records; this process watches, shows
-// progress, and sees to it that whatever happens to the child, the trace is closed and says how it ended.
+// uopscope record SCRIPT: the script runs in a child process that records. This process watches it and shows
+// progress. However the child ends, this process closes the trace and stores how it ended.
 //
-// Ctrl-C reaches both: the child is asked through shared memory (the next rewrite ends with "interrupted")
-// and, in Python, by its own KeyboardInterrupt. Who does not end within a second, or is interrupted twice, is
-// killed with all it started. Where this process is killed, the child ends the same way (orphan_guard.h).
+// Ctrl-C reaches both processes. The child is asked to stop through shared memory (the next rewrite ends with
+// "interrupted") and, in Python, by its own KeyboardInterrupt. A child that does not end within a second, or
+// is interrupted twice, is killed with every process it started. If this process is killed, the child ends
+// the same way (orphan_guard.h).
 #include "app/cli/orphan_guard.h"
 #include "app/cli/output.h"
 #include "app/cli/record_prompt.h"
@@ -40,7 +41,7 @@ std::atomic<RecordingProgress*> watched{nullptr};
 std::atomic<int> interrupts{0};
 std::atomic<pid_t> childPid{0};
 
-/// A window that dies tells us once for each of its threads: what comes so soon is the same request.
+/// A window that dies sends one signal for each of its threads; signals this close together are one request.
 constexpr int64_t kSameRequestNs = 200'000'000;
 std::atomic<int64_t> lastInterruptNs{0};
 
@@ -49,11 +50,11 @@ void onInterrupt(int, siginfo_t* info, void*) {
   if (interrupts > 0 && now - last < kSameRequestNs) return;
   ++interrupts;
   if (RecordingProgress* p = watched.load()) p->stop = true;
-  // The terminal tells the whole group; a signal from a process came to us alone.
+  // A terminal signals the whole group; a signal from a process reached only this process.
   if (info->si_code <= 0 && childPid > 0) kill(childPid, SIGINT);
 }
 
-/// Progress that parent and child both see.
+/// Progress in memory that parent and child share.
 class SharedProgress {
 public:
   SharedProgress() {
@@ -126,7 +127,7 @@ int runPythonScript(const std::string& script, const std::vector<std::string>& a
 #endif
 }
 
-/// Why a script ended with that code: its exception, or what it gave to sys.exit.
+/// Why a script ended with this code: its exception, or its argument of sys.exit.
 std::string reasonOf(int code) {
 #ifdef UOPSCOPE_HAVE_PYTHON
   if (!scriptFailure().empty()) return scriptFailure();
@@ -134,14 +135,14 @@ std::string reasonOf(int code) {
   return fmt::format("the script ended with exit code {}", code);
 }
 
-/// Where the process writes: in a folder each has a file of its own.
+/// Where the process writes: in a folder each process has a file of its own.
 std::string tracePathOf(const RecordOptions& o, pid_t process) {
   if (!isTraceFolder(o.output)) return o.output;
   return (fs::path(o.output) / fmt::format("{}-{}.uoptrace", fs::path(o.script).stem().string(), process))
       .string();
 }
 
-/// What the child does. Never returns.
+/// The child's work. Never returns.
 [[noreturn]] void childMain(const RecordOptions& o, ScriptKind kind, RecordingProgress* progress) {
   const pid_t watcher = getppid();
   const bool folder = isTraceFolder(o.output);
@@ -150,7 +151,7 @@ std::string tracePathOf(const RecordOptions& o, pid_t process) {
   setenv("UOPSCOPE_TRACE", folder ? fs::absolute(o.output).c_str() : path.c_str(), 1);
   setenv("UOPSCOPE_TIER", o.tier.c_str(), 1);
   if (kind == ScriptKind::Program) {
-    prctl(PR_SET_PDEATHSIG, SIGTERM); // a watcher that is killed takes the program along
+    prctl(PR_SET_PDEATHSIG, SIGTERM); // the program dies with a killed watcher
     execProgram(o.script, o.arguments);
   }
   int code = kFailed;
@@ -159,9 +160,9 @@ std::string tracePathOf(const RecordOptions& o, pid_t process) {
     s.path = path;
     s.tier = tierFromName(o.tier);
     s.openWindow = false;
-    s.handleInterrupt = false; // Python does
+    s.handleInterrupt = false; // Python handles it
     s.progress = progress;
-    if (!folder) unsetenv("UOPSCOPE_TRACE"); // processes the script starts do not record into our file
+    if (!folder) unsetenv("UOPSCOPE_TRACE"); // child processes must not record into this file
     RecordingSession session(std::move(s));
     OrphanGuard guard(
         watcher, [progress] { progress->stop = true; },
@@ -170,7 +171,7 @@ std::string tracePathOf(const RecordOptions& o, pid_t process) {
         });
     code = runPythonScript(o.script, o.arguments, o.interpreter);
     const bool stopped = code == 130 || progress->stop;
-    if (stopped) killDescendants(getpid()); // for where nobody watches any more
+    if (stopped) killDescendants(getpid()); // in case no watcher is left to do it
     if (stopped)
       session.finish(traceStatus::kInterrupted, "stopped by the user");
     else if (code != 0)
@@ -215,7 +216,7 @@ int waitFor(pid_t child, RecordingProgress& progress, const RecordOptions& o, bo
       progress.stop = true;
       kill(child, SIGINT);
     }
-    // As long as what had queued up is still being written, it is on its way.
+    // While queued events are still being written, the child is on its way to its end.
     if (interrupts > 0 && (!quietSince || progress.rowsWritten != rows)) {
       quietSince = nowNs();
       rows = progress.rowsWritten;
@@ -261,23 +262,24 @@ void summarize(const RecordOptions& o, int code) {
              grouped(kernels), static_cast<double>(bytes) / 1e6, warning.empty() ? "" : "; " + warning);
 }
 
-/// The options with what follows from them: a script's name for -m and -c, a name for the trace.
+/// Fills in options that follow from the given ones: a script's name for -m and -c, a name for the trace.
 RecordOptions completed(RecordOptions o) {
   tierFromName(o.tier);
   if (!o.interpreter.empty()) {
     if (!o.script.empty() || o.interpreter.size() < 2)
-      throw Error(ErrorKind::Value, fmt::format("record takes one of SCRIPT, -m MODULE and -c CODE{}",
-                                                o.script.empty() ? ": what follows " + o.interpreter[0] + "?"
-                                                                 : ", not two of them"));
+      throw Error(ErrorKind::Value,
+                  fmt::format("record takes one of SCRIPT, -m MODULE and -c CODE{}",
+                              o.script.empty() ? "; " + o.interpreter[0] + " needs an argument"
+                                               : ", not two of them"));
     o.script = o.interpreter[0] == "-m" ? o.interpreter[1] : "code";
   }
   if (o.script.empty())
-    throw Error(ErrorKind::Value, "record what? Give a SCRIPT, -m MODULE or -c CODE; uopscope record --help");
+    throw Error(ErrorKind::Value, "record needs a SCRIPT, -m MODULE or -c CODE; uopscope record --help");
   if (o.output.empty()) o.output = fs::path(o.script).stem().string() + ".uoptrace";
   return o;
 }
 
-/// Removes an older trace of that name. Error(File) where none can be written.
+/// Removes an older trace of that name. Throws Error(File) where the place is not writable.
 void clearPlace(const RecordOptions& o) {
   std::error_code ignored;
   const bool folder = isTraceFolder(o.output);
@@ -291,7 +293,8 @@ void clearPlace(const RecordOptions& o) {
   for (const char* suffix : {"", "-wal", "-shm", "-journal"}) fs::remove(tried + suffix, ignored);
 }
 
-/// The prompt of --pause and --break, null without them; the script's process finds its socket in the environment.
+/// The prompt of --pause and --break, null without them. The script's process finds its socket in the
+/// environment.
 std::unique_ptr<RecordPrompt> promptFor(const RecordOptions& o) {
   if (!o.pause && o.breakpoints.empty()) return {};
   if (o.tier != "full")
@@ -301,13 +304,14 @@ std::unique_ptr<RecordPrompt> promptFor(const RecordOptions& o) {
   return prompt;
 }
 
-/// How the script's process ended: the exit code, and a status and a message for a trace it could not close.
+/// The end of the script's process: the exit code, and a status and a message for a trace that it could not
+/// close.
 struct Ending {
   int code = kFine;
   std::string status, message;
 };
 
-/// Waits for the script with SIGINT and SIGTERM passed on to it, and ends what it leaves behind.
+/// Waits for the script and passes SIGINT and SIGTERM on to it; then ends the processes that it left behind.
 Ending watchScript(pid_t child, const RecordOptions& o, RecordingProgress& progress, RecordPrompt* prompt) {
   childPid = child;
   interrupts = 0;
@@ -336,7 +340,7 @@ Ending watchScript(pid_t child, const RecordOptions& o, RecordingProgress& progr
                       ? std::string("stopped by the user")
                       : fmt::format("the script died of SIG{} ({})", sigabbrev_np(number), strsignal(number));
     if (!ours)
-      fmt::print(stderr, "uopscope: {}: {}; what was recorded until then is in {}\n", o.script, end.message,
+      fmt::print(stderr, "uopscope: {}: {}; the trace up to then is in {}\n", o.script, end.message,
                  o.output);
     end.code = ours ? kInterrupted : kFailed;
   }
@@ -344,7 +348,8 @@ Ending watchScript(pid_t child, const RecordOptions& o, RecordingProgress& progr
   return end;
 }
 
-/// Closes a trace that its process left open, sums it up, and checks it where that is asked for. The exit code.
+/// Closes a trace that its process left open, prints a summary, and checks it on request. Returns the exit
+/// code.
 int closeTrace(const RecordOptions& o, Ending end) {
   try {
     const bool open = !Trace(o.output).finished();
@@ -375,7 +380,7 @@ int record(const RecordOptions& given) {
   if (!o.device.empty()) setenv("DEV", o.device.c_str(), 1);
   const std::unique_ptr<RecordPrompt> prompt = promptFor(o);
   SharedProgress progress;
-  prctl(PR_SET_CHILD_SUBREAPER, 1); // processes that the script leaves behind stay below us
+  prctl(PR_SET_CHILD_SUBREAPER, 1); // processes that the script leaves behind stay below this one
   std::fflush(nullptr);
   const pid_t child = fork();
   if (child < 0)

@@ -1,5 +1,5 @@
-// Orders are read only while the script waits, so that a file of orders on standard input is followed one
-// stop at a time. At its end the recording goes on without breakpoints.
+// Orders are read only while the script waits, so a file of orders on standard input is followed one stop at
+// a time. At the end of the input the recording goes on without breakpoints.
 #include "app/cli/record_prompt.h"
 
 #include "app/cli/output.h"
@@ -86,7 +86,7 @@ void RecordPrompt::serve() {
       typed_.append(buffer, static_cast<size_t>(got));
     } else {
       ended_ = true;
-      hangUp(); // the gate opens for good
+      hangUp(); // the gate stays open from now on
     }
   }
 }
@@ -135,7 +135,7 @@ void RecordPrompt::obey(const std::string& typed) {
   const std::string word = typed.substr(0, typed.find(' '));
   for (const char* order : {"step", "next", "finish", "continue", "skip"})
     if (word == order || (word.size() == 1 && word[0] == (order == std::string("skip") ? 'k' : order[0]))) {
-      paused_ = false; // until it says that it has stopped again
+      paused_ = false; // until the gate reports the next stop
       return tell(order);
     }
   if (word == "break" || word == "clear") {

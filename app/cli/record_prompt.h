@@ -1,5 +1,5 @@
-// Breakpoints of a recording on the command line: the process that watches the script listens for its gate
-// (replay/record/debug_gate.h), says where it stops, and passes on what is typed.
+// Breakpoints of a recording on the command line. The process that watches the script listens to its gate
+// (replay/record/debug_gate.h), reports each stop, and passes typed orders on.
 //
 //   RecordPrompt prompt({"rule=add-*"});
 //   setenv("UOPSCOPE_GATE", prompt.socketPath().c_str(), 1);     // before the script is started
@@ -13,16 +13,16 @@ namespace uopscope::cli {
 
 class RecordPrompt {
 public:
-  /// No breakpoints: it stops before the first rewrite. Error(Value) names a field there is not.
+  /// Without breakpoints it stops before the first rewrite. Error(Value) names an unknown field.
   explicit RecordPrompt(std::vector<std::string> breakpoints);
   ~RecordPrompt();
   RecordPrompt(const RecordPrompt&) = delete;
   RecordPrompt& operator=(const RecordPrompt&) = delete;
 
   const std::string& socketPath() const { return path_; }
-  /// Does what there is to do and returns at once.
+  /// Handles all pending input and returns at once.
   void serve();
-  /// True once, when whoever types wants the recording to end.
+  /// True once, when the person asks to end the recording.
   bool quits() { return std::exchange(quit_, false); }
 
 private:

@@ -1,4 +1,4 @@
-// capture, run, diff, ls and show.
+// The verbs capture, run, diff, ls and show of uopscope replay.
 #include "app/cli/replay_command.h"
 
 #include "app/cli/output.h"
@@ -23,7 +23,7 @@ namespace {
 
 std::atomic<bool> stopAsked{false};
 
-/// Ctrl-C ends a replay between two kernels; the second one ends the program.
+/// Ctrl-C ends a replay between two kernels; a second Ctrl-C ends the program.
 struct StopOnInterrupt {
   StopOnInterrupt() {
     stopAsked = false;
@@ -78,7 +78,7 @@ CorpusDiff compare(const Corpus& a, const Corpus& b, const ReplayArguments& o) {
   return diffCorpora(a, b, options);
 }
 
-/// The window does the rest; what it shows needs the files until it is closed.
+/// Shows the comparison in the window. The window reads the files until it is closed.
 int openInWindow(const ReplayArguments& o, const std::string& before, const std::string& after) {
   OpenOptions window;
   window.compare = {before, after};
@@ -136,7 +136,7 @@ int captureScripts(const std::vector<std::string>& scripts, const std::string& c
                            {{"CAPTURE_PROCESS_REPLAY", "1"}, {"UOPSCOPE_CORPUS", corpus}});
     if (ended == kInterrupted || ended == 128 + SIGINT) return kInterrupted;
     if (ended != 0) {
-      fmt::print(stderr, "uopscope: {} ended with exit code {}; what it compiled until then is kept\n",
+      fmt::print(stderr, "uopscope: {} ended with exit code {}; its compilations up to then are kept\n",
                  script, ended);
       code = kFailed;
     }
@@ -158,7 +158,7 @@ std::vector<std::string> sampleScripts(const std::string& repository) {
   return scripts;
 }
 
-/// The build of another commit replays.
+/// Replays with the build of a commit.
 void replayWith(const CommitBuilds& builds, const std::string& program, const std::string& commit,
                 const std::string& corpus, const std::string& result, const ReplayArguments& o) {
   std::vector<std::string> command{program,
@@ -208,7 +208,7 @@ int diffCommits(const ReplayArguments& o) {
 } // namespace
 
 int replayCapture(const ReplayArguments& o) {
-  Corpus::append(o.output); // says at once if it cannot be written
+  Corpus::append(o.output); // throws at once if the file cannot be written
   int code = captureScripts(o.inputs, o.output, o.quiet, selfPath());
   size_t kernels = 0, schedules = 0;
   for (const CorpusEntry& e : Corpus::open(o.output).entries()) ++(e.isKernel() ? kernels : schedules);

@@ -15,11 +15,11 @@ struct ReplayArguments {
   bool json = false, assembly = false, ignoreNames = false, assertSame = false, all = false, diffs = false,
        quiet = false;
   bool markdown = false, rewrites = false, runKernels = false, open = false, codeOnly = false,
-       trust = false; ///< code that a file holds may run outside a sandbox
+       trust = false; ///< allow code from a file to run outside a sandbox
   std::string screenshot;
 };
 
-/// Adds the verb with its sub-verbs; `code` receives the exit code of the one that ran.
+/// Adds the verb with its sub-verbs; `code` receives the exit code of the sub-verb that ran.
 void addReplayVerb(CLI::App& app, ReplayArguments& arguments, int& code);
 
 int replayCapture(const ReplayArguments& o);
@@ -30,23 +30,24 @@ int replayShow(const ReplayArguments& o);
 int replayBisect(const ReplayArguments& o);
 int replayReproduce(const ReplayArguments& o);
 
-/// Runs a program and waits; what it prints goes to `log` where one is named. Its exit code, 128 + signal.
+/// Runs a program and waits; its output goes to `log` where one is named. Returns its exit code, or 128 +
+/// signal.
 int runProgram(const std::vector<std::string>& command, const std::string& folder, const std::string& log,
                const std::vector<std::pair<std::string, std::string>>& environment = {});
-/// This program.
+/// The path of this program.
 std::string selfPath();
-/// A corpus, or a trace, that a person names; what is unusual about it goes to stderr.
+/// Opens a corpus or a trace that a person names; warnings about it go to stderr.
 StoredCompilations openStored(const std::string& path);
 
-/// Builds of commits, in work trees kept in the user's cache folder, so that a commit is built once.
+/// Builds commits in work trees under the user's cache folder, so that each commit is built once.
 class CommitBuilds {
 public:
   CommitBuilds(std::string repository, std::string buildCommand, std::string program);
-  /// The full hash; Error(Value) for a name git does not know.
+  /// The full hash; Error(Value) for a name that git does not know.
   std::string resolve(const std::string& commit) const;
   /// Commits after `from` up to `to`, oldest first, following first parents.
   std::vector<std::string> between(const std::string& from, const std::string& to) const;
-  /// Path of the built program. Error(Runtime) with the end of the log where it does not build.
+  /// Path of the built program. Throws Error(Runtime) with the end of the log where the build fails.
   std::string build(const std::string& commit) const;
   std::string subject(const std::string& commit) const;
   /// Whether the repository's own work tree differs from its commit.

@@ -1,5 +1,5 @@
-// replay bisect and reproduce: the commit or the rewrite behind a change, and a kernel as a program of its
-// own.
+// uopscope replay bisect and reproduce: find the commit or the rewrite behind a change, and write a kernel as
+// a separate program.
 #include "app/cli/replay_command.h"
 #include "app/cli/sandbox.h"
 #include "engine/base/error.h"
@@ -21,7 +21,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// Results of one input by the builds of commits, each replayed once.
+/// Results of one input by the builds of commits; each build replays it once.
 class ResultsOfCommits {
 public:
   ResultsOfCommits(const CommitBuilds& builds, const Corpus& corpus, const CorpusEntry& entry, int timeout)
@@ -45,7 +45,7 @@ public:
                               builds_.subject(commit)));
     return file->path();
   }
-  /// How the commit's result differs from another's.
+  /// Compares the results of two commits.
   CorpusDiff between(const std::string& from, const std::string& to) {
     return diffCorpora(Corpus::open(of(from)), Corpus::open(of(to)), {});
   }
@@ -66,7 +66,7 @@ int bisectCommits(const ReplayArguments& o, const Corpus& corpus, const CorpusEn
     fmt::print("{} is the same at {} and at {}\n", entry.name, builds.subject(from), builds.subject(to));
     return kFine;
   }
-  // The first commit whose result is not the one of `from`.
+  // Finds the first commit whose result differs from that of `from`.
   size_t low = 0, high = commits.size() - 1;
   while (low < high) {
     size_t middle = low + (high - low) / 2;

@@ -1,4 +1,4 @@
-// Processes around a replay: scripts to capture, commits to build.
+// Processes around a replay: they run scripts to capture and build commits.
 #include "app/cli/replay_command.h"
 #include "engine/base/error.h"
 
@@ -127,7 +127,7 @@ std::string CommitBuilds::build(const std::string& commit) const {
   fs::path folder = cache && *cache ? fs::path(cache)
                     : home && *home ? fs::path(home) / ".cache"
                                     : fs::temp_directory_path();
-  // The same commit of another repository, or built by another command, is another build.
+  // A different repository or build command gives the same commit a separate build.
   size_t how = std::hash<std::string>()(repository_ + "\n" + command_);
   fs::path tree = folder / "uopscope" / "builds" /
                   fmt::format("{}-{:08x}", commit.substr(0, 16), static_cast<uint32_t>(how));

@@ -1,4 +1,4 @@
-// Options of uopscope replay, and its examples.
+// Declares the options and examples of uopscope replay.
 #include "app/cli/replay_command.h"
 
 namespace uopscope::cli {
@@ -43,7 +43,7 @@ void addReplayVerb(CLI::App& app, ReplayArguments& o, int& code) {
   auto elsewhere = [&](CLI::App* v) {
     v->add_option("--repository", o.repository, "of the compiler (default: here)");
     v->add_option("--build", o.build, "shell command that builds a work tree (default: cmake and ninja)");
-    v->add_option("--program", o.program, "what it builds (default: build/bin/uopscope)");
+    v->add_option("--program", o.program, "the program that it builds (default: build/bin/uopscope)");
   };
   auto commits = [&](CLI::App* v) {
     v->add_option("--commits", o.commits, "two commits to build and compare")->expected(2);
@@ -53,7 +53,7 @@ void addReplayVerb(CLI::App& app, ReplayArguments& o, int& code) {
   CLI::App* capture = verb("capture", "run scripts or programs and keep every compilation", replayCapture);
   capture->add_option("SCRIPT", o.inputs, "scripts or programs")->required();
   capture->add_option("-o,--output", o.output, "the corpus; an existing one is added to")->required();
-  capture->add_flag("-q,--quiet", o.quiet, "without what the scripts print");
+  capture->add_flag("-q,--quiet", o.quiet, "without the output of the scripts");
 
   CLI::App* run = verb("run", "compile every stored input with this build", replayRun);
   run->add_option("CORPUS", o.corpus, "a .uopcorpus file")->required();
@@ -63,12 +63,12 @@ void addReplayVerb(CLI::App& app, ReplayArguments& o, int& code) {
   limits(run);
   elsewhere(run);
 
-  CLI::App* diff = verb("diff", "what changed between two corpora, or a corpus and this build", replayDiff);
+  CLI::App* diff = verb("diff", "the changes between two corpora, or a corpus and this build", replayDiff);
   diff->add_option("CORPUS", o.inputs,
                    "one or two corpora (with --commits: the inputs; default: the samples)")
       ->expected(0, 2);
   diff->add_flag("--open", o.open, "in the window, step by step; two traces too");
-  diff->add_option("--screenshot", o.screenshot, "what --open shows, as a PNG; needs no display");
+  diff->add_option("--screenshot", o.screenshot, "the page of --open as a PNG; needs no display");
   diff->add_option("-o,--output", o.output, "write the report: .html, .md, .json or .txt");
   diff->add_flag("--assert-same", o.assertSame, "exit code 1 on any change");
   diff->add_flag("--ignore-names", o.ignoreNames, "numbering of names in sources is no change");
@@ -83,7 +83,7 @@ void addReplayVerb(CLI::App& app, ReplayArguments& o, int& code) {
   limits(diff);
   commits(diff);
 
-  CLI::App* list = verb("ls", "what a corpus holds", replayList);
+  CLI::App* list = verb("ls", "the content of a corpus", replayList);
   list->add_option("CORPUS", o.corpus, "a .uopcorpus file")->required();
   list->add_option("--only", o.only, "names, devices, states or script lines that contain this");
   list->add_flag("--json", o.json, "JSON instead of text");

@@ -1,6 +1,6 @@
-// stdout and stderr become streams whose bytes pass printable() on their way to the descriptors. A sequence or a character
-// of two bytes may be cut by the end of a write: its beginning waits for the next one. A guard has nothing to destroy, since
-// streams are flushed after everything else.
+// stdout and stderr become streams whose bytes pass printable() on their way to the descriptors. The end of a
+// write may cut an escape sequence or a character of two bytes; the beginning then waits for the next write.
+// A guard has no destructor, since streams are flushed after all other objects are gone.
 #include "app/cli/safe_output.h"
 
 #include "app/cli/output.h"
@@ -20,14 +20,14 @@ namespace uopscope::cli {
 namespace {
 using namespace std::string_view_literals;
 
-/// All that paint() and reports write.
+/// All sequences that paint() and reports write.
 constexpr std::array kColours = {"\x1b[0m"sv,  "\x1b[1m"sv,  "\x1b[2m"sv,  "\x1b[31m"sv,  "\x1b[32m"sv,
                                  "\x1b[33m"sv, "\x1b[34m"sv, "\x1b[36m"sv, "\x1b[1;33m"sv};
-/// Begins a line of progress anew.
+/// Restarts a line of progress.
 constexpr std::string_view kAnew = "\r\x1b[K";
 constexpr size_t kLongest = 7;
 
-/// The streams before the guard, null without one.
+/// The streams from before the guard; null without one.
 struct Plain {
   FILE *out = nullptr, *err = nullptr;
 } plain;
@@ -54,13 +54,13 @@ public:
   }
 
 private:
-  /// The length of a sequence of our own that the text begins with, or 0.
+  /// The length of one of our own sequences at the beginning of the text, or 0.
   size_t oursAt(std::string_view text) const {
     if (progress_ && text.starts_with(kAnew)) return kAnew.size();
     const auto* colour = std::ranges::find_if(kColours, [&](auto c) { return text.starts_with(c); });
     return colours_ && colour != kColours.end() ? colour->size() : 0;
   }
-  /// Bytes at the end that may be the beginning of a sequence or of a control character of two bytes.
+  /// Number of bytes at the end that may begin a sequence or a control character of two bytes.
   static size_t unfinished(std::string_view all) {
     for (size_t n = std::min(all.size(), kLongest - 1); n > 0; --n) {
       const std::string_view end = all.substr(all.size() - n);
@@ -88,7 +88,7 @@ ssize_t onWrite(void* guard, const char* bytes, size_t size) {
   return static_cast<Guard*>(guard)->take({bytes, size}) ? static_cast<ssize_t>(size) : 0;
 }
 
-/// A stream that writes through the guard.
+/// Makes a stream that writes through the guard.
 FILE* guarded(Guard& guard, int buffering) {
   FILE* stream = fopencookie(&guard, "w", {nullptr, onWrite, nullptr, nullptr});
   if (stream) setvbuf(stream, nullptr, buffering, BUFSIZ);

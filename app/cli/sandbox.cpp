@@ -1,5 +1,5 @@
-// The sandbox sees the file system read-only and has no network; it may write to a folder of its own, which
-// is removed, and to the report. It lives no longer than the program that started it.
+// The sandbox has no network and sees the file system read-only. It may write only to a temporary folder and
+// to the report. It dies with the program that started it.
 #include "app/cli/sandbox.h"
 
 #include "app/cli/replay_command.h"
@@ -105,7 +105,7 @@ void continueInSandbox(const std::string& option, const std::vector<std::string>
   std::fflush(nullptr);
   std::vector<std::string> command = sandbox(folder.path);
   if (!output.empty()) {
-    std::ofstream made(output, std::ios::app); // bound by name, so it has to be there
+    std::ofstream made(output, std::ios::app); // must exist, since it is bound by name
     if (!made) throw Error(ErrorKind::File, output + ": cannot be written");
     std::string path = fs::absolute(output).string();
     command.insert(command.end(), {"--bind", path, path});

@@ -1,4 +1,4 @@
-// uopscope show TRACE KERNEL [--pass P] [--step K] [--what ...]: one thing of a trace as text.
+// uopscope show TRACE KERNEL [--pass P] [--step K] [--what ...]: prints one part of a trace as text.
 #include "app/cli/output.h"
 #include "replay/read/print.h"
 #include "replay/read/text_diff.h"
@@ -27,7 +27,7 @@ int showArtifact(Trace& trace, ScopeId scope, const LookOptions& o) {
   return kFine;
 }
 
-/// What a search tried, fastest first; those that did not run last, with the reason.
+/// Shows the candidates of a search, fastest first; candidates that did not run come last, with the reason.
 int showCandidates(Trace& trace, ScopeId scope, const LookOptions& o) {
   std::vector<CandidateInfo> found = trace.candidates(scope);
   if (found.empty())

@@ -1,4 +1,4 @@
-// uopscope stats TRACE [--by rule|pass|op|kernel] and uopscope query TRACE SQL: numbers of a trace.
+// uopscope stats TRACE [--by rule|pass|op|kernel] and uopscope query TRACE SQL: print numbers of a trace.
 #include "app/cli/output.h"
 #include "engine/prove/known_status.h"
 #include "replay/read/sql.h"
@@ -19,7 +19,7 @@ std::string csvField(const std::string& text) {
   for (char c : text) out += c == '"' ? std::string("\"\"") : std::string(1, c);
   return out + "\"";
 }
-/// Of a rule of the engine's tables; empty for one that a script made.
+/// Proof status of a rule of the engine's tables; empty for a rule of a script.
 std::string proofOf(Trace& trace, const MatchTotals& t) {
   if (!t.rule) return {};
   std::string at = fileLine(trace.rule(t.rule).at);
@@ -35,7 +35,7 @@ MatchGroup groupNamed(const std::string& by) {
               fmt::format("--by {}: there are rule, pass, op, kernel, reason, phase and launch", by));
 }
 
-/// Totals of a trace in the order asked for, and their names.
+/// Totals of a trace in the requested order, with their names.
 struct Report {
   Trace& trace;
   const LookOptions& o;
@@ -64,7 +64,7 @@ struct Report {
       if (o.sort == "rate") return rateOf(a) > rateOf(b);
       if (o.sort == "unchanged") return a.count[int(Outcome::Unchanged)] > b.count[int(Outcome::Unchanged)];
       if (o.sort == "name") return nameOf(a) < nameOf(b);
-      return false; // by time, as they come
+      return false; // the totals are in order of time already
     });
   }
   size_t limit() const { return o.limit > 0 ? static_cast<size_t>(o.limit) : totals.size(); }

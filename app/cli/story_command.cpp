@@ -1,4 +1,4 @@
-// uopscope story TRACE [KERNEL] [-o FILE]: a compilation told in chapters, as text, HTML or JSON.
+// uopscope story TRACE [KERNEL] [-o FILE]: tells a compilation in chapters, as text, HTML or JSON.
 #include "app/cli/output.h"
 #include "app/cli/teach_command.h"
 #include "replay/teach/chapters.h"
@@ -23,9 +23,8 @@ int tellStory(const StoryArguments& o) {
     for (const ScopeInfo& s : trace.scopes())
       if (s.kind == ScopeKind::Kernel) wanted.push_back(s.id);
   if (wanted.empty())
-    throw Error(
-        ErrorKind::Value,
-        fmt::format("{}: no kernel was compiled; uopscope ls {} lists what there is", o.trace, o.trace));
+    throw Error(ErrorKind::Value,
+                fmt::format("{}: no kernel was compiled; uopscope ls {} lists its scopes", o.trace, o.trace));
   std::vector<ToldScope> told;
   for (ScopeId id : wanted) told.push_back(tellScope(trace, id));
   std::string text;

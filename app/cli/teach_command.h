@@ -1,4 +1,4 @@
-// uopscope story, whatif, bisect and lesson: the laboratory and the classroom over replay/teach.
+// uopscope story, whatif, bisect and lesson: the verbs for experiments and lessons over replay/teach.
 #pragma once
 #include "app/cli/cli.h"
 
@@ -15,7 +15,7 @@ struct WhatIfArguments {
   std::vector<std::string> without, opts, arguments;
   int repeats = 25, timeout = 60;
   bool json = false, diffs = false, noTimes = false;
-  bool trust = false; ///< code of a trace or a corpus may run outside a sandbox
+  bool trust = false; ///< allow code of a trace or a corpus to run outside a sandbox
 };
 int compareVariants(const WhatIfArguments& options);
 
@@ -27,12 +27,12 @@ struct BisectArguments {
 int bisectByScript(const BisectArguments& options);
 
 struct LessonArguments {
-  std::string file; ///< empty: lists lessons
+  std::string file; ///< empty: list the lessons
   bool answers = false, restart = false, teacher = false;
 };
 int takeLesson(const LessonArguments& options);
 
-/// Adds the four verbs; `code` receives the exit code of the one that ran.
+/// Adds the four verbs; `code` receives the exit code of the verb that ran.
 struct TeachArguments {
   StoryArguments story;
   WhatIfArguments whatIf;

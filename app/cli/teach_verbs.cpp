@@ -1,4 +1,4 @@
-// Options of story, whatif, bisect and lesson, with an example each.
+// Declares the options of story, whatif, bisect and lesson, with an example each.
 #include "app/cli/teach_command.h"
 
 #include <CLI/CLI.hpp>

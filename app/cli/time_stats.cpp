@@ -1,5 +1,5 @@
-// uopscope stats --by phase and --by launch: where the time of a recorded run went, and what its kernels
-// achieved.
+// uopscope stats --by phase and --by launch: show where a recorded run spent its time, and the speed of its
+// kernels.
 #include "app/cli/output.h"
 
 #include <fmt/format.h>

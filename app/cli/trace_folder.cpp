@@ -1,4 +1,4 @@
-// A trace that cannot be read has its line too, with the reason.
+// An unreadable trace has a line too, with the reason.
 #include "app/cli/trace_folder.h"
 
 #include "app/cli/output.h"

@@ -1,5 +1,5 @@
-// A folder of traces: what several processes recorded (UOPSCOPE_TRACE=FOLDER/), a file each. There is no index to fall behind:
-// what is said of the folder is read from its files.
+// A folder with the traces of several processes (UOPSCOPE_TRACE=FOLDER/), one file each. It has no index that
+// could be out of date; a listing reads the files.
 //
 //   if (isFolder(o.trace)) return listFolder(o);
 #pragma once
@@ -7,9 +7,9 @@
 
 namespace uopscope::cli {
 
-/// Traces of the folder in order of their beginnings. Error(File) where it has none.
+/// Traces of the folder in order of their beginnings. Throws Error(File) where it has none.
 std::vector<std::string> tracesIn(const std::string& folder);
-/// uopscope ls FOLDER: a line for each.
+/// uopscope ls FOLDER: prints one line per trace.
 int listFolder(const LookOptions& options);
 
 } // namespace uopscope::cli

@@ -1,4 +1,4 @@
-// The verbs that read and make traces: a function a verb, which lists its options and names its command.
+// The verbs that read and make traces. One function per verb declares its options and names its command.
 #include "app/cli/verbs.h"
 
 #include "app/cli/output.h"
@@ -33,7 +33,7 @@ void addOpen(CLI::App& app, VerbArguments& o) {
   verb->callback([&o] { o.code = open(o.open, o.argc, o.argv); });
 }
 
-/// And `run` and `python`, which never get here: they are listed.
+/// Also adds `run` and `python`: dispatch() handles them, and they are declared here only for the help.
 void addRecord(CLI::App& app, VerbArguments& o) {
   CLI::App* verb = app.add_subcommand("record", "run a script and record its compilation");
   verb->add_option("SCRIPT", o.record.script, "a Python script, or a program that makes a RecordingSession");
@@ -45,12 +45,12 @@ void addRecord(CLI::App& app, VerbArguments& o) {
   verb->add_flag("-q,--quiet", o.record.quiet, "no progress, no summary");
   verb->add_option(
           "--break", o.record.breakpoints,
-          "stop before rewrites such as \"rule=add-* op=ADD\" (also into=, pass=, kernel=) and ask what "
-          "to do; may be given several times")
+          "stop before rewrites such as \"rule=add-* op=ADD\" (also into=, pass=, kernel=) and ask for "
+          "an order; may be given several times")
       ->expected(1)
       ->take_all();
   verb->add_flag("--check", o.record.check,
-                 "afterwards, whether each rewrite keeps the value of what it rewrites (see check)");
+                 "afterwards, check that each rewrite keeps the value of its node (see check)");
   verb->add_flag("--pause", o.record.pause, "stop before the first rewrite");
   verb->add_option("ARGS", o.record.arguments, "of the script, after --");
   verb->footer(
@@ -71,12 +71,13 @@ void addList(CLI::App& app, VerbArguments& o) {
   verb->add_option("--limit", o.look.limit, "at most this many rows (0: all)");
   verb->add_option("--kind", o.look.kind, "only kernels or only schedules")
       ->check(CLI::IsMember({"kernel", "schedule", "script", "other"}));
-  verb->add_option("--name", o.look.name, "only what has this in its name (steps: in the rule's)");
+  verb->add_option("--name", o.look.name,
+                   "only entries with this in their name (steps: in the name of the rule)");
   verb->add_option("--node", o.look.node, "only steps that rewrote or made this node")
       ->check(CLI::PositiveNumber);
   verb->add_option("--find", o.look.find,
                    "nodes of the trace with these words in operation, type or argument");
-  verb->add_flag("--errors", o.look.errors, "only what failed");
+  verb->add_flag("--errors", o.look.errors, "only failures");
   verb->add_option("--sort", o.look.sort, "most first; default: in order of time")
       ->check(CLI::IsMember({"steps", "time", "name"}));
   verb->callback([&o] { o.code = list(o.look); });
@@ -90,8 +91,8 @@ void addShow(CLI::App& app, VerbArguments& o) {
   addPlace(verb, o.look);
   verb->add_option("--what", o.look.what,
                    "graph, diff, source, ir, asm, uops, opts, launch (sizes), candidates (of BEAM), "
-                   "provenance, or llvm: the "
-                   "passes of LLVM that changed a kernel, with --step what one of them changed")
+                   "provenance, or llvm: the passes of LLVM that changed a kernel, with --step the "
+                   "difference that one pass made")
       ->check(CLI::IsMember({"graph", "diff", "source", "ir", "asm", "uops", "opts", "launch", "candidates",
                              "provenance", "llvm"}));
   verb->add_option("--node", o.look.node, "for provenance: a node's id")
@@ -107,14 +108,14 @@ void addStats(CLI::App& app, VerbArguments& o) {
   CLI::App* verb = app.add_subcommand("stats", "match statistics: attempts by outcome, with time");
   addLook(verb, o.look);
   verb->add_option("--by", o.look.by,
-                   "rule, pass, op or kernel; phase: where the time went; launch: what kernels achieved")
+                   "rule, pass, op or kernel; phase: time by kind of work; launch: speed of kernels")
       ->check(CLI::IsMember({"rule", "pass", "op", "kernel", "reason", "phase", "launch"}));
   verb->add_option("--kernel", o.look.kernel, "of this kernel or schedule only");
   verb->add_option("--pass", o.look.pass, "of this pass only");
   verb->add_option("--limit", o.look.limit, "at most this many rows (0: all)");
   verb->add_flag("--csv", o.look.csv, "comma-separated values");
 
-  verb->add_option("--name", o.look.name, "only what has this in its name");
+  verb->add_option("--name", o.look.name, "only entries with this in their name");
   verb->add_option("--sort", o.look.sort, "most first (default: time)")
       ->check(CLI::IsMember({"time", "matches", "attempts", "rate", "unchanged", "name"}));
   verb->add_option("--diff", o.look.other, "another trace to compare with: biggest differences first");
@@ -145,14 +146,15 @@ void addCompare(CLI::App& app, VerbArguments& o) {
 }
 
 void addCheck(CLI::App& app, VerbArguments& o) {
-  CLI::App* verb = app.add_subcommand("check", "whether rewrites keep the value of what they rewrite");
+  CLI::App* verb = app.add_subcommand("check", "whether rewrites keep the values of their nodes");
   addLook(verb, o.look);
   verb->add_option("KERNEL", o.look.kernel, "kernel or schedule; without one, every rewrite is checked");
   addPlace(verb, o.look);
   verb->add_option("--limit", o.look.limit, "list this many that differ (default: 20)");
-  verb->add_flag("--blind", o.look.errors, "list what cannot be evaluated, by rule and reason");
+  verb->add_flag("--blind", o.look.errors, "list the rewrites that cannot be evaluated, by rule and reason");
   verb->add_option("--script", o.look.script, "write a Python script that shows the first difference");
-  verb->add_flag("--whole", o.look.whole, "whole passes and kernels too: what each began and ended with");
+  verb->add_flag("--whole", o.look.whole,
+                 "whole passes and kernels too: their first graph against their last");
   verb->footer("Both sides are evaluated on corner values and random ones within the bounds of their "
                "variables. TRACE may be a script: it is recorded first. Exit code 1 if they differ.\n"
                "Example: uopscope check t.uoptrace r_16_16 --pass \"initial symbolic\" --step 3");
@@ -209,7 +211,7 @@ void addExport(CLI::App& app, VerbArguments& o) {
   verb->add_option("KERNEL,--kernel", o.exports.kernel, "kernel or schedule, by number or name");
   addPlace(verb, o.exports);
   verb->add_option("-o,--output", o.exports.output, "the file; its ending decides the form")->required();
-  verb->add_flag("--diff", o.exports.difference, "mark what the step (or the whole pass) changed");
+  verb->add_flag("--diff", o.exports.difference, "mark the changes of the step (or of the whole pass)");
   verb->add_option("--timeout", o.exports.timeout, "seconds Graphviz may take")->check(CLI::Range(1, 3600));
   verb->add_option("--what", o.exports.what,
                    "session: one .html file in which the compilation is stepped through, without a network "
@@ -217,7 +219,7 @@ void addExport(CLI::App& app, VerbArguments& o) {
       ->check(CLI::IsMember({"session"}));
   verb->add_option("--lesson", o.exports.lesson, "of a session: a Markdown file that is shown beside it");
   verb->add_option("--megabytes", o.exports.megabytes,
-                   "of a session, about (4); what does not fit is listed in it")
+                   "of a session, about (4); the page lists the parts left out")
       ->check(CLI::Range(1, 500));
   verb->footer("Examples:\n  uopscope export t.uoptrace r_16_16 --pass devectorize --diff -o change.svg\n"
                "  uopscope export t.uoptrace --what session --lesson docs/lessons/1-a-plus-b.md -o s.html");
@@ -237,8 +239,8 @@ void addImport(CLI::App& app, VerbArguments& o) {
 }
 
 void addCompletion(CLI::App& app, VerbArguments& o) {
-  CLI::App* verb = app.add_subcommand(
-      "completion", "prints what a o.shell needs to complete verbs and options, or the manual page");
+  CLI::App* verb =
+      app.add_subcommand("completion", "prints the completion script of a shell, or the manual page");
   verb->add_option("SHELL", o.shell, "bash, zsh, fish or man")
       ->required()
       ->check(CLI::IsMember({"bash", "zsh", "fish", "man"}));

@@ -24,9 +24,9 @@ struct VerbArguments {
   std::string shell;
 };
 
-/// open to export, in the order in which help lists them.
+/// Adds the verbs from open to export, in the order of the help.
 void addTraceVerbs(CLI::App& app, VerbArguments& o);
-/// import and completion, the last.
+/// Adds import and completion, the last verbs.
 void addOtherVerbs(CLI::App& app, VerbArguments& o);
 
 } // namespace uopscope::cli

@@ -1,5 +1,5 @@
-// uopscope whatif and bisect: what becomes of kernels without a rule or with other Opts; which rewrite makes
-// a script fail. Scripts run in processes of their own, this program again.
+// uopscope whatif and bisect. whatif compiles kernels without a rule or with other Opts; bisect finds the
+// rewrite that makes a script fail. Scripts run in separate processes of this program.
 #include "app/cli/output.h"
 #include "app/cli/replay_command.h"
 #include "app/cli/sandbox.h"
@@ -37,7 +37,7 @@ bool isStored(const std::string& path) {
   return path.ends_with(".uoptrace") || path.ends_with(".uopcorpus");
 }
 
-/// Runs the script with its compilations kept in `corpus`.
+/// Runs the script and captures its compilations in `corpus`.
 void capture(const WhatIfArguments& o, const std::string& corpus) {
   TemporaryFile log(".log");
   std::vector<std::string> command = {selfPath(), "run", o.input};
@@ -45,11 +45,11 @@ void capture(const WhatIfArguments& o, const std::string& corpus) {
   const int code =
       runProgram(command, {}, log.path(), {{"CAPTURE_PROCESS_REPLAY", "1"}, {"UOPSCOPE_CORPUS", corpus}});
   if (code == kFine) return;
-  fmt::print(stderr, "uopscope: {} ended with exit code {} ({}); what it compiled until then is looked at\n",
+  fmt::print(stderr, "uopscope: {} ended with exit code {} ({}); using the kernels it compiled before\n",
              o.input, code, lastLine(log.path()));
 }
 
-/// By name or number; of a trace the numbers are those that ls prints.
+/// Finds a kernel by name or number; for a trace, numbers are those that ls prints.
 CorpusEntry kernelOf(const WhatIfArguments& o, const StoredCompilations& stored, const Corpus& corpus) {
   if (o.input.ends_with(".uoptrace")) {
     Trace trace(o.input);
@@ -74,8 +74,9 @@ int compareVariants(const WhatIfArguments& o) {
   for (const std::string& rules : o.without) variants.push_back(variantWithout(rules));
   for (const std::string& opts : o.opts) variants.push_back(variantOpts(opts));
   if (variants.empty())
-    throw Error(ErrorKind::Value,
-                "what if what? give --without RULE or --opts \"UPCAST 0 4\", several times if wanted");
+    throw Error(
+        ErrorKind::Value,
+        "whatif needs a variant: give --without RULE or --opts \"UPCAST 0 4\", several times if wanted");
   mustExist(o.input);
   if (isStored(o.input) && !o.noTimes && !o.trust)
     continueInSandbox("whatif", {o.input}, o.kernel.empty() ? "its kernels" : o.kernel, "");
@@ -98,7 +99,7 @@ int compareVariants(const WhatIfArguments& o) {
   bool bad = false;
   for (const CorpusEntry& e : kernels) {
     const Compilation kernel = corpus.load(e);
-    // Where many are asked, what does not change is not worth its time.
+    // With many kernels, those whose code does not change are not timed.
     if (o.kernel.empty()) {
       const WhatIf quick = whatIf(kernel, variants, {0, o.timeout});
       if (std::ranges::all_of(quick.variants, [](const VariantResult& v) { return v.sameCode; })) {

@@ -1,6 +1,6 @@
-// uopscope why TRACE KERNEL PASS NODE [RULE]: why a rule did not fire on a node; without one, which came
-// nearest. The trace says what happened in the pass; the engine, asked with the node made again, says which
-// test of the pattern fails. Nothing is run.
+// uopscope why TRACE KERNEL PASS NODE [RULE]: tells why a rule did not fire on a node; without a rule, it
+// lists the rules that came nearest. The trace tells the events of the pass. The engine gets the node made
+// again and tells which test of the pattern fails. Nothing is executed.
 #include "app/cli/output.h"
 #include "engine/rewrite/match_program.h"
 #include "engine/rewrite/matcher.h"
@@ -21,7 +21,7 @@ std::string tailOf(const std::string& path) {
   return path.substr(path.rfind('/') + 1);
 }
 
-/// The trace's rule by name or number.
+/// Finds the trace's rule by name or number.
 const RuleInfo* findInTrace(Trace& trace, const std::string& text) {
   for (const RuleInfo& r : trace.rules())
     if (r.name == text || fmt::format("{}", r.id) == text) return &r;
@@ -38,7 +38,7 @@ const RuleDef* findInEngine(const std::string& name, const RuleInfo* like) {
   return best;
 }
 
-/// How near a rule came to matching a node: tests left of its best variant; none where its root does not fit.
+/// The number of tests left in the rule's best variant; none where its root does not match the node.
 std::optional<size_t> testsLeft(const Rule& rule, UOp u) {
   std::optional<size_t> best;
   const auto variants = variantsOf(rule); // the only owner, for a rule made at run time
@@ -53,14 +53,15 @@ std::optional<size_t> testsLeft(const Rule& rule, UOp u) {
   return best;
 }
 
-/// "fired in step 3: UPCAST axis 0 by 16: what is read and written lies next to each other along it"
+/// The text of a step that fired, such as "fired in step 3: UPCAST axis 0 by 16: the accesses lie next to
+/// each other".
 std::string firing(Trace& trace, const StepInfo& step) {
   std::string out = fmt::format("fired in step {}", step.k);
   for (const Decision& d : decisionsAt(trace, step.id)) out += ": " + d.reason;
   return out;
 }
 
-/// The rules of the pass that came nearest to the node, with what kept each from firing.
+/// Prints the rules of the pass that came nearest to the node, each with the test that kept it from firing.
 int nearestMisses(Trace& trace, const PassInfo& pass, NodeId node, const LookOptions& o) {
   std::vector<RuleId> tried = trace.rulesOf(pass.id);
   if (tried.empty())

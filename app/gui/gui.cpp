@@ -1,5 +1,5 @@
-// A screenshot is taken by the same window with Qt's offscreen platform and software renderer, once nothing
-// that was asked for is outstanding: worker idle, canvas drawn, list views laid out.
+// The same window takes a screenshot, with Qt's offscreen platform and software renderer. It waits until
+// nothing is outstanding: worker idle, canvas drawn, list views laid out.
 #include "app/gui/gui.h"
 
 #include "viz/models/session/dictionary.h"
@@ -17,7 +17,7 @@
 #include <algorithm>
 #include <cstdio>
 
-// Resources of a static library must be asked for outside any namespace.
+// A static library's resources must be initialized outside any namespace.
 static void loadQmlResources() {
   Q_INIT_RESOURCE(qmake_uopscope);
 }
@@ -25,7 +25,7 @@ static void loadQmlResources() {
 namespace uopscope {
 namespace {
 
-// A script that a screenshot has to record first may take its time.
+// A script for a screenshot is recorded first, which may take long.
 constexpr int kScreenshotPatienceMs = 120'000;
 constexpr int kSettleMs = 150;
 
@@ -43,7 +43,7 @@ bool hasDrawn(const QQuickItem* item) {
   return std::ranges::all_of(item->childItems(), hasDrawn);
 }
 
-/// Nothing that was asked for is outstanding, and every canvas in view has drawn it.
+/// Whether nothing is outstanding and every visible canvas has drawn the current state.
 bool isSettled(QQuickWindow& window, Session& session, Tools& tools) {
   return session.settled() && tools.replay()->settled() && hasDrawn(window.contentItem());
 }
@@ -121,7 +121,7 @@ int runWindow(const WindowOptions& options, int argc, char** argv) {
 
   QQmlApplicationEngine engine;
   setUpEngine(engine, theme, session, tools);
-  // A folder of QML files instead of those built in: for whoever works on them, without building.
+  // A folder of QML files in place of the built-in ones, to work on them without building.
   const QString folder = qEnvironmentVariable("UOPSCOPE_QML");
   engine.load(folder.isEmpty() ? QUrl(QStringLiteral("qrc:/qt/qml/uopscope/Main.qml"))
                                : QUrl::fromLocalFile(folder + QStringLiteral("/Main.qml")));
@@ -132,7 +132,7 @@ int runWindow(const WindowOptions& options, int argc, char** argv) {
   auto* window = qobject_cast<QQuickWindow*>(engine.rootObjects().constFirst());
   if (screenshot || options.width > 0 || options.height > 0)
     window->resize(options.width > 0 ? options.width : 1440, options.height > 0 ? options.height : 900);
-  // A screenshot follows its link itself, to say what is wrong with it.
+  // A screenshot follows its link itself, so that it can report a wrong link.
   if (!options.file.empty())
     session.openAt(QString::fromStdString(options.file),
                    screenshot ? QString() : QString::fromStdString(options.link));

@@ -1,5 +1,5 @@
-// Candidates come from the same script line first, then from the same name, then from the same device; a
-// bucket that is too large to compare all with all is cut into neighbours in order of their sizes.
+// Candidates for a pair share the script line, else the name, else the device. A bucket too large for all
+// pairs is cut into neighbours in order of their sizes.
 #include "replay/compare/align.h"
 
 #include <algorithm>
@@ -10,7 +10,7 @@ namespace uopscope {
 namespace {
 using Bag = std::map<std::string, int, std::less<>>;
 
-/// Nodes without their sources, counted.
+/// The nodes of a graph without their sources, counted.
 Bag bagOf(std::string_view graph) {
   Bag bag;
   while (!graph.empty()) {

@@ -1,4 +1,4 @@
-// Pairs compilations whose inputs differ: kernels of the same script line or name, by likeness of their
+// Pairs compilations whose inputs differ: kernels of the same script line or name, by the likeness of their
 // graphs.
 #pragma once
 #include "replay/record/corpus.h"
@@ -10,7 +10,8 @@ struct Pairing {
   double likeness = 0;         ///< 0 ... 1: share of the nodes' kinds that both graphs have
 };
 
-/// For each of `before` its partner in `after`, each taken once. Below a likeness of one third there is none.
+/// For each of `before` its partner in `after`; a partner is taken once. A likeness below one third makes no
+/// pair.
 std::vector<Pairing> pairByLikeness(const Corpus& a, const std::vector<CorpusEntry>& before, const Corpus& b,
                                     const std::vector<CorpusEntry>& after);
 

@@ -1,4 +1,4 @@
-// Binary search on fuel: bad with all of it, good with none.
+// Binary search on fuel. Invariant: the kernel is bad with the upper amount and good with the lower one.
 #include "replay/compare/bisect.h"
 
 #include "engine/base/error.h"
@@ -40,7 +40,7 @@ bool isBad(const Compilation& kernel, BisectFor what, size_t fuel, int timeout) 
           TimeComparison t = compareTimes(plain.run().seconds, now.seconds);
           return std::string(t.low > 1.1 ? "bad" : "good");
         }
-        // The oracle: nothing optional, no optimisation, one operation at a time.
+        // The oracle runs no optional rewrite, no optimisation, and one operation at a time.
         KernelRunner oracle(kernel, {.device = "REF", .gate = &none, .noopt = true});
         return std::string(isWrong(oracle.run(), now) ? "bad" : "good");
       },

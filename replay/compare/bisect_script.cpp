@@ -1,4 +1,4 @@
-// Bad with all rewrites, good with none: somewhere between is the first that is bad.
+// The script fails with all rewrites and succeeds with none, so a first bad rewrite lies in between.
 #include "replay/compare/bisect_script.h"
 
 #include <fmt/format.h>

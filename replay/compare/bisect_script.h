@@ -1,11 +1,11 @@
-// Which rewrite makes a script fail: the script is run with less and less of the optional rewrites
-// (replay/record/rewrite_limits.h) until the one is found without which it succeeds.
+// Finds the rewrite that makes a script fail. The script runs with fewer and fewer optional rewrites
+// (replay/record/rewrite_limits.h) until the search finds the one without which it succeeds.
 //
 //   ScriptCulprit c = bisectScript([&](size_t fuel) { return runWithFuel(fuel); });
 //   print(c.sentence);
 //
-// It works for any rule, a script's own Python ones included, and takes about 2 + log2(rewrites) runs.
-// Invariant: `run` is called with SIZE_MAX first.
+// The search works for any rule, also for Python rules of the script, and takes about 2 + log2(rewrites)
+// runs. Invariant: the first call of `run` has fuel SIZE_MAX.
 #pragma once
 #include "replay/record/rewrite_limits.h"
 
@@ -19,7 +19,7 @@ struct ScriptRun {
 };
 struct ScriptCulprit {
   bool found = false;
-  size_t optional = 0, number = 0, runs = 0; ///< number: of the culprit, from 1
+  size_t optional = 0, number = 0, runs = 0; ///< number of the culprit, from 1
   LastRewrite rewrite;
   std::string sentence;
 };

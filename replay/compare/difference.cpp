@@ -1,5 +1,5 @@
-// Judging and grouping. Alignment by content is a map; what is left is paired within the same script line or
-// name, best likeness first, so cost stays near linear.
+// Judges and groups the changes. Compilations of equal inputs are found by a map; the remaining ones are
+// paired within the same script line or name, best likeness first, so the cost stays near linear.
 #include "replay/compare/difference.h"
 
 #include "engine/base/error.h"
@@ -32,7 +32,7 @@ namespace {
 
 using Status = Change::Status;
 
-/// Launch sizes and buffers, without what may differ by machine or build alone.
+/// Launch sizes and buffers, without the parts that differ by machine or build alone.
 std::string launchShape(const std::string& launch) {
   auto j = nlohmann::ordered_json::parse(launch, nullptr, false);
   if (!j.is_object()) return launch;
@@ -106,7 +106,7 @@ private:
     }
   }
 
-  /// Settings that differ come before everything that follows from them.
+  /// Warns of different settings before all their consequences.
   void nameSettings() {
     std::string text;
     for (const auto& [setting, count] : settings_)
@@ -115,7 +115,7 @@ private:
     if (!text.empty()) d_.warnings.insert(d_.warnings.begin(), "settings differ: " + text);
   }
 
-  /// "NOOPT 0 to 1" for each that differs.
+  /// One text such as "NOOPT 0 to 1" for each setting that differs.
   static std::vector<std::string> settingsBetween(const std::string& before, const std::string& after) {
     std::vector<std::string> out;
     if (before == after) return out;
@@ -158,7 +158,7 @@ private:
     Compilation before = a_.load(x), after = b_.load(y);
     const std::vector<std::string> settings = settingsBetween(before.settings, after.settings);
     for (const std::string& s : settings) ++settings_[s];
-    // The hash of an input covers the settings: where only they differ, what came of them decides.
+    // The hash of an input covers the settings. Where only settings differ, the results decide.
     if (!settings.empty()) sameInput = before.graph == after.graph && before.device == after.device;
     auto text = [&](const std::string& s) { return o_.ignoreNames ? withoutNames(s) : s; };
     c.source = text(before.source) != text(after.source);
@@ -183,7 +183,7 @@ private:
       c.status = Status::OtherWay;
       ++d_.otherWay;
     } else {
-      ++d_.same; // stories differ in names of rules alone, or sources in names
+      ++d_.same; // only names of rules in the stories, or names in the sources, differ
       return;
     }
     if (c.cause.empty())
@@ -200,8 +200,8 @@ private:
     return s.hash(s.root());
   }
 
-  /// A kernel with another input is the doing of a schedule: of the one on its script line, or of the only
-  /// cause there is.
+  /// A kernel with a changed input has its cause in a schedule: the schedule of its script line, or the only
+  /// changed schedule.
   void blameSchedules() {
     std::map<std::string, std::string> byPlace;
     std::set<std::string> causes;
@@ -225,8 +225,8 @@ private:
       if (!c.entry().isKernel() && !c.cause.empty()) c.cause = "schedule: " + c.cause;
   }
 
-  /// A name that either corpus has on the other side too was not renamed: other rules merely gave the same
-  /// result.
+  /// Drops a renaming where a corpus has the rule's name on the other side too: there, a different rule
+  /// merely gave the same result.
   void forgetFalseRenames() {
     std::set<std::string> before, after;
     for (const auto& [place, n] : a_.counts()) before.insert(place.rule);
@@ -258,7 +258,7 @@ private:
 
   const Corpus &a_, &b_;
   const DiffOptions& o_;
-  std::map<std::string, size_t> settings_; ///< "NOOPT 0 to 1" -> compilations of both sides it stands between
+  std::map<std::string, size_t> settings_; ///< "NOOPT 0 to 1" -> number of pairs that differ in it
   CorpusDiff d_;
 };
 

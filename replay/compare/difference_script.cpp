@@ -1,5 +1,5 @@
-// Shrinking is greedy from the largest shared part down. A value becomes a kernel that stores it for every
-// iteration of its loops; effects of a kernel are a kernel already.
+// Shrinks greedily, from the largest shared part down. A value becomes a kernel that stores it for every
+// iteration of its loops; effects of a kernel already form a kernel.
 #include "replay/compare/difference_script.h"
 
 #include "engine/base/error.h"
@@ -27,7 +27,7 @@ int64_t nextParameter(UOp a, UOp b) {
   return next;
 }
 
-/// Something of the type that nothing is known about.
+/// A node of the type with an unknown value.
 UOp inputFor(UOp u, int64_t number) {
   if (u.dtype().isInt() && u.vmax() - u.vmin() < kWidestVariable)
     return UOp::variable(fmt::format("x{}", number), u.vmin(), u.vmax(), u.dtype());
@@ -49,7 +49,7 @@ std::vector<UOp> sharedBySize(UOp before, UOp after) {
   return out;
 }
 
-/// Loops a value is open in, and symbolic integers as loops, in order of appearance.
+/// Turns a value into a kernel: its open loops, and symbolic integers as loops, in order of appearance.
 UOp asKernel(UOp u, int64_t output, int64_t& size, const UOpMap<UOp>& variables,
              const std::vector<UOp>& loops) {
   const UOp body = u.substitute(variables);
@@ -107,7 +107,7 @@ std::string differenceScript(UOp before, UOp after, const std::string& from) {
     if (u.below().intersects(kOutside) || u.in(kOutside) || u.dtype().isPtr())
       throw Error(
           ErrorKind::Unsupported,
-          fmt::format("a script of a difference is made of what a kernel computes, and this has {}; "
+          fmt::format("a script of a difference contains only operations of kernels, and this graph has {}; "
                       "look at the step in the window",
                       opName((u.below() & kOutside).empty() ? u.op() : (u.below() & kOutside).first())));
   UOp kernels[2] = {before, after};

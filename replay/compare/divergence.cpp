@@ -1,5 +1,5 @@
-// Two event lists walked together; at the first that differs, a look ahead tells which of the two did
-// something the other does not do at all, and which merely did it later.
+// Walks over two event lists together. At the first difference, a look ahead tells whether one side makes a
+// rewrite that the other side never makes, or only makes later.
 #include "replay/compare/divergence.h"
 
 #include <fmt/format.h>
@@ -22,7 +22,7 @@ struct MadeHash {
   size_t operator()(const Made& m) const { return hashMix(m.before, m.after); }
 };
 
-/// The rewrites from `from` to the end of the pass it lies in (nested passes too).
+/// The rewrites from event `from` to the end of its pass (nested passes too).
 std::unordered_set<Made, MadeHash> restOfPass(const Story& s, size_t from) {
   std::unordered_set<Made, MadeHash> rest;
   int depth = 0;
@@ -35,7 +35,7 @@ std::unordered_set<Made, MadeHash> restOfPass(const Story& s, size_t from) {
   return rest;
 }
 
-/// Whether a graph with this content is part of the one below `node`.
+/// Whether the graph below `node` contains a graph with this content.
 bool contains(const Story& s, uint32_t node, uint64_t content) {
   std::vector<uint32_t> stack{node};
   std::unordered_set<uint32_t> seen;
@@ -90,7 +90,7 @@ public:
     if (i == a_.events().size() && i == b_.events().size()) return d_;
     if (!open.empty())
       d_.pass = open.back().name, d_.passNumber = open.back().number, d_.step = open.back().steps;
-    // A rule with another name there is a cause only if that name never stood for the same results.
+    // A rule with a different name is the cause only if the two names never stood for the same results.
     if (i == a_.events().size() || i == b_.events().size())
       d_.kind = Kind::Failed;
     else
@@ -116,14 +116,14 @@ private:
       d_.kind = sameRule ? Kind::ResultDiffers : Kind::OtherRule;
       return;
     }
-    // One side rewrites something the other leaves alone, for now or for good.
+    // One side makes a rewrite that the other side makes later or never.
     bool xLater = xStep && restOfPass(b_, i).contains({a_.hash(x.before), a_.hash(x.after)});
     bool yLater = yStep && restOfPass(a_, i).contains({b_.hash(y.before), b_.hash(y.after)});
     if (xStep && yStep && xLater && yLater) {
       takeBefore(x), takeAfter(y);
       d_.kind = Kind::Reordered;
     } else if (xStep && !xLater && !(yStep && !yLater && contains(a_, x.before, b_.hash(y.before)))) {
-      // Of two rewrites that the other side does not make at all, the one deeper in the graph is the cause.
+      // Of two rewrites that the other side never makes, the one deeper in the graph is the cause.
       takeBefore(x);
       d_.kind = Kind::RuleRemoved;
     } else if (yStep) {

@@ -1,6 +1,7 @@
-// Comparison of effects: what is written where. A graph of effects is taken apart into stores, each with the
-// loops around it. Loops that stand around all stores of both sides are fixed by the assignment; the others
-// are run through, and both sides must write the same elements; values are compared at some of them.
+// Compares effects: the writes of both sides and their places. A graph of effects is split into stores, each
+// with the loops around it. The assignment fixes loops that surround all stores of both sides. The check runs
+// through the remaining loops: both sides must write the same elements, and values are compared at some of
+// them.
 #include "engine/base/error.h"
 #include "engine/uop/sint.h"
 #include "replay/compare/graph_comparison.h"
@@ -23,7 +24,7 @@ bool isRegister(UOp store) {
   const UOp base = memoryBase(store.src(0));
   return base && base.in(OpSet{Op::DEFINE_REG, Op::DEFINE_LOCAL});
 }
-/// Run by the launch rather than by the graph.
+/// Whether the launch, not the graph, runs through the variable.
 bool isLaunched(const Variable& v) {
   if (!v.node) return true; // lanes of an UNROLL
   if (v.node.is(Op::SPECIAL)) return true;
@@ -35,7 +36,7 @@ std::vector<uint32_t> keysOf(const VariableList& loops) {
   std::sort(out.begin(), out.end());
   return out;
 }
-/// What a kernel that copies `source`, its second buffer, to its first one does.
+/// The effect of a kernel that copies `source`, its second buffer, to its first buffer.
 UOp copyOf(UOp source) {
   const UOp r = UOp::range(source.dtype().size(), kCopyLoop);
   const UOp to = UOp::make(Op::DEFINE_GLOBAL, source.dtype(), {}, Arg::of(int64_t{0}));
@@ -106,7 +107,7 @@ ValueCheck GraphComparison::compareEffects(UOp before, UOp after) {
   ctx_.parameters.clear();
   if (before.is(Op::KERNEL) && after.is(Op::KERNEL)) {
     if (before.srcCount() != after.srcCount() || before.src(0) != after.src(0))
-      cannot("a kernel became another one");
+      cannot("a kernel became a different kernel");
     for (size_t k = 1; k < before.srcCount(); ++k)
       if (ValueCheck c = compareMemory(before.src(k), after.src(k)); c.verdict != Verdict::Same) return c;
     return same(1);
@@ -122,7 +123,7 @@ ValueCheck GraphComparison::compareEffects(UOp before, UOp after) {
   return compareLeaves(std::move(left), std::move(right), open);
 }
 
-/// Results of a schedule: every one is there, as it was.
+/// Compares the results of a schedule: none is missing, and each has its value.
 ValueCheck GraphComparison::compareOutputs(UOp before, UOp after) {
   if (before.srcCount() == after.srcCount()) {
     bool comparable = true;
@@ -150,7 +151,7 @@ ValueCheck GraphComparison::compareOutputs(UOp before, UOp after) {
   for (const UOp stored : after.src()) {
     const UOp value = stored.is(Op::BUFFERIZE) ? stored.src(0) : stored;
     if (!stored.is(Op::BUFFERIZE)) {
-      if (stored.is(Op::AFTER)) continue; // a kernel given by hand: not computed here
+      if (stored.is(Op::AFTER)) continue; // a kernel given by hand is not computed here
       cannot("an output that is not stored");
     }
     const ValueCheck c = compareTensors(value, stored);
@@ -163,11 +164,11 @@ ValueCheck GraphComparison::compareOutputs(UOp before, UOp after) {
   return same(1);
 }
 
-/// AFTER of one buffer: what was written to it before, and which loops it belongs to.
+/// Compares AFTERs of one buffer: the earlier writes to it, and the loops it belongs to.
 ValueCheck GraphComparison::compareMemory(UOp before, UOp after) {
   if (before == after) return same(1);
   const UOp from = memoryBase(before), to = memoryBase(after);
-  if (!from || !to) cannot("what is no memory");
+  if (!from || !to) cannot("a node that is no memory");
   GraphValues names(ctx_);
   if (names.memoryKey(before) != names.memoryKey(after)) return differs("", "one buffer", "another buffer");
   const uint64_t key = names.memoryKey(before);
@@ -193,7 +194,7 @@ ValueCheck GraphComparison::compareMemory(UOp before, UOp after) {
   };
   auto left = leaves(before), right = leaves(after);
   for (auto* side : {&left, &right})
-    std::erase_if(*side, [&](const Leaf& l) { // shared effects on other memory
+    std::erase_if(*side, [&](const Leaf& l) { // drops shared effects on other memory
       if (!l.token || l.effect.in(OpSet{Op::KERNEL, Op::CUSTOM_KERNEL})) return false;
       for (const UOp u : l.effect.toposort())
         if (u.is(Op::STORE) && memoryBase(u.src(0)) == from) return false;
@@ -230,7 +231,7 @@ ValueCheck GraphComparison::compareLeaves(std::vector<Leaf> left, std::vector<Le
         once.push_back(std::move(l));
     *side = std::move(once);
   }
-  for (size_t i = left.size(); i-- > 0;) { // what is literally there on both sides
+  for (size_t i = left.size(); i-- > 0;) { // drops effects that are literally the same on both sides
     const auto it =
         std::find_if(right.begin(), right.end(), [&](const Leaf& r) { return alikeLeaf(r, left[i]); });
     if (it == right.end()) continue;
@@ -270,7 +271,7 @@ ValueCheck GraphComparison::compareLeaves(std::vector<Leaf> left, std::vector<Le
     }
   };
   if (attempt(left, right, common, {})) return out;
-  // Loops of the two sides in order, where they run as often.
+  // Pairs the loops of the two sides in order, where their extents are equal.
   if (left.size() == right.size()) {
     bool all = true;
     for (size_t i = 0; all && i < left.size(); ++i) {

@@ -1,6 +1,7 @@
-// Gradients: an operation became a GROUP with one gradient for each source. The gradient it was given is some
-// node of the result; for that node as an unknown function, each part must be the derivative times it, or for
-// movement operations and sums the adjoint: what every element of the result took from the source, added up.
+// Checks gradients. The rewrite replaces an operation by a GROUP with one gradient for each source. The
+// incoming gradient is some node of the result; the check takes that node as an unknown function. Each part
+// must then be the derivative times it. For movement operations and sums each part must be the adjoint: the
+// sum over all result elements that took their value from the source element.
 #include "engine/base/error.h"
 #include "engine/codegen/reduce.h"
 #include "engine/uop/eval.h"
@@ -20,7 +21,7 @@ constexpr size_t kMostCandidates = 24;
   throw Error(ErrorKind::Unsupported, std::move(why));
 }
 
-/// By how much the operation changes with operand k, in double; none at a corner.
+/// Derivative of the operation by operand k, in double; none at a corner.
 std::optional<double> slope(Op op, std::vector<ConstValue> x, size_t k) {
   const double at = x[k].asDouble(), h = 1e-5 * std::max(1.0, std::abs(at));
   auto f = [&](double v) {
@@ -48,8 +49,8 @@ void forEachIndex(const TensorIndex& shape, const std::function<void(const Tenso
   }
 }
 
-/// Derivative of the sum of all results, each times its gradient, by element `at` of source k; none where the
-/// operation has a corner or that is no number.
+/// Derivative of the sum of all results, each times its gradient, by element `at` of source k. None where the
+/// operation has a corner or the derivative is no number.
 std::optional<double> expected(GraphValues& v, UOp u, UOp given, size_t k, const TensorIndex& at) {
   auto element = [&](UOp t, const TensorIndex& i) { return v.valueAt(t, i).front(); };
   if (u.in(group::kMovement)) {
@@ -94,7 +95,7 @@ std::optional<double> expected(GraphValues& v, UOp u, UOp given, size_t k, const
 } // namespace
 
 ValueCheck GraphComparison::compareGradient(UOp before, UOp after) {
-  // A given gradient has the shape of the result, and is no part of it.
+  // The incoming gradient has the shape of the result and does not belong to the operation.
   std::vector<UOp> queue{after}, candidates;
   std::unordered_set<uint32_t> seen;
   UOpMap<bool> own;
@@ -110,7 +111,7 @@ ValueCheck GraphComparison::compareGradient(UOp before, UOp after) {
       }
     }
   ValueCheck out;
-  if (candidates.empty()) { // no gradient at all, which is right where there is none
+  if (candidates.empty()) { // no gradient; right for an operation that has none
     const bool none =
         std::all_of(after.src().begin(), after.src().end(), [](UOp s) { return s.dtype().isVoid(); });
     if (!none || (before.dtype().isFloat() && !before.in(group::kComparison)))

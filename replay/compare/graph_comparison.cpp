@@ -1,4 +1,4 @@
-// Comparison of values, tensors, addresses and names.
+// Compares values, tensors, addresses and names.
 #include "replay/compare/graph_comparison.h"
 
 #include "engine/base/error.h"
@@ -24,8 +24,8 @@ VariableList joined(const VariableList& a, const VariableList& b) {
     if (std::find(out.begin(), out.end(), v) == out.end()) out.push_back(v);
   return out;
 }
-/// First everything at its lowest, then at its highest, then corners and values between at random; every
-/// other sample goes through the values of a short range in turn.
+/// The first sample takes every lowest value, the second every highest; then come random corners and values
+/// in between. Every second sample goes through the values of a short range in turn.
 int64_t choose(int sample, int64_t low, int64_t high, uint64_t hash) {
   constexpr uint64_t kShort = 16;
   const uint64_t width = static_cast<uint64_t>(high) - static_cast<uint64_t>(low);
@@ -44,7 +44,7 @@ bool isTensor(UOp u) {
   try {
     return u.hasShape() && !u.shape().empty();
   } catch (const Error&) {
-    return false; // half of it is loops already
+    return false; // half of it consists of loops already
   }
 }
 
@@ -176,7 +176,7 @@ GraphComparison::sample(UOp before, UOp after, const VariableList& variables,
     const int64_t budget = std::min(limits_.perSample, limits_.total - spent_);
     if (budget <= 0) throw Error(ErrorKind::Index, "it is too large to be computed");
     ctx_.budget = budget;
-    spent_ += budget; // what is not used comes back; an Error keeps it
+    spent_ += budget; // an unused budget comes back; an Error keeps it
     ctx_.roundoff = 0;
     ctx_.coarsest = 0;
     ctx_.guessed = false;
@@ -241,7 +241,7 @@ ValueCheck GraphComparison::compareTensors(UOp before, UOp after) {
                 });
 }
 
-/// A tensor against the same value inside the loops that compute it.
+/// Compares a tensor with its value inside the loops that compute it.
 ValueCheck GraphComparison::compareRanged(UOp before, UOp after, const std::vector<UOp>& at) {
   VariableList variables = ctx_.variables.of(after);
   for (const UOp i : at) variables = joined(variables, ctx_.variables.of(i));
@@ -251,7 +251,7 @@ ValueCheck GraphComparison::compareRanged(UOp before, UOp after, const std::vect
     TensorIndex index;
     for (const UOp i : at) {
       const ConstValue v = a.value(i).front();
-      if (v.isInvalid()) return true; // not read there
+      if (v.isInvalid()) return true; // the element is not read there
       index.push_back(v.i);
     }
     if (index.size() != shape.size()) cannot("a tensor of another rank");
@@ -263,7 +263,7 @@ ValueCheck GraphComparison::compareRanged(UOp before, UOp after, const std::vect
   });
 }
 
-/// BUFFERIZE against the buffer it is stored in.
+/// Compares a BUFFERIZE with the buffer that stores it.
 ValueCheck GraphComparison::compareStored(UOp bufferize, UOp after) {
   const UOp value = bufferize.src(0);
   return sample(bufferize, after, joined(ctx_.variables.of(bufferize), ctx_.variables.of(after)),
@@ -277,7 +277,7 @@ ValueCheck GraphComparison::compareStored(UOp bufferize, UOp after) {
                     flat = flat * (r.vmax() + 1) + at.back();
                     if (r.is(Op::RANGE)) a.set(ctx_.variables.keyOfRange(r), at.back());
                   }
-                  if (value.is(Op::ASSIGN)) { // stored where its target lies
+                  if (value.is(Op::ASSIGN)) { // it is stored at the place of its target
                     const auto to = a.pointers(value.src(0));
                     if (to.size() != 1) cannot("an assignment to several elements at once");
                     if (!to[0].valid) return true;
@@ -291,7 +291,7 @@ ValueCheck GraphComparison::compareStored(UOp bufferize, UOp after) {
 }
 
 ValueCheck GraphComparison::compareAddresses(UOp before, UOp after) {
-  auto versionOf = [](UOp u) { // the memory that an address lies in, as it then is
+  auto versionOf = [](UOp u) { // the memory of an address, in the version at that point
     while (u.in(OpSet{Op::INDEX, Op::CAST})) u = u.src(0);
     return u;
   };
@@ -322,7 +322,7 @@ ValueCheck GraphComparison::compareAddresses(UOp before, UOp after) {
       });
 }
 
-/// The very loop, perhaps as another type or as lanes.
+/// Whether `after` depends on the same loop, perhaps as a different type or as lanes.
 bool GraphComparison::isSameLoop(UOp range, UOp after) {
   const uint32_t key = ctx_.variables.keyOfRange(range);
   for (const Variable& v : ctx_.variables.of(after)) {
@@ -332,7 +332,8 @@ bool GraphComparison::isSameLoop(UOp range, UOp after) {
   return hasKey(ctx_.variables.of(after), key);
 }
 
-/// A loop that became several, or one with another name: every iteration happens, and happens once.
+/// Compares a loop with its replacement, several loops or a renamed one: every iteration must happen exactly
+/// once.
 ValueCheck GraphComparison::compareLoops(UOp range, UOp after) {
   VariableList outer = ctx_.variables.of(range), loops;
   std::erase_if(outer, [&](const Variable& v) { return v.key == ctx_.variables.keyOfRange(range); });

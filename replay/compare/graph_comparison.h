@@ -1,4 +1,4 @@
-// One comparison of two graphs with a given set of unknown functions: by what the roots are.
+// Compares two graphs under a given set of unknown functions. The kind of the roots decides the method.
 #pragma once
 #include "replay/compare/rewrite_check.h"
 
@@ -9,9 +9,10 @@ public:
   GraphComparison(Variables& variables, const CheckLimits& limits, PassMemory& pass)
       : ctx_(variables), limits_(limits), pass_(pass) {}
 
-  /// Rewrites that give a buffer or loop another name: one to one in their pass. False: not of this kind.
+  /// Handles rewrites that rename a buffer or a loop; names must map one to one in a pass. False: no such
+  /// rewrite.
   bool byName(UOp before, UOp after, ValueCheck& out);
-  /// Error where something cannot be computed.
+  /// Throws Error where a part cannot be computed.
   ValueCheck compare(UOp before, UOp after, std::unordered_set<uint32_t> opaque);
 
 private:
@@ -50,7 +51,7 @@ private:
   std::optional<std::string> writeDiffers(GraphValues& a, GraphValues& b, const Writes& left,
                                           const Writes& right, uint64_t hash, ValueCheck& out);
 
-  /// Calls f for each sample with both sides' values; false ends with what `out` then says.
+  /// Calls f with both sides' values for each sample; false ends with the difference that f stored in `out`.
   ValueCheck sample(UOp before, UOp after, const VariableList& variables,
                     const std::function<bool(GraphValues&, GraphValues&, uint64_t, ValueCheck&)>& f);
   void assign(GraphValues& a, GraphValues& b, const VariableList& variables, int n, uint64_t seed);
@@ -61,8 +62,8 @@ private:
   ValueContext ctx_;
   const CheckLimits& limits_;
   PassMemory& pass_;
-  int64_t spent_ = 0;                 ///< of limits_.total
-  std::map<uint32_t, int64_t> bound_; ///< variables that BIND fixes
+  int64_t spent_ = 0;                 ///< part of limits_.total
+  std::map<uint32_t, int64_t> bound_; ///< values of variables that BIND fixes
 };
 
 } // namespace uopscope

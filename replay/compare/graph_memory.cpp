@@ -1,6 +1,6 @@
-// Memory of graphs: addresses, loads, and what effects write. Registers and local memory are run in order, as
-// a kernel does; a buffer of the schedule is asked for one element, and the store that wrote it is evaluated
-// there alone.
+// Evaluates the memory of graphs: addresses, loads, and the writes of effects. Registers and local memory are
+// run in order, as a kernel runs them. A buffer of the schedule is asked for one element, and only the store
+// that wrote this element is evaluated.
 #include "engine/base/error.h"
 #include "engine/uop/eval.h"
 #include "replay/compare/graph_values.h"
@@ -90,7 +90,7 @@ std::vector<Pointer> GraphValues::pointers(UOp u) {
       return pointers(u.src(0));
     }
     return {Pointer{u, 0, true, std::max(1, u.dtype().base().count())}};
-  case Op::LOAD: // a store through what is read there
+  case Op::LOAD: // a store through a loaded address
     return pointers(u.src(0));
   default:
     if (u.in(group::kDefines | kScheduleMemory))
@@ -174,7 +174,7 @@ Lanes GraphValues::computeLoad(UOp u) {
   return out;
 }
 
-/// An element of a tensor or of memory, where the graph does not tell LOADs from addresses yet.
+/// Reads an element of a tensor or of memory in graphs that do not yet distinguish LOADs from addresses.
 Lanes GraphValues::computeIndex(UOp u) {
   const UOp from = u.src(0);
   if (u.dtype().isPtr()) cannot("an address is no value");
@@ -231,13 +231,13 @@ ConstValue GraphValues::read(UOp memory, int64_t address, DType type) {
   return unknownAt(key, address, type);
 }
 
-/// The latest of the effects that an AFTER waits for wins; where a loop around it is not run here, what
-/// earlier iterations left is unknown.
+/// Of the effects that an AFTER waits for, the latest write wins. Where a loop around the read is not run
+/// here, the writes of earlier iterations are unknown.
 ConstValue GraphValues::readStored(UOp after, int64_t address, DType type) {
   if (ctx_.opaque.contains(after.slot()))
     return unknownAt(mixHash(mixHash(0xAF7E, after.slot()), environment(after)), address, type);
   const UOp base = memoryBase(after);
-  if (!base) cannot("AFTER of what is no memory");
+  if (!base) cannot("AFTER of a node that is no memory");
   const uint64_t key = memoryKey(after);
   if (base.in(kScheduleMemory)) {
     for (size_t k = after.srcCount(); k-- > 1;) {
@@ -267,7 +267,7 @@ ConstValue GraphValues::readStored(UOp after, int64_t address, DType type) {
     if (!s.dtype().isVoid())
       for (const Variable& v : ctx_.variables.of(s)) // a symbolic extent is one number, not a loop
         open |= !(v.node && v.node.is(Op::DEFINE_VAR)) && !running_.contains(v.key);
-  // What a loop that is not run here left in memory before this iteration.
+  // Earlier iterations of a loop that is not run here have left unknown values in memory.
   const bool reads =
       std::any_of(after.src().begin() + 1, after.src().end(), [](UOp s) { return s.dtype().isVoid(); });
   if (open && (reads || base.is(Op::DEFINE_REG) || base.is(Op::DEFINE_LOCAL))) {
@@ -302,7 +302,7 @@ void GraphValues::run(UOp effect) {
     break;
   case Op::CONTRACT: forEach(ctx_.variables.closedBy(effect), [&] { run(effect.src(0)); }); break;
   case Op::BARRIER: {
-    VariableList lanes; // all threads of the group arrive
+    VariableList lanes; // every thread of the group arrives here
     for (const Variable& v : ctx_.variables.of(effect))
       if (v.node && ((v.node.is(Op::SPECIAL) && v.node.arg().str().starts_with('l')) ||
                      (v.node.is(Op::RANGE) &&
@@ -372,7 +372,7 @@ void GraphValues::collectWrites(UOp effect, uint64_t memory, WriteMap& out) {
           }
       });
     } else {
-      cannot(fmt::format("{} writes what is read", opName(u.op())));
+      cannot(fmt::format("{} writes memory that is read", opName(u.op())));
     }
   };
   walk(effect);

@@ -1,5 +1,5 @@
-// Evaluation of values. Results are kept by node and by the values of the variables it is a function of, so
-// a loop computes what does not change in it once. Memory is in graph_memory.cpp.
+// Evaluates values. Results are kept by node and by the values of the variables it depends on, so a loop
+// computes its invariant parts once. graph_memory.cpp handles memory.
 #include "replay/compare/graph_values.h"
 
 #include "engine/base/error.h"
@@ -19,7 +19,7 @@ namespace {
 
 constexpr int kDeepest = 3000;
 constexpr size_t kMostKept = 1'000'000;
-/// Values in these depend on which element of a tensor is asked for.
+/// Operations whose value depends on the requested element of a tensor.
 constexpr OpSet kTensorOps =
     group::kMovement | OpSet{Op::BUFFER, Op::BUFFER_VIEW, Op::REDUCE_AXIS, Op::BUFFERIZE, Op::AFTER,
                              Op::MSTACK, Op::MSELECT,     Op::ALLREDUCE,   Op::MULTI};
@@ -72,7 +72,7 @@ ConstValue valueOfHash(DType type, uint64_t hash, int64_t low, int64_t high) {
                         ConstValue::ofInt(corner ? ((hash >> 2) & 1 ? low : high)
                                                  : low + static_cast<int64_t>((hash >> 8) % (width + 1))));
   }
-  // Rules go wrong at small numbers, and at those that a narrower type does not hold.
+  // Rules fail most often at small numbers and at numbers that a narrower type cannot hold.
   uint64_t v = (hash >> 8) % 33 - 16;
   if (hash % 2 == 0 && type.kind() != Scalar::Index) {
     static constexpr int kEnds[] = {7, 8, 15, 16, 31, 32, 63};
@@ -87,7 +87,7 @@ bool alike(const ConstValue& a, const ConstValue& b, const ValueContext& context
   if (b.isInvalid()) return false;
   if (a.kind != ConstValue::Kind::Float && b.kind != ConstValue::Kind::Float) return a.i == b.i;
   const double x = a.asDouble(), y = b.asDouble();
-  if (std::isnan(x) || std::isinf(x)) return true; // outside of what rules promise for floats
+  if (std::isnan(x) || std::isinf(x)) return true; // rules promise nothing for these floats
   static constexpr double kRelative[] = {1e-4, 1e-4, 1e-4, 2e-2, 6e-2, 0.3};
   const double relative = kRelative[context.coarsest];
   return std::abs(x - y) <=
@@ -269,7 +269,7 @@ Lanes GraphValues::compute(UOp u) {
   }
 }
 
-/// Text of a target, tensor cores, shards: an unknown function of the operands.
+/// Text of a target, tensor cores and shards: an unknown function of the operands.
 Lanes GraphValues::uninterpreted(UOp u) {
   if (u.dtype().isVoid() || u.dtype().isPtr()) cannot(fmt::format("{} has no value", opName(u.op())));
   ctx_.guessed = true;
@@ -442,7 +442,7 @@ bool GraphValues::throughMovement(UOp u, TensorIndex& at) {
 
 Lanes GraphValues::bufferizedAt(UOp b, const TensorIndex& index) {
   std::vector<std::pair<uint32_t, std::optional<int64_t>>> before;
-  const TensorIndex at = index; // `index` may be that of this object
+  const TensorIndex at = index; // `index` may refer to this->index
   if (at.size() + 1 != b.srcCount()) cannot("a stored value of another rank");
   for (size_t k = 0; k < at.size(); ++k)
     if (const UOp r = b.src(k + 1); r.is(Op::RANGE)) {

@@ -1,16 +1,17 @@
-// Values of graphs of every stage of the compiler under one assignment: tensors, loops, lanes, memory,
-// registers. It runs a graph as it stands, before and after any pass, which is how the two are compared.
+// Evaluates graphs of every stage of the compiler under one assignment: tensors, loops, lanes, memory,
+// registers. It evaluates a graph as it stands, before and after any pass, so that two graphs can be compared
+// by value.
 //
 //   GraphValues v(variables, seed);
 //   v.set(key of a range, 3);
 //   v.value(index expression)         lanes of constants
 //   v.valueAt(tensor, {0, 2})         an element
-//   v.pointers(address)               where a LOAD or STORE goes
+//   v.pointers(address)               the elements that a LOAD or STORE accesses
 //
-// Memory that nobody in the graph has written is an unknown function of buffer and address; a node declared
-// opaque is an unknown function of its variables, and so is an operation that has no values here (text of
-// targets). Both are hashes, so the same reads give the same values on both sides of a rewrite. Error tells
-// why something cannot be computed: Index for what is too large, Unsupported for the rest.
+// Memory without a store in the graph is an unknown function of buffer and address. A node declared opaque is
+// an unknown function of its variables; so is an operation without values here (text of targets). Both
+// functions are hashes, so equal reads give equal values on both sides of a rewrite. An Error tells why a
+// part cannot be computed: Index for a graph that is too large, Unsupported for all else.
 #pragma once
 #include "replay/compare/graph_variables.h"
 
@@ -26,25 +27,25 @@ using Lanes = std::vector<ConstValue>;
 using TensorIndex = std::vector<int64_t>;
 
 struct Pointer {
-  UOp memory; ///< a buffer, or AFTER of one
+  UOp memory; ///< a buffer, or an AFTER of one
   int64_t index = 0;
   bool valid = true;
   int width = 1; ///< consecutive elements read or written through it
 };
 
-/// What both sides of a comparison share.
+/// State that both sides of a comparison share.
 struct ValueContext {
   explicit ValueContext(Variables& v) : variables(v) {}
   Variables& variables;
   uint64_t seed = 0;
   std::unordered_set<uint32_t> opaque;             ///< slots of nodes that are taken as unknown functions
-  std::unordered_map<uint64_t, DType> memoryTypes; ///< as first read
-  UOpMap<TensorIndex> layouts;       ///< of stored values that are still read by several indices
-  std::map<int64_t, UOp> parameters; ///< DEFINE_GLOBAL -> what a KERNEL is given for it
-  int64_t budget = 0;                ///< nodes that may still be computed
-  double roundoff = 0;               ///< by which sums may differ when their order does
-  int coarsest = 0;                  ///< of the float types met: 0 none, 1 double ... 5 fp8
-  bool guessed = false; ///< an operation without values took part: equal is equal, different says nothing
+  std::unordered_map<uint64_t, DType> memoryTypes; ///< type of each memory at its first read
+  UOpMap<TensorIndex> layouts;                     ///< of stored values that several indices still read
+  std::map<int64_t, UOp> parameters;               ///< DEFINE_GLOBAL -> the KERNEL's argument
+  int64_t budget = 0;                              ///< nodes that may still be computed
+  double roundoff = 0;                             ///< possible difference of sums in different orders
+  int coarsest = 0;                                ///< coarsest float type met: 0 none, 1 double ... 5 fp8
+  bool guessed = false; ///< an operation without values took part: equal values count, unequal ones do not
 };
 
 class GraphValues {
@@ -54,27 +55,27 @@ public:
   void set(uint32_t key, int64_t value);
   std::optional<int64_t> get(uint32_t key) const;
   void unset(uint32_t key);
-  /// Index expressions of tensors that a graph with loops still reads as they come.
+  /// Indices of tensors that a graph with loops still reads without an INDEX.
   void setAtHand(const UOpMap<std::vector<UOp>>* atHand) { atHand_ = atHand; }
 
   Lanes value(UOp u);
   Lanes valueAt(UOp tensor, TensorIndex index);
   std::vector<Pointer> pointers(UOp u);
   ConstValue read(UOp memory, int64_t address, DType type);
-  /// Runs effects in order; what they write is read by later ones.
+  /// Runs effects in order; later effects read their writes.
   void run(UOp effect);
-  /// What run() wrote, by memory and address.
+  /// The writes of run(), by memory and address.
   const std::map<std::pair<uint64_t, int64_t>, ConstValue>& written() const { return written_; }
 
-  /// Calls f with every combination of the variables, first one slowest.
+  /// Calls f with every combination of the variables; the first variable changes slowest.
   void forEach(const VariableList& loops, const std::function<void()>& f);
   int64_t extentOf(const Variable& v);
   TensorIndex shapeOf(UOp tensor);
-  /// Where an element of a movement operation stands in its source; false: in the zeros of a PAD.
+  /// The place of a movement operation's element in its source; false: the element is a zero of a PAD.
   bool throughMovement(UOp u, TensorIndex& at);
-  /// The same memory has the same number, whatever it is called.
+  /// A number of the memory; all names of one memory share it.
   uint64_t memoryKey(UOp memory);
-  /// Hash of the values of the variables a node is a function of.
+  /// Hash of the values of the variables that a node depends on.
   uint64_t environment(UOp u);
 
 private:
@@ -116,17 +117,17 @@ private:
   int depth_ = 0;
   std::unordered_map<uint64_t, Lanes> memo_;
   std::map<std::pair<uint64_t, int64_t>, ConstValue> written_;
-  std::unordered_map<uint32_t, uint64_t> ran_; ///< effect -> environment it ran in
+  std::unordered_map<uint32_t, uint64_t> ran_; ///< effect -> environment of its last run
   std::map<std::tuple<uint32_t, uint64_t, uint64_t>, WriteMap> writes_;
 };
 
-/// The buffer that an address, or AFTER of a buffer, leads to; null where it is a value.
+/// The buffer that an address, or an AFTER of a buffer, leads to; null for a value.
 UOp memoryBase(UOp u);
 uint64_t mixHash(uint64_t a, uint64_t b);
 uint64_t hashOf(const ConstValue& v);
-/// A value of the type made of a hash, within bounds where it is an integer.
+/// A value of the type made from a hash; an integer lies within the bounds.
 ConstValue valueOfHash(DType type, uint64_t hash, int64_t low = INT64_MIN, int64_t high = INT64_MAX);
-/// Whether equal enough: exactly for integers, up to rounding for floats.
+/// Whether two values agree: exactly for integers, up to rounding for floats.
 bool alike(const ConstValue& before, const ConstValue& after, const ValueContext& context);
 std::string showLanes(const Lanes& lanes);
 

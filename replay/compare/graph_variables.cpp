@@ -1,4 +1,4 @@
-// Lists are shared: most nodes have the variables of one of their sources.
+// Nodes share lists: most nodes have the variables of one of their sources.
 #include "replay/compare/graph_variables.h"
 
 #include "engine/base/error.h"
@@ -33,7 +33,7 @@ uint32_t Variables::keyOfAxis(int64_t id) {
   return keyOfName("r" + std::to_string(id));
 }
 uint32_t Variables::keyOfRange(UOp range) {
-  int64_t id = 0; // as the expander numbers the axes of ranges
+  int64_t id = 0; // numbered as the expander numbers the axes of ranges
   for (const int64_t part : range.arg().as<RangeArg>().ids) id = id * (int64_t{1} << 20) + part;
   return keyOfAxis(id);
 }

@@ -1,12 +1,12 @@
-// What a node of any stage of the compiler depends on: the loop variables, hardware indices and symbolic
-// integers that nobody below it has closed. A RANGE and the axis of an UNROLL with the same id are one
+// Finds the open variables of a node of any stage of the compiler: the loop variables, hardware indices and
+// symbolic integers that no node below it closes. A RANGE and the axis of an UNROLL with the same id are one
 // variable, so a graph means the same before and after the expander.
 //
 //   Variables v;
-//   v.of(store)      the variables that an address and a value are functions of
-//   v.closedBy(end)  those that END, REDUCE, BUFFERIZE or CONTRACT runs through
+//   v.of(store)      the variables that an address and a value depend on
+//   v.closedBy(end)  the variables that END, REDUCE, BUFFERIZE or CONTRACT runs through
 //
-// One object serves one pool: answers are kept by slot.
+// One object serves one pool, since it keeps its answers by slot.
 #pragma once
 #include "engine/uop/uop.h"
 
@@ -18,16 +18,16 @@ namespace uopscope {
 struct Variable {
   uint32_t key = 0;
   UOp node;         ///< RANGE, SPECIAL or DEFINE_VAR; null: an axis of an UNROLL
-  int64_t size = 0; ///< of an axis
+  int64_t size = 0; ///< size of an axis
   bool operator==(const Variable&) const = default;
 };
 using VariableList = std::vector<Variable>;
 
 class Variables {
 public:
-  /// Open in `u`, by key.
+  /// The variables open in `u`, by key.
   const VariableList& of(UOp u);
-  /// Those that `u` itself closes.
+  /// The variables that `u` itself closes.
   VariableList closedBy(UOp u);
   uint32_t keyOfRange(UOp range);
   uint32_t keyOfAxis(int64_t id);
@@ -41,7 +41,7 @@ private:
   std::deque<VariableList> lists_;
 };
 
-/// Axes of an UNROLL or CONTRACT: id and size.
+/// The axes of an UNROLL or CONTRACT: id and size.
 std::vector<std::pair<int64_t, int64_t>> laneAxes(UOp u);
 bool hasKey(const VariableList& list, uint32_t key);
 

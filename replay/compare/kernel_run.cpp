@@ -1,4 +1,4 @@
-// Buffers as the kernel's DEFINE_GLOBALs ask for them, filled from a small generator of random numbers.
+// Makes the buffers that the kernel's DEFINE_GLOBALs describe, filled by a small random number generator.
 #include "replay/compare/kernel_run.h"
 
 #include "engine/base/context_var.h"

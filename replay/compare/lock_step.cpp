@@ -1,5 +1,5 @@
-// A stretch is a pass from its beginning, or from the end of a nested one, to where the next stretch begins.
-// Stretches are aligned first, so that a rewrite is never paired with one of another pass.
+// A stretch starts at the beginning of a pass or the end of a nested pass, and ends where the next stretch
+// starts. Stretches are aligned first, so a rewrite is never paired with a rewrite of a different pass.
 #include "replay/compare/lock_step.h"
 
 #include "replay/read/text_diff.h"
@@ -87,7 +87,7 @@ private:
   static int at(const std::vector<int>& events, int i) { return i < 0 ? -1 : events[static_cast<size_t>(i)]; }
 
   void align(const std::vector<int>& x, const std::vector<int>& y) {
-    std::vector<int> left, right; // between two rewrites that both make
+    std::vector<int> left, right; // events since the last rewrite that both sides make
     auto flush = [&] {
       const auto rules = alignItems(keysOf(left, [&](int e) { return a_.rule(e); }),
                                     keysOf(right, [&](int e) { return b_.rule(e); }));

@@ -1,18 +1,19 @@
-// Two compilations side by side, event by event: which pass and rewrite of the one belongs to which of the
-// other. A debugger moves along these rows, so both sides are always as far as each other.
+// Aligns two compilations event by event: each row pairs a pass or rewrite of one with its counterpart. A
+// debugger moves along these rows, so both sides always stand at corresponding places.
 //
 //   LockStep both(before, after);
 //   for (const LockRow& row : both.rows()) if (row.mark != ' ') print(row.mark, row.before, row.after);
 //   const LockRow& row = both.rows()[both.rowOf(firstDivergence(before, after))];
 //
-// Passes are aligned by name, the rewrites in them by content, and what is left by rule: the same rule on
-// another node is one row. Each event of either story but the ends of passes is in exactly one row, in order.
+// Passes are aligned by name and rewrites in them by content; the remaining rewrites are aligned by rule: the
+// same rule on a different node is one row. Each event of either story, except the ends of passes, is in
+// exactly one row, in order.
 #pragma once
 #include "replay/compare/divergence.h"
 
 namespace uopscope {
 
-/// How far one side is.
+/// The progress of one side.
 struct LockPlace {
   int pass = -1;    ///< in the order in which passes begin, from 0; -1: none has begun
   int64_t step = 0; ///< rewrites of that pass made so far
@@ -20,9 +21,9 @@ struct LockPlace {
 };
 
 struct LockRow {
-  int before = -1, after = -1;       ///< events of the stories, -1 where that side does nothing here
-  char mark = ' ';                   ///< ' ' the same, '~' not quite, '-' before only, '+' after only
-  LockPlace beforePlace, afterPlace; ///< with what the row does; of a side that does nothing: where it stays
+  int before = -1, after = -1;       ///< events of the stories; -1: that side has none here
+  char mark = ' ';                   ///< ' ' equal, '~' similar, '-' before only, '+' after only
+  LockPlace beforePlace, afterPlace; ///< places after the row; a side without an event stays
 };
 
 class LockStep {
@@ -31,7 +32,7 @@ public:
   LockStep(const Story& before, const Story& after);
 
   const std::vector<LockRow>& rows() const { return rows_; }
-  /// The row in which the compilations part; 0 where they do not.
+  /// The row in which the compilations part; 0 where they do not part.
   size_t rowOf(const Divergence& divergence) const;
 
 private:

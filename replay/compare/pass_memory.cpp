@@ -1,5 +1,5 @@
-// What a pass remembers between its rewrites, told from the rewrites themselves: in which loops the pass that
-// assigns ranges computes a tensor, and how the values that got memory lie in it.
+// Derives the state of a pass from its rewrites: the loops in which the pass that assigns ranges computes a
+// tensor, and the memory layout of stored values.
 #include "replay/compare/pass_memory.h"
 
 #include "engine/base/error.h"
@@ -13,7 +13,7 @@ constexpr OpSet kLeaves{Op::BUFFER, Op::BUFFER_VIEW, Op::CONST,   Op::VCONST,   
                         Op::DEVICE, Op::UNIQUE,      Op::LUNIQUE, Op::CUSTOM_KERNEL, Op::AFTER};
 constexpr int kNear = 6;
 
-/// BUFFERIZEs that a rewrite brought in: their ranges are the indices of what they store.
+/// Learns BUFFERIZEs that a rewrite made: their ranges are the indices of the stored value.
 void learnStored(UOp u, int depth, PassMemory& pass) {
   if (u.is(Op::BUFFERIZE)) {
     pass.indices.try_emplace(u.src(0), std::vector<UOp>(u.src().begin() + 1, u.src().end()));
@@ -24,7 +24,8 @@ void learnStored(UOp u, int depth, PassMemory& pass) {
     if (s.below().has(Op::BUFFERIZE)) learnStored(s, depth - 1, pass);
 }
 
-/// Tensors that the rewritten node reads as they come: through movement operations their indices follow.
+/// Learns tensors that the rewritten node reads without an INDEX: their indices follow through movement
+/// operations.
 void learnRead(UOp source, std::vector<UOp> at, PassMemory& pass) {
   for (; source.in(group::kMovement); source = source.src(0)) at = movementIndices(source, at);
   if (!source.in(kLeaves)) pass.indices.try_emplace(source, std::move(at));
@@ -56,7 +57,7 @@ void learnBefore(UOp before, UOp after, PassMemory& pass) {
     for (size_t k = 0; k < sources; ++k)
       if (!before.src(k).is(Op::DEVICE)) learnRead(before.src(k), at, pass);
   } catch (const Error&) {
-    // Shapes that do not fit: the comparison will say so.
+    // Shapes that do not fit: the comparison reports them.
   }
 }
 
@@ -64,7 +65,7 @@ void learnAfter(UOp before, UOp after, PassMemory& pass) {
   if (!before.is(Op::BUFFERIZE) || !after.is(Op::AFTER)) return;
   TensorIndex layout;
   for (const UOp r : before.src().subspan(1)) layout.push_back(r.vmax() + 1);
-  if (before.src(0).is(Op::ASSIGN)) return; // lies as its target does
+  if (before.src(0).is(Op::ASSIGN)) return; // it has the layout of its target
   pass.layouts.try_emplace(after, layout);
 }
 

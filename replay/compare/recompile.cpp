@@ -1,4 +1,5 @@
-// Replaying: settings, graph and device as they were stored, everything else as this build has it.
+// Recompiles a stored input: settings, graph and device come from the corpus, everything else from this
+// build.
 #include "replay/compare/recompile.h"
 
 #include "engine/base/context_var.h"
@@ -17,7 +18,7 @@ namespace uopscope {
 
 namespace {
 
-/// Passes everything on to a capture, and asks a gate about every rewrite first.
+/// Passes every call on to a capture, and asks a gate about each rewrite first.
 class Gated : public CaptureObserver {
 public:
   Gated(Sink sink, Observer* gate, RuleTally* tally)
@@ -39,7 +40,7 @@ private:
   Observer* gate_;
 };
 
-/// "Opt(op=OptOps.UPCAST, axis=0, arg=4)"
+/// Parses text such as "Opt(op=OptOps.UPCAST, axis=0, arg=4)".
 std::optional<Opt> parseOpt(const std::string& text) {
   auto after = [&](std::string_view key) {
     size_t at = text.find(key);
@@ -67,8 +68,8 @@ std::optional<Opt> parseOpt(const std::string& text) {
   return opt;
 }
 
-/// What a kernel is compiled for: all that a corpus keeps, or what two builds are told apart by, which leaves
-/// out texts that follow from others (C beside IR, where lines come from).
+/// The texts a compilation makes: All that a corpus keeps, or only the Deciding ones that tell two builds
+/// apart. Deciding leaves out derived texts (C beside IR, origins of lines).
 enum class Texts : uint8_t { All, Deciding };
 
 void compileKernel(const Compilation& input, UOp root, bool assembly, Texts texts) {
@@ -128,7 +129,7 @@ UOp inputGraph(const Compilation& input) {
 }
 
 namespace {
-/// What the observer was told of one compilation of the input; status and message where it failed.
+/// The observed compilation of the input; status and message tell of a failure.
 Compilation compileObserved(const Compilation& input, CaptureObserver& observer,
                             std::optional<Compilation>& made, bool assembly, Texts texts) {
   std::string failure;
@@ -159,7 +160,7 @@ Compilation compileObserved(const Compilation& input, CaptureObserver& observer,
     if (input.kind == ScopeKind::Schedule) clearScheduleCache();
   }
   Compilation out = made ? std::move(*made) : Compilation{};
-  // The input is what was stored, whatever this build would write today.
+  // The input stays as stored, even if this build would write it differently today.
   out.kind = input.kind, out.graph = input.graph, out.device = input.device, out.settings = input.settings;
   out.file = input.file, out.line = input.line;
   if (out.name.empty()) out.name = input.name;

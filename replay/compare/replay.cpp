@@ -1,6 +1,6 @@
-// The parent hands inputs out one at a time, watches clocks, and writes the result; workers compile. Messages
-// are a kind, a length and fields; a worker that dies closes its pipe, and the input it had is what it died
-// of.
+// The parent hands out inputs one at a time, enforces time limits, and writes the result; workers compile. A
+// message is a kind, a length and fields. A worker that dies closes its pipe, and its current input is the
+// one that killed it.
 #include "replay/compare/replay.h"
 
 #include "engine/base/clock.h"
@@ -111,7 +111,7 @@ bool send(int fd, char kind, const std::string& payload) {
 
 // --- the worker ---
 
-/// Sanitizers take terabytes of addresses for themselves.
+/// Sanitizers reserve terabytes of addresses.
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 constexpr bool kSanitized = true;
 #elif defined(__has_feature)
@@ -191,11 +191,11 @@ public:
   void give(uint32_t index) {
     input = index;
     since = nowNs();
-    if (!writeAll(to_, &index, sizeof index)) input = index; // seen as an end of its pipe
+    if (!writeAll(to_, &index, sizeof index)) input = index; // the end of the pipe will report the failure
   }
   int from() const { return from_; }
 
-  /// Reads what there is; false at the end of the pipe.
+  /// Reads the available bytes; false at the end of the pipe.
   bool receive() {
     char chunk[1 << 16];
     ssize_t n = read(from_, chunk, sizeof chunk);
@@ -204,7 +204,7 @@ public:
     buffer_.append(chunk, static_cast<size_t>(n));
     return true;
   }
-  /// The next whole message.
+  /// Takes the next complete message.
   bool next(char& kind, std::string& payload) {
     if (buffer_.size() < 5) return false;
     uint32_t size;
@@ -215,7 +215,7 @@ public:
     buffer_.erase(0, 5 + size_t{size});
     return true;
   }
-  /// How the process ended, as a sentence.
+  /// Describes how the process ended, in one sentence.
   std::string end(bool kill9) {
     if (pid_ <= 0) return {};
     if (kill9) kill(pid_, SIGKILL);

@@ -1,4 +1,4 @@
-// A corpus difference as text: for a terminal, a pull request, a browser, a program.
+// Writes a corpus difference as text: for a terminal, a pull request, a browser, a program.
 #pragma once
 #include "replay/compare/difference.h"
 
@@ -8,8 +8,8 @@ struct ReportOptions {
   bool colour = false;
   bool diffs = false; ///< with texts of changed kernels
   bool ignoreNames = false;
-  size_t limit = 20; ///< kernels listed for a cause (0: all); what is left out is counted
-  std::string only;  ///< kernels whose name, cause or place contains this
+  size_t limit = 20; ///< kernels listed per cause (0: all); the omitted ones are counted
+  std::string only;  ///< only kernels whose name, cause or place contains this
 };
 
 /// A summary of a few lines, then the causes with their kernels.
@@ -18,7 +18,7 @@ std::string reportText(const CorpusDiff& d, const Corpus& before, const Corpus& 
 /// For a pull request: headline, table of causes, kernels in foldable parts.
 std::string reportMarkdown(const CorpusDiff& d, const Corpus& before, const Corpus& after,
                            const ReportOptions& o);
-/// One page that needs no network: causes, a list with filters, side by side texts with changed words marked.
+/// One page that needs no network: causes, a list with filters, texts side by side with changed words marked.
 std::string reportHtml(const CorpusDiff& d, const Corpus& before, const Corpus& after,
                        const ReportOptions& o);
 std::string reportJson(const CorpusDiff& d, const Corpus& before, const Corpus& after,

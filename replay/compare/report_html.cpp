@@ -1,4 +1,5 @@
-// The report as one page: no script is needed to read it, a few lines of script filter and sort the list.
+// Writes the report as one page. It reads well without its script; a few lines of script filter and sort the
+// list.
 #include "replay/compare/report.h"
 #include "replay/read/text_diff.h"
 #include "replay/schema/html_text.h"
@@ -16,7 +17,7 @@ std::string words(const std::vector<DiffWord>& list) {
   return out;
 }
 
-/// Two texts side by side; unchanged stretches beyond three lines of context are left out and counted.
+/// Two texts side by side. Unchanged stretches beyond three lines of context are left out and counted.
 std::string sideBySide(const std::string& before, const std::string& after) {
   std::vector<DiffLine> lines = diffLines(before, after);
   std::vector<bool> near(lines.size());

@@ -1,4 +1,4 @@
-// The report on a terminal and in a pull request.
+// Writes the report for a terminal and for a pull request.
 #include "replay/compare/report.h"
 #include "replay/read/text_diff.h"
 #include "replay/schema/printable.h"
@@ -223,7 +223,7 @@ std::string reportJson(const CorpusDiff& d, const Corpus& before, const Corpus& 
   j["warnings"] = d.warnings;
   j["counts"] = {{"same", d.same},   {"other_way", d.otherWay}, {"changed", d.changed}, {"failed", d.failed},
                  {"fixed", d.fixed}, {"added", d.added},        {"removed", d.removed}};
-  // Of one run each: no difference is claimed.
+  // Times of single runs, so no difference is claimed.
   j["compile_ns"] = {
       {"before", d.compileNsBefore}, {"after", d.compileNsAfter}, {"measured_alike", d.measuredAlike}};
   j["causes"] = Json::array();

@@ -1,4 +1,4 @@
-// Texts of reproducers. The graph is written as pyrender writes it, which both Python and parseUOp read.
+// Writes the texts of reproducers. pyrender writes the graph, in a form that both Python and parseUOp read.
 #include "replay/compare/reproducer.h"
 
 #include "engine/base/error.h"

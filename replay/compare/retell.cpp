@@ -1,5 +1,5 @@
-// The observer is fed what it would have been told, so the trace is made by the recorder that makes every
-// other.
+// Feeds a recorder with the calls of the original compilation, so the recorder of every trace also makes this
+// one.
 #include "replay/compare/retell.h"
 
 #include "engine/base/error.h"
@@ -13,7 +13,7 @@ namespace uopscope {
 
 namespace {
 
-/// Rules that are only their names: what their patterns were is not stored.
+/// Rules that have only a name, since a story does not store their patterns.
 class NamedRules {
 public:
   const Rule& operator[](const std::string& name) {
@@ -28,8 +28,8 @@ private:
   std::map<std::string, std::unique_ptr<Rule>> rules_;
 };
 
-/// For every event whether it is a rewrite on the way down: something below the node is rewritten later in
-/// the pass.
+/// For every event whether it is a rewrite on the way down: the pass later rewrites a node below the
+/// rewritten one.
 std::vector<bool> waysDown(const Story& story) {
   std::vector<bool> down(story.events().size());
   struct Open {

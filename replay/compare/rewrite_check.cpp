@@ -1,4 +1,4 @@
-// Sampling and the layers of abstraction; comparison of effects is in effect_check.cpp.
+// Samples assignments and opens shared parts layer by layer; effect_check.cpp compares effects.
 #include "replay/compare/rewrite_check.h"
 
 #include "engine/base/error.h"
@@ -19,7 +19,7 @@ constexpr OpSet kNeverOpaque =
 constexpr OpSet kIndexOps =
     group::kAlu | group::kIrreducible | OpSet{Op::CAST, Op::VECTORIZE, Op::VCONST, Op::BIND};
 
-/// Exact and cheap: rules rely on what is inside.
+/// Whether the node is exact and cheap to compute; rules rely on facts about such nodes.
 bool isIndexArithmetic(UOp u) {
   return kIndexOps.contains(u.below()) && (u.dtype().isInt() || u.dtype().isBool());
 }
@@ -57,7 +57,7 @@ bool canBeOpaque(UOp u) {
   return !u.dtype().isPtr();
 }
 
-/// Nodes `layers` below the frontier; addresses are looked through.
+/// The nodes `layers` below the frontier. Nodes that cannot be opaque, such as addresses, are passed through.
 std::unordered_set<uint32_t> opaqueAt(const std::vector<UOp>& frontier, int layers) {
   std::unordered_set<uint32_t> out, seen;
   std::vector<UOp> level = frontier;
@@ -72,7 +72,7 @@ std::unordered_set<uint32_t> opaqueAt(const std::vector<UOp>& frontier, int laye
       }
       for (const UOp s : u.src())
         if (d >= layers)
-          level.push_back(s); // looked through
+          level.push_back(s); // passed through
         else
           next.push_back(s);
     }
@@ -104,7 +104,7 @@ ValueCheck RewriteChecker::check(UOp before, UOp after, const CheckLimits& limit
     } catch (const Error& e) {
       out = {};
       out.why = e.what();
-      if (e.kind() == ErrorKind::Index || last) return out; // opening more makes it larger still
+      if (e.kind() == ErrorKind::Index || last) return out; // an opened layer makes it larger still
       continue;
     }
     if (out.verdict == ValueCheck::Verdict::Same || last) return out;

@@ -1,12 +1,13 @@
-// Two graphs that should mean the same, compared by running both: values, tensors, addresses, memory and
-// effects, on corner assignments and random ones. docs/design/check.md says what is evaluated how.
+// Checks that two graphs mean the same by evaluating both: values, tensors, addresses, memory and effects, on
+// corner assignments and random ones. docs/design/check.md states how each kind is evaluated.
 //
 //   RewriteChecker checker;
 //   PoolScope scope(checker.pool());
 //   ValueCheck c = checker.check(before, after, {});
 //
-// What both sides share is first an unknown function of its variables; only where that makes a difference is
-// it opened, a layer at a time. A difference is claimed for graphs that were evaluated down to their leaves.
+// At first every part that both sides share is an unknown function of its variables. Only where this makes a
+// difference, the shared part is opened, one layer at a time. A difference is claimed only for graphs that
+// were evaluated down to their leaves.
 #pragma once
 #include "replay/compare/graph_values.h"
 
@@ -17,23 +18,23 @@ namespace uopscope {
 
 struct ValueCheck {
   enum class Verdict : uint8_t { Same, Differs, Unknown } verdict = Verdict::Unknown;
-  std::string why;                  ///< Unknown: what stands in the way
+  std::string why;                  ///< Unknown: the obstacle
   std::string where, before, after; ///< Differs: the assignment and both values
-  int samples = 0;                  ///< evaluated
+  int samples = 0;                  ///< samples evaluated
 };
 
 struct CheckLimits {
   int samples = 32;
-  int64_t perSample = 400'000; ///< nodes computed at most
-  int64_t total = 1'200'000;   ///< of all samples of all layers
-  int64_t inAll = 100'000;     ///< no further sample is begun after this many
-  size_t writes = 1u << 18;    ///< elements whose addresses are listed
+  int64_t perSample = 400'000; ///< most nodes computed in a sample
+  int64_t total = 1'200'000;   ///< most nodes computed in all samples of all layers
+  int64_t inAll = 100'000;     ///< no sample begins after this many nodes
+  size_t writes = 1u << 18;    ///< most elements whose addresses are listed
 };
 
-/// What a pass knows beside its graph.
+/// The knowledge of a pass that its graph does not hold.
 struct PassMemory {
-  UOpMap<UOp> renamed, renamedFrom; ///< buffers and loops that got another name: one to one
-  UOpMap<TensorIndex> layouts;      ///< of stored values
+  UOpMap<UOp> renamed, renamedFrom; ///< renamed buffers and loops, one to one
+  UOpMap<TensorIndex> layouts;      ///< layouts of stored values
   UOpMap<std::vector<UOp>> indices; ///< tensor -> the loops it is computed in
 };
 
@@ -50,7 +51,8 @@ private:
   Variables variables_;
 };
 
-/// Equal but for tags, the facts about a kernel at its SINK, and the names of loops.
+/// Whether two graphs are equal except for tags, the facts about a kernel at its SINK, and the names of
+/// loops.
 bool sameStructure(UOp before, UOp after);
 
 } // namespace uopscope

@@ -1,5 +1,5 @@
-// Match statistics compared: rules by name over all passes. Times are of one run each, which says nothing of a
-// difference: they are told, and no change is made of them.
+// Compares match statistics: rules by name over all passes. Times come from one run each, so they are shown
+// but never count as a change.
 #include "replay/compare/difference.h"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
-// Results and times of changed kernels. The second corpus's code need not be this build's: both sides run
-// what is stored.
+// Compares results and times of changed kernels. The second corpus may come from a different build, so both
+// sides run the stored code.
 #include "engine/base/error.h"
 #include "replay/compare/difference.h"
 #include "replay/compare/kernel_run.h"
@@ -15,7 +15,7 @@ std::string compareRuns(const Compilation& before, const Compilation& after) {
   auto code = [](const Compilation& c) -> const std::string& { return c.ir.empty() ? c.source : c.ir; };
   KernelOutcome x, y;
   std::vector<double> timesX, timesY;
-  for (int i = 0; i < kRounds; ++i) { // in turn, so that what disturbs the machine disturbs both
+  for (int i = 0; i < kRounds; ++i) { // in turn, so that a disturbance of the machine hits both
     x = runner.run(code(before), before.name, before.launch);
     y = runner.run(code(after), after.name, after.launch);
     timesX.insert(timesX.end(), x.seconds.begin(), x.seconds.end());

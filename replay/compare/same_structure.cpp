@@ -1,4 +1,4 @@
-// Graphs walked side by side. Loops may have other names, one for one; everything else is equal.
+// Walks two graphs side by side. Names of loops may differ, one for one; everything else must be equal.
 #include "engine/uop/facts.h"
 #include "replay/compare/rewrite_check.h"
 

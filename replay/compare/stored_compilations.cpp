@@ -1,4 +1,5 @@
-// From the tables of a trace to compilations. The order of events is found from where nested passes began.
+// Turns the tables of a trace into compilations. The places where nested passes began give the order of
+// events.
 #include "replay/compare/stored_compilations.h"
 
 #include "engine/base/error.h"
@@ -105,7 +106,7 @@ bool isTrace(const std::string& path) {
   try {
     return Database::openReadOnly(path).pragma("application_id") == kTraceApplicationId;
   } catch (const Error&) {
-    return false; // what is wrong with it is said where it is opened
+    return false; // the code that opens the file reports the fault
   }
 }
 

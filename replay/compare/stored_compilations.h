@@ -1,12 +1,13 @@
-// Where compilations are read from: a corpus, the result of a replay, or a trace. A trace holds the same
-// things in another shape (graphs, passes, rewrites, texts), so whatever takes a corpus takes a trace too.
+// Opens any source of compilations: a corpus, the result of a replay, or a trace. A trace holds the same data
+// in a different form (graphs, passes, rewrites, texts), so every command that takes a corpus takes a trace
+// too.
 //
 //   StoredCompilations before("monday.uoptrace"), after("today.uopcorpus");
 //   CorpusDiff d = diffCorpora(Corpus::open(before.path()), Corpus::open(after.path()), {});
 //
-// Of a trace, a corpus is made in the temporary folder and goes when this does. What a trace does not hold
-// (tier stats has no rewrites) is absent; kernels of a foreign engine that this one has no operations for are
-// left out and counted.
+// A trace is converted to a corpus in the temporary folder, which the destructor removes. Data that the trace
+// lacks stays empty (tier stats has no rewrites). Kernels of a foreign engine with operations unknown to this
+// one are left out and counted.
 #pragma once
 #include "replay/record/corpus.h"
 
@@ -14,7 +15,7 @@ namespace uopscope {
 
 class Trace;
 
-/// A file in the temporary folder that goes, with what SQLite keeps beside it, when this does.
+/// A file in the temporary folder. The destructor removes it together with SQLite's files beside it.
 class TemporaryFile {
 public:
   explicit TemporaryFile(const std::string& suffix);
@@ -29,14 +30,14 @@ private:
 
 class StoredCompilations {
 public:
-  /// Error(File): missing, damaged, neither a corpus nor a trace. `progress` gets shares 0 to 1 of a trace;
-  /// returning false ends with Error(Interrupted).
+  /// Throws Error(File) for a file that is missing, damaged, or neither a corpus nor a trace. `progress` gets
+  /// the done share of a trace, 0 to 1; by returning false it ends with Error(Interrupted).
   explicit StoredCompilations(const std::string& path, const std::function<bool(double)>& progress = {});
-  /// Of the corpus.
+  /// The path of the corpus.
   const std::string& path() const { return made_ ? made_->path() : given_; }
-  /// What a person should know about the file, or empty.
+  /// A warning about the file for a person, or empty.
   const std::string& warning() const { return warning_; }
-  /// Scope of the trace by the hash of the input it compiled; empty for a corpus.
+  /// The trace's scope of each input, by the hash of the input; empty for a corpus.
   const std::map<uint64_t, int64_t>& scopes() const { return scopes_; }
 
 private:
@@ -45,8 +46,8 @@ private:
   std::map<uint64_t, int64_t> scopes_;
 };
 
-/// Every compilation of a trace, added to a corpus; the number of those that this engine cannot read.
-/// `scopes` receives where each input was compiled (first).
+/// Adds every compilation of a trace to a corpus. Returns the number of compilations that this engine cannot
+/// read. `scopes` receives the first scope that compiled each input.
 size_t addCompilations(Corpus& corpus, Trace& trace, const std::function<bool(double)>& progress = {},
                        std::map<uint64_t, int64_t>* scopes = nullptr);
 

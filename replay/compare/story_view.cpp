@@ -1,4 +1,4 @@
-// Unpacking of stories and stored graphs.
+// Unpacks stories and stored graphs.
 #include "replay/compare/story_view.h"
 
 #include "engine/base/error.h"
@@ -16,7 +16,7 @@ namespace {
   throw Error(ErrorKind::Value, fmt::format("a stored compilation has {}: the file is damaged", what));
 }
 
-/// One node from its kind. Throws Error(Value).
+/// Makes one node from its kind. Throws Error(Value).
 UOp makeNode(std::string_view kind, std::span<const UOp> src) {
   std::string_view part[4];
   size_t from = 0;
@@ -135,7 +135,7 @@ UOp graphFromText(std::string_view text) {
     std::string_view row = text.substr(0, text.find('\n'));
     text.remove_prefix(std::min(text.size(), row.size() + 1));
     try {
-      size_t end = 0; // of the kind: four fields, then distances of the sources
+      size_t end = 0; // end of the kind: four fields; distances of the sources follow
       for (int field = 0; field < 4; ++field) {
         end = row.find('\t', end + (field ? 1 : 0));
         if (end == std::string_view::npos && field < 3) damaged("a node with too few fields");

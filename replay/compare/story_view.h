@@ -1,5 +1,5 @@
-// Stories read back: events, nodes, content hashes and expressions; and stored graphs made nodes again. What
-// is read is not trusted: anything malformed is Error(Value).
+// Reads stories back: events, nodes, content hashes and expressions; and makes stored graphs nodes again. The
+// input is untrusted: any malformed part throws Error(Value).
 //
 //   Story story(corpus.load(entry).story);
 //   for (const StoryEvent& e : story.events()) if (e.kind == StoryEvent::Step) use(story.word(e.word));
@@ -8,7 +8,7 @@
 
 namespace uopscope {
 
-/// Unpacked: any node can be looked at, hashed and printed.
+/// An unpacked story. Any of its nodes can be inspected, hashed and printed.
 class Story {
 public:
   Story() = default;
@@ -19,7 +19,7 @@ public:
   uint32_t root() const { return packed_.root; }
   size_t nodeCount() const { return kindOf_.size(); }
   const std::string& word(uint32_t index) const { return packed_.words.at(index); }
-  /// Content hash of a graph, equal across stories and builds.
+  /// Content hash of a graph; it is equal across stories and builds.
   uint64_t hash(uint32_t node) const { return node ? hashes_.at(node - 1) : 0; }
   /// "ADD\tdtypes.float\targument\ttag"
   const std::string& kind(uint32_t node) const { return word(kindOf_.at(node - 1)); }
@@ -28,9 +28,10 @@ public:
   /// The graph below a node as nodes of the current pool. Throws Error(Value) for an operation, type or
   /// argument that this build does not know.
   UOp build(uint32_t node) const;
-  /// All nodes of the story, by number (0: null). The same errors.
+  /// All nodes of the story, by number (0: null). Throws the same errors.
   std::vector<UOp> buildAll() const;
-  /// Expression of a node, as print.h gives it; where this build does not know an operation, the plain tree.
+  /// Expression of a node, as print.h writes it. With an operation that this build does not know: the plain
+  /// tree.
   std::string expression(uint32_t node, int maxDepth = 5) const;
 
 private:
@@ -40,7 +41,7 @@ private:
   std::vector<StoryEvent> events_;
 };
 
-/// The inverse of graphToText, in the current pool; Error(Value) names the line.
+/// The inverse of graphToText, in the current pool. Error(Value) names the faulty line.
 UOp graphFromText(std::string_view text);
 
 } // namespace uopscope

@@ -1,5 +1,5 @@
-// The walk over a trace. Nodes are made once for many rewrites; the pool is given up when it has grown large,
-// with what passes remembered.
+// Walks over a trace. The checker makes nodes once for many rewrites. When its pool has grown large, both are
+// dropped, with the memory of all passes.
 #include "replay/compare/value_check.h"
 
 #include "engine/base/error.h"
@@ -16,8 +16,8 @@ namespace {
 using Verdict = ValueCheck::Verdict;
 constexpr size_t kMostNodes = 4'000'000;
 
-/// In the moments of "apply rangeify" movement operations stand over values that loops index already: neither
-/// side is a tensor or a value yet, and unlike ones say nothing.
+/// Within "apply rangeify", movement operations stand over values that loops index already. Neither side is a
+/// tensor or a value yet, so different results prove nothing.
 void leaveHalfRanged(ValueCheck& c, std::string_view pass) {
   if (c.verdict != Verdict::Differs || pass != "apply rangeify") return;
   c.verdict = Verdict::Unknown;
@@ -47,7 +47,7 @@ public:
     }
     return out;
   }
-  /// What the pass remembers of a rewrite that was checked in another one.
+  /// Learns from a rewrite that was already checked in a different pass.
   void learn(NodeId before, NodeId after, PassId pass) {
     if (after == kNoNode) return;
     try {
@@ -55,10 +55,10 @@ public:
       learnBefore(a, b, passes_[pass]);
       learnAfter(a, b, passes_[pass]);
     } catch (const Error&) {
-      return; // the one that was checked has told
+      return; // the first check has reported the error
     }
   }
-  /// Several rewrites that gave the same effect: together they did what it does.
+  /// Checks several rewrites with the same resulting effect: together they must do the same as it does.
   ValueCheck checkMerged(const std::vector<NodeId>& before, NodeId after, const CheckLimits& limits) {
     ValueCheck out;
     try {
@@ -80,7 +80,7 @@ private:
   std::map<PassId, PassMemory> passes_;
 };
 
-/// Befores of a pass that became the same node, where there are several.
+/// The nodes of a pass that were rewritten to the node `after`.
 std::vector<NodeId> mergedWith(Trace& trace, PassId pass, NodeId after) {
   Statement s = trace.database().prepare(
       "SELECT DISTINCT before FROM step WHERE pass = ?1 AND after = ?2 AND kind <> 2 ORDER BY before");
@@ -127,7 +127,7 @@ private:
       ++out_.unchanged;
       return;
     }
-    const auto known = seen_.find({before, after}); // the same rewrite happens in many kernels
+    const auto known = seen_.find({before, after}); // many kernels share a rewrite
     ValueCheck c = known != seen_.end() ? known->second : check(before, after, pass);
     leaveHalfRanged(c, passName(pass));
     if (known != seen_.end()) checker_->learn(before, after, pass);
@@ -142,7 +142,7 @@ private:
 
   ValueCheck check(NodeId before, NodeId after, PassId pass) {
     if (checker_->nodes() > kMostNodes) {
-      checker_.reset(); // first: it is what nodes are made in
+      checker_.reset(); // first: its pool holds the nodes
       checker_ = std::make_unique<StepChecker>(trace_.nodes().reader());
     }
     ValueCheck c = checker_->check(before, after, {}, pass);
@@ -179,7 +179,7 @@ private:
   void whole(NodeId before, NodeId after, ValueSurvey::Whole& count, PassId pass, ScopeId kernel) {
     ++count.checked;
     const CheckLimits limits{.samples = 3, .perSample = 8'000'000, .total = 20'000'000, .inAll = 1'000'000};
-    StepChecker checker(trace_.nodes().reader()); // a pass knows of its own loops alone
+    StepChecker checker(trace_.nodes().reader()); // a pass has loops of its own
     ValueCheck c = checker.check(before, after, limits, 0);
     count.same += c.verdict == Verdict::Same;
     count.unknown += c.verdict == Verdict::Unknown;
@@ -220,7 +220,7 @@ ValueCheck checkStep(Trace& trace, StepId step, int samples) {
   s.bind(1, step);
   ValueCheck last;
   last.why = "the rule failed";
-  while (s.step()) { // earlier rewrites of the pass for what it learnt by them
+  while (s.step()) { // the pass learns from its earlier rewrites
     if (s.integer(0) == step) limits = {.samples = samples, .total = 12'000'000, .inAll = 3'000'000};
     last = checker.check(static_cast<NodeId>(s.integer(1)), static_cast<NodeId>(s.integer(2)), limits, 0);
   }

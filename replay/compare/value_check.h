@@ -1,6 +1,6 @@
-// Is every rewrite of a trace right, every pass, every kernel? Each is a pair of graphs for RewriteChecker;
-// this walks the trace, knows what a pass remembers between its rewrites, and counts what could not be
-// evaluated by rule and reason.
+// Checks every rewrite, pass and kernel of a trace. Each is a pair of graphs for RewriteChecker. The survey
+// walks over the trace, keeps the memory of each pass between its rewrites, and counts the rewrites that
+// cannot be evaluated, by rule and reason.
 //
 //   ValueSurvey s = checkTrace(trace, {.mostFaults = 20});
 //   for (const auto& f : s.faults) print(f.step, f.check.where, f.check.before, f.check.after);
@@ -12,17 +12,17 @@
 
 namespace uopscope {
 
-/// One rewrite alone, without what its pass knows.
+/// Checks one rewrite alone, without the memory of its pass.
 ValueCheck checkRewrite(const NodeReader& read, NodeId before, NodeId after, int samples = 48);
-/// A step of a trace, with what its pass knew by then.
+/// Checks a step of a trace, with the memory of its pass up to that step.
 ValueCheck checkStep(Trace& trace, StepId step, int samples = 48);
 
 struct ValueSurvey {
   struct Fault {
-    StepId step = 0; ///< of a pass or kernel that differs as a whole: 0
+    StepId step = 0; ///< 0 for a pass or kernel that differs as a whole
     RuleId rule = 0;
     PassId pass = 0;
-    ScopeId kernel = 0; ///< likewise
+    ScopeId kernel = 0; ///< the kernel that differs as a whole, or 0
     ValueCheck check;
   };
   /// Rewrites of one rule in passes of one name that could not be evaluated, for one reason.
@@ -35,16 +35,16 @@ struct ValueSurvey {
     int64_t checked = 0, same = 0, unknown = 0;
   };
   int64_t checked = 0, same = 0, unknown = 0, unchanged = 0, differ = 0;
-  std::vector<Fault> faults; ///< first ones first
-  std::vector<Blind> blind;  ///< most first
-  Whole passes, kernels;     ///< with SurveyOptions::whole
+  std::vector<Fault> faults; ///< in order of steps
+  std::vector<Blind> blind;  ///< most frequent first
+  Whole passes, kernels;     ///< filled with SurveyOptions::whole
   bool complete = false;     ///< false: stopped
 };
 
 struct SurveyOptions {
   size_t mostFaults = 20;
-  bool whole = false; ///< passes and kernels too: the graph each began with against the one it ended with
-  std::function<bool(double)> progress = {}; ///< gets shares 0 to 1; returning false stops
+  bool whole = false; ///< check passes and kernels too: the first graph of each against the last
+  std::function<bool(double)> progress = {}; ///< gets the done share, 0 to 1; returning false stops
 };
 ValueSurvey checkTrace(Trace& trace, const SurveyOptions& options);
 

@@ -1,4 +1,4 @@
-// What a forked process does first: a crash in it is its own, not the parent's to report.
+// Prepares a forked process: the process alone reports its crash, not the parent's handlers.
 #pragma once
 #include <sys/resource.h>
 
@@ -6,7 +6,7 @@
 
 namespace uopscope {
 
-/// Deadly signals end the process again, whatever the parent's handlers do with them; no core file is left.
+/// Deadly signals end the process again, whatever handlers the parent has set; no core file is left.
 inline void becomeWorkerProcess() {
   for (int number : {SIGSEGV, SIGABRT, SIGFPE, SIGBUS, SIGILL, SIGTERM}) std::signal(number, SIG_DFL);
   rlimit noCore{0, 0};

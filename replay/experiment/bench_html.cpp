@@ -1,4 +1,4 @@
-// See bench_html.h.
+// Writes the page of an experiment: a table and one strip of dots for each metric.
 #include "replay/experiment/bench_html.h"
 
 #include "replay/experiment/statistics.h"
@@ -21,7 +21,7 @@ td:first-child,th:first-child{text-align:left}.dot{fill:var(--dot);fill-opacity:
 pre{overflow:auto;background:#8881;padding:.6rem}
 )";
 
-/// One line per cell: every run a dot, the interval of the median a band.
+/// One line per cell: a dot for every run, a band for the interval of the median.
 std::string strips(const Experiment& e, const std::vector<BenchCell>& cells, Metric metric) {
   constexpr double kLeft = 260, kWidth = 640, kRow = 26;
   double most = 0;

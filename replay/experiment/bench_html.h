@@ -1,5 +1,6 @@
-// An experiment as one HTML page: a table of the matrix and, for each metric, a strip of every run per cell,
-// so that spread and outliers are seen. Everything from the file is escaped; the page loads nothing.
+// Writes an experiment as one HTML page: a table of the matrix and, for each metric, a strip with every run
+// per cell, so that spread and outliers are visible. All text from the file is escaped; the page loads
+// nothing.
 #pragma once
 #include "replay/experiment/experiment.h"
 

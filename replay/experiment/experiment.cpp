@@ -1,4 +1,4 @@
-// See experiment.h; the tables are in bench.sql.
+// Reads and writes the tables of an experiment file; bench.sql describes them.
 #include "replay/experiment/experiment.h"
 
 #include "replay_experiment_embedded.h"
@@ -135,7 +135,7 @@ void Experiment::merge(const Experiment& part) {
     there.reset();
     const int64_t id = idOf.at(runs.integer(0));
     if (there.bind(1, id).bind(2, runs.integer(1)).bind(3, runs.integer(2)).step())
-      continue; // the same run twice
+      continue; // the run is already in the file
     BenchRun run{id,
                  static_cast<int>(runs.integer(1)),
                  runs.integer(2),

@@ -1,13 +1,13 @@
 // An experiment: one script under a matrix of settings, kept in a file (.uopbench, an SQLite database;
-// bench.sql describes it). The file says everything that a result depends on: machine, build, settings, seed,
-// order of runs.
+// bench.sql describes it). The file records all conditions of a result: machine, build, settings, seed, order
+// of runs.
 //
 //   Experiment e = Experiment::create("matmul.uopbench", {{"script", "samples/matmul.py"}});
 //   int64_t cell = e.cell({{"NOOPT", "1"}});
 //   e.add({.cell = cell, .round = 1, ...});
 //   Summary wall = summarize(e.values(cell, Metric::Wall));
 //
-// Errors: Error(File) for a file that is none, damaged, or of a newer program.
+// A file that is no experiment, damaged, or written by a newer program throws Error(File).
 #pragma once
 #include "replay/schema/database.h"
 
@@ -24,9 +24,9 @@ using BenchSettings = std::map<std::string, std::string>;
 enum class Metric { Wall, Cpu, Kernel, Compile, Schedule, Search, Peak, DeviceBytes };
 constexpr Metric kMetrics[] = {Metric::Wall,     Metric::Cpu,    Metric::Kernel, Metric::Compile,
                                Metric::Schedule, Metric::Search, Metric::Peak,   Metric::DeviceBytes};
-/// "wall", "cpu" ...
+/// Short name of a metric: "wall", "cpu" ...
 const char* metricName(Metric metric);
-/// Whether it is bytes; else nanoseconds.
+/// Whether the metric counts bytes; otherwise it counts nanoseconds.
 bool isBytes(Metric metric);
 /// "1.23 ms", "45.6 µs", "120.4 MB".
 std::string amountText(Metric metric, double value);
@@ -37,14 +37,14 @@ struct BenchRun {
   int64_t place = 0;
   int exitCode = 0;
   int64_t wallNs = 0, cpuNs = 0, peakBytes = 0;
-  nlohmann::json measured; ///< RunMeter::report(); null where the program does not say
-  std::string output;      ///< the end of it
+  nlohmann::json measured; ///< RunMeter::report(); null where the program reports nothing
+  std::string output;      ///< the end of the run's output
 };
 
 struct BenchCell {
   int64_t id = 0;
   BenchSettings settings;
-  /// "NOOPT=1 DEV=REF"; "as it is" for none.
+  /// "NOOPT=1 DEV=REF"; "as it is" without settings.
   std::string name() const;
 };
 
@@ -58,16 +58,17 @@ public:
   static Experiment create(const std::string& path, const std::map<std::string, std::string>& meta);
   static Experiment open(const std::string& path);
 
-  /// The cell of these settings; made where there is none.
+  /// The cell with these settings; adds one where none exists.
   int64_t cell(const BenchSettings& settings);
   void add(const BenchRun& run);
-  /// Adds the runs of another part of the same experiment. Error(Value) where script, matrix or seed differ.
+  /// Adds the runs of another part of the same experiment. Throws Error(Value) where script, matrix or seed
+  /// differ.
   void merge(const Experiment& part);
 
   std::vector<BenchCell> cells() const;
-  /// Counted runs that ended well, in order of rounds.
+  /// Values of counted runs that ended well, in order of rounds.
   std::vector<double> values(int64_t cell, Metric metric) const;
-  /// Counted runs of the cell that did not end well, and the end of the first one's output.
+  /// Number of counted runs of the cell that did not end well, and the end of the first one's output.
   std::pair<int64_t, std::string> failures(int64_t cell) const;
   std::optional<std::pair<int64_t, int64_t>> kernelsAndLaunches(int64_t cell) const;
   std::vector<BenchKernel> kernels(int64_t cell) const;

@@ -1,4 +1,4 @@
-// See run_meter.h.
+// Adds up the times of scopes and launches, and follows the memory of buffers.
 #include "replay/experiment/run_meter.h"
 
 #include "engine/base/error.h"
@@ -11,7 +11,7 @@
 namespace uopscope {
 
 namespace {
-/// Launches kept per kernel: enough for a median, bounded in a training loop.
+/// Launches kept per kernel: enough for a median, yet bounded in a training loop.
 constexpr size_t kTimesKept = 1000;
 } // namespace
 
@@ -103,7 +103,8 @@ void RunMeter::write(const std::string& path) const {
   std::ofstream file(path, std::ios::trunc);
   file << report().dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
   file.close();
-  if (!file) throw Error(ErrorKind::File, fmt::format("{}: what the run cost cannot be written", path));
+  if (!file)
+    throw Error(ErrorKind::File, fmt::format("{}: the measurements of the run cannot be written", path));
 }
 
 } // namespace uopscope

@@ -1,10 +1,10 @@
-// What a run of a script costs, measured inside its process: time of schedules, compilation, search and
-// kernels, launches, and the peak of device memory. It sees passes and launches, never rewrites, so that it
+// Measures the cost of a script's run from inside its process: time of schedules, compilation, search and
+// kernels, launches, and the peak of device memory. It observes passes and launches but no rewrites, so it
 // costs next to nothing.
 //
 //   RunMeter meter; { ObserverScope scope(&meter); runScript(...); } meter.write("run.json");
 //
-// Threads that lower kernels share one meter: its numbers are guarded.
+// Threads that lower kernels share one meter, so a lock guards its numbers.
 #pragma once
 #include "engine/rewrite/observer.h"
 
@@ -22,13 +22,13 @@ public:
     std::vector<int64_t> ns;
     uint64_t launches = 0;
   };
-  /// The numbers, of all threads.
+  /// The numbers of all threads.
   struct Shared {
     mutable std::mutex mutex;
     int64_t scheduleNs = 0, compileNs = 0, searchNs = 0, kernelNs = 0, kernels = 0, launches = 0;
     int64_t deviceBytes = 0, peakBytes = 0;
     std::map<std::string, KernelTimes> byKernel;
-    std::unordered_map<uint64_t, int64_t> live; ///< bytes of buffers with memory of their own
+    std::unordered_map<uint64_t, int64_t> live; ///< bytes of buffers that own their memory
   };
 
   RunMeter() : RunMeter(std::make_shared<Shared>()) {}
@@ -45,9 +45,9 @@ public:
   void onBuffer(const BufferEvent& buffer) override;
   std::unique_ptr<Observer> fork(uint64_t ordinal) override;
 
-  /// Everything measured, as the parent process reads it.
+  /// All measurements, in the form that the parent process reads.
   nlohmann::json report() const;
-  /// Error(File) where the file cannot be written.
+  /// Throws Error(File) where the file cannot be written.
   void write(const std::string& path) const;
 
 private:
@@ -57,8 +57,8 @@ private:
     int64_t startNs;
   };
   std::shared_ptr<Shared> shared_;
-  std::vector<Open> scopes_;      ///< of this thread
-  std::vector<int64_t> searches_; ///< begin of open passes called BEAM, 0 for others
+  std::vector<Open> scopes_;      ///< open scopes of this thread
+  std::vector<int64_t> searches_; ///< begin of each open pass called BEAM, 0 for any other pass
 };
 
 } // namespace uopscope

@@ -1,4 +1,4 @@
-// See run_script.h.
+// Starts the script with fork and exec, collects the end of its output, and reads the meter's numbers.
 #include "replay/experiment/run_script.h"
 
 #include "engine/base/clock.h"
@@ -21,7 +21,7 @@ namespace uopscope {
 namespace {
 
 namespace fs = std::filesystem;
-constexpr size_t kOutputKept = 4000; ///< characters of the end of stdout and stderr
+constexpr size_t kOutputKept = 4000; ///< characters kept from the end of stdout and stderr
 
 struct TemporaryFolder {
   TemporaryFolder() {
@@ -50,7 +50,7 @@ std::string endOf(const fs::path& file) {
   return text;
 }
 
-/// A Python interpreter takes the script itself, uopscope has a verb for it.
+/// Whether the program is a Python interpreter, which takes the script itself; uopscope needs the verb `run`.
 bool isPython(const std::string& program) {
   return fs::path(program).filename().string().starts_with("python");
 }
@@ -79,7 +79,7 @@ bool isPython(const std::string& program) {
   _exit(127);
 }
 
-/// Waits for the child; kills its group when the time is over.
+/// Waits for the child; kills its process group after `timeout` seconds.
 int waitFor(pid_t pid, double timeout, rusage& used) {
   const int64_t until = timeout > 0 ? nowNs() + static_cast<int64_t>(timeout * 1e9) : 0;
   int status = 0;

@@ -1,5 +1,5 @@
-// See statistics.h. The exact distribution of U counts, for every sum of ranks, the ways to choose that many
-// of the ranks.
+// For the exact distribution of U it counts, for every sum of ranks, the ways to choose that many of the
+// ranks.
 #include "replay/experiment/statistics.h"
 
 #include <algorithm>
@@ -18,7 +18,7 @@ double medianOf(const std::vector<double>& sorted) {
   return n % 2 ? sorted[n / 2] : (sorted[n / 2 - 1] + sorted[n / 2]) / 2;
 }
 
-/// ways[s]: choices of n of the numbers 1..n+m with sum s, as probabilities.
+/// ways[s]: number of choices of n numbers out of 1..n+m with sum s, as probabilities.
 double exactTail(size_t n, size_t m, double u) {
   const size_t most = n * m;
   // f[i][k][s]: i values of the first sample among k in all; the recurrence adds the largest value.
@@ -26,7 +26,7 @@ double exactTail(size_t n, size_t m, double u) {
   ways[0][0] = 1;
   for (size_t k = 1; k <= n + m; ++k)
     for (size_t i = std::min(k, n); i >= 1; --i) {
-      const size_t below = k - i; // values of the second sample below this one
+      const size_t below = k - i; // values of the second sample below the added one
       if (below > m) continue;
       for (size_t s = most + 1; s-- > below;) ways[i][s] += ways[i - 1][s - below];
     }
@@ -50,7 +50,7 @@ Summary summarize(std::vector<double> values) {
   for (double v : values) s.deviation += (v - s.mean) * (v - s.mean);
   s.deviation = values.size() > 1 ? std::sqrt(s.deviation / static_cast<double>(values.size() - 1)) : 0;
   s.median = medianOf(values);
-  // The k-th smallest and largest values hold the median unless fewer than k of n fell on one side.
+  // The k-th smallest and largest values enclose the median unless fewer than k of n values fell on one side.
   const auto n = static_cast<double>(values.size());
   size_t k = 0;
   double below = 0, binomial = std::pow(0.5, n);
@@ -71,7 +71,7 @@ double mannWhitney(const std::vector<double>& a, const std::vector<double>& b) {
   std::map<double, size_t> times;
   for (double v : a) ++times[v];
   for (double v : b) ++times[v];
-  double u = 0; // pairs where the value of a is the larger
+  double u = 0; // number of pairs in which the value of a is larger
   for (double x : a)
     for (double y : b) u += x > y ? 1 : x == y ? 0.5 : 0;
   const double smaller = std::min(u, n * m - u);

@@ -1,4 +1,4 @@
-// Statistics of repeated measurements, without an assumption about their distribution.
+// Statistics of repeated measurements; they assume nothing about the distribution.
 //
 //   Summary s = summarize({1.01, 0.99, 1.00});                // median 1, its interval, mean, deviation
 //   Comparison c = compareSamples(before, after);             // c.verdict == Verdict::Slower, c.p == 0.0003
@@ -10,25 +10,25 @@ namespace uopscope {
 
 struct Summary {
   size_t count = 0;
-  double mean = 0, deviation = 0; ///< of the sample (n - 1)
+  double mean = 0, deviation = 0; ///< deviation: of the sample (n - 1)
   double median = 0;
-  double low = 0, high = 0; ///< hold the true median in at least 95 of 100 experiments (order statistics);
-                            ///< the extremes where there are too few values for that
+  double low = 0, high = 0; ///< interval of the true median in 95 of 100 experiments (order statistics);
+                            ///< with too few values: the extremes
 };
 Summary summarize(std::vector<double> values);
 
 enum class Verdict { NoDifference, Faster, Slower, TooFew };
 struct Comparison {
   Verdict verdict = Verdict::TooFew;
-  double p = 1;     ///< of the two-sided Mann-Whitney U test
-  double ratio = 1; ///< median of after over median of before
+  double p = 1;     ///< result of the two-sided Mann-Whitney U test
+  double ratio = 1; ///< median of after divided by median of before
 };
-/// A difference is claimed where the Mann-Whitney U test gives p < 0.01; below five values a side nothing is.
-/// "Slower" means that `after` has the larger values.
+/// Claims a difference where the Mann-Whitney U test gives p < 0.01. With fewer than five values on a side it
+/// claims nothing. "Slower" means that `after` has the larger values.
 Comparison compareSamples(const std::vector<double>& before, const std::vector<double>& after);
 
-/// p of the two-sided test: exact by counting for up to 40 values without ties, else the normal approximation
-/// corrected for ties and continuity.
+/// p of the two-sided test: exact by counting for up to 40 values without ties, otherwise the normal
+/// approximation corrected for ties and continuity.
 double mannWhitney(const std::vector<double>& a, const std::vector<double>& b);
 
 } // namespace uopscope

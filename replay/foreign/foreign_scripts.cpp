@@ -1,4 +1,4 @@
-// The texts come into a header when they change.
+// The build copies the texts into a header when they change.
 #include "replay/foreign/foreign_scripts.h"
 
 #include "engine/base/error.h"

@@ -1,4 +1,4 @@
-// Python programs that go with uopscope and need nothing of it: each is part of the program as text.
+// Python programs that ship with uopscope and need no part of it. The program contains each as text.
 //
 //   file << foreignScript("trace_parquet.py");
 #pragma once
@@ -7,7 +7,7 @@
 
 namespace uopscope {
 
-/// Error(Value) for a name that there is not.
+/// Throws Error(Value) for an unknown name.
 const std::string& foreignScript(std::string_view name);
 
 } // namespace uopscope

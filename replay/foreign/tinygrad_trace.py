@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Records what the original tinygrad's compiler does into a .uoptrace file, for uopscope's window and command line.
+"""Records the work of the original tinygrad's compiler in a .uoptrace file, for uopscope's window and command line.
 
   python tinygrad_trace.py record SCRIPT.py [-o OUT.uoptrace] [-- ARGS]     run a script under the recorder
   python tinygrad_trace.py convert [rewrites.pkl] [-o OUT.uoptrace]         a trace that VIZ=1 or TRACK_MATCH_STATS=2 saved
@@ -8,8 +8,8 @@ Needs Python 3.10 with sqlite3, the tinygrad (0.12.0 or newer) it is run beside,
 replay/schema/trace.sql of a checkout, or a copy of it beside the two. It hooks functions of tinygrad while a script runs and
 changes no file of it.
 
-What the original cannot tell stays empty: a failed match is counted as one whose structure differs, whether its pattern
-or its function refused; a saved pickle has neither counts nor kernels' texts nor times of passes. `meta` says so under
+The original cannot tell everything. A failed match counts as one whose structure differs, whether its pattern or its
+function refused. A saved pickle has no counts, no texts of kernels and no times of passes. `meta` says so under
 "foreign". Invariant: rows follow docs/guide/trace-format.md; nodes are stored once, by content, sources first.
 """
 import argparse, ast, functools, json, os, pathlib, pickle, runpy, sys, time, weakref
@@ -18,7 +18,7 @@ from trace_file import Trace
 
 @functools.cache
 def source_of(path, line):
-    """The statement of a file that begins on a line, on one line."""
+    """The statement that begins on a line of a file, joined to one line."""
     try: lines = pathlib.Path(path).read_text().splitlines()
     except (OSError, UnicodeDecodeError): return ""
     for end in range(line, min(line + 30, len(lines)) + 1):
@@ -30,7 +30,7 @@ def source_of(path, line):
 
 
 class Recorder:
-    """Hooks of a running tinygrad."""
+    """Observes a running tinygrad through hooks."""
 
     def __init__(self, path, script):
         import tinygrad, tinygrad.uop.ops as ops
@@ -104,7 +104,7 @@ class Recorder:
 
     @staticmethod
     def replace(function, wrap):
-        """A function under every name it was imported as."""
+        """Replaces a function under every name it was imported as."""
         wrapped = wrap(function)
         wrapped._uoptrace = True
         for module in [m for n, m in list(sys.modules.items()) if n.startswith("tinygrad") and m]:
@@ -141,7 +141,7 @@ class Recorder:
         return observed
 
     def observed_lower(self, function):
-        """Which operations a kernel is for the original keeps beside its graph, not in it."""
+        """Remembers the operations a kernel serves: the original keeps them beside its graph, not in it."""
         @functools.wraps(function)
         def observed(item, *args, **kwargs):
             before, self.made_for = self.made_for, tuple(getattr(item, "metadata", None) or ())
@@ -264,7 +264,7 @@ class Recorder:
         return run
 
     def finish(self, status, message=""):
-        try:  # what goes with the interpreter is called by nobody, whose line the original would ask for
+        try:  # at exit no caller is left, yet the original would ask for its line
             from tinygrad.helpers import TRACEMETA
             TRACEMETA.value = 0
         except (ImportError, AttributeError): pass
@@ -274,7 +274,7 @@ class Recorder:
 
 
 def plain(name):
-    """Without the colours of a terminal."""
+    """The name without the colours of a terminal."""
     out, inside = "", False
     for c in str(name):
         if c == "\x1b": inside = True
@@ -300,7 +300,7 @@ def version_of(tinygrad):
 
 def record(script, output, arguments):
     if not os.path.isfile(script): raise SystemExit(f"tinygrad_trace: {script}: no such script")
-    os.environ.setdefault("TRACEMETA", "2")  # lines of the script beside its operations; read when tinygrad is imported
+    os.environ.setdefault("TRACEMETA", "2")  # adds script lines to operations; tinygrad reads it when it is imported
     try: import tinygrad  # noqa: F401
     except ImportError as e: raise SystemExit(f"tinygrad_trace: {e}; run this file with the Python that has tinygrad")
     output = output or pathlib.Path(script).stem + ".uoptrace"
@@ -324,7 +324,7 @@ def record(script, output, arguments):
 
 
 def convert(path, output):
-    """A RewriteTrace as tinygrad saves it. Unpickling runs code of the file: convert only what you made yourself."""
+    """Converts a RewriteTrace as tinygrad saves it. Unpickling runs code of the file: convert only your own files."""
     if path is None:
         from tinygrad.helpers import temp
         path = temp("rewrites.pkl", append_user=True)

@@ -1,4 +1,4 @@
-"""A .uoptrace file from Python: rows in the order of events, as docs/guide/trace-format.md has them.
+"""Writes a .uoptrace file from Python: rows in the order of events, in the form of docs/guide/trace-format.md.
 
   trace = Trace("out.uoptrace", "train.py")
   scope = trace.begin_scope("script", "train.py", None, "train.py")
@@ -6,26 +6,26 @@
   trace.finish("complete")
 
 Invariant: nodes are stored once, by content, sources first. The schema is replay/schema/trace.sql of a checkout, or a copy of
-it beside this file. tinygrad_trace.py is the program that uses it.
+it beside this file. tinygrad_trace.py uses it.
 """
 import json, os, pathlib, platform, sqlite3, sys, time, zlib
 
 def schema():
-  """The tables and views of a trace, of the file in a checkout or of a copy beside this program."""
+  """The tables and views of a trace, from the file in a checkout or from a copy beside this program."""
   here = pathlib.Path(__file__).resolve().parent
   places = [here / "trace.sql", here.parent / "schema" / "trace.sql"]
   found = next((place for place in places if place.is_file()), None)
   if found is None: raise SystemExit(f"tinygrad_trace: no trace.sql: copy replay/schema/trace.sql of uopscope to {here}")
   return found.read_text()
 
-TIME_UNIT = 32  # nanoseconds, of packed_time
+TIME_UNIT = 32  # nanoseconds: the unit of packed_time
 APPLICATION, VERSION = 0x554f5053, 6
 KNOWN_SETTINGS = ("DEV", "CPU", "CLANG", "LLVM", "CUDA", "NULL", "NOOPT", "BEAM", "TRANSCENDENTAL", "DEVECTORIZE", "SPEC",
                   "DEFAULT_FLOAT", "PCONTIG", "SPLIT_REDUCEOP", "TC", "JIT", "SEED")
 
 
 def packed(value):
-    """(size, packed bytes), as docs/guide/trace-format.md has it."""
+    """(size, packed bytes), in the form that docs/guide/trace-format.md defines."""
     value = value.encode(errors="replace") if isinstance(value, str) else bytes(value)
     small = zlib.compress(value) if len(value) >= 32 else value
     return len(value), small if len(small) < len(value) else value
@@ -41,7 +41,7 @@ def leb128(number):
 
 
 def text_of_arg(arg):
-    """One line that uopscope reads back; what it has no form for is shown as a string."""
+    """One line that uopscope reads back; an argument without such a form becomes a string."""
     name = type(arg).__name__
     if arg is None: return ""
     if isinstance(arg, bool): return "true" if arg else "false"
@@ -77,7 +77,7 @@ def text_of_arg(arg):
 
 
 def text_of_dtype(dtype):
-    """The shape of a scalar is a vector of no indexes: a type that nothing has a value of."""
+    """The text of a dtype. The shape of a scalar is a vector without indexes; no value has its type, so it is void."""
     return str(dtype) if getattr(dtype, "count", 1) else "dtypes.void"
 
 
@@ -88,7 +88,7 @@ def text_of_opt(opt):
 
 
 class Trace:
-    """The file: gives ids in the order of events and writes rows in large transactions."""
+    """The trace file. It gives ids in the order of events and writes rows in large transactions."""
 
     def __init__(self, path, script, tier="full"):
         for ending in ("", "-wal", "-shm", "-journal"):
@@ -148,7 +148,7 @@ class Trace:
         return self.rules[key]
 
     def node(self, op, dtype, arg, tag, sources):
-        """Number of a node with sources that have numbers."""
+        """The number of a node whose sources have numbers already."""
         if op not in self.ops:
             self.ops[op] = len(self.ops)
             self.row("op", self.ops[op], op)
@@ -253,7 +253,7 @@ class Trace:
         if all_times: self.row("packed_time", number, number, *packed(all_times))
 
     def shared(self, table, *values):
-        """Number of a row that is stored once."""
+        """The number of a row that is stored once."""
         known = self.shared_rows.setdefault(table, {})
         if values not in known:
             known[values] = len(known) + 1

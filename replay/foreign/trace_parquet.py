@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Views of traces as Parquet, for whatever reads that: one file a view, all traces in it, with a column `trace`.
+"""Writes views of traces as Parquet: one file per view, with the rows of all traces and a column `trace`.
 
     uopscope export run.uoptrace -o steps.parquet                 the rewrites
     uopscope export traces/ -o parquet/                           all views of all traces of a folder
@@ -7,7 +7,7 @@
     duckdb -c "SELECT trace, rule, count(*) FROM 'parquet/v_rewrite.parquet' GROUP BY ALL"
 
 Needs pyarrow (pip install pyarrow; Debian 12 has no package of it) and nothing of uopscope. Rows are written in portions, so a
-trace need not fit into memory. Columns get the type that their values have: whole numbers, numbers, else text.
+trace need not fit into memory. A column gets the type of its values: whole numbers, numbers, else text.
 """
 import argparse, json, os, sqlite3, sys
 
@@ -28,7 +28,7 @@ def opened(path):
 
 
 def types_of(traces, view, pa):
-    """Names and types of a view's columns, in all traces."""
+    """Names and types of a view's columns, over all traces."""
     names, kinds = [], {}
     for db in traces.values():
         names = [column[0] for column in db.execute(f"SELECT * FROM {view} LIMIT 0").description]
@@ -58,7 +58,7 @@ def main():
     a = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     a.add_argument("traces", nargs="+"), a.add_argument("-o", "--output", required=True, help="FILE.parquet, or a folder for all views")
     a.add_argument("--view", help="with FILE.parquet: the view, v_rewrite if none is named", choices=VIEWS)
-    a.add_argument("--json", action="store_true", help="what was written as JSON")
+    a.add_argument("--json", action="store_true", help="a summary of the written files as JSON")
     o = a.parse_args()
     try: import pyarrow as pa, pyarrow.parquet as pq
     except ImportError as error:

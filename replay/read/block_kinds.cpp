@@ -1,4 +1,5 @@
-// Versions 2 to 4 have a number for each node, since 5 a place in a list of numbers.
+// In versions 2 to 4 a block stores the number of a kind for each node; since version 5 it stores a place in
+// a list of such numbers.
 #include "replay/read/block_kinds.h"
 
 #include "replay/schema/schema.h"

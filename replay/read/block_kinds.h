@@ -1,5 +1,5 @@
-// Kinds of a block of nodes, whichever version of the schema wrote it. Whatever the file holds, reading stays
-// inside the bytes it gave.
+// Reads the kinds of a block of nodes that any version of the schema wrote. Reads stay inside the bytes of
+// the blob, whatever the file holds.
 //
 //   KindsOfBlock kinds(count, s.blob(2), s.integer(4), s.blob(3));   // with usedColumns() in the query
 //   if (kinds.valid()) use(kinds[0]);
@@ -10,12 +10,12 @@
 
 namespace uopscope {
 
-/// Numbers of kinds as a block of nodes has them, those of older versions too: `used` is empty then.
+/// Numbers of kinds in a block of nodes. `used` is empty in blocks of older versions.
 class KindsOfBlock {
 public:
   KindsOfBlock(int64_t count, std::span<const uint8_t> kinds, int64_t width, std::span<const uint8_t> used);
   bool valid() const { return valid_; }
-  /// kind.id of a node of the block, from 0; 0 where the list of kinds has none.
+  /// kind.id of a node of the block, counted from 0; 0 where the list has no such place.
   int64_t operator[](size_t place) const;
 
 private:
@@ -23,7 +23,7 @@ private:
   size_t width_ = 0, usedWidth_ = 0;
   bool valid_ = false;
 };
-/// Columns of node_block that hold `used` and `width`, or what stands for them in an older trace.
+/// Columns of node_block that hold `used` and `width`, or constants in their place for an older trace.
 std::string_view usedColumns(const Database& db);
 
 } // namespace uopscope

@@ -1,7 +1,7 @@
-// The state of a node after k steps follows the three stages of the driver (engine/rewrite/driver.h):
-// rewrites on the way down as far as they had come, sources replaced by their states, then the rewrite on the
-// way up. Every answer is remembered with the range of steps in which no decision it rests on would differ,
-// so a neighbouring step recomputes only what lies above the node it rewrote.
+// The state of a node after k steps follows the three stages of the driver (engine/rewrite/driver.h): first
+// the rewrites on the way down that steps 1 to k contain, then each source replaced by its state, then the
+// rewrite on the way up. A memo keeps every answer with the range of steps in which none of its decisions
+// would differ, so a neighbouring step recomputes only the users of the node it rewrote.
 #include "replay/read/cursor.h"
 
 #include "engine/base/error.h"
@@ -23,8 +23,8 @@ uint32_t hashOf(const RawNode& like, std::span<const NodeId> sources) {
 } // namespace
 
 struct Cursor::Frame {
-  NodeId node;    ///< whose state is wanted
-  NodeId current; ///< what it has become so far
+  NodeId node;    ///< the node whose state is wanted
+  NodeId current; ///< the node it has become so far
   int64_t low = 0, high = kNever;
   uint32_t nextSrc = 0;
   enum class Stage : uint8_t { Enter, Sources, Follow } stage = Stage::Enter;
@@ -151,7 +151,7 @@ NodeId Cursor::rebuild(NodeId node, std::span<const NodeId> sources) {
 }
 
 void Cursor::enter(Frame& frame, int64_t k) {
-  // Rewrites on the way down, as far as they had come by step k.
+  // Applies the rewrites on the way down that happened by step k.
   if (const int64_t* first = down_.find(frame.node)) {
     int64_t next = *first;
     for (; next <= k; ++next) {
@@ -169,8 +169,8 @@ NodeId Cursor::state(NodeId root, int64_t k) {
     const Memo* m = memo_.find(id);
     return m && !m->busy && m->low <= k && k < m->high ? m : nullptr;
   };
-  // A node that is met again while it is in flight stands for itself: endless rewriting that was cut off, or
-  // a damaged file.
+  // A node that is met again while its state is being computed stands for itself. Endless rewriting that was
+  // cut off, or a damaged file, leads here.
   auto busy = [&](NodeId id) {
     const Memo* m = memo_.find(id);
     return m && m->busy;
@@ -199,7 +199,7 @@ NodeId Cursor::state(NodeId root, int64_t k) {
       if (stack.back().stage == Frame::Stage::Follow) {
         Frame& f = stack.back();
         const Memo* m = known(f.current);
-        if (!m) { // in flight below us
+        if (!m) { // its state is being computed further down the stack
           f.low = k;
           f.high = k + 1;
           finish(f.current);
@@ -285,7 +285,7 @@ Cursor::Shown Cursor::shown(int64_t k) {
   return {state(node, k - 1), state(node, k)};
 }
 
-/// The node the chain of rewrites on the way down, of which step k is one, began with.
+/// The first node of the chain of rewrites on the way down that step k belongs to.
 NodeId Cursor::chainStart(int64_t k) const {
   auto at = static_cast<size_t>(k - 1);
   while (continues_[at]) --at;
@@ -329,7 +329,7 @@ GraphDiff Cursor::diff(int64_t from, int64_t to) {
   GraphDiff d;
   d.beforeRoot = rootAt(from);
   d.before = graphAt(from);
-  // What is rewritten on the way down may show with sources rewritten before: steps tell what it becomes.
+  // A node rewritten on the way down may be shown with rewritten sources. The steps tell its image.
   std::vector<NodeId> shownBefore;
   for (int64_t k = from + 1; k <= to; ++k) shownBefore.push_back(state(chainStart(k), from));
   d.afterRoot = rootAt(to);

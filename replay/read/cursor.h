@@ -1,14 +1,15 @@
-// The exact graph of a pass after any number of its steps: what the engine held between two rewrites. Going
-// to a neighbouring step costs what lies above the changed node; jumping anywhere costs the graph once.
+// The exact graph of a pass after any number of its steps, as the engine held it between two rewrites. A move
+// to a neighbouring step costs the users of the changed node; a jump to any other step costs one walk of the
+// graph.
 //
 //   Cursor cursor(trace, pass);
 //   NodeId root = cursor.rootAt(12);                 // 0: as the pass began; cursor.steps(): as it ended
 //   for (NodeId n : cursor.graphAt(12)) draw(cursor.fields(n));
-//   GraphDiff d = cursor.diff(11, 12);               // what step 12 did
+//   GraphDiff d = cursor.diff(11, 12);               // the changes of step 12
 //
-// Nodes keep their ids from step to step, so equal ids are the same node. A node that exists only between two
-// steps (its sources were rewritten, it was not visited yet) gets an id of this cursor's own, from
-// kFirstViewNode on.
+// Nodes keep their ids from step to step, so equal ids are the same node. Between two steps a node may exist
+// whose sources were rewritten but which was not visited yet. The cursor gives such a node an id of its own,
+// from kFirstViewNode on.
 #pragma once
 #include "replay/read/node_map.h"
 #include "replay/read/trace.h"
@@ -17,7 +18,7 @@
 
 namespace uopscope {
 
-/// What happened to the nodes of a graph between two steps. Nothing depends on how one got there.
+/// The changes of a graph between two steps. They do not depend on the order in which a caller visits steps.
 struct GraphDiff {
   NodeId beforeRoot = kNoNode, afterRoot = kNoNode;
   std::vector<NodeId> before, after; ///< both graphs, sources first
@@ -39,42 +40,42 @@ public:
   const PassInfo& info() const { return info_; }
   /// Number of steps known; refresh() after Trace::refresh() picks up new ones.
   int64_t steps() const { return static_cast<int64_t>(steps_.size()); }
-  const StepInfo& step(int64_t k) const; ///< from 1
+  const StepInfo& step(int64_t k) const; ///< k counts from 1
   void refresh();
 
   NodeId rootAt(int64_t k);
   /// Nodes reachable from rootAt(k), sources first, root last.
   const std::vector<NodeId>& graphAt(int64_t k);
   GraphDiff diff(int64_t from, int64_t to);
-  /// The nodes of step k as the graphs show them: what it rewrote is in graphAt(k - 1), what came of it in
-  /// graphAt(k). They are those of step(k), but for sources that had been rewritten already.
+  /// The nodes of step k as the graphs contain them: `before` is in graphAt(k - 1), `after` in graphAt(k).
+  /// They differ from the nodes of step(k) only where sources had been rewritten already.
   struct Shown {
     NodeId before, after;
   };
   Shown shown(int64_t k);
-  /// What every node the pass came across has become by its last step: those of the graph it began with, and
-  /// those that were made and rewritten on the way.
+  /// The image, by the last step, of every node the pass met: nodes of the graph it began with, and nodes
+  /// that it made and rewrote on the way.
   std::vector<std::pair<NodeId, NodeId>> images();
-  /// What `node`, which was there at any earlier step, is after k steps.
+  /// The image of `node` after k steps; the node may come from any earlier step.
   NodeId imageAt(NodeId node, int64_t k);
 
   NodeFields fields(NodeId id);
   const RawNode& raw(NodeId id);
-  /// For print.h and materialize.h.
+  /// A reader of this cursor's nodes, for print.h and materialize.h.
   NodeReader reader() {
     return [this](NodeId id) { return fields(id); };
   }
 
 private:
-  /// State of a node, good after any number of steps in [low, high).
+  /// The state of a node, valid after any number of steps in [low, high).
   struct Memo {
     NodeId state = kNoNode;
     int64_t low = 0, high = 0;
     bool busy = false;
   };
   struct Frame;
-  /// Nodes by content, in open addressing. Hashes are kept: looking at millions of nodes again to grow the
-  /// table would stop a jump for a second.
+  /// A hash table of nodes by content, in open addressing. It keeps the hashes: reading millions of nodes
+  /// again to grow the table would stall a jump for a second.
   struct Index {
     struct Slot {
       uint32_t hash = 0;

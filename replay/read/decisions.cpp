@@ -1,3 +1,5 @@
+// Reads rows of the table decision. The alternatives are JSON from an untrusted file, so malformed ones are
+// dropped.
 #include "replay/read/decisions.h"
 
 #include "replay/schema/printable.h"
@@ -10,7 +12,7 @@
 namespace uopscope {
 namespace {
 
-constexpr int64_t kSince = 4; ///< version of the schema
+constexpr int64_t kSince = 4; ///< first version of the schema with the table
 constexpr size_t kMostOthers = 32;
 
 std::vector<Decision::Alternative> alternatives(std::string_view text) {
@@ -40,7 +42,7 @@ Decisions read(Statement s) {
 
 } // namespace
 
-// The steps of a pass lie in a stretch of all steps, with those of nested passes between them.
+// The step ids of a pass lie in an interval, which also contains steps of nested passes.
 Decisions decisionsOf(Trace& trace, PassId pass) {
   if (trace.database().pragma("user_version") < kSince) return {};
   const PassInfo info = trace.pass(pass);

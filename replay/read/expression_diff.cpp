@@ -1,6 +1,7 @@
-// Equal parts are found from the outside in. Where one whole is a part of the other, that part is kept. Else
-// the parts of both wholes are aligned (alignItems); signs and brackets keep a part company but are never a
-// reason to align; parts left over between the same neighbours are compared with each other.
+// Finds equal parts from the outside in. Where one whole is a part of the other, that part is kept. Otherwise
+// the parts of both wholes are aligned (alignItems). Signs and brackets are kept together with an aligned
+// part but are never a reason to align. Parts left over between the same neighbours are compared with each
+// other.
 #include "replay/read/expression_diff.h"
 
 #include <algorithm>
@@ -9,7 +10,7 @@
 namespace uopscope {
 namespace {
 
-/// A word, or a bracketed list of parts; the first and last part of a list are its brackets.
+/// A word, or a bracketed list of parts. The brackets are the first and the last part of the list.
 struct Part {
   std::string_view text;
   std::vector<Part> parts;
@@ -65,8 +66,8 @@ void keep(Part& p) {
   for (Part& part : p.parts) keep(part);
 }
 
-// Deep parts of an expression are printed as "...": how many depends on what stands around them, so one that was
-// wrapped is left out at other places than before. "..." stands for the parts of one operand.
+// The printer replaces deep parts of an expression by "...". A wrapped expression lies deeper, so it is cut
+// at other places than before. "..." stands for the parts of one operand.
 bool isLeftOut(const Part& p) {
   return p.text == "...";
 }
@@ -93,7 +94,7 @@ bool same(const Part& a, const Part& b) {
   return leftOut && sameFrom(a.parts, 0, b.parts, 0);
 }
 
-/// Both ends of a part that says enough to be told again.
+/// Whether a part contains a word, so that it is worth finding again.
 bool tells(const Part& p) {
   return std::ranges::any_of(p.parts, [](const Part& q) { return (isWord(q) && !isLeftOut(q)) || tells(q); });
 }
@@ -105,7 +106,7 @@ Part* find(Part& within, const Part& what) {
   return nullptr;
 }
 
-// A list whose only part but brackets is one other says no more than that.
+// A list with a single part is equivalent to that part.
 Part& core(Part& p) {
   return p.parts.size() == 1 ? core(p.parts.front()) : p;
 }
@@ -118,7 +119,7 @@ void compare(Part& wholeA, Part& wholeB) {
   if (tells(small) || (isWord(small) && !isLeftOut(small)))
     if (Part* part = find(large, small)) return keep(small), keep(*part);
   if (tells(large))
-    if (Part* part = find(small, large)) return keep(large), keep(*part); // it has more left out
+    if (Part* part = find(small, large)) return keep(large), keep(*part); // `small` has more parts left out
   if (a.parts.empty() || b.parts.empty()) return;
   std::vector<uint64_t> first, second;
   for (const Part& p : a.parts) first.push_back(p.hash);

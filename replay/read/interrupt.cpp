@@ -1,3 +1,4 @@
+// Uses SQLite's progress handler, which asks a function at intervals and ends the query when it answers yes.
 #include "replay/read/interrupt.h"
 
 #include <sqlite3.h>
@@ -5,7 +6,7 @@
 namespace uopscope {
 namespace {
 
-// Virtual machine steps between two looks at whether anybody still waits: about a tenth of a millisecond.
+// SQLite asks for cancellation after this many steps of its virtual machine: about a tenth of a millisecond.
 constexpr int kStepsBetweenLooks = 4000;
 
 int ask(void* stop) {

@@ -1,7 +1,6 @@
-// Stops what SQLite does for a trace as soon as nobody waits for the answer.
+// Stops SQLite's work for a trace as soon as nobody waits for the answer.
 //
-//   Interrupt guard(trace, [&] { return cancelled.load(); });      // a query under way then throws
-//   Error(File)
+//   Interrupt guard(trace, [&] { return cancelled.load(); });      // a running query then throws Error(File)
 #pragma once
 #include "replay/read/trace.h"
 
@@ -9,8 +8,8 @@
 
 namespace uopscope {
 
-/// Asked about every tenth of a millisecond, on the thread of the query, as long as this lives. One at a
-/// time.
+/// While it lives, it calls the function about every tenth of a millisecond, on the thread of the query. A
+/// trace takes one at a time.
 class Interrupt {
 public:
   Interrupt(Trace& trace, std::function<bool()> stop);

@@ -1,4 +1,4 @@
-// Everything of one kernel is read at once: it is small.
+// Reads all data of a kernel at once, since it is small.
 #include "replay/read/kernel_lines.h"
 
 #include <algorithm>
@@ -81,7 +81,7 @@ std::vector<TextPlace> KernelLines::linesAbout(const std::vector<uint32_t>& want
   for (uint32_t i : wanted) isWanted.at(i) = true;
   std::vector<TextPlace> out;
   for (const std::string& kind : texts()) {
-    const auto& map = texts_.at(kind).map; // by line
+    const auto& map = texts_.at(kind).map; // indexed by line
     for (size_t begin = 0, end = 0; begin < map.size(); begin = end) {
       bool all = true, only = false, about = false;
       for (; end < map.size() && map[end].line == map[begin].line; ++end) {

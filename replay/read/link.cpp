@@ -1,4 +1,4 @@
-// Percent-encoding as in URLs, of the few characters that would end a part.
+// Percent-encodes, as URLs do, the few characters that would end a part of a link.
 #include "replay/read/link.h"
 
 #include <fmt/format.h>

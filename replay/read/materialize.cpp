@@ -1,4 +1,5 @@
-// The shape of operations: how many sources at least and at most, and which kinds of argument.
+// A table of the form of each operation: the least and the greatest number of sources, and the kinds of
+// argument.
 #include "replay/read/materialize.h"
 
 #include "engine/base/error.h"
@@ -35,7 +36,7 @@ Form formOf(Op op) {
   case Op::GEP: return {1, 1, bit(ArgKind::Ints)};
   case Op::UNROLL:
   case Op::CONTRACT: return {1, 1, bit(ArgKind::Ints)};
-  case Op::VECTORIZE: return {0, kMany, 0}; // none: the shape of a scalar
+  case Op::VECTORIZE: return {0, kMany, 0}; // no source: the shape of a scalar
   case Op::INDEX:
   case Op::LOAD:
   case Op::END:

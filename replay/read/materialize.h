@@ -1,6 +1,6 @@
-// Recorded nodes made again in a pool, so that the engine can be asked about them: shape, bounds, ranges,
-// rules. A trace is untrusted; a node no engine makes (wrong number of sources, wrong kind of argument) is
-// refused, since the engine's functions rely on that.
+// Makes recorded nodes again in a pool, so that the engine can answer questions about them: shape, bounds,
+// ranges, rules. A trace is untrusted, and the engine's functions rely on well-formed nodes. A node that no
+// engine makes (wrong number of sources, wrong kind of argument) is therefore refused.
 //
 //   Pool pool; Materializer again(trace.nodes().reader(), pool);
 //   UOp u = again(id);
@@ -14,7 +14,7 @@ namespace uopscope {
 class Materializer {
 public:
   Materializer(NodeReader read, Pool& pool) : read_(std::move(read)), pool_(pool) {}
-  /// Error(File) for a node that is not well formed.
+  /// Throws Error(File) for a node that is not well formed.
   UOp operator()(NodeId id);
 
 private:
@@ -23,7 +23,8 @@ private:
   std::unordered_map<NodeId, UOp> made_;
 };
 
-/// What is wrong with the node, empty if nothing: number of sources and kind of argument fit the operation.
+/// The fault of the node, empty if there is none: number of sources and kind of argument must fit the
+/// operation.
 std::string malformed(const NodeFields& node);
 
 } // namespace uopscope

@@ -1,5 +1,5 @@
-// A map from nodes to small values in open addressing: what walking graphs asks most, several times faster
-// than std::unordered_map and without an allocation for each node.
+// A map from nodes to small values in open addressing. Walks of graphs look up mostly here; it is several
+// times faster than std::unordered_map and allocates nothing per node.
 //
 //   NodeMap<uint32_t> slots;
 //   slots[node] = 7;
@@ -30,7 +30,7 @@ public:
     }
     return e->second;
   }
-  /// False, and nothing is changed, if the key is there already.
+  /// Returns false and changes nothing if the map has the key already.
   bool tryEmplace(NodeId key, T value) {
     const size_t before = used_;
     T& there = (*this)[key];

@@ -1,5 +1,4 @@
-// Kinds are spelled out and searched; blocks of nodes are scanned for the numbers of those that have the
-// words.
+// Searches the texts of all kinds first, then scans the blocks for nodes of the matching kinds.
 #include "replay/read/node_search.h"
 
 #include "replay/read/block_kinds.h"
@@ -17,9 +16,9 @@ char lower(char c) {
   return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
 }
 
-constexpr int64_t kMostIds = 1 << 24; ///< of small tables; more is an attack on memory
+constexpr int64_t kMostIds = 1 << 24; ///< largest id in a small table; a larger id is an attack on memory
 
-/// By number of the row: which of the words its text has, a bit for each.
+/// For each row number: a bit for each word that its text contains.
 std::vector<uint64_t> wordsIn(const Database& db, const char* sql, const std::vector<std::string>& words) {
   std::vector<uint64_t> out(1);
   std::string text;
@@ -37,8 +36,8 @@ std::vector<uint64_t> wordsIn(const Database& db, const char* sql, const std::ve
   return out;
 }
 
-/// By number of the kind: whether its label has all the words. No word has a space, so it is part of the
-/// operation, the type or an argument: each of those is looked at once, however many kinds share it.
+/// For each kind number: whether its label has all the words. No word contains a space, so it is part of the
+/// operation, the type or an argument; each of these texts is searched once, however many kinds share it.
 std::vector<bool> kindsWith(const Database& db, std::string_view text) {
   std::vector<std::string> words;
   std::istringstream in{std::string(text)};
@@ -93,7 +92,8 @@ NodeHits findNodes(Trace& trace, std::string_view text, size_t most) {
 
 std::optional<NodePlace> placeOf(Trace& trace, NodeId node) {
   const Database& db = trace.database();
-  // Candidates with their place in the order of events: half a step before and after those of a pass.
+  // Candidates in the order of events: the root of a pass counts half a step before its first step, the end
+  // root half a step after its last step.
   struct Candidate {
     int64_t at;
     PassId pass;

@@ -1,6 +1,6 @@
-// Nodes by what they say: operation, type, argument, tag. Many nodes share a kind, so the text is looked for
-// in the kinds, and nodes of those are then found by their numbers: a million nodes in some milliseconds,
-// without an index.
+// Finds nodes by their text: operation, type, argument, tag. Many nodes share a kind, so the search looks at
+// the texts of kinds and then finds nodes by the numbers of their kinds: a million nodes in some
+// milliseconds, without an index.
 //
 //   NodeHits hits = findNodes(trace, "gidx0", 100);     // hits.total of them, the first 100 in hits.nodes
 #pragma once
@@ -13,17 +13,18 @@ struct NodeHits {
   size_t total = 0;
 };
 
-/// Nodes whose label ("ADD dtypes.int 3") contains every word of the text, whatever the case.
+/// Nodes whose label ("ADD dtypes.int 3") contains every word of the text; upper and lower case are equal.
 NodeHits findNodes(Trace& trace, std::string_view text, size_t most = SIZE_MAX);
 
-/// Where a node is first part of a graph: after `step` steps of the pass.
+/// The first graph that contains a node: after `step` steps of the pass.
 struct NodePlace {
   ScopeId scope = 0;
   PassId pass = 0;
   int64_t step = 0;
 };
-/// None if the node is in no graph that steps and passes lead to (a text's, for instance). Nodes get their
-/// ids in the order in which they are met, so steps are read up to the first that could have met it.
+/// None if no graph of a step or a pass contains the node (for instance a node of a text). Nodes get their
+/// ids in the order in which they are met, so the search starts at the first step that could have met the
+/// node.
 std::optional<NodePlace> placeOf(Trace& trace, NodeId node);
 
 } // namespace uopscope

@@ -1,5 +1,5 @@
-// Pages are read with one range query each. Whatever the file holds is checked here, once: ids in range,
-// sources before users, known operations, readable arguments.
+// Reads each page with one range query. It checks all data of the file once, here: ids in range, sources
+// before users, known operations, readable arguments.
 #include "replay/read/node_table.h"
 
 #include "engine/base/error.h"
@@ -13,9 +13,9 @@
 namespace uopscope {
 
 namespace {
-/// Ids of small tables; more is an attack on memory.
+/// Largest id in a small table; a larger id is an attack on memory.
 constexpr int64_t kMaxNumber = 1 << 24;
-/// Nodes of a block: twice what any version wrote.
+/// Most nodes in a block: twice the number that any version wrote.
 constexpr int64_t kMaxBlock = 2048;
 } // namespace
 
@@ -87,7 +87,7 @@ NodeTable::Page& NodeTable::load(NodeId number) {
   Page& page = *pages_[number];
   page.stale = false;
   NodeId base = number * kPage;
-  selectNodes_.reset(); // where an error cut the last reading short
+  selectNodes_.reset(); // an error may have cut the last reading short
   selectNodes_.bind(1, int64_t{base + page.filled}).bind(2, int64_t{base + kPage - 1});
   if (blocks_)
     loadBlocks(page, base);
@@ -191,7 +191,7 @@ const Arg& NodeTable::arg(uint32_t id) {
                 fmt::format("{}: argument {} is missing; the file is damaged or cut off", db_.path(), id));
   Arg value;
   std::string text(selectArg_.text(0));
-  // The first recorder of tinygrad spelled an operation as Python prints it.
+  // The first recorder for tinygrad wrote an operation as Python prints it.
   if (text.starts_with("Ops.") && opFromName(std::string_view(text).substr(4))) text.replace(0, 4, "@");
   try {
     value = Arg::decode(text);

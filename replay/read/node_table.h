@@ -1,5 +1,5 @@
 // Nodes of a trace by id, loaded page by page and kept. Sources always have smaller ids, so graphs are
-// acyclic by construction, whatever the file says.
+// acyclic by construction, whatever the file contains.
 //
 //   NodeFields n = trace.nodes().fields(id);   // n.op, n.dtype, n.arg, n.src
 #pragma once
@@ -18,10 +18,10 @@ namespace uopscope {
 
 using NodeId = uint32_t;
 constexpr NodeId kNoNode = 0;
-/// Ids from here on belong to a Cursor: nodes rebuilt between two steps that the engine never held.
+/// Ids from here on belong to a Cursor: nodes rebuilt between two steps, which the engine never held.
 constexpr NodeId kFirstViewNode = 0x80000000u;
 
-/// A node, spelled out. `src` is valid as long as the table (or cursor) it came from.
+/// A node with its texts resolved. `src` is valid as long as the table (or cursor) it came from.
 struct NodeFields {
   NodeId id = kNoNode;
   Op op = Op::NOOP;
@@ -30,10 +30,10 @@ struct NodeFields {
   std::span<const NodeId> src;
 };
 
-/// Where fields of nodes are read from: a NodeTable or a Cursor.
+/// A source of node fields: a NodeTable or a Cursor.
 using NodeReader = std::function<NodeFields(NodeId)>;
 
-/// A node as numbers of the trace: what equality of nodes is decided by.
+/// A node as numbers of the trace; two nodes are equal when these are equal.
 struct RawNode {
   uint8_t op = 0;
   uint32_t dtype = 0, arg = 0, tag = 0;
@@ -43,7 +43,7 @@ struct RawNode {
 class NodeTable {
 public:
   explicit NodeTable(const Database& db);
-  /// Error(File) for an id that is not in the trace.
+  /// Throws Error(File) for an id that is not in the trace.
   const RawNode& raw(NodeId id);
   NodeFields fields(NodeId id) { return spellOut(id, raw(id)); }
   NodeReader reader() {
@@ -57,9 +57,9 @@ public:
     raw(id);
     return pages_[id / kPage]->kinds[id % kPage];
   }
-  /// Highest id in the file when last asked for.
+  /// Highest id in the file, as of the last count().
   NodeId count();
-  /// The trace grew: pages at the end are read again when needed.
+  /// To be called after the trace grew: pages at the end are read again when needed.
   void refresh();
   /// Nodes reachable from root, sources first, root last.
   std::vector<NodeId> toposort(NodeId root);
@@ -76,7 +76,7 @@ private:
   };
   Page& load(NodeId page);
   void loadRows(Page& page, NodeId base);   ///< version 1: a row for each node
-  void loadBlocks(Page& page, NodeId base); ///< a row for some hundred nodes
+  void loadBlocks(Page& page, NodeId base); ///< since version 2: a row for some hundred nodes
   void add(Page& page, NodeId id, int64_t kindId, std::span<const NodeId> sources);
   const RawNode& kind(uint32_t id);
   const Arg& arg(uint32_t id);

@@ -1,3 +1,5 @@
+// Walks over the passes of the scope once, and remembers the first step of each class: decided, visible
+// effect, any.
 #include "replay/read/opening.h"
 
 #include "replay/read/decisions.h"
@@ -7,7 +9,7 @@
 namespace uopscope {
 namespace {
 
-/// Steps of a pass that are looked at, and sources of a node that is small.
+/// How many steps of a pass are examined. A node counts as small with at most kFewSources sources.
 constexpr int64_t kLookedAt = 200;
 constexpr size_t kFewSources = 4;
 
@@ -16,7 +18,7 @@ bool small(Trace& trace, NodeId node) {
   return src.size() <= kFewSources;
 }
 
-/// Few nodes, and another operation than before: a real effect.
+/// Whether a step has a visible effect on few nodes: the operation changes, and both nodes are small.
 bool plain(Trace& trace, const StepInfo& s) {
   return s.kind != StepKind::RewriteError && s.after != kNoNode && s.after != s.before &&
          trace.nodes().op(s.before) != trace.nodes().op(s.after) && trace.nodes().op(s.before) != Op::SINK &&

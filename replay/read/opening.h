@@ -1,5 +1,5 @@
-// Where to begin with a trace: one rewrite that can be taken in at a glance and does something, not the place
-// where most was rewritten.
+// Chooses the first step to show of a trace: one rewrite that is small enough to take in at a glance and has
+// an effect. The pass with the most steps would be a bad choice.
 //
 //   if (ScopeId scope = fullestScope(trace)) if (auto at = openingOf(trace, scope)) show(at->pass,
 //   at->step.k);
@@ -8,10 +8,10 @@
 
 namespace uopscope {
 
-/// The kernel with most steps; where no kernel has any, the scope with most; 0: nothing was rewritten.
+/// The kernel with most steps; where no kernel has any, the scope with most; 0: no scope has a step.
 ScopeId fullestScope(const Trace& trace);
-/// A decision with its alternatives; failing that any decision, then a rewrite of few nodes into another
-/// operation, then the first one. None where nothing was rewritten in the scope.
+/// Prefers a decision with alternatives, then any decision, then a rewrite of few nodes into another
+/// operation, then the first rewrite. None where the scope has no step.
 std::optional<StepPlace> openingOf(Trace& trace, ScopeId scope);
 
 } // namespace uopscope

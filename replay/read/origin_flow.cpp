@@ -1,5 +1,5 @@
-// Per pass: what each node became by its end comes from the Cursor; nodes with one fate are one thing, so
-// they share their origins. Nodes a rule made get those of what it rewrote.
+// Per pass, the Cursor tells the image of each node at the end of the pass. Nodes with one image share their
+// origins. Nodes that a rule made get the origins of the node it rewrote.
 #include "replay/read/origin_flow.h"
 
 #include <algorithm>
@@ -131,8 +131,8 @@ void OriginFlow::meetResult(const StepInfo& step, OriginTable::Set set) {
   };
   std::vector<NodeId> made = below(step.after, 256, [&](NodeId id) { return !seen_.contains(id); });
   std::vector<NodeId> before = below(step.before, 64, [](NodeId) { return true; });
-  // An operation that was there as often before as it is among what was made is the same one, moved or
-  // rebuilt.
+  // An operation that occurs as often in the rewritten part as in the new nodes counts as the same operation,
+  // moved or rebuilt.
   struct Matched {
     size_t made = 0, before = 0;
     OriginTable::Set set = 0;
@@ -162,7 +162,7 @@ void OriginFlow::run(const PassInfo& pass, OriginTable::Set inherited) {
   Cursor cursor(trace_, pass.id);
   auto images = cursor.images();
   std::unordered_map<NodeId, NodeId> fate(images.begin(), images.end());
-  std::unordered_map<NodeId, OriginTable::Set> ofFate; ///< of all that ended as the same node
+  std::unordered_map<NodeId, OriginTable::Set> ofFate; ///< origins of all nodes with one image
   auto gather = [&] {
     for (auto [node, image] : images)
       if (OriginTable::Set set = setOf(node)) {
@@ -171,8 +171,7 @@ void OriginFlow::run(const PassInfo& pass, OriginTable::Set inherited) {
       }
   };
   gather();
-  std::unordered_map<NodeId, std::vector<NodeId>>
-      begunAs; ///< nodes of the graph it began with, by their fate
+  std::unordered_map<NodeId, std::vector<NodeId>> begunAs; ///< nodes of the initial graph, by image
   for (NodeId id : trace_.nodes().toposort(pass.root))
     if (auto it = fate.find(id); it != fate.end()) begunAs[it->second].push_back(id);
   auto nested = nested_.find(pass.id);
@@ -215,7 +214,7 @@ void OriginFlow::run(const PassInfo& pass, OriginTable::Set inherited) {
     }
   }
   for (auto& [image, members] : byFate) {
-    std::ranges::sort(members); // those of the graph it began with come first
+    std::ranges::sort(members); // nodes of the graph that the pass began with come first
     for (NodeId made : members) {
       if (made >= kFirstViewNode || madeByRule.contains(made) || predecessor_.contains(made)) continue;
       for (NodeId from : members)

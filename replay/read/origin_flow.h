@@ -1,6 +1,6 @@
-// Which tensor operations of the script a node came from, through every rewrite of a scope: origins flow from
-// nodes to what they were rewritten to, rebuilt as, or became part of. A node that several operations share
-// has several.
+// Finds the tensor operations of the script that a node came from, through every rewrite of a scope. Origins
+// flow from a node to its rewritten form, to its rebuilt form, and to the nodes it became part of. A node
+// that several operations share has several origins.
 //
 //   OriginTable table(trace);
 //   OriginFlow schedule(trace, table, scheduleScope, nullptr), kernel(trace, table, kernelScope, &schedule);
@@ -18,15 +18,15 @@ namespace uopscope {
 class OriginTable {
 public:
   using Set = uint32_t;               ///< 0: empty
-  static constexpr size_t kMost = 24; ///< of one node; what is shared by more is shared by all
+  static constexpr size_t kMost = 24; ///< most members of a set; unite() adds no more
 
   explicit OriginTable(Trace& trace);
   const std::vector<OriginInfo>& all() const { return all_; }
   const std::vector<uint32_t>& members(Set set) const { return sets_[set]; }
-  /// Origins the recording has for the node itself.
+  /// The origins that the recording stores for the node itself.
   Set direct(NodeId node) const;
   Set unite(Set a, Set b);
-  /// Members of both; `a` where there are none.
+  /// The members of both sets; `a` where they have none in common.
   Set within(Set a, Set b);
 
 private:
@@ -40,16 +40,17 @@ private:
 
 class OriginFlow {
 public:
-  /// `before`: the schedule that made the scope's graph, if any; must outlive this. `users`: in how many of
-  /// its kernels a node is. A node of several kernels is one node to the trace; in each it has the origins
-  /// that the kernel's own nodes have too.
+  /// `before`: the schedule that made the scope's graph, if any; it must outlive this object. `users`: for
+  /// each node, the number of the schedule's kernels that contain it. The trace has one id for a node of
+  /// several kernels; within a kernel such a node keeps only the origins that the kernel's own nodes have
+  /// too.
   OriginFlow(Trace& trace, OriginTable& table, ScopeId scope, const OriginFlow* before,
              const std::unordered_map<NodeId, uint32_t>* users = nullptr);
-  /// Indexes into the table's origins; empty where none is known.
+  /// Indexes into the table's origins; empty where no origin is known.
   const std::vector<uint32_t>& of(NodeId node) const { return table_.members(setOf(node)); }
-  /// Whether the node is part of any graph of the scope.
+  /// Whether any graph of the scope contains the node.
   bool has(NodeId node) const { return seen_.contains(node); }
-  /// What a node was before its sources were rewritten; kNoNode where it was not rebuilt.
+  /// The node before its sources were rewritten; kNoNode where it was not rebuilt.
   NodeId predecessor(NodeId node) const {
     auto it = predecessor_.find(node);
     return it == predecessor_.end() ? kNoNode : it->second;
@@ -57,23 +58,23 @@ public:
 
 private:
   OriginTable::Set setOf(NodeId node) const;
-  /// What the schedule knows of a node.
+  /// The origins that the schedule knows for a node.
   OriginTable::Set inherited(NodeId node) const;
   void run(const PassInfo& pass, OriginTable::Set inherited);
-  /// Gives the nodes below `root` that were not met yet their own origins, or `set`.
+  /// Visits the nodes below `root` that were not met yet; each gets its own origins, or `set`.
   void meet(NodeId root, OriginTable::Set set);
-  /// A node and what it is now that sources of it were rewritten, down to where they were: the same things.
-  /// False where the two are not alike.
+  /// Treats a node and its form with rewritten sources as one node, and goes on to the sources as far as both
+  /// forms correspond. Returns false where the two are not alike.
   bool meetRebuilt(NodeId from, NodeId rebuilt);
-  /// meet() for what a step made, where a node is taken for the one of its operation that was there before.
+  /// meet() for the result of a step; a new node may take the origins of the earlier node with its operation.
   void meetResult(const StepInfo& step, OriginTable::Set set);
 
   Trace& trace_;
   OriginTable& table_;
   const OriginFlow* before_;
   const std::unordered_map<NodeId, uint32_t>* users_;
-  NodeId lastEnd_ = kNoNode; ///< what the last pass that is not nested ended with
-  OriginTable::Set own_ = 0; ///< of the nodes that are this kernel's alone
+  NodeId lastEnd_ = kNoNode; ///< end root of the last pass that is not nested
+  OriginTable::Set own_ = 0; ///< origins of the nodes that only this kernel contains
   std::vector<PassInfo> passes_;
   std::unordered_map<PassId, std::vector<size_t>> nested_;
   std::unordered_map<NodeId, OriginTable::Set> seen_;

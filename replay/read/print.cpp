@@ -1,4 +1,4 @@
-// Expressions stop at a depth and a length, so that one line of a graph of any size costs the same.
+// Expressions stop at a depth and a length, so one line costs the same for a graph of any size.
 #include "replay/read/print.h"
 
 #include <fmt/format.h>

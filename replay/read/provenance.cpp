@@ -1,4 +1,4 @@
-// One walk over the scope's steps in order of their ids: a node belongs to the first event whose graph
+// Walks over the scope's steps once, in order of their ids. A node belongs to the first event whose graph
 // contains it.
 #include "replay/read/provenance.h"
 
@@ -22,7 +22,7 @@ Provenance::Provenance(Trace& trace, ScopeId scope, std::shared_ptr<Shared> shar
     : trace_(trace), scope_(scope), shared_(std::move(shared)) {
   struct Event {
     StepId at;
-    int order; ///< a pass's root before its first step
+    int order; ///< the root of a pass comes before its first step
     const PassInfo* pass;
     const StepInfo* step;
   };
@@ -110,7 +110,7 @@ Provenance* Provenance::scheduleOf(NodeId node) {
     if (s.kind == ScopeKind::Schedule && s.id < scope_) earlier.push_back(s.id);
   for (size_t k = earlier.size(); k-- > 0;) {
     auto& schedule = shared_->schedules[earlier[k]];
-    if (!schedule) // does not own what owns it
+    if (!schedule) // this object must not own its owner
       schedule.reset(new Provenance(trace_, earlier[k], {std::shared_ptr<void>(), shared_.get()}));
     if (schedule->makers_.contains(node)) return schedule.get();
   }
@@ -162,7 +162,7 @@ std::vector<OriginInfo> Provenance::origins(NodeId node) {
     if (!out.empty()) break;
   }
   for (OriginInfo& o : out) o.node = node;
-  // Nothing known: the line that asked for the kernel or schedule.
+  // Without a known origin, the line that asked for the kernel or schedule is the answer.
   if (out.empty() && scope_ && trace_.scope(scope_).script.known())
     out.push_back({node, trace_.scope(scope_).name, trace_.scope(scope_).script});
   return out;

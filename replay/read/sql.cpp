@@ -1,5 +1,5 @@
-// The connection only reads already (replay/schema/reading_guard.h); a person's query makes no temporary
-// tables either.
+// The connection is read-only already (replay/schema/reading_guard.h). Queries of a person may not make
+// temporary tables either.
 #include "replay/read/sql.h"
 
 #include "replay/read/print.h"

@@ -1,10 +1,10 @@
-// SQL over a trace, for people: reading only, with functions that know nodes.
+// Runs a person's SQL on a trace: read-only, with extra functions for nodes.
 //
 //   sources(node)   JSON array of the sources' ids:  SELECT value FROM json_each(sources(12))
 //   expr(node)      the node as an expression
 //   label(node)     operation, dtype and argument
 //   opname(op)      name of an operation
-//   node, match_count   tables: what the file holds in blocks (replay/read/sql_tables.h)
+//   node, match_count   tables of data that the file packs into blocks (replay/read/sql_tables.h)
 //
 //   SqlResult r = query(trace, "SELECT name FROM rule WHERE line > 10", 100);
 #pragma once
@@ -21,9 +21,10 @@ struct SqlResult {
   bool more = false; ///< there were more rows than asked for
 };
 
-/// Adds the functions to the trace's connection. They live as long as the trace.
+/// Adds the functions to the trace's connection for as long as the trace lives.
 void addSqlFunctions(Trace& trace);
-/// One SELECT (or EXPLAIN, or PRAGMA that reads). Error(Value) for anything else, with SQLite's own words.
+/// Runs one SELECT (or EXPLAIN, or a PRAGMA that reads). Anything else throws Error(Value) with SQLite's own
+/// message.
 SqlResult query(Trace& trace, const std::string& sql, size_t maxRows = SIZE_MAX);
 
 } // namespace uopscope

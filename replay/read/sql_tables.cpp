@@ -1,4 +1,4 @@
-// Two read-only virtual tables by SQLite's interface in C; exceptions become errors of the query.
+// Two read-only virtual tables on SQLite's C interface; an exception becomes an error of the query.
 #include "replay/read/sql_tables.h"
 
 #include "replay/schema/match_blocks.h"
@@ -26,11 +26,11 @@ int guarded(sqlite3_vtab* table, F work) {
   }
 }
 
-/// Rows of one scan, from first() on.
+/// The rows of one scan, from first() on.
 class Cursor : public sqlite3_vtab_cursor {
 public:
   virtual ~Cursor() = default;
-  /// `low` and `high` bound the column that can be searched.
+  /// `low` and `high` bound the searchable column.
   virtual void first(Trace& trace, int64_t low, int64_t high) = 0;
   virtual void next(Trace& trace) = 0;
   virtual bool atEnd() const = 0;
@@ -147,7 +147,7 @@ int disconnect(sqlite3_vtab* table) {
   return SQLITE_OK;
 }
 
-/// Bounds of column 0 narrow a scan; idxNum says which of them are among the arguments, in this order: equal,
+/// Bounds on column 0 narrow a scan. idxNum says which bounds the arguments contain, in this order: equal,
 /// low, high.
 int bestIndex(sqlite3_vtab*, sqlite3_index_info* info) {
   int found[3] = {-1, -1, -1};
@@ -178,7 +178,7 @@ int filter(sqlite3_vtab_cursor* cursor, int number, const char*, int, sqlite3_va
     int at = 0;
     auto bound = [&] { return sqlite3_value_int64(values[at++]); };
     if (number & 1) low = high = bound();
-    if (number & 2) low = std::max<int64_t>(low, bound()); // a strict bound is tested again by SQLite
+    if (number & 2) low = std::max<int64_t>(low, bound()); // SQLite tests a strict bound again
     if (number & 4) high = std::min<int64_t>(high, bound());
     static_cast<Cursor*>(cursor)->first(traceOf(cursor), low, high);
   });
@@ -225,7 +225,7 @@ void addSqlTables(Trace& trace) {
   sqlite3* db = trace.database().handle();
   sqlite3_create_module(db, "node", moduleOf<NodeCursor>(connectNode), &trace);
   sqlite3_create_module(db, "match_count", moduleOf<CountCursor>(connectCount), &trace);
-  // Connected now: a query's authorizer would forbid it.
+  // Connected here, since the authorizer of a query would forbid it.
   for (const char* table : {"node", "match_count", "dbstat"}) {
     sqlite3_stmt* statement = nullptr;
     sqlite3_prepare_v2(db, fmt::format("SELECT 1 FROM {}", table).c_str(), -1, &statement, nullptr);

@@ -1,6 +1,6 @@
-// Tables that SQL sees but the file holds in blocks: `node` (id, kind, src: JSON array of sources, NULL
-// without) and `match_count` (pass, nested, rule, op, outcome, count, took_ns). They read as they are asked,
-// a page at a time.
+// Virtual tables over data that the file packs into blocks: `node` (id, kind, src: JSON array of sources,
+// NULL without) and `match_count` (pass, nested, rule, op, outcome, count, took_ns). A scan reads one page at
+// a time.
 //
 //   trace.database().prepare("...")     // SELECT count(*) FROM node JOIN kind ON kind.id = node.kind WHERE
 //   ...
@@ -9,7 +9,7 @@
 
 namespace uopscope {
 
-/// Registers the tables with the trace's connection, for as long as the trace lives: every Trace does it.
+/// Registers the tables with the trace's connection for as long as the trace lives. Every Trace calls it.
 void addSqlTables(Trace& trace);
 
 } // namespace uopscope

@@ -1,5 +1,5 @@
-// Conditions become SQL text; what a person typed reaches it as quoted literals only, but for `where`, which
-// is SQL on a connection that only reads.
+// Conditions become SQL text. Words that a person typed reach it only as quoted literals; the exception is
+// `where`, whose SQL runs on a read-only connection.
 #include "replay/read/step_search.h"
 
 #include <fmt/format.h>
@@ -11,9 +11,9 @@
 namespace uopscope {
 namespace {
 
-// Steps apart at which two rewrites still count as going to and fro.
+// Two opposite rewrites at most this many steps apart count as taking each other back.
 constexpr int64_t kNearby = 2000;
-// Passes of more steps than this are worth a look whatever they do.
+// Passes with more steps than this are never skipped as mere bookkeeping.
 constexpr int64_t kShort = 500;
 
 std::string quoted(std::string_view text) {
@@ -21,7 +21,7 @@ std::string quoted(std::string_view text) {
   for (const char c : text) out += c == '\'' ? std::string("''") : std::string(1, c);
   return out + "'";
 }
-// "add-*" is a GLOB of SQLite as it is; a name without a star is meant whole.
+// "add-*" is used as a GLOB of SQLite; a name without a star must match as a whole.
 std::string like(std::string_view column, std::string_view value) {
   return fmt::format("{} {} {}", column, value.find('*') != value.npos ? "GLOB" : "=", quoted(value));
 }

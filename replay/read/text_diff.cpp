@@ -1,4 +1,4 @@
-// Myers' greedy algorithm over numbered lines, with common beginnings and ends taken off first.
+// Myers' greedy algorithm over numbered lines; common beginnings and ends are taken off first.
 #include "replay/read/text_diff.h"
 
 #include <fmt/format.h>
@@ -21,8 +21,8 @@ std::vector<std::string_view> linesOf(std::string_view text) {
   return lines;
 }
 
-/// For each item of a whether it is kept, and the same of b: a longest common subsequence, or nothing beyond
-/// `maxEdits`.
+/// For each item of a and of b whether it is kept: a longest common subsequence, or nothing where more than
+/// `maxEdits` edits are needed.
 struct Kept {
   std::vector<bool> a, b;
 };
@@ -36,7 +36,7 @@ Kept commonItems(const std::vector<int>& a, const std::vector<int>& b, int maxEd
   const int n = static_cast<int>(a.size() - head - tail), m = static_cast<int>(b.size() - head - tail);
   if (n == 0 || m == 0) return kept;
 
-  // Furthest x on diagonal k after d edits; one row is remembered per d to walk back.
+  // Furthest x on diagonal k after d edits. One row per d is kept for the walk back.
   int limit = std::min(maxEdits, n + m);
   std::vector<std::vector<int>> rows;
   std::vector<int> furthest(2 * static_cast<size_t>(limit) + 3, 0);

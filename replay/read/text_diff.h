@@ -1,11 +1,10 @@
-// Differences of two texts by lines, and of two lines by words (Myers, "An O(ND) Difference Algorithm",
-// 1986).
+// Compares two texts by lines, and two lines by words (Myers, "An O(ND) Difference Algorithm", 1986).
 //
 //   for (const DiffLine& d : diffLines(before, after)) print(d.mark, d.text);     // ' ', '-', '+'
 //   std::string u = unifiedDiff(before, after, "before", "after");
 //
-// Texts that differ too much to be worth aligning (more than kMaxEdits lines) are given as removed and added
-// whole.
+// Texts that need more than kMaxEdits edits are not aligned: all old lines are removed and all new ones
+// added.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -17,19 +16,19 @@ namespace uopscope {
 
 struct DiffLine {
   char mark = ' ';           ///< ' ' in both, '-' before only, '+' after only
-  std::string_view text;     ///< into the texts given
-  int before = 0, after = 0; ///< line numbers from 1; 0 where it is not
-  int partner = -1;          ///< of a changed line: index of the line it became, or came from
+  std::string_view text;     ///< points into the texts given
+  int before = 0, after = 0; ///< line numbers from 1; 0: not in that text
+  int partner = -1;          ///< index of the corresponding line of a changed line
 };
 constexpr int kMaxEdits = 4000;
 
 std::vector<DiffLine> diffLines(std::string_view before, std::string_view after);
 
-/// The same as text: every line after its mark.
+/// The difference as text: every line after its mark.
 std::vector<std::string> lineDiff(std::string_view before, std::string_view after);
 
-/// Two lists aligned by their longest common subsequence: places in both, or -1 where only the other has an
-/// item. What only the first has comes before what only the second has.
+/// Two lists aligned by their longest common subsequence: places in both, or -1 where only one list has the
+/// item. Items of the first list alone come before items of the second alone.
 std::vector<std::pair<int, int>> alignItems(const std::vector<uint64_t>& before,
                                             const std::vector<uint64_t>& after);
 
@@ -43,12 +42,12 @@ struct DiffWords {
 };
 DiffWords diffWords(std::string_view before, std::string_view after);
 
-/// In the form of `diff -u`, with `context` lines around changes; empty for equal texts.
+/// The difference in the form of `diff -u`, with `context` lines around changes; empty for equal texts.
 std::string unifiedDiff(std::string_view before, std::string_view after, std::string_view beforeName,
                         std::string_view afterName, int context = 3);
 
-/// The text with the numbers in names (alu12, val3, %cast7, data0_64) renumbered in the order they are met,
-/// so that mere renaming is no difference.
+/// The text with the numbers in names (alu12, val3, %cast7, data0_64) given anew in order of appearance, so
+/// that mere renaming is no difference.
 std::string withoutNames(std::string_view source);
 
 } // namespace uopscope

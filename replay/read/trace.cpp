@@ -1,5 +1,5 @@
-// Queries. Small tables (scopes, meta, rules) are read at once; passes per scope, steps per pass, nodes per
-// page.
+// The queries. Small tables (scopes, meta, rules) are read at once; passes per scope, steps per pass, nodes
+// per page.
 #include "replay/read/trace.h"
 
 #include "replay/read/sql_tables.h"
@@ -16,7 +16,7 @@
 namespace uopscope {
 
 namespace {
-constexpr int kDeepest = 500; ///< scopes in scopes, passes in passes
+constexpr int kDeepest = 500; ///< deepest nesting of scopes and of passes
 }
 
 Trace::Trace(const std::string& path, std::shared_ptr<const TraceOverview> known)
@@ -28,7 +28,7 @@ Trace::Trace(const std::string& path, std::shared_ptr<const TraceOverview> known
 }
 
 Trace::~Trace() {
-  // A reader that followed the recording to its end held on to the journal, and is the one to put it away.
+  // A reader that followed the recording to its end kept the journal alive, so it has to remove it.
   std::error_code ignored;
   if (!finished() || !std::filesystem::exists(path() + "-wal", ignored)) return;
   nodes_.reset();
@@ -36,7 +36,7 @@ Trace::~Trace() {
   db_.close();
   try {
     Database::openForWriting(path()).makeOneFile();
-  } catch (const Error&) { // a folder that is read-only, or other readers
+  } catch (const Error&) { // the folder is read-only, or there are further readers
   }
 }
 
@@ -48,7 +48,7 @@ bool Trace::refresh() {
   rules_.clear();
   auto fresh = std::make_shared<TraceOverview>();
   loadMeta(*fresh);
-  // A recording that has ended has its overview for good; another file in its place has other times.
+  // The overview of an ended recording never changes. A replaced file shows by its different meta times.
   if (!finished() || fresh->meta != overview_->meta) {
     loadScopes(*fresh);
     overview_ = std::move(fresh);
@@ -69,15 +69,15 @@ const std::string& Trace::meta(const std::string& key) const {
 }
 
 bool Trace::finished() const {
-  return !status().empty() && status() != traceStatus::kRecording; // none yet: it was killed as it began
+  return !status().empty() && status() != traceStatus::kRecording; // empty: killed as it began
 }
 
 std::string Trace::warning() const {
   const std::string& s = status();
   if (s == traceStatus::kComplete) return {};
   if (s.empty() || s == traceStatus::kRecording)
-    return "the recording is still going on, or its process was killed: this is what was written up to the "
-           "last commit";
+    return "the recording is still going on, or its process was killed: this is the part up to the last "
+           "commit";
   std::string why = meta("message").empty() ? "" : ": " + meta("message");
   if (s == traceStatus::kFailed) return "the script failed" + why;
   if (s == traceStatus::kInterrupted) return "the recording was interrupted" + why;
@@ -93,7 +93,7 @@ std::string Trace::string(int64_t id) {
   if (!selectString_) selectString_ = db_.prepare("SELECT value FROM string WHERE id = ?");
   bool there = selectString_.bind(1, id).step();
   std::string value = there ? printable(selectString_.text(0)) : fmt::format("(string {} is missing)", id);
-  selectString_.reset(); // an open statement would hold on to what the file was
+  selectString_.reset(); // an open statement would pin the old state of the file
   return strings_[id] = value;
 }
 
@@ -149,8 +149,8 @@ void Trace::loadScopes(TraceOverview& overview) {
     scope.root = nodeIdOf(s, 6);
     scope.beginNs = s.integer(7);
     if (!s.isNull(8)) scope.endNs = s.integer(8);
-    // Readers walk scopes and passes by recursion: what is nested deeper than any compiler nests is refused
-    // where it enters.
+    // Readers walk scopes and passes by recursion. Nesting deeper than any compiler makes is refused here, as
+    // it is read.
     const int depth = scope.parent ? depths[at[scope.parent]] + 1 : 0;
     if (depth > kDeepest)
       throw Error(ErrorKind::File,
@@ -165,7 +165,7 @@ void Trace::loadScopes(TraceOverview& overview) {
        s.step();)
     if (auto it = at.find(s.integer(0)); it != at.end()) scopes[it->second].steps = s.integer(1);
   if (const auto ended = overview.meta.find("status");
-      ended == overview.meta.end() || ended->second != traceStatus::kComplete) { // passes that had not ended
+      ended == overview.meta.end() || ended->second != traceStatus::kComplete) { // some passes had not ended
     Statement s = db_.prepare("SELECT pass.scope, count(*) FROM pass JOIN step ON step.id >= pass.first_step "
                               "AND step.pass = pass.id "
                               "WHERE pass.step_count IS NULL GROUP BY pass.scope");
@@ -222,7 +222,7 @@ const std::vector<PassInfo>& Trace::passes(ScopeId scopeId) {
     p.message = string(s.integer(13));
     p.beginNs = s.integer(14);
     if (!s.isNull(15)) p.endNs = s.integer(15);
-    if (p.parent >= p.id) // whoever walks down from a pass would walk in a circle
+    if (p.parent >= p.id) // a walk down from a pass would go in a circle
       throw Error(
           ErrorKind::File,
           fmt::format("{}: pass {} is said to run inside pass {}, which began later; the file is damaged",

@@ -1,4 +1,4 @@
-// Both traces are read in the order of events, once. A hash of its content stands for a node.
+// Reads both traces once, in the order of events. A hash of its content stands for a node.
 #include "replay/read/trace_comparison.h"
 
 #include "replay/read/print.h"
@@ -18,7 +18,7 @@ uint64_t mix(uint64_t h, uint64_t value) {
   return h ^ h >> 29;
 }
 
-/// One trace, for comparing.
+/// One trace, prepared for the comparison.
 class Told {
 public:
   explicit Told(Trace& t) : trace(t), hashes_(1) {
@@ -89,7 +89,7 @@ std::string describe(Told& s, const Step& step) {
   return fmt::format("{}: {} -> {}", s.rule(step.rule), s.text(step.before), s.text(step.after));
 }
 
-/// First step that differs.
+/// Finds the first step that differs.
 TraceParting partingOfSteps(Told& a, Told& b, int64_t& common) {
   Steps stepsA(a), stepsB(b);
   TraceParting p;
@@ -125,7 +125,7 @@ TraceParting partingOfSteps(Told& a, Told& b, int64_t& common) {
   }
 }
 
-/// First pass that differs in name, graph or end.
+/// Finds the first pass that differs in name, graph or end.
 TraceParting partingOfPasses(Told& a, Told& b) {
   auto rows = [](Told& s) {
     return s.trace.database().prepare(
@@ -227,7 +227,7 @@ TraceComparison compareTraces(Trace& traceA, Trace& traceB) {
   TraceParting step = partingOfSteps(a, b, out.commonSteps), pass = partingOfPasses(a, b),
                scope = partingOfScopes(a, b), text;
   compareKernels(a, b, out, text);
-  // The first in the order of events: a pass that differs comes before steps of later passes.
+  // The first difference in the order of events: a pass that differs comes before steps of later passes.
   using Kind = TraceParting::Kind;
   auto passOf = [](const TraceParting& p) {
     return p.pass && p.otherPass ? std::min(p.pass, p.otherPass) : std::max(p.pass, p.otherPass);

@@ -1,4 +1,5 @@
-// Kernels in a trace: their texts and linear programs, launches, memory, and where the time went.
+// Reads the kernels of a trace: their texts and linear programs, launches, memory, and the times of each
+// part.
 #include "replay/read/print.h"
 #include "replay/read/trace.h"
 #include "replay/schema/printable.h"
@@ -13,7 +14,7 @@
 namespace uopscope {
 
 namespace {
-/// The text, or its lines, of a row of `text`: one block is unpacked, where the views unpack all.
+/// The text, or its lines, of a row of `text`. They unpack one block, whereas the views unpack all.
 constexpr const char* kOwnText = "CAST(substr((SELECT sqlar_uncompress(texts, size) FROM text_block WHERE id "
                                  "= text.block), at + 1, size) AS TEXT)";
 constexpr const char* kOwnLines =

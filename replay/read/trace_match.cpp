@@ -1,4 +1,4 @@
-// Match statistics of a trace: blocks of counts, summed as asked for. A trace of version 1 has a row for each
+// Match statistics of a trace: blocks of counts, summed on demand. A trace of version 1 has a row for each
 // count instead.
 #include "replay/read/trace.h"
 #include "replay/schema/match_blocks.h"
@@ -37,7 +37,7 @@ std::vector<MatchTotals> Trace::matchTotals(MatchGroup group, ScopeId scopeId, P
   bool byRule = group == G::Rule || group == G::RuleAndPass || group == G::Everything;
   bool byPass = group == G::Pass || group == G::RuleAndPass || group == G::Everything;
   bool byOp = group == G::Op || group == G::Everything, byScope = group == G::Scope;
-  bool apart = byPass && (scopeId || passId); // passes of one name together when all scopes are asked about
+  bool apart = byPass && (scopeId || passId); // over all scopes, passes of one name are one group
   std::map<int64_t, std::string> ops;
   for (Statement o = db_.prepare("SELECT id, name FROM op"); o.step();) ops[o.integer(0)] = o.text(1);
 

@@ -1,4 +1,5 @@
-// From observed events to compilations.
+// CaptureObserver turns observed events into compilations. A scope opens a compilation, and the end of the
+// scope hands it to the sink.
 #include "replay/record/capture.h"
 
 #include "engine/base/clock.h"
@@ -70,7 +71,7 @@ void CaptureObserver::onScopeEnd() {
     open_.reset();
     passes_.clear();
     PackedStory story = graph_.take();
-    if (!done.sawPass) return; // found in a cache: nothing was compiled
+    if (!done.sawPass) return; // the kernel came from a cache: nothing was compiled
     Compilation& c = done.made;
     c.compileNs = (done.sourceNs ? done.sourceNs : nowNs()) - done.beganNs;
     c.story = std::move(story);
@@ -106,7 +107,7 @@ void CaptureObserver::onPassEnd(const PassEnd& end) {
   passes_.pop_back();
   if (!open_) return;
   if (stories_ && !passes_.empty() && end.outcome == PassOutcome::Done && open_->events.size() == pass.body) {
-    open_->events.resize(pass.begin); // run inside a rule, without a step: no part of the story
+    open_->events.resize(pass.begin); // ran inside a rule without a step: no part of the story
     return;
   }
   if (stories_) event(StoryEvent::PassEnd, {}, graph_.add(end.root));

@@ -1,10 +1,11 @@
-// Observes compilations and keeps, for each kernel and schedule, what a corpus stores of it.
+// Observes compilations and keeps the input, the outcome and the story of each kernel and schedule for a
+// corpus.
 //
 //   CaptureObserver capture([](Compilation c) { ... });
 //   ObserverScope scope(&capture);   // compile anything
 //
-// Following every rewrite makes a compilation two to three times as long; see Detail for less. No file is
-// touched here.
+// To follow every rewrite makes a compilation two to three times as long; Detail lists the cheaper levels. A
+// capture touches no file.
 #pragma once
 #include "engine/rewrite/observer.h"
 #include "replay/record/rule_tally.h"
@@ -22,16 +23,16 @@ namespace uopscope {
 /// Input and outcome of one compilation.
 struct Compilation {
   ScopeKind kind = ScopeKind::Kernel;
-  std::string graph;    ///< graphToText of what was asked for
+  std::string graph;    ///< graphToText of the graph that was to be compiled
   std::string device;   ///< "CPU"; empty for a schedule
-  std::string settings; ///< JSON: context variables that decide what is made, capabilities of the device
-  std::string file;     ///< line of the script that asked for it
+  std::string settings; ///< JSON: context variables that decide the result, capabilities of the device
+  std::string file;     ///< line of the script that asked for the compilation
   int line = 0;
 
   std::string name, status = "ok", message; ///< status: ok, failed, crashed, timeout
   std::string source, ir, assembly, launch, opts;
   PackedStory story;
-  int64_t compileNs = 0; ///< from the graph to source, as observed
+  int64_t compileNs = 0; ///< time from the graph to the source, as observed
   int64_t flops = -1, bytes = -1;
 
   uint64_t inputHash() const;  ///< of kind, graph, device and settings
@@ -41,9 +42,9 @@ struct Compilation {
 class CaptureObserver : public Observer {
 public:
   using Sink = std::function<void(Compilation)>;
-  /// Each with what stands before it: code and sizes, match statistics, every rewrite.
+  /// Levels of detail; each contains the level before it: code and sizes, match statistics, every rewrite.
   enum class Detail : uint8_t { Code, Counts, Stories };
-  /// `tally` sums up match statistics; null: one of its own.
+  /// `tally` sums up match statistics; null: the observer makes a tally of its own.
   explicit CaptureObserver(Sink sink, Detail detail = Detail::Stories, RuleTally* tally = nullptr)
       : sink_(std::move(sink)), detail_(detail), stories_(detail == Detail::Stories),
         tally_(tally ? std::shared_ptr<RuleTally>(std::shared_ptr<void>(), tally)
@@ -63,9 +64,10 @@ public:
   std::unique_ptr<Observer> fork(uint64_t ordinal) override;
   void join(std::unique_ptr<Observer> child) override;
 
-  /// Of all compilations so far.
+  /// Match statistics of all compilations so far.
   const RuleTally& tally() const { return *tally_; }
-  /// The sum of what RuleTally::add returned since the last call: which rules were applied how often.
+  /// The sum of the values that RuleTally::add returned since the last call. It tells which rules were
+  /// applied how often.
   uint64_t takeApplied() { return std::exchange(applied_, 0); }
 
 private:
@@ -73,7 +75,7 @@ private:
     Compilation made;
     std::string events;
     int64_t beganNs = 0, sourceNs = 0;
-    size_t depth = 0; ///< of its scope
+    size_t depth = 0; ///< depth of the scope it belongs to
     uint32_t root = 0, last = 0;
     bool sawPass = false;
   };
@@ -81,11 +83,11 @@ private:
 
   Sink sink_;
   std::optional<Open> open_; ///< compilations do not nest
-  StoryGraph graph_;         ///< of the open one
+  StoryGraph graph_;         ///< nodes of the open compilation
   size_t scopes_ = 0;
   struct OpenPass {
     std::string name;
-    size_t begin = 0, body = 0; ///< of its events
+    size_t begin = 0, body = 0; ///< places of the pass in the list of events
   };
   std::vector<OpenPass> passes_; ///< outermost first
   Settings settings_;
@@ -93,13 +95,13 @@ private:
   bool stories_;
   std::shared_ptr<RuleTally> tally_;
   uint64_t applied_ = 0;
-  std::shared_ptr<std::vector<Compilation>> held_; ///< of a child, until it is joined
+  std::shared_ptr<std::vector<Compilation>> held_; ///< compilations of a fork until it joins
 };
 
-/// takeApplied() of the compilation that a story tells.
+/// takeApplied() of the compilation that the story records.
 uint64_t appliedIn(const PackedStory& story);
 
-/// Sets the field of a compilation that an artifact is for; false where there is none.
+/// Sets the field of a compilation that takes artifacts of this kind; false where no field does.
 bool setText(Compilation& compilation, std::string_view kind, std::string_view text);
 
 } // namespace uopscope

@@ -1,4 +1,4 @@
-// A failure to write ends the capture, never the program that is captured.
+// A failed write ends the capture, never the program that is captured.
 #include "replay/record/capture_session.h"
 
 #include "engine/base/context_var.h"

@@ -11,10 +11,10 @@ namespace uopscope {
 
 class CaptureSession {
 public:
-  /// Adds to the corpus at `path`, or makes it.
+  /// Adds to the corpus at `path`; creates the file where none exists.
   CaptureSession(const std::string& path, const std::string& script);
   Observer& observer() { return observer_; }
-  /// Idempotent; a corpus that cannot be written is told of on stderr once.
+  /// Idempotent. Reports a corpus that cannot be written once, on stderr.
   void finish(std::string_view status);
 
   /// UOPSCOPE_CORPUS, or replay.uopcorpus in the user's cache folder; empty without CAPTURE_PROCESS_REPLAY.
@@ -29,7 +29,7 @@ private:
   bool finished_ = false;
 };
 
-/// Notes which build and machine a corpus comes from: version, commit and state of the sources, time.
+/// Notes the build and the machine that a corpus comes from: version, commit and state of the sources, time.
 void describeBuild(Corpus& corpus, const std::string& script);
 
 } // namespace uopscope

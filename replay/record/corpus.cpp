@@ -81,7 +81,7 @@ Corpus Corpus::open(const std::string& path) {
 Corpus Corpus::append(const std::string& path) {
   struct stat info{};
   if (stat(path.c_str(), &info) != 0 || info.st_size == 0) return create(path);
-  open(path); // checks what it is
+  open(path); // open() checks that the file is a corpus
   Corpus c(Database::openForWriting(path));
   for (Statement s = c.db_.prepare("SELECT input_hash FROM compilation"); s.step();)
     c.inFile_.insert(static_cast<uint64_t>(s.integer(0)));
@@ -276,7 +276,7 @@ void Corpus::setMeta(const std::string& key, const std::string& value) {
 
 void Corpus::finish(const std::string& status) {
   flush();
-  if (replays_) // what was replaced or not reached
+  if (replays_) // drops replaced compilations and those that the replay did not reach
     db_.execute("DELETE FROM compilation WHERE status = 'pending';"
                 "DELETE FROM block WHERE id NOT IN (SELECT block FROM compilation UNION "
                 "SELECT asm_block FROM compilation WHERE asm_block IS NOT NULL)");
@@ -393,7 +393,8 @@ std::string Corpus::meta(const std::string& key) const {
 std::string Corpus::warning() const {
   std::string status = meta("status");
   if (status == "complete") return {};
-  if (status == "open") return fmt::format("{}: was not finished: what was committed last is there", path());
+  if (status == "open")
+    return fmt::format("{}: was not finished: it holds the compilations of the last commit", path());
   return fmt::format("{}: ended as '{}'", path(), status);
 }
 

@@ -1,13 +1,14 @@
-// A corpus file (.uopcorpus): compilations by content, each input once, with what one build made of it. The
-// result of a replay is a corpus too, of the same inputs, so any two can be compared.
+// A corpus file (.uopcorpus): compilations by content. It stores each input once, with the result of one
+// build. A replay writes a corpus of the same inputs, so any two corpora can be compared.
 //
 //   Corpus out = Corpus::create("before.uopcorpus");  out.add(compilation);  out.finish();
 //   Corpus in = Corpus::open("before.uopcorpus");
 //   for (const CorpusEntry& e : in.entries()) if (e.status != "ok") use(in.load(e).message);
 //
-// SQLite with texts in zstd blocks of many compilations (corpus.sql). Errors are Error(File): missing,
-// foreign, newer, damaged. A process killed while it writes leaves what was committed last (every 64
-// compilations or second). Several processes may append to one corpus.
+// The file is SQLite with texts in zstd blocks of many compilations (corpus.sql). A missing, foreign, newer
+// or damaged file throws Error(File). A process that is killed leaves its last commit; a commit comes
+// with each full block, and after 64 compilations once a second has passed. Several processes may append to
+// one corpus.
 #pragma once
 #include "replay/record/capture.h"
 #include "replay/schema/database.h"
@@ -34,7 +35,7 @@ struct CorpusEntry {
   int line = 0;
   int64_t uses = 1, compileNs = 0, flops = -1, bytes = -1;
   BlockPlace record, assembly;
-  int64_t settings = 0; ///< word
+  int64_t settings = 0; ///< id of the word that holds the settings
   bool isKernel() const { return kind == ScopeKind::Kernel; }
   /// "samples/matmul.py:12", or empty.
   std::string place() const { return file.empty() ? std::string() : file + ":" + std::to_string(line); }
@@ -47,20 +48,20 @@ public:
   Corpus& operator=(Corpus&&) = default;
 
   static Corpus create(const std::string& path);
-  /// An existing corpus, or a new one.
+  /// Opens an existing corpus, or creates a new one.
   static Corpus append(const std::string& path);
   static Corpus open(const std::string& path);
 
-  /// A copy of the corpus at `input` in which nothing is known yet of the build that is to replay it: its
-  /// compilations are there for confirm() and replace(); those never named are gone after finish().
+  /// A copy of the corpus at `input` for a build that is to replay it. All its compilations are pending until
+  /// confirm() or replace() names them; finish() drops those still pending.
   static Corpus forReplayOf(const std::string& input, const std::string& path, bool withAssembly);
 
   // --- writing ---
-  /// This build makes of it what the replayed corpus holds.
+  /// This build makes the same result as the replayed corpus holds.
   void confirm(const CorpusEntry& entry, int64_t compileNs);
-  /// It makes something else of the same input.
+  /// This build makes a different result from the same input.
   void replace(const CorpusEntry& entry, const Compilation& c);
-  /// Keeps a compilation; one with the same input is counted as one more use.
+  /// Keeps a compilation. One with a known input only counts as one more use of it.
   void add(const Compilation& c);
   void addCounts(const RuleCounts& counts);
   void setMeta(const std::string& key, const std::string& value);
@@ -69,14 +70,14 @@ public:
 
   // --- reading ---
   const std::string& path() const { return db_.path(); }
-  /// What to call it in a report: meta "title" where it was made on the way to something else, or the path.
+  /// The name of the corpus in a report: meta "title" of an intermediate corpus, else the path.
   std::string title() const;
   std::vector<CorpusEntry> entries() const;
-  /// With texts and story; assembly only where asked for.
+  /// Loads texts and story; the assembly only on demand.
   Compilation load(const CorpusEntry& entry, bool withAssembly = false) const;
   RuleCounts counts() const;
   std::string meta(const std::string& key) const;
-  /// What is unusual about the file ("the capture was not finished"), or empty.
+  /// A sentence about an unusual state of the file ("the capture was not finished"), or empty.
   std::string warning() const;
 
 private:
@@ -104,11 +105,11 @@ private:
   std::set<uint64_t> inFile_;
   size_t pendingBytes_ = 0;
   int64_t lastFlushNs_ = 0;
-  mutable std::array<std::pair<int64_t, std::string>, 2> cache_; ///< blocks read last
+  mutable std::array<std::pair<int64_t, std::string>, 2> cache_; ///< the blocks that were read last
 };
 
-/// A compilation by number, by the hash of its input (or its beginning), or by name; the first of several of
-/// a name. Error(Value) that lists names alike.
+/// Finds a compilation by number, by the hash of its input (or the beginning of the hash), or by name; of
+/// several with one name it takes the first. Throws an Error(Value) that lists similar names.
 CorpusEntry findEntry(const Corpus& corpus, const std::string& name);
 
 } // namespace uopscope

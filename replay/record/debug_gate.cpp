@@ -1,3 +1,4 @@
+// The gate reads the socket without blocking while the program runs, and blocks while a breakpoint holds.
 #include "replay/record/debug_gate.h"
 
 #include "engine/base/error.h"
@@ -17,7 +18,7 @@
 namespace uopscope {
 namespace {
 
-// Rewrites between two looks for orders while it runs: a pause is noticed within a millisecond.
+// A running gate looks for orders once in this many rewrites, so it notices a pause within a millisecond.
 constexpr uint32_t kEvery = 64;
 constexpr size_t kMostText = 400;
 
@@ -75,7 +76,7 @@ DebugGate::DebugGate(Observer& inner, const std::string& path, std::function<voi
         fmt::format("{}: nobody gives orders there ({}); start the recording from the window", path, why));
   }
   answer("hello");
-  // Breakpoints are known before anything runs.
+  // Breakpoints must arrive before anything runs.
   takeOrders(/*block=*/true);
 }
 
@@ -106,7 +107,7 @@ void DebugGate::takeOrders(bool block) {
       pending_.append(buffer, static_cast<size_t>(got));
     } else if (got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) {
       return;
-    } else if (got == 0 || errno != EINTR) { // nobody there any more
+    } else if (got == 0 || errno != EINTR) { // the listener has gone
       close(socket_);
       socket_ = -1;
       breakpoints_.clear();

@@ -1,16 +1,17 @@
-// Stops a recording at the gate: between what the engine reports and the recorder, an observer that waits for
-// orders where a breakpoint holds. Orders and answers are lines over a local socket, on which somebody else
-// listens:
+// Stops a recording at a breakpoint. The gate is an observer between the engine and the recorder; where a
+// breakpoint holds, it waits for orders. Orders and answers are lines over a local socket, on which a
+// debugger listens:
 //
-//   orders    break rule=NAME op=OP into=OP pass=NAME kernel=NAME   (any of them, with * for anything; all
-//   must hold)
+//   orders    break rule=NAME op=OP into=OP pass=NAME kernel=NAME   (any of these fields; * matches
+//                                                                   anything; all given fields must match)
 //             clear | pause | continue | step | next | finish | skip
 //   answers   paused TAB kernel TAB pass TAB steps of it TAB depth TAB rule TAB before TAB after
 //             running
 //
-// `step` stops at the next rewrite, `next` at the next one of this pass, `finish` when the pass has ended,
-// `skip` leaves the rewrite out and goes on to the next one. While it waits, everything so far is in the
-// file. When the other end hangs up, breakpoints are forgotten and the program runs on.
+// `step` stops at the next rewrite, `next` at the next rewrite of the same pass, `finish` at the end of the
+// pass. `skip` leaves the rewrite out and stops at the next one. While the gate waits, the file holds
+// everything recorded so far. When the debugger hangs up, the gate forgets its breakpoints and the program
+// runs on.
 //
 //   DebugGate gate(recorder, "/run/user/1000/uopscope-1.sock", [&] { recorder.flush(); });
 //   ObserverScope scope(&gate);
@@ -24,11 +25,11 @@
 
 namespace uopscope {
 
-/// What a rewrite is about, as breakpoints see it.
+/// The fields of a rewrite that breakpoints compare.
 struct GatePlace {
   std::string_view rule, op, into, pass, kernel;
 };
-/// "rule=add-* op=ADD"; Error(Value) names a field there is not.
+/// One breakpoint, from text such as "rule=add-* op=ADD". Error(Value) names an unknown field.
 class Breakpoint {
 public:
   static Breakpoint parse(std::string_view text);
@@ -40,7 +41,7 @@ private:
 
 class DebugGate final : public ForwardingObserver {
 public:
-  /// Error(Runtime) when nobody listens there. `settle` is called before each wait.
+  /// Throws Error(Runtime) when no debugger listens on the socket. Calls `settle` before each wait.
   DebugGate(Observer& inner, const std::string& socketPath, std::function<void()> settle);
   ~DebugGate() override;
   DebugGate(const DebugGate&) = delete;
@@ -65,8 +66,8 @@ private:
   std::string pending_;
   std::vector<Breakpoint> breakpoints_;
   Run run_ = Run::Free;
-  size_t depth_ = 0;       ///< of the pass that `next` and `finish` are about
-  bool passEnded_ = false; ///< the pass at that depth
+  size_t depth_ = 0;       ///< depth of the pass that `next` or `finish` refers to
+  bool passEnded_ = false; ///< the pass at depth_ has ended
   bool paused_ = false, skip_ = false;
   struct Pass {
     std::string name;
@@ -74,7 +75,7 @@ private:
   };
   std::vector<Pass> passes_;
   std::vector<std::string> scopes_;
-  uint32_t since_ = 0; ///< rewrites since orders were looked for
+  uint32_t since_ = 0; ///< rewrites since the gate last looked for orders
 };
 
 } // namespace uopscope

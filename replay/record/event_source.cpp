@@ -1,5 +1,5 @@
-// Events of work done on other threads are kept apart in a ForkedSource and merged in order of ordinals once
-// all of them are back, so that a trace does not depend on which thread was faster.
+// A ForkedSource keeps the events of work on another thread. Once all of them have joined, they are merged in
+// order of their ordinals, so a trace does not depend on the speed of threads.
 #include "replay/record/event_source.h"
 
 #include "engine/base/clock.h"
@@ -22,8 +22,8 @@ Tier tierFromName(std::string_view name) {
 
 namespace {
 
-/// Keeps its events until they are merged. Nodes of a pool that retires before are copied to a pool of its
-/// own.
+/// Keeps its events until they are merged. Where a pool retires earlier, its nodes are copied to a pool of
+/// the source's own.
 class ForkedSource final : public EventSource {
 public:
   ForkedSource(uint64_t ordinal, Tier tier, RuleBook& book, RecordingProgress& progress, Observer* alsoCounts,
@@ -65,7 +65,8 @@ std::unique_ptr<Payload> payloadOf(std::string_view name, SourceLocation at = {}
 
 } // namespace
 
-/// Time of one event in 64 stands for all of them; events that take long are all timed.
+/// Estimates the cost of recording: one event in 64 is timed and stands for all. Events that take long are
+/// all timed.
 class EventSource::Cost {
 public:
   static constexpr uint32_t kEvery = 64;

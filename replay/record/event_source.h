@@ -1,6 +1,5 @@
-// The engine's side of a recording: turns what an Observer is told into events. Does nothing else: no hashing
-// of nodes, no file, no lock, so that an observed rewrite costs a few nanoseconds more than an unobserved
-// one.
+// The engine's side of a recording: turns the calls of an Observer into events. It hashes no node, writes no
+// file and takes no lock, so an observed rewrite costs only a few nanoseconds more than an unobserved one.
 #pragma once
 #include "replay/record/events.h"
 #include "replay/record/settings.h"
@@ -12,26 +11,25 @@ namespace uopscope {
 enum class Tier : uint8_t {
   Off,   ///< nothing
   Stats, ///< scopes, passes, counts of attempts, texts
-  Full   ///< and every applied rewrite
+  Full   ///< the data of Stats and every applied rewrite
 };
 std::string_view tierName(Tier tier);
-Tier tierFromName(std::string_view name); ///< Error(Value) that lists the tiers
+Tier tierFromName(std::string_view name); ///< Error(Value) lists the tiers
 
-/// Numbers another process (or thread) may watch, and a wish it may have. Lives in shared memory where there
-/// are two.
+/// Counters that another process or thread may watch, and its request to stop. They lie in shared memory
+/// where two processes share them.
 struct RecordingProgress {
-  std::atomic<bool> stop{
-      false}; ///< set from outside: the next rewrite ends with Error(Runtime) "interrupted"
+  std::atomic<bool> stop{false}; ///< set from outside: the next rewrite throws Error(Runtime) "interrupted"
   std::atomic<uint64_t> steps{0}, kernels{0}, launches{0};
   std::atomic<uint64_t> rowsWritten{0};
   std::atomic<uint64_t> observingTicks{
-      0}; ///< what recording took of the threads that compile, as far as added up
+      0}; ///< time that recording took on the compiling threads, as far as added up
   std::atomic<bool> began{false}, diskFull{false};
 };
 
 class EventSource : public Observer {
 public:
-  /// `settings`: those the trace already names; null: those of now.
+  /// `settings`: the settings that the trace already names; null: the current ones.
   EventSource(Tier tier, RuleBook& book, RecordingProgress& progress, Observer* alsoCounts,
               std::shared_ptr<const std::string> settings = nullptr);
 
@@ -61,13 +59,13 @@ public:
   void join(std::unique_ptr<Observer> child) override;
 
 protected:
-  /// Whether an event since the last such question refers to a node of the pool; forgets the pool.
+  /// Whether an event since the last call refers to a node of the pool. Forgets the pool.
   bool takeTouched(const Pool& pool);
-  /// The event to fill in; publish() makes it visible.
+  /// The event to fill in; publish() makes it visible to the writer.
   virtual Event& next() = 0;
   virtual void publish() = 0;
 
-  /// Adds what this thread has spent on events to the progress.
+  /// Adds the time that this thread has spent on events to the progress.
   void addUpCost();
 
   Tier tier_;

@@ -1,4 +1,4 @@
-// Rules are told apart by what they say, not by where they lie: a script makes and drops matchers, and a new
+// The book compares rules by their text, not by their address: a script makes and drops matchers, and a new
 // rule may get the address of an old one.
 #include "replay/record/events.h"
 
@@ -8,7 +8,7 @@
 
 namespace uopscope {
 
-/// Outlives the book where a holder of a cache does.
+/// The caches that nobody uses. It may outlive the book while a cache is still held.
 struct RuleBook::Spare {
   std::mutex mutex;
   std::vector<std::unique_ptr<RuleCache>> caches;
@@ -62,7 +62,7 @@ std::vector<uint32_t> RuleBook::rulesOf(uint32_t matcher) {
 }
 
 uint32_t RuleCache::matcherOf(const PatternMatcher* matcher) {
-  constexpr size_t kMost = 1024; // a script that makes matchers in a loop
+  constexpr size_t kMost = 1024; // a script may make matchers in a loop
   if (!matcher) return 0;
   const auto& rules = matcher->rules();
   if (auto it = matchers_.find(&rules); it != matchers_.end()) return it->second.second;
@@ -89,9 +89,9 @@ uint32_t RuleCache::find(const Rule& rule) {
   return entry->index;
 }
 
-// For each cell: rule, operation, which of the ten values are not 0, those.
+// Layout of a cell: the rule, the operation, a mask of the non-zero values among the ten, and those values.
 std::vector<uint8_t> packCounts(std::span<const MatchCount> counts, RuleCache& rules) {
-  constexpr size_t kMost = 10 * (2 + 2 * kOutcomeCount) + 1; // bytes of one
+  constexpr size_t kMost = 10 * (2 + 2 * kOutcomeCount) + 1; // bytes of one cell at most
   std::vector<uint8_t> out(counts.size() * 8 + kMost);
   uint8_t* at = out.data();
   auto put = [&](uint64_t value) {

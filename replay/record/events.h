@@ -1,5 +1,6 @@
-// What the engine's thread leaves for the writer's: small records of fixed size, in chunks. A chunk has one
-// producer and one consumer: events below `count` are complete and are not touched by the producer again.
+// Events on their way from the engine's thread to the writer's: small records of fixed size, in chunks. A
+// chunk has one producer and one consumer. Invariant: events below `count` are complete, and the producer
+// does not touch them again.
 #pragma once
 #include "engine/rewrite/matcher.h"
 #include "engine/rewrite/observer.h"
@@ -40,13 +41,13 @@ enum class EventKind : uint8_t {
   PoolRetired
 };
 
-/// What does not fit an Event. Which members are used depends on the kind.
+/// The part of an event that does not fit an Event. Its kind decides which members are used.
 struct Payload {
   std::string name, file, text;
   int line = 0;
   ScopeKind scope = ScopeKind::Other;
   int64_t flops = 0, bytes = 0, accessed = 0, took = 0, offset = 0;
-  uint64_t id = 0, base = 0;             ///< of a buffer
+  uint64_t id = 0, base = 0;             ///< identify a buffer and its base
   uint32_t program = 0;                  ///< Launch: serial of the pool of its linear program
   uint32_t matcher = 0, matcherDown = 0; ///< PassBegin: indexes into the RuleBook's matchers, from 1; 0: none
   std::vector<uint8_t> counts;           ///< packCounts()
@@ -66,9 +67,9 @@ struct Event {
   EventKind kind = EventKind::Step;
   uint8_t flag = 0;             ///< Step: on the way down; PassEnd: PassOutcome
   uint32_t rule = 0;            ///< Step, RuleError: index into the RuleBook; PoolRetired: serial
-  const Node* before = nullptr; ///< or the root, or the node
+  const Node* before = nullptr; ///< the node before the rewrite, or a root, or the node itself
   const Node* after = nullptr;
-  int64_t ns = 0; ///< Step: time taken; others: when
+  int64_t ns = 0; ///< Step: the time taken; otherwise the moment
   std::unique_ptr<Payload> payload;
 };
 
@@ -78,8 +79,8 @@ struct Chunk {
   std::atomic<uint32_t> count{0};
 };
 
-/// What a rule looks like, copied when it is first met: rules of a script may be gone before they are
-/// written.
+/// The text of a rule, copied when the rule is first met: a script's rules may be gone before the writer
+/// stores them.
 struct RuleText {
   std::string name, file, text, pattern;
   int line = 0;
@@ -88,15 +89,15 @@ struct RuleText {
 
 class RuleCache;
 
-/// Rules met by any thread of a recording. An index stands for the same text for ever.
+/// All rules that any thread of a recording has met. An index always stands for the same text.
 class RuleBook {
 public:
   RuleBook();
-  /// A cache that nobody else uses while it is held; then the next one who asks gets it with what it knows.
+  /// A cache for one holder. When the holder drops it, the next caller gets it with its content.
   std::shared_ptr<RuleCache> cache();
   uint32_t indexOf(const Rule& rule);
   RuleText text(uint32_t index);
-  /// A list of rules, from 1; the same list has the same number.
+  /// The number of a list of rules, from 1; equal lists have one number.
   uint32_t matcherOf(std::vector<uint32_t> rules);
   std::vector<uint32_t> rulesOf(uint32_t matcher);
 
@@ -110,7 +111,7 @@ private:
   std::map<std::vector<uint32_t>, uint32_t> matcherIndex_;
 };
 
-/// The RuleBook as one thread sees it: a rule met before costs a look at a small table.
+/// One thread's view of the RuleBook: to find a known rule costs a look at a small table.
 class RuleCache {
 public:
   explicit RuleCache(RuleBook& book) : book_(book) {}
@@ -118,11 +119,11 @@ public:
     const Held& h = held_[slotOf(&rule)];
     return h.rule == &rule ? h.index : find(rule);
   }
-  /// RuleBook::matcherOf for a matcher; 0 for null.
+  /// RuleBook::matcherOf for this matcher; 0 for null.
   uint32_t matcherOf(const PatternMatcher* matcher);
 
 private:
-  /// A rule that a matcher of matchers_ keeps alive, so its address is its own.
+  /// A rule whose matcher is held in matchers_, so no new rule can get its address.
   struct Held {
     const Rule* rule = nullptr;
     uint32_t index = 0;
@@ -142,12 +143,12 @@ private:
   std::unordered_map<const Rule*, Entry> known_;
   const Rule* last_ = nullptr;
   const Entry* lastEntry_ = nullptr;
-  /// Matchers met, by where their rules lie; holding them keeps that place theirs.
+  /// Known matchers by the address of their rules. A held matcher keeps that address its own.
   std::unordered_map<const void*, std::pair<PatternMatcher, uint32_t>> matchers_;
   std::vector<Held> held_ = std::vector<Held>(kHeld);
 };
 
-/// Counts of a pass in few bytes, for the way between threads.
+/// Packs the counts of a pass into few bytes, to pass them between threads.
 std::vector<uint8_t> packCounts(std::span<const MatchCount> counts, RuleCache& rules);
 void unpackCounts(std::span<const uint8_t> bytes,
                   const std::function<void(uint32_t rule, Op op, const MatchCell& cell)>& use);

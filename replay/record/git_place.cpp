@@ -1,4 +1,4 @@
-// git runs as a process of its own, with nothing on its input and nothing of ours on its output.
+// git runs as a separate process with an empty input; its error output is dropped.
 #include "replay/record/git_place.h"
 
 #include "engine/base/clock.h"
@@ -32,7 +32,7 @@ std::string firstLine(const fs::path& path) {
   return line;
 }
 
-/// What a command prints, if it ends well in time.
+/// The output of a command that succeeds in time.
 std::optional<std::string> outputOf(std::vector<std::string> command) {
   int ends[2];
   if (pipe2(ends, O_CLOEXEC) != 0) return std::nullopt;

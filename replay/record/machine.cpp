@@ -1,4 +1,4 @@
-// See machine.h: uname, /proc/cpuinfo, sysconf.
+// Collects the facts from uname, /proc/cpuinfo and sysconf.
 #include "replay/record/machine.h"
 
 #include <fmt/format.h>

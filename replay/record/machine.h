@@ -1,4 +1,4 @@
-// The machine a trace or an experiment comes from, in one line.
+// Describes the machine of a trace or an experiment in one line.
 //
 //   machineText()  ->  "Linux 6.1 x86_64; AMD EPYC 7B13, 2 cores; 24 GB"
 #pragma once
@@ -6,7 +6,7 @@
 
 namespace uopscope {
 
-/// System, processor and cores, memory.
+/// System, processor with its cores, and memory.
 std::string machineText();
 
 } // namespace uopscope

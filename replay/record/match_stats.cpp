@@ -1,5 +1,5 @@
-// Sums need no order, so observers forked for other threads add to the same totals under a lock, once per
-// pass.
+// The order of additions does not matter, so observers forked for other threads add to the same totals under
+// a lock, once per pass.
 #include "replay/record/match_stats.h"
 
 #include <fmt/format.h>

@@ -1,6 +1,6 @@
 // TRACK_MATCH_STATS: totals of match attempts in memory, printed at the end in the reference's form: matches
-// / attempts -- ms in matches / ms in all -- where -- rule. Early rejections are time but no attempts, as
-// there.
+// / attempts -- ms in matches / ms in all -- place -- rule. As in the reference, an early rejection counts as
+// time but not as an attempt.
 //
 //   MatchStats stats;  ObserverScope scope(&stats);  ...  fputs(stats.table(1).c_str(), stdout);
 #pragma once
@@ -16,7 +16,7 @@ public:
   void onCounts(std::span<const MatchCount> counts) override;
   std::unique_ptr<Observer> fork(uint64_t ordinal) override;
 
-  /// detail 2 adds the outcomes apart: early, structure, declined, applied, unchanged.
+  /// detail 2 adds a column per outcome: early, structure, declined, applied, unchanged.
   std::string table(int detail = 1) const;
 
 private:
@@ -30,7 +30,7 @@ private:
   std::vector<Total> totals_;
 };
 
-/// TRACK_MATCH_STATS=3: each rewrite is printed as it is made, with what it took and where its rule stands.
+/// TRACK_MATCH_STATS=3: prints each rewrite as it is made, with its time and the place of its rule.
 class RewritePrinter : public ForwardingObserver {
 public:
   using ForwardingObserver::ForwardingObserver;

@@ -1,4 +1,4 @@
-// Blocks end where the pages of a reader do, so that a page is one row.
+// A block ends where the page of a reader ends, so that a page is one row.
 #include "replay/record/node_blocks.h"
 
 #include "replay/schema/leb128.h"

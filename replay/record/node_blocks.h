@@ -1,8 +1,8 @@
-// The nodes of a trace as it stores them: blocks of a thousand, each with a list of the kinds in it, so that
-// most kinds take one byte. A node joins the block that is being filled.
+// Stores the nodes of a trace in blocks of a thousand. Each block lists its kinds, so a node's kind mostly
+// takes one byte. A node joins the block that is being filled.
 //
 //   NodeBlockWriter nodes(db);
-//   uint32_t id = nodes.add(kind, sources);   // ids of sources, all of them smaller
+//   uint32_t id = nodes.add(kind, sources);   // every source's id is smaller than the new one
 //   nodes.flush();                            // before every commit
 #pragma once
 #include "replay/schema/database.h"
@@ -16,8 +16,8 @@ public:
   explicit NodeBlockWriter(const Database& db);
   uint32_t add(uint32_t kind, std::span<const uint32_t> sources);
   uint32_t count() const { return count_; }
-  /// Writes the block that is being filled, which goes on being filled. Where blocks begin does not depend on
-  /// when.
+  /// Writes the block that is being filled and goes on filling it. The moment of a flush does not move the
+  /// borders of blocks.
   void flush();
 
 private:
@@ -26,7 +26,7 @@ private:
   std::vector<uint32_t> kinds_;
   std::vector<uint8_t> src_;
   uint32_t count_ = 0;
-  bool written_ = true; ///< the block as it is now
+  bool written_ = true; ///< the block as it is now is in the file
 };
 
 } // namespace uopscope

@@ -1,8 +1,7 @@
-// The table of known nodes holds 96 bits of a hash and no content: a wrong answer needs a collision among the
-// nodes of one trace, which at twenty million nodes has a chance of 1 in 10^14, and it saves reading the
-// nodes back. It has two generations of bounded size: what has not been met for two million nodes is
-// forgotten, and is a new node if another pool makes it again. Within a pool a node keeps its id whatever
-// happens.
+// The table of known nodes holds 96 bits of a hash and no content, which saves reading the nodes back. A
+// wrong answer needs a collision among the nodes of one trace: its chance is 1 in 10^14 at twenty million
+// nodes. The table has two generations of bounded size: a node not met for two million nodes is forgotten,
+// and gets a new id if another pool makes it again. Within a pool a node always keeps its id.
 #include "replay/record/node_interner.h"
 
 #include <algorithm>

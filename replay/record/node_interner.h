@@ -1,5 +1,5 @@
-// Gives every node of every pool its id in the trace. Nodes are equal when operation, dtype, argument, tag
-// and the trace ids of their sources are, so a graph made again in another pool is stored once.
+// Gives every node of every pool its id in the trace. Nodes are equal when their operation, dtype, argument,
+// tag and the trace ids of their sources are equal, so a graph that a second pool makes again is stored once.
 #pragma once
 #include "engine/uop/uop.h"
 #include "replay/record/node_blocks.h"
@@ -16,25 +16,26 @@ namespace uopscope {
 class NodeInterner {
 public:
   explicit NodeInterner(const Database& db);
-  /// 0 for null. Sources first, each node once; iterative, so depth does not matter.
+  /// The id of a graph's root, 0 for null. It visits sources first, each node once, without recursion, so
+  /// depth does not matter.
   uint32_t intern(const Node* root);
   /// The id of a node that intern() has met, else 0.
   uint32_t idOf(const Node* node) { return known(node); }
-  /// Asks to be told, by takeMet(), when the node becomes part of a recorded graph.
+  /// Asks for a report by takeMet() as soon as the node becomes part of a recorded graph.
   void watch(const Node* node) { watched_.insert(node); }
   /// Watched nodes met since the last call, in order.
   std::vector<const Node*> takeMet() { return std::exchange(met_, {}); }
   bool hasMet() const { return !met_.empty(); }
-  /// Nodes of the pool are about to go; ids of the pool mean nothing from here on.
+  /// The nodes of the pool are about to be freed; its node ids mean nothing from here on.
   void forget(uint32_t poolSerial);
   uint32_t count() const { return blocks_.count(); }
-  /// Writes what is left: before a commit.
+  /// Writes the nodes not yet in the file; needed before a commit.
   void flush() { blocks_.flush(); }
 
 private:
   static constexpr uint32_t kPage = 1024;
-  /// Trace ids of one pool's nodes, by page: ids of a long-lived pool grow without end, its living nodes do
-  /// not.
+  /// Trace ids of one pool's nodes, by page. Node ids of a long-lived pool grow without end, but its living
+  /// nodes stay few.
   struct PoolIds {
     std::vector<std::unique_ptr<std::array<uint32_t, kPage>>> pages;
     uint32_t& at(uint32_t id);
@@ -57,7 +58,7 @@ private:
   PoolIds* lastPool_ = nullptr;
   static constexpr size_t kMostSlots = 1 << 22;
   std::vector<Slot> slots_, older_; ///< older_: the generation before, empty at first
-  size_t used_ = 0;                 ///< of slots_
+  size_t used_ = 0;                 ///< used entries of slots_
   struct ArgKey {
     uint64_t bits;
     ArgKind kind;

@@ -1,6 +1,6 @@
-// The queue: chunks in order, the last one still being filled. The producer touches the lock once per chunk;
-// the consumer reads complete events of any chunk, the unfinished one too, so nothing waits in a half-full
-// chunk for long.
+// The queue is a list of chunks in order; the producer still fills the last one. The producer takes the lock
+// once per chunk. The consumer reads complete events of every chunk, also of the one being filled, so no
+// event waits for a chunk to fill up.
 #include "replay/record/recorder.h"
 
 #include "engine/base/clock.h"
@@ -33,7 +33,7 @@ Recorder::Recorder(RecorderOptions options)
   queue_.push_back(std::make_unique<Chunk>());
   current_ = queue_.back().get();
   progress_.began = true;
-  // Signals are for the thread that runs the script.
+  // Signals belong to the thread that runs the script.
   sigset_t all, before;
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &before);
@@ -48,7 +48,7 @@ Recorder::~Recorder() {
 Event& Recorder::next() {
   if (used_ == Chunk::kEvents) {
     std::unique_lock lock(mutex_);
-    if (finished_) { // nobody reads any more
+    if (finished_) { // the writer has stopped reading
       used_ = 0;
       return current_->events[0];
     }
@@ -155,7 +155,7 @@ bool Recorder::consumeSome(TraceWriter& writer) {
   }
   if (consumed_ == Chunk::kEvents) {
     std::lock_guard lock(mutex_);
-    if (queue_.size() == 1) return any; // the producer has not asked for another one yet
+    if (queue_.size() == 1) return any; // the producer has not asked for a further chunk yet
     chunk->count.store(0, std::memory_order_relaxed);
     any = true;
     if (spare_.size() < 4) spare_.push_back(std::move(queue_.front()));

@@ -1,15 +1,16 @@
-// Records everything its thread's compiler does into a trace file.
+// Records the compiler's work on one thread into a trace file.
 //
 //   Recorder recorder({.path = "run.uoptrace"});
 //   { ObserverScope scope(&recorder); compile(); }
 //   recorder.finish();                               // or the destructor, with status "interrupted"
 //
-// The engine's thread only leaves events; a writer's thread makes rows of them and commits ten times a
-// second. When the writer falls behind by more than `maxEvents`, the engine waits for it. When the disk is
-// full the recording stops, says so once, and the engine goes on.
+// The engine's thread only leaves events; a writer thread turns them into rows and commits ten times a
+// second. When the writer is more than `maxEvents` behind, the engine waits for it. When the disk is full the
+// recording stops, reports it once, and the engine goes on.
 //
-// What it cost is in the trace: meta time.observing_ns (events, of the threads that compile; an estimate from
-// a sample), time.waited_ns (for the writer), time.writer_ns (processor time of the writer's thread).
+// The trace holds the cost of its recording: meta time.observing_ns (making events on the compiling threads;
+// estimated from a sample), time.waited_ns (waiting for the writer), time.writer_ns (processor time of the
+// writer thread).
 #pragma once
 #include "replay/record/event_source.h"
 
@@ -24,34 +25,34 @@ class TraceWriter;
 struct RecorderOptions {
   std::string path;
   Tier tier = Tier::Full;
-  std::map<std::string, std::string> meta; ///< stored as they are
+  std::map<std::string, std::string> meta; ///< entries stored unchanged
   std::vector<std::string> files;          ///< files whose text is stored
-  RecordingProgress* progress = nullptr;   ///< where to count; null: its own
-  Observer* alsoCounts = nullptr;          ///< is told of match counts too, from any thread
+  RecordingProgress* progress = nullptr;   ///< counters to use; null: the recorder's own
+  Observer* alsoCounts = nullptr;          ///< receives match counts too, from any thread
   size_t maxEvents = 1 << 20;
 };
 
-/// There before the base that asks it for rules.
+/// A base class, so that the rule book exists before EventSource asks it for rules.
 struct HoldsRuleBook {
   RuleBook ruleBook_;
 };
 
 class Recorder final : HoldsRuleBook, public EventSource {
 public:
-  /// Error(File) when the file cannot be made.
+  /// Throws Error(File) when the file cannot be created.
   explicit Recorder(RecorderOptions options);
   ~Recorder() override;
 
   void poolRetired(Pool& pool) override;
-  /// Writes what is left and closes the file. Idempotent.
+  /// Writes the remaining events and closes the file. Idempotent.
   void finish(std::string_view status = "complete", std::string_view message = {});
-  /// Waits until everything so far is committed.
+  /// Waits until all events so far are committed.
   void flush();
-  /// Why recording stopped early; empty if it did not.
+  /// The reason why recording stopped early; empty if it did not.
   std::string failure();
   const std::string& path() const { return path_; }
-  /// From the handler of a deadly signal: everything so far is committed, with the status "crashed". True
-  /// when that was done within the time.
+  /// For the handler of a deadly signal: commits everything so far with the status "crashed". True when that
+  /// succeeded within the time.
   bool commitFromSignal(int signal, int milliseconds) noexcept;
 
 protected:
@@ -81,10 +82,10 @@ private:
   std::deque<std::unique_ptr<Chunk>> queue_;
   std::vector<std::unique_ptr<Chunk>> spare_;
   uint32_t consumed_ = 0;             ///< events of the front chunk already written
-  uint64_t wanted_ = 0, reached_ = 0; ///< flushes asked for and done
+  uint64_t wanted_ = 0, reached_ = 0; ///< flushes asked for, and flushes done
   bool stop_ = false, finished_ = false, commitWanted_ = false;
   std::string failure_, status_, message_;
-  std::atomic<int64_t> waitedNs_{0}; ///< of the engine's thread for the writer's
+  std::atomic<int64_t> waitedNs_{0}; ///< time the engine's thread waited for the writer
   std::atomic<int> signalAsk_{0}, signalDone_{0}, signal_{0};
   std::thread thread_;
 };

@@ -1,4 +1,4 @@
-// The report is written when the gate goes: also at the end of a script that raised.
+// The destructor of the gate writes the report, so a script that raised gets one too.
 #include "replay/record/rewrite_limits.h"
 
 #include "engine/base/error.h"

@@ -1,13 +1,13 @@
-// A run that goes without some of its rewrites: rules by name, or all optional rewrites after the first so
-// many. Set by the environment, so that any script, and whatever it starts, can be run under limits:
+// Runs a script without some of its rewrites: without rules given by name, or with only the first N optional
+// rewrites. Environment variables set the limits, so they hold for any script and the processes it starts:
 //
 //   UOPSCOPE_WITHOUT=mul-one,add-zero     these rules never apply
-//   UOPSCOPE_FUEL=120                     the first 120 optional rewrites are made, no others
-//   UOPSCOPE_FUEL_REPORT=FILE             at the end: how many there were, and which one was the last
+//   UOPSCOPE_FUEL=120                     only the first 120 optional rewrites are made
+//   UOPSCOPE_FUEL_REPORT=FILE             at the end: the number of optional rewrites, and the last one made
 //
-// Optional are rules that state an equation (engine/rules) and rules written in Python; without lowering
-// nothing would compile. Invariant: the order of rewrites is that of one thread, so that a number always
-// means the same rewrite.
+// Optional rules are those that state an equation (engine/rules) and those written in Python; without the
+// lowering rules nothing would compile. Invariant: rewrites happen in the order of one thread, so a number
+// always means the same rewrite.
 #pragma once
 #include "engine/rewrite/forwarding_observer.h"
 
@@ -26,16 +26,16 @@ struct RewriteLimits {
   size_t fuel = SIZE_MAX;
   std::string report;
   bool any() const { return !without.empty() || fuel != SIZE_MAX || !report.empty(); }
-  /// Error(Value) for a number that is none. The variables stay: a script's own processes are limited as
-  /// well.
+  /// Error(Value) names a variable that holds no number. The variables stay set, so processes that the script
+  /// starts are limited as well.
   static RewriteLimits fromEnvironment();
 };
 
-/// The last optional rewrite that was made, as the report says it.
+/// The last optional rewrite that was made, as the report states it.
 struct LastRewrite {
-  size_t optional = 0; ///< optional rewrites that were made
+  size_t optional = 0; ///< number of optional rewrites made
   std::string rule, at, kernel, pass, before, after;
-  static LastRewrite read(const std::string& reportFile); ///< Error(File) where there is none
+  static LastRewrite read(const std::string& reportFile); ///< Error(File) where the file does not exist
 };
 
 class LimitGate final : public ForwardingObserver {

@@ -1,4 +1,4 @@
-// Sums are kept by number; texts are made when asked for.
+// Sums are kept by the numbers of rules; texts are made only on demand.
 #include "replay/record/rule_tally.h"
 
 #include "engine/rewrite/rule.h"

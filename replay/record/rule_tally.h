@@ -28,13 +28,13 @@ public:
   RuleTally() : RuleTally(std::make_shared<RuleBook>()) {}
   RuleTally(const RuleTally&) = delete;
   RuleTally& operator=(const RuleTally&) = delete;
-  /// For another thread, to be added to this one later.
+  /// A tally for another thread; add() merges it into this one later.
   std::shared_ptr<RuleTally> fork() const;
 
-  /// Returns the sum, over rules that were applied, of how often times appliedHash(pass, rule): equal for
-  /// compilations in which the same rules were applied equally often.
+  /// Adds the counts of a pass. Returns the sum, over applied rules, of the count times appliedHash(pass,
+  /// rule); it is equal for compilations that applied the same rules equally often.
   uint64_t add(std::string_view pass, std::span<const MatchCount> counts);
-  /// One that was made by fork() of this.
+  /// Adds a tally that fork() of this one made.
   void add(const RuleTally& other);
   RuleCounts counts() const;
   void clear() { cells_.clear(); }
@@ -58,7 +58,7 @@ private:
   std::unordered_map<uint64_t, RuleCount> cells_; ///< pass << 32 | rule
 };
 
-/// What one application of a rule adds to the sum of RuleTally::add.
+/// The value that one application of a rule adds to the sum of RuleTally::add.
 uint64_t appliedHash(uint64_t passHash, uint64_t ruleHash);
 
 } // namespace uopscope

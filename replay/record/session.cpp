@@ -1,5 +1,5 @@
-// What goes into a trace besides events: command line, environment, versions, the repository's commit. And
-// the care for endings: signals, exceptions, a window to open.
+// Stores the circumstances of a run in the trace: command line, environment, versions, the repository's
+// commit. It also handles every way a run can end: signals, exceptions, a window to open.
 #include "replay/record/session.h"
 
 #include "engine/base/context_var.h"
@@ -41,7 +41,7 @@ extern "C" void uopscopeOnDeadlySignal(int number) {
 
 extern "C" void uopscopeOnInterrupt(int number) {
   RecordingProgress* progress = progressOfSignals.load();
-  if (!progress || progress->stop.exchange(true)) { // the second time it is meant
+  if (!progress || progress->stop.exchange(true)) { // the second signal ends the program
     std::signal(number, SIG_DFL);
     std::raise(number);
   }
@@ -67,7 +67,8 @@ std::string timeNow() {
   return text;
 }
 
-/// Of the libraries that are part of this process, as they say themselves: no need to be built with them.
+/// Versions of the libraries in this process. Each is asked at run time, so the recorder needs no headers of
+/// theirs.
 std::string versionsJson() {
   nlohmann::ordered_json out = {{"uopscope", kProgramVersion}};
   if (void* llvm = dlsym(RTLD_DEFAULT, "LLVMGetVersion")) {
@@ -83,7 +84,7 @@ std::string versionsJson() {
   return out.dump();
 }
 
-/// Variables that change what the compiler does.
+/// Environment variables that affect the compiled result.
 std::string environmentJson() {
   nlohmann::ordered_json out = nlohmann::ordered_json::object();
   std::vector<std::string> found;
@@ -129,7 +130,7 @@ SessionOptions RecordingSession::optionsFromEnvironment(const std::string& scrip
     if (!o.openWindow) fmt::print(stderr, "uopscope: VIZ={} records to {}\n", vars::viz.value(), o.path);
     if (std::abs(vars::viz.value()) >= 2)
       fmt::print(stderr,
-                 "uopscope: VIZ={} records what VIZ=1 does: counters of AMD's hardware, which it stands for, "
+                 "uopscope: VIZ={} records as VIZ=1: counters of AMD's hardware, which it stands for, "
                  "are not read\n",
                  vars::viz.value());
   }
@@ -180,7 +181,7 @@ void RecordingSession::begin() {
     if (script.ends_with(".py")) r.files.push_back(script);
     if (const fs::path folder = fs::path(options_.path).parent_path(); !folder.empty())
       fs::create_directories(folder, ignored);
-    // A file that cannot grow is an error to report, not a death.
+    // A file that cannot grow is an error to report; it must not kill the process.
     std::signal(SIGXFSZ, SIG_IGN);
     recorder_ = std::make_unique<Recorder>(std::move(r));
     installHandlers();
@@ -193,7 +194,8 @@ void RecordingSession::begin() {
   }
   const RewriteLimits limits = RewriteLimits::fromEnvironment();
   if (!observer && !limits.any() && !options_.printRewrites) return;
-  // Somebody wants to stop the recording at breakpoints; what the script starts is none of his business.
+  // A debugger wants to stop this recording at breakpoints; child processes of the script must not connect to
+  // it.
   if (const char* gate = std::getenv("UOPSCOPE_GATE"); gate && recorder_) {
     gate_ = std::make_unique<DebugGate>(*recorder_, gate, [this] { recorder_->flush(); });
     unsetenv("UOPSCOPE_GATE");
@@ -215,7 +217,7 @@ void RecordingSession::installHandlers() {
   recorderOfSignals = recorder_.get();
   progressOfSignals = options_.progress;
   if (options_.handleSignals) {
-    // A stack of its own: a deadly signal may be the end of the other one.
+    // The handler gets a stack of its own: a stack overflow may be the cause of the signal.
     signalStack_.resize(64 << 10);
     stack_t stack{};
     stack.ss_sp = signalStack_.data();
@@ -236,7 +238,7 @@ void RecordingSession::leaveToParent() {
   progressOfSignals = nullptr;
   finished_ = true;
   scope_.reset();
-  // Their ends would wait for threads that only the parent has.
+  // Their destructors would wait for threads that only the parent has.
   static_cast<void>(recorder_.release());
   static_cast<void>(capture_.release());
   static_cast<void>(gate_.release());

@@ -1,4 +1,4 @@
-// One recording of a whole program, by options or by the environment:
+// One recording of a whole program, configured by options or by the environment:
 //
 //   int main(int argc, char** argv) {
 //     RecordingSession session(argc, argv);   // UOPSCOPE_TRACE=FILE, VIZ=1, UOPSCOPE_TIER=stats,
@@ -7,9 +7,10 @@
 //   }                                         // closed here: "complete", or "failed" when an exception
 //   passes
 //
-// Observes the thread that makes it. A deadly signal and Ctrl-C leave a trace that says so. UOPSCOPE_TRACE may
-// be a folder: then every process that is started, and every one that forks, records to a file of its own in
-// it. VIZ=1 without a file records to one in the temporary folder and opens it in the window when the program ends.
+// The session observes the thread that makes it. A deadly signal and Ctrl-C leave a trace that says so.
+// UOPSCOPE_TRACE may be a folder: then every started and every forked process records to a file of its own in
+// it. VIZ=1 without a file records to the temporary folder and opens the trace in the window when the program
+// ends.
 #pragma once
 #include "replay/record/capture_session.h"
 #include "replay/record/debug_gate.h"
@@ -24,25 +25,25 @@
 namespace uopscope {
 
 struct SessionOptions {
-  std::string path; ///< of the trace; empty: no recording
+  std::string path; ///< path of the trace; empty: no recording
   Tier tier = Tier::Full;
-  std::string script;                 ///< what is run, as typed
-  std::vector<std::string> arguments; ///< of the script
-  bool matchStats = false;            ///< print them at the end
-  bool printRewrites = false;         ///< and each rewrite as it is made
+  std::string script;                 ///< the script, as typed
+  std::vector<std::string> arguments; ///< arguments of the script
+  bool matchStats = false;            ///< print match statistics at the end
+  bool printRewrites = false;         ///< print each rewrite as it is made
   bool openWindow = false;            ///< start `uopscope open` at the end
   bool handleSignals = true;          ///< commit before a deadly signal ends the program
   bool handleInterrupt = true; ///< SIGINT and SIGTERM end the next rewrite; the second one ends the program
   RecordingProgress* progress = nullptr;
-  std::string corpus; ///< what is compiled is added to this corpus; empty: no capture
+  std::string corpus; ///< compilations are added to this corpus; empty: no capture
 };
 
-/// Whether traces of several processes are to lie there, each in a file of its own.
+/// Whether the path is a folder for the traces of several processes, each in a file of its own.
 bool isTraceFolder(const std::string& path);
 
 class RecordingSession {
 public:
-  /// By the environment.
+  /// Takes its options from the environment.
   RecordingSession(int argc, char** argv);
   explicit RecordingSession(SessionOptions options);
   ~RecordingSession();
@@ -54,12 +55,12 @@ public:
   bool recording() const { return recorder_ != nullptr; }
   const std::string& path() const { return options_.path; }
   Recorder* recorder() { return recorder_.get(); }
-  /// Ends the recording before the object goes. Idempotent.
+  /// Ends the recording before the destructor does. Idempotent.
   void finish(std::string_view status = "complete", std::string_view message = {});
-  /// After a fork, in the child: the thread is observed no more, and nothing is written or closed by this process, which
-  /// has neither the writer's thread nor the file for itself.
+  /// To be called in the child after a fork: the session stops observing the thread and neither writes nor
+  /// closes anything. The writer thread and the file belong to the parent.
   void leaveToParent();
-  /// Somebody asked to stop: Ctrl-C or RecordingProgress::stop.
+  /// Whether a stop was requested, by Ctrl-C or RecordingProgress::stop.
   bool interrupted() const;
 
 private:
@@ -73,13 +74,13 @@ private:
   std::unique_ptr<DebugGate> gate_;
   std::unique_ptr<CaptureSession> capture_;
   std::unique_ptr<Tee> both_;
-  Observer nobody_; ///< what limits stand before where nothing is recorded
+  Observer nobody_; ///< the observer behind the limits where nothing is recorded
   std::unique_ptr<LimitGate> limits_;
   std::unique_ptr<RewritePrinter> printer_;
   std::optional<ObserverScope> scope_;
   std::optional<ObservedScope> scriptScope_;
   std::vector<std::byte> signalStack_;
-  int exceptions_ = 0, process_ = 0; ///< process_: the one that records
+  int exceptions_ = 0, process_ = 0; ///< process_: the process that records
   bool finished_ = false;
 };
 

@@ -1,4 +1,4 @@
-// Which variables count, and when the text is made anew.
+// Chooses the variables that count, and makes the text anew only after one of them changed.
 #include "replay/record/settings.h"
 
 #include "engine/base/context_var.h"
@@ -11,7 +11,7 @@
 namespace uopscope {
 
 namespace {
-/// Settings about output, recording and speed of the run, not about what is made.
+/// Settings that affect output, recording or speed of the run but not the compiled result.
 bool isAboutOutput(std::string_view name) {
   static constexpr std::string_view names[] = {"DEBUG",
                                                "VIZ",

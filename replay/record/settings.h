@@ -1,8 +1,8 @@
-// The context variables that decide what a compilation makes (NOOPT, BEAM, ...), as JSON: part of the input
-// of the compiler that no graph holds. Those about output, recording and caches are left out.
+// The context variables that decide the result of a compilation (NOOPT, BEAM, ...), as JSON: the part of the
+// compiler's input that no graph holds. Settings about output, recording and caches are left out.
 //
 //   Settings settings;
-//   settings.json();   // {"NOOPT":0,...}; costs a hash of the values where none changed
+//   settings.json();   // {"NOOPT":0,...}; where no value changed, this only costs a hash of the values
 #pragma once
 #include <cstdint>
 #include <string>

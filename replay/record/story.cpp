@@ -55,7 +55,7 @@ uint32_t StoryGraph::word(std::string_view text) {
 }
 
 uint32_t StoryGraph::addOne(UOp u) {
-  // What tells kinds apart within a process; the text is made once per kind.
+  // These fields tell kinds apart within a process; the text is made once per kind.
   Arg arg = u.arg(), tag = u.tag();
   uint64_t fields = hashMix(static_cast<uint64_t>(u.op()), arg.bits());
   fields = hashMix(fields, static_cast<uint64_t>(arg.kind()) << 32 | static_cast<uint64_t>(tag.kind()));
@@ -92,7 +92,7 @@ void StoryGraph::forget(const Pool& pool) {
 
 PackedStory StoryGraph::take() {
   PackedStory p{std::exchange(wordList_, {}), std::exchange(bytes_, {}), {}, 0};
-  // Tables keep their memory for the next story.
+  // The tables keep their memory for the next story.
   known_.clear(), byContent_.clear(), kinds_.clear(), words_.clear();
   hashes_.clear(), wordHashes_.clear();
   return p;

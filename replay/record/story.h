@@ -1,13 +1,12 @@
-// The story of one compilation: every pass, and every rewrite in it, with the graphs they stand for. It is
-// what two builds are compared by: the first event in which two stories differ is where the compilations
-// part.
+// The story of one compilation: every pass and every rewrite, with the graphs before and after them. Two
+// builds are compared by their stories: the compilations part at the first event that differs.
 //
 //   StoryGraph g;  uint32_t n = g.add(sink);        // nodes, numbered
-//   PackedStory packed = g.take();                  // compare/story_view.h reads it
+//   PackedStory packed = g.take();                  // replay/compare/story_view.h reads it
 //
 // A story names operations, types, arguments, rules and passes by their text, so it outlives the build that
-// wrote it. Nodes are numbered from 1 in the order they were first met, sources first; 0 is no node. Packed,
-// a story is the list of its words and two strings of variable-length integers.
+// wrote it. Nodes are numbered from 1 in the order they were first met, sources first; 0 is no node. A packed
+// story is the list of its words and two strings of variable-length integers.
 #pragma once
 #include "engine/uop/uop.h"
 
@@ -20,11 +19,11 @@
 
 namespace uopscope {
 
-/// As stored: words, and nodes and events as integers.
+/// A story in stored form: words, and nodes and events as integers.
 struct PackedStory {
   std::vector<std::string> words;
   std::string nodes, events;
-  uint32_t root = 0; ///< the graph the story begins with
+  uint32_t root = 0; ///< the graph that the story begins with
 };
 
 struct StoryEvent {
@@ -38,15 +37,15 @@ struct StoryEvent {
   bool operator==(const StoryEvent&) const = default;
 };
 
-/// Collects graphs: the part of a story that is nodes.
+/// Collects graphs: the nodes of a story.
 class StoryGraph {
 public:
   /// The number of a graph's root; 0 for null. Equal graphs of several pools have one number.
   uint32_t add(UOp root);
   uint32_t word(std::string_view text);
-  /// Nodes of the pool are about to go.
+  /// The nodes of the pool are about to be freed.
   void forget(const Pool& pool);
-  /// Words and nodes; this is empty afterwards.
+  /// Returns words and nodes; the object is empty afterwards.
   PackedStory take();
 
 private:
@@ -59,10 +58,10 @@ private:
   std::string bytes_;
 };
 
-/// A graph alone as text of one line a node: the form in which inputs of the compiler are stored.
+/// A graph as text, one line per node: the stored form of the compiler's inputs.
 std::string graphToText(UOp root);
 
-/// Integers of 7 bits a byte, lowest first.
+/// Appends an integer with 7 bits per byte, lowest bits first.
 void putVarint(std::string& out, uint64_t value);
 uint64_t getVarint(std::string_view bytes, size_t& at); ///< Error(Value) past the end
 

@@ -1,4 +1,4 @@
-// Two observers as one: both are told everything, the first answer that is not Apply wins.
+// Combines two observers: both receive every call, and the first answer that is not Apply wins.
 //
 //   Tee both(&recorder, &capture);  ObserverScope scope(&both);
 #pragma once
@@ -65,7 +65,7 @@ public:
 
 private:
   Observer *a_, *b_;
-  std::unique_ptr<Observer> ownA_, ownB_; ///< of a fork
+  std::unique_ptr<Observer> ownA_, ownB_; ///< the observers of a fork
 };
 
 } // namespace uopscope

@@ -1,6 +1,6 @@
-// A block is closed when it holds 256 kilobytes: eight times what zlib looks back over, and little enough to be
-// unpacked for one text in a millisecond. One that is still being filled is written with every commit, so it is
-// packed in haste until it is closed.
+// A block is closed at 256 kilobytes: eight times the window of zlib, and small enough to unpack for one text
+// in a millisecond. Every commit also writes the block that is being filled; it gets a fast compression until
+// it is closed.
 #include "replay/record/text_blocks.h"
 
 namespace uopscope {

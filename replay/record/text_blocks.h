@@ -1,5 +1,4 @@
-// Texts of a trace as it stores them: those of one kind share packed blocks, since kernels resemble each
-// other.
+// Stores the texts of a trace. Texts of one kind share packed blocks, since kernels resemble each other.
 //
 //   TextBlockWriter texts(db);
 //   texts.add(id, scope, kind, "void r_4() {}", "[[0]]");   // lines: JSON, or empty
@@ -16,12 +15,12 @@ namespace uopscope {
 class TextBlockWriter {
 public:
   explicit TextBlockWriter(const Database& db);
-  /// `scope` 0: none; `kind` is a string.id.
+  /// `scope` 0: the text belongs to no scope; `kind` is a string.id.
   void add(int64_t id, int64_t scope, int64_t kind, std::string_view text, std::string_view lines);
-  /// Writes the blocks that are being filled, which go on being filled. Where blocks begin does not depend on
-  /// when.
+  /// Writes the blocks that are being filled and goes on filling them. The moment of a flush does not move
+  /// the borders of blocks.
   void flush();
-  /// Writes them as they stay.
+  /// Writes all blocks in their final form.
   void finish();
 
 private:

@@ -1,5 +1,5 @@
-// Tables take what their columns take (they are STRICT); what a reader would stumble over is refused here,
-// while it can be said where it came from.
+// STRICT tables check the type of each column. Rows that would confuse a reader are refused here as well,
+// while the message can still name their origin.
 #include "replay/record/trace_rows.h"
 
 #include "engine/uop/arg.h"
@@ -33,7 +33,7 @@ Database newTrace(const std::string& path) {
   return db;
 }
 
-/// Tables that are filled by rows as they are; the others have functions of their own.
+/// Tables that are filled by plain rows; every other table has a function of its own.
 bool isPlain(const std::string& table) {
   static constexpr const char* names[] = {"string",    "file",       "rule",       "scope",  "pass",
                                           "step",      "gate",       "kernel",     "phase",  "buffer",
@@ -140,7 +140,8 @@ uint32_t TraceRows::node(const NodeText& text, const std::vector<int64_t>& sourc
 }
 
 namespace {
-/// A row of `step` names what the step made; the table holds how far that is from what it took.
+/// A row of `step` names the node that the step made; the table stores its distance from the node that the
+/// step took.
 nlohmann::ordered_json stepRow(nlohmann::ordered_json row) {
   auto before = row.find("before"), after = row.find("after");
   if (after == row.end()) return row;

@@ -1,4 +1,4 @@
-// A trace that is not recorded but put together row by row: what imports write. Rows are those of
+// A trace that is put together row by row instead of recorded: imports write this. Rows are those of
 // docs/guide/trace-format.md; nodes, texts, programs and counts are packed here.
 //
 //   TraceRows rows("out.uoptrace", "full");
@@ -6,7 +6,7 @@
 //   rows.insert("scope", {{"id", 1}, {"kind", "kernel"}, {"name", rows.string("k")}, {"line", 0},
 //   {"begin_ns", 0}}); rows.finish({{"script", "model.py"}});
 //
-// Error(Value) where a row is no such row: an unknown table or column, a number that is not one, a node
+// Error(Value) names the fault of a bad row: an unknown table or column, a value that is no number, a node
 // before its sources. Without finish() the file is removed again.
 #pragma once
 #include "replay/record/node_blocks.h"
@@ -23,7 +23,7 @@
 
 namespace uopscope {
 
-/// What a node is but for its sources, as text.
+/// A node without its sources, as text.
 struct NodeText {
   std::string op, dtype, arg, tag;
 };
@@ -36,20 +36,20 @@ public:
   TraceRows& operator=(const TraceRows&) = delete;
 
   int64_t string(std::string_view text);
-  /// 0 for no path; `text` is kept where the file is met first.
+  /// The id of a path, 0 for no path. The first call with a path stores `text`.
   int64_t file(std::string_view path, const std::string* text = nullptr);
   int64_t rule(const std::string& name, const std::string& file, int64_t line);
   uint32_t node(const NodeText& text, const std::vector<int64_t>& sources);
   uint32_t nodeCount() const { return nodes_.count(); }
-  /// A row of a table by names of columns; integers, texts, reals and null. The views matcher_rule and decline take rows as
-  /// if they were tables.
+  /// A row of a table by names of columns; values are integers, texts, reals and null. The views matcher_rule
+  /// and decline take rows like tables.
   void insert(const std::string& table, const nlohmann::ordered_json& row);
   /// `lines`: JSON as a block of texts holds it, or empty.
   void text(int64_t id, int64_t scope, int64_t kind, std::string_view text, std::string_view lines);
   void program(int64_t kernel, const std::vector<int64_t>& nodes);
-  /// In rising order of passes.
+  /// Passes must come in rising order.
   void count(int64_t pass, int64_t nested, int64_t rule, const std::string& op, const MatchCell& cell);
-  /// Writes what is left; the trace is complete.
+  /// Writes the remaining rows and completes the trace.
   void finish(const std::map<std::string, std::string>& meta);
 
 private:
@@ -72,7 +72,7 @@ private:
     std::map<std::string, int> places;
   };
   std::map<std::string, Insert> inserts_;
-  std::map<int64_t, MatchCounts> counts_; ///< of the pass that is open: nested name -> counts
+  std::map<int64_t, MatchCounts> counts_;                  ///< counts of the open pass: nested name -> counts
   std::map<int64_t, std::map<int64_t, int64_t>> matchers_; ///< position -> rule
   std::map<int64_t, DeclineWriter::Declines> declines_;    ///< by pass
   int64_t countedPass_ = 0;

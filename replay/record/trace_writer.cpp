@@ -1,7 +1,6 @@
-// synchronous=OFF: what a commit hands to the system survives the death of this process, which is what
-// happens to recordings; only a crash of the machine could damage the file, and a recording can be made
-// again. It saves the waits for the disk that a step-by-step record of a compiler would otherwise spend its
-// time in.
+// synchronous=OFF: data handed to the system by a commit survives the death of this process, which is the
+// usual end of a broken recording. Only a crash of the machine could damage the file, and a recording can be
+// made again. Waits for the disk would otherwise dominate a step-by-step recording.
 #include "replay/record/trace_writer.h"
 
 #include <fmt/format.h>
@@ -305,7 +304,7 @@ void TraceWriter::store(size_t depth) {
   if (nested) store(depth - 1);
   OpenPass& pass = passes_[depth - 1];
   pass.id = nextPass_++;
-  // A scope in which no pass ran, a schedule that came from the cache, needs no graph.
+  // A scope without a pass, such as a schedule from the cache, needs no graph.
   if (!scopes_.empty() && scopes_.back().root)
     rootScope_.bind(1, int64_t{nodes_->intern(std::exchange(scopes_.back().root, nullptr))})
         .bind(2, scopes_.back().id)
@@ -328,7 +327,7 @@ void TraceWriter::store(size_t depth) {
 }
 
 void TraceWriter::passEnd(const Event& e) {
-  pendingDecisions_.clear(); // the rewrite they were to explain was not made
+  pendingDecisions_.clear(); // the rewrite that they explain was not made
   if (passes_.empty()) return;
   bool stored = passes_.back().id != 0;
   uint32_t root = stored && tier_ == Tier::Full ? nodes_->intern(e.before) : 0;
@@ -353,7 +352,7 @@ void TraceWriter::closePass(uint32_t endRoot, int outcome, int64_t message, int6
 
 void TraceWriter::step(const Event& e, bool error) {
   bool alone = passes_.empty();
-  if (alone) { // a matcher asked outside graph_rewrite: a pass of one step
+  if (alone) { // a matcher called outside graph_rewrite: a pass of one step
     Event begin;
     begin.kind = EventKind::PassBegin;
     begin.before = e.before;
@@ -448,12 +447,13 @@ std::string packedProgram(const std::vector<int64_t>& nodes) {
 }
 
 namespace {
-/// Blocks that were written while they grew leave free pages behind, which are much of a small trace.
+/// Blocks that were written while they grew leave free pages behind, and these are a large part of a small
+/// trace.
 void dropFreePages(const Database& db) {
   if (db.pragma("freelist_count") * 50 < db.pragma("page_count")) return;
   try {
     db.execute("VACUUM");
-  } catch (const Error&) { // somebody reads it: the pages stay
+  } catch (const Error&) { // a reader has the file open: the pages stay
   }
 }
 } // namespace
@@ -468,7 +468,7 @@ void TraceWriter::finish(std::string_view status, std::string_view message, int6
   createIndexes(db_);
   texts_->finish();
   commit();
-  dropFreePages(db_); // while there is a journal that a death leaves readable
+  dropFreePages(db_); // while a journal exists, so that a death here leaves a readable file
   db_.makeOneFile();
 }
 

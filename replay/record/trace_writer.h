@@ -1,6 +1,6 @@
-// Turns events into rows, on the writer's thread. All ids are given here, in order of events, so two
-// recordings of one script are equal but for times. Rows go out in large transactions; commit() makes them
-// visible to readers, and what was committed survives a kill of the process at any moment.
+// Turns events into rows, on the writer thread. It gives out all ids in order of events, so two recordings of
+// one script differ only in times. Rows go out in large transactions. commit() makes them visible to readers,
+// and committed rows survive a kill of the process at any moment.
 #pragma once
 #include "replay/record/event_source.h"
 #include "replay/record/node_interner.h"
@@ -20,18 +20,18 @@ namespace uopscope {
 
 class TraceWriter {
 public:
-  /// Makes the file. `startNs` is the moment times count from.
+  /// Creates the file. All times count from `startNs`.
   TraceWriter(const std::string& path, Tier tier, RuleBook& book, int64_t startNs);
 
   void setMeta(const std::string& key, std::string_view value);
   /// Stores a file's text, if it can be read.
   void addFileText(const std::string& path);
   void consume(Event& event);
-  /// Makes everything so far visible; true if there was anything.
+  /// Makes all rows so far visible; true if there was any.
   bool commit();
-  /// Drops what was not committed: the disk is full.
+  /// Drops the rows that are not committed: the disk is full.
   void abandon();
-  /// Indexes, status, one file.
+  /// Builds the indexes, sets the status and leaves a single file.
   void finish(std::string_view status, std::string_view message, int64_t endNs);
 
   uint64_t rows() const { return rows_; }
@@ -39,9 +39,9 @@ public:
 
 private:
   struct OpenPass {
-    int64_t id = 0; ///< 0: not stored yet (nested, without a step so far)
+    int64_t id = 0; ///< 0: not stored yet (a nested pass without a step so far)
     const Node* root = nullptr;
-    uint32_t rootId = 0; ///< stands for root when its pool is gone
+    uint32_t rootId = 0; ///< replaces root once its pool is gone
     std::unique_ptr<Payload> begin;
     int64_t beginNs = 0, firstStep = 0, steps = 0, parentSteps = 0;
     size_t scopeDepth = 0;
@@ -93,31 +93,31 @@ private:
       insertCandidate_, insertOutput_, insertKernel_, insertDecision_;
   std::map<std::string, int64_t, std::less<>> strings_, files_;
   std::vector<int64_t> rules_, matchers_;          ///< by index in the RuleBook
-  std::unordered_map<uint32_t, int64_t> programs_; ///< serial of the pool of a linear program -> scope
-  std::unordered_map<uint64_t, int64_t> buffers_;  ///< alive ones: the engine's id -> ours
+  std::unordered_map<uint32_t, int64_t> programs_; ///< pool serial of a linear program -> its scope
+  std::unordered_map<uint64_t, int64_t> buffers_;  ///< living buffers: id in the engine -> id in the trace
   int64_t nextMatcher_ = 1, nextBuffer_ = 1, nextArtifact_ = 1, nextRule_ = 1, nextScope_ = 1, nextPass_ = 1,
           nextOrigin_ = 1, nextStep_ = 1;
   std::vector<OpenScope> scopes_;
   std::vector<OpenPass> passes_;
-  std::map<int64_t, MatchCounts> counts_; ///< of the open outermost pass: nested name -> counts
-  DeclineWriter::Declines declines_;      ///< likewise
+  std::map<int64_t, MatchCounts> counts_; ///< counts of the open outermost pass: nested name -> counts
+  DeclineWriter::Declines declines_;      ///< declines of that pass
   MatchCounts totals_;
-  std::vector<Decision> pendingDecisions_; ///< of the next step
+  std::vector<Decision> pendingDecisions_; ///< decisions that the next step rests on
   std::unordered_multimap<const Node*, std::unique_ptr<Payload>>
-      origins_; ///< of nodes no graph has shown yet
+      origins_; ///< origins of nodes that no recorded graph contains yet
   std::set<std::tuple<uint32_t, int64_t, int64_t, int>> originsWritten_;
   bool open_ = false;
   uint64_t rows_ = 0;
 };
 
-/// match_total, of a trace that ends.
+/// Writes the table match_total when a trace ends.
 void writeTotals(const Database& db, const MatchCounts& totals);
 
-/// Nodes of a linear program as packed_program.nodes has them before they are packed.
+/// The nodes of a linear program in the form that packed_program.nodes has before compression.
 std::string packedProgram(const std::vector<int64_t>& nodes);
 
-/// Gives a trace whose process died its end: status, indexes, one file. For the parent of a recording
-/// process.
+/// Completes a trace whose process died: status, indexes, a single file. The parent of a recording process
+/// calls it.
 void sealTrace(const std::string& path, std::string_view status, std::string_view message);
 
 } // namespace uopscope

@@ -1,5 +1,5 @@
-// What kernels leave behind in a trace: launches and buffers, texts with their lines, linear programs, and
-// where nodes came from.
+// Writes the rows of kernels: launches and buffers, texts with their lines, linear programs, and the origins
+// of nodes.
 #include "replay/record/trace_writer.h"
 
 #include <fmt/format.h>
@@ -67,7 +67,7 @@ void TraceWriter::buffer(const Event& e) {
       .run();
 }
 
-/// The text "launch" once more, as a row; the optimisations came before it.
+/// Stores the text "launch" as a row as well; the optimisations arrived before it.
 void TraceWriter::kernel(const std::string& launch) {
   if (scopes_.empty()) return;
   auto j = nlohmann::json::parse(launch, nullptr, false);
@@ -113,8 +113,8 @@ void TraceWriter::program(const Payload& p) {
   rows_ += p.nodes.size();
 }
 
-/// A loop makes its tensors again and again while schedules come from the cache: an origin is stored when its
-/// node is part of a recorded graph.
+/// A loop makes its tensors again and again while schedules come from the cache, so an origin is stored only
+/// when its node is part of a recorded graph.
 void TraceWriter::origin(Event& e) {
   if (uint32_t id = nodes_->idOf(e.before)) {
     writeOrigin(id, *e.payload);
@@ -132,14 +132,15 @@ void TraceWriter::writeOrigin(uint32_t node, const Payload& p) {
 }
 
 namespace {
-/// For each line the positions of its instructions, each less the one before: lines 2 and 3 made of 0, 1 and
-/// of 1 are "[[],[0,1],[0]]". Empty where nothing is known.
+/// For each line the positions of its instructions, each as the difference to the one before:
+/// "[[],[0,1],[0]]" says that line 2 is made of instructions 0 and 1, and line 3 of instruction 1. Empty
+/// where nothing is known.
 std::string linesJson(std::vector<TextLine> lines) {
   if (lines.empty()) return {};
   auto key = [](TextLine l) { return std::pair(l.line, l.instruction); };
   std::ranges::sort(lines, {}, key);
   std::string out = "[";
-  uint32_t line = 0; // of the list that is open
+  uint32_t line = 0; // number of the line whose list is open
   const TextLine* last = nullptr;
   for (const TextLine& l : lines) {
     if (l.line < 1 || (last && key(*last) == key(l))) continue;
@@ -154,12 +155,12 @@ std::string linesJson(std::vector<TextLine> lines) {
 } // namespace
 
 void TraceWriter::artifact(const Payload& p) {
-  if (p.name == "name" && !scopes_.empty()) { // a kernel is named when it has been lowered
+  if (p.name == "name" && !scopes_.empty()) { // a kernel gets its name once it has been lowered
     nameScope_.bind(1, string(p.text)).bind(2, scopes_.back().id).run();
     return;
   }
-  if (p.name == "uops" && !scopes_.empty() && scopes_.back().hasProgram) return; // it can be printed again
-  if (!scopes_.empty()) {                                                        // told twice, stored once
+  if (p.name == "uops" && !scopes_.empty() && scopes_.back().hasProgram) return; // the program prints it too
+  if (!scopes_.empty()) {                                                        // repeats are stored once
     auto [it, fresh] = scopes_.back().texts.try_emplace(p.name, p.text);
     if (!fresh && it->second == p.text) return;
     it->second = p.text;

@@ -1,4 +1,4 @@
-// Every result code of SQLite is looked at here and nowhere else.
+// Every result code of SQLite is checked in this file and nowhere else.
 #include "replay/schema/database.h"
 
 #include "replay/schema/packing.h"
@@ -77,7 +77,7 @@ Statement& Statement::bind(int parameter, std::string_view text) {
   return *this;
 }
 Statement& Statement::bindBlob(int parameter, std::span<const uint8_t> bytes) {
-  // An empty blob is not NULL.
+  // SQLite would read a null pointer as NULL; an empty blob is not NULL.
   sqlite3_bind_blob64(statement_.get(), parameter,
                       bytes.empty() ? "" : static_cast<const void*>(bytes.data()), bytes.size(),
                       SQLITE_STATIC);
@@ -171,7 +171,7 @@ sqlite3* openHandle(const std::string& path, int flags) {
 } // namespace
 
 void Database::makeOneFile() const {
-  // Readers that follow the trace hold on to its journal; then it stays until the last of them closes.
+  // Readers that follow the trace keep its journal alive; then it stays until the last reader closes.
   try {
     execute("PRAGMA busy_timeout = 300");
     execute("PRAGMA wal_checkpoint(TRUNCATE)");
@@ -196,7 +196,7 @@ Database Database::openForWriting(const std::string& path) {
 }
 
 void Database::copyTo(const std::string& path) const {
-  // The copy is attached by SQLite itself: nothing of the file runs meanwhile.
+  // SQLite itself attaches the copy. No statement of the file runs meanwhile, so the authorizer may pause.
   sqlite3* db = db_.get();
   const int attached = sqlite3_limit(db, SQLITE_LIMIT_ATTACHED, 1);
   sqlite3_set_authorizer(db, nullptr, nullptr);
@@ -216,7 +216,7 @@ void Database::copyTo(const std::string& path) const {
 Database Database::openReadOnly(const std::string& path) {
   Database db;
   db.path_ = path;
-  // What a killed recording left has a journal, which SQLite reads only where it may write beside it.
+  // A killed recording leaves a journal, and SQLite reads it only where it may write beside it.
   namespace fs = std::filesystem;
   std::error_code ignored;
   if (fs::exists(path + "-wal", ignored) && !fs::exists(path + "-shm", ignored) &&

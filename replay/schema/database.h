@@ -1,5 +1,5 @@
-// A thin, safe hold on SQLite: connections and statements that close themselves, errors as Error(File) that
-// name the file. A statement's text is a literal; values are bound.
+// A thin and safe layer over SQLite: connections and statements close themselves, and errors are Error(File)
+// with the name of the file. A statement's text is a literal; values are bound.
 //
 //   Database db = Database::openReadOnly("run.uoptrace");
 //   for (Statement s = db.prepare("SELECT id, name FROM rule WHERE line > ?").bind(1, 10); s.step();)
@@ -26,11 +26,11 @@ public:
   Statement& bind(int parameter, std::string_view text);
   Statement& bindBlob(int parameter, std::span<const uint8_t> bytes); ///< must live until the next step()
   Statement& bindNull(int parameter);
-  /// 0 is bound as NULL: ids begin with 1.
+  /// Binds 0 as NULL, since ids begin with 1.
   Statement& bindId(int parameter, int64_t id) { return id ? bind(parameter, id) : bindNull(parameter); }
-  /// Next row; false at the end (then the statement is ready to run again).
+  /// Moves to the next row; false at the end (then the statement is ready to run again).
   bool step();
-  /// Runs a statement that gives no rows.
+  /// Runs a statement that returns no rows.
   void run();
   void reset();
 
@@ -59,20 +59,20 @@ private:
 class Database {
 public:
   Database() = default;
-  /// A new file; an existing one is replaced (with its journal).
+  /// Creates a file; replaces an existing one (with its journal).
   static Database create(const std::string& path);
   static Database openReadOnly(const std::string& path);
-  static Database openForWriting(const std::string& path); ///< an existing file
+  static Database openForWriting(const std::string& path); ///< opens an existing file
 
   Statement prepare(std::string_view sql) const;
   void execute(const std::string& sql) const;
-  int64_t pragma(const std::string& name) const; ///< value of an integer pragma
+  int64_t pragma(const std::string& name) const; ///< the value of an integer pragma
   const std::string& path() const { return path_; }
   sqlite3* handle() const { return db_.get(); }
-  /// A compact copy of the whole file at `path`, which must not exist. Allowed to a connection that only
-  /// reads.
+  /// Writes a compact copy of the whole file to `path`, which must not exist. A read-only connection may do
+  /// it too.
   void copyTo(const std::string& path) const;
-  /// Ends WAL mode where nobody else has the file open: what belongs to it is in it then.
+  /// Ends WAL mode if no other connection has the file open: then the file contains everything.
   void makeOneFile() const;
   explicit operator bool() const { return db_ != nullptr; }
   void close() { db_.reset(); }
@@ -82,12 +82,12 @@ private:
     void operator()(sqlite3* db) const;
   };
   struct TemporaryFolder;
-  std::shared_ptr<TemporaryFolder> copy_; ///< what is read instead of a file in a read-only folder
+  std::shared_ptr<TemporaryFolder> copy_; ///< a copy that is read in place of a file in a read-only folder
   std::unique_ptr<sqlite3, Close> db_;
   std::string path_;
 };
 
-/// Error(File) for an SQLite result: which file, what, what to do.
+/// Throws Error(File) for an SQLite result: the file, the fault, the remedy.
 [[noreturn]] void throwDatabaseError(const std::string& path, int code, std::string_view detail);
 
 } // namespace uopscope

@@ -1,4 +1,5 @@
-// Causes get numbers as they are met, so those of a pass lie close together: their differences are short.
+// Causes are numbered as they are first met. The causes of a pass thus have close numbers with small
+// differences.
 #include "replay/schema/decline_sets.h"
 
 #include <fmt/format.h>

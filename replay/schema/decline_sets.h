@@ -1,5 +1,6 @@
-// Reasons of declining as a trace stores them: few causes (a rule and what it said), each different set of them once, since
-// passes of kernels decline alike; the view `decline` spells them out.
+// Stores the reasons of declining in a trace. A cause is a rule and its reason; there are few causes. Each
+// distinct set of causes is stored once, since passes of kernels decline alike. The view `decline` joins the
+// tables.
 //
 //   DeclineWriter out(db);  out.add(pass, {{{rule, reason}, 3}, ...});
 #pragma once
@@ -14,9 +15,9 @@ namespace uopscope {
 class DeclineWriter {
 public:
   explicit DeclineWriter(const Database& db);
-  /// rule.id and the reason's string.id -> how often.
+  /// (rule.id, string.id of the reason) -> number of declines.
   using Declines = std::map<std::pair<int64_t, int64_t>, uint64_t>;
-  /// Once for a pass; nothing where there are none.
+  /// To be called once for a pass; stores nothing where no rule declined.
   void add(int64_t pass, const Declines& declines);
 
 private:

@@ -1,4 +1,4 @@
-// One walk over the bytes; a character of several bytes is copied whole or replaced whole.
+// Walks over the bytes once. A character of several bytes is copied whole or replaced whole.
 #include "replay/schema/html_text.h"
 
 namespace uopscope {
@@ -8,7 +8,7 @@ std::string htmlText(std::string_view text) {
   out.reserve(text.size());
   for (size_t i = 0; i < text.size(); ++i) {
     const auto c = static_cast<unsigned char>(text[i]);
-    // Bytes that begin no character of UTF-8, or whose followers are missing.
+    // Handles bytes that begin no character of UTF-8 or lack their following bytes.
     const size_t more = c < 0x80 ? 0 : c >= 0xf0 && c < 0xf5 ? 3 : c >= 0xe0 ? 2 : c >= 0xc2 ? 1 : 9;
     bool whole = more != 9 && i + more < text.size() + (more == 0) && c < 0xf5;
     for (size_t k = 1; whole && k <= more; ++k)

@@ -1,4 +1,4 @@
-// Text of a file that a stranger made, as a page may hold it.
+// Makes text of an untrusted file safe for an HTML page.
 //
 //   htmlText("<b> \"x\" & \xff")  ->  "&lt;b&gt; &quot;x&quot; &amp; \ufffd"
 #pragma once
@@ -7,8 +7,8 @@
 
 namespace uopscope {
 
-/// The text with & < > " and ' spelled out, control characters but newline and tab as spaces, and bytes that
-/// are no UTF-8 as U+FFFD: harmless between tags and in attributes.
+/// The text with & < > " and ' escaped, control characters except newline and tab as spaces, and bytes that
+/// are no UTF-8 as U+FFFD: safe between tags and in attributes.
 std::string htmlText(std::string_view text);
 
 } // namespace uopscope

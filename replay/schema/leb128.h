@@ -1,7 +1,8 @@
-// Numbers in as many bytes as they need: seven bits a byte, lowest first, the high bit says that more follow.
+// Encodes numbers in as few bytes as they need: seven bits a byte, lowest first; the high bit says that more
+// bytes follow.
 //
 //   appendLeb128(bytes, 300);                       // ac 02
-//   Leb128Reader in(bytes);  in.next(value);        // false at the end, or where the bytes make no number
+//   Leb128Reader in(bytes);  in.next(value);        // false at the end, or where the bytes are no number
 #pragma once
 #include <cstddef>
 #include <cstdint>

@@ -1,6 +1,6 @@
-// Most rules are rejected early by every node of an operation: a group names the list of rules tried, which few
-// lists are, and spells out those rules alone that came further. A row of times covers sixty-four sums: enough
-// for zlib to find what they have in common; its end depends on their number alone, so that it is the same in
+// Every node of an operation rejects most rules early. A group therefore names the list of rules tried, of
+// which few exist, and lists only the rules that passed the early check. A row of times covers sixty-four
+// sums, enough for zlib to find repetitions. A row ends after a fixed number of sums, so rows are the same in
 // every recording.
 #include "replay/schema/match_blocks.h"
 
@@ -22,7 +22,7 @@ struct GroupText {
   std::vector<std::pair<uint32_t, MatchCell>> cells;
 };
 
-/// The number of early rejections that most rules have which were rejected alone.
+/// The most frequent number of early rejections among rules that were only rejected early.
 uint64_t mostCommon(const GroupText& group) {
   std::map<uint64_t, size_t> times;
   for (const auto& [rule, cell] : group.cells)
@@ -32,7 +32,7 @@ uint64_t mostCommon(const GroupText& group) {
   return most == times.end() ? 0 : most->first;
 }
 
-/// match_tried.rules
+/// The text of match_tried.rules.
 std::string triedIn(const GroupText& group) {
   std::string out = "[";
   for (const auto& [rule, cell] : group.cells)
@@ -40,7 +40,7 @@ std::string triedIn(const GroupText& group) {
   return out + "]";
 }
 
-/// match_group.cells
+/// The text of match_group.cells.
 std::string cellsOf(const GroupText& group, uint64_t common) {
   std::string out = "[";
   for (size_t place = 0; place < group.cells.size(); ++place) {
@@ -54,7 +54,7 @@ std::string cellsOf(const GroupText& group, uint64_t common) {
   return out + "]";
 }
 
-/// Times as packed_time holds them.
+/// Times in the unit of packed_time.
 MatchCounts inUnits(const MatchCounts& counts) {
   MatchCounts out;
   counts.forEach([&](uint32_t rule, uint32_t op, const MatchCell& cell) {
@@ -243,7 +243,7 @@ std::span<const uint8_t> MatchBlockReader::timesOf(int64_t pass, int64_t nested)
   return it == timeParts_.end() ? std::span<const uint8_t>() : it->second;
 }
 
-/// The five counts at the end of a cell.
+/// Reads the five counts at the end of a cell.
 void MatchBlockReader::readCell(const nlohmann::json& item, MatchCell& cell) const {
   if (item.size() > kMatchOutcomes + 1) damaged();
   for (size_t outcome = 1; outcome < item.size(); ++outcome) {
@@ -275,7 +275,8 @@ void MatchBlockReader::decodeLists(uint32_t op, const nlohmann::json& cells, con
   if (next != cells.size()) damaged();
 }
 
-/// Version 5: the early rejections that most rules have, then rules less the one before, with their counts.
+/// Version 5: first the common number of early rejections, then the rules as differences to the rule before,
+/// each with its counts.
 void MatchBlockReader::decodeSteps(uint32_t op, const nlohmann::json& cells, const UseCell& use) const {
   if (cells.empty() || !isNumber(cells[0], INT64_MAX)) damaged();
   uint64_t rule = 0;

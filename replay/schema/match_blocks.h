@@ -1,6 +1,7 @@
-// Attempts to match as a trace stores them: JSON that plain SQL reads, each different group of attempts once,
-// since kernels take the same ways (match_tried, match_group, match_set, match_pass); what they took is packed
-// (packed_time). Older traces have other cells, a row for each sum, or packed rows of many; they read the same.
+// Stores attempts to match in a trace, as JSON that plain SQL can read. Each distinct group of attempts is
+// stored once, since kernels repeat them (match_tried, match_group, match_set, match_pass). Their times are
+// packed (packed_time). Older traces store cells in other forms, a row for each sum, or packed rows of many
+// sums; the reader takes all of them.
 //
 //   MatchBlockWriter out(db);  out.add(pass, nested, counts);  out.flush();      // before every commit
 //   MatchBlockReader in(db, 1, 20);                                              // passes 1 to 20
@@ -17,16 +18,17 @@
 
 namespace uopscope {
 
-/// Times of passes are estimates from a sample: finer ones would only be digits.
+/// The unit of times of passes. They are estimates from a sample, so a finer unit would add only digits.
 constexpr int64_t kTimeUnitNs = 32;
 
 class MatchBlockWriter {
 public:
   explicit MatchBlockWriter(const Database& db);
-  /// Passes in rising order; `nested` is the string.id of a nested pass's name, 0 for the pass itself.
+  /// Passes must come in rising order; `nested` is the string.id of a nested pass's name, 0 for the pass
+  /// itself.
   void add(int64_t pass, int64_t nested, const MatchCounts& counts);
-  /// Writes the row of times that is being filled, which goes on being filled. Where rows begin does not
-  /// depend on when.
+  /// Writes the row of times that is being filled and goes on filling it. The moment of a flush does not move
+  /// the borders of rows.
   void flush();
 
 private:
@@ -46,11 +48,11 @@ class MatchBlockReader {
 public:
   MatchBlockReader() = default;
   MatchBlockReader(const Database& db, int64_t lowestPass, int64_t highestPass);
-  /// The next sum; false at the end. Error(File) where the trace is damaged.
+  /// Moves to the next sum; false at the end. Throws Error(File) where the trace is damaged.
   bool next();
   int64_t pass() const { return pass_; }
   int64_t nested() const { return nested_; }
-  /// Error(File) where the counts cannot be read.
+  /// Throws Error(File) where the counts cannot be read.
   void decode(const std::function<void(uint32_t rule, uint32_t op, const MatchCell& cell)>& use);
 
 private:
@@ -59,7 +61,8 @@ private:
   bool isPlain() const { return form_ == Form::Plain || form_ == Form::Lists; }
   [[noreturn]] void damaged() const;
   bool nextPacked();
-  /// The part of a block that belongs to the next sum, and which sum it is where `names`.
+  /// The part of a block that belongs to the next sum. With `names` it also reads the pass and nested name of
+  /// the sum.
   std::span<const uint8_t> part(const std::vector<uint8_t>& bytes, size_t& at, bool names);
   std::span<const uint8_t> timesOf(int64_t pass, int64_t nested);
   void decodeGroup(int64_t id, const UseCell& use);

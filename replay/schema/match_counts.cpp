@@ -1,4 +1,4 @@
-// Most cells hold one value, the number of early rejections: three bytes. Few have a time.
+// Most cells hold one value, the number of early rejections, in three bytes. Few cells have a time.
 #include "replay/schema/match_counts.h"
 
 #include <algorithm>
@@ -6,7 +6,7 @@
 namespace uopscope {
 
 namespace {
-/// A mask of the values that are not 0, then those.
+/// Appends a mask of the non-zero values, then these values.
 void appendValues(std::vector<uint8_t>& out, const std::array<uint64_t, kMatchOutcomes>& values) {
   uint64_t mask = 0;
   for (size_t k = 0; k < kMatchOutcomes; ++k) mask |= uint64_t{values[k] != 0} << k;

@@ -1,5 +1,5 @@
-// Attempts to match, summed by rule and operation, and their form in a trace: match_block.counts and its
-// counts_ns. Times lie apart, so that all but they is the same in every recording.
+// Attempts to match, summed by rule and operation, and their form in a trace: match_block.counts and
+// counts_ns. Times are stored apart, so that all other bytes are the same in every recording.
 //
 //   MatchCounts counts;
 //   counts.add(rule, op, count, ns);        // five values each, by Outcome
@@ -15,7 +15,7 @@
 
 namespace uopscope {
 
-/// By Outcome: rejected early, structure differs, declined, applied, unchanged.
+/// Indexed by Outcome: rejected early, structure differs, declined, applied, unchanged.
 constexpr size_t kMatchOutcomes = 5;
 constexpr std::array<std::string_view, kMatchOutcomes> kMatchOutcomeNames = {
     "rejected_early", "structure_differs", "declined", "applied", "unchanged"};
@@ -26,11 +26,11 @@ struct MatchCell {
   void add(const MatchCell& other);
 };
 
-/// Reads what encodeTimes() makes, a cell after the other.
+/// Reads the bytes of encodeTimes(), one cell after the other.
 class MatchTimes {
 public:
   explicit MatchTimes(std::span<const uint8_t> bytes);
-  /// Times of the next cell, if it took any; false where the bytes are not valid.
+  /// Reads the times of the next cell, if it has any; false where the bytes are not valid.
   bool next(MatchCell& cell);
 
 private:
@@ -45,11 +45,11 @@ public:
   void add(uint32_t rule, uint32_t op, const MatchCell& cell) { cells_[uint64_t{op} << 32 | rule].add(cell); }
   bool empty() const { return cells_.empty(); }
   void clear() { cells_.clear(); }
-  /// In order of operations, then rules.
+  /// The cells in order of operations, then rules.
   std::vector<uint8_t> encode() const;
   std::vector<uint8_t> encodeTimes() const;
   void forEach(const std::function<void(uint32_t rule, uint32_t op, const MatchCell&)>& use) const;
-  /// False where the bytes are not what encode() makes.
+  /// Returns false for bytes that encode() did not make.
   static bool decode(std::span<const uint8_t> bytes, std::span<const uint8_t> times,
                      const std::function<void(uint32_t rule, uint32_t op, const MatchCell&)>& use);
 

@@ -1,5 +1,5 @@
-// One deflate state is kept and reset: making a new one costs more than compressing a kilobyte. What is
-// unpacked is bounded by what zlib can make of so many bytes, so a forged size takes no memory.
+// One deflate state is kept and reset, since a new one costs more than compressing a kilobyte. The unpacked
+// size is bounded by zlib's largest ratio, so a forged size allocates no memory.
 #include "replay/schema/packing.h"
 
 #include "engine/base/error.h"
@@ -15,7 +15,7 @@ namespace uopscope {
 
 namespace {
 constexpr int kLevel = 6, kHastyLevel = 1;
-constexpr int64_t kMostRatio = 1032; ///< of deflate
+constexpr int64_t kMostRatio = 1032; ///< largest ratio of deflate
 } // namespace
 
 struct Packer::State {
@@ -45,7 +45,7 @@ std::span<const uint8_t> Packer::pack(std::span<const uint8_t> bytes, Care care)
   z.next_in = const_cast<Bytef*>(bytes.data());
   z.avail_in = static_cast<uInt>(bytes.size());
   z.next_out = state_->out.data();
-  z.avail_out = static_cast<uInt>(bytes.size() - 1); // where it does not fit, it is not worth it
+  z.avail_out = static_cast<uInt>(bytes.size() - 1); // a result that does not fit is not worth it
   if (deflate(&z, Z_FINISH) != Z_STREAM_END) return bytes;
   return std::span<const uint8_t>(state_->out).first(z.total_out);
 }

@@ -1,6 +1,6 @@
-// Packed values of a trace: zlib's compression where it makes them smaller, else as they are, told apart by
-// their length. It is the form that `sqlar_uncompress(X, size)` of the sqlite3 program takes, so traces can
-// be read without us.
+// Packs values of a trace: compressed by zlib where that makes them smaller, otherwise unchanged; the length
+// tells which. `sqlar_uncompress(X, size)` of the sqlite3 program takes this form, so traces can be read
+// without uopscope.
 //
 //   Packer packer;
 //   insert.bind(1, int64_t(text.size())).bindBlob(2, packer.pack(text));   // valid until the next pack()
@@ -21,9 +21,10 @@ public:
   Packer();
   ~Packer();
   Packer(Packer&&) noexcept;
-  /// Haste takes half the time and half as many bytes again: for what will be packed anew.
+  /// Haste takes half the time and half as many bytes again; it is for bytes that will be packed again.
   enum class Care : uint8_t { Haste, Good };
-  /// The packed bytes: these themselves, or some of the packer's that hold until the next call.
+  /// Returns the packed bytes: the argument itself, or bytes of the packer that stay valid until the next
+  /// call.
   std::span<const uint8_t> pack(std::span<const uint8_t> bytes, Care care = Care::Good);
   std::span<const uint8_t> pack(std::string_view text, Care care = Care::Good);
 
@@ -32,10 +33,10 @@ private:
   std::unique_ptr<State> state_;
 };
 
-/// What was packed, of which `size` bytes are expected. Error(File) where the bytes are no such thing.
+/// Unpacks to an expected `size` of bytes. Throws Error(File) for bytes that are not packed.
 std::vector<uint8_t> unpack(std::span<const uint8_t> packed, int64_t size);
 
-/// Makes sqlar_uncompress() a function of this connection; views of a trace may call it.
+/// Defines sqlar_uncompress() on this connection; views of a trace may call it.
 void addUnpackFunction(sqlite3* db);
 
 } // namespace uopscope

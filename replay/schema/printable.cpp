@@ -1,4 +1,4 @@
-// Control characters become visible ones.
+// Replaces control characters by visible ones.
 #include "replay/schema/printable.h"
 
 namespace uopscope {

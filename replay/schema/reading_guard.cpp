@@ -1,6 +1,6 @@
-// Limits are far above our own sizes. Pragmas that take a value change something, but for those that describe
-// a table. The schema stays trusted, since views use json_extract(), which SQLite 3.40 counts as unsafe: the
-// authorizer denies every function with an effect, in views too.
+// The limits lie far above the sizes of real traces. Pragmas with a value change state, except those that
+// describe a table. The schema stays trusted, since views use json_extract(), which SQLite 3.40 counts as
+// unsafe. The authorizer denies every function with an effect, also in views.
 #include "replay/schema/reading_guard.h"
 
 #include <sqlite3.h>
@@ -34,8 +34,8 @@ int authorize(void*, int action, const char* first, const char* second, const ch
   case SQLITE_CREATE_TEMP_INDEX:
   case SQLITE_DROP_TEMP_TABLE:
   case SQLITE_DROP_TEMP_VIEW: return SQLITE_OK;
-  // A virtual table declares its columns by a CREATE TABLE that is parsed and never run: json_each, dbstat,
-  // our own. A real one fails, since the file is open for reading.
+  // A virtual table (json_each, dbstat, ours) declares its columns by a CREATE TABLE that is parsed and never
+  // run. A real CREATE TABLE fails, since the file is open for reading.
   case SQLITE_CREATE_TABLE: return SQLITE_OK;
   case SQLITE_UPDATE:
   case SQLITE_INSERT: return temporary || (first && first == "sqlite_master"sv) ? SQLITE_OK : SQLITE_DENY;

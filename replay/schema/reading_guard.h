@@ -1,20 +1,20 @@
-// A trace or corpus that is read is untrusted: nothing of it is code, nothing it holds is larger than what
-// can be true, and a statement can only read it.
+// Guards the reading of an untrusted trace or corpus: no part of it runs as code, no value is larger than
+// plausible, and a statement can only read.
 //
-//   guardReading(db);        // once, when it is opened
-//   allowReading(db);        // again, where a stricter authorizer was set for one query
+//   guardReading(db);        // once, after opening
+//   allowReading(db);        // again, after one query with a stricter authorizer
 #pragma once
 
 struct sqlite3;
 
 namespace uopscope {
 
-/// Largest text or blob that is read, packed or not.
+/// Size of the largest text or blob that is read, packed or not.
 constexpr long long kMostValueBytes = 256ll << 20;
 
-/// Limits, no triggers, no functions with effects in views, and the authorizer.
+/// Sets limits, switches off triggers and functions with effects in views, and sets the authorizer.
 void guardReading(sqlite3* db);
-/// The authorizer alone: reading, and temporary tables and views of this connection.
+/// Sets the authorizer alone: it allows reading, and temporary tables and views of this connection.
 void allowReading(sqlite3* db);
 
 } // namespace uopscope

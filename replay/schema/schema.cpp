@@ -1,5 +1,5 @@
-// What a file must be to count as a trace, and how a new one is made. The checks come before any query, so
-// that a stranger's database or a text file gives one clear sentence instead of "no such table".
+// Creates traces and checks the files that claim to be traces. The checks come before any query, so a
+// stranger's database or a text file gives one clear sentence instead of "no such table".
 #include "replay/schema/schema.h"
 
 #include "replay_schema_embedded.h"
@@ -19,7 +19,7 @@ const std::string& text(std::string_view name) {
   throw Error(ErrorKind::File, fmt::format("the schema's file {} is not part of this build", name));
 }
 
-/// Statements without comments and without spaces that only align: a tenth of a small trace.
+/// The statements without comments and alignment, which would make up a tenth of a small trace.
 std::string brief(const std::string& sql) {
   std::string out;
   bool quoted = false;
@@ -36,7 +36,7 @@ std::string brief(const std::string& sql) {
   return out;
 }
 
-/// The statement that makes a table or a view of this version, for this connection alone.
+/// The statement that makes a table or a view of this version as a temporary one, for this connection alone.
 std::string temporary(std::string_view kind, std::string_view name) {
   const std::string &sql = text("trace.sql"), begin = fmt::format("\nCREATE {} {} ", kind, name);
   const size_t at = sql.find(begin), end = sql.find(kind == "TABLE" ? ") STRICT" : ";\n", at);
@@ -45,7 +45,7 @@ std::string temporary(std::string_view kind, std::string_view name) {
                      sql.substr(at + begin.size(), end + (kind == "TABLE" ? 1 : 0) - at - begin.size()));
 }
 
-/// The part of older.sql under this heading.
+/// The part of older.sql under a heading.
 std::string partOfOlder(std::string_view heading) {
   const std::string &sql = text("older.sql"), begin = fmt::format("--: {}\n", heading);
   const size_t at = sql.find(begin);
@@ -54,7 +54,7 @@ std::string partOfOlder(std::string_view heading) {
 
 struct TableOf {
   const char* name;
-  int64_t since; ///< the version
+  int64_t since; ///< first version with the table
 };
 constexpr TableOf kTables[] = {
     {"meta", 1},        {"string", 1},      {"file", 1},           {"op", 1},
@@ -66,16 +66,16 @@ constexpr TableOf kTables[] = {
     {"match_group", 5}, {"match_set", 5},   {"match_pass", 5},     {"packed_time", 5},
     {"text", 5},        {"text_block", 5},  {"packed_program", 5}, {"match_tried", 6},
     {"matcher", 6},     {"decline_set", 6}, {"decline_pass", 6},   {"cause", 6}};
-/// Tables that older versions had in place of today's.
+/// Tables that earlier versions had in place of the current ones.
 constexpr const char* kTablesBefore3[] = {"artifact", "node_block", "match_block", "text_line",
                                           "instruction"};
 constexpr const char* kTablesOf3And4[] = {"packed_text", "packed_program", "packed_node", "packed_match"};
-/// Those of a file may be anything; readers ask these.
+/// A file may define these views in any way, so readers get their own.
 constexpr const char* kViewsOfReaders[] = {"artifact", "text_line", "instruction"};
 constexpr const char* kViewsSince6[] = {"matcher_rule", "decline", "byte",
                                         "v_node",       "v_edge",  "v_match_pass"};
 
-/// Tables that readers ask and files of this version do not have, empty; and views.
+/// Adds the tables (empty) and views that readers query and that files of this version lack.
 void addWhatIsMissing(const Database& db, int64_t version) {
   std::string sql;
   for (const TableOf& table : kTables)

@@ -1,5 +1,6 @@
-// The trace's schema: trace.sql is all of it. `user_version` counts its changes; a file of a newer version is
-// refused, an older one is read as it is, by what older.sql makes for the connection.
+// The schema of traces: trace.sql contains all of it. `user_version` counts its changes. A file of a newer
+// version is refused. An older file is read unchanged, with the tables and views that older.sql defines for
+// the connection.
 //
 //   Database db = Database::create(path);  createTables(db);  ...  createIndexes(db);
 //   Database db = openTrace(path);         // Error(File): missing, empty, foreign, newer, damaged
@@ -10,25 +11,24 @@ namespace uopscope {
 
 constexpr int64_t kTraceApplicationId = 0x554f5053; ///< "UOPS"
 constexpr int64_t kTraceSchemaVersion = 6;
-constexpr int64_t kPackedSchemaVersion =
-    3; ///< the first one whose texts, programs, nodes and counts are packed
-constexpr int64_t kPlainSchemaVersion = 5; ///< the first one whose nodes and counts are plain again
-constexpr int64_t kListSchemaVersion = 6;  ///< the first one with lists of rules and sets of declines
+constexpr int64_t kPackedSchemaVersion = 3; ///< first version with packed texts, programs, nodes and counts
+constexpr int64_t kPlainSchemaVersion = 5;  ///< first version with plain nodes and counts again
+constexpr int64_t kListSchemaVersion = 6;   ///< first version with lists of rules and sets of declines
 
-/// The version of the program that wrote a trace.
+/// The version of this program, as it writes it to a trace.
 constexpr std::string_view kProgramVersion = "0.1.0";
 
-/// Values of meta.status.
+/// The values of meta.status.
 namespace traceStatus {
 constexpr std::string_view kRecording = "recording", kComplete = "complete", kFailed = "failed",
                            kInterrupted = "interrupted", kCrashed = "crashed", kFull = "disk full";
 }
 
-/// Tables of a new trace.
+/// Creates the tables of a new trace.
 void createTables(const Database& db);
-/// Indexes of a finished one.
+/// Creates the indexes of a finished trace.
 void createIndexes(const Database& db);
-/// Opens a trace for reading after checking that it is one.
+/// Checks that the file is a trace and opens it for reading.
 Database openTrace(const std::string& path);
 
 } // namespace uopscope

@@ -2,12 +2,12 @@
 -- Times are integer nanoseconds since the recording began; every column that holds one ends in _ns, and they are, with
 -- the keys of meta that begin with "time.", all that two recordings of one deterministic script differ in.
 -- Ids are dense, begin with 1 and are given in the order of events. NULL means "none".
--- Whatever reads SQLite answers by plain values; texts, their lines and programs are all that is packed: v_line, artifact,
--- text_line and instruction need sqlar_uncompress(X, size), every other view needs nothing. Views with the names of tables of
--- older versions (decline, matcher_rule, artifact ...) let one query read old and new files; older.sql has those that differ.
+-- Any program that reads SQLite gets plain values. Only texts, their lines and programs are packed: v_line, artifact,
+-- text_line and instruction need sqlar_uncompress(X, size); every other view needs no function. Views with the names of older
+-- versions' tables (decline, matcher_rule, artifact ...) let one query read old and new files; older.sql has those that differ.
 PRAGMA application_id = 0x554f5053; -- "UOPS"
 
--- What was recorded, how, and how it ended.
+-- Facts about the recording: its subject, its settings, and how it ended.
 CREATE TABLE meta (
   key TEXT NOT NULL PRIMARY KEY, -- "status", "tier", "script", "command", "version", "env", "git.commit", "time.began" ...
   value TEXT NOT NULL
@@ -44,7 +44,7 @@ CREATE TABLE arg (
   value TEXT NOT NULL -- one line, the form Arg::decode reads
 ) STRICT;
 
--- What a node is but for its sources. Few are different, so a node's row is short.
+-- A node without its sources. Few kinds are different, so a node's row is short.
 CREATE TABLE kind (
   id INTEGER PRIMARY KEY,
   op INTEGER NOT NULL,    -- op.id
@@ -71,12 +71,12 @@ CREATE TABLE scope (
   name INTEGER NOT NULL,     -- string.id
   file INTEGER,              -- file.id: line of the script that asked for it
   line INTEGER NOT NULL,
-  root INTEGER,              -- node.id: what is scheduled or compiled; NULL: no pass ran in it
+  root INTEGER,              -- node.id of the graph to schedule or compile; NULL: no pass ran in it
   begin_ns INTEGER NOT NULL,
   end_ns INTEGER             -- NULL: had not ended when the trace did
 ) STRICT;
 
--- One graph_rewrite. A pass that runs inside a rule of another one has a parent; of those, passes without a step are not stored.
+-- One graph_rewrite. A pass that runs inside a rule of a second pass has that one as its parent; without a step, such a pass is not stored.
 CREATE TABLE pass (
   id INTEGER PRIMARY KEY,
   scope INTEGER,               -- scope.id
@@ -98,7 +98,7 @@ CREATE TABLE pass (
   matcher_down INTEGER -- matcher.id of the way down
 ) STRICT;
 
--- What a rule that failed said.
+-- The messages of rules that failed.
 CREATE TABLE step_error (
   step INTEGER PRIMARY KEY, -- step.id
   message TEXT NOT NULL
@@ -138,7 +138,7 @@ CREATE TABLE match_total (
   unchanged INTEGER NOT NULL,       -- the rule answered with the node itself
   rejected_early_ns INTEGER NOT NULL,    -- estimated from a sample, as the next one
   structure_differs_ns INTEGER NOT NULL,
-  declined_ns INTEGER NOT NULL,     -- of functions and what they called, as the next two
+  declined_ns INTEGER NOT NULL,     -- of functions and their callees, as the next two
   applied_ns INTEGER NOT NULL,
   unchanged_ns INTEGER NOT NULL,
   PRIMARY KEY (rule, op)
@@ -159,7 +159,7 @@ CREATE TABLE unchanged (
   PRIMARY KEY (pass, rule, node)
 ) STRICT, WITHOUT ROWID;
 
--- What is known of a kernel besides its texts; sizes are numbers, or expressions where they depend on variables.
+-- Facts about a kernel besides its texts; sizes are numbers, or expressions where they depend on variables.
 CREATE TABLE kernel (
   scope INTEGER PRIMARY KEY, -- scope.id
   device TEXT NOT NULL,
@@ -181,13 +181,13 @@ CREATE TABLE phase (
   took_ns INTEGER NOT NULL
 ) STRICT;
 
--- Memory of tensors. What the memory planner lets share an arena are views of one buffer.
+-- Memory of tensors. Buffers that the memory planner puts into one arena are views of one buffer.
 CREATE TABLE buffer (
   id INTEGER PRIMARY KEY,
   device INTEGER NOT NULL,  -- string.id
   dtype INTEGER NOT NULL,   -- string.id
   bytes INTEGER NOT NULL,
-  base INTEGER,             -- buffer.id of what it is a view of; NULL: memory of its own
+  base INTEGER,             -- buffer.id that it is a view of; NULL: memory of its own
   offset INTEGER NOT NULL,  -- bytes into the base
   begin_ns INTEGER NOT NULL, -- when it was allocated
   end_ns INTEGER             -- when it was freed; NULL: not before the end, or a view
@@ -202,7 +202,7 @@ CREATE TABLE candidate (
   took_ns INTEGER      -- NULL: did not run
 ) STRICT;
 
--- What the script wrote.
+-- The output of the script.
 CREATE TABLE output (
   id INTEGER PRIMARY KEY,
   scope INTEGER,         -- scope.id it happened in
@@ -221,21 +221,21 @@ CREATE TABLE origin (
   PRIMARY KEY (node, id)
 ) STRICT, WITHOUT ROWID;
 
--- Reasons of steps: what the compiler decided, in words; for a choice its price, and what else there was. Most steps need
--- none: their rule says it all.
+-- Reasons of steps: the decision of the compiler in words, and for a choice its price and the alternatives. Most steps need
+-- none, since their rule explains them.
 CREATE TABLE decision (
   id INTEGER PRIMARY KEY,
   step INTEGER NOT NULL, -- step.id of the rewrite it explains
   reason TEXT NOT NULL,  -- "cut at 1024: four operations hang on it"
-  price REAL,            -- of what was chosen; NULL: not a matter of price
+  price REAL,            -- of the chosen way; NULL: a decision without prices
   unit TEXT,             -- of the prices: "cycles a result"
-  others TEXT            -- JSON array of {"what", "price"}: the best of what was not chosen, cheapest first
+  others TEXT            -- JSON array of {"what", "price"}: the best alternatives, cheapest first
 ) STRICT;
 
 -- Reasons that rules gave for declining a node whose structure they match, each different set once.
 CREATE TABLE decline_set (
   id INTEGER PRIMARY KEY,
-  cells TEXT NOT NULL -- JSON array: for each reason its cause.id less the one before, alone where it was given once, else in an array with the number of times
+  cells TEXT NOT NULL -- JSON array: for each reason the difference of its cause.id to the one before; where it was given several times, an array of that difference and the number of times
 ) STRICT;
 
 -- Causes of declining.
@@ -245,7 +245,7 @@ CREATE TABLE cause (
   reason INTEGER NOT NULL -- string.id: "y is a constant"
 ) STRICT;
 
--- What rules declined in a pass that is not nested, and in those nested in it.
+-- Declines of rules in a pass that is not nested, and in the passes nested in it.
 CREATE TABLE decline_pass (
   pass INTEGER PRIMARY KEY, -- pass.id of the outermost pass
   declines INTEGER NOT NULL -- decline_set.id
@@ -263,10 +263,10 @@ CREATE TABLE step (
   after INTEGER AS (before + gain) -- node.id; equal to before: the rule answered with the node itself; NULL: the rule failed
 ) STRICT;
 
--- Every node that is part of a recorded graph, once, however many passes and kernels made it; ids without gaps, sources
--- before users. One that was not met for millions of nodes may be there again. v_node and v_edge spell it out.
+-- Every node of a recorded graph, once, however many passes and kernels made it; ids have no gaps, sources come before
+-- users. A node that was not met for millions of nodes may have a second id. v_node and v_edge unpack the blocks.
 CREATE TABLE node_block (
-  first INTEGER PRIMARY KEY, -- node.id of the first one; the others follow, up to the next multiple of 1024
+  first INTEGER PRIMARY KEY, -- node.id of the first node; the next ones follow, up to a multiple of 1024
   count INTEGER NOT NULL,    -- of nodes
   width INTEGER NOT NULL,    -- bytes of a number in used: two or three
   used BLOB NOT NULL,        -- kind.id of the kinds in this block, lowest byte first
@@ -303,7 +303,7 @@ CREATE TABLE match_pass (
   PRIMARY KEY (pass, nested)
 ) STRICT, WITHOUT ROWID;
 
--- What attempts of passes took; match_total has the sums.
+-- Times of the attempts of passes; match_total has the sums.
 CREATE TABLE packed_time (
   first INTEGER PRIMARY KEY, -- pass.id of the first pass in it
   last INTEGER NOT NULL,     -- and of the last
@@ -319,8 +319,8 @@ CREATE TABLE text (
   block INTEGER NOT NULL,      -- text_block.id
   at INTEGER NOT NULL,         -- byte of the block's texts it begins with, from 0
   size INTEGER NOT NULL,       -- bytes
-  lines_at INTEGER NOT NULL,   -- likewise, in the block's lines
-  lines_size INTEGER NOT NULL  -- bytes of JSON: for each line an array of positions in the kernel's program, each less the one before; 0: nothing is known of the lines
+  lines_at INTEGER NOT NULL,   -- byte of the block's lines it begins with, from 0
+  lines_size INTEGER NOT NULL  -- bytes of JSON: for each line an array of positions in the kernel's program, each as the difference to the one before; 0: the lines are unknown
 ) STRICT;
 
 -- Texts of one kind, one after the other.
@@ -332,7 +332,7 @@ CREATE TABLE text_block (
   lines BLOB NOT NULL          -- packed
 ) STRICT;
 
--- The linear program of a kernel: what renderers write down.
+-- The linear program of a kernel, which renderers print.
 CREATE TABLE packed_program (
   kernel INTEGER PRIMARY KEY, -- scope.id
   count INTEGER NOT NULL,     -- of instructions
@@ -344,7 +344,7 @@ CREATE TABLE packed_program (
 CREATE VIEW matcher_rule AS
   SELECT matcher.id AS matcher, item.key + 1 AS position, item.value AS rule FROM matcher, json_each(matcher.rules) AS item;
 
--- Reasons of rules for declining a node whose structure they match, with the number of times, per outermost pass (what is nested in it counts with it): pass, rule, reason (string.id), count.
+-- Reasons of rules for declining a node whose structure they match, with the number of times, per outermost pass (nested passes included): pass, rule, reason (string.id), count.
 CREATE VIEW decline AS
   WITH cell(id, cause, count) AS MATERIALIZED (
     SELECT decline_set.id, sum(iif(item.type = 'array', json_extract(item.value, '$[0]'), item.value)) OVER (PARTITION BY decline_set.id ORDER BY item.key),
@@ -358,7 +358,7 @@ CREATE VIEW pass_step AS
          step.rule, step.before, step.after, step.kind, step.took_ns
   FROM pass JOIN step ON step.id BETWEEN pass.first_step AND coalesce(pass.last_step, 9223372036854775807) AND step.pass = pass.id;
 
--- Steps with the names of what they belong to: SELECT rule, count(*) FROM v_rewrite WHERE kernel = 'r_16_16' GROUP BY 1.
+-- Steps with the names of their rules, passes and kernels: SELECT rule, count(*) FROM v_rewrite WHERE kernel = 'r_16_16' GROUP BY 1.
 CREATE VIEW v_rewrite AS
   SELECT step.id, scope.id AS scope, kernel.value AS kernel, pass.id AS pass, name.value AS pass_name, rule.name AS rule,
          file.path AS file, rule.line, step.before, step.after,
@@ -376,7 +376,7 @@ CREATE VIEW v_pass AS
   LEFT JOIN scope ON scope.id = pass.scope LEFT JOIN string AS owner ON owner.id = scope.name
   LEFT JOIN string AS message ON message.id = pass.message;
 
--- Runs of kernels and copies with what they achieved.
+-- Runs of kernels and copies with their GFLOPS and GB/s.
 CREATE VIEW v_launch AS
   SELECT launch.id, kernel.value AS kernel, launch.compiled, device.value AS device, launch.flops, launch.bytes, launch.accessed, launch.buffers,
          launch.begin_ns, launch.took_ns, round(1.0 * launch.flops / nullif(launch.took_ns, 0), 3) AS gflops,
@@ -451,7 +451,7 @@ CREATE VIEW instruction AS
 -- Every byte once, in order: instr(all_of, b) - 1 is the number of a byte.
 CREATE VIEW byte AS SELECT X'000102030405060708090A0B0C0D0E0F101112131415161718191A1B1C1D1E1F202122232425262728292A2B2C2D2E2F303132333435363738393A3B3C3D3E3F404142434445464748494A4B4C4D4E4F505152535455565758595A5B5C5D5E5F606162636465666768696A6B6C6D6E6F707172737475767778797A7B7C7D7E7F808182838485868788898A8B8C8D8E8F909192939495969798999A9B9C9D9E9FA0A1A2A3A4A5A6A7A8A9AAABACADAEAFB0B1B2B3B4B5B6B7B8B9BABBBCBDBEBFC0C1C2C3C4C5C6C7C8C9CACBCCCDCECFD0D1D2D3D4D5D6D7D8D9DADBDCDDDEDFE0E1E2E3E4E5E6E7E8E9EAEBECEDEEEFF0F1F2F3F4F5F6F7F8F9FAFBFCFDFEFF' AS all_of;
 
--- Nodes by what they are: SELECT op, count(*) FROM v_node GROUP BY op.
+-- Nodes with the names of their operations, types and arguments: SELECT op, count(*) FROM v_node GROUP BY op.
 CREATE VIEW v_node AS
   WITH RECURSIVE at(k) AS (SELECT 0 UNION ALL SELECT k + 1 FROM at WHERE k < 1023),
   place(id, at, width, used, all_of) AS (
@@ -465,7 +465,7 @@ CREATE VIEW v_node AS
   FROM numbered CROSS JOIN kind ON kind.id = numbered.kind CROSS JOIN op ON op.id = kind.op CROSS JOIN dtype ON dtype.id = kind.dtype
   LEFT JOIN arg ON arg.id = kind.arg LEFT JOIN arg AS tag ON tag.id = kind.tag;
 
--- Edges of all graphs: node, position of the source (from 0), source. A graph is what can be reached from its root.
+-- Edges of all graphs: node, position of the source (from 0), source. A graph consists of all nodes that can be reached from its root.
 CREATE VIEW v_edge AS
   WITH RECURSIVE walk(rest, node, position, number, scale) AS ( -- scale 0: the number is complete
     SELECT src, first, 0, 0, 1 FROM node_block
@@ -492,7 +492,7 @@ CREATE VIEW v_arg_part AS
   SELECT arg, head, position, part FROM split
   WHERE rest = '' OR (depth = 0 AND NOT quoted AND substr(rest, 1, 1) IN (',', char(59)));
 
--- Kernels: where they come from, what became of them, what they cost.
+-- Kernels: their origin, their sizes, and the cost of compiling them.
 CREATE VIEW v_kernel AS
   SELECT scope.id, name.value AS name, file.path AS file, scope.line, scope.root,
          (SELECT sum(step_count) FROM pass WHERE pass.scope = scope.id) AS steps,
@@ -529,13 +529,13 @@ CREATE VIEW v_match_pass AS
   LEFT JOIN string AS nested ON nested.id = match_pass.nested
   LEFT JOIN scope ON scope.id = pass.scope LEFT JOIN string AS kernel ON kernel.id = scope.name;
 
--- What a decision did not choose, cheapest first: decision (decision.id), position, what, price.
+-- The alternatives of a decision, cheapest first: decision (decision.id), position, what, price.
 CREATE VIEW v_alternative AS
   SELECT decision.id AS decision, decision.step, decision.reason, decision.price AS chosen_price, decision.unit, other.key AS position,
          json_extract(other.value, '$.what') AS what, json_extract(other.value, '$.price') AS price
   FROM decision, json_each(decision.others) AS other;
 
--- Runs of each kernel on each device: how many, and what the fastest, the mean and the slowest took.
+-- Runs of each kernel on each device: their number, and the fastest, the mean and the slowest time.
 CREATE VIEW v_launch_time AS
   SELECT kernel.value AS kernel, device.value AS device, count(*) AS launches, min(launch.took_ns) AS least_ns,
          CAST(avg(launch.took_ns) AS INTEGER) AS mean_ns, max(launch.took_ns) AS most_ns, sum(launch.took_ns) AS total_ns,

@@ -1,5 +1,5 @@
-// Which pass belongs to which chapter is a table; a pass that is in none (a script's own, "panels") goes with
-// the one before it.
+// A table assigns passes to chapters. A pass without an entry (a script's own, "panels") joins the chapter of
+// the pass before it.
 #include "replay/teach/chapters.h"
 
 #include "replay/read/cursor.h"
@@ -101,7 +101,7 @@ OpCounts countOps(Cursor& cursor, int64_t k) {
   return out;
 }
 
-/// Operations that are there on one side only: "REDUCE", "LOAD (4)".
+/// Operations on one side only: "REDUCE", "LOAD (4)".
 std::vector<std::string> onlyIn(const OpCounts& here, const OpCounts& there) {
   std::vector<std::string> out;
   for (const auto& [op, n] : here)
@@ -136,7 +136,7 @@ public:
     return s;
   }
 
-  /// Script line, operations of the script, the kernel's value and its buffers.
+  /// Tells the script line, operations of the script, the kernel's value and its buffers.
   void beginning(Chapter& chapter) {
     std::vector<std::string> from;
     std::set<std::string> seen;
@@ -177,7 +177,7 @@ public:
     chapter.sentences.insert(chapter.sentences.begin(), std::move(s));
   }
 
-  /// The program, its text, and how fast it ran.
+  /// Tells the program, its text, and its running time.
   void end(Chapter& chapter) {
     const auto program = trace_.program(scope_.id);
     std::string source = trace_.artifact(scope_.id, "source").value_or("");
@@ -245,7 +245,7 @@ private:
   std::map<PassId, std::vector<Decision>> decisions_;
 };
 
-/// Passes that did nothing share a sentence where they follow one another.
+/// Gives consecutive passes without a rewrite one common sentence.
 void joinIdle(Chapter& chapter, const std::vector<std::string>& names) {
   if (names.empty()) return;
   chapter.sentences.push_back({0, {}, fmt::format("{} found nothing to do.", listed(names)), {}});
@@ -279,7 +279,8 @@ ToldScope tellScope(Trace& trace, ScopeId id) {
       if (std::find(plan[c].passes.begin(), plan[c].passes.end(), pass.name) != plan[c].passes.end())
         chapter = c;
     if (kernel && isOpt(pass.name)) chapter = 3;
-    // "initial symbolic" runs again after a cut, "flatten range" before it: a story does not go back.
+    // "initial symbolic" runs again after a cut, "flatten range" before it; a story must not go back to an
+    // earlier chapter.
     chapter = std::max(chapter, at);
     if (chapter != at) joinIdle(out.chapters[at], std::exchange(idle, {}));
     at = chapter;

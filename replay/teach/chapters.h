@@ -1,11 +1,11 @@
-// A compilation told in chapters: one sentence for each pass, made from the table of passes and from what
-// happened in this one: rules that applied, sizes before and after, operations that came and went, decisions
-// and their prices.
+// Tells a compilation in chapters, one sentence for each pass. The sentence combines the table of passes with
+// the facts of this pass: rules that applied, sizes before and after, operations that came and went,
+// decisions and their prices.
 //
 //   for (const Chapter& c : tellScope(trace, kernel).chapters) print(c.title, c.sentences);
 //
-// A kernel has eight to twelve chapters, always the same ones in the same order, so that two kernels can be
-// read side by side. Invariant: nothing is told that is not in the trace.
+// A kernel has eight to twelve chapters, always in the same order, so that two kernels can be read side by
+// side. Invariant: a story contains only facts of the trace.
 #pragma once
 #include "replay/read/trace.h"
 
@@ -14,15 +14,15 @@
 namespace uopscope {
 
 struct Chapter {
-  std::string title, about; ///< about: what the chapter is for, the same in every story
+  std::string title, about; ///< about: the purpose of the chapter, the same in every story
   struct Sentence {
-    PassId pass = 0;  ///< 0: not of one pass
-    std::string link; ///< into the trace: kernel=6&pass=13
+    PassId pass = 0;  ///< 0: the sentence is about no single pass
+    std::string link; ///< link into the trace: kernel=6&pass=13
     std::string text;
     std::vector<std::string> details; ///< an example, decisions with prices
   };
   std::vector<Sentence> sentences;
-  std::string code; ///< shown below it
+  std::string code; ///< shown below the chapter
 };
 
 struct ToldScope {
@@ -35,10 +35,10 @@ ToldScope tellScope(Trace& trace, ScopeId scope);
 
 struct StoryOptions {
   bool colour = false;
-  size_t codeLines = 60; ///< of a terminal; 0: all
+  size_t codeLines = 60; ///< most lines of code on a terminal; 0: all
 };
 std::string storyText(const ToldScope& told, const StoryOptions& options);
-/// One page that needs no network.
+/// The story as one page that needs no network.
 std::string storyHtml(const std::vector<ToldScope>& told, const std::string& title);
 nlohmann::ordered_json storyJson(const ToldScope& told);
 

@@ -1,4 +1,4 @@
-// Chapters for a terminal, as JSON, and as a page.
+// Writes chapters for a terminal, as JSON, and as a page.
 #include "replay/schema/html_text.h"
 #include "replay/teach/chapters.h"
 #include "replay_teach_embedded.h"
@@ -11,7 +11,7 @@ namespace uopscope {
 
 namespace {
 
-/// Lines of at most `width` characters, later ones indented.
+/// Breaks text into lines of at most `width` characters; later lines are indented.
 std::string wrapped(const std::string& text, size_t indent, size_t width = 100) {
   std::string out, line(indent, ' ');
   for (size_t at = 0; at < text.size();) {

@@ -1,5 +1,5 @@
-// A reader by precedence; constants are folded in the canonical form no further than signs, since what a rule
-// makes of constants is what a question may be about.
+// Parses by precedence. The canonical form folds no constants except signs, since the folding of constants
+// may be the very subject of a question.
 #include "replay/teach/formula.h"
 
 #include "engine/base/error.h"
@@ -19,12 +19,12 @@ using Node = Formula::Node;
 using NodePtr = std::shared_ptr<const Node>;
 using Kind = Node::Kind;
 
-constexpr int kDeepest = 200; // brackets in brackets: more is no answer of a student
+constexpr int kDeepest = 200; // deepest nesting of brackets; a student's answer needs less
 
 struct Level {
   std::vector<std::string_view> operators;
 };
-// From the loosest to the tightest.
+// Operators from the loosest to the tightest.
 const std::vector<Level>& levels() {
   static const std::vector<Level> all = {
       {{"|", "or"}},  {{"^"}},      {{"&", "and"}},         {{"<=", ">=", "==", "!=", "<", ">"}},
@@ -58,7 +58,7 @@ private:
         (std::isalnum(static_cast<unsigned char>(text_[at_ + sign.size()])) ||
          text_[at_ + sign.size()] == '_'))
       return false;
-    // "<" must not take the half of "<<" or "<=".
+    // "<" must not match the first half of "<<" or "<=".
     const char next = at_ + sign.size() < text_.size() ? text_[at_ + sign.size()] : '\0';
     if ((sign == "<" || sign == ">") && (next == sign[0] || next == '=')) return false;
     if (sign == "/" && next == '/') return false;
@@ -186,7 +186,7 @@ void flatten(const NodePtr& n, const std::string& op, std::vector<NodePtr>& out)
 
 std::string written(const NodePtr& n) {
   if (n->kind == Kind::Number || n->kind == Kind::Name) return n->what;
-  // a - b is a + -b, a > b is b < a, -3 is a number.
+  // a - b becomes a + -b, a > b becomes b < a, and -3 becomes a number.
   if (n->kind == Kind::Operator) {
     auto made = [](const char* op, std::vector<NodePtr> of) {
       auto node = std::make_shared<Node>();
@@ -218,7 +218,7 @@ void names(const NodePtr& n, std::set<std::string>& out) {
   for (const NodePtr& s : n->of) names(s, out);
 }
 
-/// None: it cannot be computed (a call, a division by zero, a number that is not whole).
+/// None where the value cannot be computed: a call, a division by zero, a number that is not whole.
 std::optional<int64_t> value(const NodePtr& n, const std::map<std::string, int64_t>& of) {
   if (n->kind == Kind::Number) {
     if (n->what.find_first_not_of("0123456789") != std::string::npos || n->what.size() > 15) return {};
@@ -260,7 +260,7 @@ std::optional<int64_t> value(const NodePtr& n, const std::map<std::string, int64
   if (w == "^") return x[0] ^ x[1];
   if ((w == "<<" || w == ">>") && x[1] >= 0 && x[1] < 20 && std::abs(x[0]) < (1 << 20))
     return w == "<<" ? x[0] * (1 << x[1]) : x[0] >> x[1];
-  if ((w == "//" || w == "%") && x[1]) { // as Python rounds
+  if ((w == "//" || w == "%") && x[1]) { // rounds as Python does
     int64_t q = x[0] / x[1], r = x[0] % x[1];
     if (r && (r < 0) != (x[1] < 0)) --q, r += x[1];
     return w == "%" ? r : q;

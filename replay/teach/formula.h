@@ -1,13 +1,13 @@
-// An expression as a student types it and as the compiler prints it: read, brought to one form, evaluated,
-// made nodes.
+// An expression, typed by a student or printed by the compiler. It can be parsed, brought to a canonical
+// form, evaluated, and turned into nodes.
 //
 //   Formula a = Formula::parse("4*i + j"), b = Formula::parse("(j+(i*4))");
 //   a.canonical() == b.canonical()          // sums and products in one order, brackets gone
-//   a.sameValueAs(Formula::parse("j+i*4"))  // on a hundred assignments of the names; none where it cannot be
-//   evaluated
+//   a.sameValueAs(Formula::parse("j+i*4"))  // compares a hundred assignments; none where that is impossible
 //
-// Anything printed by expression() is read: names, numbers, calls such as LOAD(...) or max(a, b), indices,
-// operators with the precedence of Python. What is no expression is Error(Value) that points at the place.
+// It parses everything that expression() prints: names, numbers, calls such as LOAD(...) or max(a, b),
+// indices, operators with the precedence of Python. For text that is no expression, Error(Value) points at
+// the place.
 #pragma once
 #include "engine/uop/uop.h"
 
@@ -23,10 +23,10 @@ class Formula {
 public:
   static Formula parse(std::string_view text);
   std::string canonical() const;
-  /// None where one of them calls something, or has a number that is not whole.
+  /// None where either formula contains a call or a number that is not whole.
   std::optional<bool> sameValueAs(const Formula& other) const;
-  /// In the current pool; names become variables from 0 to 1023. Error(Value) for calls other than min, max
-  /// and where.
+  /// Builds nodes in the current pool; names become variables from 0 to 1023. Throws Error(Value) for calls
+  /// other than min, max and where.
   UOp build(DType dtype = dtypes::index) const;
 
   struct Node {

@@ -1,5 +1,5 @@
-// Verbs that a lesson may use are listed: a lesson is a stranger's file, and none of them writes outside of
-// its folder unless a path says so, which is refused.
+// A lesson is an untrusted file, so the verbs that it may use are listed. A listed verb writes outside the
+// lesson's folder only where a path says so, and such a path is refused.
 #include "replay/teach/lesson.h"
 
 #include "engine/base/error.h"
@@ -26,7 +26,7 @@ std::string trimmed(std::string_view s) {
   return std::string(s.substr(from, s.find_last_not_of(" \t") + 1 - from));
 }
 
-/// A name without folders: what a lesson writes stays in its folder.
+/// Whether a name has no folders: files of a lesson stay in its folder.
 bool plainName(const std::string& name) {
   return !name.empty() && name.find('/') == std::string::npos && name != "." && name != "..";
 }
@@ -37,7 +37,7 @@ Question questionOf(const std::vector<std::string>& lines, int first) {
   for (size_t i = 0; i < lines.size(); ++i) {
     const std::string text = trimmed(lines[i]);
     if (text.empty()) continue;
-    if (lines[i].starts_with(' ') && last) { // goes on
+    if (lines[i].starts_with(' ') && last) { // continues the line before
       *last += " " + text;
       continue;
     }
@@ -171,7 +171,7 @@ Lesson parseLesson(std::string_view markdown) {
     b.line = fenceLine;
     lesson.blocks.push_back(std::move(b));
   };
-  bool step = false, plain = false; // inside a block of ours, or of others
+  bool step = false, plain = false; // inside a block of the lesson's kinds, or inside any other block
   for (size_t at = 0; at < markdown.size();) {
     const size_t end = std::min(markdown.find('\n', at), markdown.size());
     std::string l(markdown.substr(at, end - at));

@@ -1,15 +1,14 @@
-// A lesson: Markdown whose fenced blocks may be steps. Read alone it is a page; `uopscope lesson` takes a
-// student through.
+// A lesson: Markdown whose fenced blocks may be steps. It reads well as a page; `uopscope lesson` leads a
+// student through its steps.
 //
 //   ```file ab.py          the text is written to ab.py in the lesson's folder
-//   ```run                 lines of uopscope's own verbs, run one after the other; "run 30" shows 30 lines of
-//   each
-//   ```expect              what the runs before it must have printed, a line each: for the test, not for the
-//   student
-//   ```question            ask: and how it is marked; see Question
+//   ```run                 lines of uopscope's own verbs, run one after the other; "run 30" shows 30 lines
+//                          of each
+//   ```expect              lines that the runs before it must have printed; only the test reads them
+//   ```question            the question (ask:) and the method of marking; see Question
 //
-// The part from "## For the teacher" on is shown to teachers only. Anything wrong in the file is Error(Value)
-// with its line.
+// Only teachers see the part from "## For the teacher" on. A fault in the file throws Error(Value) with its
+// line.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -18,17 +17,16 @@
 
 namespace uopscope {
 
-/// How an answer is marked: by the engine (rule with on: what does the rule make of it; step: what does this
-/// step of the trace make; query: a number or word out of the trace), else by the answers that are written
-/// down.
+/// A question and the method of marking. The engine marks where it can: rule with on: (the result of a rule
+/// on an expression), step: (the result of a step of the trace), query: (a number or word from the trace).
+/// Otherwise the listed answers decide.
 struct Question {
-  std::string ask, because; ///< because: said when it is answered
-  std::vector<std::string>
-      answers;                    ///< right ones; of a question that the engine marks, the one the test gives
-  std::vector<std::string> wrong; ///< answers that the test wants to see marked as wrong
+  std::string ask, because;         ///< because: the explanation after the answer
+  std::vector<std::string> answers; ///< right answers; for the engine's questions: the test's one
+  std::vector<std::string> wrong;   ///< answers that the test expects to be marked wrong
   std::vector<std::string> hints;
   std::string rule, on, dtype, step, query;
-  std::string trace; ///< file in the lesson's folder; empty: the last one that was recorded
+  std::string trace; ///< file in the lesson's folder; empty: the trace recorded last
   bool engineMarks() const { return !rule.empty() || !step.empty() || !query.empty(); }
 };
 
@@ -36,11 +34,11 @@ struct LessonBlock {
   enum class Kind : uint8_t { Text, File, Run, Expect, Question } kind = Kind::Text;
   std::string text;                               ///< Text: Markdown; File: content
   std::string file;                               ///< File: its name
-  std::vector<std::vector<std::string>> commands; ///< Run: words of each, "uopscope" left out
-  std::vector<std::string> lines;                 ///< Expect
-  size_t shown = 40;                              ///< Run: lines of output
+  std::vector<std::vector<std::string>> commands; ///< Run: words of each command, without "uopscope"
+  std::vector<std::string> lines;                 ///< Expect: the expected lines
+  size_t shown = 40;                              ///< Run: lines of output to show
   Question question;
-  int line = 0; ///< in the file, from 1
+  int line = 0; ///< line in the file, from 1
 };
 
 struct Lesson {
@@ -51,7 +49,7 @@ struct Lesson {
 };
 
 Lesson parseLesson(std::string_view markdown);
-/// Words of a command line: quotes '...' and "..." keep blanks together.
+/// Splits a command line into words; quotes '...' and "..." keep blanks inside a word.
 std::vector<std::string> commandWords(std::string_view line);
 
 } // namespace uopscope

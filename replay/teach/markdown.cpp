@@ -1,4 +1,4 @@
-// Line by line; a block ends where a line of another kind begins.
+// Converts line by line. A block ends where a line of a different kind begins.
 #include "replay/teach/markdown.h"
 
 #include "replay/schema/html_text.h"
@@ -18,7 +18,7 @@ bool isTraceLink(std::string_view address) {
   return false;
 }
 
-/// `[words](address)` from `at` on; the number of characters it takes, 0 for anything else.
+/// Parses `[words](address)` from `at` on. Returns the number of characters it takes, 0 for any other text.
 size_t link(std::string_view s, size_t at, std::string& out) {
   const size_t close = s.find("](", at), end = close == std::string_view::npos ? close : s.find(')', close);
   if (end == std::string_view::npos) return 0;
@@ -101,7 +101,7 @@ public:
       out_ += inlineHtml(plain.substr(2)) + "\n";
       return;
     }
-    if (open_ == "ul" || open_ == "ol") { // goes on with the item
+    if (open_ == "ul" || open_ == "ol") { // continues the list item
       out_ += " " + inlineHtml(plain);
       return;
     }

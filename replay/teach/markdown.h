@@ -1,10 +1,10 @@
-// The Markdown that lessons and notes are written in, as HTML: headings, paragraphs, lists, code, quotes,
-// tables, `code`, **strong** and *emphasis*. The text is a stranger's: everything is escaped, and no link
-// leads out of the page
-// ([text](address) becomes "text (address)"; an address that is a link into the trace becomes #address).
+// Converts the Markdown of lessons and notes to HTML: headings, paragraphs, lists, code, quotes, tables,
+// `code`, **strong** and *emphasis*. The text is untrusted, so everything is escaped and no link leads out of
+// the page: [text](address) becomes "text (address)". Only a link into the trace stays a link, with the
+// address #address.
 //
-//   markdownHtml("# A\nsee [this](kernel=3&pass=2)")  ->  "<h1>A</h1>\n<p>see <a
-//   href=\"#kernel=3&amp;pass=2\">this</a></p>\n"
+//   markdownHtml("# A\nsee [this](kernel=3&pass=2)")
+//     ->  "<h1>A</h1>\n<p>see <a href=\"#kernel=3&amp;pass=2\">this</a></p>\n"
 #pragma once
 #include <string>
 #include <string_view>

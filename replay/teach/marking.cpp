@@ -1,4 +1,4 @@
-// "nothing" is an answer, too: many a rule declines.
+// "nothing" is an answer too, since many a rule declines.
 #include "replay/teach/marking.h"
 
 #include "engine/base/error.h"
@@ -23,7 +23,7 @@ namespace {
 
 constexpr const char* kNothing = "nothing";
 
-std::string folded(std::string_view s) { // lower case, single blanks, no full stop
+std::string folded(std::string_view s) { // to lower case, single blanks, no full stop
   std::string out;
   for (char c : s) {
     if (c == '\n' || c == '\t' || c == '`') c = ' ';
@@ -60,7 +60,7 @@ bool saysNothing(const std::string& answer) {
   return false;
 }
 
-/// What the engine makes of an expression by one rule; kNothing where it does not apply.
+/// The engine's result of one rule on an expression; kNothing where the rule does not apply.
 std::string ruleMakes(const Question& q) {
   const RuleDef* rule = nullptr;
   for (const RuleDef* def : knownRules())

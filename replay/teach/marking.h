@@ -1,4 +1,4 @@
-// Whether an answer to a question of a lesson is right: the engine is asked where it can know.
+// Marks an answer to a question of a lesson. The engine computes the right answer where it can.
 //
 //   Mark m = markAnswer(question, "i*8", "lesson.uoptrace");
 //   if (!m.right) print(m.message);          // "equal in value, but the rule writes it another way"
@@ -9,12 +9,12 @@ namespace uopscope {
 
 struct Mark {
   bool right = false;
-  std::string expected; ///< what would have been right
-  std::string message;  ///< for the student, where it is not right
+  std::string expected; ///< the right answer
+  std::string message;  ///< for the student, after a wrong answer
 };
 
-/// `trace`: of the questions that ask one. Error where the question cannot be marked (no such rule, trace or
-/// step).
+/// `trace`: the trace of questions that need one. Throws Error where the question cannot be marked (no such
+/// rule, trace or step).
 Mark markAnswer(const Question& question, const std::string& answer, const std::string& trace);
 
 } // namespace uopscope

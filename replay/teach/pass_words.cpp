@@ -1,4 +1,5 @@
-// What the table of kernel passes does not list: schedules, Opts and what stands around them.
+// Sentences for passes that the table of kernel passes does not list: passes of schedules, Opts, and code
+// between the passes.
 #include "replay/teach/pass_words.h"
 
 #include "engine/codegen/kernel_passes.h"

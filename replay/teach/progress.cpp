@@ -1,4 +1,4 @@
-// One small JSON file a lesson.
+// Stores one small JSON file per lesson.
 #include "replay/teach/progress.h"
 
 #include "engine/base/error.h"

@@ -1,15 +1,14 @@
-// How far a student is in a lesson, kept in the user's data folder, and the folder in which the lesson's
-// files lie.
+// A student's progress in a lesson, kept in the user's data folder, and the folder of the lesson's files.
 //
 //   LessonProgress p = LessonProgress::load("1-a-plus-b");   p.block = 7;   p.save();
 //
-// A file that cannot be read counts as none: the lesson begins anew, nothing is lost but the place.
+// An unreadable file counts as no progress: the lesson begins anew, and only the place is lost.
 #pragma once
 #include <string>
 
 namespace uopscope {
 
-/// $XDG_DATA_HOME/uopscope/lessons, else ~/.local/share/uopscope/lessons.
+/// The folder $XDG_DATA_HOME/uopscope/lessons, else ~/.local/share/uopscope/lessons.
 std::string lessonFolder();
 
 struct LessonProgress {
@@ -17,8 +16,8 @@ struct LessonProgress {
   size_t block = 0, right = 0, firstTry = 0, hints = 0;
   bool done = false;
   static LessonProgress load(const std::string& name);
-  void save() const; ///< Error(File) where it cannot be written
-  /// Where the lesson's files and traces lie; made when asked for.
+  void save() const; ///< throws Error(File) where it cannot be written
+  /// The folder of the lesson's files and traces; it is made on demand.
   std::string workFolder() const;
 };
 

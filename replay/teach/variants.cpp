@@ -1,4 +1,4 @@
-// A child answers with JSON: nothing else of it is trusted to be there.
+// A child answers with JSON; the parent trusts no field of it to exist.
 #include "replay/teach/variants.h"
 
 #include "engine/base/error.h"
@@ -37,7 +37,7 @@ size_t stepsOf(const Compilation& c) {
       std::ranges::count_if(story.events(), [](const StoryEvent& e) { return e.kind == StoryEvent::Step; }));
 }
 
-/// The input with these Opts in place of those that were chosen.
+/// The input with these Opts in place of the chosen ones.
 Compilation withOpts(const Compilation& input, const std::vector<Opt>& opts) {
   Pool pool;
   PoolScope scope(pool);
@@ -72,7 +72,7 @@ VariantResult resultOf(const std::string& name, const json& j) {
   return r;
 }
 
-/// Runs in the child: both compiled, compared, run and timed.
+/// Runs in the child: compiles, compares, runs and times both compilations.
 std::string compareWith(const Compilation& kernel, const Variant& variant, int repeats) {
   const bool opts = variant.opts.has_value();
   const Compilation input = opts ? withOpts(kernel, *variant.opts) : kernel;
@@ -95,7 +95,7 @@ std::string compareWith(const Compilation& kernel, const Variant& variant, int r
     KernelRunner base(kernel, {.repeats = repeats}), other(input, {.gate = asked, .repeats = repeats});
     const KernelOutcome a = base.run(), b = other.run();
     KernelOutcome again = base.run(),
-                  more = other.run(); // in turn, so that a slow moment of the machine is in both
+                  more = other.run(); // in turn, so that a slow moment of the machine affects both
     std::vector<double> x = a.seconds, y = b.seconds;
     x.insert(x.end(), again.seconds.begin(), again.seconds.end());
     y.insert(y.end(), more.seconds.begin(), more.seconds.end());

@@ -1,4 +1,4 @@
-// Variants as a table and as JSON.
+// Writes variants as a table and as JSON.
 #include "replay/read/text_diff.h"
 #include "replay/teach/variants.h"
 

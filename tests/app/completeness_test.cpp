@@ -1,6 +1,6 @@
 // Every change of a graph is in the trace. For each sample and a training step: in every scope a pass begins
-// with the graph that the pass before it ended with, the steps of each pass alone turn its first graph into
-// its last, and the last graph of a kernel holds the linear program that was rendered, node for node.
+// with the end graph of the pass before it; the steps of each pass alone turn its first graph into its last;
+// and the last graph of a kernel holds the rendered linear program, node for node.
 #ifdef UOPSCOPE_HAVE_PYTHON
 #include "replay/read/cursor.h"
 #include "tests/app/cli/support.h"
@@ -36,14 +36,14 @@ void checkProgram(Trace& trace, const ScopeInfo& scope, const PassInfo& last) {
   CHECK_MESSAGE(left.empty(), left.size(), " instructions are no nodes of the last graph");
 }
 
-/// Transitions between passes of one scope that were looked at.
+/// Checks a trace; returns the number of transitions between passes of one scope.
 size_t checkTrace(const std::string& path) {
   Trace trace(path);
   size_t transitions = 0;
   for (const ScopeInfo& scope : trace.scopes()) {
     CAPTURE(scope.name);
     std::vector<PassInfo> passes = outermost(trace, scope.id);
-    if (scope.kind == ScopeKind::Script) continue; // passes that a script asks for are of graphs of its own
+    if (scope.kind == ScopeKind::Script) continue; // a script's own passes have separate graphs
     for (size_t k = 0; k < passes.size(); ++k) {
       checkSteps(trace, passes[k]);
       if (k == 0) continue;

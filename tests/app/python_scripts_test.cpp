@@ -1,5 +1,5 @@
 // Runs the Python tests (tests/engine/python/test_*.py) and the samples through `uopscope run`, as a user
-// would.
+// does.
 #ifdef UOPSCOPE_HAVE_PYTHON
 #include <doctest/doctest.h>
 #include <sys/wait.h>
@@ -62,7 +62,7 @@ TEST_CASE("Python tests") {
   runAll(scripts(UOPSCOPE_SOURCE_DIR "/tests/engine/python", "test_"));
 }
 
-/// Kernels of all schedules that were made anew, from the lines that DEBUG=1 prints.
+/// The number of kernels in all new schedules, counted from the lines that DEBUG=1 prints.
 int64_t kernelCount(const std::string& output) {
   int64_t count = 0;
   std::istringstream lines(output);
@@ -74,7 +74,8 @@ int64_t kernelCount(const std::string& output) {
   return count;
 }
 
-// tests/golden/kernel_counts.txt says how many kernels each sample takes. UPDATE_GOLDEN=1 writes it anew.
+// tests/golden/kernel_counts.txt contains the number of kernels of each sample. UPDATE_GOLDEN=1 writes it
+// anew.
 TEST_CASE("samples run, check their numbers, and take no more kernels than they did") {
   const std::string path = UOPSCOPE_SOURCE_DIR "/tests/golden/kernel_counts.txt";
   std::map<std::string, int64_t> golden, now;
@@ -112,7 +113,7 @@ TEST_CASE("uopscope python -m pytest runs a suite with its options and exit code
   CHECK(r.output.find("7 passed") != std::string::npos);
   CHECK(pytest("-k test_forward").output.find("3 passed, 4 deselected") != std::string::npos);
   Result none = pytest("-k no_such_test");
-  CHECK(none.code == 5); // pytest's own: nothing was collected
+  CHECK(none.code == 5); // pytest's own code: nothing was collected
 }
 
 TEST_CASE("a script that raises gives its own traceback and 1, sys.exit its code") {

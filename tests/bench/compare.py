@@ -1,9 +1,9 @@
-"""Ours against tinygrad 0.12.0 and against ourselves with recording, alternating so that noise hits all.
+"""Compares uopscope with tinygrad 0.12.0 and with itself while recording, alternating so that noise hits all.
 
 compare.py UOPSCOPE REFERENCE_PYTHON [loop|compile|training] [rounds]
 
 loop: the compile loop, whole script. compile: schedule and code generation to source of two models, each in a fresh
-process on one thread; what make() of a sample does (weights) is not counted. training: a small network from an empty
+process on one thread; the work of a sample's make() (weights) is not counted. training: a small network from an empty
 cache: the process until its first step is done, then later steps. Medians.
 """
 import json, os, re, subprocess, statistics, sys, tempfile, time

@@ -1,8 +1,9 @@
-// Opening the comparison of two replays of 10,000 kernels in the window, without a screen: until the page is
-// there, until it is compared (aside), until the list is painted, and until a kernel chosen is drawn. Wall
-// time: what a person waits.
+// Opens the comparison of two replays of 10,000 kernels in the window, without a screen. Measures the wall
+// time a person waits: until the page appears, until the comparison (in the background) is done, until the
+// list is painted, and until a chosen kernel is drawn.
 //
-//   build/bench/comparison_bench [BEFORE AFTER]       without files: made-up kernels, a rule off for some
+//   build/bench/comparison_bench [BEFORE AFTER]       without files: made-up kernels, for some with a rule
+//   off
 #ifdef UOPSCOPE_HAVE_WINDOW_MODELS
 #include "engine/rewrite/driver.h"
 #include "engine/rules/rules.h"
@@ -18,7 +19,7 @@
 #include <QQuickWindow>
 #include <filesystem>
 
-// Resources of a static library must be asked for outside any namespace.
+// A static library's resources must be initialized outside any namespace.
 static void loadQmlResources() {
   Q_INIT_RESOURCE(qmake_uopscope);
 }
@@ -32,7 +33,7 @@ namespace {
 
 constexpr int kKernels = 10'000;
 
-/// Index arithmetic of about a hundred nodes; every third has something for "mul-one".
+/// Index arithmetic of about a hundred nodes; "mul-one" applies in every third.
 UOp inputOf(int i) {
   std::vector<UOp> ranges;
   for (int k = 0; k < 6; ++k) ranges.push_back(UOp::range(4 + (i + k) % 29, k));
@@ -123,7 +124,7 @@ int main(int argc, char** argv) {
     replay.openFiles({QString::fromStdString(before), QString::fromStdString(after)});
     window->grabWindow();
     line("asked for, until the page with its progress is painted", nowNs() - start, "1,000 ms");
-    int64_t worst = 0; // between two turns of the event loop: how long the window did not answer
+    int64_t worst = 0; // longest time between two turns of the event loop: the window does not respond
     for (int64_t turn = nowNs(); replay.state() == QLatin1String("working"); turn = nowNs()) {
       QCoreApplication::processEvents(QEventLoop::AllEvents, 1);
       worst = std::max(worst, nowNs() - turn);

@@ -1,4 +1,4 @@
-"""Seconds of graph building, schedule and code generation to source for a sample, in a process that did neither before.
+"""Seconds of graph building, schedule and code generation to source for a sample, in a process that has done neither before.
 
     PYTHON compile_time.py samples/resnet50.py
 
@@ -10,7 +10,7 @@ time of this thread instead of wall time.
 import importlib.util, json, os, resource, statistics, sys, time
 os.environ.setdefault("DEV", "NULL")
 os.environ.setdefault("NULL", "1")
-os.environ["SCACHE"] = "0"  # the reference keeps schedules by structure; so do we, and empty ours below
+os.environ["SCACHE"] = "0"  # the reference caches schedules by structure; so do we, and empty ours below
 from tinygrad import Device, Tensor
 from tinygrad.codegen import get_program
 try:

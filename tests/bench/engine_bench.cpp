@@ -1,7 +1,7 @@
-// The compiler's own rates, one thread: node creation, walking, pattern attempts, applied rewrites; and how
-// cost grows with the graph. Prints one line each:
+// Rates of the compiler on one thread: node creation, walks, pattern attempts, applied rewrites; and the
+// growth of cost with the graph. Prints one line each:
 //   build/bench/engine_bench            rates and growth
-//   build/bench/engine_bench rates      the first part alone
+//   build/bench/engine_bench rates      only the first part
 #include "engine/base/clock.h"
 #include "engine/rewrite/driver.h"
 #include "engine/rules/algebra.h"
@@ -53,7 +53,7 @@ double median(int repeats, const std::function<void()>& f) {
   for (int i = 0; i < repeats; ++i) seconds.push_back(secondsOf(f));
   return median(std::move(seconds));
 }
-/// Median seconds of `f` on a graph that `build` makes anew in a pool of its own each time.
+/// Median seconds of `f` on a graph that `build` makes anew each time, in a new pool.
 double medianFresh(int repeats, const std::function<UOp()>& build, const std::function<void(UOp)>& f) {
   std::vector<double> seconds;
   for (int i = 0; i < repeats; ++i) {
@@ -120,8 +120,7 @@ void attempts() {
   std::printf("pattern attempts: %.1f M/s (%.1f ns a node, %llu attempts)\n",
               static_cast<double>(counting.attempts) / seconds * 1e-6, seconds / kNodes * 1e9,
               static_cast<unsigned long long>(counting.attempts));
-  // Nothing to do: rules that tried all of it before, a new node on top of that, and rules for operations
-  // that are not there.
+  // No work to do: rules that tried all of it before, a new node above it, and rules for absent operations.
   Pool pool;
   PoolScope scope(pool);
   UOp root = chain();

@@ -2,7 +2,7 @@
 
 kernels.py UOPSCOPE OTHER_PYTHON [rounds] [words of names ...]
 
-Each side is a process of its own with two threads and the same inputs; they take turns, so that noise hits both, and the
+Each side is a process of its own with two threads and the same inputs. They take turns, so that noise hits both, and the
 fastest burst of each counts. Both keep freed memory (no page faults are measured). Every result is compared with NumPy in
 float64: sums of n terms may err by n * eps * (the sum of absolute values), other cases name their bound.
 """
@@ -189,7 +189,7 @@ def cases():
 # --- a side ---
 
 def worker(kind):
-    """Answers lines of JSON: what to compute, how often; the answer is the fastest burst, or a file with the result."""
+    """Answers lines of JSON, each with a computation and a number of runs: the answer is the fastest burst, or a file with the result."""
     import numpy as np
     table = {c["name"]: c for c in cases()}
     if kind == "ours":
@@ -261,7 +261,7 @@ def library(python):
 
 
 def errorOf(np, c, path):
-    """The largest error as a part of its bound; infinite where the shape is another one."""
+    """The largest error as a part of its bound; infinite where the shape differs."""
     rng = np.random.default_rng(1)
     arrays = [make(rng) for make in c["inputs"]]
     wide = [a.astype("float64") for a in arrays]

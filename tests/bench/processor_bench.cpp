@@ -1,7 +1,7 @@
-// The processor in the units of the cost model of tiles (engine/codegen/tiling.cpp): cycles of one core and
-// float32 elements. A cycle is the time of one of a chain of dependent integer additions.
+// Measures the processor in the units of the cost model of tiles (engine/codegen/tiling.cpp): cycles of one
+// core and float32 elements. A cycle is the time of one integer addition in a chain of dependent ones.
 //
-//   build/bench/processor_bench          a line per quantity: measured, and the constant it gave
+//   build/bench/processor_bench          a line per quantity: measured, and the constant made from it
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
@@ -17,7 +17,7 @@ constexpr size_t kVector = 16; // float32 elements of a vector of 64 bytes
 
 using Vector = float __attribute__((vector_size(64)));
 
-/// Nanoseconds of the fastest of some calls.
+/// Nanoseconds of the fastest call among several.
 double fastest(const std::function<void()>& f) {
   double best = 1e18;
   for (int i = 0; i < kRounds; ++i) {
@@ -39,7 +39,7 @@ double cycle() {
          static_cast<double>(kSteps);
 }
 
-/// Nanoseconds until a fused multiply-add may read the last one's result.
+/// Nanoseconds until a fused multiply-add may read the result of the one before.
 double accumulate() {
   constexpr int64_t kSteps = 4'000'000;
   return fastest([] {
@@ -52,7 +52,7 @@ double accumulate() {
          static_cast<double>(kSteps);
 }
 
-/// Elements a nanosecond of a sum over `elements` that lie in order, read again and again.
+/// Elements per nanosecond of a sum over `elements` that lie in order, read again and again.
 double readInOrder(size_t elements) {
   std::vector<float> memory(elements + kVector, 1.F);
   auto* from = reinterpret_cast<const Vector*>((reinterpret_cast<uintptr_t>(memory.data()) + 63) & ~uintptr_t{63});
@@ -68,7 +68,7 @@ double readInOrder(size_t elements) {
   return static_cast<double>(vectors * kVector * times) / took;
 }
 
-/// Nanoseconds of a read of one element, `apart` elements from the last, over memory that no cache holds.
+/// Nanoseconds to read one element, `apart` elements from the one before, in memory that no cache holds.
 double readApart(size_t apart) {
   constexpr size_t kElements = size_t{64} << 20;
   static const std::vector<float> memory(kElements, 1.F);

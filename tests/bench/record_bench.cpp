@@ -1,8 +1,7 @@
-// What recording costs: the same compilation without an observer, with tier stats and with tier full; bytes
-// per step; and what going to a step costs a reader. Time is what the engine's thread computes while events
-// queue
-// ("queued"), and what both threads compute until the file is closed ("written"): a busy machine does not
-// count.
+// The cost of recording: the same compilation without an observer, with tier stats and with tier full; bytes
+// per step; and a reader's cost of going to a step. Times are processor times, so a busy machine does not
+// count: the engine's thread while events queue ("queued"), and both threads until the file is closed
+// ("written").
 //
 //   build/bench/record_bench [ROUNDS]
 #include "engine/rewrite/driver.h"
@@ -24,7 +23,7 @@ using namespace uopscope;
 
 namespace {
 
-/// Index arithmetic as kernels have it: what the symbolic rules take to pieces.
+/// Index arithmetic as in kernels, for the symbolic rules to take apart.
 UOp expressions(uint32_t seed, int count) {
   std::mt19937 random(seed);
   std::vector<UOp> nodes;
@@ -44,8 +43,7 @@ UOp expressions(uint32_t seed, int count) {
   return UOp::sink(std::span<const UOp>(nodes).last(std::min<size_t>(nodes.size(), 64)));
 }
 
-/// Time this thread computed: what other programs and the writer's thread take from a busy machine does not
-/// count.
+/// Processor time of this thread; other programs and the writer thread do not count.
 int64_t cpuNs(clockid_t clock) {
   timespec t{};
   clock_gettime(clock, &t);

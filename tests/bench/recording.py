@@ -1,4 +1,4 @@
-"""What recording costs: the same sample with tiers off, stats and full, alternating; medians, and ratios to off.
+"""The cost of recording: the same sample with tiers off, stats and full, alternating; medians, and ratios to off.
 
     /usr/bin/python3 tests/bench/recording.py build/bin/uopscope [samples/resnet50.py] [ROUNDS]
 

@@ -1,5 +1,5 @@
-// Process replay at scale: a corpus of thousands of different kernels captured, replayed and compared. What
-// the engine takes for the same inputs without any of it stands beside, from the same process.
+// Process replay at scale: captures, replays and compares a corpus of thousands of different kernels. Beside
+// these times it prints the engine's own time for the same inputs, from the same process.
 //
 //   build/bench/replay_bench [KERNELS]      10,000 by default; prints as it goes
 #include "engine/base/clock.h"
@@ -30,8 +30,7 @@ namespace {
 double seconds(int64_t ns) {
   return static_cast<double>(ns) / 1e9;
 }
-/// Processor time of this process and of the workers that ended: what others take of a busy machine does not
-/// count.
+/// Processor time of this process and of ended workers; other programs on a busy machine do not count.
 int64_t cpuNs() {
   int64_t ns = 0;
   for (int who : {RUSAGE_SELF, RUSAGE_CHILDREN}) {
@@ -42,7 +41,7 @@ int64_t cpuNs() {
   return ns;
 }
 
-/// A layer as models have them, of random kind and size: two or three kernels, most of them new.
+/// A typical layer of a model, of random kind and size: two or three kernels, most of them new.
 void layer(std::mt19937& random) {
   TensorOptions on{.device = "NULL"};
   auto size = [&](int most) { return static_cast<int64_t>(2 + random() % static_cast<unsigned>(most)); };

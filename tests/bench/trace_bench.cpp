@@ -1,10 +1,11 @@
-// What big traces cost: a recording of many rewrites in bounded memory, and how fast a reader is on what
-// comes of it.
+// The cost of large traces: records many rewrites in bounded memory, and measures how fast a reader is on the
+// result.
 //
 //   build/bench/trace_bench record 10000000            records so many rewrites: time, rate, memory, bytes
 //   build/bench/trace_bench kernels 10000 FILE         a trace of so many kernels, kept
-//   build/bench/trace_bench read FILE                  opening, paging, stepping, searching: wall times, cold
-//   caches of ours
+//   build/bench/trace_bench read FILE                  opening, paging, stepping, searching: wall times, with
+//   our
+//                                                      caches cold
 #include "engine/rewrite/driver.h"
 #include "engine/rules/rules.h"
 #include "replay/read/cursor.h"

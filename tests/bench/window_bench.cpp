@@ -1,12 +1,14 @@
-// The numbers the window lives by, one line each: what, median, p99, goal, and whether it is met. Layouts of
-// 1,000 and 10,000 nodes; generated passes of 100,000 rewrites with graphs of 1,000 and 10,000 nodes, and one
-// of index arithmetic as deep as real ones: opening, a step, a jump (picture and report, as the worker makes
-// them), searches, frames drawn in software, frames of the canvas while one pans and zooms. Processor time of
-// the thread that does it, so a busy machine counts little; figures marked "wall" are wall time.
+// The times that decide whether the window feels fast, one line each: name, median, p99, goal, and whether it
+// is met. It measures layouts of 1,000 and 10,000 nodes. It measures generated passes of 100,000 rewrites
+// with graphs of 1,000 and 10,000 nodes, and one pass of index arithmetic as deep as real ones: opening, a
+// step, a jump (picture and report, as the worker makes them), searches, frames drawn in software, and frames
+// of the canvas during pan and zoom. Times are processor time of the working thread, so a busy machine counts
+// little; figures marked "wall" are wall time.
 //
-//   build/bench/window_bench [TRACE ...]       with traces (trace_bench makes one of a gigabyte): the same of
-//   their longest pass, search among all nodes, and the window as a process of its own until its picture is
-//   saved
+//   build/bench/window_bench [TRACE ...]       with traces (trace_bench makes one of a gigabyte): the same
+//   for
+//                                              their longest pass, a search among all nodes, and the window
+//                                              as a separate process until its picture is saved
 #include "engine/rewrite/driver.h"
 #include "engine/rules/rules.h"
 #include "replay/record/recorder.h"
@@ -61,7 +63,7 @@ double share(const std::vector<double>& sorted, double at) {
                         : sorted[std::min(sorted.size() - 1,
                                           static_cast<size_t>(at * static_cast<double>(sorted.size())))];
 }
-/// What a figure is held against: its p99 where every one counts, else its median.
+/// The goal of a figure: for its p99 where every single time counts, else for its median.
 struct Goal {
   double ms = 0;
   bool p99 = false;
@@ -85,7 +87,7 @@ void memoryLine(const std::string& what, int64_t megabytes) {
   fmt::print("{:<56} {:>9} MB{:>19}goal   1000 MB      {}\n", what, megabytes, "", met ? "met" : "NOT MET");
 }
 
-/// A graph as kernels have it: layers of arithmetic over a few hubs.
+/// A typical graph of a kernel: layers of arithmetic over a few hubs.
 void graph(uint32_t size, std::vector<LayoutNode>& nodes, std::vector<LayoutEdge>& edges) {
   std::mt19937 random(7);
   for (uint32_t i = 0; i < size; ++i) {
@@ -108,7 +110,7 @@ void layouts() {
 }
 
 #ifdef UOPSCOPE_HAVE_WINDOW_MODELS
-// Every sum of a graph is rewritten `rounds` times.
+// The rules rewrite every sum of a graph `rounds` times.
 constexpr int kRewrites = 100'000;
 int rounds = 0;
 const PatternMatcher& countingUp() {
@@ -131,7 +133,7 @@ UOp sums(int nodes) {
   return UOp::sink(level);
 }
 
-/// Index arithmetic as real passes have it: deep, shared, a rewrite at every fifth node.
+/// Index arithmetic like that of real passes: deep, shared, with a rewrite at every fifth node.
 UOp arithmetic(int nodes) {
   std::mt19937 random(3);
   std::vector<UOp> all;
@@ -171,7 +173,7 @@ int64_t megabytesUsed() {
   return usage.ru_maxrss / 1024;
 }
 
-/// Wall time of the whole program from its start until it has saved what its window shows, and its memory.
+/// Wall time of the whole program from its start until its window is saved as a picture, and its memory.
 void wholeProcess(const std::string& path) {
   const auto program =
       std::filesystem::read_symlink("/proc/self/exe").parent_path().parent_path() / "bin/uopscope";
@@ -197,15 +199,15 @@ void wholeProcess(const std::string& path) {
   std::filesystem::remove(picture);
 }
 
-/// A frame of the window while one pans or zooms: what the canvas does on the GUI thread, and the software
-/// renderer's work and copy of the window.
+/// A frame of the window during pan or zoom: the canvas's work on the GUI thread, and the software renderer's
+/// work and copy of the window.
 void canvasFrames(const PicturePtr& picture) {
   QQuickWindow window;
   window.resize(1400, 800);
   Theme theme;
   theme.setAnimated(false);
   GraphSource source;
-  auto* canvas = new GraphCanvas(window.contentItem()); // the window's
+  auto* canvas = new GraphCanvas(window.contentItem()); // the window owns it
   canvas->setSize(QSizeF(1400, 800));
   canvas->setTheme(&theme);
   canvas->setSource(&source);
@@ -271,7 +273,7 @@ void trace(const std::string& path, const std::string& what) {
     picture = view->at(k);
     stepReport(t, *view, k);
   };
-  // From somewhere in the middle: a pass's first steps are its easiest.
+  // Starts in the middle, since the first steps of a pass are its easiest.
   int64_t k = view->steps() / 3;
   step(k);
   const auto steps = times(static_cast<int>(std::min<int64_t>(view->steps() - k, 300)), [&] { step(++k); });
@@ -294,7 +296,7 @@ void trace(const std::string& path, const std::string& what) {
     line(fmt::format("  search among {} nodes", all), times(5, [&] { findNodes(t, "r1", 1000); }),
          {100 * std::max(1.0, static_cast<double>(all) / 1e6)});
   for (const bool whole : {true, false}) {
-    // Where most is drawn: around the node in the middle of the list.
+    // The densest part: around the node in the middle of the list.
     const PictureNode& middle = picture->nodes[picture->nodes.size() / 2];
     const QRectF all = boundsOf(*picture),
                  area = whole ? all : QRectF(QPointF(middle.x - 700, middle.y - 400), QSizeF(1400, 800));

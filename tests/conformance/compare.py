@@ -1,8 +1,8 @@
-# Runs the reference's test files here and there and writes the table of what passes: see tests/conformance/run.
+# Runs the reference's test files on both engines and writes the table of passing tests: see tests/conformance/run.
 #
 # Each file runs in a process of its own with a time limit, in a folder that holds the tests without the reference's
 # package. A test that ends the process counts as failed, and the file goes on without it. Outcomes of the reference are kept
-# in the build folder by the file's content, since they do not change: remove build/conformance to run them again.
+# in the build folder by the content of the file, since they do not change: remove build/conformance to run them again.
 import concurrent.futures, hashlib, json, os, pathlib, re, subprocess, sys, tempfile, time
 
 ROOT, TREE, COMMAND, ONLY = pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2]), sys.argv[3].split(), sys.argv[4:]
@@ -14,7 +14,7 @@ FOLDERS = ("test", "test/unit", "test/models")
 def files():
   if ONLY: return ONLY
   found = [f"{folder}/{f.name}" for folder in FOLDERS for f in sorted((TREE / folder).glob("test_*.py"))]
-  return sorted(found, key=lambda f: (TREE / f).stat().st_size)  # small ones first: there is something to read soon
+  return sorted(found, key=lambda f: (TREE / f).stat().st_size)  # small files first, so that results appear soon
 
 def run_file(command, file, paths, folder):
   """{test: (outcome, why)} of a file."""
@@ -45,7 +45,7 @@ def run_file(command, file, paths, folder):
       left_out += [test for test in outcomes if test not in left_out]
 
 def reference(file, folder):
-  """What passes on the reference itself; kept."""
+  """Outcomes of a file on the reference itself; they are kept."""
   key = hashlib.sha256((TREE / file).read_bytes()).hexdigest()[:24]
   kept = KEPT / f"{key}.json"
   if not kept.exists():
@@ -59,7 +59,7 @@ def brief(why):
   return line.replace("|", "\\|")[:160]
 
 def known_reasons():
-  """Sentences for differences that are meant: `test<TAB>sentence`, a test by any part of its name."""
+  """Sentences about intended differences: `test<TAB>sentence`, a test by any part of its name."""
   path = PLUGIN / "reasons.txt"
   lines = path.read_text().splitlines() if path.exists() else []
   return [line.split("\t", 1) for line in lines if line and not line.startswith("#")]
@@ -67,11 +67,11 @@ def known_reasons():
 def passing(there): return [t for t, (kind, _) in there.items() if kind == "passed"]
 
 def last():
-  """The last whole run."""
+  """The results of the last whole run."""
   return {file: tuple(row) for file, row in json.loads((KEPT / "last.json").read_text()).items()}
 
 def run_all():
-  """{file: (what became of its tests here, those that pass there)}, kept for `--page`: single files among the last run's."""
+  """{file: (outcomes of its tests here, tests that pass there)}, kept for `--page`: single files are merged into the last run's."""
   rows, kept = {}, last() if ONLY and (KEPT / "last.json").exists() else {}
   with tempfile.TemporaryDirectory() as folder:
     for name in ("test", "extra", "examples", "docs"): os.symlink(TREE / name, pathlib.Path(folder, name))

@@ -1,8 +1,8 @@
 # Runs one program with the engine of this Python: measure_program.py NAME OUT.json. See tests/conformance/programs.
 #
 # OUT gets the seconds of each step, the numbers that the program computed, and the largest memory of the process. Seeds
-# are the same for every engine. Packages that a model's file imports for images, sound or text, and that are not here,
-# are replaced by empty ones: the model itself does not use them.
+# are the same for every engine. A model's file may import packages for images, sound or text that are not installed here;
+# empty ones replace them, since the model itself does not use them.
 import importlib.util, json, os, random, re, resource, runpy, sys, time
 from unittest.mock import MagicMock
 from program_cases import CASES, Script
@@ -18,7 +18,7 @@ from tinygrad import Tensor, nn
 steps, losses = [], []
 
 class Timed(tinygrad.helpers.tqdm):
-  """A progress bar that notes how long each turn of its loop took, and the losses it was given to show."""
+  """A progress bar that notes the time of each turn of its loop, and the losses that it was given to show."""
   def __iter__(self):
     for n, item in enumerate(super().__iter__()):
       if n == LIMIT: return

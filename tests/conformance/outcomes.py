@@ -1,9 +1,9 @@
-# A plugin of pytest that writes what became of each test as it happens, so that a crash or a time limit loses nothing.
+# A plugin of pytest that writes the outcome of each test at once, so that a crash or a time limit loses nothing.
 #
 #   CONFORMANCE_OUT=out.jsonl CONFORMANCE_SKIP=skip.txt pytest -p outcomes FILE
 #
-# A line ["start", test], then ["passed" | "failed" | "skipped", test, why]. Tests named in CONFORMANCE_SKIP are left out:
-# those that ended the process before.
+# A line ["start", test], then ["passed" | "failed" | "skipped", test, why]. Tests named in CONFORMANCE_SKIP are left out,
+# since they ended the process before.
 import json, os
 
 _out = open(os.environ["CONFORMANCE_OUT"], "a", buffering=1)

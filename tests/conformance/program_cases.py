@@ -20,7 +20,7 @@ class Model:
   train: bool = False  # the step trains: forward, backward, optimizer
 
 FORWARD = "step = lambda: model(x)\n"
-FILL = "for t in nn.state.get_parameters(model): t.replace((Tensor.randn(*t.shape) * 0.1).realize())\n"  # those that begin empty
+FILL = "for t in nn.state.get_parameters(model): t.replace((Tensor.randn(*t.shape) * 0.1).realize())\n"  # some begin empty
 def train(inputs, loss):
   return f"""
 params = nn.state.get_parameters(model)
@@ -227,7 +227,7 @@ EXPLAINED = {
   "_mnist": "held against PyTorch in float64, the gradients of the first step are off by at most 2e-5 of the largest here and by up to 3e-2 on the reference, and Adam turns a small gradient of either sign into a whole step",
 }
 
-# Those that run on neither side of this machine, with the reason.
+# Programs that run on neither side of this machine, with the reason.
 LEFT_OUT = {
   "examples/beautiful_cartpole.py": "it needs the package gymnasium",
   "examples/benchmark_onnx.py, test_onnx_imagenet.py, test_pkl_imagenet.py, yolov8-onnx.py": "their models and images are downloaded",

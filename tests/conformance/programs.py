@@ -1,4 +1,4 @@
-# Runs the reference's programs here and there and writes the table of their outputs, times and memory: see tests/conformance/programs.
+# Runs the reference's programs on both engines and writes the table of their outputs, times and memory: see tests/conformance/programs.
 #
 # Each program runs in a process of its own, first on the reference, then here, alone on the machine if nothing else is
 # running. Outputs agree where no number differs by more than TOLERANCE of the largest of its array.
@@ -10,7 +10,7 @@ LIMIT, TOLERANCE = int(os.environ.get("LIMIT", 300)), 2e-3
 HERE = pathlib.Path(__file__).parent
 
 def run(command, name, paths, folder):
-  """What measure_program.py says of a program, or a string: why it says nothing."""
+  """The result of measure_program.py for a program, or a string: the reason why there is none."""
   out = pathlib.Path(folder, "out.json")
   out.unlink(missing_ok=True)
   env = os.environ | {"PYTHONPATH": ":".join(map(str, paths)), "PYTHONDONTWRITEBYTECODE": "1", "CI": ""}
@@ -20,7 +20,7 @@ def run(command, name, paths, folder):
   return json.loads(out.read_text())
 
 def difference(here, there):
-  """The largest difference of two results, as a part of the largest number; infinite where they have other shapes."""
+  """The largest difference of two results, as a part of the largest number; infinite where their shapes differ."""
   if [len(a) for a in here] != [len(a) for a in there]: return math.inf
   worst = 0.0
   for a, b in zip(here, there):

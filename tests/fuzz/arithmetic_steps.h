@@ -1,4 +1,4 @@
-// Steps that work element by element: leaves, arithmetic, functions, casts.
+// Steps of elementwise work: leaves, arithmetic, functions, casts.
 #pragma once
 #include "tests/fuzz/program.h"
 
@@ -11,8 +11,8 @@ constexpr DType kLeafTypes[] = {dtypes::float32, dtypes::float32, dtypes::int32,
                                 dtypes::float64, dtypes::uint32,  dtypes::uint64, dtypes::int16,
                                 dtypes::uint16,  dtypes::bfloat16};
 
-/// Multiples of 1/4 below 8 for floats, small numbers of either sign for integers; now and then the ends of
-/// the type.
+/// Multiples of 1/4 below 8 for floats, small numbers of either sign for integers; sometimes the ends of the
+/// type.
 inline Tensor leafOf(State& s, const Ints& shape, DType type, uint32_t seed) {
   int64_t count = 1;
   for (int64_t n : shape) count *= n;
@@ -54,7 +54,7 @@ inline void leafStep(State& s) {
   if (rank == 3 && form % 5 == 0) shape = {1, 3, 4, 5};
   s.push(leafOf(s, shape, type, seed), leafPrecision(type), fmt::format("leaf(seed {})", seed));
 }
-/// Longer than any buffer of a core, of odd length.
+/// A large leaf: tens of thousands of elements, sometimes an odd number of them.
 inline void hugeStep(State& s) {
   constexpr int64_t kSizes[] = {65536, 65537, 40001, 99999, 1 << 15};
   DType type = kLeafTypes[s.choose(8)];
@@ -189,7 +189,7 @@ inline void castStep(State& s) {
   std::string text = fmt::format("{}.cast({})", nameOf(*a), to.name());
   if (x.isFloat() && !to.isFloat()) {
     if (!p.exact()) return;
-    // Out of range is not defined alike by all hardware.
+    // Hardware defines conversions out of range differently.
     if (!to.isBool()) x = x.clamp(Operand(to.isUnsigned() ? 0.0 : -100.0), Operand(100.0));
     p = {0, to.isBool() ? 1.0 : 7.0, Precision::kNone};
   }
@@ -208,7 +208,7 @@ inline void bitcastStep(State& s) {
   int64_t last = a->tensor.ndim() ? a->tensor.intShape().back() : 0;
   if (from.itemsize() != to.itemsize() && (last * from.itemsize()) % to.itemsize()) return;
   if (from.itemsize() != to.itemsize() && a->tensor.ndim() == 0) return;
-  // A sum may lose the sign of a zero (add-zero), which the bits show.
+  // A sum may lose the sign of a zero (add-zero), and a bitcast would show it.
   Tensor source = from.isFloat() ? a->tensor.eq(Operand(0)).where(Operand(0), a->tensor) : a->tensor;
   s.push(source.bitcast(to), {0, double(to.bitsize()), Precision::kNone},
          fmt::format("{}.bitcast({})", nameOf(*a), to.name()));

@@ -1,9 +1,9 @@
 # Random programs of assignment: creation, views, lazy values, assign, setitem, partial realize, detach, updates of several
-# tensors, shards, captured functions; executed lazily here, and eagerly on arrays in memory (NumPy) beside it.
+# tensors, shards, captured functions. Each runs lazily here, and eagerly beside it on arrays in memory (NumPy).
 #   uopscope run tests/fuzz/assignment.py [--seed N] [--count N]      a program that differs is shortened and printed
 #
-# A program is a list of steps, each a name and a few numbers that its choices are made of, so any shorter list is a program
-# too. Beside each tensor stands what it has to be: an array of memory, and where in it the elements lie (docs/design/assignment.md).
+# A program is a list of steps, each a name and a few numbers that decide its choices, so any shorter list is a program
+# too. Each tensor has its expected value: an array of memory, and the places of its elements there (docs/design/assignment.md).
 import argparse, random, sys, time
 import numpy as np
 from tinygrad import Device, Tensor, TinyJit, dtypes
@@ -13,7 +13,7 @@ DEVICES = (Device.DEFAULT, f"{Device.DEFAULT}:1")
 MOST = 10 # tensors alive
 
 class Entry:
-  """A tensor, the memory it lies in, the positions of its elements; `spread`: an element lies in one place with others."""
+  """A tensor, its memory, the positions of its elements; `spread`: several elements share a place."""
   def __init__(self, tensor, memory, at, sharded=None, spread=False, fixed=False):
     self.tensor, self.memory, self.at, self.sharded, self.spread, self.fixed = tensor, memory, at, sharded, spread, fixed
   @property
@@ -31,7 +31,7 @@ def positions(shape): return np.arange(int(np.prod(shape))).reshape(shape)
 def made(tensor, value, sharded=None): return Entry(tensor, own(value), positions(np.shape(value)), sharded)
 
 class Jit:
-  """A captured function that updates a tensor, reads another one, and returns a value: from the second call on into one memory."""
+  """A captured function that updates a tensor, reads a second one, and returns a value; from the second call on into one memory."""
   def __init__(self, state, other):
     self.state, self.other, self.calls, self.result = state, other, 0, None
     w, k = state.tensor, other.tensor
@@ -61,7 +61,7 @@ class Program:
   def name(self, e): return f"t{next(i for i, x in enumerate(self.names) if x is e)}" if any(x is e for x in self.names) else "?"
   names = ()
   def add(self, e, text):
-    if any(x.tensor is e.tensor for x in self.pool): return # what changes nothing is the tensor itself
+    if any(x.tensor is e.tensor for x in self.pool): return # no effect: the tensor itself
     self.names = [*self.names, e]
     self.log.append(f"{self.name(e)} = {text}")
     self.pool.append(e)
@@ -127,7 +127,7 @@ class Program:
     elif kind == 7 and v.ndim: self.add(made(t.pad(((1, 0),) + ((0, 0),) * (v.ndim - 1)), np.pad(v, ((1, 0),) + ((0, 0),) * (v.ndim - 1))), f"{name}.pad(1)")
     elif kind == 8 and v.ndim and v.size < 100: self.add(e.view(t.repeat(*([2] * v.ndim)), lambda i: np.tile(i, [2] * v.ndim), True), f"{name}.repeat(2)")
   def value_for(self, e, c, d):
-    """Something of e's shape to assign: a number, another tensor, or a computation of e itself."""
+    """A value of e's shape to assign: a number, another tensor, or a computation of e itself."""
     kind = c % 5
     other = self.pick(d, lambda x: x.shape == e.shape and x.sharded == e.sharded)
     if kind == 0: return d % 7, d % 7, f"{d % 7}"
@@ -154,7 +154,7 @@ class Program:
       e.tensor.contiguous().realize()
       try: e.tensor[Tensor(rows)] = c % 9
       except RuntimeError as error:
-        if "contiguous" in str(error): return # of a constant that lies nowhere
+        if "contiguous" in str(error): return # a constant has no memory
         raise
       e.memory[e.at[rows]] = c % 9
       return
@@ -173,7 +173,7 @@ class Program:
     self.log.append(f"Tensor.realize({', '.join(self.name(e) for e in some)})")
     Tensor.realize(*[e.tensor for e in some])
   def update(self, a, b, c, d):
-    """As an optimizer does: a gradient of all of them, and an assignment to each, realized together."""
+    """Acts as an optimizer: computes a gradient of all of them, and an assignment to each, realized together."""
     found = [e for e in self.pool if e.sharded is None and not e.spread and e.shape == (6,)] or self.pool[:1]
     some = [e for e in found[:3] if e.sharded is None and not e.spread]
     if not some: return
@@ -232,7 +232,7 @@ class Difference(Exception): pass
 class Skip(Exception): pass
 
 def overlap(entries):
-  """Whether two of them have elements in one place: the last of their assignments counts there, element by element."""
+  """Whether two of them share an element: the last of their assignments counts there, element by element."""
   for i, e in enumerate(entries):
     for o in entries[:i]:
       if e.memory is o.memory and np.intersect1d(e.at, o.at).size: return True
@@ -246,7 +246,7 @@ def generate(seed):
   return first + [(r.choice(STEPS), [r.randrange(1 << 16) for _ in range(4)]) for _ in range(r.randrange(4, 22))]
 
 def differs(steps):
-  """What went wrong, with the program in words; None where all is as it should be."""
+  """The difference, with the program in words; None where all values agree."""
   p = Program()
   try:
     for kind, numbers in steps: getattr(p, kind)(*numbers)

@@ -1,11 +1,12 @@
-// The program uopscope, called many times by one process: each line of input is a call, which runs in a fork of this
-// process. Loading and linking the program, four fifths of a short call, happens once. Used by hostile_files.py.
+// The program uopscope, called many times by one process: each line of input is a call, which runs in a fork
+// of this process. The program is loaded and linked once, which is four fifths of a short call.
+// hostile_files.py uses it.
 //
 //   {"arguments": ["ls", "x.uoptrace"], "output": "/tmp/out", "seconds": 10, "patience": 60, "bytes": 4294967296}
 //   -> {"code": 0, "signal": 0, "seconds": 0.02, "kilobytes": 41200, "late": false}
 //
-// A call that takes more than `seconds` of processor time, or `patience` by the clock, is ended with all it started.
-// With arguments this program is uopscope itself: calls may start it again.
+// A call that takes more than `seconds` of processor time, or `patience` of wall time, is killed with every
+// process it started. With arguments this program is uopscope itself, so calls may start it again.
 #include "app/cli/cli.h"
 
 #include <fcntl.h>
@@ -63,7 +64,7 @@ json runCall(const json& call) {
   int status = 0;
   rusage used{};
   wait4(child, &status, 0, &used);
-  kill(-child, SIGKILL); // what it left behind
+  kill(-child, SIGKILL); // kills its remaining processes
   close(handle);
   auto seconds = [](timeval t) {
     return static_cast<double>(t.tv_sec) + 1e-6 * static_cast<double>(t.tv_usec);

@@ -1,16 +1,16 @@
 #!/usr/bin/env python3
-"""Files with hostile content: traces and corpora that are valid SQLite and whose rows, values, tables and views are what no
-recorder writes, and texts that are nearly what uopscope reads, passed through every verb of the command line and every pane
-of the window.
+"""Files with hostile content, passed through every verb of the command line and every pane of the window: valid SQLite traces
+and corpora with rows, values, tables and views that no recorder writes, and texts that nearly have a form that uopscope
+reads.
 
     ninja -C build call_server
     tests/fuzz/hostile_files.py build/call_server --seed 1 --count 1000 --keep found
 
 A file is one that uopscope wrote with one to four changes drawn from a seed: the same seed makes the same file (--only SEED
-makes it again, keeps it and passes it through every verb). Nothing about the schema is written here: tables and columns are
-asked of the file, packed values are found by what zlib says of them. A call fails where it ends by a signal, takes longer
+makes it again, keeps it and passes it through every verb). This program contains no part of the schema: it asks the file for
+tables and columns, and finds packed values by zlib's answer. A call fails where it ends by a signal, takes longer
 than --seconds of the processor, needs more than two gigabytes, exits with a code above 2, or lets an escape byte through.
-Prints a line for each failure and a summary; exit code 1 where there was one.
+Prints a line for each failure and a summary; exit code 1 where a call failed.
 """
 import argparse, json, os, random, shutil, sqlite3, subprocess, sys, tempfile, time
 
@@ -39,7 +39,7 @@ def quoted(name): return '"' + name.replace('"', '""') + '"'
 
 
 def change(db, r):
-    """One change; what SQLite refuses is tried no further."""
+    """Makes one change; a change that SQLite refuses is dropped."""
     table = r.choice(tables(db))
     columns = [row[1] for row in db.execute(f"PRAGMA table_info({quoted(table)})")]
     column, way = r.choice(columns), r.randrange(20)
@@ -57,14 +57,14 @@ def change(db, r):
             if rows: db.execute(f"INSERT OR IGNORE INTO {name} ({', '.join(map(quoted, columns))}) VALUES ({','.join('?' * len(columns))})",
                                 [value(r, v) if r.random() < 0.3 else v for v in r.choice(rows)])
     elif way == 14: db.execute(f"DROP TABLE {name}")
-    elif way == 15: # a view in a table's place: endless, or an error
+    elif way == 15: # a view in place of a table: endless, or an error
         db.execute(f"ALTER TABLE {name} RENAME TO hidden_{r.randrange(1000)}")
         body = r.choice(["WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) SELECT x FROM c", "SELECT abs(-9223372036854775808)",
                          "SELECT zeroblob(900000000)", f"SELECT * FROM {name}", "SELECT load_extension('x')"])
         db.execute(f"CREATE VIEW {name} AS {body}")
     elif way == 16: db.execute(f"CREATE TABLE {quoted(texts(r)[:300] or 'x')} (a)")
     elif way == 17: db.execute(f"PRAGMA user_version = {r.choice([0, 1, 2, 3, 4, 5, 6, -1, 2**31 - 1])}")
-    elif way == 18 and "scope" in tables(db): # very deep
+    elif way == 18 and "scope" in tables(db): # very deep nesting
         db.execute("INSERT OR IGNORE INTO scope (id, parent, kind, name, line, begin_ns) WITH RECURSIVE c(i) AS (SELECT 1000 UNION ALL SELECT i + 1 FROM c "
                    "WHERE i < ?) SELECT i, CASE WHEN i = 1000 THEN 1 ELSE i - 1 END, 'other', 1, 0, 0 FROM c", (r.choice([1600, 30000]),))
     elif way == 19 and "pass" in tables(db):
@@ -132,7 +132,7 @@ class Server:
         return json.loads(self.process.stdout.readline())
 
     def wrong(self, arguments, output):
-        """Why the call counts as failed, or nothing."""
+        """The reason why the call counts as failed, or None."""
         got = self.call(arguments, output)
         with open(output, "rb") as f: said = f.read(50_000_000)
         if got["seconds"] > self.seconds or got["late"]: return f"longer than {self.seconds:g} s: {got['seconds']:.1f} s of the processor"
@@ -144,7 +144,7 @@ class Server:
 
 
 def make_bases(server, folder):
-    """What uopscope writes of one small script: each a file that is changed."""
+    """Writes the base files of one small script; the changes apply to copies of them."""
     def path(name): return os.path.join(folder, name)
     with open(path("base.py"), "w") as f: f.write(SCRIPT)
     shutil.copy(os.path.join(os.path.dirname(__file__), "../../docs/lessons/1-a-plus-b.md"), path("base.md"))

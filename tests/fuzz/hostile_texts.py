@@ -1,6 +1,6 @@
-"""Text files that uopscope reads and others may have written, changed at random: graphs in DOT, traces as JSON lines,
-timelines, CSV, lessons. The kind follows from the base file's ending; where lines or words of it look like numbers, strings
-or brackets is all that is known of it.
+"""Changes text files at random that uopscope reads and strangers may write: graphs in DOT, traces as JSON lines,
+timelines, CSV, lessons. The base file's extension gives the kind. All other knowledge is which parts look like numbers, strings
+or brackets.
 
     change_text(random.Random(3), "a.dot", "b.dot")
 """
@@ -30,7 +30,7 @@ def words(text):
 def once(r, text):
     lines = text.split("\n")
     way = r.randrange(12)
-    if way < 5: # a word
+    if way < 5: # changes a word
         line = r.randrange(len(lines))
         places = words(lines[line])
         if not places: return text
@@ -42,7 +42,7 @@ def once(r, text):
     elif way == 5: del lines[r.randrange(len(lines)):][:r.choice([1, 10, 1000])]
     elif way == 6: lines = lines[:r.randrange(len(lines)) + 1]
     elif way == 7: lines.insert(r.randrange(len(lines) + 1), texts(r))
-    elif way == 8: # lines in another order, or many times
+    elif way == 8: # reorders or repeats lines
         a = r.randrange(len(lines))
         some = lines[a:a + r.choice([1, 5, 50])]
         lines[r.randrange(len(lines)):0] = some * r.choice([1, 2, 1000 if len(some) < 3 else 5])

@@ -1,5 +1,5 @@
-"""Values that no recorder writes: integers at the ends of their range, escape sequences, nesting, packed values that unpack
-to something else. All are drawn from a random.Random, so a seed makes them again.
+"""Values that no recorder writes: integers at the ends of their range, escape sequences, nesting, packed values with a
+wrong content. All are drawn from a random.Random, so a seed makes them again.
 
     value(random.Random(3), old=17)
 """
@@ -18,7 +18,7 @@ def texts(r):
 
 
 def packed(data):
-    """What zlib makes of a value, or the value itself."""
+    """The unpacked bytes of a value, or the value itself."""
     try: return zlib.decompressobj().decompress(data, 1 << 22), True
     except zlib.error: return data, False
 

@@ -97,7 +97,7 @@ inline void movementStep(State& s) {
     index.push_back(Index::of(Sint(int64_t(n % static_cast<uint32_t>(size)))));
     return push(a.get(index), fmt::format("{}[axis {}, {}]", name, axis, n % static_cast<uint32_t>(size)));
   }
-  case 14: { // less before, more behind: a pad and a shrink at once
+  case 14: { // less in front, more behind: a pad and a shrink at once
     Bounds amounts(rank, {Sint(0), Sint(0)});
     amounts[static_cast<size_t>(axis)] = {Sint(size > 1 ? -1 : 1), Sint(int64_t(n % 3))};
     return push(a.pad(amounts), fmt::format("{}.pad(axis {}, {}, {})", name, axis, size > 1 ? -1 : 1, n % 3));
@@ -123,7 +123,7 @@ inline void joinStep(State& s) {
                      axis));
 }
 
-/// Indices into an axis: from a leaf of their own, some of them out of order, none outside.
+/// Indices into an axis, from a separate leaf; some are out of order, none lies outside.
 inline Tensor indexOf(State& s, const Ints& shape, int64_t size, uint32_t seed) {
   int64_t count = 1;
   for (int64_t d : shape) count *= d;
@@ -177,7 +177,8 @@ inline void indexStep(State& s) {
   }
 }
 
-/// The first n of an axis, where n is a variable: computed on, then back to a size that is known.
+/// The first n elements of an axis, with a variable n: they are computed on, then padded to a fixed size
+/// again.
 inline void symbolicStep(State& s) {
   const Value* v = s.pick();
   if (!v || v->tensor.ndim() == 0) return;

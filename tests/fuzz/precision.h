@@ -1,6 +1,6 @@
-// How exact a value of a random program is, so that two devices can be compared as tightly as arithmetic
-// allows: sums of floats may be added in any order, but where all partial sums fit the mantissa the result is
-// the same to the bit, and a comparison of such values must come out alike.
+// The precision of a value in a random program, so that two devices can be compared as tightly as arithmetic
+// permits. Sums of floats may be added in any order. Where all partial sums fit the mantissa, the result is
+// still the same to the bit, and comparisons of such values must agree.
 //
 //   leaf of multiples of 1/4 below 8      {frac 2, mag 3, err -inf}: exact
 //   its sum over 5000 elements            {2, 15.3, -inf}: still exact in float32
@@ -22,7 +22,7 @@ struct Precision {
   bool exact() const { return err == kNone; }
 };
 
-/// Digits a type holds; an integer's wrap instead.
+/// Number of digits of a type; an integer's digits wrap instead.
 inline double mantissa(DType d) {
   switch (d.kind()) {
   case Scalar::Float64: return 53;
@@ -34,7 +34,7 @@ inline double mantissa(DType d) {
   default: return 1000;
   }
 }
-/// Magnitudes beyond this may overflow somewhere on the way.
+/// Larger magnitudes may overflow in an intermediate value.
 inline double largestMagnitude(DType d) {
   if (!d.isFloat()) return 1000;
   switch (d.kind()) {
@@ -49,7 +49,7 @@ inline double logSum(double a, double b) {
   double high = std::max(a, b), low = std::min(a, b);
   return low == Precision::kNone ? high : high + std::log2(1 + std::exp2(low - high));
 }
-/// A value stored as `d`: integers are exact, floats round what they cannot hold.
+/// A value stored as `d`: integers are exact; floats round digits that do not fit.
 inline Precision stored(Precision p, DType d) {
   if (!d.isFloat()) return {0, std::min(p.mag, double(d.isBool() ? 1 : d.bitsize())), p.err};
   if (p.frac + p.mag > mantissa(d)) {
@@ -71,7 +71,7 @@ inline Precision sumOfMany(Precision p, int64_t n, DType d) {
   if (!r.exact() && d.isFloat()) r.err += grows;
   return r;
 }
-/// A function of at most this slope, with results of this magnitude, computed to a few units in the last
+/// A function with at most this slope and results of this magnitude, computed to a few units in the last
 /// place.
 inline Precision functionOf(Precision p, double slope, double mag, DType d) {
   return {60, mag, logSum(p.err + std::log2(slope), mag - mantissa(d) + 2)};

@@ -1,6 +1,6 @@
-// A random tensor program as data: a list of steps, each an operation and the numbers its choices are made
-// of. A step that does not fit the values at hand does nothing, so every list is a program: any step can be
-// dropped and any number lowered, which is all that minimising takes.
+// A random tensor program as data: a list of steps, each an operation and the numbers that decide its
+// choices. A step that does not fit the present values does nothing, so every list is a program. Any step can
+// be dropped and any number lowered, and minimising needs no more.
 //
 //   Program p = randomProgram(17);
 //   std::vector<Value> cpu = runProgram(p, "CPU");     // lazy: nothing is realized yet
@@ -34,13 +34,13 @@ Program parseProgram(const std::string& text);
 
 /// A value of a running program.
 struct Value {
-  size_t step = 0; ///< that made it
+  size_t step = 0; ///< the step that made it
   Tensor tensor;
   Precision precision;
   std::string text; ///< "v3 = v1 + v2"
 };
 
-/// What a step works with: the values so far and its own choices.
+/// The state of a step: the values so far and its own choices.
 class State {
 public:
   explicit State(std::string device) : device_(std::move(device)) {}
@@ -53,13 +53,13 @@ public:
     choices_ = &s.choices;
     next_ = 0;
   }
-  /// A number below n from the step's choices; more than it has are 0.
+  /// A number below n from the step's choices; choices beyond the list are 0.
   uint32_t choose(size_t n) { return next_ < kChoices ? static_cast<uint32_t>((*choices_)[next_++] % n) : 0; }
   uint32_t number() { return next_ < kChoices ? (*choices_)[next_++] : 0; }
 
-  /// Some value; dropping other steps does not change which.
+  /// Picks a value; dropping other steps does not change the choice.
   const Value* pick();
-  /// One that broadcasts with this shape.
+  /// Picks a value that broadcasts with this shape.
   const Value* pickLike(const Value& v);
   int64_t axisOf(const Tensor& t) { return t.ndim() ? static_cast<int64_t>(choose(size_t(t.ndim()))) : 0; }
 
@@ -83,7 +83,7 @@ struct StepKind {
   int weight;
   StepFunction run;
 };
-/// All kinds of steps; each header adds its own.
+/// All kinds of steps; each header adds its kinds.
 const std::vector<StepKind>& stepKinds();
 
 std::vector<Value> runProgram(const Program& p, const std::string& device);

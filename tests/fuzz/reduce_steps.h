@@ -86,7 +86,7 @@ inline void reduceStep(State& s) {
   }
 }
 
-/// A copy with what is too large for a product brought down.
+/// A copy in which values too large for a product are reduced.
 inline Tensor narrowed(const Tensor& a, Precision& p) {
   if (a.isFloat() ? p.mag <= 12 : true) return a;
   Tensor t = a.clamp(Operand(-16), Operand(16));
@@ -144,7 +144,7 @@ inline void productStep(State& s) {
   }
 }
 
-/// Steps with an effect: assignment as a whole and to a part, and where kernels are cut.
+/// Steps with an effect: assignment to a whole value and to a part, and boundaries of kernels.
 inline void effectStep(State& s) {
   const Value* v = s.pick();
   if (!v) return;

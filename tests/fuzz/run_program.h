@@ -25,7 +25,7 @@ inline const std::vector<StepKind>& stepKinds() {
 
 inline const Value* State::pick() {
   if (values_.empty()) return nullptr;
-  // By the number of the step, so that a choice means the same value when others are gone.
+  // The choice refers to the number of a step, so it means the same value when other steps are dropped.
   uint32_t n = number();
   size_t wanted = step_ ? n % step_ : 0;
   if (n / 64 % 2) wanted = step_; // half of the time the newest
@@ -109,7 +109,7 @@ inline std::vector<Value> runProgram(const Program& p, const std::string& device
   return state.values();
 }
 
-/// The least program for which `fails` still holds: steps dropped, then numbers lowered.
+/// The smallest program for which `fails` still holds: first steps are dropped, then numbers lowered.
 inline Program minimised(Program p, const std::function<bool(const Program&)>& fails, int budget = 400) {
   auto attempt = [&](const Program& smaller) {
     if (budget <= 0 || smaller.steps == p.steps || !fails(smaller)) return false;

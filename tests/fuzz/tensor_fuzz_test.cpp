@@ -1,9 +1,9 @@
 // Random tensor programs on CPU (through LLVM and through clang) against the reference interpreter: all
 // types, awkward shapes (0, 1, odd, huge, symbolic), views, reductions, products, indices, several outputs,
-// effects. A failure is minimised and printed with what runs it again.
+// effects. A failure is minimised and printed with the command that runs it again.
 //   UOPSCOPE_FUZZ=5000 build/fuzz_tests                      more programs
-//   UOPSCOPE_FUZZ_SEED=17 build/fuzz_tests                   from that one on
-//   UOPSCOPE_FUZZ_PROGRAM='leaf 2 7|unary' build/fuzz_tests  a program as printed
+//   UOPSCOPE_FUZZ_SEED=17 build/fuzz_tests                   start with this program
+//   UOPSCOPE_FUZZ_PROGRAM='leaf 2 7|unary' build/fuzz_tests  runs a program as printed
 #include "engine/base/context_var.h"
 #include "tests/fuzz/run_program.h"
 
@@ -16,7 +16,7 @@ using namespace uopscope::fuzz;
 
 namespace {
 
-/// Settings that must not change what is computed, drawn from the seed.
+/// Settings that must not change the values, drawn from the seed.
 std::vector<std::pair<std::string, int64_t>> settingsOf(uint64_t seed) {
   std::mt19937_64 random(seed * 31 + 7);
   auto oneIn = [&](uint64_t n) { return random() % n == 0 ? 1 : 0; };
@@ -39,7 +39,7 @@ std::string compare(const Value& cpu, const Value& reference) {
   return {};
 }
 
-/// What is wrong with a program, empty for nothing. The last values are realized together.
+/// The difference that a program shows, empty for none. The last values are realized together.
 std::string failureOf(const fuzz::Program& p) {
   try {
     std::vector<Value> cpu = runProgram(p, "CPU"), reference = runProgram(p, "REF");
@@ -105,16 +105,16 @@ TEST_CASE("programs that failed once") {
       "binary 52662 0 23|scalar 35494",
       // a value narrowed and widened again, behind the gate of its load
       "leaf 0 0 0 17|leaf 28744 0 36435 3|cast 17 28|join 31 9 8 11288 7",
-      // halves that are compared and chosen from, in lanes and one that is left
+      // halves that are compared and chosen from, in lanes and in a scalar rest
       "leaf|leaf 0 0 10728 3|join|cast 49327 75132|integer|unary 14 "
       "2636|movement|movement|binary|binary|binary|"
       "index 47239 0 0 4",
-      // unsigned numbers that were small negative ones, as floats
+      // unsigned numbers from small negative ones, as floats
       "leaf|leaf 73825 0 18393 53|cast 25 4508|movement 10532 17 0 1|movement 59 14|reduce 88184 0 0 0 19972",
       "leaf 75378 0 28 6|cast 0 93831|binary 9 0 62",
-      // an index that is read keeps its gate inside of another gate
+      // a loaded index keeps its gate inside a second gate
       "leaf 0 0 15 50|index|movement 25 46 0 24859|effect 11335 1",
-      // an element of what an empty tensor is reshaped to
+      // an element of a reshaped empty tensor
       "leaf 75426 68387 65200 46439 78650 13936|"
       "movement 53992 19302 90793 90953 64791 65691|"
       "integer 92169 78870 91239 98567 24525 34136|"

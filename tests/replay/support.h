@@ -1,5 +1,5 @@
-// What the tests of traces share: temporary files, small rule sets that reach every way a pass can go, and
-// random graphs for them.
+// Shared by the tests of traces: temporary files, small rule sets that reach every path of a pass, and random
+// graphs for them.
 //
 //   TempTrace file;  recordTo(file.path, [] { compileSomething(); });  Trace trace(file.path);
 #pragma once
@@ -66,7 +66,7 @@ inline const PatternMatcher& lowering() {
   return matcher;
 }
 
-/// A rule that runs a pass of its own.
+/// A rule that runs a nested pass.
 inline const PatternMatcher& nesting() {
   static constexpr RuleDef rules[] = {
       RULE("simplify-mod", pat::op(Op::MOD, x, y),

@@ -1,4 +1,4 @@
-// What the tests of the window share: an application without a screen, waiting with the event loop running,
+// Shared by the tests of the window: an application without a screen, waiting with the event loop running,
 // and traces of real compilations, recorded once per run.
 //
 //   Session s;  s.open(matmulTrace());  REQUIRE(waitFor([&] { return s.settled(); }));
@@ -24,14 +24,14 @@
 
 namespace uopscope::test {
 
-/// Where the application lives; CloseApplication ends it before the program's statics go.
+/// The place of the application; CloseApplication ends it before the program's statics are destroyed.
 inline std::optional<QGuiApplication>& applicationSlot() {
   static std::optional<QGuiApplication> slot;
   return slot;
 }
 
-/// Ends the shared application when the last test has run: Qt does not survive being torn down with the
-/// statics. Registered once, however many files of tests read this.
+/// Ends the shared application after the last test, since Qt does not survive a destruction with the statics.
+/// It is registered once, however many test files include this.
 struct CloseApplication : doctest::IReporter {
   explicit CloseApplication(const doctest::ContextOptions&) {}
   void report_query(const doctest::QueryData&) override {}
@@ -56,7 +56,7 @@ inline QGuiApplication& application() {
   static const bool prepared = [] {
     qputenv("QT_QPA_PLATFORM", "offscreen");
     QStandardPaths::setTestModeEnabled(true);
-    // Nobody's settings are read or changed by a test.
+    // No test reads or changes a person's settings.
     static const QTemporaryDir settings;
     QSettings::setPath(QSettings::NativeFormat, QSettings::UserScope, settings.path());
     QQuickWindow::setGraphicsApi(QSGRendererInterface::Software);
@@ -80,7 +80,7 @@ bool waitFor(Condition condition, int ms = 20000) {
   return true;
 }
 
-/// A matmul with relu and a softmax, compiled for the device that runs nothing.
+/// A matmul with relu and a softmax, compiled for the device that executes nothing.
 inline QString compiledTrace() {
   static const TempTrace file;
   static const bool recorded = [] {
@@ -123,7 +123,8 @@ inline QString expressionTrace() {
   return QString::fromStdString(file.path);
 }
 
-/// To the first step of the pass of most steps in the kernel of most: there is something to walk through.
+/// Goes to the first step of the largest pass in the kernel with most steps, so that there is much to walk
+/// through.
 inline void goToFullest(Session& session) {
   const ScopeId scope = fullestScope(*session.trace());
   if (scope == 0) return;

@@ -13,7 +13,7 @@
 #include <QQmlApplicationEngine>
 #include <QTest>
 
-// Resources of a static library must be asked for outside any namespace.
+// A static library's resources must be initialized outside any namespace.
 inline void loadQmlResources() {
   Q_INIT_RESOURCE(qmake_uopscope);
 }
@@ -22,12 +22,12 @@ namespace uopscope::test {
 
 inline QStringList warnings;
 inline void collect(QtMsgType type, const QMessageLogContext&, const QString& text) {
-  // Qt says so of layouts within layouts that need a third round to settle: nothing is wrong on the screen.
+  // Qt reports layouts within layouts that need a third round to settle; the screen is correct.
   if (text.contains(QLatin1String("Polish loop detected"))) return;
   if (type >= QtWarningMsg && type != QtInfoMsg && text.contains("qrc:")) warnings << text;
 }
 
-// What a Repeater makes is a child on the screen only, so findChild() does not know it.
+// A Repeater's items are children only on the screen, so findChild() does not find them.
 inline QQuickItem* below(QQuickItem* root, const QString& name) {
   if (root->objectName() == name) return root;
   for (QQuickItem* child : root->childItems())
@@ -44,11 +44,11 @@ struct Window {
   QQuickWindow* window = nullptr;
   GraphCanvas* canvas = nullptr;
 
-  /// With `kept`, settings are kept as the program does it: in a folder of the tests.
+  /// With `kept`, settings are stored as in the program, but in a folder of the tests.
   explicit Window(const QString& file = {}, bool kept = false) {
     session.preferences()->setPersistent(kept);
     session.setStepAlone(
-        false); // tests name nodes and places of the whole pass; those of small pictures ask for them
+        false); // tests name nodes and places of the whole pass; tests of small pictures enable them
     keepLook(theme, session);
     loadQmlResources();
     warnings.clear();
@@ -123,8 +123,8 @@ struct Window {
   }
 };
 
-// Mean difference of two pictures after blurring both to an eighth: texts may be set a little differently by
-// another font, a missing pane or a wrong theme is far above.
+// Mean difference of two pictures after blurring both to an eighth. A different font moves texts a little; a
+// missing pane or a wrong theme gives a much larger difference.
 inline double difference(const QImage& a, const QImage& b) {
   const QSize small(a.width() / 8, a.height() / 8);
   const QImage x =
@@ -140,7 +140,7 @@ inline double difference(const QImage& a, const QImage& b) {
   return sum / (3.0 * small.width() * small.height());
 }
 
-/// The window as it is against tests/golden/window/NAME.png; UOPSCOPE_NEW_GOLDENS writes that instead.
+/// Compares the window with tests/golden/window/NAME.png; UOPSCOPE_NEW_GOLDENS writes the picture instead.
 inline void checkGolden(QQuickWindow& window, const QString& name) {
   const QString folder = QStringLiteral(UOPSCOPE_SOURCE_DIR "/tests/golden/window/");
   const QString file = folder + name + QStringLiteral(".png");

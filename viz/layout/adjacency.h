@@ -1,4 +1,4 @@
-// Neighbours of vertices as one flat array: the form every phase of the layout walks.
+// Neighbours of vertices as one flat array, which every phase of the layout walks.
 //
 //   Adjacency users(count, edges, /*outgoing=*/true);
 //   for (uint32_t e : users.of(v)) ... edges[e].to ...
@@ -12,7 +12,7 @@ namespace uopscope {
 class Adjacency {
 public:
   Adjacency() = default;
-  /// Indices of edges by the vertex they leave (outgoing) or enter, in order of the edges.
+  /// Indices of edges by the vertex they leave (outgoing) or enter, in the order of the edges.
   template <typename Edge>
   Adjacency(size_t vertices, std::span<const Edge> edges, bool outgoing)
       : start_(vertices + 1), edge_(edges.size()) {

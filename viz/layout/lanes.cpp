@@ -1,6 +1,5 @@
-// Runs: the longest stretch of ranks through which one straight line is free is taken first, so a chain has
-// as few turns as it can. Tracks: lanes that overlap lie side by side; those that go the same way in the
-// order in which they do not cross each other.
+// Runs: the longest series of ranks with a free straight line is taken first, so a chain has few turns.
+// Tracks: overlapping lanes lie side by side. Lanes of one direction are ordered so that they do not cross.
 #include "viz/layout/lanes.h"
 
 #include <algorithm>
@@ -9,11 +8,11 @@
 namespace uopscope {
 namespace {
 
-// Boxes looked at on either side of a run: those of other moments may hide one of its own behind them.
+// Boxes examined on either side of a run. Boxes of other moments may hide one of its own moment behind them.
 constexpr int kLook = 6;
-// More lanes between two ranks would push them too far apart; beyond, lanes share a track.
+// More tracks between two ranks would push the ranks too far apart; further lanes share a track.
 constexpr uint32_t kMostTracks = 20;
-// Between the ends of two lanes of one track.
+// Distance between the ends of two lanes of one track.
 constexpr float kLaneGap = 10;
 
 } // namespace
@@ -27,7 +26,7 @@ Lanes::Lanes(const RankedGraph& graph, std::span<const float> along, std::span<c
       boxesBefore_[v] = static_cast<uint32_t>(boxes_[r].size());
       if (!graph.vertices[v].bend) boxes_[r].push_back(v);
     }
-  // A chain runs to where its last user wants it, if it can.
+  // A chain runs at the arrival of its last user, if it can.
   std::vector<float> arrival(sources.size(), NAN);
   std::vector<uint32_t> last(sources.size(), 0), count(sources.size(), 0);
   for (const LaneUser& u : users) {
@@ -96,7 +95,7 @@ void Lanes::straighten(const LaneSource& source, float arrival) {
     if (end == source.length && fits(arrival)) {
       at = arrival;
     } else if (!fits(at)) {
-      // Runs along one box do not fall in one.
+      // Runs beside one box get different distances, so that they do not coincide.
       const float aside =
           std::min(static_cast<float>(source.vertex % 4) * 4, std::max(0.f, (high - low) / 2));
       at = low > high ? own : own < low + aside ? low + aside : std::min(own, high - aside);
@@ -112,7 +111,7 @@ void Lanes::assignTracks(std::vector<uint32_t>& lanes, uint32_t rank) {
   };
   std::vector<std::vector<Taken>> tracks;
   auto goesRight = [](const Lane& l) { return l.high - l.from >= l.from - l.low; };
-  // Of those that go right, the one that starts furthest right lies on top; the others mirrored.
+  // Of lanes to the right, the one that starts furthest right lies on top; lanes to the left are mirrored.
   std::sort(lanes.begin(), lanes.end(), [&](uint32_t a, uint32_t b) {
     const Lane &x = lanes_[a], &y = lanes_[b];
     const bool r = goesRight(x);
@@ -157,7 +156,7 @@ void Lanes::turns(const LaneUser& user, std::vector<Turn>& out) const {
     const float next = arrives ? along_[user.to] + user.away : along_[source.chain + k];
     const Lane& lane = lanes_[firstLane_[user.source] + k];
     const uint32_t tracks = tracks_[rank + k];
-    // The last turn is always told: where exactly an edge arrives depends on the box of the moment.
+    // The last turn is always stored, since the box of the moment decides where exactly an edge arrives.
     if (arrives || std::abs(next - at) > 0.5f)
       out.push_back({next,
                      lane.turns()

@@ -1,9 +1,9 @@
-// Last phase of the layered layout: edges run straight across the ranks and turn in lanes between them, as on
+// Last phase of the layered layout. Edges run straight across the ranks and turn in lanes between them, as on
 // a circuit board. All edges of one source share their runs and lanes, so a source with many users draws a
-// few lines, not a fan; a run keeps clear of boxes, and turns only where it must.
+// few lines, not a fan. A run keeps clear of boxes and turns only where it must.
 //
-//   Lanes lanes(graph, along, sources, users, 7);  // runs, and who turns where
-//   gap[r] = ... lanes.tracks(r) ...               // how much room there must be between ranks
+//   Lanes lanes(graph, along, sources, users, 7);  // runs, and the turns of each edge
+//   gap[r] = ... lanes.tracks(r) ...               // the room that tracks need between ranks
 //   lanes.turns(users[0], turns);                  // of one edge
 #pragma once
 #include "viz/layout/order.h"
@@ -12,11 +12,12 @@
 
 namespace uopscope {
 
-/// A source, and the vertices its long edges pass: a chain of consecutive numbers, one in each rank below it.
+/// A source and its chain: the vertices that its long edges pass, with consecutive numbers, one per rank
+/// below.
 struct LaneSource {
   uint32_t vertex = 0, chain = 0, length = 0;
 };
-/// Where an edge of the source arrives: `away` from the centre of `to`, along its rank.
+/// The place where an edge of the source arrives: `away` from the centre of `to`, along its rank.
 struct LaneUser {
   uint32_t source = 0; ///< index into the sources
   uint32_t to = 0;
@@ -28,9 +29,9 @@ public:
   Lanes(const RankedGraph& graph, std::span<const float> along, std::span<const LaneSource> sources,
         std::span<const LaneUser> users, float space);
 
-  /// Lanes side by side between a rank and the next one.
+  /// Number of lanes side by side between a rank and the next one.
   uint32_t tracks(uint32_t rank) const { return tracks_[rank]; }
-  /// Turns of an edge, in order: (where it goes on, share of the gap below `rank` at which it turns).
+  /// A turn of an edge: its next position, and the share of the gap below `rank` at which it turns.
   struct Turn {
     float along = 0, share = 0;
     uint32_t rank = 0;
@@ -44,18 +45,18 @@ private:
     bool turns() const { return high - low > 1; }
     void reach(float at) { low = std::min(low, at), high = std::max(high, at); }
   };
-  /// How far a vertex of a chain may move along its rank without touching a box that is there with it.
+  /// The interval in which a chain's vertex may move along its rank without touching a box of its moments.
   std::pair<float, float> room(uint32_t vertex) const;
   void straighten(const LaneSource& source, float arrival);
   void assignTracks(std::vector<uint32_t>& lanes, uint32_t rank);
 
   const RankedGraph& graph_;
-  std::vector<float> along_; ///< of chains: where they run
+  std::vector<float> along_; ///< of chains: their positions
   std::span<const LaneSource> sources_;
   float space_;
   std::vector<std::vector<uint32_t>> boxes_; ///< by rank: vertices that are nodes, in order
-  std::vector<uint32_t> boxesBefore_;        ///< by vertex: nodes of its rank that stand before it
-  std::vector<Lane> lanes_;         ///< of a source consecutively: from its rank on, one for each rank
+  std::vector<uint32_t> boxesBefore_;        ///< by vertex: number of nodes before it in its rank
+  std::vector<Lane> lanes_;         ///< lanes of a source are consecutive: one for each rank from its own on
   std::vector<uint32_t> firstLane_; ///< by source
   std::vector<uint32_t> tracks_;
 };

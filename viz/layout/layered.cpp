@@ -1,6 +1,6 @@
-// Puts the phases together: ranks (rank.h), bends for long edges, order and coordinates (order.h),
-// lanes (lanes.h), then back to nodes and edges. Everything is computed for ranks that run from top to
-// bottom; left to right swaps the axes at both ends.
+// Combines the phases: ranks (rank.h), bends for long edges, order and coordinates (order.h), lanes
+// (lanes.h), then positions of nodes and edges. All phases compute with ranks from top to bottom; a layout
+// from left to right swaps the axes before and after.
 #include "viz/layout/layered.h"
 
 #include "viz/layout/lanes.h"
@@ -16,10 +16,10 @@ namespace {
 constexpr uint32_t kNone = UINT32_MAX;
 constexpr float kBendSize = 6;
 constexpr float kEdgeSpace = 7; // between an edge and the boxes it passes
-// Between ranks: room below boxes, above them (numbers of arrows stand there), and for each lane.
+// Between ranks: room below boxes, above them (for the numbers of arrows), and for each lane.
 constexpr float kBelowBoxes = 12, kAboveBoxes = 20, kLane = 6;
 
-// An edge as the ranks see it: from the lower rank to the higher.
+// An edge between ranks: from the lower rank to the higher.
 struct Span {
   uint32_t from, to;
 };
@@ -28,7 +28,7 @@ struct Router {
   RankedGraph graph;
   std::vector<uint32_t>
       chain; ///< by node: its first bend, or kNone; the chain's bends have consecutive numbers
-  std::vector<uint32_t> length; ///< of the chain
+  std::vector<uint32_t> length; ///< of the chain, by node
   std::vector<uint32_t> ports;
   std::vector<uint8_t> routed; ///< by edge
   uint32_t straight = 0;
@@ -40,7 +40,7 @@ struct Router {
     for (size_t i = 0; i < nodes.size(); ++i)
       graph.vertices[i] = {ranking.rank[i], o.leftToRight ? nodes[i].height : nodes[i].width, false,
                            nodes[i].born, nodes[i].gone};
-    std::vector<uint32_t> reach(nodes.size(), 0); // ranks the chain of a node runs through
+    std::vector<uint32_t> reach(nodes.size(), 0); // number of ranks that a node's chain runs through
     std::vector<std::pair<uint8_t, uint8_t>> there(nodes.size(), {kMoments - 1, 0}); // when it is needed
     for (size_t e = 0; e < edges.size(); ++e) {
       const Span s = span(edges[e], ranking.reversed[e]);
@@ -85,7 +85,7 @@ struct Router {
   static float portAt(uint32_t port, uint32_t ports) {
     return ports < 2 ? 0 : static_cast<float>(port) / static_cast<float>(ports - 1) - 0.5f;
   }
-  // The longest chain that may be built, so that all together stay within the budget.
+  // The longest permitted chain, so that all chains together stay within the budget.
   static uint32_t limit(const std::vector<uint32_t>& reach, size_t nodes, uint32_t perNode) {
     const uint64_t budget = std::max<uint64_t>(4000, nodes * static_cast<uint64_t>(perNode));
     uint32_t longest = 0;
@@ -108,8 +108,7 @@ Layout layoutLayered(std::span<const LayoutNode> nodes, std::span<const LayoutEd
   auto cancelled = [&] { return o.cancel && o.cancel->load(std::memory_order_relaxed); };
   std::vector<LayoutEdge> proper(edges.begin(), edges.end());
   for (LayoutEdge& e : proper)
-    if (e.from >= nodes.size() || e.to >= nodes.size())
-      e.from = e.to = 0; // drawn as nothing, like any self loop
+    if (e.from >= nodes.size() || e.to >= nodes.size()) e.from = e.to = 0; // not drawn, like any self loop
 
   std::vector<LayoutEdge> acyclic;
   std::vector<uint32_t> original;

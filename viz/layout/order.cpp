@@ -1,11 +1,10 @@
-// Order: depth first from the results gives each node's sources in the order it names them, which is already
-// close to how a person would draw it; a few barycentre sweeps then remove crossings, and the best order seen
-// is kept.
+// Order: a depth-first walk from the results takes each node's sources in their order, which is close to a
+// drawing by hand. A few barycentre sweeps then remove crossings, and the best order seen is kept.
 //
-// Coordinates: one rank at a time is moved to where its neighbours want it. "As close as possible to the
-// wishes without overlapping" is a least-squares problem with ordered variables, which pooling adjacent
-// violators solves exactly in linear time. Where vertices come and go, only those that meet keep apart, and
-// "pressed against what stands left of it" and "right of it" are averaged: see Moments.
+// Coordinates: one rank at a time moves to the positions that its neighbours wish. "As close as possible to
+// the wishes without overlapping" is a least-squares problem with ordered variables; pooling adjacent
+// violators solves it exactly in linear time. Where vertices exist only at some moments, only vertices of a
+// common moment keep apart, and the result averages a push to the left and a push to the right: see Moments.
 #include "viz/layout/order.h"
 
 #include "viz/layout/adjacency.h"
@@ -17,8 +16,8 @@
 namespace uopscope {
 namespace {
 
-// Sweeps chosen on graphs of 1,000 to 10,000 nodes: crossings fall by under 1 % after the sixth, wishes
-// settle by ten.
+// The number of sweeps was chosen on graphs of 1,000 to 10,000 nodes: after the sixth, crossings fall by
+// under 1 %; the wishes settle by ten.
 constexpr int kOrderSweeps = 6;
 constexpr int kPlaceSweeps = 10;
 constexpr float kBendPull = 6, kNodePull = 1;
@@ -66,7 +65,7 @@ struct Fenwick {
   void add(size_t i) {
     for (++i; i < sum.size(); i += i & (~i + 1)) ++sum[i];
   }
-  uint64_t upTo(size_t i) const { // of indices <= i
+  uint64_t upTo(size_t i) const { // number of added indices <= i
     uint64_t s = 0;
     for (++i; i > 0; i -= i & (~i + 1)) s += sum[i];
     return s;
@@ -146,14 +145,14 @@ void orderRanks(RankedGraph& g, uint32_t rankCount, const std::atomic<bool>* can
 
 namespace {
 
-// Bends may stand closer: they are lines, not boxes.
+// Two bends may stand closer, since they are lines, not boxes.
 float spaceBetween(const RankVertex& a, const RankVertex& b, float gap) {
   return a.bend && b.bend ? gap * 0.5f : gap;
 }
 
-// How far a rank is filled at every moment, seen from one side, while its vertices are placed one by one. A
-// vertex that meets nobody placed before may stand where they stand: a pass goes through many more nodes than
-// it ever has at once, and a picture as wide as all of them would be mostly empty.
+// How far a rank is filled at each moment, seen from one side, while vertices are placed one by one. A vertex
+// may share the place of vertices with no common moment. A pass goes through many more nodes than it has at
+// any moment, so a picture with room for all would be mostly empty.
 class Moments {
 public:
   explicit Moments(float gap) : gap_(gap) { clear(); }
@@ -161,7 +160,7 @@ public:
     boxes_.fill(kEmpty);
     bends_.fill(kEmpty);
   }
-  /// The least place that `v` may take.
+  /// The smallest position that `v` may take.
   float least(const RankVertex& v) const {
     float box = kEmpty, bend = kEmpty;
     for (size_t t = v.born; t <= v.gone; ++t) {
@@ -181,7 +180,7 @@ private:
   std::array<float, kMoments> boxes_, bends_;
 };
 
-// One rank of vertices that come and go: as close to the wishes as a few sweeps bring it.
+// Places one rank of vertices that exist only at some moments: close to their wishes, by a few sweeps.
 class Crowd {
 public:
   Crowd(const RankedGraph& g, float gap) : g_(g), moments_(gap) {}
@@ -194,7 +193,8 @@ public:
     moments_.clear();
     for (size_t i = rank.size(); i-- > 0;) left_[i] = -push(rank[i], -wish[i]);
     for (size_t i = 0; i < rank.size(); ++i) x[rank[i]] = (left_[i] + right_[i]) / 2;
-    // Both pushes hold people apart who would have had room: each goes as far back as the others let it.
+    // Both pushes separate vertices that would have had room, so each vertex moves back as far as its
+    // neighbours permit.
     moments_.clear();
     for (size_t i = rank.size(); i-- > 0;) {
       left_[i] = -moments_.least(g_.vertices[rank[i]]);
@@ -273,7 +273,7 @@ std::vector<float> placeInRanks(const RankedGraph& g, float gap, const std::atom
       if (up || both)
         for (uint32_t l : out.of(v))
           pull(l, g.links[l].to, g.links[l].port * g.vertices[g.links[l].to].size * 0.8f);
-      if (weight == 0) sum = 0.05 * x[v], weight = 0.05; // nobody pulls: stay, but give way
+      if (weight == 0) sum = 0.05 * x[v], weight = 0.05; // nothing pulls: stay, but give way
       if (changing) {
         wish[i] = static_cast<float>(sum / weight);
         continue;

@@ -1,5 +1,5 @@
-// Cycles come from slots that different nodes take over time (see viz/pictures/pass_view.h); they are few, so
-// the first edge found to close one is turned around and nothing cleverer is tried.
+// Cycles arise where different nodes take one slot over time (see viz/pictures/pass_view.h). They are few, so
+// the edge that closes a cycle is simply reversed.
 #include "viz/layout/rank.h"
 
 #include "viz/layout/adjacency.h"
@@ -12,8 +12,8 @@
 namespace uopscope {
 namespace {
 
-// Depth first from the users down to the leaves, iteratively: an edge into a node that is still open closes a
-// cycle.
+// Walks depth first from the users down to the leaves, without recursion. An edge into a node that is still
+// open closes a cycle.
 void findCycles(size_t nodeCount, std::span<const LayoutEdge> edges, Ranking& out) {
   enum : uint8_t { kNew, kOpen, kDone };
   const Adjacency sources(nodeCount, edges, false);
@@ -48,9 +48,9 @@ void findCycles(size_t nodeCount, std::span<const LayoutEdge> edges, Ranking& ou
   }
 }
 
-// A hundred nodes side by side are a line nobody can read: a rank with far more nodes than a square picture
-// would have is cut into several. Nodes of one rank are not joined, so any cut is right; neighbours in the
-// order of creation stay together. What counts is how many are there at the same moment.
+// A line of a hundred nodes is unreadable, so a rank with far more nodes than a square picture would have is
+// cut into several. Nodes of one rank are not joined, so any cut is correct; neighbours in the order of
+// creation stay together. Only nodes of a common moment count.
 void splitWide(Ranking& out, std::span<const LayoutNode> nodes) {
   std::map<uint32_t, uint32_t> count;
   for (uint32_t r : out.rank) ++count[r];
@@ -67,7 +67,7 @@ void splitWide(Ranking& out, std::span<const LayoutNode> nodes) {
   uint32_t next = 0, previous = 0;
   bool first = true;
   for (const auto& [rank, n] : count) {
-    if (!first) next += rank - previous - 1; // ranks that hold nothing stay
+    if (!first) next += rank - previous - 1; // empty ranks stay
     const uint32_t parts = (std::ranges::max(crowd[rank]) + most - 1) / most;
     place[rank] = {next, (n + parts - 1) / parts};
     next += parts;
@@ -103,8 +103,8 @@ Ranking rankNodes(std::span<const LayoutNode> nodes, std::span<const LayoutEdge>
     return r;
   };
   for (uint32_t v : out.order) out.rank[v] = lowest(v);
-  // Two rounds: pulling a node down lets its own sources follow in the same sweep; what then hangs below its
-  // sources for no reason goes back up.
+  // Two rounds: when a node is pulled down, its own sources follow in the same sweep; nodes left too far
+  // below their sources then move up again.
   for (int round = 0; round < 2; ++round) {
     for (auto it = out.order.rbegin(); it != out.order.rend(); ++it) {
       const uint32_t v = *it;

@@ -1,4 +1,4 @@
-// Numbers in a page are whole pixels: a tenth of the bytes, and no eye sees the difference.
+// Numbers in a page are whole pixels: that takes a tenth of the bytes, with no visible difference.
 #include "viz/page/picture_deltas.h"
 
 #include <fmt/format.h>
@@ -48,7 +48,7 @@ uint32_t PictureDeltas::boxOf(const PictureNode& n) {
   std::string folded;
   for (const FoldedSource& f : n.folded)
     folded += fmt::format("{}{} {}", folded.empty() ? "" : "  ", f.ports(), f.text);
-  // A type below the operation is one more line.
+  // A type below the operation takes a line of its own.
   const std::string lines = !n.dtypeBelow ? n.detail : n.detail.empty() ? n.dtype : n.dtype + "\n" + n.detail;
   const std::string beside = n.dtypeBelow ? std::string() : n.dtype;
   const std::string key =

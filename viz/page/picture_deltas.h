@@ -1,11 +1,11 @@
-// The pictures of a pass, each as its difference to the one before.
+// Stores the pictures of a pass, each as its difference from the one before.
 //
 //   PictureDeltas deltas(words);
 //   for (int64_t k = 0; k <= steps; ++k) deltas.add(*view.at(k));
 //   page["pictures"] = deltas.json();
 //
-// A box is its texts and its place, whatever node is in it, and an edge is its line: a node rebuilt with the
-// same words changes neither.
+// A box consists of its texts and its place, whichever node is in it, and an edge is its line. A node that is
+// rebuilt with the same words thus changes neither.
 #pragma once
 #include "viz/page/session_data.h"
 #include "viz/pictures/picture.h"
@@ -19,7 +19,7 @@ public:
   explicit PictureDeltas(PageWords& words) : words_(words) {}
   void add(const Picture& picture);
   nlohmann::json json() const;
-  /// About as many as json() will take.
+  /// Approximate size of json().
   size_t bytes() const { return bytes_; }
 
 private:
@@ -30,7 +30,7 @@ private:
   std::unordered_map<std::string, uint32_t> boxNumbers_, edgeNumbers_;
   nlohmann::json boxes_ = nlohmann::json::array(), edges_ = nlohmann::json::array(),
                  states_ = nlohmann::json::array();
-  std::vector<uint32_t> boxesNow_, edgesNow_; ///< of the picture last added, sorted
+  std::vector<uint32_t> boxesNow_, edgesNow_; ///< of the last picture, sorted
   float width_ = 0, height_ = 0;
   size_t bytes_ = 0;
 };

@@ -1,4 +1,4 @@
-// Passes are taken in order until the room is used up: kernels first, since a lesson is about them.
+// Takes passes in order until the size is used up: kernels first, since lessons are mostly about them.
 #include "viz/page/session_data.h"
 
 #include "replay/read/decisions.h"
@@ -20,9 +20,9 @@ using Json = nlohmann::json;
 
 namespace {
 
-// Walks that would take minutes are not begun: steps times nodes.
+// Most work of a walk (steps times nodes): larger ones would take minutes.
 constexpr int64_t kMostWork = 40'000'000;
-// Lines of a difference, of a tree it is made from, characters of an expression, of a text, of a file.
+// Limits: lines of a difference and of the trees it compares; characters of an expression, a text and a file.
 constexpr size_t kDiffLines = 40, kTreeLines = 160, kExpression = 400, kText = 60'000, kFile = 200'000;
 
 std::string placeText(const FileLine& at) {
@@ -46,7 +46,7 @@ std::string cut(std::string text, size_t most) {
   return text + fmt::format("... {} more lines are not in this file\n", lines);
 }
 
-/// Changed lines with what stands around them, at most kDiffLines.
+/// Changed lines with their surroundings, at most kDiffLines.
 std::vector<std::string> shortDiff(const std::string& before, const std::string& after) {
   std::vector<std::string> all = lineDiff(before, after), out;
   std::vector<bool> near(all.size(), all.size() <= kDiffLines);

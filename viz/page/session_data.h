@@ -1,11 +1,10 @@
-// A trace as the data of an offline page: what the page draws and says for every step, as JSON.
+// A trace as the data of an offline page: pictures and texts of every step, as JSON.
 //
 //   SessionData data(trace, {.kernel = "r_16_25_4"});
-//   page(data.value(), data.limits());                // limits: what was left out, in words
+//   page(data.value(), data.limits());                // limits: sentences about the parts left out
 //
-// Pictures come from PassView, so that they are those of the window. A step is stored as what it adds to and
-// takes from the picture before it. Invariant: a pass is in the page whole, or its absence is said in
-// limits().
+// Pictures come from PassView, so they equal those of the window. A step is stored as its difference from the
+// picture before. Invariant: the page contains a pass as a whole, or limits() tells of its absence.
 #pragma once
 #include "replay/read/trace.h"
 
@@ -14,19 +13,19 @@
 namespace uopscope {
 
 struct SessionChoice {
-  std::string kernel, pass;           ///< as findScope and findPass take them; empty: as much as fits
-  size_t mostBytes = 4 * 1000 * 1000; ///< of the data, about
-  /// Gets shares 0 to 1; returning false ends with Error(Runtime).
+  std::string kernel, pass;           ///< text for findScope and findPass; empty: as much as fits
+  size_t mostBytes = 4 * 1000 * 1000; ///< approximate size of the data
+  /// Receives the share done, 0 to 1; by returning false it ends the work with Error(Runtime).
   std::function<bool(double)> progress;
 };
 
-/// Every text of a page once; data name texts by number.
+/// Stores every text of a page once; the data name a text by its number.
 class PageWords {
 public:
   int64_t of(const std::string& text);
   size_t bytes() const { return bytes_; }
   const std::vector<std::string>& all() const { return words_; }
-  /// Forgets all but the first `count`: what was added for a pass that does not fit.
+  /// Forgets all but the first `count` texts: the rest belong to a pass that does not fit.
   void keep(size_t count);
 
 private:
@@ -57,7 +56,7 @@ private:
   PageWords words_;
   std::map<RuleId, int64_t> rules_;
   size_t bytes_ = 0;
-  bool full_ = false; ///< something was left out for want of room
+  bool full_ = false; ///< a part was left out because of the size
 };
 
 } // namespace uopscope

@@ -1,4 +1,4 @@
-// The frame of the page; what it looks like is session.css, what it does session.js.
+// Writes the frame of the page; session.css holds its style, session.js its behaviour.
 #include "viz/page/session_page.h"
 
 #include "replay/schema/html_text.h"
@@ -19,7 +19,7 @@ const std::string& embedded(std::string_view name) {
   throw Error(ErrorKind::Runtime, fmt::format("{} is not part of this build", name));
 }
 
-/// JSON that may stand inside a <script>: none of its characters ends one.
+/// JSON that is safe inside a <script>: none of its characters ends the element.
 std::string scriptSafe(const nlohmann::json& data) {
   std::string out;
   for (char c : data.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace))

@@ -1,3 +1,4 @@
+// One table of labels by operation; all lengths are cut here, so that a box has a bounded size.
 #include "viz/pictures/labels.h"
 
 #include <fmt/format.h>
@@ -9,7 +10,7 @@ namespace {
 
 constexpr size_t kDetail = metrics::kMaxChars;
 
-// Names in traces of other programs may hold what colours them on a terminal.
+// Names in traces of other programs may contain terminal colours.
 std::string withoutEscapes(const std::string& s) {
   std::string out;
   for (size_t i = 0; i < s.size(); ++i) {
@@ -27,7 +28,7 @@ std::string clipped(std::string s, size_t most = kDetail) {
   if (s.size() > most) s = s.substr(0, most - 1) + "\u2026";
   return s;
 }
-// Outer brackets say nothing in a label.
+// Outer brackets carry no information in a label.
 std::string unwrapped(std::string s) {
   if (s.size() < 2 || s.front() != '(' || s.back() != ')') return s;
   int depth = 0;
@@ -40,7 +41,7 @@ std::string unwrapped(std::string s) {
 std::string formula(const NodeReader& read, NodeId id, int depth = 5) {
   return clipped(unwrapped(expression(read, id, depth, 160)));
 }
-// A formula that does not fit says less than the edges do.
+// A cut formula would say less than the edges do.
 std::string wholeFormula(const NodeReader& read, NodeId id, int depth) {
   std::string s = unwrapped(expression(read, id, depth, 120));
   return s.size() <= kDetail && s.find("...") == std::string::npos ? s : std::string();

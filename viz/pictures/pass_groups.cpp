@@ -1,5 +1,5 @@
-// Groups of a PassView, and the pictures folded by them. A slot's group is decided once, from the last node
-// that lived in it, so it is the same at every step.
+// Groups of a PassView, and pictures folded by them. The last node of a slot decides its group once, so the
+// group is the same at every step.
 #include "replay/read/materialize.h"
 #include "replay/read/provenance.h"
 #include "viz/pictures/labels.h"
@@ -24,7 +24,7 @@ bool isKernel(Op op) {
 
 } // namespace
 
-// A node belongs to the reduction (or kernel) if everything that reads it does.
+// A node belongs to the reduction (or kernel) if all its users do.
 void PassView::groupByRoot(const std::vector<NodeId>& latest, bool reduce) {
   std::vector<std::vector<uint32_t>> users(slots_.size());
   std::vector<uint32_t> order;
@@ -34,7 +34,7 @@ void PassView::groupByRoot(const std::vector<NodeId>& latest, bool reduce) {
     for (NodeId s : cursor_.raw(node).src)
       if (const auto from = slotOf(s); from && *from != to) users[*from].push_back(to);
   }
-  // Users before sources: a depth-first walk over users, so that each slot is decided after all that read it.
+  // Users before sources: a depth-first walk over users, so that all users of a slot are decided before it.
   std::vector<uint8_t> state(slots_.size(), 0);
   std::vector<std::pair<uint32_t, size_t>> stack;
   for (uint32_t start = 0; start < slots_.size(); ++start) {
@@ -97,7 +97,7 @@ void PassView::makeGroups() {
           title = byLine ? line : first.operation;
           detail = byLine ? first.script.file.substr(first.script.file.rfind('/') + 1) : line;
         }
-      } catch (const Error&) { // a node no engine makes, or one between two steps: in no group
+      } catch (const Error&) { // a node that no engine makes, or one between two steps, is in no group
       }
       if (title.empty()) continue;
       const auto [it, fresh] = byKey.emplace(title + "\n" + detail, static_cast<uint32_t>(groups_.size()));
@@ -107,7 +107,7 @@ void PassView::makeGroups() {
   }
   for (const Slot& s : slots_)
     if (s.group != kNone) ++groups_[s.group].slots;
-  // One node alone is no group.
+  // A single node is no group.
   for (Slot& s : slots_)
     if (s.group != kNone && groups_[s.group].slots < 2) s.group = kNone;
   for (Group& g : groups_) {
@@ -121,7 +121,7 @@ void PassView::makeGroups() {
   }
 }
 
-// Leaves out what is hidden and puts groups in place of their nodes.
+// Removes hidden nodes and replaces the nodes of a group by the group.
 void PassView::fold(Picture& p) {
   groupNodes_.clear();
   std::vector<PictureNode> nodes;

@@ -1,9 +1,9 @@
-// Lanes of a small picture: nodes that do the same with other numbers are one box "MUL x16". Vectors and
-// unrolled loops leave many of them, and sixteen equal rows say less than one.
+// Lanes of a small picture: nodes with the same work on different numbers become one box "MUL x16". Vectors
+// and unrolled loops make many of them, and sixteen equal rows say less than one.
 //
-// Nodes are lanes of each other where what hangs below them has the same shape (constants and lane numbers
-// apart), where the same reads them, and where the steps shown did the same to them. Such nodes are equally
-// far from the leaves, so drawing them as one closes no cycle.
+// Nodes are lanes of each other where their sub-graphs have the same shape (apart from constants and lane
+// numbers), their users are the same, and the steps shown changed them in the same way. Such nodes are
+// equally far from the leaves, so drawing them as one closes no cycle.
 #include "viz/pictures/labels.h"
 #include "viz/pictures/pass_view.h"
 
@@ -14,9 +14,9 @@ namespace uopscope {
 namespace {
 
 constexpr uint32_t kNone = UINT32_MAX;
-/// So many nodes that do the same are lanes.
+/// Smallest number of equal nodes that become lanes.
 constexpr size_t kLanes = 4;
-/// Larger graphs are not searched: a step must take no longer for it.
+/// Larger graphs are not searched, so that a step stays fast.
 constexpr size_t kMostNodes = 4000;
 
 uint64_t mixed(uint64_t a, uint64_t b) {
@@ -31,7 +31,7 @@ void PassView::makeLanes() {
   groups_.clear();
   for (Slot& s : slots_) s.group = kNone;
   if (!options_.foldConstants) return;
-  // What only the first of the steps still has is looked for in the graph before them.
+  // Nodes that exist only before the first step are searched in the graph before it.
   for (const int64_t step : {lastShown_, firstShown_ - 1})
     findLanes(cursor_.graphAt(std::clamp<int64_t>(step, 0, steps())));
 }

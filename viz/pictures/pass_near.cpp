@@ -1,11 +1,11 @@
-// The small picture of a step: what it changes and what is nearest to that, as much as can be read in the
-// pane, and the map that shows where in the graph that is.
+// The small picture of a step: its changes and the nodes nearest to them, as much as is readable in the pane,
+// and the map that shows their place in the graph.
 //
-// Steps that follow each other share a picture's layout where all they change fits into one: nothing moves
-// while one steps through such a block. A block is cut out of the pass by position alone (steps 1 to 8, 9 to
-// 16 ...; 1 to 4 ...), so a step looks the same however one came to it. Where a graph fits whole, it is drawn
-// whole; else short expressions that no step touches are written into labels; else rings grow around the
-// changes, sources before users, until the layout would have to be shrunk below kReadable.
+// Consecutive steps share a layout where all their changes fit into one picture: no node moves while a person
+// steps through such a block. Blocks are cut out of the pass by position alone (steps 1 to 8, 9 to 16 ...; 1
+// to 4 ...), so a step looks the same from either direction. A graph that fits is drawn whole. Otherwise
+// short expressions that no step touches are written into labels. If that does not suffice, rings of nodes
+// are added around the changes, sources before users, until the layout would shrink below kReadable.
 #include "viz/pictures/labels.h"
 #include "viz/pictures/pass_view.h"
 
@@ -15,22 +15,22 @@
 namespace uopscope {
 namespace {
 
-/// Zoom at which labels are read without effort.
+/// Zoom at which labels are easily readable.
 constexpr float kReadable = 0.75f, kBorder = 48;
-/// A graph of this many nodes is tried as a whole; larger ones never fit.
+/// A graph of up to this many nodes is tried as a whole; larger ones never fit.
 constexpr size_t kTried = 90;
-/// Larger graphs are too much to be laid out for the map at every block: of them the map shows the pass.
+/// Larger graphs take too long to lay out for the map of every block; their map shows the pass.
 constexpr size_t kMapped = 400;
-/// Blocks of steps that are tried, longest first, and the longest pass that is tried as one.
+/// Sizes of blocks to try, longest first; and the longest pass that is tried as one block.
 constexpr int64_t kBlocks[] = {8, 4, 2}, kWholePass = 48;
-/// Nodes of a small picture, tried from the largest on.
+/// Numbers of nodes in a small picture, tried from the largest on.
 constexpr size_t kBudgets[] = {48, 36, 27, 20, 15, 12, 9, 6, 4};
-/// Nodes around what a block changes, and the most that it may change.
+/// Numbers of nodes around the changes of a block, and the most changes that a block may have.
 constexpr size_t kAround[] = {12, 6, 2}, kMostChanged = 40;
-/// What more nodes than this read is no neighbourhood, and of a node with more sources the first ones are
-/// shown.
+/// Neighbourhood limits: a node with more users than kCrowd adds none of them; of many sources the first
+/// kFirstSources are added.
 constexpr size_t kCrowd = 6, kFirstSources = 10;
-/// Characters of an expression that goes into a label.
+/// Most characters of an expression in a label.
 constexpr size_t kShort = 18;
 
 } // namespace
@@ -70,8 +70,8 @@ void PassView::layOutNear(const std::atomic<bool>* cancel) {
   layOutBlock(first, last, true, cancel);
 }
 
-// False where what the steps change cannot be read in one picture; of a single step, or of a range that was
-// asked for, there is always one.
+// Lays out one block. False where its changes are not readable in one picture; a single step, or a range that
+// was asked for, always succeeds.
 bool PassView::layOutBlock(int64_t first, int64_t last, bool part, const std::atomic<bool>* cancel) {
   const bool asked = first == arrangement_.firstStep && last == arrangement_.lastStep;
   firstShown_ = first, lastShown_ = last;
@@ -135,7 +135,7 @@ void PassView::collectChanges(bool asOne) {
     }
     for (NodeId node : diff.added) seed(node), touch(node, Mark::Added, step);
     for (NodeId node : diff.removed) gone(node);
-    // What became a constant is written into the labels of those that read it: they are what one looks at.
+    // A node that became a constant is written into its users' labels, so the users are shown.
     if (seeds_.size() > before) return;
     for (const auto& c : diff.changed)
       if (!c.rewritten &&
@@ -151,7 +151,7 @@ void PassView::collectChanges(bool asOne) {
   }
 }
 
-// Expressions over loops that no step touches are read faster in the label of what uses them.
+// Expressions over loops that no step touches are easier to read in their users' labels.
 void PassView::foldExpressions(bool on) {
   inLabels_.assign(slots_.size(), false);
   if (!on || !options_.foldConstants) return;
@@ -193,7 +193,7 @@ void PassView::findNear(size_t most) {
     const uint32_t group = slots_[*slot].group;
     if (group == UINT32_MAX || !groupMet[group]) ++count;
     if (group == UINT32_MAX || groupMet[group]) return;
-    groupMet[group] = true; // lanes come together
+    groupMet[group] = true; // all lanes of a group are shown together
     for (size_t i = 0; i < slots_.size(); ++i)
       if (slots_[i].group == group) near_[i] = true;
   };

@@ -1,7 +1,7 @@
-// One picture of a pass: the graph after a step, each node in the place of its slot, what the last steps did to
-// it, and what they removed where it stood.
+// Makes one picture of a pass: the graph after a step, each node at the place of its slot, with the changes
+// of the last steps, and removed nodes at their old places.
 //
-// A node stands in the picture once. Sources are placed before what reads them, so a node without a slot can be
+// A node appears in a picture once. Sources are placed before their users, so a node without a slot can be
 // put beside one of its sources.
 //
 //   Draft draft(view, step, from);
@@ -15,7 +15,7 @@
 namespace uopscope {
 namespace {
 
-// Labels kept for drawing, twice over; a long walk through large graphs would collect millions.
+// Number of labels kept for drawing (twice); a long walk through large graphs would collect millions.
 constexpr size_t kKeptLabels = 50'000;
 
 } // namespace
@@ -69,7 +69,7 @@ private:
     uint32_t slot = UINT32_MAX;
     LayoutPoint centre;
   };
-  /// A node that no sample saw stands where what it replaces stood, or below one of its sources.
+  /// The place of a node that no sample saw: that of the node it replaces, or below one of its sources.
   Spot spotOf(NodeId node, NodeId instead) const {
     for (NodeId candidate : {node, instead}) {
       const auto slot = candidate == kNoNode ? std::nullopt : view_.slotOf(candidate);
@@ -102,7 +102,7 @@ private:
     picture_->nodes.push_back(std::move(box));
     return picture_->nodes.back();
   }
-  /// Of a sampled pass: a node that nothing was measured for must not cover its neighbours.
+  /// In a sampled pass, a node whose size was not measured must not cover its neighbours.
   void keepToSlot(PictureNode& box) const {
     const float room = box.slot == UINT32_MAX ? 0 : view_.slots_[box.slot].width;
     if (room > 0) box.width = std::min(box.width, room);
@@ -147,12 +147,13 @@ private:
   float rowOf(const PictureNode& n) const { return picture_->leftToRight ? n.x : n.y; }
 
   void placeRemoved() {
-    // Changes of several steps at once: others may stand by now where a node stood.
+    // Changes of several steps at once: a later node may occupy a removed node's place.
     if (crowded_)
       for (const PictureNode& n : picture_->nodes) rows_[rowOf(n)].push_back(extentOf(n));
     for (NodeId node : diff_.removed) placeGhost(node);
     for (const auto& c : diff_.changed) {
-      // Its place is taken by what replaced it; only where the result stands elsewhere does it leave a gap.
+      // Its replacement takes its place; only where the result stands at a different place does it leave a
+      // gap.
       if (const auto slot = view_.slotOf(c.before); slot && !taken_[*slot]) placeGhost(c.before);
     }
   }
@@ -206,7 +207,7 @@ private:
     const auto c = cameFrom_.find(id);
     std::span<const NodeId> old;
     if (c && changed) old = view_.cursor_.raw((*c)->before).src;
-    // A sink may have thousands of sources: they are looked up, not walked for each other.
+    // A sink may have thousands of sources, so they are looked up in maps instead of compared pairwise.
     NodeMap<bool> had, has;
     for (NodeId o : old) had[o] = had[imageOf(o)] = true;
     if (!old.empty())
@@ -227,7 +228,7 @@ private:
   NodeMap<const GraphDiff::Change*> cameFrom_; ///< after -> the change that made it
   NodeMap<NodeId> image_;                      ///< before -> after
   NodeMap<bool> added_;
-  const bool crowded_;      ///< changes of several steps
+  const bool crowded_;      ///< the changes of several steps are shown
   NodeMap<uint32_t> at_;    ///< node -> index in the picture
   std::vector<bool> taken_; ///< slots in use
   std::map<float, std::vector<std::pair<float, float>>> rows_;

@@ -1,6 +1,6 @@
-// Walking a pass costs (steps x nodes); kWalkBudget bounds it. Longer passes are sampled every stride_ steps,
-// always at the same ones, and a node that lives only between two samples is put beside its neighbours when
-// it is drawn.
+// A walk over a pass costs (steps x nodes), so kWalkBudget bounds it. Longer passes are sampled at every
+// multiple of stride_. A node that exists only between two samples is put beside its neighbours when it is
+// drawn.
 #include "viz/pictures/pass_view.h"
 
 #include "viz/pictures/labels.h"
@@ -14,7 +14,7 @@ namespace {
 
 // About half a second of walking.
 constexpr int64_t kWalkBudget = 700'000;
-// Labels of a slot's nodes that are measured for its size: the first ones, and the last.
+// Number of labels per slot that are measured for its size: the first ones, and the last one.
 constexpr uint8_t kMeasured = 6;
 // A leaf with more users than this is written into their labels.
 constexpr uint32_t kHubUsers = 6;
@@ -34,7 +34,7 @@ uint32_t PassView::slotFor(NodeId node) {
   return slot;
 }
 
-// Brings the occupants of slots from one graph to a later one.
+// Moves the occupants of slots from one graph to a later one.
 void PassView::follow(const GraphDiff& diff, int64_t from, int64_t to) {
   auto leave = [&](NodeId node) {
     if (const auto slot = slotOf(node); slot && slots_[*slot].occupant == node)
@@ -52,7 +52,7 @@ void PassView::follow(const GraphDiff& diff, int64_t from, int64_t to) {
       Slot& home = slots_[*known];
       if (home.occupant == node) return;
       if (home.occupant == kNoNode) return occupy(home, node);
-      // It comes back and another one lives there now.
+      // The node comes back, and its old slot has a new occupant.
       slotOf_[node] = static_cast<uint32_t>(slots_.size());
       slots_.push_back({});
       occupy(slots_.back(), node);
@@ -68,7 +68,7 @@ void PassView::follow(const GraphDiff& diff, int64_t from, int64_t to) {
     const uint32_t slot = slotFor(node);
     occupy(slots_[slot], node);
   };
-  // A rule's result first: where several nodes end in one, it stands where the rewrite happened.
+  // Results of rules come first: where several nodes become one, it stands at the place of the rewrite.
   for (bool rewritten : {true, false})
     for (const auto& c : diff.changed)
       if (c.rewritten == rewritten) enter(c.after, slotFor(c.before));
@@ -125,11 +125,11 @@ bool PassView::prepare(const std::atomic<bool>* cancel) {
   return ready_;
 }
 
-// Moments begin where slots are born, spread evenly over those.
+// Moments begin at births of slots, spread evenly over them.
 void PassView::setMoments() {
   std::vector<int64_t> births;
   for (Slot& s : slots_) {
-    if (s.born == INT64_MAX) s.born = 0, s.gone = INT64_MAX; // met as a source only
+    if (s.born == INT64_MAX) s.born = 0, s.gone = INT64_MAX; // met only as a source
     if (s.born > 0) births.push_back(s.born);
   }
   std::sort(births.begin(), births.end());
@@ -140,7 +140,7 @@ void PassView::setMoments() {
   moments_.erase(std::unique(moments_.begin(), moments_.end()), moments_.end());
 }
 
-// Most nodes of a slot are rebuilt from sources in the slots of before: those add nothing.
+// Most nodes of a slot are rebuilt with sources in the same slots as before; those add no edge.
 void PassView::link() {
   std::unordered_set<uint64_t> seen;
   std::vector<uint64_t> last(slots_.size(), 0);
@@ -181,11 +181,11 @@ bool PassView::arrange(const Arrangement& arrangement, const std::atomic<bool>* 
   else
     layOut(cancel);
   if (!cancel || !cancel->load(std::memory_order_relaxed)) return true;
-  arrangement_.hidden.insert(UINT32_MAX); // half done: the next call does it again
+  arrangement_.hidden.insert(UINT32_MAX); // incomplete: the next call lays out again
   return false;
 }
 
-// Which slots are drawn, which of them are written into the labels of their users, and how large each is.
+// Decides which slots are drawn and which are written into their users' labels, and measures their sizes.
 std::vector<PassView::Link> PassView::measureSlots(const std::atomic<bool>* cancel) {
   labels_.clear();
   olderLabels_.clear();
@@ -231,7 +231,7 @@ std::vector<PassView::Link> PassView::measureSlots(const std::atomic<bool>* canc
   return links;
 }
 
-// Visible slots, and collapsed groups as one box each.
+// Visible slots, and each collapsed group as one box.
 PassView::Boxes PassView::boxesOf(const std::vector<Link>& links) const {
   Boxes b{{},
           {},
@@ -309,7 +309,7 @@ NodeId PassView::counterpart(NodeId node, const Picture& picture) {
     const NodeId image = cursor_.imageAt(node, picture.step);
     if (picture.find(image)) return image;
   } catch (const Error&) {
-    // A node of another pass: it has no image here.
+    // A node of a different pass has no image here.
   }
   return kNoNode;
 }

@@ -1,15 +1,15 @@
-// One pass as pictures that agree with each other: every step of the pass is drawn in one layout, made once
-// from all the graphs the pass goes through, so that stepping moves nothing.
+// One pass as consistent pictures: one layout, made from all graphs of the pass, serves every step, so that
+// no node moves between steps.
 //
-// A place in the layout is a slot. A node that takes over from another one (a rule replaced it, or it was
-// rebuilt because a source changed) takes its slot; nodes that live at the same time never share one. Slots
-// that nothing is ever shown in at the same step may stand in one place. So the layout has about the size of
-// the largest graph of the pass, not of all of them together, and a picture depends on the pass and the step
-// alone, never on how one got there.
+// A slot is a place in the layout. A node that replaces another (by a rule, or because it was rebuilt after a
+// source changed) takes its slot. Nodes that exist at the same time never share a slot. Slots that are never
+// occupied at the same step may share a place. The layout is thus about as large as the largest graph of the
+// pass, not as all graphs together. A picture depends only on the pass and the step, not on the steps visited
+// before.
 //
 //   PassView view(trace, pass, {});
 //   view.prepare();
-//   PicturePtr now = view.at(12);          // what step 12 did; at(12, 5): what steps 8 to 12 did
+//   PicturePtr now = view.at(12);          // the changes of step 12; at(12, 5): those of steps 8 to 12
 #pragma once
 #include "replay/read/cursor.h"
 #include "replay/read/print.h"
@@ -34,19 +34,19 @@ public:
   const ViewOptions& options() const { return options_; }
   Cursor& cursor() { return cursor_; }
   int64_t steps() const { return cursor_.steps(); }
-  /// Slots and layout. False when it was cancelled: the view is not to be used then.
+  /// Makes slots and layout. False when cancelled: the view must not be used then.
   bool prepare(const std::atomic<bool>* cancel = nullptr);
-  /// Hides, groups and pins; lays out again where that differs from now. False when cancelled.
+  /// Hides, groups and pins; lays out again where the arrangement changed. False when cancelled.
   bool arrange(const Arrangement& arrangement, const std::atomic<bool>* cancel = nullptr);
   const Arrangement& arrangement() const { return arrangement_; }
-  /// Nodes of a group of the picture last made.
+  /// The nodes of a group in the latest picture.
   std::vector<NodeId> groupMembers(int64_t groupId) const;
-  /// The graph after `step` steps with what the last `interval` of them did.
+  /// The graph after `step` steps, with the changes of the last `interval` steps.
   PicturePtr at(int64_t step, int64_t interval = 1);
-  /// The node of a picture that a node of any other step has become or was: itself, its image, or what stands
-  /// in its place; kNoNode if there is none.
+  /// The node of a picture that corresponds to a node of any other step: the node itself, its image, or the
+  /// node in its slot; kNoNode if there is none.
   NodeId counterpart(NodeId node, const Picture& picture);
-  /// Steps that were looked at one by one; others lie between two that were (very long passes).
+  /// Distance of the sampled steps; in very long passes the steps in between are not examined.
   int64_t stride() const { return stride_; }
   size_t slotCount() const { return slots_.size(); }
 
@@ -59,12 +59,12 @@ private:
     float homeWidth = 0, homeHeight = 0;
     LayoutPoint passHome; ///< the same in the layout of the whole pass
     float passWidth = 0, passHeight = 0;
-    bool drawn = false; ///< not only constants that are written into labels
+    bool drawn = false; ///< it holds a node that is not always written into labels
     bool visible = false;
     bool hub = false;
-    uint32_t hubUser = UINT32_MAX; ///< slot of the one user a hub is drawn to
+    uint32_t hubUser = UINT32_MAX; ///< slot of the only user with a drawn edge from this hub
     uint32_t group = UINT32_MAX;
-    int64_t born = INT64_MAX, gone = -1; ///< first and last step that shows something here, ghosts included
+    int64_t born = INT64_MAX, gone = -1; ///< first and last step with content here, ghosts included
   };
   struct Group {
     std::string title, detail;
@@ -73,7 +73,7 @@ private:
     float width = 0, height = 0;
     uint32_t slots = 0;
     std::string dtype = {};
-    bool lanes = false; ///< nodes that do the same: pass_lanes.cpp
+    bool lanes = false; ///< the group is one of lanes: pass_lanes.cpp
   };
   uint32_t slotFor(NodeId node);
   std::optional<uint32_t> slotOf(NodeId node) const {
@@ -96,7 +96,7 @@ private:
   struct Link {
     uint32_t from, to, port;
   };
-  /// The boxes and edges that are laid out, and which of them each slot and group is.
+  /// The boxes and edges to lay out, and the box of each slot and group.
   struct Boxes {
     std::vector<LayoutNode> nodes;
     std::vector<LayoutEdge> edges;
@@ -106,7 +106,7 @@ private:
   void layOut(const std::atomic<bool>* cancel);
   std::vector<Link> measureSlots(const std::atomic<bool>* cancel);
   Boxes boxesOf(const std::vector<Link>& links) const;
-  /// A picture while it is made: pass_picture.cpp.
+  /// A picture in the making: pass_picture.cpp.
   class Draft;
   // Pictures of few steps: pass_near.cpp, pass_lanes.cpp.
   void layOutNear(const std::atomic<bool>* cancel);
@@ -118,7 +118,7 @@ private:
   void makeLanes();
   void findLanes(const std::vector<NodeId>& graph);
   bool fits() const;
-  /// On the map only: too far from what the steps change.
+  /// Whether only the map shows the slot, since it is too far from the changes.
   bool farSlot(uint32_t slot) const { return !near_.empty() && !near_[slot]; }
   bool far(NodeId node) const {
     if (near_.empty()) return false;
@@ -129,7 +129,7 @@ private:
   bool hides(uint32_t slot) const {
     return arrangement_.hidden.contains(slot) || (arrangement_.only && !arrangement_.shown.contains(slot));
   }
-  /// Shows something at the steps that are laid out.
+  /// Whether the slot has content at the steps that are laid out.
   bool awake(const Slot& s) const {
     return lastShown_ < 0 || (s.born <= lastShown_ && s.gone >= firstShown_);
   }
@@ -147,25 +147,25 @@ private:
   std::vector<Group> groups_;
   std::map<uint32_t, std::vector<NodeId>> groupNodes_;
   int64_t firstShown_ = -1, lastShown_ = -1; ///< steps that are laid out together; -1: the whole pass
-  std::vector<NodeId> seeds_;                ///< what these steps make
-  std::vector<uint32_t> seedSlots_;          ///< where what they remove stood
-  NodeMap<NodeId> was_;                      ///< what they rewrite: after -> before
-  std::vector<uint64_t> touched_;            ///< by slot: what they do to it; 0: nothing
+  std::vector<NodeId> seeds_;                ///< nodes that these steps make
+  std::vector<uint32_t> seedSlots_;          ///< slots of the nodes that they remove
+  NodeMap<NodeId> was_;                      ///< their rewrites: after -> before
+  std::vector<uint64_t> touched_;            ///< by slot: a hash of their changes to it; 0: none
   std::vector<bool> inLabels_;               ///< slots whose expressions are written into labels
-  bool mapped_ = false;                      ///< the map is of their graph, not of the pass
+  bool mapped_ = false;                      ///< the map shows their graph, not the pass
   uint64_t layout_ = 0;
   std::vector<bool> near_;  ///< slots that are drawn; empty: all of them
-  NodeMap<bool> nearNodes_; ///< the same, for nodes that no sample saw
+  NodeMap<bool> nearNodes_; ///< nearby nodes that no sample saw
   NodeReader read_;
   int64_t stride_ = 1;
   std::vector<int64_t> moments_; ///< first steps of moments 1, 2 ...: see LayoutNode::born
   std::vector<Slot> slots_;
   NodeMap<uint32_t> slotOf_;
   std::vector<NodeId> members_; ///< nodes in order of their first appearance
-  /// Labels asked for lately, and those asked for before them: what neither holds is made again.
+  /// Labels used recently, and those used before them; a label in neither is made again.
   std::unordered_map<NodeId, PictureNode> labels_, olderLabels_;
   NodeMap<bool> folds_;
-  std::vector<Link> links_; ///< every edge between slots that any step has
+  std::vector<Link> links_; ///< edges between slots, of all steps
   using Bends = std::unordered_map<uint64_t, std::vector<LayoutPoint>>;
   std::shared_ptr<const Bends> bends_; ///< by key of the two slots, long edges only; pictures share it
   std::shared_ptr<const std::vector<std::pair<uint32_t, uint32_t>>> everyEdge_;

@@ -1,4 +1,4 @@
-// Sizes are computed from character counts, not from a font, so that layout needs no screen and is the same
+// Sizes are computed from character counts, not from a font, so a layout needs no screen and is the same
 // everywhere.
 #include "viz/pictures/picture.h"
 
@@ -105,7 +105,7 @@ void Picture::index() {
 }
 
 void joinWires(Picture& p) {
-  // Two wires are no bundle: their places among the sources say more than a count.
+  // Two wires are no bundle: their port numbers say more than a count.
   constexpr uint32_t kBundle = 3;
   struct Run {
     uint32_t count = 0;
@@ -121,7 +121,7 @@ void joinWires(Picture& p) {
   if (!any) return;
   std::vector<PictureEdge> edges;
   edges.reserve(p.edges.size());
-  std::unordered_map<uint32_t, uint32_t> joinedInto; // nodes with a bundle -> what arrives at them now
+  std::unordered_map<uint32_t, uint32_t> joinedInto; // nodes with a bundle -> wires that arrive now
   for (PictureEdge& e : p.edges) {
     Run& run = runs[keyOf(e)];
     if (run.count >= kBundle && run.first != SIZE_MAX) {

@@ -1,5 +1,5 @@
-// A graph ready to be drawn: boxes with their texts, lines with their bends, and what the current step did to
-// each. Made on a worker thread by PictureBuilder, immutable afterwards, shared with whoever draws it.
+// A graph ready to be drawn: boxes with their texts, lines with their bends, and the current step's change to
+// each. A worker thread makes it; afterwards it is immutable and shared with its painters.
 //
 //   auto p = std::make_shared<Picture>();
 //   p->nodes.push_back({.id = 7, .op = "ADD", .detail = "r0*4+r1", .dtype = "index"});
@@ -16,10 +16,10 @@
 
 namespace uopscope {
 
-/// What the step did to a node or an edge.
+/// The change that the step made to a node or an edge.
 enum class Mark : uint8_t { Same, Added, Removed, Changed };
 
-/// Families of operations that share a colour.
+/// Families of operations; each has a colour.
 enum class OpFamily : uint8_t {
   Constant,
   Loop,
@@ -38,21 +38,21 @@ constexpr int kOpFamilyCount = 12;
 OpFamily opFamily(std::string_view op);
 std::string_view opFamilyName(OpFamily family);
 
-/// Sources that are written into the label instead of being drawn: constants, nodes that too many read, short
-/// expressions. Ports next to each other that read the same are one.
+/// A source that is written into the label instead of being drawn: a constant, a node with too many users, a
+/// short expression. Adjacent ports with equal sources are joined.
 struct FoldedSource {
   uint32_t port = 0;
   int64_t id = 0;
   std::string text;
-  uint32_t count = 1; ///< ports from `port` on
+  uint32_t count = 1; ///< number of ports from `port` on
   std::string ports() const;
 };
 
 struct PictureNode {
   int64_t id = 0;
   std::string op, detail, dtype, tag;
-  bool dtypeBelow = false; ///< on a line of its own: beside the operation it would make the box wide
-  std::string was;         ///< what stood here before the step replaced it
+  bool dtypeBelow = false; ///< has a line of its own: beside the operation it would make the box wide
+  std::string was;         ///< title of the node that the step replaced
   std::vector<FoldedSource> folded;
   OpFamily family = OpFamily::Control;
   Mark mark = Mark::Same;
@@ -60,19 +60,19 @@ struct PictureNode {
   bool pinned = false;
   uint32_t users = 0;
   uint32_t slot = UINT32_MAX;                ///< its place in the pass, the same at every step
-  uint32_t members = 0;                      ///< of a collapsed group: how many nodes it stands for
-  std::vector<uint32_t> slots;               ///< of a collapsed group: theirs
+  uint32_t members = 0;                      ///< of a collapsed group: number of its nodes
+  std::vector<uint32_t> slots;               ///< of a collapsed group: its slots
   float x = 0, y = 0, width = 0, height = 0; ///< centre and size
 };
 
 struct PictureEdge {
   uint32_t from = 0, to = 0;    ///< indices of nodes
-  uint32_t port = 0, ports = 1; ///< where it arrives, among all that do
+  uint32_t port = 0, ports = 1; ///< place of the arrival among all `ports` arrivals
   Mark mark = Mark::Same;
-  bool quiet = false; ///< of a hub: drawn only while one of its ends is pointed at or selected
-  std::span<const LayoutPoint> bends; ///< lie in Picture::bendsOf
-  uint32_t times = 1;                 ///< wires that run together
-  uint32_t number = UINT32_MAX;       ///< its position among the user's sources, where `port` is another one
+  bool quiet = false;                 ///< of a hub: drawn only while one of its ends is hovered or selected
+  std::span<const LayoutPoint> bends; ///< a part of Picture::bendsOf
+  uint32_t times = 1;                 ///< number of wires that run together
+  uint32_t number = UINT32_MAX;       ///< position among the user's sources, where it differs from `port`
 };
 
 struct LayoutRect {
@@ -82,24 +82,24 @@ struct LayoutRect {
 struct Picture {
   int64_t pass = -1; ///< pictures of one pass share positions
   int64_t step = 0;
-  bool alone = false; ///< ... but for one of a step that was laid out by itself
-  /// Of such a step: every node where it stands in the layout of the whole pass, no edges.
+  bool alone = false; ///< ... except the picture of a step with a layout of its own
+  /// For such a step: every node at its place in the layout of the whole pass, without edges.
   std::shared_ptr<const Picture> map;
-  LayoutRect mapView;     ///< where the nodes of this picture stand on the map
-  uint32_t elsewhere = 0; ///< nodes of the graph that are on the map only
+  LayoutRect mapView;     ///< the part of the map that this picture shows
+  uint32_t elsewhere = 0; ///< nodes of the graph that only the map shows
   bool leftToRight = false;
   std::vector<PictureNode> nodes;
   std::vector<PictureEdge> edges;
   float width = 0, height = 0;
-  uint64_t layout = 0;     ///< pictures of one number share positions
-  uint32_t graphNodes = 0; ///< of the step's graph, but for folded constants
+  uint64_t layout = 0;     ///< pictures with the same number share positions
+  uint32_t graphNodes = 0; ///< nodes of the step's graph without folded constants
   uint32_t foldedConstants = 0, foldedExpressions = 0, hubs = 0, hiddenEdges = 0, straightEdges = 0;
   uint32_t added = 0, removed = 0, changed = 0;
   uint32_t hiddenNodes = 0, groups = 0, groupedNodes = 0;
   std::unordered_map<int64_t, uint32_t> byId;
-  std::shared_ptr<const void> bendsOf; ///< what `bends` of edges point into
-  uint32_t covered = 0;                ///< removed nodes that are not drawn, since others stand there by now
-  /// From slot to slot, of everything the pass goes through: what is hidden can be asked for.
+  std::shared_ptr<const void> bendsOf; ///< owner of the points of `bends`
+  uint32_t covered = 0; ///< removed nodes that are not drawn, since later nodes cover their places
+  /// Edges from slot to slot over the whole pass, to find hidden neighbours.
   std::shared_ptr<const std::vector<std::pair<uint32_t, uint32_t>>> everySlotEdges;
 
   const PictureNode* find(int64_t id) const {
@@ -111,18 +111,18 @@ struct Picture {
 };
 using PicturePtr = std::shared_ptr<const Picture>;
 
-/// Wires from one node to another that run together become one that knows how many it stands for; what
-/// arrives at a node is spread evenly again.
+/// Joins wires between the same two nodes into one with a count, and spreads the arrivals at a node evenly
+/// again.
 void joinWires(Picture& picture);
 
-/// Size of a node's box for its texts; the painter draws by the same numbers.
+/// Computes the size of a node's box from its texts; the painter uses the same numbers.
 void measure(PictureNode& node);
 
 namespace metrics {
 constexpr float kPadding = 10, kTitle = 13, kSmall = 11, kMonoAdvance = 0.602f, kTitleAdvance = 0.77f;
 constexpr float kTitleLine = 19, kSmallLine = 16, kWasLine = 17, kTop = 6, kBottom = 6, kMinWidth = 74,
                 kMaxWidth = 210;
-/// Wider, and the data type goes below the operation.
+/// A wider title puts the data type below the operation.
 constexpr float kWideTitle = 150;
 constexpr size_t kMaxChars = 28;
 } // namespace metrics

@@ -1,4 +1,4 @@
-// Whether the step is right: both sides evaluated, and the first rewrite of the trace that changes a value.
+// Checks the step: both sides evaluated, or the first rewrite of the trace that changes a value.
 import QtQuick
 import QtQuick.Layouts
 import uopscope.core

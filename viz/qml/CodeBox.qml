@@ -1,4 +1,5 @@
-// A few lines of code or an expression in a frame, selectable. `sign` and `tone` tell what the text is of a change.
+// A few lines of code or an expression in a frame, selectable. `sign` and `tone` mark the text as a part of a
+// change.
 import QtQuick
 import QtQuick.Layouts
 import uopscope.core

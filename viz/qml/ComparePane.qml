@@ -1,4 +1,4 @@
-// Two states side by side: as one graph, or as texts with the words that differ.
+// Two states side by side: as one graph, or as texts with marks on words that differ.
 import QtQuick
 import QtQuick.Layouts
 import QtQuick.Controls.Basic
@@ -37,7 +37,7 @@ Rectangle {
                 UButton { visible: Tools.compare.what !== "graph"; on: Tools.compare.onlyChanges; quiet: false; text: qsTr("Changes only"); onClicked: Tools.compare.onlyChanges = !Tools.compare.onlyChanges }
                 UButton { visible: Tools.compare.what === "graph"; icon16: "fit"; tip: qsTr("Whole graph"); onClicked: canvas.fit() }
             }
-            Flow { // in a narrow window a second row
+            Flow { // takes a second row in a narrow window
                 id: sides
                 x: Theme.px(10)
                 y: Theme.px(39)

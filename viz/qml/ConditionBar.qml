@@ -1,4 +1,4 @@
-// A condition on steps: how many fit, and running to them.
+// A condition on steps: the number of steps that meet it, and running to them.
 import QtQuick
 import QtQuick.Layouts
 import uopscope.core

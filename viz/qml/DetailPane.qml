@@ -1,4 +1,4 @@
-// The right-hand pane: the step (rule, before, after) and the selected node (fields, where it came from, neighbours).
+// The right-hand pane: the step (rule, before, after) and the selected node (fields, origin, neighbours).
 import QtQuick
 import QtQuick.Layouts
 import QtQuick.Controls.Basic

@@ -1,4 +1,4 @@
-// A file could not be opened or recorded: what is wrong and what to do.
+// A file that could not be opened or recorded: the fault, and the remedy.
 import QtQuick
 import QtQuick.Layouts
 import QtQuick.Controls.Basic

@@ -1,5 +1,5 @@
-// A file to open or to write: a name to type, the folder to click in. Return never replaces a file that is there; a
-// button of its own does.
+// Chooses a file to open or to write: a person types a name or clicks in the folder. Return never replaces an
+// existing file; a separate button does.
 //
 //   filePopup.save(["svg", "png"], "matmul-step-4.svg", path => exportTo(path))
 import QtQuick
@@ -28,7 +28,7 @@ Popup {
         files.begin(saving, endings, name);
         open();
         field.forceActiveFocus();
-        // The name without its ending: what is typed replaces it, and the format stays.
+        // Selects the name without its extension: typing replaces the name and keeps the format.
         const dot = name.lastIndexOf(".");
         field.select(0, dot > 0 ? dot : name.length);
     }

@@ -1,4 +1,4 @@
-// The canvas with what floats over it: search, tools, legend, overview, and what the step did in numbers.
+// The canvas with the controls over it: search, tools, legend, overview, and the step's changes in numbers.
 import QtQuick
 import QtQuick.Layouts
 import uopscope.core
@@ -9,11 +9,11 @@ Item {
     property bool showMap: true
     property bool showLegend: false
     property bool searching: false
-    // A search is of the whole pass: what is on the map only would not be found.
+    // A search covers the whole pass, so nodes that only the map shows would not be found.
     function search() { if (Session.graph.elsewhere + Session.graph.foldedExpressions + Session.graph.groups > 0) Session.stepAlone = false; searching = true; field.forceActiveFocus(); field.selectAll(); }
     function endSearch() { searching = false; field.text = ""; Session.graph.search(""); canvas.forceActiveFocus(); }
 
-    // The node one clicked at on the map: looked at when the layout of the pass is there.
+    // The node clicked on the map; it is shown once the layout of the pass has arrived.
     property real wanted: -1
     Connections {
         target: Session.graph
@@ -46,7 +46,7 @@ Item {
         source: Session.graph
         theme: Theme
         focus: true
-        // What is told of the graph: how large it is, what the step did to it, what is selected.
+        // Describes the graph: its size, the step's changes to it, the selection.
         Accessible.role: Accessible.Graphic
         Accessible.focusable: true
         Accessible.name: Session.graph.empty ? qsTr("Graph, empty") : qsTr("Graph of %1, step %2 of %3: %4 nodes, %5 added, %6 removed, %7 rebuilt").arg(Session.passName).arg(Session.step).arg(Session.stepCount).arg(Session.graph.nodeCount).arg(Session.graph.added).arg(Session.graph.removed).arg(Session.graph.changed)
@@ -57,7 +57,7 @@ Item {
         onBackgroundClicked: Session.node = -1
         Rectangle { visible: canvas.entered; anchors.fill: parent; color: "transparent"; border.width: 2; border.color: Theme.accent }
     }
-    Rectangle { // work under way
+    Rectangle { // shown while work is under way
         visible: Session.busy
         width: parent.width
         height: 2

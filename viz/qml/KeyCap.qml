@@ -1,3 +1,4 @@
+// The name of a key in a small frame, like a key cap.
 import QtQuick
 import uopscope.core
 

@@ -26,7 +26,7 @@ Popup {
     }
     property string changing: ""
     onClosed: changing = ""
-    // The key of what was pressed, as the table writes it.
+    // The name of the pressed key, as the table writes it.
     function keyName(event) {
         const names = { [Qt.Key_Left]: "Left", [Qt.Key_Right]: "Right", [Qt.Key_Up]: "Up", [Qt.Key_Down]: "Down", [Qt.Key_Space]: "Space", [Qt.Key_Return]: "Return", [Qt.Key_Home]: "Home", [Qt.Key_End]: "End", [Qt.Key_PageUp]: "PgUp", [Qt.Key_PageDown]: "PgDown", [Qt.Key_Delete]: "Del", [Qt.Key_Insert]: "Ins" };
         let key = names[event.key] || "";
@@ -72,7 +72,7 @@ Popup {
                         width: flow.cell
                         spacing: Theme.px(20)
                         Repeater {
-                            // Groups dealt out so that columns are about equally long.
+                            // Distributes groups over columns of similar length.
                             model: {
                                 const lengths = Array(flow.columns).fill(0), mine = [];
                                 for (const g of popup.groups) {

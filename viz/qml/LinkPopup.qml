@@ -1,4 +1,4 @@
-// Type or paste a link.
+// Takes a typed or pasted link.
 import QtQuick
 import QtQuick.Controls
 import uopscope.core

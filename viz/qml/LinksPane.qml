@@ -1,4 +1,5 @@
-// Script, tensor operations, rewrites, UOps, kernel and assembly side by side: select in one, all show it.
+// Script, tensor operations, rewrites, UOps, kernel and assembly side by side: a selection in one is shown in
+// all.
 import QtQuick
 import QtQuick.Layouts
 import QtQuick.Controls.Basic

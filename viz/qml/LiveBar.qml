@@ -1,4 +1,4 @@
-// A recording that waits at a breakpoint, and what one can tell it.
+// A recording that waits at a breakpoint, and the orders that it takes.
 import QtQuick
 import QtQuick.Layouts
 import uopscope.core

@@ -22,7 +22,7 @@ ApplicationWindow {
     function openFile() {
         chooseFile(path => openAll([path]));
     }
-    // Two files are compared; one is opened, or the second one of a comparison.
+    // Two files are compared. A single file is opened, or becomes the second one of a comparison.
     function openAll(paths) {
         if (paths.length > 1 || (Tools.replay.shown && Tools.replay.state === "choosing")) Tools.replay.openFiles(paths);
         else Session.open(paths[0]);
@@ -48,7 +48,7 @@ ApplicationWindow {
         default: return { kinds: texts[Session.tab], to: path => currentText().model.exportTo(path) };
         }
     }
-    // A pane that is neither one picture nor one table: as it looks.
+    // A pane that is neither a picture nor a table is exported as an image of the screen.
     function asSeen(item) {
         return { kinds: ["png"], to: path => {
             if (!path.endsWith(".png")) return qsTr("%1: the name must end in .png").arg(path);
@@ -59,7 +59,7 @@ ApplicationWindow {
     function told(path, problem) { Session.showNotice(problem.length > 0 ? problem : qsTr("Written: %1").arg(path)); }
     function exportTo(path) {
         const problem = exporter().to(path);
-        if (problem !== undefined) told(path, problem); // a picture of the screen is told of when it is there
+        if (problem !== undefined) told(path, problem); // an image of the screen is reported later
     }
     function askExport() {
         const kinds = exporter().kinds;
@@ -121,7 +121,7 @@ ApplicationWindow {
         function onUiAction(id) { window.act(id); }
         function onFocusAsked(node) { canvas.focusNode(node); }
     }
-    // The window opens where and as it was closed. A place on a screen that is gone is forgotten.
+    // The window opens at its last place and size. A place on a missing screen is forgotten.
     Component.onCompleted: {
         const place = JSON.parse(Session.preferences.stored("window/place") || "{}");
         if (place.width > 0 && place.height > 0) {
@@ -154,7 +154,7 @@ ApplicationWindow {
         delegate: QtObject {
             id: keysOf
             required property var modelData
-            // Plain letters belong to whoever types; popups have keys of their own.
+            // Plain letters belong to the field with the focus; popups have keys of their own.
             function plain(k) { return k.indexOf("Ctrl") < 0 && k.indexOf("Alt") < 0 && !/(^|\+)F[0-9]+$/.test(k) && k !== "Esc"; }
             readonly property bool free: !window.popped && (modelData.id !== "escape" || !window.typing)
             readonly property Shortcut letters: Shortcut {
@@ -271,7 +271,7 @@ ApplicationWindow {
     KeysSheet { id: keys }
     LinkPopup { id: linkPopup }
     FilePopup { id: filePopup }
-    // A press elsewhere ends typing; whatever is pressed may then take the keyboard.
+    // A press outside the field ends typing; the pressed item may then take the keyboard.
     MouseArea {
         anchors.fill: parent
         z: 1000

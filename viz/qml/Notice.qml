@@ -1,4 +1,4 @@
-// A sentence that comes up at the bottom and goes by itself.
+// A sentence that appears at the bottom and vanishes by itself.
 import QtQuick
 import uopscope.core
 

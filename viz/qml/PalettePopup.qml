@@ -1,5 +1,5 @@
-// Jump anywhere, run any command. ">" lists commands, "#12" is a node, ":40" a step, "/text" nodes of the whole
-// trace.
+// Jumps to any place and runs any command. ">" lists commands, "#12" is a node, ":40" a step, "/text"
+// searches nodes of the whole trace.
 import QtQuick
 import QtQuick.Controls
 import uopscope.core

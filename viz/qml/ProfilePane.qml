@@ -1,4 +1,4 @@
-// Where compile time goes: flame graph and treemap, rules that waste it, and another trace beside this one.
+// Compile time: flame graph and treemap, rules that waste time, and a comparison with a second trace.
 import QtQuick
 import QtQuick.Layouts
 import QtQuick.Controls.Basic
@@ -42,7 +42,7 @@ Rectangle {
                 }
                 UField { id: find; objectName: "profileFind"; hint: qsTr("Name"); Layout.fillWidth: true; Layout.minimumWidth: Theme.px(70); Layout.maximumWidth: Theme.px(170) }
                 Row {
-                    // The way back: of everything there is none.
+                    // The path back to the root, which itself has none.
                     visible: (pane.mode === "flame" || pane.mode === "treemap") && Tools.profile.way.length > 1
                     Layout.fillWidth: true
                     clip: true

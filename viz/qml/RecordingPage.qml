@@ -1,4 +1,4 @@
-// A script is running and nothing of its compilation can be shown yet.
+// A script is running, and its compilation has no content to show yet.
 import QtQuick
 import QtQuick.Layouts
 import QtQuick.Controls.Basic

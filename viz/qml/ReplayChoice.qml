@@ -1,4 +1,4 @@
-// Which two are compared: chosen, dropped, or this build.
+// Chooses the two sides of a comparison: chosen files, dropped files, or this build.
 import QtQuick
 import QtQuick.Layouts
 import uopscope.core

@@ -66,7 +66,7 @@ Rectangle {
             boundsBehavior: Flickable.StopAtBounds
             ScrollBar.vertical: UScrollBar {}
             readonly property int wanted: pane.list.currentRow
-            // The first of a list comes with its cause.
+            // The first row of a group is shown with its cause.
             onWantedChanged: if (wanted >= 0) positionViewAtIndex(wanted === 1 ? 0 : wanted, ListView.Contain)
             delegate: Rectangle {
                 id: row

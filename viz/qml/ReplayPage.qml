@@ -1,4 +1,4 @@
-// Two corpora or traces compared: what is compared, what changed by cause, and the pair in front.
+// A comparison of two corpora or traces: the files, the changes by cause, and the pair in front.
 import QtQuick
 import QtQuick.Layouts
 import QtQuick.Controls.Basic
@@ -9,7 +9,7 @@ Rectangle {
     objectName: "replayPage"
     color: Theme.canvas
     readonly property var replay: Tools.replay
-    MouseArea { Accessible.ignored: true; anchors.fill: parent; hoverEnabled: true; onWheel: wheel => wheel.accepted = true } // what lies below is out of reach
+    MouseArea { Accessible.ignored: true; anchors.fill: parent; hoverEnabled: true; onWheel: wheel => wheel.accepted = true } // shields the page below
     signal fileAsked(var then)
     Connections {
         target: Tools.replay

@@ -1,4 +1,4 @@
-// Both compilations in lock-step: their graphs at one row, what the row does on either side, and all rows.
+// Both compilations in lock-step: their graphs at one row, each side's event in that row, and all rows.
 import QtQuick
 import QtQuick.Layouts
 import QtQuick.Controls.Basic

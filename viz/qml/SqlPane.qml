@@ -84,7 +84,7 @@ Rectangle {
             TableView {
                 id: table
                 objectName: "sqlTable"
-                property int at: 0 ///< the row the keyboard is on
+                property int at: 0 ///< the row with the keyboard
                 activeFocusOnTab: true
                 Accessible.role: Accessible.Table
                 Accessible.name: qsTr("Result")

@@ -1,4 +1,4 @@
-// Match statistics: which rules were tried, what came of it, and what it cost.
+// Match statistics: the tried rules with their outcomes and times.
 import QtQuick
 import QtQuick.Layouts
 import QtQuick.Controls.Basic

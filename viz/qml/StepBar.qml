@@ -50,7 +50,7 @@ Rectangle {
             }
             Rectangle { y: Theme.px(44); width: parent.width; height: Theme.px(4); radius: 2; color: Theme.line }
             Rectangle { y: Theme.px(44); width: track.at; height: Theme.px(4); radius: 2; color: Theme.accent }
-            Rectangle { // how much the picture covers
+            Rectangle { // the part of the pass that the picture covers
                 visible: Session.interval > 1
                 y: Theme.px(42)
                 height: Theme.px(8)

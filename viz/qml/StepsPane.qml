@@ -1,4 +1,4 @@
-// Every rewrite of the pass, one a row.
+// Every rewrite of the pass, one per row.
 import QtQuick
 import QtQuick.Layouts
 import QtQuick.Controls.Basic
@@ -37,7 +37,7 @@ Rectangle {
             model: Session.steps
             reuseItems: true
             readonly property int wanted: Session.step - 1
-            // With a few rows ahead: where one is going is seen.
+            // A few rows ahead of the current one stay visible.
             onWantedChanged: {
                 if (wanted < 0) return;
                 positionViewAtIndex(Math.min(count - 1, wanted + 3), ListView.Contain);

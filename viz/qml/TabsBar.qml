@@ -1,3 +1,4 @@
+// The tabs of the session, with the mouse and the keyboard.
 import QtQuick
 import uopscope.core
 
@@ -15,7 +16,7 @@ Rectangle {
     }
     function show(tab) { flick.contentX = Math.max(0, Math.min(Math.max(0, flick.contentWidth - flick.width), Math.max(tab.x + tab.width + Theme.px(20) - flick.width, Math.min(flick.contentX, tab.x - Theme.px(20))))); }
     function showTaken() { for (let i = 0; i < repeater.count; ++i) if (repeater.itemAt(i).taken) show(repeater.itemAt(i)); }
-    // Where all names do not fit, they are moved so that the one in front is seen.
+    // Where not all names fit, the bar scrolls to the name of the current tab.
     Flickable {
         id: flick
         anchors.fill: parent
@@ -26,7 +27,7 @@ Rectangle {
         clip: true
         onWidthChanged: Qt.callLater(bar.showTaken)
         onContentWidthChanged: Qt.callLater(bar.showTaken)
-        // Places are sums of widths, not those of a Row: it would be asked to lay out while it does.
+        // Places are sums of widths. A Row would be asked for them while it lays out.
         Item {
             id: row
             readonly property real wide: repeater.count > 0 && repeater.itemAt(repeater.count - 1) ? repeater.itemAt(repeater.count - 1).x + repeater.itemAt(repeater.count - 1).width : 0
@@ -42,7 +43,7 @@ Rectangle {
                     function take() { area.forceActiveFocus(); }
                     readonly property bool taken: Session.tab === modelData.id
                     onTakenChanged: if (taken) bar.show(tab)
-                    // Narrow windows take the room between the names before anything is cut.
+                    // In a narrow window the gaps between names shrink first.
                     readonly property real room: (bar.width - Theme.px(12) - all.advanceWidth) / bar.tabs.length
                     readonly property Item before: index > 0 ? repeater.itemAt(index - 1) : null
                     x: before ? before.x + before.width : 0
@@ -57,7 +58,7 @@ Rectangle {
                         font.weight: tab.taken ? Font.DemiBold : Font.Normal
                     }
                     Rectangle { visible: tab.taken; width: parent.width - Theme.px(14); x: Theme.px(7); height: 2; anchors.bottom: parent.bottom; color: Theme.accent }
-                    // One stop of the keyboard, arrows go on to the next tab.
+                    // One stop of the keyboard; arrows move to the next tab.
                     UArea {
                         id: area
                         anchors.fill: parent
@@ -74,7 +75,7 @@ Rectangle {
             }
         }
     }
-    Rectangle { // there are more
+    Rectangle { // marks hidden tabs
         visible: flick.contentWidth - flick.contentX > flick.width + 1
         anchors.right: parent.right
         width: Theme.px(22)

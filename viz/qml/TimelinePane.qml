@@ -1,4 +1,4 @@
-// Compile and run on a line of time, with memory below and totals of what is selected.
+// Compilation and run on a time axis, with memory below and totals of the selection.
 import QtQuick
 import QtQuick.Layouts
 import QtQuick.Controls.Basic
@@ -8,7 +8,7 @@ Rectangle {
     id: pane
     objectName: "timelinePane"
     color: Theme.canvas
-    // Totals of what is selected are a table of their own.
+    // Totals of the selection are exported as a table.
     function exporter(window) {
         return { kinds: window.pictures.concat(Tools.timeline.totals.length > 0 ? window.tables : []), to: path => /\.(csv|json)$/.test(path) ? Tools.timeline.exportTotals(path) : view.exportTo(path) };
     }

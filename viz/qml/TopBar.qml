@@ -1,4 +1,4 @@
-// Where one is, and the ways to go elsewhere.
+// The present place, and the controls that lead to other places.
 import QtQuick
 import QtQuick.Layouts
 import uopscope.core
@@ -8,7 +8,7 @@ Rectangle {
     implicitHeight: Theme.px(44)
     color: Theme.panel
     readonly property bool ready: Session.state === "ready"
-    // Three names share the room there is: the longer ones are cut with dots.
+    // Three names share the room; longer ones are cut with dots.
     component Crumb: RowLayout {
         id: crumb
         property string text: ""

@@ -7,7 +7,7 @@ import uopscope.core
 Rectangle {
     id: pane
     color: Theme.panel
-    signal filterLeft() ///< the filter is done with: keys belong to the graph again
+    signal filterLeft() ///< the filter is done: keys belong to the graph again
     function focusFilter() { filter.forceActiveFocus(); filter.selectAll(); }
     ColumnLayout {
         anchors.fill: parent
@@ -44,13 +44,13 @@ Rectangle {
                 target: Session.tree
                 function onCurrentChanged() { list.following = true; Qt.callLater(list.bringCurrent); }
             }
-            // Rows and the height of the list settle after the place has changed: the row is kept in view
-            // until somebody scrolls away.
+            // Rows and the height of the list change after the place has changed, so the current row is kept
+            // in view until a person scrolls.
             property bool following: true
             onMovementStarted: following = false
             onHeightChanged: if (following) Qt.callLater(bringCurrent)
             onContentHeightChanged: if (following) Qt.callLater(bringCurrent)
-            // What leads to it is seen too: a row that was out of sight comes to the middle.
+            // Shows the ancestors too: a row outside the view moves to the middle.
             function bringCurrent() {
                 forceLayout();
                 const r = Session.tree.currentRow, item = r >= 0 ? itemAtIndex(r) : null;
@@ -116,7 +116,7 @@ Rectangle {
                         font.pixelSize: Theme.small
                     }
                 }
-                UTip { // beside the rows, not over them
+                UTip { // beside the rows, so that it covers none
                     x: row.width + Theme.px(8)
                     y: 0
                     visible: row.hovered

@@ -1,8 +1,8 @@
-// Something to click that is no button: Tab comes to it, Space and Return press it, screen readers are told of it.
+// A clickable area that is no button: Tab reaches it, Space and Return press it, screen readers announce it.
 //
 //   UArea { anchors.fill: parent; name: qsTr("Passes"); onClicked: ... }
 //
-// Rows of a list are no stops of their own (`stop: false`): their UList is one for all of them.
+// Rows of a list are no stops of the keyboard (`stop: false`): their UList is the stop for all of them.
 import QtQuick
 import uopscope.core
 

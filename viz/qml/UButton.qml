@@ -1,4 +1,4 @@
-// A button with an icon, a text, or both. `quiet` buttons have no frame until pointed at.
+// A button with an icon, a text, or both. `quiet` buttons have no frame until hovered.
 import QtQuick
 import QtQuick.Controls.Basic
 import uopscope.core
@@ -18,7 +18,7 @@ AbstractButton {
     Accessible.role: Accessible.Button
     Accessible.name: text.length > 0 ? text : tip
     Accessible.description: text.length > 0 ? tip : ""
-    // Space is a key of the window as well: whoever came here by Tab means the button.
+    // Space is also a key of the window; while the button has the focus, Space presses the button.
     Keys.onShortcutOverride: event => event.accepted = event.key === Qt.Key_Space || event.key === Qt.Key_Return || event.key === Qt.Key_Enter
     Keys.onReturnPressed: clicked()
     Keys.onEnterPressed: clicked()

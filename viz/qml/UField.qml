@@ -1,4 +1,4 @@
-// A line to type in, with an icon and a button to clear it.
+// An input line with an icon and a button to clear it.
 import QtQuick
 import QtQuick.Controls.Basic
 import uopscope.core

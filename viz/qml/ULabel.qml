@@ -1,3 +1,4 @@
+// A plain text in the window's font; a longer one is cut with dots.
 import QtQuick
 import uopscope.core
 

@@ -1,5 +1,5 @@
-// A list for the mouse, the keyboard and screen readers: Tab comes to it, arrows move in it, Return or Space takes a
-// row. Delegates call take(index) when they are clicked.
+// A list for the mouse, the keyboard and screen readers: Tab reaches it, arrows move in it, Return or Space
+// takes a row. Delegates call take(index) when they are clicked.
 //
 //   UList { name: qsTr("Steps"); start: Session.step - 1; onTaken: index => Session.step = index + 1 }
 import QtQuick
@@ -9,7 +9,7 @@ import uopscope.core
 ListView {
     id: list
     property string name: ""
-    property int start: -1 ///< the row one is on when the list is entered
+    property int start: -1 ///< the row that is current when the list gets the focus
     signal taken(int index)
     function take(index) { currentIndex = index; taken(index); }
     clip: true
@@ -19,7 +19,7 @@ ListView {
     Accessible.name: name
     Accessible.focusable: true
     ScrollBar.vertical: UScrollBar {}
-    // Nothing is entered where nothing was: the row in front is the one to go on from.
+    // The keyboard starts at the row of the present place.
     onActiveFocusChanged: if (activeFocus && start >= 0) currentIndex = start
     Keys.onShortcutOverride: event => event.accepted = [Qt.Key_Up, Qt.Key_Down, Qt.Key_Home, Qt.Key_End, Qt.Key_PageUp, Qt.Key_PageDown, Qt.Key_Return, Qt.Key_Enter, Qt.Key_Space].indexOf(event.key) >= 0 && event.modifiers === Qt.NoModifier
     Keys.onPressed: event => {

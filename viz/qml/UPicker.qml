@@ -1,4 +1,4 @@
-// One of several choices, behind a button that shows the present one. options: [{value, text}]
+// A choice among several options, behind a button with the present option. options: [{value, text}]
 import QtQuick
 import QtQuick.Controls.Basic
 import uopscope.core
@@ -13,7 +13,7 @@ UButton {
     text: label.length > 0 ? label + ": " + shown + "  ▾" : shown + "  ▾"
     Accessible.role: Accessible.ComboBox
     Accessible.name: label + " " + shown
-    property bool byKey: false ///< the menu was opened by the keyboard: it goes back to the button
+    property bool byKey: false ///< the keyboard opened the menu, so the focus returns to the button
     onClicked: { byKey = activeFocus; menu.open(); }
     Popup {
         id: menu

@@ -1,4 +1,4 @@
-// A row of a UList: the list is the stop of the keyboard, the row is what screen readers tell.
+// A row of a UList: the list is the stop of the keyboard; screen readers announce the row.
 //
 //   delegate: URow { owner: list; at: index; label: rule + ": " + reason;  ULabel { ... } }
 import QtQuick
@@ -9,7 +9,7 @@ Rectangle {
     property UList owner
     property int at: -1
     property string label: ""
-    property bool chosen: false ///< where one is
+    property bool chosen: false ///< the row of the present place
     readonly property alias hovered: area.containsMouse
     signal doubleClicked()
     color: chosen ? Theme.selection : hovered ? Theme.hover : "transparent"

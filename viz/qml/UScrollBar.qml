@@ -1,3 +1,4 @@
+// A thin scroll bar in the theme's colours.
 import QtQuick
 import QtQuick.Controls.Basic
 import uopscope.core

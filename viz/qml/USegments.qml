@@ -1,4 +1,4 @@
-// A few choices side by side, one of them taken. options: [{value, text}]
+// A few options side by side, one of them chosen. options: [{value, text}]
 import QtQuick
 import uopscope.core
 
@@ -12,7 +12,7 @@ Rectangle {
     radius: 6
     color: Theme.window
     border.color: Theme.line
-    // One stop of the keyboard: the one that is taken, arrows take the next one.
+    // One stop of the keyboard: the chosen option; arrows choose its neighbours.
     function move(from, by) {
         const to = Math.max(0, Math.min(options.length - 1, from + by));
         picked(options[to].value);

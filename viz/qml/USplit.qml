@@ -1,12 +1,12 @@
-// A split view with a thin line that grows when pointed at.
+// A split view with a thin line that grows when hovered.
 import QtQuick
 import QtQuick.Controls
 import uopscope.core
 
 SplitView {
     id: split
-    // Where a hand has put a line it stays, when the window changes its size as well: widths that were bound to it
-    // are no longer.
+    // A line moved by hand keeps its place when the window changes its size, so the widths lose their
+    // bindings.
     function keep() {
         for (let i = 0; i < count; ++i) {
             const pane = itemAt(i);

@@ -1,3 +1,4 @@
+// A tooltip for plain text, wrapped and cut after twelve lines.
 import QtQuick
 import QtQuick.Controls.Basic
 import uopscope.core
@@ -7,7 +8,7 @@ ToolTip {
     delay: 500
     padding: Theme.px(7)
     contentWidth: Math.min(label.implicitWidth, Theme.px(560))
-    // Names and lines of a trace are text, whatever they hold.
+    // Names and lines of a trace are plain text, whatever characters they contain.
     contentItem: Text {
         id: label
         text: tip.text

@@ -1,4 +1,4 @@
-// What one sees before anything is open: how to begin, samples, recent traces, and what to try first.
+// The first page, before a file is open: how to begin, samples, recent traces, and suggestions to try.
 import QtQuick
 import QtQuick.Layouts
 import QtQuick.Controls.Basic
@@ -8,7 +8,7 @@ Rectangle {
     id: page
     color: Theme.canvas
     signal openAsked()
-    // What the window is for, each begun in a sample at the place that shows it.
+    // The uses of the window; each begins in a sample at a suitable place.
     readonly property var tries: [
         { sample: "softmax.py", link: "tab=graph", title: qsTr("Step through rewrites"), about: qsTr("softmax.py: each rewrite of each pass, as a graph in which nothing jumps."), keys: [["→", qsTr("next rewrite")], ["↓", qsTr("next pass")], ["W", qsTr("why did a rule not fire")]] },
         { sample: "matmul.py", link: "tab=compare", title: qsTr("See what changed"), about: qsTr("matmul.py: any two states side by side, as a graph, as text, as code."), keys: [["X", qsTr("remember a state")], ["Shift X", qsTr("compare with it")]] },

@@ -1,4 +1,5 @@
-// Why rules did not fire on the selected node: nearest misses first; a chosen rule's pattern is drawn over the graph.
+// Why rules did not fire on the selected node: nearest misses first. The graph shows the pattern of a chosen
+// rule.
 import QtQuick
 import QtQuick.Layouts
 import QtQuick.Controls.Basic

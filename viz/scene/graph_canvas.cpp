@@ -1,5 +1,5 @@
-// Where one looks at a graph: a new picture is fitted, or keeps the selection where it was; pan, zoom, and the ways
-// to a node. What is seen there is drawn in graph_canvas_draw.cpp, keys and mouse are in graph_canvas_input.cpp.
+// The view of a graph: a new picture is fitted, or keeps the selection at its place; pan, zoom, and moves to
+// a node. graph_canvas_draw.cpp draws it; graph_canvas_input.cpp handles the mouse.
 #include "viz/scene/graph_canvas.h"
 
 #include "viz/scene/picture_file.h"
@@ -127,7 +127,7 @@ void GraphCanvas::onPicture() {
   const QPointF heldAt = held ? QPointF(held->x, held->y) * scale_ + offset_ : QPointF();
   picture_ = source_ ? source_->picture() : nullptr;
   bounds_ = picture_ ? boundsOf(*picture_) : QRectF();
-  // Steps that share a small layout are all seen from one place.
+  // Steps that share a small layout share the view too.
   if (picture_ && picture_->alone) bounds_ |= QRectF(0, 0, picture_->width, picture_->height);
   baseDirty_ = overlayDirty_ = true;
   hovered_ = -1;
@@ -145,7 +145,7 @@ void GraphCanvas::onPicture() {
   shownLayout_ = picture_->layout;
   if (fitted_ && held && selected && relaid && !picture_->alone &&
       boundingRect().adjusted(0, kTopBorder, 0, -kBottomBorder).contains(heldAt)) {
-    // The selection stays where one looks at it.
+    // The selection stays at its place on the screen.
     shownPass_ = picture_->pass;
     setView(scale_, heldAt - QPointF(selected->x, selected->y) * scale_, false);
     return;
@@ -155,7 +155,7 @@ void GraphCanvas::onPicture() {
   if (newPass) {
     fitted_ = false;
     const bool animated = theme_ && theme_->animated();
-    if (theme_) theme_->setAnimated(false); // another graph: there is nothing to glide from
+    if (theme_) theme_->setAnimated(false); // a new graph: no view to glide from
     fit();
     // A whole that cannot be read is entered where something happens, or at its root; the overview shows
     // where.
@@ -171,7 +171,7 @@ void GraphCanvas::onPicture() {
   redraw();
 }
 
-// What stays is followed by the eye to its new place.
+// Nodes of both layouts glide to their new places.
 void GraphCanvas::moveFrom(const Picture& before, double scale, QPointF offset) {
   constexpr size_t kMost = 200;
   move_.stop();
@@ -189,7 +189,7 @@ void GraphCanvas::moveFrom(const Picture& before, double scale, QPointF offset) 
   if (!moved_.empty()) move_.start();
 }
 
-// Edges go straight while their ends move: lanes are of where nodes will stand.
+// Edges are straight while their ends move, since lanes belong to the final places.
 PicturePtr GraphCanvas::moving() const {
   if (move_.state() != QAbstractAnimation::Running) return picture_;
   const auto t = static_cast<float>(move_.currentValue().toDouble());
@@ -247,7 +247,7 @@ void GraphCanvas::showChange() {
   setView(s, middle() - centre * s, true);
 }
 
-// Sources come first in a picture, the root last, then what was removed.
+// A picture lists sources first, the root last, then removed nodes.
 void GraphCanvas::showRoot() {
   const auto& nodes = picture_->nodes;
   const auto root = std::find_if(nodes.rbegin(), nodes.rend(),

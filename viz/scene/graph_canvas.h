@@ -1,7 +1,7 @@
-// The graph canvas: one QQuickItem for the whole graph. QPainter draws the part in view into an image, small
-// graphs at once and large ones on a worker thread, and the scene graph shows that image moved and scaled by
-// the current view. So pan and zoom never wait for drawing, whatever the size, and it works the same on a GPU
-// and with the software renderer that headless machines use.
+// The graph canvas: one QQuickItem for the whole graph. QPainter draws the visible part into an image, for
+// small graphs at once and for large ones on a worker thread. The scene graph shows that image, moved and
+// scaled by the current view. Pan and zoom therefore never wait for drawing, whatever the size. The canvas
+// works the same on a GPU and with the software renderer of headless machines.
 //
 //   GraphCanvas { source: session.graph; onNodeClicked: (id) => session.node = id }
 #pragma once
@@ -28,9 +28,9 @@ class GraphCanvas : public QQuickItem {
   Q_PROPERTY(QRectF bounds READ bounds NOTIFY boundsChanged)
   Q_PROPERTY(qlonglong hovered READ hovered NOTIFY hoveredChanged)
   Q_PROPERTY(bool follow READ follow WRITE setFollow NOTIFY followChanged)
-  /// The keyboard came here by Tab: a frame shows it.
+  /// Whether Tab brought the keyboard here: a frame shows it.
   Q_PROPERTY(bool entered READ entered NOTIFY enteredChanged)
-  /// Everything asked for is on the screen; screenshots wait for it.
+  /// Whether all requested data is on the screen; screenshots wait for it.
   Q_PROPERTY(bool settled READ settled NOTIFY settledChanged)
 
 public:
@@ -50,18 +50,18 @@ public:
   bool settled() const;
 
   Q_INVOKABLE void fit();
-  /// Brings what the step changed into view at a size that can be read.
+  /// Brings the step's change into view at a readable size.
   Q_INVOKABLE void showChange();
   Q_INVOKABLE void focusNode(qlonglong id);
   Q_INVOKABLE void zoomBy(qreal factor);
   Q_INVOKABLE void panBy(qreal dx, qreal dy);
   Q_INVOKABLE void lookAtPoint(qreal x, qreal y);
   Q_INVOKABLE void resetZoom();
-  /// The whole graph as .svg or .png; what went wrong in words, empty if nothing.
+  /// Writes the whole graph as .svg or .png. Returns an error text, empty on success.
   Q_INVOKABLE QString exportTo(const QString& path) const;
-  /// Where a node is, in item coordinates; for tests and tooltips.
+  /// The place of a node, in item coordinates; for tests and tooltips.
   Q_INVOKABLE QRectF nodeOnScreen(qlonglong id) const;
-  /// The neighbour to go to with an arrow: "source", "user", "left" or "right"; -1 if there is none.
+  /// The neighbour that an arrow key leads to: "source", "user", "left" or "right"; -1 if there is none.
   Q_INVOKABLE qlonglong neighbour(qlonglong id, const QString& where) const;
 
 Q_SIGNALS:
@@ -75,7 +75,7 @@ Q_SIGNALS:
   void enteredChanged();
   void nodeClicked(qlonglong id);
   void nodeDoubleClicked(qlonglong id);
-  /// Dragged with Shift held: to be kept there.
+  /// A node was dragged with Shift held and is to stay there.
   void nodeMoved(qlonglong id, qreal x, qreal y);
   void backgroundClicked();
 
@@ -131,7 +131,7 @@ private:
   QPointF offset_;
   bool follow_ = true, fitted_ = false;
   int64_t shownPass_ = -2, anchor_ = -1;
-  bool shownAlone_ = false; ///< the picture shown is of a step laid out by itself
+  bool shownAlone_ = false; ///< the picture is of a step with a layout of its own
   uint64_t shownLayout_ = 0;
   qlonglong hovered_ = -1;
   QPointF pressedAt_, lastAt_;
@@ -139,18 +139,18 @@ private:
   qlonglong moving_ = -1;
 
   Frame base_, overlay_;
-  Frame before_;     ///< while the step's additions fade in: what was shown before it
-  PicturePtr drawn_; ///< what base_ shows
+  Frame before_;     ///< the frame before the step, while the step's additions fade in
+  PicturePtr drawn_; ///< the picture of base_
   QVariantAnimation fade_;
-  QVariantAnimation move_; ///< nodes go from where they were to where another layout has them
-  std::unordered_map<int64_t, QPointF> moved_; ///< by node: where it was, in units of the graph of now
+  QVariantAnimation move_;                     ///< moves nodes from one layout to the next
+  std::unordered_map<int64_t, QPointF> moved_; ///< by node: its old place, in units of the present graph
   bool baseDirty_ = true, overlayDirty_ = true, newTextures_ = false;
   bool drawing_ = false; ///< a worker draws
-  bool again_ = false;   ///< and what it draws is already out of date
+  bool again_ = false;   ///< the running drawing is already out of date
   QVariantAnimation glide_;
   double fromScale_ = 1, toScale_ = 1;
   QPointF fromOffset_, toOffset_;
-  QThreadPool painters_; ///< the last member, so the first to go: it waits for what is being drawn
+  QThreadPool painters_; ///< declared last and so destroyed first: it waits for running drawings
 };
 
 } // namespace uopscope

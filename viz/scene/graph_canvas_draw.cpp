@@ -1,8 +1,9 @@
-// What is seen of the graph: frames drawn by QPainter, and the scene graph that shows them moved and scaled.
+// Draws the visible part of the graph: QPainter draws frames, and the scene graph shows them moved and
+// scaled.
 //
-// The frame covers more than the view (kMargin on each side), so small pans show what is already drawn; a new
-// frame is drawn when the view leaves it or the scale changes. While a worker draws, the last frame stands in
-// for the next one.
+// The frame covers more than the view (kMargin on each side), so a small pan shows parts that are already
+// drawn. A new frame is drawn when the view leaves it or the scale changes. While a worker draws, the last
+// frame is shown.
 #include "viz/scene/graph_canvas.h"
 
 #include <QQuickWindow>
@@ -15,7 +16,7 @@ namespace uopscope {
 namespace {
 
 constexpr double kMargin = 0.25;
-// Nodes and edges that are drawn on the spot: about 4 ms of QPainter.
+// Most nodes and edges that are drawn at once: about 4 ms of QPainter.
 constexpr size_t kCheapItems = 500;
 
 } // namespace
@@ -45,8 +46,8 @@ GraphCanvas::Frame GraphCanvas::draw(const Picture& picture, const Palette& pale
   return f;
 }
 
-// A step of the same pass is faded in over what was there: nothing moves, so only what was added or removed
-// is seen to change.
+// A step of the same pass fades in over the picture before it: no node moves, so only additions and removals
+// are seen to change.
 void GraphCanvas::show(Frame frame, PicturePtr picture) {
   const bool step = move_.state() != QAbstractAnimation::Running && drawn_ && picture && drawn_ != picture &&
                     drawn_->pass == picture->pass && drawn_->step != picture->step &&
@@ -132,10 +133,10 @@ void GraphCanvas::updatePolish() {
 }
 
 QSGNode* GraphCanvas::updatePaintNode(QSGNode* old, UpdatePaintNodeData*) {
-  // On the render thread, with the GUI thread waiting: members may be read, but drawing and signals belong to
-  // updatePolish.
-  // Transform nodes, though they move nothing: the software renderer places what is added later only below
-  // one.
+  // Runs on the render thread while the GUI thread waits: it may read members, but drawing and signals belong
+  // to updatePolish.
+  // Transform nodes, though they move nothing: the software renderer correctly places later nodes only below
+  // such a node.
   struct Layer : QSGTransformNode {
     QSGImageNode* image = nullptr;
   };
@@ -146,7 +147,7 @@ QSGNode* GraphCanvas::updatePaintNode(QSGNode* old, UpdatePaintNodeData*) {
   };
   auto* root = static_cast<Root*>(old);
   if (!root) {
-    root = new Root; // owned by the scene graph, as are its children
+    root = new Root; // the scene graph owns it and its children
     root->back = window()->createRectangleNode();
     root->fade = new QSGOpacityNode;
     root->before = new Layer, root->base = new Layer, root->overlay = new Layer;
@@ -180,7 +181,7 @@ QSGNode* GraphCanvas::updatePaintNode(QSGNode* old, UpdatePaintNodeData*) {
     node->setFiltering(QSGTexture::Linear);
     QRectF r = toScreen(frame.area);
     if (qFuzzyCompare(frame.scale, scale_))
-      r.moveTopLeft(QPointF(std::round(r.x()), std::round(r.y()))); // crisp
+      r.moveTopLeft(QPointF(std::round(r.x()), std::round(r.y()))); // whole pixels, for a crisp image
     node->setRect(r);
   };
   show(root->before, before_);

@@ -1,5 +1,5 @@
-// What the mouse does to the canvas: a click selects, a drag pans, Shift and a drag move a node, the wheel
-// zooms at the pointer, a double click goes to a node or shows everything.
+// Mouse input of the canvas: a click selects, a drag pans, Shift and a drag move a node, the wheel zooms at
+// the pointer, a double click goes to a node or shows the whole graph.
 #include "viz/scene/graph_canvas.h"
 
 #include <QCursor>

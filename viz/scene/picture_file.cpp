@@ -1,3 +1,4 @@
+// SVG is written as text from the picture's own geometry; PNG is painted by picture_painter.h.
 #include "viz/scene/picture_file.h"
 
 #include <QBuffer>
@@ -11,7 +12,7 @@
 namespace uopscope {
 namespace {
 
-// Longest side of a PNG: beyond it the scale is lowered.
+// Longest side of a PNG; a larger graph gets a lower scale.
 constexpr double kMostPixels = 12'000, kBorder = 24;
 
 QString escapedText(const std::string& text) {

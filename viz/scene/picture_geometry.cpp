@@ -1,5 +1,5 @@
-// Edges that were laid out run at right angles (Layout::bends); others are curves that go one way along the
-// ranks, which is what lets them be cut to the view.
+// Edges with a layout run at right angles (Layout::bends). All others are curves that are monotonous along
+// the ranks, so they can be cut to the view.
 #include "viz/scene/picture_geometry.h"
 
 #include "viz/scene/picture_painter.h"
@@ -40,12 +40,12 @@ QPointF between(const QPointF& a, const QPointF& b, double t) {
   return a + (b - a) * t;
 }
 
-// Radius of the corners of edges, and how near two points are one.
+// Radius of the corners of edges, and the distance below which two points are one.
 constexpr double kCorner = 6, kSamePlace = 0.3;
 
-// The part of a curve that lies within the view along the ranks, where the curve is much longer than that:
-// the stroke of a line over the whole of a large graph costs a frame. A curve
-// goes one way along the ranks, so its ends are found by halving.
+// Cuts a curve to the part within the view along the ranks, where the curve is much longer than that: the
+// stroke of a line over a whole large graph costs a frame. A curve is monotonous along the ranks, so
+// bisection finds its ends.
 void cutToView(std::array<QPointF, 4>& curve, bool leftToRight, const QRectF& view) {
   auto along = [&](const QPointF& p) { return leftToRight ? p.x() : p.y(); };
   double low = leftToRight ? view.left() : view.top(), high = leftToRight ? view.right() : view.bottom();
@@ -87,7 +87,7 @@ void edgeCorners(const Picture& picture, const PictureEdge& e, std::vector<QPoin
     if ((next - out.back()).manhattanLength() < kSamePlace) return;
     const size_t n = out.size();
     auto along = [&](const QPointF& a, const QPointF& b) { return a.x() == b.x() || a.y() == b.y(); };
-    // Three in a row are one line.
+    // Three points in a row are one line.
     if (n > 1 && along(out[n - 2], next) && along(out[n - 2], out[n - 1]) && along(out[n - 1], next) &&
         QPointF::dotProduct(out[n - 1] - out[n - 2], next - out[n - 1]) > 0)
       out.back() = next;
@@ -133,7 +133,7 @@ QPainterPath corneredPath(const Picture& picture, const PictureEdge& e, const QR
         drawn = false;
         continue;
       }
-      if (first.x() == last.x() || first.y() == last.y()) // what is far away would only cost
+      if (first.x() == last.x() || first.y() == last.y()) // distant parts would only cost time
         for (QPointF* end : {&first, &last}) {
           end->setX(std::clamp(end->x(), seen.left(), seen.right()));
           end->setY(std::clamp(end->y(), seen.top(), seen.bottom()));
@@ -172,7 +172,7 @@ QPainterPath edgePath(const Picture& picture, const PictureEdge& e, const QRectF
 
 QRectF changedRect(const Picture& picture) {
   QRectF r;
-  // What was added or removed is where the step happened; rebuilt users run all the way to the sink.
+  // Added and removed nodes mark the place of the step; rebuilt users reach all the way to the sink.
   for (const PictureNode& n : picture.nodes)
     if (n.mark == Mark::Added || n.mark == Mark::Removed) r |= nodeRect(n);
   if (r.isNull())

@@ -1,5 +1,5 @@
-// Where edges leave and enter boxes. What painting, picking and exporting share besides is in
-// picture_painter.h.
+// Points where edges leave and enter boxes. picture_painter.h holds the other functions that painting,
+// picking and exporting share.
 //
 //   const QPointF tip = entryOf(picture, node, /*port=*/1, /*ports=*/3);
 #pragma once
@@ -9,13 +9,13 @@
 
 namespace uopscope {
 
-/// Where an edge turns, both its ends included; of an edge without bends only those.
+/// The turns of an edge, with both its ends; an edge without bends has only the ends.
 void edgeCorners(const Picture& picture, const PictureEdge& edge, std::vector<QPointF>& out);
 QPointF exitOf(const Picture& picture, const PictureNode& node);
 QPointF entryOf(const Picture& picture, const PictureNode& node, uint32_t port, uint32_t ports);
-/// How far the first and the last arrow into a node are apart.
+/// The distance between the first and the last arrow into a node.
 double portsReach(const Picture& picture, const PictureNode& node, uint32_t ports);
-/// Arrows that stand closer than their numbers are wide: every how many has one.
+/// Arrows may stand closer than their numbers are wide: then only every n-th arrow has a number. Returns n.
 uint32_t portsPerNumber(const Picture& picture, const PictureNode& node, uint32_t ports);
 
 } // namespace uopscope

@@ -1,6 +1,6 @@
-// Levels of detail, by pixels per graph unit: below kTextScale no texts but the operation, below kTitleScale
-// no texts at all and straight lines without anti-aliasing, below kDotScale boxes are at least two pixels so
-// that marks stay visible.
+// Levels of detail, by pixels per graph unit: below kTextScale only the operation's text is drawn; below
+// kTitleScale no text, and lines are straight and not anti-aliased; below kDotScale boxes are at least two
+// pixels, so that marks stay visible.
 #include "viz/scene/picture_painter.h"
 
 #include "viz/scene/picture_geometry.h"
@@ -16,7 +16,7 @@ namespace uopscope {
 namespace {
 
 constexpr double kTextScale = 0.45, kTitleScale = 0.26, kDotScale = 0.1, kPortScale = 0.7;
-// Lines of one kind in view up to which they are drawn smoothly, with round corners.
+// Most visible lines of one kind that are drawn smoothly, with round corners.
 constexpr size_t kSmoothEdges = 150;
 
 QColor mix(const QColor& a, const QColor& b, double share) {
@@ -36,17 +36,17 @@ QString text(const std::string& s) {
              : q;
 }
 
-/// A font with what placing texts needs of it, asked once for a frame: measuring a text costs as much as
+/// A font with the measures needed to place texts, asked once per frame: measuring a text costs as much as
 /// drawing it.
 struct Face {
   QFont font;
-  double ascent = 0, height = 0, advance = 0; ///< advance: of a character, where all have the same
+  double ascent = 0, height = 0, advance = 0; ///< advance: width of a character of a monospaced font
   explicit Face(QFont f) : font(std::move(f)) {
     const QFontMetricsF fm(font);
     ascent = fm.ascent(), height = fm.height();
     advance = fm.horizontalAdvance(QLatin1Char('0'));
   }
-  /// For monospaced faces.
+  /// Width of a text in a monospaced font.
   double width(const QString& text) const {
     const bool plain =
         std::all_of(text.begin(), text.end(), [](QChar c) { return c >= u' ' && c < u'\x7f'; });
@@ -55,7 +55,7 @@ struct Face {
   QString elided(const QString& text, double width) const {
     return this->width(text) <= width ? text : QFontMetricsF(font).elidedText(text, Qt::ElideRight, width);
   }
-  /// One line in the middle of `height`, from a left edge. The painter has the font already.
+  /// Draws one line in the middle of `height`, from a left edge. The painter has the font already.
   void draw(QPainter& painter, double left, double top, double lineHeight, const QString& text) const {
     painter.drawText(QPointF(left, top + (lineHeight - height) / 2 + ascent), text);
   }
@@ -114,8 +114,7 @@ void drawTexts(QPainter& painter, const Fonts& fonts, const PictureNode& n, cons
   const double dtypeWidth = fonts.small.width(dtype);
   const double room = right - left - (dtypeWidth > 0 && !n.dtypeBelow ? dtypeWidth + 8 : 0) + 2;
   const QString op = text(n.op);
-  // Boxes are as wide as the widest letters would be; only where that was cut does the name have to be
-  // measured.
+  // A box has room for the widest letters unless its width was cut; only then the name has to be measured.
   const bool fits = static_cast<double>(op.size()) * kTitle * kTitleAdvance <= room;
   title.draw(painter, left, y, kTitleLine,
              fits ? op : QFontMetricsF(title.font).elidedText(op, Qt::ElideRight, room));
@@ -158,7 +157,7 @@ void drawTexts(QPainter& painter, const Fonts& fonts, const PictureNode& n, cons
   }
 }
 
-// What stood in this place before the step: a strip along the top of the box, struck through.
+// Draws the node that stood here before the step: a strip along the top of the box, struck through.
 void drawWas(QPainter& painter, const Fonts& fonts, const PictureNode& n, const QRectF& r, const Palette& p) {
   const QRectF strip(r.left() + 1.5, r.top() + 1.5, r.width() - 3, metrics::kWasLine);
   painter.setPen(Qt::NoPen);
@@ -180,7 +179,7 @@ void drawWas(QPainter& painter, const Fonts& fonts, const PictureNode& n, const 
                    QFontMetricsF(struck).elidedText(text(n.was), Qt::ElideRight, words.width()));
 }
 
-// Colour of a node's kind, and the text that goes with it where the colours are not those of operations.
+// Colour of a node's kind, and its text where colours do not stand for operations.
 struct Tone {
   QColor colour;
   QString text;
@@ -215,7 +214,7 @@ void drawNode(QPainter& painter, const Fonts& fonts, const PictureNode& n, size_
     return;
   }
   const bool ghost = n.mark == Mark::Removed;
-  // Frames of marks keep their width on the screen: from afar they are all there is to see of them.
+  // Frames of marks keep their width on the screen: from afar nothing else of them is visible.
   const auto pixels = [&](double width, double least) { return std::max(width, least / o.scale); };
   const double strength = o.scale < kTextScale ? 0.2 : 0;
   switch (n.mark) {
@@ -235,7 +234,7 @@ void drawNode(QPainter& painter, const Fonts& fonts, const PictureNode& n, size_
     painter.setBrush(mix(p.raised, family, p.dark ? 0.13 : 0.09));
     painter.setPen(QPen(mix(p.lineStrong, family, 0.35), 1));
   }
-  if (n.members) { // a group: something stands behind the box
+  if (n.members) { // a group: a second box behind the first
     painter.save();
     painter.setBrush(mix(p.canvas, family, 0.2));
     painter.drawRoundedRect(r.translated(5, 5), 6, 6);
@@ -299,7 +298,7 @@ void drawEdge(QPainter& painter, const Picture& picture, const PictureEdge& e, c
   drawHead(painter, picture, e, arrow, view);
 }
 
-// Straight from corner to corner, and only what may be seen.
+// Adds the straight lines from corner to corner that may be visible.
 void addStraight(std::vector<QLineF>& lines, const Picture& picture, const PictureEdge& e,
                  const QRectF& view) {
   thread_local std::vector<QPointF> corners;
@@ -312,8 +311,8 @@ void addStraight(std::vector<QLineF>& lines, const Picture& picture, const Pictu
   }
 }
 
-// Edges share lanes and runs: seen from afar, or where there are many, most of their lines fall on each
-// other, so each is drawn once, from pixel to pixel.
+// Edges share lanes and runs. Seen from afar, or where there are many, most of their lines coincide, so each
+// line is drawn once, from pixel to pixel.
 void drawMerged(QPainter& painter, std::vector<QLineF>& lines, const QRectF& view, double scale) {
   struct Stretch {
     bool down;
@@ -374,7 +373,7 @@ void paintPicture(QPainter& painter, const Picture& picture, const PaintOptions&
   for (Mark mark : {Mark::Same, Mark::Removed, Mark::Changed, Mark::Added}) {
     const auto& edges = seen[static_cast<size_t>(mark)];
     const QColor colour = markColour(p, mark, quiet);
-    // So many lines are a texture: smooth edges would cost a frame and show nothing.
+    // So many lines are a texture: smooth edges would cost a frame with no visible gain.
     const bool many = edges.size() > kSmoothEdges;
     if (many) painter.setRenderHint(QPainter::Antialiasing, false);
     const QPen pen(colour,
@@ -408,7 +407,7 @@ void paintPicture(QPainter& painter, const Picture& picture, const PaintOptions&
     const PictureNode& to = picture.nodes[e.to];
     const bool numbered = e.ports > 1 && e.port % portsPerNumber(picture, to, e.ports) == 0;
     if (e.quiet || (e.times < 2 && !numbered)) continue;
-    // Where an edge is gone that a node of now had, its number would stand among those of now.
+    // The port number of a removed edge would stand among those of present edges.
     if (e.mark == Mark::Removed && to.mark != Mark::Removed) continue;
     const QPointF tip = entryOf(picture, to, e.port, e.ports);
     if (!near.contains(tip)) continue;
@@ -441,7 +440,7 @@ void paintEmphasis(QPainter& painter, const Picture& picture, const Emphasis& em
              2.5);
     }
   };
-  // A node that is told of in the label of what reads it has its note there, one below the other.
+  // A node that is written into its user's label has its note there; several notes stack.
   std::map<int64_t, int> below;
   auto reader = [&](int64_t id) -> const PictureNode* {
     const auto reads = [&](const PictureNode& n) {
@@ -457,7 +456,7 @@ void paintEmphasis(QPainter& painter, const Picture& picture, const Emphasis& em
     const PictureNode* n = drawn ? drawn : reader(id);
     if (!n) continue;
     const bool bad = note.startsWith(QLatin1Char('!'));
-    // A selection is a full line: what fits the pattern has a dotted one.
+    // A selection has a full line, so a node that fits the pattern has a dotted one.
     const QColor colour = bad ? p.error : p.added;
     if (drawn) around(id, colour, 2.2, 5, bad ? Qt::SolidLine : Qt::DotLine);
     const int line = drawn && !below.contains(n->id) ? 0 : ++below[n->id];

@@ -1,9 +1,8 @@
 // Draws a Picture with QPainter: on any thread, on any paint device, at any zoom. Detail falls with the scale
-// (texts, then curves, then frames), so that ten thousand nodes seen from afar cost about what a hundred cost
+// (first texts, then curves, then frames), so ten thousand nodes from afar cost about as much as a hundred
 // near by.
 //
-//   paintPicture(painter, picture, {palette(true), visible, scale});     // painter maps graph units to
-//   pixels
+//   paintPicture(painter, picture, {palette(true), visible, scale});   // painter maps graph units to pixels
 #pragma once
 #include "viz/models/graph/tinting.h"
 #include "viz/scene/theme.h"
@@ -18,17 +17,17 @@ namespace uopscope {
 
 struct PaintOptions {
   Palette palette;
-  QRectF view;        ///< in graph units: nothing outside needs drawing
+  QRectF view;        ///< in graph units: nothing outside is drawn
   double scale = 1;   ///< pixels per graph unit
   TintingPtr tinting; ///< null: coloured by operation
 };
 
-/// Emphasis that changes with the pointer; painted apart, over the picture.
+/// Emphasis that changes with the pointer, painted separately over the picture.
 struct Emphasis {
   int64_t hovered = -1, selected = -1;
-  std::vector<int64_t> found;       ///< what a search has found
-  int64_t current = -1;             ///< the found node one stands on
-  std::map<int64_t, QString> notes; ///< "+x" fits, "!.." does not: drawn beside the node
+  std::vector<int64_t> found;       ///< nodes that a search has found
+  int64_t current = -1;             ///< the current found node
+  std::map<int64_t, QString> notes; ///< drawn beside the node: "+x" fits, "!.." does not
 };
 
 void paintPicture(QPainter& painter, const Picture& picture, const PaintOptions& options);
@@ -36,7 +35,7 @@ void paintEmphasis(QPainter& painter, const Picture& picture, const Emphasis& em
                    const PaintOptions& options);
 
 QRectF nodeRect(const PictureNode& node);
-/// With a view, only the parts of the edge that may be seen in it.
+/// The path of an edge; with a view, only parts that may be visible in it.
 QPainterPath edgePath(const Picture& picture, const PictureEdge& edge, const QRectF& view = {});
 /// Smallest rectangle around the nodes the step touched; null where it touched none.
 QRectF changedRect(const Picture& picture);

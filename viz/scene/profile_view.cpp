@@ -1,3 +1,4 @@
+// Boxes are laid out when the model or the size changes; painting and hovering use them.
 #include "viz/scene/profile_view.h"
 
 #include "viz/scene/picture_file.h"
@@ -153,7 +154,7 @@ void ProfileView::hoverLeaveEvent(QHoverEvent*) {
 }
 void ProfileView::mousePressEvent(QMouseEvent* event) {
   event->accept();
-  // The first click zooms: the second one of a double click finds something else under the pointer.
+  // The first click zooms, so the second click of a double click would hit a different box.
   const auto apart = event->timestamp() - pressedWhen_;
   pressedWhen_ = event->timestamp();
   if (apart < static_cast<quint64>(QGuiApplication::styleHints()->mouseDoubleClickInterval())) return;

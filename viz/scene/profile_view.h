@@ -1,4 +1,5 @@
-// The flame graph and the treemap of a profile, drawn; hover tells, a click zooms, a double click goes there.
+// Draws the flame graph and the treemap of a profile; hovering describes a box, a click zooms, a double click
+// follows.
 //
 //   ProfileView { model: Tools.profile; theme: Theme; mode: "flame"; onOpened: node =>
 //   Tools.profile.follow(node) }
@@ -19,10 +20,10 @@ class ProfileView : public QQuickPaintedItem {
   Q_PROPERTY(uopscope::ProfileModel* model READ model WRITE setModel NOTIFY changed)
   Q_PROPERTY(uopscope::Theme* theme READ theme WRITE setTheme NOTIFY changed)
   Q_PROPERTY(QString mode READ mode WRITE setMode NOTIFY changed)
-  /// Boxes whose names contain it stand out.
+  /// Boxes whose names contain this text stand out.
   Q_PROPERTY(QString highlight READ highlight WRITE setHighlight NOTIFY changed)
   Q_PROPERTY(int hovered READ hovered NOTIFY hoveredChanged)
-  /// Boxes too small to draw.
+  /// Number of boxes too small to draw.
   Q_PROPERTY(int leftOut READ leftOut NOTIFY changed)
 
 public:
@@ -38,7 +39,7 @@ public:
   int hovered() const { return hovered_; }
   int leftOut() const { return leftOut_; }
   void paint(QPainter* painter) override;
-  /// What is in view as .svg or .png; what went wrong in words, empty if nothing.
+  /// Writes the visible part as .svg or .png. Returns an error text, empty on success.
   Q_INVOKABLE QString exportTo(const QString& path);
   Q_INVOKABLE int boxAt(qreal x, qreal y) const;
   /// Middle of a node's box on the item, for tests.
@@ -64,7 +65,7 @@ private:
   QString mode_ = QStringLiteral("flame"), highlight_;
   std::vector<ProfileBox> boxes_;
   int hovered_ = -1, leftOut_ = 0;
-  int pressed_ = -1;        ///< what the first press of a double click hit
+  int pressed_ = -1;        ///< box under the first press of a double click
   quint64 pressedWhen_ = 0; ///< ms
 };
 

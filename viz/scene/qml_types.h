@@ -1,5 +1,5 @@
-// Models that QML gets from the session, as types of the module uopscope.core: so qmllint and the QML engine know
-// their properties. viz/models itself knows no QML; each type is named here once.
+// Declares models of the session as types of the QML module uopscope.core, so that qmllint and the QML engine
+// know their properties. viz/models itself knows no QML; this file names each type once.
 //
 //   import uopscope.core
 //   property CodeModel model        // a type that only the session makes
@@ -12,7 +12,7 @@
 
 namespace uopscope {
 
-/// The objects that stand behind the singletons of an engine.
+/// The objects behind the singletons of an engine.
 namespace singletons {
 inline constexpr const char* kTheme = "uopscopeTheme";
 inline constexpr const char* kSession = "uopscopeSession";

@@ -1,17 +1,18 @@
+// Links the generated registration of QML types, and stores the objects of the singletons in the engine.
 #include "viz/scene/register.h"
 
 #include "viz/scene/qml_types.h"
 
 #include <QQmlEngine>
 
-// Made from QML_ELEMENT by qmltyperegistrar. In a static library it is linked only if it is named.
+// qmltyperegistrar makes it from QML_ELEMENT. In a static library it is linked only if it is named.
 extern void qml_register_types_uopscope_core();
 
 namespace uopscope {
 
 void setUpEngine(QQmlEngine& engine, Theme& theme, Session& session, Tools& tools) {
   [[maybe_unused]] volatile const auto types =
-      &qml_register_types_uopscope_core; // or nothing would ask for it
+      &qml_register_types_uopscope_core; // the reference makes the linker keep it
   theme.setEngine(engine);
   engine.setProperty(singletons::kTheme, QVariant::fromValue<QObject*>(&theme));
   engine.setProperty(singletons::kSession, QVariant::fromValue<QObject*>(&session));

@@ -1,4 +1,4 @@
-// Makes the C++ side known to QML as module uopscope.core: the singletons Theme and Session, and the drawn
+// Registers the C++ side in QML as module uopscope.core: the singletons Theme and Session, and the drawn
 // items.
 //
 //   QQmlEngine engine;  Theme theme;  Session session;  setUpEngine(engine, theme, session);
@@ -13,8 +13,8 @@ namespace uopscope {
 /// Each engine has its own theme and session; both must outlive it.
 void setUpEngine(QQmlEngine& engine, Theme& theme, Session& session, Tools& tools);
 
-/// Theme and text size as they were when a window was last open, and kept from now on; neither where the
-/// session keeps no settings. Large text of a presentation goes with it.
+/// Restores theme and text size of the last window, and stores later changes; does neither where the session
+/// keeps no settings. The larger text of a presentation is not stored.
 void keepLook(Theme& theme, Session& session);
 
 } // namespace uopscope

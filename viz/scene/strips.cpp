@@ -1,4 +1,4 @@
-// Both are drawn in full only when their data changes; moving the view or the step costs one rectangle.
+// Both items are drawn in full only when their data changes; a moved view or step costs one rectangle.
 #include "viz/scene/strips.h"
 
 #include "viz/scene/picture_painter.h"
@@ -93,7 +93,7 @@ void MiniMap::paint(QPainter* painter) {
         if (n.mark == Mark::Added) colour = c.added;
         if (n.mark == Mark::Removed) colour = c.removed;
         if (n.mark == Mark::Changed) colour = c.changed;
-        // What the picture leaves out stands back.
+        // Nodes that the picture leaves out are paler.
         if (source_->picture()->map && n.mark == Mark::Same && !source_->picture()->find(n.id))
           colour.setAlphaF(0.4f);
         const QRectF r = nodeRect(n);
@@ -166,7 +166,7 @@ void DensityStrip::paint(QPainter* painter) {
       colour.setAlphaF(0.95f);
     else
       colour.setAlphaF(0.38f);
-    // A bar ends where the slider stands when its step has been made.
+    // The bar of a finished step ends at the slider.
     const double wide = std::clamp(w - (w > 4 ? 1 : 0), 1.0, kMaxBar);
     painter->fillRect(QRectF((b + 1) * w - wide, height() - tall, wide, tall), colour);
   }

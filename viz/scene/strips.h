@@ -1,5 +1,5 @@
-// Two small pictures beside the canvas: the whole graph with the part in view (MiniMap), and where in a pass
-// the steps and their time are (DensityStrip).
+// Two small pictures beside the canvas: MiniMap shows the whole graph with the visible part, DensityStrip the
+// steps of a pass with their times.
 #pragma once
 #include "viz/models/graph/graph_source.h"
 #include "viz/scene/theme.h"
@@ -37,7 +37,7 @@ Q_SIGNALS:
   void changed();
 
 private:
-  /// The layout of the pass: of a step by itself, its map.
+  /// The layout of the pass; for a step with a layout of its own, its map.
   const Picture* whole() const;
   QPair<double, QPointF> mapping() const;
   QPointer<GraphSource> source_;
@@ -47,15 +47,15 @@ private:
   bool stale_ = true;
 };
 
-/// Bars over the steps of a pass: height is time (log scale), colour the rule that took the step.
+/// Bars over the steps of a pass: the height is the time (log scale), the colour the step's rule.
 class DensityStrip : public QQuickPaintedItem {
   Q_OBJECT
   QML_ELEMENT
-  /// Time of each step in ns; a rule's number modulo 8 for its colour.
+  /// Time of each step in ns; for its colour a rule's number modulo 8.
   Q_PROPERTY(QList<qreal> times READ times WRITE setTimes NOTIFY changed)
   Q_PROPERTY(QList<int> rules READ rules WRITE setRules NOTIFY changed)
   Q_PROPERTY(int step READ step WRITE setStep NOTIFY changed)
-  /// Steps that get a mark above: where a condition holds.
+  /// Steps with a mark above: a condition holds there.
   Q_PROPERTY(QList<int> hits READ hits WRITE setHits NOTIFY changed)
   Q_PROPERTY(uopscope::Theme* theme READ theme WRITE setTheme NOTIFY changed)
 

@@ -1,5 +1,5 @@
-// Two hand-set palettes. Body text has at least 7:1 against its background, muted text 4.5:1, lines of marks
-// 3:1.
+// Two palettes, set by hand. Body text has a contrast of at least 7:1 to its background, muted text 4.5:1,
+// lines of marks 3:1.
 #include "viz/scene/theme.h"
 
 #include <QFontDatabase>

@@ -1,8 +1,7 @@
-// Colours, fonts and sizes of the whole window, as one object that QML and the canvas painter read.
+// Colours, fonts and sizes of the whole window, as one object for QML and the canvas painter.
 //
-// The palette is derived from Okabe and Ito's: added is blue, removed orange, changed purple, and each of
-// them always comes with a sign (+ - ~) and a line style (solid, dashed, double), so no meaning hangs on
-// colour alone.
+// The palette is derived from Okabe and Ito's: added is blue, removed orange, changed purple. Each always
+// comes with a sign (+ - ~) and a line style (solid, dashed, double), so colour alone never carries meaning.
 //
 //   Theme.name = "light"; Theme.textScale = 1.5        // QML: import uopscope.core
 #pragma once
@@ -16,7 +15,7 @@
 
 namespace uopscope {
 
-/// What the painters need, by value: they run on other threads.
+/// The data that painters need, by value, since they run on other threads.
 struct Palette {
   QColor window, panel, raised, hover, line, lineStrong, text, textMuted, textFaint, accent, accentText,
       selection;
@@ -24,11 +23,11 @@ struct Palette {
   QColor keyword, string, number, comment, type, function;
   std::array<QColor, kOpFamilyCount> family;
   std::array<QColor, 8> tint; ///< values told apart by colour: dtypes, lines ...
-  std::array<QColor, 4> heat; ///< little to much
+  std::array<QColor, 4> heat; ///< from little to much
   QString sans, mono;
   bool dark = true;
 };
-/// `contrast`: text 12:1 and more, lines 4.5:1.
+/// `contrast`: text at 12:1 and more, lines at 4.5:1.
 Palette palette(bool dark, bool contrast = false);
 
 class Theme : public QObject {
@@ -37,7 +36,7 @@ class Theme : public QObject {
   Q_PROPERTY(bool dark READ dark NOTIFY changed)
   Q_PROPERTY(qreal textScale READ textScale WRITE setTextScale NOTIFY changed)
   Q_PROPERTY(bool animated READ animated WRITE setAnimated NOTIFY changed)
-  /// Larger text and nothing but the graph and the step: for a projector.
+  /// Whether the window shows larger text and only the graph and the step: for a projector.
   Q_PROPERTY(bool presenting READ presenting WRITE setPresenting NOTIFY changed)
   Q_PROPERTY(QString sans READ sans CONSTANT)
   Q_PROPERTY(QString mono READ mono CONSTANT)
@@ -75,12 +74,12 @@ public:
   QString name() const { return name_; }
   void setName(const QString& name);
   bool dark() const { return palette_.dark; }
-  /// 1 is a desktop, 2 the back row of a classroom. The canvas zooms apart from it.
+  /// 1 fits a desktop, 2 the back row of a classroom. The zoom of the canvas is independent of it.
   qreal textScale() const { return textScale_; }
   void setTextScale(qreal scale);
   bool presenting() const { return presenting_; }
   void setPresenting(bool on);
-  /// Off in tests and screenshots, so that what is asked for is there at once.
+  /// Off in tests and screenshots, so that requested states appear at once.
   bool animated() const { return animated_; }
   void setAnimated(bool on);
   QString sans() const { return palette_.sans; }
@@ -91,14 +90,14 @@ public:
   int huge() const { return pixels(26); }
   int row() const { return pixels(26); }
   int pixels(qreal size) const { return qRound(size * textScale_); }
-  /// The same for QML, as a function that is a property: a binding that calls it follows the text size.
+  /// px() for QML, as a property that holds a function: a binding that calls it follows the text size.
   QJSValue px() const { return px_; }
   void setEngine(QJSEngine& engine);
   Q_INVOKABLE QColor tintColour(int index, bool ordered) const;
   Q_INVOKABLE QColor familyColour(int family) const;
   Q_INVOKABLE QString familyName(int family) const;
-  /// Rich text of the models with "@added", "@keyword" ... replaced by the theme's colours. `dark` is not
-  /// looked at; a binding that passes it is evaluated again when the theme changes.
+  /// Rich text of the models with "@added", "@keyword" ... replaced by the theme's colours. `dark` is unused;
+  /// a binding that passes it is evaluated again when the theme changes.
   Q_INVOKABLE QString rich(const QString& html, bool dark) const;
 
   QColor window() const { return palette_.window; }

@@ -1,3 +1,4 @@
+// Paints only spans in the visible interval; rows and labels scale with the text size.
 #include "viz/scene/timeline_view.h"
 
 #include "viz/models/work/reports.h"
@@ -126,7 +127,7 @@ void TimelineView::paintSpans(QPainter* painter) {
     const TimelineSpan& s = d.spans[i];
     const double left = std::max(labels(), xOf(static_cast<double>(s.begin))),
                  right = std::max(left + 1, xOf(static_cast<double>(s.end)));
-    // Spans under a pixel that stand where one has been drawn add nothing to see.
+    // A span under one pixel that lies on a drawn one is skipped: it would not be visible.
     if (xOf(static_cast<double>(s.end)) < labels() || left > width() || right <= busyUntil[s.lane]) continue;
     busyUntil[s.lane] = right;
     const QRectF r(left, kRuler + top_ + s.lane * row(), right - left, row() - 2);
@@ -149,7 +150,7 @@ QRectF TimelineView::bufferRect(const TimelineData::Buffer& b) const {
   return {left, memoryTop() + kMemory - static_cast<double>(b.offset) * scale - tall, right - left, tall};
 }
 
-// Each buffer a block as tall as it is large, and the sum as a line over all.
+// Draws each buffer as a block of proportional height, and the sum as a line over all.
 void TimelineView::paintMemory(QPainter* painter) {
   const TimelineData& d = *model_->data();
   if (d.buffers.empty() || d.peak <= 0) return;
@@ -194,7 +195,7 @@ int TimelineView::spanAt(qreal x, qreal y) const {
 int TimelineView::bufferAt(qreal x, qreal y) const {
   if (!model_ || !model_->data() || x < labels() || y < memoryTop()) return -1;
   const auto& buffers = model_->data()->buffers;
-  for (size_t k = buffers.size(); k-- > 0;) // the one drawn last is on top
+  for (size_t k = buffers.size(); k-- > 0;) // the last drawn block is on top
     if (bufferRect(buffers[k]).contains(x, y)) return static_cast<int>(k);
   return -1;
 }

@@ -1,5 +1,5 @@
-// The timeline drawn: wheel zooms at the pointer, drag pans, Shift-drag selects a stretch, a click selects a
-// span, a double click goes to it.
+// Draws the timeline: the wheel zooms at the pointer, a drag pans, a Shift-drag selects an interval, a click
+// selects a span, a double click goes to it.
 #pragma once
 #include "viz/models/numbers/timeline.h"
 #include "viz/scene/theme.h"
@@ -16,7 +16,7 @@ class TimelineView : public QQuickPaintedItem {
   QML_ELEMENT
   Q_PROPERTY(uopscope::TimelineModel* model READ model WRITE setModel NOTIFY changed)
   Q_PROPERTY(uopscope::Theme* theme READ theme WRITE setTheme NOTIFY changed)
-  /// Span under the pointer, or buffer; -1: none.
+  /// Span or buffer under the pointer; -1: none.
   Q_PROPERTY(int hovered READ hovered NOTIFY hoveredChanged)
   Q_PROPERTY(int hoveredBuffer READ hoveredBuffer NOTIFY hoveredChanged)
 
@@ -31,7 +31,7 @@ public:
   void paint(QPainter* painter) override;
   Q_INVOKABLE int spanAt(qreal x, qreal y) const;
   Q_INVOKABLE int bufferAt(qreal x, qreal y) const;
-  /// What is in view as .svg or .png; what went wrong in words, empty if nothing.
+  /// Writes the visible part as .svg or .png. Returns an error text, empty on success.
   Q_INVOKABLE QString exportTo(const QString& path);
 
 Q_SIGNALS:
@@ -53,7 +53,7 @@ private:
   double timeAt(double x) const;
   double xOf(double time) const;
   double labels() const;
-  /// Where memory begins; with many lanes below the view, until one drags it up.
+  /// Top of the memory chart; with many lanes it lies below the view until a person drags it up.
   double memoryTop() const;
   double leastTop() const;
   QRectF bufferRect(const TimelineData::Buffer& buffer) const;
@@ -64,7 +64,7 @@ private:
   QPointer<Theme> theme_;
   int hovered_ = -1, hoveredBuffer_ = -1;
   double pressedX_ = 0, lastX_ = 0, pressedY_ = 0, lastY_ = 0;
-  double top_ = 0; ///< 0, or below it where lanes are dragged up
+  double top_ = 0; ///< 0, or less where lanes are dragged up
   bool selecting_ = false, moved_ = false;
 };
 

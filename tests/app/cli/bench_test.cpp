@@ -1,4 +1,4 @@
-// The verb `bench`: the matrix, failures, two experiments compared, parts that make one.
+// The verb `bench`: the matrix, failures, the comparison of two experiments, and parts merged into one.
 #ifdef UOPSCOPE_HAVE_PYTHON
 #include "tests/app/cli/support.h"
 
@@ -35,7 +35,7 @@ TEST_CASE("bench: every cell of the matrix runs as often as asked, and its numbe
   std::string text((std::istreambuf_iterator<char>(in)), {});
   CHECK(text.find("<svg") != std::string::npos);
   CHECK(text.find("http") == std::string::npos);
-  CHECK(call(f, {"ls", made}).code == 2); // no trace
+  CHECK(call(f, {"ls", made}).code == 2); // the file is no trace
 }
 
 TEST_CASE("bench: a run that fails is told with its output, and its time is not counted") {

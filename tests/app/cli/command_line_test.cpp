@@ -1,4 +1,4 @@
-// The built program, as people use it: what it prints, what it says about wrong input, and its exit codes.
+// The built program in use: its output, its messages about wrong input, and its exit codes.
 #include "tests/app/cli/support.h"
 
 #include <doctest/doctest.h>
@@ -149,7 +149,7 @@ TEST_CASE("why a rule did not fire") {
   std::string node = std::to_string(steps[0]["before"].get<int64_t>()), rule = steps[0]["rule"];
   Json did = Json::parse(call(f, {"why", trace, "r_4", "1", node, rule, "--json"}).out);
   CHECK(did["fired"] == true);
-  // A rule of the engine that this trace never tried: its pattern is asked all the same.
+  // A rule of the engine that this trace never tried: its pattern is tested all the same.
   Result other = call(f, {"why", trace, "r_4", "1", node, "no-such-rule"});
   CHECK(other.code == 2);
   CHECK(contains(other.err, "no-such-rule"));
@@ -196,7 +196,7 @@ TEST_CASE("record a script") {
   bool kernel = false;
   for (const ScopeInfo& s : trace.scopes()) kernel |= s.kind == ScopeKind::Kernel && s.steps > 0;
   CHECK(kernel);
-  // Every pass of the engine's own ends where the cursor says.
+  // Every outermost pass of the engine ends with the graph that the cursor computes.
   for (const ScopeInfo& s : std::vector<ScopeInfo>(trace.scopes()))
     for (const PassInfo& p : std::vector<PassInfo>(trace.passes(s.id))) {
       CAPTURE(p.name);

@@ -1,4 +1,4 @@
-// What export writes comes back as a trace, and what other programs write is read, or refused with a reason.
+// Exported files come back as traces; files of other programs are read, or refused with a reason.
 #include "tests/app/cli/support.h"
 
 #include <doctest/doctest.h>
@@ -20,7 +20,7 @@ TEST_CASE("a trace that went through JSON lines is the same trace") {
        {sampleTrace(f), std::string(UOPSCOPE_SOURCE_DIR) + "/tests/data/version-2.uoptrace",
         std::string(UOPSCOPE_SOURCE_DIR) + "/tests/data/version-3.uoptrace"}) {
     CAPTURE(trace);
-    // Times of attempts were to the nanosecond; they are to 32 (match_blocks.h).
+    // Older traces have times of attempts to the nanosecond; an import rounds them to 32 (match_blocks.h).
     if (trace.find("version-") != std::string::npos) {
       REQUIRE(call(f, {"export", trace, "-o", "older.jsonl"}).code == 0);
       std::filesystem::remove(f.file("now.uoptrace"));

@@ -1,5 +1,5 @@
-// Each lesson from beginning to end: commands, expectations and answers as written; and what a lesson may not
-// do.
+// Each lesson from beginning to end, with its commands, expectations and answers; and the forbidden commands
+// of a lesson.
 #include "engine/base/error.h"
 #include "replay/teach/formula.h"
 #include "replay/teach/lesson.h"

@@ -1,4 +1,4 @@
-// Verbs that look at traces, as people use them: filters, comparisons, exports, provenance, completions.
+// Verbs that show traces: filters, comparisons, exports, provenance, completions.
 #include "tests/app/cli/support.h"
 
 #include <doctest/doctest.h>
@@ -33,7 +33,7 @@ TEST_CASE("lists are filtered and sorted") {
   for (size_t k = 1; k < all.size(); ++k) CHECK(all[k - 1]["took_ns"] >= all[k]["took_ns"]);
   Json nodes = Json::parse(call(f, {"ls", trace, "--find", "range", "--limit", "2", "--json"}).out);
   CHECK(nodes["nodes"].size() == 2);
-  CHECK(nodes["total"] == 4); // of six ranges those that the graph uses
+  CHECK(nodes["total"] == 4); // of six ranges, only those that the graph uses
   CHECK(contains(call(f, {"ls", trace, "--find", "range", "--limit", "2"}).out, "2 of 4 shown"));
   Json rules = Json::parse(call(f, {"stats", trace, "--sort", "attempts", "--name", "add", "--json"}).out);
   REQUIRE(rules.size() >= 2);
@@ -151,7 +151,7 @@ TEST_CASE("from a line of the script to machine code and back") {
   REQUIRE(!j["kernels"].empty());
   Json kernel = j["kernels"][0];
   CHECK(!kernel["instructions"].empty());
-  std::map<std::string, int64_t> some; // a line of each text
+  std::map<std::string, int64_t> some; // one line of each text
   for (const auto& line : kernel["lines"])
     some[line["text"].get<std::string>()] = line["line"].get<int64_t>();
   CHECK(some.contains("source"));
@@ -196,7 +196,7 @@ TEST_CASE("two states are compared, in a trace and across two") {
   Folder f, g;
   std::string a = sampleTrace(f), b = sampleTrace(g);
   Result pass = call(f, {"compare", a, "kernel=r_4&pass=1", "--json"});
-  CHECK(pass.code == 1); // as it began and as it ended
+  CHECK(pass.code == 1); // the beginning and the end of the pass differ
   Json j = Json::parse(pass.out);
   CHECK(j["same"] == false);
   CHECK(!j["lines"].empty());
@@ -230,7 +230,7 @@ TEST_CASE("rewrites are checked by their values, one or all") {
   CHECK(one["samples"].get<int>() > 0);
   CHECK(call(f, {"check", trace, "r_4", "--pass", "1", "--step", "100000"}).code == 2);
   CHECK(call(f, {"check", trace, "r_4"}).code == 2);
-  // A rule that is wrong is found: exit code 1.
+  // The check finds a wrong rule: exit code 1.
   std::string wrong = f.file("wrong.uoptrace");
   recordTo(wrong, [] {
     static constexpr RuleDef rules[] = {RULE("loses-one", x + 1, x)};
@@ -290,7 +290,7 @@ TEST_CASE("passes of LLVM follow ours: which changed a kernel, and what one of t
   const Json rows = Json::parse(call(f, {"show", path, "E_4", "--what", "llvm", "--json"}).out);
   REQUIRE(rows.size() > 1);
   CHECK(rows[0]["pass"] == "input");
-  size_t simplified = 0; // by which pass is LLVM's affair
+  size_t simplified = 0; // which pass simplifies depends on LLVM's release
   for (size_t k = 1; k < rows.size(); ++k) {
     const Json step = Json::parse(
         call(f, {"show", path, "E_4", "--what", "llvm", "--step", std::to_string(k), "--json"}).out);

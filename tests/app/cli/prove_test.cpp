@@ -1,5 +1,5 @@
-// uopscope prove: no rule of the engine is refuted, the page of rules knows all of them, and the rules of a
-// script are proved like those of the engine.
+// uopscope prove: no rule of the engine is refuted, the page of rules contains all of them, and rules of a
+// script are proved like the engine's.
 #include "engine/prove/known_status.h"
 #include "tests/app/cli/support.h"
 
@@ -10,7 +10,7 @@ using namespace uopscope::test;
 
 namespace {
 
-/// Without Z3 the verb says what to install, and there is nothing else to test.
+/// Without Z3 the verb only tells what to install, so there is nothing else to test.
 bool hasZ3(const Folder& f) {
   Result r = call(f, {"prove", "not-not"});
   if (r.code == 0) return true;

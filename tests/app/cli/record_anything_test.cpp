@@ -59,7 +59,7 @@ TEST_CASE("each test of a recorded suite is a scope with what it compiled") {
   CHECK_MESSAGE(r.code == 0, (r.out + r.err));
   scopes = scopesOf(f, "u.uoptrace");
   CHECK(kernelsIn(scopes, "test_suite.TestMul.test_again") == 1);
-  CHECK(kernelsIn(scopes, "test_suite.TestMul.test_mul") == 0); // compiled already
+  CHECK(kernelsIn(scopes, "test_suite.TestMul.test_mul") == 0); // an earlier test compiled it
 }
 
 TEST_CASE("a plain Python records by the environment, by name, and each process to a file of its own") {
@@ -107,7 +107,7 @@ TEST_CASE("a plain Python records by the environment, by name, and each process 
   Result recorded = call(f, {"record", "-q", "-o", "recorded/", "many.py", "--", "fork"});
   CHECK_MESSAGE(recorded.code == 0, recorded.err);
   CHECK(Json::parse(call(f, {"ls", "recorded/", "--json"}).out).size() >= 3);
-  recorded = call(f, {"record", "-q", "-o", "alone.uoptrace", "many.py", "--", "fork"}); // the parent's alone
+  recorded = call(f, {"record", "-q", "-o", "alone.uoptrace", "many.py", "--", "fork"}); // only the parent
   CHECK_MESSAGE(recorded.code == 0, recorded.err);
   CHECK(kernelsIn(scopesOf(f, "alone.uoptrace"), "") == 1);
   CHECK(call(f, {"ls", "."}).out.find("c.uoptrace") != std::string::npos);

@@ -1,5 +1,5 @@
-// uopscope replay as people use it, over a small repository whose commits change the compiler's rules: its
-// build makes a wrapper around this build that leaves rules out.
+// uopscope replay over a small repository whose commits change the compiler's rules: the build of a commit
+// wraps this program and leaves rules out.
 #include "tests/replay/support.h"
 
 #include <doctest/doctest.h>
@@ -35,7 +35,7 @@ public:
   Workplace& operator=(const Workplace&) = delete;
 
   void write(const std::string& name, const std::string& text) { std::ofstream(path / name) << text; }
-  /// Exit code; what is printed is in `out`.
+  /// Runs a shell command and returns its exit code; `out` gets its output.
   int sh(const std::string& command) {
     std::string log = (path / "log").string();
     int status = std::system(("cd '" + path.string() + "' && export XDG_CACHE_HOME='" + path.string() +
@@ -51,7 +51,7 @@ public:
   std::string out;
 
 private:
-  /// The "compiler" of a commit: this one with options for `replay run`.
+  /// Makes a commit whose "compiler" is this program with options for `replay run`.
   void commit(const std::string& message, const std::string& options) {
     write("repo/build.sh", "mkdir -p bin && cat > bin/tool <<'EOF'\n#!/bin/sh\nif [ \"$1 $2\" = 'replay run' "
                            "]; then shift 2; exec '" +

@@ -1,4 +1,4 @@
-// Whatever a file holds, no escape sequence of it reaches the terminal; colours of our own do.
+// Escape sequences of a file never reach the terminal, whatever its content; our own colours do.
 #include "tests/app/cli/support.h"
 
 using namespace uopscope::test;

@@ -1,4 +1,4 @@
-// What tests of the built program share: a folder, calling it, and a small trace.
+// Shared by the tests of the built program: a folder, calls of the program, and a small trace.
 //
 //   Folder f;  Result r = call(f, {"ls", sampleTrace(f)});  CHECK(r.code == 0);
 #pragma once
@@ -65,7 +65,7 @@ inline Result call(const Folder& folder, const std::vector<std::string>& argumen
   return {WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status), textOf(out), textOf(err)};
 }
 
-/// A kernel with a schedule before it, counts, texts and a launch.
+/// A kernel after its schedule, with counts, texts and a launch.
 inline std::string sampleTrace(const Folder& folder) {
   std::string path = folder.file("sample.uoptrace");
   recordTo(path, [] {

@@ -1,4 +1,4 @@
-// Offline sessions, stories, what-if and bisection, as people use them.
+// Offline sessions, stories, what-if and bisection in use.
 #include "tests/app/cli/support.h"
 
 #include <doctest/doctest.h>
@@ -14,7 +14,7 @@ with Context(CPU_TARGET=3, CPU_COUNT=1):
   assert (a @ b).realize().numpy().sum() == 16 ** 3
 )";
 
-/// The JSON inside of a page.
+/// The JSON inside a page.
 Json dataOf(const std::string& html) {
   const size_t from = html.find("id=\"data\">") + 10, to = html.find("</script>", from);
   return Json::parse(html.substr(from, to - from));
@@ -58,7 +58,7 @@ TEST_CASE("a session is one file that needs nothing else") {
       REQUIRE(pass.contains("rows"));
       CHECK(pass["rows"].size() == pass["steps"].get<size_t>());
       REQUIRE(pass["pictures"]["states"].size() == pass["rows"].size() + 1);
-      // Going through all differences never takes away what is not there, nor adds what is.
+      // A walk through all differences never removes an absent box and never adds a present one.
       std::set<int> boxes;
       for (const auto& state : pass["pictures"]["states"]) {
         for (const auto& b : state[1]) CHECK(boxes.erase(b.get<int>()) == 1);
@@ -138,9 +138,9 @@ TEST_CASE("what-if compiles variants aside and compares them") {
     CHECK(v["low"].get<double>() <= v["ratio"].get<double>() * 1.0001);
   }
   CHECK(product["variants"][0]["name"] == "without mul-zero");
-  CHECK(product["variants"][1]["source"] != product["base"]["source"]); // Opts none
+  CHECK(product["variants"][1]["source"] != product["base"]["source"]); // without Opts
   CHECK(product["variants"][2]["difference"].get<std::string>().find("UPCAST") != std::string::npos);
-  // Opts that do not fit are a row that says so, not the end.
+  // Opts that do not fit fill a row with a message; the verb goes on.
   const Result bad = call(f, {"whatif", script, "--opts", "UPCAST 0 7", "--no-times"});
   CHECK(bad.code == 1);
   CHECK(contains(bad.out, "does not compile"));
@@ -189,7 +189,7 @@ TEST_CASE("a browser steps through a session: slider, keys, links") {
   Folder f;
   const std::string page = f.file("s.html");
   REQUIRE(call(f, {"export", sampleTrace(f), "--what", "session", "-o", page}).code == 0);
-  // What a person would do, and what he would see then, as the page's title.
+  // Plays a person's actions on the page; the page's title reports what is visible.
   std::string html = textOf(page);
   html.insert(html.rfind("</body>"), R"(<script>
     const seen = [], look = () => seen.push(document.getElementById("where").textContent + " " +
@@ -221,10 +221,10 @@ TEST_CASE("a browser steps through a session: slider, keys, links") {
   REQUIRE(seen.size() == 9);
   CHECK(seen[0].starts_with("step 3 of "));
   CHECK(seen[1].starts_with("step 4 of "));
-  CHECK(seen[2] == seen[0]); // there and back is the same picture
+  CHECK(seen[2] == seen[0]); // a step there and back gives the same picture
   CHECK(seen[3].find("step ") == 0);
   CHECK(seen[4].starts_with("step 0 of "));
-  CHECK(!seen[0].ends_with(" 0")); // something is marked as new
+  CHECK(!seen[0].ends_with(" 0")); // the page marks new nodes
   CHECK(seen[5] == "true");
   CHECK(contains(after, "<svg"));
 }

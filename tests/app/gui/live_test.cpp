@@ -1,5 +1,5 @@
-// A recording that is stopped at breakpoints, from the window and from the command line, with the built
-// program and a real script.
+// Stops a recording at breakpoints, from the window and from the command line, with the built program and a
+// real script.
 #include "tests/app/cli/support.h"
 
 #if defined(UOPSCOPE_HAVE_WINDOW) && defined(UOPSCOPE_HAVE_PYTHON)
@@ -43,7 +43,7 @@ TEST_CASE(
   const QString rule = live.where()["rule"].toString();
   CHECK_FALSE(rule.isEmpty());
   CHECK(live.where()["pass"].toString().contains("symbolic"));
-  // The graph of the live state is there while the compiler waits.
+  // The live graph is available while the compiler waits.
   REQUIRE(waitFor([&] { return session.state() == "ready" && session.pass() > 0 && session.settled(); }));
   CHECK(session.growing());
   live.order("skip");
@@ -122,7 +122,7 @@ TEST_CASE(
   window.kill();
   window.waitForFinished();
   CHECK(waitFor([&] { return !runs(running) && !runs(other); }, 1500));
-  // What was recorded until then is a trace that says how it ended.
+  // The recording up to this point is a trace that says how it ended.
   QDirIterator traces(QString::fromStdString(folder.path.string()), {"*.uoptrace"}, QDir::Files,
                       QDirIterator::Subdirectories);
   REQUIRE(traces.hasNext());

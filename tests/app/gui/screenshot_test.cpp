@@ -1,4 +1,4 @@
-// `uopscope open TRACE --at LINK --screenshot OUT.png` as a person types it, without a display.
+// Runs `uopscope open TRACE --at LINK --screenshot OUT.png` as a person types it, without a display.
 #include "engine/base/error.h"
 #include "tests/replay/support.h"
 

@@ -1,4 +1,4 @@
-# A user's test suite, run by `uopscope python -m pytest`: fixtures, parameters, assertions that are rewritten, approx, raises.
+# A user's test suite, run by `uopscope python -m pytest`: fixtures, parameters, rewritten assertions, approx, raises.
 import numpy as np, pytest
 from tinygrad import Tensor, dtypes, nn
 

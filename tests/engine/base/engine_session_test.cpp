@@ -1,5 +1,5 @@
-// Sessions: what one of them does, another does not see, on one thread or on several; what ends with one, and
-// in which order.
+// Sessions: a change in one session is invisible in another, on one thread or on several; and the parts that
+// end with a session, with their order.
 #include "engine/base/context_var.h"
 #include "engine/base/engine_session.h"
 #include "engine/rewrite/observer.h"
@@ -37,7 +37,7 @@ std::vector<float> draws(int64_t n) {
   return Tensor::rand({n}).values<float>();
 }
 
-/// A step of training in a few kernels; the same numbers from the same seed.
+/// A training step in a few kernels; one seed always gives the same numbers.
 std::vector<float> trained(int64_t seed, int64_t size) {
   Tensor::manualSeed(seed);
   Tensor w = Tensor::rand({size, size});

@@ -1,5 +1,5 @@
-// Indices outside their buffers are found where that can be decided; SPEC=2 names the rule that makes a node
-// that is not valid.
+// The check finds indices outside their buffers where that is decidable; SPEC=2 names the rule that makes an
+// invalid node.
 #include "engine/base/context_var.h"
 #include "engine/base/error.h"
 #include "engine/codegen/bounds_check.h"
@@ -44,12 +44,12 @@ TEST_CASE("an index outside its buffer is found with a point where it is") {
   CHECK(text.find("after pass 'postopt symbolic'") != std::string::npos);
   CHECK(found((i + 1).validWhere(i < 7)) == "");
   CHECK(found((i - 1).validWhere(i < 7)).find("it is -1 at r0=0") != std::string::npos);
-  // Bounds alone do not see that these stay inside.
+  // Bounds alone do not prove that these indices stay inside.
   CHECK(found(i * 3 % 8) == "");
   CHECK(found(i * i % 11, 10) == "");
   CHECK(found((i * 5).validWhere(i * 5 % 3 < 1), 31) == "");
   CHECK(found((i * 5).validWhere(i * 5 % 3 < 1), 30) != "");
-  // Too many steps to try them all: what is outside for certain is found, what may be is not an error.
+  // Too many steps to try all of them: certain violations are found, possible ones are no error.
   UOp far = UOp::variable("far", 100, 1 << 30), any = UOp::variable("any", 0, 1 << 30);
   CHECK(found(far).find("it lies between 100 and") != std::string::npos);
   CHECK(found(any) == "");

@@ -1,5 +1,5 @@
-// Kernels written by hand: explicit ranges, several indices, order given by AFTER; and what is said of wrong
-// ones.
+// Kernels written by hand: explicit ranges, several indices, order given by AFTER; and the messages about
+// wrong kernels.
 #include "engine/base/context_var.h"
 #include "engine/codegen/opt.h"
 #include "engine/codegen/spec.h"
@@ -43,7 +43,7 @@ TEST_CASE("a matrix product over shaped buffers with END inside END") {
   KernelInfo info;
   info.name = "by_hand";
   UOp sink = UOp::sink(std::vector<UOp>{c.indexed({i, j}).store(sum).end({j}).end({i})}, Arg::of(info));
-  // The same in flat indices, for the oracle.
+  // The same kernel in flat indices, for the oracle.
   Values start = randomBuffers(matmul(3, 4, 5), 2), wanted = start;
   Oracle(wanted, {}).run(matmul(3, 4, 5));
   for (int noopt : {0, 1}) {
@@ -101,7 +101,7 @@ TEST_CASE("wrong kernels are told what is wrong with them") {
   KernelInfo info;
   info.name = "wrong";
   UOp one = UOp::constant(dtypes::float32, 1.0);
-  // A range in the index of a store that only another one closes.
+  // The index of a store contains a range that only a different store closes.
   UOp j = UOp::range(4, 1);
   UOp open =
       UOp::sink(std::vector<UOp>{memory(0, 16).indexed({i * 4 + j}).store(one).end({i})}, Arg::of(info));
@@ -109,7 +109,7 @@ TEST_CASE("wrong kernels are told what is wrong with them") {
   CHECK(has(text, "'wrong'"));
   CHECK(has(text, "r1"));
   CHECK_FALSE(has(text, "r0"));
-  // The same range twice.
+  // The same range closed twice.
   UOp twice = UOp::sink(std::vector<UOp>{memory(0, 16).indexed({i}).store(one).end({i, i})}, Arg::of(info));
   CHECK(has(errorOf([&] { lowerKernel(twice, plainTarget()); }, ErrorKind::Spec), "twice"));
   // Too few indices.
@@ -119,7 +119,7 @@ TEST_CASE("wrong kernels are told what is wrong with them") {
                                            .end({i})},
                       Arg::of(info));
   CHECK(has(errorOf([&] { lowerKernel(few, plainTarget()); }, ErrorKind::Spec), "1 indices"));
-  // No kernel at all.
+  // A node that is no kernel.
   CHECK(has(errorOf([&] { lowerKernel(one, plainTarget()); }, ErrorKind::Spec), "SINK"));
 }
 

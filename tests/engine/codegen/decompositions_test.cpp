@@ -1,4 +1,4 @@
-// Operations that a target lacks give what the operations themselves give.
+// Decompositions of operations that a target lacks give the values of the operations themselves.
 #include "engine/base/context_var.h"
 #include "kernels.h"
 #include "oracle.h"
@@ -19,7 +19,7 @@ Target bareTarget() {
   return t;
 }
 
-/// Values of a kernel over one input buffer.
+/// The values of a kernel over one input buffer.
 std::vector<ConstValue> mapValues(const std::vector<ConstValue>& in, DType d,
                                   const std::function<UOp(UOp)>& f, const Target& target) {
   auto n = static_cast<int64_t>(in.size());
@@ -90,7 +90,7 @@ TEST_CASE("transcendental functions by arithmetic are accurate") {
   CHECK(worst(Op::EXP2, exponents, dtypes::float64, exp2) <= 8);
   CHECK(worst(Op::LOG2, positive, dtypes::float64, log2) <= 8);
   std::vector<double> away;
-  for (double a : angles) // near a multiple of pi the last places of the result are those of pi itself
+  for (double a : angles) // near a multiple of pi the last places depend on the last places of pi
     if (!std::isfinite(a) || std::abs(std::sin(static_cast<float>(a))) > 1e-3 || a == 0) away.push_back(a);
   CHECK(worst(Op::SIN, away, dtypes::float32, sin) <= 4);
   std::vector<double> moderate;
@@ -197,7 +197,7 @@ TEST_CASE("small floats on a target without them: every value, and arithmetic be
     compare(mapValues(all, d, [](UOp v) { return v + v; }, target), [](double v) { return v + v; }, d);
     DType bits = d.itemsize() == 1 ? dtypes::uint8 : dtypes::uint16;
     auto asBits = [&](double v) -> double {
-      if (std::isnan(v)) return v; // of which there are many
+      if (std::isnan(v)) return v; // there are many NaNs
       return d == dtypes::float16    ? dtypes::toHalf(v)
              : d == dtypes::bfloat16 ? dtypes::toBFloat16(v)
                                      : dtypes::toFp8(d, v);

@@ -1,4 +1,4 @@
-// An interval holds every value that an expression takes, and decompositions leave out what it rules out.
+// An interval holds every value of its expression, and decompositions leave out the cases that it rules out.
 #include "engine/codegen/float_interval.h"
 #include "engine/uop/eval.h"
 #include "kernels.h"
@@ -80,7 +80,7 @@ TEST_CASE("nothing is known of loads, of what may overflow, and of what may not 
   PoolScope scope(pool);
   UOp word = UOp::variable("w", 0, 0x7fffffff, dtypes::int32);
   CHECK_FALSE(floatInterval(read(memory(0, 8), UOp::range(8, 0))));
-  CHECK_FALSE(floatInterval(word.bitcast(dtypes::float32))); // NaN among them
+  CHECK_FALSE(floatInterval(word.bitcast(dtypes::float32))); // NaN is possible
   UOp large = mantissa(word) * UOp::constant(dtypes::float32, 2e38);
   CHECK_FALSE(floatInterval(large * large));
   CHECK_FALSE(floatInterval((mantissa(word) + UOp::constant(dtypes::float32, -1.0)).alu(Op::RECIPROCAL)));

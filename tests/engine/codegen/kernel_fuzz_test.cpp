@@ -1,4 +1,4 @@
-// Random kernels under random options: the program is valid and gives what the graph says.
+// Random kernels under random options: the program is valid and computes the values of the graph.
 // UOPSCOPE_FUZZ=2000 build/engine_tests -tc='random kernels*' tries more of them.
 #include "engine/base/context_var.h"
 #include "engine/codegen/opt.h"
@@ -84,7 +84,7 @@ private:
   std::array<int64_t, 8> sizes_{1, 2, 3, 4, 5, 6, 8, 12};
 };
 
-/// A few options that fit, chosen at random.
+/// A few random options that fit the kernel.
 std::vector<Opt> randomOpts(UOp sink, const Target& target, uint32_t seed) {
   std::mt19937 random(seed);
   KernelOptimizer s(sink, target);
@@ -125,8 +125,7 @@ TEST_CASE("random kernels under random options") {
     try {
       checkKernel(sink.withArg(Arg::of(info)), target, seed, {}, 1e-6);
     } catch (const Error& e) {
-      // The options were tried on the kernel as made; the passes before them may have left it without such an
-      // axis.
+      // The options were tried on the kernel as made; the passes before them may have removed their axis.
       if (std::string(e.what()).find("does not fit kernel") == std::string::npos) throw;
     }
   }

@@ -1,4 +1,4 @@
-// Kernels as a schedule hands them over, for the tests of code generation; and a target to generate for.
+// Kernels as a schedule makes them, for the tests of code generation, and targets for them.
 #pragma once
 #include "engine/codegen/codegen.h"
 

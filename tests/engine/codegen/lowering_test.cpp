@@ -1,4 +1,4 @@
-// Kernels lowered in many ways give what their graphs say.
+// Kernels lowered in many ways compute the values of their graphs.
 #include "engine/base/context_var.h"
 #include "kernels.h"
 #include "oracle.h"
@@ -10,7 +10,8 @@ using namespace uopscope::testing;
 
 namespace {
 
-/// Checks a kernel for scalar and wide arithmetic, plain and optimised, each graph verified after each pass.
+/// Checks a kernel for scalar and wide arithmetic, plain and optimised, and verifies each graph after each
+/// pass.
 void checkEverywhere(UOp sink, std::map<std::string, int64_t> vars = {}, double tolerance = 0) {
   for (int noopt : {1, 0})
     for (int lanes : {1, 4, 16}) {
@@ -49,7 +50,7 @@ TEST_CASE("an axis of every length expanded whole") {
     UOp sink = kernel({memory(0, 3 * n).indexed({i * n + j}).store(value).end({i, j})});
     for (int lanes : {1, 16}) {
       ContextScope settings({{"SPEC", 1}});
-      // Loops over i and j do not merge, since one read sees j alone.
+      // Loops over i and j do not merge, since one read depends only on j.
       checkKernel(withOpts(sink, {{OptOp::UPCAST, 1, {0}}}), plainTarget(lanes));
     }
   }
@@ -135,7 +136,7 @@ TEST_CASE("work groups: locals, and reductions shared by a group") {
 TEST_CASE("gated reads: padding and windows") {
   Pool pool;
   PoolScope scope(pool);
-  // out[i] = in[i-1] where there is one, else 0; plus a window sum over it.
+  // out[i] = in[i-1] where it exists, else 0; plus a window sum over it.
   int64_t n = 20;
   UOp i = UOp::range(n, 0), k = UOp::range(3, 1, AxisType::Reduce);
   UOp at = i + k - 1;
@@ -151,7 +152,7 @@ TEST_CASE("gated reads: padding and windows") {
 TEST_CASE("a loop that asks which part it is in becomes one for each part, also inside others") {
   Pool pool;
   PoolScope scope(pool);
-  auto work = [](UOp v, double by) { // enough to be worth a loop
+  auto work = [](UOp v, double by) { // enough work for a loop
     UOp c = v.constLike(by);
     return (v * c + c) * (v + c) * c + c;
   };
@@ -216,7 +217,7 @@ TEST_CASE("several outputs share loops, or get their own") {
   }
   CHECK(loops == 1);
   CHECK(loads == 2);
-  // Different loops over one range: the second gets a range of its own.
+  // Two stores close one range with different loops: the second store gets a range of its own.
   UOp j = UOp::range(16, 1);
   checkEverywhere(
       kernel({memory(0, 256).indexed({i * 16 + j}).store(read(memory(2, 256), i * 16 + j) * 2).end({i, j}),
@@ -231,7 +232,7 @@ TEST_CASE("two reductions, one over the result of the other") {
   UOp top = read(in, i * 12 + k).reduce(Op::MAX, std::vector<UOp>{k});
   UOp sum = (read(in, i * 12 + l) - top).reduce(Op::ADD, std::vector<UOp>{l});
   checkEverywhere(kernel({memory(0, 8).indexed({i}).store(sum * top).end({i})}));
-  // The same range in both.
+  // Both reductions use the same range.
   UOp both = read(in, i * 12 + k).reduce(Op::ADD, std::vector<UOp>{k}) * top;
   checkEverywhere(kernel({memory(0, 8).indexed({i}).store(both).end({i})}));
 }
@@ -265,7 +266,7 @@ TEST_CASE("reads come before the store that changes what they read") {
   UOp i = UOp::range(16, 0);
   UOp a = memory(0, 16), b = memory(1, 16);
   UOp fromA = read(a, i), fromB = read(b, i);
-  // A swap: both reads first.
+  // A swap: both reads come first.
   UOp sink = kernel({a.indexed({i}).store(fromB).end({i}), b.indexed({i}).store(fromA).end({i})});
   for (int noopt : {0, 1}) {
     ContextScope settings({{"NOOPT", noopt}, {"SPEC", 1}});

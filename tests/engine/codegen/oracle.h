@@ -1,6 +1,5 @@
-// A kernel graph evaluated as it stands, before any pass: loops run as written, reductions as sums over their
-// ranges. What the pipeline makes of the graph is run by the reference interpreter and must give the same
-// buffers.
+// Evaluates a kernel graph as it stands, before any pass: loops run as written, reductions are sums over
+// their ranges. The reference interpreter runs the lowered program; both must give the same buffers.
 #pragma once
 #include "engine/base/error.h"
 #include "engine/codegen/codegen.h"
@@ -129,7 +128,7 @@ inline ConstValue get(const std::byte* from, DType d) {
   }
 }
 
-/// Random contents for every buffer of a kernel; small whole numbers, so that sums are exact in any order.
+/// Random contents for every buffer of a kernel: small whole numbers, so that sums are exact in any order.
 inline Values randomBuffers(UOp sink, uint32_t seed) {
   std::mt19937 random(seed);
   Values all;
@@ -144,7 +143,7 @@ inline Values randomBuffers(UOp sink, uint32_t seed) {
   return all;
 }
 
-/// Lowers, runs on the reference interpreter; buffers by position.
+/// Lowers the kernel and runs it on the reference interpreter; returns the buffers by position.
 inline Values runLowered(const LoweredKernel& k, const Values& before,
                          const std::map<std::string, int64_t>& vars) {
   UOpMap<int64_t> none;
@@ -164,7 +163,7 @@ inline Values runLowered(const LoweredKernel& k, const Values& before,
   std::vector<std::pair<std::string, int64_t>> known(vars.begin(), vars.end());
   for (const Sint& s : k.globalSize) sizes.push_back(evaluate(s, known));
   for (const Sint& s : k.localSize) locals.push_back(evaluate(s, known));
-  // Threads of a GPU, and of a CPU, are watched: no kernel may race.
+  // Races between threads of a GPU or a CPU are detected: no kernel may have one.
   RefProgram program(k, sizes.empty() && locals.empty() ? std::nullopt : std::optional(RefGpu{}));
   bool threads = false;
   for (UOp v : k.vars) threads |= v.arg().as<VarArg>().name == "core_id";
@@ -184,7 +183,7 @@ inline Values runLowered(const LoweredKernel& k, const Values& before,
   return after;
 }
 
-/// The graph and what it lowers to give the same buffers.
+/// Checks that the graph and its lowered program give the same buffers.
 inline LoweredKernel checkKernel(UOp sink, const Target& target, uint32_t seed = 1,
                                  std::map<std::string, int64_t> vars = {}, double tolerance = 0) {
   Values start = randomBuffers(sink, seed), wanted = start;

@@ -1,4 +1,4 @@
-// Products read from panels give what they gave, and only those that gain by it have one.
+// Products that read from panels give the same values, and only products that gain from a panel have one.
 #include "engine/base/context_var.h"
 #include "engine/codegen/panels.h"
 #include "kernels.h"

@@ -1,4 +1,4 @@
-// What each pass makes of a few small kernels, as text. UPDATE_GOLDEN=1 writes tests/golden/codegen anew.
+// The result of each pass on a few small kernels, as text. UPDATE_GOLDEN=1 writes tests/golden/codegen anew.
 #include "engine/base/context_var.h"
 #include "engine/base/error.h"
 #include "engine/codegen/kernel_passes.h"
@@ -20,7 +20,7 @@ using namespace uopscope::testing;
 
 namespace {
 
-/// The graph after every pass that changed it; names of all passes.
+/// The graph after every pass that changed it, and the names of all passes.
 class PassTexts : public Observer {
 public:
   bool wantsRewrites() const override { return false; }
@@ -117,7 +117,7 @@ TEST_CASE("the pipeline runs its passes in order, by the names its users know") 
   std::vector<std::string> got;
   for (const std::string& n : passes.names)
     if (n != "simplify range" && n != "simplify" && !optOpFromName(n))
-      got.push_back(n); // nested ones, and Opts
+      got.push_back(n); // nested passes, and Opts
   CHECK(got == wanted);
 }
 
@@ -185,7 +185,7 @@ TEST_CASE("a user's rules run after the pass they name, while they live") {
   using namespace pat;
   static constexpr PatVar x{"x"};
   static constexpr RuleDef table[] = {RULE("test-relu-to-double", max(x, 0), x * 2)};
-  // Three elements, which are not made lanes: the rule is about scalars.
+  // Three elements do not become lanes, since the rule is about scalars.
   UOp relu = elementwise(3, [](UOp v) { return v.maximum(v.constLike(0)); });
   auto hasMax = [&] {
     for (UOp u : lowerKernel(relu, plainTarget()).uops)

@@ -1,4 +1,4 @@
-// The pipeline as a whole: kernels to linear programs.
+// The pipeline as a whole: it turns kernels into linear programs.
 #include "engine/base/context_var.h"
 #include "engine/base/error.h"
 #include "engine/codegen/program_text.h"
@@ -91,7 +91,7 @@ TEST_CASE("loops without a step disappear") {
   PoolScope scope(pool);
   LoweredKernel none = lower(elementwise(0, [](UOp v) { return v; }));
   CHECK(count(none, Op::STORE) == 0);
-  // A sum over nothing is 0.
+  // An empty sum is 0.
   LoweredKernel zero = lower(rowSums(4, 0));
   CHECK(count(zero, Op::LOAD) == 0);
   CHECK(count(zero, Op::STORE) >= 1);

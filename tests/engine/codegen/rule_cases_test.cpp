@@ -1,5 +1,5 @@
-// Rules of code generation one at a time, where kernels reach them rarely: the node, and what the rule alone
-// makes of it.
+// Single rules of code generation that kernels reach rarely: each case has a node and the result of the rule
+// alone.
 #include "engine/codegen/decompositions.h"
 #include "engine/codegen/expander.h"
 #include "engine/codegen/memory.h"
@@ -22,7 +22,7 @@ struct Fixture {
   UOp r = UOp::range(8, 0), x = UOp::variable("x", 0, 9), i = UOp::variable("i", -9, 9, dtypes::int32);
   UOp p = memory(0, 64), loaded = p.indexed({r}, dtypes::float32.ptr(64)).load();
 
-  /// What the rule of that name makes of the node; null where it declines.
+  /// The result of the rule with that name on the node; null where it declines.
   UOp apply(const PatternMatcher& rules, const char* name, UOp u, PassContext ctx = {}) {
     for (const auto& rule : rules.rules())
       if (rule->name() == name)
@@ -153,7 +153,7 @@ TEST_CASE_FIXTURE(Fixture, "rules that lower index") {
   const PatternMatcher& lower = lowerIndexDtype();
   UOp low = i.cast(dtypes::index), more = UOp::variable("j", 0, 9, dtypes::int32).cast(dtypes::index);
   CHECK(apply(lower, "lower-unary", low.alu(Op::NEG)) == i.alu(Op::NEG).cast(dtypes::index));
-  UOp wide = i.cast(dtypes::int64); // nothing is known of the bounds of a MULACC
+  UOp wide = i.cast(dtypes::int64); // the bounds of a MULACC are unknown
   UOp three = UOp::make(Op::MULACC, dtypes::index, {low, low, more});
   CHECK(apply(lower, "lower-mulacc", three) ==
         UOp::make(Op::MULACC, dtypes::int64, {wide, wide, more.src(0).cast(dtypes::int64)})

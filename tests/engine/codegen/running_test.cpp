@@ -1,4 +1,4 @@
-// Running sums and sums by index give what they gave, in one step a term.
+// Running sums and sums by index give the same values, in one step per term.
 #include "engine/base/context_var.h"
 #include "kernels.h"
 #include "oracle.h"
@@ -10,8 +10,8 @@ using namespace uopscope::testing;
 
 namespace {
 
-/// out[r,i] = all of x[r,0] to x[r,i] combined, or to x[r,i-1] where the first result is that of nothing; results
-/// along i lie `step` apart, those along r `rowStep`.
+/// out[r,i] combines x[r,0] to x[r,i], or to x[r,i-1] with an empty first result. Results along i lie `step`
+/// apart, results along r `rowStep`.
 UOp running(Op op, int64_t rows, int64_t n, int64_t rowStep, int64_t step, bool exclusive = false,
             DType d = dtypes::int32) {
   UOp r = UOp::range(rows, 0), i = UOp::range(n, 1), k = UOp::range(n, 2, AxisType::Reduce);
@@ -22,7 +22,7 @@ UOp running(Op op, int64_t rows, int64_t n, int64_t rowStep, int64_t step, bool 
   UOp result = term.reduce(op, std::vector<UOp>{k}) + 1;
   return kernel({memory(0, size, d).indexed({r * rowStep + i * step}).store(result).end({r, i})});
 }
-/// Longest chain of loops around a store of results, as steps.
+/// Number of steps in the longest chain of loops around a store of results.
 int64_t stepsOf(const LoweredKernel& k) {
   int64_t most = 0;
   for (UOp u : k.uops) {
@@ -56,12 +56,12 @@ TEST_CASE("a running sum takes one step a result, along rows and along columns")
 TEST_CASE("sums that are no running sums stay") {
   Pool pool;
   PoolScope scope(pool);
-  // A window of 5: terms drop out of it again.
+  // A window of 5: terms leave it again.
   UOp i = UOp::range(40, 0), k = UOp::range(40, 1, AxisType::Reduce);
   UOp term = (k < 5).where(read(memory(1, 80), i + k), UOp::constant(dtypes::float32, 0.0));
   UOp window = kernel({memory(0, 40).indexed({i}).store(term.reduce(Op::ADD, std::vector<UOp>{k})).end({i})});
   checkKernel(window, plainTarget(8), 5, {}, 1e-5);
-  // Every term changes from result to result.
+  // Every term differs from result to result.
   UOp inside = (i + k < 39).logicalNot();
   UOp scaled = inside.where(read(memory(1, 40), (i + k - 39).validWhere(inside)) * i.cast(dtypes::float32),
                             UOp::constant(dtypes::float32, 0.0));

@@ -1,4 +1,4 @@
-// Operands in shared memory: the product is what it was, for operands of any layout; nothing is staged where
+// Operands in shared memory: products keep their values, for operands of any layout. Nothing is staged where
 // threads share too little.
 #include "engine/codegen/staging.h"
 #include "engine/render/gpu_text.h"
@@ -12,7 +12,7 @@ using namespace uopscope::testing;
 
 namespace {
 
-/// a is n by k and b k by m; transposed operands lie the other way round in memory.
+/// a is n by k and b k by m; a transposed operand has the opposite order in memory.
 UOp product(int64_t n, int64_t m, int64_t k, bool aTransposed, bool bTransposed) {
   UOp i = UOp::range(n, 0), j = UOp::range(m, 1), t = UOp::range(k, 2, AxisType::Reduce);
   UOp a = read(memory(1, n * k), aTransposed ? t * n + i : i * k + t);
@@ -55,7 +55,7 @@ TEST_CASE("operands that a group shares are read from shared memory, whatever wa
       CAPTURE(a);
       CAPTURE(b);
       LoweredKernel k = checkKernel(withOpts(product(16, 32, 24, a, b), kTile), target, 3, {}, 1e-5);
-      // Two halves of 8 terms of 16 rows and of 32 columns, each row of terms 4 elements longer.
+      // Two halves with 8 terms of 16 rows and of 32 columns; each row of terms is 4 elements longer.
       CHECK(sharedOf(k) == 2 * 8 * (16 + 4) + 2 * 8 * (32 + 4));
       CHECK(barriersOf(k) == 1);
     }

@@ -1,5 +1,5 @@
-// Which tiles the cost model picks for reductions whose best tile is known, and that kernels as chosen
-// compute what they compute without optimisations is for the fuzz tests.
+// The tiles that the cost model picks for reductions with a known best tile. The fuzz tests check that such
+// kernels compute the same values as without optimisations.
 #include "engine/codegen/tiling.h"
 
 #include <doctest/doctest.h>

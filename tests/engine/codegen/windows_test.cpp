@@ -1,4 +1,4 @@
-// Convolutions whose picture is copied with its margins give what they gave.
+// Convolutions that copy their picture with margins give the same values.
 #include "engine/base/context_var.h"
 #include "kernels.h"
 #include "oracle.h"
@@ -50,7 +50,7 @@ TEST_CASE("pictures with a margin are copied, for windows of any stride and dila
     CAPTURE(s.stride);
     CAPTURE(s.dilation);
     LoweredKernel k = checkKernel(convolution(s), plainTarget(8), 5, {}, 1e-4);
-    if (s.stride == 1) CHECK(isStaged(k, s)); // others may be read where they lie
+    if (s.stride == 1) CHECK(isStaged(k, s)); // other strides may be read in place
   }
 }
 
@@ -79,7 +79,7 @@ TEST_CASE("blocks of a transposed left operand are copied, where its terms lie f
     return found;
   };
   CHECK(columnsCopied(512, 200, 160));
-  CHECK_FALSE(columnsCopied(512, 200, 64));  // read seldom
+  CHECK_FALSE(columnsCopied(512, 200, 64));  // few reads
   CHECK_FALSE(columnsCopied(512, 100, 160)); // a cache holds it
-  CHECK_FALSE(columnsCopied(256, 400, 160)); // terms are near
+  CHECK_FALSE(columnsCopied(256, 400, 160)); // the terms lie close together
 }

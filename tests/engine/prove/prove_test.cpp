@@ -1,5 +1,5 @@
-// Proofs of rules: wrong ones are refuted, the solver computes what the interpreter computes, and the list of
-// rules that change floats is switched off as a whole.
+// Proofs of rules: wrong rules are refuted, the solver agrees with the interpreter, and the rules that change
+// floats are switched off as a whole.
 #include "engine/base/context_var.h"
 #include "engine/base/error.h"
 #include "engine/prove/instances.h"

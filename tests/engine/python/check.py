@@ -1,4 +1,4 @@
-# What the tests of this folder share: runs every function called test_*, reports each, and exits with 1 if one failed.
+# Shared by the tests of this folder: run() calls every function named test_*, reports each, and exits with 1 if one failed.
 #
 #   from check import close, raises, run
 #   def test_add(): close(Tensor([1, 2]) + 1, [2, 3])

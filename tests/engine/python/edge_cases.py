@@ -1,15 +1,15 @@
-# The table of edge values: every function of a tensor, the same in the words of PyTorch or NumPy, and the special values of each type.
-# test_edges.py evaluates the left sides and record_edges.py the right ones. No line knows an expected value: those are recorded.
+# The table of edge values: every function of a tensor, the same function in PyTorch or NumPy, and the special values of each type.
+# test_edges.py evaluates the left sides and record_edges.py the right ones. A line contains no expected value: those are recorded.
 #
 #   x.sigmoid() | torch.sigmoid(x)      one function, value and gradient, of every type
 #   x.trunc()                           the same text on both sides
 #   x.erf() | torch.erf(x) | 2e-7       right up to this absolute error: a series
 #
-# Within a section the arguments are the same: `x`, `y`, `z` of one shape; along an axis `x` is a matrix whose rows are the cases.
+# Within a section the arguments are the same: `x`, `y`, `z` of one shape. In the axis section `x` is a matrix whose rows are the cases.
 import itertools, math
 inf, nan = math.inf, math.nan
 
-# Right to the sign of a zero and to the last places, with NaN and infinities as IEEE 754 has them.
+# Exact except for the sign of a zero and the last places; NaN and infinities follow IEEE 754.
 EXACT = r"""
 [one]
 x.neg() | -x
@@ -108,7 +108,7 @@ x.avg_pool2d((2,2), stride=1) | F.avg_pool2d(x, 2, 1) | float
 x.avg_pool2d((3,3), stride=2, padding=1, count_include_pad=False) | F.avg_pool2d(x, 3, 2, 1, count_include_pad=False) | float
 """
 
-# Compositions: right up to the error of their series, in absolute terms near zero.
+# Compositions: exact up to the error of their series; near zero that error is absolute.
 COMPOSED = r"""
 [one]
 x.tan() | torch.tan(x)
@@ -156,7 +156,7 @@ x.sparse_categorical_crossentropy(Tensor([1, 0, 3] * 40)[:x.shape[0]], reduction
 x.nll_loss(Tensor([1, 0, 3] * 40)[:x.shape[0]], reduction="none") | F.nll_loss(x, torch.tensor([1, 0, 3] * 40)[:x.shape[0]], reduction="none")
 """
 
-# Integers of every width, by NumPy, which has them all.
+# Integers of every width, compared with NumPy, which supports all of them.
 INTEGERS = r"""
 [one]
 x.neg() | -x
@@ -226,7 +226,7 @@ x.cumprod(1) | np.cumprod(x, 1, dtype=x.dtype)
 x.max_pool2d((2,2), stride=1) | np.maximum(np.maximum(x[..., :-1, :-1], x[..., 1:, :-1]), np.maximum(x[..., :-1, 1:], x[..., 1:, 1:]))
 """
 
-# Reductions of nothing: what each gives for shapes (0, 3) and (3, 0) along either axis.
+# Empty reductions: the result for shapes (0, 3) and (3, 0) along either axis.
 EMPTY = r"""
 x.sum(0) | x.sum(0)
 x.prod(0) | x.prod(0)
@@ -311,5 +311,5 @@ def cases(text):
   return out
 
 def applies(note, dtype):
-  """Whether a line with this note is for this type; other notes say something else."""
+  """Whether a line with this note applies to this type; notes other than these are no restriction."""
   return {"float": dtype in FLOATS, "signed": dtype.startswith("int"), "unsigned": dtype.startswith("uint")}.get(note, True)

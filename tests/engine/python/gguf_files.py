@@ -5,7 +5,7 @@ import struct
 
 _NUMBERS = {0: "B", 1: "b", 2: "H", 3: "h", 4: "I", 5: "i", 6: "f", 7: "?", 10: "Q", 11: "q", 12: "d"}
 class Typed:
-  """A value with the type it is to be stored as; lists: the type of what is in them."""
+  """A value with its storage type; for a list, the type of its elements."""
   def __init__(self, kind, value): self.kind, self.value = kind, value
 
 def text(s):

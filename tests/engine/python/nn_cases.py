@@ -1,13 +1,13 @@
-# Layers and optimizers run once by the reference to record what they give, and at every test by us to compare.
+# Layers and optimizers. The reference runs them once to record their results; every test compares our results with these.
 #
 #   python nn_cases.py ../../golden/python/nn.json     # under the reference: records
 #
-# A case answers tensors; numbers they are made from come from a fixed formula, weights from the seed.
+# A case returns tensors. Their numbers come from a fixed formula, weights from the seed.
 import json, sys
 from tinygrad import Tensor, nn, dtypes
 
 def grid(*shape, scale=1.0, shift=0.0):
-  """Numbers between -1 and 1 that look like nothing, the same everywhere."""
+  """Irregular numbers between -1 and 1, the same on every machine."""
   n = 1
   for s in shape: n *= s
   return Tensor([((i * 7919 + 104729) % 1999) / 999.5 - 1.0 for i in range(n)]).reshape(shape) * scale + shift

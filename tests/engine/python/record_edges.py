@@ -1,8 +1,8 @@
-# Records what test_edges.py expects: the right sides of edge_cases.py by PyTorch (any 1.13 or later, on the processor) and NumPy.
+# Records the expected values of test_edges.py: the right sides of edge_cases.py by PyTorch (1.13 or later, on the processor) and NumPy.
 #   python3 record_edges.py      writes tests/golden/edge_values.txt
 #
-# Floats are computed in their own type, halves in float32 and rounded. Where float64, rounded, says something else, that is kept as a
-# second answer: an intermediate value of the first one overflowed, and both are right.
+# Floats are computed in their own type, halves in float32 and rounded. Where the rounded float64 result differs, it is kept as a second
+# answer: an intermediate value of the first one overflowed, and both are right.
 import os, sys, warnings
 import numpy as np
 import torch
@@ -16,7 +16,7 @@ np.seterr(all="ignore")
 
 def first(sorted_, k): return sorted_[0][:, :k], sorted_[1][:, :k]
 def running(x, better):
-  """The best so far and where it stood first; NaN is the best of all."""
+  """The running maximum and the place where it first occurred; NaN counts as the largest value."""
   at = torch.zeros(x.shape, dtype=torch.int64)
   for j in range(1, x.shape[1]):
     best = x.gather(1, at[:, j-1:j])[:, 0]

@@ -1,4 +1,4 @@
-# Records what the reference reads from random blocks: python record_gguf.py ../../golden/python/gguf.json
+# Records the values that the reference reads from random blocks: python record_gguf.py ../../golden/python/gguf.json
 import json, sys
 import numpy as np
 from tinygrad import Tensor

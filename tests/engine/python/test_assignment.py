@@ -1,4 +1,4 @@
-# A value means what it meant when it was written: memory of equal tensors, views, lazy values of what is assigned later.
+# A value keeps its meaning: memory of equal tensors, views, and lazy values of a tensor that is assigned later.
 import os, sys
 import numpy as np
 from tinygrad import Tensor, TinyJit, nn, dtypes
@@ -28,10 +28,10 @@ def test_equal_tensors_have_memory_each():
 def test_one_of_two_shared_buffers_is_assigned():
   x = Tensor([1.0, 2, 3]).realize()
   a, b = x * 2, x * 2
-  a.realize()                                                    # b is the same node, and so the same buffer
+  a.realize()                                                    # b is the same node and thus the same buffer
   a += 1
   close(b, [2, 4, 6]), close(a, [3, 5, 7]), close(b, [2, 4, 6])
-  c = a.contiguous()                                             # a value of its own, without a copy
+  c = a.contiguous()                                             # a separate value, without a copy
   a.assign(a * 10).realize()
   close(c, [3, 5, 7]), close(a, [30, 50, 70])
   c += 1
@@ -67,11 +67,11 @@ def test_views_of_what_is_not_computed_follow():
 
 def test_what_is_no_view_does_not_follow():
   a = Tensor([1.0, 2, 3]).realize()
-  padded, twice, other = a.pad(((1, 1),)), a.repeat(2), a + 0 # repeat() shows elements where they lie, as expand() does
+  padded, twice, other = a.pad(((1, 1),)), a.repeat(2), a + 0 # repeat() shows elements in place, as expand() does
   a.assign(a * 10).realize()
   close(padded, [0, 1, 2, 3, 0]), close(twice, [10, 20, 30, 10, 20, 30]), close(other, [1, 2, 3])
   wide = a.expand(2, 3)
-  wide.assign(Tensor.ones(2, 3))                                 # several elements lie in one place: it gets memory of its own
+  wide.assign(Tensor.ones(2, 3))                                 # several elements share a place, so it gets memory of its own
   close(a, [10, 20, 30]), close(wide, np.ones((2, 3)))
 
 def test_a_lazy_value_keeps_what_it_read():
@@ -83,7 +83,7 @@ def test_a_lazy_value_keeps_what_it_read():
   third = a * 2
   for t, want in ((third, [6, 8, 10]), (first, [2, 4, 6]), (second, [4, 6, 8]), (a, [3, 4, 5])): close(t, want)
   big = Tensor.ones(300, 300).contiguous().realize()
-  lazy = big.reshape(1, 300, 300).expand(4, 300, 300) * 2        # copying what it reads is less than it is
+  lazy = big.reshape(1, 300, 300).expand(4, 300, 300) * 2        # its operand is smaller than the value
   big.assign(big * 5).realize()
   close(lazy, np.full((4, 300, 300), 2.0)), close(big, np.full((300, 300), 5.0))
 

@@ -1,4 +1,4 @@
-# What programs written for the reference count on: values that need no kernel, results and errors of single operations,
+# Expectations of programs written for the reference: values that need no kernel, results and errors of single operations,
 # sharded tensors, private names. Each test stands for a class of differences that the reference's own tests found.
 import importlib.util
 import numpy as np
@@ -95,11 +95,11 @@ def test_opts_for_one_kernel():
   assert (a + b).contiguous().schedule()[-1].ast.arg.opts_to_apply is None
   raises(TypeError, lambda: a.contiguous(arg=(1,)))
 
-# Schedules and what they cost
+# Schedules and their cost
 def test_a_value_is_not_stored_by_a_kernel_that_is_not_there():
   counter = Tensor.rand(32)
   Tensor._device_rng_counters[counter.device].realize()
-  assert kernels(counter) == 1  # both halves of the few random bits are computed where they are read
+  assert kernels(counter) == 1  # both halves of the few random bits are computed at their use
   large = Tensor.rand(1 << 16)
   Tensor._device_rng_counters[large.device].realize()
   assert kernels(large) == 2

@@ -1,4 +1,4 @@
-# Several devices: data- and tensor-parallel training give the numbers of one device; shards, copies, the JIT and optimizers over them.
+# Several devices: data- and tensor-parallel training equals training on one device; shards, copies, the JIT and optimizers over them.
 import numpy as np
 from tinygrad import Tensor, TinyJit, Device, nn, dtypes
 from tinygrad.nn.state import get_parameters
@@ -55,7 +55,7 @@ def train(place, place_data, optimizer, jit, steps=5):
   return np.array(losses + [p.numpy().astype(np.float64).sum() for p in get_parameters(net)])
 
 class SGD:
-  """Momentum is on each device, whole, whatever the parameter's shards."""
+  """The momentum lies whole on each device, whatever the shards of the parameter."""
   def __init__(self, params, lr, momentum=0.0):
     self.params, self.lr, self.momentum = params, lr, momentum
     for p in params: p.requires_grad_(True)

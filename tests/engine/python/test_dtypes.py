@@ -16,7 +16,7 @@ def same(got, want):
   assert np.array_equal(got, want, equal_nan=got.dtype.kind == "f"), f"{got} is not {want}"
 
 # One row per type, one column per type in the same order: the least upper type; then the least upper float and the type of sums; then
-# to which types a cast loses nothing. The order is that of the first row.
+# a flag for each type to which a cast loses nothing. The flags have the order of the first row.
 LATTICE = """
 bool char uchar short ushort int uint long ulong fp8e4m3 fp8e5m2 half bfloat16 float double | float int | 111111111111111
 char char short short int int long long fp8e4m3 fp8e4m3 fp8e5m2 half bfloat16 float double | float int | 010101010001011

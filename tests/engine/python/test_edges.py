@@ -1,6 +1,6 @@
 # The table of edge values (edge_cases.py) on this engine: NaN, infinities, zeros, denormals, the largest numbers and the ends of integers in
-# every function, every type, value and gradient, against tests/golden/edge_values.txt (recorded by record_edges.py). What is
-# different on purpose stands in edge_differences.txt with its reason; a line of it that explains nothing fails too.
+# every function, every type, value and gradient, against tests/golden/edge_values.txt (recorded by record_edges.py). Intended
+# differences are in edge_differences.txt with their reasons; a line of it that explains no difference fails too.
 #
 #   test_edges.py                                   the table, under the settings below
 #   EDGES=float16:relu EDGE_SETTINGS=NOOPT=1 test_edges.py   part of it, each difference printed
@@ -12,7 +12,8 @@ import edge_cases as table
 from check import run
 here = os.path.dirname(os.path.abspath(__file__))
 inf, nan = math.inf, math.nan
-# relative and absolute error: float functions are right to some places, compositions of them near zero in absolute terms
+# relative and absolute error: float functions are exact to some places, compositions near zero in absolute
+# terms
 TOLERANCE = {"float64": (1e-7, 1e-9), "float32": (1e-5, 2e-6), "float16": (4e-3, 3e-3), "bfloat16": (3e-2, 2e-2)}
 
 def golden():
@@ -24,7 +25,7 @@ def golden():
 GOLDEN = golden()
 
 class Difference:
-  """A line `types | case | what | at | ours | reason`: patterns (several of `at` with ;) of where we differ, what we give there, and why."""
+  """A line `types | case | what | at | ours | reason`: patterns of our differences (several of `at` with ;), our value there, and the reason."""
   def __init__(self, line):
     self.line, self.used = line, False
     self.types, self.case, self.what, self.at, self.ours, self.reason = [p.strip() for p in line.split(" :: ")]
@@ -36,7 +37,7 @@ class Difference:
 DIFFERENCES = [Difference(l.rstrip("\n")) for l in open(os.path.join(here, "edge_differences.txt")) if l.strip() and not l.startswith("#")]
 
 def text(v, dtype):
-  """A value as the list of differences has it: the ends of a type by name, so that a line can hold for all types."""
+  """A value in the form of the list of differences: the ends of a type by name, so that a line can apply to all types."""
   if v != v: return "nan"
   if dtype in table.FLOATS and not isinstance(v, (bool, int)):
     normal, denormal, largest = table.FLOATS[dtype]
@@ -85,7 +86,7 @@ def beside(section, values, i, count):
   return [e for v in values for e in v[at:at+size]]
 
 def wrong(case, dtype, section, values, shape, exact, error=0, name=None):
-  """Each place where this engine and the expected values part and no line explains it."""
+  """Each place where this engine differs from the expected values and no line explains it."""
   expected = {what: v for (d, c, what), v in GOLDEN.items() if (d, c) == (dtype, name or case)}
   if not expected: return
   try: got = {what: places(t) for what, t in results(case, dtype, values, shape, dtype in table.FLOATS).items()}
@@ -98,7 +99,7 @@ def wrong(case, dtype, section, values, shape, exact, error=0, name=None):
     if len(got[what]) != len(want): yield f"{dtype} {case}: {len(got[what])} values, expected {len(want)}"; continue
     for i, (g, w, o) in enumerate(zip(got[what], want, also)):
       strict = exact and what == "value"
-      if what.startswith("gradient") and any(v != v for v in beside(section, values, i, len(want))): continue  # of a NaN there is no slope
+      if what.startswith("gradient") and any(v != v for v in beside(section, values, i, len(want))): continue  # a NaN has no slope
       if alike(g, w, dtype, strict, error) or alike(g, o, dtype, strict, error): continue
       at = " ".join(text(v, dtype) for v in beside(section, values, i, len(want)))
       if not any([d.explains(dtype, name or case, what, at, text(g, dtype)) for d in DIFFERENCES]): yield f"{dtype} :: {name or case} :: {what} :: {at} :: {text(g, dtype)} :: expected {text(w, dtype)}"
@@ -115,7 +116,7 @@ def table_lines(only=""):
       if wanted("float32", case): yield case, "float32", "one", [[]], shape, True, 0, f"{case} of {shape}"
 
 def settings():
-  """What the suite runs: everything as it is and in the interpreter, float32 under what changes how a kernel is computed."""
+  """The settings of the suite: everything by default and in the interpreter, float32 under settings that change the computation of kernels."""
   if "EDGE_SETTINGS" in os.environ: return [(dict(kv.split("=") for kv in os.environ["EDGE_SETTINGS"].split(",") if kv), "")]
   out = [({}, ""), (dict(STRICT_FLOAT=1), "float32"), (dict(NOOPT=1), "float32")]
   for level in (2, 3, 4):

@@ -1,4 +1,4 @@
-# Wrong calls, one a line of errors.txt: each raises what handlers written for the reference catch, and messages name the
+# Wrong calls, one per line of errors.txt: each raises an exception that handlers written for the reference catch, and messages name the
 # operation and the script's line. A line is the exception's name and the expression.
 import pathlib, re, sys
 import numpy as np

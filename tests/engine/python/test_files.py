@@ -1,4 +1,4 @@
-# Tensors of files, safetensors, zip and tar, data sets: what is read is what was written, and damage has a clear message.
+# Tensors of files, safetensors, zip and tar, data sets: reading returns the written data, and damage has a clear message.
 import gzip, hashlib, io, json, os, pathlib, struct, tarfile, tempfile, zipfile
 import numpy as np
 from tinygrad import Device, Tensor, dtypes, nn
@@ -38,7 +38,7 @@ def test_a_file_computes_nothing():
   x = Tensor.empty(4, dtype=dtypes.int16, device=f"disk:{path('numbers')}")
   x.assign(Tensor([1, 2, 3, 4], dtype=dtypes.int16)).realize()
   raises(NotImplementedError, lambda: x.cast(dtypes.float32).realize(), "DISK", ".to(")
-  for dtype in (dtypes.bfloat16, dtypes.fp8e4m3, dtypes.fp8e5m2): # types that the host has not are widened on a device
+  for dtype in (dtypes.bfloat16, dtypes.fp8e4m3, dtypes.fp8e5m2): # a device widens types that the host lacks
     values = Tensor([0.5, 1.5, -2.0, 4.0]).cast(dtype)
     nn.state.safe_save({"values": values}, path(dtype.name))
     back = nn.state.safe_load(path(dtype.name))["values"]
@@ -161,7 +161,7 @@ def test_datasets():
   for folder in ("data", "data/fashion"):
     for part in ("train", "t10k"):
       wrote(f"{folder}/{part}-images-idx3-ubyte.gz", gzip.compress(idx(6, 28, 28) + images.tobytes()))
-      wrote(f"{folder}/{part}-labels-idx1-ubyte", idx(6) + labels.tobytes()) # unpacked is as good
+      wrote(f"{folder}/{part}-labels-idx1-ubyte", idx(6) + labels.tobytes()) # unpacked files work too
   for fashion in (False, True):
     x, y, xt, yt = nn.datasets.mnist(fashion=fashion)
     close(x, images.reshape(6, 1, 28, 28)), close(yt, labels)

@@ -10,7 +10,7 @@ FOLDER = tempfile.TemporaryDirectory()
 FILE = pathlib.Path(FOLDER.name) / "m.gguf"
 rng = np.random.default_rng(2)
 
-# Blocks read value by value, as the format's description has it.
+# Reads blocks value by value, as the description of the format defines them.
 def half(b, i): return float(np.frombuffer(bytes(b[i:i + 2]), np.float16)[0])
 def s8(x): return x - 256 if x > 127 else x
 def q4_0(b): return [((b[2 + i % 16] >> (4 * (i // 16))) & 15) * half(b, 0) - 8 * half(b, 0) for i in range(32)]
@@ -56,7 +56,7 @@ QUANTISED = {2: (32, 18, q4_0, [0]), 3: (32, 20, q4_1, [0, 2]), 6: (32, 22, q5_0
              14: (256, 210, q6_k, [208]), 39: (32, 17, mxfp4, [])}
 
 def blocks(kind, n):
-  """Random blocks with scales that are numbers, and the values they stand for."""
+  """Random blocks with valid scales, and the values they stand for."""
   values, size, read, scales = QUANTISED[kind]
   data = rng.integers(0, 256, (n, size), dtype=np.uint8)
   for at in scales: data[:, at:at + 2] = rng.uniform(-2, 2, n).astype(np.float16).view(np.uint8).reshape(n, 2)
@@ -111,7 +111,7 @@ def test_damaged_files():
   raises(ValueError, lambda: load(b"GGUF" + struct.pack("<IQQ", 3, 0, 1) + struct.pack("<Q", 2**63)), "truncated")
   whole = build(KV, one | {"v": (np.zeros((2, 3), np.float16), 1)})
   for n in range(len(whole) - 1): raises(ValueError, lambda: load(whole[:n]))
-  for _ in range(300): # any other damage ends in a value or a ValueError
+  for _ in range(300): # any other damage gives a value or a ValueError
     data = bytearray(whole)
     for at in rng.integers(0, len(whole), 3): data[at] = rng.integers(0, 256)
     try: load(bytes(data))

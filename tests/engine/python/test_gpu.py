@@ -1,7 +1,7 @@
-# GPUs: tensors on CL and CUDA give NumPy's numbers; types, parts of buffers, TinyJit, shards over two devices, BEAM, messages. Where no driver is, a sentence says so.
+# GPUs: tensors on CL and CUDA give NumPy's numbers; types, parts of buffers, TinyJit, shards over two devices, BEAM, messages. Without a driver, a sentence says so.
 import os
 os.environ.setdefault("POCL_DEVICES", "pthread pthread")  # PoCL makes two devices of the CPU
-os.environ.setdefault("CUDA_SPLIT", "2")  # and CUDA two of a GPU
+os.environ.setdefault("CUDA_SPLIT", "2")  # CUDA makes two devices of a GPU
 import numpy as np
 from tinygrad import Tensor, TinyJit, Device, Variable, dtypes, Context
 from tinygrad.helpers import GlobalCounters

@@ -1,4 +1,4 @@
-# Memory and values shared with NumPy and others: the buffer protocol, DLPack without copies, files, blobs, a plain Python.
+# Memory and values shared with NumPy and other libraries: the buffer protocol, DLPack without copies, files, blobs, a plain Python.
 import array, os, subprocess, sys, tempfile, pathlib
 import numpy as np
 from tinygrad import Device, Tensor, dtypes
@@ -6,7 +6,7 @@ from check import close, raises, run
 
 ALL = ["bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float16", "float32", "float64"]
 
-HOST = Device.DEFAULT in ("CPU", "REF")  # whose memory is the host's
+HOST = Device.DEFAULT in ("CPU", "REF")  # devices with the host's memory
 
 def test_numpy_both_ways():
   for name in ALL:
@@ -79,7 +79,7 @@ def test_memory_of_two_tensors_is_one_buffer():
   close(t, [1, 1, 6, 6, 1, 1])
 
 def test_from_blob():
-  if not HOST: return  # an address of the host is no memory of the device
+  if not HOST: return  # a host address is no device memory
   a = np.arange(4, dtype=np.float32)
   t = Tensor.from_blob(a.ctypes.data, (2, 2), dtype=dtypes.float32)
   close(t + 1, [[1, 2], [3, 4]])

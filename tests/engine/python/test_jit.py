@@ -1,4 +1,4 @@
-# TinyJit: capture and replay with other inputs and variables, state that goes on, random streams, nesting, pruning, errors, speed.
+# TinyJit: capture and replay with new inputs and variables, lasting state, random streams, nesting, pruning, errors, speed.
 import time
 import numpy as np
 from tinygrad import Tensor, TinyJit, Variable, dtypes, GlobalCounters, Context

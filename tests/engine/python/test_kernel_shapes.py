@@ -1,4 +1,4 @@
-"""Products, convolutions, running sums and sums by index of shapes that no tile divides, against NumPy in float64."""
+"""Products, convolutions, running sums and sums by index in shapes that no tile divides, against NumPy in float64."""
 import numpy as np
 import pytest
 from tinygrad import Tensor, dtypes

@@ -1,4 +1,4 @@
-# Kernels and rules by hand: gradients of custom kernels, patterns of any width, specs, gradients of graphs, memory of nodes.
+# Handmade kernels and rules: gradients of custom kernels, patterns of any width, specs, gradients of graphs, memory of nodes.
 import numpy as np
 from tinygrad import Tensor, UOp, dtypes, Device
 from tinygrad.uop import Ops

@@ -1,4 +1,4 @@
-# Language models: a tiny one is made and written as GGUF, read back, and has to give what NumPy computes from the same
+# Language models: the test makes a tiny one, writes it as GGUF and reads it back; it must give what NumPy computes from the same
 # numbers; then the tokenizer, the cache, conversations, and the server.
 import http.client, json, pathlib, tempfile, threading
 import numpy as np
@@ -49,7 +49,7 @@ def softmax(x):
   e = np.exp(x - x.max(-1, keepdims=True))
   return e / e.sum(-1, keepdims=True)
 def rope(x, interleaved):
-  """(T, heads, HEAD): pairs side by side, or half a head apart."""
+  """(T, heads, HEAD): the halves of a pair are adjacent, or half a head apart."""
   angle = np.arange(len(x))[:, None, None] / 10000.0 ** (np.arange(0, HEAD, 2) / HEAD)
   a, b = (x[..., 0::2], x[..., 1::2]) if interleaved else (x[..., :HEAD // 2], x[..., HEAD // 2:])
   a, b = a * np.cos(angle) - b * np.sin(angle), b * np.cos(angle) + a * np.sin(angle)

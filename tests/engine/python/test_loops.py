@@ -1,4 +1,4 @@
-# Loops over tensor operations: a range that indexes tensors, and that one node closes.
+# Loops over tensor operations: a range that indexes tensors and that a single node closes.
 import numpy as np
 from tinygrad import Tensor, UOp
 from tinygrad.uop.ops import AxisType, Ops

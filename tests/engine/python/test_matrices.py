@@ -1,4 +1,4 @@
-# Factorisations, hashes, axes by name, positions, and pooling undone, against NumPy, hashlib and formulas.
+# Factorisations, hashes, named axes, positions, and inverted pooling, against NumPy, hashlib and formulas.
 import hashlib
 import numpy as np
 from tinygrad import Tensor, dtypes

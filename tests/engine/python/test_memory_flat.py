@@ -1,4 +1,4 @@
-# A long training run needs no more memory than a short one: nodes, schedules, kernels and buffers of a step are gone
+# A long training run needs no more memory than a short one: nodes, schedules, kernels and buffers of a step are freed
 # once nothing holds them.
 from tinygrad import Tensor, nn
 from check import run

@@ -1,11 +1,11 @@
-# What compiling the two models of the samples costs: kernels that must not grow in number, and memory.
+# The cost of compiling the two models of the samples: the number of kernels must not grow, nor the memory.
 import importlib.util, os, resource
 os.environ["DEV"] = "NULL"
 from tinygrad import Tensor
 from check import run
 
 def kernels_of(sample):
-  """(kernels, different ones) of a forward pass of a sample's model; assignments are scheduled where they are realized."""
+  """(kernels, different ones) of a forward pass of a sample's model. Assignments are scheduled where they are realized."""
   path = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "..", "samples", sample)
   spec = importlib.util.spec_from_file_location("sample", path)
   module = importlib.util.module_from_spec(spec)

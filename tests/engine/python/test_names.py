@@ -1,4 +1,4 @@
-# Every public name of the reference is there: Tensor, UOp, nn, modules and what is imported from them.
+# Every public name of the reference exists: Tensor, UOp, nn, modules and the names imported from them.
 import importlib
 from tinygrad import Tensor, UOp, nn, dtypes
 from check import raises, run

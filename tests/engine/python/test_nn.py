@@ -1,4 +1,4 @@
-# Layers and optimizers give the reference's numbers: every case of nn_cases.py against what was recorded from it.
+# Layers and optimizers give the reference's numbers: every case of nn_cases.py is compared with the recorded results.
 import inspect, json, pathlib
 import numpy as np
 from tinygrad import Tensor, nn, dtypes

@@ -1,4 +1,4 @@
-# What notebooks show: values of realized tensors, graphs, kernels. Looking computes nothing, and large things are cut.
+# The display in notebooks: values of realized tensors, graphs, kernels. Display computes nothing, and large content is cut.
 import sys, types
 import uopscope
 from uopscope import notebook
@@ -10,7 +10,7 @@ from check import raises, run
 def test_a_realized_tensor_is_a_table():
   shown = Tensor([[1, 2], [3, 4]])._repr_html_()
   assert "Tensor (2, 2) dtypes.int on" in shown and shown.count("<tr>") == 2 and shown.count("<td") == 4 and ">4<" in shown
-  assert Tensor([[[1.5, 2]], [[3, 4]]])._repr_html_().count("<td") == 2  # the first of the outer axis, and it says so
+  assert Tensor([[[1.5, 2]], [[3, 4]]])._repr_html_().count("<td") == 2  # the first of the outer axis, with a note
   assert "[0]" in Tensor([[[1.5, 2]], [[3, 4]]])._repr_html_()
   assert Tensor([])._repr_html_().count("<td") == 0 and "(0,)" in Tensor([])._repr_html_()
   assert Tensor([3.25])._repr_html_().count("<td") == 1 and "each element is 7" in Tensor.full((4, 4), 7)._repr_html_()

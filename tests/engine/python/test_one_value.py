@@ -1,5 +1,5 @@
-# One value everywhere: an expression that two kernels compute is the same to the bit in both, whatever the width of
-# lanes, so a value that is compared with itself is found. Every case runs for each level of x86-64 that this machine
+# One value everywhere: an expression that two kernels compute has the same bits in both, whatever the width of
+# lanes, so a value equals itself in a comparison. Every case runs for each level of x86-64 that this machine
 # executes (CPU_TARGET), through LLVM and through C, optimised and not.
 import numpy as np
 from tinygrad import Device, Tensor, dtypes
@@ -19,7 +19,7 @@ def levels():
   return out
 LEVELS = levels()
 def everywhere():
-  """Settings that change how a kernel is computed and must not change its values."""
+  """Settings that change the computation of a kernel and must not change its values."""
   for level in LEVELS: yield dict(CPU_TARGET=level)
   yield dict(CPU_LLVM=0)
   yield dict(NOOPT=1)

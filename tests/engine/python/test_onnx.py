@@ -1,4 +1,4 @@
-# ONNX files: the reader on messages made here by hand, operators against NumPy, errors that name what is wrong.
+# ONNX files: the reader on handmade messages, operators against NumPy, errors that name the fault.
 import struct, tempfile, os
 import numpy as np
 from tinygrad import Tensor, dtypes

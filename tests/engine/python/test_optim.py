@@ -1,4 +1,4 @@
-# Solvers of uopscope.optim: problems whose answers are known, and a multistage problem at several horizons.
+# Solvers of uopscope.optim: problems with known answers, and a multistage problem at several horizons.
 import pathlib, sys
 import numpy as np
 from tinygrad import Tensor, dtypes

@@ -1,4 +1,4 @@
-# Pickles and deep copies: values, sharing, graphs not computed yet, and captured functions, in this process and another.
+# Pickles and deep copies: values, sharing, unrealized graphs, and captured functions, in this process and in a new one.
 import copy, pickle, subprocess, sys, tempfile, os
 import numpy as np
 from tinygrad import Tensor, TinyJit, Variable, dtypes, nn
@@ -9,7 +9,7 @@ from check import close, raises, run
 def again(x): return pickle.loads(pickle.dumps(x))
 
 def elsewhere(x, code):
-  """Runs `code` in a process of its own, with `x` unpickled there; what it prints."""
+  """Runs `code` in a new process, with `x` unpickled there; returns its output."""
   with tempfile.TemporaryDirectory() as folder:
     with open(os.path.join(folder, "x"), "wb") as f: pickle.dump(x, f)
     script = os.path.join(folder, "script.py")
@@ -82,7 +82,7 @@ def test_a_captured_function_replays_in_another_process():
   assert g.fxn is None and len(g.jit_cache) == len(f.jit_cache) == len(g.captured.jit_cache)
   got = g(Tensor(x).realize(), n.bind(2))
   close(got["y"], want), close(got["z"][0], 5)
-  close(out["y"], np.array([[3.0, 1.0]]) @ w.numpy() * 2 + 3)  # the first one's memory is its own
+  close(out["y"], np.array([[3.0, 1.0]]) @ w.numpy() * 2 + 3)  # the first result has memory of its own
   printed = elsewhere(f, f"""n = Variable("n", 1, 4)
 print(*x(Tensor({x}).realize(), n.bind(2))["y"].numpy().reshape(-1))
 print(*x(Tensor({x}).realize(), n.bind(4))["y"].numpy().reshape(-1))""")
@@ -115,6 +115,6 @@ def test_memory_of_a_capture_comes_back_when_it_is_needed():
   def step(x): return state.assign(state + x).realize()
   for k in range(4): step(Tensor([1.0]).realize())
   step.captured.free_intermediates()
-  close(step(Tensor([1.0]).realize()), [6])  # what is carried from call to call is kept
+  close(step(Tensor([1.0]).realize()), [6])  # the state carried from call to call is kept
 
 if __name__ == "__main__": run(globals())

@@ -1,4 +1,4 @@
-# Random numbers are those of the reference, draw for draw. tests/golden/random_streams.json holds what tinygrad 0.12.0 gives;
+# Random numbers equal the reference's, draw for draw. tests/golden/random_streams.json holds the numbers of tinygrad 0.12.0;
 # to record it anew: PYTHONPATH= python3 test_random.py --record   (with a Python that has tinygrad installed)
 import json, os, sys
 import numpy as np

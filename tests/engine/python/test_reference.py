@@ -1,4 +1,4 @@
-# Every operation gives what the reference gives, and raises where and what it raises: one expression a line, values recorded from
+# Every operation gives the reference's result, and raises the same errors: one expression per line, values recorded from
 # tinygrad 0.12.0 in tests/golden/tensor_values.json. To record anew: python3 test_reference.py --record  (with tinygrad installed).
 #
 # F(*shape) are floats around zero, P(*shape) positive ones, I(*shape) integers, all from a formula; a line may have several results.
@@ -280,7 +280,7 @@ def compare(got, want, where):
     for i, (g, w) in enumerate(zip(got, want)): compare(g, w, f"{where} [{i}]")
   else: assert got == want, f"{where}: {got}, the reference has {want}"
 
-# What differs on purpose, and why.
+# Intended differences, with their reasons.
 DIFFERS = {
   "I(4).abs()**2, 2**I(4).abs(), I(4)**2": "a number to an integer tensor's power is computed; the reference fails to compile it",
   'F(2,3) + "a"': "TypeError, as Python has it for operands that do not fit; the reference asserts",
@@ -288,7 +288,7 @@ DIFFERS = {
 }
 
 def raised(line, want):
-  """The reference raises: so do we, an exception that a handler of the reference's catches, and it says something."""
+  """Where the reference raises, we raise an exception with a message, of a type that its handlers catch."""
   try: got = eval(line)
   except Exception as e:
     kinds = [c.__name__ for c in type(e).__mro__]

@@ -1,4 +1,4 @@
-# What scripts written for the reference do and a table of operations does not show: values compared with NumPy.
+# Habits of scripts written for the reference that a table of operations does not show: values compared with NumPy.
 import numpy as np
 from tinygrad import Tensor, TinyJit, nn
 from check import close, run

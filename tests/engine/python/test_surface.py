@@ -1,5 +1,5 @@
-# The reference's inner modules by use: settings of a script's own, buffers, runners, schedulers, rule sets, and names that
-# have no meaning here.
+# The reference's inner modules in use: a script's own settings, buffers, runners, schedulers, rule sets, and names without
+# a meaning here.
 import io, os, pickle, contextlib, tempfile
 from tinygrad import Tensor, Device, dtypes, UOp
 from tinygrad.helpers import ContextVar, Context, DEBUG, argfix, get_contraction, round_up, round_down, cdiv, cmod, word_wrap, strip_parens, merge_dicts, diskcache_get, diskcache_put, tqdm

@@ -1,4 +1,4 @@
-# Symbolic shapes: a bound dimension through movement, arithmetic, reductions, products and attention gives what the number gives, for
+# Symbolic shapes: with a bound dimension, movement, arithmetic, reductions, products and attention give the result of the number, for
 # every value, from one schedule.
 import numpy as np
 from tinygrad import Tensor, Variable, TinyJit, dtypes

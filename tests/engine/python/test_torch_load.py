@@ -1,4 +1,4 @@
-# Checkpoints of PyTorch in their three forms, made here by hand, and pickles that try to run something.
+# Checkpoints of PyTorch in their three forms, made by hand here, and pickles that try to run code.
 import collections, io, os, pathlib, pickle, struct, sys, tarfile, tempfile, types, zipfile
 import numpy as np
 from tinygrad import Tensor, dtypes, nn
@@ -7,7 +7,7 @@ from check import close, raises, run
 FOLDER = tempfile.TemporaryDirectory()
 def path(name): return pathlib.Path(FOLDER.name) / name
 
-# Modules of the names a checkpoint uses, so that Python's pickle writes those names.
+# Modules with the names in a checkpoint, so that Python's pickle writes those names.
 def module(name, **members):
   m = types.ModuleType(name)
   for k, v in members.items():
@@ -25,7 +25,7 @@ sys.modules["torch._utils"]._rebuild_parameter = rebuild_parameter = lambda *_: 
 rebuild_parameter.__module__, rebuild_parameter.__qualname__, rebuild_parameter.__name__ = "torch._utils", "_rebuild_parameter", "_rebuild_parameter"
 
 class Stored:
-  """An array as a checkpoint holds it: some numbers of a storage."""
+  """An array as a checkpoint stores it: some numbers of a storage."""
   def __init__(self, storage, kind, size, stride, offset=0): self.storage, self.kind, self.size, self.stride, self.offset = storage, kind, size, stride, offset
   def __reduce__(self): return rebuild, (Storage(self), self.offset, self.size, self.stride, False, collections.OrderedDict())
 class Parameter:
@@ -115,7 +115,7 @@ def test_nothing_runs():
     m = nn.state.torch_load(as_zip({"w": stored(a), "evil": evil}))
     close(m["w"], a)
     assert "not loaded" in repr(m["evil"]) and not target.exists()
-  # instructions that reach into what is known: attributes of functions and classes stay what they were
+  # instructions that try to change known objects: attributes of functions and classes keep their values
   for text in (b"ctorch._utils\n_rebuild_tensor_v2\n}S'__code__'\nI1\nsb.", b"ccollections\nOrderedDict\n}S'update'\nI1\nsb.", b"cbuiltins\nset\n(tR}S'x'\nI1\nsb."):
     with zipfile.ZipFile(path("m.pth"), "w") as z: z.writestr("archive/data.pkl", text)
     nn.state.torch_load(path("m.pth"))

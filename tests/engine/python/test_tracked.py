@@ -1,4 +1,4 @@
-# What is kept in the process while a script asks (TRACK_MATCH_STATS=2, PROFILE=1), and how tinygrad.viz.serve shows it.
+# Data that the process keeps while a script asks for it (TRACK_MATCH_STATS=2, PROFILE=1), and its display by tinygrad.viz.serve.
 import ctypes, json, struct, subprocess, tempfile
 from tinygrad import Tensor, dtypes
 from tinygrad.codegen import full_rewrite_to_sink
@@ -30,7 +30,7 @@ def test_rewrites_are_grouped_by_what_asks_for_them():
   assert [(s["name"], s["match_count"]) for s in groups[1]["steps"]] == [("first", 2), ("second", 0)]
   assert groups[1]["steps"][0]["loc"][0].endswith("test_tracked.py")
   graph_rewrite(a + 0, sym)
-  assert len(listed()[0]["steps"]) == 1  # nothing is kept once nobody asks
+  assert len(listed()[0]["steps"]) == 1  # without a request nothing is kept
 
 def test_a_group_has_the_name_its_function_gives():
   @track_rewrites(name=lambda u, ret: TracingKey(f"from {u.render()}"))
@@ -98,14 +98,14 @@ def test_launches_and_memory_on_a_time_line():
   (a * 5).realize()
   assert len(cpu_events) == seen
 
-# Lowering for no device
+# Lowering without a device
 def test_an_expression_is_lowered_as_it_is_without_a_device():
   x = UOp.variable("x", 0, 100)
   lowered = full_rewrite_to_sink((x * 4 % 7).sink()).src[0]
   assert {u.op for u in lowered.toposort()} & {Ops.MUL, Ops.MOD} == {Ops.MUL, Ops.MOD}
   assert Ops.SHL in {u.op for u in full_rewrite_to_sink((x * 4).sink(), "CPU").toposort()}
   r = UOp.range(4, 0)
-  assert full_rewrite_to_sink((r + 1).sink()).src[0].op is Ops.ADD  # values alone leave their ranges open
+  assert full_rewrite_to_sink((r + 1).sink()).src[0].op is Ops.ADD  # a sink of values leaves ranges open
   load = UOp(Ops.DEFINE_GLOBAL, dtypes.int.ptr(4), arg=0).index(r).load(dtype=dtypes.int)
   assert simplify_valid((r < 3) & (load < 2)) is None  # a gate that reads memory stays
 

@@ -1,4 +1,4 @@
-# Laws of transforms over random functions and over one function per operation; what they refuse, and infinities, NaN and size 0.
+# Laws of transforms over random functions and over one function per operation; rejected calls; infinities, NaN and size 0.
 import os, pathlib
 import numpy as np
 from tinygrad import Tensor, TinyJit, dtypes
@@ -10,7 +10,7 @@ rng = np.random.default_rng(5)
 
 def T(*shape, low=0.3, high=1.4): return Tensor(rng.uniform(low, high, shape))
 
-# one function (and more) of a (2, 3) tensor for every operation of a tensor graph
+# one or more functions of a (2, 3) tensor for every operation of a tensor graph
 FUNCTIONS = {
   "add": lambda a: a + a.permute(1, 0).reshape(2, 3), "sub": lambda a: a - a.flip(1), "mul": lambda a: a * a[:, :1], "div": lambda a: a[0] / a[1], "reciprocal": lambda a: a.reciprocal(),
   "neg": lambda a: -a, "sin": lambda a: a.sin(), "log2": lambda a: a.log2(), "exp2": lambda a: a.exp2(), "sqrt": lambda a: a.sqrt(), "pow": lambda a: a.pow(a.flip(0)), "pow3": lambda a: a ** 3, "tanh": lambda a: a.tanh(),
@@ -24,7 +24,7 @@ FUNCTIONS = {
   "contiguous": lambda a: a.sin().contiguous() * a, "contiguous backward": lambda a: (a * a).contiguous_backward() * a, "detach": lambda a: a.detach() * a, "cross entropy": lambda a: a.cross_entropy(Tensor([0, 2])), "einsum": lambda a: Tensor.einsum("ij,kj->ik", a, a), "triu": lambda a: (a.T @ a).triu(),
   "assign": lambda a: a.sin().contiguous() + 0 * a, "constant": lambda a: Tensor.ones(3, dtype=dtypes.float64) * 2, "identity": lambda a: a, "sigmoid": lambda a: a.sigmoid(), "erf": lambda a: a.erf(), "atan": lambda a: a.atan(), "logical": lambda a: ((a > 0.5) & (a < 1.0)).where(a, a * a), "sort": lambda a: a.sort(dim=1)[0], "copy": lambda a: a.to("CPU:1").sin().to(a.device),
 }
-# forward and reverse mode differ in what they call the derivative where there is none at all
+# forward and reverse mode give different values where no derivative exists
 JUMPS = ("trunc", "int", "round", "mod", "bits", "shift", "bitcast")
 
 K, K2, K3 = T(3, 4).realize(), T(1, 1, 2, 2).realize(), T(4, 2, 3).realize()
@@ -265,7 +265,7 @@ def test_infinities_and_nan():
     a, b = jvp(lambda t: t.pow(power), (Tensor(base),), (Tensor(1.0),))[1].item(), grad(lambda t: t.pow(power))(Tensor(base)).item()
     assert a == b == power * (base ** (power - 1) if power else 0), (a, b)
 
-# --- what is refused ---
+# --- rejected calls ---
 
 def test_clear_errors():
   x = T(3)
@@ -319,7 +319,7 @@ def test_what_is_assigned_between():
   close(x, [0.4, 0.8])
 
 def test_every_operation_has_its_rules():
-  """Operations that a tensor graph may hold between an argument and a result: none lacks a rule, and the page lists them."""
+  """Operations that a tensor graph may have between an argument and a result: each has a rule, and the page lists them."""
   rules = {op: _uopscope.transform_rules(op) for op in OPERATIONS}
   lacking = [op for op, each in rules.items() if not all(each)]
   assert not lacking, lacking

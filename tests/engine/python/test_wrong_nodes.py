@@ -1,5 +1,5 @@
-# Nodes that a script makes wrongly raise an exception that names the operation, the field and what is allowed; whatever is
-# made at random, the process lives. UOPSCOPE_FUZZ=200000 for a long run.
+# Wrongly made nodes raise an exception that names the operation, the field and the permitted values; no random node
+# ends the process. UOPSCOPE_FUZZ=200000 for a long run.
 import os, random
 from tinygrad import Tensor, UOp, dtypes
 from tinygrad.uop.ops import Ops, KernelInfo, AxisType, graph_rewrite, PatternMatcher, UPat
@@ -14,7 +14,7 @@ def test_the_examples_of_the_review():
   raises(TypeError, lambda: dtypes.float.vec(4096), "4096 lanes")
 
 def questions(u):
-  """Everything a script can ask of a node."""
+  """Asks a node everything that a script can ask."""
   for ask in (lambda: u.shape, lambda: u.vmin, lambda: u.vmax, lambda: u.device, lambda: u.ranges, lambda: u.render(simplify=False), lambda: str(u), lambda: u.key, lambda: u.val,
               lambda: u.axis_type, lambda: u.base, lambda: u.size, lambda: u.toposort(), lambda: u.sink(arg=KernelInfo()), lambda: u + 1, lambda: u.cast(dtypes.int)): ask_one(ask)
 def ask_one(ask):

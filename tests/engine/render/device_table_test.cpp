@@ -1,5 +1,5 @@
-// The table of docs/guide/devices.md, made from the targets that kernels are generated for. UPDATE_GOLDEN=1
-// writes it anew.
+// Makes the table of docs/guide/devices.md from the targets of code generation. UPDATE_GOLDEN=1 writes it
+// anew.
 #include "engine/render/c_renderer.h"
 #include "engine/render/gpu_text.h"
 #include "engine/runtime/device.h"

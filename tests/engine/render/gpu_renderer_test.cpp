@@ -1,6 +1,6 @@
-// Kernels in the languages of GPUs: golden texts (UPDATE_GOLDEN=1 writes them anew); what they say is
-// computed is right, since the same program runs on the reference interpreter; and compilers take them, where
-// there is one: nvcc for CUDA, clang for OpenCL C.
+// Kernels in the languages of GPUs. Golden texts fix the output (UPDATE_GOLDEN=1 writes them anew). The same
+// programs run on the reference interpreter, which checks their values. Compilers accept the texts where one
+// is installed: nvcc for CUDA, clang for OpenCL C.
 #include "engine/base/context_var.h"
 #include "engine/base/error.h"
 #include "engine/render/gpu_text.h"
@@ -76,7 +76,7 @@ std::string extensionOf(std::string_view language) {
   return language == "CUDA" ? "cu" : language == "METAL" ? "metal" : language == "CL" ? "cl" : "wgsl";
 }
 
-/// What a command prints; empty where it succeeds without a word.
+/// The output of a command; empty where it succeeds silently.
 std::string outputOf(const std::string& command) {
   std::string out;
   FILE* pipe = popen((command + " 2>&1; echo \"exit $?\"").c_str(), "r");
@@ -108,7 +108,7 @@ TEST_CASE("GPU languages: the text of a few kernels is as it was, and the progra
   }
 }
 
-/// out[i,j] = sum over k of a[i,k] * b[k,j], halves summed as floats.
+/// out[i,j] = sum over k of a[i,k] * b[k,j]; halves are summed as floats.
 static UOp halfProduct(int64_t n, int64_t m, int64_t inner) {
   UOp i = UOp::range(n, 0), j = UOp::range(m, 1), k = UOp::range(inner, 2, AxisType::Reduce);
   UOp product = read(memory(1, n * inner, dtypes::float16), i * inner + k) *
@@ -135,7 +135,7 @@ TEST_CASE("a product of halves is computed by tensor cores") {
     CHECK(tiles(k) == 1);
     k.name = "tensor_core";
     checkGolden(fmt::format("tensor_core.{}", extensionOf(language)), renderer->render(k));
-    // Tiles side by side, a single step, padding, and the choice made without being asked.
+    // Tiles side by side, a single step, padding, and the automatic choice.
     CHECK(tiles(lower(withOpts(halfProduct(64, 32, 64), {tc, {OptOp::UPCAST, 0, {2}}}))) == 2);
     CHECK(tiles(lower(withOpts(halfProduct(16, 16, 16), {tc}))) == 1);
     CHECK(tiles(lower(withOpts(halfProduct(30, 30, 30), {{OptOp::TC, 0, {-1, 2, 1}}}))) == 1);
@@ -143,14 +143,14 @@ TEST_CASE("a product of halves is computed by tensor cores") {
     CHECK_THROWS_WITH_AS(lower(withOpts(halfProduct(30, 32, 64), {tc})),
                          doctest::Contains("does not divide 30"), Error);
     CHECK_THROWS_WITH_AS(lower(withOpts(rowSums(16, 16), {tc})), doctest::Contains("sums no product"), Error);
-    // Threads of a warp are neighbours, whatever else is LOCAL.
+    // Threads of a warp are neighbours, whichever further axes are LOCAL.
     LoweredKernel grouped =
         lower(withOpts(halfProduct(64, 64, 64), {tc, {OptOp::LOCAL, 0, {2}}, {OptOp::LOCAL, 1, {2}}}));
     auto fastest = std::find_if(grouped.uops.begin(), grouped.uops.end(),
                                 [](UOp u) { return u.is(Op::SPECIAL) && u.arg().str() == "lidx0"; });
     REQUIRE(fastest != grouped.uops.end());
     CHECK((*fastest).vmax() == 31);
-    // Every element of each tile is held once.
+    // A tile holds every element once.
     for (const TensorCore& core : renderer->target().tensorCores)
       for (const auto& layout : {core.a, core.b, core.c}) {
         std::string bits = std::string(layout.row) + layout.column;

@@ -1,4 +1,4 @@
-// Linear programs written by hand, so that renderers and devices are tested without the passes before them.
+// Builds linear programs by hand, so that renderers and devices are tested without the passes before them.
 //
 //   LinearProgram p("E_4");
 //   UOp out = p.global(0, dtypes::float32, 4), in = p.global(1, dtypes::float32, 4);

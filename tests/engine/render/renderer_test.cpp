@@ -1,4 +1,4 @@
-// What renderers write: golden texts of a few kernels (UPDATE_GOLDEN=1 writes them anew), and their error
+// The output of renderers: golden texts of a few kernels (UPDATE_GOLDEN=1 writes them anew), and error
 // messages.
 #include "engine/base/error.h"
 #include "engine/render/c_renderer.h"
@@ -77,7 +77,7 @@ LoweredKernel gated() {
   return p.finish();
 }
 
-/// Whole vectors: a scalar for every lane, a selection by a comparison, bools kept as bytes.
+/// Whole vectors: a scalar for every lane, a selection by a comparison, bools stored as bytes.
 LoweredKernel vectors() {
   LinearProgram p("E_2_8");
   DType f8 = dtypes::float32.vec(8), b8 = dtypes::bool_.vec(8);

@@ -1,4 +1,4 @@
-// Guards and reasons: a rule that declines says why, the reasons are counted per pass, and explain() gives
+// Guards and reasons: a rule that declines gives a reason, each pass counts reasons, and explain() returns
 // them.
 #include "engine/base/error.h"
 #include "engine/rewrite/driver.h"
@@ -48,7 +48,7 @@ struct Fixture {
       zero = UOp::constant(dtypes::int32, int64_t{0});
   UOp word = UOp::variable("w", 0, 9, dtypes::uint32);
   UOp apply(UOp u) { return rules.rewrite(u); }
-  /// The reason the rule gives for leaving the node alone.
+  /// The rule's reason for leaving the node alone.
   std::string why(std::string_view rule, UOp u) {
     for (const auto& r : rules.rules())
       if (r->name() == rule) return rules.explain(*r, u);

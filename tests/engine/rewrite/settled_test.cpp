@@ -1,5 +1,4 @@
-// What a rewrite leaves out: parts of a graph that the rules cannot change, and only those; and what it
-// counts.
+// A rewrite skips the parts of a graph that its rules cannot change, and only those; its counts agree.
 #include "engine/rewrite/driver.h"
 
 #include <doctest/doctest.h>
@@ -69,10 +68,10 @@ TEST_CASE_FIXTURE(Fixture, "what rules left alone is not tried again, what is ne
   UOp root = (a + b) * (b + 1);
   CHECK(attemptsOf(root, sums).total() == 6); // three rules on each of two sums
   CHECK(attemptsOf(root, sums).total() == 0);
-  CHECK(attemptsOf(root + 7, sums).total() == 3);                // the new sum alone
+  CHECK(attemptsOf(root + 7, sums).total() == 3);                // only the new sum
   CHECK(attemptsOf(root, PatternMatcher({kSums})).total() == 0); // the same list of rules, compiled again
   PatternMatcher more = sums + PatternMatcher({kProducts});
-  CHECK(attemptsOf(root, more).total() == 7); // another list: all of it
+  CHECK(attemptsOf(root, more).total() == 7); // a different list is tried as a whole
   CHECK(graphRewrite(root + 0, sums) == root);
 }
 
@@ -111,12 +110,12 @@ TEST_CASE_FIXTURE(Fixture, "rules with a context, and rules made at run time, ar
 }
 
 TEST_CASE_FIXTURE(Fixture, "every attempt is counted under what became of it") {
-  Attempts plain = attemptsOf(a + b, sums); // no CONST, no ADD below: two early, one by structure
+  Attempts plain = attemptsOf(a + b, sums); // no CONST and no ADD below: two rejected early, one by structure
   CHECK(plain.of("settled-add-zero", Outcome::RejectedEarly) == 1);
   CHECK(plain.of("settled-add-self", Outcome::StructureDiffers) == 1);
   CHECK(plain.of("settled-add-const", Outcome::RejectedEarly) == 1);
 
-  // The first rule fires on one of two sums: the others were reached once less.
+  // The first rule fires on one of two sums, so the other rules were reached once less.
   Attempts fired = attemptsOf((a * b + 0) * (b + 5), sums);
   CHECK(fired.of("settled-add-zero", Outcome::Applied) == 1);
   CHECK(fired.of("settled-add-zero", Outcome::StructureDiffers) == 1);

@@ -1,4 +1,4 @@
-// Rules about nodes that have no value by themselves: vectors, memory, effects, reductions, gates.
+// Rules about nodes without a value of their own: vectors, memory, effects, reductions, gates.
 #include "engine/rewrite/driver.h"
 #include "engine/rules/algebra.h"
 #include "engine/rules/rules.h"

@@ -1,4 +1,4 @@
-// Movement operations as index transformations, each against what the operation means.
+// Movement operations as index transformations, each compared with the definition of the operation.
 #include "engine/base/error.h"
 #include "engine/rules/algebra.h"
 #include "engine/rules/movement_index.h"
@@ -67,7 +67,7 @@ TEST_CASE("a pad gates the index and says where it is valid") {
     UOp holds = simplify(valid.substitute({{i, UOp::index(v)}}));
     CHECK(holds.isConst(v >= 2 && v < 6 ? 1 : 0));
   }
-  // Where bounds decide, nothing is asked.
+  // Where bounds decide, no condition is made.
   UOp inside = a.axis(4, 1) + 2;
   CHECK_FALSE(padValid(padded, std::vector<UOp>{inside}));
 }

@@ -19,13 +19,13 @@ inline bool sameValue(const ConstValue& a, const ConstValue& b) {
   return (x != x && y != y) || x == y || std::abs(x - y) <= 1e-4 * std::max(std::abs(x), std::abs(y));
 }
 
-/// Builds nodes that a pattern matches, with fresh variables for what it leaves open.
+/// Builds nodes that a pattern matches, with fresh variables for the parts that it leaves open.
 class Instance {
 public:
   Instance(const Rule& rule, std::mt19937& random) : rule_(rule), random_(random) {}
 
-  /// Null where the pattern asks for something this cannot make (memory, vectors ...) or the dtypes do not
-  /// meet.
+  /// Null where the pattern needs nodes that this cannot make (memory, vectors ...) or the dtypes do not
+  /// agree.
   UOp build(DType dtype) {
     bound_.clear();
     variables_.clear();
@@ -96,7 +96,7 @@ private:
     if (n.ops.empty()) return chance(4) ? constant(d) : variable(d);
     return alu(n, d);
   }
-  /// An operation of the set with sources made up where the pattern names none.
+  /// An operation of the set; sources that the pattern does not name are made up.
   UOp alu(const PatNode& n, DType d) {
     std::vector<Op> ops;
     n.ops.forEach([&](Op op) {

@@ -1,6 +1,5 @@
-// Rules one at a time: a node as Python builds it, and what the rule alone makes of it. For rules whose
-// results have no value to compare (memory, vectors, types), and for those that other rules come before in a
-// pass.
+// Single rules: a node as Python builds it, and the result of the rule alone. The cases cover rules whose
+// results have no value to compare (memory, vectors, types), and rules that come after other rules in a pass.
 #include "engine/base/error.h"
 #include "engine/rewrite/observer.h"
 #include "engine/rules/algebra.h"

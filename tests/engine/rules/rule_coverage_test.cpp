@@ -1,8 +1,8 @@
-// Every rule of every rule set is made to fire by some test. While the whole program runs, an observer of
-// each test notes the rules that apply, beside the one that captures kernels if there is one; at the end the
-// rules that never did are listed, and the run fails.
+// Some test must make every rule of every rule set fire. While the whole program runs, an observer of each
+// test notes the rules that apply, beside the observer that captures kernels if there is one. At the end the
+// run lists the rules that never applied, and fails.
 //
-// Only a run of all tests says anything, so a run with filters says nothing.
+// Only a run of all tests can decide this, so a run with filters reports nothing.
 #include "engine/rewrite/matcher.h"
 #include "engine/rewrite/observer.h"
 #include "replay/record/tee.h"
@@ -19,7 +19,7 @@ using namespace uopscope;
 
 namespace {
 
-/// By name and file: some families have a rule of the same name.
+/// The name and the file: some families have a rule of the same name.
 using RuleKey = std::pair<std::string, std::string>;
 
 struct FiredRules : Observer {
@@ -32,8 +32,8 @@ struct FiredRules : Observer {
   std::set<const RuleDef*> fired;
 };
 
-/// Rules that are asked and never applied: a spec and a gradient only answer, marks are left in the context.
-/// Answers of the first two have tests of their own; the rules of a test are not the compiler's.
+/// Rules that are asked and never applied: a spec and a gradient only answer, and marks stay in the context.
+/// Answers of the first two have tests of their own. Rules of a test do not belong to the compiler.
 bool isAskedOnly(const RuleDef& rule) {
   std::string name = rule.name, file = rule.file;
   static const std::set<std::string> kMarks{"sink-sources", "always-stored", "copied",
@@ -65,7 +65,7 @@ public:
                   r->name);
     }
     std::printf("rules: %zu in use, %d without a test\n", rulesInUse().size(), missing);
-    // Listeners cannot fail a run; the summary that follows is written first.
+    // Listeners cannot fail a run. The summary is written before this message.
     if (missing)
       std::atexit([] {
         std::fflush(nullptr);

@@ -1,4 +1,4 @@
-// Rules are data: at least 60 of 100 have an expression as their result, and no two have one name.
+// Rules are data: at least 60 of 100 have an expression as their result, and no two share a name.
 #include "engine/codegen/spec.h"
 #include "engine/schedule/tensor_spec.h"
 #include "engine/tensor/gradient.h"
@@ -16,7 +16,7 @@ using namespace uopscope;
 
 namespace {
 
-/// The rules of the engine: those of tests are in use as well.
+/// The rules of the engine without the rules of tests, which are in use as well.
 std::vector<const RuleDef*> engineRules() {
   gradientRules(), tangentRules(), batchRules(), kernelSpec(), programSpec(), sched::tensorSpec();
   std::vector<const RuleDef*> rules = knownRules();

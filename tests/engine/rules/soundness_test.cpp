@@ -1,4 +1,4 @@
-// Every rule keeps the value of what it rewrites: random instances of its pattern are evaluated before and
+// Every rule keeps the value of the rewritten node: random instances of its pattern are evaluated before and
 // after, and random index expressions are compared with brute force.
 #include "engine/rewrite/driver.h"
 #include "engine/rules/rules.h"
@@ -13,7 +13,8 @@ using testing::sameValue;
 
 namespace {
 
-/// Division by zero has no value that a rule must keep, nor has an index beyond 64 bits.
+/// Whether the value is defined: a rule need not keep the value of a division by zero or of an index beyond
+/// 64 bits.
 bool defined(UOp u, const Binding& leaves) {
   for (UOp n : u.toposort()) {
     if ((n.is(Op::IDIV) || n.is(Op::MOD)) && n.dtype().isInt()) {
@@ -34,7 +35,7 @@ bool defined(UOp u, const Binding& leaves) {
   return true;
 }
 
-/// Rules about nodes that have no value by themselves; tested in tests of their own.
+/// Rules about nodes without a value of their own; separate tests cover them.
 const std::set<std::string> kElsewhere = {
     "gep-of-gep",       "gep-of-vectorize",      "gep-of-const",         "gep-of-void",
     "gep-in-order",     "gep-through-alu",       "cat-as-vectorize",     "geps-of-one-vector",

@@ -1,4 +1,4 @@
-// Long sums: one form whatever the order of their terms, in time near linear in their number.
+// Long sums: they have one form whatever the order of their terms, in time near linear in their number.
 #include "engine/base/clock.h"
 #include "engine/rewrite/driver.h"
 #include "engine/rules/algebra.h"
@@ -55,7 +55,7 @@ TEST_CASE("sums of the same terms become the same node") {
     UOp a = simplify(manyTerms(n, 1, false)), b = simplify(manyTerms(n, 2, true));
     CHECK(a == b);
     CHECK(simplify(a) == a);
-    // What is used elsewhere is put in order there, too.
+    // A sum that a comparison uses gets the same order.
     UOp used = graphRewrite(UOp::sink(std::vector{manyTerms(n, 3, false) < 5}), symbolic()).src(0);
     CHECK(used == simplify(a < 5));
   }

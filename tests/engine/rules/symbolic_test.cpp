@@ -1,4 +1,4 @@
-// The symbolic engine on expressions: what they become, and that they keep their value.
+// The symbolic engine on expressions: their simplified forms, which keep the values.
 #include "engine/base/error.h"
 #include "engine/rewrite/driver.h"
 #include "engine/rules/algebra.h"
@@ -80,7 +80,7 @@ TEST_CASE_FIXTURE(Fixture, "gates") {
   CHECK(graphRewrite((r0 < 3) & (r0 < 5), sym()).render() == "r0<3");
   CHECK(graphRewrite((r0 < 3) & (r0 >= 5), sym()).render() == "False");
   CHECK(text(gated + 1) == "(r0%3+1 if r0<3 else Invalid)");
-  // A bound that is a variable says more than the largest value it may have.
+  // A variable as a bound is more exact than its largest value.
   UOp most = UOp::variable("most", 1, 3);
   for (UOp both :
        {(r0 < 3) & (r0 < most), (r0 < most) & (r0 < 3), (r0 >= most) & (r0 >= 1), (r0 < most) & (r0 < 5)})

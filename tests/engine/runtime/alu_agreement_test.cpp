@@ -1,5 +1,5 @@
-// Every operation on every type: LLVM, C by clang and the interpreter give what evalAlu gives, on corner
-// values and random ones. One kernel per type computes all operations at once.
+// Every operation on every type: LLVM, C by clang and the interpreter agree with evalAlu on corner values and
+// random ones. One kernel per type computes all operations at once.
 #include "engine/base/context_var.h"
 #include "engine/base/error.h"
 #include "engine/runtime/device.h"
@@ -71,7 +71,7 @@ ConstValue get(DType d, const std::vector<std::byte>& bytes, size_t i) {
   return evalAlu(Op::BITCAST, d, u, {ConstValue::ofInt(raw)});
 }
 
-/// Equal, or as near as the flags of compiled code allow.
+/// Whether two values are equal, or as near as the flags of compiled code permit.
 bool agrees(DType d, Op op, const ConstValue& got, const ConstValue& wanted) {
   if (!d.isFloat()) return got.i == wanted.i;
   if (std::isnan(wanted.f)) return std::isnan(got.f);
@@ -111,13 +111,13 @@ const std::vector<Device_>& devices() {
     std::vector<Device_> list{{"REF", "REF", 1}, {"LLVM", "CPU", 1}, {"C", "CPU", 0}};
     if (uopscope::testing::openClHere()) list.push_back({"CL", "CL", 1});
     if (uopscope::testing::cudaHere()) list.push_back({"CUDA", "CUDA", 1});
-    if (const char* only = std::getenv("TEST_DEVICES")) // of a machine that has no compiler for the CPU
+    if (const char* only = std::getenv("TEST_DEVICES")) // for a machine without a compiler for the CPU
       std::erase_if(list, [&](const Device_& d) { return only != std::string(d.label); });
     return list;
   }();
   return all;
 }
-/// What the device is never asked for is not compared.
+/// Operations that code generation never gives to the device are not compared.
 bool isGpu(const Device_& d) {
   return d.device == std::string("CL") || d.device == std::string("CUDA");
 }
@@ -134,7 +134,7 @@ std::vector<std::vector<std::byte>> runOn(const Device_& d, const LoweredKernel&
   ContextScope scope({{"CPU_LLVM", d.cpuLlvm}});
   Device& device = Device::get(d.device);
   auto program = device.compile(k, device.renderer().render(k));
-  // What stands behind a buffer is not the kernel's to write.
+  // A kernel must not write behind a buffer.
   constexpr std::byte kGuard{0xA5};
   std::vector<size_t> sizes;
   std::vector<void*> memory;
@@ -255,7 +255,7 @@ TEST_CASE("every cast agrees with evalAlu on every device") {
         DType to = types[o];
         int wrong = 0;
         for (size_t e = 0; e < n; ++e) {
-          if (from.isFloat() && to == dtypes::uint64 && a[e].f < 0) continue; // left open by C, and by us
+          if (from.isFloat() && to == dtypes::uint64 && a[e].f < 0) continue; // undefined in C, and here
           ConstValue wanted = evalAlu(Op::CAST, to, from, {a[e]}), got = get(to, results[o + 1], e);
           if (agrees(to, Op::CAST, got, wanted) || ++wrong > 3) continue;
           FAIL_CHECK(from.name(), " ", a[e].asDouble(), " as ", to.name(), " on ", device.label, " gives ",
@@ -296,9 +296,9 @@ TEST_CASE("vectors of every width and type agree on every device") {
       p.end(r);
       LoweredKernel k = p.finish();
       for (const Device_& device : devices()) {
-        if (device.device == std::string("CUDA")) continue; // computes with scalars only
+        if (device.device == std::string("CUDA")) continue; // CUDA computes only with scalars
         if (device.cpuLlvm == 0 && lanes != 4 && lanes != 3)
-          continue; // the compiler is a process of its own: two widths do
+          continue; // the compiler is a separate process, so two widths suffice
         std::string label = device.label;
         CAPTURE(label);
         auto results = runOn(device, k, buffers);

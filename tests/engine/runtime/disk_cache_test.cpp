@@ -1,5 +1,5 @@
-// The cache on disk: what comes back is what was kept, whatever happened to the files, however many processes
-// there are; it stays within its size; code of another build or compiler is never found.
+// The cache on disk returns the stored value, whatever happens to its files and however many processes use
+// it. It stays within its size. It never finds code of a different build or compiler.
 #include "engine/base/context_var.h"
 #include "engine/runtime/device.h"
 #include "engine/runtime/disk_cache.h"
@@ -41,7 +41,7 @@ struct TempDirectory {
   std::string path;
 };
 
-/// XDG_CACHE_HOME and CCACHE=1 for a block.
+/// Sets XDG_CACHE_HOME and CCACHE=1 for a block.
 struct CacheHome {
   explicit CacheHome(const std::string& path) {
     if (const char* old = std::getenv("XDG_CACHE_HOME")) before = old;
@@ -140,7 +140,7 @@ TEST_CASE("the cache stays within its size; what was used last stays") {
   CHECK(dir.bytes() <= 100'000);
   cache.store("huge", textOf('d', 60'000));
   CHECK(!cache.find("huge"));
-  // Another object on the same directory knows what is there already.
+  // A second object on the same directory knows its content.
   DiskCache again(dir.path, 50'000);
   again.store("one more", textOf('e', 1'000));
   CHECK(dir.bytes() <= 50'000);

@@ -1,5 +1,5 @@
-// Whether kernels of OpenCL and of CUDA can be run on this machine. PoCL makes two devices of the CPU and
-// CUDA_SPLIT two of a GPU, so that CL:1 and CUDA:1 are there.
+// Whether this machine can run kernels of OpenCL and of CUDA. PoCL makes two devices of the CPU and
+// CUDA_SPLIT two of a GPU, so that CL:1 and CUDA:1 exist.
 #pragma once
 #include "engine/base/error.h"
 #include "engine/runtime/device.h"
@@ -11,7 +11,7 @@
 
 namespace uopscope::testing {
 
-/// False with a sentence where it cannot be opened.
+/// False, with a message, where the device cannot be opened.
 inline bool opens(const char* device) {
   try {
     Device::get(device);

@@ -1,4 +1,4 @@
-// A small kernel with work groups, and memory to run it on: shared by the tests of devices that are GPUs.
+// A small kernel with work groups, and memory to run it on, for the tests of GPU devices.
 //
 //   LoweredKernel k = addNumber(8);  auto b = filled("CL", 8);  read(*b)      // 0, 1, 2 ...
 #pragma once

@@ -1,5 +1,5 @@
-// Kernels that are broken on purpose, each found by what is broken; kernels that are right, in which nothing
-// is found; and what the interpreter says of the cost of memory.
+// Kernels broken on purpose, each with the message about its fault; correct kernels without a finding; and
+// the interpreter's report on the cost of memory.
 #include "engine/base/error.h"
 #include "engine/runtime/buffer.h"
 #include "engine/runtime/device.h"
@@ -18,7 +18,7 @@ namespace {
 
 constexpr int64_t kThreads = 8, kGroups = 2, kSize = 64;
 
-/// What a broken kernel is written with: 64 floats to write, 64 to read, 8 of shared memory.
+/// The parts of a broken kernel: 64 floats to write, 64 to read, 8 of shared memory.
 struct Parts {
   LinearProgram p{"broken"};
   UOp out = p.global(0, dtypes::float32, kSize), in = p.global(1, dtypes::float32, kSize);
@@ -174,12 +174,12 @@ TEST_CASE("nothing is found in kernels that are right") {
           k.p.end(i);
         })
             .empty());
-  CHECK(run([](Parts& k) { // everybody writes the same, in place
+  CHECK(run([](Parts& k) { // all threads write the same value, in place
           k.p.store(k.out, k.p.i32(3), k.number(k.p.i32(0)));
           k.p.store(k.out, k.sum(k.all, 8), k.p.load(k.out, k.sum(k.all, 8)));
         })
             .empty());
-  CHECK(run([](Parts& k) { // a barrier that all threads of one group come to, and none of the other
+  CHECK(run([](Parts& k) { // all threads of one group reach the barrier, none of the other group
           UOp first = k.when(k.less(k.g, 1));
           k.barrier();
           k.end(first);

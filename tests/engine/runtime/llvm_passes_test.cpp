@@ -1,4 +1,5 @@
-// LLVM's passes over a kernel end with the code that the compiler makes of it.
+// The list of LLVM's passes begins with the kernel's text, holds only passes that changed it, and has a
+// meaning for each name.
 #include "engine/base/error.h"
 #include "engine/runtime/llvm_passes.h"
 

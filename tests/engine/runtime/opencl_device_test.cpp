@@ -1,5 +1,5 @@
-// The OpenCL device: memory, offsets, launches, several devices, and what it says of what cannot be. Every
-// test says so and stops where no driver is installed.
+// The OpenCL device: memory, offsets, launches, several devices, and messages about impossible requests.
+// Every test says so and stops where no driver is installed.
 #include "engine/runtime/buffer.h"
 #include "engine/runtime/opencl_memory.h"
 #include "tests/engine/runtime/gpu_here.h"
@@ -27,7 +27,7 @@ TEST_CASE("OpenCL: launches on whole buffers, on aligned parts and on parts at a
     CHECK(all[500] == 500);
     CHECK(read(*out)[7] == static_cast<float>(offset + 12));
   }
-  // Launches that nobody waits for are done when their memory is read.
+  // A read of memory waits for launches that nobody has waited for.
   void* memory[] = {to->memory(), to->memory()};
   for (int i = 0; i < 100; ++i) CHECK(program->launch(memory, vars, groups, threads, false) == 0);
   CHECK(read(*to)[0] == 505);

@@ -1,5 +1,5 @@
-// Schedules on devices: kernels, copies and views run in order; kernels are lowered once; the observer is
-// told.
+// Schedules on devices: kernels, copies and views run in order; kernels are lowered once; the observer gets
+// all calls.
 #include "engine/base/context_var.h"
 #include "engine/base/error.h"
 #include "engine/runtime/counters.h"
@@ -129,7 +129,7 @@ TEST_CASE("a kernel is lowered once, and what is told of it is complete") {
     CHECK(GlobalCounters::current().kernelCount == kernels + 1);
     CHECK(kernelCacheStats().misses == 1);
     CHECK(kernelCacheStats().hits >= 1);
-    // Other settings make other code.
+    // Different settings make different code.
     ContextScope noopt({{"NOOPT", 1}});
     a.matmul(a).realize();
     CHECK(told.scopes == 2);
@@ -172,7 +172,7 @@ TEST_CASE("a schedule runs on NULL without numbers") {
 
 namespace {
 
-/// Keeps what it was told as lines of text, and the threads that told it.
+/// Stores the observed calls as lines of text, with their threads.
 struct Transcript : Observer {
   explicit Transcript(bool forks = true) : forks(forks) {}
   void onScopeBegin(const ScopeBegin& b) override {
@@ -269,7 +269,7 @@ TEST_CASE("a kernel that cannot be made fails the run the same way on any number
           UOp::sink(std::vector<UOp>{(y.exp()).uop(), y.sum(Ints{0}).uop(), y.max(Ints{1}).uop()}));
     }();
     REQUIRE(s.items.size() >= 2);
-    // The second kernel asks for more lanes than there are.
+    // The second kernel asks for too many lanes.
     KernelInfo info;
     info.hasOptsToApply = true;
     info.optsToApply = {{OptOp::UPCAST, 0, {7}}};

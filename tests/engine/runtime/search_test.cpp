@@ -1,4 +1,4 @@
-// BEAM: what a search finds computes the same, candidates are told, results are kept.
+// BEAM: a found kernel computes the same values, the observer gets the candidates, results are kept.
 #include "engine/base/context_var.h"
 #include "engine/runtime/disk_cache.h"
 #include "engine/runtime/kernel_cache.h"
@@ -26,7 +26,7 @@ struct Told : Observer {
   int candidates = 0, timed = 0;
 };
 
-/// A directory of its own for what is kept on disk.
+/// A temporary directory for the cache on disk.
 struct CacheDirectory {
   CacheDirectory() {
     const char* before = std::getenv("XDG_CACHE_HOME");
@@ -70,10 +70,10 @@ TEST_CASE("what a search finds computes what the interpreter computes") {
     Tensor a = filled({6, 12}, "CPU").realize(), b = filled({12, 24}, "CPU").realize();
     ObserverScope watch(&told);
     CHECK(a.matmul(b).values<float>() == expected);
-    CHECK(told.candidates >= 2); // how many depends on which are fast
+    CHECK(told.candidates >= 2); // the number depends on which are fast
     CHECK(told.timed >= 2);
 
-    // Again, from what was kept: nothing is tried.
+    // The second time the kept result is used: nothing is tried.
     int before = told.candidates;
     clearKernelCache();
     CHECK(a.matmul(b).values<float>() == expected);

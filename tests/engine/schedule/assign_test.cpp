@@ -1,4 +1,4 @@
-// Assignments: what is read before, beside and after them.
+// Assignments: the values read before, beside and after them.
 #include "schedule_fixture.h"
 
 using namespace uopscope;

@@ -1,4 +1,4 @@
-// The schedule cache: what hits, what does not, and that a hit is right and cheap.
+// The schedule cache: which graphs hit and which miss; a hit is correct and cheap.
 #include "engine/base/clock.h"
 #include "schedule_fixture.h"
 
@@ -126,7 +126,7 @@ TEST_CASE("intermediates share memory when their lives do not overlap") {
     for (UOp b : item.buffers)
       if (b.is(Op::BUFFER_VIEW)) arena = b.src(0).arg().i();
   CHECK(arena == 2 * 16 * 16 * 4);
-  for (const ScheduleItem& item : s.items) { // what a kernel reads is not what it writes
+  for (const ScheduleItem& item : s.items) { // a kernel does not write the memory that it reads
     auto range = [](UOp b) {
       int64_t at = b.is(Op::BUFFER_VIEW) ? b.arg().ints()[1] : 0;
       return std::tuple(b.bufferOf().id(), b.is(Op::BUFFER_VIEW) ? b.src(0).id() : b.id(), at);

@@ -1,4 +1,4 @@
-// Kernels given by hand, between computed values.
+// Custom kernels between computed values.
 #include "schedule_fixture.h"
 
 using namespace uopscope;

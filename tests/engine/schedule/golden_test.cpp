@@ -1,4 +1,4 @@
-// Kernels as text: what the scheduler hands to code generation, one small graph each.
+// Kernels as text: the scheduler's results for code generation, one small graph each.
 #include "engine/uop/print.h"
 #include "schedule_fixture.h"
 
@@ -9,8 +9,8 @@ using namespace uopscope::test;
 
 namespace {
 
-/// Value expressions on one line: buffers b0, b1 ..., ranges r0, r1 ... with their extents where they are
-/// closed.
+/// Prints value expressions on one line: buffers b0, b1 ..., ranges r0, r1 ... with their extents where they
+/// are closed.
 std::string text(UOp u) {
   auto range = [](UOp r) {
     return fmt::format("{}{}:{}", r.axisType() == AxisType::Reduce ? "R" : "r", r.arg().as<RangeArg>().ids[0],

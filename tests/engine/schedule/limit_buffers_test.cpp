@@ -1,4 +1,5 @@
-// MAX_KERNEL_BUFFERS: a kernel that would read more buffers stores a part first, and the value stays.
+// MAX_KERNEL_BUFFERS: a kernel that would read more buffers stores a part first, and the value stays the
+// same.
 #include "engine/rewrite/observer.h"
 #include "engine/rewrite/rule.h"
 #include "engine/tensor/tensor.h"

@@ -1,4 +1,4 @@
-// Memory planner: no two buffers that live together overlap, and memory is used again.
+// Memory planner: two buffers that live together never overlap, and freed memory is used again.
 #include "engine/schedule/memory_planner.h"
 
 #include <doctest/doctest.h>

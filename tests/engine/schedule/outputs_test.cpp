@@ -25,7 +25,7 @@ TEST_CASE("outputs with nothing in common stay apart") {
   UOp small = expand(f.tensor({1, 8}), {8, 8});
   f.check({f.tensor({8, 8}) + small, f.tensor({8, 8}) * small}, 2);
   UOp a = f.tensor({4, 2});
-  f.check({a + a, reshape(a, {8}) * reshape(a, {8})}, 2); // other shapes
+  f.check({a + a, reshape(a, {8}) * reshape(a, {8})}, 2); // different shapes
 }
 
 TEST_CASE("no kernel waits for itself") {

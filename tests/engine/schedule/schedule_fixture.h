@@ -1,5 +1,5 @@
-// What tests of the scheduler share: builders of tensor graphs, an evaluator of tensor graphs that works on
-// whole arrays (and so knows nothing of index expressions), and one of kernels that runs their loops.
+// Shared by the tests of the scheduler: builders of tensor graphs, an evaluator of tensor graphs that works
+// on whole arrays (and so knows nothing of index expressions), and one of kernels that runs their loops.
 //
 //   Fixture f;  UOp a = f.tensor({2, 3});  f.check({sum(a, {1})}, 1);   // one kernel, right values
 #pragma once
@@ -293,7 +293,7 @@ struct Fixture {
   Schedule schedule(const std::vector<UOp>& outputs) { return createSchedule(UOp::sink(outputs)); }
 
   Values& memoryOf(UOp b) {
-    if (b.is(Op::BUFFER_VIEW)) { // arenas are checked through the plan; values of their own suffice here
+    if (b.is(Op::BUFFER_VIEW)) { // the plan covers arenas; separate values suffice here
       Values& v = memory[b.id()];
       v.resize(static_cast<size_t>(b.arg().ints()[0]));
       return v;
@@ -320,7 +320,8 @@ struct Fixture {
       if (from.get() == node) return to;
     return {};
   }
-  /// Schedules, runs and compares with the values of the graph; the number of kernels too unless negative.
+  /// Schedules the graph, runs it and compares with its values; compares the number of kernels too unless
+  /// negative.
   Schedule check(const std::vector<UOp>& outputs, int kernels = -1) {
     std::vector<Values> want;
     {

@@ -1,4 +1,4 @@
-// Graphs to kernels: how many there are, and that they compute what the graph says.
+// Graphs to kernels: the number of kernels, and the values that they compute.
 #include "engine/base/context_var.h"
 #include "schedule_fixture.h"
 
@@ -130,7 +130,7 @@ TEST_CASE("empty tensors need no kernel") {
   UOp a = reshape(newBuffer("CPU", dtypes::float32, 0), {0, 3});
   Schedule s = f.schedule({a + a});
   CHECK(s.items.empty());
-  // The sum over nothing is zero, and is stored where it is used.
+  // An empty sum is zero, and is stored at its use.
   Schedule t = f.schedule({contiguous(sum(a, {0}))});
   CHECK(t.items.size() == 1);
   f.run(t);
@@ -155,7 +155,7 @@ TEST_CASE("copies between devices") {
   UOp x = f.tensor({2, 3});
   UOp y = UOp::make(Op::COPY, x.dtype(), {permute(x, {1, 0}), deviceNode("CPU:1")});
   f.check({y + y}, 3);
-  // What is there already is not copied, and a constant is everywhere.
+  // A copy to the same device is left out; a constant exists on every device.
   UOp here = UOp::make(Op::COPY, a.dtype(), {a, deviceNode("CPU")});
   f.check({here + here}, 1);
   UOp c = UOp::make(Op::CONST, dtypes::float32, {deviceNode("CPU")}, Arg::of(3.0));

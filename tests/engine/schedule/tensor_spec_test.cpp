@@ -1,4 +1,4 @@
-// The spec of tensor graphs: what is refused, and what the message names.
+// The spec of tensor graphs: the rejected nodes, and the names in the messages.
 #include "engine/base/context_var.h"
 #include "engine/base/error.h"
 #include "engine/schedule/tensor_spec.h"

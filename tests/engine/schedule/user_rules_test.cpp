@@ -1,5 +1,4 @@
-// A user's rules run after the pass of a schedule that they name, and a schedule made with them is used by
-// nobody else.
+// A user's rules run after the schedule pass that they name. A schedule made with them serves only this user.
 #include "engine/base/error.h"
 #include "engine/rules/user_rules.h"
 #include "engine/schedule/schedule_passes.h"

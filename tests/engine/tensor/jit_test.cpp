@@ -1,4 +1,4 @@
-// TinyJit from C++: replays launch and do not schedule, inputs and variables change, what does not fit is
+// TinyJit from C++: replays launch and do not schedule, inputs and variables change, unsuitable calls are
 // refused, memory stays.
 #include "engine/base/context_var.h"
 #include "engine/runtime/kernel_cache.h"

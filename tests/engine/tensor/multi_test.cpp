@@ -1,5 +1,5 @@
-// Tensors on several devices give the values of one: every operation, both kinds of all-reduce, and what is
-// refused.
+// Tensors on several devices give the values of one device: every operation, both kinds of all-reduce, and
+// rejected calls.
 #include "engine/base/context_var.h"
 #include "engine/base/error.h"
 #include "engine/rewrite/observer.h"
@@ -116,7 +116,7 @@ TEST_CASE("axes that do not split and devices that do not agree are refused") {
 }
 
 namespace {
-/// Passes by name, with the rules that applied in each.
+/// Passes by name, with the rules applied in each.
 struct Steps : Observer {
   void onPassBegin(const PassBegin& b) override {
     pass = b.name;

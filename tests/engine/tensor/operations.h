@@ -1,5 +1,5 @@
-// Operations of Tensor as data, so that tests can put all of them through the same: empty tensors, dimensions
-// of 1, other devices, gradients.
+// Operations of Tensor as data, so that tests can apply the same checks to all: empty tensors, dimensions of
+// 1, other devices, gradients.
 //
 //   for (const Operation& op : operations()) if (op.differentiable) checkGradient(op.name, op.apply);
 #pragma once
@@ -14,12 +14,12 @@ namespace uopscope::testing {
 struct Operation {
   std::string name;
   std::function<Tensor(const Tensor&)> apply; ///< of a float tensor of any shape, values within 0.2 ... 0.9
-  bool differentiable = true;                 ///< smoothly there
+  bool differentiable = true;                 ///< smoothly on these values
   bool needsElements = false;                 ///< an error on an empty tensor
   int64_t leastRank = 0;
 };
 
-/// For tensors an operation makes beside its argument.
+/// Options for tensors that an operation makes beside its argument.
 inline TensorOptions on(const Tensor& x) {
   TensorOptions o;
   o.device = x.device();

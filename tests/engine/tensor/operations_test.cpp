@@ -1,4 +1,4 @@
-// Every operation on empty tensors, on dimensions of 1 and on what is odd, CPU against the reference
+// Every operation on empty tensors, on dimensions of 1 and on odd shapes, CPU against the reference
 // interpreter; and its gradient against finite differences.
 #include "engine/base/context_var.h"
 #include "engine/base/error.h"
@@ -19,7 +19,7 @@ int64_t countOf(const Ints& shape) {
   for (int64_t d : shape) n *= d;
   return n;
 }
-/// Distinct values within 0.2 ... 0.9, in no order.
+/// Distinct values within 0.2 ... 0.9, in mixed order.
 std::vector<double> valuesFor(const Ints& shape) {
   std::vector<double> v;
   int64_t n = countOf(shape);
@@ -39,7 +39,7 @@ Tensor tensorOf(const std::vector<double>& values, const Ints& shape, const std:
 const std::vector<Ints> kShapes{{0},    {0, 3}, {3, 0}, {2, 0, 3}, {},  {1},
                                 {1, 1}, {1, 5}, {5, 1}, {1, 3, 1}, {7}, {3, 5}};
 
-/// The default device is where operations make constants of their own.
+/// Sets the default device too, where operations make constants of their own.
 std::vector<double> resultOn(const Operation& op, const Ints& shape, const std::string& device, Shape& got) {
   Tensor y = op.apply(tensorOf(valuesFor(shape), shape, device));
   got = y.shape();
@@ -77,7 +77,7 @@ TEST_CASE("gradients are what finite differences say") {
   const Ints shape{2, 3};
   const double step = 1e-6;
   std::vector<double> at = valuesFor(shape);
-  // Weights make the sum of a result that always sums to the same (softmax) depend on its argument.
+  // With weights, the sum of a normalised result (softmax) depends on its argument.
   auto total = [](const Operation& op, const Tensor& x) {
     Tensor y = op.apply(x);
     std::vector<double> w;
@@ -85,7 +85,7 @@ TEST_CASE("gradients are what finite differences say") {
     return (y.cast(dtypes::float64) * tensorOf(w, y.intShape(), "CPU", dtypes::float64)).sum();
   };
   for (const Operation& op : operations()) {
-    // Through float32 a difference of 1e-6 is not to be seen.
+    // In float32 a difference of 1e-6 is invisible.
     if (!op.differentiable || op.name == "cast") continue;
     try {
       Tensor x = tensorOf(at, shape, "CPU", dtypes::float64);
@@ -123,8 +123,8 @@ TEST_CASE("gradients of empty tensors are empty") {
 }
 
 TEST_CASE("one value read in the same words at two places") {
-  // Cast for a comparison, and cast for a sum over an index: without its reshape the second reads like the
-  // first, which runs over other loops.
+  // A cast for a comparison, and a cast for a sum over an index. Without its reshape the second prints like
+  // the first, which runs over different loops.
   Tensor bit = tensorOf({1}, {1}, "CPU", dtypes::bool_), two = Tensor::stack({bit, bit}, 0);
   Tensor rows = Tensor::from<int32_t>({1, 0, 1, 1}, {2, 2}),
          cols = Tensor::from<int32_t>({0, 0, 0, 0}, {2, 2});
@@ -149,7 +149,7 @@ TEST_CASE("stacked and concatenated stores of every length") {
     }
     CHECK_MESSAGE(Tensor::stack(scalars).doubles() == wantedStack, n);
     CHECK_MESSAGE(Tensor::cat(rows).doubles() == wantedCat, n);
-    // Beside each other along the last axis, and of odd parts.
+    // Parts of different sizes side by side along the last axis.
     Tensor wide = tensorOf(valuesFor({3, n}), {3, n}, "CPU", dtypes::float64);
     std::vector<double> both =
         Tensor::cat({wide, wide + 1, wide.get({Index::all(), Index::slice({}, Sint(1))})}, 1).doubles();

@@ -1,4 +1,4 @@
-// Tensors from C++: values, gradients, random streams, what realize() does to other tensors, memory, errors.
+// Tensors from C++: values, gradients, random streams, effects of realize() on other tensors, memory, errors.
 #include "engine/base/error.h"
 #include "engine/tensor/operation_scope.h"
 #include "engine/tensor/placeholder.h"
@@ -90,7 +90,7 @@ TEST_CASE("realizing one tensor lets others read what was computed") {
 }
 
 TEST_CASE("numbering the loops of a kernel leaves the kernels below it alone") {
-  // sorting makes a chain of two-axis kernels; the slice at its end has loops with the ids those were given
+  // Sorting makes a chain of two-axis kernels; the slice at its end has loops with the same ids.
   Tensor sorted = numbers({3, 1, 4, 1.5f}, {4}).sort().first;
   Tensor firstTwo = sorted.shrink({{{Sint(0), Sint(2)}}});
   CHECK(firstTwo.values<float>() == std::vector<float>{1, 1.5f});

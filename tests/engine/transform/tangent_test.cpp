@@ -21,7 +21,7 @@ struct Case {
 const std::vector<double> kX{0.3, 1.7, -0.6, 2.2}, kY{1.4, 0.9, 0.8, -1.1};
 const std::vector<double> kDx{1.0, -2.0, 0.5, 3.0}, kDy{0.25, 1.0, -1.5, 2.0};
 
-// Where a function asks for a positive operand it gets its square or its exponential.
+// Where a function needs a positive operand it gets its square or its exponential.
 const Case kCases[] = {
     {"sum", [](const Tensor& x, const Tensor& y) { return x.add(y); }},
     {"difference", [](const Tensor& x, const Tensor& y) { return x.sub(y); }},

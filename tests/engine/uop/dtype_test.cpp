@@ -37,7 +37,7 @@ TEST_CASE("least upper types agree with the reference") {
       auto at = static_cast<size_t>(c <= '9' ? c - '0' : c - 'a' + 10);
       CHECK_MESSAGE(dtypes::leastUpper(kOrder[a], kOrder[b]) == kOrder[at], kOrder[a].name(), " ",
                     kOrder[b].name());
-      // Ours may know of more casts that lose nothing, never of fewer.
+      // This engine may know more casts that lose nothing, never fewer.
       if (kLossless[a][b] == '1')
         CHECK_MESSAGE(losslessCast(kOrder[a], kOrder[b]), kOrder[a].name(), " ", kOrder[b].name());
     }

@@ -1,4 +1,4 @@
-// Evaluation on constants, where C and Python differ most and where C leaves things open.
+// Evaluation on constants, where C and Python differ most and where C leaves results undefined.
 #include "engine/base/error.h"
 #include "engine/uop/eval.h"
 

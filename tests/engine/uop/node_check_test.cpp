@@ -1,5 +1,5 @@
-// Nodes that come from outside are checked against the declarations of ops.def, and an argument gives its
-// content only as the kind it has.
+// Nodes from outside are checked against the declarations of ops.def. An argument gives its content only as
+// the kind that it has.
 #include "engine/base/error.h"
 #include "engine/uop/node_check.h"
 

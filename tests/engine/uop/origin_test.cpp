@@ -1,4 +1,4 @@
-// Origins of nodes, and numbers that make buffers differ.
+// Origins of nodes, and the numbers that distinguish buffers.
 #include "engine/uop/origin.h"
 #include "engine/uop/unique.h"
 
@@ -12,7 +12,7 @@ TEST_CASE("the first origin of a node is kept, per pool") {
   UOp x = UOp::index(3);
   CHECK(originOf(x) == nullptr);
   {
-    std::string file = "model.py"; // the table keeps its own copy
+    std::string file = "model.py"; // the table stores a copy
     setOrigin(x, "relu", file, 12);
   }
   setOrigin(x, "conv2d", "other.py", 1);

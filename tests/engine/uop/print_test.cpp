@@ -1,4 +1,4 @@
-// Printing: what people read, and that pyrender's text builds the same graph again.
+// Printing: the text for people, and pyrender's text, which builds the same graph again.
 #include "engine/base/error.h"
 #include "engine/uop/print.h"
 

@@ -1,4 +1,4 @@
-// Shapes of tensor operations, symbolic dimensions, and messages for what does not fit.
+// Shapes of tensor operations, symbolic dimensions, and messages about mismatched shapes.
 #include "engine/base/error.h"
 #include "engine/uop/shape.h"
 

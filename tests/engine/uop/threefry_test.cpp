@@ -1,4 +1,4 @@
-// The rounds shared by kernels and tensors give the bits of the reference evaluation.
+// The rounds of threefry, shared by kernels and tensors, give the bits of the reference evaluation.
 #include "engine/uop/eval.h"
 #include "engine/uop/threefry.h"
 

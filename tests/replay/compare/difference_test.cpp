@@ -1,5 +1,5 @@
-// The causes of changes over a small history of rules: each kind of change is named as what it is, and a pure
-// refactor shows nothing.
+// The causes of changes over a small history of rules: each kind of change gets its own name, and a pure
+// refactoring shows no change.
 #include "replay/compare/bisect.h"
 #include "replay/compare/report.h"
 #include "tests/replay/compare/history.h"
@@ -34,7 +34,7 @@ TEST_CASE("a rule that was switched off is the cause, and only of the kernels it
   CHECK(v.node == "(r0+1)*1");
   CHECK(v.beforeResult == "r0+1");
   CHECK(v.afterResult.empty());
-  // and the other way round it is new
+  // in the opposite direction it is new
   CHECK(diffOf(after, before).groups[0].cause == "rule 'mul-one' applies where it did not");
 }
 
@@ -155,7 +155,7 @@ TEST_CASE("reports in every form name the cause, the place and both results") {
 }
 
 TEST_CASE("fuel finds the rewrite after which a kernel is bad") {
-  // The judgement here: a kernel is bad once it holds 2*(i+2) as one constant.
+  // This test's own judgement: a kernel is bad once it holds 2*(i+2) as one constant.
   Compilation input = historyInputs()[3];
   auto judge = [&](const Compilation& c, Observer& gate) {
     Compilation made = compileAs(commits::of(commits::kFirst), c, nullptr, &gate);
@@ -164,7 +164,7 @@ TEST_CASE("fuel finds the rewrite after which a kernel is bad") {
   FuelGate every(1000);
   Compilation all = compileAs(commits::of(commits::kFirst), input, nullptr, &every);
   CHECK(all.source.find("10") != std::string::npos);
-  CHECK(every.used() == 0); // rules of tests are not among those that may be left out
+  CHECK(every.used() == 0); // rules of tests are never optional
   RewriteCulprit c = bisectRewrites(input, BisectFor::Wrong, 10, judge);
   CHECK_FALSE(c.found);
   CHECK(c.sentence.find("without any rewrite that can be left out") != std::string::npos);

@@ -1,5 +1,5 @@
-// A small history of rule changes, for comparing what two "commits" of a compiler make of the same inputs:
-// each commit is a set of rules and a heuristic between two passes.
+// A small history of rule changes, to compare the results of two "commits" of a compiler on the same inputs.
+// Each commit is a set of rules and a heuristic between two passes.
 //
 //   TempCorpus before(compileAll(commits::first())), after(compileAll(commits::ruleOff()));
 #pragma once
@@ -40,7 +40,7 @@ inline constexpr RuleDef kWrong[] = {kZero, kOne, kFold, kWrongTwice};
 inline constexpr RuleDef kRenamed[] = {kZero, kOneAgain, kFold, kTwice};
 inline constexpr RuleDef kMore[] = {kZero, kOne, kFold, kTwice, kAlike};
 inline constexpr RuleDef kReordered[] = {kZero, kOne, kTwice, kFold};
-inline constexpr RuleDef kRefactored[] = {kOne, kZero, kFold, kTwice}; // none of them ever competes
+inline constexpr RuleDef kRefactored[] = {kOne, kZero, kFold, kTwice}; // no two of them compete
 inline constexpr RuleDef kSecond[] = {
     RULE("negate", pat::op(Op::MAX, x, y), [](Match& m) { return m[x] + m[y] * -1; })};
 
@@ -49,7 +49,7 @@ inline Commit of(std::span<const RuleDef> rules, bool unroll = false) {
 }
 } // namespace commits
 
-/// Graphs of the index type; every third has nothing to do for "mul-one", every second nothing for "twice".
+/// Graphs of the index type; "mul-one" has no match in every third, "twice" none in every second.
 inline std::vector<Compilation> historyInputs(int count = 12) {
   std::vector<Compilation> inputs;
   for (int i = 0; i < count; ++i) {

@@ -1,4 +1,4 @@
-// Compilations stepped side by side, and told again as traces.
+// Compilations stepped side by side, and turned into traces again.
 #include "engine/uop/sint.h"
 #include "replay/compare/lock_step.h"
 #include "replay/compare/retell.h"

@@ -1,5 +1,5 @@
-// Rules that are wrong on purpose, one for each stage of the compiler, beside right ones that look like them:
-// every wrong one is found with an assignment that shows it, and no right one is.
+// Rules that are wrong on purpose, one for each stage of the compiler, beside similar correct ones: the check
+// finds every wrong rule with an assignment that shows it, and reports no correct one.
 #include "engine/codegen/reduce.h"
 #include "engine/rewrite/driver.h"
 #include "engine/uop/sint.h"
@@ -68,7 +68,7 @@ TEST_CASE("planted rules: loads and their gates") {
   CHECK(p.verdict(gate.where(read, zero), read) == V::Differs);
   CHECK(p.verdict(gate.where(read, zero), a.indexed({i.validWhere(i < 8)}, dtypes::float32)) == V::Differs);
   CHECK(p.verdict(a.indexed({i}, a.dtype()).load(), a.indexed({i + 1}, a.dtype()).load()) == V::Differs);
-  // Four loads and one of four lanes.
+  // Four loads against one load of four lanes.
   std::vector<UOp> single;
   for (int64_t k = 0; k < 4; ++k) single.push_back(a.indexed({i * 4 + k}, a.dtype()).load());
   const UOp wide =
@@ -86,7 +86,7 @@ TEST_CASE("planted rules: reductions") {
   CHECK(p.verdict(sum(x * two), sum(x) * two) == V::Same);
   CHECK(p.verdict(sum(x + two), sum(x) + two) == V::Differs);
   CHECK(p.verdict(sum(x), x.reduce(Op::MAX, std::vector<UOp>{r})) == V::Differs);
-  // In two steps, and in a loop that starts with the wrong number.
+  // A reduction in two steps, and a loop with a wrong initial number.
   const UOp outer = UOp::range(2, 5, AxisType::Reduce), inner = UOp::range(4, 6, AxisType::Reduce);
   const UOp y = a.indexed({i * 8 + outer * 4 + inner}, dtypes::float32);
   CHECK(p.verdict(sum(x), y.reduce(Op::ADD, std::vector<UOp>{outer, inner})) == V::Same);
@@ -119,8 +119,8 @@ TEST_CASE("planted rules: loops and what they store") {
   const UOp flat = outer * 4 + inner;
   CHECK(p.verdict(copy(r, r, {r}), copy(flat, flat, {outer, inner})) == V::Same);
   CHECK(p.verdict(copy(r, r, {r}), copy(flat, inner * 3 + outer, {outer, inner})) == V::Differs);
-  CHECK(p.verdict(copy(r, r, {r}), copy(outer, outer, {outer})) == V::Differs); // some are not written
-  // Cut in two at a condition.
+  CHECK(p.verdict(copy(r, r, {r}), copy(outer, outer, {outer})) == V::Differs); // incomplete
+  // A loop cut in two at a condition.
   const UOp low = UOp::range(5, 0), high = UOp::range(7, 9);
   CHECK(p.verdict(copy(r, r, {r}), UOp::groupOf(std::vector<UOp>{
                                        copy(low, low, {low}), copy(high + 5, high + 5, {high})})) == V::Same);
@@ -148,7 +148,7 @@ TEST_CASE("planted rules: tensors and the loops they become") {
   const UOp t = tensor(1, {4, 6});
   CHECK(p.verdict(permuted(permuted(t, {1, 0}), {1, 0}), t) == V::Same);
   CHECK(p.verdict(reshaped(permuted(t, {1, 0}), {Sint(24)}), reshaped(t, {Sint(24)})) == V::Differs);
-  CHECK(p.verdict(permuted(t, {1, 0}), t) == V::Differs); // another shape
+  CHECK(p.verdict(permuted(t, {1, 0}), t) == V::Differs); // a different shape
   const UOp i = UOp::range(4, 0), j = UOp::range(6, 1), k = UOp::range(6, 2), l = UOp::range(4, 3);
   const UOp value = t.src(0).indexed({i * 6 + j}, dtypes::float32);
   const UOp stored = UOp::make(Op::BUFFERIZE, dtypes::float32, {value, i, j}, Arg::of(BufferizeOpts{}));
@@ -189,6 +189,6 @@ TEST_CASE("planted rules: the first wrong step of a trace is named, with its rul
   const ValueSurvey all = checkTrace(trace, {.whole = true});
   REQUIRE(!all.faults.empty());
   CHECK(trace.rule(all.faults[0].rule).name == "wrong-product");
-  CHECK(all.faults.back().step == 0); // and the pass as a whole
+  CHECK(all.faults.back().step == 0); // and the pass as a whole differs
   CHECK(all.differ == 1);
 }

@@ -1,5 +1,5 @@
-// Real kernels captured, stored, replayed in worker processes, and compared; and what becomes of damaged
-// files and of kernels that break.
+// Captures real kernels, stores them, replays them in worker processes, and compares the results; also
+// damaged files and kernels that break.
 #include "engine/runtime/device.h"
 #include "engine/runtime/kernel_cache.h"
 #include "engine/tensor/tensor.h"

@@ -1,4 +1,4 @@
-// What a trace holds of a compilation is what a capture of the same run keeps: the same inputs, the same
+// A trace stores the same data of a compilation as a capture of the same run: the same inputs, the same
 // stories, the same texts.
 #include "engine/base/context_var.h"
 #include "engine/runtime/device.h"
@@ -25,11 +25,11 @@ void compileSome() {
   clearScheduleCache();
   Tensor a = Tensor::arange(24).reshape({4, 6}).cast(dtypes::float32).contiguous().realize();
   Tensor b = (a * 2.0 + 1.0).sum(std::vector<int64_t>{1}).realize();
-  ContextScope plain({{"NOOPT", 1}}); // kernels of one run differ in what they are compiled with
+  ContextScope plain({{"NOOPT", 1}}); // kernels of one run have different settings
   Tensor c = a.matmul(a.transpose()).softmax().realize();
 }
 
-/// Events one a line, nodes by content.
+/// Events, one per line, with nodes by content.
 std::string told(const Compilation& c) {
   Story story(c.story);
   std::string out;

@@ -1,4 +1,4 @@
-// A reduction over a symbolic extent, and the loop over an accumulator that it becomes, have one value.
+// A reduction over a symbolic extent equals the loop over an accumulator that it becomes.
 #include "engine/codegen/reduce.h"
 #include "engine/rewrite/driver.h"
 #include "replay/compare/rewrite_check.h"

@@ -1,5 +1,5 @@
-// Rewrites that are right are found right, wrong ones wrong with an assignment that shows it, and where
-// nothing can be computed nothing is claimed.
+// Correct rewrites are confirmed, wrong ones are reported with an assignment that shows the fault, and where
+// a value cannot be computed no claim is made.
 #include "replay/compare/value_check.h"
 #include "tests/replay/support.h"
 
@@ -10,7 +10,7 @@ using namespace uopscope::test;
 
 namespace {
 
-/// Both sides as nodes of a reader of their own, without a file.
+/// Both sides as nodes of a separate reader, without a file.
 ValueCheck check(const UOp& before, const UOp& after) {
   std::unordered_map<uint32_t, std::vector<NodeId>> sources;
   std::map<NodeId, UOp> nodes;
@@ -46,10 +46,10 @@ TEST_CASE("value check: right and wrong rewrites of index arithmetic") {
   CHECK(wrong.verdict == V::Differs);
   CHECK(wrong.where.find('=') != std::string::npos);
   CHECK(wrong.before != wrong.after);
-  // Wrong at one end of the bounds only.
+  // Wrong only at one end of the bounds.
   CHECK(check(r % 7, r).verdict == V::Differs);
   CHECK(check(s % 5, s).verdict == V::Same);
-  // Two variables where there was one.
+  // Two variables replaced by one.
   CHECK(check(r + s, r + r).verdict == V::Differs);
 }
 

@@ -1,4 +1,4 @@
-// Statistics against numbers from tables and from counting by hand.
+// Statistics compared with published tables and with counts by hand.
 #include "replay/experiment/statistics.h"
 
 #include <doctest/doctest.h>
@@ -19,8 +19,8 @@ TEST_CASE("a summary has median, deviation and the interval of order statistics"
   CHECK(summarize({}).count == 0);
   std::vector<double> many;
   for (int i = 1; i <= 20; ++i) many.push_back(i);
-  // 20 values: the 6th smallest and largest (2 * P(fewer than 6 of 20) = 0.0414), as tables of the sign test
-  // say.
+  // 20 values: the 6th smallest and largest (2 * P(fewer than 6 of 20) = 0.0414), as in tables of the sign
+  // test.
   CHECK(summarize(many).low == 6);
   CHECK(summarize(many).high == 15);
 }

@@ -1,5 +1,6 @@
-// The graph between two steps must be the engine's own. The last one is compared with what the pass returned;
-// those in between with what a rule saw: every step's `before` is in the graph of the step before it.
+// The graph between two steps must equal the engine's own. The last graph is compared with the result of the
+// pass; the graphs in between with the nodes that rules saw: every step's `before` is in the graph of the
+// step before it.
 #include "replay/read/cursor.h"
 #include "replay/read/materialize.h"
 #include "replay/read/print.h"
@@ -15,7 +16,7 @@ using namespace uopscope::test;
 
 namespace {
 
-/// Runs all kinds of passes over random graphs; returns the roots they ended with, as text.
+/// Runs all kinds of passes over random graphs; returns their last roots, as text.
 std::vector<std::string> compile(uint32_t seed, int size) {
   Pool pool;
   PoolScope scope(pool);

@@ -1,4 +1,4 @@
-// Why rewrites were made, as the reader gives it.
+// The reasons of rewrites, as the reader returns them.
 #include "replay/read/decisions.h"
 #include "replay/read/opening.h"
 #include "tests/replay/support.h"

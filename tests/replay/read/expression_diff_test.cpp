@@ -1,3 +1,4 @@
+// Expression differences: changed operands are marked whole, kept ones stay whole.
 #include "replay/read/expression_diff.h"
 
 #include <doctest/doctest.h>
@@ -6,7 +7,7 @@ using namespace uopscope;
 
 namespace {
 
-/// "a [b] c": what is marked stands in square brackets.
+/// "a [b] c": marked words stand in square brackets.
 std::string shown(const std::vector<DiffWord>& words) {
   std::string s;
   for (const DiffWord& w : words) s += w.changed ? "[" + std::string(w.text) + "]" : std::string(w.text);
@@ -36,7 +37,7 @@ TEST_CASE("expression diff: what was wrapped is the same where more or less of i
       both("SINK(COPY(EXPAND(RESHAPE(BUFFER, (1, 2)), (3, 2))))", "SINK(STAGE(COPY(EXPAND(..., (3, 2)))))") ==
       "SINK(COPY(EXPAND(RESHAPE(BUFFER, (1, 2)), (3, 2)))) | SINK[(STAGE](COPY(EXPAND(..., (3, 2))))[)]");
   CHECK(both("f((a*...)+b)", "f((...*c)+b)") == "f((a*...)+b) | f((...*c)+b)");
-  CHECK(both("f(...)", "g(h)") == "[f](...) | [g](h)"); // something was left out in both
+  CHECK(both("f(...)", "g(h)") == "[f](...) | [g](h)"); // parts are left out on both sides
 }
 
 TEST_CASE("expression diff: signs that happen to be in both keep nothing alive") {

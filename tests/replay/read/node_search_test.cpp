@@ -1,4 +1,4 @@
-// Nodes found by what they say and by where they are, and the map that walks of graphs rest on.
+// Finds nodes by their text and their place; and the map that walks of graphs use.
 #include "replay/read/node_map.h"
 #include "replay/read/node_search.h"
 #include "tests/replay/support.h"
@@ -32,7 +32,7 @@ TEST_CASE("the place of a node is a graph that holds it") {
     CHECK(std::ranges::find(graph, node) != graph.end());
     CHECK(trace.pass(at->pass).scope == at->scope);
   }
-  // Some are parts of rewrites that the same pass took further before any graph was seen.
+  // The pass rewrote some nodes again before any graph contained them.
   CHECK(found * 10 > static_cast<int>(count) * 6);
   CHECK_FALSE(placeOf(trace, kFirstViewNode - 1));
 }

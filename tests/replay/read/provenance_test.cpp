@@ -43,10 +43,10 @@ TEST_CASE("what is rebuilt, rewritten and merged keeps the lines it came from") 
   Provenance p(trace, 1);
   std::vector<NodeId> program = trace.program(1);
   REQUIRE(program.size() == 1);
-  // The XOR was rebuilt, since its source was rewritten twice; it is line 14's all the same.
+  // The XOR was rebuilt, since its source was rewritten twice; it still belongs to line 14.
   CHECK(trace.nodes().op(program[0]) == Op::XOR);
   CHECK(linesOf(p, program[0]) == std::set<int>{14});
-  // Its first source is what MAX became and what + 0 became: both lines.
+  // MAX and + 0 both became its first source, so it belongs to both lines.
   NodeId merged = trace.nodes().raw(program[0]).src[0];
   CHECK(linesOf(p, merged).contains(12));
   CHECK(linesOf(p, merged).contains(13));
@@ -54,7 +54,7 @@ TEST_CASE("what is rebuilt, rewritten and merged keeps the lines it came from") 
   REQUIRE(chain.size() >= 2);
   CHECK(chain[0].maker == Maker::Rebuilt);
   CHECK(trace.nodes().op(chain[1].node) == Op::XOR);
-  // Forwards.
+  // From the script to the instructions.
   CHECK(p.instructionsOf({"model.py", 14}) == std::vector<uint32_t>{0});
   CHECK(p.instructionsOf({"model.py", 99}).empty());
   CHECK(p.instructionsOf({"other.py", 14}).empty());

@@ -1,5 +1,5 @@
-// A trace is untrusted input: whatever bytes it has, reading gives an answer or Error, never a crash and
-// never a hang.
+// A trace is untrusted input: whatever bytes it has, reading returns an answer or throws Error; it never
+// crashes and never hangs.
 #include "replay/read/link.h"
 #include "replay/read/materialize.h"
 #include "replay/read/print.h"
@@ -41,7 +41,7 @@ void write(const std::string& path, const std::string& bytes) {
   std::ofstream(path, std::ios::binary) << bytes;
 }
 
-/// Reads everything there is. True if nothing was wrong.
+/// Reads all data of a trace. True if nothing was wrong.
 bool readAll(const std::string& path) {
   try {
     Trace trace(path);
@@ -128,14 +128,14 @@ TEST_CASE("a newer trace is refused, a damaged version too") {
 TEST_CASE("hostile rows") {
   for (const char* sql : {
            "UPDATE node_block SET src = zeroblob(length(src))", // no sources
-           "UPDATE node_block SET src = x'01' || src",          // of itself
+           "UPDATE node_block SET src = x'01' || src",          // a node as its own source
            "UPDATE node_block SET src = x'feffffffffff7f' || src",
            "UPDATE node_block SET src = substr(src, 1, 20)", // cut off
            "UPDATE node_block SET src = x'81'",
            "UPDATE node_block SET src = zeroblob(100000000)",
            "UPDATE node_block SET kinds = substr(kinds, 1, 20)",
            "UPDATE node_block SET kinds = zeroblob(width * count)",
-           "UPDATE node_block SET kinds = randomblob(length(kinds))", // places that used does not have
+           "UPDATE node_block SET kinds = randomblob(length(kinds))", // places outside the list `used`
            "UPDATE node_block SET used = x''",
            "UPDATE node_block SET used = x'ffff'",
            "UPDATE node_block SET used = substr(used, 2)",

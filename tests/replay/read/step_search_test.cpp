@@ -1,4 +1,4 @@
-// Steps found across passes, and the conditions a person types.
+// Finds steps across passes, by the conditions that a person types.
 #include "replay/read/step_search.h"
 #include "tests/replay/support.h"
 

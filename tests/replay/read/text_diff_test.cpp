@@ -1,4 +1,4 @@
-// Line and word differences, against the definition: what is kept is a common subsequence, as long as can be.
+// Line and word differences, against the definition: the kept items are a longest common subsequence.
 #include "replay/read/text_diff.h"
 
 #include <doctest/doctest.h>
@@ -15,7 +15,7 @@ std::string joined(const std::vector<DiffLine>& lines, char without) {
     if (d.mark != without) s += std::string(d.text) + "\n";
   return s;
 }
-size_t longestCommon(const std::string& a, const std::string& b) { // of single letters
+size_t longestCommon(const std::string& a, const std::string& b) { // of the single letters
   std::vector<std::vector<size_t>> t(a.size() + 1, std::vector<size_t>(b.size() + 1));
   for (size_t i = 1; i <= a.size(); ++i)
     for (size_t j = 1; j <= b.size(); ++j)

@@ -1,4 +1,4 @@
-// Two traces tell the same story, or the first place where they do not is named.
+// Two traces tell the same story, or the comparison names the first place of divergence.
 #include "replay/read/trace_comparison.h"
 #include "tests/replay/support.h"
 
@@ -54,7 +54,7 @@ TEST_CASE("the first step that differs is named") {
   CHECK(c.parting.first != c.parting.second);
   CHECK(c.commonSteps > 0);
   CHECK(c.commonSteps < std::min(c.steps, c.otherSteps));
-  // The other way round it is the same place.
+  // In the opposite direction the place is the same.
   TraceComparison back = compareTraces(second, first);
   CHECK(back.parting.what == c.parting.what);
   CHECK(back.parting.first == c.parting.second);

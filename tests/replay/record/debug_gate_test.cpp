@@ -1,4 +1,4 @@
-// A recording that is stopped at breakpoints over a socket, as the window does it.
+// Stops a recording at breakpoints over a socket, as the window does.
 #include "replay/record/debug_gate.h"
 #include "tests/replay/support.h"
 
@@ -15,7 +15,7 @@ using namespace uopscope::test;
 
 namespace {
 
-/// The end that gives orders: a script of what to say when something is heard.
+/// A debugger: a script of answers to the messages it receives.
 class Orders {
 public:
   explicit Orders(std::vector<std::string> first)
@@ -58,7 +58,7 @@ public:
     send(peer, line.data(), line.size(), MSG_NOSIGNAL);
   }
   const std::string& path() const { return path_; }
-  /// Everything, once the recording is over and has closed its end.
+  /// All messages, once the recording is over and has closed its end.
   const std::vector<std::string>& heard() {
     if (thread_.joinable()) thread_.join();
     return heard_;
@@ -80,7 +80,7 @@ struct Counting : Observer {
   }
 };
 
-/// Rewrites that got through, of an expression with four uses of the rules of tests/replay/support.h.
+/// Number of rewrites that passed, of an expression with four uses of the rules of tests/replay/support.h.
 int runUnder(Orders& orders, int* settled = nullptr) {
   Counting inner;
   DebugGate gate(inner, orders.path(), [&] {

@@ -1,5 +1,5 @@
-// A recording is the same whenever and with however many threads it is made, survives what happens to its
-// process, and holds what the observer was told.
+// A recording is the same at any time and with any number of threads, survives the end of its process in any
+// way, and holds all that the observer was told.
 #include "replay/read/trace.h"
 #include "replay/record/recorder.h"
 #include "replay/schema/schema.h"
@@ -36,7 +36,7 @@ void compileKernel(uint32_t seed, int size) {
   }
 }
 
-/// Everything of a trace but times, as text.
+/// All data of a trace except times, as text.
 std::string contents(const std::string& path) {
   Database db = openTrace(path);
   std::string out;
@@ -94,7 +94,7 @@ TEST_CASE("a recording does not depend on the number of threads") {
         }
       });
     for (auto& thread : running) thread.join();
-    // Given back in any order.
+    // Children may be joined in any order.
     std::reverse(forks.begin(), forks.end());
     for (auto& fork : forks) o->join(std::move(fork));
   };
@@ -132,7 +132,7 @@ TEST_CASE("what the observer was told is in the trace") {
     if (p.depth) CHECK(p.parentSteps >= 0);
   }
   CHECK(kernel.steps == steps);
-  // Counts of applied attempts are the steps.
+  // The counts of applied attempts equal the number of steps.
   uint64_t applied = 0;
   for (const MatchTotals& t : trace.matchTotals(MatchGroup::Rule)) applied += t.count[int(Outcome::Applied)];
   CHECK(applied == static_cast<uint64_t>(steps));
@@ -240,7 +240,7 @@ TEST_CASE("killed at any moment, the trace opens and holds what was committed") 
         }
       opened += !trace.scopes().empty();
     } catch (const Error& e) {
-      // Before the first commit there is nothing to open; that has its own message.
+      // Before the first commit the file is no trace yet; that case has its own message.
       CHECK(std::string(e.what()).find(file.path) != std::string::npos);
     }
   }

@@ -1,4 +1,4 @@
-// A recording of a whole program: what the environment asks for, what is noted about the run, and how it
+// A recording of a whole program: the wishes of the environment, the notes about the run, and every way it
 // ends.
 #include "replay/read/trace.h"
 #include "replay/record/session.h"
@@ -23,12 +23,12 @@ void compileSomething() {
   graphRewrite(randomGraph(2, 60), shrinking(), {.name = "simplify"});
 }
 
-/// Runs in a process of its own; its exit code, or minus the signal it died of.
+/// Runs `work` in a child process; returns its exit code, or minus the signal that killed it.
 int inChild(const std::function<void()>& work) {
   std::fflush(nullptr);
   pid_t child = fork();
   if (child == 0) {
-    // The test program has handlers of its own.
+    // Removes the handlers of the test program.
     for (int number : {SIGSEGV, SIGABRT, SIGFPE, SIGINT, SIGTERM}) std::signal(number, SIG_DFL);
     (void)!freopen("/dev/null", "w", stderr);
     work();

@@ -1,5 +1,6 @@
-// The trace format's documentation is kept: its part on tables is made from the comments of the schema
-// (UPDATE_GOLDEN=1 writes it anew), every query on the page runs and answers, every column has a comment.
+// Keeps the documentation of the trace format true: its part on tables is made from the comments of the
+// schema (UPDATE_GOLDEN=1 writes it anew), every query on the page runs and returns rows, every column has a
+// comment.
 #include "replay/read/sql.h"
 #include "replay/schema/schema.h"
 #include "tests/replay/support.h"
@@ -51,7 +52,7 @@ Column columnOf(const std::string& line) {
   return c;
 }
 
-/// Tables and views in their order.
+/// Tables and views in the order of the schema.
 std::vector<Described> schema() {
   std::vector<Described> out;
   std::istringstream in(textOf(kSchemaFile));
@@ -91,7 +92,7 @@ std::string pageOf(const std::vector<Described>& all) {
   return out;
 }
 
-/// What a small recording of everything holds.
+/// Makes a small recording with all kinds of data.
 void recordEverything(const std::string& path) {
   recordTo(path, [] {
     Observer& o = *Observer::current();
@@ -183,7 +184,7 @@ TEST_CASE("queries of docs/guide/trace-format.md run") {
 }
 
 namespace {
-/// Runs a program of tests/replay/schema by Python; what it printed when it failed, else nothing.
+/// Runs a Python program of tests/replay/schema; returns its output when it failed, else nothing.
 std::string byPython(const std::string& script, const std::string& arguments) {
   const std::string folder = std::string(UOPSCOPE_SOURCE_DIR) + "/tests/replay/schema/";
   FILE* pipe = popen(("python3 " + folder + script + " " + arguments + " 2>&1").c_str(), "r");

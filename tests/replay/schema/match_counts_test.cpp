@@ -1,4 +1,4 @@
-// Match counts come back from their encoded form as they went in, and no bytes make decoding do harm.
+// Encoding and decoding match counts returns the same counts, and decoding is safe for any bytes.
 #include "replay/schema/match_counts.h"
 
 #include <doctest/doctest.h>

@@ -1,4 +1,4 @@
-// A trace of schema version 1 opens, as if what came later were empty; traces kept from earlier builds open
+// A trace of schema version 1 opens; tables of later versions are empty. Traces kept from earlier builds open
 // too.
 #include "replay/read/cursor.h"
 #include "replay/read/print.h"
@@ -60,7 +60,7 @@ TEST_CASE("a trace of version 1 opens") {
   REQUIRE(trace.launches().size() == 1);
   CHECK(trace.launches()[0].ns == 40);
   CHECK(trace.launches()[0].buffers.empty());
-  // What came later is empty.
+  // Data of later versions is empty.
   CHECK(trace.program(1).empty());
   CHECK(trace.buffers().empty());
   CHECK(trace.phases(1).empty());
@@ -113,7 +113,7 @@ TEST_CASE("traces kept from earlier builds open and can be stepped through") {
     if (entry.path().filename() == "version-5.uoptrace") CHECK(trace.declines(0, 0).size() > 5);
     CHECK(attempts == byPass);
     CHECK(attempts == byScope);
-    // The original takes another way through some bottom-up passes.
+    // The original takes a different path through some bottom-up passes.
     CHECK(wrong <= (trace.meta("foreign").empty() ? 0 : passes / 50));
   }
   CHECK(found >= 4);

@@ -1,4 +1,4 @@
-// What is packed comes back; what is no such thing is refused, whatever size it claims.
+// Unpacking returns the packed bytes; bytes that are not packed are refused, whatever size they claim.
 #include "replay/schema/database.h"
 #include "replay/schema/match_blocks.h"
 #include "replay/schema/packing.h"
@@ -66,7 +66,7 @@ TEST_CASE("counts of many passes are found by pass, wherever commits fall") {
       for (uint32_t rule = 1; rule < 40; ++rule) {
         MatchCell cell;
         cell.count[rule % kMatchOutcomes] = static_cast<uint64_t>(pass) * rule;
-        if (rule % 9 == 0) cell.ns[1] = often ? 5 : 500000; // how long things took moves no row
+        if (rule % 9 == 0) cell.ns[1] = often ? 5 : 500000; // times do not move the borders of rows
         counts.add(rule, rule % 3, cell);
       }
       out.add(pass, 0, counts);

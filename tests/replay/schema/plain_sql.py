@@ -1,8 +1,8 @@
-"""Runs every query of a page on a trace by Python's sqlite3 alone: no function of ours, nothing of ours imported.
+"""Runs every query of a page on a trace with Python's sqlite3 alone, without any function or import of ours.
 
     python3 tests/replay/schema/plain_sql.py run.uoptrace docs/guide/twenty-questions.md
 
-Prints a line for each query: rows and milliseconds. Exit code 1 where one fails, where fewer than twenty are there,
+Prints a line for each query: rows and milliseconds. Exit code 1 where one fails, where the page has fewer than twenty,
 or where more than four have no answer.
 """
 import re, sqlite3, sys, time

@@ -1,4 +1,4 @@
-// What is opened for reading can only be read, whatever a statement or a view of the file asks for.
+// A file opened for reading can only be read, whatever a statement or a view of the file contains.
 #include "replay/read/link.h"
 #include "replay/read/sql.h"
 #include "replay/schema/packing.h"
@@ -41,7 +41,7 @@ TEST_CASE("a query of a person leaves the connection guarded") {
 
 TEST_CASE("values larger than anything recorded are refused before memory is asked for") {
   const std::vector<uint8_t> packed(1 << 20);
-  CHECK_THROWS_AS(unpack(packed, int64_t{900} << 20), Error); // zlib could make that of a megabyte
+  CHECK_THROWS_AS(unpack(packed, int64_t{900} << 20), Error); // zlib could make it from a megabyte
   TempTrace file;
   recordTo(file.path, [] {});
   Database db = openTrace(file.path);

@@ -1,5 +1,5 @@
-// What a person relies on in a layout: nothing overlaps, edges point one way, the same graph gives the same
-// picture, and it is there before they notice.
+// The properties that a person relies on: nothing overlaps, edges point one way, the same graph gives the
+// same picture, and the layout is fast enough.
 #include "viz/layout/layered.h"
 
 #include <doctest/doctest.h>
@@ -17,7 +17,7 @@ struct Sample {
   std::vector<LayoutEdge> edges;
 };
 
-// Like a lowered kernel: mostly local edges, a few hubs that everybody reads.
+// Similar to a lowered kernel: mostly local edges, and a few hubs with many users.
 Sample layeredWithHubs(uint32_t n, uint32_t seed = 1) {
   Sample s;
   std::mt19937 generator(seed);
@@ -108,7 +108,7 @@ namespace {
 struct Corner {
   float x, y;
 };
-// Where a laid-out edge goes, both ends included.
+// The corners of a laid-out edge, both ends included.
 std::vector<Corner> cornersOf(const Sample& s, const Layout& l, size_t e) {
   const LayoutEdge& edge = s.edges[e];
   std::vector<Corner> out{{l.centres[edge.from].x, l.centres[edge.from].y + s.nodes[edge.from].height / 2}};
@@ -128,7 +128,7 @@ TEST_CASE("layout: edges go down only, arrive at their node, and touch no box on
     const Layout l = layoutLayered(s.nodes, s.edges);
     int touched = 0, upwards = 0, missed = 0;
     for (size_t e = 0; e < s.edges.size(); ++e) {
-      if (l.bends[e].empty()) continue; // straight: counted as such
+      if (l.bends[e].empty()) continue; // straight edges are counted separately
       const auto corners = cornersOf(s, l, e);
       missed += std::abs(corners.back().x - l.centres[s.edges[e].to].x) > s.nodes[s.edges[e].to].width / 2;
       for (size_t i = 1; i < corners.size(); ++i) {
@@ -181,7 +181,7 @@ TEST_CASE("layout: a set cancel flag ends it") {
 TEST_CASE("layout: 1,000 nodes in 100 ms, 10,000 in a second") {
   const double small = milliseconds(layeredWithHubs(1000)), big = milliseconds(layeredWithHubs(10000));
   MESSAGE("layout of 1,000 nodes ", small, " ms, of 10,000 nodes ", big, " ms");
-  // Other programs share the machine that tests run on, so the bound is not the goal itself.
+  // Other programs share the test machine, so the bound is wider than the goal.
   CHECK(small < 100 * 4);
   CHECK(big < 1000 * 4);
 }

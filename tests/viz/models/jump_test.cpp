@@ -1,4 +1,4 @@
-// Jumping by name: what is found says where it lies, so that things of one name are told apart.
+// Jumping by name: results show their place, so that entries with one name can be told apart.
 #include "tests/viz/support.h"
 
 using namespace uopscope;
@@ -63,7 +63,7 @@ TEST_CASE("jump: kernels of one name are numbered, passes and nodes of all kerne
                                             QStringLiteral("r_16_25_4, number %1 of 3 › shrink").arg(k));
                                       }),
                   places.join('|').toStdString());
-  // One goes to the kernel that is named.
+  // A choice goes to the kernel that it names.
   session.jump()->choose(nodes.back());
   REQUIRE(waitFor([&] { return session.settled() && session.node() >= 0; }));
   CHECK(places.back().startsWith(session.scopeName()));

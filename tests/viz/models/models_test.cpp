@@ -119,7 +119,7 @@ TEST_CASE("statistics: sorted, filtered, summed, exported") {
   QAbstractItemModelTester tester(&stats);
   stats.setRows(rows);
   auto first = [&] { return stats.data(stats.index(0, 0), StatsModel::TextRole).toString(); };
-  CHECK(first() == "mul-one"); // by time
+  CHECK(first() == "mul-one"); // ordered by time
   stats.sortBy(StatsModel::AppliedColumn);
   CHECK(first() == "add-zero");
   stats.sortBy(StatsModel::AppliedColumn);
@@ -138,7 +138,7 @@ TEST_CASE("statistics: sorted, filtered, summed, exported") {
   CHECK(stats.rowCount() == 1);
   CHECK(stats.sum()["attempts"] == "100");
   CHECK(stats.data(stats.index(0, StatsModel::ShareColumn), StatsModel::TextRole) ==
-        "33.3 %"); // of everything
+        "33.3 %"); // share of the whole time
   CHECK(stats.csv().count('\n') == 2);
   CHECK(stats.csv().contains("\"file,1\",100,10,0,90,0,0,500,500,0.333")); // numbers one can add up
 }

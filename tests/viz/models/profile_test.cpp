@@ -1,4 +1,4 @@
-// Where the time of a run went: profile, timeline, and what running cost, of a trace of kernels that did run.
+// Times of a run: profile, timeline, and running times, from a trace of kernels that did run.
 #include "tests/viz/support.h"
 #include "viz/models/graph/run_times.h"
 #include "viz/models/session/tools.h"
@@ -106,11 +106,11 @@ TEST_CASE("timeline: begins at the work; a launch shows its buffers, a buffer it
   int launch = -1;
   for (size_t i = 0; i < data.spans.size(); ++i)
     if (data.spans[i].kind == "launch" && data.spans[i].buffers.size() == 2) launch = static_cast<int>(i);
-  REQUIRE(launch >= 0); // the sum reads one and writes one
+  REQUIRE(launch >= 0); // the sum reads a tensor and writes one
   timeline.selectSpan(launch);
   REQUIRE(timeline.buffers().size() == 2);
   CHECK(timeline.selection().contains("2 buffers"));
-  int shared = -1; // both launches have the first tensor
+  int shared = -1; // both launches use the first tensor
   for (size_t i = 0; i < data.buffers.size(); ++i)
     if (data.buffers[i].bytes == 4096 * 4) shared = static_cast<int>(i);
   REQUIRE(shared >= 0);

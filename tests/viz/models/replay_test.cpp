@@ -1,4 +1,4 @@
-// The comparison of corpora and traces as the window keeps it, without a screen.
+// The comparison of corpora and traces in the window's models, without a screen.
 #include "tests/replay/compare/history.h"
 #include "tests/viz/support.h"
 #include "viz/models/compare/replay_model.h"
@@ -11,7 +11,8 @@ using namespace uopscope::test;
 
 namespace {
 
-/// Two corpora of the small history: twelve kernels each, eight of which a rule that is off has changed.
+/// Two corpora of the small history: twelve kernels each. The second compiler lacks a rule, which changes
+/// eight.
 struct Compared {
   QGuiApplication& app = application();
   TempCorpus before, after;
@@ -77,7 +78,7 @@ TEST_CASE("replay: filters and the search leave what they say, in closed groups 
   list.setFilter("changed");
   CHECK(c.listed().size() == 8);
   list.setFilter("all");
-  list.setSearch("K11"); // whatever the case
+  list.setSearch("K11"); // upper and lower case are equal
   CHECK(c.listed() == QStringList{"k11"});
   list.setSearch("model.py:12");
   CHECK(c.listed() == QStringList{"k2"});
@@ -120,7 +121,7 @@ TEST_CASE("replay: the first kernel opens where its compilations part, both side
   REQUIRE(c.replay.detail()->right()->picture());
   CHECK(d.step()["rightStays"].toBool());
   CHECK(d.step()["leftHtml"].toString().contains("@removed"));
-  // the left graph has made the rewrite that the right one has not
+  // the left graph contains the rewrite, the right one does not
   CHECK(c.replay.detail()->left()->nodeCount() < c.replay.detail()->right()->nodeCount());
 }
 
@@ -244,7 +245,7 @@ TEST_CASE("replay: two traces of one script are compared in place") {
   CHECK(replay.detail()->sentence().contains("mul-one"));
   replay.detail()->askLink(false);
   REQUIRE(waitFor([&] { return replay.settled() && session.settled(); }));
-  CHECK(session.path() == QString::fromStdString(second.path)); // no copy
+  CHECK(session.path() == QString::fromStdString(second.path)); // the file itself, not a copy
 }
 
 TEST_CASE("replay: files that cannot be compared are said to be so, and others can be chosen") {
@@ -265,10 +266,10 @@ TEST_CASE("replay: files that cannot be compared are said to be so, and others c
   CHECK(replay.shown());
   CHECK(replay.state() == "choosing");
   CHECK(replay.before() == good);
-  replay.openFiles({good}); // the other one
+  replay.openFiles({good}); // the second file
   REQUIRE(waitFor([&] { return replay.settled(); }));
   CHECK(replay.state() == "ready");
-  CHECK(replay.list()->rowCount() == 1); // all the same
+  CHECK(replay.list()->rowCount() == 1); // all are the same
 }
 
 TEST_CASE("replay: a comparison that is cancelled asks for files again, and a new one starts afresh") {

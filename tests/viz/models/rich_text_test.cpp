@@ -1,3 +1,4 @@
+// Rich text: marks of differences, escaped markup, and highlighted lines.
 #include "viz/models/work/rich_text.h"
 
 #include <doctest/doctest.h>

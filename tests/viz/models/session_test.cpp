@@ -203,7 +203,7 @@ TEST_CASE("session: records a script through a child process; its failure is sho
   application();
   QTemporaryDir folder;
   const QString script = writeFile(folder.filePath("model.py"), "print('hello')\n");
-  // Stands in for the program: prints and makes the trace it is asked for.
+  // Replaces the program: it prints, and makes the requested trace.
   const QString fake = writeFile(folder.filePath("fake"), "#!/bin/sh\necho recording \"$2\"\ncp \"" +
                                                               expressionTrace().toUtf8() + "\" \"$4\"\n");
   QFile::setPermissions(fake, QFile::ReadOwner | QFile::WriteOwner | QFile::ExeOwner);

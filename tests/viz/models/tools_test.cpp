@@ -273,7 +273,7 @@ TEST_CASE("colours: by type, axis, line, pass, cost and how often, each with a l
 
 TEST_CASE("moves: into nested passes and out of them, forwards and backwards") {
   Desk d(expressionTrace());
-  // The first pass that has a parent, entered from the parent's step before it.
+  // The first pass with a parent, entered from the parent's step before it.
   Trace& t = *d.session.trace();
   PassInfo nested;
   for (const ScopeInfo& s : t.scopes())

@@ -1,4 +1,4 @@
-// Why not, is it right, what differs, where the time goes, SQL: each asked of real traces.
+// Tools that explain real traces: why a rule did not fire, checks, comparisons, times, SQL.
 #include "tests/viz/support.h"
 #include "viz/models/session/tools.h"
 

@@ -1,5 +1,5 @@
-// For whoever sees no screen or holds no mouse: everything that can be clicked or focused has a role and a
-// name, the graph tells what is selected, Tab reaches every pane, and where the keyboard is can be seen.
+// Accessibility: every item that can be clicked or focused has a role and a name, the graph announces the
+// selection, Tab reaches every pane, and the focus is visible.
 #include "tests/viz/window_support.h"
 
 #include <QAccessible>
@@ -16,7 +16,7 @@ QString nameOf(QObject* object) {
   return i && i->isValid() ? i->text(QAccessible::Name) : QString();
 }
 
-// Where an item stands, for whoever has to mend it.
+// The path of an item, to report it.
 QString pathOf(QQuickItem* item) {
   QString path;
   for (QQuickItem* i = item; i && i->parentItem(); i = i->parentItem())
@@ -29,7 +29,7 @@ bool ignored(QQuickItem* item) {
   return QQmlProperty(item, QStringLiteral("Accessible.ignored"), qmlContext(item)).read().toBool();
 }
 
-// Items that take clicks or the keyboard, as they are on the screen now.
+// Visible items that take clicks or the keyboard.
 void interactive(QQuickItem* item, std::vector<QQuickItem*>& out) {
   if (!item->isVisible() || !item->isEnabled()) return;
   const bool takesClicks = item->inherits("QQuickMouseArea") || item->inherits("QQuickAbstractButton");
@@ -39,7 +39,7 @@ void interactive(QQuickItem* item, std::vector<QQuickItem*>& out) {
   for (QQuickItem* child : item->childItems()) interactive(child, out);
 }
 
-// A plain area is spoken for by the thing it lies on.
+// A plain area is named by the item that it covers.
 std::set<QString> unnamed(Window& w) {
   std::vector<QQuickItem*> items;
   interactive(w.window->contentItem(), items);
@@ -53,13 +53,13 @@ std::set<QString> unnamed(Window& w) {
   return out;
 }
 
-// Rows that have just been made get their names with the next turn of the loop.
+// New rows get their names with the next turn of the event loop.
 void checkNames(Window& w, const char* view) {
   waitFor([&] { return unnamed(w).empty(); }, 2000);
   for (const QString& path : unnamed(w)) FAIL_CHECK(view, ": ", path.toStdString(), " has no name");
 }
 
-// What a screen reader walks: no control without a name.
+// Walks the tree of a screen reader: every control has a name.
 int walk(QAccessibleInterface* i, int depth = 0) {
   if (!i || !i->isValid() || depth > 60) return 0;
   int controls = 0;
@@ -170,7 +170,7 @@ TEST_CASE("access: Tab goes round through every pane, each stop has a name and c
     QQuickItem* at = w.window->activeFocusItem();
     REQUIRE(at);
     names.insert(at->objectName());
-    // Of a list it is the present row that has the focus.
+    // In a list the present row has the focus.
     if (at->inherits("URow") || QString::fromLatin1(at->metaObject()->className()).startsWith("URow"))
       names.insert(at->parentItem()->parentItem()->objectName());
     const std::string where = pathOf(at).toStdString();
@@ -200,7 +200,7 @@ TEST_CASE("access: buttons, tabs, choices, menus and lists by the keyboard alone
   CHECK(w.session.step() == step + 1);
   w.key(Qt::Key_Return);
   CHECK(w.session.step() == step + 2);
-  CHECK(w.canvas->viewRect().size() == view.size()); // Space was the button's, not the graph's
+  CHECK(w.canvas->viewRect().size() == view.size()); // Space went to the button, not to the graph
   focus("stepList");
   w.key(Qt::Key_Home);
   w.key(Qt::Key_Down);
@@ -209,7 +209,7 @@ TEST_CASE("access: buttons, tabs, choices, menus and lists by the keyboard alone
   const qlonglong pass = w.session.pass();
   focus("traceTree");
   w.key(Qt::Key_Up);
-  CHECK(w.session.pass() == pass); // moved on the list, not in the trace
+  CHECK(w.session.pass() == pass); // the key moved in the list, not in the trace
   w.key(Qt::Key_Return);
   w.key(Qt::Key_Escape);
   CHECK(w.window->activeFocusItem() == w.canvas);

@@ -1,4 +1,4 @@
-// Why a step was made, on the screen: the reason, the price, a bar for each alternative, marks in the list.
+// Decisions on the screen: the reason of a step, the price, a bar for each alternative, marks in the list.
 #include "tests/viz/window_support.h"
 
 using namespace uopscope;
@@ -30,7 +30,7 @@ TEST_CASE("decisions: a step shows its reason, its price and a bar for each alte
   REQUIRE(bars.size() == 3);
   CHECK(bars[0]->width() == doctest::Approx(bars[1]->width() / 2).epsilon(0.02));
   CHECK(bars[2]->width() > bars[0]->width());
-  // A step that was not decided has no such part, and no mark.
+  // A step without a decision has no such part, and no mark.
   CHECK(all(w.item("stepList"), "decidedMark").size() == 1);
   w.key(Qt::Key_Right);
   CHECK(all(w.window->contentItem(), "decisionReason").empty());

@@ -1,4 +1,4 @@
-// The window in German: every text has a translation with the same places, and it is what one sees.
+// The window in German: every text has a translation with the same placeholders, and the window shows it.
 #include "tests/viz/window_support.h"
 #include "viz/models/session/actions.h"
 #include "viz/models/session/dictionary.h"

@@ -1,5 +1,5 @@
-// What features_test.cpp leaves: links, the timeline, linked panes, pins, marks, two traces, files that are
-// dropped, by keys and by mouse.
+// Features that features_test.cpp leaves out, by keys and by mouse: links, the timeline, linked panes, pins,
+// marks, two traces, dropped files.
 #include "tests/viz/window_support.h"
 
 #include <QFile>
@@ -84,7 +84,7 @@ TEST_CASE("drive: a line of the kernel lights up its UOps, and a UOp its line") 
   w.settle();
   CHECK(w.tools.linked()->uops()->lit(uop));
   CHECK(w.tools.linked()->source()->litCount() > 0);
-  // Numbers are read by many lines and are about none: a line lights what it does, not what shares its 0.0.
+  // Operands belong to many lines: a line lights its own instructions, not all that share its 0.0.
   for (int i = 0; i < w.tools.linked()->source()->count(); ++i) {
     if (!w.tools.linked()->source()->lines()[static_cast<size_t>(i)].known) continue;
     w.tools.linked()->select("source", i);

@@ -1,4 +1,4 @@
-// What one does with the graph and the tools, by keys and by mouse, and pictures of the main views.
+// Actions on the graph and the tools, by keys and by mouse, and pictures of the main views.
 #include "tests/viz/window_support.h"
 
 #include <QFile>

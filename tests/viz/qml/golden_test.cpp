@@ -1,5 +1,5 @@
-// Pictures of the views that features_test.cpp leaves, in both themes. Views of measured times are drawn of a
-// trace that is kept, so that they are the same every time.
+// Pictures of the views that features_test.cpp leaves out, in both themes. Views of measured times show a
+// stored trace, so that they are the same every time.
 #include "tests/viz/window_support.h"
 
 #include <QFile>

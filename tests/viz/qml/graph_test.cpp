@@ -1,5 +1,5 @@
 // The graph under the mouse and the keys: neighbours revealed one by one, sources walked, nodes kept and
-// collapsed, the overview clicked and dragged, what is told of it; another size of text is not another zoom.
+// collapsed, the overview clicked and dragged, its description. A new text size does not change the zoom.
 #include "tests/viz/window_support.h"
 
 #include <QMimeData>
@@ -13,7 +13,7 @@ namespace {
 constexpr auto kCtrl = Qt::ControlModifier;
 constexpr auto kShift = Qt::ShiftModifier;
 
-// A node with sources that are drawn, by a click.
+// Clicks a node with drawn sources.
 int64_t clickNode(Window& w) {
   const Picture& p = *w.session.graph()->picture();
   int64_t id = -1;

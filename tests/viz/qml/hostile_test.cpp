@@ -1,5 +1,6 @@
-// Traces that are cut off, damaged, made to do harm, or of a later version, opened in the window and looked
-// at from every side: an error in words or a part of the trace, never a crash and never a wait without end.
+// Opens traces in the window that are cut off, damaged, made to do harm, or of a later version, and visits
+// every view. The result is an error in words or a part of the trace, never a crash and never an endless
+// wait.
 #include "replay/schema/database.h"
 #include "tests/viz/window_support.h"
 
@@ -27,7 +28,7 @@ QString copyWith(const QTemporaryDir& folder, const QByteArray& bytes) {
   return path;
 }
 
-// Opens it and touches every view; whatever is wrong with the trace, the window goes on.
+// Opens the trace and visits every view; the window must go on, whatever is wrong with the trace.
 void lookAround(Window& w, const QString& path) {
   w.session.open(path);
   w.settle();

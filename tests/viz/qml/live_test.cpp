@@ -1,5 +1,5 @@
-// A recording that is stopped while it runs, by mouse and keys, with a real script in a process of its own.
-// Where the program was built without Python, or is not beside the tests, there is nothing to try.
+// Stops a running recording, by mouse and keys, with a real script in a child process. There is nothing to
+// test where the program was built without Python, or is missing beside the tests.
 #include "tests/viz/window_support.h"
 
 #include <QCoreApplication>
@@ -59,7 +59,7 @@ TEST_CASE(
     REQUIRE(
         waitFor([&] { return !live.connected() || (live.paused() && live.where() != before); }, kScriptMs));
     w.settle();
-    // Going on may lead to the end: where the next ADD is depends on the compiler.
+    // The recording may end here: the place of the next ADD depends on the compiler.
     if (!live.connected()) break;
     CHECK(w.session.state() == "ready");
   }
@@ -68,6 +68,6 @@ TEST_CASE(
   REQUIRE(waitFor([&] { return !live.connected(); }, kScriptMs));
   w.settle();
   CHECK_FALSE(w.item("liveBar")->isVisible());
-  w.key(Qt::Key_F8); // nothing to go on with
+  w.key(Qt::Key_F8); // nothing is left to continue
   CHECK(w.session.notice().contains("No recording"));
 }

@@ -1,5 +1,5 @@
-// Every way to move, by keys and by mouse on traces of real compilations: keys that are synonyms, nested
-// passes, touching and changing steps, conditions and their marks, playing, jumps, back and forward.
+// Every way to move, by keys and by mouse on traces of real compilations: synonymous keys, nested passes,
+// touching and changing steps, conditions and their marks, playing, jumps, back and forward.
 #include "tests/viz/window_support.h"
 
 using namespace uopscope;
@@ -111,7 +111,7 @@ TEST_CASE("moving: steps that touch the selection, that changed something, that 
 TEST_CASE("moving: a condition has its marks on the strip, is run to both ways by mouse, and goes") {
   Window w(compiledTrace());
   const QImage plain = w.window->grabWindow();
-  w.key(Qt::Key_Colon, {}); // the other key of SQL
+  w.key(Qt::Key_Colon, {}); // the second key of SQL
   CHECK(w.session.tab() == "sql");
   w.key(Qt::Key_1, kCtrl);
   w.key(Qt::Key_G, kCtrl);

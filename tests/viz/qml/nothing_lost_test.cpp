@@ -1,5 +1,5 @@
-// Nothing is lost and nothing gets stuck: files are never replaced unasked, the keyboard is where one
-// clicked, a script that fails says where, and one that is cancelled ends.
+// Nothing is lost and nothing hangs: files are never replaced without a question, a click moves the keyboard,
+// a script that fails shows the place, and a cancelled one ends.
 #include "tests/viz/window_support.h"
 
 #include <QCoreApplication>
@@ -30,7 +30,7 @@ QString textOf(QQuickItem* item) {
   return item->property("text").toString();
 }
 
-/// A window that records `script`, or nothing where the program is not beside the tests.
+/// A window that records `script`, or nothing where the program is missing beside the tests.
 struct Recording {
   Window w;
   QTemporaryDir folder;
@@ -48,13 +48,13 @@ struct Recording {
   }
 };
 
-/// The number of the script's process, which it writes itself; none where Python is not built in.
+/// The number of the script's process, which the script writes itself; none without Python.
 pid_t processOf(const QString& file) {
   if (!waitFor([&] { return contentOf(file).endsWith('\n'); }, 20000)) return 0;
   return contentOf(file).trimmed().toInt();
 }
 
-// What has ended may still wait to be collected by its parent.
+// An ended process may still wait for its parent to collect it.
 bool runs(pid_t process) {
   if (kill(process, 0) != 0) return false;
   std::ifstream status("/proc/" + std::to_string(process) + "/stat");
@@ -83,7 +83,7 @@ TEST_CASE("nothing lost: export suggests a name, keeps what is there, and replac
   CHECK(name->hasActiveFocus());
   CHECK(textOf(name).endsWith(".svg"));
   CHECK(textOf(name).contains(w.session.passName().left(4).replace(' ', '_')));
-  // A path may be typed; a folder is gone into.
+  // A path may be typed; a folder is entered.
   w.key(Qt::Key_A, kCtrl);
   w.type(folder.path());
   w.key(Qt::Key_Return);
@@ -99,7 +99,7 @@ TEST_CASE("nothing lost: export suggests a name, keeps what is there, and replac
   w.click(w.item("file-a.png")); // a click takes over the whole name
   CHECK(textOf(w.item("fileName")) == "a.png");
   w.key(Qt::Key_Return);
-  w.key(Qt::Key_Return); // however often
+  w.key(Qt::Key_Return); // any number of times
   CHECK(w.popupOpen("filePopup"));
   CHECK(contentOf(path) == "mine");
   CHECK(textOf(w.item("fileProblem")).contains("a.png is there already"));
@@ -162,7 +162,7 @@ TEST_CASE("nothing lost: keys go where one clicked, never into a field that is h
   w.key(Qt::Key_Right);
   CHECK(w.session.step() == step + 1);
   CHECK(textOf(editor) == query);
-  // The filter of the tree lets go of the keyboard when one clicks elsewhere.
+  // The filter of the tree gives up the keyboard when another place is clicked.
   w.key(Qt::Key_F, kCtrl | Qt::ShiftModifier);
   REQUIRE(w.window->property("typing").toBool());
   w.click(w.item("stepList"));
@@ -187,7 +187,7 @@ TEST_CASE(
   w.settle();
   const QString trace = w.session.path();
   for (const bool again : {false, true}) {
-    if (again) { // what was printed is kept in the trace
+    if (again) { // the trace keeps the output
       w.session.close();
       w.session.open(expressionTrace());
       w.settle();

@@ -107,7 +107,7 @@ TEST_CASE("profile: a finding that happened leads to its step, rules that never 
     }
   }
   CHECK(dead);
-  // Dearest first, each with its share; what costs nothing is one line.
+  // Most expensive first, each with its share; one line sums up the cheap ones.
   int cheap = 0;
   for (const QVariant& f : all) {
     const QVariantMap m = f.toMap();
@@ -125,7 +125,7 @@ TEST_CASE("profile: another trace is compared rule by rule, and a name filters")
   w.settle();
   const int all = w.item("twoTraces")->property("count").toInt();
   CHECK(all > 3);
-  // The other trace is before: what takes more time now has grown.
+  // The second trace counts as before: rules that take more time now have grown.
   for (const QVariant& v : w.tools.profile()->comparison()) {
     const QVariantMap m = v.toMap();
     CHECK(m["change_ns"].toLongLong() == m["here_ns"].toLongLong() - m["there_ns"].toLongLong());

@@ -159,7 +159,7 @@ TEST_CASE("replay page: a side opens in the debugger, the trace moves by the sam
   p.key(Qt::Key_D, Qt::ControlModifier | Qt::ShiftModifier);
   CHECK(p.replay.shown());
   p.key(Qt::Key_Right);
-  CHECK(p.w.session.step() == step - 1); // what lies below stays
+  CHECK(p.w.session.step() == step - 1); // the page below does not move
 }
 
 TEST_CASE("replay page: looks as it did, in both themes") {

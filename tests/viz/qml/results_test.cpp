@@ -1,5 +1,5 @@
-// What comes of what one asked: a query's rows, a buffer of the timeline, a row of the statistics, a view as
-// a file, a sample of the first page. By mouse, on real traces.
+// Results of questions: a query's rows, a buffer of the timeline, a row of the statistics, a view as a file,
+// a sample of the first page. By mouse, on real traces.
 #include "tests/viz/window_support.h"
 #include "viz/scene/timeline_view.h"
 
@@ -19,7 +19,7 @@ QString keptTrace(const QTemporaryDir& folder) {
   return trace;
 }
 
-// In the middle of a cell of the result, whatever its columns are wide.
+// The middle of a cell of the result, whatever the widths of its columns.
 QPoint cell(Window& w, int row, int column) {
   QQuickItem* table = w.item("sqlTable");
   const double width = table->width() / w.tools.sql()->columnCount();
@@ -139,7 +139,7 @@ TEST_CASE("results: a line of the script is jumped to by the palette, and linked
   for (int i = 0; i < row; ++i) w.key(Qt::Key_Down);
   w.key(Qt::Key_Return);
   CHECK(w.session.trace()->scope(w.session.scope()).script.line == line);
-  // The recording was started by a relative path: its lines are those of the script all the same.
+  // The recording was started by a relative path; its lines still belong to the script.
   CHECK(w.session.trace()->scriptName() == "fixture.py");
   CHECK(w.session.trace()->scriptFile().file == "/home/me/fixture.py");
   w.key(Qt::Key_3, Qt::ControlModifier);

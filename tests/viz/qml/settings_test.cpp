@@ -1,5 +1,5 @@
-// What a person has set survives a restart: theme, text size, the window's place, splitters, recent files,
-// keys and queries. Every test keeps its settings in a folder of the run.
+// A person's settings survive a restart: theme, text size, the window's place, splitters, recent files, keys
+// and queries. Every test keeps its settings in a temporary folder.
 #include "tests/viz/window_support.h"
 
 #include <QSettings>
@@ -14,7 +14,7 @@ void forget() {
   QSettings(QStringLiteral("uopscope"), QStringLiteral("uopscope")).clear();
 }
 
-// A handle between two panes, pressed and moved.
+// Presses and moves the handle between two panes.
 void dragHandle(Window& w, QQuickItem* pane, double by) {
   const QPoint at = pane->mapToScene(QPointF(pane->width() + 2, pane->height() / 2)).toPoint();
   w.drag(at, at + QPoint(static_cast<int>(by), 0));
@@ -31,7 +31,7 @@ TEST_CASE("settings: theme, text size, recent files, keys and queries survive a 
     REQUIRE(w.session.preferences()->setKeys("legend", "Ctrl+Shift+K"));
     w.tools.sql()->setText("SELECT 42 AS answer");
     w.tools.sql()->keep("the answer");
-    w.key(Qt::Key_F9); // large text of a presentation is no setting
+    w.key(Qt::Key_F9); // the large text of a presentation is no setting
   }
   Window w({}, true);
   CHECK(w.theme.name() == "light");
@@ -77,7 +77,7 @@ TEST_CASE("settings: size and place of the window and its panes survive a restar
   QSettings(QStringLiteral("uopscope"), QStringLiteral("uopscope"))
       .setValue(QStringLiteral("window/place"),
                 QStringLiteral("{\"x\":90000,\"y\":-4000,\"width\":5,\"height\":640}"));
-  Window w(compiledTrace(), true); // a screen that is gone, a width that cannot be
+  Window w(compiledTrace(), true); // a screen that is gone, an impossible width
   CHECK(w.window->width() >= 720);
   CHECK(w.window->x() < 90000);
   forget();
@@ -107,7 +107,7 @@ TEST_CASE("settings: a key is changed by a click on the sheet, and given back by
   QQuickItem* pane = w.canvas->parentItem();
   CHECK(pane->property("showLegend").toBool());
   w.key(Qt::Key_F1);
-  // A key that is another's stays with that one.
+  // A key that belongs to a different action stays there.
   w.click(w.item("keyOf-legend"));
   w.key(Qt::Key_F5);
   CHECK(w.session.notice().contains("F5"));

@@ -1,4 +1,4 @@
-// The small picture of a step: what it changes and its neighbourhood, readable without a key, with the map of
+// The small picture of a step: its changes and their neighbourhood, readable without a key, with the map of
 // the pass.
 #include "tests/viz/window_support.h"
 #include "viz/pictures/labels.h"
@@ -37,7 +37,7 @@ TEST_CASE("small: every step of every pass is readable at 1440x900, with what it
         CAPTURE(step);
         const Picture& p = s.picture();
         ++stepsSeen;
-        // What a step changes may be more than a screen holds; what is near it never is what makes it small.
+        // The changes of a step may exceed the screen; their neighbourhood never makes them smaller.
         const size_t changed = static_cast<size_t>(std::ranges::count_if(
             p.nodes, [](const PictureNode& n) { return n.mark == Mark::Added || n.mark == Mark::Removed; }));
         if (changed <= 9) CHECK(s.w.canvas->zoom() >= 0.6);
@@ -65,14 +65,14 @@ TEST_CASE("small: a graph of 62 nodes is readable without a key") {
       tried = true;
       CHECK(s.w.canvas->zoom() >= 0.6);
       if (s.w.session.graph()->elsewhere() == 0) {
-        // It fits whole: every node is there, drawn, told in a label or one of lanes.
+        // The graph fits whole: every node is drawn, or in a label, or one of lanes.
         const Picture& p = s.picture();
         CHECK(p.nodes.size() - p.removed - p.groups + p.groupedNodes + p.foldedExpressions >= p.graphNodes);
         tried = false;
         continue;
       }
       CHECK(s.w.item("elsewhereChip")->isVisible());
-      // Everything is one click away, and back.
+      // The whole graph is one click away, and so is the way back.
       s.w.click(s.w.item("elsewhereChip"));
       CHECK_FALSE(s.w.session.stepAlone());
       CHECK(s.w.session.graph()->elsewhere() == 0);
@@ -111,13 +111,13 @@ TEST_CASE("small: what is selected stays in the picture, what is asked for comes
       CHECK(s.picture().find(away));
       s.w.key(Qt::Key_Right);
       if (s.w.session.node() >= 0) CHECK(s.picture().find(s.w.session.node()));
-      // Its sources are drawn when asked for.
+      // Its sources are drawn on demand.
       const size_t before = s.picture().nodes.size();
       s.w.key(Qt::Key_U);
       CHECK(s.picture().nodes.size() != 0);
       s.w.key(Qt::Key_A);
       CHECK(s.picture().nodes.size() >= std::min<size_t>(before, 3));
-      // A search is of everything.
+      // A search covers the whole pass.
       s.w.session.setStepAlone(true);
       s.w.settle();
       s.w.key(Qt::Key_Slash);
@@ -245,7 +245,7 @@ TEST_CASE("small: lanes are one box that a double click opens") {
         size_t groups = 0;
         for (const PictureNode& n : s.picture().nodes) groups += n.members == members;
         CHECK(groups <= 1);
-        s.w.key(Qt::Key_A); // and together again
+        s.w.key(Qt::Key_A); // and into one box again
         return;
       }
   FAIL("no lanes anywhere");
@@ -266,7 +266,7 @@ TEST_CASE("small: wires that run together are one with a count") {
   REQUIRE(p.edges.size() == 3);
   CHECK(p.edges[0].times == 16);
   CHECK(p.edges[1].times == 1);
-  CHECK(p.edges[1].number == 16); // its place among the sources is still told
+  CHECK(p.edges[1].number == 16); // its place among the sources is still shown
   CHECK(p.edges[2].ports == 3);
 
   std::vector<FoldedSource> same, steps;

@@ -1,4 +1,4 @@
-// Moving around and looking, by keys and by mouse.
+// Moves and views, by keys and by mouse.
 #include "tests/viz/window_support.h"
 
 using namespace uopscope;
@@ -97,8 +97,8 @@ TEST_CASE("window: the wheel zooms at the pointer, dragging pans, Space fits") {
   CHECK(std::abs(w.canvas->viewRect().x() - fitted.x()) < 1);
 }
 
-// Against the centre of the canvas: a line about the step may make the canvas lower, and its centre stays in
-// view.
+// Relative to the centre of the canvas: a line about the step may make the canvas lower, and its centre stays
+// in view.
 TEST_CASE("window: stepping moves no node on the screen") {
   Window w(compiledTrace());
   w.session.setStepAlone(false); // in the layout of the pass
@@ -131,7 +131,7 @@ TEST_CASE("window: search finds, counts and goes round") {
   CHECK(w.session.graph()->foundCount() == 0);
   const qlonglong step = w.session.step();
   w.key(Qt::Key_K);
-  CHECK(w.session.step() == step - 1); // keys are the window's again
+  CHECK(w.session.step() == step - 1); // keys belong to the window again
 }
 
 TEST_CASE("window: tabs by key and by click") {
@@ -200,7 +200,7 @@ TEST_CASE("window: dark and light differ, text grows, and the graph stays inside
   const double bar = w.item("slider")->height();
   w.key(Qt::Key_Plus, Qt::ControlModifier);
   CHECK(w.theme.textScale() > 1);
-  CHECK(w.item("slider")->height() > bar); // everything follows, not texts alone
+  CHECK(w.item("slider")->height() > bar); // all sizes follow, not only texts
   w.key(Qt::Key_0, Qt::ControlModifier);
   CHECK(w.theme.textScale() == 1);
 }

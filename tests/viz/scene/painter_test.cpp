@@ -1,4 +1,4 @@
-// What is drawn, and how fast, without a window.
+// Tests the drawing and its speed, without a window.
 #include "tests/viz/support.h"
 #include "viz/scene/picture_painter.h"
 
@@ -123,7 +123,7 @@ TEST_CASE("painter: a note on a number is drawn at the node whose label tells it
   };
   const QImage fits = drawn({{1, "+ADD"}}), fails = drawn({{1, "+ADD"}, {77, "!1.0"}});
   CHECK(fits != fails);
-  CHECK(drawn({{77, "!1.0"}}) == drawn({})); // of a node that nothing shown reads
+  CHECK(drawn({{77, "!1.0"}}) == drawn({})); // no visible node reads it
 }
 
 TEST_CASE("painter: of a long edge the part in the view is drawn, and it looks the same") {

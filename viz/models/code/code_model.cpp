@@ -1,3 +1,4 @@
+// Splits the text into lines at once, and highlights a line when the view asks for it.
 #include "viz/models/code/code_model.h"
 
 #include "viz/models/work/table_text.h"
@@ -7,7 +8,7 @@
 namespace uopscope {
 namespace {
 
-// Lines longer than this are cut on the screen; copying gives them whole.
+// The screen cuts lines longer than this; a copy contains them whole.
 constexpr qsizetype kMaxShown = 600;
 constexpr size_t kKeptLines = 4000;
 

@@ -1,6 +1,6 @@
 // A text as lines: kernel source, IR, assembly, UOps, the model script. A line is highlighted when it is
-// first shown, so a text of any length opens at once. Lines may carry a note (which kernels a script line
-// made) that leads somewhere.
+// first shown, so a text of any length opens at once. A line may carry a note, such as the kernels that a
+// script line made; the note is a link.
 //
 //   CodeModel code;  code.setText("source", text);  code.lineCount()
 #pragma once
@@ -17,10 +17,10 @@ class CodeModel : public QAbstractListModel {
   Q_OBJECT
   Q_PROPERTY(int lineCount READ lineCount NOTIFY changed)
   Q_PROPERTY(QString title READ title NOTIFY changed)
-  /// Why there is no text, when there is none.
+  /// The reason why there is no text; empty where there is one.
   Q_PROPERTY(QString missing READ missing NOTIFY changed)
   Q_PROPERTY(int currentLine READ currentLine WRITE setCurrentLine NOTIFY changed)
-  /// Where the script failed, and how in words; 0: nowhere.
+  /// The line where the script failed, and the error; 0: it did not fail.
   Q_PROPERTY(int faultLine READ faultLine NOTIFY changed)
   Q_PROPERTY(QString faultText READ faultText NOTIFY changed)
   Q_PROPERTY(int widest READ widest NOTIFY changed)
@@ -36,7 +36,7 @@ public:
   void setText(const QString& title, const QString& text, Language language);
   void setMissing(const QString& why);
   void setNotes(std::map<int, Note> notes);
-  /// The line that the rest of the window is about, 0 for none.
+  /// Highlights the line that belongs to the state of the window; 0 for none.
   void setCurrentLine(int line);
   int currentLine() const { return current_; }
   void setFault(int line, const QString& text);
@@ -48,9 +48,9 @@ public:
   int widest() const { return widest_; } ///< characters of the longest line
   /// Lines first to last (from 1), both included, as plain text.
   Q_INVOKABLE QString plainText(int first = 1, int last = -1) const;
-  /// What went wrong in words, empty if nothing.
+  /// Returns an error text, empty on success.
   Q_INVOKABLE QString exportTo(const QString& path) const;
-  /// The next line that contains the text, from `line` on and around; 0 if there is none.
+  /// The next line that contains the text, searched from `line` on and around the end; 0 if there is none.
   Q_INVOKABLE int find(const QString& text, int line, int direction) const;
 
   int rowCount(const QModelIndex& parent = {}) const override;

@@ -1,3 +1,5 @@
+// A background thread loads the lines and, for each instruction, the rows of every pane that belong to it. A
+// selection is then a union of sets.
 #include "viz/models/code/linked.h"
 
 #include "replay/read/kernel_lines.h"
@@ -175,7 +177,7 @@ void LinkedPanes::select(const QString& pane, int row) {
                                                         : in.assembly.contains(row);
     if (hit) found.insert(static_cast<int>(i));
   }
-  // What a line merely reads (0.0 is read by many) is not what it is about.
+  // Operands are dropped where a line has further instructions: many lines read the constant 0.0.
   QSet<int> about = found;
   about.removeIf([&](int i) { return instructions_[static_cast<size_t>(i)].operand; });
   if (!about.isEmpty()) found = about;

@@ -1,5 +1,5 @@
-// A kernel from the script to the machine and back: script line > tensor operation > rewrites > linear UOp >
-// kernel line > assembly. Select a line of one, and all show what belongs to it.
+// Links a kernel's stages from the script to the machine: script line > tensor operation > rewrites > linear
+// UOp > kernel line > assembly. A selection in one pane lights the lines of all panes that belong to it.
 //
 //   LinkedPanes l(session);  l.load();  l.select("source", 4);  l.uops()->lit(0)
 #pragma once
@@ -9,7 +9,7 @@
 
 namespace uopscope {
 
-/// Lines of one pane; those that belong to the selection are lit.
+/// Lines of one pane; lines that belong to the selection are lit.
 class LinkedLines : public QAbstractListModel {
   Q_OBJECT
   Q_PROPERTY(int count READ count NOTIFY changed)
@@ -20,9 +20,9 @@ public:
   enum Roles { TextRole = Qt::UserRole + 1, HtmlRole, LitRole, NumberRole, KnownRole };
   struct Line {
     QString text;
-    int number = 0;     ///< shown before the text; 0: none
-    bool known = false; ///< something elsewhere belongs to it
-    QString target;     ///< a link to go to; empty: none
+    int number = 0;     ///< printed before the text; 0: none
+    bool known = false; ///< lines of other panes belong to it
+    QString target;     ///< a link to follow; empty: none
   };
   using QAbstractListModel::QAbstractListModel;
   void setLines(std::vector<Line> lines, Language language);
@@ -55,7 +55,7 @@ class LinkedPanes : public QObject {
   Q_PROPERTY(uopscope::LinkedLines* uops READ uops CONSTANT)
   Q_PROPERTY(uopscope::LinkedLines* source READ source CONSTANT)
   Q_PROPERTY(uopscope::LinkedLines* assembly READ assembly CONSTANT)
-  /// Time, bytes and FLOPs measured for the kernel; or why there are none.
+  /// Time, bytes and FLOPs measured for the kernel, or the reason why there are none.
   Q_PROPERTY(QString cost READ cost NOTIFY changed)
   Q_PROPERTY(QString missing READ missing NOTIFY changed)
 
@@ -70,9 +70,9 @@ public:
   QString cost() const { return cost_; }
   QString missing() const { return missing_; }
   Q_INVOKABLE void load();
-  /// A row of "script", "tensors", "uops", "source" or "assembly".
+  /// Selects a row of "script", "tensors", "uops", "source" or "assembly".
   Q_INVOKABLE void select(const QString& pane, int row);
-  /// A rewrite leads to its step, a UOp to the graph's node.
+  /// Follows a row: a rewrite leads to its step, a UOp to the graph's node.
   Q_INVOKABLE void follow(const QString& pane, int row);
 
 Q_SIGNALS:
@@ -82,7 +82,7 @@ private:
   struct Instruction {
     NodeId node = kNoNode;
     QSet<int> script, tensors, source, assembly; ///< rows
-    /// A number or a loop variable that instructions read: no line is about it that has another one.
+    /// A number or a loop variable that instructions read: no line with another instruction is about it.
     bool operand = false;
   };
   struct Loaded;

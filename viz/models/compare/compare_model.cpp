@@ -1,3 +1,4 @@
+// Opens both states on a background thread and compares them there; the answer sets the picture or the lines.
 #include "viz/models/compare/compare_model.h"
 
 #include "replay/read/link.h"
@@ -11,7 +12,7 @@ namespace {
 
 constexpr size_t kTreeLines = 20'000; // of a printed graph
 
-/// One side, looked up: its trace, place and texts.
+/// One side with its trace, place and texts.
 struct Place {
   std::unique_ptr<Trace> own;
   Trace* trace = nullptr;
@@ -53,7 +54,7 @@ CompareModel::CompareModel(Session& session, QObject* parent) : ComparedLines(pa
 
 CompareModel::State CompareModel::present() const {
   QString link = session_.link();
-  // A selection is no part of what is compared.
+  // The selected node does not take part in the comparison.
   if (const auto at = link.indexOf(QLatin1String("&node=")); at >= 0) {
     const auto end = link.indexOf(QLatin1Char('&'), at + 1);
     link.remove(at, (end < 0 ? link.size() : end) - at);

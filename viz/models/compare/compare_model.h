@@ -1,4 +1,4 @@
-// Any two states compared: this trace or another one, any kernel, pass and step. The picture, the expression
+// Compares any two states: traces, kernels, passes and steps may differ. It shows the picture, the expression
 // of the roots, and the kernels' texts side by side.
 //
 //   CompareModel c(session);  c.remember();  session.trigger("next-pass");  c.compareNow();
@@ -30,14 +30,14 @@ public:
   QString problem() const { return problem_; }
   GraphSource* graph() { return &graph_; }
 
-  /// The present state becomes the left side; it stays when another trace is opened.
+  /// Makes the present state the left side; it stays when another trace is opened.
   Q_INVOKABLE void remember();
-  /// The present state becomes the right side, and both are compared.
+  /// Makes the present state the right side and compares both.
   Q_INVOKABLE void compareNow();
-  /// The present pass as it began and as it ended.
+  /// Compares the beginning and the end of the present pass.
   Q_INVOKABLE void comparePass();
   Q_INVOKABLE void swap();
-  /// The left side: the same place in another trace.
+  /// Takes the same place in another trace as the left side.
   Q_INVOKABLE void openLeft(const QString& path);
 
 private:

@@ -1,3 +1,5 @@
+// Pairs the nodes of both graphs by content hash, then from the roots down, and draws the union. Texts are
+// paired by the line diff.
 #include "viz/models/compare/compare_view.h"
 
 #include "replay/read/text_diff.h"
@@ -41,14 +43,14 @@ PicturePtr compareGraphs(const CompareSide& before, const CompareSide& after, bo
   Side a(before), b(after);
   std::unordered_map<uint64_t, NodeId> byHash;
   for (const NodeId id : a.nodes) byHash[a.hash[id]] = id;
-  std::unordered_map<NodeId, NodeId> leftOf, rightOf; // pairs, of equal or of changed nodes
+  std::unordered_map<NodeId, NodeId> leftOf, rightOf; // pairs of equal or changed nodes
   std::unordered_set<NodeId> equal;
   for (const NodeId id : b.nodes)
     if (const auto it = byHash.find(b.hash[id]); it != byHash.end()) {
       leftOf[id] = it->second, rightOf[it->second] = id;
       equal.insert(id);
     }
-  // From the roots down: what stands in the same place and does the same is one node that changed.
+  // From the roots down: two nodes at the same place with the same operation are one changed node.
   std::vector<std::pair<NodeId, NodeId>> queue{{a.root, b.root}};
   std::unordered_set<uint64_t> seen;
   for (size_t i = 0; i < queue.size(); ++i) {
@@ -94,7 +96,7 @@ PicturePtr compareGraphs(const CompareSide& before, const CompareSide& after, bo
     add(b, id, equal.contains(id) ? Mark::Same : leftOf.contains(id) ? Mark::Changed : Mark::Added);
   for (const NodeId id : a.nodes)
     if (!rightOf.contains(id)) add(a, id, Mark::Removed);
-  // The other end of an edge of the first side: itself, or what it became.
+  // The end of an edge of the first side: the node's partner, or the node itself.
   auto now = [&](NodeId left) {
     const auto it = rightOf.find(left);
     return it == rightOf.end() ? kFirstLeftId + left : static_cast<int64_t>(it->second);
@@ -160,7 +162,7 @@ std::vector<TextRow> compareTexts(const QString& before, const QString& after, L
     return QStringLiteral("<font color=\"@%1\">%2</font>").arg(QLatin1String(colour), escaped(text(line)));
   };
   std::vector<TextRow> out;
-  bool insideLeft = false, insideRight = false; // of a comment that goes on over lines
+  bool insideLeft = false, insideRight = false; // whether a line begins inside a comment
   const std::vector<DiffLine> lines = diffLines(a, b);
   for (const DiffLine& l : lines) {
     TextRow row;
@@ -170,7 +172,7 @@ std::vector<TextRow> compareTexts(const QString& before, const QString& after, L
       row.leftHtml = highlightLine(text(l.text), language, &insideLeft);
       row.rightHtml = highlightLine(text(l.text), language, &insideRight);
     } else if (l.partner >= 0) {
-      if (l.mark == '+') continue; // stands beside its partner
+      if (l.mark == '+') continue; // its partner's row shows it
       const DiffLine& other = lines[static_cast<size_t>(l.partner)];
       const DiffWords words = diffWords(l.text, other.text);
       row.right = other.after, row.mark = '~';

@@ -1,3 +1,4 @@
+// Keeps all rows, and a list of the visible ones.
 #include "viz/models/compare/compared_lines.h"
 
 #include <algorithm>
@@ -5,7 +6,7 @@
 namespace uopscope {
 namespace {
 
-constexpr size_t kAround = 3; // lines kept around a change where the rest is left out
+constexpr size_t kAround = 3; // unchanged lines kept around a change while equal lines are hidden
 
 } // namespace
 

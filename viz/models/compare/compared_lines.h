@@ -1,4 +1,4 @@
-// Two texts side by side as a list: a row for each line of either, with what is the same left out on request.
+// Two texts side by side as a list: a row for each line of either text. Equal lines are hidden on request.
 //
 //   ComparedLines lines;  lines.setRows(compareTexts(before, after, Language::C));
 #pragma once
@@ -11,9 +11,9 @@ namespace uopscope {
 class ComparedLines : public QAbstractListModel {
   Q_OBJECT
   Q_PROPERTY(bool onlyChanges READ onlyChanges WRITE setOnlyChanges NOTIFY changed)
-  /// Rows left out.
+  /// Number of hidden rows.
   Q_PROPERTY(int hidden READ hidden NOTIFY changed)
-  /// Characters of the longest line.
+  /// Number of characters of the longest line.
   Q_PROPERTY(int widest READ widest NOTIFY changed)
 
 public:

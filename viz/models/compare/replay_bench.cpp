@@ -1,3 +1,5 @@
+// Loads pairs of compilations, aligns them in lock-step, and makes a trace of each side for pictures and
+// links.
 #include "viz/models/compare/replay_bench.h"
 
 #include "engine/base/error.h"
@@ -21,14 +23,14 @@ QString text(std::string_view s) {
   return QString::fromUtf8(s.data(), static_cast<qsizetype>(s.size()));
 }
 
-/// A file as it is now: another one may come to stand in its place.
+/// Identifies the content of a file: another file may take its place.
 std::string stampOf(const std::string& path) {
   const QFileInfo info(QString::fromStdString(path));
   return path + '@' + std::to_string(info.lastModified().toMSecsSinceEpoch()) + '+' +
          std::to_string(info.size());
 }
 
-/// Thrown out of a comparison that nobody waits for.
+/// Thrown to end a comparison whose answer nobody waits for.
 struct Stopped {};
 
 QString numberText(int64_t n) {
@@ -298,7 +300,7 @@ PicturePtr ReplayBench::together(const QString& where, size_t row, bool leftToRi
     if (!side.trace || side.passes.empty()) return {};
     PassId pass = side.passOf(place);
     if (where == QLatin1String("begin")) pass = side.passes.front();
-    if (where == QLatin1String("end")) // of the last pass that is not inside another
+    if (where == QLatin1String("end")) // the end of the last outermost pass
       for (const PassId p : side.passes)
         if (side.trace->pass(p).depth == 0) pass = p;
     if (!pass) return {};

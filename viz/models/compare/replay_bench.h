@@ -1,13 +1,13 @@
-// Two corpora or traces side by side, and one pair of compilations of them taken apart: what the window's
-// comparison asks for, without a window. Everything here may take long and belongs to one thread.
+// Compares two corpora or traces, and takes one pair of their compilations apart. It does the work of the
+// window's comparison without a window. All functions may take long, and an object belongs to one thread.
 //
 //   ReplayBench bench;  auto diff = bench.open("before.uopcorpus", "after.uopcorpus", {});
 //   auto both = bench.load(diff->changes[0]);            // rows in lock-step
 //   auto [left, right] = bench.pictures(both->first);    // the graphs where the compilations part
 //
-// A trace is compared by way of a corpus made of it, a compilation of a corpus drawn by way of a trace made
-// of it (compare/retell.h): one comparison and one kind of picture serve both. What is made lies in a folder
-// that goes with the bench.
+// A trace is compared through a corpus made of it; a compilation of a corpus is drawn through a trace made of
+// it (replay/compare/retell.h). One comparison and one kind of picture thus serve both. The bench removes the
+// folder of these files when it is destroyed.
 #pragma once
 #include "replay/compare/difference.h"
 #include "replay/compare/lock_step.h"
@@ -20,7 +20,7 @@
 
 namespace uopscope {
 
-/// A row of the two compilations: what each side does, as words.
+/// A row of the two compilations: each side's event in words.
 struct ReplayRow {
   QString left, right;             ///< rule, or name of the pass
   QString leftDetail, rightDetail; ///< operations before and after
@@ -28,7 +28,7 @@ struct ReplayRow {
   bool pass = false; ///< a pass begins
 };
 
-/// A fact that both sides have.
+/// A fact about both sides.
 struct ReplayFact {
   QString name, before, after;
   bool differs = false;
@@ -36,27 +36,27 @@ struct ReplayFact {
 
 struct ReplayPair {
   std::vector<ReplayRow> rows;
-  size_t first = 0; ///< where they part
+  size_t first = 0; ///< the row of the divergence
   bool parts = false;
   std::vector<ReplayFact> facts;
-  QString sentence; ///< of the divergence; or why there is none
-  QString problem;  ///< why there are no pictures
+  QString sentence; ///< the divergence in words; or the reason why there is none
+  QString problem;  ///< the reason why there are no pictures
 };
 
 struct ReplayStep {
   QString leftPlace, rightPlace; ///< "initial symbolic, rewrite 3 of 10"
-  QString leftHtml, rightHtml;   ///< what the rewrite made of what
+  QString leftHtml, rightHtml;   ///< the expressions before and after the rewrite
   bool leftStays = false, rightStays = false;
 };
 
 struct ReplayPictures {
   PicturePtr left, right;
-  /// Of a side that does nothing: the node that the other one rewrites, -1 where it has none.
+  /// Where a side makes no rewrite: its node for the other side's rewritten node, -1 for none.
   int64_t leftNode = -1, rightNode = -1;
 };
 
 struct ReplayLink {
-  QString trace, link; ///< where a side is, for the debugger
+  QString trace, link; ///< the state of a side, for the debugger
 };
 
 class ReplayBench {
@@ -67,19 +67,19 @@ public:
   };
   ReplayBench();
 
-  /// Error for files that are neither. Null when stopped.
+  /// Throws Error for files that are neither corpus nor trace. Returns null when stopped.
   std::shared_ptr<const CorpusDiff> open(const std::string& before, const std::string& after,
                                          bool ignoreNames, const Limits& limits);
-  /// Takes a change apart; the rest is about it.
+  /// Takes a change apart; the functions below refer to it.
   std::shared_ptr<const ReplayPair> load(const Change& change);
   ReplayStep step(size_t row);
-  /// Both graphs as they are after a row; null where a side has none. Null both when stopped.
+  /// Both graphs after a row; null where a side has none. Both are null when stopped.
   ReplayPictures pictures(size_t row, bool leftToRight, const std::atomic<bool>* stop);
-  /// Both graphs as one: "begin", "row" or "end".
+  /// Both graphs in one picture, at the "begin", a "row" or the "end".
   PicturePtr together(const QString& where, size_t row, bool leftToRight, const std::atomic<bool>* stop);
-  /// "source", "ir" or "asm" side by side.
+  /// The "source", "ir" or "asm" of both sides.
   std::vector<TextRow> texts(const QString& what, bool ignoreNames) const;
-  /// Whether either side has such a text.
+  /// Whether one of the sides has such a text.
   bool has(const QString& what) const;
   ReplayLink link(size_t row, bool before) const;
 

@@ -1,3 +1,5 @@
+// Asks the bench on its thread; each kind of question has a channel, in which a newer question replaces an
+// older one.
 #include "viz/models/compare/replay_detail.h"
 
 #include <algorithm>
@@ -86,7 +88,7 @@ void ReplayDetail::load(const Change& change) {
       [this](const QString& what) { fail(what); });
 }
 
-// What the view in front shows.
+// Asks for the data of the visible view.
 void ReplayDetail::ask() {
   if (!pair_) return;
   askStep();

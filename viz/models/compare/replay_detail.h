@@ -1,5 +1,5 @@
 // One pair of compilations of a comparison: the rewrites of both in lock-step, their graphs, texts and facts.
-// One stands on a row; both sides are as far as that row says.
+// The current row sets the place of both sides.
 //
 //   detail.load(change);  detail.toParting();  detail.move(1);      // both graphs follow
 #pragma once
@@ -10,7 +10,7 @@
 
 namespace uopscope {
 
-/// The rows as a list.
+/// The rows of the pair as a list.
 class ReplayRows : public QAbstractListModel {
   Q_OBJECT
 public:
@@ -30,7 +30,7 @@ class ReplayDetail : public QObject {
   Q_OBJECT
   Q_PROPERTY(bool loaded READ loaded NOTIFY changed)
   Q_PROPERTY(QString sentence READ sentence NOTIFY changed)
-  /// Why there are no graphs, or the texts cannot be read.
+  /// The reason why there are no graphs, or why the texts cannot be read.
   Q_PROPERTY(QString problem READ problem NOTIFY changed)
   /// [{name, before, after, differs}]
   Q_PROPERTY(QVariantList facts READ facts NOTIFY changed)
@@ -42,7 +42,7 @@ class ReplayDetail : public QObject {
   Q_PROPERTY(bool ignoreNames READ ignoreNames WRITE setIgnoreNames NOTIFY changed)
   Q_PROPERTY(bool leftToRight READ leftToRight WRITE setLeftToRight NOTIFY changed)
   Q_PROPERTY(int row READ row WRITE setRow NOTIFY rowChanged)
-  /// Where the two part, -1 where they do not.
+  /// The row where the two part, -1 where they do not part.
   Q_PROPERTY(int parting READ parting NOTIFY changed)
   /// {leftPlace, rightPlace, leftHtml, rightHtml, leftStays, rightStays}
   Q_PROPERTY(QVariantMap step READ step NOTIFY stepChanged)
@@ -84,11 +84,11 @@ public:
   GraphSource* together() { return &together_; }
 
   void move(int by) { setRow(row_ + by); }
-  /// To the next row (or previous one) at which a pass begins, or that differs.
+  /// Moves to the next (or previous) row that begins a pass or differs.
   void movePass(int direction);
   void moveDifferent(int direction);
   Q_INVOKABLE void toParting();
-  /// Asks where a side is; linkReady() answers.
+  /// Asks for the link to a side's state; linkReady() answers.
   Q_INVOKABLE void askLink(bool before);
 
 Q_SIGNALS:

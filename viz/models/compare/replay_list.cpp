@@ -1,3 +1,4 @@
+// Groups are made once per comparison. A filter, a search or a click makes the visible rows anew.
 #include "viz/models/compare/replay_list.h"
 
 #include "viz/models/work/reports.h"
@@ -88,7 +89,7 @@ void ReplayList::setSearch(const QString& text) {
   show();
 }
 
-// While one searches or filters, everything that is found is in view.
+// A search or a filter opens every group with a match.
 void ReplayList::show() {
   beginResetModel();
   rows_.clear();

@@ -1,5 +1,5 @@
-// The compilations of a comparison, grouped by the cause of their change, biggest first; those that are the
-// same come last. Filters, a search, groups that open and close.
+// The compilations of a comparison, grouped by the cause of their change, largest group first; unchanged
+// compilations come last. Filters, a search, and groups that open and close.
 //
 //   ReplayList list;  list.setDiff(diff);  list.setFilter("slower");  list.setSearch("matmul.py");
 #pragma once
@@ -18,17 +18,17 @@ class ReplayList : public QAbstractListModel {
   Q_PROPERTY(QString filter READ filter WRITE setFilter NOTIFY changed)
   /// Part of a name, a script line or a cause.
   Q_PROPERTY(QString search READ search WRITE setSearch NOTIFY changed)
-  /// [{value, text, count}] of the filters that find anything.
+  /// [{value, text, count}] of the filters with a result.
   Q_PROPERTY(QVariantList filters READ filters NOTIFY diffChanged)
-  /// Compilations listed, those in closed groups too.
+  /// Number of compilations listed, with those in closed groups.
   Q_PROPERTY(int shown READ shown NOTIFY changed)
   Q_PROPERTY(int total READ total NOTIFY diffChanged)
-  /// The row chosen, -1 for none.
+  /// The chosen row, -1 for none.
   Q_PROPERTY(int currentRow READ currentRow NOTIFY currentChanged)
 
 public:
   enum Roles {
-    GroupRole = Qt::UserRole + 1, ///< a row that is a cause
+    GroupRole = Qt::UserRole + 1, ///< whether the row is a cause
     TextRole,                     ///< name, or the cause
     PlaceRole,                    ///< script line
     CountRole,                    ///< of a cause
@@ -37,7 +37,7 @@ public:
     RatioRole,                    ///< compile time, after / before, where it differs beyond noise; else 0
     OpenRole,                     ///< of a cause
     ChosenRole,
-    SureRole ///< that the two belong together, from 0 to 1
+    SureRole ///< confidence that the two form a pair, from 0 to 1
   };
   using QAbstractListModel::QAbstractListModel;
 
@@ -55,9 +55,9 @@ public:
   int current() const { return current_; }
   void setCurrent(int change);
 
-  /// A cause opens or closes, a compilation is chosen.
+  /// Opens or closes a cause, or chooses a compilation.
   Q_INVOKABLE void click(int row);
-  /// Chooses the next compilation listed, or the previous one.
+  /// Chooses the next or previous compilation of the list.
   void move(int direction);
   void chooseFirst();
 
@@ -71,7 +71,7 @@ Q_SIGNALS:
   void changed();
   void diffChanged();
   void currentChanged();
-  /// A person chose this one.
+  /// A person chose this change.
   void chosen(int change);
 
 private:
@@ -79,10 +79,10 @@ private:
     QString cause;
     std::vector<uint32_t> changes;
   };
-  /// change -1: the head of the group.
+  /// A row; change -1: the head of a group.
   struct Row {
     int group = 0, change = -1;
-    int count = 0; ///< of a head: what it lists
+    int count = 0; ///< of a head: the number of its compilations
   };
   bool passes(const Change& change, const QString& filter) const;
   void show();
@@ -90,7 +90,7 @@ private:
   std::shared_ptr<const CorpusDiff> diff_;
   std::vector<Group> groups_;
   std::vector<Row> rows_;
-  QSet<QString> turned_; ///< groups that are not as they are at first
+  QSet<QString> turned_; ///< groups that a person opened or closed
   QString filter_ = QStringLiteral("all"), search_;
   int shown_ = 0, current_ = -1;
 };

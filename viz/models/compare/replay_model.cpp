@@ -1,3 +1,5 @@
+// Runs the replay as a child process and the comparison on a background thread, and passes results to list
+// and detail.
 #include "viz/models/compare/replay_model.h"
 
 #include "engine/base/error.h"
@@ -11,7 +13,7 @@
 namespace uopscope {
 namespace {
 
-constexpr int kLookMs = 300; ///< between two looks at how far a replay is
+constexpr int kLookMs = 300; ///< interval of reading a replay's progress
 
 QString pathOf(QString path) {
   if (path.startsWith(QLatin1String("file://"))) path.remove(0, 7);
@@ -59,7 +61,7 @@ ReplayModel::ReplayModel(Session& session, QObject* parent)
       doing_ = tr("compiling %1 of %2")
                    .arg(grouped(static_cast<int64_t>(done)), grouped(static_cast<int64_t>(all)));
       Q_EMIT progressChanged();
-    } catch (const Error&) { // nothing is written yet
+    } catch (const Error&) { // the file is still empty
     }
   });
   session_.setActionFilter([this](const QString& action) { return trigger(action); });
@@ -149,7 +151,7 @@ void ReplayModel::compareWithBuild() {
 
 void ReplayModel::replayEnded(int code, QProcess::ExitStatus status) {
   clock_.stop();
-  // 1: some of the inputs failed, which the comparison tells.
+  // Exit code 1: some inputs failed; the comparison reports them.
   if (status != QProcess::NormalExit || code > 1)
     return fail(
         tr("The replay ended early: %1").arg(QString::fromUtf8(replay_.readAllStandardError()).trimmed()));
@@ -202,7 +204,7 @@ QVariantMap ReplayModel::title() const {
           {"kind", c.entry().isKernel() ? QStringLiteral("kernel") : QStringLiteral("schedule")}};
 }
 
-// While the page is in front, whatever moves, draws or understands a trace is about the page.
+// Handles an action while the page is in front: moves, drawing and analyses then apply to the page.
 bool ReplayModel::trigger(const QString& action) {
   auto is = [&](const char* id) { return action == QLatin1String(id); };
   if (is("replay")) {

@@ -1,6 +1,5 @@
-// Two corpora of compilations, or two traces, compared in the window: what is opened, how far the comparison
-// is, the list of what changed, and the pair in front. The page of the window and its keys are made of this.
-//
+// Compares two corpora of compilations, or two traces, in the window: the opened files, the progress of the
+// comparison, the list of changes, and the pair in front. The window's page and its keys use this object.
 //   ReplayModel replay(session);  replay.openFiles({"before.uopcorpus", "after.uopcorpus"});
 #pragma once
 #include "viz/models/compare/replay_detail.h"
@@ -14,7 +13,7 @@ namespace uopscope {
 
 class ReplayModel : public QObject {
   Q_OBJECT
-  /// The page is in front.
+  /// Whether the page is in front.
   Q_PROPERTY(bool shown READ shown WRITE setShown NOTIFY changed)
   /// "choosing", "working", "ready" or "error"
   Q_PROPERTY(QString state READ state NOTIFY changed)
@@ -24,11 +23,11 @@ class ReplayModel : public QObject {
   /// "312 kernels changed for 3 causes; 9,688 are the same"
   Q_PROPERTY(QString headline READ headline NOTIFY changed)
   Q_PROPERTY(QString warning READ warning NOTIFY changed)
-  /// Of the work: 0 to 1, negative where nobody knows; and at what it is.
+  /// Progress of the work from 0 to 1, negative where it is unknown; and the present task.
   Q_PROPERTY(qreal progress READ progress NOTIFY progressChanged)
   Q_PROPERTY(QString doing READ doing NOTIFY progressChanged)
   Q_PROPERTY(bool ignoreNames READ ignoreNames WRITE setIgnoreNames NOTIFY changed)
-  /// Of the pair in front: {name, place, status, sure, kind}
+  /// The pair in front: {name, place, status, sure, kind}
   Q_PROPERTY(QVariantMap title READ title NOTIFY titleChanged)
   Q_PROPERTY(uopscope::ReplayList* list READ list CONSTANT)
   Q_PROPERTY(uopscope::ReplayDetail* detail READ detail CONSTANT)
@@ -37,15 +36,15 @@ public:
   explicit ReplayModel(Session& session, QObject* parent = nullptr);
   ~ReplayModel() override;
 
-  /// Two are compared; one asks for the other, or fills the place that is still free.
+  /// Compares two files. A single file fills the free place, or asks for a second one.
   Q_INVOKABLE void openFiles(const QStringList& paths);
-  /// What the first file asked for, compiled by this build.
+  /// Compiles the inputs of the first file with this build and compares the results.
   Q_INVOKABLE void compareWithBuild();
   Q_INVOKABLE void swap();
   Q_INVOKABLE void cancel();
-  /// Both are let go; the page asks for files.
+  /// Releases both files; the page then asks for files.
   Q_INVOKABLE void clear();
-  /// The program that replays; this one, unless a test says otherwise.
+  /// Sets the program that replays; the default is this program, and tests set another.
   void setProgram(const QString& program) { program_ = program; }
 
   bool shown() const { return shown_; }
@@ -72,7 +71,7 @@ Q_SIGNALS:
   void changed();
   void titleChanged();
   void progressChanged();
-  /// For the page: "search" or "fit".
+  /// A request to the page: "search" or "fit".
   void uiAction(const QString& id);
 
 private:
@@ -87,7 +86,7 @@ private:
   ReplayList list_;
   ReplayDetail detail_;
   QProcess replay_;
-  QTimer clock_; ///< looks how far the replay is
+  QTimer clock_; ///< polls the progress of the replay
   QTemporaryDir folder_;
   QString state_ = QStringLiteral("choosing"), before_, after_, error_, headline_, warning_, doing_, program_;
   qreal progress_ = -1;

@@ -1,3 +1,4 @@
+// Runs the checks of replay/compare on a background thread and turns their verdicts into sentences.
 #include "viz/models/graph/checker.h"
 
 #include "replay/compare/value_check.h"

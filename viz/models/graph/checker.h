@@ -1,5 +1,5 @@
-// Is this rewrite right, and which rewrite of the trace is the first that changes a value (replay/compare/
-// value_check.h), asked aside.
+// Checks one rewrite, or finds the first rewrite of the trace that changes a value
+// (replay/compare/value_check.h). A background thread does the work.
 //
 //   Checker checker(session);  checker.checkStep();  checker.answer()
 #pragma once
@@ -27,7 +27,7 @@ public:
   QVariantList faults() const { return faults_; }
   QString survey() const { return survey_; }
   Q_INVOKABLE void checkStep();
-  /// The whole trace, and to the first step that changes a value.
+  /// Checks the whole trace and goes to the first step that changes a value.
   Q_INVOKABLE void checkAll();
   Q_INVOKABLE void cancel();
 

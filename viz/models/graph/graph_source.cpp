@@ -1,4 +1,4 @@
-// Searching walks the picture, not the trace: ten thousand labels take a few milliseconds.
+// A search walks the picture, not the trace: ten thousand labels take a few milliseconds.
 #include "viz/models/graph/graph_source.h"
 
 #include <QString>

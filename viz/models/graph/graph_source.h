@@ -1,5 +1,5 @@
-// What the canvas shows and what it reports back: the picture, the node selected, what a search found. The
-// session sets it from its worker's answers; the canvas and the minimap draw it.
+// The state that the canvas shows and reports back: the picture, the selected node, the results of a search.
+// The session sets it from its worker's answers; the canvas and the minimap draw it.
 //
 //   GraphSource source;  source.setPicture(picture);  canvas.setProperty("source",
 //   QVariant::fromValue(&source));
@@ -21,26 +21,26 @@ class GraphSource : public QObject {
   Q_PROPERTY(int covered READ covered NOTIFY pictureChanged)
   Q_PROPERTY(int changed READ changed NOTIFY pictureChanged)
   Q_PROPERTY(int foldedConstants READ foldedConstants NOTIFY pictureChanged)
-  /// Expressions over loops that are told in the labels of what uses them.
+  /// Number of expressions over loops that the labels of their users contain.
   Q_PROPERTY(int foldedExpressions READ foldedExpressions NOTIFY pictureChanged)
   Q_PROPERTY(int hubs READ hubs NOTIFY pictureChanged)
   Q_PROPERTY(int hiddenEdges READ hiddenEdges NOTIFY pictureChanged)
   Q_PROPERTY(bool empty READ empty NOTIFY pictureChanged)
   Q_PROPERTY(int foundCount READ foundCount NOTIFY foundChanged)
   Q_PROPERTY(int foundIndex READ foundIndex NOTIFY foundChanged)
-  /// What is wrong with what was typed; empty if nothing.
   Q_PROPERTY(bool notesShown READ notesShown NOTIFY notesChanged)
+  /// The error in the typed query; empty if there is none.
   Q_PROPERTY(QString searchProblem READ searchProblem NOTIFY foundChanged)
   Q_PROPERTY(int hiddenNodes READ hiddenNodes NOTIFY pictureChanged)
   Q_PROPERTY(int groups READ groups NOTIFY pictureChanged)
   Q_PROPERTY(int groupedNodes READ groupedNodes NOTIFY pictureChanged)
-  /// Nodes of the graph that are on the map only, since the picture is of a step and its neighbourhood.
+  /// Nodes of the graph that only the map shows, since the picture shows a step and its neighbourhood.
   Q_PROPERTY(int elsewhere READ elsewhere NOTIFY pictureChanged)
   /// One of tintings().
   Q_PROPERTY(QString colourBy READ colourBy WRITE setColourBy NOTIFY tintingChanged)
-  /// [{text, count, colour}] of what is shown; empty while nodes are coloured by operation.
+  /// [{text, count, colour}] of the shown nodes; empty while nodes are coloured by operation.
   Q_PROPERTY(QVariantList legend READ legend NOTIFY tintingChanged)
-  /// The column whose values colour the nodes; empty: no query was asked for that.
+  /// The column whose values colour the nodes; empty where no query gave any.
   Q_PROPERTY(QString answerTitle READ answerTitle NOTIFY tintingChanged)
   Q_PROPERTY(bool legendOrdered READ legendOrdered NOTIFY tintingChanged)
 
@@ -81,23 +81,23 @@ public:
   void setColourBy(const QString& what);
   const TintingPtr& tinting() const { return tinting_; }
   QVariantList legend() const;
-  /// What a query gave to nodes; colours by it. An empty one goes back to operations.
+  /// Sets the values that a query gave to nodes and colours by them. An empty answer goes back to operations.
   void setAnswer(TintingAnswer answer);
   QString answerTitle() const { return answer_.title; }
   bool legendOrdered() const { return tinting_ && tinting_->ordered; }
-  /// Nodes that something else than a search marks: a query's result, a pattern. Kept until replaced.
+  /// Marks from other sources than the search: a query's result, a pattern. They stay until replaced.
   const std::map<int64_t, QString>& notes() const { return notes_; }
   bool notesShown() const { return !notes_.empty(); }
   Q_INVOKABLE void clearNotes() { setNotes({}); }
   void setNotes(std::map<int64_t, QString> notes);
-  /// Whether what is asked for needs facts that are not here yet.
+  /// Whether the colouring or the search needs facts that have not arrived yet.
   bool wantsFacts() const;
   void setFacts(std::shared_ptr<const FactMap> facts);
   const FactMap* facts() const { return facts_.get(); }
 
-  /// Selects by NodeQuery, as one types.
+  /// Selects nodes by a NodeQuery while a person types it.
   Q_INVOKABLE void search(const QString& text);
-  /// To the next (or previous) node found; it becomes the one to look at.
+  /// Goes to the next (or previous) found node.
   Q_INVOKABLE void nextFound(int step);
 
 Q_SIGNALS:
@@ -106,9 +106,9 @@ Q_SIGNALS:
   void foundChanged();
   void tintingChanged();
   void notesChanged();
-  /// Somebody should look facts up and setFacts().
+  /// Asks for facts; setFacts() answers.
   void factsWanted();
-  /// The canvas should bring the node into view.
+  /// Asks the canvas to bring the node into view.
   void lookAt(qlonglong id);
 
 private:

@@ -1,3 +1,4 @@
+// Each tool changes a copy of the arrangement and hands it to the session.
 #include "viz/models/graph/graph_tools.h"
 
 #include <algorithm>
@@ -72,8 +73,8 @@ const PictureNode* GraphTools::selected() {
   return n;
 }
 
-// By the trace's own sources, so that hidden neighbours are found too: slots of the full picture are asked
-// for from the nodes that are shown and the ids of the report.
+// Looks up the neighbours in the trace's own sources, so that it also finds hidden ones. It gets slots of the
+// full picture from the shown nodes and the ids of the report.
 std::vector<uint32_t> GraphTools::neighbours(uint32_t slot, bool sources) const {
   std::vector<uint32_t> out;
   const PicturePtr& p = session_.graph()->picture();
@@ -85,7 +86,7 @@ std::vector<uint32_t> GraphTools::neighbours(uint32_t slot, bool sources) const 
   return out;
 }
 
-// Facts are looked up for the whole picture at once and kept while the scope stays.
+// Looks up facts for the whole picture at once and keeps them while the scope stays.
 void GraphTools::lookUpFacts() {
   const PicturePtr p = session_.graph()->picture();
   if (!p) return;

@@ -1,5 +1,5 @@
-// What a person does to the graph with keys and menus: hide, show only, reveal, group, pin. Changes the
-// session's arrangement, which the worker lays out.
+// Edits the graph on a person's request: hide, show only, reveal, group, pin. It changes the session's
+// arrangement, and the worker lays the graph out.
 //
 //   GraphTools tools(session);  tools.setGroupBy("reduce");  tools.hide();
 #pragma once
@@ -17,13 +17,13 @@ public:
   QString groupBy() const;
   /// "nothing", "kernel", "loop", "reduce" or "tensor"
   void setGroupBy(const QString& what);
-  /// Something is hidden, folded or pinned.
+  /// Whether anything is hidden, folded or pinned.
   bool arranged() const { return !session_.arrangement().plain(); }
   Q_INVOKABLE void showAll();
   /// Opens a collapsed group, or closes the group of a node.
   Q_INVOKABLE void toggleGroup(qlonglong id);
   Q_INVOKABLE void pinAt(qlonglong id, qreal x, qreal y);
-  /// Does what the action says; false if it is none of the graph's.
+  /// Does a graph action; false if the action does not belong to the graph.
   bool trigger(const QString& action);
 
 Q_SIGNALS:

@@ -1,3 +1,5 @@
+// Makes each node again in a pool to ask the engine for its shape and loops; provenance gives its origin and
+// maker.
 #include "viz/models/graph/node_facts.h"
 
 #include "engine/uop/sint.h"
@@ -8,9 +10,9 @@
 namespace uopscope {
 namespace {
 
-constexpr int64_t kMostTimes = int64_t{1} << 53; // more is only "very often"
+constexpr int64_t kMostTimes = int64_t{1} << 53; // a larger number is shown as "very often"
 
-// A reduction is what one wants to see of nested loops, then what runs in parallel.
+// Of nested loops a reduction is the most interesting one, then a parallel loop.
 int weight(AxisType type) {
   switch (type) {
   case AxisType::Reduce:
@@ -48,7 +50,7 @@ std::shared_ptr<FactMap> lookUpFacts(Trace& trace, ScopeId scope, const std::vec
         if (u.hasShape()) {
           for (const auto& s : u.shape()) f.shape += (f.shape.empty() ? "" : "x") + s.str();
         }
-      } catch (const Error&) { // has none
+      } catch (const Error&) { // it has no shape
       }
       int heaviest = 0;
       auto look = [&](const UOp& r) {
@@ -66,7 +68,7 @@ std::shared_ptr<FactMap> lookUpFacts(Trace& trace, ScopeId scope, const std::vec
         }
         f.times = times;
       }
-    } catch (const Error&) { // no engine makes such a node: the rest may still be known
+    } catch (const Error&) { // no engine makes such a node; its remaining facts may still be known
     }
     try {
       const ProvenanceLink maker = provenance.maker(node);
@@ -83,7 +85,7 @@ std::shared_ptr<FactMap> lookUpFacts(Trace& trace, ScopeId scope, const std::vec
         f.operation = from.front().operation;
         f.line = from.front().script.line;
       }
-    } catch (const Error&) { // of a scope that is still being recorded
+    } catch (const Error&) { // the scope is still being recorded
     }
     out->emplace(id, std::move(f));
   }

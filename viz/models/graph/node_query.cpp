@@ -1,3 +1,4 @@
+// Splits the text into terms; each term has a field and a comparison, a wildcard or a regular expression.
 #include "viz/models/graph/node_query.h"
 
 #include <QStringList>
@@ -8,7 +9,7 @@ namespace {
 constexpr const char* kFields[] = {"op",    "dtype", "arg",  "shape", "line",   "id",   "users",
                                    "ports", "tag",   "mark", "pass",  "origin", "axis", "text"};
 
-// Blanks separate terms, but not inside quotes or between slashes.
+// Splits at blanks, but not inside quotes or between slashes.
 QStringList split(const QString& text) {
   QStringList out;
   QString term;
@@ -155,7 +156,7 @@ bool NodeQuery::holds(const Term& t, const PictureNode& n, const NodeFact* fact)
   case Compare::Text: break;
   }
   if (!t.pattern.pattern().isEmpty()) return t.pattern.match(text).hasMatch();
-  // An operation is meant whole (ADD is not CADD); the rest by any part of it.
+  // An operation must match as a whole (ADD does not find CADD); other fields match by any part.
   if (is("op") || is("mark") || is("axis")) return text.compare(t.value, Qt::CaseInsensitive) == 0;
   return text.contains(t.value, Qt::CaseInsensitive);
 }

@@ -1,4 +1,4 @@
-// What is typed to find nodes: words, or fields with wildcards, comparisons and regular expressions.
+// A typed query for nodes: words, or fields with wildcards, comparisons and regular expressions.
 //
 //   op:ADD dtype:float*   shape:3x*   line:12   users>3   -op:RANGE   text:/L[01]\*/   #456
 //
@@ -17,9 +17,9 @@ class NodeQuery {
 public:
   static NodeQuery parse(const QString& text);
   bool empty() const { return terms_.empty(); }
-  /// What cannot be understood, in words; empty if all can.
+  /// The error in the query, in words; empty if there is none.
   const QString& problem() const { return problem_; }
-  /// Whether a field is asked for that only NodeFact knows.
+  /// Whether the query has a field that only NodeFact knows.
   bool wantsFacts() const { return wantsFacts_; }
   bool matches(const PictureNode& node, const NodeFact* fact) const;
   static QStringList fields();

@@ -1,3 +1,5 @@
+// Follows the nodes of each kernel's graph back through the schedule, and adds the kernel's mean time to all
+// of them.
 #include "viz/models/graph/run_times.h"
 
 #include <unordered_set>
@@ -5,7 +7,7 @@
 namespace uopscope {
 namespace {
 
-// One run of each kernel in ns: the mean of its launches that were measured.
+// Time of one run of each kernel in ns: the mean of its measured launches.
 std::unordered_map<ScopeId, int64_t> meanTimes(Trace& trace) {
   std::unordered_map<ScopeId, std::pair<int64_t, int64_t>> sums;
   for (const LaunchInfo& l : trace.launches())

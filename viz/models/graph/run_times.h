@@ -1,5 +1,5 @@
-// What running cost, told of the nodes it was spent on: a node of a schedule by the kernels it became part
-// of, a node of a kernel by that kernel. Launches of the trace are measured, nothing is estimated.
+// Assigns running times to nodes. A node of a schedule gets the times of the kernels it became part of; a
+// node of a kernel gets the time of that kernel. Times are measured launches of the trace, never estimates.
 //
 //   RunTimes t(trace, scope);  t.of(node)      // ns of one run; -1: it was not run, or is in no kernel
 #pragma once
@@ -11,7 +11,7 @@ namespace uopscope {
 
 class RunTimes {
 public:
-  /// `stop` is asked between kernels; what is known by then is answered.
+  /// Calls `stop` between kernels; the answers then cover the kernels done so far.
   RunTimes(Trace& trace, ScopeId scope, Provenance& provenance, const std::function<bool()>& stop = {});
   int64_t of(NodeId node) const;
 

@@ -1,3 +1,5 @@
+// Gives each node a text for the criterion, counts the texts, and assigns colours to them in order of
+// frequency.
 #include "viz/models/graph/tinting.h"
 
 #include <QObject>
@@ -7,9 +9,9 @@
 namespace uopscope {
 namespace {
 
-constexpr int kColours = 8; // what people can tell apart; further values share the last one
+constexpr int kColours = 8; // people can tell this many apart; further values share the last colour
 
-// Four steps from little to much, which is what a scale of colours can tell apart.
+// Four steps from little to much: people can tell that many colours of a scale apart.
 struct Scale {
   std::array<int64_t, 3> edges;
   std::array<const char*, 4> names;
@@ -38,7 +40,7 @@ Measured measured(const QString& what, const NodeFact* f) {
   return {};
 }
 
-// Numbers of a query have no scale of their own: a quarter of the nodes in each step.
+// Numbers of a query have no fixed scale, so each step gets a quarter of the nodes.
 std::map<int64_t, int> quarters(const TintingAnswer& answer, std::array<QString, 4>& names) {
   std::vector<double> values;
   for (const auto& [id, v] : answer.number) values.push_back(v);
@@ -109,7 +111,7 @@ TintingPtr tintBy(const QString& what, const Picture& p, const FactMap* facts, c
     }
     if (!t.isEmpty()) ++counts[t];
   }
-  // Most frequent first, so that they get colours of their own; equal counts by name.
+  // Most frequent values first, so that they get colours of their own; equal counts in order of names.
   std::vector<std::pair<QString, uint32_t>> order(counts.begin(), counts.end());
   if (out->ordered) {
     const auto step = [&](const QString& t) {

@@ -1,3 +1,4 @@
+// Matches rules of the linked engine against the node made again, on a background thread.
 #include "viz/models/graph/why.h"
 
 #include "engine/rewrite/match_program.h"
@@ -78,7 +79,7 @@ MatchAttempt attemptMatch(const Rule& rule, UOp node) {
 }
 
 WhyModel::WhyModel(Session& session, QObject* parent) : QAbstractListModel(parent), session_(session) {
-  // An answer is about one node; another selection closes it.
+  // An answer belongs to one node, so another selection closes it.
   connect(&session_, &Session::nodeChanged, this, [this] {
     if (open_ && !about_.isEmpty() && !about_.endsWith(QStringLiteral("#%1").arg(session_.node())))
       ask(rule_);
@@ -112,7 +113,7 @@ void WhyModel::ask(const QString& rule) {
         PoolScope inPool(pool);
         Materializer make(trace.nodes().reader(), pool);
         const UOp u = make(static_cast<NodeId>(node));
-        // Trace ids of the nodes a pattern looks at: what hangs below the node.
+        // Trace ids of the nodes that a pattern examines: the nodes below the node.
         std::unordered_map<UOp, int64_t> idOf;
         for (const NodeId n : trace.nodes().toposort(static_cast<NodeId>(node))) idOf[make(n)] = n;
         const StepInfo* fired = nullptr;

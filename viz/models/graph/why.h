@@ -1,5 +1,5 @@
-// Why a rule did not fire on a node: the first test of its pattern that fails, and where in the graph;
-// without a chosen rule, the rules of the pass that came nearest.
+// Tells why a rule did not fire on a node: the first test of its pattern that fails, and the place in the
+// graph. Without a chosen rule it lists the rules of the pass that came nearest.
 //
 //   WhyModel why(session);  why.ask();              // about the selected node, all rules
 //   why.ask("add-zero");                            // this rule; its pattern is drawn over the graph
@@ -8,23 +8,23 @@
 
 namespace uopscope {
 
-/// How far a pattern came on a node.
+/// The progress of a pattern on a node.
 struct MatchAttempt {
-  size_t passed = 0, total = 0; ///< tests
+  size_t passed = 0, total = 0; ///< number of tests
   std::string reason;           ///< empty: the structure matches
   struct Place {
     UOp node;
-    std::string wanted; ///< what the pattern wants or binds there
+    std::string wanted; ///< the pattern's requirement or binding there
     bool fits = true;
   };
   std::vector<Place> places;
 };
-/// The way to match that came furthest.
+/// The match variant that passed most tests.
 MatchAttempt attemptMatch(const Rule& rule, UOp node);
 
 class WhyModel : public QAbstractListModel {
   Q_OBJECT
-  /// What is asked about: "ADD #456"
+  /// The subject of the question: "ADD #456"
   Q_PROPERTY(QString about READ about NOTIFY changed)
   Q_PROPERTY(QString rule READ rule NOTIFY changed)
   Q_PROPERTY(QString answer READ answer NOTIFY changed)
@@ -44,7 +44,7 @@ public:
   void setOpen(bool open);
   int count() const { return static_cast<int>(rows_.size()); }
   QStringList rules() const { return names_; }
-  /// About the selected node; an empty name asks for all rules.
+  /// Asks about the selected node; an empty name asks for all rules.
   Q_INVOKABLE void ask(const QString& rule = {});
 
   int rowCount(const QModelIndex& parent = {}) const override;

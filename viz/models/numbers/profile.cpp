@@ -1,3 +1,4 @@
+// Builds the tree of times, lays it out as flame graph and treemap, and finds faults of rules.
 #include "viz/models/numbers/profile.h"
 
 #include "engine/rewrite/rule.h"
@@ -35,8 +36,8 @@ QString shareOf(double ns, double whole) {
   return QObject::tr("%1 % of the time in rules").arg(whole > 0 ? 100 * ns / whole : 0, 0, 'f', 1);
 }
 
-// What costs most comes first, with its share of the time in rules and what helps against it; rules below
-// kWorth of that are told of in one line, since nothing is to be gained by them.
+// Lists the most expensive faults first, with their share of the time in rules and a remedy. One line sums up
+// rules below kWorth of that time, since mending them would gain nothing.
 QVariantList findFaults(Trace& trace) {
   constexpr double kWorth = 0.002;
   QVariantList out;
@@ -105,10 +106,10 @@ ProfilePtr buildProfile(Trace& trace, const std::function<bool()>& stop) {
     nodes[nodes[id].parent].children.push_back(id);
     return id;
   };
-  std::map<ScopeId, std::vector<ScopeId>> below; // asked once, not for each scope
+  std::map<ScopeId, std::vector<ScopeId>> below; // collected once, not for each scope
   for (const ScopeInfo& s : trace.scopes()) below[s.parent].push_back(s.id);
   std::map<PassId, uint32_t> passNode;
-  uint32_t schedule = 0; // the latest one: kernels are compiled for it
+  uint32_t schedule = 0; // the latest schedule: the kernels are compiled for it
   std::function<void(ScopeId, uint32_t)> addScope = [&](ScopeId id, uint32_t parent) {
     if (stop && stop()) return;
     const ScopeInfo s = trace.scope(id);
@@ -121,7 +122,7 @@ ProfilePtr buildProfile(Trace& trace, const std::function<bool()>& stop) {
                              0,
                              0});
     if (s.kind == ScopeKind::Schedule) schedule = me;
-    // What took a kernel's time beside its passes: "lower" is those.
+    // Adds the phases of a kernel beside its passes; "lower" is the time of the passes.
     for (const PhaseInfo& phase : trace.phases(id))
       if (phase.name != "lower") add({phase.name, "phase", phase.ns, me, {}, id, 0, 0});
     for (const PassInfo& pass : std::vector<PassInfo>(trace.passes(id))) {
@@ -142,7 +143,7 @@ ProfilePtr buildProfile(Trace& trace, const std::function<bool()>& stop) {
     for (const ScopeId child : below[id]) addScope(child, me);
   };
   for (const ScopeId id : below[0]) addScope(id, 0);
-  // A part never shows more than the whole: what was measured apart is fitted in.
+  // A part must not exceed the whole, so a node gets at least the sum of its separately measured parts.
   for (size_t i = nodes.size(); i-- > 0;) {
     int64_t sum = 0;
     for (const uint32_t c : nodes[i].children) sum += nodes[c].ns;
@@ -200,8 +201,8 @@ std::vector<ProfileBox> flame(const Profile& p, uint32_t root, int rows, float l
 std::vector<ProfileBox> treemap(const Profile& p, uint32_t root, int depth, float aspect, float least) {
   std::vector<ProfileBox> out;
   if (root >= p.nodes.size()) return out;
-  // Squarified: children in rows along the shorter side, a row closed when one more would make its boxes
-  // longer.
+  // Squarified: children lie in rows along the shorter side. A row is closed when a further box would make
+  // its boxes longer.
   std::function<void(ProfileBox)> place = [&](ProfileBox box) {
     out.push_back(box);
     if (box.depth >= depth) return;

@@ -1,6 +1,6 @@
-// Where compile time goes: script > schedule > kernel > pass > rule as one tree of times, for the flame graph
-// and the treemap; what is wrong with rules (dead, without effect, undoing each other); two traces side by
-// side.
+// Shows where compile time goes: script > schedule > kernel > pass > rule as one tree of times, for the flame
+// graph and the treemap. It also lists faults of rules (dead, without effect, undoing each other), and
+// compares two traces.
 //
 //   ProfilePtr p = buildProfile(trace);     // p->nodes[0] is everything
 #pragma once
@@ -10,7 +10,7 @@ namespace uopscope {
 
 struct ProfileNode {
   std::string name, kind; ///< "trace", "script", "schedule", "kernel", "pass", "rule"
-  int64_t ns = 0;         ///< with everything in it
+  int64_t ns = 0;         ///< including all children
   uint32_t parent = 0;
   std::vector<uint32_t> children; ///< most time first
   ScopeId scope = 0;
@@ -21,10 +21,10 @@ struct Profile {
   std::vector<ProfileNode> nodes;
 };
 using ProfilePtr = std::shared_ptr<const Profile>;
-/// `stop` is asked now and then; what is built by then comes back.
+/// Calls `stop` now and then; returns the part built by then.
 ProfilePtr buildProfile(Trace& trace, const std::function<bool()>& stop = {});
-/// Passes and rules alone: what compiling machine code and running took is left out, and a kernel is the sum
-/// of its passes.
+/// Passes and rules alone: without the time of compiling machine code and running it. A kernel is the sum of
+/// its passes.
 ProfilePtr rewritesOf(const Profile& profile);
 
 /// A rectangle of the flame graph or treemap, in the unit square.
@@ -33,7 +33,7 @@ struct ProfileBox {
   float x = 0, y = 0, width = 0, height = 0;
   int depth = 0;
 };
-/// Rows from above, width is time. Boxes narrower than `least` are left out.
+/// Rows from the top; width is time. Boxes narrower than `least` are left out.
 std::vector<ProfileBox> flame(const Profile& profile, uint32_t root, int rows, float least);
 /// Squarified, nested: area is time.
 std::vector<ProfileBox> treemap(const Profile& profile, uint32_t root, int depth, float aspect, float least);
@@ -64,16 +64,16 @@ public:
   QVariantList findings() const { return findings_; }
   QVariantList comparison() const { return comparison_; }
   QString other() const { return other_; }
-  /// Asks for what is not here yet; called when the view is shown.
+  /// Requests missing data; called when the view is shown.
   Q_INVOKABLE void load();
   Q_INVOKABLE void compareWith(const QString& path);
-  /// From what fills the view "in" to its largest part, "out" again, to the "next" or "previous" one beside
-  /// it.
+  /// Moves from the node that fills the view: "in" to its largest part, "out" to its parent, or to the "next"
+  /// or "previous" sibling.
   Q_INVOKABLE void walk(const QString& where);
-  /// To what a box stands for: a pass, a kernel, the first step of a rule.
+  /// Goes to the subject of a box: a pass, a kernel, the first step of a rule.
   Q_INVOKABLE void follow(int node);
   Q_INVOKABLE QString describe(int node) const;
-  /// "findings" or "comparison" as .csv or .json; what went wrong in words, empty if nothing.
+  /// Writes "findings" or "comparison" as .csv or .json. Returns an error text, empty on success.
   Q_INVOKABLE QString exportTable(const QString& which, const QString& path) const;
 
 Q_SIGNALS:

@@ -1,3 +1,4 @@
+// Runs statements on a background thread; sorting and marking use the rows that have arrived.
 #include "viz/models/numbers/sql_model.h"
 
 #include "replay/read/sql.h"
@@ -88,7 +89,7 @@ void SqlModel::readSchema() {
                                {"kind", QString::fromStdString(std::string(s.text(1)))},
                                {"columns", columns}};
       }
-    } catch (const Error&) { // a trace cut off before its schema was whole
+    } catch (const Error&) { // the trace was cut off before its schema was complete
     }
   Q_EMIT schemaChanged();
 }
@@ -206,7 +207,7 @@ int SqlModel::colour(int column) {
     session_.showNotice(tr("No column names nodes: call one node, before or after."));
     return 0;
   }
-  // Nobody means the numbers of the nodes: the column beside them.
+  // A colouring by the ids themselves is never meant, so the column beside them is used.
   if (column == nodes)
     for (int c = 0; c < columns_.size() && column == nodes; ++c)
       if (!isNode(columns_[c])) column = c;
@@ -268,7 +269,7 @@ QString SqlModel::condition(int column) const {
   return ids.isEmpty() ? QString() : QStringLiteral("where step.id IN (%1)").arg(ids.join(QLatin1Char(',')));
 }
 
-// A node is looked at where its row says, in the graph shown, or in the first graph that holds it.
+// Goes to a node at the step of its row, else in the graph shown, else in the first graph that contains it.
 bool SqlModel::followNode(int row, qlonglong id) {
   session_.setTab(QStringLiteral("graph"));
   const qsizetype step = columns_.indexOf(QLatin1String("step"));

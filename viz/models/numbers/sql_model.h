@@ -1,5 +1,5 @@
-// SQL over the trace: a statement, its result as a table, the schema at hand, and what a result can become: a
-// selection in the graph, or a condition to run to.
+// SQL over the trace: a statement, its result as a table, and the schema. A result can become a selection in
+// the graph, or a condition to run to.
 //
 //   SqlModel sql(session);  sql.run("SELECT rule, count(*) FROM step GROUP BY 1");  sql.rowCount()
 #pragma once
@@ -16,14 +16,14 @@ class SqlModel : public QAbstractTableModel {
   Q_PROPERTY(QStringList columns READ columns NOTIFY changed)
   /// "12 rows, 3.4 ms"; "the first 1,000 rows ..." where there are more.
   Q_PROPERTY(QString summary READ summary NOTIFY changed)
-  /// Column that rows were sorted by, -1: as they came.
+  /// Column that rows are sorted by, -1: unsorted.
   Q_PROPERTY(int sortColumn READ sortColumn NOTIFY changed)
   Q_PROPERTY(bool descending READ descending NOTIFY changed)
   Q_PROPERTY(bool more READ more NOTIFY changed)
   Q_PROPERTY(bool busy READ busy NOTIFY changed)
   /// [{name, kind, columns: [..]}]
   Q_PROPERTY(QVariantList schema READ schema NOTIFY schemaChanged)
-  /// [{name, text}]: examples, then those that were kept.
+  /// [{name, text}]: examples, then the saved queries.
   Q_PROPERTY(QVariantList saved READ saved NOTIFY savedChanged)
 
 public:
@@ -42,23 +42,22 @@ public:
 
   Q_INVOKABLE void run(const QString& text);
   Q_INVOKABLE void cancel();
-  /// The same again, without the limit of rows.
+  /// Runs the query again without the limit of rows.
   Q_INVOKABLE void lift();
   Q_INVOKABLE void keep(const QString& name);
   Q_INVOKABLE void forget(const QString& name);
-  /// Marks the nodes a column names in the graph; how many of them are in it.
+  /// Marks the nodes of a column in the graph; returns how many of them the graph contains.
   Q_INVOKABLE int mark(int column);
-  /// Colours the graph: nodes of the first column that names some, by the values of `column`. How many are in
-  /// it.
+  /// Colours the nodes of the first column that names nodes, by the values of `column`. Returns how many of
+  /// them the graph contains.
   Q_INVOKABLE int colour(int column);
-  /// Sorts the rows that are here; the same column again turns the order around.
+  /// Sorts the loaded rows; the same column again reverses the order.
   Q_INVOKABLE void sortBy(int column);
-  /// Steps by a rule, of a pass or on an operation, in the trace, a scope or a pass: asks for them as a
-  /// query.
+  /// Queries the steps by a rule, of a pass or on an operation, in the trace, a scope or a pass.
   Q_INVOKABLE void showSteps(const QString& what, const QString& name, qlonglong scope, qlonglong pass);
   /// "where step.id IN (...)" of a column of steps; empty where there are none.
   Q_INVOKABLE QString condition(int column) const;
-  /// A cell leads to a node, a step or a pass, by the name of its column.
+  /// Follows a cell to a node, a step or a pass, by the name of its column.
   Q_INVOKABLE bool follow(int row, int column);
   Q_INVOKABLE QString exportTo(const QString& path) const;
   QList<QVariantList> table() const;

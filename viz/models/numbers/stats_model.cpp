@@ -1,3 +1,4 @@
+// Keeps all rows, and the order of those that pass the filter.
 #include "viz/models/numbers/stats_model.h"
 
 #include "viz/models/work/table_text.h"
@@ -80,8 +81,7 @@ void StatsModel::arrange() {
   const QStringList words = filter_.split(QLatin1Char(' '), Qt::SkipEmptyParts);
   for (uint32_t i = 0; i < rows_->size(); ++i) {
     const StatsRow& r = (*rows_)[i];
-    wholeNs_ +=
-        static_cast<double>(r.totals.totalNs()); // a share stays one of everything, whatever is filtered
+    wholeNs_ += static_cast<double>(r.totals.totalNs()); // of all rows, also of those that a filter hides
     if (show_ == QLatin1String("applied") && r.totals.matches() == 0) continue;
     if (show_ == QLatin1String("never") && r.totals.matches() != 0) continue;
     if (show_ == QLatin1String("faults") && of(r.totals, Outcome::Unchanged) == 0) continue;

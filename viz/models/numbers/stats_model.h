@@ -24,7 +24,7 @@ public:
   enum Column {
     NameColumn,
     TimeColumn,
-    ShareColumn, ///< of the time of the rows shown
+    ShareColumn, ///< share of the time of the rows shown
     AttemptsColumn,
     AppliedColumn,
     RateColumn,
@@ -39,7 +39,7 @@ public:
     TextRole = Qt::UserRole + 1,
     PlaceRole,
     SourceRole, ///< text of the rule
-    ShareRole,  ///< 0 to 1: the cell's part of the largest in its column, for the bar
+    ShareRole,  ///< 0 to 1: the cell relative to the largest of its column, for the bar
     RuleRole,
     FaultRole
   };
@@ -55,12 +55,12 @@ public:
   int shown() const { return static_cast<int>(order_.size()); }
   int total() const { return rows_ ? static_cast<int>(rows_->size()) : 0; }
   QVariantMap sum() const;
-  /// Sorts; the same column again turns the order around.
+  /// Sorts; the same column again reverses the order.
   Q_INVOKABLE void sortBy(int column);
   Q_INVOKABLE QVariantMap row(int row) const;
   /// The rows shown as comma-separated values, with a header; plain numbers, times in ns.
   Q_INVOKABLE QString csv() const;
-  /// The same as .csv or .json; what went wrong in words, empty if nothing.
+  /// Writes the table as .csv or .json. Returns an error text, empty on success.
   Q_INVOKABLE QString exportTo(const QString& path) const;
 
   int rowCount(const QModelIndex& parent = {}) const override;

@@ -1,3 +1,5 @@
+// A background thread lays spans out in lanes and stacks buffers; the model keeps the visible interval and
+// the selection.
 #include "viz/models/numbers/timeline.h"
 
 #include "viz/models/work/reports.h"
@@ -8,8 +10,7 @@
 namespace uopscope {
 namespace {
 
-// Lanes of one kind: a span goes to the first one that is free, so work of several threads stands side by
-// side.
+// Lanes of one kind: a span goes to the first free lane, so work of several threads appears side by side.
 class Lanes {
 public:
   Lanes(TimelineData& data, const QString& name) : data_(data), name_(name.toStdString()) {}
@@ -97,7 +98,7 @@ TimelinePtr buildTimeline(Trace& trace) {
     seen(span.begin, span.end);
     it->second.add(std::move(span));
   }
-  // Memory: views own nothing. Buffers are stacked where they fit, oldest below.
+  // Memory: views own none. Buffers are stacked where they fit, oldest at the bottom.
   std::map<int64_t, int64_t> changes;
   for (const BufferInfo& b : trace.buffers()) {
     if (b.base || b.bytes <= 0) continue;
@@ -114,7 +115,7 @@ TimelinePtr buildTimeline(Trace& trace) {
     d.peak = std::max(d.peak, now);
   }
   std::stable_sort(d.buffers.begin(), d.buffers.end(), [](auto& a, auto& b) { return a.begin < b.begin; });
-  std::map<int64_t, int64_t> taken; // offset -> end of what lies there
+  std::map<int64_t, int64_t> taken; // offset -> end of the buffer there
   std::vector<TimelineData::Buffer*> alive;
   for (auto& b : d.buffers) {
     std::erase_if(alive, [&](auto* o) { return o->end <= b.begin; });
@@ -178,7 +179,7 @@ void TimelineModel::showAll() {
   if (data_) show(static_cast<double>(data_->begin), static_cast<double>(data_->end));
 }
 
-// Importing libraries may take far longer than all that is of interest here.
+// Skips the import of libraries, which may take far longer than the interesting part.
 void TimelineModel::showWork() {
   if (!data_ || data_->spans.empty()) return showAll();
   const auto first = static_cast<double>(data_->first), end = static_cast<double>(data_->end);

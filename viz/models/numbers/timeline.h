@@ -1,5 +1,5 @@
-// The run on a line of time: scopes and passes nested, parts of kernels, launches by device, and memory with
-// the life of each buffer. Spans of a lane do not overlap; a selected stretch of time is added up.
+// The run on a time axis: scopes and passes nested, parts of kernels, launches by device, and memory with the
+// life of each buffer. Spans of a lane do not overlap. A selected interval of time is summed up.
 //
 //   TimelineModel t(session);  t.load();  t.select(begin, end);  t.totals()
 #pragma once
@@ -14,20 +14,20 @@ struct TimelineSpan {
   ScopeId scope = 0;
   PassId pass = 0;
   std::string detail;
-  std::vector<int64_t> buffers; ///< of a launch, views as what they are a part of
+  std::vector<int64_t> buffers; ///< of a launch; a view counts as the buffer it is a part of
 };
 struct TimelineData {
   std::vector<std::string> lanes;
   std::vector<TimelineSpan> spans; ///< by lane, then by begin
   struct Buffer {
-    int64_t begin = 0, end = 0, bytes = 0, offset = 0; ///< offset: where it is stacked
+    int64_t begin = 0, end = 0, bytes = 0, offset = 0; ///< offset: its place in the stack
     int64_t id = 0;
     std::string device;
   };
   std::vector<Buffer> buffers;
-  std::vector<std::pair<int64_t, int64_t>> memory; ///< time and bytes from then on
+  std::vector<std::pair<int64_t, int64_t>> memory; ///< a time, and the bytes from then on
   int64_t begin = 0, end = 1, peak = 0;
-  int64_t first = 0; ///< begin of the first span: what was before is the script's own
+  int64_t first = 0; ///< begin of the first span; the script alone ran before it
 };
 using TimelinePtr = std::shared_ptr<const TimelineData>;
 TimelinePtr buildTimeline(Trace& trace);
@@ -35,10 +35,10 @@ TimelinePtr buildTimeline(Trace& trace);
 class TimelineModel : public QObject {
   Q_OBJECT
   Q_PROPERTY(bool ready READ ready NOTIFY changed)
-  /// What is shown, in ns of the trace's clock.
+  /// The visible interval, in ns of the trace's clock.
   Q_PROPERTY(double from READ from NOTIFY viewChanged)
   Q_PROPERTY(double to READ to NOTIFY viewChanged)
-  /// [{name, count, time}] of the selected stretch, and a line about it.
+  /// [{name, count, time}] of the selected interval, and a line about it.
   Q_PROPERTY(QVariantList totals READ totals NOTIFY selectionChanged)
   Q_PROPERTY(QString selection READ selection NOTIFY selectionChanged)
 
@@ -52,22 +52,22 @@ public:
   QString selection() const { return selection_; }
   double selectedFrom() const { return selectedFrom_; }
   double selectedTo() const { return selectedTo_; }
-  /// Buffers of the launch that is selected, or the one buffer: ids, sorted.
+  /// Buffers of the selected launch, or the selected buffer: ids, sorted.
   const std::vector<int64_t>& buffers() const { return buffers_; }
   Q_INVOKABLE void load();
   Q_INVOKABLE void show(double from, double to);
   Q_INVOKABLE void showAll();
-  /// From the first schedule or launch on.
+  /// Shows the time from the first schedule or launch on.
   Q_INVOKABLE void showWork();
   Q_INVOKABLE void select(double from, double to);
-  /// The stretch of a span; of a launch, its buffers too.
+  /// Selects the interval of a span; for a launch, its buffers too.
   Q_INVOKABLE void selectSpan(int span);
-  /// The life of a buffer, and the launches that have it.
+  /// Selects the life of a buffer, and the launches that use it.
   Q_INVOKABLE void selectBuffer(int buffer);
   Q_INVOKABLE void follow(int span);
   Q_INVOKABLE QString describe(int span) const;
   Q_INVOKABLE QString describeBuffer(int buffer) const;
-  /// The totals as .csv or .json; what went wrong in words, empty if nothing.
+  /// Writes the totals as .csv or .json. Returns an error text, empty on success.
   Q_INVOKABLE QString exportTotals(const QString& path) const;
 
 Q_SIGNALS:

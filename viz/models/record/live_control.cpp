@@ -1,3 +1,4 @@
+// Speaks the line protocol of replay/record/debug_gate.h over a local socket that only this user can open.
 #include "viz/models/record/live_control.h"
 
 #include <sys/socket.h>
@@ -81,7 +82,7 @@ void LiveControl::record(const QString& script) {
 void LiveControl::accept() {
   const int fresh = ::accept4(listener_, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK);
   if (fresh < 0) return;
-  if (peer_ >= 0) { // one recording at a time
+  if (peer_ >= 0) { // there is one recording at a time
     ::close(fresh);
     return;
   }

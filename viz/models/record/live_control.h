@@ -1,5 +1,5 @@
-// Breakpoints while a recording runs: the window's end of replay/record/debug_gate.h. Listens on a socket of
-// its own for the recorder's process, sends it breakpoints and orders, and knows where it waits.
+// Breakpoints while a recording runs: the window's end of replay/record/debug_gate.h. It listens on a socket
+// for the recorder's process, sends it breakpoints and orders, and knows where it waits.
 //
 //   LiveControl live(session);  live.setBreakpoints({"rule=add-*"});  live.record("model.py");  ...
 //   live.order("step");
@@ -10,16 +10,16 @@
 
 namespace uopscope {
 
-/// What a condition of the trace (viz/models/session/conditions.h) is for a recording; empty where it has no
-/// such form.
+/// A condition of the trace (viz/models/session/conditions.h) as a breakpoint of a recording; empty where it
+/// has no such form.
 QString breakpointOf(const QString& condition);
 
 class LiveControl : public QObject {
   Q_OBJECT
-  /// A recording that takes orders is there.
+  /// Whether a recording that takes orders is connected.
   Q_PROPERTY(bool connected READ connected NOTIFY changed)
   Q_PROPERTY(bool paused READ paused NOTIFY changed)
-  /// {kernel, pass, steps, rule, before, after} of the rewrite it waits before.
+  /// {kernel, pass, steps, rule, before, after} of the rewrite that the recording waits before.
   Q_PROPERTY(QVariantMap where READ where NOTIFY changed)
   Q_PROPERTY(QStringList breakpoints READ breakpoints WRITE setBreakpoints NOTIFY changed)
 
@@ -31,9 +31,9 @@ public:
   QVariantMap where() const { return where_; }
   QStringList breakpoints() const { return breakpoints_; }
   void setBreakpoints(const QStringList& breakpoints);
-  /// Records a script under control; with no breakpoint it pauses before the first rewrite.
+  /// Records a script under control; without breakpoints it pauses before the first rewrite.
   Q_INVOKABLE void record(const QString& script);
-  /// "continue", "pause", "step", "next", "finish" or "skip"
+  /// Sends "continue", "pause", "step", "next", "finish" or "skip".
   Q_INVOKABLE void order(const QString& what);
 
 Q_SIGNALS:

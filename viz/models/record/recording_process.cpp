@@ -1,3 +1,4 @@
+// Starts and ends the recorder with signals, and keeps the end of its output.
 #include "viz/models/record/recording_process.h"
 
 #include <sys/prctl.h>
@@ -10,8 +11,7 @@
 namespace uopscope {
 namespace {
 
-constexpr qsizetype kMaxOutput =
-    400'000; // a script that prints for ever must not fill the memory of the window
+constexpr qsizetype kMaxOutput = 400'000; // a script that prints for ever must not fill the window's memory
 /// The recorder ends its script within a second and then closes the trace.
 constexpr int kPatience = 3000, kPatienceOnClose = 1500;
 
@@ -19,7 +19,7 @@ constexpr int kPatience = 3000, kPatienceOnClose = 1500;
 
 RecordingProcess::RecordingProcess(QObject* parent) : QObject(parent) {
   process_.setProcessChannelMode(QProcess::MergedChannels);
-  // However this window ends, the recorder is told, ends its script and closes the trace.
+  // When this window ends in any way, the recorder gets a signal, ends its script and closes the trace.
   process_.setChildProcessModifier([] { prctl(PR_SET_PDEATHSIG, SIGINT); });
   connect(&process_, &QProcess::readyReadStandardOutput, this,
           [this] { take(process_.readAllStandardOutput()); });
@@ -90,7 +90,7 @@ void RecordingProcess::cancel() {
     return;
   }
   cancelled_ = true;
-  // As Ctrl-C would: the recorder closes its trace and ends.
+  // Acts as Ctrl-C: the recorder closes its trace and ends.
   ::kill(static_cast<pid_t>(process_.processId()), SIGINT);
   QTimer::singleShot(kPatience, this, [this] {
     if (cancelled_ && running()) process_.kill();

@@ -1,5 +1,5 @@
 // Records a script by running `uopscope record` as a child process. The window never runs a script itself, so
-// a crash or an endless loop in one costs nothing but the child.
+// a crash or an endless loop costs only the child.
 //
 //   RecordingProcess r;  r.start("/usr/bin/uopscope", "model.py", "/tmp/model.uoptrace");  ... r.cancel();
 #pragma once
@@ -16,7 +16,7 @@ class RecordingProcess : public QObject {
   Q_PROPERTY(QString output READ output NOTIFY outputChanged)
   Q_PROPERTY(QString script READ script NOTIFY changed)
   Q_PROPERTY(QString trace READ trace NOTIFY changed)
-  /// How it ended, in words; empty while it runs and after a clean end.
+  /// The reason of a bad end, in words; empty while it runs and after a clean end.
   Q_PROPERTY(QString problem READ problem NOTIFY changed)
   Q_PROPERTY(int exitCode READ exitCode NOTIFY changed)
   Q_PROPERTY(qreal seconds READ seconds NOTIFY ticked)
@@ -27,9 +27,10 @@ public:
 
   void start(const QString& program, const QString& script, const QString& trace,
              const QStringList& arguments = {});
-  /// The next start() takes orders over this socket (replay/record/debug_gate.h); empty: it does not.
+  /// The socket over which the next recording takes orders (replay/record/debug_gate.h); empty: it takes
+  /// none.
   void setGate(const QString& socket) { gate_ = socket; }
-  /// Asks it to stop (the trace stays valid); a second time, or after three seconds, it is killed.
+  /// Asks it to stop (the trace stays valid). A second call, or three seconds, kill it.
   Q_INVOKABLE void cancel();
   bool running() const { return process_.state() != QProcess::NotRunning; }
   QString output() const { return output_; }

@@ -1,5 +1,5 @@
-// Keys follow what people of the rivals have in their fingers: arrows as in tinygrad's viewer, Ctrl+arrows as
-// in IGV, n/b-style walking as in Turbolizer, F and ? as in Perfetto, Ctrl+P and Ctrl+Shift+P as in editors.
+// Keys follow the habits of users of similar tools: arrows as in tinygrad's viewer, Ctrl+arrows as in IGV,
+// n/b-style walking as in Turbolizer, F and ? as in Perfetto, Ctrl+P and Ctrl+Shift+P as in editors.
 #include "viz/models/session/actions.h"
 
 #include <QCoreApplication>
@@ -137,7 +137,7 @@ QString keyCaps(const QString& sequence) {
   const std::pair<const char*, const char*> names[] = {{"Right", "\u2192"},       {"Left", "\u2190"},
                                                        {"Down", "\u2193"},        {"Up", "\u2191"},
                                                        {"PgDown", "Page \u2193"}, {"PgUp", "Page \u2191"}};
-  // A name is replaced only where it is the whole key, so that "PgDown" does not lose its end to "Down".
+  // A name is replaced only where it is the whole key; otherwise "PgDown" would lose its end to "Down".
   QStringList parts = s == QLatin1String("+") ? QStringList{s} : s.split(QLatin1Char('+'));
   if (s.endsWith(QLatin1String("++"))) parts = QStringList{s.left(s.size() - 2), QStringLiteral("+")};
   for (QString& part : parts)

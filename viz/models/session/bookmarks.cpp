@@ -1,3 +1,4 @@
+// Reads and writes the notes file of a trace; every change is saved at once.
 #include "viz/models/session/bookmarks.h"
 
 #include <QFile>
@@ -9,7 +10,7 @@
 namespace uopscope {
 namespace {
 
-// A notes file is somebody else's input: more than this is not a list of bookmarks.
+// A notes file is untrusted input: a larger file is no list of bookmarks.
 constexpr qint64 kMostBytes = 4 << 20;
 
 } // namespace

@@ -1,5 +1,5 @@
-// States of a trace one wants to come back to, each with a note. Kept beside the trace, in
-// FILE.uoptrace.notes.json, so that they travel with it and the trace itself stays as it was recorded.
+// Bookmarked states of a trace, each with a note. They are stored beside the trace, in
+// FILE.uoptrace.notes.json, so that they travel with it and the trace itself stays unchanged.
 //
 //   Bookmarks marks(session);  marks.add("here the loop is split");  marks.goTo(0);
 #pragma once

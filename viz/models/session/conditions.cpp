@@ -1,3 +1,4 @@
+// A background thread searches the steps; typing replaces a search that is still running.
 #include "viz/models/session/conditions.h"
 
 #include "replay/read/step_search.h"
@@ -29,7 +30,7 @@ void Conditions::setText(const QString& text) {
   if (!sql_.empty()) look();
 }
 
-// How many steps fit in the whole trace, and which of this pass.
+// Counts the matching steps of the whole trace, and lists those of this pass.
 void Conditions::look() {
   if (!session_.trace() || session_.pass() == 0) return;
   const PassId pass = session_.pass();

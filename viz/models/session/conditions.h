@@ -1,7 +1,8 @@
-// A condition on steps, and running to where it holds, forwards and backwards over the whole trace.
+// A condition on steps, and running to the next step that meets it, forwards and backwards over the whole
+// trace.
 //
 //   rule:add-*   op:ADD   node:456   pass:devectorize   kernel:r_16*   changed:no   error:yes   took>10000
-//   where took_ns > 1000 AND before IN (SELECT ...)          anything SQL can say of a row of step
+//   where took_ns > 1000 AND before IN (SELECT ...)          any SQL condition on a row of step
 //
 //   Conditions c(session);  c.setText("rule:add-zero op:ADD");  c.run(1);
 #pragma once
@@ -13,8 +14,8 @@ class Conditions : public QObject {
   Q_OBJECT
   Q_PROPERTY(QString text READ text WRITE setText NOTIFY changed)
   Q_PROPERTY(QString problem READ problem NOTIFY changed)
-  Q_PROPERTY(qlonglong count READ count NOTIFY changed) ///< steps of the trace; -1: not known yet
-  Q_PROPERTY(QList<int> hits READ hits NOTIFY changed)  ///< steps of this pass
+  Q_PROPERTY(qlonglong count READ count NOTIFY changed) ///< matching steps of the trace; -1: unknown
+  Q_PROPERTY(QList<int> hits READ hits NOTIFY changed)  ///< matching steps of this pass
   Q_PROPERTY(QStringList past READ past NOTIFY changed)
 
 public:
@@ -25,7 +26,7 @@ public:
   qlonglong count() const { return count_; }
   QList<int> hits() const { return hits_; }
   QStringList past() const { return past_; }
-  /// To the next (1) or previous (-1) step for which it holds.
+  /// Goes to the next (1) or previous (-1) step that meets the condition.
   Q_INVOKABLE void run(int direction);
 
 Q_SIGNALS:

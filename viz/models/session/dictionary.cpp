@@ -1,3 +1,4 @@
+// Reads a .tsv file into a hash table from English texts to translations.
 #include "viz/models/session/dictionary.h"
 
 #include <QFile>
@@ -33,7 +34,7 @@ bool Dictionary::read(const QString& language) {
   return !texts_.isEmpty();
 }
 
-// A text means one thing in this program, wherever it stands: contexts are not told apart.
+// A text has one meaning in the whole program, so contexts are ignored.
 QString Dictionary::translate(const char*, const char* source, const char*, int) const {
   return texts_.value(QString::fromUtf8(source));
 }

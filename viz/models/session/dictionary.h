@@ -1,6 +1,6 @@
 // The window's texts in another language. A dictionary is a file of lines "text<tab>translation" in
-// viz/qml/i18n, embedded with the QML; a text it lacks stays English. Nothing is compiled from it, so adding
-// a language is adding a file.
+// viz/qml/i18n, embedded with the QML; a missing text stays English. Nothing is compiled from it, so a new
+// language needs only a new file.
 //
 //   Dictionary words;
 //   if (words.choose({"de-AT", "en"})) QCoreApplication::installTranslator(&words);
@@ -15,10 +15,10 @@ class Dictionary : public QTranslator {
   Q_OBJECT
 public:
   using QTranslator::QTranslator;
-  /// Takes the first of these languages that there is a dictionary for; false where English comes first, or
-  /// none is.
+  /// Takes the first of these languages with a dictionary; false where English comes before it, or none has
+  /// one.
   bool choose(const QStringList& languages);
-  /// Of one language ("de"); false where there is none.
+  /// Reads the dictionary of one language ("de"); false where it does not exist.
   bool read(const QString& language);
   const QHash<QString, QString>& texts() const { return texts_; }
 

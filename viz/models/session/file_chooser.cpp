@@ -1,3 +1,4 @@
+// Lists a folder, and checks a name before it accepts it.
 #include "viz/models/session/file_chooser.h"
 
 #include "viz/models/work/reports.h"
@@ -10,7 +11,7 @@ namespace uopscope {
 namespace {
 
 const QString kKept = QStringLiteral("files/folder");
-// More files than anybody reads through; a name can still be typed.
+// More files than anybody reads through; a person can still type a name.
 constexpr qsizetype kMostEntries = 2000;
 
 } // namespace
@@ -66,7 +67,7 @@ QString FileChooser::ending() const {
   return endings_.contains(of) ? of : endings_.value(0);
 }
 
-// Another ending of the same name; what is no ending of ours belongs to the name ("step-1.2").
+// Replaces the extension of the name. An unknown extension belongs to the name ("step-1.2").
 void FileChooser::setEnding(const QString& ending) {
   const QString now = QFileInfo(name_).suffix();
   const QString stem = endings_.contains(now, Qt::CaseInsensitive) ? name_.chopped(now.size() + 1) : name_;

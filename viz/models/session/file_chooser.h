@@ -1,6 +1,6 @@
-// A file to read or to write, chosen in the window itself: the same dialog on every desktop and in every
-// theme. A file that is there already is never taken for writing unless one says so: choose() refuses it and
-// `taken` tells, replace() is the other button.
+// Chooses a file to read or to write, in the window itself: the dialog is the same on every desktop and in
+// every theme. An existing file is overwritten only on request: choose() refuses it and sets `taken`; the
+// button for replace() overwrites it.
 //
 //   FileChooser files;  files.begin(true, {"svg", "png"}, "matmul-step-4.svg");
 //   files.setName("a.png");  if (!files.choose() && files.taken()) files.replace();     // emits chosen(path)
@@ -16,26 +16,26 @@ class FileChooser : public QObject {
   Q_PROPERTY(QStringList endings READ endings NOTIFY changed)
   /// The ending of the name, one of `endings`.
   Q_PROPERTY(QString ending READ ending WRITE setEnding NOTIFY changed)
-  /// As typed: a name in the folder, or a path.
+  /// The typed text: a name in the folder, or a path.
   Q_PROPERTY(QString name READ name WRITE setName NOTIFY changed)
-  /// [{name, folder, detail}], folders first; of files those with one of the endings.
+  /// [{name, folder, detail}], folders first; only files with one of the endings.
   Q_PROPERTY(QVariantList entries READ entries NOTIFY changed)
-  /// The file is there already.
+  /// Whether the file exists already.
   Q_PROPERTY(bool taken READ taken NOTIFY changed)
-  /// Why the name cannot be chosen, empty if nothing was refused.
+  /// The reason why the name was refused, or empty.
   Q_PROPERTY(QString problem READ problem NOTIFY changed)
 
 public:
   explicit FileChooser(Session& session, QObject* parent = nullptr);
 
-  /// Begins to ask, in the folder that was last chosen from. No endings: every file.
+  /// Starts the dialog in the folder that was last chosen from. Without endings it shows every file.
   Q_INVOKABLE void begin(bool saving, const QStringList& endings, const QString& name = {});
-  /// Goes into a folder, or takes over the name of a file; true where that was a file.
+  /// Enters a folder, or takes over the name of a file; true for a file.
   Q_INVOKABLE bool enter(const QString& entry);
   Q_INVOKABLE void up();
-  /// Takes what is named: a folder is entered, a file emits chosen(). False where nothing was chosen.
+  /// Accepts the name: enters a folder, or emits chosen() for a file. False where no file was chosen.
   Q_INVOKABLE bool choose();
-  /// The same, over the file that is there.
+  /// Accepts the name and overwrites the existing file.
   Q_INVOKABLE bool replace();
 
   bool saving() const { return saving_; }

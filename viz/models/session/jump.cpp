@@ -1,3 +1,4 @@
+// Lists the names of a trace for the palette. Nodes are searched on a background thread.
 #include "viz/models/session/jump.h"
 
 #include "replay/read/link.h"
@@ -13,7 +14,7 @@
 namespace uopscope {
 namespace {
 
-/// Nodes that a search lists, and passes of the whole trace that are worth listing beside its kernels.
+/// Limits of the list: nodes of a search, and passes of the whole trace beside its kernels.
 constexpr size_t kMostNodes = 200, kMostPasses = 20'000;
 
 QString kindOf(ScopeKind kind) {
@@ -22,7 +23,7 @@ QString kindOf(ScopeKind kind) {
                                        : QStringLiteral("script");
 }
 
-// Kernels of one name are many: which one it is, and the line that asked for it.
+// Names kernels. Many have the same name, so a number and the line that asked for it are added.
 class Names {
 public:
   explicit Names(Trace& trace) {
@@ -44,7 +45,8 @@ private:
   std::map<ScopeId, int> number_;
 };
 
-// Nodes are numbered as they are made: a node belongs to the first pass whose graphs go as far.
+// Finds the pass of a node. Ids rise as nodes are made: a node belongs to the first pass whose graphs reach
+// its id.
 class Makers {
 public:
   explicit Makers(Trace& trace) {
@@ -80,7 +82,7 @@ QString lineOf(const ScopeInfo& s) {
 void addScopes(Trace& trace, ScopeId here, std::vector<PaletteModel::Entry>& entries) {
   const Names names(trace);
   size_t passes = 0;
-  // What one stands in comes first among equals.
+  // The current scope comes first among equals.
   std::vector<ScopeInfo> scopes(trace.scopes().begin(), trace.scopes().end());
   std::stable_partition(scopes.begin(), scopes.end(), [&](const ScopeInfo& s) { return s.id == here; });
   for (const ScopeInfo& s : scopes) {
@@ -103,10 +105,10 @@ void addScopes(Trace& trace, ScopeId here, std::vector<PaletteModel::Entry>& ent
   }
 }
 
-// Lines of the script that made something, and every rule: what one remembers of a trace besides its kernels.
+// Adds the script lines with scopes, and every rule: people remember these beside kernels.
 void addLinesAndRules(Trace& trace, std::vector<PaletteModel::Entry>& entries) {
   const std::string file = trace.scriptName();
-  std::map<int, std::pair<const ScopeInfo*, int>> made; // line -> the first thing it made, and how many
+  std::map<int, std::pair<const ScopeInfo*, int>> made; // line -> its first scope, and their number
   for (const ScopeInfo& s : trace.scopes())
     if (s.script.line > 0 && s.script.file == file && s.totalSteps > 0) {
       auto& [first, count] = made[s.script.line];

@@ -1,6 +1,5 @@
-// Jumping by name: what the palette lists of a trace (kernels, passes, script lines, rules, nodes by what
-// they say), and where a choice leads. Kernels and nodes are told apart by where they come from, since many
-// have one name.
+// Jumping by name: the palette's entries of a trace (kernels, passes, script lines, rules, nodes by their
+// text), and the target of a choice. Many kernels and nodes share a name, so entries show their origin.
 //
 //   jump.prepare();  jump.palette()->setQuery("r_16");  jump.choose(jump.palette()->entry(0))
 #pragma once
@@ -19,13 +18,13 @@ class Jump : public QObject {
 public:
   explicit Jump(Session& session);
   PaletteModel* palette() { return &palette_; }
-  /// Lists what there is now; called when the palette opens.
+  /// Lists the present entries; called when the palette opens.
   Q_INVOKABLE void prepare();
-  /// An entry was chosen.
+  /// Goes to the target of an entry.
   Q_INVOKABLE void choose(const QVariantMap& entry);
 
 private:
-  /// Nodes of the whole trace by what they say; cancelled by the next search.
+  /// Searches nodes of the whole trace by their text; the next search cancels it.
   void search(const QString& query);
   void goToNode(qulonglong id);
   Session& session_;

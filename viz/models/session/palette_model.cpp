@@ -1,3 +1,4 @@
+// Scores every entry against the query and keeps the best ones in order.
 #include "viz/models/session/palette_model.h"
 
 #include <algorithm>
@@ -16,7 +17,7 @@ int fuzzyScore(const QString& wanted, const QString& text, QList<int>* at) {
     if (c.isSpace()) continue;
     const qsizetype found = text.indexOf(c, from, Qt::CaseInsensitive);
     if (found < 0) return -1;
-    // Letters side by side and at the beginnings of words are what a person means.
+    // Adjacent letters and beginnings of words count more.
     if (found == last + 1) score += 8;
     if (found == 0 || !text[found - 1].isLetterOrNumber()) score += 10;
     score -= static_cast<int>(std::min<qsizetype>(found - from, 6));
@@ -36,7 +37,7 @@ void PaletteModel::setQuery(const QString& query) {
   beginResetModel();
   query_ = query;
   shown_.clear();
-  if (query.startsWith(QLatin1Char('/'))) { // answered by whoever searches, see setFound()
+  if (query.startsWith(QLatin1Char('/'))) { // the searcher answers it through setFound()
     endResetModel();
     Q_EMIT changed();
     return;
@@ -60,7 +61,7 @@ void PaletteModel::setQuery(const QString& query) {
     Shown s{e, 0, {}};
     s.score = wanted.isEmpty() ? 1 : fuzzyScore(wanted, e.text, &s.at);
     if (s.score < 0) continue;
-    if (!commands && e.kind == QLatin1String("command")) s.score -= 20; // places first
+    if (!commands && e.kind == QLatin1String("command")) s.score -= 20; // places come before commands
     shown_.push_back(std::move(s));
   }
   std::stable_sort(shown_.begin(), shown_.end(),

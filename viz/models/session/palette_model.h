@@ -1,13 +1,13 @@
-// What the command palette lists: with ">" in front commands, else kernels, schedules, passes, rules of the
-// trace, and
-// "#12" a node, ":40" a step. Letters need only appear in order; the best matches come first.
+// The entries of the command palette. After ">" it lists commands; otherwise kernels, schedules, passes and
+// rules of the trace; "#12" is a node and ":40" a step. Letters need only appear in order; the best matches
+// come first.
 #pragma once
 #include <QAbstractListModel>
 #include <vector>
 
 namespace uopscope {
 
-/// How well the letters of `wanted` fit `text` in order; -1 if they do not. `at` gets the positions.
+/// A score for the letters of `wanted` in `text`, in order; -1 if they do not match. `at` gets the positions.
 int fuzzyScore(const QString& wanted, const QString& text, QList<int>* at = nullptr);
 
 class PaletteModel : public QAbstractListModel {
@@ -24,7 +24,7 @@ public:
   using QAbstractListModel::QAbstractListModel;
 
   void setEntries(std::vector<Entry> entries);
-  /// What a search of the whole trace found for "/...": shown as it is.
+  /// Sets the results of a search of the whole trace for "/..."; the list shows them unchanged.
   void setFound(const QString& query, std::vector<Entry> found);
   QString query() const { return query_; }
   void setQuery(const QString& query);

@@ -1,3 +1,4 @@
+// Stores settings with QSettings, and only after setPersistent(true).
 #include "viz/models/session/preferences.h"
 
 #include "viz/models/session/actions.h"
@@ -81,7 +82,7 @@ QVariantList Preferences::samples() const {
         here + QStringLiteral("/../share/uopscope/samples")}) {
     if (folder.isEmpty() || !QFileInfo(folder).isDir()) continue;
     for (const QFileInfo& f : QDir(folder).entryInfoList({QStringLiteral("*.py")}, QDir::Files, QDir::Name)) {
-      // The first line of a sample says what to look at.
+      // The first line of a sample describes its subject.
       QString about;
       QFile script(f.filePath());
       if (script.open(QIODevice::ReadOnly)) {

@@ -1,5 +1,5 @@
-// What a person's window keeps between runs: recent files, keys, queries, the place of the window and its
-// panes. Nothing is read or written before setPersistent(true), so tests never touch anybody's settings.
+// A person's settings between runs: recent files, keys, queries, the place of the window and its panes.
+// Nothing is read or written before setPersistent(true), so tests never touch a person's settings.
 //
 //   preferences.setPersistent(true);  preferences.store("window/panes", widths);  preferences.stored("window/panes")
 #pragma once
@@ -24,8 +24,8 @@ public:
   Q_INVOKABLE void store(const QString& key, const QVariant& value);
 
   QVariantList actions() const;
-  /// Gives an action other keys (separated by blanks); those in the table again where `keys` is "default".
-  /// Says which action has a key already, and changes nothing then.
+  /// Gives an action different keys (separated by blanks); "default" restores the keys of the table. Where
+  /// another action has a key already, it reports that action and changes nothing.
   Q_INVOKABLE bool setKeys(const QString& action, const QString& keys);
   QStringList recent() const { return recent_; }
   void addRecent(const QString& path);
@@ -35,7 +35,7 @@ public:
 Q_SIGNALS:
   void recentChanged();
   void actionsChanged();
-  /// From now on stored() answers.
+  /// Reads the settings; stored() answers from then on.
   void read();
   void notice(const QString& text);
 

@@ -1,4 +1,4 @@
-// Opening, recording and following a trace. Moving around in it is session_moves.cpp.
+// Opens, records and follows a trace.
 #include "viz/models/session/session.h"
 
 #include "replay/read/link.h"
@@ -219,7 +219,7 @@ void Session::recordAgain() {
     showNotice(tr("This trace does not name a script that is still there."));
 }
 
-// What a growing trace has gained, and whether a recording has begun to show something.
+// Reads the new content of a growing trace, or shows a recording as soon as it has content.
 void Session::tick() {
   if (state_ == QLatin1String("recording")) {
     if (QFileInfo::exists(recorder_.trace())) {
@@ -303,7 +303,7 @@ void Session::loadSummary() {
   loadFailure();
 }
 
-// The recorder ends its message with the script's line: "ValueError: no such axis (model.py:5)".
+// The recorder's message ends with the script's line: "ValueError: no such axis (model.py:5)".
 void Session::loadFailure() {
   failure_.clear();
   if (growing_ || trace_->status() != traceStatus::kFailed) return;

@@ -1,6 +1,6 @@
-// The state of one window: which trace, kernel, pass, step, node and tab; what the panes show of it; how one
-// got there. No Qt Quick: tests drive it without a screen. Whatever takes time runs on the worker, answers
-// arrive as signals.
+// The state of one window: trace, kernel, pass, step, node and tab, the content of its panes, and the
+// history. It uses no Qt Quick, so tests drive it without a screen. The worker does everything that takes
+// time; answers arrive as signals.
 //
 //   Session s;  s.open("run.uoptrace");  s.trigger("next-step");  s.link()  //
 //   "kernel=r_16&pass=devectorize&step=1"
@@ -25,16 +25,16 @@ namespace uopscope {
 
 class Session : public QObject {
   Q_OBJECT
-  /// "empty", "recording" (nothing to see yet), "ready" or "error"
+  /// "empty", "recording" (no content yet), "ready" or "error"
   Q_PROPERTY(QString state READ state NOTIFY stateChanged)
   Q_PROPERTY(QString errorText READ errorText NOTIFY stateChanged)
   Q_PROPERTY(QString path READ path NOTIFY stateChanged)
   Q_PROPERTY(QString fileName READ fileName NOTIFY stateChanged)
-  /// One sentence when the recording did not end well.
+  /// One sentence about a recording that did not end well.
   Q_PROPERTY(QString warning READ warning NOTIFY stateChanged)
-  /// The script raised: {text, line (0: not in the script)}; empty otherwise.
+  /// The exception of the script: {text, line (0: not in the script)}; empty otherwise.
   Q_PROPERTY(QVariantMap failure READ failure NOTIFY stateChanged)
-  /// What the script printed is at hand: of a recording under way, or kept in the trace.
+  /// Whether the script's output is available: of a running recording, or kept in the trace.
   Q_PROPERTY(bool hasOutput READ hasOutput NOTIFY stateChanged)
   Q_PROPERTY(bool growing READ growing NOTIFY stateChanged)
   Q_PROPERTY(QVariantMap summary READ summary NOTIFY stateChanged)
@@ -59,7 +59,8 @@ class Session : public QObject {
   Q_PROPERTY(bool canGoForward READ canGoForward NOTIFY placeChanged)
   Q_PROPERTY(bool busy READ busy NOTIFY busyChanged)
   Q_PROPERTY(bool foldLabels READ foldLabels WRITE setFoldLabels NOTIFY optionsChanged)
-  /// Each step is laid out by itself: small, and no longer in one place. Otherwise the pass has one layout.
+  /// Whether each step gets a small layout of its own, in which nodes move. Otherwise the pass has one
+  /// layout.
   Q_PROPERTY(bool stepAlone READ stepAlone WRITE setStepAlone NOTIFY optionsChanged)
   Q_PROPERTY(bool leftToRight READ leftToRight WRITE setLeftToRight NOTIFY optionsChanged)
   /// "rule", "pass" or "op"; "trace", "kernel" or "pass"
@@ -80,27 +81,27 @@ public:
   explicit Session(QObject* parent = nullptr);
   ~Session() override;
 
-  /// The program that records; this one, unless a test says otherwise.
+  /// Sets the program that records; the default is this program, and tests set another.
   void setRecorderProgram(const QString& program) { program_ = program; }
-  /// Asked first of every action: true where it has done it.
+  /// Sets a function that gets every action first; it returns true if it handled the action.
   void setActionFilter(std::function<bool(const QString&)> filter) { actionFilter_ = std::move(filter); }
 
-  /// A trace, or a script (which is recorded).
+  /// Opens a trace, or records a script and opens its trace.
   Q_INVOKABLE void open(const QString& path);
-  /// The same, and then to a link: of a script once its recording has ended.
+  /// Opens a file and goes to a link; a script is recorded to its end first.
   Q_INVOKABLE void openAt(const QString& path, const QString& link);
   Q_INVOKABLE void close();
   Q_INVOKABLE void recordAgain();
-  /// Goes to a link; says what is wrong with it if it does not fit. Parts that are absent stay as they are.
+  /// Goes to a link; reports a part that does not fit. Absent parts keep their present value.
   Q_INVOKABLE bool follow(const QString& link);
   Q_INVOKABLE void goToPass(qlonglong scope, qlonglong pass);
   Q_INVOKABLE void goTo(qlonglong pass, qlonglong step, qlonglong node = -1);
   Q_INVOKABLE void goToScope(qlonglong scope);
-  /// To a step by its number in the whole trace.
+  /// Goes to a step by its number in the whole trace.
   Q_INVOKABLE bool goToTraceStep(qlonglong id, qlonglong node = -1);
-  /// The next step of the trace by this rule, from the present one on and around.
+  /// Goes to the trace's next step by this rule, from the present step on and around.
   Q_INVOKABLE void goToRule(qlonglong rule);
-  /// Does an action of the table; what only a window can do is passed on by uiAction.
+  /// Does an action of the table; uiAction passes on actions of the window.
   Q_INVOKABLE void trigger(const QString& action);
   Q_INVOKABLE void showNotice(const QString& text);
 
@@ -111,7 +112,7 @@ public:
   QString warning() const { return warning_; }
   QVariantMap failure() const { return failure_; }
   bool hasOutput() const { return hasOutput_ || !recorder_.output().isEmpty(); }
-  /// All that the script printed, its end where that is long.
+  /// The output of the script; of a long one, the end.
   Q_INVOKABLE QString outputText();
   bool growing() const { return growing_; }
   QVariantMap summary() const { return summary_; }
@@ -146,7 +147,8 @@ public:
   bool stepAlone() const { return stepAlone_; }
   void setStepAlone(bool on);
   void setLeftToRight(bool on);
-  /// How large the graph's pane is, in pixels at which a label is read: a step by itself fits into it.
+  /// The size of the graph's pane, in pixels at which a label is readable: a single step is laid out to fit
+  /// it.
   Q_INVOKABLE void setGraphPane(qreal width, qreal height);
   QString statsGroup() const { return statsGroup_; }
   void setStatsGroup(const QString& group);
@@ -158,9 +160,9 @@ public:
   Background& background() { return background_; }
   /// To the end of what is recorded so far: where the engine is, or was when the script failed.
   Q_INVOKABLE void showLatest();
-  /// A name for a file with what is in front: "matmul-r_16_16-devectorize-12.svg".
+  /// A name for a file of the visible content: "matmul-r_16_16-devectorize-12.svg".
   Q_INVOKABLE QString suggestedName(const QString& ending) const;
-  /// The step one stands on, by its number in the whole trace; of step 0: the one before the pass.
+  /// The present step by its number in the whole trace; at step 0, the step before the pass.
   StepId traceStep() const;
   const Arrangement& arrangement() const { return arrangement_; }
   void setArrangement(const Arrangement& arrangement);
@@ -184,15 +186,15 @@ Q_SIGNALS:
   void optionsChanged();
   void statsChanged();
   void noticeChanged();
-  /// For the window: "search", "jump", "fit", "theme" ...
+  /// A request to the window: "search", "jump", "fit", "theme" ...
   void uiAction(const QString& id);
-  /// Another trace, or none, is open now.
+  /// A different trace, or none, is open now.
   void opened();
-  /// What was opened is a corpus of compilations, which is no trace.
+  /// The opened file is a corpus of compilations, not a trace.
   void corpusAsked(const QString& path);
   /// The trace grew, or its recording has ended.
   void grown();
-  /// The canvas should look at the node.
+  /// Asks the canvas to show the node.
   void focusAsked(qlonglong node);
 
 private:

@@ -43,7 +43,7 @@ void Session::showLatest() {
   }
 }
 
-// The order in which the engine worked: into passes that run inside a rule, and out of them.
+// Moves in the order of the engine's work: into passes that run inside a rule, and out of them.
 void Session::stepInTrace(int direction) {
   const StepId here = traceStep();
   const StepId next = nextStep(*trace_, direction > 0 || step_ > 0 ? here : here + 1, {}, direction);
@@ -179,7 +179,7 @@ void Session::trigger(const QString& action) {
   Q_EMIT uiAction(action);
 }
 
-// The k-th source of the selected node; sources written into the label count too.
+// Goes to the k-th source of the selected node; sources written into the label count too.
 void Session::walkInput(int k) {
   const QVariantList sources = nodeInfo_[QStringLiteral("sources")].toList();
   if (node_ < 0 || k < 1 || k > sources.size())
@@ -189,7 +189,7 @@ void Session::walkInput(int k) {
   Q_EMIT focusAsked(id);
 }
 
-// The last rewrite that made the selected node; nodes of the graph as the pass began have none.
+// Goes to the last rewrite that made the selected node; nodes of the pass's first graph have none.
 void Session::goToMaker() {
   for (const QVariant& v : nodeInfo_[QStringLiteral("chain")].toList()) {
     const QVariantMap made = v.toMap();

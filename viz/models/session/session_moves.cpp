@@ -58,7 +58,7 @@ void Session::askTab() {
   }
 }
 
-// Where a trace is entered: at a rewrite that teaches something, in the kernel in which most was rewritten.
+// Enters a trace at an instructive rewrite, in the kernel with most rewrites.
 void Session::goToFirst() {
   try {
     const ScopeId scope = fullestScope(*trace_);
@@ -72,7 +72,7 @@ void Session::goToFirst() {
   Q_EMIT placeChanged();
 }
 
-// Makes the pass the present one, without asking for anything yet.
+// Makes the pass the present one but requests no data yet.
 bool Session::selectPass(ScopeId scope, PassId pass) {
   try {
     const PassInfo info = trace_->pass(pass);
@@ -226,7 +226,7 @@ void Session::setStepAlone(bool on) {
   askPicture();
 }
 
-// Steps of a pane's size, so that dragging its edge does not lay out at every pixel.
+// Rounds the pane's size to steps, so that dragging its edge does not lay out at every pixel.
 void Session::setGraphPane(qreal width, qreal height) {
   constexpr int kSteps = 48;
   const QSize size(static_cast<int>(width) / kSteps * kSteps, static_cast<int>(height) / kSteps * kSteps);

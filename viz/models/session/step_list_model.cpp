@@ -1,3 +1,4 @@
+// Reads the steps and decisions of a pass. A growing pass only appends rows.
 #include "viz/models/session/step_list_model.h"
 
 #include "viz/models/work/reports.h"

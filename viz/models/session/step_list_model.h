@@ -1,5 +1,5 @@
-// The steps of one pass: which rule rewrote what. Also their times and rules as flat lists, for the strip
-// over the slider.
+// The steps of one pass: rule and rewritten node of each. It also gives their times and rules as flat lists,
+// for the strip over the slider.
 #pragma once
 #include "replay/read/decisions.h"
 
@@ -22,7 +22,7 @@ public:
     TimeRole,
     FaultRole,  ///< "error", "unchanged" or empty
     DownRole,   ///< applied before the sources were rewritten
-    ReasonRole, ///< what was decided at it, in words; empty for most
+    ReasonRole, ///< the decision of the step, in words; mostly empty
   };
   using QAbstractListModel::QAbstractListModel;
 

@@ -1,3 +1,4 @@
+// Owns the tools, and passes an action to the first tool that handles it.
 #include "viz/models/session/tools.h"
 
 #include <algorithm>
@@ -13,7 +14,7 @@ Tools::Tools(Session& session, QObject* parent)
     if (playing()) play();
   });
   connect(&clock_, &QTimer::timeout, this, [this] {
-    if (session_.busy()) return; // a picture at a time, however slow
+    if (session_.busy()) return; // one picture at a time, even a slow one
     if (session_.step() >= session_.stepCount()) return play();
     session_.setStep(session_.step() + 1);
   });
@@ -35,7 +36,7 @@ void Tools::play() {
   Q_EMIT playChanged();
 }
 
-// The script of the trace once more, stopping where the condition holds; without one, at its first rewrite.
+// Records the trace's script again, and stops where the condition holds, or without one at the first rewrite.
 void Tools::recordPaused() {
   const QString script = session_.trace() ? QString::fromStdString(session_.trace()->scriptFile().file)
                                           : session_.recorder()->script();

@@ -1,5 +1,5 @@
-// What one works with in a session beyond looking: each tool is an object of its own that knows the session
-// and nothing of the others. Actions that no session does itself arrive here.
+// Tools of a session beyond viewing. Each tool is a separate object that knows the session and no other tool.
+// Actions that the session does not handle arrive here.
 //
 //   Session session;  Tools tools(session);  session.trigger("hide");
 #pragma once

@@ -1,3 +1,4 @@
+// Makes the list of visible rows anew after each change, and replaces only the rows that differ.
 #include "viz/models/session/trace_tree_model.h"
 
 #include "replay/read/step_search.h"
@@ -66,7 +67,7 @@ bool TraceTreeModel::hides(const PassInfo& pass) {
   return hideEmpty_ && pass.id != currentPass_ && dull(pass);
 }
 
-// Appends a scope with what is in it, if it or anything below it is to be shown.
+// Appends a scope with its content, if any part of it is to be shown.
 bool TraceTreeModel::addScope(const ScopeInfo& scope, int depth, bool ancestorMatches,
                               std::vector<Row>& out) {
   const bool filtering = !filter_.trimmed().isEmpty();
@@ -80,7 +81,7 @@ bool TraceTreeModel::addScope(const ScopeInfo& scope, int depth, bool ancestorMa
   row.open = !scope.endNs;
   if (scope.endNs) row.time = duration(*scope.endNs - scope.beginNs);
   const bool self = ancestorMatches || (filtering && matches(row.name));
-  // A script and its schedules are open from the start, kernels when one asks.
+  // A script and its schedules are open at first; kernels open on request.
   const bool openByDefault = scope.kind != ScopeKind::Kernel;
   row.expanded =
       filtering ? true : opened_.contains(scope.id) || (openByDefault && !closed_.contains(scope.id));
@@ -139,7 +140,7 @@ void TraceTreeModel::rebuild() {
       // A damaged part ends the list; the session reports the damage where it is opened.
     }
   }
-  // Rows that stay keep their place on the screen: only the part that differs is replaced.
+  // Unchanged rows keep their place on the screen: only the differing part is replaced.
   size_t head = 0, tail = 0;
   while (head < rows.size() && head < rows_.size() && rows[head] == rows_[head]) ++head;
   while (tail < rows.size() - head && tail < rows_.size() - head &&
@@ -187,7 +188,7 @@ void TraceTreeModel::setCurrent(ScopeId scope, PassId pass) {
       differs |= closed_.erase(s) > 0;
       if (s != scope || pass != 0) differs |= opened_.insert(s).second;
     }
-    // The list of a large trace has a hundred thousand rows: it is made again only where it would differ.
+    // The list of a large trace has a hundred thousand rows, so it is rebuilt only where it would differ.
     if (differs || currentRow() < 0) rebuild();
   }
   const int now = currentRow();

@@ -1,6 +1,5 @@
-// The tree on the left: script > schedule > kernel > pass, with step counts, flattened to the rows that are
-// open. Passes of a scope are read when it is opened for the first time. A filter shows what matches and the
-// way to it.
+// The tree on the left: script > schedule > kernel > pass, with step counts, flattened to the open rows. The
+// passes of a scope are read when it is first opened. A filter shows matching rows and their ancestors.
 //
 //   TraceTreeModel tree;  tree.setTrace(&trace);  tree.setFilter("devec");
 #pragma once
@@ -23,33 +22,33 @@ public:
     NameRole = Qt::UserRole + 1, ///< "devectorize"
     KindRole,                    ///< "script", "schedule", "kernel", "other", "pass"
     DepthRole,
-    StepsRole,     ///< own steps of a pass; of a scope, of everything in it
-    StepsTextRole, ///< the same with separators
+    StepsRole,     ///< steps of a pass; for a scope, steps of its whole content
+    StepsTextRole, ///< StepsRole with separators
     TimeRole,      ///< "1.2 ms", empty where it has not ended
     PlaceRole,     ///< "compile_loop.py:3"
     ExpandedRole,
     HasChildrenRole,
-    CurrentRole, ///< what the window shows
+    CurrentRole, ///< whether the window shows it
     FailedRole,
-    OpenRole, ///< has not ended: still going on, or cut off
+    OpenRole, ///< not ended: still going on, or cut off
     ScopeRole,
     PassRole ///< 0 for a scope
   };
   using QAbstractListModel::QAbstractListModel;
 
   void setTrace(Trace* trace);
-  /// The trace grew: rows are read again, what was open stays open.
+  /// Reads the rows of a grown trace again; open rows stay open.
   void refresh();
   QString filter() const { return filter_; }
   void setFilter(const QString& filter);
-  /// Passes without a step, and those that change tags only, are left out; hiddenCount says how many.
+  /// Whether passes without a step, and those that change only tags, are left out; hiddenCount counts them.
   bool hideEmpty() const { return hideEmpty_; }
   void setHideEmpty(bool hide);
   int hiddenCount() const { return hidden_; }
-  /// Whether the pass is left out now; the present one never is.
+  /// Whether the pass is left out now; the present pass never is.
   bool hides(const PassInfo& pass);
   int currentRow() const;
-  /// Marks what the window shows and opens the way to it.
+  /// Marks the present place and opens its ancestors.
   void setCurrent(ScopeId scope, PassId pass);
   Q_INVOKABLE void toggle(int row);
   Q_INVOKABLE void expandAll(bool expand);
@@ -85,7 +84,7 @@ private:
   std::vector<Row> rows_;
   std::set<ScopeId> opened_, closed_;
   QString filter_;
-  std::map<PassId, bool> retags_; ///< of passes that have ended
+  std::map<PassId, bool> retags_; ///< only of passes that have ended
   bool hideEmpty_ = true;
   int hidden_ = 0;
   ScopeId currentScope_ = 0;

@@ -1,3 +1,4 @@
+// Collects the facts of a step or a node from trace, cursor and provenance into maps for QML.
 #include "viz/models/work/reports.h"
 
 #include "engine/uop/sint.h"
@@ -14,7 +15,7 @@
 namespace uopscope {
 namespace {
 
-// Lists in the pane end here, with a line that says how many more there are.
+// Lists in the pane end after this many entries; a line tells how many more there are.
 constexpr size_t kMaxListed = 40;
 constexpr size_t kMaxExpression = 4000;
 constexpr int kExpressionDepth = 10;
@@ -67,7 +68,7 @@ void addFacts(QVariantList& facts, Cursor& cursor, NodeId id) {
   auto add = [&](const QString& key, const QString& value) {
     facts << QVariantMap{{"key", key}, {"value", value}};
   };
-  // A trace may hold nodes that no engine of ours would make: then there is less to say about them, no more.
+  // A trace may hold nodes that no engine of ours would make; the report then has fewer facts.
   try {
     Pool pool;
     PoolScope scope(pool);
@@ -89,7 +90,7 @@ void addFacts(QVariantList& facts, Cursor& cursor, NodeId id) {
   }
 }
 
-// Bars are long by price: the dearest one is 1.
+// Bars show prices: the most expensive one has length 1.
 QVariantMap decisionReport(const Decision& d) {
   double dearest = d.price.value_or(0);
   for (const Decision::Alternative& other : d.others) dearest = std::max(dearest, other.price);
@@ -196,7 +197,7 @@ QVariantMap stepReport(Trace& trace, PassView& view, int64_t step) {
   m["afterHtml"] = diff.after;
   m["unchanged"] = info.before == info.after;
   if (diff.same && info.before != info.after) {
-    // Expressions leave types and arguments of some operations out; what differs is then told by the trees.
+    // Expressions leave out types and arguments of some operations; the trees then show the difference.
     QStringList lines;
     for (const std::string& l : lineDiff(printTree(read, info.before, 60), printTree(read, info.after, 60))) {
       const QString text = escaped(q(l));
@@ -248,7 +249,8 @@ QVariantMap nodeReport(Trace& trace, PassView& view, int64_t step, NodeId id, Pr
   m["userCount"] = userCount;
 
   if (provenance) {
-    // Nodes between two steps exist for this view only: their story is that of the node they were made from.
+    // Nodes between two steps exist only for this view; their provenance is that of the node they were made
+    // from.
     try {
       const std::vector<ProvenanceLink> chain = provenance->chain(id);
       m["chain"] = linkReports(trace, chain, read);

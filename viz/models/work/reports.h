@@ -1,5 +1,5 @@
-// What the right-hand pane says about a step and about a node, as maps QML reads. Made on the worker thread:
-// provenance and users cost a walk over the graph.
+// Reports on a step and on a node for the right-hand pane, as maps for QML. The worker thread makes them,
+// since provenance and users cost a walk over the graph.
 //
 //   QVariantMap step = stepReport(trace, view, 12);      // rule, ruleText, beforeHtml, afterHtml ...
 //   QVariantMap node = nodeReport(trace, view, 12, 456, provenance);
@@ -12,9 +12,9 @@
 namespace uopscope {
 
 QVariantMap stepReport(Trace& trace, PassView& view, int64_t step);
-/// `provenance` may be null: then the parts that need it are left out.
+/// `provenance` may be null; the parts that need it are then left out.
 QVariantMap nodeReport(Trace& trace, PassView& view, int64_t step, NodeId node, Provenance* provenance);
-/// What a collapsed group stands for.
+/// Describes the nodes of a collapsed group.
 QVariantMap groupReport(PassView& view, int64_t group);
 /// "file.py:12", only the last part of the path.
 QString shortPlace(const FileLine& at);

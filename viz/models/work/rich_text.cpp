@@ -1,3 +1,4 @@
+// A scanner per line finds words, numbers, strings and comments; tables list the keywords of each language.
 #include "viz/models/work/rich_text.h"
 
 #include "replay/read/expression_diff.h"

@@ -1,6 +1,6 @@
-// Rich text without colours fixed in it: "@added", "@keyword" ... stand for colours, which the theme fills in
-// when the text is shown, so a change of theme needs no new text. Nothing is told by colour alone: what was
-// removed is struck through, what was added is bold.
+// Rich text without fixed colours: "@added", "@keyword" ... stand for colours, which the theme fills in when
+// the text is shown. A change of theme thus needs no new text. Colour alone never carries information:
+// removed words are struck through, added words are bold.
 //
 //   ExpressionDiff d = diffExpressions("r0+0", "r0");    // d.before: r0<s>+0</s>
 //   highlightLine("int x = 3; // n", Language::C)        // <font color="@type">int</font>&nbsp;x ...
@@ -14,15 +14,14 @@ struct ExpressionDiff {
   QString before, after; ///< rich text
   bool same = false;
 };
-/// As trees of brackets (replay/read/expression_diff.h).
+/// Compares the expressions as trees of brackets (replay/read/expression_diff.h).
 ExpressionDiff diffExpressions(const QString& before, const QString& after);
 
 enum class Language { Plain, C, Llvm, Assembly, Python, Uops, Cpp };
 Language languageOf(const QString& kindOrFile);
-/// One line as rich text. `inside` carries a comment or string that goes on over lines.
+/// One line as rich text. `inside` carries the state of a comment or string that spans lines.
 QString highlightLine(const QString& line, Language language, bool* inside = nullptr);
-/// Text as it is, safe to show as rich text, spaces kept.
-/// Tabs as spaces, to columns of eight.
+/// Replaces tabs by spaces, up to columns of eight.
 QString withoutTabs(const QString& line);
 QString escaped(const QString& text);
 

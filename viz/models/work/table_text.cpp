@@ -1,3 +1,4 @@
+// Quotes fields of CSV where needed, and writes a file whole or not at all.
 #include "viz/models/work/table_text.h"
 
 #include <QJsonArray>

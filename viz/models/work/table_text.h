@@ -1,4 +1,5 @@
-// Tables as text for other programs: comma-separated values and JSON, from any item model or from rows.
+// Writes tables as text for other programs: comma-separated values and JSON, from any item model or from
+// rows.
 //
 //   QString csv = toCsv({"rule", "time"}, {{"add-zero", 12}});
 #pragma once
@@ -9,10 +10,9 @@
 namespace uopscope {
 
 QString toCsv(const QStringList& columns, const QList<QVariantList>& rows);
-/// An array with an object for each row.
+/// An array with one object per row.
 QString toJson(const QStringList& columns, const QList<QVariantList>& rows);
-/// By the ending of the name: .csv or .json. What went wrong, in words; empty if nothing.
-/// What went wrong in words, empty if nothing.
+/// Writes a text file. Returns an error text, empty on success.
 QString writeText(const QString& path, const QString& text);
 QString writeTable(const QString& path, const QStringList& columns, const QList<QVariantList>& rows);
 
