@@ -81,7 +81,7 @@ public:
   constexpr DType ptr(int64_t size = kUnsized, AddrSpace space = AddrSpace::Global) const {
     if (size >= static_cast<int64_t>(kSizeMask)) tooLarge(size);
     uint64_t s = size < 0 ? kSizeMask : static_cast<uint64_t>(size);
-    return fromBits((base().bits_) | uint64_t{1} << kPtrAt | uint64_t(space) << kSpaceAt | s << kSizeAt);
+    return fromBits(base().bits_ | uint64_t{1} << kPtrAt | uint64_t(space) << kSpaceAt | s << kSizeAt);
   }
 
   constexpr bool isBool() const { return kind() == Scalar::Bool; }
