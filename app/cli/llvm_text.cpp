@@ -1,6 +1,6 @@
-// uopscope show TRACE KERNEL --what llvm [--step N]: lists the passes of LLVM that changed a kernel, or prints
-// the difference that pass N made. The trace holds only the kernel's IR; the command runs LLVM's passes on it
-// again.
+// uopscope show TRACE KERNEL --what llvm [--step N]: lists the passes of LLVM that changed a kernel, or
+// prints the difference that pass N made. The trace holds only the kernel's IR; the command runs LLVM's passes
+// on it again.
 //
 //   uopscope show matmul.uoptrace 4 --what llvm --step 2
 #include "app/cli/output.h"
