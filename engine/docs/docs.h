@@ -1,4 +1,4 @@
-// What members of the Python classes do, in words: for help() and for the window.
+// The members of the Python classes in words, for help() and for the window.
 //
 //   docOf("Tensor", "cumsum")       // "The sums of all elements up to each place along `axis`. ..."
 //

@@ -1,4 +1,4 @@
-// Docstrings of what C++ binds: the texts of engine/docs behind the signatures that pybind11 writes.
+// Docstrings of the classes and functions bound from C++: the texts of engine/docs behind the signatures of pybind11.
 //
 //   help(Tensor.cumsum)        # cumsum(self: Tensor, axis: int = 0) -> Tensor, then the text of "cumsum" in docs/Tensor.txt
 #pragma once

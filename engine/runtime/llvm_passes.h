@@ -1,5 +1,5 @@
-// What LLVM makes of a kernel's text, pass by pass: the last part of the way from a line of the script to an
-// instruction. Nothing of it is recorded: the text is in the trace, and the passes are run again when somebody looks.
+// The passes of LLVM over a kernel, after our own: the last part of the way from a line of the script to an
+// instruction. They are not recorded: the trace holds the text, and the passes run again when somebody looks.
 //
 //   for (const LlvmPass& p : llvmPasses(ir)) print(p.name, p.text);      // "sroa", the kernel after it
 #pragma once
@@ -15,11 +15,11 @@ struct LlvmPass {
 };
 
 /// The kernel as LLVM reads it (named "input") and after each pass that changed it, for the processor of
-/// CPU_TARGET. `text` is what the renderer for LLVM wrote. Throws Error(Unsupported) for a text of another
+/// CPU_TARGET. `text` comes from the renderer for LLVM. Throws Error(Unsupported) for a text of another
 /// language and in a build without LLVM, Error(Compile) for one that LLVM does not take.
 std::vector<LlvmPass> llvmPasses(const std::string& text);
 
-/// A line about what a pass does, for those that change kernels; empty for others.
+/// One line about a pass that can change kernels; empty for any other name.
 std::string_view llvmPassMeaning(std::string_view pass);
 
 } // namespace uopscope

@@ -55,7 +55,8 @@ double accumulate() {
 /// Elements per nanosecond of a sum over `elements` that lie in order, read again and again.
 double readInOrder(size_t elements) {
   std::vector<float> memory(elements + kVector, 1.F);
-  auto* from = reinterpret_cast<const Vector*>((reinterpret_cast<uintptr_t>(memory.data()) + 63) & ~uintptr_t{63});
+  auto* from =
+      reinterpret_cast<const Vector*>((reinterpret_cast<uintptr_t>(memory.data()) + 63) & ~uintptr_t{63});
   const size_t vectors = elements / kVector, times = std::max<size_t>(1, (size_t{8} << 20) / elements);
   const double took = fastest([&] {
     Vector a{}, b{}, c{}, d{};
@@ -85,10 +86,15 @@ double readApart(size_t apart) {
 int main() {
   const double ns = cycle();
   std::printf("a cycle: %.3f ns\n", ns);
-  std::printf("%-62s %8.1f   kLatency\n", "cycles until an accumulator may be added to again", accumulate() / ns);
-  for (const auto& [kilobytes, constant] :
-       {std::pair<size_t, const char*>{16, ""}, {32, "kNear ends here"}, {256, "kNextCache"}, {512, "kCached ends here"},
-        {1024, ""}, {4096, "kLastCache"}, {65536, "memory; kStream is the cycles of 16 elements"}}) {
+  std::printf("%-62s %8.1f   kLatency\n", "cycles until an accumulator may be added to again",
+              accumulate() / ns);
+  for (const auto& [kilobytes, constant] : {std::pair<size_t, const char*>{16, ""},
+                                            {32, "kNear ends here"},
+                                            {256, "kNextCache"},
+                                            {512, "kCached ends here"},
+                                            {1024, ""},
+                                            {4096, "kLastCache"},
+                                            {65536, "memory; kStream is the cycles of 16 elements"}}) {
     char text[64];
     std::snprintf(text, sizeof text, "elements a cycle, read in order, of %zu kB", kilobytes);
     std::printf("%-62s %8.1f   %s\n", text, readInOrder(kilobytes * 256) * ns, constant);
@@ -96,6 +102,7 @@ int main() {
   for (size_t apart : {1, 4, 8, 16, 32}) {
     char text[64];
     std::snprintf(text, sizeof text, "cycles a read, %zu elements apart, of memory", apart);
-    std::printf("%-62s %8.1f   %s\n", text, readApart(apart) / ns, apart == 16 ? "kLine: farther apart costs no more lines" : "");
+    std::printf("%-62s %8.1f   %s\n", text, readApart(apart) / ns,
+                apart == 16 ? "kLine: farther apart costs no more lines" : "");
   }
 }
