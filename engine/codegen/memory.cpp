@@ -278,15 +278,25 @@ UOp laneOfIndexArithmetic(Match& m) {
   return laneOfArithmetic(m);
 }
 
+/// Lanes of a condition that the target decides at once: as many as of what is compared. Conditions on addresses have
+/// one, so that each lane of an access has a gate of its own. A few operands say it.
+int conditionLanes(const Target& target, UOp u, int depth = 8) {
+  if (laneCount(u) == 1 || !u.dtype().isBool() || depth == 0) return 1;
+  if (!u.in(group::kElementwise | OpSet{Op::CAT, Op::GEP})) return 1;
+  if (!u.src(0).dtype().isBool()) return aluLanes(target, u.src(0).dtype());
+  int lanes = 1;
+  for (UOp s : u.src()) lanes = std::max(lanes, conditionLanes(target, s, depth - 1));
+  return lanes;
+}
+
 /// Arithmetic on more lanes than the target does at once is cut.
 UOp cutArithmetic(Match& m) {
   UOp root = m.root();
   int n = laneCount(root);
   if (n == 1 || root.dtype().isPtr()) return m.decline("one lane");
   const Target& target = m.ctx<TargetContext>().target;
-  int width = aluLanes(target, root.dtype());
+  int width = root.dtype().isBool() ? conditionLanes(target, root) : aluLanes(target, root.dtype());
   for (UOp s : root.src()) width = std::min(width, s.dtype().isBool() ? width : aluLanes(target, s.dtype()));
-  if (root.dtype().isBool() && !root.src(0).dtype().isBool()) width = aluLanes(target, root.src(0).dtype());
   if (width >= n) return m.decline("the device does all lanes at once");
   std::vector<UOp> parts;
   for (int first = 0; first < n; first += width) {
