@@ -188,7 +188,8 @@ std::set<int64_t> cutsOf(std::span<const UOp> nodes, UOp range, int worth) {
 UOp cutStoreRange(Match& m) {
   auto& ctx = m.ctx<CutRangesContext>();
   UOp end = m.root(), effect = m[store];
-  if (effect.is(Op::GROUP) && !std::all_of(effect.src().begin(), effect.src().end(), [](UOp s) { return s.is(Op::STORE); }))
+  if (effect.is(Op::GROUP) &&
+      !std::all_of(effect.src().begin(), effect.src().end(), [](UOp s) { return s.is(Op::STORE); }))
     return m.decline("more than stores");
   if (!effect.below().has(Op::CMPLT)) return m.decline("the stored value compares nothing");
   if (effect.below().has(Op::AFTER)) return m.decline("a loop carries what it stores");
@@ -200,7 +201,8 @@ UOp cutStoreRange(Match& m) {
     std::set<int64_t> cuts = cutsOf(nodes, range, loops.size() == 1 ? 0 : kWorthCutting);
     if (cuts.size() < 3) continue;
     int64_t first = *std::next(cuts.begin());
-    bool alike = std::adjacent_find(cuts.begin(), cuts.end(), [&](int64_t a, int64_t b) { return b - a != first; }) == cuts.end();
+    bool alike = std::adjacent_find(cuts.begin(), cuts.end(),
+                                    [&](int64_t a, int64_t b) { return b - a != first; }) == cuts.end();
     size_t stores = effect.is(Op::GROUP) ? effect.srcCount() : 1, more = (cuts.size() - 2) * stores;
     if (ctx.pieces + more > (alike ? kMaxAlike : kMaxPieces)) continue;
     ctx.pieces += more;

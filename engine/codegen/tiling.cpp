@@ -13,13 +13,14 @@ namespace uopscope {
 
 namespace {
 
-constexpr int64_t kMaxVector = 32;                 ///< along one axis
-constexpr int64_t kMaxRows = 8;                    ///< of another axis
-constexpr double kLatency = 4;                     ///< cycles until an accumulator may be added to again
-constexpr double kStepOverhead = 1.5;              ///< cycles of a step of the loop
-constexpr double kCached = 128 << 10;              ///< elements that a core keeps near itself
-constexpr double kNear = 8 << 10;                  ///< elements in the first cache
-constexpr double kStream = 3;                      ///< cycles until memory has delivered a vector, at best
+constexpr int64_t kMaxVector = 32;    ///< along one axis
+constexpr int64_t kMaxRows = 8;       ///< of another axis
+constexpr double kLatency = 4;        ///< cycles until an accumulator may be added to again
+constexpr double kStepOverhead = 1.5; ///< cycles of a step of the loop
+constexpr double kCached = 128 << 10; ///< elements that a core keeps near itself
+constexpr double kNear = 8 << 10;     ///< elements in the first cache
+constexpr double kStream = 3;         ///< cycles until memory has delivered a vector, at best
+constexpr double kElsewhere = 24;     ///< cycles more where each step reads another place of memory
 constexpr double kNextCache = 8, kLastCache = 2.5; ///< elements a cycle that come from behind the first cache
 constexpr double kLine = 16;                       ///< elements that come together
 constexpr double kTouch =
@@ -49,9 +50,16 @@ public:
       if (a.isTerm) steps_ *= static_cast<double>(a.extent);
       all *= static_cast<double>(a.extent);
     }
-    for (size_t r = 0; r < reads && all > kCached; ++r)
-      streams_ += std::all_of(axes.begin(), axes.end(), [&](const TileAxis& a) { return a.strides[r] != 0; });
+    for (size_t r = 0; r < reads && all > kCached; ++r) {
+      auto every = [&](auto holds) { return std::all_of(axes.begin(), axes.end(), holds); };
+      if (!every([&](const TileAxis& a) { return a.strides[r] != 0; })) continue;
+      ++streams_;
+      jumps_ += every([&](const TileAxis& a) { return !a.isTerm || a.strides[r] != 1; });
+    }
   }
+
+  /// Longer runs of memory pay where each step is elsewhere.
+  bool wantsLongRuns() const { return jumps_ > 0; }
 
   /// Cycles per lane and step; `lanes` is the axis that lies in vectors, `rows` are taken along.
   double cost(Chosen lanes, const std::vector<Chosen>& rows) const {
@@ -122,6 +130,7 @@ public:
     // Along the terms memory is read in order, whatever the tile; across them a wide tile reads more of each
     // row.
     if (v.isTerm) cycles = std::max(cycles, streams_ * vectorsOf(all) * kStream);
+    if (!v.isTerm && all > 1) cycles += jumps_ * kElsewhere;
     return cycles * (panels ? kPanelCare : 1) * repeated(lanes, rows) / static_cast<double>(all);
   }
 
@@ -218,7 +227,9 @@ private:
   const std::vector<TileAxis>& axes_;
   size_t reads_;
   int64_t width_;
-  double steps_ = 1, streams_ = 0; ///< reads that come from memory, each element once
+  double steps_ = 1, streams_ = 0,
+         jumps_ = 0; ///< reads that come from memory, each element once; of them those whose
+                     ///< terms lie apart
 };
 
 /// Amounts to take of an axis: its divisors, and where tiles may overlap multiples of `whole`.
@@ -285,6 +296,9 @@ Tile chooseTile(const std::vector<TileAxis>& axes, size_t reads, int64_t registe
                       if (o > 1) consider({v, n}, {{a, m}, {b, o}});
             }
     }
+  for (size_t v = 0; v < axes.size() && model.wantsLongRuns(); ++v)
+    for (int64_t n = 2 * kMaxVector; n <= mostTileRegisters(registerLanes) * registerLanes; n *= 2)
+      if (!axes[v].isTerm && !axes[v].oneByOne && axes[v].extent % n == 0) consider({v, n}, {});
   // A third axis, where it makes the tile cheaper.
   if (rows.size() == 1) {
     Chosen v = lanes, row = rows[0];

@@ -110,8 +110,12 @@ UOp horner(UOp v, const C& fromHighest, const MultiplyAdd& multiplyAdd) {
 /// polynomial of degree 6 through (0, 1) with the least relative error, 2e-9.
 std::vector<double> exp2Polynomial(bool wide) {
   if (!wide)
-    return {2 * 1.5353361882174425e-4, 2 * 1.3398874422188634e-3, 2 * 9.618437357841127e-3,
-            2 * 5.550332471100308e-2,  2 * 0.24022647913626416,   2 * 0.6931472028550821,
+    return {2 * 1.5353361882174425e-4,
+            2 * 1.3398874422188634e-3,
+            2 * 9.618437357841127e-3,
+            2 * 5.550332471100308e-2,
+            2 * 0.24022647913626416,
+            2 * 0.6931472028550821,
             2};
   constexpr size_t kDegree = 13;
   std::vector<double> c(kDegree + 1);

@@ -17,7 +17,7 @@
 namespace uopscope {
 
 constexpr int64_t kWindowBytes = 1 << 20; ///< a copy stays in the second cache, and on the stack
-constexpr double kWindowReuse = 8;       ///< fewest times that an element is read
+constexpr double kWindowReuse = 8;        ///< fewest times that an element is read
 
 /// A rule on SINK; it needs no context.
 std::span<const RuleDef> windowRules();

@@ -24,8 +24,8 @@ namespace {
 /// An element: its value, or its key and its position.
 using Record = std::vector<Tensor>;
 
-constexpr size_t kMostAxes = 4;   ///< of one kernel: 16 elements a lane
-constexpr int64_t kLanes = 16;    ///< elements side by side that are enough for vectors
+constexpr size_t kMostAxes = 4; ///< of one kernel: 16 elements a lane
+constexpr int64_t kLanes = 16;  ///< elements side by side that are enough for vectors
 constexpr size_t kNone = SIZE_MAX;
 
 int bitLength(int64_t v) {
@@ -61,7 +61,8 @@ std::vector<Step> stepsOf(size_t first, int bits, int wires) {
 class Network {
 public:
   Network(Record all, std::vector<Step> steps, bool largestFirst)
-      : all_(std::move(all)), steps_(std::move(steps)), largestFirst_(largestFirst), memory_(all_[0].shape().size()) {
+      : all_(std::move(all)), steps_(std::move(steps)), largestFirst_(largestFirst),
+        memory_(all_[0].shape().size()) {
     std::iota(memory_.begin(), memory_.end(), 0);
   }
 
@@ -146,7 +147,8 @@ private:
       size_t along = placeOf(axes, step.axis), turned = placeOf(axes, step.direction);
       for (size_t p = 0; p < parts.size(); ++p)
         if (!(p >> along & 1) && !parts[p].empty())
-          exchange(parts[p], parts[p | size_t{1} << along], turned != kNone && (p >> turned & 1), step.keepsHalf);
+          exchange(parts[p], parts[p | size_t{1} << along], turned != kNone && (p >> turned & 1),
+                   step.keepsHalf);
     }
     for (size_t i = axes.size(); i-- > 0;)
       for (size_t p = 0; p < size_t{1} << i; ++p) {
@@ -185,7 +187,10 @@ Tensor orderKey(const Tensor& x, bool descending) {
   Tensor key = x.detach();
   if (x.isFloat()) {
     int64_t bytes = x.dtype().itemsize();
-    DType type = bytes == 1 ? dtypes::int8 : bytes == 2 ? dtypes::int16 : bytes == 4 ? dtypes::int32 : dtypes::int64;
+    DType type = bytes == 1   ? dtypes::int8
+                 : bytes == 2 ? dtypes::int16
+                 : bytes == 4 ? dtypes::int32
+                              : dtypes::int64;
     auto most = ConstValue::ofInt(static_cast<int64_t>(dtypes::maxInt(type)));
     Tensor bits = key.bitcast(type); // sign and size: of negative numbers the size counts down
     Tensor ordered = bits.lt(0).where(bits.bitXor(most), bits);
@@ -213,15 +218,17 @@ std::pair<Tensor, Tensor> firstInOrder(const Tensor& all, size_t d, int64_t k, b
     cut[d] = Sint(k);
     return t.flatten(axis, axis + bits - 1).shrinkTo(cut);
   };
-  ConstValue last = descending       ? dtypeMin(all.dtype())
+  ConstValue last = descending      ? dtypeMin(all.dtype())
                     : all.isFloat() ? ConstValue::ofFloat(NAN)
-                                     : dtypeMax(all.dtype());
+                                    : dtypeMax(all.dtype());
   Tensor values = sorted({apart(source, last)}, descending);
   Tensor key = orderKey(source, descending);
   Shape column(all.shape().size(), Sint(1)), whole = all.shape();
   column[d] = whole[d] = Sint(full);
   Tensor numbers = Tensor::arange(full, {all.device(), dtypes::int32, {}}).reshape(column).expand(whole);
-  Tensor positions = sorted({apart(key, dtypeMax(key.dtype())), numbers.unflatten(axis, Shape(static_cast<size_t>(bits), Sint(2)))}, false);
+  Tensor positions = sorted(
+      {apart(key, dtypeMax(key.dtype())), numbers.unflatten(axis, Shape(static_cast<size_t>(bits), Sint(2)))},
+      false);
   return {values, positions.cast(dtypes::defaultInt())};
 }
 
