@@ -131,8 +131,9 @@ void chooseForElementwise(KernelOptimizer& s, const KernelShape& k, int64_t widt
   if (done.empty()) chooseForTransposed(s, k, width);
 }
 
-void chooseThreads(KernelOptimizer& s) {
-  int64_t work = 1;
+/// `stores`: of each iteration.
+void chooseThreads(KernelOptimizer& s, size_t stores) {
+  int64_t work = std::max<int64_t>(1, static_cast<int64_t>(stores));
   for (size_t i = 0; i < s.ranges().size(); ++i)
     if (!isOfCopy(s, s.ranges()[i])) work *= std::max<int64_t>(1, s.extent(i));
   int64_t cores =
@@ -166,7 +167,7 @@ void chooseOpts(KernelOptimizer& s) {
     chooseForReduction(s, k, width * 4 / std::max(4, k.reduction.dtype().scalar().itemsize()));
   else
     chooseForElementwise(s, k, width);
-  if (s.target().hasThreads) chooseThreads(s);
+  if (s.target().hasThreads) chooseThreads(s, k.reduction ? 1 : k.writes.size());
 }
 
 } // namespace uopscope

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <map>
 
 namespace uopscope {
@@ -278,15 +279,25 @@ UOp laneOfIndexArithmetic(Match& m) {
   return laneOfArithmetic(m);
 }
 
-/// Cuts arithmetic that has more lanes than the target computes at once.
+/// Lanes of a condition that the target decides at once: as many as of what is compared. Conditions on addresses have
+/// one, so that each lane of an access has a gate of its own. A few operands say it.
+int conditionLanes(const Target& target, UOp u, int depth = 8) {
+  if (laneCount(u) == 1 || !u.dtype().isBool() || depth == 0) return 1;
+  if (!u.in(group::kElementwise | OpSet{Op::CAT, Op::GEP})) return 1;
+  if (!u.src(0).dtype().isBool()) return aluLanes(target, u.src(0).dtype());
+  int lanes = 1;
+  for (UOp s : u.src()) lanes = std::max(lanes, conditionLanes(target, s, depth - 1));
+  return lanes;
+}
+
+/// Arithmetic on more lanes than the target does at once is cut.
 UOp cutArithmetic(Match& m) {
   UOp root = m.root();
   int n = laneCount(root);
   if (n == 1 || root.dtype().isPtr()) return m.decline("one lane");
   const Target& target = m.ctx<TargetContext>().target;
-  int width = aluLanes(target, root.dtype());
+  int width = root.dtype().isBool() ? conditionLanes(target, root) : aluLanes(target, root.dtype());
   for (UOp s : root.src()) width = std::min(width, s.dtype().isBool() ? width : aluLanes(target, s.dtype()));
-  if (root.dtype().isBool() && !root.src(0).dtype().isBool()) width = aluLanes(target, root.src(0).dtype());
   if (width >= n) return m.decline("the device does all lanes at once");
   std::vector<UOp> parts;
   for (int first = 0; first < n; first += width) {
@@ -392,6 +403,43 @@ UOp plainLanes(Match& m) {
   return lanes.size() == 1 ? (lanes[0] == root ? m.decline("it is one lane already") : lanes[0])
                            : UOp::vectorize(lanes);
 }
+/// Lanes of `a` and `b` in turns, those of the lower or the upper halves.
+UOp interleaved(UOp a, UOp b, int64_t half) {
+  std::vector<UOp> lanes;
+  int64_t n = laneCount(a) / 2;
+  for (int64_t k = half * n; k < (half + 1) * n; ++k) {
+    lanes.push_back(UOp::make(Op::GEP, a.dtype().scalar(), {a}, Arg::of(std::vector<int64_t>{k})));
+    lanes.push_back(UOp::make(Op::GEP, b.dtype().scalar(), {b}, Arg::of(std::vector<int64_t>{k})));
+  }
+  return UOp::vectorize(lanes);
+}
+/// Vector `at` after `rounds` in each of which vectors i and i + n/2 give vectors 2i and 2i+1.
+UOp afterRounds(const std::vector<UOp>& rows, size_t at, int rounds) {
+  if (rounds == 0) return rows[at];
+  UOp a = afterRounds(rows, at / 2, rounds - 1), b = afterRounds(rows, at / 2 + rows.size() / 2, rounds - 1);
+  return interleaved(a, b, static_cast<int64_t>(at % 2));
+}
+/// A column of a square whose rows are vectors: as many rounds of interleaving as the square has halves, which all
+/// columns share, instead of taking every lane on its own.
+UOp transposeByHalves(Match& m) {
+  UOp root = m.root();
+  size_t n = root.srcCount();
+  const Target& target = m.ctx<TargetContext>().target;
+  auto isLane = [&](UOp s) {
+    return s.is(Op::GEP) && s.arg() == root.src(0).arg() && s.arg().ints().size() == 1 &&
+           static_cast<size_t>(laneCount(s.src(0))) == n;
+  };
+  if (n < 4 || (n & (n - 1)) || !isLane(root.src(0))) return m.decline("no column of a square");
+  std::vector<UOp> rows;
+  for (UOp s : root.src()) {
+    if (!isLane(s) || std::find(rows.begin(), rows.end(), s.src(0)) != rows.end())
+      return m.decline("no column of a square");
+    rows.push_back(s.src(0));
+  }
+  if (aluLanes(target, root.dtype()) < static_cast<int>(n) || target.extraMatcher)
+    return m.decline("vectors of the target are shorter, or its rules put lanes together");
+  return afterRounds(rows, static_cast<size_t>(root.src(0).arg().ints()[0]), std::countr_zero(n));
+}
 UOp splitEnd(Match& m) {
   UOp end = m.root();
   // A range that became a hardware index or a constant needs no END of its own, but its expression may
@@ -410,6 +458,7 @@ UOp splitEnd(Match& m) {
 constexpr RuleDef kFinal[] = {
     RULE("alternative-of-gated-load", any(Op::LOAD), giveAlternative),
     RULE("where-of-gated-load", any(Op::WHERE), whereOfLoad),
+    RULE("transpose-by-halves", any(Op::VECTORIZE), transposeByHalves),
     RULE("plain-lanes", any({Op::VCONST, Op::GEP, Op::VECTORIZE, Op::CAT}), plainLanes),
     RULE("one-range-per-end", any(Op::END), splitEnd),
 };

@@ -18,7 +18,9 @@ namespace uopscope {
 
 namespace {
 
-/// Position of an axis type in the list of ranges: outer loops come first.
+constexpr int64_t kMostLanes = 256; ///< all registers for results, where they are widest
+
+/// Place of a type in the list of ranges: outer loops come first.
 int order(AxisType t) {
   switch (t) {
   case AxisType::Outer: return -2;
@@ -225,7 +227,7 @@ void KernelOptimizer::split(const Opt& opt, size_t axis) {
   case OptOp::UPCAST:
     require(from == AxisType::Global || from == AxisType::Local || from == AxisType::Loop, opt,
             "UPCAST takes GLOBAL, LOCAL and LOOP ranges");
-    require(amount <= 64, opt, "more than 64 lanes");
+    require(amount <= kMostLanes, opt, "more than 256 lanes");
     require(!overlap || (amount < n && mayOverlap(range)), opt,
             "results may not be computed twice there, or a tile is longer than the range");
     break;

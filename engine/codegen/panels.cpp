@@ -57,6 +57,39 @@ std::vector<UOp> rowsOf(UOp read, UOp reduction) {
   return worthPanel(apart, count, reuse, count * extentOf(lanes) * size) ? rows : std::vector<UOp>{};
 }
 
+/// Terms that lie side by side, in lanes that lie apart: the copy goes by squares, whose rows are read as vectors of terms
+/// and whose columns are written as vectors of lanes. Null where terms lie apart too, or do not fill a square.
+UOp bySquares(UOp read, std::vector<UOp> rows, UOp reduction, int64_t width, int64_t& nextId,
+              int64_t& number) {
+  UOp index = read.src(1), lanes, term = UOp::index(0);
+  for (UOp r : reduction.ranges())
+    if (r.axisType() == AxisType::Upcast && index.dependsOn(r)) lanes = r;
+  std::stable_sort(rows.begin(), rows.end(),
+                   [&](UOp a, UOp b) { return *coefficientOf(index, a) < *coefficientOf(index, b); });
+  int64_t count = 1, columns = extentOf(lanes);
+  UOpMap<UOp> first;
+  for (UOp r : rows) {
+    if (*coefficientOf(index, r) != count) return {};
+    term = r * count + term;
+    count *= extentOf(r);
+    first[r] = UOp::index(0);
+  }
+  if (width < 4 || count < width || columns % width || read.dtype().itemsize() != 4) return {};
+  int64_t whole = count / width, rest = count % width;
+  UOp outer = UOp::range(whole + (rest ? 1 : 0), nextId),
+      inner = UOp::range(width, nextId + 1, AxisType::Upcast);
+  nextId += 2;
+  UOp memory =
+      UOp::make(Op::DEFINE_REG, read.dtype().ptr(count * columns, AddrSpace::Reg), {}, Arg::of(number++));
+  UOp start =
+      outer * width; // of the last square, which overlaps the one before it, that it ends where the terms end
+  if (rest) start = (outer < whole).where(start, UOp::index(count - width));
+  UOp at = start + inner;
+  UOp value = read.src(0).indexed({index.substitute(first) + at}, read.dtype());
+  UOp copy = memory.indexed({at * columns + lanes}).store(value).end({outer, inner, lanes});
+  return memory.after(std::span<const UOp>(&copy, 1)).indexed({term * columns + lanes}, read.dtype());
+}
+
 constexpr RuleDef kPanels[] = {RULE("read-from-panel", pat::any(Op::INDEX), pat::entry())};
 
 } // namespace
@@ -72,11 +105,18 @@ UOp packPanels(UOp ast, const Target& target, int64_t nextId) {
     }
   if (!reduction) return ast;
   UOpMap<UOp> panels;
+  int64_t number = 0;
+  for (UOp u : nodes)
+    if (u.is(Op::DEFINE_REG)) number = std::max(number, u.arg().i() + 1);
   for (UOp read : nodes) {
     if (!read.is(Op::INDEX) || !read.src(0).is(Op::DEFINE_GLOBAL) || !reduction.src(0).dependsOn(read))
       continue;
     std::vector<UOp> rows = rowsOf(read, reduction);
     if (rows.empty()) continue;
+    if (UOp squares = bySquares(read, rows, reduction, target.aluLanes, nextId, number)) {
+      panels[read] = squares;
+      continue;
+    }
     UOpMap<UOp> replace;
     std::vector<UOp> copied{read};
     for (UOp r : rows)

@@ -14,14 +14,15 @@
 
 namespace uopscope {
 
-constexpr int64_t kPanelBytes = 384 << 10; ///< a panel must fit in the second-level cache and on the stack
+constexpr int64_t kPanelBytes = 384 << 10;    ///< it must stay in the second cache, and on the stack
+constexpr int64_t kPanelBytesApart = 1 << 20; ///< the same where its elements would be read one by one
 
 /// Whether a panel is worth its copy. `apart`: the elements of a row are far from each other in memory;
 /// otherwise the rows are. `reuse`: how many times the panel is read.
 constexpr bool worthPanel(bool apart, int64_t rows, double reuse, int64_t bytes) {
   constexpr int64_t kRowsApart = 16, kRows = 128;
   constexpr double kReuseApart = 4, kReuse = 16;
-  return bytes <= kPanelBytes && rows >= (apart ? kRowsApart : kRows) &&
+  return bytes <= (apart ? kPanelBytesApart : kPanelBytes) && rows >= (apart ? kRowsApart : kRows) &&
          reuse >= (apart ? kReuseApart : kReuse);
 }
 

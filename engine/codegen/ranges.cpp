@@ -147,8 +147,10 @@ constexpr RuleDef kMerge[] = {RULE("merge-ranges", any({Op::END, Op::REDUCE}), m
 
 /// More pieces would cost more code than the comparisons they save.
 constexpr size_t kMaxPieces = 8;
-/// The number of operations a comparison must decide about before a nested loop is cut for it. A gate leaves
-/// out a read as well, so a read alone does not justify shorter loops.
+/// Pieces that share their loops only add stores.
+constexpr size_t kMaxAlike = 32;
+/// Operations that a comparison must decide about before a loop inside others is cut for it: to leave out a
+/// read, which a gate does as well, it is not worth loops that are short.
 constexpr int kWorthCutting = 4;
 
 /// The number of ALU operations below the branches of a WHERE, counted up to kWorthCutting.
@@ -180,10 +182,14 @@ std::set<int64_t> cutsOf(std::span<const UOp> nodes, UOp range, int worth) {
   return cuts;
 }
 
-/// Each piece gets ranges of its own, so no range is closed twice.
+/// Pieces of one length share their loops, so that values which several store are computed once, and threads share
+/// all of them. The others have loops of their own: no range is closed twice.
 UOp cutStoreRange(Match& m) {
   auto& ctx = m.ctx<CutRangesContext>();
   UOp end = m.root(), effect = m[store];
+  if (effect.is(Op::GROUP) &&
+      !std::all_of(effect.src().begin(), effect.src().end(), [](UOp s) { return s.is(Op::STORE); }))
+    return m.decline("more than stores");
   if (!effect.below().has(Op::CMPLT)) return m.decline("the stored value compares nothing");
   if (effect.below().has(Op::AFTER)) return m.decline("a loop carries the stored value");
   std::span<const UOp> loops = end.src().subspan(1);
@@ -193,8 +199,13 @@ UOp cutStoreRange(Match& m) {
     if (range.arg().as<RangeArg>().ids[0] >= ctx.firstNew)
       continue; // once a run: pieces are simplified first
     std::set<int64_t> cuts = cutsOf(nodes, range, loops.size() == 1 ? 0 : kWorthCutting);
-    if (cuts.size() < 3 || ctx.pieces + cuts.size() - 2 > kMaxPieces) continue;
-    ctx.pieces += cuts.size() - 2;
+    if (cuts.size() < 3) continue;
+    int64_t first = *std::next(cuts.begin());
+    bool alike = std::adjacent_find(cuts.begin(), cuts.end(),
+                                    [&](int64_t a, int64_t b) { return b - a != first; }) == cuts.end();
+    size_t stores = effect.is(Op::GROUP) ? effect.srcCount() : 1, more = (cuts.size() - 2) * stores;
+    if (ctx.pieces + more > (alike ? kMaxAlike : kMaxPieces)) continue;
+    ctx.pieces += more;
     because([&] {
       std::set<int64_t> inner(std::next(cuts.begin()), std::prev(cuts.end()));
       return fmt::format("{} is cut at {}: {}", range.render(), fmt::join(inner, ", "),
@@ -202,23 +213,30 @@ UOp cutStoreRange(Match& m) {
                              ? "comparisons with it decide about values, and the loop stands alone"
                              : fmt::format("{} operations or more hang on a comparison", kWorthCutting));
     });
-    std::vector<UOp> pieces;
+    std::vector<UOp> pieces, own;
     for (auto at = cuts.begin(); std::next(at) != cuts.end(); ++at) {
       UOpMap<UOp> replace;
-      std::vector<UOp> own;
-      for (UOp loop : loops) {
+      if (!alike) own.clear();
+      for (size_t i = 0; i < loops.size(); ++i) {
+        UOp loop = loops[i];
         UOp extent = loop == range ? UOp::constant(range.dtype(), *std::next(at) - *at) : loop.src(0);
-        own.push_back(UOp::range(extent, {ctx.nextId++}, loop.axisType(), loop.dtype()));
-        replace[loop] = loop == range && *at ? own.back() + *at : own.back();
+        if (own.size() <= i) own.push_back(UOp::range(extent, {ctx.nextId++}, loop.axisType(), loop.dtype()));
+        replace[loop] = loop == range && *at ? own[i] + *at : own[i];
       }
-      pieces.push_back(effect.substitute(replace).end(own));
+      UOp piece = effect.substitute(replace);
+      if (!alike)
+        pieces.push_back(piece.end(own));
+      else if (piece.is(Op::GROUP))
+        pieces.insert(pieces.end(), piece.src().begin(), piece.src().end());
+      else
+        pieces.push_back(piece);
     }
-    return UOp::groupOf(pieces);
+    return alike ? UOp::groupOf(pieces).end(own) : UOp::groupOf(pieces);
   }
   return m.decline("no comparison cuts a loop, or too few operations hang on it");
 }
 constexpr RuleDef kCut[] = {
-    RULE("cut-store-range", op(Op::END, any(Op::STORE).named(store)).more(), cutStoreRange)};
+    RULE("cut-store-range", op(Op::END, any({Op::STORE, Op::GROUP}).named(store)).more(), cutStoreRange)};
 
 } // namespace
 

@@ -17,9 +17,11 @@ namespace {
 
 using namespace pat;
 
-constexpr int64_t kFewResults = 16; ///< so few results are computed independently just as fast, in lanes
-constexpr int64_t kStrip = 512;     ///< accumulators that fit in the first-level cache
-constexpr int64_t kLanes = 16;      ///< lanes of a strip whose steps are not contiguous
+constexpr int64_t kFewResults = 16; ///< computed anew just as well, in lanes
+constexpr int64_t kStrip = 512;     ///< accumulators that stay in the first cache
+constexpr int64_t kLanes = 16;      ///< of a strip whose steps lie apart in memory
+constexpr int64_t kBlock =
+    256; ///< steps of such a strip that are turned round at once: terms and results stay near
 
 /// A kernel that is one store of one sum.
 struct OneSum {
@@ -116,6 +118,89 @@ bool isRunning(UOp sum, UOp i, int64_t nextId) {
   return !at(2 * n - 1).dependsOn(i) && isIdentity(at(n - 1), sum.arg().op());
 }
 
+/// A sum that a loop carries along.
+struct Carried {
+  const OneSum& k;
+  UOp i, carrier; ///< the loop of the kernel; the one that carries it
+  const Strip& strip;
+  UOp term; ///< of a step of `carrier`
+  Op how;
+  int64_t nextId;
+};
+
+UOp memoryOf(UOp like, int64_t size, int64_t number) {
+  return UOp::make(Op::DEFINE_REG, like.dtype().ptr(size, AddrSpace::Reg), {}, Arg::of(number));
+}
+
+bool isLanes(const Strip& s) {
+  return s.inner && s.inner.axisType() == AxisType::Upcast;
+}
+
+/// Accumulators, cleared before the loop that carries them.
+UOp accumulator(Carried& c, int64_t size) {
+  UOp memory = memoryOf(c.k.sum, size, 0);
+  UOp first = !c.strip.inner     ? UOp::index(0)
+              : isLanes(c.strip) ? c.strip.inner
+                                 : UOp::range(size, c.nextId++);
+  UOp cleared = (c.strip.rest.empty() ? memory : memory.after(c.strip.rest))
+                    .indexed({first})
+                    .store(identityElement(c.how, c.k.sum.dtype()));
+  return c.strip.inner ? cleared.end({first}) : cleared;
+}
+
+/// The accumulator at `place` after `term` was added, in each step of `loops`.
+UOp added(const Carried& c, UOp cleared, const std::vector<UOp>& loops, UOp place, UOp term) {
+  UOp memory = cleared;
+  while (!memory.is(Op::DEFINE_REG)) memory = memory.src(0);
+  std::vector<UOp> before{cleared};
+  before.insert(before.end(), loops.begin(), loops.end());
+  UOp sum = memory.after(before).indexed({place}, c.k.sum.dtype()).alu(c.how, {term});
+  UOp kept = memory.indexed({place}).store(sum);
+  return memory.after(std::span<const UOp>(&kept, 1)).indexed({place}, c.k.sum.dtype());
+}
+
+/// Steps that are turned round at once, where rows are lanes and steps lie side by side in memory; else 0.
+int64_t blockOf(const Carried& c) {
+  if (!isLanes(c.strip) || coefficientOf(c.k.store.src(0).src(1), c.i) != 1) return 0;
+  int64_t lanes = extentOf(c.strip.inner), steps = extentOf(c.i), block = kBlock;
+  if (lanes < 4 || (lanes & (lanes - 1))) return 0;
+  while (block >= lanes && (steps % block || block % lanes)) block /= 2;
+  return block >= lanes ? block : 0;
+}
+
+/// Steps of a row lie side by side, and so do the rows in a vector: terms are copied by squares, a row of which is a
+/// vector of steps and a column one of rows; then they are added up, and the results go back by squares.
+UOp throughBlocks(Carried& c, int64_t block, UOpMap<UOp>& replace) {
+  UOp rows = c.strip.inner;
+  int64_t lanes = extentOf(rows), id = c.nextId + 1;
+  UOp blocks = c.carrier.withSrc({UOp::index(extentOf(c.i) / block)});
+  auto turned = [&](int64_t number) { return memoryOf(c.k.sum, block * lanes, number); };
+  auto squares = [&] {
+    UOp outer = UOp::range(block / lanes, id), inner = UOp::range(lanes, id + 1, AxisType::Upcast);
+    id += 2;
+    return std::pair(outer, inner);
+  };
+  UOp cleared = accumulator(c, lanes), terms = turned(1), results = turned(2);
+  auto [outer, inner] = squares();
+  UOp step = outer * lanes + inner, at = blocks * block + step;
+  UOp copied = terms.indexed({step * lanes + rows})
+                   .store(c.term.substitute({{c.carrier, at}}))
+                   .end({outer, inner, rows});
+  UOp one = UOp::range(block, {id++}, AxisType::Reduce), place = one * lanes + rows;
+  UOp term = terms.after(std::span<const UOp>(&copied, 1)).indexed({place}, c.k.sum.dtype());
+  UOp sums = results.indexed({place}).store(added(c, cleared, {blocks, one}, rows, term)).end({one, rows});
+  auto [back, lane] = squares();
+  step = back * lanes + lane;
+  UOpMap<UOp> known;
+  known[c.k.sum] =
+      results.after(std::span<const UOp>(&sums, 1)).indexed({step * lanes + rows}, c.k.sum.dtype());
+  replace[c.i] = blocks * block + step;
+  UOp value = c.k.store.src(1).substitute(known).substitute(replace);
+  std::vector<UOp> loops = c.strip.rest;
+  for (UOp l : {blocks, back, lane, rows}) loops.push_back(l);
+  return c.k.store.src(0).substitute(replace).store(value).end(loops);
+}
+
 UOp runningSum(Match& m) {
   UOp sink = m.root();
   OneSum k;
@@ -139,22 +224,14 @@ UOp runningSum(Match& m) {
   replace[i] = carrier;
   UOp term = simplified(k.sum.src(0).substitute(lastTerm)).substitute(replace);
 
-  DType type = k.sum.dtype();
+  Carried c{k, i, carrier, strip, term, how, nextId + 1};
+  if (int64_t block = blockOf(c)) return sink.withSrc({throughBlocks(c, block, replace)});
+
   int64_t size = strip.inner ? extentOf(strip.inner) : 1;
-  UOp memory = UOp::make(Op::DEFINE_REG, type.ptr(size, AddrSpace::Reg), {}, Arg::of(int64_t{0}));
-  bool lanes = strip.inner && strip.inner.axisType() == AxisType::Upcast;
-  UOp first = !strip.inner ? UOp::index(0) : lanes ? strip.inner : UOp::range(size, nextId + 1);
   UOp place = strip.inner ? strip.inner : UOp::index(0);
-  UOp cleared = (strip.rest.empty() ? memory : memory.after(strip.rest))
-                    .indexed({first})
-                    .store(identityElement(how, type));
-  if (strip.inner) cleared = cleared.end({first});
-  std::vector<UOp> before{cleared, carrier};
-  UOp sum = memory.after(before).indexed({place}, type).alu(how, {term});
-  UOp kept = memory.indexed({place}).store(sum);
-  UOp result = memory.after(std::span<const UOp>(&kept, 1)).indexed({place}, type);
+  UOp sum = added(c, accumulator(c, size), {carrier}, place, term);
   UOpMap<UOp> known;
-  known[k.sum] = result;
+  known[k.sum] = sum;
   UOp value = k.store.src(1).substitute(known).substitute(replace), to = k.store.src(0).substitute(replace);
   std::vector<UOp> loops = strip.rest;
   loops.push_back(carrier);

@@ -13,15 +13,16 @@ namespace uopscope {
 
 namespace {
 
-constexpr int64_t kMaxVector = 32;                 ///< lanes along one axis
-constexpr int64_t kMaxRows = 8;                    ///< rows along a second axis
-constexpr double kLatency = 4;                     ///< cycles until an accumulator may be added to again
-constexpr double kStepOverhead = 1.5;              ///< cycles of a step of the loop
-constexpr double kCached = 128 << 10;              ///< elements that a core's own caches hold
-constexpr double kNear = 8 << 10;                  ///< elements that the first-level cache holds
-constexpr double kStream = 3;                      ///< cycles until memory has delivered a vector, at best
-constexpr double kNextCache = 8, kLastCache = 2.5; ///< elements a cycle from the caches behind the first
-constexpr double kLine = 16;                       ///< elements of a cache line
+constexpr int64_t kMaxVector = 32;    ///< along one axis
+constexpr int64_t kMaxRows = 8;       ///< of another axis
+constexpr double kLatency = 4;        ///< cycles until an accumulator may be added to again
+constexpr double kStepOverhead = 1.5; ///< cycles of a step of the loop
+constexpr double kCached = 128 << 10; ///< elements that a core keeps near itself
+constexpr double kNear = 8 << 10;     ///< elements in the first cache
+constexpr double kStream = 3;         ///< cycles until memory has delivered a vector, at best
+constexpr double kElsewhere = 24;     ///< cycles more where each step reads another place of memory
+constexpr double kNextCache = 8, kLastCache = 2.5; ///< elements a cycle that come from behind the first cache
+constexpr double kLine = 16;                       ///< elements that come together
 constexpr double kTouch =
     0.02; ///< cycles of a load hidden behind arithmetic: of equal tiles the one with fewer loads wins
 constexpr double kAddressing = 6;   ///< operations of an address with divisions
@@ -49,11 +50,18 @@ public:
       if (a.isTerm) steps_ *= static_cast<double>(a.extent);
       all *= static_cast<double>(a.extent);
     }
-    for (size_t r = 0; r < reads && all > kCached; ++r)
-      streams_ += std::all_of(axes.begin(), axes.end(), [&](const TileAxis& a) { return a.strides[r] != 0; });
+    for (size_t r = 0; r < reads && all > kCached; ++r) {
+      auto every = [&](auto holds) { return std::all_of(axes.begin(), axes.end(), holds); };
+      if (!every([&](const TileAxis& a) { return a.strides[r] != 0; })) continue;
+      ++streams_;
+      jumps_ += every([&](const TileAxis& a) { return !a.isTerm || a.strides[r] != 1; });
+    }
   }
 
-  /// Cycles per lane and step. `lanes` is the axis in vectors; `rows` are the further axes of the tile.
+  /// Longer runs of memory pay where each step is elsewhere.
+  bool wantsLongRuns() const { return jumps_ > 0; }
+
+  /// Cycles per lane and step; `lanes` is the axis that lies in vectors, `rows` are taken along.
   double cost(Chosen lanes, const std::vector<Chosen>& rows) const {
     const TileAxis& v = axes_[lanes.axis];
     int64_t rowCount = 1;
@@ -121,6 +129,7 @@ public:
     cycles += kStepOverhead + (stores + (v.isTerm ? 3 * operations : 0)) / steps;
     // Along the terms, memory is read in order by any tile. Across them, a wider tile reads more of each row.
     if (v.isTerm) cycles = std::max(cycles, streams_ * vectorsOf(all) * kStream);
+    if (!v.isTerm && all > 1) cycles += jumps_ * kElsewhere;
     return cycles * (panels ? kPanelCare : 1) * repeated(lanes, rows) / static_cast<double>(all);
   }
 
@@ -218,7 +227,9 @@ private:
   const std::vector<TileAxis>& axes_;
   size_t reads_;
   int64_t width_;
-  double steps_ = 1, streams_ = 0; ///< number of reads that come from memory, each element once
+  double steps_ = 1, streams_ = 0,
+         jumps_ = 0; ///< reads that come from memory, each element once; of them those whose
+                     ///< terms lie apart
 };
 
 /// The amounts to try for an axis: its divisors and, where tiles may overlap, multiples of `whole`.
@@ -285,7 +296,10 @@ Tile chooseTile(const std::vector<TileAxis>& axes, size_t reads, int64_t registe
                       if (o > 1) consider({v, n}, {{a, m}, {b, o}});
             }
     }
-  // A third axis is added if it makes the tile cheaper.
+  for (size_t v = 0; v < axes.size() && model.wantsLongRuns(); ++v)
+    for (int64_t n = 2 * kMaxVector; n <= mostTileRegisters(registerLanes) * registerLanes; n *= 2)
+      if (!axes[v].isTerm && !axes[v].oneByOne && axes[v].extent % n == 0) consider({v, n}, {});
+  // A third axis, where it makes the tile cheaper.
   if (rows.size() == 1) {
     Chosen v = lanes, row = rows[0];
     for (size_t b = 0; b < axes.size(); ++b)

@@ -95,10 +95,6 @@ UOp shiftLeft(UOp v, int by) {
 UOp shiftDown(UOp v, int by) {
   return v.alu(Op::SHR, {v.constLike(by)});
 }
-/// 2^e, for the exponent e of a normal number.
-UOp powerOfTwo(UOp e, DType type, const Layout& l) {
-  return shiftLeft(e + e.constLike(l.bias), l.mantissa).bitcast(type);
-}
 UOp nearest(UOp v, const Layout& l) {
   UOp half = (v < num(v, 0.0)).where(num(v, -0.5), num(v, 0.5));
   return (v + half).cast(l.bits);
@@ -110,31 +106,44 @@ UOp horner(UOp v, const C& fromHighest, const MultiplyAdd& multiplyAdd) {
   return sum;
 }
 
-/// Coefficients of 2^s = sum of (s ln 2)^k / k!, for |s| <= 1/2.
-std::vector<double> exp2Series(int degree) {
-  std::vector<double> c(static_cast<size_t>(degree) + 1);
-  double term = 1;
-  for (int k = 0; k <= degree; ++k) {
-    c[static_cast<size_t>(degree - k)] = term;
-    term *= std::numbers::ln2 / (k + 1);
+/// Coefficients of 2 * 2^s for |s| <= 1/2, the highest first. float64: the series, sum of (s ln 2)^k / k!. float32: the
+/// polynomial of degree 6 through (0, 1) with the least relative error, 2e-9.
+std::vector<double> exp2Polynomial(bool wide) {
+  if (!wide)
+    return {2 * 1.5353361882174425e-4,
+            2 * 1.3398874422188634e-3,
+            2 * 9.618437357841127e-3,
+            2 * 5.550332471100308e-2,
+            2 * 0.24022647913626416,
+            2 * 0.6931472028550821,
+            2};
+  constexpr size_t kDegree = 13;
+  std::vector<double> c(kDegree + 1);
+  double term = 2;
+  for (size_t k = 0; k <= kDegree; ++k) {
+    c[kDegree - k] = term;
+    term *= std::numbers::ln2 / static_cast<double>(k + 1);
   }
   return c;
 }
 
+/// v = e + s: e whole and |s| <= 1/2, 2^v = 2 * 2^s * 2^(e-1). Adding a number whose last bit is 1 rounds v; where that
+/// number also holds the bias of an exponent, the sum's last bits are the exponent of 2^(e-1). Below the normal numbers e
+/// is made larger and the result multiplied down, above 2^top and below 2^bottom v is cut: to infinity and to 0. A NaN
+/// stays one all the way.
 UOp exp2Of(UOp v, const MultiplyAdd& multiplyAdd) {
+  bool wide = isDouble(v);
   Layout l = layoutOf(v);
-  double top = isDouble(v) ? 1024 : 128, bottom = isDouble(v) ? -1080 : -152;
   Argument arg(v);
-  UOp usable = arg.below(top) & arg.above(bottom);
-  UOp safe = usable.where(v, num(v, 0.0));
-  UOp e = nearest(safe, l);
-  UOp s = safe + mul(e.cast(v.dtype()), -1);
-  UOp p = horner(s, exp2Series(isDouble(v) ? 13 : 7), multiplyAdd);
-  // Two factors, so that results near both ends of the range do not pass through infinity or zero.
-  UOp half = shiftDown(e, 1), other = e + half * half.constLike(-1);
-  UOp result = p * powerOfTwo(half, v.dtype(), l) * powerOfTwo(other, v.dtype(), l);
-  UOp outside = (v < num(v, 0.0)).where(num(v, 0.0), num(v, kInf));
-  return arg.isNan().where(v, usable.where(result, outside));
+  double top = wide ? 1024 : 128, bottom = wide ? -1080 : -152, up = wide ? 128 : 64;
+  UOp cut = arg.above(top).where(num(v, top), arg.below(bottom).where(num(v, bottom), v));
+  UOp tiny = arg.below(wide ? -1000 : -120), safe = tiny.where(add(cut, up), cut);
+  double rounder = std::ldexp(1.5, l.mantissa) + static_cast<double>(l.bias - 1);
+  UOp sum = add(safe, rounder), s = safe + mul(add(sum, -rounder), -1);
+  DType bits = (wide ? dtypes::uint64 : dtypes::uint32).vec(laneCount(v));
+  UOp power = shiftLeft(sum.bitcast(bits), l.mantissa).bitcast(v.dtype());
+  UOp result = horner(s, exp2Polynomial(wide), multiplyAdd) * power;
+  return tiny.where(mul(result, std::ldexp(1.0, -static_cast<int>(up))), result);
 }
 
 UOp log2Of(UOp v, const MultiplyAdd& multiplyAdd) {

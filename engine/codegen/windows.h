@@ -18,8 +18,8 @@
 
 namespace uopscope {
 
-constexpr int64_t kWindowBytes = 1 << 20; ///< a copy must fit in the second-level cache and on the stack
-constexpr double kWindowReuse = 16;       ///< fewest times that each element must be read
+constexpr int64_t kWindowBytes = 1 << 20; ///< a copy stays in the second cache, and on the stack
+constexpr double kWindowReuse = 8;        ///< fewest times that an element is read
 
 /// A rule on SINK; it needs no context.
 std::span<const RuleDef> windowRules();

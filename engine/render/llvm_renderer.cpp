@@ -154,11 +154,30 @@ private:
       return out_.emit("vec", fmt::format("shufflevector {0} {1}, {0} poison, <{2} x i32> zeroinitializer",
                                           type, first, u.dtype().count()));
     }
+    if (std::string shuffled = shuffle(u); !shuffled.empty()) return shuffled;
     std::string v = "poison";
     for (size_t i = 0; i < u.srcCount(); ++i)
       v = out_.emit("vec",
                     fmt::format("insertelement {} {}, {} {}, i32 {}", type, v, element, value(u.src(i)), i));
     return v;
+  }
+
+  /// Lanes of one vector or two, in any order; empty where they come from elsewhere.
+  std::string shuffle(UOp u) {
+    UOp first, second;
+    std::string mask;
+    for (UOp s : u.src()) {
+      if (!s.is(Op::GEP) || s.arg().ints().size() != 1 || s.src(0).dtype().count() == 1) return {};
+      UOp from = s.src(0);
+      if (!first) first = second = from;
+      if (second == first) second = from;
+      if ((from != first && from != second) || from.dtype() != first.dtype()) return {};
+      int64_t at = s.arg().ints()[0] + (from == first ? 0 : from.dtype().count());
+      mask += fmt::format("{}i32 {}", mask.empty() ? "" : ", ", at);
+    }
+    return out_.emit("vec", fmt::format("shufflevector {0} {1}, {0} {2}, <{3} x i32> <{4}>",
+                                        LlvmText::type(first.dtype()), value(first), value(second),
+                                        u.srcCount(), mask));
   }
 
   std::string gep(UOp u) {

@@ -201,6 +201,10 @@ std::vector<UOp> movementIndices(UOp movement, std::span<const UOp> indices) {
   case Op::PAD: {
     Shape before = uopToShape(movement.src(1)), after = uopToShape(movement.src(2));
     for (size_t k = 0; k < out.size(); ++k) {
+      if (from[k].isInt() && from[k].i() == 1) { // the same for all that asks
+        out[k] = UOp::index(0);
+        continue;
+      }
       GatedIndex g = ungate(indices[k]);
       UOp valid = allOf(g.valid, axisValid(g.index, before[k], after[k], from[k]));
       out[k] = gated(plus(g.index, Sint(0) - before[k]), valid);

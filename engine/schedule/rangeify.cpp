@@ -122,9 +122,13 @@ void RangeAssignment::addUses(UOp reader, const Ranges& r) {
   for (size_t k = 0; k < sources; ++k) {
     UOp s = reader.src(k);
     const Indices* at = r.in;
-    for (; s.in(group::kMovement); s = s.src(0)) at = through(s, at);
+    double inside = 1; // of what is read: a PAD asks for nothing in its margins
+    for (; s.in(group::kMovement); s = s.src(0)) {
+      at = through(s, at);
+      if (s.is(Op::PAD)) inside *= elementCount(s.src(0).shape()) / std::max(1.0, elementCount(s.shape()));
+    }
     if (s.in(kLeaves)) continue;
-    uses_[static_cast<size_t>(*slotOf_.find(s.slot()))].push_back({at, r.kernel, r.evals});
+    uses_[static_cast<size_t>(*slotOf_.find(s.slot()))].push_back({at, r.kernel, r.evals * inside, r.evals});
   }
 }
 
@@ -135,10 +139,11 @@ void RangeAssignment::assign(UOp u) {
   const Shape& shape = u.shape();
 
   double demand = 0;
-  std::map<int, double> perKernel; // a kernel computes a value only once at the same indices
+  std::map<int, double> perKernel, most; // a kernel computes a value at the same indices once
   for (const Use& use : uses) {
-    double& evals = perKernel[use.kernel];
-    evals = std::max(evals, use.evals);
+    double &evals = perKernel[use.kernel], &all = most[use.kernel];
+    all = std::max(all, use.most);
+    evals = std::min(evals + use.evals, all);
   }
   for (const auto& [kernel, evals] : perKernel) demand += evals;
 

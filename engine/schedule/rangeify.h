@@ -61,7 +61,7 @@ private:
   struct Use {
     const Indices* at;
     int kernel;
-    double evals;
+    double evals, most; ///< computations it asks for; those of the reader
   };
 
   const Indices* intern(Indices list);

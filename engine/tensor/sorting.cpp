@@ -1,95 +1,256 @@
-// Sorting by a bitonic network: log2(n) stages of exchanges, each an elementwise operation on the whole axis.
-// NaN is larger than any number. Each exchange keeps or swaps a pair, so the gradient of a result is the
-// gradient of the one element it came from.
+// Sorting by a bitonic network. A position is a number of bits, each an axis of two: an exchange compares the two halves
+// of one axis, in an order that a second axis turns round. Exchanges that need few axes are one kernel: it reads what
+// they exchange once, 16 values a lane.
+//
+//   sort    runs of 2, 4, 8 ... elements, neighbouring runs in opposite orders, until one run is left
+//   top-k   runs as long as k; of two runs in opposite orders the first of each pair of elements are the first of both:
+//           half of what is left, until one run is left
+//
+// A NaN is larger than any number. Positions are sorted along with keys; of equal values the first comes first. Each
+// exchange keeps or swaps a pair, so the gradient of a result is that of the one element it came from.
 #include "engine/tensor/tensor.h"
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <bit>
 #include <cmath>
+#include <numeric>
 
 namespace uopscope {
 
 namespace {
-int64_t bitLength(int64_t v) {
-  int64_t bits = 0;
-  for (; v; v >>= 1) ++bits;
-  return bits;
+
+/// An element: its value, or its key and its position.
+using Record = std::vector<Tensor>;
+
+constexpr size_t kMostAxes = 4; ///< of one kernel: 16 elements a lane
+constexpr int64_t kLanes = 16;  ///< elements side by side that are enough for vectors
+constexpr size_t kNone = SIZE_MAX;
+
+int bitLength(int64_t v) {
+  return static_cast<int>(std::bit_width(static_cast<uint64_t>(v)));
 }
-/// Whether the second element of a pair belongs before the first.
-Tensor isSwapped(const Tensor& a, const Tensor& b) {
-  Tensor less = b.lt(a);
-  return a.isFloat() ? less.bitOr(a.ne(a)) : less;
+
+/// One step of the network on a whole axis.
+struct Step {
+  size_t axis;      ///< of the pair
+  size_t direction; ///< where its step is 1 the order is the other one; kNone: the order is the result's
+  bool keepsHalf;   ///< of each pair the first one stays, and the axis is gone
+  bool uses(size_t a) const { return a == axis || a == direction; }
+};
+
+/// The steps that leave the first 2^wires of 2^bits elements in order. Axes are numbered from `first` on, the highest
+/// bit first; the wires of a run are the highest.
+std::vector<Step> stepsOf(size_t first, int bits, int wires) {
+  std::vector<Step> steps;
+  auto wire = [&](int bit) { return first + static_cast<size_t>(wires - 1 - bit); };
+  auto run = [&](int at) { return at < bits ? first + static_cast<size_t>(at) : kNone; };
+  auto merge = [&](int stage, size_t direction) {
+    for (int bit = stage - 1; bit >= 0; --bit) steps.push_back({wire(bit), direction, false});
+  };
+  for (int stage = 1; stage <= wires; ++stage) merge(stage, stage < wires ? wire(stage) : run(wires));
+  for (int at = wires; at < bits; ++at) {
+    steps.push_back({run(at), kNone, true});
+    merge(wires, run(at + 1));
+  }
+  return steps;
 }
-/// Integers that are equal for equal values in the order of the sort, in which all NaNs are equal.
-Tensor orderKey(const Tensor& x) {
-  if (!x.isFloat()) return x;
-  int64_t bytes = x.dtype().itemsize();
-  DType bits = bytes == 1   ? dtypes::int8
-               : bytes == 2 ? dtypes::int16
-               : bytes == 4 ? dtypes::int32
-                            : dtypes::int64;
-  Tensor v = x.detach(), isZero = v.eq(0);
-  return v.ne(v).where(ConstValue::ofInt(static_cast<int64_t>(dtypes::maxInt(bits))),
-                       isZero.where(0, v.bitcast(bits)));
+
+/// A network at work on all elements.
+class Network {
+public:
+  Network(Record all, std::vector<Step> steps, bool largestFirst)
+      : all_(std::move(all)), steps_(std::move(steps)), largestFirst_(largestFirst),
+        memory_(all_[0].shape().size()) {
+    std::iota(memory_.begin(), memory_.end(), 0);
+  }
+
+  Record run() {
+    for (size_t from = 0, to = 0; from < steps_.size(); from = to) {
+      std::vector<size_t> axes;
+      for (; to < steps_.size(); ++to) {
+        std::vector<size_t> more = axes;
+        for (size_t a : {steps_[to].axis, steps_[to].direction})
+          if (a != kNone && std::find(more.begin(), more.end(), a) == more.end()) more.push_back(a);
+        if (more.size() > kMostAxes) break;
+        axes = more;
+      }
+      std::sort(axes.begin(), axes.end());
+      arrange(from, axes);
+      together(std::span(steps_).subspan(from, to - from), axes);
+    }
+    return all_;
+  }
+
+private:
+  /// Whether the second of a pair comes before the first, in ascending order.
+  static Tensor isSwapped(const Record& a, const Record& b) {
+    Tensor less = b[0].lt(a[0]);
+    if (a.size() == 2) return less.bitOr(b[0].eq(a[0]).bitAnd(b[1].lt(a[1])));
+    return a[0].isFloat() ? less.bitOr(a[0].ne(a[0])) : less;
+  }
+
+  /// Elements that lie side by side in memory and go through the same steps.
+  int64_t lanes(const std::vector<size_t>& order, const std::vector<size_t>& axes) const {
+    int64_t n = 1;
+    for (size_t i = order.size(); i-- > 0 && n < kLanes;) {
+      const Sint& size = all_[0].shape()[order[i]];
+      if (std::find(axes.begin(), axes.end(), order[i]) != axes.end() || !size.isInt()) break;
+      n *= size.i();
+    }
+    return std::min(n, kLanes);
+  }
+
+  /// Puts axes into another order in memory where too few elements lie side by side: those used last are innermost.
+  void arrange(size_t from, const std::vector<size_t>& axes) {
+    if (lanes(memory_, axes) == kLanes) return;
+    auto nextUse = [&](size_t a) {
+      size_t at = from;
+      while (at < steps_.size() && !steps_[at].uses(a)) ++at;
+      return at;
+    };
+    std::vector<size_t> byUse = memory_, order;
+    std::stable_sort(byUse.begin(), byUse.end(), [&](size_t a, size_t b) { return nextUse(a) < nextUse(b); });
+    auto inner = byUse.end();
+    for (int64_t n = 1; inner != byUse.begin() && n < kLanes;) {
+      const Sint& size = all_[0].shape()[*--inner];
+      n *= size.isInt() ? size.i() : kLanes;
+    }
+    for (bool isInner : {false, true})
+      for (size_t a : memory_)
+        if ((std::find(inner, byUse.end(), a) != byUse.end()) == isInner) order.push_back(a);
+    if (lanes(memory_, axes) >= lanes(order, axes)) return;
+    memory_ = order;
+    for (Tensor& t : all_) t = inMemory(t);
+  }
+  Tensor inMemory(const Tensor& t) const {
+    Ints there, back(memory_.size());
+    for (size_t i = 0; i < memory_.size(); ++i) {
+      there.push_back(static_cast<int64_t>(memory_[i]));
+      back[memory_[i]] = static_cast<int64_t>(i);
+    }
+    return t.permute(there).contiguous().permute(back);
+  }
+
+  /// Steps that use these axes alone, on elements that are apart along them.
+  void together(std::span<const Step> steps, const std::vector<size_t>& axes) {
+    std::vector<Record> parts(size_t{1} << axes.size());
+    for (size_t p = 0; p < parts.size(); ++p)
+      for (const Tensor& t : all_) {
+        std::vector<std::optional<std::pair<Sint, Sint>>> cut(t.shape().size());
+        for (size_t i = 0; i < axes.size(); ++i)
+          cut[axes[i]] = {Sint(static_cast<int64_t>(p >> i & 1)), Sint(static_cast<int64_t>(p >> i & 1) + 1)};
+        parts[p].push_back(t.shrink(cut));
+      }
+    for (const Step& step : steps) {
+      size_t along = placeOf(axes, step.axis), turned = placeOf(axes, step.direction);
+      for (size_t p = 0; p < parts.size(); ++p)
+        if (!(p >> along & 1) && !parts[p].empty())
+          exchange(parts[p], parts[p | size_t{1} << along], turned != kNone && (p >> turned & 1),
+                   step.keepsHalf);
+    }
+    for (size_t i = axes.size(); i-- > 0;)
+      for (size_t p = 0; p < size_t{1} << i; ++p) {
+        const Record& other = parts[p | size_t{1} << i];
+        for (size_t t = 0; t < other.size(); ++t)
+          parts[p][t] = Tensor::cat({parts[p][t], other[t]}, static_cast<int64_t>(axes[i]));
+      }
+    for (size_t t = 0; t < all_.size(); ++t) all_[t] = inMemory(parts[0][t]);
+  }
+
+  void exchange(Record& a, Record& b, bool turned, bool keepsHalf) const {
+    Tensor swapped = isSwapped(a, b);
+    Record low, high;
+    bool largeFirst = largestFirst_ != turned;
+    for (size_t i = 0; i < a.size(); ++i) {
+      if (!keepsHalf || !largeFirst) low.push_back(swapped.where(b[i], a[i]));
+      if (!keepsHalf || largeFirst) high.push_back(swapped.where(a[i], b[i]));
+    }
+    a = largeFirst ? high : low;
+    b = keepsHalf ? Record{} : largeFirst ? low : high;
+  }
+
+  static size_t placeOf(const std::vector<size_t>& axes, size_t axis) {
+    auto at = std::find(axes.begin(), axes.end(), axis);
+    return at == axes.end() ? kNone : static_cast<size_t>(at - axes.begin());
+  }
+
+  Record all_;
+  std::vector<Step> steps_;
+  bool largestFirst_;
+  std::vector<size_t> memory_; ///< axes in their order in memory
+};
+
+/// Integers in the order of the values, NaNs being one value, and so are both zeros; `descending`: in the other order.
+Tensor orderKey(const Tensor& x, bool descending) {
+  Tensor key = x.detach();
+  if (x.isFloat()) {
+    int64_t bytes = x.dtype().itemsize();
+    DType type = bytes == 1   ? dtypes::int8
+                 : bytes == 2 ? dtypes::int16
+                 : bytes == 4 ? dtypes::int32
+                              : dtypes::int64;
+    auto most = ConstValue::ofInt(static_cast<int64_t>(dtypes::maxInt(type)));
+    Tensor bits = key.bitcast(type); // sign and size: of negative numbers the size counts down
+    Tensor ordered = bits.lt(0).where(bits.bitXor(most), bits);
+    key = key.ne(key).where(most, key.eq(0).where(0, ordered));
+  }
+  return descending ? key.bitNot() : key;
 }
+
+/// The first `k` of an axis in order, and where they came from.
+std::pair<Tensor, Tensor> firstInOrder(const Tensor& all, size_t d, int64_t k, bool descending) {
+  // Computed once: values and positions are found by networks of their own.
+  Tensor source = all.contiguous();
+  int64_t n = all.shape()[d].i();
+  int bits = bitLength(n - 1), wires = bitLength(k - 1);
+  const int64_t full = int64_t{1} << bits;
+  Bounds grow(all.shape().size(), {0, 0});
+  grow[d] = {0, Sint(full - n)};
+  auto axis = static_cast<int64_t>(d);
+  auto apart = [&](const Tensor& t, ConstValue last) {
+    return t.pad(grow, last).unflatten(axis, Shape(static_cast<size_t>(bits), Sint(2)));
+  };
+  auto sorted = [&](Record record, bool largestFirst) {
+    Tensor t = Network(std::move(record), stepsOf(d, bits, wires), largestFirst).run().back();
+    std::vector<std::optional<Sint>> cut(all.shape().size());
+    cut[d] = Sint(k);
+    return t.flatten(axis, axis + bits - 1).shrinkTo(cut);
+  };
+  ConstValue last = descending      ? dtypeMin(all.dtype())
+                    : all.isFloat() ? ConstValue::ofFloat(NAN)
+                                    : dtypeMax(all.dtype());
+  Tensor values = sorted({apart(source, last)}, descending);
+  Tensor key = orderKey(source, descending);
+  Shape column(all.shape().size(), Sint(1)), whole = all.shape();
+  column[d] = whole[d] = Sint(full);
+  Tensor numbers = Tensor::arange(full, {all.device(), dtypes::int32, {}}).reshape(column).expand(whole);
+  Tensor positions = sorted(
+      {apart(key, dtypeMax(key.dtype())), numbers.unflatten(axis, Shape(static_cast<size_t>(bits), Sint(2)))},
+      false);
+  return {values, positions.cast(dtypes::defaultInt())};
+}
+
 } // namespace
 
 std::pair<Tensor, Tensor> Tensor::sort(int64_t dim, bool descending) const {
   OperationScope op("sort");
   int64_t d = resolveDim(dim), n = ndim() ? intShape()[static_cast<size_t>(d)] : 1;
   if (n <= 1) return {*this, fullLike(ConstValue::ofInt(0), {{}, dtypes::defaultInt(), {}})};
-  // Computed once, since positions are found by comparing values with themselves.
-  Tensor source = contiguous();
-  int64_t stages = bitLength(n - 1), full = int64_t{1} << stages;
-  Bounds grow(shape().size(), {0, 0});
-  grow[static_cast<size_t>(d)] = {0, Sint(full - n)};
-  ConstValue last = descending ? dtypeMin(dtype()) : isFloat() ? ConstValue::ofFloat(NAN) : dtypeMax(dtype());
-  Tensor x = source.pad(grow, last).unflatten(d, Shape(static_cast<size_t>(stages), Sint(2)));
-  for (int64_t stage = 1; stage <= stages; ++stage) {
-    int64_t crossover = d + stages - stage - 1;
-    Ints flips;
-    for (int64_t i = 1; i <= stage + ndim() - d; ++i) flips.push_back(-i);
-    auto mirror = [&](const Tensor& t) { // reverses the second half of each pair of blocks
-      auto halves = t.splitEvery(1, crossover);
-      return cat({halves[0], halves[1].flip(flips)}, crossover);
-    };
-    if (stage != stages) x = mirror(x).contiguous();
-    for (int64_t sub = stage - 1; sub >= 0; --sub) {
-      int64_t partner = d + stages - sub - 1;
-      auto pair = x.splitEvery(1, partner);
-      Tensor swapped = isSwapped(pair[0], pair[1]);
-      Tensor larger = swapped.where(pair[0], pair[1]), smaller = swapped.where(pair[1], pair[0]);
-      x = (descending ? cat({larger, smaller}, partner) : cat({smaller, larger}, partner)).contiguous();
-    }
-    if (stage != stages) x = mirror(x);
-  }
-  std::vector<std::optional<Sint>> cut(shape().begin(), shape().end());
-  x = x.flatten(d, d + stages - 1).shrinkTo(cut);
-  // The source of a value: the k-th of equal values in the result is the k-th of them in the source.
-  Shape square{Sint(n), Sint(n)}, column(shape().size(), Sint(1));
-  square.insert(square.end(), static_cast<size_t>(ndim() - d - 1), Sint(1));
-  square.insert(square.begin(), static_cast<size_t>(d), Sint(1));
-  column[static_cast<size_t>(d)] = n;
-  Tensor lower = ones({Sint(n), Sint(n)}, {device(), dtypes::bool_, {}}).tril().reshape(square);
-  auto occurrence = [&](const Tensor& t) {
-    return lower.bitAnd(t.unsqueeze(d).eq(t.unsqueeze(d + 1))).sum(Ints{d + 1});
-  };
-  Tensor from = orderKey(source), to = orderKey(x);
-  Tensor same = from.unsqueeze(d + 1)
-                    .eq(to.unsqueeze(d))
-                    .bitAnd(occurrence(from).unsqueeze(d + 1).eq(occurrence(to).unsqueeze(d)));
-  Tensor position = arange(n, {device(), {}, {}}).reshape(column);
-  return {x, same.mul(position.unsqueeze(d + 1)).sum(Ints{d})};
+  return firstInOrder(*this, static_cast<size_t>(d), n, descending);
 }
 
 std::pair<Tensor, Tensor> Tensor::topk(int64_t k, int64_t dim, bool largest) const {
   OperationScope op("topk");
   int64_t d = resolveDim(dim);
-  if (k > intShape()[static_cast<size_t>(d)])
-    fail(ErrorKind::Value, fmt::format("selected index k={} is out of range", k));
+  auto at = static_cast<size_t>(d);
+  int64_t n = intShape()[at];
+  if (k > n) fail(ErrorKind::Value, fmt::format("selected index k={} is out of range", k));
+  if (n > 1 && k > 0) return firstInOrder(*this, at, k, largest);
   auto [values, positions] = sort(d, largest);
   std::vector<std::optional<Sint>> cut(shape().size());
-  cut[static_cast<size_t>(d)] = Sint(k);
+  cut[at] = Sint(k);
   return {values.shrinkTo(cut), positions.shrinkTo(cut)};
 }
 

@@ -44,6 +44,18 @@ TEST_CASE("columns of a transposed matrix, and rows a page apart, are read from 
   }
 }
 
+TEST_CASE("a panel of terms that lie side by side is copied by squares") {
+  Pool pool;
+  PoolScope scope(pool);
+  ContextScope settings({{"SPEC", 1}});
+  LoweredKernel k = checkKernel(product(80, 16, 128, 1, 128), plainTarget(8), 5, {}, 1e-5);
+  CHECK(panelsOf(k) == 1);
+  int gathered = 0; // loads of single elements that lie apart
+  for (UOp u : k.uops)
+    gathered += u.is(Op::LOAD) && u.dtype().count() == 1 && u.src(0).bufferOf().arg().i() == 2;
+  CHECK(gathered == 0);
+}
+
 TEST_CASE("panels of other types than float32") {
   Pool pool;
   PoolScope scope(pool);

@@ -41,7 +41,7 @@ TEST_CASE("a running sum takes one step a result, along rows and along columns")
   PoolScope scope(pool);
   ContextScope settings({{"SPEC", 1}});
   for (Op op : {Op::ADD, Op::MAX, Op::MUL})
-    for (auto [rows, n] : {std::pair<int64_t, int64_t>{32, 20}, {7, 18}, {1, 17}})
+    for (auto [rows, n] : {std::pair<int64_t, int64_t>{32, 20}, {7, 18}, {1, 17}, {16, 48}, {24, 64}})
       for (bool exclusive : {false, true})
         for (bool columns : {false, true}) {
           CAPTURE(opName(op));
@@ -51,6 +51,21 @@ TEST_CASE("a running sum takes one step a result, along rows and along columns")
           LoweredKernel k = checkKernel(sink, plainTarget(8), 5);
           CHECK(stepsOf(k) <= rows * n);
         }
+}
+
+TEST_CASE("rows that are lanes are turned round by blocks of steps") {
+  Pool pool;
+  PoolScope scope(pool);
+  ContextScope settings({{"SPEC", 1}});
+  auto memories = [](const LoweredKernel& k) {
+    int found = 0;
+    for (UOp u : k.uops) found += u.is(Op::DEFINE_REG);
+    return found;
+  };
+  CHECK(memories(checkKernel(running(Op::ADD, 16, 64, 64, 1), plainTarget(8), 5)) ==
+        3); // sums, terms, results
+  CHECK(memories(checkKernel(running(Op::ADD, 16, 50, 50, 1), plainTarget(8), 5)) == 1); // no whole squares
+  CHECK(memories(checkKernel(running(Op::ADD, 12, 64, 64, 1), plainTarget(8), 5)) == 1);
 }
 
 TEST_CASE("sums that are no running sums stay") {

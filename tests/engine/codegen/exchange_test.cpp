@@ -1,0 +1,69 @@
+// Kernels that store several results of the same values, and squares that are turned round: loops, conditions and lanes
+// are shared.
+#include "engine/base/context_var.h"
+#include "kernels.h"
+#include "oracle.h"
+
+#include <doctest/doctest.h>
+
+using namespace uopscope;
+using namespace uopscope::testing;
+
+namespace {
+
+int countOf(const LoweredKernel& k, Op op, int lanes) {
+  int found = 0;
+  for (UOp u : k.uops) found += u.is(op) && (lanes == 0 || u.dtype().count() == lanes);
+  return found;
+}
+
+/// out[r,i] = the smaller of x[0,i] and x[1,i] for r = 0, the larger for r = 1; a NaN is larger than any number.
+UOp exchange(int64_t n) {
+  UOp r = UOp::range(2, 0), i = UOp::range(n, 1);
+  UOp a = read(memory(1, 2 * n), i), b = read(memory(1, 2 * n), i + n);
+  UOp swapped = (b < a) | a.alu(Op::CMPNE, {a});
+  UOp value = (r < 1).where(swapped.where(b, a), swapped.where(a, b));
+  return kernel({memory(0, 2 * n).indexed({r * n + i}).store(value).end({r, i})});
+}
+
+} // namespace
+
+TEST_CASE("both results of an exchange are stored by one loop, and its condition is decided in lanes") {
+  Pool pool;
+  PoolScope scope(pool);
+  ContextScope settings({{"SPEC", 1}});
+  LoweredKernel k = checkKernel(exchange(32), plainTarget(4), 5);
+  CHECK(countOf(k, Op::RANGE, 0) == 1);
+  CHECK(countOf(k, Op::LOAD, 4) == 2);
+  CHECK(countOf(k, Op::OR, 4) == 1);
+  CHECK(countOf(k, Op::STORE, 0) == 2);
+}
+
+TEST_CASE("pieces of different lengths keep loops of their own") {
+  Pool pool;
+  PoolScope scope(pool);
+  UOp i = UOp::range(40, 0), x = read(memory(1, 40), i);
+  UOp value = (i < 8).where(x * 2.0 + 1.0, x * x);
+  LoweredKernel k =
+      checkKernel(kernel({memory(0, 40).indexed({i}).store(value).end({i})}), plainTarget(4), 5);
+  CHECK(countOf(k, Op::RANGE, 0) == 2);
+}
+
+TEST_CASE("a square is turned round by halves") {
+  Pool pool;
+  PoolScope scope(pool);
+  ContextScope settings({{"SPEC", 1}});
+  for (auto [rows, columns] : {std::pair<int64_t, int64_t>{16, 16}, {8, 24}, {4, 12}}) {
+    UOp r = UOp::range(rows, 0), c = UOp::range(columns, 1);
+    UOp value = read(memory(1, rows * columns), c * rows + r);
+    LoweredKernel k =
+        checkKernel(kernel({memory(0, rows * columns).indexed({r * columns + c}).store(value).end({r, c})}),
+                    plainTarget(4), 5);
+    for (UOp u : k.uops) {
+      if (!u.is(Op::VECTORIZE) || u.srcCount() < 4) continue;
+      UOpMap<bool> from; // of two vectors at a time
+      for (UOp s : u.src()) from[s.src(0)] = true;
+      CHECK(from.size() == 2);
+    }
+  }
+}

@@ -1,0 +1,55 @@
+"""Sorting against NumPy: every type, NaN and infinities, equal values by position, layouts, lengths that are no powers of two."""
+import numpy as np
+from tinygrad import Tensor, Context
+from check import run
+from test_one_value import levels
+
+rng = np.random.default_rng(5)
+TYPES = [np.float32, np.int32, np.float64, np.int64, np.uint64, np.uint8, np.int8, np.float16, np.bool_, np.uint32]
+
+def numbers(shape, kind):
+  x = rng.integers(0, 2 if kind == np.bool_ else 20, shape).astype(kind)
+  if np.issubdtype(kind, np.floating):
+    x -= 10; flat = x.reshape(-1); flat[rng.permutation(flat.size)[:4]] = [np.nan, np.inf, -np.inf, -0.0][:min(4, flat.size)]
+  return x
+
+def positions(x, axis, descending):
+  """Stable; a NaN is larger than any number, and both zeros are one value."""
+  _, rank = np.unique(x, return_inverse=True)
+  return np.argsort(-rank.reshape(x.shape) if descending else rank.reshape(x.shape), axis=axis, kind="stable")
+
+def holds(x, axis, k=None):
+  for descending in (False, True):
+    order = positions(x, axis, descending)
+    values, at = Tensor(x).sort(axis, descending) if k is None else Tensor(x).topk(k, axis, descending)
+    order = order if k is None else np.take(order, range(k), axis)
+    assert np.array_equal(at.numpy(), order), (x.shape, x.dtype, axis, k, descending)
+    np.testing.assert_array_equal(values.numpy(), np.take_along_axis(x, order, axis), err_msg=str((x.shape, x.dtype, axis, k, descending)))
+
+def test_every_type():
+  for kind in TYPES: holds(numbers((3, 17), kind), 1), holds(numbers((4, 21), kind), 1, 3)
+
+def test_layouts_and_lengths():
+  for shape, axis in (((100,), 0), ((33, 2), 0), ((2, 9, 3), 1), ((40, 5), -1), ((1, 2), 1), ((2, 0, 3), 2), ((5, 1), 1), ((20, 64), 1)): holds(numbers(shape, np.float32), axis)
+
+def test_first_of_many():
+  for n, k in ((1, 1), (2, 1), (5, 5), (9, 2), (64, 1), (100, 7), (257, 16), (300, 40)): holds(numbers((3, n), np.float32), 1, k)
+  assert Tensor([3.0, 1.0]).topk(0)[0].shape == (0,)
+
+def test_one_answer_whatever_the_lanes():
+  for level in levels():
+    with Context(CPU_TARGET=level): holds(numbers((18, 37), np.float32), 1), holds(numbers((18, 37), np.float32), 1, 4)
+  with Context(CPU_LLVM=0): holds(numbers((6, 20), np.float32), 1)
+
+def test_gradient_goes_to_where_a_value_came_from():
+  x = rng.permutation(48).reshape(4, 12).astype(np.float32); w = rng.standard_normal((4, 12)).astype(np.float32)
+  for f, first in ((lambda t: t.sort(1)[0], 12), (lambda t: t.topk(3, 1)[0], 3)):
+    t = Tensor(x, requires_grad=True); (f(t) * Tensor(w[:, :first])).sum().backward()
+    order = positions(x, 1, first == 3)[:, :first]; want = np.zeros_like(x); np.put_along_axis(want, order, w[:, :first], 1)
+    np.testing.assert_array_equal(t.grad.numpy(), want)
+
+def test_a_network_is_few_kernels():
+  x = Tensor(numbers((256, 1024), np.float32)).realize()
+  assert len(x.sort(1)[0].schedule()) <= 20 and len(x.topk(8, 1)[0].schedule()) <= 11
+
+if __name__ == "__main__": run(globals())
