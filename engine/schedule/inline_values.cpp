@@ -6,7 +6,8 @@
 //   any case computes it) inlined       D * W
 // Work is counted in quarters of a simple vector operation; the nodes below a REDUCE count once per iteration. A
 // reduction over memory is never repeated; an expression of no memory at all, or of one load and next to
-// nothing, always is.
+// nothing, always is, and so is a mask that selects places by numbers in memory: the sum over the places that reads
+// it becomes a single load.
 #include "engine/base/id_map.h"
 #include "engine/rules/load_collapse.h"
 #include "engine/rules/movement_index.h"
@@ -91,6 +92,34 @@ Work workOf(UOp root) {
   return work;
 }
 
+bool readsMemory(UOp root) {
+  return !visitBelow(root, [](UOp u) {
+    return u.in({Op::INDEX, Op::BUFFERIZE, Op::BUFFER, Op::AFTER}) ? Visit::Stop : Visit::Below;
+  });
+}
+
+/// Whether a value goes by a loop only by asking if its place is equal to a number in memory, as indices[i] == place
+/// does.
+bool selectsPlaces(UOp value, UOp loop) {
+  auto goesBy = [&](UOp u) {
+    const auto& open = u.ranges();
+    return std::find(open.begin(), open.end(), loop) != open.end();
+  };
+  auto isPlace = [&](UOp a, UOp b) { return goesBy(a) && !readsMemory(a) && !goesBy(b) && readsMemory(b); };
+  return visitBelow(value, [&](UOp u) {
+    if (!goesBy(u)) return Visit::Past;
+    if (u.in({Op::CMPNE, Op::CMPEQ}) && (isPlace(u.src(0), u.src(1)) || isPlace(u.src(1), u.src(0))))
+      return Visit::Past;
+    return u.in(group::kElementwise) ? Visit::Below : Visit::Stop;
+  });
+}
+bool isMaskOfPlaces(UOp value) {
+  const auto& open = value.ranges();
+  return std::any_of(open.begin(), open.end(), [&](UOp loop) {
+    return loop.axisType() != AxisType::Reduce && selectsPlaces(value, loop);
+  });
+}
+
 class Inliner {
 public:
   Inliner(ScheduleState& state, UOp sink) : state_(state), sink_(sink) {}
@@ -129,6 +158,7 @@ private:
     if (work.tooLarge || work.reducesMemory) return false;
     if (!work.loads && work.total <= kNoMemory) return true;
     if (work.loads <= 1 && work.total <= kLoad + kTrivial) return true;
+    if (work.total <= kNoMemory && isMaskOfPlaces(value)) return true;
     double demand = info.demand, inMemory = info.elements * kStore;
     bool hosted = info.hosted && hostStays(info.kernel);
     if (!hosted) inMemory += info.elements * work.total + kKernel;
@@ -279,11 +309,6 @@ UOp reduceOfConstant(Match& m) {
   return value.reduce(op, left);
 }
 
-bool readsMemory(UOp root) {
-  return !visitBelow(root, [](UOp u) {
-    return u.in({Op::INDEX, Op::BUFFERIZE, Op::BUFFER, Op::AFTER}) ? Visit::Stop : Visit::Below;
-  });
-}
 /// A sum of an expression of loop variables alone, such as arange, often has a closed form.
 UOp collapseSum(Match& m) {
   static const PatternMatcher closedForms({loadCollapseRules()});
