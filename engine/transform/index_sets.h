@@ -18,7 +18,10 @@ namespace uopscope {
 /// Sets by number; 0 is the empty one.
 class SetTable {
 public:
-  SetTable();
+  /// Thrown where the sets would hold more elements than the table may.
+  struct Full {};
+
+  explicit SetTable(size_t mostElements = SIZE_MAX);
   int32_t single(int32_t element);
   int32_t unionOf(int32_t a, int32_t b);
   /// `sets` is sorted in place.
@@ -31,6 +34,7 @@ public:
 private:
   int32_t intern(std::span<const int32_t> sorted);
 
+  size_t most_;
   std::vector<int32_t> elements_, scratch_;
   std::vector<size_t> begin_;
   std::unordered_multimap<uint64_t, int32_t> byHash_;

@@ -11,6 +11,7 @@
 #include "engine/uop/uop.h"
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 namespace uopscope {
@@ -25,6 +26,9 @@ struct Sparsity {
 
 /// Rows are the elements of the value, columns those of the placeholder.
 Sparsity sparsityOf(UOp value, UOp placeholder);
+/// The same by the graph alone: no condition is computed, both sides of a where() count. Nothing where more than a quarter of the
+/// elements are in the pattern, or where it takes as much to find out, and where an operation is not understood.
+std::optional<Sparsity> sparsityIfSparse(UOp value, UOp placeholder);
 
 /// Columns (or rows) whose patterns do not meet share a colour, so that one derivative gives all of them.
 struct Coloring {
@@ -33,9 +37,11 @@ struct Coloring {
   std::vector<int32_t> color; ///< of each column or row; -1 where it is empty
 };
 
-/// The smaller of a colouring of columns and one of rows. Greedy, by the heuristic of Curtis, Powell and Reid
+enum class Seeds : uint8_t { Fewest, Columns, Rows };
+
+/// A colouring of columns or of rows, or the smaller of both. Greedy, by the heuristic of Curtis, Powell and Reid
 /// (1974) in the natural order and in the smallest-last order of Matula and Beck (1983), whichever needs
 /// fewer colours (Coleman and Moré, 1983).
-Coloring colorPattern(const Sparsity& s);
+Coloring colorPattern(const Sparsity& s, Seeds seeds = Seeds::Fewest);
 
 } // namespace uopscope

@@ -11,7 +11,8 @@ import functools
 import _uopscope
 from _uopscope import Tensor
 from uopscope.pytree import flatten, same, unflatten
-from uopscope.transforms import _check_tensors, _name, _tensor, vjp
+from uopscope.tracing import check_tensors, name_of, tensor_of
+from uopscope.transforms import vjp
 
 class _Call:
   """A call's arguments: which leaves are tensors, and the call made again from nodes."""
@@ -44,13 +45,13 @@ class _Custom:
     self.f, self.nondiff, self._keys = f, tuple(nondiff_argnums), {}
   def _ready(self): return True
   def __call__(self, *args):
-    if not self._ready(): raise TypeError(f"{_name(self.f)} has no derivative rule yet: give it one by .{self._define}(...)")
+    if not self._ready(): raise TypeError(f"{name_of(self.f)} has no derivative rule yet: give it one by .{self._define}(...)")
     call = _Call(self.f, args, self.nondiff)
     leaves, tree = flatten(self.f(*args))
-    _check_tensors(leaves, self.f, "its result")
+    check_tensors(leaves, self.f, "its result")
     if not call.tensors: return unflatten(tree, leaves)
     inputs, signature = [t.uop for t in call.tensors], call.signature()
-    out = [_tensor(_uopscope.with_derivative(t.uop, inputs, self._key(call, signature, tree, k))) for k, t in enumerate(leaves)]
+    out = [tensor_of(_uopscope.with_derivative(t.uop, inputs, self._key(call, signature, tree, k))) for k, t in enumerate(leaves)]
     return unflatten(tree, out)
   def _key(self, call, signature, tree, k):
     at = (signature, k)
@@ -87,11 +88,11 @@ class custom_jvp(_Custom):
   def _ready(self): return self.rule is not None
   def _rules(self, call, tree, k):
     def forward(tangents, inputs):
-      values = [_tensor(u) for u in inputs]
-      each = [x.zeros_like() if t is None else _tensor(t) for t, x in zip(tangents, values)]
+      values = [tensor_of(u) for u in inputs]
+      each = [x.zeros_like() if t is None else tensor_of(t) for t, x in zip(tangents, values)]
       out, tangent = self.rule(*call.fixed, call.rebuilt(values), call.rebuilt(each))
       leaves, other = flatten(tangent)
-      if not same(other, tree) or leaves[k].shape != flatten(out)[0][k].shape: raise ValueError(f"{_name(self.f)}: the tangent that its rule answers has other shapes or another structure than the result")
+      if not same(other, tree) or leaves[k].shape != flatten(out)[0][k].shape: raise ValueError(f"{name_of(self.f)}: the tangent that its rule answers has other shapes or another structure than the result")
       return leaves[k].uop
     return None, forward
 
@@ -105,21 +106,21 @@ class custom_vjp(_Custom):
   def _ready(self): return self.bwd is not None
   def _rules(self, call, tree, k):
     def reverse(g, inputs):
-      result, residuals = self.fwd(*call.all([_tensor(u) for u in inputs]))
-      each = [_tensor(g) if i == k else t.zeros_like() for i, t in enumerate(flatten(result)[0])]
+      result, residuals = self.fwd(*call.all([tensor_of(u) for u in inputs]))
+      each = [tensor_of(g) if i == k else t.zeros_like() for i, t in enumerate(flatten(result)[0])]
       answer = self.bwd(*call.fixed, residuals, unflatten(tree, each))
-      return _gradients(_aligned(answer, call, _name(self.f), "bwd"), inputs, self.f)
+      return _gradients(_aligned(answer, call, name_of(self.f), "bwd"), inputs, self.f)
     return reverse, None
 
 def _gradients(each, inputs, f):
   for g, u in zip(each, inputs):
-    if g is not None and g.shape != tuple(u.shape): raise ValueError(f"{_name(f)}: a gradient has shape {g.shape}, its argument {tuple(u.shape)}")
+    if g is not None and g.shape != tuple(u.shape): raise ValueError(f"{name_of(f)}: a gradient has shape {g.shape}, its argument {tuple(u.shape)}")
   return [None if g is None else g.uop for g in each]
 
 class _Checkpoint(_Custom):
   def _rules(self, call, tree, k):
     def reverse(g, inputs):
-      seed, values = _tensor(g), [_tensor(_uopscope.computed_again(u)) for u in inputs]
+      seed, values = tensor_of(g), [tensor_of(_uopscope.computed_again(u)) for u in inputs]
       _, pullback = vjp(lambda *floats: flatten(self.f(*call.all(floats)))[0][k], *values)
       return _gradients([t if t.is_floating_point() else None for t in pullback(seed)], inputs, self.f)
     return reverse, None
