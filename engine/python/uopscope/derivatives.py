@@ -7,7 +7,7 @@
 #
 # A call answers what the function answers, marked in the graph with its arguments: whatever derives the graph, grad() or
 # Tensor.backward(), asks the rule there.
-import functools
+import functools, inspect
 import _uopscope
 from _uopscope import Tensor
 from uopscope.pytree import flatten, same, unflatten
@@ -39,12 +39,21 @@ class _Call:
     except TypeError: return None
     return key
 
+def _positional(f, args, kwargs):
+  """The arguments in the order of f's parameters, which is how rules take them."""
+  if not kwargs: return args
+  bound = inspect.signature(f).bind(*args, **kwargs)
+  bound.apply_defaults()
+  if bound.kwargs: raise TypeError(f"{name_of(f)}: {', '.join(bound.kwargs)} can be handed in by name alone, and derivative rules go by position")
+  return bound.args
+
 class _Custom:
   def __init__(self, f, nondiff_argnums=()):
     functools.update_wrapper(self, f)
     self.f, self.nondiff, self._keys = f, tuple(nondiff_argnums), {}
   def _ready(self): return True
-  def __call__(self, *args):
+  def __call__(self, *args, **kwargs):
+    args = _positional(self.f, args, kwargs)
     if not self._ready(): raise TypeError(f"{name_of(self.f)} has no derivative rule yet: give it one by .{self._define}(...)")
     call = _Call(self.f, args, self.nondiff)
     leaves, tree = flatten(self.f(*args))
@@ -90,7 +99,9 @@ class custom_jvp(_Custom):
     def forward(tangents, inputs):
       values = [tensor_of(u) for u in inputs]
       each = [x.zeros_like() if t is None else tensor_of(t) for t, x in zip(tangents, values)]
-      out, tangent = self.rule(*call.fixed, call.rebuilt(values), call.rebuilt(each))
+      answer = self.rule(*call.fixed, call.rebuilt(values), call.rebuilt(each))
+      if not isinstance(answer, (tuple, list)) or len(answer) != 2: raise TypeError(f"{name_of(self.f)}: its jvp rule answers {type(answer).__name__}; it is a pair (result, tangent)")
+      out, tangent = answer
       leaves, other = flatten(tangent)
       if not same(other, tree) or leaves[k].shape != flatten(out)[0][k].shape: raise ValueError(f"{name_of(self.f)}: the tangent that its rule answers has other shapes or another structure than the result")
       return leaves[k].uop
@@ -106,7 +117,9 @@ class custom_vjp(_Custom):
   def _ready(self): return self.bwd is not None
   def _rules(self, call, tree, k):
     def reverse(g, inputs):
-      result, residuals = self.fwd(*call.all([tensor_of(u) for u in inputs]))
+      answer = self.fwd(*call.all([tensor_of(u) for u in inputs]))
+      if not isinstance(answer, (tuple, list)) or len(answer) != 2: raise TypeError(f"{name_of(self.f)}: fwd answers {type(answer).__name__}; it is a pair (result, residuals)")
+      result, residuals = answer
       each = [tensor_of(g) if i == k else t.zeros_like() for i, t in enumerate(flatten(result)[0])]
       answer = self.bwd(*call.fixed, residuals, unflatten(tree, each))
       return _gradients(_aligned(answer, call, name_of(self.f), "bwd"), inputs, self.f)

@@ -28,7 +28,7 @@ def _jacobian(f, argnums, has_aux, blocks_of):
 
 def _by_pattern(traced, out, i, x, by_columns):
   pattern = sparse_pattern(out, traced.keys[i], by_columns)
-  return pattern and dense_of(values_of(out, traced.keys, i, x, pattern), pattern).reshape(*out.shape, *x.shape)
+  return pattern and dense_of(values_of(out, traced.keys, i, x, pattern), pattern).reshape((*out.shape, *x.shape))
 
 def _columns(traced, tensors):
   blocks = [[_by_pattern(traced, out, i, x, True) for i, x in enumerate(tensors)] for out in traced.outs]
@@ -39,14 +39,14 @@ def _columns(traced, tensors):
     each = _uopscope.tangents_of(uops_of(outs), [traced.keys[i]], [slot.uop]) if left else []
     each = [or_zeros(u, out) for u, out in zip(each, outs)]
     each = _uopscope.batch_values(uops_of(each), [key], [_eye(x).uop], x.numel()) if left else []
-    for k, out, u in zip(left, outs, each): blocks[k][i] = tensor_of(u).permute(*range(1, out.ndim + 1), 0).reshape(*out.shape, *x.shape)
+    for k, out, u in zip(left, outs, each): blocks[k][i] = tensor_of(u).permute((*range(1, out.ndim + 1), 0)).reshape((*out.shape, *x.shape))
   return blocks
 
 def _rows(traced, tensors):
   blocks = []
   for out in traced.outs:
     if not out.is_floating_point():
-      blocks.append([x.zeros_like().reshape(*[1] * out.ndim, *x.shape).expand(*out.shape, *x.shape) for x in tensors])
+      blocks.append([x.zeros_like().reshape((*[1] * out.ndim, *x.shape)).expand((*out.shape, *x.shape)) for x in tensors])
       continue
     row = [_by_pattern(traced, out, i, x, False) for i, x in enumerate(tensors)]
     left = [i for i, block in enumerate(row) if block is None]
@@ -55,7 +55,7 @@ def _rows(traced, tensors):
       each = _uopscope.cotangents_of([out.uop], [slot.uop], [traced.keys[i] for i in left])
       each = [tensor_of(u).reshape(tensors[i].shape) if u is not None else tensors[i].zeros_like() for i, u in zip(left, each)]
       each = _uopscope.batch_values(uops_of(each), [key], [_eye(out).uop], out.numel())
-      for i, u in zip(left, each): row[i] = tensor_of(u).reshape(*out.shape, *tensors[i].shape)
+      for i, u in zip(left, each): row[i] = tensor_of(u).reshape((*out.shape, *tensors[i].shape))
     blocks.append(row)
   return blocks
 

@@ -17,6 +17,11 @@ def _move(t, source, to):
   order = [i for i in range(t.ndim) if i != source]
   order.insert(to, source)
   return t.permute(order)
+def _axes(given, tree, f, what):
+  """An axis for each leaf."""
+  for axis in flatten(given)[0]:
+    if not isinstance(axis, int) or isinstance(axis, bool): raise TypeError(f"vmap of {name_of(f)}: {what} is {given!r}; an axis is a number, or None for what has none, in a tuple, list or dict like the tree")
+  return spread(given, tree, f"vmap of {name_of(f)}: {what}")
 def _axis(t, axis, f, what):
   if not -t.ndim <= axis < t.ndim: raise IndexError(f"vmap of {name_of(f)}: {what} names axis {axis} of a tensor of shape {t.shape}, which has {t.ndim} axes")
   return axis % t.ndim
@@ -28,22 +33,23 @@ def vmap(f, in_axes=0, out_axes=0):
   out_axes: where the axis stands in the results; None for a result that depends on no mapped argument.
   Shapes: f: (a,) -> (b,) gives (n, a) -> (n, b). Keyword arguments are mapped over axis 0.
   Random numbers that f draws are drawn once and are the same in every call: map over drawn ones to have others in each."""
+  if not isinstance(in_axes, (int, type(None), tuple, list)): raise TypeError(f"vmap of {name_of(f)}: in_axes is {in_axes!r}; it is a number for all arguments, or a tuple with a number, None or tree for each")
   @functools.wraps(f, assigned=("__name__", "__doc__"), updated=())
   def mapped(*args, **kwargs):
     axes = None
     def chosen(leaves, tree):
       nonlocal axes
-      axes = spread(in_axes if isinstance(in_axes, (int, type(None))) else tuple(in_axes), tree[0], f"vmap of {name_of(f)}: in_axes")
+      axes = _axes(in_axes if isinstance(in_axes, (int, type(None))) else tuple(in_axes), tree[0], f, "in_axes")
       axes += [0] * (len(leaves) - len(axes))
       return [a is not None and not (isinstance(in_axes, int) and not isinstance(x, Tensor)) for x, a in zip(leaves, axes)]
     a = Arguments(f, args, kwargs, chosen)
-    if not a.at: raise ValueError(f"vmap of {name_of(f)}: no argument is mapped; in_axes needs a number for at least one tensor")
+    if not a.at: raise ValueError(f"vmap of {name_of(f)}: no argument is mapped; in_axes needs a number for at least one tensor (arguments: {', '.join(type(x).__name__ for x in a.leaves) or 'none'})")
     fronts = [_move(t, _axis(t, axes[i], f, "in_axes"), 0) for i, t in zip(a.at, a.tensors)]
     lengths = [t.shape[0] for t in fronts]
     if any(n != lengths[0] for n in lengths): raise ValueError(f"vmap of {name_of(f)}: mapped axes have lengths {lengths}; they must be equal")
     traced = Trace(f, a.call, [(t.shape[1:], t.dtype, t.device) for t in fronts])
     outs = _uopscope.batch_values(uops_of(traced.outs), traced.keys, uops_of(fronts), lengths[0])
-    places = spread(out_axes if isinstance(out_axes, (int, type(None))) else type(traced.tree)(out_axes) if isinstance(out_axes, (list, tuple)) and isinstance(traced.tree, (list, tuple)) else out_axes, traced.tree, f"vmap of {name_of(f)}: out_axes")
+    places = _axes(out_axes, traced.tree, f, "out_axes")
     return traced.results([_placed(tensor_of(u), one, place, f) for u, one, place in zip(outs, traced.outs, places)])
   return mapped
 
@@ -61,6 +67,7 @@ def _check_tangents(f, primals, tangents, what):
   check_tensors(given, f, what)
   for x, t in zip(values, given):
     if x.shape != t.shape: raise ValueError(f"{name_of(f)}: one of the {what} has shape {t.shape}, its value {x.shape}")
+    if not x.is_floating_point() and t.is_floating_point(): raise TypeError(f"{name_of(f)}: one of the {what} has type {t.dtype}, its value {x.dtype}, which does not vary: cast the value, or leave it out by a function of the others")
     if x.is_floating_point() and t.dtype != x.dtype: raise TypeError(f"{name_of(f)}: one of the {what} has type {t.dtype}, its value {x.dtype}")
   return given
 
