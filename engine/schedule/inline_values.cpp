@@ -7,7 +7,8 @@
 // Work is counted in quarters of a simple vector operation; the nodes below a REDUCE count once per iteration. A
 // reduction over memory is never repeated; an expression of no memory at all, or of one load and next to
 // nothing, always is, and so is a mask that selects places by numbers in memory: the sum over the places that reads
-// it becomes a single load.
+// it becomes a single load. So is a value that is zero but where two loops are at the same place, as unit vectors
+// and diagonals are.
 #include "engine/base/id_map.h"
 #include "engine/rules/load_collapse.h"
 #include "engine/rules/movement_index.h"
@@ -120,6 +121,21 @@ bool isMaskOfPlaces(UOp value) {
   });
 }
 
+/// Whether a condition, or a number made of one, asks if two loops are at the same place.
+bool equatesLoops(UOp u) {
+  while (u.is(Op::CAST) || (u.is(Op::CMPNE) && u.src(0).dtype().isBool() && u.src(1).isConst(1)))
+    u = u.src(0);
+  if (!u.in({Op::CMPNE, Op::CMPEQ}) || readsMemory(u)) return false;
+  const auto &a = u.src(0).ranges(), &b = u.src(1).ranges();
+  return !a.empty() && !b.empty() &&
+         std::none_of(a.begin(), a.end(), [&](UOp r) { return std::find(b.begin(), b.end(), r) != b.end(); });
+}
+bool isDiagonal(UOp value) {
+  if (value.is(Op::MUL)) return isDiagonal(value.src(0)) || isDiagonal(value.src(1));
+  if (value.is(Op::WHERE)) return value.src(2).isConst(0.0) && equatesLoops(value.src(0));
+  return value.is(Op::CAST) && equatesLoops(value);
+}
+
 class Inliner {
 public:
   Inliner(ScheduleState& state, UOp sink) : state_(state), sink_(sink) {}
@@ -158,7 +174,7 @@ private:
     if (work.tooLarge || work.reducesMemory) return false;
     if (!work.loads && work.total <= kNoMemory) return true;
     if (work.loads <= 1 && work.total <= kLoad + kTrivial) return true;
-    if (work.total <= kNoMemory && isMaskOfPlaces(value)) return true;
+    if (work.total <= kNoMemory && (isMaskOfPlaces(value) || isDiagonal(value))) return true;
     double demand = info.demand, inMemory = info.elements * kStore;
     bool hosted = info.hosted && hostStays(info.kernel);
     if (!hosted) inMemory += info.elements * work.total + kKernel;

@@ -4,13 +4,10 @@
 #   jacfwd(lambda x: x * x)(Tensor([1., 2.]))        # [[2, 0], [0, 4]]
 import functools
 import _uopscope
-from _uopscope import Tensor
-from uopscope.patterns import dense_of, sparse_pattern, values_of
+from uopscope.patterns import dense_of, sparse_pattern, unit_vectors, values_of
 from uopscope.pytree import unflatten
 from uopscope.tracing import Arguments, applied, as_tuple, every_tensor, form_of, new_placeholder, or_zeros, partial_of, tensor_of, unwrapped, uops_of
 from uopscope.transforms import grad, jvp
-
-def _eye(t): return Tensor.eye(t.numel(), dtype=t.dtype, device=t.device).reshape(t.numel(), *t.shape)
 
 def _jacobian(f, argnums, has_aux, blocks_of):
   """The function that answers the tree of results of trees of arguments; blocks_of(traced, tensors) is [result][argument]."""
@@ -38,7 +35,7 @@ def _columns(traced, tensors):
     outs = [traced.outs[k] for k in left]
     each = _uopscope.tangents_of(uops_of(outs), [traced.keys[i]], [slot.uop]) if left else []
     each = [or_zeros(u, out) for u, out in zip(each, outs)]
-    each = _uopscope.batch_values(uops_of(each), [key], [_eye(x).uop], x.numel()) if left else []
+    each = _uopscope.batch_values(uops_of(each), [key], [unit_vectors(x).uop], x.numel()) if left else []
     for k, out, u in zip(left, outs, each): blocks[k][i] = tensor_of(u).permute((*range(1, out.ndim + 1), 0)).reshape((*out.shape, *x.shape))
   return blocks
 
@@ -54,7 +51,7 @@ def _rows(traced, tensors):
       key, slot = new_placeholder(*form_of(out))
       each = _uopscope.cotangents_of([out.uop], [slot.uop], [traced.keys[i] for i in left])
       each = [tensor_of(u).reshape(tensors[i].shape) if u is not None else tensors[i].zeros_like() for i, u in zip(left, each)]
-      each = _uopscope.batch_values(uops_of(each), [key], [_eye(out).uop], out.numel())
+      each = _uopscope.batch_values(uops_of(each), [key], [unit_vectors(out).uop], out.numel())
       for i, u in zip(left, each): row[i] = tensor_of(u).reshape((*out.shape, *tensors[i].shape))
     blocks.append(row)
   return blocks

@@ -28,6 +28,8 @@ def ints(values, device):
   large = max(values, default=0) > 0x7fffffff
   return Tensor(values, dtype="int64" if large else "int32", device=device).reshape(len(values))
 
+def unit_vectors(t): return Tensor.eye(t.numel(), dtype=t.dtype, device=t.device).reshape(t.numel(), *t.shape)
+
 def sparse_pattern(out, key, by_columns):
   """The pattern, where seeds of its colours are a quarter of all or fewer."""
   count = key.shape[0] if by_columns else out.numel()
@@ -38,13 +40,16 @@ def sparse_pattern(out, key, by_columns):
 def values_of(out, keys, i, x, p):
   """The elements of the pattern of d out / d x, x standing for keys[i]: derivatives along seeds, one for each colour, gathered."""
   if p.nnz == 0: return Tensor.zeros(0, dtype=out.dtype, device=out.device)
-  color, rows, cols = p.color(), p.rows(), p.cols()
   seeded = x if p.by_columns else out
-  seeds = ints(color, x.device).reshape(1, len(color)).eq(Tensor.arange(p.colors, device=x.device).reshape(p.colors, 1)).cast(seeded.dtype)
+  complete = p.nnz == p.shape[0] * p.shape[1]
+  color = [] if complete else p.color()
+  seeds = unit_vectors(seeded).reshape(p.colors, -1) if complete else ints(color, x.device).reshape(1, len(color)).eq(Tensor.arange(p.colors, device=x.device).reshape(p.colors, 1)).cast(seeded.dtype)
   key, slot = new_placeholder(*form_of(seeded))
   if p.by_columns: line = or_zeros(_uopscope.tangents_of([out.uop], [keys[i]], [slot.uop])[0], out)
   else: line = or_zeros(_uopscope.cotangents_of([out.uop], [slot.uop], [keys[i]])[0], x)
   compressed = tensor_of(_uopscope.batch_values([line.uop], [key], [seeds.uop], p.colors)[0]).reshape(p.colors, -1)
+  if complete: return (compressed.permute(1, 0) if p.by_columns else compressed).reshape(-1)
+  rows, cols = p.rows(), p.cols()
   at = [color[c] * p.shape[0] + r if p.by_columns else color[r] * p.shape[1] + c for r, c in zip(rows, cols)]
   return compressed.reshape(-1)[ints(at, x.device)]
 
@@ -52,6 +57,7 @@ def dense_of(values, p):
   n, m = p.shape
   zeros = Tensor.zeros(n * m, dtype=values.dtype, device=values.device)
   if p.nnz == 0: return zeros.reshape(n, m)
+  if p.nnz == n * m: return values.reshape(n, m)
   at = ints([r * m + c for r, c in zip(p.rows(), p.cols())], values.device)
   # stored as it is: a scatter is one store for each value where nothing else goes through its places
   return zeros.scatter_reduce(0, at, values, "sum").contiguous().reshape(n, m)
