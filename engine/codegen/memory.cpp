@@ -272,10 +272,18 @@ UOp laneOfArithmetic(Match& m) {
   return UOp::make(from.op(), withLanes(from.dtype(), static_cast<int>(gep.arg().ints().size())), sources,
                    from.arg());
 }
+/// Whether a condition compares values: it is computed for many lanes at once, as they are.
+bool comparesValues(UOp condition) {
+  if (condition.in(group::kComparison) && !condition.src(0).dtype().isBool())
+    return condition.src(0).dtype().kind() != Scalar::Index;
+  return condition.in(group::kElementwise) &&
+         std::any_of(condition.src().begin(), condition.src().end(), comparesValues);
+}
 UOp laneOfIndexArithmetic(Match& m) {
   UOp from = m.root().src(0);
   if (from.dtype().kind() != Scalar::Index && !from.dtype().isBool())
     return m.decline("no index and no condition");
+  if (comparesValues(from)) return m.decline("a condition on values");
   return laneOfArithmetic(m);
 }
 

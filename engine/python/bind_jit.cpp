@@ -1,6 +1,7 @@
 // The captured function of TinyJit: one call from Python gathers the arguments, checks them and launches.
 #include "engine/python/python_jit.h"
 #include "engine/python/script_kernel.h"
+#include "engine/tensor/placeholder.h"
 #include "engine/tensor/tensor_memory.h"
 
 namespace uopscope {
@@ -92,6 +93,11 @@ void bindJit(py::module_& m) {
     } catch (const JitError& e) {
       PyErr_SetString(error, e.what());
     }
+  });
+  m.def("in_transform", [](const py::tuple& args, const py::dict& kwargs) {
+    Arguments a(args, kwargs);
+    return std::any_of(a.tensors.begin(), a.tensors.end(),
+                       [](const Tensor& t) { return dependsOnPlaceholder(t.uop()); });
   });
   m.def("check_jit_arguments", [](const py::tuple& args, const py::dict& kwargs) {
     Arguments a(args, kwargs);

@@ -344,7 +344,11 @@ void bindProperties(TensorClass& c) {
       .def("__repr__", [](const Tensor& t) { return t.str(); })
       .def("__hash__", [](const Tensor& t) { return reinterpret_cast<size_t>(t.state().get()) >> 4; })
       .def("__bool__",
-           [](const Tensor&) -> bool { throw py::type_error("__bool__ on Tensor is not defined"); })
+           [](const Tensor&) -> bool {
+             throw py::type_error("__bool__ on Tensor is not defined: ask for one value with .item(), or "
+                                  "choose element by element "
+                                  "with where() (under vmap, grad and the other transforms the only way)");
+           })
       .def("__len__",
            [](const Tensor& t) {
              if (t.shape().empty()) throw py::type_error("len() of a 0-d tensor");

@@ -51,9 +51,8 @@ py::bytes bytesOf(const std::vector<int32_t>& v) {
   return {reinterpret_cast<const char*>(v.data()), v.size() * sizeof(int32_t)};
 }
 
-py::dict pattern(UOp value, UOp key) {
-  Sparsity s = sparsityOf(value, key);
-  Coloring c = colorPattern(s);
+py::dict pattern(const Sparsity& s, Seeds seeds) {
+  Coloring c = colorPattern(s, seeds);
   py::dict out;
   out["shape"] = py::make_tuple(s.rows, s.columns);
   out["indptr"] = bytesOf(s.indptr);
@@ -134,7 +133,15 @@ void bindTransforms(py::module_& m) {
   def("jacobian_pattern", [](UOp value, UOp key) {
     OperationScope op("sparsity");
     NodesHeld held;
-    return pattern(value, key);
+    return pattern(sparsityOf(value, key), Seeds::Fewest);
+  });
+  // The pattern by columns (or rows) where a derivative along its colours is worth it, else None.
+  def("sparse_pattern", [](UOp value, UOp key, bool byColumns) -> py::object {
+    OperationScope op("sparsity");
+    NodesHeld held;
+    auto found = sparsityIfSparse(value, key);
+    if (!found || (byColumns && !found->forward)) return py::none();
+    return pattern(*found, byColumns ? Seeds::Columns : Seeds::Rows);
   });
   def("new_unique", [] {
     PoolScope scope(tensorPool());

@@ -66,7 +66,7 @@ DType typeOfValues(const std::vector<ConstValue>& values) {
 
 std::optional<DType> fromNumpyType(const py::dtype& t) {
   char kind = t.kind();
-  auto size = t.itemsize();
+  auto size = t.attr("itemsize").cast<int64_t>(); // asked of NumPy: in memory it lies elsewhere since NumPy 2
   switch (kind) {
   case 'b': return dtypes::bool_;
   case 'i':

@@ -1,14 +1,14 @@
 // The pass "symbolic+reduce_collapse+debuf": values that are cheaper to compute again than to store lose
 // their buffer.
 //
-// The cost of a value with N elements, which its readers ask for D times in all, where W is the work of one
-// element:
-//   in memory     N * (W + kStore) + D * kLoad + kKernel     (without N * W and kKernel if some kernel
-//   computes the value anyway)
-//   inlined       D * W
-// The unit of work is a quarter of a simple vector operation; a node below a REDUCE counts once per
-// iteration. A reduction over memory is never repeated. An expression that reads no memory, or makes one load
-// and little else, is always inlined.
+// The price of a candidate with N elements that are asked for D times, W being the work of one element:
+//   in memory     N * (W + kStore) + D * kLoad + kKernel     (W and kKernel only where no kernel that is there in
+//   any case computes it) inlined       D * W
+// Work is counted in quarters of a simple vector operation; the nodes below a REDUCE count once per iteration. A
+// reduction over memory is never repeated; an expression of no memory at all, or of one load and next to
+// nothing, always is, and so is a mask that selects places by numbers in memory: the sum over the places that reads
+// it becomes a single load. So is a value that is zero but where two loops are at the same place, as unit vectors
+// and diagonals are.
 #include "engine/base/id_map.h"
 #include "engine/rules/load_collapse.h"
 #include "engine/rules/movement_index.h"
@@ -93,6 +93,49 @@ Work workOf(UOp root) {
   return work;
 }
 
+bool readsMemory(UOp root) {
+  return !visitBelow(root, [](UOp u) {
+    return u.in({Op::INDEX, Op::BUFFERIZE, Op::BUFFER, Op::AFTER}) ? Visit::Stop : Visit::Below;
+  });
+}
+
+/// Whether a value goes by a loop only by asking if its place is equal to a number in memory, as indices[i] == place
+/// does.
+bool selectsPlaces(UOp value, UOp loop) {
+  auto goesBy = [&](UOp u) {
+    const auto& open = u.ranges();
+    return std::find(open.begin(), open.end(), loop) != open.end();
+  };
+  auto isPlace = [&](UOp a, UOp b) { return goesBy(a) && !readsMemory(a) && !goesBy(b) && readsMemory(b); };
+  return visitBelow(value, [&](UOp u) {
+    if (!goesBy(u)) return Visit::Past;
+    if (u.in({Op::CMPNE, Op::CMPEQ}) && (isPlace(u.src(0), u.src(1)) || isPlace(u.src(1), u.src(0))))
+      return Visit::Past;
+    return u.in(group::kElementwise) ? Visit::Below : Visit::Stop;
+  });
+}
+bool isMaskOfPlaces(UOp value) {
+  const auto& open = value.ranges();
+  return std::any_of(open.begin(), open.end(), [&](UOp loop) {
+    return loop.axisType() != AxisType::Reduce && selectsPlaces(value, loop);
+  });
+}
+
+/// Whether a condition, or a number made of one, asks if two loops are at the same place.
+bool equatesLoops(UOp u) {
+  while (u.is(Op::CAST) || (u.is(Op::CMPNE) && u.src(0).dtype().isBool() && u.src(1).isConst(1)))
+    u = u.src(0);
+  if (!u.in({Op::CMPNE, Op::CMPEQ}) || readsMemory(u)) return false;
+  const auto &a = u.src(0).ranges(), &b = u.src(1).ranges();
+  return !a.empty() && !b.empty() &&
+         std::none_of(a.begin(), a.end(), [&](UOp r) { return std::find(b.begin(), b.end(), r) != b.end(); });
+}
+bool isDiagonal(UOp value) {
+  if (value.is(Op::MUL)) return isDiagonal(value.src(0)) || isDiagonal(value.src(1));
+  if (value.is(Op::WHERE)) return value.src(2).isConst(0.0) && equatesLoops(value.src(0));
+  return value.is(Op::CAST) && equatesLoops(value);
+}
+
 class Inliner {
 public:
   Inliner(ScheduleState& state, UOp sink) : state_(state), sink_(sink) {}
@@ -132,6 +175,7 @@ private:
     if (work.tooLarge || work.reducesMemory) return false;
     if (!work.loads && work.total <= kNoMemory) return true;
     if (work.loads <= 1 && work.total <= kLoad + kTrivial) return true;
+    if (work.total <= kNoMemory && (isMaskOfPlaces(value) || isDiagonal(value))) return true;
     double demand = info.demand, inMemory = info.elements * kStore;
     bool hosted = info.hosted && hostStays(info.kernel);
     if (!hosted) inMemory += info.elements * work.total + kKernel;
@@ -283,12 +327,7 @@ UOp reduceOfConstant(Match& m) {
   return value.reduce(op, left);
 }
 
-bool readsMemory(UOp root) {
-  return !visitBelow(root, [](UOp u) {
-    return u.in({Op::INDEX, Op::BUFFERIZE, Op::BUFFER, Op::AFTER}) ? Visit::Stop : Visit::Below;
-  });
-}
-/// A sum of loop variables without memory, as arange makes it, often has a closed form.
+/// A sum of an expression of loop variables alone, such as arange, often has a closed form.
 UOp collapseSum(Match& m) {
   static const PatternMatcher closedForms({loadCollapseRules()});
   return readsMemory(m.root().src(0)) ? m.decline("the sum reads memory") : closedForms.rewrite(m.root());

@@ -4,6 +4,7 @@
 
 #include "engine/base/id_map.h"
 #include "engine/runtime/device.h"
+#include "engine/tensor/placeholder.h"
 #include "engine/tensor/state.h"
 #include "engine/tensor/tensor.h"
 #include "engine/uop/facts.h"
@@ -89,6 +90,7 @@ std::optional<int64_t> Tensor::shardAxis() const {
   UOp u = uop();
   if (splitDevices(u.device()).size() == 1) return {};
   if (u.is(Op::MULTI)) return u.arg() ? std::optional(u.arg().i()) : std::nullopt;
+  if (dependsOnPlaceholder(u)) return {}; // nobody knows before the argument is there
   OperationScope op("axis");
   ObserverScope asked(nullptr); // a question about the graph, which changes nothing
   UOpMap<UOp> apart = separateDevices(UOp::sink(std::vector<UOp>{u}));

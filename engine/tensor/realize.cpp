@@ -229,7 +229,10 @@ Schedule Tensor::schedule(const std::vector<Tensor>& tensors) {
 }
 
 void Tensor::realize(const std::vector<Tensor>& tensors) {
-  realizeTensors(tensors);
+  // An argument under a transform has no values: what depends on it is computed with the transform's result.
+  std::vector<Tensor> ready = tensors;
+  std::erase_if(ready, [](const Tensor& t) { return dependsOnPlaceholder(t.uop()); });
+  if (!ready.empty() || tensors.empty()) realizeTensors(ready);
 }
 
 void realizeTensors(const std::vector<Tensor>& tensors, Tensor::State* inPlace) {

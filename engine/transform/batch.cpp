@@ -13,6 +13,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <map>
 
 namespace uopscope {
@@ -131,8 +132,13 @@ UOp batchShards(Match&) {
        "(xs.shard_(devices, axis=0)) and map over that");
 }
 UOp batchMarked(Match& m);
+UOp batchArgument(Match& m) {
+  UOp with = context(m).find(m.root());
+  return with ? with : m.decline("no argument of the function");
+}
 
 constexpr RuleDef kBatch[] = {
+    RULE("batch-argument", any(Op::BUFFER), batchArgument),
     RULE("batch-elementwise", any(group::kAlu | OpSet{Op::CAST}), elementwise),
     RULE("batch-bitcast", any(Op::BITCAST), batchBitcast),
     RULE("batch-reduce", any(Op::REDUCE_AXIS), batchReduce),
@@ -251,11 +257,22 @@ std::vector<UOp> dependents(std::span<const UOp> values, const std::function<boo
   return out;
 }
 
+std::vector<UOp> inOrder(const UOpMap<UOp>& arguments) {
+  std::vector<UOp> keys;
+  for (const auto& [key, value] : arguments)
+    if (key != value) keys.push_back(key);
+  std::sort(keys.begin(), keys.end(), [](UOp a, UOp b) { return a.id() < b.id(); });
+  return keys;
+}
+
 std::vector<UOp> batch(std::span<const UOp> values, const UOpMap<UOp>& arguments, const Sint& length) {
   BatchContext with{arguments, length};
-  std::vector<UOp> path = dependents(values, [&](UOp u) { return arguments.contains(u); });
+  std::vector<UOp> path = inOrder(arguments);
+  size_t first = path.size();
+  for (UOp u : dependents(values, [&](UOp u) { return arguments.contains(u); })) path.push_back(u);
   ValuePass pass("vmap", "vmap", batchRules(), path);
-  for (size_t k = 0; k < path.size(); ++k) {
+  for (size_t k = 0; k < first; ++k) pass.step(k, with);
+  for (size_t k = first; k < path.size(); ++k) {
     uint32_t firstNewId = Pool::current().nextId();
     UOp made = pass.step(k, with);
     if (!made)

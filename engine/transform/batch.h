@@ -18,7 +18,9 @@ std::vector<UOp> batch(std::span<const UOp> values, const UOpMap<UOp>& arguments
 /// The rules, one for each operation.
 const PatternMatcher& batchRules();
 
-/// Nodes that depend on one of the keys, without the keys, sources first.
+/// The keys in order of their ids, to begin a pass with.
+std::vector<UOp> inOrder(const UOpMap<UOp>& arguments);
+/// Nodes that depend on one of the keys, the keys left out, sources first.
 std::vector<UOp> dependents(std::span<const UOp> values, const std::function<bool(UOp)>& isKey);
 
 } // namespace uopscope

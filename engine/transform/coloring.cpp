@@ -120,7 +120,7 @@ Coloring best(const Lines& l) {
 
 } // namespace
 
-Coloring colorPattern(const Sparsity& s) {
+Coloring colorPattern(const Sparsity& s, Seeds seeds) {
   Lines columns, rows;
   transpose(s, columns.linePtr, columns.meetings);
   columns.meetPtr = s.indptr;
@@ -131,7 +131,8 @@ Coloring colorPattern(const Sparsity& s) {
     c.byColumns = byColumns;
     return c;
   };
-  if (!s.forward) return colored(rows, false);
+  if (!s.forward || seeds == Seeds::Rows) return colored(rows, false);
+  if (seeds == Seeds::Columns) return colored(columns, true);
   bool columnsFirst = columns.least() <= rows.least();
   Coloring one = colored(columnsFirst ? columns : rows, columnsFirst);
   if ((columnsFirst ? rows : columns).least() >= one.colors) return one;

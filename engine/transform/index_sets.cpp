@@ -46,7 +46,7 @@ Extents visited(const Extents& shape, const std::vector<bool>& constant) {
 
 // --- sets ---
 
-SetTable::SetTable() : begin_{0, 0} {}
+SetTable::SetTable(size_t mostElements) : most_(mostElements), begin_{0, 0} {}
 
 int32_t SetTable::intern(std::span<const int32_t> sorted) {
   if (sorted.empty()) return 0;
@@ -55,6 +55,7 @@ int32_t SetTable::intern(std::span<const int32_t> sorted) {
   auto [from, to] = byHash_.equal_range(hash);
   for (auto it = from; it != to; ++it)
     if (std::ranges::equal(elements(it->second), sorted)) return it->second;
+  if (elements_.size() + sorted.size() > most_) throw Full{};
   auto id = static_cast<int32_t>(begin_.size() - 1);
   elements_.insert(elements_.end(), sorted.begin(), sorted.end());
   begin_.push_back(elements_.size());

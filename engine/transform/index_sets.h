@@ -19,7 +19,10 @@ namespace uopscope {
 /// Sets by number; set 0 is empty.
 class SetTable {
 public:
-  SetTable();
+  /// Thrown where the sets would hold more elements than the table may.
+  struct Full {};
+
+  explicit SetTable(size_t mostElements = SIZE_MAX);
   int32_t single(int32_t element);
   int32_t unionOf(int32_t a, int32_t b);
   /// Sorts `sets` in place.
@@ -32,6 +35,7 @@ public:
 private:
   int32_t intern(std::span<const int32_t> sorted);
 
+  size_t most_;
   std::vector<int32_t> elements_, scratch_;
   std::vector<size_t> begin_;
   std::unordered_multimap<uint64_t, int32_t> byHash_;

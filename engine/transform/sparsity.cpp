@@ -31,9 +31,15 @@ Extents numbers(const Shape& shape, UOp at) {
 constexpr OpSet kJumps{Op::CMPLT, Op::CMPNE, Op::CMPEQ, Op::BITCAST, Op::TRUNC, Op::IDIV,    Op::MOD,
                        Op::AND,   Op::OR,    Op::XOR,   Op::SHL,     Op::SHR,   Op::THREEFRY};
 
+struct Limits {
+  bool byGraphAlone = false;
+  size_t table = SIZE_MAX, pattern = INT32_MAX; ///< elements
+};
+
 class Analysis {
 public:
-  Analysis(UOp value, UOp placeholder) : placeholder_(placeholder) {
+  Analysis(UOp value, UOp placeholder, const Limits& limits)
+      : placeholder_(placeholder), limits_(limits), table_(limits.table) {
     path_ = dependents(std::vector<UOp>{value}, [&](UOp u) { return u == placeholder; });
     for (UOp u : path_) {
       const CustomDerivative* derivative = derivativeOf(u);
@@ -60,6 +66,7 @@ private:
   void write(UOp value);
 
   UOp placeholder_;
+  Limits limits_;
   SetTable table_;
   std::vector<UOp> path_;
   UOpMap<IndexSets> sets_; ///< sets of all values that depend on an argument element
@@ -68,6 +75,7 @@ private:
 
 /// The values of a condition, if it depends on no argument.
 std::optional<std::vector<uint8_t>> Analysis::truth(UOp condition) {
+  if (limits_.byGraphAlone) return std::nullopt; // both sides count
   for (UOp u : condition.toposort()) {
     if (isPlaceholder(u)) return std::nullopt; // an argument of this or of an enclosing transform
     result.fromValues = result.fromValues || u.is(Op::BUFFER);
@@ -163,7 +171,8 @@ void Analysis::write(UOp value) {
   for (int32_t set : each) {
     auto elements = table_.elements(set);
     result.indices.insert(result.indices.end(), elements.begin(), elements.end());
-    if (result.indices.size() > INT32_MAX)
+    if (result.indices.size() > limits_.pattern && limits_.byGraphAlone) throw SetTable::Full{};
+    if (result.indices.size() > limits_.pattern)
       fail(ErrorKind::Value, "the pattern has more than 2**31 elements: it is no sparse one");
     result.indptr.push_back(static_cast<int32_t>(result.indices.size()));
   }
@@ -173,7 +182,25 @@ void Analysis::write(UOp value) {
 
 Sparsity sparsityOf(UOp value, UOp placeholder) {
   ObservedScope scope({ScopeKind::Other, "sparsity", scriptLocation(), {}});
-  Sparsity found = Analysis(value, placeholder).result; // it may evaluate conditions, and so run schedules
+  Sparsity found = Analysis(value, placeholder, {}).result; // may compute conditions: a schedule beside it
+  AnalysisPass pass("sparsity", value);
+  return found;
+}
+
+std::optional<Sparsity> sparsityIfSparse(UOp value, UOp placeholder) {
+  auto size = [](UOp u) {
+    Sint n = prod(u.shape());
+    return n.isInt() ? static_cast<size_t>(n.i()) : 0;
+  };
+  size_t rows = size(value), columns = size(placeholder), quarter = rows * columns / 4;
+  ObservedScope scope({ScopeKind::Other, "sparsity", scriptLocation(), {}});
+  std::optional<Sparsity> found;
+  try {
+    found = Analysis(value, placeholder, {true, quarter + 4 * (rows + columns), quarter}).result;
+  } catch (const SetTable::Full&) {
+  } catch (const Error& e) {
+    if (e.kind() != ErrorKind::Unsupported && e.kind() != ErrorKind::Shape) throw;
+  }
   AnalysisPass pass("sparsity", value);
   return found;
 }

@@ -12,6 +12,7 @@
 #include "engine/uop/uop.h"
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 namespace uopscope {
@@ -26,6 +27,9 @@ struct Sparsity {
 
 /// Rows are the elements of the value, columns are those of the placeholder.
 Sparsity sparsityOf(UOp value, UOp placeholder);
+/// The same by the graph alone: no condition is computed, both sides of a where() count. Nothing where more than a quarter of the
+/// elements are in the pattern, or where it takes as much to find out, and where an operation is not understood.
+std::optional<Sparsity> sparsityIfSparse(UOp value, UOp placeholder);
 
 /// Columns (or rows) whose patterns do not overlap share a colour: one derivative then contains all of them.
 struct Coloring {
@@ -34,9 +38,11 @@ struct Coloring {
   std::vector<int32_t> color; ///< per column or row; -1 if it is empty
 };
 
-/// The better of a colouring of columns and a colouring of rows. Both are greedy (Curtis, Powell and Reid,
-/// 1974), in the natural order and in the smallest-last order of Matula and Beck (1983); the one with fewer
-/// colours is taken (Coleman and Moré, 1983).
-Coloring colorPattern(const Sparsity& s);
+enum class Seeds : uint8_t { Fewest, Columns, Rows };
+
+/// A colouring of columns or of rows, or the smaller of both. Greedy, by the heuristic of Curtis, Powell and Reid
+/// (1974) in the natural order and in the smallest-last order of Matula and Beck (1983), whichever needs
+/// fewer colours (Coleman and Moré, 1983).
+Coloring colorPattern(const Sparsity& s, Seeds seeds = Seeds::Fewest);
 
 } // namespace uopscope

@@ -117,11 +117,18 @@ constexpr OpSet kSteps{Op::CMPLT, Op::CMPNE, Op::CMPEQ, Op::BITCAST, Op::TRUNC, 
 
 // --- the rules: r is the node, x, y and z its sources, dx, dy and dz their tangents ---
 
+UOp tangentOfArgument(Match& m) {
+  const auto& known = m.ctx<TangentContext>().known;
+  auto found = known.find(m.root());
+  return found == known.end() ? m.decline("no argument of the function") : found->second;
+}
+
 constexpr PatVar r{"r"}, x{"x"}, y{"y"}, z{"z"};
 constexpr Pat dx = made(firstTangent), dy = made(secondTangent), dz = made(thirdTangent);
 constexpr double kLn2 = std::numbers::ln2;
 
 constexpr RuleDef kTangents[] = {
+    RULE("tangent-of-argument", any(Op::BUFFER), tangentOfArgument),
     RULE("cast-tangent", op(Op::CAST, x).withDtype(kMaskFloats), tensors(toRoot(dx))),
     RULE("no-tangent-of-steps", any(kSteps | OpSet{Op::CAST}), nothing()),
     RULE("reciprocal-tangent", op(Op::RECIPROCAL, x).named(r), tensors(dx*(r* r * -1))),
@@ -186,10 +193,13 @@ const PatternMatcher& tangentRules() {
 
 std::vector<UOp> tangents(std::span<const UOp> values, const UOpMap<UOp>& arguments) {
   TangentContext context{arguments};
-  std::vector<UOp> path = dependents(values, [&](UOp u) { return arguments.contains(u); });
+  std::vector<UOp> path = inOrder(arguments);
+  size_t first = path.size();
+  for (UOp u : dependents(values, [&](UOp u) { return arguments.contains(u); })) path.push_back(u);
   std::vector<bool> isNeeded = needed(values, path);
   ValuePass pass("jvp", "jvp", tangentRules(), path);
-  for (size_t k = 0; k < path.size(); ++k) {
+  for (size_t k = 0; k < first; ++k) pass.step(k, context);
+  for (size_t k = first; k < path.size(); ++k) {
     UOp u = path[k], made;
     uint32_t firstNewId = Pool::current().nextId();
     if (!isNeeded[k]) {

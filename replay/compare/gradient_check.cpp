@@ -1,7 +1,7 @@
-// Checks gradients. The rewrite replaces an operation by a GROUP with one gradient for each source. The
-// incoming gradient is some node of the result; the check takes that node as an unknown function. Each part
-// must then be the derivative times it. For movement operations and sums each part must be the adjoint: the
-// sum over all result elements that took their value from the source element.
+// Gradients: an operation became a GROUP with one gradient for each source. The gradient it was given is some
+// node of the result; for that node as an unknown function, each part must be the derivative times it, or for
+// movement operations and sums the adjoint: what every element of the result took from the source, added up.
+// Tangents: the derivatives times the tangents of the sources, added up.
 #include "engine/base/error.h"
 #include "engine/codegen/reduce.h"
 #include "engine/uop/eval.h"
@@ -92,7 +92,88 @@ std::optional<double> expected(GraphValues& v, UOp u, UOp given, size_t k, const
   return by ? std::optional(*by * g) : std::nullopt;
 }
 
+/// Calls f with each index that is reduced into element `to`.
+void forEachReduced(GraphValues& v, UOp reduce, const TensorIndex& to,
+                    const std::function<void(const TensorIndex&)>& f) {
+  const auto& axes = reduce.arg().as<ReduceArg>().axes;
+  TensorIndex extents;
+  for (const int64_t axis : axes) extents.push_back(v.shapeOf(reduce.src(0))[static_cast<size_t>(axis)]);
+  forEachIndex(extents, [&](const TensorIndex& i) {
+    TensorIndex from = to;
+    for (size_t a = 0; a < i.size(); ++a) from[static_cast<size_t>(axes[a])] = i[a];
+    f(from);
+  });
+}
+
+/// The derivative of element `at` along the tangents (null: zero); none where there is a corner.
+std::optional<double> along(GraphValues& v, UOp u, const std::vector<UOp>& tangents, const TensorIndex& at) {
+  auto element = [&](UOp t, const TensorIndex& i) { return v.valueAt(t, i).front(); };
+  auto tangent = [&](size_t k, const TensorIndex& i) {
+    return tangents[k] ? element(tangents[k], i).asDouble() : 0.0;
+  };
+  if (u.is(Op::REDUCE_AXIS)) {
+    const Op how = u.arg().as<ReduceArg>().op;
+    const double whole = element(u, at).asDouble();
+    double sum = 0, times = 0;
+    bool corner = false;
+    forEachReduced(v, u, at, [&](const TensorIndex& from) {
+      const double x = element(u.src(0), from).asDouble();
+      corner = corner || (how == Op::MUL && x == 0);
+      if (how == Op::MAX && x != whole) return;
+      ++times;
+      sum += tangent(0, from) * (how == Op::MUL && x != 0 ? whole / x : 1);
+    });
+    if (how != Op::MUL && how != Op::MAX) cannot("a tangent of a reduction without a known derivative");
+    return corner ? std::nullopt : std::optional(how == Op::MAX ? sum / times : sum);
+  }
+  if (u.is(Op::WHERE)) return tangent(element(u.src(0), at).i != 0 ? 1 : 2, at);
+  if (u.is(Op::CAST)) return tangent(0, at);
+  if (!u.in(group::kAlu) || !u.dtype().isFloat())
+    cannot("a tangent of an operation without a known derivative");
+  std::vector<ConstValue> x;
+  for (const UOp s : u.src()) x.push_back(element(s, at));
+  double sum = 0;
+  for (size_t k = 0; k < x.size(); ++k) {
+    if (!tangents[k]) continue;
+    const auto by = slope(u.op(), x, k);
+    if (!by) return {};
+    sum += *by * tangent(k, at);
+  }
+  return sum;
+}
+
+TensorIndex anIndex(const TensorIndex& shape, uint64_t seed) {
+  TensorIndex at;
+  for (const int64_t n : shape)
+    at.push_back(n > 0 ? static_cast<int64_t>(mixHash(seed, at.size()) % static_cast<uint64_t>(n)) : 0);
+  return at;
+}
+bool isNear(double right, double got) {
+  return !std::isfinite(got) ||
+         std::abs(right - got) <= 1e-2 * std::max({1.0, std::abs(right), std::abs(got)});
+}
+
 } // namespace
+
+ValueCheck GraphComparison::compareTangent(UOp before, UOp after, const UOpMap<UOp>& tangents) {
+  std::vector<UOp> each;
+  ctx_.opaque.clear();
+  for (const UOp s : before.src()) {
+    const auto found = tangents.find(s);
+    each.push_back(found == tangents.end() || found->second.is(Op::NOOP) ? UOp() : found->second);
+    for (const UOp u : {s, each.back()})
+      if (u && u.dtype().isFloat() && !u.isConst()) ctx_.opaque.insert(u.slot());
+  }
+  return sample(before, after, ctx_.variables.of(after),
+                [&](GraphValues& a, GraphValues& b, uint64_t seed, ValueCheck& told) {
+                  const TensorIndex at = anIndex(a.shapeOf(before), seed);
+                  const auto right = along(a, before, each, at);
+                  const double got = b.valueAt(after, at).front().asDouble();
+                  if (!right || isNear(*right, got)) return true;
+                  told.before = std::to_string(*right), told.after = std::to_string(got);
+                  return false;
+                });
+}
 
 ValueCheck GraphComparison::compareGradient(UOp before, UOp after) {
   // The incoming gradient has the shape of the result and does not belong to the operation.

@@ -14,6 +14,8 @@ public:
   bool byName(UOp before, UOp after, ValueCheck& out);
   /// Throws Error where a part cannot be computed.
   ValueCheck compare(UOp before, UOp after, std::unordered_set<uint32_t> opaque);
+  /// `after` against the derivative of one operation along the tangents of its sources.
+  ValueCheck compareTangent(UOp before, UOp after, const UOpMap<UOp>& tangents);
 
 private:
   enum class Form : uint8_t { Effect, Memory, Address, Tensor, Value };

@@ -84,6 +84,12 @@ std::unordered_set<uint32_t> opaqueAt(const std::vector<UOp>& frontier, int laye
 
 } // namespace
 
+ValueCheck RewriteChecker::checkTangent(UOp before, UOp after, const UOpMap<UOp>& tangents,
+                                        const CheckLimits& limits) {
+  PassMemory alone;
+  return GraphComparison(variables_, limits, alone).compareTangent(before, after, tangents);
+}
+
 ValueCheck RewriteChecker::check(UOp before, UOp after, const CheckLimits& limits, PassMemory* pass) {
   ValueCheck out;
   if (before == after) {

@@ -44,6 +44,8 @@ public:
   Pool& pool() { return pool_; }
   Variables& variables() { return variables_; }
   ValueCheck check(UOp before, UOp after, const CheckLimits& limits, PassMemory* pass = nullptr);
+  /// Whether `after` is the sum over the sources of `before` of derivative times tangent; NOOP is tangent zero.
+  ValueCheck checkTangent(UOp before, UOp after, const UOpMap<UOp>& tangents, const CheckLimits& limits);
 
 private:
   Pool pool_;

@@ -4,6 +4,7 @@
 
 #include "engine/base/error.h"
 #include "replay/compare/pass_memory.h"
+#include "replay/compare/transform_check.h"
 #include "replay/read/materialize.h"
 
 #include <algorithm>
@@ -29,7 +30,8 @@ class StepChecker {
 public:
   explicit StepChecker(const NodeReader& read) : read_(read), make_(read_, checker_.pool()) {}
 
-  ValueCheck check(NodeId before, NodeId after, const CheckLimits& limits, PassId pass) {
+  ValueCheck check(NodeId before, NodeId after, const CheckLimits& limits, PassId pass,
+                   std::string_view passName) {
     ValueCheck out;
     if (after == kNoNode) {
       out.why = "the rule failed";
@@ -37,6 +39,11 @@ public:
     }
     try {
       const UOp a = make_(before), b = make_(after);
+      if (isTransform(passName)) {
+        TransformMemory& known = transforms_[pass];
+        const auto [at, isNew] = known.try_emplace(a, b);
+        return checkTransform(checker_, passName, a, b, known, limits);
+      }
       PassMemory& memory = passes_[pass];
       learnBefore(a, b, memory);
       out = checker_.check(a, b, limits, &memory);
@@ -52,6 +59,7 @@ public:
     if (after == kNoNode) return;
     try {
       const UOp a = make_(before), b = make_(after);
+      transforms_[pass].try_emplace(a, b);
       learnBefore(a, b, passes_[pass]);
       learnAfter(a, b, passes_[pass]);
     } catch (const Error&) {
@@ -78,6 +86,7 @@ private:
   RewriteChecker checker_;
   Materializer make_;
   std::map<PassId, PassMemory> passes_;
+  std::map<PassId, TransformMemory> transforms_;
 };
 
 /// The nodes of a pass that were rewritten to the node `after`.
@@ -145,7 +154,7 @@ private:
       checker_.reset(); // first: its pool holds the nodes
       checker_ = std::make_unique<StepChecker>(trace_.nodes().reader());
     }
-    ValueCheck c = checker_->check(before, after, {}, pass);
+    ValueCheck c = checker_->check(before, after, {}, pass, passName(pass));
     if (c.verdict == Verdict::Same || after == kNoNode || !checker_->isEffect(after)) return c;
     const auto all = mergedWith(trace_, pass, after);
     return all.size() > 1 ? checker_->checkMerged(all, after, {}) : c;
@@ -179,8 +188,8 @@ private:
   void whole(NodeId before, NodeId after, ValueSurvey::Whole& count, PassId pass, ScopeId kernel) {
     ++count.checked;
     const CheckLimits limits{.samples = 3, .perSample = 8'000'000, .total = 20'000'000, .inAll = 1'000'000};
-    StepChecker checker(trace_.nodes().reader()); // a pass has loops of its own
-    ValueCheck c = checker.check(before, after, limits, 0);
+    StepChecker checker(trace_.nodes().reader()); // a pass knows of its own loops alone
+    ValueCheck c = checker.check(before, after, limits, 0, {});
     count.same += c.verdict == Verdict::Same;
     count.unknown += c.verdict == Verdict::Unknown;
     if (c.verdict == Verdict::Unknown) {

@@ -9,7 +9,7 @@ import importlib, os, sys
 from _uopscope import (ArgumentError, CallError, ShapeError, CompileError, DeviceError, RewriteError, SpecError, UnsupportedError, collect_nodes, live_tensors, clear_schedule_cache)
 from uopscope.recording import record, scope
 
-_MODULES = {"transforms": "vmap jvp vjp linearize grad value_and_grad jacfwd jacrev hessian hvp", "derivatives": "checkpoint custom_jvp custom_vjp",
+_MODULES = {"transforms": "vmap jvp vjp linearize grad value_and_grad", "jacobians": "jacfwd jacrev hessian hvp", "derivatives": "checkpoint custom_jvp custom_vjp",
             "sparse": "Sparse sparse_jacobian sparse_hessian", "optim": ""}
 _WHERE = {name: module for module, names in _MODULES.items() for name in names.split()}
 

@@ -5,13 +5,14 @@
 #   @log1pexp.defjvp
 #   def _(primals, tangents): return log1pexp(*primals), tangents[0] * primals[0].sigmoid()
 #
-# A call returns the result of the function, marked in the graph together with its arguments. Any derivative of the graph, by
-# grad() or Tensor.backward(), uses the rule there.
-import functools
+# A call answers what the function answers, marked in the graph with its arguments: whatever derives the graph, grad() or
+# Tensor.backward(), asks the rule there.
+import functools, inspect
 import _uopscope
 from _uopscope import Tensor
 from uopscope.pytree import flatten, same, unflatten
-from uopscope.transforms import _check_tensors, _name, _tensor, vjp
+from uopscope.tracing import check_tensors, name_of, tensor_of
+from uopscope.transforms import vjp
 
 class _Call:
   """The arguments of a call: the leaves that are tensors, and the call repeated with nodes in their place."""
@@ -38,19 +39,28 @@ class _Call:
     except TypeError: return None
     return key
 
+def _positional(f, args, kwargs):
+  """The arguments in the order of f's parameters, which is how rules take them."""
+  if not kwargs: return args
+  bound = inspect.signature(f).bind(*args, **kwargs)
+  bound.apply_defaults()
+  if bound.kwargs: raise TypeError(f"{name_of(f)}: {', '.join(bound.kwargs)} can be handed in by name alone, and derivative rules go by position")
+  return bound.args
+
 class _Custom:
   def __init__(self, f, nondiff_argnums=()):
     functools.update_wrapper(self, f)
     self.f, self.nondiff, self._keys = f, tuple(nondiff_argnums), {}
   def _ready(self): return True
-  def __call__(self, *args):
-    if not self._ready(): raise TypeError(f"{_name(self.f)} has no derivative rule yet: give it one by .{self._define}(...)")
+  def __call__(self, *args, **kwargs):
+    args = _positional(self.f, args, kwargs)
+    if not self._ready(): raise TypeError(f"{name_of(self.f)} has no derivative rule yet: give it one by .{self._define}(...)")
     call = _Call(self.f, args, self.nondiff)
     leaves, tree = flatten(self.f(*args))
-    _check_tensors(leaves, self.f, "its result")
+    check_tensors(leaves, self.f, "its result")
     if not call.tensors: return unflatten(tree, leaves)
     inputs, signature = [t.uop for t in call.tensors], call.signature()
-    out = [_tensor(_uopscope.with_derivative(t.uop, inputs, self._key(call, signature, tree, k))) for k, t in enumerate(leaves)]
+    out = [tensor_of(_uopscope.with_derivative(t.uop, inputs, self._key(call, signature, tree, k))) for k, t in enumerate(leaves)]
     return unflatten(tree, out)
   def _key(self, call, signature, tree, k):
     at = (signature, k)
@@ -88,11 +98,13 @@ class custom_jvp(_Custom):
   def _ready(self): return self.rule is not None
   def _rules(self, call, tree, k):
     def forward(tangents, inputs):
-      values = [_tensor(u) for u in inputs]
-      each = [x.zeros_like() if t is None else _tensor(t) for t, x in zip(tangents, values)]
-      out, tangent = self.rule(*call.fixed, call.rebuilt(values), call.rebuilt(each))
+      values = [tensor_of(u) for u in inputs]
+      each = [x.zeros_like() if t is None else tensor_of(t) for t, x in zip(tangents, values)]
+      answer = self.rule(*call.fixed, call.rebuilt(values), call.rebuilt(each))
+      if not isinstance(answer, (tuple, list)) or len(answer) != 2: raise TypeError(f"{name_of(self.f)}: its jvp rule answers {type(answer).__name__}; it is a pair (result, tangent)")
+      out, tangent = answer
       leaves, other = flatten(tangent)
-      if not same(other, tree) or leaves[k].shape != flatten(out)[0][k].shape: raise ValueError(f"{_name(self.f)}: the tangent that its rule answers has other shapes or another structure than the result")
+      if not same(other, tree) or leaves[k].shape != flatten(out)[0][k].shape: raise ValueError(f"{name_of(self.f)}: the tangent that its rule answers has other shapes or another structure than the result")
       return leaves[k].uop
     return None, forward
 
@@ -107,21 +119,23 @@ class custom_vjp(_Custom):
   def _ready(self): return self.bwd is not None
   def _rules(self, call, tree, k):
     def reverse(g, inputs):
-      result, residuals = self.fwd(*call.all([_tensor(u) for u in inputs]))
-      each = [_tensor(g) if i == k else t.zeros_like() for i, t in enumerate(flatten(result)[0])]
+      answer = self.fwd(*call.all([tensor_of(u) for u in inputs]))
+      if not isinstance(answer, (tuple, list)) or len(answer) != 2: raise TypeError(f"{name_of(self.f)}: fwd answers {type(answer).__name__}; it is a pair (result, residuals)")
+      result, residuals = answer
+      each = [tensor_of(g) if i == k else t.zeros_like() for i, t in enumerate(flatten(result)[0])]
       answer = self.bwd(*call.fixed, residuals, unflatten(tree, each))
-      return _gradients(_aligned(answer, call, _name(self.f), "bwd"), inputs, self.f)
+      return _gradients(_aligned(answer, call, name_of(self.f), "bwd"), inputs, self.f)
     return reverse, None
 
 def _gradients(each, inputs, f):
   for g, u in zip(each, inputs):
-    if g is not None and g.shape != tuple(u.shape): raise ValueError(f"{_name(f)}: a gradient has shape {g.shape}, its argument {tuple(u.shape)}")
+    if g is not None and g.shape != tuple(u.shape): raise ValueError(f"{name_of(f)}: a gradient has shape {g.shape}, its argument {tuple(u.shape)}")
   return [None if g is None else g.uop for g in each]
 
 class _Checkpoint(_Custom):
   def _rules(self, call, tree, k):
     def reverse(g, inputs):
-      seed, values = _tensor(g), [_tensor(_uopscope.computed_again(u)) for u in inputs]
+      seed, values = tensor_of(g), [tensor_of(_uopscope.computed_again(u)) for u in inputs]
       _, pullback = vjp(lambda *floats: flatten(self.f(*call.all(floats)))[0][k], *values)
       return _gradients([t if t.is_floating_point() else None for t in pullback(seed)], inputs, self.f)
     return reverse, None

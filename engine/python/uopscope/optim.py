@@ -29,22 +29,69 @@ def _matrix(values, pattern):
   m = np.zeros(pattern.shape)
   m[pattern.rows(), pattern.cols()] = values
   return m
-def _diagonal(v): return _sparse.diags(v) if _sparse is not None else np.diag(v)
-def _solve(blocks, right):
-  """The solution of a symmetric system of blocks."""
-  if _sparse is not None: return _splu(_sparse.bmat(blocks, format="csc")).solve(right)
-  K = np.block(blocks)
-  order = _narrow_order(K)
-  rows, cols = np.nonzero(K[np.ix_(order, order)])
-  band = int(abs(rows - cols).max(initial=0))
-  if 4 * band > len(right): return np.linalg.solve(K, right)
-  x = np.empty_like(right)
-  x[order] = _solve_banded(K[np.ix_(order, order)], right[order], max(band, 1))
-  return x
+def _plus(H, d): return H + (_sparse.diags(d) if _sparse is not None else np.diag(d))
+def _no_rows(n): return _sparse.csr_matrix((0, n)) if _sparse is not None else np.zeros((0, n))
 
-def _narrow_order(K):
-  """An order that puts neighbours side by side: the reverse order of Cuthill and McKee (1969)."""
-  near = [np.flatnonzero(row) for row in K]
+class _System:
+  """[[H + C'WC, A'], [A, 0]] for one H, A and C and many diagonals W: `factored(w)` answers the function that solves it.
+
+  Without SciPy the unknowns are put in an order that makes the matrix a narrow band, each multiplier behind the variables of its
+  equation, and that is taken as blocks beside the diagonal. What is factored has a little more on both diagonals, so that every
+  block has an inverse; solutions are corrected by what they miss."""
+  LITTLE = 1e-9
+  def __init__(self, H, A, C):
+    self.n, self.C, (m, n) = H.shape[0], C, A.shape
+    little = np.concatenate([np.full(n, self.LITTLE), np.full(m, -self.LITTLE)])
+    if _sparse is not None:
+      self.K = _plus(_sparse.bmat([[H, A.T], [A, None]], format="csr") if m else H, little)
+      return
+    there = lambda M: (M != 0).astype(np.float32)
+    near = there(H) + there(C).T @ there(C) + there(A).T @ there(A) != 0
+    place = np.argsort(_narrow_order(near))
+    last = np.where(A != 0, place, -1).max(axis=1, initial=-1)
+    self.order = np.argsort(np.concatenate([2 * place, 2 * last + 1]), kind="stable")
+    ordered = lambda M: M[np.ix_(self.order, self.order)]
+    K, meet = ordered(np.block([[H, A.T], [A, np.zeros((m, m))]])), ordered(np.block([[near, A.T != 0], [A != 0, np.zeros((m, m), bool)]]))
+    rows, cols = np.nonzero(meet)
+    band = max(int(abs(rows - cols).max(initial=0)), 1)
+    cuts = [*range(0, n + m, n + m if 4 * band > n + m else band), n + m]
+    self.parts, self.little = [slice(a, b) for a, b in zip(cuts, cuts[1:])], little[self.order]
+    C = np.pad(C, ((0, 0), (0, m)))[:, self.order]
+    touched = [np.flatnonzero(C[:, p].any(axis=1)) for p in self.parts]
+    self.inside = [(K[p, p], C[r, p], r) for p, r in zip(self.parts, touched)]
+    self.beside = [(K[p, q], C[r, p], C[r, q], r) for p, q, r in zip(self.parts, self.parts[1:], touched)]
+  def factored(self, w=np.zeros(0)):
+    if _sparse is not None:
+      K = self.K + _sparse.block_diag([self.C.T @ _sparse.diags(w) @ self.C, _sparse.csr_matrix((self.K.shape[0] - self.n,) * 2)]) if len(w) else self.K
+      return _splu(K.tocsc()).solve
+    weighted = lambda part, C, D, r: part + C.T @ (w[r][:, None] * D) if len(r) else part
+    D = [weighted(part, C, C, r) for part, C, r in self.inside]
+    U = [weighted(part, C, E, r) for part, C, E, r in self.beside]
+    inverse, ahead = [], []
+    for k, (d, p) in enumerate(zip(D, self.parts)):
+      d = d + np.diag(self.little[p])
+      inverse.append(np.linalg.inv(d - U[k - 1].T @ ahead[-1] if k else d))
+      if k < len(U): ahead.append(inverse[-1] @ U[k])
+    def once(r):
+      y = []
+      for k, p in enumerate(self.parts): y.append(inverse[k] @ (r[p] - U[k - 1].T @ y[-1] if k else r[p]))
+      for k in range(len(U) - 1, -1, -1): y[k] = y[k] - ahead[k] @ y[k + 1]
+      return np.concatenate(y)
+    def times(x):
+      y = [d @ x[p] for d, p in zip(D, self.parts)]
+      for k, u in enumerate(U): y[k], y[k + 1] = y[k] + u @ x[self.parts[k + 1]], y[k + 1] + u.T @ x[self.parts[k]]
+      return np.concatenate(y)
+    def solve(right):
+      r, x = right[self.order], np.empty(len(right))
+      y = once(r)
+      for _ in range(2): y = y + once(r - times(y))
+      x[self.order] = y
+      return x
+    return solve
+
+def _narrow_order(near):
+  """Neighbours side by side: the reverse order of Cuthill and McKee (1969)."""
+  near = [np.flatnonzero(row) for row in near]
   degree, order, seen = np.array([len(n) for n in near]), [], np.zeros(len(near), bool)
   for start in np.argsort(degree, kind="stable"):
     if seen[start]: continue
@@ -56,23 +103,6 @@ def _narrow_order(K):
       order += list(fresh[np.argsort(degree[fresh], kind="stable")])
       at += 1
   return np.array(order[::-1], dtype=int)
-
-def _solve_banded(K, right, band):
-  """Solves a banded system as blocks beside the diagonal, eliminated in order; a second pass corrects the first."""
-  cuts = [*range(0, len(right), band), len(right)]
-  parts = [slice(a, b) for a, b in zip(cuts, cuts[1:])]
-  def once(r):
-    ahead, y = [], []
-    for k, p in enumerate(parts):
-      D, b = K[p, p], r[p]
-      if k: D, b = D - K[p, parts[k - 1]] @ ahead[-1], b - K[p, parts[k - 1]] @ y[-1]
-      both = np.linalg.solve(D, np.column_stack([K[p, parts[k + 1]], b]) if k + 1 < len(parts) else b[:, None])
-      ahead.append(both[:, :-1])
-      y.append(both[:, -1])
-    for k in range(len(parts) - 2, -1, -1): y[k] = y[k] - ahead[k] @ y[k + 1]
-    return np.concatenate(y)
-  x = once(right)
-  return x + once(right - K @ x)
 
 class _Evaluated:
   """Tensors, and values of sparse matrices, as functions of x (and more arguments), computed by one captured call."""
@@ -114,7 +144,7 @@ def levenberg_marquardt(residuals, x, steps=100, tol=1e-10, damping=1e-3):
     if info.converged or info.steps == steps: break
     JJ = J.T @ J
     while True:
-      step = _solve([[JJ + _diagonal(mu * np.maximum(JJ.diagonal(), 1e-12) + 1e-14)]], -g)
+      step = _System(_plus(JJ, mu * np.maximum(JJ.diagonal(), 1e-12)), _no_rows(len(v)), _no_rows(len(v))).factored()(-g)
       then = at(_at(v + step, x))
       if mu == 0 or np.linalg.norm(then["r"]) <= np.linalg.norm(r) or mu > 1e12: break
       mu *= 4
@@ -126,12 +156,13 @@ def _quadratic(H, g, A, c, C, h, tol=1e-11, steps=60):
   n, m, p = len(g), len(c), len(h)
   d, y, z, s = np.zeros(n), np.zeros(m), np.ones(p), np.maximum(h, 1)
   scale = 1 + max(abs(g).max(initial=0), abs(c).max(initial=0), abs(h).max(initial=0))
+  system = _System(H, A, C)
   for _ in range(steps):
     rd, rp, ri, mu = H @ d + g - A.T @ y - C.T @ z, A @ d + c, C @ d + h - s, s @ z / max(p, 1)
     if max(abs(rd).max(initial=0), abs(rp).max(initial=0), abs(ri).max(initial=0), mu) <= tol * scale: break
-    K = [[H + C.T @ _diagonal(z / s) @ C + _diagonal(np.full(n, 1e-10)), A.T], [A, _diagonal(np.full(m, -1e-10))]] if m else [[H + C.T @ _diagonal(z / s) @ C]]
+    solve = system.factored(z / s)
     def direction(rc):
-      both = _solve(K, np.concatenate([-rd - C.T @ ((rc + z * ri) / s), -rp]))
+      both = solve(np.concatenate([-rd - C.T @ ((rc + z * ri) / s), -rp]))
       dd, dy = both[:n], -both[n:]
       ds = C @ dd + ri
       return dd, dy, ds, -(rc + z * ds) / s
@@ -161,14 +192,17 @@ class SQP:
   def start(self, x):
     now = self.values(x)
     return np.zeros(now["c"].size), np.zeros(now["h"].size)
+  def evaluate(self, x, y, z):
+    """Values, first and second derivatives at x with multipliers y and z, by name: all that kernels compute for a step."""
+    return self.values(x), self.derivatives(x), self.curvature(x, _at(y, x), _at(z, x))
   def step(self, x, y, z):
-    """(x, y, z) after a step from x with multipliers y and z, and the violation of the conditions of a minimum at x."""
-    now, first, second = self.values(x), self.derivatives(x), self.curvature(x, _at(y, x), _at(z, x))
+    """(x, y, z) after a step from x with multipliers y and z, and by how much the conditions of a minimum were missed at x."""
+    now, first, second = self.evaluate(x, y, z)
     g, A, C, H, c, h = first["g"], first["A"], first["C"], second["H"], now["c"].reshape(-1), now["h"].reshape(-1)
     missed = max(abs(g - A.T @ y - C.T @ z).max(initial=0), abs(c).max(initial=0), -h.min(initial=0), abs(h * z).max(initial=0))
     shift = 0.0
-    while True: # searches a direction in which the model is convex
-      d, y1, z1 = _quadratic(H + _diagonal(np.full(len(g), shift)), g, A, c, C, h)
+    while True: # a direction in which the model is convex
+      d, y1, z1 = _quadratic(_plus(H, np.full(len(g), shift)), g, A, c, C, h)
       if (np.isfinite(d).all() and d @ (H @ d) + shift * (d @ d) >= -1e-12) or shift > 1e8: break
       shift = max(1e-4, shift * 10)
     rho = 1 + 2 * max(abs(y1).max(initial=0), abs(z1).max(initial=0))

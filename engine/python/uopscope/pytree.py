@@ -2,6 +2,8 @@
 #
 #   leaves, tree = flatten({"w": w, "b": [b, c]})       # [b, c, w]: dicts in the order of their keys
 #   unflatten(tree, leaves)                              # the same dict
+from collections import OrderedDict
+
 class Leaf:
   def __repr__(self): return "*"
 LEAF = Leaf()
@@ -12,6 +14,7 @@ def _is_named(x): return isinstance(x, tuple) and hasattr(x, "_fields")
 # cycles.
 def _take(x, leaves):
   if x is None: return None
+  if isinstance(x, OrderedDict): return OrderedDict((k, _take(v, leaves)) for k, v in x.items())
   if isinstance(x, dict): return {k: _take(x[k], leaves) for k in sorted(x, key=lambda k: (str(type(k)), k))}
   if _is_named(x): return type(x)(*[_take(v, leaves) for v in x])
   if isinstance(x, (list, tuple)): return type(x)([_take(v, leaves) for v in x])
@@ -25,7 +28,7 @@ def flatten(tree):
 
 def _put(x, each):
   if x is LEAF: return next(each)
-  if isinstance(x, dict): return {k: _put(v, each) for k, v in x.items()}
+  if isinstance(x, dict): return type(x)((k, _put(v, each)) for k, v in x.items())
   if _is_named(x): return type(x)(*[_put(v, each) for v in x])
   if isinstance(x, (list, tuple)): return type(x)([_put(v, each) for v in x])
   return x

@@ -1,5 +1,8 @@
-// Correct rewrites are confirmed, wrong ones are reported with an assignment that shows the fault, and where
-// a value cannot be computed no claim is made.
+// Rewrites that are right are found right, wrong ones wrong with an assignment that shows it, and where
+// nothing can be computed nothing is claimed.
+#include "engine/tensor/graph.h"
+#include "engine/tensor/multi.h"
+#include "replay/compare/transform_check.h"
 #include "replay/compare/value_check.h"
 #include "tests/replay/support.h"
 
@@ -90,4 +93,32 @@ TEST_CASE("value check: a whole trace of right rules has no fault, and is counte
   CHECK(all.checked > 2);
   CHECK(all.faults.empty());
   CHECK(all.same + all.unknown + all.unchanged == all.checked);
+}
+
+TEST_CASE("value check: steps of transforms are claims about what their sources became") {
+  Pool pool;
+  PoolScope scope(pool);
+  RewriteChecker checker;
+  PoolScope in(checker.pool());
+  using V = ValueCheck::Verdict;
+  auto buffer = [](int64_t n, int64_t id) {
+    return UOp::make(Op::BUFFER, dtypes::float64,
+                     {UOp::make(Op::UNIQUE, dtypes::void_, {}, Arg::of(id)), deviceNode("CPU")}, Arg::of(n));
+  };
+  const UOp x = buffer(3, 1), w = buffer(3, 2), dx = buffer(3, 3);
+  const UOp xs = graph::reshape(buffer(12, 4), {4, 3}), ws = graph::broadcastTo(w, {4, 3});
+  const UOp product = x * w, sine = x.alu(Op::SIN, {}), batched = xs * ws;
+  auto is = [&](std::string_view pass, UOp before, UOp after, TransformMemory known) {
+    return checkTransform(checker, pass, before, after, known, {}).verdict;
+  };
+  CHECK(is("vmap", x, xs, {}) == V::Same);
+  CHECK(is("vmap", product, batched, {{x, xs}}) == V::Same);
+  CHECK(is("vmap", product, xs + ws, {{x, xs}}) == V::Differs);
+  CHECK(is("vmap", product, product, {{x, xs}}) == V::Differs); // no batch axis
+  CHECK(is("vmap", sine, xs.alu(Op::SIN, {}), {{x, xs}}) == V::Same);
+  CHECK(is("jvp", product, dx * w, {{x, dx}}) == V::Same);
+  CHECK(is("jvp", product, dx * x, {{x, dx}}) == V::Differs);
+  CHECK(is("jvp", product, dx, {{x, dx}}) == V::Differs);
+  CHECK(is("jvp", x.alu(Op::RECIPROCAL, {}), dx, {{x, dx}}) == V::Differs);
+  CHECK(is("jvp", x.alu(Op::CMPLT, {w}), UOp::make(Op::NOOP, dtypes::void_), {{x, dx}}) == V::Same);
 }

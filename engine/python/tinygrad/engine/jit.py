@@ -75,6 +75,9 @@ class TinyJit:
   def input_replace(self): return self.captured.input_replace if self.captured is not None else {}
   def __get__(self, obj, objtype=None): return functools.partial(self.__call__, obj)
   def __call__(self, *args, **kwargs):
+    if _uopscope.in_transform(args, kwargs): # vmap, grad and the others derive the function, not its kernels
+      if self.fxn is None: raise JitError("a TinyJit that was unpickled has kernels alone: a transform (vmap, grad, jvp ...) needs its function")
+      return self.fxn(*args, **kwargs)
     if self.captured is not None and JIT:
       ret = self.captured.call(args, kwargs)
       self.cnt += 1
