@@ -119,15 +119,28 @@ UOp shrink(UOp x, const Bounds& bounds) {
   return nothing ? x : movement(Op::SHRINK, x, {begin, end});
 }
 
+namespace {
+
+/// The axis counted from the front; -1 is the last one.
+size_t axisOf(UOp x, int64_t axis, std::string_view operation) {
+  const auto rank = static_cast<int64_t>(x.shape().size());
+  if (axis < -rank || axis >= rank)
+    fail(ErrorKind::Index, fmt::format("{}: axis {} is out of range for {}", operation, axis, shapeStr(x.shape())));
+  return static_cast<size_t>(axis < 0 ? axis + rank : axis);
+}
+
+} // namespace
+
 UOp flip(UOp x, const std::vector<int64_t>& axes) {
   if (axes.empty()) return x;
   std::vector<int64_t> flags(x.shape().size(), 0);
-  for (int64_t a : axes) flags[static_cast<size_t>(a)] = 1;
+  for (int64_t a : axes) flags[axisOf(x, a, "flip")] = 1;
   return UOp::make(Op::FLIP, x.dtype(), {x}, Arg::of(flags));
 }
 
 UOp reduceAxis(UOp x, Op op, std::vector<int64_t> axes) {
   const Shape& shape = x.shape();
+  for (int64_t& a : axes) a = static_cast<int64_t>(axisOf(x, a, "reduce"));
   std::erase_if(axes, [&](int64_t a) { return isInt(shape[static_cast<size_t>(a)], 1); });
   std::sort(axes.begin(), axes.end());
   axes.erase(std::unique(axes.begin(), axes.end()), axes.end());
