@@ -1,8 +1,8 @@
 # The programs of tests/conformance/programs: which run, on which data, and which cannot.
 #
-# A script runs whole, as __main__, with these settings; `limit` cuts its loops over steps. A model is a module of the
-# reference: `make` builds it with weights from the seed, in a size that a CPU runs in seconds, and answers the function
-# that is a step. Data and weights from the network are replaced: random images of the right shapes, weights from the
+# A script runs whole, as __main__, with these settings; `limit` cuts its loops over steps. Of a document all blocks of
+# Python run, one after the other; its loops of ten turns and more are cut. A model is a module of the reference: `make`
+# builds it with weights from the seed, in a size that a CPU runs in seconds, and answers the function that is a step. Data and weights from the network are replaced: random images of the right shapes, weights from the
 # initialisers.
 from dataclasses import dataclass, field
 
@@ -12,6 +12,12 @@ class Script:
   env: dict = field(default_factory=dict)
   limit: int = 8
   result: str = ""  # an expression over the script's globals: numbers to compare besides the losses that it prints
+
+@dataclass
+class Document:
+  path: str
+  limit: int = 8
+  result: str = ""
 
 @dataclass
 class Model:
@@ -211,6 +217,10 @@ model = SpeedyResNet(Tensor.randn(12, 3, 2, 2).realize())
 """ + image(2, 32) + train(CLASSES, "model(x).sparse_categorical_crossentropy(y)"), True),
 
   "docs/abstractions3": Script("docs/abstractions3.py", limit=1000, result="[l1.numpy(), l2.numpy()]"),
+  "README.md": Document("README.md", result="[loss, model.l1, model.l2]"),
+  "docs/quickstart.md": Document("docs/quickstart.md", result="[t6, loss, net.l1.weight, net.l2.weight]"),
+  "docs/mnist.md": Document("docs/mnist.md", result="[loss]"),
+  "docs/developer/speed.md": Document("docs/developer/speed.md", result="[out1, out2]"),
   "beautiful_mnist": Script("examples/beautiful_mnist.py", {"STEPS": "10", "BS": "64"}),
   "beautiful_mnist, Muon": Script("examples/beautiful_mnist.py", {"STEPS": "6", "BS": "64", "MUON": "1"}),
   "beautiful_mnist_multigpu": Script("examples/beautiful_mnist_multigpu.py", {"STEPS": "6", "BS": "64", "GPUS": "2"}),
