@@ -95,6 +95,10 @@ inline UOp baseOf(UOp u) {
   while (u.in(group::kMovement)) u = u.src(0);
   return u;
 }
+/// Whether a BUFFERIZE is a StoredValue; else its kernel stores it for itself.
+inline bool hasMemory(UOp bufferize) {
+  return bufferize.arg().as<BufferizeOpts>().addrspace == AddrSpace::Global;
+}
 /// The BUFFER that an assignment through this node writes; null if it is no view of a buffer.
 UOp assignedBuffer(UOp target);
 /// Number of elements, symbolic dimensions at their largest.

@@ -5,6 +5,9 @@
 // becomes a candidate for memory of its own (a StoredValue) with fresh loops. Movement operations are never
 // values: each reader walks through them to the value below, transforming its indices on the way.
 //
+// With PCONTIG a value that one kernel reads in several places (1), or more often than it has elements (2), is stored by
+// that kernel for itself: the outer loops of the kernel stay, the other axes get loops and memory of their own.
+//
 // A value that gets memory is stored inside the kernel of a reader that wants exactly its elements in its
 // order, where that makes no kernel wait for itself; outputs that share work share their loops
 // (output_groups.h).
@@ -75,6 +78,8 @@ private:
   /// The target of the first of a chain of assignments; the node itself if it is none.
   UOp belowAssigns(UOp u);
   const Use* hostFor(UOp u, const std::vector<Use>& uses);
+  /// The loops of a value that its readers' kernel stores for itself (PCONTIG); null where it must not.
+  const Indices* insideKernel(UOp u, const std::vector<Use>& uses);
   void print(UOp u, const Ranges& r);
 
   ScheduleState& state_;
@@ -83,6 +88,8 @@ private:
   std::map<std::pair<uint32_t, const Indices*>, const Indices*> throughMemo_;
   IdMap<Ranges> ranges_;
   IdMap<int> numberOf_, slotOf_;
+  UOpMap<std::vector<size_t>>
+      inner_; ///< values that a kernel stores for itself -> axes that they are stored along
   IdMap<const Node*> belowAssigns_;
   std::vector<std::vector<Use>> uses_;
   std::optional<OutputGroups> groups_;

@@ -8,7 +8,7 @@ from unittest.mock import MagicMock
 from program_cases import CASES, Document, Model, Script
 
 STEPS, KEPT = 5, 64
-for package in ("cv2", "librosa", "tiktoken", "tiktoken.load", "transformers", "sentencepiece", "torchvision", "torchvision.utils"):
+for package in ("cv2", "librosa", "scipy", "scipy.linalg", "tiktoken", "tiktoken.load", "transformers", "sentencepiece", "torchvision", "torchvision.utils"):
   if "." in package or importlib.util.find_spec(package) is None: sys.modules.setdefault(package, MagicMock())
 
 import numpy as np

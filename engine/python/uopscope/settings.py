@@ -18,11 +18,10 @@ _REFERENCE = {
   "QCOM_CC": "", "PROFILE": abs(_uopscope.context_get("VIZ")), "TUPLE_ORDER": 1, "ALLOW_TF32": 0}
 
 # Why a setting changes nothing; those of them that the engine has are named with their default.
-_IDLE_ENGINE = {"WINO": 0, "FUSE_ARANGE": 0, "PCONTIG": 0, "DEVECTORIZE": 1}
+_IDLE_ENGINE = {"WINO": 0, "FUSE_ARANGE": 0, "DEVECTORIZE": 1}
 _IDLE = {
   "WINO": "convolutions are not rewritten by Winograd's algorithm",
   "FUSE_ARANGE": "an arange is always fused into what reads it",
-  "PCONTIG": "what is stored inside a loop is chosen by price",
   "DEVECTORIZE": "vectors are split where the device's renderer asks for it",
   "IMAGE": "there are no image buffers",
   "JIT_BATCH_SIZE": "a captured function is replayed as one batch",
@@ -44,6 +43,7 @@ _IDLE = {
 _LARGEST = {
   "TRACK_MATCH_STATS": (2, "all counts are printed at 2; `uopscope record` keeps every single rewrite"),
   "JIT": (2, "a captured function is replayed launch by launch at 2"),
+  "PCONTIG": (2, "all values that one kernel alone reads are stored inside it at 2"),
   "SPEC": (2, "every node is checked at 2")}
 _said, _followers = set(), {}
 def when_changed(name, follow):
