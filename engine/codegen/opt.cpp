@@ -4,6 +4,7 @@
 #include "engine/base/context_var.h"
 #include "engine/base/error.h"
 #include "engine/base/integers.h"
+#include "engine/codegen/inner_values.h"
 #include "engine/codegen/loop_tree.h"
 #include "engine/codegen/panels.h"
 #include "engine/codegen/ranges.h"
@@ -407,9 +408,10 @@ UOp KernelOptimizer::optimized() const {
   info.axisTypes.clear();
   for (UOp r : ranges_) info.axisTypes.push_back(r.axisType());
   static const PatternMatcher flatten({flattenRangeRules()}), describe({kDescribeKernel});
-  UOp packed = applied_.empty()     ? ast_
-               : target_->hasShared ? stageOperands(ast_, *target_, nextId_)
-                                    : packPanels(ast_, *target_, nextId_);
+  UOp stored = storeInnerValues(ast_);
+  UOp packed = applied_.empty()     ? stored
+               : target_->hasShared ? stageOperands(stored, *target_, nextId_)
+                                    : packPanels(stored, *target_, nextId_);
   UOp flat = graphRewrite(packed, flatten, {.name = "flatten range"});
   return replaceNodes(flat, {{flat, flat.withArg(Arg::of(info))}}, describe, "describe kernel");
 }

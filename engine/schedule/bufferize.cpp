@@ -31,6 +31,7 @@ struct StoreContext {
 UOp storeValue(Match& m) {
   auto& ctx = m.ctx<StoreContext>();
   UOp b = m.root(), value = b.src(0);
+  if (!hasMemory(b)) return m.decline("its kernel stores it for itself");
   StoredValue& info = ctx.state.stored[static_cast<size_t>(b.tag().i())];
   std::vector<UOp> loops;
   Shape layout;

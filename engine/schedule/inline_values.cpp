@@ -83,7 +83,8 @@ Work workOf(UOp root) {
     if (u.is(Op::INDEX)) {
       ++work.loads;
       work.total += kLoad * times;
-      work.reducesMemory |= inReduce;
+      bool isInner = u.src(0).is(Op::BUFFERIZE) && !hasMemory(u.src(0)); // in loops of this kernel
+      work.reducesMemory |= inReduce || isInner;
       continue;
     }
     if (u.is(Op::BUFFERIZE) || u.dtype().kind() == Scalar::Index) continue;
@@ -189,7 +190,7 @@ private:
   bool hostStays(int kernel) {
     if (values_.empty())
       for (UOp u : sink_.toposort())
-        if (u.is(Op::BUFFERIZE)) {
+        if (u.is(Op::BUFFERIZE) && hasMemory(u)) {
           const StoredValue& value = state_.stored[static_cast<size_t>(u.tag().i())];
           values_[u.tag().i()] = u.src(0);
           if (!value.removable) stays_[value.kernel] = true;
@@ -271,6 +272,9 @@ private:
 bool isRemovable(const Match& m) {
   return m[buf].arg().as<BufferizeOpts>().removable;
 }
+bool isStored(const Match& m) {
+  return hasMemory(m[buf]);
+}
 bool isReadInItsLoops(const Match& m) {
   auto loops = m[buf].src().subspan(1), indices = m.root().src().subspan(1);
   return std::equal(loops.begin(), loops.end(), indices.begin(), indices.end());
@@ -344,8 +348,9 @@ constexpr RuleDef kInline[] = {
          guard::when(isRemovable, "the value has to be stored"),
          guard::when(isReadInItsLoops, "it is read by other loops"),
          guard::when(mayStayUnstored, "a small update has to be stored")),
-    RULE("drop-dead-loops", kReader, dropDeadLoops),
-    RULE("inline-cheap-value", kReader, inlineValue),
+    RULE("drop-dead-loops", kReader, dropDeadLoops, guard::when(isStored, "its kernel stores it for itself")),
+    RULE("inline-cheap-value", kReader, inlineValue,
+         guard::when(isStored, "its kernel stores it for itself")),
 };
 
 } // namespace

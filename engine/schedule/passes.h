@@ -97,7 +97,11 @@ inline UOp baseOf(UOp u) {
   while (u.in(group::kMovement)) u = u.src(0);
   return u;
 }
-/// The BUFFER that an assignment to this target writes; null if the target is no view of a buffer.
+/// Whether a BUFFERIZE is a StoredValue; else its kernel stores it for itself.
+inline bool hasMemory(UOp bufferize) {
+  return bufferize.arg().as<BufferizeOpts>().addrspace == AddrSpace::Global;
+}
+/// The BUFFER that an assignment through this node writes; null if it is no view of a buffer.
 UOp assignedBuffer(UOp target);
 /// The number of elements, with symbolic dimensions at their largest.
 double elementCount(std::span<const Sint> shape);

@@ -149,7 +149,13 @@ void RangeAssignment::assign(UOp u) {
 
   Ranges r;
   const Indices* common = uses.empty() ? nullptr : merge(uses);
-  if (wanted || !common || demand > elementCount(shape)) {
+  bool isCandidate = wanted || !common || demand > elementCount(shape);
+  bool mayStay = isCandidate && !wanted && vars::pcontig >= (common ? 2 : 1);
+  if (const Indices* inside = mayStay ? insideKernel(u, uses) : nullptr) {
+    r.kernel = uses[0].kernel;
+    r.out = inside;
+    r.evals = elementCount(shape);
+  } else if (isCandidate) {
     int number = store(u, !wanted);
     StoredValue& value = state_.stored[static_cast<size_t>(number)];
     r.kernel = number;
@@ -220,6 +226,39 @@ const RangeAssignment::Use* RangeAssignment::hostFor(UOp u, const std::vector<Us
   return nullptr;
 }
 
+/// The loops of the kernel that all readers agree on stay where they are its outer ones; every other axis gets a loop of
+/// its own, ahead of the loops that read it.
+const Indices* RangeAssignment::insideKernel(UOp u, const std::vector<Use>& uses) {
+  constexpr double kMost = 1 << 14; // elements: they lie on the stack
+  if (uses.empty() || !u.in(group::kElementwise | OpSet{Op::REDUCE_AXIS})) return nullptr;
+  for (const Use& use : uses)
+    if (use.kernel != uses[0].kernel) return nullptr;
+  UOp host = state_.stored[static_cast<size_t>(uses[0].kernel)].node;
+  if (host.device() != u.device()) return nullptr;
+  Indices loops = loopsOf(*ranges_.find(host.slot())->out), list(u.shape().size());
+  std::vector<size_t> axes;
+  size_t kept = 0; // of the kernel's loops
+  double elements = 1;
+  for (size_t k = 0; k < list.size(); ++k) {
+    UOp index = (*uses[0].at)[k];
+    bool agreed =
+        std::all_of(uses.begin(), uses.end(), [&](const Use& use) { return (*use.at)[k] == index; });
+    bool isOuter = kept < loops.size() && index == loops[kept];
+    if (agreed && (isOuter || index.isConst())) {
+      kept += isOuter;
+      list[k] = index;
+      continue;
+    }
+    if (!u.shape()[k].isInt()) return nullptr;
+    list[k] = UOp::range(u.shape()[k].uop(), {state_.nextRange++}, AxisType::Loop);
+    elements *= static_cast<double>(u.shape()[k].i());
+    axes.push_back(k);
+  }
+  if (!kept || elements > kMost) return nullptr;
+  if (!axes.empty()) inner_[u] = axes;
+  return intern(std::move(list));
+}
+
 void RangeAssignment::run(UOp sink) {
   std::vector<UOp> order = sink.toposort();
   groups_.emplace(order, realize_);
@@ -280,8 +319,16 @@ UOp RangeAssignment::read(UOp source, const Indices* at, int reader) {
   }
   UOp value = s;
   int number = storedNumber(s);
-  if (number >= 0 && ranges_.find(s.slot())->kernel == reader && ranges_.find(s.slot())->out == at) {
-    // A reader in the loops that store the value uses it directly.
+  if (auto inner = inner_.find(s); inner != inner_.end() && ranges_.find(s.slot())->out != at) {
+    std::vector<UOp> stored{s}, index;
+    for (size_t axis : inner->second) {
+      stored.push_back((*ranges_.find(s.slot())->out)[axis]);
+      index.push_back((*at)[axis]);
+    }
+    BufferizeOpts own{"", AddrSpace::Reg, false};
+    value = UOp::make(Op::BUFFERIZE, s.dtype(), stored, Arg::of(own)).indexed(index);
+  } else if (number >= 0 && ranges_.find(s.slot())->kernel == reader && ranges_.find(s.slot())->out == at) {
+    // In the loops that store it, the value is at hand.
     value = s.is(Op::ASSIGN) ? read(s.src(1), at, reader) : s;
   } else if (number >= 0) {
     if (s.is(Op::ASSIGN)) // an assigned view is read at its place in the buffer

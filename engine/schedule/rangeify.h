@@ -6,8 +6,12 @@
 // StoredValue) with new loops. A movement operation is no value: each reader looks through it to the value
 // below and transforms its indices accordingly.
 //
-// A stored value is computed in the kernel of a reader that wants exactly its elements in its order, unless a
-// kernel would then wait for itself. Outputs that share work also share loops (output_groups.h).
+// With PCONTIG a value that one kernel reads in several places (1), or more often than it has elements (2), is stored by
+// that kernel for itself: the outer loops of the kernel stay, the other axes get loops and memory of their own.
+//
+// A value that gets memory is stored inside the kernel of a reader that wants exactly its elements in its
+// order, where that makes no kernel wait for itself; outputs that share work share their loops
+// (output_groups.h).
 //
 //   out = sum(a * b, axis 1)    sum at (r0), a and b at (r0, r1), r1 a REDUCE range
 #pragma once
@@ -75,6 +79,8 @@ private:
   /// The target of the first in a chain of assignments; the node itself if it is no assignment.
   UOp belowAssigns(UOp u);
   const Use* hostFor(UOp u, const std::vector<Use>& uses);
+  /// The loops of a value that its readers' kernel stores for itself (PCONTIG); null where it must not.
+  const Indices* insideKernel(UOp u, const std::vector<Use>& uses);
   void print(UOp u, const Ranges& r);
 
   ScheduleState& state_;
@@ -83,6 +89,8 @@ private:
   std::map<std::pair<uint32_t, const Indices*>, const Indices*> throughMemo_;
   IdMap<Ranges> ranges_;
   IdMap<int> numberOf_, slotOf_;
+  UOpMap<std::vector<size_t>>
+      inner_; ///< values that a kernel stores for itself -> axes that they are stored along
   IdMap<const Node*> belowAssigns_;
   std::vector<std::vector<Use>> uses_;
   std::optional<OutputGroups> groups_;

@@ -38,7 +38,9 @@ Signature signatureOf(UOp sink) {
   s.words = {static_cast<uint64_t>(vars::splitReduceop.value()),
              static_cast<uint64_t>(vars::noMemoryPlanner.value()),
              static_cast<uint64_t>(vars::strictFloat.value()),
-             static_cast<uint64_t>(envInt("MAX_KERNEL_BUFFERS", 0)), userRulesVersion()};
+             static_cast<uint64_t>(vars::pcontig.value()),
+             static_cast<uint64_t>(envInt("MAX_KERNEL_BUFFERS", 0)),
+             userRulesVersion()};
   IdMap<uint32_t> position, uniqueNumber;
   struct Frame {
     UOp u;

@@ -168,8 +168,11 @@ Tensor Tensor::asinh() const {
 }
 Tensor Tensor::acosh() const {
   OperationScope op("acosh");
-  Tensor isFar = gt(farOut(dtype())), x = isFar.where(2, real(*this));
-  return logOrTwice(isFar, *this, x.add(x.sub(1).sqrt().mul(x.add(1).sqrt())));
+  // Below -1 the value is NaN, but its derivative 1/sqrt(x*x - 1) is not: that of the odd continuation.
+  Tensor magnitude = magnitudeOf(*this), isFar = magnitude.gt(farOut(dtype())), m = isFar.where(2, magnitude);
+  Tensor curve = logOrTwice(isFar, magnitude, m.add(m.sub(1).sqrt().mul(m.add(1).sqrt())));
+  Tensor zero = scalar(ConstValue::ofInt(0), {device(), curve.dtype(), false});
+  return withSignOf(*this, curve).add(lt(0).where(NAN, zero));
 }
 Tensor Tensor::atanh() const {
   OperationScope op("atanh");

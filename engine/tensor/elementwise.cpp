@@ -391,7 +391,7 @@ Tensor Tensor::sign() const {
   OperationScope op("sign");
   auto constant = [&](int64_t v) { return scalar(ConstValue::ofInt(v), {device(), dtype(), false}); };
   Tensor direction = lt(0).where(constant(-1), constant(1));
-  if (isFloat()) direction = ne(*this).where(*this, direction).detach();
+  if (isFloat()) direction = ne(*this).where(NAN, direction); // no value of x: the gradient is 0 everywhere
   return ne(0).where(direction, constant(0));
 }
 Tensor Tensor::abs() const {
@@ -454,7 +454,7 @@ Tensor Tensor::copysign(const Operand& o) const {
   if (!x.isFloat()) return other.lt(0).where(x.abs().neg(), x.abs());
   // The sign bit is tested, since -0 is not less than 0.
   DType bits = signedOfSize(other.dtype().itemsize());
-  return other.detach().bitcast(bits).lt(0).where(x.abs().neg(), x.abs());
+  return other.apply(other.uop().bitcast(bits)).lt(0).where(x.abs().neg(), x.abs());
 }
 Tensor Tensor::logaddexp(const Operand& o) const {
   OperationScope op("logaddexp");

@@ -254,7 +254,11 @@ bool hasCustomGradient(UOp u) {
   return derivativeOf(u) != nullptr;
 }
 
-/// The nodes between the targets and the root that have a gradient, targets first.
+bool cutsGradient(UOp u) {
+  return u.is(Op::ASSIGN) || (u.is(Op::DETACH) && !derivativeOf(u));
+}
+
+/// Nodes between the targets and the root that a gradient flows through, targets first.
 std::vector<UOp> pathTo(UOp root, const UOpMap<bool>& targets) {
   IdMap<bool> leads;
   for (UOp u : root.toposort()) {
@@ -262,10 +266,7 @@ std::vector<UOp> pathTo(UOp root, const UOpMap<bool>& targets) {
     for (UOp s : u.src()) any = any || targets.count(s) || *leads.find(s.slot());
     leads.set(u.slot(), any);
   }
-  return root.toposort([&](UOp u) {
-    bool stops = u.is(Op::ASSIGN) || (u.is(Op::DETACH) && !derivativeOf(u));
-    return !stops && *leads.find(u.slot());
-  });
+  return root.toposort([&](UOp u) { return !cutsGradient(u) && *leads.find(u.slot()); });
 }
 
 /// The graph of this pass starts as the list of values that have a gradient, the last value first. Each step
@@ -306,6 +307,12 @@ UOpMap<UOp> computeGradient(const std::vector<std::pair<UOp, UOp>>& seeded, cons
       if (!each.src(i).is(Op::NOOP)) add(u.src(i), summedOverLoops(each.src(i), u, u.src(i)));
   }
   return grads;
+}
+
+/// Whether a value is computed from another, if only by comparisons and steps: then its gradient is 0, not unknown.
+bool reads(UOp value, UOp from) {
+  auto path = value.toposort([](UOp u) { return !cutsGradient(u); });
+  return std::find(path.begin(), path.end(), from) != path.end();
 }
 
 UOpMap<bool> setOf(const std::vector<UOp>& nodes) {
@@ -393,7 +400,7 @@ std::vector<Tensor> Tensor::gradient(const std::vector<Tensor>& targets, const T
   std::vector<Tensor> out;
   for (const Tensor& t : targets) {
     auto it = grads.find(t.uop());
-    if (it == grads.end() && !materialize)
+    if (it == grads.end() && !materialize && !reads(uop(), t.uop()))
       fail(ErrorKind::Runtime, fmt::format("{}\n\nnot found in\n\n{}", t.uop().str(), uop().str()));
     out.push_back(fromUOp(it == grads.end() ? number(t.uop(), 0) : it->second));
   }

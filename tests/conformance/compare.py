@@ -6,6 +6,7 @@
 import concurrent.futures, hashlib, json, os, pathlib, re, subprocess, sys, tempfile, time
 
 ROOT, TREE, COMMAND, ONLY = pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2]), sys.argv[3].split(), sys.argv[4:]
+COMMAND[0] = os.path.abspath(COMMAND[0])  # tests run in a folder of their own
 LIMIT, WORKERS = int(os.environ.get("LIMIT", 900)), int(os.environ.get("WORKERS", 2))
 KEPT = pathlib.Path(os.environ.get("UOPSCOPE_BUILD", ROOT / "build")) / "conformance"
 PLUGIN = ROOT / "tests" / "conformance"

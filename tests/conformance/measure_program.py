@@ -5,10 +5,10 @@
 # empty ones replace them, since the model itself does not use them.
 import importlib.util, json, os, random, re, resource, runpy, sys, time
 from unittest.mock import MagicMock
-from program_cases import CASES, Script
+from program_cases import CASES, Document, Model, Script
 
 STEPS, KEPT = 5, 64
-for package in ("cv2", "librosa", "tiktoken", "tiktoken.load", "transformers", "sentencepiece", "torchvision", "torchvision.utils"):
+for package in ("cv2", "librosa", "scipy", "scipy.linalg", "tiktoken", "tiktoken.load", "transformers", "sentencepiece", "torchvision", "torchvision.utils"):
   if "." in package or importlib.util.find_spec(package) is None: sys.modules.setdefault(package, MagicMock())
 
 import numpy as np
@@ -56,13 +56,27 @@ def sample(array):
   if not flat.size: return []
   return [*flat[np.linspace(0, flat.size - 1, min(KEPT, flat.size)).astype(int)].tolist(), float(flat.mean())]
 
-def run_script(case):
+def replace_data_sets():
   import extra.datasets
-  tinygrad.helpers.tqdm, tinygrad.helpers.trange = Timed, timed_range
   nn.datasets.mnist, nn.datasets.cifar, extra.datasets.fetch_mnist = data_set(1, 28, 28), data_set(3, 32, 32), flat_mnist
+
+def run_script(case):
+  replace_data_sets()
+  tinygrad.helpers.tqdm, tinygrad.helpers.trange = Timed, timed_range
   os.environ |= case.env
   sys.argv = [case.path]
   left = runpy.run_path(case.path, run_name="__main__")
+  return results_of(case, left)
+
+def run_document(case):
+  replace_data_sets()
+  short_range = lambda *bounds: timed_range(bounds[0], disable=True) if len(bounds) == 1 and bounds[0] >= 10 else range(*bounds)
+  space = {"__name__": "__main__", "range": short_range}
+  for block in re.findall(r"```python\n(.*?)```", open(case.path).read(), re.S):
+    if not block.startswith("!"): exec(compile(block, case.path, "exec"), space)
+  return results_of(case, space)
+
+def results_of(case, left):
   return [losses, *(sample(a) for a in numbers(eval(case.result, left)))] if case.result else [losses]
 
 def run_model(case):
@@ -78,7 +92,7 @@ def run_model(case):
 
 name, out = sys.argv[1:3]
 case = CASES[name]
-LIMIT = case.limit if isinstance(case, Script) else STEPS
+LIMIT = STEPS if isinstance(case, Model) else case.limit
 Tensor.manual_seed(42), np.random.seed(42), random.seed(42)
-results = run_script(case) if isinstance(case, Script) else run_model(case)
+results = {Script: run_script, Document: run_document, Model: run_model}[type(case)](case)
 json.dump({"steps": steps, "results": results, "memory": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss}, open(out, "w"))

@@ -1,13 +1,20 @@
 # Runs the reference's programs on both engines and writes the table of their outputs, times and memory: see tests/conformance/programs.
 #
 # Each program runs in a process of its own, first on the reference, then here, alone on the machine if nothing else is
-# running. Outputs agree where no number differs by more than TOLERANCE of the largest of its array.
-import json, math, os, pathlib, statistics, subprocess, sys, tempfile
-from program_cases import CASES, EXPLAINED, LEFT_OUT, Script
+# running. What came out is kept in the build folder, so a run that was cut off goes on where it stopped: the reference's by
+# the case, ours by the case and the build. Programs that are named run again. Outputs agree where no number differs by more than TOLERANCE of the largest of its array.
+import hashlib, json, math, os, pathlib, statistics, subprocess, sys, tempfile
+from program_cases import CASES, EXPLAINED, LEFT_OUT, Model
 
-ROOT, TREE, COMMAND, ONLY = pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2]), sys.argv[3].split(), sys.argv[4:]
-LIMIT, TOLERANCE = int(os.environ.get("LIMIT", 300)), 2e-3
+ROOT, TREE, COMMAND, NAMES = pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2]), sys.argv[3].split(), sys.argv[4:]
+COMMAND[0] = os.path.abspath(COMMAND[0])  # programs run in a folder of their own
+PAGE = NAMES == ["--page"]
+if PAGE: NAMES = []
+LIMIT, TOLERANCE = int(os.environ.get("LIMIT", 60)), 2e-3
 HERE = pathlib.Path(__file__).parent
+KEPT = pathlib.Path(os.environ.get("UOPSCOPE_BUILD", ROOT / "build")) / "conformance" / "programs"
+
+def too_long(): return f"more than {LIMIT} s"
 
 def run(command, name, paths, folder):
   """The result of measure_program.py for a program, or a string: the reason why there is none."""
@@ -15,8 +22,8 @@ def run(command, name, paths, folder):
   out.unlink(missing_ok=True)
   env = os.environ | {"PYTHONPATH": ":".join(map(str, paths)), "PYTHONDONTWRITEBYTECODE": "1", "CI": ""}
   try: done = subprocess.run([*command, str(HERE / "measure_program.py"), name, str(out)], cwd=folder, env=env, timeout=LIMIT, capture_output=True, text=True)
-  except subprocess.TimeoutExpired: return f"more than {LIMIT} s"
-  if done.returncode: return next((l for l in reversed(done.stderr.strip().splitlines()) if l and not l.startswith(" ")), f"ended with {done.returncode}")[:200]
+  except subprocess.TimeoutExpired: return too_long()
+  if done.returncode: return next((l for l in reversed(done.stderr.strip().splitlines()) if l and not l.startswith(" ")), f"ended with {done.returncode}").replace(folder + "/", "")[:200]
   return json.loads(out.read_text())
 
 def difference(here, there):
@@ -32,7 +39,8 @@ def difference(here, there):
 def later(steps): return statistics.median(steps[1:] or steps)
 
 def row(name, here, there):
-  kind = "script" if isinstance(CASES[name], Script) else "training" if CASES[name].train else "forward"
+  case = CASES[name]
+  kind = type(case).__name__.lower() if not isinstance(case, Model) else "training" if case.train else "forward"
   head = f"| {name} | {kind} |"
   if isinstance(there, str): return f"{head} does not run on the reference here: {there.replace('|', ' ')} | | | |"
   if isinstance(here, str): return f"{head} **fails**: {here.replace('|', ' ')} | | | |"
@@ -59,17 +67,32 @@ def page(rows):
     "## Differences", "", *(f"- {name}: {reason(name)}" for name, r in both.items() if not good(*r)), "",
     "## Left out", "", *(f"- {name}: {why}" for name, why in LEFT_OUT.items()), ""])
 
+def kept(name, side, build, again, measure):
+  """What `measure` says, or what it said of the same case, and the same build, before."""
+  path = KEPT / f"{hashlib.sha256(name.encode()).hexdigest()[:16]}.{side}.json"
+  stamp = hashlib.sha256(f"{CASES[name]} {build}".encode()).hexdigest()
+  old = json.loads(path.read_text()) if path.exists() else {}
+  cut = isinstance(old.get("outcome"), str) and old["outcome"].startswith("more than ") and old["outcome"] != too_long()
+  if old.get("stamp") == stamp and not again and not cut or PAGE and old: return old["outcome"]
+  if PAGE: return None
+  outcome = measure()
+  KEPT.mkdir(parents=True, exist_ok=True)
+  path.write_text(json.dumps({"stamp": stamp, "outcome": outcome}))
+  return outcome
+
 def main():
   rows = {}
+  program = pathlib.Path(COMMAND[0]).stat()
   with tempfile.TemporaryDirectory() as folder:
-    for name in ("test", "extra", "examples", "docs"): os.symlink(TREE / name, pathlib.Path(folder, name))
+    for name in ("test", "extra", "examples", "docs", "README.md"): os.symlink(TREE / name, pathlib.Path(folder, name))
     for name in CASES:
-      if ONLY and not any(part in name for part in ONLY): continue
-      there = run(["env", "DEV=CPU", sys.executable], name, [TREE, HERE], folder)
-      here = run(COMMAND, name, [folder, HERE, *filter(None, [os.environ.get("PYTHONPATH")])], folder)
+      if NAMES and not any(part in name for part in NAMES): continue
+      there = kept(name, "there", "", False, lambda: run(["env", "DEV=CPU", sys.executable], name, [TREE, HERE], folder))
+      here = kept(name, "here", f"{program.st_mtime_ns} {program.st_size}", bool(NAMES), lambda: run(COMMAND, name, [folder, HERE, *filter(None, [os.environ.get("PYTHONPATH")])], folder))
+      if here is None or there is None: continue
       rows[name] = (here, there)
       print(row(name, here, there), flush=True)
-      if not ONLY: (ROOT / "docs" / "guide" / "programs.md").write_text(page(rows))
+  if not NAMES: (ROOT / "docs" / "guide" / "programs.md").write_text(page(rows))
   return not all(good(*r) for r in rows.values() if not isinstance(r[1], str))
 
 if __name__ == "__main__": raise SystemExit(main())

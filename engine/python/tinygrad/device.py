@@ -120,8 +120,14 @@ class Compiled:
   """A device. `Device[name]` gives a device of the engine; a script may derive a class for its own tools."""
   profile_events = [ProfileDeviceEvent("CPU")]
   def __init__(self, device, allocator=None, compilers=None, runtime=None, graph=None, group_id=None):
-    self.device, self.runtime, self.graph, self.group_id, self._compilers = device, runtime, graph, group_id, compilers
+    self.device, self.runtime, self._graph, self.group_id, self._compilers = device, runtime, graph, group_id, compilers
     self.allocator = allocator if allocator is not None else Allocator(self)
+  @property
+  def graph(self):
+    """The class that runs several launches as one."""
+    if self._graph is not None: return self._graph
+    from tinygrad.engine.jit import GraphRunner
+    return GraphRunner
   @functools.cached_property
   def renderer(self):
     if self._compilers is not None: return self._compilers.cset[0].renderer()

@@ -19,12 +19,11 @@ _REFERENCE = {
   "NV_PTX": 0, "CUDA_PTX": 0, "NV_NAK": 0, "QCOM_IR3": 0, "NULL_IR3": 0, "NULL_NAK": 0, "AMD_CC": "", "CPU_CC": "", "NV_CC": "", "CUDA_CC": "",
   "QCOM_CC": "", "PROFILE": abs(_uopscope.context_get("VIZ")), "TUPLE_ORDER": 1, "ALLOW_TF32": 0}
 
-# The reasons why settings change nothing. Those that the engine has are listed with their defaults.
-_IDLE_ENGINE = {"WINO": 0, "FUSE_ARANGE": 0, "PCONTIG": 0, "DEVECTORIZE": 1}
+# Why a setting changes nothing; those of them that the engine has are named with their default.
+_IDLE_ENGINE = {"WINO": 0, "FUSE_ARANGE": 0, "DEVECTORIZE": 1}
 _IDLE = {
   "WINO": "convolutions are not rewritten by Winograd's algorithm",
-  "FUSE_ARANGE": "an arange is always fused into its readers",
-  "PCONTIG": "prices decide which values inside a loop are stored",
+  "FUSE_ARANGE": "an arange is always fused into what reads it",
   "DEVECTORIZE": "vectors are split where the device's renderer asks for it",
   "IMAGE": "there are no image buffers",
   "JIT_BATCH_SIZE": "a captured function is replayed as one batch",
@@ -46,6 +45,7 @@ _IDLE = {
 _LARGEST = {
   "TRACK_MATCH_STATS": (2, "all counts are printed at 2; `uopscope record` keeps every single rewrite"),
   "JIT": (2, "a captured function is replayed launch by launch at 2"),
+  "PCONTIG": (2, "all values that one kernel alone reads are stored inside it at 2"),
   "SPEC": (2, "every node is checked at 2")}
 _said, _followers = set(), {}
 def when_changed(name, follow):

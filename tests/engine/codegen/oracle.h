@@ -68,6 +68,7 @@ private:
     case Op::DEFINE_VAR: return ConstValue::ofInt(vars_.at(u.arg().as<VarArg>().name));
     case Op::LOAD: return value(u.src(0));
     case Op::INDEX: {
+      if (u.src(0).is(Op::BUFFERIZE)) return stored(u.src(0), u.src().subspan(1));
       int64_t at = 0;
       if (!address(u, at)) return convertConst(u.dtype().base(), ConstValue::ofInt(0));
       auto& buffer = memory_.at(u.bufferOf().arg().i());
@@ -89,6 +90,19 @@ private:
       return evalAlu(u.op(), u.dtype(), u.src(0).dtype(), operands);
     }
     }
+  }
+  /// A value that the kernel stores for itself: computed where it is read.
+  ConstValue stored(UOp buffer, std::span<const UOp> index) {
+    UOpMap<int64_t> around = at_;
+    for (size_t k = 0; k < index.size(); ++k) {
+      ConstValue at = value(index[k]);
+      if (at.isInvalid()) return convertConst(buffer.dtype(), ConstValue::ofInt(0));
+      around[buffer.src(k + 1)] = at.i;
+    }
+    std::swap(at_, around);
+    ConstValue v = value(buffer.src(0));
+    std::swap(at_, around);
+    return v;
   }
   Values& memory_;
   std::map<std::string, int64_t> vars_;

@@ -56,6 +56,22 @@ def test_graph_of_gradients():
   raises(RuntimeError, lambda: a.sum().gradient(Tensor([1.0])), "not found"), raises(RuntimeError, lambda: Tensor([1]).sum().gradient(Tensor([1]))), raises((AssertionError, RuntimeError), lambda: a.backward(), "scalar")
   half = Tensor([1.0, 2.0], dtype=dtypes.float16, requires_grad=True); (half * half).sum().backward(); assert half.grad.dtype == dtypes.float16; close(half.grad, [2, 4])
 
+def test_steps_have_gradient_zero():
+  values = [-np.inf, -2.5, -1.0, -0.0, 0.0, 0.5, 3.0, np.inf, np.nan]
+  a, b = Tensor(values, requires_grad=True), Tensor([1.0, -1.0, 0.0, -0.0, np.nan, 2.0, -np.inf, np.inf, -3.0])
+  for f in (lambda t: t.sign(), lambda t: t.floor(), lambda t: t.ceil(), lambda t: t.round(), lambda t: t.trunc(), lambda t: (t < 1).where(2.0, 3.0), lambda t: b.copysign(t)):
+    close(f(a).sum().gradient(a)[0], np.zeros(9)), close((f(a) * 2).sum().gradient(a, b, materialize_grads=True)[0], np.zeros(9))
+  close(a.sign(), [-1, -1, -1, 0, 0, 1, 1, 1, np.nan]), close(a.copysign(b)[:4], [np.inf, -2.5, 1.0, -0.0])
+  close(b.copysign(a)[1:4].sum().gradient(b)[0][1:4], [1, 0, 0])
+  raises(RuntimeError, lambda: a.detach().sum().gradient(a), "not found")
+
+def test_acosh_has_the_slope_of_its_formula():
+  points = np.array([-1e10, -300.0, -9.5, -1.5, 1.5, 9.5, 300.0, 1e10], np.float32)
+  slope = 1 / np.sqrt(points.astype(np.float64) ** 2 - 1)
+  for dtype in (dtypes.float32, dtypes.float64):
+    t = Tensor(points, dtype=dtype); assert t.acosh().dtype == dtype; close(t.acosh()[4:], np.arccosh(points[4:]), rtol=1e-5), close(t.acosh().sum().gradient(t)[0], slope, rtol=1e-4)
+  assert np.isnan(Tensor(points).acosh().numpy()[:4]).all() and np.isnan(Tensor([0.5, -0.5, 0.0, np.nan]).acosh().numpy()).all() and Tensor([2.0], dtype=dtypes.half).acosh().dtype == dtypes.half
+
 def test_training_goes_down():
   for make in (lambda p: nn.optim.SGD(p, lr=0.1), lambda p: nn.optim.SGD(p, lr=0.05, momentum=0.9), lambda p: nn.optim.Adam(p, lr=0.05), lambda p: nn.optim.AdamW(p, lr=0.05)):
     Tensor.manual_seed(1)

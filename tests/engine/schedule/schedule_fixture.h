@@ -238,6 +238,7 @@ private:
     case Op::RANGE: return ConstValue::ofInt(ranges_.at(u.id()));
     case Op::DEFINE_VAR: return ConstValue::ofInt(vars_.at(u.arg().as<VarArg>().name));
     case Op::INDEX: {
+      if (u.src(0).is(Op::BUFFERIZE)) return stored(u.src(0), u.src().subspan(1));
       ConstValue at = value(u.src(1));
       if (at.isInvalid()) return convertConst(u.dtype(), ConstValue::ofInt(0));
       const Values& from = *buffers_.at(static_cast<size_t>(u.src(0).arg().i()));
@@ -263,6 +264,20 @@ private:
     Values operands;
     for (UOp s : u.src()) operands.push_back(value(s));
     return evalAlu(u.op(), u.dtype(), u.src(0).dtype(), operands);
+  }
+
+  /// A value that the kernel stores for itself: computed where it is read.
+  ConstValue stored(UOp buffer, std::span<const UOp> index) {
+    std::map<uint32_t, int64_t> around = ranges_;
+    for (size_t k = 0; k < index.size(); ++k) {
+      ConstValue at = value(index[k]);
+      if (at.isInvalid()) return convertConst(buffer.dtype(), ConstValue::ofInt(0));
+      around[buffer.src(k + 1).id()] = at.i;
+    }
+    std::swap(ranges_, around);
+    ConstValue v = value(buffer.src(0));
+    std::swap(ranges_, around);
+    return v;
   }
 
   std::vector<Values*> buffers_;

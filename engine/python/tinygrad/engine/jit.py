@@ -1,26 +1,40 @@
-# TinyJit: the first call runs, the second captures its launches, later calls replay these on new inputs and variables.
-# Capture and replay are C++; this module handles the arguments and results of Python calls.
-import functools
+# TinyJit: the first call runs, the second captures what it launches, later ones replay that on new inputs and
+# variables. Capture and replay are C++; here is what a call of Python needs besides.
+import functools, time
 import _uopscope
 from _uopscope import CapturedJit, JitError
+from tinygrad.device import Device
 from tinygrad.engine.realize import BufferCopy, CompiledRunner, Runner
 from tinygrad.engine.schedule import ExecItem
 from tinygrad.helpers import DEBUG, JIT, Metadata
-from tinygrad.renderer import ProgramSpec
+from tinygrad.renderer import Estimates, ProgramSpec
 from uopscope.absent import lacking
 __getattr__ = lacking(__name__)
 
 class GraphException(Exception): pass
 class GraphRunner(Runner):
-  """Several launches as one. The engine replays a captured function as a whole, so none is made here; tests and tools derive
-  classes from it."""
+  """Several launches as one: a call runs them in order, on the buffers they have or, in the place of `input_buffers`, on
+  those it is given. A captured function is replayed by the engine as a whole and needs none; scripts make their own."""
+  def __init__(self, jit_cache, input_buffers, var_vals):
+    self.jit_cache, self.var_vals = list(jit_cache), dict(var_vals)
+    place = {id(b): number for number, b in enumerate(input_buffers)}
+    self.input_replace = {(j, i): place[id(b)] for j, item in enumerate(self.jit_cache) for i, b in enumerate(item.bufs) if id(b) in place}
+    runners = [item.lower().prg for item in self.jit_cache]
+    super().__init__(f"<batched {len(runners)}>", runners[0].device if runners else Device.DEFAULT, sum((r.estimates for r in runners), Estimates()))
+  def __call__(self, input_buffers, var_vals, wait=False):
+    begin = time.perf_counter()
+    for (j, i), number in self.input_replace.items(): self.jit_cache[j].bufs[i] = input_buffers[number]
+    for item in self.jit_cache: item.run(self.var_vals | var_vals, jit=True)
+    if not wait: return None
+    self.dev.synchronize()
+    return time.perf_counter() - begin
 class MultiGraphRunner(GraphRunner): pass
 def apply_graph_to_jit(jit_cache, input_buffers, var_vals, max_batch_size=0):
   """The launches as they are replayed. The engine batches all of them, so the list is unchanged."""
   return list(jit_cache)
 
 def graph_class(device):
-  """The class that combines launches of a device: None, since the engine replays a captured function as a whole."""
+  """The class that the launches of a captured function become: none, since the engine replays the function as a whole."""
   return None
 
 class _Item(ExecItem):
