@@ -31,7 +31,7 @@ public:
   explicit StepChecker(const NodeReader& read) : read_(read), make_(read_, checker_.pool()) {}
 
   ValueCheck check(NodeId before, NodeId after, const CheckLimits& limits, PassId pass,
-                   std::string_view passName) {
+                   std::string_view passName = {}) {
     ValueCheck out;
     if (after == kNoNode) {
       out.why = "the rule failed";
@@ -41,7 +41,7 @@ public:
       const UOp a = make_(before), b = make_(after);
       if (isTransform(passName)) {
         TransformMemory& known = transforms_[pass];
-        const auto [at, isNew] = known.try_emplace(a, b);
+        known.try_emplace(a, b);
         return checkTransform(checker_, passName, a, b, known, limits);
       }
       PassMemory& memory = passes_[pass];
@@ -177,7 +177,7 @@ private:
       const PassInfo *first = nullptr, *last = nullptr;
       for (const PassInfo& pass : trace_.passes(scope.id)) {
         if (pass.depth > 0 || pass.root == kNoNode || pass.endRoot == kNoNode) continue;
-        if (pass.steps) whole(pass.root, pass.endRoot, out_.passes, pass.id, 0);
+        if (pass.steps && !isTransform(pass.name)) whole(pass.root, pass.endRoot, out_.passes, pass.id, 0);
         if (!first) first = &pass;
         last = &pass;
       }
@@ -189,7 +189,7 @@ private:
     ++count.checked;
     const CheckLimits limits{.samples = 3, .perSample = 8'000'000, .total = 20'000'000, .inAll = 1'000'000};
     StepChecker checker(trace_.nodes().reader()); // a pass knows of its own loops alone
-    ValueCheck c = checker.check(before, after, limits, 0, {});
+    ValueCheck c = checker.check(before, after, limits, 0);
     count.same += c.verdict == Verdict::Same;
     count.unknown += c.verdict == Verdict::Unknown;
     if (c.verdict == Verdict::Unknown) {
@@ -229,13 +229,15 @@ ValueCheck checkStep(Trace& trace, StepId step, int samples) {
   s.bind(1, step);
   ValueCheck last;
   last.why = "the rule failed";
-  while (s.step()) { // the pass learns from its earlier rewrites
-    if (s.integer(0) == step) limits = {.samples = samples, .total = 12'000'000, .inAll = 3'000'000};
-    last = checker.check(static_cast<NodeId>(s.integer(1)), static_cast<NodeId>(s.integer(2)), limits, 0);
-  }
   Statement name = trace.database().prepare("SELECT string.value FROM step JOIN pass ON pass.id = step.pass "
                                             "JOIN string ON string.id = pass.name WHERE step.id = ?");
-  if (name.bind(1, step).step()) leaveHalfRanged(last, name.text(0));
+  const std::string pass = name.bind(1, step).step() ? std::string(name.text(0)) : std::string();
+  while (s.step()) { // earlier rewrites of the pass for what it learnt by them
+    if (s.integer(0) == step) limits = {.samples = samples, .total = 12'000'000, .inAll = 3'000'000};
+    last =
+        checker.check(static_cast<NodeId>(s.integer(1)), static_cast<NodeId>(s.integer(2)), limits, 0, pass);
+  }
+  leaveHalfRanged(last, pass);
   return last;
 }
 

@@ -51,15 +51,15 @@ class _System:
     last = np.where(A != 0, place, -1).max(axis=1, initial=-1)
     self.order = np.argsort(np.concatenate([2 * place, 2 * last + 1]), kind="stable")
     ordered = lambda M: M[np.ix_(self.order, self.order)]
-    K, meet = ordered(np.block([[H, A.T], [A, np.zeros((m, m))]])), ordered(np.block([[near, A.T != 0], [A != 0, np.zeros((m, m), bool)]]))
+    self.K, meet = ordered(np.block([[H, A.T], [A, np.zeros((m, m))]])), ordered(np.block([[near, A.T != 0], [A != 0, np.zeros((m, m), bool)]]))
     rows, cols = np.nonzero(meet)
     band = max(int(abs(rows - cols).max(initial=0)), 1)
     cuts = [*range(0, n + m, n + m if 4 * band > n + m else band), n + m]
     self.parts, self.little = [slice(a, b) for a, b in zip(cuts, cuts[1:])], little[self.order]
-    C = np.pad(C, ((0, 0), (0, m)))[:, self.order]
+    self.wide = C = np.pad(C, ((0, 0), (0, m)))[:, self.order]
     touched = [np.flatnonzero(C[:, p].any(axis=1)) for p in self.parts]
-    self.inside = [(K[p, p], C[r, p], r) for p, r in zip(self.parts, touched)]
-    self.beside = [(K[p, q], C[r, p], C[r, q], r) for p, q, r in zip(self.parts, self.parts[1:], touched)]
+    self.inside = [(self.K[p, p], C[r, p], r) for p, r in zip(self.parts, touched)]
+    self.beside = [(self.K[p, q], C[r, p], C[r, q], r) for p, q, r in zip(self.parts, self.parts[1:], touched)]
   def factored(self, w=np.zeros(0)):
     if _sparse is not None:
       K = self.K + _sparse.block_diag([self.C.T @ _sparse.diags(w) @ self.C, _sparse.csr_matrix((self.K.shape[0] - self.n,) * 2)]) if len(w) else self.K
@@ -67,6 +67,26 @@ class _System:
     weighted = lambda part, C, D, r: part + C.T @ (w[r][:, None] * D) if len(r) else part
     D = [weighted(part, C, C, r) for part, C, r in self.inside]
     U = [weighted(part, C, E, r) for part, C, E, r in self.beside]
+    def times(x):
+      y = [d @ x[p] for d, p in zip(D, self.parts)]
+      for k, u in enumerate(U): y[k], y[k + 1] = y[k] + u @ x[self.parts[k + 1]], y[k + 1] + u.T @ x[self.parts[k]]
+      return np.concatenate(y)
+    def whole(r):
+      """Without the blocks, for a system that they lose too much of."""
+      K = self.K + np.diag(self.little) + self.wide.T @ (w[:, None] * self.wide if len(w) else self.wide)
+      return np.linalg.lstsq(K, r, rcond=None)[0]
+    try: once = self._eliminated(D, U)
+    except np.linalg.LinAlgError: once = whole
+    def solve(right):
+      r, x = right[self.order], np.empty(len(right))
+      y = once(r)
+      for _ in range(3): y = y + once(r - times(y))
+      if not np.linalg.norm(r - times(y)) <= 1e-8 * (1 + np.linalg.norm(r)): y = whole(r)
+      x[self.order] = y
+      return x
+    return solve
+  def _eliminated(self, D, U):
+    """Solves by blocks D on the diagonal and U beside it, one eliminated after the other."""
     inverse, ahead = [], []
     for k, (d, p) in enumerate(zip(D, self.parts)):
       d = d + np.diag(self.little[p])
@@ -77,17 +97,7 @@ class _System:
       for k, p in enumerate(self.parts): y.append(inverse[k] @ (r[p] - U[k - 1].T @ y[-1] if k else r[p]))
       for k in range(len(U) - 1, -1, -1): y[k] = y[k] - ahead[k] @ y[k + 1]
       return np.concatenate(y)
-    def times(x):
-      y = [d @ x[p] for d, p in zip(D, self.parts)]
-      for k, u in enumerate(U): y[k], y[k + 1] = y[k] + u @ x[self.parts[k + 1]], y[k + 1] + u.T @ x[self.parts[k]]
-      return np.concatenate(y)
-    def solve(right):
-      r, x = right[self.order], np.empty(len(right))
-      y = once(r)
-      for _ in range(2): y = y + once(r - times(y))
-      x[self.order] = y
-      return x
-    return solve
+    return once
 
 def _narrow_order(near):
   """Neighbours side by side: the reverse order of Cuthill and McKee (1969)."""

@@ -1,7 +1,7 @@
 // Rewrites that are right are found right, wrong ones wrong with an assignment that shows it, and where
 // nothing can be computed nothing is claimed.
 #include "engine/tensor/graph.h"
-#include "engine/tensor/multi.h"
+#include "engine/uop/unique.h"
 #include "replay/compare/transform_check.h"
 #include "replay/compare/value_check.h"
 #include "tests/replay/support.h"

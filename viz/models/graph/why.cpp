@@ -3,7 +3,7 @@
 
 #include "engine/rewrite/match_program.h"
 #include "engine/rewrite/matcher.h"
-#include "engine/tensor/known_rules.h"
+#include "engine/transform/known.h"
 #include "replay/read/materialize.h"
 #include "viz/models/work/reports.h"
 #include "viz/pictures/labels.h"
@@ -108,7 +108,7 @@ void WhyModel::ask(const QString& rule) {
       [this, node, wanted = rule.toStdString(), pass = session_.pass(),
        scope = session_.scope()](Background::Job& job) -> Background::Answer {
         Trace& trace = job.trace;
-        const auto all = knownRules();
+        const auto all = knownRulesOfAll();
         Pool pool;
         PoolScope inPool(pool);
         Materializer make(trace.nodes().reader(), pool);
