@@ -52,20 +52,34 @@ Rectangle {
             }
             Rectangle { width: parent.width; height: 1; anchors.bottom: parent.bottom; color: Theme.line }
         }
-        GraphCanvas {
-            id: canvas
-            objectName: "compareCanvas"
-            follow: false // what differs is seen as a whole
-            Accessible.role: Accessible.Graphic
-            Accessible.focusable: true
-            Accessible.name: qsTr("Both states as one graph: %1").arg(Tools.compare.summary)
+        Item {
             visible: Tools.compare.what === "graph"
             Layout.fillWidth: true
             Layout.fillHeight: true
-            source: Tools.compare.graph
-            theme: Theme
-            Rectangle { visible: canvas.entered; anchors.fill: parent; color: "transparent"; border.width: 2; border.color: Theme.accent }
-            onNodeClicked: id => { if (id < 0x80000000) Session.node = id; }
+            GraphCanvas {
+                id: canvas
+                objectName: "compareCanvas"
+                Accessible.role: Accessible.Graphic
+                Accessible.focusable: true
+                Accessible.name: qsTr("Both states as one graph: %1").arg(Tools.compare.summary)
+                anchors.fill: parent
+                anchors.rightMargin: map.visible && map.large ? map.width + Theme.px(16) : 0
+                source: Tools.compare.graph
+                theme: Theme
+                Rectangle { visible: canvas.entered; anchors.fill: parent; color: "transparent"; border.width: 2; border.color: Theme.accent }
+                onNodeClicked: id => { if (id < 0x80000000) Session.node = id; }
+            }
+            GraphMap {
+                id: map
+                objectName: "compareMap"
+                readonly property bool large: canvas.whole.width * 0.62 > parent.width || canvas.whole.height * 0.62 > parent.height
+                visible: !Tools.compare.graph.empty && (large ? parent.width > Theme.px(600) : cut)
+                canvas: pane.canvas
+                source: Tools.compare.graph
+                anchors.bottom: parent.bottom
+                width: Math.min(Theme.px(200), parent.width * 0.3)
+                onAsked: (x, y) => look(x, y)
+            }
         }
         TextCompare {
             objectName: "compareText"

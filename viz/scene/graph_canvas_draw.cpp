@@ -10,6 +10,7 @@
 #include <QSGOpacityNode>
 #include <QSGRectangleNode>
 #include <cmath>
+#include <utility>
 
 namespace uopscope {
 namespace {
@@ -126,6 +127,7 @@ void GraphCanvas::drawOverlay() {
 }
 
 void GraphCanvas::updatePolish() {
+  if (sizeBefore_.isValid()) resized(std::exchange(sizeBefore_, QSizeF()));
   drawBase();
   if (overlayDirty_ || overlay_.area != viewRect()) drawOverlay();
   update();

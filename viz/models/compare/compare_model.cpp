@@ -1,6 +1,7 @@
 #include "viz/models/compare/compare_model.h"
 
 #include "replay/read/link.h"
+#include "replay/read/readable.h"
 #include "viz/models/work/rich_text.h"
 
 #include <QFileInfo>
@@ -33,7 +34,7 @@ struct Place {
   }
   QString text(const std::string& what) {
     if (what == "tree")
-      return QString::fromStdString(printTree(cursor->reader(), cursor->rootAt(at.step), kTreeLines));
+      return QString::fromStdString(printPlainTree(cursor->reader(), cursor->rootAt(at.step), kTreeLines));
     const auto t = trace->artifact(at.scope, what);
     if (!t) throw Error(ErrorKind::Key, "no " + what + " was recorded of " + trace->scope(at.scope).name);
     return QString::fromStdString(*t);

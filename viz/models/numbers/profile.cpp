@@ -22,10 +22,12 @@ std::string kindOf(ScopeKind kind) {
                                        : "other";
 }
 
-QVariantMap finding(const char* kind, const QString& title, const QString& detail, RuleId rule, StepId step) {
+QVariantMap finding(const char* kind, const QString& title, const QString& detail, RuleId rule, StepId step,
+                    const QString& advice = {}) {
   return {{"kind", QLatin1String(kind)},
           {"title", title},
           {"detail", detail},
+          {"advice", advice},
           {"rule", static_cast<qlonglong>(rule)},
           {"step", static_cast<qlonglong>(step)}};
 }
@@ -75,10 +77,10 @@ QVariantList findFaults(Trace& trace) {
             ? QObject::tr("matched %1 times without a change")
                   .arg(grouped(static_cast<int64_t>(t.count[int(Outcome::Unchanged)])))
             : QObject::tr("tried %1 times, never matched").arg(grouped(static_cast<int64_t>(t.attempts())));
-    dear << finding(c.unchanged ? "unchanged" : "dead", QString::fromStdString(trace.rule(t.rule).name),
-                    QStringLiteral("%1: %2, %3; %4")
-                        .arg(shareOf(c.ns, whole), duration(static_cast<int64_t>(c.ns)), times, advice),
-                    t.rule, 0);
+    dear << finding(
+        c.unchanged ? "unchanged" : "dead", QString::fromStdString(trace.rule(t.rule).name),
+        QStringLiteral("%1: %2, %3").arg(shareOf(c.ns, whole), duration(static_cast<int64_t>(c.ns)), times),
+        t.rule, 0, advice);
   }
   out << dear;
   for (const TakenBack& t : stepsTakenBack(trace, 100))
@@ -398,7 +400,7 @@ void ProfileModel::follow(int node) {
 QString ProfileModel::exportTable(const QString& which, const QString& path) const {
   const bool found = which == QLatin1String("findings");
   const QStringList keys =
-      found ? QStringList{"kind", "title", "detail", "rule", "step"}
+      found ? QStringList{"kind", "title", "detail", "advice", "rule", "step"}
             : QStringList{"name",         "change_ns",     "here_ns",       "there_ns",
                           "matches_here", "matches_there", "attempts_here", "attempts_there"};
   QList<QVariantList> rows;

@@ -137,7 +137,12 @@ bool Session::triggerMove(const QString& action) {
       showNotice(tr("Select a node first."));
       return true;
     }
-    const int64_t k = steps_.nextTouching(step_, is("next-touching") ? 1 : -1, static_cast<NodeId>(node_));
+    // Of a box of lanes, or of a collapsed group, any of its nodes.
+    std::set<NodeId> nodes{static_cast<NodeId>(node_)};
+    if (node_ >= kFirstGroupId)
+      for (const QVariant& member : nodeInfo_[QStringLiteral("members")].toList())
+        nodes.insert(static_cast<NodeId>(member.toLongLong()));
+    const int64_t k = steps_.nextTouching(step_, is("next-touching") ? 1 : -1, nodes);
     if (k)
       setStep(k);
     else
