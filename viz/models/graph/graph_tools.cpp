@@ -129,16 +129,15 @@ void GraphTools::lookUpFacts() {
   std::vector<int64_t> ids;
   for (const PictureNode& n : p->nodes)
     if (!known->contains(n.id)) ids.push_back(n.id);
-  session_.background().ask(
-      Channel::Facts, [this, ids, scope, known](Background::Job& job) -> Background::Answer {
-        auto found = uopscope::lookUpFacts(job.trace, scope, ids, [&job] { return job.stale(); });
-        for (const int64_t id : ids) found->try_emplace(id); // asked for once is enough
-        found->insert(known->begin(), known->end());
-        return [this, found, scope] {
-          factsOf_ = scope;
-          session_.graph()->setFacts(found);
-        };
-      });
+  session_.jobs().ask(Channel::Facts, [this, ids, scope, known](Jobs::Job& job) -> Jobs::Answer {
+    auto found = uopscope::lookUpFacts(job.trace(), scope, ids, [&job] { return job.stale(); });
+    for (const int64_t id : ids) found->try_emplace(id); // asked for once is enough
+    found->insert(known->begin(), known->end());
+    return [this, found, scope] {
+      factsOf_ = scope;
+      session_.graph()->setFacts(found);
+    };
+  });
 }
 
 bool GraphTools::trigger(const QString& action) {

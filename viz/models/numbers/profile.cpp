@@ -269,11 +269,11 @@ ProfileModel::ProfileModel(Session& session, QObject* parent) : QObject(parent),
 }
 
 void ProfileModel::load() {
-  if (profile_ || !session_.trace() || session_.background().busy(Channel::Profile)) return;
-  session_.background().ask(Channel::Profile, [this](Background::Job& job) -> Background::Answer {
-    const ProfilePtr p = buildProfile(job.trace, [&job] { return job.stale(); });
+  if (profile_ || !session_.trace() || session_.jobs().busy(Channel::Profile)) return;
+  session_.jobs().ask(Channel::Profile, [this](Jobs::Job& job) -> Jobs::Answer {
+    const ProfilePtr p = buildProfile(job.trace(), [&job] { return job.stale(); });
     const ProfilePtr r = rewritesOf(*p);
-    const QVariantList faults = findFaults(job.trace);
+    const QVariantList faults = findFaults(job.trace());
     return [this, p, r, faults] {
       profile_ = p;
       rewrites_ = r;
@@ -286,7 +286,7 @@ void ProfileModel::load() {
 
 void ProfileModel::compareWith(const QString& path) {
   const QString file = path.startsWith(QLatin1String("file://")) ? path.mid(7) : path;
-  session_.background().ask(Channel::Compare, [this, file](Background::Job& job) -> Background::Answer {
+  session_.jobs().ask(Channel::Compare, [this, file](Jobs::Job& job) -> Jobs::Answer {
     Trace theirs(file.toStdString());
     struct Row {
       int64_t ns[2] = {0, 0};
@@ -294,7 +294,7 @@ void ProfileModel::compareWith(const QString& path) {
     };
     std::map<std::string, Row> rows;
     for (int side = 0; side < 2; ++side) {
-      Trace& t = side ? theirs : job.trace;
+      Trace& t = side ? theirs : job.trace();
       for (const MatchTotals& m : t.matchTotals(MatchGroup::Rule)) {
         Row& r = rows[t.rule(m.rule).name];
         r.ns[side] += m.totalNs(), r.matches[side] += m.matches(), r.attempts[side] += m.attempts();
