@@ -164,7 +164,9 @@ Cache& cache() {
   return EngineSession::current().part<Cache>();
 }
 constexpr size_t kMaxNodes = 1 << 16;
-constexpr size_t kMaxBytes = 192 << 20;
+// Twice that stays mapped where half of them is dropped again and again; a recorder of new shapes is to stay below
+// half a gigabyte.
+constexpr size_t kMaxBytes = 96 << 20;
 constexpr size_t kMaxWorkingBytes = 16 << 20; ///< then the recorder is waited for, and they go
 
 void letWorkingsGo(Cache& c) {
