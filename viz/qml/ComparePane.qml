@@ -32,7 +32,7 @@ Rectangle {
                     value: Tools.compare.what
                     onPicked: value => Tools.compare.what = value
                 }
-                ULabel { objectName: "compareSummary"; text: Tools.compare.problem.length > 0 ? Tools.compare.problem : Tools.compare.summary; color: Tools.compare.problem.length > 0 ? Theme.error : Theme.textMuted; Layout.fillWidth: true }
+                Item { Layout.fillWidth: true }
                 UChip { visible: Tools.compare.hidden > 0; text: qsTr("%1 equal lines left out").arg(Tools.compare.hidden); link: true; onClicked: Tools.compare.onlyChanges = false }
                 UButton { visible: Tools.compare.what !== "graph"; on: Tools.compare.onlyChanges; quiet: false; text: qsTr("Changes only"); onClicked: Tools.compare.onlyChanges = !Tools.compare.onlyChanges }
                 UButton { visible: Tools.compare.what === "graph"; icon16: "fit"; tip: qsTr("Whole graph"); onClicked: canvas.fit() }
@@ -49,6 +49,7 @@ Rectangle {
                 UButton { quiet: false; text: qsTr("This pass"); tip: qsTr("As it began and as it ended"); onClicked: Tools.compare.comparePass() }
                 UButton { quiet: false; text: qsTr("Present state"); tip: qsTr("On the right (Shift X)"); onClicked: Tools.compare.compareNow() }
                 UButton { quiet: false; icon16: "open"; text: qsTr("Another trace…"); tip: qsTr("The same place in another trace, on the left"); onClicked: pane.traceAsked() }
+                ULabel { objectName: "compareSummary"; height: Theme.px(28); width: Math.min(implicitWidth, sides.width); verticalAlignment: Text.AlignVCenter; text: Tools.compare.problem.length > 0 ? Tools.compare.problem : Tools.compare.summary; color: Tools.compare.problem.length > 0 ? Theme.error : Theme.textMuted }
             }
             Rectangle { width: parent.width; height: 1; anchors.bottom: parent.bottom; color: Theme.line }
         }

@@ -185,11 +185,12 @@ Item {
             Repeater {
                 model: [["+", qsTr("added by the step"), Theme.added], ["−", qsTr("removed: dashed, struck through"), Theme.removed], ["~", qsTr("rebuilt: a source changed"), Theme.modified]]
                 Row {
+                    id: sign
                     required property var modelData
                     spacing: Theme.px(8)
                     Rectangle {
-                        width: Theme.px(18); height: width; radius: width / 2; color: parent.modelData[2]
-                        Text { anchors.centerIn: parent; text: parent.parent.modelData[0]; color: Theme.dark ? "#10131a" : "white"; font.bold: true; font.pixelSize: Theme.px(12) }
+                        width: Theme.px(18); height: width; radius: width / 2; color: sign.modelData[2]
+                        Text { anchors.centerIn: parent; text: sign.modelData[0]; color: Theme.dark ? "#10131a" : "white"; font.bold: true; font.pixelSize: Theme.px(12) }
                     }
                     ULabel { text: parent.modelData[1]; font.pixelSize: Theme.small; color: Theme.textMuted; anchors.verticalCenter: parent.verticalCenter }
                 }

@@ -16,7 +16,9 @@ ApplicationWindow {
     color: Theme.window
     property alias canvas: graph.canvas
     readonly property bool ready: Session.state === "ready"
-    readonly property bool typing: activeFocusItem !== null && activeFocusItem.hasOwnProperty("cursorPosition") && !activeFocusItem.readOnly
+    readonly property TextInput line: activeFocusItem as TextInput
+    readonly property TextEdit area: activeFocusItem as TextEdit
+    readonly property bool typing: (line !== null && !line.readOnly) || (area !== null && !area.readOnly)
     readonly property bool popped: palette.visible || keys.visible || linkPopup.visible || filePopup.visible
 
     function openFile() {
@@ -29,7 +31,10 @@ ApplicationWindow {
     }
     function chooseFile(then) { filePopup.load(["py", "uoptrace", "uopcorpus"], then); }
     // Keys belong to what is in front: never to a field that nobody sees any longer.
-    function restFocus() { (Session.tab === "graph" && ready ? canvas : panes).forceActiveFocus(); }
+    function restFocus() {
+        if (Session.tab === "graph" && ready) canvas.forceActiveFocus();
+        else panes.forceActiveFocus();
+    }
     readonly property string tab: Session.tab
     onTabChanged: Qt.callLater(() => {
         if (window.popped) return;

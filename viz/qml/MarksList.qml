@@ -14,9 +14,9 @@ UList {
     signal noted()
     function askNote(row: int) {
         positionViewAtIndex(row, ListView.Contain);
-        const line = itemAtIndex(row);
-        if (line) line.edit();
+        editAsked(row);
     }
+    signal editAsked(int row)
     delegate: URow {
         id: mark
         owner: list
@@ -25,7 +25,14 @@ UList {
         required property int index
         required property string note
         required property string place
-        function edit() { noteField.forceActiveFocus(); noteField.selectAll(); }
+        Connections {
+            target: list
+            function onEditAsked(row: int) {
+                if (row !== mark.index) return;
+                noteField.forceActiveFocus();
+                noteField.selectAll();
+            }
+        }
         width: list.width
         height: Theme.px(50)
         ColumnLayout {
