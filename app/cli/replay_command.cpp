@@ -267,7 +267,10 @@ int replayDiff(const ReplayArguments& o) {
   if (o.inputs.size() == 2) return report(o, o.inputs[0], o.inputs[1]);
   TemporaryFile now(".uopcorpus");
   replayTo(o.inputs[0], now.path(), o);
-  Corpus::append(now.path()).setMeta("title", o.inputs[0] + " by this build");
+  Corpus::append(now.path())
+      .setMeta("title",
+               o.inputs[0] + (o.without.empty() ? std::string(" by this build")
+                                                : fmt::format(" without {}", fmt::join(o.without, ", "))));
   if (stopAsked) return kInterrupted;
   return report(o, o.inputs[0], now.path());
 }

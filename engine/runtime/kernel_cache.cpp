@@ -166,8 +166,10 @@ Cache& cache() {
   return EngineSession::current().part<Cache>();
 }
 constexpr size_t kMaxNodes = 1 << 16;
-constexpr size_t kMaxBytes = 192 << 20;
-constexpr size_t kMaxWorkingBytes = 16 << 20; ///< with more, waits for the recorder and drops them
+// Twice that stays mapped where half of them is dropped again and again; a recorder of new shapes is to stay below
+// half a gigabyte.
+constexpr size_t kMaxBytes = 96 << 20;
+constexpr size_t kMaxWorkingBytes = 16 << 20; ///< then the recorder is waited for, and they go
 
 void letWorkingsGo(Cache& c) {
   c.workings.clear(); // a dying pool notifies the observer, which finishes reading it

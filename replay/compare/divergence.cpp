@@ -13,6 +13,9 @@ namespace {
 
 using Kind = Divergence::Kind;
 
+// What lies deeper is a number, which says nothing to a reader.
+constexpr int kDeep = 9;
+
 /// A rewrite as content.
 struct Made {
   uint64_t before, after;
@@ -150,7 +153,7 @@ private:
     if (xName == yName) {
       d_.kind = Kind::BetweenPasses;
       d_.pass = xName;
-      d_.beforeResult = a_.expression(x.before), d_.afterResult = b_.expression(y.before);
+      d_.beforeResult = a_.expression(x.before, kDeep), d_.afterResult = b_.expression(y.before, kDeep);
       return;
     }
     auto later = passNames(b_, i);
@@ -161,13 +164,13 @@ private:
 
   void takeBefore(const StoryEvent& x) {
     d_.beforeRule = a_.word(x.word);
-    d_.node = a_.expression(x.before);
-    if (x.after) d_.beforeResult = a_.expression(x.after);
+    d_.node = a_.expression(x.before, kDeep);
+    if (x.after) d_.beforeResult = a_.expression(x.after, kDeep);
   }
   void takeAfter(const StoryEvent& y) {
     d_.afterRule = b_.word(y.word);
-    if (d_.node.empty()) d_.node = b_.expression(y.before);
-    if (y.after) d_.afterResult = b_.expression(y.after);
+    if (d_.node.empty()) d_.node = b_.expression(y.before, kDeep);
+    if (y.after) d_.afterResult = b_.expression(y.after, kDeep);
   }
 
   const Story &a_, &b_;

@@ -1,6 +1,9 @@
 // Expressions stop at a depth and a length, so one line costs the same for a graph of any size.
 #include "replay/read/print.h"
 
+#include "replay/read/lane_text.h"
+#include "replay/read/readable.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -9,9 +12,11 @@
 namespace uopscope {
 
 namespace {
+
 class Writer {
 public:
-  Writer(const NodeReader& read, size_t maxLength) : read_(read), maxLength_(maxLength) {}
+  Writer(const NodeReader& read, size_t maxLength, bool runs)
+      : read_(read), maxLength_(maxLength), runs_(runs) {}
   void write(NodeId id, int depth) {
     if (out.size() > maxLength_) {
       out += "...";
@@ -46,7 +51,7 @@ public:
     if (n.op == Op::CAST || n.op == Op::BITCAST)
       out += fmt::format("<{}>", n.dtype.name().substr(n.dtype.name().find('.') + 1));
     else if (n.arg)
-      out += fmt::format("<{}>", n.arg.repr());
+      out += fmt::format("<{}>", argument(n));
     out += '(';
     list(n.src, depth);
     out += ')';
@@ -55,15 +60,34 @@ public:
 
 private:
   void list(std::span<const NodeId> src, int depth) {
-    for (size_t k = 0; k < src.size(); ++k) {
+    if (const std::string steps = constants(src); !steps.empty()) {
+      out += steps;
+      return;
+    }
+    for (size_t k = 0; k < src.size();) {
       if (k) out += ", ";
       if (out.size() > maxLength_) {
         write(src[k], 0);
         return;
       }
       write(src[k], depth - 1);
+      size_t same = 1;
+      while (runs_ && src.size() > kFewLanes && k + same < src.size() && src[k + same] == src[k]) ++same;
+      if (same > 1) out += fmt::format(" ×{}", same);
+      k += same;
     }
   }
+  std::string constants(std::span<const NodeId> src) const {
+    if (!runs_ || src.size() <= kFewLanes) return {};
+    std::vector<std::string> texts;
+    for (const NodeId s : src) {
+      const NodeFields n = read_(s);
+      if (n.op != Op::CONST) return {};
+      texts.push_back(n.arg.repr());
+    }
+    return runsOf(texts);
+  }
+  std::string argument(const NodeFields& n) const { return runs_ ? runsOfTuple(n.arg.repr()) : n.arg.repr(); }
   void leaf(const NodeFields& n) {
     if (n.op == Op::RANGE && n.arg.kind() == ArgKind::Range) {
       const auto& range = n.arg.as<RangeArg>();
@@ -80,16 +104,23 @@ private:
       out += fmt::format("data{}", n.arg.i());
     } else {
       out += opName(n.op);
-      if (n.arg) out += fmt::format("<{}>", n.arg.repr());
+      if (n.arg) out += fmt::format("<{}>", argument(n));
     }
   }
   const NodeReader& read_;
   size_t maxLength_;
+  bool runs_; ///< of many lanes the runs are told
 };
 } // namespace
 
 std::string expression(const NodeReader& read, NodeId id, int maxDepth, size_t maxLength) {
-  Writer w(read, maxLength);
+  Writer w(read, maxLength, false);
+  w.write(id, maxDepth);
+  return w.out;
+}
+
+std::string readableExpression(const NodeReader& read, NodeId id, int maxDepth, size_t maxLength) {
+  Writer w(read, maxLength, true);
   w.write(id, maxDepth);
   return w.out;
 }
@@ -102,7 +133,11 @@ std::string nodeLabel(const NodeFields& node) {
   return out;
 }
 
-std::string printTree(const NodeReader& read, NodeId root, size_t maxLines) {
+namespace {
+
+enum class Numbers : bool { Without, With };
+
+std::string treeText(const NodeReader& read, NodeId root, size_t maxLines, Numbers numbers) {
   std::unordered_map<NodeId, size_t> lineOf;
   std::vector<std::pair<NodeId, int>> stack{{root, 0}};
   std::string out;
@@ -116,17 +151,28 @@ std::string printTree(const NodeReader& read, NodeId root, size_t maxLines) {
     }
     ++lines;
     std::string indent(static_cast<size_t>(std::min(depth, 60)) * 2, ' ');
-    std::string name = id < kFirstViewNode ? fmt::format("{}", id) : fmt::format("v{}", id - kFirstViewNode);
+    const std::string name = numbers == Numbers::Without ? ""
+                             : id < kFirstViewNode       ? fmt::format("{} ", id)
+                                                         : fmt::format("v{} ", id - kFirstViewNode);
     NodeFields n = read(id);
     auto [it, fresh] = lineOf.emplace(id, lines);
     if (!fresh && !n.src.empty()) {
-      out += fmt::format("{}{} {} ... as in line {}\n", indent, name, opName(n.op), it->second);
+      out += fmt::format("{}{}{} ... as in line {}\n", indent, name, opName(n.op), it->second);
       continue;
     }
-    out += fmt::format("{}{} {}\n", indent, name, nodeLabel(n));
+    out += fmt::format("{}{}{}\n", indent, name, nodeLabel(n));
     for (size_t k = n.src.size(); k-- > 0;) stack.push_back({n.src[k], depth + 1});
   }
   return out;
+}
+
+} // namespace
+
+std::string printTree(const NodeReader& read, NodeId root, size_t maxLines) {
+  return treeText(read, root, maxLines, Numbers::With);
+}
+std::string printPlainTree(const NodeReader& read, NodeId root, size_t maxLines) {
+  return treeText(read, root, maxLines, Numbers::Without);
 }
 
 std::string programText(const NodeReader& read, const std::vector<NodeId>& program) {

@@ -67,7 +67,9 @@ TraceWriter::TraceWriter(const std::string& path, Tier tier, RuleBook& book, int
       prepare("INSERT OR REPLACE INTO packed_program (kernel, count, size, nodes) VALUES (?, ?, ?, ?)");
   insertPhase_ = prepare("INSERT INTO phase (scope, name, begin_ns, took_ns) VALUES (?, ?, ?, ?)");
   insertBuffer_ = prepare("INSERT INTO buffer (id, device, dtype, bytes, base, offset, begin_ns) VALUES (?, "
-                          "?, ?, ?, ?, ?, ?)");
+                          "?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO UPDATE SET device = excluded.device, "
+                          "dtype = excluded.dtype, bytes = excluded.bytes, base = excluded.base, "
+                          "offset = excluded.offset, begin_ns = excluded.begin_ns");
   freeBuffer_ = prepare("UPDATE buffer SET end_ns = ? WHERE id = ?");
   insertKernel_ =
       prepare("INSERT OR REPLACE INTO kernel (scope, device, opts, global_size, local_size, ops, bytes, "

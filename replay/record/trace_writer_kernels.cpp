@@ -27,8 +27,8 @@ void TraceWriter::launch(const Event& e) {
       .run();
 }
 
-/// A buffer that was there before the recording began gets its row, without what is not known of it, when it
-/// is first used.
+/// A buffer that was there before the recording began, or whose views come before its memory, gets its row,
+/// without what is not known of it yet, when it is first used.
 int64_t TraceWriter::bufferOf(uint64_t id, int64_t ns) {
   auto [it, fresh] = buffers_.try_emplace(id, nextBuffer_);
   if (fresh) {
@@ -47,16 +47,16 @@ int64_t TraceWriter::bufferOf(uint64_t id, int64_t ns) {
 
 void TraceWriter::buffer(const Event& e) {
   const Payload& p = *e.payload;
-  auto it = buffers_.find(p.id);
   if (e.flag) {
+    const auto it = buffers_.find(p.id);
     if (it == buffers_.end()) return;
     freeBuffer_.bind(1, e.ns - startNs_).bind(2, it->second).run();
     buffers_.erase(it);
     return;
   }
-  if (it != buffers_.end()) return;
-  int64_t base = p.base ? bufferOf(p.base, e.ns) : 0, id = nextBuffer_++;
-  buffers_.emplace(p.id, id);
+  const int64_t base = p.base ? bufferOf(p.base, e.ns) : 0;
+  const int64_t id = buffers_.try_emplace(p.id, nextBuffer_).first->second;
+  if (id == nextBuffer_) ++nextBuffer_;
   insertBuffer_.bind(1, id)
       .bind(2, string(p.text))
       .bind(3, string(p.name))

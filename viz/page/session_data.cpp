@@ -4,6 +4,7 @@
 #include "replay/read/decisions.h"
 #include "replay/read/print.h"
 #include "replay/read/provenance.h"
+#include "replay/read/readable.h"
 #include "replay/read/text_diff.h"
 #include "replay/teach/pass_words.h"
 #include "viz/page/picture_deltas.h"
@@ -116,8 +117,8 @@ Json SessionData::stepRows(const PassInfo& pass) {
     for (const std::string& line : shortDiff(printTree(read, s.before, kTreeLines), after))
       lines.push_back(words_.of(line));
     bytes_ += 24 + lines.size() * 5;
-    rows.push_back({ruleNumber(s.rule), words_.of(expression(read, s.before, 8, kExpression)),
-                    s.after ? words_.of(expression(read, s.after, 8, kExpression)) : -1,
+    rows.push_back({ruleNumber(s.rule), words_.of(readableExpression(read, s.before, 8, kExpression)),
+                    s.after ? words_.of(readableExpression(read, s.after, 8, kExpression)) : -1,
                     s.kind == StepKind::RewriteError ? Json(trace_.stepMessage(s.id)) : Json(0),
                     std::move(lines)});
   }

@@ -1,9 +1,10 @@
 // One table of labels by operation; all lengths are cut here, so that a box has a bounded size.
 #include "viz/pictures/labels.h"
 
-#include <fmt/format.h>
+#include "replay/read/lane_text.h"
+#include "replay/read/readable.h"
 
-#include <charconv>
+#include <fmt/format.h>
 
 namespace uopscope {
 namespace {
@@ -39,11 +40,11 @@ std::string unwrapped(std::string s) {
   return s.substr(1, s.size() - 2);
 }
 std::string formula(const NodeReader& read, NodeId id, int depth = 5) {
-  return clipped(unwrapped(expression(read, id, depth, 160)));
+  return clipped(unwrapped(readableExpression(read, id, depth, 160)));
 }
 // A cut formula would say less than the edges do.
 std::string wholeFormula(const NodeReader& read, NodeId id, int depth) {
-  std::string s = unwrapped(expression(read, id, depth, 120));
+  std::string s = unwrapped(readableExpression(read, id, depth, 120));
   return s.size() <= kDetail && s.find("...") == std::string::npos ? s : std::string();
 }
 
@@ -89,7 +90,7 @@ bool mayBeHub(Op op) {
 std::string foldedText(const NodeReader& read, const NodeFields& node) {
   switch (node.op) {
   case Op::CONST:
-  case Op::VCONST: return clipped(node.arg.repr(), 18);
+  case Op::VCONST: return clipped(runsOfTuple(node.arg.repr()), 18);
   case Op::DEVICE: return clipped(node.arg.repr(), 14);
   case Op::UNIQUE:
   case Op::LUNIQUE: return fmt::format("#{}", node.arg.kind() == ArgKind::Int ? node.arg.i() : 0);
@@ -98,12 +99,12 @@ std::string foldedText(const NodeReader& read, const NodeFields& node) {
     for (size_t i = 0; i < node.src.size(); ++i) s += (i ? ", " : "") + read(node.src[i]).arg.repr();
     return clipped(s + ")", 26);
   }
-  default: return clipped(unwrapped(expression(read, node.id, 1, 40)), 18);
+  default: return clipped(unwrapped(readableExpression(read, node.id, 1, 40)), 18);
   }
 }
 
 std::string expressionText(const NodeReader& read, NodeId node) {
-  return unwrapped(expression(read, node, 6, 60));
+  return unwrapped(readableExpression(read, node, 6, 60));
 }
 
 bool isShortExpression(const NodeReader& read, const NodeFields& n, size_t most) {
@@ -119,19 +120,13 @@ std::string titleOf(const NodeReader& read, const NodeFields& node) {
 
 namespace {
 
-/// "0, 1 … 63" of numbers in even steps; empty where they are none.
 std::string evenSteps(const std::vector<FoldedSource>& folded) {
-  std::vector<int64_t> numbers;
+  std::vector<std::string> texts;
   for (const FoldedSource& f : folded) {
-    int64_t n = 0;
-    const auto [end, bad] = std::from_chars(f.text.data(), f.text.data() + f.text.size(), n);
-    if (bad != std::errc() || end != f.text.data() + f.text.size()) return {};
-    if (f.count != 1 || f.port != folded.front().port + numbers.size()) return {};
-    numbers.push_back(n);
+    if (f.count != 1 || f.port != folded.front().port + texts.size()) return {};
+    texts.push_back(f.text);
   }
-  for (size_t i = 2; i < numbers.size(); ++i)
-    if (numbers[i] - numbers[i - 1] != numbers[1] - numbers[0]) return {};
-  return fmt::format("{}, {} … {}", numbers[0], numbers[1], numbers.back());
+  return uopscope::evenSteps(texts);
 }
 
 } // namespace
@@ -202,7 +197,7 @@ PictureNode labelOf(const NodeReader& read, const NodeFields& n) {
     if (group::kAlu.has(n.op)) {
       box.detail = wholeFormula(read, n.id, 4);
     } else if (n.arg) {
-      box.detail = clipped(n.arg.repr());
+      box.detail = clipped(runsOfTuple(n.arg.repr()));
     }
   }
   return box;

@@ -149,7 +149,6 @@ void PassView::fold(Picture& p) {
       box.slots.push_back(n.slot);
       if (n.mark != Mark::Removed || groups_[g].lanes) ++box.members;
       if (n.mark != box.mark) box.mark = Mark::Changed;
-      if (n.mark == Mark::Added && !n.was.empty()) box.was = n.was;
       ++p.groupedNodes;
       now[i] = it->second;
     } else {
@@ -161,7 +160,7 @@ void PassView::fold(Picture& p) {
     if (n.id < kFirstGroupId) continue;
     const Group& group = groups_[static_cast<size_t>(n.id - kFirstGroupId)];
     n.dtype = group.lanes ? group.dtype : fmt::format("{} nodes", n.members);
-    if (group.lanes) n.op = fmt::format("{} ×{}", group.title, n.members), n.was.clear();
+    if (group.lanes) n.op = fmt::format("{} ×{}", group.title, n.members);
     const PictureNode laidOut = n;
     measure(n);
     n.width = laidOut.width, n.height = laidOut.height;
@@ -169,6 +168,9 @@ void PassView::fold(Picture& p) {
   p.groups = static_cast<uint32_t>(groupAt.size());
   std::vector<PictureEdge> edges;
   std::unordered_map<uint64_t, size_t> joined;
+  auto endOf = [](const PictureNode& n) {
+    return n.id >= kFirstGroupId ? groupEnd(static_cast<uint32_t>(n.id - kFirstGroupId)) : n.slot;
+  };
   for (PictureEdge& e : p.edges) {
     const uint32_t from = now[e.from], to = now[e.to];
     if (from == kNone || to == kNone || from == to) continue;
@@ -182,7 +184,11 @@ void PassView::fold(Picture& p) {
       }
     e.from = from, e.to = to;
     if (nodes[to].id >= kFirstGroupId) e.port = 0, e.ports = 1;
-    if (folded) e.bends = {};
+    if (folded) {
+      const auto bends = bends_->find(key(endOf(nodes[from]), endOf(nodes[to])));
+      e.bends = bends != bends_->end() ? std::span<const LayoutPoint>(bends->second)
+                                       : std::span<const LayoutPoint>();
+    }
     edges.push_back(std::move(e));
   }
   p.nodes = std::move(nodes);

@@ -150,8 +150,8 @@ void PassView::link() {
     slots_[to].drawn = true;
     const auto src = cursor_.raw(node).src;
     uint64_t sum = src.size() + 1;
-    for (NodeId s : src) {
-      const auto from = slotOf(s);
+    for (NodeId s : src) { // a slot that held a constant draws no edge until something else lives there
+      const auto from = folds(s) ? std::nullopt : slotOf(s);
       sum = (sum ^ (sum >> 29) ^ (from ? *from + 1 : 0)) * 0xbf58476d1ce4e5b9ull;
     }
     if (std::exchange(last[to], sum) == sum) continue;
@@ -265,7 +265,7 @@ PassView::Boxes PassView::boxesOf(const std::vector<Link>& links) const {
     const uint32_t from = b.ofSlot[l.from], to = b.ofSlot[l.to];
     if (from == to || (folded && !joined.insert(key(from, to)).second)) continue;
     b.edges.push_back({from, to, l.port});
-    b.keys.push_back(folded ? 0 : key(l.from, l.to));
+    b.keys.push_back(key(endOf(l.from), endOf(l.to)));
   }
   return b;
 }
@@ -290,8 +290,7 @@ void PassView::layOut(const std::atomic<bool>* cancel) {
   for (size_t e = 0; e < boxes.edges.size(); ++e) {
     const uint64_t ends = boxes.keys[e];
     const auto from = static_cast<uint32_t>(ends >> 32), to = static_cast<uint32_t>(ends);
-    if (ends && !layout.bends[e].empty() && !arrangement_.pinned.contains(from) &&
-        !arrangement_.pinned.contains(to))
+    if (!layout.bends[e].empty() && !arrangement_.pinned.contains(from) && !arrangement_.pinned.contains(to))
       bends->emplace(ends, std::move(layout.bends[e]));
   }
   bends_ = std::move(bends);

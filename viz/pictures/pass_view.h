@@ -93,6 +93,9 @@ private:
   /// Whether the edge from a source is drawn only on demand.
   bool quiet(uint32_t from, uint32_t to) const { return slots_[from].hub && slots_[from].hubUser != to; }
   static uint64_t key(uint32_t from, uint32_t to) { return static_cast<uint64_t>(from) << 32 | to; }
+  /// What edges end at: a slot, or the collapsed group it is in.
+  static uint32_t groupEnd(uint32_t group) { return 0x80000000u + group; }
+  uint32_t endOf(uint32_t slot) const { return collapsed(slot) ? groupEnd(slots_[slot].group) : slot; }
   struct Link {
     uint32_t from, to, port;
   };
@@ -100,7 +103,7 @@ private:
   struct Boxes {
     std::vector<LayoutNode> nodes;
     std::vector<LayoutEdge> edges;
-    std::vector<uint64_t> keys; ///< by edge: its two slots; 0 where an end is a group
+    std::vector<uint64_t> keys; ///< by edge: its two ends
     std::vector<uint32_t> ofSlot, ofGroup;
   };
   void layOut(const std::atomic<bool>* cancel);
@@ -167,7 +170,7 @@ private:
   NodeMap<bool> folds_;
   std::vector<Link> links_; ///< edges between slots, of all steps
   using Bends = std::unordered_map<uint64_t, std::vector<LayoutPoint>>;
-  std::shared_ptr<const Bends> bends_; ///< by key of the two slots, long edges only; pictures share it
+  std::shared_ptr<const Bends> bends_; ///< by key of the two ends, long edges only; pictures share it
   std::shared_ptr<const std::vector<std::pair<uint32_t, uint32_t>>> everyEdge_;
   float width_ = 0, height_ = 0;
   uint32_t straight_ = 0;

@@ -32,7 +32,7 @@ Rectangle {
                     value: Tools.compare.what
                     onPicked: value => Tools.compare.what = value
                 }
-                ULabel { objectName: "compareSummary"; text: Tools.compare.problem.length > 0 ? Tools.compare.problem : Tools.compare.summary; color: Tools.compare.problem.length > 0 ? Theme.error : Theme.textMuted; Layout.fillWidth: true }
+                Item { Layout.fillWidth: true }
                 UChip { visible: Tools.compare.hidden > 0; text: qsTr("%1 equal lines left out").arg(Tools.compare.hidden); link: true; onClicked: Tools.compare.onlyChanges = false }
                 UButton { visible: Tools.compare.what !== "graph"; on: Tools.compare.onlyChanges; quiet: false; text: qsTr("Changes only"); onClicked: Tools.compare.onlyChanges = !Tools.compare.onlyChanges }
                 UButton { visible: Tools.compare.what === "graph"; icon16: "fit"; tip: qsTr("Whole graph"); onClicked: canvas.fit() }
@@ -49,23 +49,38 @@ Rectangle {
                 UButton { quiet: false; text: qsTr("This pass"); tip: qsTr("As it began and as it ended"); onClicked: Tools.compare.comparePass() }
                 UButton { quiet: false; text: qsTr("Present state"); tip: qsTr("On the right (Shift X)"); onClicked: Tools.compare.compareNow() }
                 UButton { quiet: false; icon16: "open"; text: qsTr("Another trace…"); tip: qsTr("The same place in another trace, on the left"); onClicked: pane.traceAsked() }
+                ULabel { objectName: "compareSummary"; height: Theme.px(28); width: Math.min(implicitWidth, sides.width); verticalAlignment: Text.AlignVCenter; text: Tools.compare.problem.length > 0 ? Tools.compare.problem : Tools.compare.summary; color: Tools.compare.problem.length > 0 ? Theme.error : Theme.textMuted }
             }
             Rectangle { width: parent.width; height: 1; anchors.bottom: parent.bottom; color: Theme.line }
         }
-        GraphCanvas {
-            id: canvas
-            objectName: "compareCanvas"
-            follow: false // what differs is seen as a whole
-            Accessible.role: Accessible.Graphic
-            Accessible.focusable: true
-            Accessible.name: qsTr("Both states as one graph: %1").arg(Tools.compare.summary)
+        Item {
             visible: Tools.compare.what === "graph"
             Layout.fillWidth: true
             Layout.fillHeight: true
-            source: Tools.compare.graph
-            theme: Theme
-            Rectangle { visible: canvas.entered; anchors.fill: parent; color: "transparent"; border.width: 2; border.color: Theme.accent }
-            onNodeClicked: id => { if (id < 0x80000000) Session.node = id; }
+            GraphCanvas {
+                id: canvas
+                objectName: "compareCanvas"
+                Accessible.role: Accessible.Graphic
+                Accessible.focusable: true
+                Accessible.name: qsTr("Both states as one graph: %1").arg(Tools.compare.summary)
+                anchors.fill: parent
+                anchors.rightMargin: map.visible && map.large ? map.width + Theme.px(16) : 0
+                source: Tools.compare.graph
+                theme: Theme
+                Rectangle { visible: canvas.entered; anchors.fill: parent; color: "transparent"; border.width: 2; border.color: Theme.accent }
+                onNodeClicked: id => { if (id < 0x80000000) Session.node = id; }
+            }
+            GraphMap {
+                id: map
+                objectName: "compareMap"
+                readonly property bool large: canvas.whole.width * 0.62 > parent.width || canvas.whole.height * 0.62 > parent.height
+                visible: !Tools.compare.graph.empty && (large ? parent.width > Theme.px(600) : cut)
+                canvas: pane.canvas
+                source: Tools.compare.graph
+                anchors.bottom: parent.bottom
+                width: Math.min(Theme.px(200), parent.width * 0.3)
+                onAsked: (x, y) => look(x, y)
+            }
         }
         TextCompare {
             objectName: "compareText"

@@ -210,7 +210,7 @@ Rectangle {
             }
             DSection {
                 visible: pane.hasNode && pane.node.sourceCount > 0
-                title: qsTr("Sources")
+                title: pane.hasNode && pane.node.members ? qsTr("Nodes") : qsTr("Sources")
                 detail: pane.hasNode ? pane.node.sourceCount : ""
                 Repeater {
                     model: pane.hasNode ? pane.node.sources : []

@@ -37,7 +37,11 @@ Popup {
     Connections {
         target: popup.files
         enabled: popup.visible
-        function onChosen(path) { popup.close(); popup.then(path); }
+        function onChosen(path) {
+            const done = popup.then;
+            popup.close();
+            done(path);
+        }
     }
     contentItem: ColumnLayout {
         spacing: Theme.px(10)

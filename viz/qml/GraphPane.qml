@@ -25,20 +25,23 @@ Item {
         }
     }
     readonly property real larger: Theme.presenting ? 1.6 : 1
-    // Of a small picture the map stands beside it, not over its nodes.
+    // The map stands beside the picture, not over its nodes, wherever not all of the graph can be read at once.
     readonly property real mapWidth: Math.min(Theme.px(200), width * 0.3)
-    readonly property bool beside: showMap && Session.stepAlone && width > Theme.px(600)
+    readonly property bool beside: showMap && width > Theme.px(600)
+    readonly property bool besideSmall: beside && Session.stepAlone
+    readonly property bool large: canvas.whole.width * 0.62 > width || canvas.whole.height * 0.62 > room
+    readonly property bool mapBeside: beside && (Session.stepAlone ? Session.graph.elsewhere > 0 : large)
     // What is told of a picture takes one line or two: its room does not depend on that, or it would change what is told.
     readonly property real room: height - bar.height - Theme.px(66)
-    function tellSize() { Session.setGraphPane((width - (beside ? mapWidth + Theme.px(16) : 0)) / larger, room / larger); }
+    function tellSize() { Session.setGraphPane((width - (besideSmall ? mapWidth + Theme.px(16) : 0)) / larger, room / larger); }
     onRoomChanged: tellSize()
     onLargerChanged: tellSize()
     onWidthChanged: tellSize()
-    onBesideChanged: tellSize()
+    onBesideSmallChanged: tellSize()
     Rectangle { anchors.fill: parent; color: Theme.canvas }
     GraphCanvas {
         id: canvas
-        anchors.rightMargin: pane.beside && Session.graph.elsewhere > 0 ? pane.mapWidth + Theme.px(16) : 0
+        anchors.rightMargin: pane.mapBeside ? pane.mapWidth + Theme.px(16) : 0
         objectName: "canvas"
         anchors.fill: parent
         anchors.topMargin: bar.height
@@ -125,14 +128,14 @@ Item {
                 objectName: "colourPicker"
                 label: qsTr("Colour")
                 value: Session.graph.colourBy
-                options: [{value: "op", text: qsTr("operation")}, {value: "dtype", text: qsTr("data type")}, {value: "axis", text: qsTr("axis type")}, {value: "line", text: qsTr("script line")}, {value: "pass", text: qsTr("pass of birth")}, {value: "cost", text: qsTr("cost of its rewrite")}, {value: "run", text: qsTr("measured run time")}, {value: "times", text: qsTr("how often it runs")}].concat(Session.graph.answerTitle.length > 0 ? [{value: "query", text: qsTr("query: %1").arg(Session.graph.answerTitle)}] : [])
+                options: Tools.graph.colourings
                 onPicked: value => Session.graph.colourBy = value
             }
             UPicker {
                 objectName: "groupPicker"
                 label: qsTr("Collapse")
                 value: Tools.graph.groupBy
-                options: [{value: "nothing", text: qsTr("nothing")}, {value: "kernel", text: qsTr("by kernel")}, {value: "loop", text: qsTr("by loop")}, {value: "reduce", text: qsTr("by reduction")}, {value: "tensor", text: qsTr("by tensor operation")}, {value: "line", text: qsTr("by script line")}]
+                options: Tools.graph.groupings
                 onPicked: value => Tools.graph.groupBy = value
             }
         }
@@ -182,11 +185,12 @@ Item {
             Repeater {
                 model: [["+", qsTr("added by the step"), Theme.added], ["−", qsTr("removed: dashed, struck through"), Theme.removed], ["~", qsTr("rebuilt: a source changed"), Theme.modified]]
                 Row {
+                    id: sign
                     required property var modelData
                     spacing: Theme.px(8)
                     Rectangle {
-                        width: Theme.px(18); height: width; radius: width / 2; color: parent.modelData[2]
-                        Text { anchors.centerIn: parent; text: parent.parent.modelData[0]; color: Theme.dark ? "#10131a" : "white"; font.bold: true; font.pixelSize: Theme.px(12) }
+                        width: Theme.px(18); height: width; radius: width / 2; color: sign.modelData[2]
+                        Text { anchors.centerIn: parent; text: sign.modelData[0]; color: Theme.dark ? "#10131a" : "white"; font.bold: true; font.pixelSize: Theme.px(12) }
                     }
                     ULabel { text: parent.modelData[1]; font.pixelSize: Theme.small; color: Theme.textMuted; anchors.verticalCenter: parent.verticalCenter }
                 }
@@ -239,44 +243,23 @@ Item {
         UChip { visible: Session.graph.hiddenEdges > 0; text: qsTr("%1 hub edges in labels").arg(Session.graph.hiddenEdges); link: true; onClicked: Session.foldLabels = false }
         UChip { visible: !Session.foldLabels; text: qsTr("everything drawn"); link: true; onClicked: Session.foldLabels = true }
         UChip { objectName: "hiddenChip"; visible: Session.graph.hiddenNodes > 0; sign: "○"; tone: Theme.warning; text: qsTr("%1 nodes hidden").arg(Session.graph.hiddenNodes); link: true; onClicked: Tools.graph.showAll() }
-        UChip { objectName: "groupChip"; visible: Session.graph.groups > 0; sign: "▣"; readonly property bool lanes: Tools.graph.groupBy === "nothing"; text: (lanes ? qsTr("%1 lanes in %2 boxes") : qsTr("%1 nodes in %2 groups")).arg(Session.graph.groupedNodes).arg(Session.graph.groups); link: true; onClicked: if (lanes) Session.foldLabels = false; else Tools.graph.groupBy = "nothing" }
+        UChip { objectName: "groupChip"; visible: Session.graph.groups > 0; sign: "▣"; readonly property bool lanes: Tools.graph.groupBy === "nothing"; text: (lanes ? Session.graph.groups > 1 ? qsTr("%1 lanes in %2 boxes") : qsTr("%1 lanes in one box") : Session.graph.groups > 1 ? qsTr("%1 nodes in %2 groups") : qsTr("%1 nodes in one group")).arg(Session.graph.groupedNodes).arg(Session.graph.groups); link: true; onClicked: if (lanes) Session.foldLabels = false; else Tools.graph.groupBy = "nothing" }
         UChip { objectName: "elsewhereChip"; visible: Session.graph.elsewhere > 0; sign: "○"; text: qsTr("%1 farther away").arg(Session.graph.elsewhere); link: true; onClicked: Session.stepAlone = false }
         UChip { objectName: "wholeChip"; visible: !Session.stepAlone; text: qsTr("the pass in one layout"); link: true; onClicked: Session.stepAlone = true }
         UChip { visible: Session.interval > 1; sign: "Δ"; tone: Theme.accent; text: qsTr("changes of %1 steps").arg(Session.interval); link: true; onClicked: Session.interval = 1 }
     }
-    Rectangle {
+    GraphMap {
         id: map
-        readonly property bool needed: Session.graph.elsewhere > 0 ? pane.beside : canvas.bounds.width * canvas.zoom > canvas.width * 1.05 || canvas.bounds.height * canvas.zoom > canvas.height * 1.05
-        visible: pane.showMap && needed && !Session.graph.empty
-        anchors.right: parent.right
+        objectName: "map"
+        visible: pane.showMap && !Session.graph.empty && (pane.mapBeside || (Session.graph.elsewhere === 0 && cut))
+        canvas: pane.canvas
+        source: Session.graph
         anchors.bottom: foot.top
-        anchors.margins: Theme.px(12)
-        width: visible ? pane.mapWidth : 0
-        height: Math.min(Theme.px(140), pane.height * 0.3)
-        radius: 8
-        color: Theme.panel
-        opacity: 0.94
-        border.color: Theme.line
-        MiniMap {
-            id: mini
-            anchors.fill: parent
-            anchors.margins: 2
-            source: Session.graph
-            theme: Theme
-            objectName: "map"
-            viewRect: canvas.viewRect
-            Accessible.role: Accessible.Graphic
-            Accessible.name: qsTr("Overview of the graph")
-            MouseArea {
-                anchors.fill: parent
-                function go(mouse) {
-                    if (!Session.stepAlone) { const p = mini.toGraph(mouse.x, mouse.y); canvas.lookAtPoint(p.x, p.y); return; }
-                    pane.wanted = mini.nearest(mouse.x, mouse.y);
-                    Session.stepAlone = false;
-                }
-                onPressed: mouse => go(mouse)
-                onPositionChanged: mouse => go(mouse)
-            }
+        width: pane.mapWidth
+        onAsked: (x, y) => {
+            if (!Session.stepAlone) return look(x, y);
+            pane.wanted = nearest(x, y);
+            Session.stepAlone = false;
         }
     }
     ULabel {

@@ -16,7 +16,9 @@ ApplicationWindow {
     color: Theme.window
     property alias canvas: graph.canvas
     readonly property bool ready: Session.state === "ready"
-    readonly property bool typing: activeFocusItem !== null && activeFocusItem.hasOwnProperty("cursorPosition") && !activeFocusItem.readOnly
+    readonly property TextInput line: activeFocusItem as TextInput
+    readonly property TextEdit area: activeFocusItem as TextEdit
+    readonly property bool typing: (line !== null && !line.readOnly) || (area !== null && !area.readOnly)
     readonly property bool popped: palette.visible || keys.visible || linkPopup.visible || filePopup.visible
 
     function openFile() {
@@ -29,9 +31,16 @@ ApplicationWindow {
     }
     function chooseFile(then) { filePopup.load(["py", "uoptrace", "uopcorpus"], then); }
     // Keys belong to what is in front: never to a field that nobody sees any longer.
-    function restFocus() { (Session.tab === "graph" && ready ? canvas : panes).forceActiveFocus(); }
+    function restFocus() {
+        if (Session.tab === "graph" && ready) canvas.forceActiveFocus();
+        else panes.forceActiveFocus();
+    }
     readonly property string tab: Session.tab
-    onTabChanged: Qt.callLater(() => { if (!window.popped && activeFocusItem && !activeFocusItem.visible) restFocus(); })
+    onTabChanged: Qt.callLater(() => {
+        if (window.popped) return;
+        if (tab === "sql" && ready) sqlPane.focusText();
+        else if (activeFocusItem && !activeFocusItem.visible) restFocus();
+    })
     // What is shown, as a file: the endings the pane in front offers, and who writes it.
     readonly property var pictures: ["svg", "png"]
     readonly property var tables: ["csv", "json"]
@@ -227,7 +236,7 @@ ApplicationWindow {
                     SplitView.preferredWidth: Math.min(Theme.px(290), window.width * 0.23)
                     SplitView.minimumWidth: Theme.px(180)
                     TreePane { id: tree; onFilterLeft: canvas.forceActiveFocus(); SplitView.fillHeight: true; SplitView.minimumHeight: Theme.px(120) }
-                    StepsPane { SplitView.preferredHeight: window.height * 0.32; SplitView.minimumHeight: Theme.px(80) }
+                    StepsPane { onNoted: window.restFocus(); SplitView.preferredHeight: window.height * 0.32; SplitView.minimumHeight: Theme.px(80) }
                 }
                 Item {
                     SplitView.fillWidth: true

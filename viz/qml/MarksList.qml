@@ -10,6 +10,13 @@ UList {
     name: qsTr("Bookmarks")
     model: Tools.bookmarks
     onTaken: index => Tools.bookmarks.goTo(index)
+    /// A note was typed: the keyboard may go back to where it was.
+    signal noted()
+    function askNote(row: int) {
+        positionViewAtIndex(row, ListView.Contain);
+        editAsked(row);
+    }
+    signal editAsked(int row)
     delegate: URow {
         id: mark
         owner: list
@@ -18,6 +25,14 @@ UList {
         required property int index
         required property string note
         required property string place
+        Connections {
+            target: list
+            function onEditAsked(row: int) {
+                if (row !== mark.index) return;
+                noteField.forceActiveFocus();
+                noteField.selectAll();
+            }
+        }
         width: list.width
         height: Theme.px(50)
         ColumnLayout {
@@ -27,6 +42,7 @@ UList {
             spacing: 0
             ULabel { text: mark.place; font.pixelSize: Theme.small; color: Theme.textMuted; Layout.fillWidth: true }
             TextInput {
+                id: noteField
                 objectName: "note-" + mark.index
                 text: mark.note
                 color: Theme.text
@@ -40,6 +56,8 @@ UList {
                 clip: true
                 Layout.fillWidth: true
                 onEditingFinished: Tools.bookmarks.setNote(mark.index, text)
+                onAccepted: list.noted()
+                Keys.onEscapePressed: { text = mark.note; list.noted(); }
                 ULabel { visible: parent.text.length === 0 && !parent.activeFocus; text: qsTr("note…"); color: Theme.textFaint }
             }
         }

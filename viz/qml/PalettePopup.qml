@@ -24,7 +24,8 @@ Popup {
         UField {
             id: field
             objectName: "paletteField"
-            Accessible.description: list.currentItem ? list.currentItem.label : ""
+            readonly property URow row: list.currentItem as URow
+            Accessible.description: row ? row.label : ""
             x: Theme.px(8)
             y: Theme.px(8)
             width: parent.width - Theme.px(16)

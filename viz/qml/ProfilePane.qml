@@ -100,19 +100,23 @@ Rectangle {
                 id: fault
                 owner: findings
                 at: index
-                label: modelData.kind + " " + modelData.title + ": " + modelData.detail
+                label: modelData.kind + " " + modelData.title + ": " + modelData.detail + (modelData.advice ? "; " + modelData.advice : "")
                 required property var modelData
                 required property int index
                 width: findings.width
-                height: Theme.px(30)
+                height: Theme.px(modelData.advice ? 48 : 30)
                 RowLayout {
                     anchors.fill: parent
                     anchors.leftMargin: Theme.px(14)
                     anchors.rightMargin: Theme.px(14)
                     spacing: Theme.px(12)
-                    UChip { sign: fault.modelData.kind === "dead" ? "○" : fault.modelData.kind === "undo" ? "⇄" : "!"; tone: fault.modelData.kind === "dead" ? Theme.textMuted : Theme.warning; text: fault.modelData.kind === "dead" ? qsTr("never matched") : fault.modelData.kind === "undo" ? qsTr("undone") : qsTr("no effect"); Layout.preferredWidth: Theme.px(112) }
-                    ULabel { text: fault.modelData.title; font.weight: Font.DemiBold; Layout.preferredWidth: Theme.px(240) }
-                    ULabel { text: fault.modelData.detail; color: Theme.textMuted; Layout.fillWidth: true }
+                    UChip { sign: fault.modelData.kind === "dead" ? "○" : fault.modelData.kind === "undo" ? "⇄" : "!"; tone: fault.modelData.kind === "dead" ? Theme.textMuted : Theme.warning; text: fault.modelData.kind === "dead" ? qsTr("never matched") : fault.modelData.kind === "undo" ? qsTr("undone") : qsTr("no effect"); Layout.preferredWidth: Theme.px(126) }
+                    ULabel { text: fault.modelData.title; font.weight: Font.DemiBold; Layout.preferredWidth: Theme.px(210) }
+                    ColumnLayout {
+                        spacing: 0
+                        ULabel { text: fault.modelData.detail; Layout.fillWidth: true }
+                        ULabel { visible: text.length > 0; text: fault.modelData.advice; color: Theme.textMuted; font.pixelSize: Theme.small; Layout.fillWidth: true }
+                    }
                 }
             }
             ULabel { visible: findings.count === 0; x: Theme.px(16); y: Theme.px(12); color: Theme.textFaint; text: Tools.profile.ready ? qsTr("Nothing to report.") : qsTr("Looking…") }

@@ -46,9 +46,9 @@ Rectangle {
                 anchors.rightMargin: Theme.px(10)
                 spacing: Theme.px(8)
                 ULabel { objectName: "replayHeadline"; text: page.replay.headline; font.weight: Font.DemiBold; Layout.fillWidth: true; Layout.preferredWidth: Theme.px(420) }
-                UChip { sign: "−"; tone: Theme.removed; text: list.baseName(page.replay.before) }
+                UChip { sign: "−"; tone: Theme.removed; text: page.replay.beforeName }
                 UButton { text: "⇄"; tip: qsTr("Swap sides"); onClicked: page.replay.swap() }
-                UChip { sign: "+"; tone: Theme.added; text: list.baseName(page.replay.after) }
+                UChip { sign: "+"; tone: Theme.added; text: page.replay.afterName }
                 UButton { objectName: "replayIgnoreNames"; on: page.replay.ignoreNames; quiet: false; text: qsTr("Ignore renaming"); tip: qsTr("Numbers in names are no change"); onClicked: page.replay.ignoreNames = !page.replay.ignoreNames }
                 UButton { objectName: "replayOther"; icon16: "open"; tip: qsTr("Compare others"); onClicked: page.replay.clear() }
                 UButton { objectName: "replayClose"; icon16: "close"; tip: qsTr("Close (Esc)"); onClicked: page.replay.shown = false }

@@ -139,7 +139,7 @@ Rectangle {
                 name: qsTr("Queries and tables")
                 anchors.fill: parent
                 onTaken: index => { const e = model[index]; if (!e.head) Tools.sql.run(e.text || "SELECT * FROM " + e.name); }
-                model: [{head: qsTr("Queries")}].concat(Tools.sql.saved, [{head: qsTr("Tables and views")}], Tools.sql.schema)
+                model: [{head: qsTr("Queries")}, ...Tools.sql.saved, {head: qsTr("Tables and views")}, ...Tools.sql.schema]
                 delegate: URow {
                     id: entry
                     owner: side

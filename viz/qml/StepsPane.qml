@@ -7,6 +7,16 @@ import uopscope.core
 Rectangle {
     id: pane
     property bool marks: false
+    /// A note was typed: the keyboard may go back to where it was.
+    signal noted()
+    Connections {
+        target: Tools.bookmarks
+        function onNoteAsked(row: int) {
+            if (!pane.visible) return;
+            pane.marks = true;
+            Qt.callLater(() => marksList.askNote(row));
+        }
+    }
     color: Theme.panel
     ColumnLayout {
         anchors.fill: parent
@@ -24,7 +34,7 @@ Rectangle {
                 onPicked: value => pane.marks = value === "marks"
             }
         }
-        MarksList { visible: pane.marks; Layout.fillWidth: true; Layout.fillHeight: true }
+        MarksList { id: marksList; visible: pane.marks; onNoted: pane.noted(); Layout.fillWidth: true; Layout.fillHeight: true }
         UList {
             id: list
             name: qsTr("Steps of %1").arg(Session.passName)

@@ -14,7 +14,7 @@ Rectangle {
         Session.tab = tabs[to].id;
         repeater.itemAt(to).take();
     }
-    function show(tab) { flick.contentX = Math.max(0, Math.min(Math.max(0, flick.contentWidth - flick.width), Math.max(tab.x + tab.width + Theme.px(20) - flick.width, Math.min(flick.contentX, tab.x - Theme.px(20))))); }
+    function show(tab) { if (flick.width > 0) flick.contentX = Math.max(0, Math.min(Math.max(0, flick.contentWidth - flick.width), Math.max(tab.x + tab.width + Theme.px(20) - flick.width, Math.min(flick.contentX, tab.x - Theme.px(20))))); }
     function showTaken() { for (let i = 0; i < repeater.count; ++i) if (repeater.itemAt(i).taken) show(repeater.itemAt(i)); }
     // Where not all names fit, the bar scrolls to the name of the current tab.
     Flickable {

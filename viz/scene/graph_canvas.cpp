@@ -11,7 +11,7 @@ namespace uopscope {
 namespace {
 
 /// A presentation shows small graphs large.
-constexpr double kPresented = 2.4;
+constexpr double kPresented = 2.4, kLarger = 1.6;
 constexpr double kReadable = 0.62, kLegible = 0.26;
 // Room around a graph that is shown whole.
 constexpr double kBorder = 32, kTopBorder = 32, kBottomBorder = 32;
@@ -111,8 +111,9 @@ void GraphCanvas::setFollow(bool on) {
 }
 
 bool GraphCanvas::settled() const {
-  return !drawing_ && !again_ && !baseDirty_ && glide_.state() != QAbstractAnimation::Running &&
-         move_.state() != QAbstractAnimation::Running && fade_.state() != QAbstractAnimation::Running;
+  return !drawing_ && !again_ && !baseDirty_ && !sizeBefore_.isValid() &&
+         glide_.state() != QAbstractAnimation::Running && move_.state() != QAbstractAnimation::Running &&
+         fade_.state() != QAbstractAnimation::Running;
 }
 
 QRectF GraphCanvas::viewRect() const {
@@ -159,7 +160,7 @@ void GraphCanvas::onPicture() {
     fit();
     // A whole that cannot be read is entered where something happens, or at its root; the overview shows
     // where.
-    if (follow_ && picture_->step > 0 && scale_ < kReadable) showChange();
+    if (follow_ && scale_ < kReadable * larger()) showChange();
     if (follow_ && scale_ < kLegible) showRoot();
     if (theme_) theme_->setAnimated(animated);
     if (before && picture_->alone) moveFrom(*before, beforeScale, beforeOffset);
@@ -231,20 +232,42 @@ void GraphCanvas::fit() {
   setView(scale, middle() - bounds_.center() * scale, true);
 }
 
+double GraphCanvas::larger() const {
+  return theme_ && theme_->presenting() ? kLarger : 1;
+}
+
+// Nothing is gained by emptiness beside a graph that would fill the pane.
+QPointF GraphCanvas::inside(double scale, QPointF offset) const {
+  auto axis = [scale](double at, double low, double high, double first, double last) {
+    low *= scale, high *= scale;
+    if (high - low <= last - first) return (first + last) / 2 - (low + high) / 2;
+    return std::clamp(at, last - high, first - low);
+  };
+  return {axis(offset.x(), bounds_.left(), bounds_.right(), kBorder, width() - kBorder),
+          axis(offset.y(), bounds_.top(), bounds_.bottom(), kTopBorder, height() - kBottomBorder)};
+}
+
 void GraphCanvas::showChange() {
   if (!picture_ || width() < 10) return;
   const QRectF change = changedRect(*picture_);
   if (change.isNull()) return;
-  const QRectF area = change.adjusted(-150, -60, 150, 60);
-  const double all =
-      std::min(width() / area.width(), (height() - kTopBorder - kBottomBorder) / area.height());
-  const double s = std::clamp(all, kReadable, 1.0);
-  // What does not fit at a size that can be read is entered at the node that the rule was applied to.
+  auto scaleOf = [this](const QRectF& r) {
+    const QRectF area = r.adjusted(-150, -60, 150, 60);
+    return std::min(width() / area.width(), (height() - kTopBorder - kBottomBorder) / area.height());
+  };
+  const double least = kReadable * larger();
+  double all = scaleOf(change);
   QPointF centre = change.center();
-  if (all < kReadable)
+  if (all < least) {
+    // What does not fit at a size that can be read is entered at the node that the rule was applied to.
     for (const PictureNode& n : picture_->nodes)
       if (!n.was.empty()) centre = {n.x, n.y};
-  setView(s, middle() - centre * s, true);
+  } else if (const QRectF near = change | besideChange(*picture_); scaleOf(near) >= least) {
+    all = scaleOf(near); // with what it reads and what reads it, where that can be read too
+    centre = near.center();
+  }
+  const double s = std::clamp(all, least, larger());
+  setView(s, inside(s, middle() - centre * s), true);
 }
 
 // A picture lists sources first, the root last, then removed nodes.
@@ -253,14 +276,15 @@ void GraphCanvas::showRoot() {
   const auto root = std::find_if(nodes.rbegin(), nodes.rend(),
                                  [](const PictureNode& n) { return n.mark != Mark::Removed; });
   if (root == nodes.rend() || width() < 10) return;
-  setView(kReadable, middle() - QPointF(root->x, root->y) * kReadable, true);
+  const double s = kReadable * larger();
+  setView(s, inside(s, middle() - QPointF(root->x, root->y) * s), true);
 }
 
 void GraphCanvas::focusNode(qlonglong id) {
   const PictureNode* n = picture_ ? picture_->find(id) : nullptr;
   if (!n || width() < 10) return;
-  const double s = std::max(scale_, kReadable * 1.3);
-  setView(s, middle() - QPointF(n->x, n->y) * s, true);
+  const double s = std::max(scale_, kReadable * 1.3 * larger());
+  setView(s, inside(s, middle() - QPointF(n->x, n->y) * s), true);
 }
 
 void GraphCanvas::zoomBy(qreal factor) {
@@ -322,12 +346,14 @@ void GraphCanvas::redraw() {
 void GraphCanvas::geometryChange(const QRectF& now, const QRectF& before) {
   QQuickItem::geometryChange(now, before);
   if (now.size() == before.size()) return;
-  if (!fitted_) {
-    onPicture();
-    return;
-  }
-  if (shownAlone_) return onPicture(); // a small picture fits its pane
-  offset_ += QPointF(now.width() - before.width(), now.height() - before.height()) / 2; // the centre stays
+  // Answered before it is drawn: bindings that set the size must not hear of what follows from it.
+  if (!sizeBefore_.isValid()) sizeBefore_ = before.size();
+  redraw();
+}
+
+void GraphCanvas::resized(const QSizeF& before) {
+  if (!fitted_ || shownAlone_) return onPicture(); // a small picture fits its pane
+  offset_ += QPointF(width() - before.width(), height() - before.height()) / 2; // the centre stays
   Q_EMIT viewChanged();
   redraw();
 }

@@ -26,6 +26,8 @@ class GraphCanvas : public QQuickItem {
   Q_PROPERTY(qreal zoom READ zoom NOTIFY viewChanged)
   Q_PROPERTY(QRectF viewRect READ viewRect NOTIFY viewChanged)
   Q_PROPERTY(QRectF bounds READ bounds NOTIFY boundsChanged)
+  /// Of the layout that steps share, at actual size.
+  Q_PROPERTY(QSizeF whole READ whole NOTIFY boundsChanged)
   Q_PROPERTY(qlonglong hovered READ hovered NOTIFY hoveredChanged)
   Q_PROPERTY(bool follow READ follow WRITE setFollow NOTIFY followChanged)
   /// Whether Tab brought the keyboard here: a frame shows it.
@@ -43,6 +45,7 @@ public:
   qreal zoom() const { return scale_; }
   QRectF viewRect() const; ///< what is visible, in graph units
   QRectF bounds() const { return bounds_; }
+  QSizeF whole() const { return picture_ ? QSizeF(picture_->width, picture_->height) : QSizeF(); }
   qlonglong hovered() const { return hovered_; }
   bool follow() const { return follow_; }
   void setFollow(bool on);
@@ -117,6 +120,9 @@ private:
   }
   QPointF toGraph(QPointF screen) const { return (screen - offset_) / scale_; }
   QPointF middle() const; ///< of the part that nothing floats over
+  QPointF inside(double scale, QPointF offset) const;
+  double larger() const; ///< of a presentation
+  void resized(const QSizeF& before);
   bool cheap(const QRectF& area) const;
   static Frame draw(const Picture& picture, const Palette& palette, const TintingPtr& tinting,
                     const QRectF& area, double scale, double dpr);
@@ -136,6 +142,7 @@ private:
   qlonglong hovered_ = -1;
   QPointF pressedAt_, lastAt_;
   bool dragging_ = false, entered_ = false;
+  QSizeF sizeBefore_; ///< the canvas has another size by now, which it has not answered yet
   qlonglong moving_ = -1;
 
   Frame base_, overlay_;

@@ -11,6 +11,7 @@
 #include <QSGOpacityNode>
 #include <QSGRectangleNode>
 #include <cmath>
+#include <utility>
 
 namespace uopscope {
 namespace {
@@ -127,6 +128,7 @@ void GraphCanvas::drawOverlay() {
 }
 
 void GraphCanvas::updatePolish() {
+  if (sizeBefore_.isValid()) resized(std::exchange(sizeBefore_, QSizeF()));
   drawBase();
   if (overlayDirty_ || overlay_.area != viewRect()) drawOverlay();
   update();

@@ -181,6 +181,16 @@ QRectF changedRect(const Picture& picture) {
   return r;
 }
 
+QRectF besideChange(const Picture& picture) {
+  QRectF r;
+  auto central = [](const PictureNode& n) { return n.mark == Mark::Added || n.mark == Mark::Removed; };
+  for (const PictureEdge& e : picture.edges) {
+    const PictureNode &from = picture.nodes[e.from], &to = picture.nodes[e.to];
+    if (!e.quiet && central(from) != central(to)) r |= nodeRect(central(from) ? to : from);
+  }
+  return r;
+}
+
 QRectF boundsOf(const Picture& picture) {
   QRectF r;
   for (const PictureNode& n : picture.nodes) r |= nodeRect(n);

@@ -39,6 +39,8 @@ QRectF nodeRect(const PictureNode& node);
 QPainterPath edgePath(const Picture& picture, const PictureEdge& edge, const QRectF& view = {});
 /// Smallest rectangle around the nodes the step touched; null where it touched none.
 QRectF changedRect(const Picture& picture);
+/// Around what that reads and what reads it.
+QRectF besideChange(const Picture& picture);
 /// Everything, ghosts included.
 QRectF boundsOf(const Picture& picture);
 /// The node at a point, -1 for none; the topmost where boxes touch.

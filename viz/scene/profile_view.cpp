@@ -8,6 +8,7 @@
 #include <QMouseEvent>
 #include <QPainter>
 #include <QStyleHints>
+#include <algorithm>
 #include <functional>
 
 namespace uopscope {
@@ -15,6 +16,24 @@ namespace {
 
 constexpr double kRow = 23, kLeastPixels = 1.5;
 constexpr int kMapDepth = 5;
+
+QColor mixed(const QColor& a, const QColor& b, float share) {
+  return QColor::fromRgbF(a.redF() + (b.redF() - a.redF()) * share,
+                          a.greenF() + (b.greenF() - a.greenF()) * share,
+                          a.blueF() + (b.blueF() - a.blueF()) * share);
+}
+
+int depthOf(const Profile& profile, uint32_t root) {
+  int depth = 0;
+  std::vector<uint32_t> row{root};
+  for (; !row.empty(); ++depth) {
+    std::vector<uint32_t> next;
+    for (const uint32_t n : row)
+      next.insert(next.end(), profile.nodes[n].children.begin(), profile.nodes[n].children.end());
+    row = std::move(next);
+  }
+  return depth;
+}
 
 size_t toneOf(const std::string& kind) {
   return kind == "kernel"     ? 2
@@ -68,8 +87,11 @@ void ProfileView::arrange() {
     const auto root = static_cast<uint32_t>(model_->root());
     const double row = theme_ ? kRow * theme_->textScale() : kRow;
     const auto least = static_cast<float>(kLeastPixels / width());
+    // Few rows are high: then there is room for times.
+    const int most = std::max(1, static_cast<int>(height() / row));
+    const int fewest = std::max(1, static_cast<int>(height() / (2 * row)));
     boxes_ = mode_ == QLatin1String("flame")
-                 ? flame(p, root, std::max(1, static_cast<int>(height() / row)), least)
+                 ? flame(p, root, std::clamp(depthOf(p, root), fewest, most), least)
                  : treemap(p, root, kMapDepth, static_cast<float>(width() / height()), least * 3);
     std::function<int(uint32_t)> size = [&](uint32_t n) {
       int sum = 1;
@@ -100,7 +122,7 @@ void ProfileView::paint(QPainter* painter) {
     colour.setAlphaF(found                                  ? 0.95f
                      : !highlight_.isEmpty()                ? 0.12f
                      : static_cast<int>(b.node) == hovered_ ? 0.6f
-                                                            : 0.32f);
+                                                            : 0.45f);
     painter->fillRect(r.adjusted(0, 0, -1, -1), p.canvas);
     painter->fillRect(r.adjusted(0, 0, -1, -1), colour);
     if (found || static_cast<int>(b.node) == hovered_) {
@@ -109,10 +131,17 @@ void ProfileView::paint(QPainter* painter) {
     }
     if (r.width() < 34 || r.height() < fm.height()) continue;
     painter->setPen(p.text);
+    const bool flame = mode_ == QLatin1String("flame"), timed = flame && r.height() > 2 * fm.height() + 2;
     const QRectF text(r.left() + 5, r.top() + 1, r.width() - 8,
-                      mode_ == QLatin1String("flame") ? r.height() - 2 : fm.height() + 2);
-    painter->drawText(text, Qt::AlignVCenter | Qt::AlignLeft,
+                      timed   ? r.height() / 2
+                      : flame ? r.height() - 2
+                              : fm.height() + 2);
+    painter->drawText(text, (timed ? Qt::AlignBottom : Qt::AlignVCenter) | Qt::AlignLeft,
                       fm.elidedText(name, Qt::ElideRight, text.width()));
+    if (!timed) continue;
+    painter->setPen(mixed(p.text, p.canvas, 0.25));
+    painter->drawText(text.translated(0, r.height() / 2 - 2), Qt::AlignTop | Qt::AlignLeft,
+                      fm.elidedText(duration(n.ns), Qt::ElideRight, text.width()));
   }
 }
 

@@ -3,7 +3,7 @@
 #include "viz/models/code/code_model.h"
 #include "viz/models/numbers/stats_model.h"
 #include "viz/models/session/actions.h"
-#include "viz/models/session/history.h"
+#include "viz/models/session/place.h"
 #include "viz/models/session/palette_model.h"
 #include "viz/models/session/step_list_model.h"
 #include "viz/models/session/trace_tree_model.h"

@@ -72,98 +72,94 @@ LinkedPanes::LinkedPanes(Session& session, QObject* parent) : QObject(parent), s
 void LinkedPanes::load() {
   if (!session_.trace() || loaded_ == session_.scope()) return;
   loaded_ = session_.scope();
-  session_.background().ask(
-      Channel::Linked, [this, scope = session_.scope()](Background::Job& job) -> Background::Answer {
-        Trace& trace = job.trace;
-        auto out = std::make_shared<Loaded>();
-        const KernelLines lines(trace, scope);
-        const std::vector<NodeId>& program = lines.program();
-        if (program.empty())
-          out->missing =
-              (trace.scope(scope).kind == ScopeKind::Kernel
-                   ? tr("%1 was recorded without its linear program: record the script again to link it.")
-                   : tr("%1 is no kernel: choose one in the tree."))
-                  .arg(QString::fromStdString(trace.scope(scope).name));
-        const std::string file = trace.scriptName();
-        if (const auto text = file.empty() ? std::nullopt : trace.fileText(file)) {
-          int number = 0;
-          for (const QString& l : QString::fromStdString(*text).split(QLatin1Char('\n')))
-            out->script.push_back({l, ++number, false, {}});
-        }
-        for (const auto& [kind, into] : {std::pair("source", &out->source), {"asm", &out->assembly}})
-          for (int64_t n = 1; n <= lines.lineCount(kind); ++n)
-            into->push_back(
-                {QString::fromStdString(lines.lineText(kind, n)), static_cast<int>(n), false, {}});
-        Provenance provenance(trace, scope);
-        const NodeReader read = trace.nodes().reader();
-        std::map<std::string, int> tensorRow;
-        for (uint32_t i = 0; i < program.size() && !job.stale(); ++i) {
-          Instruction in;
-          in.node = program[i];
-          const PictureNode box = labelOf(read, read(in.node));
-          out->uops.push_back(
-              {QString::fromStdString(box.op + "  " + (box.detail.empty() ? box.dtype : box.detail)),
-               static_cast<int>(i), true, QStringLiteral("node=%1&tab=graph").arg(in.node)});
-          for (const TextPlace& p : lines.places(i)) {
-            auto* into = p.text == "source" ? &out->source : p.text == "asm" ? &out->assembly : nullptr;
-            if (!into || p.line < 1 || p.line > static_cast<int64_t>(into->size())) continue;
-            (*into)[static_cast<size_t>(p.line - 1)].known = true;
-            (p.text == "source" ? in.source : in.assembly).insert(static_cast<int>(p.line - 1));
+  session_.jobs().ask(Channel::Linked, [this, scope = session_.scope()](Jobs::Job& job) -> Jobs::Answer {
+    Trace& trace = job.trace();
+    auto out = std::make_shared<Loaded>();
+    const KernelLines lines(trace, scope);
+    const std::vector<NodeId>& program = lines.program();
+    if (program.empty())
+      out->missing =
+          (trace.scope(scope).kind == ScopeKind::Kernel
+               ? tr("%1 was recorded without its linear program: record the script again to link it.")
+               : tr("%1 is no kernel: choose one in the tree."))
+              .arg(QString::fromStdString(trace.scope(scope).name));
+    const std::string file = trace.scriptName();
+    if (const auto text = file.empty() ? std::nullopt : trace.fileText(file)) {
+      int number = 0;
+      for (const QString& l : QString::fromStdString(*text).split(QLatin1Char('\n')))
+        out->script.push_back({l, ++number, false, {}});
+    }
+    for (const auto& [kind, into] : {std::pair("source", &out->source), {"asm", &out->assembly}})
+      for (int64_t n = 1; n <= lines.lineCount(kind); ++n)
+        into->push_back({QString::fromStdString(lines.lineText(kind, n)), static_cast<int>(n), false, {}});
+    Provenance provenance(trace, scope);
+    const NodeReader read = trace.nodes().reader();
+    std::map<std::string, int> tensorRow;
+    for (uint32_t i = 0; i < program.size() && !job.stale(); ++i) {
+      Instruction in;
+      in.node = program[i];
+      const PictureNode box = labelOf(read, read(in.node));
+      out->uops.push_back(
+          {QString::fromStdString(box.op + "  " + (box.detail.empty() ? box.dtype : box.detail)),
+           static_cast<int>(i), true, QStringLiteral("node=%1&tab=graph").arg(in.node)});
+      for (const TextPlace& p : lines.places(i)) {
+        auto* into = p.text == "source" ? &out->source : p.text == "asm" ? &out->assembly : nullptr;
+        if (!into || p.line < 1 || p.line > static_cast<int64_t>(into->size())) continue;
+        (*into)[static_cast<size_t>(p.line - 1)].known = true;
+        (p.text == "source" ? in.source : in.assembly).insert(static_cast<int>(p.line - 1));
+      }
+      in.operand = lines.operand(i);
+      try {
+        for (const OriginInfo& o : provenance.origins(in.node)) {
+          const std::string key = o.operation + "\n" + std::to_string(o.script.line);
+          const auto [it, fresh] = tensorRow.emplace(key, static_cast<int>(out->tensors.size()));
+          if (fresh)
+            out->tensors.push_back({o.operation == trace.scope(scope).name
+                                        ? tr("(asked for here)")
+                                        : QString::fromStdString(o.operation),
+                                    o.script.line,
+                                    true,
+                                    {}});
+          in.tensors.insert(it->second);
+          if (o.script.file == file && o.script.line > 0 &&
+              o.script.line <= static_cast<int>(out->script.size())) {
+            out->script[static_cast<size_t>(o.script.line - 1)].known = true;
+            in.script.insert(o.script.line - 1);
           }
-          in.operand = lines.operand(i);
-          try {
-            for (const OriginInfo& o : provenance.origins(in.node)) {
-              const std::string key = o.operation + "\n" + std::to_string(o.script.line);
-              const auto [it, fresh] = tensorRow.emplace(key, static_cast<int>(out->tensors.size()));
-              if (fresh)
-                out->tensors.push_back({o.operation == trace.scope(scope).name
-                                            ? tr("(asked for here)")
-                                            : QString::fromStdString(o.operation),
-                                        o.script.line,
-                                        true,
-                                        {}});
-              in.tensors.insert(it->second);
-              if (o.script.file == file && o.script.line > 0 &&
-                  o.script.line <= static_cast<int>(out->script.size())) {
-                out->script[static_cast<size_t>(o.script.line - 1)].known = true;
-                in.script.insert(o.script.line - 1);
-              }
-            }
-          } catch (const Error&) { // of a node whose story was not recorded
-          }
-          out->instructions.push_back(std::move(in));
         }
-        int64_t runs = 0, ns = 0, flops = 0, bytes = 0;
-        // Traces of other programs know the launched kernel by its name only.
-        const std::vector<LaunchInfo> launches = trace.launches();
-        const bool byName =
-            std::ranges::none_of(launches, [](const LaunchInfo& l) { return l.compiled != 0; });
-        for (const LaunchInfo& l : launches)
-          if (byName ? l.kernel == trace.scope(scope).name : l.compiled == scope)
-            ++runs, ns += l.ns, flops += l.flops, bytes += l.bytes;
-        out->cost =
-            runs == 0
-                ? tr("not run in this trace")
-                : (runs == 1 ? tr("1 run") : tr("%1 runs").arg(runs)) +
-                      tr(", %1 each, %2 FLOPs, %3%4")
-                          .arg(duration(ns / runs), grouped(flops / runs), amount(bytes / runs),
-                               ns > 0
-                                   ? tr(": %1 GFLOP/s, %2 GB/s")
-                                         .arg(static_cast<double>(flops) / static_cast<double>(ns), 0, 'f', 2)
-                                         .arg(static_cast<double>(bytes) / static_cast<double>(ns), 0, 'f', 2)
-                                   : QString());
-        return [this, out] {
-          script_.setLines(std::move(out->script), Language::Python);
-          tensors_.setLines(std::move(out->tensors), Language::Plain);
-          rewrites_.setLines({}, Language::Plain);
-          uops_.setLines(std::move(out->uops), Language::Uops);
-          source_.setLines(std::move(out->source), Language::C);
-          assembly_.setLines(std::move(out->assembly), Language::Assembly);
-          instructions_ = std::move(out->instructions);
-          cost_ = out->cost, missing_ = out->missing;
-          Q_EMIT changed();
-        };
-      });
+      } catch (const Error&) { // of a node whose story was not recorded
+      }
+      out->instructions.push_back(std::move(in));
+    }
+    int64_t runs = 0, ns = 0, flops = 0, bytes = 0;
+    // Traces of other programs know the launched kernel by its name only.
+    const std::vector<LaunchInfo> launches = trace.launches();
+    const bool byName = std::ranges::none_of(launches, [](const LaunchInfo& l) { return l.compiled != 0; });
+    for (const LaunchInfo& l : launches)
+      if (byName ? l.kernel == trace.scope(scope).name : l.compiled == scope)
+        ++runs, ns += l.ns, flops += l.flops, bytes += l.bytes;
+    out->cost =
+        runs == 0
+            ? tr("not run in this trace")
+            : (runs == 1 ? tr("1 run") : tr("%1 runs").arg(runs)) +
+                  tr(", %1 each, %2 FLOPs, %3%4")
+                      .arg(duration(ns / runs), grouped(flops / runs), amount(bytes / runs),
+                           ns > 0 ? tr(": %1 GFLOP/s, %2 GB/s")
+                                        .arg(static_cast<double>(flops) / static_cast<double>(ns), 0, 'f', 2)
+                                        .arg(static_cast<double>(bytes) / static_cast<double>(ns), 0, 'f', 2)
+                                  : QString());
+    return [this, out] {
+      script_.setLines(std::move(out->script), Language::Python);
+      tensors_.setLines(std::move(out->tensors), Language::Plain);
+      rewrites_.setLines({}, Language::Plain);
+      uops_.setLines(std::move(out->uops), Language::Uops);
+      source_.setLines(std::move(out->source), Language::C);
+      assembly_.setLines(std::move(out->assembly), Language::Assembly);
+      instructions_ = std::move(out->instructions);
+      cost_ = out->cost, missing_ = out->missing;
+      Q_EMIT changed();
+    };
+  });
 }
 
 void LinkedPanes::select(const QString& pane, int row) {
@@ -204,19 +200,18 @@ void LinkedPanes::light(const QSet<int>& found) {
 
 // How the last of the selected instructions came to be, oldest first.
 void LinkedPanes::askRewrites(NodeId node) {
-  session_.background().ask(
-      Channel::Find, [this, node, scope = session_.scope()](Background::Job& job) -> Background::Answer {
-        Provenance provenance(job.trace, scope);
-        std::vector<LinkedLines::Line> lines;
-        for (const ProvenanceLink& l : provenance.chain(node)) {
-          if (l.maker != Maker::Rule) continue;
-          const PassInfo pass = job.trace.pass(l.pass);
-          lines.push_back({QString::fromStdString(job.trace.rule(l.rule).name + "  in " + pass.name),
-                           static_cast<int>(l.k), true, QStringLiteral("%1 %2").arg(l.pass).arg(l.k)});
-        }
-        std::reverse(lines.begin(), lines.end());
-        return [this, lines] { rewrites_.setLines(lines, Language::Plain); };
-      });
+  session_.jobs().ask(Channel::Find, [this, node, scope = session_.scope()](Jobs::Job& job) -> Jobs::Answer {
+    Provenance provenance(job.trace(), scope);
+    std::vector<LinkedLines::Line> lines;
+    for (const ProvenanceLink& l : provenance.chain(node)) {
+      if (l.maker != Maker::Rule) continue;
+      const PassInfo pass = job.trace().pass(l.pass);
+      lines.push_back({QString::fromStdString(job.trace().rule(l.rule).name + "  in " + pass.name),
+                       static_cast<int>(l.k), true, QStringLiteral("%1 %2").arg(l.pass).arg(l.k)});
+    }
+    std::reverse(lines.begin(), lines.end());
+    return [this, lines] { rewrites_.setLines(lines, Language::Plain); };
+  });
 }
 
 void LinkedPanes::follow(const QString& pane, int row) {

@@ -2,6 +2,7 @@
 #include "viz/models/compare/compare_model.h"
 
 #include "replay/read/link.h"
+#include "replay/read/readable.h"
 #include "viz/models/work/rich_text.h"
 
 #include <QFileInfo>
@@ -12,14 +13,14 @@ namespace {
 
 constexpr size_t kTreeLines = 20'000; // of a printed graph
 
-/// One side with its trace, place and texts.
-struct Place {
+/// One side, looked up: its trace, place and texts.
+struct Side {
   std::unique_ptr<Trace> own;
   Trace* trace = nullptr;
   ResolvedLink at;
   std::unique_ptr<Cursor> cursor;
 
-  Place(Trace& here, const QString& path, const QString& link) {
+  Side(Trace& here, const QString& path, const QString& link) {
     if (QFileInfo(path) == QFileInfo(QString::fromStdString(here.path()))) {
       trace = &here;
     } else {
@@ -34,7 +35,7 @@ struct Place {
   }
   QString text(const std::string& what) {
     if (what == "tree")
-      return QString::fromStdString(printTree(cursor->reader(), cursor->rootAt(at.step), kTreeLines));
+      return QString::fromStdString(printPlainTree(cursor->reader(), cursor->rootAt(at.step), kTreeLines));
     const auto t = trace->artifact(at.scope, what);
     if (!t) throw Error(ErrorKind::Key, "no " + what + " was recorded of " + trace->scope(at.scope).name);
     return QString::fromStdString(*t);
@@ -116,11 +117,11 @@ void CompareModel::setWhat(const QString& what) {
 void CompareModel::ask() {
   if (!session_.trace() || left_.link.isEmpty() || right_.link.isEmpty()) return;
   problem_.clear();
-  session_.background().ask(
+  session_.jobs().ask(
       Channel::Compare,
       [this, l = left_, r = right_, what = what_.toStdString(),
-       turned = session_.leftToRight()](Background::Job& job) -> Background::Answer {
-        Place a(job.trace, l.trace, l.link), b(job.trace, r.trace, r.link);
+       turned = session_.leftToRight()](Jobs::Job& job) -> Jobs::Answer {
+        Side a(job.trace(), l.trace, l.link), b(job.trace(), r.trace, r.link);
         PicturePtr picture;
         auto rows = std::make_shared<std::vector<TextRow>>();
         QString summary;

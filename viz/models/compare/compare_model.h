@@ -8,7 +8,7 @@
 
 namespace uopscope {
 
-class CompareModel : public ComparedLines {
+class CompareModel : public uopscope::ComparedLines {
   Q_OBJECT
   Q_PROPERTY(QString leftTitle READ leftTitle NOTIFY changed)
   Q_PROPERTY(QString rightTitle READ rightTitle NOTIFY changed)

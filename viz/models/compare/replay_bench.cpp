@@ -76,6 +76,9 @@ std::vector<ReplayFact> factsOf(const Compilation& x, const Compilation& y, bool
   return facts;
 }
 
+// What lies deeper is a number, which says nothing to a reader.
+constexpr int kDeep = 9;
+
 /// What a rewrite made of what. Both are built in one pool, so that a node left out has one number.
 std::pair<QString, QString> expressionsOf(const Story& story, const StoryEvent& e) {
   const bool failed = e.kind == StoryEvent::Error;
@@ -83,7 +86,7 @@ std::pair<QString, QString> expressionsOf(const Story& story, const StoryEvent& 
     Pool pool;
     PoolScope scope(pool);
     const UOp from = story.build(e.before), to = failed ? UOp() : story.build(e.after);
-    return {text(expression(from, 5, 400)), failed ? tr("failed") : text(expression(to, 5, 400))};
+    return {text(expression(from, kDeep, 400)), failed ? tr("failed") : text(expression(to, kDeep, 400))};
   } catch (const Error&) { // an operation that this build does not know
     return {text(story.expression(e.before)), failed ? tr("failed") : text(story.expression(e.after))};
   }

@@ -44,13 +44,13 @@ QHash<int, QByteArray> ReplayRows::roleNames() const {
           {PassRole, "pass"}};
 }
 
-ReplayDetail::ReplayDetail(Aside& aside, std::shared_ptr<ReplayBench> bench, QObject* parent)
-    : QObject(parent), aside_(aside), bench_(std::move(bench)) {
-  connect(&aside_, &Aside::idleChanged, this, &ReplayDetail::busyChanged);
+ReplayDetail::ReplayDetail(Jobs& jobs, std::shared_ptr<ReplayBench> bench, QObject* parent)
+    : QObject(parent), jobs_(jobs), bench_(std::move(bench)) {
+  connect(&jobs_, &Jobs::idleChanged, this, &ReplayDetail::busyChanged);
 }
 
 void ReplayDetail::clear() {
-  for (const int channel : {Load, Step, Text, Link}) aside_.cancel(channel);
+  for (const int channel : {Load, Step, Text, Link}) jobs_.cancel(channel);
   pair_.reset();
   rows_.setPair(nullptr);
   lines_.setRows({});
@@ -71,9 +71,9 @@ void ReplayDetail::fail(const QString& what) {
 
 void ReplayDetail::load(const Change& change) {
   clear();
-  aside_.ask(
+  jobs_.ask(
       Load,
-      [this, bench = bench_, change](Aside::Job&) -> Aside::Answer {
+      [this, bench = bench_, change](Jobs::Job&) -> Jobs::Answer {
         auto pair = bench->load(change);
         return [this, pair] {
           pair_ = pair;
@@ -101,9 +101,9 @@ void ReplayDetail::ask() {
 void ReplayDetail::askStep() {
   const auto row = static_cast<size_t>(row_);
   const bool drawn = what_ == QLatin1String("rewrites");
-  aside_.ask(
+  jobs_.ask(
       Step,
-      [this, bench = bench_, row, drawn, turned = leftToRight_](Aside::Job& job) -> Aside::Answer {
+      [this, bench = bench_, row, drawn, turned = leftToRight_](Jobs::Job& job) -> Jobs::Answer {
         const ReplayStep s = bench->step(row);
         ReplayPictures pictures;
         if (drawn) pictures = bench->pictures(row, turned, &job.stop);
@@ -126,9 +126,9 @@ void ReplayDetail::askStep() {
 
 void ReplayDetail::askTogether() {
   const auto row = static_cast<size_t>(row_);
-  aside_.ask(
+  jobs_.ask(
       Text,
-      [this, bench = bench_, row, where = where_, turned = leftToRight_](Aside::Job& job) -> Aside::Answer {
+      [this, bench = bench_, row, where = where_, turned = leftToRight_](Jobs::Job& job) -> Jobs::Answer {
         const PicturePtr picture = bench->together(where, row, turned, &job.stop);
         return [this, picture] {
           summary_ = !picture ? tr("One side has no graph here.")
@@ -146,9 +146,9 @@ void ReplayDetail::askTogether() {
 }
 
 void ReplayDetail::askText() {
-  aside_.ask(
+  jobs_.ask(
       Text,
-      [this, bench = bench_, what = what_, ignore = ignoreNames_](Aside::Job&) -> Aside::Answer {
+      [this, bench = bench_, what = what_, ignore = ignoreNames_](Jobs::Job&) -> Jobs::Answer {
         auto rows = std::make_shared<std::vector<TextRow>>(bench->texts(what, ignore));
         int counts[3] = {0, 0, 0};
         for (const TextRow& r : *rows)
@@ -229,9 +229,9 @@ void ReplayDetail::toParting() {
 }
 
 void ReplayDetail::askLink(bool before) {
-  aside_.ask(
+  jobs_.ask(
       Link,
-      [this, bench = bench_, row = static_cast<size_t>(row_), before](Aside::Job&) -> Aside::Answer {
+      [this, bench = bench_, row = static_cast<size_t>(row_), before](Jobs::Job&) -> Jobs::Answer {
         const ReplayLink l = bench->link(row, before);
         return [this, l] { Q_EMIT linkReady(l.trace, l.link); };
       },

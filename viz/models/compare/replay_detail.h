@@ -6,7 +6,7 @@
 #include "viz/models/compare/compared_lines.h"
 #include "viz/models/compare/replay_bench.h"
 #include "viz/models/graph/graph_source.h"
-#include "viz/models/work/aside.h"
+#include "viz/models/work/jobs.h"
 
 namespace uopscope {
 
@@ -55,7 +55,7 @@ class ReplayDetail : public QObject {
 
 public:
   enum Channel { Open, Load, Step, Text, Link }; ///< of the thread, Open being the list's
-  ReplayDetail(Aside& aside, std::shared_ptr<ReplayBench> bench, QObject* parent = nullptr);
+  ReplayDetail(Jobs& jobs, std::shared_ptr<ReplayBench> bench, QObject* parent = nullptr);
 
   void load(const Change& change);
   void clear();
@@ -76,7 +76,7 @@ public:
   void setRow(int row);
   int parting() const { return pair_ && pair_->parts ? static_cast<int>(pair_->first) : -1; }
   QVariantMap step() const { return step_; }
-  bool busy() const { return aside_.busy(Load) || aside_.busy(Step) || aside_.busy(Text); }
+  bool busy() const { return jobs_.busy(Load) || jobs_.busy(Step) || jobs_.busy(Text); }
   ReplayRows* rows() { return &rows_; }
   ComparedLines* lines() { return &lines_; }
   GraphSource* left() { return &left_; }
@@ -107,7 +107,7 @@ private:
   template <typename Accept>
   void moveTo(int direction, Accept accept);
 
-  Aside& aside_;
+  Jobs& jobs_;
   std::shared_ptr<ReplayBench> bench_;
   std::shared_ptr<const ReplayPair> pair_;
   ReplayRows rows_;

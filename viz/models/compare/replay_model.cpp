@@ -15,6 +15,11 @@ namespace {
 
 constexpr int kLookMs = 300; ///< interval of reading a replay's progress
 
+/// Of "/models/before.uopcorpus by this build" what says which it is.
+QString nameOf(const QString& title) {
+  return title.mid(title.lastIndexOf(QLatin1Char('/')) + 1);
+}
+
 QString pathOf(QString path) {
   if (path.startsWith(QLatin1String("file://"))) path.remove(0, 7);
   return QFileInfo(path).absoluteFilePath();
@@ -23,13 +28,13 @@ QString pathOf(QString path) {
 } // namespace
 
 ReplayModel::ReplayModel(Session& session, QObject* parent)
-    : QObject(parent), session_(session), bench_(std::make_shared<ReplayBench>()), detail_(aside_, bench_),
+    : QObject(parent), session_(session), bench_(std::make_shared<ReplayBench>()), detail_(jobs_, bench_),
       program_(QCoreApplication::applicationFilePath()) {
   connect(&list_, &ReplayList::chosen, this, [this](int change) {
     detail_.load(list_.diff()->changes[static_cast<size_t>(change)]);
     Q_EMIT titleChanged();
   });
-  connect(&aside_, &Aside::progressed, this, [this](int channel, double share, const QString& what) {
+  connect(&jobs_, &Jobs::progressed, this, [this](int channel, double share, const QString& what) {
     if (channel != ReplayDetail::Open) return;
     progress_ = share;
     doing_ = what;
@@ -120,7 +125,7 @@ void ReplayModel::swap() {
 }
 
 void ReplayModel::cancel() {
-  aside_.cancelAll();
+  jobs_.cancelAll();
   clock_.stop();
   if (replay_.state() != QProcess::NotRunning) {
     replay_.disconnect(this);
@@ -166,10 +171,10 @@ void ReplayModel::compare() {
   detail_.clear();
   setState(QStringLiteral("working"));
   Q_EMIT progressChanged();
-  aside_.ask(
+  jobs_.ask(
       ReplayDetail::Open,
       [this, bench = bench_, before = before_.toStdString(), after = after_.toStdString(),
-       ignore = ignoreNames()](Aside::Job& job) -> Aside::Answer {
+       ignore = ignoreNames()](Jobs::Job& job) -> Jobs::Answer {
         auto diff = bench->open(before, after, ignore, {job.progress, &job.stop});
         if (!diff) return {};
         const QString headlineText = QString::fromStdString(uopscope::headline(*diff));
@@ -192,6 +197,13 @@ void ReplayModel::setIgnoreNames(bool on) {
   detail_.setIgnoreNames(on);
   if (state_ == QLatin1String("ready")) compare();
   Q_EMIT changed();
+}
+
+QString ReplayModel::beforeName() const {
+  return nameOf(list_.diff() ? QString::fromStdString(list_.diff()->beforeName) : before_);
+}
+QString ReplayModel::afterName() const {
+  return nameOf(list_.diff() ? QString::fromStdString(list_.diff()->afterName) : after_);
 }
 
 QVariantMap ReplayModel::title() const {

@@ -19,6 +19,9 @@ class ReplayModel : public QObject {
   Q_PROPERTY(QString state READ state NOTIFY changed)
   Q_PROPERTY(QString before READ before NOTIFY changed)
   Q_PROPERTY(QString after READ after NOTIFY changed)
+  /// What the sides are called: the build, the commit or the file.
+  Q_PROPERTY(QString beforeName READ beforeName NOTIFY titleChanged)
+  Q_PROPERTY(QString afterName READ afterName NOTIFY titleChanged)
   Q_PROPERTY(QString errorText READ errorText NOTIFY changed)
   /// "312 kernels changed for 3 causes; 9,688 are the same"
   Q_PROPERTY(QString headline READ headline NOTIFY changed)
@@ -52,6 +55,8 @@ public:
   QString state() const { return state_; }
   QString before() const { return before_; }
   QString after() const { return after_; }
+  QString beforeName() const;
+  QString afterName() const;
   QString errorText() const { return error_; }
   QString headline() const { return headline_; }
   QString warning() const { return warning_; }
@@ -63,7 +68,7 @@ public:
   ReplayList* list() { return &list_; }
   ReplayDetail* detail() { return &detail_; }
   /// Everything asked for is here.
-  bool settled() const { return aside_.idle() && replay_.state() == QProcess::NotRunning; }
+  bool settled() const { return jobs_.idle() && replay_.state() == QProcess::NotRunning; }
   /// Does an action while the page is in front; true where the page is what it is about.
   bool trigger(const QString& action);
 
@@ -82,7 +87,7 @@ private:
 
   Session& session_;
   std::shared_ptr<ReplayBench> bench_;
-  Aside aside_;
+  Jobs jobs_; ///< of this page: it opens files of its own
   ReplayList list_;
   ReplayDetail detail_;
   QProcess replay_;

@@ -20,7 +20,7 @@ Checker::Checker(Session& session, QObject* parent) : QObject(parent), session_(
     busy_ = false;
     forget();
   });
-  connect(&session_.background(), &Background::progressed, this, [this](int channel, double share) {
+  connect(&session_.jobs(), &Jobs::progressed, this, [this](int channel, double share) {
     if (channel != static_cast<int>(Channel::Check)) return;
     progress_ = share;
     Q_EMIT changed();
@@ -38,24 +38,23 @@ void Checker::checkStep() {
     session_.showNotice(tr("Step to a rewrite first."));
     return;
   }
-  session_.background().ask(
-      Channel::Detail, [this, id = session_.traceStep()](Background::Job& job) -> Background::Answer {
-        const ValueCheck c = uopscope::checkStep(job.trace, id, 400);
-        return [this, c] {
-          using V = ValueCheck::Verdict;
-          verdict_ = c.verdict == V::Same      ? QStringLiteral("same")
-                     : c.verdict == V::Differs ? QStringLiteral("differs")
-                                               : QStringLiteral("unknown");
-          answer_ = c.verdict == V::Same
-                        ? tr("The same value on %1 assignments, corners and random ones.").arg(c.samples)
-                    : c.verdict == V::Differs
-                        ? tr("Not the same: %1 before and %2 after, for %3.")
-                              .arg(QString::fromStdString(c.before), QString::fromStdString(c.after),
-                                   c.where.empty() ? tr("any values") : QString::fromStdString(c.where))
-                        : tr("Nothing can be said: %1.").arg(QString::fromStdString(c.why));
-          Q_EMIT changed();
-        };
-      });
+  session_.jobs().ask(Channel::Detail, [this, id = session_.traceStep()](Jobs::Job& job) -> Jobs::Answer {
+    const ValueCheck c = uopscope::checkStep(job.trace(), id, 400);
+    return [this, c] {
+      using V = ValueCheck::Verdict;
+      verdict_ = c.verdict == V::Same      ? QStringLiteral("same")
+                 : c.verdict == V::Differs ? QStringLiteral("differs")
+                                           : QStringLiteral("unknown");
+      answer_ = c.verdict == V::Same
+                    ? tr("The same value on %1 assignments, corners and random ones.").arg(c.samples)
+                : c.verdict == V::Differs
+                    ? tr("Not the same: %1 before and %2 after, for %3.")
+                          .arg(QString::fromStdString(c.before), QString::fromStdString(c.after),
+                               c.where.empty() ? tr("any values") : QString::fromStdString(c.where))
+                    : tr("Nothing can be said: %1.").arg(QString::fromStdString(c.why));
+      Q_EMIT changed();
+    };
+  });
 }
 
 void Checker::checkAll() {
@@ -65,18 +64,18 @@ void Checker::checkAll() {
   survey_.clear();
   faults_.clear();
   Q_EMIT changed();
-  session_.background().ask(
+  session_.jobs().ask(
       Channel::Check,
-      [this](Background::Job& job) -> Background::Answer {
+      [this](Jobs::Job& job) -> Jobs::Answer {
         const ValueSurvey found =
-            checkTrace(job.trace, {.mostFaults = kMostFaults, .progress = [&job](double share) {
-                                     job.progress(share);
-                                     return !job.stale();
-                                   }});
+            checkTrace(job.trace(), {.mostFaults = kMostFaults, .progress = [&job](double share) {
+                                       job.progress(share, {});
+                                       return !job.stale();
+                                     }});
         QVariantList list;
         for (const auto& f : found.faults)
           list << QVariantMap{{"step", static_cast<qlonglong>(f.step)},
-                              {"rule", QString::fromStdString(job.trace.rule(f.rule).name)},
+                              {"rule", QString::fromStdString(job.trace().rule(f.rule).name)},
                               {"where", QString::fromStdString(f.check.where)},
                               {"before", QString::fromStdString(f.check.before)},
                               {"after", QString::fromStdString(f.check.after)}};
@@ -102,7 +101,7 @@ void Checker::checkAll() {
 }
 
 void Checker::cancel() {
-  session_.background().cancel(Channel::Check);
+  session_.jobs().cancel(Channel::Check);
   busy_ = false;
   survey_ = tr("Cancelled.");
   Q_EMIT changed();

@@ -5,11 +5,22 @@
 #include <iterator>
 
 namespace uopscope {
+namespace {
+
+QString textOf(const QVariantList& choices, const QString& value) {
+  for (const QVariant& choice : choices)
+    if (const QVariantMap c = choice.toMap(); c[QStringLiteral("value")] == value)
+      return c[QStringLiteral("text")].toString();
+  return value;
+}
+
+} // namespace
 
 GraphTools::GraphTools(Session& session, QObject* parent) : QObject(parent), session_(session) {
   connect(&session_, &Session::optionsChanged, this, &GraphTools::changed);
   connect(&session_, &Session::placeChanged, this, &GraphTools::changed);
   connect(session_.graph(), &GraphSource::factsWanted, this, &GraphTools::lookUpFacts);
+  connect(session_.graph(), &GraphSource::tintingChanged, this, &GraphTools::colouringsChanged);
   connect(&session_, &Session::opened, this, [this] {
     factsOf_ = -1;
     session_.graph()->setFacts(nullptr);
@@ -19,6 +30,29 @@ GraphTools::GraphTools(Session& session, QObject* parent) : QObject(parent), ses
 QString GraphTools::groupBy() const {
   const auto name = kGroupNames[static_cast<size_t>(session_.arrangement().groupBy)];
   return QString::fromLatin1(name.data(), static_cast<qsizetype>(name.size()));
+}
+
+QVariantList GraphTools::groupings() const {
+  return {QVariantMap{{"value", "nothing"}, {"text", tr("nothing")}},
+          QVariantMap{{"value", "kernel"}, {"text", tr("by kernel")}},
+          QVariantMap{{"value", "loop"}, {"text", tr("by loop")}},
+          QVariantMap{{"value", "reduce"}, {"text", tr("by reduction")}},
+          QVariantMap{{"value", "tensor"}, {"text", tr("by tensor operation")}},
+          QVariantMap{{"value", "line"}, {"text", tr("by script line")}}};
+}
+
+QVariantList GraphTools::colourings() const {
+  QVariantList all{QVariantMap{{"value", "op"}, {"text", tr("operation")}},
+                   QVariantMap{{"value", "dtype"}, {"text", tr("data type")}},
+                   QVariantMap{{"value", "axis"}, {"text", tr("axis type")}},
+                   QVariantMap{{"value", "line"}, {"text", tr("script line")}},
+                   QVariantMap{{"value", "pass"}, {"text", tr("pass of birth")}},
+                   QVariantMap{{"value", "cost"}, {"text", tr("cost of its rewrite")}},
+                   QVariantMap{{"value", "run"}, {"text", tr("measured run time")}},
+                   QVariantMap{{"value", "times"}, {"text", tr("how often it runs")}}};
+  if (const QString title = session_.graph()->answerTitle(); !title.isEmpty())
+    all << QVariantMap{{"value", "query"}, {"text", tr("query: %1").arg(title)}};
+  return all;
 }
 
 void GraphTools::setGroupBy(const QString& what) {
@@ -96,16 +130,15 @@ void GraphTools::lookUpFacts() {
   std::vector<int64_t> ids;
   for (const PictureNode& n : p->nodes)
     if (!known->contains(n.id)) ids.push_back(n.id);
-  session_.background().ask(
-      Channel::Facts, [this, ids, scope, known](Background::Job& job) -> Background::Answer {
-        auto found = uopscope::lookUpFacts(job.trace, scope, ids, [&job] { return job.stale(); });
-        for (const int64_t id : ids) found->try_emplace(id); // asked for once is enough
-        found->insert(known->begin(), known->end());
-        return [this, found, scope] {
-          factsOf_ = scope;
-          session_.graph()->setFacts(found);
-        };
-      });
+  session_.jobs().ask(Channel::Facts, [this, ids, scope, known](Jobs::Job& job) -> Jobs::Answer {
+    auto found = uopscope::lookUpFacts(job.trace(), scope, ids, [&job] { return job.stale(); });
+    for (const int64_t id : ids) found->try_emplace(id); // asked for once is enough
+    found->insert(known->begin(), known->end());
+    return [this, found, scope] {
+      factsOf_ = scope;
+      session_.graph()->setFacts(found);
+    };
+  });
 }
 
 bool GraphTools::trigger(const QString& action) {
@@ -151,14 +184,15 @@ bool GraphTools::trigger(const QString& action) {
   } else if (is("group")) {
     setGroupBy(QString::fromLatin1(
         kGroupNames[(static_cast<size_t>(a.groupBy) + 1) % std::size(kGroupNames)].data()));
-    session_.showNotice(groupBy() == QLatin1String("nothing") ? tr("Nothing is collapsed.")
-                                                              : tr("Collapsed by %1.").arg(groupBy()));
+    session_.showNotice(groupBy() == QLatin1String("nothing")
+                            ? tr("Nothing is collapsed.")
+                            : tr("Collapsed %1.").arg(textOf(groupings(), groupBy())));
   } else if (is("colour")) {
     QStringList order = tintings();
     if (session_.graph()->answerTitle().isEmpty()) order.removeAll(QStringLiteral("query"));
     const qsizetype next = (order.indexOf(session_.graph()->colourBy()) + 1) % order.size();
     session_.graph()->setColourBy(order[next]);
-    session_.showNotice(tr("Coloured by %1.").arg(order[next]));
+    session_.showNotice(tr("Coloured by: %1.").arg(textOf(colourings(), order[next])));
   } else {
     return false;
   }

@@ -11,6 +11,9 @@ class GraphTools : public QObject {
   Q_OBJECT
   Q_PROPERTY(QString groupBy READ groupBy WRITE setGroupBy NOTIFY changed)
   Q_PROPERTY(bool arranged READ arranged NOTIFY changed)
+  /// What a graph can be collapsed and coloured by: [{value, text}].
+  Q_PROPERTY(QVariantList groupings READ groupings CONSTANT)
+  Q_PROPERTY(QVariantList colourings READ colourings NOTIFY colouringsChanged)
 
 public:
   explicit GraphTools(Session& session, QObject* parent = nullptr);
@@ -19,6 +22,8 @@ public:
   void setGroupBy(const QString& what);
   /// Whether anything is hidden, folded or pinned.
   bool arranged() const { return !session_.arrangement().plain(); }
+  QVariantList groupings() const;
+  QVariantList colourings() const;
   Q_INVOKABLE void showAll();
   /// Opens a collapsed group, or closes the group of a node.
   Q_INVOKABLE void toggleGroup(qlonglong id);
@@ -28,6 +33,7 @@ public:
 
 Q_SIGNALS:
   void changed();
+  void colouringsChanged();
 
 private:
   bool drawn(uint32_t slot) const;

@@ -103,12 +103,12 @@ void WhyModel::ask(const QString& rule) {
   }
   open_ = true;
   Q_EMIT changed();
-  session_.background().ask(
+  session_.jobs().ask(
       Channel::Why,
       [this, node, wanted = rule.toStdString(), pass = session_.pass(),
-       scope = session_.scope()](Background::Job& job) -> Background::Answer {
-        Trace& trace = job.trace;
-        const auto all = knownRulesOfAll();
+       scope = session_.scope()](Jobs::Job& job) -> Jobs::Answer {
+        Trace& trace = job.trace();
+        const auto all = knownRules();
         Pool pool;
         PoolScope inPool(pool);
         Materializer make(trace.nodes().reader(), pool);

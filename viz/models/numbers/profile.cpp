@@ -23,10 +23,12 @@ std::string kindOf(ScopeKind kind) {
                                        : "other";
 }
 
-QVariantMap finding(const char* kind, const QString& title, const QString& detail, RuleId rule, StepId step) {
+QVariantMap finding(const char* kind, const QString& title, const QString& detail, RuleId rule, StepId step,
+                    const QString& advice = {}) {
   return {{"kind", QLatin1String(kind)},
           {"title", title},
           {"detail", detail},
+          {"advice", advice},
           {"rule", static_cast<qlonglong>(rule)},
           {"step", static_cast<qlonglong>(step)}};
 }
@@ -76,10 +78,10 @@ QVariantList findFaults(Trace& trace) {
             ? QObject::tr("matched %1 times without a change")
                   .arg(grouped(static_cast<int64_t>(t.count[int(Outcome::Unchanged)])))
             : QObject::tr("tried %1 times, never matched").arg(grouped(static_cast<int64_t>(t.attempts())));
-    dear << finding(c.unchanged ? "unchanged" : "dead", QString::fromStdString(trace.rule(t.rule).name),
-                    QStringLiteral("%1: %2, %3; %4")
-                        .arg(shareOf(c.ns, whole), duration(static_cast<int64_t>(c.ns)), times, advice),
-                    t.rule, 0);
+    dear << finding(
+        c.unchanged ? "unchanged" : "dead", QString::fromStdString(trace.rule(t.rule).name),
+        QStringLiteral("%1: %2, %3").arg(shareOf(c.ns, whole), duration(static_cast<int64_t>(c.ns)), times),
+        t.rule, 0, advice);
   }
   out << dear;
   for (const TakenBack& t : stepsTakenBack(trace, 100))
@@ -268,11 +270,11 @@ ProfileModel::ProfileModel(Session& session, QObject* parent) : QObject(parent),
 }
 
 void ProfileModel::load() {
-  if (profile_ || !session_.trace() || session_.background().busy(Channel::Profile)) return;
-  session_.background().ask(Channel::Profile, [this](Background::Job& job) -> Background::Answer {
-    const ProfilePtr p = buildProfile(job.trace, [&job] { return job.stale(); });
+  if (profile_ || !session_.trace() || session_.jobs().busy(Channel::Profile)) return;
+  session_.jobs().ask(Channel::Profile, [this](Jobs::Job& job) -> Jobs::Answer {
+    const ProfilePtr p = buildProfile(job.trace(), [&job] { return job.stale(); });
     const ProfilePtr r = rewritesOf(*p);
-    const QVariantList faults = findFaults(job.trace);
+    const QVariantList faults = findFaults(job.trace());
     return [this, p, r, faults] {
       profile_ = p;
       rewrites_ = r;
@@ -285,7 +287,7 @@ void ProfileModel::load() {
 
 void ProfileModel::compareWith(const QString& path) {
   const QString file = path.startsWith(QLatin1String("file://")) ? path.mid(7) : path;
-  session_.background().ask(Channel::Compare, [this, file](Background::Job& job) -> Background::Answer {
+  session_.jobs().ask(Channel::Compare, [this, file](Jobs::Job& job) -> Jobs::Answer {
     Trace theirs(file.toStdString());
     struct Row {
       int64_t ns[2] = {0, 0};
@@ -293,7 +295,7 @@ void ProfileModel::compareWith(const QString& path) {
     };
     std::map<std::string, Row> rows;
     for (int side = 0; side < 2; ++side) {
-      Trace& t = side ? theirs : job.trace;
+      Trace& t = side ? theirs : job.trace();
       for (const MatchTotals& m : t.matchTotals(MatchGroup::Rule)) {
         Row& r = rows[t.rule(m.rule).name];
         r.ns[side] += m.totalNs(), r.matches[side] += m.matches(), r.attempts[side] += m.attempts();
@@ -399,7 +401,7 @@ void ProfileModel::follow(int node) {
 QString ProfileModel::exportTable(const QString& which, const QString& path) const {
   const bool found = which == QLatin1String("findings");
   const QStringList keys =
-      found ? QStringList{"kind", "title", "detail", "rule", "step"}
+      found ? QStringList{"kind", "title", "detail", "advice", "rule", "step"}
             : QStringList{"name",         "change_ns",     "here_ns",       "there_ns",
                           "matches_here", "matches_there", "attempts_here", "attempts_there"};
   QList<QVariantList> rows;

@@ -132,7 +132,7 @@ void SqlModel::lift() {
 }
 
 void SqlModel::cancel() {
-  session_.background().cancel(Channel::Sql);
+  session_.jobs().cancel(Channel::Sql);
   busy_ = false;
   problem_ = tr("Cancelled.");
   Q_EMIT changed();
@@ -143,13 +143,13 @@ void SqlModel::ask(size_t most) {
   busy_ = true;
   problem_.clear();
   Q_EMIT changed();
-  session_.background().ask(
+  session_.jobs().ask(
       Channel::Sql,
-      [this, text = text_.toStdString(), most](Background::Job& job) -> Background::Answer {
+      [this, text = text_.toStdString(), most](Jobs::Job& job) -> Jobs::Answer {
         QElapsedTimer clock;
         clock.start();
-        addSqlFunctions(job.trace);
-        const SqlResult result = query(job.trace, text, most);
+        addSqlFunctions(job.trace());
+        const SqlResult result = query(job.trace(), text, most);
         QStringList columns;
         for (const std::string& c : result.columns) columns << QString::fromStdString(c);
         auto rows = std::make_shared<std::vector<QVariantList>>();

@@ -3,7 +3,7 @@
 //
 //   StatsModel stats;  stats.setRows(rows);  stats.sortBy(StatsModel::TimeColumn);
 #pragma once
-#include "viz/models/work/worker.h"
+#include "viz/models/work/pictures.h"
 
 #include <QAbstractTableModel>
 

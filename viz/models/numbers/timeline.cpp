@@ -155,9 +155,9 @@ TimelineModel::TimelineModel(Session& session, QObject* parent) : QObject(parent
 }
 
 void TimelineModel::load() {
-  if (data_ || !session_.trace() || session_.background().busy(Channel::Timeline)) return;
-  session_.background().ask(Channel::Timeline, [this](Background::Job& job) -> Background::Answer {
-    const TimelinePtr d = buildTimeline(job.trace);
+  if (data_ || !session_.trace() || session_.jobs().busy(Channel::Timeline)) return;
+  session_.jobs().ask(Channel::Timeline, [this](Jobs::Job& job) -> Jobs::Answer {
+    const TimelinePtr d = buildTimeline(job.trace());
     return [this, d] {
       data_ = d;
       showWork();

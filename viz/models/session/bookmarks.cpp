@@ -6,6 +6,7 @@
 #include <QJsonDocument>
 #include <QJsonObject>
 #include <QSaveFile>
+#include <algorithm>
 
 namespace uopscope {
 namespace {
@@ -44,15 +45,31 @@ void Bookmarks::save() {
   Q_EMIT changed();
 }
 
-void Bookmarks::add(const QString& note) {
+int Bookmarks::add(const QString& note) {
   const QString link = session_.link();
-  if (link.isEmpty()) return;
+  if (link.isEmpty()) return -1;
+  const auto known = std::ranges::find(marks_, link, &Mark::link);
+  if (known != marks_.end()) {
+    const auto row = static_cast<int>(known - marks_.begin());
+    if (!note.isEmpty()) setNote(row, note);
+    return row;
+  }
   beginInsertRows({}, count(), count());
   marks_.push_back(
       {note, tr("%1 › %2, step %3").arg(session_.scopeName(), session_.passName()).arg(session_.step()),
        link});
   endInsertRows();
   save();
+  return count() - 1;
+}
+
+void Bookmarks::addAsking() {
+  const bool known = std::ranges::any_of(marks_, [&](const Mark& m) { return m.link == session_.link(); });
+  const int row = add();
+  if (row < 0) return;
+  session_.showNotice(known ? tr("This state is bookmarked already.")
+                            : tr("Bookmarked. Notes are under Marks, on the left."));
+  Q_EMIT noteAsked(row);
 }
 
 void Bookmarks::setNote(int row, const QString& note) {

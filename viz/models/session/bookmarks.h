@@ -15,8 +15,10 @@ public:
   enum Roles { NoteRole = Qt::UserRole + 1, PlaceRole, LinkRole };
   explicit Bookmarks(Session& session, QObject* parent = nullptr);
   int count() const { return static_cast<int>(marks_.size()); }
-  /// The present state.
-  Q_INVOKABLE void add(const QString& note = {});
+  /// The present state: its row, the one it had where it was kept already; -1: there is nothing to keep.
+  Q_INVOKABLE int add(const QString& note = {});
+  /// The same, and asks for a note.
+  void addAsking();
   Q_INVOKABLE void setNote(int row, const QString& note);
   Q_INVOKABLE void remove(int row);
   Q_INVOKABLE void goTo(int row);
@@ -28,6 +30,8 @@ public:
 
 Q_SIGNALS:
   void changed();
+  /// Somebody should ask for the note of a row.
+  void noteAsked(int row);
 
 private:
   struct Mark {

@@ -35,12 +35,12 @@ void Conditions::look() {
   if (!session_.trace() || session_.pass() == 0) return;
   const PassId pass = session_.pass();
   hitsOf_ = pass;
-  session_.background().ask(
+  session_.jobs().ask(
       Channel::Detail,
-      [this, sql = sql_, pass](Background::Job& job) -> Background::Answer {
-        const int64_t count = countSteps(job.trace, sql);
+      [this, sql = sql_, pass](Jobs::Job& job) -> Jobs::Answer {
+        const int64_t count = countSteps(job.trace(), sql);
         QList<int> hits;
-        for (const int64_t k : stepsOfPass(job.trace, pass, sql)) hits << static_cast<int>(k);
+        for (const int64_t k : stepsOfPass(job.trace(), pass, sql)) hits << static_cast<int>(k);
         return [this, count, hits] {
           count_ = count;
           hits_ = hits;
@@ -64,10 +64,10 @@ void Conditions::run(int direction) {
   if (!past_.contains(text_)) past_.prepend(text_);
   const StepId here =
       session_.step() > 0 ? session_.traceStep() : session_.traceStep() + (direction > 0 ? 0 : 1);
-  session_.background().ask(
+  session_.jobs().ask(
       Channel::Move,
-      [this, sql = sql_, here, direction](Background::Job& job) -> Background::Answer {
-        const StepId found = nextStep(job.trace, here, sql, direction);
+      [this, sql = sql_, here, direction](Jobs::Job& job) -> Jobs::Answer {
+        const StepId found = nextStep(job.trace(), here, sql, direction);
         return [this, found, direction] {
           if (found == 0)
             session_.showNotice(direction > 0 ? tr("It holds for no later step.")

@@ -155,18 +155,17 @@ void Jump::prepare() {
 void Jump::search(const QString& query) {
   const QString wanted = query.mid(1).trimmed();
   if (!session_.trace() || wanted.isEmpty()) return;
-  session_.background().ask(
-      Channel::Search,
-      [this, query, text = wanted.toStdString()](Background::Job& job) -> Background::Answer {
-        const NodeHits hits = findNodes(job.trace, text, kMostNodes);
+  session_.jobs().ask(
+      Channel::Search, [this, query, text = wanted.toStdString()](Jobs::Job& job) -> Jobs::Answer {
+        const NodeHits hits = findNodes(job.trace(), text, kMostNodes);
         std::vector<PaletteModel::Entry> found;
-        const NodeReader read = job.trace.nodes().reader();
-        const Names names(job.trace);
-        const Makers makers(job.trace);
+        const NodeReader read = job.trace().nodes().reader();
+        const Names names(job.trace());
+        const Makers makers(job.trace());
         for (const NodeId id : hits.nodes) {
           if (job.stale()) return {};
           const QString number = QString::number(id);
-          const QString where = makers.of(job.trace, names, id) + QLatin1Char('#');
+          const QString where = makers.of(job.trace(), names, id) + QLatin1Char('#');
           found.push_back({QStringLiteral("node"),
                            QString::fromStdString(nodeLabel(read(id)) + "   " + expression(read, id, 3, 90)),
                            where + number, QStringLiteral("anywhere=") + number});
@@ -183,16 +182,15 @@ void Jump::search(const QString& query) {
 }
 
 void Jump::goToNode(qulonglong id) {
-  session_.background().ask(
-      Channel::Search, [this, id = static_cast<NodeId>(id)](Background::Job& job) -> Background::Answer {
-        const auto at = placeOf(job.trace, id);
-        return [this, at, id] {
-          if (!at) return session_.showNotice(tr("Node #%1 is part of no graph that was recorded.").arg(id));
-          // One link: the picture that answers it is the one the node is looked for in.
-          session_.follow(QString::fromStdString(
-              makeLink(*session_.trace(), {at->scope, at->pass, at->step, id, "graph"}).str()));
-        };
-      });
+  session_.jobs().ask(Channel::Search, [this, id = static_cast<NodeId>(id)](Jobs::Job& job) -> Jobs::Answer {
+    const auto at = placeOf(job.trace(), id);
+    return [this, at, id] {
+      if (!at) return session_.showNotice(tr("Node #%1 is part of no graph that was recorded.").arg(id));
+      // One link: the picture that answers it is the one the node is looked for in.
+      session_.follow(QString::fromStdString(
+          makeLink(*session_.trace(), {at->scope, at->pass, at->step, id, "graph"}).str()));
+    };
+  });
 }
 
 void Jump::choose(const QVariantMap& entry) {

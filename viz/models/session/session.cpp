@@ -1,7 +1,6 @@
 // Opens, records and follows a trace.
 #include "viz/models/session/session.h"
 
-#include "replay/read/link.h"
 #include "replay/schema/schema.h"
 #include "viz/models/session/actions.h"
 
@@ -33,34 +32,33 @@ Session::Session(QObject* parent)
   connect(&preferences_, &Preferences::notice, this, &Session::showNotice);
   connect(&recorder_, &RecordingProcess::finished, this, &Session::tick);
   connect(&recorder_, &RecordingProcess::changed, this, &Session::stateChanged);
-  connect(&worker_, &Worker::idleChanged, this, &Session::busyChanged);
-  connect(&worker_, &Worker::failed, this, &Session::showNotice);
-  connect(&background_, &Background::failed, this, &Session::showNotice);
-  connect(&worker_, &Worker::pictureReady, this,
+  connect(&jobs(), &Jobs::idleChanged, this, &Session::busyChanged);
+  connect(&jobs(), &Jobs::failed, this, &Session::showNotice);
+  connect(&pictures_, &Pictures::pictureReady, this,
           [this](PicturePtr picture, const QVariantMap& step, qlonglong followed) {
             stepInfo_ = step;
             qlonglong lookAt = -1;
-            if (node_ >= 0) {
+            if (at_.node >= 0) {
               if (followed < 0 && nodeAsked_)
-                showNotice(tr("Node #%1 is not in the graph of this step.").arg(node_));
+                showNotice(tr("Node #%1 is not in the graph of this step.").arg(at_.node));
               const bool look = nodeAsked_ && followed >= 0;
               nodeAsked_ = false;
               lookAt = look ? followed : -1;
-              node_ = followed;
-              graph_.setSelected(node_);
+              at_.node = followed;
+              graph_.setSelected(at_.node);
             }
             graph_.setPicture(std::move(picture));
             if (lookAt >= 0) Q_EMIT focusAsked(lookAt);
             Q_EMIT stepInfoChanged();
-            if (node_ >= 0)
-              worker_.askNode(question(), static_cast<NodeId>(node_));
+            if (at_.node >= 0)
+              pictures_.askNode(question(), static_cast<NodeId>(at_.node));
             else
               nodeInfo_.clear();
             Q_EMIT nodeChanged();
             Q_EMIT placeChanged();
           });
-  connect(&worker_, &Worker::nodeReady, this, [this](qlonglong node, const QVariantMap& report) {
-    if (node != node_) return;
+  connect(&pictures_, &Pictures::nodeReady, this, [this](qlonglong node, const QVariantMap& report) {
+    if (node != at_.node) return;
     nodeInfo_ = report;
     int line = 0;
     for (const QVariant& o : report[QStringLiteral("origins")].toList())
@@ -68,8 +66,8 @@ Session::Session(QObject* parent)
     if (line > 0) script_.setCurrentLine(line);
     Q_EMIT nodeChanged();
   });
-  connect(&worker_, &Worker::statsReady, this, [this](const auto& rows) { stats_.setRows(rows); });
-  connect(&worker_, &Worker::textReady, this,
+  connect(&pictures_, &Pictures::statsReady, this, [this](const auto& rows) { stats_.setRows(rows); });
+  connect(&pictures_, &Pictures::textReady, this,
           [this](qlonglong, const QString& kind, const QString& text, bool exists) {
             if (exists)
               code_.setText(kind, text, languageOf(kind));
@@ -129,22 +127,20 @@ void Session::followAfter() {
 }
 
 void Session::openTrace(const QString& path) {
-  std::unique_ptr<Trace> trace;
+  std::unique_ptr<Trace> fresh;
   try {
-    trace = std::make_unique<Trace>(path.toStdString());
+    fresh = std::make_unique<Trace>(path.toStdString());
   } catch (const std::exception& e) {
     path_ = path;
     fail(QString::fromUtf8(e.what()));
     return;
   }
   close();
-  trace_ = std::move(trace);
+  readers_.open(std::move(fresh));
   path_ = path;
   state_ = QStringLiteral("ready");
-  growing_ = !trace_->finished();
-  worker_.open(path, trace_->overview());
-  background_.open(path, trace_->overview());
-  tree_.setTrace(trace_.get());
+  growing_ = !trace()->finished();
+  tree_.setTrace(trace());
   loadSummary();
   loadScript();
   if (growing_ || recorder_.running()) clock_.start();
@@ -152,7 +148,7 @@ void Session::openTrace(const QString& path) {
   Q_EMIT stateChanged();
   Q_EMIT opened();
   goToFirst();
-  entered_ = {pass_, step_, node_};
+  entered_ = at_;
   askTab();
   if (!growing_ && !recorder_.running()) followAfter();
 }
@@ -161,10 +157,8 @@ void Session::close() {
   clock_.stop();
   tree_.setTrace(nullptr);
   steps_.setPass(nullptr, 0);
-  worker_.open({});
-  background_.open({});
   arrangement_ = {};
-  trace_.reset();
+  readers_.close();
   history_.clear();
   graph_.setPicture(nullptr);
   graph_.setFound({});
@@ -177,7 +171,7 @@ void Session::close() {
   error_.clear();
   warning_.clear();
   growing_ = false;
-  scope_ = 0, pass_ = 0, step_ = 0, node_ = -1, interval_ = 1;
+  at_.scope = 0, at_.pass = 0, at_.step = 0, at_.node = -1, at_.interval = 1;
   scopeName_.clear(), scopeKind_.clear(), passName_.clear(), passPlace_.clear(), passProblem_.clear();
   nodeInfo_.clear(), stepInfo_.clear(), summary_.clear(), failure_.clear();
   hasOutput_ = false;
@@ -212,7 +206,7 @@ void Session::record(const QString& script) {
 }
 
 void Session::recordAgain() {
-  const QString script = trace_ ? QString::fromStdString(trace_->scriptFile().file) : recorder_.script();
+  const QString script = trace() ? QString::fromStdString(trace()->scriptFile().file) : recorder_.script();
   if (isScript(script) && QFileInfo::exists(script))
     record(script);
   else
@@ -240,21 +234,19 @@ void Session::tick() {
     }
     return;
   }
-  if (!trace_) return;
+  if (!trace()) return;
   try {
-    const bool grew = trace_->refresh(), was = growing_;
+    const bool grew = readers_.refresh(), was = growing_;
     // A recorder of ours that is gone writes nothing more, whatever it left in the trace.
-    const bool going = !trace_->finished() && (!ownRecording() || recorder_.running());
+    const bool going = !trace()->finished() && (!ownRecording() || recorder_.running());
     if (grew) {
       tree_.refresh();
       loadSummary();
-      worker_.refresh();
-      background_.refresh();
       const int64_t before = steps_.count();
-      if (pass_) steps_.setPass(trace_.get(), pass_);
-      if (pass_ == 0) {
+      if (at_.pass) steps_.setPass(trace(), at_.pass);
+      if (at_.pass == 0) {
         goToFirst();
-        entered_ = {pass_, step_, node_};
+        entered_ = at_;
       } else if (steps_.count() != before) {
         askPicture();
       }
@@ -268,7 +260,7 @@ void Session::tick() {
       codeShown_.clear();
       askTab();
       // What a recording showed first is seldom what is most worth a look: who has not moved is taken there.
-      if (entered_ == std::tuple(pass_, step_, node_)) goToFirst();
+      if (entered_.sameStep(at_)) goToFirst();
       followAfter();
     }
     if (was != going || grew) {
@@ -285,42 +277,42 @@ void Session::tick() {
 void Session::loadSummary() {
   int kernels = 0, schedules = 0;
   int64_t steps = 0;
-  for (const ScopeInfo& s : trace_->scopes()) {
+  for (const ScopeInfo& s : trace()->scopes()) {
     kernels += s.kind == ScopeKind::Kernel;
     schedules += s.kind == ScopeKind::Schedule;
     if (s.parent == 0) steps += s.totalSteps;
   }
-  warning_ = growing_ && recorder_.running() ? QString() : QString::fromStdString(trace_->warning());
-  if (ownRecording() && !recorder_.running() && !trace_->finished()) warning_ = recorder_.problem();
+  warning_ = growing_ && recorder_.running() ? QString() : QString::fromStdString(trace()->warning());
+  if (ownRecording() && !recorder_.running() && !trace()->finished()) warning_ = recorder_.problem();
   summary_ = {{"kernels", kernels},
               {"schedules", schedules},
               {"steps", grouped(steps)},
-              {"script", QString::fromStdString(trace_->scriptFile().file)},
-              {"scriptName", QFileInfo(QString::fromStdString(trace_->scriptFile().file)).fileName()},
-              {"tier", QString::fromStdString(trace_->meta("tier"))},
+              {"script", QString::fromStdString(trace()->scriptFile().file)},
+              {"scriptName", QFileInfo(QString::fromStdString(trace()->scriptFile().file)).fileName()},
+              {"tier", QString::fromStdString(trace()->meta("tier"))},
               {"bytes", QFileInfo(path_).size()}};
-  hasOutput_ = !trace_->outputs(1, 1).empty();
+  hasOutput_ = !trace()->outputs(1, 1).empty();
   loadFailure();
 }
 
 // The recorder's message ends with the script's line: "ValueError: no such axis (model.py:5)".
 void Session::loadFailure() {
   failure_.clear();
-  if (growing_ || trace_->status() != traceStatus::kFailed) return;
-  const QString text = QString::fromStdString(trace_->meta("message"));
+  if (growing_ || trace()->status() != traceStatus::kFailed) return;
+  const QString text = QString::fromStdString(trace()->meta("message"));
   static const QRegularExpression place(QStringLiteral("\\((?:at )?([^()]+):(\\d+)\\)$"));
   const QRegularExpressionMatch at = place.match(text);
   const bool own = QFileInfo(at.captured(1)).fileName() ==
-                   QFileInfo(QString::fromStdString(trace_->scriptFile().file)).fileName();
+                   QFileInfo(QString::fromStdString(trace()->scriptFile().file)).fileName();
   failure_ = {{"text", text}, {"line", own ? at.captured(2).toInt() : 0}};
 }
 
 QString Session::outputText() {
   constexpr qsizetype kMost = 400'000;
-  if (ownRecording() || !trace_) return recorder_.output();
+  if (ownRecording() || !trace()) return recorder_.output();
   QString text;
   try {
-    for (const OutputInfo& o : trace_->outputs()) {
+    for (const OutputInfo& o : trace()->outputs()) {
       text += QString::fromStdString(o.text);
       if (text.size() > 2 * kMost) text = text.right(kMost);
     }
@@ -333,14 +325,14 @@ QString Session::outputText() {
 QString Session::suggestedName(const QString& ending) const {
   QStringList parts{QFileInfo(summary_[QStringLiteral("scriptName")].toString()).completeBaseName()};
   if (parts.first().isEmpty()) parts = {QFileInfo(path_).completeBaseName()};
-  const bool ofTrace = tab_ == QLatin1String("script") || tab_ == QLatin1String("timeline") ||
-                       tab_ == QLatin1String("sql") || tab_ == QLatin1String("profile") ||
-                       tab_ == QLatin1String("stats");
+  const bool ofTrace = at_.tab == QLatin1String("script") || at_.tab == QLatin1String("timeline") ||
+                       at_.tab == QLatin1String("sql") || at_.tab == QLatin1String("profile") ||
+                       at_.tab == QLatin1String("stats");
   if (!ofTrace) parts << scopeName_;
-  if (tab_ == QLatin1String("graph"))
-    parts << passName_ << QString::number(step_);
+  if (at_.tab == QLatin1String("graph"))
+    parts << passName_ << QString::number(at_.step);
   else
-    parts << tab_;
+    parts << at_.tab;
   static const QRegularExpression odd(QStringLiteral("[^\\w.]+"));
   for (QString& part : parts) part = part.replace(odd, QStringLiteral("_"));
   parts.removeAll(QString());
@@ -348,8 +340,8 @@ QString Session::suggestedName(const QString& ending) const {
 }
 
 void Session::loadScript() {
-  const std::string file = trace_->scriptName();
-  const auto text = file.empty() ? std::nullopt : trace_->fileText(file);
+  const std::string file = trace()->scriptName();
+  const auto text = file.empty() ? std::nullopt : trace()->fileText(file);
   if (!text) {
     script_.setMissing(file.empty()
                            ? tr("This trace does not come from a script.")
@@ -364,12 +356,12 @@ void Session::loadScript() {
     ScopeId first = 0;
   };
   std::map<int, Made> made;
-  for (const ScopeInfo& s : trace_->scopes()) {
+  for (const ScopeInfo& s : trace()->scopes()) {
     if (s.script.file != file || s.script.line <= 0 || s.kind == ScopeKind::Script) continue;
     Made& m = made[s.script.line];
     m.kernels += s.kind == ScopeKind::Kernel;
     m.steps += s.steps;
-    if (s.kind == ScopeKind::Kernel && (m.first == 0 || trace_->scope(m.first).kind != ScopeKind::Kernel))
+    if (s.kind == ScopeKind::Kernel && (m.first == 0 || trace()->scope(m.first).kind != ScopeKind::Kernel))
       m.first = s.id;
     if (m.first == 0) m.first = s.id;
   }

@@ -9,17 +9,15 @@
 #include "viz/models/graph/graph_source.h"
 #include "viz/models/numbers/stats_model.h"
 #include "viz/models/record/recording_process.h"
-#include "viz/models/session/history.h"
 #include "viz/models/session/jump.h"
+#include "viz/models/session/place.h"
 #include "viz/models/session/preferences.h"
 #include "viz/models/session/step_list_model.h"
 #include "viz/models/session/trace_tree_model.h"
-#include "viz/models/work/background.h"
-#include "viz/models/work/worker.h"
+#include "viz/models/work/pictures.h"
 
 #include <QSize>
 #include <QTimer>
-#include <tuple>
 
 namespace uopscope {
 
@@ -117,30 +115,30 @@ public:
   bool growing() const { return growing_; }
   QVariantMap summary() const { return summary_; }
   QString notice() const { return notice_; }
-  qlonglong scope() const { return scope_; }
-  qlonglong pass() const { return pass_; }
-  qlonglong step() const { return step_; }
+  qlonglong scope() const { return at_.scope; }
+  qlonglong pass() const { return at_.pass; }
+  qlonglong step() const { return at_.step; }
   void setStep(qlonglong step);
   qlonglong stepCount() const { return steps_.count(); }
-  int interval() const { return interval_; }
+  int interval() const { return at_.interval; }
   void setInterval(int steps);
   QString scopeName() const { return scopeName_; }
   QString scopeKind() const { return scopeKind_; }
   QString passName() const { return passName_; }
   QString passPlace() const { return passPlace_; }
   QString passProblem() const { return passProblem_; }
-  QString tab() const { return tab_; }
+  QString tab() const { return at_.tab; }
   void setTab(const QString& tab);
-  qlonglong node() const { return node_; }
+  qlonglong node() const { return at_.node; }
   void setNode(qlonglong node);
   QVariantMap nodeInfo() const { return nodeInfo_; }
   QVariantMap stepInfo() const { return stepInfo_; }
   QString link() const;
   bool canGoBack() const { return history_.canGoBack(); }
   bool canGoForward() const { return history_.canGoForward(); }
-  bool busy() const { return worker_.drawing(); }
+  bool busy() const { return pictures_.drawing(); }
   /// Everything asked for is here; screenshots and tests wait for it.
-  bool settled() const { return worker_.idle() && background_.idle(); }
+  bool settled() const { return readers_.jobs().idle(); }
   bool foldLabels() const { return options_.foldConstants; }
   void setFoldLabels(bool on);
   bool leftToRight() const { return options_.leftToRight; }
@@ -155,9 +153,10 @@ public:
   QString statsRange() const { return statsRange_; }
   void setStatsRange(const QString& range);
 
-  /// Null when nothing is open. The trace of this thread: questions that take long belong to background().
-  Trace* trace() { return trace_.get(); }
-  Background& background() { return background_; }
+  /// Null when nothing is open. The trace of this thread: questions that take long belong to jobs().
+  Trace* trace() const { return readers_.trace(); }
+  Jobs& jobs() { return readers_.jobs(); }
+  const Place& place() const { return at_; }
   /// To the end of what is recorded so far: where the engine is, or was when the script failed.
   Q_INVOKABLE void showLatest();
   /// A name for a file of the visible content: "matmul-r_16_16-devectorize-12.svg".
@@ -209,6 +208,7 @@ private:
   bool ownRecording() const { return !recorder_.trace().isEmpty() && path_ == recorder_.trace(); }
   void goToFirst();
   bool selectPass(ScopeId scope, PassId pass);
+  bool go(const Place& place);
   void followAfter();
   void askPicture();
   void askTab();
@@ -227,9 +227,10 @@ private:
   std::vector<PassId> visiblePasses(ScopeId scope);
   PictureQuestion question() const;
 
-  std::unique_ptr<Trace> trace_;
-  Worker worker_;
-  Background background_;
+  Readers readers_;
+  Pictures pictures_{readers_.jobs()};
+  Place at_;
+  History history_;
   Arrangement arrangement_;
   RecordingProcess recorder_;
   QTimer clock_;
@@ -240,22 +241,16 @@ private:
   Preferences preferences_;
   Jump jump_;
   GraphSource graph_;
-  History history_;
   ViewOptions options_;
   QSize pane_;
 
   QString state_ = QStringLiteral("empty"), error_, path_, warning_, notice_, program_;
-  QString scopeName_, scopeKind_, passName_, passPlace_, passProblem_, tab_ = QStringLiteral("graph");
-  std::tuple<PassId, int64_t, qlonglong> entered_; ///< where the trace was entered
-  QString linkAfter_;                              ///< where openAt() leads when there is something to go to
+  QString scopeName_, scopeKind_, passName_, passPlace_, passProblem_;
+  Place entered_;     ///< where the trace was entered
+  QString linkAfter_; ///< where openAt() leads when there is something to go to
   QString statsGroup_ = QStringLiteral("rule"), statsRange_ = QStringLiteral("trace"), codeShown_;
   QVariantMap nodeInfo_, stepInfo_, summary_, failure_;
   std::function<bool(const QString&)> actionFilter_;
-  qlonglong node_ = -1;
-  ScopeId scope_ = 0;
-  PassId pass_ = 0;
-  int64_t step_ = 0;
-  int interval_ = 1;
   bool stepAlone_ = true;
   bool growing_ = false, travelling_ = false, nodeAsked_ = false;
   bool hasOutput_ = false;

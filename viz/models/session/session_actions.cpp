@@ -1,5 +1,4 @@
 // What keys and the palette do in a session: moving along the trace, walking over the graph, jumping by name.
-#include "replay/read/link.h"
 #include "replay/read/step_search.h"
 #include "viz/models/session/actions.h"
 #include "viz/models/session/session.h"
@@ -11,32 +10,32 @@ namespace uopscope {
 void Session::walk(bool toSource) {
   const PicturePtr& p = graph_.picture();
   if (!p) return;
-  if (node_ < 0) {
+  if (at_.node < 0) {
     if (!p->nodes.empty()) setNode(p->nodes.back().id);
-  } else if (const auto it = p->byId.find(node_); it != p->byId.end()) {
+  } else if (const auto it = p->byId.find(at_.node); it != p->byId.end()) {
     for (const PictureEdge& e : p->edges)
       if ((toSource ? e.to : e.from) == it->second && e.mark != Mark::Removed) {
         setNode(p->nodes[toSource ? e.from : e.to].id);
         break;
       }
   }
-  Q_EMIT focusAsked(node_);
+  Q_EMIT focusAsked(at_.node);
 }
 
 StepId Session::traceStep() const {
-  if (step_ > 0 && step_ <= steps_.count()) return steps_.steps()[static_cast<size_t>(step_ - 1)].id;
-  if (!trace_ || !pass_) return 0;
-  return trace_->pass(pass_).firstStep - 1;
+  if (at_.step > 0 && at_.step <= steps_.count()) return steps_.steps()[static_cast<size_t>(at_.step - 1)].id;
+  if (!trace() || !at_.pass) return 0;
+  return trace()->pass(at_.pass).firstStep - 1;
 }
 
 void Session::showLatest() {
   tick();
-  if (!trace_) return;
+  if (!trace()) return;
   try {
-    const PassId last = lastPass(*trace_);
+    const PassId last = lastPass(*trace());
     if (last == 0) return;
-    const PassInfo pass = trace_->pass(last);
-    goTo(pass.id, trace_->pass(pass.id).steps);
+    const PassInfo pass = trace()->pass(last);
+    goTo(pass.id, trace()->pass(pass.id).steps);
     setStep(stepCount());
   } catch (const std::exception& e) {
     showNotice(QString::fromUtf8(e.what()));
@@ -46,7 +45,7 @@ void Session::showLatest() {
 // Moves in the order of the engine's work: into passes that run inside a rule, and out of them.
 void Session::stepInTrace(int direction) {
   const StepId here = traceStep();
-  const StepId next = nextStep(*trace_, direction > 0 || step_ > 0 ? here : here + 1, {}, direction);
+  const StepId next = nextStep(*trace(), direction > 0 || at_.step > 0 ? here : here + 1, {}, direction);
   if (next != 0 && goToTraceStep(next)) return;
   showNotice(direction > 0 ? tr("This is the last rewrite of the trace.")
                            : tr("This is the first rewrite of the trace."));
@@ -55,21 +54,21 @@ void Session::stepInTrace(int direction) {
 // To the parent's step that this pass ran in, or to where that step began; an outermost pass is run to its
 // end.
 void Session::leavePass(bool forward) {
-  const PassInfo here = trace_->pass(pass_);
+  const PassInfo here = trace()->pass(at_.pass);
   if (here.parent == 0) return setStep(forward ? stepCount() : 0);
   goTo(here.parent, here.parentSteps + (forward ? 1 : 0));
 }
 
 void Session::nextChanging(int direction) {
   const auto& all = steps_.steps();
-  for (int64_t k = step_ + direction; k >= 1 && k <= stepCount(); k += direction) {
+  for (int64_t k = at_.step + direction; k >= 1 && k <= stepCount(); k += direction) {
     const StepInfo& s = all[static_cast<size_t>(k - 1)];
     if (s.after != kNoNode && s.after != s.before) return setStep(k);
   }
   // Passes without a change are passed over.
-  if (direction < 0 && step_ > 0) return setStep(0);
-  for (qlonglong before = -1; before != pass_ && stepCount() >= 0;) {
-    before = pass_;
+  if (direction < 0 && at_.step > 0) return setStep(0);
+  for (qlonglong before = -1; before != at_.pass && stepCount() >= 0;) {
+    before = at_.pass;
     movePass(direction);
     if (stepCount() > 0) return setStep(direction > 0 ? 1 : stepCount());
   }
@@ -77,14 +76,14 @@ void Session::nextChanging(int direction) {
 
 // On through the passes of the kernel: few of them decide anything.
 void Session::goToDecided(int direction) {
-  if (const int64_t k = steps_.nextDecided(step_, direction)) return setStep(k);
-  const auto& passes = trace_->passes(scope_);
-  auto here = std::find_if(passes.begin(), passes.end(), [&](const PassInfo& p) { return p.id == pass_; });
+  if (const int64_t k = steps_.nextDecided(at_.step, direction)) return setStep(k);
+  const auto& passes = trace()->passes(at_.scope);
+  auto here = std::find_if(passes.begin(), passes.end(), [&](const PassInfo& p) { return p.id == at_.pass; });
   while (here != passes.end()) {
     if (direction < 0 && here == passes.begin()) break;
     here += direction;
     if (here == passes.end()) break;
-    const Decisions made = decisionsOf(*trace_, here->id);
+    const Decisions made = decisionsOf(*trace(), here->id);
     if (made.empty()) continue;
     const StepId wanted = direction > 0 ? made.begin()->first : made.rbegin()->first;
     if (goToTraceStep(wanted)) return;
@@ -96,17 +95,17 @@ void Session::goToDecided(int direction) {
 bool Session::triggerMove(const QString& action) {
   auto is = [&](const char* id) { return action == QLatin1String(id); };
   if (is("next-step")) {
-    if (step_ < stepCount())
-      setStep(step_ + 1);
+    if (at_.step < stepCount())
+      setStep(at_.step + 1);
     else
       movePass(1);
   } else if (is("previous-step")) {
-    if (step_ > 0) {
-      setStep(step_ - 1);
+    if (at_.step > 0) {
+      setStep(at_.step - 1);
     } else {
-      const PassId before = pass_;
+      const PassId before = at_.pass;
       movePass(-1);
-      if (pass_ != before) setStep(stepCount());
+      if (at_.pass != before) setStep(stepCount());
     }
   } else if (is("step-in") || is("step-in-back")) {
     stepInTrace(is("step-in") ? 1 : -1);
@@ -121,11 +120,11 @@ bool Session::triggerMove(const QString& action) {
   } else if (is("first-step") || is("last-step")) {
     setStep(is("first-step") ? 0 : stepCount());
   } else if (is("forward-many") || is("back-many")) {
-    setStep(step_ + (is("forward-many") ? 10 : -10));
+    setStep(at_.step + (is("forward-many") ? 10 : -10));
   } else if (is("wider") || is("narrower")) {
-    setInterval(interval_ + (is("wider") ? 1 : -1));
+    setInterval(at_.interval + (is("wider") ? 1 : -1));
   } else if (is("next-of-rule") || is("previous-of-rule")) {
-    const int64_t k = steps_.nextOfRule(step_, is("next-of-rule") ? 1 : -1);
+    const int64_t k = steps_.nextOfRule(at_.step, is("next-of-rule") ? 1 : -1);
     if (k)
       setStep(k);
     else
@@ -133,20 +132,24 @@ bool Session::triggerMove(const QString& action) {
   } else if (is("next-decided") || is("previous-decided")) {
     goToDecided(is("next-decided") ? 1 : -1);
   } else if (is("next-touching") || is("previous-touching")) {
-    if (node_ < 0) {
+    if (at_.node < 0) {
       showNotice(tr("Select a node first."));
       return true;
     }
-    const int64_t k = steps_.nextTouching(step_, is("next-touching") ? 1 : -1, static_cast<NodeId>(node_));
+    // Of a box of lanes, or of a collapsed group, any of its nodes.
+    std::set<NodeId> nodes{static_cast<NodeId>(at_.node)};
+    if (at_.node >= kFirstGroupId)
+      for (const QVariant& member : nodeInfo_[QStringLiteral("members")].toList())
+        nodes.insert(static_cast<NodeId>(member.toLongLong()));
+    const int64_t k = steps_.nextTouching(at_.step, is("next-touching") ? 1 : -1, nodes);
     if (k)
       setStep(k);
     else
       showNotice(tr("No other step of this pass touches this node in that direction."));
   } else if (is("back") || is("forward")) {
-    const QString to = is("back") ? history_.back() : history_.forward();
-    if (to.isEmpty()) return true;
+    if (is("back") ? !history_.canGoBack() : !history_.canGoForward()) return true;
     travelling_ = true;
-    follow(to);
+    go(is("back") ? history_.back() : history_.forward());
     travelling_ = false;
     Q_EMIT placeChanged();
   } else {
@@ -161,7 +164,7 @@ void Session::trigger(const QString& action) {
   if (action.startsWith(QLatin1String("tab-"))) return setTab(action.mid(4));
   if (is("close")) return close();
   if (is("record-again")) return recordAgain();
-  if (trace_) {
+  if (trace()) {
     try {
       if (triggerMove(action)) return;
     } catch (const std::exception& e) {
@@ -182,7 +185,7 @@ void Session::trigger(const QString& action) {
 // Goes to the k-th source of the selected node; sources written into the label count too.
 void Session::walkInput(int k) {
   const QVariantList sources = nodeInfo_[QStringLiteral("sources")].toList();
-  if (node_ < 0 || k < 1 || k > sources.size())
+  if (at_.node < 0 || k < 1 || k > sources.size())
     return showNotice(tr("Select a node with %1 sources.").arg(k));
   const auto id = sources[k - 1].toMap()[QStringLiteral("id")].toLongLong();
   setNode(id);
@@ -197,7 +200,7 @@ void Session::goToMaker() {
     return goTo(made[QStringLiteral("pass")].toLongLong(), made[QStringLiteral("step")].toLongLong(),
                 made[QStringLiteral("node")].toLongLong());
   }
-  showNotice(node_ < 0 ? tr("Select a node first.") : tr("No recorded rewrite made this node."));
+  showNotice(at_.node < 0 ? tr("Select a node first.") : tr("No recorded rewrite made this node."));
 }
 
 void Session::goToOrigin() {
@@ -207,7 +210,7 @@ void Session::goToOrigin() {
     script_.setCurrentLine(line);
     return setTab(QStringLiteral("script"));
   }
-  showNotice(node_ < 0 ? tr("Select a node first.") : tr("No script line is known for this node."));
+  showNotice(at_.node < 0 ? tr("Select a node first.") : tr("No script line is known for this node."));
 }
 
 } // namespace uopscope

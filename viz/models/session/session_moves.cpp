@@ -1,5 +1,4 @@
 // Moving around in an open trace: passes, steps, nodes, tabs, links, and the actions of the keyboard.
-#include "replay/read/link.h"
 #include "replay/read/opening.h"
 #include "replay/read/step_search.h"
 #include "viz/models/session/actions.h"
@@ -10,9 +9,6 @@
 namespace uopscope {
 
 namespace {
-
-const char* kTabs[] = {"graph",  "source", "ir",      "asm",     "uops",     "stats",
-                       "script", "links",  "compare", "profile", "timeline", "sql"};
 
 const QString kStepAlone = QStringLiteral("graph/stepAlone");
 
@@ -25,69 +21,70 @@ void Session::readLook() {
 PictureQuestion Session::question() const {
   Arrangement arrangement = arrangement_;
   if (stepAlone_) {
-    arrangement.firstStep = std::max<int64_t>(0, step_ - interval_ + 1);
-    arrangement.lastStep = step_;
+    arrangement.firstStep = std::max<int64_t>(0, at_.step - at_.interval + 1);
+    arrangement.lastStep = at_.step;
     arrangement.paneWidth = static_cast<float>(pane_.width());
     arrangement.paneHeight = static_cast<float>(pane_.height());
   }
-  return {pass_, step_, interval_, options_, arrangement, node_ < 0 ? kNoNode : static_cast<NodeId>(node_)};
+  return {at_.pass, at_.step,    at_.interval,
+          options_, arrangement, at_.node < 0 ? kNoNode : static_cast<NodeId>(at_.node)};
 }
 
 void Session::askPicture() {
-  if (trace_ && pass_) worker_.askPicture(question());
+  if (trace() && at_.pass) pictures_.askPicture(question());
 }
 
 // The texts and tables of the tab in front; others are fetched when one turns to them.
 void Session::askTab() {
-  if (!trace_) return;
-  if (tab_ == QLatin1String("stats")) {
+  if (!trace()) return;
+  if (at_.tab == QLatin1String("stats")) {
     StatsQuestion q;
     q.group = statsGroup_ == QLatin1String("pass")     ? MatchGroup::Pass
               : statsGroup_ == QLatin1String("op")     ? MatchGroup::Op
               : statsGroup_ == QLatin1String("kernel") ? MatchGroup::Scope
                                                        : MatchGroup::Rule;
-    if (statsRange_ != QLatin1String("trace")) q.scope = scope_;
-    if (statsRange_ == QLatin1String("pass")) q.pass = pass_;
-    worker_.askStats(q);
-  } else if (tab_ == QLatin1String("source") || tab_ == QLatin1String("ir") || tab_ == QLatin1String("asm") ||
-             tab_ == QLatin1String("uops")) {
-    const QString wanted = QString::number(scope_) + tab_;
+    if (statsRange_ != QLatin1String("trace")) q.scope = at_.scope;
+    if (statsRange_ == QLatin1String("pass")) q.pass = at_.pass;
+    pictures_.askStats(q);
+  } else if (at_.tab == QLatin1String("source") || at_.tab == QLatin1String("ir") ||
+             at_.tab == QLatin1String("asm") || at_.tab == QLatin1String("uops")) {
+    const QString wanted = QString::number(at_.scope) + at_.tab;
     if (wanted == codeShown_) return;
     codeShown_ = wanted;
-    worker_.askText(scope_, tab_);
+    pictures_.askText(at_.scope, at_.tab);
   }
 }
 
 // Enters a trace at an instructive rewrite, in the kernel with most rewrites.
 void Session::goToFirst() {
   try {
-    const ScopeId scope = fullestScope(*trace_);
-    const auto opening = scope ? openingOf(*trace_, scope) : std::nullopt;
+    const ScopeId scope = fullestScope(*trace());
+    const auto opening = scope ? openingOf(*trace(), scope) : std::nullopt;
     if (opening) return goTo(opening->pass, opening->step.k);
     if (scope) return goToScope(scope);
   } catch (const std::exception& e) {
     showNotice(QString::fromUtf8(e.what()));
   }
-  if (!trace_->scopes().empty()) scope_ = trace_->scopes().front().id;
+  if (!trace()->scopes().empty()) at_.scope = trace()->scopes().front().id;
   Q_EMIT placeChanged();
 }
 
 // Makes the pass the present one but requests no data yet.
 bool Session::selectPass(ScopeId scope, PassId pass) {
   try {
-    const PassInfo info = trace_->pass(pass);
-    const ScopeInfo& s = trace_->scope(scope ? scope : info.scope);
-    if (pass != pass_) {
+    const PassInfo info = trace()->pass(pass);
+    const ScopeInfo& s = trace()->scope(scope ? scope : info.scope);
+    if (pass != at_.pass) {
       // The selection goes along: the worker finds what the node is in the other pass.
-      if (node_ >= static_cast<qlonglong>(kFirstViewNode) || s.id != scope_) node_ = -1;
+      if (at_.node >= static_cast<qlonglong>(kFirstViewNode) || s.id != at_.scope) at_.node = -1;
       nodeInfo_.clear();
-      interval_ = 1;
+      at_.interval = 1;
       const GroupBy grouping = arrangement_.groupBy;
       arrangement_ = {};
       arrangement_.groupBy = grouping;
     }
-    scope_ = s.id;
-    pass_ = pass;
+    at_.scope = s.id;
+    at_.pass = pass;
     scopeName_ = QString::fromStdString(s.name);
     scopeKind_ = s.kind == ScopeKind::Kernel     ? QStringLiteral("kernel")
                  : s.kind == ScopeKind::Schedule ? QStringLiteral("schedule")
@@ -96,9 +93,9 @@ bool Session::selectPass(ScopeId scope, PassId pass) {
     passName_ = QString::fromStdString(info.name);
     passPlace_ = shortPlace(info.at);
     passProblem_ = info.outcome == PassOutcome::Failed ? QString::fromStdString(info.message) : QString();
-    steps_.setPass(trace_.get(), pass);
-    tree_.setCurrent(scope_, pass_);
-    if (s.script.known() && s.script.file == trace_->scriptName()) script_.setCurrentLine(s.script.line);
+    steps_.setPass(trace(), pass);
+    tree_.setCurrent(at_.scope, at_.pass);
+    if (s.script.known() && s.script.file == trace()->scriptName()) script_.setCurrentLine(s.script.line);
     return true;
   } catch (const std::exception& e) {
     showNotice(QString::fromUtf8(e.what()));
@@ -107,18 +104,18 @@ bool Session::selectPass(ScopeId scope, PassId pass) {
 }
 
 void Session::goToPass(qlonglong scope, qlonglong pass) {
-  if (!trace_ || !selectPass(scope, pass)) return;
-  step_ = std::min<int64_t>(1, steps_.count());
+  if (!trace() || !selectPass(scope, pass)) return;
+  at_.step = std::min<int64_t>(1, steps_.count());
   askPicture();
   askTab();
   remember();
 }
 
 void Session::goTo(qlonglong pass, qlonglong step, qlonglong node) {
-  if (!trace_ || !selectPass(0, pass)) return;
-  step_ = std::clamp<int64_t>(step, 0, steps_.count());
+  if (!trace() || !selectPass(0, pass)) return;
+  at_.step = std::clamp<int64_t>(step, 0, steps_.count());
   if (node >= 0) {
-    node_ = node;
+    at_.node = node;
     graph_.setSelected(node);
   }
   askPicture();
@@ -127,34 +124,34 @@ void Session::goTo(qlonglong pass, qlonglong step, qlonglong node) {
 }
 
 void Session::goToScope(qlonglong scope) {
-  if (!trace_) return;
+  if (!trace()) return;
   try {
-    for (const PassInfo& p : trace_->passes(scope))
+    for (const PassInfo& p : trace()->passes(scope))
       if (p.steps > 0) return goToPass(scope, p.id);
-    if (!trace_->passes(scope).empty()) return goToPass(scope, trace_->passes(scope).front().id);
-    for (ScopeId child : trace_->childrenOf(scope))
-      if (trace_->scope(child).totalSteps > 0) return goToScope(child);
-    showNotice(tr("Nothing was rewritten in %1.").arg(QString::fromStdString(trace_->scope(scope).name)));
+    if (!trace()->passes(scope).empty()) return goToPass(scope, trace()->passes(scope).front().id);
+    for (ScopeId child : trace()->childrenOf(scope))
+      if (trace()->scope(child).totalSteps > 0) return goToScope(child);
+    showNotice(tr("Nothing was rewritten in %1.").arg(QString::fromStdString(trace()->scope(scope).name)));
   } catch (const std::exception& e) {
     showNotice(QString::fromUtf8(e.what()));
   }
 }
 
 bool Session::goToTraceStep(qlonglong id, qlonglong node) {
-  if (!trace_) return false;
-  const auto at = placeOfStep(*trace_, id);
+  if (!trace()) return false;
+  const auto at = placeOfStep(*trace(), id);
   if (!at) return false;
   goTo(at->pass, at->step.k, node);
   return true;
 }
 
 void Session::goToRule(qlonglong rule) {
-  if (!trace_) return;
+  if (!trace()) return;
   try {
     for (const StepId from : {traceStep(), StepId{0}}) {
-      const StepId next = nextByRule(*trace_, rule, from);
+      const StepId next = nextByRule(*trace(), rule, from);
       if (next == 0) continue;
-      tab_ = QStringLiteral("graph");
+      at_.tab = QStringLiteral("graph");
       if (goToTraceStep(next)) return;
     }
     showNotice(tr("This rule was never applied."));
@@ -172,38 +169,36 @@ void Session::setArrangement(const Arrangement& arrangement) {
 
 void Session::setStep(qlonglong step) {
   step = std::clamp<qlonglong>(step, 0, stepCount());
-  if (step == step_) return;
-  step_ = step;
+  if (step == at_.step) return;
+  at_.step = step;
   askPicture();
   remember();
 }
 
 void Session::setInterval(int steps) {
   steps = std::clamp(steps, 1, 1000);
-  if (steps == interval_) return;
-  interval_ = steps;
+  if (steps == at_.interval) return;
+  at_.interval = steps;
   askPicture();
   Q_EMIT placeChanged();
 }
 
 void Session::setTab(const QString& tab) {
-  if (tab == tab_ || std::none_of(std::begin(kTabs), std::end(kTabs),
-                                  [&](const char* t) { return tab == QLatin1String(t); }))
-    return;
-  tab_ = tab;
+  if (tab == at_.tab || !tabs().contains(tab)) return;
+  at_.tab = tab;
   askTab();
   remember();
 }
 
 void Session::setNode(qlonglong node) {
-  if (node == node_) return;
-  node_ = node;
+  if (node == at_.node) return;
+  at_.node = node;
   graph_.setSelected(node);
   nodeInfo_.clear();
-  if (node_ >= 0 && trace_ && pass_) worker_.askNode(question(), static_cast<NodeId>(node_));
+  if (at_.node >= 0 && trace() && at_.pass) pictures_.askNode(question(), static_cast<NodeId>(at_.node));
   // A node that is on the map only is brought into the picture.
   if (const PicturePtr& p = graph_.picture();
-      node_ >= 0 && p && p->map && !p->find(node_) && p->map->find(node_)) {
+      at_.node >= 0 && p && p->map && !p->find(at_.node) && p->map->find(at_.node)) {
     nodeAsked_ = true;
     askPicture();
   }
@@ -257,104 +252,73 @@ void Session::setStatsRange(const QString& range) {
 }
 
 void Session::remember() {
-  if (!travelling_) history_.visit(link(), QStringLiteral("%1/%2").arg(pass_).arg(tab_));
+  if (!travelling_) history_.visit(at_);
   Q_EMIT placeChanged();
 }
 
 QString Session::link() const {
-  if (!trace_ || !scope_) return {};
-  try {
-    ResolvedLink at;
-    at.scope = scope_;
-    at.pass = pass_;
-    at.step = step_;
-    at.node =
-        node_ < 0 || node_ >= static_cast<qlonglong>(kFirstViewNode) ? kNoNode : static_cast<NodeId>(node_);
-    at.tab = tab_.toStdString();
-    return QString::fromStdString(makeLink(*trace_, at).str());
-  } catch (const std::exception&) {
-    return {};
-  }
+  return trace() ? linkTo(*trace(), at_) : QString();
 }
 
-bool Session::follow(const QString& text) {
-  if (!trace_) return false;
+bool Session::follow(const QString& link) {
+  if (!trace()) return false;
   try {
-    Link link = Link::parse(text.trimmed().toStdString());
-    // What a link leaves out stays as it is: "step=12" is a place in the pass one looks at.
-    const bool samePass = link.kernel.empty() && link.pass.empty();
-    ResolvedLink at;
-    if (samePass) {
-      at.scope = scope_;
-      at.pass = pass_;
-      at.step = link.step.value_or(step_);
-      at.node = link.node.value_or(kNoNode);
-    } else {
-      if (link.kernel.empty()) link.kernel = std::to_string(scope_);
-      at = resolve(*trace_, link);
-    }
-    if (!link.tab.empty()) {
-      const QString tab = QString::fromStdString(link.tab);
-      if (std::none_of(std::begin(kTabs), std::end(kTabs),
-                       [&](const char* t) { return tab == QLatin1String(t); }))
-        throw Error(ErrorKind::Value,
-                    "there is no tab \"" + link.tab +
-                        "\": use graph, source, ir, asm, uops, stats, script, links, compare, profile, "
-                        "timeline or sql");
-      if (tab != tab_) {
-        tab_ = tab;
-        codeShown_.clear();
-      }
-    }
-    if (at.pass == 0) {
-      goToScope(at.scope);
-      return pass_ != 0;
-    }
-    if (!selectPass(at.scope, at.pass)) return false;
-    if (at.step < 0 || at.step > steps_.count())
-      throw Error(ErrorKind::Value, "pass \"" + passName_.toStdString() + "\" has steps 0 to " +
-                                        std::to_string(steps_.count()) + ", not " + std::to_string(at.step));
-    step_ = link.step || samePass ? at.step : std::min<int64_t>(1, steps_.count());
-    if (at.node != kNoNode) {
-      trace_->nodes().raw(at.node);
-      nodeAsked_ = true;
-      node_ = at.node;
-      graph_.setSelected(node_);
-    }
-    askPicture();
-    askTab();
-    remember();
-    return true;
+    return go(placeOf(*trace(), link, at_));
   } catch (const std::exception& e) {
     showNotice(QString::fromUtf8(e.what()));
     return false;
   }
 }
 
+bool Session::go(const Place& place) {
+  if (place.tab != at_.tab) {
+    at_.tab = place.tab;
+    codeShown_.clear();
+  }
+  if (place.pass == 0) {
+    goToScope(place.scope);
+    return at_.pass != 0;
+  }
+  const bool asked = place.node >= 0 && place.node != at_.node;
+  if (!selectPass(place.scope, place.pass)) return false;
+  at_.step = std::clamp<int64_t>(place.step, 0, steps_.count());
+  if (asked) {
+    nodeAsked_ = true;
+    at_.node = place.node;
+    graph_.setSelected(at_.node);
+  }
+  askPicture();
+  askTab();
+  remember();
+  return true;
+}
+
 std::vector<PassId> Session::visiblePasses(ScopeId scope) {
   std::vector<PassId> out;
-  for (const PassInfo& p : trace_->passes(scope))
+  for (const PassInfo& p : trace()->passes(scope))
     if (!tree_.hideEmpty() || (p.steps > 0 && !tree_.hides(p)) || p.outcome == PassOutcome::Failed ||
-        p.id == pass_)
+        p.id == at_.pass)
       out.push_back(p.id);
   return out;
 }
 
 void Session::movePass(int direction) {
-  if (!trace_ || !scope_) return;
-  const auto passes = visiblePasses(scope_);
-  const auto here = std::find(passes.begin(), passes.end(), pass_);
-  if (direction > 0 && here != passes.end() && here + 1 != passes.end()) return goToPass(scope_, *(here + 1));
-  if (direction < 0 && here != passes.begin() && here != passes.end()) return goToPass(scope_, *(here - 1));
+  if (!trace() || !at_.scope) return;
+  const auto passes = visiblePasses(at_.scope);
+  const auto here = std::find(passes.begin(), passes.end(), at_.pass);
+  if (direction > 0 && here != passes.end() && here + 1 != passes.end())
+    return goToPass(at_.scope, *(here + 1));
+  if (direction < 0 && here != passes.begin() && here != passes.end())
+    return goToPass(at_.scope, *(here - 1));
   moveScope(direction);
 }
 
 // The next (or previous) scope in which something was rewritten; going back one lands on its last pass.
 void Session::moveScope(int direction) {
-  if (!trace_ || trace_->scopes().empty()) return;
-  const auto& scopes = trace_->scopes();
+  if (!trace() || trace()->scopes().empty()) return;
+  const auto& scopes = trace()->scopes();
   const auto here =
-      std::find_if(scopes.begin(), scopes.end(), [&](const ScopeInfo& s) { return s.id == scope_; });
+      std::find_if(scopes.begin(), scopes.end(), [&](const ScopeInfo& s) { return s.id == at_.scope; });
   for (auto i = here - scopes.begin() + direction; i >= 0 && i < static_cast<std::ptrdiff_t>(scopes.size());
        i += direction) {
     const ScopeId id = scopes[static_cast<size_t>(i)].id;

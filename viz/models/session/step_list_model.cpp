@@ -46,14 +46,14 @@ int64_t StepListModel::nextOfRule(int64_t from, int direction) const {
   return 0;
 }
 
-int64_t StepListModel::nextTouching(int64_t from, int direction, NodeId node) const {
+int64_t StepListModel::nextTouching(int64_t from, int direction, const std::set<NodeId>& nodes) const {
   for (int64_t k = from + direction; k >= 1 && k <= count(); k += direction) {
     const StepInfo& s = steps_[static_cast<size_t>(k - 1)];
-    if (s.before == node || s.after == node) return k;
+    if (nodes.contains(s.before) || nodes.contains(s.after)) return k;
     for (NodeId end : {s.before, s.after})
       if (end != kNoNode)
         for (NodeId src : trace_->nodes().raw(end).src)
-          if (src == node) return k;
+          if (nodes.contains(src)) return k;
   }
   return 0;
 }

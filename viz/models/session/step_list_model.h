@@ -4,6 +4,7 @@
 #include "replay/read/decisions.h"
 
 #include <QAbstractListModel>
+#include <set>
 
 namespace uopscope {
 
@@ -31,10 +32,10 @@ public:
   const std::vector<StepInfo>& steps() const { return steps_; }
   QList<qreal> times() const { return times_; }
   QList<int> rules() const { return rules_; }
-  /// The next step after (or before) `from` whose rule is that of step `like`, or that touches the node; 0:
+  /// The next step after (or before) `from` whose rule is that of step `like`, or that touches one of the nodes; 0:
   /// none.
   int64_t nextOfRule(int64_t from, int direction) const;
-  int64_t nextTouching(int64_t from, int direction, NodeId node) const;
+  int64_t nextTouching(int64_t from, int direction, const std::set<NodeId>& nodes) const;
   /// The next step that rests on a decision; 0: none.
   int64_t nextDecided(int64_t from, int direction) const;
 

@@ -82,8 +82,7 @@ bool Tools::trigger(const QString& action) {
   } else if (is("check-all")) {
     checker_.checkAll();
   } else if (is("bookmark")) {
-    bookmarks_.add();
-    session_.showNotice(tr("Bookmarked. Notes are under Marks, on the left."));
+    bookmarks_.addAsking();
   } else {
     return false;
   }

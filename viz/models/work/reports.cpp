@@ -4,6 +4,7 @@
 #include "engine/uop/sint.h"
 #include "replay/read/decisions.h"
 #include "replay/read/materialize.h"
+#include "replay/read/readable.h"
 #include "replay/read/text_diff.h"
 #include "viz/models/work/rich_text.h"
 #include "viz/pictures/labels.h"
@@ -117,9 +118,11 @@ QVariantMap decisionReport(const Decision& d) {
 QVariantMap groupReport(PassView& view, int64_t group) {
   const NodeReader read = view.cursor().reader();
   const auto members = view.groupMembers(group);
-  QVariantList list;
-  for (const NodeId id : members)
+  QVariantList list, all;
+  for (const NodeId id : members) {
+    all << static_cast<qlonglong>(id);
     if (static_cast<size_t>(list.size()) < kMaxListed) list << brief(read, id);
+  }
   return {{"id", static_cast<qlonglong>(group)},
           {"op", QObject::tr("%1 nodes").arg(members.size())},
           {"doc", QObject::tr("A group. Double-click it to see its nodes.")},
@@ -127,6 +130,7 @@ QVariantMap groupReport(PassView& view, int64_t group) {
           {"between", true},
           {"facts", QVariantList()},
           {"expression", QString()},
+          {"members", all},
           {"sources", list},
           {"sourceCount", static_cast<int>(members.size())},
           {"users", QVariantList()},
@@ -181,7 +185,7 @@ QVariantMap stepReport(Trace& trace, PassView& view, int64_t step) {
   QVariantList decisions;
   for (const Decision& d : decisionsAt(trace, info.id)) decisions << decisionReport(d);
   m["decisions"] = decisions;
-  const QString before = q(expression(read, info.before, kExpressionDepth, kMaxExpression));
+  const QString before = q(readableExpression(read, info.before, kExpressionDepth, kMaxExpression));
   m["before"] = before;
   m["beforeNode"] = brief(read, info.before);
   if (info.kind == StepKind::RewriteError || info.after == kNoNode) {
@@ -189,7 +193,7 @@ QVariantMap stepReport(Trace& trace, PassView& view, int64_t step) {
     m["beforeHtml"] = before.toHtmlEscaped();
     return m;
   }
-  QString after = q(expression(read, info.after, kExpressionDepth, kMaxExpression));
+  QString after = q(readableExpression(read, info.after, kExpressionDepth, kMaxExpression));
   const ExpressionDiff diff = diffExpressions(before, after);
   m["after"] = after;
   m["afterNode"] = brief(read, info.after);
@@ -229,7 +233,7 @@ QVariantMap nodeReport(Trace& trace, PassView& view, int64_t step, NodeId id, Pr
   if (n.tag) add("tag", q(n.tag.repr()));
   addFacts(facts, cursor, id);
   m["facts"] = facts;
-  m["expression"] = q(expression(read, id, kExpressionDepth, kMaxExpression));
+  m["expression"] = q(readableExpression(read, id, kExpressionDepth, kMaxExpression));
 
   QVariantList sources, users;
   for (size_t i = 0; i < n.src.size() && i < kMaxListed; ++i) {

@@ -1,0 +1,66 @@
+#include "viz/models/session/place.h"
+
+#include "replay/read/link.h"
+
+#include <QStringList>
+
+namespace uopscope {
+
+const QStringList& tabs() {
+  static const QStringList all{"graph",  "source", "ir",      "asm",     "uops",     "stats",
+                               "script", "links",  "compare", "profile", "timeline", "sql"};
+  return all;
+}
+
+QString linkTo(Trace& trace, const Place& place) {
+  if (!place.scope) return {};
+  try {
+    ResolvedLink at;
+    at.scope = place.scope;
+    at.pass = place.pass;
+    at.step = place.step;
+    const bool named = place.node >= 0 && place.node < static_cast<qlonglong>(kFirstViewNode);
+    at.node = named ? static_cast<NodeId>(place.node) : kNoNode;
+    at.tab = place.tab.toStdString();
+    return QString::fromStdString(makeLink(trace, at).str());
+  } catch (const std::exception&) {
+    return {};
+  }
+}
+
+Place placeOf(Trace& trace, const QString& text, const Place& here) {
+  Link link = Link::parse(text.trimmed().toStdString());
+  Place place = here;
+  ResolvedLink at;
+  const bool samePass = link.kernel.empty() && link.pass.empty();
+  if (samePass) {
+    place.step = link.step.value_or(here.step);
+    at.node = link.node.value_or(kNoNode);
+  } else {
+    if (link.kernel.empty()) link.kernel = std::to_string(here.scope);
+    at = resolve(trace, link);
+    place.scope = at.scope;
+    place.pass = at.pass;
+    place.step = at.step;
+  }
+  if (!link.tab.empty()) {
+    place.tab = QString::fromStdString(link.tab);
+    if (!tabs().contains(place.tab))
+      throw Error(ErrorKind::Value, "there is no tab \"" + link.tab + "\": use " +
+                                        tabs().join(QLatin1String(", ")).toStdString());
+  }
+  if (place.pass) {
+    const PassInfo pass = trace.pass(place.pass);
+    if (place.step < 0 || place.step > pass.steps)
+      throw Error(ErrorKind::Value, "pass \"" + pass.name + "\" has steps 0 to " +
+                                        std::to_string(pass.steps) + ", not " + std::to_string(place.step));
+    if (!link.step && !samePass) place.step = std::min<int64_t>(1, pass.steps);
+  }
+  if (at.node != kNoNode) {
+    trace.nodes().raw(at.node); // throws where there is none
+    place.node = at.node;
+  }
+  return place;
+}
+
+} // namespace uopscope

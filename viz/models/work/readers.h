@@ -1,0 +1,62 @@
+// The open trace, for whoever asks: a reader on this thread for what is a field away, and Jobs for all that may
+// take longer than a frame. Opening, growing and closing happen here and nowhere else.
+//
+//   Readers readers;  readers.open(std::make_unique<Trace>("run.uoptrace"));  readers.trace()->scopes();  readers.jobs().ask(...)
+#pragma once
+#include "viz/models/work/jobs.h"
+
+namespace uopscope {
+
+/// Pictures and reports of the place one is at have the first lane, quick questions the second, those from
+/// Search on may take long.
+enum class Channel {
+  Picture,
+  Node,
+  Stats,
+  Text,
+  Facts,
+  Find,
+  Why,
+  Linked,
+  Move,
+  Compare,
+  Detail,
+  Search,
+  Sql,
+  Check,
+  Profile,
+  Timeline
+};
+
+class Readers : public QObject {
+  Q_OBJECT
+public:
+  explicit Readers(QObject* parent = nullptr)
+      : QObject(parent), jobs_(3, [](int channel) { return laneOf(static_cast<Channel>(channel)); }, 0) {}
+
+  void open(std::unique_ptr<Trace> trace) {
+    trace_ = std::move(trace);
+    jobs_.open(QString::fromStdString(trace_->path()), trace_->overview());
+  }
+  void close() {
+    jobs_.open({});
+    trace_.reset();
+  }
+  /// Whether the trace has grown.
+  bool refresh() {
+    if (!trace_ || !trace_->refresh()) return false;
+    jobs_.refresh();
+    return true;
+  }
+  /// Null where nothing is open.
+  Trace* trace() const { return trace_.get(); }
+  Jobs& jobs() { return jobs_; }
+  const Jobs& jobs() const { return jobs_; }
+
+private:
+  static int laneOf(Channel c) { return c < Channel::Facts ? 0 : c < Channel::Sql ? 1 : 2; }
+  std::unique_ptr<Trace> trace_;
+  Jobs jobs_;
+};
+
+} // namespace uopscope
