@@ -108,7 +108,7 @@ void WhyModel::ask(const QString& rule) {
       [this, node, wanted = rule.toStdString(), pass = session_.pass(),
        scope = session_.scope()](Jobs::Job& job) -> Jobs::Answer {
         Trace& trace = job.trace();
-        const auto all = knownRules();
+        const auto all = knownRulesOfAll();
         Pool pool;
         PoolScope inPool(pool);
         Materializer make(trace.nodes().reader(), pool);
