@@ -48,6 +48,7 @@ Rectangle {
                     Keys.onReturnPressed: event => pane.find(event.modifiers & Qt.ShiftModifier ? -1 : 1)
                     Keys.onEscapePressed: pane.endSearch()
                 }
+                UButton { objectName: "llvmOpen"; visible: Session.tab === "ir" && pane.model === Session.code; quiet: false; text: qsTr("LLVM's passes"); tip: qsTr("What LLVM makes of it, pass by pass"); onClicked: Tools.llvm.open = true }
                 UButton { icon16: "search"; tip: qsTr("Find (/)"); on: pane.searching; onClicked: pane.searching ? pane.endSearch() : pane.search() }
                 UButton { icon16: "copy"; tip: qsTr("Copy all"); onClicked: pane.copy(1, -1) }
             }

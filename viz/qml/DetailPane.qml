@@ -155,6 +155,7 @@ Rectangle {
                             ULabel { text: origin.modelData.operation; font.weight: Font.DemiBold }
                             ULabel { text: origin.modelData.place.text; color: Theme.textMuted; font.pixelSize: Theme.small; anchors.verticalCenter: parent.verticalCenter }
                         }
+                        UTip { visible: originArea.containsMouse && origin.modelData.doc.length > 0; text: origin.modelData.doc }
                         UArea { id: originArea; objectName: "origin"; anchors.fill: parent; cursorShape: Qt.PointingHandCursor; name: origin.modelData.operation + " " + origin.modelData.place.text; onClicked: { Session.scriptCode.currentLine = origin.modelData.place.line; Session.tab = "script"; } }
                     }
                 }

@@ -256,10 +256,11 @@ ApplicationWindow {
                         CodePane {
                             id: codePane
                             anchors.fill: parent
-                            visible: ["source", "ir", "asm", "uops"].indexOf(Session.tab) >= 0
+                            visible: ["source", "asm", "uops"].indexOf(Session.tab) >= 0 || Session.tab === "ir" && !Tools.llvm.open
                             model: Session.code
                             what: Session.scopeName
                         }
+                        LlvmPane { anchors.fill: parent; visible: Session.tab === "ir" && Tools.llvm.open }
                         StatsPane { id: stats; anchors.fill: parent; visible: Session.tab === "stats" }
                         CodePane { id: scriptPane; anchors.fill: parent; visible: Session.tab === "script"; model: Session.scriptCode; what: Session.scriptCode.title }
                     }

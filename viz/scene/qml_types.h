@@ -188,6 +188,13 @@ struct TimelineModelType {
   QML_UNCREATABLE("made by the session")
 };
 
+struct LlvmPassesType {
+  Q_GADGET
+  QML_FOREIGN(uopscope::LlvmPassesModel)
+  QML_NAMED_ELEMENT(LlvmPassesModel)
+  QML_UNCREATABLE("made by the session")
+};
+
 struct LinkedPanesType {
   Q_GADGET
   QML_FOREIGN(uopscope::LinkedPanes)

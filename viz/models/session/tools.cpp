@@ -8,7 +8,7 @@ namespace uopscope {
 Tools::Tools(Session& session, QObject* parent)
     : QObject(parent), session_(session), graph_(session), conditions_(session), bookmarks_(session),
       sql_(session), profile_(session), why_(session), checker_(session), compare_(session), live_(session),
-      timeline_(session), linked_(session), replay_(session), files_(session) {
+      timeline_(session), linked_(session), llvm_(session), replay_(session), files_(session) {
   connect(&session_, &Session::uiAction, this, &Tools::trigger);
   connect(&session_, &Session::opened, this, [this] {
     if (playing()) play();

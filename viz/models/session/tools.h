@@ -4,6 +4,7 @@
 //   Session session;  Tools tools(session);  session.trigger("hide");
 #pragma once
 #include "viz/models/code/linked.h"
+#include "viz/models/code/llvm_passes_model.h"
 #include "viz/models/compare/compare_model.h"
 #include "viz/models/compare/replay_model.h"
 #include "viz/models/graph/checker.h"
@@ -32,6 +33,7 @@ class Tools : public QObject {
   Q_PROPERTY(uopscope::LiveControl* live READ live CONSTANT)
   Q_PROPERTY(uopscope::TimelineModel* timeline READ timeline CONSTANT)
   Q_PROPERTY(uopscope::LinkedPanes* linked READ linked CONSTANT)
+  Q_PROPERTY(uopscope::LlvmPassesModel* llvm READ llvm CONSTANT)
   Q_PROPERTY(uopscope::ReplayModel* replay READ replay CONSTANT)
   Q_PROPERTY(uopscope::FileChooser* files READ files CONSTANT)
   Q_PROPERTY(bool playing READ playing NOTIFY playChanged)
@@ -51,6 +53,7 @@ public:
   LiveControl* live() { return &live_; }
   TimelineModel* timeline() { return &timeline_; }
   LinkedPanes* linked() { return &linked_; }
+  LlvmPassesModel* llvm() { return &llvm_; }
   ReplayModel* replay() { return &replay_; }
   FileChooser* files() { return &files_; }
   bool playing() const { return clock_.isActive(); }
@@ -76,6 +79,7 @@ private:
   LiveControl live_;
   TimelineModel timeline_;
   LinkedPanes linked_;
+  LlvmPassesModel llvm_;
   ReplayModel replay_;
   FileChooser files_;
   QTimer clock_;

@@ -24,6 +24,7 @@ enum class Channel {
   Search,
   Sql,
   Check,
+  Llvm,
   Profile,
   Timeline
 };

@@ -1,6 +1,7 @@
 // Collects the facts of a step or a node from trace, cursor and provenance into maps for QML.
 #include "viz/models/work/reports.h"
 
+#include "engine/docs/docs.h"
 #include "engine/uop/sint.h"
 #include "replay/read/decisions.h"
 #include "replay/read/materialize.h"
@@ -264,7 +265,7 @@ QVariantMap nodeReport(Trace& trace, PassView& view, int64_t step, NodeId id, Pr
       QVariantList origins;
       for (const OriginInfo& o : provenance->origins(id))
         if (static_cast<size_t>(origins.size()) < kMaxListed)
-          origins << QVariantMap{{"operation", q(o.operation)}, {"place", place(o.script)}};
+          origins << QVariantMap{{"operation", q(o.operation)}, {"doc", q(docOf("Tensor", o.operation))}, {"place", place(o.script)}};
       m["origins"] = origins;
     } catch (const Error&) {
       m["chain"] = QVariantList();

@@ -1,0 +1,42 @@
+// The passes of LLVM in the tab of the IR: opened by the mouse, walked by the keyboard, another kernel's when one goes there.
+#include "tests/viz/window_support.h"
+
+using namespace uopscope;
+using namespace uopscope::test;
+
+TEST_CASE("llvm: the passes that changed a kernel, and the difference of the chosen one") {
+  Window w(compiledTrace());
+  w.session.setTab("ir");
+  w.settle();
+  REQUIRE(w.session.code()->lineCount() > 0);
+  w.click(w.item("llvmOpen"));
+  LlvmPassesModel& passes = *w.tools.llvm();
+  REQUIRE(waitFor([&] { return passes.count() > 1 && !passes.busy(); }));
+  w.settle();
+  CHECK(w.item("llvmPane")->isVisible());
+  CHECK(passes.current() == 1);
+  CHECK(!passes.meaning().isEmpty());
+  CHECK(passes.lines()->rowCount() > 0);
+  w.item("llvmList")->forceActiveFocus(Qt::TabFocusReason);
+  w.key(Qt::Key_Home);
+  w.key(Qt::Key_Return);
+  CHECK(passes.current() == 0);
+  w.key(Qt::Key_Down);
+  w.key(Qt::Key_Down);
+  w.key(Qt::Key_Return);
+  CHECK(passes.current() == 2);
+  w.click(w.item("llvmClose"));
+  CHECK(!w.item("llvmPane")->isVisible());
+}
+
+TEST_CASE("llvm: a schedule has no IR, and the pane says so") {
+  Window w(compiledTrace());
+  w.tools.llvm()->setOpen(true);
+  w.session.setTab("ir");
+  for (const ScopeInfo& s : w.session.trace()->scopes())
+    if (s.kind == ScopeKind::Schedule) w.session.goToScope(s.id);
+  w.session.setTab("ir");
+  REQUIRE(waitFor([&] { return !w.tools.llvm()->problem().isEmpty(); }));
+  CHECK(w.tools.llvm()->count() == 0);
+  CHECK(w.tools.llvm()->problem().contains("no LLVM IR"));
+}
