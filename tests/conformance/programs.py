@@ -73,8 +73,9 @@ def kept(name, side, build, again, measure):
   path = KEPT / f"{hashlib.sha256(name.encode()).hexdigest()[:16]}.{side}.json"
   stamp = hashlib.sha256(f"{CASES[name]} {build}".encode()).hexdigest()
   old = json.loads(path.read_text()) if path.exists() else {}
-  cut = isinstance(old.get("outcome"), str) and old["outcome"].startswith("more than ") and old["outcome"] != too_long()
-  if old.get("stamp") == stamp and not again and not cut or PAGE and old: return old["outcome"]
+  failed = isinstance(old.get("outcome"), str)
+  cut = failed and old["outcome"].startswith("more than ") and old["outcome"] != too_long()
+  if old.get("stamp") == stamp and not again and not cut and not (failed and NAMES) or PAGE and old: return old["outcome"]
   if PAGE: return None
   outcome = measure()
   KEPT.mkdir(parents=True, exist_ok=True)
