@@ -118,7 +118,8 @@ model = ResNet(50, num_classes=1000)
   "resnet18, training": Model("extra/models/resnet.py", """
 from extra.models.resnet import ResNet
 model = ResNet(18, num_classes=10)
-""" + image(2, 64) + train(CLASSES, "model(x).sparse_categorical_crossentropy(y)"), True),
+y = Tensor.arange(16) % 10
+""" + image(16, 32) + train("", "model(x).sparse_categorical_crossentropy(y)"), True),
   "retinanet": Model("extra/models/retinanet.py", """
 from extra.models.resnet import ResNet
 from extra.models.retinanet import RetinaNet
@@ -214,7 +215,7 @@ x = Tensor.randn(1, 80, 200).realize()
 from examples.yolov8 import YOLOv8, get_variant_multiples
 depth, width, ratio = get_variant_multiples('n')
 model = YOLOv8(width, ratio, depth, num_classes=80)
-""" + image(1, 64) + FORWARD),
+""" + image(1, 128) + FORWARD),
   "hlb_cifar10 network, training": Model("examples/hlb_cifar10.py", """
 from examples.hlb_cifar10 import SpeedyResNet
 model = SpeedyResNet(Tensor.randn(12, 3, 2, 2).realize())

@@ -137,14 +137,16 @@ TEST_CASE("the page of passes is the tables") {
     page += "| " + std::string(pass.name) + " | " + (pass.verified ? "tensor graph" : "-") + " | " +
             (rules ? std::to_string(rules->rules().size()) : "-") + " | " + std::string(pass.about) + " |\n";
   }
-  page += "\n## Of a kernel\n\nIn order, from the graph that the schedule made to the one that is put in a "
-          "line and "
-          "rendered: the table of\n`engine/codegen/kernel_passes.cpp`. Between *before Opts* and *after "
-          "Opts* stand the "
-          "Opts themselves, each a pass\nwith its name, then \"panels\" or \"shared operands\", \"flatten "
-          "range\" and \"describe "
-          "kernel\".\n\n"
-          "| pass | runs | verified as | rules | what it does |\n|---|---|---|---|---|\n";
+  page +=
+      "\n## Of a kernel\n\nIn order, from the graph that the schedule made to the one that is put in a "
+      "line and "
+      "rendered: the table of\n`engine/codegen/kernel_passes.cpp`. Between *before Opts* and *after "
+      "Opts* stand the "
+      "Opts themselves, each a pass\nwith its name, then \"inner values\" (what the schedule stores inside "
+      "the kernel), \"panels\" or \"shared operands\",\n\"flatten "
+      "range\" and \"describe "
+      "kernel\".\n\n"
+      "| pass | runs | verified as | rules | what it does |\n|---|---|---|---|---|\n";
   Target target = plainTarget();
   for (const KernelPass& pass : kernelPasses()) {
     const char* runs = pass.part == KernelPass::Part::Always       ? "always"

@@ -1,8 +1,8 @@
 # TinyJit: capture and replay with new inputs and variables, lasting state, random streams, nesting, pruning, errors, speed.
 import time
 import numpy as np
-from tinygrad import Tensor, TinyJit, Variable, dtypes, GlobalCounters, Context
-from tinygrad.engine.jit import JitError
+from tinygrad import Device, Tensor, TinyJit, Variable, dtypes, GlobalCounters, Context
+from tinygrad.engine.jit import GraphRunner, JitError
 from check import close, raises, run
 
 def batches(n, *shape): return [Tensor(np.random.default_rng(i).standard_normal(shape).astype(np.float32)) for i in range(n)]
@@ -189,6 +189,17 @@ def test_a_step_of_ten_kernels_replays_in_microseconds():
   assert len(f.jit_cache) == 10
   best = min(_timed(f, x) for _ in range(20))
   assert best < 200e-6, f"a replay takes {best * 1e6:.1f} us"
+
+def test_several_launches_as_one():
+  a, b = Tensor([1.0, 2.0]).realize(), Tensor([3.0, 5.0]).realize()
+  y = (a + b).contiguous(); z = (y.sum() * a).contiguous()
+  items = [item.lower() for item in Tensor.schedule(y, z)]
+  for item in items: item.run()
+  given = b.uop.buffer
+  graph = Device["CPU"].graph(items, [given], {}); assert isinstance(graph, GraphRunner) and graph.estimates.ops == sum(i.prg.estimates.ops for i in items)
+  other = Tensor([10.0, 20.0]).realize()
+  graph([other.uop.buffer], {}); close(y, [11, 22]), close(z, [33, 66])
+  assert graph([given], {}, wait=True) > 0; close(z, [11, 22])
 
 def _timed(f, x):
   start = time.perf_counter()

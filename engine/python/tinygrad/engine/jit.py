@@ -16,10 +16,10 @@ class GraphRunner(Runner):
   """Several launches as one: a call runs them in order, on the buffers they have or, in the place of `input_buffers`, on
   those it is given. A captured function is replayed by the engine as a whole and needs none; scripts make their own."""
   def __init__(self, jit_cache, input_buffers, var_vals):
-    self.jit_cache, self.var_vals = list(jit_cache), dict(var_vals)
+    self.jit_cache, self.var_vals = [ExecItem(item.ast, item.bufs, item.metadata, item.fixedvars, item.lower().prg) for item in jit_cache], dict(var_vals)
     place = {id(b): number for number, b in enumerate(input_buffers)}
     self.input_replace = {(j, i): place[id(b)] for j, item in enumerate(self.jit_cache) for i, b in enumerate(item.bufs) if id(b) in place}
-    runners = [item.lower().prg for item in self.jit_cache]
+    runners = [item.prg for item in self.jit_cache]
     super().__init__(f"<batched {len(runners)}>", runners[0].device if runners else Device.DEFAULT, sum((r.estimates for r in runners), Estimates()))
   def __call__(self, input_buffers, var_vals, wait=False):
     begin = time.perf_counter()
