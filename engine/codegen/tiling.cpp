@@ -54,7 +54,9 @@ public:
       auto every = [&](auto holds) { return std::all_of(axes.begin(), axes.end(), holds); };
       if (!every([&](const TileAxis& a) { return a.strides[r] != 0; })) continue;
       ++streams_;
-      jumps_ += every([&](const TileAxis& a) { return !a.isTerm || a.strides[r] != 1; });
+      jumps_ += every([&](const TileAxis& a) {
+        return !a.isTerm || (a.strides[r] != 1 && a.strides[r] != TileAxis::kNotLinear);
+      });
     }
   }
 
@@ -227,9 +229,9 @@ private:
   const std::vector<TileAxis>& axes_;
   size_t reads_;
   int64_t width_;
-  double steps_ = 1, streams_ = 0,
-         jumps_ = 0; ///< reads that come from memory, each element once; of them those whose
-                     ///< terms lie apart
+  double steps_ = 1;
+  double streams_ = 0; ///< reads that come from memory, each element once
+  double jumps_ = 0;   ///< of them those whose terms lie apart
 };
 
 /// The amounts to try for an axis: its divisors and, where tiles may overlap, multiples of `whole`.
