@@ -37,9 +37,23 @@ def test_systems_in_narrow_bands():
   n = 120
   K = np.diag(rng.uniform(4, 5, n)) + np.diag(rng.normal(size=n - 3), 3); K = K + K.T
   shuffled = rng.permutation(n); K = K[np.ix_(shuffled, shuffled)]
-  right, before = rng.normal(size=n), optim._sparse
+  A, C = np.zeros((20, n)), np.zeros((15, n))
+  for M, at in ((A, 6), (C, 8)):
+    for k in range(len(M)): M[k, shuffled.argsort()[k * at:k * at + 3]] = rng.normal(size=3)
+  none, before = np.zeros((0, n)), optim._sparse
   optim._sparse = None
-  try: close(optim._solve([[K]], right), np.linalg.solve(K, right), rtol=1e-9)
+  try:
+    right = rng.normal(size=n)
+    close(optim._System(K, none, none).factored()(right), np.linalg.solve(K, right), rtol=1e-9)
+    system, right = optim._System(K, A, C), rng.normal(size=n + 20)
+    for w in (np.ones(15), rng.uniform(0, 1e6, 15)): # one order for many weights, many right sides
+      whole = np.block([[K + C.T @ np.diag(w) @ C, A.T], [A, np.zeros((20, 20))]])
+      solve = system.factored(w)
+      for r in (right, right[::-1]): close(whole @ solve(r), r, rtol=1e-7, atol=1e-7)
+    twice = np.vstack([A, A[:3]]) # equations that are there twice: singular, and it still has a solution
+    r = np.concatenate([right, right[-20:-17]])
+    x = optim._System(K, twice, C).factored(np.ones(15))(r)[:n]
+    close(twice @ x, r[n:], rtol=1e-5, atol=1e-5)
   finally: optim._sparse = before
 
 def test_a_multistage_problem_at_every_remainder():
