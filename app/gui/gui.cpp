@@ -65,6 +65,7 @@ int takeScreenshot(QQuickWindow& window, Session& session, Tools& tools, const W
       }
       followed = true;
       calm.restart();
+      continue; // what was asked for now is not settled, however long that took
     }
     if (calm.elapsed() > kSettleMs) break;
   }

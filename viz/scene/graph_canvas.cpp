@@ -352,7 +352,10 @@ void GraphCanvas::geometryChange(const QRectF& now, const QRectF& before) {
 }
 
 void GraphCanvas::resized(const QSizeF& before) {
-  if (!fitted_ || shownAlone_) return onPicture(); // a small picture fits its pane
+  if (!fitted_ || shownAlone_) { // a small picture fits its pane
+    fitted_ = false;
+    return onPicture();
+  }
   offset_ += QPointF(width() - before.width(), height() - before.height()) / 2; // the centre stays
   Q_EMIT viewChanged();
   redraw();

@@ -3,8 +3,8 @@
 #include "viz/models/code/code_model.h"
 #include "viz/models/numbers/stats_model.h"
 #include "viz/models/session/actions.h"
-#include "viz/models/session/place.h"
 #include "viz/models/session/palette_model.h"
+#include "viz/models/session/place.h"
 #include "viz/models/session/step_list_model.h"
 #include "viz/models/session/trace_tree_model.h"
 
@@ -199,14 +199,19 @@ TEST_CASE("actions: ids are unique and no key does two things") {
 }
 
 TEST_CASE("history: back leads to places, not through every step") {
+  auto at = [](PassId pass, int64_t step) {
+    Place place;
+    place.pass = pass, place.step = step;
+    return place;
+  };
   History h;
-  h.visit("a1", "a");
-  h.visit("a2", "a");
-  h.visit("b1", "b");
-  CHECK(h.back() == "a2");
+  h.visit(at(1, 1));
+  h.visit(at(1, 2)); // another step of the pass takes the place of the first
+  h.visit(at(2, 1));
+  CHECK(h.back() == at(1, 2));
   CHECK_FALSE(h.canGoBack());
-  CHECK(h.forward() == "b1");
+  CHECK(h.forward() == at(2, 1));
   h.back();
-  h.visit("c1", "c");
+  h.visit(at(3, 1));
   CHECK_FALSE(h.canGoForward());
 }
