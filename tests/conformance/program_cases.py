@@ -87,7 +87,7 @@ model = EfficientNet(0, classes=10)
   "inception": Model("extra/models/inception.py", """
 from extra.models.inception import Inception3
 model = Inception3(num_classes=10)
-""" + image(1, 96) + FORWARD),
+""" + image(1, 299) + FORWARD),
   "llama, prompt and tokens": Model("extra/models/llama.py", """
 from extra.models.llama import Transformer
 model = Transformer(128, 256, 4, 2, 1e-5, 500, n_kv_heads=2, max_context=64)
