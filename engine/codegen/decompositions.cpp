@@ -142,12 +142,6 @@ bool isByMinusOne(const Match& m) {
 bool isNegated(const Match& m) {
   return isConstant(m[c], 1);
 }
-UOp maxByCompare(Match& m) {
-  if (isNative(targetOf(m), Op::MAX)) return m.decline("the device has a maximum");
-  UOp second = m[x] < m[y];
-  if (m[y].dtype().isFloat()) second = second | ne(m[y], m[y]); // a NaN in either operand is the result
-  return second.where(m[y], m[x]);
-}
 UOp notLess(Match& m) {
   // For signed integers, not (v < c) is c-1 < v, and not (c < v) is v < c+1.
   UOp less = m[x];
@@ -217,7 +211,11 @@ UOp threefry(Match& m) {
 
 constexpr RuleDef kDecompositions[] = {
     RULE("threefry-rounds", op(Op::THREEFRY, counter, key), threefry),
-    RULE("max-by-compare", max(x, y), maxByCompare),
+    // A NaN in either operand is the result.
+    RULE("float-max-by-compare", max(x, y).withDtype(kMaskFloats), where(op(Op::OR, x < y, y != y), y, x),
+         guard::when(lacks<Op::MAX>, "the device has a maximum")),
+    RULE("max-by-compare", max(x, y), where(x < y, y, x),
+         guard::when(lacks<Op::MAX>, "the device has a maximum")),
     RULE("divide-by-constant", x / c, divideByConstant),
     RULE("modulo-by-constant", x % c, moduloByConstant),
     RULE("modulo-by-division", x % y, x + x / y * y * -1,

@@ -21,6 +21,8 @@ namespace {
 
 using namespace pat;
 
+constexpr PatVar variable{"variable"};
+
 // --- rewrite for sched cache ---
 
 struct NumberContext {
@@ -32,9 +34,6 @@ UOp numberBuffer(Match& m) {
   UOp number = UOp::make(Op::LUNIQUE, dtypes::void_, {}, Arg::of(m.ctx<NumberContext>().numbers.at(b)));
   return b.withSrc({number, b.src(1)});
 }
-UOp stripBinding(Match& m) {
-  return m.root().src(0);
-}
 /// A constant with a UNIQUE keeps one, so that values computed from it get memory of their own.
 UOp numberConstant(Match& m) {
   UOp c = m.root();
@@ -44,7 +43,7 @@ UOp numberConstant(Match& m) {
 }
 constexpr RuleDef kForCache[] = {
     RULE("number-buffer", any(Op::BUFFER), numberBuffer),
-    RULE("strip-binding", any(Op::BIND), stripBinding),
+    RULE("strip-binding", op(Op::BIND, variable, anything()), variable),
     RULE("number-constant", any(Op::CONST), numberConstant),
 };
 

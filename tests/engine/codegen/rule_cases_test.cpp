@@ -120,6 +120,9 @@ TEST_CASE_FIXTURE(Fixture, "rules for what a target lacks") {
   UOp j = UOp::variable("j", -9, 9, dtypes::int32);
   CHECK(apply(PatternMatcher({decompositionRules()}), "max-by-compare", i.maximum(j), ctx) ==
         (i < j).where(j, i));
+  UOp f = UOp::variable("f", -9, 9, dtypes::float32), g = UOp::variable("g", -9, 9, dtypes::float32);
+  CHECK(apply(PatternMatcher({decompositionRules()}), "float-max-by-compare", f.maximum(g), ctx) ==
+        ((f < g) | g.alu(Op::CMPNE, {g})).where(g, f));
 }
 
 TEST_CASE_FIXTURE(Fixture, "a float of what was a small negative number is made by signed conversions") {
