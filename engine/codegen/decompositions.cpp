@@ -214,7 +214,7 @@ constexpr RuleDef kDecompositions[] = {
     // A NaN in either operand is the result.
     RULE("float-max-by-compare", max(x, y).withDtype(kMaskFloats), where(op(Op::OR, x < y, y != y), y, x),
          guard::when(lacks<Op::MAX>, "the device has a maximum")),
-    RULE("max-by-compare", max(x, y), where(x < y, y, x),
+    RULE("max-by-compare", max(x, y).withDtype(kMaskIntsBool), where(x < y, y, x),
          guard::when(lacks<Op::MAX>, "the device has a maximum")),
     RULE("divide-by-constant", x / c, divideByConstant),
     RULE("modulo-by-constant", x % c, moduloByConstant),

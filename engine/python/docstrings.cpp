@@ -11,7 +11,7 @@ namespace {
 
 void document(py::handle member, const std::string& text) {
   PyObject* f = member.ptr();
-  if (PyObject_TypeCheck(f, &PyProperty_Type)) {
+  if (Py_IS_TYPE(f, &PyProperty_Type)) { // that of a static property cannot be changed
     member.attr("__doc__") = text;
     return;
   }
@@ -37,6 +37,8 @@ void addDocstrings(py::module_& m) {
   for (const std::string& className : documentedClasses()) {
     if (!py::hasattr(m, className.c_str())) continue;
     py::object type = m.attr(className.c_str());
+    if (!PyType_Check(type.ptr())) continue;
+    if (const std::string& own = docOf(className, className); !own.empty()) type.attr("__doc__") = own;
     py::dict members(type.attr("__dict__"));
     for (const std::string& name : documentedMembers(className))
       if (members.contains(name)) document(members[name.c_str()], docOf(className, name));
@@ -45,6 +47,7 @@ void addDocstrings(py::module_& m) {
       "docstring",
       [](const std::string& className, const std::string& member) { return docOf(className, member); },
       py::arg("class_name"), py::arg("member"));
+  m.def("documented_members", &documentedMembers, py::arg("class_name"));
 }
 
 } // namespace uopscope

@@ -25,7 +25,9 @@ ConstValue identityOf(Op op, DType d) {
 } // namespace
 
 Tensor Tensor::cumulate(int64_t axis, Op op, bool includeInitial) const {
-  int64_t n = intShape()[static_cast<size_t>(resolveDim(axis))];
+  axis = resolveDim(axis);
+  if (ndim() == 0) return *this;
+  int64_t n = intShape()[static_cast<size_t>(axis)];
   Tensor x = transpose(axis, -1);
   Bounds amounts(x.shape().size(), {0, 0});
   amounts.back() = {Sint(n - (includeInitial ? 0 : 1)), Sint(includeInitial ? -1 : 0)};

@@ -125,7 +125,8 @@ namespace {
 size_t axisOf(UOp x, int64_t axis, std::string_view operation) {
   const auto rank = static_cast<int64_t>(x.shape().size());
   if (axis < -rank || axis >= rank)
-    fail(ErrorKind::Index, fmt::format("{}: axis {} is out of range for {}", operation, axis, shapeStr(x.shape())));
+    fail(ErrorKind::Index,
+         fmt::format("{}: axis {} is out of range for {}", operation, axis, shapeStr(x.shape())));
   return static_cast<size_t>(axis < 0 ? axis + rank : axis);
 }
 

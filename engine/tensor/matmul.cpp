@@ -56,6 +56,9 @@ Ints Tensor::poolPads(const Ints& padding, size_t dims) const {
 }
 
 Tensor Tensor::padFlat(const Ints& pads, ConstValue value) const {
+  if (pads.size() > 2 * shape().size())
+    fail(ErrorKind::Shape, fmt::format("padding of {} axes, the tensor {} has {}", pads.size() / 2,
+                                       shapeStr(shape()), shape().size()));
   Bounds amounts(shape().size(), {0, 0});
   for (size_t i = 0; i * 2 + 1 < pads.size(); ++i)
     amounts[shape().size() - 1 - i] = {Sint(pads[i * 2]), Sint(pads[i * 2 + 1])};

@@ -224,6 +224,7 @@ Tensor Tensor::flatten(int64_t start, int64_t end) const {
   }
   auto s = static_cast<size_t>(resolveDim(start)), e = static_cast<size_t>(resolveDim(end));
   Shape to(shape().begin(), shape().begin() + static_cast<long>(s));
+  if (shape().empty()) return reshape({Sint(1)});
   Sint middle = 1;
   for (size_t i = s; i <= e; ++i) middle = middle * shape()[i];
   to.push_back(middle);
@@ -234,6 +235,7 @@ Tensor Tensor::flatten(int64_t start, int64_t end) const {
 Tensor Tensor::unflatten(int64_t dim, const Shape& sizes) const {
   OperationScope op("unflatten");
   auto d = resolveDim(dim);
+  if (shape().empty()) fail(ErrorKind::Index, "unflatten: the tensor has no axes");
   Shape part = sizes;
   Sint known = 1;
   for (const Sint& s : part)
@@ -311,6 +313,7 @@ namespace {
 
 /// The length of the axis to be split into parts. It must be a number; the remaining axes may be symbolic.
 int64_t lengthToCut(const Tensor& t, size_t axis) {
+  if (axis >= t.shape().size()) fail(ErrorKind::Index, "a tensor without axes is not cut into parts");
   const Sint& length = t.shape()[axis];
   if (!length.isInt())
     fail(ErrorKind::Shape,
@@ -416,6 +419,7 @@ Tensor Tensor::unfold(int64_t dim, int64_t size, int64_t step) const {
   if (size < 0) fail(ErrorKind::Runtime, fmt::format("size must be >= 0 but got size={}", size));
   if (step <= 0) fail(ErrorKind::Runtime, fmt::format("step must be > 0 but got step={}", step));
   auto d = resolveDim(dim);
+  if (shape().empty()) fail(ErrorKind::Index, "unfold: the tensor has no axes");
   if (size > intShape()[static_cast<size_t>(d)])
     fail(ErrorKind::Runtime, fmt::format("maximum size for tensor at dimension {} is {} but size is {}", dim,
                                          intShape()[static_cast<size_t>(d)], size));

@@ -18,9 +18,13 @@ Ints lastAxes(size_t n) {
 /// Padding enlarged for ceil mode, so that a last, partial window counts. A window that would start in the
 /// padding at the end does not.
 Ints Tensor::ceilPads(const Ints& pads, const Ints& kernel, const Ints& stride, const Ints& dilation) const {
+  if (shape().size() < kernel.size())
+    fail(ErrorKind::Shape, fmt::format("can't pool {} with {} axes", shapeStr(shape()), kernel.size()));
   size_t n = kernel.size();
   auto each = [&](const Ints& v) { return v.size() == 1 ? Ints(n, v[0]) : v; };
   Ints s = each(stride), d = each(dilation), out = pads, sizes = intShape();
+  if (s.size() != n || d.size() != n || std::ranges::any_of(s, [](int64_t step) { return step < 1; }))
+    return pads; // pool() says what is wrong
   for (size_t i = 0; i < n; ++i) {
     size_t at = (n - 1 - i) * 2;
     int64_t in = sizes[sizes.size() - n + i], before = pads[at], after = pads[at + 1],

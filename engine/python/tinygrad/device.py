@@ -182,3 +182,6 @@ def enumerate_devices_str():
       result = colored("PASS" if good else f"FAIL: {answer}", "green" if good else "red")
     except Exception as e: result = f"{colored('FAIL', 'yellow')} {e}"
     yield f"{'*' if name == Device.DEFAULT else ' '} {name:10s}: {result}"
+
+from uopscope.docstrings import document
+document(_Device, "Device")

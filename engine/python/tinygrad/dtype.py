@@ -154,3 +154,6 @@ def can_lossless_cast(a, b):
   if b == dtypes.bool or b.is_int or b in dtypes.fp8s + (dtypes.bfloat16,): return False
   if a.is_int: return a.itemsize * 8 - (not a.is_unsigned) <= 1 + dtypes.finfo(b)[1]
   return all(x <= y for x, y in zip(dtypes.finfo(a), dtypes.finfo(b)))
+
+from uopscope.docstrings import document
+document(dtypes, "dtypes")

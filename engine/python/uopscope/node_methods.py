@@ -150,6 +150,7 @@ def _methods_that_make(UOp):
 
 _PROPERTIES = {"backward_slice_with_self", "ptrdtype", "realized", "bounds", "ended_ranges", "tuplize"}
 def attach(UOp):
+  UOp.__iter__ = None  # u[i] is an INDEX for any i: without this a loop over a node would not end
   own = {name: value for name, value in globals().items() if getattr(value, "__module__", None) == __name__ or isinstance(value, property)}
   for name, value in (own | _methods_that_make(UOp)).items():
     if name in ("attach", "_methods_that_make"): continue

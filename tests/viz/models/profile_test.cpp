@@ -86,7 +86,7 @@ TEST_CASE("profile: the model shows one or the other, and its tables are written
   CHECK(profile.exportTable("findings", file).isEmpty());
   QFile in(file);
   REQUIRE(in.open(QIODevice::ReadOnly));
-  CHECK(in.readLine() == "kind,title,detail,rule,step\n");
+  CHECK(in.readLine() == "kind,title,detail,advice,rule,step\n");
   in.remove();
   CHECK(profile.exportTable("findings", "/no/such/folder/x.csv").contains("/no/such/folder"));
 }

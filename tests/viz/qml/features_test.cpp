@@ -141,6 +141,8 @@ TEST_CASE("features: bookmarks by key, presenter by key") {
   Window w(trace);
   w.key(Qt::Key_D, Qt::ControlModifier);
   CHECK(w.tools.bookmarks()->count() == 1);
+  w.key(Qt::Key_Escape); // it asks for a note
+  w.key(Qt::Key_Escape);
   QFile::remove(Bookmarks::fileFor(trace));
   w.key(Qt::Key_F9);
   CHECK(w.theme.presenting());

@@ -4,8 +4,30 @@
 using namespace uopscope;
 using namespace uopscope::test;
 
+namespace {
+
+/// A kernel of the CPU: others have no LLVM IR.
+QString cpuTrace() {
+  static const TempTrace file;
+  static const bool recorded = [] {
+    SessionOptions options;
+    options.path = file.path;
+    options.script = "compiled.py";
+    options.handleSignals = false;
+    RecordingSession session(options);
+    TensorOptions cpu;
+    cpu.device = "CPU";
+    Tensor::empty({4, 8}, cpu).realize().softmax().realize();
+    return true;
+  }();
+  (void)recorded;
+  return QString::fromStdString(file.path);
+}
+
+} // namespace
+
 TEST_CASE("llvm: the passes that changed a kernel, and the difference of the chosen one") {
-  Window w(compiledTrace());
+  Window w(cpuTrace());
   w.session.setTab("ir");
   w.settle();
   REQUIRE(w.session.code()->lineCount() > 0);
@@ -30,7 +52,7 @@ TEST_CASE("llvm: the passes that changed a kernel, and the difference of the cho
 }
 
 TEST_CASE("llvm: a schedule has no IR, and the pane says so") {
-  Window w(compiledTrace());
+  Window w(cpuTrace());
   w.tools.llvm()->setOpen(true);
   w.session.setTab("ir");
   for (const ScopeInfo& s : w.session.trace()->scopes())

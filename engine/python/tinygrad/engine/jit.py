@@ -109,3 +109,6 @@ class TinyJit:
         if sum(captured.used_inputs) != captured.input_count: print("WARNING: some input tensors not found")
     self.cnt += 1
     return ret
+
+from uopscope.docstrings import document
+document(TinyJit)
