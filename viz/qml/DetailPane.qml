@@ -215,7 +215,7 @@ Rectangle {
                 detail: pane.hasNode ? pane.node.sourceCount : ""
                 Repeater {
                     model: pane.hasNode ? pane.node.sources : []
-                    NodeRow { required property var modelData; info: modelData; lead: modelData.port; onChosen: pane.go(modelData.id) }
+                    NodeRow { required property var modelData; info: modelData; lead: modelData.port ?? ""; onChosen: pane.go(modelData.id) }
                 }
                 Caption { visible: pane.hasNode && pane.node.sourceCount > 40; text: pane.hasNode ? qsTr("and %1 more").arg(pane.node.sourceCount - 40) : "" }
             }

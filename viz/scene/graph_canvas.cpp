@@ -352,8 +352,8 @@ void GraphCanvas::geometryChange(const QRectF& now, const QRectF& before) {
 }
 
 void GraphCanvas::resized(const QSizeF& before) {
-  if (!fitted_ || shownAlone_) { // a small picture fits its pane
-    fitted_ = false;
+  if (!fitted_ || shownAlone_) { // a small picture fits its pane; one that still does stays where it is
+    if (picture_ && !viewRect().contains(QRectF(0, 0, picture_->width, picture_->height))) fitted_ = false;
     return onPicture();
   }
   offset_ += QPointF(width() - before.width(), height() - before.height()) / 2; // the centre stays
