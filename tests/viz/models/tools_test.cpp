@@ -223,7 +223,8 @@ TEST_CASE(
     CHECK(d.session.stepAlone());
     CHECK(d.session.graph()->picture()->alone);
     CHECK(shown() == nodes);
-    CHECK(area() <= 1.4 * whole); // edges of boxes take room of their own, which slots of the whole pass share
+    CHECK(area() <=
+          1.4 * whole); // edges of boxes take room of their own, which slots of the whole pass share
     const PicturePtr& alone = d.session.graph()->picture();
     for (size_t i = 0; i < alone->nodes.size(); ++i)
       for (size_t j = i + 1; j < alone->nodes.size(); ++j) {

@@ -265,7 +265,9 @@ QVariantMap nodeReport(Trace& trace, PassView& view, int64_t step, NodeId id, Pr
       QVariantList origins;
       for (const OriginInfo& o : provenance->origins(id))
         if (static_cast<size_t>(origins.size()) < kMaxListed)
-          origins << QVariantMap{{"operation", q(o.operation)}, {"doc", q(docOf("Tensor", o.operation))}, {"place", place(o.script)}};
+          origins << QVariantMap{{"operation", q(o.operation)},
+                                 {"doc", q(docOf("Tensor", o.operation))},
+                                 {"place", place(o.script)}};
       m["origins"] = origins;
     } catch (const Error&) {
       m["chain"] = QVariantList();
