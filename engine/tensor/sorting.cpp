@@ -221,7 +221,6 @@ std::pair<Tensor, Tensor> firstInOrder(const Tensor& all, size_t d, int64_t k, b
   ConstValue last = descending      ? dtypeMin(all.dtype())
                     : all.isFloat() ? ConstValue::ofFloat(NAN)
                                     : dtypeMax(all.dtype());
-  Tensor values = sorted({apart(source, last)}, descending);
   Tensor key = orderKey(source, descending);
   Shape column(all.shape().size(), Sint(1)), whole = all.shape();
   column[d] = whole[d] = Sint(full);
@@ -229,7 +228,11 @@ std::pair<Tensor, Tensor> firstInOrder(const Tensor& all, size_t d, int64_t k, b
   Tensor positions = sorted(
       {apart(key, dtypeMax(key.dtype())), numbers.unflatten(axis, Shape(static_cast<size_t>(bits), Sint(2)))},
       false);
-  return {values, positions.cast(dtypes::defaultInt())};
+  positions = positions.cast(dtypes::defaultInt());
+  // A gradient goes to the element at the position, ties or not, so the values are read there. Without one the
+  // values have a network of their own, of a sixth of the kernels.
+  if (all.requiresGrad().value_or(false)) return {source.gather(axis, positions), positions};
+  return {sorted({apart(source, last)}, descending), positions};
 }
 
 } // namespace
