@@ -311,7 +311,9 @@ UOpMap<UOp> computeGradient(const std::vector<std::pair<UOp, UOp>>& seeded, cons
 
 /// Whether a value is computed from another, if only by comparisons and steps: then its gradient is 0, not unknown.
 bool reads(UOp value, UOp from) {
-  auto path = value.toposort([](UOp u) { return !cutsGradient(u); });
+  // A kernel given by hand says nothing of its gradient: it is unknown.
+  auto path =
+      value.toposort([](UOp u) { return !cutsGradient(u) && !u.in({Op::CUSTOM_KERNEL, Op::KERNEL}); });
   return std::find(path.begin(), path.end(), from) != path.end();
 }
 
