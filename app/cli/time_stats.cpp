@@ -14,7 +14,7 @@ int phaseStats(const LookOptions& o) {
   std::vector<PhaseTotal> totals = trace.phaseTotals();
   int64_t all = 0;
   for (const PhaseTotal& t : totals) all += t.ns;
-  auto cost = [&](const char* key) { return std::atoll(trace.meta(key).c_str()); };
+  auto cost = [&](const char* key) { return std::strtoll(trace.meta(key).c_str(), nullptr, 10); };
   if (o.json) {
     Json out{{"phases", Json::array()},
              {"recording",

@@ -15,8 +15,6 @@
 #include <cstdlib>
 #include <cstring>
 
-extern char** environ;
-
 namespace uopscope {
 
 namespace {

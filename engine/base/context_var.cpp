@@ -32,7 +32,7 @@ static int64_t initialValue(const char* name, int64_t fallback) {
   const char* text = std::getenv(name);
   constexpr std::string_view kLevel = "x86-64-v";
   if (text && std::string_view(text).starts_with(kLevel) && std::string_view(name) == "CPU_TARGET")
-    return std::atoi(text + kLevel.size());
+    return std::strtol(text + kLevel.size(), nullptr, 10);
   return envInt(name, fallback);
 }
 

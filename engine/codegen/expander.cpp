@@ -293,9 +293,9 @@ UOp splitGroupReduce(Match& m) {
     loops.push_back(r.withArg(Arg::of(again)));
   }
   UOp part = red.src(0).reduce(red.arg().op(), rest);
-  std::vector<UOp> stored{part}, read;
+  std::vector<UOp> stored{part};
   stored.insert(stored.end(), kept.begin(), kept.end());
-  read = kept;
+  std::vector<UOp> read = std::move(kept);
   stored.insert(stored.end(), grouped.begin(), grouped.end());
   read.insert(read.end(), loops.begin(), loops.end());
   UOp buffer =

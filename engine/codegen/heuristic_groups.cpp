@@ -163,17 +163,16 @@ bool chooseTensorCores(KernelOptimizer& s, const KernelShape& k) {
   if (p.columnsInMemory)
     if (int64_t amount = columns % 64 == 0 && tiles / 8 >= 4 * kProcessors ? 8
                          : columns % 32 == 0 && tiles / 4 >= kProcessors   ? 4
-                                                                           : 0) {
-      if (tryApply(s, OptOp::UPCAST, axisOf(s, p.column), amount,
-                   inWords("columns of several tiles are loaded at once")))
-        tiles /= amount;
-    }
+                                                                           : 0;
+        amount && tryApply(s, OptOp::UPCAST, axisOf(s, p.column), amount,
+                           inWords("columns of several tiles are loaded at once")))
+      tiles /= amount;
   if (p.termsInMemory)
     if (int64_t amount = terms % 64 == 0 ? 4 : terms % 32 == 0 ? 2 : 0)
       tryApply(s, OptOp::UNROLL, unrollAxis(s, p.term), amount,
                inWords("terms of several tiles are loaded at once"));
   if (!tryApply(s, tc, fits)) {
-    s = before;
+    s = std::move(before);
     return tryApply(s, tc, fits);
   }
   for (UOp r : {p.row, p.column}) { // the registers hold 128 results of a thread
@@ -189,10 +188,10 @@ bool chooseTensorCores(KernelOptimizer& s, const KernelShape& k) {
   for (UOp r : {p.row, p.column})
     if (int64_t amount =
             r == p.row ? largestDivisor(extentNow(s, r), {2}) : largestDivisor(extentNow(s, r), {4, 2});
-        amount && tiles / amount >= 2 * kProcessors)
-      if (tryApply(s, OptOp::LOCAL, axisOf(s, r), amount,
-                   inWords("warps of a group share operands in the cache")))
-        tiles /= amount;
+        amount && tiles / amount >= 2 * kProcessors &&
+        tryApply(s, OptOp::LOCAL, axisOf(s, r), amount,
+                 inWords("warps of a group share operands in the cache")))
+      tiles /= amount;
   return true;
 }
 
@@ -210,9 +209,9 @@ bool chooseForLongSum(KernelOptimizer& s, const KernelShape& k) {
   }
   if (along) {
     int64_t n = extentOf(along);
-    if (n % 4 == 0 && n / 4 >= 32)
-      if (tryApply(s, OptOp::UNROLL, unrollAxis(s, along), 4, inWords("four terms are loaded at once")))
-        n /= 4;
+    if (n % 4 == 0 && n / 4 >= 32 &&
+        tryApply(s, OptOp::UNROLL, unrollAxis(s, along), 4, inWords("four terms are loaded at once")))
+      n /= 4;
     int64_t group = divisorUpTo(n, outputs >= 2 * kEnoughThreads / 32 ? 64 : kThreads);
     if (group < 8) return false;
     if (group < 128) spreadOverThreads(s, k, 128 / group); // before GROUP, whose threads must be neighbours

@@ -48,7 +48,7 @@ private:
   const Rule& rule_;
   Leaves leaves_;
   DType float_ = dtypes::float32;
-  std::mt19937_64 random_;
+  std::mt19937_64 random_; // NOLINT(bugprone-random-generator-seed): make() seeds it
   std::array<UOp, Match::kMaxBinds> bound_;
   UOp root_;
 };

@@ -53,7 +53,7 @@ private:
   z3::expr number(DType d, const ConstValue& v);
   z3::expr unknown(UOp u, size_t lane);
   z3::expr function(const std::string& name, const std::vector<z3::expr>& operands, DType result);
-  Lane plain(z3::expr value) { return {value, c_.bool_val(true), c_.bool_val(true)}; }
+  Lane plain(const z3::expr& value) { return {value, c_.bool_val(true), c_.bool_val(true)}; }
   Lanes compute(UOp u);
   Lanes leaf(UOp u);
   Lanes unknownLanes(UOp u);

@@ -25,7 +25,7 @@ std::shared_ptr<TensorBytes> bytesOf(const Tensor& t) {
   if (t.intNumel() == 0) return out;
   std::shared_ptr<Buffer> b = t.buffer();
   if (Device::get(b->device()).hostView(b->memory()))
-    out->buffer = b;
+    out->buffer = std::move(b);
   else
     out->copy = t.bytes();
   return out;

@@ -100,7 +100,7 @@ py::capsule exportTensor(const Tensor& t) {
     m->deleter(m);
   });
   if (!capsule) throw py::error_already_set();
-  e.release(); // from here the capsule, or its consumer, owns it
+  static_cast<void>(e.release()); // from here the capsule, or its consumer, owns it
   return py::reinterpret_steal<py::capsule>(capsule);
 }
 

@@ -128,7 +128,7 @@ void bindKernels(py::module_& m) {
     std::vector<UOp> moved;
     for (UOp u : program) moved.push_back(pool->import(u, &map));
     made->lowered = kernelOf(moved);
-    made->lowered.pool = pool;
+    made->lowered.pool = std::move(pool);
     return ScriptKernel{made, device};
   });
   m.def("estimate", [](const std::vector<UOp>& program) {

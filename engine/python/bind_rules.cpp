@@ -132,7 +132,7 @@ Rule::Function makeFunction(py::object fn, bool wantsContext, const std::vector<
       if (!otherAnswer)
         throw Error(ErrorKind::Type, fmt::format("a rule of graph_rewrite must answer a UOp or None, got {}",
                                                  std::string(py::repr(answer))));
-      *otherAnswer = answer;
+      *otherAnswer = std::move(answer);
       return UOp::make(Op::REWRITE_ERROR, dtypes::void_, {}, Arg::of("not a node"));
     }
     UOpRef result = py::detail::cast_op<UOp&>(node);

@@ -35,7 +35,7 @@ namespace {
 /// The value of a keyword other than device, dtype and requires_grad.
 template <typename T>
 T option(const py::kwargs& kwargs, const char* name, T fallback) {
-  return kwargs.contains(name) ? py::object(kwargs[name]).cast<T>() : fallback;
+  return kwargs.contains(name) ? py::object(kwargs[name]).cast<T>() : std::move(fallback);
 }
 
 /// arange with symbolic bounds or step: computes the largest possible number of values, then shrinks to the
@@ -395,7 +395,7 @@ void bindRealizing(TensorClass& c) {
 void bindMoving(TensorClass& c) {
   c.def("contiguous",
         [](const Tensor& t, const py::args& opts, const py::kwargs& named) {
-          if (named.size() && !(named.size() == 1 && named.contains("arg")))
+          if (!named.empty() && !(named.size() == 1 && named.contains("arg")))
             throw py::type_error(
                 fmt::format("unexpected keyword argument '{}'", named.begin()->first.cast<std::string>()));
           bool isOneTuple = py::len(opts) == 1 && py::isinstance<py::tuple>(opts[0]);

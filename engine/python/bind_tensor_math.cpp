@@ -146,7 +146,7 @@ void bindFunctionsOfNumbers(TensorClass& c) {
 }
 
 void bindClamping(TensorClass& c) {
-  auto clamp = [](const Tensor& t, std::optional<Operand> low, std::optional<Operand> high) {
+  auto clamp = [](const Tensor& t, const std::optional<Operand>& low, const std::optional<Operand>& high) {
     return t.clamp(low, high);
   };
   auto clampAny = [clamp](const Tensor& t, py::object low, py::object high) {
@@ -176,7 +176,7 @@ void bindNamedArithmetic(TensorClass& c) {
   reversible(c, "bitwise_xor", &Tensor::bitXor);
   c.def(
       "div",
-      [](const Tensor& t, const Operand& x, bool reverse, std::optional<std::string> mode) {
+      [](const Tensor& t, const Operand& x, bool reverse, const std::optional<std::string>& mode) {
         return t.div(x, reverse, mode.value_or(""));
       },
       py::arg("x"), py::arg("reverse") = false, py::arg("rounding_mode") = py::none());

@@ -248,7 +248,9 @@ void bindIndexing(TensorClass& c) {
       .def(
           "scatter",
           [](const Tensor& t, int64_t dim, const Tensor& index, const Operand& src,
-             std::optional<std::string> reduce) { return t.scatter(dim, index, src, reduce.value_or("")); },
+             const std::optional<std::string>& reduce) {
+            return t.scatter(dim, index, src, reduce.value_or(""));
+          },
           py::arg("dim"), py::arg("index"), py::arg("src"), py::arg("reduce") = py::none())
       .def("scatter_reduce", method(&Tensor::scatterReduce), py::arg("dim"), py::arg("index"), py::arg("src"),
            py::arg("reduce"), py::arg("include_self") = true)

@@ -424,7 +424,7 @@ class _UOpMeta(type(Exemplar)):
 )",
            [&] {
              struct Exemplar {};
-             py::class_<Exemplar>(m, "Exemplar");
+             [[maybe_unused]] py::class_<Exemplar> type(m, "Exemplar");
              return m.attr("__dict__");
            }());
   m.def("_make_uop", &makeUOp);

@@ -338,7 +338,9 @@ SourceLocation pythonLocation() {
   };
   static std::unordered_map<PyCodeObject*, std::unordered_map<int, Place>> known;
   if (known.size() > kMostCode) {
-    for (auto& [code, places] : known) Py_DECREF(code);
+    for (auto& [code, places] :
+         known) // NOLINT(bugprone-nondeterministic-pointer-iteration-order): any order does
+      Py_DECREF(code);
     known.clear();
   }
   py::object frame = py::reinterpret_borrow<py::object>(reinterpret_cast<PyObject*>(top));

@@ -221,7 +221,7 @@ std::string CText::boolean(Op op, std::span<const std::string> a) {
 std::string CText::plain(Op op, UOp u, DType type, std::span<const std::string> a) {
   bool isFloat = type.isFloat(), isBool = type.isBool(), vector = type.count() > 1;
   // C computes small integers as int: a result that can leave the type is cast back at once.
-  auto wrapped = [&](std::string s) {
+  auto wrapped = [&](const std::string& s) {
     return type.isInt() && type.itemsize() < 4 && !vector ? forced(type, s) : s;
   };
   auto infix = [&](const char* symbol) {

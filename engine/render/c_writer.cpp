@@ -94,7 +94,7 @@ private:
   }
 
   void line(const std::string& text) {
-    body_.append(static_cast<size_t>(2 * depth_), ' ').append(text).push_back('\n');
+    body_.append(2 * static_cast<size_t>(depth_), ' ').append(text).push_back('\n');
   }
 
   const std::string& text(UOp u) {

@@ -104,7 +104,7 @@ public:
                        p.pointer, part.word, part.mask, part.shift, value);
   }
   std::string function(const CFunction& f) override {
-    std::string head, binding;
+    std::string binding;
     size_t slot = 0;
     for (UOp g : f.signature.globals) {
       DType d = g.dtype().base();

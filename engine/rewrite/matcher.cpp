@@ -205,6 +205,14 @@ uint64_t PatternMatcher::identity() const {
   return compiled_->identity;
 }
 
+namespace {
+/// The nodes that the steps of a pattern bind. A register is written before it is read.
+union Registers {
+  constexpr Registers() {}
+  UOp at[kMatchRegisters];
+};
+} // namespace
+
 UOp PatternMatcher::rewrite(UOp node, const PassContext& ctx, Observer* observer, MatchCounters* counters,
                             bool bottomUp, Attempts* attempts) const {
   const ForOp* list = compiled_->forOp(node.op());
@@ -221,10 +229,7 @@ UOp PatternMatcher::rewrite(UOp node, const PassContext& ctx, Observer* observer
   match.root_ = node;
   match.ctx_ = ctx.object();
   match.ctxType_ = ctx.type();
-  union Registers { // registers are written before they are read
-    constexpr Registers() {}
-    UOp at[kMatchRegisters];
-  } registers;
+  Registers registers;
   registers.at[0] = node;
 
   // The rule that is being tried, and its outcome so far.

@@ -65,7 +65,7 @@ std::shared_ptr<Buffer> makeFor(UOp u) {
 
 } // namespace
 
-Buffer::Buffer(std::string device, DType dtype, int64_t size)
+Buffer::Buffer(const std::string& device, DType dtype, int64_t size)
     : id_(++lastId), device_(Device::canonicalize(device)), dtype_(dtype), size_(size) {
   if (size < 0)
     throw Error(ErrorKind::Value,

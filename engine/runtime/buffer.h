@@ -16,7 +16,7 @@ namespace uopscope {
 class Buffer {
 public:
   /// `device` is a name such as "CPU"; throws Error(Device) for an unknown name.
-  Buffer(std::string device, DType dtype, int64_t size);
+  Buffer(const std::string& device, DType dtype, int64_t size);
   ~Buffer();
   Buffer(const Buffer&) = delete;
   Buffer& operator=(const Buffer&) = delete;

@@ -5,8 +5,8 @@
 #include "engine/render/c_renderer.h"
 #include "engine/render/llvm_renderer.h"
 #include "engine/render/signature.h"
-#include "engine/runtime/allocator.h"
 #include "engine/runtime/device_makers.h"
+#include "engine/runtime/host_memory_device.h"
 #include "engine/runtime/kernel_code.h"
 #include "engine/runtime/processor.h"
 #include "engine/runtime/thread_pool.h"
@@ -108,9 +108,9 @@ private:
   bool threaded_;
 };
 
-class CpuDevice : public Device {
+class CpuDevice : public HostMemoryDevice {
 public:
-  explicit CpuDevice(std::string name) : Device(name), allocator_(std::move(name)) {}
+  explicit CpuDevice(std::string name) : HostMemoryDevice(std::move(name)) {}
 
   const Renderer& renderer() const override { return renderer_; }
   std::shared_ptr<Program> compile(const LoweredKernel& kernel, const std::string& source) override {
@@ -119,11 +119,6 @@ public:
         compiler(usesLlvm(kernel)).compile(identifier(kernel.name), signature, source), signature);
   }
   bool isTimed() const override { return true; }
-  void* allocate(size_t bytes) override { return allocator_.allocate(bytes); }
-  void release(void* memory, size_t bytes) override { allocator_.release(memory, bytes); }
-  void copyIn(void* device, const void* host, size_t bytes) override { std::memcpy(device, host, bytes); }
-  void copyOut(void* host, const void* device, size_t bytes) override { std::memcpy(host, device, bytes); }
-  void* hostView(void* memory) override { return memory; }
 
 private:
   KernelCompiler& compiler(bool llvm) {
@@ -134,7 +129,6 @@ private:
   }
 
   std::mutex mutex_;
-  BlockAllocator allocator_;
   CpuRenderer renderer_;
   std::unique_ptr<KernelCompiler> llvm_, clang_;
 };

@@ -119,7 +119,8 @@ const Nvrtc& nvrtc() {
 
 /// "sm_90", or "compute_90" if 90 is the newest architecture that NVRTC knows and the GPU is newer.
 std::string targetFor(const std::string& architecture) {
-  int wanted = std::atoi(architecture.c_str() + std::min<size_t>(architecture.size(), 3));
+  auto wanted = static_cast<int>(
+      std::strtol(architecture.c_str() + std::min<size_t>(architecture.size(), 3), nullptr, 10));
   const std::vector<int>& known = nvrtc().architectures;
   if (wanted == 0 || known.empty() || std::binary_search(known.begin(), known.end(), wanted))
     return architecture;

@@ -120,7 +120,7 @@ private:
 } // namespace
 
 std::shared_ptr<Device> makeCudaDevice(std::string name) {
-  return std::make_shared<CudaDevice>(name);
+  return std::make_shared<CudaDevice>(std::move(name));
 }
 
 } // namespace uopscope

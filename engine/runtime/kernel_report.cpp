@@ -105,7 +105,7 @@ std::string launchLine(const LaunchReport& r, bool colours) {
     out += " [";
     for (size_t i = 0; i < r.metadata->size(); ++i)
       out += fmt::format("{}'{}'", i ? ", " : "", (*r.metadata)[i]);
-    out += "]";
+    out += ']';
   }
   return out;
 }

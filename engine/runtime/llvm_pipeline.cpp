@@ -35,7 +35,7 @@ void listen(llvm::PassInstrumentationCallbacks& callbacks, const llvm::Module& m
     listener((name.empty() ? className : name).str(), module);
   };
   callbacks.registerAfterPassCallback(
-      [tell](llvm::StringRef pass, llvm::Any, const llvm::PreservedAnalyses&) { tell(pass); });
+      [tell](llvm::StringRef pass, const llvm::Any&, const llvm::PreservedAnalyses&) { tell(pass); });
   callbacks.registerAfterPassInvalidatedCallback( // it removed the loop that it ran on
       [tell](llvm::StringRef pass, const llvm::PreservedAnalyses&) { tell(pass); });
 }

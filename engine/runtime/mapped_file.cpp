@@ -2,9 +2,9 @@
 #include "engine/runtime/mapped_file.h"
 
 #include "engine/base/error.h"
-#include "engine/runtime/allocator.h"
 #include "engine/runtime/buffer.h"
 #include "engine/runtime/device_makers.h"
+#include "engine/runtime/host_memory_device.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -45,16 +45,11 @@ std::shared_ptr<Buffer> mapDescriptor(const std::string& path, int number, size_
                          std::make_shared<Mapping>(memory, bytes));
 }
 
-class FileDevice : public Device {
+class FileDevice : public HostMemoryDevice {
 public:
-  explicit FileDevice(std::string name) : Device(name), allocator_(std::move(name)) {}
+  explicit FileDevice(std::string name) : HostMemoryDevice(std::move(name)) {}
   const Renderer& renderer() const override { refuse(); }
   std::shared_ptr<Program> compile(const LoweredKernel&, const std::string&) override { refuse(); }
-  void* allocate(size_t bytes) override { return allocator_.allocate(bytes); }
-  void release(void* memory, size_t bytes) override { allocator_.release(memory, bytes); }
-  void copyIn(void* device, const void* host, size_t bytes) override { std::memcpy(device, host, bytes); }
-  void copyOut(void* host, const void* device, size_t bytes) override { std::memcpy(host, device, bytes); }
-  void* hostView(void* memory) override { return memory; }
 
 private:
   [[noreturn]] void refuse() const {
@@ -62,7 +57,6 @@ private:
         ErrorKind::Unsupported,
         "DISK holds files and computes nothing: move the tensor to a device first, as in .to(\"CPU\")");
   }
-  BlockAllocator allocator_;
 };
 
 } // namespace

@@ -96,7 +96,7 @@ private:
 } // namespace
 
 std::shared_ptr<Device> makeOpenClDevice(std::string name) {
-  return std::make_shared<OpenClDevice>(name);
+  return std::make_shared<OpenClDevice>(std::move(name));
 }
 
 } // namespace uopscope

@@ -80,7 +80,8 @@ public:
     UInt position = 0;
     for (size_t i = 0; i < buffers.size(); ++i) {
       Object memory = argument(device, buffers[i], parameters_.at(i), moved);
-      check(api().setKernelArg(kernel, position++, sizeof memory, &memory), "clSetKernelArg", where(device));
+      check(api().setKernelArg(kernel, position++, sizeof memory, static_cast<const void*>(&memory)),
+            "clSetKernelArg", where(device));
     }
     for (auto [slot, bytes] : vars_) {
       int64_t value = vars[static_cast<size_t>(slot)]; // little-endian: the low bytes come first
@@ -207,7 +208,8 @@ private:
     if (api().getProgramInfo(program, kProgramBinarySizes, sizeof bytes, &bytes, nullptr) != 0) return {};
     std::string out(bytes, '\0');
     char* at = out.data();
-    if (api().getProgramInfo(program, kProgramBinaries, sizeof at, &at, nullptr) != 0) return {};
+    if (api().getProgramInfo(program, kProgramBinaries, sizeof at, static_cast<void*>(&at), nullptr) != 0)
+      return {};
     return out;
   }
 

@@ -93,7 +93,7 @@ private:
     for (int i = 0; i < lanes; ++i) {
       ConstValue v =
           u.is(Op::CONST) ? u.constValue() : u.arg().as<std::vector<ConstValue>>()[static_cast<size_t>(i)];
-      p_.initial_[static_cast<size_t>(slot + i)] = convertConst(u.dtype().scalar(), v);
+      p_.initial_[static_cast<size_t>(slot) + static_cast<size_t>(i)] = convertConst(u.dtype().scalar(), v);
     }
     slotOf_[u] = slot;
   }

@@ -5,6 +5,7 @@
 #include "engine/render/gpu_text.h"
 #include "engine/runtime/allocator.h"
 #include "engine/runtime/device_makers.h"
+#include "engine/runtime/host_memory_device.h"
 #include "engine/runtime/ref_program.h"
 
 #include <algorithm>
@@ -16,18 +17,13 @@ namespace uopscope {
 
 namespace {
 
-class RefDevice : public Device {
+class RefDevice : public HostMemoryDevice {
 public:
-  explicit RefDevice(std::string name) : Device(name), allocator_(std::move(name)) {}
+  explicit RefDevice(std::string name) : HostMemoryDevice(std::move(name)) {}
   const Renderer& renderer() const override { return renderer_; }
   std::shared_ptr<Program> compile(const LoweredKernel& kernel, const std::string&) override {
     return std::make_shared<RefProgram>(kernel);
   }
-  void* allocate(size_t bytes) override { return allocator_.allocate(bytes); }
-  void release(void* memory, size_t bytes) override { allocator_.release(memory, bytes); }
-  void copyIn(void* device, const void* host, size_t bytes) override { std::memcpy(device, host, bytes); }
-  void copyOut(void* host, const void* device, size_t bytes) override { std::memcpy(host, device, bytes); }
-  void* hostView(void* memory) override { return memory; }
 
 private:
   /// The target of REF: all operations are native, and there is one work item.
@@ -38,7 +34,6 @@ private:
     t.nativeOps = group::kAlu;
     return t;
   }
-  BlockAllocator allocator_;
   CRenderer renderer_{target()};
 };
 

@@ -110,9 +110,8 @@ void RefProgram::access(const Run& r, WorkItem& item, const Instruction& in) con
   }
   int64_t index = v[in.a.slot].i;
   int64_t step = in.type.itemsize(), width = m.element.itemsize();
-  if (index < 0 || index > m.size || (m.size - index) * width < step * in.lanes) {
-    if (m.size != DType::kUnsized) outOfBounds(in, index);
-  }
+  bool isOutside = index < 0 || index > m.size || (m.size - index) * width < step * in.lanes;
+  if (isOutside && m.size != DType::kUnsized) outOfBounds(in, index);
   std::byte* base = m.global >= 0 ? static_cast<std::byte*>(r.buffers[static_cast<size_t>(m.global)])
                     : m.shared    ? const_cast<std::byte*>(r.shared.data()) + m.offset
                                   : item.own.data() + m.offset;

@@ -248,7 +248,7 @@ Tensor Tensor::oneHotAlong(const Sint& classes, int64_t dim) const {
   if (!dtype().isInt())
     fail(ErrorKind::Runtime, fmt::format("expects an int index tensor, getting {}", dtype().name()));
   Shape column{classes};
-  column.insert(column.end(), static_cast<size_t>(ndim() - resolveDim(dim) - 1), Sint(1));
+  column.insert(column.end(), static_cast<size_t>(ndim() ? ndim() - resolveDim(dim) - 1 : 0), Sint(1));
   DType d = classes.vmax() > INT32_MAX ? dtypes::int64 : dtypes::int32;
   return eq(arange(ConstValue::ofInt(0), ConstValue::ofInt(classes.vmax()), ConstValue::ofInt(1),
                    {device(), d, false})
@@ -268,7 +268,7 @@ Tensor Tensor::gather(int64_t dim, const Tensor& index) const {
   OperationScope op("gather");
   if (index.ndim() != ndim())
     fail(ErrorKind::Shape, fmt::format("self.ndim must equal index.ndim, {} and {}", ndim(), index.ndim()));
-  int64_t d = resolveDim(dim);
+  auto d = static_cast<int64_t>(resolveAxis(dim));
   Ints mine = intShape(), theirs = index.intShape();
   std::vector<std::optional<Sint>> cut(mine.size());
   for (size_t i = 0; i < mine.size(); ++i) {
@@ -287,7 +287,7 @@ Tensor Tensor::gather(int64_t dim, const Tensor& index) const {
 }
 
 std::pair<Tensor, Tensor> Tensor::preScatter(int64_t dim, const Tensor& index, const Tensor& src) const {
-  int64_t d = resolveDim(dim);
+  auto d = static_cast<int64_t>(resolveAxis(dim));
   bool fits = index.ndim() == ndim() && src.ndim() == ndim();
   for (size_t i = 0; fits && i < shape().size(); ++i)
     fits = (static_cast<int64_t>(i) == d || intShape()[i] >= index.intShape()[i]) &&

@@ -140,7 +140,7 @@ Tensor Tensor::newtonSchulz(int64_t steps, const std::vector<double>& params, do
 
 Tensor Tensor::diagonal(int64_t offset, int64_t dim1, int64_t dim2) const {
   OperationScope op("diagonal");
-  int64_t row = resolveDim(dim1), column = resolveDim(dim2);
+  auto row = static_cast<int64_t>(resolveAxis(dim1)), column = static_cast<int64_t>(resolveAxis(dim2));
   if (row == column) fail(ErrorKind::Runtime, "dim1 and dim2 cannot be the same dimension");
   Ints order;
   for (int64_t i = 0; i < ndim(); ++i)

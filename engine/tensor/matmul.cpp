@@ -1,13 +1,10 @@
-// Products of matrices, convolution as a reduction over windows, attention, einsum.
+// Products of matrices, convolution as a reduction over windows, attention.
 #include "engine/tensor/tensor.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
-#include <map>
-#include <numeric>
-#include <set>
 
 namespace uopscope {
 
@@ -161,125 +158,6 @@ Tensor Tensor::scaledDotProductAttention(const Tensor& key, const Tensor& value,
   }
   if (m) scores = scores.add(m.dtype().isBool() ? m.where(0, -INFINITY) : m);
   return scores.cast(dtype()).softmax(-1).dropout(dropoutP).matmul(v);
-}
-
-Tensor Tensor::einsum(const std::string& formulaText, const std::vector<Tensor>& operands,
-                      std::optional<DType> dt) {
-  OperationScope op("einsum");
-  std::string formula = formulaText;
-  std::erase(formula, ' ');
-  size_t arrow = formula.find("->");
-  std::string lhs = formula.substr(0, arrow),
-              rhs = arrow == std::string::npos ? "" : formula.substr(arrow + 2);
-  std::vector<std::string> inputs(1);
-  for (char c : lhs)
-    if (c == ',')
-      inputs.emplace_back();
-    else
-      inputs.back() += c;
-  if (inputs.size() != operands.size())
-    fail(ErrorKind::Value, fmt::format("number of operands doesn't match, expected {}, got {}", inputs.size(),
-                                       operands.size()));
-  // An ellipsis becomes unused letters, aligned at the right.
-  std::string spare, shared;
-  for (char c = 'a'; c <= 'z'; ++c)
-    for (char letter : {c, static_cast<char>(c - 'a' + 'A')})
-      if (formula.find(letter) == std::string::npos) spare += letter;
-  std::sort(spare.begin(), spare.end());
-  size_t most = 0;
-  auto ellipsisRank = [&](size_t i) {
-    return inputs[i].find("...") == std::string::npos ? size_t{0}
-                                                      : operands[i].shape().size() + 3 - inputs[i].size();
-  };
-  for (size_t i = 0; i < inputs.size(); ++i) most = std::max(most, ellipsisRank(i));
-  shared = spare.substr(0, most);
-  for (size_t i = 0; i < inputs.size(); ++i)
-    if (size_t at = inputs[i].find("..."); at != std::string::npos) {
-      size_t rank = ellipsisRank(i);
-      inputs[i].replace(at, 3, shared.substr(most - rank));
-    }
-  if (arrow == std::string::npos) {
-    std::map<char, int> seen;
-    for (char c : lhs)
-      if (std::isalpha(static_cast<unsigned char>(c))) ++seen[c];
-    rhs = shared;
-    for (auto [c, times] : seen)
-      if (times == 1) rhs += c;
-  } else if (size_t at = rhs.find("..."); at != std::string::npos) {
-    rhs.replace(at, 3, shared);
-  }
-  std::map<char, Sint> size;
-  std::vector<Tensor> xs;
-  for (size_t i = 0; i < inputs.size(); ++i) {
-    Tensor x = operands[i];
-    std::string letters = inputs[i];
-    if (letters.size() != x.shape().size())
-      fail(ErrorKind::Index, fmt::format("'{}' names {} axes of a tensor of shape {}", letters,
-                                         letters.size(), shapeStr(x.shape())));
-    for (size_t j = 0; j < letters.size(); ++j) // a repeated letter takes the diagonal
-      for (size_t k = letters.size() - 1; k > j; --k)
-        if (letters[k] == letters[j]) {
-          int64_t count = x.intShape()[j];
-          Ints order;
-          for (size_t d = 0; d < letters.size(); ++d)
-            if (d != j && d != k) order.push_back(static_cast<int64_t>(d));
-          order.insert(order.end(), {static_cast<int64_t>(j), static_cast<int64_t>(k)});
-          x = x.permute(order).flatten(-2);
-          Bounds grow(x.shape().size(), {0, 0});
-          grow.back() = {0, Sint(count)};
-          x = x.pad(grow).unflatten(-1, {Sint(count), Sint(count + 1)});
-          std::vector<std::optional<std::pair<Sint, Sint>>> first(x.shape().size());
-          first.back() = {Sint(0), Sint(1)};
-          x = x.shrink(first).squeeze(-1);
-          char c = letters[j];
-          letters.erase(k, 1);
-          letters.erase(j, 1);
-          letters += c;
-          k = letters.size();
-          j = 0;
-        }
-    for (size_t j = 0; j < letters.size(); ++j) {
-      auto [known, isNew] = size.emplace(letters[j], x.shape()[j]);
-      if (!isNew && !(known->second == x.shape()[j]) && !graph::isInt(x.shape()[j], 1)) {
-        if (!graph::isInt(known->second, 1))
-          fail(ErrorKind::Shape, fmt::format("axis '{}' has sizes {} and {}", letters[j], known->second.str(),
-                                             x.shape()[j].str()));
-        known->second = x.shape()[j];
-      }
-    }
-    inputs[i] = letters;
-    xs.push_back(x);
-  }
-  for (char c : rhs)
-    if (!size.count(c)) fail(ErrorKind::Index, fmt::format("output axis '{}' is in no operand", c));
-  Tensor product;
-  for (size_t i = 0; i < xs.size(); ++i) {
-    Ints order(inputs[i].size());
-    std::iota(order.begin(), order.end(), 0);
-    std::sort(order.begin(), order.end(), [&](int64_t a, int64_t b) {
-      return inputs[i][static_cast<size_t>(a)] < inputs[i][static_cast<size_t>(b)];
-    });
-    Shape aligned, full;
-    for (auto& [c, s] : size) {
-      size_t at = inputs[i].find(c);
-      aligned.push_back(at == std::string::npos ? Sint(1) : xs[i].shape()[at]);
-      full.push_back(s);
-    }
-    Tensor x = xs[i].permute(order).reshape(aligned).expand(full);
-    product = product ? product.mul(x) : x;
-  }
-  Ints summed, order;
-  std::string kept;
-  int64_t axis = 0;
-  for (auto& [c, s] : size) {
-    if (rhs.find(c) == std::string::npos)
-      summed.push_back(axis);
-    else
-      kept += c;
-    ++axis;
-  }
-  for (char c : rhs) order.push_back(static_cast<int64_t>(kept.find(c)));
-  return product.sum(summed, false, dt).permute(order);
 }
 
 } // namespace uopscope

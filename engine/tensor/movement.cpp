@@ -234,8 +234,7 @@ Tensor Tensor::flatten(int64_t start, int64_t end) const {
 
 Tensor Tensor::unflatten(int64_t dim, const Shape& sizes) const {
   OperationScope op("unflatten");
-  auto d = resolveDim(dim);
-  if (shape().empty()) fail(ErrorKind::Index, "unflatten: the tensor has no axes");
+  auto d = static_cast<int64_t>(resolveAxis(dim));
   Shape part = sizes;
   Sint known = 1;
   for (const Sint& s : part)
@@ -270,11 +269,11 @@ Tensor Tensor::repeat(Ints repeats) const {
 Tensor Tensor::repeatInterleave(int64_t repeats, std::optional<int64_t> dim) const {
   OperationScope op("repeat_interleave");
   Tensor x = dim ? *this : flatten();
-  auto d = x.resolveDim(dim.value_or(0));
+  size_t d = x.resolveAxis(dim.value_or(0));
   Shape final = x.shape(), wide = x.shape();
-  wide.insert(wide.begin() + d + 1, Sint(repeats));
-  final[static_cast<size_t>(d)] = final[static_cast<size_t>(d)] * Sint(repeats);
-  return x.unsqueeze(d + 1).expand(wide).reshape(final);
+  wide.insert(wide.begin() + static_cast<std::ptrdiff_t>(d) + 1, Sint(repeats));
+  final[d] = final[d] * Sint(repeats);
+  return x.unsqueeze(static_cast<int64_t>(d) + 1).expand(wide).reshape(final);
 }
 
 Tensor Tensor::cat(const std::vector<Tensor>& tensors, int64_t dim) {
@@ -282,7 +281,7 @@ Tensor Tensor::cat(const std::vector<Tensor>& tensors, int64_t dim) {
   if (tensors.empty()) fail(ErrorKind::Value, "needs at least one tensor");
   const Tensor& first = tensors[0];
   if (first.ndim() == 0) fail(ErrorKind::Index, "cannot join numbers, which have no axis: use stack");
-  auto d = static_cast<size_t>(first.resolveDim(dim));
+  size_t d = first.resolveAxis(dim);
   std::vector<Sint> ends{0};
   for (const Tensor& t : tensors) {
     bool fits = t.ndim() == first.ndim();
@@ -313,7 +312,6 @@ namespace {
 
 /// The length of the axis to be split into parts. It must be a number; the remaining axes may be symbolic.
 int64_t lengthToCut(const Tensor& t, size_t axis) {
-  if (axis >= t.shape().size()) fail(ErrorKind::Index, "a tensor without axes is not cut into parts");
   const Sint& length = t.shape()[axis];
   if (!length.isInt())
     fail(ErrorKind::Shape,
@@ -326,7 +324,7 @@ int64_t lengthToCut(const Tensor& t, size_t axis) {
 
 std::vector<Tensor> Tensor::split(const Ints& sizes, int64_t dim) const {
   OperationScope op("split");
-  auto d = static_cast<size_t>(resolveDim(dim));
+  size_t d = resolveAxis(dim);
   int64_t length = lengthToCut(*this, d);
   if (std::accumulate(sizes.begin(), sizes.end(), int64_t{0}) != length)
     fail(ErrorKind::Shape,
@@ -344,7 +342,7 @@ std::vector<Tensor> Tensor::split(const Ints& sizes, int64_t dim) const {
 
 std::vector<Tensor> Tensor::splitEvery(int64_t size, int64_t dim) const {
   OperationScope op("split");
-  int64_t total = lengthToCut(*this, static_cast<size_t>(resolveDim(dim)));
+  int64_t total = lengthToCut(*this, resolveAxis(dim));
   Ints sizes;
   for (int64_t at = 0; at < std::max<int64_t>(1, total); at += std::max<int64_t>(1, size))
     sizes.push_back(std::min(size, total - at));
@@ -354,7 +352,7 @@ std::vector<Tensor> Tensor::splitEvery(int64_t size, int64_t dim) const {
 std::vector<Tensor> Tensor::chunk(int64_t chunks, int64_t dim) const {
   OperationScope op("chunk");
   if (chunks <= 0) fail(ErrorKind::Shape, fmt::format("expect chunks to be greater than 0, got: {}", chunks));
-  int64_t total = lengthToCut(*this, static_cast<size_t>(resolveDim(dim)));
+  int64_t total = lengthToCut(*this, resolveAxis(dim));
   return total ? splitEvery(ceilDiv(total, chunks), dim) : split(Ints(static_cast<size_t>(chunks), 0), dim);
 }
 
@@ -418,8 +416,7 @@ Tensor Tensor::unfold(int64_t dim, int64_t size, int64_t step) const {
   OperationScope op("unfold");
   if (size < 0) fail(ErrorKind::Runtime, fmt::format("size must be >= 0 but got size={}", size));
   if (step <= 0) fail(ErrorKind::Runtime, fmt::format("step must be > 0 but got step={}", step));
-  auto d = resolveDim(dim);
-  if (shape().empty()) fail(ErrorKind::Index, "unfold: the tensor has no axes");
+  auto d = static_cast<int64_t>(resolveAxis(dim));
   if (size > intShape()[static_cast<size_t>(d)])
     fail(ErrorKind::Runtime, fmt::format("maximum size for tensor at dimension {} is {} but size is {}", dim,
                                          intShape()[static_cast<size_t>(d)], size));
@@ -469,7 +466,7 @@ Tensor Tensor::roll(const Ints& shifts, const std::optional<Ints>& dims) const {
     fail(ErrorKind::Runtime, fmt::format("len(dims)={} != len(shifts)={}", dims->size(), shifts.size()));
   Tensor x = *this;
   for (size_t i = 0; i < shifts.size(); ++i) {
-    auto d = static_cast<size_t>(resolveDim((*dims)[i]));
+    size_t d = resolveAxis((*dims)[i]);
     if (!shape()[d].isInt())
       fail(ErrorKind::Shape, fmt::format("cannot roll the variable axis {} of {}", d, shapeStr(shape())));
     int64_t size = shape()[d].i();

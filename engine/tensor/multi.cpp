@@ -113,7 +113,7 @@ Tensor Tensor::shard(const std::vector<std::string>& names, std::optional<int64_
   }
   if (where.size() == 1) return to(where[0]);
   if (!axis) return to(all);
-  int64_t a = resolveDim(*axis);
+  auto a = static_cast<int64_t>(resolveAxis(*axis));
   std::vector<UOp> parts;
   for (size_t k = 0; k < where.size(); ++k)
     parts.push_back(graph::copyTo(graph::shrink(uop(), shardBounds(shape(), a, k, where.size())), where[k]));

@@ -246,12 +246,11 @@ std::pair<Tensor, Tensor> Tensor::sort(int64_t dim, bool descending) const {
 
 std::pair<Tensor, Tensor> Tensor::topk(int64_t k, int64_t dim, bool largest) const {
   OperationScope op("topk");
-  int64_t d = resolveDim(dim);
-  auto at = static_cast<size_t>(d);
+  size_t at = resolveAxis(dim);
   int64_t n = intShape()[at];
   if (k > n) fail(ErrorKind::Value, fmt::format("selected index k={} is out of range", k));
   if (n > 1 && k > 0) return firstInOrder(*this, at, k, largest);
-  auto [values, positions] = sort(d, largest);
+  auto [values, positions] = sort(dim, largest);
   std::vector<std::optional<Sint>> cut(shape().size());
   cut[at] = Sint(k);
   return {values.shrinkTo(cut), positions.shrinkTo(cut)};

@@ -173,6 +173,11 @@ int64_t Tensor::resolveDim(int64_t dim, bool extra) const {
   return dim < 0 ? dim + total : dim;
 }
 
+size_t Tensor::resolveAxis(int64_t dim) const {
+  if (ndim() == 0) fail(ErrorKind::Index, fmt::format("dim={} of a tensor without axes", dim));
+  return static_cast<size_t>(resolveDim(dim));
+}
+
 Tensor Tensor::apply(UOp result, std::initializer_list<Tensor> others) const {
   bool any = state_->requiresGrad.value_or(false), unset = !state_->requiresGrad.has_value();
   for (const Tensor& t : others) {

@@ -168,7 +168,10 @@ public:
   Tensor detach() const;
   Tensor clone() const;
   Tensor to(const std::string& device) const;
+  /// The axis that dim, which may count from the end, names; 0 or -1 of a number is accepted, and stays so.
   int64_t resolveDim(int64_t dim, bool extra = false) const;
+  /// The same as an index into shape(): a number, which has no axis, is an IndexError.
+  size_t resolveAxis(int64_t dim) const;
 
   // --- elementwise (elementwise.cpp) ---
   Tensor cast(DType dtype) const;

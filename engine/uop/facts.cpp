@@ -91,54 +91,14 @@ Bounds compareBounds(bool never, bool always) {
   return {always ? 1 : 0, never ? 0 : 1};
 }
 
-Bounds boundsFromSources(UOp u, Bounds all) {
-  auto of = [&](size_t i) {
-    const Facts* f = u.src(i).node()->facts;
-    return Bounds{f->vmin, f->vmax};
-  };
-  bool isInt = u.dtype().isInt() || u.dtype().isBool();
-  switch (u.op()) {
-  case Op::CONST: return constBounds(u.dtype(), u.constValue());
-  case Op::VCONST: {
-    Bounds b{kHigh, kLow};
-    for (const ConstValue& v : u.arg().as<std::vector<ConstValue>>()) {
-      Bounds c = constBounds(u.dtype(), v);
-      b = {std::min(b.lo, c.lo), std::max(b.hi, c.hi)};
-    }
-    return b;
-  }
-  case Op::DEFINE_VAR: {
-    if (u.arg().kind() != ArgKind::Var) return all;
-    const auto& var = u.arg().as<VarArg>();
-    return {var.vmin, var.vmax};
-  }
-  case Op::RANGE:
-  case Op::SPECIAL: return {0, std::max(of(0).hi - 1, Wide{0})};
-  case Op::BIND:
-  case Op::AFTER:
-  case Op::NOOP:
-  case Op::UNROLL:
-  case Op::CONTRACT:
-  case Op::GEP: return isInt && u.srcCount() ? of(0) : all;
-  case Op::VECTORIZE:
-  case Op::CAT: {
-    if (!isInt || !u.srcCount()) return all;
-    Bounds b = of(0);
-    for (size_t i = 1; i < u.srcCount(); ++i) b = {std::min(b.lo, of(i).lo), std::max(b.hi, of(i).hi)};
-    return b;
-  }
-  default: break;
-  }
-  if (group::kComparison.has(u.op()) && (u.src(0).dtype().isInt() || u.src(0).dtype().isBool())) {
-    Bounds x = of(0), y = of(1);
-    bool apart = x.hi < y.lo || y.hi < x.lo, same = x.lo == x.hi && y.lo == y.hi && x.lo == y.lo;
-    // The top bound of an unsigned 64-bit number means "unknown": x < y is then never certainly false.
-    bool known = u.src(0).dtype().kind() != Scalar::UInt64 || y.hi < kHigh;
-    if (u.op() == Op::CMPLT) return compareBounds(known && x.lo >= y.hi, x.hi < y.lo);
-    if (u.op() == Op::CMPNE) return compareBounds(same, apart);
-    return compareBounds(apart, same);
-  }
-  if (!isInt) return all;
+Bounds knownBounds(UOp source) {
+  const Facts* f = source.node()->facts;
+  return {f->vmin, f->vmax};
+}
+
+/// The bounds of integer arithmetic, from those of its operands.
+Bounds arithmeticBounds(UOp u, Bounds all) {
+  auto of = [u](size_t i) { return knownBounds(u.src(i)); };
   switch (u.op()) {
   case Op::ADD: {
     Bounds x = of(0), y = of(1);
@@ -192,6 +152,53 @@ Bounds boundsFromSources(UOp u, Bounds all) {
     return u.src(0).dtype().isFloat() ? all : of(0);
   default: return all;
   }
+}
+
+Bounds boundsFromSources(UOp u, Bounds all) {
+  auto of = [u](size_t i) { return knownBounds(u.src(i)); };
+  bool isInt = u.dtype().isInt() || u.dtype().isBool();
+  switch (u.op()) {
+  case Op::CONST: return constBounds(u.dtype(), u.constValue());
+  case Op::VCONST: {
+    Bounds b{kHigh, kLow};
+    for (const ConstValue& v : u.arg().as<std::vector<ConstValue>>()) {
+      Bounds c = constBounds(u.dtype(), v);
+      b = {std::min(b.lo, c.lo), std::max(b.hi, c.hi)};
+    }
+    return b;
+  }
+  case Op::DEFINE_VAR: {
+    if (u.arg().kind() != ArgKind::Var) return all;
+    const auto& var = u.arg().as<VarArg>();
+    return {var.vmin, var.vmax};
+  }
+  case Op::RANGE:
+  case Op::SPECIAL: return {0, std::max(of(0).hi - 1, Wide{0})};
+  case Op::BIND:
+  case Op::AFTER:
+  case Op::NOOP:
+  case Op::UNROLL:
+  case Op::CONTRACT:
+  case Op::GEP: return isInt && u.srcCount() ? of(0) : all;
+  case Op::VECTORIZE:
+  case Op::CAT: {
+    if (!isInt || !u.srcCount()) return all;
+    Bounds b = of(0);
+    for (size_t i = 1; i < u.srcCount(); ++i) b = {std::min(b.lo, of(i).lo), std::max(b.hi, of(i).hi)};
+    return b;
+  }
+  default: break;
+  }
+  if (group::kComparison.has(u.op()) && (u.src(0).dtype().isInt() || u.src(0).dtype().isBool())) {
+    Bounds x = of(0), y = of(1);
+    bool apart = x.hi < y.lo || y.hi < x.lo, same = x.lo == x.hi && y.lo == y.hi && x.lo == y.lo;
+    // The top bound of an unsigned 64-bit number means "unknown": x < y is then never certainly false.
+    bool known = u.src(0).dtype().kind() != Scalar::UInt64 || y.hi < kHigh;
+    if (u.op() == Op::CMPLT) return compareBounds(known && x.lo >= y.hi, x.hi < y.lo);
+    if (u.op() == Op::CMPNE) return compareBounds(same, apart);
+    return compareBounds(apart, same);
+  }
+  return isInt ? arithmeticBounds(u, all) : all;
 }
 
 void computeBounds(UOp u) {

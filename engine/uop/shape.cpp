@@ -168,6 +168,8 @@ std::optional<Shape> bitcastShape(UOp u) {
   auto shape = elementwiseShape(u, 1);
   int to = u.dtype().itemsize(), from = u.src(0).dtype().itemsize();
   if (!shape || to == from || shape->empty() || u.dtype().isPtr()) return shape;
+  if (to == 0)
+    fail(fmt::format("BITCAST of {} to {}, which has no values", shapeStr(*shape), u.dtype().name()));
   Sint bytes = shape->back() * Sint(int64_t{from});
   if (bytes.isInt() && bytes.i() % to)
     fail(fmt::format("BITCAST of {} to {}: the {} bytes of the last axis are no whole number of elements",

@@ -1,5 +1,5 @@
 # Wrongly made nodes raise an exception that names the operation, the field and the permitted values; no random node
-# ends the process. UOPSCOPE_FUZZ=200000 for a long run.
+# ends the process. UOPSCOPE_FUZZ=200000 UOPSCOPE_SEED=2 for a long run.
 import os, random
 from tinygrad import Tensor, UOp, dtypes
 from tinygrad.uop.ops import Ops, KernelInfo, AxisType, graph_rewrite, PatternMatcher, UPat
@@ -12,6 +12,7 @@ def test_the_examples_of_the_review():
   raises(RuntimeError, lambda: UOp(Ops.LOAD, dtypes.float, ()), "LOAD", "1 source or more")
   raises(RuntimeError, lambda: t.uop.replace(op=Ops.WHERE), "WHERE", "3 sources")
   raises(TypeError, lambda: dtypes.float.vec(4096), "4096 lanes")
+  raises(RuntimeError, lambda: UOp(Ops.BITCAST, dtypes.void, (t.uop,)).shape, "BITCAST", "no values")
 
 def questions(u):
   """Asks a node everything that a script can ask."""
@@ -26,10 +27,11 @@ def random_argument(rng):
                      AxisType.LOOP, object(), [1], {}, b"bytes"])
 
 def test_random_nodes():
-  count = int(os.environ.get("UOPSCOPE_FUZZ", 3000)); rng = random.Random(1); operations = list(Ops); types = [dtypes.float, dtypes.int, dtypes.bool, dtypes.index, dtypes.void, dtypes.half, dtypes.float.vec(4), dtypes.float.ptr(16), dtypes.uint8]
-  made = [Tensor.ones(4).contiguous().uop, Tensor.arange(6).reshape(2, 3).uop, UOp.const(dtypes.index, 3), UOp.range(4, 0), UOp.variable("i", 0, 9)]
-  good = 0
+  count = int(os.environ.get("UOPSCOPE_FUZZ", 3000)); rng = random.Random(int(os.environ.get("UOPSCOPE_SEED", 1))); operations = list(Ops); types = [dtypes.float, dtypes.int, dtypes.bool, dtypes.index, dtypes.void, dtypes.half, dtypes.float.vec(4), dtypes.float.ptr(16), dtypes.uint8]
+  start = [Tensor.ones(4).contiguous().uop, Tensor.arange(6).reshape(2, 3).uop, UOp.const(dtypes.index, 3), UOp.range(4, 0), UOp.variable("i", 0, 9)]
+  good, made = 0, list(start)
   for k in range(count):
+    if k % 600 == 0: made = list(start)  # the text of a node grows with its tree: graphs stay those of 600 tries
     op, src = rng.choice(operations), tuple(rng.choice(made) for _ in range(rng.choice([0, 1, 1, 2, 2, 3, 4])))
     try: u = UOp(op, rng.choice(types), src, random_argument(rng))
     except Exception: continue

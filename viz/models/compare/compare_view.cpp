@@ -38,17 +38,22 @@ std::unordered_map<NodeId, uint64_t> contentsOf(Cursor& cursor, const std::vecto
   return hash;
 }
 
-PicturePtr compareGraphs(const CompareSide& before, const CompareSide& after, bool leftToRight,
-                         const std::atomic<bool>* cancel) {
-  Side a(before), b(after);
+namespace {
+
+/// The nodes of two graphs that stand for each other.
+struct Pairs {
+  std::unordered_map<NodeId, NodeId> leftOf, rightOf; ///< pairs of equal or changed nodes
+  std::unordered_set<NodeId> equal;                   ///< of the second graph: the same content in both
+};
+
+Pairs pairNodes(Side& a, Side& b) {
+  Pairs p;
   std::unordered_map<uint64_t, NodeId> byHash;
   for (const NodeId id : a.nodes) byHash[a.hash[id]] = id;
-  std::unordered_map<NodeId, NodeId> leftOf, rightOf; // pairs of equal or changed nodes
-  std::unordered_set<NodeId> equal;
   for (const NodeId id : b.nodes)
     if (const auto it = byHash.find(b.hash[id]); it != byHash.end()) {
-      leftOf[id] = it->second, rightOf[it->second] = id;
-      equal.insert(id);
+      p.leftOf[id] = it->second, p.rightOf[it->second] = id;
+      p.equal.insert(id);
     }
   // From the roots down: two nodes at the same place with the same operation are one changed node.
   std::vector<std::pair<NodeId, NodeId>> queue{{a.root, b.root}};
@@ -56,16 +61,43 @@ PicturePtr compareGraphs(const CompareSide& before, const CompareSide& after, bo
   for (size_t i = 0; i < queue.size(); ++i) {
     const auto [l, r] = queue[i];
     if (!seen.insert(static_cast<uint64_t>(l) << 32 | r).second) continue;
-    const bool free = !leftOf.contains(r) && !rightOf.contains(l);
+    const bool free = !p.leftOf.contains(r) && !p.rightOf.contains(l);
     if (free && a.cursor.fields(l).op == b.cursor.fields(r).op)
-      leftOf[r] = l, rightOf[l] = r;
-    else if (const auto pair = leftOf.find(r); pair == leftOf.end() || pair->second != l)
+      p.leftOf[r] = l, p.rightOf[l] = r;
+    else if (const auto pair = p.leftOf.find(r); pair == p.leftOf.end() || pair->second != l)
       continue;
-    if (equal.contains(r)) continue;
+    if (p.equal.contains(r)) continue;
     const auto ls = a.cursor.raw(l).src, rs = b.cursor.raw(r).src;
     for (size_t k = 0; k < std::min(ls.size(), rs.size()); ++k) queue.push_back({ls[k], rs[k]});
   }
+  return p;
+}
 
+/// Gives boxes and edges their places.
+void lay(Picture& picture, bool leftToRight, const std::atomic<bool>* cancel) {
+  std::vector<LayoutNode> boxes;
+  std::vector<LayoutEdge> edges;
+  for (const PictureNode& n : picture.nodes) boxes.push_back({n.width, n.height});
+  for (const PictureEdge& e : picture.edges) edges.push_back({e.from, e.to, e.port});
+  LayoutOptions o;
+  o.leftToRight = leftToRight;
+  o.cancel = cancel;
+  Layout layout = layoutLayered(boxes, edges, o);
+  for (size_t i = 0; i < boxes.size(); ++i)
+    picture.nodes[i].x = layout.centres[i].x, picture.nodes[i].y = layout.centres[i].y;
+  const auto bends = std::make_shared<const std::vector<std::vector<LayoutPoint>>>(std::move(layout.bends));
+  for (size_t i = 0; i < edges.size(); ++i) picture.edges[i].bends = (*bends)[i];
+  picture.bendsOf = bends;
+  picture.width = layout.width, picture.height = layout.height;
+  picture.index();
+}
+
+} // namespace
+
+PicturePtr compareGraphs(const CompareSide& before, const CompareSide& after, bool leftToRight,
+                         const std::atomic<bool>* cancel) {
+  Side a(before), b(after);
+  auto [leftOf, rightOf, equal] = pairNodes(a, b);
   auto picture = std::make_shared<Picture>();
   picture->pass = -2;
   picture->leftToRight = leftToRight;
@@ -127,21 +159,7 @@ PicturePtr compareGraphs(const CompareSide& before, const CompareSide& after, bo
       connect(now(src[p]), now(id), p, static_cast<uint32_t>(src.size()), Mark::Removed);
   }
   joinWires(*picture);
-  std::vector<LayoutNode> boxes;
-  std::vector<LayoutEdge> edges;
-  for (const PictureNode& n : picture->nodes) boxes.push_back({n.width, n.height});
-  for (const PictureEdge& e : picture->edges) edges.push_back({e.from, e.to, e.port});
-  LayoutOptions o;
-  o.leftToRight = leftToRight;
-  o.cancel = cancel;
-  Layout layout = layoutLayered(boxes, edges, o);
-  for (size_t i = 0; i < boxes.size(); ++i)
-    picture->nodes[i].x = layout.centres[i].x, picture->nodes[i].y = layout.centres[i].y;
-  const auto bends = std::make_shared<const std::vector<std::vector<LayoutPoint>>>(std::move(layout.bends));
-  for (size_t i = 0; i < edges.size(); ++i) picture->edges[i].bends = (*bends)[i];
-  picture->bendsOf = bends;
-  picture->width = layout.width, picture->height = layout.height;
-  picture->index();
+  lay(*picture, leftToRight, cancel);
   return picture;
 }
 

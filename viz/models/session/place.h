@@ -39,7 +39,7 @@ public:
       here() = place;
       return;
     }
-    places_.resize(static_cast<size_t>(at_ + 1));
+    places_.resize(static_cast<size_t>(at_) + 1);
     if (places_.size() == kMost) places_.erase(places_.begin());
     places_.push_back(place);
     at_ = static_cast<int>(places_.size()) - 1;
