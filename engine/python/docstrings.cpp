@@ -9,6 +9,37 @@ namespace uopscope {
 
 namespace {
 
+/// "axis: object = None" as "axis=None": Python reads no types here.
+std::string withoutType(const std::string& parameter) {
+  const size_t colon = parameter.find(": "), equals = parameter.rfind(" = ");
+  if (colon == std::string::npos) return parameter;
+  return parameter.substr(0, colon) + (equals == std::string::npos ? "" : "=" + parameter.substr(equals + 3));
+}
+
+/// The head that makes inspect.signature() and completion know a function: "sum(self, axis=None)\n--\n\n", made from
+/// pybind11's own line "sum(self: Tensor, axis: object = None) -> Tensor". Python does not show it as part of the text.
+/// A function with overloads, or with a default that is no literal, has none.
+std::string signatureHead(const std::string& text) {
+  const std::string line = text.substr(0, text.find('\n'));
+  const size_t open = line.find('('), arrow = line.rfind(") -> ");
+  if (open == std::string::npos || arrow == std::string::npos || line.find('<') != std::string::npos)
+    return {};
+  std::string head = line.substr(0, open + 1), parameter;
+  int depth = 0;
+  bool isQuoted = false;
+  for (const char c : line.substr(open + 1, arrow - open - 1)) {
+    if (c == '\'') isQuoted = !isQuoted;
+    if (!isQuoted) depth += (c == '[' || c == '(') - (c == ']' || c == ')');
+    if (c != ',' || depth || isQuoted) {
+      if (c != ' ' || !parameter.empty()) parameter += c;
+      continue;
+    }
+    head += withoutType(parameter) + ", ";
+    parameter.clear();
+  }
+  return head + withoutType(parameter) + ")\n--\n\n";
+}
+
 void document(py::handle member, const std::string& text) {
   PyObject* f = member.ptr();
   if (Py_IS_TYPE(f, &PyProperty_Type)) { // that of a static property cannot be changed
@@ -26,7 +57,7 @@ void document(py::handle member, const std::string& text) {
   std::string whole = definition->ml_doc ? definition->ml_doc : "";
   while (!whole.empty() && whole.back() == '\n') whole.pop_back();
   if (whole.ends_with(text)) return; // one function by two names
-  whole += (whole.empty() ? "" : "\n\n") + text;
+  whole = signatureHead(whole) + whole + (whole.empty() ? "" : "\n\n") + text;
   std::free(const_cast<char*>(definition->ml_doc)); // pybind11's own, and freed by it in the end
   definition->ml_doc = strdup(whole.c_str());
 }

@@ -34,11 +34,12 @@ Tensor Tensor::sparseCategoricalCrossentropy(const Tensor& y, int64_t ignoreInde
                                              Reduction r) const {
   OperationScope op("sparse_categorical_crossentropy");
   if (smoothing < 0 || smoothing > 1) fail(ErrorKind::Shape, "label_smoothing must be in [0.0, 1.0]");
+  const Sint classes = shape()[resolveAxis(-1)];
   Tensor logs = logSoftmax();
   Tensor mask = ignoreIndex != -1 ? y.ne(ConstValue::ofInt(ignoreIndex))
                                   : y.fullLike(ConstValue::ofBool(true), {{}, dtypes::bool_, {}});
   // A selection, not a product: an impossible class has an infinite logarithm.
-  Tensor hot = y.to(device()).unsqueeze(-1).oneHotAlong(shape().back()).bitAnd(mask.unsqueeze(-1));
+  Tensor hot = y.to(device()).unsqueeze(-1).oneHotAlong(classes).bitAnd(mask.unsqueeze(-1));
   Tensor each = hot.where(logs, 0).sum(Ints{-1});
   if (smoothing != 0)
     each = each.mul(1 - smoothing, true).add(logs.mean(Ints{-1}).mul(mask).mul(smoothing, true));
@@ -50,7 +51,8 @@ Tensor Tensor::sparseCategoricalCrossentropy(const Tensor& y, int64_t ignoreInde
 Tensor Tensor::crossEntropy(const Tensor& target, Reduction r, double smoothing) const {
   OperationScope op("cross_entropy");
   if (smoothing < 0 || smoothing > 1) fail(ErrorKind::Shape, "label_smoothing must be in [0.0, 1.0]");
-  int64_t classes = ndim() == 1 ? 0 : 1;
+  const size_t axis = resolveAxis(ndim() == 1 ? 0 : 1);
+  const auto classes = static_cast<int64_t>(axis);
   Tensor y = target;
   if (shape() != y.shape()) {
     Shape rest = shape();
@@ -58,10 +60,10 @@ Tensor Tensor::crossEntropy(const Tensor& target, Reduction r, double smoothing)
     if (rest != y.shape())
       fail(ErrorKind::Runtime,
            fmt::format("shape mismatch: self.shape={}, Y.shape={}", shapeStr(shape()), shapeStr(y.shape())));
-    y = y.unsqueeze(classes).oneHotAlong(shape()[static_cast<size_t>(classes)], classes);
+    y = y.unsqueeze(classes).oneHotAlong(shape()[axis], classes);
     if (smoothing == 0) return y.where(logSoftmax(classes), 0).sum(Ints{classes}).neg().reduceLoss(r);
   }
-  double share = smoothing / static_cast<double>(y.intShape()[static_cast<size_t>(classes)]);
+  double share = smoothing / static_cast<double>(y.intShape()[axis]);
   y = y.mul(1 - smoothing, true).add(share);
   return logSoftmax(classes).mul(y).sum(Ints{classes}).neg().reduceLoss(r);
 }

@@ -116,7 +116,11 @@ Tensor Tensor::convTranspose2d(const Tensor& weight, const Tensor& bias, int64_t
     fail(ErrorKind::Shape, fmt::format("Input Tensor shape {} does not match the shape of the weights {}",
                                        shapeStr(shape()), shapeStr(weight.shape())));
   size_t n = ws.size() - 2;
-  auto each = [&](const Ints& v) { return v.size() == 1 ? Ints(n, v[0]) : v; };
+  auto each = [&](const Ints& v) {
+    if (v.size() != 1 && v.size() != n)
+      fail(ErrorKind::Shape, fmt::format("({}) has {} numbers for {} axes", fmt::join(v, ", "), v.size(), n));
+    return v.size() == 1 ? Ints(n, v[0]) : v;
+  };
   Ints s = each(stride), d = each(dilation), extra = each(outputPadding), pads = poolPads(padding, n), axes;
   for (size_t i = 0; i < n; ++i) axes.push_back(static_cast<int64_t>(3 + i));
   Tensor w = weight.unflatten(0, {Sint(groups), Sint(-1)}).transpose(1, 2).flip(axes).flatten(0, 1);
@@ -145,13 +149,13 @@ Tensor Tensor::scaledDotProductAttention(const Tensor& key, const Tensor& value,
   OperationScope op("scaled_dot_product_attention");
   Tensor k = key, v = value, m = mask;
   if (gqa) {
-    int64_t times = intShape()[shape().size() - 3] / k.intShape()[k.shape().size() - 3];
+    int64_t times = intShape()[resolveAxis(-3)] / std::max<int64_t>(1, k.intShape()[k.resolveAxis(-3)]);
     k = k.repeatInterleave(times, -3);
     v = v.repeatInterleave(times, -3);
   }
   DType wide = dtypes::leastUpper(dtypes::leastUpper(dtype(), k.dtype()), dtypes::float32);
-  Tensor scores =
-      matmul(k.transpose(-2, -1), false, wide).div(std::sqrt(static_cast<double>(intShape().back())));
+  Tensor scores = matmul(k.transpose(-2, -1), false, wide)
+                      .div(std::sqrt(static_cast<double>(intShape()[resolveAxis(-1)])));
   if (causal) {
     if (m) fail(ErrorKind::Runtime, "cannot set attn_mask when is_causal=True");
     m = scores.fullLike(ConstValue::ofBool(true), {device(), dtypes::bool_, false}).tril();

@@ -7,7 +7,7 @@
 #     [1, 3, 6]
 #
 # The entry with the name of its file is of the class itself.
-import contextlib, doctest, io, math, pathlib, traceback
+import contextlib, doctest, inspect, io, math, pathlib, traceback
 import numpy as np
 from tinygrad import Context, Device, GlobalCounters, Tensor, TinyJit, UOp, Variable, dtypes, nn
 from tinygrad.dtype import AddrSpace, DType
@@ -51,6 +51,14 @@ def wrong_examples(name, text):
 
 def test_every_file_is_of_something_that_exists():
   assert sorted(TEXTS) == sorted(WITH_NAMES | WHOLE), sorted(TEXTS)
+
+def test_signatures_are_known_to_inspect():
+  assert str(inspect.signature(Tensor.sum)) == "(self, axis=None, keepdim=False, dtype=None)"
+  assert str(inspect.signature(Tensor([1.0]).squeeze)) == "(dim=None)"
+  for c in (Tensor, UOp):
+    methods = [n for n in dir(c) if not n.startswith("_") and callable(getattr(c, n))]
+    known = [n for n in methods if getattr(getattr(c, n), "__text_signature__", None) or hasattr(getattr(c, n), "__code__")]
+    assert len(known) > 0.95 * len(methods), sorted(set(methods) - set(known))
 
 def test_lines_are_short():
   long = [f"{path.name}:{number}" for path in DOCS.glob("*.txt") for number, line in enumerate(path.read_text().splitlines(), 1) if len(line) > WIDTH]

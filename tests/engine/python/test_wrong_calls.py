@@ -1,6 +1,6 @@
 # No call crashes the process: methods of UOp and Tensor with arguments of every kind answer, or raise an exception of Python.
 #   UOPSCOPE_FUZZ=100000 UOPSCOPE_SEED=3 uopscope run tests/engine/python/test_wrong_calls.py        # more of them, under the sanitizers
-import os, random
+import inspect, os, random
 from check import raises, run
 from tinygrad import Tensor, UOp, dtypes
 from tinygrad.uop import Ops
@@ -28,6 +28,13 @@ def arguments(rng, values):
                               dtypes.float, dtypes.int, dtypes.bool, dtypes.half, Ops.ADD, Ops.MAX, Ops.NOOP, slice(None), object(), *values])
   return [pick() for _ in range(rng.choice([0, 1, 1, 2, 2, 3]))]
 
+def named(rng, call, values):
+  """Some of the keywords that a method takes, each with any value."""
+  try: names = [p.name for p in inspect.signature(call).parameters.values() if p.kind in (p.KEYWORD_ONLY, p.POSITIONAL_OR_KEYWORD)]
+  except (TypeError, ValueError): names = []
+  chosen = rng.sample(names, min(len(names), rng.choice([0, 0, 1, 1, 2, 3])))
+  return {name: (arguments(rng, values) or [None])[0] for name in chosen}
+
 def test_random_calls():
   count, rng = int(os.environ.get("UOPSCOPE_FUZZ", 4000)), random.Random(int(os.environ.get("UOPSCOPE_SEED", 7)))
   tensors = [Tensor([1.0, 2.0, 3.0]), Tensor([[1, 2], [3, 4]]), Tensor(2.0), Tensor.ones(2, 3, 4), Tensor([]), Tensor([True, False]), Tensor([1, 2], dtype=dtypes.uint8)]
@@ -41,7 +48,7 @@ def test_random_calls():
     on = rng.choice(tensors if c is Tensor else nodes)
     try:
       made = getattr(on, name)
-      if callable(made): made = made(*arguments(rng, values))
+      if callable(made): made = made(*arguments(rng, values), **named(rng, made, values))
       if isinstance(made, (Tensor, UOp)): made.shape, made.dtype
     except Exception: raised += 1
   assert 0 < raised < count
