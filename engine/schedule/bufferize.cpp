@@ -90,7 +90,8 @@ constexpr RuleDef kGroup[] = {RULE("merge-stores", any(Op::END), entry())};
 struct StoreNode {
   UOp end;
   int kernel = -1;
-  std::vector<size_t> needs; ///< stores of the buffers that this store reads
+  std::vector<size_t> needs;   ///< stores of the buffers that this store reads
+  std::vector<size_t> follows; ///< stores that read the contents that this store overwrites
 };
 
 /// Whether the kernels can still be ordered if each kernel's stores become one node.
@@ -103,6 +104,9 @@ bool hasOrder(const std::vector<StoreNode>& stores, const std::vector<size_t>& n
         return false; // one store of a group reads the finished buffer of another
       else if (next[nodeOf[n]].insert(nodeOf[k]).second)
         ++waiting[nodeOf[k]];
+  for (size_t k = 0; k < stores.size(); ++k)
+    for (size_t n : stores[k].follows) // one kernel may read an element and then write it
+      if (nodeOf[n] != nodeOf[k] && next[nodeOf[n]].insert(nodeOf[k]).second) ++waiting[nodeOf[k]];
   for (size_t k = 0; k < nodes; ++k)
     if (!waiting[k]) ready.push_back(k);
   size_t done = 0;
@@ -125,21 +129,27 @@ const PatternMatcher& groupMatcher() {
 UOp groupStores(UOp sink, ScheduleState& state) {
   std::vector<StoreNode> stores;
   UOpMap<size_t> numberOf;
+  UOpMap<std::vector<size_t>> readersOf, writersOf; // of a version: a BUFFER, or the AFTER of an assignment
   // The loops are part of the key: a value that lost loops of its host no longer fits the host's kernel and
   // is stored by a kernel of its own.
   std::map<std::pair<int, std::vector<uint32_t>>, std::vector<size_t>> kernels;
   for (UOp u : sink.toposort()) {
     if (!u.is(Op::AFTER) || !u.src(1).is(Op::END) || numberOf.contains(u.src(1))) continue;
     StoreNode node{u.src(1), state.stored[static_cast<size_t>(u.tag().i())].kernel, {}};
-    for (UOp v : node.end.toposort([](UOp x) { return !x.is(Op::AFTER); }))
+    for (UOp v : node.end.toposort([](UOp x) { return !x.is(Op::AFTER); })) {
       for (UOp s : v.src())
         if (s.is(Op::AFTER) && s.src(1).is(Op::END)) node.needs.push_back(numberOf.at(s.src(1)));
+      if (v.is(Op::INDEX)) (v.dtype().isPtr() ? writersOf : readersOf)[v.src(0)].push_back(stores.size());
+    }
     numberOf[node.end] = stores.size();
     std::vector<uint32_t> loops;
     for (UOp r : node.end.src().subspan(1)) loops.push_back(r.id());
     kernels[{node.kernel, std::move(loops)}].push_back(stores.size());
     stores.push_back(std::move(node));
   }
+  for (const auto& [version, writers] : writersOf)
+    if (auto readers = readersOf.find(version); readers != readersOf.end())
+      for (size_t k : writers) stores[k].follows = readers->second;
   std::vector<std::vector<size_t>> groups;
   for (const auto& [kernel, members] : kernels)
     if (members.size() > 1) groups.push_back(members);

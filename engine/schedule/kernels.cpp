@@ -192,6 +192,21 @@ constexpr RuleDef kSplit[] = {
 
 // --- order ---
 
+/// Whether kernel `from` must run before kernel `to`.
+bool leadsTo(const std::vector<std::set<size_t>>& next, size_t from, size_t to) {
+  std::vector<bool> seen(next.size(), false);
+  std::vector<size_t> stack{from};
+  while (!stack.empty()) {
+    size_t k = stack.back();
+    stack.pop_back();
+    if (k == to) return true;
+    if (seen[k]) continue;
+    seen[k] = true;
+    stack.insert(stack.end(), next[k].begin(), next[k].end());
+  }
+  return false;
+}
+
 struct AssignContext {
   UOpMap<std::vector<UOp>> readers; ///< KERNEL -> kernels that must read before it writes
 };
@@ -296,7 +311,8 @@ UOp fixAssign(UOp sink, ScheduleState& state, std::vector<KernelEntry>& order) {
   }
   if (order.size() < n) {
     for (const auto& [edge, version] : hazards)
-      if (!placed[edge.first] && !placed[edge.second]) state.wantCopy(contentsOf(version, state));
+      if (!placed[edge.second] && leadsTo(next, edge.second, edge.first))
+        state.wantCopy(contentsOf(version, state));
     return sink;
   }
   if (ctx.readers.empty()) return sink;
