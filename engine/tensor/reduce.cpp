@@ -32,7 +32,8 @@ std::vector<int64_t> Tensor::resolveAxes(const Axes& axes) const {
 Tensor Tensor::reduce(Op op, const Axes& axes, bool keepdim) const {
   Ints over = resolveAxes(axes);
   Tensor result = apply(graph::reduceAxis(uop(), op, over));
-  result.state_->leaveNames(); // a new value, even if all axes have length 1
+  result.state_->leaveNames(); // a new value, even if all axes have length 1 and it uses the same buffer
+  result.state_->mayShare = true;
   if (keepdim) return result;
   Shape rest;
   for (int64_t i = 0; i < ndim(); ++i)

@@ -55,6 +55,7 @@ void Tensor::State::become(UOp u) {
 }
 void Tensor::State::joinNames(State& of) {
   leaveNames();
+  mayShare = of.mayShare; // a view of a copy outlives the tensor that was made as the copy
   nextName = of.nextName;
   previousName = &of;
   nextName->previousName = of.nextName = this;

@@ -139,7 +139,7 @@ class Program:
     e = self.pick(a)
     if e is None: return
     tensor, value, text = self.value_for(e, c, d)
-    if tensor is e.tensor: return
+    if isinstance(tensor, Tensor) and tensor.uop is e.tensor.uop: return  # an assignment of the tensor itself changes nothing
     self.log.append(f"{self.name(e)}.assign({text})")
     e.tensor.assign(tensor)
     e.assign(value.copy() if isinstance(value, np.ndarray) else value)
