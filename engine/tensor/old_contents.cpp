@@ -42,6 +42,30 @@ UOp versionUnder(UOp target) {
   return u.is(Op::BUFFER) || (u.is(Op::ASSIGN) && versionUnder(u.src(0))) ? u : UOp();
 }
 
+bool keepsElements(UOp u) {
+  return u.is(Op::RESHAPE) || u.in(kMarkers) || (u.is(Op::CONTIGUOUS) && !u.arg()) ||
+         (u.is(Op::EXPAND) && u.shape() == u.src(0).shape());
+}
+
+/// The source that has the same elements in the same order, which the scheduler will not copy: what lies below
+/// reshapes, and below permutations that undo each other.
+UOp memoryBelow(UOp u) {
+  while (true) {
+    while (keepsElements(u)) u = u.src(0);
+    if (!u.is(Op::PERMUTE)) return u;
+    std::vector<int64_t> order = u.arg().ints();
+    UOp below = u.src(0);
+    for (;; below = below.src(0)) {
+      if (below.is(Op::PERMUTE))
+        for (int64_t& axis : order) axis = below.arg().ints()[static_cast<size_t>(axis)];
+      else if (!keepsElements(below) || below.shape() != below.src(0).shape())
+        break;
+    }
+    if (!std::is_sorted(order.begin(), order.end())) return u;
+    u = below;
+  }
+}
+
 double elements(UOp u) {
   double n = 1;
   for (const Sint& s : u.shape()) n *= static_cast<double>(s.vmax());
@@ -87,10 +111,7 @@ public:
       return std::any_of(u.src(0).src().begin(), u.src(0).src().end(),
                          [&](UOp part) { return isName(part); });
     if (u.is(Op::CONTIGUOUS) && !u.arg()) {
-      UOp below = u.src(0);
-      while (below.is(Op::RESHAPE) || below.in(kMarkers) || (below.is(Op::CONTIGUOUS) && !below.arg()))
-        below = below.src(0);
-      return isOverwritten(below);
+      return isOverwritten(memoryBelow(u.src(0)));
     }
     return isOverwritten(u);
   }
