@@ -3,6 +3,7 @@
 #include "engine/runtime/device.h"
 #include "engine/runtime/mapped_file.h"
 #include "engine/tensor/multi.h"
+#include "engine/tensor/state.h"
 #include "engine/tensor/tensor.h"
 #include "engine/uop/unique.h"
 
@@ -154,7 +155,9 @@ Tensor Tensor::full(const Shape& shape, ConstValue value, const TensorOptions& o
   for (const Sint& s : shape)
     if (s.vmin() < 0 && !graph::isInt(s, -1)) // -1 keeps the length of the expanded axis, as in expand()
       fail(ErrorKind::Shape, fmt::format("shape can't contain negative numbers {}", shapeStr(shape)));
-  return scalar(value, o, true).reshape(Shape(shape.size(), Sint(1))).expand(shape);
+  Tensor made = scalar(value, o, true).reshape(Shape(shape.size(), Sint(1))).expand(shape);
+  made.state_->leaveNames(); // its EXPAND is the tensor's own, no view of the number
+  return made;
 }
 
 Tensor Tensor::zeros(const Shape& shape, const TensorOptions& o) {

@@ -235,6 +235,12 @@ bool isView(UOp u, UOp x) {
   return true;
 }
 
+bool repeatsElements(UOp view, UOp of) {
+  for (UOp u = view; u != of; u = u.src(0))
+    if (u.is(Op::EXPAND) && u.shape() != u.src(0).shape()) return true;
+  return false;
+}
+
 bool isMemory(UOp x) {
   if (x.is(Op::ASSIGN)) return isMemory(viewed(x.src(0)));
   if (x.is(Op::MULTI))

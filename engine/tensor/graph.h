@@ -49,6 +49,8 @@ UOp viewed(UOp x);
 /// Whether u is a view of x: its elements are those of x in the same memory. A PAD is no view, since it makes
 /// elements, and a RESHAPE of an expanded value is none either.
 bool isView(UOp u, UOp x);
+/// Whether a view shows some elements of `of` several times.
+bool repeatsElements(UOp view, UOp of);
 /// Whether a node is memory, now or after pending assignments.
 bool isMemory(UOp x);
 

@@ -54,7 +54,9 @@ void Tensor::State::become(UOp u) {
   changed = ++live.clock;
 }
 void Tensor::State::joinNames(State& of) {
+  const bool repeats = isSpread || of.isSpread;
   leaveNames();
+  isSpread = repeats;
   mayShare = of.mayShare; // a view of a copy outlives the tensor that was made as the copy
   nextName = of.nextName;
   previousName = &of;
@@ -64,27 +66,48 @@ void Tensor::State::leaveNames() {
   previousName->nextName = nextName;
   nextName->previousName = previousName;
   previousName = nextName = this;
+  isSpread = false;
 }
+
+namespace {
+
+/// The BUFFERs that a tensor of this node lies in, or will lie in once it is assigned: one for each device.
+std::vector<UOp> buffersUnder(UOp u) {
+  u = graph::viewed(u);
+  while (u.is(Op::ASSIGN)) u = graph::viewed(u.src(0));
+  if (u.is(Op::BUFFER)) return {u};
+  std::vector<UOp> all;
+  if (u.is(Op::MULTI))
+    for (UOp part : u.src(0).src())
+      for (UOp b : buffersUnder(part)) all.push_back(b);
+  return all;
+}
+
+bool contains(const std::vector<UOp>& all, UOp u) {
+  return std::find(all.begin(), all.end(), u) != all.end();
+}
+
+} // namespace
 
 void Tensor::State::leaveSharedBuffer() {
   bool may = false;
+  std::vector<const State*> names;
   forEachName([&](State& s) {
     may = may || s.mayShare;
     s.mayShare = false;
+    names.push_back(&s);
   });
-  UOp buffer = graph::viewed(uop);
-  if (!may || !buffer.is(Op::BUFFER)) return;
-  std::vector<const State*> names;
-  forEachName([&](State& s) { names.push_back(&s); });
-  bool shared = false;
-  forEachTensor([&](State& s) {
-    UOp lies = graph::viewed(s.uop);
-    while (lies.is(Op::ASSIGN)) lies = graph::viewed(lies.src(0));
-    shared = shared || (lies == buffer && std::find(names.begin(), names.end(), &s) == names.end());
-  });
-  if (!shared) return;
-  UOp copy = UOp::make(Op::CONTIGUOUS, buffer.dtype(), {buffer}, Arg::of("copy"));
-  forEachName([&](State& s) { s.become(UOp(s.uop).substitute({{buffer, copy}})); });
+  if (!may) return;
+  UOpMap<UOp> apart;
+  for (UOp buffer : buffersUnder(uop)) {
+    bool shared = false;
+    forEachTensor([&](State& s) {
+      shared = shared || (contains(buffersUnder(s.uop), buffer) &&
+                          std::find(names.begin(), names.end(), &s) == names.end());
+    });
+    if (shared) apart[buffer] = UOp::make(Op::CONTIGUOUS, buffer.dtype(), {buffer}, Arg::of("copy"));
+  }
+  if (!apart.empty()) forEachName([&](State& s) { s.become(UOp(s.uop).substitute(apart)); });
 }
 
 void forEachTensor(const std::function<void(Tensor::State&)>& f) {
@@ -186,7 +209,10 @@ Tensor Tensor::apply(UOp result, std::initializer_list<Tensor> others) const {
     unset = unset || !t.state_->requiresGrad.has_value();
   }
   Tensor made = fromUOp(result, any ? RequiresGrad(true) : unset ? RequiresGrad() : RequiresGrad(false));
-  if (graph::isView(result, uop())) made.state_->joinNames(*state_);
+  if (graph::isView(result, uop())) {
+    made.state_->isSpread = graph::repeatsElements(result, uop());
+    made.state_->joinNames(*state_);
+  }
   return made;
 }
 
@@ -234,6 +260,7 @@ Tensor Tensor::to(const std::string& where) const {
     return file;
   }
   Tensor out = apply(graph::copyTo(inMemory().uop(), name));
+  out.state_->mayShare = out.devices().size() > 1; // the part on this device may use this buffer
   if (state_->grad) out.state_->grad = grad().to(name).state_;
   return out;
 }
@@ -243,6 +270,7 @@ Tensor Tensor::replace(const Tensor& x, bool allowShapeMismatch) const {
     fail(ErrorKind::Shape,
          fmt::format("replace shape mismatch {} != {}", shapeStr(shape()), shapeStr(x.shape())));
   if (state_ == x.state_) return *this;
+  state_->leaveNames();
   state_->become(x.uop());
   state_->joinNames(*x.state_);
   return *this;
@@ -296,15 +324,11 @@ void Tensor::assignWhole(const Tensor& x) const {
 /// Assigns to a tensor with several names of its memory: all names read the new contents.
 void Tensor::assignNamed(const Tensor& x) const {
   UOp target = uop(), memory = graph::viewed(target);
-  if (memory.is(Op::EXPAND)) { // a repeated element, unless all elements are the same number
-    bool isOfAll = graph::base(memory).is(Op::CONST);
-    state_->forEachName(
-        [&](State& s) { isOfAll = isOfAll && (s.uop.get() == memory || s.uop->dependsOn(memory)); });
-    if (!isOfAll) {
-      state_->leaveNames();
-      assignWhole(x);
-      return;
-    }
+  // A constant's own EXPAND is as good as memory; that of a view repeats elements which other names show too.
+  if (memory.is(Op::EXPAND) && (state_->isSpread || !graph::base(memory).is(Op::CONST))) {
+    state_->leaveNames();
+    assignWhole(x);
+    return;
   }
   bool whole = !memory.is(Op::MULTI);
   for (UOp u = target; u != memory && whole; u = u.src(0)) whole = u.in({Op::RESHAPE, Op::DETACH});
