@@ -92,7 +92,7 @@ UOp runSchedulePasses(Part part, UOp sink, ScheduleWork& work) {
       sink = graphRewrite(sink, *added,
                           {.name = fmt::format("after {}", pass.name),
                            .map = part == Part::TensorGraph ? &work.moves.emplace_back() : nullptr});
-    if (vars::spec >= 1 && pass.verified) verifyTensorGraph(sink, std::string(pass.name));
+    if (vars::spec >= 1 && pass.verified) verifyTensorGraph(sink, pass.name);
   }
   return sink;
 }

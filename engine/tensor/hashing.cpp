@@ -23,9 +23,10 @@ struct Tables {
 Tables makeTables() {
   Tables t{};
   std::array<uint64_t, kLanes> rotation{};
-  for (int step = 0, x = 1, y = 0; step < kRounds; ++step) {
-    rotation[static_cast<size_t>(x + 5 * y)] = static_cast<uint64_t>((step + 1) * (step + 2) / 2 % 64);
-    int next = (2 * x + 3 * y) % 5;
+  size_t x = 1, y = 0;
+  for (uint64_t step = 0; step < kRounds; ++step) {
+    rotation[x + 5 * y] = (step + 1) * (step + 2) / 2 % 64;
+    const size_t next = (2 * x + 3 * y) % 5;
     x = y;
     y = next;
   }

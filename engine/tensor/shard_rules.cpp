@@ -209,7 +209,7 @@ UOp reshapeShards(Match& m) {
   Sint before = prod(Shape(from.begin(), from.begin() + *v.axis)), reach = 1;
   std::optional<size_t> axis; // the last axis that begins where the split axis began
   for (size_t i = 0; i < to.size(); ++i) {
-    if (reach == before && !(graph::isInt(to[i], 1))) axis = i;
+    if (reach == before && !graph::isInt(to[i], 1)) axis = i;
     reach = reach * to[i];
   }
   if (!axis || !to[*axis].isInt() || to[*axis].i() % n) // elements would move between shards

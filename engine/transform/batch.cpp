@@ -182,7 +182,7 @@ UOp oneOf(OneOfBatch& of, UOp node, UOp key, const std::vector<bool>& isBatched)
 
 /// The derivatives of a batch from those of one element. The gradient of an input without a batch axis is the
 /// sum over the batch.
-CustomDerivative batchedDerivative(UOp key, CustomDerivative one, std::vector<bool> isBatched) {
+CustomDerivative batchedDerivative(UOp key, const CustomDerivative& one, const std::vector<bool>& isBatched) {
   CustomDerivative all;
   UOpRef held(key);
   if (one.reverse)

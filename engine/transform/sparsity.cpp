@@ -197,7 +197,7 @@ std::optional<Sparsity> sparsityIfSparse(UOp value, UOp placeholder) {
   std::optional<Sparsity> found;
   try {
     found = Analysis(value, placeholder, {true, quarter + 4 * (rows + columns), quarter}).result;
-  } catch (const SetTable::Full&) {
+  } catch (const SetTable::Full&) { // the answer would be larger than a dense Jacobian is worth
   } catch (const Error& e) {
     if (e.kind() != ErrorKind::Unsupported && e.kind() != ErrorKind::Shape) throw;
   }

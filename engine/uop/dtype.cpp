@@ -185,7 +185,7 @@ std::string DType::name() const {
     s += fmt::format(".ptr({}", size());
     if (addrspace() != AddrSpace::Global)
       s += fmt::format(", {}", kSpaceNames[static_cast<size_t>(addrspace())]);
-    s += ")";
+    s += ')';
     if (vcount() != 1) s += fmt::format(".vec({})", vcount());
   }
   return s;

@@ -12,7 +12,7 @@ namespace {
 
 /// Visits each node once, depth first, sources in order, and a node after its sources.
 template <typename Enter, typename Visit>
-void walk(UOp root, Enter enter, Visit visit) {
+void walk(UOp root, const Enter& enter, const Visit& visit) {
   IdMap<bool> seen;
   struct Frame {
     UOp u;

@@ -218,7 +218,7 @@ std::string UOp::str() const {
       out += l.isRoot ? "))" : ")),";
       continue;
     }
-    if (!l.isRoot) out += "\n";
+    if (!l.isRoot) out += '\n';
     // Indentation stops growing at 200: a chain of 50,000 nodes would otherwise print gigabytes of blanks.
     out.append(l.indent < 200 ? l.indent : 200, ' ');
     Use& use = uses[l.node];

@@ -141,7 +141,7 @@ private:
     if (!t.text.empty()) return t;
     if (alu(u, t)) return t;
     std::string src = list(u, 0);
-    if (u.srcCount() == 1) src += ",";
+    if (u.srcCount() == 1) src += ',';
     t.text = fmt::format("UOp(Ops.{}, {}, ({}){})", opName(u.op()), u.dtype().name(), src,
                          u.arg() ? ", " + argText(u) : "");
     return t;

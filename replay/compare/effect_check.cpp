@@ -17,8 +17,8 @@ using Verdict = ValueCheck::Verdict;
 constexpr size_t kComparedValues = 24;
 constexpr int64_t kCopyLoop = (int64_t{1} << 19) - 1; // no range of a graph has this number
 
-[[noreturn]] void cannot(std::string why) {
-  throw Error(ErrorKind::Unsupported, std::move(why));
+[[noreturn]] void cannot(const std::string& why) {
+  throw Error(ErrorKind::Unsupported, why);
 }
 bool isRegister(UOp store) {
   const UOp base = memoryBase(store.src(0));

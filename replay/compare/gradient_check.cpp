@@ -17,8 +17,8 @@ namespace {
 constexpr int64_t kMostResults = 20'000;
 constexpr size_t kMostCandidates = 24;
 
-[[noreturn]] void cannot(std::string why) {
-  throw Error(ErrorKind::Unsupported, std::move(why));
+[[noreturn]] void cannot(const std::string& why) {
+  throw Error(ErrorKind::Unsupported, why);
 }
 
 /// Derivative of the operation by operand k, in double; none at a corner.

@@ -14,8 +14,8 @@ namespace {
 
 using Verdict = ValueCheck::Verdict;
 
-[[noreturn]] void cannot(std::string why) {
-  throw Error(ErrorKind::Unsupported, std::move(why));
+[[noreturn]] void cannot(const std::string& why) {
+  throw Error(ErrorKind::Unsupported, why);
 }
 
 VariableList joined(const VariableList& a, const VariableList& b) {

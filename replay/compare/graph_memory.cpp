@@ -14,8 +14,8 @@ namespace {
 
 constexpr OpSet kScheduleMemory{Op::BUFFER, Op::BUFFER_VIEW};
 
-[[noreturn]] void cannot(std::string why) {
-  throw Error(ErrorKind::Unsupported, std::move(why));
+[[noreturn]] void cannot(const std::string& why) {
+  throw Error(ErrorKind::Unsupported, why);
 }
 ConstValue asType(const ConstValue& v, DType from, DType to) {
   if (v.isInvalid() || from.kind() == to.kind()) return v;
@@ -359,15 +359,14 @@ void GraphValues::collectWrites(UOp effect, uint64_t memory, WriteMap& out) {
       for (const UOp s : u.src()) walk(s);
     } else if (u.is(Op::STORE)) {
       if (memoryKey(u.src(0)) != memory) return;
-      const VariableList all = loops;
-      forEach(all, [&] {
+      forEach(loops, [&] {
         spend();
         size_t lane = 0;
         for (const Pointer& p : pointers(u.src(0)))
           for (int k = 0; k < p.width; ++k, ++lane) {
             if (!p.valid) continue;
             Writer w{u, {}, lane};
-            for (const Variable& v : all) w.at.emplace_back(v.key, *get(v.key));
+            for (const Variable& v : loops) w.at.emplace_back(v.key, *get(v.key));
             out[p.index + k] = std::move(w);
           }
       });

@@ -39,8 +39,8 @@ int coarseness(DType type) {
   default: return 0;
   }
 }
-[[noreturn]] void cannot(std::string why) {
-  throw Error(ErrorKind::Unsupported, std::move(why));
+[[noreturn]] void cannot(const std::string& why) {
+  throw Error(ErrorKind::Unsupported, why);
 }
 
 } // namespace
@@ -442,7 +442,8 @@ bool GraphValues::throughMovement(UOp u, TensorIndex& at) {
 
 Lanes GraphValues::bufferizedAt(UOp b, const TensorIndex& index) {
   std::vector<std::pair<uint32_t, std::optional<int64_t>>> before;
-  const TensorIndex at = index; // `index` may refer to this->index
+  // NOLINTNEXTLINE(performance-unnecessary-copy-initialization): `index` may refer to this->index
+  const TensorIndex at = index;
   if (at.size() + 1 != b.srcCount()) cannot("a stored value of another rank");
   for (size_t k = 0; k < at.size(); ++k)
     if (const UOp r = b.src(k + 1); r.is(Op::RANGE)) {

@@ -196,7 +196,7 @@ std::string reportMarkdown(const CorpusDiff& d, const Corpus& before, const Corp
       const Change& c = d.changes[g.changes[k]];
       out += fmt::format("- {} `{}`", statusName(c.status), lineOf(c));
       for (const std::string& fact : changeFacts(c, before, after)) out += "; " + fact;
-      out += "\n";
+      out += '\n';
       if (k == 0) {
         std::string diff = changeDiff(c, before, after, o.ignoreNames);
         if (!diff.empty()) out += fmt::format("\n```diff\n{}```\n\n", diff);

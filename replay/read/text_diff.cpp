@@ -41,7 +41,7 @@ Kept commonItems(const std::vector<int>& a, const std::vector<int>& b, int maxEd
   std::vector<std::vector<int>> rows;
   std::vector<int> furthest(2 * static_cast<size_t>(limit) + 3, 0);
   auto at = [&](std::vector<int>& v, int k) -> int& {
-    return v[static_cast<size_t>(k + static_cast<int>(v.size() / 2))];
+    return v[static_cast<size_t>(k + static_cast<std::ptrdiff_t>(v.size() / 2))];
   };
   int edits = -1;
   for (int d = 0; d <= limit && edits < 0; ++d) {

@@ -336,7 +336,7 @@ std::vector<OriginInfo> Trace::allOrigins() {
 }
 
 std::string Trace::scriptName() const {
-  const std::string whole = meta("script");
+  std::string whole = meta("script");
   for (const ScopeInfo& s : scopes()) {
     std::string_view tail = s.script.file;
     if (tail == whole) return whole;
@@ -374,8 +374,8 @@ ScopeId Trace::findScope(const std::string& text) const {
   std::string names;
   size_t shown = 0;
   for (const ScopeInfo& s : scopes())
-    if (s.kind == ScopeKind::Kernel || s.kind == ScopeKind::Schedule)
-      if (++shown <= 12) names += fmt::format("{}{} {}", names.empty() ? "" : ", ", s.id, s.name);
+    if ((s.kind == ScopeKind::Kernel || s.kind == ScopeKind::Schedule) && ++shown <= 12)
+      names += fmt::format("{}{} {}", names.empty() ? "" : ", ", s.id, s.name);
   if (shown > 12) names += fmt::format(" and {} more (uopscope ls lists them)", shown - 12);
   throw Error(ErrorKind::Key, fmt::format("{}: there is no kernel or schedule \"{}\"; there are: {}", path(),
                                           text, names.empty() ? "none" : names));

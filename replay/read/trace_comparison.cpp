@@ -101,7 +101,6 @@ TraceParting partingOfSteps(Told& a, Told& b, int64_t& common) {
         a.hash(x->after) == b.hash(y->after))
       continue;
     p.kind = TraceParting::Kind::Step;
-    std::string where;
     if (x) {
       p.step = x->id;
       p.pass = x->pass;

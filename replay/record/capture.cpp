@@ -66,7 +66,9 @@ void CaptureObserver::onScopeBegin(const ScopeBegin& begin) {
 }
 
 void CaptureObserver::onScopeEnd() {
-  if (scopes_-- && open_ && open_->depth == scopes_ + 1) {
+  const size_t depth = scopes_;
+  scopes_ -= depth > 0;
+  if (depth > 0 && open_ && open_->depth == depth) {
     Open done = std::move(*open_);
     open_.reset();
     passes_.clear();
@@ -149,7 +151,7 @@ std::unique_ptr<Observer> CaptureObserver::fork(uint64_t) {
   auto held = std::make_shared<std::vector<Compilation>>();
   auto child =
       std::make_unique<CaptureObserver>([held](Compilation c) { held->push_back(std::move(c)); }, detail_);
-  child->held_ = held;
+  child->held_ = std::move(held);
   child->tally_ = tally_->fork();
   return child;
 }

@@ -51,7 +51,7 @@ void describeBuild(Corpus& corpus, const std::string& script) {
 }
 
 CaptureSession::CaptureSession(const std::string& path, const std::string& script)
-    : corpus_(Corpus::append(path)), observer_([this](Compilation c) { keep(c); }) {
+    : corpus_(Corpus::append(path)), observer_([this](const Compilation& c) { keep(c); }) {
   describeBuild(corpus_, script);
   corpus_.setMeta("status", "open");
 }

@@ -17,8 +17,6 @@
 #include <sstream>
 #include <vector>
 
-extern char** environ;
-
 namespace uopscope {
 
 namespace {

@@ -22,8 +22,6 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
-extern char** environ;
-
 namespace uopscope {
 
 namespace {

@@ -176,7 +176,7 @@ void Database::makeOneFile() const {
     execute("PRAGMA busy_timeout = 300");
     execute("PRAGMA wal_checkpoint(TRUNCATE)");
     execute("PRAGMA journal_mode = DELETE");
-  } catch (const Error&) {
+  } catch (const Error&) { // a reader holds the journal: the last one to close removes it
   }
 }
 

@@ -237,7 +237,7 @@ private:
     const auto gone = onlyIn(before, after), come = onlyIn(after, before);
     if (!gone.empty()) s.text += fmt::format("; {} {} gone", listed(gone), gone.size() == 1 ? "is" : "are");
     if (!come.empty()) s.text += fmt::format("; {} {} new", listed(come), come.size() == 1 ? "is" : "are");
-    s.text += ".";
+    s.text += '.';
   }
 
   Trace& trace_;

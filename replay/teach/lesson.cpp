@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 namespace uopscope {
 
@@ -85,7 +86,7 @@ Question questionOf(const std::vector<std::string>& lines, int first) {
 LessonBlock runOf(const std::vector<std::string>& lines, const std::string& more, int first) {
   LessonBlock b;
   b.kind = LessonBlock::Kind::Run;
-  if (!more.empty()) b.shown = static_cast<size_t>(std::atoi(more.c_str()));
+  if (!more.empty()) b.shown = std::strtoul(more.c_str(), nullptr, 10);
   for (size_t i = 0; i < lines.size(); ++i) {
     if (trimmed(lines[i]).empty()) continue;
     std::vector<std::string> words = commandWords(lines[i]);

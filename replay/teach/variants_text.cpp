@@ -41,7 +41,7 @@ std::string table(const std::vector<std::vector<std::string>>& rows) {
       const bool number = c > 0 && c < 4;
       out += (c ? "  " : "") + (number ? pad + row[c] : c + 1 == row.size() ? row[c] : row[c] + pad);
     }
-    out += "\n";
+    out += '\n';
   }
   return out;
 }

@@ -18,6 +18,7 @@
 #include <ctime>
 #include <filesystem>
 #include <random>
+#include <variant>
 
 using namespace uopscope;
 

@@ -67,7 +67,7 @@ int main(int argc, char** argv) {
   size_t kernels = 0;
   {
     Corpus corpus = Corpus::create(input.path());
-    CaptureObserver capture([&](Compilation c) {
+    CaptureObserver capture([&](const Compilation& c) {
       kernels += c.kind == ScopeKind::Kernel;
       corpus.add(c);
     });

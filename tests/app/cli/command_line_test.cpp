@@ -31,7 +31,7 @@ TEST_CASE("a trace that is none: a clear message and exit code 2") {
   Folder f;
   std::string text = f.file("model.py", "print(1)\n" + std::string(600, '#'));
   for (const std::string& file : {std::string("missing.uoptrace"), text, std::string("/"), f.file("empty")}) {
-    std::ofstream(f.file("empty"));
+    std::ofstream made(f.file("empty"));
     Result r = call(f, {"ls", file});
     CHECK(r.code == 2);
     CHECK(r.out.empty());

@@ -3,6 +3,8 @@
 
 #include <doctest/doctest.h>
 
+#include <set>
+
 using namespace uopscope;
 using namespace uopscope::test;
 

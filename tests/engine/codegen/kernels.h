@@ -21,7 +21,7 @@ inline UOp memory(int64_t position, int64_t size, DType d = dtypes::float32) {
 inline UOp read(UOp buffer, UOp index) {
   return buffer.indexed({index}, buffer.dtype().base());
 }
-inline UOp kernel(std::vector<UOp> effects, KernelInfo info = {}) {
+inline UOp kernel(const std::vector<UOp>& effects, const KernelInfo& info = {}) {
   return UOp::sink(effects, Arg::of(info));
 }
 

@@ -12,7 +12,7 @@ namespace {
 
 /// Checks a kernel for scalar and wide arithmetic, plain and optimised, and verifies each graph after each
 /// pass.
-void checkEverywhere(UOp sink, std::map<std::string, int64_t> vars = {}, double tolerance = 0) {
+void checkEverywhere(UOp sink, const std::map<std::string, int64_t>& vars = {}, double tolerance = 0) {
   for (int noopt : {1, 0})
     for (int lanes : {1, 4, 16}) {
       ContextScope settings({{"NOOPT", noopt}, {"SPEC", 1}});

@@ -199,7 +199,7 @@ inline Values runLowered(const LoweredKernel& k, const Values& before,
 
 /// Checks that the graph and its lowered program give the same buffers.
 inline LoweredKernel checkKernel(UOp sink, const Target& target, uint32_t seed = 1,
-                                 std::map<std::string, int64_t> vars = {}, double tolerance = 0) {
+                                 const std::map<std::string, int64_t>& vars = {}, double tolerance = 0) {
   Values start = randomBuffers(sink, seed), wanted = start;
   Oracle(wanted, vars).run(sink);
   LoweredKernel k = lowerKernel(sink, target);

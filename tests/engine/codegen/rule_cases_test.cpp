@@ -31,7 +31,7 @@ struct Fixture {
     FAIL("no rule is called " << name);
     return {};
   }
-  UOp gep(UOp v, std::vector<int64_t> lanes) {
+  UOp gep(UOp v, const std::vector<int64_t>& lanes) {
     return UOp::make(Op::GEP, v.dtype().scalar().vec(static_cast<int>(lanes.size())), {v}, Arg::of(lanes));
   }
   /// Lanes 0..n-1 of axis 7.
@@ -39,7 +39,7 @@ struct Fixture {
     return UOp::make(Op::UNROLL, like.dtype(), {vector},
                      Arg::of(std::vector<int64_t>{7, vector.dtype().count()}));
   }
-  UOp lanes(DType d, std::vector<int64_t> values) {
+  UOp lanes(DType d, const std::vector<int64_t>& values) {
     std::vector<UOp> all;
     for (int64_t v : values) all.push_back(UOp::constant(d, v));
     return UOp::vectorize(all);

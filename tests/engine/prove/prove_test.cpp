@@ -7,6 +7,7 @@
 #include "engine/prove/solver.h"
 #include "engine/prove/termination.h"
 #include "engine/prove/values.h"
+#include "engine/rewrite/driver.h"
 #include "engine/rules/rounding.h"
 #include "engine/rules/rules.h"
 #include "engine/uop/eval.h"

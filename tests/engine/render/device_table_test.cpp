@@ -43,7 +43,7 @@ std::string table() {
   auto row = [&](const std::string& name, const std::function<std::string(const Target&)>& cell) {
     out += fmt::format("| {} |", name);
     for (const Column& c : all) out += fmt::format(" {} |", cell(c.target));
-    out += "\n";
+    out += '\n';
   };
   auto yes = [](bool b) { return std::string(b ? "yes" : ""); };
   row("work groups", [&](const Target& t) { return yes(t.hasLocal); });

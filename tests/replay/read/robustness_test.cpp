@@ -11,6 +11,7 @@
 #include <doctest/doctest.h>
 
 #include <fstream>
+#include <variant>
 
 using namespace uopscope;
 using namespace uopscope::test;
