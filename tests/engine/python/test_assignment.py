@@ -1,7 +1,7 @@
 # A value keeps its meaning: memory of equal tensors, views, and lazy values of a tensor that is assigned later.
 import os, sys
 import numpy as np
-from tinygrad import Tensor, TinyJit, nn, dtypes
+from tinygrad import Device, Tensor, TinyJit, nn, dtypes
 from check import close, run
 
 FRESH = {
@@ -168,6 +168,60 @@ def test_permuted_target_is_read_in_its_order():
   want = a.numpy() + b.numpy()
   a.assign(a + b)
   close(a.contiguous(), want), close(a, want)
+
+def test_updates_that_read_each_others_old_contents_have_an_order():
+  a = Tensor([0, 1, 2, 3]).realize()
+  b = a.contiguous().clone()
+  b.assign(a.flip(0) + b)
+  a.assign(a * 2 + 1)
+  b.assign(b.flip(0) + b)
+  Tensor.realize(b, a)                                           # a kernel for both updates would wait for itself
+  assert b.tolist() == [6, 6, 6, 6] and a.tolist() == [1, 3, 5, 7]
+
+def test_a_sum_over_an_axis_of_length_1_is_a_value():
+  @TinyJit
+  def step(x): return (x + 1).realize()
+  for _ in range(2): result = step(Tensor([[1, 2, 3]]).realize())
+  summed = result.sum(0)
+  summed[1:] = 6
+  step(Tensor([[10, 20, 30]]).realize())
+  assert result.tolist() == [[11, 21, 31]] and summed.tolist() == [2, 6, 6]
+
+def test_a_view_of_a_copy_leaves_the_buffer():
+  a = Tensor([1, 2, 3, 4]).realize()
+  copy = a.contiguous().reshape(2, 2)                            # the tensor that was the copy is gone
+  copy.assign(copy + 1)
+  a += 10
+  assert a.tolist() == [11, 12, 13, 14] and copy.tolist() == [[2, 3], [4, 5]]
+
+def test_a_copy_below_permutations_that_undo_each_other():
+  a = Tensor([[1, 2], [3, 4]]).realize()
+  turned = a.transpose(0, 1)
+  back = turned.transpose(0, 1)
+  copy = back.contiguous()
+  a.assign(a * 2 + back)
+  assert a.tolist() == [[3, 6], [9, 12]] and copy.tolist() == [[1, 2], [3, 4]] and turned.tolist() == [[3, 9], [6, 12]]
+
+def test_a_repeated_constant_is_not_written_through():
+  for keep in (True, False):                                     # whether the tensor that is repeated is alive
+    a = Tensor.full((2, 3), 2)
+    wide = a.unsqueeze(0).expand(2, 2, 3)
+    name = wide.reshape(4, 3)
+    if not keep: del a
+    wide.assign(wide + 1)
+    assert wide.tolist() == [[[3] * 3] * 2] * 2 and name.tolist() == [[2] * 3] * 4
+  a = Tensor.full((4,), 3)
+  part = a[1::2]
+  a.assign(4)
+  assert part.tolist() == [4, 4]
+
+def test_a_replica_and_its_source_are_two_values():
+  devices = tuple(f"{Device.DEFAULT}:{i}" if i else Device.DEFAULT for i in range(2))
+  a = Tensor([1, 2, 3]).realize()
+  both = a.shard(devices, None).realize()
+  both.assign(both * 3)
+  a.assign(a + 1)
+  assert a.tolist() == [2, 3, 4] and both.tolist() == [3, 6, 9]
 
 def test_random_programs():
   sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "fuzz"))
