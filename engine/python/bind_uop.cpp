@@ -192,7 +192,8 @@ void bindFacts(UOpClass& c) {
       .def_property_readonly("size",
                              [](UOp u) {
                                int64_t n = 1;
-                               for (const Sint& s : u.shape()) n *= s.vmax();
+                               for (const Sint& s : u.shape())
+                                 if (__builtin_mul_overflow(n, s.vmax(), &n)) n = INT64_MAX;
                                return n;
                              })
       .def("numel",

@@ -187,6 +187,16 @@ def test_a_sum_over_an_axis_of_length_1_is_a_value():
   step(Tensor([[10, 20, 30]]).realize())
   assert result.tolist() == [[11, 21, 31]] and summed.tolist() == [2, 6, 6]
 
+def test_detached_names_stay_names_when_their_value_is_stored():
+  a = Tensor.arange(4).reshape(1, 4).contiguous()
+  value = a.sum(0)
+  name = value.detach()
+  both = value + name
+  del a
+  both[1:] = 8                                                   # stores all that is held
+  name.assign(3)
+  assert value.tolist() == name.tolist() == [3, 3, 3, 3] and both.tolist() == [0, 8, 8, 8]
+
 def test_a_view_of_a_copy_leaves_the_buffer():
   a = Tensor([1, 2, 3, 4]).realize()
   copy = a.contiguous().reshape(2, 2)                            # the tensor that was the copy is gone

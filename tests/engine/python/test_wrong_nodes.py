@@ -43,4 +43,34 @@ def test_random_nodes():
       except Exception: pass
   assert good > count // 20, f"{good} of {count} were nodes"
 
+def random_kernel(rng, out, x):
+  """The SINK of a kernel as a script might write it: right, or wrong in one of many ways."""
+  axes = [UOp.range(rng.choice([1, 2, 3, 4, 5]), rng.choice([k, k, k, 0, -1]), rng.choice([AxisType.LOOP] * 4 + list(AxisType))) for k in range(rng.randrange(4))]
+  pick = lambda values: rng.choice(values) if values else UOp.const(dtypes.index, rng.choice([0, 1, 3, 7, -1]))
+  index = lambda: sum((a * rng.choice([1, 2, 3]) for a in axes), UOp.const(dtypes.index, rng.choice([0, 0, 0, 1, 5]))) if rng.random() < 0.6 else pick(axes) % rng.choice([2, 4, 9])
+  values = [UOp.const(x.dtype.base if rng.random() < 0.8 else dtypes.int, 2)] + axes
+  def read(): return rng.choice([x, x, out]).flatten()[index()]
+  for _ in range(rng.randrange(1, 6)):
+    a, b = (read() if rng.random() < 0.5 else pick(values) for _ in range(2))
+    values.append(rng.choice([lambda: a + b, lambda: a * b, lambda: a.maximum(b), lambda: (a < b).where(a, b), lambda: a.cast(rng.choice([dtypes.float, dtypes.half, dtypes.int, dtypes.bool])),
+                              lambda: a.reduce(*axes[:rng.randrange(3)], arg=rng.choice([Ops.ADD, Ops.MUL, Ops.MAX])), lambda: a / b, lambda: -a])())
+  effect = rng.choice([out, out, out, x]).flatten()[index()].store(values[-1] if rng.random() < 0.9 else pick(values))
+  for _ in range(rng.choice([0, 0, 1])): effect = rng.choice([lambda: effect.barrier(), lambda: out.after(effect).flatten()[index()].store(pick(values)), lambda: UOp.group(effect, effect)])()
+  closed = [a for a in axes if rng.random() < 0.95]
+  if rng.random() < 0.1: rng.shuffle(closed)
+  if closed: effect = effect.end(*closed)
+  return effect.sink(arg=rng.choice([KernelInfo(name="random"), KernelInfo(name="random"), KernelInfo(name="", opts_to_apply=()), None]))
+
+def test_random_kernels():
+  """REF checks every access of a kernel; NULL compiles for a processor and runs nothing."""
+  count, rng, good = int(os.environ.get("UOPSCOPE_FUZZ", 3000)) // 20, random.Random(int(os.environ.get("UOPSCOPE_SEED", 1))), 0
+  for k in range(count):
+    device = rng.choice(["REF", "NULL"])
+    x = Tensor.empty(rng.choice([(4,), (2, 3), (12,)]), dtype=rng.choice([dtypes.float, dtypes.half, dtypes.int, dtypes.uint8]), device=device)
+    try:
+      Tensor.empty(*x.shape, dtype=x.dtype, device=device).custom_kernel(x, fxn=lambda out, x: random_kernel(rng, out, x))[0].realize()
+      good += 1
+    except (RuntimeError, ValueError, TypeError, AttributeError, IndexError, NotImplementedError, AssertionError, KeyError, ZeroDivisionError): pass
+  assert count // 100 < good < count, f"{good} of {count} were kernels"
+
 if __name__ == "__main__": run(globals())
