@@ -218,8 +218,7 @@ std::vector<Tensor> customKernel(const std::vector<Tensor>& tensors, py::object 
       auto parts = static_cast<int64_t>(t.devices().size());
       shape[static_cast<size_t>(*axis)] = shape[static_cast<size_t>(*axis)] / Sint(parts);
     }
-    int64_t size = 1;
-    for (const Sint& s : shape) size *= s.vmax();
+    int64_t size = graph::roomFor(shape);
     UOp p =
         UOp::make(Op::DEFINE_GLOBAL, u.dtype().ptr(size), {}, Arg::of(static_cast<int64_t>(buffers.size())));
     if (shape.size() > 1) p = graph::reshape(p, shape);

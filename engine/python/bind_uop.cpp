@@ -189,13 +189,7 @@ void bindFacts(UOpClass& c) {
                                return u.hasShape() ? py::object(fromShape(u.shape())) : py::none();
                              })
       .def_property_readonly("ndim", [](UOp u) { return u.shape().size(); })
-      .def_property_readonly("size",
-                             [](UOp u) {
-                               int64_t n = 1;
-                               for (const Sint& s : u.shape())
-                                 if (__builtin_mul_overflow(n, s.vmax(), &n)) n = INT64_MAX;
-                               return n;
-                             })
+      .def_property_readonly("size", [](UOp u) { return graph::roomFor(u.shape()); })
       .def("numel",
            [](UOp u) {
              PoolScope scope(tensorPool());

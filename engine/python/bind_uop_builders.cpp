@@ -116,8 +116,7 @@ void bindLeaves(UOpClass& c) {
   });
   auto placeholder = [](const Shape& shape, DType dtype, int64_t slot, AddrSpace space) {
     PoolScope scope(tensorPool());
-    int64_t size = 1;
-    for (const Sint& s : shape) size *= s.vmax();
+    int64_t size = graph::roomFor(shape);
     Op op = space == AddrSpace::Global  ? Op::DEFINE_GLOBAL
             : space == AddrSpace::Local ? Op::DEFINE_LOCAL
                                         : Op::DEFINE_REG;

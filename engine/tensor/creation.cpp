@@ -127,8 +127,7 @@ Tensor Tensor::empty(const Shape& shape, const TensorOptions& o) {
     if (s.vmin() < 0)
       fail(ErrorKind::Shape, fmt::format("shape can't contain negative numbers {}", shapeStr(shape)));
   // A symbolic axis gets room for its largest value.
-  int64_t size = 1;
-  for (const Sint& s : shape) size *= s.vmax();
+  int64_t size = graph::roomFor(shape);
   DType d = elementType(o, dtypes::defaultFloat());
   std::string where = deviceOf(o);
   if (splitDevices(where).size() > 1) { // one on each device

@@ -235,6 +235,15 @@ bool isView(UOp u, UOp x) {
   return true;
 }
 
+int64_t roomFor(const Shape& shape) {
+  int64_t n = 1;
+  for (const Sint& s : shape)
+    if (__builtin_mul_overflow(n, s.vmax(), &n))
+      fail(ErrorKind::Value,
+           fmt::format("a shape of {} has more elements than can be counted", shapeStr(shape)));
+  return n;
+}
+
 bool repeatsElements(UOp view, UOp of) {
   for (UOp u = view; u != of; u = u.src(0))
     if (u.is(Op::EXPAND) && u.shape() != u.src(0).shape()) return true;

@@ -49,6 +49,9 @@ UOp viewed(UOp x);
 /// Whether u is a view of x: its elements are those of x in the same memory. A PAD is no view, since it makes
 /// elements, and a RESHAPE of an expanded value is none either.
 bool isView(UOp u, UOp x);
+/// The number of elements that a shape has room for: symbolic lengths count with their largest value. An
+/// Error(Value) if it is 2^63 or more.
+int64_t roomFor(const Shape& shape);
 /// Whether a view shows some elements of `of` several times.
 bool repeatsElements(UOp view, UOp of);
 /// Whether a node is memory, now or after pending assignments.
