@@ -88,12 +88,26 @@ UOp emptyLoop(Match& m) {
   return m.decline("no loop is empty");
 }
 
+/// A kernel given by hand may store a number of another type, such as a loop's index into float memory: it is
+/// converted as an assignment converts it.
+UOp convertStored(Match& m) {
+  UOp store = m.root(), value = store.src(1);
+  if (!store.src(0).is(Op::INDEX)) return m.decline("it stores through no INDEX");
+  DType to = store.src(0).dtype().base().scalar();
+  if (value.dtype().scalar() == to || value.dtype().isPtr())
+    return m.decline("the memory has the value's type");
+  std::vector<UOp> src(store.src().begin(), store.src().end());
+  src[1] = value.cast(to.vec(value.dtype().count()));
+  return store.withSrc(src);
+}
+
 constexpr RuleDef kWellFormed[] = {
     RULE("movement-into-index", op(Op::INDEX, any(group::kMovement).named(moved)).more(), throughMovement),
     RULE("index-of-index", op(Op::INDEX, any(Op::INDEX).named(inner)).more(), joinIndices),
     RULE("movement-after-order", op(Op::AFTER, any(group::kMovement).named(moved)).more(),
          movementAfterOrder),
     RULE("effects-of-order", any({Op::END, Op::GROUP, Op::SINK}), effectsOfOrder),
+    RULE("convert-stored-value", any(Op::STORE), convertStored),
     RULE("empty-loop", any({Op::END, Op::REDUCE}), emptyLoop),
     RULE("unbind", op(Op::BIND, bound).more(), bound),
 };

@@ -65,6 +65,9 @@ TEST_CASE_FIXTURE(Fixture, "rules of early passes") {
   UOp closed = UOp::make(Op::END, dtypes::void_, {moved, r});
   CHECK(apply(early, "effects-of-order", closed) == effect.end({r}));
   CHECK(apply(early, "effects-of-order", UOp::sink(std::vector{after})) == UOp::sink(std::vector{effect}));
+  UOp address = p.indexed({r}, dtypes::float32.ptr(64));
+  CHECK(apply(early, "convert-stored-value", address.store(r)) == address.store(r.cast(dtypes::float32)));
+  CHECK_FALSE(apply(early, "convert-stored-value", address.store(loaded)));
 }
 
 TEST_CASE_FIXTURE(Fixture, "rules of the expander") {

@@ -12,6 +12,13 @@ def square_kernel(out, x):
   i = UOp.range(out.size, 0)
   return out[i].store(x[i] * x[i]).end(i).sink(arg=KernelInfo(name="square"))
 
+def test_a_stored_value_is_converted_to_the_type_of_its_memory():
+  for dtype in (dtypes.float, dtypes.half, dtypes.int64, dtypes.uint8, dtypes.bool):
+    def places(out):
+      i = UOp.range(4, 0)
+      return out[i].store(i).end(i).sink(arg=KernelInfo(name="places"))
+    assert Tensor.empty(4, dtype=dtype).custom_kernel(fxn=places)[0].cast(dtypes.int).tolist() == ([0, 1, 1, 1] if dtype == dtypes.bool else [0, 1, 2, 3])
+
 def test_gradient_of_a_custom_kernel():
   seen = []
   def backward(grad, kernel):
