@@ -275,7 +275,8 @@ UOp withSmallUpdates(UOp sink) {
     if (!u.is(Op::ASSIGN)) continue;
     // All assignments, small or not: a merged small update may be the only user of an assignment.
     if (assignedBuffer(u.src(0))) updates.push_back(u);
-    anySmall = anySmall || isSmallUpdate(u);
+    // By size alone: an update that is none yet, because a marker stands in it, becomes one when the marker goes.
+    anySmall = anySmall || elementCount(u.shape()) <= kSmallElements;
     overtaken.set(baseOf(u.src(0)).slot(), true);
   }
   if (!anySmall) return sink;

@@ -187,6 +187,13 @@ def test_a_sum_over_an_axis_of_length_1_is_a_value():
   step(Tensor([[10, 20, 30]]).realize())
   assert result.tolist() == [[11, 21, 31]] and summed.tolist() == [2, 6, 6]
 
+def test_a_small_update_that_nobody_reads_any_more_happens():
+  a, b = Tensor([[1, 2]]).realize(), Tensor([[7, 8]]).realize()
+  copy = a.clone()
+  a.assign(a * 2 + copy.contiguous())
+  a.assign(b)                                                    # the sum is never stored; the clone is
+  assert a.tolist() == [[7, 8]] and copy.tolist() == [[1, 2]]
+
 def test_detached_names_stay_names_when_their_value_is_stored():
   a = Tensor.arange(4).reshape(1, 4).contiguous()
   value = a.sum(0)
