@@ -18,7 +18,6 @@ namespace {
 /// number, a bound variable by its name.
 std::span<const UOp> wantedSources(UOp u) {
   if (u.is(Op::BUFFER)) return u.src().subspan(1); // without the UNIQUE
-  if (u.is(Op::DETACH)) return u.src().first(1); // a marked value without what its derivatives read
   if (u.is(Op::BIND) || (u.is(Op::CONST) && u.srcCount())) return u.src().first(1);
   return u.src();
 }
