@@ -176,7 +176,8 @@ void chooseForRows(KernelOptimizer& s, int64_t width) {
   }
   std::vector<UOp> loops = s.ranges();
   for (UOp r : loops) {
-    bool isOuter = std::any_of(s.reduces().begin(), s.reduces().end(), [&](UOp red) { return isOpen(red, r); });
+    bool isOuter =
+        std::any_of(s.reduces().begin(), s.reduces().end(), [&](UOp red) { return isOpen(red, r); });
     if (r.axisType() != AxisType::Loop || isOuter || !suitsLanes(s, r)) continue;
     int64_t amount = largestDivisor(extentOf(r), {width, width / 2, 4});
     if (amount)

@@ -73,9 +73,9 @@ bool RangeAssignment::reducesRow(UOp u, const Inside& place) {
     const Shape& of = v.src(0).shape();
     const auto& axes = v.arg().as<ReduceArg>().axes;
     double all = elementCount(of), each = all / std::max(1.0, elementCount(v.shape()));
-    bool suits = allInt(of) && elementCount(v.shape()) <= place.steps && all >= kLarge && each <= kLongestRow &&
-                 axes.back() + 1 == static_cast<int64_t>(of.size()) && isWholeVectors(of.back()) &&
-                 !needsLargerSum(v.src(0), place.steps);
+    bool suits = allInt(of) && elementCount(v.shape()) <= place.steps && all >= kLarge &&
+                 each <= kLongestRow && axes.back() + 1 == static_cast<int64_t>(of.size()) &&
+                 isWholeVectors(of.back()) && !needsLargerSum(v.src(0), place.steps);
     any |= suits;
     return suits ? Visit::Past : Visit::Stop;
   });

@@ -266,7 +266,7 @@ std::pair<Tensor, Tensor> firstInOrder(const Tensor& all, size_t d, int64_t k, b
   Tensor positions = sorted(keyed, false);
   if (packs) positions = positions.bitAnd(full - 1);
   positions = positions.cast(dtypes::defaultInt());
-  Tensor values = sorted({apart(source.detach(), last)}, descending);
+  Tensor values = sorted({apart(source, last)}, descending);
   return {all.isFloat() ? derivedByPosition(values, source, positions, d) : values, positions};
 }
 

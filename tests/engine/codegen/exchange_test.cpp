@@ -91,8 +91,8 @@ TEST_CASE("a condition on more lanes than a register has stays in lanes, negated
   KernelInfo info;
   info.hasOptsToApply = true;
   info.optsToApply = {{OptOp::UPCAST, 0, {8}}};
-  LoweredKernel k = checkKernel(kernel({memory(0, 32).indexed({i}).store(value).end({i})}, info),
-                                plainTarget(4), 5);
+  LoweredKernel k =
+      checkKernel(kernel({memory(0, 32).indexed({i}).store(value).end({i})}, info), plainTarget(4), 5);
   CHECK(countOf(k, Op::OR, 4) == 2);
   CHECK(countOf(k, Op::OR, 1) == 0);
 }
