@@ -105,7 +105,7 @@ ContextVar cpuTarget("CPU_TARGET", 0,
                      "(AVX2), v4 (AVX-512)");
 ContextVar disableFastIdiv("DISABLE_FAST_IDIV", 0, "1: keep integer division by constants");
 ContextVar debugRangeify("DEBUG_RANGEIFY", 0, "1: print range assignment");
-ContextVar pcontig("PCONTIG", 0, "partial contiguous: allow buffers inside loops");
+ContextVar pcontig("PCONTIG", 0, "partial contiguous: buffers inside loops; 0 where rows are long, -1 never");
 ContextVar noMemoryPlanner("NO_MEMORY_PLANNER", 0, "1: every intermediate buffer has memory of its own");
 ContextVar ccache("CCACHE", 1, "0: no cache of compiled kernels");
 ContextVar ignoreBeamCache("IGNORE_BEAM_CACHE", 0, "1: search again");

@@ -131,6 +131,61 @@ void chooseForElementwise(KernelOptimizer& s, const KernelShape& k, int64_t widt
   if (done.empty()) chooseForTransposed(s, k, width);
 }
 
+bool isOpen(UOp value, UOp range) {
+  const auto& open = value.ranges();
+  return std::find(open.begin(), open.end(), range) != open.end();
+}
+
+/// Whether loops follow a reduction that they do not repeat: a kernel that keeps rows.
+bool keepsRows(const KernelOptimizer& s, const KernelShape& k) {
+  if (!k.reduction) return false;
+  auto followedBy = [&](UOp range) {
+    return std::any_of(s.reduces().begin(), s.reduces().end(), [&](UOp red) { return !isOpen(red, range); });
+  };
+  if (std::any_of(k.outputs.begin(), k.outputs.end(), followedBy)) return true;
+  for (UOp red : s.reduces())
+    for (UOp before : s.reduces())
+      if (before != red && red.dependsOn(before))
+        for (UOp r : rangesIn(red.src().subspan(1)))
+          if (!isOpen(before, r)) return true;
+  return false;
+}
+
+/// The accesses that a loop goes along, with the loop's stride 1 or 0; none if another stride is there.
+bool suitsLanes(const KernelOptimizer& s, UOp range) {
+  bool any = false;
+  for (UOp a : s.accesses()) {
+    int64_t stride = strideOf(a, range);
+    if (stride != 0 && stride != 1) return false;
+    any |= stride == 1;
+  }
+  return any;
+}
+
+/// Each loop along a row becomes lanes of its own: those of reductions as several accumulators, which wait for each
+/// other less, those that store a row for the kernel or its results as one vector.
+void chooseForRows(KernelOptimizer& s, int64_t width) {
+  for (UOp red : s.reduces()) {
+    UOp along;
+    for (UOp r : rangesIn(red.src().subspan(1)))
+      if (suitsLanes(s, r)) along = r;
+    int64_t amount = along ? largestDivisor(extentOf(along), {4 * width, 2 * width, width, width / 2}) : 0;
+    if (amount)
+      tryApply(s, OptOp::UNROLL, unrollAxis(s, along), amount,
+               inWords("terms of a row lie side by side: vectors of accumulators"));
+  }
+  std::vector<UOp> loops = s.ranges();
+  for (UOp r : loops) {
+    bool isOuter =
+        std::any_of(s.reduces().begin(), s.reduces().end(), [&](UOp red) { return isOpen(red, r); });
+    if (r.axisType() != AxisType::Loop || isOuter || !suitsLanes(s, r)) continue;
+    int64_t amount = largestDivisor(extentOf(r), {width, width / 2, 4});
+    if (amount)
+      tryApply(s, OptOp::UPCAST, axisOf(s, r), amount,
+               inWords("elements of a row lie next to each other along it"));
+  }
+}
+
 /// `stores`: of each iteration.
 void chooseThreads(KernelOptimizer& s, size_t stores) {
   int64_t work = std::max<int64_t>(1, static_cast<int64_t>(stores));
@@ -163,8 +218,12 @@ void chooseOpts(KernelOptimizer& s) {
   }
   int64_t width =
       s.target().supportsVectors ? std::max(4, std::max(s.target().aluLanes, s.target().maxVectorLanes)) : 4;
-  if (k.reduction)
-    chooseForReduction(s, k, width * 4 / std::max(4, k.reduction.dtype().scalar().itemsize()));
+  const int64_t lanes =
+      k.reduction ? width * 4 / std::max(4, k.reduction.dtype().scalar().itemsize()) : width;
+  if (keepsRows(s, k))
+    chooseForRows(s, lanes);
+  else if (k.reduction)
+    chooseForReduction(s, k, lanes);
   else
     chooseForElementwise(s, k, width);
   if (s.target().hasThreads) chooseThreads(s, k.reduction ? 1 : k.writes.size());

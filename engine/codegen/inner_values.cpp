@@ -48,8 +48,7 @@ UOp toRegisters(Match& m) {
   };
   auto& ctx = m.ctx<InnerContext>();
   UOp& memory = ctx.memoryOf[b];
-  if (!memory)
-    memory = UOp::make(Op::DEFINE_REG, value.dtype().ptr(size, AddrSpace::Reg), {}, Arg::of(ctx.next++));
+  if (!memory) memory = registersOf(value.dtype(), size, ctx.next++);
   UOp filled = memory.indexed({place(own)}, memory.dtype()).store(value).end(loops);
   return memory.after(std::vector<UOp>{filled}).indexed({place(read.src().subspan(1))}, read.dtype());
 }
@@ -68,10 +67,7 @@ constexpr RuleDef kInner[] = {
 
 UOp storeInnerValues(UOp ast) {
   if (!ast.below().has(Op::BUFFERIZE)) return ast;
-  InnerContext ctx{0, {}};
-  for (UOp u : ast.toposort())
-    if (u.is(Op::DEFINE_REG) && u.arg().kind() == ArgKind::Int)
-      ctx.next = std::max(ctx.next, u.arg().i() + 1);
+  InnerContext ctx{nextRegister(ast), {}};
   static const PatternMatcher rules({kInner});
   return graphRewrite(ast, rules, {.name = "inner values", .ctx = ctx});
 }

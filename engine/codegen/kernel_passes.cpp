@@ -135,23 +135,18 @@ UOp postoptSymbolic(const KernelPass& pass, UOp sink, const Target& target) {
   return sink;
 }
 
-/// The first number that no node of this operation has as its argument.
-int64_t firstFree(UOp sink, Op define) {
-  int64_t first = 0;
-  if (!sink.below().has(define)) return first;
-  for (UOp u : sink.toposort())
-    if (u.is(define) && u.arg().kind() == ArgKind::Int) first = std::max(first, u.arg().i() + 1);
-  return first;
-}
-
 UOp addLocalBuffers(const KernelPass& pass, UOp sink, const Target& target) {
   LocalsContext locals;
-  locals.first = std::max(firstFree(sink, Op::DEFINE_LOCAL), firstFree(sink, Op::DEFINE_REG));
+  locals.first = nextRegister(sink); // memory of a group is numbered along with registers
+  if (sink.below().has(Op::DEFINE_LOCAL))
+    for (UOp u : sink.toposort())
+      if (u.is(Op::DEFINE_LOCAL) && u.arg().kind() == ArgKind::Int)
+        locals.first = std::max(locals.first, u.arg().i() + 1);
   return rewrite(pass, sink, target, locals);
 }
 
 UOp removeReduce(const KernelPass& pass, UOp sink, const Target& target) {
-  ReduceContext reductions{target, firstFree(sink, Op::DEFINE_REG)};
+  ReduceContext reductions{target, nextRegister(sink)};
   return rewrite(pass, sink, target, reductions);
 }
 

@@ -5,6 +5,7 @@
 #include "engine/codegen/lanes.h"
 #include "engine/codegen/ranges.h"
 #include "engine/uop/eval.h"
+#include "engine/uop/visit.h"
 
 #include <algorithm>
 #include <array>
@@ -274,10 +275,11 @@ UOp laneOfArithmetic(Match& m) {
 }
 /// Whether a condition compares values: it is computed for many lanes at once, as they are.
 bool comparesValues(UOp condition) {
-  if (condition.in(group::kComparison) && !condition.src(0).dtype().isBool())
-    return condition.src(0).dtype().kind() != Scalar::Index;
-  return condition.in(group::kElementwise) &&
-         std::any_of(condition.src().begin(), condition.src().end(), comparesValues);
+  return !visitBelow(condition, [](UOp u) {
+    if (u.in(group::kComparison) && !u.src(0).dtype().isBool())
+      return u.src(0).dtype().kind() == Scalar::Index ? Visit::Past : Visit::Stop;
+    return u.in(group::kElementwise) ? Visit::Below : Visit::Past;
+  });
 }
 UOp laneOfIndexArithmetic(Match& m) {
   UOp from = m.root().src(0);
@@ -288,13 +290,17 @@ UOp laneOfIndexArithmetic(Match& m) {
 }
 
 /// Lanes of a condition that the target decides at once: as many as of what is compared. Conditions on addresses have
-/// one, so that each lane of an access has a gate of its own. A few operands say it.
-int conditionLanes(const Target& target, UOp u, int depth = 8) {
-  if (laneCount(u) == 1 || !u.dtype().isBool() || depth == 0) return 1;
-  if (!u.in(group::kElementwise | OpSet{Op::CAT, Op::GEP})) return 1;
-  if (!u.src(0).dtype().isBool()) return aluLanes(target, u.src(0).dtype());
+/// one, so that each lane of an access has a gate of its own.
+int conditionLanes(const Target& target, UOp condition) {
   int lanes = 1;
-  for (UOp s : u.src()) lanes = std::max(lanes, conditionLanes(target, s, depth - 1));
+  visitBelow(condition, [&](UOp u) {
+    bool isVector = laneCount(u) > 1 || u.is(Op::GEP);
+    if (!isVector || !u.dtype().isBool()) return Visit::Past;
+    if (!u.in(group::kElementwise | OpSet{Op::CAT, Op::GEP, Op::VECTORIZE})) return Visit::Past;
+    if (u.src(0).dtype().isBool()) return Visit::Below;
+    lanes = std::max(lanes, aluLanes(target, u.src(0).dtype()));
+    return Visit::Past;
+  });
   return lanes;
 }
 
@@ -448,6 +454,26 @@ UOp transposeByHalves(Match& m) {
     return m.decline("vectors of the target are shorter, or its rules put lanes together");
   return afterRounds(rows, static_cast<size_t>(root.src(0).arg().ints()[0]), std::countr_zero(n));
 }
+/// Integers of which each is one more than the lane before it, or another fixed amount: their first one in every lane
+/// plus constants.
+UOp countedLanes(Match& m) {
+  UOp root = m.root();
+  const Target& target = m.ctx<TargetContext>().target;
+  if (root.srcCount() < 4 || !root.dtype().isInt() || target.extraMatcher)
+    return m.decline("few lanes, or no integers");
+  if (aluLanes(target, root.dtype()) < laneCount(root)) return m.decline("vectors of the target are shorter");
+  UOp base = root.src(0);
+  if (base.isConst()) return m.decline("a constant comes first");
+  std::vector<ConstValue> steps;
+  for (UOp s : root.src()) {
+    bool more = s.is(Op::ADD) && s.src(0) == base && s.src(1).isConst();
+    if (s != base && !more) return m.decline("lanes differ by more than constants");
+    steps.push_back(more ? s.src(1).constValue() : convertConst(base.dtype(), ConstValue::ofInt(0)));
+  }
+  if (std::all_of(root.src().begin(), root.src().end(), [&](UOp s) { return s == base; }))
+    return m.decline("all lanes are the same");
+  return base.broadcast(laneCount(root)) + UOp::make(Op::VCONST, root.dtype(), {}, Arg::of(std::move(steps)));
+}
 UOp splitEnd(Match& m) {
   UOp end = m.root();
   // A range that became a hardware index or a constant needs no END of its own, but its expression may
@@ -467,6 +493,7 @@ constexpr RuleDef kFinal[] = {
     RULE("alternative-of-gated-load", any(Op::LOAD), giveAlternative),
     RULE("where-of-gated-load", any(Op::WHERE), whereOfLoad),
     RULE("transpose-by-halves", any(Op::VECTORIZE), transposeByHalves),
+    RULE("counted-lanes", any(Op::VECTORIZE), countedLanes),
     RULE("plain-lanes", any({Op::VCONST, Op::GEP, Op::VECTORIZE, Op::CAT}), plainLanes),
     RULE("one-range-per-end", any(Op::END), splitEnd),
 };

@@ -79,8 +79,7 @@ UOp bySquares(UOp read, std::vector<UOp> rows, UOp reduction, int64_t width, int
   UOp outer = UOp::range(whole + (rest ? 1 : 0), nextId),
       inner = UOp::range(width, nextId + 1, AxisType::Upcast);
   nextId += 2;
-  UOp memory =
-      UOp::make(Op::DEFINE_REG, read.dtype().ptr(count * columns, AddrSpace::Reg), {}, Arg::of(number++));
+  UOp memory = registersOf(read.dtype(), count * columns, number++);
   UOp start =
       outer * width; // of the last square, which overlaps the one before it, that it ends where the terms end
   if (rest) start = (outer < whole).where(start, UOp::index(count - width));
@@ -105,9 +104,7 @@ UOp packPanels(UOp ast, const Target& target, int64_t nextId) {
     }
   if (!reduction) return ast;
   UOpMap<UOp> panels;
-  int64_t number = 0;
-  for (UOp u : nodes)
-    if (u.is(Op::DEFINE_REG)) number = std::max(number, u.arg().i() + 1);
+  int64_t number = nextRegister(nodes);
   for (UOp read : nodes) {
     if (!read.is(Op::INDEX) || !read.src(0).is(Op::DEFINE_GLOBAL) || !reduction.src(0).dependsOn(read))
       continue;

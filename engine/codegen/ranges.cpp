@@ -296,5 +296,17 @@ int64_t nextRangeId(std::span<const UOp> nodes) {
     if (u.is(Op::RANGE)) id = std::max(id, idOf(u) + 1);
   return id;
 }
+int64_t nextRegister(UOp sink) {
+  return sink.below().has(Op::DEFINE_REG) || sink.is(Op::DEFINE_REG) ? nextRegister(sink.toposort()) : 0;
+}
+int64_t nextRegister(std::span<const UOp> nodes) {
+  int64_t number = 0;
+  for (UOp u : nodes)
+    if (u.is(Op::DEFINE_REG) && u.arg().kind() == ArgKind::Int) number = std::max(number, u.arg().i() + 1);
+  return number;
+}
+UOp registersOf(DType type, int64_t size, int64_t number) {
+  return UOp::make(Op::DEFINE_REG, type.scalar().ptr(size, AddrSpace::Reg), {}, Arg::of(number));
+}
 
 } // namespace uopscope

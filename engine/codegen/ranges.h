@@ -36,5 +36,10 @@ std::optional<int64_t> coefficientOf(UOp sum, UOp range);
 /// One more than the largest id of a RANGE in the graph, or among these nodes.
 int64_t nextRangeId(UOp sink);
 int64_t nextRangeId(std::span<const UOp> nodes);
+/// One more than the largest number of a DEFINE_REG in the graph, or among these nodes.
+int64_t nextRegister(UOp sink);
+int64_t nextRegister(std::span<const UOp> nodes);
+/// Memory of the kernel's own for `size` values of this type.
+UOp registersOf(DType type, int64_t size, int64_t number);
 
 } // namespace uopscope

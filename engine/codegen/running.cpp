@@ -128,17 +128,13 @@ struct Carried {
   int64_t nextId;
 };
 
-UOp memoryOf(UOp like, int64_t size, int64_t number) {
-  return UOp::make(Op::DEFINE_REG, like.dtype().ptr(size, AddrSpace::Reg), {}, Arg::of(number));
-}
-
 bool isLanes(const Strip& s) {
   return s.inner && s.inner.axisType() == AxisType::Upcast;
 }
 
 /// Accumulators, cleared before the loop that carries them.
 UOp accumulator(Carried& c, int64_t size) {
-  UOp memory = memoryOf(c.k.sum, size, 0);
+  UOp memory = registersOf(c.k.sum.dtype(), size, 0);
   UOp first = !c.strip.inner     ? UOp::index(0)
               : isLanes(c.strip) ? c.strip.inner
                                  : UOp::range(size, c.nextId++);
@@ -174,7 +170,7 @@ UOp throughBlocks(Carried& c, int64_t block, UOpMap<UOp>& replace) {
   UOp rows = c.strip.inner;
   int64_t lanes = extentOf(rows), id = c.nextId + 1;
   UOp blocks = c.carrier.withSrc({UOp::index(extentOf(c.i) / block)});
-  auto turned = [&](int64_t number) { return memoryOf(c.k.sum, block * lanes, number); };
+  auto turned = [&](int64_t number) { return registersOf(c.k.sum.dtype(), block * lanes, number); };
   auto squares = [&] {
     UOp outer = UOp::range(block / lanes, id), inner = UOp::range(lanes, id + 1, AxisType::Upcast);
     id += 2;

@@ -121,7 +121,7 @@ UOp readOfCopy(UOp value, const std::vector<UOp>& loops, const std::vector<UOp>&
     from = from * extentOf(loops[i]) + places[i];
     size *= extentOf(loops[i]);
   }
-  UOp memory = UOp::make(Op::DEFINE_REG, value.dtype().ptr(size, AddrSpace::Reg), {}, Arg::of(int64_t{0}));
+  UOp memory = registersOf(value.dtype(), size, 0);
   UOp copy = memory.indexed({simplified(to)}).store(value).end(loops);
   return memory.after(std::span<const UOp>(&copy, 1)).indexed({simplified(from)}, value.dtype());
 }

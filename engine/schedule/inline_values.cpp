@@ -132,9 +132,11 @@ bool equatesLoops(UOp u) {
          std::none_of(a.begin(), a.end(), [&](UOp r) { return std::find(b.begin(), b.end(), r) != b.end(); });
 }
 bool isDiagonal(UOp value) {
-  if (value.is(Op::MUL)) return isDiagonal(value.src(0)) || isDiagonal(value.src(1));
-  if (value.is(Op::WHERE)) return value.src(2).isConst(0.0) && equatesLoops(value.src(0));
-  return value.is(Op::CAST) && equatesLoops(value);
+  return !visitBelow(value, [](UOp u) {
+    if (u.is(Op::MUL)) return Visit::Below;
+    bool isZeroApart = u.is(Op::WHERE) && u.src(2).isConst(0.0) && equatesLoops(u.src(0));
+    return isZeroApart || (u.is(Op::CAST) && equatesLoops(u)) ? Visit::Stop : Visit::Past;
+  });
 }
 
 class Inliner {

@@ -150,8 +150,8 @@ void RangeAssignment::assign(UOp u) {
   Ranges r;
   const Indices* common = uses.empty() ? nullptr : merge(uses);
   bool isCandidate = wanted || !common || demand > elementCount(shape);
-  bool mayStay = isCandidate && !wanted && vars::pcontig >= (common ? 2 : 1);
-  if (const Indices* inside = mayStay ? insideKernel(u, uses) : nullptr) {
+  const Indices* inside = isCandidate && !wanted ? insideKernel(u, uses, common != nullptr) : nullptr;
+  if (inside) {
     r.kernel = uses[0].kernel;
     r.out = inside;
     r.evals = elementCount(shape);
@@ -228,39 +228,50 @@ const RangeAssignment::Use* RangeAssignment::hostFor(UOp u, const std::vector<Us
 
 /// The loops of the kernel that all readers agree on stay where they are its outer ones; every other axis gets a loop of
 /// its own, ahead of the loops that read it.
-const Indices* RangeAssignment::insideKernel(UOp u, const std::vector<Use>& uses) {
+std::optional<RangeAssignment::Inside> RangeAssignment::placeInside(UOp u, const std::vector<Use>& uses) {
   constexpr double kMost = 1 << 14; // elements: they lie on the stack
-  if (uses.empty() || !u.in(group::kElementwise | OpSet{Op::REDUCE_AXIS})) return nullptr;
+  if (uses.empty() || !u.in(group::kElementwise | OpSet{Op::REDUCE_AXIS})) return {};
   for (const Use& use : uses)
-    if (use.kernel != uses[0].kernel) return nullptr;
+    if (use.kernel != uses[0].kernel) return {};
   UOp host = state_.stored[static_cast<size_t>(uses[0].kernel)].node;
-  if (host.device() != u.device()) return nullptr;
-  Indices loops = loopsOf(*ranges_.find(host.slot())->out), list(u.shape().size());
-  std::vector<size_t> axes;
+  if (host.device() != u.device()) return {};
+  Indices loops = loopsOf(*ranges_.find(host.slot())->out);
+  Inside place;
+  place.index.resize(u.shape().size());
   size_t kept = 0; // of the kernel's loops
-  double elements = 1;
-  for (size_t k = 0; k < list.size(); ++k) {
+  for (size_t k = 0; k < place.index.size(); ++k) {
     UOp index = (*uses[0].at)[k];
     bool agreed =
         std::all_of(uses.begin(), uses.end(), [&](const Use& use) { return (*use.at)[k] == index; });
     bool isOuter = kept < loops.size() && index == loops[kept];
     if (agreed && (isOuter || index.isConst())) {
-      kept += isOuter;
-      list[k] = index;
+      if (isOuter) place.steps *= static_cast<double>(loops[kept++].vmax() + 1);
+      place.index[k] = index;
       continue;
     }
-    if (!u.shape()[k].isInt()) return nullptr;
-    list[k] = UOp::range(u.shape()[k].uop(), {state_.nextRange++}, AxisType::Loop);
-    elements *= static_cast<double>(u.shape()[k].i());
-    axes.push_back(k);
+    if (!u.shape()[k].isInt()) return {};
+    place.elements *= static_cast<double>(u.shape()[k].i());
+    place.axes.push_back(k);
   }
-  if (!kept || elements > kMost) return nullptr;
-  if (!axes.empty()) inner_[u] = axes;
-  return intern(std::move(list));
+  if (!kept || place.elements > kMost) return {};
+  return place;
+}
+
+/// The loops of a value that its readers' kernel stores for itself; null where it has memory of its own.
+const Indices* RangeAssignment::insideKernel(UOp u, const std::vector<Use>& uses, bool agreed) {
+  const int64_t level = vars::pcontig;
+  if (level < 0 || (level == 1 && agreed)) return nullptr;
+  std::optional<Inside> place = placeInside(u, uses);
+  if (!place || (level == 0 && !staysInRow(u, uses, *place))) return nullptr;
+  for (size_t k : place->axes)
+    place->index[k] = UOp::range(u.shape()[k].uop(), {state_.nextRange++}, AxisType::Loop);
+  if (!place->axes.empty()) inner_[u] = place->axes;
+  return intern(std::move(place->index));
 }
 
 void RangeAssignment::run(UOp sink) {
-  std::vector<UOp> order = sink.toposort();
+  order_ = sink.toposort();
+  const std::vector<UOp>& order = order_;
   groups_.emplace(order, realize_);
   uses_.resize(order.size());
   for (size_t k = 0; k < order.size(); ++k) slotOf_.set(order[k].slot(), static_cast<int>(k));
@@ -469,12 +480,15 @@ UOp rangeify(UOp sink, ScheduleState& state) {
     AnalysisPass pass("get realize", sink);
     wanted = valuesToStore(sink);
   }
-  RangeAssignment assignment(state, wanted);
-  {
+  UOpMap<bool> refused;
+  std::optional<RangeAssignment> assignment;
+  do {
     AnalysisPass pass("assign ranges", sink);
-    assignment.run(sink);
-  }
-  ApplyContext ctx{assignment, state, sink};
+    state.stored.clear();
+    assignment.emplace(state, wanted, refused);
+    assignment->run(sink);
+  } while (assignment->refuseRows(refused));
+  ApplyContext ctx{*assignment, state, sink};
   sink = graphRewriteBottomUp(sink, applyRangesMatcher(), {.name = "apply rangeify", .ctx = ctx});
   static const PatternMatcher unmark({kUnmark});
   return ctx.tagged ? graphRewrite(sink, unmark, {.name = "remove all tags"}) : sink;

@@ -7,7 +7,8 @@
 // below and transforms its indices accordingly.
 //
 // With PCONTIG a value that one kernel reads in several places (1), or more often than it has elements (2), is stored by
-// that kernel for itself: the outer loops of the kernel stay, the other axes get loops and memory of their own.
+// that kernel for itself: the outer loops of the kernel stay, the other axes get loops and memory of their own. By
+// default this is done on a processor for the rows of a large tensor (rows.cpp).
 //
 // A value that gets memory is stored inside the kernel of a reader that wants exactly its elements in its
 // order, where that makes no kernel wait for itself; outputs that share work share their loops
@@ -30,9 +31,14 @@ using Indices = std::vector<UOp>;
 
 class RangeAssignment {
 public:
-  RangeAssignment(ScheduleState& state, const UOpMap<bool>& realize) : state_(state), realize_(realize) {}
+  /// `refused`: stored values whose kernels keep no rows.
+  RangeAssignment(ScheduleState& state, const UOpMap<bool>& realize, const UOpMap<bool>& refused)
+      : state_(state), realize_(realize), refused_(refused) {}
 
   void run(UOp sink);
+  /// Adds the stored values to `refused` whose kernels keep rows and have sums inside that need a kernel of their own.
+  /// Returns whether there are any: the ranges have to be assigned again.
+  bool refuseRows(UOpMap<bool>& refused);
 
   /// The indices at which a computed value reads its sources; null for a node that is not computed.
   const Indices* sourceIndices(UOp u) {
@@ -79,12 +85,27 @@ private:
   /// The target of the first in a chain of assignments; the node itself if it is no assignment.
   UOp belowAssigns(UOp u);
   const Use* hostFor(UOp u, const std::vector<Use>& uses);
-  /// The loops of a value that its readers' kernel stores for itself (PCONTIG); null where it must not.
-  const Indices* insideKernel(UOp u, const std::vector<Use>& uses);
+  /// Where a value lies that its readers' kernel stores for itself.
+  struct Inside {
+    Indices index;                  ///< null for the axes that it is stored along
+    std::vector<size_t> axes;       ///< these axes
+    double elements = 1, steps = 1; ///< elements stored at a time; how many times
+  };
+  std::optional<Inside> placeInside(UOp u, const std::vector<Use>& uses);
+  const Indices* insideKernel(UOp u, const std::vector<Use>& uses, bool agreed);
+  bool staysInRow(UOp u, const std::vector<Use>& uses, const Inside& place);
+  bool reducesRow(UOp u, const Inside& place);
+  bool needsLargerSum(UOp value, double rows);
+  int readersOf(UOp value);
   void print(UOp u, const Ranges& r);
 
   ScheduleState& state_;
   const UOpMap<bool>& realize_;
+  const UOpMap<bool>& refused_;
+  std::vector<UOp> order_;     ///< of the graph, sources first
+  std::map<int, double> rows_; ///< kernels that keep rows -> how many
+  IdMap<int> readers_;         ///< how many values read a value
+  size_t counted_ = 0;         ///< values whose reads are counted
   std::map<std::vector<uint32_t>, std::unique_ptr<Indices>> lists_;
   std::map<std::pair<uint32_t, const Indices*>, const Indices*> throughMemo_;
   IdMap<Ranges> ranges_;

@@ -6,15 +6,22 @@
 //   top-k   runs as long as k; of two runs in opposite orders the first of each pair of elements are the first of both:
 //           half of what is left, until one run is left
 //
-// A NaN is larger than any number. Positions are sorted along with keys; of equal values the first comes first. Each
-// exchange keeps or swaps a pair, so the gradient of a result is that of the one element it came from.
+// A NaN is larger than any number. Positions are sorted along with keys, by a network of their own; of equal values the
+// first comes first. The exchanges of values do not say which of two equal elements went where, so the network has no
+// derivative of its own: a result has the tangent of the element at its position, and so its gradient goes there.
+#include "engine/base/engine_session.h"
+#include "engine/runtime/device.h"
+#include "engine/tensor/gradient.h"
+#include "engine/tensor/state.h"
 #include "engine/tensor/tensor.h"
+#include "engine/uop/unique.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <map>
 #include <numeric>
 
 namespace uopscope {
@@ -199,6 +206,33 @@ Tensor orderKey(const Tensor& x, bool descending) {
   return descending ? key.bitNot() : key;
 }
 
+/// Whether a key and a position are one 64-bit number: the network then compares and moves half as many values. A GPU
+/// computes with two numbers faster, or has no others.
+bool fitsOneNumber(const Tensor& key) {
+  return key.dtype().itemsize() <= 4 && !Device::get(key.devices()[0]).renderer().target().hasLocal;
+}
+
+/// The keys of the derivatives, by the axis that is sorted. Equal sorts are equal graphs.
+struct SortKeys {
+  SortKeys() { tensorPool(); } // makes the pool of these nodes first, so it outlives them
+  std::map<size_t, UOpRef> byAxis;
+};
+
+/// The sorted values, with the derivative of `source` read at the positions.
+Tensor derivedByPosition(const Tensor& values, const Tensor& source, const Tensor& positions, size_t d) {
+  UOpRef& key = EngineSession::current().part<SortKeys>().byAxis[d];
+  if (!key.get()) {
+    key = newUnique();
+    auto gathered = [axis = static_cast<int64_t>(d)](const std::vector<UOp>& tangents, UOp node) {
+      if (!tangents[0]) return UOp();
+      return Tensor::fromUOp(tangents[0]).gather(axis, Tensor::fromUOp(node.src(2))).uop();
+    };
+    setCustomDerivative(key, {.reverse = {}, .forward = gathered});
+  }
+  std::vector<UOp> inputs{source.uop(), positions.uop()};
+  return Tensor::fromUOp(withDerivative(values.uop(), inputs, key), source.requiresGrad());
+}
+
 /// The first `k` of an axis in order, and where they came from.
 std::pair<Tensor, Tensor> firstInOrder(const Tensor& all, size_t d, int64_t k, bool descending) {
   // Computed once: values and positions are found by networks of their own.
@@ -225,14 +259,15 @@ std::pair<Tensor, Tensor> firstInOrder(const Tensor& all, size_t d, int64_t k, b
   Shape column(all.shape().size(), Sint(1)), whole = all.shape();
   column[d] = whole[d] = Sint(full);
   Tensor numbers = Tensor::arange(full, {all.device(), dtypes::int32, {}}).reshape(column).expand(whole);
-  Tensor positions = sorted(
-      {apart(key, dtypeMax(key.dtype())), numbers.unflatten(axis, Shape(static_cast<size_t>(bits), Sint(2)))},
-      false);
+  Record keyed{apart(key, dtypeMax(key.dtype())),
+               numbers.unflatten(axis, Shape(static_cast<size_t>(bits), Sint(2)))};
+  const bool packs = fitsOneNumber(key);
+  if (packs) keyed = {keyed[0].cast(dtypes::int64).mul(full).add(keyed[1].cast(dtypes::int64))};
+  Tensor positions = sorted(keyed, false);
+  if (packs) positions = positions.bitAnd(full - 1);
   positions = positions.cast(dtypes::defaultInt());
-  // A gradient goes to the element at the position, ties or not, so the values are read there. Without one the
-  // values have a network of their own, of a sixth of the kernels.
-  if (all.requiresGrad().value_or(false)) return {source.gather(axis, positions), positions};
-  return {sorted({apart(source, last)}, descending), positions};
+  Tensor values = sorted({apart(source, last)}, descending);
+  return {all.isFloat() ? derivedByPosition(values, source, positions, d) : values, positions};
 }
 
 } // namespace

@@ -67,3 +67,44 @@ TEST_CASE("a square is turned round by halves") {
     }
   }
 }
+
+TEST_CASE("numbers that count lanes are a vector of their first one plus constants") {
+  Pool pool;
+  PoolScope scope(pool);
+  ContextScope settings({{"SPEC", 1}});
+  UOp i = UOp::range(32, 0);
+  UOp value = read(memory(1, 32, dtypes::int32), i) * (i.cast(dtypes::int32) * 3 + 5);
+  LoweredKernel k = checkKernel(kernel({memory(0, 32, dtypes::int32).indexed({i}).store(value).end({i})}),
+                                plainTarget(4), 5);
+  for (UOp u : k.uops) // no list of sums, one for each lane
+    if (u.is(Op::VECTORIZE)) CHECK(!u.src(1).is(Op::ADD));
+  CHECK(countOf(k, Op::ADD, 4) > 0);
+}
+
+TEST_CASE("a condition on more lanes than a register has stays in lanes, negated or not") {
+  Pool pool;
+  PoolScope scope(pool);
+  ContextScope settings({{"SPEC", 1}});
+  UOp i = UOp::range(32, 0), a = read(memory(1, 32), i), b = read(memory(2, 32), i);
+  UOp equal = a.alu(Op::CMPNE, {b}).alu(Op::CMPNE, {UOp::constant(dtypes::bool_, int64_t{1})});
+  UOp value = (equal | b.alu(Op::CMPNE, {b})).where(a * 2.0, b);
+  KernelInfo info;
+  info.hasOptsToApply = true;
+  info.optsToApply = {{OptOp::UPCAST, 0, {8}}};
+  LoweredKernel k =
+      checkKernel(kernel({memory(0, 32).indexed({i}).store(value).end({i})}, info), plainTarget(4), 5);
+  CHECK(countOf(k, Op::OR, 4) == 2);
+  CHECK(countOf(k, Op::OR, 1) == 0);
+}
+
+TEST_CASE("a condition whose parts are shared many times is walked once") {
+  Pool pool;
+  PoolScope scope(pool);
+  UOp i = UOp::range(32, 0), a = read(memory(1, 32), i), b = read(memory(2, 32), i);
+  UOp condition = a < b;
+  for (int depth = 0; depth < 60; ++depth)
+    condition = (condition & (a < 0.01 * depth)) | condition.alu(Op::XOR, {b < 0.02 * depth});
+  UOp store = memory(0, 32).indexed({i}).store(condition.where(a, b));
+  LoweredKernel k = lowerKernel(kernel({store.end({i})}), plainTarget(4));
+  CHECK(countOf(k, Op::XOR, 1) == 0);
+}

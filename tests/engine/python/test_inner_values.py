@@ -4,6 +4,7 @@ from tinygrad import Tensor
 from tinygrad.codegen.opt import Opt, OptOps
 from tinygrad.helpers import Context
 from check import close, run
+from test_one_value import levels
 rng = np.random.default_rng(5)
 def draw(*shape): return rng.standard_normal(shape).astype(np.float32)
 
@@ -52,5 +53,42 @@ def test_what_several_kernels_read_has_memory():
 
 def test_large_rows_have_memory():
   assert kernels(lambda x: x.softmax(), draw(2, 20000))[2] > 1 # more than a stack takes
+
+def rows(f, *arrays, tolerance=1e-5):
+  """How many kernels it takes with rows kept and without; the results agree."""
+  counts, results = [], []
+  for level in (0, -1):
+    with Context(PCONTIG=level):
+      out = f(*map(Tensor, arrays)); items = out.schedule(); counts.append(len(items))
+      for item in items: item.run()
+      results.append(out.numpy())
+  close(results[0], results[1], rtol=1e-4, atol=tolerance)
+  return counts
+
+def test_rows_are_read_from_memory_once():
+  x, w = draw(256, 768), draw(256, 768); x[3, 5] = np.inf; x[4, 6] = -np.inf; x[5, 7] = np.nan
+  for f in (lambda x: x.softmax(), lambda x: x.log_softmax(), lambda x: x.argmax(1), lambda x: x.argmin(1), lambda x: x.logsumexp(1)):
+    assert rows(f, x)[0] == 1 < rows(f, x)[1]
+  y = draw(4, 96, 512)
+  for f in (lambda x: x.layernorm(), lambda x: x.std(-1), lambda x: x.half().softmax(), lambda x: x.double().softmax(), lambda x: x.softmax(1)): rows(f, y, tolerance=1e-3)
+
+def test_gradients_of_rows():
+  def gradient(f):
+    def of(x, w):
+      x.requires_grad = True
+      return (f(x) * w).sum().gradient(x)[0]
+    return of
+  x, w = draw(256, 768), draw(256, 768)
+  for f in (lambda x: x.softmax(), lambda x: x.log_softmax(), lambda x: x.layernorm()): assert rows(gradient(f), x, w)[0] == 1
+
+def test_products_beside_rows():
+  x, w = draw(512, 256), draw(256, 512)
+  for f in (lambda x, w: (x @ w).softmax(), lambda x, w: x.softmax() @ w, lambda x, w: ((x @ w) * (x @ w).sigmoid()) * x.sum(1, keepdim=True), lambda x, w: (x @ w).layernorm() @ w.T):
+    assert rows(f, x, w, tolerance=1e-3)[0] <= rows(f, x, w, tolerance=1e-3)[1]
+
+def test_one_answer_for_rows_whatever_the_lanes():
+  x = draw(256, 512)
+  for level in levels():
+    with Context(CPU_TARGET=level): close(Tensor(x).softmax(), np.exp(x - x.max(1, keepdims=True)) / np.exp(x - x.max(1, keepdims=True)).sum(1, keepdims=True), rtol=1e-4, atol=1e-6); assert np.array_equal(Tensor(x).argmax(1).numpy(), x.argmax(1))
 
 if __name__ == "__main__": run(globals())

@@ -1,5 +1,6 @@
 """Sorting against NumPy: every type, NaN and infinities, equal values by position, layouts, lengths that are no powers of two."""
 import numpy as np
+import uopscope
 from tinygrad import Tensor, Context
 from check import run
 from test_one_value import levels
@@ -47,6 +48,29 @@ def test_gradient_goes_to_where_a_value_came_from():
     t = Tensor(x, requires_grad=True); (f(t) * Tensor(w[:, :first])).sum().backward()
     order = positions(x, 1, first == 3)[:, :first]; want = np.zeros_like(x); np.put_along_axis(want, order, w[:, :first], 1)
     np.testing.assert_array_equal(t.grad.numpy(), want)
+
+def test_derivatives_of_equal_values():
+  x = np.array([[2, 1, 2, 1, 0], [3, 3, 3, 3, 3]], np.float32); w = np.arange(10, dtype=np.float32).reshape(2, 5) + 1
+  order, first = positions(x, 1, False), positions(x, 1, True)[:, :3]
+  want = np.zeros_like(x); np.put_along_axis(want, order, w, 1)
+  loss = lambda a, b: (a.sort(-1)[0] * b).sum()
+  np.testing.assert_array_equal(uopscope.grad(loss)(Tensor(x), Tensor(w)).numpy(), want)
+  np.testing.assert_array_equal(uopscope.vmap(uopscope.grad(loss))(Tensor(x), Tensor(w)).numpy(), want)
+  np.testing.assert_array_equal(uopscope.grad(lambda a: (uopscope.vmap(lambda r: r.sort()[0])(a) * Tensor(w)).sum())(Tensor(x)).numpy(), want)
+  at, slope = uopscope.jvp(lambda a: a.sort(-1)[0], (Tensor(x),), (Tensor(w),))
+  np.testing.assert_array_equal(at.numpy(), np.sort(x)); np.testing.assert_array_equal(slope.numpy(), np.take_along_axis(w, order, 1))
+  slope = uopscope.vmap(lambda a, d: uopscope.jvp(lambda b: b.topk(3)[0], (a,), (d,))[1])(Tensor(x), Tensor(w))
+  np.testing.assert_array_equal(slope.numpy(), np.take_along_axis(w, first, 1))
+  cubes = uopscope.grad(lambda a: uopscope.grad(lambda b: (b.sort(-1)[0] ** 3 * Tensor(w)).sum())(a).sum())(Tensor(x))
+  second = np.zeros_like(x); np.put_along_axis(second, order, 6 * np.sort(x) * w, 1)
+  np.testing.assert_allclose(cubes.numpy(), second, rtol=1e-5)
+
+def test_a_gradient_costs_no_other_network():
+  x = numbers((256, 1024), np.float32)
+  plain, derived = (Tensor(x, requires_grad=r).realize() for r in (False, True))
+  for f in (lambda t: t.sort(1)[0], lambda t: t.topk(8, 1)[0]): assert len(f(plain).schedule()) == len(f(derived).schedule())
+  assert len(derived.sort(1)[1].schedule()) <= 25
+  assert len((derived.sort(1)[0] * 2).sum().gradient(derived)[0].schedule()) <= 30
 
 def test_a_network_is_few_kernels():
   x = Tensor(numbers((256, 1024), np.float32)).realize()

@@ -52,3 +52,42 @@ TEST_CASE("PCONTIG=2: several kernels read it from memory") {
   Schedule s = f.check({matmul(ab, c), matmul(ab, d)}, 3);
   CHECK(innerValues(s) == 0);
 }
+
+TEST_CASE("rows of a large tensor stay in the kernel that reads them") {
+  Fixture f;
+  auto softmax = [&](int64_t rows, int64_t columns) {
+    Dims all{rows, columns};
+    UOp x = f.tensor(all), e = (x - expand(reduce(x, Op::MAX, {1}), all)).alu(Op::EXP2);
+    return f.schedule({e / expand(sum(e, {1}), all)});
+  };
+  Schedule one = softmax(256, 1024);
+  CHECK(one.items.size() == 1);
+  CHECK(innerValues(one) == 1);
+  CHECK(softmax(16, 64).items.size() > 1);     // small
+  CHECK(softmax(256, 1001).items.size() > 1);  // no whole vectors
+  CHECK(softmax(4, 1 << 15).items.size() > 1); // few rows
+  ContextScope never({{"PCONTIG", -1}});
+  CHECK(softmax(256, 1024).items.size() > 1);
+}
+
+TEST_CASE("a product has a kernel of its own, whatever rows are kept beside it") {
+  Fixture f;
+  Dims all{512, 512};
+  UOp a = f.tensor(all), w = f.tensor(all), y = matmul(a, w);
+  // The product is read by the largest value of its rows and by the results.
+  CHECK(innerValues(f.schedule({y - expand(reduce(y, Op::MAX, {1}), all)})) == 0);
+  // Its own results alone: two readers at the same place.
+  UOp gate = (y * y) + y, scale = expand(sum(a, {1}), all);
+  for (const auto& item : f.schedule({gate * scale}).items) {
+    int sums = 0;
+    for (UOp u : item.ast.toposort()) sums += u.is(Op::REDUCE);
+    CHECK(sums <= 1);
+  }
+}
+
+TEST_CASE("the factors of a value are looked at once, however often they are shared") {
+  Fixture f;
+  UOp x = f.tensor({8, 8}), power = x;
+  for (int depth = 0; depth < 27; ++depth) power = power * power;
+  CHECK(!f.schedule({power + permute(power, {1, 0})}).items.empty());
+}
