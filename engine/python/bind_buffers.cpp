@@ -3,12 +3,16 @@
 //
 //   b = Buffer("CPU", 4, dtypes.int32).allocate(); b.copyin(memoryview(struct.pack("4i", 1, 2, 3, 4)))
 //   b.view(2, dtypes.int32, 8).as_buffer().cast("i").tolist()                  # [3, 4]
+#include "engine/base/engine_session.h"
 #include "engine/python/bindings.h"
 #include "engine/runtime/buffer.h"
 #include "engine/runtime/run_capture.h"
 #include "engine/tensor/tensor_memory.h"
 
 #include <fmt/format.h>
+
+#include <mutex>
+#include <unordered_set>
 
 namespace uopscope {
 
@@ -26,10 +30,49 @@ void copyIn(Buffer& to, const py::buffer& from) {
   to.copyIn(info.ptr);
 }
 
+/// The views that a script made of memory that was not there yet, or gave back: they have to be allocated before use.
+struct IdleViews {
+  std::mutex mutex;
+  std::unordered_set<uint64_t> ids;
+};
+void setIdle(const Buffer& view, bool idle) {
+  auto& views = EngineSession::current().part<IdleViews>();
+  std::lock_guard lock(views.mutex);
+  if (idle)
+    views.ids.insert(view.id());
+  else
+    views.ids.erase(view.id());
+}
+
+bool isIdle(const Buffer& b) {
+  auto& views = EngineSession::current().part<IdleViews>();
+  std::lock_guard lock(views.mutex);
+  return views.ids.contains(b.id());
+}
+bool isUsable(const Buffer& b) {
+  return b.root()->isAllocated() && !isIdle(b);
+}
+
 void requireAllocated(Buffer& b) {
-  if (!b.isAllocated())
+  if (!isUsable(b))
     throw Error(ErrorKind::Shape,
                 "the buffer has no memory: allocate it, or realize the tensor it belongs to, first");
+}
+
+BufferRef makeView(const BufferRef& base, DType dtype, int64_t size, int64_t byteOffset) {
+  BufferRef view = Buffer::view(base, dtype, size, byteOffset);
+  if (!isUsable(*base)) setIdle(*view, true);
+  return view;
+}
+
+void deallocate(Buffer& b) {
+  if (b.base() ? isIdle(b) : !b.isAllocated())
+    throw Error(ErrorKind::Shape,
+                "the buffer has no memory to give back: it was not allocated, or was given back already");
+  if (b.base())
+    setIdle(b, true);
+  else
+    b.release();
 }
 
 BufferRef makeBuffer(py::object device, int64_t size, py::object dtype, py::object opaque,
@@ -38,7 +81,7 @@ BufferRef makeBuffer(py::object device, int64_t size, py::object dtype, py::obje
   if (size < 0) throw Error(ErrorKind::Value, fmt::format("a buffer of {} elements", size));
   if (base) {
     if (base->base()) throw Error(ErrorKind::Shape, "the base of a view must be no view itself");
-    return Buffer::view(base, d, size, offset);
+    return makeView(base, d, size, offset);
   }
   std::string name = toDevice(device);
   if (!opaque.is_none()) // an address; the caller keeps the memory alive
@@ -108,7 +151,7 @@ void bindFields(BufferClass& c) {
              return b;
            })
       .def("is_allocated", [](const Buffer& b) { return b.root()->isAllocated(); })
-      .def("is_initialized", [](const Buffer& b) { return b.root()->isAllocated(); });
+      .def("is_initialized", [](const Buffer& b) { return isUsable(b); });
 }
 
 /// The memory of a buffer: allocation, copies, views.
@@ -120,6 +163,7 @@ void bindMemory(BufferClass& c) {
           "memory of somebody else is given to the constructor: Buffer(device, size, dtype, opaque=address)");
     releaseUnreached(); // frees unreachable memory before more is allocated
     b->allocate();
+    if (b->base()) setIdle(*b, false);
     return b;
   };
   c.def(
@@ -131,7 +175,7 @@ void bindMemory(BufferClass& c) {
        },
        py::arg("opaque") = py::none(), py::arg("external_ptr") = py::none())
       .def("ensure_allocated", [allocate](const BufferRef& b) { return allocate(b, py::none(), py::none()); })
-      .def("deallocate", [](Buffer& b) { b.release(); })
+      .def("deallocate", &deallocate)
       .def("copyin",
            [](const BufferRef& b, const py::buffer& from) {
              requireAllocated(*b);
@@ -156,7 +200,7 @@ void bindMemory(BufferClass& c) {
               throw Error(ErrorKind::Shape,
                           fmt::format("offset must be less than nbytes: {} of {}", offset, b->bytes()));
             BufferRef base = b->base() ? b->base() : b;
-            return Buffer::view(base, toDType(dtype), size, static_cast<int64_t>(b->offset()) + offset);
+            return makeView(base, toDType(dtype), size, static_cast<int64_t>(b->offset()) + offset);
           },
           py::arg("size"), py::arg("dtype"), py::arg("offset"))
       .def("numpy",
@@ -171,7 +215,7 @@ void bindMemory(BufferClass& c) {
            [](py::object self) { // a new buffer with the same contents, if it has any
              auto& b = self.cast<Buffer&>();
              py::object bytes =
-                 b.root()->isAllocated() ? py::object(py::bytes(asBuffer(self, false, false))) : py::none();
+                 isUsable(b) ? py::object(py::bytes(asBuffer(self, false, false))) : py::none();
              return py::make_tuple(py::type::of(self), py::make_tuple(b.device(), b.size(), b.dtype(),
                                                                       py::none(), py::none(), bytes));
            })

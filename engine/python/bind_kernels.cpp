@@ -25,7 +25,8 @@ py::dict facts(const Target& t) {
   out["device"] = t.device;
   out["suffix"] = t.suffix;
   out["has_local"] = t.hasLocal;
-  out["has_shared"] = t.hasShared;
+  out["has_shared"] =
+      t.hasShared || !t.hasLocal; // without work groups DEFINE_LOCAL is memory of the kernel's own
   out["has_threads"] = t.hasThreads;
   out["supports_float4"] = t.supportsVectors;
   out["global_max"] = py::tuple(py::cast(t.globalMax));

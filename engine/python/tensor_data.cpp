@@ -189,7 +189,8 @@ py::object tensorToNumpy(const Tensor& t) {
   if (!name) return tensorToNumpy(widened(t));
   OperationScope op("numpy");
   Ints shape = t.intShape();
-  py::array out(py::dtype(name), shape);
+  // Strides are given, since pybind11 before 2.12 reads the size of an element where NumPy 1 keeps it, and NumPy 2 does not.
+  py::array out(py::dtype(name), shape, py::detail::c_strides(shape, t.dtype().itemsize()));
   if (t.intNumel()) t.buffer()->copyOut(out.mutable_data());
   return out;
 }

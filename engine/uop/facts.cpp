@@ -230,6 +230,16 @@ std::span<const UOp> closedRanges(UOp u) {
   return u.srcCount() > first ? u.src().subspan(first) : std::span<const UOp>();
 }
 
+/// Whether a CONTRACT makes lanes of this range, which is then no loop around what reads the lanes.
+bool makesLanesOf(UOp contract, UOp range) {
+  if (contract.arg().kind() != ArgKind::Ints || range.arg().kind() != ArgKind::Range) return false;
+  const std::vector<int64_t>&ids = range.arg().as<RangeArg>().ids,
+        &axes = contract.arg().ints(); // id, size, id, size ...
+  for (size_t i = 0; i + 1 < axes.size(); i += 2)
+    if (ids.size() == 1 && ids[0] == axes[i]) return true;
+  return false;
+}
+
 void computeRanges(UOp u) {
   if (!u.below().has(Op::RANGE)) {
     factsOf(u).ranges = u.node()->pool->facts().shareRanges({});
@@ -259,7 +269,8 @@ void computeRanges(UOp u) {
     else if (shared != r)
       allShared = false;
   }
-  constexpr OpSet kChanges{Op::RANGE, Op::BUFFERIZE, Op::REDUCE, Op::END, Op::STORE, Op::WMMA, Op::AFTER};
+  constexpr OpSet kChanges{Op::RANGE, Op::BUFFERIZE, Op::REDUCE, Op::END,
+                           Op::STORE, Op::WMMA,      Op::AFTER,  Op::CONTRACT};
   if (allShared && shared && !u.in(kChanges)) {
     factsOf(u).ranges = shared;
     return;
@@ -267,6 +278,7 @@ void computeRanges(UOp u) {
   for (UOp s : u.src())
     for (UOp r : *s.node()->facts->ranges) add(r);
   close(u);
+  if (u.is(Op::CONTRACT)) std::erase_if(in, [&](UOp r) { return makesLanesOf(u, r); });
   if (u.is(Op::AFTER))
     for (UOp s : u.src().subspan(1)) close(s);
   if (u.is(Op::RANGE)) add(u);

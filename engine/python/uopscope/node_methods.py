@@ -116,6 +116,8 @@ def unbind_all(self):
   bound = {u: u.unbind() for u in self.toposort() if u.op is Ops.BIND}
   return self.substitute({u: variable for u, (variable, _) in bound.items()}), dict(bound.values())
 def topovisit(self, visitor, cache):
+  if not callable(visitor): raise TypeError(f"topovisit: visitor is called with each node, and {type(visitor).__name__} cannot be called")
+  if not isinstance(cache, dict): raise TypeError(f"topovisit: cache is a dict of results by node, not {type(cache).__name__}")
   for u in self.toposort(lambda u: u not in cache):
     if u not in cache: cache[u] = visitor(u)
   return cache[self]

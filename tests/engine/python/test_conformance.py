@@ -146,6 +146,9 @@ def test_a_kernel_by_hand_that_makes_lanes_of_a_range():
     return UOp.group(out[row, 0].store(pair.gep(1)), out[row, 1].store(pair.gep(0))).end(row).sink(arg=KernelInfo(name="swap", opts_to_apply=()))
   x = np.arange(10, dtype=np.float32).reshape(5, 2)
   close(Tensor.empty(5, 2).custom_kernel(Tensor(x).contiguous(), fxn=swap)[0], x[:, ::-1])
+  # What reads the result in the same schedule is in no loop over the lanes.
+  made = Tensor.empty(5, 2).custom_kernel(Tensor(x).contiguous(), fxn=swap)[0]
+  assert (Tensor(x).flip(1) == made).all().item() and made.sum().item() == x.sum()
 
 # Names and numbers
 def test_streams_of_random_numbers():

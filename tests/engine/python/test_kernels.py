@@ -3,6 +3,7 @@ import numpy as np
 from tinygrad import Tensor, UOp, dtypes, Device
 from tinygrad.uop import Ops
 from tinygrad.uop.ops import UPat, PatternMatcher, KernelInfo, AxisType, graph_rewrite
+from tinygrad.dtype import AddrSpace
 from tinygrad.uop.spec import type_verify, tensor_spec, kernel_spec, program_spec
 from tinygrad.gradient import compute_gradient
 from tinygrad.codegen import get_program
@@ -49,6 +50,14 @@ def product_kernel(C, A, B):
 def test_a_custom_kernel_may_end_in_memory():
   a, b = Tensor.arange(12).float().reshape(3, 4).contiguous(), Tensor.arange(20).float().reshape(4, 5)
   close(Tensor.custom_kernel(Tensor.empty(3, 5), a, b, fxn=product_kernel)[0], a.numpy() @ b.numpy())
+
+def test_a_kernel_has_memory_of_its_own():
+  assert Device[Device.DEFAULT].renderer.has_shared
+  def doubled(out, x):
+    tile, first = UOp(Ops.DEFINE_LOCAL, dtypes.float32.ptr(size=16, addrspace=AddrSpace.LOCAL), (), 0), UOp.const(dtypes.index, 0)
+    filled = UOp(Ops.BARRIER, dtypes.void, (tile.index(first).store(x[0] * 2),))
+    return out[0].store(tile.after(filled).index(first)).sink(arg=KernelInfo(name="doubled", opts_to_apply=()))
+  close(Tensor.empty(1).custom_kernel(Tensor([21.0]).contiguous(), fxn=doubled)[0], [42])
 
 def test_patterns_of_any_width():
   values = [UOp.variable(f"v{i}", 0, 9) for i in range(8)]

@@ -55,6 +55,23 @@ def test_buffers():
   assert b.as_buffer()[0] == 9
   raises(Exception, lambda: b.view(1, dtypes.uint8, 99), "offset")
   raises(Exception, lambda: Buffer("CPU", 4, dtypes.int32).as_buffer(), "no memory")
+  # A view follows its base, and may be given back alone. A view of memory that is not there yet has to be allocated itself.
+  whole = Buffer("CPU", 8, dtypes.uint8)
+  early = whole.view(4, dtypes.uint8, 2)
+  whole.allocate().copyin(memoryview(bytearray(range(8))))
+  late = whole.view(4, dtypes.uint8, 2)
+  assert early.is_allocated() and not early.is_initialized() and late.is_initialized()
+  raises(AssertionError, lambda: early.as_buffer(), "no memory")
+  assert early.ensure_allocated().as_buffer().tolist() == late.as_buffer().tolist() == [2, 3, 4, 5]
+  early.deallocate()
+  raises(AssertionError, early.deallocate, "give back"), raises(AssertionError, lambda: early.copyin(memoryview(bytearray(4))), "no memory")
+  assert whole.is_initialized() and late.as_buffer().tolist() == [2, 3, 4, 5]
+  whole.deallocate()
+  assert not late.is_allocated() and not late.is_initialized()
+  raises(AssertionError, late.as_buffer, "no memory"), raises(AssertionError, whole.deallocate, "give back")
+  late.deallocate()
+  raises(AssertionError, late.deallocate, "give back")
+  assert late.ensure_allocated().is_initialized() and whole.is_allocated()
   allocator = LRUAllocator(Device["CPU"])
   first = allocator.alloc(64)
   allocator.free(first, 64)

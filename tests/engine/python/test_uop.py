@@ -16,6 +16,11 @@ def test_fields_and_printing():
   assert "Ops.RANGE" in str(r) and str(Ops.ADD) == "Ops.ADD" and Ops.ADD in GroupOp.ALU and str(dtypes.float32) == "dtypes.float" and repr(dtypes.float.vec(4)) == "dtypes.float.vec(4)"
   e = r * 4 + 2
   assert e.render() and list(e.toposort())[-1] is e and r in e.backward_slice and e.get_consumer_map()[r]
+  seen = {}
+  assert e.topovisit(lambda u: u.op, seen) is e.op and len(seen) == len(e.toposort())
+  for visitor in (None, 3, "name", e): raises(TypeError, lambda: e.topovisit(visitor, {}), "visitor", "cannot be called")
+  for cache in (None, [], 3, e): raises(TypeError, lambda: e.topovisit(lambda u: u, cache), "cache", "dict")
+  raises(ZeroDivisionError, lambda: e.topovisit(lambda u: 1 / 0, {}))
   assert (e.vmin, e.vmax) == (2, 62) and e.substitute({r: r.const_like(3)}).ssimplify() == 14 and list(e.ranges) == [r]
 
 def test_arithmetic_simplifies():
