@@ -30,11 +30,11 @@ ColumnLayout {
         Layout.preferredHeight: Math.min(Theme.px(300), pane.height * 0.45)
         Layout.margins: Theme.px(12)
         // Both axes are logarithmic: FLOP a byte from 1/100 to 1,000, GFLOPS over six powers of ten below the roof.
-        readonly property real left: Theme.px(52)
-        readonly property real bottom: Theme.px(24)
-        readonly property real top: pane.roof.gflops > 0 ? Math.pow(10, Math.ceil(Math.log10(pane.roof.gflops))) : 1000
-        function xOf(intensity) { return left + (Math.log10(Math.max(0.01, Math.min(1000, intensity))) + 2) / 5 * (width - left - Theme.px(10)); }
-        function yOf(gflops) { return Theme.px(8) + (Math.log10(top) - Math.log10(Math.max(top / 1e6, Math.min(top, gflops)))) / 6 * (height - bottom - Theme.px(8)); }
+        readonly property real inset: Theme.px(52)
+        readonly property real foot: Theme.px(24)
+        readonly property real most: pane.roof.gflops > 0 ? Math.pow(10, Math.ceil(Math.log10(pane.roof.gflops))) : 1000
+        function xOf(intensity) { return inset + (Math.log10(Math.max(0.01, Math.min(1000, intensity))) + 2) / 5 * (width - inset - Theme.px(10)); }
+        function yOf(gflops) { return Theme.px(8) + (Math.log10(most) - Math.log10(Math.max(most / 1e6, Math.min(most, gflops)))) / 6 * (height - foot - Theme.px(8)); }
         Canvas {
             id: plot
             objectName: "rooflinePlot"
@@ -51,18 +51,18 @@ ColumnLayout {
                 for (let k = -2; k <= 3; ++k) {
                     const x = area.xOf(Math.pow(10, k));
                     c.strokeStyle = Theme.line;
-                    c.beginPath(); c.moveTo(x, Theme.px(8)); c.lineTo(x, height - area.bottom); c.stroke();
+                    c.beginPath(); c.moveTo(x, Theme.px(8)); c.lineTo(x, height - area.foot); c.stroke();
                     c.fillStyle = Theme.textMuted;
                     c.textAlign = "center";
                     c.fillText(k < 0 ? "1/" + Math.pow(10, -k) : Math.pow(10, k).toString(), x, height - Theme.px(8));
                 }
                 for (let k = 0; k <= 6; ++k) {
-                    const g = area.top / Math.pow(10, k), y = area.yOf(g);
+                    const g = area.most / Math.pow(10, k), y = area.yOf(g);
                     c.strokeStyle = Theme.line;
-                    c.beginPath(); c.moveTo(area.left, y); c.lineTo(width - Theme.px(10), y); c.stroke();
+                    c.beginPath(); c.moveTo(area.inset, y); c.lineTo(width - Theme.px(10), y); c.stroke();
                     c.fillStyle = Theme.textMuted;
                     c.textAlign = "right";
-                    if (k % 2 === 0) c.fillText(g >= 1 ? g.toString() : g.toPrecision(1), area.left - Theme.px(6), y + Theme.px(4));
+                    if (k % 2 === 0) c.fillText(g >= 1 ? g.toString() : g.toPrecision(1), area.inset - Theme.px(6), y + Theme.px(4));
                 }
                 if (!(pane.roof.gflops > 0)) return;
                 const line = (bandwidth, dashed) => {
@@ -83,8 +83,8 @@ ColumnLayout {
                 c.setLineDash([]);
             }
         }
-        ULabel { x: area.left + Theme.px(6); y: Theme.px(10); text: qsTr("GFLOPS"); color: Theme.textFaint; font.pixelSize: Theme.small }
-        ULabel { anchors.right: parent.right; anchors.rightMargin: Theme.px(14); y: area.height - area.bottom - height - Theme.px(2); text: qsTr("FLOP a byte; the line is memory, the dashed one the caches"); color: Theme.textFaint; font.pixelSize: Theme.small }
+        ULabel { x: area.inset + Theme.px(6); y: Theme.px(10); text: qsTr("GFLOPS"); color: Theme.textFaint; font.pixelSize: Theme.small }
+        ULabel { anchors.right: parent.right; anchors.rightMargin: Theme.px(14); y: area.height - area.foot - height - Theme.px(2); text: qsTr("FLOP a byte; the line is memory, the dashed one the caches"); color: Theme.textFaint; font.pixelSize: Theme.small }
         Repeater {
             model: Tools.roofline
             Rectangle {
