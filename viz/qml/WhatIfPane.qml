@@ -9,7 +9,7 @@ Rectangle {
     id: pane
     objectName: "whatIfPane"
     color: Theme.canvas
-    readonly property bool narrow: width < Theme.px(760)
+    readonly property bool narrow: width < Theme.px(1000) // names of variants need the room
     readonly property bool kernel: Session.scopeKind === "kernel"
     function exporter(window) { return { kinds: window.tables, to: path => Tools.whatIf.exportTo(path) }; }
     function take(text) { Tools.whatIf.add(text); field.clear(); }
