@@ -95,6 +95,7 @@ struct OpenOptions {
   std::vector<std::string> compare; ///< two corpora or traces in place of a file
   bool ignoreNames = false;
   int width = 0, height = 0;
+  int steps = 20; ///< of a film
 };
 int open(const OpenOptions& options, int argc, char** argv);
 

@@ -16,20 +16,6 @@ namespace uopscope::cli {
 
 namespace {
 
-struct Change {
-  int64_t lines = 0, added = 0, removed = 0;
-};
-
-Change changeOf(const std::string& before, const std::string& after) {
-  Change c;
-  c.lines = std::count(after.begin(), after.end(), '\n');
-  for (const DiffLine& d : diffLines(before, after)) {
-    c.added += d.mark == '+';
-    c.removed += d.mark == '-';
-  }
-  return c;
-}
-
 int printDifference(const std::vector<LlvmPass>& passes, size_t k, const LookOptions& o) {
   if (o.json) {
     printJson(Json{{"pass", passes[k].name}, {"step", k}, {"text", passes[k].text}});
@@ -67,15 +53,16 @@ int showLlvm(Trace& trace, ScopeId scope, const LookOptions& o) {
   Json out = Json::array();
   Table table({"#", "pass", "lines", "added", "removed", "what it does"});
   for (size_t k = 0; k < passes.size(); ++k) {
-    const Change c = changeOf(k ? passes[k - 1].text : passes[0].text, passes[k].text);
+    const LineChanges c = k ? lineChanges(passes[k - 1].text, passes[k].text) : LineChanges{};
+    const auto lines = std::count(passes[k].text.begin(), passes[k].text.end(), '\n');
     if (o.json)
       out.push_back(Json{{"step", k},
                          {"pass", passes[k].name},
-                         {"lines", c.lines},
+                         {"lines", lines},
                          {"added", c.added},
                          {"removed", c.removed}});
     else
-      table.add({fmt::format("{}", k), passes[k].name, grouped(c.lines), grouped(c.added), grouped(c.removed),
+      table.add({fmt::format("{}", k), passes[k].name, grouped(lines), grouped(c.added), grouped(c.removed),
                  std::string(llvmPassMeaning(passes[k].name))});
   }
   if (o.json)

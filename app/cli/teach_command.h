@@ -1,4 +1,4 @@
-// uopscope story, whatif, bisect and lesson: the verbs for experiments and lessons over replay/teach.
+// uopscope story, whatif, bisect, roofline and lesson: the verbs for experiments and lessons over replay/teach.
 #pragma once
 #include "app/cli/cli.h"
 
@@ -13,6 +13,8 @@ int tellStory(const StoryArguments& options);
 struct WhatIfArguments {
   std::string input, kernel; ///< input: a script, a trace or a corpus
   std::vector<std::string> without, opts, arguments;
+  std::vector<int64_t> withoutSteps;     ///< steps of a trace
+  std::vector<std::string> alternatives; ///< "STEP:NUMBER"
   int repeats = 25, timeout = 60;
   bool json = false, diffs = false, noTimes = false;
   bool trust = false; ///< allow code of a trace or a corpus to run outside a sandbox
@@ -26,17 +28,25 @@ struct BisectArguments {
 };
 int bisectByScript(const BisectArguments& options);
 
+struct RooflineArguments {
+  std::string trace, kernel, device = "CPU";
+  double gflops = 0, gbPerSecond = 0; ///< peaks given by hand; 0: measured
+  bool json = false, measure = false;
+};
+int showRoofline(const RooflineArguments& options);
+
 struct LessonArguments {
   std::string file; ///< empty: list the lessons
   bool answers = false, restart = false, teacher = false;
 };
 int takeLesson(const LessonArguments& options);
 
-/// Adds the four verbs; `code` receives the exit code of the verb that ran.
+/// Adds the five verbs; `code` receives the exit code of the verb that ran.
 struct TeachArguments {
   StoryArguments story;
   WhatIfArguments whatIf;
   BisectArguments bisect;
+  RooflineArguments roofline;
   LessonArguments lesson;
 };
 void addTeachVerbs(CLI::App& app, TeachArguments& arguments, int& code);

@@ -1,4 +1,4 @@
-// Declares the options of story, whatif, bisect and lesson, with an example each.
+// Declares the options of story, whatif, bisect, roofline and lesson, with an example each.
 #include "app/cli/teach_command.h"
 
 #include <CLI/CLI.hpp>
@@ -31,6 +31,18 @@ void addTeachVerbs(CLI::App& app, TeachArguments& a, int& code) {
           "Opts in place of those chosen: \"UPCAST 0 4; UNROLL 0 8\", or none; each --opts is a variant")
       ->expected(1)
       ->take_all();
+  whatIf
+      ->add_option("--without-step", a.whatIf.withoutSteps,
+                   "of a trace: the rewrite, or the Opt, of this step is not made; each is a variant")
+      ->expected(1)
+      ->take_all();
+  whatIf
+      ->add_option(
+          "--alternative", a.whatIf.alternatives,
+          "STEP:N of a trace: the Nth alternative of the decision at the step (show --step lists them); "
+          "each is a variant")
+      ->expected(1)
+      ->take_all();
   whatIf->add_option("--kernel", a.whatIf.kernel,
                      "one kernel, by name or number; without one, all that change");
   whatIf->add_option("--repeats", a.whatIf.repeats, "timed runs of each variant (25)")
@@ -46,7 +58,8 @@ void addTeachVerbs(CLI::App& app, TeachArguments& a, int& code) {
   whatIf->footer(
       "Exit code 1 if a variant does not compile or gives other results.\n"
       "Example: uopscope whatif samples/matmul.py --kernel r_2_16_4_16_48 --opts none --opts \"UPCAST 0 4\" "
-      "--without cut-arithmetic");
+      "--without cut-arithmetic\n"
+      "         uopscope whatif matmul.uoptrace --alternative 826:1 --without-step 831");
   whatIf->callback([&] { code = compareVariants(a.whatIf); });
 
   CLI::App* bisect = app.add_subcommand(
@@ -61,6 +74,25 @@ void addTeachVerbs(CLI::App& app, TeachArguments& a, int& code) {
       "Any rule is found that states an equation, the script's own included. Exit code 1 if one was found.\n"
       "Example: uopscope bisect wrong.py");
   bisect->callback([&] { code = bisectByScript(a.bisect); });
+
+  CLI::App* roofline = app.add_subcommand(
+      "roofline",
+      "each kernel's measured time beside the least time that the machine's measured peaks allow");
+  roofline->add_option("TRACE", a.roofline.trace, "a .uoptrace file of a script whose kernels ran")
+      ->required();
+  roofline->add_option("KERNEL", a.roofline.kernel, "one kernel, by number or name");
+  roofline->add_option("--device", a.roofline.device, "the device that the peaks are of (CPU)");
+  roofline
+      ->add_option("--peak-gflops", a.roofline.gflops, "peak of arithmetic, float32; without it, measured")
+      ->check(CLI::PositiveNumber);
+  roofline->add_option("--peak-gbs", a.roofline.gbPerSecond, "peak of memory, GB/s; without it, measured")
+      ->check(CLI::PositiveNumber);
+  roofline->add_flag("--measure", a.roofline.measure,
+                     "measures the peaks again (they are kept in ~/.cache/uopscope)");
+  roofline->add_flag("--json", a.roofline.json, "JSON instead of text");
+  roofline->footer("The least time is the longer one of arithmetic at its peak and bytes at theirs.\n"
+                   "Example: uopscope roofline matmul.uoptrace");
+  roofline->callback([&] { code = showRoofline(a.roofline); });
 
   CLI::App* lesson =
       app.add_subcommand("lesson", "a lesson with commands and questions; without FILE, lists lessons");

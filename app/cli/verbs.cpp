@@ -25,7 +25,11 @@ void addOpen(CLI::App& app, VerbArguments& o) {
       app.add_subcommand("open", "open a script, a trace or nothing in the window (the default)");
   verb->add_option("FILE", o.open.file, "a script or a .uoptrace file");
   verb->add_option("--at", o.open.link, "where to go: kernel=3&pass=devectorize&step=12&node=456&tab=source");
-  verb->add_option("--screenshot", o.open.screenshot, "write a PNG and end; needs no display");
+  verb->add_option(
+      "--screenshot", o.open.screenshot,
+      "write a picture and end; needs no display: .png, .gif (a film of the steps from there on), "
+      ".html (the bookmarks as slides)");
+  verb->add_option("--steps", o.open.steps, "of a film: the number of steps (20)")->check(CLI::Range(1, 500));
   verb->add_option("--theme", o.open.theme, "dark, light, contrast, contrast-light or system")
       ->check(CLI::IsMember({"dark", "light", "contrast", "contrast-light", "system"}));
   verb->add_option("--width", o.open.width, "of the window");

@@ -11,6 +11,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <sstream>
 
 namespace uopscope::cli {
 
@@ -49,18 +50,53 @@ void capture(const WhatIfArguments& o, const std::string& corpus) {
              o.input, code, lastLine(log.path()));
 }
 
-/// Finds a kernel by name or number; for a trace, numbers are those that ls prints.
-CorpusEntry kernelOf(const WhatIfArguments& o, const StoredCompilations& stored, const Corpus& corpus) {
-  if (o.input.ends_with(".uoptrace")) {
-    Trace trace(o.input);
-    const ScopeId scope = trace.findScope(o.kernel);
-    for (const CorpusEntry& e : corpus.entries())
-      if (const auto at = stored.scopes().find(e.inputHash);
-          at != stored.scopes().end() && at->second == scope)
-        return e;
-    return findEntry(corpus, trace.scope(scope).name);
+/// The variants that name steps of a trace; all of one kernel, which becomes `kernel`.
+std::vector<Variant> variantsOfSteps(const WhatIfArguments& o, std::string& kernel) {
+  std::vector<Variant> variants;
+  if (o.withoutSteps.empty() && o.alternatives.empty()) return variants;
+  if (!o.input.ends_with(".uoptrace"))
+    throw Error(ErrorKind::Value,
+                "--without-step and --alternative name steps of a trace: give a .uoptrace file");
+  Trace trace(o.input);
+  auto of = [&](StepId step) {
+    const std::string number = std::to_string(kernelOfStep(trace, step));
+    if (kernel.empty()) kernel = number;
+    if (std::to_string(trace.findScope(kernel)) != number)
+      throw Error(ErrorKind::Value,
+                  fmt::format("step {} belongs to kernel {}, not to {}", step, number, kernel));
+    return step;
+  };
+  for (const int64_t step : o.withoutSteps) variants.push_back(variantWithoutStep(trace, of(step)));
+  for (const std::string& text : o.alternatives) {
+    int64_t step = 0, number = 0;
+    char colon = 0;
+    std::istringstream in(text);
+    if (!(in >> step >> colon >> number) || colon != ':' || !in.eof() || number < 1)
+      throw Error(
+          ErrorKind::Value,
+          fmt::format("--alternative \"{}\": write STEP:N, such as 826:1 for the first alternative", text));
+    variants.push_back(variantAlternative(trace, of(step), static_cast<size_t>(number)));
   }
-  return findEntry(corpus, o.kernel);
+  return variants;
+}
+
+/// The kernels of the input: the one that is asked for, or all. For a trace, numbers are those that ls prints.
+std::vector<Compilation> kernelsOf(const WhatIfArguments& o, const std::string& kernel) {
+  if (o.input.ends_with(".uoptrace") && !kernel.empty()) {
+    Trace trace(o.input);
+    return {storedCompilation(trace, trace.findScope(kernel))};
+  }
+  TemporaryFile made(".uopcorpus");
+  if (!isStored(o.input)) capture(o, made.path());
+  if (std::error_code ignored; !isStored(o.input) && !fs::exists(made.path(), ignored))
+    throw Error(ErrorKind::Value, fmt::format("{} compiled nothing: it must realize a tensor", o.input));
+  const StoredCompilations stored = openStored(isStored(o.input) ? o.input : made.path());
+  const Corpus corpus = Corpus::open(stored.path());
+  if (!kernel.empty()) return {corpus.load(findEntry(corpus, kernel))};
+  std::vector<Compilation> kernels;
+  for (const CorpusEntry& e : corpus.entries())
+    if (e.kind == ScopeKind::Kernel) kernels.push_back(corpus.load(e));
+  return kernels;
 }
 
 bool isBad(const VariantResult& r) {
@@ -73,34 +109,23 @@ int compareVariants(const WhatIfArguments& o) {
   std::vector<Variant> variants;
   for (const std::string& rules : o.without) variants.push_back(variantWithout(rules));
   for (const std::string& opts : o.opts) variants.push_back(variantOpts(opts));
-  if (variants.empty())
-    throw Error(
-        ErrorKind::Value,
-        "whatif needs a variant: give --without RULE or --opts \"UPCAST 0 4\", several times if wanted");
   mustExist(o.input);
+  std::string asked = o.kernel;
+  for (Variant& v : variantsOfSteps(o, asked)) variants.push_back(std::move(v));
+  if (variants.empty())
+    throw Error(ErrorKind::Value, "whatif needs a variant: give --without RULE, --opts \"UPCAST 0 4\", "
+                                  "--without-step STEP or --alternative STEP:N, several times if wanted");
   if (isStored(o.input) && !o.noTimes && !o.trust)
-    continueInSandbox("whatif", {o.input}, o.kernel.empty() ? "its kernels" : o.kernel, "");
-  TemporaryFile made(".uopcorpus");
-  if (!isStored(o.input)) capture(o, made.path());
-  if (std::error_code ignored; !isStored(o.input) && !fs::exists(made.path(), ignored))
-    throw Error(ErrorKind::Value, fmt::format("{} compiled nothing: it must realize a tensor", o.input));
-  const StoredCompilations stored = openStored(isStored(o.input) ? o.input : made.path());
-  const Corpus corpus = Corpus::open(stored.path());
-  std::vector<CorpusEntry> kernels;
-  if (!o.kernel.empty())
-    kernels.push_back(kernelOf(o, stored, corpus));
-  else
-    for (const CorpusEntry& e : corpus.entries())
-      if (e.kind == ScopeKind::Kernel) kernels.push_back(e);
+    continueInSandbox("whatif", {o.input}, asked.empty() ? "its kernels" : asked, "");
+  const std::vector<Compilation> kernels = kernelsOf(o, asked);
   if (kernels.empty()) throw Error(ErrorKind::Value, fmt::format("{} has no kernel", o.input));
   const WhatIfOptions options{o.noTimes ? 0 : o.repeats, o.timeout};
   Json all = Json::array();
   size_t same = 0;
   bool bad = false;
-  for (const CorpusEntry& e : kernels) {
-    const Compilation kernel = corpus.load(e);
+  for (const Compilation& kernel : kernels) {
     // With many kernels, those whose code does not change are not timed.
-    if (o.kernel.empty()) {
+    if (asked.empty()) {
       const WhatIf quick = whatIf(kernel, variants, {0, o.timeout});
       if (std::ranges::all_of(quick.variants, [](const VariantResult& v) { return v.sameCode; })) {
         ++same;
@@ -118,7 +143,7 @@ int compareVariants(const WhatIfArguments& o) {
   }
   if (o.json)
     printJson(Json{{"kernels", all}, {"unchanged", same}});
-  else if (o.kernel.empty())
+  else if (asked.empty())
     fmt::print("{} of {} kernels stay as they are\n", same, kernels.size());
   return bad ? kFailed : kFine;
 }

@@ -3,8 +3,10 @@
 #include "app/gui/gui.h"
 
 #include "viz/models/session/dictionary.h"
+#include "viz/scene/gif_file.h"
 #include "viz/scene/graph_canvas.h"
 #include "viz/scene/register.h"
+#include "viz/scene/slides_file.h"
 
 #include <QElapsedTimer>
 #include <QFileInfo>
@@ -45,14 +47,15 @@ bool hasDrawn(const QQuickItem* item) {
 
 /// Whether nothing is outstanding and every visible canvas has drawn the current state.
 bool isSettled(QQuickWindow& window, Session& session, Tools& tools) {
-  return session.settled() && tools.replay()->settled() && hasDrawn(window.contentItem());
+  return session.settled() && tools.replay()->settled() && !tools.whatIf()->busy() &&
+         hasDrawn(window.contentItem());
 }
 
-int takeScreenshot(QQuickWindow& window, Session& session, Tools& tools, const WindowOptions& options) {
+/// Waits until the state that the options name is drawn. Returns 0, or 2 where the link leads nowhere.
+int waitForPlace(QQuickWindow& window, Session& session, Tools& tools, const QString& link) {
   QElapsedTimer clock, calm;
   clock.start();
   calm.start();
-  const QString link = QString::fromStdString(options.link);
   bool followed = link.isEmpty();
   while (clock.elapsed() < kScreenshotPatienceMs) {
     QCoreApplication::processEvents(QEventLoop::AllEvents, 20);
@@ -69,11 +72,60 @@ int takeScreenshot(QQuickWindow& window, Session& session, Tools& tools, const W
     }
     if (calm.elapsed() > kSettleMs) break;
   }
-  const QImage image = window.grabWindow();
+  return 0;
+}
+
+/// A film of the present step and the `steps` after it, also over the ends of passes.
+QString takeFilm(QQuickWindow& window, Session& session, Tools& tools, const QString& path, int steps) {
+  constexpr int kFrameMs = 1100, kPauseMs = 1500;
+  GifFilm film(path, kFrameMs);
+  film.add(window.grabWindow());
+  for (int k = 0; k < steps; ++k) {
+    const QString before = session.link();
+    session.trigger(QStringLiteral("next-step"));
+    if (session.link() == before) break; // the end of the trace
+    waitForPlace(window, session, tools, {});
+    film.add(window.grabWindow());
+  }
+  film.hold(kPauseMs);
+  return film.save();
+}
+
+/// The bookmarks of the trace as slides.
+QString takeSlides(QQuickWindow& window, Session& session, Tools& tools, const QString& path) {
+  Bookmarks& marks = *tools.bookmarks();
+  if (marks.count() == 0)
+    return QStringLiteral("%1 has no bookmarks, so there is no slide: Ctrl D in the window makes them, in %2")
+        .arg(session.path(), Bookmarks::fileFor(session.path()));
+  std::vector<Slide> slides;
+  for (int row = 0; row < marks.count(); ++row) {
+    marks.goTo(row);
+    waitForPlace(window, session, tools, {});
+    auto text = [&](int role) { return marks.data(marks.index(row), role).toString(); };
+    slides.push_back({window.grabWindow(), text(Bookmarks::NoteRole), text(Bookmarks::PlaceRole)});
+  }
+  return saveSlides(path, session.fileName(), slides);
+}
+
+int takeScreenshot(QQuickWindow& window, Session& session, Tools& tools, const WindowOptions& options) {
+  if (const int code = waitForPlace(window, session, tools, QString::fromStdString(options.link)))
+    return code;
   const QString out = QString::fromStdString(options.screenshot);
-  if (image.isNull() || !image.save(out)) {
-    say(QStringLiteral("%1 cannot be written: check that its folder exists and that it ends in .png")
-            .arg(out));
+  const bool film = out.endsWith(QLatin1String(".gif")), slides = out.endsWith(QLatin1String(".html"));
+  if ((film || slides) && session.state() == QLatin1String("ready")) {
+    const QString problem =
+        film ? takeFilm(window, session, tools, out, options.steps) : takeSlides(window, session, tools, out);
+    if (!problem.isEmpty()) {
+      say(problem);
+      return 2;
+    }
+  } else if (const QImage image = window.grabWindow(); image.isNull() || film || slides || !image.save(out)) {
+    if (session.state() != QLatin1String("error"))
+      say(QStringLiteral(
+              "%1 cannot be written: check that its folder exists and that it ends in .png, .gif or .html")
+              .arg(out));
+    else
+      say(session.errorText());
     return 2;
   }
   for (const auto& [state, problem] : {std::pair(session.state(), session.errorText()),

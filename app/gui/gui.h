@@ -13,10 +13,13 @@ struct WindowOptions {
   std::vector<std::string> compare; ///< two corpora or traces to compare instead
   bool ignoreNames = false;         ///< a different numbering of names is no change
   std::string link;                 ///< the state to show
-  std::string screenshot;           ///< path of a PNG; no display is needed, and the program ends
-  int width = 0, height = 0;        ///< 0: the size of the last window
-  std::string theme;                ///< "dark", "light", "system"; empty: the last choice
-  double textScale = 0;             ///< 0: the last choice
+  /// Path of a picture; no display is needed, and the program ends. .png: the state; .gif: a film of it and of
+  /// `steps` steps after it; .html: the bookmarks of the trace as slides.
+  std::string screenshot;
+  int steps = 20;
+  int width = 0, height = 0; ///< 0: the size of the last window
+  std::string theme;         ///< "dark", "light", "system"; empty: the last choice
+  double textScale = 0;      ///< 0: the last choice
 };
 
 /// Returns the exit code: 0 fine, 2 for a bad file, link or screenshot path (reported on stderr).

@@ -30,7 +30,6 @@ std::unique_ptr<KernelCompiler> makeLlvmCompiler() {
 #include <llvm/ExecutionEngine/Orc/LLJIT.h>
 #include <llvm/IR/LegacyPassManager.h>
 #include <llvm/IR/Module.h>
-#include <llvm/Support/TargetSelect.h>
 #include <llvm/Target/TargetMachine.h>
 #include <llvm/TargetParser/Host.h>
 #pragma GCC diagnostic pop
@@ -51,9 +50,7 @@ namespace {
 class Llvm {
 public:
   Llvm() {
-    llvm::InitializeNativeTarget();
-    llvm::InitializeNativeTargetAsmPrinter();
-    llvm::InitializeNativeTargetDisassembler();
+    initialiseLlvm();
     triple_ = llvm::sys::getProcessTriple();
     // No platform: kernels have no initialisers, and its own would add a module and a context to each library.
     jit_ = orThrow(llvm::orc::LLJITBuilder()

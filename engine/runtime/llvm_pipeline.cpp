@@ -20,6 +20,8 @@
 
 #include <fmt/format.h>
 
+#include <mutex>
+
 namespace uopscope {
 
 namespace {
@@ -42,9 +44,17 @@ void listen(llvm::PassInstrumentationCallbacks& callbacks, const llvm::Module& m
 
 } // namespace
 
+void initialiseLlvm() {
+  static std::once_flag done;
+  std::call_once(done, [] {
+    llvm::InitializeNativeTarget();
+    llvm::InitializeNativeTargetAsmPrinter();
+    llvm::InitializeNativeTargetDisassembler();
+  });
+}
+
 std::unique_ptr<llvm::TargetMachine> llvmMachine(const Processor& cpu) {
-  llvm::InitializeNativeTarget();
-  llvm::InitializeNativeTargetAsmPrinter();
+  initialiseLlvm();
   const std::string triple = llvm::sys::getProcessTriple();
   std::string message;
   const llvm::Target* target = llvm::TargetRegistry::lookupTarget(triple, message);

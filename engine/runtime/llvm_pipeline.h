@@ -24,6 +24,10 @@ namespace uopscope {
 /// takes it: "sroa", "loop-vectorize".
 using LlvmListener = std::function<void(const std::string& pass, const llvm::Module& module)>;
 
+/// Makes LLVM know this processor's code generator, assembly printer and disassembler. Any thread may call it, any
+/// number of times; it works once.
+void initialiseLlvm();
+
 /// LLVM's description of the processor; one compilation at a time. Throws Error(Compile) where this LLVM has no
 /// code generator for it.
 std::unique_ptr<llvm::TargetMachine> llvmMachine(const Processor& cpu);

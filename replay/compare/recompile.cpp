@@ -40,35 +40,6 @@ private:
   Observer* gate_;
 };
 
-/// Parses text such as "Opt(op=OptOps.UPCAST, axis=0, arg=4)".
-std::optional<Opt> parseOpt(const std::string& text) {
-  auto after = [&](std::string_view key) {
-    size_t at = text.find(key);
-    return at == std::string::npos ? std::string() : text.substr(at + key.size());
-  };
-  std::string name = after("OptOps.");
-  auto op = optOpFromName(name.substr(0, name.find_first_not_of("ABCDEFGHIJKLMNOPQRSTUVWXYZ")));
-  if (!op) return std::nullopt;
-  Opt opt{*op, -1, {}};
-  if (std::string axis = after("axis="); !axis.empty() && axis[0] != 'N')
-    opt.axis = static_cast<int>(std::strtol(axis.c_str(), nullptr, 10));
-  std::string arg = after("arg=");
-  for (size_t i = 0; i < arg.size();) {
-    if (!isdigit(static_cast<unsigned char>(arg[i])) && arg[i] != '-') {
-      ++i;
-      continue;
-    }
-    size_t used = 0;
-    try {
-      opt.arg.push_back(std::stoll(arg.substr(i), &used));
-    } catch (const std::exception&) {
-      used = 1;
-    }
-    i += used;
-  }
-  return opt;
-}
-
 /// The texts a compilation makes: All that a corpus keeps, or only the Deciding ones that tell two builds
 /// apart. Deciding leaves out derived texts (C beside IR, origins of lines).
 enum class Texts : uint8_t { All, Deciding };
@@ -99,6 +70,33 @@ void compileKernel(const Compilation& input, UOp root, bool assembly, Texts text
 }
 
 } // namespace
+
+std::optional<Opt> parseOpt(const std::string& text) {
+  auto after = [&](std::string_view key) {
+    size_t at = text.find(key);
+    return at == std::string::npos ? std::string() : text.substr(at + key.size());
+  };
+  std::string name = after("OptOps.");
+  auto op = optOpFromName(name.substr(0, name.find_first_not_of("ABCDEFGHIJKLMNOPQRSTUVWXYZ")));
+  if (!op) return std::nullopt;
+  Opt opt{*op, -1, {}};
+  if (std::string axis = after("axis="); !axis.empty() && axis[0] != 'N') opt.axis = std::atoi(axis.c_str());
+  std::string arg = after("arg=");
+  for (size_t i = 0; i < arg.size();) {
+    if (!isdigit(static_cast<unsigned char>(arg[i])) && arg[i] != '-') {
+      ++i;
+      continue;
+    }
+    size_t used = 0;
+    try {
+      opt.arg.push_back(std::stoll(arg.substr(i), &used));
+    } catch (const std::exception&) {
+      used = 1;
+    }
+    i += used;
+  }
+  return opt;
+}
 
 Control WithoutRules::onRewrite(const RewriteEvent& event) {
   return names_.contains(event.rule->name()) ? Control::Skip : Control::Apply;

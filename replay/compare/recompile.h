@@ -35,6 +35,9 @@ private:
   std::set<std::string, std::less<>> names_;
 };
 
+/// An Opt as it is printed: "Opt(op=OptOps.UPCAST, axis=0, arg=16)". None for any other text.
+std::optional<Opt> parseOpt(const std::string& text);
+
 /// The input's graph as nodes of the current pool. Options that a search chose are pinned to it. Throws
 /// Error(Value) for operations that this build does not know.
 UOp inputGraph(const Compilation& input);

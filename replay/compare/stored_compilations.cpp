@@ -112,6 +112,10 @@ bool isTrace(const std::string& path) {
 
 } // namespace
 
+Compilation storedCompilation(Trace& trace, ScopeId scope) {
+  return Reading(trace, trace.scope(scope)).make();
+}
+
 size_t addCompilations(Corpus& corpus, Trace& trace, const std::function<bool(double)>& progress,
                        std::map<uint64_t, int64_t>* scopes) {
   size_t foreign = 0, done = 0;

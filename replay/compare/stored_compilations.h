@@ -9,11 +9,10 @@
 // lacks stays empty (tier stats has no rewrites). Kernels of a foreign engine with operations unknown to this
 // one are left out and counted.
 #pragma once
+#include "replay/read/trace.h"
 #include "replay/record/corpus.h"
 
 namespace uopscope {
-
-class Trace;
 
 /// A file in the temporary folder. The destructor removes it together with SQLite's files beside it.
 class TemporaryFile {
@@ -45,6 +44,9 @@ private:
   std::unique_ptr<TemporaryFile> made_;
   std::map<uint64_t, int64_t> scopes_;
 };
+
+/// One kernel or schedule of a trace. Error(File) or Error(Value) for one that this engine cannot read.
+Compilation storedCompilation(Trace& trace, ScopeId scope);
 
 /// Adds every compilation of a trace to a corpus. Returns the number of compilations that this engine cannot
 /// read. `scopes` receives the first scope that compiled each input.

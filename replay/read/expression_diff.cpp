@@ -15,6 +15,8 @@ struct Part {
   std::string_view text;
   std::vector<Part> parts;
   uint64_t hash = 0;
+  bool leftOut = false; ///< contains "..."
+  bool tells = false;   ///< one of its parts is, or contains, a word: it is worth finding again
   bool kept = false;
 };
 
@@ -32,8 +34,15 @@ char closing(char open) {
   return open == '(' ? ')' : open == '[' ? ']' : open == '{' ? '}' : '\0';
 }
 
+// The printer replaces deep parts of an expression by "...". A wrapped expression lies deeper, so it is cut
+// at other places than before. "..." stands for the parts of one operand.
+constexpr std::string_view kLeftOut = "...";
+bool isLeftOut(const Part& p) {
+  return p.text == kLeftOut;
+}
+
 Part leaf(std::string_view text) {
-  return {text, {}, std::hash<std::string_view>{}(text), false};
+  return {text, {}, std::hash<std::string_view>{}(text), text == kLeftOut, false, false};
 }
 
 Part parse(std::string_view text, size_t& at, char until, size_t depth) {
@@ -57,7 +66,11 @@ Part parse(std::string_view text, size_t& at, char until, size_t depth) {
   }
   out.text = text.substr(begin, at - begin);
   out.hash = 1;
-  for (const Part& p : out.parts) out.hash = out.hash * 0x9e3779b97f4a7c15ull + p.hash;
+  for (const Part& p : out.parts) {
+    out.hash = out.hash * 0x9e3779b97f4a7c15ull + p.hash;
+    out.leftOut |= p.leftOut;
+    out.tells |= p.tells || (isWord(p) && !isLeftOut(p));
+  }
   return out;
 }
 
@@ -66,11 +79,6 @@ void keep(Part& p) {
   for (Part& part : p.parts) keep(part);
 }
 
-// The printer replaces deep parts of an expression by "...". A wrapped expression lies deeper, so it is cut
-// at other places than before. "..." stands for the parts of one operand.
-bool isLeftOut(const Part& p) {
-  return p.text == "...";
-}
 bool endsOperand(const Part& p) {
   return p.parts.empty() && !isWord(p) && p.text != "<" && p.text != ">";
 }
@@ -90,17 +98,13 @@ bool sameFrom(const std::vector<Part>& a, size_t i, const std::vector<Part>& b, 
 bool same(const Part& a, const Part& b) {
   if (a.hash == b.hash && a.text == b.text) return true;
   if (a.parts.empty() || b.parts.empty()) return false;
-  const bool leftOut = a.text.find("...") != a.text.npos || b.text.find("...") != b.text.npos;
-  return leftOut && sameFrom(a.parts, 0, b.parts, 0);
+  return (a.leftOut || b.leftOut) && sameFrom(a.parts, 0, b.parts, 0);
 }
 
-/// Whether a part contains a word, so that it is worth finding again.
-bool tells(const Part& p) {
-  return std::ranges::any_of(p.parts, [](const Part& q) { return (isWord(q) && !isLeftOut(q)) || tells(q); });
-}
-
+// Equal texts are equally long, so only few parts of a long text have to be looked into.
 Part* find(Part& within, const Part& what) {
   if (same(within, what)) return &within;
+  if (within.text.size() <= what.text.size() && !within.leftOut && !what.leftOut) return nullptr;
   for (Part& p : within.parts)
     if (Part* found = find(p, what)) return found;
   return nullptr;
@@ -111,20 +115,50 @@ Part& core(Part& p) {
   return p.parts.size() == 1 ? core(p.parts.front()) : p;
 }
 
+/// Aligning takes time that grows with the square of what differs. Longer lists are cut at their equal ends, and the
+/// rest is compared part by part.
+constexpr size_t kMostAligned = 512;
+
+std::vector<std::pair<int, int>> aligned(const std::vector<Part>& a, const std::vector<Part>& b) {
+  size_t begin = 0, end = 0;
+  const size_t least = std::min(a.size(), b.size());
+  while (begin < least && a[begin].hash == b[begin].hash) ++begin;
+  while (end < least - begin && a[a.size() - 1 - end].hash == b[b.size() - 1 - end].hash) ++end;
+  std::vector<std::pair<int, int>> out;
+  auto add = [&](int i, int j) { out.emplace_back(i, j); };
+  for (size_t i = 0; i < begin; ++i) add(static_cast<int>(i), static_cast<int>(i));
+  const size_t restA = a.size() - begin - end, restB = b.size() - begin - end;
+  const int from = static_cast<int>(begin);
+  if (restA <= kMostAligned && restB <= kMostAligned) {
+    std::vector<uint64_t> first, second;
+    for (size_t i = begin; i < begin + restA; ++i) first.push_back(a[i].hash);
+    for (size_t j = begin; j < begin + restB; ++j) second.push_back(b[j].hash);
+    for (const auto& [i, j] : alignItems(first, second)) add(i < 0 ? -1 : from + i, j < 0 ? -1 : from + j);
+  } else {
+    const int both = static_cast<int>(std::min(restA, restB));
+    for (int k = 0; k < both; ++k)
+      if (a[begin + static_cast<size_t>(k)].hash == b[begin + static_cast<size_t>(k)].hash)
+        add(from + k, from + k);
+      else
+        add(from + k, -1), add(-1, from + k);
+    for (int k = both; k < static_cast<int>(restA); ++k) add(from + k, -1);
+    for (int k = both; k < static_cast<int>(restB); ++k) add(-1, from + k);
+  }
+  for (size_t k = end; k > 0; --k) add(static_cast<int>(a.size() - k), static_cast<int>(b.size() - k));
+  return out;
+}
+
 void compare(Part& wholeA, Part& wholeB) {
   Part &a = core(wholeA), &b = core(wholeB);
   if (same(a, b)) return keep(a), keep(b);
   const bool inB = a.text.size() < b.text.size();
   Part &small = inB ? a : b, &large = inB ? b : a;
-  if (tells(small) || (isWord(small) && !isLeftOut(small)))
+  if (small.tells || (isWord(small) && !isLeftOut(small)))
     if (Part* part = find(large, small)) return keep(small), keep(*part);
-  if (tells(large))
+  if (large.tells)
     if (Part* part = find(small, large)) return keep(large), keep(*part); // `small` has more parts left out
   if (a.parts.empty() || b.parts.empty()) return;
-  std::vector<uint64_t> first, second;
-  for (const Part& p : a.parts) first.push_back(p.hash);
-  for (const Part& p : b.parts) second.push_back(p.hash);
-  const auto pairs = alignItems(first, second);
+  const auto pairs = aligned(a.parts, b.parts);
   std::vector<Part*> onlyA, onlyB;
   auto settle = [&] {
     for (size_t i = 0; i < std::min(onlyA.size(), onlyB.size()); ++i) compare(*onlyA[i], *onlyB[i]);

@@ -134,6 +134,15 @@ std::vector<DiffLine> diffLines(std::string_view before, std::string_view after)
   return out;
 }
 
+LineChanges lineChanges(std::string_view before, std::string_view after) {
+  LineChanges out;
+  for (const DiffLine& d : diffLines(before, after)) {
+    out.added += d.mark == '+';
+    out.removed += d.mark == '-';
+  }
+  return out;
+}
+
 std::vector<std::string> lineDiff(std::string_view before, std::string_view after) {
   std::vector<std::string> out;
   for (const DiffLine& d : diffLines(before, after)) out.push_back(d.mark + std::string(d.text));

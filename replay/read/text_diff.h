@@ -24,6 +24,12 @@ constexpr int kMaxEdits = 4000;
 
 std::vector<DiffLine> diffLines(std::string_view before, std::string_view after);
 
+/// The number of lines that only one of two texts has.
+struct LineChanges {
+  int64_t added = 0, removed = 0;
+};
+LineChanges lineChanges(std::string_view before, std::string_view after);
+
 /// The difference as text: every line after its mark.
 std::vector<std::string> lineDiff(std::string_view before, std::string_view after);
 

@@ -56,9 +56,9 @@ private:
   std::unordered_map<uint32_t, PoolIds> pools_;
   uint32_t lastSerial_ = 0;
   PoolIds* lastPool_ = nullptr;
-  static constexpr size_t kMostSlots = 1 << 22;
-  std::vector<Slot> slots_, older_; ///< older_: the generation before, empty at first
-  size_t used_ = 0;                 ///< used entries of slots_
+  static constexpr size_t kMostSlots = 1 << 21; ///< 32 MB a generation; there are two
+  std::vector<Slot> slots_, older_;             ///< older_: the generation before, empty at first
+  size_t used_ = 0;                             ///< used entries of slots_
   struct ArgKey {
     uint64_t bits;
     ArgKind kind;

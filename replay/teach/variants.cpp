@@ -13,6 +13,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
+#include <charconv>
+#include <set>
 #include <sstream>
 
 namespace uopscope {
@@ -50,12 +53,28 @@ Compilation withOpts(const Compilation& input, const std::vector<Opt>& opts) {
   return out;
 }
 
+/// "UPCAST 0 4; UNROLL 0 8"
+std::string optsText(const Compilation& c) {
+  std::string out;
+  const json list = json::parse(c.opts, nullptr, false);
+  if (!list.is_array()) return out;
+  for (const json& text : list)
+    if (const auto opt = text.is_string() ? parseOpt(text.get<std::string>()) : std::nullopt)
+      out += fmt::format("{}{}{}{}{}", out.empty() ? "" : "; ", optOpName(opt->op),
+                         opt->axis < 0 ? "" : fmt::format(" {}", opt->axis), opt->arg.empty() ? "" : " ",
+                         fmt::join(opt->arg, " "));
+  return out;
+}
+
 json facts(const Compilation& c) {
   return {{"problem", c.status == "ok" ? "" : c.message},
           {"source", c.source},
           {"rewrites", stepsOf(c)},
           {"lines", std::count(c.source.begin(), c.source.end(), '\n')},
-          {"instructions", instructionCount(c.assembly)}};
+          {"instructions", instructionCount(c.assembly)},
+          {"registers", vectorRegisters(c.assembly)},
+          {"spills", vectorSpills(c.assembly)},
+          {"opts", optsText(c)}};
 }
 
 VariantResult resultOf(const std::string& name, const json& j) {
@@ -65,21 +84,50 @@ VariantResult resultOf(const std::string& name, const json& j) {
   r.source = j.value("source", "");
   r.difference = j.value("difference", ""), r.pass = j.value("pass", "");
   r.rewrites = j.value("rewrites", size_t{0}), r.lines = j.value("lines", size_t{0});
-  r.instructions = j.value("instructions", size_t{0});
+  r.instructions = j.value("instructions", size_t{0}), r.registers = j.value("registers", size_t{0});
+  r.spills = j.value("spills", size_t{0}), r.opts = j.value("opts", "");
   r.seconds = j.value("seconds", 0.0), r.ratio = j.value("ratio", 1.0);
   r.low = j.value("low", 1.0), r.high = j.value("high", 1.0);
   r.wrong = j.value("wrong", false), r.sameCode = j.value("same", false);
   return r;
 }
 
+/// Leaves out one rewrite of a lowering, by its number. A node that was left alone once stays so: passes come
+/// back to it.
+class WithoutRewrite : public Observer {
+public:
+  explicit WithoutRewrite(const Variant& v) : number_(v.rewrite), rule_(v.rule) {}
+  Control onRewrite(const RewriteEvent& event) override {
+    if (left_ && left_->first == event.rule->name() && left_->second == event.before) return Control::Skip;
+    if (++made_ != number_) return Control::Apply;
+    if (event.rule->name() != rule_)
+      throw Error(ErrorKind::Value,
+                  fmt::format("this build makes other rewrites: number {} is by '{}', not '{}'", number_,
+                              event.rule->name(), rule_));
+    left_.emplace(event.rule->name(), event.before);
+    return Control::Skip;
+  }
+
+private:
+  size_t number_, made_ = 0;
+  std::string rule_;
+  std::optional<std::pair<std::string, UOp>> left_;
+};
+
+/// A gate counts the rewrites of one lowering, so each lowering gets its own.
+std::unique_ptr<Observer> gateOf(const Variant& v) {
+  if (v.rewrite) return std::make_unique<WithoutRewrite>(v);
+  if (!v.without.empty()) return std::make_unique<WithoutRules>(v.without);
+  return nullptr;
+}
+
 /// Runs in the child: compiles, compares, runs and times both compilations.
 std::string compareWith(const Compilation& kernel, const Variant& variant, int repeats) {
   const bool opts = variant.opts.has_value();
   const Compilation input = opts ? withOpts(kernel, *variant.opts) : kernel;
-  WithoutRules gate(variant.without);
-  Observer* asked = variant.without.empty() ? nullptr : &gate;
+  const auto gate = gateOf(variant), timed = gateOf(variant);
   const Compilation before = recompile(kernel, {.assembly = true});
-  const Compilation after = recompile(input, {.assembly = true, .gate = asked});
+  const Compilation after = recompile(input, {.assembly = true, .gate = gate.get()});
   json out = facts(after);
   const Divergence d = firstDivergence(Story(before.story), Story(after.story));
   if (opts)
@@ -92,7 +140,7 @@ std::string compareWith(const Compilation& kernel, const Variant& variant, int r
   if (after.status != "ok" || before.status != "ok" || repeats == 0)
     return out.dump(-1, ' ', false, json::error_handler_t::replace);
   try {
-    KernelRunner base(kernel, {.repeats = repeats}), other(input, {.gate = asked, .repeats = repeats});
+    KernelRunner base(kernel, {.repeats = repeats}), other(input, {.gate = timed.get(), .repeats = repeats});
     const KernelOutcome a = base.run(), b = other.run();
     KernelOutcome again = base.run(),
                   more = other.run(); // in turn, so that a slow moment of the machine affects both
@@ -137,7 +185,7 @@ VariantResult inChild(const std::string& name, const std::function<std::string()
 } // namespace
 
 Variant variantWithout(const std::string& rules) {
-  Variant v{"without " + rules, parts(rules, ','), {}};
+  Variant v{.name = "without " + rules, .without = parts(rules, ',')};
   if (v.without.empty())
     throw Error(ErrorKind::Value, "--without: give the name of a rule, or several with commas");
   for (const std::string& name : v.without) {
@@ -159,7 +207,7 @@ Variant variantWithout(const std::string& rules) {
 }
 
 Variant variantOpts(const std::string& text) {
-  Variant v{"Opts " + text, {}, std::vector<Opt>{}};
+  Variant v{.name = "Opts " + text, .opts = std::vector<Opt>{}};
   if (text == "none") return v;
   for (const std::string& one : parts(text, ';')) {
     std::istringstream in(one);
@@ -196,6 +244,61 @@ size_t instructionCount(std::string_view assembly) {
     n += line[0] != '.' && line[0] != '#' && line[0] != ';' && !line.ends_with(':');
   }
   return n;
+}
+
+namespace {
+
+/// Calls `seen(number)` for each vector register named in the line: xmm3, ymm3, zmm3; v3, z3, q3.
+template <typename Seen>
+void eachVectorRegister(std::string_view line, Seen seen) {
+  for (size_t at = 0; at < line.size();) {
+    if (!std::isalnum(static_cast<unsigned char>(line[at]))) {
+      ++at;
+      continue;
+    }
+    size_t end = at;
+    while (end < line.size() && std::isalnum(static_cast<unsigned char>(line[end]))) ++end;
+    std::string_view word = line.substr(at, end - at);
+    at = end;
+    if (word.size() > 3 && word.substr(1, 2) == "mm" && std::string_view("xyz").find(word[0]) != word.npos)
+      word.remove_prefix(3);
+    else if (word.size() > 1 && std::string_view("vzq").find(word[0]) != word.npos)
+      word.remove_prefix(1);
+    else
+      continue;
+    int number = -1;
+    const auto [last, error] = std::from_chars(word.data(), word.data() + word.size(), number);
+    if (error == std::errc() && last == word.data() + word.size() && number < 32) seen(number);
+  }
+}
+
+template <typename Line>
+void eachLine(std::string_view text, Line line) {
+  for (size_t at = 0; at < text.size();) {
+    const size_t end = std::min(text.find('\n', at), text.size());
+    line(text.substr(at, end - at));
+    at = end + 1;
+  }
+}
+
+} // namespace
+
+size_t vectorRegisters(std::string_view assembly) {
+  std::set<int> seen;
+  eachLine(assembly,
+           [&](std::string_view line) { eachVectorRegister(line, [&](int n) { seen.insert(n); }); });
+  return seen.size();
+}
+
+size_t vectorSpills(std::string_view assembly) {
+  size_t spills = 0;
+  eachLine(assembly, [&](std::string_view line) {
+    bool vector = false;
+    eachVectorRegister(line, [&](int) { vector = true; });
+    spills += vector && (line.find("[rsp") != line.npos || line.find("(%rsp") != line.npos ||
+                         line.find("[sp") != line.npos);
+  });
+  return spills;
 }
 
 WhatIf whatIf(const Compilation& kernel, const std::vector<Variant>& variants, const WhatIfOptions& o) {

@@ -38,7 +38,7 @@ std::string table(const std::vector<std::vector<std::string>>& rows) {
   for (const auto& row : rows) {
     for (size_t c = 0; c < row.size(); ++c) {
       const std::string pad(width[c] - widthOf(row[c]), ' ');
-      const bool number = c > 0 && c < 4;
+      const bool number = c > 0 && c < 6;
       out += (c ? "  " : "") + (number ? pad + row[c] : c + 1 == row.size() ? row[c] : row[c] + pad);
     }
     out += '\n';
@@ -58,10 +58,12 @@ std::string verdict(const VariantResult& r) {
 std::string whatIfText(const WhatIf& w, size_t diffLines) {
   std::string out = fmt::format("{}{}\n", w.kernel, w.place.empty() ? "" : "  " + w.place);
   std::vector<std::vector<std::string>> rows = {
-      {"variant", "rewrites", "lines of C", "instructions", "time", "of before", ""}};
+      {"variant", "rewrites", "lines of C", "instructions", "registers", "spills", "time", "of before", ""}};
   auto add = [&](const VariantResult& r, bool base) {
     rows.push_back({r.name, fmt::format("{}", r.rewrites), fmt::format("{}", r.lines),
-                    r.instructions ? fmt::format("{}", r.instructions) : "-", timeText(r.seconds),
+                    r.instructions ? fmt::format("{}", r.instructions) : "-",
+                    r.instructions ? fmt::format("{}", r.registers) : "-",
+                    r.instructions ? fmt::format("{}", r.spills) : "-", timeText(r.seconds),
                     base ? "" : ratioText(r), base ? "" : verdict(r)});
   };
   add(w.base, true);
@@ -96,6 +98,9 @@ nlohmann::ordered_json whatIfJson(const WhatIf& w) {
                                   {"rewrites", r.rewrites},
                                   {"lines", r.lines},
                                   {"instructions", r.instructions},
+                                  {"registers", r.registers},
+                                  {"spills", r.spills},
+                                  {"opts", r.opts},
                                   {"seconds", r.seconds},
                                   {"ratio", r.ratio},
                                   {"low", r.low},

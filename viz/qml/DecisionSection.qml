@@ -25,6 +25,7 @@ DSection {
                     id: bar
                     objectName: "decisionBar"
                     required property var modelData
+                    readonly property bool flips: modelData.number > 0 && Session.scopeKind === "kernel"
                     spacing: 2
                     Layout.fillWidth: true
                     Accessible.role: Accessible.StaticText
@@ -32,8 +33,9 @@ DSection {
                     RowLayout {
                         spacing: Theme.px(8)
                         Layout.fillWidth: true
-                        ULabel { text: (bar.modelData.chosen ? "◆ " : "") + bar.modelData.what; color: bar.modelData.chosen ? Theme.text : Theme.textMuted; font.weight: bar.modelData.chosen ? Font.DemiBold : Font.Normal; font.pixelSize: Theme.small; Layout.fillWidth: true }
+                        ULabel { text: (bar.modelData.chosen ? "◆ " : "") + bar.modelData.what; color: bar.modelData.chosen ? Theme.text : Theme.textMuted; font.weight: bar.modelData.chosen ? Font.DemiBold : Font.Normal; font.pixelSize: Theme.small; wrapMode: Text.Wrap; elide: Text.ElideNone; Layout.fillWidth: true }
                         ULabel { text: bar.modelData.more; color: Theme.textFaint; font.pixelSize: Theme.small }
+                        UChip { objectName: "decisionFlip" + bar.modelData.number; visible: bar.flips; text: qsTr("try"); link: true; onClicked: Tools.whatIf.alternative(bar.modelData.number) }
                         ULabel { text: bar.modelData.price; mono: true; color: bar.modelData.chosen ? Theme.text : Theme.textMuted; font.pixelSize: Theme.small }
                     }
                     Rectangle {

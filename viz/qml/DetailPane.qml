@@ -77,6 +77,7 @@ Rectangle {
                     UChip { visible: pane.hasRule && pane.step.kind === "down"; sign: "↓"; text: qsTr("on the way down") }
                     UChip { visible: pane.hasRule && pane.step.unchanged === true; sign: "!"; tone: Theme.warning; text: qsTr("changed nothing") }
                     UChip { visible: pane.hasRule && pane.step.kind === "error"; sign: "×"; tone: Theme.error; text: qsTr("the rule failed") }
+                    UChip { objectName: "whatIfNot"; visible: pane.hasRule && Session.scopeKind === "kernel"; text: qsTr("What if not?"); link: true; onClicked: Tools.whatIf.withoutStep() }
                     UChip { visible: !pane.hasRule && Session.passPlace.length > 0; sign: "@"; text: Session.passPlace }
                 }
                 Rectangle {

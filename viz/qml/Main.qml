@@ -53,6 +53,7 @@ ApplicationWindow {
         case "profile": return profile.exporter(window);
         case "timeline": return timeline.exporter(window);
         case "compare": return compare.exporter(window);
+        case "whatif": return whatIf.exporter(window);
         case "links": return asSeen(links);
         default: return { kinds: texts[Session.tab], to: path => currentText().model.exportTo(path) };
         }
@@ -250,6 +251,7 @@ ApplicationWindow {
                         WhyPane { id: why; visible: Tools.why.open && Session.tab === "graph"; width: parent.width; height: Math.min(implicitHeight, parent.height * 0.45); anchors.bottom: parent.bottom }
                         ProfilePane { id: profile; anchors.fill: parent; visible: Session.tab === "profile"; onCompareAsked: window.chooseFile(path => Tools.profile.compareWith(path)) }
                         ComparePane { id: compare; anchors.fill: parent; visible: Session.tab === "compare"; onTraceAsked: window.chooseFile(path => Tools.compare.openLeft(path)) }
+                        WhatIfPane { id: whatIf; anchors.fill: parent; visible: Session.tab === "whatif" }
                         TimelinePane { id: timeline; anchors.fill: parent; visible: Session.tab === "timeline" }
                         LinksPane { id: links; anchors.fill: parent; visible: Session.tab === "links" }
                         SqlPane { id: sqlPane; anchors.fill: parent; visible: Session.tab === "sql"; onExportAsked: window.askExport() }

@@ -11,6 +11,7 @@ Rectangle {
     color: Theme.canvas
     signal compareAsked()
     function exporter(window) {
+        if (mode === "roofline") return { kinds: window.tables, to: path => Tools.roofline.exportTo(path) };
         if (mode === "flame" || mode === "treemap") return { kinds: window.pictures, to: path => view.exportTo(path) };
         return { kinds: window.tables, to: path => Tools.profile.exportTable(mode === "findings" ? "findings" : "comparison", path) };
     }
@@ -29,7 +30,7 @@ Rectangle {
                 spacing: Theme.px(8)
                 USegments {
                     objectName: "profileMode"
-                    options: [{value: "flame", text: qsTr("Flame graph")}, {value: "treemap", text: qsTr("Treemap")}, {value: "findings", text: qsTr("Findings %1").arg(Tools.profile.findings.length)}, {value: "compare", text: qsTr("Two traces")}]
+                    options: [{value: "flame", text: qsTr("Flame graph")}, {value: "treemap", text: qsTr("Treemap")}, {value: "findings", text: qsTr("Findings %1").arg(Tools.profile.findings.length)}, {value: "compare", text: qsTr("Two traces")}, {value: "roofline", text: qsTr("Roofline")}]
                     value: pane.mode
                     onPicked: value => pane.mode = value
                 }
@@ -40,7 +41,7 @@ Rectangle {
                     value: Tools.profile.what
                     onPicked: value => Tools.profile.what = value
                 }
-                UField { id: find; objectName: "profileFind"; hint: qsTr("Name"); Layout.fillWidth: true; Layout.minimumWidth: Theme.px(70); Layout.maximumWidth: Theme.px(170) }
+                UField { id: find; visible: pane.mode !== "roofline"; objectName: "profileFind"; hint: qsTr("Name"); Layout.fillWidth: true; Layout.minimumWidth: Theme.px(70); Layout.maximumWidth: Theme.px(170) }
                 Row {
                     // The path back to the root, which itself has none.
                     visible: (pane.mode === "flame" || pane.mode === "treemap") && Tools.profile.way.length > 1
@@ -87,6 +88,7 @@ Rectangle {
             UTip { visible: view.hovered >= 0; delay: 250; text: Tools.profile.describe(view.hovered) }
             ULabel { visible: !Tools.profile.ready; anchors.centerIn: parent; text: qsTr("Adding up…"); color: Theme.textMuted }
         }
+        RooflinePane { visible: pane.mode === "roofline" && pane.visible; Layout.fillWidth: true; Layout.fillHeight: true }
         UList {
             id: findings
             objectName: "findings"

@@ -209,6 +209,20 @@ struct LinkedLinesType {
   QML_UNCREATABLE("made by the session")
 };
 
+struct RooflineModelType {
+  Q_GADGET
+  QML_FOREIGN(uopscope::RooflineModel)
+  QML_NAMED_ELEMENT(RooflineModel)
+  QML_UNCREATABLE("made by the session")
+};
+
+struct WhatIfModelType {
+  Q_GADGET
+  QML_FOREIGN(uopscope::WhatIfModel)
+  QML_NAMED_ELEMENT(WhatIfModel)
+  QML_UNCREATABLE("made by the session")
+};
+
 struct ReplayModelType {
   Q_GADGET
   QML_FOREIGN(uopscope::ReplayModel)

@@ -154,6 +154,82 @@ TEST_CASE("what-if compiles variants aside and compares them") {
   CHECK(call(f, {"whatif", "nowhere.py", "--opts", "none"}).code == 2);
 }
 
+TEST_CASE("what-if of a step: its rewrite, its Opt, or an alternative of its decision") {
+  Folder f;
+  const std::string script = f.file("tile.py", R"(from tinygrad import Tensor, Context
+with Context(CPU_TARGET=3, CPU_COUNT=1):
+  a, b = Tensor.ones(64, 48).contiguous().realize(), Tensor.ones(48, 256).contiguous().realize()
+  (a @ b).realize()
+)");
+  const std::string trace = f.file("tile.uoptrace");
+  REQUIRE(call(f, {"record", script, "-o", trace}).code == 0);
+  auto first = [&](const std::string& sql) {
+    const Result r = call(f, {"query", trace, sql, "--json"});
+    REQUIRE(r.code == 0);
+    const Json rows = Json::parse(r.out);
+    REQUIRE(!rows.empty());
+    return rows[0];
+  };
+  const Json tile =
+      first("SELECT step, scope FROM v_decision WHERE others IS NOT NULL AND reason LIKE 'UPCAST%'");
+  const std::string step = tile["step"].dump(), scope = tile["scope"].dump();
+  const Json small =
+      first("SELECT min(step.id) AS id FROM step JOIN pass ON pass.id = step.pass JOIN rule ON rule.id = "
+            "step.rule WHERE pass.scope = " +
+            scope +
+            " AND rule.name = 'flatten-sum'"
+            " UNION SELECT min(step.id) FROM step JOIN pass ON pass.id = step.pass WHERE pass.scope = " +
+            scope + " ORDER BY 1 DESC");
+  const Result r = call(f, {"whatif", trace, "--alternative", step + ":1", "--without-step", step,
+                            "--without-step", small["id"].dump(), "--no-times", "--json"});
+  CAPTURE(r.err);
+  const Json out = Json::parse(r.out);
+  REQUIRE(out["kernels"].size() == 1);
+  const Json& variants = out["kernels"][0]["variants"];
+  REQUIRE(variants.size() == 3);
+  for (const Json& v : variants) {
+    CAPTURE(v.dump());
+    const std::string name = v["name"];
+    if (contains(name, " of r")) { // the alternative
+      CHECK(v["problem"] == "");
+      CHECK(v["same_code"] == false);
+      CHECK(v["opts"] != out["kernels"][0]["base"]["opts"]);
+    } else if (contains(name, "UPCAST")) {
+      CHECK(v["same_code"] == false);
+    } else {
+      CHECK(contains(name, "without step"));
+      CHECK(!v["difference"].get<std::string>().empty());
+    }
+    CHECK(v["registers"].get<int>() <= 32);
+  }
+  CHECK(out["kernels"][0]["base"]["registers"].get<int>() > 0);
+  CHECK(call(f, {"whatif", trace, "--alternative", step + ":99", "--no-times"}).code == 2);
+  CHECK(call(f, {"whatif", trace, "--alternative", "many", "--no-times"}).code == 2);
+  CHECK(call(f, {"whatif", trace, "--without-step", "99999999", "--no-times"}).code == 2);
+  const Result other = call(f, {"whatif", script, "--without-step", step, "--no-times"});
+  CHECK(other.code == 2);
+  CHECK(contains(other.err, "uoptrace"));
+}
+
+TEST_CASE("roofline: kernels that ran, beside the peaks of this machine or given ones") {
+  Folder f;
+  const std::string script = f.file("product.py", kProduct), trace = f.file("product.uoptrace");
+  REQUIRE(call(f, {"record", script, "-o", trace}).code == 0);
+  const Result r = call(f, {"roofline", trace, "--peak-gflops", "100", "--peak-gbs", "10", "--json"});
+  CAPTURE(r.err);
+  REQUIRE(r.code == 0);
+  const Json out = Json::parse(r.out);
+  REQUIRE(!out["kernels"].empty());
+  for (const Json& k : out["kernels"]) {
+    const double least = std::max(k["flops"].get<double>() / 100e9, k["bytes"].get<double>() / 10e9);
+    CHECK(k["predicted_seconds"].get<double>() == doctest::Approx(least));
+    CHECK(k["share_of_roof"].get<double>() == doctest::Approx(least / k["seconds"].get<double>()));
+  }
+  CHECK(contains(call(f, {"roofline", trace, "--peak-gflops", "100", "--peak-gbs", "10"}).out, "of roof"));
+  CHECK(call(f, {"roofline", trace, "--peak-gflops", "100"}).code == 2);
+  CHECK(call(f, {"roofline", trace, "nothing", "--peak-gflops", "1", "--peak-gbs", "1"}).code == 2);
+}
+
 TEST_CASE("bisect finds the rewrite that makes a script fail, a script's own rule") {
   Folder f;
   const std::string script = f.file("wrong.py", R"(from tinygrad import Tensor

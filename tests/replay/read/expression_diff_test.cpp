@@ -3,6 +3,9 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
+#include <chrono>
+
 using namespace uopscope;
 
 namespace {
@@ -52,4 +55,38 @@ TEST_CASE("expression diff: moved and unbalanced texts are told without harm") {
   CHECK(both("", "a") == " | [a]");
   const std::string deep(5000, '(');
   CHECK(shown(expressionDiff(deep, deep + "x").before).size() >= deep.size());
+}
+
+TEST_CASE("expression diff: long texts take time that grows with their length") {
+  auto sum = [](int terms, const char* factor) { // (r0*f)+(r1*f)+...
+    std::string s;
+    for (int i = 0; i < terms; ++i) s += "(r" + std::to_string(i) + "*" + factor + ")+";
+    return s + "0";
+  };
+  auto seconds = [&](int terms) {
+    double least = 1e9;
+    const std::string before = sum(terms, "2"), after = sum(terms, "3");
+    for (int round = 0; round < 5; ++round) {
+      const auto from = std::chrono::steady_clock::now();
+      const DiffWords d = expressionDiff(before, after);
+      const auto ns = std::chrono::steady_clock::now() - from;
+      least = std::min(least, std::chrono::duration<double>(ns).count());
+      // Every factor is marked, and nothing but the factors.
+      CHECK(std::ranges::count(d.before, true, &DiffWord::changed) == terms);
+    }
+    return least;
+  };
+  const double times = seconds(8000) / seconds(1000);
+  CHECK_MESSAGE(times < 32, times); // 8 times as long; 64 would be quadratic
+}
+
+TEST_CASE("expression diff: deep texts are compared at every depth") {
+  std::string before = "r0", after = "r0";
+  for (int i = 1; i < 180; ++i) {
+    before = "(" + before + "+r" + std::to_string(i) + ")";
+    after = "(" + after + "+" + (i == 7 ? "s" : "r") + std::to_string(i) + ")";
+  }
+  const DiffWords d = expressionDiff(before, after);
+  CHECK(shown(d.before).find("+[r7])") != std::string::npos);
+  CHECK(std::ranges::count(d.before, true, &DiffWord::changed) == 1);
 }

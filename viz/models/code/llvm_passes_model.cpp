@@ -1,7 +1,6 @@
 #include "viz/models/code/llvm_passes_model.h"
 
 #include "engine/runtime/llvm_passes.h"
-#include "replay/read/text_diff.h"
 
 namespace uopscope {
 
@@ -55,11 +54,7 @@ void LlvmPassesModel::ask() {
         for (LlvmPass& p : llvmPasses(*text)) {
           Pass row{QString::fromStdString(p.name), QString::fromUtf8(llvmPassMeaning(p.name)),
                    QString::fromStdString(p.text)};
-          if (!passes.empty())
-            for (const DiffLine& d : diffLines(before, p.text)) {
-              row.added += d.mark == '+';
-              row.removed += d.mark == '-';
-            }
+          if (!passes.empty()) row.changes = lineChanges(before, p.text);
           before = std::move(p.text);
           passes.push_back(std::move(row));
         }
@@ -93,8 +88,8 @@ QVariant LlvmPassesModel::data(const QModelIndex& index, int role) const {
   switch (role) {
   case NameRole: return p.name;
   case MeaningRole: return p.meaning;
-  case AddedRole: return p.added;
-  case RemovedRole: return p.removed;
+  case AddedRole: return static_cast<qlonglong>(p.changes.added);
+  case RemovedRole: return static_cast<qlonglong>(p.changes.removed);
   default: return {};
   }
 }

@@ -3,6 +3,7 @@
 //
 //   LlvmPassesModel passes(session);  passes.setOpen(true);  passes.setCurrent(3);  passes.lines()->rows()
 #pragma once
+#include "replay/read/text_diff.h"
 #include "viz/models/compare/compared_lines.h"
 #include "viz/models/session/session.h"
 
@@ -45,7 +46,7 @@ Q_SIGNALS:
 private:
   struct Pass {
     QString name, meaning, text;
-    int added = 0, removed = 0; ///< lines
+    LineChanges changes;
   };
   void ask();
   void show(std::vector<Pass> passes, const QString& problem);

@@ -75,23 +75,32 @@ SqlModel::SqlModel(Session& session, QObject* parent)
 
 void SqlModel::readSchema() {
   schema_.clear();
-  if (session_.trace()) try {
-      for (Statement s = session_.trace()->database().prepare(
-               "SELECT name, type FROM sqlite_master WHERE type IN ('table', 'view') AND name NOT LIKE "
-               "'sqlite_%' ORDER BY type, name");
-           s.step();) {
-        const auto name = std::string(s.text(0));
-        QStringList columns;
-        Statement c = session_.trace()->database().prepare("SELECT name FROM pragma_table_info(?)");
-        for (c.bind(1, name); c.step();)
-          columns << QString::fromUtf8(c.text(0).data(), static_cast<qsizetype>(c.text(0).size()));
-        schema_ << QVariantMap{{"name", QString::fromStdString(name)},
-                               {"kind", QString::fromStdString(std::string(s.text(1)))},
-                               {"columns", columns}};
-      }
-    } catch (const Error&) { // the trace was cut off before its schema was complete
-    }
   Q_EMIT schemaChanged();
+  if (!session_.trace()) return;
+  session_.jobs().ask(
+      Channel::Schema,
+      [this](Jobs::Job& job) -> Jobs::Answer {
+        const Database& db = job.trace().database();
+        QVariantList schema;
+        for (Statement s =
+                 db.prepare("SELECT name, type FROM sqlite_master WHERE type IN ('table', 'view') AND name "
+                            "NOT LIKE 'sqlite_%' ORDER BY type, name");
+             s.step();) {
+          const auto name = std::string(s.text(0));
+          QStringList columns;
+          Statement c = db.prepare("SELECT name FROM pragma_table_info(?)");
+          for (c.bind(1, name); c.step();)
+            columns << QString::fromUtf8(c.text(0).data(), static_cast<qsizetype>(c.text(0).size()));
+          schema << QVariantMap{{"name", QString::fromStdString(name)},
+                                {"kind", QString::fromStdString(std::string(s.text(1)))},
+                                {"columns", columns}};
+        }
+        return [this, schema] {
+          schema_ = schema;
+          Q_EMIT schemaChanged();
+        };
+      },
+      [](const QString&) {}); // the trace was cut off before its schema was complete
 }
 
 void SqlModel::setText(const QString& text) {

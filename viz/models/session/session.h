@@ -153,6 +153,8 @@ public:
   QString statsRange() const { return statsRange_; }
   void setStatsRange(const QString& range);
 
+  /// Whether this window recorded the open trace itself.
+  bool ownRecording() const { return !recorder_.trace().isEmpty() && path_ == recorder_.trace(); }
   /// Null when nothing is open. The trace of this thread: questions that take long belong to jobs().
   Trace* trace() const { return readers_.trace(); }
   Jobs& jobs() { return readers_.jobs(); }
@@ -205,7 +207,6 @@ private:
   void loadScript();
   void readLook();
   void loadFailure();
-  bool ownRecording() const { return !recorder_.trace().isEmpty() && path_ == recorder_.trace(); }
   void goToFirst();
   bool selectPass(ScopeId scope, PassId pass);
   bool go(const Place& place);

@@ -5,6 +5,7 @@
 #include "viz/models/work/reports.h"
 
 #include <algorithm>
+#include <optional>
 
 namespace uopscope {
 void Session::walk(bool toSource) {
@@ -74,22 +75,27 @@ void Session::nextChanging(int direction) {
   }
 }
 
-// On through the passes of the kernel: few of them decide anything.
+// On through the passes of the kernel: few of them decide anything, so a reader's thread looks.
 void Session::goToDecided(int direction) {
   if (const int64_t k = steps_.nextDecided(at_.step, direction)) return setStep(k);
-  const auto& passes = trace()->passes(at_.scope);
-  auto here = std::find_if(passes.begin(), passes.end(), [&](const PassInfo& p) { return p.id == at_.pass; });
-  while (here != passes.end()) {
-    if (direction < 0 && here == passes.begin()) break;
-    here += direction;
-    if (here == passes.end()) break;
-    const Decisions made = decisionsOf(*trace(), here->id);
-    if (made.empty()) continue;
-    const StepId wanted = direction > 0 ? made.begin()->first : made.rbegin()->first;
-    if (goToTraceStep(wanted)) return;
-  }
-  showNotice(direction > 0 ? tr("Nothing else was decided in %1 after this.").arg(scopeName_)
-                           : tr("Nothing else was decided in %1 before this.").arg(scopeName_));
+  jobs().ask(
+      Channel::Move,
+      [this, scope = at_.scope, pass = at_.pass, direction](Jobs::Job& job) -> Jobs::Answer {
+        const auto& passes = job.trace().passes(scope);
+        auto at = std::ranges::find(passes, pass, &PassInfo::id) - passes.begin();
+        std::optional<StepPlace> found;
+        for (at += direction; !found && at >= 0 && at < std::ssize(passes) && !job.stale(); at += direction) {
+          const Decisions made = decisionsOf(job.trace(), passes[static_cast<size_t>(at)].id);
+          if (!made.empty())
+            found = placeOfStep(job.trace(), direction > 0 ? made.begin()->first : made.rbegin()->first);
+        }
+        return [this, found, direction] {
+          if (found) return goTo(found->pass, found->step.k);
+          showNotice(direction > 0 ? tr("Nothing else was decided in %1 after this.").arg(scopeName_)
+                                   : tr("Nothing else was decided in %1 before this.").arg(scopeName_));
+        };
+      },
+      [this](const QString& what) { showNotice(what); });
 }
 
 bool Session::triggerMove(const QString& action) {

@@ -145,19 +145,25 @@ bool Session::goToTraceStep(qlonglong id, qlonglong node) {
   return true;
 }
 
+// Steps are not indexed by rule, so a reader's thread looks.
 void Session::goToRule(qlonglong rule) {
   if (!trace()) return;
-  try {
-    for (const StepId from : {traceStep(), StepId{0}}) {
-      const StepId next = nextByRule(*trace(), rule, from);
-      if (next == 0) continue;
-      at_.tab = QStringLiteral("graph");
-      if (goToTraceStep(next)) return;
-    }
-    showNotice(tr("This rule was never applied."));
-  } catch (const std::exception& e) {
-    showNotice(QString::fromUtf8(e.what()));
-  }
+  jobs().ask(
+      Channel::Move,
+      [this, rule, here = traceStep()](Jobs::Job& job) -> Jobs::Answer {
+        std::optional<StepPlace> at;
+        for (const StepId from : {here, StepId{0}}) {
+          const StepId next = nextByRule(job.trace(), rule, from);
+          if (next != 0) at = placeOfStep(job.trace(), next);
+          if (at) break;
+        }
+        return [this, at] {
+          if (!at) return showNotice(tr("This rule was never applied."));
+          at_.tab = QStringLiteral("graph");
+          goTo(at->pass, at->step.k);
+        };
+      },
+      [this](const QString& what) { showNotice(what); });
 }
 
 void Session::setArrangement(const Arrangement& arrangement) {

@@ -8,11 +8,13 @@ namespace uopscope {
 Tools::Tools(Session& session, QObject* parent)
     : QObject(parent), session_(session), graph_(session), conditions_(session), bookmarks_(session),
       sql_(session), profile_(session), why_(session), checker_(session), compare_(session), live_(session),
-      timeline_(session), linked_(session), llvm_(session), replay_(session), files_(session) {
+      timeline_(session), linked_(session), llvm_(session), roofline_(session), whatIf_(session),
+      replay_(session), files_(session) {
   connect(&session_, &Session::uiAction, this, &Tools::trigger);
   connect(&session_, &Session::opened, this, [this] {
     if (playing()) play();
   });
+  connect(&whatIf_, &WhatIfModel::asked, this, [this] { session_.setTab(QStringLiteral("whatif")); });
   connect(&clock_, &QTimer::timeout, this, [this] {
     if (session_.busy()) return; // one picture at a time, even a slow one
     if (session_.step() >= session_.stepCount()) return play();
@@ -72,6 +74,8 @@ bool Tools::trigger(const QString& action) {
       why_.setOpen(false);
     else
       why_.ask();
+  } else if (is("what-if")) {
+    whatIf_.withoutStep();
   } else if (is("compare-mark")) {
     compare_.remember();
   } else if (is("compare-now")) {

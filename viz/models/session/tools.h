@@ -10,6 +10,8 @@
 #include "viz/models/graph/checker.h"
 #include "viz/models/graph/graph_tools.h"
 #include "viz/models/graph/why.h"
+#include "viz/models/lab/roofline_model.h"
+#include "viz/models/lab/what_if_model.h"
 #include "viz/models/numbers/profile.h"
 #include "viz/models/numbers/sql_model.h"
 #include "viz/models/numbers/timeline.h"
@@ -34,6 +36,8 @@ class Tools : public QObject {
   Q_PROPERTY(uopscope::TimelineModel* timeline READ timeline CONSTANT)
   Q_PROPERTY(uopscope::LinkedPanes* linked READ linked CONSTANT)
   Q_PROPERTY(uopscope::LlvmPassesModel* llvm READ llvm CONSTANT)
+  Q_PROPERTY(uopscope::RooflineModel* roofline READ roofline CONSTANT)
+  Q_PROPERTY(uopscope::WhatIfModel* whatIf READ whatIf CONSTANT)
   Q_PROPERTY(uopscope::ReplayModel* replay READ replay CONSTANT)
   Q_PROPERTY(uopscope::FileChooser* files READ files CONSTANT)
   Q_PROPERTY(bool playing READ playing NOTIFY playChanged)
@@ -54,6 +58,8 @@ public:
   TimelineModel* timeline() { return &timeline_; }
   LinkedPanes* linked() { return &linked_; }
   LlvmPassesModel* llvm() { return &llvm_; }
+  RooflineModel* roofline() { return &roofline_; }
+  WhatIfModel* whatIf() { return &whatIf_; }
   ReplayModel* replay() { return &replay_; }
   FileChooser* files() { return &files_; }
   bool playing() const { return clock_.isActive(); }
@@ -80,6 +86,8 @@ private:
   TimelineModel timeline_;
   LinkedPanes linked_;
   LlvmPassesModel llvm_;
+  RooflineModel roofline_;
+  WhatIfModel whatIf_;
   ReplayModel replay_;
   FileChooser files_;
   QTimer clock_;

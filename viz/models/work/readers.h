@@ -22,9 +22,12 @@ enum class Channel {
   Compare,
   Detail,
   Search,
+  Schema,
   Sql,
   Check,
   Llvm,
+  Lab,
+  Roofline,
   Profile,
   Timeline
 };

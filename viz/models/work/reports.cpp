@@ -11,6 +11,7 @@
 #include "viz/pictures/labels.h"
 
 #include <QObject>
+#include <QRegularExpression>
 #include <algorithm>
 #include <cmath>
 
@@ -103,9 +104,14 @@ QVariantMap decisionReport(const Decision& d) {
                         {"price", q(priceText(d.price, {}))},
                         {"part", bar(*d.price)},
                         {"chosen", true},
+                        {"number", 0},
                         {"more", QString()}};
+  // Only a tile can be asked for by its text: `uopscope whatif --alternative`.
+  static const QRegularExpression tile(QStringLiteral("^\\d+ of \\w+( with |$)"));
+  int number = 0;
   for (const Decision::Alternative& other : d.others)
-    bars << QVariantMap{{"what", q(other.what)},
+    bars << QVariantMap{{"number", tile.match(q(other.what)).hasMatch() ? ++number : (++number, 0)},
+                        {"what", q(other.what)},
                         {"price", q(priceText(other.price, {}))},
                         {"part", bar(other.price)},
                         {"chosen", false},

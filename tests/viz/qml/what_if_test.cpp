@@ -1,0 +1,151 @@
+// What if, by mouse and keyboard: a rule, a step, Opts and an alternative of a decision, on kernels of the samples.
+// The program does the work, so the tests need it beside them.
+#include "tests/viz/window_support.h"
+
+#include <QFile>
+#include <QProcess>
+
+using namespace uopscope;
+using namespace uopscope::test;
+
+namespace {
+
+QString program() {
+  const QString path = QCoreApplication::applicationDirPath() + "/bin/uopscope";
+  return QFile::exists(path) ? path : QString();
+}
+
+/// A kernel of the CPU with a tile that has alternatives.
+QString tiledTrace() {
+  static const TempTrace file;
+  static const bool recorded = [] {
+    SessionOptions options;
+    options.path = file.path;
+    options.script = "tiled.py";
+    options.handleSignals = false;
+    RecordingSession session(options);
+    TensorOptions cpu;
+    cpu.device = "CPU";
+    const Tensor a = Tensor::empty({64, 48}, cpu).realize(), b = Tensor::empty({48, 256}, cpu).realize();
+    a.matmul(b).relu().realize();
+    return true;
+  }();
+  (void)recorded;
+  return QString::fromStdString(file.path);
+}
+
+struct Lab : Window {
+  WhatIfModel& lab = *tools.whatIf();
+  explicit Lab(const QString& trace) : Window(trace) { lab.setProgram(program()); }
+  void wait() {
+    REQUIRE(waitFor([&] { return !lab.busy(); }, 120000));
+    settle();
+  }
+  QString at(int row, int role) { return lab.data(lab.index(row), role).toString(); }
+  /// Goes to the first step of the kernel that has alternatives; false where there is none.
+  bool goToAlternatives() {
+    for (const DecidedStep& d : decidedSteps(*session.trace(), session.scope()))
+      if (!d.made.others.empty()) {
+        session.goTo(d.pass, d.k);
+        settle();
+        return true;
+      }
+    return false;
+  }
+};
+
+} // namespace
+
+TEST_CASE("what if: without a rule, typed and clicked; the code stands beside the code as it is") {
+  if (program().isEmpty()) return;
+  Lab w(tiledTrace());
+  w.session.trigger("tab-whatif");
+  w.settle();
+  CHECK(w.item("whatIfHint")->isVisible());
+  REQUIRE(waitFor([&] { return !w.lab.rules().isEmpty(); }));
+  w.click(w.item("whatIfField"));
+  w.type("mul-one");
+  w.key(Qt::Key_Return);
+  w.wait();
+  REQUIRE(w.lab.count() == 2);
+  CHECK(w.at(0, WhatIfModel::NameRole) == "as it is");
+  CHECK(w.at(1, WhatIfModel::NameRole) == "without mul-one");
+  CHECK(w.at(0, WhatIfModel::InstructionsRole).toInt() > 10);
+  CHECK_FALSE(w.at(1, WhatIfModel::VerdictRole).isEmpty());
+  CHECK(w.lab.current() == 1);
+  // The same again is the same row.
+  w.lab.withoutRule("mul-one");
+  w.wait();
+  CHECK(w.lab.count() == 2);
+  // A rule that nobody knows is told by name, and stays a row that can be removed.
+  w.click(w.item("whatIfField"));
+  w.type("mul-won");
+  w.key(Qt::Key_Return);
+  w.wait();
+  REQUIRE(w.lab.count() == 3);
+  CHECK(w.lab.sentence().contains("mul-won"));
+  CHECK(w.at(2, WhatIfModel::ToneRole) == "bad");
+  w.click(w.item("whatIfRemove2"));
+  CHECK(w.lab.count() == 2);
+}
+
+TEST_CASE("what if: other Opts make other code, and the times are told or the reason why not") {
+  if (program().isEmpty()) return;
+  Lab w(tiledTrace());
+  w.session.trigger("tab-whatif");
+  w.settle();
+  w.click(w.item("whatIfNone"));
+  w.wait();
+  REQUIRE(w.lab.count() == 2);
+  CHECK(w.at(1, WhatIfModel::InstructionsRole) != w.at(0, WhatIfModel::InstructionsRole));
+  CHECK(w.lab.lines()->rowCount() > 0);
+  CHECK((!w.at(1, WhatIfModel::TimeRole).isEmpty() || w.lab.sentence().contains("not timed")));
+  w.lab.setCurrent(0);
+  w.settle();
+  CHECK(w.lab.chosenOpts().contains("UPCAST"));
+  w.click(w.item("whatIfOpts"));
+  CHECK(w.item("whatIfField")->property("text").toString() == w.lab.chosenOpts());
+  w.key(Qt::Key_Return);
+  w.wait();
+  CHECK(w.at(2, WhatIfModel::VerdictRole) == "the same code");
+}
+
+TEST_CASE("what if: an alternative of a decision is tried by a click, the step itself left out by a key") {
+  if (program().isEmpty()) return;
+  Lab w(tiledTrace());
+  REQUIRE(w.goToAlternatives());
+  w.click(w.item("decisionFlip1"));
+  w.wait();
+  CHECK(w.session.tab() == "whatif");
+  REQUIRE(w.lab.count() == 2);
+  CAPTURE(w.lab.sentence().toStdString());
+  CHECK(w.at(1, WhatIfModel::NameRole).contains(" of r"));
+  CHECK(w.at(1, WhatIfModel::ToneRole) != "bad");
+  CHECK(w.at(1, WhatIfModel::VerdictRole) != "the same code");
+  w.key(Qt::Key_W, Qt::ShiftModifier);
+  w.wait();
+  REQUIRE(w.lab.count() == 3);
+  CHECK(w.at(2, WhatIfModel::NameRole).startsWith("without "));
+  CHECK(w.at(2, WhatIfModel::VerdictRole) != "the same code");
+}
+
+TEST_CASE("what if: a step of a pass is left out alone; a schedule is refused in words") {
+  if (program().isEmpty()) return;
+  Lab w(tiledTrace());
+  // A rule that says the same in fewer nodes: without one such rewrite the kernel is still right.
+  for (const PassInfo& p : w.session.trace()->passes(w.session.scope()))
+    if (p.name == "initial symbolic" && p.steps > 0) w.session.goTo(p.id, 1);
+  w.settle();
+  w.key(Qt::Key_W, Qt::ShiftModifier);
+  w.wait();
+  REQUIRE(w.lab.count() == 2);
+  CAPTURE(w.lab.sentence().toStdString());
+  CHECK(w.at(1, WhatIfModel::VerdictRole) != "other results");
+  for (const ScopeInfo& s : w.session.trace()->scopes())
+    if (s.kind == ScopeKind::Schedule && s.steps > 0) w.session.goToScope(s.id);
+  w.settle();
+  w.lab.withoutRule("mul-one");
+  w.settle();
+  CHECK(w.lab.problem().contains("kernel first"));
+  CHECK(w.lab.count() == 0);
+}

@@ -1,0 +1,167 @@
+// What if: the kernel in front compiled again with something changed, a row per variant, and the code of the chosen
+// one beside the code as it is.
+import QtQuick
+import QtQuick.Layouts
+import QtQuick.Controls.Basic
+import uopscope.core
+
+Rectangle {
+    id: pane
+    objectName: "whatIfPane"
+    color: Theme.canvas
+    readonly property bool narrow: width < Theme.px(1000) // names of variants need the room
+    readonly property bool kernel: Session.scopeKind === "kernel"
+    function exporter(window) { return { kinds: window.tables, to: path => Tools.whatIf.exportTo(path) }; }
+    function take(text) { Tools.whatIf.add(text); field.clear(); }
+    onVisibleChanged: if (visible) Tools.whatIf.prepare()
+    Connections { target: Session; function onPlaceChanged() { if (pane.visible) Tools.whatIf.prepare(); } }
+
+    component Cell: ULabel {
+        property real wide: Theme.px(76)
+        property bool room: true
+        visible: room
+        Layout.preferredWidth: wide
+        horizontalAlignment: Text.AlignRight
+        font.pixelSize: Theme.small
+        mono: true
+    }
+    ColumnLayout {
+        anchors.fill: parent
+        spacing: 0
+        Rectangle {
+            Layout.fillWidth: true
+            implicitHeight: tools.implicitHeight + Theme.px(16)
+            color: Theme.panel
+            Flow {
+                id: tools
+                x: Theme.px(10)
+                y: Theme.px(8)
+                width: parent.width - Theme.px(20)
+                spacing: Theme.px(8)
+                UField {
+                    id: field
+                    objectName: "whatIfField"
+                    enabled: pane.kernel
+                    icon16: ""
+                    hint: qsTr("A rule to leave out, or Opts: UPCAST 0 4; UNROLL 0 8")
+                    width: Math.min(Theme.px(360), tools.width)
+                    Keys.onReturnPressed: pane.take(text)
+                    Keys.onEnterPressed: pane.take(text)
+                    Keys.onEscapePressed: clear()
+                }
+                UButton { objectName: "whatIfAdd"; enabled: pane.kernel && field.text.trim().length > 0; quiet: false; text: qsTr("Compile"); tip: qsTr("Adds this variant (Return)"); onClicked: pane.take(field.text) }
+                UButton { objectName: "whatIfStep"; enabled: pane.kernel && Session.step > 0; quiet: false; text: qsTr("Without this step"); tip: qsTr("The rewrite in front is not made (Shift W)"); onClicked: Tools.whatIf.withoutStep() }
+                UButton { objectName: "whatIfRule"; visible: pane.kernel && Session.stepInfo.rule !== undefined; quiet: false; text: qsTr("Without %1").arg(Session.stepInfo.rule || ""); tip: qsTr("The rule of the step in front applies nowhere in the kernel"); onClicked: Tools.whatIf.withoutRule(Session.stepInfo.rule) }
+                UButton { objectName: "whatIfNone"; enabled: pane.kernel; quiet: false; text: qsTr("No Opts"); tip: qsTr("The kernel without any optimisation of its loops"); onClicked: Tools.whatIf.opts("none") }
+                UButton { objectName: "whatIfOpts"; enabled: pane.kernel && Tools.whatIf.chosenOpts.length > 0; quiet: false; text: qsTr("Edit its Opts"); tip: qsTr("Puts the Opts of the chosen row into the field"); onClicked: { field.text = Tools.whatIf.chosenOpts; field.forceActiveFocus(); } }
+                UButton { objectName: "whatIfCancel"; visible: Tools.whatIf.busy; quiet: false; icon16: "close"; text: qsTr("Cancel"); onClicked: Tools.whatIf.cancel() }
+                Repeater {
+                    model: pane.kernel && field.activeFocus && !/^[A-Z]/.test(field.text) ? Tools.whatIf.rules.filter(r => r.indexOf(field.text.trim()) >= 0).slice(0, pane.narrow ? 4 : 8) : []
+                    UChip { required property string modelData; height: Theme.px(28); text: modelData; link: true; onClicked: pane.take(modelData) }
+                }
+            }
+            Rectangle { width: parent.width; height: 1; anchors.bottom: parent.bottom; color: Theme.line }
+        }
+        ULabel {
+            objectName: "whatIfProblem"
+            visible: Tools.whatIf.problem.length > 0
+            Layout.fillWidth: true
+            Layout.margins: Theme.px(14)
+            wrapMode: Text.Wrap
+            color: Theme.error
+            text: Tools.whatIf.problem
+        }
+        RowLayout {
+            visible: Tools.whatIf.count > 0
+            Layout.fillWidth: true
+            Layout.leftMargin: Theme.px(14)
+            Layout.rightMargin: Theme.px(14)
+            Layout.topMargin: Theme.px(8)
+            spacing: Theme.px(8)
+            ULabel { text: Session.scopeName; color: Theme.textMuted; font.pixelSize: Theme.small; Layout.fillWidth: true }
+            Cell { room: !pane.narrow; text: qsTr("rewrites"); color: Theme.textMuted }
+            Cell { text: qsTr("instructions"); color: Theme.textMuted; wide: Theme.px(86) }
+            Cell { room: !pane.narrow; text: qsTr("registers"); color: Theme.textMuted; HoverHandler { id: overRegisters } UTip { visible: overRegisters.hovered; text: qsTr("Vector registers that the code uses") } }
+            Cell { room: !pane.narrow; text: qsTr("spills"); color: Theme.textMuted; HoverHandler { id: overSpills } UTip { visible: overSpills.hovered; text: qsTr("Moves between vector registers and the stack") } }
+            Cell { text: qsTr("time"); color: Theme.textMuted }
+            Cell { text: qsTr("of before"); color: Theme.textMuted; wide: Theme.px(128) }
+            Cell { text: ""; wide: Theme.px(122) }
+            Item { implicitWidth: Theme.px(24) }
+        }
+        UList {
+            id: list
+            objectName: "whatIfList"
+            name: qsTr("Variants of the kernel")
+            visible: Tools.whatIf.count > 0
+            Layout.fillWidth: true
+            Layout.preferredHeight: Math.min(contentHeight, pane.height * 0.4)
+            model: Tools.whatIf
+            start: Tools.whatIf.current
+            onTaken: index => Tools.whatIf.current = index
+            delegate: URow {
+                id: row
+                required property int index
+                required property string name
+                required property string rewrites
+                required property string instructions
+                required property string registers
+                required property string spills
+                required property string time
+                required property string ratio
+                required property string verdict
+                required property string tone
+                required property bool base
+                readonly property color ink: tone === "bad" ? Theme.error : tone === "better" ? Theme.added : tone === "worse" ? Theme.removed : Theme.textMuted
+                owner: list
+                at: index
+                label: name + ", " + instructions + " " + qsTr("instructions") + ", " + time + " " + ratio + ", " + verdict
+                chosen: index === Tools.whatIf.current
+                width: list.width
+                height: Theme.row
+                RowLayout {
+                    anchors.fill: parent
+                    anchors.leftMargin: Theme.px(14)
+                    anchors.rightMargin: Theme.px(14)
+                    spacing: Theme.px(8)
+                    ULabel { text: row.name; font.weight: row.base ? Font.DemiBold : Font.Normal; Layout.fillWidth: true }
+                    Cell { room: !pane.narrow; text: row.rewrites }
+                    Cell { text: row.instructions; wide: Theme.px(86) }
+                    Cell { room: !pane.narrow; text: row.registers }
+                    Cell { room: !pane.narrow; text: row.spills }
+                    Cell { text: row.time }
+                    Cell { text: row.ratio; wide: Theme.px(128); color: row.ink }
+                    Cell { text: row.verdict; wide: Theme.px(122); color: row.ink; mono: false }
+                    UButton { objectName: "whatIfRemove" + row.index; opacity: row.base ? 0 : 1; enabled: !row.base; icon16: "close"; tip: qsTr("Remove this variant"); Layout.preferredWidth: Theme.px(24); onClicked: Tools.whatIf.remove(row.index) }
+                }
+            }
+        }
+        Rectangle { visible: list.visible; Layout.fillWidth: true; implicitHeight: 1; color: Theme.line }
+        RowLayout {
+            visible: Tools.whatIf.sentence.length > 0
+            Layout.fillWidth: true
+            Layout.margins: Theme.px(10)
+            Layout.leftMargin: Theme.px(14)
+            spacing: Theme.px(8)
+            ULabel { objectName: "whatIfSentence"; text: Tools.whatIf.sentence; wrapMode: Text.Wrap; maximumLineCount: 4; elide: Text.ElideRight; color: Theme.text; Layout.fillWidth: true }
+            UButton { objectName: "whatIfParting"; quiet: false; text: qsTr("Show the pass"); tip: qsTr("The pass in which it parts from the kernel as it is"); onClicked: Tools.whatIf.goToParting() }
+            UChip { visible: Tools.whatIf.lines.hidden > 0; text: qsTr("%1 equal lines left out").arg(Tools.whatIf.lines.hidden); link: true; onClicked: Tools.whatIf.lines.onlyChanges = false }
+        }
+        TextCompare {
+            objectName: "whatIfText"
+            Layout.fillWidth: true
+            Layout.fillHeight: true
+            model: Tools.whatIf.lines
+            ULabel {
+                objectName: "whatIfHint"
+                visible: Tools.whatIf.count === 0
+                anchors.centerIn: parent
+                width: Math.min(parent.width - Theme.px(60), Theme.px(560))
+                horizontalAlignment: Text.AlignHCenter
+                wrapMode: Text.Wrap
+                color: Theme.textMuted
+                text: pane.kernel ? qsTr("Leave out a rule or a step, or give the kernel other Opts: it is compiled again aside, and its code, instructions and times appear here beside those of the kernel as it is.\n\nIn the right-hand pane, a click on an alternative of a decision does the same with that alternative.")
+                                  : qsTr("Go to a kernel first: a schedule is not compiled again.")
+            }
+        }
+    }
+}
