@@ -74,7 +74,8 @@ std::string dotText(Cursor& cursor, int64_t step, const GraphDiff* difference) {
     std::string label = fmt::format("{} {}", opName(n.op), nodeName(id));
     if (n.arg) {
       std::string arg = n.arg.repr();
-      label += "\n" + (arg.size() > 60 ? arg.substr(0, 57) + "..." : arg);
+      if (arg.size() > 60) arg.replace(57, std::string::npos, "...");
+      label += '\n' + arg;
     }
     label += "\n" + n.dtype.name().substr(n.dtype.name().find('.') + 1);
     for (size_t k = 0; k < n.src.size(); ++k)

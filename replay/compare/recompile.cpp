@@ -80,7 +80,8 @@ std::optional<Opt> parseOpt(const std::string& text) {
   auto op = optOpFromName(name.substr(0, name.find_first_not_of("ABCDEFGHIJKLMNOPQRSTUVWXYZ")));
   if (!op) return std::nullopt;
   Opt opt{*op, -1, {}};
-  if (std::string axis = after("axis="); !axis.empty() && axis[0] != 'N') opt.axis = std::atoi(axis.c_str());
+  if (std::string axis = after("axis="); !axis.empty() && axis[0] != 'N')
+    opt.axis = static_cast<int>(std::strtol(axis.c_str(), nullptr, 10));
   std::string arg = after("arg=");
   for (size_t i = 0; i < arg.size();) {
     if (!isdigit(static_cast<unsigned char>(arg[i])) && arg[i] != '-') {

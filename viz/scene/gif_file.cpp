@@ -31,14 +31,10 @@ public:
     std::vector<std::pair<uint64_t, QRgb>> byCount;
     for (const auto& [colour, n] : counts_) byCount.emplace_back(n, colour);
     std::ranges::sort(byCount, std::greater());
-    for (const auto& [n, colour] : byCount) {
-      if (colours_.size() == kColours) break;
-      // What can hardly be told from a chosen colour leaves its place to another one.
-      if (byCount.size() > kColours && !colours_.empty() && distance(colour, colours_[nearest(colour)]) < 40)
-        continue;
-      colours_.push_back(colour);
-      near_.clear();
-    }
+    // The most frequent colours, and none that can hardly be told from a chosen one: the distance between them
+    // grows until every colour of the film has a near one.
+    int apart = byCount.size() > kColours ? 40 : 1;
+    while (!chooseApart(byCount, apart)) apart *= 2;
     near_.clear();
   }
   uint8_t of(QRgb colour) {
@@ -59,6 +55,15 @@ public:
   }
 
 private:
+  bool chooseApart(const std::vector<std::pair<uint64_t, QRgb>>& byCount, int apart) {
+    colours_.clear();
+    for (const auto& [n, colour] : byCount) {
+      if (!colours_.empty() && distance(colour, colours_[nearest(colour)]) < apart) continue;
+      if (colours_.size() == kColours) return false;
+      colours_.push_back(colour);
+    }
+    return true;
+  }
   static int distance(QRgb a, QRgb b) {
     const int r = qRed(a) - qRed(b), g = qGreen(a) - qGreen(b), u = qBlue(a) - qBlue(b);
     return 2 * r * r + 4 * g * g + 3 * u * u;

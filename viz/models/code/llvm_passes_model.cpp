@@ -52,8 +52,10 @@ void LlvmPassesModel::ask() {
         std::vector<Pass> passes;
         std::string before;
         for (LlvmPass& p : llvmPasses(*text)) {
-          Pass row{QString::fromStdString(p.name), QString::fromUtf8(llvmPassMeaning(p.name)),
-                   QString::fromStdString(p.text)};
+          Pass row{QString::fromStdString(p.name),
+                   QString::fromUtf8(llvmPassMeaning(p.name)),
+                   QString::fromStdString(p.text),
+                   {}};
           if (!passes.empty()) row.changes = lineChanges(before, p.text);
           before = std::move(p.text);
           passes.push_back(std::move(row));
