@@ -324,6 +324,8 @@ ValueCheck GraphComparison::compareAddresses(UOp before, UOp after) {
 
 /// Whether `after` depends on the same loop, perhaps as a different type or as lanes.
 bool GraphComparison::isSameLoop(UOp range, UOp after) {
+  // The sources of a loop besides its bound are effects that it waits for. Their loops are not the loop's.
+  if (after.is(Op::RANGE) && after.arg() == range.arg() && after.src(0) == range.src(0)) return true;
   const uint32_t key = ctx_.variables.keyOfRange(range);
   for (const Variable& v : ctx_.variables.of(after)) {
     if (v.key == key && (v.node ? v.node.vmax() : v.size - 1) != range.vmax()) return false;

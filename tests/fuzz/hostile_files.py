@@ -135,7 +135,8 @@ class Server:
         """The reason why the call counts as failed, or None."""
         got = self.call(arguments, output)
         with open(output, "rb") as f: said = f.read(50_000_000)
-        if got["seconds"] > self.seconds or got["late"]: return f"longer than {self.seconds:g} s: {got['seconds']:.1f} s of the processor"
+        if got["late"] and got["seconds"] <= self.seconds: return f"no answer in {self.seconds * 12:g} s by the clock: {got['seconds']:.1f} s of the processor"
+        if got["seconds"] > self.seconds: return f"longer than {self.seconds:g} s: {got['seconds']:.1f} s of the processor"
         if got["signal"]: return f"signal {got['signal']}: {said[-200:].decode(errors='replace')!r}"
         if got["code"] > 2: return f"exit code {got['code']}: {said[-200:].decode(errors='replace')!r}"
         if b"\x1b" in said or b"\xc2\x9b" in said: return "an escape byte"

@@ -56,6 +56,18 @@ TEST_CASE("value check: right and wrong rewrites of index arithmetic") {
   CHECK(check(r + s, r + r).verdict == V::Differs);
 }
 
+TEST_CASE("value check: a loop that waits for effects is the same loop") {
+  Pool pool;
+  PoolScope scope(pool);
+  const UOp r = UOp::range(8, 0), i = UOp::range(3, 1);
+  const UOp memory = UOp::make(Op::DEFINE_GLOBAL, dtypes::float32.ptr(3), {}, Arg::of(int64_t{0}));
+  const UOp written =
+      memory.indexed({i}, dtypes::float32.ptr(3)).store(UOp::constant(dtypes::float32, int64_t{1})).end({i});
+  CHECK(check(r, r.withSrc({r.src(0), written})).verdict == ValueCheck::Verdict::Same);
+  const UOp longer = UOp::range(9, 0);
+  CHECK(check(r, longer.withSrc({longer.src(0), written})).verdict != ValueCheck::Verdict::Same);
+}
+
 TEST_CASE("value check: bits taken as another type are computed") {
   Pool pool;
   PoolScope scope(pool);
