@@ -353,6 +353,13 @@ void ReplayGuard::keep(std::span<const std::shared_ptr<Buffer>> inputs) {
   writtenInputs_.clear();
   for (size_t i = 0; i < memory_.writtenInputs.size(); ++i)
     if (memory_.writtenInputs[i]) writtenInputs_.insert(inputs[i]->root());
+  // A value that was computed may be found to equal the memory itself (`x + 0`), and then shares it: it is seen again.
+  for (int round = 0; round < 2; ++round)
+    if (!keepOnce()) break;
+  checked_ = tensorClock();
+}
+
+bool ReplayGuard::keepOnce() {
   std::vector<Tensor> inside, outside;
   std::vector<std::pair<std::shared_ptr<Tensor::State>, std::vector<UOp>>> copied;
   forEachTensor([&](Tensor::State& s) {
@@ -380,9 +387,10 @@ void ReplayGuard::keep(std::span<const std::shared_ptr<Buffer>> inputs) {
     for (UOp u : contents)
       (isOutsideOfCapture(*state) ? outside : inside).push_back(Tensor::fromUOp(copies.at(u)));
   }
+  checked_ = tensorClock();
   if (!outside.empty()) computeOutside(outside);
   if (!inside.empty()) realizeTensors(inside);
-  checked_ = tensorClock();
+  return !outside.empty() || !inside.empty();
 }
 
 } // namespace uopscope

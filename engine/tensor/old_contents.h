@@ -57,6 +57,8 @@ public:
   void keep(std::span<const std::shared_ptr<Buffer>> inputs);
 
 private:
+  /// Stores or copies what the tensors of this moment would lose. Returns whether there was anything.
+  bool keepOnce();
   bool mayName(Tensor::State& s);
   std::vector<UOp> lost(UOp u, bool isName) const;
 

@@ -141,6 +141,17 @@ def test_a_replay_keeps_what_was_read_before():
   step(x)
   close(before, (n + 1) * 2 + 1)
 
+def test_a_replay_keeps_a_value_that_equals_its_memory():
+  state = Tensor([1, 2]).realize()
+  @TinyJit
+  def step(x):
+    state.assign(state + x).realize()
+    return (state * 2).realize()
+  for _ in range(2): step(Tensor([1, 1]).realize())
+  same = Tensor.full((2,), 0) + state                            # found to be the memory itself when it is computed
+  step(Tensor([10, 10]).realize())
+  assert same.tolist() == [3, 4] and state.tolist() == [13, 14]
+
 def test_a_captured_call_leaves_what_was_there_before():
   w = Tensor([1.0, 2]).realize()
   @TinyJit
