@@ -4,7 +4,8 @@
 //   film.add(window.grabWindow());  film.add(window.grabWindow());
 //   QString problem = film.save();                      // empty: written
 //
-// A film has one palette of 255 colours, the most frequent ones of all its frames; a window has few more.
+// A film has one palette of at most 255 colours of its frames: the most frequent ones, no two of them closer than it takes
+// for every colour to have a near one.
 #pragma once
 #include <QImage>
 #include <QString>
