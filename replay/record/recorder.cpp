@@ -8,6 +8,7 @@
 #include "replay/record/trace_writer.h"
 
 #include <fmt/format.h>
+#include <pthread.h>
 
 #include <csignal>
 #include <cstdio>
@@ -21,6 +22,45 @@ namespace {
 constexpr auto kPoll = std::chrono::milliseconds(20);
 constexpr int64_t kCommitNs = 100'000'000;
 } // namespace
+
+/// The recorders of this process, for the handlers of fork(). A child has copies of them without their writers, so it
+/// forgets them. The list runs through the recorders themselves: it is there until the last one ends, after main() too.
+class ForkWatch {
+public:
+  static void add(Recorder* recorder) {
+    static const int registered = pthread_atfork(before, afterInParent, afterInChild);
+    static_cast<void>(registered);
+    std::lock_guard lock(mutex_);
+    recorder->nextOfProcess_ = std::exchange(first_, recorder);
+  }
+  static void remove(Recorder* recorder) {
+    std::lock_guard lock(mutex_);
+    for (Recorder** at = &first_; *at; at = &(*at)->nextOfProcess_)
+      if (*at == recorder) {
+        *at = recorder->nextOfProcess_;
+        return;
+      }
+  }
+
+private:
+  static void before() {
+    mutex_.lock();
+    for (Recorder* r = first_; r; r = r->nextOfProcess_) r->rest();
+  }
+  static void afterInParent() {
+    for (Recorder* r = first_; r; r = r->nextOfProcess_) r->goOn();
+    mutex_.unlock();
+  }
+  static void afterInChild() {
+    for (Recorder* r = std::exchange(first_, nullptr); r; r = r->nextOfProcess_) r->mutex_.unlock();
+    mutex_.unlock();
+  }
+
+  static constinit std::mutex mutex_;
+  static constinit Recorder* first_;
+};
+constinit std::mutex ForkWatch::mutex_;
+constinit Recorder* ForkWatch::first_ = nullptr;
 
 Recorder::Recorder(RecorderOptions options)
     : EventSource(options.tier, ruleBook_, progressOf(options, ownProgress_), options.alsoCounts),
@@ -39,6 +79,7 @@ Recorder::Recorder(RecorderOptions options)
   pthread_sigmask(SIG_SETMASK, &all, &before);
   thread_ = std::thread([this] { write(); });
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  ForkWatch::add(this);
 }
 
 Recorder::~Recorder() {
@@ -132,6 +173,30 @@ void Recorder::finish(std::string_view status, std::string_view message) {
     work_.notify_one();
   }
   thread_.join();
+  ForkWatch::remove(this);
+}
+
+void Recorder::rest() {
+  std::unique_lock lock(mutex_);
+  forking_ = true;
+  work_.notify_one();
+  rested_.wait(lock, [&] { return resting_ || finished_; });
+  lock.release(); // the child must find the lock in the hands of its only thread
+}
+
+void Recorder::goOn() {
+  forking_ = false;
+  mutex_.unlock();
+  work_.notify_one();
+}
+
+void Recorder::restWhileForking() {
+  std::unique_lock lock(mutex_);
+  if (!forking_) return;
+  resting_ = true;
+  rested_.notify_one();
+  work_.wait(lock, [&] { return !forking_; });
+  resting_ = false;
 }
 
 bool Recorder::consumeSome(TraceWriter& writer) {
@@ -206,8 +271,10 @@ void Recorder::write() {
       stopping = stop_;
       commitWanted = std::exchange(commitWanted_, false);
     }
-    while (consumeSome(*writer_))
+    while (consumeSome(*writer_)) {
       if (nowNs() - lastCommit > kCommitNs) commit();
+      restWhileForking();
+    }
     bool asked = signalDone_.load() < signalTicket;
     if (asked && failure_.empty()) {
       try {
@@ -220,6 +287,7 @@ void Recorder::write() {
     if (asked || stopping || commitWanted || nowNs() - lastCommit > kCommitNs) commit();
     if (asked) signalDone_.store(signalTicket);
     if (stopping) break;
+    restWhileForking();
     std::unique_lock lock(mutex_);
     if (reached_ < ticket) {
       reached_ = ticket;
@@ -239,6 +307,7 @@ void Recorder::write() {
   std::lock_guard lock(mutex_);
   finished_ = true;
   done_.notify_all();
+  rested_.notify_all();
 }
 
 } // namespace uopscope

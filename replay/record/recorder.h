@@ -8,6 +8,8 @@
 // second. When the writer is more than `maxEvents` behind, the engine waits for it. When the disk is full the
 // recording stops, reports it once, and the engine goes on.
 //
+// A process forks while its writer rests: it holds no lock then that the child inherits, SQLite's least of all.
+//
 // The trace holds the cost of its recording: meta time.observing_ns (making events on the compiling threads;
 // estimated from a sample), time.waited_ns (waiting for the writer), time.writer_ns (processor time of the
 // writer thread).
@@ -65,6 +67,12 @@ private:
   void fail(const std::string& message);
   void waitForWriter(bool commit);
   void noteCosts();
+  void restWhileForking();
+
+  friend class ForkWatch;
+  /// Returns when the writer rests, and holds the queue's lock; `goOn` gives it back.
+  void rest();
+  void goOn();
 
   static RecordingProgress& progressOf(RecorderOptions& options, RecordingProgress& own) {
     return options.progress ? *options.progress : own;
@@ -78,15 +86,17 @@ private:
   uint32_t used_ = 0;
 
   std::mutex mutex_;
-  std::condition_variable work_, space_, done_;
+  std::condition_variable work_, space_, done_, rested_;
   std::deque<std::unique_ptr<Chunk>> queue_;
   std::vector<std::unique_ptr<Chunk>> spare_;
   uint32_t consumed_ = 0;             ///< events of the front chunk already written
   uint64_t wanted_ = 0, reached_ = 0; ///< flushes asked for, and flushes done
   bool stop_ = false, finished_ = false, commitWanted_ = false;
+  bool forking_ = false, resting_ = false; ///< resting_: the writer waits, in no function of SQLite
   std::string failure_, status_, message_;
   std::atomic<int64_t> waitedNs_{0}; ///< time the engine's thread waited for the writer
   std::atomic<int> signalAsk_{0}, signalDone_{0}, signal_{0};
+  Recorder* nextOfProcess_ = nullptr; ///< in the list of ForkWatch
   std::thread thread_;
 };
 

@@ -247,6 +247,38 @@ TEST_CASE("killed at any moment, the trace opens and holds what was committed") 
   CHECK(opened > 0);
 }
 
+TEST_CASE("a child forked while the writer writes can record") {
+  TempTrace file;
+  Recorder recorder({.path = file.path});
+  Pool pool;
+  PoolScope inPool(pool);
+  for (uint32_t round = 0; round < 60; ++round) {
+    {
+      ObserverScope scope(&recorder);
+      ObservedScope kernel({ScopeKind::Kernel, "kernel " + std::to_string(round), {}, {}});
+      graphRewriteBottomUp(randomGraph(round, 150), lowering(), {.name = "lower"});
+    } // the writer has work now
+    const pid_t child = fork();
+    if (child == 0) {
+      alarm(60); // a child that waits for a lock of its parent's threads dies of it
+      {
+        TempTrace own;
+        Recorder mine({.path = own.path});
+        ObserverScope scope(&mine);
+        compileKernel(round, 20);
+      }
+      _exit(0);
+    }
+    int status = 0;
+    waitpid(child, &status, 0);
+    REQUIRE(status == 0);
+  }
+  Observer* o = &recorder;
+  o->poolRetired(pool);
+  recorder.finish();
+  CHECK(Trace(file.path).scopes().size() == 60);
+}
+
 TEST_CASE("several readers while one writes") {
   TempTrace file;
   Recorder recorder({.path = file.path});
