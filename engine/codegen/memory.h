@@ -19,11 +19,6 @@ struct TargetContext {
 std::span<const RuleDef> addLoadRules();
 /// Needs TargetContext.
 std::span<const RuleDef> accessRules();
-/// GEP of known lanes, and arithmetic on more lanes than the target computes at once. Needs TargetContext.
-std::span<const RuleDef> laneRules();
-/// Rules for linear programs alone: alternatives of gated loads, plain VECTORIZE and GEP, one range for each
-/// END.
-std::span<const RuleDef> finalRules();
 
 /// The lanes that one arithmetic operation on values of this type has.
 int aluLanes(const Target& target, DType d);

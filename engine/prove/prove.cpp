@@ -3,6 +3,8 @@
 
 #include "engine/base/error.h"
 #include "engine/codegen/decompositions.h"
+#include "engine/codegen/final_rules.h"
+#include "engine/codegen/lane_rules.h"
 #include "engine/codegen/memory.h"
 #include "engine/prove/programs.h"
 #include "engine/prove/rule_prover.h"

@@ -4,7 +4,9 @@
 //   (builtin_matcher("symbolic_simple") + mine).rewrite(node)
 #include "engine/codegen/decompositions.h"
 #include "engine/codegen/expander.h"
+#include "engine/codegen/final_rules.h"
 #include "engine/codegen/gpudims.h"
+#include "engine/codegen/lane_rules.h"
 #include "engine/codegen/locals.h"
 #include "engine/codegen/memory.h"
 #include "engine/codegen/ranges.h"

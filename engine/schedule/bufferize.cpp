@@ -135,7 +135,7 @@ UOp groupStores(UOp sink, ScheduleState& state) {
   std::map<std::pair<int, std::vector<uint32_t>>, std::vector<size_t>> kernels;
   for (UOp u : sink.toposort()) {
     if (!u.is(Op::AFTER) || !u.src(1).is(Op::END) || numberOf.contains(u.src(1))) continue;
-    StoreNode node{u.src(1), state.stored[static_cast<size_t>(u.tag().i())].kernel, {}};
+    StoreNode node{u.src(1), state.stored[static_cast<size_t>(u.tag().i())].kernel, {}, {}};
     for (UOp v : node.end.toposort([](UOp x) { return !x.is(Op::AFTER); })) {
       for (UOp s : v.src())
         if (s.is(Op::AFTER) && s.src(1).is(Op::END)) node.needs.push_back(numberOf.at(s.src(1)));

@@ -236,7 +236,7 @@ constexpr OpSet kComputing =
     group::kElementwise | OpSet{Op::REDUCE_AXIS, Op::CONTIGUOUS, Op::COPY, Op::ASSIGN};
 
 constexpr RuleDef kEarliest[] = {
-    RULE("remove-marker", op({Op::DETACH, Op::CONTIGUOUS_BACKWARD}, x).more(), x),
+    RULE("remove-marker", op(group::kMarkers, x).more(), x),
     RULE("empty-reduce", any(Op::REDUCE_AXIS), emptyReduce),
     RULE("empty-tensor", any(kTensorOps), emptyToConst),
     RULE("merge-reshape", op(Op::RESHAPE, op(Op::RESHAPE, x, anything()), y), rootOf(x, y)),
@@ -320,7 +320,7 @@ UOp readFromCopies(UOp sink, std::span<const UOp> versions, UOpMap<UOp>* map) {
       for (size_t k = 0; k < u.srcCount(); ++k) src.push_back((k ? others : first).at(u.src(k)));
       return u.withSrc(src);
     };
-    bool view = u.in(group::kMovement | OpSet{Op::DETACH, Op::CONTIGUOUS_BACKWARD});
+    bool view = u.in(group::kMovement | group::kMarkers);
     bool transparent = view || u.is(Op::ASSIGN);
     UOp mine = u.is(Op::SINK) ? rebuilt(own, own) : rebuilt(transparent ? own : read, read);
     own[u] = mine;

@@ -47,8 +47,6 @@ constexpr RuleDef kForCache[] = {
     RULE("number-constant", any(Op::CONST), numberConstant),
 };
 
-constexpr OpSet kMarkers{Op::DETACH, Op::CONTIGUOUS_BACKWARD};
-
 class Builder {
 public:
   Builder(UOp sink, const Signature& signature)
@@ -213,8 +211,8 @@ private:
     }
     // A tensor that stands for DETACH(x) and one that stands for x are names of one memory: both get x's.
     for (size_t k = 0; k < now_.size(); ++k)
-      if (UOp u = signature_.nodes[k]; signature_.held[k] && u.in(kMarkers)) {
-        while (u.in(kMarkers | group::kMovement)) u = u.src(0);
+      if (UOp u = signature_.nodes[k]; signature_.held[k] && u.in(group::kMarkers)) {
+        while (u.in(group::kMarkers | group::kMovement)) u = u.src(0);
         outputs.insert(u);
       }
     std::set<size_t> keptSlots;

@@ -61,7 +61,7 @@ constexpr RuleDef kTensorSpec[] = {
          guard::when(movesByIndex, "an amount that is no index")),
     RULE("tensor-reduce", op(Op::REDUCE_AXIS, anything()), kValid, kLikeItsSource,
          guard::when(reducesBy, "neither a sum, a product nor a maximum")),
-    RULE("tensor-marker", any({Op::CONTIGUOUS, Op::CONTIGUOUS_BACKWARD, Op::DETACH}), kValid, kLikeItsSource),
+    RULE("tensor-marker", any(group::kMarkers | OpSet{Op::CONTIGUOUS}), kValid, kLikeItsSource),
     RULE("tensor-assign", op(Op::ASSIGN, anything(), anything()).more(), kValid, kLikeItsSource,
          guard::when(sourcesAreAlike, "target and value differ in type")),
     RULE("tensor-copy", op(Op::COPY, anything(), kDevice), kValid, kLikeItsSource),

@@ -28,10 +28,8 @@ Capturing& capturing() {
   return EngineSession::current().part<Capturing>();
 }
 
-constexpr OpSet kMarkers{Op::DETACH, Op::CONTIGUOUS_BACKWARD};
-
 UOp plain(UOp u) {
-  while (u.in(group::kMovement) || u.in(kMarkers)) u = u.src(0);
+  while (u.in(group::kMovement) || u.in(group::kMarkers)) u = u.src(0);
   return u;
 }
 
@@ -43,7 +41,7 @@ UOp versionUnder(UOp target) {
 }
 
 bool keepsElements(UOp u) {
-  return u.is(Op::RESHAPE) || u.in(kMarkers) || (u.is(Op::CONTIGUOUS) && !u.arg()) ||
+  return u.is(Op::RESHAPE) || u.in(group::kMarkers) || (u.is(Op::CONTIGUOUS) && !u.arg()) ||
          (u.is(Op::EXPAND) && u.shape() == u.src(0).shape());
 }
 

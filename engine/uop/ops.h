@@ -96,6 +96,8 @@ constexpr OpSet kElementwise = kAlu | OpSet{Op::CAST, Op::BITCAST};
 constexpr OpSet kDefines{Op::DEFINE_GLOBAL, Op::DEFINE_LOCAL, Op::DEFINE_REG};
 constexpr OpSet kIrreducible{Op::CONST, Op::DEFINE_VAR, Op::SPECIAL, Op::RANGE};
 constexpr OpSet kMovement{Op::RESHAPE, Op::EXPAND, Op::PERMUTE, Op::PAD, Op::SHRINK, Op::FLIP};
+/// Operations that mark a tensor and give its elements as they are.
+constexpr OpSet kMarkers{Op::DETACH, Op::CONTIGUOUS_BACKWARD};
 constexpr OpSet kCommutative{Op::ADD, Op::MUL, Op::MAX, Op::CMPNE, Op::CMPEQ, Op::XOR, Op::AND, Op::OR};
 constexpr OpSet kAssociative{Op::ADD, Op::MUL, Op::AND, Op::OR, Op::MAX};
 constexpr OpSet kIdempotent{Op::OR, Op::AND, Op::MAX};

@@ -2,6 +2,8 @@
 // alone.
 #include "engine/codegen/decompositions.h"
 #include "engine/codegen/expander.h"
+#include "engine/codegen/final_rules.h"
+#include "engine/codegen/lane_rules.h"
 #include "engine/codegen/memory.h"
 #include "engine/codegen/well_formed.h"
 #include "engine/rewrite/observer.h"
