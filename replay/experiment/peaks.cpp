@@ -13,111 +13,87 @@
 #include <barrier>
 #include <chrono>
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <functional>
 #include <nlohmann/json.hpp>
 #include <thread>
 #include <vector>
-#if defined(__x86_64__)
-#include <immintrin.h>
-#endif
 
 namespace uopscope {
 
 namespace {
 
 constexpr int kRounds = 5;
-constexpr int kAccumulators = 16; ///< more than latency times the additions begun in a cycle
+/// A vector of float numbers, by the compilers' extension: one loop is compiled for each width.
+template <size_t kLanes>
+struct Lanes {
+  typedef float Vector
+      __attribute__((vector_size(kLanes * sizeof(float)))); // NOLINT(modernize-use-using): g++ drops it there
+};
 
-/// Multiply-adds in registers, `steps` times over all accumulators; returns their sum so that nothing is left out.
-/// Sets `flops` to what was computed.
-#if defined(__x86_64__)
-__attribute__((target("avx512f"))) float lane(__m512 v) {
-  float lanes[16];
-  _mm512_storeu_ps(lanes, v);
-  return lanes[0];
-}
-__attribute__((target("avx512f"))) float arithmetic512(int64_t steps, double& flops) {
-  __m512 a[kAccumulators];
-  for (auto& x : a) x = _mm512_set1_ps(1.0F);
-  const __m512 m = _mm512_set1_ps(0.999F), c = _mm512_set1_ps(0.001F);
-  for (int64_t i = 0; i < steps; ++i) {
-#pragma GCC unroll 16
-    for (auto& x : a) x = _mm512_fmadd_ps(x, m, c);
-  }
-  __m512 sum = a[0];
-  for (const auto& x : a) sum = _mm512_add_ps(sum, x);
-  flops = 32.0 * kAccumulators * static_cast<double>(steps);
-  return lane(sum);
-}
-__attribute__((target("avx2,fma"))) float arithmetic256(int64_t steps, double& flops) {
-  constexpr int kHere = 12; // of 16 registers
-  __m256 a[kHere];
-  for (auto& x : a) x = _mm256_set1_ps(1.0F);
-  const __m256 m = _mm256_set1_ps(0.999F), c = _mm256_set1_ps(0.001F);
-  for (int64_t i = 0; i < steps; ++i) {
-#pragma GCC unroll 16
-    for (auto& x : a) x = _mm256_fmadd_ps(x, m, c);
-  }
-  __m256 sum = a[0];
-  for (const auto& x : a) sum = _mm256_add_ps(sum, x);
-  float lanes[8];
-  _mm256_storeu_ps(lanes, sum);
-  flops = 16.0 * kHere * static_cast<double>(steps);
-  return lanes[0];
-}
-__attribute__((target("avx512f"))) float reads512(const float* data, size_t count) {
-  __m512 a = _mm512_setzero_ps(), b = a, c = a, d = a;
-  for (size_t i = 0; i + 64 <= count; i += 64) {
-    a = _mm512_add_ps(a, _mm512_loadu_ps(data + i));
-    b = _mm512_add_ps(b, _mm512_loadu_ps(data + i + 16));
-    c = _mm512_add_ps(c, _mm512_loadu_ps(data + i + 32));
-    d = _mm512_add_ps(d, _mm512_loadu_ps(data + i + 48));
-  }
-  return lane(_mm512_add_ps(_mm512_add_ps(a, b), _mm512_add_ps(c, d)));
-}
-#endif
-
-using Four = float __attribute__((vector_size(16)));
-
-float arithmetic128(int64_t steps, double& flops) {
-  Four a[kAccumulators / 2];
-  for (auto& x : a) x = Four{1, 1, 1, 1};
-  const Four m = {0.999F, 0.999F, 0.999F, 0.999F}, c = {0.001F, 0.001F, 0.001F, 0.001F};
+/// Multiply-adds in `kVectors` registers, `steps` times over all of them; returns their sum so that nothing is left out.
+/// Sets `flops` to what was computed. More vectors than latency times the additions begun in a cycle keep the units busy.
+template <size_t kLanes, size_t kVectors>
+[[gnu::always_inline]] inline float arithmeticOf(int64_t steps, double& flops) {
+  using Vector = typename Lanes<kLanes>::Vector;
+  Vector a[kVectors];
+  for (auto& x : a) x = Vector{} + 1.0F;
+  const volatile float factor = 0.999F, summand = 0.001F; // a compiler that knew them would compute nothing
+  const Vector m = Vector{} + factor, c = Vector{} + summand;
   for (int64_t i = 0; i < steps; ++i) {
 #pragma GCC unroll 16
     for (auto& x : a) x = x * m + c;
   }
-  Four sum = a[0];
+  Vector sum = {};
   for (const auto& x : a) sum += x;
-  flops = 8.0 * (kAccumulators / 2) * static_cast<double>(steps);
-  return sum[0] + sum[1];
+  flops = 2.0 * kLanes * kVectors * static_cast<double>(steps);
+  return sum[0];
 }
-float reads128(const float* data, size_t count) {
-  Four a = {}, b = {}, c = {}, d = {};
-  for (size_t i = 0; i + 16 <= count; i += 16) {
-    Four w, x, y, z;
-    __builtin_memcpy(&w, data + i, 16), __builtin_memcpy(&x, data + i + 4, 16);
-    __builtin_memcpy(&y, data + i + 8, 16), __builtin_memcpy(&z, data + i + 12, 16);
-    a += w, b += x, c += y, d += z;
+/// The sum of `count` numbers, read by four loads a turn.
+template <size_t kLanes>
+[[gnu::always_inline]] inline float readsOf(const float* data, size_t count) {
+  using Vector = typename Lanes<kLanes>::Vector;
+  Vector sums[4] = {};
+  for (size_t i = 0; i + 4 * kLanes <= count; i += 4 * kLanes) {
+#pragma GCC unroll 4
+    for (size_t k = 0; k < 4; ++k) {
+      Vector read;
+      std::memcpy(&read, data + i + k * kLanes, sizeof read);
+      sums[k] += read;
+    }
   }
-  a += b + c + d;
-  return a[0] + a[1] + a[2] + a[3];
+  const Vector sum = (sums[0] + sums[1]) + (sums[2] + sums[3]);
+  float total = 0;
+  for (size_t lane = 0; lane < kLanes; ++lane) total += sum[lane];
+  return total;
 }
+
+#if defined(__x86_64__)
+[[gnu::target("avx512f")]] float arithmetic512(int64_t steps, double& flops) {
+  return arithmeticOf<16, 16>(steps, flops);
+}
+[[gnu::target("avx512f")]] float reads512(const float* data, size_t count) {
+  return readsOf<16>(data, count);
+}
+[[gnu::target("avx2,fma")]] float arithmetic256(int64_t steps, double& flops) {
+  return arithmeticOf<8, 12>(steps, flops); // of 16 registers
+}
+#endif
 
 float arithmetic(int64_t steps, double& flops) {
 #if defined(__x86_64__)
   if (__builtin_cpu_supports("avx512f")) return arithmetic512(steps, flops);
   if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) return arithmetic256(steps, flops);
 #endif
-  return arithmetic128(steps, flops);
+  return arithmeticOf<4, 8>(steps, flops);
 }
 float reads(const float* data, size_t count) {
 #if defined(__x86_64__)
   if (__builtin_cpu_supports("avx512f")) return reads512(data, count);
 #endif
-  return reads128(data, count);
+  return readsOf<4>(data, count);
 }
 
 /// The best rate, in thousand millions a second, of `work` on all threads at once; `work` returns how much it did.

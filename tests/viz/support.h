@@ -80,23 +80,28 @@ bool waitFor(Condition condition, int ms = 20000) {
   return true;
 }
 
+/// Records tensors that `program` makes with the options it is given: those of `device`. Returns the path of the trace.
+template <typename Program>
+QString recordTensors(const TempTrace& file, const char* device, Program program) {
+  SessionOptions options;
+  options.path = file.path;
+  options.script = "compiled.py";
+  options.handleSignals = false;
+  RecordingSession session(options);
+  TensorOptions on;
+  on.device = device;
+  program(on);
+  return QString::fromStdString(file.path);
+}
+
 /// A matmul with relu and a softmax, compiled for the device that executes nothing.
 inline QString compiledTrace() {
   static const TempTrace file;
-  static const bool recorded = [] {
-    SessionOptions options;
-    options.path = file.path;
-    options.script = "compiled.py";
-    options.handleSignals = false;
-    RecordingSession session(options);
-    TensorOptions null;
-    null.device = "NULL";
-    Tensor::empty({16, 16}, null).matmul(Tensor::empty({16, 16}, null)).relu().realize();
-    Tensor::empty({4, 8}, null).softmax().realize();
-    return true;
-  }();
-  (void)recorded;
-  return QString::fromStdString(file.path);
+  static const QString path = recordTensors(file, "NULL", [](const TensorOptions& on) {
+    Tensor::empty({16, 16}, on).matmul(Tensor::empty({16, 16}, on)).relu().realize();
+    Tensor::empty({4, 8}, on).softmax().realize();
+  });
+  return path;
 }
 
 /// Passes over small expressions by the rules of tests/replay/support.h.

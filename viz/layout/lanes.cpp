@@ -9,7 +9,7 @@ namespace uopscope {
 namespace {
 
 // Boxes examined on either side of a run. Boxes of other moments may hide one of its own moment behind them.
-constexpr int kLook = 6;
+constexpr size_t kLook = 6;
 // More tracks between two ranks would push the ranks too far apart; further lanes share a track.
 constexpr uint32_t kMostTracks = 20;
 // Distance between the ends of two lanes of one track.
@@ -75,7 +75,7 @@ std::pair<float, float> Lanes::room(uint32_t v) const {
       high = std::min(high, at - half);
   };
   const size_t here = boxesBefore_[v];
-  for (size_t i = here; i-- > 0 && here - i <= kLook;) look(i);
+  for (size_t away = 1; away <= std::min(here, kLook); ++away) look(here - away);
   for (size_t i = here; i < boxes.size() && i < here + kLook; ++i) look(i);
   return {low, high};
 }

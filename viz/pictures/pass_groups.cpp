@@ -100,7 +100,8 @@ void PassView::makeGroups() {
       } catch (const Error&) { // a node that no engine makes, or one between two steps, is in no group
       }
       if (title.empty()) continue;
-      const auto [it, fresh] = byKey.emplace(title + "\n" + detail, static_cast<uint32_t>(groups_.size()));
+      const auto [it, fresh] =
+          byKey.emplace(fmt::format("{}\n{}", title, detail), static_cast<uint32_t>(groups_.size()));
       if (fresh) groups_.push_back({title, detail, OpFamily::Control, {}, 0, 0, 0});
       slots_[slot].group = it->second;
     }
@@ -189,7 +190,7 @@ void PassView::fold(Picture& p) {
       e.bends = bends != bends_->end() ? std::span<const LayoutPoint>(bends->second)
                                        : std::span<const LayoutPoint>();
     }
-    edges.push_back(std::move(e));
+    edges.push_back(e);
   }
   p.nodes = std::move(nodes);
   p.edges = std::move(edges);

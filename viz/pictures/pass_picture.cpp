@@ -197,7 +197,7 @@ private:
     }
     picture_->hiddenEdges += e.quiet;
     if (mark != Mark::Removed) ++picture_->nodes[from].users;
-    picture_->edges.push_back(std::move(e));
+    picture_->edges.push_back(e);
   }
   void connectSources(uint32_t to) {
     const auto id = static_cast<NodeId>(picture_->nodes[to].id);

@@ -134,7 +134,7 @@ void PassView::setMoments() {
   }
   std::sort(births.begin(), births.end());
   if (std::set<int64_t>(births.begin(), births.end()).size() < kMoments)
-    moments_ = births;
+    moments_ = std::move(births);
   else
     for (size_t i = 1; i < kMoments; ++i) moments_.push_back(births[i * (births.size() - 1) / kMoments]);
   moments_.erase(std::unique(moments_.begin(), moments_.end()), moments_.end());

@@ -130,7 +130,7 @@ void joinWires(Picture& p) {
     }
     if (run.count >= kBundle) joinedInto[e.to] = 0;
     run.first = edges.size();
-    edges.push_back(std::move(e));
+    edges.push_back(e);
   }
   for (PictureEdge& e : edges)
     if (const auto to = joinedInto.find(e.to); to != joinedInto.end())

@@ -41,7 +41,7 @@ QString text(const std::string& s) {
 struct Face {
   QFont font;
   double ascent = 0, height = 0, advance = 0; ///< advance: width of a character of a monospaced font
-  explicit Face(QFont f) : font(std::move(f)) {
+  explicit Face(const QFont& f) : font(f) {
     const QFontMetricsF fm(font);
     ascent = fm.ascent(), height = fm.height();
     advance = fm.horizontalAdvance(QLatin1Char('0'));

@@ -90,9 +90,12 @@ void TimelineView::paint(QPainter* painter) {
   const double wide = model_->to() - model_->from(), rough = wide / 8;
   const double power = std::pow(10, std::floor(std::log10(std::max(1.0, rough))));
   const double tick = rough / power < 2 ? 2 * power : rough / power < 5 ? 5 * power : 10 * power;
-  for (double t = std::ceil((model_->from() - static_cast<double>(d.begin)) / tick) * tick;
-       t + static_cast<double>(d.begin) <= model_->to(); t += tick) {
-    const double x = xOf(t + static_cast<double>(d.begin));
+  const auto began = static_cast<double>(d.begin);
+  const auto first = static_cast<int64_t>(std::ceil((model_->from() - began) / tick));
+  const auto last = static_cast<int64_t>(std::floor((model_->to() - began) / tick));
+  for (int64_t k = first; k <= last; ++k) {
+    const double t = static_cast<double>(k) * tick;
+    const double x = xOf(t + began);
     painter->setPen(p.grid);
     painter->drawLine(QPointF(x, kRuler), QPointF(x, height()));
     painter->setPen(p.textFaint);

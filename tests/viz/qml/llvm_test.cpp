@@ -9,19 +9,10 @@ namespace {
 /// A kernel of the CPU: others have no LLVM IR.
 QString cpuTrace() {
   static const TempTrace file;
-  static const bool recorded = [] {
-    SessionOptions options;
-    options.path = file.path;
-    options.script = "compiled.py";
-    options.handleSignals = false;
-    RecordingSession session(options);
-    TensorOptions cpu;
-    cpu.device = "CPU";
+  static const QString path = recordTensors(file, "CPU", [](const TensorOptions& cpu) {
     Tensor::empty({4, 8}, cpu).realize().softmax().realize();
-    return true;
-  }();
-  (void)recorded;
-  return QString::fromStdString(file.path);
+  });
+  return path;
 }
 
 } // namespace

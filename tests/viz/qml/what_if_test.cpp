@@ -19,20 +19,11 @@ QString program() {
 /// A kernel of the CPU with a tile that has alternatives.
 QString tiledTrace() {
   static const TempTrace file;
-  static const bool recorded = [] {
-    SessionOptions options;
-    options.path = file.path;
-    options.script = "tiled.py";
-    options.handleSignals = false;
-    RecordingSession session(options);
-    TensorOptions cpu;
-    cpu.device = "CPU";
+  static const QString path = recordTensors(file, "CPU", [](const TensorOptions& cpu) {
     const Tensor a = Tensor::empty({64, 48}, cpu).realize(), b = Tensor::empty({48, 256}, cpu).realize();
     a.matmul(b).relu().realize();
-    return true;
-  }();
-  (void)recorded;
-  return QString::fromStdString(file.path);
+  });
+  return path;
 }
 
 struct Lab : Window {

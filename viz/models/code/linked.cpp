@@ -176,7 +176,7 @@ void LinkedPanes::select(const QString& pane, int row) {
   // Operands are dropped where a line has further instructions: many lines read the constant 0.0.
   QSet<int> about = found;
   about.removeIf([&](int i) { return instructions_[static_cast<size_t>(i)].operand; });
-  if (!about.isEmpty()) found = about;
+  if (!about.isEmpty()) found = std::move(about);
   if (found.isEmpty()) session_.showNotice(tr("Nothing in this kernel is known to belong to that line."));
   light(found);
 }

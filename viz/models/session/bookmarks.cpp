@@ -26,7 +26,7 @@ void Bookmarks::load() {
   file_ = session_.trace() ? fileFor(session_.path()) : QString();
   QFile in(file_);
   if (!file_.isEmpty() && in.size() < kMostBytes && in.open(QIODevice::ReadOnly))
-    for (const QJsonValue& v : QJsonDocument::fromJson(in.readAll()).array()) {
+    for (const QJsonValue v : QJsonDocument::fromJson(in.readAll()).array()) {
       const QJsonObject o = v.toObject();
       if (!o[QStringLiteral("link")].toString().isEmpty())
         marks_.push_back({o[QStringLiteral("note")].toString(), o[QStringLiteral("place")].toString(),

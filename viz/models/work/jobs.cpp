@@ -64,7 +64,7 @@ Jobs::~Jobs() {
   for (auto& l : lanes_) l->thread.wait();
 }
 
-void Jobs::open(const QString& path, std::shared_ptr<const TraceOverview> known) {
+void Jobs::open(const QString& path, const std::shared_ptr<const TraceOverview>& known) {
   cancelAll();
   for (auto& l : lanes_)
     QMetaObject::invokeMethod(l->place, [lane = l.get(), path, known] {

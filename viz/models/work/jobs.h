@@ -46,7 +46,7 @@ public:
   ~Jobs() override;
 
   /// `known`: the overview of a reader that has the file open already. An empty path closes.
-  void open(const QString& path, std::shared_ptr<const TraceOverview> known = {});
+  void open(const QString& path, const std::shared_ptr<const TraceOverview>& known = {});
   /// The trace has grown.
   void refresh();
   /// `failed` gets the message of an exception; without it, failed() is emitted.

@@ -78,7 +78,7 @@ void addFacts(QVariantList& facts, Cursor& cursor, NodeId id) {
     const UOp u = Materializer(cursor.reader(), pool)(id);
     try {
       if (u.hasShape()) add(QObject::tr("shape"), q(shapeStr(u.shape())));
-    } catch (const std::exception&) {
+    } catch (const std::exception&) { // such a node has no shape to tell
     }
     if ((u.dtype().isInt() || u.dtype().isBool()) && !u.dtype().isPtr() && u.dtype().count() == 1)
       add(QObject::tr("bounds"), QObject::tr("%1 to %2").arg(u.vmin()).arg(u.vmax()));
