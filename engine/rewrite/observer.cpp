@@ -1,7 +1,11 @@
-// The observer of a thread, together with the session in which it was set.
+// The observer of a thread, together with the session in which it was set, and the list of the threads that have had one.
 #include "engine/rewrite/observer.h"
 
 #include "engine/base/engine_session.h"
+#include "engine/rewrite/session_observers.h"
+
+#include <mutex>
+#include <utility>
 
 namespace uopscope {
 
@@ -10,7 +14,45 @@ struct Observed {
   Observer* observer = nullptr;
   const EngineSession* session = nullptr; ///< only work of this session is reported to it
 };
-thread_local Observed observed;
+thread_local constinit Observed observed;
+
+/// Guards `observed` of each listed thread where a different thread reads it, and the list.
+constinit std::mutex listMutex;
+class ListedThread;
+constinit ListedThread* firstListed = nullptr;
+
+/// Keeps a thread in the list until it ends.
+class ListedThread {
+public:
+  ListedThread() {
+    std::lock_guard lock(listMutex);
+    next_ = std::exchange(firstListed, this);
+  }
+  ~ListedThread() {
+    std::lock_guard lock(listMutex);
+    for (ListedThread** at = &firstListed; *at; at = &(*at)->next_)
+      if (*at == this) {
+        *at = next_;
+        return;
+      }
+  }
+  ListedThread(const ListedThread&) = delete;
+  ListedThread& operator=(const ListedThread&) = delete;
+
+  const Observed& its() const { return *its_; }
+  ListedThread* next() const { return next_; }
+
+private:
+  Observed* its_ = &observed;
+  ListedThread* next_ = nullptr;
+};
+
+void observe(const Observed& now) {
+  static thread_local const ListedThread listed;
+  static_cast<void>(listed);
+  std::lock_guard lock(listMutex);
+  observed = now;
+}
 
 void announce(Pool& pool) {
   if (observed.observer) observed.observer->poolRetired(pool);
@@ -22,10 +64,17 @@ Observer* Observer::current() {
 }
 ObserverScope::ObserverScope(Observer* observer) : before_(observed.observer), session_(observed.session) {
   Pool::whenRetired(announce);
-  observed = {observer, &EngineSession::current()};
+  observe({observer, &EngineSession::current()});
 }
 ObserverScope::~ObserverScope() {
-  observed = {before_, session_};
+  observe({before_, session_});
+}
+
+void tellPoolRetired(Pool& pool) {
+  const EngineSession* session = &EngineSession::current();
+  std::lock_guard lock(listMutex);
+  for (const ListedThread* t = firstListed; t; t = t->next())
+    if (t->its().observer && t->its().session == session) t->its().observer->poolRetired(pool);
 }
 
 } // namespace uopscope

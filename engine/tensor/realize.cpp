@@ -2,6 +2,7 @@
 // buffer. The tensor pool is collected here, the one place where no bare node is in use.
 #include "engine/base/engine_session.h"
 #include "engine/base/id_map.h"
+#include "engine/rewrite/session_observers.h"
 #include "engine/runtime/buffer.h"
 #include "engine/runtime/counters.h"
 #include "engine/runtime/device.h"
@@ -182,7 +183,7 @@ NodesHeld::~NodesHeld() {
 size_t collectTensorPool() {
   Pool& pool = tensorPool();
   PoolScope scope(pool);
-  if (Observer* observer = Observer::current()) observer->poolRetired(pool);
+  tellPoolRetired(pool);
   size_t freed = pool.collect();
   if (freed) {
     auto ids = pool.liveIds();

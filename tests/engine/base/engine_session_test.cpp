@@ -8,7 +8,9 @@
 #include "engine/runtime/device.h"
 #include "engine/runtime/kernel_cache.h"
 #include "engine/schedule/schedule.h"
+#include "engine/tensor/operation_scope.h"
 #include "engine/tensor/tensor.h"
+#include "engine/tensor/tensor_memory.h"
 
 #include <doctest/doctest.h>
 
@@ -49,7 +51,8 @@ std::vector<float> trained(int64_t seed, int64_t size) {
 
 struct Counting : Observer {
   void onScopeBegin(const ScopeBegin&) override { ++scopes; }
-  int scopes = 0;
+  void poolRetired(Pool& pool) override { retired += &pool == &tensorPool(); }
+  int scopes = 0, retired = 0;
 };
 
 } // namespace
@@ -170,4 +173,24 @@ TEST_CASE("schedules kept are bounded: a loop over ever new shapes drops the old
   CHECK(most == 1024);
   auto last = Tensor::schedule({Tensor::empty({1300}).add(ConstValue::ofInt(1))});
   CHECK(last.cacheHit);
+}
+
+TEST_CASE(
+    "engine sessions: an observer learns that a different thread of its session collects the shared pool") {
+  EngineSession mine, others;
+  Counting told;
+  EngineSessionScope in(mine);
+  ObserverScope scope(&told);
+  std::thread([&] {
+    EngineSessionScope alsoIn(mine);
+    collectTensorPool();
+  }).join();
+  CHECK(told.retired == 1);
+  std::thread([&] {
+    EngineSessionScope elsewhere(others);
+    collectTensorPool();
+  }).join();
+  CHECK(told.retired == 1);
+  collectTensorPool();
+  CHECK(told.retired == 2);
 }
