@@ -40,6 +40,7 @@ public:
   ListedThread& operator=(const ListedThread&) = delete;
 
   const Observed& its() const { return *its_; }
+  bool isThisThread() const { return its_ == &observed; }
   ListedThread* next() const { return next_; }
 
 private:
@@ -70,11 +71,12 @@ ObserverScope::~ObserverScope() {
   observe({before_, session_});
 }
 
-void tellPoolRetired(Pool& pool) {
+void tellOtherThreadsOfRetired(Pool& pool) {
   const EngineSession* session = &EngineSession::current();
   std::lock_guard lock(listMutex);
   for (const ListedThread* t = firstListed; t; t = t->next())
-    if (t->its().observer && t->its().session == session) t->its().observer->poolRetired(pool);
+    if (!t->isThisThread() && t->its().observer && t->its().session == session)
+      t->its().observer->poolRetired(pool);
 }
 
 } // namespace uopscope

@@ -1,7 +1,7 @@
-// The observers of every thread that works in the current session, for news that concern them all: the nodes of a pool that
-// threads share are about to die, whichever thread collects it. A thread's own pools are announced to its own observer.
+// The observers of the other threads that work in the current session: one of them may hold nodes of a pool that the threads
+// share when this thread collects it. The pool itself tells this thread's observer.
 //
-//   tellPoolRetired(tensorPool());
+//   tellOtherThreadsOfRetired(tensorPool());
 //   tensorPool().collect();
 //
 // Threads of one session take turns (Python's threads by its lock), so an observer is told by one thread at a time.
@@ -11,7 +11,7 @@ namespace uopscope {
 
 class Pool;
 
-/// Calls poolRetired() of the innermost observer of each thread that observes the current session.
-void tellPoolRetired(Pool& pool);
+/// Calls poolRetired() of the innermost observer of each other thread that observes the current session.
+void tellOtherThreadsOfRetired(Pool& pool);
 
 } // namespace uopscope

@@ -183,7 +183,7 @@ NodesHeld::~NodesHeld() {
 size_t collectTensorPool() {
   Pool& pool = tensorPool();
   PoolScope scope(pool);
-  tellPoolRetired(pool);
+  tellOtherThreadsOfRetired(pool);
   size_t freed = pool.collect();
   if (freed) {
     auto ids = pool.liveIds();
