@@ -44,5 +44,8 @@ UOp fullRewriteToSink(UOp sink, const Target& target, bool optimize = true);
 UOp readyForOpts(UOp sink, const Target& target);
 /// Orders the graph into a list of instructions.
 std::vector<UOp> linearize(UOp sink);
+/// The pass "linearize/render": the blocks that the program has around gated stores become sources of the SINK, the
+/// program's last instruction. Returns the SINK.
+UOp keepBlocks(UOp sink, std::vector<UOp>& program);
 
 } // namespace uopscope

@@ -1,6 +1,13 @@
-// Graph to instructions: in the order of the loop tree, with IF ... ENDIF around gated stores.
+// Graph to instructions: in the order of the loop tree, with IF ... ENDIF around gated stores. The blocks become sources of
+// the SINK, so that the last graph holds every instruction and a trace shows them.
 #include "engine/codegen/codegen.h"
 #include "engine/codegen/loop_tree.h"
+#include "engine/rewrite/driver.h"
+#include "engine/rewrite/replacement.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
 
 namespace uopscope {
 
@@ -11,6 +18,9 @@ UOp gateOf(UOp store) {
   while (at.is(Op::CAST)) at = at.src(0);
   return at.is(Op::INDEX) && at.srcCount() == 3 ? at.src(2) : UOp();
 }
+
+constexpr RuleDef kBlocks[] = {RULE("close-gated-stores", pat::any(Op::SINK), pat::entry())};
+constexpr const char* kPass = "linearize/render";
 
 } // namespace
 
@@ -33,6 +43,20 @@ std::vector<UOp> linearize(UOp sink) {
     program.push_back(u);
   }
   return program;
+}
+
+UOp keepBlocks(UOp sink, std::vector<UOp>& program) {
+  static const PatternMatcher nothing, blocks({kBlocks});
+  std::vector<UOp> src(sink.src().begin(), sink.src().end());
+  std::copy_if(program.begin(), program.end(), std::back_inserter(src),
+               [](UOp u) { return u.is(Op::ENDIF); });
+  if (src.size() == sink.srcCount()) return graphRewrite(sink, nothing, {.name = kPass});
+  because([&] {
+    return fmt::format("{} blocks run where the gates of their stores hold", src.size() - sink.srcCount());
+  });
+  sink = replaceNodes(sink, {{sink, sink.withSrc(src)}}, blocks, kPass);
+  program.back() = sink;
+  return sink;
 }
 
 } // namespace uopscope

@@ -103,9 +103,8 @@ LoweredKernel lowerKernel(UOp ast, const Target& target) {
   k.ast = k.pool->import(ast);
   k.sink = fullRewriteToSink(k.ast, target);
   k.uops = linearize(k.sink);
+  k.sink = keepBlocks(k.sink, k.uops);
   if (vars::spec >= 1) typeVerify(k.uops);
-  static const PatternMatcher nothing;
-  graphRewrite(k.sink, nothing, {.name = "linearize/render"});
   const auto& info = k.sink.arg().as<KernelInfo>();
   k.name = identifier(info.name);
   k.appliedOpts = info.appliedOpts;

@@ -91,6 +91,7 @@ void GraphComparison::leavesOf(UOp u, VariableList& loops, std::vector<Leaf>& ou
     leavesOf(u.src(0).is(Op::COPY) && u.srcCount() == 3 ? copyOf(u.src(0).src(0)) : u.src(0), loops, out,
              true);
     break;
+  case Op::ENDIF: break; // its stores are leaves of the kernel themselves
   case Op::LINEAR: cannot("a linear program is compared as a kernel");
   default: cannot(fmt::format("{} is not evaluated", opName(u.op())));
   }

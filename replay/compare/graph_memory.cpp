@@ -319,6 +319,7 @@ void GraphValues::run(UOp effect) {
     for (const UOp s : effect.src())
       if (s.dtype().isVoid() || s.is(Op::AFTER)) run(s);
     break;
+  case Op::ENDIF: break; // the gate of the store itself says where it runs
   default: cannot(fmt::format("{} is not run", opName(effect.op())));
   }
   --depth_;
