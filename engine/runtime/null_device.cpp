@@ -28,7 +28,9 @@ public:
 
 private:
   static std::unique_ptr<Renderer> rendererOf(const std::string& name) {
-    if (auto gpu = makeGpuRenderer(name.substr(name.find(':') + 1))) return gpu;
+    constexpr std::string_view kOf = "NULL:"; // what follows names the language: "NULL:CUDA"
+    if (name.starts_with(kOf))
+      if (auto gpu = makeGpuRenderer(std::string_view(name).substr(kOf.size()))) return gpu;
     Target t = cpuTarget("C");
     t.device = "NULL";
     return std::make_unique<CRenderer>(t);

@@ -13,6 +13,12 @@
 namespace uopscope {
 namespace {
 
+/// Whether another source of an AFTER waits for this effect already: then the AFTER waits for it either way.
+bool isDone(UOp after, UOp effect) {
+  return std::ranges::any_of(after.src().subspan(1),
+                             [&](UOp s) { return s != effect && s.dependsOn(effect); });
+}
+
 using Verdict = ValueCheck::Verdict;
 constexpr size_t kComparedValues = 24;
 constexpr int64_t kCopyLoop = (int64_t{1} << 19) - 1; // no range of a graph has this number
@@ -83,7 +89,7 @@ void GraphComparison::leavesOf(UOp u, VariableList& loops, std::vector<Leaf>& ou
     break;
   case Op::AFTER:
     for (const UOp s : u.src().subspan(1))
-      if (s.dtype().isVoid()) leavesOf(s, loops, out, launched);
+      if (s.dtype().isVoid() && !isDone(u, s)) leavesOf(s, loops, out, launched);
     if (u.src(0).dtype().isVoid()) leavesOf(u.src(0), loops, out, launched);
     break;
   case Op::KERNEL:
@@ -179,7 +185,9 @@ ValueCheck GraphComparison::compareMemory(UOp before, UOp after) {
     VariableList loops;
     for (UOp u = root; u.is(Op::AFTER) && !ctx_.opaque.contains(u.slot()); u = u.src(0))
       for (const UOp s : u.src().subspan(1))
-        if (s.is(Op::KERNEL) || s.is(Op::CUSTOM_KERNEL)) {
+        if (isDone(u, s)) {
+          continue;
+        } else if (s.is(Op::KERNEL) || s.is(Op::CUSTOM_KERNEL)) {
           for (const int64_t k : s.arg().kind() == ArgKind::Ints ? s.arg().ints() : std::vector<int64_t>{})
             if (const auto at = static_cast<size_t>(k) + 1;
                 at < s.srcCount() && memoryBase(s.src(at)) == from)
@@ -310,7 +318,7 @@ GraphComparison::Writes GraphComparison::writesOf(GraphValues& v, const std::vec
     for (const Variable& x : l.loops)
       if (!hasKey(common, x.key)) rest.push_back(x);
     v.forEach(rest, [&] {
-      Write w{&l, 0, {}};
+      Write w{&l, {}, 0, {}};
       for (const Variable& x : rest) w.at.emplace_back(x.key, *v.get(x.key));
       if (l.token) {
         out[{mixHash(0x70CE, l.effect.slot()), static_cast<int64_t>(v.environment(l.effect))}] = w;
@@ -320,47 +328,61 @@ GraphComparison::Writes GraphComparison::writesOf(GraphValues& v, const std::vec
       const int lanes = std::max(1, l.effect.src(1).dtype().count());
       for (const Pointer& p : to)
         for (int k = 0; k < (to.size() == 1 ? lanes : p.width); ++k, ++w.lane)
-          if (p.valid) out[{v.memoryKey(p.memory), p.index + k}] = w;
+          if (p.valid) {
+            w.memory = p.memory;
+            out[{v.memoryKey(p.memory), p.index + k}] = w;
+          }
       if (out.size() > limits_.writes) throw Error(ErrorKind::Index, "it writes too many elements");
     });
   }
   return out;
 }
 
+/// The value that a write leaves, in the iteration that makes it.
+Lanes GraphComparison::valueOf(GraphValues& v, const Write& w) {
+  std::vector<std::pair<uint32_t, std::optional<int64_t>>> before;
+  for (const auto& [key, at] : w.at) {
+    before.emplace_back(key, v.get(key));
+    v.set(key, at);
+  }
+  const Lanes lanes = v.value(w.leaf->effect.src(1));
+  for (const auto& [key, at] : before)
+    if (at)
+      v.set(key, *at);
+    else
+      v.unset(key);
+  return Lanes{lanes[w.lane % lanes.size()]};
+}
+
+/// Whether a write leaves the number that lay there: a graph without it has the same effect.
+bool GraphComparison::keepsContents(GraphValues& v, const Write& w, int64_t address) const {
+  if (w.leaf->token) return false;
+  const DType type = w.leaf->effect.src(1).dtype().scalar();
+  ValueCheck ignored;
+  return lanesAlike(valueOf(v, w), Lanes{v.read(w.memory, address, type)}, ignored);
+}
+
 std::optional<std::string> GraphComparison::writeDiffers(GraphValues& a, GraphValues& b, const Writes& left,
                                                          const Writes& right, uint64_t hash,
                                                          ValueCheck& out) {
-  auto l = left.begin();
-  auto r = right.begin();
-  for (; l != left.end() && r != right.end() && l->first == r->first; ++l, ++r) {
-  }
-  if (l != left.end() || r != right.end()) {
-    const bool lost = r == right.end() || (l != left.end() && l->first < r->first);
-    out.before = lost ? "it is written" : "nothing is written there";
-    out.after = lost ? "nothing is written there" : "it is written";
-    return fmt::format("element {}", lost ? l->first.second : r->first.second);
-  }
-  auto valueOf = [](GraphValues& v, const Write& w) {
-    std::vector<std::pair<uint32_t, std::optional<int64_t>>> before;
-    for (const auto& [key, at] : w.at) {
-      before.emplace_back(key, v.get(key));
-      v.set(key, at);
-    }
-    const Lanes lanes = v.value(w.leaf->effect.src(1));
-    for (const auto& [key, at] : before)
-      if (at)
-        v.set(key, *at);
-      else
-        v.unset(key);
-    return Lanes{lanes[w.lane % lanes.size()]};
-  };
+  const size_t most = std::max(left.size(), right.size());
   size_t n = 0;
-  for (l = left.begin(), r = right.begin(); l != left.end(); ++l, ++r, ++n) {
-    const bool corner = n == 0 || n + 1 == left.size() || left.size() <= kComparedValues;
-    if (!corner && mixHash(hash, n) % left.size() >= kComparedValues) continue;
-    if (l->second.leaf->token || r->second.leaf->token) continue;
-    const Lanes x = valueOf(a, l->second);
-    if (!lanesAlike(x, valueOf(b, r->second), out)) return fmt::format("element {}", l->first.second);
+  for (auto l = left.begin(), r = right.begin(); l != left.end() || r != right.end(); ++n) {
+    const bool lost = r == right.end() || (l != left.end() && l->first < r->first);
+    const bool gained = !lost && (l == left.end() || r->first < l->first);
+    if (lost || gained) {
+      const auto& [key, write] = lost ? *l++ : *r++;
+      if (keepsContents(lost ? a : b, write, key.second)) continue;
+      out.before = lost ? "it is written" : "nothing is written there";
+      out.after = lost ? "nothing is written there" : "it is written";
+      return fmt::format("element {}", key.second);
+    }
+    const auto &before = *l++, &after = *r++;
+    const bool corner = n == 0 || n + 1 == most || most <= kComparedValues;
+    if (!corner && mixHash(hash, n) % most >= kComparedValues) continue;
+    if (before.second.leaf->token || after.second.leaf->token) continue;
+    if (!lanesAlike(valueOf(a, before.second), valueOf(b, after.second), out))
+      return fmt::format("element {}", before.first.second);
   }
   return {};
 }

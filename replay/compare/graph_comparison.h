@@ -26,6 +26,7 @@ private:
   };
   struct Write {
     const Leaf* leaf = nullptr;
+    UOp memory; ///< null for a token
     size_t lane = 0;
     std::vector<std::pair<uint32_t, int64_t>> at;
   };
@@ -50,6 +51,8 @@ private:
                               const VariableList& open, const VariableList& common,
                               const std::map<uint32_t, uint32_t>& renamed);
   Writes writesOf(GraphValues& v, const std::vector<Leaf>& leaves, const VariableList& common);
+  static Lanes valueOf(GraphValues& v, const Write& w);
+  bool keepsContents(GraphValues& v, const Write& w, int64_t address) const;
   std::optional<std::string> writeDiffers(GraphValues& a, GraphValues& b, const Writes& left,
                                           const Writes& right, uint64_t hash, ValueCheck& out);
 

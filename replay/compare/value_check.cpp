@@ -10,6 +10,8 @@
 #include <algorithm>
 #include <map>
 #include <memory>
+#include <set>
+#include <utility>
 
 namespace uopscope {
 namespace {
@@ -102,7 +104,9 @@ std::vector<NodeId> mergedWith(Trace& trace, PassId pass, NodeId after) {
 class Survey {
 public:
   Survey(Trace& trace, const SurveyOptions& options)
-      : trace_(trace), options_(options), checker_(std::make_unique<StepChecker>(trace.nodes().reader())) {}
+      : trace_(trace), options_(options), checker_(std::make_unique<StepChecker>(trace.nodes().reader())) {
+    findGivenUp();
+  }
 
   ValueSurvey run() {
     steps();
@@ -114,6 +118,22 @@ public:
   }
 
 private:
+  /// A schedule whose stores would wait for each other is made again, in a scope of its own inside the schedule's: only the
+  /// last attempt is run.
+  void findGivenUp() {
+    std::map<ScopeId, ScopeId> latest; // of each schedule
+    for (const ScopeInfo& scope : trace_.scopes()) {
+      if (scope.kind == ScopeKind::Schedule) latest[scope.id] = scope.id;
+      const auto of = scope.kind == ScopeKind::Other ? latest.find(scope.parent) : latest.end();
+      if (of != latest.end()) givenUp_.insert(std::exchange(of->second, scope.id));
+    }
+  }
+  void leaveGivenUp(ValueCheck& c, PassId pass) {
+    if (c.verdict != Verdict::Differs || !givenUp_.contains(trace_.pass(pass).scope)) return;
+    c.verdict = Verdict::Unknown;
+    c.why = "the schedule gave this attempt up, because its stores would wait for each other";
+  }
+
   void steps() {
     Statement count = trace_.database().prepare("SELECT coalesce(max(id), 0) FROM step");
     count.step();
@@ -141,6 +161,7 @@ private:
     leaveHalfRanged(c, passName(pass));
     if (known != seen_.end()) checker_->learn(before, after, pass);
     if (known == seen_.end()) seen_.emplace(std::pair{before, after}, c);
+    leaveGivenUp(c, pass);
     out_.same += c.verdict == Verdict::Same;
     out_.unknown += c.verdict == Verdict::Unknown;
     out_.differ += c.verdict == Verdict::Differs;
@@ -174,6 +195,7 @@ private:
   void wholes() {
     for (const ScopeInfo& scope : trace_.scopes()) {
       if (options_.progress && !options_.progress(1)) return;
+      if (givenUp_.contains(scope.id)) continue;
       const PassInfo *first = nullptr, *last = nullptr;
       for (const PassInfo& pass : trace_.passes(scope.id)) {
         if (pass.depth > 0 || pass.root == kNoNode || pass.endRoot == kNoNode) continue;
@@ -208,6 +230,7 @@ private:
   std::map<std::pair<NodeId, NodeId>, ValueCheck> seen_;
   std::map<std::tuple<RuleId, std::string, std::string>, ValueSurvey::Blind> blind_;
   std::map<PassId, std::string> names_;
+  std::set<ScopeId> givenUp_;
 };
 
 } // namespace

@@ -56,6 +56,38 @@ TEST_CASE("value check: right and wrong rewrites of index arithmetic") {
   CHECK(check(r + s, r + r).verdict == V::Differs);
 }
 
+TEST_CASE("value check: a store of what lies there is no store") {
+  Pool pool;
+  PoolScope scope(pool);
+  const DType memory = dtypes::float32.ptr(8);
+  const UOp data = UOp::make(Op::DEFINE_GLOBAL, memory, {}, Arg::of(int64_t{0})), r = UOp::range(8, 0);
+  const UOp inside = r < 5, one = UOp::constant(dtypes::float32, 1.0);
+  const UOp at = UOp::make(Op::INDEX, memory, {data, r}),
+            gated = UOp::make(Op::INDEX, memory, {data, r, inside}),
+            outside = UOp::make(Op::INDEX, memory, {data, r, inside.logicalNot()});
+  const UOp before = at.store(inside.where(one, at.load())).end({r});
+  using V = ValueCheck::Verdict;
+  CHECK(check(before, gated.store(one).end({r})).verdict == V::Same);
+  CHECK(check(before, outside.store(one).end({r})).verdict == V::Differs);
+  CHECK(check(before, gated.store(one + one).end({r})).verdict == V::Differs);
+}
+
+TEST_CASE("value check: an AFTER that also waits for an effect below its own is the same") {
+  Pool pool;
+  PoolScope scope(pool);
+  const DType memory = dtypes::float32.ptr(8);
+  const UOp a = UOp::make(Op::DEFINE_GLOBAL, memory, {}, Arg::of(int64_t{0})),
+            b = UOp::make(Op::DEFINE_GLOBAL, memory, {}, Arg::of(int64_t{1})), r = UOp::range(8, 0),
+            s = UOp::range(8, 1);
+  auto at = [&](UOp data, UOp index) { return UOp::make(Op::INDEX, memory, {data, index}); };
+  const UOp first = at(a, r).store(UOp::constant(dtypes::float32, 1.0)).end({r});
+  const UOp then = at(b, s).store(at(a.after(std::vector<UOp>{first}), s).load()).end({s});
+  const UOp other = at(b, s).store(UOp::constant(dtypes::float32, 2.0)).end({s});
+  using V = ValueCheck::Verdict;
+  CHECK(check(b.after(std::vector<UOp>{then}), b.after(std::vector<UOp>{then, first})).verdict == V::Same);
+  CHECK(check(b.after(std::vector<UOp>{then}), b.after(std::vector<UOp>{then, other})).verdict != V::Same);
+}
+
 TEST_CASE("value check: a loop that waits for effects is the same loop") {
   Pool pool;
   PoolScope scope(pool);
