@@ -4,6 +4,7 @@
 
 #include "engine/base/error.h"
 #include "engine/codegen/lanes.h"
+#include "engine/codegen/ranges.h"
 
 #include <fmt/format.h>
 
@@ -112,9 +113,8 @@ UOp rangeToLanes(Match& m) {
     throw Error(ErrorKind::Compile,
                 fmt::format("range {} of type {} must have a constant extent to be expanded, it has {}",
                             range.render(), axisTypeName(range.axisType()), range.src(0).render()));
-  int64_t n = range.src(0).arg().i(), id = 0;
-  for (int64_t part : range.arg().as<RangeArg>().ids) id = id * (int64_t{1} << 20) + part;
-  return unroll(laneNumbers(n, range.dtype()), range.dtype(), {{id, n}});
+  int64_t n = range.src(0).arg().i();
+  return unroll(laneNumbers(n, range.dtype()), range.dtype(), {{axisNumber(range), n}});
 }
 
 /// Elementwise operations, casts, loads, addresses and local buffers: every source becomes a vector.

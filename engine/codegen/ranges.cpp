@@ -256,6 +256,13 @@ std::span<const RuleDef> cutStoreRangeRules() {
 int64_t idOf(UOp range) {
   return range.arg().as<RangeArg>().ids[0];
 }
+int64_t axisNumber(UOp range) {
+  constexpr int64_t kParts = int64_t{1} << 20; // more than a kernel has ranges
+  const auto& ids = range.arg().as<RangeArg>().ids;
+  int64_t number = ids.front();
+  for (size_t i = 1; i < ids.size(); ++i) number = (number + 1) * kParts + ids[i];
+  return number;
+}
 int64_t extentOf(UOp range) {
   return range.src(0).isConst() ? range.src(0).arg().i() : -1;
 }

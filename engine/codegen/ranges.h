@@ -29,6 +29,9 @@ std::span<const RuleDef> cutStoreRangeRules(); ///< needs CutRangesContext
 std::vector<UOp> rangesIn(std::span<const UOp> expressions);
 /// The first id of a range. Outer loops have lower ids.
 int64_t idOf(UOp range);
+/// The number of a range among the axes of lanes: its id, or one number from all ids of a range that was split. Ranges of
+/// different ids have different numbers: (1) is 1, (0, 1) is 1048577.
+int64_t axisNumber(UOp range);
 /// The extent of a range; -1 if it is symbolic.
 int64_t extentOf(UOp range);
 /// The coefficient of a range in a sum; none if the sum is not linear in it.

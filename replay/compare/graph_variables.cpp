@@ -2,6 +2,7 @@
 #include "replay/compare/graph_variables.h"
 
 #include "engine/base/error.h"
+#include "engine/codegen/ranges.h"
 
 #include <algorithm>
 
@@ -33,9 +34,7 @@ uint32_t Variables::keyOfAxis(int64_t id) {
   return keyOfName("r" + std::to_string(id));
 }
 uint32_t Variables::keyOfRange(UOp range) {
-  int64_t id = 0; // numbered as the expander numbers the axes of ranges
-  for (const int64_t part : range.arg().as<RangeArg>().ids) id = id * (int64_t{1} << 20) + part;
-  return keyOfAxis(id);
+  return keyOfAxis(axisNumber(range)); // as the expander numbers them
 }
 
 VariableList Variables::closedBy(UOp u) {

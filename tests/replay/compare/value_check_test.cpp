@@ -88,6 +88,18 @@ TEST_CASE("value check: an AFTER that also waits for an effect below its own is 
   CHECK(check(b.after(std::vector<UOp>{then}), b.after(std::vector<UOp>{then, other})).verdict != V::Same);
 }
 
+TEST_CASE("value check: a part of a range that was split is not the range of its last id") {
+  Pool pool;
+  PoolScope scope(pool);
+  auto part = [](int64_t size, std::vector<int64_t> ids) {
+    return UOp::make(Op::RANGE, dtypes::index, {UOp::constant(dtypes::index, size)},
+                     Arg::of(RangeArg{std::move(ids), AxisType::Loop}));
+  };
+  const UOp whole = part(20, {0, 1}), rest = part(5, {0, 1}), lane = part(4, {1});
+  CHECK(check(whole, rest * 4 + lane).verdict == ValueCheck::Verdict::Same);
+  CHECK(check(whole, rest * 3 + lane).verdict != ValueCheck::Verdict::Same);
+}
+
 TEST_CASE("value check: a loop that waits for effects is the same loop") {
   Pool pool;
   PoolScope scope(pool);
