@@ -30,6 +30,7 @@ StepId Session::traceStep() const {
 }
 
 void Session::showLatest() {
+  if (!trace()) tick(); // it may have content by now
   if (!trace()) return;
   lookForMore([this] {
     try {
