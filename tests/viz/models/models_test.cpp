@@ -96,6 +96,29 @@ TEST_CASE("tree: passes without steps are hidden, counted, and shown when asked"
   CHECK(tree.rowCount() == shown + hidden);
 }
 
+TEST_CASE("tree: of many schedules only the one on the way to the present place is open") {
+  TempTrace file;
+  recordTo(file.path, [] {
+    Pool pool;
+    PoolScope scope(pool);
+    ObservedScope script({.kind = ScopeKind::Script, .name = "loop.py", .script = {}, .root = {}});
+    for (int k = 0; k < 80; ++k) {
+      ObservedScope schedule({.kind = ScopeKind::Schedule, .name = "schedule", .script = {}, .root = {}});
+      const UOp r0 = UOp::range(4 + k, 0);
+      graphRewrite(UOp::sink(std::vector<UOp>{r0 + 0}), shrinking(), {.name = "shrink"});
+    }
+    Observer::current()->poolRetired(pool);
+  });
+  Tree opened(QString::fromStdString(file.path));
+  TraceTreeModel& tree = opened.model;
+  CHECK(tree.rowCount() == 81);
+  const ScopeInfo& last = opened.readers.trace()->scopes().back();
+  tree.setCurrent(last.id, opened.readers.trace()->passes(last.id).front().id);
+  opened.wait();
+  CHECK(tree.rowCount() == 82);
+  CHECK(tree.currentRow() == 81);
+}
+
 TEST_CASE("steps: one row per rewrite") {
   application();
   Trace trace(expressionTrace().toStdString());
