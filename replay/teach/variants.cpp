@@ -136,9 +136,9 @@ std::string compareWith(const Compilation& kernel, const Variant& variant, int r
   json out = facts(after);
   const Divergence d = firstDivergence(Story(before.story), Story(after.story));
   if (opts)
-    out["difference"] = after.opts == before.opts ? ""
-                                                  : fmt::format("Opts {} in place of {}", optsOrNone(after),
-                                                                optsOrNone(before));
+    out["difference"] = after.opts == before.opts
+                            ? ""
+                            : fmt::format("Opts {} in place of {}", optsOrNone(after), optsOrNone(before));
   else if (d.found())
     out["difference"] = d.sentence(), out["pass"] = d.pass;
   out["same"] = after.status == "ok" && after.source == before.source && after.ir == before.ir;

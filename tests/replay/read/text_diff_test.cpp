@@ -57,8 +57,9 @@ TEST_CASE("changed words are marked, the rest is not") {
 }
 
 TEST_CASE("only lines that are alike stand beside each other, in the order of both texts") {
-  const auto lines = diffLines("void kernel_4(float* out) {\n  float16 a = load(in);\n  end(a);\n}\n",
-                               "typedef float float4;\nvoid kernel_8(float* out) {\n  end(b);\n  other = 3;\n}\n");
+  const auto lines =
+      diffLines("void kernel_4(float* out) {\n  float16 a = load(in);\n  end(a);\n}\n",
+                "typedef float float4;\nvoid kernel_8(float* out) {\n  end(b);\n  other = 3;\n}\n");
   std::string rows;
   for (const auto& [left, right] : sideBySide(lines)) {
     rows += left < 0 ? "-" : std::to_string(lines[static_cast<size_t>(left)].before);

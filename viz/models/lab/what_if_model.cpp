@@ -338,7 +338,7 @@ QHash<int, QByteArray> WhatIfModel::roleNames() const {
 }
 
 QString WhatIfModel::exportTo(const QString& path) const {
-  const QStringList names{tr("variant"), tr("rewrites"), tr("lines"),     tr("instructions"), tr("registers"),
+  const QStringList names{tr("variant"), tr("rewrites"), tr("lines"),    tr("instructions"), tr("registers"),
                           tr("spills"),  tr("time"),     tr("compared"), tr("result")};
   QList<QVariantList> rows;
   for (const auto& v : shown_) {
