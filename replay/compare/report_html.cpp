@@ -18,7 +18,7 @@ std::string words(const std::vector<DiffWord>& list) {
 }
 
 /// Two texts side by side. Unchanged stretches beyond three lines of context are left out and counted.
-std::string sideBySide(const std::string& before, const std::string& after) {
+std::string textsSideBySide(const std::string& before, const std::string& after) {
   std::vector<DiffLine> lines = diffLines(before, after);
   std::vector<bool> near(lines.size());
   for (size_t i = 0; i < lines.size(); ++i)
@@ -36,25 +36,21 @@ std::string sideBySide(const std::string& before, const std::string& after) {
                        a ? std::to_string(a) : "", a && !b ? "del" : "", "", left, b ? std::to_string(b) : "",
                        b && !a ? "add" : "", right);
   };
-  for (size_t i = 0; i < lines.size(); ++i) {
-    const DiffLine& d = lines[i];
-    if (!near[i]) {
+  for (const auto& [left, right] : sideBySide(lines)) {
+    if (!near[static_cast<size_t>(left >= 0 ? left : right)]) {
       ++hidden;
       continue;
     }
     flush();
-    if (d.mark == ' ') {
-      row(d.before, htmlText(d.text), d.after, htmlText(d.text));
-    } else if (d.mark == '-' && d.partner >= 0) {
-      const DiffLine& e = lines[static_cast<size_t>(d.partner)];
-      DiffWords w = diffWords(d.text, e.text);
+    const DiffLine* d = left < 0 ? nullptr : &lines[static_cast<size_t>(left)];
+    const DiffLine* e = right < 0 ? nullptr : &lines[static_cast<size_t>(right)];
+    if (d && e && d != e) {
+      DiffWords w = diffWords(d->text, e->text);
       out += fmt::format(
           "<tr><td class=no>{}</td><td class=del>{}</td><td class=no>{}</td><td class=add>{}</td></tr>\n",
-          d.before, words(w.before), e.after, words(w.after));
-    } else if (d.mark == '-') {
-      row(d.before, htmlText(d.text), 0, "");
-    } else if (d.partner < 0) {
-      row(0, "", d.after, htmlText(d.text));
+          d->before, words(w.before), e->after, words(w.after));
+    } else {
+      row(d ? d->before : 0, d ? htmlText(d->text) : "", e ? e->after : 0, e ? htmlText(e->text) : "");
     }
   }
   flush();
@@ -77,7 +73,7 @@ std::string changeHtml(const Change& c, const Corpus& before, const Corpus& afte
   auto text = [&](const std::string& s) { return o.ignoreNames ? withoutNames(s) : s; };
   auto part = [&](const char* title, const std::string& p, const std::string& q) {
     if (p != q && !(p.empty() && q.empty()))
-      out += fmt::format("<h4>{}</h4>{}", title, sideBySide(text(p), text(q)));
+      out += fmt::format("<h4>{}</h4>{}", title, textsSideBySide(text(p), text(q)));
   };
   part("Source", x.source, y.source);
   part("LLVM IR", x.ir, y.ir);

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <unordered_map>
 
@@ -109,6 +110,59 @@ std::vector<DiffWord> runs(const std::vector<std::string_view>& words, const std
   return out;
 }
 
+// Blocks of more pairs than this are paired in order.
+constexpr size_t kMostPairs = 4096;
+constexpr float kLeastLikeness = 0.5f;
+
+/// The share of words that two lines have in common, without spaces and punctuation.
+float likeness(std::string_view a, std::string_view b) {
+  auto names = [](std::string_view line) {
+    std::vector<std::string_view> words = wordsOf(line);
+    std::erase_if(words, [](std::string_view w) { return !isalnum(static_cast<unsigned char>(w[0])); });
+    std::sort(words.begin(), words.end());
+    return words;
+  };
+  const auto x = names(a), y = names(b);
+  if (x.empty() && y.empty()) return 1;
+  std::vector<std::string_view> common;
+  std::set_intersection(x.begin(), x.end(), y.begin(), y.end(), std::back_inserter(common));
+  return 2 * static_cast<float>(common.size()) / static_cast<float>(x.size() + y.size());
+}
+
+// Pairs lines of a block that are alike, in order: the pairs with the highest sum of likenesses. `removed` to
+// `added` are the old lines, `added` to the end the new ones.
+void pairAlike(std::vector<DiffLine>& lines, size_t removed, size_t added) {
+  const size_t n = added - removed, m = lines.size() - added;
+  auto pair = [&](size_t i, size_t j) {
+    lines[removed + i].partner = static_cast<int>(added + j);
+    lines[added + j].partner = static_cast<int>(removed + i);
+  };
+  auto alike = [&](size_t i, size_t j) {
+    const float share = likeness(lines[removed + i].text, lines[added + j].text);
+    return share < kLeastLikeness ? 0 : share;
+  };
+  if (n * m > kMostPairs) {
+    for (size_t k = 0; k < std::min(n, m); ++k)
+      if (alike(k, k) > 0) pair(k, k);
+    return;
+  }
+  std::vector<float> share(n * m), best((n + 1) * (m + 1), 0);
+  auto sum = [&](size_t i, size_t j) -> float& { return best[i * (m + 1) + j]; };
+  for (size_t i = n; i-- > 0;)
+    for (size_t j = m; j-- > 0;) {
+      share[i * m + j] = alike(i, j);
+      sum(i, j) = std::max({sum(i + 1, j), sum(i, j + 1), sum(i + 1, j + 1) + share[i * m + j]});
+    }
+  for (size_t i = 0, j = 0; i < n && j < m;) {
+    if (share[i * m + j] > 0 && sum(i, j) == sum(i + 1, j + 1) + share[i * m + j])
+      pair(i++, j++);
+    else if (sum(i, j) == sum(i + 1, j))
+      ++i;
+    else
+      ++j;
+  }
+}
+
 } // namespace
 
 std::vector<DiffLine> diffLines(std::string_view before, std::string_view after) {
@@ -122,16 +176,39 @@ std::vector<DiffLine> diffLines(std::string_view before, std::string_view after)
     for (; i < a.size() && !kept.a[i]; ++i) out.push_back({'-', a[i], static_cast<int>(i + 1), 0, -1});
     size_t added = out.size();
     for (; j < b.size() && !kept.b[j]; ++j) out.push_back({'+', b[j], 0, static_cast<int>(j + 1), -1});
-    for (size_t k = 0; removed + k < added && added + k < out.size(); ++k) { // changed lines, in order
-      out[removed + k].partner = static_cast<int>(added + k);
-      out[added + k].partner = static_cast<int>(removed + k);
-    }
+    pairAlike(out, removed, added);
     if (i < a.size() && j < b.size()) {
       out.push_back({' ', a[i], static_cast<int>(i + 1), static_cast<int>(j + 1), -1});
       ++i, ++j;
     }
   }
   return out;
+}
+
+std::vector<std::pair<int, int>> sideBySide(const std::vector<DiffLine>& lines) {
+  std::vector<std::pair<int, int>> rows;
+  const int count = static_cast<int>(lines.size());
+  auto at = [&](int i) -> const DiffLine& { return lines[static_cast<size_t>(i)]; };
+  for (int i = 0; i < count;) {
+    if (at(i).mark == ' ') {
+      rows.emplace_back(i, i);
+      ++i;
+      continue;
+    }
+    int added = i;
+    while (added < count && at(added).mark == '-') ++added;
+    int end = added, next = added; // new lines up to `next` have their rows
+    while (end < count && at(end).mark == '+') ++end;
+    for (; i < added; ++i) {
+      if (at(i).partner >= 0)
+        while (next < at(i).partner) rows.emplace_back(-1, next++);
+      rows.emplace_back(i, at(i).partner);
+      if (at(i).partner >= 0) ++next;
+    }
+    while (next < end) rows.emplace_back(-1, next++);
+    i = end;
+  }
+  return rows;
 }
 
 LineChanges lineChanges(std::string_view before, std::string_view after) {

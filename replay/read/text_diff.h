@@ -18,11 +18,15 @@ struct DiffLine {
   char mark = ' ';           ///< ' ' in both, '-' before only, '+' after only
   std::string_view text;     ///< points into the texts given
   int before = 0, after = 0; ///< line numbers from 1; 0: not in that text
-  int partner = -1;          ///< index of the corresponding line of a changed line
+  int partner = -1;          ///< index of the line of the other text that a changed line became
 };
 constexpr int kMaxEdits = 4000;
 
 std::vector<DiffLine> diffLines(std::string_view before, std::string_view after);
+
+/// The difference as rows of two columns: indices of the lines on the left and on the right, or -1. A changed
+/// line stands beside its partner; a line without one stands alone.
+std::vector<std::pair<int, int>> sideBySide(const std::vector<DiffLine>& lines);
 
 /// The number of lines that only one of two texts has.
 struct LineChanges {

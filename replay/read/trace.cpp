@@ -40,12 +40,17 @@ Trace::~Trace() {
   }
 }
 
-bool Trace::refresh() {
+bool Trace::refresh(std::shared_ptr<const TraceOverview> known) {
   int64_t version = db_.pragma("data_version");
-  if (version == dataVersion_) return false;
+  if (version == dataVersion_ && !known) return false;
   dataVersion_ = version;
   passes_.clear();
   rules_.clear();
+  if (known) {
+    overview_ = std::move(known);
+    nodes_->refresh();
+    return true;
+  }
   auto fresh = std::make_shared<TraceOverview>();
   loadMeta(*fresh);
   // The overview of an ended recording never changes. A replaced file shows by its different meta times.

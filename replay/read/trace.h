@@ -183,8 +183,8 @@ public:
   const Database& database() const { return db_; }
 
   /// Looks for new content of a growing trace; true if anything changed. References into this object's lists
-  /// become invalid.
-  bool refresh();
+  /// become invalid. `known`: what another reader of the file found, which saves the walk over all passes.
+  bool refresh(std::shared_ptr<const TraceOverview> known = {});
   /// Whether the recording has ended (in whatever way), as of the last refresh().
   bool finished() const;
   /// "complete", "failed", "interrupted", "crashed", "disk full", or "recording": still going on, or killed.

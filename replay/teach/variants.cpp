@@ -66,6 +66,11 @@ std::string optsText(const Compilation& c) {
   return out;
 }
 
+std::string optsOrNone(const Compilation& c) {
+  const std::string text = optsText(c);
+  return text.empty() ? "none" : text;
+}
+
 json facts(const Compilation& c) {
   return {{"problem", c.status == "ok" ? "" : c.message},
           {"source", c.source},
@@ -133,7 +138,7 @@ std::string compareWith(const Compilation& kernel, const Variant& variant, int r
   if (opts)
     out["difference"] = after.opts == before.opts
                             ? ""
-                            : fmt::format("other Opts: {} in place of {}", after.opts, before.opts);
+                            : fmt::format("Opts {} in place of {}", optsOrNone(after), optsOrNone(before));
   else if (d.found())
     out["difference"] = d.sentence(), out["pass"] = d.pass;
   out["same"] = after.status == "ok" && after.source == before.source && after.ir == before.ir;

@@ -22,9 +22,22 @@ bool isKernel(Op op) {
   return op == Op::KERNEL || op == Op::BUFFERIZE || op == Op::CONTIGUOUS || op == Op::STORE || op == Op::COPY;
 }
 
+/// The tensor operation that a node came from, and its line in the script: {"conv2d", "line 12"}.
+std::pair<std::string, std::string> originOf(Provenance& provenance, NodeId node) {
+  try {
+    if (const auto from = provenance.origins(node); !from.empty())
+      return {from.front().operation,
+              from.front().script.known() ? fmt::format("line {}", from.front().script.line) : ""};
+  } catch (const Error&) { // a node that no engine makes, or one between two steps
+  }
+  return {};
+}
+
 } // namespace
 
-// A node belongs to the reduction (or kernel) if all its users do.
+// A node belongs to the reduction (or kernel) of its users if they agree. Where they do not, a value that several
+// groups read begins a group of its own (the sum at the end of a residual block), so that groups of reductions cover
+// the graph. Only the first node of a group is read from outside it, so groups close no cycle.
 void PassView::groupByRoot(const std::vector<NodeId>& latest, bool reduce) {
   std::vector<std::vector<uint32_t>> users(slots_.size());
   std::vector<uint32_t> order;
@@ -52,18 +65,28 @@ void PassView::groupByRoot(const std::vector<NodeId>& latest, bool reduce) {
       }
     }
   }
+  Provenance provenance(trace_, cursor_.info().scope);
+  auto begin = [&](uint32_t slot, const NodeFields& n) {
+    const PictureNode box = labelOf(read_, n);
+    Group group{box.op, box.detail, box.family, {}, 0, 0, 0};
+    const auto [operation, line] = originOf(provenance, latest[slot]);
+    if (reduce && !operation.empty()) group.title = operation, group.detail = line + " " + box.op;
+    slots_[slot].group = static_cast<uint32_t>(groups_.size());
+    groups_.push_back(std::move(group));
+  };
   for (uint32_t slot : order) {
     if (latest[slot] == kNoNode) continue;
     const NodeFields n = cursor_.fields(latest[slot]);
     if (reduce ? isReduce(n.op) : isKernel(n.op)) {
-      const PictureNode box = labelOf(read_, n);
-      slots_[slot].group = static_cast<uint32_t>(groups_.size());
-      groups_.push_back({box.op, box.detail, box.family, {}, 0, 0, 0});
+      begin(slot, n);
     } else if (!users[slot].empty() && !mayBeHub(n.op)) {
       uint32_t group = slots_[users[slot][0]].group;
-      for (uint32_t u : users[slot])
-        if (slots_[u].group != group) group = kNone;
-      slots_[slot].group = group;
+      bool agree = true;
+      for (uint32_t u : users[slot]) agree &= slots_[u].group == group;
+      if (agree)
+        slots_[slot].group = group;
+      else if (reduce)
+        begin(slot, n);
     }
   }
 }

@@ -140,7 +140,8 @@ void PassView::setMoments() {
   moments_.erase(std::unique(moments_.begin(), moments_.end()), moments_.end());
 }
 
-// Most nodes of a slot are rebuilt with sources in the same slots as before; those add no edge.
+// Most nodes of a slot are rebuilt with sources in the same slots as before; those add no edge. The hash starts
+// far from small numbers: from src.size() + 1, a product of slot 2 and a constant would be 0, as nothing seen.
 void PassView::link() {
   std::unordered_set<uint64_t> seen;
   std::vector<uint64_t> last(slots_.size(), 0);
@@ -149,7 +150,7 @@ void PassView::link() {
     const uint32_t to = *slotOf(node);
     slots_[to].drawn = true;
     const auto src = cursor_.raw(node).src;
-    uint64_t sum = src.size() + 1;
+    uint64_t sum = 0x9e3779b97f4a7c15ull + src.size();
     for (NodeId s : src) { // a slot that held a constant draws no edge until something else lives there
       const auto from = folds(s) ? std::nullopt : slotOf(s);
       sum = (sum ^ (sum >> 29) ^ (from ? *from + 1 : 0)) * 0xbf58476d1ce4e5b9ull;

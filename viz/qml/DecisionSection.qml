@@ -30,13 +30,19 @@ DSection {
                     Layout.fillWidth: true
                     Accessible.role: Accessible.StaticText
                     Accessible.name: modelData.what + " " + modelData.price + (modelData.more.length > 0 ? ", " + modelData.more : "")
-                    RowLayout {
-                        spacing: Theme.px(8)
+                    GridLayout { // names keep their words together: in a narrow pane the figures go below them
+                        columns: section.width < Theme.px(270) ? 1 : 2
+                        columnSpacing: Theme.px(8)
+                        rowSpacing: 0
                         Layout.fillWidth: true
                         ULabel { text: (bar.modelData.chosen ? "◆ " : "") + bar.modelData.what; color: bar.modelData.chosen ? Theme.text : Theme.textMuted; font.weight: bar.modelData.chosen ? Font.DemiBold : Font.Normal; font.pixelSize: Theme.small; wrapMode: Text.Wrap; elide: Text.ElideNone; Layout.fillWidth: true }
-                        ULabel { text: bar.modelData.more; color: Theme.textFaint; font.pixelSize: Theme.small }
-                        UChip { objectName: "decisionFlip" + bar.modelData.number; visible: bar.flips; text: qsTr("try"); link: true; onClicked: Tools.whatIf.alternative(bar.modelData.number) }
-                        ULabel { text: bar.modelData.price; mono: true; color: bar.modelData.chosen ? Theme.text : Theme.textMuted; font.pixelSize: Theme.small }
+                        RowLayout {
+                            spacing: Theme.px(8)
+                            Layout.alignment: Qt.AlignRight
+                            ULabel { text: bar.modelData.more; color: Theme.textFaint; font.pixelSize: Theme.small }
+                            UChip { objectName: "decisionFlip" + bar.modelData.number; visible: bar.flips; text: qsTr("try"); link: true; onClicked: Tools.whatIf.alternative(bar.modelData.number) }
+                            ULabel { text: bar.modelData.price; mono: true; color: bar.modelData.chosen ? Theme.text : Theme.textMuted; font.pixelSize: Theme.small }
+                        }
                     }
                     Rectangle {
                         Layout.fillWidth: true

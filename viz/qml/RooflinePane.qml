@@ -31,9 +31,10 @@ ColumnLayout {
         Layout.margins: Theme.px(12)
         // Both axes are logarithmic: FLOP a byte from 1/100 to 1,000, GFLOPS over six powers of ten below the roof.
         readonly property real inset: Theme.px(52)
+        readonly property real end: Theme.px(26) // half of the last number of the axis
         readonly property real foot: Theme.px(24)
         readonly property real most: pane.roof.gflops > 0 ? Math.pow(10, Math.ceil(Math.log10(pane.roof.gflops))) : 1000
-        function xOf(intensity) { return inset + (Math.log10(Math.max(0.01, Math.min(1000, intensity))) + 2) / 5 * (width - inset - Theme.px(10)); }
+        function xOf(intensity) { return inset + (Math.log10(Math.max(0.01, Math.min(1000, intensity))) + 2) / 5 * (width - inset - end); }
         function yOf(gflops) { return Theme.px(8) + (Math.log10(most) - Math.log10(Math.max(most / 1e6, Math.min(most, gflops)))) / 6 * (height - foot - Theme.px(8)); }
         Canvas {
             id: plot
@@ -59,7 +60,7 @@ ColumnLayout {
                 for (let k = 0; k <= 6; ++k) {
                     const g = area.most / Math.pow(10, k), y = area.yOf(g);
                     c.strokeStyle = Theme.line;
-                    c.beginPath(); c.moveTo(area.inset, y); c.lineTo(width - Theme.px(10), y); c.stroke();
+                    c.beginPath(); c.moveTo(area.inset, y); c.lineTo(width - area.end, y); c.stroke();
                     c.fillStyle = Theme.textMuted;
                     c.textAlign = "right";
                     if (k % 2 === 0) c.fillText(g >= 1 ? g.toString() : g.toPrecision(1), area.inset - Theme.px(6), y + Theme.px(4));
@@ -84,7 +85,7 @@ ColumnLayout {
             }
         }
         ULabel { x: area.inset + Theme.px(6); y: Theme.px(10); text: qsTr("GFLOPS"); color: Theme.textFaint; font.pixelSize: Theme.small }
-        ULabel { anchors.right: parent.right; anchors.rightMargin: Theme.px(14); y: area.height - area.foot - height - Theme.px(2); text: qsTr("FLOP a byte; the line is memory, the dashed one the caches"); color: Theme.textFaint; font.pixelSize: Theme.small }
+        ULabel { anchors.right: parent.right; anchors.rightMargin: area.end + Theme.px(4); y: area.height - area.foot - height - Theme.px(2); text: qsTr("FLOP a byte; the line is memory, the dashed one the caches"); color: Theme.textFaint; font.pixelSize: Theme.small }
         Repeater {
             model: Tools.roofline
             Rectangle {

@@ -80,11 +80,11 @@ Rectangle {
             spacing: Theme.px(8)
             ULabel { text: Session.scopeName; color: Theme.textMuted; font.pixelSize: Theme.small; Layout.fillWidth: true }
             Cell { room: !pane.narrow; text: qsTr("rewrites"); color: Theme.textMuted }
-            Cell { text: qsTr("instructions"); color: Theme.textMuted; wide: Theme.px(86) }
+            Cell { text: qsTr("instructions"); color: Theme.textMuted; wide: Theme.px(100) }
             Cell { room: !pane.narrow; text: qsTr("registers"); color: Theme.textMuted; HoverHandler { id: overRegisters } UTip { visible: overRegisters.hovered; text: qsTr("Vector registers that the code uses") } }
             Cell { room: !pane.narrow; text: qsTr("spills"); color: Theme.textMuted; HoverHandler { id: overSpills } UTip { visible: overSpills.hovered; text: qsTr("Moves between vector registers and the stack") } }
             Cell { text: qsTr("time"); color: Theme.textMuted }
-            Cell { text: qsTr("of before"); color: Theme.textMuted; wide: Theme.px(128) }
+            Cell { text: qsTr("compared"); color: Theme.textMuted; wide: Theme.px(128) }
             Cell { text: ""; wide: Theme.px(122) }
             Item { implicitWidth: Theme.px(24) }
         }
@@ -125,12 +125,12 @@ Rectangle {
                     spacing: Theme.px(8)
                     ULabel { text: row.name; font.weight: row.base ? Font.DemiBold : Font.Normal; Layout.fillWidth: true }
                     Cell { room: !pane.narrow; text: row.rewrites }
-                    Cell { text: row.instructions; wide: Theme.px(86) }
+                    Cell { text: row.instructions; wide: Theme.px(100) }
                     Cell { room: !pane.narrow; text: row.registers }
                     Cell { room: !pane.narrow; text: row.spills }
                     Cell { text: row.time }
                     Cell { text: row.ratio; wide: Theme.px(128); color: row.ink }
-                    Cell { text: row.verdict; wide: Theme.px(122); color: row.ink; mono: false }
+                    Cell { text: row.verdict; wide: Theme.px(122); color: row.tone === "bad" ? Theme.error : Theme.textMuted; mono: false }
                     UButton { objectName: "whatIfRemove" + row.index; opacity: row.base ? 0 : 1; enabled: !row.base; icon16: "close"; tip: qsTr("Remove this variant"); Layout.preferredWidth: Theme.px(24); onClicked: Tools.whatIf.remove(row.index) }
                 }
             }
@@ -143,7 +143,7 @@ Rectangle {
             Layout.leftMargin: Theme.px(14)
             spacing: Theme.px(8)
             ULabel { objectName: "whatIfSentence"; text: Tools.whatIf.sentence; wrapMode: Text.Wrap; maximumLineCount: 4; elide: Text.ElideRight; color: Theme.text; Layout.fillWidth: true }
-            UButton { objectName: "whatIfParting"; quiet: false; text: qsTr("Show the pass"); tip: qsTr("The pass in which it parts from the kernel as it is"); onClicked: Tools.whatIf.goToParting() }
+            UButton { objectName: "whatIfParting"; visible: Tools.whatIf.partingPass.length > 0; quiet: false; text: qsTr("Show the pass"); tip: qsTr("The pass in which it parts from the kernel as it is"); onClicked: Tools.whatIf.goToParting() }
             UChip { visible: Tools.whatIf.lines.hidden > 0; text: qsTr("%1 equal lines left out").arg(Tools.whatIf.lines.hidden); link: true; onClicked: Tools.whatIf.lines.onlyChanges = false }
         }
         TextCompare {

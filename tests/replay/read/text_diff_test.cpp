@@ -56,6 +56,18 @@ TEST_CASE("changed words are marked, the rest is not") {
   CHECK(before == "float alu3 = [val0] + 1.0f;");
 }
 
+TEST_CASE("only lines that are alike stand beside each other, in the order of both texts") {
+  const auto lines =
+      diffLines("void kernel_4(float* out) {\n  float16 a = load(in);\n  end(a);\n}\n",
+                "typedef float float4;\nvoid kernel_8(float* out) {\n  end(b);\n  other = 3;\n}\n");
+  std::string rows;
+  for (const auto& [left, right] : sideBySide(lines)) {
+    rows += left < 0 ? "-" : std::to_string(lines[static_cast<size_t>(left)].before);
+    rows += right < 0 ? "|- " : "|" + std::to_string(lines[static_cast<size_t>(right)].after) + " ";
+  }
+  CHECK(rows == "-|1 1|2 2|- 3|3 -|4 4|5 ");
+}
+
 TEST_CASE("mere renaming is no difference, other numbers are") {
   CHECK(withoutNames("alu12 = val3 + alu7;") == withoutNames("alu0 = val9 + alu1;"));
   CHECK(withoutNames("alu1 = alu1;") != withoutNames("alu1 = alu2;"));

@@ -26,35 +26,48 @@ QStringList names(const TraceTreeModel& tree) {
   return out;
 }
 
+/// A tree over an open trace, and the wait for its rows.
+struct Tree {
+  QGuiApplication& app = application();
+  Readers readers;
+  TraceTreeModel model{readers};
+  QAbstractItemModelTester tester{&model};
+  explicit Tree(const QString& trace) {
+    readers.open(std::make_unique<Trace>(trace.toStdString()));
+    model.reset();
+    wait();
+  }
+  void wait() {
+    REQUIRE(waitFor([&] { return readers.jobs().idle(); }));
+  }
+};
+
 } // namespace
 
 TEST_CASE("tree: script, kernel, passes and nested passes, with their steps") {
-  application();
-  Trace trace(expressionTrace().toStdString());
-  TraceTreeModel tree;
-  QAbstractItemModelTester tester(&tree);
-  tree.setTrace(&trace);
+  Tree opened(expressionTrace());
+  TraceTreeModel& tree = opened.model;
   REQUIRE(tree.rowCount() >= 2);
   CHECK(names(tree).at(0) == "expressions.py");
   CHECK(names(tree).at(1) == " r_4");
   tree.toggle(1);
+  opened.wait();
   CHECK(names(tree).contains("  shrink"));
   CHECK(names(tree).contains("  nest"));
   for (int i = 0; i < tree.rowCount(); ++i)
     if (tree.data(tree.index(i), TraceTreeModel::NameRole) == "shrink")
       CHECK(tree.data(tree.index(i), TraceTreeModel::StepsRole).toInt() > 0);
   tree.toggle(1);
+  opened.wait();
   CHECK_FALSE(names(tree).contains("  shrink"));
 }
 
 TEST_CASE("tree: a filter shows what matches and the way to it") {
-  application();
-  Trace trace(compiledTrace().toStdString());
-  TraceTreeModel tree;
-  QAbstractItemModelTester tester(&tree);
-  tree.setTrace(&trace);
+  Tree opened(compiledTrace());
+  TraceTreeModel& tree = opened.model;
   const int all = tree.rowCount();
   tree.setFilter("devec");
+  opened.wait();
   bool found = false;
   for (int i = 0; i < tree.rowCount(); ++i) {
     const QString kind = tree.data(tree.index(i), TraceTreeModel::KindRole).toString();
@@ -64,22 +77,46 @@ TEST_CASE("tree: a filter shows what matches and the way to it") {
   }
   CHECK(found);
   tree.setFilter("nothing is called this");
+  opened.wait();
   CHECK(tree.rowCount() == 0);
   tree.setFilter("");
+  opened.wait();
   CHECK(tree.rowCount() == all);
 }
 
 TEST_CASE("tree: passes without steps are hidden, counted, and shown when asked") {
-  application();
-  Trace trace(compiledTrace().toStdString());
-  TraceTreeModel tree;
-  QAbstractItemModelTester tester(&tree);
-  tree.setTrace(&trace);
+  Tree opened(compiledTrace());
+  TraceTreeModel& tree = opened.model;
   tree.expandAll(true);
+  opened.wait();
   const int hidden = tree.hiddenCount(), shown = tree.rowCount();
   CHECK(hidden > 0);
   tree.setHideEmpty(false);
+  opened.wait();
   CHECK(tree.rowCount() == shown + hidden);
+}
+
+TEST_CASE("tree: of many schedules only the one on the way to the present place is open") {
+  TempTrace file;
+  recordTo(file.path, [] {
+    Pool pool;
+    PoolScope scope(pool);
+    ObservedScope script({.kind = ScopeKind::Script, .name = "loop.py", .script = {}, .root = {}});
+    for (int k = 0; k < 80; ++k) {
+      ObservedScope schedule({.kind = ScopeKind::Schedule, .name = "schedule", .script = {}, .root = {}});
+      const UOp r0 = UOp::range(4 + k, 0);
+      graphRewrite(UOp::sink(std::vector<UOp>{r0 + 0}), shrinking(), {.name = "shrink"});
+    }
+    Observer::current()->poolRetired(pool);
+  });
+  Tree opened(QString::fromStdString(file.path));
+  TraceTreeModel& tree = opened.model;
+  CHECK(tree.rowCount() == 81);
+  const ScopeInfo& last = opened.readers.trace()->scopes().back();
+  tree.setCurrent(last.id, opened.readers.trace()->passes(last.id).front().id);
+  opened.wait();
+  CHECK(tree.rowCount() == 82);
+  CHECK(tree.currentRow() == 81);
 }
 
 TEST_CASE("steps: one row per rewrite") {

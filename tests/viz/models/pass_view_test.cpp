@@ -69,6 +69,30 @@ TEST_CASE("pass view: every step of every pass draws the graph as it was, each n
   }
 }
 
+TEST_CASE("pass view: every wire of a kernel's passes goes down, from a source to its user") {
+  Trace trace(compiledTrace().toStdString());
+  int drawn = 0, up = 0;
+  for (const auto& [scope, pass] : passesOf(trace)) {
+    PassView view(trace, pass.id, {});
+    REQUIRE(view.prepare());
+    for (const bool whole : {true, false})
+      for (int64_t k = 1; k <= std::min<int64_t>(view.steps(), 10); ++k) {
+        Arrangement near;
+        near.firstStep = near.lastStep = k, near.paneWidth = 800, near.paneHeight = 660;
+        REQUIRE(view.arrange(whole ? Arrangement{} : near));
+        const PicturePtr p = view.at(k);
+        for (const PictureEdge& e : p->edges) {
+          const PictureNode &from = p->nodes[e.from], &to = p->nodes[e.to];
+          if (e.quiet || from.mark == Mark::Removed || to.mark == Mark::Removed) continue;
+          ++drawn;
+          up += from.y >= to.y;
+        }
+      }
+  }
+  CHECK(drawn > 1000);
+  CHECK(up == 0);
+}
+
 TEST_CASE("pass view: marks say what the step did, whichever way one came") {
   Trace trace(expressionTrace().toStdString());
   const PassId pass = trace.findPass(trace.findScope("r_4"), "shrink");

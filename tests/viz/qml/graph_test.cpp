@@ -32,6 +32,24 @@ int64_t clickNode(Window& w) {
 
 } // namespace
 
+namespace {
+
+/// A chain of 60 products, compiled for the device that executes nothing: a schedule of many nodes.
+void recordDeep(const std::string& path) {
+  SessionOptions options;
+  options.path = path;
+  options.script = "deep.py";
+  options.handleSignals = false;
+  RecordingSession recording(options);
+  TensorOptions null;
+  null.device = "NULL";
+  Tensor x = Tensor::empty({4, 16}, null);
+  for (int k = 0; k < 60; ++k) x = x.matmul(Tensor::empty({16, 16}, null)).relu();
+  x.realize();
+}
+
+} // namespace
+
 TEST_CASE("graph: nothing but the neighbours, then more of them one key at a time, then all") {
   Window w(compiledTrace());
   const int all = w.session.graph()->nodeCount();
@@ -109,6 +127,35 @@ TEST_CASE("graph: every way to collapse and to colour, by menu; what is left out
   CHECK(w.session.graph()->colourBy() == "dtype");
   w.click(w.item("toggleLegend"));
   CHECK(w.canvas->parentItem()->property("showLegend").toBool());
+}
+
+TEST_CASE("graph: the schedule of a large model opens as its reductions, by name; a box opens by mouse") {
+  static const TempTrace file;
+  recordDeep(file.path);
+  Window w(QString::fromStdString(file.path));
+  const Trace& trace = *w.session.trace();
+  const auto schedule = std::ranges::find(trace.scopes(), ScopeKind::Schedule, &ScopeInfo::kind);
+  REQUIRE(schedule != trace.scopes().end());
+  REQUIRE(w.session.follow(QStringLiteral("kernel=%1&pass=View Input Graph&step=0").arg(schedule->id)));
+  w.settle();
+  CHECK(w.tools.graph()->groupBy() == "reduce");
+  const PicturePtr p = w.session.graph()->picture();
+  REQUIRE(p->graphNodes > 400);
+  CHECK(p->nodes.size() < p->graphNodes / 4);
+  for (const PictureEdge& e : p->edges) CHECK(p->nodes[e.from].y < p->nodes[e.to].y);
+  const auto product = std::ranges::find_if(p->nodes, [](const PictureNode& n) { return n.members > 2; });
+  REQUIRE(product != p->nodes.end());
+  w.canvas->focusNode(product->id);
+  w.settle();
+  w.doubleClick(w.canvas->mapToScene(w.canvas->nodeOnScreen(product->id).center()).toPoint());
+  CHECK(w.session.graph()->picture()->nodes.size() > p->nodes.size());
+  // A kernel shows its nodes again.
+  const auto kernel = std::ranges::find_if(
+      trace.scopes(), [](const ScopeInfo& s) { return s.kind == ScopeKind::Kernel && s.steps > 0; });
+  REQUIRE(kernel != trace.scopes().end());
+  w.session.goToScope(kernel->id);
+  w.settle();
+  CHECK(w.tools.graph()->groupBy() == "nothing");
 }
 
 TEST_CASE("graph: folded, turned, followed, zoomed by keys and by buttons") {

@@ -81,6 +81,8 @@ TEST_CASE("what if: without a rule, typed and clicked; the code stands beside th
   REQUIRE(w.lab.count() == 3);
   CHECK(w.lab.sentence().contains("mul-won"));
   CHECK(w.at(2, WhatIfModel::ToneRole) == "bad");
+  CHECK(w.at(2, WhatIfModel::VerdictRole) == "unknown rule");
+  CHECK_FALSE(w.item("whatIfParting")->isVisible());
   w.click(w.item("whatIfRemove2"));
   CHECK(w.lab.count() == 2);
 }
@@ -95,6 +97,7 @@ TEST_CASE("what if: other Opts make other code, and the times are told or the re
   REQUIRE(w.lab.count() == 2);
   CHECK(w.at(1, WhatIfModel::InstructionsRole) != w.at(0, WhatIfModel::InstructionsRole));
   CHECK(w.lab.lines()->rowCount() > 0);
+  CHECK(w.lab.sentence().startsWith("Opts none in place of UPCAST"));
   CHECK((!w.at(1, WhatIfModel::TimeRole).isEmpty() || w.lab.sentence().contains("not timed")));
   w.lab.setCurrent(0);
   w.settle();

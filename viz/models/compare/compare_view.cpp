@@ -182,25 +182,26 @@ std::vector<TextRow> compareTexts(const QString& before, const QString& after, L
   std::vector<TextRow> out;
   bool insideLeft = false, insideRight = false; // whether a line begins inside a comment
   const std::vector<DiffLine> lines = diffLines(a, b);
-  for (const DiffLine& l : lines) {
+  for (const auto& [left, right] : sideBySide(lines)) {
+    const DiffLine* l = left < 0 ? nullptr : &lines[static_cast<size_t>(left)];
+    const DiffLine* r = right < 0 ? nullptr : &lines[static_cast<size_t>(right)];
     TextRow row;
-    row.left = l.before, row.right = l.after, row.mark = l.mark;
-    row.width = static_cast<int>(l.text.size());
-    if (l.mark == ' ') {
-      row.leftHtml = highlightLine(text(l.text), language, &insideLeft);
-      row.rightHtml = highlightLine(text(l.text), language, &insideRight);
-    } else if (l.partner >= 0) {
-      if (l.mark == '+') continue; // its partner's row shows it
-      const DiffLine& other = lines[static_cast<size_t>(l.partner)];
-      const DiffWords words = diffWords(l.text, other.text);
-      row.right = other.after, row.mark = '~';
-      row.width = std::max(row.width, static_cast<int>(other.text.size()));
+    row.left = l ? l->before : 0, row.right = r ? r->after : 0;
+    row.width = static_cast<int>(std::max(l ? l->text.size() : 0, r ? r->text.size() : 0));
+    if (l && l == r) {
+      row.leftHtml = highlightLine(text(l->text), language, &insideLeft);
+      row.rightHtml = highlightLine(text(l->text), language, &insideRight);
+    } else if (l && r) {
+      const DiffWords words = diffWords(l->text, r->text);
+      row.mark = '~';
       row.leftHtml = marked(words.before, "removed", "s");
       row.rightHtml = marked(words.after, "added", "b");
-    } else if (l.mark == '-') {
-      row.leftHtml = whole(l.text, "removed");
+    } else if (l) {
+      row.mark = '-';
+      row.leftHtml = whole(l->text, "removed");
     } else {
-      row.rightHtml = whole(l.text, "added");
+      row.mark = '+';
+      row.rightHtml = whole(r->text, "added");
     }
     out.push_back(std::move(row));
   }

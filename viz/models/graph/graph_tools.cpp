@@ -3,9 +3,13 @@
 
 #include <algorithm>
 #include <iterator>
+#include <utility>
 
 namespace uopscope {
 namespace {
+
+/// Nodes of a schedule from which on it is collapsed when it is entered.
+constexpr uint32_t kLargeSchedule = 400;
 
 QString textOf(const QVariantList& choices, const QString& value) {
   for (const QVariant& choice : choices)
@@ -21,6 +25,21 @@ GraphTools::GraphTools(Session& session, QObject* parent) : QObject(parent), ses
   connect(&session_, &Session::placeChanged, this, &GraphTools::changed);
   connect(session_.graph(), &GraphSource::factsWanted, this, &GraphTools::lookUpFacts);
   connect(session_.graph(), &GraphSource::tintingChanged, this, &GraphTools::colouringsChanged);
+  // The schedule of a large model opens as its reductions and what joins them, a box each; leaving it undoes that.
+  // A person's own choice stays.
+  connect(session_.graph(), &GraphSource::pictureChanged, this,
+          [this, last = qlonglong(0), ours = false]() mutable {
+            const PicturePtr& p = session_.graph()->picture();
+            if (!p || session_.pass() == last) return;
+            last = session_.pass();
+            const bool schedule = session_.scopeKind() == QLatin1String("schedule");
+            if (schedule && groupBy() == QLatin1String("nothing") && p->graphNodes > kLargeSchedule) {
+              ours = true;
+              setGroupBy(QStringLiteral("reduce"));
+            } else if (!schedule && std::exchange(ours, false) && groupBy() == QLatin1String("reduce")) {
+              setGroupBy(QStringLiteral("nothing"));
+            }
+          });
   connect(&session_, &Session::opened, this, [this] {
     factsOf_ = -1;
     session_.graph()->setFacts(nullptr);

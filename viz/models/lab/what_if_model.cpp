@@ -15,6 +15,11 @@
 #include <utility>
 
 namespace uopscope {
+namespace {
+
+constexpr int kWrongInput = 2; // the exit code of uopscope for a question that makes no sense
+
+} // namespace
 
 WhatIfModel::WhatIfModel(Session& session, QObject* parent)
     : QAbstractListModel(parent), session_(session), program_(QCoreApplication::applicationFilePath()) {
@@ -113,7 +118,7 @@ void WhatIfModel::ask(const QStringList& arguments, const QString& name) {
   const auto known = std::ranges::find_if(
       all_, [&](const auto& v) { return v->scope == session_.scope() && v->arguments == arguments; });
   if (known == all_.end()) {
-    auto made = std::make_shared<Variant>(Variant{session_.scope(), arguments, name, {}, {}, false});
+    auto made = std::make_shared<Variant>(Variant{session_.scope(), arguments, name, {}, {}});
     all_.push_back(made);
     waiting_.push_back({made, false});
     waiting_.push_back({made, true});
@@ -167,6 +172,7 @@ void WhatIfModel::ended(int code, QProcess::ExitStatus status) {
     run.variant->problem = status == QProcess::NormalExit && !fault.isEmpty()
                                ? fault
                                : tr("The compilation ended with exit code %1.").arg(code);
+    run.variant->refused = status == QProcess::NormalExit && code == kWrongInput;
     std::erase_if(waiting_, [&](const Run& r) { return r.variant == run.variant; });
   }
   show();
@@ -206,7 +212,7 @@ void WhatIfModel::show() {
     if (v->scope == scope_) shown_.push_back(v);
   std::ranges::stable_partition(shown_, [](const auto& v) { return v->arguments.isEmpty(); });
   if (!shown_.empty() && !shown_.front()->arguments.isEmpty())
-    shown_.insert(shown_.begin(), std::make_shared<Variant>(Variant{scope_, {}, {}, {}, {}, false}));
+    shown_.insert(shown_.begin(), std::make_shared<Variant>(Variant{scope_, {}, {}, {}, {}}));
   const auto at = std::ranges::find_if(shown_, [&](const auto& v) { return v->arguments == kept; });
   current_ = at == shown_.end() ? 0 : static_cast<int>(at - shown_.begin());
   endResetModel();
@@ -252,9 +258,14 @@ QString WhatIfModel::chosenOpts() const {
   return v ? v->result[QStringLiteral("opts")].toString() : QString();
 }
 
+QString WhatIfModel::partingPass() const {
+  const Variant* v = chosen();
+  return v ? v->result[QStringLiteral("pass")].toString() : QString();
+}
+
 void WhatIfModel::goToParting() {
   const Variant* v = chosen();
-  const QString pass = v ? v->result[QStringLiteral("pass")].toString() : QString();
+  const QString pass = partingPass();
   if (pass.isEmpty()) return;
   if (session_.follow(QStringLiteral("kernel=%1&pass=%2").arg(v->scope).arg(pass)))
     session_.setTab(QStringLiteral("graph"));
@@ -285,10 +296,13 @@ QVariant WhatIfModel::textOf(const Variant& v, int role) const {
   case TimeRole: return seconds > 0 ? duration(static_cast<int64_t>(seconds * 1e9)) : QString();
   case RatioRole:
     if (base || seconds <= 0) return QString();
-    return sure ? QStringLiteral("× %1").arg(ratio, 0, 'f', 2)
-                : tr("× %1, within noise").arg(ratio, 0, 'f', 2);
+    return !sure       ? tr("within noise")
+           : ratio < 1 ? tr("%1 × as fast").arg(1 / ratio, 0, 'f', 2)
+                       : tr("%1 × as long").arg(ratio, 0, 'f', 2);
   case VerdictRole:
     if (base) return QString();
+    if (v.refused)
+      return v.arguments.startsWith(QLatin1String("--without")) ? tr("unknown rule") : tr("not possible");
     if (failed) return tr("does not compile");
     if (r.isEmpty()) return tr("compiling …");
     if (wrong) return tr("other results");
@@ -324,8 +338,8 @@ QHash<int, QByteArray> WhatIfModel::roleNames() const {
 }
 
 QString WhatIfModel::exportTo(const QString& path) const {
-  const QStringList names{tr("variant"), tr("rewrites"), tr("lines"),     tr("instructions"), tr("registers"),
-                          tr("spills"),  tr("time"),     tr("of before"), tr("result")};
+  const QStringList names{tr("variant"), tr("rewrites"), tr("lines"),    tr("instructions"), tr("registers"),
+                          tr("spills"),  tr("time"),     tr("compared"), tr("result")};
   QList<QVariantList> rows;
   for (const auto& v : shown_) {
     QVariantList row;

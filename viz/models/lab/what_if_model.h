@@ -26,6 +26,8 @@ class WhatIfModel : public QAbstractListModel {
   Q_PROPERTY(QString sentence READ sentence NOTIFY changed)
   /// The Opts of the chosen row, as the field for Opts takes them.
   Q_PROPERTY(QString chosenOpts READ chosenOpts NOTIFY changed)
+  /// The pass in which the chosen variant parts from the kernel as it is; empty where no pass does.
+  Q_PROPERTY(QString partingPass READ partingPass NOTIFY changed)
   /// Names of the rules that applied in this kernel, those that applied most often first.
   Q_PROPERTY(QStringList rules READ rules NOTIFY changed)
   /// The code of the chosen variant beside the code as it is.
@@ -73,6 +75,7 @@ public:
   QString problem() const { return problem_; }
   QString sentence() const;
   QString chosenOpts() const;
+  QString partingPass() const;
   QStringList rules() const { return rules_; }
   ComparedLines* lines() { return &lines_; }
   /// The rows as a table; an empty string where it was written, the fault otherwise.
@@ -94,6 +97,7 @@ private:
     QString name, problem; ///< problem: why it cannot be compiled at all
     QJsonObject result;    ///< empty until it has been compiled
     bool timed = false;
+    bool refused = false; ///< the question itself was wrong: a rule or an Opt that does not exist
   };
   struct Run {
     std::shared_ptr<Variant> variant;

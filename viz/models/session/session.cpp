@@ -140,7 +140,7 @@ void Session::openTrace(const QString& path) {
   path_ = path;
   state_ = QStringLiteral("ready");
   growing_ = !trace()->finished();
-  tree_.setTrace(trace());
+  tree_.reset();
   loadSummary();
   loadScript();
   if (growing_ || recorder_.running()) clock_.start();
@@ -155,10 +155,10 @@ void Session::openTrace(const QString& path) {
 
 void Session::close() {
   clock_.stop();
-  tree_.setTrace(nullptr);
   steps_.setPass(nullptr, 0);
   arrangement_ = {};
   readers_.close();
+  tree_.reset();
   history_.clear();
   graph_.setPicture(nullptr);
   graph_.setFound({});
@@ -234,9 +234,29 @@ void Session::tick() {
     }
     return;
   }
-  if (!trace()) return;
+  if (trace() && !jobs().busy(Channel::Growth)) lookForMore();
+}
+
+// A walk over the passes of a long recording takes longer than a frame, so a reader's thread makes it.
+void Session::lookForMore(std::function<void()> then) {
+  jobs().ask(
+      Channel::Growth,
+      [this, then = std::move(then)](Jobs::Job& job) -> Jobs::Answer {
+        job.trace().refresh();
+        return [this, overview = job.trace().overview(), then] {
+          followGrowth(overview);
+          if (then) then();
+        };
+      },
+      [this](const QString& what) {
+        clock_.stop();
+        showNotice(what);
+      });
+}
+
+void Session::followGrowth(const std::shared_ptr<const TraceOverview>& overview) {
   try {
-    const bool grew = readers_.refresh(), was = growing_;
+    const bool grew = readers_.adopt(overview), was = growing_;
     // A recorder of ours that is gone writes nothing more, whatever it left in the trace.
     const bool going = !trace()->finished() && (!ownRecording() || recorder_.running());
     if (grew) {

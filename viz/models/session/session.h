@@ -203,6 +203,8 @@ private:
   void record(const QString& script);
   void fail(const QString& text);
   void tick();
+  void lookForMore(std::function<void()> then = {});
+  void followGrowth(const std::shared_ptr<const TraceOverview>& overview);
   void loadSummary();
   void loadScript();
   void readLook();
@@ -235,7 +237,7 @@ private:
   Arrangement arrangement_;
   RecordingProcess recorder_;
   QTimer clock_;
-  TraceTreeModel tree_;
+  TraceTreeModel tree_{readers_};
   StepListModel steps_;
   StatsModel stats_;
   CodeModel code_, script_;

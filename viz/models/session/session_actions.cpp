@@ -30,17 +30,18 @@ StepId Session::traceStep() const {
 }
 
 void Session::showLatest() {
-  tick();
+  if (!trace()) tick(); // it may have content by now
   if (!trace()) return;
-  try {
-    const PassId last = lastPass(*trace());
-    if (last == 0) return;
-    const PassInfo pass = trace()->pass(last);
-    goTo(pass.id, trace()->pass(pass.id).steps);
-    setStep(stepCount());
-  } catch (const std::exception& e) {
-    showNotice(QString::fromUtf8(e.what()));
-  }
+  lookForMore([this] {
+    try {
+      const PassId last = lastPass(*trace());
+      if (last == 0) return;
+      goTo(last, trace()->pass(last).steps);
+      setStep(stepCount());
+    } catch (const std::exception& e) {
+      showNotice(QString::fromUtf8(e.what()));
+    }
+  });
 }
 
 // Moves in the order of the engine's work: into passes that run inside a rule, and out of them.

@@ -1,11 +1,9 @@
-// Makes the list of visible rows anew after each change, and replaces only the rows that differ.
+// Asks for the list of visible rows after each change, and replaces only the rows that differ.
 #include "viz/models/session/trace_tree_model.h"
 
-#include "replay/read/step_search.h"
 #include "viz/models/work/reports.h"
 
-#include <algorithm>
-#include <functional>
+#include <utility>
 
 namespace uopscope {
 namespace {
@@ -22,13 +20,15 @@ QString kindName(ScopeKind kind) {
 
 } // namespace
 
-void TraceTreeModel::setTrace(Trace* trace) {
-  trace_ = trace;
+void TraceTreeModel::reset() {
+  builder_ = std::make_shared<TreeBuilder>();
+  dull_ = {};
   opened_.clear();
   closed_.clear();
-  retags_.clear();
   currentScope_ = 0;
   currentPass_ = 0;
+  readers_.jobs().cancel(Channel::Tree);
+  show({});
   rebuild();
 }
 
@@ -50,96 +50,21 @@ void TraceTreeModel::setHideEmpty(bool hide) {
   rebuild();
 }
 
-bool TraceTreeModel::matches(const QString& text) const {
-  return text.contains(filter_.trimmed(), Qt::CaseInsensitive);
-}
-
-bool TraceTreeModel::dull(const PassInfo& pass) {
-  if (pass.outcome == PassOutcome::Failed) return false;
-  if (pass.steps + pass.nestedSteps == 0) return true;
-  if (!pass.endNs || pass.nestedSteps > 0) return false;
-  const auto [known, fresh] = retags_.try_emplace(pass.id, false);
-  if (fresh) known->second = onlyRetags(*trace_, pass);
-  return known->second;
-}
-
-bool TraceTreeModel::hides(const PassInfo& pass) {
-  return hideEmpty_ && pass.id != currentPass_ && dull(pass);
-}
-
-// Appends a scope with its content, if any part of it is to be shown.
-bool TraceTreeModel::addScope(const ScopeInfo& scope, int depth, bool ancestorMatches,
-                              std::vector<Row>& out) {
-  const bool filtering = !filter_.trimmed().isEmpty();
-  Row row;
-  row.scope = scope.id;
-  row.depth = depth;
-  row.kind = scope.kind;
-  row.name = QString::fromStdString(scope.name);
-  row.place = shortPlace(scope.script);
-  row.steps = scope.totalSteps;
-  row.open = !scope.endNs;
-  if (scope.endNs) row.time = duration(*scope.endNs - scope.beginNs);
-  const bool self = ancestorMatches || (filtering && matches(row.name));
-  // A script and its schedules are open at first; kernels open on request.
-  const bool openByDefault = scope.kind != ScopeKind::Kernel;
-  row.expanded =
-      filtering ? true : opened_.contains(scope.id) || (openByDefault && !closed_.contains(scope.id));
-
-  const size_t at = out.size();
-  out.push_back(row);
-  bool any = false;
-  bool hasChildren = !children_[scope.id].empty();
-  if (row.expanded) {
-    std::map<PassId, bool> shown;
-    for (const PassInfo& p : trace_->passes(scope.id)) {
-      hasChildren = true;
-      const QString name = QString::fromStdString(p.name);
-      const bool failed = p.outcome == PassOutcome::Failed;
-      if (hides(p)) {
-        ++hidden_;
-        continue;
-      }
-      if (filtering && !self && !matches(name)) continue;
-      any = true;
-      Row r;
-      r.isPass = true;
-      r.scope = scope.id;
-      r.pass = p.id;
-      r.depth = depth + 1 + p.depth;
-      r.name = name;
-      r.place = shortPlace(p.at);
-      r.steps = p.steps;
-      r.failed = failed;
-      r.dull = dull(p);
-      r.open = !p.endNs;
-      if (p.endNs) r.time = duration(*p.endNs - p.beginNs);
-      out.push_back(r);
-    }
-    for (ScopeId child : children_[scope.id]) any |= addScope(trace_->scope(child), depth + 1, self, out);
-  } else if (!hasChildren) {
-    hasChildren = scope.steps > 0 || !trace_->passes(scope.id).empty();
-  }
-  if (filtering && !self && !any) {
-    out.resize(at);
-    return false;
-  }
-  out[at].hasChildren = hasChildren;
-  return true;
-}
-
 void TraceTreeModel::rebuild() {
-  std::vector<Row> rows;
-  hidden_ = 0;
-  children_.clear();
-  if (trace_) {
-    for (const ScopeInfo& s : trace_->scopes()) children_[s.parent].push_back(s.id);
-    try {
-      for (ScopeId id : std::vector<ScopeId>(children_[0])) addScope(trace_->scope(id), 0, false, rows);
-    } catch (const Error&) {
-      // A damaged part ends the list; the session reports the damage where it is opened.
-    }
-  }
+  if (!readers_.trace()) return;
+  readers_.jobs().ask(Channel::Tree,
+                      [this, builder = builder_, overview = readers_.trace()->overview(),
+                       question = TreeQuestion{opened_, closed_, filter_, hideEmpty_, currentPass_}](
+                          Jobs::Job& job) -> Jobs::Answer {
+                        auto answer = std::make_shared<TreeAnswer>(
+                            builder->rows(job.trace(), *overview, question, [&job] { return job.stale(); }));
+                        return [this, answer] { show(std::move(*answer)); };
+                      });
+}
+
+void TraceTreeModel::show(TreeAnswer answer) {
+  std::vector<Row> rows = std::move(answer.rows);
+  hidden_ = answer.hidden;
   // Unchanged rows keep their place on the screen: only the differing part is replaced.
   size_t head = 0, tail = 0;
   while (head < rows.size() && head < rows_.size() && rows[head] == rows_[head]) ++head;
@@ -183,8 +108,8 @@ void TraceTreeModel::setCurrent(ScopeId scope, PassId pass) {
   currentScope_ = scope;
   currentPass_ = pass;
   if (before >= 0) Q_EMIT dataChanged(index(before), index(before), {CurrentRole});
-  if (trace_ && scope) {
-    for (ScopeId s = scope; s != 0; s = trace_->scope(s).parent) {
+  if (readers_.trace() && scope) {
+    for (ScopeId s = scope; s != 0; s = readers_.trace()->scope(s).parent) {
       differs |= closed_.erase(s) > 0;
       if (s != scope || pass != 0) differs |= opened_.insert(s).second;
     }
@@ -212,8 +137,8 @@ void TraceTreeModel::toggle(int row) {
 void TraceTreeModel::expandAll(bool expand) {
   opened_.clear();
   closed_.clear();
-  if (trace_)
-    for (const ScopeInfo& s : trace_->scopes()) {
+  if (readers_.trace())
+    for (const ScopeInfo& s : readers_.trace()->scopes()) {
       if (expand)
         opened_.insert(s.id);
       else if (s.parent != 0)

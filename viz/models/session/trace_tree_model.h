@@ -1,12 +1,13 @@
 // The tree on the left: script > schedule > kernel > pass, with step counts, flattened to the open rows. The
-// passes of a scope are read when it is first opened. A filter shows matching rows and their ancestors.
+// passes of a scope are read when it is first opened. A filter shows matching rows and their ancestors. Rows are
+// made on a lane of the jobs: until they are there, the last ones stay.
 //
-//   TraceTreeModel tree;  tree.setTrace(&trace);  tree.setFilter("devec");
+//   TraceTreeModel tree(readers);  tree.reset();  tree.setFilter("devec");
 #pragma once
-#include "replay/read/trace.h"
+#include "viz/models/session/tree_rows.h"
+#include "viz/models/work/readers.h"
 
 #include <QAbstractListModel>
-#include <set>
 
 namespace uopscope {
 
@@ -34,9 +35,11 @@ public:
     ScopeRole,
     PassRole ///< 0 for a scope
   };
-  using QAbstractListModel::QAbstractListModel;
+  explicit TraceTreeModel(Readers& readers, QObject* parent = nullptr)
+      : QAbstractListModel(parent), readers_(readers) {}
 
-  void setTrace(Trace* trace);
+  /// Shows the trace that is open now, or nothing.
+  void reset();
   /// Reads the rows of a grown trace again; open rows stay open.
   void refresh();
   QString filter() const { return filter_; }
@@ -46,7 +49,9 @@ public:
   void setHideEmpty(bool hide);
   int hiddenCount() const { return hidden_; }
   /// Whether the pass is left out now; the present pass never is.
-  bool hides(const PassInfo& pass);
+  bool hides(const PassInfo& pass) {
+    return hideEmpty_ && pass.id != currentPass_ && dull_(*readers_.trace(), pass);
+  }
   int currentRow() const;
   /// Marks the present place and opens its ancestors.
   void setCurrent(ScopeId scope, PassId pass);
@@ -63,33 +68,20 @@ Q_SIGNALS:
   void currentChanged();
 
 private:
-  struct Row {
-    bool isPass = false;
-    ScopeId scope = 0;
-    PassId pass = 0;
-    int depth = 0;
-    bool hasChildren = false, expanded = false;
-    QString name, place, time;
-    int64_t steps = 0;
-    bool failed = false, open = false, dull = false;
-    ScopeKind kind = ScopeKind::Other;
-    bool operator==(const Row&) const = default;
-  };
+  using Row = TreeRow;
   void rebuild();
-  bool addScope(const ScopeInfo& scope, int depth, bool ancestorMatches, std::vector<Row>& out);
-  bool matches(const QString& text) const;
-  bool dull(const PassInfo& pass);
+  void show(TreeAnswer answer);
 
-  Trace* trace_ = nullptr;
+  Readers& readers_;
+  std::shared_ptr<TreeBuilder> builder_; ///< of this trace; touched on the lane only
   std::vector<Row> rows_;
   std::set<ScopeId> opened_, closed_;
   QString filter_;
-  std::map<PassId, bool> retags_; ///< only of passes that have ended
+  DullPasses dull_;
   bool hideEmpty_ = true;
   int hidden_ = 0;
   ScopeId currentScope_ = 0;
   PassId currentPass_ = 0;
-  std::map<ScopeId, std::vector<ScopeId>> children_;
 };
 
 } // namespace uopscope

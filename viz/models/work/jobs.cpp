@@ -75,11 +75,11 @@ void Jobs::open(const QString& path, const std::shared_ptr<const TraceOverview>&
     });
 }
 
-void Jobs::refresh() {
+void Jobs::refresh(const std::shared_ptr<const TraceOverview>& fresh) {
   for (auto& l : lanes_)
-    QMetaObject::invokeMethod(l->place, [lane = l.get()] {
+    QMetaObject::invokeMethod(l->place, [lane = l.get(), fresh] {
       try {
-        if (lane->trace && lane->trace->refresh()) ++lane->refreshed;
+        if (lane->trace && lane->trace->refresh(fresh)) ++lane->refreshed;
       } catch (const std::exception&) { // the reader of the window meets it too, and says what is wrong
       }
     });

@@ -1,5 +1,6 @@
 // The open trace, for whoever asks: a reader on this thread for what is a field away, and Jobs for all that may
-// take longer than a frame. Opening, growing and closing happen here and nowhere else.
+// take longer than a frame. Opening, growing and closing happen here and nowhere else. Of a growing trace one lane
+// looks for more (Channel::Growth); the other readers take over what it found.
 //
 //   Readers readers;  readers.open(std::make_unique<Trace>("run.uoptrace"));  readers.trace()->scopes();  readers.jobs().ask(...)
 #pragma once
@@ -19,6 +20,8 @@ enum class Channel {
   Why,
   Linked,
   Move,
+  Tree,
+  Growth,
   Compare,
   Detail,
   Search,
@@ -46,10 +49,11 @@ public:
     jobs_.open({});
     trace_.reset();
   }
-  /// Whether the trace has grown.
-  bool refresh() {
-    if (!trace_ || !trace_->refresh()) return false;
-    jobs_.refresh();
+  /// All readers take up a newer overview, which one of them has made. True if it is a newer one.
+  bool adopt(const std::shared_ptr<const TraceOverview>& fresh) {
+    if (!trace_ || fresh == trace_->overview()) return false;
+    trace_->refresh(fresh);
+    jobs_.refresh(fresh);
     return true;
   }
   /// Null where nothing is open.

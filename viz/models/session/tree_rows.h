@@ -1,0 +1,68 @@
+// The rows of the tree on the left, made from a trace on any thread: a row for each visible scope and pass.
+//
+//   TreeBuilder builder;                                  // lives as long as the trace is open
+//   TreeAnswer tree = builder.rows(trace, overview, question, [] { return false; });
+//
+// Passes of a scope that has ended are read once: a recording of 20,000 kernels that is still growing costs as
+// much per look as its newest scopes.
+#pragma once
+#include "replay/read/trace.h"
+
+#include <QString>
+#include <functional>
+#include <set>
+#include <unordered_map>
+
+namespace uopscope {
+
+struct TreeRow {
+  bool isPass = false;
+  ScopeId scope = 0;
+  PassId pass = 0;
+  int depth = 0;
+  bool hasChildren = false, expanded = false;
+  QString name, place, time;
+  int64_t steps = 0;
+  bool failed = false, open = false, dull = false;
+  ScopeKind kind = ScopeKind::Other;
+  bool operator==(const TreeRow&) const = default;
+};
+
+/// What a person wants to see of the tree.
+struct TreeQuestion {
+  std::set<ScopeId> opened, closed;
+  QString filter;
+  bool hideEmpty = true;
+  PassId present = 0; ///< is listed even if it is dull
+};
+struct TreeAnswer {
+  std::vector<TreeRow> rows;
+  int hidden = 0; ///< dull passes that are left out
+};
+
+/// Whether a pass did nothing that is worth a row: no step, or new tags only. Remembers passes that have ended.
+class DullPasses {
+public:
+  bool operator()(Trace& trace, const PassInfo& pass);
+
+private:
+  std::unordered_map<PassId, bool> retags_;
+};
+
+class TreeBuilder {
+public:
+  /// Throws Error where the trace is damaged beyond a list that ends early; `stale` ends the work.
+  TreeAnswer rows(Trace& trace, const TraceOverview& overview, const TreeQuestion& question,
+                  const std::function<bool()>& stale);
+
+private:
+  struct Walk;
+  const std::vector<TreeRow>& passesOf(Trace& trace, const ScopeInfo& scope);
+  bool addScope(Walk& walk, size_t scope, int depth, bool ancestorMatches);
+
+  DullPasses dull_;
+  std::unordered_map<ScopeId, std::vector<TreeRow>> ended_; ///< rows of the passes of scopes that have ended
+  std::vector<TreeRow> growing_;
+};
+
+} // namespace uopscope
