@@ -12,17 +12,20 @@
 namespace uopscope::cli {
 
 namespace {
-/// Positions of instructions by line, as differences to the position before: the form in blocks of texts.
-Json differences(Json lines) {
-  int64_t last = 0;
-  for (Json& line : lines)
-    for (Json& position : line) {
-      if (!position.is_number_integer())
+/// The instructions of each line, from lists of positions by line.
+std::vector<TextLine> linesOf(const Json& lists) {
+  std::vector<TextLine> out;
+  uint32_t line = 0;
+  for (const Json& list : lists) {
+    ++line;
+    for (const Json& position : list) {
+      if (!position.is_number_integer() || position.get<int64_t>() < 0 ||
+          position.get<int64_t>() > UINT32_MAX)
         throw Error(ErrorKind::Value, "\"lines\" holds something else than positions of instructions");
-      const auto at = position.get<int64_t>();
-      position = at - std::exchange(last, at);
+      out.push_back({line, position.get<uint32_t>()});
     }
-  return lines;
+  }
+  return out;
 }
 
 struct Names {
@@ -182,9 +185,8 @@ public:
         throw Error(ErrorKind::Value,
                     fmt::format("this is node {}: nodes are numbered from 1, without gaps", id));
     } else if (type == "text") {
-      std::string lines = j.contains("lines") ? differences(j["lines"]).dump() : "";
       rows_.text(numberOf(j, "id"), numberOf(j, "scope"), rows_.string(textOf(j, "kind")), textOf(j, "text"),
-                 lines);
+                 j.contains("lines") ? linesOf(j["lines"]) : std::vector<TextLine>());
     } else if (type == "program") {
       rows_.program(numberOf(j, "kernel"), numbersOf(j, "nodes"));
     } else if (type == "match_count") {

@@ -84,6 +84,19 @@ std::vector<std::shared_ptr<const PatternMatcher>> userRulesAfter(std::string_vi
   return found;
 }
 
+std::vector<UserRuleList> userRules() {
+  std::vector<UserRuleList> found;
+  if (!userRulesVersion()) return found;
+  Registry& r = registry();
+  std::lock_guard lock(r.mutex);
+  for (const Added& a : r.added) found.push_back({"after " + a.pass, a.rules});
+  for (const auto& [device, own] : r.renderers) {
+    if (own.pre) found.push_back({"pre_matcher of " + device, own.pre});
+    if (own.extra) found.push_back({"extra_matcher of " + device, own.extra});
+  }
+  return found;
+}
+
 uint64_t userRulesVersion() {
   return registry().version.load(std::memory_order_acquire);
 }

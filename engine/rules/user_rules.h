@@ -37,6 +37,13 @@ RendererRules rendererRules(const std::string& device);
 
 /// The rules to run after this pass, in order of registration.
 std::vector<std::shared_ptr<const PatternMatcher>> userRulesAfter(std::string_view pass);
+/// All rules that users added, and the place where they run: "after initial symbolic", "pre_matcher of CPU",
+/// "extra_matcher of CPU".
+struct UserRuleList {
+  std::string where;
+  std::shared_ptr<const PatternMatcher> rules;
+};
+std::vector<UserRuleList> userRules();
 /// A number for the active set of rules: 0 for no rules, and different for any two different sets.
 uint64_t userRulesVersion();
 

@@ -335,13 +335,17 @@ bool GraphComparison::isSameLoop(UOp range, UOp after) {
 }
 
 /// Compares a loop with its replacement, several loops or a renamed one: every iteration must happen exactly
-/// once.
+/// once. A loop over results may compute some again, as overlapping tiles do: they store the same values.
 ValueCheck GraphComparison::compareLoops(UOp range, UOp after) {
   VariableList outer = ctx_.variables.of(range), loops;
   std::erase_if(outer, [&](const Variable& v) { return v.key == ctx_.variables.keyOfRange(range); });
   for (const Variable& v : ctx_.variables.of(after))
     if (!hasKey(outer, v.key)) loops.push_back(v);
   if (loops.empty()) cannot("a loop became a value");
+  const AxisType type =
+      range.arg().kind() == ArgKind::Range ? range.arg().as<RangeArg>().type : AxisType::Loop;
+  const bool mayRepeat =
+      type != AxisType::Reduce && type != AxisType::GroupReduce && type != AxisType::Unroll;
   return sample(range, after, outer, [&](GraphValues& a, GraphValues& b, uint64_t, ValueCheck& out) {
     const int64_t n = a.extentOf({0, range, 0});
     std::vector<int> times(static_cast<size_t>(std::max<int64_t>(0, n)), 0);
@@ -356,7 +360,7 @@ ValueCheck GraphComparison::compareLoops(UOp range, UOp after) {
     if (beyond && std::all_of(times.begin(), times.end(), [](int t) { return t == 1; }))
       cannot("a loop was padded, and which of its iterations count is told elsewhere");
     for (size_t i = 0; i < times.size(); ++i)
-      if (times[i] != 1 || beyond) {
+      if (times[i] < 1 || (times[i] > 1 && !mayRepeat) || beyond) {
         out.before = fmt::format("iteration {} once", i);
         out.after = fmt::format("{} times", times[i]);
         return false;

@@ -18,7 +18,6 @@ namespace uopscope {
 namespace {
 
 constexpr int kDeepest = 3000;
-constexpr size_t kMostKept = 1'000'000;
 /// Operations whose value depends on the requested element of a tensor.
 constexpr OpSet kTensorOps =
     group::kMovement | OpSet{Op::BUFFER, Op::BUFFER_VIEW, Op::REDUCE_AXIS, Op::BUFFERIZE, Op::AFTER,
@@ -145,15 +144,14 @@ Lanes GraphValues::value(UOp u) {
   uint64_t key = mixHash(environment(u), u.slot());
   if (dependsOnIndex(u))
     for (const int64_t i : index_) key = mixHash(key, static_cast<uint64_t>(i));
-  if (const auto it = memo_.find(key); it != memo_.end()) return it->second;
+  if (const Lanes* known = memo_.find(key)) return *known;
   spend();
   if (++depth_ > kDeepest) cannot("the graph is too deep");
   Lanes out = ctx_.opaque.contains(u.slot()) ? opaqueValue(u) : compute(u);
   --depth_;
   if (out.empty()) cannot("a vector without lanes");
   if (u.dtype().isFloat()) ctx_.coarsest = std::max(ctx_.coarsest, coarseness(u.dtype()));
-  if (memo_.size() > kMostKept) memo_.clear();
-  memo_.emplace(key, out);
+  memo_.put(key, out);
   return out;
 }
 

@@ -14,6 +14,7 @@
 // part cannot be computed: Index for a graph that is too large, Unsupported for all else.
 #pragma once
 #include "replay/compare/graph_variables.h"
+#include "replay/compare/value_memo.h"
 
 #include <functional>
 #include <optional>
@@ -23,7 +24,6 @@
 
 namespace uopscope {
 
-using Lanes = std::vector<ConstValue>;
 using TensorIndex = std::vector<int64_t>;
 
 struct Pointer {
@@ -115,7 +115,7 @@ private:
   TensorIndex index_;
   bool hasIndex_ = false;
   int depth_ = 0;
-  std::unordered_map<uint64_t, Lanes> memo_;
+  ValueMemo memo_;
   std::map<std::pair<uint64_t, int64_t>, ConstValue> written_;
   std::unordered_map<uint32_t, uint64_t> ran_; ///< effect -> environment of its last run
   std::map<std::tuple<uint32_t, uint64_t, uint64_t>, WriteMap> writes_;

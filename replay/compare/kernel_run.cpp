@@ -7,6 +7,7 @@
 #include "engine/runtime/kernel_cache.h"
 #include "engine/runtime/kernel_report.h"
 #include "replay/compare/recompile.h"
+#include "replay/compare/replayed_rules.h"
 #include "replay/compare/worker_process.h"
 
 #include <fmt/format.h>
@@ -161,6 +162,7 @@ KernelRunner::KernelRunner(const Compilation& input, const KernelRunOptions& opt
   std::string report;
   {
     ObserverScope observed(options.gate);
+    const ReplayedRules rules(input);
     s.kernel = lowerAndRender(root, *s.device, report);
   }
   PoolScope kernelScope(*s.kernel.lowered.pool);

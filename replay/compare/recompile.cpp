@@ -7,6 +7,7 @@
 #include "engine/rewrite/rule.h"
 #include "engine/runtime/kernel_cache.h"
 #include "engine/runtime/kernel_report.h"
+#include "replay/compare/replayed_rules.h"
 #include "replay/compare/story_view.h"
 
 #include <fmt/format.h>
@@ -136,6 +137,7 @@ Compilation compileObserved(const Compilation& input, CaptureObserver& observer,
   {
     ObserverScope observed(&observer);
     ContextScope settings(settingsOf(input));
+    const ReplayedRules rules(input);
     Pool pool;
     PoolScope scope(pool);
     try {

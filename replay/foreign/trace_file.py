@@ -19,7 +19,7 @@ def schema():
   return found.read_text()
 
 TIME_UNIT = 32  # nanoseconds: the unit of packed_time
-APPLICATION, VERSION = 0x554f5053, 6
+APPLICATION, VERSION = 0x554f5053, 7
 KNOWN_SETTINGS = ("DEV", "CPU", "CLANG", "LLVM", "CUDA", "NULL", "NOOPT", "BEAM", "TRANSCENDENTAL", "DEVECTORIZE", "SPEC",
                   "DEFAULT_FLOAT", "PCONTIG", "SPLIT_REDUCEOP", "TC", "JIT", "SEED")
 
@@ -104,6 +104,7 @@ class Trace:
         self.steps = self.passes = self.scopes = self.matchers = self.artifacts = 0
         self.origins, self.matcher_ids = set(), {}
         self.shared_rows = {}
+        self.forms = {}
         self.db.execute("BEGIN")
         self.meta("status", "recording")
         self.meta("tier", tier)
@@ -214,14 +215,21 @@ class Trace:
 
     def artifact(self, scope, kind, text):
         self.artifacts += 1
-        size, blob = packed(text)
-        self.row("text", self.artifacts, scope, self.string(kind), self.artifacts, 0, size, 0, 0)
-        self.row("text_block", self.artifacts, size, blob, 0, b"")
+        text = text.encode(errors="replace")
+        content = b"".join(leb128(4 * self.form(line)) for line in text.decode().split("\n"))
+        self.row("text", self.artifacts, scope, self.string(kind), len(text), content, None)
+
+    def form(self, line):
+        """A line as it is: without numbers of its own it is a form of one part."""
+        if line not in self.forms:
+            self.forms[line] = len(self.forms) + 1
+            self.row("line_form", self.forms[line], compact([line]))
+        return self.forms[line]
 
     def program(self, scope, nodes):
         if not nodes: return
         differences = [node - last for last, node in zip([0] + nodes, nodes)]
-        self.row("packed_program", scope, len(nodes), *packed(compact(differences)))
+        self.row("program", scope, len(nodes), b"".join(leb128(2 * (-2 * d - 1 if d < 0 else 2 * d)) for d in differences))
 
     def matcher(self, rules):
         rules = tuple(rules)

@@ -12,7 +12,7 @@ trace need not fit into memory. A column gets the type of its values: whole numb
 import argparse, json, os, sqlite3, sys
 
 VIEWS = ["v_kernel", "v_pass", "v_rewrite", "v_node", "v_edge", "v_match", "v_match_pass", "v_decision", "v_alternative", "v_launch", "v_launch_time",
-         "v_origin", "v_buffer", "v_phase"]
+         "v_origin", "v_buffer", "v_phase", "v_decline", "v_arg_part", "v_line", "v_text"]
 PORTION = 100_000
 
 
@@ -32,15 +32,26 @@ def types_of(traces, view, pa):
     names, kinds = [], {}
     for db in traces.values():
         names = [column[0] for column in db.execute(f"SELECT * FROM {view} LIMIT 0").description]
-        for name in names:
-            kinds.setdefault(name, set()).update(kind for (kind,) in db.execute(f'SELECT DISTINCT typeof("{name}") FROM {view}'))
+        for met in db.execute("SELECT DISTINCT " + ", ".join(f'typeof("{name}")' for name in names) + f" FROM {view}"):
+            for name, kind in zip(names, met): kinds.setdefault(name, set()).add(kind)
     def arrow(kind):
         kind = kind - {"null"}
         return pa.int64() if kind == {"integer"} else pa.float64() if kind and kind <= {"integer", "real"} else pa.string()
-    return names, [arrow(kinds[name]) for name in names]
+    return names, [arrow(kinds.get(name, set())) for name in names]
+
+
+def that_have(traces, view):
+    """The traces whose format lets plain SQL read the view: texts, for one, are packed before format 7."""
+    out = {}
+    for trace, db in traces.items():
+        try: db.execute(f"SELECT * FROM {view} LIMIT 1").fetchone()
+        except sqlite3.OperationalError as error: print(f"trace_parquet: {trace}: without {view}: {error}", file=sys.stderr)
+        else: out[trace] = db
+    return out
 
 
 def write(traces, view, path, pa, pq):
+    traces = that_have(traces, view)
     names, types = types_of(traces, view, pa)
     schema = pa.schema([("trace", pa.string())] + list(zip(names, types)))
     made = 0

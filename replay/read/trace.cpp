@@ -23,6 +23,7 @@ Trace::Trace(const std::string& path, std::shared_ptr<const TraceOverview> known
     : db_(openTrace(path)), version_(db_.pragma("user_version")),
       overview_(known ? std::move(known) : std::make_shared<TraceOverview>()) {
   nodes_ = std::make_unique<NodeTable>(db_);
+  if (version_ >= kLineSchemaVersion) texts_ = std::make_unique<TextReader>(db_);
   addSqlTables(*this);
   refresh();
 }
@@ -32,6 +33,7 @@ Trace::~Trace() {
   std::error_code ignored;
   if (!finished() || !std::filesystem::exists(path() + "-wal", ignored)) return;
   nodes_.reset();
+  texts_.reset();
   selectString_ = {};
   db_.close();
   try {
@@ -115,8 +117,7 @@ FileLine Trace::fileLine(int64_t file, int64_t line) {
   return {it->second, static_cast<int>(std::clamp<int64_t>(line, 0, INT32_MAX))};
 }
 
-NodeId Trace::nodeIdOf(const Statement& s, int column) {
-  int64_t id = s.integer(column);
+NodeId Trace::nodeIdOf(int64_t id) {
   if (id < 0 || id >= kFirstViewNode)
     throw Error(ErrorKind::File, fmt::format("node id {} is out of range; the file is damaged", id));
   return static_cast<NodeId>(id);

@@ -9,6 +9,7 @@
 #pragma once
 #include "engine/rewrite/observer.h"
 #include "replay/read/node_table.h"
+#include "replay/read/text_reader.h"
 #include "replay/schema/database.h"
 
 #include <map>
@@ -257,7 +258,8 @@ public:
 private:
   void loadMeta(TraceOverview& overview) const;
   void loadScopes(TraceOverview& overview);
-  static NodeId nodeIdOf(const Statement& s, int column);
+  static NodeId nodeIdOf(int64_t id);
+  static NodeId nodeIdOf(const Statement& s, int column) { return nodeIdOf(s.integer(column)); }
   std::string programText(ScopeId kernel);
   std::string string(int64_t id);
   FileLine fileLine(int64_t file, int64_t line);
@@ -270,6 +272,7 @@ private:
   std::vector<RuleInfo> rules_;
   std::unordered_map<int64_t, std::string> strings_, files_;
   std::unique_ptr<NodeTable> nodes_;
+  std::unique_ptr<TextReader> texts_; ///< none: an older version, whose views are read
   int64_t dataVersion_ = -1;
 };
 

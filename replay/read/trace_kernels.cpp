@@ -13,26 +13,15 @@
 
 namespace uopscope {
 
-namespace {
-/// The text, or its lines, of a row of `text`. They unpack one block, whereas the views unpack all.
-constexpr const char* kOwnText = "CAST(substr((SELECT sqlar_uncompress(texts, size) FROM text_block WHERE id "
-                                 "= text.block), at + 1, size) AS TEXT)";
-constexpr const char* kOwnLines =
-    "SELECT line.key + 1, sum(item.value) OVER (ORDER BY line.key, item.key) FROM text, "
-    "json_each(CAST(substr((SELECT sqlar_uncompress(lines, lines_size) FROM text_block WHERE id = "
-    "text.block), lines_at + 1, lines_size) AS TEXT)) AS line, json_each(line.value) AS item WHERE "
-    "text.id = ? AND lines_size > 0 ORDER BY 1, 2";
-} // namespace
-
 std::vector<ArtifactInfo> Trace::artifacts(ScopeId scope) {
   std::vector<ArtifactInfo> out;
-  const bool plain = version_ >= kPlainSchemaVersion;
+  const bool sized = version_ >= kPlainSchemaVersion;
   Statement s =
-      db_.prepare(plain ? "SELECT id, kind, size FROM text WHERE scope = ? ORDER BY id"
+      db_.prepare(sized ? "SELECT id, kind, size FROM text WHERE scope = ? ORDER BY id"
                         : "SELECT id, kind, length(text) FROM artifact WHERE scope = ? ORDER BY id");
   for (s.bind(1, scope); s.step();) out.push_back({s.integer(0), scope, string(s.integer(1)), s.integer(2)});
-  Statement p = db_.prepare(plain ? "SELECT count FROM packed_program WHERE kernel = ?"
-                                  : "SELECT count(*) FROM instruction WHERE kernel = ?");
+  Statement p = db_.prepare(texts_ ? "SELECT count FROM program WHERE kernel = ?"
+                                   : "SELECT count(*) FROM instruction WHERE kernel = ?");
   if (p.bind(1, scope).step() && p.integer(0) > 0)
     out.push_back({-scope, scope, "uops", std::min<int64_t>(p.integer(0), INT32_MAX) * 80});
   return out;
@@ -40,25 +29,19 @@ std::vector<ArtifactInfo> Trace::artifacts(ScopeId scope) {
 
 std::string Trace::artifactText(int64_t id) {
   if (id < 0) return programText(-id);
-  Statement s =
-      db_.prepare(version_ >= kPlainSchemaVersion ? fmt::format("SELECT {} FROM text WHERE id = ?", kOwnText)
-                                                  : "SELECT text FROM artifact WHERE id = ?");
-  if (!s.bind(1, id).step())
-    throw Error(ErrorKind::Key, fmt::format("{}: there is no artifact {}", path(), id));
-  return printable(s.text(0));
+  if (texts_) {
+    if (const auto text = texts_->text(id)) return printable(*text);
+  } else if (Statement s = db_.prepare("SELECT text FROM artifact WHERE id = ?"); s.bind(1, id).step()) {
+    return printable(s.text(0));
+  }
+  throw Error(ErrorKind::Key, fmt::format("{}: there is no artifact {}", path(), id));
 }
 
 std::optional<std::string> Trace::artifact(ScopeId scope, std::string_view kind) {
-  Statement s = db_.prepare(
-      version_ >= kPlainSchemaVersion
-          ? fmt::format(
-                "SELECT {} FROM text JOIN string ON string.id = kind WHERE scope = ? AND value = ? ORDER BY "
-                "text.id DESC LIMIT 1",
-                kOwnText)
-          : "SELECT text FROM artifact JOIN string ON string.id = artifact.kind WHERE scope = ? AND value = "
-            "? ORDER BY "
-            "artifact.id DESC");
-  if (s.bind(1, scope).bind(2, kind).step()) return printable(s.text(0));
+  Statement s = db_.prepare(fmt::format("SELECT max(t.id) FROM {} AS t JOIN string ON string.id = t.kind "
+                                        "WHERE t.scope = ? AND string.value = ?",
+                                        version_ >= kPlainSchemaVersion ? "text" : "artifact"));
+  if (s.bind(1, scope).bind(2, kind).step() && !s.isNull(0)) return artifactText(s.integer(0));
   if (kind == "uops")
     if (std::string text = programText(scope); !text.empty()) return text;
   return std::nullopt;
@@ -66,15 +49,23 @@ std::optional<std::string> Trace::artifact(ScopeId scope, std::string_view kind)
 
 std::vector<TextLineInfo> Trace::textLines(int64_t artifact) {
   std::vector<TextLineInfo> out;
-  Statement s = db_.prepare(version_ >= kPlainSchemaVersion ? kOwnLines
-                                                            : "SELECT line, instruction FROM text_line WHERE "
-                                                              "artifact = ? ORDER BY line, instruction");
+  if (texts_) {
+    for (const TextReader::Line& l : texts_->lines(artifact))
+      out.push_back({l.line, static_cast<uint32_t>(l.instruction)});
+    return out;
+  }
+  Statement s =
+      db_.prepare("SELECT line, instruction FROM text_line WHERE artifact = ? ORDER BY line, instruction");
   for (s.bind(1, artifact); s.step();) out.push_back({s.integer(0), static_cast<uint32_t>(s.integer(1))});
   return out;
 }
 
 std::vector<NodeId> Trace::program(ScopeId kernel) {
   std::vector<NodeId> out;
+  if (texts_) {
+    for (int64_t node : texts_->program(kernel)) out.push_back(nodeIdOf(node));
+    return out;
+  }
   Statement s = db_.prepare("SELECT node FROM instruction WHERE kernel = ? ORDER BY position");
   for (s.bind(1, kernel); s.step();) out.push_back(nodeIdOf(s, 0));
   return out;

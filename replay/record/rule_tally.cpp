@@ -35,10 +35,13 @@ uint64_t RuleTally::add(std::string_view passName, std::span<const MatchCount> c
   uint64_t applied = 0;
   for (const MatchCount& c : counts) {
     uint32_t rule = rules_.indexOf(*c.rule);
-    RuleCount& total = cells_[uint64_t{in.number} << 32 | rule];
-    for (int i = 0; i < kOutcomeCount; ++i) {
-      total.count[i] += c.count[i];
-      total.ns += c.ns[i];
+    if (c.rule
+            ->definition()) { // a replay asks rules of scripts about nodes that their pattern would rule out
+      RuleCount& total = cells_[uint64_t{in.number} << 32 | rule];
+      for (int i = 0; i < kOutcomeCount; ++i) {
+        total.count[i] += c.count[i];
+        total.ns += c.ns[i];
+      }
     }
     if (uint64_t n = c.count[int(Outcome::Applied)]) {
       if (rule >= ruleHashes_.size()) ruleHashes_.resize(rule + 1);

@@ -2,7 +2,11 @@
 #include "replay/record/settings.h"
 
 #include "engine/base/context_var.h"
+#include "engine/rewrite/rule.h"
+#include "engine/rules/user_rules.h"
 #include "replay/record/story.h"
+
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
@@ -28,14 +32,21 @@ bool isAboutOutput(std::string_view name) {
 } // namespace
 
 const std::string& Settings::json() {
-  uint64_t values = 1;
+  uint64_t values = userRulesVersion() + 1;
   for (const ContextVar* v : ContextVar::all()) values = hashMix(values, static_cast<uint64_t>(v->value()));
   if (values == values_) return json_;
   values_ = values;
   nlohmann::ordered_json j = nlohmann::ordered_json::object();
   for (const ContextVar* v : ContextVar::all())
     if (!isAboutOutput(v->name())) j[v->name()] = v->value();
-  return json_ = j.dump();
+  nlohmann::ordered_json lists = nlohmann::ordered_json::array();
+  for (const UserRuleList& list : userRules()) {
+    nlohmann::ordered_json& names = lists.emplace_back(nlohmann::ordered_json::array({list.where}));
+    for (const auto& rule : list.rules->rules())
+      names.push_back(fmt::format("{}:{:08x}", rule->name(), hashText(rule->text()) >> 32));
+  }
+  if (!lists.empty()) j[kRulesOfScripts] = lists;
+  return json_ = j.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
 } // namespace uopscope

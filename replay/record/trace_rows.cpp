@@ -52,7 +52,6 @@ TraceRows::TraceRows(const std::string& path, std::string_view tier)
   insertKind_ = db_.prepare("INSERT INTO kind (id, op, dtype, arg, tag) VALUES (?, ?, ?, ?, ?)");
   insertDtype_ = db_.prepare("INSERT INTO dtype (id, name) VALUES (?, ?)");
   insertArg_ = db_.prepare("INSERT INTO arg (id, value) VALUES (?, ?)");
-  insertProgram_ = db_.prepare("INSERT INTO packed_program (kernel, count, size, nodes) VALUES (?, ?, ?, ?)");
   Statement op = db_.prepare("INSERT INTO op (id, name) VALUES (?, ?)");
   for (int k = 0; k < kOpCount; ++k) {
     std::string name(opName(static_cast<Op>(k)));
@@ -213,17 +212,13 @@ void TraceRows::finishLists() {
   }
 }
 
-void TraceRows::text(int64_t id, int64_t scope, int64_t kind, std::string_view text, std::string_view lines) {
-  texts_.add(id, scope, kind, text, lines);
+void TraceRows::text(int64_t id, int64_t scope, int64_t kind, std::string_view text,
+                     std::vector<TextLine> lines) {
+  texts_.add(id, scope, kind, text, std::move(lines));
 }
 
 void TraceRows::program(int64_t kernel, const std::vector<int64_t>& nodes) {
-  std::string text = packedProgram(nodes);
-  insertProgram_.bind(1, kernel)
-      .bind(2, static_cast<int64_t>(nodes.size()))
-      .bind(3, static_cast<int64_t>(text.size()))
-      .bindBlob(4, packer_.pack(text))
-      .run();
+  texts_.addProgram(kernel, nodes);
 }
 
 void TraceRows::flushCounts() {
@@ -246,7 +241,6 @@ void TraceRows::finish(const std::map<std::string, std::string>& meta) {
   flushCounts();
   nodes_.flush();
   matches_.flush();
-  texts_.finish();
   finishLists();
   writeTotals(db_, totals_);
   Statement set = db_.prepare("INSERT OR REPLACE INTO meta (key, value) VALUES (?, ?)");

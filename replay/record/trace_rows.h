@@ -10,7 +10,7 @@
 // before its sources. Without finish() the file is removed again.
 #pragma once
 #include "replay/record/node_blocks.h"
-#include "replay/record/text_blocks.h"
+#include "replay/record/text_writer.h"
 #include "replay/schema/decline_sets.h"
 #include "replay/schema/match_blocks.h"
 
@@ -44,8 +44,8 @@ public:
   /// A row of a table by names of columns; values are integers, texts, reals and null. The views matcher_rule
   /// and decline take rows like tables.
   void insert(const std::string& table, const nlohmann::ordered_json& row);
-  /// `lines`: JSON as a block of texts holds it, or empty.
-  void text(int64_t id, int64_t scope, int64_t kind, std::string_view text, std::string_view lines);
+  /// `lines`: the instructions of each line, empty where they are not known.
+  void text(int64_t id, int64_t scope, int64_t kind, std::string_view text, std::vector<TextLine> lines);
   void program(int64_t kernel, const std::vector<int64_t>& nodes);
   /// Passes must come in rising order.
   void count(int64_t pass, int64_t nested, int64_t rule, const std::string& op, const MatchCell& cell);
@@ -60,10 +60,9 @@ private:
   Database db_;
   NodeBlockWriter nodes_;
   MatchBlockWriter matches_;
-  TextBlockWriter texts_;
+  TextWriter texts_;
   DeclineWriter declined_;
-  Packer packer_;
-  Statement insertString_, insertFile_, insertRule_, insertKind_, insertDtype_, insertArg_, insertProgram_;
+  Statement insertString_, insertFile_, insertRule_, insertKind_, insertDtype_, insertArg_;
   std::unordered_map<std::string, int64_t> strings_, files_, dtypes_, args_, ops_;
   std::map<std::tuple<int64_t, int64_t, int64_t, int64_t>, uint32_t> kinds_;
   std::map<std::tuple<std::string, std::string, int64_t>, int64_t> rules_;

@@ -41,7 +41,7 @@ TraceWriter::TraceWriter(const std::string& path, Tier tier, RuleBook& book, int
   createTables(db_);
   nodes_ = std::make_unique<NodeInterner>(db_);
   matches_ = std::make_unique<MatchBlockWriter>(db_);
-  texts_ = std::make_unique<TextBlockWriter>(db_);
+  texts_ = std::make_unique<TextWriter>(db_);
   declined_ = std::make_unique<DeclineWriter>(db_);
   auto prepare = [&](const char* sql) { return db_.prepare(sql); };
   insertString_ = prepare("INSERT INTO string (id, value) VALUES (?, ?)");
@@ -63,8 +63,6 @@ TraceWriter::TraceWriter(const std::string& path, Tier tier, RuleBook& book, int
   insertGate_ = prepare("INSERT OR IGNORE INTO gate (pass, node, step) VALUES (?, ?, ?)");
   insertMatcher_ = prepare("INSERT INTO matcher (id, rules) VALUES (?, ?)");
   insertUnchanged_ = prepare("INSERT OR IGNORE INTO unchanged (pass, rule, node, step) VALUES (?, ?, ?, ?)");
-  insertProgram_ =
-      prepare("INSERT OR REPLACE INTO packed_program (kernel, count, size, nodes) VALUES (?, ?, ?, ?)");
   insertPhase_ = prepare("INSERT INTO phase (scope, name, begin_ns, took_ns) VALUES (?, ?, ?, ?)");
   insertBuffer_ = prepare("INSERT INTO buffer (id, device, dtype, bytes, base, offset, begin_ns) VALUES (?, "
                           "?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO UPDATE SET device = excluded.device, "
@@ -99,7 +97,6 @@ bool TraceWriter::commit() {
   if (!open_) return false;
   nodes_->flush();
   matches_->flush();
-  texts_->flush();
   db_.execute("COMMIT");
   open_ = false;
   return true;
@@ -439,15 +436,6 @@ void writeTotals(const Database& db, const MatchCounts& totals) {
     insert.run();
   });
 }
-std::string packedProgram(const std::vector<int64_t>& nodes) {
-  std::string out = "[";
-  int64_t last = 0;
-  for (int64_t node : nodes)
-    fmt::format_to(std::back_inserter(out), "{}{}", out.size() > 1 ? "," : "",
-                   node - std::exchange(last, node));
-  return out + "]";
-}
-
 namespace {
 /// Blocks that were written while they grew leave free pages behind, and these are a large part of a small
 /// trace.
@@ -468,7 +456,6 @@ void TraceWriter::finish(std::string_view status, std::string_view message, int6
   setMeta("time.took_ns", fmt::format("{}", endNs - startNs_));
   writeTotals(db_, totals_);
   createIndexes(db_);
-  texts_->finish();
   commit();
   dropFreePages(db_); // while a journal exists, so that a death here leaves a readable file
   db_.makeOneFile();

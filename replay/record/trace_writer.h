@@ -4,7 +4,7 @@
 #pragma once
 #include "replay/record/event_source.h"
 #include "replay/record/node_interner.h"
-#include "replay/record/text_blocks.h"
+#include "replay/record/text_writer.h"
 #include "replay/schema/decline_sets.h"
 #include "replay/schema/match_blocks.h"
 #include "replay/schema/schema.h"
@@ -84,13 +84,12 @@ private:
   int64_t startNs_;
   std::unique_ptr<NodeInterner> nodes_;
   std::unique_ptr<MatchBlockWriter> matches_;
-  std::unique_ptr<TextBlockWriter> texts_;
+  std::unique_ptr<TextWriter> texts_;
   std::unique_ptr<DeclineWriter> declined_;
-  Packer packer_;
   Statement insertString_, insertFile_, insertRule_, insertScope_, nameScope_, rootScope_, endScope_,
       insertPass_, endPass_, insertStep_, insertError_, insertGate_, insertLaunch_, insertOrigin_, setMeta_,
-      insertMatcher_, insertUnchanged_, insertProgram_, insertPhase_, insertBuffer_, freeBuffer_,
-      insertCandidate_, insertOutput_, insertKernel_, insertDecision_;
+      insertMatcher_, insertUnchanged_, insertPhase_, insertBuffer_, freeBuffer_, insertCandidate_,
+      insertOutput_, insertKernel_, insertDecision_;
   std::map<std::string, int64_t, std::less<>> strings_, files_;
   std::vector<int64_t> rules_, matchers_;          ///< by index in the RuleBook
   std::unordered_map<uint32_t, int64_t> programs_; ///< pool serial of a linear program -> its scope
@@ -112,9 +111,6 @@ private:
 
 /// Writes the table match_total when a trace ends.
 void writeTotals(const Database& db, const MatchCounts& totals);
-
-/// The nodes of a linear program in the form that packed_program.nodes has before compression.
-std::string packedProgram(const std::vector<int64_t>& nodes);
 
 /// Completes a trace whose process died: status, indexes, a single file. The parent of a recording process
 /// calls it.

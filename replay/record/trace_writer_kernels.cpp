@@ -104,12 +104,7 @@ void TraceWriter::program(const Payload& p) {
   programs_[p.nodes[0]->pool->serial()] = scope;
   std::vector<int64_t> nodes;
   for (const Node* node : p.nodes) nodes.push_back(nodes_->intern(node));
-  std::string text = packedProgram(nodes);
-  insertProgram_.bind(1, scope)
-      .bind(2, static_cast<int64_t>(nodes.size()))
-      .bind(3, static_cast<int64_t>(text.size()))
-      .bindBlob(4, packer_.pack(text))
-      .run();
+  texts_->addProgram(scope, nodes);
   rows_ += p.nodes.size();
 }
 
@@ -131,29 +126,6 @@ void TraceWriter::writeOrigin(uint32_t node, const Payload& p) {
   insertOrigin_.bind(5, int64_t{p.line}).run();
 }
 
-namespace {
-/// For each line the positions of its instructions, each as the difference to the one before:
-/// "[[],[0,1],[0]]" says that line 2 is made of instructions 0 and 1, and line 3 of instruction 1. Empty
-/// where nothing is known.
-std::string linesJson(std::vector<TextLine> lines) {
-  if (lines.empty()) return {};
-  auto key = [](TextLine l) { return std::pair(l.line, l.instruction); };
-  std::ranges::sort(lines, {}, key);
-  std::string out = "[";
-  uint32_t line = 0; // number of the line whose list is open
-  const TextLine* last = nullptr;
-  for (const TextLine& l : lines) {
-    if (l.line < 1 || (last && key(*last) == key(l))) continue;
-    bool first = line != l.line;
-    for (; line < l.line; ++line) out += line == 0 ? "[" : "],[";
-    fmt::format_to(std::back_inserter(out), "{}{}", first ? "" : ",",
-                   int64_t{l.instruction} - (last ? int64_t{last->instruction} : 0));
-    last = &l;
-  }
-  return out + (line ? "]]" : "]");
-}
-} // namespace
-
 void TraceWriter::artifact(const Payload& p) {
   if (p.name == "name" && !scopes_.empty()) { // a kernel gets its name once it has been lowered
     nameScope_.bind(1, string(p.text)).bind(2, scopes_.back().id).run();
@@ -166,8 +138,8 @@ void TraceWriter::artifact(const Payload& p) {
     it->second = p.text;
   }
   if (p.name == "launch") kernel(p.text);
-  std::string lines = tier_ == Tier::Full ? linesJson(p.lines) : "";
-  texts_->add(nextArtifact_++, currentScope(), string(p.name), p.text, lines);
+  texts_->add(nextArtifact_++, currentScope(), string(p.name), p.text,
+              tier_ == Tier::Full ? p.lines : std::vector<TextLine>());
   rows_ += p.lines.size();
 }
 

@@ -3,6 +3,12 @@
 //
 //   appendLeb128(bytes, 300);                       // ac 02
 //   Leb128Reader in(bytes);  in.next(value);        // false at the end, or where the bytes are no number
+//
+// Several numbers make a group: each is doubled, plus 1 where more of the group follow. Signed numbers are
+// numbered 0, -1, 1, -2, 2 ...
+//
+//   appendGroup(bytes, std::array{7, 0});           // 0f 00
+//   nextGroup(in, group);                           // {7, 0}
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -35,5 +41,27 @@ private:
   std::span<const uint8_t> bytes_;
   size_t at_ = 0;
 };
+
+inline void appendGroup(std::vector<uint8_t>& bytes, std::span<const uint64_t> group) {
+  for (size_t k = 0; k < group.size(); ++k) appendLeb128(bytes, group[k] * 2 + (k + 1 < group.size()));
+}
+
+/// False at the end, or where the bytes are no group.
+inline bool nextGroup(Leb128Reader& in, std::vector<uint64_t>& group) {
+  group.clear();
+  for (uint64_t value = 1; value & 1;) {
+    if (!in.next(value)) return false;
+    group.push_back(value >> 1);
+  }
+  return true;
+}
+
+inline uint64_t unsignedOf(int64_t number) {
+  return number < 0 ? static_cast<uint64_t>(-(number + 1)) * 2 + 1 : static_cast<uint64_t>(number) * 2;
+}
+inline int64_t signedOf(uint64_t number) {
+  const auto half = static_cast<int64_t>(number >> 1);
+  return number & 1 ? -half - 1 : half;
+}
 
 } // namespace uopscope

@@ -46,3 +46,20 @@ CREATE TEMP VIEW v_node AS
   SELECT spelled.id, op.name AS op, dtype.name AS dtype, arg.value AS arg, tag.value AS tag, spelled.kind
   FROM spelled JOIN kind ON kind.id = spelled.kind JOIN op ON op.id = kind.op JOIN dtype ON dtype.id = kind.dtype
   LEFT JOIN arg ON arg.id = kind.arg LEFT JOIN arg AS tag ON tag.id = kind.tag;
+
+--: versions 5 and 6
+-- Text that belongs to a scope: "source", "ir", "asm", "uops", "opts", "launch" (JSON): id, scope, kind (string.id), text.
+CREATE TEMP VIEW artifact AS
+  SELECT id, scope, kind, CAST(substr((SELECT sqlar_uncompress(texts, size) FROM text_block WHERE id = text.block), text.at + 1, text.size) AS TEXT) AS text FROM text;
+
+-- Which instructions a line of a kernel's source, IR or assembly is made of: artifact (artifact.id), line (from 1), instruction (instruction.position in the same kernel).
+CREATE TEMP VIEW text_line AS
+  SELECT text.id AS artifact, line.key + 1 AS line, sum(item.value) OVER (PARTITION BY text.id ORDER BY line.key, item.key) AS instruction
+  FROM text, json_each(CAST(substr((SELECT sqlar_uncompress(lines, lines_size) FROM text_block WHERE id = text.block), lines_at + 1, text.lines_size) AS TEXT)) AS line,
+       json_each(line.value) AS item
+  WHERE text.lines_size > 0;
+
+-- Linear programs, an instruction a row: kernel (scope.id), position (from 0), node (node.id).
+CREATE TEMP VIEW instruction AS
+  SELECT kernel, item.key AS position, sum(item.value) OVER (PARTITION BY kernel ORDER BY item.key) AS node
+  FROM packed_program, json_each(CAST(sqlar_uncompress(nodes, size) AS TEXT)) AS item;

@@ -57,19 +57,19 @@ struct TableOf {
   int64_t since; ///< first version with the table
 };
 constexpr TableOf kTables[] = {
-    {"meta", 1},        {"string", 1},      {"file", 1},           {"op", 1},
-    {"dtype", 1},       {"arg", 1},         {"kind", 1},           {"rule", 1},
-    {"scope", 1},       {"pass", 1},        {"step", 1},           {"gate", 1},
-    {"origin", 1},      {"launch", 1},      {"step_error", 1},     {"phase", 2},
-    {"kernel", 2},      {"unchanged", 2},   {"candidate", 2},      {"output", 2},
-    {"buffer", 2},      {"match_total", 2}, {"decision", 4},       {"node_block", 5},
-    {"match_group", 5}, {"match_set", 5},   {"match_pass", 5},     {"packed_time", 5},
-    {"text", 5},        {"text_block", 5},  {"packed_program", 5}, {"match_tried", 6},
-    {"matcher", 6},     {"decline_set", 6}, {"decline_pass", 6},   {"cause", 6}};
+    {"meta", 1},        {"string", 1},      {"file", 1},         {"op", 1},         {"dtype", 1},
+    {"arg", 1},         {"kind", 1},        {"rule", 1},         {"scope", 1},      {"pass", 1},
+    {"step", 1},        {"gate", 1},        {"origin", 1},       {"launch", 1},     {"step_error", 1},
+    {"phase", 2},       {"kernel", 2},      {"unchanged", 2},    {"candidate", 2},  {"output", 2},
+    {"buffer", 2},      {"match_total", 2}, {"decision", 4},     {"node_block", 5}, {"match_group", 5},
+    {"match_set", 5},   {"match_pass", 5},  {"packed_time", 5},  {"text", 5},       {"match_tried", 6},
+    {"matcher", 6},     {"decline_set", 6}, {"decline_pass", 6}, {"cause", 6},      {"line_form", 7},
+    {"line_repeat", 7}, {"program", 7}};
 /// Tables that earlier versions had in place of the current ones.
 constexpr const char* kTablesBefore3[] = {"artifact", "node_block", "match_block", "text_line",
                                           "instruction"};
 constexpr const char* kTablesOf3And4[] = {"packed_text", "packed_program", "packed_node", "packed_match"};
+constexpr const char* kTablesOf5And6[] = {"text_block", "packed_program"};
 /// A file may define these views in any way, so readers get their own.
 constexpr const char* kViewsOfReaders[] = {"artifact", "text_line", "instruction"};
 constexpr const char* kViewsSince6[] = {"matcher_rule", "decline", "byte",
@@ -84,7 +84,8 @@ void addWhatIsMissing(const Database& db, int64_t version) {
   if (version < 4) sql += partOfOlder("versions before 4");
   if (version >= kPackedSchemaVersion && version < kPlainSchemaVersion)
     sql += partOfOlder("versions 3 and 4");
-  if (version >= kPlainSchemaVersion)
+  if (version >= kPlainSchemaVersion && version < kLineSchemaVersion) sql += partOfOlder("versions 5 and 6");
+  if (version >= kLineSchemaVersion)
     for (const char* view : kViewsOfReaders) sql += temporary("VIEW", view);
   if (version >= kListSchemaVersion)
     for (const char* view : kViewsSince6) sql += temporary("VIEW", view);
@@ -141,6 +142,8 @@ Database openTrace(const std::string& path) {
     for (const char* table : kTablesBefore3) check(table);
   if (version >= kPackedSchemaVersion && version < kPlainSchemaVersion)
     for (const char* table : kTablesOf3And4) check(table);
+  if (version >= kPlainSchemaVersion && version < kLineSchemaVersion)
+    for (const char* table : kTablesOf5And6) check(table);
   addWhatIsMissing(db, version);
   return db;
 }

@@ -2,9 +2,9 @@
 -- Times are integer nanoseconds since the recording began; every column that holds one ends in _ns, and they are, with
 -- the keys of meta that begin with "time.", all that two recordings of one deterministic script differ in.
 -- Ids are dense, begin with 1 and are given in the order of events. NULL means "none".
--- Any program that reads SQLite gets plain values. Only texts, their lines and programs are packed: v_line, artifact,
--- text_line and instruction need sqlar_uncompress(X, size); every other view needs no function. Views with the names of older
--- versions' tables (decline, matcher_rule, artifact ...) let one query read old and new files; older.sql has those that differ.
+-- Any program that reads SQLite gets plain values, and no view needs a function of ours. Only the times of attempts are
+-- packed, which no view shows. Views with the names of older versions' tables (decline, matcher_rule, artifact ...) let one
+-- query read old and new files; older.sql has those that differ.
 PRAGMA application_id = 0x554f5053; -- "UOPS"
 
 -- Facts about the recording: its subject, its settings, and how it ended.
@@ -311,33 +311,34 @@ CREATE TABLE packed_time (
   times BLOB NOT NULL        -- packed LEB128, for each row of match_pass in these: pass less the last one's (the first: less 0), nested, bytes that follow; for each rule and operation that took time its place in the row's groups, from 1, less the last one's, a mask of the values that are not 0, those values in units of 32 ns, in the order of rules
 ) STRICT;
 
--- Texts that belong to scopes, with the instructions their lines are made of: where they lie in their block.
+-- Texts that belong to scopes, with the instructions their lines are made of. The views artifact and text_line spell them out.
 CREATE TABLE text (
   id INTEGER PRIMARY KEY,
-  scope INTEGER,               -- scope.id
-  kind INTEGER NOT NULL,       -- string.id
-  block INTEGER NOT NULL,      -- text_block.id
-  at INTEGER NOT NULL,         -- byte of the block's texts it begins with, from 0
-  size INTEGER NOT NULL,       -- bytes
-  lines_at INTEGER NOT NULL,   -- byte of the block's lines it begins with, from 0
-  lines_size INTEGER NOT NULL  -- bytes of JSON: for each line an array of positions in the kernel's program, each as the difference to the one before; 0: the lines are unknown
+  scope INTEGER,         -- scope.id
+  kind INTEGER NOT NULL, -- string.id
+  size INTEGER NOT NULL, -- bytes of the text
+  content BLOB NOT NULL, -- a group of numbers for each line, as LEB128, each doubled, plus 1 if more follow: line_repeat.id * 2 + 1, or line_form.id * 2 and a difference for each of its numbers to the one in the same place of the form's last line in this text
+  lines BLOB             -- the pairs of lines (from 1) and instructions in order of instructions: for each run of equal differences to the pair before (the first: line 0, instruction -1) a group: difference of lines * 4 plus that of instructions up to 3, repetitions, the rest of the difference; zeros at the end left out; NULL: the lines are unknown
 ) STRICT;
 
--- Texts of one kind, one after the other.
-CREATE TABLE text_block (
+-- Lines without their numbers. Signed differences, here and in the tables that follow, are numbered 0, -1, 1, -2, 2 ...
+CREATE TABLE line_form (
   id INTEGER PRIMARY KEY,
-  size INTEGER NOT NULL,       -- bytes of texts
-  texts BLOB NOT NULL,         -- packed
-  lines_size INTEGER NOT NULL, -- bytes of lines
-  lines BLOB NOT NULL          -- packed
+  parts TEXT NOT NULL -- JSON array of the texts before, between and after the numbers
 ) STRICT;
 
--- The linear program of a kernel, which renderers print.
-CREATE TABLE packed_program (
+-- Lines whose numbers differ from those of the form's last line in the same way as twice before.
+CREATE TABLE line_repeat (
+  id INTEGER PRIMARY KEY,
+  form INTEGER NOT NULL, -- line_form.id
+  numbers TEXT NOT NULL  -- JSON array of the differences
+) STRICT;
+
+-- The linear program of a kernel, which renderers print. The view instruction spells it out.
+CREATE TABLE program (
   kernel INTEGER PRIMARY KEY, -- scope.id
   count INTEGER NOT NULL,     -- of instructions
-  size INTEGER NOT NULL,      -- bytes of nodes
-  nodes BLOB NOT NULL         -- packed JSON: an array of node.id, each but the first as the difference to the one before
+  nodes BLOB NOT NULL         -- for each run of equal differences of node.id to the one before a group as in text: the difference, repetitions
 ) STRICT;
 
 -- The rules of a pass in the order they are tried, a rule a row: matcher (matcher.id), position (from 1), rule.
@@ -391,11 +392,17 @@ CREATE VIEW v_match AS
          rejected_early_ns + structure_differs_ns + declined_ns + applied_ns + unchanged_ns AS total_ns
   FROM match_total JOIN rule ON rule.id = match_total.rule JOIN file ON file.id = rule.file JOIN op ON op.id = match_total.op;
 
+-- Texts with the names of their scopes and kinds: SELECT text FROM v_text WHERE name = 'r_16_16' AND kind = 'ir'.
+CREATE VIEW v_text AS
+  SELECT artifact.id, artifact.scope, name.value AS name, kind.value AS kind, artifact.text
+  FROM artifact JOIN string AS kind ON kind.id = artifact.kind LEFT JOIN scope ON scope.id = artifact.scope LEFT JOIN string AS name ON name.id = scope.name;
+
 -- Which instruction, and which node, a line of a kernel's text is made of.
 CREATE VIEW v_line AS
-  SELECT artifact.scope AS kernel, kind.value AS text, text_line.line, text_line.instruction, instruction.node
-  FROM text_line JOIN artifact ON artifact.id = text_line.artifact JOIN string AS kind ON kind.id = artifact.kind
-  JOIN instruction ON instruction.kernel = artifact.scope AND instruction.position = text_line.instruction;
+  WITH node AS MATERIALIZED (SELECT kernel, position, node FROM instruction)
+  SELECT text.scope AS kernel, kind.value AS text, text_line.line, text_line.instruction, node.node
+  FROM text JOIN string AS kind ON kind.id = text.kind CROSS JOIN text_line ON text_line.artifact = text.id
+  CROSS JOIN node ON node.kernel = text.scope AND node.position = text_line.instruction;
 
 -- Tensor operations of the script and the nodes they made.
 CREATE VIEW v_origin AS
@@ -430,23 +437,71 @@ CREATE VIEW v_decline AS
 
 -- Text that belongs to a scope: "source", "ir", "asm", "uops", "opts", "launch" (JSON): id, scope, kind (string.id), text.
 CREATE VIEW artifact AS
-  WITH whole AS MATERIALIZED (SELECT id, sqlar_uncompress(texts, size) AS texts FROM text_block)
-  SELECT text.id, text.scope, text.kind, CAST(substr(whole.texts, text.at + 1, text.size) AS TEXT) AS text
-  FROM text JOIN whole ON whole.id = text.block;
+  SELECT text.id, text.scope, text.kind, (
+    WITH RECURSIVE walk(rest, line, position, number, scale) AS ( -- scale 0: the number is complete
+      SELECT text.content, 0, 0, 0, 1
+      UNION ALL
+      SELECT substr(rest, 2), line + (scale = 0 AND number & 1 = 0),
+             CASE WHEN scale > 0 THEN position WHEN number & 1 THEN position + 1 ELSE 0 END,
+             CASE scale WHEN 0 THEN 0 ELSE number END + max(scale, 1) * ((instr(all_of, substr(rest, 1, 1)) - 1) & 127),
+             CASE WHEN substr(rest, 1, 1) < X'80' THEN 0 ELSE max(scale, 1) * 128 END
+      FROM walk JOIN byte WHERE length(rest) > 0),
+    word(line, position, value) AS MATERIALIZED (SELECT line, position, number >> 1 FROM walk WHERE scale = 0),
+    head(line, form, again) AS MATERIALIZED (
+      SELECT line, iif(value & 1, line_repeat.form, value >> 1), line_repeat.numbers
+      FROM word LEFT JOIN line_repeat ON value & 1 AND line_repeat.id = value >> 1 WHERE position = 0),
+    change(line, form, position, difference) AS (
+      SELECT line, form, position, iif(value & 1, -(value >> 1) - 1, value >> 1)
+      FROM (SELECT line, position, value, first_value(value) OVER (PARTITION BY line ORDER BY position) >> 1 AS form FROM word) WHERE position > 0
+      UNION ALL SELECT line, form, item.key + 1, item.value FROM head CROSS JOIN json_each(head.again) AS item),
+    piece(line, position, piece) AS (
+      SELECT line, position, sum(difference) OVER (PARTITION BY form, position ORDER BY line) FROM change
+      UNION ALL SELECT line, part.key + 0.5, iif(part.key = 0 AND line > 0, char(10), '') || part.value
+      FROM head CROSS JOIN line_form ON line_form.id = head.form CROSS JOIN json_each(line_form.parts) AS part)
+    SELECT group_concat(piece, '') FROM (SELECT piece FROM piece ORDER BY line, position)) AS text
+  FROM text;
 
 -- Which instructions a line of a kernel's source, IR or assembly is made of: artifact (artifact.id), line (from 1), instruction (instruction.position in the same kernel).
 CREATE VIEW text_line AS
-  WITH whole AS MATERIALIZED (SELECT id, sqlar_uncompress(lines, lines_size) AS lines FROM text_block WHERE lines_size > 0)
-  SELECT text.id AS artifact, line.key + 1 AS line,
-         sum(item.value) OVER (PARTITION BY text.id ORDER BY line.key, item.key) AS instruction
-  FROM text JOIN whole ON whole.id = text.block, json_each(CAST(substr(whole.lines, text.lines_at + 1, text.lines_size) AS TEXT)) AS line,
-       json_each(line.value) AS item
-  WHERE text.lines_size > 0;
+  SELECT text.id AS artifact, json_extract(pair.value, '$[0]') AS line, json_extract(pair.value, '$[1]') AS instruction
+  FROM text, json_each((
+    WITH RECURSIVE walk(rest, item, position, number, scale) AS (
+      SELECT text.lines, 0, 0, 0, 1
+      UNION ALL
+      SELECT substr(rest, 2), item + (scale = 0 AND number & 1 = 0),
+             CASE WHEN scale > 0 THEN position WHEN number & 1 THEN position + 1 ELSE 0 END,
+             CASE scale WHEN 0 THEN 0 ELSE number END + max(scale, 1) * ((instr(all_of, substr(rest, 1, 1)) - 1) & 127),
+             CASE WHEN substr(rest, 1, 1) < X'80' THEN 0 ELSE max(scale, 1) * 128 END
+      FROM walk JOIN byte WHERE length(rest) > 0),
+    run(item, lines, instructions, times) AS (
+      SELECT item, max(iif(position, NULL, iif(number & 8, -(number >> 4) - 1, number >> 4))),
+             max(iif(position, NULL, number >> 1 & 3)) + coalesce(max(iif(position = 2, number >> 1, NULL)), 0),
+             1 + coalesce(max(iif(position = 1, number >> 1, NULL)), 0)
+      FROM walk WHERE scale = 0 GROUP BY item),
+    pair(line, instruction, lines, instructions, times) AS (
+      SELECT coalesce(sum(lines * times) OVER before, 0) + lines, coalesce(sum(instructions * times) OVER before, 0) + instructions - 1, lines, instructions, times FROM run
+        WINDOW before AS (ORDER BY item ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING)
+      UNION ALL SELECT line + lines, instruction + instructions, lines, instructions, times - 1 FROM pair WHERE times > 1)
+    SELECT json_group_array(json_array(line, instruction)) FROM pair)) AS pair WHERE text.lines IS NOT NULL;
 
 -- Linear programs, an instruction a row: kernel (scope.id), position (from 0), node (node.id).
 CREATE VIEW instruction AS
-  SELECT kernel, item.key AS position, sum(item.value) OVER (PARTITION BY kernel ORDER BY item.key) AS node
-  FROM packed_program, json_each(CAST(sqlar_uncompress(nodes, size) AS TEXT)) AS item;
+  SELECT program.kernel, item.key AS position, item.value AS node
+  FROM program, json_each((
+    WITH RECURSIVE walk(rest, item, position, number, scale) AS (
+      SELECT program.nodes, 0, 0, 0, 1
+      UNION ALL
+      SELECT substr(rest, 2), item + (scale = 0 AND number & 1 = 0),
+             CASE WHEN scale > 0 THEN position WHEN number & 1 THEN position + 1 ELSE 0 END,
+             CASE scale WHEN 0 THEN 0 ELSE number END + max(scale, 1) * ((instr(all_of, substr(rest, 1, 1)) - 1) & 127),
+             CASE WHEN substr(rest, 1, 1) < X'80' THEN 0 ELSE max(scale, 1) * 128 END
+      FROM walk JOIN byte WHERE length(rest) > 0),
+    run(item, difference, times) AS (
+      SELECT item, max(iif(position, NULL, iif(number & 2, -(number >> 2) - 1, number >> 2))), 1 + coalesce(max(iif(position, number >> 1, NULL)), 0)
+      FROM walk WHERE scale = 0 GROUP BY item),
+    single(item, k, difference, times) AS (
+      SELECT item, 0, difference, times FROM run UNION ALL SELECT item, k + 1, difference, times - 1 FROM single WHERE times > 1)
+    SELECT json_group_array(node) FROM (SELECT sum(difference) OVER (ORDER BY item, k) AS node FROM single ORDER BY item, k))) AS item;
 
 -- Every byte once, in order: instr(all_of, b) - 1 is the number of a byte.
 CREATE VIEW byte AS SELECT X'000102030405060708090A0B0C0D0E0F101112131415161718191A1B1C1D1E1F202122232425262728292A2B2C2D2E2F303132333435363738393A3B3C3D3E3F404142434445464748494A4B4C4D4E4F505152535455565758595A5B5C5D5E5F606162636465666768696A6B6C6D6E6F707172737475767778797A7B7C7D7E7F808182838485868788898A8B8C8D8E8F909192939495969798999A9B9C9D9E9FA0A1A2A3A4A5A6A7A8A9AAABACADAEAFB0B1B2B3B4B5B6B7B8B9BABBBCBDBEBFC0C1C2C3C4C5C6C7C8C9CACBCCCDCECFD0D1D2D3D4D5D6D7D8D9DADBDCDDDEDFE0E1E2E3E4E5E6E7E8E9EAEBECEDEEEFF0F1F2F3F4F5F6F7F8F9FAFBFCFDFEFF' AS all_of;
@@ -497,10 +552,10 @@ CREATE VIEW v_kernel AS
   SELECT scope.id, name.value AS name, file.path AS file, scope.line, scope.root,
          (SELECT sum(step_count) FROM pass WHERE pass.scope = scope.id) AS steps,
          kernel.opts, kernel.device, kernel.global_size, kernel.local_size, kernel.registers, kernel.ops, kernel.bytes,
-         coalesce(packed_program.count, 0) AS instructions,
+         coalesce(program.count, 0) AS instructions,
          scope.end_ns - scope.begin_ns AS took_ns
   FROM scope JOIN string AS name ON name.id = scope.name LEFT JOIN file ON file.id = scope.file
-  LEFT JOIN kernel ON kernel.scope = scope.id LEFT JOIN packed_program ON packed_program.kernel = scope.id
+  LEFT JOIN kernel ON kernel.scope = scope.id LEFT JOIN program ON program.kernel = scope.id
   WHERE scope.kind = 'kernel';
 
 -- Attempts by pass, kernel, rule, operation and outcome: SELECT rule, sum(count) FROM v_match_pass WHERE kernel = 'r_16_16' AND outcome = 'applied' GROUP BY rule.

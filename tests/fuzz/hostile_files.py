@@ -63,7 +63,7 @@ def change(db, r):
                          "SELECT zeroblob(900000000)", f"SELECT * FROM {name}", "SELECT load_extension('x')"])
         db.execute(f"CREATE VIEW {name} AS {body}")
     elif way == 16: db.execute(f"CREATE TABLE {quoted(texts(r)[:300] or 'x')} (a)")
-    elif way == 17: db.execute(f"PRAGMA user_version = {r.choice([0, 1, 2, 3, 4, 5, 6, -1, 2**31 - 1])}")
+    elif way == 17: db.execute(f"PRAGMA user_version = {r.choice([0, 1, 2, 3, 4, 5, 6, 7, -1, 2**31 - 1])}")
     elif way == 18 and "scope" in tables(db): # very deep nesting
         db.execute("INSERT OR IGNORE INTO scope (id, parent, kind, name, line, begin_ns) WITH RECURSIVE c(i) AS (SELECT 1000 UNION ALL SELECT i + 1 FROM c "
                    "WHERE i < ?) SELECT i, CASE WHEN i = 1000 THEN 1 ELSE i - 1 END, 'other', 1, 0, 0 FROM c", (r.choice([1600, 30000]),))
@@ -107,7 +107,7 @@ def trace_calls(r, path, base, out):
             ["replay", "ls", path], ["replay", "diff", path, base], ["replay", "show", path, kernel, "--what", "story"],
             *(["export", path, "-o", out + end] for end in (".jsonl", ".trace.json", ".html", ".csv", ".parquet")), ["export", path, "--what", "session", "--megabytes", "1", "-o", out + ".html"],
             ["export", path, kernel, "-o", out + ".json"], ["export", path, kernel, "-o", out + ".dot"], ["export", path, kernel, "--pass", number, "--diff", "-o", out + ".svg"],
-            *(["query", path, f"SELECT * FROM {view} LIMIT 50"] for view in ("v_rewrite", "v_node", "v_edge", "v_kernel", "v_pass", "v_match_pass", "v_line", "v_decision", "v_alternative", "v_launch_time", "v_arg_part")),
+            *(["query", path, f"SELECT * FROM {view} LIMIT 50"] for view in ("v_rewrite", "v_node", "v_edge", "v_kernel", "v_pass", "v_match_pass", "v_line", "v_text", "v_decision", "v_alternative", "v_launch_time", "v_arg_part")),
             ["query", path, "SELECT id, expr(id), sources(id) FROM node LIMIT 50"], ["query", path, "SELECT count(*) FROM match_count"], ["query", path, "SELECT * FROM artifact LIMIT 3"]]
 
 

@@ -43,7 +43,7 @@ _IDLE = {
   "ALLOW_TF32": "products of float32 are computed in float32"}
 # Settings whose larger values have no further effect: name -> (largest value with an effect, why).
 _LARGEST = {
-  "TRACK_MATCH_STATS": (2, "all counts are printed at 2; `uopscope record` keeps every single rewrite"),
+  "TRACK_MATCH_STATS": (3, "every rewrite is printed at 3"),
   "JIT": (2, "a captured function is replayed launch by launch at 2"),
   "PCONTIG": (2, "all values that one kernel alone reads are stored inside it at 2"),
   "SPEC": (2, "every node is checked at 2")}

@@ -49,14 +49,14 @@ TEST_CASE("each test of a recorded suite is a scope with what it compiled") {
   Folder f;
   f.file("test_suite.py", kSuite);
   Result r = call(f, {"record", "-q", "-o", "p.uoptrace", "-m", "pytest", "-q", "test_suite.py"});
-  CHECK_MESSAGE(r.code == 0, (r.out + r.err));
+  CHECK_MESSAGE(r.code == 0, ((r.out + r.err)));
   std::vector<Scope> scopes = scopesOf(f, "p.uoptrace");
   CHECK(kernelsIn(scopes, "test_suite.py::test_add") == 1);
   CHECK(kernelsIn(scopes, "test_suite.py::TestMul::test_") == 1);
   CHECK(std::ranges::count_if(scopes, [](const Scope& s) { return s.kind == "other"; }) == 3);
 
   r = call(f, {"record", "-q", "-o", "u.uoptrace", "-m", "unittest", "-q", "test_suite"});
-  CHECK_MESSAGE(r.code == 0, (r.out + r.err));
+  CHECK_MESSAGE(r.code == 0, ((r.out + r.err)));
   scopes = scopesOf(f, "u.uoptrace");
   CHECK(kernelsIn(scopes, "test_suite.TestMul.test_again") == 1);
   CHECK(kernelsIn(scopes, "test_suite.TestMul.test_mul") == 0); // an earlier test compiled it
@@ -124,6 +124,7 @@ TEST_CASE("settings of recordings do what they say") {
   CHECK(r.out == "[2, 3]\n");
   r = call(f, {"run", "add.py"}, "TRACK_MATCH_STATS=3");
   CHECK(r.out.find(" us -- ") != std::string::npos);
+  CHECK(r.err == ""); // 3 says more than 2
   CHECK(r.out.find("TOTAL") != std::string::npos);
   r = call(f, {"run", "add.py"}, "TRACK_MATCH_STATS=1 PRINT_MATCH_STATS=0");
   CHECK(r.out == "[2, 3]\n");
@@ -131,4 +132,32 @@ TEST_CASE("settings of recordings do what they say") {
            "UOPSCOPE_TRACE=x.uoptrace");
   CHECK(r.out == "[2]\n");
   CHECK(kernelsIn(scopesOf(f, "x.uoptrace"), "") == 1);
+}
+
+TEST_CASE("kernels compiled with rules of a script replay without the script") {
+  Folder f;
+  const std::string script = f.file("mine.py", R"(
+from tinygrad import Tensor, Device
+from tinygrad.codegen import rules_after
+from tinygrad.dtype import dtypes
+from tinygrad.uop.ops import Ops, PatternMatcher, UPat
+def shift(x, c):
+  return x.alu(Ops.SHL, x.const_like(3)) if c.arg == 8 else None
+x = Tensor.arange(24).contiguous().realize()
+with rules_after("initial symbolic", PatternMatcher([(UPat.var("x", dtypes.ints) * UPat.cvar("c"), shift)])):
+  (x * 8 + 3).realize()
+Device["CPU"].renderer.pre_matcher = PatternMatcher([(UPat(Ops.ADD, dtypes.int, (UPat.var("x"), UPat.cvar("c"))), lambda x, c: x - (-c.arg) if c.arg == 5 else None)])
+(x * 8 + 5).realize()
+)");
+  REQUIRE(call(f, {"replay", "capture", "-q", "mine.py", "-o", "mine.uopcorpus"}).code == 0);
+  REQUIRE(call(f, {"record", "-q", "mine.py", "-o", "mine.uoptrace"}, "CCACHE=0").code == 0);
+  Result r =
+      call(f, {"query", "mine.uoptrace", "SELECT count(*) FROM v_rewrite WHERE rule = 'shift'", "--json"});
+  CHECK(contains(r.out, ": 1"));
+  std::filesystem::remove(script);
+  for (const char* file : {"mine.uopcorpus", "mine.uoptrace"}) {
+    r = call(f, {"replay", "diff", file, "--assert-same"});
+    CHECK_MESSAGE(r.code == 0, (r.out + r.err));
+    CHECK_MESSAGE(contains(r.out, "nothing changed"), r.out);
+  }
 }

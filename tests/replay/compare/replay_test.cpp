@@ -1,5 +1,7 @@
 // Captures real kernels, stores them, replays them in worker processes, and compares the results; also
 // damaged files and kernels that break.
+#include "engine/codegen/kernel_passes.h"
+#include "engine/rules/user_rules.h"
 #include "engine/runtime/device.h"
 #include "engine/runtime/kernel_cache.h"
 #include "engine/tensor/tensor.h"
@@ -7,6 +9,7 @@
 #include "replay/compare/recompile.h"
 #include "replay/compare/replay.h"
 #include "replay/compare/reproducer.h"
+#include "replay/compare/story_view.h"
 #include "tests/replay/compare/history.h"
 
 #include <doctest/doctest.h>
@@ -79,6 +82,64 @@ TEST_CASE("a replay by the same build tells the same story, with any number of w
     CHECK(d.otherWay == 0);
     std::filesystem::remove(result);
   }
+}
+
+TEST_CASE("rules that a script added are replayed by their answers") {
+  // A rule made at run time, as Python makes them: x*8 becomes x<<3. It counts its calls, so nothing but a call can be it.
+  static int calls = 0;
+  PatNode root;
+  root.ops.add(Op::MUL);
+  auto toShift = [](Match& m) -> UOp {
+    ++calls;
+    UOp product = m.root();
+    if (!product.dtype().isInt() || !product.src(1).is(Op::CONST) || product.src(1).arg().i() != 8)
+      return m.decline("not a product with 8");
+    return product.src(0).alu(Op::SHL, {product.src(0).constLike(int64_t{3})});
+  };
+  auto captureWith = [&](const std::string& text) {
+    const std::string path = temporary("-rules.uopcorpus");
+    Corpus corpus = Corpus::create(path);
+    CaptureObserver observer([&](Compilation c) { corpus.add(c); });
+    {
+      const PatternMatcher mine(std::vector<std::shared_ptr<const Rule>>{std::make_shared<const Rule>(
+          "eight-is-shift", "mine.py", 3, text, std::vector{root}, std::vector<std::string>(), toShift)});
+      UserRules added("initial symbolic", kernelPassNames(), mine);
+      ObserverScope scope(&observer);
+      clearKernelCache();
+      clearScheduleCache();
+      Tensor a = (Tensor::arange(24).contiguous().realize() * 8 + 3).realize();
+    }
+    corpus.addCounts(observer.tally().counts());
+    corpus.finish();
+    return path;
+  };
+  const std::string path = captureWith("x*8 -> x<<3");
+  const int asked = calls;
+  CHECK(asked > 0);
+  Corpus corpus = Corpus::open(path);
+  int applied = 0;
+  for (const CorpusEntry& e : corpus.entries()) {
+    const Compilation c = corpus.load(e);
+    CHECK(c.settings.find("[\"after initial symbolic\",\"eight-is-shift:") != std::string::npos);
+    Story story(c.story);
+    for (const StoryEvent& event : story.events())
+      applied += event.kind == StoryEvent::Step && story.word(event.word) == "eight-is-shift";
+  }
+  CHECK(applied > 0);
+  const std::string result = temporary("-rules-result.uopcorpus");
+  for (bool codeOnly : {false, true}) {
+    ReplaySummary s = replayCorpus(path, result, {.jobs = 1, .codeOnly = codeOnly});
+    CHECK(s.ok == corpus.entries().size());
+    CorpusDiff d = diffCorpora(corpus, Corpus::open(result), {});
+    CHECK_FALSE(d.anyChange());
+    CHECK(d.otherWay == 0);
+    std::filesystem::remove(result);
+  }
+  CHECK(calls == asked); // no code of the script ran
+  // The source of a rule belongs to the input: an edited rule makes another one.
+  const uint64_t before = corpus.entries()[0].inputHash;
+  CHECK(Corpus::open(captureWith("x*8 -> x<<4")).entries()[0].inputHash != before);
+  std::filesystem::remove(path);
 }
 
 TEST_CASE("a rule left out shows as the cause") {

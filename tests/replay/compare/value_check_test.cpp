@@ -112,6 +112,18 @@ TEST_CASE("value check: a loop that waits for effects is the same loop") {
   CHECK(check(r, longer.withSrc({longer.src(0), written})).verdict != ValueCheck::Verdict::Same);
 }
 
+TEST_CASE("value check: overlapping tiles of results are right, of a sum they are not") {
+  Pool pool;
+  PoolScope scope(pool);
+  using V = ValueCheck::Verdict;
+  // Three tiles of four over ten: the last one begins at 6, or at 5, where the iteration 9 is lost.
+  const UOp tile = UOp::range(3, 1), lane = UOp::range(4, 2, AxisType::Upcast);
+  auto tiled = [&](int64_t last) { return (tile < 2).where(tile * 4, tile.constLike(last)) + lane; };
+  CHECK(check(UOp::range(10, 0), tiled(6)).verdict == V::Same);
+  CHECK(check(UOp::range(10, 0), tiled(5)).verdict == V::Differs);
+  CHECK(check(UOp::range(10, 0, AxisType::Reduce), tiled(6)).verdict == V::Differs);
+}
+
 TEST_CASE("value check: bits taken as another type are computed") {
   Pool pool;
   PoolScope scope(pool);

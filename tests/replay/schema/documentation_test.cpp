@@ -160,7 +160,7 @@ TEST_CASE("every table and column of a trace is described") {
     for (const Column& c : it->columns) wanted.push_back(c.name);
     CHECK(columns == wanted);
   }
-  CHECK(tables == 36);
+  CHECK(tables == 37);
 }
 
 TEST_CASE("queries of docs/guide/trace-format.md run") {
@@ -207,15 +207,19 @@ TEST_CASE("views say what readers say") {
   TempTrace file;
   recordEverything(file.path);
   Database db = Database::openReadOnly(file.path);
-  for (const char* view :
-       {"v_node", "v_edge", "v_rewrite", "v_pass", "v_kernel", "v_launch", "v_launch_time", "v_match",
-        "v_match_pass", "matcher_rule", "v_line", "v_origin", "v_buffer", "v_phase", "v_alternative"}) {
+  for (const char* view : {"v_node", "v_edge", "v_rewrite", "v_pass", "v_kernel", "v_launch", "v_launch_time",
+                           "v_match", "v_match_pass", "matcher_rule", "v_line", "v_text", "v_origin",
+                           "v_buffer", "v_phase", "v_alternative"}) {
     CAPTURE(view);
     Statement s = db.prepare(std::string("SELECT count(*) FROM ") + view);
     REQUIRE(s.step());
     CHECK(s.integer(0) > 0);
   }
   Trace trace(file.path);
+  for (Statement s = db.prepare("SELECT id, text FROM artifact"); s.step();)
+    CHECK(s.text(1) == trace.artifactText(s.integer(0)));
+  for (Statement s = db.prepare("SELECT kernel, position, node FROM instruction"); s.step();)
+    CHECK(trace.program(s.integer(0)).at(static_cast<size_t>(s.integer(1))) == s.integer(2));
   NodeId last = trace.nodes().count();
   Statement node = db.prepare("SELECT count(*), max(id) FROM v_node");
   REQUIRE(node.step());
