@@ -210,6 +210,9 @@ def test_an_argument_that_shares_the_state_of_a_captured_function():
       x = state.contiguous() if k == when else Tensor([k, 5]).realize()
       add = x.numpy() if k == when else [k, 5]
       close(step(x), old * 3 + add), close(state, old + add), close(x, add)
+  empty = Tensor.empty(0, 3).realize()
+  count = TinyJit(lambda x, y: (x.sum() + y).realize())
+  for k in range(4): assert count(empty.contiguous().realize(), Tensor([k]).realize()).tolist() == [k]
 
 def test_setitem_keeps_lazy_values():
   t = Tensor.zeros(4).contiguous().realize()
