@@ -144,7 +144,11 @@ void bindFields(BufferClass& c) {
                                  throw py::attribute_error("the buffer has no memory yet");
                                return reinterpret_cast<uintptr_t>(b.memory());
                              })
-      .def_property_readonly("uop_refcount", &Buffer::holders)
+      .def_property_readonly("uop_refcount",
+                             [](const Buffer& b) {
+                               releaseUnreached(); // nodes that nothing reaches are given back in batches
+                               return b.holders();
+                             })
       .def("ref",
            [](const BufferRef& b, int64_t more) {
              b->ref(more);
@@ -228,7 +232,7 @@ void bindMemory(BufferClass& c) {
 } // namespace
 
 void bindBuffers(py::module_& m) {
-  BufferClass c(m, "Buffer", py::buffer_protocol());
+  BufferClass c(m, "Buffer", py::buffer_protocol(), py::dynamic_attr());
   c.attr("__module__") = "tinygrad.device";
   bindFields(c);
   bindMemory(c);

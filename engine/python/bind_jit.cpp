@@ -77,7 +77,7 @@ py::object PyCapturedJit::call(py::tuple args, py::dict kwargs) {
   if (!names_.equal(a.names))
     throw JitError("args mismatch in JIT: captured with arguments " + py::repr(names_).cast<std::string>() +
                    ", called with " + py::repr(a.names).cast<std::string>());
-  jit_.replay(JitInputs::of(a.tensors, a.bound));
+  jit_.replay(JitInputs::of(a.tensors, a.bound, &jit_));
   return ret_;
 }
 

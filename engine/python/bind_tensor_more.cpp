@@ -3,6 +3,7 @@
 #include "engine/python/bindings.h"
 #include "engine/runtime/device.h"
 #include "engine/tensor/foreign_memory.h"
+#include "engine/tensor/tinyfs.h"
 
 #include <fmt/format.h>
 
@@ -133,8 +134,8 @@ void bindTensorMore(TensorClass& c) {
   unsupported(c, "decode_hevc_frame", "it needs a video decoder");
   unsupported(c, "image_dot", "devices with image memory are not supported; use dot");
   unsupported(c, "image_conv2d", "devices with image memory are not supported; use conv2d");
-  unsupported(c, "fs_load", "it needs a tinyfs server; read a file by Tensor(path)");
-  unsupported(c, "fs_store", "it needs a tinyfs server; write a file by nn.state.safe_save");
+  c.def("fs_load", &tinyfs::load, py::arg("size"));
+  c.def("fs_store", &tinyfs::store);
 }
 
 } // namespace uopscope

@@ -30,8 +30,15 @@ UOp makeUOp(Op op, py::object dtype, py::object src, py::object arg, py::object 
 }
 
 /// The memory of a realized node, as a Buffer of the engine.
+/// The buffer whose elements the node has in their order. A view of some of them, or in another order, has none of its own.
 py::object bufferObject(UOp u) {
   UOp b = graph::base(u);
+  UOp view = u;
+  while (view != b && (!view.in(group::kMovement) || view.is(Op::RESHAPE))) view = view.src(0);
+  if (view != b)
+    throw Error(ErrorKind::Shape,
+                fmt::format("a view with a buffer can only be RESHAPE, not {}: its buffer is that of .base",
+                            opName(view.op())));
   if (!b.in({Op::BUFFER, Op::BUFFER_VIEW}))
     throw Error(ErrorKind::Shape,
                 fmt::format("{} has no buffer, it must be BUFFER: realize the tensor first", opName(b.op())));

@@ -78,10 +78,16 @@ UOp rebased(UOp view, UOp from, UOp to) {
 
 } // namespace
 
-JitInputs JitInputs::of(const std::vector<Tensor>& tensors, const std::vector<UOp>& bound) {
+JitInputs JitInputs::of(const std::vector<Tensor>& tensors, const std::vector<UOp>& bound,
+                        const CapturedJit* captured) {
   PoolScope scope(tensorPool());
   JitInputs in;
   NodesHeld held; // `bound` has bare nodes, and realizing below may collect the pool
+  for (const Tensor& t : tensors) {
+    UOp base = graph::base(t.uop());
+    if (t.state()->mayShare && (!captured || !base.is(Op::BUFFER) || captured->uses(*Buffer::of(base))))
+      t.state()->leaveSharedBuffer();
+  }
   std::vector<Tensor> open;
   for (const Tensor& t : tensors)
     if (!graph::base(t.uop()).is(Op::BUFFER) && !graph::isRealized(t.uop())) open.push_back(t);
@@ -193,7 +199,7 @@ std::vector<Tensor> TinyJit::operator()(const std::vector<Tensor>& inputs, const
     Tensor::realize(out);
     return out;
   }
-  JitInputs in = JitInputs::of(inputs, bound);
+  JitInputs in = JitInputs::of(inputs, bound, captured_ ? &*captured_ : nullptr);
   if (captured_)
     captured_->replay(in);
   else

@@ -27,14 +27,18 @@ public:
   explicit JitError(const std::string& message) : Error(ErrorKind::Runtime, message) {}
 };
 
+class CapturedJit;
+
 /// The arguments of a captured function: realized tensors with one buffer each, and variables by name.
 struct JitInputs {
   std::vector<UOpRef> views; ///< movement operations over a BUFFER
   std::vector<std::shared_ptr<Buffer>> buffers;
   VarValues variables; ///< sorted by name
 
-  /// Realizes tensors if needed. Throws JitError for a constant, and for a buffer passed twice.
-  static JitInputs of(const std::vector<Tensor>& tensors, const std::vector<UOp>& bound = {});
+  /// Realizes tensors if needed; a copy that still shares a buffer with memory of the function (of any function,
+  /// before the capture) gets memory of its own. Throws JitError for a constant, and for a buffer passed twice.
+  static JitInputs of(const std::vector<Tensor>& tensors, const std::vector<UOp>& bound = {},
+                      const CapturedJit* captured = nullptr);
 };
 
 class CapturedJit {
@@ -60,6 +64,8 @@ public:
                              const std::function<std::vector<Tensor>(const JitInputs&)>& body, bool prune);
   /// Launches everything on new inputs. Throws JitError if shapes, views, types or devices differ.
   void replay(const JitInputs& inputs);
+  /// Whether the function reads or writes this memory without being handed it.
+  bool uses(const Buffer& buffer) const { return guard_.uses(buffer); }
   const std::vector<Tensor>& results() const { return results_; }
   const CapturedRun& run() const { return run_; }
 

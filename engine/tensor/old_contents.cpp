@@ -276,20 +276,28 @@ void madeInCapture(UOp u) {
   for (CaptureScope* c = capturing().innermost; c; c = c->outer_) c->made_.insert(u.id());
 }
 
-bool computeBeforeCapture(const std::vector<UOp>& roots) {
+bool computeBeforeCapture(const std::vector<UOp>& nodes) {
   if (!RunCapture::active()) return false;
+  PoolScope scope(tensorPool());
   auto wasMade = [within = capturing().innermost](UOp u) { return within && within->made(u); };
   IdMap<bool> scheduled;
-  for (UOp u : UOp::sink(roots).toposort()) scheduled.set(u.slot(), true);
+  for (UOp u : UOp::sink(nodes).toposort()) scheduled.set(u.slot(), true);
   std::vector<std::shared_ptr<Tensor::State>> found;
+  bool apart = false;
   forEachTensor([&](Tensor::State& s) {
     UOp u = s.uop, base = plain(u);
     bool computed = base.in({Op::BUFFER, Op::CONST, Op::MULTI}) || graph::isRealized(u);
-    if (s.changed <= capturing().start && !computed && !wasMade(u) && scheduled.contains(base.slot()) &&
-        isComputable(u))
+    if (s.changed > capturing().start || computed || !scheduled.contains(base.slot()) || !isComputable(u))
+      return;
+    if (!wasMade(u) && !wasMade(base)) {
       found.push_back(s.shared_from_this());
+      return;
+    }
+    // The function computes an equal value, whose memory each replay writes.
+    s.become(u.substitute({{base, UOp::make(Op::CONTIGUOUS, base.dtype(), {base}, Arg::of("own"))}}));
+    apart = true;
   });
-  if (found.empty()) return false;
+  if (found.empty()) return apart;
   computeOutside(std::vector<Tensor>(found.begin(), found.end()));
   return true;
 }

@@ -23,10 +23,10 @@ struct OldContentsKept {
 /// overwrite. Names of `inPlace` see the new contents.
 OldContentsKept keepOldContents(const std::vector<UOp>& roots, Tensor::State* inPlace);
 
-/// During a capture: computes the values of older tensors that these roots use and do not compute themselves;
-/// these computations are not captured. Returns whether there were any; the roots must then be computed
-/// again.
-bool computeBeforeCapture(const std::vector<UOp>& roots);
+/// During a capture: computes the values of older tensors that these graphs use and the function does not compute
+/// itself; these computations are not captured. An older tensor whose value the function computes as well keeps a
+/// copy. Returns whether there were any; the graphs must then be read again.
+bool computeBeforeCapture(const std::vector<UOp>& nodes);
 
 /// The scope of a capture. Tensors made before it began are computed outside of the capture, since a replay
 /// must not compute them again. Pending assignments are carried out when it begins.
@@ -55,6 +55,9 @@ public:
   /// replay.
   void watch(CapturedRun::Memory memory);
   void keep(std::span<const std::shared_ptr<Buffer>> inputs);
+  bool uses(const Buffer& buffer) const {
+    return memory_.written.contains(buffer.root()) || memory_.read.contains(buffer.root());
+  }
 
 private:
   /// Stores or copies what the tensors of this moment would lose. Returns whether there was anything.

@@ -141,9 +141,9 @@ std::vector<UOp> rootsOf(std::vector<Tensor> tensors, Tensor::State* inPlace) {
       applyBecomes(apart);
       continue;
     }
+    if (computeBeforeCapture(nodes)) continue; // while a value on several devices is still one node
     std::vector<UOp> roots = separatedRoots(tensors);
     refusePlaceholders(roots);
-    if (computeBeforeCapture(roots)) continue;
     OldContentsKept kept = keepOldContents(roots, inPlace);
     if (!kept.changed) return roots;
     tensors.insert(tensors.end(), kept.along.begin(), kept.along.end());

@@ -100,6 +100,7 @@ void Tensor::State::leaveSharedBuffer() {
   if (!may) return;
   UOpMap<UOp> apart;
   for (UOp buffer : buffersUnder(uop)) {
+    if (buffer.arg().i() == 0) continue; // nobody reads it, and a copy would be no memory but a constant
     bool shared = false;
     forEachTensor([&](State& s) {
       shared = shared || (contains(buffersUnder(s.uop), buffer) &&

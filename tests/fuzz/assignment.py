@@ -7,6 +7,7 @@
 import argparse, random, sys, time
 import numpy as np
 from tinygrad import Device, Tensor, TinyJit, dtypes
+from tinygrad.uop.ops import Ops
 
 SHAPES = [(4,), (6,), (2, 3), (4, 2), (2, 2, 3), (1, 4), (12,), (20,), (6, 7)]
 DEVICES = (Device.DEFAULT, f"{Device.DEFAULT}:1")
@@ -31,21 +32,23 @@ def positions(shape): return np.arange(int(np.prod(shape))).reshape(shape)
 def made(tensor, value, sharded=None): return Entry(tensor, own(value), positions(np.shape(value)), sharded)
 
 class Jit:
-  """A captured function that updates a tensor, reads a second one, and returns a value; from the second call on into one memory."""
-  def __init__(self, state, other):
-    self.state, self.other, self.calls, self.result = state, other, 0, None
+  """A captured function that returns a value, from the second call on into one memory. Most update a tensor and read a second one."""
+  def __init__(self, state, other, plain):
+    self.state, self.other, self.plain, self.calls, self.result = state, other, plain, 0, None
     w, k = state.tensor, other.tensor
     @TinyJit
     def step(x):
+      if plain: return (x * 2).realize()
       before = w * 2
       w.assign(w + x)
       return (before + w - k).realize()
     self.step = step
   def call(self, x):
     value, tensor = self.state.value, self.step(x.tensor)
-    self.state.assign(value + x.value)
+    argument = x.value.copy()
+    if not self.plain: self.state.assign(value + argument)
     self.calls += 1
-    result = value * 2 + self.state.value - self.other.value
+    result = argument * 2 if self.plain else value * 2 + self.state.value - self.other.value
     if self.result is None or self.calls == 2:
       entry = made(tensor, result)
       if self.calls == 2: self.result = entry
@@ -210,15 +213,25 @@ class Program:
       state.fixed = other.fixed = True
       self.add(state, f"jit state {shape}")
       self.add(other, f"jit reads {shape}")
-      self.jits.append(Jit(state, other))
+      self.jits.append(Jit(state, other, plain=d % 3 == 0))
     jit = self.jits[a % len(self.jits)]
     shape = jit.state.shape
-    data = np.random.default_rng(c).integers(-9, 9, shape).astype(np.int32)
-    self.log.append(f"jit {self.jits.index(jit)} call {jit.calls + 1}")
-    result = jit.call(made(Tensor(data).realize(), data))
+    x = self.argument(shape, c) if b % 3 == 0 else None
+    name = self.name(x) if x is not None else "new data"
+    if x is None:
+      data = np.random.default_rng(c).integers(-9, 9, shape).astype(np.int32)
+      x = made(Tensor(data).realize(), data)
+    self.log.append(f"jit {self.jits.index(jit)}{' (x * 2)' if jit.plain else ''} call {jit.calls + 1} of {name}")
+    result = jit.call(x)
     if result is not None:
       result.fixed = jit.calls == 2
       self.add(result, "its result")
+  def argument(self, shape, c):
+    """A tensor of the program that is all of its memory, which no captured function writes."""
+    used = [e.memory for jit in self.jits for e in (jit.state, jit.other, jit.result) if e is not None]
+    e = self.pick(c, lambda e: e.shape == shape and e.sharded is None and not e.spread and not any(e.memory is m for m in used)
+                               and np.array_equal(e.at, positions(shape)) and e.memory.size == e.at.size)
+    return e if e is not None and e.tensor.realize().uop.op is Ops.BUFFER else None
   def check(self, a, b, c, d):
     e = self.pick(a)
     if e is not None: self.compare(e)

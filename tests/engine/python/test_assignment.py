@@ -165,6 +165,55 @@ def test_a_captured_call_leaves_what_was_there_before():
   for k in range(3): close(step(), [3 * (3 + k), 3 * (4 + k)])
   close(early, [10, 15])
 
+def test_a_captured_function_computes_what_an_older_view_shows():
+  for older in (lambda w: (w * 2).repeat(2), lambda w: (w * 2).flip(0), lambda w: (w * 2)[1:], lambda w: (w * 2).detach(),
+                lambda w: w.sum().expand(2), lambda w: (w * 2 + 1).reshape(2, 1)):
+    w = Tensor([1, 2]).realize()
+    @TinyJit
+    def step():
+      doubled, total = w * 2, w.sum()
+      w.assign(w + 1)
+      results = doubled + total * 100, doubled + 1
+      Tensor.realize(*results, w)
+      return results
+    step()
+    early = older(w)                                             # the next call captures, and has nodes equal to its
+    want = older(Tensor([2, 3]).realize()).tolist()
+    for k in range(2, 6):
+      got = [t.tolist() for t in step()]
+      assert got == [[2 * k + 100 * (2 * k + 1), 2 * k + 2 + 100 * (2 * k + 1)], [2 * k + 1, 2 * k + 3]], (k, got)
+    assert early.tolist() == want and w.tolist() == [6, 7]
+
+def test_an_older_value_that_a_captured_function_computes_too():
+  devices = (Device.DEFAULT, f"{Device.DEFAULT}:1")
+  for place in (lambda t: t.realize(), lambda t: t.shard(devices, 0).realize()):
+    for older in (lambda x: x * 2 + 1, lambda x: (x * 2 + 1).reshape(2, 1), lambda x: (x * 2 + 1).flip(0)):
+      step = TinyJit(lambda x: (x * 2 + 1).realize())
+      step(place(Tensor([5, 5])))
+      x = place(Tensor([1, 2]))
+      if isinstance(x.device, tuple) and older(x).shape != (2,): continue
+      early, want = older(x), older(Tensor([1, 2])).tolist()
+      for k in range(1, 5):
+        result = step(x if k == 1 else place(Tensor([k, k])))
+        assert result.tolist() == ([3, 5] if k == 1 else [2 * k + 1] * 2) and early.tolist() == want
+
+def test_an_argument_that_shares_the_state_of_a_captured_function():
+  for when in range(4):                                          # the call that has it
+    state = Tensor([1, 2]).realize()
+    @TinyJit
+    def step(x):
+      before = state * 2
+      state.assign(state + x)
+      return (before + state).realize()
+    for k in range(4):
+      old = state.numpy()
+      x = state.contiguous() if k == when else Tensor([k, 5]).realize()
+      add = x.numpy() if k == when else [k, 5]
+      close(step(x), old * 3 + add), close(state, old + add), close(x, add)
+  empty = Tensor.empty(0, 3).realize()
+  count = TinyJit(lambda x, y: (x.sum() + y).realize())
+  for k in range(4): assert count(empty.contiguous().realize(), Tensor([k]).realize()).tolist() == [k]
+
 def test_setitem_keeps_lazy_values():
   t = Tensor.zeros(4).contiguous().realize()
   seen = []

@@ -200,4 +200,18 @@ def test_z3_of_another_version_than_that_of_llvm():
   solver.add(x > 2, x < 4)
   assert solver.check() == z3.sat and str(solver.model()) == "[x = 3]"
 
+def test_tinyfs_makes_graphs():
+  name = Tensor.zeros(10_000_000).fs_store()                     # 39 chunks: their names fill a chunk, which has one
+  assert name.shape == (16,) and name.dtype == dtypes.uint8
+  for size in (0, 1, 1024, 1 << 20, (1 << 20) + 1, 1 << 37): assert Tensor(bytes(16)).fs_load(size).shape == (size,)
+  raises(RuntimeError, lambda: Tensor([1]).fs_store().tolist(), "TINYFS:STORE")
+  raises(ValueError, lambda: Tensor([1, 2]).fs_load(3), "16 bytes")
+
+def test_buffer_of_a_view():
+  t = Tensor.empty(2, 6)
+  assert t.reshape(3, 4).uop.buffer is t.uop.buffer
+  for view in (t.permute(1, 0), t[1:], t.flip(0), t.reshape(4, 3).permute(1, 0).reshape(12)):
+    raises(AssertionError, lambda: view.uop.buffer, "can only be RESHAPE")
+    assert view.uop.base.buffer is t.uop.buffer
+
 if __name__ == "__main__": run(globals())

@@ -124,6 +124,21 @@ TEST_CASE("the LLVM IR of a few kernels is as it was") {
   checkGolden("vectors.ll", l.render(vectors()));
 }
 
+TEST_CASE(
+    "LLVM IR: places at constant distances are offsets of one address, if neither term may be negative") {
+  LinearProgram p("E_4");
+  UOp out = p.global(0, dtypes::float32, 256), a = p.global(1, dtypes::float32, 256);
+  UOp r = p.range(4, 0), at = p.add(Op::MUL, dtypes::int32, {r, p.i32(64)});
+  UOp ahead = p.add(Op::ADD, dtypes::int32, {at, p.i32(16)}),
+      one = p.add(Op::ADD, dtypes::int32, {r, p.i32(1)});
+  UOp behind = p.add(Op::ADD, dtypes::int32, {p.add(Op::MUL, dtypes::int32, {one, p.i32(8)}), p.i32(-8)});
+  p.store(out, ahead, p.load(a, behind));
+  p.end(r);
+  std::string text = LlvmRenderer(cpuTarget("LLVM")).render(p.finish());
+  CHECK(text.find(", i64 16") != std::string::npos);
+  CHECK(text.find(", i64 -8") == std::string::npos);
+}
+
 TEST_CASE("a range nobody closed is an error, not C with a missing brace") {
   LinearProgram p("open");
   UOp out = p.global(0, dtypes::int32, 4), i = p.range(4, 0);
