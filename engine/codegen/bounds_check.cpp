@@ -95,21 +95,30 @@ std::optional<Binding> counterexample(const Access& a, const std::vector<UOp>& l
 }
 
 /// The index with the bounds that its gate gives to expressions in it: under "x < 7 and not x < 0" the
-/// expression x is a number from 0 to 6.
+/// expression x is a number from 0 to 6; under "x < r + 3", where r has 4 steps, it is at most 5.
 UOp givenClauses(const Access& a) {
   UOpMap<std::pair<int64_t, int64_t>> bounds;
   auto of = [&](UOp x) -> std::pair<int64_t, int64_t>& {
     return bounds.emplace(x, std::pair(x.vmin(), x.vmax())).first->second;
+  };
+  auto atLeast = [&](UOp x, int64_t least) {
+    if (least > x.vmin()) of(x).first = std::max(of(x).first, least);
+  };
+  auto atMost = [&](UOp x, int64_t most) {
+    if (most < x.vmax()) of(x).second = std::min(of(x).second, most);
   };
   for (UOp clause : splitUop(a.valid, Op::AND)) {
     bool negated = clause.is(Op::CMPNE) && clause.src(1).isConst(1);
     if (negated) clause = clause.src(0);
     if (!clause.is(Op::CMPLT)) continue;
     UOp x = clause.src(0), y = clause.src(1);
-    if (y.isConst() && negated) of(x).first = std::max(of(x).first, y.arg().i());
-    if (y.isConst() && !negated) of(x).second = std::min(of(x).second, y.arg().i() - 1);
-    if (x.isConst() && negated) of(y).second = std::min(of(y).second, x.arg().i());
-    if (x.isConst() && !negated) of(y).first = std::max(of(y).first, x.arg().i() + 1);
+    if (negated) { // x >= y
+      atLeast(x, y.vmin());
+      atMost(y, x.vmax());
+    } else {
+      atMost(x, y.vmax() - 1);
+      atLeast(y, x.vmin() + 1);
+    }
   }
   UOpMap<UOp> bounded;
   for (auto& [x, range] : bounds)

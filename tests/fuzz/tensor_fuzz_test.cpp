@@ -114,6 +114,8 @@ TEST_CASE("programs that failed once") {
       "leaf 75378 0 28 6|cast 0 93831|binary 9 0 62",
       // a loaded index keeps its gate inside a second gate
       "leaf 0 0 15 50|index|movement 25 46 0 24859|effect 11335 1",
+      // a loaded index that a gate bounds by an expression
+      "leaf 0 0 50 62|movement 0 59|index 49|leaf|unary",
       // an element of a reshaped empty tensor
       "leaf 75426 68387 65200 46439 78650 13936|"
       "movement 53992 19302 90793 90953 64791 65691|"
@@ -125,8 +127,10 @@ TEST_CASE("programs that failed once") {
       "movement 71048 45673 34007 2518 90468 92519|"
       "movement 76843 33946 24949 94622 30096 6652|"
       "movement 96067 29982 30436 81344 37862 72035"};
-  ContextScope settings({{"SPEC", 1}, {"IGNORE_OOB", 0}});
-  for (const char* text : kPrograms) CHECK_MESSAGE(failureOf(parseProgram(text)) == "", text);
+  for (const int64_t noopt : {0, 1}) {
+    ContextScope settings({{"SPEC", 1}, {"IGNORE_OOB", 0}, {"NOOPT", noopt}});
+    for (const char* text : kPrograms) CHECK_MESSAGE(failureOf(parseProgram(text)) == "", text);
+  }
 }
 
 TEST_CASE("a failing program is minimised to the steps that matter") {
