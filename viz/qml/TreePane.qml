@@ -35,7 +35,7 @@ Rectangle {
             objectName: "traceTree"
             name: qsTr("Kernels and passes")
             start: Session.tree.currentRow
-            onTaken: index => { const row = itemAtIndex(index); if (row && row.isPass) Session.goToPass(row.scopeId, row.passId); else Session.tree.toggle(index); }
+            onTaken: index => { const row = itemAtIndex(index); if (row && row.isPass && !(row.current && row.hasChildren)) Session.goToPass(row.scopeId, row.passId); else Session.tree.toggle(index); }
             Layout.fillWidth: true
             Layout.fillHeight: true
             model: Session.tree
@@ -63,7 +63,7 @@ Rectangle {
                 label: kind + " " + name + " " + stepsText + (failed ? " " + qsTr("failed") : "")
                 chosen: current
                 Accessible.role: Accessible.TreeItem
-                onDoubleClicked: if (!isPass) Session.goToScope(scopeId)
+                onDoubleClicked: if (!isPass) Session.goToScope(scopeId); else Session.tree.toggle(at)
                 required property int index
                 required property string name
                 required property string kind
@@ -73,6 +73,7 @@ Rectangle {
                 required property string place
                 required property bool expanded
                 required property bool hasChildren
+                required property int inside
                 required property bool current
                 required property bool failed
                 required property bool unfinished
@@ -96,7 +97,7 @@ Rectangle {
                         visible: !row.isPass
                     }
                     Icon {
-                        name: row.failed ? "warning" : row.isPass ? "pass" : row.kind === "other" ? "schedule" : row.kind
+                        name: row.failed ? "warning" : row.isPass && row.hasChildren ? (row.expanded ? "down" : "right") : row.isPass ? "pass" : row.kind === "other" ? "schedule" : row.kind
                         implicitWidth: Theme.px(14)
                         implicitHeight: Theme.px(14)
                         color: row.failed ? Theme.error : row.current ? Theme.accent : row.isPass ? Theme.textFaint : Theme.textMuted
@@ -108,6 +109,12 @@ Rectangle {
                         font.weight: row.current ? Font.DemiBold : Font.Normal
                         font.family: row.kind === "kernel" ? Theme.mono : Theme.sans
                         font.pixelSize: row.kind === "kernel" ? Theme.px(12) : Theme.body
+                    }
+                    ULabel {
+                        visible: row.inside > 0
+                        text: qsTr("%1 inside").arg(row.inside)
+                        color: Theme.textFaint
+                        font.pixelSize: Theme.small
                     }
                     ULabel { visible: row.unfinished && Session.growing; text: "●"; color: Theme.error; font.pixelSize: Theme.px(8) }
                     ULabel {

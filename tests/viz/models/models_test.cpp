@@ -119,6 +119,41 @@ TEST_CASE("tree: of many schedules only the one on the way to the present place 
   CHECK(tree.currentRow() == 81);
 }
 
+TEST_CASE(
+    "tree: a pass with many passes inside is folded until it is asked for, or holds the present place") {
+  TempTrace file;
+  recordTo(file.path, [] {
+    Pool pool;
+    PoolScope scope(pool);
+    ObservedScope schedule({.kind = ScopeKind::Schedule, .name = "schedule", .script = {}, .root = {}});
+    std::vector<UOp> terms;
+    for (int k = 0; k < 12; ++k)
+      terms.push_back((UOp::range(5 + k, k) + UOp::range(3, 20 + k)) % UOp::range(7, 40 + k));
+    graphRewrite(UOp::sink(terms), nesting(), {.name = "nest"});
+    Observer::current()->poolRetired(pool);
+  });
+  Tree opened(QString::fromStdString(file.path));
+  TraceTreeModel& tree = opened.model;
+  tree.setHideEmpty(false);
+  opened.wait();
+  auto inside = [&](int row) { return tree.data(tree.index(row), TraceTreeModel::InsideRole).toInt(); };
+  REQUIRE(tree.rowCount() == 2);
+  const int hidden = inside(1);
+  REQUIRE(hidden > 3);
+  tree.toggle(1);
+  opened.wait();
+  CHECK(tree.rowCount() >= 2 + hidden);
+  CHECK(inside(1) == 0);
+  tree.toggle(1);
+  opened.wait();
+  CHECK(tree.rowCount() == 2);
+  const ScopeInfo& schedule = opened.readers.trace()->scopes().back();
+  tree.setCurrent(schedule.id, opened.readers.trace()->passes(schedule.id).back().id);
+  opened.wait();
+  CHECK(tree.rowCount() >= 2 + hidden);
+  CHECK(tree.currentRow() > 1);
+}
+
 TEST_CASE("steps: one row per rewrite") {
   application();
   Trace trace(expressionTrace().toStdString());

@@ -25,6 +25,8 @@ void TraceTreeModel::reset() {
   dull_ = {};
   opened_.clear();
   closed_.clear();
+  turned_.clear();
+  unfolded_ = false;
   currentScope_ = 0;
   currentPass_ = 0;
   readers_.jobs().cancel(Channel::Tree);
@@ -54,8 +56,8 @@ void TraceTreeModel::rebuild() {
   if (!readers_.trace()) return;
   readers_.jobs().ask(Channel::Tree,
                       [this, builder = builder_, overview = readers_.trace()->overview(),
-                       question = TreeQuestion{opened_, closed_, filter_, hideEmpty_, currentPass_}](
-                          Jobs::Job& job) -> Jobs::Answer {
+                       question = TreeQuestion{opened_, closed_, turned_, unfolded_, filter_, hideEmpty_,
+                                               currentPass_}](Jobs::Job& job) -> Jobs::Answer {
                         auto answer = std::make_shared<TreeAnswer>(
                             builder->rows(job.trace(), *overview, question, [&job] { return job.stale(); }));
                         return [this, answer] { show(std::move(*answer)); };
@@ -122,9 +124,12 @@ void TraceTreeModel::setCurrent(ScopeId scope, PassId pass) {
 }
 
 void TraceTreeModel::toggle(int row) {
-  if (row < 0 || row >= rowCount() || rows_[static_cast<size_t>(row)].isPass) return;
+  if (row < 0 || row >= rowCount()) return;
   const Row& r = rows_[static_cast<size_t>(row)];
-  if (r.expanded) {
+  if (r.isPass) {
+    if (!r.hasChildren) return;
+    if (!turned_.erase(r.pass)) turned_.insert(r.pass);
+  } else if (r.expanded) {
     opened_.erase(r.scope);
     closed_.insert(r.scope);
   } else {
@@ -137,6 +142,8 @@ void TraceTreeModel::toggle(int row) {
 void TraceTreeModel::expandAll(bool expand) {
   opened_.clear();
   closed_.clear();
+  turned_.clear();
+  unfolded_ = expand;
   if (readers_.trace())
     for (const ScopeInfo& s : readers_.trace()->scopes()) {
       if (expand)
@@ -164,6 +171,7 @@ QVariant TraceTreeModel::data(const QModelIndex& index, int role) const {
   case TimeRole: return r.time;
   case PlaceRole: return r.place;
   case ExpandedRole: return r.expanded;
+  case InsideRole: return r.isPass && !r.expanded ? r.inside : 0;
   case HasChildrenRole: return r.hasChildren;
   case CurrentRole: return r.scope == currentScope_ && r.pass == currentPass_;
   case FailedRole: return r.failed;
@@ -179,7 +187,7 @@ QHash<int, QByteArray> TraceTreeModel::roleNames() const {
           {StepsRole, "steps"},     {StepsTextRole, "stepsText"}, {TimeRole, "time"},
           {PlaceRole, "place"},     {ExpandedRole, "expanded"},   {HasChildrenRole, "hasChildren"},
           {CurrentRole, "current"}, {FailedRole, "failed"},       {OpenRole, "unfinished"},
-          {ScopeRole, "scopeId"},   {PassRole, "passId"}};
+          {InsideRole, "inside"},   {ScopeRole, "scopeId"},       {PassRole, "passId"}};
 }
 
 } // namespace uopscope

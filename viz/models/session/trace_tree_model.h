@@ -29,6 +29,7 @@ public:
     PlaceRole,     ///< "compile_loop.py:3"
     ExpandedRole,
     HasChildrenRole,
+    InsideRole,  ///< passes inside a folded pass, else 0
     CurrentRole, ///< whether the window shows it
     FailedRole,
     OpenRole, ///< not ended: still going on, or cut off
@@ -76,6 +77,8 @@ private:
   std::shared_ptr<TreeBuilder> builder_; ///< of this trace; touched on the lane only
   std::vector<Row> rows_;
   std::set<ScopeId> opened_, closed_;
+  std::set<PassId> turned_;
+  bool unfolded_ = false; ///< every pass is open unless it is in turned_
   QString filter_;
   DullPasses dull_;
   bool hideEmpty_ = true;

@@ -10,6 +10,21 @@ namespace {
 // With more schedules than this, as in a loop that compiles anew each time, only those on the way to the present
 // place are open at first.
 constexpr int kManySchedules = 64;
+constexpr int kFewInside = 3; ///< passes inside a pass that are listed without being asked for
+
+/// Counts for each pass the passes inside it: those that follow it at a greater depth.
+void countInside(std::vector<TreeRow>& rows) {
+  std::vector<size_t> around;
+  for (size_t k = 0; k < rows.size(); ++k) {
+    while (!around.empty() && rows[around.back()].depth >= rows[k].depth) around.pop_back();
+    for (const size_t outer : around) {
+      rows[outer].inside += !rows[k].dull;
+      rows[outer].lastInside = rows[k].pass;
+    }
+    rows[k].lastInside = rows[k].pass;
+    around.push_back(k);
+  }
+}
 
 } // namespace
 
@@ -40,6 +55,12 @@ struct TreeBuilder::Walk {
         scope.kind == ScopeKind::Schedule ? !manySchedules : scope.kind != ScopeKind::Kernel;
     return byDefault && !question.closed.contains(scope.id);
   }
+  /// The pass that is shown never hides in a folded one.
+  bool expanded(const TreeRow& pass) const {
+    const bool holdsPresent = pass.pass < question.present && question.present <= pass.lastInside;
+    if (!filter.isEmpty() || holdsPresent) return true;
+    return (question.unfolded || pass.inside <= kFewInside) != question.turned.contains(pass.pass);
+  }
 };
 
 const std::vector<TreeRow>& TreeBuilder::passesOf(Trace& trace, const ScopeInfo& scope) {
@@ -59,6 +80,7 @@ const std::vector<TreeRow>& TreeBuilder::passesOf(Trace& trace, const ScopeInfo&
     r.open = !p.endNs;
     if (p.endNs) r.time = duration(*p.endNs - p.beginNs);
   }
+  countInside(rows);
   if (scope.endNs) return ended_[scope.id] = std::move(rows);
   return growing_ = std::move(rows);
 }
@@ -85,8 +107,10 @@ bool TreeBuilder::addScope(Walk& w, size_t at, int depth, bool ancestorMatches) 
   const auto inside = w.children.find(scope.id);
   bool hasChildren = inside != w.children.end();
   if (row.expanded && !w.stale()) {
+    PassId foldedUpTo = 0;
     for (const TreeRow& p : passesOf(w.trace, scope)) {
       hasChildren = true;
+      if (p.pass <= foldedUpTo) continue;
       if (w.question.hideEmpty && p.pass != w.question.present && p.dull) {
         ++w.answer.hidden;
         continue;
@@ -95,6 +119,9 @@ bool TreeBuilder::addScope(Walk& w, size_t at, int depth, bool ancestorMatches) 
       any = true;
       out.push_back(p);
       out.back().depth += depth + 1;
+      out.back().hasChildren = p.inside > 0;
+      out.back().expanded = w.expanded(p);
+      if (p.inside > 0 && !out.back().expanded) foldedUpTo = p.lastInside;
     }
     if (inside != w.children.end())
       for (const size_t child : inside->second) any |= addScope(w, child, depth + 1, self);

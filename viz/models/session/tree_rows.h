@@ -3,6 +3,7 @@
 //   TreeBuilder builder;                                  // lives as long as the trace is open
 //   TreeAnswer tree = builder.rows(trace, overview, question, [] { return false; });
 //
+// A pass with more than a few passes inside is folded: a schedule makes dozens of helper rewrites while it assigns ranges.
 // Passes of a scope that has ended are read once: a recording of 20,000 kernels that is still growing costs as
 // much per look as its newest scopes.
 #pragma once
@@ -21,6 +22,8 @@ struct TreeRow {
   PassId pass = 0;
   int depth = 0;
   bool hasChildren = false, expanded = false;
+  int inside = 0;        ///< passes that ran inside this one, dull ones left out
+  PassId lastInside = 0; ///< the last pass that ran inside this one, or this one: numbers run in order
   QString name, place, time;
   int64_t steps = 0;
   bool failed = false, open = false, dull = false;
@@ -31,6 +34,8 @@ struct TreeRow {
 /// What a person wants to see of the tree.
 struct TreeQuestion {
   std::set<ScopeId> opened, closed;
+  std::set<PassId> turned; ///< passes that were folded or unfolded by hand
+  bool unfolded = false;   ///< no pass is folded at first
   QString filter;
   bool hideEmpty = true;
   PassId present = 0; ///< is listed even if it is dull
