@@ -53,7 +53,12 @@ std::vector<Axis> unionAxes(std::span<const UOp> sources) {
   std::map<int64_t, int64_t> all;
   for (UOp s : sources)
     if (s.is(Op::UNROLL))
-      for (auto [id, size] : axesOf(s)) all[id] = size;
+      for (auto [id, size] : axesOf(s))
+        if (auto [known, isNew] = all.try_emplace(id, size); known->second != size)
+          throw Error(
+              ErrorKind::Spec,
+              fmt::format("two ranges of number {} have {} and {} steps: give each range a number of its own",
+                          id, known->second, size));
   return {all.begin(), all.end()};
 }
 UOp unroll(UOp value, DType laneType, const std::vector<Axis>& axes) {

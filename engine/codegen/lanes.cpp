@@ -1,13 +1,20 @@
 // Lanes of vectors. Every function looks through GEP, CAT and VECTORIZE before it makes a node.
 #include "engine/codegen/lanes.h"
 
+#include "engine/base/error.h"
+
+#include <fmt/format.h>
+
 #include <algorithm>
 
 namespace uopscope {
 
 UOp lane(UOp v, int64_t i) {
   for (;;) {
-    if (laneCount(v) == 1) return v;
+    const int count = laneCount(v);
+    if (count == 1) return v;
+    if (i < 0 || i >= count)
+      throw Error(ErrorKind::Spec, fmt::format("lane {} of {}, which has {}", i, opName(v.op()), count));
     auto at = static_cast<size_t>(i);
     if (v.is(Op::VECTORIZE)) return v.src(at);
     if (v.is(Op::VCONST)) return UOp::constant(v.dtype().scalar(), v.arg().as<std::vector<ConstValue>>()[at]);

@@ -26,6 +26,13 @@ def random_argument(rng):
   return rng.choice([None, 0, -1, 7, 2**70, 1.5, float("nan"), True, "name", "", (), (0,), (1, 0), (0, 1, 2, 3), ("CPU",), ("CPU", "CPU:1"), Ops.ADD, Ops.MAX, (Ops.ADD, (0,)), (Ops.MAX, (5,)), ("x", 0, 9), KernelInfo(), (0, AxisType.REDUCE),
                      AxisType.LOOP, object(), [1], {}, b"bytes"])
 
+def test_two_ranges_of_one_number():
+  def sums(out):
+    i, j = UOp.range(4, 0, AxisType.UPCAST), UOp.range(8, 0, AxisType.UPCAST)
+    return out[i].store((i + j).cast(out.dtype.base)).end(i).end(j).sink(arg=KernelInfo(name="sums"))
+  e = raises(RuntimeError, lambda: Tensor.empty(4).custom_kernel(fxn=sums)[0].realize())
+  assert "two ranges of number 0" in str(e) and "4" in str(e) and "8" in str(e), e
+
 def test_random_nodes():
   count = int(os.environ.get("UOPSCOPE_FUZZ", 3000)); rng = random.Random(int(os.environ.get("UOPSCOPE_SEED", 1))); operations = list(Ops); types = [dtypes.float, dtypes.int, dtypes.bool, dtypes.index, dtypes.void, dtypes.half, dtypes.float.vec(4), dtypes.float.ptr(16), dtypes.uint8]
   start = [Tensor.ones(4).contiguous().uop, Tensor.arange(6).reshape(2, 3).uop, UOp.const(dtypes.index, 3), UOp.range(4, 0), UOp.variable("i", 0, 9)]
