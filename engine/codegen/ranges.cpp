@@ -257,11 +257,12 @@ int64_t idOf(UOp range) {
   return range.arg().as<RangeArg>().ids[0];
 }
 int64_t axisNumber(UOp range) {
-  constexpr int64_t kParts = int64_t{1} << 20; // more than a kernel has ranges
+  constexpr uint64_t kParts = uint64_t{1}
+                              << 20; // more than a kernel has ranges; unsigned: a script's ids may be any
   const auto& ids = range.arg().as<RangeArg>().ids;
-  int64_t number = ids.front();
-  for (size_t i = 1; i < ids.size(); ++i) number = (number + 1) * kParts + ids[i];
-  return number;
+  auto number = static_cast<uint64_t>(ids.front());
+  for (size_t i = 1; i < ids.size(); ++i) number = (number + 1) * kParts + static_cast<uint64_t>(ids[i]);
+  return static_cast<int64_t>(number);
 }
 int64_t extentOf(UOp range) {
   return range.src(0).isConst() ? range.src(0).arg().i() : -1;

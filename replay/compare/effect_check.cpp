@@ -185,14 +185,12 @@ ValueCheck GraphComparison::compareMemory(UOp before, UOp after) {
     VariableList loops;
     for (UOp u = root; u.is(Op::AFTER) && !ctx_.opaque.contains(u.slot()); u = u.src(0))
       for (const UOp s : u.src().subspan(1))
-        if (isDone(u, s)) {
-          continue;
-        } else if (s.is(Op::KERNEL) || s.is(Op::CUSTOM_KERNEL)) {
+        if (!isDone(u, s) && (s.is(Op::KERNEL) || s.is(Op::CUSTOM_KERNEL))) {
           for (const int64_t k : s.arg().kind() == ArgKind::Ints ? s.arg().ints() : std::vector<int64_t>{})
             if (const auto at = static_cast<size_t>(k) + 1;
                 at < s.srcCount() && memoryBase(s.src(at)) == from)
               out.push_back({s, {}, true});
-        } else if (s.dtype().isVoid()) {
+        } else if (s.dtype().isVoid() && !isDone(u, s)) {
           leavesOf(s, loops, all, false);
         }
     for (Leaf& l : all) {
