@@ -9,6 +9,7 @@
 #include "engine/python/bind_recording.h"
 
 #include "engine/python/casters.h"
+#include "engine/rewrite/thread_observer.h"
 #include "replay/record/session.h"
 
 #include <memory>
@@ -32,6 +33,27 @@ std::string begin(SessionOptions options) {
   running() = std::make_unique<RecordingSession>(std::move(options));
   return path;
 }
+
+/// A thread of the script, between its start and its end.
+class StartedThread {
+public:
+  explicit StartedThread(std::unique_ptr<ThreadObserver> observer) : observer_(std::move(observer)) {}
+  ~StartedThread() {
+    // A thread that did not survive a fork cannot leave its scope, and its observer is used no more.
+    if (scope_) static_cast<void>(scope_.release()), static_cast<void>(observer_.release());
+  }
+  StartedThread(const StartedThread&) = delete;
+  StartedThread& operator=(const StartedThread&) = delete;
+  void enter() { scope_ = std::make_unique<ObserverScope>(observer_.get()); }
+  void exit() {
+    scope_.reset();
+    observer_.reset();
+  }
+
+private:
+  std::unique_ptr<ThreadObserver> observer_;
+  std::unique_ptr<ObserverScope> scope_;
+};
 } // namespace
 
 void bindRecording(py::module_& whole) {
@@ -62,6 +84,16 @@ void bindRecording(py::module_& whole) {
         if (session) session->finish(status, message);
       },
       py::arg("status") = "complete", py::arg("message") = "");
+  py::class_<StartedThread>(m, "StartedThread")
+      .def("__enter__", &StartedThread::enter)
+      .def("__exit__", [](StartedThread& t, const py::args&) { t.exit(); });
+  m.def(
+      "started_thread",
+      [] {
+        auto observer = ThreadObserver::ofThisThread();
+        return observer ? std::make_unique<StartedThread>(std::move(observer)) : nullptr;
+      },
+      "A block of the thread that this one starts; None if this one is not recorded.");
   m.def("running", [] { return running() != nullptr; });
   m.def("forked", [] {
     if (RecordingSession* inherited = running().release())

@@ -26,7 +26,7 @@ public:
   Tracker(Observer& inner, py::object listener, bool rewrites)
       : ForwardingObserver(inner), listener_(std::move(listener)), rewrites_(rewrites) {}
 
-  bool wantsRewrites() const override { return rewrites_ || inner_.wantsRewrites(); }
+  bool wantsRewrites() const override { return rewrites_ || inner().wantsRewrites(); }
 
   void onScopeBegin(const ScopeBegin& begin) override {
     ForwardingObserver::onScopeBegin(begin);

@@ -4,7 +4,7 @@
 //   struct NoDivisions : ForwardingObserver {
 //     using ForwardingObserver::ForwardingObserver;
 //     Control onRewrite(const RewriteEvent& e) override {
-//       return isDivision(e) ? Control::Skip : inner_.onRewrite(e);
+//       return isDivision(e) ? Control::Skip : inner().onRewrite(e);
 //     }
 //   };
 //
@@ -16,46 +16,50 @@ namespace uopscope {
 
 class ForwardingObserver : public Observer {
 public:
-  explicit ForwardingObserver(Observer& inner) : inner_(inner) {}
+  explicit ForwardingObserver(Observer& inner) : inner_(&inner) {}
 
   bool wantsRewrites() const override { return true; }
-  bool wantsCounts() const override { return inner_.wantsCounts(); }
-  const std::atomic<bool>* stopFlag() const override { return inner_.stopFlag(); }
-  void onScopeBegin(const ScopeBegin& begin) override { inner_.onScopeBegin(begin); }
-  void onScopeEnd() override { inner_.onScopeEnd(); }
-  void onPassBegin(const PassBegin& begin) override { inner_.onPassBegin(begin); }
-  void onPassEnd(const PassEnd& end) override { inner_.onPassEnd(end); }
+  bool wantsCounts() const override { return inner().wantsCounts(); }
+  const std::atomic<bool>* stopFlag() const override { return inner().stopFlag(); }
+  void onScopeBegin(const ScopeBegin& begin) override { inner().onScopeBegin(begin); }
+  void onScopeEnd() override { inner().onScopeEnd(); }
+  void onPassBegin(const PassBegin& begin) override { inner().onPassBegin(begin); }
+  void onPassEnd(const PassEnd& end) override { inner().onPassEnd(end); }
   Control onRewrite(const RewriteEvent& event) override {
-    return inner_.wantsRewrites() ? inner_.onRewrite(event) : Control::Apply;
+    return inner().wantsRewrites() ? inner().onRewrite(event) : Control::Apply;
   }
   void onGate(UOp node) override {
-    if (inner_.wantsRewrites()) inner_.onGate(node);
+    if (inner().wantsRewrites()) inner().onGate(node);
   }
   void onUnchanged(const Rule& rule, UOp node) override {
-    if (inner_.wantsRewrites()) inner_.onUnchanged(rule, node);
+    if (inner().wantsRewrites()) inner().onUnchanged(rule, node);
   }
-  void onProgram(std::span<const UOp> program) override { inner_.onProgram(program); }
-  void onPhase(const Phase& phase) override { inner_.onPhase(phase); }
-  void onCandidate(const Candidate& candidate) override { inner_.onCandidate(candidate); }
+  void onProgram(std::span<const UOp> program) override { inner().onProgram(program); }
+  void onPhase(const Phase& phase) override { inner().onPhase(phase); }
+  void onCandidate(const Candidate& candidate) override { inner().onCandidate(candidate); }
   void onDecision(const Decision& decision) override {
-    if (inner_.wantsRewrites()) inner_.onDecision(decision);
+    if (inner().wantsRewrites()) inner().onDecision(decision);
   }
-  void onBuffer(const BufferEvent& buffer) override { inner_.onBuffer(buffer); }
-  void onOutput(std::string_view stream, std::string_view text) override { inner_.onOutput(stream, text); }
+  void onBuffer(const BufferEvent& buffer) override { inner().onBuffer(buffer); }
+  void onOutput(std::string_view stream, std::string_view text) override { inner().onOutput(stream, text); }
   void onRuleError(const Rule& rule, UOp before, std::string_view message) override {
-    inner_.onRuleError(rule, before, message);
+    inner().onRuleError(rule, before, message);
   }
-  void onCounts(std::span<const MatchCount> counts) override { inner_.onCounts(counts); }
-  void onDeclines(std::span<const DeclineCount> declines) override { inner_.onDeclines(declines); }
-  void onArtifact(const Artifact& artifact) override { inner_.onArtifact(artifact); }
-  void onLaunch(const Launch& launch) override { inner_.onLaunch(launch); }
-  void onOrigin(const Origin& origin) override { inner_.onOrigin(origin); }
-  void poolRetired(Pool& pool) override { inner_.poolRetired(pool); }
+  void onCounts(std::span<const MatchCount> counts) override { inner().onCounts(counts); }
+  void onDeclines(std::span<const DeclineCount> declines) override { inner().onDeclines(declines); }
+  void onArtifact(const Artifact& artifact) override { inner().onArtifact(artifact); }
+  void onLaunch(const Launch& launch) override { inner().onLaunch(launch); }
+  void onOrigin(const Origin& origin) override { inner().onOrigin(origin); }
+  void poolRetired(Pool& pool) override { inner().poolRetired(pool); }
   std::unique_ptr<Observer> fork(uint64_t) override { return nullptr; }
-  void join(std::unique_ptr<Observer> child) override { inner_.join(std::move(child)); }
+  void join(std::unique_ptr<Observer> child) override { inner().join(std::move(child)); }
 
 protected:
-  Observer& inner_;
+  Observer& inner() const { return *inner_; }
+  void forwardTo(Observer& inner) { inner_ = &inner; }
+
+private:
+  Observer* inner_;
 };
 
 } // namespace uopscope

@@ -3,6 +3,7 @@
 
 #include "engine/base/engine_session.h"
 #include "engine/rewrite/session_observers.h"
+#include "engine/rewrite/thread_observer.h"
 
 #include <mutex>
 #include <utility>
@@ -68,6 +69,7 @@ ObserverScope::ObserverScope(Observer* observer) : before_(observed.observer), s
   observe({observer, &EngineSession::current()});
 }
 ObserverScope::~ObserverScope() {
+  if (observed.observer) ThreadObserver::detachAll(*observed.observer);
   observe({before_, session_});
 }
 

@@ -155,6 +155,9 @@ struct Origin {
 
 class Observer {
 public:
+  /// The ordinal of work that a thread of the script does by itself (thread_observer.h).
+  static constexpr uint64_t kOfOtherThread = UINT64_MAX;
+
   virtual ~Observer() = default;
 
   /// Whether onRewrite is to be called, and whether attempts are to be counted and timed.
@@ -197,8 +200,8 @@ public:
   virtual void poolRetired(Pool&) {}
 
   /// An observer for the work item `ordinal` that runs on a different thread. join() merges its events in
-  /// order of ordinals, so a trace does not depend on the number of threads. Null: the work stays on this
-  /// thread.
+  /// order of ordinals, so a trace does not depend on the number of threads; those of kOfOtherThread at once.
+  /// Null: the work stays on this thread.
   virtual std::unique_ptr<Observer> fork(uint64_t /*ordinal*/) { return nullptr; }
   virtual void join(std::unique_ptr<Observer>) {}
 

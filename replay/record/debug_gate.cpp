@@ -25,7 +25,8 @@ constexpr size_t kMostText = 400;
 std::string shortened(std::string text) {
   for (char& c : text)
     if (c == '\n' || c == '\t') c = ' ';
-  return text.size() > kMostText ? text.substr(0, kMostText) + "..." : text;
+  if (text.size() > kMostText) text.replace(kMostText, std::string::npos, "...");
+  return text;
 }
 
 } // namespace
@@ -139,20 +140,20 @@ void DebugGate::obey(const std::string& order) {
 
 void DebugGate::onScopeBegin(const ScopeBegin& begin) {
   scopes_.emplace_back(begin.name);
-  inner_.onScopeBegin(begin);
+  inner().onScopeBegin(begin);
 }
 void DebugGate::onScopeEnd() {
   if (!scopes_.empty()) scopes_.pop_back();
-  inner_.onScopeEnd();
+  inner().onScopeEnd();
 }
 void DebugGate::onPassBegin(const PassBegin& begin) {
   passes_.push_back({std::string(begin.name), 0});
-  inner_.onPassBegin(begin);
+  inner().onPassBegin(begin);
 }
 void DebugGate::onPassEnd(const PassEnd& end) {
   if (passes_.size() == depth_) passEnded_ = true;
   if (!passes_.empty()) passes_.pop_back();
-  inner_.onPassEnd(end);
+  inner().onPassEnd(end);
 }
 
 bool DebugGate::stopsAt(const RewriteEvent& event) {
@@ -194,7 +195,7 @@ Control DebugGate::onRewrite(const RewriteEvent& event) {
     if (stopsAt(event) && wait(event) == Control::Skip) return Control::Skip;
   }
   if (!passes_.empty()) ++passes_.back().steps;
-  return inner_.onRewrite(event);
+  return inner().onRewrite(event);
 }
 
 } // namespace uopscope

@@ -20,8 +20,6 @@ Tier tierFromName(std::string_view name) {
   throw Error(ErrorKind::Value, "no such tier: " + std::string(name) + "; there are off, stats and full");
 }
 
-namespace {
-
 /// Keeps its events until they are merged. Where a pool retires earlier, its nodes are copied to a pool of
 /// the source's own.
 class ForkedSource final : public EventSource {
@@ -55,6 +53,7 @@ protected:
   void publish() override {}
 };
 
+namespace {
 std::unique_ptr<Payload> payloadOf(std::string_view name, SourceLocation at = {}) {
   auto payload = std::make_unique<Payload>();
   payload->name = name;
@@ -313,7 +312,7 @@ void EventSource::onOrigin(const Origin& origin) {
 }
 
 std::unique_ptr<Observer> EventSource::fork(uint64_t ordinal) {
-  ++outstanding_;
+  if (ordinal != kOfOtherThread) ++outstanding_;
   return std::make_unique<ForkedSource>(ordinal, tier_, book_, progress_, alsoCounts_, settingsAtBegin_);
 }
 
@@ -322,6 +321,7 @@ void EventSource::join(std::unique_ptr<Observer> child) {
   auto* source = dynamic_cast<ForkedSource*>(child.get());
   if (!source) return;
   source->addUpCost();
+  if (source->ordinal == kOfOtherThread) return take(*source);
   auto joined = std::make_unique<Joined>();
   joined->owner = std::move(child);
   joined->source = source;
@@ -329,18 +329,20 @@ void EventSource::join(std::unique_ptr<Observer> child) {
   if (--outstanding_ > 0) return;
   std::stable_sort(joined_.begin(), joined_.end(),
                    [](const auto& a, const auto& b) { return a->source->ordinal < b->source->ordinal; });
-  for (auto& item : joined_) {
-    for (Event& event : item->source->events) {
-      touch(UOp(event.before));
-      touch(UOp(event.after));
-      if (event.payload)
-        for (const Node* node : event.payload->nodes) touch(UOp(node));
-      next() = std::move(event);
-      publish();
-    }
-    if (item->source->snapshot) poolRetired(*item->source->snapshot);
-  }
+  for (auto& item : joined_) take(*item->source);
   joined_.clear();
+}
+
+void EventSource::take(ForkedSource& source) {
+  for (Event& event : source.events) {
+    touch(UOp(event.before));
+    touch(UOp(event.after));
+    if (event.payload)
+      for (const Node* node : event.payload->nodes) touch(UOp(node));
+    next() = std::move(event);
+    publish();
+  }
+  if (source.snapshot) poolRetired(*source.snapshot);
 }
 
 } // namespace uopscope

@@ -27,6 +27,8 @@ struct RecordingProgress {
   std::atomic<bool> began{false}, diskFull{false};
 };
 
+class ForkedSource;
+
 class EventSource : public Observer {
 public:
   /// `settings`: the settings that the trace already names; null: the current ones.
@@ -76,6 +78,7 @@ protected:
 
 private:
   class Cost;
+  void take(ForkedSource& source); ///< its events go on here
   const Node* touch(UOp u) {
     if (u && u.node()->pool != lastPool_) {
       lastPool_ = u.node()->pool;

@@ -52,7 +52,10 @@ private:
     mutex_.unlock();
   }
   static void afterInChild() {
-    for (Recorder* r = std::exchange(first_, nullptr); r; r = r->nextOfProcess_) r->mutex_.unlock();
+    for (Recorder* r = std::exchange(first_, nullptr); r; r = r->nextOfProcess_) {
+      r->finished_ = true; // nobody reads the child's events
+      r->mutex_.unlock();
+    }
     mutex_.unlock();
   }
 

@@ -75,19 +75,19 @@ LimitGate::~LimitGate() {
 
 void LimitGate::onScopeBegin(const ScopeBegin& begin) {
   scopes_.emplace_back(begin.name);
-  inner_.onScopeBegin(begin);
+  inner().onScopeBegin(begin);
 }
 void LimitGate::onScopeEnd() {
   if (!scopes_.empty()) scopes_.pop_back();
-  inner_.onScopeEnd();
+  inner().onScopeEnd();
 }
 void LimitGate::onPassBegin(const PassBegin& begin) {
   passes_.emplace_back(begin.name);
-  inner_.onPassBegin(begin);
+  inner().onPassBegin(begin);
 }
 void LimitGate::onPassEnd(const PassEnd& end) {
   if (!passes_.empty()) passes_.pop_back();
-  inner_.onPassEnd(end);
+  inner().onPassEnd(end);
 }
 
 Control LimitGate::onRewrite(const RewriteEvent& event) {

@@ -4,6 +4,7 @@
 
 #include "engine/base/context_var.h"
 #include "engine/base/error.h"
+#include "engine/rewrite/thread_observer.h"
 #include "replay/record/machine.h"
 #include "replay/schema/schema.h"
 
@@ -246,6 +247,7 @@ void RecordingSession::finish(std::string_view status, std::string_view message)
   if (finished_) return;
   if (process_ != getpid()) return leaveToParent();
   finished_ = true;
+  if (Observer* observer = Observer::current()) ThreadObserver::detachAll(*observer);
   scriptScope_.reset();
   scope_.reset();
   limits_.reset();

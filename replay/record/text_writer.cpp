@@ -1,5 +1,5 @@
-// Forms and repetitions are remembered up to a limit, so a long recording needs no more memory than a short one; what was
-// forgotten is stored again under another number. Only numbers of up to eight digits leave a line: an address or a hash would
+// Forms and repetitions are remembered up to a limit, so a long recording needs no more memory than a short one. A
+// forgotten form is stored again under a new number. Only numbers of up to eight digits leave a line: an address or a hash would
 // make the differences of its form long.
 #include "replay/record/text_writer.h"
 

@@ -28,7 +28,7 @@ void TraceWriter::launch(const Event& e) {
 }
 
 /// A buffer that was there before the recording began, or whose views come before its memory, gets its row,
-/// without what is not known of it yet, when it is first used.
+/// without the facts that are not known yet, when it is first used.
 int64_t TraceWriter::bufferOf(uint64_t id, int64_t ns) {
   auto [it, fresh] = buffers_.try_emplace(id, nextBuffer_);
   if (fresh) {

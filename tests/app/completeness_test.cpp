@@ -80,4 +80,88 @@ print((x @ w).relu().sum().item())
   CHECK(recordAndCheck(UOPSCOPE_SOURCE_DIR "/samples/matmul.py", {}, "BEAM=1 IGNORE_BEAM_CACHE=1") > 50);
   CHECK(recordAndCheck(UOPSCOPE_SOURCE_DIR "/samples/matmul.py", {}, "DEV=NULL:CUDA") > 50);
 }
+
+namespace {
+/// Rows of the trace's steps, kernels and open passes.
+std::vector<int64_t> totals(const std::string& path) {
+  Trace trace(path);
+  size_t steps = 0, kernels = 0;
+  for (const ScopeInfo& scope : trace.scopes()) {
+    kernels += scope.kind == ScopeKind::Kernel;
+    CHECK_MESSAGE((scope.kind != ScopeKind::Script || scope.parent == 0), "a script lies inside ",
+                  scope.parent);
+    for (const PassInfo& pass : trace.passes(scope.id)) steps += static_cast<size_t>(pass.steps);
+  }
+  return {static_cast<int64_t>(steps), static_cast<int64_t>(kernels)};
+}
+} // namespace
+
+// The rule gives other threads the interpreter in the middle of a rewrite, so scopes of several threads are open at once.
+TEST_CASE("every change of a graph is a step: threads of a script") {
+  Folder folder;
+  std::string script = folder.file("threads.py", R"(
+import sys, threading, time
+from concurrent.futures import ThreadPoolExecutor
+from tinygrad import Tensor, dtypes
+from tinygrad.uop.ops import UOp, Ops, UPat, PatternMatcher, graph_rewrite
+sys.setswitchinterval(1e-5)
+at_once = sys.argv[1] == "threads"
+def shorter(x):
+  time.sleep(0.002)
+  return x.src[0] if x.arg is None else None
+rules = PatternMatcher([(UPat(Ops.NEG, name="x"), shorter)])
+def by_rule(n):
+  u = UOp.const(dtypes.int, n)
+  for _ in range(5): u = UOp(Ops.NEG, dtypes.int, (u,))
+  assert graph_rewrite(u, rules, name=f"rule {n}").arg == n
+def model(n):
+  by_rule(n)
+  assert (Tensor.arange(n).reshape(1, n) * 3 + n).sum(1).tolist() == [3 * n * (n - 1) // 2 + n * n]
+def nested(n):
+  if not at_once: return model(n)
+  inner = threading.Thread(target=model, args=(n,)); inner.start(); inner.join()
+work = [(model, 11), (model, 21), (nested, 31), (by_rule, 41), (model, 51)]
+if at_once:
+  threads = [threading.Thread(target=f, args=(n,)) for f, n in work[:4]]
+  for t in threads: t.start()
+  with ThreadPoolExecutor(1) as pool: pool.submit(*work[4]).result()
+  for t in threads: t.join()
+else:
+  for f, n in work: f(n)
+)");
+  std::vector<std::vector<int64_t>> found;
+  for (const std::string way : {"serial", "threads"}) {
+    CAPTURE(way);
+    CHECK(recordAndCheck(script, way) > 20);
+    std::string path = folder.file(way + ".uoptrace");
+    CHECK(call(folder, {"record", script, "-o", path, "--", way}).code == 0);
+    found.push_back(totals(path));
+  }
+  CHECK(found[0] == found[1]);
+  CHECK(found[0][0] > 400);
+}
+
+TEST_CASE("a thread that outlives its recording leaves its finished work in the trace") {
+  Folder folder;
+  std::string script = folder.file("daemon.py", R"(
+import threading, time
+from tinygrad import Tensor, dtypes
+from tinygrad.uop.ops import UOp, Ops, UPat, PatternMatcher, graph_rewrite
+begun = threading.Event()
+def wait(x):
+  begun.set()
+  time.sleep(100)
+def work():
+  assert (Tensor.arange(7) + 5).tolist() == list(range(5, 12))
+  graph_rewrite(UOp.const(dtypes.int, 3), PatternMatcher([(UPat(Ops.CONST, name="x"), wait)]), name="endless")
+threading.Thread(target=work, daemon=True).start()
+assert begun.wait(60)
+)");
+  std::string path = folder.file("daemon.uoptrace");
+  Result r = call(folder, {"record", script, "-o", path});
+  INFO(r.err);
+  CHECK(r.code == 0);
+  CHECK(totals(path)[1] == 1);
+  CHECK(Trace(path).status() == "complete");
+}
 #endif

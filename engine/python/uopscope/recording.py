@@ -3,7 +3,7 @@
 #
 #   with uopscope.record("steps.uoptrace"): model(x).realize()
 #   VIZ=1 python3 model.py        UOPSCOPE_TRACE=traces/ python3 -m pytest tests
-import atexit, contextlib, importlib.util, os, sys
+import atexit, contextlib, functools, importlib.util, os, sys
 import _uopscope
 from _uopscope import recording as _native
 
@@ -17,6 +17,7 @@ class record:
     if os.path.isdir(self.path): self.path = os.path.join(self.path, f"python-{os.getpid()}.uoptrace")
     _native.begin(self.path, tier, _script())
     _watch_tests()
+    _watch_threads()
   def stop(self): _native.end()
   def __enter__(self): return self
   def __exit__(self, kind, error, _):
@@ -112,8 +113,34 @@ def _watch_tests():
     if name in sys.modules: _watch(sys.modules[name])
   sys.meta_path.insert(0, _Watcher(name for name in frameworks if name not in sys.modules))
 
+# --- threads ---
+
+_threads_watched = False
+def _watch_threads():
+  """The work of a thread is recorded with the work of the thread that starts it."""
+  global _threads_watched
+  if _threads_watched: return
+  _threads_watched = True
+  import threading
+  start = threading.Thread.start
+  @functools.wraps(start)
+  def start_recorded(thread):
+    block = _native.started_thread() if thread.ident is None else None
+    if block is not None:
+      own = thread.__dict__.get("run")
+      run = thread.run
+      def run_recorded():
+        if own is None: del thread.run
+        else: thread.run = own
+        with block: run()
+      thread.run = run_recorded
+    start(thread)
+  threading.Thread.start = start_recorded
+
 _begin_as_asked()
-if _uopscope.observed(): _watch_tests()
+if _uopscope.observed():
+  _watch_tests()
+  _watch_threads()
 if _native.running():
   _hook_before, sys.excepthook = sys.excepthook, _note_failure
 atexit.register(_end)
