@@ -3,6 +3,7 @@
 #include "app/cli/bench_command.h"
 
 #include "app/cli/output.h"
+#include "app/cli/part.h"
 #include "replay/experiment/bench_html.h"
 #include "replay/experiment/run_script.h"
 #include "replay/experiment/statistics.h"
@@ -16,7 +17,6 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <charconv>
 #include <ctime>
 #include <filesystem>
 #include <fstream>
@@ -96,19 +96,6 @@ std::map<std::string, std::string> metaOf(const BenchArguments& a, const std::ve
           {"started", fmt::format("{:%Y-%m-%d %H:%M:%S} UTC", fmt::gmtime(std::time(nullptr)))}};
 }
 
-/// Parses "2/4": this process does every fourth run, beginning with the second.
-std::pair<int64_t, int64_t> partOf(const std::string& text) {
-  if (text.empty()) return {0, 1};
-  int64_t i = 0, n = 0;
-  const char* end = text.data() + text.size();
-  const auto first = std::from_chars(text.data(), end, i);
-  const bool divided = first.ec == std::errc() && first.ptr != end && *first.ptr == '/';
-  const auto second = divided ? std::from_chars(first.ptr + 1, end, n) : first;
-  if (!divided || second.ec != std::errc() || second.ptr != end || i < 1 || i > n)
-    throw Error(ErrorKind::Value, fmt::format("--part {}: give I/N with 1 <= I <= N, such as 2/4", text));
-  return {i - 1, n};
-}
-
 /// Refuses to replace hours of measurements unless the person asks for it.
 void refuseExisting(const std::string& output, const BenchArguments& a) {
   std::error_code ignored;
@@ -119,7 +106,7 @@ void refuseExisting(const std::string& output, const BenchArguments& a) {
 
 int runBench(const BenchArguments& a) {
   const std::vector<BenchSettings> cells = matrixOf(a);
-  const auto [part, parts] = partOf(a.part);
+  const Part part = partOf(a.part);
   const std::string output = a.output.empty() ? fs::path(a.script).stem().string() + ".uopbench" : a.output;
   refuseExisting(output, a);
   Experiment e = Experiment::create(output, metaOf(a, cells));
@@ -136,7 +123,7 @@ int runBench(const BenchArguments& a) {
     for (size_t k = order.size(); k > 1; --k) std::swap(order[k - 1], order[random() % k]);
     for (size_t k : order) {
       ++place;
-      if (round > 0 && place % parts != part) continue; // each part has its own warm-up runs
+      if (round > 0 && !part.has(place)) continue; // each part has its own warm-up runs
       if (!a.quiet && isatty(2))
         fmt::print(stderr, "\r\x1b[Krun {} of {}  {}", place, total, BenchCell{0, cells[k]}.name());
       const auto program = cells[k].find("program");

@@ -15,7 +15,9 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
+#include <cstdlib>
 #include <filesystem>
+#include <set>
 
 namespace uopscope::cli {
 
@@ -41,9 +43,12 @@ Exit codes: 0 fine, 1 a difference or a failure, 2 wrong usage or input, 130 int
 const std::vector<std::string> kVerbs = {"open",    "record", "run",    "python",   "ls",     "show",
                                          "stats",   "why",    "query",  "export",   "replay", "diff",
                                          "compare", "check",  "prove",  "import",   "bench",  "completion",
-                                         "story",   "whatif", "bisect", "roofline", "lesson"};
+                                         "story",   "whatif", "bisect", "roofline", "lesson", "campaign"};
 
-/// Passes everything after `run` or `python` to the script, options included.
+/// Verbs whose arguments are read by a script.
+const std::set<std::string> kPassedOn = {"run", "python", "campaign"};
+
+/// Passes everything after such a verb to the script, options included.
 int passThrough(const std::string& verb, int argc, char** argv) {
   std::vector<std::string> rest(argv + 2, argv + argc);
   bool help = !rest.empty() && (rest[0] == "--help" || rest[0] == "-h");
@@ -53,6 +58,11 @@ int passThrough(const std::string& verb, int argc, char** argv) {
                  "built in.\n  uopscope python -c \"from tinygrad import "
                  "Tensor; print((Tensor([1,2])+1).tolist())\"\n");
     return help ? kFine : runPython(rest);
+  }
+  if (verb == "campaign") {
+    setenv("UOPSCOPE_PROGRAM", selfPath().c_str(), 1); // the workers' program, unless --program names one
+    rest.insert(rest.begin(), {"-m", "uopscope.campaign"});
+    return runPython(rest);
   }
   if (help || rest.empty()) {
     fmt::print(
@@ -98,13 +108,12 @@ int dispatch(int argc, char** argv) {
   const auto word = std::find_if(arguments.begin() + 1, arguments.end(),
                                  [](const std::string& a) { return !a.starts_with('-'); });
   if (word != arguments.end() && std::find(kVerbs.begin(), kVerbs.end(), *word) != kVerbs.end() &&
-      *word != "run" && *word != "python")
+      !kPassedOn.contains(*word))
     std::rotate(arguments.begin() + 1, word, word + 1);
   bool verbGiven = argc > 1 && std::find(kVerbs.begin(), kVerbs.end(), arguments[1]) != kVerbs.end();
   bool general = argc > 1 && (arguments[1] == "-h" || arguments[1] == "--help" ||
                               arguments[1] == "--version" || arguments[1] == "help");
-  if (verbGiven && (arguments[1] == "run" || arguments[1] == "python"))
-    return passThrough(arguments[1], argc, argv);
+  if (verbGiven && kPassedOn.contains(arguments[1])) return passThrough(arguments[1], argc, argv);
   if (argc > 1 && !verbGiven && !general && !arguments[1].starts_with('-')) checkFileOrVerb(arguments[1]);
   if (general && arguments[1] == "help") arguments[1] = "--help";
   if (!verbGiven && !general) arguments.insert(arguments.begin() + 1, "open");
@@ -138,6 +147,7 @@ int dispatch(int argc, char** argv) {
   addTeachVerbs(app, teachArguments, o.code);
   BenchArguments benchArguments;
   addBenchVerb(app, benchArguments, o.code);
+  app.add_subcommand("campaign", "work for several machines: replays, experiments and fuzzing in parts");
   addOtherVerbs(app, o);
 
   std::vector<std::string> reversed(arguments.rbegin(), arguments.rend() - 1);

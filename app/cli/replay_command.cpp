@@ -2,7 +2,9 @@
 #include "app/cli/replay_command.h"
 
 #include "app/cli/output.h"
+#include "app/cli/part.h"
 #include "app/cli/sandbox.h"
+#include "replay/compare/merge_replays.h"
 #include "replay/compare/recompile.h"
 #include "replay/compare/replay.h"
 #include "replay/compare/report.h"
@@ -39,6 +41,7 @@ ReplayOptions optionsOf(const ReplayArguments& o) {
   r.without = o.without;
   r.codeOnly = o.codeOnly;
   r.stop = &stopAsked;
+  if (!o.part.empty()) r.wants = [part = partOf(o.part)](size_t input) { return part.has(input); };
   if (!o.quiet && isatty(2))
     r.progress = [](const ReplayProgress& p) {
       fmt::print(stderr, "\r\x1b[Kreplaying {} of {}{} ", p.done, p.total,
@@ -175,6 +178,7 @@ void replayWith(const CommitBuilds& builds, const std::string& program, const st
   if (o.jobs) command.insert(command.end(), {"-j", std::to_string(o.jobs)});
   if (o.assembly) command.push_back("--asm");
   if (o.codeOnly) command.push_back("--code-only");
+  if (!o.part.empty()) command.insert(command.end(), {"--part", o.part});
   TemporaryFile log(".log");
   int code = runProgram(command, {}, log.path());
   std::error_code ignored;
@@ -252,6 +256,17 @@ int replayRun(const ReplayArguments& o) {
   }
   if (stopAsked) return kInterrupted;
   return s.failed + s.crashed + s.timedOut ? kFailed : kFine;
+}
+
+int replayMerge(const ReplayArguments& o) {
+  for (const std::string& part : o.inputs) refuseSameFile(part, o.output);
+  refuseSameFile(o.corpus, o.output);
+  StoredCompilations stored = openStored(o.corpus);
+  const size_t merged = mergeReplays(stored.path(), o.inputs, o.output);
+  if (!o.quiet)
+    fmt::print("{}: {} parts, {} compilations\n", o.output, o.inputs.size(),
+               grouped(static_cast<int64_t>(merged)));
+  return kFine;
 }
 
 int replayDiff(const ReplayArguments& o) {

@@ -9,7 +9,8 @@ namespace uopscope::cli {
 
 struct ReplayArguments {
   std::vector<std::string> inputs; ///< scripts, or corpora
-  std::string corpus, output, name, what = "source", only, repository, build, program, check, commit;
+  std::string corpus, output, name, what = "source", only, repository, build, program, check, commit,
+                                    part; ///< "2/4"
   std::vector<std::string> commits, without;
   int jobs = 0, timeout = 60, memory = 4096;
   bool json = false, assembly = false, ignoreNames = false, assertSame = false, all = false, diffs = false,
@@ -24,6 +25,7 @@ void addReplayVerb(CLI::App& app, ReplayArguments& arguments, int& code);
 
 int replayCapture(const ReplayArguments& o);
 int replayRun(const ReplayArguments& o);
+int replayMerge(const ReplayArguments& o);
 int replayDiff(const ReplayArguments& o);
 int replayList(const ReplayArguments& o);
 int replayShow(const ReplayArguments& o);

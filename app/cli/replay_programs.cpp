@@ -4,6 +4,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/file.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -121,6 +122,24 @@ bool CommitBuilds::dirty() const {
   return !git({"status", "--porcelain", "--untracked-files=no"}, false).empty();
 }
 
+namespace {
+/// Held by the process that builds a commit; a second one waits.
+class BuildLock {
+public:
+  explicit BuildLock(const std::string& path)
+      : file_(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644)) {
+    if (file_ < 0 || flock(file_, LOCK_EX) != 0)
+      throw Error(ErrorKind::File, fmt::format("{}: cannot be locked: {}", path, strerror(errno)));
+  }
+  ~BuildLock() { close(file_); }
+  BuildLock(const BuildLock&) = delete;
+  BuildLock& operator=(const BuildLock&) = delete;
+
+private:
+  int file_;
+};
+} // namespace
+
 std::string CommitBuilds::build(const std::string& commit) const {
   const char* cache = std::getenv("XDG_CACHE_HOME");
   const char* home = std::getenv("HOME");
@@ -133,8 +152,9 @@ std::string CommitBuilds::build(const std::string& commit) const {
                   fmt::format("{}-{:08x}", commit.substr(0, 16), static_cast<uint32_t>(how));
   fs::path program = tree / program_, done = tree.string() + ".built";
   std::error_code ignored;
-  if (fs::exists(done, ignored) && fs::exists(program, ignored)) return program.string();
   fs::create_directories(tree.parent_path(), ignored);
+  const BuildLock lock(tree.string() + ".lock");
+  if (fs::exists(done, ignored) && fs::exists(program, ignored)) return program.string();
   if (!fs::exists(tree, ignored)) {
     git({"worktree", "prune"}, false);
     git({"worktree", "add", "--detach", "--force", tree.string(), commit});

@@ -60,8 +60,16 @@ void addReplayVerb(CLI::App& app, ReplayArguments& o, int& code) {
   run->add_option("-o,--output", o.output, "the result, a corpus too")->required();
   run->add_option("--commit", o.commit, "compile with the build of this commit instead");
   run->add_flag("--json", o.json, "summary as JSON");
+  run->add_option("--part", o.part,
+                  "I/N: one of N shares of the inputs, for several machines; `replay merge` joins them");
   limits(run);
   elsewhere(run);
+
+  CLI::App* merge = verb("merge", "the parts of a replay as one", replayMerge);
+  merge->add_option("CORPUS", o.corpus, "the corpus that was replayed")->required();
+  merge->add_option("PARTS", o.inputs, "results of `replay run --part`, all of them")->required();
+  merge->add_option("-o,--output", o.output, "the whole, as one run makes it")->required();
+  merge->add_flag("-q,--quiet", o.quiet, "no summary");
 
   CLI::App* diff = verb("diff", "the changes between two corpora, or a corpus and this build", replayDiff);
   diff->add_option("CORPUS", o.inputs,

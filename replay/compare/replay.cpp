@@ -247,6 +247,7 @@ public:
     for (size_t i = 0; i < entries_.size(); ++i) {
       const CorpusEntry& e = entries_[i];
       if (o.kernelsOnly && !e.isKernel()) continue;
+      if (o.wants && !o.wants(i)) continue;
       if (!o.only.empty() && std::find(o.only.begin(), o.only.end(), e.inputHash) == o.only.end()) continue;
       todo_.push_back(static_cast<uint32_t>(i));
     }

@@ -20,8 +20,9 @@ struct ReplayOptions {
   bool assembly = false;   ///< make machine code too
   bool kernelsOnly = false;
   bool codeOnly = false; ///< no match statistics, and no check of the rewrites where the code is the same
-  std::vector<uint64_t> only = {};       ///< hashes of the inputs to replay; empty: all
-  std::vector<std::string> without = {}; ///< names of rules that must not apply
+  std::vector<uint64_t> only = {};        ///< hashes of the inputs to replay; empty: all
+  std::function<bool(size_t)> wants = {}; ///< whether to replay the input with this number, from 0; none: all
+  std::vector<std::string> without = {};  ///< names of rules that must not apply
   std::function<void(const ReplayProgress&)> progress = {};
   const std::atomic<bool>* stop = nullptr; ///< ends the replay; finished inputs are kept
 };

@@ -6,6 +6,7 @@
 #include "engine/runtime/kernel_cache.h"
 #include "engine/tensor/tensor.h"
 #include "replay/compare/kernel_run.h"
+#include "replay/compare/merge_replays.h"
 #include "replay/compare/recompile.h"
 #include "replay/compare/replay.h"
 #include "replay/compare/reproducer.h"
@@ -276,4 +277,48 @@ TEST_CASE("stories from anywhere never do more than fail") {
       } catch (const Error&) {
       }
     }
+}
+
+TEST_CASE("parts of a replay make the whole that one run makes") {
+  Captured captured;
+  const std::string one = temporary("-one.uopcorpus"), joined = temporary("-joined.uopcorpus");
+  // Without a rule some results differ from the stored ones, so that both kinds of results are merged.
+  const ReplayOptions options{.jobs = 1, .without = {"add-zero", "mul-one"}};
+  replayCorpus(captured.path, one, options);
+  const size_t inputs = Corpus::open(one).entries().size();
+  for (const size_t parts : {size_t{1}, size_t{2}, size_t{3}, inputs + 2}) {
+    CAPTURE(parts);
+    std::vector<std::string> files;
+    for (size_t i = 0; i < parts; ++i) {
+      files.push_back(temporary(("-part" + std::to_string(i) + ".uopcorpus").c_str()));
+      ReplayOptions mine = options;
+      mine.wants = [&](size_t input) { return input % parts == i; };
+      replayCorpus(captured.path, files.back(), mine);
+    }
+    CHECK(mergeReplays(captured.path, files, joined) == inputs);
+    Corpus a = Corpus::open(one), b = Corpus::open(joined);
+    const auto x = a.entries(), y = b.entries();
+    REQUIRE(x.size() == y.size());
+    for (size_t i = 0; i < x.size(); ++i) {
+      CHECK(x[i].inputHash == y[i].inputHash);
+      CHECK(x[i].outputHash == y[i].outputHash);
+      CHECK(x[i].storyHash == y[i].storyHash);
+      CHECK(x[i].uses == y[i].uses);
+      CHECK(a.load(x[i]).source == b.load(y[i]).source);
+    }
+    const RuleCounts left = a.counts(), right = b.counts();
+    REQUIRE(left.size() == right.size());
+    for (const auto& [place, n] : left) CHECK(std::ranges::equal(n.count, right.at(place).count));
+
+    if (parts > 1) {
+      std::vector<std::string> fewer(files.begin() + 1, files.end()), twice = files;
+      twice.push_back(files[0]);
+      CHECK_THROWS_WITH_AS(mergeReplays(captured.path, fewer, joined), doctest::Contains("in no part"),
+                           Error);
+      CHECK_THROWS_WITH_AS(mergeReplays(captured.path, twice, joined), doctest::Contains("different part"),
+                           Error);
+    }
+    for (const std::string& file : files) std::filesystem::remove(file);
+  }
+  for (const std::string& file : {one, joined}) std::filesystem::remove(file);
 }
