@@ -68,7 +68,7 @@ int waitForPlace(QQuickWindow& window, Session& session, Tools& tools, const QSt
       }
       followed = true;
       calm.restart();
-      continue; // what was asked for now is not settled, however long that took
+      continue; // the newest question has no answer yet, however long it took
     }
     if (calm.elapsed() > kSettleMs) break;
   }

@@ -51,7 +51,7 @@ UOp laneOfIndexArithmetic(Match& m) {
   return laneOfArithmetic(m);
 }
 
-/// Lanes of a condition that the target decides at once: as many as of what is compared. Conditions on addresses have
+/// Lanes of a condition that the target decides at once: as many as the compared values have. Conditions on addresses have
 /// one, so that each lane of an access has a gate of its own.
 int conditionLanes(const Target& target, UOp condition) {
   int lanes = 1;

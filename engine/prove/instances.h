@@ -18,6 +18,7 @@ enum class Leaves : uint8_t { Unknowns, Graphs };
 
 class Instances {
 public:
+  // NOLINTNEXTLINE(bugprone-random-generator-seed): make() seeds it
   Instances(const Rule& rule, Leaves leaves) : rule_(rule), leaves_(leaves) {}
 
   /// The graph for a seed, in the current pool; null if no types fit.
@@ -48,7 +49,7 @@ private:
   const Rule& rule_;
   Leaves leaves_;
   DType float_ = dtypes::float32;
-  std::mt19937_64 random_; // NOLINT(bugprone-random-generator-seed): make() seeds it
+  std::mt19937_64 random_; ///< make() seeds it
   std::array<UOp, Match::kMaxBinds> bound_;
   UOp root_;
 };

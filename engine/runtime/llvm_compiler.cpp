@@ -22,17 +22,12 @@ std::unique_ptr<KernelCompiler> makeLlvmCompiler() {
 #include "engine/runtime/llvm_pipeline.h"
 #include "engine/runtime/processor.h"
 
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wall"
-#pragma GCC diagnostic ignored "-Wextra"
-#pragma GCC diagnostic ignored "-Wconversion"
 #include <llvm/Config/llvm-config.h>
 #include <llvm/ExecutionEngine/Orc/LLJIT.h>
 #include <llvm/IR/LegacyPassManager.h>
 #include <llvm/IR/Module.h>
 #include <llvm/Target/TargetMachine.h>
 #include <llvm/TargetParser/Host.h>
-#pragma GCC diagnostic pop
 
 #include <fmt/format.h>
 

@@ -2,14 +2,9 @@
 #ifdef UOPSCOPE_HAVE_LLVM
 #include "engine/runtime/llvm_lines.h"
 
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wall"
-#pragma GCC diagnostic ignored "-Wextra"
-#pragma GCC diagnostic ignored "-Wconversion"
 #include <llvm/BinaryFormat/Dwarf.h>
 #include <llvm/IR/DIBuilder.h>
 #include <llvm/IR/Module.h>
-#pragma GCC diagnostic pop
 
 #include <sstream>
 #include <vector>

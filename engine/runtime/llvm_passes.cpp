@@ -92,14 +92,9 @@ std::vector<LlvmPass> llvmPasses(const std::string& /*text*/) {
 
 #include "engine/runtime/llvm_pipeline.h"
 
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wall"
-#pragma GCC diagnostic ignored "-Wextra"
-#pragma GCC diagnostic ignored "-Wconversion"
 #include <llvm/IR/IRBuilder.h>
 #include <llvm/IR/Module.h>
 #include <llvm/Target/TargetMachine.h>
-#pragma GCC diagnostic pop
 
 namespace uopscope {
 

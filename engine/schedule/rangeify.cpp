@@ -122,7 +122,7 @@ void RangeAssignment::addUses(UOp reader, const Ranges& r) {
   for (size_t k = 0; k < sources; ++k) {
     UOp s = reader.src(k);
     const Indices* at = r.in;
-    double inside = 1; // of what is read: a PAD asks for nothing in its margins
+    double inside = 1; // part of the elements that a PAD reads: its margins need none
     for (; s.in(group::kMovement); s = s.src(0)) {
       at = through(s, at);
       if (s.is(Op::PAD)) inside *= elementCount(s.src(0).shape()) / std::max(1.0, elementCount(s.shape()));

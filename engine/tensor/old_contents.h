@@ -60,7 +60,7 @@ public:
   }
 
 private:
-  /// Stores or copies what the tensors of this moment would lose. Returns whether there was anything.
+  /// Stores or copies each value that a tensor of this moment would lose. Returns whether there was one.
   bool keepOnce();
   bool mayName(Tensor::State& s);
   std::vector<UOp> lost(UOp u, bool isName) const;

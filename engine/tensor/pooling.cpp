@@ -24,7 +24,7 @@ Ints Tensor::ceilPads(const Ints& pads, const Ints& kernel, const Ints& stride, 
   auto each = [&](const Ints& v) { return v.size() == 1 ? Ints(n, v[0]) : v; };
   Ints s = each(stride), d = each(dilation), out = pads, sizes = intShape();
   if (s.size() != n || d.size() != n || std::ranges::any_of(s, [](int64_t step) { return step < 1; }))
-    return pads; // pool() says what is wrong
+    return pads; // pool() names the error
   for (size_t i = 0; i < n; ++i) {
     size_t at = (n - 1 - i) * 2;
     int64_t in = sizes[sizes.size() - n + i], before = pads[at], after = pads[at + 1],

@@ -4,7 +4,7 @@
 //
 //   sort    runs of 2, 4, 8 ... elements, neighbouring runs in opposite orders, until one run is left
 //   top-k   runs as long as k; of two runs in opposite orders the first of each pair of elements are the first of both:
-//           half of what is left, until one run is left
+//           half of the remaining runs, until one is left
 //
 // A NaN is larger than any number. Positions are sorted along with keys, by a network of their own; of equal values the
 // first comes first. The exchanges of values do not say which of two equal elements went where, so the network has no

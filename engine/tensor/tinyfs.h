@@ -11,7 +11,7 @@
 
 namespace uopscope::tinyfs {
 
-/// The first `size` bytes of what the name stands for. Throws Error(Shape) unless `name` is 16 bytes of uint8.
+/// The first `size` bytes of the content that the name stands for. Throws Error(Shape) unless `name` is 16 bytes of uint8.
 Tensor load(const Tensor& name, int64_t size);
 Tensor store(const Tensor& values);
 

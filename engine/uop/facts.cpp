@@ -230,7 +230,7 @@ std::span<const UOp> closedRanges(UOp u) {
   return u.srcCount() > first ? u.src().subspan(first) : std::span<const UOp>();
 }
 
-/// Whether a CONTRACT makes lanes of this range, which is then no loop around what reads the lanes.
+/// Whether a CONTRACT makes lanes of this range, which is then no loop around the readers of the lanes.
 bool makesLanesOf(UOp contract, UOp range) {
   if (contract.arg().kind() != ArgKind::Ints || range.arg().kind() != ArgKind::Range) return false;
   const std::vector<int64_t>&ids = range.arg().as<RangeArg>().ids,

@@ -1,6 +1,6 @@
 // Gradients: an operation became a GROUP with one gradient for each source. The gradient it was given is some
 // node of the result; for that node as an unknown function, each part must be the derivative times it, or for
-// movement operations and sums the adjoint: what every element of the result took from the source, added up.
+// movement operations and sums the adjoint: each element of the source gets the sum of its shares in the result.
 // Tangents: the derivatives times the tangents of the sources, added up.
 #include "engine/base/error.h"
 #include "engine/codegen/reduce.h"

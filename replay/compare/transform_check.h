@@ -1,10 +1,10 @@
-// Steps of transforms: a value became the same for a batch ("vmap"), or its tangent ("jvp"). That is no claim of
-// equality, and a claim all the same, by what the sources became before it in its pass:
+// Steps of transforms: a value became the same for a batch ("vmap"), or its tangent ("jvp"). Such a step does not claim
+// equality. It claims a relation to the new values of the sources, which earlier steps of the pass made:
 //
-//   vmap   element b of what it became is the operation on elements b of what its sources became
-//   jvp    what it became is the sum over its sources of derivative times tangent
+//   vmap   element b of its new value is the operation on elements b of its sources' new values
+//   jvp    its new value is the sum over its sources of derivative times tangent
 //
-// A source that became nothing in the pass depends on no argument: it is in every element, and has tangent zero.
+// A source without a new value depends on no argument: it is in every element, and has tangent zero.
 #pragma once
 #include "replay/compare/rewrite_check.h"
 
@@ -12,7 +12,7 @@
 
 namespace uopscope {
 
-/// What became of the values of a pass so far.
+/// The new values of a pass so far.
 using TransformMemory = UOpMap<UOp>;
 
 /// Whether steps of a pass of this name are checked here.

@@ -255,7 +255,7 @@ ValueCheck checkStep(Trace& trace, StepId step, int samples) {
   Statement name = trace.database().prepare("SELECT string.value FROM step JOIN pass ON pass.id = step.pass "
                                             "JOIN string ON string.id = pass.name WHERE step.id = ?");
   const std::string pass = name.bind(1, step).step() ? std::string(name.text(0)) : std::string();
-  while (s.step()) { // earlier rewrites of the pass for what it learnt by them
+  while (s.step()) { // earlier rewrites of the pass, whose values this one may need
     if (s.integer(0) == step) limits = {.samples = samples, .total = 12'000'000, .inAll = 3'000'000};
     last =
         checker.check(static_cast<NodeId>(s.integer(1)), static_cast<NodeId>(s.integer(2)), limits, 0, pass);

@@ -1,6 +1,7 @@
 // Values of nodes that were computed, by a hash of node and environment. An interpreter asks for millions of them, most of them
 // soon after they were computed: a table with chains spends its time waiting for memory. This table holds at most 2^17, looks in
-// four places that lie side by side, and gives the oldest of them up when all are taken, so it may forget but never errs.
+// four places that lie side by side, and gives the oldest of them up when all are taken. Only hashes are compared, of 63 bits:
+// ten million questions get a wrong answer with a probability of about one in seven million.
 //
 //   memo.put(key, lanes);
 //   if (const Lanes* known = memo.find(key)) use(*known);   // valid until the next put()

@@ -34,10 +34,10 @@ struct Lanes {
 };
 
 /// Multiply-adds in `kVectors` registers, `steps` times over all of them; returns their sum so that nothing is left out.
-/// Sets `flops` to what was computed. More vectors than latency times the additions begun in a cycle keep the units busy.
+/// Sets `flops` to the number of operations computed. More vectors than latency times the additions begun in a cycle keep the units busy.
 template <size_t kLanes, size_t kVectors>
 [[gnu::always_inline]] inline float arithmeticOf(int64_t steps, double& flops) {
-  using Vector = typename Lanes<kLanes>::Vector;
+  using Vector = Lanes<kLanes>::Vector;
   Vector a[kVectors];
   for (auto& x : a) x = Vector{} + 1.0F;
   const volatile float factor = 0.999F, summand = 0.001F; // a compiler that knew them would compute nothing
@@ -54,7 +54,7 @@ template <size_t kLanes, size_t kVectors>
 /// The sum of `count` numbers, read by four loads a turn.
 template <size_t kLanes>
 [[gnu::always_inline]] inline float readsOf(const float* data, size_t count) {
-  using Vector = typename Lanes<kLanes>::Vector;
+  using Vector = Lanes<kLanes>::Vector;
   Vector sums[4] = {};
   for (size_t i = 0; i + 4 * kLanes <= count; i += 4 * kLanes) {
 #pragma GCC unroll 4

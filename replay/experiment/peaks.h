@@ -15,7 +15,7 @@ struct Peaks {
   double gflops = 0;           ///< float32: a fused multiply-add is two
   double gbPerSecond = 0;      ///< from memory
   double cacheGbPerSecond = 0; ///< from the second cache
-  int64_t cacheBytes = 0;      ///< of all threads: what is smaller stays in the cache between launches
+  int64_t cacheBytes = 0;      ///< of all threads: smaller data stays in the cache between launches
   std::string machine = {};    ///< machineText() of where they were measured; empty: given by hand
   bool known() const { return gflops > 0 && gbPerSecond > 0; }
 };

@@ -3,7 +3,7 @@
 //   for (const RooflineRow& r : roofline(trace, knownPeaks(2)))
 //     print(r.kernel, r.seconds, r.predicted, r.share, r.bound);     // "r_8_8_32_48", 12e-6, 9e-6, 0.75, Compute
 //
-// The least time is the longer one of arithmetic at its peak and bytes at theirs. Bytes are what the kernel has to
+// The least time is the longer one of arithmetic at its peak and bytes at theirs. Bytes are those that the kernel has to
 // read and write once; kernels whose bytes fit the caches are held against the bandwidth of the second cache.
 #pragma once
 #include "replay/experiment/peaks.h"

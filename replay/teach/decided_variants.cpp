@@ -1,4 +1,4 @@
-// Variants made of what a trace says: without one rewrite, or with another alternative of a decision. Opts that
+// Variants made from a trace: without one rewrite, or with another alternative of a decision. Opts that
 // follow a tile are kept where they still fit the other one.
 #include "engine/codegen/opt.h"
 #include "engine/render/renderer.h"

@@ -27,10 +27,10 @@ TEST_CASE("the third call launches without calling the function or making a sche
     ++calls;
     return std::vector<Tensor>{in[0].mul(2).contiguous().realize().add(in[1])};
   });
-  for (float i = 0; i < 2; ++i) f({row({i, 1}), row({3, 4})});
+  for (const float i : {0.f, 1.f}) f({row({i, 1}), row({3, 4})});
   Scopes told;
   ObserverScope scope(&told);
-  for (float i = 0; i < 3; ++i) {
+  for (const float i : {0.f, 1.f, 2.f}) {
     CHECK(f({row({i, 1}), row({3, 4 + i})})[0].values<float>() == std::vector<float>{2 * i + 3, 6 + i});
   }
   CHECK(calls == 2);
@@ -59,7 +59,8 @@ TEST_CASE("variables take the value of the call, inside and outside of their ker
   for (int64_t i = 1; i < 8; ++i) {
     bound = bind(i);
     UOpRef hold = bound;
-    float want = static_cast<float>(i * (i - 1) / 2 + 1);
+    const auto sum = i * (i - 1) / 2 + 1;
+    const auto want = static_cast<float>(sum);
     CHECK(f({row({1})}, {bound})[0].values<float>() == std::vector<float>{want});
   }
 }

@@ -176,7 +176,7 @@ TEST_CASE("value check: steps of transforms are claims about what their sources 
   const UOp x = buffer(3, 1), w = buffer(3, 2), dx = buffer(3, 3);
   const UOp xs = graph::reshape(buffer(12, 4), {4, 3}), ws = graph::broadcastTo(w, {4, 3});
   const UOp product = x * w, sine = x.alu(Op::SIN, {}), batched = xs * ws;
-  auto is = [&](std::string_view pass, UOp before, UOp after, TransformMemory known) {
+  auto is = [&](std::string_view pass, UOp before, UOp after, const TransformMemory& known) {
     return checkTransform(checker, pass, before, after, known, {}).verdict;
   };
   CHECK(is("vmap", x, xs, {}) == V::Same);

@@ -8,6 +8,9 @@
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <random>
+
 using namespace uopscope;
 using namespace uopscope::test;
 
