@@ -20,8 +20,7 @@ using namespace pat;
 constexpr int64_t kFewResults = 16; ///< computed anew just as well, in lanes
 constexpr int64_t kStrip = 512;     ///< accumulators that stay in the first cache
 constexpr int64_t kLanes = 16;      ///< of a strip whose steps lie apart in memory
-constexpr int64_t kBlock =
-    256; ///< steps of such a strip that are turned round at once: terms and results stay near
+constexpr int64_t kBlock = 32;      ///< steps of such a strip that are turned round at once: 4 kB
 
 /// A kernel that is one store of one sum.
 struct OneSum {

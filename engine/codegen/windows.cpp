@@ -126,6 +126,14 @@ UOp readOfCopy(UOp value, const std::vector<UOp>& loops, const std::vector<UOp>&
   return memory.after(std::span<const UOp>(&copy, 1)).indexed({simplified(from)}, value.dtype());
 }
 
+/// Bytes of the copies that earlier rewrites of this kernel made.
+int64_t copiedBytes(UOp sink) {
+  int64_t bytes = 0;
+  for (UOp u : sink.toposort())
+    if (u.is(Op::DEFINE_REG)) bytes += u.dtype().size() * u.dtype().base().itemsize();
+  return bytes;
+}
+
 UOp stageWindows(Match& m) {
   UOp sink = m.root(), sum;
   if (const char* why = onlyReduce(sink, sum)) return m.decline(why);
@@ -146,7 +154,7 @@ UOp stageWindows(Match& m) {
       if (idOf(l) > w.innermostOutside) reads *= static_cast<double>(extentOf(l));
     double reuse = reads / static_cast<double>(w.size);
     int64_t bytes = w.size * operand.dtype().itemsize();
-    if (bytes > kWindowBytes) return m.decline("a copy would not stay in the cache");
+    if (bytes + copiedBytes(sink) > kWindowBytes) return m.decline("a copy would not stay in the cache");
     if (reuse < kWindowReuse) return m.decline("an element is read too seldom for a copy");
     because([&] {
       return fmt::format("each of {} elements, margins included, is read {:.0f} times: {} bytes hold them",
@@ -159,9 +167,10 @@ UOp stageWindows(Match& m) {
 }
 
 /// The number of rows in a block of a transposed left operand; 0 if no block is worth a copy.
-int64_t blockOf(UOp row, UOp term, int64_t bytes, int64_t readers) {
+int64_t blockOf(UOp sink, UOp row, UOp term, int64_t bytes, int64_t readers) {
   int64_t rows = extentOf(row), block = kColumns;
-  auto fits = [&] { return rows % block == 0 && block * extentOf(term) * bytes <= kWindowBytes; };
+  const int64_t space = kWindowBytes - copiedBytes(sink);
+  auto fits = [&] { return rows % block == 0 && block * extentOf(term) * bytes <= space; };
   while (block > 8 && !fits()) block /= 2;
   return fits() && readers >= kReaders && rows * extentOf(term) * bytes > kNear ? block : 0;
 }
@@ -186,7 +195,7 @@ UOp stageColumns(Match& m) {
       int64_t readers = 1;
       for (UOp l : loops)
         if (idOf(l) > idOf(row) && !operand.dependsOn(l)) readers *= std::max<int64_t>(1, extentOf(l));
-      int64_t block = blockOf(row, term, bytes, readers);
+      int64_t block = blockOf(sink, row, term, bytes, readers);
       if (!block) return m.decline("it is read too seldom, is near enough, or no block of rows fits");
       because([&] {
         return fmt::format(

@@ -18,7 +18,7 @@
 
 namespace uopscope {
 
-constexpr int64_t kWindowBytes = 1 << 20; ///< a copy stays in the second cache, and on the stack
+constexpr int64_t kWindowBytes = 3 << 20; ///< all copies of a kernel stay in near caches, and on the stack
 constexpr double kWindowReuse = 8;        ///< fewest times that an element is read
 
 /// A rule on SINK; it needs no context.
