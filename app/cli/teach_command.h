@@ -1,4 +1,5 @@
-// uopscope story, whatif, bisect, roofline and lesson: the verbs for experiments and lessons over replay/teach.
+// uopscope story, whatif, bisect, values, roofline and lesson: the verbs for experiments and lessons over
+// replay/teach.
 #pragma once
 #include "app/cli/cli.h"
 
@@ -28,6 +29,14 @@ struct BisectArguments {
 };
 int bisectByScript(const BisectArguments& options);
 
+struct ValuesArguments {
+  std::string trace, kernel, pass;
+  int64_t step = -1, node = 0, limit = 0, seed = 1;
+  std::vector<std::string> at, inputs; ///< "r0=3,r1=2"; "data1=0.5"
+  bool json = false;
+};
+int showValues(const ValuesArguments& options);
+
 struct RooflineArguments {
   std::string trace, kernel, device = "CPU";
   double gflops = 0, gbPerSecond = 0; ///< peaks given by hand; 0: measured
@@ -41,11 +50,12 @@ struct LessonArguments {
 };
 int takeLesson(const LessonArguments& options);
 
-/// Adds the five verbs; `code` receives the exit code of the verb that ran.
+/// Adds these verbs; `code` receives the exit code of the verb that ran.
 struct TeachArguments {
   StoryArguments story;
   WhatIfArguments whatIf;
   BisectArguments bisect;
+  ValuesArguments values;
   RooflineArguments roofline;
   LessonArguments lesson;
 };

@@ -1,9 +1,41 @@
-// Declares the options of story, whatif, bisect, roofline and lesson, with an example each.
+// Declares the options of story, whatif, bisect, values, roofline and lesson, with an example each.
 #include "app/cli/teach_command.h"
 
 #include <CLI/CLI.hpp>
 
 namespace uopscope::cli {
+
+namespace {
+
+void addValues(CLI::App& app, ValuesArguments& o, int& code) {
+  CLI::App* verb = app.add_subcommand("values", "the number of every node at chosen iterations, before and after a "
+                                                "rewrite, and through a whole kernel");
+  verb->add_option("TRACE", o.trace, "a .uoptrace file")->required();
+  verb->add_option("KERNEL", o.kernel, "kernel or schedule, by number or name")->required();
+  verb->add_option("--pass", o.pass,
+                   "pass by name, name#2, or number: its nodes; without it, what the kernel stores, pass by pass");
+  verb->add_option("--step", o.step, "this step of the pass (default: the whole pass)")
+      ->check(CLI::NonNegativeNumber);
+  verb->add_option("--at", o.at, "iterations of loops, \"r0=3,gidx0=1\" (default: the first of each), or an element "
+                                 "of the tensors of a schedule, \"2,5\"")
+      ->expected(1)
+      ->take_all();
+  verb->add_option("--input", o.inputs,
+                   "contents of a parameter: data1=0.5, data1=1,2,3 (repeated) or data1=count (default: made up)")
+      ->expected(1)
+      ->take_all();
+  verb->add_option("--seed", o.seed, "of made-up inputs (1)")->check(CLI::NonNegativeNumber);
+  verb->add_option("--node", o.node, "only this node and its sources")
+      ->check(CLI::Range(int64_t{1}, int64_t{UINT32_MAX}));
+  verb->add_option("--limit", o.limit, "at most this many nodes (0: all)");
+  verb->add_flag("--json", o.json, "JSON instead of text");
+  verb->footer("Nothing runs: graphs are interpreted. Exit code 1 if a number differs between both sides, or from "
+               "the kernel's first graph.\n"
+               "Example: uopscope values matmul.uoptrace r_8_8_32_48 --pass expander --step 3 --at r0=2,r1=5");
+  verb->callback([&] { code = showValues(o); });
+}
+
+} // namespace
 
 void addTeachVerbs(CLI::App& app, TeachArguments& a, int& code) {
   CLI::App* story = app.add_subcommand("story", "a kernel's compilation told in chapters, a sentence a pass");
@@ -75,6 +107,7 @@ void addTeachVerbs(CLI::App& app, TeachArguments& a, int& code) {
       "Example: uopscope bisect wrong.py");
   bisect->callback([&] { code = bisectByScript(a.bisect); });
 
+  addValues(app, a.values, code);
   CLI::App* roofline = app.add_subcommand(
       "roofline",
       "each kernel's measured time beside the least time that the machine's measured peaks allow");
