@@ -28,6 +28,8 @@ struct RecordOptions {
   std::vector<std::string> interpreter;
   bool json = false, quiet = false, pause = false;
   bool check = false; ///< check every rewrite after the recording
+  std::vector<std::string> rules; ///< files of rules that take part
+  std::string rulesAfter;         ///< the pass that they follow; empty: the files name it
 };
 int record(const RecordOptions& options);
 int runScriptPlain(const std::string& script, const std::vector<std::string>& arguments);

@@ -19,6 +19,7 @@ struct WhatIfArguments {
   int repeats = 25, timeout = 60;
   bool json = false, diffs = false, noTimes = false;
   bool trust = false; ///< allow code of a trace or a corpus to run outside a sandbox
+  std::string keep;   ///< prefix of corpora of the base and the variants
 };
 int compareVariants(const WhatIfArguments& options);
 
@@ -28,6 +29,14 @@ struct BisectArguments {
   bool json = false;
 };
 int bisectByScript(const BisectArguments& options);
+
+struct RuleArguments {
+  std::string file, trace, kernel, after;
+  int timeout = 120, repeats = 25;
+  bool json = false, times = false, trust = false;
+  std::string keep;
+};
+int tryRules(const RuleArguments& options);
 
 struct ValuesArguments {
   std::string trace, kernel, pass;
@@ -56,6 +65,7 @@ struct TeachArguments {
   WhatIfArguments whatIf;
   BisectArguments bisect;
   ValuesArguments values;
+  RuleArguments rule;
   RooflineArguments roofline;
   LessonArguments lesson;
 };

@@ -35,6 +35,26 @@ void addValues(CLI::App& app, ValuesArguments& o, int& code) {
   verb->callback([&] { code = showValues(o); });
 }
 
+void addRule(CLI::App& app, RuleArguments& o, int& code) {
+  CLI::App* verb = app.add_subcommand("rule", "a rule of your own on a trace: where it matches, what it makes, whether "
+                                              "it is right, and what the kernels gain");
+  verb->add_option("FILE", o.file, "a Python file that leaves PatternMatchers in its names; it is run")->required();
+  verb->add_option("TRACE", o.trace, "a .uoptrace file")->required();
+  verb->add_option("--kernel", o.kernel, "one kernel or schedule, by number or name; without it, all");
+  verb->add_option("--after", o.after, "the pass that the rules follow, whatever the file names");
+  verb->add_flag("--times", o.times, "also run the kernels that change, and time them");
+  verb->add_option("--repeats", o.repeats, "timed runs of each kernel (25)")->check(CLI::Range(1, 100000));
+  verb->add_option("--timeout", o.timeout, "seconds for everything (120)")->check(CLI::Range(1, 86400));
+  verb->add_option("--keep", o.keep,
+                   "PREFIX: with --kernel, also writes the kernel without and with the rules: PREFIX-0.uopcorpus, "
+                   "PREFIX-1.uopcorpus");
+  verb->add_flag("--json", o.json, "JSON instead of text");
+  verb->add_flag("--trust", o.trust, "with --times: run kernels of the trace without asking and without a sandbox");
+  verb->footer("Exit code 1 if a rewrite changes a value, a rule is refuted or fails, or a kernel does not compile.\n"
+               "Example: uopscope rule mine.py matmul.uoptrace");
+  verb->callback([&] { code = tryRules(o); });
+}
+
 } // namespace
 
 void addTeachVerbs(CLI::App& app, TeachArguments& a, int& code) {
@@ -83,6 +103,9 @@ void addTeachVerbs(CLI::App& app, TeachArguments& a, int& code) {
       ->check(CLI::Range(1, 86400));
   whatIf->add_flag("--no-times", a.whatIf.noTimes, "compile only");
   whatIf->add_flag("--diffs", a.whatIf.diffs, "the whole difference of the code");
+  whatIf->add_option("--keep", a.whatIf.keep,
+                     "PREFIX: also writes PREFIX-0.uopcorpus (as it is), PREFIX-1.uopcorpus (the first variant) ... to "
+                     "step through together: open --compare");
   whatIf->add_flag("--json", a.whatIf.json, "JSON instead of text");
   whatIf->add_flag("--trust", a.whatIf.trust,
                    "run kernels of a trace or a corpus without asking and without a sandbox");
@@ -108,6 +131,7 @@ void addTeachVerbs(CLI::App& app, TeachArguments& a, int& code) {
   bisect->callback([&] { code = bisectByScript(a.bisect); });
 
   addValues(app, a.values, code);
+  addRule(app, a.rule, code);
   CLI::App* roofline = app.add_subcommand(
       "roofline",
       "each kernel's measured time beside the least time that the machine's measured peaks allow");

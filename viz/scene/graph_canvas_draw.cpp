@@ -112,8 +112,9 @@ void GraphCanvas::drawOverlay() {
   newTextures_ = true;
   overlay_ = {};
   if (!picture_ || !theme_ || !source_) return;
-  Emphasis em{hovered_, source_->selected(), source_->found(), source_->currentFound(), source_->notes()};
-  if ((em.hovered < 0 && em.selected < 0 && em.found.empty() && em.notes.empty()) || width() < 1 ||
+  Emphasis em{hovered_, source_->selected(), source_->found(), source_->currentFound(), source_->notes(),
+              source_->numbers()};
+  if ((em.hovered < 0 && em.selected < 0 && em.found.empty() && em.notes.empty() && em.numbers.empty()) || width() < 1 ||
       height() < 1)
     return;
   const double dpr = window() ? window()->effectiveDevicePixelRatio() : 1;

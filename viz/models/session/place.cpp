@@ -8,7 +8,7 @@ namespace uopscope {
 
 const QStringList& tabs() {
   static const QStringList all{"graph", "source",  "ir",     "asm",     "uops",     "stats", "script",
-                               "links", "compare", "whatif", "profile", "timeline", "sql"};
+                               "links", "compare", "whatif", "values", "rule", "profile", "timeline", "sql"};
   return all;
 }
 
