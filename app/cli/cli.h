@@ -27,7 +27,7 @@ struct RecordOptions {
   /// The interpreter's `-m MODULE ARGS` or `-c CODE ARGS`, in place of a script.
   std::vector<std::string> interpreter;
   bool json = false, quiet = false, pause = false;
-  bool check = false; ///< check every rewrite after the recording
+  bool check = false;             ///< check every rewrite after the recording
   std::vector<std::string> rules; ///< files of rules that take part
   std::string rulesAfter;         ///< the pass that they follow; empty: the files name it
 };

@@ -38,10 +38,10 @@ Examples:
 Exit codes: 0 fine, 1 a difference or a failure, 2 wrong usage or input, 130 interrupted.
 )";
 
-const std::vector<std::string> kVerbs = {"open",    "record", "run",    "python",   "ls",     "show",
-                                         "stats",   "why",    "query",  "export",   "replay", "diff",
-                                         "compare", "check",  "prove",  "import",   "bench",  "completion",
-                                         "story",   "whatif", "bisect", "values", "rule", "roofline", "lesson"};
+const std::vector<std::string> kVerbs = {
+    "open",   "record", "run",    "python",  "ls",    "show",     "stats",  "why",   "query",
+    "export", "replay", "diff",   "compare", "check", "prove",    "import", "bench", "completion",
+    "story",  "whatif", "bisect", "values",  "rule",  "roofline", "lesson"};
 
 /// Passes everything after `run` or `python` to the script, options included.
 int passThrough(const std::string& verb, int argc, char** argv) {

@@ -280,7 +280,8 @@ RecordOptions completed(RecordOptions o) {
     throw Error(ErrorKind::Value, "--rules takes part in a Python script: give a SCRIPT that ends in .py");
   for (const std::string& path : o.rules)
     if (std::error_code ignored; !fs::is_regular_file(path, ignored))
-      throw Error(ErrorKind::File, fmt::format("{}: no such file; --rules takes a Python file of rules", path));
+      throw Error(ErrorKind::File,
+                  fmt::format("{}: no such file; --rules takes a Python file of rules", path));
   if (o.script.empty())
     throw Error(ErrorKind::Value, "record needs a SCRIPT, -m MODULE or -c CODE; uopscope record --help");
   if (o.output.empty()) o.output = fs::path(o.script).stem().string() + ".uoptrace";

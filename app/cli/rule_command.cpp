@@ -65,13 +65,15 @@ std::string answer(const RuleArguments& o) {
                           p.value("reason", "").empty() ? "" : ": " + p.value("reason", ""));
       if (p.value("counterexample", "") != "") text += p.value("counterexample", "") + "\n";
     }
-    out = Json{{"text", text}, {"data", data}, {"bad", bad}}.dump(-1, ' ', false, Json::error_handler_t::replace);
+    out = Json{{"text", text}, {"data", data}, {"bad", bad}}.dump(-1, ' ', false,
+                                                                  Json::error_handler_t::replace);
     return kFine;
   });
   return out;
 #else
-  throw Error(ErrorKind::Unsupported,
-              fmt::format("{}: this uopscope was built without Python, which the rules of a file need", o.file));
+  throw Error(
+      ErrorKind::Unsupported,
+      fmt::format("{}: this uopscope was built without Python, which the rules of a file need", o.file));
 #endif
 }
 
@@ -80,7 +82,8 @@ std::string answer(const RuleArguments& o) {
 int tryRules(const RuleArguments& o) {
   std::error_code ignored;
   if (!std::filesystem::is_regular_file(o.file, ignored))
-    throw Error(ErrorKind::File, fmt::format("{}: no such file; give a Python file of rules, then a trace", o.file));
+    throw Error(ErrorKind::File,
+                fmt::format("{}: no such file; give a Python file of rules, then a trace", o.file));
   if (!o.keep.empty() && o.kernel.empty())
     throw Error(ErrorKind::Value, "--keep writes the corpora of one kernel: name it with --kernel");
   {

@@ -35,7 +35,8 @@ Json numberJson(const NodeNumber& n) {
 Json placeJson(const StepValues& v) {
   Json loops = Json::array(), inputs = Json::array();
   for (const ChosenLoop& l : v.loops)
-    loops.push_back(Json{{"name", l.name}, {"kind", l.kind}, {"first", l.first}, {"last", l.last}, {"at", l.at}});
+    loops.push_back(
+        Json{{"name", l.name}, {"kind", l.kind}, {"first", l.first}, {"last", l.last}, {"at", l.at}});
   for (const ChosenInput& i : v.inputs)
     inputs.push_back(Json{{"name", i.name}, {"dtype", i.dtype}, {"size", i.size}, {"contents", i.contents}});
   return {{"loops", loops}, {"inputs", inputs}};
@@ -46,7 +47,7 @@ std::string cut(const std::string& text) {
   return text.size() <= kWidth ? text : fmt::format("{}...", text.substr(0, kWidth - 3));
 }
 std::string inWords(const NodeNumber& n) {
-  return n.text.empty() ? n.note.empty() ? "-" : "- " + n.note
+  return n.text.empty()   ? n.note.empty() ? "-" : "- " + n.note
          : n.note.empty() ? n.text
                           : n.text + "  " + n.note;
 }
@@ -54,7 +55,8 @@ std::string inWords(const NodeNumber& n) {
 void printPlace(const StepValues& v) {
   std::string loops, inputs;
   for (const ChosenLoop& l : v.loops)
-    loops += fmt::format("{}{}={} ({} to {}, {})", loops.empty() ? "" : "  ", l.name, l.at, l.first, l.last, l.kind);
+    loops += fmt::format("{}{}={} ({} to {}, {})", loops.empty() ? "" : "  ", l.name, l.at, l.first, l.last,
+                         l.kind);
   for (const ChosenInput& i : v.inputs)
     inputs += fmt::format("{}{} {}[{}] {}", inputs.empty() ? "" : "  ", i.name, i.dtype, i.size, i.contents);
   if (!loops.empty()) fmt::print("loops:  {}\n", loops);
@@ -65,18 +67,19 @@ void printPlace(const StepValues& v) {
 void keepNear(StepValues& v, Cursor& cursor, NodeId node) {
   std::vector<NodeId> near{node};
   if (std::ranges::none_of(v.rows, [&](const auto& r) { return r.node == node; }))
-    throw Error(ErrorKind::Key, fmt::format("node {} is not in this graph; without --node every node is listed", node));
+    throw Error(ErrorKind::Key,
+                fmt::format("node {} is not in this graph; without --node every node is listed", node));
   for (const NodeId s : cursor.fields(node).src) near.push_back(s);
   std::erase_if(v.rows, [&](const auto& r) { return std::ranges::find(near, r.node) == near.end(); });
 }
 
-
 int stepValues(Trace& trace, ScopeId scope, const ValuesArguments& o, const ValueChoice& choice) {
   Cursor cursor(trace, trace.findPass(scope, o.pass));
   if (o.step > cursor.steps())
-    throw Error(ErrorKind::Index, fmt::format("pass \"{}\" has {} steps, there is no step {}", cursor.info().name,
-                                              cursor.steps(), o.step));
-  const int64_t to = o.step < 0 ? cursor.steps() : o.step, from = o.step < 0 ? 0 : std::max<int64_t>(0, to - 1);
+    throw Error(ErrorKind::Index, fmt::format("pass \"{}\" has {} steps, there is no step {}",
+                                              cursor.info().name, cursor.steps(), o.step));
+  const int64_t to = o.step < 0 ? cursor.steps() : o.step,
+                from = o.step < 0 ? 0 : std::max<int64_t>(0, to - 1);
   StepValues v = valuesOfStep(trace, cursor, from, to, choice, {}, true);
   if (o.node) keepNear(v, cursor, static_cast<NodeId>(o.node));
   if (o.json) {
@@ -93,7 +96,8 @@ int stepValues(Trace& trace, ScopeId scope, const ValuesArguments& o, const Valu
                           {"differs", r.differs}});
     }
     Json out = placeJson(v);
-    out["kernel"] = trace.scope(scope).name, out["pass"] = cursor.info().name, out["from"] = from, out["to"] = to;
+    out["kernel"] = trace.scope(scope).name, out["pass"] = cursor.info().name, out["from"] = from,
+    out["to"] = to;
     out["nodes"] = rows, out["differ"] = v.differ;
     printJson(out);
     return v.differ ? kFailed : kFine;
@@ -109,7 +113,8 @@ int stepValues(Trace& trace, ScopeId scope, const ValuesArguments& o, const Valu
   for (const StepValues::Row& r : v.rows) {
     if (cursor.fields(r.node).op == Op::CONST && !o.node) continue;
     if (o.limit > 0 && shown++ >= static_cast<size_t>(o.limit)) continue;
-    table.add({nodeName(r.node), cut(nodeLabel(cursor.fields(r.node))), r.before ? inWords(r.was) : "", inWords(r.now),
+    table.add({nodeName(r.node), cut(nodeLabel(cursor.fields(r.node))), r.before ? inWords(r.was) : "",
+               inWords(r.now),
                !r.differs         ? ""
                : r.should.empty() ? "differs"
                                   : "differs: the kernel's first graph gives " + r.should});
@@ -138,8 +143,8 @@ int kernelValues(Trace& trace, ScopeId scope, const ValuesArguments& o, const Va
                  r.differs ? "differs" : r.note});
     }
     const std::string pass = way.wrongPass ? trace.pass(way.wrongPass).name : "";
-    all.push_back(
-        Json{{"element", way.element}, {"passes", rows}, {"wrong_pass", pass}, {"wrong_step", way.wrongStep}});
+    all.push_back(Json{
+        {"element", way.element}, {"passes", rows}, {"wrong_pass", pass}, {"wrong_step", way.wrongStep}});
     if (o.json) continue;
     table.print();
     if (way.wrongPass)

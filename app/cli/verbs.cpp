@@ -57,7 +57,8 @@ void addRecord(CLI::App& app, VerbArguments& o) {
                    "a Python file whose PatternMatchers take part, after the pass that it names (see rule)")
       ->expected(1)
       ->take_all();
-  verb->add_option("--after", o.record.rulesAfter, "the pass that these rules follow, whatever the file names");
+  verb->add_option("--after", o.record.rulesAfter,
+                   "the pass that these rules follow, whatever the file names");
   verb->add_flag("--check", o.record.check,
                  "afterwards, check that each rewrite keeps the value of its node (see check)");
   verb->add_flag("--pause", o.record.pause, "stop before the first rewrite");

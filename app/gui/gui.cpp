@@ -115,7 +115,8 @@ int takeScreenshot(QQuickWindow& window, Session& session, Tools& tools, const W
   if (const int code = waitForPlace(window, session, tools, QString::fromStdString(options.link)))
     return code;
   const QString out = QString::fromStdString(options.screenshot);
-  const bool film = out.endsWith(QLatin1String(".gif")) || out.endsWith(QLatin1String(".mp4")), slides = out.endsWith(QLatin1String(".html"));
+  const bool film = out.endsWith(QLatin1String(".gif")) || out.endsWith(QLatin1String(".mp4")),
+             slides = out.endsWith(QLatin1String(".html"));
   if ((film || slides) && session.state() == QLatin1String("ready")) {
     const QString problem =
         film ? takeFilm(window, session, tools, out, options.steps) : takeSlides(window, session, tools, out);
@@ -125,8 +126,8 @@ int takeScreenshot(QQuickWindow& window, Session& session, Tools& tools, const W
     }
   } else if (const QImage image = window.grabWindow(); image.isNull() || film || slides || !image.save(out)) {
     if (session.state() != QLatin1String("error"))
-      say(QStringLiteral(
-              "%1 cannot be written: check that its folder exists and that it ends in .png, .gif, .mp4 or .html")
+      say(QStringLiteral("%1 cannot be written: check that its folder exists and that it ends in .png, .gif, "
+                         ".mp4 or .html")
               .arg(out));
     else
       say(session.errorText());

@@ -203,7 +203,8 @@ int runScriptWith(const std::vector<RuleFile>& rules, const std::string& path,
   }
   start(argv, false);
   for (const RuleFile& file : rules) {
-    const auto fault = py::module_::import("uopscope.rule_file").attr("activate")(file.path, file.after).cast<std::string>();
+    const auto fault =
+        py::module_::import("uopscope.rule_file").attr("activate")(file.path, file.after).cast<std::string>();
     if (fault.empty()) continue;
     std::fprintf(stderr, "uopscope: %s\n", fault.c_str());
     return 2;
@@ -214,12 +215,14 @@ int runScriptWith(const std::vector<RuleFile>& rules, const std::string& path,
   return Py_FinalizeEx() < 0 && code == 0 ? 120 : code;
 }
 
-int withRules(const RuleFile& file, const std::function<int(const PatternMatcher&, const std::string&)>& use) {
+int withRules(const RuleFile& file,
+              const std::function<int(const PatternMatcher&, const std::string&)>& use) {
   start({"uopscope rule"}, false);
   int code = 0;
   {
     const py::tuple loaded = py::module_::import("uopscope.rule_file").attr("load")(file.path, file.after);
-    if (const auto fault = loaded[2].cast<std::string>(); !fault.empty()) throw Error(ErrorKind::Value, fault);
+    if (const auto fault = loaded[2].cast<std::string>(); !fault.empty())
+      throw Error(ErrorKind::Value, fault);
     code = use(loaded[0].cast<const PatternMatcher&>(), loaded[1].cast<std::string>());
   }
   Py_FinalizeEx();

@@ -28,7 +28,8 @@ int runScriptWith(const std::vector<RuleFile>& rules, const std::string& path,
                   const std::vector<std::string>& argv);
 /// Runs a file of rules and gives them to `use`; Python ends when it returns. Throws Error(Value) that says what is
 /// wrong with the file, with its line.
-int withRules(const RuleFile& file, const std::function<int(const PatternMatcher&, const std::string& after)>& use);
+int withRules(const RuleFile& file,
+              const std::function<int(const PatternMatcher&, const std::string& after)>& use);
 /// The exception that ended the script, with the script's line: "ValueError: no such axis (model.py:5)";
 /// empty if there was none.
 const std::string& scriptFailure();

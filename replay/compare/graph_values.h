@@ -125,9 +125,9 @@ private:
   ValueContext& ctx_;
   std::vector<int64_t> values_; ///< by key
   std::vector<bool> bound_;
-  std::unordered_set<uint32_t> running_; ///< keys of the loops that run() or a reduction goes through
-  std::unordered_set<uint32_t> chosen_;  ///< of these, the loops that stand at a chosen iteration
-  std::map<uint32_t, int64_t> wanted_;   ///< what choose() was asked for
+  std::unordered_set<uint32_t> running_;       ///< keys of the loops that run() or a reduction goes through
+  std::unordered_set<uint32_t> chosen_;        ///< of these, the loops that stand at a chosen iteration
+  std::map<uint32_t, int64_t> wanted_;         ///< what choose() was asked for
   std::map<uint64_t, std::vector<UOp>> loops_; ///< memory -> the ENDs of loops that write it
   std::map<std::pair<uint32_t, uint64_t>, Past> pasts_; ///< memory at chosen iterations: of an AFTER
   int deep_ = 0;                                        ///< effects that are being run

@@ -60,7 +60,8 @@ std::string shown(const Lanes& lanes) {
 std::string memoryName(UOp memory) {
   const UOp base = memoryBase(memory);
   if (base.is(Op::DEFINE_GLOBAL)) return fmt::format("data{}", base.arg().i());
-  if (base.is(Op::DEFINE_REG)) return fmt::format("acc{}", base.arg().kind() == ArgKind::Int ? base.arg().i() : 0);
+  if (base.is(Op::DEFINE_REG))
+    return fmt::format("acc{}", base.arg().kind() == ArgKind::Int ? base.arg().i() : 0);
   if (base.is(Op::DEFINE_LOCAL)) return "local";
   return "buffer";
 }
@@ -77,13 +78,15 @@ std::string places(const std::vector<Pointer>& to) {
   const std::string name = memoryName(to.front().memory);
   if (row) return fmt::format("{}[{} to {}]", name, at.front(), at.back());
   const size_t most = std::min(at.size(), kShownLanes);
-  return fmt::format("{}[{}{}]", name, fmt::join(at.begin(), at.begin() + static_cast<std::ptrdiff_t>(most), ", "),
+  return fmt::format("{}[{}{}]", name,
+                     fmt::join(at.begin(), at.begin() + static_cast<std::ptrdiff_t>(most), ", "),
                      most < at.size() ? " …" : "");
 }
 std::string gateNote(const std::vector<Pointer>& to) {
   const auto closed = std::ranges::count_if(to, [](const Pointer& p) { return !p.valid; });
   if (closed == 0) return {};
-  return static_cast<size_t>(closed) == to.size() ? "gate off" : fmt::format("{} of {} gates off", closed, to.size());
+  return static_cast<size_t>(closed) == to.size() ? "gate off"
+                                                  : fmt::format("{} of {} gates off", closed, to.size());
 }
 
 bool isTensor(UOp u) {
@@ -127,7 +130,8 @@ void chooseInput(ValueChoice& choice, const std::string& text) {
     }
     double n = 0;
     const auto [end, error] = std::from_chars(part.data(), part.data() + part.size(), n);
-    if (error != std::errc() || end != part.data() + part.size()) wrong(text, fmt::format("{} is no number", part));
+    if (error != std::errc() || end != part.data() + part.size())
+      wrong(text, fmt::format("{} is no number", part));
     numbers.push_back(n);
   }
   choice.inputs[*parameter] = std::move(numbers); // none: they count
@@ -144,8 +148,8 @@ ValueContext runContext(Variables& variables, const ValueChoice& choice, const s
     const DType own = memory.dtype().isPtr() ? memory.dtype().base().scalar() : memory.dtype().scalar();
     const bool isParameter = memory.is(Op::DEFINE_GLOBAL);
     if (isParameter && memory.dtype().size() > 0 && (at < 0 || at >= memory.dtype().size()))
-      throw Error(ErrorKind::Unsupported, fmt::format("{}[{}] is outside of its {} elements", memoryName(memory),
-                                                      at, memory.dtype().size()));
+      throw Error(ErrorKind::Unsupported, fmt::format("{}[{}] is outside of its {} elements",
+                                                      memoryName(memory), at, memory.dtype().size()));
     const auto given = isParameter ? choice.inputs.find(memory.arg().i()) : choice.inputs.end();
     ConstValue v;
     if (given == choice.inputs.end())
@@ -155,7 +159,8 @@ ValueContext runContext(Variables& variables, const ValueChoice& choice, const s
     else if (given->second.empty())
       v = convertConst(own, ConstValue::ofInt(at));
     else
-      v = convertConst(own, ConstValue::ofFloat(given->second[static_cast<size_t>(at) % given->second.size()]));
+      v = convertConst(own,
+                       ConstValue::ofFloat(given->second[static_cast<size_t>(at) % given->second.size()]));
     if (own.kind() == type.kind()) return v;
     if (own.itemsize() != type.itemsize())
       throw Error(ErrorKind::Unsupported, "memory is read in pieces of another size");
@@ -209,7 +214,8 @@ std::vector<std::string> NodeValues::choose(const ValueChoice& choice) {
     if (found == loops_.end()) {
       unknown.push_back(fmt::format("there is no loop {}", given));
     } else if (at < found->first || at > found->last) {
-      unknown.push_back(fmt::format("{} goes from {} to {}, not to {}", found->name, found->first, found->last, at));
+      unknown.push_back(
+          fmt::format("{} goes from {} to {}, not to {}", found->name, found->first, found->last, at));
     } else {
       found->at = at;
       values_->choose(keys_[static_cast<size_t>(found - loops_.begin())], at);
@@ -327,7 +333,8 @@ std::vector<NodeValues::Stored> NodeValues::stored() {
       for (const Pointer& p : to)
         for (size_t k = 0; p.valid && k < (to.size() == 1 ? lanes : static_cast<size_t>(p.width)); ++k) {
           const int64_t at = p.index + static_cast<int64_t>(k);
-          out.push_back({values_->memoryKey(p.memory), at, fmt::format("{}[{}]", memoryName(p.memory), at), u});
+          out.push_back(
+              {values_->memoryKey(p.memory), at, fmt::format("{}[{}]", memoryName(p.memory), at), u});
         }
     } catch (const Error&) {
       values_->recover(); // its own row says why it has no address
@@ -355,7 +362,8 @@ std::optional<ConstValue> NodeValues::valueStoredTo(uint64_t memory, int64_t ind
     int64_t first, last, stride;
   };
   for (const UOp store : order_) {
-    if (!store.is(Op::STORE) || !memoryBase(store.src(0)) || values_->memoryKey(store.src(0)) != memory) continue;
+    if (!store.is(Op::STORE) || !memoryBase(store.src(0)) || values_->memoryKey(store.src(0)) != memory)
+      continue;
     context_.budget = kPerNode;
     std::vector<Free> free;
     size_t all = 1, lane = 0;

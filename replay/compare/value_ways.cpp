@@ -86,8 +86,8 @@ StepValues valuesOfStep(Trace& trace, Cursor& cursor, int64_t from, int64_t to, 
   if (strict && !unknown.empty()) {
     std::string names;
     for (const ChosenLoop& l : after.loops()) names += (names.empty() ? "" : ", ") + l.name;
-    throw Error(ErrorKind::Value,
-                fmt::format("{}; this graph has {}", unknown.front(), names.empty() ? "no loops" : "the loops " + names));
+    throw Error(ErrorKind::Value, fmt::format("{}; this graph has {}", unknown.front(),
+                                              names.empty() ? "no loops" : "the loops " + names));
   }
   before.choose(choice);
   std::map<NodeId, NodeId> tookOver;
@@ -209,9 +209,10 @@ std::vector<ValueWay> valueWays(Trace& trace, ScopeId kernel, const ValueChoice&
                                 const std::function<bool()>& stop) {
   const NodeId first = firstGraph(trace, kernel);
   if (first == kNoNode)
-    throw Error(ErrorKind::Value,
-                fmt::format("{} is no kernel: a number is followed from the first graph of a kernel to the last",
-                            trace.scope(kernel).name));
+    throw Error(
+        ErrorKind::Value,
+        fmt::format("{} is no kernel: a number is followed from the first graph of a kernel to the last",
+                    trace.scope(kernel).name));
   std::vector<NodeValues::Stored> elements;
   {
     Pool pool;

@@ -170,20 +170,23 @@ std::string placeOf(const RuleTrial& r) {
 
 } // namespace
 
-RuleBench benchRules(Trace& trace, const std::shared_ptr<const PatternMatcher>& rules, const std::string& after,
-                     const RuleBenchOptions& options) {
+RuleBench benchRules(Trace& trace, const std::shared_ptr<const PatternMatcher>& rules,
+                     const std::string& after, const RuleBenchOptions& options) {
   return Bench(trace, rules, after, options).run();
 }
 
 bool isBad(const RuleBench& b) {
-  return std::ranges::any_of(b.rules, [](const RuleTrial& r) { return !r.differ.empty() || !r.problem.empty(); }) ||
+  return std::ranges::any_of(b.rules,
+                             [](const RuleTrial& r) { return !r.differ.empty() || !r.problem.empty(); }) ||
          std::ranges::any_of(b.kernels, [](const WhatIf& w) {
-           return std::ranges::any_of(w.variants, [](const auto& v) { return v.wrong || !v.problem.empty(); });
+           return std::ranges::any_of(w.variants,
+                                      [](const auto& v) { return v.wrong || !v.problem.empty(); });
          });
 }
 
 std::string ruleBenchText(const RuleBench& b) {
-  std::string out = fmt::format("{} {} after \"{}\"\n", b.rules.size(), b.rules.size() == 1 ? "rule" : "rules", b.after);
+  std::string out =
+      fmt::format("{} {} after \"{}\"\n", b.rules.size(), b.rules.size() == 1 ? "rule" : "rules", b.after);
   for (const RuleTrial& r : b.rules) {
     out += fmt::format("\n{} ({})\n", r.rule, placeOf(r));
     if (!r.problem.empty()) out += fmt::format("  it fails: {}\n", r.problem);
@@ -196,18 +199,21 @@ std::string ruleBenchText(const RuleBench& b) {
     for (const RuleTrial::Place& p : r.places)
       if (!p.joins) elsewhere[p.passName] += p.nodes;
     std::string names;
-    for (const auto& [pass, nodes] : elsewhere) names += fmt::format("{}{} {}", names.empty() ? "" : ", ", pass, nodes);
+    for (const auto& [pass, nodes] : elsewhere)
+      names += fmt::format("{}{} {}", names.empty() ? "" : ", ", pass, nodes);
     if (!names.empty()) out += fmt::format("  after other passes it would rewrite: {}\n", names);
     const size_t checked = r.same + r.unknown + r.differ.size();
     if (checked)
-      out += fmt::format("  check: of {} different rewrites {} keep the value, {} differ, {} cannot be evaluated{}\n",
-                         checked, r.same, r.differ.size(), r.unknown, r.why.empty() ? "" : " (" + r.why + ")");
+      out += fmt::format(
+          "  check: of {} different rewrites {} keep the value, {} differ, {} cannot be evaluated{}\n",
+          checked, r.same, r.differ.size(), r.unknown, r.why.empty() ? "" : " (" + r.why + ")");
     for (const RuleTrial::Fault& f : r.differ)
-      out += fmt::format("    {}  →  {}: {} before and {} after{}\n", f.expression, f.result, f.before, f.after,
-                         f.where.empty() ? "" : ", for " + f.where);
+      out += fmt::format("    {}  →  {}: {} before and {} after{}\n", f.expression, f.result, f.before,
+                         f.after, f.where.empty() ? "" : ", for " + f.where);
   }
   out += fmt::format("\n{} {} compiled with {}, the code of {} changes\n", b.compiled,
-                     b.compiled == 1 ? "kernel" : "kernels", b.rules.size() == 1 ? "it" : "them", b.kernels.size());
+                     b.compiled == 1 ? "kernel" : "kernels", b.rules.size() == 1 ? "it" : "them",
+                     b.kernels.size());
   return out;
 }
 

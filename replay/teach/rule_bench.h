@@ -19,10 +19,10 @@ struct RuleTrial {
     ScopeId scope = 0;
     PassId pass = 0;
     std::string scopeName, passName;
-    bool joins = false;         ///< the rules follow this pass; elsewhere they would match, and do not run
-    size_t nodes = 0;           ///< of the graph at its end that the rule rewrites
-    NodeId first = kNoNode;     ///< the first of them
-    std::string before, after;  ///< its expression, and what the rule makes of it
+    bool joins = false;        ///< the rules follow this pass; elsewhere they would match, and do not run
+    size_t nodes = 0;          ///< of the graph at its end that the rule rewrites
+    NodeId first = kNoNode;    ///< the first of them
+    std::string before, after; ///< its expression, and what the rule makes of it
   };
   struct Fault {
     ScopeId scope = 0;
@@ -33,11 +33,11 @@ struct RuleTrial {
   std::string rule, file;
   int line = 0;
   std::vector<Place> places;
-  size_t nodes = 0;                 ///< where it joins
-  size_t same = 0, unknown = 0;     ///< of the different nodes that were checked
+  size_t nodes = 0;             ///< where it joins
+  size_t same = 0, unknown = 0; ///< of the different nodes that were checked
   std::vector<Fault> differ;
-  std::string why;                  ///< of the first that could not be checked
-  std::string problem;              ///< the first exception of the rule
+  std::string why;     ///< of the first that could not be checked
+  std::string problem; ///< the first exception of the rule
 };
 
 struct RuleBench {
@@ -48,12 +48,12 @@ struct RuleBench {
 };
 
 struct RuleBenchOptions {
-  ScopeId scope = 0;   ///< 0: every kernel and schedule
+  ScopeId scope = 0; ///< 0: every kernel and schedule
   WhatIfOptions kernels = {.repeats = 0};
   size_t checks = 400; ///< most nodes of a rule that are checked
 };
-RuleBench benchRules(Trace& trace, const std::shared_ptr<const PatternMatcher>& rules, const std::string& after,
-                     const RuleBenchOptions& options);
+RuleBench benchRules(Trace& trace, const std::shared_ptr<const PatternMatcher>& rules,
+                     const std::string& after, const RuleBenchOptions& options);
 
 std::string ruleBenchText(const RuleBench& bench);
 nlohmann::ordered_json ruleBenchJson(const RuleBench& bench);

@@ -136,7 +136,8 @@ std::unique_ptr<UserRules> rulesOf(const Variant& v) {
 }
 
 void writeCorpus(const std::string& path, const Compilation& kernel, Compilation made) {
-  made.graph = kernel.graph, made.settings = kernel.settings; // the same input, to be found as its counterpart
+  made.graph = kernel.graph,
+  made.settings = kernel.settings; // the same input, to be found as its counterpart
   std::remove(path.c_str());
   Corpus corpus = Corpus::create(path);
   corpus.add(made);
@@ -144,8 +145,8 @@ void writeCorpus(const std::string& path, const Compilation& kernel, Compilation
 }
 
 /// Runs in the child: compiles, compares, runs and times both compilations.
-std::string compareWith(const Compilation& kernel, const Variant& variant, int repeats, const std::string& keep,
-                        size_t number) {
+std::string compareWith(const Compilation& kernel, const Variant& variant, int repeats,
+                        const std::string& keep, size_t number) {
   const bool opts = variant.opts.has_value();
   const Compilation input = opts ? withOpts(kernel, *variant.opts) : kernel;
   const auto gate = gateOf(variant), timed = gateOf(variant);
@@ -340,8 +341,8 @@ WhatIf whatIf(const Compilation& kernel, const std::vector<Variant>& variants, c
   w.base = inChild("as it is", [&] { return baseFacts(kernel, o.repeats); }, o.timeoutSeconds);
   for (const Variant& v : variants) {
     const size_t number = w.variants.size() + 1;
-    w.variants.push_back(inChild(
-        v.name, [&] { return compareWith(kernel, v, o.repeats, o.keep, number); }, o.timeoutSeconds));
+    w.variants.push_back(
+        inChild(v.name, [&] { return compareWith(kernel, v, o.repeats, o.keep, number); }, o.timeoutSeconds));
   }
   return w;
 }

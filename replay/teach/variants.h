@@ -23,7 +23,8 @@ struct Variant {
   std::optional<std::vector<Opt>> opts = {};
   size_t rewrite = 0;    ///< one rewrite of the kernel, counted from 1, that is not made; 0: none
   std::string rule = {}; ///< its rule; the rewrite of that number has to be by it
-  std::shared_ptr<const PatternMatcher> added = {}; ///< rules that take part as well, and the pass that they follow
+  std::shared_ptr<const PatternMatcher> added =
+      {}; ///< rules that take part as well, and the pass that they follow
   std::string after = {};
 };
 /// Parses "mul-one" or "mul-one,add-zero". Error(Key) for an unknown rule names similar rules.

@@ -49,7 +49,7 @@ Rectangle {
             Layout.fillWidth: true
             Layout.fillHeight: true
             model: Tools.values
-            onTaken: index => Session.node = Tools.values.data(Tools.values.index(index, 0), 257)
+            onTaken: index => Tools.values.selectNode(index)
             delegate: URow {
                 id: row
                 required property int index

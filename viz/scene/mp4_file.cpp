@@ -23,7 +23,8 @@ QString saveMp4(const QString& path, const std::vector<FilmFrame>& frames, const
   if (frames.empty()) return tr("%1: there is no frame to write").arg(path);
   const QString found = QStandardPaths::findExecutable(program);
   if (found.isEmpty())
-    return tr("%1: an MP4 is made by the program %2, which is not there: sudo apt-get install ffmpeg, or write a .gif")
+    return tr("%1: an MP4 is made by the program %2, which is not there: sudo apt-get install ffmpeg, or "
+              "write a .gif")
         .arg(path, program);
   const QTemporaryDir folder;
   QFile list(folder.filePath(QStringLiteral("list.txt")));
@@ -39,19 +40,21 @@ QString saveMp4(const QString& path, const std::vector<FilmFrame>& frames, const
                       image.width() >= size.width() && image.height() >= size.height();
     const QImage even = fits ? image.copy(QRect(QPoint(), size))
                              : image.scaled(size, Qt::IgnoreAspectRatio, Qt::SmoothTransformation);
-    if (!even.save(folder.filePath(name))) return tr("%1: the frames cannot be written to the temporary folder").arg(path);
+    if (!even.save(folder.filePath(name)))
+      return tr("%1: the frames cannot be written to the temporary folder").arg(path);
     lines += "file " + name.toUtf8() + "\nduration " + QByteArray::number(frames[k].ms / kMsPerSecond) + "\n";
   }
-  lines += "file " + QByteArray::number(frames.size() - 1) + ".png\n"; // concat drops the time of the last one otherwise
+  lines += "file " + QByteArray::number(frames.size() - 1) +
+           ".png\n"; // concat drops the time of the last one otherwise
   list.write(lines);
   list.close();
   const QString made = folder.filePath(QStringLiteral("film.mp4"));
   QProcess encoder;
   encoder.setProcessChannelMode(QProcess::MergedChannels);
-  encoder.start(found, {QStringLiteral("-y"), QStringLiteral("-loglevel"), QStringLiteral("error"), QStringLiteral("-f"),
-                        QStringLiteral("concat"), QStringLiteral("-i"), list.fileName(), QStringLiteral("-vf"),
-                        QStringLiteral("fps=10,format=yuv420p"), QStringLiteral("-movflags"),
-                        QStringLiteral("+faststart"), made});
+  encoder.start(found, {QStringLiteral("-y"), QStringLiteral("-loglevel"), QStringLiteral("error"),
+                        QStringLiteral("-f"), QStringLiteral("concat"), QStringLiteral("-i"), list.fileName(),
+                        QStringLiteral("-vf"), QStringLiteral("fps=10,format=yuv420p"),
+                        QStringLiteral("-movflags"), QStringLiteral("+faststart"), made});
   if (!encoder.waitForFinished(kPatienceMs)) {
     encoder.kill();
     encoder.waitForFinished(1000);

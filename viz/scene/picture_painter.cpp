@@ -417,37 +417,6 @@ void paintPicture(QPainter& painter, const Picture& picture, const PaintOptions&
   }
 }
 
-namespace {
-
-/// The number of each visible node, over the upper right corner of its box, where no line arrives.
-void drawNumbers(QPainter& painter, const Picture& picture, const Emphasis& em, const PaintOptions& o) {
-  constexpr qsizetype kMost = 26;
-  constexpr double kHeight = 15, kOver = 8, kOut = 10;
-  if (em.numbers.empty()) return;
-  const Palette& p = o.palette;
-  const Face face(Fonts::make(p.mono, metrics::kSmall, true));
-  painter.setFont(face.font);
-  for (const PictureNode& n : picture.nodes) {
-    const auto it = em.numbers.find(n.id);
-    if (it == em.numbers.end()) continue;
-    const QRectF box = nodeRect(n);
-    if (!o.view.intersects(box.adjusted(0, -kHeight, 0, 0))) continue;
-    QString text = it->second.text;
-    if (text.size() > kMost) text = text.left(kMost - 1) + QChar(0x2026);
-    if (it->second.wrong) text.prepend(QStringLiteral("\u2717 "));
-    const QColor colour = it->second.wrong ? p.error : p.accent;
-    const double width = face.width(text) + 8;
-    const QRectF tab(box.right() + kOut - width, box.top() - kOver, width, kHeight);
-    painter.setPen(QPen(colour, it->second.wrong ? 1.8 : 1));
-    painter.setBrush(mix(p.canvas, colour, it->second.wrong ? 0.3 : 0.14));
-    painter.drawRoundedRect(tab, 4, 4);
-    painter.setPen(p.text);
-    face.draw(painter, tab.left() + 4, tab.top(), tab.height(), text);
-  }
-}
-
-} // namespace
-
 void paintEmphasis(QPainter& painter, const Picture& picture, const Emphasis& em, const PaintOptions& o) {
   const Palette& p = o.palette;
   painter.setRenderHint(QPainter::Antialiasing, true);
@@ -505,7 +474,6 @@ void paintEmphasis(QPainter& painter, const Picture& picture, const Emphasis& em
     painter.setFont(font);
     painter.drawText(tab, Qt::AlignCenter, text);
   }
-  if (o.scale >= kTitleScale) drawNumbers(painter, picture, em, o);
   for (int64_t id : em.found) around(id, p.warning, id == em.current ? 3.2 : 1.8, 4);
   if (em.selected >= 0) {
     neighbours(em.selected, 0.95);

@@ -4,7 +4,7 @@
 //
 //   paintPicture(painter, picture, {palette(true), visible, scale});   // painter maps graph units to pixels
 #pragma once
-#include "viz/models/graph/graph_source.h"
+#include "viz/models/graph/tinting.h"
 #include "viz/scene/theme.h"
 
 #include <QPainter>
@@ -28,7 +28,6 @@ struct Emphasis {
   std::vector<int64_t> found;       ///< nodes that a search has found
   int64_t current = -1;             ///< the current found node
   std::map<int64_t, QString> notes; ///< drawn beside the node: "+x" fits, "!.." does not
-  std::map<int64_t, CanvasNumber> numbers = {}; ///< drawn at the corner of the node
 };
 
 void paintPicture(QPainter& painter, const Picture& picture, const PaintOptions& options);

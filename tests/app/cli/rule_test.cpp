@@ -50,7 +50,8 @@ TEST_CASE("rule: where a rule matches, what it makes, whether it is right, and w
   CHECK(rule["problem"] == "");
   bool joins = false;
   for (const Json& p : rule["places"])
-    if (p["joins"] == true) joins = contains(p["after"].get<std::string>(), "<<") || !p["after"].get<std::string>().empty();
+    if (p["joins"] == true)
+      joins = contains(p["after"].get<std::string>(), "<<") || !p["after"].get<std::string>().empty();
   CHECK(joins);
   CHECK(out["compiled"] == 1);
   REQUIRE(out["proofs"].size() == 1);
@@ -83,7 +84,8 @@ TEST_CASE("rule: faults of the file are told with their line, and nothing waits 
   const Result syntax = call(f, {"rule", f.file("a.py", "x = 1\ny = (\n"), trace});
   CHECK(syntax.code == 2);
   CHECK(contains(syntax.err, "a.py:2: SyntaxError"));
-  const Result raised = call(f, {"rule", f.file("b.py", "x = 1\n\nraise ValueError('no such thing')\n"), trace});
+  const Result raised =
+      call(f, {"rule", f.file("b.py", "x = 1\n\nraise ValueError('no such thing')\n"), trace});
   CHECK(raised.code == 2);
   CHECK(contains(raised.err, "b.py:3: ValueError: no such thing"));
   const Result empty = call(f, {"rule", f.file("c.py", "x = 1\n"), trace});
@@ -105,14 +107,18 @@ TEST_CASE("record --rules: the rules of a file take part in a script") {
   const std::string script = f.file("script.py", kScript), rules = f.file("mine.py", kRules),
                     trace = f.file("t.uoptrace");
   auto applied = [&] {
-    return json(call(f, {"query", trace, "SELECT pass_name, count(*) AS n FROM v_rewrite WHERE rule = 'power_of_two' GROUP BY 1",
-                         "--json"}));
+    return json(
+        call(f, {"query", trace,
+                 "SELECT pass_name, count(*) AS n FROM v_rewrite WHERE rule = 'power_of_two' GROUP BY 1",
+                 "--json"}));
   };
   REQUIRE(call(f, {"record", script, "-o", trace, "-q", "--rules", rules}).code == 0);
   Json rows = applied();
   REQUIRE(rows.size() == 1);
   CHECK(rows[0]["pass_name"] == "after initial symbolic");
-  REQUIRE(call(f, {"record", script, "-o", trace, "-q", "--rules", rules, "--after", "postopt symbolic"}).code == 0);
+  REQUIRE(
+      call(f, {"record", script, "-o", trace, "-q", "--rules", rules, "--after", "postopt symbolic"}).code ==
+      0);
   rows = applied();
   REQUIRE(rows.size() == 1);
   CHECK(rows[0]["pass_name"] == "after postopt symbolic");
@@ -129,8 +135,11 @@ TEST_CASE("whatif --keep writes corpora that can be stepped through together") {
   std::string number;
   for (const Json& s : json(call(f, {"ls", trace, "--json"}))["scopes"])
     if (s.value("kind", "") == "kernel") number = s["id"].dump();
-  REQUIRE(call(f, {"whatif", trace, "--kernel", number, "--opts", "none", "--no-times", "--keep", f.file("both")}).code == 0);
-  const Result r = call(f, {"replay", "diff", f.file("both-0.uopcorpus"), f.file("both-1.uopcorpus"), "--json"});
+  REQUIRE(
+      call(f, {"whatif", trace, "--kernel", number, "--opts", "none", "--no-times", "--keep", f.file("both")})
+          .code == 0);
+  const Result r =
+      call(f, {"replay", "diff", f.file("both-0.uopcorpus"), f.file("both-1.uopcorpus"), "--json"});
   CHECK(r.code == 0);
   CHECK(contains(r.out, "\"changed\""));
 }

@@ -44,8 +44,8 @@ TEST_CASE("values: every pass of a product agrees with its first graph, at any i
     if (s.value("kind", "") == "kernel" && s.value("name", "").starts_with("r_")) product = s["id"].dump();
   REQUIRE(!product.empty());
   // data1[r0, k] counts from 6 r0, data2[k, r1] is 2: the element (3, 2) is 2 * (18 + ... + 23).
-  const Json ways = json(call(f, {"values", trace, product, "--at", "r0=3,r1=2", "--input", "data1=count", "--input",
-                                  "data2=2", "--json"}));
+  const Json ways = json(call(f, {"values", trace, product, "--at", "r0=3,r1=2", "--input", "data1=count",
+                                  "--input", "data2=2", "--json"}));
   REQUIRE(ways["elements"].size() == 1);
   CHECK(ways["elements"][0]["element"] == "data0[26]");
   CHECK(ways["elements"][0]["wrong_pass"] == "");
@@ -54,8 +54,8 @@ TEST_CASE("values: every pass of a product agrees with its first graph, at any i
   const Json passes = json(call(f, {"ls", trace, product, "--json"}));
   bool accumulates = false;
   for (size_t k = 1; k <= passes.size(); ++k) {
-    const Result r = call(f, {"values", trace, product, "--pass", std::to_string(k), "--at", "r0=3,r1=2,r2=4", "--input",
-                              "data1=count", "--input", "data2=2", "--json"});
+    const Result r = call(f, {"values", trace, product, "--pass", std::to_string(k), "--at", "r0=3,r1=2,r2=4",
+                              "--input", "data1=count", "--input", "data2=2", "--json"});
     const Json v = json(r);
     CHECK_MESSAGE(v["differ"] == 0, passes[k - 1]["name"]);
     for (const Json& n : v["nodes"])
@@ -86,9 +86,10 @@ TEST_CASE("values: a gate that is off says so, and the alternative is read") {
   REQUIRE(!padded.empty());
   auto loads = [&](const std::string& at) {
     std::string text;
-    for (const Json& n : json(call(f, {"values", trace, padded, "--pass", "add control flow", "--at", at, "--input",
-                                       "data1=7", "--json"}))["nodes"])
-      if (n["op"] == "LOAD") text = n["after"]["text"].get<std::string>() + " " + n["after"]["note"].get<std::string>();
+    for (const Json& n : json(call(f, {"values", trace, padded, "--pass", "add control flow", "--at", at,
+                                       "--input", "data1=7", "--json"}))["nodes"])
+      if (n["op"] == "LOAD")
+        text = n["after"]["text"].get<std::string>() + " " + n["after"]["note"].get<std::string>();
     return text;
   };
   CHECK(loads("r0=1") == "0 gate off");
@@ -109,8 +110,8 @@ TEST_CASE("values: a wrong rule is red where it applies, and the way of the stor
   CHECK(way["wrong_step"] == 1);
   CHECK(way["passes"][0]["text"] == "25");
   CHECK(way["passes"].back()["text"] == "13");
-  const Result step =
-      call(f, {"values", trace, number, "--pass", "after initial symbolic", "--step", "1", "--input", "data1=3", "--json"});
+  const Result step = call(f, {"values", trace, number, "--pass", "after initial symbolic", "--step", "1",
+                               "--input", "data1=3", "--json"});
   CHECK(step.code == 1);
   bool shown = false;
   for (const Json& n : json(step)["nodes"])

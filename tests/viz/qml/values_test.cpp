@@ -26,11 +26,12 @@ QString wrongTrace() {
   static const QString path = recordTensors(file, "CPU", [](const TensorOptions& cpu) {
     PatNode root;
     root.ops.add(Op::MUL);
-    const auto rule = std::make_shared<const Rule>(
-        "drop-three", "wrong.cpp", 1, "x * 3 -> x", std::vector{root}, std::vector<std::string>(), [](Match& m) -> UOp {
-          const UOp u = m.root();
-          return u.dtype().isFloat() && u.src(1).isConst() ? u.src(0) : UOp();
-        });
+    const auto rule =
+        std::make_shared<const Rule>("drop-three", "wrong.cpp", 1, "x * 3 -> x", std::vector{root},
+                                     std::vector<std::string>(), [](Match& m) -> UOp {
+                                       const UOp u = m.root();
+                                       return u.dtype().isFloat() && u.src(1).isConst() ? u.src(0) : UOp();
+                                     });
     const UserRules added("initial symbolic", kernelPassNames(), PatternMatcher(std::vector{rule}));
     const Tensor a = Tensor::empty({8, 5}, cpu).realize();
     (a * 3).realize();
@@ -47,7 +48,8 @@ void toKernel(Window& w, const char* pass) {
 }
 
 bool hasNumber(Window& w, const QString& text) {
-  return std::ranges::any_of(w.session.graph()->numbers(), [&](const auto& n) { return n.second.text == text; });
+  return std::ranges::any_of(w.session.graph()->numbers(),
+                             [&](const auto& n) { return n.second.text == text; });
 }
 
 } // namespace

@@ -41,21 +41,43 @@ qlonglong number(const QJsonObject& o, const char* key) {
 
 const QStringList& names() {
   static const QStringList all = [] {
-    QStringList out{QStringLiteral("PatternMatcher"), QStringLiteral("UPat"),          QStringLiteral("UPat.var"),
-                    QStringLiteral("UPat.cvar"),      QStringLiteral("UPat.const"),    QStringLiteral("UPat.any"),
-                    QStringLiteral("UOp"),            QStringLiteral("UOp.const"),     QStringLiteral("x.alu"),
-                    QStringLiteral("const_like"),     QStringLiteral("replace"),       QStringLiteral("vmin"),
-                    QStringLiteral("vmax"),           QStringLiteral("dtype"),         QStringLiteral("src"),
-                    QStringLiteral("arg"),            QStringLiteral("name"),          QStringLiteral("allow_any_len"),
-                    QStringLiteral("dtypes.int"),     QStringLiteral("dtypes.ints"),   QStringLiteral("dtypes.float"),
-                    QStringLiteral("dtypes.floats"),  QStringLiteral("dtypes.index"),  QStringLiteral("dtypes.bool"),
-                    QStringLiteral("dtypes.half"),    QStringLiteral("dtypes.long"),   QStringLiteral("dtypes.uint"),
-                    QStringLiteral("after"),          QStringLiteral("rules"),         QStringLiteral("return None")};
+    QStringList out{QStringLiteral("PatternMatcher"),
+                    QStringLiteral("UPat"),
+                    QStringLiteral("UPat.var"),
+                    QStringLiteral("UPat.cvar"),
+                    QStringLiteral("UPat.const"),
+                    QStringLiteral("UPat.any"),
+                    QStringLiteral("UOp"),
+                    QStringLiteral("UOp.const"),
+                    QStringLiteral("x.alu"),
+                    QStringLiteral("const_like"),
+                    QStringLiteral("replace"),
+                    QStringLiteral("vmin"),
+                    QStringLiteral("vmax"),
+                    QStringLiteral("dtype"),
+                    QStringLiteral("src"),
+                    QStringLiteral("arg"),
+                    QStringLiteral("name"),
+                    QStringLiteral("allow_any_len"),
+                    QStringLiteral("dtypes.int"),
+                    QStringLiteral("dtypes.ints"),
+                    QStringLiteral("dtypes.float"),
+                    QStringLiteral("dtypes.floats"),
+                    QStringLiteral("dtypes.index"),
+                    QStringLiteral("dtypes.bool"),
+                    QStringLiteral("dtypes.half"),
+                    QStringLiteral("dtypes.long"),
+                    QStringLiteral("dtypes.uint"),
+                    QStringLiteral("after"),
+                    QStringLiteral("rules"),
+                    QStringLiteral("return None")};
     for (int op = 0; op < static_cast<int>(kOpCount); ++op)
-      out << QStringLiteral("Ops.") + QString::fromUtf8(opName(static_cast<Op>(op)).data(),
-                                                        static_cast<qsizetype>(opName(static_cast<Op>(op)).size()));
+      out << QStringLiteral("Ops.") +
+                 QString::fromUtf8(opName(static_cast<Op>(op)).data(),
+                                   static_cast<qsizetype>(opName(static_cast<Op>(op)).size()));
     for (const std::string_view pass : kernelPassNames())
-      out << QLatin1Char('"') + QString::fromUtf8(pass.data(), static_cast<qsizetype>(pass.size())) + QLatin1Char('"');
+      out << QLatin1Char('"') + QString::fromUtf8(pass.data(), static_cast<qsizetype>(pass.size())) +
+                 QLatin1Char('"');
     return out;
   }();
   return all;
@@ -138,7 +160,9 @@ void RuleModel::ended(int code, QProcess::ExitStatus status) {
   fault.remove(QRegularExpression(QStringLiteral("^uopscope: ")));
   result_ = QJsonDocument::fromJson(out).object();
   if (result_.isEmpty()) {
-    problem_ = status == QProcess::NormalExit && !fault.isEmpty() ? fault : tr("It ended with exit code %1.").arg(code);
+    problem_ = status == QProcess::NormalExit && !fault.isEmpty()
+                   ? fault
+                   : tr("It ended with exit code %1.").arg(code);
     problem_.remove(folder_.path() + QLatin1Char('/'));
     static const QRegularExpression line(QStringLiteral("\\.py:(\\d+): "));
     if (const auto m = line.match(problem_); m.hasMatch()) problemLine_ = m.captured(1).toInt();
@@ -176,7 +200,8 @@ void RuleModel::record() {
 
 QVariantList RuleModel::rules() const {
   QVariantList out;
-  const QJsonArray all = result_[QLatin1String("rules")].toArray(), proofs = result_[QLatin1String("proofs")].toArray();
+  const QJsonArray all = result_[QLatin1String("rules")].toArray(),
+                   proofs = result_[QLatin1String("proofs")].toArray();
   for (const QJsonValue& v : all) {
     const QJsonObject r = v.toObject();
     const QJsonArray differ = r[QLatin1String("differ")].toArray();
@@ -200,8 +225,10 @@ QVariantList RuleModel::rules() const {
       tone = QStringLiteral("good");
     }
     for (const QJsonValue& p : proofs)
-      if (str(p.toObject(), "rule") == str(r, "rule")) verdict += tr(" · prove: %1").arg(str(p.toObject(), "status"));
-    out << QVariantMap{{"rule", str(r, "rule")}, {"line", number(r, "line")}, {"verdict", verdict}, {"tone", tone}};
+      if (str(p.toObject(), "rule") == str(r, "rule"))
+        verdict += tr(" · prove: %1").arg(str(p.toObject(), "status"));
+    out << QVariantMap{
+        {"rule", str(r, "rule")}, {"line", number(r, "line")}, {"verdict", verdict}, {"tone", tone}};
   }
   return out;
 }
@@ -213,16 +240,12 @@ QVariantList RuleModel::places() const {
     for (const QJsonValue& at : r[QLatin1String("places")].toArray()) {
       const QJsonObject p = at.toObject();
       const bool joins = p[QLatin1String("joins")].toBool();
-      (joins ? joined : others) << QVariantMap{{"rule", str(r, "rule")},
-                                               {"kernel", str(p, "kernel")},
-                                               {"passName", str(p, "pass_name")},
-                                               {"joins", joins},
-                                               {"nodes", number(p, "nodes")},
-                                               {"before", str(p, "before")},
-                                               {"after", str(p, "after")},
-                                               {"scope", number(p, "scope")},
-                                               {"pass", number(p, "pass")},
-                                               {"node", number(p, "first")}};
+      (joins ? joined : others) << QVariantMap{
+          {"rule", str(r, "rule")},          {"kernel", str(p, "kernel")},
+          {"passName", str(p, "pass_name")}, {"joins", joins},
+          {"nodes", number(p, "nodes")},     {"before", str(p, "before")},
+          {"after", str(p, "after")},        {"scope", number(p, "scope")},
+          {"pass", number(p, "pass")},       {"node", number(p, "first")}};
     }
   }
   return joined + others;
@@ -236,8 +259,10 @@ QVariantList RuleModel::kernels() const {
     auto both = [&](const char* key) {
       return grouped(number(base, key)) + QStringLiteral(" → ") + grouped(number(with, key));
     };
-    const double ratio = with[QLatin1String("ratio")].toDouble(1), seconds = with[QLatin1String("seconds")].toDouble();
-    const bool sure = with[QLatin1String("low")].toDouble(1) > 1 || with[QLatin1String("high")].toDouble(1) < 1;
+    const double ratio = with[QLatin1String("ratio")].toDouble(1),
+                 seconds = with[QLatin1String("seconds")].toDouble();
+    const bool sure =
+        with[QLatin1String("low")].toDouble(1) > 1 || with[QLatin1String("high")].toDouble(1) < 1;
     const QString problem = str(with, "problem");
     const bool wrong = with[QLatin1String("wrong")].toBool();
     out << QVariantMap{{"kernel", str(k, "kernel")},
@@ -268,7 +293,8 @@ void RuleModel::goTo(int place) {
   const QVariantList all = places();
   if (place < 0 || place >= all.size()) return;
   const QVariantMap p = all[place].toMap();
-  const qlonglong pass = p[QStringLiteral("pass")].toLongLong(), node = p[QStringLiteral("node")].toLongLong();
+  const qlonglong pass = p[QStringLiteral("pass")].toLongLong(),
+                  node = p[QStringLiteral("node")].toLongLong();
   session_.goToPass(p[QStringLiteral("scope")].toLongLong(), pass);
   session_.goTo(pass, session_.stepCount(), node);
   session_.setTab(QStringLiteral("graph"));

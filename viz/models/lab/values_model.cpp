@@ -2,7 +2,6 @@
 
 #include "viz/models/work/table_text.h"
 
-#include <QJsonArray>
 #include <algorithm>
 
 namespace uopscope {
@@ -186,7 +185,8 @@ void ValuesModel::showOnCanvas() {
       if (constants_[k] || r.now.text.empty()) continue;
       const bool gate = r.now.note.find("gate off") != std::string::npos;
       QString shown = text(r.now.text) + (gate ? tr(" (gate off)") : QString());
-      if (r.differs && !r.was.text.empty() && r.was.text != r.now.text) shown = text(r.was.text) + QStringLiteral(" → ") + shown;
+      if (r.differs && !r.was.text.empty() && r.was.text != r.now.text)
+        shown = text(r.was.text) + QStringLiteral(" → ") + shown;
       numbers[r.node] = {shown, r.differs};
     }
   session_.graph()->setNumbers(std::move(numbers));
@@ -226,6 +226,10 @@ QString ValuesModel::ofNode() const {
   return {};
 }
 
+void ValuesModel::selectNode(int row) {
+  if (row >= 0 && row < count()) session_.setNode(found_.rows[shown_[static_cast<size_t>(row)]].node);
+}
+
 void ValuesModel::goToNode(int row) {
   if (row < 0 || row >= count()) return;
   const qlonglong node = found_.rows[shown_[static_cast<size_t>(row)]].node;
@@ -245,10 +249,12 @@ QVariant ValuesModel::data(const QModelIndex& index, int role) const {
   switch (role) {
   case NodeRole: return static_cast<qlonglong>(r.node);
   case TitleRole: return titles_[k];
-  case BeforeRole: return r.before == kNoNode ? QString() : r.was.text.empty() ? text(r.was.note) : text(r.was.text);
+  case BeforeRole:
+    return r.before == kNoNode ? QString() : r.was.text.empty() ? text(r.was.note) : text(r.was.text);
   case AfterRole: return text(r.now.text);
   case NoteRole:
-    return r.should.empty() ? text(r.now.note) : tr("the first graph of the kernel gives %1").arg(text(r.should));
+    return r.should.empty() ? text(r.now.note)
+                            : tr("the first graph of the kernel gives %1").arg(text(r.should));
   case DiffersRole: return r.differs;
   default: return {};
   }
@@ -263,7 +269,8 @@ QString ValuesModel::exportTo(const QString& path) const {
   QList<QVariantList> rows;
   for (int row = 0; row < count(); ++row) {
     QVariantList cells;
-    for (const int role : {NodeRole, TitleRole, BeforeRole, AfterRole, NoteRole}) cells << data(index(row), role);
+    for (const int role : {NodeRole, TitleRole, BeforeRole, AfterRole, NoteRole})
+      cells << data(index(row), role);
     rows << cells;
   }
   return writeTable(path, {tr("node"), tr("operation"), tr("before"), tr("after"), tr("note")}, rows);

@@ -60,6 +60,7 @@ public:
   Q_INVOKABLE void setElement(const QString& text);
   /// The first iterations, made-up inputs.
   Q_INVOKABLE void reset();
+  Q_INVOKABLE void selectNode(int row);
   /// To the row's node in the graph.
   Q_INVOKABLE void goToNode(int row);
   /// The rows as a table; an empty string where it was written, the fault otherwise.

@@ -144,8 +144,7 @@ void WhatIfModel::next() {
       running_.variant->kept = folder_.filePath(QStringLiteral("variant%1").arg(++number));
       arguments << QStringLiteral("--no-times") << QStringLiteral("--keep") << running_.variant->kept;
     }
-    if (running_.times && session_.ownRecording())
-      arguments << QStringLiteral("--trust");
+    if (running_.times && session_.ownRecording()) arguments << QStringLiteral("--trust");
     process_.start(program_, arguments);
   }
   Q_EMIT changed();
@@ -266,7 +265,8 @@ QStringList WhatIfModel::both() const {
   const Variant* v = chosen();
   if (!v || v->kept.isEmpty() || v->result.isEmpty() || current_ == 0) return {};
   const QStringList files{v->kept + QStringLiteral("-0.uopcorpus"), v->kept + QStringLiteral("-1.uopcorpus")};
-  return std::ranges::all_of(files, [](const QString& f) { return QFile::exists(f); }) ? files : QStringList();
+  return std::ranges::all_of(files, [](const QString& f) { return QFile::exists(f); }) ? files
+                                                                                       : QStringList();
 }
 
 QString WhatIfModel::partingPass() const {
