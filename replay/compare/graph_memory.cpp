@@ -311,10 +311,14 @@ void GraphValues::setProgram(UOp root) {
 /// that memory before, in and after the loop can be asked in any order.
 const GraphValues::Past* GraphValues::pastOf(UOp after) {
   std::set<uint32_t> around;
-  for (const UOp s : after.src().subspan(1))
-    if (!s.dtype().isVoid())
-      for (const Variable& v : ctx_.variables.of(s))
-        if (chosen_.contains(v.key)) around.insert(v.key);
+  for (const UOp s : after.src().subspan(1)) {
+    if (s.dtype().isVoid()) continue;
+    // A RANGE that waits for another loop depends on the loops around that one, which are not meant here.
+    const VariableList named =
+        s.is(Op::RANGE) ? VariableList{{ctx_.variables.keyOfRange(s), s, 0}} : ctx_.variables.of(s);
+    for (const Variable& v : named)
+      if (chosen_.contains(v.key)) around.insert(v.key);
+  }
   if (around.empty()) return nullptr;
   const auto [it, isNew] = pasts_.try_emplace({after.slot(), environment(after)});
   if (!isNew) return &it->second;
