@@ -93,7 +93,8 @@ int importFile(const ImportOptions& options);
 int completion(const std::string& shell, CLI::App& app);
 
 struct OpenOptions {
-  std::string file, link, screenshot, theme;
+  std::string file, screenshot, theme;
+  std::vector<std::string> links;   ///< the state to show; several: of a film
   std::vector<std::string> compare; ///< two corpora or traces in place of a file
   bool ignoreNames = false;
   int width = 0, height = 0;

@@ -167,7 +167,8 @@ int open(const OpenOptions& o, int argc, char** argv) {
 #ifdef UOPSCOPE_HAVE_WINDOW
   WindowOptions window;
   window.file = o.file;
-  window.link = o.link;
+  if (!o.links.empty()) window.link = o.links.front();
+  for (size_t k = 1; k < o.links.size(); ++k) window.places.push_back(o.links[k]);
   window.compare = o.compare;
   window.ignoreNames = o.ignoreNames;
   window.screenshot = o.screenshot;

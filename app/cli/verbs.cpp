@@ -24,7 +24,11 @@ void addOpen(CLI::App& app, VerbArguments& o) {
   CLI::App* verb =
       app.add_subcommand("open", "open a script, a trace or nothing in the window (the default)");
   verb->add_option("FILE", o.open.file, "a script or a .uoptrace file");
-  verb->add_option("--at", o.open.link, "where to go: kernel=3&pass=devectorize&step=12&node=456&tab=source");
+  verb->add_option("--at", o.open.links,
+                   "where to go: kernel=3&pass=devectorize&step=12&node=456&tab=source; several: a film of "
+                   "these places")
+      ->expected(1)
+      ->take_all();
   verb->add_option(
       "--screenshot", o.open.screenshot,
       "write a picture and end; needs no display: .png, .gif or .mp4 (a film of the steps from there on), "

@@ -77,9 +77,18 @@ int waitForPlace(QQuickWindow& window, Session& session, Tools& tools, const QSt
 }
 
 /// A film of the present step and the `steps` after it, also over the ends of passes.
-QString takeFilm(QQuickWindow& window, Session& session, Tools& tools, const QString& path, int steps) {
-  constexpr int kFrameMs = 1100, kPauseMs = 1500;
-  std::vector<FilmFrame> frames{{window.grabWindow(), kFrameMs}};
+/// Or of the places that the options name, which stand longer.
+QString takeFilm(QQuickWindow& window, Session& session, Tools& tools, const QString& path,
+                 const WindowOptions& options) {
+  constexpr int kFrameMs = 1100, kPlaceMs = 2200, kPauseMs = 1500;
+  const bool tour = !options.places.empty();
+  const int steps = tour ? 0 : options.steps;
+  std::vector<FilmFrame> frames{{window.grabWindow(), tour ? kPlaceMs : kFrameMs}};
+  for (const std::string& place : options.places) {
+    if (!session.follow(QString::fromStdString(place))) return session.notice();
+    waitForPlace(window, session, tools, {});
+    frames.push_back({window.grabWindow(), kPlaceMs});
+  }
   for (int k = 0; k < steps; ++k) {
     const QString before = session.link();
     session.trigger(QStringLiteral("next-step"));
@@ -90,8 +99,10 @@ QString takeFilm(QQuickWindow& window, Session& session, Tools& tools, const QSt
   frames.back().ms += kPauseMs;
   if (path.endsWith(QLatin1String(".mp4"))) return saveMp4(path, frames);
   GifFilm film(path, kFrameMs);
-  for (const FilmFrame& frame : frames) film.add(frame.image);
-  film.hold(kPauseMs);
+  for (const FilmFrame& frame : frames) {
+    film.add(frame.image);
+    if (frame.ms > kFrameMs) film.hold(frame.ms - kFrameMs);
+  }
   return film.save();
 }
 
@@ -119,7 +130,7 @@ int takeScreenshot(QQuickWindow& window, Session& session, Tools& tools, const W
              slides = out.endsWith(QLatin1String(".html"));
   if ((film || slides) && session.state() == QLatin1String("ready")) {
     const QString problem =
-        film ? takeFilm(window, session, tools, out, options.steps) : takeSlides(window, session, tools, out);
+        film ? takeFilm(window, session, tools, out, options) : takeSlides(window, session, tools, out);
     if (!problem.isEmpty()) {
       say(problem);
       return 2;
