@@ -12,6 +12,7 @@
 
 #include <fmt/format.h>
 #include <poll.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -286,6 +287,7 @@ std::string isolated(const std::function<std::string()>& work, int timeoutSecond
   if (pid < 0) throw Error(ErrorKind::Runtime, fmt::format("no child process: {}", strerror(errno)));
   if (pid == 0) {
     close(fds[0]);
+    prctl(PR_SET_PDEATHSIG, SIGKILL); // whoever waits for it sets the limit of time
     becomeWorkerProcess();
     std::string text;
     try {

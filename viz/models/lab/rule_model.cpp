@@ -13,6 +13,7 @@
 #include <QJsonDocument>
 #include <QRegularExpression>
 #include <csignal>
+#include <utility>
 
 namespace uopscope {
 namespace {
@@ -143,15 +144,9 @@ void RuleModel::run(bool times) {
 
 void RuleModel::cancel() {
   if (!busy()) return;
-  process_.disconnect(SIGNAL(finished(int, QProcess::ExitStatus)));
-  process_.terminate();
-  if (!process_.waitForFinished(500)) {
-    process_.kill();
-    process_.waitForFinished(1000);
-  }
-  connect(&process_, &QProcess::finished, this, &RuleModel::ended, Qt::UniqueConnection);
-  problem_ = tr("Cancelled.");
-  Q_EMIT changed();
+  cancelled_ = true;
+  process_.kill(); // its own child dies with it
+  process_.waitForFinished(1000);
 }
 
 void RuleModel::ended(int code, QProcess::ExitStatus status) {
@@ -159,7 +154,9 @@ void RuleModel::ended(int code, QProcess::ExitStatus status) {
   QString fault = QString::fromUtf8(process_.readAllStandardError()).trimmed().section(QLatin1Char('\n'), -1);
   fault.remove(QRegularExpression(QStringLiteral("^uopscope: ")));
   result_ = QJsonDocument::fromJson(out).object();
-  if (result_.isEmpty()) {
+  if (std::exchange(cancelled_, false)) {
+    problem_ = tr("Cancelled.");
+  } else if (result_.isEmpty()) {
     problem_ = status == QProcess::NormalExit && !fault.isEmpty()
                    ? fault
                    : tr("It ended with exit code %1.").arg(code);

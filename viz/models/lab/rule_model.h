@@ -74,6 +74,7 @@ private:
   QString text_, file_, problem_, program_;
   QJsonObject result_;
   int problemLine_ = 0;
+  bool cancelled_ = false;
 };
 
 } // namespace uopscope
