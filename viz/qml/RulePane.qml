@@ -11,7 +11,7 @@ Rectangle {
     signal openAsked()
     signal saveAsked()
     function ink(tone) { return tone === "bad" ? Theme.error : tone === "good" ? Theme.added : Theme.textMuted; }
-    readonly property string word: { const m = /[A-Za-z_."][A-Za-z_.0-9" ]*$/.exec(editor.text.slice(editor.text.lastIndexOf("\n", editor.cursorPosition - 1) + 1, editor.cursorPosition).split(/[(,=\[]\s*/).pop()); return m ? m[0] : ""; }
+    readonly property string word: { const m = /"[A-Za-z0-9_ *()\/]*$|[A-Za-z_.][A-Za-z_.0-9]*$/.exec(editor.text.slice(editor.text.lastIndexOf("\n", editor.cursorPosition - 1) + 1, editor.cursorPosition).split(/[(,=\[]\s*/).pop()); return m ? m[0] : ""; }
     function put(name) {
         const at = editor.cursorPosition, from = at - word.length;
         editor.remove(from, at);

@@ -14,10 +14,11 @@ Rectangle {
         width: parent.width - Theme.px(20)
         spacing: Theme.px(10)
         Repeater {
-            model: Tools.values.loops
+            model: Tools.values.loops.length // a field stays, and keeps the keyboard, while its number changes
             Row {
                 id: loop
-                required property var modelData
+                required property int index
+                readonly property var modelData: Tools.values.loops[index] || ({ name: "", kind: "", first: 0, last: 0, at: 0 })
                 spacing: Theme.px(5)
                 function take(at) { Tools.values.choose(modelData.name, Math.max(modelData.first, Math.min(modelData.last, at))); }
                 ULabel { height: Theme.px(26); verticalAlignment: Text.AlignVCenter; text: loop.modelData.name; mono: true; color: Theme.textMuted; HoverHandler { id: over } UTip { visible: over.hovered; text: loop.modelData.kind } }
@@ -29,7 +30,9 @@ Rectangle {
                     width: Theme.px(54)
                     height: Theme.px(26)
                     hint: qsTr("Iteration of %1").arg(loop.modelData.name)
-                    text: loop.modelData.at
+                    readonly property string told: String(loop.modelData.at)
+                    onToldChanged: text = told
+                    text: told
                     validator: IntValidator { bottom: loop.modelData.first; top: Math.min(loop.modelData.last, 2147483647) }
                     onEditingFinished: if (Number(text) !== loop.modelData.at) loop.take(Number(text))
                     Keys.onUpPressed: loop.take(loop.modelData.at + 1)
@@ -45,10 +48,11 @@ Rectangle {
             UField { objectName: "valueElement"; icon16: ""; width: Theme.px(90); height: Theme.px(26); hint: qsTr("0,0"); text: Tools.values.element; onEditingFinished: if (text !== Tools.values.element) Tools.values.setElement(text) }
         }
         Repeater {
-            model: Tools.values.inputs
+            model: Tools.values.inputs.length
             Row {
                 id: input
-                required property var modelData
+                required property int index
+                readonly property var modelData: Tools.values.inputs[index] || ({ name: "", dtype: "", size: 0, contents: "" })
                 spacing: Theme.px(5)
                 ULabel { height: Theme.px(26); verticalAlignment: Text.AlignVCenter; text: input.modelData.name; mono: true; color: Theme.textMuted; HoverHandler { id: overInput } UTip { visible: overInput.hovered; text: input.modelData.dtype + " [" + input.modelData.size + "]" } }
                 UField {
@@ -57,7 +61,9 @@ Rectangle {
                     width: Theme.px(110)
                     height: Theme.px(26)
                     hint: qsTr("made up")
-                    text: input.modelData.contents
+                    readonly property string told: input.modelData.contents
+                    onToldChanged: text = told
+                    text: told
                     onEditingFinished: if (text.trim() !== input.modelData.contents) Tools.values.setInput(input.modelData.name, text)
                     HoverHandler { id: overField }
                     UTip { visible: overField.hovered; text: qsTr("0.5: every element; 1,2,3: repeated; count: 0, 1, 2 …") }

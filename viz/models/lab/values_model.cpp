@@ -194,12 +194,16 @@ void ValuesModel::showOnCanvas() {
 
 QVariantList ValuesModel::loops() const {
   QVariantList out;
-  for (const ChosenLoop& l : found_.loops)
+  for (ChosenLoop l : found_.loops) {
+    // What was chosen last is shown before its numbers are there.
+    if (const auto it = choice_.at.find(l.name); it != choice_.at.end())
+      l.at = std::clamp(it->second, l.first, l.last);
     out << QVariantMap{{"name", text(l.name)},
                        {"kind", text(l.kind)},
                        {"first", static_cast<qlonglong>(l.first)},
                        {"last", static_cast<qlonglong>(l.last)},
                        {"at", static_cast<qlonglong>(l.at)}};
+  }
   return out;
 }
 
