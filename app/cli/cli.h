@@ -27,7 +27,9 @@ struct RecordOptions {
   /// The interpreter's `-m MODULE ARGS` or `-c CODE ARGS`, in place of a script.
   std::vector<std::string> interpreter;
   bool json = false, quiet = false, pause = false;
-  bool check = false; ///< check every rewrite after the recording
+  bool check = false;             ///< check every rewrite after the recording
+  std::vector<std::string> rules; ///< files of rules that take part
+  std::string rulesAfter;         ///< the pass that they follow; empty: the files name it
 };
 int record(const RecordOptions& options);
 int runScriptPlain(const std::string& script, const std::vector<std::string>& arguments);
@@ -91,7 +93,8 @@ int importFile(const ImportOptions& options);
 int completion(const std::string& shell, CLI::App& app);
 
 struct OpenOptions {
-  std::string file, link, screenshot, theme;
+  std::string file, screenshot, theme;
+  std::vector<std::string> links;   ///< the state to show; several: of a film
   std::vector<std::string> compare; ///< two corpora or traces in place of a file
   bool ignoreNames = false;
   int width = 0, height = 0;

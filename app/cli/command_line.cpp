@@ -40,10 +40,10 @@ Examples:
 Exit codes: 0 fine, 1 a difference or a failure, 2 wrong usage or input, 130 interrupted.
 )";
 
-const std::vector<std::string> kVerbs = {"open",    "record", "run",    "python",   "ls",     "show",
-                                         "stats",   "why",    "query",  "export",   "replay", "diff",
-                                         "compare", "check",  "prove",  "import",   "bench",  "completion",
-                                         "story",   "whatif", "bisect", "roofline", "lesson", "campaign"};
+const std::vector<std::string> kVerbs = {
+    "open",   "record", "run",    "python",  "ls",    "show",     "stats",  "why",     "query",
+    "export", "replay", "diff",   "compare", "check", "prove",    "import", "bench",   "completion",
+    "story",  "whatif", "bisect", "values",  "rule",  "roofline", "lesson", "campaign"};
 
 /// Verbs whose arguments are read by a script.
 const std::set<std::string> kPassedOn = {"run", "python", "campaign"};
@@ -177,7 +177,8 @@ int open(const OpenOptions& o, int argc, char** argv) {
 #ifdef UOPSCOPE_HAVE_WINDOW
   WindowOptions window;
   window.file = o.file;
-  window.link = o.link;
+  if (!o.links.empty()) window.link = o.links.front();
+  for (size_t k = 1; k < o.links.size(); ++k) window.places.push_back(o.links[k]);
   window.compare = o.compare;
   window.ignoreNames = o.ignoreNames;
   window.screenshot = o.screenshot;

@@ -111,14 +111,17 @@ ScriptKind kindOf(const std::string& script) {
 }
 
 int runPythonScript(const std::string& script, const std::vector<std::string>& arguments,
-                    const std::vector<std::string>& interpreter = {}) {
+                    const std::vector<std::string>& interpreter = {},
+                    const std::vector<std::string>& rules = {}, const std::string& rulesAfter = {}) {
 #ifdef UOPSCOPE_HAVE_PYTHON
   if (!interpreter.empty()) return runPython(interpreter);
   std::vector<std::string> argv{script};
   argv.insert(argv.end(), arguments.begin(), arguments.end());
-  return runScript(script, argv);
+  std::vector<RuleFile> files;
+  for (const std::string& path : rules) files.push_back({path, rulesAfter});
+  return runScriptWith(files, script, argv);
 #else
-  (void)arguments;
+  (void)arguments, (void)interpreter, (void)rules, (void)rulesAfter;
   throw Error(
       ErrorKind::Unsupported,
       fmt::format(
@@ -169,7 +172,7 @@ std::string tracePathOf(const RecordOptions& o, pid_t process) {
         [&] {
           if (session.recorder()) session.recorder()->flush();
         });
-    code = runPythonScript(o.script, o.arguments, o.interpreter);
+    code = runPythonScript(o.script, o.arguments, o.interpreter, o.rules, o.rulesAfter);
     const bool stopped = code == 130 || progress->stop;
     if (stopped) killDescendants(getpid()); // in case no watcher is left to do it
     if (stopped)
@@ -273,6 +276,12 @@ RecordOptions completed(RecordOptions o) {
                                                : ", not two of them"));
     o.script = o.interpreter[0] == "-m" ? o.interpreter[1] : "code";
   }
+  if (!o.rules.empty() && (!o.interpreter.empty() || !o.script.ends_with(".py")))
+    throw Error(ErrorKind::Value, "--rules takes part in a Python script: give a SCRIPT that ends in .py");
+  for (const std::string& path : o.rules)
+    if (std::error_code ignored; !fs::is_regular_file(path, ignored))
+      throw Error(ErrorKind::File,
+                  fmt::format("{}: no such file; --rules takes a Python file of rules", path));
   if (o.script.empty())
     throw Error(ErrorKind::Value, "record needs a SCRIPT, -m MODULE or -c CODE; uopscope record --help");
   if (o.output.empty()) o.output = fs::path(o.script).stem().string() + ".uoptrace";

@@ -1,4 +1,5 @@
-// uopscope story, whatif, bisect, roofline and lesson: the verbs for experiments and lessons over replay/teach.
+// uopscope story, whatif, bisect, values, roofline and lesson: the verbs for experiments and lessons over
+// replay/teach.
 #pragma once
 #include "app/cli/cli.h"
 
@@ -18,6 +19,7 @@ struct WhatIfArguments {
   int repeats = 25, timeout = 60;
   bool json = false, diffs = false, noTimes = false;
   bool trust = false; ///< allow code of a trace or a corpus to run outside a sandbox
+  std::string keep;   ///< prefix of corpora of the base and the variants
 };
 int compareVariants(const WhatIfArguments& options);
 
@@ -27,6 +29,22 @@ struct BisectArguments {
   bool json = false;
 };
 int bisectByScript(const BisectArguments& options);
+
+struct RuleArguments {
+  std::string file, trace, kernel, after;
+  int timeout = 120, repeats = 25;
+  bool json = false, times = false, trust = false;
+  std::string keep;
+};
+int tryRules(const RuleArguments& options);
+
+struct ValuesArguments {
+  std::string trace, kernel, pass;
+  int64_t step = -1, node = 0, limit = 0, seed = 1;
+  std::vector<std::string> at, inputs; ///< "r0=3,r1=2"; "data1=0.5"
+  bool json = false;
+};
+int showValues(const ValuesArguments& options);
 
 struct RooflineArguments {
   std::string trace, kernel, device = "CPU";
@@ -41,11 +59,13 @@ struct LessonArguments {
 };
 int takeLesson(const LessonArguments& options);
 
-/// Adds the five verbs; `code` receives the exit code of the verb that ran.
+/// Adds these verbs; `code` receives the exit code of the verb that ran.
 struct TeachArguments {
   StoryArguments story;
   WhatIfArguments whatIf;
   BisectArguments bisect;
+  ValuesArguments values;
+  RuleArguments rule;
   RooflineArguments roofline;
   LessonArguments lesson;
 };

@@ -1,9 +1,71 @@
-// Declares the options of story, whatif, bisect, roofline and lesson, with an example each.
+// Declares the options of story, whatif, bisect, values, roofline and lesson, with an example each.
 #include "app/cli/teach_command.h"
 
 #include <CLI/CLI.hpp>
 
 namespace uopscope::cli {
+
+namespace {
+
+void addValues(CLI::App& app, ValuesArguments& o, int& code) {
+  CLI::App* verb =
+      app.add_subcommand("values", "the number of every node at chosen iterations, before and after a "
+                                   "rewrite, and through a whole kernel");
+  verb->add_option("TRACE", o.trace, "a .uoptrace file")->required();
+  verb->add_option("KERNEL", o.kernel, "kernel or schedule, by number or name")->required();
+  verb->add_option(
+      "--pass", o.pass,
+      "pass by name, name#2, or number: its nodes; without it, what the kernel stores, pass by pass");
+  verb->add_option("--step", o.step, "this step of the pass (default: the whole pass)")
+      ->check(CLI::NonNegativeNumber);
+  verb->add_option("--at", o.at,
+                   "iterations of loops, \"r0=3,gidx0=1\" (default: the first of each), or an element "
+                   "of the tensors of a schedule, \"2,5\"")
+      ->expected(1)
+      ->take_all();
+  verb->add_option(
+          "--input", o.inputs,
+          "contents of a parameter: data1=0.5, data1=1,2,3 (repeated) or data1=count (default: made up)")
+      ->expected(1)
+      ->take_all();
+  verb->add_option("--seed", o.seed, "of made-up inputs (1)")->check(CLI::NonNegativeNumber);
+  verb->add_option("--node", o.node, "only this node and its sources")
+      ->check(CLI::Range(int64_t{1}, int64_t{UINT32_MAX}));
+  verb->add_option("--limit", o.limit, "at most this many nodes (0: all)");
+  verb->add_flag("--json", o.json, "JSON instead of text");
+  verb->footer(
+      "Nothing runs: graphs are interpreted. Exit code 1 if a number differs between both sides, or from "
+      "the kernel's first graph.\n"
+      "Example: uopscope values matmul.uoptrace r_8_8_32_48 --pass expander --step 3 --at r0=2,r1=5");
+  verb->callback([&] { code = showValues(o); });
+}
+
+void addRule(CLI::App& app, RuleArguments& o, int& code) {
+  CLI::App* verb =
+      app.add_subcommand("rule", "a rule of your own on a trace: where it matches, what it makes, whether "
+                                 "it is right, and what the kernels gain");
+  verb->add_option("FILE", o.file, "a Python file that leaves PatternMatchers in its names; it is run")
+      ->required();
+  verb->add_option("TRACE", o.trace, "a .uoptrace file")->required();
+  verb->add_option("--kernel", o.kernel, "one kernel or schedule, by number or name; without it, all");
+  verb->add_option("--after", o.after, "the pass that the rules follow, whatever the file names");
+  verb->add_flag("--times", o.times, "also run the kernels that change, and time them");
+  verb->add_option("--repeats", o.repeats, "timed runs of each kernel (25)")->check(CLI::Range(1, 100000));
+  verb->add_option("--timeout", o.timeout, "seconds for everything (120)")->check(CLI::Range(1, 86400));
+  verb->add_option(
+      "--keep", o.keep,
+      "PREFIX: with --kernel, also writes the kernel without and with the rules: PREFIX-0.uopcorpus, "
+      "PREFIX-1.uopcorpus");
+  verb->add_flag("--json", o.json, "JSON instead of text");
+  verb->add_flag("--trust", o.trust,
+                 "with --times: run kernels of the trace without asking and without a sandbox");
+  verb->footer(
+      "Exit code 1 if a rewrite changes a value, a rule is refuted or fails, or a kernel does not compile.\n"
+      "Example: uopscope rule mine.py matmul.uoptrace");
+  verb->callback([&] { code = tryRules(o); });
+}
+
+} // namespace
 
 void addTeachVerbs(CLI::App& app, TeachArguments& a, int& code) {
   CLI::App* story = app.add_subcommand("story", "a kernel's compilation told in chapters, a sentence a pass");
@@ -51,6 +113,10 @@ void addTeachVerbs(CLI::App& app, TeachArguments& a, int& code) {
       ->check(CLI::Range(1, 86400));
   whatIf->add_flag("--no-times", a.whatIf.noTimes, "compile only");
   whatIf->add_flag("--diffs", a.whatIf.diffs, "the whole difference of the code");
+  whatIf->add_option(
+      "--keep", a.whatIf.keep,
+      "PREFIX: also writes PREFIX-0.uopcorpus (as it is), PREFIX-1.uopcorpus (the first variant) ... to "
+      "step through together: open --compare");
   whatIf->add_flag("--json", a.whatIf.json, "JSON instead of text");
   whatIf->add_flag("--trust", a.whatIf.trust,
                    "run kernels of a trace or a corpus without asking and without a sandbox");
@@ -75,6 +141,8 @@ void addTeachVerbs(CLI::App& app, TeachArguments& a, int& code) {
       "Example: uopscope bisect wrong.py");
   bisect->callback([&] { code = bisectByScript(a.bisect); });
 
+  addValues(app, a.values, code);
+  addRule(app, a.rule, code);
   CLI::App* roofline = app.add_subcommand(
       "roofline",
       "each kernel's measured time beside the least time that the machine's measured peaks allow");

@@ -24,10 +24,14 @@ void addOpen(CLI::App& app, VerbArguments& o) {
   CLI::App* verb =
       app.add_subcommand("open", "open a script, a trace or nothing in the window (the default)");
   verb->add_option("FILE", o.open.file, "a script or a .uoptrace file");
-  verb->add_option("--at", o.open.link, "where to go: kernel=3&pass=devectorize&step=12&node=456&tab=source");
+  verb->add_option("--at", o.open.links,
+                   "where to go: kernel=3&pass=devectorize&step=12&node=456&tab=source; several: a film of "
+                   "these places")
+      ->expected(1)
+      ->take_all();
   verb->add_option(
       "--screenshot", o.open.screenshot,
-      "write a picture and end; needs no display: .png, .gif (a film of the steps from there on), "
+      "write a picture and end; needs no display: .png, .gif or .mp4 (a film of the steps from there on), "
       ".html (the bookmarks as slides)");
   verb->add_option("--steps", o.open.steps, "of a film: the number of steps (20)")->check(CLI::Range(1, 500));
   verb->add_option("--theme", o.open.theme, "dark, light, contrast, contrast-light or system")
@@ -53,6 +57,12 @@ void addRecord(CLI::App& app, VerbArguments& o) {
           "an order; may be given several times")
       ->expected(1)
       ->take_all();
+  verb->add_option("--rules", o.record.rules,
+                   "a Python file whose PatternMatchers take part, after the pass that it names (see rule)")
+      ->expected(1)
+      ->take_all();
+  verb->add_option("--after", o.record.rulesAfter,
+                   "the pass that these rules follow, whatever the file names");
   verb->add_flag("--check", o.record.check,
                  "afterwards, check that each rewrite keeps the value of its node (see check)");
   verb->add_flag("--pause", o.record.pause, "stop before the first rewrite");

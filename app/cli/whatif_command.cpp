@@ -119,14 +119,16 @@ int compareVariants(const WhatIfArguments& o) {
     continueInSandbox("whatif", {o.input}, asked.empty() ? "its kernels" : asked, "");
   const std::vector<Compilation> kernels = kernelsOf(o, asked);
   if (kernels.empty()) throw Error(ErrorKind::Value, fmt::format("{} has no kernel", o.input));
-  const WhatIfOptions options{o.noTimes ? 0 : o.repeats, o.timeout};
+  if (!o.keep.empty() && kernels.size() != 1)
+    throw Error(ErrorKind::Value, "--keep writes the corpora of one kernel: name it with --kernel");
+  const WhatIfOptions options{o.noTimes ? 0 : o.repeats, o.timeout, o.keep};
   Json all = Json::array();
   size_t same = 0;
   bool bad = false;
   for (const Compilation& kernel : kernels) {
     // With many kernels, those whose code does not change are not timed.
     if (asked.empty()) {
-      const WhatIf quick = whatIf(kernel, variants, {0, o.timeout});
+      const WhatIf quick = whatIf(kernel, variants, {0, o.timeout, {}});
       if (std::ranges::all_of(quick.variants, [](const VariantResult& v) { return v.sameCode; })) {
         ++same;
         continue;

@@ -5,6 +5,7 @@
 #include "viz/models/session/dictionary.h"
 #include "viz/scene/gif_file.h"
 #include "viz/scene/graph_canvas.h"
+#include "viz/scene/mp4_file.h"
 #include "viz/scene/register.h"
 #include "viz/scene/slides_file.h"
 
@@ -76,18 +77,32 @@ int waitForPlace(QQuickWindow& window, Session& session, Tools& tools, const QSt
 }
 
 /// A film of the present step and the `steps` after it, also over the ends of passes.
-QString takeFilm(QQuickWindow& window, Session& session, Tools& tools, const QString& path, int steps) {
-  constexpr int kFrameMs = 1100, kPauseMs = 1500;
-  GifFilm film(path, kFrameMs);
-  film.add(window.grabWindow());
+/// Or of the places that the options name, which stand longer.
+QString takeFilm(QQuickWindow& window, Session& session, Tools& tools, const QString& path,
+                 const WindowOptions& options) {
+  constexpr int kFrameMs = 1100, kPlaceMs = 2200, kPauseMs = 1500;
+  const bool tour = !options.places.empty();
+  const int steps = tour ? 0 : options.steps;
+  std::vector<FilmFrame> frames{{window.grabWindow(), tour ? kPlaceMs : kFrameMs}};
+  for (const std::string& place : options.places) {
+    if (!session.follow(QString::fromStdString(place))) return session.notice();
+    waitForPlace(window, session, tools, {});
+    frames.push_back({window.grabWindow(), kPlaceMs});
+  }
   for (int k = 0; k < steps; ++k) {
     const QString before = session.link();
     session.trigger(QStringLiteral("next-step"));
     if (session.link() == before) break; // the end of the trace
     waitForPlace(window, session, tools, {});
-    film.add(window.grabWindow());
+    frames.push_back({window.grabWindow(), kFrameMs});
   }
-  film.hold(kPauseMs);
+  frames.back().ms += kPauseMs;
+  if (path.endsWith(QLatin1String(".mp4"))) return saveMp4(path, frames);
+  GifFilm film(path, kFrameMs);
+  for (const FilmFrame& frame : frames) {
+    film.add(frame.image);
+    if (frame.ms > kFrameMs) film.hold(frame.ms - kFrameMs);
+  }
   return film.save();
 }
 
@@ -111,18 +126,19 @@ int takeScreenshot(QQuickWindow& window, Session& session, Tools& tools, const W
   if (const int code = waitForPlace(window, session, tools, QString::fromStdString(options.link)))
     return code;
   const QString out = QString::fromStdString(options.screenshot);
-  const bool film = out.endsWith(QLatin1String(".gif")), slides = out.endsWith(QLatin1String(".html"));
+  const bool film = out.endsWith(QLatin1String(".gif")) || out.endsWith(QLatin1String(".mp4")),
+             slides = out.endsWith(QLatin1String(".html"));
   if ((film || slides) && session.state() == QLatin1String("ready")) {
     const QString problem =
-        film ? takeFilm(window, session, tools, out, options.steps) : takeSlides(window, session, tools, out);
+        film ? takeFilm(window, session, tools, out, options) : takeSlides(window, session, tools, out);
     if (!problem.isEmpty()) {
       say(problem);
       return 2;
     }
   } else if (const QImage image = window.grabWindow(); image.isNull() || film || slides || !image.save(out)) {
     if (session.state() != QLatin1String("error"))
-      say(QStringLiteral(
-              "%1 cannot be written: check that its folder exists and that it ends in .png, .gif or .html")
+      say(QStringLiteral("%1 cannot be written: check that its folder exists and that it ends in .png, .gif, "
+                         ".mp4 or .html")
               .arg(out));
     else
       say(session.errorText());

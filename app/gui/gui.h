@@ -13,8 +13,9 @@ struct WindowOptions {
   std::vector<std::string> compare; ///< two corpora or traces to compare instead
   bool ignoreNames = false;         ///< a different numbering of names is no change
   std::string link;                 ///< the state to show
-  /// Path of a picture; no display is needed, and the program ends. .png: the state; .gif: a film of it and of
-  /// `steps` steps after it; .html: the bookmarks of the trace as slides.
+  std::vector<std::string> places;  ///< of a film: the states after that one, in place of steps
+  /// Path of a picture; no display is needed, and the program ends. .png: the state; .gif, .mp4: a film of it and of
+  /// `steps` steps after it, or of `places`; .html: the bookmarks of the trace as slides.
   std::string screenshot;
   int steps = 20;
   int width = 0, height = 0; ///< 0: the size of the last window

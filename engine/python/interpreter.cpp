@@ -189,6 +189,11 @@ int runMain(const std::string& path, const std::string& text) {
 } // namespace
 
 int runScript(const std::string& path, const std::vector<std::string>& argv) {
+  return runScriptWith({}, path, argv);
+}
+
+int runScriptWith(const std::vector<RuleFile>& rules, const std::string& path,
+                  const std::vector<std::string>& argv) {
   std::ifstream in(path, std::ios::binary);
   std::ostringstream text;
   if (in) text << in.rdbuf();
@@ -197,10 +202,31 @@ int runScript(const std::string& path, const std::vector<std::string>& argv) {
     return 2;
   }
   start(argv, false);
+  for (const RuleFile& file : rules) {
+    const auto fault =
+        py::module_::import("uopscope.rule_file").attr("activate")(file.path, file.after).cast<std::string>();
+    if (fault.empty()) continue;
+    std::fprintf(stderr, "uopscope: %s\n", fault.c_str());
+    return 2;
+  }
   tellOutput();
   int code = runMain(path, text.str());
   // Exit handlers and destructors of the script's objects are still part of the script.
   return Py_FinalizeEx() < 0 && code == 0 ? 120 : code;
+}
+
+int withRules(const RuleFile& file,
+              const std::function<int(const PatternMatcher&, const std::string&)>& use) {
+  start({"uopscope rule"}, false);
+  int code = 0;
+  {
+    const py::tuple loaded = py::module_::import("uopscope.rule_file").attr("load")(file.path, file.after);
+    if (const auto fault = loaded[2].cast<std::string>(); !fault.empty())
+      throw Error(ErrorKind::Value, fault);
+    code = use(loaded[0].cast<const PatternMatcher&>(), loaded[1].cast<std::string>());
+  }
+  Py_FinalizeEx();
+  return code;
 }
 
 const std::string& scriptFailure() {

@@ -6,6 +6,9 @@
 // Both functions start the interpreter and end it, once per process. The caller's Observer sees everything
 // that the script does.
 #pragma once
+#include "engine/rewrite/matcher.h"
+
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -15,6 +18,18 @@ namespace uopscope {
 /// Returns its exit code: 0, the argument of sys.exit, 1 after an exception, 130 after Ctrl-C, 2 if the file
 /// cannot be read.
 int runScript(const std::string& path, const std::vector<std::string>& argv);
+/// A file of rules, uopscope/rule_file.py. `after` names the pass that they follow; empty: the file names it.
+struct RuleFile {
+  std::string path, after;
+};
+/// The same, with the rules of these files in every schedule and kernel of the script. Returns 2 for a file with a
+/// fault, which it prints.
+int runScriptWith(const std::vector<RuleFile>& rules, const std::string& path,
+                  const std::vector<std::string>& argv);
+/// Runs a file of rules and gives them to `use`; Python ends when it returns. Throws Error(Value) that says what is
+/// wrong with the file, with its line.
+int withRules(const RuleFile& file,
+              const std::function<int(const PatternMatcher&, const std::string& after)>& use);
 /// The exception that ended the script, with the script's line: "ValueError: no such axis (model.py:5)";
 /// empty if there was none.
 const std::string& scriptFailure();

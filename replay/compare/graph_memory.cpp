@@ -228,6 +228,7 @@ ConstValue GraphValues::read(UOp memory, int64_t address, DType type) {
       return read(it->second, address, type);
   const uint64_t key = memoryKey(memory);
   if (const auto it = written_.find({key, address}); it != written_.end()) return it->second;
+  if (ctx_.contents) return ctx_.contents(memory, address, type);
   return unknownAt(key, address, type);
 }
 
@@ -276,9 +277,84 @@ ConstValue GraphValues::readStored(UOp after, int64_t address, DType type) {
       if (!s.dtype().isVoid()) hash = mixHash(hash, environment(s));
     return unknownAt(hash, address, type);
   }
+  if (reads)
+    if (const Past* past = pastOf(after)) {
+      const auto it = past->find({key, address});
+      return it != past->end() ? it->second : read(base, address, type);
+    }
   for (const UOp s : after.src().subspan(1))
     if (s.dtype().isVoid()) ensureRan(s);
   return read(after.src(0), address, type);
+}
+
+void GraphValues::setProgram(UOp root) {
+  for (const UOp end : root.toposort()) {
+    if (!end.is(Op::END)) continue;
+    std::vector<UOp> stack{end.src(0)};
+    std::set<uint64_t> met;
+    while (!stack.empty()) {
+      const UOp u = stack.back();
+      stack.pop_back();
+      if (u.is(Op::STORE)) {
+        if (memoryBase(u.src(0)) && met.insert(memoryKey(u.src(0))).second)
+          loops_[memoryKey(u.src(0))].push_back(end);
+      } else {
+        for (const UOp s : u.src())
+          if (s.dtype().isVoid()) stack.push_back(s);
+      }
+    }
+  }
+}
+
+/// What lies in memory where a loop stands at a chosen iteration: written by the effects that the AFTER waits for, then
+/// by the iterations before. Null where no loop around it stands at one. These iterations are a run of their own, so
+/// that memory before, in and after the loop can be asked in any order.
+const GraphValues::Past* GraphValues::pastOf(UOp after) {
+  std::set<uint32_t> around;
+  for (const UOp s : after.src().subspan(1)) {
+    if (s.dtype().isVoid()) continue;
+    // A RANGE that waits for another loop depends on the loops around that one, which are not meant here.
+    const VariableList named =
+        s.is(Op::RANGE) ? VariableList{{ctx_.variables.keyOfRange(s), s, 0}} : ctx_.variables.of(s);
+    for (const Variable& v : named)
+      if (chosen_.contains(v.key)) around.insert(v.key);
+  }
+  if (around.empty()) return nullptr;
+  const auto [it, isNew] = pasts_.try_emplace({after.slot(), environment(after)});
+  if (!isNew) return &it->second;
+  GraphValues run(ctx_);
+  run.loops_ = loops_;
+  for (const auto& [key, iteration] : wanted_) run.choose(key, iteration);
+  for (const uint32_t key : around) run.chosen_.erase(key);
+  try {
+    run.runUntil(after, around);
+  } catch (...) {
+    pasts_.erase(it);
+    throw;
+  }
+  it->second = std::move(run.written_);
+  return &it->second;
+}
+
+void GraphValues::runUntil(UOp after, const std::set<uint32_t>& around) {
+  for (const UOp s : after.src().subspan(1))
+    if (s.dtype().isVoid()) ensureRan(s);
+  for (const UOp end : loops_[memoryKey(after)]) {
+    VariableList loops = ctx_.variables.closedBy(end);
+    std::erase_if(loops, [&](const Variable& v) { return !around.contains(v.key); });
+    if (loops.empty()) continue;
+    std::vector<int64_t> chosen, now(loops.size(), 0);
+    for (const Variable& v : loops) chosen.push_back(*get(v.key));
+    while (now < chosen) { // in the order of the loops: the first changes slowest
+      for (size_t k = 0; k < loops.size(); ++k) set(loops[k].key, now[k]);
+      run(end.src(0));
+      for (size_t k = loops.size(); k-- > 0;) {
+        if (++now[k] < extentOf(loops[k]) || k == 0) break;
+        now[k] = 0;
+      }
+    }
+    for (size_t k = 0; k < loops.size(); ++k) set(loops[k].key, chosen[k]);
+  }
 }
 
 void GraphValues::ensureRan(UOp effect) {
@@ -292,6 +368,7 @@ void GraphValues::ensureRan(UOp effect) {
 void GraphValues::run(UOp effect) {
   spend();
   if (++depth_ > 3000) cannot("the graph is too deep");
+  ++deep_;
   switch (effect.op()) {
   case Op::STORE: runStore(effect); break;
   case Op::END: forEach(ctx_.variables.closedBy(effect), [&] { run(effect.src(0)); }); break;
@@ -323,6 +400,7 @@ void GraphValues::run(UOp effect) {
   default: cannot(fmt::format("{} is not run", opName(effect.op())));
   }
   --depth_;
+  --deep_;
 }
 
 void GraphValues::runStore(UOp store) {

@@ -116,7 +116,22 @@ std::optional<int64_t> GraphValues::get(uint32_t key) const {
   return key < bound_.size() && bound_[key] ? std::optional(values_[key]) : std::nullopt;
 }
 
+void GraphValues::choose(uint32_t key, int64_t iteration) {
+  set(key, iteration);
+  running_.insert(key);
+  chosen_.insert(key);
+  wanted_[key] = iteration;
+}
+void GraphValues::recover() {
+  values_.clear(), bound_.clear(), running_.clear(), chosen_.clear(), written_.clear(), ran_.clear();
+  depth_ = deep_ = 0;
+  hasIndex_ = false;
+  for (const auto& [key, iteration] : wanted_) choose(key, iteration);
+}
+
 void GraphValues::spend(int64_t n) {
+  constexpr int64_t kBetweenQuestions = 1024;
+  if (ctx_.stop && ctx_.budget % kBetweenQuestions == 0 && ctx_.stop()) cannot("stopped");
   if ((ctx_.budget -= n) < 0) throw Error(ErrorKind::Index, "it is too large to be computed");
 }
 
@@ -144,6 +159,8 @@ Lanes GraphValues::value(UOp u) {
   uint64_t key = mixHash(environment(u), u.slot());
   if (dependsOnIndex(u))
     for (const int64_t i : index_) key = mixHash(key, static_cast<uint64_t>(i));
+  // A run reads memory in order: a value that was asked for at its chosen iteration would leave out such a read.
+  if (ctx_.contents && deep_ > 0) key = mixHash(key, 1);
   if (const Lanes* known = memo_.find(key)) return *known;
   spend();
   if (++depth_ > kDeepest) cannot("the graph is too deep");
@@ -270,6 +287,8 @@ Lanes GraphValues::compute(UOp u) {
 /// Text of a target, tensor cores and shards: an unknown function of the operands.
 Lanes GraphValues::uninterpreted(UOp u) {
   if (u.dtype().isVoid() || u.dtype().isPtr()) cannot(fmt::format("{} has no value", opName(u.op())));
+  if (ctx_.contents)
+    cannot(fmt::format("{} is an operation of a target, which is not interpreted here", opName(u.op())));
   ctx_.guessed = true;
   uint64_t hash = mixHash(mixHash(ctx_.seed, static_cast<uint64_t>(u.op())), u.arg().hash());
   for (const UOp s : u.src())
@@ -304,12 +323,14 @@ void GraphValues::forEach(const VariableList& loops, const std::function<void()>
     const uint32_t key = loops[k].key;
     const auto before = get(key);
     const bool fresh = running_.insert(key).second;
+    const bool chosen = chosen_.erase(key) > 0;
     const int64_t n = extentOf(loops[k]);
     for (int64_t i = 0; i < n; ++i) {
       set(key, i);
       level(k + 1);
     }
     if (fresh) running_.erase(key);
+    if (chosen) chosen_.insert(key);
     if (before)
       set(key, *before);
     else

@@ -7,6 +7,7 @@
 //   v.value(index expression)         lanes of constants
 //   v.valueAt(tensor, {0, 2})         an element
 //   v.pointers(address)               the elements that a LOAD or STORE accesses
+//   v.choose(key of a loop, 3)        as in its fourth iteration of a run: node_values.h
 //
 // Memory without a store in the graph is an unknown function of buffer and address. A node declared opaque is
 // an unknown function of its variables; so is an operation without values here (text of targets). Both
@@ -46,6 +47,11 @@ struct ValueContext {
   double roundoff = 0;                             ///< possible difference of sums in different orders
   int coarsest = 0;                                ///< coarsest float type met: 0 none, 1 double ... 5 fp8
   bool guessed = false; ///< an operation without values took part: equal values count, unequal ones do not
+  /// Contents of memory that no store in the graph wrote. With it, values are those of one run: an unknown
+  /// function is then an Error, and so is memory that was not written.
+  std::function<ConstValue(UOp memory, int64_t address, DType type)> contents = {};
+  /// Asked now and then; true ends the work with Error(Runtime).
+  std::function<bool()> stop = {};
 };
 
 class GraphValues {
@@ -55,6 +61,12 @@ public:
   void set(uint32_t key, int64_t value);
   std::optional<int64_t> get(uint32_t key) const;
   void unset(uint32_t key);
+  /// Binds a loop to one of its iterations: memory then holds what the iterations before it left.
+  void choose(uint32_t key, int64_t iteration);
+  /// After an Error: nothing is being computed; values that were computed stay known.
+  void recover();
+  /// The effects of the whole graph, which tell what earlier iterations of a chosen loop write.
+  void setProgram(UOp root);
   /// Indices of tensors that a graph with loops still reads without an INDEX.
   void setAtHand(const UOpMap<std::vector<UOp>>* atHand) { atHand_ = atHand; }
 
@@ -104,13 +116,21 @@ private:
   void collectWrites(UOp effect, uint64_t memory, WriteMap& out);
   void ensureRan(UOp effect);
   void runStore(UOp store);
+  using Past = std::map<std::pair<uint64_t, int64_t>, ConstValue>;
+  const Past* pastOf(UOp after);
+  void runUntil(UOp after, const std::set<uint32_t>& around);
   void spend(int64_t n = 1);
   bool dependsOnIndex(UOp u) const;
 
   ValueContext& ctx_;
   std::vector<int64_t> values_; ///< by key
   std::vector<bool> bound_;
-  std::unordered_set<uint32_t> running_; ///< keys of the loops that run() or a reduction goes through
+  std::unordered_set<uint32_t> running_;       ///< keys of the loops that run() or a reduction goes through
+  std::unordered_set<uint32_t> chosen_;        ///< of these, the loops that stand at a chosen iteration
+  std::map<uint32_t, int64_t> wanted_;         ///< what choose() was asked for
+  std::map<uint64_t, std::vector<UOp>> loops_; ///< memory -> the ENDs of loops that write it
+  std::map<std::pair<uint32_t, uint64_t>, Past> pasts_; ///< memory at chosen iterations: of an AFTER
+  int deep_ = 0;                                        ///< effects that are being run
   const UOpMap<std::vector<UOp>>* atHand_ = nullptr;
   TensorIndex index_;
   bool hasIndex_ = false;

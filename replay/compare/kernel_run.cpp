@@ -12,6 +12,7 @@
 
 #include <fmt/format.h>
 #include <poll.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -278,7 +279,7 @@ TimeComparison compareTimes(std::span<const double> before, std::span<const doub
   return t;
 }
 
-std::string isolated(const std::function<std::string()>& work, int timeoutSeconds) {
+std::string isolated(const std::function<std::string()>& work, int timeoutSeconds, const char* subject) {
   int fds[2];
   if (pipe(fds) != 0) throw Error(ErrorKind::Runtime, fmt::format("no pipe: {}", strerror(errno)));
   std::fflush(nullptr);
@@ -286,6 +287,7 @@ std::string isolated(const std::function<std::string()>& work, int timeoutSecond
   if (pid < 0) throw Error(ErrorKind::Runtime, fmt::format("no child process: {}", strerror(errno)));
   if (pid == 0) {
     close(fds[0]);
+    prctl(PR_SET_PDEATHSIG, SIGKILL); // whoever waits for it sets the limit of time
     becomeWorkerProcess();
     std::string text;
     try {
@@ -321,9 +323,9 @@ std::string isolated(const std::function<std::string()>& work, int timeoutSecond
   while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {
   }
   if (late)
-    throw Error(ErrorKind::Runtime, fmt::format("the kernel did not end within {} s", timeoutSeconds));
+    throw Error(ErrorKind::Runtime, fmt::format("{} did not end within {} s", subject, timeoutSeconds));
   if (WIFSIGNALED(status))
-    throw Error(ErrorKind::Runtime, fmt::format("the kernel ended its process by signal {} ({})",
+    throw Error(ErrorKind::Runtime, fmt::format("{} ended its process by signal {} ({})", subject,
                                                 WTERMSIG(status), strsignal(WTERMSIG(status))));
   if (text.empty() || text[0] == '-')
     throw Error(ErrorKind::Runtime, text.empty() ? "the child said nothing" : text.substr(1));

@@ -71,7 +71,9 @@ struct TimeComparison {
 };
 TimeComparison compareTimes(std::span<const double> before, std::span<const double> after);
 
-/// Runs `work` in a child process and returns its text. Throws Error(Runtime) that says how the child died.
-std::string isolated(const std::function<std::string()>& work, int timeoutSeconds = 60);
+/// Runs `work` in a child process and returns its text. Throws Error(Runtime) that says how the child died; `subject`
+/// begins the sentence.
+std::string isolated(const std::function<std::string()>& work, int timeoutSeconds = 60,
+                     const char* subject = "the kernel");
 
 } // namespace uopscope

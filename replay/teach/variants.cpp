@@ -2,12 +2,14 @@
 #include "replay/teach/variants.h"
 
 #include "engine/base/error.h"
+#include "engine/rules/user_rules.h"
 #include "engine/tensor/known_rules.h"
 #include "engine/uop/uop.h"
 #include "replay/compare/divergence.h"
 #include "replay/compare/kernel_run.h"
 #include "replay/compare/recompile.h"
 #include "replay/compare/story_view.h"
+#include "replay/record/corpus.h"
 #include "replay/record/story.h"
 
 #include <fmt/format.h>
@@ -126,13 +128,36 @@ std::unique_ptr<Observer> gateOf(const Variant& v) {
   return nullptr;
 }
 
+/// While it lives, the added rules of the variant take part.
+std::unique_ptr<UserRules> rulesOf(const Variant& v) {
+  if (!v.added) return nullptr;
+  const std::string_view known[] = {v.after};
+  return std::make_unique<UserRules>(v.after, known, *v.added);
+}
+
+void writeCorpus(const std::string& path, const Compilation& kernel, Compilation made) {
+  made.graph = kernel.graph,
+  made.settings = kernel.settings; // the same input, to be found as its counterpart
+  std::remove(path.c_str());
+  Corpus corpus = Corpus::create(path);
+  corpus.add(made);
+  corpus.finish();
+}
+
 /// Runs in the child: compiles, compares, runs and times both compilations.
-std::string compareWith(const Compilation& kernel, const Variant& variant, int repeats) {
+std::string compareWith(const Compilation& kernel, const Variant& variant, int repeats,
+                        const std::string& keep, size_t number) {
   const bool opts = variant.opts.has_value();
   const Compilation input = opts ? withOpts(kernel, *variant.opts) : kernel;
   const auto gate = gateOf(variant), timed = gateOf(variant);
   const Compilation before = recompile(kernel, {.assembly = true});
+  auto rules = rulesOf(variant);
   const Compilation after = recompile(input, {.assembly = true, .gate = gate.get()});
+  rules.reset();
+  if (!keep.empty()) {
+    writeCorpus(keep + "-0.uopcorpus", kernel, before);
+    writeCorpus(fmt::format("{}-{}.uopcorpus", keep, number), kernel, after);
+  }
   json out = facts(after);
   const Divergence d = firstDivergence(Story(before.story), Story(after.story));
   if (opts)
@@ -145,7 +170,10 @@ std::string compareWith(const Compilation& kernel, const Variant& variant, int r
   if (after.status != "ok" || before.status != "ok" || repeats == 0)
     return out.dump(-1, ' ', false, json::error_handler_t::replace);
   try {
-    KernelRunner base(kernel, {.repeats = repeats}), other(input, {.gate = timed.get(), .repeats = repeats});
+    KernelRunner base(kernel, {.repeats = repeats});
+    rules = rulesOf(variant);
+    KernelRunner other(input, {.gate = timed.get(), .repeats = repeats});
+    rules.reset();
     const KernelOutcome a = base.run(), b = other.run();
     KernelOutcome again = base.run(),
                   more = other.run(); // in turn, so that a slow moment of the machine affects both
@@ -311,9 +339,11 @@ WhatIf whatIf(const Compilation& kernel, const std::vector<Variant>& variants, c
     throw Error(ErrorKind::Value, fmt::format("{} is a schedule; what-if compiles kernels", kernel.name));
   WhatIf w{kernel.name, kernel.file.empty() ? "" : fmt::format("{}:{}", kernel.file, kernel.line), {}, {}};
   w.base = inChild("as it is", [&] { return baseFacts(kernel, o.repeats); }, o.timeoutSeconds);
-  for (const Variant& v : variants)
+  for (const Variant& v : variants) {
+    const size_t number = w.variants.size() + 1;
     w.variants.push_back(
-        inChild(v.name, [&] { return compareWith(kernel, v, o.repeats); }, o.timeoutSeconds));
+        inChild(v.name, [&] { return compareWith(kernel, v, o.repeats, o.keep, number); }, o.timeoutSeconds));
+  }
   return w;
 }
 

@@ -8,6 +8,7 @@
 // A child process compiles each variant and runs it on made-up data, so a crash or a hang only fills its row
 // with a message. Times of base and variant are taken in turn in the same process.
 #pragma once
+#include "engine/rewrite/matcher.h"
 #include "engine/uop/arg.h"
 #include "replay/read/trace.h"
 #include "replay/record/capture.h"
@@ -22,6 +23,9 @@ struct Variant {
   std::optional<std::vector<Opt>> opts = {};
   size_t rewrite = 0;    ///< one rewrite of the kernel, counted from 1, that is not made; 0: none
   std::string rule = {}; ///< its rule; the rewrite of that number has to be by it
+  std::shared_ptr<const PatternMatcher> added =
+      {}; ///< rules that take part as well, and the pass that they follow
+  std::string after = {};
 };
 /// Parses "mul-one" or "mul-one,add-zero". Error(Key) for an unknown rule names similar rules.
 Variant variantWithout(const std::string& rules);
@@ -62,6 +66,9 @@ struct WhatIf {
 struct WhatIfOptions {
   int repeats = 25; ///< timed runs of each variant; 0: no run
   int timeoutSeconds = 60;
+  /// Corpora of the kernel as it is and of the variants, to be stepped through together: PREFIX-0.uopcorpus is the
+  /// base, PREFIX-1.uopcorpus the first variant. Empty: none are written.
+  std::string keep = {};
 };
 WhatIf whatIf(const Compilation& kernel, const std::vector<Variant>& variants, const WhatIfOptions& options);
 

@@ -133,6 +133,7 @@ Rectangle {
                     model: pane.hasNode ? pane.node.facts : []
                     Field { required property var modelData; key: modelData.key; value: modelData.value }
                 }
+                Field { objectName: "nodeNumber"; visible: Tools.values.ofNode.length > 0; key: qsTr("number"); value: Tools.values.ofNode }
                 CodeBox { visible: plain.length > 0; plain: pane.hasNode ? pane.node.expression : ""; most: 140 }
             }
             DSection {

@@ -32,7 +32,7 @@ Item {
     readonly property bool large: canvas.whole.width * 0.62 > width || canvas.whole.height * 0.62 > room
     readonly property bool mapBeside: beside && (Session.stepAlone ? Session.graph.elsewhere > 0 : large)
     // What is told of a picture takes one line or two: its room does not depend on that, or it would change what is told.
-    readonly property real room: height - bar.height - Theme.px(66)
+    readonly property real room: height - bar.height - numbers.height - Theme.px(66)
     function tellSize() { Session.setGraphPane((width - (besideSmall ? mapWidth + Theme.px(16) : 0)) / larger, room / larger); }
     onRoomChanged: tellSize()
     onLargerChanged: tellSize()
@@ -44,7 +44,7 @@ Item {
         anchors.rightMargin: pane.mapBeside ? pane.mapWidth + Theme.px(16) : 0
         objectName: "canvas"
         anchors.fill: parent
-        anchors.topMargin: bar.height
+        anchors.topMargin: bar.height + numbers.height
         anchors.bottomMargin: foot.height
         source: Session.graph
         theme: Theme
@@ -162,8 +162,17 @@ Item {
             UButton { objectName: "stepAlone"; icon16: "compact"; on: Session.stepAlone; tip: qsTr("What the step changes and its neighbourhood, or the whole pass (Z)"); onClicked: Session.stepAlone = !Session.stepAlone }
             UButton { objectName: "toggleTurn"; icon16: "turn"; on: Session.leftToRight; tip: qsTr("Left to right (R)"); onClicked: Session.leftToRight = !Session.leftToRight }
             UButton { icon16: "map"; on: pane.showMap; tip: qsTr("Overview (M)"); onClicked: pane.showMap = !pane.showMap }
+            UButton { objectName: "toggleNumbers"; icon16: "number"; on: Tools.values.on; tip: qsTr("Numbers on the nodes (Y)"); onClicked: Tools.values.on = !Tools.values.on }
             UButton { objectName: "toggleLegend"; icon16: "legend"; on: pane.showLegend; tip: qsTr("Legend (Shift L)"); onClicked: pane.showLegend = !pane.showLegend }
         }
+    }
+    ValueBar {
+        id: numbers
+        objectName: "graphValues"
+        visible: Tools.values.on && !Theme.presenting
+        width: parent.width
+        height: visible ? implicitHeight : 0
+        y: bar.height
     }
     Rectangle {
         visible: pane.showLegend
@@ -237,6 +246,7 @@ Item {
         UChip { visible: Session.graph.added > 0; sign: "+"; tone: Theme.added; text: qsTr("%1 added").arg(Session.graph.added); link: true; onClicked: canvas.showChange() }
         UChip { visible: Session.graph.removed > 0; sign: "−"; tone: Theme.removed; text: qsTr("%1 removed").arg(Session.graph.removed) + (Session.graph.covered > 0 ? qsTr(", %1 of them not drawn").arg(Session.graph.covered) : ""); link: true; onClicked: canvas.showChange() }
         UChip { visible: Session.graph.changed > 0; sign: "~"; tone: Theme.modified; text: qsTr("%1 rebuilt").arg(Session.graph.changed); link: true; onClicked: canvas.showChange() }
+        UChip { objectName: "differChip"; visible: Tools.values.on && Tools.values.differing > 0; sign: "✗"; tone: Theme.error; text: qsTr("%1 numbers differ").arg(Tools.values.differing); link: true; onClicked: { Tools.values.onlyDiffering = true; Session.tab = "values"; } }
         UChip { text: qsTr("%1 nodes").arg(Session.graph.nodeCount) }
         UChip { visible: Session.graph.foldedConstants > 0; text: qsTr("%1 constants in labels").arg(Session.graph.foldedConstants); link: true; onClicked: Session.foldLabels = false }
         UChip { objectName: "expressionsChip"; visible: Session.graph.foldedExpressions > 0; text: qsTr("%1 expressions in labels").arg(Session.graph.foldedExpressions); link: true; onClicked: Session.foldLabels = false }

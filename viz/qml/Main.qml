@@ -30,6 +30,7 @@ ApplicationWindow {
         else Session.open(paths[0]);
     }
     function chooseFile(then) { filePopup.load(["py", "uoptrace", "uopcorpus"], then); }
+    function chooseRules() { filePopup.load(["py"], path => Tools.rule.open(path)); }
     // Keys belong to what is in front: never to a field that nobody sees any longer.
     function restFocus() {
         if (Session.tab === "graph" && ready) canvas.forceActiveFocus();
@@ -54,6 +55,7 @@ ApplicationWindow {
         case "timeline": return timeline.exporter(window);
         case "compare": return compare.exporter(window);
         case "whatif": return whatIf.exporter(window);
+        case "values": return values.exporter(window);
         case "links": return asSeen(links);
         default: return { kinds: texts[Session.tab], to: path => currentText().model.exportTo(path) };
         }
@@ -252,6 +254,8 @@ ApplicationWindow {
                         ProfilePane { id: profile; anchors.fill: parent; visible: Session.tab === "profile"; onCompareAsked: window.chooseFile(path => Tools.profile.compareWith(path)) }
                         ComparePane { id: compare; anchors.fill: parent; visible: Session.tab === "compare"; onTraceAsked: window.chooseFile(path => Tools.compare.openLeft(path)) }
                         WhatIfPane { id: whatIf; anchors.fill: parent; visible: Session.tab === "whatif" }
+                        ValuesPane { id: values; anchors.fill: parent; visible: Session.tab === "values" }
+                        RulePane { anchors.fill: parent; visible: Session.tab === "rule"; onOpenAsked: window.chooseRules(); onSaveAsked: filePopup.save(["py"], "rules.py", path => window.told(path, Tools.rule.save(path))) }
                         TimelinePane { id: timeline; anchors.fill: parent; visible: Session.tab === "timeline" }
                         LinksPane { id: links; anchors.fill: parent; visible: Session.tab === "links" }
                         SqlPane { id: sqlPane; anchors.fill: parent; visible: Session.tab === "sql"; onExportAsked: window.askExport() }

@@ -5,6 +5,7 @@
 // drawn. A new frame is drawn when the view leaves it or the scale changes. While a worker draws, the last
 // frame is shown.
 #include "viz/scene/graph_canvas.h"
+#include "viz/scene/node_numbers.h"
 
 #include <QQuickWindow>
 #include <QSGImageNode>
@@ -113,8 +114,9 @@ void GraphCanvas::drawOverlay() {
   overlay_ = {};
   if (!picture_ || !theme_ || !source_) return;
   Emphasis em{hovered_, source_->selected(), source_->found(), source_->currentFound(), source_->notes()};
-  if ((em.hovered < 0 && em.selected < 0 && em.found.empty() && em.notes.empty()) || width() < 1 ||
-      height() < 1)
+  const auto& numbers = source_->numbers();
+  if ((em.hovered < 0 && em.selected < 0 && em.found.empty() && em.notes.empty() && numbers.empty()) ||
+      width() < 1 || height() < 1)
     return;
   const double dpr = window() ? window()->effectiveDevicePixelRatio() : 1;
   overlay_.area = viewRect();
@@ -124,7 +126,9 @@ void GraphCanvas::drawOverlay() {
   QPainter painter(&overlay_.image);
   painter.scale(scale_ * dpr, scale_ * dpr);
   painter.translate(-overlay_.area.topLeft());
-  paintEmphasis(painter, *picture_, em, {theme_->colours(), overlay_.area, scale_, nullptr});
+  const PaintOptions options{theme_->colours(), overlay_.area, scale_, nullptr};
+  paintNumbers(painter, *picture_, numbers, options);
+  paintEmphasis(painter, *picture_, em, options);
 }
 
 void GraphCanvas::updatePolish() {

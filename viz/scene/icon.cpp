@@ -26,6 +26,7 @@ const QHash<QString, QString>& paths() {
       {"up", "M 4 10 L 8 6 L 12 10"},
       {"down", "M 4 6 L 8 10 L 12 6"},
       {"right", "M 6 4 L 10 8 L 6 12"},
+      {"number", "M 6 2 L 4.5 14 M 11.5 2 L 10 14 M 2.5 5.5 L 14 5.5 M 2 10.5 L 13.5 10.5"},
       {"close", "M 4 4 L 12 12 M 12 4 L 4 12"},
       {"link",
        "M 6.5 9.5 L 9.5 6.5 M 7 5 L 9 3 C 12 0.5 15.5 4 13 7 L 11 9 M 9 11 L 7 13 C 4 15.5 0.5 12 3 9 L 5 7"},

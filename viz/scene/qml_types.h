@@ -216,6 +216,20 @@ struct RooflineModelType {
   QML_UNCREATABLE("made by the session")
 };
 
+struct ValuesModelType {
+  Q_GADGET
+  QML_FOREIGN(uopscope::ValuesModel)
+  QML_NAMED_ELEMENT(ValuesModel)
+  QML_UNCREATABLE("made by the session")
+};
+
+struct RuleModelType {
+  Q_GADGET
+  QML_FOREIGN(uopscope::RuleModel)
+  QML_NAMED_ELEMENT(RuleModel)
+  QML_UNCREATABLE("made by the session")
+};
+
 struct WhatIfModelType {
   Q_GADGET
   QML_FOREIGN(uopscope::WhatIfModel)

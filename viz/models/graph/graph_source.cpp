@@ -66,6 +66,12 @@ void GraphSource::setNotes(std::map<int64_t, QString> notes) {
   Q_EMIT notesChanged();
 }
 
+void GraphSource::setNumbers(std::map<int64_t, CanvasNumber> numbers) {
+  if (numbers.empty() && numbers_.empty()) return;
+  numbers_ = std::move(numbers);
+  Q_EMIT notesChanged();
+}
+
 void GraphSource::setSelected(int64_t id) {
   if (id == selected_) return;
   selected_ = id;

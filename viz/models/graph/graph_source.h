@@ -12,6 +12,12 @@
 
 namespace uopscope {
 
+/// The number of a node at chosen iterations; `wrong`: it is not what it should be.
+struct CanvasNumber {
+  QString text;
+  bool wrong = false;
+};
+
 class GraphSource : public QObject {
   Q_OBJECT
   Q_PROPERTY(int nodeCount READ nodeCount NOTIFY pictureChanged)
@@ -90,6 +96,9 @@ public:
   bool notesShown() const { return !notes_.empty(); }
   Q_INVOKABLE void clearNotes() { setNotes({}); }
   void setNotes(std::map<int64_t, QString> notes);
+  /// Numbers at the corners of nodes; they stay until replaced.
+  const std::map<int64_t, CanvasNumber>& numbers() const { return numbers_; }
+  void setNumbers(std::map<int64_t, CanvasNumber> numbers);
   /// Whether the colouring or the search needs facts that have not arrived yet.
   bool wantsFacts() const;
   void setFacts(std::shared_ptr<const FactMap> facts);
@@ -124,6 +133,7 @@ private:
   TintingAnswer answer_;
   std::shared_ptr<const FactMap> facts_;
   std::map<int64_t, QString> notes_;
+  std::map<int64_t, CanvasNumber> numbers_;
 };
 
 } // namespace uopscope

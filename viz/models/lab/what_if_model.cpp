@@ -6,6 +6,7 @@
 #include <sys/prctl.h>
 
 #include <QCoreApplication>
+#include <QFile>
 #include <QJsonArray>
 #include <QJsonDocument>
 #include <QRegularExpression>
@@ -138,10 +139,12 @@ void WhatIfModel::next() {
     QStringList arguments{QStringLiteral("whatif"), session_.path(), QStringLiteral("--kernel"),
                           QString::number(running_.variant->scope), QStringLiteral("--json")};
     arguments += running_.variant->arguments;
-    if (!running_.times)
-      arguments << QStringLiteral("--no-times");
-    else if (session_.ownRecording())
-      arguments << QStringLiteral("--trust");
+    if (!running_.times) {
+      static int number = 0; // names in the folder of this window
+      running_.variant->kept = folder_.filePath(QStringLiteral("variant%1").arg(++number));
+      arguments << QStringLiteral("--no-times") << QStringLiteral("--keep") << running_.variant->kept;
+    }
+    if (running_.times && session_.ownRecording()) arguments << QStringLiteral("--trust");
     process_.start(program_, arguments);
   }
   Q_EMIT changed();
@@ -256,6 +259,14 @@ QString WhatIfModel::sentence() const {
 QString WhatIfModel::chosenOpts() const {
   const Variant* v = chosen();
   return v ? v->result[QStringLiteral("opts")].toString() : QString();
+}
+
+QStringList WhatIfModel::both() const {
+  const Variant* v = chosen();
+  if (!v || v->kept.isEmpty() || v->result.isEmpty() || current_ == 0) return {};
+  const QStringList files{v->kept + QStringLiteral("-0.uopcorpus"), v->kept + QStringLiteral("-1.uopcorpus")};
+  return std::ranges::all_of(files, [](const QString& f) { return QFile::exists(f); }) ? files
+                                                                                       : QStringList();
 }
 
 QString WhatIfModel::partingPass() const {

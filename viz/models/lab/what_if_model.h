@@ -11,6 +11,7 @@
 
 #include <QJsonObject>
 #include <QProcess>
+#include <QTemporaryDir>
 #include <deque>
 
 namespace uopscope {
@@ -63,6 +64,9 @@ public:
   Q_INVOKABLE void add(const QString& text);
   Q_INVOKABLE void remove(int row);
   Q_INVOKABLE void cancel();
+  /// The kernel as it is and the chosen variant as two corpora, to be stepped through together; empty where it did not
+  /// compile.
+  Q_INVOKABLE QStringList both() const;
   /// To the pass where the chosen variant parts from the kernel as it is.
   Q_INVOKABLE void goToParting();
   /// The program that compiles; the default is this program, and tests set another.
@@ -98,6 +102,7 @@ private:
     QJsonObject result;    ///< empty until it has been compiled
     bool timed = false;
     bool refused = false; ///< the question itself was wrong: a rule or an Opt that does not exist
+    QString kept = {};    ///< prefix of the corpora of both
   };
   struct Run {
     std::shared_ptr<Variant> variant;
@@ -117,6 +122,7 @@ private:
   std::deque<Run> waiting_;
   Run running_;
   QProcess process_;
+  QTemporaryDir folder_;
   ComparedLines lines_;
   QStringList rules_;
   QString problem_, program_;

@@ -71,6 +71,7 @@ void RecordingProcess::start(const QString& program, const QString& script, cons
   trace_ = trace;
   QStringList args{QStringLiteral("record"), QFileInfo(script).absoluteFilePath(), QStringLiteral("-o"),
                    trace};
+  if (!rules_.isEmpty()) args << QStringLiteral("--rules") << QFileInfo(rules_).absoluteFilePath();
   if (!arguments.isEmpty()) args << QStringLiteral("--") << arguments;
   process_.setWorkingDirectory(QFileInfo(script).absolutePath());
   clock_.start();

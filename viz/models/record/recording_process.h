@@ -30,6 +30,8 @@ public:
   /// The socket over which the next recording takes orders (replay/record/debug_gate.h); empty: it takes
   /// none.
   void setGate(const QString& socket) { gate_ = socket; }
+  /// A file of rules that takes part in the next recording; empty: none.
+  void setRules(const QString& file) { rules_ = file; }
   /// Asks it to stop (the trace stays valid). A second call, or three seconds, kill it.
   Q_INVOKABLE void cancel();
   bool running() const { return process_.state() != QProcess::NotRunning; }
@@ -51,7 +53,7 @@ private:
   QProcess process_;
   QElapsedTimer clock_;
   qint64 elapsed_ = 0;
-  QString gate_, output_, script_, trace_, problem_;
+  QString gate_, rules_, output_, script_, trace_, problem_;
   int exitCode_ = 0;
   bool cancelled_ = false;
 };

@@ -7,8 +7,9 @@
 namespace uopscope {
 
 const QStringList& tabs() {
-  static const QStringList all{"graph", "source",  "ir",     "asm",     "uops",     "stats", "script",
-                               "links", "compare", "whatif", "profile", "timeline", "sql"};
+  static const QStringList all{"graph",  "source", "ir",      "asm",      "uops",
+                               "stats",  "script", "links",   "compare",  "whatif",
+                               "values", "rule",   "profile", "timeline", "sql"};
   return all;
 }
 

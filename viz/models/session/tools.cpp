@@ -9,7 +9,7 @@ Tools::Tools(Session& session, QObject* parent)
     : QObject(parent), session_(session), graph_(session), conditions_(session), bookmarks_(session),
       sql_(session), profile_(session), why_(session), checker_(session), compare_(session), live_(session),
       timeline_(session), linked_(session), llvm_(session), roofline_(session), whatIf_(session),
-      replay_(session), files_(session) {
+      values_(session), rule_(session), replay_(session), files_(session) {
   connect(&session_, &Session::uiAction, this, &Tools::trigger);
   connect(&session_, &Session::opened, this, [this] {
     if (playing()) play();
@@ -74,6 +74,8 @@ bool Tools::trigger(const QString& action) {
       why_.setOpen(false);
     else
       why_.ask();
+  } else if (is("numbers")) {
+    values_.setOn(!values_.on());
   } else if (is("what-if")) {
     whatIf_.withoutStep();
   } else if (is("compare-mark")) {

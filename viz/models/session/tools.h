@@ -11,6 +11,8 @@
 #include "viz/models/graph/graph_tools.h"
 #include "viz/models/graph/why.h"
 #include "viz/models/lab/roofline_model.h"
+#include "viz/models/lab/rule_model.h"
+#include "viz/models/lab/values_model.h"
 #include "viz/models/lab/what_if_model.h"
 #include "viz/models/numbers/profile.h"
 #include "viz/models/numbers/sql_model.h"
@@ -38,6 +40,8 @@ class Tools : public QObject {
   Q_PROPERTY(uopscope::LlvmPassesModel* llvm READ llvm CONSTANT)
   Q_PROPERTY(uopscope::RooflineModel* roofline READ roofline CONSTANT)
   Q_PROPERTY(uopscope::WhatIfModel* whatIf READ whatIf CONSTANT)
+  Q_PROPERTY(uopscope::ValuesModel* values READ values CONSTANT)
+  Q_PROPERTY(uopscope::RuleModel* rule READ rule CONSTANT)
   Q_PROPERTY(uopscope::ReplayModel* replay READ replay CONSTANT)
   Q_PROPERTY(uopscope::FileChooser* files READ files CONSTANT)
   Q_PROPERTY(bool playing READ playing NOTIFY playChanged)
@@ -60,6 +64,8 @@ public:
   LlvmPassesModel* llvm() { return &llvm_; }
   RooflineModel* roofline() { return &roofline_; }
   WhatIfModel* whatIf() { return &whatIf_; }
+  ValuesModel* values() { return &values_; }
+  RuleModel* rule() { return &rule_; }
   ReplayModel* replay() { return &replay_; }
   FileChooser* files() { return &files_; }
   bool playing() const { return clock_.isActive(); }
@@ -88,6 +94,8 @@ private:
   LlvmPassesModel llvm_;
   RooflineModel roofline_;
   WhatIfModel whatIf_;
+  ValuesModel values_;
+  RuleModel rule_;
   ReplayModel replay_;
   FileChooser files_;
   QTimer clock_;

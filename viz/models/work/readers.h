@@ -26,6 +26,8 @@ enum class Channel {
   Detail,
   Search,
   Schema,
+  Values,
+  ValueWays,
   Sql,
   Check,
   Llvm,
