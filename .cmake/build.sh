@@ -15,7 +15,7 @@ qml6-module-qtquick qml6-module-qtquick-controls qml6-module-qtquick-layouts qml
 qml6-module-qtquick-templates qml6-module-qtqml qml6-module-qtqml-workerscript qml6-module-qtqml-models
 qml6-module-qttest qml6-module-qtquick-dialogs qml6-module-qt-labs-platform qml6-module-qt-labs-settings
 qml6-module-qt-labs-folderlistmodel
-graphviz fonts-dejavu-core xvfb bubblewrap
+libgraphviz-dev graphviz fonts-dejavu-core xvfb bubblewrap
 ocl-icd-libopencl1 pocl-opencl-icd
 "
 

@@ -103,7 +103,7 @@ std::string htmlPage(Trace& trace, ScopeId scope, Cursor* cursor, int64_t k, int
     out +=
         fmt::format("<h2>{}, after step {} of {}</h2>\n", htmlText(cursor->info().name), k, cursor->steps());
     try {
-      std::string svg = runDot(dotText(*cursor, k, nullptr), "svg", timeout);
+      std::string svg = drawDot(dotGraph(*cursor, k, nullptr), "svg", {.seconds = timeout});
       out += svg.substr(std::min(svg.size(), svg.find("<svg")));
     } catch (const Error& e) {
       out += fmt::format("<p>No picture: {}</p>\n<pre>{}</pre>\n", htmlText(e.what()),
@@ -165,7 +165,7 @@ int exportFile(const ExportOptions& o) {
   std::string ending = std::filesystem::path(o.output).extension().string();
   if (ending.empty())
     throw Error(ErrorKind::Value,
-                fmt::format("-o {}: the name must end in .svg, .png, .dot, .json, .html, .csv, .jsonl, "
+                fmt::format("-o {}: the name must end in .svg, .png, .pdf, .dot, .json, .html, .csv, .jsonl, "
                             ".trace.json or .parquet, or be a folder that ends in /",
                             o.output));
   ending.erase(0, 1);
@@ -187,7 +187,7 @@ int exportFile(const ExportOptions& o) {
     for (const PassInfo& p : trace.passes(scope))
       if (p.depth == 0) pass = p.id;
   }
-  bool graph = ending == "svg" || ending == "png" || ending == "dot";
+  bool graph = ending == "svg" || ending == "png" || ending == "pdf" || ending == "dot";
   if (graph && !pass)
     throw Error(
         ErrorKind::Value,
@@ -200,8 +200,8 @@ int exportFile(const ExportOptions& o) {
   if (graph) {
     GraphDiff difference;
     if (o.difference) difference = cursor->diff(std::max<int64_t>(o.step >= 0 ? k - 1 : 0, 0), k);
-    bytes = dotText(*cursor, k, o.difference ? &difference : nullptr);
-    if (ending != "dot") bytes = runDot(bytes, ending, o.timeout);
+    const DotGraph drawn = dotGraph(*cursor, k, o.difference ? &difference : nullptr);
+    bytes = ending == "dot" ? writeDot(drawn) : drawDot(drawn, ending, {.seconds = o.timeout});
   } else if (ending == "json") {
     if (!cursor)
       throw Error(ErrorKind::Value, "a JSON graph needs a kernel; uopscope ls --json lists a whole trace");
@@ -213,7 +213,7 @@ int exportFile(const ExportOptions& o) {
   } else {
     throw Error(
         ErrorKind::Value,
-        fmt::format("-o {}: .{} is not known; there are .svg, .png, .dot, .json, .html, .csv, .jsonl, "
+        fmt::format("-o {}: .{} is not known; there are .svg, .png, .pdf, .dot, .json, .html, .csv, .jsonl, "
                     ".trace.json and .parquet",
                     o.output, ending));
   }

@@ -1,4 +1,4 @@
-// Turns foreign tables into traces: timelines in Chrome's format (Perfetto reads and writes it) and CSV.
+// Turns foreign files into traces: timelines in Chrome's format (Perfetto reads and writes it), CSV, graphs in DOT.
 //
 //   importChromeTrace(text, "out.uoptrace");   // spans become scopes, passes, phases and rows of the
 //   timeline
@@ -16,5 +16,7 @@ std::pair<std::string, int64_t> scriptPlace(const std::string& at);
 /// Returns a summary of the result: "12 spans". Error(Value) states the fault of the input.
 std::string importChromeTrace(const std::string& text, const std::string& path);
 std::string importCsv(std::istream& in, const std::string& path, const std::string& name);
+/// `file`: the name of the graph's file.
+std::string importDot(const std::string& text, const std::string& file, const std::string& path);
 
 } // namespace uopscope::cli

@@ -219,7 +219,7 @@ void addQuery(CLI::App& app, VerbArguments& o) {
 
 void addExport(CLI::App& app, VerbArguments& o) {
   CLI::App* verb = app.add_subcommand(
-      "export", "a graph, steps or statistics as SVG, PNG, DOT, JSON, HTML or CSV; a whole trace as "
+      "export", "a graph, steps or statistics as SVG, PNG, PDF, DOT, JSON, HTML or CSV; a whole trace as "
                 "JSON lines (.jsonl) or for Perfetto and Chrome (.trace.json)");
   addLook(verb, o.exports);
   verb->add_option("KERNEL,--kernel", o.exports.kernel, "kernel or schedule, by number or name");

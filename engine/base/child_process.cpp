@@ -1,6 +1,7 @@
 // Starting child processes, feeding them input and collecting their output.
 #include "engine/base/child_process.h"
 
+#include "engine/base/clock.h"
 #include "engine/base/error.h"
 
 #include <fcntl.h>
@@ -18,6 +19,9 @@
 namespace uopscope {
 
 namespace {
+
+/// How often limits of a running child are looked at.
+constexpr int kLookMs = 20;
 
 struct Pipe {
   int ends[2] = {-1, -1};
@@ -58,7 +62,8 @@ private:
 
 } // namespace
 
-FinishedChild runProgram(const std::vector<std::string>& arguments, const std::string& input) {
+FinishedChild runProgram(const std::vector<std::string>& arguments, const std::string& input,
+                         const ChildLimits& limits) {
   Pipe in, out, err;
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
@@ -82,9 +87,22 @@ FinishedChild runProgram(const std::vector<std::string>& arguments, const std::s
   FinishedChild result{};
   size_t written = 0;
   if (input.empty()) in.close(1);
+  const int64_t end = nowNs() + int64_t{limits.seconds} * 1'000'000'000;
+  auto broken = [&] {
+    if (limits.stop && limits.stop->load(std::memory_order_relaxed)) return FinishedChild::End::Stopped;
+    if (limits.seconds && nowNs() > end) return FinishedChild::End::TooLong;
+    if (limits.bytes && result.out.size() + result.err.size() > limits.bytes)
+      return FinishedChild::End::TooMuch;
+    return FinishedChild::End::Itself;
+  };
+  const bool limited = limits.seconds || limits.bytes || limits.stop;
   while (out.ends[0] >= 0 || err.ends[0] >= 0) {
     pollfd fds[3] = {{out.ends[0], POLLIN, 0}, {err.ends[0], POLLIN, 0}, {in.ends[1], POLLOUT, 0}};
-    if (poll(fds, 3, -1) < 0 && errno != EINTR) break;
+    if (poll(fds, 3, limited ? kLookMs : -1) < 0 && errno != EINTR) break;
+    if (limited && (result.end = broken()) != FinishedChild::End::Itself) {
+      kill(pid, SIGKILL);
+      break;
+    }
     char block[65536];
     auto drain = [&](Pipe& p, pollfd& fd, std::string& text) {
       if (p.ends[0] < 0 || !(fd.revents & (POLLIN | POLLHUP | POLLERR))) return;

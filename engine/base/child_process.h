@@ -4,6 +4,7 @@
 //   FinishedChild run = runProgram({findProgram("clang-19"), "-x", "c", "-S", "-o", "-", "-"}, source);
 //   if (!run.succeeded()) fmt::print("{}", run.err);
 #pragma once
+#include <atomic>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -11,14 +12,24 @@
 namespace uopscope {
 
 struct FinishedChild {
-  int status; ///< as waitpid returns it
+  enum class End { Itself, TooLong, TooMuch, Stopped }; ///< otherwise than by itself: it was killed
+  int status;                                           ///< as waitpid returns it
   std::string out, err;
+  End end = End::Itself;
   bool succeeded() const { return status == 0; }
+};
+
+/// When to kill a child. 0 and null: never.
+struct ChildLimits {
+  int seconds = 0;
+  size_t bytes = 0; ///< of its output
+  const std::atomic<bool>* stop = nullptr;
 };
 
 /// The path of a program in PATH, then in `further` (folders separated by ':'); empty if neither has it.
 std::string findProgram(std::string_view name, std::string_view further = {});
 /// Runs arguments[0] to its end, feeding it `input`. Throws Error(Compile) if it cannot be started.
-FinishedChild runProgram(const std::vector<std::string>& arguments, const std::string& input = {});
+FinishedChild runProgram(const std::vector<std::string>& arguments, const std::string& input = {},
+                         const ChildLimits& limits = {});
 
 } // namespace uopscope

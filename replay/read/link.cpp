@@ -1,6 +1,8 @@
 // Percent-encodes, as URLs do, the few characters that would end a part of a link.
 #include "replay/read/link.h"
 
+#include "replay/read/names.h"
+
 #include <fmt/format.h>
 
 #include <charconv>
@@ -113,13 +115,17 @@ ResolvedLink resolve(Trace& trace, const Link& link) {
 }
 
 Link makeLink(Trace& trace, const ResolvedLink& at) {
+  static const std::vector<PassInfo> none;
+  return makeLink(at.scope && at.pass ? trace.passes(at.scope) : none, at);
+}
+
+Link makeLink(const std::vector<PassInfo>& all, const ResolvedLink& at) {
   Link link;
   link.tab = at.tab;
   if (at.node) link.node = at.node;
   if (!at.scope) return link;
   link.kernel = fmt::format("{}", at.scope);
   if (!at.pass) return link;
-  const auto& all = trace.passes(at.scope);
   int64_t sameName = 0;
   for (const PassInfo& p : all) {
     if (p.id != at.pass) continue;

@@ -2,6 +2,7 @@
 // per page.
 #include "replay/read/trace.h"
 
+#include "replay/read/names.h"
 #include "replay/read/sql_tables.h"
 #include "replay/schema/printable.h"
 #include "replay/schema/schema.h"
@@ -367,28 +368,28 @@ bool isNumber(const std::string& text) {
 }
 } // namespace
 
-ScopeId Trace::findScope(const std::string& text) const {
-  for (const ScopeInfo& s : scopes())
+ScopeId findScope(const std::vector<ScopeInfo>& scopes, const std::string& text, const std::string& path) {
+  for (const ScopeInfo& s : scopes)
     if (s.name == text && s.kind == ScopeKind::Kernel) return s.id;
-  for (const ScopeInfo& s : scopes())
+  for (const ScopeInfo& s : scopes)
     if (s.name == text) return s.id;
   if (isNumber(text)) {
     int64_t id = std::stoll(text);
-    for (const ScopeInfo& s : scopes())
+    for (const ScopeInfo& s : scopes)
       if (s.id == id) return id;
   }
   std::string names;
   size_t shown = 0;
-  for (const ScopeInfo& s : scopes())
+  for (const ScopeInfo& s : scopes)
     if ((s.kind == ScopeKind::Kernel || s.kind == ScopeKind::Schedule) && ++shown <= 12)
       names += fmt::format("{}{} {}", names.empty() ? "" : ", ", s.id, s.name);
   if (shown > 12) names += fmt::format(" and {} more (uopscope ls lists them)", shown - 12);
-  throw Error(ErrorKind::Key, fmt::format("{}: there is no kernel or schedule \"{}\"; there are: {}", path(),
+  throw Error(ErrorKind::Key, fmt::format("{}: there is no kernel or schedule \"{}\"; there are: {}", path,
                                           text, names.empty() ? "none" : names));
 }
 
-PassId Trace::findPass(ScopeId scopeId, const std::string& text) {
-  const auto& all = passes(scopeId);
+PassId findPass(const std::vector<PassInfo>& all, const std::string& text, const std::string& path,
+                const std::string& scope) {
   std::string name = text;
   int64_t wanted = 1;
   if (size_t hash = text.rfind('#'); hash != std::string::npos && isNumber(text.substr(hash + 1))) {
@@ -407,8 +408,16 @@ PassId Trace::findPass(ScopeId scopeId, const std::string& text) {
   for (size_t k = 0; k < all.size(); ++k)
     if (all[k].depth == 0 && ++shown <= 40)
       names += fmt::format("{}{} \"{}\"", names.empty() ? "" : ", ", k + 1, all[k].name);
-  throw Error(ErrorKind::Key, fmt::format("{}: \"{}\" has no pass \"{}\"; there are: {}", path(),
-                                          scope(scopeId).name, text, names.empty() ? "none" : names));
+  throw Error(ErrorKind::Key, fmt::format("{}: \"{}\" has no pass \"{}\"; there are: {}", path, scope, text,
+                                          names.empty() ? "none" : names));
+}
+
+ScopeId Trace::findScope(const std::string& text) const {
+  return uopscope::findScope(scopes(), text, path());
+}
+
+PassId Trace::findPass(ScopeId id, const std::string& text) {
+  return uopscope::findPass(passes(id), text, path(), scope(id).name);
 }
 
 } // namespace uopscope

@@ -1,6 +1,7 @@
 // Every result code of SQLite is checked in this file and nowhere else.
 #include "replay/schema/database.h"
 
+#include "replay/schema/database_watch.h"
 #include "replay/schema/packing.h"
 #include "replay/schema/reading_guard.h"
 
@@ -89,6 +90,7 @@ Statement& Statement::bindNull(int parameter) {
 }
 
 bool Statement::step() {
+  DatabaseWatch::note(sqlite3_sql(statement_.get()));
   int code = sqlite3_step(statement_.get());
   if (code == SQLITE_ROW) return true;
   if (code != SQLITE_DONE) fail(code);
@@ -239,6 +241,7 @@ Database Database::openReadOnly(const std::string& path) {
 }
 
 Statement Database::prepare(std::string_view sql) const {
+  DatabaseWatch::note(sql);
   sqlite3_stmt* raw = nullptr;
   int code = sqlite3_prepare_v3(handle(), sql.data(), static_cast<int>(sql.size()), SQLITE_PREPARE_PERSISTENT,
                                 &raw, nullptr);
@@ -250,6 +253,7 @@ Statement Database::prepare(std::string_view sql) const {
 }
 
 void Database::execute(const std::string& sql) const {
+  DatabaseWatch::note(sql);
   int code = sqlite3_exec(handle(), sql.c_str(), nullptr, nullptr, nullptr);
   if (code != SQLITE_OK) throwDatabaseError(path_, code, sqlite3_errmsg(handle()));
 }

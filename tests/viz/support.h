@@ -7,6 +7,7 @@
 #include "engine/tensor/tensor.h"
 #include "replay/read/opening.h"
 #include "replay/record/session.h"
+#include "replay/schema/database_watch.h"
 #include "tests/replay/support.h"
 #include "viz/models/session/session.h"
 
@@ -75,9 +76,17 @@ bool waitFor(Condition condition, int ms = 20000) {
   clock.start();
   while (!condition()) {
     if (clock.elapsed() > ms) return false;
+    const DatabaseWatch watch; // the window's thread reads no file
     QCoreApplication::processEvents(QEventLoop::AllEvents, 10);
   }
   return true;
+}
+
+/// A reader of the trace that is open, for the tests themselves; the next call replaces it.
+inline Trace& readerOf(const Session& session) {
+  static std::unique_ptr<Trace> reader;
+  reader = std::make_unique<Trace>(session.trace()->facts().path);
+  return *reader;
 }
 
 /// Records tensors that `program` makes with the options it is given: those of `device`. Returns the path of the trace.
@@ -131,7 +140,7 @@ inline QString expressionTrace() {
 /// Goes to the first step of the largest pass in the kernel with most steps, so that there is much to walk
 /// through.
 inline void goToFullest(Session& session) {
-  const ScopeId scope = fullestScope(*session.trace());
+  const ScopeId scope = session.trace()->facts().openingScope;
   if (scope == 0) return;
   PassInfo most;
   for (const PassInfo& p : session.trace()->passes(scope))

@@ -63,6 +63,7 @@ struct Window {
     window->requestActivate();
     REQUIRE(QTest::qWaitForWindowExposed(window));
     if (!file.isEmpty()) session.open(file);
+    settle();
     if (session.state() == "ready") goToFullest(session);
     settle();
   }
@@ -71,14 +72,24 @@ struct Window {
     warnings.removeDuplicates();
     for (const QString& w : warnings) MESSAGE(w.toStdString());
     CHECK(warnings.isEmpty());
+    for (const std::string& statement : DatabaseWatch::noted())
+      MESSAGE("on the window's thread: ", statement);
+    CHECK(DatabaseWatch::noted().empty());
+    DatabaseWatch::noted().clear();
   }
   void settle() {
     REQUIRE(waitFor([&] { return session.settled() && canvas->settled(); }));
-    QTest::qWait(30);
+    {
+      const DatabaseWatch watch;
+      QTest::qWait(30);
+    }
     REQUIRE(waitFor([&] { return session.settled() && canvas->settled(); }));
   }
   void key(Qt::Key k, Qt::KeyboardModifiers m = Qt::NoModifier) {
-    QTest::keyClick(window, k, m);
+    {
+      const DatabaseWatch watch;
+      QTest::keyClick(window, k, m);
+    }
     settle();
   }
   void type(const QString& text) {
@@ -92,11 +103,17 @@ struct Window {
   }
   QPoint centre(QQuickItem* i) { return i->mapToScene(QPointF(i->width() / 2, i->height() / 2)).toPoint(); }
   void click(QQuickItem* i) {
-    QTest::mouseClick(window, Qt::LeftButton, {}, centre(i));
+    {
+      const DatabaseWatch watch;
+      QTest::mouseClick(window, Qt::LeftButton, {}, centre(i));
+    }
     settle();
   }
   void doubleClick(QPoint at) {
-    QTest::mouseDClick(window, Qt::LeftButton, {}, at);
+    {
+      const DatabaseWatch watch;
+      QTest::mouseDClick(window, Qt::LeftButton, {}, at);
+    }
     settle();
   }
   /// Press, move and release, with points in between as a hand makes them.

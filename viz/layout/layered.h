@@ -50,6 +50,8 @@ struct Layout {
   /// By edge, from `from` to `to`: the edge crosses the ranks to a point's lane, then follows the lane to the
   /// point; from the last lane it goes to its end. Empty: straight.
   std::vector<std::vector<LayoutPoint>> bends;
+  /// `bends` are the 3n + 1 control points of a curve, both ends included, instead.
+  bool curved = false;
   float width = 0, height = 0; ///< of the whole layout; the top left corner is 0,0
   uint32_t rankCount = 0;
   uint32_t straightEdges = 0; ///< long edges that were not routed around nodes

@@ -30,6 +30,8 @@ public:
     picture_->alone = view.arrangement_.lastStep >= 0;
     picture_->layout = view.layout_;
     picture_->leftToRight = view.options_.leftToRight;
+    picture_->curved = view.curved_;
+    picture_->layoutNote = view.layoutNote_;
     picture_->width = view.width_, picture_->height = view.height_;
     picture_->straightEdges = view.straight_;
     readChanges(from);

@@ -3,6 +3,7 @@
 // drawn.
 #include "viz/pictures/pass_view.h"
 
+#include "viz/layout/dot_layout.h"
 #include "viz/pictures/labels.h"
 
 #include <algorithm>
@@ -168,7 +169,12 @@ void PassView::link() {
 }
 
 bool PassView::arrange(const Arrangement& arrangement, const std::atomic<bool>* cancel) {
-  if (arrangement == arrangement_) return true;
+  const bool arranged = arrangement == arrangement_ || rearrange(arrangement, cancel);
+  if (arranged && awaitsDot_) layOutByDot(cancel);
+  return arranged && !awaitsDot_;
+}
+
+bool PassView::rearrange(const Arrangement& arrangement, const std::atomic<bool>* cancel) {
   const bool inPlace = sameBlock(arrangement);
   const bool regroup = arrangement.groupBy != arrangement_.groupBy;
   arrangement_ = arrangement;
@@ -279,6 +285,24 @@ void PassView::layOut(const std::atomic<bool>* cancel) {
   o.cancel = cancel;
   Layout layout = layoutLayered(boxes.nodes, boxes.edges, o);
   if (layout.cancelled) return;
+  take(std::move(layout), boxes);
+  awaitsDot_ = options_.layout == LayoutBy::Dot;
+  layoutNote_.clear();
+}
+
+// Small pictures are found by many layered layouts. Only the one that is shown is laid out by dot, which takes longer.
+void PassView::layOutByDot(const std::atomic<bool>* cancel) {
+  const Boxes boxes = boxesOf(measureSlots(cancel));
+  LayoutOptions o;
+  o.leftToRight = options_.leftToRight;
+  o.cancel = cancel;
+  auto layout = layoutDot(boxes.nodes, boxes.edges, o, layoutNote_);
+  if (layout && layout->cancelled) return;
+  awaitsDot_ = false;
+  if (layout) take(std::move(*layout), boxes);
+}
+
+void PassView::take(Layout layout, const Boxes& boxes) {
   static std::atomic<uint64_t> layouts{0};
   layout_ = ++layouts;
   for (uint32_t i = 0; i < slots_.size(); ++i)
@@ -295,6 +319,7 @@ void PassView::layOut(const std::atomic<bool>* cancel) {
       bends->emplace(ends, std::move(layout.bends[e]));
   }
   bends_ = std::move(bends);
+  curved_ = layout.curved;
   width_ = layout.width;
   height_ = layout.height;
   straight_ = layout.straightEdges;

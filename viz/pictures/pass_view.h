@@ -21,8 +21,12 @@
 
 namespace uopscope {
 
+/// Who lays out: our layered layout, or Graphviz' dot.
+enum class LayoutBy : uint8_t { Layered, Dot };
+
 struct ViewOptions {
   bool foldConstants = true, foldHubs = true, leftToRight = false;
+  LayoutBy layout = LayoutBy::Layered;
   bool operator==(const ViewOptions&) const = default;
 };
 
@@ -107,6 +111,9 @@ private:
     std::vector<uint32_t> ofSlot, ofGroup;
   };
   void layOut(const std::atomic<bool>* cancel);
+  bool rearrange(const Arrangement& arrangement, const std::atomic<bool>* cancel);
+  void layOutByDot(const std::atomic<bool>* cancel);
+  void take(Layout layout, const Boxes& boxes);
   std::vector<Link> measureSlots(const std::atomic<bool>* cancel);
   Boxes boxesOf(const std::vector<Link>& links) const;
   /// A picture in the making: pass_picture.cpp.
@@ -174,6 +181,9 @@ private:
   std::shared_ptr<const std::vector<std::pair<uint32_t, uint32_t>>> everyEdge_;
   float width_ = 0, height_ = 0;
   uint32_t straight_ = 0;
+  bool curved_ = false;    ///< Layout::curved of the present layout
+  bool awaitsDot_ = false; ///< the present layout is layered, and dot's is the chosen one
+  std::string layoutNote_;
   bool ready_ = false;
 };
 

@@ -88,6 +88,8 @@ struct Picture {
   LayoutRect mapView;     ///< the part of the map that this picture shows
   uint32_t elsewhere = 0; ///< nodes of the graph that only the map shows
   bool leftToRight = false;
+  bool curved = false;    ///< as Layout::curved
+  std::string layoutNote; ///< why the layout is not the chosen one; empty if it is
   std::vector<PictureNode> nodes;
   std::vector<PictureEdge> edges;
   float width = 0, height = 0;

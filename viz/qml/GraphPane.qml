@@ -138,6 +138,13 @@ Item {
                 options: Tools.graph.groupings
                 onPicked: value => Tools.graph.groupBy = value
             }
+            UPicker {
+                objectName: "layoutPicker"
+                label: qsTr("Layout")
+                value: Session.layoutBy
+                options: [{ value: "layered", text: qsTr("by ranks") }, { value: "dot", text: qsTr("Graphviz dot") }]
+                onPicked: value => Session.layoutBy = value
+            }
         }
         Row {
             id: tools
@@ -256,6 +263,7 @@ Item {
         UChip { objectName: "groupChip"; visible: Session.graph.groups > 0; sign: "▣"; readonly property bool lanes: Tools.graph.groupBy === "nothing"; readonly property string many: (lanes ? qsTr("%1 lanes in %2 boxes") : qsTr("%1 nodes in %2 groups")).arg(Session.graph.groupedNodes).arg(Session.graph.groups); readonly property string one: (lanes ? qsTr("%1 lanes in one box") : qsTr("%1 nodes in one group")).arg(Session.graph.groupedNodes); text: Session.graph.groups === 1 ? one : many; link: true; onClicked: if (lanes) Session.foldLabels = false; else Tools.graph.groupBy = "nothing" }
         UChip { objectName: "elsewhereChip"; visible: Session.graph.elsewhere > 0; sign: "○"; text: qsTr("%1 farther away").arg(Session.graph.elsewhere); link: true; onClicked: Session.stepAlone = false }
         UChip { objectName: "wholeChip"; visible: !Session.stepAlone; text: qsTr("the pass in one layout"); link: true; onClicked: Session.stepAlone = true }
+        UChip { objectName: "layoutChip"; visible: Session.graph.layoutNote.length > 0; sign: "!"; tone: Theme.warning; text: qsTr("Layout by ranks: %1").arg(Session.graph.layoutNote); link: true; onClicked: Session.layoutBy = "layered" }
         UChip { visible: Session.interval > 1; sign: "Δ"; tone: Theme.accent; text: qsTr("changes of %1 steps").arg(Session.interval); link: true; onClicked: Session.interval = 1 }
     }
     GraphMap {

@@ -29,7 +29,7 @@ ApplicationWindow {
         if (paths.length > 1 || (Tools.replay.shown && Tools.replay.state === "choosing")) Tools.replay.openFiles(paths);
         else Session.open(paths[0]);
     }
-    function chooseFile(then) { filePopup.load(["py", "uoptrace", "uopcorpus"], then); }
+    function chooseFile(then) { filePopup.load(["py", "uoptrace", "uopcorpus", "dot", "gv"], then); }
     function chooseRules() { filePopup.load(["py"], path => Tools.rule.open(path)); }
     // Keys belong to what is in front: never to a field that nobody sees any longer.
     function restFocus() {
@@ -274,6 +274,7 @@ ApplicationWindow {
                 DetailPane { id: right; objectName: "rightPane"; property bool shown: true; visible: shown && ["links", "stats", "profile", "timeline", "sql"].indexOf(Session.tab) < 0; SplitView.preferredWidth: Math.min(Theme.px(330), window.width * 0.25); SplitView.minimumWidth: Theme.px(220) }
             }
             Loader { anchors.fill: parent; active: Session.state === "empty"; sourceComponent: Welcome { onOpenAsked: window.openFile() } }
+            Loader { anchors.fill: parent; active: Session.state === "opening"; sourceComponent: OpeningPage {} }
             Loader { anchors.fill: parent; active: Session.state === "recording"; sourceComponent: RecordingPage {} }
             Loader { anchors.fill: parent; active: Session.state === "error"; sourceComponent: ErrorPage { onOpenAsked: window.openFile() } }
             Loader { anchors.fill: parent; active: Tools.replay.shown; sourceComponent: ReplayPage { onFileAsked: then => window.chooseFile(then) } }

@@ -200,6 +200,7 @@ PicturePtr GraphCanvas::moving() const {
       n.x += (static_cast<float>(from->second.x()) - n.x) * (1 - t);
       n.y += (static_cast<float>(from->second.y()) - n.y) * (1 - t);
     }
+  now->curved = false;
   for (PictureEdge& e : now->edges) e.bends = {};
   return now;
 }

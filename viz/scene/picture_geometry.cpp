@@ -1,5 +1,5 @@
-// Edges with a layout run at right angles (Layout::bends). All others are curves that are monotonous along
-// the ranks, so they can be cut to the view.
+// Edges with a layout run at right angles (Layout::bends), or along its curves (Layout::curved). All others are curves
+// that are monotonous along the ranks, so they can be cut to the view.
 #include "viz/scene/picture_geometry.h"
 
 #include "viz/scene/picture_painter.h"
@@ -40,6 +40,8 @@ QPointF between(const QPointF& a, const QPointF& b, double t) {
   return a + (b - a) * t;
 }
 
+// Control points of a piece of a curve, without its beginning.
+constexpr size_t kPerPiece = 3;
 // Radius of the corners of edges, and the distance below which two points are one.
 constexpr double kCorner = 6, kSamePlace = 0.3;
 
@@ -94,6 +96,12 @@ void edgeCorners(const Picture& picture, const PictureEdge& e, std::vector<QPoin
     else
       out.push_back(next);
   };
+  if (picture.curved) { // the ends of the pieces of the curve
+    for (size_t i = kPerPiece; i + kPerPiece < e.bends.size(); i += kPerPiece)
+      out.emplace_back(e.bends[i].x, e.bends[i].y);
+    out.push_back(tip);
+    return;
+  }
   for (size_t i = 0; i < e.bends.size(); ++i) {
     const QPointF bend(e.bends[i].x, e.bends[i].y);
     const QPointF next = i + 1 == e.bends.size() ? tip : bend;
@@ -106,6 +114,19 @@ void edgeCorners(const Picture& picture, const PictureEdge& e, std::vector<QPoin
 }
 
 namespace {
+
+// The curve of Graphviz, from our place of departure to our place of arrival: its ends are bent there, the rest stays.
+QPainterPath curvedPath(const Picture& picture, const PictureEdge& e) {
+  std::vector<QPointF> at;
+  for (const LayoutPoint& p : e.bends) at.emplace_back(p.x, p.y);
+  const QPointF first = exitOf(picture, picture.nodes[e.from]) - at.front(),
+                last = entryOf(picture, picture.nodes[e.to], e.port, e.ports) - at.back();
+  for (size_t i : {size_t{0}, size_t{1}}) at[i] += first;
+  for (size_t i : {at.size() - 2, at.size() - 1}) at[i] += last;
+  QPainterPath path(at.front());
+  for (size_t i = 1; i + 2 < at.size(); i += kPerPiece) path.cubicTo(at[i], at[i + 1], at[i + 2]);
+  return path;
+}
 
 QPainterPath corneredPath(const Picture& picture, const PictureEdge& e, const QRectF& view) {
   thread_local std::vector<QPointF> at;
@@ -150,6 +171,7 @@ QPainterPath corneredPath(const Picture& picture, const PictureEdge& e, const QR
 } // namespace
 
 QPainterPath edgePath(const Picture& picture, const PictureEdge& e, const QRectF& view) {
+  if (picture.curved && e.bends.size() > kPerPiece) return curvedPath(picture, e);
   if (!e.bends.empty()) return corneredPath(picture, e, view);
   const QPointF from = exitOf(picture, picture.nodes[e.from]),
                 to = entryOf(picture, picture.nodes[e.to], e.port, e.ports);

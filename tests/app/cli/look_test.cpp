@@ -101,7 +101,14 @@ TEST_CASE("a graph in DOT becomes a trace, and goes back") {
   CHECK(contains(tree.out, "load x"));
   REQUIRE(call(f, {"export", "g.uoptrace", "g", "-o", "back.dot"}).code == 0);
   CHECK(Json::parse(call(f, {"import", "back.dot", "--json"}).out)["made"] == "5 nodes");
-  for (const char* bad : {"digraph { a -> b -> a }", "digraph { a -> ", "digraph { }", "not a graph",
+  f.file("circle.gv", "digraph { a -> b -> c -> a; c -> c }");
+  r = call(f, {"import", "circle.gv", "--json"});
+  REQUIRE(r.code == 0);
+  CHECK(Json::parse(r.out)["made"] == "3 nodes; edges that close a circle, in labels only: 2");
+  CHECK(contains(call(f, {"show", "circle.uoptrace", "circle", "--what", "graph"}).out, "(from c)"));
+  REQUIRE(call(f, {"export", "g.uoptrace", "g", "-o", "back.pdf"}).code == 0);
+  CHECK(textOf(f.file("back.pdf")).starts_with("%PDF"));
+  for (const char* bad : {"digraph { a -> ", "digraph { }", "not a graph",
                           "digraph { a [label=\"x }"}) {
     CAPTURE(bad);
     f.file("bad.dot", bad);

@@ -33,8 +33,13 @@ struct Tree {
   TraceTreeModel model{readers};
   QAbstractItemModelTester tester{&model};
   explicit Tree(const QString& trace) {
-    readers.open(std::make_unique<Trace>(trace.toStdString()));
-    model.reset();
+    readers.open(
+        trace,
+        [this] {
+          model.reset();
+          readers.readAhead();
+        },
+        [](const QString& what) { FAIL(what.toStdString()); });
     wait();
   }
   void wait() {
@@ -156,18 +161,26 @@ TEST_CASE(
 
 TEST_CASE("steps: one row per rewrite") {
   application();
-  Trace trace(expressionTrace().toStdString());
-  StepListModel steps;
+  Tree opened(expressionTrace());
+  const TraceIndex& trace = *opened.readers.trace();
+  StepListModel steps(opened.readers);
   QAbstractItemModelTester tester(&steps);
   const PassId pass = trace.findPass(trace.findScope("r_4"), "shrink");
-  steps.setPass(&trace, pass);
-  CHECK(steps.count() == trace.pass(pass).steps);
+  steps.setPass(&trace, &trace.pass(pass));
+  CHECK(steps.count() == trace.pass(pass).steps); // at once; the rows come
+  CHECK_FALSE(steps.loaded());
+  int loaded = 0;
+  steps.whenLoaded([&] { ++loaded; });
+  CHECK(steps.data(steps.index(0), StepListModel::RuleRole).toString().isEmpty());
+  opened.wait();
+  CHECK(loaded == 1);
+  CHECK_FALSE(steps.data(steps.index(0), StepListModel::BeforeRole).toString().isEmpty());
   CHECK(steps.data(steps.index(0), StepListModel::NumberRole) == 1);
   CHECK_FALSE(steps.data(steps.index(0), StepListModel::RuleRole).toString().isEmpty());
   const int64_t again = steps.nextOfRule(1, 1);
   if (again) CHECK(steps.steps()[static_cast<size_t>(again - 1)].rule == steps.steps()[0].rule);
   CHECK(steps.nextOfRule(steps.count(), 1) == 0);
-  steps.setPass(nullptr, 0);
+  steps.setPass(nullptr, nullptr);
   CHECK(steps.rowCount() == 0);
 }
 

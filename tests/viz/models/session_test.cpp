@@ -120,6 +120,63 @@ TEST_CASE("session: a link that leads nowhere is refused with a reason, and noth
   CHECK(s.state() == "ready");
 }
 
+TEST_CASE("session: nothing is read on the window's thread, and keys that come early wait for their turn") {
+  application();
+  DatabaseWatch::noted().clear();
+  Session s;
+  {
+    const DatabaseWatch watch;
+    s.open(compiledTrace());
+    CHECK(s.state() == "opening");
+    CHECK(s.trace() == nullptr);
+    s.trigger("next-step"); // nothing is open yet
+  }
+  settle(s);
+  REQUIRE(s.state() == "ready");
+  const qlonglong first = s.pass();
+  {
+    const DatabaseWatch watch;
+    for (const char* action : {"next-pass", "previous-pass", "next-kernel", "previous-kernel", "first-step",
+                               "previous-step", "next-step", "last-step", "next-step", "back", "forward"})
+      s.trigger(action);
+    for (const QString& tab : tabs()) s.setTab(tab);
+    s.setTab("graph");
+    s.follow("kernel=1");
+    s.jump()->prepare();
+    s.outputText();
+    s.goToPass(0, first);
+  }
+  settle(s);
+  CHECK(s.pass() == first);
+  // A look at the next rewrite goes to the file; the keys after it start where it leads.
+  const StepId here = s.traceStep();
+  {
+    const DatabaseWatch watch;
+    for (int k = 0; k < 5; ++k) s.trigger("step-in");
+    CHECK(s.moving());
+    CHECK(s.traceStep() == here);
+  }
+  settle(s);
+  CHECK(s.traceStep() == here + 5);
+  {
+    const DatabaseWatch watch;
+    s.close();
+    s.open(expressionTrace());
+    s.close(); // cancelled
+  }
+  settle(s);
+  CHECK(s.state() == "empty");
+  CHECK(s.trace() == nullptr);
+  for (const std::string& statement : DatabaseWatch::noted()) MESSAGE(statement);
+  CHECK(DatabaseWatch::noted().empty());
+  { // the watch itself works
+    const DatabaseWatch watch;
+    Trace direct(expressionTrace().toStdString());
+  }
+  CHECK_FALSE(DatabaseWatch::noted().empty());
+  DatabaseWatch::noted().clear();
+}
+
 TEST_CASE("session: back and forward") {
   application();
   Session s;
@@ -184,9 +241,12 @@ TEST_CASE("session: what is no trace is refused with a sentence, and the next fi
   CHECK(s.state() == "error");
   CHECK(s.errorText().contains("absent.uoptrace"));
   s.open(writeFile(folder.filePath("empty.uoptrace"), ""));
+  CHECK(s.state() == "opening");
+  settle(s);
   CHECK(s.state() == "error");
   s.open(writeFile(folder.filePath("text.uoptrace"),
                    "this is not a database at all, it only looks like a file"));
+  settle(s);
   CHECK(s.state() == "error");
   QFile good(compiledTrace());
   REQUIRE(good.open(QIODevice::ReadOnly));

@@ -20,6 +20,7 @@ struct Desk {
   explicit Desk(const QString& file) {
     session.setStepAlone(false);
     session.open(file);
+    settle();
     if (session.state() == "ready") goToFullest(session);
     settle();
   }
@@ -275,7 +276,7 @@ TEST_CASE("colours: by type, axis, line, pass, cost and how often, each with a l
 TEST_CASE("moves: into nested passes and out of them, forwards and backwards") {
   Desk d(expressionTrace());
   // The first pass with a parent, entered from the parent's step before it.
-  Trace& t = *d.session.trace();
+  Trace& t = readerOf(d.session);
   PassInfo nested;
   for (const ScopeInfo& s : t.scopes())
     for (const PassInfo& p : t.passes(s.id))

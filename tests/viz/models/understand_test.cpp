@@ -18,6 +18,7 @@ struct Desk {
   explicit Desk(const QString& file) {
     session.setStepAlone(false);
     session.open(file);
+    settle();
     if (session.state() == "ready") goToFullest(session);
     settle();
   }
@@ -262,8 +263,8 @@ TEST_CASE("sql: rows are sorted, steps behind a number are listed, and a column 
   CHECK(column() == "b a 3 1.5 NULL");
   CHECK(sql.colour(0) == 0); // no column names nodes
 
-  const StepInfo step = d.session.trace()->steps(d.session.pass(), 1, 1).front();
-  const RuleInfo rule = d.session.trace()->rule(step.rule);
+  const StepInfo step = readerOf(d.session).steps(d.session.pass(), 1, 1).front();
+  const RuleInfo rule = readerOf(d.session).rule(step.rule);
   sql.showSteps("rule", QString::fromStdString(rule.name), 0, d.session.pass());
   d.settle();
   CHECK(d.session.tab() == "sql");

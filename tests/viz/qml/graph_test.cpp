@@ -133,7 +133,7 @@ TEST_CASE("graph: the schedule of a large model opens as its reductions, by name
   static const TempTrace file;
   recordDeep(file.path);
   Window w(QString::fromStdString(file.path));
-  const Trace& trace = *w.session.trace();
+  const Trace& trace = readerOf(w.session);
   const auto schedule = std::ranges::find(trace.scopes(), ScopeKind::Schedule, &ScopeInfo::kind);
   REQUIRE(schedule != trace.scopes().end());
   REQUIRE(w.session.follow(QStringLiteral("kernel=%1&pass=View Input Graph&step=0").arg(schedule->id)));

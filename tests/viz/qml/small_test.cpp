@@ -23,7 +23,7 @@ struct Small {
 
 TEST_CASE("small: every step of every pass is readable at 1440x900, with what it changes in view") {
   Small s;
-  Trace& trace = *s.w.session.trace();
+  Trace& trace = readerOf(s.w.session);
   int passes = 0, stepsSeen = 0;
   for (const ScopeInfo& scope : trace.scopes())
     for (const PassInfo& pass : std::vector<PassInfo>(trace.passes(scope.id))) {
@@ -54,7 +54,7 @@ TEST_CASE("small: every step of every pass is readable at 1440x900, with what it
 
 TEST_CASE("small: a graph of 62 nodes is readable without a key") {
   Small s;
-  Trace& trace = *s.w.session.trace();
+  Trace& trace = readerOf(s.w.session);
   bool tried = false;
   for (const ScopeInfo& scope : trace.scopes())
     for (const PassInfo& pass : std::vector<PassInfo>(trace.passes(scope.id))) {
@@ -94,7 +94,7 @@ TEST_CASE("small: a graph of 62 nodes is readable without a key") {
 
 TEST_CASE("small: what is selected stays in the picture, what is asked for comes into it") {
   Small s;
-  Trace& trace = *s.w.session.trace();
+  Trace& trace = readerOf(s.w.session);
   for (const ScopeInfo& scope : trace.scopes())
     for (const PassInfo& pass : std::vector<PassInfo>(trace.passes(scope.id))) {
       if (pass.steps < 3) continue;
@@ -128,7 +128,7 @@ TEST_CASE("small: what is selected stays in the picture, what is asked for comes
 
 TEST_CASE("small: steps of one block are seen from one place; what stays moves to its next one") {
   Small s;
-  Trace& trace = *s.w.session.trace();
+  Trace& trace = readerOf(s.w.session);
   int shared = 0, moved = 0;
   for (const ScopeInfo& scope : trace.scopes())
     for (const PassInfo& pass : std::vector<PassInfo>(trace.passes(scope.id))) {
@@ -161,7 +161,7 @@ TEST_CASE("small: steps of one block are seen from one place; what stays moves t
 
 TEST_CASE("small: what stays glides to its next place, and comes to stand where it stands without moving") {
   Small s;
-  Trace& trace = *s.w.session.trace();
+  Trace& trace = readerOf(s.w.session);
   auto seen = [&] {
     return s.w.window->grabWindow().copy(
         QRect(s.w.canvas->mapToScene({0, 0}).toPoint(), s.w.canvas->size().toSize()));
@@ -202,7 +202,7 @@ TEST_CASE("small: what stays glides to its next place, and comes to stand where 
 
 TEST_CASE("small: a step looks the same however one came to it") {
   Small s;
-  Trace& trace = *s.w.session.trace();
+  Trace& trace = readerOf(s.w.session);
   for (const ScopeInfo& scope : trace.scopes())
     for (const PassInfo& pass : std::vector<PassInfo>(trace.passes(scope.id))) {
       if (pass.steps < 20) continue;
@@ -224,7 +224,7 @@ TEST_CASE("small: a step looks the same however one came to it") {
 
 TEST_CASE("small: lanes are one box that a double click opens") {
   Small s;
-  Trace& trace = *s.w.session.trace();
+  Trace& trace = readerOf(s.w.session);
   for (const ScopeInfo& scope : trace.scopes())
     for (const PassInfo& pass : std::vector<PassInfo>(trace.passes(scope.id)))
       for (int64_t step = 1; step <= pass.steps; step += 7) {

@@ -15,7 +15,7 @@ constexpr auto kCtrl = Qt::ControlModifier;
 /// Of the trace: first pass and step whose picture `wanted` takes.
 template <typename F>
 bool goToPicture(Window& w, int64_t stride, F wanted) {
-  Trace& trace = *w.session.trace();
+  Trace& trace = readerOf(w.session);
   for (const ScopeInfo& scope : trace.scopes())
     for (const PassInfo& pass : std::vector<PassInfo>(trace.passes(scope.id)))
       for (int64_t step = 1; step <= pass.steps; step += stride) {

@@ -40,7 +40,7 @@ struct Lab : Window {
   }
   /// Goes to the first step of the kernel that has alternatives; false where there is none.
   bool goToAlternatives() {
-    for (const DecidedStep& d : decidedSteps(*session.trace(), session.scope()))
+    for (const DecidedStep& d : decidedSteps(readerOf(session), session.scope()))
       if (!d.made.others.empty()) {
         session.goTo(d.pass, d.k);
         settle();

@@ -38,6 +38,8 @@ class GraphSource : public QObject {
   /// The error in the typed query; empty if there is none.
   Q_PROPERTY(QString searchProblem READ searchProblem NOTIFY foundChanged)
   Q_PROPERTY(int hiddenNodes READ hiddenNodes NOTIFY pictureChanged)
+  /// Why the layout is not the chosen one; empty if it is.
+  Q_PROPERTY(QString layoutNote READ layoutNote NOTIFY pictureChanged)
   Q_PROPERTY(int groups READ groups NOTIFY pictureChanged)
   Q_PROPERTY(int groupedNodes READ groupedNodes NOTIFY pictureChanged)
   /// Nodes of the graph that only the map shows, since the picture shows a step and its neighbourhood.
@@ -81,6 +83,7 @@ public:
   QString searchProblem() const { return query_.problem(); }
   int hiddenNodes() const { return picture_ ? static_cast<int>(picture_->hiddenNodes) : 0; }
   int elsewhere() const { return picture_ ? static_cast<int>(picture_->elsewhere) : 0; }
+  QString layoutNote() const { return picture_ ? QString::fromStdString(picture_->layoutNote) : QString(); }
   int groups() const { return picture_ ? static_cast<int>(picture_->groups) : 0; }
   int groupedNodes() const { return picture_ ? static_cast<int>(picture_->groupedNodes) : 0; }
   QString colourBy() const { return colourBy_; }

@@ -282,7 +282,10 @@ QString SqlModel::condition(int column) const {
 bool SqlModel::followNode(int row, qlonglong id) {
   session_.setTab(QStringLiteral("graph"));
   const qsizetype step = columns_.indexOf(QLatin1String("step"));
-  if (step >= 0) return session_.goToTraceStep(rows_[static_cast<size_t>(row)].value(step).toLongLong(), id);
+  if (step >= 0) {
+    session_.goToTraceStep(rows_[static_cast<size_t>(row)].value(step).toLongLong(), id);
+    return true;
+  }
   const PicturePtr& p = session_.graph()->picture();
   if (p && (p->find(id) || (p->map && p->map->find(id))))
     return session_.follow(QStringLiteral("node=%1&tab=graph").arg(id));
@@ -296,7 +299,8 @@ bool SqlModel::follow(int row, int column) {
   const qlonglong id = rows_[static_cast<size_t>(row)].value(column).toLongLong();
   if (name == QLatin1String("step") || name == QLatin1String("later")) {
     session_.setTab(QStringLiteral("graph"));
-    return session_.goToTraceStep(id);
+    session_.goToTraceStep(id);
+    return true;
   }
   if (isNode(name)) return followNode(row, id);
   if (name == QLatin1String("kernel") || name == QLatin1String("scope")) {

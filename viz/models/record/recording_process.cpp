@@ -38,6 +38,8 @@ RecordingProcess::RecordingProcess(QObject* parent) : QObject(parent) {
       problem_ = tr("Recording was cancelled.");
     else if (status == QProcess::CrashExit)
       problem_ = tr("The script's process died. What was recorded until then is shown.");
+    else if (code != 0 && imports(script_))
+      problem_ = tr("%1 could not be read.").arg(QFileInfo(script_).fileName());
     else if (code != 0)
       problem_ = tr("The script ended with exit code %1. What was recorded until then is shown.").arg(code);
     Q_EMIT changed();
@@ -60,6 +62,11 @@ RecordingProcess::~RecordingProcess() {
   process_.waitForFinished(1000);
 }
 
+bool RecordingProcess::imports(const QString& file) {
+  return file.endsWith(QLatin1String(".dot"), Qt::CaseInsensitive) ||
+         file.endsWith(QLatin1String(".gv"), Qt::CaseInsensitive);
+}
+
 void RecordingProcess::start(const QString& program, const QString& script, const QString& trace,
                              const QStringList& arguments) {
   if (running()) return;
@@ -69,8 +76,8 @@ void RecordingProcess::start(const QString& program, const QString& script, cons
   cancelled_ = false;
   script_ = script;
   trace_ = trace;
-  QStringList args{QStringLiteral("record"), QFileInfo(script).absoluteFilePath(), QStringLiteral("-o"),
-                   trace};
+  QStringList args{imports(script) ? QStringLiteral("import") : QStringLiteral("record"),
+                   QFileInfo(script).absoluteFilePath(), QStringLiteral("-o"), trace};
   if (!rules_.isEmpty()) args << QStringLiteral("--rules") << QFileInfo(rules_).absoluteFilePath();
   if (!arguments.isEmpty()) args << QStringLiteral("--") << arguments;
   process_.setWorkingDirectory(QFileInfo(script).absolutePath());

@@ -1,5 +1,5 @@
-// Records a script by running `uopscope record` as a child process. The window never runs a script itself, so
-// a crash or an endless loop costs only the child.
+// Records a script by running `uopscope record` as a child process, or makes a trace of a graph in DOT by `uopscope
+// import`. The window itself never runs a script or reads a graph, so a crash or an endless loop costs only the child.
 //
 //   RecordingProcess r;  r.start("/usr/bin/uopscope", "model.py", "/tmp/model.uoptrace");  ... r.cancel();
 #pragma once
@@ -25,6 +25,8 @@ public:
   explicit RecordingProcess(QObject* parent = nullptr);
   ~RecordingProcess() override;
 
+  /// Whether a file becomes a trace by `uopscope import`: .dot and .gv.
+  static bool imports(const QString& file);
   void start(const QString& program, const QString& script, const QString& trace,
              const QStringList& arguments = {});
   /// The socket over which the next recording takes orders (replay/record/debug_gate.h); empty: it takes

@@ -59,6 +59,7 @@ constexpr Action kActions[] = {
     {"fold", "Graph", "Constants, hubs, short expressions and lanes drawn together, or each by itself", "C"},
     {"step-alone", "Graph", "What the step changes and its neighbourhood, or the whole pass", "Z"},
     {"turn", "Graph", "Top to bottom, or left to right", "R"},
+    {"layout", "Graph", "Layout by uopscope, or by Graphviz", "Shift+R"},
     {"map", "Graph", "Show or hide the overview", "M"},
     {"legend", "Graph", "Show or hide the legend", "Shift+L"},
     {"input-1", "Graph", "To the selection's first source", "1"},

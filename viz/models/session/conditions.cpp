@@ -65,7 +65,7 @@ void Conditions::run(int direction) {
   const StepId here =
       session_.step() > 0 ? session_.traceStep() : session_.traceStep() + (direction > 0 ? 0 : 1);
   session_.jobs().ask(
-      Channel::Move,
+      Channel::Run,
       [this, sql = sql_, here, direction](Jobs::Job& job) -> Jobs::Answer {
         const StepId found = nextStep(job.trace(), here, sql, direction);
         return [this, found, direction] {

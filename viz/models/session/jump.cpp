@@ -26,10 +26,10 @@ QString kindOf(ScopeKind kind) {
 // Names kernels. Many have the same name, so a number and the line that asked for it are added.
 class Names {
 public:
-  explicit Names(Trace& trace) {
-    for (const ScopeInfo& s : trace.scopes()) ++count_[s.name];
+  explicit Names(const std::vector<ScopeInfo>& scopes) {
+    for (const ScopeInfo& s : scopes) ++count_[s.name];
     std::map<std::string, int> met;
-    for (const ScopeInfo& s : trace.scopes())
+    for (const ScopeInfo& s : scopes)
       if (count_[s.name] > 1) number_[s.id] = ++met[s.name];
   }
   QString of(const ScopeInfo& s) const {
@@ -79,8 +79,8 @@ QString lineOf(const ScopeInfo& s) {
   return s.script.line > 0 ? Jump::tr("line %1").arg(s.script.line) : QString();
 }
 
-void addScopes(Trace& trace, ScopeId here, std::vector<PaletteModel::Entry>& entries) {
-  const Names names(trace);
+void addScopes(const TraceIndex& trace, ScopeId here, std::vector<PaletteModel::Entry>& entries) {
+  const Names names(trace.scopes());
   size_t passes = 0;
   // The current scope comes first among equals.
   std::vector<ScopeInfo> scopes(trace.scopes().begin(), trace.scopes().end());
@@ -106,7 +106,7 @@ void addScopes(Trace& trace, ScopeId here, std::vector<PaletteModel::Entry>& ent
 }
 
 // Adds the script lines with scopes, and every rule: people remember these beside kernels.
-void addLinesAndRules(Trace& trace, std::vector<PaletteModel::Entry>& entries) {
+void addLinesAndRules(const TraceIndex& trace, std::vector<PaletteModel::Entry>& entries) {
   const std::string file = trace.scriptName();
   std::map<int, std::pair<const ScopeInfo*, int>> made; // line -> its first scope, and their number
   for (const ScopeInfo& s : trace.scopes())
@@ -116,7 +116,7 @@ void addLinesAndRules(Trace& trace, std::vector<PaletteModel::Entry>& entries) {
       ++count;
     }
   if (!made.empty()) {
-    const auto text = trace.fileText(file);
+    const auto& text = trace.facts().scriptText;
     const QStringList lines = QString::fromStdString(text.value_or("")).split(QLatin1Char('\n'));
     for (const auto& [line, what] : made)
       entries.push_back(
@@ -145,7 +145,7 @@ void Jump::prepare() {
     const QString keys = QString::fromLatin1(a.keys).section(QLatin1Char(' '), 0, 0);
     entries.push_back({QStringLiteral("command"), actionText(a), keyCaps(keys), QLatin1String(a.id)});
   }
-  if (Trace* trace = session_.trace()) {
+  if (const TraceIndex* trace = session_.trace()) {
     addScopes(*trace, session_.scope(), entries);
     addLinesAndRules(*trace, entries);
   }
@@ -160,7 +160,7 @@ void Jump::search(const QString& query) {
         const NodeHits hits = findNodes(job.trace(), text, kMostNodes);
         std::vector<PaletteModel::Entry> found;
         const NodeReader read = job.trace().nodes().reader();
-        const Names names(job.trace());
+        const Names names(job.trace().scopes());
         const Makers makers(job.trace());
         for (const NodeId id : hits.nodes) {
           if (job.stale()) return {};
@@ -184,11 +184,14 @@ void Jump::search(const QString& query) {
 void Jump::goToNode(qulonglong id) {
   session_.jobs().ask(Channel::Search, [this, id = static_cast<NodeId>(id)](Jobs::Job& job) -> Jobs::Answer {
     const auto at = placeOf(job.trace(), id);
-    return [this, at, id] {
-      if (!at) return session_.showNotice(tr("Node #%1 is part of no graph that was recorded.").arg(id));
-      // One link: the picture that answers it is the one the node is looked for in.
-      session_.follow(QString::fromStdString(
-          makeLink(*session_.trace(), {at->scope, at->pass, at->step, id, "graph"}).str()));
+    QString link; // one link: the picture that answers it is the one the node is looked for in
+    if (at)
+      link =
+          QString::fromStdString(makeLink(job.trace(), {at->scope, at->pass, at->step, id, "graph"}).str());
+    return [this, link, id] {
+      if (link.isEmpty())
+        return session_.showNotice(tr("Node #%1 is part of no graph that was recorded.").arg(id));
+      session_.follow(link);
     };
   });
 }

@@ -1,6 +1,6 @@
 #include "viz/models/session/place.h"
 
-#include "replay/read/link.h"
+#include "replay/read/names.h"
 
 #include <QStringList>
 
@@ -13,7 +13,7 @@ const QStringList& tabs() {
   return all;
 }
 
-QString linkTo(Trace& trace, const Place& place) {
+QString linkTo(const TraceIndex& trace, const Place& place) {
   if (!place.scope) return {};
   try {
     ResolvedLink at;
@@ -23,26 +23,28 @@ QString linkTo(Trace& trace, const Place& place) {
     const bool named = place.node >= 0 && place.node < static_cast<qlonglong>(kFirstViewNode);
     at.node = named ? static_cast<NodeId>(place.node) : kNoNode;
     at.tab = place.tab.toStdString();
-    return QString::fromStdString(makeLink(trace, at).str());
+    return QString::fromStdString(makeLink(trace.passes(at.scope), at).str());
   } catch (const std::exception&) {
     return {};
   }
 }
 
-Place placeOf(Trace& trace, const QString& text, const Place& here) {
+ScopeId scopeOf(const TraceIndex& trace, const QString& text, const Place& here) {
+  const Link link = Link::parse(text.trimmed().toStdString());
+  return link.kernel.empty() ? here.scope : trace.findScope(link.kernel);
+}
+
+Place placeOf(const TraceIndex& trace, const QString& text, const Place& here) {
   Link link = Link::parse(text.trimmed().toStdString());
   Place place = here;
-  ResolvedLink at;
+  const NodeId node = link.node.value_or(kNoNode);
   const bool samePass = link.kernel.empty() && link.pass.empty();
   if (samePass) {
     place.step = link.step.value_or(here.step);
-    at.node = link.node.value_or(kNoNode);
   } else {
-    if (link.kernel.empty()) link.kernel = std::to_string(here.scope);
-    at = resolve(trace, link);
-    place.scope = at.scope;
-    place.pass = at.pass;
-    place.step = at.step;
+    place.scope = link.kernel.empty() ? here.scope : trace.findScope(link.kernel);
+    place.pass = link.pass.empty() ? 0 : trace.findPass(place.scope, link.pass);
+    place.step = link.step.value_or(0);
   }
   if (!link.tab.empty()) {
     place.tab = QString::fromStdString(link.tab);
@@ -57,9 +59,10 @@ Place placeOf(Trace& trace, const QString& text, const Place& here) {
                                         std::to_string(pass.steps) + ", not " + std::to_string(place.step));
     if (!link.step && !samePass) place.step = std::min<int64_t>(1, pass.steps);
   }
-  if (at.node != kNoNode) {
-    trace.nodes().raw(at.node); // throws where there is none
-    place.node = at.node;
+  if (node != kNoNode) {
+    if (node > trace.facts().nodes && node < kFirstViewNode)
+      throw Error(ErrorKind::Key, "node " + std::to_string(node) + ": there is no such node");
+    place.node = node;
   }
   return place;
 }

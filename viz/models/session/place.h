@@ -2,7 +2,7 @@
 //
 //   Place at = placeOf(trace, "kernel=r_16&pass=devectorize&step=12", here);  linkTo(trace, at)
 #pragma once
-#include "replay/read/trace.h"
+#include "viz/models/work/trace_index.h"
 
 #include <QString>
 #include <vector>
@@ -25,10 +25,12 @@ struct Place {
 
 const QStringList& tabs();
 /// Empty where the place is in no trace.
-QString linkTo(Trace& trace, const Place& place);
+QString linkTo(const TraceIndex& trace, const Place& place);
+/// The scope that a link names, or the present one: its passes have to be known for placeOf(). 0: none.
+ScopeId scopeOf(const TraceIndex& trace, const QString& link, const Place& here);
 /// What a link leaves out stays as it is in `here`: "step=12" is a place in the pass one looks at. A pass of 0
 /// means the scope as a whole. Error says what does not fit.
-Place placeOf(Trace& trace, const QString& link, const Place& here);
+Place placeOf(const TraceIndex& trace, const QString& link, const Place& here);
 
 /// Where one has been. Moving on replaces the present entry while it is the same pass and tab, so Back leads to
 /// places and not through every step.

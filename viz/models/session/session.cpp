@@ -17,9 +17,14 @@ namespace uopscope {
 namespace {
 
 constexpr int kRefreshMs = 350;
+/// Scopes whose passes are read at a look at a growing trace: the newest.
+constexpr size_t kScopesPerLook = 64;
+/// Passes that the window keeps without being asked for them, about 300 bytes each.
+constexpr size_t kMostPasses = 100'000;
 
-bool isScript(const QString& path) {
-  return path.endsWith(QLatin1String(".py"));
+/// Whether a child of the window makes a trace of the file.
+bool becomesTrace(const QString& path) {
+  return path.endsWith(QLatin1String(".py")) || RecordingProcess::imports(path);
 }
 
 } // namespace
@@ -33,6 +38,7 @@ Session::Session(QObject* parent)
   connect(&recorder_, &RecordingProcess::finished, this, &Session::tick);
   connect(&recorder_, &RecordingProcess::changed, this, &Session::stateChanged);
   connect(&jobs(), &Jobs::idleChanged, this, &Session::busyChanged);
+  connect(&jobs(), &Jobs::idleChanged, this, &Session::doQueued);
   connect(&jobs(), &Jobs::failed, this, &Session::showNotice);
   connect(&pictures_, &Pictures::pictureReady, this,
           [this](PicturePtr picture, const QVariantMap& step, qlonglong followed) {
@@ -109,7 +115,7 @@ void Session::open(const QString& path) {
     fail(tr("%1 does not exist. Check the path, or choose another file.").arg(file));
     return;
   }
-  if (isScript(file))
+  if (becomesTrace(file))
     record(file);
   else if (file.endsWith(QLatin1String(".uopcorpus")))
     Q_EMIT corpusAsked(QFileInfo(file).absoluteFilePath());
@@ -126,17 +132,24 @@ void Session::followAfter() {
   if (!linkAfter_.isEmpty()) follow(std::exchange(linkAfter_, QString()));
 }
 
-void Session::openTrace(const QString& path) {
-  std::unique_ptr<Trace> fresh;
-  try {
-    fresh = std::make_unique<Trace>(path.toStdString());
-  } catch (const std::exception& e) {
+void Session::openTrace(const QString& path, bool unlessEmpty) {
+  if (!unlessEmpty) {
+    close();
     path_ = path;
-    fail(QString::fromUtf8(e.what()));
-    return;
+    state_ = QStringLiteral("opening");
+    Q_EMIT stateChanged();
   }
-  close();
-  readers_.open(std::move(fresh));
+  readers_.open(
+      path, [this, path] { showOpened(path); },
+      [this, path, unlessEmpty](const QString& what) {
+        if (unlessEmpty && recorder_.running()) return; // not a trace yet: the next tick looks again
+        path_ = path;
+        fail(ownRecording() ? what + QLatin1Char('\n') + recorder_.output() : what);
+      },
+      unlessEmpty);
+}
+
+void Session::showOpened(const QString& path) {
   path_ = path;
   state_ = QStringLiteral("ready");
   growing_ = !trace()->finished();
@@ -145,17 +158,21 @@ void Session::openTrace(const QString& path) {
   loadScript();
   if (growing_ || recorder_.running()) clock_.start();
   preferences_.addRecent(path);
+  if (const std::string& problem = trace()->facts().problem; !problem.empty())
+    showNotice(QString::fromStdString(problem));
   Q_EMIT stateChanged();
   Q_EMIT opened();
   goToFirst();
   entered_ = at_;
   askTab();
   if (!growing_ && !recorder_.running()) followAfter();
+  readers_.readAhead();
 }
 
 void Session::close() {
   clock_.stop();
-  steps_.setPass(nullptr, 0);
+  steps_.setPass(nullptr, nullptr);
+  queued_.clear();
   arrangement_ = {};
   readers_.close();
   tree_.reset();
@@ -207,7 +224,7 @@ void Session::record(const QString& script) {
 
 void Session::recordAgain() {
   const QString script = trace() ? QString::fromStdString(trace()->scriptFile().file) : recorder_.script();
-  if (isScript(script) && QFileInfo::exists(script))
+  if (becomesTrace(script) && QFileInfo::exists(script))
     record(script);
   else
     showNotice(tr("This trace does not name a script that is still there."));
@@ -217,17 +234,11 @@ void Session::recordAgain() {
 void Session::tick() {
   if (state_ == QLatin1String("recording")) {
     if (QFileInfo::exists(recorder_.trace())) {
-      try {
-        Trace probe(recorder_.trace().toStdString());
-        const bool something = std::any_of(probe.scopes().begin(), probe.scopes().end(),
-                                           [](const ScopeInfo& s) { return s.totalSteps > 0; });
-        if (something || !recorder_.running()) {
-          openTrace(recorder_.trace());
-          return;
-        }
-      } catch (const std::exception& e) {
-        if (!recorder_.running()) fail(QString::fromUtf8(e.what()) + QLatin1Char('\n') + recorder_.output());
-      }
+      // A trace that will not grow is shown as it is.
+      if (!recorder_.running())
+        openTrace(recorder_.trace());
+      else if (!jobs().busy(Channel::Open))
+        openTrace(recorder_.trace(), true);
     } else if (!recorder_.running()) {
       fail((recorder_.problem().isEmpty() ? tr("Nothing was recorded.") : recorder_.problem()) +
            QStringLiteral("\n\n") + recorder_.output());
@@ -237,14 +248,29 @@ void Session::tick() {
   if (trace() && !jobs().busy(Channel::Growth)) lookForMore();
 }
 
+// Of a recording that goes on for hours, passes are kept up to a number; those of the present scope always.
+std::vector<ScopeId> Session::scopesToRead() const {
+  if (trace()->passCount() < kMostPasses) return trace()->stale(kScopesPerLook);
+  return at_.scope ? std::vector<ScopeId>{at_.scope} : std::vector<ScopeId>{};
+}
+
 // A walk over the passes of a long recording takes longer than a frame, so a reader's thread makes it.
 void Session::lookForMore(std::function<void()> then) {
   jobs().ask(
       Channel::Growth,
-      [this, then = std::move(then)](Jobs::Job& job) -> Jobs::Answer {
+      [this, then = std::move(then), entrance = at_.pass == 0 || !recorder_.running(),
+       stale = scopesToRead()](Jobs::Job& job) -> Jobs::Answer {
         job.trace().refresh();
-        return [this, overview = job.trace().overview(), then] {
-          followGrowth(overview);
+        struct Found {
+          TraceFacts facts;
+          std::vector<std::pair<ScopeId, ScopePassesPtr>> passes;
+        };
+        auto found = std::make_shared<Found>();
+        found->facts = readTraceFacts(job.trace(), entrance);
+        for (const ScopeId scope : stale) found->passes.emplace_back(scope, readPasses(job.trace(), scope));
+        return [this, found, then] {
+          for (auto& [scope, passes] : found->passes) readers_.trace()->learn(scope, std::move(passes));
+          followGrowth(std::move(found->facts));
           if (then) then();
         };
       },
@@ -254,16 +280,16 @@ void Session::lookForMore(std::function<void()> then) {
       });
 }
 
-void Session::followGrowth(const std::shared_ptr<const TraceOverview>& overview) {
+void Session::followGrowth(TraceFacts facts) {
   try {
-    const bool grew = readers_.adopt(overview), was = growing_;
+    const bool grew = readers_.adopt(std::move(facts)), was = growing_;
     // A recorder of ours that is gone writes nothing more, whatever it left in the trace.
     const bool going = !trace()->finished() && (!ownRecording() || recorder_.running());
     if (grew) {
       tree_.refresh();
       loadSummary();
       const int64_t before = steps_.count();
-      if (at_.pass) steps_.setPass(trace(), at_.pass);
+      if (at_.pass && trace()->knowsPass(at_.pass)) steps_.setPass(trace(), &trace()->pass(at_.pass));
       if (at_.pass == 0) {
         goToFirst();
         entered_ = at_;
@@ -280,7 +306,7 @@ void Session::followGrowth(const std::shared_ptr<const TraceOverview>& overview)
       codeShown_.clear();
       askTab();
       // What a recording showed first is seldom what is most worth a look: who has not moved is taken there.
-      if (entered_.sameStep(at_)) goToFirst();
+      if (entered_.sameStep(at_) && trace()->facts().openingScope) goToFirst();
       followAfter();
     }
     if (was != going || grew) {
@@ -302,7 +328,7 @@ void Session::loadSummary() {
     schedules += s.kind == ScopeKind::Schedule;
     if (s.parent == 0) steps += s.totalSteps;
   }
-  warning_ = growing_ && recorder_.running() ? QString() : QString::fromStdString(trace()->warning());
+  warning_ = growing_ && recorder_.running() ? QString() : QString::fromStdString(trace()->facts().warning);
   if (ownRecording() && !recorder_.running() && !trace()->finished()) warning_ = recorder_.problem();
   summary_ = {{"kernels", kernels},
               {"schedules", schedules},
@@ -311,7 +337,7 @@ void Session::loadSummary() {
               {"scriptName", QFileInfo(QString::fromStdString(trace()->scriptFile().file)).fileName()},
               {"tier", QString::fromStdString(trace()->meta("tier"))},
               {"bytes", QFileInfo(path_).size()}};
-  hasOutput_ = !trace()->outputs(1, 1).empty();
+  hasOutput_ = trace()->facts().hasOutput;
   loadFailure();
 }
 
@@ -330,15 +356,7 @@ void Session::loadFailure() {
 QString Session::outputText() {
   constexpr qsizetype kMost = 400'000;
   if (ownRecording() || !trace()) return recorder_.output();
-  QString text;
-  try {
-    for (const OutputInfo& o : trace()->outputs()) {
-      text += QString::fromStdString(o.text);
-      if (text.size() > 2 * kMost) text = text.right(kMost);
-    }
-  } catch (const std::exception& e) {
-    showNotice(QString::fromUtf8(e.what()));
-  }
+  const QString text = QString::fromStdString(trace()->facts().output);
   return text.size() > kMost ? tr("... earlier output left out ...\n") + text.right(kMost) : text;
 }
 
@@ -361,7 +379,7 @@ QString Session::suggestedName(const QString& ending) const {
 
 void Session::loadScript() {
   const std::string file = trace()->scriptName();
-  const auto text = file.empty() ? std::nullopt : trace()->fileText(file);
+  const auto& text = trace()->facts().scriptText;
   if (!text) {
     script_.setMissing(file.empty()
                            ? tr("This trace does not come from a script.")

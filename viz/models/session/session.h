@@ -23,7 +23,7 @@ namespace uopscope {
 
 class Session : public QObject {
   Q_OBJECT
-  /// "empty", "recording" (no content yet), "ready" or "error"
+  /// "empty", "opening", "recording" (no content yet), "ready" or "error"
   Q_PROPERTY(QString state READ state NOTIFY stateChanged)
   Q_PROPERTY(QString errorText READ errorText NOTIFY stateChanged)
   Q_PROPERTY(QString path READ path NOTIFY stateChanged)
@@ -60,6 +60,8 @@ class Session : public QObject {
   /// Whether each step gets a small layout of its own, in which nodes move. Otherwise the pass has one
   /// layout.
   Q_PROPERTY(bool stepAlone READ stepAlone WRITE setStepAlone NOTIFY optionsChanged)
+  /// "layered" or "dot": who lays out graphs, uopscope or Graphviz; kept between runs
+  Q_PROPERTY(QString layoutBy READ layoutBy WRITE setLayoutBy NOTIFY optionsChanged)
   Q_PROPERTY(bool leftToRight READ leftToRight WRITE setLeftToRight NOTIFY optionsChanged)
   /// "rule", "pass" or "op"; "trace", "kernel" or "pass"
   Q_PROPERTY(QString statsGroup READ statsGroup WRITE setStatsGroup NOTIFY statsChanged)
@@ -95,8 +97,8 @@ public:
   Q_INVOKABLE void goToPass(qlonglong scope, qlonglong pass);
   Q_INVOKABLE void goTo(qlonglong pass, qlonglong step, qlonglong node = -1);
   Q_INVOKABLE void goToScope(qlonglong scope);
-  /// Goes to a step by its number in the whole trace.
-  Q_INVOKABLE bool goToTraceStep(qlonglong id, qlonglong node = -1);
+  /// Goes to a step by its number in the whole trace, which a job looks up.
+  Q_INVOKABLE void goToTraceStep(qlonglong id, qlonglong node = -1);
   /// Goes to the trace's next step by this rule, from the present step on and around.
   Q_INVOKABLE void goToRule(qlonglong rule);
   /// Does an action of the table; uiAction passes on actions of the window.
@@ -120,6 +122,8 @@ public:
   qlonglong step() const { return at_.step; }
   void setStep(qlonglong step);
   qlonglong stepCount() const { return steps_.count(); }
+  /// Whether a move waits for the trace; moves by keys after it wait too, in order.
+  bool moving() const;
   int interval() const { return at_.interval; }
   void setInterval(int steps);
   QString scopeName() const { return scopeName_; }
@@ -141,6 +145,8 @@ public:
   bool settled() const { return readers_.jobs().idle(); }
   bool foldLabels() const { return options_.foldConstants; }
   void setFoldLabels(bool on);
+  QString layoutBy() const;
+  void setLayoutBy(const QString& who);
   bool leftToRight() const { return options_.leftToRight; }
   bool stepAlone() const { return stepAlone_; }
   void setStepAlone(bool on);
@@ -155,8 +161,8 @@ public:
 
   /// Whether this window recorded the open trace itself.
   bool ownRecording() const { return !recorder_.trace().isEmpty() && path_ == recorder_.trace(); }
-  /// Null when nothing is open. The trace of this thread: questions that take long belong to jobs().
-  Trace* trace() const { return readers_.trace(); }
+  /// Null when nothing is open. What is known of it; all else is read by jobs().
+  const TraceIndex* trace() const { return readers_.trace(); }
   Jobs& jobs() { return readers_.jobs(); }
   const Place& place() const { return at_; }
   /// To the end of what is recorded so far: where the engine is, or was when the script failed.
@@ -199,25 +205,30 @@ Q_SIGNALS:
   void focusAsked(qlonglong node);
 
 private:
-  void openTrace(const QString& path);
+  void openTrace(const QString& path, bool unlessEmpty = false);
+  void showOpened(const QString& path);
   void record(const QString& script);
   void fail(const QString& text);
   void tick();
   void lookForMore(std::function<void()> then = {});
-  void followGrowth(const std::shared_ptr<const TraceOverview>& overview);
+  std::vector<ScopeId> scopesToRead() const;
+  void followGrowth(TraceFacts facts);
   void loadSummary();
   void loadScript();
   void readLook();
   void loadFailure();
   void goToFirst();
   bool selectPass(ScopeId scope, PassId pass);
+  void whenKnown(ScopeId scope, PassId pass, std::function<void()> then);
+  void doQueued();
   bool go(const Place& place);
   void followAfter();
   void askPicture();
   void askTab();
   void remember();
-  void movePass(int direction);
-  void moveScope(int direction);
+  void movePass(int direction, bool toEnd = false);
+  void moveScope(int direction, bool toEnd = false);
+  void tryScope(std::ptrdiff_t number, int direction, bool toEnd);
   void walk(bool toSource);
   void walkInput(int k);
   void goToMaker();
@@ -226,6 +237,7 @@ private:
   void leavePass(bool forward);
   void nextChanging(int direction);
   void goToDecided(int direction);
+  void goToTouching(const std::set<NodeId>& nodes, int direction);
   bool triggerMove(const QString& action);
   std::vector<PassId> visiblePasses(ScopeId scope);
   PictureQuestion question() const;
@@ -238,7 +250,7 @@ private:
   RecordingProcess recorder_;
   QTimer clock_;
   TraceTreeModel tree_{readers_};
-  StepListModel steps_;
+  StepListModel steps_{readers_};
   StatsModel stats_;
   CodeModel code_, script_;
   Preferences preferences_;
@@ -254,6 +266,8 @@ private:
   QString statsGroup_ = QStringLiteral("rule"), statsRange_ = QStringLiteral("trace"), codeShown_;
   QVariantMap nodeInfo_, stepInfo_, summary_, failure_;
   std::function<bool(const QString&)> actionFilter_;
+  QStringList queued_; ///< actions that wait for a move
+  bool doingQueued_ = false;
   bool stepAlone_ = true;
   bool growing_ = false, travelling_ = false, nodeAsked_ = false;
   bool hasOutput_ = false;

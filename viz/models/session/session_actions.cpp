@@ -5,9 +5,27 @@
 #include "viz/models/work/reports.h"
 
 #include <algorithm>
+#include <limits>
 #include <optional>
+#include <utility>
 
 namespace uopscope {
+namespace {
+
+/// Whether an action goes somewhere from where one is: its meaning depends on the moves before it.
+bool isMove(const QString& action) {
+  static const QStringList all{"next-step",    "previous-step",    "step-in",       "step-in-back",
+                               "finish",       "unfinish",         "next-changing", "previous-changing",
+                               "next-pass",    "previous-pass",    "next-kernel",   "previous-kernel",
+                               "first-step",   "last-step",        "forward-many",  "back-many",
+                               "wider",        "narrower",         "next-of-rule",  "previous-of-rule",
+                               "next-decided", "previous-decided", "next-touching", "previous-touching",
+                               "back",         "forward"};
+  return all.contains(action);
+}
+
+} // namespace
+
 void Session::walk(bool toSource) {
   const PicturePtr& p = graph_.picture();
   if (!p) return;
@@ -24,39 +42,42 @@ void Session::walk(bool toSource) {
 }
 
 StepId Session::traceStep() const {
-  if (at_.step > 0 && at_.step <= steps_.count()) return steps_.steps()[static_cast<size_t>(at_.step - 1)].id;
+  if (at_.step > 0 && at_.step <= std::ssize(steps_.steps()))
+    return steps_.steps()[static_cast<size_t>(at_.step - 1)].id;
   if (!trace() || !at_.pass) return 0;
-  return trace()->pass(at_.pass).firstStep - 1;
+  return trace()->pass(at_.pass).firstStep - 1 + at_.step; // right where no pass ran inside it
 }
 
 void Session::showLatest() {
   if (!trace()) tick(); // it may have content by now
   if (!trace()) return;
   lookForMore([this] {
-    try {
-      const PassId last = lastPass(*trace());
-      if (last == 0) return;
-      goTo(last, trace()->pass(last).steps);
-      setStep(stepCount());
-    } catch (const std::exception& e) {
-      showNotice(QString::fromUtf8(e.what()));
-    }
+    const PassId last = trace()->facts().lastPass;
+    if (last == 0) return;
+    goTo(last, std::numeric_limits<qlonglong>::max());
   });
 }
 
 // Moves in the order of the engine's work: into passes that run inside a rule, and out of them.
 void Session::stepInTrace(int direction) {
-  const StepId here = traceStep();
-  const StepId next = nextStep(*trace(), direction > 0 || at_.step > 0 ? here : here + 1, {}, direction);
-  if (next != 0 && goToTraceStep(next)) return;
-  showNotice(direction > 0 ? tr("This is the last rewrite of the trace.")
-                           : tr("This is the first rewrite of the trace."));
+  jobs().ask(
+      Channel::Move,
+      [this, direction, here = traceStep(), inside = at_.step > 0](Jobs::Job& job) -> Jobs::Answer {
+        const StepId next = nextStep(job.trace(), direction > 0 || inside ? here : here + 1, {}, direction);
+        const auto at = next ? placeOfStep(job.trace(), next) : std::nullopt;
+        return [this, at, direction] {
+          if (at) return goTo(at->pass, at->step.k);
+          showNotice(direction > 0 ? tr("This is the last rewrite of the trace.")
+                                   : tr("This is the first rewrite of the trace."));
+        };
+      },
+      [this](const QString& what) { showNotice(what); });
 }
 
 // To the parent's step that this pass ran in, or to where that step began; an outermost pass is run to its
 // end.
 void Session::leavePass(bool forward) {
-  const PassInfo here = trace()->pass(at_.pass);
+  const PassInfo here = trace()->pass(at_.pass); // a copy: going on may read passes anew
   if (here.parent == 0) return setStep(forward ? stepCount() : 0);
   goTo(here.parent, here.parentSteps + (forward ? 1 : 0));
 }
@@ -99,6 +120,33 @@ void Session::goToDecided(int direction) {
       [this](const QString& what) { showNotice(what); });
 }
 
+void Session::goToTouching(const std::set<NodeId>& nodes, int direction) {
+  jobs().ask(
+      Channel::Move,
+      [this, nodes, direction, steps = steps_.shared(), from = at_.step](Jobs::Job& job) -> Jobs::Answer {
+        const int64_t k =
+            nextTouching(job.trace(), *steps, from, direction, nodes, [&job] { return job.stale(); });
+        return [this, k] {
+          if (k) return setStep(k);
+          showNotice(tr("No other step of this pass touches this node in that direction."));
+        };
+      },
+      [this](const QString& what) { showNotice(what); });
+}
+
+bool Session::moving() const {
+  const Jobs& jobs = readers_.jobs();
+  return jobs.busy(Channel::Move) || jobs.busy(Channel::Enter) ||
+         (jobs.busy(Channel::Steps) && steps_.isAwaited());
+}
+
+// Keys that came while a move was on its way, in their order.
+void Session::doQueued() {
+  if (std::exchange(doingQueued_, true)) return; // an action asks jobs, which tell here
+  while (!queued_.isEmpty() && !moving()) trigger(queued_.takeFirst());
+  doingQueued_ = false;
+}
+
 bool Session::triggerMove(const QString& action) {
   auto is = [&](const char* id) { return action == QLatin1String(id); };
   if (is("next-step")) {
@@ -110,16 +158,14 @@ bool Session::triggerMove(const QString& action) {
     if (at_.step > 0) {
       setStep(at_.step - 1);
     } else {
-      const PassId before = at_.pass;
-      movePass(-1);
-      if (at_.pass != before) setStep(stepCount());
+      movePass(-1, true);
     }
   } else if (is("step-in") || is("step-in-back")) {
     stepInTrace(is("step-in") ? 1 : -1);
   } else if (is("finish") || is("unfinish")) {
     leavePass(is("finish"));
   } else if (is("next-changing") || is("previous-changing")) {
-    nextChanging(is("next-changing") ? 1 : -1);
+    steps_.whenLoaded([this, direction = is("next-changing") ? 1 : -1] { nextChanging(direction); });
   } else if (is("next-pass") || is("previous-pass")) {
     movePass(is("next-pass") ? 1 : -1);
   } else if (is("next-kernel") || is("previous-kernel")) {
@@ -131,13 +177,12 @@ bool Session::triggerMove(const QString& action) {
   } else if (is("wider") || is("narrower")) {
     setInterval(at_.interval + (is("wider") ? 1 : -1));
   } else if (is("next-of-rule") || is("previous-of-rule")) {
-    const int64_t k = steps_.nextOfRule(at_.step, is("next-of-rule") ? 1 : -1);
-    if (k)
-      setStep(k);
-    else
+    steps_.whenLoaded([this, direction = is("next-of-rule") ? 1 : -1] {
+      if (const int64_t k = steps_.nextOfRule(at_.step, direction)) return setStep(k);
       showNotice(tr("No other step of this pass applies this rule in that direction."));
+    });
   } else if (is("next-decided") || is("previous-decided")) {
-    goToDecided(is("next-decided") ? 1 : -1);
+    steps_.whenLoaded([this, direction = is("next-decided") ? 1 : -1] { goToDecided(direction); });
   } else if (is("next-touching") || is("previous-touching")) {
     if (at_.node < 0) {
       showNotice(tr("Select a node first."));
@@ -148,11 +193,8 @@ bool Session::triggerMove(const QString& action) {
     if (at_.node >= kFirstGroupId)
       for (const QVariant& member : nodeInfo_[QStringLiteral("members")].toList())
         nodes.insert(static_cast<NodeId>(member.toLongLong()));
-    const int64_t k = steps_.nextTouching(at_.step, is("next-touching") ? 1 : -1, nodes);
-    if (k)
-      setStep(k);
-    else
-      showNotice(tr("No other step of this pass touches this node in that direction."));
+    steps_.whenLoaded(
+        [this, nodes, direction = is("next-touching") ? 1 : -1] { goToTouching(nodes, direction); });
   } else if (is("back") || is("forward")) {
     if (is("back") ? !history_.canGoBack() : !history_.canGoForward()) return true;
     travelling_ = true;
@@ -172,6 +214,11 @@ void Session::trigger(const QString& action) {
   if (is("close")) return close();
   if (is("record-again")) return recordAgain();
   if (trace()) {
+    constexpr qsizetype kMostQueued = 64;
+    if (moving() && queued_.size() < kMostQueued && isMove(action)) {
+      queued_ << action;
+      return;
+    }
     try {
       if (triggerMove(action)) return;
     } catch (const std::exception& e) {
@@ -179,6 +226,9 @@ void Session::trigger(const QString& action) {
     }
     if (is("fold")) return setFoldLabels(!foldLabels());
     if (is("step-alone")) return setStepAlone(!stepAlone());
+    if (is("layout"))
+      return setLayoutBy(layoutBy() == QLatin1String("dot") ? QStringLiteral("layered")
+                                                            : QStringLiteral("dot"));
     if (is("turn")) return setLeftToRight(!leftToRight());
     if (is("go-source")) return walk(true);
     if (is("go-user")) return walk(false);

@@ -1,5 +1,4 @@
 // Moving around in an open trace: passes, steps, nodes, tabs, links, and the actions of the keyboard.
-#include "replay/read/opening.h"
 #include "replay/read/step_search.h"
 #include "viz/models/session/actions.h"
 #include "viz/models/session/session.h"
@@ -10,11 +9,13 @@ namespace uopscope {
 
 namespace {
 
-const QString kStepAlone = QStringLiteral("graph/stepAlone");
+const QString kStepAlone = QStringLiteral("graph/stepAlone"), kLayout = QStringLiteral("graph/layout");
+const QString kLayered = QStringLiteral("layered"), kDot = QStringLiteral("dot");
 
 } // namespace
 
 void Session::readLook() {
+  if (preferences_.stored(kLayout).toString() == kDot) options_.layout = LayoutBy::Dot;
   if (const QVariant kept = preferences_.stored(kStepAlone); kept.isValid()) stepAlone_ = kept.toBool();
 }
 
@@ -57,22 +58,26 @@ void Session::askTab() {
 
 // Enters a trace at an instructive rewrite, in the kernel with most rewrites.
 void Session::goToFirst() {
-  try {
-    const ScopeId scope = fullestScope(*trace());
-    const auto opening = scope ? openingOf(*trace(), scope) : std::nullopt;
-    if (opening) return goTo(opening->pass, opening->step.k);
-    if (scope) return goToScope(scope);
-  } catch (const std::exception& e) {
-    showNotice(QString::fromUtf8(e.what()));
-  }
-  if (!trace()->scopes().empty()) at_.scope = trace()->scopes().front().id;
+  const TraceFacts& facts = trace()->facts();
+  if (facts.opening) return goTo(facts.opening->pass, facts.opening->step.k);
+  if (facts.openingScope) return goToScope(facts.openingScope);
+  if (trace()->scopes().empty()) return;
+  at_.scope = trace()->scopes().front().id;
+  // A graph that was imported has a pass and no step.
+  for (const ScopeInfo& s : trace()->scopes())
+    if (s.kind == ScopeKind::Kernel) return goToScope(s.id);
   Q_EMIT placeChanged();
+}
+
+// Moves need the passes of the scope they lead to, which a job may have to read first.
+void Session::whenKnown(ScopeId scope, PassId pass, std::function<void()> then) {
+  readers_.whenKnown(scope, pass, std::move(then), [this](const QString& what) { showNotice(what); });
 }
 
 // Makes the pass the present one but requests no data yet.
 bool Session::selectPass(ScopeId scope, PassId pass) {
   try {
-    const PassInfo info = trace()->pass(pass);
+    const PassInfo& info = trace()->pass(pass);
     const ScopeInfo& s = trace()->scope(scope ? scope : info.scope);
     if (pass != at_.pass) {
       // The selection goes along: the worker finds what the node is in the other pass.
@@ -93,7 +98,7 @@ bool Session::selectPass(ScopeId scope, PassId pass) {
     passName_ = QString::fromStdString(info.name);
     passPlace_ = shortPlace(info.at);
     passProblem_ = info.outcome == PassOutcome::Failed ? QString::fromStdString(info.message) : QString();
-    steps_.setPass(trace(), pass);
+    steps_.setPass(trace(), &info);
     tree_.setCurrent(at_.scope, at_.pass);
     if (s.script.known() && s.script.file == trace()->scriptName()) script_.setCurrentLine(s.script.line);
     return true;
@@ -104,52 +109,66 @@ bool Session::selectPass(ScopeId scope, PassId pass) {
 }
 
 void Session::goToPass(qlonglong scope, qlonglong pass) {
-  if (!trace() || !selectPass(scope, pass)) return;
-  at_.step = std::min<int64_t>(1, steps_.count());
-  askPicture();
-  askTab();
-  remember();
+  if (!trace()) return;
+  whenKnown(scope, pass, [this, scope, pass] {
+    if (!selectPass(scope, pass)) return;
+    at_.step = std::min<int64_t>(1, steps_.count());
+    askPicture();
+    askTab();
+    remember();
+  });
 }
 
 void Session::goTo(qlonglong pass, qlonglong step, qlonglong node) {
-  if (!trace() || !selectPass(0, pass)) return;
-  at_.step = std::clamp<int64_t>(step, 0, steps_.count());
-  if (node >= 0) {
-    at_.node = node;
-    graph_.setSelected(node);
-  }
-  askPicture();
-  askTab();
-  remember();
+  if (!trace()) return;
+  whenKnown(0, pass, [this, pass, step, node] {
+    if (!selectPass(0, pass)) return;
+    at_.step = std::clamp<int64_t>(step, 0, steps_.count());
+    if (node >= 0) {
+      at_.node = node;
+      graph_.setSelected(node);
+    }
+    askPicture();
+    askTab();
+    remember();
+  });
 }
 
 void Session::goToScope(qlonglong scope) {
   if (!trace()) return;
-  try {
-    for (const PassInfo& p : trace()->passes(scope))
-      if (p.steps > 0) return goToPass(scope, p.id);
-    if (!trace()->passes(scope).empty()) return goToPass(scope, trace()->passes(scope).front().id);
-    for (ScopeId child : trace()->childrenOf(scope))
-      if (trace()->scope(child).totalSteps > 0) return goToScope(child);
-    showNotice(tr("Nothing was rewritten in %1.").arg(QString::fromStdString(trace()->scope(scope).name)));
-  } catch (const std::exception& e) {
-    showNotice(QString::fromUtf8(e.what()));
-  }
+  whenKnown(scope, 0, [this, scope] {
+    try {
+      for (const PassInfo& p : trace()->passes(scope))
+        if (p.steps > 0) return goToPass(scope, p.id);
+      if (!trace()->passes(scope).empty()) return goToPass(scope, trace()->passes(scope).front().id);
+      for (ScopeId child : trace()->childrenOf(scope))
+        if (trace()->scope(child).totalSteps > 0) return goToScope(child);
+      showNotice(tr("Nothing was rewritten in %1.").arg(QString::fromStdString(trace()->scope(scope).name)));
+    } catch (const std::exception& e) {
+      showNotice(QString::fromUtf8(e.what()));
+    }
+  });
 }
 
-bool Session::goToTraceStep(qlonglong id, qlonglong node) {
-  if (!trace()) return false;
-  const auto at = placeOfStep(*trace(), id);
-  if (!at) return false;
-  goTo(at->pass, at->step.k, node);
-  return true;
+void Session::goToTraceStep(qlonglong id, qlonglong node) {
+  if (!trace()) return;
+  jobs().ask(
+      Channel::Move,
+      [this, id, node](Jobs::Job& job) -> Jobs::Answer {
+        const auto at = placeOfStep(job.trace(), id);
+        return [this, at, id, node] {
+          if (at) return goTo(at->pass, at->step.k, node);
+          showNotice(tr("This trace has no rewrite %1.").arg(id));
+        };
+      },
+      [this](const QString& what) { showNotice(what); });
 }
 
 // Steps are not indexed by rule, so a reader's thread looks.
 void Session::goToRule(qlonglong rule) {
   if (!trace()) return;
   jobs().ask(
-      Channel::Move,
+      Channel::Run,
       [this, rule, here = traceStep()](Jobs::Job& job) -> Jobs::Answer {
         std::optional<StepPlace> at;
         for (const StepId from : {here, StepId{0}}) {
@@ -227,6 +246,18 @@ void Session::setStepAlone(bool on) {
   askPicture();
 }
 
+QString Session::layoutBy() const {
+  return options_.layout == LayoutBy::Dot ? kDot : kLayered;
+}
+
+void Session::setLayoutBy(const QString& who) {
+  if (who == layoutBy() || (who != kDot && who != kLayered)) return;
+  options_.layout = who == kDot ? LayoutBy::Dot : LayoutBy::Layered;
+  preferences_.store(kLayout, who);
+  Q_EMIT optionsChanged();
+  askPicture();
+}
+
 // Rounds the pane's size to steps, so that dragging its edge does not lay out at every pixel.
 void Session::setGraphPane(qreal width, qreal height) {
   constexpr int kSteps = 48;
@@ -269,7 +300,10 @@ QString Session::link() const {
 bool Session::follow(const QString& link) {
   if (!trace()) return false;
   try {
-    return go(placeOf(*trace(), link, at_));
+    const ScopeId scope = scopeOf(*trace(), link, at_);
+    if (scope == 0 || trace()->knows(scope)) return go(placeOf(*trace(), link, at_));
+    whenKnown(scope, 0, [this, link] { follow(link); });
+    return true;
   } catch (const std::exception& e) {
     showNotice(QString::fromUtf8(e.what()));
     return false;
@@ -277,6 +311,14 @@ bool Session::follow(const QString& link) {
 }
 
 bool Session::go(const Place& place) {
+  if (place.pass && !trace()->knowsPass(place.pass)) {
+    whenKnown(place.scope, place.pass, [this, place, travels = travelling_] {
+      travelling_ = travels;
+      go(place);
+      travelling_ = false;
+    });
+    return true;
+  }
   if (place.tab != at_.tab) {
     at_.tab = place.tab;
     codeShown_.clear();
@@ -308,28 +350,35 @@ std::vector<PassId> Session::visiblePasses(ScopeId scope) {
   return out;
 }
 
-void Session::movePass(int direction) {
+void Session::movePass(int direction, bool toEnd) {
   if (!trace() || !at_.scope) return;
   const auto passes = visiblePasses(at_.scope);
   const auto here = std::find(passes.begin(), passes.end(), at_.pass);
-  if (direction > 0 && here != passes.end() && here + 1 != passes.end())
-    return goToPass(at_.scope, *(here + 1));
-  if (direction < 0 && here != passes.begin() && here != passes.end())
-    return goToPass(at_.scope, *(here - 1));
-  moveScope(direction);
+  const bool last =
+      here == passes.end() || (direction > 0 ? here + 1 == passes.end() : here == passes.begin());
+  if (last) return moveScope(direction, toEnd);
+  goToPass(at_.scope, *(here + direction));
+  if (toEnd) setStep(stepCount());
 }
 
 // The next (or previous) scope in which something was rewritten; going back one lands on its last pass.
-void Session::moveScope(int direction) {
+void Session::moveScope(int direction, bool toEnd) {
   if (!trace() || trace()->scopes().empty()) return;
   const auto& scopes = trace()->scopes();
-  const auto here =
-      std::find_if(scopes.begin(), scopes.end(), [&](const ScopeInfo& s) { return s.id == at_.scope; });
-  for (auto i = here - scopes.begin() + direction; i >= 0 && i < static_cast<std::ptrdiff_t>(scopes.size());
-       i += direction) {
-    const ScopeId id = scopes[static_cast<size_t>(i)].id;
+  const auto here = std::ranges::find(scopes, at_.scope, &ScopeInfo::id);
+  tryScope(here - scopes.begin() + direction, direction, toEnd);
+}
+
+void Session::tryScope(std::ptrdiff_t number, int direction, bool toEnd) {
+  for (; number >= 0 && number < std::ssize(trace()->scopes()); number += direction) {
+    const ScopeId id = trace()->scopes()[static_cast<size_t>(number)].id;
+    if (!trace()->knows(id))
+      return whenKnown(id, 0, [this, number, direction, toEnd] { tryScope(number, direction, toEnd); });
     const auto passes = visiblePasses(id);
-    if (!passes.empty()) return goToPass(id, direction > 0 ? passes.front() : passes.back());
+    if (passes.empty()) continue;
+    goToPass(id, direction > 0 ? passes.front() : passes.back());
+    if (toEnd) setStep(stepCount());
+    return;
   }
   showNotice(direction > 0 ? tr("This is the last pass of the trace.")
                            : tr("This is the first pass of the trace."));

@@ -1,7 +1,11 @@
 // The steps of one pass: rule and rewritten node of each. It also gives their times and rules as flat lists,
-// for the strip over the slider.
+// for the strip over the slider. The number of steps is known at once, the rows arrive from a job: until then they have
+// their numbers only.
+//
+//   steps.setPass(&index, &pass);  steps.count() == pass.steps;  steps.whenLoaded([&] { use(steps.steps()); });
 #pragma once
 #include "replay/read/decisions.h"
+#include "viz/models/work/readers.h"
 
 #include <QAbstractListModel>
 #include <set>
@@ -25,17 +29,25 @@ public:
     DownRole,   ///< applied before the sources were rewritten
     ReasonRole, ///< the decision of the step, in words; mostly empty
   };
-  using QAbstractListModel::QAbstractListModel;
+  using Steps = std::vector<StepInfo>;
+  explicit StepListModel(Readers& readers, QObject* parent = nullptr)
+      : QAbstractListModel(parent), readers_(readers) {}
 
-  void setPass(Trace* trace, PassId pass);
-  int count() const { return static_cast<int>(steps_.size()); }
-  const std::vector<StepInfo>& steps() const { return steps_; }
+  /// The index lives until setPass(nullptr, nullptr). The same pass with more steps only gets more rows.
+  void setPass(const TraceIndex* index, const PassInfo* pass);
+  int count() const { return count_; }
+  bool loaded() const { return static_cast<int>(steps_->size()) == count_; }
+  /// Calls `then` now, or when the rows of this pass are here; never where another pass is shown before.
+  void whenLoaded(std::function<void()> then);
+  /// Whether anybody waits for the rows.
+  bool isAwaited() const { return !waiting_.empty(); }
+  /// The rows that are here; jobs may keep them.
+  const Steps& steps() const { return *steps_; }
+  std::shared_ptr<const Steps> shared() const { return steps_; }
   QList<qreal> times() const { return times_; }
   QList<int> rules() const { return rules_; }
-  /// The next step after (or before) `from` whose rule is that of step `like`, or that touches one of the nodes; 0:
-  /// none.
+  /// The next step after (or before) `from` whose rule is that of step `from`; 0: none.
   int64_t nextOfRule(int64_t from, int direction) const;
-  int64_t nextTouching(int64_t from, int direction, const std::set<NodeId>& nodes) const;
   /// The next step that rests on a decision; 0: none.
   int64_t nextDecided(int64_t from, int direction) const;
 
@@ -47,12 +59,28 @@ Q_SIGNALS:
   void stepsChanged();
 
 private:
-  Trace* trace_ = nullptr;
+  struct Rows;
+  void load();
+  void take(Rows rows);
+  void wantNames(int row) const;
+  void askNames();
+  QString opOf(NodeId node, int row) const;
+
+  Readers& readers_;
+  const TraceIndex* index_ = nullptr;
   PassId pass_ = 0;
-  std::vector<StepInfo> steps_;
+  int count_ = 0;
+  std::shared_ptr<const Steps> steps_ = std::make_shared<const Steps>();
   Decisions decisions_;
+  std::unordered_map<NodeId, QString> ops_; ///< of rows that were looked at
+  mutable std::set<int> wanted_;            ///< portions of rows whose operations are asked for
+  std::vector<std::function<void()>> waiting_;
   QList<qreal> times_;
   QList<int> rules_;
 };
+
+/// The next step after (or before) `from` that touches one of the nodes; 0: none. Reads their sources.
+int64_t nextTouching(Trace& trace, const std::vector<StepInfo>& steps, int64_t from, int direction,
+                     const std::set<NodeId>& nodes, const std::function<bool()>& stale);
 
 } // namespace uopscope

@@ -22,7 +22,6 @@ QString kindName(ScopeKind kind) {
 
 void TraceTreeModel::reset() {
   builder_ = std::make_shared<TreeBuilder>();
-  dull_ = {};
   opened_.clear();
   closed_.clear();
   turned_.clear();

@@ -50,8 +50,8 @@ public:
   void setHideEmpty(bool hide);
   int hiddenCount() const { return hidden_; }
   /// Whether the pass is left out now; the present pass never is.
-  bool hides(const PassInfo& pass) {
-    return hideEmpty_ && pass.id != currentPass_ && dull_(*readers_.trace(), pass);
+  bool hides(const PassInfo& pass) const {
+    return hideEmpty_ && pass.id != currentPass_ && readers_.trace() && readers_.trace()->dull(pass);
   }
   int currentRow() const;
   /// Marks the present place and opens its ancestors.
@@ -80,7 +80,6 @@ private:
   std::set<PassId> turned_;
   bool unfolded_ = false; ///< every pass is open unless it is in turned_
   QString filter_;
-  DullPasses dull_;
   bool hideEmpty_ = true;
   int hidden_ = 0;
   ScopeId currentScope_ = 0;

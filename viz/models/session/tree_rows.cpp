@@ -1,7 +1,6 @@
 // Walks scopes depth first. Nesting is bounded by the reader of the trace, which refuses deeper files.
 #include "viz/models/session/tree_rows.h"
 
-#include "replay/read/step_search.h"
 #include "viz/models/work/reports.h"
 
 namespace uopscope {
@@ -27,15 +26,6 @@ void countInside(std::vector<TreeRow>& rows) {
 }
 
 } // namespace
-
-bool DullPasses::operator()(Trace& trace, const PassInfo& pass) {
-  if (pass.outcome == PassOutcome::Failed) return false;
-  if (pass.steps + pass.nestedSteps == 0) return true;
-  if (!pass.endNs || pass.nestedSteps > 0) return false;
-  const auto known = retags_.find(pass.id);
-  if (known != retags_.end()) return known->second;
-  return retags_[pass.id] = onlyRetags(trace, pass);
-}
 
 /// One walk over the tree.
 struct TreeBuilder::Walk {

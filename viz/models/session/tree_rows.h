@@ -7,7 +7,7 @@
 // Passes of a scope that has ended are read once: a recording of 20,000 kernels that is still growing costs as
 // much per look as its newest scopes.
 #pragma once
-#include "replay/read/trace.h"
+#include "viz/models/work/trace_index.h"
 
 #include <QString>
 #include <functional>
@@ -43,15 +43,6 @@ struct TreeQuestion {
 struct TreeAnswer {
   std::vector<TreeRow> rows;
   int hidden = 0; ///< dull passes that are left out
-};
-
-/// Whether a pass did nothing that is worth a row: no step, or new tags only. Remembers passes that have ended.
-class DullPasses {
-public:
-  bool operator()(Trace& trace, const PassInfo& pass);
-
-private:
-  std::unordered_map<PassId, bool> retags_;
 };
 
 class TreeBuilder {

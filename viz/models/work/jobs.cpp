@@ -75,6 +75,11 @@ void Jobs::open(const QString& path, const std::shared_ptr<const TraceOverview>&
     });
 }
 
+void Jobs::know(const std::shared_ptr<const TraceOverview>& overview) {
+  for (auto& l : lanes_)
+    QMetaObject::invokeMethod(l->place, [lane = l.get(), overview] { lane->known = overview; });
+}
+
 void Jobs::refresh(const std::shared_ptr<const TraceOverview>& fresh) {
   for (auto& l : lanes_)
     QMetaObject::invokeMethod(l->place, [lane = l.get(), fresh] {

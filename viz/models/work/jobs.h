@@ -47,6 +47,8 @@ public:
 
   /// `known`: the overview of a reader that has the file open already. An empty path closes.
   void open(const QString& path, const std::shared_ptr<const TraceOverview>& known = {});
+  /// What one of the readers found: those that open the file later need not look again.
+  void know(const std::shared_ptr<const TraceOverview>& overview);
   /// The trace has grown; `fresh` is its overview now, as one of the readers found it.
   void refresh(const std::shared_ptr<const TraceOverview>& fresh);
   /// `failed` gets the message of an exception; without it, failed() is emitted.

@@ -1,15 +1,16 @@
-// The open trace, for whoever asks: a reader on this thread for what is a field away, and Jobs for all that may
-// take longer than a frame. Opening, growing and closing happen here and nowhere else. Of a growing trace one lane
-// looks for more (Channel::Growth); the other readers take over what it found.
+// The open trace, for whoever asks: an index on this thread of what is known already, and Jobs for all that is read
+// from the file. Opening, growing and closing happen here and nowhere else. Of a growing trace one lane looks for more
+// (Channel::Growth); the other readers take over what it found. Nothing here reads the file on the window's thread.
 //
-//   Readers readers;  readers.open(std::make_unique<Trace>("run.uoptrace"));  readers.trace()->scopes();  readers.jobs().ask(...)
+//   Readers readers;  readers.open("run.uoptrace", [&] { readers.trace()->scopes(); }, [](QString what) {});
 #pragma once
 #include "viz/models/work/jobs.h"
+#include "viz/models/work/trace_index.h"
 
 namespace uopscope {
 
 /// Pictures and reports of the place one is at have the first lane, quick questions the second, those from
-/// Search on may take long.
+/// Sql on may take long.
 enum class Channel {
   Picture,
   Node,
@@ -19,6 +20,10 @@ enum class Channel {
   Find,
   Why,
   Linked,
+  Open,
+  Enter,
+  Steps,
+  StepNames,
   Move,
   Tree,
   Growth,
@@ -34,7 +39,9 @@ enum class Channel {
   Lab,
   Roofline,
   Profile,
-  Timeline
+  Timeline,
+  Run, ///< searches for a step over the whole trace
+  Passes
 };
 
 class Readers : public QObject {
@@ -43,29 +50,27 @@ public:
   explicit Readers(QObject* parent = nullptr)
       : QObject(parent), jobs_(3, [](int channel) { return laneOf(static_cast<Channel>(channel)); }, 0) {}
 
-  void open(std::unique_ptr<Trace> trace) {
-    trace_ = std::move(trace);
-    jobs_.open(QString::fromStdString(trace_->path()), trace_->overview());
-  }
-  void close() {
-    jobs_.open({});
-    trace_.reset();
-  }
-  /// All readers take up a newer overview, which one of them has made. True if it is a newer one.
-  bool adopt(const std::shared_ptr<const TraceOverview>& fresh) {
-    if (!trace_ || fresh == trace_->overview()) return false;
-    trace_->refresh(fresh);
-    jobs_.refresh(fresh);
-    return true;
-  }
+  /// Reads what the window needs first, then calls one of the two. With `unlessEmpty`, a trace without any step is left
+  /// alone and nothing is called. Closing, or opening another, cancels it.
+  void open(const QString& path, std::function<void()> then, std::function<void(QString)> failed,
+            bool unlessEmpty = false);
+  void close();
+  /// All readers take up what one of them found in a trace that has grown. True if there was anything new.
+  bool adopt(TraceFacts facts);
   /// Null where nothing is open.
-  Trace* trace() const { return trace_.get(); }
+  TraceIndex* trace() const { return index_.get(); }
+  /// Calls `then` when the passes of the scope are known: now, or after a job has read them. With a scope of 0, those of
+  /// the pass's scope.
+  void whenKnown(ScopeId scope, PassId pass, std::function<void()> then, std::function<void(QString)> failed);
+  /// Reads passes ahead, so that nearly all moves find them known.
+  void readAhead();
   Jobs& jobs() { return jobs_; }
   const Jobs& jobs() const { return jobs_; }
 
 private:
   static int laneOf(Channel c) { return c < Channel::Facts ? 0 : c < Channel::Sql ? 1 : 2; }
-  std::unique_ptr<Trace> trace_;
+  std::unique_ptr<TraceIndex> index_;
+  QString path_; ///< that the jobs have open, or are about to
   Jobs jobs_;
 };
 
