@@ -78,7 +78,8 @@ void RecordingProcess::start(const QString& program, const QString& script, cons
   trace_ = trace;
   QStringList args{imports(script) ? QStringLiteral("import") : QStringLiteral("record"),
                    QFileInfo(script).absoluteFilePath(), QStringLiteral("-o"), trace};
-  if (!rules_.isEmpty()) args << QStringLiteral("--rules") << QFileInfo(rules_).absoluteFilePath();
+  if (!rules_.isEmpty() && args.front() == QStringLiteral("record"))
+    args << QStringLiteral("--rules") << QFileInfo(rules_).absoluteFilePath();
   if (!arguments.isEmpty()) args << QStringLiteral("--") << arguments;
   process_.setWorkingDirectory(QFileInfo(script).absolutePath());
   clock_.start();
