@@ -103,8 +103,8 @@ std::string importDot(const std::string& text, const std::string& file, const st
   }
   recorder.finish();
   const std::string nodes = fmt::format("{} nodes", graph.nodes.size());
-  return closing == 0 ? nodes
-                      : fmt::format("{}, {} edges that close a circle only in labels", nodes, closing);
+  return order.closing == 0 ? nodes
+                      : fmt::format("{}, {} edges that close a circle only in labels", nodes, order.closing);
 }
 
 } // namespace uopscope::cli
