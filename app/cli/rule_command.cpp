@@ -4,6 +4,7 @@
 #include "app/cli/sandbox.h"
 #include "app/cli/teach_command.h"
 #include "engine/prove/report.h"
+#include "engine/tensor/operation_scope.h"
 #include "engine/tensor/tensor_memory.h"
 #include "replay/compare/kernel_run.h"
 #include "replay/teach/rule_bench.h"

@@ -13,8 +13,8 @@ constexpr const char* kSums = R"(from tinygrad import Tensor, Context
 with Context(CPU_TARGET=3, CPU_COUNT=1, NOOPT=1):
   a, b = Tensor.empty(8, 6).realize(), Tensor.empty(6, 8).realize()
   (a @ b).realize()
-  c = Tensor.empty(5).realize()
-  (c.pad((2, 3)) * 2).contiguous().realize()
+  c = Tensor.empty(4, 5).realize()
+  (c.pad(((0, 0), (2, 3))) * 2).contiguous().realize()
 )";
 
 /// x * 8 becomes x << 2, in every kernel.
@@ -92,8 +92,8 @@ TEST_CASE("values: a gate that is off says so, and the alternative is read") {
         text = n["after"]["text"].get<std::string>() + " " + n["after"]["note"].get<std::string>();
     return text;
   };
-  CHECK(loads("r0=1") == "0 gate off");
-  CHECK(loads("r0=3") == "7 data1[1]");
+  CHECK(loads("r1=1") == "0 gate off");
+  CHECK(loads("r1=3") == "7 data1[1]");
 }
 
 TEST_CASE("values: a wrong rule is red where it applies, and the way of the stored element leads there") {
