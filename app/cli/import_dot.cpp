@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <filesystem>
 
 namespace uopscope::cli {
@@ -18,11 +19,17 @@ namespace {
 /// Each node before its users. An edge that leads back to the path on which it was met closes a circle: it is taken out,
 /// and the label of its end names its beginning.
 struct Order {
+  static long headNumber(const DotEdge& e) {
+    return e.attributes.empty() ? 0 : std::strtol(e.attributes[0].second.c_str(), nullptr, 10);
+  }
   std::vector<uint32_t> nodes;
-  std::vector<std::vector<uint32_t>> sources; ///< by node, in the order of the edges
-  size_t closing = 0;                         ///< edges that close a circle
+  std::vector<std::vector<uint32_t>>
+      sources;        ///< by node, in the order of the numbers at their heads, else of the file
+  size_t closing = 0; ///< edges that close a circle
 
   explicit Order(DotGraph& g) : sources(g.nodes.size()) {
+    // `export` writes the position of a source at the head of its edge, and cgraph writes edges in an order of its own.
+    std::ranges::stable_sort(g.edges, {}, headNumber);
     std::vector<std::vector<uint32_t>> leaving(g.nodes.size());
     for (uint32_t e = 0; e < g.edges.size(); ++e) leaving[g.edges[e].from].push_back(e);
     std::vector<bool> closes(g.edges.size());
@@ -103,8 +110,9 @@ std::string importDot(const std::string& text, const std::string& file, const st
   }
   recorder.finish();
   const std::string nodes = fmt::format("{} nodes", graph.nodes.size());
-  return order.closing == 0 ? nodes
-                      : fmt::format("{}, {} edges that close a circle only in labels", nodes, order.closing);
+  return order.closing == 0
+             ? nodes
+             : fmt::format("{}; edges that close a circle, in labels only: {}", nodes, order.closing);
 }
 
 } // namespace uopscope::cli

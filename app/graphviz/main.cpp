@@ -47,7 +47,10 @@ std::string readAnswer(const std::string& input) {
   put(out, static_cast<uint32_t>(g.nodes.size()));
   for (const DotNode& n : g.nodes) put(out, n.name), put(out, n.label);
   put(out, static_cast<uint32_t>(g.edges.size()));
-  for (const DotEdge& e : g.edges) put(out, e.from), put(out, e.to);
+  for (const DotEdge& e : g.edges) {
+    put(out, e.from), put(out, e.to);
+    put(out, e.attributes.empty() ? std::string_view() : std::string_view(e.attributes[0].second));
+  }
   return out;
 }
 

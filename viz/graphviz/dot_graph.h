@@ -39,7 +39,7 @@ struct DotGraph {
 /// Names of nodes must differ. DOT cannot spell a zero byte, nor a backslash at the end of a name or before a
 /// quotation mark: a blank stands for them.
 std::string writeDot(const DotGraph& graph);
-/// Names, labels and edges; other attributes are left out. Of an edge in a file for `graph` or `digraph` alike,
+/// Names, labels, edges and what stands at their heads ("headlabel"); other attributes are left out. Of an edge in a file for `graph` or `digraph` alike,
 /// `from` stands left. Edges of subgraphs count like others. Error(Value) says the line of the fault.
 DotGraph parseDot(const std::string& text);
 

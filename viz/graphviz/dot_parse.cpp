@@ -65,6 +65,11 @@ std::string withoutTags(std::string_view html) {
   return out;
 }
 
+DotAttributes headOf(Agedge_t* edge) {
+  const char* label = agget(edge, text("headlabel"));
+  return label && *label ? DotAttributes{{"headlabel", label}} : DotAttributes{};
+}
+
 /// What cgraph complained of while this lives.
 class Complaints {
 public:
@@ -132,7 +137,7 @@ DotGraph parseDot(const std::string& whole) {
   std::vector<std::pair<uint64_t, DotEdge>> edges; // by their place in the file
   for (Agnode_t* n = agfstnode(g); n; n = agnxtnode(g, n))
     for (Agedge_t* e = agfstout(g, n); e; e = agnxtout(g, e))
-      edges.push_back({AGSEQ(e), {number[agtail(e)], number[aghead(e)]}});
+      edges.push_back({AGSEQ(e), {number[agtail(e)], number[aghead(e)], headOf(e)}});
   std::ranges::sort(edges, {}, [](const auto& e) { return e.first; });
   for (auto& [place, edge] : edges) out.edges.push_back(std::move(edge));
   return out;

@@ -75,9 +75,10 @@ DotGraph readDot(const std::string& text, const GraphvizLimits& limits) {
   out.name = in.text();
   out.nodes.resize(in.count(2 * sizeof(uint32_t)));
   for (DotNode& n : out.nodes) n.name = in.text(), n.label = in.text();
-  out.edges.resize(in.count(2 * sizeof(uint32_t)));
+  out.edges.resize(in.count(3 * sizeof(uint32_t)));
   for (DotEdge& e : out.edges) {
     e.from = in.number(), e.to = in.number();
+    if (std::string label = in.text(); !label.empty()) e.attributes = {{"headlabel", std::move(label)}};
     if (e.from >= out.nodes.size() || e.to >= out.nodes.size())
       throw Error(ErrorKind::Runtime, "uopscope-graphviz answers with an edge to no node");
   }

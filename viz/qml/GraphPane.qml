@@ -113,6 +113,7 @@ Item {
     }
     Rectangle {
         id: bar
+        readonly property bool narrow: colours.wholeWidth + groups.wholeWidth + layouts.wholeWidth + Theme.px(28) > width
         readonly property bool stacked: pickers.width + tools.width + Theme.px(24) > width
         width: parent.width
         height: visible ? Theme.px(stacked ? 70 : 36) : 0
@@ -125,22 +126,28 @@ Item {
             y: Theme.px(4)
             spacing: Theme.px(6)
             UPicker {
+                id: colours
                 objectName: "colourPicker"
                 label: qsTr("Colour")
+                brief: bar.narrow
                 value: Session.graph.colourBy
                 options: Tools.graph.colourings
                 onPicked: value => Session.graph.colourBy = value
             }
             UPicker {
+                id: groups
                 objectName: "groupPicker"
                 label: qsTr("Collapse")
+                brief: bar.narrow
                 value: Tools.graph.groupBy
                 options: Tools.graph.groupings
                 onPicked: value => Tools.graph.groupBy = value
             }
             UPicker {
+                id: layouts
                 objectName: "layoutPicker"
                 label: qsTr("Layout")
+                brief: bar.narrow
                 value: Session.layoutBy
                 options: [{ value: "layered", text: qsTr("by ranks") }, { value: "dot", text: qsTr("Graphviz dot") }]
                 onPicked: value => Session.layoutBy = value

@@ -14,7 +14,7 @@ Rectangle {
         Session.tab = tabs[to].id;
         repeater.itemAt(to).take();
     }
-    function show(tab) { if (flick.width > 0) flick.contentX = Math.max(0, Math.min(Math.max(0, flick.contentWidth - flick.width), Math.max(tab.x + tab.width + Theme.px(20) - flick.width, Math.min(flick.contentX, tab.x - Theme.px(20))))); }
+    function show(tab) { if (flick.width > 0) flick.contentX = Math.max(0, Math.min(Math.max(0, flick.contentWidth - flick.width), Math.max(tab.x + tab.width + Theme.px(30) - flick.width, Math.min(flick.contentX, tab.x - Theme.px(20))))); }
     function showTaken() { for (let i = 0; i < repeater.count; ++i) if (repeater.itemAt(i).taken) show(repeater.itemAt(i)); }
     // Where not all names fit, the bar scrolls to the name of the current tab.
     Flickable {
@@ -75,7 +75,15 @@ Rectangle {
             }
         }
     }
-    Rectangle { // marks hidden tabs
+    Rectangle { // marks hidden tabs, at either end
+        visible: flick.contentX > 1
+        width: Theme.px(18)
+        height: parent.height - 1
+        color: Theme.panel
+        ULabel { anchors.centerIn: parent; text: "‹"; color: Theme.textMuted }
+        UArea { anchors.fill: parent; name: qsTr("More tabs"); stop: false; onClicked: flick.contentX = 0 }
+    }
+    Rectangle {
         visible: flick.contentWidth - flick.contentX > flick.width + 1
         anchors.right: parent.right
         width: Theme.px(22)

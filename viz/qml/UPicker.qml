@@ -10,7 +10,12 @@ UButton {
     property string value: ""
     signal picked(string value)
     readonly property string shown: { for (const o of options) if (o.value === value) return o.text; return value; }
-    text: label.length > 0 ? label + ": " + shown + "  ▾" : shown + "  ▾"
+    property bool brief: false ///< without its label, where room is scarce
+    readonly property string whole: label.length > 0 ? label + ": " + shown + "  ▾" : shown + "  ▾"
+    readonly property real wholeWidth: metrics.advanceWidth + Theme.px(20) ///< its width where it is not brief
+    TextMetrics { id: metrics; font.family: Theme.sans; font.pixelSize: Theme.body; text: picker.whole }
+    text: brief ? shown + "  ▾" : whole
+    tip: brief ? label : ""
     Accessible.role: Accessible.ComboBox
     Accessible.name: label + " " + shown
     property bool byKey: false ///< the keyboard opened the menu, so the focus returns to the button

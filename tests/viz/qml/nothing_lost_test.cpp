@@ -74,6 +74,28 @@ QByteArray endless(const QString& pidFile) {
 
 } // namespace
 
+TEST_CASE("a graph in DOT of anybody is opened, and one that is none says why") {
+  Recording r;
+  const QString program = QCoreApplication::applicationDirPath() + "/bin/uopscope";
+  if (!QFile::exists(program)) return;
+  Window& w = r.w;
+  w.session.setRecorderProgram(program);
+  const QString file = r.folder.filePath("their.dot"), bad = r.folder.filePath("bad.gv");
+  write(file, "digraph G { subgraph cluster { a [label=\"größe\"]; b } -> c; c -> a }");
+  w.session.open(file);
+  REQUIRE(waitFor([&] { return w.session.state() == "ready" && !w.session.recorder()->running(); }, 60000));
+  w.settle();
+  REQUIRE(w.session.graph()->picture());
+  CHECK(w.session.graph()->nodeCount() == 4); // and the sink
+  w.session.recordAgain(); // reads the file again
+  REQUIRE(waitFor([&] { return w.session.state() == "ready" && !w.session.recorder()->running(); }, 60000));
+  write(bad, "digraph {\n a -> }");
+  w.session.open(bad);
+  REQUIRE(waitFor([&] { return w.session.state() == "error"; }, 60000));
+  CHECK(w.session.errorText().contains("line 2"));
+  w.settle();
+}
+
 TEST_CASE("nothing lost: export suggests a name, keeps what is there, and replaces it when told to") {
   QTemporaryDir folder;
   Window w(compiledTrace());

@@ -51,6 +51,46 @@ TEST_CASE("settings: theme, text size, recent files, keys and queries survive a 
   forget();
 }
 
+TEST_CASE("settings: a layout by Graphviz is chosen by key or menu, keeps places, and survives a restart") {
+  forget();
+  {
+    Window w(compiledTrace(), true);
+    CHECK(w.session.layoutBy() == "layered");
+    w.key(Qt::Key_R, Qt::ShiftModifier);
+    CHECK(w.session.layoutBy() == "dot");
+    w.key(Qt::Key_Home);
+    PicturePtr p = w.session.graph()->picture();
+    CHECK(p->curved);
+    CHECK(w.session.graph()->layoutNote().isEmpty());
+    REQUIRE(p->nodes.size() > 5);
+    size_t curved = 0;
+    for (const PictureEdge& e : p->edges) {
+      if (e.bends.empty()) continue;
+      ++curved;
+      CHECK(e.bends.size() % 3 == 1);
+      CHECK(p->nodes[e.from].y < p->nodes[e.to].y);
+    }
+    CHECK(curved > p->edges.size() / 2);
+    std::map<uint32_t, std::pair<float, float>> places;
+    for (const PictureNode& n : p->nodes) places[n.slot] = {n.x, n.y};
+    w.key(Qt::Key_Right);
+    w.key(Qt::Key_Right);
+    for (const PictureNode& n : w.session.graph()->picture()->nodes)
+      if (const auto was = places.find(n.slot); n.slot != UINT32_MAX && was != places.end())
+        CHECK(was->second == std::pair(n.x, n.y));
+    w.session.setStepAlone(true); // a small picture too
+    w.settle();
+    CHECK(w.session.graph()->picture()->curved);
+  }
+  Window w(compiledTrace(), true);
+  CHECK(w.session.layoutBy() == "dot");
+  CHECK(w.session.graph()->picture()->curved);
+  w.key(Qt::Key_R, Qt::ShiftModifier);
+  CHECK(w.session.layoutBy() == "layered");
+  CHECK_FALSE(w.session.graph()->picture()->curved);
+  forget();
+}
+
 TEST_CASE("settings: size and place of the window and its panes survive a restart") {
   forget();
   QRect place;

@@ -161,7 +161,7 @@ bool Session::triggerMove(const QString& action) {
       movePass(-1, true);
     }
   } else if (is("step-in") || is("step-in-back")) {
-    stepInTrace(is("step-in") ? 1 : -1);
+    steps_.whenLoaded([this, direction = is("step-in") ? 1 : -1] { stepInTrace(direction); });
   } else if (is("finish") || is("unfinish")) {
     leavePass(is("finish"));
   } else if (is("next-changing") || is("previous-changing")) {
