@@ -271,7 +271,7 @@ void Corpus::packSection(const Section& section) {
     for (const auto& [compilation, place] : places) {
       group.emplace_back(compilation, text(place));
       bytes += place.size;
-      if (bytes >= kPackedBytes) write();
+      if (bytes >= static_cast<int64_t>(kPackedBytes)) write();
     }
   }
   if (!group.empty()) write();

@@ -6,44 +6,14 @@
 #include "engine/base/error.h"
 #include "replay/record/columns.h"
 #include "replay/record/story_model.h"
+#include "replay/record/story_text.h"
 #include "replay/schema/leb128.h"
 
 #include <algorithm>
 #include <optional>
-#include <unordered_set>
 #include <utility>
 
 namespace uopscope {
-
-std::string storyRecord(const PackedStory& story, std::span<const uint64_t> words) {
-  std::string out;
-  putVarint(out, words.size());
-  for (uint64_t w : words) putVarint(out, w);
-  putVarint(out, story.root);
-  for (const std::string* part : {&story.nodes, &story.events}) {
-    putVarint(out, part->size());
-    out += *part;
-  }
-  return out;
-}
-
-PackedStory storyOf(std::string_view record, std::vector<uint64_t>& words) {
-  PackedStory story;
-  size_t at = 0;
-  words.clear();
-  for (uint64_t left = getVarint(record, at); left > 0; --left) words.push_back(getVarint(record, at));
-  story.root = static_cast<uint32_t>(getVarint(record, at));
-  for (std::string* part : {&story.nodes, &story.events}) {
-    const uint64_t size = getVarint(record, at);
-    if (size > record.size() - at)
-      throw Error(ErrorKind::File, "a stored story is longer than its record: the file is damaged");
-    *part = record.substr(at, size);
-    at += size;
-  }
-  if (at != record.size())
-    throw Error(ErrorKind::File, "a stored story is shorter than its record: the file is damaged");
-  return story;
-}
 
 namespace {
 
@@ -77,70 +47,6 @@ enum Token : uint64_t { kExpected, kExplicit, kReplaces };
 enum Head : uint64_t { kTold, kWhole };
 constexpr uint64_t kStoryEnds = 4; ///< beside the kinds of events
 
-/// A word in the list of a story that stands before its first use: of a pass that was dropped since it had no step.
-struct StrayWord {
-  uint64_t place = 0, word = 0;
-};
-
-/// What a story record consists of, written out: the packer compares it, the unpacker returns it.
-class StoryText {
-public:
-  void begin(std::vector<StrayWord> strays = {}) {
-    ++story_;
-    words_.clear(), nodes_.clear(), events_.clear();
-    strays_ = std::move(strays), nextStray_ = 0;
-  }
-  void node(uint64_t kindWord, uint32_t self, std::span<const uint32_t> src) {
-    putVarint(nodes_, local(kindWord));
-    putVarint(nodes_, src.size());
-    for (uint32_t s : src) putVarint(nodes_, self - s);
-  }
-  /// An event, after the nodes of its first graph; a step's second graph follows with its own nodes.
-  void event(StoryEvent::Kind kind, uint64_t word, uint32_t first) {
-    putVarint(events_, (kind == StoryEvent::PassEnd ? 0 : local(word)) << 2 | kind);
-    putVarint(events_, first);
-  }
-  void after(uint32_t node) { putVarint(events_, node); }
-  size_t size() const { return nodes_.size() + events_.size(); }
-  const std::vector<uint64_t>& words() const { return words_; }
-  std::string record(uint32_t root) {
-    addStrays();
-    PackedStory story;
-    story.nodes = std::move(nodes_), story.events = std::move(events_), story.root = root;
-    nodes_.clear(), events_.clear();
-    return storyRecord(story, words_);
-  }
-
-private:
-  /// The place of a corpus's word in the list of this story; a word stands there when it is first used.
-  uint64_t local(uint64_t word) {
-    if (word >= kMostWords) damagedBlock();
-    if (places_.size() <= word) places_.resize(word + 1);
-    if (places_[word].first != story_) {
-      addStrays();
-      if (places_[word].first != story_) add(word);
-    }
-    return places_[word].second;
-  }
-  void addStrays() {
-    for (; nextStray_ < strays_.size() && strays_[nextStray_].place == words_.size(); ++nextStray_)
-      add(strays_[nextStray_].word);
-  }
-  void add(uint64_t word) {
-    if (word >= kMostWords) damagedBlock();
-    if (places_.size() <= word) places_.resize(word + 1);
-    places_[word] = {story_, words_.size()};
-    words_.push_back(word);
-  }
-  static constexpr uint64_t kMostWords = 1 << 26;
-  uint64_t story_ = 0;
-  std::vector<std::pair<uint64_t, uint64_t>> places_;
-  std::vector<uint64_t> words_;
-  std::vector<StrayWord> strays_;
-  size_t nextStray_ = 0;
-  std::string nodes_, events_;
-};
-
 /// Numbers of words in order of their first use, from 1.
 class WordNumbers {
 public:
@@ -165,102 +71,6 @@ StoryPart partOf(uint64_t event) {
   return event == StoryEvent::PassEnd ? StoryPart::End
          : event == StoryEvent::Step  ? StoryPart::Before
                                       : StoryPart::Graph;
-}
-
-/// A record, taken apart.
-struct Told {
-  std::vector<uint64_t> words;
-  std::vector<uint64_t> kinds; ///< words of nodes
-  std::vector<uint32_t> starts{0}, sources;
-  std::vector<StoryEvent> events;
-  std::vector<StrayWord> strays;
-  uint32_t root = 0;
-  std::span<const uint32_t> src(uint32_t node) const {
-    return std::span(sources).subspan(starts[node - 1], starts[node] - starts[node - 1]);
-  }
-};
-
-/// Nothing where the record is no story, or not one whose nodes come with its events.
-std::optional<Told> takenApart(std::string_view record) {
-  Told t;
-  try {
-    const PackedStory story = storyOf(record, t.words);
-    t.root = story.root;
-    for (size_t at = 0; at < story.nodes.size();) {
-      const uint64_t kind = getVarint(story.nodes, at), count = getVarint(story.nodes, at),
-                     self = t.starts.size();
-      if (kind >= t.words.size() || t.words[kind] >> 26 || count > story.nodes.size()) return {};
-      t.kinds.push_back(t.words[kind]);
-      for (uint64_t k = 0; k < count; ++k) {
-        const uint64_t back = getVarint(story.nodes, at);
-        if (back == 0 || back >= self) return {};
-        t.sources.push_back(static_cast<uint32_t>(self - back));
-      }
-      t.starts.push_back(static_cast<uint32_t>(t.sources.size()));
-    }
-    for (size_t at = 0; at < story.events.size();) {
-      const uint64_t head = getVarint(story.events, at), first = getVarint(story.events, at);
-      StoryEvent e{static_cast<StoryEvent::Kind>(head & 3), 0, static_cast<uint32_t>(first), 0};
-      const uint64_t after = e.kind == StoryEvent::Step ? getVarint(story.events, at) : 0;
-      if (first > t.kinds.size() || after > t.kinds.size() ||
-          head >> 2 >= std::max<size_t>(t.words.size(), 1))
-        return {};
-      e.word = static_cast<uint32_t>(head >> 2), e.after = static_cast<uint32_t>(after);
-      t.events.push_back(e);
-    }
-  } catch (const Error&) {
-    return {};
-  }
-  return t.root > t.kinds.size() ? std::nullopt : std::optional(std::move(t));
-}
-
-/// The words of a list that come before their first use; `used`: the words in order of their first use.
-std::vector<StrayWord> straysAmong(const std::vector<uint64_t>& list, const std::vector<uint64_t>& used) {
-  std::vector<StrayWord> strays;
-  std::unordered_set<uint64_t> stood;
-  size_t next = 0;
-  for (size_t place = 0; place < list.size(); ++place) {
-    while (next < used.size() && stood.contains(used[next])) ++next;
-    if (next < used.size() && used[next] == list[place])
-      ++next;
-    else
-      strays.push_back({place, list[place]});
-    stood.insert(list[place]);
-  }
-  return strays;
-}
-
-/// Writes a story as the unpacker will; false where it has nodes without an event.
-bool write(const Told& t, StoryText& again) {
-  uint32_t made = 0;
-  auto upTo = [&](uint32_t node) {
-    for (; made < node; ++made) again.node(t.kinds[made], made + 1, t.src(made + 1));
-  };
-  upTo(t.root);
-  for (const StoryEvent& e : t.events) {
-    upTo(e.before);
-    if (e.kind != StoryEvent::PassEnd && t.words[e.word] >> 26) return false;
-    again.event(e.kind, e.kind == StoryEvent::PassEnd ? 0 : t.words[e.word], e.before);
-    upTo(e.after);
-    if (e.kind == StoryEvent::Step) again.after(e.after);
-  }
-  return made == t.kinds.size();
-}
-
-/// Nothing where the unpacker could not make the same bytes.
-std::optional<Told> toldBy(std::string_view record, StoryText& again) {
-  std::optional<Told> t = takenApart(record);
-  again.begin();
-  if (!t || !write(*t, again)) return {};
-  if (again.words() != t->words) {
-    t->strays = straysAmong(t->words, again.words());
-    for (const StrayWord& s : t->strays)
-      if (s.word >> 26) return {};
-    again.begin(t->strays);
-    write(*t, again);
-  }
-  if (again.record(t->root) != record) return {};
-  return t;
 }
 
 /// The graph of a node of an event, relative to what was met before.

@@ -79,6 +79,7 @@ int main(int argc, char** argv) {
     }
     corpus.addCounts(capture.tally().counts());
     corpus.finish();
+    corpus.pack();
   }
   Corpus corpus = Corpus::open(input.path());
   std::vector<CorpusEntry> entries = corpus.entries();
