@@ -91,7 +91,7 @@ int main(int argc, char** argv) {
 
   int64_t began = cpuNs();
   for (const CorpusEntry& e : entries) {
-    Compilation c = corpus.load(e);
+    Compilation c = corpus.load(e, false, false);
     ContextScope settings(settingsOf(c));
     Pool pool;
     PoolScope scope(pool);
