@@ -58,7 +58,9 @@ void refuseSameFile(const std::string& input, const std::string& output) {
     throw Error(ErrorKind::Value, fmt::format("{}: is the input; name another file with -o", output));
 }
 
-ReplaySummary replayTo(const std::string& corpus, const std::string& result, const ReplayArguments& o) {
+/// `kept`: the result is a file of the user, not of this process alone.
+ReplaySummary replayTo(const std::string& corpus, const std::string& result, const ReplayArguments& o,
+                       bool kept) {
   refuseSameFile(corpus, result);
   StoredCompilations stored = openStored(corpus);
   StopOnInterrupt stop;
@@ -66,6 +68,7 @@ ReplaySummary replayTo(const std::string& corpus, const std::string& result, con
   Corpus written = Corpus::append(result);
   describeBuild(written, selfPath());
   written.setMeta("measured", "by replay");
+  if (kept) written.pack();
   return s;
 }
 
@@ -233,7 +236,7 @@ int replayRun(const ReplayArguments& o) {
                builds.subject(commit));
     return kFine;
   }
-  ReplaySummary s = replayTo(o.corpus, o.output, o);
+  ReplaySummary s = replayTo(o.corpus, o.output, o, true);
   if (o.json) {
     printJson({{"ok", s.ok},
                {"same", s.same},
@@ -281,7 +284,7 @@ int replayDiff(const ReplayArguments& o) {
   if (o.inputs.empty()) throw Error(ErrorKind::Value, "give one or two corpora, or --commits A B");
   if (o.inputs.size() == 2) return report(o, o.inputs[0], o.inputs[1]);
   TemporaryFile now(".uopcorpus");
-  replayTo(o.inputs[0], now.path(), o);
+  replayTo(o.inputs[0], now.path(), o, false);
   Corpus::append(now.path())
       .setMeta("title",
                o.inputs[0] + (o.without.empty() ? std::string(" by this build")

@@ -55,8 +55,8 @@ std::vector<Pairing> pairByLikeness(const Corpus& a, const std::vector<CorpusEnt
   std::vector<Pairing> pairs(before.size());
   if (before.empty() || after.empty()) return pairs;
   std::vector<Bag> bagsA, bagsB;
-  for (const CorpusEntry& e : before) bagsA.push_back(bagOf(a.load(e).graph));
-  for (const CorpusEntry& e : after) bagsB.push_back(bagOf(b.load(e).graph));
+  for (const CorpusEntry& e : before) bagsA.push_back(bagOf(a.load(e, false, false).graph));
+  for (const CorpusEntry& e : after) bagsB.push_back(bagOf(b.load(e, false, false).graph));
   std::vector<bool> taken(after.size());
 
   auto round = [&](auto key) {

@@ -188,7 +188,8 @@ bool makesTheSame(const Compilation& input, const RecompileOptions& options, int
   return now.status == input.status && now.source == text && now.launch == input.launch &&
          now.opts == input.opts && now.name == input.name &&
          (!options.assembly || now.assembly == input.assembly) &&
-         (!options.counts || observer.takeApplied() == appliedIn(input.story));
+         (!options.counts ||
+          observer.takeApplied() == (input.applied ? *input.applied : appliedIn(input.story)));
 }
 
 } // namespace uopscope

@@ -58,9 +58,10 @@ public:
 private:
   uint32_t number(NodeId id) { return id == kNoNode ? 0 : story_.add(again_(id)); }
   void event(StoryEvent::Kind kind, std::string_view word, NodeId node) {
+    const uint32_t first = number(node);
     uint64_t w = kind == StoryEvent::PassEnd ? 0 : story_.word(word);
     putVarint(events_, w << 2 | kind);
-    putVarint(events_, number(node));
+    putVarint(events_, first);
   }
 
   void addPass(const PassInfo& p, Compilation& c) {

@@ -72,6 +72,7 @@ void CaptureSession::finish(std::string_view status) {
     if (failure_.empty()) {
       corpus_.addCounts(observer_.tally().counts());
       corpus_.finish(std::string(status));
+      corpus_.pack();
     }
   } catch (const Error& e) {
     failure_ = e.what();

@@ -1,15 +1,15 @@
-// Reading and writing of corpora. A record is a list of fields, each with its length before it.
+// Rows of corpora. corpus_blocks.cpp has the blocks that texts and stories lie in.
 #include "replay/record/corpus.h"
 
 #include "engine/base/clock.h"
 #include "engine/base/error.h"
+#include "replay/record/story_codec.h"
 #include "replay/schema/printable.h"
 #include "replay_record_embedded.h"
 
 #include <fmt/format.h>
 #include <sqlite3.h>
 #include <sys/stat.h>
-#include <zstd.h>
 
 #include <cerrno>
 #include <cstring>
@@ -17,18 +17,20 @@
 namespace uopscope {
 
 namespace {
-constexpr size_t kBlockBytes = 2 << 20, kMaxBlockBytes = size_t{256} << 20, kFlushEvery = 64;
+constexpr size_t kBlockBytes = 2 << 20, kFlushEvery = 64;
 
-void putField(std::string& out, std::string_view text) {
-  putVarint(out, text.size());
-  out += text;
-}
+/// A field of version 1: its length and its bytes.
 std::string_view getField(std::string_view bytes, size_t& at) {
   uint64_t size = getVarint(bytes, at);
   if (size > bytes.size() - at)
     throw Error(ErrorKind::File, "a record of the corpus is longer than its block: the file is damaged");
   at += size;
   return bytes.substr(at - size, size);
+}
+/// The texts of a record, in order.
+template <typename Made>
+auto textsOf(Made& c) {
+  return std::array{&c.graph, &c.source, &c.ir, &c.launch, &c.opts};
 }
 std::string_view kindName(ScopeKind kind) {
   return kind == ScopeKind::Kernel ? "kernel" : "schedule";
@@ -41,7 +43,8 @@ Corpus::Corpus(Database db) : db_(std::move(db)), lastFlushNs_(nowNs()) {
 
 Corpus Corpus::create(const std::string& path) {
   Database db = Database::create(path);
-  db.execute("BEGIN"); // all or nothing: a file that is a corpus has its tables
+  db.execute("PRAGMA page_size = 1024"); // a small corpus has nine tables, each with a page that is not full
+  db.execute("BEGIN");                   // all or nothing: a file that is a corpus has its tables
   for (const auto& [file, sql] : replay_recordEmbedded())
     if (file == "corpus.sql") db.execute(sql);
   db.execute(fmt::format("PRAGMA application_id = {}; PRAGMA user_version = {};", kCorpusApplicationId,
@@ -69,8 +72,10 @@ Corpus Corpus::open(const std::string& path) {
         fmt::format(
             "{}: written by a newer uopscope (corpus format {}, this one reads up to {}); update uopscope",
             path, version, kCorpusVersion));
-  for (const char* table : {"meta", "word", "block", "compilation", "match_count"})
-    if (!db.prepare("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?")
+  for (const char* table :
+       {"meta", "word", "block", "compilation", "match_count", "word_block", "match_block"})
+    if ((version > 1 || !std::string_view(table).ends_with("_block")) &&
+        !db.prepare("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?")
              .bind(1, std::string_view(table))
              .step())
       throw Error(ErrorKind::File,
@@ -78,11 +83,32 @@ Corpus Corpus::open(const std::string& path) {
   return Corpus(std::move(db));
 }
 
+namespace {
+/// Adds what version 2 has to the tables of version 1. Rows keep their layout.
+void migrate(Database& db) {
+  if (db.pragma("user_version") >= kCorpusVersion) return;
+  db.execute("BEGIN IMMEDIATE");
+  if (db.pragma("user_version") < kCorpusVersion)
+    db.execute(fmt::format("ALTER TABLE block ADD COLUMN form INTEGER NOT NULL DEFAULT 0;"
+                           "CREATE TABLE word_block (first INTEGER PRIMARY KEY, count INTEGER NOT NULL, "
+                           "block INTEGER NOT NULL) STRICT;"
+                           "CREATE TABLE match_block (block INTEGER PRIMARY KEY) STRICT;"
+                           "ALTER TABLE compilation ADD COLUMN story_block INTEGER; ALTER TABLE compilation "
+                           "ADD COLUMN story_offset INTEGER;"
+                           "ALTER TABLE compilation ADD COLUMN story_size INTEGER; ALTER TABLE compilation "
+                           "ADD COLUMN parts BLOB;"
+                           "PRAGMA user_version = {}",
+                           kCorpusVersion));
+  db.execute("COMMIT");
+}
+} // namespace
+
 Corpus Corpus::append(const std::string& path) {
   struct stat info{};
   if (stat(path.c_str(), &info) != 0 || info.st_size == 0) return create(path);
   open(path); // open() checks that the file is a corpus
   Corpus c(Database::openForWriting(path));
+  migrate(c.db_);
   for (Statement s = c.db_.prepare("SELECT input_hash FROM compilation"); s.step();)
     c.inFile_.insert(static_cast<uint64_t>(s.integer(0)));
   return c;
@@ -94,8 +120,10 @@ Corpus Corpus::forReplayOf(const std::string& input, const std::string& path, bo
   in.db_.copyTo(path);
   Corpus c(Database::openForWriting(path));
   c.replays_ = true;
+  migrate(c.db_);
   c.db_.execute(
       "BEGIN; DELETE FROM meta; INSERT INTO meta VALUES ('status', 'open'); DELETE FROM match_count;"
+      "DELETE FROM block WHERE id IN (SELECT block FROM match_block); DELETE FROM match_block;"
       "UPDATE compilation SET status = 'pending'");
   if (!withAssembly)
     c.db_.execute("DELETE FROM block WHERE id IN (SELECT asm_block FROM compilation);"
@@ -105,17 +133,6 @@ Corpus Corpus::forReplayOf(const std::string& input, const std::string& path, bo
 }
 
 // --- writing ---
-
-void Corpus::refreshWords() {
-  Statement s = db_.prepare("SELECT id, value FROM word WHERE id > ? ORDER BY id");
-  for (s.bind(1, static_cast<int64_t>(wordList_.size())); s.step();) {
-    if (s.integer(0) != static_cast<int64_t>(wordList_.size()) + 1)
-      throw Error(ErrorKind::File,
-                  fmt::format("{}: words are not numbered one by one; the file is damaged", path()));
-    wordList_.emplace_back(s.text(1));
-    words_.emplace(wordList_.back(), s.integer(0));
-  }
-}
 
 int64_t Corpus::word(const std::string& text) {
   auto [it, isNew] = words_.try_emplace(text, static_cast<int64_t>(wordList_.size()) + 1);
@@ -157,30 +174,18 @@ void Corpus::append(const Compilation& c, int64_t id, int64_t uses) {
   e.name = c.name, e.device = c.device, e.file = c.file, e.status = c.status, e.message = c.message;
   e.line = c.line, e.compileNs = c.compileNs, e.flops = c.flops, e.bytes = c.bytes;
   p.settings = c.settings;
-  p.words = c.story.words;
-  for (std::string_view field :
-       {std::string_view(c.graph), std::string_view(c.story.nodes), std::string_view(c.story.events),
-        std::string_view(c.source), std::string_view(c.ir), std::string_view(c.launch),
-        std::string_view(c.opts)})
-    putField(p.body, field);
-  putVarint(p.body, c.story.root);
+  p.story = c.story;
+  for (const std::string* text : textsOf(c)) {
+    if (text != &c.opts) putVarint(e.parts, text->size());
+    p.body += *text;
+  }
+  putVarint(e.parts, appliedIn(c.story));
   p.assembly = c.assembly;
-  pendingBytes_ += p.body.size() + p.assembly.size();
+  pendingBytes_ += p.body.size() + p.assembly.size() + p.story.nodes.size() + p.story.events.size();
   pending_.push_back(std::move(p));
   if (pendingBytes_ >= kBlockBytes ||
       (pending_.size() >= kFlushEvery && nowNs() - lastFlushNs_ > 1'000'000'000))
     flush();
-}
-
-int64_t Corpus::writeBlock(const std::string& raw) {
-  std::string packed(ZSTD_compressBound(raw.size()), '\0');
-  size_t size = ZSTD_compress(packed.data(), packed.size(), raw.data(), raw.size(), 12);
-  if (ZSTD_isError(size))
-    throw Error(ErrorKind::Runtime, fmt::format("compression failed: {}", ZSTD_getErrorName(size)));
-  Statement s = db_.prepare("INSERT INTO block (raw_size, data) VALUES (?, ?)");
-  s.bind(1, static_cast<int64_t>(raw.size()));
-  s.bindBlob(2, {reinterpret_cast<const uint8_t*>(packed.data()), size}).run();
-  return sqlite3_last_insert_rowid(db_.handle());
 }
 
 void Corpus::flush() {
@@ -188,24 +193,29 @@ void Corpus::flush() {
   if (pending_.empty() && addedUses_.empty() && confirmed_.empty()) return;
   db_.execute("BEGIN IMMEDIATE");
   refreshWords();
-  std::string records, assemblies;
+  std::string records, assemblies, stories;
+  std::vector<uint64_t> words;
+  auto append = [](std::string& block, std::string_view text) {
+    block += text;
+    return BlockPlace{0, static_cast<int64_t>(block.size() - text.size()), static_cast<int64_t>(text.size())};
+  };
   for (Pending& p : pending_) {
-    std::string head;
-    putVarint(head, p.words.size());
-    for (const std::string& w : p.words) putVarint(head, static_cast<uint64_t>(word(w)));
-    p.entry.record = {0, static_cast<int64_t>(records.size()),
-                      static_cast<int64_t>(head.size() + p.body.size())};
-    records += head + p.body;
-    p.entry.assembly = {0, static_cast<int64_t>(assemblies.size()), static_cast<int64_t>(p.assembly.size())};
-    assemblies += p.assembly;
+    words.clear();
+    for (const std::string& w : p.story.words) words.push_back(static_cast<uint64_t>(word(w)));
+    p.entry.record = append(records, p.body);
+    p.entry.assembly = append(assemblies, p.assembly);
+    p.entry.story = append(stories, storyRecord(p.story, words));
   }
-  int64_t block = records.empty() ? 0 : writeBlock(records),
-          asmBlock = assemblies.empty() ? 0 : writeBlock(assemblies);
+  auto write = [&](const std::string& raw) {
+    const std::string_view all[] = {raw};
+    return raw.empty() ? 0 : writeBlock(all, Form::Plain);
+  };
+  const int64_t block = write(records), asmBlock = write(assemblies), storyBlock = write(stories);
   Statement s = db_.prepare(
       "INSERT INTO compilation (kind, input_hash, output_hash, story_hash, name, device, settings, file, "
       "line, status, message, compile_ns, flops, bytes, block, offset, size, asm_block, asm_offset, "
-      "asm_size, "
-      "uses, id) VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?) "
+      "asm_size, uses, id, story_block, story_offset, story_size, parts) "
+      "VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?) "
       "ON CONFLICT (input_hash) DO UPDATE SET uses = uses + 1");
   Statement remove = db_.prepare("DELETE FROM compilation WHERE id = ?");
   for (const Pending& p : pending_) {
@@ -231,6 +241,8 @@ void Corpus::flush() {
     bool hasAsm = e.assembly.size > 0;
     for (auto [at, v] : {std::pair{18, asmBlock}, {19, e.assembly.offset}, {20, e.assembly.size}})
       hasAsm ? s.bind(at, v) : s.bindNull(at);
+    s.bind(23, storyBlock).bind(24, e.story.offset).bind(25, e.story.size);
+    s.bindBlob(26, {reinterpret_cast<const uint8_t*>(e.parts.data()), e.parts.size()});
     s.run();
     inFile_.insert(e.inputHash);
   }
@@ -279,7 +291,9 @@ void Corpus::finish(const std::string& status) {
   if (replays_) // drops replaced compilations and those that the replay did not reach
     db_.execute("DELETE FROM compilation WHERE status = 'pending';"
                 "DELETE FROM block WHERE id NOT IN (SELECT block FROM compilation UNION "
-                "SELECT asm_block FROM compilation WHERE asm_block IS NOT NULL)");
+                "SELECT asm_block FROM compilation WHERE asm_block IS NOT NULL UNION "
+                "SELECT story_block FROM compilation WHERE story_block IS NOT NULL UNION "
+                "SELECT block FROM word_block UNION SELECT block FROM match_block)");
   setMeta("status", status);
 }
 
@@ -294,9 +308,11 @@ const std::string& Corpus::wordOf(int64_t id) const {
 
 std::vector<CorpusEntry> Corpus::entries() const {
   std::vector<CorpusEntry> all;
+  const bool newer = isNewer();
   Statement s = db_.prepare("SELECT id, kind, input_hash, output_hash, story_hash, name, device, settings, "
                             "file, line, uses, status, message, "
-                            "compile_ns, flops, bytes, block, offset, size, asm_block, asm_offset, asm_size "
+                            "compile_ns, flops, bytes, block, offset, size, asm_block, asm_offset, asm_size" +
+                            std::string(newer ? ", story_block, story_offset, story_size, parts " : " ") +
                             "FROM compilation WHERE status <> 'pending' ORDER BY id");
   while (s.step()) {
     CorpusEntry& e = all.emplace_back();
@@ -313,48 +329,15 @@ std::vector<CorpusEntry> Corpus::entries() const {
     if (!s.isNull(15)) e.bytes = s.integer(15);
     e.record = {s.integer(16), s.integer(17), s.integer(18)};
     e.assembly = {s.integer(19), s.integer(20), s.integer(21)};
+    if (!newer) continue;
+    e.story = {s.integer(22), s.integer(23), s.integer(24)};
+    const auto parts = s.blob(25);
+    e.parts.assign(reinterpret_cast<const char*>(parts.data()), parts.size());
   }
   return all;
 }
 
-std::string_view Corpus::text(const BlockPlace& place) const {
-  auto* hit = &cache_[0];
-  if (cache_[1].first == place.block) hit = &cache_[1];
-  if (hit->first != place.block) {
-    Statement s = db_.prepare("SELECT raw_size, data FROM block WHERE id = ?");
-    s.bind(1, place.block);
-    if (!s.step())
-      throw Error(ErrorKind::File,
-                  fmt::format("{}: block {} is missing; the file is damaged", path(), place.block));
-    auto raw = static_cast<uint64_t>(s.integer(0));
-    auto data = s.blob(1);
-    if (raw > kMaxBlockBytes)
-      throw Error(ErrorKind::File,
-                  fmt::format("{}: block {} claims {} bytes; the file is damaged", path(), place.block, raw));
-    std::string bytes(raw, '\0');
-    size_t got = ZSTD_decompress(bytes.data(), bytes.size(), data.data(), data.size());
-    if (ZSTD_isError(got) || got != raw)
-      throw Error(ErrorKind::File,
-                  fmt::format("{}: block {} does not decompress; the file is damaged", path(), place.block));
-    std::swap(cache_[0], cache_[1]);
-    cache_[0] = {place.block, std::move(bytes)};
-    hit = &cache_[0];
-  }
-  auto size = static_cast<int64_t>(hit->second.size());
-  if (place.offset < 0 || place.size < 0 || place.offset > size || place.size > size - place.offset)
-    throw Error(ErrorKind::File,
-                fmt::format("{}: a record lies outside its block; the file is damaged", path()));
-  return std::string_view(hit->second)
-      .substr(static_cast<size_t>(place.offset), static_cast<size_t>(place.size));
-}
-
-Compilation Corpus::load(const CorpusEntry& e, bool withAssembly) const {
-  Compilation c;
-  c.kind = e.kind, c.device = e.device, c.settings = wordOf(e.settings), c.file = e.file, c.line = e.line,
-  c.name = e.name;
-  c.status = e.status, c.message = e.message, c.compileNs = e.compileNs, c.flops = e.flops, c.bytes = e.bytes;
-  if (withAssembly && e.assembly.size) c.assembly = text(e.assembly);
-  std::string_view record = text(e.record);
+Compilation Corpus::loadOld(Compilation c, std::string_view record) const {
   size_t at = 0;
   uint64_t words = getVarint(record, at);
   for (uint64_t i = 0; i < words; ++i)
@@ -365,16 +348,37 @@ Compilation Corpus::load(const CorpusEntry& e, bool withAssembly) const {
   return c;
 }
 
+Compilation Corpus::load(const CorpusEntry& e, bool withAssembly, bool withStory) const {
+  Compilation c;
+  c.kind = e.kind, c.device = e.device, c.settings = wordOf(e.settings), c.file = e.file, c.line = e.line,
+  c.name = e.name;
+  c.status = e.status, c.message = e.message, c.compileNs = e.compileNs, c.flops = e.flops, c.bytes = e.bytes;
+  if (withAssembly && e.assembly.size) c.assembly = text(e.assembly);
+  std::string_view record = text(e.record);
+  if (e.parts.empty()) return loadOld(std::move(c), record);
+  size_t at = 0;
+  for (std::string* field : textsOf(c)) {
+    const uint64_t size = field == &c.opts ? record.size() : getVarint(e.parts, at);
+    if (size > record.size())
+      throw Error(ErrorKind::File,
+                  fmt::format("{}: a text is longer than its record; the file is damaged", path()));
+    *field = record.substr(0, size);
+    record.remove_prefix(size);
+  }
+  c.applied = getVarint(e.parts, at);
+  if (!withStory) return c;
+  std::vector<uint64_t> words;
+  c.story = storyOf(text(e.story), words);
+  for (uint64_t w : words) c.story.words.push_back(wordOf(static_cast<int64_t>(w)));
+  return c;
+}
+
 RuleCounts Corpus::counts() const {
   RuleCounts all;
-  Statement s = db_.prepare(
-      "SELECT pass, rule, file, line, rejected_early, structure_differs, declined, applied, unchanged, "
-      "took_ns FROM match_count");
-  while (s.step()) {
-    RuleCount& n = all[{wordOf(s.integer(0)), wordOf(s.integer(1)), wordOf(s.integer(2)),
-                        static_cast<int>(s.integer(3))}];
-    for (int i = 0; i < kOutcomeCount; ++i) n.count[i] = static_cast<uint64_t>(s.integer(4 + i));
-    n.ns = s.integer(9);
+  for (const CountRow& row : countRows()) {
+    RuleCount& n = all[{wordOf(row[0]), wordOf(row[1]), wordOf(row[2]), static_cast<int>(row[3])}];
+    for (size_t k = 0; k < size_t{kOutcomeCount}; ++k) n.count[k] += static_cast<uint64_t>(row[4 + k]);
+    n.ns += row.back();
   }
   return all;
 }

@@ -5,10 +5,10 @@
 //   Corpus in = Corpus::open("before.uopcorpus");
 //   for (const CorpusEntry& e : in.entries()) if (e.status != "ok") use(in.load(e).message);
 //
-// The file is SQLite with texts in zstd blocks of many compilations (corpus.sql). A missing, foreign, newer
+// The file is SQLite with texts and stories in blocks of many compilations (corpus.sql). A missing, foreign, newer
 // or damaged file throws Error(File). A process that is killed leaves its last commit; a commit comes
 // with each full block, and after 64 compilations once a second has passed. Several processes may append to
-// one corpus.
+// one corpus. pack() rewrites what was appended in a quarter of its bytes.
 #pragma once
 #include "replay/record/capture.h"
 #include "replay/schema/database.h"
@@ -19,7 +19,7 @@
 namespace uopscope {
 
 constexpr int64_t kCorpusApplicationId = 0x554f5043; ///< "UOPC"
-constexpr int64_t kCorpusVersion = 1;
+constexpr int64_t kCorpusVersion = 2;
 
 /// Where a text lies.
 struct BlockPlace {
@@ -34,7 +34,8 @@ struct CorpusEntry {
   std::string name, device, file, status, message;
   int line = 0;
   int64_t uses = 1, compileNs = 0, flops = -1, bytes = -1;
-  BlockPlace record, assembly;
+  BlockPlace record, assembly, story;
+  std::string parts;    ///< of the record; empty in version 1
   int64_t settings = 0; ///< id of the word that holds the settings
   bool isKernel() const { return kind == ScopeKind::Kernel; }
   /// "samples/matmul.py:12", or empty.
@@ -67,14 +68,17 @@ public:
   void setMeta(const std::string& key, const std::string& value);
   void flush();
   void finish(const std::string& status = "complete");
+  /// Packs the blocks, words and counts that were appended since the last time, with smaller packed blocks before them.
+  void pack();
 
   // --- reading ---
   const std::string& path() const { return db_.path(); }
   /// The name of the corpus in a report: meta "title" of an intermediate corpus, else the path.
   std::string title() const;
   std::vector<CorpusEntry> entries() const;
-  /// Loads texts and story; the assembly only on demand.
-  Compilation load(const CorpusEntry& entry, bool withAssembly = false) const;
+  /// Loads texts and story; the assembly only on demand. Without the story `applied` is set, unless the file is of
+  /// version 1: there the story comes with the texts.
+  Compilation load(const CorpusEntry& entry, bool withAssembly = false, bool withStory = true) const;
   RuleCounts counts() const;
   std::string meta(const std::string& key) const;
   /// A sentence about an unusual state of the file ("the capture was not finished"), or empty.
@@ -84,16 +88,32 @@ private:
   struct Pending {
     CorpusEntry entry;
     std::string settings;
-    std::vector<std::string> words;
+    PackedStory story;
     std::string body, assembly;
   };
+  enum class Form : uint8_t { Plain, Lines, Stories };
+  /// The texts, the stories or the assembly of compilations: their columns, and the form they are packed in.
+  struct Section {
+    const char *block, *offset, *size;
+    Form form;
+  };
+  /// A row of match_count, its columns in order.
+  using CountRow = std::array<int64_t, 10>;
   void append(const Compilation& c, int64_t id, int64_t uses);
   explicit Corpus(Database db);
   int64_t word(const std::string& text);
   void refreshWords();
   const std::string& wordOf(int64_t id) const;
   std::string_view text(const BlockPlace& place) const;
-  int64_t writeBlock(const std::string& raw);
+  const std::string& block(int64_t id) const;
+  int64_t writeBlock(std::span<const std::string_view> records, Form form);
+  bool isNewer() const { return db_.pragma("user_version") > 1; }
+  std::vector<CountRow> countRows() const;
+  void packSection(const Section& section);
+  void packWords();
+  void packCounts();
+  void removeBlocks(std::span<const int64_t> ids);
+  Compilation loadOld(Compilation c, std::string_view record) const;
 
   Database db_;
   std::unordered_map<std::string, int64_t> words_;
@@ -105,7 +125,8 @@ private:
   std::set<uint64_t> inFile_;
   size_t pendingBytes_ = 0;
   int64_t lastFlushNs_ = 0;
-  mutable std::array<std::pair<int64_t, std::string>, 2> cache_; ///< the blocks that were read last
+  mutable std::array<std::pair<int64_t, std::string>, 4>
+      cache_; ///< the blocks that were read last, the latest first
 };
 
 /// Finds a compilation by number, by the hash of its input (or the beginning of the hash), or by name; of

@@ -1,5 +1,6 @@
 -- A corpus of compilations (.uopcorpus): inputs of the compiler, and what one build made of them.
--- Described in docs/guide/replay.md. Texts are kept in compressed blocks; a word is a text that many rows share.
+-- Described in docs/guide/replay.md. Texts and stories are kept in blocks of many compilations; a word is a text that many
+-- rows share. A running capture writes blocks of form 0 and rows of word and match_count; its end packs them.
 CREATE TABLE meta (
   key TEXT PRIMARY KEY,        -- "status", "commit", "dirty", "program_version", "made_at", "machine", "command"
   value TEXT NOT NULL
@@ -13,7 +14,20 @@ CREATE TABLE word (
 CREATE TABLE block (
   id INTEGER PRIMARY KEY,
   raw_size INTEGER NOT NULL,   -- bytes once decompressed
-  data BLOB NOT NULL           -- one zstd frame
+  data BLOB NOT NULL,
+  form INTEGER NOT NULL        -- 0: one zstd frame; 1: lines, line_codec.h; 2: stories, story_codec.h
+) STRICT;
+
+-- Words that were packed. The next words have rows.
+CREATE TABLE word_block (
+  first INTEGER PRIMARY KEY,   -- word.id of the first; the next ones follow
+  count INTEGER NOT NULL,
+  block INTEGER NOT NULL       -- block.id: a line with the size of each, then all of them
+) STRICT;
+
+-- Rows of match_count that were packed.
+CREATE TABLE match_block (
+  block INTEGER PRIMARY KEY    -- block.id: a row a line, its columns with spaces between
 ) STRICT;
 
 CREATE TABLE compilation (
@@ -33,12 +47,16 @@ CREATE TABLE compilation (
   compile_ns INTEGER NOT NULL, -- from the graph to source
   flops INTEGER,               -- NULL: unknown or symbolic
   bytes INTEGER,
-  block INTEGER NOT NULL,      -- block.id of the record: graph, story, source, IR, launch, options
+  block INTEGER NOT NULL,      -- block.id of the texts: graph, source, IR, launch, options
   offset INTEGER NOT NULL,
   size INTEGER NOT NULL,
   asm_block INTEGER,           -- the same of the assembly; NULL: none
   asm_offset INTEGER,
-  asm_size INTEGER
+  asm_size INTEGER,
+  story_block INTEGER,         -- the same of the story
+  story_offset INTEGER,
+  story_size INTEGER,
+  parts BLOB                   -- LEB128: the size of each text but the last, the story's hash of applied rules. NULL: of version 1, with the story between the texts
 ) STRICT;
 
 CREATE TABLE match_count (

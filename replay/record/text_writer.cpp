@@ -1,8 +1,8 @@
 // Forms and repetitions are remembered up to a limit, so a long recording needs no more memory than a short one. A
-// forgotten form is stored again under a new number. Only numbers of up to eight digits leave a line: an address or a hash would
-// make the differences of its form long.
+// forgotten form is stored again under a new number.
 #include "replay/record/text_writer.h"
 
+#include "replay/record/line_numbers.h"
 #include "replay/schema/leb128.h"
 
 #include <fmt/format.h>
@@ -13,13 +13,8 @@
 namespace uopscope {
 
 namespace {
-constexpr size_t kMostDigits = 8;
 constexpr int64_t kWrittenOut = 2; ///< times that a line is written out before it is a repetition
 constexpr size_t kMostFormBytes = 16 << 20, kMostRepeats = 1 << 18;
-
-bool isDigit(char c) {
-  return c >= '0' && c <= '9';
-}
 
 /// Appends a text to JSON, in quotes.
 void appendQuoted(std::string& json, std::string_view text) {
@@ -66,26 +61,14 @@ TextWriter::TextWriter(const Database& db)
 void TextWriter::split(std::string_view line) {
   parts_.assign(1, '[');
   numbers_.clear();
-  size_t begin = 0; // of the part that is open
-  for (size_t at = 0; at < line.size();) {
-    if (!isDigit(line[at])) {
-      ++at;
-      continue;
-    }
-    size_t end = at;
-    int64_t number = 0;
-    for (; end < line.size() && isDigit(line[end]); ++end)
-      if (end - at < kMostDigits) number = number * 10 + (line[end] - '0');
-    if (end - at <= kMostDigits && (line[at] != '0' || end - at == 1)) {
-      appendQuoted(parts_, line.substr(begin, at - begin));
-      parts_ += ',';
-      numbers_.push_back(number);
-      begin = end;
-    }
-    at = end;
-  }
-  appendQuoted(parts_, line.substr(begin));
-  parts_ += ']';
+  splitLine(
+      line,
+      [this](std::string_view text) {
+        appendQuoted(parts_, text);
+        parts_ += ',';
+      },
+      [this](int64_t number) { numbers_.push_back(number); });
+  parts_.back() = ']';
 }
 
 int64_t TextWriter::form() {

@@ -79,6 +79,7 @@ int main(int argc, char** argv) {
     }
     corpus.addCounts(capture.tally().counts());
     corpus.finish();
+    corpus.pack();
   }
   Corpus corpus = Corpus::open(input.path());
   std::vector<CorpusEntry> entries = corpus.entries();
@@ -90,7 +91,7 @@ int main(int argc, char** argv) {
 
   int64_t began = cpuNs();
   for (const CorpusEntry& e : entries) {
-    Compilation c = corpus.load(e);
+    Compilation c = corpus.load(e, false, false);
     ContextScope settings(settingsOf(c));
     Pool pool;
     PoolScope scope(pool);

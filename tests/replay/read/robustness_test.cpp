@@ -314,6 +314,22 @@ TEST_CASE("deep graphs need no deep stack") {
   CHECK(printTree(cursor.reader(), cursor.rootAt(0), 100).find("not shown") != std::string::npos);
 }
 
+TEST_CASE("scopes nested without end are refused, tables may have any name, blocks no size of their own") {
+  TempTrace file;
+  makeTrace(file.path);
+  change(file.path,
+         "INSERT INTO scope (id, parent, kind, name, line, begin_ns) WITH RECURSIVE c(i) AS (SELECT 1000 "
+         "UNION ALL "
+         "SELECT i + 1 FROM c WHERE i < 151000) SELECT i, iif(i = 1000, 1, i - 1), 'other', 1, 0, 0 FROM c");
+  CHECK_THROWS_WITH_AS(Trace(file.path).scopes(), doctest::Contains("nested"), Error);
+  TempTrace named;
+  makeTrace(named.path);
+  change(named.path, "CREATE TABLE \"x'') UNION ALL SELECT load_extension(''x'') --\" (a)");
+  CHECK(readAll(named.path));
+  change(named.path, "UPDATE node_block SET count = 2147483647");
+  CHECK_FALSE(readAll(named.path));
+}
+
 TEST_CASE("links name states and say what is wrong with them") {
   TempTrace file;
   makeTrace(file.path);

@@ -1,4 +1,5 @@
 // A session without a screen: opening, moving, links, bad input, recording a script in a child process.
+#include "replay/schema/database.h"
 #include "tests/viz/support.h"
 #include "viz/models/session/session.h"
 
@@ -7,6 +8,7 @@
 #include <QDir>
 #include <QFile>
 #include <QFileInfo>
+#include <QStandardPaths>
 #include <QTemporaryDir>
 
 using namespace uopscope;
@@ -257,6 +259,42 @@ TEST_CASE("session: what is no trace is refused with a sentence, and the next fi
   s.open(expressionTrace());
   settle(s);
   CHECK(s.state() == "ready");
+}
+
+TEST_CASE("session: a script that a trace names runs when asked for twice, and old recordings are removed") {
+  application();
+  QTemporaryDir folder;
+  const QString script = writeFile(folder.filePath("named.py"), "print('hello')\n");
+  const QString fake =
+      writeFile(folder.filePath("fake"), "#!/bin/sh\necho ran >> \"$(dirname \"$0\")/ran\"\ncp \"" +
+                                             expressionTrace().toUtf8() + "\" \"$4\"\n");
+  QFile::setPermissions(fake, QFile::ReadOwner | QFile::WriteOwner | QFile::ExeOwner);
+  const QString trace = folder.filePath("strange.uoptrace");
+  REQUIRE(QFile::copy(expressionTrace(), trace));
+  {
+    Database db = Database::openForWriting(trace.toStdString());
+    db.prepare("INSERT OR REPLACE INTO meta VALUES ('script', ?)").bind(1, script.toStdString()).run();
+  }
+  const QString kept = QStandardPaths::writableLocation(QStandardPaths::CacheLocation) + "/traces";
+  REQUIRE(QDir().mkpath(kept));
+  for (int k = 0; k < 25; ++k) writeFile(kept + QStringLiteral("/old-%1.uoptrace").arg(k), "x");
+  Session s;
+  s.setRecorderProgram(fake);
+  s.open(trace);
+  settle(s);
+  REQUIRE(s.state() == "ready");
+  s.recordAgain();
+  CHECK(s.state() == "ready");
+  CHECK(s.notice().contains(script));
+  s.showNotice("of something else");
+  s.recordAgain(); // another notice came between: asks again
+  CHECK(s.state() == "ready");
+  CHECK_FALSE(QFileInfo::exists(folder.filePath("ran")));
+  s.recordAgain();
+  CHECK(s.state() == "recording");
+  REQUIRE(waitFor([&] { return QFileInfo::exists(folder.filePath("ran")) && s.state() == "ready"; }));
+  settle(s);
+  CHECK(QDir(kept).entryList({"*.uoptrace"}).size() <= 21);
 }
 
 TEST_CASE("session: records a script through a child process; its failure is shown with its output") {

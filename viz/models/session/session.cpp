@@ -3,6 +3,7 @@
 
 #include "replay/schema/schema.h"
 #include "viz/models/session/actions.h"
+#include "viz/models/session/script_consent.h"
 
 #include <QCoreApplication>
 #include <QDateTime>
@@ -15,6 +16,14 @@
 
 namespace uopscope {
 namespace {
+/// Keeps the latest recordings that the window made; whoever wants one for longer records it by a name.
+void removeOldRecordings(const QString& folder) {
+  constexpr qsizetype kKept = 20;
+  const QFileInfoList found =
+      QDir(folder).entryInfoList({QStringLiteral("*.uoptrace")}, QDir::Files, QDir::Time); // the latest first
+  for (const QFileInfo& old : found.mid(std::min(kKept, found.size())))
+    for (const char* suffix : {"", "-wal", "-shm"}) QFile::remove(old.filePath() + QLatin1String(suffix));
+}
 
 constexpr int kRefreshMs = 350;
 /// Scopes whose passes are read at a look at a growing trace: the newest.
@@ -212,6 +221,7 @@ void Session::record(const QString& script) {
     fail(tr("The folder %1 for traces cannot be made. Check its permissions.").arg(folder));
     return;
   }
+  removeOldRecordings(folder);
   const QString trace = folder + QLatin1Char('/') + QFileInfo(script).completeBaseName() + QLatin1Char('-') +
                         QDateTime::currentDateTime().toString(QStringLiteral("yyyyMMdd-HHmmss-zzz")) +
                         QStringLiteral(".uoptrace");
@@ -224,10 +234,11 @@ void Session::record(const QString& script) {
 
 void Session::recordAgain() {
   const QString script = trace() ? QString::fromStdString(trace()->scriptFile().file) : recorder_.script();
-  if (becomesTrace(script) && QFileInfo::exists(script))
-    record(script);
-  else
+  if (becomesTrace(script) && QFileInfo::exists(script)) {
+    if (mayRun(*this, script)) record(script);
+  } else {
     showNotice(tr("This trace does not name a script that is still there."));
+  }
 }
 
 // Reads the new content of a growing trace, or shows a recording as soon as it has content.

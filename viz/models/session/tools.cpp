@@ -1,6 +1,8 @@
 // Owns the tools, and passes an action to the first tool that handles it.
 #include "viz/models/session/tools.h"
 
+#include "viz/models/session/script_consent.h"
+
 #include <algorithm>
 
 namespace uopscope {
@@ -47,6 +49,7 @@ void Tools::recordPaused() {
   if (!conditions_.text().isEmpty() && breakpoint.isEmpty())
     return session_.showNotice(tr("A recording can stop by rule:, op:, into:, pass: and kernel: only."));
   live_.setBreakpoints(breakpoint.isEmpty() ? QStringList() : QStringList{breakpoint});
+  if (session_.trace() && !mayRun(session_, script)) return;
   live_.record(script);
 }
 
