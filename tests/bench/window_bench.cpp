@@ -9,6 +9,7 @@
 //   for
 //                                              their longest pass, a search among all nodes, and the window
 //                                              as a separate process until its picture is saved
+//   build/bench/window_bench opening TRACE ...  only: a session opens the trace while keys are pressed
 #include "engine/rewrite/driver.h"
 #include "engine/rules/rules.h"
 #include "replay/record/recorder.h"
@@ -361,11 +362,15 @@ void trace(const std::string& path, const std::string& what) {
 } // namespace
 
 int main(int argc, char** argv) {
-  layouts();
 #ifdef UOPSCOPE_HAVE_WINDOW_MODELS
   qputenv("QT_QPA_PLATFORM", "offscreen");
   QQuickWindow::setGraphicsApi(QSGRendererInterface::Software);
   QGuiApplication app(argc, argv);
+  if (argc > 2 && std::string_view(argv[1]) == "opening") {
+    for (int i = 2; i < argc; ++i) sessionOpens(argv[i]);
+    return 0;
+  }
+  layouts();
   for (const bool many : {true, false})
     for (const int nodes : {1000, 10'000}) {
       const std::string path = generated(nodes, many);
@@ -377,6 +382,7 @@ int main(int argc, char** argv) {
   for (int i = 1; i < argc; ++i) trace(argv[i], argv[i]);
 #else
   (void)argc, (void)argv;
+  layouts();
 #endif
   fmt::print("{} missed\n", missed);
 }

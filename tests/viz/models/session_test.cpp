@@ -124,11 +124,12 @@ TEST_CASE("session: a link that leads nowhere is refused with a reason, and noth
 
 TEST_CASE("session: nothing is read on the window's thread, and keys that come early wait for their turn") {
   application();
+  const QString file = compiledTrace(), other = expressionTrace(); // recorded here, by this thread
   DatabaseWatch::noted().clear();
   Session s;
   {
     const DatabaseWatch watch;
-    s.open(compiledTrace());
+    s.open(file);
     CHECK(s.state() == "opening");
     CHECK(s.trace() == nullptr);
     s.trigger("next-step"); // nothing is open yet
@@ -163,7 +164,7 @@ TEST_CASE("session: nothing is read on the window's thread, and keys that come e
   {
     const DatabaseWatch watch;
     s.close();
-    s.open(expressionTrace());
+    s.open(other);
     s.close(); // cancelled
   }
   settle(s);
@@ -173,7 +174,7 @@ TEST_CASE("session: nothing is read on the window's thread, and keys that come e
   CHECK(DatabaseWatch::noted().empty());
   { // the watch itself works
     const DatabaseWatch watch;
-    Trace direct(expressionTrace().toStdString());
+    Trace direct(other.toStdString());
   }
   CHECK_FALSE(DatabaseWatch::noted().empty());
   DatabaseWatch::noted().clear();
