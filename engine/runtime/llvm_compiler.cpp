@@ -22,14 +22,13 @@ std::unique_ptr<KernelCompiler> makeLlvmCompiler() {
 #include "engine/runtime/llvm_pipeline.h"
 #include "engine/runtime/processor.h"
 
+#include <fmt/format.h>
 #include <llvm/Config/llvm-config.h>
 #include <llvm/ExecutionEngine/Orc/LLJIT.h>
 #include <llvm/IR/LegacyPassManager.h>
 #include <llvm/IR/Module.h>
 #include <llvm/Target/TargetMachine.h>
 #include <llvm/TargetParser/Host.h>
-
-#include <fmt/format.h>
 
 #include <atomic>
 #include <map>

@@ -3,6 +3,7 @@
 
 #include "engine/base/error.h"
 
+#include <fmt/format.h>
 #include <llvm/AsmParser/Parser.h>
 #include <llvm/IR/Module.h>
 #include <llvm/IR/PassInstrumentation.h>
@@ -12,8 +13,6 @@
 #include <llvm/Support/TargetSelect.h>
 #include <llvm/Target/TargetMachine.h>
 #include <llvm/TargetParser/Host.h>
-
-#include <fmt/format.h>
 
 #include <mutex>
 

@@ -33,7 +33,7 @@ struct Compilation {
   std::string source, ir, assembly, launch, opts;
   PackedStory story;
   std::optional<uint64_t> applied; ///< appliedIn(story), where the story itself was not loaded
-  int64_t compileNs = 0; ///< time from the graph to the source, as observed
+  int64_t compileNs = 0;           ///< time from the graph to the source, as observed
   int64_t flops = -1, bytes = -1;
 
   uint64_t inputHash() const;  ///< of kind, graph, device and settings

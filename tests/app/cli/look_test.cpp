@@ -108,8 +108,7 @@ TEST_CASE("a graph in DOT becomes a trace, and goes back") {
   CHECK(contains(call(f, {"show", "circle.uoptrace", "circle", "--what", "graph"}).out, "(from c)"));
   REQUIRE(call(f, {"export", "g.uoptrace", "g", "-o", "back.pdf"}).code == 0);
   CHECK(textOf(f.file("back.pdf")).starts_with("%PDF"));
-  for (const char* bad : {"digraph { a -> ", "digraph { }", "not a graph",
-                          "digraph { a [label=\"x }"}) {
+  for (const char* bad : {"digraph { a -> ", "digraph { }", "not a graph", "digraph { a [label=\"x }"}) {
     CAPTURE(bad);
     f.file("bad.dot", bad);
     Result refused = call(f, {"import", "bad.dot"});

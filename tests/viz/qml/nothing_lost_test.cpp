@@ -87,7 +87,7 @@ TEST_CASE("a graph in DOT of anybody is opened, and one that is none says why") 
   w.settle();
   REQUIRE(w.session.graph()->picture());
   CHECK(w.session.graph()->nodeCount() == 4); // and the sink
-  w.session.recordAgain(); // reads the file again
+  w.session.recordAgain();                    // reads the file again
   REQUIRE(waitFor([&] { return w.session.state() == "ready" && !w.session.recorder()->running(); }, 60000));
   write(bad, "digraph {\n a -> }");
   w.session.open(bad);

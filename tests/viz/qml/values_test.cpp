@@ -15,7 +15,7 @@ QString sumTrace() {
   static const TempTrace file;
   static const QString path = recordTensors(file, "CPU", [](const TensorOptions& cpu) {
     const Tensor a = Tensor::empty({8, 300}, cpu).realize();
-    (a.sum(1) * 3).realize();
+    (a.sum(std::vector<int64_t>{1}) * 3).realize();
   });
   return path;
 }
