@@ -14,7 +14,7 @@
 #include "replay/record/session.h"
 #include "replay/record/trace_writer.h"
 #ifdef UOPSCOPE_HAVE_PYTHON
-#include "engine/python/interpreter.h"
+#include "engine/python/interpreter/interpreter.h"
 #endif
 
 #include <fcntl.h>

@@ -9,7 +9,7 @@
 #include "replay/compare/kernel_run.h"
 #include "replay/teach/rule_bench.h"
 #ifdef UOPSCOPE_HAVE_PYTHON
-#include "engine/python/interpreter.h"
+#include "engine/python/interpreter/interpreter.h"
 #endif
 
 #include <fmt/format.h>

@@ -123,7 +123,7 @@ int stepValues(Trace& trace, ScopeId scope, const ValuesArguments& o, const Valu
   if (o.limit > 0 && shown > static_cast<size_t>(o.limit))
     fmt::print("{} more; --limit 0 shows all\n", shown - static_cast<size_t>(o.limit));
   if (v.differ)
-    fmt::print("{} numbers differ\n", v.differ);
+    fmt::print("{} number{}\n", v.differ, v.differ == 1 ? " differs" : "s differ");
   else if (from != to)
     fmt::print("no number differs here\n");
   return v.differ ? kFailed : kFine;

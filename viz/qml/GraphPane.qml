@@ -260,7 +260,7 @@ Item {
         UChip { visible: Session.graph.added > 0; sign: "+"; tone: Theme.added; text: qsTr("%1 added").arg(Session.graph.added); link: true; onClicked: canvas.showChange() }
         UChip { visible: Session.graph.removed > 0; sign: "−"; tone: Theme.removed; text: qsTr("%1 removed").arg(Session.graph.removed) + (Session.graph.covered > 0 ? qsTr(", %1 of them not drawn").arg(Session.graph.covered) : ""); link: true; onClicked: canvas.showChange() }
         UChip { visible: Session.graph.changed > 0; sign: "~"; tone: Theme.modified; text: qsTr("%1 rebuilt").arg(Session.graph.changed); link: true; onClicked: canvas.showChange() }
-        UChip { objectName: "differChip"; visible: Tools.values.on && Tools.values.differing > 0; sign: "✗"; tone: Theme.error; text: qsTr("%1 numbers differ").arg(Tools.values.differing); link: true; onClicked: { Tools.values.onlyDiffering = true; Session.tab = "values"; } }
+        UChip { objectName: "differChip"; visible: Tools.values.on && Tools.values.differing > 0; sign: "✗"; tone: Theme.error; text: Tools.values.differing === 1 ? qsTr("1 number differs") : qsTr("%1 numbers differ").arg(Tools.values.differing); link: true; onClicked: { Tools.values.onlyDiffering = true; Session.tab = "values"; } }
         UChip { text: qsTr("%1 nodes").arg(Session.graph.nodeCount) }
         UChip { visible: Session.graph.foldedConstants > 0; text: qsTr("%1 constants in labels").arg(Session.graph.foldedConstants); link: true; onClicked: Session.foldLabels = false }
         UChip { objectName: "expressionsChip"; visible: Session.graph.foldedExpressions > 0; text: qsTr("%1 expressions in labels").arg(Session.graph.foldedExpressions); link: true; onClicked: Session.foldLabels = false }

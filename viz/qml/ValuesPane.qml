@@ -25,7 +25,7 @@ Rectangle {
             ULabel {
                 objectName: "valuesVerdict"
                 Layout.fillWidth: true
-                text: Tools.values.problem.length > 0 ? Tools.values.problem : Tools.values.busy ? qsTr("Computing …") : Tools.values.differing > 0 ? qsTr("%1 numbers differ").arg(Tools.values.differing) : Session.step > 0 ? qsTr("No number differs here") : ""
+                text: Tools.values.problem.length > 0 ? Tools.values.problem : Tools.values.busy ? qsTr("Computing …") : Tools.values.differing === 1 ? qsTr("1 number differs") : Tools.values.differing > 1 ? qsTr("%1 numbers differ").arg(Tools.values.differing) : Session.step > 0 ? qsTr("No number differs here") : ""
                 color: Tools.values.problem.length > 0 || Tools.values.differing > 0 ? Theme.error : Theme.textMuted
             }
             UButton { objectName: "valuesOnly"; on: Tools.values.onlyDiffering; quiet: false; text: qsTr("Only those that differ"); onClicked: Tools.values.onlyDiffering = !Tools.values.onlyDiffering }

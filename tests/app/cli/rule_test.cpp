@@ -30,6 +30,11 @@ Json json(const Result& r) {
   return out;
 }
 
+/// A member by value: a loop over a member of a temporary would outlive it.
+Json partOf(const Result& r, const char* name) {
+  return json(r)[name];
+}
+
 } // namespace
 
 TEST_CASE("rule: where a rule matches, what it makes, whether it is right, and what the kernels gain") {
@@ -133,7 +138,7 @@ TEST_CASE("whatif --keep writes corpora that can be stepped through together") {
   const std::string script = f.file("script.py", kScript), trace = f.file("t.uoptrace");
   REQUIRE(call(f, {"record", script, "-o", trace, "-q"}).code == 0);
   std::string number;
-  for (const Json& s : json(call(f, {"ls", trace, "--json"}))["scopes"])
+  for (const Json& s : partOf(call(f, {"ls", trace, "--json"}), "scopes"))
     if (s.value("kind", "") == "kernel") number = s["id"].dump();
   REQUIRE(
       call(f, {"whatif", trace, "--kernel", number, "--opts", "none", "--no-times", "--keep", f.file("both")})

@@ -33,6 +33,11 @@ Json json(const Result& r) {
   return out;
 }
 
+/// A member by value: a loop over a member of a temporary would outlive it.
+Json partOf(const Result& r, const char* name) {
+  return json(r)[name];
+}
+
 } // namespace
 
 TEST_CASE("values: every pass of a product agrees with its first graph, at any iteration of its loops") {
@@ -40,7 +45,7 @@ TEST_CASE("values: every pass of a product agrees with its first graph, at any i
   const std::string script = f.file("sums.py", kSums), trace = f.file("sums.uoptrace");
   REQUIRE(call(f, {"record", script, "-o", trace, "-q"}).code == 0);
   std::string product;
-  for (const Json& s : json(call(f, {"ls", trace, "--json"}))["scopes"])
+  for (const Json& s : partOf(call(f, {"ls", trace, "--json"}), "scopes"))
     if (s.value("kind", "") == "kernel" && s.value("name", "").starts_with("r_")) product = s["id"].dump();
   REQUIRE(!product.empty());
   // data1[r0, k] counts from 6 r0, data2[k, r1] is 2: the element (3, 2) is 2 * (18 + ... + 23).
@@ -81,13 +86,14 @@ TEST_CASE("values: a gate that is off says so, and the alternative is read") {
   const std::string script = f.file("sums.py", kSums), trace = f.file("sums.uoptrace");
   REQUIRE(call(f, {"record", script, "-o", trace, "-q"}).code == 0);
   std::string padded;
-  for (const Json& s : json(call(f, {"ls", trace, "--json"}))["scopes"])
+  for (const Json& s : partOf(call(f, {"ls", trace, "--json"}), "scopes"))
     if (s.value("kind", "") == "kernel" && s.value("name", "").starts_with("E_")) padded = s["id"].dump();
   REQUIRE(!padded.empty());
   auto loads = [&](const std::string& at) {
     std::string text;
-    for (const Json& n : json(call(f, {"values", trace, padded, "--pass", "add control flow", "--at", at,
-                                       "--input", "data1=7", "--json"}))["nodes"])
+    for (const Json& n : partOf(call(f, {"values", trace, padded, "--pass", "add control flow", "--at", at,
+                                         "--input", "data1=7", "--json"}),
+                                "nodes"))
       if (n["op"] == "LOAD")
         text = n["after"]["text"].get<std::string>() + " " + n["after"]["note"].get<std::string>();
     return text;
@@ -101,7 +107,7 @@ TEST_CASE("values: a wrong rule is red where it applies, and the way of the stor
   const std::string script = f.file("wrong.py", kWrong), trace = f.file("wrong.uoptrace");
   REQUIRE(call(f, {"record", script, "-o", trace, "-q"}).code == 0);
   std::string number;
-  for (const Json& s : json(call(f, {"ls", trace, "--json"}))["scopes"])
+  for (const Json& s : partOf(call(f, {"ls", trace, "--json"}), "scopes"))
     if (s.value("kind", "") == "kernel") number = s["id"].dump();
   const Result r = call(f, {"values", trace, number, "--input", "data1=3", "--json"});
   CHECK(r.code == 1);
@@ -114,7 +120,7 @@ TEST_CASE("values: a wrong rule is red where it applies, and the way of the stor
                                "--input", "data1=3", "--json"});
   CHECK(step.code == 1);
   bool shown = false;
-  for (const Json& n : json(step)["nodes"])
+  for (const Json& n : partOf(step, "nodes"))
     if (n["op"] == "SHL") {
       shown = true;
       CHECK(n["differs"] == true);

@@ -114,7 +114,7 @@ TEST_CASE("values: a number that a rewrite changes is red, and what the kernel s
   w.settle();
   w.tools.values()->setInput("data1", "2");
   REQUIRE(waitFor([&] { return w.tools.values()->differing() > 0; }));
-  CHECK(w.item("valuesVerdict")->property("text").toString().contains("differ"));
+  CHECK(waitFor([&] { return w.item("valuesVerdict")->property("text").toString().contains("differ"); }));
   w.click(w.item("valuesOnly"));
   CHECK(w.tools.values()->count() == w.tools.values()->differing());
   REQUIRE(waitFor([&] { return !w.tools.values()->ways().isEmpty(); }));

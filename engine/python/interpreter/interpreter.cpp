@@ -1,5 +1,5 @@
 // Starts CPython, runs scripts and ends it.
-#include "engine/python/interpreter.h"
+#include "engine/python/interpreter/interpreter.h"
 
 #include "engine/python/module.h"
 #include "engine/tensor/operation_scope.h"
