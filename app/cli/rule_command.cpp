@@ -59,12 +59,12 @@ std::string answer(const RuleArguments& o) {
     bool bad = isBad(bench);
     std::string text = ruleBenchText(bench);
     for (const WhatIf& w : bench.kernels) text += "\n" + whatIfText(w, 40);
-    text += "\n";
+    text += '\n';
     for (const Json& p : proofs) {
       bad |= p["status"] == "refuted";
       text += fmt::format("prove: {} {}{}\n", p.value("rule", ""), p.value("status", ""),
                           p.value("reason", "").empty() ? "" : ": " + p.value("reason", ""));
-      if (p.value("counterexample", "") != "") text += p.value("counterexample", "") + "\n";
+      if (!p.value("counterexample", "").empty()) text += p.value("counterexample", "") + "\n";
     }
     out = Json{{"text", text}, {"data", data}, {"bad", bad}}.dump(-1, ' ', false,
                                                                   Json::error_handler_t::replace);

@@ -43,8 +43,9 @@ ConstValue madeUp(DType type, uint64_t hash) {
   constexpr double kStep = 0.125;
   const auto k = static_cast<int64_t>((hash >> 17) % kSteps);
   if (type.isBool()) return ConstValue::ofBool(k & 1);
+  constexpr int64_t kMiddle = kSteps / 2;
   if (type.isFloat())
-    return convertConst(type, ConstValue::ofFloat(kStep * static_cast<double>(k - kSteps / 2)));
+    return convertConst(type, ConstValue::ofFloat(kStep * static_cast<double>(k - kMiddle)));
   return convertConst(type, ConstValue::ofInt(k % 8));
 }
 

@@ -45,7 +45,7 @@ private:
   std::vector<std::unique_ptr<std::vector<NodeId>>> sources_;
 };
 
-std::string firstLine(std::string text) {
+std::string firstLine(const std::string& text) {
   return text.substr(0, text.find('\n'));
 }
 

@@ -54,7 +54,8 @@ private:
   template <typename Number>
   Number take() {
     Number out;
-    std::memcpy(&out, bytes(4).data(), 4);
+    const std::string_view from = bytes(sizeof out);
+    std::memcpy(&out, from.data(), from.size());
     return out;
   }
   std::string_view left_;

@@ -118,7 +118,7 @@ void RuleModel::setText(const QString& text) {
 /// The path of the text, written to a file of this window's own.
 QString RuleModel::written() {
   const QString name = file_.isEmpty() ? QStringLiteral("rules.py") : QFileInfo(file_).fileName();
-  const QString path = folder_.filePath(name);
+  QString path = folder_.filePath(name);
   if (const QString fault = writeText(path, text_); !fault.isEmpty()) {
     problem_ = fault;
     return {};
@@ -199,7 +199,7 @@ QVariantList RuleModel::rules() const {
   QVariantList out;
   const QJsonArray all = result_[QLatin1String("rules")].toArray(),
                    proofs = result_[QLatin1String("proofs")].toArray();
-  for (const QJsonValue& v : all) {
+  for (const QJsonValue v : all) {
     const QJsonObject r = v.toObject();
     const QJsonArray differ = r[QLatin1String("differ")].toArray();
     QString verdict, tone;
@@ -221,7 +221,7 @@ QVariantList RuleModel::rules() const {
                     .arg(number(r, "unknown"));
       tone = QStringLiteral("good");
     }
-    for (const QJsonValue& p : proofs)
+    for (const QJsonValue p : proofs)
       if (str(p.toObject(), "rule") == str(r, "rule"))
         verdict += tr(" · prove: %1").arg(str(p.toObject(), "status"));
     out << QVariantMap{
@@ -232,9 +232,9 @@ QVariantList RuleModel::rules() const {
 
 QVariantList RuleModel::places() const {
   QVariantList joined, others;
-  for (const QJsonValue& v : result_[QLatin1String("rules")].toArray()) {
+  for (const QJsonValue v : result_[QLatin1String("rules")].toArray()) {
     const QJsonObject r = v.toObject();
-    for (const QJsonValue& at : r[QLatin1String("places")].toArray()) {
+    for (const QJsonValue at : r[QLatin1String("places")].toArray()) {
       const QJsonObject p = at.toObject();
       const bool joins = p[QLatin1String("joins")].toBool();
       (joins ? joined : others) << QVariantMap{
@@ -250,7 +250,7 @@ QVariantList RuleModel::places() const {
 
 QVariantList RuleModel::kernels() const {
   QVariantList out;
-  for (const QJsonValue& v : result_[QLatin1String("kernels")].toArray()) {
+  for (const QJsonValue v : result_[QLatin1String("kernels")].toArray()) {
     const QJsonObject k = v.toObject(), base = k[QLatin1String("base")].toObject(),
                       with = k[QLatin1String("variants")].toArray().at(0).toObject();
     auto both = [&](const char* key) {

@@ -107,7 +107,7 @@ void addScopes(const TraceIndex& trace, ScopeId here, std::vector<PaletteModel::
 
 // Adds the script lines with scopes, and every rule: people remember these beside kernels.
 void addLinesAndRules(const TraceIndex& trace, std::vector<PaletteModel::Entry>& entries) {
-  const std::string file = trace.scriptName();
+  const std::string& file = trace.scriptName();
   std::map<int, std::pair<const ScopeInfo*, int>> made; // line -> its first scope, and their number
   for (const ScopeInfo& s : trace.scopes())
     if (s.script.line > 0 && s.script.file == file && s.totalSteps > 0) {

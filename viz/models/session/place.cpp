@@ -53,7 +53,7 @@ Place placeOf(const TraceIndex& trace, const QString& text, const Place& here) {
                                         tabs().join(QLatin1String(", ")).toStdString());
   }
   if (place.pass) {
-    const PassInfo pass = trace.pass(place.pass);
+    const PassInfo& pass = trace.pass(place.pass);
     if (place.step < 0 || place.step > pass.steps)
       throw Error(ErrorKind::Value, "pass \"" + pass.name + "\" has steps 0 to " +
                                         std::to_string(pass.steps) + ", not " + std::to_string(place.step));
