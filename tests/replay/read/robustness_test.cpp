@@ -231,8 +231,9 @@ TEST_CASE("hostile rows") {
           "UPDATE line_repeat SET numbers = '['",
           "DELETE FROM line_form",
           "DELETE FROM line_repeat",
+          // NOLINTNEXTLINE(bugprone-suspicious-missing-comma)
           "DROP TABLE text; CREATE VIEW text AS WITH RECURSIVE c(id) AS "
-          "(SELECT 1 UNION ALL SELECT id + 1 FROM c) SELECT id FROM c", // NOLINT(bugprone-suspicious-missing-comma)
+          "(SELECT 1 UNION ALL SELECT id + 1 FROM c) SELECT id FROM c",
           "DROP VIEW artifact; CREATE VIEW artifact AS SELECT abs(-9223372036854775808) AS id",
           "UPDATE launch SET buffers = '[[[,,99999999999999999999'",
           "DROP TABLE step",
