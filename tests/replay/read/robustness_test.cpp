@@ -127,120 +127,101 @@ TEST_CASE("a newer trace is refused, a damaged version too") {
 }
 
 TEST_CASE("hostile rows") {
-  for (
-      const char* sql : {
-          "UPDATE node_block SET src = zeroblob(length(src))", // no sources
-          "UPDATE node_block SET src = x'01' || src",          // a node as its own source
-          "UPDATE node_block SET src = x'feffffffffff7f' || src",
-          "UPDATE node_block SET src = substr(src, 1, 20)", // cut off
-          "UPDATE node_block SET src = x'81'",
-          "UPDATE node_block SET src = zeroblob(100000000)",
-          "UPDATE node_block SET kinds = substr(kinds, 1, 20)",
-          "UPDATE node_block SET kinds = zeroblob(width * count)",
-          "UPDATE node_block SET kinds = randomblob(length(kinds))", // places outside the list `used`
-          "UPDATE node_block SET used = x''",
-          "UPDATE node_block SET used = x'ffff'",
-          "UPDATE node_block SET used = substr(used, 2)",
-          "UPDATE node_block SET width = 9",
-          "UPDATE node_block SET width = 0",
-          "UPDATE node_block SET width = -2",
-          "UPDATE node_block SET width = 4611686018427387904",
-          "UPDATE node_block SET count = 5000000000",
-          "UPDATE node_block SET count = 100000000, kinds = zeroblob(100000000)",
-          "UPDATE node_block SET count = count - 1",
-          "UPDATE node_block SET first = -first",
-          "UPDATE kind SET op = 250 WHERE id = 5", // no such operation
-          "UPDATE kind SET op = -1",
-          "UPDATE kind SET dtype = 9999",                               //
-          "UPDATE kind SET arg = 9999 WHERE arg IS NOT NULL",           //
-          "UPDATE arg SET value = 'Range(999999999999999999999;NOPE)'", //
-          "UPDATE arg SET value = '((((((((((((((((('",
-          "UPDATE arg SET value = ''",                                 //
-          "UPDATE dtype SET name = 'dtypes.nothing.vec(99999999999)'", //
-          "UPDATE kind SET op = op + 1",
-          "DELETE FROM kind",
-          "DELETE FROM node_block",
-          "DELETE FROM dtype", //
-          "DELETE FROM string",
-          "DELETE FROM rule",
-          "DELETE FROM file", //
-          "UPDATE pass SET root = 4000000000",
-          "UPDATE pass SET root = -5", //
-          "UPDATE pass SET parent = id",
-          "UPDATE pass SET parent = id + 1, parent_steps = 0",
-          "UPDATE pass SET first_step = 100000000", //
-          "UPDATE pass SET first_step = -9223372036854775807, last_step = 9223372036854775807",
-          "UPDATE step SET gain = 1",
-          "UPDATE step SET before = 3, gain = 1", //
-          "UPDATE step SET gain = 9223372036854775807",
-          "UPDATE step SET kind = 77",
-          "UPDATE step SET gain = 12345678", //
-          "UPDATE step SET kind = 1",
-          "UPDATE step SET kind = 0",                             //
-          "UPDATE step SET before = before + gain, gain = -gain", // circles
-          "UPDATE scope SET parent = id",
-          "UPDATE scope SET parent = 55, root = 99999999",
-          "UPDATE scope SET kind = 'nonsense'",
-          "DELETE FROM meta", //
-          "UPDATE match_group SET cells = '['; DELETE FROM match_total",
-          "UPDATE match_group SET cells = '[]'; DELETE FROM match_total",
-          "UPDATE match_group SET cells = '{\"a\":1}'; DELETE FROM match_total",
-          "UPDATE match_group SET cells = '[1,[],-1,\"x\",1e99]'; DELETE FROM match_total",
-          "UPDATE match_group SET cells = '[-1,99999999999999999999]'; DELETE FROM match_total",
-          "UPDATE match_group SET cells = '[1,4294967295,4294967295]'; DELETE FROM match_total",
-          "UPDATE match_group SET cells = '[1,[1,1,1,1,1,1,1,1]]'; DELETE FROM match_total",
-          "UPDATE match_group SET op = 256; DELETE FROM match_total",
-          "UPDATE match_group SET times = -1; DELETE FROM match_total",
-          "UPDATE match_group SET cells = '[[9223372036854775807,1],[0,1],[0,1]]'; DELETE FROM match_total",
-          "UPDATE match_group SET tried = 0; DELETE FROM match_total",
-          "UPDATE match_tried SET rules = '[[],\"x\",-1,4294967296]'; DELETE FROM match_total",
-          "UPDATE match_tried SET rules = '{\"a\":7}'; DELETE FROM match_total",
-          "UPDATE matcher SET rules = '[[1],\"x\",-1,9223372036854775807,1e99]'",
-          "UPDATE matcher SET rules = 'no JSON'",
-          "UPDATE decline_set SET cells = '[[1],[],\"x\",-1,[9223372036854775807,9223372036854775807]]'",
-          "UPDATE decline_set SET cells = '['",
-          "UPDATE decline_pass SET declines = 0; UPDATE cause SET rule = -1",
-          "DELETE FROM match_group; DELETE FROM match_total",
-          "UPDATE match_set SET groups = '[[1],\"x\",-1]'; DELETE FROM match_total",
-          "DELETE FROM match_set; DELETE FROM match_total",
-          "UPDATE match_pass SET attempts = -1; DELETE FROM match_total",
-          "UPDATE packed_time SET times = x'ffffffffffffffffffff01', size = 11; DELETE FROM match_total",
-          "UPDATE packed_time SET times = x'0100ff01', size = 4; DELETE FROM match_total",
-          "UPDATE packed_time SET size = 1 << 40; DELETE FROM match_total",
-          "UPDATE packed_time SET first = -first, last = 1 << 60; DELETE FROM match_total",
-          "UPDATE match_total SET op = 300, rule = 9999",
-          "UPDATE program SET nodes = x'fffffffffffffffffe01'",
-          "UPDATE program SET nodes = x'ffffff0f' || nodes || x'05feffffffffffffffff01'",
-          "UPDATE program SET nodes = x'80'",
-          "UPDATE program SET nodes = x''",
-          "UPDATE program SET count = 9223372036854775807",
-          "UPDATE text SET content = x'ffffffffffffffffff01'",
-          "UPDATE text SET content = x'06060606' || content",
-          "UPDATE text SET content = x'0b0effffffffffffffff7ffeffffffffffffffff01' || content",
-          "UPDATE text SET content = x'', size = -1",
-          "UPDATE text SET lines = x'ffff7ffeffffffffffff7f00'",
-          "UPDATE text SET lines = x'0980808080808080808001'",
-          "UPDATE text SET lines = x'80'",
-          "UPDATE text SET size = 9223372036854775807",
-          "UPDATE line_form SET parts = '[' || replace(hex(zeroblob(20000)), '0', '[')",
-          "UPDATE line_form SET parts = '[1,null,{\"a\":[]},\"x\",1e999]'",
-          "UPDATE line_form SET parts = 'no JSON'",
-          "UPDATE line_form SET parts = json_array(replace(hex(zeroblob(500000)), '0', 'x'))",
-          "UPDATE line_repeat SET form = -form",
-          "UPDATE line_repeat SET numbers = '[9223372036854775807,\"x\",[],1e99]'",
-          "UPDATE line_repeat SET numbers = '['",
-          "DELETE FROM line_form",
-          "DELETE FROM line_repeat",
-          // NOLINTNEXTLINE(bugprone-suspicious-missing-comma)
-          "DROP TABLE text; CREATE VIEW text AS WITH RECURSIVE c(id) AS "
-          "(SELECT 1 UNION ALL SELECT id + 1 FROM c) SELECT id FROM c",
-          "DROP VIEW artifact; CREATE VIEW artifact AS SELECT abs(-9223372036854775808) AS id",
-          "UPDATE launch SET buffers = '[[[,,99999999999999999999'",
-          "DROP TABLE step",
-          "DROP VIEW pass_step",                    //
-          "DROP TABLE gate; CREATE TABLE gate (x)", //
-          "UPDATE step SET gain = NULL",            //
-      }) {
+  for (const char* sql : {
+           "UPDATE node_block SET src = zeroblob(length(src))", // no sources
+           "UPDATE node_block SET src = x'01' || src",          // a node as its own source
+           "UPDATE node_block SET src = x'feffffffffff7f' || src",
+           "UPDATE node_block SET src = substr(src, 1, 20)", // cut off
+           "UPDATE node_block SET src = x'81'", "UPDATE node_block SET src = zeroblob(100000000)",
+           "UPDATE node_block SET kinds = substr(kinds, 1, 20)",
+           "UPDATE node_block SET kinds = zeroblob(width * count)",
+           "UPDATE node_block SET kinds = randomblob(length(kinds))", // places outside the list `used`
+           "UPDATE node_block SET used = x''", "UPDATE node_block SET used = x'ffff'",
+           "UPDATE node_block SET used = substr(used, 2)", "UPDATE node_block SET width = 9",
+           "UPDATE node_block SET width = 0", "UPDATE node_block SET width = -2",
+           "UPDATE node_block SET width = 4611686018427387904", "UPDATE node_block SET count = 5000000000",
+           "UPDATE node_block SET count = 100000000, kinds = zeroblob(100000000)",
+           "UPDATE node_block SET count = count - 1", "UPDATE node_block SET first = -first",
+           "UPDATE kind SET op = 250 WHERE id = 5", // no such operation
+           "UPDATE kind SET op = -1",
+           "UPDATE kind SET dtype = 9999",                               //
+           "UPDATE kind SET arg = 9999 WHERE arg IS NOT NULL",           //
+           "UPDATE arg SET value = 'Range(999999999999999999999;NOPE)'", //
+           "UPDATE arg SET value = '((((((((((((((((('",
+           "UPDATE arg SET value = ''",                                 //
+           "UPDATE dtype SET name = 'dtypes.nothing.vec(99999999999)'", //
+           "UPDATE kind SET op = op + 1", "DELETE FROM kind", "DELETE FROM node_block",
+           "DELETE FROM dtype", //
+           "DELETE FROM string", "DELETE FROM rule",
+           "DELETE FROM file", //
+           "UPDATE pass SET root = 4000000000",
+           "UPDATE pass SET root = -5", //
+           "UPDATE pass SET parent = id", "UPDATE pass SET parent = id + 1, parent_steps = 0",
+           "UPDATE pass SET first_step = 100000000", //
+           "UPDATE pass SET first_step = -9223372036854775807, last_step = 9223372036854775807",
+           "UPDATE step SET gain = 1",
+           "UPDATE step SET before = 3, gain = 1", //
+           "UPDATE step SET gain = 9223372036854775807", "UPDATE step SET kind = 77",
+           "UPDATE step SET gain = 12345678", //
+           "UPDATE step SET kind = 1",
+           "UPDATE step SET kind = 0",                             //
+           "UPDATE step SET before = before + gain, gain = -gain", // circles
+           "UPDATE scope SET parent = id", "UPDATE scope SET parent = 55, root = 99999999",
+           "UPDATE scope SET kind = 'nonsense'",
+           "DELETE FROM meta", //
+           "UPDATE match_group SET cells = '['; DELETE FROM match_total",
+           "UPDATE match_group SET cells = '[]'; DELETE FROM match_total",
+           "UPDATE match_group SET cells = '{\"a\":1}'; DELETE FROM match_total",
+           "UPDATE match_group SET cells = '[1,[],-1,\"x\",1e99]'; DELETE FROM match_total",
+           "UPDATE match_group SET cells = '[-1,99999999999999999999]'; DELETE FROM match_total",
+           "UPDATE match_group SET cells = '[1,4294967295,4294967295]'; DELETE FROM match_total",
+           "UPDATE match_group SET cells = '[1,[1,1,1,1,1,1,1,1]]'; DELETE FROM match_total",
+           "UPDATE match_group SET op = 256; DELETE FROM match_total",
+           "UPDATE match_group SET times = -1; DELETE FROM match_total",
+           "UPDATE match_group SET cells = '[[9223372036854775807,1],[0,1],[0,1]]'; DELETE FROM match_total",
+           "UPDATE match_group SET tried = 0; DELETE FROM match_total",
+           "UPDATE match_tried SET rules = '[[],\"x\",-1,4294967296]'; DELETE FROM match_total",
+           "UPDATE match_tried SET rules = '{\"a\":7}'; DELETE FROM match_total",
+           "UPDATE matcher SET rules = '[[1],\"x\",-1,9223372036854775807,1e99]'",
+           "UPDATE matcher SET rules = 'no JSON'",
+           "UPDATE decline_set SET cells = '[[1],[],\"x\",-1,[9223372036854775807,9223372036854775807]]'",
+           "UPDATE decline_set SET cells = '['",
+           "UPDATE decline_pass SET declines = 0; UPDATE cause SET rule = -1",
+           "DELETE FROM match_group; DELETE FROM match_total",
+           "UPDATE match_set SET groups = '[[1],\"x\",-1]'; DELETE FROM match_total",
+           "DELETE FROM match_set; DELETE FROM match_total",
+           "UPDATE match_pass SET attempts = -1; DELETE FROM match_total",
+           "UPDATE packed_time SET times = x'ffffffffffffffffffff01', size = 11; DELETE FROM match_total",
+           "UPDATE packed_time SET times = x'0100ff01', size = 4; DELETE FROM match_total",
+           "UPDATE packed_time SET size = 1 << 40; DELETE FROM match_total",
+           "UPDATE packed_time SET first = -first, last = 1 << 60; DELETE FROM match_total",
+           "UPDATE match_total SET op = 300, rule = 9999",
+           "UPDATE program SET nodes = x'fffffffffffffffffe01'",
+           "UPDATE program SET nodes = x'ffffff0f' || nodes || x'05feffffffffffffffff01'",
+           "UPDATE program SET nodes = x'80'", "UPDATE program SET nodes = x''",
+           "UPDATE program SET count = 9223372036854775807",
+           "UPDATE text SET content = x'ffffffffffffffffff01'",
+           "UPDATE text SET content = x'06060606' || content",
+           "UPDATE text SET content = x'0b0effffffffffffffff7ffeffffffffffffffff01' || content",
+           "UPDATE text SET content = x'', size = -1", "UPDATE text SET lines = x'ffff7ffeffffffffffff7f00'",
+           "UPDATE text SET lines = x'0980808080808080808001'", "UPDATE text SET lines = x'80'",
+           "UPDATE text SET size = 9223372036854775807",
+           "UPDATE line_form SET parts = '[' || replace(hex(zeroblob(20000)), '0', '[')",
+           "UPDATE line_form SET parts = '[1,null,{\"a\":[]},\"x\",1e999]'",
+           "UPDATE line_form SET parts = 'no JSON'",
+           "UPDATE line_form SET parts = json_array(replace(hex(zeroblob(500000)), '0', 'x'))",
+           "UPDATE line_repeat SET form = -form",
+           "UPDATE line_repeat SET numbers = '[9223372036854775807,\"x\",[],1e99]'",
+           "UPDATE line_repeat SET numbers = '['", "DELETE FROM line_form", "DELETE FROM line_repeat",
+           // NOLINTNEXTLINE(bugprone-suspicious-missing-comma)
+           "DROP TABLE text; CREATE VIEW text AS WITH RECURSIVE c(id) AS "
+           "(SELECT 1 UNION ALL SELECT id + 1 FROM c) SELECT id FROM c",
+           "DROP VIEW artifact; CREATE VIEW artifact AS SELECT abs(-9223372036854775808) AS id",
+           "UPDATE launch SET buffers = '[[[,,99999999999999999999'", "DROP TABLE step",
+           "DROP VIEW pass_step",                    //
+           "DROP TABLE gate; CREATE TABLE gate (x)", //
+           "UPDATE step SET gain = NULL",            //
+       }) {
     CAPTURE(sql);
     TempTrace file;
     makeTrace(file.path);
