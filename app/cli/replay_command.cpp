@@ -266,6 +266,7 @@ int replayMerge(const ReplayArguments& o) {
   refuseSameFile(o.corpus, o.output);
   StoredCompilations stored = openStored(o.corpus);
   const size_t merged = mergeReplays(stored.path(), o.inputs, o.output);
+  Corpus::append(o.output).pack();
   if (!o.quiet)
     fmt::print("{}: {} parts, {} compilations\n", o.output, o.inputs.size(),
                grouped(static_cast<int64_t>(merged)));

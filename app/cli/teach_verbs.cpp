@@ -65,114 +65,115 @@ void addRule(CLI::App& app, RuleArguments& o, int& code) {
   verb->callback([&] { code = tryRules(o); });
 }
 
-} // namespace
+void addStory(CLI::App& app, StoryArguments& o, int& code) {
+  CLI::App* verb = app.add_subcommand("story", "a kernel's compilation told in chapters, a sentence a pass");
+  verb->add_option("TRACE", o.trace, "a .uoptrace file")->required();
+  verb->add_option("KERNEL", o.kernel, "kernel or schedule, by number or name; without one, every kernel");
+  verb->add_option("-o,--output", o.output, "write it to this file: .html or .txt");
+  verb->add_flag("--json", o.json, "JSON instead of text");
+  verb->footer("Example: uopscope story softmax.uoptrace r_16_25_4 -o story.html");
+  verb->callback([&] { code = tellStory(o); });
+}
 
-void addTeachVerbs(CLI::App& app, TeachArguments& a, int& code) {
-  CLI::App* story = app.add_subcommand("story", "a kernel's compilation told in chapters, a sentence a pass");
-  story->add_option("TRACE", a.story.trace, "a .uoptrace file")->required();
-  story->add_option("KERNEL", a.story.kernel,
-                    "kernel or schedule, by number or name; without one, every kernel");
-  story->add_option("-o,--output", a.story.output, "write it to this file: .html or .txt");
-  story->add_flag("--json", a.story.json, "JSON instead of text");
-  story->footer("Example: uopscope story softmax.uoptrace r_16_25_4 -o story.html");
-  story->callback([&] { code = tellStory(a.story); });
-
-  CLI::App* whatIf =
+void addWhatIf(CLI::App& app, WhatIfArguments& o, int& code) {
+  CLI::App* verb =
       app.add_subcommand("whatif", "kernels compiled again without a rule, or with other Opts: code, "
                                    "instructions and times side by side");
-  whatIf->add_option("SCRIPT", a.whatIf.input, "a script (it is run), a .uoptrace or a .uopcorpus file")
-      ->required();
-  whatIf
-      ->add_option("--without", a.whatIf.without,
-                   "a rule, or several with commas; each --without is a variant")
+  verb->add_option("SCRIPT", o.input, "a script (it is run), a .uoptrace or a .uopcorpus file")->required();
+  verb->add_option("--without", o.without, "a rule, or several with commas; each --without is a variant")
       ->expected(1)
       ->take_all();
-  whatIf
-      ->add_option(
-          "--opts", a.whatIf.opts,
+  verb->add_option(
+          "--opts", o.opts,
           "Opts in place of those chosen: \"UPCAST 0 4; UNROLL 0 8\", or none; each --opts is a variant")
       ->expected(1)
       ->take_all();
-  whatIf
-      ->add_option("--without-step", a.whatIf.withoutSteps,
+  verb->add_option("--without-step", o.withoutSteps,
                    "of a trace: the rewrite, or the Opt, of this step is not made; each is a variant")
       ->expected(1)
       ->take_all();
-  whatIf
-      ->add_option(
-          "--alternative", a.whatIf.alternatives,
+  verb->add_option(
+          "--alternative", o.alternatives,
           "STEP:N of a trace: the Nth alternative of the decision at the step (show --step lists them); "
           "each is a variant")
       ->expected(1)
       ->take_all();
-  whatIf->add_option("--kernel", a.whatIf.kernel,
-                     "one kernel, by name or number; without one, all that change");
-  whatIf->add_option("--repeats", a.whatIf.repeats, "timed runs of each variant (25)")
-      ->check(CLI::Range(1, 100000));
-  whatIf->add_option("--timeout", a.whatIf.timeout, "seconds for one variant (60)")
-      ->check(CLI::Range(1, 86400));
-  whatIf->add_flag("--no-times", a.whatIf.noTimes, "compile only");
-  whatIf->add_flag("--diffs", a.whatIf.diffs, "the whole difference of the code");
-  whatIf->add_option(
-      "--keep", a.whatIf.keep,
+  verb->add_option("--kernel", o.kernel, "one kernel, by name or number; without one, all that change");
+  verb->add_option("--repeats", o.repeats, "timed runs of each variant (25)")->check(CLI::Range(1, 100000));
+  verb->add_option("--timeout", o.timeout, "seconds for one variant (60)")->check(CLI::Range(1, 86400));
+  verb->add_flag("--no-times", o.noTimes, "compile only");
+  verb->add_flag("--diffs", o.diffs, "the whole difference of the code");
+  verb->add_option(
+      "--keep", o.keep,
       "PREFIX: also writes PREFIX-0.uopcorpus (as it is), PREFIX-1.uopcorpus (the first variant) ... to "
       "step through together: open --compare");
-  whatIf->add_flag("--json", a.whatIf.json, "JSON instead of text");
-  whatIf->add_flag("--trust", a.whatIf.trust,
-                   "run kernels of a trace or a corpus without asking and without a sandbox");
-  whatIf->add_option("ARGS", a.whatIf.arguments, "of the script, after --");
-  whatIf->footer(
+  verb->add_flag("--json", o.json, "JSON instead of text");
+  verb->add_flag("--trust", o.trust,
+                 "run kernels of a trace or a corpus without asking and without a sandbox");
+  verb->add_option("ARGS", o.arguments, "of the script, after --");
+  verb->footer(
       "Exit code 1 if a variant does not compile or gives other results.\n"
       "Example: uopscope whatif samples/matmul.py --kernel r_2_16_4_16_48 --opts none --opts \"UPCAST 0 4\" "
       "--without cut-arithmetic\n"
       "         uopscope whatif matmul.uoptrace --alternative 826:1 --without-step 831");
-  whatIf->callback([&] { code = compareVariants(a.whatIf); });
+  verb->callback([&] { code = compareVariants(o); });
+}
 
-  CLI::App* bisect = app.add_subcommand(
+void addBisect(CLI::App& app, BisectArguments& o, int& code) {
+  CLI::App* verb = app.add_subcommand(
       "bisect", "which rewrite makes a script fail: it is run with fewer and fewer rewrites");
-  bisect
-      ->add_option("SCRIPT", a.bisect.script,
+  verb->add_option("SCRIPT", o.script,
                    "a script that ends with another exit code than 0 where its numbers are wrong")
       ->required();
-  bisect->add_flag("--json", a.bisect.json, "JSON instead of text");
-  bisect->add_option("ARGS", a.bisect.arguments, "of the script, after --");
-  bisect->footer(
+  verb->add_flag("--json", o.json, "JSON instead of text");
+  verb->add_option("ARGS", o.arguments, "of the script, after --");
+  verb->footer(
       "Any rule is found that states an equation, the script's own included. Exit code 1 if one was found.\n"
       "Example: uopscope bisect wrong.py");
-  bisect->callback([&] { code = bisectByScript(a.bisect); });
+  verb->callback([&] { code = bisectByScript(o); });
+}
 
-  addValues(app, a.values, code);
-  addRule(app, a.rule, code);
-  CLI::App* roofline = app.add_subcommand(
+void addRoofline(CLI::App& app, RooflineArguments& o, int& code) {
+  CLI::App* verb = app.add_subcommand(
       "roofline",
       "each kernel's measured time beside the least time that the machine's measured peaks allow");
-  roofline->add_option("TRACE", a.roofline.trace, "a .uoptrace file of a script whose kernels ran")
-      ->required();
-  roofline->add_option("KERNEL", a.roofline.kernel, "one kernel, by number or name");
-  roofline->add_option("--device", a.roofline.device, "the device that the peaks are of (CPU)");
-  roofline
-      ->add_option("--peak-gflops", a.roofline.gflops, "peak of arithmetic, float32; without it, measured")
+  verb->add_option("TRACE", o.trace, "a .uoptrace file of a script whose kernels ran")->required();
+  verb->add_option("KERNEL", o.kernel, "one kernel, by number or name");
+  verb->add_option("--device", o.device, "the device that the peaks are of (CPU)");
+  verb->add_option("--peak-gflops", o.gflops, "peak of arithmetic, float32; without it, measured")
       ->check(CLI::PositiveNumber);
-  roofline->add_option("--peak-gbs", a.roofline.gbPerSecond, "peak of memory, GB/s; without it, measured")
+  verb->add_option("--peak-gbs", o.gbPerSecond, "peak of memory, GB/s; without it, measured")
       ->check(CLI::PositiveNumber);
-  roofline->add_flag("--measure", a.roofline.measure,
-                     "measures the peaks again (they are kept in ~/.cache/uopscope)");
-  roofline->add_flag("--json", a.roofline.json, "JSON instead of text");
-  roofline->footer("The least time is the longer one of arithmetic at its peak and bytes at theirs.\n"
-                   "Example: uopscope roofline matmul.uoptrace");
-  roofline->callback([&] { code = showRoofline(a.roofline); });
+  verb->add_flag("--measure", o.measure, "measures the peaks again (they are kept in ~/.cache/uopscope)");
+  verb->add_flag("--json", o.json, "JSON instead of text");
+  verb->footer("The least time is the longer one of arithmetic at its peak and bytes at theirs.\n"
+               "Example: uopscope roofline matmul.uoptrace");
+  verb->callback([&] { code = showRoofline(o); });
+}
 
-  CLI::App* lesson =
+void addLesson(CLI::App& app, LessonArguments& o, int& code) {
+  CLI::App* verb =
       app.add_subcommand("lesson", "a lesson with commands and questions; without FILE, lists lessons");
-  lesson->add_option("FILE", a.lesson.file,
-                     "a Markdown file, such as docs/lessons/1-a-plus-b.md, or a lesson's number");
-  lesson->add_flag("--answers", a.lesson.answers,
-                   "goes through it alone with the answers in it, checking each");
-  lesson->add_flag("--restart", a.lesson.restart, "from the beginning, whatever was done before");
-  lesson->add_flag("--teacher", a.lesson.teacher, "the teacher's notes and the answers");
-  lesson->footer("Progress is kept in ~/.local/share/uopscope/lessons (XDG_DATA_HOME).\n"
-                 "Example: uopscope lesson docs/lessons/1-a-plus-b.md");
-  lesson->callback([&] { code = takeLesson(a.lesson); });
+  verb->add_option("FILE", o.file,
+                   "a Markdown file, such as docs/lessons/1-a-plus-b.md, or a lesson's number");
+  verb->add_flag("--answers", o.answers, "goes through it alone with the answers in it, checking each");
+  verb->add_flag("--restart", o.restart, "from the beginning, whatever was done before");
+  verb->add_flag("--teacher", o.teacher, "the teacher's notes and the answers");
+  verb->footer("Progress is kept in ~/.local/share/uopscope/lessons (XDG_DATA_HOME).\n"
+               "Example: uopscope lesson docs/lessons/1-a-plus-b.md");
+  verb->callback([&] { code = takeLesson(o); });
+}
+
+} // namespace
+
+void addTeachVerbs(CLI::App& app, TeachArguments& a, int& code) {
+  addStory(app, a.story, code);
+  addWhatIf(app, a.whatIf, code);
+  addBisect(app, a.bisect, code);
+  addValues(app, a.values, code);
+  addRule(app, a.rule, code);
+  addRoofline(app, a.roofline, code);
+  addLesson(app, a.lesson, code);
 }
 
 } // namespace uopscope::cli

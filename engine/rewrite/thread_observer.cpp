@@ -34,7 +34,9 @@ ThreadObserver::~ThreadObserver() {
 }
 
 void ThreadObserver::detachAll(const Observer& starter) {
-  for (ThreadObserver* thread : live()) {
+  const auto* threads = EngineSession::current().findPart<ThreadObservers>();
+  if (!threads) return; // every ObserverScope that ends asks
+  for (ThreadObserver* thread : threads->live) {
     if (thread->starter_ != &starter) continue;
     thread->join();
     thread->starter_ = nullptr;

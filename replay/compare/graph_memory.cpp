@@ -17,13 +17,13 @@ constexpr OpSet kScheduleMemory{Op::BUFFER, Op::BUFFER_VIEW};
 [[noreturn]] void cannot(const std::string& why) {
   throw Error(ErrorKind::Unsupported, why);
 }
-ConstValue asType(const ConstValue& v, DType from, DType to) {
+} // namespace
+
+ConstValue readAs(const ConstValue& v, DType from, DType to) {
   if (v.isInvalid() || from.kind() == to.kind()) return v;
   if (from.itemsize() != to.itemsize()) cannot("memory is read in pieces of another size");
   return evalAlu(Op::BITCAST, to, from, {v});
 }
-
-} // namespace
 
 UOp memoryBase(UOp u) {
   while (u.in(OpSet{Op::AFTER, Op::CAST, Op::INDEX}) || (u.in(group::kMovement) && u.dtype().isPtr()))
@@ -215,7 +215,7 @@ Lanes GraphValues::computeBuffer(UOp u) {
 ConstValue GraphValues::unknownAt(uint64_t memory, int64_t address, DType type) {
   const DType as = ctx_.memoryTypes.try_emplace(memory, type).first->second;
   const ConstValue v = valueOfHash(as, mixHash(mixHash(ctx_.seed, memory), static_cast<uint64_t>(address)));
-  return asType(v, as, type);
+  return readAs(v, as, type);
 }
 
 ConstValue GraphValues::read(UOp memory, int64_t address, DType type) {

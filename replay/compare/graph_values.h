@@ -54,6 +54,9 @@ struct ValueContext {
   std::function<bool()> stop = {};
 };
 
+/// The bits of a number in memory as a type of the same size; Error(Unsupported) for a different size.
+ConstValue readAs(const ConstValue& v, DType from, DType to);
+
 class GraphValues {
 public:
   explicit GraphValues(ValueContext& context) : ctx_(context) {}

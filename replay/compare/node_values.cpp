@@ -162,10 +162,7 @@ ValueContext runContext(Variables& variables, const ValueChoice& choice, const s
     else
       v = convertConst(own,
                        ConstValue::ofFloat(given->second[static_cast<size_t>(at) % given->second.size()]));
-    if (own.kind() == type.kind()) return v;
-    if (own.itemsize() != type.itemsize())
-      throw Error(ErrorKind::Unsupported, "memory is read in pieces of another size");
-    return evalAlu(Op::BITCAST, type, own, {v});
+    return readAs(v, own, type);
   };
   return c;
 }

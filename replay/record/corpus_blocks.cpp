@@ -20,6 +20,8 @@ namespace uopscope {
 namespace {
 /// Larger blocks pack better, and take longer to find one compilation in: 8 MB unpack in a tenth of a second.
 constexpr size_t kPackedBytes = 8 << 20, kMaxBlockBytes = size_t{256} << 20;
+/// Of a packed block: unpacking takes up to eight times as much memory.
+constexpr size_t kMaxPackedBytes = size_t{128} << 20;
 constexpr int kHastyLevel = 3; ///< of zstd, for blocks that will be packed
 
 [[noreturn]] void damaged(const std::string& path, std::string_view what) {
@@ -78,7 +80,8 @@ const std::string& Corpus::block(int64_t id) const {
     if (!s.step()) damaged(path(), fmt::format("block {} is missing", id));
     const auto raw = static_cast<uint64_t>(s.integer(0));
     const auto data = s.blob(1);
-    if (raw > kMaxBlockBytes) damaged(path(), fmt::format("block {} claims {} bytes", id, raw));
+    if (raw > (s.integer(2) == static_cast<int64_t>(Form::Plain) ? kMaxBlockBytes : kMaxPackedBytes))
+      damaged(path(), fmt::format("block {} claims {} bytes", id, raw));
     const std::string_view packed(reinterpret_cast<const char*>(data.data()), data.size());
     std::string bytes;
     try {

@@ -97,11 +97,10 @@ def claim_folder(o, plan):
 
 # --- files for clusters ---
 
-def shell_lines(o, plan):
-  for part in plan.parts:
-    places = {**part.inputs, "out": file_of(o, part)}
-    line = shlex.join(filled(part, places))
-    yield line if part.ending else f"{line} > {shlex.quote(file_of(o, part))} 2>&1"
+def shell_line(o, part):
+  """The part as a command of a shell that writes the part's file."""
+  line = shlex.join(filled(part, {**part.inputs, "out": file_of(o, part)}))
+  return line if part.ending else f"{line} > {shlex.quote(file_of(o, part))} 2>&1"
 
 def write_files(o, plan):
   """Writes parts.sh (a command a line), join.sh, and an array job of Slurm or a workflow of GitHub that runs them."""
@@ -111,7 +110,7 @@ def write_files(o, plan):
     os.chmod(path, 0o755)
     print(path)
   n = len(plan.parts)
-  write("parts.sh", "".join(line + "\n" for line in shell_lines(o, plan)))
+  write("parts.sh", "".join(shell_line(o, part) + "\n" for part in plan.parts))
   write("join.sh", "#!/usr/bin/env bash\nset -euo pipefail\n" + "".join(shlex.join(join) + "\n" for join in plan.joins))
   here = os.path.abspath(o.output)
   if o.write == "slurm":
@@ -226,7 +225,7 @@ def main(arguments):
   elif not o.quiet:
     print(f"{out['parts']} parts ({kept} from before), {out['lost']} lost workers, {out['repeated']} parts repeated; {out['wall_s']:.1f} s on {out['workers']} workers, "
           f"{out['processor_s']:.1f} s of processors, busy {100 * out['busy']:.0f} %" + (f", cost {out['cost']}" if o.price else ""))
-    for part in failed: print(f"{part.name} found a failure: {file_of(o, part)}\n  again: {shlex.join(part.command) if not part.inputs else file_of(o, part)}")
+    for part in failed: print(f"{part.name} found a failure: {file_of(o, part)}\n  again: {shell_line(o, part)}")
   return 1 if failed else 0
 
 if __name__ == "__main__":

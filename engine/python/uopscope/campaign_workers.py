@@ -34,7 +34,7 @@ class Result:
 class Report:
   results: dict         # by name of the part
   wall: float = 0.0
-  processor: float = 0.0  # of results and of lost and repeated work
+  processor: float = 0.0  # of results and, on processes of this machine, of lost and repeated work
   lost: int = 0
   repeated: int = 0
   slots: int = 1
@@ -60,6 +60,7 @@ class Local:
   def finished(self, job):
     pid, status, usage = os.wait4(job["process"].pid, os.WNOHANG)
     if pid == 0: return None
+    self._end_group(job) # a killed worker leaves its children
     job["process"].returncode = code = os.waitstatus_to_exitcode(status)
     job["log"].seek(0)
     text = job["log"].read().decode(errors="replace")
@@ -70,10 +71,16 @@ class Local:
     return Result(None if code < 0 else code, output, text, time.monotonic() - job["began"], usage.ru_utime + usage.ru_stime, "here")
 
   def cancel(self, job):
+    """Ends the worker; returns the seconds of a processor that it took."""
+    self._end_group(job)
+    _, status, usage = os.wait4(job["process"].pid, 0)
+    job["process"].returncode = os.waitstatus_to_exitcode(status)
+    self._close(job)
+    return usage.ru_utime + usage.ru_stime
+
+  def _end_group(self, job):
     try: os.killpg(job["process"].pid, 9)
     except ProcessLookupError: pass
-    job["process"].wait()
-    self._close(job)
 
   def _close(self, job):
     job["log"].close()
@@ -103,7 +110,9 @@ class Ray:
     except self.ray.exceptions.RayTaskError: raise # the task itself is wrong: every worker would fail
     except self.ray.exceptions.RayError as e: return Result(None, b"", str(e), time.monotonic() - job["began"], 0.0, "lost")
 
-  def cancel(self, job): self.ray.cancel(job["future"], force=True)
+  def cancel(self, job):
+    self.ray.cancel(job["future"], force=True)
+    return 0.0 # a cancelled task does not say what it took
 
 def _remote_work():
   # Defined inside a function, it travels to the workers by value: they need no uopscope in their Python.
@@ -162,7 +171,7 @@ class _Run:
     self.keep(part, result)
     for other in [j for j in self.jobs if j[0] is part]:
       self.jobs.remove(other)
-      self.workers.cancel(other[1])
+      self.report.processor += self.workers.cancel(other[1])
 
   def look(self):
     """Takes the results that are there; returns whether there was one."""

@@ -22,19 +22,6 @@ def power_of_two(x, c):
 rules = PatternMatcher([(UPat.var("x", dtypes.int) * UPat.cvar("c"), power_of_two)])
 )";
 
-Json json(const Result& r) {
-  CAPTURE(r.err);
-  CAPTURE(r.out);
-  Json out = Json::parse(r.out, nullptr, false);
-  REQUIRE(!out.is_discarded());
-  return out;
-}
-
-/// A member by value: a loop over a member of a temporary would outlive it.
-Json partOf(const Result& r, const char* name) {
-  return json(r)[name];
-}
-
 } // namespace
 
 TEST_CASE("rule: where a rule matches, what it makes, whether it is right, and what the kernels gain") {

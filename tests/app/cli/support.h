@@ -65,6 +65,19 @@ inline Result call(const Folder& folder, const std::vector<std::string>& argumen
   return {WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status), textOf(out), textOf(err)};
 }
 
+/// The JSON that a call printed.
+inline Json json(const Result& r) {
+  CAPTURE(r.err);
+  CAPTURE(r.out);
+  Json out = Json::parse(r.out, nullptr, false);
+  REQUIRE(!out.is_discarded());
+  return out;
+}
+/// A member of it, by value: a loop over a member of a temporary would outlive it.
+inline Json partOf(const Result& r, const char* name) {
+  return json(r)[name];
+}
+
 /// A kernel after its schedule, with counts, texts and a launch.
 inline std::string sampleTrace(const Folder& folder) {
   std::string path = folder.file("sample.uoptrace");

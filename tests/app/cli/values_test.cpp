@@ -26,18 +26,6 @@ with Context(CPU_TARGET=3, CPU_COUNT=1), rules_after("initial symbolic", wrong):
   (Tensor.empty(4, dtype=dtypes.int).realize() * 8 + 1).realize()
 )";
 
-Json json(const Result& r) {
-  CAPTURE(r.err);
-  Json out = Json::parse(r.out, nullptr, false);
-  REQUIRE(!out.is_discarded());
-  return out;
-}
-
-/// A member by value: a loop over a member of a temporary would outlive it.
-Json partOf(const Result& r, const char* name) {
-  return json(r)[name];
-}
-
 } // namespace
 
 TEST_CASE("values: every pass of a product agrees with its first graph, at any iteration of its loops") {

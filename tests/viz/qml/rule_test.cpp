@@ -1,18 +1,13 @@
 // The rule bench in the window: a rule is written with names completed, tried, saved; the program does the work.
+#include "tests/viz/program.h"
 #include "tests/viz/window_support.h"
 
-#include <QFile>
 #include <QTemporaryDir>
 
 using namespace uopscope;
 using namespace uopscope::test;
 
 namespace {
-
-QString program() {
-  const QString path = QCoreApplication::applicationDirPath() + "/bin/uopscope";
-  return QFile::exists(path) ? path : QString();
-}
 
 QString productTrace() {
   static const TempTrace file;

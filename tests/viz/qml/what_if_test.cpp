@@ -1,8 +1,8 @@
 // What if, by mouse and keyboard: a rule, a step, Opts and an alternative of a decision, on kernels of the samples.
 // The program does the work, so the tests need it beside them.
+#include "tests/viz/program.h"
 #include "tests/viz/window_support.h"
 
-#include <QFile>
 #include <QProcess>
 #include <QRegularExpression>
 
@@ -10,11 +10,6 @@ using namespace uopscope;
 using namespace uopscope::test;
 
 namespace {
-
-QString program() {
-  const QString path = QCoreApplication::applicationDirPath() + "/bin/uopscope";
-  return QFile::exists(path) ? path : QString();
-}
 
 /// A kernel of the CPU with a tile that has alternatives.
 QString tiledTrace() {
